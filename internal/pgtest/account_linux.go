@@ -1,0 +1,13 @@
+package pgtest
+
+import "syscall"
+
+// attributes run a child as the account, out of reach of the terminal's Ctrl-C, which is for the tests, and end
+// it when this process dies without having stopped it.
+func (a *account) attributes() *syscall.SysProcAttr {
+	attributes := &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGQUIT}
+	if a != nil {
+		attributes.Credential = &syscall.Credential{Uid: uint32(a.uid), Gid: uint32(a.gid)}
+	}
+	return attributes
+}

@@ -1,0 +1,14 @@
+//go:build unix && !linux
+
+package pgtest
+
+import "syscall"
+
+// attributes run a child as the account, out of reach of the terminal's Ctrl-C, which is for the tests.
+func (a *account) attributes() *syscall.SysProcAttr {
+	attributes := &syscall.SysProcAttr{Setpgid: true}
+	if a != nil {
+		attributes.Credential = &syscall.Credential{Uid: uint32(a.uid), Gid: uint32(a.gid)}
+	}
+	return attributes
+}

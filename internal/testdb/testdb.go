@@ -1,0 +1,118 @@
+// Package testdb hands each test an empty database of its own, on either engine.
+//
+// A database is known by the URL that the program's own DATABASE_URL would have: sqlite:PATH or postgres://….
+package testdb
+
+import (
+	"context"
+	"crypto/rand"
+	"database/sql"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	_ "github.com/jackc/pgx/v5/stdlib" // the driver "pgx"
+
+	"caldav-mcp-server/internal/pgtest"
+)
+
+// dropTimeout bounds the clean-up: a test that leaves a transaction open must not hang the run.
+const dropTimeout = 20 * time.Second
+
+// Each runs a test once per engine, in parallel, as the subtests "sqlite" and "postgres".
+func Each(t *testing.T, test func(t *testing.T, url string)) {
+	t.Helper()
+	t.Run("sqlite", func(t *testing.T) {
+		t.Parallel()
+		test(t, SQLite(t))
+	})
+	t.Run("postgres", func(t *testing.T) {
+		t.Parallel()
+		test(t, Postgres(t))
+	})
+}
+
+// EachBenchmark runs a benchmark once per engine, as the sub-benchmarks "sqlite" and "postgres".
+func EachBenchmark(b *testing.B, benchmark func(b *testing.B, url string)) {
+	b.Helper()
+	b.Run("sqlite", func(b *testing.B) { benchmark(b, SQLite(b)) })
+	b.Run("postgres", func(b *testing.B) { benchmark(b, Postgres(b)) })
+}
+
+// SQLite is the URL of a database file that does not exist yet, in a directory that is removed after the test.
+func SQLite(t testing.TB) string {
+	t.Helper()
+	return "sqlite:" + filepath.Join(t.TempDir(), "test.db")
+}
+
+// Postgres is the URL of an empty schema in the server that TEST_DATABASE_URL names; the schema is dropped after
+// the test. Tables are apart, but advisory locks and NOTIFY channels are the whole database's.
+//
+// Without TEST_DATABASE_URL the test is skipped, unless CI is set: then it fails.
+func Postgres(t testing.TB) string {
+	t.Helper()
+	server := serverURL(t)
+	schema := "test_" + strings.ToLower(rand.Text())
+	if err := execute(t.Context(), server, "CREATE SCHEMA "+schema); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), dropTimeout)
+		defer cancel()
+		if err := execute(ctx, server, "DROP SCHEMA "+schema+" CASCADE"); err != nil {
+			t.Errorf("tidying up; does the test close what it opened? %v", err)
+		}
+	})
+	return withSearchPath(server, schema)
+}
+
+// serverURL is the server that TEST_DATABASE_URL names.
+func serverURL(t testing.TB) *url.URL {
+	t.Helper()
+	value := os.Getenv(pgtest.EnvURL)
+	if value == "" {
+		missing(t)
+	}
+	server, err := url.Parse(value)
+	if err != nil || (server.Scheme != "postgres" && server.Scheme != "postgresql") {
+		t.Fatalf("%s must be a URL such as postgres://user:password@host/database", pgtest.EnvURL)
+	}
+	return server
+}
+
+// missing ends a test that needs a Postgres and has none.
+func missing(t testing.TB) {
+	t.Helper()
+	const advice = pgtest.EnvURL + " is not set: run `make test`, or `go run ./internal/pgtest/withpg -- go test PACKAGE`"
+	if pgtest.Required() {
+		t.Fatal(advice)
+	}
+	t.Skip(advice)
+}
+
+// withSearchPath is a server's URL whose connections see one schema only. pgx sends parameters of a URL that it
+// does not know itself to the server, as settings of the session.
+func withSearchPath(server *url.URL, schema string) string {
+	own := *server
+	query := own.Query()
+	query.Set("search_path", schema)
+	own.RawQuery = query.Encode()
+	return own.String()
+}
+
+// execute runs one statement on a connection of its own.
+func execute(ctx context.Context, server *url.URL, statement string) error {
+	db, err := sql.Open("pgx", server.String())
+	if err != nil {
+		return fmt.Errorf("opening %s: %w", pgtest.EnvURL, err)
+	}
+	defer db.Close()
+	if _, err := db.ExecContext(ctx, statement); err != nil {
+		return fmt.Errorf("%s: %w", statement, err)
+	}
+	return nil
+}
