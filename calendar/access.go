@@ -1,0 +1,115 @@
+package calendar
+
+import "slices"
+
+// Scope is a set of things that a credential is good for.
+type Scope uint8
+
+// The scopes of a token. A password has all of them.
+const (
+	ScopeRead Scope = 1 << iota
+	ScopeWrite
+	ScopeDelete
+	ScopeShare
+	ScopeAll = ScopeRead | ScopeWrite | ScopeDelete | ScopeShare
+)
+
+// Caller is who asks: a user, and the credential that speaks for them. Each door makes
+// one per request and passes it as an argument.
+type Caller struct {
+	User   User
+	Scopes Scope
+	// Token is the token used, or "" for a password or the command line.
+	Token TokenID
+	// Calendars are the only ones that the token reaches; nil means all of the user's.
+	Calendars []CalendarID
+	// Agent names the program that asks ("Claude on laptop", a User-Agent), for the journal.
+	Agent string
+}
+
+// Access is what a user may do with a calendar, each level including the ones before.
+type Access uint8
+
+// The levels of access.
+const (
+	NoAccess Access = iota
+	FreeBusyAccess
+	ReadAccess
+	WriteAccess
+	OwnerAccess
+)
+
+// Action is something that a caller wants to do.
+type Action uint8
+
+// The actions there are.
+const (
+	SeeBusy Action = iota
+	ReadObjects
+	WriteObjects
+	DeleteObjects
+	CreateCalendars
+	ChangeCalendar
+	DeleteCalendar
+	ShareCalendar
+)
+
+// needs is the whole of the access rules: what each action takes of the calendar and of
+// the credential.
+var needs = [...]struct {
+	access Access
+	scope  Scope
+	verb   string
+}{
+	SeeBusy:         {FreeBusyAccess, ScopeRead, "see free and busy times"},
+	ReadObjects:     {ReadAccess, ScopeRead, "read"},
+	WriteObjects:    {WriteAccess, ScopeWrite, "write"},
+	DeleteObjects:   {WriteAccess, ScopeDelete, "delete"},
+	CreateCalendars: {NoAccess, ScopeWrite, "create calendars"},
+	ChangeCalendar:  {OwnerAccess, ScopeWrite, "change the calendar"},
+	DeleteCalendar:  {OwnerAccess, ScopeDelete, "delete the calendar"},
+	ShareCalendar:   {OwnerAccess, ScopeShare, "share the calendar"},
+}
+
+// May answers the one question of authorization: may the caller do this to this calendar?
+// What the caller cannot see does not exist (NotFound); what they see but may not do is
+// Forbidden.
+func (c Caller) May(a Action, cal Calendar) error {
+	if !c.Sees(cal) || (a != SeeBusy && cal.Access < ReadAccess) {
+		return errNoCalendar(string(cal.ID))
+	}
+	need := needs[a]
+	if cal.Access < need.access {
+		return Errorf(Forbidden, RulePrivileges, "you may not %s here: the calendar %q is shared with you for less", need.verb, cal.Name)
+	}
+	return c.hasScope(a)
+}
+
+// MayCreate tells whether the caller may make new calendars: a token that is bound to
+// some calendars may not, since it could not see what it made.
+func (c Caller) MayCreate() error {
+	if c.Calendars != nil {
+		return Errorf(Forbidden, RulePrivileges, "this token is bound to certain calendars and cannot create others")
+	}
+	return c.hasScope(CreateCalendars)
+}
+
+// Sees tells whether the calendar exists as far as the caller is concerned.
+func (c Caller) Sees(cal Calendar) bool {
+	return cal.Access > NoAccess && (c.Calendars == nil || slices.Contains(c.Calendars, cal.ID))
+}
+
+func (c Caller) hasScope(a Action) error {
+	if need := needs[a]; c.Scopes&need.scope != need.scope {
+		return Errorf(Forbidden, RulePrivileges, "this token may not %s: it lacks the scope", need.verb)
+	}
+	return nil
+}
+
+func errNoCalendar(name string) error {
+	return Errorf(NotFound, "", "no calendar %q", name)
+}
+
+func errNoObject(name ObjectName) error {
+	return Errorf(NotFound, "", "no object %q in this calendar", string(name))
+}

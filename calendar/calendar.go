@@ -1,0 +1,112 @@
+package calendar
+
+import (
+	"slices"
+	"strings"
+	"time"
+)
+
+// Kind is the kind of component that an object holds (RFC 4791 §4.1: one kind per object).
+type Kind string
+
+// The kinds that calendars can hold.
+const (
+	Event    Kind = "VEVENT"
+	Todo     Kind = "VTODO"
+	Journal  Kind = "VJOURNAL"
+	FreeBusy Kind = "VFREEBUSY"
+)
+
+// Kinds is the set of kinds that a calendar takes, in the order it was given.
+type Kinds []Kind
+
+// AllKinds returns every kind; it is what a calendar takes when its maker does not say.
+func AllKinds() Kinds { return Kinds{Event, Todo, Journal, FreeBusy} }
+
+// Has tells whether k is among them.
+func (ks Kinds) Has(k Kind) bool { return slices.Contains(ks, k) }
+
+// String returns the kinds as a comma list.
+func (ks Kinds) String() string {
+	words := make([]string, len(ks))
+	for i, k := range ks {
+		words[i] = string(k)
+	}
+	return strings.Join(words, ",")
+}
+
+// DefaultColor is the colour of calendars that were made without one.
+const DefaultColor = "#0E61B9"
+
+// Properties are what a calendar's owner can set.
+type Properties struct {
+	Name string
+	// Description is nil when never set, which is not the same as empty.
+	Description *string
+	// Color is "#RRGGBB" or "#RRGGBBAA" as the client wrote it; nil when never set.
+	Color *string
+	// Order is the place among the user's calendars; nil when never set.
+	Order *int64
+	// Timezone is the IANA name that floating times take; never empty in a stored calendar.
+	Timezone string
+	// TimezoneData is the VTIMEZONE object that a client set, verbatim; nil when never set.
+	TimezoneData *string
+	Kinds        Kinds
+	// Transparent calendars do not count as busy (RFC 6638 §9.1).
+	Transparent bool
+}
+
+// Calendar is a calendar as one user sees it.
+type Calendar struct {
+	ID        CalendarID
+	Owner     UserID
+	OwnerName string
+	// Segment is the calendar's name in its owner's URLs. A shared calendar stands in the
+	// sharee's home under its id instead: see Address.
+	Segment Segment
+	Properties
+	// Version is that of the latest change; Pruned the latest that the journal has forgotten.
+	Version, Pruned   Version
+	Created, Modified time.Time
+	// Access is what the user who asked may do.
+	Access Access
+}
+
+// Address returns the calendar's last path segment in the home of the user who asked.
+func (c Calendar) Address() Segment {
+	if c.Access == OwnerAccess {
+		return c.Segment
+	}
+	return Segment(c.ID)
+}
+
+// NewCalendar is what it takes to make one. An empty Segment means its id; an empty Kinds
+// all of them; an empty Timezone UTC.
+type NewCalendar struct {
+	Segment Segment
+	Properties
+}
+
+const (
+	maxNameLength    = 1000
+	maxSegmentLength = 255
+)
+
+func (n NewCalendar) validate() error {
+	if len(n.Segment) > maxSegmentLength {
+		return Errorf(Invalid, "", "the calendar's address is longer than %d bytes", maxSegmentLength)
+	}
+	return n.Properties.validate()
+}
+
+func (p Properties) validate() error {
+	if len(p.Name) > maxNameLength {
+		return Errorf(Invalid, "", "the calendar's name is longer than %d bytes", maxNameLength)
+	}
+	for _, k := range p.Kinds {
+		if !AllKinds().Has(k) {
+			return Errorf(Invalid, RuleSupportedKind, "calendars cannot hold %s; they hold %s", k, AllKinds())
+		}
+	}
+	return nil
+}

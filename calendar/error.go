@@ -1,0 +1,100 @@
+package calendar
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Reason says why something was refused; each door has one table that renders it.
+type Reason uint8
+
+// The reasons there are. Internal is what any foreign error counts as.
+const (
+	Internal Reason = iota
+	NotFound
+	Exists
+	Invalid
+	Forbidden
+	Stale
+	TooLarge
+	Unsupported
+	Unavailable
+)
+
+var reasonNames = [...]string{
+	Internal: "internal", NotFound: "not_found", Exists: "exists", Invalid: "invalid", Forbidden: "forbidden",
+	Stale: "stale", TooLarge: "too_large", Unsupported: "unsupported", Unavailable: "unavailable",
+}
+
+// String returns the reason as a stable word, fit for a machine to read.
+func (r Reason) String() string { return reasonNames[r] }
+
+// Rule names the rule that was broken, in the words of the RFC that has it.
+type Rule string
+
+// The rules that the middle enforces. Those of RFC 4791 §5.3.2.1 come first.
+const (
+	RuleValidData         Rule = "valid-calendar-data"
+	RuleValidObject       Rule = "valid-calendar-object-resource"
+	RuleSupportedData     Rule = "supported-calendar-data"
+	RuleSupportedKind     Rule = "supported-calendar-component"
+	RuleUIDConflict       Rule = "no-uid-conflict"
+	RuleMaxSize           Rule = "max-resource-size"
+	RuleMinDate           Rule = "min-date-time"
+	RuleMaxDate           Rule = "max-date-time"
+	RuleMaxInstances      Rule = "max-instances"
+	RuleMaxAttendees      Rule = "max-attendees-per-instance"
+	RuleValidTimezone     Rule = "valid-calendar-timezone"         // RFC 4791 §5.3.1.1
+	RuleResourceMustBeNil Rule = "resource-must-be-null"           // RFC 4918 §9.3.1, RFC 4791 §5.3.1.1
+	RuleSyncToken         Rule = "valid-sync-token"                // RFC 6578 §3.2
+	RulePrivileges        Rule = "need-privileges"                 // RFC 3744 §7.1.1
+	RuleCalendarsOnlyHere Rule = "calendar-collection-location-ok" // RFC 4791 §5.3.1.1
+)
+
+// Error is the one error type of the middle: a reason, the rule if there is one, and a
+// sentence that a person can act on. It never carries what the caller may not see.
+type Error struct {
+	Reason  Reason
+	Rule    Rule
+	Message string
+	// Hint says what to do next, where that is not plain from the message.
+	Hint string
+	// Conflict is the object that stands in the way (RuleUIDConflict).
+	Conflict ObjectName
+	// Cause is for the log alone.
+	Cause error
+}
+
+// Error returns the message, and the hint behind it.
+func (e *Error) Error() string {
+	if e.Hint == "" {
+		return e.Message
+	}
+	return e.Message + "; " + e.Hint
+}
+
+// Unwrap returns the cause.
+func (e *Error) Unwrap() error { return e.Cause }
+
+// Errorf makes an error with a reason, a rule (or "") and a message.
+func Errorf(reason Reason, rule Rule, format string, args ...any) *Error {
+	return &Error{Reason: reason, Rule: rule, Message: fmt.Sprintf(format, args...)}
+}
+
+// ReasonOf returns why err came about; an error of another origin is Internal.
+func ReasonOf(err error) Reason {
+	var e *Error
+	if errors.As(err, &e) {
+		return e.Reason
+	}
+	return Internal
+}
+
+// RuleOf returns the rule that err says was broken, or "".
+func RuleOf(err error) Rule {
+	var e *Error
+	if errors.As(err, &e) {
+		return e.Rule
+	}
+	return ""
+}

@@ -1,0 +1,91 @@
+package calendar
+
+import (
+	"slices"
+	"time"
+)
+
+// Object is one calendar object resource: an event with its overrides, a task, a journal
+// entry. Data is exactly what the client sent.
+type Object struct {
+	Calendar CalendarID
+	Name     ObjectName
+	ETag     ETag
+	// Version is that of the object's last change.
+	Version Version
+	Size    int64
+	// Data is nil where only the head was asked for.
+	Data              []byte
+	Created, Modified time.Time
+	// Deleted marks a tombstone: the object is gone, but its bytes can be restored.
+	Deleted bool
+	Derived
+}
+
+// Derived is what the store indexes of an object. It can be rebuilt from the bytes.
+type Derived struct {
+	UID     UID
+	Kind    Kind
+	Summary string
+	// Search is the folded text that searches look through.
+	Search string
+	Span   Span
+	// Recurring objects have more than one instance.
+	Recurring bool
+	// Status is STATUS in upper case, or "".
+	Status string
+	// Transparent objects do not count as busy.
+	Transparent bool
+}
+
+// Span is the time from the start of an object's first instance to the end of its last,
+// in Unix seconds. It may be wider than the truth, never narrower.
+type Span struct {
+	// Start is nil for what has no time at all (a task without dates), End for what never ends.
+	Start, End *int64
+}
+
+// Precondition is what a client demands of the present state (RFC 9110 §13.1).
+type Precondition struct {
+	// Match lists entity tags of which the present one must be one (If-Match);
+	// MatchAny is If-Match: *.
+	Match    []ETag
+	MatchAny bool
+	// NoneMatch lists entity tags that the present one must not be (If-None-Match);
+	// NoneMatchAny is If-None-Match: *.
+	NoneMatch    []ETag
+	NoneMatchAny bool
+}
+
+// Check tells whether the precondition holds when the object's tag is now ("" for none).
+func (p Precondition) Check(now ETag) error {
+	exists := now != ""
+	switch {
+	case p.MatchAny && !exists, len(p.Match) > 0 && !slices.Contains(p.Match, now):
+		return stale("the object is not what you expect it to be", now)
+	case p.NoneMatchAny && exists, exists && slices.Contains(p.NoneMatch, now):
+		return stale("the object is there already", now)
+	}
+	return nil
+}
+
+func stale(message string, now ETag) error {
+	e := Errorf(Stale, "", "%s: it does not exist", message)
+	if now != "" {
+		e.Message = message + ": its ETag is " + string(now)
+	}
+	e.Hint = "read it again, then repeat your change"
+	return e
+}
+
+// ObjectQuery selects objects of one calendar. The zero query selects all live ones.
+type ObjectQuery struct {
+	// Names restricts to these; nil means any.
+	Names []ObjectName
+	// Kinds restricts to these; nil means any.
+	Kinds Kinds
+	// From and Until restrict to objects whose span may overlap [From, Until), Unix seconds.
+	From, Until *int64
+	// WithData asks for the bytes too.
+	WithData bool
+}

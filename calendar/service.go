@@ -1,0 +1,272 @@
+package calendar
+
+import (
+	"context"
+	"iter"
+	"time"
+)
+
+// Limits bound what a caller can ask the service to keep or compute.
+type Limits struct {
+	// ObjectBytes is the largest object taken (CALDAV:max-resource-size).
+	ObjectBytes int64
+	// Instances bounds how often an object may recur within an expansion (CALDAV:max-instances).
+	Instances int
+	// Attendees bounds the attendees of an instance (CALDAV:max-attendees-per-instance).
+	Attendees int
+}
+
+// DefaultLimits returns the limits that serve unless told otherwise.
+func DefaultLimits() Limits {
+	return Limits{ObjectBytes: 4 << 20, Instances: 3000, Attendees: 1000}
+}
+
+// Service is everything that a door may do with calendars. Its methods check access
+// themselves: a door cannot forget to.
+type Service struct {
+	store  Store
+	limits Limits
+	now    func() time.Time
+	newID  func() string
+}
+
+// Config is what a Service is made of.
+type Config struct {
+	Store  Store
+	Limits Limits
+	// Now is the clock.
+	Now func() time.Time
+	// NewID makes a random identifier (a UUID).
+	NewID func() string
+}
+
+// NewService makes a Service.
+func NewService(c Config) *Service {
+	return &Service{store: c.Store, limits: c.Limits, now: c.Now, newID: c.NewID}
+}
+
+// Limits returns the limits in force, for doors that print them.
+func (s *Service) Limits() Limits { return s.limits }
+
+// Calendars returns the calendars that the caller sees.
+func (s *Service) Calendars(ctx context.Context, c Caller) ([]Calendar, error) {
+	if err := c.hasScope(ReadObjects); err != nil {
+		return nil, err
+	}
+	all, err := s.store.Calendars(ctx, c.User.ID)
+	if err != nil {
+		return nil, err
+	}
+	seen := all[:0]
+	for _, cal := range all {
+		if c.Sees(cal) {
+			seen = append(seen, cal)
+		}
+	}
+	return seen, nil
+}
+
+// Calendar returns one calendar by id.
+func (s *Service) Calendar(ctx context.Context, c Caller, id CalendarID) (Calendar, error) {
+	cal, err := s.store.Calendar(ctx, c.User.ID, id)
+	return seen(c, cal, string(id), err)
+}
+
+// CalendarAt returns the calendar at an address in the caller's home.
+func (s *Service) CalendarAt(ctx context.Context, c Caller, at Segment) (Calendar, error) {
+	cal, err := s.store.CalendarAt(ctx, c.User.ID, at)
+	return seen(c, cal, string(at), err)
+}
+
+// seen makes what the caller cannot see look exactly like what does not exist.
+func seen(c Caller, cal Calendar, asked string, err error) (Calendar, error) {
+	if ReasonOf(err) == NotFound && err != nil || err == nil && !c.Sees(cal) {
+		return Calendar{}, errNoCalendar(asked)
+	}
+	return cal, err
+}
+
+// CreateCalendar makes a calendar of the caller's own.
+func (s *Service) CreateCalendar(ctx context.Context, c Caller, n NewCalendar) (Calendar, error) {
+	if err := c.MayCreate(); err != nil {
+		return Calendar{}, err
+	}
+	if err := n.validate(); err != nil {
+		return Calendar{}, err
+	}
+	cal := s.newCalendar(c, n)
+	err := s.store.Update(ctx, func(tx Tx) error {
+		if err := tx.InsertCalendar(ctx, cal); err != nil {
+			return err
+		}
+		locked, err := tx.Advance(ctx, cal.ID)
+		if err != nil {
+			return err
+		}
+		cal.Version = locked.Version
+		return tx.Log(ctx, s.entry(c, cal, Created))
+	})
+	return cal, err
+}
+
+func (s *Service) newCalendar(c Caller, n NewCalendar) Calendar {
+	now := s.now()
+	cal := Calendar{
+		ID: CalendarID(s.newID()), Owner: c.User.ID, OwnerName: c.User.Name, Segment: n.Segment,
+		Properties: n.Properties, Created: now, Modified: now, Access: OwnerAccess,
+	}
+	if cal.Segment == "" {
+		cal.Segment = Segment(cal.ID)
+	}
+	if cal.Name == "" {
+		cal.Name = string(cal.Segment)
+	}
+	if cal.Timezone == "" {
+		cal.Timezone = "UTC"
+	}
+	if len(cal.Kinds) == 0 {
+		cal.Kinds = AllKinds()
+	}
+	return cal
+}
+
+// entry is a journal line about the calendar itself, at the calendar's version.
+func (s *Service) entry(c Caller, cal Calendar, change ChangeKind) Entry {
+	return Entry{
+		Calendar: cal.ID, Version: cal.Version, Change: change, At: s.now(),
+		User: c.User.ID, Token: c.Token, Agent: c.Agent,
+	}
+}
+
+// ChangeCalendar lets edit change a calendar's properties. What edit refuses changes nothing.
+func (s *Service) ChangeCalendar(ctx context.Context, c Caller, id CalendarID, edit func(*Properties) error) error {
+	if err := s.allow(ctx, c, ChangeCalendar, id); err != nil {
+		return err
+	}
+	return s.store.Update(ctx, func(tx Tx) error {
+		cal, err := tx.Advance(ctx, id)
+		if err != nil {
+			return err
+		}
+		if err := edit(&cal.Properties); err != nil {
+			return err
+		}
+		if err := cal.Properties.validate(); err != nil {
+			return err
+		}
+		if err := tx.UpdateCalendar(ctx, id, cal.Properties); err != nil {
+			return err
+		}
+		return tx.Log(ctx, s.entry(c, cal, Modified))
+	})
+}
+
+// DeleteCalendar moves a calendar to the trash.
+func (s *Service) DeleteCalendar(ctx context.Context, c Caller, id CalendarID) error {
+	if err := s.allow(ctx, c, DeleteCalendar, id); err != nil {
+		return err
+	}
+	return s.store.Update(ctx, func(tx Tx) error {
+		cal, err := tx.Advance(ctx, id)
+		if err != nil {
+			return err
+		}
+		if err := tx.Log(ctx, s.entry(c, cal, Deleted)); err != nil {
+			return err
+		}
+		return tx.TrashCalendar(ctx, id)
+	})
+}
+
+// Object returns one object of a calendar, with its data.
+func (s *Service) Object(ctx context.Context, c Caller, cal Calendar, name ObjectName) (Object, error) {
+	if err := c.May(ReadObjects, cal); err != nil {
+		return Object{}, err
+	}
+	o, err := s.store.Object(ctx, cal.ID, name)
+	if err != nil && ReasonOf(err) == NotFound {
+		return Object{}, errNoObject(name)
+	}
+	return o, err
+}
+
+// Objects yields the objects of a calendar that match, by name.
+func (s *Service) Objects(ctx context.Context, c Caller, cal Calendar, q ObjectQuery) iter.Seq2[Object, error] {
+	if err := c.May(ReadObjects, cal); err != nil {
+		return failed(err)
+	}
+	return s.store.Objects(ctx, cal.ID, q)
+}
+
+// SyncToken returns the token for the calendar as it is in cal.
+func (s *Service) SyncToken(ctx context.Context, cal Calendar) (SyncToken, error) {
+	epoch, err := s.store.Epoch(ctx)
+	return SyncToken{epoch, cal.ID, cal.Version}, err
+}
+
+// Changes yields what changed in a calendar after since and up to the version of cal, by
+// version: the newest state of each object once, tombstones as Deleted. An empty since
+// yields the live objects alone. A token that would leave a gap breaks RuleSyncToken.
+func (s *Service) Changes(ctx context.Context, c Caller, cal Calendar, since string) iter.Seq2[Object, error] {
+	if err := c.May(ReadObjects, cal); err != nil {
+		return failed(err)
+	}
+	if since == "" {
+		return live(s.store.Changes(ctx, cal.ID, 0, cal.Version))
+	}
+	from, err := s.knownToken(ctx, cal, since)
+	if err != nil {
+		return failed(err)
+	}
+	return s.store.Changes(ctx, cal.ID, from.Version, cal.Version)
+}
+
+func (s *Service) knownToken(ctx context.Context, cal Calendar, since string) (SyncToken, error) {
+	token, err := ParseSyncToken(since)
+	if err != nil {
+		return SyncToken{}, err
+	}
+	epoch, err := s.store.Epoch(ctx)
+	if err != nil {
+		return SyncToken{}, err
+	}
+	return token, token.check(epoch, cal)
+}
+
+// Reindex rebuilds everything that the store derives from the objects' bytes.
+func (s *Service) Reindex(ctx context.Context) (int, error) {
+	return s.store.Rederive(ctx, func(o Object) Derived {
+		d, err := derive(o.Data)
+		if err != nil {
+			// Stored by an older program that took what we would refuse: keep what it knew.
+			return o.Derived
+		}
+		return d
+	})
+}
+
+// allow looks the calendar up as it is now and asks whether the caller may.
+func (s *Service) allow(ctx context.Context, c Caller, a Action, id CalendarID) error {
+	cal, err := s.Calendar(ctx, c, id)
+	if err != nil {
+		return err
+	}
+	return c.May(a, cal)
+}
+
+func live(all iter.Seq2[Object, error]) iter.Seq2[Object, error] {
+	return func(yield func(Object, error) bool) {
+		for o, err := range all {
+			if o.Deleted && err == nil {
+				continue
+			}
+			if !yield(o, err) {
+				return
+			}
+		}
+	}
+}
+
+func failed(err error) iter.Seq2[Object, error] {
+	return func(yield func(Object, error) bool) { yield(Object{}, err) }
+}

@@ -1,0 +1,73 @@
+package calendar
+
+import (
+	"context"
+	"iter"
+)
+
+// Store is what the middle needs remembered. Every engine keeps the whole contract, which
+// store/storetest holds as tests. Errors are *Error where the store can tell the reason:
+// NotFound, Exists, and Unavailable when the database is away.
+type Store interface {
+	// Epoch returns the store's present epoch.
+	Epoch(ctx context.Context) (Epoch, error)
+
+	// UserByName returns a user, or NotFound.
+	UserByName(ctx context.Context, name string) (User, error)
+
+	// Calendars returns the live calendars that a user owns or has a share of, own ones
+	// first, then by Order (those without last), name and id.
+	Calendars(ctx context.Context, user UserID) ([]Calendar, error)
+	// Calendar returns a live calendar with the access that the user has, which may be
+	// NoAccess; NotFound when there is none.
+	Calendar(ctx context.Context, user UserID, id CalendarID) (Calendar, error)
+	// CalendarAt returns the live calendar at an address in the user's home: their own by
+	// segment, a shared one by id. NotFound when there is none.
+	CalendarAt(ctx context.Context, user UserID, address Segment) (Calendar, error)
+
+	// Object returns a live object with its data, or NotFound.
+	Object(ctx context.Context, cal CalendarID, name ObjectName) (Object, error)
+	// ObjectByUID returns a live object with its data, or NotFound.
+	ObjectByUID(ctx context.Context, cal CalendarID, uid UID) (Object, error)
+	// Objects yields the live objects that match, by name in byte order. It holds no
+	// database resource while the consumer works, and at most a bounded page of rows.
+	Objects(ctx context.Context, cal CalendarID, q ObjectQuery) iter.Seq2[Object, error]
+	// Changes yields the heads of objects, tombstones included, whose last change is after
+	// since and not after until, by version. Limits as for Objects.
+	Changes(ctx context.Context, cal CalendarID, since, until Version) iter.Seq2[Object, error]
+
+	// Update runs fn in one transaction: all of it is kept, or, when fn or the commit
+	// fails, nothing. fn may run again when the engine asks for it, so it must have no
+	// effect but on its own variables and tx.
+	Update(ctx context.Context, fn func(tx Tx) error) error
+
+	// Rederive calls derive with the bytes of every object, tombstones included, and
+	// stores what it returns. It changes no version. It returns how many it went through.
+	Rederive(ctx context.Context, derive func(Object) Derived) (int, error)
+}
+
+// Tx is one transaction. Whoever changes objects of a calendar calls Advance first: it
+// takes the calendar's lock, so that versions appear in commit order.
+type Tx interface {
+	// Advance locks a live calendar, moves its version on by one and returns it as it then
+	// is (Access unset). NotFound when it is gone. Several calendars are locked in the order
+	// of their ids, lest two transactions wait for each other.
+	Advance(ctx context.Context, id CalendarID) (Calendar, error)
+	// Occupants returns whatever lies at the name, a tombstone included, and the live
+	// object with the UID, each with its data; nil where there is none.
+	Occupants(ctx context.Context, cal CalendarID, name ObjectName, uid UID) (atName, withUID *Object, err error)
+	// PutObject writes a live object, over whatever lies at its name.
+	PutObject(ctx context.Context, o Object) error
+	// BuryObject makes a live object a tombstone of that version.
+	BuryObject(ctx context.Context, cal CalendarID, name ObjectName, v Version) error
+	// Log writes a journal entry.
+	Log(ctx context.Context, e Entry) error
+
+	// InsertCalendar makes a calendar with version 0. Exists when its segment is taken.
+	InsertCalendar(ctx context.Context, c Calendar) error
+	// UpdateCalendar writes the calendar's properties.
+	UpdateCalendar(ctx context.Context, id CalendarID, p Properties) error
+	// TrashCalendar takes a calendar out of sight, with all its objects. Its name and its
+	// UIDs are free at once; the trash gives it back until it is emptied.
+	TrashCalendar(ctx context.Context, id CalendarID) error
+}
