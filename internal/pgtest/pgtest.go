@@ -10,6 +10,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"net/url"
 	"os"
@@ -193,9 +194,7 @@ func settings(options Options) map[string]string {
 		// synchronous_commit stays on: a commit must survive Kill, as it does in production.
 		all["fsync"], all["full_page_writes"] = "off", "off"
 	}
-	for name, value := range options.Settings {
-		all[name] = value
-	}
+	maps.Copy(all, options.Settings)
 	return all
 }
 

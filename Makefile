@@ -1,0 +1,78 @@
+# What a contributor does here. `make help` lists it.
+
+# The shell's pipes fail with their first failing part.
+SHELL       := /bin/bash
+.SHELLFLAGS := -o pipefail -c
+.DEFAULT_GOAL := help
+
+GO       ?= go
+ARGS     ?=
+BENCH    ?= .
+FUZZTIME ?= 30s
+PKG      ?= ./...
+VERSION  ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
+
+# The linter is compiled once for each version of it and of Go, outside the module's own dependencies.
+LINT_VERSION := $(shell sed -n 's|^\tgithub.com/golangci/golangci-lint/v2 \(v[0-9.]*\).*|\1|p' tools/go.mod)
+LINT         ?= .cache/golangci-lint-$(LINT_VERSION)-$(shell $(GO) env GOVERSION)
+LINT_SOURCE  := github.com/golangci/golangci-lint/v2/cmd/golangci-lint
+
+# Lends a throw-away Postgres to a command, or the one that TEST_DATABASE_URL names.
+WITHPG := $(GO) run ./internal/pgtest/withpg --
+
+.PHONY: help
+help: ## Show this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+.PHONY: run
+run: ## Serve from source on the embedded store (ARGS: more flags of serve)
+	$(GO) run ./cmd/caldav-mcp-server serve $(ARGS)
+
+.PHONY: test
+test: ## Run every test on SQLite and on a Postgres of its own, with the race detector (PKG: which packages)
+	$(WITHPG) $(GO) test -race $(PKG)
+
+.PHONY: check
+check: lint test ## All that must pass before a change is proposed
+
+.PHONY: lint
+lint: $(LINT) ## Check formatting, go.mod, vet and the linters, which keep the architecture too
+	$(GO) mod verify
+	$(GO) mod tidy -diff
+	$(GO) vet ./...
+	$(LINT) fmt --diff
+	$(LINT) run ./...
+
+.PHONY: format
+format: $(LINT) ## Format the code as lint wants it
+	$(LINT) fmt
+
+$(LINT):
+	mkdir -p $(@D)
+	cd tools && $(GO) build -p 2 -trimpath -o $(abspath $@) $(LINT_SOURCE)
+
+.PHONY: fuzz
+fuzz: ## Run every fuzz target for FUZZTIME (30s) each
+	@grep -rHo --include='*_test.go' '^func Fuzz[A-Za-z0-9_]*' . | sort | while IFS=: read -r file target; do \
+		echo "== $$(dirname "$$file") $${target#func }"; \
+		$(GO) test -run='^$$' -fuzz="^$${target#func }$$" -fuzztime=$(FUZZTIME) "$$(dirname "$$file")" </dev/null || exit 1; \
+	done
+
+.PHONY: bench
+bench: ## Run the benchmarks on both engines (BENCH: a pattern, PKG: which packages)
+	$(WITHPG) $(GO) test -run='^$$' -bench='$(BENCH)' -benchmem $(PKG)
+
+# The same source gives the same bytes: no paths, no dates, no build ids in it.
+.PHONY: build
+build: ## Build the static binary bin/caldav-mcp-server (VERSION: its stamp)
+	CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=false -ldflags '-s -w -buildid= -X main.version=$(VERSION)' \
+		-o bin/ ./cmd/caldav-mcp-server
+
+.PHONY: compat
+compat: ## Run real clients against the server on both engines
+	compat/run
+	compat/run --engine postgres
+
+.PHONY: clean
+clean: ## Remove what was built
+	rm -rf bin .cache
