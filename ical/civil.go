@@ -175,8 +175,9 @@ func floorDiv(a, b int) int { return int(floorDiv64(int64(a), int64(b))) }
 
 // floorDiv64 rounds towards minus infinity, for a positive b.
 func floorDiv64(a, b int64) int64 {
-	if a < 0 {
-		return -((-a + b - 1) / b)
+	q := a / b
+	if a%b < 0 {
+		q--
 	}
-	return a / b
+	return q
 }

@@ -1,0 +1,197 @@
+package ical
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Duration is a DURATION (RFC 5545 §3.3.6). Weeks and days are nominal: a day
+// ends at the same time on the wall clock, however long it was. Seconds, which
+// hours and minutes are counted in, are exact.
+type Duration struct {
+	Negative bool
+	Weeks    int
+	Days     int
+	Seconds  int
+}
+
+const (
+	// durationMax is what all the years that iCalendar can write last, about.
+	durationMax    = maxYear * 366 * secondsPerDay
+	durationDigits = len("315328464000")
+)
+
+var (
+	errDurationForm = errors.New("is no duration; write it like PT1H30M, P1D or P2W")
+	errDurationSize = errors.New("is a duration of more than ten thousand years")
+)
+
+// DurationOf makes an exact duration of whole seconds.
+func DurationOf(d time.Duration) Duration {
+	seconds := int(d / time.Second)
+	return Duration{Negative: seconds < 0, Seconds: max(seconds, -seconds)}
+}
+
+// durationUnit is what a letter of a DURATION counts.
+type durationUnit struct {
+	letter  byte
+	clock   bool // behind the T
+	seconds int
+}
+
+// durationUnits are in the order in which they must stand.
+var durationUnits = [...]durationUnit{
+	{'W', false, 7 * secondsPerDay},
+	{'D', false, secondsPerDay},
+	{'H', true, secondsPerHour},
+	{'M', true, secondsPerMinute},
+	{'S', true, 1},
+}
+
+// ParseDuration reads a DURATION. Weeks may stand beside days, and a part of
+// the clock may be left out in the middle, as some clients have it.
+func ParseDuration(value string) (Duration, error) {
+	s := upperName(strings.TrimSpace(value))
+	negative := strings.HasPrefix(s, "-")
+	if negative || strings.HasPrefix(s, "+") {
+		s = s[1:]
+	}
+	s, ok := strings.CutPrefix(s, "P")
+	if !ok {
+		return Duration{}, fmt.Errorf("%s %w", excerpt(value), errDurationForm)
+	}
+	d, err := parseDurationParts(s)
+	if err != nil {
+		return Duration{}, fmt.Errorf("%s %w", excerpt(value), err)
+	}
+	d.Negative = negative && !d.IsZero()
+	return d, nil
+}
+
+func parseDurationParts(s string) (Duration, error) {
+	var d Duration
+	units, clock, total := durationUnits[:], false, 0
+	for more := true; more; more = s != "" {
+		if strings.HasPrefix(s, "T") && !clock {
+			clock, s = true, s[1:]
+		}
+		n, rest, err := leadingCount(s)
+		if err != nil {
+			return d, err
+		}
+		i := unitIndex(units, rest[0], clock)
+		if i < 0 {
+			return d, errDurationForm
+		}
+		if n > (durationMax-total)/units[i].seconds {
+			return d, errDurationSize
+		}
+		total += n * units[i].seconds
+		d.count(units[i], n)
+		units, s = units[i+1:], rest[1:]
+	}
+	return d, nil
+}
+
+// leadingCount reads the digits before a letter.
+func leadingCount(s string) (n int, rest string, err error) {
+	end := 0
+	for end < len(s) && isDigit(s[end]) {
+		end++
+	}
+	count := strings.TrimLeft(s[:end], "0")
+	switch {
+	case end == 0 || end == len(s):
+		return 0, "", errDurationForm
+	case len(count) > durationDigits:
+		return 0, "", errDurationSize
+	default:
+		return number(count), s[end:], nil
+	}
+}
+
+func unitIndex(units []durationUnit, letter byte, clock bool) int {
+	for i, unit := range units {
+		if unit.letter == letter && unit.clock == clock {
+			return i
+		}
+	}
+	return -1
+}
+
+func (d *Duration) count(unit durationUnit, n int) {
+	switch unit.letter {
+	case 'W':
+		d.Weeks = n
+	case 'D':
+		d.Days = n
+	default:
+		d.Seconds += n * unit.seconds
+	}
+}
+
+// IsZero tells whether the duration lasts no time.
+func (d Duration) IsZero() bool { return d.Weeks == 0 && d.Days == 0 && d.Seconds == 0 }
+
+// NominalDays counts the days and the days of weeks, with the sign.
+func (d Duration) NominalDays() int { return d.sign() * (7*d.Weeks + d.Days) }
+
+// ExactSeconds counts the exact part, with the sign.
+func (d Duration) ExactSeconds() int { return d.sign() * d.Seconds }
+
+func (d Duration) sign() int {
+	if d.Negative {
+		return -1
+	}
+	return 1
+}
+
+// String writes the value. RFC 5545 §3.3.6 has no weeks beside other parts, so
+// they are written as days there.
+func (d Duration) String() string {
+	var b strings.Builder
+	if d.Negative {
+		b.WriteByte('-')
+	}
+	b.WriteByte('P')
+	if d.Weeks != 0 && d.Days == 0 && d.Seconds == 0 {
+		b.WriteString(strconv.Itoa(d.Weeks) + "W")
+		return b.String()
+	}
+	if days := 7*d.Weeks + d.Days; days != 0 {
+		b.WriteString(strconv.Itoa(days) + "D")
+	}
+	if d.Seconds != 0 || d.IsZero() {
+		b.WriteString(clockString(d.Seconds))
+	}
+	return b.String()
+}
+
+// clockString names the minutes between hours and seconds even when there are
+// none, as the grammar asks.
+func clockString(seconds int) string {
+	h, m, s := seconds/secondsPerHour, seconds/secondsPerMinute%60, seconds%60
+	text := "T"
+	if h != 0 {
+		text += strconv.Itoa(h) + "H"
+	}
+	if m != 0 || h != 0 && s != 0 {
+		text += strconv.Itoa(m) + "M"
+	}
+	if s != 0 || seconds == 0 {
+		text += strconv.Itoa(s) + "S"
+	}
+	return text
+}
+
+// Duration reads the value as a DURATION.
+func (p *Property) Duration() (Duration, error) {
+	d, err := ParseDuration(p.Value())
+	if err != nil {
+		return Duration{}, p.wrong(err)
+	}
+	return d, nil
+}
