@@ -1,0 +1,72 @@
+package auth
+
+import (
+	"context"
+	"time"
+
+	"caldav-mcp-server/calendar"
+)
+
+// Hash is the Argon2id hash of a password or of a token's secret, in PHC form: it carries its own
+// salt and parameters.
+type Hash string
+
+// Credential is what a password or a token is checked against, and whom it speaks for.
+type Credential struct {
+	User calendar.User
+	// Hash is empty when the user has no password.
+	Hash Hash
+	// Token is zero for a password.
+	Token Token
+}
+
+// Store is what this package needs remembered. Every engine keeps the whole contract, which
+// store/storetest holds as tests. Errors are *calendar.Error: NotFound, Exists, and Unavailable
+// when the database is away; nothing else may stand for "away", since it decides between
+// 401 and 503.
+//
+// Names are compared byte for byte: they come here in lower case. Times have whole seconds;
+// a zero time is kept as never.
+type Store interface {
+	// CredentialGeneration returns a number that InsertUser, DeleteUser, SetPassword, InsertToken,
+	// RevokeToken and whatever else changes what a Credential says move on, in the same
+	// transaction as the change. It is read with every request, so it must be cheap. It never
+	// returns to a number that it had, also not when a backup is restored: what a process
+	// remembers of credentials hangs on it.
+	CredentialGeneration(ctx context.Context) (int64, error)
+
+	// Users returns all users by name, in byte order.
+	Users(ctx context.Context) ([]calendar.User, error)
+	// UserByName returns a user, or NotFound.
+	UserByName(ctx context.Context, name string) (calendar.User, error)
+	// InsertUser makes a user. Exists when the name is taken.
+	InsertUser(ctx context.Context, u calendar.User, h Hash) error
+	// DeleteUser removes a user with all that is theirs: calendars, tokens, shares. NotFound when
+	// there is none.
+	DeleteUser(ctx context.Context, id calendar.UserID) error
+
+	// PasswordByName returns what a user's password is checked against, or NotFound.
+	PasswordByName(ctx context.Context, name string) (Credential, error)
+	// SetPassword replaces a user's password. NotFound when there is no such user.
+	SetPassword(ctx context.Context, id calendar.UserID, h Hash) error
+	// Rehash writes next in place of old for the same password. It does nothing when the stored
+	// hash is no longer old: the password has changed meanwhile. It does not move the generation.
+	Rehash(ctx context.Context, id calendar.UserID, old, next Hash) error
+
+	// TokenByID returns what a token is checked against, also when it is revoked or expired, or
+	// NotFound.
+	TokenByID(ctx context.Context, id calendar.TokenID) (Credential, error)
+	// Tokens returns a user's tokens, or everybody's for an empty id: revoked and expired ones
+	// too, by user name, time of creation and id.
+	Tokens(ctx context.Context, user calendar.UserID) ([]Token, error)
+	// InsertToken makes a token for t.User; t.UserName is not looked at. NotFound when the user or
+	// one of the calendars does not exist. A token with Calendars stays bound when they are
+	// deleted, until it reaches nothing: it must never come back with a nil list.
+	InsertToken(ctx context.Context, t Token, h Hash) error
+	// RevokeToken ends a token at a time. NotFound when there is none; one that is revoked
+	// already keeps its time.
+	RevokeToken(ctx context.Context, id calendar.TokenID, at time.Time) error
+	// TouchToken notes that a token was used, unless a later use is known. It does not move the
+	// generation, and a token that is gone is no error.
+	TouchToken(ctx context.Context, id calendar.TokenID, at time.Time) error
+}
