@@ -11,17 +11,18 @@ type Kind string
 
 // The kinds that calendars can hold.
 const (
-	Event    Kind = "VEVENT"
-	Todo     Kind = "VTODO"
-	Journal  Kind = "VJOURNAL"
-	FreeBusy Kind = "VFREEBUSY"
+	Event        Kind = "VEVENT"
+	Todo         Kind = "VTODO"
+	Journal      Kind = "VJOURNAL"
+	FreeBusy     Kind = "VFREEBUSY"
+	Availability Kind = "VAVAILABILITY" // RFC 7953
 )
 
 // Kinds is the set of kinds that a calendar takes, in the order it was given.
 type Kinds []Kind
 
 // AllKinds returns every kind; it is what a calendar takes when its maker does not say.
-func AllKinds() Kinds { return Kinds{Event, Todo, Journal, FreeBusy} }
+func AllKinds() Kinds { return Kinds{Event, Todo, Journal, FreeBusy, Availability} }
 
 // Has tells whether k is among them.
 func (ks Kinds) Has(k Kind) bool { return slices.Contains(ks, k) }

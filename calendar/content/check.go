@@ -1,0 +1,68 @@
+package content
+
+import (
+	"strings"
+
+	"caldav-mcp-server/ical"
+)
+
+// Limits bound what an object may ask for.
+type Limits struct {
+	// Attendees of one component; 0 for any number.
+	Attendees int
+	// Instances in any one year; 0 for any number.
+	Instances int
+}
+
+// Check tells whether the object keeps the rules of RFC 4791 §4.1 and RFC 5545 §3.6, as
+// far as clients keep them: docs/clients.md lists what is taken against the letter.
+func (o *Object) Check(lim Limits) error {
+	if o.Calendar.Property("METHOD") != nil {
+		return fault(RuleValidObject, "the object has a METHOD: it is a message, not something to store; remove the line")
+	}
+	if v := TextOf(o.Calendar, "VERSION"); v != "" && strings.TrimSpace(v) != "2.0" {
+		return fault(RuleValidData, "the object is of iCalendar version %q; this server takes 2.0", v)
+	}
+	for _, c := range o.Components() {
+		if err := o.checkComponent(c, lim); err != nil {
+			return err
+		}
+	}
+	return o.checkOverrides()
+}
+
+func (o *Object) checkComponent(c *ical.Component, lim Limits) error {
+	if n := len(c.All("ATTENDEE")); lim.Attendees > 0 && n > lim.Attendees {
+		return fault(RuleMaxAttendees, "line %d: the %s has %d attendees; this server takes %d", c.Line(), c.Name(), n, lim.Attendees)
+	}
+	if err := checkOnce(c); err != nil {
+		return err
+	}
+	return checkTimes(c)
+}
+
+// checkOnce refuses second ones of what decides where an object stands: which would count?
+func checkOnce(c *ical.Component) error {
+	for _, name := range []string{"UID", "DTSTART", "DTEND", "DUE", "DURATION", "RECURRENCE-ID"} {
+		if all := c.All(name); len(all) > 1 {
+			return fault(RuleValidObject, "line %d: a second %s in the %s", all[1].Line(), name, c.Name())
+		}
+	}
+	return nil
+}
+
+// checkOverrides refuses two overrides of one instance.
+func (o *Object) checkOverrides() error {
+	seen := map[ical.Time]bool{}
+	for _, c := range o.Overrides {
+		id, err := c.Property("RECURRENCE-ID").Time()
+		if err != nil {
+			return &Fault{RuleValidData, err.Error()}
+		}
+		if seen[id] {
+			return fault(RuleValidObject, "line %d: a second override of the instance %s", c.Line(), id)
+		}
+		seen[id] = true
+	}
+	return nil
+}

@@ -1,0 +1,42 @@
+package content
+
+import (
+	"errors"
+	"fmt"
+
+	"caldav-mcp-server/ical"
+)
+
+// The rules of RFC 4791 §5.3.2.1 that a text alone can break.
+const (
+	RuleValidData     = "valid-calendar-data"
+	RuleValidObject   = "valid-calendar-object-resource"
+	RuleSupportedKind = "supported-calendar-component"
+	RuleMaxSize       = "max-resource-size"
+	RuleMinDate       = "min-date-time"
+	RuleMaxDate       = "max-date-time"
+	RuleMaxInstances  = "max-instances"
+	RuleMaxAttendees  = "max-attendees-per-instance"
+)
+
+// Fault says which rule an object breaks, in a sentence that a person can act on.
+type Fault struct {
+	Rule    string
+	Message string
+}
+
+// Error returns the sentence.
+func (f *Fault) Error() string { return f.Message }
+
+func fault(rule, format string, args ...any) error {
+	return &Fault{rule, fmt.Sprintf(format, args...)}
+}
+
+// syntaxFault turns what the parser says into a fault.
+func syntaxFault(err error) error {
+	var syntax *ical.SyntaxError
+	if errors.As(err, &syntax) && syntax.Kind == ical.KindLimit {
+		return &Fault{RuleMaxSize, err.Error()}
+	}
+	return &Fault{RuleValidData, err.Error()}
+}

@@ -1,0 +1,118 @@
+// Package content tells what a calendar object's text holds, and whether it keeps the rules for such objects.
+package content
+
+import (
+	"slices"
+
+	"caldav-mcp-server/ical"
+)
+
+// Names of the components that an object is made of.
+const (
+	Event        = "VEVENT"
+	Todo         = "VTODO"
+	Journal      = "VJOURNAL"
+	FreeBusy     = "VFREEBUSY"
+	Availability = "VAVAILABILITY"
+	timezone     = "VTIMEZONE"
+)
+
+// Kinds lists the components of which an object can hold one kind.
+func Kinds() []string { return []string{Event, Todo, Journal, FreeBusy, Availability} }
+
+// Object is a calendar object's text with its parts found.
+type Object struct {
+	Document *ical.Document
+	Calendar *ical.Component
+	Kind     string
+	UID      string
+	// Master is the component without a RECURRENCE-ID; nil in an object of overrides alone,
+	// as an invitation to single instances leaves it.
+	Master *ical.Component
+	// Overrides are the components with one, in the order of the text.
+	Overrides []*ical.Component
+}
+
+// Read parses an object and finds its parts. It checks what finding them takes; Check
+// looks at the rest.
+func Read(data []byte, lim ical.Limits) (*Object, error) {
+	doc, err := ical.Parse(data, lim)
+	if err != nil {
+		return nil, syntaxFault(err)
+	}
+	root, err := doc.Calendar()
+	if err != nil {
+		return nil, syntaxFault(err)
+	}
+	o := &Object{Document: doc, Calendar: root}
+	for c := range root.Components() {
+		if err := o.sort(c); err != nil {
+			return nil, err
+		}
+	}
+	if o.Kind == "" {
+		return nil, o.nothingKnown()
+	}
+	return o, nil
+}
+
+// Main returns the component that speaks for the object: the master, or else the first
+// override.
+func (o *Object) Main() *ical.Component {
+	if o.Master != nil {
+		return o.Master
+	}
+	return o.Overrides[0]
+}
+
+// Components returns master and overrides, in this order.
+func (o *Object) Components() []*ical.Component {
+	if o.Master == nil {
+		return o.Overrides
+	}
+	return append([]*ical.Component{o.Master}, o.Overrides...)
+}
+
+// sort puts a component in its place. Those that no RFC names are kept in the text and
+// otherwise left alone.
+func (o *Object) sort(c *ical.Component) error {
+	if !slices.Contains(Kinds(), c.Name()) {
+		return nil
+	}
+	if o.Kind != "" && o.Kind != c.Name() {
+		return fault(RuleValidObject, "the object holds both %s and %s; store them as two objects", o.Kind, c.Name())
+	}
+	uid := ""
+	if p := c.Property("UID"); p != nil {
+		uid = p.Text()
+	}
+	if uid == "" {
+		return fault(RuleValidObject, "line %d: the %s has no UID", c.Line(), c.Name())
+	}
+	if o.UID != "" && o.UID != uid {
+		return fault(RuleValidObject, "the object holds two UIDs, %q and %q; store them as two objects", o.UID, uid)
+	}
+	o.Kind, o.UID = c.Name(), uid
+	return o.place(c)
+}
+
+func (o *Object) place(c *ical.Component) error {
+	if c.Property("RECURRENCE-ID") != nil {
+		o.Overrides = append(o.Overrides, c)
+		return nil
+	}
+	if o.Master != nil {
+		return fault(RuleValidObject, "line %d: a second %s without a RECURRENCE-ID", c.Line(), c.Name())
+	}
+	o.Master = c
+	return nil
+}
+
+func (o *Object) nothingKnown() error {
+	for c := range o.Calendar.Components() {
+		if c.Name() != timezone {
+			return fault(RuleSupportedKind, "no calendar takes a %s", c.Name())
+		}
+	}
+	return fault(RuleValidObject, "the calendar object is empty: it holds no event, task or journal entry")
+}

@@ -1,0 +1,75 @@
+package content
+
+import (
+	"caldav-mcp-server/ical"
+)
+
+// ends names the property that ends each kind of component.
+var ends = map[string]string{Event: "DTEND", Todo: "DUE", FreeBusy: "DTEND", Availability: "DTEND"}
+
+// checkTimes looks at start, end and duration of one component.
+func checkTimes(c *ical.Component) error {
+	start, err := timeOf(c, "DTSTART")
+	if err != nil {
+		return err
+	}
+	if start == nil && (c.Name() == Event || c.Property("RRULE") != nil) {
+		return fault(RuleValidObject, "line %d: the %s has no DTSTART", c.Line(), c.Name())
+	}
+	end, err := timeOf(c, ends[c.Name()])
+	if err != nil {
+		return err
+	}
+	if p := c.Property("DURATION"); p != nil {
+		if err := checkDuration(c, p, end); err != nil {
+			return err
+		}
+	}
+	if start == nil || end == nil {
+		return nil
+	}
+	return checkOrder(c, *start, *end)
+}
+
+func timeOf(c *ical.Component, name string) (*ical.Time, error) {
+	p := c.Property(name)
+	if name == "" || p == nil {
+		return nil, nil
+	}
+	t, err := p.Time()
+	if err != nil {
+		return nil, &Fault{RuleValidData, err.Error()}
+	}
+	if t.Civil.Year < minYear {
+		return nil, fault(RuleMinDate, "line %d: %s is before the year %d", p.Line(), name, minYear)
+	}
+	return &t, nil
+}
+
+// minYear is the year of min-date-time. Apple writes birthdays without a year into 1604.
+const minYear = 1000
+
+func checkDuration(c *ical.Component, p *ical.Property, end *ical.Time) error {
+	d, err := p.Duration()
+	switch {
+	case err != nil:
+		return &Fault{RuleValidData, err.Error()}
+	case d.Negative:
+		return fault(RuleValidData, "line %d: a %s cannot last a negative DURATION", p.Line(), c.Name())
+	case end != nil:
+		return fault(RuleValidData, "line %d: the %s has both %s and DURATION; one of them must go", p.Line(), c.Name(), ends[c.Name()])
+	}
+	return nil
+}
+
+// checkOrder compares what can be compared without knowing zones. Equal times are taken,
+// against the letter of RFC 5545 §3.8.2.2, since clients write them for reminders.
+func checkOrder(c *ical.Component, start, end ical.Time) error {
+	if start.IsDate() != end.IsDate() {
+		return fault(RuleValidData, "line %d: DTSTART and %s of the %s must both be dates or both be times", c.Line(), ends[c.Name()], c.Name())
+	}
+	if start.Form == end.Form && start.TZID == end.TZID && end.Civil.Before(start.Civil) {
+		return fault(RuleValidData, "line %d: the %s ends before it begins", c.Line(), c.Name())
+	}
+	return nil
+}
