@@ -1,0 +1,65 @@
+package server
+
+import (
+	"net"
+	"net/http"
+	"net/netip"
+	"slices"
+	"strings"
+)
+
+// handler is the chain in front of a door, the outermost first.
+func (s *Server) handler(d Door) http.Handler {
+	h := bounded(d.MaxBody, d.Handler)
+	h = s.health(h)
+	h = s.ownHost(h)
+	h = s.watch(h)
+	h = s.patience(h)
+	return s.record(&d, newRoutes(append([]string{aliveRoute, readyRoute}, d.Routes...)), h)
+}
+
+// bounded cuts bodies that are longer than any that a door could want.
+func bounded(limit int64, next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.ContentLength > limit {
+			w.Header().Set("Connection", "close")
+			http.Error(w, "the request's body is too large", http.StatusRequestEntityTooLarge)
+			return
+		}
+		r.Body = http.MaxBytesReader(w, r.Body, limit)
+		next.ServeHTTP(w, r)
+	})
+}
+
+// ownHost refuses DNS rebinding: a web page whose name was made to point at this machine has the
+// browser ask us under that name. Who listens for the machine alone is asked by the machine's own
+// names, by the name that the administrator gave us, or through a proxy that we trust.
+func (s *Server) ownHost(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if onLoopback(r) && !s.known(hostname(r.Host)) && !s.config.Proxies.trust(peer(r)) {
+			http.Error(w, "this server is not known by the name it was asked under; BASE_URL tells it its name", http.StatusMisdirectedRequest)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+func onLoopback(r *http.Request) bool {
+	local, ok := r.Context().Value(http.LocalAddrContextKey).(*net.TCPAddr)
+	return ok && local.IP.IsLoopback()
+}
+
+func (s *Server) known(host string) bool {
+	if _, err := netip.ParseAddr(host); err == nil {
+		return true // an address cannot be made to point elsewhere
+	}
+	return host == "localhost" || strings.HasSuffix(host, ".localhost") || slices.Contains(s.config.Hosts, host)
+}
+
+// hostname is a Host header without its port, in lower case.
+func hostname(host string) string {
+	if name, _, err := net.SplitHostPort(host); err == nil {
+		host = name
+	}
+	return strings.ToLower(strings.Trim(strings.TrimSuffix(host, "."), "[]"))
+}

@@ -1,0 +1,64 @@
+package server
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"time"
+)
+
+// The two questions of whoever watches over us, answered without login on every door.
+const (
+	aliveRoute = "/healthz"
+	readyRoute = "/readyz"
+)
+
+const (
+	// readyPatience bounds the look at the store: an answer that comes late is no.
+	readyPatience = 3 * time.Second
+	// retryAfter is what a client is asked to wait, in seconds, while we are not ready.
+	retryAfter = "5"
+)
+
+func (s *Server) health(next http.Handler) http.Handler {
+	answers := map[string]http.HandlerFunc{aliveRoute: alive, readyRoute: s.ready}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		answer, ours := answers[r.URL.Path]
+		if !ours {
+			next.ServeHTTP(w, r)
+			return
+		}
+		if r.Method != http.MethodGet && r.Method != http.MethodHead {
+			w.Header().Set("Allow", "GET, HEAD")
+			http.Error(w, "only GET and HEAD", http.StatusMethodNotAllowed)
+			return
+		}
+		w.Header().Set("Cache-Control", "no-store")
+		answer(w, r)
+	})
+}
+
+// alive says that the process answers. It asks nobody: restarting us would not bring a
+// database back.
+func alive(w http.ResponseWriter, _ *http.Request) {
+	say(w, http.StatusOK, "alive")
+}
+
+// ready says whether requests can be answered at this moment.
+func (s *Server) ready(w http.ResponseWriter, r *http.Request) {
+	ctx, cancel := context.WithTimeout(r.Context(), readyPatience)
+	defer cancel()
+	if err := s.config.Ready(ctx); err != nil {
+		w.Header().Set("Retry-After", retryAfter)
+		say(w, http.StatusServiceUnavailable, "not ready: "+err.Error())
+		return
+	}
+	say(w, http.StatusOK, "ready")
+}
+
+func say(w http.ResponseWriter, status int, word string) {
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	w.Header().Set("X-Content-Type-Options", "nosniff")
+	w.WriteHeader(status)
+	_, _ = io.WriteString(w, word+"\n")
+}

@@ -1,0 +1,93 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"runtime"
+	"runtime/debug"
+	"time"
+)
+
+// watch counts a request and writes its line: who asked for what kind of thing and what came
+// of it. Never a path, a query, a header or a body.
+func (s *Server) watch(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		w, ctx := rw.(*response), r.Context()
+		record := RecordOf(ctx)
+		begin := s.config.Now()
+		s.metrics.begin(record.door)
+		defer func() {
+			cut := s.caught(ctx, recover(), w)
+			took := s.config.Now().Sub(begin)
+			s.metrics.end(record, w.status, took)
+			s.logLine(ctx, record, w, took)
+			if cut {
+				// Half an answer must not look like a whole one.
+				panic(http.ErrAbortHandler)
+			}
+		}()
+		next.ServeHTTP(w, r)
+		if w.status == 0 {
+			w.begin(http.StatusOK)
+		}
+	})
+}
+
+func (s *Server) logLine(ctx context.Context, record *Record, w *response, took time.Duration) {
+	s.config.Logger.LogAttrs(ctx, level(record.route, w.status), "request",
+		slog.String("id", record.ID),
+		slog.String("door", record.door),
+		slog.String("client", record.Client.String()),
+		slog.String("user", record.User),
+		slog.String("method", record.method),
+		slog.String("route", record.route),
+		slog.Int("status", w.status),
+		slog.Int64("bytes", w.bytes),
+		slog.Duration("took", took.Round(time.Microsecond)),
+	)
+}
+
+// level keeps the questions of health checkers, every few seconds, out of the usual log.
+func level(route string, status int) slog.Level {
+	switch {
+	case status == http.StatusServiceUnavailable:
+		return slog.LevelWarn
+	case status >= http.StatusInternalServerError:
+		return slog.LevelError
+	case route == aliveRoute, route == readyRoute:
+		return slog.LevelDebug
+	}
+	return slog.LevelInfo
+}
+
+// caught answers for a handler that panicked, and tells whether the connection has to be cut
+// because the answer had begun. A panic of ErrAbortHandler is a handler's way to ask for that.
+func (s *Server) caught(ctx context.Context, panicked any, w *response) (cut bool) {
+	if panicked == nil {
+		return false
+	}
+	if err, ok := panicked.(error); ok && errors.Is(err, http.ErrAbortHandler) {
+		return true
+	}
+	s.metrics.panicked()
+	record := RecordOf(ctx)
+	s.config.Logger.ErrorContext(ctx, "a handler panicked", "id", record.ID, "door", record.door,
+		"route", record.route, "panic", describe(panicked), "stack", string(debug.Stack()))
+	if w.status != 0 {
+		return true
+	}
+	http.Error(w, "internal error; the log has it under request "+record.ID, http.StatusInternalServerError)
+	return false
+}
+
+// describe tells what a panic was. The runtime's own say nothing of anybody's calendar; any other
+// value may hold a piece of it, so that its type has to do.
+func describe(panicked any) string {
+	if err, ok := panicked.(runtime.Error); ok {
+		return err.Error()
+	}
+	return fmt.Sprintf("%T", panicked)
+}

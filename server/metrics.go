@@ -1,0 +1,101 @@
+package server
+
+import (
+	"net/http"
+	"slices"
+	"sync"
+	"time"
+)
+
+// series is what requests are counted by. All of its parts come from short lists, so that no
+// client can make the counters grow without end.
+type series struct{ door, route, method string }
+
+type outcome struct {
+	series
+	status int
+}
+
+// counters are what Prometheus asks for.
+type counters struct {
+	version string
+	started time.Time
+
+	mu           sync.Mutex
+	requests     map[outcome]uint64
+	durations    map[series]*histogram
+	inFlight     map[string]int
+	authFailures map[string]uint64
+	panics       uint64
+}
+
+// buckets are the upper bounds of the durations, in seconds.
+func buckets() []float64 {
+	return []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30}
+}
+
+// histogram counts durations; counts[i] are those up to buckets()[i] and above the bound before.
+type histogram struct {
+	counts []uint64
+	total  uint64
+	sum    float64
+}
+
+func (h *histogram) add(seconds float64) {
+	if i, _ := slices.BinarySearch(buckets(), seconds); i < len(h.counts) {
+		h.counts[i]++
+	}
+	h.total++
+	h.sum += seconds
+}
+
+func newCounters(version string, started time.Time) *counters {
+	return &counters{
+		version:      version,
+		started:      started,
+		requests:     make(map[outcome]uint64),
+		durations:    make(map[series]*histogram),
+		inFlight:     make(map[string]int),
+		authFailures: make(map[string]uint64),
+	}
+}
+
+func (m *counters) begin(door string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.inFlight[door]++
+}
+
+func (m *counters) end(r *Record, status int, took time.Duration) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.inFlight[r.door]--
+	key := series{r.door, r.route, r.method}
+	m.requests[outcome{key, status}]++
+	h := m.durations[key]
+	if h == nil {
+		h = &histogram{counts: make([]uint64, len(buckets()))}
+		m.durations[key] = h
+	}
+	h.add(took.Seconds())
+	// A 401 to who brought nothing is how every client begins; with credentials it is a failure.
+	if r.tried && (status == http.StatusUnauthorized || status == http.StatusTooManyRequests) {
+		m.authFailures[r.door]++
+	}
+}
+
+func (m *counters) panicked() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.panics++
+}
+
+func (m *counters) inFlightNow() int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	sum := 0
+	for _, n := range m.inFlight {
+		sum += n
+	}
+	return sum
+}

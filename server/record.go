@@ -1,0 +1,84 @@
+package server
+
+import (
+	"context"
+	"net/http"
+	"net/netip"
+)
+
+// RequestIDHeader carries a request's id: to the client, and inwards to whoever writes a log line
+// about the request.
+const RequestIDHeader = "X-Request-Id"
+
+// Record is what the log line and the metrics of one request will say. The chain makes it before
+// a door is asked; who learns more on the way in adds it, from the request's own goroutine.
+type Record struct {
+	// ID names the request in logs and answers.
+	ID string
+	// User is who asks, once that is known.
+	User string
+	// Client is the address of the client itself, behind whatever proxies we trust.
+	Client netip.Addr
+
+	door, route, method string
+	// tried is true when the request brought credentials.
+	tried bool
+}
+
+type recordKey struct{}
+
+// RecordOf returns the record of a request that came through a Server. Elsewhere (a door's
+// own tests) it returns an empty one that nobody reads.
+func RecordOf(ctx context.Context) *Record {
+	if record, ok := ctx.Value(recordKey{}).(*Record); ok {
+		return record
+	}
+	return new(Record)
+}
+
+// ClientAddr returns the address of a request's client, behind the proxies that are trusted.
+func ClientAddr(r *http.Request) netip.Addr {
+	if record, ok := r.Context().Value(recordKey{}).(*Record); ok {
+		return record.Client
+	}
+	return peer(r)
+}
+
+// record begins a request: it names it, and makes what it says of its origin true.
+func (s *Server) record(door *Door, routes routes, next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		record := &Record{
+			ID:     s.requestID(r),
+			door:   door.Name,
+			route:  routes.of(r.URL.Path),
+			method: knownMethod(r.Method),
+			tried:  r.Header.Get("Authorization") != "",
+		}
+		r = r.WithContext(context.WithValue(r.Context(), recordKey{}, record))
+		record.Client = s.config.Proxies.settle(r)
+		r.Header.Set(RequestIDHeader, record.ID)
+		w.Header().Set(RequestIDHeader, record.ID)
+		next.ServeHTTP(w, r)
+	})
+}
+
+// maxIDLength bounds the ids that proxies hand us.
+const maxIDLength = 128
+
+// requestID takes the id that a trusted proxy gave the request, so that both logs tell the same
+// story, or makes one.
+func (s *Server) requestID(r *http.Request) string {
+	if id := r.Header.Get(RequestIDHeader); validID(id) && s.config.Proxies.trust(peer(r)) {
+		return id
+	}
+	return s.config.NewID()
+}
+
+func validID(id string) bool {
+	for _, c := range []byte(id) {
+		if c <= ' ' || c > '~' {
+			return false
+		}
+	}
+	return id != "" && len(id) <= maxIDLength
+}
