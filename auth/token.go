@@ -1,6 +1,10 @@
 package auth
 
 import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"caldav-mcp-server/calendar"
@@ -27,4 +31,90 @@ type Token struct {
 // Valid tells whether the token is good at a time.
 func (t Token) Valid(at time.Time) bool {
 	return t.Revoked.IsZero() && (t.Expires.IsZero() || at.Before(t.Expires))
+}
+
+// TokenSpec is what a new token is to be.
+type TokenSpec struct {
+	// User is the name of whom it speaks for.
+	User string
+	// Name says what it is for; people tell their tokens apart by it.
+	Name   string
+	Scopes calendar.Scope
+	// Calendars are the only ones that it reaches; nil means all of the user's.
+	Calendars []calendar.CalendarID
+	// Expires is when it ends; zero for never.
+	Expires time.Time
+}
+
+// CreateToken makes a token and returns its text, which nobody can get again.
+func (s *Service) CreateToken(ctx context.Context, spec TokenSpec) (Token, Secret, error) {
+	now := s.now().Truncate(time.Second)
+	if err := spec.validate(now); err != nil {
+		return Token{}, "", err
+	}
+	u, err := s.User(ctx, spec.User)
+	if err != nil {
+		return Token{}, "", err
+	}
+	id, half, text := newSecret()
+	h, err := s.hash(ctx, half)
+	if err != nil {
+		return Token{}, "", err
+	}
+	t := Token{
+		ID: id, User: u.ID, UserName: u.Name, Name: spec.Name, Scopes: spec.Scopes,
+		Calendars: slices.Clone(spec.Calendars), Created: now, Expires: spec.Expires.Truncate(time.Second),
+	}
+	if err := s.store.InsertToken(ctx, t, h); err != nil {
+		return Token{}, "", fmt.Errorf("creating the token: %w", err)
+	}
+	return t, text, nil
+}
+
+func (spec TokenSpec) validate(now time.Time) error {
+	if strings.TrimSpace(spec.Name) == "" {
+		return invalid("a token needs a name that says what it is for, such as \"Claude on laptop\"")
+	}
+	if err := validateTitle("token's name", spec.Name); err != nil {
+		return err
+	}
+	if spec.Scopes == 0 || spec.Scopes&^calendar.ScopeAll != 0 {
+		return invalid("a token needs at least one of the scopes %s", ScopeList(calendar.ScopeAll))
+	}
+	if spec.Calendars != nil && len(spec.Calendars) == 0 {
+		return invalid("a token that is bound to calendars needs at least one")
+	}
+	if !spec.Expires.IsZero() && !spec.Expires.After(now) {
+		return invalid("the token would have expired already")
+	}
+	return nil
+}
+
+// Tokens returns a user's tokens, or everybody's for an empty name: revoked and expired ones too.
+func (s *Service) Tokens(ctx context.Context, user string) ([]Token, error) {
+	var of calendar.UserID
+	if user != "" {
+		u, err := s.User(ctx, user)
+		if err != nil {
+			return nil, err
+		}
+		of = u.ID
+	}
+	all, err := s.store.Tokens(ctx, of)
+	if err != nil {
+		return nil, fmt.Errorf("listing tokens: %w", err)
+	}
+	return all, nil
+}
+
+// RevokeToken ends a token at once, in every process.
+func (s *Service) RevokeToken(ctx context.Context, id calendar.TokenID) error {
+	err := s.store.RevokeToken(ctx, id, s.now().Truncate(time.Second))
+	if err != nil && calendar.ReasonOf(err) == calendar.NotFound {
+		err = calendar.Errorf(calendar.NotFound, "", "there is no token %q", shortened(string(id), maxTitle))
+	}
+	if err != nil {
+		return fmt.Errorf("revoking the token: %w", err)
+	}
+	return nil
 }

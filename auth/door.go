@@ -1,0 +1,196 @@
+package auth
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"net/http"
+	"net/netip"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+
+	"caldav-mcp-server/calendar"
+)
+
+// Handler serves a request of a caller who is known. Who is calling is an argument, not a value
+// in the request's context.
+type Handler func(w http.ResponseWriter, r *http.Request, caller calendar.Caller)
+
+// Scheme is a way to send credentials, by its name in RFC 9110 §11.1.
+type Scheme string
+
+// The schemes there are: RFC 7617 and RFC 6750.
+const (
+	Basic  Scheme = "Basic"
+	Bearer Scheme = "Bearer"
+)
+
+// Door is how one door asks who is calling.
+type Door struct {
+	// Schemes are those that the door takes, in the order in which it offers them.
+	Schemes []Scheme
+	// Realm must be the same for everything behind one host name: Thunderbird asks again where it differs.
+	Realm string
+	// ClientAddr returns where a request comes from, with the proxies that are trusted seen through.
+	ClientAddr func(*http.Request) netip.Addr
+	// Refuse writes the body of a refusal: [RefuseText] or [RefuseJSON].
+	Refuse func(w http.ResponseWriter, status int)
+}
+
+// storeRetry is when to come back while the store is away or everybody logs in.
+const storeRetry = 2 * time.Second
+
+const maxAgent = 100
+
+// Require lets only those through to next whose credentials are good.
+func (s *Service) Require(d Door, next Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		caller, err := s.identify(d, r)
+		if err != nil {
+			s.refuse(d, w, r, err)
+			return
+		}
+		if caller.Token == "" {
+			caller.Agent = agent(r.UserAgent())
+		}
+		next(w, r, caller)
+	})
+}
+
+func (s *Service) identify(d Door, r *http.Request) (calendar.Caller, error) {
+	scheme, credentials := presented(r)
+	if !slices.Contains(d.Schemes, scheme) {
+		return calendar.Caller{}, ErrUnauthorized
+	}
+	return verifiers[scheme](r.Context(), s, credentials, d.ClientAddr(r))
+}
+
+// presented returns what a request brings: the scheme as we spell it, and what follows it.
+func presented(r *http.Request) (Scheme, string) {
+	// Two of them would let a proxy in front and us see different users.
+	values := r.Header.Values("Authorization")
+	if len(values) != 1 {
+		return "", ""
+	}
+	name, credentials, _ := strings.Cut(values[0], " ")
+	for scheme := range verifiers {
+		// RFC 9110 §11.1: the name has no case.
+		if strings.EqualFold(name, string(scheme)) {
+			return scheme, strings.TrimSpace(credentials)
+		}
+	}
+	return "", ""
+}
+
+// verifiers says how the credentials of each scheme are checked.
+var verifiers = map[Scheme]func(ctx context.Context, s *Service, credentials string, from netip.Addr) (calendar.Caller, error){
+	Bearer: func(ctx context.Context, s *Service, credentials string, from netip.Addr) (calendar.Caller, error) {
+		return s.VerifyBearer(ctx, credentials, from)
+	},
+	Basic: func(ctx context.Context, s *Service, credentials string, from netip.Addr) (calendar.Caller, error) {
+		user, password, ok := parseBasic(credentials)
+		if !ok {
+			return calendar.Caller{}, ErrUnauthorized
+		}
+		return s.VerifyBasic(ctx, user, password, from)
+	},
+}
+
+// parseBasic reads the credentials of RFC 7617 §2: the password may have colons, the name not.
+func parseBasic(credentials string) (user, password string, ok bool) {
+	raw, err := base64.StdEncoding.DecodeString(credentials)
+	if err != nil {
+		return "", "", false
+	}
+	return strings.Cut(string(raw), ":")
+}
+
+// refuse answers who does not get in.
+func (s *Service) refuse(d Door, w http.ResponseWriter, r *http.Request, err error) {
+	var throttled *Throttled
+	switch {
+	case errors.Is(err, ErrUnauthorized):
+		challenge(d, w, r)
+		d.Refuse(w, http.StatusUnauthorized)
+	case errors.As(err, &throttled):
+		later(d, w, http.StatusTooManyRequests, throttled.RetryAfter)
+	case away(err):
+		later(d, w, http.StatusServiceUnavailable, storeRetry)
+	default:
+		s.log.ErrorContext(r.Context(), "a credential could not be checked", "error", err)
+		d.Refuse(w, http.StatusInternalServerError)
+	}
+}
+
+// away tells whether to try again is all that is left to do: the store cannot be reached, or does
+// not answer, or the one who asked has gone.
+func away(err error) bool {
+	return calendar.ReasonOf(err) == calendar.Unavailable || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)
+}
+
+func later(d Door, w http.ResponseWriter, status int, after time.Duration) {
+	w.Header().Set("Retry-After", strconv.Itoa(seconds(after)))
+	d.Refuse(w, status)
+}
+
+// challenge offers each scheme in a header field of its own: some clients read only the first of a list.
+func challenge(d Door, w http.ResponseWriter, r *http.Request) {
+	sent, _ := presented(r)
+	for _, scheme := range d.Schemes {
+		params := ` realm=` + quoted(d.Realm)
+		if scheme == Basic {
+			params += `, charset="UTF-8"` // RFC 7617 §2.1
+		}
+		// RFC 6750 §3.1: who sent a token is told that it is no longer good.
+		if scheme == Bearer && sent == Bearer {
+			params += `, error="invalid_token"`
+		}
+		w.Header().Add("WWW-Authenticate", string(scheme)+params)
+	}
+}
+
+// quoted writes a quoted-string (RFC 9110 §5.6.4).
+func quoted(text string) string {
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(text) + `"`
+}
+
+// refusals says what each status means: a word for programs, a sentence for people.
+var refusals = map[int]struct{ word, sentence string }{
+	http.StatusUnauthorized:        {"unauthorized", "Log in with your user name and password, or with an access token."},
+	http.StatusTooManyRequests:     {"too_many_requests", "Too many failed logins. Wait a moment, then try again."},
+	http.StatusServiceUnavailable:  {"unavailable", "The server cannot check your credentials just now. Try again in a moment."},
+	http.StatusInternalServerError: {"internal", "The server could not check your credentials."},
+}
+
+// RefuseText writes a refusal for people.
+func RefuseText(w http.ResponseWriter, status int) {
+	write(w, status, "text/plain; charset=utf-8", refusals[status].sentence+"\n")
+}
+
+// RefuseJSON writes a refusal for programs: {"error":"unauthorized"}.
+func RefuseJSON(w http.ResponseWriter, status int) {
+	write(w, status, "application/json", `{"error":"`+refusals[status].word+`"}`)
+}
+
+func write(w http.ResponseWriter, status int, contentType, body string) {
+	h := w.Header()
+	h.Set("Content-Type", contentType)
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Cache-Control", "no-store")
+	w.WriteHeader(status)
+	_, _ = w.Write([]byte(body)) // who has gone does not read it
+}
+
+// agent returns a User-Agent fit for the journal: one line, not too long.
+func agent(header string) string {
+	clean := strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return -1
+		}
+		return r
+	}, strings.ToValidUTF8(header, ""))
+	return shortened(strings.TrimSpace(clean), maxAgent)
+}

@@ -1,0 +1,55 @@
+package auth
+
+import (
+	"context"
+	"time"
+
+	"caldav-mcp-server/calendar"
+)
+
+// gate bounds how many hashes are computed at once, and how many callers wait for their turn:
+// each hash takes a core and DefaultCost's memory for tens of milliseconds.
+type gate struct {
+	places chan struct{}
+	wait   time.Duration
+}
+
+// line is where callers wait for a place. Who was right before has a line of their own, so that
+// strangers cannot fill it.
+type line chan struct{}
+
+func newGate(places int, wait time.Duration) *gate {
+	return &gate{places: make(chan struct{}, places), wait: wait}
+}
+
+// do runs work in one of the places. It is Unavailable when the line is full, or does not move.
+func (g *gate) do(ctx context.Context, l line, work func() error) error {
+	select {
+	case l <- struct{}{}:
+		defer func() { <-l }()
+	default:
+		return errBusy()
+	}
+	if err := g.enter(ctx); err != nil {
+		return err
+	}
+	defer func() { <-g.places }()
+	return work()
+}
+
+func (g *gate) enter(ctx context.Context) error {
+	timer := time.NewTimer(g.wait)
+	defer timer.Stop()
+	select {
+	case g.places <- struct{}{}:
+		return nil
+	case <-timer.C:
+		return errBusy()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func errBusy() error {
+	return calendar.Errorf(calendar.Unavailable, "", "too many logins at once; try again in a moment")
+}

@@ -1,0 +1,90 @@
+package auth
+
+import (
+	"crypto/rand"
+	"encoding/base64"
+	"fmt"
+
+	"github.com/alexedwards/argon2id"
+)
+
+// Hasher turns secrets into hashes that cost much to guess from.
+type Hasher interface {
+	// Hash makes the hash of a secret.
+	Hash(secret string) (Hash, error)
+	// Check tells whether the secret has the hash, and whether the hash is weaker than what
+	// Hash would make today.
+	Check(secret string, h Hash) (Check, error)
+	// Decoy returns a hash that no secret has. Checking against it costs as much as
+	// checking against a real one.
+	Decoy() Hash
+}
+
+// Check is the outcome of checking a secret against a hash.
+type Check struct{ Right, Weak bool }
+
+// Cost is what one hash takes: the parameters of Argon2id (RFC 9106 §3.1).
+type Cost struct {
+	MemoryKiB   uint32
+	Iterations  uint32
+	Parallelism uint8
+}
+
+// DefaultCost returns the second set that OWASP's Password Storage Cheat Sheet gives for Argon2id.
+// It is as strong as RFC 9106's 64 MiB with one pass is meant to be, in a third of the memory;
+// docs/decisions/0004-auth.md has the sum.
+func DefaultCost() Cost { return Cost{MemoryKiB: 19 * 1024, Iterations: 2, Parallelism: 1} }
+
+// maxMemoryKiB bounds what a stored hash can make us allocate, lest one damaged row ends the process.
+const maxMemoryKiB = 1 << 20
+
+const (
+	saltLength = 16
+	keyLength  = 32
+)
+
+// Argon2id is the Hasher of the running program.
+type Argon2id struct{ Cost Cost }
+
+func (a Argon2id) params() *argon2id.Params {
+	return &argon2id.Params{
+		Memory: a.Cost.MemoryKiB, Iterations: a.Cost.Iterations, Parallelism: a.Cost.Parallelism,
+		SaltLength: saltLength, KeyLength: keyLength,
+	}
+}
+
+// Hash makes the hash of a secret, with a salt of its own.
+func (a Argon2id) Hash(secret string) (Hash, error) {
+	h, err := argon2id.CreateHash(secret, a.params())
+	if err != nil {
+		return "", fmt.Errorf("hashing: %w", err)
+	}
+	return Hash(h), nil
+}
+
+// Check compares in constant time, with the parameters that the hash carries.
+func (a Argon2id) Check(secret string, h Hash) (Check, error) {
+	p, _, _, err := argon2id.DecodeHash(string(h))
+	if err != nil {
+		return Check{}, fmt.Errorf("a stored hash cannot be read: %w", err)
+	}
+	// The library panics on less than one, and allocates whatever it is told to.
+	if p.Iterations < 1 || p.Parallelism < 1 || p.Memory > maxMemoryKiB || p.KeyLength == 0 {
+		return Check{}, fmt.Errorf("a stored hash has senseless parameters: m=%d,t=%d,p=%d", p.Memory, p.Iterations, p.Parallelism)
+	}
+	right, err := argon2id.ComparePasswordAndHash(secret, string(h))
+	if err != nil {
+		return Check{}, fmt.Errorf("checking a hash: %w", err)
+	}
+	return Check{Right: right, Weak: p.Memory < a.Cost.MemoryKiB || p.Iterations < a.Cost.Iterations}, nil
+}
+
+// Decoy returns random bytes in the form of a hash; to find a secret that has it is to break Argon2id.
+func (a Argon2id) Decoy() Hash {
+	var random [saltLength + keyLength]byte
+	// Never fails: crypto/rand ends the program where the system has no randomness.
+	_, _ = rand.Read(random[:])
+	b64 := base64.RawStdEncoding.EncodeToString
+	return Hash(fmt.Sprintf("$argon2id$v=19$m=%d,t=%d,p=%d$%s$%s", a.Cost.MemoryKiB, a.Cost.Iterations, a.Cost.Parallelism,
+		b64(random[:saltLength]), b64(random[saltLength:])))
+}

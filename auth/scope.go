@@ -1,0 +1,51 @@
+package auth
+
+import (
+	"strings"
+
+	"caldav-mcp-server/calendar"
+)
+
+// scopes names each scope as people write it, in the order that lists have.
+var scopes = [...]struct {
+	name  string
+	scope calendar.Scope
+}{
+	{"read", calendar.ScopeRead},
+	{"write", calendar.ScopeWrite},
+	{"delete", calendar.ScopeDelete},
+	{"share", calendar.ScopeShare},
+}
+
+// ParseScopes reads a comma list of scopes, such as "read,write".
+func ParseScopes(list string) (calendar.Scope, error) {
+	var set calendar.Scope
+	for word := range strings.SplitSeq(list, ",") {
+		one := scopeOf(strings.TrimSpace(word))
+		if one == 0 {
+			return 0, invalid("%q is no scope; the scopes are %s", shortened(word, maxTitle), ScopeList(calendar.ScopeAll))
+		}
+		set |= one
+	}
+	return set, nil
+}
+
+func scopeOf(name string) calendar.Scope {
+	for _, s := range scopes {
+		if s.name == name {
+			return s.scope
+		}
+	}
+	return 0
+}
+
+// ScopeList writes a set of scopes as ParseScopes reads it.
+func ScopeList(set calendar.Scope) string {
+	var names []string
+	for _, s := range scopes {
+		if set&s.scope != 0 {
+			names = append(names, s.name)
+		}
+	}
+	return strings.Join(names, ",")
+}

@@ -1,0 +1,187 @@
+package auth
+
+import (
+	"context"
+	"fmt"
+	"net/mail"
+	"regexp"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"caldav-mcp-server/calendar"
+)
+
+// NewUser is what it takes to make one. All but Name and Password may be empty.
+type NewUser struct {
+	Name, DisplayName, Email string
+	// Timezone is an IANA name.
+	Timezone string
+	Password string
+}
+
+// userName is what user names look like. They stand in URLs and in Basic credentials, so no
+// colon (RFC 7617 §2), no slash, and nothing that a client would encode in two ways.
+var userName = regexp.MustCompile(`^[a-z0-9][a-z0-9._@-]{0,63}$`)
+
+const (
+	maxTitle = 200
+	maxEmail = 254 // RFC 5321 §4.5.3.1.3, without the angle brackets
+)
+
+// CanonicalName returns a user name as it is stored, in lower case: people type theirs with a
+// capital, and phones add one.
+func CanonicalName(name string) (string, error) {
+	lower := strings.ToLower(name)
+	if !userName.MatchString(lower) {
+		return "", invalid("%q is no user name: use 1 to 64 letters a-z, digits, '.', '_', '@' or '-', beginning with a letter or a digit",
+			shortened(name, maxTitle))
+	}
+	return lower, nil
+}
+
+// CreateUser makes a user who can log in.
+func (s *Service) CreateUser(ctx context.Context, n NewUser) (calendar.User, error) {
+	name, err := CanonicalName(n.Name)
+	if err != nil {
+		return calendar.User{}, err
+	}
+	if err := n.validate(); err != nil {
+		return calendar.User{}, err
+	}
+	h, err := s.hash(ctx, n.Password)
+	if err != nil {
+		return calendar.User{}, err
+	}
+	u := calendar.User{
+		ID: calendar.UserID(s.newID()), Name: name, DisplayName: n.DisplayName, Email: n.Email, Timezone: n.Timezone,
+		Created: s.now().Truncate(time.Second),
+	}
+	err = s.store.InsertUser(ctx, u, h)
+	if err != nil && calendar.ReasonOf(err) == calendar.Exists {
+		err = calendar.Errorf(calendar.Exists, "", "there is a user %q already", name)
+	}
+	if err != nil {
+		return calendar.User{}, fmt.Errorf("creating the user: %w", err)
+	}
+	return u, nil
+}
+
+func (n NewUser) validate() error {
+	if err := validateTitle("display name", n.DisplayName); err != nil {
+		return err
+	}
+	if err := validateEmail(n.Email); err != nil {
+		return err
+	}
+	if err := validateTimezone(n.Timezone); err != nil {
+		return err
+	}
+	return validatePassword(n.Password)
+}
+
+// validateTitle refuses what would not print as one line.
+func validateTitle(what, text string) error {
+	if utf8.RuneCountInString(text) > maxTitle {
+		return invalid("the %s is longer than %d characters", what, maxTitle)
+	}
+	if !printable(text) {
+		return invalid("the %s has a line break, another control character or bytes that are not UTF-8", what)
+	}
+	return nil
+}
+
+func printable(text string) bool {
+	return utf8.ValidString(text) && !strings.ContainsFunc(text, unicode.IsControl)
+}
+
+func validateEmail(email string) error {
+	if email == "" {
+		return nil
+	}
+	// Whatever mail takes beyond the bare address ("Alice <alice@example.com>") differs from it.
+	if a, err := mail.ParseAddress(email); err != nil || a.Address != email || len(email) > maxEmail || !printable(email) {
+		return invalid("%q is no e-mail address; it looks like name@example.com", shortened(email, maxTitle))
+	}
+	return nil
+}
+
+func validateTimezone(name string) error {
+	if name == "" {
+		return nil
+	}
+	// "Local" is the server's own zone, which means nothing to the user.
+	if _, err := time.LoadLocation(name); err != nil || name == "Local" {
+		return invalid("%q is no time zone; use an IANA name such as Europe/Berlin", shortened(name, maxTitle))
+	}
+	return nil
+}
+
+// Users returns all users, by name.
+func (s *Service) Users(ctx context.Context) ([]calendar.User, error) {
+	all, err := s.store.Users(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("listing users: %w", err)
+	}
+	return all, nil
+}
+
+// User returns the user of a name, or NotFound.
+func (s *Service) User(ctx context.Context, name string) (calendar.User, error) {
+	canonical, err := CanonicalName(name)
+	if err != nil {
+		return calendar.User{}, err
+	}
+	u, err := s.store.UserByName(ctx, canonical)
+	if err != nil && calendar.ReasonOf(err) == calendar.NotFound {
+		err = calendar.Errorf(calendar.NotFound, "", "there is no user %q", canonical)
+	}
+	if err != nil {
+		return calendar.User{}, fmt.Errorf("looking up the user: %w", err)
+	}
+	return u, nil
+}
+
+// SetPassword gives a user another password; the old one ends at once, in every process. Tokens
+// stay good.
+func (s *Service) SetPassword(ctx context.Context, name, password string) error {
+	u, err := s.User(ctx, name)
+	if err != nil {
+		return err
+	}
+	if err := validatePassword(password); err != nil {
+		return err
+	}
+	h, err := s.hash(ctx, password)
+	if err != nil {
+		return err
+	}
+	if err := s.store.SetPassword(ctx, u.ID, h); err != nil {
+		return fmt.Errorf("setting the password: %w", err)
+	}
+	return nil
+}
+
+// DeleteUser removes a user with all that is theirs.
+func (s *Service) DeleteUser(ctx context.Context, name string) error {
+	u, err := s.User(ctx, name)
+	if err != nil {
+		return err
+	}
+	if err := s.store.DeleteUser(ctx, u.ID); err != nil {
+		return fmt.Errorf("deleting the user: %w", err)
+	}
+	return nil
+}
+
+// shortened returns at most so many characters of a text.
+func shortened(text string, most int) string {
+	for i := range text {
+		if most == 0 {
+			return text[:i]
+		}
+		most--
+	}
+	return text
+}

@@ -1,0 +1,171 @@
+package auth
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/netip"
+	"time"
+
+	"caldav-mcp-server/calendar"
+)
+
+// ErrUnauthorized says that a credential is not good. It does not say why: whoever guesses must
+// not learn which half was wrong.
+var ErrUnauthorized = errors.New("the credentials are not valid")
+
+// judgeTimeout bounds one check of a credential with its store reads. It does not end with the
+// request, since others may wait for the same verdict.
+const judgeTimeout = 15 * time.Second
+
+// attempt is one credential as it was presented.
+type attempt struct {
+	digest digest
+	// pair is what the attempt is counted for if it is wrong.
+	pair   pair
+	secret string
+	load   func(ctx context.Context) (Credential, error)
+	// decoy says that a missing Credential must cost as much as a wrong one. A token needs none:
+	// its id is too long to guess.
+	decoy bool
+}
+
+// VerifyBasic returns who logs in with a user name and a password, or with a token in place of
+// the password, from an address: ErrUnauthorized, *Throttled, or Unavailable when the store
+// is away or too many log in at once.
+func (s *Service) VerifyBasic(ctx context.Context, user, password string, from netip.Addr) (calendar.Caller, error) {
+	name, err := CanonicalName(user)
+	// Nobody has such a name or password, whatever the store holds: to be quick gives nothing away.
+	if err != nil || password == "" || len(password) > maxPassword {
+		return calendar.Caller{}, ErrUnauthorized
+	}
+	if looksLikeToken(password) {
+		c, err := s.VerifyBearer(ctx, password, from)
+		// The name must be the token's: clients show it, and build addresses from it.
+		if err == nil && c.User.Name != name {
+			return calendar.Caller{}, ErrUnauthorized
+		}
+		return c, err
+	}
+	return s.verify(ctx, attempt{
+		digest: s.memory.digest("password", name, password), secret: password, decoy: true,
+		pair: pair{account("user " + name), networkOf(from)},
+		load: func(ctx context.Context) (Credential, error) { return s.store.PasswordByName(ctx, name) },
+	})
+}
+
+// VerifyBearer returns for whom a token speaks. The errors are those of VerifyBasic.
+func (s *Service) VerifyBearer(ctx context.Context, token string, from netip.Addr) (calendar.Caller, error) {
+	id, half, ok := parseSecret(token)
+	if !ok {
+		return calendar.Caller{}, ErrUnauthorized
+	}
+	return s.verify(ctx, attempt{
+		digest: s.memory.digest("token", token), secret: half,
+		pair: pair{account("token " + string(id)), networkOf(from)},
+		load: func(ctx context.Context) (Credential, error) { return s.store.TokenByID(ctx, id) },
+	})
+}
+
+// verify answers from memory if it can. The generation is read with every request: that is what
+// makes a revocation count at once, also when another process made it.
+func (s *Service) verify(ctx context.Context, a attempt) (calendar.Caller, error) {
+	generation, err := s.store.CredentialGeneration(ctx)
+	if err != nil {
+		return calendar.Caller{}, fmt.Errorf("reading the credential generation: %w", err)
+	}
+	v, found := s.memory.recall(a.digest, generation, s.now())
+	if !found {
+		v, err = s.flights.do(ctx, flightKey{a.digest, generation}, func() (verdict, error) {
+			return s.judge(ctx, a, generation)
+		})
+	}
+	if err != nil {
+		return calendar.Caller{}, err
+	}
+	now := s.now()
+	if !v.good(now) {
+		return calendar.Caller{}, ErrUnauthorized
+	}
+	if v.caller.Token != "" {
+		s.uses.note(v.caller.Token, now)
+	}
+	return v.caller, nil
+}
+
+// judge finds out whether a credential is right, and remembers it.
+func (s *Service) judge(ctx context.Context, a attempt, generation int64) (verdict, error) {
+	// Another flight may have landed since verify asked.
+	if v, ok := s.memory.recall(a.digest, generation, s.now()); ok {
+		return v, nil
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), judgeTimeout)
+	defer cancel()
+	known := s.memory.knows(a.digest)
+	if !known {
+		if err := s.throttle.take(a.pair); err != nil {
+			return verdict{}, err
+		}
+	}
+	v, hashed, err := s.weigh(ctx, a, known)
+	wrong := err == nil && hashed && !v.right
+	if !known && !wrong {
+		s.throttle.giveBack(a.pair)
+	}
+	if err == nil && hashed {
+		s.memory.remember(a.digest, generation, s.now(), v)
+	}
+	return v, err
+}
+
+// weigh looks the credential up and checks it; hashed tells whether that took a hash.
+func (s *Service) weigh(ctx context.Context, a attempt, known bool) (v verdict, hashed bool, err error) {
+	cred, err := a.load(ctx)
+	if err != nil && calendar.ReasonOf(err) != calendar.NotFound {
+		return verdict{}, false, fmt.Errorf("looking up the credential: %w", err)
+	}
+	exists := err == nil && cred.Hash != "" && (cred.Token.ID == "" || cred.Token.Valid(s.now()))
+	if !exists && !a.decoy {
+		return verdict{}, false, nil
+	}
+	against, l := cred.Hash, s.strangers
+	if !exists {
+		against = s.decoy
+	}
+	if known {
+		l = s.known
+	}
+	c, err := s.check(ctx, l, a.secret, against)
+	if err != nil {
+		return verdict{}, false, err
+	}
+	if !c.Right || !exists {
+		return verdict{}, true, nil
+	}
+	if c.Weak && cred.Token.ID == "" {
+		s.strengthen(ctx, cred, a.secret)
+	}
+	return verdict{right: true, caller: cred.caller(), expires: cred.Token.Expires}, true, nil
+}
+
+// caller returns for whom a credential speaks, once it is checked.
+func (c Credential) caller() calendar.Caller {
+	if c.Token.ID == "" {
+		return calendar.Caller{User: c.User, Scopes: calendar.ScopeAll}
+	}
+	return calendar.Caller{
+		User: c.User, Scopes: c.Token.Scopes, Token: c.Token.ID, Calendars: c.Token.Calendars, Agent: c.Token.Name,
+	}
+}
+
+// strengthen replaces a hash that was made with lesser parameters, now that the password is at
+// hand. When it fails, the login is right all the same.
+func (s *Service) strengthen(ctx context.Context, cred Credential, password string) {
+	next, err := s.hash(ctx, password)
+	if err == nil {
+		err = s.store.Rehash(ctx, cred.User.ID, cred.Hash, next)
+	}
+	if err != nil {
+		s.log.WarnContext(ctx, "a password's hash was not made stronger", "user", cred.User.Name, "error", err)
+	}
+}
