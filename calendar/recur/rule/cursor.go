@@ -1,0 +1,166 @@
+package rule
+
+// Cursor walks over the moments of a rule, in order. It is for one goroutine.
+type Cursor struct {
+	walker
+	i     int64
+	found bool
+}
+
+// Seek stands before the first moment that is neither before from nor before
+// the rule's start. The start itself is a moment only if the rule says so.
+func (r *Rule) Seek(m *Meter, from Wall) (*Cursor, error) {
+	c := &Cursor{walker: walker{rule: r, meter: m}}
+	return c, c.seek(from)
+}
+
+func (c *Cursor) seek(from Wall) error {
+	from = max(from, c.rule.start)
+	if from >= Forever {
+		c.found = false
+		return nil
+	}
+	var err error
+	c.found, err = c.next(c.rule.index(from))
+	if err != nil || !c.found {
+		return err
+	}
+	if c.i = c.rank(from); c.i >= c.size {
+		c.i = 0
+		c.found, err = c.next(c.index + 1)
+	}
+	return err
+}
+
+// Next is the next moment; false tells that there are no more.
+func (c *Cursor) Next() (Wall, bool, error) {
+	if !c.found {
+		return 0, false, nil
+	}
+	if err := c.meter.Step(1); err != nil {
+		return 0, false, err
+	}
+	w := c.at(c.i)
+	if c.i++; c.i < c.size {
+		return w, true, nil
+	}
+	c.i = 0
+	var err error
+	c.found, err = c.next(c.index + 1)
+	return w, true, err
+}
+
+// Count counts the moments from one on and before another. Where each period
+// holds as many as any other, that is a division.
+func (r *Rule) Count(m *Meter, from, to Wall) (int64, error) {
+	from, to = max(from, r.start), min(to, Forever)
+	if r.never || from >= to {
+		return 0, nil
+	}
+	k := &walker{rule: r, meter: m}
+	if !r.uniform() {
+		return k.sum(from, to)
+	}
+	before, err := k.product(from)
+	if err != nil {
+		return 0, err
+	}
+	all, err := k.product(to)
+	return all - before, err
+}
+
+// product counts the moments before w, were there some before the start.
+func (k *walker) product(w Wall) (int64, error) {
+	if _, err := k.load(0); err != nil {
+		return 0, err
+	}
+	size := k.size
+	index := k.rule.index(w)
+	// Behind the last year there are no periods, but one can count on.
+	if _, err := k.load(index); err != nil {
+		return 0, err
+	}
+	return index*size + k.rank(w), nil
+}
+
+func (k *walker) sum(from, to Wall) (int64, error) {
+	n := int64(0)
+	found, err := k.next(k.rule.index(from))
+	for found && err == nil {
+		counted := k.rank(to)
+		if n += counted - min(k.rank(from), counted); counted < k.size {
+			return n, nil
+		}
+		found, err = k.next(k.index + 1)
+	}
+	return n, err
+}
+
+// Nth is the moment with n others, from the start on, before it.
+func (r *Rule) Nth(m *Meter, n int64) (Wall, bool, error) {
+	k := &walker{rule: r, meter: m}
+	if r.never {
+		return 0, false, nil
+	}
+	index := int64(0)
+	if r.uniform() {
+		before, err := k.product(r.start)
+		if err != nil || k.size == 0 {
+			return 0, false, err
+		}
+		index, n = (n+before)/k.size, (n+before)%k.size
+	} else if _, err := k.load(0); err != nil {
+		return 0, false, err
+	} else {
+		n += k.rank(r.start)
+	}
+	return k.nth(index, n)
+}
+
+// nth counts on from a period.
+func (k *walker) nth(index, n int64) (Wall, bool, error) {
+	found, err := k.next(index)
+	for found && err == nil {
+		if n < k.size {
+			return k.at(n), true, nil
+		}
+		n -= k.size
+		found, err = k.next(k.index + 1)
+	}
+	return 0, false, err
+}
+
+// Last is the last moment before one, if there is any.
+func (r *Rule) Last(m *Meter, before Wall) (Wall, bool, error) {
+	before = min(before, Forever)
+	if r.never || before <= r.start {
+		return 0, false, nil
+	}
+	k := &walker{rule: r, meter: m}
+	last := floorDiv(r.unit(before-1)-r.first, r.interval)
+	for index := last; index >= max(0, last-r.cycle); index-- {
+		held, err := k.holds(index)
+		if err != nil {
+			return 0, false, err
+		}
+		if !held {
+			continue
+		}
+		if n := min(k.rank(before), k.size); n > 0 && k.at(n-1) >= r.start {
+			return k.at(n - 1), true, nil
+		}
+	}
+	return 0, false, nil
+}
+
+// holds loads a period that may be refused, and tells whether it was not.
+func (k *walker) holds(index int64) (bool, error) {
+	if k.rule.length > 0 && k.rule.length <= secondsPerDay {
+		unit := k.rule.first + index*k.rule.interval
+		passing, err := k.passing(unit)
+		if err != nil || passing != unit {
+			return false, err
+		}
+	}
+	return k.load(index)
+}

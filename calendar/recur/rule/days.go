@@ -1,0 +1,296 @@
+package rule
+
+import (
+	"math/bits"
+	"time"
+
+	"caldav-mcp-server/ical"
+)
+
+// daySet holds up to 366 days in a row as bits.
+type daySet [6]uint64
+
+func (s *daySet) add(day int)      { s[day>>6] |= 1 << (day & 63) }
+func (s *daySet) has(day int) bool { return s[day>>6]>>(day&63)&1 != 0 }
+func (s *daySet) empty() bool      { return *s == daySet{} }
+
+// addRange adds the days from one to another, not including it, as far as they
+// are in a year of so many days.
+func (s *daySet) addRange(from, to, days int) {
+	for day := max(from, 0); day < min(to, days); day++ {
+		s.add(day)
+	}
+}
+
+// addMonth adds a month's days, given as bits, from the day on that is its
+// first.
+func (s *daySet) addMonth(first int, month uint32) {
+	s[first>>6] |= uint64(month) << (first & 63)
+	if first&63 > 32 && first>>6 < len(s)-1 {
+		s[first>>6+1] |= uint64(month) >> (64 - first&63)
+	}
+}
+
+func (s *daySet) intersect(other *daySet) {
+	for i := range s {
+		s[i] &= other[i]
+	}
+}
+
+func (s *daySet) size() int {
+	n := 0
+	for _, word := range s {
+		n += bits.OnesCount64(word)
+	}
+	return n
+}
+
+// below counts the days before one.
+func (s *daySet) below(day int) int {
+	n := 0
+	for i := range day >> 6 {
+		n += bits.OnesCount64(s[i])
+	}
+	return n + bits.OnesCount64(s[day>>6]&(1<<(day&63)-1))
+}
+
+// from finds the first day of the set from one on, or -1.
+func (s *daySet) from(day int) int {
+	i := day >> 6
+	if i >= len(s) {
+		return -1
+	}
+	word := s[i] >> (day & 63) << (day & 63)
+	for word == 0 {
+		if i++; i == len(s) {
+			return -1
+		}
+		word = s[i]
+	}
+	return i<<6 + bits.TrailingZeros64(word)
+}
+
+// nth is the day with n others of the set before it.
+func (s *daySet) nth(n int) int {
+	for i, word := range s {
+		count := bits.OnesCount64(word)
+		if n < count {
+			return i<<6 + nthBit(word, n)
+		}
+		n -= count
+	}
+	return -1
+}
+
+// slice cuts days out, of which the first becomes day 0.
+func (s *daySet) slice(from, to int) daySet {
+	var cut daySet
+	for day := s.from(from); day >= 0 && day < to; day = s.from(day + 1) {
+		cut.add(day - from)
+	}
+	return cut
+}
+
+const (
+	allMonths   = 1<<13 - 2 // a bit for each of 1 to 12
+	allWeekdays = 1<<7 - 1
+)
+
+// dayFilter is what the parts about days ask of a day. Every part limits, be it
+// by the letter of RFC 5545 or because the part that it "expands" stands for all
+// days of the period when nothing else is said.
+type dayFilter struct {
+	all       bool
+	months    uint16
+	monthDays uint64 // the days of BYMONTHDAY
+	monthEnds uint64 // its negative ones: bit 1 is the last day
+	yearDays  []int
+	weeks     []int
+	weekStart time.Weekday
+
+	weekdays uint8 // those of BYDAY without a number
+	numbered []ical.WeekdayNum
+	inMonth  bool // the numbers count in the month, not in the year
+}
+
+// newDayFilter takes over the parts and completes them from the start.
+func newDayFilter(r *ical.Recur, start ical.Civil) dayFilter {
+	f := dayFilter{
+		months: allMonths, yearDays: r.ByYearDay, weeks: r.ByWeekNo, weekStart: r.WeekStart,
+		inMonth: r.Freq == ical.Monthly || len(r.ByMonth) > 0,
+	}
+	if len(r.ByMonth) > 0 {
+		f.months = uint16(dialOf(r.ByMonth))
+	}
+	for _, day := range r.ByMonthDay {
+		if day > 0 {
+			f.monthDays |= 1 << day
+		} else {
+			f.monthEnds |= 1 << -day
+		}
+	}
+	for _, day := range r.ByDay {
+		if day.N == 0 {
+			f.weekdays |= 1 << day.Weekday
+		} else {
+			f.numbered = append(f.numbered, day)
+		}
+	}
+	f.complete(r, start)
+	f.all = f.months == allMonths && !f.byDay() && f.monthDays|f.monthEnds == 0 && len(f.yearDays)+len(f.weeks) == 0
+	return f
+}
+
+// complete takes from the start what the rule leaves open. RFC 5545 §3.3.10:
+// "Information, not contained in the rule, necessary to determine the various
+// recurrence instance start time and dates are derived from the Start Time".
+func (f *dayFilter) complete(r *ical.Recur, start ical.Civil) {
+	if f.byDay() || len(r.ByMonthDay)+len(r.ByYearDay) > 0 {
+		return
+	}
+	switch {
+	case r.Freq == ical.Weekly || len(r.ByWeekNo) > 0:
+		f.weekdays = 1 << start.Weekday()
+	case r.Freq >= ical.Monthly:
+		f.monthDays = 1 << start.Day
+		if r.Freq == ical.Yearly && len(r.ByMonth) == 0 {
+			f.months = 1 << start.Month
+		}
+	}
+}
+
+func (f *dayFilter) byDay() bool { return f.weekdays != 0 || len(f.numbered) > 0 }
+
+// year finds the days of a year that pass.
+func (f *dayFilter) year(year int) daySet {
+	days := yearLength(year)
+	jan1 := ical.CivilDate(year, time.January, 1)
+	weekday := int(jan1.Weekday())
+	set := f.byMonths(year, weekday)
+	if len(f.yearDays) > 0 {
+		set.intersect(numberedDays(f.yearDays, days))
+	}
+	if len(f.weeks) > 0 {
+		set.intersect(f.byWeeks(year))
+	}
+	if f.byDay() && !f.inMonth {
+		set.intersect(f.byWeekdays(weekday, days))
+	}
+	return set
+}
+
+// byMonths looks at what can be decided within each month.
+func (f *dayFilter) byMonths(year, weekday int) daySet {
+	var set daySet
+	first := 0
+	for month := time.January; month <= time.December; month++ {
+		days := ical.DaysIn(year, month)
+		if f.months>>month&1 != 0 {
+			passing := uint32(1<<days - 1)
+			if f.monthDays|f.monthEnds != 0 {
+				passing &= uint32(f.monthDays>>1) | bits.Reverse32(uint32(f.monthEnds>>1))>>(32-days)
+			}
+			if f.byDay() && f.inMonth {
+				passing &= f.monthWeekdays((weekday+first)%7, days)
+			}
+			set.addMonth(first, passing)
+		}
+		first += days
+	}
+	return set
+}
+
+// monthWeekdays finds the days that BYDAY asks for in a month which begins on a
+// weekday.
+func (f *dayFilter) monthWeekdays(weekday, days int) uint32 {
+	// Bit 0 is the weekday of the first day; eleven bits are five weeks' begin.
+	week := uint32(f.weekdays)<<7 | uint32(f.weekdays)
+	week = week >> weekday & allWeekdays
+	set := week | week<<7 | week<<14 | week<<21 | week<<28
+	for _, entry := range f.numbered {
+		if day := nthWeekday(entry, weekday, days); day >= 0 {
+			set |= 1 << day
+		}
+	}
+	return set
+}
+
+func (f *dayFilter) byWeekdays(weekday, days int) *daySet {
+	set := new(daySet)
+	for day := range days {
+		if f.weekdays>>((weekday+day)%7)&1 != 0 {
+			set.add(day)
+		}
+	}
+	for _, entry := range f.numbered {
+		if day := nthWeekday(entry, weekday, days); day >= 0 {
+			set.add(day)
+		}
+	}
+	return set
+}
+
+// nthWeekday finds a day of BYDAY in a period of so many days that begins on a
+// weekday, or -1.
+func nthWeekday(entry ical.WeekdayNum, weekday, days int) int {
+	day := (int(entry.Weekday)-weekday+7)%7 + 7*(entry.N-1)
+	if entry.N < 0 {
+		last := (weekday + days - 1) % 7
+		day = days - 1 - (last-int(entry.Weekday)+7)%7 + 7*(entry.N+1)
+	}
+	if day < 0 || day >= days {
+		return -1
+	}
+	return day
+}
+
+func numberedDays(numbers []int, days int) *daySet {
+	set := new(daySet)
+	for _, n := range numbers {
+		if n < 0 {
+			n += days + 1
+		}
+		set.addRange(n-1, n, days)
+	}
+	return set
+}
+
+// byWeeks finds the days of a calendar year that are in one of the weeks. The
+// first days of January may be in the last week of the year before, and the
+// last ones of December in week 1 of the next.
+func (f *dayFilter) byWeeks(year int) *daySet {
+	set := new(daySet)
+	days := yearLength(year)
+	for y := year - 1; y <= year+1; y++ {
+		// Where week 1 of y begins, as a day of the year that is asked for.
+		first := firstWeek(y, f.weekStart) + ical.CivilDate(y, time.January, 1).Days() - ical.CivilDate(year, time.January, 1).Days()
+		weeks := (yearLength(y) + firstWeek(y+1, f.weekStart) - firstWeek(y, f.weekStart)) / 7
+		for _, n := range f.weeks {
+			if n < 0 {
+				n += weeks + 1
+			}
+			if n >= 1 && n <= weeks {
+				set.addRange(first+7*(n-1), first+7*n, days)
+			}
+		}
+	}
+	return set
+}
+
+// firstWeek is the day of the year, perhaps a negative one, on which its week 1
+// begins: the first week with four days or more in the year (RFC 5545 §3.3.10,
+// ISO 8601).
+func firstWeek(year int, weekStart time.Weekday) int {
+	into := (int(ical.CivilDate(year, time.January, 1).Weekday()) - int(weekStart) + 7) % 7
+	if into <= 3 {
+		return -into
+	}
+	return 7 - into
+}
+
+func yearLength(year int) int {
+	if ical.IsLeap(year) {
+		return 366
+	}
+	return 365
+}

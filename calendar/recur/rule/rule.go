@@ -1,0 +1,202 @@
+// Package rule expands one recurrence rule (RFC 5545 §3.3.10) on the wall
+// clock: it knows no zone, no exception and no component.
+//
+// A rule divides time into periods of its FREQ, of which every INTERVALth one
+// counts. The moments of a period are the product of some of its days, held as
+// bits, and some times of day, held as lists of hours, minutes and seconds: the
+// n-th moment, the number of moments before another one and the choice of
+// BYSETPOS are arithmetic, and no period is ever written out.
+package rule
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"caldav-mcp-server/ical"
+)
+
+// Wall is a moment on the wall clock, as [ical.Civil.Seconds] counts it.
+type Wall int64
+
+// Civil is the date and time of w.
+func (w Wall) Civil() ical.Civil { return ical.CivilFromSeconds(int64(w)) }
+
+// WallOf is the inverse of [Wall.Civil].
+func WallOf(c ical.Civil) Wall { return Wall(c.Seconds()) }
+
+// Day is a day, as [ical.Civil.Days] counts it.
+func (w Wall) Day() int { return int(floorDiv(int64(w), secondsPerDay)) }
+
+const (
+	secondsPerHour = 3600
+	secondsPerDay  = 24 * secondsPerHour
+
+	// The Gregorian calendar repeats after 400 years, which are whole weeks.
+	cycleYears  = 400
+	cycleDays   = 146097
+	maxYear     = 9999
+	minDay      = -719162 // 0001-01-01
+	maxDay      = 2932896 // 9999-12-31
+	maxInterval = (maxDay - minDay + 1) * secondsPerDay
+)
+
+// Forever is after every moment that a rule can have.
+const Forever = Wall((maxDay + 1) * secondsPerDay)
+
+// ErrUnsupported is what the errors about rules that are understood, but not
+// expanded, wrap.
+var ErrUnsupported = errors.New("the rule is not supported")
+
+// Rule is a rule with the start that completes it. It is immutable.
+type Rule struct {
+	freq     ical.Frequency
+	length   int64 // the seconds that a period of FREQ lasts; 0 for months and years
+	interval int64
+	start    Wall
+	week     int   // the first day of the week that holds start
+	first    int64 // the unit of the period that holds start
+
+	days   dayFilter
+	clock  clock
+	setPos []int
+	cycle  int64 // so many periods without a moment tell that there will be none
+	never  bool
+}
+
+// New completes a rule with its start. The parts about the time of day are
+// ignored when the start is a date.
+func New(r *ical.Recur, start ical.Time) (*Rule, error) {
+	if err := supported(r, start); err != nil {
+		return nil, err
+	}
+	rule := &Rule{
+		freq:     r.Freq,
+		length:   unitSeconds(r.Freq),
+		interval: min(int64(max(r.Interval, 1)), maxInterval),
+		start:    WallOf(start.Civil),
+		setPos:   r.BySetPos,
+	}
+	rule.week = rule.start.Day() - (int(start.Civil.Weekday())-int(r.WeekStart)+7)%7
+	rule.first = rule.unit(rule.start)
+	rule.cycle = rule.cyclePeriods()
+	rule.days = newDayFilter(r, start.Civil)
+	rule.clock = newClock(r, start)
+	rule.never = !rule.possible()
+	return rule, nil
+}
+
+func supported(r *ical.Recur, start ical.Time) error {
+	switch {
+	case r.RScale != "" && r.RScale != "GREGORIAN":
+		return fmt.Errorf("%w: RSCALE=%s is a calendar that we cannot count in", ErrUnsupported, r.RScale)
+	case r.Skip != "" && r.Skip != "OMIT":
+		// RFC 7529 §4.1: SKIP moves dates that do not exist; we leave them out.
+		return fmt.Errorf("%w: SKIP=%s", ErrUnsupported, r.Skip)
+	case start.IsDate() && r.Freq < ical.Daily:
+		return fmt.Errorf("%w: FREQ=%s divides the day, but the series consists of whole days", ErrUnsupported, r.Freq)
+	default:
+		return nil
+	}
+}
+
+// Frequency is the rule's FREQ.
+func (r *Rule) Frequency() ical.Frequency { return r.freq }
+
+func unitSeconds(freq ical.Frequency) int64 {
+	return [...]int64{
+		ical.Secondly: 1, ical.Minutely: 60, ical.Hourly: secondsPerHour,
+		ical.Daily: secondsPerDay, ical.Weekly: 7 * secondsPerDay, ical.Yearly: 0,
+	}[freq]
+}
+
+// unit numbers the period of length FREQ (not of INTERVAL times it) that holds
+// a moment.
+func (r *Rule) unit(w Wall) int64 {
+	switch r.freq {
+	case ical.Yearly:
+		return int64(w.Civil().Year)
+	case ical.Monthly:
+		c := w.Civil()
+		return int64(c.Year)*12 + int64(c.Month) - 1
+	case ical.Weekly:
+		return floorDiv(int64(w.Day()-r.week), 7)
+	default:
+		return floorDiv(int64(w), r.length)
+	}
+}
+
+// cyclePeriods counts the periods after which a rule begins to repeat itself.
+func (r *Rule) cyclePeriods() int64 {
+	units := int64(cycleYears)
+	if r.freq == ical.Monthly {
+		units *= 12
+	} else if r.length > 0 {
+		units = cycleDays * secondsPerDay / r.length
+	}
+	return units / gcd(units, r.interval)
+}
+
+// possible tells whether some time of day can be reached at all: every period
+// of FREQ=SECONDLY;INTERVAL=2 begins at an even second, whatever BYSECOND asks.
+func (r *Rule) possible() bool {
+	if r.clock.empty() || !r.choosable() {
+		return false
+	}
+	if r.freq >= ical.Daily || r.clock.free(r.freq) {
+		return true
+	}
+	perDay := secondsPerDay / r.length
+	step := gcd(perDay, r.interval)
+	for at := r.first - floorDiv(r.first, step)*step; at < perDay; at += step {
+		if r.clock.next(r.freq, at) == at {
+			return true
+		}
+	}
+	return false
+}
+
+// choosable tells whether BYSETPOS can choose anything from a period of a day or
+// less, all of which have as many moments.
+func (r *Rule) choosable() bool {
+	if r.freq > ical.Daily || len(r.setPos) == 0 {
+		return true
+	}
+	size := r.clock.at(r.freq, 0).size()
+	return slices.ContainsFunc(r.setPos, func(position int) bool { return int64(max(position, -position)) <= size })
+}
+
+// uniform tells whether each period holds as many moments as any other.
+func (r *Rule) uniform() bool {
+	switch {
+	case r.freq > ical.Weekly:
+		return false
+	case r.freq == ical.Weekly:
+		return r.days.months == allMonths
+	default:
+		return r.days.all && r.clock.free(r.freq)
+	}
+}
+
+// index numbers the period, counted in INTERVALs from the start, that holds the
+// moment, or else the next one after it.
+func (r *Rule) index(w Wall) int64 {
+	return max(0, ceilDiv(r.unit(w)-r.first, r.interval))
+}
+
+func floorDiv(a, b int64) int64 {
+	q := a / b
+	if a%b < 0 {
+		q--
+	}
+	return q
+}
+
+func ceilDiv(a, b int64) int64 { return -floorDiv(-a, b) }
+
+func gcd(a, b int64) int64 {
+	for b != 0 {
+		a, b = b, a%b
+	}
+	return a
+}
