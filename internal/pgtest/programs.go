@@ -18,7 +18,12 @@ type programs struct{ initdb, postgres string }
 
 // findPrograms looks in PATH, asks pg_config, and then looks where Debian keeps them out of everybody's PATH.
 func findPrograms(ctx context.Context) (programs, error) {
-	for _, dir := range candidates(ctx) {
+	return firstOf(candidates(ctx))
+}
+
+// firstOf takes the programs from the first directory that has both.
+func firstOf(dirs []string) (programs, error) {
+	for _, dir := range dirs {
 		if found, err := programsIn(dir); err == nil {
 			return found, nil
 		}

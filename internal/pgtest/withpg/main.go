@@ -38,7 +38,7 @@ func main() {
 		os.Exit(exitUsage)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	code, err := run(ctx, arguments)
+	code, err := run(ctx, arguments, pgtest.Start)
 	stop()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "withpg:", err)
@@ -47,12 +47,15 @@ func main() {
 	os.Exit(code)
 }
 
+// starter is pgtest.Start, or what stands for a machine without Postgres.
+type starter func(context.Context, pgtest.Options) (*pgtest.Server, error)
+
 // run executes the command beside a Postgres and returns its exit code.
-func run(ctx context.Context, arguments []string) (code int, err error) {
+func run(ctx context.Context, arguments []string, start starter) (code int, err error) {
 	if os.Getenv(pgtest.EnvURL) != "" {
 		return execute(ctx, arguments, nil)
 	}
-	server, err := pgtest.Start(ctx, pgtest.Options{})
+	server, err := start(ctx, pgtest.Options{})
 	switch {
 	case errors.Is(err, pgtest.ErrNoPostgres) && !pgtest.Required():
 		fmt.Fprintf(os.Stderr, "withpg: WARNING: tests on Postgres are skipped: %v\n", err)
