@@ -69,7 +69,7 @@ func run(ctx context.Context, arguments []string, start starter) (code int, err 
 
 // execute runs the command with more environment. An interrupt is passed on, so that the command can tidy up.
 func execute(ctx context.Context, arguments, environment []string) (int, error) {
-	cmd := exec.CommandContext(ctx, arguments[0], arguments[1:]...)
+	cmd := exec.CommandContext(ctx, arguments[0], arguments[1:]...) //nolint:gosec // G204: running what it is given is its purpose
 	cmd.Env = append(os.Environ(), environment...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
