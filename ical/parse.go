@@ -30,8 +30,8 @@ func Parse(data []byte, lim Limits) (*Document, error) {
 	if exceeds(p.lines, lim.Lines) {
 		return nil, p.fail(0, KindLimit, fmt.Sprintf("the text has %d lines, %d are allowed", p.lines, lim.Lines))
 	}
-	if i := strings.IndexByte(text, 0); i >= 0 {
-		return nil, p.fail(1+strings.Count(text[:i], "\n"), KindEncoding, "the text holds a NUL character")
+	if before, _, found := strings.Cut(text, "\x00"); found {
+		return nil, p.fail(1+strings.Count(before, "\n"), KindEncoding, "the text holds a NUL character")
 	}
 	return p.document()
 }
@@ -161,12 +161,12 @@ func (p *parser) begin(line contentLine, colon int) error {
 func (p *parser) end(doc *Document, line contentLine, colon int) error {
 	name := upperName(strings.TrimSpace(line.text[colon+1:]))
 	if len(p.open) == 0 {
-		return fmt.Errorf("END:%s has no BEGIN before it", excerpt(name))
+		return fmt.Errorf("END names %s, but nothing was begun", excerpt(name))
 	}
 	top := p.open[len(p.open)-1]
 	c := top.component
 	if name != c.name {
-		return fmt.Errorf("found END:%s where END:%s must close line %d", excerpt(name), c.name, c.line)
+		return fmt.Errorf("END names %s, but line %d began %s", excerpt(name), c.line, c.name)
 	}
 	c.end = line.source + line.blank
 	c.items = p.keep(p.pending[top.items:])

@@ -1,6 +1,7 @@
 package ical
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 )
@@ -83,7 +84,7 @@ func (p *Property) Int() (int, error) {
 	// RFC 5545 §3.3.8: 32 bits.
 	n, err := strconv.ParseInt(strings.TrimSpace(p.Value()), 10, 32)
 	if err != nil {
-		return 0, p.invalid("is not an integer of 32 bits")
+		return 0, p.wrong(fmt.Errorf("%s is not an integer of 32 bits", excerpt(p.Value())))
 	}
 	return int(n), nil
 }
@@ -110,7 +111,7 @@ func (p *Property) touch() {
 	p.colon = len(head)
 }
 
-// invalid tells that the value is not what was asked for.
-func (p *Property) invalid(problem string) error {
-	return &SyntaxError{Line: p.line, Property: p.name, Kind: KindValue, Msg: excerpt(p.Value()) + " " + problem}
+// wrong puts the place of the property to the error of its value.
+func (p *Property) wrong(err error) error {
+	return &SyntaxError{Line: p.line, Property: p.name, Kind: KindValue, Msg: err.Error()}
 }

@@ -205,11 +205,6 @@ func (p *Property) tzid() string {
 	return tzid
 }
 
-// wrong puts the place of the property to a typed value's error.
-func (p *Property) wrong(err error) error {
-	return &SyntaxError{Line: p.line, Property: p.name, Kind: KindValue, Msg: err.Error()}
-}
-
 // number is the value of a few digits.
 func number(s string) int {
 	n := 0
