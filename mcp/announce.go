@@ -1,0 +1,84 @@
+package mcp
+
+import (
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strings"
+
+	mcpgo "github.com/mark3labs/mcp-go/mcp"
+)
+
+// announcements are the answers in which the server says what it can do.
+var announcements = [...]string{string(mcpgo.MethodInitialize), string(mcpgo.MethodServerDiscover)}
+
+func (x *exchange) isAnnouncement() bool { return slices.Contains(announcements[:], x.message.method) }
+
+// announcement is what concerns us of such an answer; the rest stays as it is.
+type announcement struct {
+	JSONRPC string                     `json:"jsonrpc"`
+	ID      json.RawMessage            `json:"id"`
+	Result  map[string]json.RawMessage `json:"result"`
+}
+
+// dress completes an announcement: what never changes is said (mcp-go leaves out what is
+// false), and an initialize opens a session.
+func (h *Handler) dress(w http.ResponseWriter, x *exchange, body []byte) ([]byte, error) {
+	var a announcement
+	var capabilities map[string]any
+	var agreed version
+	if err := json.Unmarshal(body, &a); err != nil {
+		return nil, err
+	}
+	if err := json.Unmarshal(a.Result["capabilities"], &capabilities); err != nil {
+		return nil, err
+	}
+	capabilities["tools"] = map[string]bool{"listChanged": false}
+	a.Result["capabilities"], _ = json.Marshal(capabilities) // read from JSON, so JSON can hold it
+	if raw, ok := a.Result["protocolVersion"]; ok {
+		if err := json.Unmarshal(raw, &agreed); err != nil {
+			return nil, err
+		}
+		w.Header().Set(sessionHeader, string(h.sessions.begin(ownerOf(x.caller), agreed)))
+	}
+	return json.Marshal(a)
+}
+
+// reword makes an error of the transport's one for our clients: codes as MCP has them, and
+// nothing about Go types and packages in the text.
+func (h *Handler) reword(x *exchange, e *rpcError) *rpcError {
+	switch e.Code {
+	case codeMethod:
+		return rpcErrorf(codeMethod, "there is no method %s in the version of MCP that you speak", quote(x.message.method))
+	case codeRequest:
+		if x.message.answer {
+			return e
+		}
+		return rpcErrorf(codeParams, "the params of %s cannot be read", x.message.method)
+	case codeParams:
+		if x.message.method == string(mcpgo.MethodToolsCall) && !h.hasTool(x.call.Name) {
+			return rpcErrorf(codeParams, "no tool %s: there are %s", quote(x.call.Name), strings.Join(h.toolNames(x), ", "))
+		}
+		return e
+	case codeInternal:
+		h.logFault(x, e.Message)
+		return render(nil, x.version, x.faultID).err
+	default:
+		return e
+	}
+}
+
+func (h *Handler) hasTool(name string) bool {
+	return slices.ContainsFunc(h.tools, func(t tool) bool { return t.name == name })
+}
+
+// toolNames are the tools that the caller may use.
+func (h *Handler) toolNames(x *exchange) []string {
+	var names []string
+	for _, t := range h.tools {
+		if t.open(x.caller) {
+			names = append(names, t.name)
+		}
+	}
+	return names
+}

@@ -1,0 +1,174 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"strconv"
+
+	mcpgo "github.com/mark3labs/mcp-go/mcp"
+	"github.com/mark3labs/mcp-go/server"
+
+	"caldav-mcp-server/calendar"
+)
+
+// exchange is a request and what is known of it, for the tools, which the transport hands
+// nothing but a context.
+type exchange struct {
+	caller  calendar.Caller
+	version version
+	message message
+	call    toolCall
+	// faultID names the log line of a fault of ours.
+	faultID string
+	// ran is set when a tool answered, refused when its answer is not the transport's.
+	ran     bool
+	refused *refusal
+}
+
+type exchangeKey struct{}
+
+func exchangeOf(ctx context.Context) *exchange {
+	x, _ := ctx.Value(exchangeKey{}).(*exchange)
+	return x
+}
+
+// post serves POST: one message, answered in the response.
+func (h *Handler) post(w http.ResponseWriter, r *http.Request, caller calendar.Caller) {
+	body, ok := h.readBody(w, r)
+	if !ok {
+		return
+	}
+	m, err := parse(body)
+	x := &exchange{caller: caller, message: m, faultID: w.Header().Get("X-Request-Id")}
+	if x.faultID == "" {
+		x.faultID = h.newID()
+	}
+	header := r.Header.Clone()
+	switch {
+	case err != nil:
+		sendError(w, http.StatusBadRequest, m.id, err)
+	case !h.agree(w, r, x, header):
+	case x.isStray():
+		w.WriteHeader(http.StatusAccepted)
+	default:
+		h.pass(w, r, x, header)
+	}
+}
+
+// readBody takes the message in, within the limit.
+func (h *Handler) readBody(w http.ResponseWriter, r *http.Request) ([]byte, bool) {
+	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
+		refuse(w, http.StatusUnsupportedMediaType, "the Content-Type must be application/json")
+		return nil, false
+	}
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, h.limits.BodyBytes))
+	var tooLarge *http.MaxBytesError
+	switch {
+	case errors.As(err, &tooLarge):
+		refuse(w, http.StatusRequestEntityTooLarge, fmt.Sprintf("a message has at most %d bytes", h.limits.BodyBytes))
+	case err != nil:
+		refuse(w, http.StatusBadRequest, "the body could not be read")
+	}
+	return body, err == nil
+}
+
+// agree settles version and session. The headers that the transport will see are made to say
+// what was settled.
+func (h *Handler) agree(w http.ResponseWriter, r *http.Request, x *exchange, header http.Header) bool {
+	claimed := headerVersion(r)
+	if declared := x.message.declared(); declared.modern() || claimed.modern() {
+		// The transport compares the two, and answers a version that it doesn't speak.
+		x.version = max(declared, claimed)
+		header.Del(sessionHeader)
+		return true
+	}
+	if x.message.method == string(mcpgo.MethodInitialize) {
+		header.Del(versionHeader)
+		return true
+	}
+	if !claimed.known() {
+		sendError(w, http.StatusBadRequest, x.message.id, rpcErrorf(codeRequest, "%s", errVersion(claimed)))
+		return false
+	}
+	x.version = max(claimed, first)
+	id := sessionID(r.Header.Get(sessionHeader))
+	if id == "" {
+		header.Set(sessionHeader, string(h.sessions.once()))
+		return true
+	}
+	s, ok := h.sessions.resume(ownerOf(x.caller), id)
+	if !ok {
+		refuseSession(w)
+		return false
+	}
+	x.version = s.version
+	header.Set(versionHeader, string(s.version))
+	return true
+}
+
+// isStray tells whether a message is accepted and goes no further. An answer: we ask clients
+// nothing. A cancellation without a session: mcp-go knows calls by session id and request id
+// alone, and would let any user cancel another's who has no session either, as all of
+// 2026-07-28 (which cancels by closing the response).
+func (x *exchange) isStray() bool {
+	switch {
+	case x.version.modern():
+		return x.message.method == cancelled
+	case x.message.answer:
+		return true
+	default:
+		return false
+	}
+}
+
+const cancelled = "notifications/cancelled"
+
+// pass hands the message to the transport and settles its answer.
+func (h *Handler) pass(w http.ResponseWriter, r *http.Request, x *exchange, header http.Header) {
+	if x.message.method == string(mcpgo.MethodToolsCall) {
+		var err *rpcError
+		if x.call, err = x.message.readToolCall(); err != nil {
+			sendError(w, statusOf(x.version, err.Code), x.message.id, err)
+			return
+		}
+	}
+	out := newReply(w, func(status int, body []byte) (int, []byte) { return h.settle(w, x, status, body) })
+	h.transport.Handle(out, &server.HTTPRequest{
+		Method: r.Method, URL: r.URL, Header: header, Body: x.message.bytes(),
+		Context: context.WithValue(r.Context(), exchangeKey{}, x),
+	})
+	out.finish()
+}
+
+// settle makes the transport's answer ours.
+func (h *Handler) settle(w http.ResponseWriter, x *exchange, status int, body []byte) (int, []byte) {
+	if x.refused != nil {
+		if x.refused.status == http.StatusServiceUnavailable {
+			w.Header().Set("Retry-After", strconv.Itoa(retryAfter))
+		}
+		return x.refused.status, encodeError(x.message.id, x.refused.err)
+	}
+	if x.ran {
+		return status, body
+	}
+	var answered struct {
+		Error *rpcError `json:"error"`
+	}
+	err := json.Unmarshal(body, &answered)
+	if err == nil && answered.Error == nil && x.isAnnouncement() {
+		body, err = h.dress(w, x, body)
+	}
+	if err != nil {
+		answered.Error = rpcErrorf(codeInternal, "reading the transport's answer: %v", err)
+	}
+	if answered.Error == nil {
+		return status, body
+	}
+	e := h.reword(x, answered.Error)
+	return statusOf(x.version, e.Code), encodeError(x.message.id, e)
+}

@@ -1,0 +1,112 @@
+package mcp
+
+import (
+	"bytes"
+	"net/http"
+	"sync"
+)
+
+// settler makes the transport's answer ours: see Handler.settle.
+type settler func(status int, body []byte) (int, []byte)
+
+// reply is what the transport writes to. An answer in JSON is held back until it is settled;
+// a stream of events goes out as it comes, with the answer in it settled on its way.
+type reply struct {
+	w      http.ResponseWriter
+	settle settler
+
+	// mu keeps keep-alive comments out of the middle of events.
+	mu        sync.Mutex
+	status    int
+	body      bytes.Buffer
+	streaming bool
+}
+
+func newReply(w http.ResponseWriter, s settler) *reply { return &reply{w: w, settle: s} }
+
+// Header implements server.HTTPResponseWriter.
+func (p *reply) Header() http.Header { return p.w.Header() }
+
+// CanStream implements server.HTTPResponseWriter.
+func (p *reply) CanStream() bool { return true }
+
+// WriteHeader implements server.HTTPResponseWriter.
+func (p *reply) WriteHeader(status int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.status = status
+	if p.w.Header().Get("Content-Type") != "text/event-stream" {
+		return
+	}
+	p.streaming = true
+	// nginx and its kin hold responses back until they are whole, unless told not to.
+	p.w.Header().Set("X-Accel-Buffering", "no")
+	p.w.WriteHeader(status)
+}
+
+// Write implements server.HTTPResponseWriter. The transport writes each event at once.
+func (p *reply) Write(data []byte) (int, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.streaming {
+		return p.body.Write(data)
+	}
+	if _, err := p.w.Write(p.settleEvent(data)); err != nil {
+		return 0, err
+	}
+	return len(data), nil
+}
+
+const eventPrefix, eventSuffix = "event: message\ndata: ", "\n\n"
+
+// settleEvent settles an event that carries the answer. Notifications have a method, and
+// pass.
+func (p *reply) settleEvent(event []byte) []byte {
+	data, ok := bytes.CutPrefix(event, []byte(eventPrefix))
+	data, whole := bytes.CutSuffix(data, []byte(eventSuffix))
+	if !ok || !whole {
+		return event
+	}
+	if m, err := parse(data); err != nil || !m.answer {
+		return event
+	}
+	_, body := p.settle(p.status, data)
+	return append(append([]byte(eventPrefix), bytes.TrimSpace(body)...), eventSuffix...)
+}
+
+// Flush implements server.HTTPResponseWriter.
+func (p *reply) Flush() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.streaming {
+		_ = http.NewResponseController(p.w).Flush() // the client may be gone
+	}
+}
+
+// comment keeps a stream alive that has nothing to say: proxies cut silent connections.
+func (p *reply) comment() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.streaming {
+		return nil
+	}
+	if _, err := p.w.Write([]byte(": still here\n\n")); err != nil {
+		return err
+	}
+	return http.NewResponseController(p.w).Flush()
+}
+
+// finish sends what was held back.
+func (p *reply) finish() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.streaming || p.status == 0 {
+		return
+	}
+	status, body := p.status, p.body.Bytes()
+	if p.w.Header().Get("Content-Type") == "application/json" {
+		status, body = p.settle(status, body)
+	}
+	p.w.WriteHeader(status)
+	_, _ = p.w.Write(body) // the client may be gone
+}

@@ -1,0 +1,171 @@
+package mcp
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"runtime/debug"
+
+	mcpgo "github.com/mark3labs/mcp-go/mcp"
+	"github.com/mark3labs/mcp-go/server"
+
+	"caldav-mcp-server/auth"
+	"caldav-mcp-server/calendar"
+)
+
+// tool is one row of the table of tools.
+type tool struct {
+	name, title, description string
+	// scope is what a token needs for the tool to be listed and to run.
+	scope calendar.Scope
+	hints hints
+	// takes are the parameters, gives the fields of the structured result.
+	takes, gives []field
+	run          func(context.Context, *call) (answer, error)
+}
+
+// hints tell a host how careful to be. They must be true: hosts ask the user, or don't, by
+// them. All four are always sent; where one is missing, hosts assume the worst.
+type hints struct{ readOnly, destructive, idempotent, openWorld bool }
+
+// call is one use of a tool.
+type call struct {
+	caller calendar.Caller
+	args   arguments
+	// calendar is the one that the call is about, once it is found; it is for the log.
+	calendar calendar.CalendarID
+}
+
+// answer is what came of a call: as text in the form that clients of the first version know,
+// and as an object for the later ones.
+type answer struct{ text, structured any }
+
+// toolbox holds what tools need.
+type toolbox struct{ service *calendar.Service }
+
+// tools are all tools there are, family by family.
+func (b toolbox) tools() []tool {
+	return append(b.calendarTools(), b.eventTools()...)
+}
+
+// open tells whether the caller's token has the tool's scope.
+func (t tool) open(c calendar.Caller) bool { return c.Scopes&t.scope == t.scope }
+
+// declare describes the tool to mcp-go.
+func (t tool) declare() mcpgo.Tool {
+	return mcpgo.Tool{
+		Name: t.name, Title: t.title, Description: t.description,
+		RawInputSchema: schemaOf(t.takes), RawOutputSchema: schemaOf(t.gives),
+		Annotations: mcpgo.ToolAnnotation{
+			Title: t.title, ReadOnlyHint: &t.hints.readOnly, DestructiveHint: &t.hints.destructive,
+			IdempotentHint: &t.hints.idempotent, OpenWorldHint: &t.hints.openWorld,
+		},
+	}
+}
+
+// visibleTools leaves out of a list what the token has no scope for, and what the client's
+// version has no word for. It lets every call through: runner refuses with a reason.
+func (h *Handler) visibleTools(ctx context.Context, declared []mcpgo.Tool) []mcpgo.Tool {
+	x := exchangeOf(ctx)
+	if x.message.method != string(mcpgo.MethodToolsList) {
+		return declared
+	}
+	visible := make([]mcpgo.Tool, 0, len(declared))
+	for _, name := range h.toolNames(x) {
+		for _, d := range declared {
+			if d.Name != name {
+				continue
+			}
+			if x.version.plain() {
+				d.Title, d.RawOutputSchema = "", nil
+			}
+			visible = append(visible, d)
+		}
+	}
+	return visible
+}
+
+// runner makes a tool one of mcp-go's. It never returns an error: mcp-go would send its text
+// to the client, under -32603 whatever it is.
+func (h *Handler) runner(t tool) server.ToolHandlerFunc {
+	return func(ctx context.Context, _ mcpgo.CallToolRequest) (*mcpgo.CallToolResult, error) {
+		x := exchangeOf(ctx)
+		c := &call{caller: x.caller}
+		started := h.now()
+		result, err := h.answer(ctx, t, c, x)
+		h.logCall(ctx, t, c, err, slog.Duration("duration", h.now().Sub(started)))
+		if err == nil {
+			x.ran = true
+			return result, nil
+		}
+		if calendar.ReasonOf(err) == calendar.Internal {
+			h.logFault(x, err.Error())
+		}
+		refused := render(err, x.version, x.faultID)
+		if refused.err != nil {
+			x.refused = &refused
+			return &mcpgo.CallToolResult{}, nil // not sent
+		}
+		x.ran = true
+		return refused.result, nil
+	}
+}
+
+// answer runs the tool, if the token may, and packs what it returns.
+func (h *Handler) answer(ctx context.Context, t tool, c *call, x *exchange) (result *mcpgo.CallToolResult, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+		}
+	}()
+	if !t.open(c.caller) {
+		return nil, calendar.Errorf(calendar.Forbidden, calendar.RulePrivileges,
+			"this token may not use %s: it has the scopes %q and lacks %q", t.name, auth.ScopeList(c.caller.Scopes), auth.ScopeList(t.scope))
+	}
+	if c.args, err = readArguments(t, x.call.Arguments); err != nil {
+		return nil, err
+	}
+	a, err := t.run(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	return pack(a, x.version)
+}
+
+// pack makes an answer a result. MCP 2025-06-18 "Structured Content": the same is in the text.
+func pack(a answer, v version) (*mcpgo.CallToolResult, error) {
+	var text bytes.Buffer
+	enc := json.NewEncoder(&text)
+	// The text is read by models, not by browsers.
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(a.text); err != nil {
+		return nil, fmt.Errorf("encoding the result: %w", err)
+	}
+	result := mcpgo.NewToolResultText(string(bytes.TrimSpace(text.Bytes())))
+	if !v.plain() {
+		result.StructuredContent = a.structured
+	}
+	return result, nil
+}
+
+// logCall writes the line of a call: never what it said or what it was told.
+func (h *Handler) logCall(ctx context.Context, t tool, c *call, err error, took slog.Attr) {
+	outcome := "ok"
+	if err != nil {
+		outcome = calendar.ReasonOf(err).String()
+	}
+	if errors.Is(err, context.Canceled) {
+		outcome = "cancelled"
+	}
+	h.log.LogAttrs(ctx, slog.LevelInfo, "tool called", slog.String("tool", t.name), slog.String("user", c.caller.User.Name),
+		slog.String("token", string(c.caller.Token)), slog.String("calendar", string(c.calendar)), slog.String("outcome", outcome), took)
+}
+
+// logFault writes what a client is not told, under the id that it is told.
+func (h *Handler) logFault(x *exchange, what string) {
+	h.log.Error("tool failed", slog.String("request", x.faultID), slog.String("method", x.message.method),
+		slog.String("tool", x.call.Name), slog.String("user", x.caller.User.Name), slog.String("error", what))
+}
