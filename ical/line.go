@@ -66,7 +66,7 @@ func (r *lineReader) skipLine() int {
 // knows no such lines, but editors and mail gateways leave them behind.
 func (r *lineReader) skipBlank() string {
 	start := r.pos
-	for !r.done() {
+	for !r.done() && strings.IndexByte(" \t\r\n", r.data[r.pos]) >= 0 {
 		before, number := r.pos, r.number
 		r.skipLine()
 		if strings.Trim(r.data[before:r.pos], " \t\r\n") != "" {

@@ -177,11 +177,11 @@ func caretDecoded(c byte) (byte, bool) {
 // encodeParamValue encodes carets, quotes and line breaks as RFC 6868 does and
 // quotes what holds a delimiter.
 func encodeParamValue(value string) string {
+	value = strings.ToValidUTF8(value, "\uFFFD")
 	if strings.IndexFunc(value, needsCaret) >= 0 {
 		value = strings.NewReplacer("^", "^^", `"`, "^'", "\r\n", "^n", "\n", "^n", "\r", "^n").Replace(value)
 		value = dropControls(value)
 	}
-	value = strings.ToValidUTF8(value, "\uFFFD")
 	if strings.ContainsAny(value, ":;,") {
 		return `"` + value + `"`
 	}

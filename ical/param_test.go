@@ -64,7 +64,7 @@ func TestSetParam(t *testing.T) {
 		{"for several", "X;A=1;B=2;a=3:v", func(p *ical.Property) { p.SetParam("A", "4") }, "X;A=4;B=2:v"},
 		{"a list", "X:v", func(p *ical.Property) { p.SetParam("A", "mailto:a", "b") }, `X;A="mailto:a",b:v`},
 		{"with carets", "X:v", func(p *ical.Property) { p.SetParam("A", "say \"^\"\r\nor\nso\r") }, "X;A=say ^'^^^'^nor^nso^n:v"},
-		{"harmless", "X:v", func(p *ical.Property) { p.SetParam("A=:;\n", "b\x00\xff") }, "X;A----=b\uFFFD:v"},
+		{"harmless", "X:v", func(p *ical.Property) { p.SetParam("A=:;\n", "b\x00\xff\xff") }, "X;A----=b\uFFFD:v"},
 		{"quotes what needs them", "X:v", func(p *ical.Property) { p.SetParam("CN", "Doe, J; \"D\"") }, `X;CN="Doe, J; ^'D^'":v`},
 		{"remove", `X;A=1;B="2:";A=3:v`, func(p *ical.Property) { p.RemoveParam("a") }, `X;B="2:":v`},
 		{"remove the last", "X;A=1:v:w", func(p *ical.Property) { p.RemoveParam("A") }, "X:v:w"},

@@ -26,6 +26,8 @@ func Parse(data []byte, lim Limits) (*Document, error) {
 		lineReader: lineReader{data: text, number: 1, limit: lim.LineBytes, verified: utf8.ValidString(text)},
 		lim:        lim,
 		lines:      strings.Count(text, "\n") + 1,
+		open:       make([]frame, 0, openSize),
+		pending:    make([]item, 0, pendingSize),
 	}
 	if exceeds(p.lines, lim.Lines) {
 		return nil, p.fail(0, KindLimit, fmt.Sprintf("the text has %d lines, %d are allowed", p.lines, lim.Lines))
@@ -44,17 +46,18 @@ func checkSize(data []byte, lim Limits) error {
 	return nil
 }
 
-// parser builds the tree with a stack of its own. Properties and items are cut
+// parser builds the tree with a stack of its own. The parts of the tree are cut
 // from slabs, because a text has so many of them.
 type parser struct {
 	lineReader
-	lim        Limits
-	lines      int // physical lines in all, a bound for what is still to come
-	properties int
-	propSlab   []Property
-	itemSlab   []item
-	open       []frame
-	pending    []item // the items of all open components, outermost first
+	lim           Limits
+	lines         int // physical lines in all, a bound for what is still to come
+	properties    int
+	propSlab      []Property
+	itemSlab      []item
+	componentSlab []Component
+	open          []frame
+	pending       []item // the items of all open components, outermost first
 }
 
 // frame is a component whose END was not read yet.
@@ -63,8 +66,14 @@ type frame struct {
 	items     int // where its own items begin in parser.pending
 }
 
-// slabSize bounds what a slab may waste.
-const slabSize = 256
+// The sizes of slabs and first stacks: enough for most objects at once, and
+// small enough to waste.
+const (
+	slabSize      = 256
+	componentSize = 4
+	openSize      = 4
+	pendingSize   = 32
+)
 
 func (p *parser) document() (*Document, error) {
 	doc := &Document{eol: firstLineEnd(p.data)}
@@ -153,7 +162,12 @@ func (p *parser) begin(line contentLine, colon int) error {
 	if limit := p.lim.depth(); len(p.open) >= limit {
 		return p.fail(line.number, KindLimit, fmt.Sprintf("components are nested more than %d deep", limit))
 	}
-	c := &Component{name: upperName(name), begin: line.source + line.blank, line: line.number}
+	if len(p.componentSlab) == 0 {
+		p.componentSlab = make([]Component, componentSize)
+	}
+	c := &p.componentSlab[0]
+	p.componentSlab = p.componentSlab[1:]
+	*c = Component{name: upperName(name), begin: line.source + line.blank, line: line.number}
 	p.open = append(p.open, frame{component: c, items: len(p.pending)})
 	return nil
 }
