@@ -81,6 +81,9 @@ func New(c Config) *Service {
 	}
 }
 
+// seconds is the time as the store keeps it.
+func (s *Service) seconds() time.Time { return s.now().UTC().Truncate(time.Second) }
+
 // hash makes the hash of a new password or secret.
 func (s *Service) hash(ctx context.Context, secret string) (h Hash, err error) {
 	err = s.gate.do(ctx, s.known, func() error {

@@ -131,13 +131,13 @@ func TestThrottleKeepsNothingOfWhatItRefuses(t *testing.T) {
 func TestNetworkOf(t *testing.T) {
 	t.Parallel()
 	for address, want := range map[string]string{
-		"192.0.2.1":                   "192.0.2.1/32",
-		"::ffff:192.0.2.1":            "192.0.2.1/32",
-		"2001:db8:1:2:3:4:5:6":        "2001:db8:1:2::/64",
-		"2001:db8:1:2:ffff:ffff::1":   "2001:db8:1:2::/64",
-		"2001:db8:1:3:ffff:ffff::1":   "2001:db8:1:3::/64",
-		"fe80::1%eth0":                "fe80::/64",
-		"::1":                         "::/64",
+		"192.0.2.1":                 "192.0.2.1/32",
+		"::ffff:192.0.2.1":          "192.0.2.1/32",
+		"2001:db8:1:2:3:4:5:6":      "2001:db8:1:2::/64",
+		"2001:db8:1:2:ffff:ffff::1": "2001:db8:1:2::/64",
+		"2001:db8:1:3:ffff:ffff::1": "2001:db8:1:3::/64",
+		"fe80::1%eth0":              "fe80::/64",
+		"::1":                       "::/64",
 	} {
 		if got := networkOf(netip.MustParseAddr(address)).String(); got != want {
 			t.Errorf("%s: %s, want %s", address, got, want)

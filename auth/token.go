@@ -48,7 +48,7 @@ type TokenSpec struct {
 
 // CreateToken makes a token and returns its text, which nobody can get again.
 func (s *Service) CreateToken(ctx context.Context, spec TokenSpec) (Token, Secret, error) {
-	now := s.now().Truncate(time.Second)
+	now := s.seconds()
 	if err := spec.validate(now); err != nil {
 		return Token{}, "", err
 	}
@@ -63,7 +63,7 @@ func (s *Service) CreateToken(ctx context.Context, spec TokenSpec) (Token, Secre
 	}
 	t := Token{
 		ID: id, User: u.ID, UserName: u.Name, Name: spec.Name, Scopes: spec.Scopes,
-		Calendars: slices.Clone(spec.Calendars), Created: now, Expires: spec.Expires.Truncate(time.Second),
+		Calendars: slices.Clone(spec.Calendars), Created: now, Expires: spec.Expires.UTC().Truncate(time.Second),
 	}
 	if err := s.store.InsertToken(ctx, t, h); err != nil {
 		return Token{}, "", fmt.Errorf("creating the token: %w", err)
@@ -109,7 +109,7 @@ func (s *Service) Tokens(ctx context.Context, user string) ([]Token, error) {
 
 // RevokeToken ends a token at once, in every process.
 func (s *Service) RevokeToken(ctx context.Context, id calendar.TokenID) error {
-	err := s.store.RevokeToken(ctx, id, s.now().Truncate(time.Second))
+	err := s.store.RevokeToken(ctx, id, s.seconds())
 	if err != nil && calendar.ReasonOf(err) == calendar.NotFound {
 		err = calendar.Errorf(calendar.NotFound, "", "there is no token %q", shortened(string(id), maxTitle))
 	}

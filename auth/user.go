@@ -56,7 +56,7 @@ func (s *Service) CreateUser(ctx context.Context, n NewUser) (calendar.User, err
 	}
 	u := calendar.User{
 		ID: calendar.UserID(s.newID()), Name: name, DisplayName: n.DisplayName, Email: n.Email, Timezone: n.Timezone,
-		Created: s.now().Truncate(time.Second),
+		Created: s.seconds(),
 	}
 	err = s.store.InsertUser(ctx, u, h)
 	if err != nil && calendar.ReasonOf(err) == calendar.Exists {

@@ -1,0 +1,264 @@
+package auth_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"caldav-mcp-server/auth"
+	"caldav-mcp-server/calendar"
+)
+
+func TestScopes(t *testing.T) {
+	t.Parallel()
+	for list, want := range map[string]calendar.Scope{
+		"read":                    calendar.ScopeRead,
+		"write, read":             calendar.ScopeRead | calendar.ScopeWrite,
+		"read,write,delete,share": calendar.ScopeAll,
+		"share,share":             calendar.ScopeShare,
+	} {
+		got, err := auth.ParseScopes(list)
+		if err != nil || got != want {
+			t.Errorf("ParseScopes(%q) = %b, %v; want %b", list, got, err, want)
+		}
+		if again, err := auth.ParseScopes(auth.ScopeList(got)); err != nil || again != want {
+			t.Errorf("%q reads back as %b, %v", auth.ScopeList(got), again, err)
+		}
+	}
+	for _, list := range []string{"", "READ", "read,", "read;write", "admin"} {
+		_, err := auth.ParseScopes(list)
+		if calendar.ReasonOf(err) != calendar.Invalid || !strings.Contains(err.Error(), "read,write,delete,share") {
+			t.Errorf("ParseScopes(%q): %v, want Invalid with the list of them", list, err)
+		}
+	}
+}
+
+func TestTokenSpeaksForItsUser(t *testing.T) {
+	t.Parallel()
+	each(t, func(h *house) {
+		alice := h.createUser("alice")
+		h.createCalendar(alice.ID, "work")
+		token, secret := h.createToken(auth.TokenSpec{
+			User: "Alice", Name: "Claude on laptop", Scopes: calendar.ScopeRead | calendar.ScopeWrite,
+			Calendars: []calendar.CalendarID{"work"}, Expires: h.clock.Now().Add(time.Hour),
+		})
+		want := calendar.Caller{
+			User: alice, Scopes: calendar.ScopeRead | calendar.ScopeWrite, Token: token.ID,
+			Calendars: []calendar.CalendarID{"work"}, Agent: "Claude on laptop",
+		}
+		for range 2 { // once from the store, once from memory
+			got, err := h.VerifyBearer(h.t.Context(), secret, here())
+			if diff := cmp.Diff(want, got); err != nil || diff != "" {
+				h.t.Errorf("Bearer: %v\n%s", err, diff)
+			}
+			got, err = h.VerifyBasic(h.t.Context(), "ALICE", secret, here())
+			if diff := cmp.Diff(want, got); err != nil || diff != "" {
+				h.t.Errorf("Basic: %v\n%s", err, diff)
+			}
+		}
+		h.createUser("bob")
+		if err := h.login("bob", secret); !errors.Is(err, auth.ErrUnauthorized) {
+			h.t.Errorf("alice's token under bob's name: %v", err)
+		}
+	})
+}
+
+func TestTokenSpecRefused(t *testing.T) {
+	t.Parallel()
+	each(t, func(h *house) {
+		h.createUser("alice")
+		good := auth.TokenSpec{User: "alice", Name: "x", Scopes: calendar.ScopeRead}
+		for name, c := range map[string]struct {
+			change func(*auth.TokenSpec)
+			want   calendar.Reason
+		}{
+			"no name":         {func(s *auth.TokenSpec) { s.Name = " " }, calendar.Invalid},
+			"two lines":       {func(s *auth.TokenSpec) { s.Name = "a\nb" }, calendar.Invalid},
+			"a long name":     {func(s *auth.TokenSpec) { s.Name = strings.Repeat("x", 201) }, calendar.Invalid},
+			"no scope":        {func(s *auth.TokenSpec) { s.Scopes = 0 }, calendar.Invalid},
+			"unknown scope":   {func(s *auth.TokenSpec) { s.Scopes = calendar.ScopeAll + 1 }, calendar.Invalid},
+			"no calendars":    {func(s *auth.TokenSpec) { s.Calendars = []calendar.CalendarID{} }, calendar.Invalid},
+			"expired":         {func(s *auth.TokenSpec) { s.Expires = h.clock.Now() }, calendar.Invalid},
+			"nobody":          {func(s *auth.TokenSpec) { s.User = "bob" }, calendar.NotFound},
+			"no user name":    {func(s *auth.TokenSpec) { s.User = "b:b" }, calendar.Invalid},
+			"absent calendar": {func(s *auth.TokenSpec) { s.Calendars = []calendar.CalendarID{"work"} }, calendar.NotFound},
+		} {
+			spec := good
+			c.change(&spec)
+			_, secret, err := h.CreateToken(h.t.Context(), spec)
+			if err == nil || calendar.ReasonOf(err) != c.want || secret != "" {
+				h.t.Errorf("%s: %q, %v; want %v", name, secret, err, c.want)
+			}
+		}
+		if all, err := h.Tokens(h.t.Context(), ""); err != nil || len(all) != 0 {
+			h.t.Errorf("%d tokens were made, %v", len(all), err)
+		}
+	})
+}
+
+func TestTokensAreListed(t *testing.T) {
+	t.Parallel()
+	each(t, func(h *house) {
+		h.createUser("alice")
+		h.createUser("bob")
+		of := func(user string) []string {
+			all, err := h.Tokens(h.t.Context(), user)
+			if err != nil {
+				h.t.Fatal(err)
+			}
+			var names []string
+			for _, token := range all {
+				names = append(names, token.UserName+": "+token.Name)
+			}
+			return names
+		}
+		h.createToken(auth.TokenSpec{User: "bob", Name: "one"})
+		first, _ := h.createToken(auth.TokenSpec{User: "alice", Name: "two"})
+		h.clock.advance(time.Second)
+		h.createToken(auth.TokenSpec{User: "alice", Name: "three"})
+		if err := h.RevokeToken(h.t.Context(), first.ID); err != nil {
+			h.t.Fatal(err)
+		}
+		if diff := cmp.Diff([]string{"alice: two", "alice: three"}, of("Alice")); diff != "" {
+			h.t.Error(diff)
+		}
+		if diff := cmp.Diff([]string{"alice: two", "alice: three", "bob: one"}, of("")); diff != "" {
+			h.t.Error(diff)
+		}
+		if _, err := h.Tokens(h.t.Context(), "carol"); calendar.ReasonOf(err) != calendar.NotFound {
+			h.t.Errorf("nobody's: %v, want NotFound", err)
+		}
+	})
+}
+
+func TestTokenExpires(t *testing.T) {
+	t.Parallel()
+	each(t, func(h *house) {
+		h.createUser("alice")
+		_, secret := h.createToken(auth.TokenSpec{User: "alice", Expires: h.clock.Now().Add(2 * time.Minute)})
+		h.clock.advance(2*time.Minute - time.Second)
+		if err := h.bear(secret); err != nil {
+			h.t.Errorf("a second before: %v", err)
+		}
+		h.clock.advance(time.Second)
+		if n := h.hashes(func() {
+			if err := h.bear(secret); !errors.Is(err, auth.ErrUnauthorized) {
+				h.t.Errorf("in time, though remembered: %v", err)
+			}
+		}); n != 0 {
+			h.t.Errorf("%d hashes for it, want none", n)
+		}
+		if err := h.neighbour().bear(secret); !errors.Is(err, auth.ErrUnauthorized) {
+			h.t.Errorf("in time, elsewhere: %v", err)
+		}
+	})
+}
+
+// A token that was bound to calendars must not reach all of them once its own are gone.
+func TestTokenStaysBound(t *testing.T) {
+	t.Parallel()
+	each(t, func(h *house) {
+		alice := h.createUser("alice")
+		bob := h.createUser("bob")
+		h.createCalendar(bob.ID, "bobs")
+		_, secret := h.createToken(auth.TokenSpec{User: "alice", Calendars: []calendar.CalendarID{"bobs"}})
+		if err := h.DeleteUser(h.t.Context(), "bob"); err != nil {
+			h.t.Fatal(err)
+		}
+		caller, err := h.VerifyBearer(h.t.Context(), secret, here())
+		if err != nil || caller.Calendars == nil {
+			h.t.Fatalf("%+v, %v; want a caller bound to nothing", caller, err)
+		}
+		own := calendar.Calendar{ID: "work", Owner: alice.ID, Access: calendar.OwnerAccess}
+		if caller.Sees(own) {
+			h.t.Error("it sees a calendar that it was never bound to")
+		}
+	})
+}
+
+func TestRevokeToken(t *testing.T) {
+	t.Parallel()
+	each(t, func(h *house) {
+		h.createUser("alice")
+		token, secret := h.createToken(auth.TokenSpec{User: "alice"})
+		other := h.neighbour()
+		for _, err := range []error{h.bear(secret), other.bear(secret), other.login("alice", secret)} {
+			if err != nil {
+				h.t.Fatal(err)
+			}
+		}
+		if err := h.RevokeToken(h.t.Context(), token.ID); err != nil {
+			h.t.Fatal(err)
+		}
+		for i, err := range []error{h.bear(secret), other.bear(secret), other.login("alice", secret)} {
+			if !errors.Is(err, auth.ErrUnauthorized) {
+				h.t.Errorf("%d, after the revocation: %v", i, err)
+			}
+		}
+		all, err := h.Tokens(h.t.Context(), "alice")
+		token.Revoked = h.clock.Now()
+		if diff := cmp.Diff([]auth.Token{token}, all, cmpopts.IgnoreFields(auth.Token{}, "LastUsed")); err != nil || diff != "" {
+			h.t.Errorf("%v\n%s", err, diff)
+		}
+		if err := h.RevokeToken(h.t.Context(), "00"); calendar.ReasonOf(err) != calendar.NotFound {
+			h.t.Errorf("one that is not there: %v, want NotFound", err)
+		}
+	})
+}
+
+// The token is revoked while its hash is being checked: what is found out then must not last.
+func TestRevokeTokenDuringItsCheck(t *testing.T) {
+	t.Parallel()
+	each(t, func(h *house) {
+		h.createUser("alice")
+		token, secret := h.createToken(auth.TokenSpec{User: "alice"})
+		h.hasher.during = func() {
+			if err := h.RevokeToken(h.t.Context(), token.ID); err != nil {
+				h.t.Error(err)
+			}
+		}
+		_ = h.bear(secret) // either answer is right: both happened at the same time
+		if err := h.bear(secret); !errors.Is(err, auth.ErrUnauthorized) {
+			h.t.Errorf("the next request: %v", err)
+		}
+	})
+}
+
+func TestTokenLastUsed(t *testing.T) {
+	t.Parallel()
+	each(t, func(h *house) {
+		h.createUser("alice")
+		_, secret := h.createToken(auth.TokenSpec{User: "alice"})
+		ended, end := context.WithCancel(h.t.Context())
+		end()
+		lastUsed := func() time.Time {
+			h.Run(ended) // writes what is noted, and returns
+			all, err := h.Tokens(h.t.Context(), "alice")
+			if err != nil || len(all) != 1 {
+				h.t.Fatal(all, err)
+			}
+			return all[0].LastUsed
+		}
+		if got := lastUsed(); !got.IsZero() {
+			h.t.Errorf("before any use: %v", got)
+		}
+		start := h.clock.Now()
+		for _, step := range []struct {
+			after time.Duration
+			want  time.Time
+		}{{0, start}, {time.Minute - time.Second, start}, {time.Second, start.Add(time.Minute)}} {
+			h.clock.advance(step.after)
+			if err := h.bear(secret); err != nil {
+				h.t.Fatal(err)
+			}
+			if got := lastUsed(); !got.Equal(step.want) {
+				h.t.Errorf("used at %v, last used %v; want %v", h.clock.Now(), got, step.want)
+			}
+		}
+	})
+}
