@@ -42,8 +42,15 @@ func TestCivilCountsDaysOutsideTheirMonth(t *testing.T) {
 		month time.Month
 		day   int
 	}{
-		{2026, 4, 31}, {2026, 2, 29}, {2024, 2, 30}, {2026, 1, 0}, {2026, 3, -30},
-		{2026, 13, 1}, {2026, 0, 1}, {2026, -11, 15}, {2026, 27, 400},
+		{2026, 4, 31},
+		{2026, 2, 29},
+		{2024, 2, 30},
+		{2026, 1, 0},
+		{2026, 3, -30},
+		{2026, 13, 1},
+		{2026, 0, 1},
+		{2026, -11, 15},
+		{2026, 27, 400},
 	} {
 		got := ical.CivilDate(tt.year, tt.month, tt.day).AddDays(0)
 		want := civilOf(time.Date(tt.year, tt.month, tt.day, 0, 0, 0, 0, time.UTC))

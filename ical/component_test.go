@@ -60,37 +60,58 @@ func TestComponentEdits(t *testing.T) {
 		edit func(c *ical.Component)
 		want []string
 	}{
-		{"Add goes behind the last property", func(c *ical.Component) { c.Add(ical.NewProperty("X", "1")) },
-			slices.Insert(slices.Clone(before), 9, "X:1")},
-		{"Set takes the place of the first", func(c *ical.Component) { c.Set(ical.NewProperty("ATTENDEE", "4")) },
-			slices.Concat(before[:4], []string{"ATTENDEE:4", "BEGIN:VALARM", "END:VALARM"}, before[9:])},
-		{"Set keeps the blank line behind", func(c *ical.Component) { c.Set(ical.NewProperty("SUMMARY", "c")) },
-			slices.Concat(before[:1], []string{"SUMMARY:c"}, before[3:])},
-		{"Set adds what is not there", func(c *ical.Component) { c.Set(ical.NewProperty("X", "1")) },
-			slices.Insert(slices.Clone(before), 9, "X:1")},
-		{"SetText keeps the parameters", func(c *ical.Component) { c.SetText("summary", "c,d") },
-			slices.Concat(before[:1], []string{`SUMMARY;X=1:c\,d`}, before[3:])},
-		{"SetText adds what is not there", func(c *ical.Component) { c.SetText("NAME", "c") },
-			slices.Insert(slices.Clone(before), 9, "NAME:c")},
-		{"Remove drops all", func(c *ical.Component) { c.Remove("Attendee") },
-			slices.Concat(before[:4], before[6:8], before[9:])},
-		{"RemoveProperty drops one", func(c *ical.Component) { c.RemoveProperty(c.All("ATTENDEE")[1]) },
-			slices.Concat(before[:5], before[6:])},
-		{"AddComponent", func(c *ical.Component) { c.AddComponent(ical.NewComponent("VALARM")) },
-			slices.Concat(before, []string{"BEGIN:VALARM", "END:VALARM"})},
-		{"InsertComponent", func(c *ical.Component) {
-			c.InsertComponent(ical.NewComponent("VLOCATION"), c.AllComponents("VALARM")[0])
+		{
+			"Add goes behind the last property", func(c *ical.Component) { c.Add(ical.NewProperty("X", "1")) },
+			slices.Insert(slices.Clone(before), 9, "X:1"),
 		},
-			slices.Insert(slices.Clone(before), 6, "BEGIN:VLOCATION", "END:VLOCATION")},
-		{"InsertComponent at the end", func(c *ical.Component) { c.InsertComponent(ical.NewComponent("VLOCATION"), nil) },
-			slices.Concat(before, []string{"BEGIN:VLOCATION", "END:VLOCATION"})},
-		{"RemoveComponent", func(c *ical.Component) { c.RemoveComponent(c.AllComponents("VALARM")[0]) },
-			slices.Concat(before[:6], before[8:])},
-		{"SetValue with the same value", func(c *ical.Component) {
-			p := c.Property("SUMMARY")
-			p.SetValue(p.Value())
+		{
+			"Set takes the place of the first", func(c *ical.Component) { c.Set(ical.NewProperty("ATTENDEE", "4")) },
+			slices.Concat(before[:4], []string{"ATTENDEE:4", "BEGIN:VALARM", "END:VALARM"}, before[9:]),
 		},
-			slices.Concat(before[:1], []string{"SUMMARY;X=1:ab"}, before[3:])},
+		{
+			"Set keeps the blank line behind", func(c *ical.Component) { c.Set(ical.NewProperty("SUMMARY", "c")) },
+			slices.Concat(before[:1], []string{"SUMMARY:c"}, before[3:]),
+		},
+		{
+			"Set adds what is not there", func(c *ical.Component) { c.Set(ical.NewProperty("X", "1")) },
+			slices.Insert(slices.Clone(before), 9, "X:1"),
+		},
+		{
+			"SetText keeps the parameters", func(c *ical.Component) { c.SetText("summary", "c,d") },
+			slices.Concat(before[:1], []string{`SUMMARY;X=1:c\,d`}, before[3:]),
+		},
+		{
+			"SetText adds what is not there", func(c *ical.Component) { c.SetText("NAME", "c") },
+			slices.Insert(slices.Clone(before), 9, "NAME:c"),
+		},
+		{
+			"Remove drops all", func(c *ical.Component) { c.Remove("Attendee") },
+			slices.Concat(before[:4], before[6:8], before[9:]),
+		},
+		{
+			"RemoveProperty drops one", func(c *ical.Component) { c.RemoveProperty(c.All("ATTENDEE")[1]) },
+			slices.Concat(before[:5], before[6:]),
+		},
+		{
+			"AddComponent", func(c *ical.Component) { c.AddComponent(ical.NewComponent("VALARM")) },
+			slices.Concat(before, []string{"BEGIN:VALARM", "END:VALARM"}),
+		},
+		{
+			"InsertComponent", func(c *ical.Component) {
+				c.InsertComponent(ical.NewComponent("VLOCATION"), c.AllComponents("VALARM")[0])
+			},
+			slices.Insert(slices.Clone(before), 6, "BEGIN:VLOCATION", "END:VLOCATION"),
+		},
+		{
+			"InsertComponent at the end", func(c *ical.Component) { c.InsertComponent(ical.NewComponent("VLOCATION"), nil) },
+			slices.Concat(before, []string{"BEGIN:VLOCATION", "END:VLOCATION"}),
+		},
+		{
+			"RemoveComponent", func(c *ical.Component) { c.RemoveComponent(c.AllComponents("VALARM")[0]) },
+			slices.Concat(before[:6], before[8:]),
+		},
+		{"SetText with the same text", func(c *ical.Component) { c.SetText("SUMMARY", "ab") }, before},
+		{"SetValue with the same value", func(c *ical.Component) { c.Property("SUMMARY").SetValue("ab") }, before},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()

@@ -32,9 +32,6 @@ func lexParams(text string, at int) (int, error) {
 		}
 		at = end
 	}
-	if at == len(text) {
-		return 0, fmt.Errorf("the line has no colon before a value")
-	}
 	return at, nil
 }
 

@@ -87,6 +87,7 @@ func TestParseIsLenient(t *testing.T) {
 		{"fold in a parameter", inEvent("SUMMARY;LANGUAGE=", " en;X=\"1", " :2\":a"), "a"},
 		{"fold before the colon", inEvent("SUMMARY", " :a"), "a"},
 		{"folds without text", inEvent("SUMMARY:a", " ", " ", " b"), "ab"},
+		{"fold in the last line", strings.TrimSuffix(inEvent("SUMMARY:a"), "AR\r\n") + "\n AR", "a"},
 		{"fold inside a rune", inEvent("SUMMARY:gr\xc3", " \xbc\xc3\x9fe"), "grüße"},
 		{"no value", inEvent("SUMMARY:"), ""},
 		{"colons and quotes in the value", inEvent(`SUMMARY:a:b;c="d`), `a:b;c="d`},
@@ -171,16 +172,26 @@ func TestParseKeepsWithinLimits(t *testing.T) {
 		needs int
 		want  ical.SyntaxError
 	}{
-		{"bytes", func(l *ical.Limits, n int) { l.Bytes = n }, len(text),
-			ical.SyntaxError{Msg: "the text has 210 octets, 209 are allowed"}},
-		{"octets of a line", func(l *ical.Limits, n int) { l.LineBytes = n }, 100,
-			ical.SyntaxError{Line: 3, Msg: "the line has 100 octets, 99 are allowed"}},
-		{"lines", func(l *ical.Limits, n int) { l.Lines = n }, 11,
-			ical.SyntaxError{Msg: "the text has 11 lines, 10 are allowed"}},
-		{"depth", func(l *ical.Limits, n int) { l.Depth = n }, 3,
-			ical.SyntaxError{Line: 6, Msg: "components are nested more than 2 deep"}},
-		{"properties", func(l *ical.Limits, n int) { l.Properties = n }, 3,
-			ical.SyntaxError{Line: 7, Msg: "the text has more than 2 properties"}},
+		{
+			"bytes", func(l *ical.Limits, n int) { l.Bytes = n }, len(text),
+			ical.SyntaxError{Msg: "the text has 210 octets, 209 are allowed"},
+		},
+		{
+			"octets of a line", func(l *ical.Limits, n int) { l.LineBytes = n }, 100,
+			ical.SyntaxError{Line: 3, Msg: "the line has 100 octets, 99 are allowed"},
+		},
+		{
+			"lines", func(l *ical.Limits, n int) { l.Lines = n }, 11,
+			ical.SyntaxError{Msg: "the text has 11 lines, 10 are allowed"},
+		},
+		{
+			"depth", func(l *ical.Limits, n int) { l.Depth = n }, 3,
+			ical.SyntaxError{Line: 6, Msg: "components are nested more than 2 deep"},
+		},
+		{
+			"properties", func(l *ical.Limits, n int) { l.Properties = n }, 3,
+			ical.SyntaxError{Line: 7, Msg: "the text has more than 2 properties"},
+		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()

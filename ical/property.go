@@ -29,7 +29,8 @@ func NewProperty(name, value string, params ...Param) *Property {
 	for _, param := range params {
 		head.WriteString(param.String())
 	}
-	p := &Property{text: head.String(), name: upperName(name), colon: head.Len()}
+	head.WriteByte(':')
+	p := &Property{text: head.String(), name: upperName(name), colon: head.Len() - 1}
 	p.SetValue(value)
 	return p
 }
@@ -49,17 +50,26 @@ func (p *Property) Line() int { return p.line }
 func (p *Property) Value() string { return p.text[p.colon+1:] }
 
 // SetValue gives the property another raw value. Line breaks become \n and
-// other control characters are dropped, for no value can hold them.
+// other control characters are dropped, for no value can hold them. A value
+// that the property has already leaves its bytes alone.
 func (p *Property) SetValue(value string) {
-	p.text = p.text[:p.colon] + ":" + cleanValue(value)
+	if value == p.Value() {
+		return
+	}
+	p.text = p.text[:p.colon+1] + cleanValue(value)
 	p.touch()
 }
 
 // Text is the value as text, with its escapes decoded.
 func (p *Property) Text() string { return UnescapeText(p.Value()) }
 
-// SetText gives the property a text.
-func (p *Property) SetText(text string) { p.SetValue(EscapeText(text)) }
+// SetText gives the property a text. One that it has already leaves its bytes
+// alone, however the client escaped it.
+func (p *Property) SetText(text string) {
+	if text != p.Text() {
+		p.SetValue(EscapeText(text))
+	}
+}
 
 // TextList is the value as a list of texts, such as that of CATEGORIES.
 func (p *Property) TextList() []string {

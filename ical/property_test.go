@@ -37,9 +37,21 @@ func TestPropertyText(t *testing.T) {
 			want = tt.back
 		}
 		p.SetText(tt.text)
+		if diff := cmp.Diff(tt.raw, p.Value()); diff != "" {
+			t.Errorf("%q written over itself (-want +got):\n%s", tt.text, diff)
+		}
+		p.SetText("something else")
+		p.SetText(tt.text)
 		if diff := cmp.Diff(want, p.Value()); diff != "" {
 			t.Errorf("%q written (-want +got):\n%s", tt.text, diff)
 		}
+	}
+}
+
+func TestEscapeTextMakesOneOfAllLineBreaks(t *testing.T) {
+	t.Parallel()
+	if diff := cmp.Diff(`a\nb\nc\nd\n\n`, ical.EscapeText("a\r\nb\nc\rd\r\r")); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
 
