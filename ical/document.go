@@ -33,11 +33,11 @@ func (d *Document) Add(c *Component) { d.components = append(d.components, c) }
 // top-level components, are errors.
 func (d *Document) Calendar() (*Component, error) {
 	if n := len(d.components); n != 1 {
-		return nil, &SyntaxError{Kind: KindSyntax, Msg: fmt.Sprintf("the text holds %d components at its top, not one VCALENDAR", n)}
+		return nil, failAt(0, KindSyntax, fmt.Sprintf("the text holds %d components at its top, not one VCALENDAR", n))
 	}
 	c := d.components[0]
 	if c.name != calendarName {
-		return nil, &SyntaxError{Line: c.line, Kind: KindSyntax, Msg: fmt.Sprintf("the text is a %s, not a VCALENDAR", c.name)}
+		return nil, failAt(c.line, KindSyntax, fmt.Sprintf("the text is a %s, not a VCALENDAR", shortName(c.name)))
 	}
 	return c, nil
 }

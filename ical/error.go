@@ -22,7 +22,7 @@ const (
 // SyntaxError tells what is wrong with a text, and where.
 type SyntaxError struct {
 	Line     int    // the first physical line, from 1; 0 when there is none
-	Property string // the upper-case name; empty when it is not known
+	Property string // the upper-case name, cut when it is long; empty when it is not known
 	Kind     Kind
 	Msg      string
 }
@@ -40,13 +40,27 @@ func (e *SyntaxError) Error() string {
 	return b.String()
 }
 
-// quotedMax is how much of a stranger's text an error repeats.
-const quotedMax = 40
+// failAt is an error of a line, 0 for that of the whole text.
+func failAt(line int, kind Kind, msg string) error {
+	return &SyntaxError{Line: line, Kind: kind, Msg: msg}
+}
+
+// excerptMax is how much of a stranger's text an error repeats.
+const excerptMax = 40
 
 // excerpt quotes the beginning of a stranger's text for an error.
 func excerpt(s string) string {
-	if len(s) <= quotedMax {
+	if len(s) <= excerptMax {
 		return fmt.Sprintf("%q", s)
 	}
-	return fmt.Sprintf("%q…", strings.ToValidUTF8(s[:quotedMax], ""))
+	return fmt.Sprintf("%q…", strings.ToValidUTF8(s[:excerptMax], ""))
+}
+
+// shortName is a stranger's name for an error, which nothing keeps from being
+// as long as a line may be.
+func shortName(name string) string {
+	if len(name) <= excerptMax {
+		return name
+	}
+	return strings.ToValidUTF8(name[:excerptMax], "") + "…"
 }

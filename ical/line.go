@@ -19,9 +19,9 @@ type contentLine struct {
 type lineReader struct {
 	data     string
 	pos      int
-	number   int // of the physical line at pos
-	limit    int // octets of an unfolded line
-	verified bool
+	number   int  // of the physical line at pos
+	limit    int  // octets of an unfolded line
+	verified bool // the text as a whole is UTF-8, so its lines are
 	unfolded strings.Builder
 }
 
@@ -35,14 +35,15 @@ func (r *lineReader) next() (contentLine, error) {
 	line := contentLine{number: r.number}
 	start := r.pos
 	if isBlankByte(r.data[start]) {
-		return line, r.fail(line.number, KindSyntax, "the line begins with a space, but there is no line before it to continue")
+		return line, failAt(line.number, KindSyntax, "the line begins with a space, but there is no line before it to continue")
 	}
-	folds := r.skipLine()
+	r.skipLine()
+	first := r.pos
 	for !r.done() && isBlankByte(r.data[r.pos]) {
-		folds += r.skipLine()
+		r.skipLine()
 	}
 	line.source = r.data[start:r.pos]
-	if folds > 1 {
+	if r.pos > first {
 		line.text = r.unfold(line.source)
 	} else {
 		line.text = trimLineEnd(line.source)
@@ -51,15 +52,14 @@ func (r *lineReader) next() (contentLine, error) {
 	return line, r.check(line)
 }
 
-// skipLine moves behind the next line end and answers 1, the lines skipped.
-func (r *lineReader) skipLine() int {
+// skipLine moves behind the next line end.
+func (r *lineReader) skipLine() {
 	if i := strings.IndexByte(r.data[r.pos:], '\n'); i >= 0 {
 		r.pos += i + 1
 	} else {
 		r.pos = len(r.data)
 	}
 	r.number++
-	return 1
 }
 
 // skipBlank moves behind the lines that hold nothing but white space. RFC 5545
@@ -101,17 +101,13 @@ func (r *lineReader) unfold(source string) string {
 
 func (r *lineReader) check(line contentLine) error {
 	if exceeds(len(line.text), r.limit) {
-		return r.fail(line.number, KindLimit, fmt.Sprintf("the line has %d octets, %d are allowed", len(line.text), r.limit))
+		return failAt(line.number, KindLimit, fmt.Sprintf("the line has %d octets, %d are allowed", len(line.text), r.limit))
 	}
 	// A fold may cut a rune in two, so UTF-8 is judged when lines are joined.
 	if !r.verified && !utf8.ValidString(line.text) {
-		return r.fail(line.number, KindEncoding, "the text is not UTF-8; save the file as UTF-8 and try again")
+		return failAt(line.number, KindEncoding, "the text is not UTF-8; save the file as UTF-8 and try again")
 	}
 	return nil
-}
-
-func (r *lineReader) fail(number int, kind Kind, msg string) error {
-	return &SyntaxError{Line: number, Kind: kind, Msg: msg}
 }
 
 // trimLineEnd also takes the doubled CR that text-mode copies on Windows make.

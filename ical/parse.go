@@ -30,18 +30,17 @@ func Parse(data []byte, lim Limits) (*Document, error) {
 		pending:    make([]item, 0, pendingSize),
 	}
 	if exceeds(p.lines, lim.Lines) {
-		return nil, p.fail(0, KindLimit, fmt.Sprintf("the text has %d lines, %d are allowed", p.lines, lim.Lines))
+		return nil, failAt(0, KindLimit, fmt.Sprintf("the text has %d lines, %d are allowed", p.lines, lim.Lines))
 	}
 	if before, _, found := strings.Cut(text, "\x00"); found {
-		return nil, p.fail(1+strings.Count(before, "\n"), KindEncoding, "the text holds a NUL character")
+		return nil, failAt(1+strings.Count(before, "\n"), KindEncoding, "the text holds a NUL character")
 	}
 	return p.document()
 }
 
 func checkSize(data []byte, lim Limits) error {
 	if exceeds(len(data), lim.Bytes) {
-		msg := fmt.Sprintf("the text has %d octets, %d are allowed", len(data), lim.Bytes)
-		return &SyntaxError{Kind: KindLimit, Msg: msg}
+		return failAt(0, KindLimit, fmt.Sprintf("the text has %d octets, %d are allowed", len(data), lim.Bytes))
 	}
 	return nil
 }
@@ -101,7 +100,7 @@ func locate(err error, line contentLine) error {
 	}
 	name := ""
 	if end, err := lexName(line.text); err == nil {
-		name = upperName(line.text[:end])
+		name = shortName(upperName(line.text[:end]))
 	}
 	return &SyntaxError{Line: line.number, Property: name, Kind: KindSyntax, Msg: err.Error()}
 }
@@ -109,10 +108,11 @@ func locate(err error, line contentLine) error {
 func (p *parser) finish(doc *Document) error {
 	if n := len(p.open); n > 0 {
 		c := p.open[n-1].component
-		return p.fail(c.line, KindSyntax, fmt.Sprintf("BEGIN:%s is never followed by END:%s", c.name, c.name))
+		name := shortName(c.name)
+		return failAt(c.line, KindSyntax, fmt.Sprintf("BEGIN:%s is never followed by END:%s", name, name))
 	}
 	if len(doc.components) == 0 {
-		return p.fail(0, KindSyntax, "the text holds no component; it must begin with BEGIN:VCALENDAR")
+		return failAt(0, KindSyntax, "the text holds no component; it must begin with BEGIN:VCALENDAR")
 	}
 	return nil
 }
@@ -142,7 +142,7 @@ func (p *parser) property(line contentLine, name string, colon int) error {
 	}
 	p.properties++
 	if exceeds(p.properties, p.lim.Properties) {
-		return p.fail(line.number, KindLimit, fmt.Sprintf("the text has more than %d properties", p.lim.Properties))
+		return failAt(line.number, KindLimit, fmt.Sprintf("the text has more than %d properties", p.lim.Properties))
 	}
 	if len(p.propSlab) == 0 {
 		p.propSlab = make([]Property, min(slabSize, p.lines-line.number+1))
@@ -160,7 +160,7 @@ func (p *parser) begin(line contentLine, colon int) error {
 		return fmt.Errorf("BEGIN must name a component, not %s", excerpt(name))
 	}
 	if limit := p.lim.depth(); len(p.open) >= limit {
-		return p.fail(line.number, KindLimit, fmt.Sprintf("components are nested more than %d deep", limit))
+		return failAt(line.number, KindLimit, fmt.Sprintf("components are nested more than %d deep", limit))
 	}
 	if len(p.componentSlab) == 0 {
 		p.componentSlab = make([]Component, componentSize)
@@ -180,7 +180,7 @@ func (p *parser) end(doc *Document, line contentLine, colon int) error {
 	top := p.open[len(p.open)-1]
 	c := top.component
 	if name != c.name {
-		return fmt.Errorf("END names %s, but line %d began %s", excerpt(name), c.line, c.name)
+		return fmt.Errorf("END names %s, but line %d began %s", excerpt(name), c.line, shortName(c.name))
 	}
 	c.end = line.source + line.blank
 	c.items = p.keep(p.pending[top.items:])

@@ -151,6 +151,8 @@ func TestParseRefuses(t *testing.T) {
 		{"not UTF-8", inEvent("UID:1", "SUMMARY:gr\xfc\xdfe"), ical.SyntaxError{Line: 4, Kind: ical.KindEncoding, Msg: "the text is not UTF-8; save the file as UTF-8 and try again"}},
 		{"UTF-16", "\xff\xfeB\x00E\x00G\x00", ical.SyntaxError{Line: 1, Kind: ical.KindEncoding, Msg: "the text holds a NUL character"}},
 		{"NUL", inEvent("UID:1", "SUMMARY:a\x00b"), ical.SyntaxError{Line: 4, Kind: ical.KindEncoding, Msg: "the text holds a NUL character"}},
+		{"a long name is not repeated", "BEGIN:" + strings.Repeat("A", 1000) + "\n", ical.SyntaxError{Line: 1, Kind: ical.KindSyntax, Msg: "BEGIN:" + strings.Repeat("A", 40) + "… is never followed by END:" + strings.Repeat("A", 40) + "…"}},
+		{"a long property's name is not repeated", strings.Repeat("A", 1000) + ":b\n", ical.SyntaxError{Line: 1, Property: strings.Repeat("A", 40) + "…", Kind: ical.KindSyntax, Msg: "the line stands outside of any component; BEGIN:VCALENDAR must come first"}},
 		{"a long line is not repeated", inEvent(strings.Repeat("ü", 1000)), ical.SyntaxError{Line: 3, Kind: ical.KindSyntax, Msg: `the line has no colon: "` + strings.Repeat("ü", 20) + `"…`}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

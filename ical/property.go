@@ -123,5 +123,5 @@ func (p *Property) touch() {
 
 // wrong puts the place of the property to the error of its value.
 func (p *Property) wrong(err error) error {
-	return &SyntaxError{Line: p.line, Property: p.name, Kind: KindValue, Msg: err.Error()}
+	return &SyntaxError{Line: p.line, Property: shortName(p.name), Kind: KindValue, Msg: err.Error()}
 }
