@@ -1,0 +1,135 @@
+package caldav
+
+import (
+	"bytes"
+	"compress/flate"
+	"compress/gzip"
+	"encoding/xml"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+
+	"caldav-mcp-server/calendar"
+)
+
+// body returns the request's body, decompressed, of which no more than limit bytes can be
+// read. A body that says that it is larger is not read at all.
+func (x *exchange) body(limit int64) (io.ReadCloser, error) {
+	if x.r.ContentLength > limit {
+		return nil, &http.MaxBytesError{Limit: limit}
+	}
+	raw := http.MaxBytesReader(x.w, x.r.Body, limit)
+	switch encoding := x.r.Header.Get("Content-Encoding"); strings.ToLower(encoding) {
+	case "", "identity":
+		return raw, nil
+	case "gzip", "x-gzip":
+		return http.MaxBytesReader(x.w, &lazyGzip{source: raw}, limit), nil
+	}
+	x.w.Header().Set("Accept-Encoding", "gzip") // RFC 9110 §12.5.3
+	return nil, refuseWith(http.StatusUnsupportedMediaType, "bodies may be compressed with gzip only")
+}
+
+// lazyGzip reads nothing before it is read: asking for the body is what makes the server
+// send 100 Continue.
+type lazyGzip struct {
+	source io.ReadCloser
+	gz     *gzip.Reader
+}
+
+func (l *lazyGzip) Read(p []byte) (n int, err error) {
+	if l.gz == nil {
+		if l.gz, err = gzip.NewReader(l.source); err != nil {
+			return 0, broken(err)
+		}
+	}
+	n, err = l.gz.Read(p)
+	return n, broken(err)
+}
+
+func (l *lazyGzip) Close() error { return l.source.Close() }
+
+// broken tells bad compression, which is the client's doing, from the other errors.
+func broken(err error) error {
+	var corrupt flate.CorruptInputError
+	if errors.Is(err, gzip.ErrHeader) || errors.Is(err, gzip.ErrChecksum) || errors.As(err, &corrupt) {
+		return refuseWith(http.StatusBadRequest, "the body is not what gzip makes")
+	}
+	return err
+}
+
+// objectBody reads a calendar object.
+func (x *exchange) objectBody() ([]byte, error) {
+	limit := x.service.Limits().ObjectBytes
+	source, err := x.body(limit)
+	var b bytes.Buffer
+	if err == nil {
+		// The length is the client's word: it gets no more memory for it than a usual object takes.
+		b.Grow(int(min(max(x.r.ContentLength, 0), 64<<10)) + bytes.MinRead)
+		_, err = b.ReadFrom(source)
+	}
+	var (
+		tooLarge *http.MaxBytesError
+		refusal  *failure
+	)
+	switch {
+	case err == nil || errors.As(err, &refusal):
+		return b.Bytes(), err
+	case errors.As(err, &tooLarge):
+		return nil, calendar.Errorf(calendar.TooLarge, calendar.RuleMaxSize, "this server takes objects of up to %d bytes", limit)
+	}
+	return nil, &failure{status: http.StatusBadRequest, message: "the body ended early", cause: err}
+}
+
+// errNoBody says that the request has no XML at all.
+var errNoBody = refuseWith(http.StatusBadRequest, "this method takes an XML body")
+
+// document returns a decoder for the request's XML, which keeps the limits.
+func (x *exchange) document() (*xml.Decoder, error) {
+	source, err := x.body(x.limits.BodyBytes)
+	if err != nil {
+		return nil, err
+	}
+	return xml.NewTokenDecoder(newGuard(source, x.limits)), nil
+}
+
+// read decodes the request's XML into v; errNoBody when there is none.
+func (x *exchange) read(v any) error {
+	d, err := x.document()
+	if err != nil {
+		return err
+	}
+	return readAll(d, d.Decode(v))
+}
+
+// readAll takes what came of decoding the root and sees that nothing follows it.
+func readAll(d *xml.Decoder, err error) error {
+	if errors.Is(err, io.EOF) {
+		return errNoBody
+	}
+	for err == nil {
+		_, err = d.Token()
+	}
+	if errors.Is(err, io.EOF) {
+		return nil
+	}
+	return badXML(err)
+}
+
+// badXML keeps refusals and trouble with reading as they are; what else the decoder says
+// is about the client's text.
+func badXML(err error) error {
+	var (
+		f *failure
+		b *http.MaxBytesError
+		s *xml.SyntaxError
+		u xml.UnmarshalError
+	)
+	switch {
+	case errors.As(err, &f), errors.As(err, &b):
+		return err
+	case errors.As(err, &s), errors.As(err, &u):
+		return refuseWith(http.StatusBadRequest, "this XML cannot be read: %s", err)
+	}
+	return &failure{status: http.StatusBadRequest, message: "this XML cannot be read", cause: err}
+}

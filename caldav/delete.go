@@ -1,0 +1,24 @@
+package caldav
+
+// delete removes an object, or a calendar with all of its objects: that takes no
+// condition, and the trash gives it back.
+func (x *exchange) delete() error {
+	cal, err := x.calendarAt(x.at)
+	if err != nil {
+		return err
+	}
+	if x.at.kind() == atCalendar {
+		if err := x.service.DeleteCalendar(x.r.Context(), x.caller, cal.ID); err != nil {
+			return err
+		}
+		return x.done(false)
+	}
+	when, err := x.precondition()
+	if err != nil {
+		return err
+	}
+	if err := x.service.Delete(x.r.Context(), x.caller, cal, x.at.object, when); err != nil {
+		return err
+	}
+	return x.done(false)
+}

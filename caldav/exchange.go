@@ -1,0 +1,86 @@
+package caldav
+
+import (
+	"net/http"
+	"strings"
+
+	"caldav-mcp-server/calendar"
+)
+
+// exchange is one request and its answer.
+type exchange struct {
+	*Handler
+	w      http.ResponseWriter
+	r      *http.Request
+	caller calendar.Caller
+	// at is what the request line names, method its row.
+	at     place
+	method *method
+	// begun is set once a part of a streamed answer has gone out.
+	begun bool
+	// epoch is the store's, once something asked for it.
+	epoch calendar.Epoch
+}
+
+// serve finds the address, then the method, and lets it answer.
+func (x *exchange) serve() error {
+	at, err := x.parse(x.r.URL.EscapedPath())
+	if err != nil {
+		return err
+	}
+	x.at = at
+	if !x.reaches(at) {
+		return errNowhere
+	}
+	m := x.methodNamed(x.r.Method)
+	if m == nil {
+		return refuseWith(http.StatusMethodNotAllowed, "this server does not speak this method")
+	}
+	x.method = m
+	if m.on&at.kind() == 0 {
+		return m.elsewhere
+	}
+	return m.serve(x)
+}
+
+// reaches tells whether an address lies in the caller's own part of the tree. Other users'
+// homes and principals do not exist as far as the caller can tell.
+func (x *exchange) reaches(p place) bool {
+	return p.user == "" || string(p.user) == x.caller.User.Name
+}
+
+// depth is the Depth header of RFC 4918 §10.2.
+type depth uint8
+
+const (
+	depthMissing depth = iota
+	depthZero
+	depthOne
+	depthInfinity
+)
+
+var depths = map[string]depth{"": depthMissing, "0": depthZero, "1": depthOne, "infinity": depthInfinity}
+
+func (x *exchange) depth() (depth, error) {
+	d, ok := depths[strings.ToLower(strings.TrimSpace(x.r.Header.Get("Depth")))]
+	if !ok {
+		return d, refuseWith(http.StatusBadRequest, "Depth is 0, 1 or infinity")
+	}
+	return d, nil
+}
+
+// prefersMinimal tells whether the client wants no more than it needs (RFC 8144 §2), and
+// says in the answer that it is granted.
+func (x *exchange) prefersMinimal() bool {
+	for _, line := range x.r.Header.Values("Prefer") {
+		for p := range strings.SplitSeq(line, ",") {
+			p, _, _ = strings.Cut(p, ";")
+			if name, value, _ := strings.Cut(p, "="); strings.EqualFold(strings.TrimSpace(name), "return") &&
+				strings.EqualFold(strings.Trim(strings.TrimSpace(value), `"`), "minimal") {
+				x.w.Header().Set("Preference-Applied", "return=minimal")
+				return true
+			}
+		}
+	}
+	return false
+}

@@ -1,0 +1,32 @@
+package caldav
+
+import (
+	"bytes"
+	"net/http"
+)
+
+// page is what a person sees who opens a collection in a browser. It tells nothing of what
+// is in there.
+const page = "This is a CalDAV server, and it works. Give this address to a calendar program.\n"
+
+// get answers GET and HEAD.
+func (x *exchange) get() error {
+	r, err := x.find(x.at)
+	if err != nil {
+		return err
+	}
+	if x.at.kind() != atObject {
+		x.reply(http.StatusOK, "text/plain; charset=utf-8", []byte(page))
+		return nil
+	}
+	h := x.w.Header()
+	h.Set("ETag", string(r.object.ETag))
+	h.Set("Content-Type", mediaTypeOf(r.object))
+	// What a stranger wrote into an invitation must never run as a page of this host.
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Content-Disposition", "attachment")
+	// Without this, RFC 9111 §4.2.2 lets a client guess from Last-Modified how long it is fresh.
+	h.Set("Cache-Control", "private, no-cache")
+	http.ServeContent(x.w, x.r, "", r.object.Modified, bytes.NewReader(r.object.Data))
+	return nil
+}

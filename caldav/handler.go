@@ -1,0 +1,114 @@
+package caldav
+
+import (
+	"encoding/xml"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"sync"
+
+	"caldav-mcp-server/calendar"
+)
+
+// Limits bound what one request may cost before anything is known about it.
+type Limits struct {
+	// BodyBytes is the largest XML body, after decompression; objects have a limit of their own.
+	BodyBytes int64
+	// TokenBytes is the largest tag or text within it.
+	TokenBytes int
+	// Depth is how deep elements may nest, Elements how many there may be, Attributes how
+	// many each may have.
+	Depth, Elements, Attributes int
+	// Hrefs is how many addresses a multiget may name.
+	Hrefs int
+}
+
+// DefaultLimits returns limits with ample room for every known client: Evolution asks for
+// all objects of a calendar in one multiget.
+func DefaultLimits() Limits {
+	return Limits{
+		BodyBytes: 2 << 20, TokenBytes: 256 << 10, Depth: 32, Elements: 20_000, Attributes: 64, Hrefs: 10_000,
+	}
+}
+
+// Config is what a Handler is made of.
+type Config struct {
+	Service *calendar.Service
+	// BaseURL is where the service is found from outside; only its path matters here. Nil, or
+	// without a path, means the root of a host.
+	BaseURL *url.URL
+	Limits  Limits
+	Logger  *slog.Logger
+}
+
+// Handler is the DAV door. It holds tables and nothing that a request changes.
+type Handler struct {
+	addresses
+	service *calendar.Service
+	limits  Limits
+	log     *slog.Logger
+
+	methods    []method
+	reports    []report
+	properties []property
+	byName     map[xml.Name]*property
+	// buffers keeps the memory that replies are written in.
+	buffers sync.Pool
+}
+
+// New makes a Handler.
+func New(c Config) (*Handler, error) {
+	at, err := newAddresses(c.BaseURL)
+	if err != nil {
+		return nil, fmt.Errorf("base URL: %w", err)
+	}
+	h := &Handler{
+		addresses: at, service: c.Service, limits: c.Limits, log: c.Logger,
+		methods: methods(), reports: reports(), properties: properties(), byName: map[xml.Name]*property{},
+	}
+	h.buffers.New = func() any { return &markup{addresses: at} }
+	for i := range h.properties {
+		p := &h.properties[i]
+		p.tag = tagOf(p.name)
+		h.byName[p.name] = p
+	}
+	return h, nil
+}
+
+// ServeDAV answers a request of a caller who is known.
+func (h *Handler) ServeDAV(w http.ResponseWriter, r *http.Request, caller calendar.Caller) {
+	x := &exchange{Handler: h, w: w, r: r, caller: caller}
+	// Old Apple clients look for it on PROPFIND answers, others on OPTIONS: it goes everywhere.
+	w.Header().Set("DAV", davClasses)
+	if err := x.serve(); err != nil {
+		x.refuse(err)
+	}
+}
+
+// Public answers what needs no login and leaves the rest to private. It takes every path
+// as it comes: behind an http.ServeMux, which cleans paths, `//` and `..` would be
+// redirected instead of refused.
+func (h *Handler) Public(private http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		// RFC 6764 §5: clients begin at the well-known address and follow its redirect. Apple's
+		// may not follow, so that their PROPFIND is answered in place, once they have logged in.
+		if r.Method == "PROPFIND" || !h.isWellKnown(r.URL.EscapedPath()) {
+			private.ServeHTTP(w, r)
+			return
+		}
+		redirect(w, r, h.href(place{form: formRoot}))
+	})
+}
+
+// redirect sends a client elsewhere on the same host. The Location is relative: behind a
+// proxy only the client knows the host and the scheme.
+func redirect(w http.ResponseWriter, r *http.Request, to string) {
+	w.Header().Set("Location", to)
+	if r.Method == http.MethodGet || r.Method == http.MethodHead {
+		w.WriteHeader(http.StatusMovedPermanently)
+		return
+	}
+	// RFC 9110 §15.4.9: 308, unlike 301, keeps the method.
+	w.WriteHeader(http.StatusPermanentRedirect)
+}

@@ -1,0 +1,159 @@
+package caldav
+
+import (
+	"bytes"
+	"encoding/xml"
+	"unicode/utf8"
+
+	"caldav-mcp-server/calendar"
+)
+
+const xmlType = "application/xml; charset=utf-8"
+
+// The namespaces that replies declare, once, on their root.
+const (
+	davNS      = "DAV:"
+	caldavNS   = "urn:ietf:params:xml:ns:caldav"
+	serverNS   = "http://calendarserver.org/ns/"
+	appleNS    = "http://apple.com/ns/ical/"
+	namespaces = ` xmlns:d="` + davNS + `" xmlns:c="` + caldavNS + `" xmlns:cs="` + serverNS + `" xmlns:a="` + appleNS + `">`
+)
+
+// prefixes are what stands for the namespaces in replies.
+var prefixes = map[string]string{davNS: "d:", caldavNS: "c:", serverNS: "cs:", appleNS: "a:"}
+
+// tagOf returns a name as replies write it, or "" when its namespace is foreign.
+func tagOf(n xml.Name) string {
+	if p, ok := prefixes[n.Space]; ok {
+		return p + n.Local
+	}
+	return ""
+}
+
+// markup is XML in the making. It is written by hand: encoding/xml takes longer over a
+// reply than the database over its rows.
+type markup struct {
+	addresses
+	buf []byte
+}
+
+// markup lends memory to write in; release takes it back.
+func (x *exchange) markup() *markup {
+	m, _ := x.buffers.Get().(*markup)
+	m.buf = m.buf[:0]
+	return m
+}
+
+// keptBytes bounds the memory that is kept for the next request.
+const keptBytes = 256 << 10
+
+func (x *exchange) release(m *markup) {
+	if cap(m.buf) <= keptBytes {
+		x.buffers.Put(m)
+	}
+}
+
+func (m *markup) raw(s string) *markup {
+	m.buf = append(m.buf, s...)
+	return m
+}
+
+// begin writes the XML declaration and a root element with its namespaces.
+func (m *markup) begin(root string) {
+	m.raw(`<?xml version="1.0" encoding="utf-8"?>` + "\n<").raw(root).raw(namespaces)
+}
+
+// Write appends bytes; it makes markup an io.Writer for xml.EscapeText.
+func (m *markup) Write(p []byte) (int, error) {
+	m.buf = append(m.buf, p...)
+	return len(p), nil
+}
+
+// text writes character data, or an attribute's value.
+func (m *markup) text(s string) *markup {
+	for i := range len(s) {
+		if c := s[i]; c < ' ' || c >= utf8.RuneSelf || c == '<' || c == '>' || c == '&' || c == '"' || c == '\'' {
+			// It fails only when the writer does.
+			_ = xml.EscapeText(m, []byte(s))
+			return m
+		}
+	}
+	return m.raw(s)
+}
+
+// element writes an element of text.
+func (m *markup) element(tag, text string) *markup {
+	return m.raw("<").raw(tag).raw(">").text(text).raw("</").raw(tag).raw(">")
+}
+
+// empty writes an empty element of any name.
+func (m *markup) empty(n xml.Name) {
+	if tag := tagOf(n); tag != "" {
+		m.raw("<").raw(tag).raw("/>")
+		return
+	}
+	if n.Space == "" {
+		m.raw("<").raw(n.Local).raw("/>")
+		return
+	}
+	m.raw("<x:").raw(n.Local).raw(` xmlns:x="`).text(n.Space).raw(`"/>`)
+}
+
+// address writes the href of a place as text.
+func (m *markup) address(p place) *markup {
+	start := len(m.buf)
+	m.buf = m.append(m.buf, p)
+	// Of what XML reserves, an encoded path can hold the ampersand alone.
+	if bytes.IndexByte(m.buf[start:], '&') >= 0 {
+		href := string(m.buf[start:])
+		m.buf = m.buf[:start]
+		m.text(href)
+	}
+	return m
+}
+
+func (m *markup) hrefElement(p place) *markup {
+	return m.raw("<d:href>").address(p).raw("</d:href>")
+}
+
+// cdata writes calendar data. Plain character data would need every CR escaped, a quarter
+// more bytes for nothing: clients take both line ends.
+func (m *markup) cdata(data []byte) *markup {
+	if !legible(data) {
+		data = bytes.Map(legibleRune, data)
+	}
+	m.raw("<![CDATA[")
+	for {
+		// XML 1.0 §2.7: a section cannot hold its own end, so that it is cut inside of it.
+		head, tail, found := bytes.Cut(data, []byte("]]>"))
+		m.buf = append(m.buf, head...)
+		if !found {
+			return m.raw("]]>")
+		}
+		m.raw("]]]]><![CDATA[>")
+		data = tail
+	}
+}
+
+// legible tells whether XML can say data at all (XML 1.0 §2.2). One object with a control
+// character must not make a whole reply unreadable.
+func legible(data []byte) bool {
+	for _, c := range data {
+		if c < ' ' && c != '\t' && c != '\n' && c != '\r' || c == 0xEF {
+			return bytes.IndexFunc(data, func(r rune) bool { return legibleRune(r) != r }) < 0
+		}
+	}
+	return true
+}
+
+func legibleRune(r rune) rune {
+	if r < ' ' && r != '\t' && r != '\n' && r != '\r' || r == 0xFFFE || r == 0xFFFF {
+		return -1
+	}
+	return r
+}
+
+// kindElement writes a component kind as CALDAV:comp (RFC 4791 §9.6.1).
+func (m *markup) kindElement(k calendar.Kind) {
+	m.raw(`<c:comp name="`).text(string(k)).raw(`"/>`)
+}

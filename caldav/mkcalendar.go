@@ -1,0 +1,85 @@
+package caldav
+
+import (
+	"encoding/xml"
+	"errors"
+	"net/http"
+	"slices"
+
+	"caldav-mcp-server/calendar"
+)
+
+// mkcalendarRequest is CALDAV:mkcalendar (RFC 4791 §9.2).
+type mkcalendarRequest struct {
+	XMLName xml.Name      `xml:"urn:ietf:params:xml:ns:caldav mkcalendar"`
+	Set     []instruction `xml:"DAV: set"`
+}
+
+// mkcolRequest is DAV:mkcol (RFC 5689 §5.1).
+type mkcolRequest struct {
+	XMLName xml.Name      `xml:"DAV: mkcol"`
+	Set     []instruction `xml:"DAV: set"`
+}
+
+// mkcalendar answers RFC 4791 §5.3.1.
+func (x *exchange) mkcalendar() error {
+	var q mkcalendarRequest
+	if err := x.read(&q); err != nil && !errors.Is(err, errNoBody) {
+		return err
+	}
+	err := x.create(q.Set, "c:mkcalendar-response")
+	if calendar.ReasonOf(err) == calendar.Exists {
+		return breach("d:resource-must-be-null", "there is a calendar at this address already")
+	}
+	return err
+}
+
+// mkcol answers RFC 5689 §3. A plain collection, as of RFC 4918, cannot be made: a
+// calendar home holds calendars.
+func (x *exchange) mkcol() error {
+	var q mkcolRequest
+	if err := x.read(&q); err != nil && !errors.Is(err, errNoBody) {
+		return err
+	}
+	typed := func(e edit) bool { return e.name == dav("resourcetype") }
+	if !slices.ContainsFunc(editsOf(q.Set), typed) {
+		return setResourceType(nil, nil)
+	}
+	err := x.create(q.Set, "d:mkcol-response")
+	if calendar.ReasonOf(err) == calendar.Exists {
+		// RFC 4918 §9.3.1
+		return refuseWith(http.StatusMethodNotAllowed, "there is a calendar at this address already")
+	}
+	return err
+}
+
+// reserved are the names that scheduling has in a calendar home (RFC 6638 §2).
+var reserved = map[calendar.Segment]bool{"inbox": true, "outbox": true}
+
+// create makes a calendar with the properties that the instructions set, or none.
+func (x *exchange) create(set []instruction, root string) error {
+	if reserved[x.at.calendar] {
+		return breach("c:calendar-collection-location-ok", "this name is kept for scheduling")
+	}
+	n := calendar.NewCalendar{Segment: x.at.calendar}
+	if outcome := x.apply(editsOf(set), &n.Properties, true); outcome.failed {
+		return x.refuseProperties(root, outcome)
+	}
+	if _, err := x.service.CreateCalendar(x.r.Context(), x.caller, n); err != nil {
+		return err
+	}
+	x.w.Header().Set("Cache-Control", "no-cache") // RFC 4791 §5.3.1
+	return x.done(true)
+}
+
+// refuseProperties tells which properties kept the calendar from being made. RFC 5689 §3
+// has no status for all of them; a 207 would look like success.
+func (x *exchange) refuseProperties(root string, o outcome) error {
+	m := x.markup()
+	defer x.release(m)
+	m.begin(root)
+	o.write(m)
+	m.raw("</").raw(root).raw(">\n")
+	x.reply(http.StatusForbidden, xmlType, m.buf)
+	return nil
+}

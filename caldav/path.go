@@ -1,0 +1,252 @@
+package caldav
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"caldav-mcp-server/calendar"
+)
+
+// kind is what sort of thing an address names. Kinds are bits, so that a row of a table
+// can say which ones it stands for.
+type kind uint8
+
+const (
+	atEntrance   kind = 1 << iota // where clients begin that know no more than a host
+	atRoot                        // the service
+	atPrincipals                  // the collection of principals
+	atPrincipal                   // a user
+	atHomes                       // the collection of calendar homes
+	atHome                        // a user's calendars
+	atCalendar
+	atObject
+
+	everything  = ^kind(0)
+	collections = everything &^ atObject
+)
+
+// userName is a user's name as it stands in an address, decoded.
+type userName string
+
+// form says which row of the layout an address follows.
+type form uint8
+
+const (
+	formHost form = iota
+	formWellKnown
+	formBarePrincipals
+	formRoot
+	formPrincipals
+	formPrincipal
+	formHomes
+	formHome
+	formCalendar
+	formObject
+)
+
+// The parts of an address that vary.
+const (
+	userPart     = "{user}"
+	calendarPart = "{calendar}"
+	objectPart   = "{object}"
+)
+
+// layout is every address there is, and whose member it is; the entrances are nobody's.
+// Apple's clients try /principals/ by themselves.
+var layout = [...]struct {
+	kind   kind
+	parent form
+	path   []string
+}{
+	formHost:           {atEntrance, formHost, nil},
+	formWellKnown:      {atEntrance, formWellKnown, []string{".well-known", "caldav"}},
+	formBarePrincipals: {atEntrance, formBarePrincipals, []string{"principals"}},
+	formRoot:           {atRoot, formHost, []string{"dav"}},
+	formPrincipals:     {atPrincipals, formRoot, []string{"dav", "principals"}},
+	formPrincipal:      {atPrincipal, formPrincipals, []string{"dav", "principals", userPart}},
+	formHomes:          {atHomes, formRoot, []string{"dav", "calendars"}},
+	formHome:           {atHome, formHomes, []string{"dav", "calendars", userPart}},
+	formCalendar:       {atCalendar, formHome, []string{"dav", "calendars", userPart, calendarPart}},
+	formObject:         {atObject, formCalendar, []string{"dav", "calendars", userPart, calendarPart, objectPart}},
+}
+
+// place is an address, understood. Whether there is something at it is another question.
+type place struct {
+	form     form
+	user     userName
+	calendar calendar.Segment
+	object   calendar.ObjectName
+}
+
+func (p place) kind() kind { return layout[p.form].kind }
+
+// parent returns the address of the collection that p is a member of.
+func (p place) parent() place {
+	up := place{form: layout[p.form].parent}
+	for _, part := range layout[up.form].path {
+		up.with(part, p.part(part))
+	}
+	return up
+}
+
+// with fills in a part of an address.
+func (p *place) with(part, value string) bool {
+	switch part {
+	case userPart:
+		p.user = userName(value)
+	case calendarPart:
+		p.calendar = calendar.Segment(value)
+	case objectPart:
+		p.object = calendar.ObjectName(value)
+	default:
+		return part == value
+	}
+	return true
+}
+
+// part returns the text that stands for a part of a path.
+func (p place) part(part string) string {
+	switch part {
+	case userPart:
+		return string(p.user)
+	case calendarPart:
+		return string(p.calendar)
+	case objectPart:
+		return string(p.object)
+	}
+	return part
+}
+
+// locate finds the form that decoded segments follow.
+func locate(segments []string) (place, bool) {
+next:
+	for f, row := range layout {
+		if len(row.path) != len(segments) {
+			continue
+		}
+		p := place{form: form(f)}
+		for i, part := range row.path {
+			if !p.with(part, segments[i]) {
+				continue next
+			}
+		}
+		return p, true
+	}
+	return place{}, false
+}
+
+// addresses turns paths into places and back. Hrefs are written in one way only, so that
+// clients may compare them as text.
+type addresses struct {
+	// base is the path under which a proxy publishes the service: its segments, and the same
+	// encoded ("" or "/cal").
+	base   []string
+	prefix string
+}
+
+func newAddresses(base *url.URL) (addresses, error) {
+	if base == nil {
+		return addresses{}, nil
+	}
+	segments, err := split(base.EscapedPath())
+	a := addresses{base: segments}
+	for _, s := range segments {
+		a.prefix += "/" + url.PathEscape(s)
+	}
+	return a, err
+}
+
+// errNowhere is what every address says that names nothing the caller can see.
+var errNowhere = &failure{status: http.StatusNotFound, message: "there is nothing at this address"}
+
+// parse understands a path as it stands in a request line. Proxies differ in whether they
+// take the public prefix away, so that both forms are read.
+func (a addresses) parse(escaped string) (place, error) {
+	segments, err := split(escaped)
+	if err != nil {
+		return place{}, refuseWith(http.StatusBadRequest, "this path cannot be read: %s", err)
+	}
+	if n := len(a.base); n > 0 && len(segments) >= n && slices.Equal(segments[:n], a.base) {
+		if p, ok := locate(segments[n:]); ok {
+			return p, nil
+		}
+	}
+	if p, ok := locate(segments); ok {
+		return p, nil
+	}
+	return place{}, errNowhere
+}
+
+// parseHref understands an address in a body, which may be a path or a whole URL (RFC 4918
+// §8.3). The host is not looked at: behind a proxy the server cannot know all its names,
+// and what an address of another host means to this server harms nobody.
+func (a addresses) parseHref(href string) (place, error) {
+	u, err := url.Parse(strings.TrimSpace(href))
+	if err != nil || u.Opaque != "" {
+		return place{}, refuseWith(http.StatusBadRequest, "this href cannot be read")
+	}
+	return a.parse(u.EscapedPath())
+}
+
+func (a addresses) isWellKnown(escaped string) bool {
+	p, err := a.parse(escaped)
+	return err == nil && p.form == formWellKnown
+}
+
+// split cuts a path into decoded segments; a trailing slash makes no difference.
+func split(escaped string) ([]string, error) {
+	path := strings.TrimSuffix(strings.TrimPrefix(escaped, "/"), "/")
+	if path == "" {
+		if len(escaped) > 1 {
+			return nil, errors.New("it has an empty segment")
+		}
+		return nil, nil
+	}
+	segments := strings.Split(path, "/")
+	for i, s := range segments {
+		var err error
+		if segments[i], err = decode(s); err != nil {
+			return nil, err
+		}
+	}
+	return segments, nil
+}
+
+// decode reads one segment. A slash that was written %2F is data.
+func decode(segment string) (string, error) {
+	s, err := url.PathUnescape(segment)
+	switch {
+	case err != nil:
+		return "", errors.New("it has a broken percent escape")
+	case s == "":
+		return "", errors.New("it has an empty segment")
+	case s == "." || s == "..":
+		return "", fmt.Errorf("it has the segment %q", s)
+	case strings.ContainsRune(s, 0):
+		return "", errors.New("it has a NUL")
+	case !utf8.ValidString(s):
+		return "", errors.New("it is not UTF-8")
+	}
+	return s, nil
+}
+
+// append writes the href of a place; those of collections end in a slash, which Apple's
+// clients insist on for principals.
+func (a addresses) append(dst []byte, p place) []byte {
+	dst = append(dst, a.prefix...)
+	for _, part := range layout[p.form].path {
+		dst = append(dst, '/')
+		dst = append(dst, url.PathEscape(p.part(part))...)
+	}
+	if p.kind() != atObject {
+		dst = append(dst, '/')
+	}
+	return dst
+}
+
+func (a addresses) href(p place) string { return string(a.append(nil, p)) }

@@ -1,0 +1,58 @@
+package caldav
+
+import (
+	"net/http"
+	"strings"
+
+	"caldav-mcp-server/calendar"
+)
+
+// precondition reads If-Match and If-None-Match (RFC 9110 §13.1).
+func (x *exchange) precondition() (calendar.Precondition, error) {
+	var p calendar.Precondition
+	var err error
+	if p.Match, p.MatchAny, err = entityTags(x.r.Header.Values("If-Match")); err != nil {
+		return p, err
+	}
+	p.NoneMatch, p.NoneMatchAny, err = entityTags(x.r.Header.Values("If-None-Match"))
+	// §13.1.2: If-None-Match compares weakly, and our tags are all strong.
+	for i, tag := range p.NoneMatch {
+		p.NoneMatch[i] = calendar.ETag(strings.TrimPrefix(string(tag), "W/"))
+	}
+	return p, err
+}
+
+// entityTags reads a list of entity tags. What is no tag is kept as it is, since nothing
+// equals it: a condition that cannot be read must fail, not vanish.
+func entityTags(lines []string) (tags []calendar.ETag, wildcard bool, err error) {
+	if len(lines) == 0 {
+		return nil, false, nil
+	}
+	rest := strings.TrimSpace(strings.Join(lines, ","))
+	if rest == "*" {
+		return nil, true, nil
+	}
+	for rest = strings.TrimLeft(rest, ", \t"); rest != ""; rest = strings.TrimLeft(rest, ", \t") {
+		end := tagEnd(rest)
+		tags = append(tags, calendar.ETag(strings.TrimSpace(rest[:end])))
+		rest = rest[end:]
+	}
+	if len(tags) == 0 {
+		return nil, false, refuseWith(http.StatusBadRequest, "If-Match and If-None-Match take a list of entity tags, or *")
+	}
+	return tags, false, nil
+}
+
+// tagEnd tells where the first entity tag of a list ends; a quoted one may hold commas.
+func tagEnd(list string) int {
+	opaque := strings.TrimPrefix(list, "W/")
+	if strings.HasPrefix(opaque, `"`) {
+		if i := strings.IndexByte(opaque[1:], '"'); i >= 0 {
+			return len(list) - len(opaque) + i + 2
+		}
+	}
+	if i := strings.IndexByte(list, ','); i >= 0 {
+		return i
+	}
+	return len(list)
+}

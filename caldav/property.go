@@ -1,0 +1,121 @@
+package caldav
+
+import (
+	"encoding/xml"
+	"errors"
+
+	"caldav-mcp-server/calendar"
+)
+
+// property is a row of the properties table.
+type property struct {
+	name  xml.Name
+	on    kind
+	flags propertyFlags
+	// get writes what the element holds, or returns errAbsent.
+	get func(*resource, *markup) error
+	// set takes the element of a PROPPATCH or of a calendar's making; nil when the property is
+	// removed. A row without set is protected.
+	set func(*calendar.Properties, *element) error
+	// tag is the name as replies write it.
+	tag string
+}
+
+type propertyFlags uint8
+
+const (
+	// allprop marks what RFC 4918 defines: allprop gives these (§9.1), and no more.
+	allprop propertyFlags = 1 << iota
+	// inReports marks what is data rather than a property: reports alone give it.
+	inReports
+	// atCreation marks what can be set when a calendar is made, and never again.
+	atCreation
+)
+
+// errAbsent says that a resource does not have a property that others of its kind have.
+var errAbsent = errors.New("property absent")
+
+func dav(local string) xml.Name    { return xml.Name{Space: davNS, Local: local} }
+func caldav(local string) xml.Name { return xml.Name{Space: caldavNS, Local: local} }
+func server(local string) xml.Name { return xml.Name{Space: serverNS, Local: local} }
+func apple(local string) xml.Name  { return xml.Name{Space: appleNS, Local: local} }
+
+// properties is what resources have, in the order of allprop.
+func properties() []property {
+	const content = atCalendar | atObject
+	row := func(name xml.Name, on kind, flags propertyFlags, get func(*resource, *markup) error) property {
+		return property{name: name, on: on, flags: flags, get: get}
+	}
+	settable := func(name xml.Name, flags propertyFlags, get func(*resource, *markup) error, set func(*calendar.Properties, *element) error) property {
+		return property{name: name, on: atCalendar, flags: flags, get: get, set: set}
+	}
+	return []property{
+		// RFC 4918 §15
+		{name: dav("resourcetype"), on: everything, flags: allprop | atCreation, get: (*resource).resourceType, set: setResourceType},
+		{name: dav("displayname"), on: atPrincipal | atHome | atCalendar, flags: allprop, get: (*resource).displayName, set: setDisplayName},
+		row(dav("getetag"), atObject, allprop, (*resource).etag),
+		row(dav("getcontenttype"), atObject, allprop, (*resource).contentType),
+		row(dav("getcontentlength"), atObject, allprop, (*resource).contentLength),
+		row(dav("getlastmodified"), content, allprop, (*resource).lastModified),
+		row(dav("creationdate"), content, allprop, (*resource).creationDate),
+		row(dav("supportedlock"), everything, allprop, nothing),
+		row(dav("lockdiscovery"), everything, allprop, nothing),
+		// RFC 3744 §4, §5
+		row(dav("owner"), atPrincipal|atHome|content, 0, (*resource).owner),
+		row(dav("current-user-privilege-set"), everything, 0, (*resource).privileges),
+		row(dav("principal-URL"), atPrincipal, 0, (*resource).ownPrincipal),
+		row(dav("alternate-URI-set"), atPrincipal, 0, nothing),
+		row(dav("group-member-set"), atPrincipal, 0, nothing),
+		row(dav("group-membership"), atPrincipal, 0, nothing),
+		row(dav("principal-collection-set"), everything, 0, (*resource).principalCollections),
+		// RFC 5397
+		row(dav("current-user-principal"), everything, 0, (*resource).ownPrincipal),
+		// RFC 3253 §3.1
+		row(dav("supported-method-set"), everything, 0, (*resource).supportedMethods),
+		row(dav("supported-report-set"), everything, 0, (*resource).supportedReports),
+		// RFC 6578 §4
+		row(dav("sync-token"), atCalendar, 0, (*resource).syncToken),
+		// RFC 4791 §5.2, §6.2
+		row(caldav("calendar-home-set"), atPrincipal, 0, (*resource).home),
+		settable(caldav("calendar-description"), 0, (*resource).description, setDescription),
+		settable(caldav("calendar-timezone"), 0, (*resource).timezone, setTimezone),
+		settable(caldav("supported-calendar-component-set"), atCreation, (*resource).kinds, setKinds),
+		row(caldav("supported-calendar-data"), atCalendar, 0, (*resource).mediaTypes),
+		row(caldav("max-resource-size"), atCalendar, 0, (*resource).maxSize),
+		row(caldav("max-instances"), atCalendar, 0, (*resource).maxInstances),
+		row(caldav("max-attendees-per-instance"), atCalendar, 0, (*resource).maxAttendees),
+		row(caldav("calendar-data"), atObject, inReports, (*resource).data),
+		// RFC 6638 §2.4, §9.1
+		row(caldav("calendar-user-address-set"), atPrincipal, 0, (*resource).userAddresses),
+		row(caldav("calendar-user-type"), atPrincipal, 0, (*resource).userType),
+		settable(caldav("schedule-calendar-transp"), 0, (*resource).transparency, setTransparency),
+		// RFC 7809 §5.2
+		row(caldav("calendar-timezone-id"), atCalendar, 0, (*resource).timezoneID),
+		// calendarserver.org's CTag and Apple's extensions
+		row(server("getctag"), atCalendar, 0, (*resource).syncToken),
+		row(server("email-address-set"), atPrincipal, 0, (*resource).emailAddresses),
+		settable(apple("calendar-color"), 0, (*resource).color, setColor),
+		settable(apple("calendar-order"), 0, (*resource).order, setOrder),
+	}
+}
+
+// write writes the property's element, or leaves no trace and returns errAbsent.
+func (p *property) write(r *resource, m *markup, nameOnly bool) error {
+	if p.on&r.at.kind() == 0 {
+		return errAbsent
+	}
+	start := len(m.buf)
+	m.raw("<").raw(p.tag).raw(">")
+	inside := len(m.buf)
+	if err := p.get(r, m); err != nil {
+		m.buf = m.buf[:start]
+		return err
+	}
+	if nameOnly || len(m.buf) == inside {
+		m.buf = m.buf[:start]
+		m.raw("<").raw(p.tag).raw("/>")
+		return nil
+	}
+	m.raw("</").raw(p.tag).raw(">")
+	return nil
+}

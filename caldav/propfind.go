@@ -1,0 +1,112 @@
+package caldav
+
+import (
+	"encoding/xml"
+	"errors"
+	"net/http"
+)
+
+// propfindRequest is DAV:propfind (RFC 4918 §14.20).
+type propfindRequest struct {
+	XMLName  xml.Name  `xml:"DAV: propfind"`
+	Prop     *names    `xml:"DAV: prop"`
+	AllProp  *struct{} `xml:"DAV: allprop"`
+	PropName *struct{} `xml:"DAV: propname"`
+	Include  names     `xml:"DAV: include"`
+}
+
+// names are the names of an element's children, of whose content nothing is wanted.
+type names []xml.Name
+
+// UnmarshalXML reads the names, and passes over what is below them.
+func (n *names) UnmarshalXML(d *xml.Decoder, _ xml.StartElement) error {
+	if *n == nil {
+		*n = names{}
+	}
+	for {
+		t, err := d.Token()
+		if err != nil {
+			return err
+		}
+		switch t := t.(type) {
+		case xml.StartElement:
+			*n = append(*n, t.Name)
+			if err := d.Skip(); err != nil {
+				return err
+			}
+		case xml.EndElement:
+			return nil
+		}
+	}
+}
+
+// plan tells which properties are asked for. Several questions at once are none.
+func (q propfindRequest) plan(x *exchange) (plan, error) {
+	asked := 0
+	for _, is := range []bool{q.Prop != nil, q.AllProp != nil, q.PropName != nil} {
+		if is {
+			asked++
+		}
+	}
+	if asked != 1 {
+		return plan{}, refuseWith(http.StatusBadRequest, "DAV:propfind holds one of prop, allprop and propname")
+	}
+	if q.Prop != nil {
+		return x.named(*q.Prop), nil
+	}
+	if q.PropName != nil {
+		p := x.flagged(0)
+		p.nameOnly = true
+		return p, nil
+	}
+	p := x.flagged(allprop)
+	p.items = append(p.items, x.named(q.Include).items...)
+	return p, nil
+}
+
+// propfind answers RFC 4918 §9.1.
+func (x *exchange) propfind() error {
+	d, err := x.depth()
+	if err != nil {
+		return err
+	}
+	// §9.1: without a Depth it is infinity, which may be refused. To answer for less than what
+	// was asked would be worse than to say so, and no client that we know leaves it out.
+	if (d == depthMissing || d == depthInfinity) && x.at.kind() != atObject {
+		return breach("d:propfind-finite-depth", "say Depth: 0 or Depth: 1; without it, PROPFIND asks for the whole tree")
+	}
+	var q propfindRequest
+	if err := x.read(&q); errors.Is(err, errNoBody) {
+		q.AllProp = &struct{}{} // §9.1: no body means allprop
+	} else if err != nil {
+		return err
+	}
+	p, err := q.plan(x)
+	if err != nil {
+		return err
+	}
+	r, err := x.find(x.at)
+	if err != nil {
+		return err
+	}
+	return x.list(r, p, d)
+}
+
+// list writes a resource, and at Depth 1 its members.
+func (x *exchange) list(r *resource, p plan, d depth) error {
+	ms := x.multistatus(p)
+	if err := ms.add(r); err != nil {
+		return err
+	}
+	if d == depthOne {
+		for child, err := range r.children() {
+			if err != nil {
+				return err
+			}
+			if err := ms.add(child); err != nil {
+				return err
+			}
+		}
+	}
+	return ms.end()
+}

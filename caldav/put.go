@@ -1,0 +1,66 @@
+package caldav
+
+import (
+	"net/http"
+	"strings"
+
+	"caldav-mcp-server/calendar"
+)
+
+// put stores an object, byte for byte. The Content-Type is not looked at: what is in the
+// body decides whether it is a calendar object, and several clients send none.
+func (x *exchange) put() error {
+	// RFC 9110 §14.5: a part of an object must not be taken for the whole.
+	if x.r.Header.Get("Content-Range") != "" {
+		return refuseWith(http.StatusBadRequest, "objects are stored whole: no Content-Range")
+	}
+	when, err := x.precondition()
+	if err != nil {
+		return err
+	}
+	cal, err := x.parentCalendar()
+	if err != nil {
+		return err
+	}
+	if err := x.beforeBody(cal, when); err != nil {
+		return err
+	}
+	data, err := x.objectBody()
+	if err != nil {
+		return err
+	}
+	saved, err := x.service.Put(x.r.Context(), x.caller, cal, calendar.Draft{Name: x.at.object, Data: data, When: when})
+	if err != nil {
+		return err
+	}
+	// RFC 4791 §5.3.4: the tag may be told since what GET returns are these very bytes.
+	x.w.Header().Set("ETag", string(saved.Object.ETag))
+	return x.done(saved.Created)
+}
+
+// beforeBody refuses what can be refused without the body, which is not sent before
+// 100 Continue if the client waits for that. The service decides again, under the lock.
+func (x *exchange) beforeBody(cal calendar.Calendar, when calendar.Precondition) error {
+	if err := x.caller.May(calendar.WriteObjects, cal); err != nil {
+		return err
+	}
+	if !strings.EqualFold(x.r.Header.Get("Expect"), "100-continue") {
+		return nil
+	}
+	now, err := x.service.Object(x.r.Context(), x.caller, cal, x.at.object)
+	if err != nil && !missing(err) {
+		return err
+	}
+	return when.Check(now.ETag)
+}
+
+// done answers a write that has no more to tell.
+func (x *exchange) done(created bool) error {
+	status := http.StatusNoContent
+	if created {
+		x.w.Header().Set("Content-Length", "0")
+		status = http.StatusCreated
+	}
+	x.w.WriteHeader(status)
+	return nil
+}

@@ -1,0 +1,103 @@
+package caldav
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"strconv"
+
+	"caldav-mcp-server/calendar"
+)
+
+// retryAfter is how many seconds a client should leave a store alone that is away.
+const retryAfter = "5"
+
+// refuse renders an error; it is the one place that does.
+func (x *exchange) refuse(err error) {
+	if x.begun {
+		// Half of a multistatus must never pass for a whole one: the connection breaks, so that
+		// no client takes what is missing for deleted.
+		x.log.ErrorContext(x.r.Context(), "the answer broke off", slog.String("method", x.r.Method), slog.Any("error", err))
+		panic(http.ErrAbortHandler)
+	}
+	f := x.failureOf(err)
+	if f.status == http.StatusInternalServerError {
+		x.log.ErrorContext(x.r.Context(), "request failed", slog.String("method", x.r.Method), slog.Any("error", err))
+	}
+	if f.status == http.StatusServiceUnavailable {
+		x.w.Header().Set("Retry-After", retryAfter)
+	}
+	if f.status == http.StatusMethodNotAllowed {
+		x.w.Header().Set("Allow", x.allowed(x.at.kind()))
+	}
+	m := x.markup()
+	defer x.release(m)
+	m.failure(f)
+	x.reply(f.status, f.mediaType(), m.buf)
+}
+
+// failureOf finds out what an error is on the wire. What nobody foresaw is Internal, and
+// its text stays here.
+func (x *exchange) failureOf(err error) *failure {
+	var (
+		f *failure
+		e *calendar.Error
+		b *http.MaxBytesError
+	)
+	switch {
+	case errors.As(err, &f):
+		return f
+	case errors.As(err, &e) && e.Reason != calendar.Internal:
+		return x.translate(e)
+	case errors.As(err, &b):
+		return refuseWith(http.StatusRequestEntityTooLarge, "the body is larger than %d bytes", b.Limit)
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return refuseWith(http.StatusBadRequest, "the body ended early")
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return refuseWith(http.StatusServiceUnavailable, "the request took too long")
+	}
+	return refuseWith(http.StatusInternalServerError, "something went wrong here; the log of the server says what")
+}
+
+func (f *failure) mediaType() string {
+	if f.condition == "" {
+		return "text/plain; charset=utf-8"
+	}
+	return xmlType
+}
+
+// failure writes the body of a refusal: the error element of RFC 4918 §14.5 where a
+// condition was broken, else a sentence.
+func (m *markup) failure(f *failure) {
+	if f.condition == "" {
+		m.raw(f.message).raw("\n")
+		return
+	}
+	m.begin("d:error")
+	m.condition(f)
+	m.raw("<d:responsedescription>").text(f.message).raw("</d:responsedescription></d:error>")
+}
+
+// condition writes the element of a broken condition.
+func (m *markup) condition(f *failure) {
+	if f.details == nil {
+		m.raw("<").raw(f.condition).raw("/>")
+		return
+	}
+	m.raw("<").raw(f.condition).raw(">")
+	f.details(m)
+	m.raw("</").raw(f.condition).raw(">")
+}
+
+// reply sends a whole answer.
+func (x *exchange) reply(status int, mediaType string, body []byte) {
+	h := x.w.Header()
+	h.Set("Content-Type", mediaType)
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Content-Length", strconv.Itoa(len(body)))
+	x.w.WriteHeader(status)
+	// A client that has gone cannot be told so.
+	_, _ = x.w.Write(body)
+}

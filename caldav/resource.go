@@ -1,0 +1,132 @@
+package caldav
+
+import (
+	"errors"
+	"iter"
+	"net/http"
+
+	"caldav-mcp-server/calendar"
+)
+
+// resource is what lies at an address, as the caller sees it.
+type resource struct {
+	x  *exchange
+	at place
+	// calendar is set for calendars and objects, object for objects.
+	calendar calendar.Calendar
+	object   calendar.Object
+}
+
+// find looks up what lies at an address.
+func (x *exchange) find(at place) (*resource, error) {
+	r := &resource{x: x, at: at}
+	if !x.reaches(at) {
+		return nil, errNowhere
+	}
+	if at.kind()&(atCalendar|atObject) == 0 {
+		return r, nil
+	}
+	var err error
+	if r.calendar, err = x.calendarAt(at); err != nil {
+		return nil, err
+	}
+	if at.kind() == atObject {
+		r.object, err = x.service.Object(x.r.Context(), x.caller, r.calendar, at.object)
+	}
+	return r, err
+}
+
+// calendarAt returns the calendar of an address, if the caller may know of it.
+func (x *exchange) calendarAt(at place) (calendar.Calendar, error) {
+	cal, err := x.service.CalendarAt(x.r.Context(), x.caller, at.calendar)
+	if err == nil {
+		err = x.caller.May(calendar.SeeBusy, cal)
+	}
+	return cal, err
+}
+
+// parentCalendar is calendarAt for a method that would make a member: without the parent
+// the client has to make that first (RFC 4918 §9.7.1: 409).
+func (x *exchange) parentCalendar() (calendar.Calendar, error) {
+	cal, err := x.calendarAt(x.at)
+	if err != nil && calendar.ReasonOf(err) == calendar.NotFound {
+		return cal, refuseWith(http.StatusConflict, "%s", err)
+	}
+	return cal, err
+}
+
+// children yields the members of a collection. The resource yielded may be the same one
+// each time, filled anew.
+func (r *resource) children() iter.Seq2[*resource, error] {
+	if r.at.kind() == atHome {
+		return r.calendars
+	}
+	if r.at.kind() == atCalendar {
+		return r.objects
+	}
+	return r.fixed
+}
+
+// fixed yields members that are always there; those that belong to a user are the caller's.
+func (r *resource) fixed(yield func(*resource, error) bool) {
+	for f, row := range layout {
+		if row.parent != r.at.form || form(f) == r.at.form {
+			continue
+		}
+		at := place{form: form(f)}
+		if row.kind&(atPrincipal|atHome) != 0 {
+			at.user = userName(r.x.caller.User.Name)
+		}
+		if !yield(&resource{x: r.x, at: at}, nil) {
+			return
+		}
+	}
+}
+
+func (r *resource) calendars(yield func(*resource, error) bool) {
+	all, err := r.x.service.Calendars(r.x.r.Context(), r.x.caller)
+	if err != nil {
+		yield(nil, err)
+		return
+	}
+	child := resource{x: r.x, at: place{form: formCalendar, user: r.at.user}}
+	for _, child.calendar = range all {
+		child.at.calendar = child.calendar.Address()
+		if !yield(&child, nil) {
+			return
+		}
+	}
+}
+
+func (r *resource) objects(yield func(*resource, error) bool) {
+	// A calendar of which only the free and busy times are shared looks empty.
+	if r.x.caller.May(calendar.ReadObjects, r.calendar) != nil {
+		return
+	}
+	child := resource{x: r.x, at: r.at, calendar: r.calendar}
+	child.at.form = formObject
+	for o, err := range r.x.service.Objects(r.x.r.Context(), r.x.caller, r.calendar, calendar.ObjectQuery{}) {
+		child.object, child.at.object = o, o.Name
+		if !yield(&child, err) || err != nil {
+			return
+		}
+	}
+}
+
+// syncTokenAt returns the token for a version of the resource's calendar. The epoch is
+// asked for once per request.
+func (x *exchange) syncTokenAt(cal calendar.Calendar, v calendar.Version) (calendar.SyncToken, error) {
+	if x.epoch == "" {
+		t, err := x.service.SyncToken(x.r.Context(), cal)
+		if err != nil {
+			return t, err
+		}
+		x.epoch = t.Epoch
+	}
+	return calendar.SyncToken{Epoch: x.epoch, Calendar: cal.ID, Version: v}, nil
+}
+
+// missing tells whether an error says that a resource is not there.
+func missing(err error) bool {
+	return calendar.ReasonOf(err) == calendar.NotFound || errors.Is(err, errNowhere)
+}

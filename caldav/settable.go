@@ -1,0 +1,162 @@
+package caldav
+
+import (
+	"encoding/xml"
+	"net/http"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/zone"
+	"caldav-mcp-server/ical"
+)
+
+// element is an element of a request whose content its property understands.
+type element struct {
+	XMLName  xml.Name
+	Attrs    []xml.Attr `xml:",any,attr"`
+	Text     string     `xml:",chardata"`
+	Children []element  `xml:",any"`
+}
+
+// has tells whether the element holds one of that name.
+func (e *element) has(n xml.Name) bool {
+	return slices.ContainsFunc(e.Children, func(c element) bool { return c.XMLName == n })
+}
+
+// attr returns an attribute's value, or "".
+func (e *element) attr(local string) string {
+	for _, a := range e.Attrs {
+		if a.Name.Local == local && a.Name.Space == "" {
+			return a.Value
+		}
+	}
+	return ""
+}
+
+func unfit(format string, args ...any) error {
+	return refuseWith(http.StatusConflict, format, args...)
+}
+
+// setResourceType takes the one type that a client can make. RFC 5689 §3: resourcetype is
+// set when a collection is made, and stays.
+func setResourceType(_ *calendar.Properties, e *element) error {
+	if e == nil || !e.has(dav("collection")) || !e.has(caldav("calendar")) || len(e.Children) != 2 {
+		return breach("d:valid-resourcetype", "the only collections that can be made here are calendars: DAV:collection with CALDAV:calendar")
+	}
+	return nil
+}
+
+func setDisplayName(p *calendar.Properties, e *element) error {
+	p.Name = ""
+	if e != nil {
+		p.Name = strings.TrimSpace(e.Text)
+	}
+	return nil
+}
+
+func setDescription(p *calendar.Properties, e *element) error {
+	p.Description = nil
+	if e != nil {
+		p.Description = &e.Text
+	}
+	return nil
+}
+
+// setTimezone takes an iCalendar object with one VTIMEZONE (RFC 4791 §5.2.2), which is kept
+// as it is. Where its name says which zone it is, floating times follow that.
+func setTimezone(p *calendar.Properties, e *element) error {
+	if e == nil {
+		p.TimezoneData, p.Timezone = nil, zone.UTC().Name()
+		return nil
+	}
+	tz, err := soleTimezone(e.Text)
+	if err != nil {
+		return breach("c:valid-calendar-timezone", "calendar-timezone takes an iCalendar object with one VTIMEZONE: %s", err)
+	}
+	p.TimezoneData = &e.Text
+	if z, err := zone.Lookup(tz); err == nil {
+		p.Timezone = z.Name()
+	}
+	return nil
+}
+
+// soleTimezone returns the TZID of the one VTIMEZONE of an iCalendar object.
+func soleTimezone(text string) (string, error) {
+	doc, err := ical.Parse([]byte(text), ical.DefaultLimits())
+	if err != nil {
+		return "", err
+	}
+	cal, err := doc.Calendar()
+	if err != nil {
+		return "", err
+	}
+	zones := cal.AllComponents("VTIMEZONE")
+	if len(zones) != 1 {
+		return "", unfit("it has %d of them", len(zones))
+	}
+	id := zones[0].Property("TZID")
+	if id == nil {
+		return "", unfit("it has no TZID")
+	}
+	return id.Text(), nil
+}
+
+func setKinds(p *calendar.Properties, e *element) error {
+	p.Kinds = nil
+	if e == nil {
+		return nil
+	}
+	for _, c := range e.Children {
+		if k := calendar.Kind(strings.ToUpper(c.attr("name"))); c.XMLName == caldav("comp") && !p.Kinds.Has(k) {
+			p.Kinds = append(p.Kinds, k)
+		}
+	}
+	if len(p.Kinds) == 0 {
+		return breach("c:supported-calendar-component", "supported-calendar-component-set names the components that the calendar is to hold")
+	}
+	return nil
+}
+
+func setTransparency(p *calendar.Properties, e *element) error {
+	switch {
+	case e == nil || e.has(caldav("opaque")):
+		p.Transparent = false
+	case e.has(caldav("transparent")):
+		p.Transparent = true
+	default:
+		return unfit("schedule-calendar-transp is opaque or transparent")
+	}
+	return nil
+}
+
+// colorForm is what Apple's clients, which made the property up, send; others follow them.
+var colorForm = regexp.MustCompile(`^#([0-9A-Fa-f]{3}|[0-9A-Fa-f]{6}|[0-9A-Fa-f]{8})$`)
+
+func setColor(p *calendar.Properties, e *element) error {
+	p.Color = nil
+	if e == nil {
+		return nil
+	}
+	color := strings.TrimSpace(e.Text)
+	if !colorForm.MatchString(color) {
+		return unfit("calendar-color is #RRGGBB or #RRGGBBAA")
+	}
+	p.Color = &color
+	return nil
+}
+
+func setOrder(p *calendar.Properties, e *element) error {
+	p.Order = nil
+	if e == nil {
+		return nil
+	}
+	n, err := strconv.ParseInt(strings.TrimSpace(e.Text), 10, 64)
+	if err != nil {
+		return unfit("calendar-order is a whole number")
+	}
+	p.Order = &n
+	return nil
+}

@@ -1,0 +1,165 @@
+package caldav
+
+import (
+	"encoding/xml"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"caldav-mcp-server/calendar"
+)
+
+// syncRequest is DAV:sync-collection (RFC 6578 §6.1).
+type syncRequest struct {
+	XMLName xml.Name   `xml:"DAV: sync-collection"`
+	Token   *string    `xml:"DAV: sync-token"`
+	Level   string     `xml:"DAV: sync-level"`
+	Limit   *string    `xml:"DAV: limit>nresults"`
+	Prop    *requested `xml:"DAV: prop"`
+}
+
+// check reads what the elements say: how many results are wanted at most, 0 for all.
+func (q *syncRequest) check() (limit int, err error) {
+	if q.Token == nil || q.Prop == nil {
+		return 0, refuseWith(http.StatusBadRequest, "sync-collection takes DAV:sync-token, empty at first, and DAV:prop")
+	}
+	// Drafts of RFC 6578 had no sync-level, and some clients still leave it out.
+	switch level := strings.TrimSpace(q.Level); level {
+	case "", "1":
+	case "infinite":
+		return 0, breach("d:sync-traversal-supported", "calendars have one level: sync-level is 1")
+	default:
+		return 0, refuseWith(http.StatusBadRequest, "sync-level is 1")
+	}
+	if q.Limit == nil {
+		return 0, nil
+	}
+	limit, err = strconv.Atoi(strings.TrimSpace(*q.Limit))
+	if err != nil || limit < 1 {
+		return 0, refuseWith(http.StatusBadRequest, "nresults is a whole number from 1 on")
+	}
+	return limit, nil
+}
+
+// syncCollection answers RFC 6578 §3.2: what changed in a calendar since a token, by
+// version, up to the version that the calendar had when the request came.
+func (x *exchange) syncCollection(d *xml.Decoder, root xml.StartElement) error {
+	var q syncRequest
+	if err := readAll(d, d.DecodeElement(&q, &root)); err != nil {
+		return err
+	}
+	limit, err := q.check()
+	if err != nil {
+		return err
+	}
+	p, err := x.planFor(q.Prop, false)
+	if err != nil {
+		return err
+	}
+	r, err := x.find(x.at)
+	if err != nil {
+		return err
+	}
+	s := &synchronization{multistatus: x.multistatus(p), collection: r, version: r.calendar.Version}
+	for o, err := range x.service.Changes(x.r.Context(), x.caller, r.calendar, strings.TrimSpace(*q.Token)) {
+		if err != nil {
+			return err
+		}
+		// Paging is exact, since versions are in order: the token of a page is the version of its
+		// last change (§3.6).
+		if s.count == limit && limit > 0 {
+			s.more = true
+			break
+		}
+		if err := s.take(o); err != nil {
+			return err
+		}
+	}
+	return s.finish()
+}
+
+// synchronization is the answer to a sync-collection in the making.
+type synchronization struct {
+	*multistatus
+	collection *resource
+	// pending are changes whose calendar data has yet to be fetched.
+	pending []calendar.Object
+	count   int
+	// version is what the answer brings the client up to; more tells that there is more.
+	version calendar.Version
+	last    calendar.Version
+	more    bool
+}
+
+// take answers for one change, at once or along with others when bytes are wanted.
+func (s *synchronization) take(o calendar.Object) error {
+	s.count++
+	s.last = o.Version
+	if !s.plan.data {
+		return s.tell(o)
+	}
+	s.pending = append(s.pending, o)
+	if len(s.pending) < chunk {
+		return nil
+	}
+	return s.fetch()
+}
+
+// tell writes the present state of an object.
+func (s *synchronization) tell(o calendar.Object) error {
+	r := resource{x: s.x, at: s.collection.at, calendar: s.collection.calendar, object: o}
+	r.at.form, r.at.object = formObject, o.Name
+	if o.Deleted {
+		return s.gone(s.x.href(r.at))
+	}
+	return s.add(&r)
+}
+
+// fetch writes the pending changes with their bytes. An object that went away meanwhile is
+// left out: its tombstone has a later version and comes with the next synchronization.
+func (s *synchronization) fetch() error {
+	var names []calendar.ObjectName
+	for _, o := range s.pending {
+		if !o.Deleted {
+			names = append(names, o.Name)
+		}
+	}
+	f := &fetcher{x: s.x, data: true, calendars: map[calendar.Segment]calendar.Calendar{s.x.at.calendar: s.collection.calendar}}
+	found := make(map[place]*resource, len(names))
+	if len(names) > 0 {
+		if err := f.fetchFrom(s.x.at.calendar, names, found); err != nil {
+			return err
+		}
+	}
+	for _, o := range s.pending {
+		at := s.collection.at
+		at.form, at.object = formObject, o.Name
+		if r := found[at]; r != nil {
+			o = r.object
+		} else if !o.Deleted {
+			continue
+		}
+		if err := s.tell(o); err != nil {
+			return err
+		}
+	}
+	s.pending = s.pending[:0]
+	return nil
+}
+
+// finish writes what is left, and the token to go on from.
+func (s *synchronization) finish() error {
+	if err := s.fetch(); err != nil {
+		return err
+	}
+	if s.more {
+		s.truncated(s.collection.at)
+		s.version = s.last
+	}
+	token, err := s.x.syncTokenAt(s.collection.calendar, s.version)
+	if err != nil {
+		return err
+	}
+	s.element("d:sync-token", token.String())
+	return s.end()
+}
