@@ -15,7 +15,7 @@ func (s *Server) handler(d Door) http.Handler {
 	h = s.ownHost(h)
 	h = s.watch(h)
 	h = s.patience(h)
-	return s.record(&d, newRoutes(append([]string{aliveRoute, readyRoute}, d.Routes...)), h)
+	return s.record(&d, newRoutes(d.Base, append([]string{aliveRoute, readyRoute}, d.Routes...)), h)
 }
 
 // bounded cuts bodies that are longer than any that a door could want.

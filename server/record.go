@@ -50,7 +50,7 @@ func (s *Server) record(door *Door, routes routes, next http.Handler) http.Handl
 		record := &Record{
 			ID:     s.requestID(r),
 			door:   door.Name,
-			route:  routes.of(r.URL.Path),
+			route:  routes.of(r.URL.EscapedPath()),
 			method: knownMethod(r.Method),
 			tried:  r.Header.Get("Authorization") != "",
 		}

@@ -8,25 +8,32 @@ const otherRoute = "other"
 
 // routes are the patterns of a door. Logs and metrics name the pattern and never the path: a path
 // has the names of people and their calendars in it.
-type routes []route
+type routes struct {
+	base string
+	rows []route
+}
 
 type route struct {
 	pattern  string
 	segments []string
 }
 
-func newRoutes(patterns []string) routes {
-	all := make(routes, len(patterns))
+func newRoutes(base string, patterns []string) routes {
+	all := routes{base, make([]route, len(patterns))}
 	for i, p := range patterns {
-		all[i] = route{p, split(p)}
+		all.rows[i] = route{p, split(p)}
 	}
 	return all
 }
 
-// of returns the first pattern that a path matches; a slash at the end makes no difference.
+// of returns the first pattern that a path matches, with or without the base in front of it;
+// a slash at the end makes no difference. The path is as it was sent: %2F is no slash.
 func (rs routes) of(path string) string {
+	if rest := strings.TrimPrefix(path, rs.base); rest == "" || rest[0] == '/' {
+		path = rest
+	}
 	segments := split(path)
-	for _, r := range rs {
+	for _, r := range rs.rows {
 		if r.matches(segments) {
 			return r.pattern
 		}

@@ -4,7 +4,7 @@ import "testing"
 
 func TestRoutes(t *testing.T) {
 	t.Parallel()
-	rs := newRoutes([]string{"/", "/dav", "/dav/calendars/{user}", "/dav/calendars/{user}/{calendar}", "/mcp"})
+	rs := newRoutes("/cal", []string{"/", "/dav", "/dav/calendars/{user}", "/dav/calendars/{user}/{calendar}", "/mcp"})
 	for path, want := range map[string]string{
 		"/":                           "/",
 		"":                            "/",
@@ -15,6 +15,11 @@ func TestRoutes(t *testing.T) {
 		"/dav/calendars/ann/work/":    "/dav/calendars/{user}/{calendar}",
 		"/dav/calendars/ann/work/a/b": "other",
 		"/dav/ann":                    "other",
+		"/dav/calendars/a%2Fb":        "/dav/calendars/{user}",
+		"/cal/dav/calendars/ann/":     "/dav/calendars/{user}",
+		"/cal":                        "/",
+		"/cal/":                       "/",
+		"/calendars":                  "other",
 		"/wp-login.php":               "other",
 	} {
 		if got := rs.of(path); got != want {

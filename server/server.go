@@ -56,6 +56,9 @@ type Door struct {
 	// Routes are the patterns that requests are logged and counted under, such as
 	// "/dav/calendars/{user}/{calendar}/". What matches none is "other".
 	Routes []string
+	// Base is the path under which a proxy publishes the door ("/cal"), whether the proxy takes
+	// it away or not.
+	Base string
 	// MaxBody is the most that a request's body may have; the door's own, finer limits come after.
 	MaxBody int64
 }

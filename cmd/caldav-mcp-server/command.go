@@ -1,0 +1,50 @@
+package main
+
+import (
+	"context"
+	"flag"
+)
+
+// command is one row of the table of commands.
+type command struct {
+	name string
+	// operands are the names of the arguments that must be there.
+	operands []string
+	// summary is one line for the overview; details tell the rest.
+	summary, details string
+	// settings are the groups of settings that the command reads.
+	settings group
+	flags    func(*flag.FlagSet)
+	run      func(ctx context.Context, p *program, c config, operands []string) error
+}
+
+// commands are all there are, in the order in which the overview lists them.
+func commands() []command {
+	return []command{
+		serveCommand(),
+		createUserCommand(),
+		listUsersCommand(),
+		setPasswordCommand(),
+		deleteUserCommand(),
+		createTokenCommand(),
+		listTokensCommand(),
+		revokeTokenCommand(),
+		createCalendarCommand(),
+		listCalendarsCommand(),
+		migrateCommand(),
+		reindexCommand(),
+		healthCommand(),
+		versionCommand(),
+	}
+}
+
+func findCommand(word string) (command, error) {
+	var names []string
+	for _, c := range commands() {
+		if c.name == word {
+			return c, nil
+		}
+		names = append(names, c.name)
+	}
+	return command{}, wrongUsage("there is no command %q%s (%s help lists them)", word, didYouMean("", nearest(word, names)), name)
+}

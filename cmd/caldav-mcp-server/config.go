@@ -1,0 +1,202 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/url"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+
+	"caldav-mcp-server/server"
+)
+
+// config is what the settings came to.
+type config struct {
+	caldav, mcp address
+	// databaseURL is empty for the SQLite file in dataDir.
+	databaseURL string
+	dataDir     string
+	maxConns    int
+	baseURL     *url.URL
+	origins     []string
+	proxies     server.Proxies
+	metricsAddr string
+	journalDays int
+	logLevel    slog.Level
+	logJSON     bool
+}
+
+type address struct{ host, port string }
+
+func (a address) String() string { return net.JoinHostPort(a.host, a.port) }
+
+// reachable is the address to ask a door at from this machine: who listens everywhere listens on
+// the loopback too.
+func (a address) reachable() string {
+	switch a.host {
+	case "0.0.0.0", "":
+		return net.JoinHostPort("127.0.0.1", a.port)
+	case "::":
+		return net.JoinHostPort("::1", a.port)
+	}
+	return a.String()
+}
+
+// loadConfig reads the settings of some groups: the default, over it the environment, over it
+// the flags. An empty value counts as none.
+func loadConfig(groups group, environ []string, flags given) (config, error) {
+	var c config
+	if groups&serveSettings != 0 {
+		if err := checkUnknown(environ); err != nil {
+			return c, err
+		}
+	}
+	env := environment(environ)
+	for _, s := range settings(environ) {
+		if s.groups&groups == 0 {
+			continue
+		}
+		from, value, err := s.find(env, flags)
+		if err != nil {
+			return c, err
+		}
+		if value == "" {
+			continue
+		}
+		if err := s.set(&c, value); err != nil {
+			return c, s.malformed(from, value, err)
+		}
+	}
+	return c, nil
+}
+
+// malformed says which setting is wrong, and why. A secret is not repeated.
+func (s setting) malformed(from, value string, err error) error {
+	if s.secret {
+		return fmt.Errorf("%s is malformed: %w", from, err)
+	}
+	return fmt.Errorf("%s is malformed: %q %w", from, value, err)
+}
+
+func environment(environ []string) map[string]string {
+	env := make(map[string]string)
+	for _, entry := range environ {
+		key, value, _ := strings.Cut(entry, "=")
+		env[key] = value
+	}
+	return env
+}
+
+// find returns a setting's value and where it comes from, in the words of who gave it.
+func (s setting) find(env map[string]string, flags given) (from, value string, err error) {
+	if !s.secret {
+		switch {
+		case flags[s.flag()] != "":
+			return "--" + s.flag(), flags[s.flag()], nil
+		case env[s.env] != "":
+			return s.env, env[s.env], nil
+		}
+		return "the default of " + s.env, s.fallback, nil
+	}
+	if value := flags[s.flag()]; value != "" {
+		return "--" + s.flag(), value, checkArgument(s, value)
+	}
+	if file := flags[s.flag()+"-file"]; file != "" {
+		return readSecret("--"+s.flag()+"-file", file)
+	}
+	file := env[s.env+"_FILE"]
+	if file != "" && env[s.env] != "" {
+		return "", "", fmt.Errorf("both %s and %s_FILE are set: use one of them", s.env, s.env)
+	}
+	if file != "" {
+		return readSecret(s.env+"_FILE", file)
+	}
+	return s.env, cmp.Or(env[s.env], s.fallback), nil
+}
+
+// checkArgument refuses a password among the arguments, where every user of the machine can read it.
+func checkArgument(s setting, value string) error {
+	u, err := url.Parse(value)
+	if err != nil {
+		return fmt.Errorf("--%s is malformed: it is no URL", s.flag())
+	}
+	if _, has := u.User.Password(); has || u.Query().Has("password") {
+		return fmt.Errorf("--%s has a password in it, which everybody on this machine could see: use %s, %s_FILE or --%s-file",
+			s.flag(), s.env, s.env, s.flag())
+	}
+	return nil
+}
+
+func readSecret(from, file string) (string, string, error) {
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return "", "", fmt.Errorf("%s cannot be read: %w", from, err)
+	}
+	value := strings.TrimSpace(string(data))
+	if value == "" {
+		return "", "", fmt.Errorf("%s names %s, which is empty", from, file)
+	}
+	return from, value, nil
+}
+
+// dataHome is where the platform keeps an application's data, or "" where it does not say.
+func dataHome(environ []string) string {
+	env := environment(environ)
+	roots := map[string]string{
+		"windows": env["LOCALAPPDATA"],
+		"darwin":  under(env["HOME"], "Library", "Application Support"),
+		"ios":     under(env["HOME"], "Library", "Application Support"),
+	}
+	root, ok := roots[runtime.GOOS]
+	if !ok {
+		// The XDG base directory specification: a relative path is to be ignored.
+		root = under(env["HOME"], ".local", "share")
+		if xdg := env["XDG_DATA_HOME"]; filepath.IsAbs(xdg) {
+			root = xdg
+		}
+	}
+	return under(root, name)
+}
+
+func under(root string, elements ...string) string {
+	if root == "" {
+		return ""
+	}
+	return filepath.Join(append([]string{root}, elements...)...)
+}
+
+// database returns the URL of the store.
+func (c config) database() (string, error) {
+	if c.databaseURL != "" {
+		return c.databaseURL, nil
+	}
+	if c.dataDir == "" {
+		return "", wrongUsage("there is no home directory to keep data in: set DATA_DIR or DATABASE_URL")
+	}
+	return "sqlite:" + filepath.Join(c.dataDir, "calendar.db"), nil
+}
+
+// caldavURL and mcpURL are what clients are to be told. Behind a proxy one name serves both.
+func (c config) caldavURL() string {
+	if c.baseURL != nil {
+		return c.baseURL.JoinPath("/").String()
+	}
+	return "http://" + c.caldav.reachable() + "/"
+}
+
+func (c config) mcpURL() string {
+	if c.baseURL != nil {
+		return c.baseURL.JoinPath("mcp").String()
+	}
+	return "http://" + c.mcp.reachable() + "/mcp"
+}
+
+func validPort(port string) bool {
+	n, err := strconv.ParseUint(port, 10, 16)
+	return err == nil && strconv.FormatUint(n, 10) == port
+}

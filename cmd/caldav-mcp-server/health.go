@@ -1,0 +1,62 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+)
+
+const healthDetails = `
+It asks both doors of the server that runs on this machine with the same settings, and fails when one of them
+is not ready. Container engines call it.
+`
+
+// maxHealthAnswer bounds what is read of an answer: a line.
+const maxHealthAnswer = 1000
+
+func healthCommand() command {
+	var wait time.Duration
+	return command{
+		name: "health", settings: doorSettings,
+		summary: "ask the server on this machine whether it is ready", details: healthDetails,
+		flags: func(f *flag.FlagSet) {
+			f.DurationVar(&wait, "timeout", 4*time.Second, "how `LONG` to wait for the answers")
+		},
+		run: func(ctx context.Context, p *program, c config, _ []string) error {
+			ctx, cancel := context.WithTimeout(ctx, wait)
+			defer cancel()
+			err := errors.Join(askReady(ctx, "CalDAV", c.caldav), askReady(ctx, "MCP", c.mcp))
+			if err != nil {
+				return err
+			}
+			_, err = fmt.Fprintln(p.stdout, "ready")
+			return err
+		},
+	}
+}
+
+func askReady(ctx context.Context, door string, at address) error {
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+at.reachable()+"/readyz", nil)
+	if err != nil {
+		return fmt.Errorf("%s: %w", door, err)
+	}
+	// Not the default transport: the question must not leave the machine through a proxy.
+	answer, err := new(http.Transport).RoundTrip(r)
+	if err != nil {
+		return fmt.Errorf("the %s door does not answer: %w", door, err)
+	}
+	defer answer.Body.Close()
+	text, err := io.ReadAll(io.LimitReader(answer.Body, maxHealthAnswer))
+	if err != nil {
+		return fmt.Errorf("the %s door does not answer: %w", door, err)
+	}
+	if answer.StatusCode != http.StatusOK {
+		return fmt.Errorf("the %s door says: %s", door, shown(strings.TrimSpace(string(text))))
+	}
+	return nil
+}

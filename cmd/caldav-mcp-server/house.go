@@ -1,0 +1,171 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"time"
+
+	"caldav-mcp-server/auth"
+	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/store"
+)
+
+// house is what every command that touches data works in.
+type house struct {
+	store     *store.Store
+	auth      *auth.Service
+	calendars *calendar.Service
+}
+
+// How long a command waits for a database that is away: a person sits before the one, a machine
+// that is starting up before the other.
+const (
+	commandWait = 5 * time.Second
+	serveWait   = 2 * time.Minute
+)
+
+// openHouse opens the store and what stands on it. The tables may not be there yet.
+func (p *program) openHouse(ctx context.Context, c config, log *slog.Logger, wait time.Duration) (*house, error) {
+	url, err := c.database()
+	if err != nil {
+		return nil, err
+	}
+	s, err := store.Open(ctx, url, store.Options{MaxConns: c.maxConns, Wait: wait, Now: p.now, Logger: log})
+	if err != nil {
+		return nil, fmt.Errorf("opening the database: %w", err)
+	}
+	return &house{
+		store: s,
+		auth: auth.New(auth.Config{
+			Store: s, Now: p.now, NewID: p.newID, Logger: log,
+			Hasher: auth.Argon2id{Cost: auth.DefaultCost()}, Limits: auth.DefaultLimits(),
+		}),
+		calendars: calendar.NewService(calendar.Config{
+			Store: s, Limits: calendar.DefaultLimits(), Now: p.now, NewID: p.newID,
+		}),
+	}, nil
+}
+
+// withHouse lets a command work on the store and closes it afterwards. An empty database gets its
+// tables; one that is behind is left alone, since a server that runs may still work with it.
+func (p *program) withHouse(ctx context.Context, c config, work func(*house) error) (err error) {
+	h, err := p.openHouse(ctx, c, p.logger(slog.LevelWarn, false), commandWait)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, h.store.Close()) }()
+	schema, err := h.store.Schema(ctx)
+	if err != nil {
+		return fmt.Errorf("looking at the database's tables: %w", err)
+	}
+	if schema.Current > 0 && len(schema.Pending) > 0 {
+		return fmt.Errorf("the database's tables are those of an older version: restart the server with this one, or run %s migrate", name)
+	}
+	if !schema.Ready() {
+		if err := h.store.Migrate(ctx); err != nil {
+			return fmt.Errorf("making the tables: %w", err)
+		}
+	}
+	return work(h)
+}
+
+// caller is a user as the command line speaks for them.
+func caller(u calendar.User) calendar.Caller {
+	return calendar.Caller{User: u, Scopes: calendar.ScopeAll, Agent: "command line"}
+}
+
+// firstCalendars are what a new user begins with. One kind each: Apple's clients show a calendar
+// in Calendar or in Reminders, not in both.
+func firstCalendars(u calendar.User) []calendar.NewCalendar {
+	return []calendar.NewCalendar{
+		{Segment: "personal", Properties: calendar.Properties{Name: "Personal", Timezone: u.Timezone, Kinds: calendar.Kinds{calendar.Event}}},
+		{Segment: "tasks", Properties: calendar.Properties{Name: "Tasks", Timezone: u.Timezone, Kinds: calendar.Kinds{calendar.Todo}}},
+	}
+}
+
+// createUser makes a user with their first calendars, or nothing.
+func (h *house) createUser(ctx context.Context, n auth.NewUser) (calendar.User, error) {
+	user, err := h.auth.CreateUser(ctx, n)
+	if err != nil {
+		return user, err
+	}
+	for _, cal := range firstCalendars(user) {
+		if _, err := h.calendars.CreateCalendar(ctx, caller(user), cal); err != nil {
+			undone := h.auth.DeleteUser(context.WithoutCancel(ctx), user.Name)
+			return user, errors.Join(fmt.Errorf("making the calendar %q: %w", cal.Name, err), undone)
+		}
+	}
+	return user, nil
+}
+
+// ownCalendars returns the calendars that are a user's own.
+func (h *house) ownCalendars(ctx context.Context, u calendar.User) ([]calendar.Calendar, error) {
+	all, err := h.calendars.Calendars(ctx, caller(u))
+	var own []calendar.Calendar
+	for _, cal := range all {
+		if cal.Access == calendar.OwnerAccess {
+			own = append(own, cal)
+		}
+	}
+	return own, err
+}
+
+// listCalendars returns what one user sees, or what each user owns.
+func (h *house) listCalendars(ctx context.Context, user string) ([]calendar.Calendar, error) {
+	if user != "" {
+		u, err := h.auth.User(ctx, user)
+		if err != nil {
+			return nil, err
+		}
+		return h.calendars.Calendars(ctx, caller(u))
+	}
+	users, err := h.auth.Users(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var all []calendar.Calendar
+	for _, u := range users {
+		own, err := h.ownCalendars(ctx, u)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, own...)
+	}
+	return all, nil
+}
+
+// findCalendar understands what a person calls a calendar: its id, its address, or its name
+// where only one has it.
+func (h *house) findCalendar(ctx context.Context, u calendar.User, word string) (calendar.Calendar, error) {
+	all, err := h.calendars.Calendars(ctx, caller(u))
+	if err != nil {
+		return calendar.Calendar{}, err
+	}
+	var named []calendar.Calendar
+	for _, cal := range all {
+		if string(cal.ID) == word || string(cal.Address()) == word {
+			return cal, nil
+		}
+		if strings.EqualFold(cal.Name, word) {
+			named = append(named, cal)
+		}
+	}
+	switch len(named) {
+	case 1:
+		return named[0], nil
+	case 0:
+		return calendar.Calendar{}, fmt.Errorf("%s has no calendar %q: there are %s", u.Name, word, nameAll(all))
+	}
+	return calendar.Calendar{}, fmt.Errorf("%s has several calendars %q; say which by its id: %s", u.Name, word, nameAll(named))
+}
+
+func nameAll(all []calendar.Calendar) string {
+	if len(all) == 0 {
+		return "none"
+	}
+	words := each(all, func(c calendar.Calendar) string { return fmt.Sprintf("%q (%s)", shown(c.Name), c.ID) })
+	return strings.Join(words, ", ")
+}

@@ -1,0 +1,79 @@
+package main
+
+import (
+	"context"
+	"flag"
+	"strconv"
+	"strings"
+	"time"
+
+	"caldav-mcp-server/auth"
+	"caldav-mcp-server/calendar"
+)
+
+// listedToken is a token in JSON.
+type listedToken struct {
+	ID     calendar.TokenID `json:"id"`
+	User   string           `json:"user"`
+	Name   string           `json:"name"`
+	Scopes []string         `json:"scopes"`
+	// Calendars is null for a token that reaches all of the user's.
+	Calendars []calendar.CalendarID `json:"calendars"`
+	Created   *time.Time            `json:"created"`
+	Expires   *time.Time            `json:"expires"`
+	LastUsed  *time.Time            `json:"last_used"`
+	Revoked   *time.Time            `json:"revoked"`
+}
+
+func tokenJSON(t auth.Token) listedToken {
+	return listedToken{
+		t.ID, t.UserName, t.Name, strings.Split(auth.ScopeList(t.Scopes), ","), t.Calendars,
+		jsonTime(t.Created), jsonTime(t.Expires), jsonTime(t.LastUsed), jsonTime(t.Revoked),
+	}
+}
+
+func listTokensCommand() command {
+	var user string
+	var json bool
+	return command{
+		name: "list-tokens", settings: storeSettings, summary: "list access tokens, never their secrets",
+		flags: func(f *flag.FlagSet) {
+			f.StringVar(&user, "user", "", "only those of the user `NAME`")
+			asJSON(f, &json)
+		},
+		run: func(ctx context.Context, p *program, c config, _ []string) error {
+			return p.withHouse(ctx, c, func(h *house) error {
+				tokens, err := h.auth.Tokens(ctx, user)
+				if err != nil {
+					return err
+				}
+				if json {
+					return p.printJSON(each(tokens, tokenJSON))
+				}
+				now := p.now()
+				return p.printTable([]string{"ID", "USER", "NAME", "SCOPES", "CALENDARS", "LAST USED", "EXPIRES", "STATE"},
+					each(tokens, func(t auth.Token) []string { return tokenRow(t, now) }))
+			})
+		},
+	}
+}
+
+func tokenRow(t auth.Token, now time.Time) []string {
+	reach := "all"
+	if t.Calendars != nil {
+		reach = strconv.Itoa(len(t.Calendars))
+	}
+	return []string{
+		string(t.ID), t.UserName, t.Name, auth.ScopeList(t.Scopes), reach, shownTime(t.LastUsed), shownTime(t.Expires), tokenState(t, now),
+	}
+}
+
+func tokenState(t auth.Token, now time.Time) string {
+	switch {
+	case !t.Revoked.IsZero():
+		return "revoked"
+	case !t.Valid(now):
+		return "expired"
+	}
+	return "good"
+}

@@ -1,0 +1,12 @@
+package main
+
+import "log/slog"
+
+// logger writes to standard error, so that standard output has only what a command was asked for.
+func (p *program) logger(level slog.Level, json bool) *slog.Logger {
+	options := &slog.HandlerOptions{Level: level}
+	if json {
+		return slog.New(slog.NewJSONHandler(p.stderr, options))
+	}
+	return slog.New(slog.NewTextHandler(p.stderr, options))
+}

@@ -1,0 +1,146 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/netip"
+	"net/url"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"caldav-mcp-server/server"
+)
+
+// What a setting's value must look like. Each error goes on after the value: `"abc" is not …`.
+
+var hostName = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9.-]{0,252}[A-Za-z0-9])?$`)
+
+func setHost(field func(*config) *string) func(*config, string) error {
+	return func(c *config, value string) error {
+		bare := strings.TrimSuffix(strings.TrimPrefix(value, "["), "]")
+		if _, err := netip.ParseAddr(bare); err != nil && !hostName.MatchString(value) {
+			return errors.New("is neither an address nor a host name (the port is a setting of its own)")
+		}
+		*field(c) = bare
+		return nil
+	}
+}
+
+func setPort(field func(*config) *string) func(*config, string) error {
+	return func(c *config, value string) error {
+		if !validPort(value) {
+			return errors.New("is not a port: a number from 0 to 65535")
+		}
+		*field(c) = value
+		return nil
+	}
+}
+
+func setNumber(least, most int, field func(*config) *int) func(*config, string) error {
+	return func(c *config, value string) error {
+		n, err := strconv.Atoi(value)
+		if err != nil || n < least || n > most {
+			return fmt.Errorf("is not a number from %d to %d", least, most)
+		}
+		*field(c) = n
+		return nil
+	}
+}
+
+// setDatabase takes what the store understands. It tells nothing of the value: it has a password in it.
+func setDatabase(c *config, value string) error {
+	scheme, _, found := strings.Cut(value, ":")
+	if !found || (scheme != "postgres" && scheme != "postgresql" && scheme != "sqlite") {
+		return errors.New("it has to begin with postgres: or sqlite:")
+	}
+	if scheme != "sqlite" {
+		if _, err := url.Parse(value); err != nil {
+			// url.Error repeats the URL.
+			return errors.New("it is no URL; are special characters of the password encoded, such as %40 for @?")
+		}
+	}
+	c.databaseURL = value
+	return nil
+}
+
+func setDataDir(c *config, value string) error {
+	dir, err := filepath.Abs(value)
+	if err != nil {
+		return fmt.Errorf("is no directory: %w", err)
+	}
+	c.dataDir = dir
+	return nil
+}
+
+func setBaseURL(c *config, value string) error {
+	u, err := url.Parse(value)
+	switch {
+	case err != nil, u.Scheme != "http" && u.Scheme != "https", u.Host == "":
+		return errors.New("is not a URL such as https://calendar.example.org")
+	case u.User != nil, u.RawQuery != "", u.Fragment != "":
+		return errors.New("may have a path at most: no user, query or fragment")
+	}
+	u.Path = strings.TrimRight(u.Path, "/")
+	c.baseURL = u
+	return nil
+}
+
+func setOrigins(c *config, value string) error {
+	for origin := range strings.SplitSeq(value, ",") {
+		origin = strings.TrimSpace(origin)
+		if origin == "" {
+			continue
+		}
+		u, err := url.Parse(origin)
+		if err != nil || u.Scheme == "" || u.Host == "" || u.Scheme+"://"+u.Host != origin {
+			return fmt.Errorf("has %q in it, which is not an origin such as https://app.example.org", origin)
+		}
+		c.origins = append(c.origins, strings.ToLower(origin))
+	}
+	return nil
+}
+
+func setProxies(c *config, value string) error {
+	proxies, err := server.ParseProxies(value)
+	if err != nil {
+		return fmt.Errorf("has a fault: %w", err)
+	}
+	c.proxies = proxies
+	return nil
+}
+
+func setMetrics(c *config, value string) error {
+	if _, port, err := net.SplitHostPort(value); err != nil || !validPort(port) {
+		return errors.New("is not HOST:PORT, such as 127.0.0.1:9090")
+	}
+	c.metricsAddr = value
+	return nil
+}
+
+func setLogLevel(c *config, value string) error {
+	levels := map[string]slog.Level{
+		"debug": slog.LevelDebug, "info": slog.LevelInfo, "warn": slog.LevelWarn, "error": slog.LevelError,
+	}
+	level, ok := levels[strings.ToLower(value)]
+	if !ok {
+		return errors.New("is not debug, info, warn or error")
+	}
+	c.logLevel = level
+	return nil
+}
+
+func setLogFormat(c *config, value string) error {
+	switch strings.ToLower(value) {
+	case "json":
+		c.logJSON = true
+	case "text":
+		c.logJSON = false
+	default:
+		return errors.New("is not text or json")
+	}
+	return nil
+}

@@ -1,0 +1,139 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+)
+
+// exitCode is what the program's caller learns.
+type exitCode = int
+
+// The exit codes there are.
+const (
+	exitDone   exitCode = 0
+	exitFailed exitCode = 1 // the command could not do its work; standard error says why
+	exitUsage  exitCode = 2 // the command was called wrongly, or a setting is malformed
+)
+
+// name is how the program speaks of itself.
+const name = "caldav-mcp-server"
+
+// program is what commands have of the world around them.
+type program struct {
+	environ        []string
+	stdin          *os.File
+	stdout, stderr io.Writer
+	version        string
+	now            func() time.Time
+	newID          func() string
+}
+
+// usageError is a fault of who called the program.
+type usageError struct{ error }
+
+func (e usageError) Unwrap() error { return e.error }
+
+func wrongUsage(format string, args ...any) error {
+	return usageError{fmt.Errorf(format, args...)}
+}
+
+// run does what the arguments say.
+func (p *program) run(ctx context.Context, args []string) exitCode {
+	err := p.dispatch(ctx, args)
+	if err == nil || errors.Is(err, flag.ErrHelp) {
+		return exitDone
+	}
+	fmt.Fprintf(p.stderr, "%s: %v\n", name, err)
+	if _, wrong := errors.AsType[usageError](err); wrong {
+		return exitUsage
+	}
+	return exitFailed
+}
+
+func (p *program) dispatch(ctx context.Context, args []string) error {
+	if len(args) == 0 {
+		writeOverview(p.stderr)
+		return wrongUsage("no command given")
+	}
+	if isHelp(args[0]) {
+		return p.help(args[1:])
+	}
+	c, err := findCommand(args[0])
+	if err != nil {
+		return err
+	}
+	return p.invoke(ctx, c, args[1:])
+}
+
+func isHelp(word string) bool {
+	return word == "help" || word == "-h" || word == "-help" || word == "--help"
+}
+
+// invoke reads a command's flags and settings and runs it.
+func (p *program) invoke(ctx context.Context, c command, args []string) error {
+	flags := flag.NewFlagSet(c.name, flag.ContinueOnError)
+	flags.SetOutput(io.Discard)
+	flags.Usage = func() {}
+	if c.flags != nil {
+		c.flags(flags)
+	}
+	given := addSettings(flags, c.settings)
+	operands, err := parseFlags(flags, args)
+	if errors.Is(err, flag.ErrHelp) {
+		p.writeHelp(p.stdout, c)
+		return err
+	}
+	if err == nil && len(operands) != len(c.operands) {
+		err = wrongOperands(c, operands)
+	}
+	if err != nil {
+		return usageError{fmt.Errorf("%s: %w (see %s %s --help)", c.name, err, name, c.name)}
+	}
+	config, err := loadConfig(c.settings, p.environ, given)
+	if err != nil {
+		return usageError{err}
+	}
+	return c.run(ctx, p, config, operands)
+}
+
+// parseFlags reads flags and operands in any order, as people write them.
+func parseFlags(flags *flag.FlagSet, args []string) (operands []string, err error) {
+	for {
+		if err := flags.Parse(args); err != nil {
+			return nil, betterFlagError(flags, err)
+		}
+		rest := flags.Args()
+		if len(rest) == 0 {
+			return operands, nil
+		}
+		if consumed := len(args) - len(rest); consumed > 0 && args[consumed-1] == "--" {
+			return append(operands, rest...), nil
+		}
+		operands, args = append(operands, rest[0]), rest[1:]
+	}
+}
+
+// betterFlagError offers the nearest flag for one that there is not. The package flag has no type
+// for that error, only words.
+func betterFlagError(flags *flag.FlagSet, err error) error {
+	unknown, ok := strings.CutPrefix(err.Error(), "flag provided but not defined: -")
+	if !ok {
+		return err
+	}
+	var names []string
+	flags.VisitAll(func(f *flag.Flag) { names = append(names, f.Name) })
+	return fmt.Errorf("unknown flag --%s%s", strings.TrimLeft(unknown, "-"), didYouMean("--", nearest(strings.TrimLeft(unknown, "-"), names)))
+}
+
+func wrongOperands(c command, operands []string) error {
+	if len(operands) < len(c.operands) {
+		return fmt.Errorf("%s is missing", c.operands[len(operands)])
+	}
+	return fmt.Errorf("%q is one argument too many", operands[len(c.operands)])
+}

@@ -1,0 +1,148 @@
+package main
+
+import (
+	"flag"
+	"fmt"
+	"strings"
+)
+
+// group is a set of settings that belong together, by who reads them.
+type group uint8
+
+const (
+	// storeSettings say where the data is.
+	storeSettings group = 1 << iota
+	// doorSettings say where the doors are, for who opens them or asks there.
+	doorSettings
+	// addressSettings say how the doors are reached from outside.
+	addressSettings
+	// serveSettings are for serve alone.
+	serveSettings
+)
+
+// setting is one row of the table of settings.
+type setting struct {
+	// env is the name in the environment; the flag's follows from it.
+	env         string
+	placeholder string
+	fallback    string
+	help        string
+	groups      group
+	// secret settings can be read from a file, and their values stand in no error.
+	secret bool
+	set    func(*config, string) error
+}
+
+// flag returns the name of the setting's flag: CALDAV_PORT has --caldav-port.
+func (s setting) flag() string {
+	return strings.ReplaceAll(strings.ToLower(s.env), "_", "-")
+}
+
+// settings are all there are. The environment decides where the platform keeps data.
+func settings(environ []string) []setting {
+	return []setting{
+		{
+			env: "CALDAV_HOST", placeholder: "HOST", fallback: "127.0.0.1", groups: doorSettings | addressSettings,
+			help: "address that the CalDAV door listens at; 0.0.0.0 or :: for all", set: setHost(func(c *config) *string { return &c.caldav.host }),
+		},
+		{
+			env: "CALDAV_PORT", placeholder: "PORT", fallback: "5232", groups: doorSettings | addressSettings,
+			help: "its port; 0 takes a free one", set: setPort(func(c *config) *string { return &c.caldav.port }),
+		},
+		{
+			env: "MCP_HOST", placeholder: "HOST", fallback: "127.0.0.1", groups: doorSettings | addressSettings,
+			help: "address that the MCP door listens at", set: setHost(func(c *config) *string { return &c.mcp.host }),
+		},
+		{
+			env: "MCP_PORT", placeholder: "PORT", fallback: "5233", groups: doorSettings | addressSettings,
+			help: "its port; 0 takes a free one", set: setPort(func(c *config) *string { return &c.mcp.port }),
+		},
+		{
+			env: "DATABASE_URL", placeholder: "URL", groups: storeSettings, secret: true,
+			help: "postgres://USER:PASSWORD@HOST/NAME, or sqlite:PATH; without it a SQLite file in DATA_DIR", set: setDatabase,
+		},
+		{
+			env: "DATA_DIR", placeholder: "DIR", fallback: dataHome(environ), groups: storeSettings,
+			help: "directory of the SQLite file", set: setDataDir,
+		},
+		{
+			env: "DB_MAX_CONNS", placeholder: "N", groups: storeSettings,
+			help: "most connections to Postgres (16 if not set), or readers of the SQLite file (4)", set: setNumber(1, 1000, func(c *config) *int { return &c.maxConns }),
+		},
+		{
+			env: "BASE_URL", placeholder: "URL", groups: addressSettings,
+			help: "how clients reach the CalDAV door from outside, such as https://calendar.example.org", set: setBaseURL,
+		},
+		{
+			env: "ALLOWED_ORIGINS", placeholder: "LIST", groups: serveSettings,
+			help: "web origins whose pages may call the server, such as https://app.example.org", set: setOrigins,
+		},
+		{
+			env: "TRUSTED_PROXIES", placeholder: "LIST", groups: serveSettings,
+			help: "addresses or networks of reverse proxies whose X-Forwarded-* headers are believed", set: setProxies,
+		},
+		{
+			env: "METRICS_ADDR", placeholder: "HOST:PORT", groups: serveSettings,
+			help: "where /metrics is served for Prometheus; nowhere when not set", set: setMetrics,
+		},
+		{
+			env: "JOURNAL_DAYS", placeholder: "N", fallback: "30", groups: serveSettings,
+			help: "days that old versions and deleted objects are kept", set: setNumber(1, 36500, func(c *config) *int { return &c.journalDays }),
+		},
+		{
+			env: "LOG_LEVEL", placeholder: "LEVEL", fallback: "info", groups: serveSettings,
+			help: "debug, info, warn or error", set: setLogLevel,
+		},
+		{
+			env: "LOG_FORMAT", placeholder: "FORMAT", fallback: "text", groups: serveSettings,
+			help: "text or json", set: setLogFormat,
+		},
+	}
+}
+
+// given are the settings that flags gave, by the flag's name.
+type given map[string]string
+
+// addSettings makes a flag of each setting.
+func addSettings(flags *flag.FlagSet, groups group) given {
+	values := make(given)
+	for _, s := range settings(nil) {
+		if s.groups&groups == 0 {
+			continue
+		}
+		for _, name := range s.flags() {
+			flags.Func(name, s.help, func(value string) error {
+				values[name] = value
+				return nil
+			})
+		}
+	}
+	return values
+}
+
+func (s setting) flags() []string {
+	if s.secret {
+		return []string{s.flag(), s.flag() + "-file"}
+	}
+	return []string{s.flag()}
+}
+
+// checkUnknown refuses variables that look like ours and are not: one that is misspelt would
+// otherwise be ignored in silence.
+func checkUnknown(environ []string) error {
+	known := make(map[string]bool)
+	var names []string
+	for _, s := range settings(environ) {
+		known[s.env], known[s.env+"_FILE"] = true, s.secret
+		names = append(names, s.env)
+	}
+	for _, entry := range environ {
+		env, value, _ := strings.Cut(entry, "=")
+		ours := strings.HasPrefix(env, "CALDAV_") || strings.HasPrefix(env, "MCP_")
+		if ours && value != "" && !known[env] {
+			return fmt.Errorf("%s in the environment is no setting of this program%s (%s serve --help lists them; unset it if it is another program's)",
+				env, didYouMean("", nearest(env, names)), name)
+		}
+	}
+	return nil
+}

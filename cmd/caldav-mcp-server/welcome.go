@@ -1,0 +1,90 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+
+	"caldav-mcp-server/auth"
+)
+
+// welcome is what the first start tells, once.
+type welcome struct {
+	caldavURL, mcpURL string
+	user, password    string
+	token             auth.Secret
+}
+
+func (v welcome) write(w io.Writer) error {
+	block, err := hostBlock(v.mcpURL, v.token)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(w, `
+This is the first start, and what follows is shown only now: keep it.
+
+  Calendar clients (CalDAV)
+    URL       %s
+    user      %s
+    password  %s
+
+  Assistants (MCP)
+    URL       %s
+    token     %s
+
+  Claude Code
+    %s
+
+  Other hosts
+%s
+
+`, v.caldavURL, v.user, v.password, v.mcpURL, v.token, claudeLine(v.mcpURL, v.token), block)
+	if err != nil {
+		return fmt.Errorf("showing the first user: %w", err)
+	}
+	return nil
+}
+
+// writeTokenHelp shows a new token and what to paste where.
+func writeTokenHelp(w io.Writer, url string, t auth.Token, secret auth.Secret) error {
+	block, err := hostBlock(url, secret)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(w, `The token of %s for %q is shown only now: keep it.
+
+  URL       %s
+  token     %s
+  id        %s   (for revoke-token)
+
+  Claude Code
+    %s
+
+  Other hosts
+%s
+`, t.UserName, shown(t.Name), url, secret, t.ID, claudeLine(url, secret), block)
+	if err != nil {
+		return fmt.Errorf("showing the token: %w", err)
+	}
+	return nil
+}
+
+func claudeLine(url string, token auth.Secret) string {
+	return fmt.Sprintf(`claude mcp add --transport http calendar %s --header "Authorization: Bearer %s"`, url, token)
+}
+
+// hostBlock is the configuration that most MCP hosts read.
+func hostBlock(url string, token auth.Secret) (string, error) {
+	type server struct {
+		Type    string            `json:"type"`
+		URL     string            `json:"url"`
+		Headers map[string]string `json:"headers"`
+	}
+	block, err := json.MarshalIndent(map[string]map[string]server{
+		"mcpServers": {"calendar": {"http", url, map[string]string{"Authorization": "Bearer " + string(token)}}},
+	}, "    ", "  ")
+	if err != nil {
+		return "", fmt.Errorf("writing JSON: %w", err)
+	}
+	return "    " + string(block), nil
+}
