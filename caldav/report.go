@@ -4,7 +4,6 @@ import (
 	"encoding/xml"
 	"errors"
 	"io"
-	"net/http"
 )
 
 // report is a row of the reports table. run decodes the rest of the request from its root
