@@ -1,0 +1,155 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"caldav-mcp-server/calendar"
+)
+
+// accessWords are the levels of access as the shares have them.
+var accessWords = [...]string{
+	calendar.FreeBusyAccess: "freebusy",
+	calendar.ReadAccess:     "read",
+	calendar.WriteAccess:    "read-write",
+}
+
+// calendarColumns are written so that a select from calendars and an update's RETURNING may both
+// have them.
+const calendarColumns = `id, owner_id, segment, version, pruned, created, modified, name, color, position, kinds,
+	transparent, timezone, description, timezone_data, (SELECT u.name FROM users u WHERE u.id = owner_id)`
+
+// selectCalendars yields calendars as the user $1 sees them. Whose they are stands in a select of
+// its own behind it, which an index answers; an OR over owner and share would read all calendars.
+const selectCalendars = `SELECT ` + calendarColumns + `,
+	CASE WHEN owner_id = $1 THEN 'owner' ELSE COALESCE(
+		(SELECT s.access FROM shares s WHERE s.calendar_id = calendars.id AND s.user_id = $1), '') END
+	FROM calendars WHERE trashed IS NULL AND id `
+
+// calendarRow is a calendar as the columns have it.
+type calendarRow struct {
+	cal               calendar.Calendar
+	created, modified int64
+	kinds             string
+}
+
+func (r *calendarRow) fields() []any {
+	c := &r.cal
+	return []any{
+		&c.ID, &c.Owner, &c.Segment, &c.Version, &c.Pruned, &r.created, &r.modified, &c.Name, &c.Color,
+		&c.Order, &r.kinds, &c.Transparent, &c.Timezone, &c.Description, &c.TimezoneData, &c.OwnerName,
+	}
+}
+
+func (r *calendarRow) result() calendar.Calendar {
+	c := r.cal
+	c.Created, c.Modified = moment(r.created), moment(r.modified)
+	for word := range strings.SplitSeq(r.kinds, ",") {
+		c.Kinds = append(c.Kinds, calendar.Kind(word))
+	}
+	return c
+}
+
+// scanCalendar scans a row of selectCalendars.
+func scanCalendar(row scanner) (calendar.Calendar, error) {
+	var r calendarRow
+	var access string
+	if err := row.Scan(append(r.fields(), &access)...); err != nil {
+		return calendar.Calendar{}, err
+	}
+	c := r.result()
+	c.Access = accessOf(access)
+	return c, nil
+}
+
+// accessOf reads a word. One that a newer program wrote means nothing here, rather than too much.
+func accessOf(word string) calendar.Access {
+	if word == "owner" {
+		return calendar.OwnerAccess
+	}
+	for access, known := range accessWords {
+		if known == word {
+			return calendar.Access(access)
+		}
+	}
+	return calendar.NoAccess
+}
+
+// Calendars implements [calendar.Store].
+func (s *Store) Calendars(ctx context.Context, user calendar.UserID) ([]calendar.Calendar, error) {
+	return rowsOf(ctx, s.reads, scanCalendar, selectCalendars+`IN (
+			SELECT id FROM calendars WHERE owner_id = $1 UNION ALL SELECT calendar_id FROM shares WHERE user_id = $1)
+		ORDER BY owner_id <> $1, position NULLS LAST, name, id`, user)
+}
+
+// Calendar implements [calendar.Store].
+func (s *Store) Calendar(ctx context.Context, user calendar.UserID, id calendar.CalendarID) (calendar.Calendar, error) {
+	return rowOf(ctx, s.reads, scanCalendar, selectCalendars+`= $2`, user, id)
+}
+
+// CalendarAt implements [calendar.Store]. Should a user have named an own calendar after the id of
+// one that is shared with them, their own is meant.
+func (s *Store) CalendarAt(ctx context.Context, user calendar.UserID, address calendar.Segment) (calendar.Calendar, error) {
+	return rowOf(ctx, s.reads, scanCalendar, selectCalendars+`IN (
+			SELECT id FROM calendars WHERE owner_id = $1 AND segment = $2 AND trashed IS NULL
+			UNION ALL SELECT calendar_id FROM shares WHERE user_id = $1 AND calendar_id = $2)
+		ORDER BY owner_id <> $1 LIMIT 1`, user, address)
+}
+
+// Advance implements [calendar.Tx]. The update takes the row's lock, which lasts until the commit.
+func (t *Tx) Advance(ctx context.Context, id calendar.CalendarID) (calendar.Calendar, error) {
+	return rowOf(ctx, &t.statements, scanAdvanced, `UPDATE calendars SET version = version + 1, modified = $2
+		WHERE id = $1 AND trashed IS NULL RETURNING `+calendarColumns, id, t.store.now())
+}
+
+func scanAdvanced(row scanner) (calendar.Calendar, error) {
+	var r calendarRow
+	err := row.Scan(r.fields()...)
+	return r.result(), err
+}
+
+// InsertCalendar implements [calendar.Tx].
+func (t *Tx) InsertCalendar(ctx context.Context, c calendar.Calendar) error {
+	_, err := t.exec(ctx, `INSERT INTO calendars (id, owner_id, segment, version, pruned, created, modified, name, color,
+			position, kinds, transparent, timezone, description, timezone_data)
+		VALUES ($1, $2, $3, 0, 0, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`,
+		c.ID, c.Owner, c.Segment, c.Created.Unix(), c.Modified.Unix(), c.Name, c.Color,
+		c.Order, c.Kinds.String(), c.Transparent, c.Timezone, c.Description, c.TimezoneData)
+	return taken(err, calendar.RuleResourceMustBeNil, "a calendar has this address already")
+}
+
+// taken says what it is that exists.
+func taken(err error, rule calendar.Rule, message string) error {
+	if err == nil || calendar.ReasonOf(err) != calendar.Exists {
+		return err
+	}
+	return &calendar.Error{Reason: calendar.Exists, Rule: rule, Message: message, Cause: errors.Unwrap(err)}
+}
+
+// UpdateCalendar implements [calendar.Tx].
+func (t *Tx) UpdateCalendar(ctx context.Context, id calendar.CalendarID, p calendar.Properties) error {
+	return expectRow(t.exec(ctx, `UPDATE calendars SET name = $2, color = $3, position = $4, kinds = $5, transparent = $6,
+			timezone = $7, description = $8, timezone_data = $9 WHERE id = $1`,
+		id, p.Name, p.Color, p.Order, p.Kinds.String(), p.Transparent, p.Timezone, p.Description, p.TimezoneData))
+}
+
+// TrashCalendar implements [calendar.Tx].
+func (t *Tx) TrashCalendar(ctx context.Context, id calendar.CalendarID) error {
+	return expectRow(t.exec(ctx, `UPDATE calendars SET trashed = $2 WHERE id = $1 AND trashed IS NULL`, id, t.store.now()))
+}
+
+// Share gives a user access to another one's calendar, in place of what they had; NoAccess takes
+// it away. NotFound when the calendar or the user does not exist.
+func (s *Store) Share(ctx context.Context, id calendar.CalendarID, user calendar.UserID, access calendar.Access) error {
+	if access == calendar.NoAccess {
+		_, err := s.write(ctx, `DELETE FROM shares WHERE calendar_id = $1 AND user_id = $2`, id, user)
+		return err
+	}
+	if int(access) >= len(accessWords) {
+		return calendar.Errorf(calendar.Invalid, "", "a share cannot make somebody the owner")
+	}
+	_, err := s.write(ctx, `INSERT INTO shares (calendar_id, user_id, access, created) VALUES ($1, $2, $3, $4)
+		ON CONFLICT (calendar_id, user_id) DO UPDATE SET access = excluded.access`, id, user, accessWords[access], s.now())
+	return err
+}

@@ -1,0 +1,80 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+
+	"caldav-mcp-server/calendar"
+)
+
+// engine is all in which the databases differ.
+type engine struct {
+	// name stands in the file names of migrations for this engine alone.
+	name string
+	// begin starts a transaction that writes.
+	begin string
+	// migrate, run first in the transaction of a migration, keeps other processes from migrating.
+	migrate string
+	// countMigrations yields 1 where the table of migrations is there, 0 where it is not.
+	countMigrations string
+	// fault tells what an error of the driver means.
+	fault func(error) fault
+}
+
+// fault is what the program can make of a database's error.
+type fault uint8
+
+const (
+	faultOther    fault = iota
+	faultTaken          // a unique index has the value already
+	faultOrphan         // a foreign key points at nothing
+	faultConflict       // another transaction was in the way: try again
+	faultAway           // the database cannot be reached
+	faultSlow           // the statement took too long
+	faultFull           // the disk is full
+	faultText           // a text that cannot be stored: not UTF-8, or with a NUL
+)
+
+// faults renders each fault as an error of the middle. What is not here is an internal error.
+var faults = [...]struct {
+	reason  calendar.Reason
+	rule    calendar.Rule
+	message string
+}{
+	faultTaken:    {calendar.Exists, "", "there is one already"},
+	faultOrphan:   {calendar.NotFound, "", "what it belongs to does not exist"},
+	faultConflict: {calendar.Unavailable, "", "the database is too busy"},
+	faultAway:     {calendar.Unavailable, "", "the database cannot be reached"},
+	faultSlow:     {calendar.Unavailable, "", "the database took too long"},
+	faultFull:     {calendar.Unavailable, calendar.RuleDiskSpace, "the disk of the database is full"},
+	faultText:     {calendar.Invalid, "", "a text is not valid UTF-8 or contains a NUL"},
+}
+
+// translate turns an error of a driver into one of the middle where its reason can be told. What
+// came about because the caller gave up remains the context's error.
+func (e *engine) translate(ctx context.Context, err error) error {
+	var known *calendar.Error
+	switch {
+	case err == nil, errors.As(err, &known):
+		return err
+	case errors.Is(err, sql.ErrNoRows):
+		return &calendar.Error{Reason: calendar.NotFound, Message: "there is none", Cause: err}
+	case ctx.Err() != nil:
+		return errors.Join(ctx.Err(), err)
+	}
+	kind := e.fault(err)
+	if kind == faultOther {
+		return err
+	}
+	row := faults[kind]
+	return &calendar.Error{Reason: row.reason, Rule: row.rule, Message: row.message, Cause: err}
+}
+
+// expectRow makes a statement that was to change a row, and found none, an error.
+func expectRow(changed int64, err error) error {
+	if err == nil && changed == 0 {
+		return &calendar.Error{Reason: calendar.NotFound, Message: "there is none", Cause: sql.ErrNoRows}
+	}
+	return err
+}

@@ -1,0 +1,197 @@
+package store
+
+import (
+	"context"
+	"iter"
+	"slices"
+
+	"caldav-mcp-server/calendar"
+)
+
+const (
+	// pageRows and pageBytes bound what is held of a listing: the rows of a page, and the bytes of
+	// their data, past which the page ends early.
+	pageRows  = 512
+	pageBytes = 1 << 20
+	// firstDataRows is the size of the first page with data. Postgres sends a page to its end, also
+	// when we stop reading it, so pages grow only while the objects prove to be small.
+	firstDataRows = 64
+)
+
+// drain yields the objects of page after page. No page holds a connection while its objects are
+// consumed: a slow client must not keep one from others.
+func drain(next func() (objects []calendar.Object, more bool, err error), yield func(calendar.Object, error) bool) {
+	for more := true; more; {
+		var objects []calendar.Object
+		var err error
+		if objects, more, err = next(); err != nil {
+			yield(calendar.Object{}, err)
+			return
+		}
+		for _, o := range objects {
+			if !yield(o, nil) {
+				return
+			}
+		}
+	}
+}
+
+// Objects implements [calendar.Store]. Search and Data are left out unless q.WithData asks for them.
+func (s *Store) Objects(ctx context.Context, cal calendar.CalendarID, q calendar.ObjectQuery) iter.Seq2[calendar.Object, error] {
+	return func(yield func(calendar.Object, error) bool) {
+		l := newListing(s.reads, cal, q)
+		drain(func() ([]calendar.Object, bool, error) { return l.next(ctx) }, yield)
+	}
+}
+
+const (
+	// selectObjects takes the first eight arguments of a listing. The sums keep the planners from
+	// taking the index of spans where it is not meant: they cannot know how long a span is.
+	selectObjects = `SELECT ` + headColumns + `,
+		CASE WHEN $2 THEN search ELSE '' END, CASE WHEN $2 THEN data END
+		FROM objects WHERE calendar_id = $1 AND NOT deleted AND ($3 = '' OR kind IN ($3, $4, $5, $6))
+		AND span_start + 0 < $7 AND span_end + 0 >= $8 `
+
+	listAll = selectObjects + `AND name > $9 ORDER BY name LIMIT $10`
+
+	// listSpan sorts by what no index has, for the same reason.
+	listSpan = selectObjects + `AND name > $9 AND (
+			reach = 0 AND span_start >= $11 AND span_start < $7 AND span_end >= $8
+			OR reach = 1 AND span_start >= $12 AND span_start < $7 AND span_end >= $8
+			OR reach = 2 AND span_start >= $13 AND span_start < $7 AND span_end >= $8
+			OR reach = 3 AND span_start < $7 AND span_end >= $8)
+		ORDER BY name || '' LIMIT $10`
+
+	// maxSpanRows is when a listing by span turns into a walk over all: every page of it reads all
+	// that is within the span, so that many pages would cost more than the walk.
+	maxSpanRows = 1000
+)
+
+// listNames are the queries for as many names as a listing may ask for at a time. A fixed few keep
+// the prepared statements few; room that is left over is filled with the last name.
+var listNames = [...]struct {
+	names int
+	text  string
+}{
+	{1, selectObjects + `AND name = $9`},
+	{8, selectObjects + `AND name IN ($9, $10, $11, $12, $13, $14, $15, $16) ORDER BY name`},
+	{64, selectObjects + `AND name IN (
+		$9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24,
+		$25, $26, $27, $28, $29, $30, $31, $32, $33, $34, $35, $36, $37, $38, $39, $40,
+		$41, $42, $43, $44, $45, $46, $47, $48, $49, $50, $51, $52, $53, $54, $55, $56,
+		$57, $58, $59, $60, $61, $62, $63, $64, $65, $66, $67, $68, $69, $70, $71, $72) ORDER BY name`},
+}
+
+// listing is the state of one run of Objects.
+type listing struct {
+	reads *statements
+	// filter is the first eight arguments.
+	filter  []any
+	window  span
+	bySpan  bool
+	byNames bool
+	names   []calendar.ObjectName
+	last    calendar.ObjectName
+	rows    int
+	seen    int
+}
+
+func newListing(reads *statements, cal calendar.CalendarID, q calendar.ObjectQuery) *listing {
+	l := &listing{
+		reads:   reads,
+		window:  span{valueOr(q.From, beginning), valueOr(q.Until, endless)},
+		bySpan:  q.From != nil || q.Until != nil,
+		byNames: q.Names != nil,
+		names:   slices.Compact(slices.Sorted(slices.Values(q.Names))),
+		rows:    pageRows,
+	}
+	if q.WithData {
+		l.rows = firstDataRows
+	}
+	l.filter = []any{cal, q.WithData}
+	for _, kind := range kindSlots(q.Kinds) {
+		l.filter = append(l.filter, kind)
+	}
+	l.filter = append(l.filter, l.window.end, l.window.start)
+	return l
+}
+
+// kindSlots fills the four places for kinds; an empty first one means any kind.
+func kindSlots(kinds calendar.Kinds) [4]string {
+	var slots [4]string
+	if kinds == nil {
+		return slots
+	}
+	slots = [4]string{"-", "-", "-", "-"} // no kind is called so
+	for i, kind := range calendar.AllKinds() {
+		if kinds.Has(kind) {
+			slots[i] = string(kind)
+		}
+	}
+	return slots
+}
+
+// next reads a page.
+func (l *listing) next(ctx context.Context) ([]calendar.Object, bool, error) {
+	switch {
+	case l.byNames:
+		return l.nextNames(ctx)
+	case l.bySpan && l.seen < maxSpanRows:
+		return l.page(ctx, listSpan, l.last, l.rows,
+			before(l.window.start, reaches[0]), before(l.window.start, reaches[1]), before(l.window.start, reaches[2]))
+	default:
+		return l.page(ctx, listAll, l.last, l.rows)
+	}
+}
+
+// page reads up to l.rows objects, and settles how many the next page takes.
+func (l *listing) page(ctx context.Context, text string, args ...any) ([]calendar.Object, bool, error) {
+	objects, cut, err := l.read(ctx, text, args...)
+	more := cut || len(objects) == l.rows
+	if len(objects) > 0 {
+		l.last = objects[len(objects)-1].Name
+	}
+	l.seen += len(objects)
+	if cut {
+		l.rows = max(1, len(objects))
+	} else {
+		l.rows = min(2*l.rows, pageRows)
+	}
+	return objects, more, err
+}
+
+// nextNames reads the next few of the names asked for.
+func (l *listing) nextNames(ctx context.Context) ([]calendar.Object, bool, error) {
+	if len(l.names) == 0 {
+		return nil, false, nil
+	}
+	few := len(listNames) - 1
+	for few > 0 && listNames[few-1].names >= len(l.names) {
+		few--
+	}
+	args := make([]any, listNames[few].names)
+	for i := range args {
+		args[i] = l.names[min(i, len(l.names)-1)]
+	}
+	objects, cut, err := l.read(ctx, listNames[few].text, args...)
+	if cut {
+		past, _ := slices.BinarySearch(l.names, objects[len(objects)-1].Name)
+		l.names = l.names[past+1:]
+	} else {
+		l.names = l.names[min(len(args), len(l.names)):]
+	}
+	return objects, len(l.names) > 0, err
+}
+
+// read runs a query of the listing until there are no more rows, or, then it is cut, bytes enough.
+func (l *listing) read(ctx context.Context, text string, args ...any) (objects []calendar.Object, cut bool, err error) {
+	room := pageBytes
+	err = l.reads.each(ctx, func(row scanner) (bool, error) {
+		o, err := scanObject(row)
+		objects = append(objects, o)
+		room -= len(o.Data)
+		cut = room <= 0
+		return !cut, err
+	}, text, slices.Concat(l.filter, args)...)
+	return objects, cut, err
+}

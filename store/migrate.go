@@ -1,0 +1,211 @@
+package store
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io/fs"
+	"path"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"caldav-mcp-server/calendar"
+)
+
+// Schema is how far a database's tables are.
+type Schema struct {
+	// Current is the number of the latest migration in the database, 0 in an empty one; Wanted
+	// that of the program.
+	Current, Wanted int
+	// Pending are the files of the program that the database lacks; Unknown those in the database
+	// that the program does not know: it is older than the database.
+	Pending, Unknown []string
+}
+
+// Ready tells whether the program can work with the database.
+func (s Schema) Ready() bool { return len(s.Pending) == 0 && len(s.Unknown) == 0 }
+
+// migration is one file of the program's, or one row of the database's.
+type migration struct {
+	name     string
+	checksum string
+	text     string // empty when it comes from the database
+}
+
+// Migrate brings the database's tables up to date. Each migration is a transaction of its own.
+// Several processes may migrate at once: each waits for its turn and does what is left to do.
+func (s *Store) Migrate(ctx context.Context) error {
+	wanted, err := s.wanted()
+	if err != nil {
+		return err
+	}
+	for {
+		more := false
+		err := s.transact(ctx, func(t *Tx) error {
+			var err error
+			more, err = t.migrateOnce(ctx, wanted)
+			return err
+		})
+		if err != nil || !more {
+			return err
+		}
+	}
+}
+
+// migrateOnce applies the first migration that the database lacks, or, when there is none, makes
+// sure that the row of meta is there.
+func (t *Tx) migrateOnce(ctx context.Context, wanted []migration) (more bool, err error) {
+	if t.engine.migrate != "" {
+		if _, err := t.exec(ctx, t.engine.migrate); err != nil {
+			return false, err
+		}
+	}
+	const table = `CREATE TABLE IF NOT EXISTS migrations (
+		name TEXT NOT NULL PRIMARY KEY, checksum TEXT NOT NULL, applied BIGINT NOT NULL)`
+	if _, err := t.exec(ctx, table); err != nil {
+		return false, err
+	}
+	applied, err := t.applied(ctx)
+	if err != nil {
+		return false, err
+	}
+	pending, err := compare(wanted, applied)
+	if err != nil {
+		return false, err
+	}
+	if len(pending) == 0 {
+		return false, t.insertMeta(ctx)
+	}
+	return true, t.apply(ctx, pending[0])
+}
+
+func (t *Tx) apply(ctx context.Context, m migration) error {
+	if _, err := t.run(ctx, m.text); err != nil {
+		return fmt.Errorf("migration %s: %w", m.name, t.engine.translate(ctx, err))
+	}
+	_, err := t.exec(ctx, `INSERT INTO migrations (name, checksum, applied) VALUES ($1, $2, $3)`,
+		m.name, m.checksum, t.store.now())
+	return err
+}
+
+// insertMeta begins the store's first epoch.
+func (t *Tx) insertMeta(ctx context.Context) error {
+	_, err := t.exec(ctx, `INSERT INTO meta (id, epoch, credentials, derivation) VALUES (1, $1, $2, 0)
+		ON CONFLICT (id) DO NOTHING`, newEpoch(), t.store.options.Now().UnixMicro())
+	return err
+}
+
+// newEpoch makes a name that no other store has.
+func newEpoch() string { return strings.ToLower(rand.Text()) }
+
+// Schema returns how far the database's tables are.
+func (s *Store) Schema(ctx context.Context) (Schema, error) {
+	wanted, err := s.wanted()
+	if err != nil {
+		return Schema{}, err
+	}
+	applied, err := s.reads.applied(ctx)
+	if err != nil {
+		return Schema{}, err
+	}
+	return Schema{
+		Current: lastNumber(applied), Wanted: lastNumber(wanted),
+		Pending: missing(wanted, applied), Unknown: missing(applied, wanted),
+	}, nil
+}
+
+// applied returns the migrations of the database, which may have no table of them yet.
+func (s *statements) applied(ctx context.Context) ([]migration, error) {
+	tables, err := rowOf(ctx, s, scanNumber, s.engine.countMigrations)
+	if err != nil || tables == 0 {
+		return nil, err
+	}
+	return rowsOf(ctx, s, func(row scanner) (migration, error) {
+		var m migration
+		err := row.Scan(&m.name, &m.checksum)
+		return m, err
+	}, `SELECT name, checksum FROM migrations ORDER BY name`)
+}
+
+// fileName is the form of a migration's name: number, words, and the engine it is for, if not all.
+var fileName = regexp.MustCompile(`^(\d{4})_[a-z0-9_]+(?:\.([a-z]+))?\.sql$`)
+
+// wanted returns the program's migrations for this engine, in order.
+func (s *Store) wanted() ([]migration, error) {
+	names, err := fs.Glob(s.files, "*.sql")
+	if err != nil {
+		return nil, err
+	}
+	var all []migration
+	for _, name := range names {
+		parts := fileName.FindStringSubmatch(path.Base(name))
+		if parts == nil {
+			return nil, fmt.Errorf("the migration %s is not named NNNN_words.sql or NNNN_words.ENGINE.sql", name)
+		}
+		if parts[2] != "" && parts[2] != s.engine.name {
+			continue
+		}
+		text, err := fs.ReadFile(s.files, name)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, migration{name, checksum(text), string(text)})
+	}
+	return all, nil
+}
+
+// checksum is blind to how a checkout ends its lines.
+func checksum(text []byte) string {
+	sum := sha256.Sum256([]byte(strings.ReplaceAll(string(text), "\r\n", "\n")))
+	return hex.EncodeToString(sum[:])
+}
+
+// compare returns the wanted migrations that are not applied. It refuses a database that another
+// program made: a newer one, or one whose files were not ours.
+func compare(wanted, applied []migration) ([]migration, error) {
+	if unknown := missing(applied, wanted); len(unknown) > 0 {
+		return nil, calendar.Errorf(calendar.Unsupported, "",
+			"the database is newer than this program: it has %s, which this program does not know; run the newer program, or restore a backup",
+			strings.Join(unknown, ", "))
+	}
+	var pending []migration
+	for _, m := range wanted {
+		i := slices.IndexFunc(applied, func(a migration) bool { return a.name == m.name })
+		switch {
+		case i < 0:
+			pending = append(pending, m)
+		case applied[i].checksum != m.checksum:
+			return nil, calendar.Errorf(calendar.Unsupported, "",
+				"the database's tables were made by another %s than this program's: a development build may have made it", m.name)
+		}
+	}
+	return pending, nil
+}
+
+// missing returns the names of those that are not among the others.
+func missing(those, others []migration) []string {
+	var names []string
+	for _, m := range those {
+		if !slices.ContainsFunc(others, func(o migration) bool { return o.name == m.name }) {
+			names = append(names, m.name)
+		}
+	}
+	return names
+}
+
+// lastNumber returns the number of the last migration, which its name begins with.
+func lastNumber(all []migration) int {
+	if len(all) == 0 {
+		return 0
+	}
+	digits, _, _ := strings.Cut(all[len(all)-1].name, "_")
+	n, err := strconv.Atoi(digits)
+	if err != nil {
+		return 0
+	}
+	return n
+}

@@ -1,0 +1,107 @@
+package store
+
+import (
+	"context"
+
+	"caldav-mcp-server/calendar"
+)
+
+const (
+	// headColumns are what a listing shows.
+	headColumns = `calendar_id, name, version, deleted, etag, size, created, modified, uid, kind,
+		span_start, span_end, recurring, transparent, status, summary`
+	objectColumns = headColumns + `, search, data`
+
+	selectObject = `SELECT ` + objectColumns + ` FROM objects WHERE calendar_id = $1 `
+)
+
+// objectRow is an object as the columns have it.
+type objectRow struct {
+	object            calendar.Object
+	created, modified int64
+	span              span
+}
+
+// headFields are where the headColumns go. The conversions spare database/sql its reflection.
+func (r *objectRow) headFields() []any {
+	o := &r.object
+	return []any{
+		(*string)(&o.Calendar), (*string)(&o.Name), (*int64)(&o.Version), &o.Deleted, (*string)(&o.ETag), &o.Size,
+		&r.created, &r.modified, (*string)(&o.UID), (*string)(&o.Kind),
+		&r.span.start, &r.span.end, &o.Recurring, &o.Transparent, &o.Status, &o.Summary,
+	}
+}
+
+func (r *objectRow) result() calendar.Object {
+	o := r.object
+	o.Created, o.Modified, o.Span = moment(r.created), moment(r.modified), r.span.result()
+	return o
+}
+
+func scanHead(row scanner) (calendar.Object, error) {
+	var r objectRow
+	err := row.Scan(r.headFields()...)
+	return r.result(), err
+}
+
+func scanObject(row scanner) (calendar.Object, error) {
+	var r objectRow
+	err := row.Scan(append(r.headFields(), &r.object.Search, &r.object.Data)...)
+	return r.result(), err
+}
+
+// Object implements [calendar.Store].
+func (s *Store) Object(ctx context.Context, cal calendar.CalendarID, name calendar.ObjectName) (calendar.Object, error) {
+	return rowOf(ctx, s.reads, scanObject, selectObject+`AND name = $2 AND NOT deleted`, cal, name)
+}
+
+// ObjectByUID implements [calendar.Store].
+func (s *Store) ObjectByUID(ctx context.Context, cal calendar.CalendarID, uid calendar.UID) (calendar.Object, error) {
+	return rowOf(ctx, s.reads, scanObject, selectObject+`AND uid = $2 AND NOT deleted`, cal, uid)
+}
+
+// Occupants implements [calendar.Tx]. When one object is both, it is returned as both. The two
+// selects are one query, each with its own index. No object has the UID "", which asks for none.
+func (t *Tx) Occupants(ctx context.Context, cal calendar.CalendarID, name calendar.ObjectName, uid calendar.UID) (atName, withUID *calendar.Object, err error) {
+	found, err := rowsOf(ctx, &t.statements, scanObject, selectObject+`AND name = $2
+		UNION ALL `+selectObject+`AND uid = $3 AND NOT deleted AND name <> $2`, cal, name, uid)
+	for i := range found {
+		o := &found[i]
+		if o.Name == name {
+			atName = o
+		}
+		if !o.Deleted && o.UID == uid {
+			withUID = o
+		}
+	}
+	return atName, withUID, err
+}
+
+// PutObject implements [calendar.Tx].
+func (t *Tx) PutObject(ctx context.Context, o calendar.Object) error {
+	at := spanOf(o.Span)
+	_, err := t.exec(ctx, `INSERT INTO objects (`+objectColumns+`, reach)
+		VALUES ($1, $2, $3, FALSE, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)
+		ON CONFLICT (calendar_id, name) DO UPDATE SET version = excluded.version, deleted = FALSE,
+			etag = excluded.etag, size = excluded.size, created = excluded.created, modified = excluded.modified,
+			uid = excluded.uid, kind = excluded.kind, span_start = excluded.span_start, span_end = excluded.span_end,
+			recurring = excluded.recurring, transparent = excluded.transparent, status = excluded.status,
+			summary = excluded.summary, search = excluded.search, data = excluded.data, reach = excluded.reach`,
+		o.Calendar, o.Name, o.Version, o.ETag, o.Size, o.Created.Unix(), o.Modified.Unix(), o.UID, o.Kind,
+		at.start, at.end, o.Recurring, o.Transparent, o.Status, o.Summary, o.Search, bytesOf(o.Data), at.reach())
+	return taken(err, calendar.RuleUIDConflict, "another object of this calendar has the UID")
+}
+
+// bytesOf keeps empty from becoming NULL on its way through a driver.
+func bytesOf(data []byte) []byte {
+	if data == nil {
+		return []byte{}
+	}
+	return data
+}
+
+// BuryObject implements [calendar.Tx].
+func (t *Tx) BuryObject(ctx context.Context, cal calendar.CalendarID, name calendar.ObjectName, v calendar.Version) error {
+	return expectRow(t.exec(ctx, `UPDATE objects SET deleted = TRUE, version = $3
+		WHERE calendar_id = $1 AND name = $2 AND NOT deleted`, cal, name, v))
+}

@@ -1,0 +1,159 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"strconv"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/stdlib"
+)
+
+const (
+	defaultConns   = 16
+	connectTimeout = 5 * time.Second
+	// idleTime is how long a connection nobody uses is kept.
+	idleTime = 5 * time.Minute
+	// retryPause is between two tries to reach a database that is away.
+	retryPause = time.Second
+)
+
+// postgresEngine describes Postgres.
+func postgresEngine() *engine {
+	return &engine{
+		name:  "postgres",
+		begin: "BEGIN",
+		// The lock is the whole database's, the tables are the schema's. A migration may take longer
+		// than a request may.
+		migrate: `SET LOCAL statement_timeout = 0;
+			SELECT pg_advisory_xact_lock(hashtext('caldav-mcp-server migrations in ' || current_schema()))`,
+		countMigrations: `SELECT count(*) FROM pg_tables WHERE schemaname = current_schema() AND tablename = 'migrations'`,
+		fault:           postgresFault,
+	}
+}
+
+// postgresFaults tells what SQLSTATEs mean: the whole code, or its class, the first two characters.
+var postgresFaults = map[string]fault{
+	"23505": faultTaken,
+	"23503": faultOrphan,
+	"40":    faultConflict, // serialization failure, deadlock
+	"55P03": faultConflict, // lock not available
+	"57014": faultSlow,     // statement timeout
+	"53100": faultFull,
+	"22021": faultText, // character not in repertoire
+	"22P05": faultText, // untranslatable character
+	"08":    faultAway, // connection exception
+	"53":    faultAway, // insufficient resources: connections, memory
+	"57P01": faultAway, // administrator's shutdown
+	"57P02": faultAway, // crash shutdown
+	"57P03": faultAway, // starting up or shutting down
+	"57P05": faultAway, // idle session timeout
+	"25006": faultAway, // read-only: a stand-by that has not taken over yet
+}
+
+func postgresFault(err error) fault {
+	var e *pgconn.PgError
+	if errors.As(err, &e) && len(e.Code) == 5 {
+		if kind, found := postgresFaults[e.Code]; found {
+			return kind
+		}
+		return postgresFaults[e.Code[:2]]
+	}
+	if unreachable(err) {
+		return faultAway
+	}
+	return faultOther
+}
+
+// unreachable tells whether an error is about the connection itself.
+func unreachable(err error) bool {
+	for _, sign := range []error{driver.ErrBadConn, sql.ErrConnDone, io.EOF, io.ErrUnexpectedEOF, net.ErrClosed} {
+		if errors.Is(err, sign) {
+			return true
+		}
+	}
+	var connecting *pgconn.ConnectError
+	var network net.Error
+	return errors.As(err, &connecting) || errors.As(err, &network)
+}
+
+// openPostgres opens a pool of connections and waits until the database answers.
+func openPostgres(ctx context.Context, where string, o Options) (*Store, error) {
+	s := &Store{engine: postgresEngine(), options: o.withDefaults(defaultConns)}
+	config, err := postgresConfig(where, s.options)
+	if err != nil {
+		return nil, err
+	}
+	db := stdlib.OpenDB(*config)
+	db.SetMaxOpenConns(s.options.MaxConns)
+	db.SetMaxIdleConns(s.options.MaxConns)
+	db.SetConnMaxIdleTime(idleTime)
+	// pgx keeps the statements of each connection prepared itself.
+	s.reads = &statements{engine: s.engine, on: db}
+	s.acquire = func(ctx context.Context) (*session, error) {
+		conn, err := db.Conn(ctx)
+		if err != nil {
+			return nil, err
+		}
+		release := func() { _ = conn.Close() }
+		return &session{statements: statements{engine: s.engine, on: conn}, release: release}, nil
+	}
+	s.close = db.Close
+	if err := s.await(ctx, net.JoinHostPort(config.Host, strconv.Itoa(int(config.Port)))); err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	return s, nil
+}
+
+// postgresConfig reads the URL. What it says wins over what we would choose.
+func postgresConfig(where string, o Options) (*pgx.ConnConfig, error) {
+	config, err := pgx.ParseConfig(where)
+	if err != nil {
+		return nil, fmt.Errorf("the database's URL: %w", err)
+	}
+	defaults := map[string]string{
+		"application_name":  "caldav-mcp-server",
+		"statement_timeout": strconv.FormatInt(o.StatementTimeout.Milliseconds(), 10),
+	}
+	for name, value := range defaults {
+		if _, set := config.RuntimeParams[name]; !set {
+			config.RuntimeParams[name] = value
+		}
+	}
+	if config.ConnectTimeout == 0 {
+		config.ConnectTimeout = connectTimeout
+	}
+	return config, nil
+}
+
+// await waits until the database answers, for as long as the options allow. A database that
+// answers, if only to refuse us, is not away.
+func (s *Store) await(ctx context.Context, address string) error {
+	deadline := time.NewTimer(s.options.Wait)
+	defer deadline.Stop()
+	for {
+		err := s.Ping(ctx)
+		if err == nil || s.engine.fault(err) != faultAway {
+			return err
+		}
+		away := fmt.Errorf("the database at %s is away: %w", address, errors.Unwrap(err))
+		if s.options.Wait <= 0 {
+			return away
+		}
+		s.options.Logger.WarnContext(ctx, "waiting for the database", "address", address, "err", errors.Unwrap(err))
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-deadline.C:
+			return away
+		case <-time.After(retryPause):
+		}
+	}
+}

@@ -1,0 +1,140 @@
+package store
+
+import (
+	"context"
+	"time"
+
+	"caldav-mcp-server/calendar"
+)
+
+// pruneRows bounds what one transaction of Prune removes, so that requests need not wait for it.
+const pruneRows = 500
+
+// pruned is what came of a Prune: calendars and tombstones were dropped, of bodies the bytes alone.
+type pruned struct{ calendars, tombstones, bodies int64 }
+
+// Prune forgets what is older than a time: the journal's bytes (its lines stay), the tombstones
+// deleted before it, and the calendars that went to the trash before it. A sync token older than a
+// tombstone that is gone is refused from then on. It runs while the store is used.
+func (s *Store) Prune(ctx context.Context, older time.Time) error {
+	var done pruned
+	defer func() {
+		s.options.Logger.InfoContext(ctx, "pruned", "older", older, "calendars", done.calendars,
+			"tombstones", done.tombstones, "bodies", done.bodies)
+	}()
+	if err := s.emptyTrash(ctx, older, &done); err != nil {
+		return err
+	}
+	for last := calendar.CalendarID(""); ; {
+		ids, err := rowsOf(ctx, s.reads, scanText, `SELECT id FROM calendars WHERE id > $1 ORDER BY id LIMIT $2`, last, pageRows)
+		if err != nil || len(ids) == 0 {
+			return err
+		}
+		for _, id := range ids {
+			last = calendar.CalendarID(id)
+			if err := s.prune(ctx, last, older, &done); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// prune forgets in one calendar.
+func (s *Store) prune(ctx context.Context, id calendar.CalendarID, older time.Time, done *pruned) error {
+	kept, err := rowOf(ctx, s.reads, scanNumber, `SELECT COALESCE(
+		(SELECT version FROM journal WHERE calendar_id = $1 AND at >= $2 ORDER BY version LIMIT 1),
+		(SELECT version + 1 FROM calendars WHERE id = $1), 0)`, id, older.Unix())
+	if err != nil {
+		return err
+	}
+	// The two selects of a step name the rows first: DELETE … LIMIT is not in every engine.
+	err = s.inSteps(ctx, &done.bodies, `UPDATE journal SET before = NULL WHERE calendar_id = $1 AND version IN (
+		SELECT version FROM journal WHERE calendar_id = $1 AND version < $2 AND before IS NOT NULL LIMIT $3)`, id, kept, pruneRows)
+	if err != nil {
+		return err
+	}
+	return s.buryTombstones(ctx, id, kept, done)
+}
+
+// buryTombstones drops the tombstones before a version. The calendar says so in the same
+// transaction: a client that comes with an older token must not miss a deletion.
+func (s *Store) buryTombstones(ctx context.Context, id calendar.CalendarID, kept int64, done *pruned) error {
+	for {
+		var dropped int64
+		err := s.transact(ctx, func(t *Tx) error {
+			var err error
+			dropped, err = t.dropTombstones(ctx, id, kept)
+			return err
+		})
+		done.tombstones += dropped
+		if err != nil || dropped == 0 {
+			return err
+		}
+	}
+}
+
+func (t *Tx) dropTombstones(ctx context.Context, id calendar.CalendarID, kept int64) (int64, error) {
+	const some = `SELECT version FROM objects WHERE calendar_id = $1 AND deleted AND version < $2 ORDER BY version LIMIT $3`
+	latest, err := rowOf(ctx, &t.statements, scanNumber, `SELECT COALESCE(MAX(version), 0) FROM (`+some+`) AS s`, id, kept, pruneRows)
+	if err != nil || latest == 0 {
+		return 0, err
+	}
+	// Before the objects, so that the lock order is that of every other change.
+	_, err = t.exec(ctx, `UPDATE calendars SET pruned = $2 WHERE id = $1 AND pruned < $2`, id, latest)
+	if err != nil {
+		return 0, err
+	}
+	return t.exec(ctx, `DELETE FROM objects WHERE calendar_id = $1 AND deleted AND version <= $2`, id, latest)
+}
+
+// emptyTrash removes calendars for good, their objects first and in steps.
+func (s *Store) emptyTrash(ctx context.Context, older time.Time, done *pruned) error {
+	for {
+		ids, err := rowsOf(ctx, s.reads, scanText, `SELECT id FROM calendars WHERE trashed < $1 LIMIT $2`, older.Unix(), pageRows)
+		if err != nil || len(ids) == 0 {
+			return err
+		}
+		for _, id := range ids {
+			if err := s.remove(ctx, id); err != nil {
+				return err
+			}
+			done.calendars++
+		}
+	}
+}
+
+// remove takes a calendar away with all that hangs on it. It does so only with what is still in
+// the trash.
+func (s *Store) remove(ctx context.Context, id string) error {
+	for _, step := range [...]string{
+		`DELETE FROM objects WHERE calendar_id = $1 AND name IN (
+			SELECT name FROM objects WHERE calendar_id = $1 AND EXISTS (
+				SELECT 1 FROM calendars WHERE id = $1 AND trashed IS NOT NULL) LIMIT $2)`,
+		`DELETE FROM journal WHERE calendar_id = $1 AND version IN (
+			SELECT version FROM journal WHERE calendar_id = $1 AND EXISTS (
+				SELECT 1 FROM calendars WHERE id = $1 AND trashed IS NOT NULL) LIMIT $2)`,
+	} {
+		var ignored int64
+		if err := s.inSteps(ctx, &ignored, step, id, pruneRows); err != nil {
+			return err
+		}
+	}
+	return s.transact(ctx, func(t *Tx) error {
+		if _, err := t.exec(ctx, `DELETE FROM calendars WHERE id = $1 AND trashed IS NOT NULL`, id); err != nil {
+			return err
+		}
+		// Tokens that were bound to it reach one less.
+		return t.credentialsChanged(ctx)
+	})
+}
+
+// inSteps repeats a statement until it changes nothing any more.
+func (s *Store) inSteps(ctx context.Context, count *int64, text string, args ...any) error {
+	for {
+		changed, err := s.write(ctx, text, args...)
+		*count += changed
+		if err != nil || changed == 0 {
+			return err
+		}
+	}
+}

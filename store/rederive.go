@@ -1,0 +1,81 @@
+package store
+
+import (
+	"context"
+	"fmt"
+
+	"caldav-mcp-server/calendar"
+)
+
+// Rederive implements [calendar.Store]. It goes through the objects page by page, in transactions
+// so short that requests wait for none of them. An object that is written meanwhile is left alone:
+// whoever wrote it derived it.
+func (s *Store) Rederive(ctx context.Context, derive func(calendar.Object) calendar.Derived) (int, error) {
+	var last calendar.Object
+	for total := 0; ; {
+		objects, err := s.pageOfAll(ctx, last)
+		if err != nil || len(objects) == 0 {
+			return total, err
+		}
+		if err := s.rederive(ctx, objects, derive); err != nil {
+			return total, err
+		}
+		total += len(objects)
+		last = objects[len(objects)-1]
+	}
+}
+
+// pageOfAll reads some of the objects that come after one, tombstones and the trash included.
+func (s *Store) pageOfAll(ctx context.Context, last calendar.Object) ([]calendar.Object, error) {
+	var objects []calendar.Object
+	room := pageBytes
+	err := s.reads.each(ctx, func(row scanner) (bool, error) {
+		o, err := scanObject(row)
+		objects = append(objects, o)
+		room -= len(o.Data)
+		return room > 0, err
+	}, `SELECT `+objectColumns+` FROM objects WHERE (calendar_id, name) > ($1, $2)
+		ORDER BY calendar_id, name LIMIT $3`, last.Calendar, last.Name, firstDataRows)
+	return objects, err
+}
+
+// rederive stores what has changed of the objects' derived columns.
+func (s *Store) rederive(ctx context.Context, objects []calendar.Object, derive func(calendar.Object) calendar.Derived) error {
+	var changed []calendar.Object
+	for _, o := range objects {
+		next := o
+		next.Derived = derive(o)
+		if !sameDerived(o.Derived, next.Derived) {
+			changed = append(changed, next)
+		}
+	}
+	if len(changed) == 0 {
+		return nil
+	}
+	return s.transact(ctx, func(t *Tx) error {
+		for _, o := range changed {
+			if err := t.updateDerived(ctx, o); err != nil {
+				return fmt.Errorf("object %s of calendar %s: %w", o.Name, o.Calendar, err)
+			}
+		}
+		return nil
+	})
+}
+
+func (t *Tx) updateDerived(ctx context.Context, o calendar.Object) error {
+	at := spanOf(o.Span)
+	_, err := t.exec(ctx, `UPDATE objects SET uid = $4, kind = $5, span_start = $6, span_end = $7, recurring = $8,
+			transparent = $9, status = $10, summary = $11, search = $12, reach = $13
+		WHERE calendar_id = $1 AND name = $2 AND version = $3`,
+		o.Calendar, o.Name, o.Version, o.UID, o.Kind, at.start, at.end, o.Recurring,
+		o.Transparent, o.Status, o.Summary, o.Search, at.reach())
+	return taken(err, calendar.RuleUIDConflict, "another object of this calendar has the UID")
+}
+
+func sameDerived(a, b calendar.Derived) bool {
+	if spanOf(a.Span) != spanOf(b.Span) {
+		return false
+	}
+	a.Span, b.Span = calendar.Span{}, calendar.Span{}
+	return a == b
+}

@@ -1,0 +1,179 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"modernc.org/sqlite"
+	codes "modernc.org/sqlite/lib"
+)
+
+const (
+	defaultReaders = 4
+	// busyTimeout is how long a connection waits for another process that writes.
+	busyTimeout = 10 * time.Second
+)
+
+// sqliteEngine describes SQLite. A transaction takes the write lock when it begins: one that read
+// first and then had to wait for the lock could only fail.
+func sqliteEngine() *engine {
+	return &engine{
+		name:            "sqlite",
+		begin:           "BEGIN IMMEDIATE",
+		countMigrations: `SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = 'migrations'`,
+		fault:           sqliteFault,
+	}
+}
+
+// sqliteFaults tells what SQLite's result codes mean. Those of the same family, as told by the low
+// byte, are alike unless they have a row of their own.
+var sqliteFaults = map[int]fault{
+	codes.SQLITE_CONSTRAINT_UNIQUE:     faultTaken,
+	codes.SQLITE_CONSTRAINT_PRIMARYKEY: faultTaken,
+	codes.SQLITE_CONSTRAINT_FOREIGNKEY: faultOrphan,
+	codes.SQLITE_BUSY:                  faultConflict,
+	codes.SQLITE_LOCKED:                faultConflict,
+	codes.SQLITE_FULL:                  faultFull,
+	codes.SQLITE_IOERR:                 faultAway,
+	codes.SQLITE_CANTOPEN:              faultAway,
+	codes.SQLITE_READONLY:              faultAway,
+}
+
+func sqliteFault(err error) fault {
+	var e *sqlite.Error
+	if !errors.As(err, &e) {
+		return faultOther
+	}
+	if kind, found := sqliteFaults[e.Code()]; found {
+		return kind
+	}
+	return sqliteFaults[e.Code()&0xff]
+}
+
+// openSQLite opens a file with one connection that writes and a pool of readers. With the
+// write-ahead log the readers never wait for the writer, nor the writer for them.
+func openSQLite(ctx context.Context, where string, o Options) (*Store, error) {
+	path, err := sqlitePath(where)
+	if err != nil {
+		return nil, err
+	}
+	if err := createFile(path); err != nil {
+		return nil, err
+	}
+	s := &Store{engine: sqliteEngine(), options: o.withDefaults(defaultReaders)}
+	free, closeWriter, err := s.openWriter(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	readers, err := sql.Open("sqlite", dataSource(path, "query_only(1)", "cache_size(-4000)", "temp_store(memory)"))
+	if err != nil {
+		return nil, errors.Join(err, closeWriter())
+	}
+	readers.SetMaxOpenConns(s.options.MaxConns)
+	readers.SetMaxIdleConns(s.options.MaxConns)
+	s.reads = &statements{engine: s.engine, on: readers, kept: map[string]*sql.Stmt{}}
+	s.acquire = take(free)
+	s.close = func() error { return errors.Join(readers.Close(), closeWriter()) }
+	return s, nil
+}
+
+// openWriter opens the connection that writes and puts it into a place where one at a time may
+// take it.
+func (s *Store) openWriter(ctx context.Context, path string) (chan *session, func() error, error) {
+	db, err := sql.Open("sqlite", dataSource(path,
+		"journal_mode(wal)",
+		// An acknowledged write survives power loss.
+		"synchronous(full)",
+		"foreign_keys(1)",
+		"cache_size(-8000)",
+		// A long read lets the log grow; this gives the disk back afterwards.
+		"journal_size_limit(67108864)"))
+	if err != nil {
+		return nil, nil, err
+	}
+	db.SetMaxOpenConns(1)
+	conn, err := db.Conn(ctx)
+	if err == nil {
+		err = requireWAL(ctx, conn, path)
+	}
+	if err != nil {
+		return nil, nil, errors.Join(s.engine.translate(ctx, fmt.Errorf("%s: %w", path, err)), db.Close())
+	}
+	free := make(chan *session, 1)
+	writer := &session{statements: statements{engine: s.engine, on: conn, kept: map[string]*sql.Stmt{}}}
+	writer.release = func() { free <- writer }
+	writer.release()
+	return free, func() error { return errors.Join(conn.Close(), db.Close()) }, nil
+}
+
+// take makes what waits for the connection that writes.
+func take(free <-chan *session) func(context.Context) (*session, error) {
+	return func(ctx context.Context) (*session, error) {
+		select {
+		case s := <-free:
+			return s, nil
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+}
+
+// requireWAL refuses a file system, such as a network's, on which the write-ahead log cannot work.
+func requireWAL(ctx context.Context, conn *sql.Conn, path string) error {
+	var mode string
+	if err := conn.QueryRowContext(ctx, "PRAGMA journal_mode").Scan(&mode); err != nil {
+		return err
+	}
+	if mode != "wal" {
+		return fmt.Errorf("the file system has no write-ahead log for SQLite (it offers %q): keep %s on a local disk", mode, filepath.Dir(path))
+	}
+	return nil
+}
+
+// sqlitePath returns the absolute path of the file that a URL names.
+func sqlitePath(where string) (string, error) {
+	path, _ := strings.CutPrefix(where, "sqlite:")
+	if rest, found := strings.CutPrefix(path, "///"); found {
+		path = "/" + rest
+	}
+	switch {
+	case path == "":
+		return "", errors.New("the database's URL is empty: it is sqlite:PATH or postgres://…")
+	case strings.Contains(path, "://"), strings.HasPrefix(path, "//"):
+		return "", fmt.Errorf("the database's URL begins with neither postgres:// nor sqlite:PATH: %.12s…", where)
+	case strings.HasPrefix(path, ":"):
+		return "", fmt.Errorf("%s is no file: a database in memory would be lost", path)
+	}
+	return filepath.Abs(path)
+}
+
+// createFile makes the file before SQLite does, so that nobody else may read it. SQLite gives its
+// companions (-wal, -shm) the same mode.
+func createFile(path string) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600) //nolint:gosec // the path is the operator's choice
+	if err != nil {
+		return err
+	}
+	return f.Close()
+}
+
+// dataSource is the driver's name for a file whose connections begin with these pragmas.
+func dataSource(path string, pragmas ...string) string {
+	path = filepath.ToSlash(path)
+	if !strings.HasPrefix(path, "/") {
+		path = "/" + path // C:/calendar.db
+	}
+	query := url.Values{"_pragma": append(pragmas, fmt.Sprintf("busy_timeout(%d)", busyTimeout.Milliseconds()))}
+	file := url.URL{Scheme: "file", Path: path, RawQuery: query.Encode()}
+	return file.String()
+}

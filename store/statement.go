@@ -1,0 +1,139 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"sync"
+)
+
+// connection is what runs statements: a pool of connections, or one.
+type connection interface {
+	PrepareContext(ctx context.Context, query string) (*sql.Stmt, error)
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
+}
+
+// statements runs statements on a connection. It keeps them prepared where the driver does not do
+// so itself. All texts are constants of this package, so what is kept is bounded.
+type statements struct {
+	engine *engine
+	on     connection
+	mu     sync.Mutex
+	// kept is nil when the driver keeps them.
+	kept map[string]*sql.Stmt
+}
+
+func (s *statements) query(ctx context.Context, text string, args ...any) (*sql.Rows, error) {
+	if s.kept == nil {
+		return s.on.QueryContext(ctx, text, args...)
+	}
+	stmt, err := s.prepared(ctx, text)
+	if err != nil {
+		return nil, err
+	}
+	return stmt.QueryContext(ctx, args...)
+}
+
+// exec runs a statement and returns how many rows it changed.
+func (s *statements) exec(ctx context.Context, text string, args ...any) (int64, error) {
+	result, err := s.run(ctx, text, args...)
+	if err != nil {
+		return 0, s.engine.translate(ctx, err)
+	}
+	return result.RowsAffected()
+}
+
+func (s *statements) run(ctx context.Context, text string, args ...any) (sql.Result, error) {
+	if s.kept == nil {
+		return s.on.ExecContext(ctx, text, args...)
+	}
+	stmt, err := s.prepared(ctx, text)
+	if err != nil {
+		return nil, err
+	}
+	return stmt.ExecContext(ctx, args...)
+}
+
+// prepared returns the kept statement of a text, making it when it is new. Two callers may both
+// make it; one of them wins. No lock is held meanwhile: preparing waits for a connection.
+func (s *statements) prepared(ctx context.Context, text string) (*sql.Stmt, error) {
+	s.mu.Lock()
+	stmt := s.kept[text]
+	s.mu.Unlock()
+	if stmt != nil {
+		return stmt, nil
+	}
+	stmt, err := s.on.PrepareContext(ctx, text)
+	if err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if first := s.kept[text]; first != nil {
+		return first, stmt.Close()
+	}
+	s.kept[text] = stmt
+	return stmt, nil
+}
+
+// scanner is one row of a result.
+type scanner interface{ Scan(dest ...any) error }
+
+// rowsOf runs a query and scans all its rows.
+func rowsOf[T any](ctx context.Context, s *statements, scan func(scanner) (T, error), text string, args ...any) ([]T, error) {
+	var all []T
+	err := s.each(ctx, func(row scanner) (bool, error) {
+		one, err := scan(row)
+		all = append(all, one)
+		return true, err
+	}, text, args...)
+	return all, err
+}
+
+// rowOf runs a query and scans its first row; NotFound when there is none.
+func rowOf[T any](ctx context.Context, s *statements, scan func(scanner) (T, error), text string, args ...any) (T, error) {
+	var one T
+	found := false
+	err := s.each(ctx, func(row scanner) (bool, error) {
+		var err error
+		one, err = scan(row)
+		found = true
+		return false, err
+	}, text, args...)
+	if err == nil && !found {
+		err = s.engine.translate(ctx, sql.ErrNoRows)
+	}
+	return one, err
+}
+
+// each hands the rows of a query to take until it wants no more.
+func (s *statements) each(ctx context.Context, take func(scanner) (more bool, err error), text string, args ...any) (err error) {
+	rows, err := s.query(ctx, text, args...)
+	if err != nil {
+		return s.engine.translate(ctx, err)
+	}
+	defer func() {
+		if closing := rows.Close(); err == nil {
+			err = closing
+		}
+		err = s.engine.translate(ctx, err)
+	}()
+	for rows.Next() {
+		if more, err := take(rows); err != nil || !more {
+			return err
+		}
+	}
+	return rows.Err()
+}
+
+func scanNumber(row scanner) (int64, error) {
+	var n int64
+	err := row.Scan(&n)
+	return n, err
+}
+
+func scanText(row scanner) (string, error) {
+	var text string
+	err := row.Scan(&text)
+	return text, err
+}

@@ -1,0 +1,111 @@
+// Package store is all the SQL of the program: it keeps what calendar and auth want remembered,
+// in SQLite or in Postgres.
+//
+// There is one SQL text for both engines; where they differ, the difference is a field of engine
+// or a migration with the engine's name. The contract that both keep is store/storetest.
+package store
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"strings"
+	"time"
+
+	"caldav-mcp-server/auth"
+	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/migrations"
+)
+
+// Options say how a store uses its database. The zero value is fit for use.
+type Options struct {
+	// MaxConns bounds the connections to Postgres, or SQLite's readers; 0 means 16, or 4 readers.
+	MaxConns int
+	// StatementTimeout bounds each statement on Postgres; 0 means 30 seconds.
+	StatementTimeout time.Duration
+	// Wait is how long Open waits for a Postgres that is away; each vain try is logged.
+	Wait time.Duration
+	// Now is the clock; nil means the system's.
+	Now func() time.Time
+	// Logger hears about waiting and trying again; nil means nobody does.
+	Logger *slog.Logger
+}
+
+const defaultStatementTimeout = 30 * time.Second
+
+func (o Options) withDefaults(conns int) Options {
+	if o.MaxConns <= 0 {
+		o.MaxConns = conns
+	}
+	if o.StatementTimeout <= 0 {
+		o.StatementTimeout = defaultStatementTimeout
+	}
+	if o.Now == nil {
+		o.Now = time.Now //nolint:forbidigo // the default of the injected clock
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	return o
+}
+
+// Store keeps calendars, users and tokens in a database. Many goroutines may use it at once, and
+// many stores, of several processes, may use one database.
+type Store struct {
+	engine  *engine
+	options Options
+	reads   *statements
+	// acquire waits for a connection that may write.
+	acquire func(context.Context) (*session, error)
+	close   func() error
+	// files are the migrations that this program knows.
+	files fs.FS
+}
+
+var (
+	_ calendar.Store = (*Store)(nil)
+	_ auth.Store     = (*Store)(nil)
+)
+
+// schemes tell the engines apart by how their URLs begin.
+var schemes = [...]struct {
+	prefix string
+	open   func(ctx context.Context, url string, o Options) (*Store, error)
+}{
+	{"postgres://", openPostgres},
+	{"postgresql://", openPostgres},
+	{"sqlite:", openSQLite},
+}
+
+// Open opens the database that url names: "postgres://…", "sqlite:PATH" or a bare path. It makes
+// a SQLite file that is not there, but no tables: see [Store.Migrate].
+func Open(ctx context.Context, url string, o Options) (*Store, error) {
+	open := openSQLite
+	for _, scheme := range schemes {
+		if strings.HasPrefix(url, scheme.prefix) {
+			open = scheme.open
+		}
+	}
+	s, err := open(ctx, url, o)
+	if err != nil {
+		return nil, fmt.Errorf("opening the database: %w", err)
+	}
+	s.files = migrations.Files
+	return s, nil
+}
+
+// Engine returns the engine's name: "sqlite" or "postgres".
+func (s *Store) Engine() string { return s.engine.name }
+
+// Close lets go of the database. Nobody may use the store any more.
+func (s *Store) Close() error { return s.close() }
+
+// Ping tells whether the database answers.
+func (s *Store) Ping(ctx context.Context) error {
+	_, err := rowOf(ctx, s.reads, scanNumber, "SELECT 1")
+	return err
+}
+
+// now is the time as the database keeps it.
+func (s *Store) now() int64 { return s.options.Now().Unix() }

@@ -1,0 +1,44 @@
+package store_test
+
+import (
+	"testing"
+	"time"
+
+	"caldav-mcp-server/internal/testdb"
+	"caldav-mcp-server/store"
+	"caldav-mcp-server/store/storetest"
+)
+
+// TestContract runs the contract's suite on both engines.
+func TestContract(t *testing.T) {
+	t.Parallel()
+	for engine, database := range map[string]func(testing.TB) string{"sqlite": testdb.SQLite, "postgres": testdb.Postgres} {
+		t.Run(engine, func(t *testing.T) {
+			t.Parallel()
+			storetest.Run(t, func(t *testing.T) storetest.Open {
+				url := database(t)
+				return func(t testing.TB, now func() time.Time) storetest.Store {
+					return open(t, url, store.Options{Now: now})
+				}
+			})
+		})
+	}
+}
+
+// open opens a store and brings its tables up to date.
+func open(t testing.TB, url string, o store.Options) *store.Store {
+	t.Helper()
+	s, err := store.Open(t.Context(), url, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	if err := s.Migrate(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}

@@ -1,0 +1,196 @@
+package storetest
+
+import (
+	"bytes"
+
+	"caldav-mcp-server/calendar"
+)
+
+func objectTests() []test {
+	return []test{
+		{"comes back as it was written", objectComesBack},
+		{"is the same by name and by UID", objectByUID},
+		{"is replaced", objectIsReplaced},
+		{"keeps any bytes", objectKeepsBytes},
+		{"keeps an open span", objectKeepsSpan},
+		{"becomes a tombstone with its bytes", objectBecomesTombstone},
+		{"comes back to life at its name", objectRevives},
+		{"frees its UID when deleted", objectFreesUID},
+		{"has a UID of its own", objectOwnsUID},
+		{"has the same UID as one of another calendar", objectElsewhere},
+		{"is buried once", objectBuriedOnce},
+		{"has its own version", objectOwnsVersion},
+	}
+}
+
+func objectComesBack(b *bundle) {
+	cal := b.home()
+	want := b.put(cal, "a.ics")
+	want.Recurring, want.Transparent = true, true
+	want.Name, want.UID = "b.ics", "another"
+	want, err := b.write(b.Store, want)
+	b.must(err)
+	got, err := b.Object(b.Context(), cal.ID, "b.ics")
+	b.must(err)
+	same(b, "object", got, want)
+	_, err = b.Object(b.Context(), cal.ID, "c.ics")
+	b.refused(err, calendar.NotFound, "")
+	_, err = b.Object(b.Context(), "elsewhere", "b.ics")
+	b.refused(err, calendar.NotFound, "")
+}
+
+func objectByUID(b *bundle) {
+	cal := b.home()
+	want := b.put(cal, "a.ics")
+	got, err := b.ObjectByUID(b.Context(), cal.ID, want.UID)
+	b.must(err)
+	same(b, "object", got, want)
+	_, err = b.ObjectByUID(b.Context(), cal.ID, "unknown")
+	b.refused(err, calendar.NotFound, "")
+}
+
+func objectIsReplaced(b *bundle) {
+	cal := b.home()
+	old := b.put(cal, "a.ics")
+	next := b.event(cal, "a.ics")
+	next.Data = []byte("other")
+	next.Size, next.ETag, next.Summary, next.Kind = 5, calendar.ETagOf(next.Data), "", calendar.Todo
+	next.Span, next.Status = calendar.Span{}, ""
+	next, err := b.write(b.Store, next)
+	b.must(err)
+	got, err := b.Object(b.Context(), cal.ID, "a.ics")
+	b.must(err)
+	same(b, "object", got, next)
+	if got.Version != old.Version+1 {
+		b.Errorf("version %d after %d", got.Version, old.Version)
+	}
+}
+
+// objectKeepsBytes: what was PUT is what GET returns, also where it is no text at all.
+func objectKeepsBytes(b *bundle) {
+	cal := b.home()
+	all := make([]byte, 256)
+	for i := range all {
+		all[i] = byte(i)
+	}
+	for name, data := range map[string][]byte{
+		"empty": {}, "binary": all, "large": bytes.Repeat(all, 16<<10), // 4 MiB
+	} {
+		o := b.event(cal, name)
+		o.Data, o.Size = data, int64(len(data))
+		_, err := b.write(b.Store, o)
+		b.must(err)
+		got, err := b.Object(b.Context(), cal.ID, o.Name)
+		b.must(err)
+		if !bytes.Equal(got.Data, data) {
+			b.Errorf("%s: %d bytes went in, %d others came out", name, len(data), len(got.Data))
+		}
+	}
+}
+
+func objectKeepsSpan(b *bundle) {
+	cal := b.home()
+	var zero int64
+	for name, span := range map[string]calendar.Span{
+		"timeless": {}, "endless": {Start: &zero}, "beginningless": {End: &zero}, "epoch": {Start: &zero, End: &zero},
+	} {
+		o := b.event(cal, name)
+		o.Span = span
+		_, err := b.write(b.Store, o)
+		b.must(err)
+		got, err := b.Object(b.Context(), cal.ID, o.Name)
+		b.must(err)
+		same(b, name, got.Span, span)
+	}
+}
+
+func objectBecomesTombstone(b *bundle) {
+	cal := b.home()
+	want := b.bury(b.put(cal, "a.ics"))
+	_, err := b.Object(b.Context(), cal.ID, "a.ics")
+	b.refused(err, calendar.NotFound, "")
+	_, err = b.ObjectByUID(b.Context(), cal.ID, want.UID)
+	b.refused(err, calendar.NotFound, "")
+	b.must(b.Update(b.Context(), func(tx calendar.Tx) error {
+		atName, withUID, err := tx.Occupants(b.Context(), cal.ID, "a.ics", want.UID)
+		same(b, "at the name", atName, &want)
+		same(b, "with the UID", withUID, nil)
+		return err
+	}))
+}
+
+func objectRevives(b *bundle) {
+	cal := b.home()
+	b.bury(b.put(cal, "a.ics"))
+	want := b.put(cal, "a.ics")
+	got, err := b.Object(b.Context(), cal.ID, "a.ics")
+	b.must(err)
+	same(b, "object", got, want)
+	if want.Version != 3 {
+		b.Errorf("version %d after two changes", want.Version)
+	}
+	same(b, "changes", b.all(b.Changes(b.Context(), cal.ID, 0, 9)), []calendar.Object{head(want)})
+}
+
+func objectFreesUID(b *bundle) {
+	cal := b.home()
+	old := b.bury(b.put(cal, "a.ics"))
+	next := b.event(cal, "b.ics")
+	next.UID = old.UID
+	next, err := b.write(b.Store, next)
+	b.must(err)
+	got, err := b.ObjectByUID(b.Context(), cal.ID, old.UID)
+	b.must(err)
+	same(b, "object", got, next)
+	b.must(b.Update(b.Context(), func(tx calendar.Tx) error {
+		atName, withUID, err := tx.Occupants(b.Context(), cal.ID, old.Name, old.UID)
+		same(b, "at the name", atName, &old)
+		same(b, "with the UID", withUID, &next)
+		return err
+	}))
+}
+
+func objectOwnsUID(b *bundle) {
+	cal := b.home()
+	first := b.put(cal, "a.ics")
+	b.must(b.Update(b.Context(), func(tx calendar.Tx) error {
+		atName, withUID, err := tx.Occupants(b.Context(), cal.ID, first.Name, first.UID)
+		same(b, "at the name", atName, &first)
+		same(b, "with the UID", withUID, &first)
+		return err
+	}))
+	second := b.event(cal, "b.ics")
+	second.UID = first.UID
+	_, err := b.write(b.Store, second)
+	b.refused(err, calendar.Exists, calendar.RuleUIDConflict)
+	if got := b.read(cal).Version; got != first.Version {
+		b.Errorf("a refused write left version %d", got)
+	}
+}
+
+func objectElsewhere(b *bundle) {
+	ann := b.user("ann")
+	b.put(b.calendar(ann, "work"), "a.ics")
+	b.put(b.calendar(ann, "home"), "a.ics")
+}
+
+func objectBuriedOnce(b *bundle) {
+	cal := b.home()
+	b.bury(b.put(cal, "a.ics"))
+	for _, name := range []calendar.ObjectName{"a.ics", "never.ics"} {
+		err := b.Update(b.Context(), func(tx calendar.Tx) error { return tx.BuryObject(b.Context(), cal.ID, name, 9) })
+		b.refused(err, calendar.NotFound, "")
+	}
+}
+
+// objectOwnsVersion: two objects of one version could not be told apart by a sync token.
+func objectOwnsVersion(b *bundle) {
+	cal := b.home()
+	first := b.put(cal, "a.ics")
+	second := b.event(cal, "b.ics")
+	second.Version = first.Version
+	err := b.Update(b.Context(), func(tx calendar.Tx) error { return tx.PutObject(b.Context(), second) })
+	if err == nil {
+		b.Error("two objects have one version")
+	}
+}

@@ -1,0 +1,246 @@
+// Package storetest is the contract of the program's store as tests: what every engine keeps.
+//
+// There is a file for each noun. A test gets an empty database and may open several stores on it,
+// as several processes would.
+package storetest
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"caldav-mcp-server/auth"
+	"caldav-mcp-server/calendar"
+)
+
+// Store is what the suite tests.
+type Store interface {
+	calendar.Store
+	auth.Store
+	Share(ctx context.Context, id calendar.CalendarID, user calendar.UserID, access calendar.Access) error
+	NewEpoch(ctx context.Context) error
+	Prune(ctx context.Context, older time.Time) error
+}
+
+// Open opens a store on a database whose tables are up to date.
+type Open func(t testing.TB, now func() time.Time) Store
+
+// Run runs the suite; database makes an empty database and returns what opens stores on it.
+func Run(t *testing.T, database func(t *testing.T) Open) {
+	t.Helper()
+	for noun, tests := range map[string][]test{
+		"Object": objectTests(),
+	} {
+		t.Run(noun, func(t *testing.T) {
+			t.Parallel()
+			for _, test := range tests {
+				t.Run(test.name, func(t *testing.T) {
+					t.Parallel()
+					test.run(newBundle(t, database(t)))
+				})
+			}
+		})
+	}
+}
+
+// test is one promise of the contract.
+type test struct {
+	name string
+	run  func(*bundle)
+}
+
+// start is when the clock of every test begins.
+func start() time.Time { return time.Date(2026, 3, 14, 15, 9, 26, 0, time.UTC) }
+
+// bundle is a test with its store.
+type bundle struct {
+	*testing.T
+	Store
+	open  Open
+	clock *atomic.Int64
+	ids   *atomic.Int64
+}
+
+func newBundle(t *testing.T, open Open) *bundle {
+	b := &bundle{T: t, open: open, clock: new(atomic.Int64), ids: new(atomic.Int64)}
+	b.clock.Store(start().Unix())
+	b.Store = open(t, b.now)
+	return b
+}
+
+func (b *bundle) now() time.Time { return time.Unix(b.clock.Load(), 0).UTC() }
+
+// pass moves the clock on.
+func (b *bundle) pass(d time.Duration) { b.clock.Add(int64(d / time.Second)) }
+
+// another opens a second store on the same database, as another process would.
+func (b *bundle) another() Store {
+	b.Helper()
+	return b.open(b.T, b.now)
+}
+
+func (b *bundle) id(of string) string { return fmt.Sprintf("%s-%04d", of, b.ids.Add(1)) }
+
+func (b *bundle) must(err error) {
+	b.Helper()
+	if err != nil {
+		b.Fatal(err)
+	}
+}
+
+// refused wants an error of a reason, and of a rule unless that is empty.
+func (b *bundle) refused(err error, reason calendar.Reason, rule calendar.Rule) {
+	b.Helper()
+	if err == nil || calendar.ReasonOf(err) != reason || calendar.RuleOf(err) != rule {
+		b.Errorf("got error %v (%v, %q), want one of %v, %q", err, calendar.ReasonOf(err), calendar.RuleOf(err), reason, rule)
+	}
+}
+
+// same wants two values alike.
+func same[T any](b *bundle, what string, got, want T) {
+	b.Helper()
+	if diff := cmp.Diff(want, got); diff != "" {
+		b.Errorf("%s (-want +got):\n%s", what, diff)
+	}
+}
+
+// user makes a user.
+func (b *bundle) user(name string) calendar.User {
+	b.Helper()
+	u := calendar.User{
+		ID: calendar.UserID(b.id("user")), Name: name, DisplayName: "Ms " + name, Email: name + "@example.com",
+		Timezone: "Europe/Berlin", Created: b.now(),
+	}
+	b.must(b.InsertUser(b.Context(), u, "hash of "+auth.Hash(name)))
+	return u
+}
+
+// blank is a calendar that is not stored yet.
+func (b *bundle) blank(owner calendar.User, segment calendar.Segment) calendar.Calendar {
+	return calendar.Calendar{
+		ID: calendar.CalendarID(b.id("calendar")), Owner: owner.ID, OwnerName: owner.Name, Segment: segment,
+		Properties: calendar.Properties{Name: string(segment), Timezone: "UTC", Kinds: calendar.AllKinds()},
+		Created:    b.now(), Modified: b.now(), Access: calendar.OwnerAccess,
+	}
+}
+
+// calendar makes a calendar.
+func (b *bundle) calendar(owner calendar.User, segment calendar.Segment) calendar.Calendar {
+	b.Helper()
+	cal := b.blank(owner, segment)
+	b.insert(cal)
+	return cal
+}
+
+func (b *bundle) insert(cal calendar.Calendar) {
+	b.Helper()
+	b.must(b.Update(b.Context(), func(tx calendar.Tx) error { return tx.InsertCalendar(b.Context(), cal) }))
+}
+
+// home makes a user with a calendar, for tests that are about neither.
+func (b *bundle) home() calendar.Calendar {
+	b.Helper()
+	return b.calendar(b.user("ann"), "work")
+}
+
+// event is an object that is not stored yet.
+func (b *bundle) event(cal calendar.Calendar, name string) calendar.Object {
+	data := []byte("BEGIN:VCALENDAR\r\nX-NAME:" + name + "\r\nEND:VCALENDAR\r\n")
+	from := start().Unix()
+	until := from + 3600
+	return calendar.Object{
+		Calendar: cal.ID, Name: calendar.ObjectName(name), ETag: calendar.ETagOf(data), Size: int64(len(data)), Data: data,
+		Created: b.now(), Modified: b.now(),
+		Derived: calendar.Derived{
+			UID: calendar.UID("uid of " + name), Kind: calendar.Event, Summary: "Summary of " + name, Search: "search " + name,
+			Span: calendar.Span{Start: &from, End: &until}, Status: "CONFIRMED",
+		},
+	}
+}
+
+// write stores an object as the service does: numbered, and in the journal.
+func (b *bundle) write(s calendar.Store, o calendar.Object) (calendar.Object, error) {
+	err := s.Update(b.Context(), func(tx calendar.Tx) error {
+		cal, err := tx.Advance(b.Context(), o.Calendar)
+		if err != nil {
+			return err
+		}
+		o.Version = cal.Version
+		if err := tx.PutObject(b.Context(), o); err != nil {
+			return err
+		}
+		return tx.Log(b.Context(), b.entry(o, calendar.Modified))
+	})
+	return o, err
+}
+
+func (b *bundle) entry(o calendar.Object, change calendar.ChangeKind) calendar.Entry {
+	return calendar.Entry{
+		Calendar: o.Calendar, Version: o.Version, Object: o.Name, UID: o.UID, Change: change, At: b.now(),
+		User: "user", Token: "token", Agent: "agent", Before: o.Data,
+	}
+}
+
+// put stores a new event.
+func (b *bundle) put(cal calendar.Calendar, name string) calendar.Object {
+	b.Helper()
+	o, err := b.write(b.Store, b.event(cal, name))
+	b.must(err)
+	return o
+}
+
+// bury makes a tombstone of an object and returns it as it then is.
+func (b *bundle) bury(o calendar.Object) calendar.Object {
+	b.Helper()
+	b.must(b.Update(b.Context(), func(tx calendar.Tx) error {
+		cal, err := tx.Advance(b.Context(), o.Calendar)
+		if err != nil {
+			return err
+		}
+		o.Version, o.Deleted = cal.Version, true
+		if err := tx.BuryObject(b.Context(), o.Calendar, o.Name, o.Version); err != nil {
+			return err
+		}
+		return tx.Log(b.Context(), b.entry(o, calendar.Deleted))
+	}))
+	return o
+}
+
+// read returns a calendar as its owner sees it.
+func (b *bundle) read(cal calendar.Calendar) calendar.Calendar {
+	b.Helper()
+	now, err := b.Calendar(b.Context(), cal.Owner, cal.ID)
+	b.must(err)
+	return now
+}
+
+// all collects a listing.
+func (b *bundle) all(listing iter.Seq2[calendar.Object, error]) []calendar.Object {
+	b.Helper()
+	var objects []calendar.Object
+	for o, err := range listing {
+		b.must(err)
+		objects = append(objects, o)
+	}
+	return objects
+}
+
+// names returns what objects are called.
+func names(objects []calendar.Object) []string {
+	var all []string
+	for _, o := range objects {
+		all = append(all, string(o.Name))
+	}
+	return all
+}
+
+// head is an object as listings show it.
+func head(o calendar.Object) calendar.Object {
+	o.Data, o.Search = nil, ""
+	return o
+}

@@ -1,0 +1,124 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"caldav-mcp-server/calendar"
+)
+
+const (
+	// maxAttempts bounds how often a transaction begins anew.
+	maxAttempts = 5
+	// firstPause is before the second attempt; each further one waits twice as long.
+	firstPause = 5 * time.Millisecond
+	// rollbackTimeout bounds the tidying up after the caller has gone.
+	rollbackTimeout = 5 * time.Second
+)
+
+// session is one connection that may write, for the time of a transaction.
+type session struct {
+	statements
+	release func()
+}
+
+// Tx is a transaction; it implements [calendar.Tx].
+type Tx struct {
+	*session
+	store *Store
+}
+
+// Update implements [calendar.Store].
+func (s *Store) Update(ctx context.Context, fn func(tx calendar.Tx) error) error {
+	return s.transact(ctx, func(t *Tx) error { return fn(t) })
+}
+
+// transact runs fn in a transaction, again when another one was in the way.
+func (s *Store) transact(ctx context.Context, fn func(*Tx) error) error {
+	pause := firstPause
+	for attempt := 1; ; attempt++ {
+		err := s.attempt(ctx, fn)
+		if err == nil || attempt == maxAttempts || !s.again(err) {
+			return err
+		}
+		s.options.Logger.DebugContext(ctx, "transaction begins anew", "attempt", attempt, "err", err)
+		select {
+		case <-time.After(pause):
+			pause *= 2
+		case <-ctx.Done():
+			return err
+		}
+	}
+}
+
+// uncertainError says that the commit failed in a way that leaves open whether it took place.
+type uncertainError struct{ error }
+
+func (e uncertainError) Unwrap() error { return e.error }
+
+// again tells whether a transaction that failed may begin anew: one that was in conflict, or whose
+// connection was lost before it asked for the commit.
+func (s *Store) again(err error) bool {
+	var uncertain uncertainError
+	if errors.As(err, &uncertain) {
+		return false
+	}
+	kind := s.engine.fault(err)
+	return kind == faultConflict || kind == faultAway
+}
+
+// attempt runs fn in one transaction.
+func (s *Store) attempt(ctx context.Context, fn func(*Tx) error) (err error) {
+	session, err := s.acquire(ctx)
+	if err != nil {
+		return s.engine.translate(ctx, err)
+	}
+	defer session.release()
+	if _, err := session.exec(ctx, s.engine.begin); err != nil {
+		return err
+	}
+	done := false
+	defer func() {
+		if !done {
+			session.rollback(ctx)
+		}
+	}()
+	if err := fn(&Tx{session: session, store: s}); err != nil {
+		return err
+	}
+	if err := session.commit(ctx); err != nil {
+		return err
+	}
+	done = true
+	return nil
+}
+
+// commit ends the transaction. A caller who goes away at this moment does not interrupt it.
+func (s *session) commit(ctx context.Context) error {
+	_, err := s.exec(context.WithoutCancel(ctx), "COMMIT")
+	if err != nil && s.engine.fault(err) == faultAway {
+		return uncertainError{fmt.Errorf("whether the change was kept is not known: %w", err)}
+	}
+	return err
+}
+
+// rollback gives up what a transaction did. It cannot fail in a way that matters: a connection on
+// which it does is in no state to keep anything.
+func (s *session) rollback(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), rollbackTimeout)
+	defer cancel()
+	_, _ = s.exec(ctx, "ROLLBACK")
+}
+
+// write runs one statement in a transaction of its own.
+func (s *Store) write(ctx context.Context, text string, args ...any) (int64, error) {
+	var changed int64
+	err := s.transact(ctx, func(t *Tx) error {
+		var err error
+		changed, err = t.exec(ctx, text, args...)
+		return err
+	})
+	return changed, err
+}

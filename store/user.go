@@ -1,0 +1,96 @@
+package store
+
+import (
+	"context"
+	"time"
+
+	"caldav-mcp-server/auth"
+	"caldav-mcp-server/calendar"
+)
+
+const userColumns = `u.id, u.name, u.display_name, u.email, u.timezone, u.created`
+
+// userFields are where the userColumns go.
+func userFields(u *calendar.User, created *int64) []any {
+	return []any{&u.ID, &u.Name, &u.DisplayName, &u.Email, &u.Timezone, created}
+}
+
+func scanUser(row scanner) (calendar.User, error) {
+	var u calendar.User
+	var created int64
+	err := row.Scan(userFields(&u, &created)...)
+	u.Created = moment(created)
+	return u, err
+}
+
+// moment is a time as the program has it.
+func moment(seconds int64) time.Time { return time.Unix(seconds, 0).UTC() }
+
+// Users implements [auth.Store].
+func (s *Store) Users(ctx context.Context) ([]calendar.User, error) {
+	return rowsOf(ctx, s.reads, scanUser, `SELECT `+userColumns+` FROM users u ORDER BY u.name`)
+}
+
+// UserByName implements [calendar.Store] and [auth.Store].
+func (s *Store) UserByName(ctx context.Context, name string) (calendar.User, error) {
+	return rowOf(ctx, s.reads, scanUser, `SELECT `+userColumns+` FROM users u WHERE u.name = $1`, name)
+}
+
+// InsertUser implements [auth.Store].
+func (s *Store) InsertUser(ctx context.Context, u calendar.User, h auth.Hash) error {
+	return s.transact(ctx, func(t *Tx) error {
+		_, err := t.exec(ctx, `INSERT INTO users (id, name, display_name, email, timezone, created)
+			VALUES ($1, $2, $3, $4, $5, $6)`,
+			u.ID, u.Name, u.DisplayName, u.Email, u.Timezone, u.Created.Unix())
+		if err != nil {
+			return err
+		}
+		return t.setPassword(ctx, u.ID, h)
+	})
+}
+
+// DeleteUser implements [auth.Store]. What is theirs goes by the foreign keys.
+func (s *Store) DeleteUser(ctx context.Context, id calendar.UserID) error {
+	return s.transact(ctx, func(t *Tx) error {
+		if err := expectRow(t.exec(ctx, `DELETE FROM users WHERE id = $1`, id)); err != nil {
+			return err
+		}
+		return t.credentialsChanged(ctx)
+	})
+}
+
+// PasswordByName implements [auth.Store].
+func (s *Store) PasswordByName(ctx context.Context, name string) (auth.Credential, error) {
+	return rowOf(ctx, s.reads, scanPassword, `SELECT COALESCE(c.hash, ''), `+userColumns+`
+		FROM users u LEFT JOIN credentials c ON c.user_id = u.id WHERE u.name = $1`, name)
+}
+
+func scanPassword(row scanner) (auth.Credential, error) {
+	var c auth.Credential
+	var created int64
+	err := row.Scan(append([]any{&c.Hash}, userFields(&c.User, &created)...)...)
+	c.User.Created = moment(created)
+	return c, err
+}
+
+// SetPassword implements [auth.Store].
+func (s *Store) SetPassword(ctx context.Context, id calendar.UserID, h auth.Hash) error {
+	return s.transact(ctx, func(t *Tx) error { return t.setPassword(ctx, id, h) })
+}
+
+// setPassword writes a hash; an empty one takes the password away.
+func (t *Tx) setPassword(ctx context.Context, id calendar.UserID, h auth.Hash) error {
+	_, err := t.exec(ctx, `INSERT INTO credentials (user_id, hash, changed) VALUES ($1, $2, $3)
+		ON CONFLICT (user_id) DO UPDATE SET hash = excluded.hash, changed = excluded.changed`,
+		id, h, t.store.now())
+	if err != nil {
+		return err
+	}
+	return t.credentialsChanged(ctx)
+}
+
+// Rehash implements [auth.Store].
+func (s *Store) Rehash(ctx context.Context, id calendar.UserID, old, next auth.Hash) error {
+	_, err := s.write(ctx, `UPDATE credentials SET hash = $3 WHERE user_id = $1 AND hash = $2`, id, old, next)
+	return err
+}
