@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"caldav-mcp-server/calendar/zone"
 )
 
 // Kind is the kind of component that an object holds (RFC 4791 §4.1: one kind per object).
@@ -93,21 +95,26 @@ const (
 	maxSegmentLength = 255
 )
 
-func (n NewCalendar) validate() error {
-	if len(n.Segment) > maxSegmentLength {
-		return Errorf(Invalid, "", "the calendar's address is longer than %d bytes", maxSegmentLength)
-	}
-	return n.Properties.validate()
-}
-
-func (p Properties) validate() error {
+// settle fills in what a calendar cannot be without, and refuses what it cannot be.
+func (s *Service) settle(p *Properties) error {
 	if len(p.Name) > maxNameLength {
 		return Errorf(Invalid, "", "the calendar's name is longer than %d bytes", maxNameLength)
+	}
+	if len(p.Kinds) == 0 {
+		p.Kinds = AllKinds()
 	}
 	for _, k := range p.Kinds {
 		if !AllKinds().Has(k) {
 			return Errorf(Invalid, RuleSupportedKind, "calendars cannot hold %s; they hold %s", k, AllKinds())
 		}
 	}
+	if p.Timezone == "" {
+		p.Timezone = zone.UTC().Name()
+	}
+	z, err := s.zones.Lookup(p.Timezone)
+	if err != nil {
+		return Errorf(Invalid, RuleValidTimezone, "%v", err)
+	}
+	p.Timezone = z.Name()
 	return nil
 }

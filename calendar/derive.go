@@ -31,7 +31,7 @@ func (s *Service) read(data []byte) (*content.Object, error) {
 	lim.Bytes = int(s.limits.ObjectBytes)
 	o, err := content.Read(data, lim)
 	if err == nil {
-		err = o.Check(content.Limits{Attendees: s.limits.Attendees, Instances: s.limits.Instances})
+		err = o.Check(content.Limits{Attendees: s.limits.Attendees, Instances: s.limits.Instances}, s.zones)
 	}
 	var f *content.Fault
 	if errors.As(err, &f) {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"iter"
 	"time"
+
+	"caldav-mcp-server/calendar/zone"
 )
 
 // Limits bound what a caller can ask the service to keep or compute.
@@ -28,6 +30,7 @@ type Service struct {
 	limits Limits
 	now    func() time.Time
 	newID  func() string
+	zones  *zone.DB
 }
 
 // Config is what a Service is made of.
@@ -42,7 +45,7 @@ type Config struct {
 
 // NewService makes a Service.
 func NewService(c Config) *Service {
-	return &Service{store: c.Store, limits: c.Limits, now: c.Now, newID: c.NewID}
+	return &Service{store: c.Store, limits: c.Limits, now: c.Now, newID: c.NewID, zones: zone.NewDB()}
 }
 
 // Limits returns the limits in force, for doors that print them.
@@ -91,10 +94,13 @@ func (s *Service) CreateCalendar(ctx context.Context, c Caller, n NewCalendar) (
 	if err := c.MayCreate(); err != nil {
 		return Calendar{}, err
 	}
-	if err := n.validate(); err != nil {
-		return Calendar{}, err
+	if len(n.Segment) > maxSegmentLength {
+		return Calendar{}, Errorf(Invalid, "", "the calendar's address is longer than %d bytes", maxSegmentLength)
 	}
 	cal := s.newCalendar(c, n)
+	if err := s.settle(&cal.Properties); err != nil {
+		return Calendar{}, err
+	}
 	err := s.store.Update(ctx, func(tx Tx) error {
 		if err := tx.InsertCalendar(ctx, cal); err != nil {
 			return err
@@ -121,12 +127,6 @@ func (s *Service) newCalendar(c Caller, n NewCalendar) Calendar {
 	if cal.Name == "" {
 		cal.Name = string(cal.Segment)
 	}
-	if cal.Timezone == "" {
-		cal.Timezone = "UTC"
-	}
-	if len(cal.Kinds) == 0 {
-		cal.Kinds = AllKinds()
-	}
 	return cal
 }
 
@@ -151,7 +151,7 @@ func (s *Service) ChangeCalendar(ctx context.Context, c Caller, id CalendarID, e
 		if err := edit(&cal.Properties); err != nil {
 			return err
 		}
-		if err := cal.Properties.validate(); err != nil {
+		if err := s.settle(&cal.Properties); err != nil {
 			return err
 		}
 		if err := tx.UpdateCalendar(ctx, id, cal.Properties); err != nil {

@@ -3,6 +3,7 @@ package content
 import (
 	"strings"
 
+	"caldav-mcp-server/calendar/zone"
 	"caldav-mcp-server/ical"
 )
 
@@ -16,7 +17,7 @@ type Limits struct {
 
 // Check tells whether the object keeps the rules of RFC 4791 §4.1 and RFC 5545 §3.6, as
 // far as clients keep them: docs/clients.md lists what is taken against the letter.
-func (o *Object) Check(lim Limits) error {
+func (o *Object) Check(lim Limits, zones *zone.DB) error {
 	if o.Calendar.Property("METHOD") != nil {
 		return fault(RuleValidObject, "the object has a METHOD: it is a message, not something to store; remove the line")
 	}
@@ -28,7 +29,10 @@ func (o *Object) Check(lim Limits) error {
 			return err
 		}
 	}
-	return o.checkOverrides()
+	if err := o.checkOverrides(); err != nil {
+		return err
+	}
+	return o.checkZones(zones.FromDocument(o.Calendar))
 }
 
 func (o *Object) checkComponent(c *ical.Component, lim Limits) error {
@@ -38,7 +42,48 @@ func (o *Object) checkComponent(c *ical.Component, lim Limits) error {
 	if err := checkOnce(c); err != nil {
 		return err
 	}
-	return checkTimes(c)
+	if err := checkTimes(c); err != nil {
+		return err
+	}
+	return checkRules(c)
+}
+
+// checkRules refuses recurrence rules that cannot be read: nobody could tell when such an
+// event takes place.
+func checkRules(c *ical.Component) error {
+	for _, p := range c.All("RRULE") {
+		if _, err := p.Recur(); err != nil {
+			return &Fault{RuleValidData, err.Error()}
+		}
+	}
+	for _, name := range []string{"RDATE", "EXDATE"} {
+		for _, p := range c.All(name) {
+			if p.ValueType() == "PERIOD" {
+				continue
+			}
+			if _, err := p.Times(); err != nil {
+				return &Fault{RuleValidData, err.Error()}
+			}
+		}
+	}
+	return nil
+}
+
+// checkZones refuses a TZID that neither a VTIMEZONE of the object nor its own name
+// explains: to guess would be to show the event at a wrong time.
+func (o *Object) checkZones(zones *zone.Resolver) error {
+	for _, c := range o.Components() {
+		for p := range c.Properties() {
+			tzid, given := p.Param("TZID")
+			if !given || strings.HasPrefix(p.Name(), "X-") {
+				continue
+			}
+			if _, err := zones.Zone(tzid); err != nil {
+				return fault(RuleValidData, "line %d: %s: %v; or add its VTIMEZONE", p.Line(), p.Name(), err)
+			}
+		}
+	}
+	return nil
 }
 
 // checkOnce refuses second ones of what decides where an object stands: which would count?

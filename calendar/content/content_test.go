@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"caldav-mcp-server/calendar/content"
+	"caldav-mcp-server/calendar/zone"
 	"caldav-mcp-server/ical"
 )
 
@@ -54,19 +55,24 @@ END:VEVENT`))
 func TestTaken(t *testing.T) {
 	t.Parallel()
 	for name, text := range map[string]string{
-		"overrides alone":                event("RECURRENCE-ID:20260302T090000Z", "DTSTART:20260302T100000Z"),
-		"equal start and end":            event("DTSTART:20260302T100000Z", "DTEND:20260302T100000Z"),
-		"no DTSTAMP, VERSION or PRODID":  "BEGIN:VCALENDAR\nBEGIN:VEVENT\nUID:one\nDTSTART:20260302T100000Z\nEND:VEVENT\nEND:VCALENDAR",
-		"a byte order mark":              "\ufeff" + event("DTSTART:20260302T100000Z"),
-		"a date without VALUE=DATE":      event("DTSTART:20260302"),
-		"Apple's year of no birthday":    event("DTSTART;VALUE=DATE:16040302"),
-		"Apple's alarm without trigger":  event("DTSTART:20260302T100000Z", "BEGIN:VALARM", "ACTION:NONE", "END:VALARM"),
-		"a task without any time":        wrap("BEGIN:VTODO\nUID:one\nEND:VTODO"),
-		"a journal entry without a time": wrap("BEGIN:VJOURNAL\nUID:one\nEND:VJOURNAL"),
-		"an availability":                wrap("BEGIN:VAVAILABILITY\nUID:one\nEND:VAVAILABILITY"),
+		"overrides alone":                      event("RECURRENCE-ID:20260302T090000Z", "DTSTART:20260302T100000Z"),
+		"equal start and end":                  event("DTSTART:20260302T100000Z", "DTEND:20260302T100000Z"),
+		"no DTSTAMP, VERSION or PRODID":        "BEGIN:VCALENDAR\nBEGIN:VEVENT\nUID:one\nDTSTART:20260302T100000Z\nEND:VEVENT\nEND:VCALENDAR",
+		"a byte order mark":                    "\ufeff" + event("DTSTART:20260302T100000Z"),
+		"a date without VALUE=DATE":            event("DTSTART:20260302"),
+		"Apple's year of no birthday":          event("DTSTART;VALUE=DATE:16040302"),
+		"Apple's alarm without trigger":        event("DTSTART:20260302T100000Z", "BEGIN:VALARM", "ACTION:NONE", "END:VALARM"),
+		"a task without any time":              wrap("BEGIN:VTODO\nUID:one\nEND:VTODO"),
+		"a journal entry without a time":       wrap("BEGIN:VJOURNAL\nUID:one\nEND:VJOURNAL"),
+		"Outlook's zone without its VTIMEZONE": event("DTSTART;TZID=W. Europe Standard Time:20260302T100000"),
+		"Evolution's zone without one":         event("DTSTART;TZID=/freeassociation.sourceforge.net/Europe/Berlin:20260302T100000"),
+		"a zone of its own": wrap("BEGIN:VTIMEZONE\nTZID:Here\nBEGIN:STANDARD\nDTSTART:19700101T000000\nTZOFFSETFROM:+0130\nTZOFFSETTO:+0130\nEND:STANDARD\nEND:VTIMEZONE\n" +
+			"BEGIN:VEVENT\nUID:one\nDTSTART;TZID=Here:20260302T100000\nEND:VEVENT"),
+		"a rule in lower case": event("DTSTART:20260302T100000Z", "RRULE:freq=daily;x-note=1"),
+		"an availability":      wrap("BEGIN:VAVAILABILITY\nUID:one\nEND:VAVAILABILITY"),
 	} {
 		o := read(t, text)
-		if err := o.Check(content.Limits{Attendees: 10, Instances: 3000}); err != nil {
+		if err := o.Check(content.Limits{Attendees: 10, Instances: 3000}, zone.NewDB()); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -97,11 +103,14 @@ func TestRefused(t *testing.T) {
 		{"a negative duration", content.RuleValidData, "negative", event(start, "DURATION:-PT1H")},
 		{"long ago", content.RuleMinDate, "before the year 1000", event("DTSTART:09991231T235959Z")},
 		{"two overrides of one instance", content.RuleValidObject, "second override", wrap("BEGIN:VTODO\nUID:one\nRECURRENCE-ID:20260101\nEND:VTODO\nBEGIN:VTODO\nUID:one\nRECURRENCE-ID:20260101\nEND:VTODO")},
+		{"an unknown zone", content.RuleValidData, "did you mean Europe/Berlin", event("DTSTART;TZID=Europe/Berlim:20260302T100000")},
+		{"an unreadable rule", content.RuleValidData, "RRULE", event(start, "RRULE:FREQ=SOMETIMES")},
+		{"an unreadable exception", content.RuleValidData, "EXDATE", event(start, "RRULE:FREQ=DAILY", "EXDATE:never")},
 		{"a crowd", content.RuleMaxAttendees, "3 attendees", event(start, "ATTENDEE:mailto:a@x", "ATTENDEE:mailto:b@x", "ATTENDEE:mailto:c@x")},
 	} {
 		o, err := content.Read([]byte(c.text), ical.DefaultLimits())
 		if err == nil {
-			err = o.Check(content.Limits{Attendees: 2, Instances: 3000})
+			err = o.Check(content.Limits{Attendees: 2, Instances: 3000}, zone.NewDB())
 		}
 		var f *content.Fault
 		if !errors.As(err, &f) || f.Rule != c.rule || !strings.Contains(f.Message, c.says) {

@@ -1,0 +1,152 @@
+package calendar_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"caldav-mcp-server/calendar"
+)
+
+func TestWhatIsPutIsWhatIsRead(t *testing.T) {
+	each(t, func(h *house) {
+		work := h.calendar(h.alice, "work")
+		odd := strings.ReplaceAll(event("one", 2, "a  b\\, c"), "\r\n", "\n") + "\n\n"
+		saved := h.put(h.alice, work, "1.ics", odd)
+		got, err := h.Object(h.ctx, h.alice, work, "1.ics")
+		h.must(err)
+		if string(got.Data) != odd || got.ETag != calendar.ETagOf([]byte(odd)) || got.ETag != saved.Object.ETag || !saved.Created {
+			h.t.Errorf("stored %q as %s, created %v", got.Data, got.ETag, saved.Created)
+		}
+		if got.UID != "one" || got.Kind != calendar.Event || got.Summary != "a  b, c" || !got.Created.Equal(h.now) {
+			h.t.Errorf("derived %+v at %v", got.Derived, got.Created)
+		}
+	})
+}
+
+// TestRepeatedPutChangesNothing: a client that sends the same again must not make others sync.
+func TestRepeatedPutChangesNothing(t *testing.T) {
+	each(t, func(h *house) {
+		work := h.calendar(h.alice, "work")
+		first := h.put(h.alice, work, "1.ics", event("one", 2, "x"))
+		before := h.token(h.alice, work)
+		h.now = h.now.Add(time.Hour)
+		again := h.put(h.alice, work, "1.ics", event("one", 2, "x"))
+		if again.Created || again.Object.Version != first.Object.Version || h.token(h.alice, work) != before {
+			h.t.Errorf("version %d, then %d", first.Object.Version, again.Object.Version)
+		}
+		// The same with the ETag of before a change that was made, its answer lost on the way.
+		h.put(h.alice, work, "1.ics", event("one", 2, "y"))
+		_, err := h.Put(h.ctx, h.alice, work, calendar.Draft{
+			Name: "1.ics", Data: []byte(event("one", 2, "y")), When: calendar.Precondition{Match: []calendar.ETag{first.Object.ETag}},
+		})
+		h.must(err)
+	})
+}
+
+func TestPreconditions(t *testing.T) {
+	each(t, func(h *house) {
+		work := h.calendar(h.alice, "work")
+		old := h.put(h.alice, work, "1.ics", event("one", 2, "x")).Object.ETag
+		other := []calendar.ETag{`"0"`}
+		for _, c := range []struct {
+			name calendar.ObjectName
+			when calendar.Precondition
+			ok   bool
+		}{
+			{"1.ics", calendar.Precondition{Match: []calendar.ETag{`"0"`, old}}, true},
+			{"1.ics", calendar.Precondition{Match: other}, false},
+			{"1.ics", calendar.Precondition{MatchAny: true}, true},
+			{"1.ics", calendar.Precondition{NoneMatchAny: true}, false},
+			{"1.ics", calendar.Precondition{NoneMatch: []calendar.ETag{old}}, false},
+			{"1.ics", calendar.Precondition{NoneMatch: other}, true},
+			{"2.ics", calendar.Precondition{MatchAny: true}, false},
+			{"2.ics", calendar.Precondition{Match: other}, false},
+			{"2.ics", calendar.Precondition{NoneMatch: other}, true},
+			{"2.ics", calendar.Precondition{NoneMatchAny: true}, true},
+		} {
+			now := calendar.ETag("")
+			if c.name == "1.ics" {
+				now = old
+			}
+			if err := c.when.Check(now); (err == nil) != c.ok {
+				h.t.Errorf("%s %+v: %v", c.name, c.when, err)
+			}
+			if c.ok {
+				continue
+			}
+			_, err := h.Put(h.ctx, h.alice, work, calendar.Draft{Name: c.name, Data: []byte(event("one", 3, "new")), When: c.when})
+			h.refused(err, calendar.Stale, "", "read it again")
+			h.refused(h.Delete(h.ctx, h.alice, work, "1.ics", calendar.Precondition{Match: other}), calendar.Stale, "", string(old))
+		}
+		if got := h.changes(h.alice, work, ""); got != "1.ics@2" {
+			h.t.Errorf("after refusals alone: %s", got)
+		}
+	})
+}
+
+func TestRefusedObjects(t *testing.T) {
+	each(t, func(h *house) {
+		work := h.calendar(h.alice, "work", calendar.Event)
+		h.put(h.alice, work, "1.ics", event("one", 2, "x"))
+		todo := "BEGIN:VCALENDAR\nBEGIN:VTODO\nUID:t\nEND:VTODO\nEND:VCALENDAR\n"
+		for _, c := range []struct {
+			name   calendar.ObjectName
+			data   string
+			reason calendar.Reason
+			rule   calendar.Rule
+			says   string
+		}{
+			{"2.ics", "hello", calendar.Invalid, calendar.RuleValidData, "line 1"},
+			{"2.ics", todo, calendar.Forbidden, calendar.RuleSupportedKind, "takes VEVENT, not VTODO"},
+			{"2.ics", event("one", 5, "y"), calendar.Exists, calendar.RuleUIDConflict, `UID "one"`},
+			{"1.ics", event("two", 5, "y"), calendar.Exists, calendar.RuleUIDConflict, "cannot change"},
+			{"2.ics", event("big", 5, strings.Repeat("x", 4<<20)), calendar.TooLarge, calendar.RuleMaxSize, "this server takes 4194304"},
+			{"", event("two", 5, "y"), calendar.Invalid, "", "name"},
+		} {
+			_, err := h.Put(h.ctx, h.alice, work, calendar.Draft{Name: c.name, Data: []byte(c.data)})
+			h.refused(err, c.reason, c.rule, c.says)
+		}
+	})
+}
+
+func TestDeletedObjectsFreeTheirUID(t *testing.T) {
+	each(t, func(h *house) {
+		work := h.calendar(h.alice, "work")
+		h.put(h.alice, work, "1.ics", event("one", 2, "x"))
+		h.must(h.Delete(h.ctx, h.alice, work, "1.ics", calendar.Precondition{}))
+		_, err := h.Object(h.ctx, h.alice, work, "1.ics")
+		h.refused(err, calendar.NotFound, "", "1.ics")
+		h.refused(h.Delete(h.ctx, h.alice, work, "1.ics", calendar.Precondition{}), calendar.NotFound, "", "1.ics")
+		if saved := h.put(h.alice, work, "2.ics", event("one", 2, "x")); !saved.Created {
+			h.t.Error("the UID came back as a change, not as a new object")
+		}
+		if saved := h.put(h.alice, work, "1.ics", event("three", 2, "x")); !saved.Created {
+			h.t.Error("the name came back as a change, not as a new object")
+		}
+	})
+}
+
+func TestCreateEvent(t *testing.T) {
+	each(t, func(h *house) {
+		work := h.calendar(h.alice, "work")
+		start := time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
+		saved, err := h.CreateEvent(h.ctx, h.alice, work, calendar.EventDraft{
+			Title: "Team, Standup", Start: start, End: start.Add(30 * time.Minute), Description: "Daily\nsync", Location: "Room A",
+		})
+		h.must(err)
+		if !strings.HasSuffix(string(saved.Object.UID), "@caldav-server") {
+			h.t.Errorf("UID %s", saved.Object.UID)
+		}
+		for _, line := range []string{
+			"DTSTART:20260301T090000Z\r\n", "DTEND:20260301T093000Z\r\n", `SUMMARY:Team\, Standup` + "\r\n",
+			`DESCRIPTION:Daily\nsync` + "\r\n", "LOCATION:Room A\r\n", "DTSTAMP:20260301T080000Z\r\n",
+		} {
+			if !strings.Contains(string(saved.Object.Data), line) {
+				h.t.Errorf("no %q in\n%s", line, saved.Object.Data)
+			}
+		}
+		_, err = h.CreateEvent(h.ctx, h.alice, work, calendar.EventDraft{Title: "x", Start: start, End: start.Add(-time.Second)})
+		h.refused(err, calendar.Invalid, "", "ends before it begins")
+	})
+}

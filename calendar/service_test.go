@@ -1,0 +1,97 @@
+package calendar_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"caldav-mcp-server/calendar"
+)
+
+func TestNewCalendarsHaveWhatTheirMakerLeftOut(t *testing.T) {
+	each(t, func(h *house) {
+		cal := h.fresh(h.alice, h.calendar(h.alice, ""))
+		if string(cal.Segment) != string(cal.ID) || cal.Name != string(cal.ID) || cal.Timezone != "UTC" || cal.Kinds.String() != calendar.AllKinds().String() {
+			h.t.Errorf("%+v", cal)
+		}
+		if cal.Description != nil || cal.Color != nil || cal.Order != nil || cal.Access != calendar.OwnerAccess || cal.Version != 1 {
+			h.t.Errorf("%+v", cal)
+		}
+	})
+}
+
+func TestCalendarsAreRefused(t *testing.T) {
+	each(t, func(h *house) {
+		h.calendar(h.alice, "work")
+		h.calendar(h.bob, "work")
+		for _, c := range []struct {
+			new    calendar.NewCalendar
+			reason calendar.Reason
+			rule   calendar.Rule
+			says   string
+		}{
+			{calendar.NewCalendar{Segment: "work"}, calendar.Exists, calendar.RuleResourceMustBeNil, "address"},
+			{calendar.NewCalendar{Segment: calendar.Segment(strings.Repeat("x", 256))}, calendar.Invalid, "", "longer than 255"},
+			{calendar.NewCalendar{Properties: calendar.Properties{Name: strings.Repeat("x", 1001)}}, calendar.Invalid, "", "longer than 1000"},
+			{calendar.NewCalendar{Properties: calendar.Properties{Kinds: calendar.Kinds{"VPOLL"}}}, calendar.Invalid, calendar.RuleSupportedKind, "VPOLL"},
+			{calendar.NewCalendar{Properties: calendar.Properties{Timezone: "Mars/Phobos"}}, calendar.Invalid, calendar.RuleValidTimezone, "Mars/Phobos"},
+		} {
+			_, err := h.CreateCalendar(h.ctx, h.alice, c.new)
+			h.refused(err, c.reason, c.rule, c.says)
+		}
+	})
+}
+
+func TestChangeCalendar(t *testing.T) {
+	each(t, func(h *house) {
+		work := h.calendar(h.alice, "work")
+		empty := ""
+		h.must(h.ChangeCalendar(h.ctx, h.alice, work.ID, func(p *calendar.Properties) error {
+			p.Name, p.Description = "Büro", &empty
+			return nil
+		}))
+		got := h.fresh(h.alice, work)
+		if got.Name != "Büro" || got.Description == nil || *got.Description != "" {
+			h.t.Errorf("%+v", got)
+		}
+		no := errors.New("no")
+		err := h.ChangeCalendar(h.ctx, h.alice, work.ID, func(p *calendar.Properties) error {
+			p.Name = "lost"
+			return no
+		})
+		if after := h.fresh(h.alice, work); !errors.Is(err, no) || after.Name != "Büro" || after.Version != got.Version {
+			h.t.Errorf("%v left %+v", err, after)
+		}
+	})
+}
+
+func TestADeletedCalendarFreesItsAddress(t *testing.T) {
+	each(t, func(h *house) {
+		work := h.calendar(h.alice, "work")
+		h.put(h.alice, work, "1.ics", event("one", 2, "x"))
+		h.must(h.DeleteCalendar(h.ctx, h.alice, work.ID))
+		_, err := h.CalendarAt(h.ctx, h.alice, "work")
+		h.refused(err, calendar.NotFound, "", "work")
+		_, err = h.Put(h.ctx, h.alice, work, calendar.Draft{Name: "2.ics", Data: []byte(event("two", 2, "x"))})
+		h.refused(err, calendar.NotFound, "", "")
+		if again := h.calendar(h.alice, "work"); again.ID == work.ID {
+			h.t.Error("the new calendar is the old one")
+		}
+	})
+}
+
+// TestReindexKeepsWhatClientsSee: everything derived is made anew, no version moves.
+func TestReindexKeepsWhatClientsSee(t *testing.T) {
+	each(t, func(h *house) {
+		work := h.calendar(h.alice, "work")
+		h.put(h.alice, work, "1.ics", event("one", 2, "x"))
+		h.put(h.alice, work, "2.ics", event("two", 2, "y"))
+		h.must(h.Delete(h.ctx, h.alice, work, "2.ics", calendar.Precondition{}))
+		before := h.token(h.alice, work)
+		n, err := h.Reindex(h.ctx)
+		h.must(err)
+		if n != 2 || h.token(h.alice, work) != before {
+			h.t.Errorf("went through %d objects, token %s became %s", n, before, h.token(h.alice, work))
+		}
+	})
+}
