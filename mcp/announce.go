@@ -57,7 +57,7 @@ func (h *Handler) reword(x *exchange, e *rpcError) *rpcError {
 		return rpcErrorf(codeParams, "the params of %s cannot be read", x.message.method)
 	case codeParams:
 		if x.message.method == string(mcpgo.MethodToolsCall) && !h.hasTool(x.call.Name) {
-			return rpcErrorf(codeParams, "no tool %s: there are %s", quote(x.call.Name), strings.Join(h.toolNames(x), ", "))
+			return rpcErrorf(codeParams, "no tool %s: you may use %s", quote(x.call.Name), strings.Join(h.toolNames(x), ", "))
 		}
 		return e
 	case codeInternal:

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"caldav-mcp-server/calendar"
@@ -28,7 +29,7 @@ func readArguments(t tool, sent map[string]json.RawMessage) (arguments, error) {
 		// Models write null for what they mean to leave out.
 		if raw == nil || string(raw) == "null" {
 			if !f.optional {
-				wrong = append(wrong, fmt.Sprintf("%q is missing: %s", f.name, f.doc))
+				wrong = append(wrong, fmt.Sprintf("%q is missing (%s)", f.name, f.brief()))
 			}
 			continue
 		}
@@ -45,6 +46,12 @@ func readArguments(t tool, sent map[string]json.RawMessage) (arguments, error) {
 	return args, nil
 }
 
+// brief is the first sentence of what is said of the field.
+func (f field) brief() string {
+	first, _, _ := strings.Cut(f.doc, ". ")
+	return strings.TrimSuffix(first, ".")
+}
+
 // read takes one argument, or says what is wrong with it.
 func (f field) read(raw json.RawMessage) (value, complaint string) {
 	if err := json.Unmarshal(raw, &value); err != nil {
@@ -52,6 +59,10 @@ func (f field) read(raw json.RawMessage) (value, complaint string) {
 	}
 	if !f.optional && strings.TrimSpace(value) == "" {
 		return "", fmt.Sprintf("%q must not be empty", f.name)
+	}
+	// RFC 5545 §3.1: such characters have no place in a calendar; XML can't carry them at all.
+	if i := strings.IndexFunc(value, isControl); i >= 0 {
+		return "", fmt.Sprintf("%q has the control character %U in it", f.name, value[i])
 	}
 	if n := utf8.RuneCountInString(value); f.longest > 0 && n > f.longest {
 		return "", fmt.Sprintf("%q has %d characters; it may have %d", f.name, n, f.longest)
@@ -85,6 +96,8 @@ func (t tool) parameters() string {
 	}
 	return strings.Join(names, ", ")
 }
+
+func isControl(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\t' && r != '\r' }
 
 // kindOf names the type of a JSON value by its first character.
 func kindOf(raw json.RawMessage) string {

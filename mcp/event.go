@@ -80,7 +80,7 @@ func (b toolbox) createEvent(ctx context.Context, c *call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	z, err := zoneFor(c.args["timezone"], c.caller.User, cal)
+	z, err := b.zoneFor(c.args["timezone"], c.caller.User, cal)
 	if err != nil {
 		return answer{}, err
 	}
@@ -93,7 +93,7 @@ func (b toolbox) createEvent(ctx context.Context, c *call) (answer, error) {
 		Start: start.at, End: end.at, AllDay: start.date,
 	}
 	if start.local || z.source == zoneOfArgument {
-		draft.Zone = z.name
+		draft.Zone = z.Name()
 	}
 	saved, err := b.service.CreateEvent(ctx, c.caller, cal, draft)
 	if err != nil {
@@ -108,7 +108,7 @@ func (b toolbox) createEvent(ctx context.Context, c *call) (answer, error) {
 
 // describe adds to an event what people read.
 func (z zoned) describe(v eventView, start, end moment) structuredEvent {
-	first, last := start.at.In(z.loc), end.at.In(z.loc)
+	first, last := start.at.In(z.Location()), end.at.In(z.Location())
 	form := time.RFC3339
 	if start.date {
 		first, last, form = start.at, end.at.AddDate(0, 0, -1), time.DateOnly
@@ -117,6 +117,6 @@ func (z zoned) describe(v eventView, start, end moment) structuredEvent {
 		eventView: v, AllDay: start.date,
 		StartLocal: first.Format(form), StartWeekday: first.Weekday().String(),
 		EndLocal: last.Format(form), EndWeekday: last.Weekday().String(),
-		Timezone: z.name, TimezoneSource: z.source,
+		Timezone: z.Name(), TimezoneSource: z.source,
 	}
 }

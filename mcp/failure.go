@@ -69,7 +69,7 @@ type refusal struct {
 // render turns whatever a tool returned as its error into what the client gets. faultID names
 // the log line of what is not for the client.
 func render(err error, v version, faultID string) refusal {
-	reason := calendar.ReasonOf(err)
+	reason := reasonOf(err)
 	how := outcomes[reason]
 	var e *calendar.Error
 	switch {
@@ -83,6 +83,16 @@ func render(err error, v version, faultID string) refusal {
 	result := mcpgo.NewToolResultError(visible(e.Error()))
 	result.StructuredContent = map[string]problem{"error": {reason.String(), visible(e.Message), visible(e.Hint)}}
 	return refusal{result: result}
+}
+
+// reasonOf is the reason as tools see it. To the middle it is forbidden to put an event where
+// only tasks go, as CalDAV has it; but no share and no scope would change that.
+func reasonOf(err error) calendar.Reason {
+	reason := calendar.ReasonOf(err)
+	if reason == calendar.Forbidden && calendar.RuleOf(err) != calendar.RulePrivileges {
+		return calendar.Unsupported
+	}
+	return reason
 }
 
 // problem is the structured content of a result that is an error.

@@ -12,6 +12,7 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/zone"
 )
 
 // Config is what a Handler is made of.
@@ -81,7 +82,7 @@ type Handler struct {
 }
 
 // New makes a Handler.
-func New(c Config) *Handler { return newHandler(c, toolbox{c.Service}.tools()) }
+func New(c Config) *Handler { return newHandler(c, toolbox{c.Service, zone.NewDB()}.tools()) }
 
 func newHandler(c Config, tools []tool) *Handler {
 	limits := c.Limits.orDefaults()

@@ -1,11 +1,11 @@
 package mcp
 
 import (
-	"errors"
 	"strings"
 	"time"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/zone"
 	"caldav-mcp-server/ical"
 )
 
@@ -22,39 +22,30 @@ const (
 
 // zoned is the zone in which a call means its local times and gets its answers.
 type zoned struct {
-	name   string
+	*zone.Zone
 	source zoneSource
-	loc    *time.Location
 }
 
 // zoneFor decides on the zone of a call. Only an argument that means nothing is an error: a
 // stored name that does gives way to the next.
-func zoneFor(argument string, user calendar.User, cal calendar.Calendar) (zoned, error) {
-	for _, c := range [...]zoned{
-		{name: argument, source: zoneOfArgument}, {name: user.Timezone, source: zoneOfUser},
-		{name: cal.Timezone, source: zoneOfCalendar}, {name: "UTC", source: zoneOfNobody},
-	} {
-		loc, err := loadZone(c.name)
-		if err == nil {
-			c.loc = loc
-			return c, nil
+func (b toolbox) zoneFor(argument string, user calendar.User, cal calendar.Calendar) (zoned, error) {
+	if argument != "" {
+		z, err := b.zones.Lookup(argument)
+		if err != nil {
+			return zoned{}, errArgument(`"timezone": %s`, err)
 		}
-		if c.name != "" && c.source == zoneOfArgument {
-			return zoned{}, errArgument(`no time zone %s: "timezone" takes an IANA name such as Europe/Berlin or America/New_York`, quote(c.name))
+		return zoned{z, zoneOfArgument}, nil
+	}
+	for _, stored := range [...]struct {
+		name   string
+		source zoneSource
+	}{{user.Timezone, zoneOfUser}, {cal.Timezone, zoneOfCalendar}} {
+		if z, err := b.zones.Lookup(stored.name); err == nil {
+			return zoned{z, stored.source}, nil
 		}
 	}
-	return zoned{}, errArgument("no time zone") // UTC is always there
+	return zoned{zone.UTC(), zoneOfNobody}, nil
 }
-
-// loadZone finds a zone by its IANA name. "Local" would be the server's own.
-func loadZone(name string) (*time.Location, error) {
-	if name == "" || name == "Local" {
-		return nil, errNoZone
-	}
-	return time.LoadLocation(name)
-}
-
-var errNoZone = errors.New("no zone")
 
 // moment is a time as a call gave it.
 type moment struct {
@@ -100,12 +91,14 @@ func (z zoned) read(parameter, value string) (moment, error) {
 	}
 	t, err := ical.ParseTime(basic(value), "")
 	switch {
+	case err != nil && wellFormed(basic(value)):
+		return moment{}, errArgument(`%q: no calendar and no clock shows %s`, parameter, quote(value))
 	case err != nil:
 		return moment{}, errArgument(`%q cannot be read: %s; write it %s`, parameter, quote(value), timeForms)
 	case t.Form == ical.FormFloating:
 		return z.resolve(parameter, t.Civil)
 	default:
-		return moment{at: instant(t.Civil, time.UTC), date: t.IsDate()}, nil
+		return moment{at: time.Unix(t.Civil.Seconds(), 0).UTC(), date: t.IsDate()}, nil
 	}
 }
 
@@ -123,32 +116,33 @@ func basic(value string) string {
 	return strings.Replace(value, " ", "T", 1)
 }
 
+// wellFormed tells whether a time has the form of one, though perhaps the 30th of February.
+func wellFormed(value string) bool {
+	form := strings.Map(func(r rune) rune {
+		if r >= '0' && r <= '9' {
+			return '0'
+		}
+		return r
+	}, value)
+	return form == "00000000" || form == "00000000T000000" || form == "00000000T000000Z"
+}
+
 // resolve finds the moment at which clocks in the zone show c. When they are put forward or
 // back, there may be none or two: which is meant is for the caller to say.
 func (z zoned) resolve(parameter string, c ical.Civil) (moment, error) {
-	const day = 24 * time.Hour
-	asUTC := instant(c, time.UTC)
-	_, before := asUTC.Add(-day).In(z.loc).Zone()
-	_, after := asUTC.Add(day).In(z.loc).Zone()
-	earlier, later := asUTC.Add(-time.Duration(before)*time.Second), asUTC.Add(-time.Duration(after)*time.Second)
-	fits := func(t time.Time) bool {
-		return instant(c, z.loc).Equal(t) || t.In(z.loc).Format(time.DateTime) == asUTC.Format(time.DateTime)
+	at, fit := z.Resolve(c)
+	segment := z.Segment(at.Unix())
+	var why string
+	switch fit {
+	case zone.Exact:
+		return moment{at: at, local: true}, nil
+	case zone.Gap:
+		why = "is skipped" // at is in the segment behind the gap
+	case zone.Overlap:
+		why = "comes twice" // at is the first of the two
+		segment = z.Segment(segment.To)
 	}
-	switch {
-	case before == after || fits(earlier) && !fits(later):
-		return moment{at: earlier, local: true}, nil
-	case fits(later) && !fits(earlier):
-		return moment{at: later, local: true}, nil
-	}
-	why := "does not exist"
-	if fits(earlier) {
-		why = "is there twice"
-	}
-	return moment{}, errArgument(`%q: %s %s in %s, where clocks change; write %s or %s`, parameter, c, why, z.name,
-		earlier.In(z.loc).Format(time.RFC3339), later.In(z.loc).Format(time.RFC3339))
-}
-
-// instant is the moment at which a clock in loc shows c.
-func instant(c ical.Civil, loc *time.Location) time.Time {
-	return time.Date(c.Year, c.Month, c.Day, c.Hour, c.Minute, c.Second, 0, loc)
+	other := time.Unix(c.Seconds()-segment.Offset, 0).In(z.Location())
+	return moment{}, errArgument(`%q: %s %s in %s, where the clocks change; write %s or %s`, parameter, c, why, z.Name(),
+		at.Format(time.RFC3339), other.Format(time.RFC3339))
 }

@@ -50,6 +50,8 @@ func (h *Handler) post(w http.ResponseWriter, r *http.Request, caller calendar.C
 	}
 	header := r.Header.Clone()
 	switch {
+	case err != nil && err.Code == codeParams:
+		sendError(w, statusOf(headerVersion(r), err.Code), m.id, err)
 	case err != nil:
 		sendError(w, http.StatusBadRequest, m.id, err)
 	case !h.agree(w, r, x, header):

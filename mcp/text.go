@@ -1,7 +1,6 @@
 package mcp
 
 import (
-	"encoding/json"
 	"fmt"
 	"strconv"
 	"strings"
@@ -13,8 +12,8 @@ import (
 // a person sees, or to hide from them what a model reads.
 type shown string
 
-// MarshalJSON writes the text with nothing hidden in it.
-func (s shown) MarshalJSON() ([]byte, error) { return json.Marshal(visible(string(s))) }
+// MarshalText writes the text with nothing hidden in it.
+func (s shown) MarshalText() ([]byte, error) { return []byte(visible(string(s))), nil }
 
 // visible replaces hidden characters by their escapes.
 func visible(s string) string {

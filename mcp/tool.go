@@ -14,6 +14,7 @@ import (
 
 	"caldav-mcp-server/auth"
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/zone"
 )
 
 // tool is one row of the table of tools.
@@ -44,7 +45,10 @@ type call struct {
 type answer struct{ text, structured any }
 
 // toolbox holds what tools need.
-type toolbox struct{ service *calendar.Service }
+type toolbox struct {
+	service *calendar.Service
+	zones   *zone.DB
+}
 
 // tools are all tools there are, family by family.
 func (b toolbox) tools() []tool {

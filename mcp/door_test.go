@@ -1,0 +1,204 @@
+package mcp
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/zone"
+	"caldav-mcp-server/store"
+)
+
+// noon is what the clock shows in tests: a Sunday.
+var noon = time.Date(2026, time.March, 1, 12, 0, 0, 0, time.UTC)
+
+// house is a store with users and calendars, and doors to it.
+type house struct {
+	service *calendar.Service
+	callers map[string]calendar.Caller // by bearer token
+	// now is the clock, in seconds since noon.
+	now atomic.Int64
+	ids atomic.Int64
+	log lockedBuffer
+}
+
+func (h *house) clock() time.Time { return noon.Add(time.Duration(h.now.Load()) * time.Second) }
+
+// newID counts, so that transcripts can name what it made.
+func (h *house) newID() string { return fmt.Sprintf("00000000-0000-4000-8000-%012d", h.ids.Add(1)) }
+
+// newHouse opens a store with alice, who has the calendars Work and Home and a list of tasks,
+// and bob, who has one calendar.
+func newHouse(t testing.TB, url string) *house {
+	t.Helper()
+	h := &house{}
+	s, err := store.Open(t.Context(), url, store.Options{Now: h.clock})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	if err := s.Migrate(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	h.service = calendar.NewService(calendar.Config{Store: s, Limits: calendar.DefaultLimits(), Now: h.clock, NewID: h.newID})
+	alice := calendar.User{ID: "alice-id", Name: "alice", Timezone: "Europe/Berlin", Created: noon}
+	bob := calendar.User{ID: "bob-id", Name: "bob", Created: noon}
+	for _, u := range []calendar.User{alice, bob} {
+		if err := s.InsertUser(t.Context(), u, ""); err != nil {
+			t.Fatal(err)
+		}
+	}
+	h.callers = map[string]calendar.Caller{
+		"alice":       {User: alice, Scopes: calendar.ScopeAll, Token: "token-a"},
+		"alice-other": {User: alice, Scopes: calendar.ScopeAll, Token: "token-b"},
+		"alice-read":  {User: alice, Scopes: calendar.ScopeRead, Token: "token-c"},
+		"alice-write": {User: alice, Scopes: calendar.ScopeWrite, Token: "token-d"},
+		"bob":         {User: bob, Scopes: calendar.ScopeAll, Token: "token-e"},
+	}
+	work, color, front := "Where the money comes from", "#FF5733", int64(1)
+	h.calendar(t, "alice", calendar.Properties{Name: "Work", Order: &front, Description: &work, Kinds: calendar.Kinds{calendar.Event}})
+	h.calendar(t, "alice", calendar.Properties{Name: "Home\u202e", Color: &color, Timezone: "America/New_York"})
+	h.calendar(t, "alice", calendar.Properties{Name: "Tasks", Kinds: calendar.Kinds{calendar.Todo}})
+	h.calendar(t, "bob", calendar.Properties{Name: "Secret plans"})
+	return h
+}
+
+func (h *house) calendar(t testing.TB, token string, p calendar.Properties) {
+	t.Helper()
+	if _, err := h.service.CreateCalendar(t.Context(), h.callers[token], calendar.NewCalendar{Properties: p}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// config is a door's, for tests to change.
+func (h *house) config() Config {
+	return Config{
+		Service: h.service, AllowedOrigins: []string{"https://app.example"}, BaseURL: "https://cal.example/dav",
+		SessionKey: []byte("a key that all doors share"), Version: "0.1.0", Now: h.clock, NewID: h.newID,
+		Limits: Limits{BodyBytes: 64 << 10},
+		Logger: slog.New(slog.NewTextHandler(&h.log, nil)),
+	}
+}
+
+// open serves the real tools over HTTP, and returns the address.
+func (h *house) open(t *testing.T, c Config) string {
+	t.Helper()
+	return h.openWith(t, c, toolbox{c.Service, zone.NewDB()}.tools()...)
+}
+
+func (h *house) openWith(t *testing.T, c Config, tools ...tool) string {
+	t.Helper()
+	return h.serve(t, newHandler(c, tools))
+}
+
+func (h *house) serve(t *testing.T, door *Handler) string {
+	t.Helper()
+	s := httptest.NewServer(door.Guard(h.authenticate(door)))
+	t.Cleanup(func() {
+		door.Close()
+		s.Close()
+	})
+	return s.URL + "/mcp"
+}
+
+// authenticate stands where the program has package auth.
+func (h *house) authenticate(door *Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		caller, ok := h.callers[strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")]
+		if !ok {
+			w.WriteHeader(http.StatusUnauthorized)
+			return
+		}
+		w.Header().Set("X-Request-Id", "request-1")
+		door.ServeMCP(w, r, caller)
+	})
+}
+
+// request makes a request of a client at 2025-11-25; header holds pairs that change it.
+func request(t *testing.T, method, url, token, body string, header ...string) *http.Request {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Authorization", "Bearer "+token)
+	r.Header.Set("Accept", "application/json, text/event-stream")
+	if method == http.MethodPost {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	for i := 0; i < len(header); i += 2 {
+		r.Header.Set(header[i], header[i+1])
+		if header[i] == "Host" {
+			r.Host = header[i+1]
+		}
+	}
+	return r
+}
+
+// got is a response that was read.
+type got struct {
+	status int
+	header http.Header
+	body   string
+}
+
+func do(t *testing.T, r *http.Request) got {
+	t.Helper()
+	resp, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return got{resp.StatusCode, resp.Header, string(body)}
+}
+
+// initialize opens a session.
+func initialize(t *testing.T, url, token, version string) string {
+	t.Helper()
+	g := do(t, request(t, "POST", url, token, `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"`+version+
+		`","capabilities":{},"clientInfo":{"name":"test","version":"1"}}}`))
+	id := g.header.Get(sessionHeader)
+	if g.status != http.StatusOK || id == "" {
+		t.Fatalf("initialize: status %d, session %q, body %s", g.status, id, g.body)
+	}
+	return id
+}
+
+const listCalls = `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"list_calendars","arguments":{}}}`
+
+// lockedBuffer is a buffer that handlers and tests share.
+type lockedBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (l *lockedBuffer) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+func (l *lockedBuffer) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
+}
+
+// plain is a tool for tests: it takes nothing and needs the scope to read.
+func plain(name string, run func(context.Context, *call) (answer, error)) tool {
+	return tool{name: name, title: name, description: "A tool of the tests.", scope: calendar.ScopeRead, run: run}
+}

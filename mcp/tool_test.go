@@ -1,0 +1,213 @@
+package mcp
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/internal/testdb"
+)
+
+// listed is a tool as a client sees it.
+type listed struct {
+	Name, Title, Description  string
+	InputSchema, OutputSchema json.RawMessage
+	Annotations               map[string]any
+}
+
+func listTools(t *testing.T, door string) (tools []listed, size int) {
+	t.Helper()
+	g := do(t, request(t, "POST", door, "alice", `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`, versionHeader, "2025-11-25"))
+	var r struct{ Result struct{ Tools []listed } }
+	if err := json.Unmarshal([]byte(g.body), &r); err != nil {
+		t.Fatal(err)
+	}
+	return r.Result.Tools, len(g.body)
+}
+
+func compile(t *testing.T, schema json.RawMessage) *jsonschema.Schema {
+	t.Helper()
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(schema))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := jsonschema.NewCompiler()
+	c.DefaultDraft(jsonschema.Draft2020)
+	if err := c.AddResource("schema.json", doc); err != nil {
+		t.Fatal(err)
+	}
+	compiled, err := c.Compile("schema.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return compiled
+}
+
+// TestToolsAreDescribed holds every tool to what hosts need: schemas that compile and use
+// nothing but what all of them read, and all four hints, which agree with each other.
+func TestToolsAreDescribed(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, testdb.SQLite(t))
+	tools, size := listTools(t, h.open(t, h.config()))
+	if size > 60_000 {
+		t.Errorf("the list has %d bytes; that is more than hosts bear", size)
+	}
+	var names []string
+	for _, tool := range tools {
+		names = append(names, tool.Name)
+		if tool.Title == "" || tool.Description == "" || tool.Annotations["title"] != tool.Title {
+			t.Errorf("%s: title %q, description %q, annotations %v", tool.Name, tool.Title, tool.Description, tool.Annotations)
+		}
+		for _, hint := range []string{"readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"} {
+			if _, ok := tool.Annotations[hint].(bool); !ok {
+				t.Errorf("%s: %s is missing", tool.Name, hint)
+			}
+		}
+		if tool.Annotations["readOnlyHint"] == true && tool.Annotations["destructiveHint"] == true {
+			t.Errorf("%s only reads, and destroys", tool.Name)
+		}
+		for _, schema := range []json.RawMessage{tool.InputSchema, tool.OutputSchema} {
+			compile(t, schema)
+			checkSchema(t, tool.Name, decode(t, string(schema)))
+		}
+	}
+	if diff := cmp.Diff([]string{"create_event", "list_calendars"}, names); diff != "" {
+		t.Errorf("tools (-want +got):\n%s", diff)
+	}
+}
+
+// checkSchema walks a schema: every type is one word, every object closed, everything described.
+func checkSchema(t *testing.T, path string, schema any) {
+	t.Helper()
+	s, _ := schema.(map[string]any)
+	kind, _ := s["type"].(string)
+	if kind == "" {
+		t.Errorf("%s: the type is %v", path, s["type"])
+	}
+	if kind == "object" && s["additionalProperties"] != false {
+		t.Errorf("%s: an open object", path)
+	}
+	for key := range s {
+		if !strings.Contains(" type properties required additionalProperties description items maxLength ", " "+key+" ") {
+			t.Errorf("%s: not every host reads %s", path, key)
+		}
+	}
+	properties, _ := s["properties"].(map[string]any)
+	for name, p := range properties {
+		if described, _ := p.(map[string]any); described["description"] == "" {
+			t.Errorf("%s.%s: no description", path, name)
+		}
+		checkSchema(t, path+"."+name, p)
+	}
+	if items, ok := s["items"]; ok {
+		checkSchema(t, path+"[]", items)
+	}
+}
+
+// TestResultsKeepTheirSchema calls each tool and holds what it returns to the schema that it
+// declares.
+func TestResultsKeepTheirSchema(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, testdb.SQLite(t))
+	door := h.open(t, h.config())
+	arguments := map[string][]string{
+		"list_calendars": {`{}`},
+		"create_event": {
+			`{"calendar_id":"00000000-0000-4000-8000-000000000001","title":"T","start":"20260301T090000Z","end":"20260301T100000Z"}`,
+			`{"calendar_id":"00000000-0000-4000-8000-000000000001","title":"T","start":"2026-03-01","end":"2026-03-01","timezone":"Asia/Tokyo"}`,
+		},
+	}
+	tools, _ := listTools(t, door)
+	for _, tool := range tools {
+		in, out := compile(t, tool.InputSchema), compile(t, tool.OutputSchema)
+		if len(arguments[tool.Name]) == 0 {
+			t.Errorf("%s: no call", tool.Name)
+		}
+		for _, args := range arguments[tool.Name] {
+			if err := in.Validate(decode(t, args)); err != nil {
+				t.Errorf("%s: %v", tool.Name, err)
+			}
+			body := fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":%q,"arguments":%s}}`, tool.Name, args)
+			g := do(t, request(t, "POST", door, "alice", body, versionHeader, "2025-11-25"))
+			var r struct {
+				Result struct {
+					StructuredContent json.RawMessage
+					IsError           bool
+				}
+			}
+			if err := json.Unmarshal([]byte(g.body), &r); err != nil || r.Result.IsError {
+				t.Fatalf("%s: %v %s", tool.Name, err, g.body)
+			}
+			if err := out.Validate(decode(t, string(r.Result.StructuredContent))); err != nil {
+				t.Errorf("%s: %v\n%s", tool.Name, err, g.body)
+			}
+		}
+	}
+}
+
+// TestEventIsStored reads what create_event made, as any other client would.
+func TestEventIsStored(t *testing.T) {
+	t.Parallel()
+	testdb.Each(t, func(t *testing.T, url string) {
+		h := newHouse(t, url)
+		const body = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"create_event","arguments":{"calendar_id":"00000000-0000-4000-8000-000000000001",` +
+			`"title":"Plan; then, act","start":"2026-03-02T09:00:00","end":"2026-03-02T10:00:00","description":"one\ntwo","location":"Room"}}}`
+		g := do(t, request(t, "POST", h.open(t, h.config()), "alice", body, versionHeader, "2025-11-25"))
+		var r struct {
+			Result struct {
+				StructuredContent struct {
+					UID  calendar.UID
+					ETag calendar.ETag
+				}
+			}
+		}
+		if err := json.Unmarshal([]byte(g.body), &r); err != nil {
+			t.Fatal(err)
+		}
+		made := r.Result.StructuredContent
+		cal, err := h.service.Calendar(t.Context(), h.callers["alice"], "00000000-0000-4000-8000-000000000001")
+		if err != nil {
+			t.Fatal(err)
+		}
+		o, err := h.service.Object(t.Context(), h.callers["alice"], cal, calendar.ObjectName(string(made.UID)+".ics"))
+		if err != nil {
+			t.Fatalf("%v; the tool said %s", err, g.body)
+		}
+		if o.ETag != made.ETag || o.Summary != "Plan; then, act" || o.Kind != calendar.Event {
+			t.Errorf("stored %+v", o)
+		}
+		for _, line := range []string{"DTSTART", `SUMMARY:Plan\; then\, act`, `DESCRIPTION:one\ntwo`, "LOCATION:Room", "UID:" + string(made.UID)} {
+			if !strings.Contains(string(o.Data), line) {
+				t.Errorf("%s is not in\n%s", line, o.Data)
+			}
+		}
+		nine := time.Date(2026, time.March, 2, 8, 0, 0, 0, time.UTC).Unix() // in Berlin
+		if *o.Span.Start > nine || *o.Span.End < nine+3600 {
+			t.Errorf("it is within %d and %d, which does not hold %d", *o.Span.Start, *o.Span.End, nine)
+		}
+	})
+}
+
+func TestVisible(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]string{
+		"Plan for Q3\n\tpart two": "Plan for Q3\n\tpart two",
+		"a\u202eb\u2066c\u2069":   `a\u202eb\u2066c\u2069`,
+		"a\x00b\x1b[31mc\u0085":   `a\u0000b\u001b[31mc\u0085`,
+		"line\u2028break":         `line\u2028break`,
+		"hidden\U000e0041":        `hidden\U000e0041`,
+		"👩‍👩‍👧 שלום\u200f می‌خواهم": "👩‍👩‍👧 שלום\u200f می‌خواهم",
+		"": "",
+	} {
+		if got := visible(in); got != want {
+			t.Errorf("visible(%q) = %q, want %q", in, got, want)
+		}
+	}
+}
