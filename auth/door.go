@@ -110,7 +110,7 @@ func parseBasic(credentials string) (user, password string, ok bool) {
 
 // refuse answers who does not get in.
 func (s *Service) refuse(d Door, w http.ResponseWriter, r *http.Request, err error) {
-	var throttled *Throttled
+	var throttled *ThrottledError
 	switch {
 	case errors.Is(err, ErrUnauthorized):
 		challenge(d, w, r)

@@ -46,7 +46,7 @@ func (h *house) ask(d auth.Door, authorization ...string) answer {
 	r.Header.Set("User-Agent", "DAVx5/4.4\x00\xff \u202e"+strings.Repeat("x", 200))
 	w := httptest.NewRecorder()
 	h.Require(d, func(w http.ResponseWriter, _ *http.Request, c calendar.Caller) {
-		fmt.Fprintf(w, "%s by %s", c.User.Name, c.Agent)
+		_, _ = fmt.Fprintf(w, "%s by %s", c.User.Name, c.Agent)
 	}).ServeHTTP(w, r)
 	return answer{w.Code, w.Header().Values("WWW-Authenticate"), w.Header().Get("Retry-After"), w.Body.String()}
 }

@@ -13,14 +13,14 @@ type Rate struct {
 	Every time.Duration
 }
 
-// Throttled says that too many wrong credentials came from where this one came from.
-type Throttled struct {
+// ThrottledError says that too many wrong credentials came from where this one came from.
+type ThrottledError struct {
 	// RetryAfter is when it makes sense to try again.
 	RetryAfter time.Duration
 }
 
 // Error tells how long to wait, in whole seconds.
-func (t *Throttled) Error() string {
+func (t *ThrottledError) Error() string {
 	return fmt.Sprintf("too many failed logins; try again in %d s", seconds(t.RetryAfter))
 }
 
@@ -67,7 +67,7 @@ func (t *throttle) take(p pair) error {
 	ofPair, waitPair := t.perPair.take(ofPair, now)
 	ofNet, waitNet := t.perNet.take(ofNet, now)
 	if wait := max(waitPair, waitNet); wait > 0 {
-		return &Throttled{RetryAfter: wait}
+		return &ThrottledError{RetryAfter: wait}
 	}
 	t.pairs.put(p, ofPair)
 	t.nets.put(p.network, ofNet)

@@ -63,7 +63,7 @@ func TestThrottleSaysWhenToComeBack(t *testing.T) {
 	admitted(th, alice, 3)
 	*now = now.Add(3500 * time.Millisecond)
 	err := th.take(alice)
-	var refused *Throttled
+	var refused *ThrottledError
 	if !errors.As(err, &refused) || refused.RetryAfter != 6500*time.Millisecond {
 		t.Fatalf("%#v; want RetryAfter 6.5s", err)
 	}
@@ -97,7 +97,7 @@ func TestThrottleForgivesAClockThatIsSetBack(t *testing.T) {
 	alice := at("alice", "192.0.2.1")
 	admitted(th, alice, 3)
 	*now = now.Add(-24 * time.Hour)
-	var refused *Throttled
+	var refused *ThrottledError
 	if err := th.take(alice); !errors.As(err, &refused) || refused.RetryAfter > 10*time.Second {
 		t.Errorf("%v; want to wait no longer than 10s", err)
 	}

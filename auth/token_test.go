@@ -38,6 +38,25 @@ func TestScopes(t *testing.T) {
 	}
 }
 
+func TestTokenValid(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
+	for name, c := range map[string]struct {
+		token auth.Token
+		want  bool
+	}{
+		"for ever":             {auth.Token{}, true},
+		"a second longer":      {auth.Token{Expires: now.Add(time.Second)}, true},
+		"ending now":           {auth.Token{Expires: now}, false},
+		"revoked":              {auth.Token{Revoked: now.Add(-time.Hour)}, false},
+		"revoked, yet in time": {auth.Token{Revoked: now, Expires: now.Add(time.Hour)}, false},
+	} {
+		if got := c.token.Valid(now); got != c.want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}
+
 func TestTokenSpeaksForItsUser(t *testing.T) {
 	t.Parallel()
 	each(t, func(h *house) {
@@ -234,11 +253,12 @@ func TestTokenLastUsed(t *testing.T) {
 	each(t, func(h *house) {
 		h.createUser("alice")
 		_, secret := h.createToken(auth.TokenSpec{User: "alice"})
-		ended, end := context.WithCancel(h.t.Context())
+		ctx := h.t.Context()
+		ended, end := context.WithCancel(ctx)
 		end()
 		lastUsed := func() time.Time {
 			h.Run(ended) // writes what is noted, and returns
-			all, err := h.Tokens(h.t.Context(), "alice")
+			all, err := h.Tokens(ctx, "alice")
 			if err != nil || len(all) != 1 {
 				h.t.Fatal(all, err)
 			}

@@ -31,7 +31,7 @@ type attempt struct {
 }
 
 // VerifyBasic returns who logs in with a user name and a password, or with a token in place of
-// the password, from an address: ErrUnauthorized, *Throttled, or Unavailable when the store
+// the password, from an address: ErrUnauthorized, *ThrottledError, or Unavailable when the store
 // is away or too many log in at once.
 func (s *Service) VerifyBasic(ctx context.Context, user, password string, from netip.Addr) (calendar.Caller, error) {
 	name, err := CanonicalName(user)

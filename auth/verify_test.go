@@ -173,8 +173,7 @@ func TestFloodOnOneAccount(t *testing.T) {
 		refused := 0
 		n := h.hashes(func() {
 			for i := range 500 {
-				var throttled *auth.Throttled
-				if errors.As(h.login("alice", fmt.Sprint("guess number ", i)), &throttled) {
+				if _, throttled := errors.AsType[*auth.ThrottledError](h.login("alice", fmt.Sprint("guess number ", i))); throttled {
 					refused++
 				}
 			}
@@ -186,28 +185,40 @@ func TestFloodOnOneAccount(t *testing.T) {
 		for i := range 500 {
 			_ = h.login("alice", fmt.Sprint("another guess ", i))
 		}
-		_, fromElsewhere := h.VerifyBasic(h.t.Context(), "alice", rightPassword, elsewhere())
-		for name, err := range map[string]error{
-			"the password that was right before": h.login("alice", rightPassword),
-			"the same account, from elsewhere":   fromElsewhere,
-			"another account, never seen":        h.login("bob", rightPassword),
-			"a token of the account, never seen": h.bear(token),
+		for _, c := range []struct {
+			name  string
+			login error
+		}{
+			{"the password that was right before", h.login("alice", rightPassword)},
+			{"another account, never seen", h.login("bob", rightPassword)},
+			{"a token of the account, never seen", h.bear(token)},
 		} {
-			if err != nil {
-				h.t.Errorf("%s: %v", name, err)
+			if c.login != nil {
+				h.t.Errorf("%s: %v", c.name, c.login)
 			}
 		}
-		stranger := h.neighbour()
+	})
+}
+
+// A process that never saw the right password cannot tell it from the flood around it, but for
+// where it comes from.
+func TestFloodBeforeTheFirstLogin(t *testing.T) {
+	t.Parallel()
+	each(t, func(h *house) {
+		h.createUser("alice")
 		for i := range 500 {
-			_ = stranger.login("alice", fmt.Sprint("guess number ", i))
+			_ = h.login("alice", fmt.Sprint("guess number ", i))
 		}
-		var throttled *auth.Throttled
-		if err := stranger.login("alice", rightPassword); !errors.As(err, &throttled) || throttled.RetryAfter != 6*time.Second {
-			h.t.Errorf("never right here, from where the flood comes: %v; want to wait 6s", err)
+		err := h.login("alice", rightPassword)
+		if throttled, ok := errors.AsType[*auth.ThrottledError](err); !ok || throttled.RetryAfter != 6*time.Second {
+			h.t.Errorf("from where the flood comes: %v; want to wait 6s", err)
 		}
-		h.clock.advance(6 * time.Second)
-		if err := stranger.login("alice", rightPassword); err != nil {
-			h.t.Errorf("after the wait: %v", err)
+		_, err = h.VerifyBasic(h.t.Context(), "alice", rightPassword, elsewhere())
+		if err != nil {
+			h.t.Errorf("from elsewhere: %v", err)
+		}
+		if err := h.login("alice", rightPassword); err != nil {
+			h.t.Errorf("now that it was right elsewhere: %v", err)
 		}
 	})
 }
@@ -292,6 +303,7 @@ func TestWeakHashesAreReplaced(t *testing.T) {
 		h.createUser("alice")
 		_, token := h.createToken(auth.TokenSpec{User: "alice"})
 		later := h.neighbour()
+		later.hasher.made.Store(0)
 		later.hasher.Cost = auth.Cost{MemoryKiB: 16, Iterations: 2, Parallelism: 1}
 		stored := func() string {
 			c, err := h.store.PasswordByName(h.t.Context(), "alice")
@@ -311,6 +323,9 @@ func TestWeakHashesAreReplaced(t *testing.T) {
 		}
 		if !strings.HasPrefix(stored(), "$argon2id$v=19$m=16,t=2,p=1$") {
 			h.t.Errorf("the hash is still %q", stored())
+		}
+		if n := later.hasher.made.Load(); n != 1 {
+			h.t.Errorf("%d hashes were made, want the password's alone", n)
 		}
 		if err := h.neighbour().login("alice", rightPassword); err != nil {
 			h.t.Errorf("with the new hash: %v", err)
