@@ -30,9 +30,8 @@ type Cost struct {
 	Parallelism uint8
 }
 
-// DefaultCost returns the second set that OWASP's Password Storage Cheat Sheet gives for Argon2id.
-// It is as strong as RFC 9106's 64 MiB with one pass is meant to be, in a third of the memory;
-// docs/decisions/0004-auth.md has the sum.
+// DefaultCost returns one of the sets that OWASP's Password Storage Cheat Sheet lists as equally
+// strong, picked for its memory: docs/decisions/0004-auth.md has the sum.
 func DefaultCost() Cost { return Cost{MemoryKiB: 19 * 1024, Iterations: 2, Parallelism: 1} }
 
 // maxMemoryKiB bounds what a stored hash can make us allocate, lest one damaged row ends the process.
