@@ -1,0 +1,9 @@
+package zone
+
+import "caldav-mcp-server/ical"
+
+// Names lists what IANA knows.
+func Names() []string { return readNames().listed }
+
+// Text writes a component for the output of a test.
+func Text(c *ical.Component) string { return string(ical.NewDocument(c).Bytes()) }

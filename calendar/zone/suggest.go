@@ -1,0 +1,53 @@
+package zone
+
+import "strings"
+
+// Suggest is [DB.Suggest] without a memory.
+func Suggest(name string) string { return NewDB().Suggest(name) }
+
+// Suggest finds the IANA name that is nearest to what somebody wrote: a city
+// alone, or a name with a few wrong letters. It is empty when none is near.
+func (db *DB) Suggest(name string) string {
+	const longest = 64
+	lower := strings.ToLower(clean(name))
+	if lower == "" || len(lower) > longest {
+		return ""
+	}
+	known := db.names()
+	if found := known.cities[strings.ReplaceAll(lower, "_", " ")]; found != "" {
+		return found
+	}
+	best, nearest := "", 2+len(lower)/8
+	for _, candidate := range known.listed {
+		whole := strings.ToLower(candidate)
+		city := whole[strings.LastIndexByte(whole, '/')+1:]
+		if d := min(distance(lower, whole, nearest), distance(lower, city, nearest)); d < nearest {
+			best, nearest = candidate, d
+		}
+	}
+	return best
+}
+
+// distance is how many letters one must insert, drop or change to turn a into
+// b; most when it is not less than that.
+func distance(a, b string, most int) int {
+	if max(len(a)-len(b), len(b)-len(a)) >= most {
+		return most
+	}
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := 1
+			if a[i] == b[j] {
+				cost = 0
+			}
+			diagonal, row[j+1] = row[j+1], min(diagonal+cost, row[j]+1, row[j+1]+1)
+		}
+	}
+	return min(row[len(b)], most)
+}
