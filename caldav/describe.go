@@ -128,7 +128,13 @@ func (r *resource) syncToken(m *markup) error {
 
 func (r *resource) description(m *markup) error { return m.optional(r.calendar.Description) }
 
-func (r *resource) timezone(m *markup) error { return m.optional(r.calendar.TimezoneData) }
+func (r *resource) timezone(m *markup) error {
+	if r.calendar.TimezoneData == nil {
+		return errAbsent
+	}
+	m.cdata([]byte(*r.calendar.TimezoneData))
+	return nil
+}
 
 func (r *resource) timezoneID(m *markup) error {
 	m.text(r.calendar.Timezone)

@@ -24,7 +24,7 @@ type exchange struct {
 
 // serve finds the address, then the method, and lets it answer.
 func (x *exchange) serve() error {
-	at, err := x.parse(x.r.URL.EscapedPath())
+	at, err := x.parse(pathOf(x.r.URL))
 	if err != nil {
 		return err
 	}

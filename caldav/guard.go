@@ -2,6 +2,7 @@ package caldav
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/xml"
 	"io"
 	"net/http"
@@ -45,16 +46,26 @@ func (g *guard) Token() (xml.Token, error) {
 	switch t := t.(type) {
 	case xml.Directive:
 		// RFC 4918 §17.7: entities can make a small body huge, or fetch what is not the client's.
-		return nil, breach("d:no-external-entities", "a document type is not taken")
+		err = breach("d:no-external-entities", "a document type is not taken")
 	case xml.StartElement:
-		return t, g.enter(t)
+		err = g.enter(t)
 	case xml.EndElement:
 		g.leave()
+	case xml.CharData:
+		if g.depth == 0 && len(bytes.Trim(t, " \t\r\n\uFEFF")) > 0 {
+			err = refuseWith(http.StatusBadRequest, "the XML has text outside of its root element")
+		}
+	}
+	if err != nil {
+		return nil, err // xml.Decoder looks at no error that comes with a token
 	}
 	return t, nil
 }
 
 func (g *guard) enter(e xml.StartElement) error {
+	if g.depth == 0 && g.elements > 0 {
+		return refuseWith(http.StatusBadRequest, "the XML has more than one root element")
+	}
 	g.depth++
 	g.elements++
 	switch {

@@ -80,7 +80,8 @@ func New(c Config) (*Handler, error) {
 func (h *Handler) ServeDAV(w http.ResponseWriter, r *http.Request, caller calendar.Caller) {
 	x := &exchange{Handler: h, w: w, r: r, caller: caller}
 	// Old Apple clients look for it on PROPFIND answers, others on OPTIONS: it goes everywhere.
-	w.Header().Set("DAV", davClasses)
+	// RFC 4918 §10.1 spells it so; not every client reads it in another case.
+	w.Header()["DAV"] = []string{davClasses}
 	if err := x.serve(); err != nil {
 		x.refuse(err)
 	}
@@ -93,7 +94,7 @@ func (h *Handler) Public(private http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		// RFC 6764 §5: clients begin at the well-known address and follow its redirect. Apple's
 		// may not follow, so that their PROPFIND is answered in place, once they have logged in.
-		if r.Method == "PROPFIND" || !h.isWellKnown(r.URL.EscapedPath()) {
+		if r.Method == "PROPFIND" || !h.isWellKnown(pathOf(r.URL)) {
 			private.ServeHTTP(w, r)
 			return
 		}

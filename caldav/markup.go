@@ -69,16 +69,21 @@ func (m *markup) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// text writes character data, or an attribute's value.
+// text writes character data.
 func (m *markup) text(s string) *markup {
 	for i := range len(s) {
-		if c := s[i]; c < ' ' || c >= utf8.RuneSelf || c == '<' || c == '>' || c == '&' || c == '"' || c == '\'' {
-			// It fails only when the writer does.
-			_ = xml.EscapeText(m, []byte(s))
-			return m
+		if c := s[i]; c < ' ' || c >= utf8.RuneSelf || c == '<' || c == '>' || c == '&' {
+			return m.attribute(s)
 		}
 	}
 	return m.raw(s)
+}
+
+// attribute writes an attribute's value, in which quotes, too, must be escaped.
+func (m *markup) attribute(s string) *markup {
+	// It fails only when the writer does.
+	_ = xml.EscapeText(m, []byte(s))
+	return m
 }
 
 // element writes an element of text.
@@ -96,7 +101,7 @@ func (m *markup) empty(n xml.Name) {
 		m.raw("<").raw(n.Local).raw("/>")
 		return
 	}
-	m.raw("<x:").raw(n.Local).raw(` xmlns:x="`).text(n.Space).raw(`"/>`)
+	m.raw("<x:").raw(n.Local).raw(` xmlns:x="`).attribute(n.Space).raw(`"/>`)
 }
 
 // address writes the href of a place as text.
@@ -155,5 +160,5 @@ func legibleRune(r rune) rune {
 
 // kindElement writes a component kind as CALDAV:comp (RFC 4791 §9.6.1).
 func (m *markup) kindElement(k calendar.Kind) {
-	m.raw(`<c:comp name="`).text(string(k)).raw(`"/>`)
+	m.raw(`<c:comp name="`).attribute(string(k)).raw(`"/>`)
 }

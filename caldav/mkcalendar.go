@@ -41,17 +41,25 @@ func (x *exchange) mkcol() error {
 	if err := x.read(&q); err != nil && !errors.Is(err, errNoBody) {
 		return err
 	}
+	switch _, err := x.calendarAt(x.at); {
+	case err == nil:
+		return errTaken
+	case !missing(err):
+		return err
+	}
 	typed := func(e edit) bool { return e.name == dav("resourcetype") }
 	if !slices.ContainsFunc(editsOf(q.Set), typed) {
 		return setResourceType(nil, nil)
 	}
 	err := x.create(q.Set, "d:mkcol-response")
 	if calendar.ReasonOf(err) == calendar.Exists {
-		// RFC 4918 §9.3.1
-		return refuseWith(http.StatusMethodNotAllowed, "there is a calendar at this address already")
+		return errTaken
 	}
 	return err
 }
+
+// errTaken is what RFC 4918 §9.3.1 says where there is something already.
+var errTaken = refuseWith(http.StatusMethodNotAllowed, "there is a calendar at this address already")
 
 // reserved are the names that scheduling has in a calendar home (RFC 6638 §2).
 var reserved = map[calendar.Segment]bool{"inbox": true, "outbox": true}

@@ -153,7 +153,7 @@ func newAddresses(base *url.URL) (addresses, error) {
 	if base == nil {
 		return addresses{}, nil
 	}
-	segments, err := split(base.EscapedPath())
+	segments, err := split(pathOf(base))
 	a := addresses{base: segments}
 	for _, s := range segments {
 		a.prefix += "/" + url.PathEscape(s)
@@ -190,7 +190,16 @@ func (a addresses) parseHref(href string) (place, error) {
 	if err != nil || u.Opaque != "" {
 		return place{}, refuseWith(http.StatusBadRequest, "this href cannot be read")
 	}
-	return a.parse(u.EscapedPath())
+	return a.parse(pathOf(u))
+}
+
+// pathOf returns a path as it was sent. URL.EscapedPath would encode one anew that has
+// characters in it which should have been escaped, and take its %2F for a slash.
+func pathOf(u *url.URL) string {
+	if u.RawPath != "" {
+		return u.RawPath
+	}
+	return u.EscapedPath()
 }
 
 func (a addresses) isWellKnown(escaped string) bool {

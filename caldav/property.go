@@ -15,7 +15,7 @@ type property struct {
 	// get writes what the element holds, or returns errAbsent.
 	get func(*resource, *markup) error
 	// set takes the element of a PROPPATCH or of a calendar's making; nil when the property is
-	// removed. A row without set is protected.
+	// removed. Without it the property is protected, as all are but those of calendars.
 	set func(*calendar.Properties, *element) error
 	// tag is the name as replies write it.
 	tag string
@@ -90,7 +90,7 @@ func properties() []property {
 		row(caldav("calendar-user-type"), atPrincipal, 0, (*resource).userType),
 		settable(caldav("schedule-calendar-transp"), 0, (*resource).transparency, setTransparency),
 		// RFC 7809 §5.2
-		row(caldav("calendar-timezone-id"), atCalendar, 0, (*resource).timezoneID),
+		settable(caldav("calendar-timezone-id"), 0, (*resource).timezoneID, setTimezoneID),
 		// calendarserver.org's CTag and Apple's extensions
 		row(server("getctag"), atCalendar, 0, (*resource).syncToken),
 		row(server("email-address-set"), atPrincipal, 0, (*resource).emailAddresses),

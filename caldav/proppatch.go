@@ -75,7 +75,7 @@ func (x *exchange) set(e edit, p *calendar.Properties, creating bool) error {
 	switch {
 	case row == nil:
 		return refuseWith(http.StatusForbidden, "this server does not keep this property")
-	case row.set == nil, row.on&x.at.kind() == 0, row.flags&atCreation != 0 && !creating:
+	case row.set == nil, x.at.kind() != atCalendar, row.flags&atCreation != 0 && !creating:
 		return breach("d:cannot-modify-protected-property", "the server keeps this property itself")
 	}
 	return row.set(p, e.value)
@@ -94,11 +94,7 @@ func (x *exchange) proppatch() error {
 	if len(all) == 0 {
 		return refuseWith(http.StatusBadRequest, "DAV:propertyupdate names no property")
 	}
-	r, err := x.find(x.at)
-	if err != nil {
-		return err
-	}
-	o, err := x.patch(r, all)
+	o, err := x.patch(all)
 	if err != nil {
 		return err
 	}
@@ -115,11 +111,18 @@ func (x *exchange) proppatch() error {
 }
 
 // patch changes a calendar's properties, or finds out why those of something else cannot be.
-func (x *exchange) patch(r *resource, all []edit) (o outcome, err error) {
-	if r.at.kind() != atCalendar {
+func (x *exchange) patch(all []edit) (o outcome, err error) {
+	if x.at.kind() != atCalendar {
+		if _, err := x.find(x.at); err != nil {
+			return o, err
+		}
 		return x.apply(all, &calendar.Properties{}, false), nil
 	}
-	err = x.service.ChangeCalendar(x.r.Context(), x.caller, r.calendar.ID, func(p *calendar.Properties) error {
+	cal, err := x.calendarAt(x.at)
+	if err != nil {
+		return o, err
+	}
+	err = x.service.ChangeCalendar(x.r.Context(), x.caller, cal.ID, func(p *calendar.Properties) error {
 		if o = x.apply(all, p, false); o.failed {
 			return errRefused
 		}

@@ -17,7 +17,7 @@ type resource struct {
 	object   calendar.Object
 }
 
-// find looks up what lies at an address.
+// find looks up what lies at an address, for a caller who wants to read it.
 func (x *exchange) find(at place) (*resource, error) {
 	r := &resource{x: x, at: at}
 	if !x.reaches(at) {
@@ -32,17 +32,16 @@ func (x *exchange) find(at place) (*resource, error) {
 	}
 	if at.kind() == atObject {
 		r.object, err = x.service.Object(x.r.Context(), x.caller, r.calendar, at.object)
+	} else {
+		err = x.caller.May(calendar.SeeBusy, r.calendar)
 	}
 	return r, err
 }
 
-// calendarAt returns the calendar of an address, if the caller may know of it.
+// calendarAt returns the calendar of an address. What may be done with it, reading
+// included, is another question.
 func (x *exchange) calendarAt(at place) (calendar.Calendar, error) {
-	cal, err := x.service.CalendarAt(x.r.Context(), x.caller, at.calendar)
-	if err == nil {
-		err = x.caller.May(calendar.SeeBusy, cal)
-	}
-	return cal, err
+	return x.service.CalendarAt(x.r.Context(), x.caller, at.calendar)
 }
 
 // parentCalendar is calendarAt for a method that would make a member: without the parent

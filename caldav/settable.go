@@ -9,8 +9,6 @@ import (
 	"strings"
 
 	"caldav-mcp-server/calendar"
-	"caldav-mcp-server/calendar/zone"
-	"caldav-mcp-server/ical"
 )
 
 // element is an element of a request whose content its property understands.
@@ -63,45 +61,6 @@ func setDescription(p *calendar.Properties, e *element) error {
 		p.Description = &e.Text
 	}
 	return nil
-}
-
-// setTimezone takes an iCalendar object with one VTIMEZONE (RFC 4791 §5.2.2), which is kept
-// as it is. Where its name says which zone it is, floating times follow that.
-func setTimezone(p *calendar.Properties, e *element) error {
-	if e == nil {
-		p.TimezoneData, p.Timezone = nil, zone.UTC().Name()
-		return nil
-	}
-	tz, err := soleTimezone(e.Text)
-	if err != nil {
-		return breach("c:valid-calendar-timezone", "calendar-timezone takes an iCalendar object with one VTIMEZONE: %s", err)
-	}
-	p.TimezoneData = &e.Text
-	if z, err := zone.Lookup(tz); err == nil {
-		p.Timezone = z.Name()
-	}
-	return nil
-}
-
-// soleTimezone returns the TZID of the one VTIMEZONE of an iCalendar object.
-func soleTimezone(text string) (string, error) {
-	doc, err := ical.Parse([]byte(text), ical.DefaultLimits())
-	if err != nil {
-		return "", err
-	}
-	cal, err := doc.Calendar()
-	if err != nil {
-		return "", err
-	}
-	zones := cal.AllComponents("VTIMEZONE")
-	if len(zones) != 1 {
-		return "", unfit("it has %d of them", len(zones))
-	}
-	id := zones[0].Property("TZID")
-	if id == nil {
-		return "", unfit("it has no TZID")
-	}
-	return id.Text(), nil
 }
 
 func setKinds(p *calendar.Properties, e *element) error {

@@ -1,0 +1,131 @@
+package caldav_test
+
+import (
+	"flag"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"golang.org/x/tools/txtar"
+
+	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/internal/testdb"
+)
+
+var update = flag.Bool("update", false, "write what the door answers into testdata")
+
+// TestConversations holds the door to the recorded conversations of testdata. A file says
+// on top what it is about. "given" is a request that must succeed and whose answer does
+// not matter; each "request" is followed by the "response" that it must get: every header
+// and byte of it, but for a line break between two tags and the store's epoch.
+func TestConversations(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob("testdata/*.txtar")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no conversations: %v", err)
+	}
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
+			t.Parallel()
+			testdb.Each(t, func(t *testing.T, url string) { converse(t, url, file) })
+		})
+	}
+}
+
+func converse(t *testing.T, database, file string) {
+	want, err := txtar.ParseFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := newHouse(t, database, nil)
+	epoch, err := h.store.Epoch(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := &txtar.Archive{Comment: want.Comment}
+	for _, section := range want.Files {
+		if section.Name == "response" {
+			continue
+		}
+		got.Files = append(got.Files, section)
+		answer := h.answer(t, strings.ReplaceAll(string(section.Data), "EPOCH", string(epoch)))
+		if section.Name == "given" {
+			if !strings.HasPrefix(answer, "2") {
+				t.Fatalf("given:\n%s\n%s", section.Data, answer)
+			}
+			continue
+		}
+		answer = strings.ReplaceAll(answer, string(epoch), "EPOCH")
+		got.Files = append(got.Files, txtar.File{Name: "response", Data: []byte(answer)})
+	}
+	if h.log.Len() > 0 {
+		t.Errorf("the log says: %s", h.log)
+	}
+	settle(t, file, want, got)
+}
+
+// settle compares, or writes down what was heard.
+func settle(t *testing.T, file string, want, got *txtar.Archive) {
+	t.Helper()
+	diff := cmp.Diff(string(txtar.Format(want)), string(txtar.Format(got)))
+	if diff == "" {
+		return
+	}
+	if !*update {
+		t.Errorf("%s (-want +got); -update takes it:\n%s", file, diff)
+		return
+	}
+	if err := os.WriteFile(file, txtar.Format(got), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// answer sends a request as the files write it, and writes its answer as they do.
+func (h *house) answer(t *testing.T, request string) string {
+	t.Helper()
+	head, body, _ := strings.Cut(request, "\n\n")
+	if strings.HasPrefix(head, "SHARE ") {
+		return h.share(t, strings.Fields(head))
+	}
+	resp := h.send(t, head, body)
+	b, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fmt.Sprintf("%d %s\n%s\n%s", resp.StatusCode, http.StatusText(resp.StatusCode), headersOf(resp),
+		strings.ReplaceAll(string(b), "><", ">\n<"))
+}
+
+// headersOf writes all headers but the length, in order.
+func headersOf(resp *http.Response) string {
+	var lines []string
+	for name, values := range resp.Header {
+		if name != "Content-Length" {
+			lines = append(lines, name+": "+strings.Join(values, ", ")+"\n")
+		}
+	}
+	slices.Sort(lines)
+	return strings.Join(lines, "")
+}
+
+// share carries out "SHARE alice work bob read", which no method of the door does yet.
+func (h *house) share(t *testing.T, words []string) string {
+	t.Helper()
+	access := map[string]calendar.Access{
+		"busy": calendar.FreeBusyAccess, "read": calendar.ReadAccess, "write": calendar.WriteAccess,
+	}
+	cal, err := h.store.CalendarAt(t.Context(), h.users[words[1]].ID, calendar.Segment(words[2]))
+	if err == nil {
+		err = h.store.Share(t.Context(), cal.ID, h.users[words[3]].ID, access[words[4]])
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return "200 OK\n"
+}

@@ -1,0 +1,168 @@
+package caldav_test
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"caldav-mcp-server/caldav"
+	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/store"
+)
+
+// house is a door with everything behind it: the service and a real store.
+type house struct {
+	store   *store.Store
+	service *calendar.Service
+	handler *caldav.Handler
+	users   map[string]calendar.User
+	// log holds what the door wrote to the log.
+	log *bytes.Buffer
+}
+
+// now is the time in all tests of this package.
+var now = time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)
+
+// people are the users of every house.
+var people = []calendar.User{
+	{ID: "u-alice", Name: "alice", DisplayName: "Alice Árnadóttir", Email: "alice@example.com", Created: now},
+	{ID: "u-bob", Name: "bob", Created: now},
+	{ID: "u-odd", Name: "o&d@example.com", Created: now},
+}
+
+func newHouse(t testing.TB, database string, change func(*caldav.Config)) *house {
+	t.Helper()
+	ctx := t.Context()
+	clock := func() time.Time { return now }
+	s, err := store.Open(ctx, database, store.Options{Now: clock})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Errorf("closing the store: %v", err)
+		}
+	})
+	if err := s.Migrate(ctx); err != nil {
+		t.Fatal(err)
+	}
+	h := &house{store: s, users: map[string]calendar.User{}, log: &bytes.Buffer{}}
+	for _, u := range people {
+		if err := s.InsertUser(ctx, u, ""); err != nil {
+			t.Fatal(err)
+		}
+		h.users[u.Name] = u
+	}
+	var last atomic.Int64
+	h.service = calendar.NewService(calendar.Config{
+		Store: s, Limits: calendar.DefaultLimits(), Now: clock,
+		NewID: func() string { return fmt.Sprintf("id-%d", last.Add(1)) },
+	})
+	config := caldav.Config{
+		Service: h.service, Limits: caldav.DefaultLimits(), Logger: slog.New(slog.NewTextHandler(h.log, nil)),
+	}
+	if change != nil {
+		change(&config)
+	}
+	if h.handler, err = caldav.New(config); err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
+// scopes are the words by which a test gives its caller less than everything.
+var scopes = map[string]calendar.Scope{
+	"read": calendar.ScopeRead, "write": calendar.ScopeWrite, "delete": calendar.ScopeDelete,
+}
+
+// ServeHTTP is the door behind a login that believes what the header As says:
+// "alice", or "alice read,write" for a token.
+func (h *house) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	h.handler.Public(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		name, words, limited := strings.Cut(r.Header.Get("As"), " ")
+		if name == "" {
+			name = "alice"
+		}
+		if name == "nobody" {
+			http.Error(w, "log in", http.StatusUnauthorized)
+			return
+		}
+		caller := calendar.Caller{User: h.users[name], Scopes: calendar.ScopeAll, Agent: "test"}
+		if limited {
+			caller.Scopes = 0
+			for word := range strings.SplitSeq(words, ",") {
+				caller.Scopes |= scopes[word]
+			}
+		}
+		h.handler.ServeDAV(w, r, caller)
+	})).ServeHTTP(w, r)
+}
+
+// send passes a request through the door as a server would read it.
+func (h *house) send(t testing.TB, head, body string) *http.Response {
+	t.Helper()
+	line, headers, _ := strings.Cut(strings.TrimSpace(head), "\n")
+	text := line + " HTTP/1.1\r\nHost: cal.example.com\r\n"
+	if body != "" && !strings.Contains(headers, "Content-Length:") {
+		text += fmt.Sprintf("Content-Length: %d\r\n", len(body))
+	}
+	if headers != "" {
+		text += strings.ReplaceAll(headers, "\n", "\r\n") + "\r\n"
+	}
+	r, err := http.ReadRequest(bufio.NewReader(strings.NewReader(text + "\r\n" + body)))
+	if err != nil {
+		t.Fatalf("%s: %v", line, err)
+	}
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, r.WithContext(t.Context()))
+	return w.Result()
+}
+
+// put stores an event and returns its ETag.
+func (h *house) put(t testing.TB, path, uid string) string {
+	t.Helper()
+	resp := h.send(t, "PUT "+path, event(uid, "Something"))
+	if resp.StatusCode/100 != 2 {
+		t.Fatalf("PUT %s: %s", path, resp.Status)
+	}
+	return resp.Header.Get("ETag")
+}
+
+func (h *house) mkcalendar(t testing.TB, path string) {
+	t.Helper()
+	if resp := h.send(t, "MKCALENDAR "+path, ""); resp.StatusCode != http.StatusCreated {
+		t.Fatalf("MKCALENDAR %s: %s", path, resp.Status)
+	}
+}
+
+func event(uid, summary string) string {
+	return strings.ReplaceAll(fmt.Sprintf(`BEGIN:VCALENDAR
+VERSION:2.0
+PRODID:-//test//EN
+BEGIN:VEVENT
+UID:%s
+DTSTAMP:20261120T100000Z
+DTSTART:20261124T090000Z
+DTEND:20261124T100000Z
+SUMMARY:%s
+END:VEVENT
+END:VCALENDAR
+`, uid, summary), "\n", "\r\n")
+}
+
+func mustURL(t testing.TB, s string) *url.URL {
+	t.Helper()
+	u, err := url.Parse(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return u
+}

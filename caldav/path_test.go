@@ -1,0 +1,177 @@
+package caldav
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// same compares places.
+var same = cmp.AllowUnexported(place{}, addresses{})
+
+func TestPathsAreUnderstood(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		path string
+		want place
+	}{
+		{"", place{form: formHost}},
+		{"/", place{form: formHost}},
+		{"/.well-known/caldav", place{form: formWellKnown}},
+		{"/.well-known/caldav/", place{form: formWellKnown}},
+		{"/principals", place{form: formBarePrincipals}},
+		{"/dav", place{form: formRoot}},
+		{"/dav/principals/", place{form: formPrincipals}},
+		{"/dav/principals/alice", place{form: formPrincipal, user: "alice"}},
+		{"/dav/calendars/", place{form: formHomes}},
+		{"/dav/calendars/a%20b/", place{form: formHome, user: "a b"}},
+		{"/dav/calendars/alice/work", place{form: formCalendar, user: "alice", calendar: "work"}},
+		{"/dav/calendars/alice/%7Buser%7D/", place{form: formCalendar, user: "alice", calendar: "{user}"}},
+		{"/dav/calendars/alice/work/x.ics", place{form: formObject, user: "alice", calendar: "work", object: "x.ics"}},
+		{"/dav/calendars/alice/work/a%2Fb", place{form: formObject, user: "alice", calendar: "work", object: "a/b"}},
+		{"/dav/calendars/alice/work/a%252Fb/", place{form: formObject, user: "alice", calendar: "work", object: "a%2Fb"}},
+		{"/dav/calendars/alice/work/...", place{form: formObject, user: "alice", calendar: "work", object: "..."}},
+	} {
+		got, err := addresses{}.parse(c.path)
+		if err != nil || !cmp.Equal(c.want, got, same) {
+			t.Errorf("%q: %v, %v", c.path, err, cmp.Diff(c.want, got, same))
+		}
+	}
+}
+
+func TestPathsAreRefused(t *testing.T) {
+	t.Parallel()
+	for path, want := range map[string]int{
+		"//":                              http.StatusBadRequest,
+		"/dav//":                          http.StatusBadRequest,
+		"/dav//calendars":                 http.StatusBadRequest,
+		"/dav/calendars/../principals":    http.StatusBadRequest,
+		"/dav/calendars/%2e%2e/x":         http.StatusBadRequest,
+		"/dav/./calendars":                http.StatusBadRequest,
+		"/dav/calendars/a%00":             http.StatusBadRequest,
+		"/dav/calendars/%ff%fe":           http.StatusBadRequest,
+		"/dav/calendars/%c0%ae%c0%ae":     http.StatusBadRequest,
+		"/dav/calendars/%":                http.StatusBadRequest,
+		"/dav/calendars/%g0":              http.StatusBadRequest,
+		"/favicon.ico":                    http.StatusNotFound,
+		"/DAV/":                           http.StatusNotFound,
+		"/dav/calendars/a/b/c/d":          http.StatusNotFound,
+		"/dav/calendars%2Falice":          http.StatusNotFound,
+		"/.well-known/carddav":            http.StatusNotFound,
+		"/dav/principals/alice/something": http.StatusNotFound,
+	} {
+		got, err := addresses{}.parse(path)
+		f, ok := err.(*failure) //nolint:errorlint // the parser returns failures as they are
+		if !ok || f.status != want {
+			t.Errorf("%q: %v, %v; want the status %d", path, got, err, want)
+		}
+	}
+}
+
+func TestHrefsMayBeWholeURLs(t *testing.T) {
+	t.Parallel()
+	object := place{form: formObject, user: "alice", calendar: "work", object: "a b.ics"}
+	for _, href := range []string{
+		"/dav/calendars/alice/work/a%20b.ics",
+		" /dav/calendars/alice/work/a%20b.ics\n",
+		"/dav/calendars/alice/work/a b.ics",
+		"https://cal.example.com/dav/calendars/alice/work/a%20b.ics",
+		"http://127.0.0.1:5232/dav/calendars/alice/work/a%20b.ics?query#fragment",
+	} {
+		got, err := addresses{}.parseHref(href)
+		if err != nil || !cmp.Equal(object, got, same) {
+			t.Errorf("%q: %v, %v", href, got, err)
+		}
+	}
+	for _, href := range []string{"mailto:alice@example.com", "http://[::1", "/dav/calendars/%zz"} {
+		if got, err := (addresses{}).parseHref(href); err == nil {
+			t.Errorf("%q is taken for %v", href, got)
+		}
+	}
+}
+
+// TestBasePaths: one proxy takes the public prefix away, another leaves it; hrefs have it
+// for both. A prefix may look like a part of our own paths.
+func TestBasePaths(t *testing.T) {
+	t.Parallel()
+	home := place{form: formHome, user: "alice"}
+	for _, c := range []struct {
+		base, path string
+		want       place
+		href       string
+	}{
+		{"https://example.com", "/dav/calendars/alice/", home, "/dav/calendars/alice/"},
+		{"https://example.com/cal", "/cal/dav/calendars/alice/", home, "/cal/dav/calendars/alice/"},
+		{"https://example.com/cal/", "/dav/calendars/alice/", home, "/cal/dav/calendars/alice/"},
+		{"https://example.com/a%2Fb/c", "/a%2fb/c/dav/calendars/alice/", home, "/a%2Fb/c/dav/calendars/alice/"},
+		{"https://example.com/cal", "/cal/", place{form: formHost}, "/cal/"},
+		{"https://example.com/dav", "/dav/calendars/alice/", home, "/dav/dav/calendars/alice/"},
+		{"https://example.com/dav", "/dav/dav/calendars/alice/", home, "/dav/dav/calendars/alice/"},
+	} {
+		u, err := url.Parse(c.base)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a, err := newAddresses(u)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := a.parse(c.path)
+		if err != nil || !cmp.Equal(c.want, got, same) || a.href(got) != c.href {
+			t.Errorf("%s: %s is %v at %q, %v; want %v at %q", c.base, c.path, got, a.href(got), err, c.want, c.href)
+		}
+	}
+	if _, err := newAddresses(&url.URL{Path: "/a//b"}); err == nil {
+		t.Error("a base path with an empty segment is taken")
+	}
+}
+
+func TestParents(t *testing.T) {
+	t.Parallel()
+	at := place{form: formObject, user: "alice", calendar: "work", object: "x.ics"}
+	var got []string
+	for range 6 {
+		at = at.parent()
+		got = append(got, addresses{}.href(at))
+	}
+	want := []string{"/dav/calendars/alice/work/", "/dav/calendars/alice/", "/dav/calendars/", "/dav/", "/", "/"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("parents (-want +got):\n%s", diff)
+	}
+}
+
+// FuzzPath: whatever is understood is written in one way, and that way is understood alike.
+func FuzzPath(f *testing.F) {
+	for _, path := range []string{
+		"/", "/dav/", "/dav/calendars/alice/work/a%2Fb.ics", "/dav//", "/dav/%2e%2e/", "/principals/", "/cal/dav/calendars/%00",
+		"/dav/calendars/o&d@example.com/%C3%BC/a;b,c?d",
+	} {
+		f.Add(path)
+	}
+	a, err := newAddresses(&url.URL{Path: "/cal"})
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Fuzz(func(t *testing.T, path string) {
+		p, err := a.parse(path)
+		if err != nil {
+			return
+		}
+		href := a.href(p)
+		again, err := a.parse(href)
+		if err != nil || !cmp.Equal(p, again, same) {
+			t.Fatalf("%q is %v, whose href %q is %v, %v", path, p, href, again, err)
+		}
+		if u, err := url.Parse(href); err != nil || pathOf(u) != href {
+			t.Fatalf("%q gives the href %q, which is no path: %v", path, href, err)
+		}
+		for _, part := range layout[p.form].path {
+			if s := p.part(part); s == "" || s == ".." || strings.ContainsRune(s, 0) {
+				t.Fatalf("%q has the segment %q", path, s)
+			}
+		}
+	})
+}

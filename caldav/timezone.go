@@ -1,0 +1,62 @@
+package caldav
+
+import (
+	"strings"
+
+	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/zone"
+	"caldav-mcp-server/ical"
+)
+
+// setTimezone takes an iCalendar object with one VTIMEZONE (RFC 4791 §5.2.2), which is kept
+// as it is. Where its name says which zone it is, floating times follow that one.
+func setTimezone(p *calendar.Properties, e *element) error {
+	if e == nil {
+		p.TimezoneData, p.Timezone = nil, ""
+		return nil
+	}
+	id, err := soleTimezone(e.Text)
+	if err != nil {
+		return breach("c:valid-calendar-timezone", "calendar-timezone takes an iCalendar object with one VTIMEZONE: %s", err)
+	}
+	p.TimezoneData = &e.Text
+	if z, err := zone.Lookup(id); err == nil {
+		p.Timezone = z.Name()
+	}
+	return nil
+}
+
+// soleTimezone returns the TZID of the one VTIMEZONE of an iCalendar object.
+func soleTimezone(text string) (string, error) {
+	doc, err := ical.Parse([]byte(text), ical.DefaultLimits())
+	if err != nil {
+		return "", err
+	}
+	cal, err := doc.Calendar()
+	if err != nil {
+		return "", err
+	}
+	zones := cal.AllComponents("VTIMEZONE")
+	if len(zones) != 1 {
+		return "", unfit("it has %d of them", len(zones))
+	}
+	id := zones[0].Property("TZID")
+	if id == nil {
+		return "", unfit("it has no TZID")
+	}
+	return id.Text(), nil
+}
+
+// setTimezoneID takes the name of a zone (RFC 7809 §5.2), which the middle knows or
+// refuses. A VTIMEZONE that was set for another zone is forgotten, lest the two disagree.
+func setTimezoneID(p *calendar.Properties, e *element) error {
+	name := ""
+	if e != nil {
+		name = strings.TrimSpace(e.Text)
+	}
+	if name != p.Timezone {
+		p.TimezoneData = nil
+	}
+	p.Timezone = name
+	return nil
+}
