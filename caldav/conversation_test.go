@@ -3,7 +3,6 @@ package caldav_test
 import (
 	"flag"
 	"fmt"
-	"io"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -93,25 +92,20 @@ func (h *house) answer(t *testing.T, request string) string {
 	if strings.HasPrefix(head, "SHARE ") {
 		return h.share(t, strings.Fields(head))
 	}
-	resp := h.send(t, head, body)
-	b, err := io.ReadAll(resp.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return fmt.Sprintf("%d %s\n%s\n%s", resp.StatusCode, http.StatusText(resp.StatusCode), headersOf(resp),
-		strings.ReplaceAll(string(b), "><", ">\n<"))
+	r := h.send(t, head, body)
+	return fmt.Sprintf("%d %s\n%s\n%s", r.status, http.StatusText(r.status), lines(r.header), strings.ReplaceAll(r.body, "><", ">\n<"))
 }
 
-// headersOf writes all headers but the length, in order.
-func headersOf(resp *http.Response) string {
-	var lines []string
-	for name, values := range resp.Header {
+// lines writes all headers but the length, in order.
+func lines(header http.Header) string {
+	var all []string
+	for name, values := range header {
 		if name != "Content-Length" {
-			lines = append(lines, name+": "+strings.Join(values, ", ")+"\n")
+			all = append(all, name+": "+strings.Join(values, ", ")+"\n")
 		}
 	}
-	slices.Sort(lines)
-	return strings.Join(lines, "")
+	slices.Sort(all)
+	return strings.Join(all, "")
 }
 
 // share carries out "SHARE alice work bob read", which no method of the door does yet.

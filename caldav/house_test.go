@@ -7,8 +7,8 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
-	"net/url"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -21,6 +21,7 @@ import (
 // house is a door with everything behind it: the service and a real store.
 type house struct {
 	store   *store.Store
+	close   func() error
 	service *calendar.Service
 	handler *caldav.Handler
 	users   map[string]calendar.User
@@ -46,15 +47,16 @@ func newHouse(t testing.TB, database string, change func(*caldav.Config)) *house
 	if err != nil {
 		t.Fatal(err)
 	}
+	closed := sync.OnceValue(s.Close)
 	t.Cleanup(func() {
-		if err := s.Close(); err != nil {
+		if err := closed(); err != nil {
 			t.Errorf("closing the store: %v", err)
 		}
 	})
 	if err := s.Migrate(ctx); err != nil {
 		t.Fatal(err)
 	}
-	h := &house{store: s, users: map[string]calendar.User{}, log: &bytes.Buffer{}}
+	h := &house{store: s, close: closed, users: map[string]calendar.User{}, log: &bytes.Buffer{}}
 	for _, u := range people {
 		if err := s.InsertUser(ctx, u, ""); err != nil {
 			t.Fatal(err)
@@ -102,12 +104,19 @@ func (h *house) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 				caller.Scopes |= scopes[word]
 			}
 		}
-		h.handler.ServeDAV(w, r, caller)
+		h.handler.ServeDAV(w, r, caller) //nolint:contextcheck // the request carries it
 	})).ServeHTTP(w, r)
 }
 
+// reply is an answer that has been read.
+type reply struct {
+	status int
+	header http.Header
+	body   string
+}
+
 // send passes a request through the door as a server would read it.
-func (h *house) send(t testing.TB, head, body string) *http.Response {
+func (h *house) send(t testing.TB, head, body string) reply {
 	t.Helper()
 	line, headers, _ := strings.Cut(strings.TrimSpace(head), "\n")
 	text := line + " HTTP/1.1\r\nHost: cal.example.com\r\n"
@@ -121,26 +130,25 @@ func (h *house) send(t testing.TB, head, body string) *http.Response {
 	if err != nil {
 		t.Fatalf("%s: %v", line, err)
 	}
+	return h.do(t, r)
+}
+
+// do passes a request through the door.
+func (h *house) do(t testing.TB, r *http.Request) reply {
+	t.Helper()
 	w := httptest.NewRecorder()
 	h.ServeHTTP(w, r.WithContext(t.Context()))
-	return w.Result()
+	return reply{w.Code, w.Header(), w.Body.String()}
 }
 
-// put stores an event and returns its ETag.
-func (h *house) put(t testing.TB, path, uid string) string {
+// must is send for what a test takes for granted.
+func (h *house) must(t testing.TB, head, body string) reply {
 	t.Helper()
-	resp := h.send(t, "PUT "+path, event(uid, "Something"))
-	if resp.StatusCode/100 != 2 {
-		t.Fatalf("PUT %s: %s", path, resp.Status)
+	r := h.send(t, head, body)
+	if r.status/100 != 2 {
+		t.Fatalf("%s: %d %s", head, r.status, r.body)
 	}
-	return resp.Header.Get("ETag")
-}
-
-func (h *house) mkcalendar(t testing.TB, path string) {
-	t.Helper()
-	if resp := h.send(t, "MKCALENDAR "+path, ""); resp.StatusCode != http.StatusCreated {
-		t.Fatalf("MKCALENDAR %s: %s", path, resp.Status)
-	}
+	return r
 }
 
 func event(uid, summary string) string {
@@ -156,13 +164,4 @@ SUMMARY:%s
 END:VEVENT
 END:VCALENDAR
 `, uid, summary), "\n", "\r\n")
-}
-
-func mustURL(t testing.TB, s string) *url.URL {
-	t.Helper()
-	u, err := url.Parse(s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return u
 }

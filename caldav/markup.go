@@ -123,7 +123,7 @@ func (m *markup) hrefElement(p place) *markup {
 
 // cdata writes calendar data. Plain character data would need every CR escaped, a quarter
 // more bytes for nothing: clients take both line ends.
-func (m *markup) cdata(data []byte) *markup {
+func (m *markup) cdata(data []byte) {
 	if !legible(data) {
 		data = bytes.Map(legibleRune, data)
 	}
@@ -133,7 +133,8 @@ func (m *markup) cdata(data []byte) *markup {
 		head, tail, found := bytes.Cut(data, []byte("]]>"))
 		m.buf = append(m.buf, head...)
 		if !found {
-			return m.raw("]]>")
+			m.raw("]]>")
+			return
 		}
 		m.raw("]]]]><![CDATA[>")
 		data = tail

@@ -1,0 +1,176 @@
+package caldav_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"caldav-mcp-server/caldav"
+	"caldav-mcp-server/internal/testdb"
+)
+
+// TestVerbatim: what was PUT is what GET and multiget give, whatever its line ends, folds
+// and order are; XML alone makes CRLF a plain line end.
+func TestVerbatim(t *testing.T) {
+	t.Parallel()
+	testdb.Each(t, func(t *testing.T, url string) {
+		h := newHouse(t, url, nil)
+		h.must(t, "MKCALENDAR /dav/calendars/alice/work/", "")
+		for name, data := range map[string]string{
+			"crlf":   event("crlf", "Plain"),
+			"lf":     strings.ReplaceAll(event("lf", "Plain"), "\r\n", "\n"),
+			"bom":    "\uFEFF" + event("bom", "Marked"),
+			"folded": event("folded", "Ärger "+strings.Repeat("x", 40)+"\r\n mit \r\n\tFalten 🎉"),
+			"lower":  strings.Replace(event("lower", "Words"), "SUMMARY", "summary;X-A=\"b:c\"", 1),
+		} {
+			path := "/dav/calendars/alice/work/" + name + ".ics"
+			put := h.must(t, "PUT "+path, data)
+			got := h.must(t, "GET "+path, "")
+			if got.body != data {
+				t.Errorf("%s: GET gives %q, PUT was %q", name, got.body, data)
+			}
+			if tag := got.header.Get("ETag"); tag == "" || tag != put.header.Get("ETag") {
+				t.Errorf("%s: the ETag of GET is %s, of PUT %s", name, tag, put.header.Get("ETag"))
+			}
+			// The same again changes nothing: not the tag, and not the calendar's version.
+			before := h.must(t, "PROPFIND /dav/calendars/alice/work/\nDepth: 0", syncTokenBody).body
+			h.must(t, "PUT "+path, data)
+			if after := h.must(t, "PROPFIND /dav/calendars/alice/work/\nDepth: 0", syncTokenBody).body; after != before {
+				t.Errorf("%s: a PUT of what is there moves the calendar on", name)
+			}
+		}
+	})
+}
+
+const syncTokenBody = `<D:propfind xmlns:D="DAV:"><D:prop><D:sync-token/></D:prop></D:propfind>`
+
+// unreadable is a body that must not be asked for.
+type unreadable struct{ t *testing.T }
+
+func (u unreadable) Read([]byte) (int, error) {
+	u.t.Error("the body was asked for")
+	return 0, errors.New("not to be read")
+}
+
+// TestExpect: a client that waits for 100 Continue learns that its PUT is refused before
+// it has sent anything.
+func TestExpect(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, testdb.SQLite(t), nil)
+	h.must(t, "MKCALENDAR /dav/calendars/alice/work/", "")
+	h.must(t, "PUT /dav/calendars/alice/work/a.ics", event("a", "First"))
+	server := httptest.NewServer(h)
+	defer server.Close()
+	client := &http.Client{Transport: &http.Transport{ExpectContinueTimeout: time.Hour}}
+	defer client.CloseIdleConnections()
+	put := func(name, as, condition string, body io.Reader) int {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPut, server.URL+"/dav/calendars/alice/"+name, body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Expect", "100-continue")
+		r.Header.Set("If-None-Match", condition)
+		r.Header.Set("As", as)
+		r.ContentLength = int64(len(event("a", "Other")))
+		resp, err := client.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer resp.Body.Close()
+		return resp.StatusCode
+	}
+	if got := put("work/a.ics", "alice", "*", unreadable{t}); got != http.StatusPreconditionFailed {
+		t.Errorf("a PUT whose condition fails: %d", got)
+	}
+	if got := put("nowhere/a.ics", "alice", "*", unreadable{t}); got != http.StatusConflict {
+		t.Errorf("a PUT to no calendar: %d", got)
+	}
+	if got := put("work/b.ics", "alice read", "*", unreadable{t}); got != http.StatusForbidden {
+		t.Errorf("a PUT with a token that only reads: %d", got)
+	}
+	if got := put("work/b.ics", "alice", "*", strings.NewReader(event("b", "Other"))); got != http.StatusCreated {
+		t.Errorf("a PUT that may: %d", got)
+	}
+}
+
+// cutter is a client that goes away at the first byte of an answer.
+type cutter struct {
+	*httptest.ResponseRecorder
+	leave context.CancelFunc
+}
+
+func (c cutter) Write(p []byte) (int, error) {
+	c.leave()
+	return c.ResponseRecorder.Write(p)
+}
+
+// TestBrokenAnswer: when the store fails in the middle of a multistatus, the connection
+// breaks. A client that took half an answer for a whole one would delete the rest.
+func TestBrokenAnswer(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, testdb.SQLite(t), nil)
+	h.must(t, "MKCALENDAR /dav/calendars/alice/work/", "")
+	h.must(t, "PUT /dav/calendars/alice/work/a.ics", event("a", strings.Repeat("long ", 5000)))
+	body := `<C:calendar-multiget xmlns:C="urn:ietf:params:xml:ns:caldav" xmlns:D="DAV:"><D:prop><C:calendar-data/></D:prop>` +
+		strings.Repeat("<D:href>/dav/calendars/alice/work/a.ics</D:href>", 200) + "</C:calendar-multiget>"
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	w := cutter{httptest.NewRecorder(), cancel}
+	defer func() {
+		if err, ok := recover().(error); !ok || !errors.Is(err, http.ErrAbortHandler) {
+			t.Errorf("the answer ended with %v", err)
+		}
+		if strings.Contains(w.Body.String(), "</d:multistatus>") || !strings.Contains(h.log.String(), "broke off") {
+			t.Errorf("the answer looks whole, or the log is silent: %s", h.log)
+		}
+	}()
+	h.ServeHTTP(w, httptest.NewRequestWithContext(ctx, "REPORT", "/dav/calendars/alice/work/", strings.NewReader(body)))
+}
+
+// TestInnerErrors: what went wrong inside is told to the log alone.
+func TestInnerErrors(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, testdb.SQLite(t), nil)
+	if err := h.close(); err != nil {
+		t.Fatal(err)
+	}
+	got := h.send(t, "PROPFIND /dav/calendars/alice/\nDepth: 1", "")
+	if got.status != http.StatusInternalServerError && got.status != http.StatusServiceUnavailable {
+		t.Errorf("without a database: %d", got.status)
+	}
+	if strings.Contains(got.body, "sql") || strings.Contains(got.body, "closed") {
+		t.Errorf("the answer tells of the inside: %s", got.body)
+	}
+	if got.status == http.StatusServiceUnavailable && got.header.Get("Retry-After") == "" {
+		t.Error("503 without Retry-After")
+	}
+	if got.status == http.StatusInternalServerError && !strings.Contains(h.log.String(), "closed") {
+		t.Errorf("the log does not say what went wrong: %s", h.log)
+	}
+}
+
+// TestBaseURL: behind a proxy that publishes the server under a path, all hrefs and
+// redirects have it.
+func TestBaseURL(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, testdb.SQLite(t), func(c *caldav.Config) {
+		c.BaseURL = &url.URL{Scheme: "https", Host: "example.com", Path: "/cal/"}
+	})
+	if got := h.send(t, "GET /.well-known/caldav\nAs: nobody", ""); got.header.Get("Location") != "/cal/dav/" {
+		t.Errorf("the well-known address leads to %q", got.header.Get("Location"))
+	}
+	for _, path := range []string{"/dav/calendars/alice/", "/cal/dav/calendars/alice/"} {
+		got := h.must(t, "PROPFIND "+path+"\nDepth: 0", `<D:propfind xmlns:D="DAV:"><D:prop><D:owner/></D:prop></D:propfind>`)
+		for _, want := range []string{"<d:href>/cal/dav/calendars/alice/</d:href>", "<d:href>/cal/dav/principals/alice/</d:href>"} {
+			if !strings.Contains(got.body, want) {
+				t.Errorf("%s: no %s in %s", path, want, got.body)
+			}
+		}
+	}
+}
