@@ -164,3 +164,6 @@ func (k *walker) holds(index int64) (bool, error) {
 	}
 	return k.load(index)
 }
+
+// Never tells whether it is plain that the rule has no moments.
+func (r *Rule) Never() bool { return r.never }

@@ -18,7 +18,9 @@ type Case struct {
 }
 
 // String names the case in the output of a test.
-func (c Case) String() string { return "DTSTART:" + ical.Floating(c.Start).String() + " RRULE:" + c.Rule }
+func (c Case) String() string {
+	return "DTSTART:" + ical.Floating(c.Start).String() + " RRULE:" + c.Rule
+}
 
 // Generator makes cases, always the same ones for the same seed.
 type Generator struct{ random *rand.Rand }
