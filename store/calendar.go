@@ -80,7 +80,7 @@ func accessOf(word string) calendar.Access {
 func (s *Store) Calendars(ctx context.Context, user calendar.UserID) ([]calendar.Calendar, error) {
 	return rowsOf(ctx, s.reads, scanCalendar, selectCalendars+`IN (
 			SELECT id FROM calendars WHERE owner_id = $1 UNION ALL SELECT calendar_id FROM shares WHERE user_id = $1)
-		ORDER BY owner_id <> $1, position NULLS LAST, name, id`, user)
+		ORDER BY owner_id <> $1, position NULLS LAST, calendars.name, calendars.id`, user)
 }
 
 // Calendar implements [calendar.Store].

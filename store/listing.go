@@ -45,22 +45,22 @@ func (s *Store) Objects(ctx context.Context, cal calendar.CalendarID, q calendar
 }
 
 const (
-	// selectObjects takes the first eight arguments of a listing. The sums keep the planners from
+	// selectObjects takes the first ten arguments of a listing. The sums keep the planners from
 	// taking the index of spans where it is not meant: they cannot know how long a span is.
 	selectObjects = `SELECT ` + headColumns + `,
 		CASE WHEN $2 THEN search ELSE '' END, CASE WHEN $2 THEN data END
-		FROM objects WHERE calendar_id = $1 AND NOT deleted AND ($3 = '' OR kind IN ($3, $4, $5, $6))
-		AND span_start + 0 < $7 AND span_end + 0 >= $8 `
+		FROM objects WHERE calendar_id = $1 AND NOT deleted AND ($3 = '' OR kind IN ($3, $4, $5, $6, $7, $8))
+		AND span_start + 0 < $9 AND span_end + 0 >= $10 `
 
-	listAll = selectObjects + `AND name > $9 ORDER BY name LIMIT $10`
+	listAll = selectObjects + `AND name > $11 ORDER BY name LIMIT $12`
 
 	// listSpan sorts by what no index has, for the same reason.
-	listSpan = selectObjects + `AND name > $9 AND (
-			reach = 0 AND span_start >= $11 AND span_start < $7 AND span_end >= $8
-			OR reach = 1 AND span_start >= $12 AND span_start < $7 AND span_end >= $8
-			OR reach = 2 AND span_start >= $13 AND span_start < $7 AND span_end >= $8
-			OR reach = 3 AND span_start < $7 AND span_end >= $8)
-		ORDER BY name || '' LIMIT $10`
+	listSpan = selectObjects + `AND name > $11 AND (
+			reach = 0 AND span_start >= $13 AND span_start < $9 AND span_end >= $10
+			OR reach = 1 AND span_start >= $14 AND span_start < $9 AND span_end >= $10
+			OR reach = 2 AND span_start >= $15 AND span_start < $9 AND span_end >= $10
+			OR reach = 3 AND span_start < $9 AND span_end >= $10)
+		ORDER BY name || '' LIMIT $12`
 
 	// maxSpanRows is when a listing by span turns into a walk over all: every page of it reads all
 	// that is within the span, so that many pages would cost more than the walk.
@@ -73,32 +73,34 @@ var listNames = [...]struct {
 	names int
 	text  string
 }{
-	{1, selectObjects + `AND name = $9`},
-	{8, selectObjects + `AND name IN ($9, $10, $11, $12, $13, $14, $15, $16) ORDER BY name`},
+	{1, selectObjects + `AND name = $11`},
+	{8, selectObjects + `AND name IN ($11, $12, $13, $14, $15, $16, $17, $18) ORDER BY name`},
 	{64, selectObjects + `AND name IN (
-		$9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24,
-		$25, $26, $27, $28, $29, $30, $31, $32, $33, $34, $35, $36, $37, $38, $39, $40,
-		$41, $42, $43, $44, $45, $46, $47, $48, $49, $50, $51, $52, $53, $54, $55, $56,
-		$57, $58, $59, $60, $61, $62, $63, $64, $65, $66, $67, $68, $69, $70, $71, $72) ORDER BY name`},
+		$11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26,
+		$27, $28, $29, $30, $31, $32, $33, $34, $35, $36, $37, $38, $39, $40, $41, $42,
+		$43, $44, $45, $46, $47, $48, $49, $50, $51, $52, $53, $54, $55, $56, $57, $58,
+		$59, $60, $61, $62, $63, $64, $65, $66, $67, $68, $69, $70, $71, $72, $73, $74) ORDER BY name`},
 }
 
 // listing is the state of one run of Objects.
 type listing struct {
 	reads *statements
-	// filter is the first eight arguments.
-	filter  []any
-	window  span
-	bySpan  bool
-	byNames bool
-	names   []calendar.ObjectName
-	last    calendar.ObjectName
-	rows    int
-	seen    int
+	// filter is the first ten arguments.
+	filter   []any
+	withData bool
+	window   span
+	bySpan   bool
+	byNames  bool
+	// names are those still to be asked for.
+	names []calendar.ObjectName
+	last  calendar.ObjectName
+	// rows is the size of the next page, seen how many objects there were before it.
+	rows, seen int
 }
 
 func newListing(reads *statements, cal calendar.CalendarID, q calendar.ObjectQuery) *listing {
 	l := &listing{
-		reads:   reads,
+		reads: reads, withData: q.WithData,
 		window:  span{valueOr(q.From, beginning), valueOr(q.Until, endless)},
 		bySpan:  q.From != nil || q.Until != nil,
 		byNames: q.Names != nil,
@@ -116,17 +118,21 @@ func newListing(reads *statements, cal calendar.CalendarID, q calendar.ObjectQue
 	return l
 }
 
-// kindSlots fills the four places for kinds; an empty first one means any kind.
-func kindSlots(kinds calendar.Kinds) [4]string {
-	var slots [4]string
+// kindSlots fills the places for kinds; an empty first one means any kind.
+func kindSlots(kinds calendar.Kinds) [6]string {
+	var slots [6]string
 	if kinds == nil {
 		return slots
 	}
-	slots = [4]string{"-", "-", "-", "-"} // no kind is called so
-	for i, kind := range calendar.AllKinds() {
+	filled := 0
+	for _, kind := range calendar.AllKinds() {
 		if kinds.Has(kind) {
-			slots[i] = string(kind)
+			slots[filled] = string(kind)
+			filled++
 		}
+	}
+	for ; filled < len(slots); filled++ {
+		slots[filled] = "-" // no kind is called so
 	}
 	return slots
 }
@@ -188,6 +194,9 @@ func (l *listing) read(ctx context.Context, text string, args ...any) (objects [
 	room := pageBytes
 	err = l.reads.each(ctx, func(row scanner) (bool, error) {
 		o, err := scanObject(row)
+		if !l.withData {
+			o.Data = nil
+		}
 		objects = append(objects, o)
 		room -= len(o.Data)
 		cut = room <= 0

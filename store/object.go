@@ -47,6 +47,8 @@ func scanHead(row scanner) (calendar.Object, error) {
 func scanObject(row scanner) (calendar.Object, error) {
 	var r objectRow
 	err := row.Scan(append(r.headFields(), &r.object.Search, &r.object.Data)...)
+	// SQLite's driver has nil for no bytes, which here means that nobody asked for them.
+	r.object.Data = bytesOf(r.object.Data)
 	return r.result(), err
 }
 

@@ -7,7 +7,6 @@ package store
 
 import (
 	"context"
-	"fmt"
 	"io/fs"
 	"log/slog"
 	"strings"
@@ -89,7 +88,7 @@ func Open(ctx context.Context, url string, o Options) (*Store, error) {
 	}
 	s, err := open(ctx, url, o)
 	if err != nil {
-		return nil, fmt.Errorf("opening the database: %w", err)
+		return nil, err
 	}
 	s.files = migrations.Files
 	return s, nil

@@ -1,0 +1,165 @@
+package storetest
+
+import (
+	"time"
+
+	"caldav-mcp-server/calendar"
+)
+
+func calendarTests() []test {
+	return []test{
+		{"comes back as it was written", calendarComesBack},
+		{"tells empty from never set", calendarEmptyOrNil},
+		{"has its properties changed", calendarChanges},
+		{"has an address of its own", calendarOwnsSegment},
+		{"has an address that is case-sensitive", calendarSegmentCase},
+		{"are listed in the user's order", calendarsAreListed},
+		{"advances", calendarAdvances},
+		{"goes to the trash", calendarTrashed},
+		{"needs an owner", calendarNeedsOwner},
+	}
+}
+
+func ptr[T any](v T) *T { return &v }
+
+func calendarComesBack(b *bundle) {
+	ann := b.user("ann")
+	want := b.blank(ann, "wörk space")
+	want.Properties = calendar.Properties{
+		Name: "Wörk ☀", Description: ptr("two\r\nlines"), Color: ptr("#11223344"), Order: ptr(int64(-7)),
+		Timezone: "Europe/Berlin", TimezoneData: ptr("BEGIN:VCALENDAR\r\nEND:VCALENDAR\r\n"),
+		Kinds: calendar.Kinds{calendar.Todo, calendar.Event}, Transparent: true,
+	}
+	want.Modified = b.now().Add(time.Hour)
+	b.insert(want)
+	same(b, "by id", b.read(want), want)
+	got, err := b.CalendarAt(b.Context(), ann.ID, "wörk space")
+	b.must(err)
+	same(b, "by address", got, want)
+	all, err := b.Calendars(b.Context(), ann.ID)
+	b.must(err)
+	same(b, "listed", all, []calendar.Calendar{want})
+}
+
+func calendarEmptyOrNil(b *bundle) {
+	ann := b.user("ann")
+	unset, empty := b.calendar(ann, "unset"), b.blank(ann, "empty")
+	empty.Description, empty.Color, empty.Order, empty.TimezoneData = ptr(""), ptr(""), ptr(int64(0)), ptr("")
+	b.insert(empty)
+	same(b, "never set", b.read(unset), unset)
+	same(b, "empty", b.read(empty), empty)
+	// And back: what was set can be as if it never was.
+	b.must(b.Update(b.Context(), func(tx calendar.Tx) error {
+		return tx.UpdateCalendar(b.Context(), empty.ID, unset.Properties)
+	}))
+	same(b, "unset again", b.read(empty).Properties, unset.Properties)
+}
+
+func calendarChanges(b *bundle) {
+	cal := b.home()
+	want := calendar.Properties{Name: "new", Color: ptr("#000000"), Timezone: "Asia/Tokyo", Kinds: calendar.Kinds{calendar.Journal}, Transparent: true}
+	b.must(b.Update(b.Context(), func(tx calendar.Tx) error { return tx.UpdateCalendar(b.Context(), cal.ID, want) }))
+	same(b, "properties", b.read(cal).Properties, want)
+	err := b.Update(b.Context(), func(tx calendar.Tx) error { return tx.UpdateCalendar(b.Context(), "nowhere", want) })
+	b.refused(err, calendar.NotFound, "")
+}
+
+func calendarOwnsSegment(b *bundle) {
+	ann, bob := b.user("ann"), b.user("bob")
+	first := b.calendar(ann, "work")
+	second := b.blank(ann, "work")
+	err := b.Update(b.Context(), func(tx calendar.Tx) error { return tx.InsertCalendar(b.Context(), second) })
+	b.refused(err, calendar.Exists, calendar.RuleResourceMustBeNil)
+	b.calendar(bob, "work")
+	got, err := b.CalendarAt(b.Context(), ann.ID, "work")
+	b.must(err)
+	same(b, "calendar", got, first)
+}
+
+func calendarSegmentCase(b *bundle) {
+	ann := b.user("ann")
+	lower, upper := b.calendar(ann, "work"), b.calendar(ann, "Work")
+	for segment, want := range map[calendar.Segment]calendar.Calendar{"work": lower, "Work": upper} {
+		got, err := b.CalendarAt(b.Context(), ann.ID, segment)
+		b.must(err)
+		same(b, string(segment), got, want)
+	}
+	for _, segment := range []calendar.Segment{"WORK", "wor_", "w%", "work ", ""} {
+		_, err := b.CalendarAt(b.Context(), ann.ID, segment)
+		b.refused(err, calendar.NotFound, "")
+	}
+}
+
+// calendarsAreListed: own ones first, then by order, those without last, name and id.
+func calendarsAreListed(b *bundle) {
+	ann, bob := b.user("ann"), b.user("bob")
+	add := func(owner calendar.User, name string, order *int64) calendar.Calendar {
+		cal := b.blank(owner, calendar.Segment(b.id("segment")))
+		cal.Name, cal.Order = name, order
+		b.insert(cal)
+		return cal
+	}
+	shared := add(bob, "0", ptr(int64(-1)))
+	add(bob, "not shared", nil)
+	lower, upper := add(ann, "a", nil), add(ann, "B", nil)
+	umlaut, again := add(ann, "ä", nil), add(ann, "a", nil)
+	second, first := add(ann, "z", ptr(int64(2))), add(ann, "z", ptr(int64(1)))
+	b.must(b.Share(b.Context(), shared.ID, ann.ID, calendar.ReadAccess))
+	shared.Access = calendar.ReadAccess
+	all, err := b.Calendars(b.Context(), ann.ID)
+	b.must(err)
+	same(b, "calendars", all, []calendar.Calendar{first, second, upper, lower, again, umlaut, shared})
+}
+
+func calendarAdvances(b *bundle) {
+	cal := b.home()
+	b.pass(time.Hour)
+	want := cal
+	want.Version, want.Modified, want.Access = 1, b.now(), calendar.NoAccess
+	b.must(b.Update(b.Context(), func(tx calendar.Tx) error {
+		got, err := tx.Advance(b.Context(), cal.ID)
+		same(b, "advanced", got, want)
+		return err
+	}))
+	want.Access = calendar.OwnerAccess
+	same(b, "afterwards", b.read(cal), want)
+	err := b.Update(b.Context(), func(tx calendar.Tx) error {
+		_, err := tx.Advance(b.Context(), "nowhere")
+		return err
+	})
+	b.refused(err, calendar.NotFound, "")
+}
+
+func calendarTrashed(b *bundle) {
+	ann, bob := b.user("ann"), b.user("bob")
+	cal := b.calendar(ann, "work")
+	o := b.put(cal, "a.ics")
+	b.must(b.Share(b.Context(), cal.ID, bob.ID, calendar.ReadAccess))
+	trash := func(tx calendar.Tx) error { return tx.TrashCalendar(b.Context(), cal.ID) }
+	b.must(b.Update(b.Context(), trash))
+	b.refused(b.Update(b.Context(), trash), calendar.NotFound, "")
+	for _, u := range []calendar.User{ann, bob} {
+		_, err := b.Calendar(b.Context(), u.ID, cal.ID)
+		b.refused(err, calendar.NotFound, "")
+		all, err := b.Calendars(b.Context(), u.ID)
+		b.must(err)
+		same(b, "calendars", all, nil)
+	}
+	_, err := b.CalendarAt(b.Context(), ann.ID, "work")
+	b.refused(err, calendar.NotFound, "")
+	_, err = b.CalendarAt(b.Context(), bob.ID, calendar.Segment(cal.ID))
+	b.refused(err, calendar.NotFound, "")
+	_, err = b.write(b.Store, o)
+	b.refused(err, calendar.NotFound, "")
+	// Its address is free at once.
+	next := b.calendar(ann, "work")
+	got, err := b.CalendarAt(b.Context(), ann.ID, "work")
+	b.must(err)
+	same(b, "next", got, next)
+}
+
+func calendarNeedsOwner(b *bundle) {
+	cal := b.blank(calendar.User{ID: "nobody"}, "work")
+	err := b.Update(b.Context(), func(tx calendar.Tx) error { return tx.InsertCalendar(b.Context(), cal) })
+	b.refused(err, calendar.NotFound, "")
+}

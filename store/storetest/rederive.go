@@ -1,0 +1,96 @@
+package storetest
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+
+	"caldav-mcp-server/calendar"
+)
+
+func rederiveTests() []test {
+	return []test{
+		{"rebuilds what is derived, and nothing else", rederiveAll},
+		{"leaves alone what was written meanwhile", rederiveMeanwhile},
+		{"says which object is in the way", rederiveConflict},
+	}
+}
+
+// derived is another derivation than that of the test's events.
+func derived(o calendar.Object) calendar.Derived {
+	from := int64(len(o.Data))
+	return calendar.Derived{
+		UID: "new " + o.UID, Kind: calendar.Journal, Summary: strings.ToUpper(string(o.Data)), Search: "new",
+		Span: calendar.Span{Start: &from}, Recurring: true, Status: "DRAFT", Transparent: true,
+	}
+}
+
+func rederiveAll(b *bundle) {
+	ann := b.user("ann")
+	work, home := b.calendar(ann, "work"), b.calendar(ann, "home")
+	objects := b.events(work, 150)
+	b.fill(work, objects)
+	large := b.event(home, "large.ics")
+	large.Data = bytes.Repeat([]byte{'x'}, 3<<20)
+	b.fill(home, []calendar.Object{large})
+	tombstone := b.bury(b.put(home, "tombstone.ics"))
+	before := b.read(work)
+
+	for round := range 2 {
+		n, err := b.Rederive(b.Context(), func(o calendar.Object) calendar.Derived {
+			if round > 0 {
+				return o.Derived
+			}
+			return derived(o)
+		})
+		b.must(err)
+		same(b, "objects gone through", n, 152)
+		got := b.list(work, calendar.ObjectQuery{WithData: true})
+		for i, o := range objects {
+			o.Derived = derived(o)
+			same(b, string(o.Name), got[i], o)
+		}
+		tombstone.UID = "new uid of tombstone.ics"
+		b.must(b.Update(b.Context(), func(tx calendar.Tx) error {
+			got, _, err := tx.Occupants(b.Context(), home.ID, tombstone.Name, "")
+			same(b, "tombstone", got.UID, tombstone.UID)
+			return err
+		}))
+		same(b, "calendar", b.read(work), before)
+		// The index of spans has moved with them.
+		same(b, "objects in the new span", len(b.list(work, calendar.ObjectQuery{Until: ptr(int64(1000))})), 150)
+	}
+}
+
+func rederiveMeanwhile(b *bundle) {
+	cal := b.home()
+	b.put(cal, "a.ics")
+	next := b.event(cal, "a.ics")
+	next.Summary = "written meanwhile"
+	n, err := b.Rederive(b.Context(), func(o calendar.Object) calendar.Derived {
+		var err error
+		next, err = b.write(b.Store, next)
+		b.must(err)
+		return derived(o)
+	})
+	b.must(err)
+	same(b, "objects gone through", n, 1)
+	got, err := b.Object(b.Context(), cal.ID, "a.ics")
+	b.must(err)
+	same(b, "object", got, next)
+}
+
+func rederiveConflict(b *bundle) {
+	cal := b.home()
+	b.put(cal, "a.ics")
+	b.put(cal, "b.ics")
+	_, err := b.Rederive(b.Context(), func(o calendar.Object) calendar.Derived {
+		d := o.Derived
+		d.UID = "the same"
+		return d
+	})
+	b.refused(err, calendar.Exists, calendar.RuleUIDConflict)
+	if !strings.Contains(fmt.Sprint(err), "b.ics") {
+		b.Errorf("the error does not name the object: %v", err)
+	}
+}

@@ -1,0 +1,147 @@
+package storetest
+
+import (
+	"time"
+
+	"caldav-mcp-server/auth"
+	"caldav-mcp-server/calendar"
+)
+
+func tokenTests() []test {
+	return []test{
+		{"comes back as it was written", tokenComesBack},
+		{"is unknown", tokenUnknown},
+		{"is bound to calendars", tokenBound},
+		{"stays bound when its calendars are gone", tokenStaysBound},
+		{"is refused for what does not exist", tokenRefused},
+		{"is revoked once", tokenRevoked},
+		{"remembers its latest use", tokenUsed},
+		{"are listed by user, time and id", tokensAreListed},
+	}
+}
+
+// token makes a token.
+func (b *bundle) token(u calendar.User, cals []calendar.CalendarID) auth.Token {
+	b.Helper()
+	t := auth.Token{
+		ID: calendar.TokenID(b.id("token")), User: u.ID, UserName: u.Name, Name: "laptop",
+		Scopes: calendar.ScopeRead | calendar.ScopeShare, Calendars: cals, Created: b.now(),
+	}
+	b.must(b.InsertToken(b.Context(), t, "hash of "+auth.Hash(t.ID)))
+	return t
+}
+
+// stored wants a token as it is in the store.
+func (b *bundle) stored(want auth.Token) {
+	b.Helper()
+	got, err := b.TokenByID(b.Context(), want.ID)
+	b.must(err)
+	same(b, "token", got.Token, want)
+}
+
+func tokenComesBack(b *bundle) {
+	ann := b.user("ann")
+	want := auth.Token{
+		ID: "token", User: ann.ID, UserName: "ann", Name: "Claude on “laptop”", Scopes: calendar.ScopeAll, Created: b.now(),
+		Expires: b.now().Add(time.Hour), LastUsed: b.now().Add(time.Minute), Revoked: b.now().Add(time.Second),
+	}
+	b.must(b.InsertToken(b.Context(), want, "hash"))
+	got, err := b.TokenByID(b.Context(), "token")
+	b.must(err)
+	same(b, "credential", got, auth.Credential{User: ann, Hash: "hash", Token: want})
+	b.stored(b.token(ann, nil))
+}
+
+func tokenUnknown(b *bundle) {
+	b.token(b.user("ann"), nil)
+	_, err := b.TokenByID(b.Context(), "unknown")
+	b.refused(err, calendar.NotFound, "")
+	b.refused(b.RevokeToken(b.Context(), "unknown", b.now()), calendar.NotFound, "")
+	b.must(b.TouchToken(b.Context(), "unknown", b.now()))
+}
+
+func tokenBound(b *bundle) {
+	ann := b.user("ann")
+	work, home := b.calendar(ann, "work"), b.calendar(ann, "home")
+	b.stored(b.token(ann, []calendar.CalendarID{work.ID, home.ID}))
+	b.stored(b.token(ann, []calendar.CalendarID{}))
+}
+
+// tokenStaysBound: a token for one calendar must not turn into one for all.
+func tokenStaysBound(b *bundle) {
+	ann := b.user("ann")
+	work := b.calendar(ann, "work")
+	t := b.token(ann, []calendar.CalendarID{work.ID})
+	b.must(b.Update(b.Context(), func(tx calendar.Tx) error { return tx.TrashCalendar(b.Context(), work.ID) }))
+	before, err := b.CredentialGeneration(b.Context())
+	b.must(err)
+	b.pass(time.Hour)
+	b.must(b.Prune(b.Context(), b.now()))
+	t.Calendars = []calendar.CalendarID{}
+	b.stored(t)
+	after, err := b.CredentialGeneration(b.Context())
+	b.must(err)
+	if after == before {
+		b.Error("what the token reaches changed, and the generation did not")
+	}
+}
+
+func tokenRefused(b *bundle) {
+	ann := b.user("ann")
+	gone := b.calendar(ann, "gone")
+	b.must(b.Update(b.Context(), func(tx calendar.Tx) error { return tx.TrashCalendar(b.Context(), gone.ID) }))
+	for name, t := range map[string]auth.Token{
+		"user":     {ID: "1", User: "nobody", Created: b.now()},
+		"calendar": {ID: "2", User: ann.ID, Created: b.now(), Calendars: []calendar.CalendarID{"nowhere"}},
+		"trash":    {ID: "3", User: ann.ID, Created: b.now(), Calendars: []calendar.CalendarID{gone.ID}},
+	} {
+		b.refused(b.InsertToken(b.Context(), t, "hash"), calendar.NotFound, "")
+		if _, err := b.TokenByID(b.Context(), t.ID); calendar.ReasonOf(err) != calendar.NotFound {
+			b.Errorf("%s: the token is there: %v", name, err)
+		}
+	}
+	t := b.token(ann, nil)
+	b.refused(b.InsertToken(b.Context(), t, "hash"), calendar.Exists, "")
+}
+
+func tokenRevoked(b *bundle) {
+	t := b.token(b.user("ann"), nil)
+	b.must(b.RevokeToken(b.Context(), t.ID, b.now()))
+	t.Revoked = b.now()
+	b.must(b.RevokeToken(b.Context(), t.ID, b.now().Add(time.Hour)))
+	b.stored(t)
+}
+
+func tokenUsed(b *bundle) {
+	t := b.token(b.user("ann"), nil)
+	before, err := b.CredentialGeneration(b.Context())
+	b.must(err)
+	t.LastUsed = b.now().Add(time.Minute)
+	b.must(b.TouchToken(b.Context(), t.ID, t.LastUsed))
+	// A slower process comes with an earlier use.
+	b.must(b.TouchToken(b.Context(), t.ID, b.now()))
+	b.stored(t)
+	after, err := b.CredentialGeneration(b.Context())
+	b.must(err)
+	same(b, "generation", after, before)
+}
+
+func tokensAreListed(b *bundle) {
+	bob, ann := b.user("bob"), b.user("ann")
+	bobs := b.token(bob, nil)
+	b.pass(time.Minute)
+	late := b.token(ann, nil)
+	b.pass(-time.Hour)
+	early, tied := b.token(ann, nil), b.token(ann, []calendar.CalendarID{})
+	b.must(b.RevokeToken(b.Context(), tied.ID, b.now()))
+	tied.Revoked = b.now()
+	all, err := b.Tokens(b.Context(), "")
+	b.must(err)
+	same(b, "all tokens", all, []auth.Token{early, tied, late, bobs})
+	his, err := b.Tokens(b.Context(), bob.ID)
+	b.must(err)
+	same(b, "his tokens", his, []auth.Token{bobs})
+	none, err := b.Tokens(b.Context(), "nobody")
+	b.must(err)
+	same(b, "nobody's tokens", none, nil)
+}

@@ -1,0 +1,131 @@
+package storetest
+
+import (
+	"caldav-mcp-server/auth"
+	"caldav-mcp-server/calendar"
+)
+
+func userTests() []test {
+	return []test{
+		{"comes back as they were written", userComesBack},
+		{"has a name of their own", userOwnsName},
+		{"are listed by name", usersAreListed},
+		{"takes what is theirs along", userTakesTheirs},
+		{"is deleted once", userDeletedOnce},
+		{"has a password", userPassword},
+		{"may have no password", userWithoutPassword},
+		{"has a hash replaced by a stronger one", userRehash},
+	}
+}
+
+func userComesBack(b *bundle) {
+	want := b.user("ann")
+	got, err := b.UserByName(b.Context(), "ann")
+	b.must(err)
+	same(b, "user", got, want)
+	for _, name := range []string{"bob", "Ann", "", "ann ", "an_"} {
+		_, err := b.UserByName(b.Context(), name)
+		b.refused(err, calendar.NotFound, "")
+	}
+}
+
+func userOwnsName(b *bundle) {
+	first := b.user("ann")
+	second := first
+	second.ID = "another"
+	b.refused(b.InsertUser(b.Context(), second, "hash"), calendar.Exists, "")
+	got, err := b.PasswordByName(b.Context(), "ann")
+	b.must(err)
+	same(b, "credential", got, auth.Credential{User: first, Hash: "hash of ann"})
+}
+
+// usersAreListed wants byte order: an upper-case letter comes before every lower-case one.
+func usersAreListed(b *bundle) {
+	for _, name := range []string{"b", "ä", "a.b", "a", "B", "ab", "a-b"} {
+		b.user(name)
+	}
+	users, err := b.Users(b.Context())
+	b.must(err)
+	var got []string
+	for _, u := range users {
+		got = append(got, u.Name)
+	}
+	same(b, "names", got, []string{"B", "a", "a-b", "a.b", "ab", "b", "ä"})
+}
+
+func userTakesTheirs(b *bundle) {
+	ann, bob := b.user("ann"), b.user("bob")
+	anns, bobs := b.calendar(ann, "work"), b.calendar(bob, "work")
+	b.put(anns, "a.ics")
+	b.bury(b.put(anns, "b.ics"))
+	kept := b.put(bobs, "a.ics")
+	b.must(b.Share(b.Context(), anns.ID, bob.ID, calendar.ReadAccess))
+	b.must(b.Share(b.Context(), bobs.ID, ann.ID, calendar.WriteAccess))
+	anns2, bobs2 := b.token(ann, nil), b.token(bob, []calendar.CalendarID{anns.ID})
+
+	b.must(b.DeleteUser(b.Context(), ann.ID))
+
+	_, err := b.UserByName(b.Context(), "ann")
+	b.refused(err, calendar.NotFound, "")
+	_, err = b.Calendar(b.Context(), bob.ID, anns.ID)
+	b.refused(err, calendar.NotFound, "")
+	_, err = b.Object(b.Context(), anns.ID, "a.ics")
+	b.refused(err, calendar.NotFound, "")
+	same(b, "her objects", b.all(b.Changes(b.Context(), anns.ID, 0, 9)), nil)
+	_, err = b.TokenByID(b.Context(), anns2.ID)
+	b.refused(err, calendar.NotFound, "")
+
+	got, err := b.Object(b.Context(), bobs.ID, "a.ics")
+	b.must(err)
+	same(b, "his object", got, kept)
+	bound, err := b.TokenByID(b.Context(), bobs2.ID)
+	b.must(err)
+	same(b, "calendars of his token", bound.Token.Calendars, []calendar.CalendarID{})
+	// The name is free for somebody else, who gets nothing of the old.
+	again := b.user("ann")
+	cals, err := b.Calendars(b.Context(), again.ID)
+	b.must(err)
+	same(b, "calendars of the next ann", cals, nil)
+}
+
+func userDeletedOnce(b *bundle) {
+	ann := b.user("ann")
+	b.must(b.DeleteUser(b.Context(), ann.ID))
+	b.refused(b.DeleteUser(b.Context(), ann.ID), calendar.NotFound, "")
+	_, err := b.PasswordByName(b.Context(), "ann")
+	b.refused(err, calendar.NotFound, "")
+}
+
+func userPassword(b *bundle) {
+	ann := b.user("ann")
+	b.user("bob")
+	b.must(b.SetPassword(b.Context(), ann.ID, "second"))
+	got, err := b.PasswordByName(b.Context(), "ann")
+	b.must(err)
+	same(b, "credential", got, auth.Credential{User: ann, Hash: "second"})
+	b.refused(b.SetPassword(b.Context(), "nobody", "hash"), calendar.NotFound, "")
+}
+
+func userWithoutPassword(b *bundle) {
+	ann := calendar.User{ID: "1", Name: "ann", Created: b.now()}
+	b.must(b.InsertUser(b.Context(), ann, ""))
+	got, err := b.PasswordByName(b.Context(), "ann")
+	b.must(err)
+	same(b, "credential", got, auth.Credential{User: ann})
+}
+
+func userRehash(b *bundle) {
+	ann := b.user("ann")
+	before, err := b.CredentialGeneration(b.Context())
+	b.must(err)
+	b.must(b.Rehash(b.Context(), ann.ID, "hash of ann", "stronger"))
+	// Somebody set another password while the stronger hash of the old one was computed.
+	b.must(b.Rehash(b.Context(), ann.ID, "hash of ann", "too late"))
+	b.must(b.Rehash(b.Context(), "nobody", "hash of ann", "stronger"))
+	got, err := b.PasswordByName(b.Context(), "ann")
+	b.must(err)
+	same(b, "hash", got.Hash, "stronger")
+	after, err := b.CredentialGeneration(b.Context())
+	b.must(err)
+	same(b, "generation", after, before)
+}

@@ -1,0 +1,192 @@
+package storetest
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+
+	"caldav-mcp-server/calendar"
+)
+
+func writerTests() []test {
+	return []test{
+		{"make versions without a gap, in the order of their commits", writersMakeVersions},
+		{"lose no update", writersLoseNothing},
+		{"of several calendars do not deadlock", writersDoNotDeadlock},
+		{"give a UID to one of them", writersShareNoUID},
+	}
+}
+
+// writersMakeVersions has two processes with several writers each, and a reader that polls with
+// the token of the last time, as a client does. A change whose version appeared after a later one
+// would be lost to it.
+func writersMakeVersions(b *bundle) {
+	const writers, each = 6, 20
+	cal := b.home()
+	stores := []Store{b.Store, b.another()}
+	var all sync.WaitGroup
+	for w := range writers {
+		all.Go(func() {
+			for i := range each {
+				// Half of the writes make an object, half change one.
+				if _, err := b.write(stores[w%2], b.event(cal, fmt.Sprintf("%d-%d", w, i/2))); err != nil {
+					b.Errorf("writer %d: %v", w, err)
+				}
+			}
+		})
+	}
+	written := make(chan struct{})
+	go func() { all.Wait(); close(written) }()
+
+	told := b.poll(b.another(), cal, written)
+
+	want := map[calendar.ObjectName]calendar.Version{}
+	versions := []calendar.Version{}
+	for _, o := range b.list(cal, calendar.ObjectQuery{}) {
+		want[o.Name] = o.Version
+	}
+	for v := range calendar.Version(writers * each) {
+		versions = append(versions, v+1)
+	}
+	same(b, "version", b.read(cal).Version, writers*each)
+	same(b, "objects as the reader knows them", told.objects, want)
+	for v := range told.versions {
+		if i := slices.Index(versions, v); i < 0 {
+			b.Errorf("the reader saw version %d", v)
+		}
+	}
+}
+
+// heard is what a polling client knows.
+type heard struct {
+	objects  map[calendar.ObjectName]calendar.Version
+	versions map[calendar.Version]bool
+}
+
+// poll syncs again and again, until the writers have ended and once more.
+func (b *bundle) poll(s Store, cal calendar.Calendar, written <-chan struct{}) heard {
+	told := heard{map[calendar.ObjectName]calendar.Version{}, map[calendar.Version]bool{}}
+	var token calendar.Version
+	for last := false; ; {
+		now, err := s.Calendar(b.Context(), cal.Owner, cal.ID)
+		b.must(err)
+		for o, err := range s.Changes(b.Context(), cal.ID, token, now.Version) {
+			b.must(err)
+			if o.Version <= token || told.versions[o.Version] {
+				b.Errorf("version %d came after %d", o.Version, token)
+			}
+			told.objects[o.Name], told.versions[o.Version] = o.Version, true
+		}
+		token = now.Version
+		if last {
+			return told
+		}
+		select {
+		case <-written:
+			last = true
+		default:
+		}
+	}
+}
+
+// writersLoseNothing: each adds a byte to what it read under the lock.
+func writersLoseNothing(b *bundle) {
+	const writers, each = 6, 10
+	cal := b.home()
+	stores := []Store{b.Store, b.another()}
+	o := b.event(cal, "a.ics")
+	o.Data = nil
+	_, err := b.write(b.Store, o)
+	b.must(err)
+	var all sync.WaitGroup
+	for w := range writers {
+		all.Go(func() {
+			for range each {
+				if err := b.grow(stores[w%2], cal); err != nil {
+					b.Errorf("writer %d: %v", w, err)
+				}
+			}
+		})
+	}
+	all.Wait()
+	got, err := b.Object(b.Context(), cal.ID, "a.ics")
+	b.must(err)
+	same(b, "bytes", len(got.Data), writers*each)
+	same(b, "version", got.Version, writers*each+1)
+}
+
+// grow adds a byte to the one object.
+func (b *bundle) grow(s Store, cal calendar.Calendar) error {
+	return s.Update(b.Context(), func(tx calendar.Tx) error {
+		now, err := tx.Advance(b.Context(), cal.ID)
+		if err != nil {
+			return err
+		}
+		old, _, err := tx.Occupants(b.Context(), cal.ID, "a.ics", "")
+		if err != nil {
+			return err
+		}
+		next := *old
+		next.Data, next.Version = append(slices.Clone(old.Data), '.'), now.Version
+		return tx.PutObject(b.Context(), next)
+	})
+}
+
+// writersDoNotDeadlock: even those who lock two calendars in different orders, which the contract
+// asks them not to do, end some time.
+func writersDoNotDeadlock(b *bundle) {
+	const each = 10
+	ann := b.user("ann")
+	first, second := b.calendar(ann, "first"), b.calendar(ann, "second")
+	var all sync.WaitGroup
+	for _, order := range [][2]calendar.CalendarID{{first.ID, second.ID}, {second.ID, first.ID}} {
+		all.Go(func() {
+			for range each {
+				err := b.Update(b.Context(), func(tx calendar.Tx) error {
+					_, one := tx.Advance(b.Context(), order[0])
+					if one != nil {
+						return one
+					}
+					_, two := tx.Advance(b.Context(), order[1])
+					return two
+				})
+				if err != nil && calendar.ReasonOf(err) != calendar.Unavailable {
+					b.Error(err)
+				}
+			}
+		})
+	}
+	all.Wait()
+	same(b, "versions", b.read(first).Version, b.read(second).Version)
+}
+
+// writersShareNoUID: of writers who do not look for a UID first, one wins.
+func writersShareNoUID(b *bundle) {
+	const writers = 6
+	cal := b.home()
+	stores := []Store{b.Store, b.another()}
+	errs := make([]error, writers)
+	var all sync.WaitGroup
+	for w := range writers {
+		all.Go(func() {
+			o := b.event(cal, fmt.Sprint(w))
+			o.UID = "the one"
+			_, errs[w] = b.write(stores[w%2], o)
+		})
+	}
+	all.Wait()
+	won := 0
+	for _, err := range errs {
+		if err == nil {
+			won++
+			continue
+		}
+		b.refused(err, calendar.Exists, calendar.RuleUIDConflict)
+	}
+	same(b, "winners", won, 1)
+	same(b, "version", b.read(cal).Version, 1)
+	if err := errors.Join(errs...); err == nil {
+		b.Error("nobody was refused")
+	}
+}
