@@ -10,7 +10,7 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-const createTokenDetails = `
+const createDetails = `
 An assistant logs in with a token, which speaks for one user, within its scopes, on all calendars of the
 user or only those named. CalDAV clients can use one in place of the password.
 The token is printed once and cannot be shown again; if it is lost, revoke it and make another.
@@ -29,7 +29,7 @@ func createTokenCommand() command {
 	var o tokenOptions
 	return command{
 		name: "create-token", settings: storeSettings | addressSettings,
-		summary: "make an access token for an assistant or a client", details: createTokenDetails,
+		summary: "make an access token for an assistant or a client", details: createDetails,
 		flags: o.declare,
 		run: func(ctx context.Context, p *program, c config, _ []string) error {
 			spec, err := o.spec(p.now())

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"text/tabwriter"
 )
 
 const overviewTail = `
@@ -14,68 +13,63 @@ Settings come from the environment, flags win over it: %[1]s serve --help lists 
 Exit codes: 0 done, 1 failed, 2 called wrongly.
 `
 
-func writeOverview(w io.Writer) {
-	fmt.Fprintf(w, "usage: %s COMMAND [--FLAG …] [ARGUMENT …]\n\n", name)
-	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	for _, c := range commands() {
-		fmt.Fprintf(table, "  %s\t%s\n", c.name, c.summary)
-	}
-	_ = table.Flush()
-	fmt.Fprintf(w, overviewTail, name)
+// overview is the list of commands.
+func overview() string {
+	rows := each(commands(), func(c command) []string { return []string{"  " + c.name, c.summary} })
+	return fmt.Sprintf("usage: %s COMMAND [--FLAG …] [ARGUMENT …]\n\n", name) + columns(rows) + fmt.Sprintf(overviewTail, name)
 }
 
 // help is the command "help [COMMAND]".
 func (p *program) help(words []string) error {
-	if len(words) == 0 {
-		writeOverview(p.stdout)
-		return nil
+	text := overview()
+	if len(words) > 0 {
+		c, err := findCommand(words[0])
+		if err != nil {
+			return err
+		}
+		text = p.helpOn(c)
 	}
-	c, err := findCommand(words[0])
-	if err != nil {
-		return err
-	}
-	p.writeHelp(p.stdout, c)
-	return nil
+	_, err := io.WriteString(p.stdout, text)
+	return err
 }
 
-// writeHelp tells all there is to say of one command.
-func (p *program) writeHelp(w io.Writer, c command) {
-	fmt.Fprintf(w, "usage: %s %s%s", name, c.name, " [--FLAG …]")
-	for _, o := range c.operands {
-		fmt.Fprintf(w, " %s", o)
-	}
-	fmt.Fprintf(w, "\n\n%s\n", strings.TrimSpace(c.summary+"\n\n"+strings.TrimSpace(c.details)))
+// helpOn tells all there is to say of one command.
+func (p *program) helpOn(c command) string {
+	var b strings.Builder
+	usage := strings.Join(append([]string{name, c.name, "[--FLAG …]"}, c.operands...), " ")
+	fmt.Fprintf(&b, "usage: %s\n\n%s\n", usage, strings.TrimSpace(c.summary+"\n\n"+strings.TrimSpace(c.details)))
 	if c.flags != nil {
 		flags := flag.NewFlagSet(c.name, flag.ContinueOnError)
 		c.flags(flags)
-		fmt.Fprint(w, "\nflags:\n")
-		writeFlags(w, flags)
+		b.WriteString("\nflags:\n" + flagTable(flags))
 	}
 	if c.settings != 0 {
-		fmt.Fprint(w, "\nsettings, by environment variable or by the flag under it:\n")
-		writeSettings(w, c.settings, p.environ)
+		b.WriteString("\nsettings, by environment variable or by the flag beside it:\n")
+		for _, s := range settings(p.environ) {
+			if s.groups&c.settings != 0 {
+				b.WriteString(s.help())
+			}
+		}
 	}
+	return b.String()
 }
 
-func writeFlags(w io.Writer, flags *flag.FlagSet) {
-	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+func flagTable(flags *flag.FlagSet) string {
+	var rows [][]string
 	flags.VisitAll(func(f *flag.Flag) {
 		placeholder, usage := flag.UnquoteUsage(f)
-		fmt.Fprintf(table, "  --%s\t%s\n", strings.TrimSpace(f.Name+" "+placeholder), usage+shownDefault(f.DefValue))
+		rows = append(rows, []string{"  " + strings.TrimSpace("--"+f.Name+" "+placeholder), usage + shownDefault(f.DefValue)})
 	})
-	_ = table.Flush()
+	return columns(rows)
 }
 
-func writeSettings(w io.Writer, groups group, environ []string) {
-	for _, s := range settings(environ) {
-		if s.groups&groups == 0 {
-			continue
-		}
-		fmt.Fprintf(w, "  %s  (--%s %s)\n      %s%s\n", s.env, s.flag(), s.placeholder, s.help, shownDefault(s.fallback))
-		if s.secret {
-			fmt.Fprintf(w, "      %s_FILE (--%s-file FILE) names a file that holds it\n", s.env, s.flag())
-		}
+// help tells what a setting is for.
+func (s setting) help() string {
+	text := fmt.Sprintf("  %s (--%s %s)\n      %s%s\n", s.env, s.flag(), s.placeholder, s.about, shownDefault(s.fallback))
+	if s.secret {
+		text += fmt.Sprintf("      %s_FILE (--%s-file FILE) names a file that holds it\n", s.env, s.flag())
 	}
+	return text
 }
 
 func shownDefault(value string) string {

@@ -55,7 +55,7 @@ func setNumber(least, most int, field func(*config) *int) func(*config, string) 
 func setDatabase(c *config, value string) error {
 	scheme, _, found := strings.Cut(value, ":")
 	if !found || (scheme != "postgres" && scheme != "postgresql" && scheme != "sqlite") {
-		return errors.New("it has to begin with postgres: or sqlite:")
+		return errors.New("its scheme is neither postgres nor sqlite")
 	}
 	if scheme != "sqlite" {
 		if _, err := url.Parse(value); err != nil {

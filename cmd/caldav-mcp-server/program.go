@@ -46,19 +46,24 @@ func wrongUsage(format string, args ...any) error {
 // run does what the arguments say.
 func (p *program) run(ctx context.Context, args []string) exitCode {
 	err := p.dispatch(ctx, args)
-	if err == nil || errors.Is(err, flag.ErrHelp) {
+	if err == nil {
 		return exitDone
 	}
-	fmt.Fprintf(p.stderr, "%s: %v\n", name, err)
+	p.say("%s: %v\n", name, err)
 	if _, wrong := errors.AsType[usageError](err); wrong {
 		return exitUsage
 	}
 	return exitFailed
 }
 
+// say tells a person something on standard error. If nobody is there to read it, nobody can be told.
+func (p *program) say(format string, args ...any) {
+	_, _ = fmt.Fprintf(p.stderr, format, args...)
+}
+
 func (p *program) dispatch(ctx context.Context, args []string) error {
 	if len(args) == 0 {
-		writeOverview(p.stderr)
+		p.say("%s", overview())
 		return wrongUsage("no command given")
 	}
 	if isHelp(args[0]) {
@@ -86,7 +91,7 @@ func (p *program) invoke(ctx context.Context, c command, args []string) error {
 	given := addSettings(flags, c.settings)
 	operands, err := parseFlags(flags, args)
 	if errors.Is(err, flag.ErrHelp) {
-		p.writeHelp(p.stdout, c)
+		_, err = io.WriteString(p.stdout, p.helpOn(c))
 		return err
 	}
 	if err == nil && len(operands) != len(c.operands) {

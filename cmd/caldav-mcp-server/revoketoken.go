@@ -7,14 +7,14 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-const revokeTokenDetails = `
+const revokeDetails = `
 ID is what list-tokens prints, not the token itself. The token ends at once, also on a server that runs.
 `
 
 func revokeTokenCommand() command {
 	return command{
 		name: "revoke-token", operands: []string{"ID"}, settings: storeSettings,
-		summary: "end an access token", details: revokeTokenDetails,
+		summary: "end an access token", details: revokeDetails,
 		run: func(ctx context.Context, p *program, c config, operands []string) error {
 			return p.withHouse(ctx, c, func(h *house) error {
 				if err := h.auth.RevokeToken(ctx, calendar.TokenID(operands[0])); err != nil {

@@ -91,6 +91,7 @@ func (p *program) announce(ctx context.Context, s *server.Server, log *slog.Logg
 			log.InfoContext(ctx, "listening", "door", door, "addr", addr)
 		}
 	}
+	log.InfoContext(ctx, "ready")
 }
 
 // welcomeFirstUser makes a user where there is none. When two processes find the same empty
@@ -125,6 +126,7 @@ func (p *program) background(ctx context.Context, c config, h *house, log *slog.
 	var all sync.WaitGroup
 	all.Go(func() { h.auth.Run(ctx) })
 	all.Go(func() { p.pruneDaily(ctx, c, h, log) })
+	all.Go(func() { returnMemory(ctx) })
 	return func() {
 		cancel()
 		all.Wait()
@@ -136,11 +138,7 @@ func (p *program) pruneDaily(ctx context.Context, c config, h *house, log *slog.
 	ticker := time.NewTicker(pruneEvery)
 	defer ticker.Stop()
 	for {
-		done, err := h.store.Prune(ctx, p.now().AddDate(0, 0, -c.journalDays))
-		switch {
-		case err == nil:
-			log.DebugContext(ctx, "shortened the journal", "calendars", done.Calendars, "tombstones", done.Tombstones, "bodies", done.Bodies)
-		case ctx.Err() == nil:
+		if err := h.store.Prune(ctx, p.now().AddDate(0, 0, -c.journalDays)); err != nil && ctx.Err() == nil {
 			log.WarnContext(ctx, "the journal was not shortened", "error", err)
 		}
 		select {

@@ -26,7 +26,7 @@ type setting struct {
 	env         string
 	placeholder string
 	fallback    string
-	help        string
+	about       string
 	groups      group
 	// secret settings can be read from a file, and their values stand in no error.
 	secret bool
@@ -43,59 +43,59 @@ func settings(environ []string) []setting {
 	return []setting{
 		{
 			env: "CALDAV_HOST", placeholder: "HOST", fallback: "127.0.0.1", groups: doorSettings | addressSettings,
-			help: "address that the CalDAV door listens at; 0.0.0.0 or :: for all", set: setHost(func(c *config) *string { return &c.caldav.host }),
+			about: "address that the CalDAV door listens at; 0.0.0.0 or :: for all", set: setHost(func(c *config) *string { return &c.caldav.host }),
 		},
 		{
 			env: "CALDAV_PORT", placeholder: "PORT", fallback: "5232", groups: doorSettings | addressSettings,
-			help: "its port; 0 takes a free one", set: setPort(func(c *config) *string { return &c.caldav.port }),
+			about: "its port; 0 takes a free one", set: setPort(func(c *config) *string { return &c.caldav.port }),
 		},
 		{
 			env: "MCP_HOST", placeholder: "HOST", fallback: "127.0.0.1", groups: doorSettings | addressSettings,
-			help: "address that the MCP door listens at", set: setHost(func(c *config) *string { return &c.mcp.host }),
+			about: "address that the MCP door listens at", set: setHost(func(c *config) *string { return &c.mcp.host }),
 		},
 		{
 			env: "MCP_PORT", placeholder: "PORT", fallback: "5233", groups: doorSettings | addressSettings,
-			help: "its port; 0 takes a free one", set: setPort(func(c *config) *string { return &c.mcp.port }),
+			about: "its port; 0 takes a free one", set: setPort(func(c *config) *string { return &c.mcp.port }),
 		},
-		{
+		{ //nolint:gosec // the form of a URL, with nobody's password
 			env: "DATABASE_URL", placeholder: "URL", groups: storeSettings, secret: true,
-			help: "postgres://USER:PASSWORD@HOST/NAME, or sqlite:PATH; without it a SQLite file in DATA_DIR", set: setDatabase,
+			about: "postgres://USER:PASSWORD@HOST/NAME, or sqlite:PATH; without it a SQLite file in DATA_DIR", set: setDatabase,
 		},
 		{
 			env: "DATA_DIR", placeholder: "DIR", fallback: dataHome(environ), groups: storeSettings,
-			help: "directory of the SQLite file", set: setDataDir,
+			about: "directory of the SQLite file", set: setDataDir,
 		},
 		{
 			env: "DB_MAX_CONNS", placeholder: "N", groups: storeSettings,
-			help: "most connections to Postgres (16 if not set), or readers of the SQLite file (4)", set: setNumber(1, 1000, func(c *config) *int { return &c.maxConns }),
+			about: "most connections to Postgres (16 if not set), or readers of the SQLite file (4)", set: setNumber(1, 1000, func(c *config) *int { return &c.maxConns }),
 		},
 		{
 			env: "BASE_URL", placeholder: "URL", groups: addressSettings,
-			help: "how clients reach the CalDAV door from outside, such as https://calendar.example.org", set: setBaseURL,
+			about: "how clients reach the CalDAV door from outside, such as https://calendar.example.org", set: setBaseURL,
 		},
 		{
 			env: "ALLOWED_ORIGINS", placeholder: "LIST", groups: serveSettings,
-			help: "web origins whose pages may call the server, such as https://app.example.org", set: setOrigins,
+			about: "web origins whose pages may call the server, such as https://app.example.org", set: setOrigins,
 		},
 		{
 			env: "TRUSTED_PROXIES", placeholder: "LIST", groups: serveSettings,
-			help: "addresses or networks of reverse proxies whose X-Forwarded-* headers are believed", set: setProxies,
+			about: "addresses or networks of reverse proxies whose X-Forwarded-* headers are believed", set: setProxies,
 		},
 		{
 			env: "METRICS_ADDR", placeholder: "HOST:PORT", groups: serveSettings,
-			help: "where /metrics is served for Prometheus; nowhere when not set", set: setMetrics,
+			about: "where /metrics is served for Prometheus; nowhere when not set", set: setMetrics,
 		},
 		{
 			env: "JOURNAL_DAYS", placeholder: "N", fallback: "30", groups: serveSettings,
-			help: "days that old versions and deleted objects are kept", set: setNumber(1, 36500, func(c *config) *int { return &c.journalDays }),
+			about: "days that old versions and deleted objects are kept", set: setNumber(1, 36500, func(c *config) *int { return &c.journalDays }),
 		},
 		{
 			env: "LOG_LEVEL", placeholder: "LEVEL", fallback: "info", groups: serveSettings,
-			help: "debug, info, warn or error", set: setLogLevel,
+			about: "debug, info, warn or error", set: setLogLevel,
 		},
 		{
 			env: "LOG_FORMAT", placeholder: "FORMAT", fallback: "text", groups: serveSettings,
-			help: "text or json", set: setLogFormat,
+			about: "text or json", set: setLogFormat,
 		},
 	}
 }
@@ -111,7 +111,7 @@ func addSettings(flags *flag.FlagSet, groups group) given {
 			continue
 		}
 		for _, name := range s.flags() {
-			flags.Func(name, s.help, func(value string) error {
+			flags.Func(name, s.about, func(value string) error {
 				values[name] = value
 				return nil
 			})

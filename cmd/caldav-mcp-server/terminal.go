@@ -53,9 +53,9 @@ func (p *program) interactive() bool {
 }
 
 func (p *program) askSecret(prompt string) (string, error) {
-	fmt.Fprint(p.stderr, prompt)
+	p.say("%s", prompt)
 	secret, err := term.ReadPassword(int(p.stdin.Fd()))
-	fmt.Fprintln(p.stderr)
+	p.say("\n")
 	if err != nil {
 		return "", fmt.Errorf("reading the password: %w", err)
 	}
@@ -67,7 +67,7 @@ func (p *program) confirm(question, word string) error {
 	if !p.interactive() {
 		return wrongUsage("there is no terminal to ask at: use --yes if you are sure")
 	}
-	fmt.Fprintf(p.stderr, "%s\ntype %q to go on: ", question, word)
+	p.say("%s\ntype %q to go on: ", question, word)
 	answer, err := bufio.NewReader(io.LimitReader(p.stdin, maxPasswordLine)).ReadString('\n')
 	if err != nil && !errors.Is(err, io.EOF) {
 		return fmt.Errorf("reading the answer: %w", err)

@@ -1,0 +1,181 @@
+package main
+
+import (
+	"log/slog"
+	"net/netip"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"caldav-mcp-server/server"
+)
+
+const everySetting = storeSettings | doorSettings | addressSettings | serveSettings
+
+func TestDefaults(t *testing.T) {
+	t.Parallel()
+	c, err := loadConfig(everySetting, []string{"HOME=/home/ann", "XDG_DATA_HOME=/data", "LOCALAPPDATA=/data"}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.dataDir = "" // the platform's
+	want := config{
+		caldav: address{"127.0.0.1", "5232"}, mcp: address{"127.0.0.1", "5233"}, journalDays: 30, logLevel: slog.LevelInfo,
+	}
+	if diff := compareConfigs(want, c); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestFlagsWinOverEnvironment(t *testing.T) {
+	t.Parallel()
+	environ := []string{
+		"CALDAV_PORT=1", "MCP_PORT=2", "CALDAV_HOST=[::1]", "BASE_URL=https://cal.example/a/", "LOG_LEVEL=DEBUG", "LOG_FORMAT=json",
+		"TRUSTED_PROXIES=10.0.0.0/8", "ALLOWED_ORIGINS=https://A.example, http://b.example:8080", "METRICS_ADDR=:9090",
+		"JOURNAL_DAYS=7", "DB_MAX_CONNS=3", "DATABASE_URL=postgres://u:p@h/d", "DATA_DIR=/data", "MCP_HOST=", "OTHER=1",
+	}
+	c, err := loadConfig(everySetting, environ, given{"caldav-port": "0", "log-format": "text", "journal-days": ""})
+	if err != nil {
+		t.Fatal(err)
+	}
+	proxies, err := server.ParseProxies("10.0.0.0/8")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := config{
+		caldav: address{"::1", "0"}, mcp: address{"127.0.0.1", "2"}, databaseURL: "postgres://u:p@h/d", dataDir: filepath.FromSlash("/data"),
+		maxConns: 3, baseURL: &url.URL{Scheme: "https", Host: "cal.example", Path: "/a"}, proxies: proxies, metricsAddr: ":9090",
+		origins: []string{"https://a.example", "http://b.example:8080"}, journalDays: 7, logLevel: slog.LevelDebug,
+	}
+	if diff := compareConfigs(want, c); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func compareConfigs(want, got config) string {
+	return cmp.Diff(want, got, cmp.AllowUnexported(config{}, address{}), cmp.Transformer("proxies", func(ps server.Proxies) []string {
+		return each(ps, func(p netip.Prefix) string { return p.String() })
+	}))
+}
+
+// Each malformed value stops the start, with a sentence that names the setting and the fault.
+func TestMalformed(t *testing.T) {
+	t.Parallel()
+	tests := map[string]string{
+		"CALDAV_PORT=http":              `CALDAV_PORT is malformed: "http" is not a port`,
+		"CALDAV_PORT=70000":             `"70000" is not a port`,
+		"MCP_PORT=-1":                   `MCP_PORT is malformed: "-1" is not a port`,
+		"MCP_PORT=tcp://10.0.0.1:5233":  `"tcp://10.0.0.1:5233" is not a port`,
+		"CALDAV_HOST=localhost:80":      `CALDAV_HOST is malformed: "localhost:80" is neither an address nor a host name`,
+		"MCP_HOST=http://x":             `MCP_HOST is malformed`,
+		"BASE_URL=cal.example.org":      `"cal.example.org" is not a URL such as`,
+		"BASE_URL=ftp://cal.example":    `is not a URL such as`,
+		"BASE_URL=https://u@x.example":  `may have a path at most`,
+		"BASE_URL=https://x.example/?a": `may have a path at most`,
+		"ALLOWED_ORIGINS=*":             `"*" in it, which is not an origin`,
+		"ALLOWED_ORIGINS=https://a/b":   `"https://a/b" in it`,
+		"TRUSTED_PROXIES=10.0.0.0/99":   `"10.0.0.0/99" is neither an address`,
+		"METRICS_ADDR=9090":             `"9090" is not HOST:PORT`,
+		"JOURNAL_DAYS=0":                `"0" is not a number from 1 to 36500`,
+		"JOURNAL_DAYS=a month":          `"a month" is not a number`,
+		"DB_MAX_CONNS=many":             `"many" is not a number from 1 to 1000`,
+		"LOG_LEVEL=loud":                `"loud" is not debug, info, warn or error`,
+		"LOG_FORMAT=xml":                `"xml" is not text or json`,
+		"CALDAV_PROT=1":                 "CALDAV_PROT in the environment is no setting of this program; did you mean CALDAV_PORT?",
+		"MCP_TIMEOUT=1":                 "MCP_TIMEOUT in the environment is no setting",
+		"CALDAV_PORT_FILE=x":            "CALDAV_PORT_FILE in the environment is no setting",
+		"DATABASE_URL=mysql://u:pa55@h": "DATABASE_URL is malformed: its scheme is neither postgres nor sqlite",
+		"DATABASE_URL=postgres://a%b@h": "special characters of the password",
+		"DATABASE_URL_FILE=/not/there":  "DATABASE_URL_FILE cannot be read",
+	}
+	for entry, want := range tests {
+		_, err := loadConfig(everySetting, []string{entry}, nil)
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: got %v, want …%s…", entry, err, want)
+		}
+		if err != nil && strings.Contains(err.Error(), "pa55") {
+			t.Errorf("%s: the error tells a secret: %v", entry, err)
+		}
+	}
+}
+
+// A variable that is not serve's is not looked at by a command that does not read it.
+func TestCommandsReadTheirOwnSettings(t *testing.T) {
+	t.Parallel()
+	if _, err := loadConfig(storeSettings, []string{"CALDAV_PORT=http", "MCP_TIMEOUT=1"}, nil); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestSecretFromFile(t *testing.T) {
+	t.Parallel()
+	const secret = "postgres://u:p@h/d"
+	file := filepath.Join(t.TempDir(), "url")
+	if err := os.WriteFile(file, []byte(secret+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	empty := filepath.Join(t.TempDir(), "empty")
+	if err := os.WriteFile(empty, []byte("\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	tests := map[string]struct {
+		environ []string
+		flags   given
+		fault   string
+	}{
+		"variable":           {environ: []string{"DATABASE_URL=" + secret}},
+		"file":               {environ: []string{"DATABASE_URL_FILE=" + file}},
+		"flag of a file":     {environ: []string{"DATABASE_URL=sqlite:x"}, flags: given{"database-url-file": file}},
+		"both":               {environ: []string{"DATABASE_URL=" + secret, "DATABASE_URL_FILE=" + file}, fault: "both DATABASE_URL and DATABASE_URL_FILE are set"},
+		"an empty file":      {environ: []string{"DATABASE_URL_FILE=" + empty}, fault: "which is empty"},
+		"password in a flag": {flags: given{"database-url": secret}, fault: "everybody on this machine could see"},
+		"password parameter": {flags: given{"database-url": "postgres://h/d?password=p"}, fault: "everybody on this machine could see"},
+	}
+	for name, test := range tests {
+		c, err := loadConfig(storeSettings, test.environ, test.flags)
+		if test.fault != "" {
+			if err == nil || !strings.Contains(err.Error(), test.fault) {
+				t.Errorf("%s: got %v, want …%s…", name, err, test.fault)
+			}
+			continue
+		}
+		if err != nil || c.databaseURL != secret {
+			t.Errorf("%s: read %q, %v", name, c.databaseURL, err)
+		}
+	}
+}
+
+func TestDatabase(t *testing.T) {
+	t.Parallel()
+	if got, err := (config{dataDir: "/data"}).database(); err != nil || got != "sqlite:"+filepath.Join("/data", "calendar.db") {
+		t.Errorf("got %q, %v", got, err)
+	}
+	if got, err := (config{dataDir: "/data", databaseURL: "sqlite:x"}).database(); err != nil || got != "sqlite:x" {
+		t.Errorf("got %q, %v", got, err)
+	}
+	if got, err := (config{}).database(); err == nil {
+		t.Errorf("without any place there is %q", got)
+	}
+}
+
+func TestAddressesForPeople(t *testing.T) {
+	t.Parallel()
+	c := config{caldav: address{"0.0.0.0", "5232"}, mcp: address{"::", "5233"}}
+	if got, want := c.caldavURL(), "http://127.0.0.1:5232/"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	if got, want := c.mcpURL(), "http://[::1]:5233/mcp"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	c.baseURL = &url.URL{Scheme: "https", Host: "cal.example", Path: "/a"}
+	if got, want := c.caldavURL(), "https://cal.example/a/"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	if got, want := c.mcpURL(), "https://cal.example/a/mcp"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
