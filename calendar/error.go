@@ -50,6 +50,7 @@ const (
 	RulePrivileges        Rule = "need-privileges"                 // RFC 3744 §7.1.1
 	RuleCalendarsOnlyHere Rule = "calendar-collection-location-ok" // RFC 4791 §5.3.1.1
 	RuleDiskSpace         Rule = "sufficient-disk-space"           // RFC 4331 §6, with Unavailable
+	RuleCollation         Rule = "supported-collation"             // RFC 4791 §7.5
 )
 
 // Error is the one error type of the middle: a reason, the rule if there is one, and a

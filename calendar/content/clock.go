@@ -1,0 +1,134 @@
+package content
+
+import (
+	"math"
+	"time"
+
+	"caldav-mcp-server/calendar/zone"
+	"caldav-mcp-server/ical"
+)
+
+// Clock finds the instants of the times in one object, in seconds since 1970. A floating
+// time is one of the Floating zone, and a date the day there.
+type Clock struct {
+	Zones    *zone.Resolver
+	Floating *zone.Zone
+}
+
+// Clock makes the clock of an object; a nil zone is UTC.
+func (o *Object) Clock(zones *zone.DB, floating *zone.Zone) Clock {
+	if floating == nil {
+		floating = zone.UTC()
+	}
+	return Clock{zones.FromDocument(o.Calendar), floating}
+}
+
+// At is the instant of a time; of a date, its midnight. An error is a
+// [*zone.UnknownError], or what is wrong with the VTIMEZONE.
+func (k Clock) At(t ical.Time) (int64, error) {
+	z, err := k.zone(t)
+	if err != nil {
+		return 0, err
+	}
+	at, _ := z.Unix(t.Civil.Seconds())
+	return at, nil
+}
+
+func (k Clock) zone(t ical.Time) (*zone.Zone, error) {
+	switch t.Form {
+	case ical.FormUTC:
+		return zone.UTC(), nil
+	case ical.FormZoned:
+		return k.Zones.Zone(t.TZID)
+	}
+	return k.Floating, nil
+}
+
+// Time reads a property that is one time; false tells that there is none.
+func (k Clock) Time(c *ical.Component, name string) (at int64, ok bool, err error) {
+	p := c.Property(name)
+	if p == nil {
+		return 0, false, nil
+	}
+	t, err := p.Time()
+	if err != nil {
+		return 0, false, err
+	}
+	at, err = k.At(t)
+	return at, err == nil, err
+}
+
+// Extent is the time that a value names: the moment, or the whole day.
+func (k Clock) Extent(t ical.Time) (start, end int64, err error) {
+	start, err = k.At(t)
+	if err != nil || !t.IsDate() {
+		return start, start, err
+	}
+	end, err = k.At(ical.Date(t.Civil.AddDays(1)))
+	return start, end, err
+}
+
+// Period is the time from the start of a period to its end.
+func (k Clock) Period(p ical.Period) (start, end int64, err error) {
+	if start, err = k.At(p.Start); err != nil {
+		return 0, 0, err
+	}
+	if p.HasEnd() {
+		end, err = k.At(p.End)
+		return start, end, err
+	}
+	end, err = k.after(p.Start, p.Duration)
+	return start, end, err
+}
+
+// after is a duration later: days on the wall clock, the rest exactly (RFC 5545 §3.3.6).
+func (k Clock) after(t ical.Time, d ical.Duration) (int64, error) {
+	t.Civil = t.Civil.AddDays(d.NominalDays())
+	at, err := k.At(t)
+	return at + int64(d.ExactSeconds()), err
+}
+
+// The ends of time, for what has none.
+const (
+	Beginning = math.MinInt64
+	Forever   = math.MaxInt64
+)
+
+// Bounds is the time from DTSTART to DTEND, or for the DURATION, without which it has no
+// beginning or no end (RFC 7953 §3.1, of VAVAILABILITY).
+func (k Clock) Bounds(c *ical.Component) (start, end int64, err error) {
+	start, end = Beginning, Forever
+	if at, ok, err := k.Time(c, "DTEND"); err != nil {
+		return 0, 0, err
+	} else if ok {
+		end = at
+	}
+	p := c.Property("DTSTART")
+	if p == nil {
+		return start, end, nil
+	}
+	from, err := p.Time()
+	if err != nil {
+		return 0, 0, err
+	}
+	if lasting := c.Property("DURATION"); lasting != nil {
+		d, err := lasting.Duration()
+		if err != nil {
+			return 0, 0, err
+		}
+		if end, err = k.after(from, d); err != nil {
+			return 0, 0, err
+		}
+	}
+	start, err = k.At(from)
+	return start, end, err
+}
+
+// Later adds a duration to an instant: its days on the wall clock of the Time's own zone.
+func Later(t time.Time, d ical.Duration) time.Time {
+	if days := d.NominalDays(); days != 0 {
+		z := zone.In(t.Location())
+		t, _ = z.Resolve(z.Civil(t).AddDays(days))
+	}
+	return t.Add(time.Duration(d.ExactSeconds()) * time.Second)
+}

@@ -1,0 +1,110 @@
+package filter
+
+import (
+	"iter"
+	"strings"
+
+	"caldav-mcp-server/calendar/content"
+	"caldav-mcp-server/calendar/recur"
+	"caldav-mcp-server/ical"
+)
+
+// instances tells whether a row of a table holds for an instance of one of the components.
+func (m *matcher) instances(w window, parent *ical.Component, list []*ical.Component, row instanceRow) (bool, error) {
+	var failed error
+	for found, err := range m.walk(w.wider(), parent, list) {
+		if err != nil {
+			failed = err
+		} else if row(w, found.Component, found.Start.Time.Unix(), found.End.Time.Unix()) {
+			return true, nil
+		}
+	}
+	return false, failed
+}
+
+// instanceRow tells whether an instance of a component from start to end overlaps the window.
+type instanceRow func(w window, c *ical.Component, start, end int64) bool
+
+// walk goes through the instances that the components describe and that may overlap the
+// window. An error concerns one series; the walk goes on with the next one.
+func (m *matcher) walk(w window, parent *ical.Component, list []*ical.Component) iter.Seq2[recur.Instance, error] {
+	return func(yield func(recur.Instance, error) bool) {
+		wanted := make(map[*ical.Component]bool, len(list))
+		for _, c := range list {
+			wanted[c] = true
+		}
+		for _, s := range m.series(parent, wanted) {
+			for found, err := range m.expand(w, s) {
+				if err == nil && !wanted[found.Component] {
+					continue
+				}
+				if !yield(found, err) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// expand goes through the instances of a series that may overlap the window.
+func (m *matcher) expand(w window, s content.Series) iter.Seq2[recur.Instance, error] {
+	set, err := recur.FromComponents(s.Master, s.Overrides, m.clock.Zones, m.clock.Floating.Location())
+	if err != nil {
+		return func(yield func(recur.Instance, error) bool) { yield(recur.Instance{}, err) }
+	}
+	// The budget is the object's. How many series it has, and how often a filter asks for
+	// them, is up to strangers, so that the n-th expansion gets an n-th of it.
+	m.expansions++
+	budget := m.budget
+	budget.Steps /= m.expansions
+	return set.Between(m.ctx, instant(w.start), instant(w.end), budget)
+}
+
+// series finds what to expand for the sake of the wanted components, which have one
+// parent. An override for one instance is that instance, wherever the master would put
+// others: an endless series is not searched for it.
+func (m *matcher) series(parent *ical.Component, wanted map[*ical.Component]bool) []content.Series {
+	var alone, whole []content.Series
+	for _, s := range m.families(parent, wanted) {
+		together := wanted[s.Master] && s.Master != nil
+		for _, c := range s.Overrides {
+			switch {
+			case !wanted[c]:
+			case s.Master != nil && future(c):
+				together = true
+			default:
+				alone = append(alone, content.Series{Overrides: []*ical.Component{c}})
+			}
+		}
+		if together {
+			whole = append(whole, s)
+		}
+	}
+	return append(alone, whole...)
+}
+
+// future tells whether an override is for all later instances too (RFC 5545 §3.2.13).
+func future(c *ical.Component) bool {
+	id := c.Property("RECURRENCE-ID")
+	if id == nil {
+		return false
+	}
+	value, _ := id.Param("RANGE")
+	return strings.EqualFold(value, "THISANDFUTURE")
+}
+
+// families groups a parent's components of the wanted name by their UID. In an object
+// there is one; a VAVAILABILITY has one for each kind of AVAILABLE time.
+func (m *matcher) families(parent *ical.Component, wanted map[*ical.Component]bool) []content.Series {
+	if parent == m.object.Calendar {
+		return []content.Series{m.object.Series()}
+	}
+	return content.SeriesIn(parent, nameOf(wanted))
+}
+
+func nameOf(set map[*ical.Component]bool) string {
+	for c := range set {
+		return c.Name()
+	}
+	return ""
+}

@@ -1,0 +1,78 @@
+package filter
+
+import (
+	"strings"
+
+	"caldav-mcp-server/ical"
+)
+
+// properties tells whether all filters match properties of a component.
+func (m *matcher) properties(filters []PropFilter, c *ical.Component) bool {
+	for i := range filters {
+		if !m.property(&filters[i], c) {
+			return false
+		}
+	}
+	return true
+}
+
+// property looks for one property that has all that is asked for. RFC 4791 §9.7.2 asks
+// for the same one, also under negation: of two ATTENDEEs, one is always not the other.
+func (m *matcher) property(f *PropFilter, c *ical.Component) bool {
+	for p := range c.Properties() {
+		if !strings.EqualFold(p.Name(), string(f.Name)) {
+			continue
+		}
+		if f.IsNotDefined {
+			return false
+		}
+		if f.Text.matches(p.Text()) && parameters(f.Params, p) && (f.TimeRange == nil || m.during(f.TimeRange.window(), p)) {
+			return true
+		}
+	}
+	return f.IsNotDefined
+}
+
+func parameters(filters []ParamFilter, p *ical.Property) bool {
+	for _, f := range filters {
+		value, defined := p.Param(string(f.Name))
+		if defined == f.IsNotDefined || defined && !f.Text.matches(value) {
+			return false
+		}
+	}
+	return true
+}
+
+// during tells whether a time in the property's value is in the window (RFC 4791 §9.9):
+// a moment, the whole of a day, or a part of a period. What is no time never is.
+func (m *matcher) during(w window, p *ical.Property) bool {
+	if p.IsPeriods() {
+		return m.periods(w, p)
+	}
+	times, err := p.Times()
+	if err != nil {
+		return false
+	}
+	for _, t := range times {
+		start, end, err := m.clock.Extent(t)
+		if err == nil && w.overlaps(start, end) {
+			return true
+		}
+	}
+	return false
+}
+
+// periods tells whether one of the property's periods overlaps the window.
+func (m *matcher) periods(w window, p *ical.Property) bool {
+	periods, err := p.Periods()
+	if err != nil {
+		return false
+	}
+	for _, period := range periods {
+		start, end, err := m.clock.Period(period)
+		if err == nil && w.overlaps(start, end) {
+			return true
+		}
+	}
+	return false
+}
