@@ -40,6 +40,11 @@ func Read(data []byte, lim ical.Limits) (*Object, error) {
 	if err != nil {
 		return nil, syntaxFault(err)
 	}
+	return Of(doc)
+}
+
+// Of finds the parts of an object that is a tree already.
+func Of(doc *ical.Document) (*Object, error) {
 	root, err := doc.Calendar()
 	if err != nil {
 		return nil, syntaxFault(err)
