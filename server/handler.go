@@ -11,6 +11,9 @@ import (
 // handler is the chain in front of a door, the outermost first.
 func (s *Server) handler(d Door) http.Handler {
 	h := bounded(d.MaxBody, d.Handler)
+	if d.CheckOrigin {
+		h = s.ownOrigin(&d, h)
+	}
 	h = s.health(h)
 	h = s.ownHost(h)
 	h = s.watch(h)

@@ -59,6 +59,10 @@ type Door struct {
 	// Base is the path under which a proxy publishes the door ("/cal"), whether the proxy takes
 	// it away or not.
 	Base string
+	// CheckOrigin makes the server refuse foreign web pages and answer those of Origins, for a door
+	// that does not do so itself.
+	CheckOrigin bool
+	Origins     []string
 	// MaxBody is the most that a request's body may have; the door's own, finer limits come after.
 	MaxBody int64
 }

@@ -54,7 +54,8 @@ func (p *program) caldavDoor(c config, h *house, log *slog.Logger) (server.Door,
 		Schemes: []auth.Scheme{auth.Basic, auth.Bearer}, Realm: realm, ClientAddr: server.ClientAddr, Refuse: auth.RefuseText,
 	}
 	return server.Door{
-		Name: caldavDoor, Addr: c.caldav.String(), Base: c.basePath(), MaxBody: h.calendars.Limits().ObjectBytes + spareBody,
+		Name: caldavDoor, Addr: c.caldav.String(), Base: c.basePath(), CheckOrigin: true, Origins: c.origins,
+		MaxBody: h.calendars.Limits().ObjectBytes + spareBody,
 		Handler: handler.Public(h.auth.Require(door, named(handler.ServeDAV))),
 		Routes: []string{
 			"/", "/.well-known/caldav", "/principals", "/dav", "/dav/principals", "/dav/principals/{user}", "/dav/calendars",

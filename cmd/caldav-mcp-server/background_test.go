@@ -1,0 +1,134 @@
+package main
+
+import (
+	"context"
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"caldav-mcp-server/auth"
+	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/internal/testdb"
+)
+
+// What is older than JOURNAL_DAYS is forgotten while the server runs: a client that was away for
+// longer has to begin anew.
+func TestJournalIsShortened(t *testing.T) {
+	t.Parallel()
+	testdb.Each(t, func(t *testing.T, database string) {
+		ctx, log := t.Context(), slog.New(slog.DiscardHandler)
+		// The clock is ahead: what is done now was done 31 days ago.
+		p := &program{now: func() time.Time { return time.Now().AddDate(0, 0, 31) }, newID: uuid.NewString}
+		h := openForTest(t, database)
+		user, err := h.createUser(ctx, auth.NewUser{Name: "ann", Password: "correct horse"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		cal, err := h.calendars.CalendarAt(ctx, caller(user), "personal")
+		if err != nil {
+			t.Fatal(err)
+		}
+		token, err := h.calendars.SyncToken(ctx, cal)
+		if err != nil {
+			t.Fatal(err)
+		}
+		draft := calendar.Draft{Name: "a.ics", Data: []byte(event("a", "A"))}
+		if _, err := h.calendars.Put(ctx, caller(user), cal, draft); err != nil {
+			t.Fatal(err)
+		}
+		if err := h.calendars.Delete(ctx, caller(user), cal, "a.ics", calendar.Precondition{}); err != nil {
+			t.Fatal(err)
+		}
+		if err := changesSince(ctx, h, user, token); err != nil {
+			t.Fatalf("before: %v", err)
+		}
+		pruning, stop := context.WithCancel(ctx)
+		ended := make(chan struct{})
+		go func() { defer close(ended); p.pruneDaily(pruning, config{journalDays: 30}, h, log) }()
+		until(t, "the old token is refused", func() bool {
+			return calendar.RuleOf(changesSince(ctx, h, user, token)) == calendar.RuleSyncToken
+		})
+		stop()
+		<-ended
+	})
+}
+
+// openForTest opens a house in this process.
+func openForTest(t *testing.T, database string) *house {
+	t.Helper()
+	p := &program{now: time.Now, newID: uuid.NewString}
+	h, err := p.openHouse(t.Context(), config{databaseURL: database}, slog.New(slog.DiscardHandler), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := h.store.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	if err := h.store.Migrate(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
+// changesSince asks for the changes of ann's calendar, as it is now.
+func changesSince(ctx context.Context, h *house, user calendar.User, token calendar.SyncToken) error {
+	cal, err := h.calendars.CalendarAt(ctx, caller(user), "personal")
+	if err != nil {
+		return err
+	}
+	for _, err := range h.calendars.Changes(ctx, caller(user), cal, token.String()) {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// A house without tables is not ready, and says so in words that tell nothing of the inside.
+func TestReady(t *testing.T) {
+	t.Parallel()
+	testdb.Each(t, func(t *testing.T, database string) {
+		p := &program{now: time.Now, newID: uuid.NewString}
+		h, err := p.openHouse(t.Context(), config{databaseURL: database}, slog.New(slog.DiscardHandler), 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer h.store.Close()
+		if err := h.ready(t.Context()); err == nil || err.Error() != "the database's tables are not those of this version" {
+			t.Errorf("without tables: %v", err)
+		}
+		if err := h.store.Migrate(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if err := h.ready(t.Context()); err != nil {
+			t.Errorf("with tables: %v", err)
+		}
+		gone, cancel := context.WithCancel(t.Context())
+		cancel()
+		if err := h.ready(gone); err == nil || err.Error() != "the database does not answer" {
+			t.Errorf("with no answer: %v", err)
+		}
+	})
+}
+
+// Two processes on one store share what seals the sessions of assistants.
+func TestSessionKey(t *testing.T) {
+	t.Parallel()
+	testdb.Each(t, func(t *testing.T, database string) {
+		var keys []string
+		for range 2 {
+			key, err := openForTest(t, database).sessionKey(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			keys = append(keys, string(key))
+		}
+		if keys[0] != keys[1] || len(keys[0]) != 32 {
+			t.Errorf("the keys are %x", keys)
+		}
+	})
+}

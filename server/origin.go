@@ -1,0 +1,49 @@
+package server
+
+import (
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// What pages of an allowed origin may send and read (Fetch §3.2).
+const (
+	corsMethods = "GET, HEAD, OPTIONS, PUT, DELETE, PROPFIND, PROPPATCH, REPORT, MKCALENDAR, MKCOL, COPY, MOVE, POST"
+	corsRequest = "Authorization, Content-Type, Depth, Destination, If-Match, If-None-Match, Overwrite, Prefer"
+	corsAnswer  = "DAV, ETag, Last-Modified, Location, Retry-After, WWW-Authenticate, X-Request-Id"
+)
+
+// ownOrigin refuses what a page of somebody else's asks through the browser of one of our users:
+// browsers remember Basic credentials and send them along. Programs send no Origin.
+func (s *Server) ownOrigin(d *Door, next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		origins := r.Header.Values("Origin")
+		allowed := len(origins) == 1 && slices.Contains(d.Origins, origins[0])
+		if len(origins) > 0 && !allowed && !s.servedFromHere(origins, r.Host) {
+			http.Error(w, "pages of this origin may not call; ALLOWED_ORIGINS names those that may", http.StatusForbidden)
+			return
+		}
+		if allowed {
+			w.Header().Set("Access-Control-Allow-Origin", origins[0])
+			w.Header().Set("Access-Control-Expose-Headers", corsAnswer)
+			w.Header().Add("Vary", "Origin")
+		}
+		// A preflight comes without credentials, so nobody further in could answer it.
+		if allowed && r.Method == http.MethodOptions && r.Header.Get("Access-Control-Request-Method") != "" {
+			w.Header().Set("Access-Control-Allow-Methods", corsMethods)
+			w.Header().Set("Access-Control-Allow-Headers", corsRequest)
+			w.Header().Set("Access-Control-Max-Age", "7200")
+			w.WriteHeader(http.StatusNoContent)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// servedFromHere tells whether a page is one of our own. That its origin is the host which was
+// asked proves nothing by itself: after DNS rebinding it is, too.
+func (s *Server) servedFromHere(origins []string, host string) bool {
+	u, err := url.Parse(origins[0])
+	return err == nil && len(origins) == 1 && u.Host != "" && strings.EqualFold(u.Host, host) && s.known(hostname(host))
+}
