@@ -22,7 +22,7 @@ func (s *Service) validate(cal Calendar, d Draft) (Derived, error) {
 	if !cal.Kinds.Has(Kind(o.Kind)) {
 		return Derived{}, Errorf(Forbidden, RuleSupportedKind, "the calendar %q takes %s, not %s", cal.Name, cal.Kinds, o.Kind)
 	}
-	return derivedOf(o), nil
+	return s.derivedOf(o), nil
 }
 
 // read parses an object within the limits in force and renders its faults.
@@ -50,17 +50,17 @@ func faultReason(rule string) Reason {
 
 // derive is what Reindex calls: the same as at save, but without the limits of today,
 // since what is stored stays stored.
-func derive(data []byte) (Derived, error) {
+func (s *Service) derive(data []byte) (Derived, error) {
 	o, err := content.Read(data, ical.Limits{})
 	if err != nil {
 		return Derived{}, err
 	}
-	return derivedOf(o), nil
+	return s.derivedOf(o), nil
 }
 
-func derivedOf(o *content.Object) Derived {
+func (s *Service) derivedOf(o *content.Object) Derived {
 	main := o.Main()
-	start, end := o.Span()
+	start, end := o.Span(s.zones)
 	return Derived{
 		UID: UID(o.UID), Kind: Kind(o.Kind), Summary: o.Summary(), Search: o.SearchText(),
 		Span: Span{start, end}, Recurring: o.Recurring(),

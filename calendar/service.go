@@ -236,7 +236,7 @@ func (s *Service) knownToken(ctx context.Context, cal Calendar, since string) (S
 // Reindex rebuilds everything that the store derives from the objects' bytes.
 func (s *Service) Reindex(ctx context.Context) (int, error) {
 	return s.store.Rederive(ctx, func(o Object) Derived {
-		d, err := derive(o.Data)
+		d, err := s.derive(o.Data)
 		if err != nil {
 			// Stored by an older program that took what we would refuse: keep what it knew.
 			return o.Derived

@@ -1,6 +1,8 @@
 package content
 
 import (
+	"caldav-mcp-server/calendar/recur"
+	"caldav-mcp-server/calendar/zone"
 	"caldav-mcp-server/ical"
 )
 
@@ -12,68 +14,169 @@ func (o *Object) Recurring() bool {
 	return o.Master.Property("RRULE") != nil || o.Master.Property("RDATE") != nil || len(o.Overrides) > 0
 }
 
-// zoneSlack is how far a wall clock can be from UTC, and a little more.
-const zoneSlack = 16 * 3600
+const (
+	// zoneSlack is how far the clocks of a zone are from UTC, and a little more: whoever asks
+	// decides in which zone a date or a floating time is read.
+	zoneSlack = 16 * 3600
+	// spanSteps is what finding the end of a rule may cost. A rule that is worth more goes on
+	// forever as far as an index is concerned.
+	spanSteps = 50_000
+)
 
-// Span returns the time from the object's first start to its last end in Unix seconds;
-// start is nil for what has no time, end for what never ends. It is wide by the offset of
-// any zone, so that it holds wherever the times are read.
-func (o *Object) Span() (start, end *int64) {
-	for _, c := range o.Components() {
-		from, until, ok := extent(c)
-		if !ok {
-			continue
-		}
-		start, end = lower(start, from-zoneSlack), upper(end, until+zoneSlack)
+// Span returns the time in which RFC 4791 §9.9 can find the object, in Unix seconds, both
+// ends included: start is nil where there is no beginning, end where there is no end. What
+// cannot be read has neither, so that an index never hides it.
+func (o *Object) Span(zones *zone.DB) (start, end *int64) {
+	s, err := o.span(o.Clock(zones, nil))
+	if err != nil || s.start > s.end {
+		return nil, nil
 	}
-	if o.Recurring() {
-		end = nil
+	if s.start != Beginning {
+		start = &s.start
+	}
+	if s.end != Forever {
+		end = &s.end
 	}
 	return start, end
 }
 
-// extent returns the earliest and the latest time that a component names, as if in UTC.
-func extent(c *ical.Component) (from, until int64, ok bool) {
-	for _, name := range []string{"DTSTART", "DTEND", "DUE", "COMPLETED", "CREATED", "RECURRENCE-ID"} {
-		p := c.Property(name)
-		if p == nil {
-			continue
+// span grows to hold all that it is given.
+type span struct{ start, end int64 }
+
+func (s *span) add(start, end int64) { s.start, s.end = min(s.start, start), max(s.end, end) }
+
+// spans are how the kinds of components take place: those with a table of their own in
+// §9.9, or in RFC 7953 §5. The others are sets of instances.
+func (o *Object) span(k Clock) (span, error) {
+	s := span{Forever, Beginning}
+	var err error
+	switch o.Kind {
+	case Todo:
+		err = o.tasks(k, &s)
+	case FreeBusy:
+		err = o.each(k, &s, busyTime)
+	case Availability:
+		err = o.each(k, &s, func(c *ical.Component, k Clock, s *span) error {
+			start, end, err := k.Bounds(c)
+			s.add(start, end)
+			return err
+		})
+	default:
+		err = o.instances(k, &s)
+	}
+	return s, err
+}
+
+func (o *Object) each(k Clock, s *span, add func(*ical.Component, Clock, *span) error) error {
+	for _, c := range o.Components() {
+		if err := add(c, k, s); err != nil {
+			return err
 		}
-		t, err := p.Time()
+	}
+	// Their times are in UTC, but for those of a few clients: it is not worth a look.
+	s.start, s.end = moved(s.start, -zoneSlack), moved(s.end, zoneSlack)
+	return nil
+}
+
+// moved is another time, but infinity where it was.
+func moved(at, seconds int64) int64 {
+	if at == Beginning || at == Forever {
+		return at
+	}
+	return at + seconds
+}
+
+// instances adds the recurrence set of the object.
+func (o *Object) instances(k Clock, s *span) error {
+	set, err := recur.FromComponents(o.Master, o.Overrides, k.Zones, k.Floating.Location())
+	if err != nil {
+		return err
+	}
+	found, dated := set.Span(spanSteps)
+	if !dated {
+		return nil
+	}
+	slack := int64(0)
+	if found.Local {
+		slack = zoneSlack
+	}
+	end := int64(Forever)
+	if !found.Open {
+		end = found.End.Unix() + slack
+	}
+	s.add(found.Start.Unix()-slack, end)
+	return nil
+}
+
+// tasks adds what each VTODO goes by: its dates, or else when it was made and done.
+func (o *Object) tasks(k Clock, s *span) error {
+	err := o.each(k, s, func(c *ical.Component, k Clock, s *span) error {
+		if Placed(c) || c.Property("DUE") != nil {
+			return nil
+		}
+		return undatedTask(c, k, s)
+	})
+	if err != nil {
+		return err
+	}
+	return o.instances(k, s)
+}
+
+// Placed tells whether a VTODO has an effective DTSTART: its own or, in an override without
+// dates, that of the series.
+func Placed(c *ical.Component) bool {
+	return c.Property("DTSTART") != nil || c.Property("RECURRENCE-ID") != nil && c.Property("DUE") == nil
+}
+
+// undatedTask is the last four rows of the table of VTODO: one that is not done is there
+// from the time when it was made, or always.
+func undatedTask(c *ical.Component, k Clock, s *span) error {
+	created, isCreated, err := k.Time(c, "CREATED")
+	if err != nil {
+		return err
+	}
+	completed, isCompleted, err := k.Time(c, "COMPLETED")
+	switch {
+	case err != nil:
+		return err
+	case isCreated && isCompleted:
+		s.add(min(created, completed), max(created, completed))
+	case isCompleted:
+		s.add(completed, completed)
+	case isCreated:
+		s.add(created, Forever)
+	default:
+		s.add(Beginning, Forever)
+	}
+	return nil
+}
+
+// busyTime is the table of VFREEBUSY.
+func busyTime(c *ical.Component, k Clock, s *span) error {
+	start, started, err := k.Time(c, "DTSTART")
+	if err != nil {
+		return err
+	}
+	end, ended, err := k.Time(c, "DTEND")
+	if err != nil {
+		return err
+	}
+	if started && ended {
+		s.add(start, end)
+		return nil
+	}
+	for _, p := range c.All("FREEBUSY") {
+		periods, err := p.Periods()
 		if err != nil {
-			continue
+			return err
 		}
-		at := t.Civil.Seconds()
-		if !ok {
-			from, until, ok = at, at, true
+		for _, period := range periods {
+			start, end, err := k.Period(period)
+			if err != nil {
+				return err
+			}
+			s.add(start, end)
 		}
-		from, until = min(from, at), max(until, at+86400)
 	}
-	return from, until + duration(c), ok
-}
-
-func duration(c *ical.Component) int64 {
-	p := c.Property("DURATION")
-	if p == nil {
-		return 0
-	}
-	d, err := p.Duration()
-	if err != nil || d.Negative {
-		return 0
-	}
-	return int64(d.Weeks*7+d.Days)*86400 + int64(d.Seconds)
-}
-
-func lower(now *int64, v int64) *int64 {
-	if now == nil || v < *now {
-		return &v
-	}
-	return now
-}
-
-func upper(now *int64, v int64) *int64 {
-	if now == nil || v > *now {
-		return &v
-	}
-	return now
+	return nil
 }

@@ -70,7 +70,7 @@ func (m *matcher) tasks(w window, parent *ical.Component, list []*ical.Component
 	var started []*ical.Component
 	var failed error
 	for _, c := range list {
-		if placed(c) {
+		if content.Placed(c) {
 			started = append(started, c)
 			continue
 		}
@@ -86,12 +86,6 @@ func (m *matcher) tasks(w window, parent *ical.Component, list []*ical.Component
 		return false, failed
 	}
 	return m.instances(w, parent, started, taskRow)
-}
-
-// placed tells whether a VTODO has an effective DTSTART: its own or, in an override without
-// dates, that of the series.
-func placed(c *ical.Component) bool {
-	return c.Property("DTSTART") != nil || c.Property("RECURRENCE-ID") != nil && c.Property("DUE") == nil
 }
 
 // unstartedRow is the rows of VTODO without a DTSTART.
