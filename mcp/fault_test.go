@@ -128,7 +128,8 @@ func TestLogHasNoContent(t *testing.T) {
 	const created = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"create_event","arguments":{"calendar_id":"%s",` +
 		`"title":"Hush title","description":"Hush notes","location":"Hush place","start":"2026-03-01T09:00:00Z","end":"%s"}}}`
 	for _, args := range [][]any{
-		{"00000000-0000-4000-8000-000000000001", "2026-03-01T10:00:00Z"}, {"00000000-0000-4000-8000-000000000001", "Hush hour"},
+		{"00000000-0000-4000-8000-000000000001", "2026-03-01T10:00:00Z"},
+		{"00000000-0000-4000-8000-000000000001", "Hush hour"},
 		{"Hush calendar", "2026-03-01T10:00:00Z"},
 	} {
 		do(t, request(t, "POST", door, "alice", fmt.Sprintf(created, args...)))
@@ -175,7 +176,7 @@ func FuzzBody(f *testing.F) {
 	h := newHouse(f, testdb.SQLite(f))
 	door := New(h.config())
 	f.Fuzz(func(t *testing.T, body, version string) {
-		r := httptest.NewRequest("POST", "http://127.0.0.1/mcp", strings.NewReader(body))
+		r := httptest.NewRequestWithContext(t.Context(), "POST", "http://127.0.0.1/mcp", strings.NewReader(body))
 		r.Header.Set("Content-Type", "application/json")
 		if version != "" {
 			r.Header.Set(versionHeader, version)

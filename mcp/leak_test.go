@@ -100,10 +100,7 @@ func TestCancelEndsOnlyOnesOwn(t *testing.T) {
 				case <-release:
 				case <-ctx.Done():
 				}
-				if ctx.Err() != nil {
-					return answer{"cancelled", nil}, nil
-				}
-				return answer{"finished", nil}, nil
+				return answer{map[bool]string{true: "cancelled", false: "finished"}[ctx.Err() != nil], nil}, nil
 			}))
 			if c.session {
 				session := initialize(t, door, "bob", "2025-11-25")
@@ -133,7 +130,7 @@ type listening struct {
 func openStream(t *testing.T, r *http.Request) listening {
 	t.Helper()
 	ctx, cancel := context.WithCancel(r.Context())
-	resp, err := http.DefaultClient.Do(r.WithContext(ctx)) //nolint:bodyclose // closed by the clean-up
+	resp, err := http.DefaultClient.Do(r.WithContext(ctx))
 	if err != nil {
 		t.Fatal(err)
 	}

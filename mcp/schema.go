@@ -3,6 +3,7 @@ package mcp
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 )
 
 // kind is a type of JSON Schema.
@@ -14,6 +15,7 @@ const (
 	text   kind = "string"
 	yesNo  kind = "boolean"
 	listOf kind = "array"
+	group  kind = "object"
 )
 
 // field is a parameter of a tool or a field of its result. The schema that a model sees and
@@ -25,13 +27,34 @@ type field struct {
 	optional bool
 	// longest bounds a text, in characters.
 	longest int
-	// of are the fields of the objects in a list.
+	// of are the fields of a group, or of the groups in a list.
 	of []field
 }
 
-// schemaOf writes the schema of a closed object.
-func schemaOf(fields []field) json.RawMessage {
-	data, err := json.Marshal(objectSchema(fields))
+// errorField is what a refusal has in place of a tool's own fields.
+var errorField = field{
+	name: "error", kind: group, optional: true, doc: "Why the call was refused; then nothing else is there.",
+	of: []field{
+		{name: "code", kind: text, doc: "A word for the kind of refusal, such as not_found."},
+		{name: "message", kind: text, doc: "What was wrong."},
+		{name: "hint", kind: text, doc: "What to do next.", optional: true},
+	},
+}
+
+// inputSchema is the schema of a tool's arguments.
+func inputSchema(fields []field) json.RawMessage { return encodeSchema(objectSchema(fields)) }
+
+// outputSchema is the schema of a tool's structured results, refusals included: the SDKs for
+// TypeScript hold these to it as well, and keep from their users what doesn't fit. So no field
+// is required.
+func outputSchema(fields []field) json.RawMessage {
+	schema := objectSchema(append(slices.Clip(fields), errorField))
+	delete(schema, "required")
+	return encodeSchema(schema)
+}
+
+func encodeSchema(schema map[string]any) json.RawMessage {
+	data, err := json.Marshal(schema)
 	if err != nil {
 		// Maps of strings, numbers and lists; there is nothing in them that JSON can't hold.
 		panic(fmt.Sprintf("encoding a schema: %v", err))
@@ -56,12 +79,17 @@ func objectSchema(fields []field) map[string]any {
 }
 
 func (f field) schema() map[string]any {
-	s := map[string]any{"type": f.kind, "description": f.doc}
+	s := make(map[string]any)
+	switch f.kind {
+	case group:
+		s = objectSchema(f.of)
+	case listOf:
+		s["items"] = objectSchema(f.of)
+	case text, yesNo:
+	}
 	if f.longest > 0 {
 		s["maxLength"] = f.longest
 	}
-	if f.kind == listOf {
-		s["items"] = objectSchema(f.of)
-	}
+	s["type"], s["description"] = f.kind, f.doc
 	return s
 }

@@ -93,7 +93,7 @@ func parseSession(text string) (session, error) {
 // running into the next.
 func (s *sessions) seal(o owner, text string) []byte {
 	mac := hmac.New(sha256.New, s.key)
-	fmt.Fprintf(mac, "mcp session %q %q %q", o.user, o.token, text)
+	mac.Write(fmt.Appendf(nil, "mcp session %q %q %q", o.user, o.token, text))
 	return mac.Sum(nil)
 }
 

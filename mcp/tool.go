@@ -62,7 +62,7 @@ func (t tool) open(c calendar.Caller) bool { return c.Scopes&t.scope == t.scope 
 func (t tool) declare() mcpgo.Tool {
 	return mcpgo.Tool{
 		Name: t.name, Title: t.title, Description: t.description,
-		RawInputSchema: schemaOf(t.takes), RawOutputSchema: schemaOf(t.gives),
+		RawInputSchema: inputSchema(t.takes), RawOutputSchema: outputSchema(t.gives),
 		Annotations: mcpgo.ToolAnnotation{
 			Title: t.title, ReadOnlyHint: &t.hints.readOnly, DestructiveHint: &t.hints.destructive,
 			IdempotentHint: &t.hints.idempotent, OpenWorldHint: &t.hints.openWorld,

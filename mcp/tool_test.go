@@ -112,7 +112,7 @@ func checkSchema(t *testing.T, path string, schema any) {
 }
 
 // TestResultsKeepTheirSchema calls each tool and holds what it returns to the schema that it
-// declares.
+// declares: results, and refusals too.
 func TestResultsKeepTheirSchema(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, testdb.SQLite(t))
@@ -124,32 +124,50 @@ func TestResultsKeepTheirSchema(t *testing.T) {
 			`{"calendar_id":"00000000-0000-4000-8000-000000000001","title":"T","start":"2026-03-01","end":"2026-03-01","timezone":"Asia/Tokyo"}`,
 		},
 	}
+	gives := make(map[string][]field)
+	for _, tool := range (toolbox{}).tools() {
+		gives[tool.name] = tool.gives
+	}
 	tools, _ := listTools(t, door)
 	for _, tool := range tools {
 		in, out := compile(t, tool.InputSchema), compile(t, tool.OutputSchema)
 		if len(arguments[tool.Name]) == 0 {
 			t.Errorf("%s: no call", tool.Name)
 		}
+		refused := do(t, request(t, "POST", door, "alice", calling(1, tool.Name), versionHeader, "2025-11-25"))
+		if tool.Name != "list_calendars" && !strings.Contains(refused.body, `"isError":true`) {
+			t.Errorf("%s without arguments: %s", tool.Name, refused.body)
+		}
+		keeps(t, out, refused)
 		for _, args := range arguments[tool.Name] {
 			if err := in.Validate(decode(t, args)); err != nil {
 				t.Errorf("%s: %v", tool.Name, err)
 			}
 			body := fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":%q,"arguments":%s}}`, tool.Name, args)
 			g := do(t, request(t, "POST", door, "alice", body, versionHeader, "2025-11-25"))
-			var r struct {
-				Result struct {
-					StructuredContent json.RawMessage
-					IsError           bool
+			result := keeps(t, out, g)
+			for _, f := range gives[tool.Name] {
+				if _, ok := result[f.name]; !ok && !f.optional {
+					t.Errorf("%s: no %s in %s", tool.Name, f.name, g.body)
 				}
-			}
-			if err := json.Unmarshal([]byte(g.body), &r); err != nil || r.Result.IsError {
-				t.Fatalf("%s: %v %s", tool.Name, err, g.body)
-			}
-			if err := out.Validate(decode(t, string(r.Result.StructuredContent))); err != nil {
-				t.Errorf("%s: %v\n%s", tool.Name, err, g.body)
 			}
 		}
 	}
+}
+
+// keeps holds a response's structured content to a schema, and returns it.
+func keeps(t *testing.T, schema *jsonschema.Schema, g got) map[string]any {
+	t.Helper()
+	var r struct {
+		Result struct{ StructuredContent map[string]any }
+	}
+	if err := json.Unmarshal([]byte(g.body), &r); err != nil {
+		t.Fatal(err)
+	}
+	if err := schema.Validate(r.Result.StructuredContent); err != nil {
+		t.Errorf("%v\n%s", err, g.body)
+	}
+	return r.Result.StructuredContent
 }
 
 // TestEventIsStored reads what create_event made, as any other client would.
@@ -198,12 +216,12 @@ func TestEventIsStored(t *testing.T) {
 func TestVisible(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string]string{
-		"Plan for Q3\n\tpart two": "Plan for Q3\n\tpart two",
-		"a\u202eb\u2066c\u2069":   `a\u202eb\u2066c\u2069`,
-		"a\x00b\x1b[31mc\u0085":   `a\u0000b\u001b[31mc\u0085`,
-		"line\u2028break":         `line\u2028break`,
-		"hidden\U000e0041":        `hidden\U000e0041`,
-		"👩‍👩‍👧 שלום\u200f می‌خواهم": "👩‍👩‍👧 שלום\u200f می‌خواهم",
+		"Plan for Q3\n\tpart two":           "Plan for Q3\n\tpart two",
+		"a\u202eb\u2066c\u2069":             `a\u202eb\u2066c\u2069`,
+		"a\x00b\x1b[31mc\u0085":             `a\u0000b\u001b[31mc\u0085`,
+		"line\u2028break":                   `line\u2028break`,
+		"hidden\U000e0041":                  `hidden\U000e0041`,
+		"👩\u200d👧 שלום\u200f می\u200cخواهم": "👩\u200d👧 שלום\u200f می\u200cخواهم",
 		"": "",
 	} {
 		if got := visible(in); got != want {
