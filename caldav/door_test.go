@@ -3,13 +3,17 @@ package caldav_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"caldav-mcp-server/caldav"
 	"caldav-mcp-server/internal/testdb"
@@ -49,6 +53,45 @@ func TestVerbatim(t *testing.T) {
 }
 
 const syncTokenBody = `<D:propfind xmlns:D="DAV:"><D:prop><D:sync-token/></D:prop></D:propfind>`
+
+// TestPagesAfterPruning: the token of every page can be honoured, also when the journal has
+// forgotten what came before the oldest objects' next change.
+func TestPagesAfterPruning(t *testing.T) {
+	t.Parallel()
+	testdb.Each(t, func(t *testing.T, url string) {
+		h := newHouse(t, url, nil)
+		const path = "/dav/calendars/alice/work/"
+		h.must(t, "MKCALENDAR "+path, "")
+		for i := range 6 {
+			h.must(t, fmt.Sprintf("PUT %s%d.ics", path, i), event(fmt.Sprint(i), "Something"))
+		}
+		h.must(t, "DELETE "+path+"3.ics", "")
+		if err := h.store.Prune(t.Context(), now.Add(time.Hour)); err != nil {
+			t.Fatal(err)
+		}
+		for i := 6; i < 9; i++ {
+			h.must(t, fmt.Sprintf("PUT %s%d.ics", path, i), event(fmt.Sprint(i), "Something"))
+		}
+		seen := map[string]int{}
+		for token, pages := "", 0; ; pages++ {
+			got := h.must(t, "REPORT "+path, `<D:sync-collection xmlns:D="DAV:"><D:sync-token>`+token+
+				`</D:sync-token><D:sync-level>1</D:sync-level><D:limit><D:nresults>1</D:nresults></D:limit><D:prop><D:getetag/></D:prop></D:sync-collection>`)
+			for _, name := range regexp.MustCompile(`work/(\d)\.ics`).FindAllStringSubmatch(got.body, -1) {
+				seen[name[1]]++
+			}
+			token = regexp.MustCompile(`<d:sync-token>(.*)</d:sync-token>`).FindStringSubmatch(got.body)[1]
+			if !strings.Contains(got.body, "507 Insufficient Storage") {
+				break
+			}
+			if pages > 10 {
+				t.Fatal("the pages have no end")
+			}
+		}
+		if diff := cmp.Diff(map[string]int{"0": 1, "1": 1, "2": 1, "4": 1, "5": 1, "6": 1, "7": 1, "8": 1}, seen); diff != "" {
+			t.Errorf("what the pages told (-want +got):\n%s", diff)
+		}
+	})
+}
 
 // unreadable is a body that must not be asked for.
 type unreadable struct{ t *testing.T }
@@ -116,9 +159,11 @@ func TestBrokenAnswer(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, testdb.SQLite(t), nil)
 	h.must(t, "MKCALENDAR /dav/calendars/alice/work/", "")
-	h.must(t, "PUT /dav/calendars/alice/work/a.ics", event("a", strings.Repeat("long ", 5000)))
-	body := `<C:calendar-multiget xmlns:C="urn:ietf:params:xml:ns:caldav" xmlns:D="DAV:"><D:prop><C:calendar-data/></D:prop>` +
-		strings.Repeat("<D:href>/dav/calendars/alice/work/a.ics</D:href>", 200) + "</C:calendar-multiget>"
+	var hrefs strings.Builder
+	for i := range 300 {
+		fmt.Fprintf(&hrefs, "<D:href>/dav/calendars/alice/work/%d.ics</D:href>", i)
+	}
+	body := `<C:calendar-multiget xmlns:C="urn:ietf:params:xml:ns:caldav" xmlns:D="DAV:"><D:prop><C:calendar-data/></D:prop>` + hrefs.String() + "</C:calendar-multiget>"
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	w := cutter{httptest.NewRecorder(), cancel}

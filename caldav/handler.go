@@ -20,15 +20,16 @@ type Limits struct {
 	// Depth is how deep elements may nest, Elements how many there may be, Attributes how
 	// many each may have.
 	Depth, Elements, Attributes int
-	// Hrefs is how many addresses a multiget may name.
-	Hrefs int
+	// Hrefs is how many addresses a multiget may name, Properties how many properties a request.
+	Hrefs, Properties int
 }
 
 // DefaultLimits returns limits with ample room for every known client: Evolution asks for
 // all objects of a calendar in one multiget.
 func DefaultLimits() Limits {
 	return Limits{
-		BodyBytes: 2 << 20, TokenBytes: 256 << 10, Depth: 32, Elements: 20_000, Attributes: 64, Hrefs: 10_000,
+		BodyBytes: 2 << 20, TokenBytes: 256 << 10, Depth: 32, Elements: 20_000, Attributes: 64,
+		Hrefs: 10_000, Properties: 256,
 	}
 }
 
@@ -42,7 +43,7 @@ type Config struct {
 	Logger  *slog.Logger
 }
 
-// Handler is the DAV door. It holds tables and nothing that a request changes.
+// Handler is the DAV door. It holds tables and spare memory, and nothing of a request.
 type Handler struct {
 	addresses
 	service *calendar.Service

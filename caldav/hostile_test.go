@@ -94,6 +94,28 @@ func TestTooManyHrefs(t *testing.T) {
 	}
 }
 
+// TestAmplification: a small request cannot make a reply that is larger than what there is.
+func TestAmplification(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, testdb.SQLite(t), nil)
+	h.must(t, "MKCALENDAR /dav/calendars/alice/work/", "")
+	h.must(t, "PUT /dav/calendars/alice/work/a.ics", event("a", "Once"))
+	got := h.must(t, "REPORT /dav/calendars/alice/work/", multigetHead+
+		strings.Repeat("<D:href>/dav/calendars/alice/work/a.ics</D:href><D:href>/dav/calendars/alice/work/%61.ics</D:href>", 100)+"</C:calendar-multiget>")
+	if n := strings.Count(got.body, "<d:response>"); n != 1 {
+		t.Errorf("an object that is named 200 times comes %d times", n)
+	}
+	const head, tail = `<D:propfind xmlns:D="DAV:"><D:prop>`, `</D:prop></D:propfind>`
+	got = h.must(t, "PROPFIND /dav/calendars/alice/work/\nDepth: 0", head+strings.Repeat("<D:displayname/>", 200)+tail)
+	if n := strings.Count(got.body, "<d:displayname>"); n != 1 {
+		t.Errorf("a property that is named 200 times comes %d times", n)
+	}
+	got = h.send(t, "PROPFIND /dav/calendars/alice/work/\nDepth: 0", head+strings.Repeat("<D:displayname/>", 300)+tail)
+	if got.status != http.StatusForbidden || !strings.Contains(got.body, "300") {
+		t.Errorf("300 properties: %d %s", got.status, got.body)
+	}
+}
+
 // TestGzipBodies: a compressed body is worth as much as a plain one, and the limit holds
 // for what comes out of it.
 func TestGzipBodies(t *testing.T) {

@@ -35,7 +35,7 @@ func (x *exchange) multiget(d *xml.Decoder, root xml.StartElement) error {
 	if err != nil {
 		return err
 	}
-	f := &fetcher{x: x, data: p.data, calendars: map[calendar.Segment]calendar.Calendar{x.at.calendar: r.calendar}}
+	f := newFetcher(x, p.data, r.calendar)
 	ms := x.multistatus(p)
 	for hrefs := range slices.Chunk(q.Hrefs, chunk) {
 		if err := ms.addAll(f, hrefs); err != nil {
@@ -55,10 +55,14 @@ func (x *exchange) planFor(q *requested, nameOnly bool) (plan, error) {
 	if q == nil {
 		return x.flagged(allprop), nil
 	}
-	return x.named(q.names), q.data.check()
+	if err := q.data.check(); err != nil {
+		return plan{}, err
+	}
+	return x.named(q.names)
 }
 
-// addAll answers for each href, in the order in which the client named them.
+// addAll answers for each href, in the order in which the client named them; once for each,
+// so that a reply is never larger than the calendar.
 func (ms *multistatus) addAll(f *fetcher, hrefs []string) error {
 	places := make([]place, len(hrefs))
 	for i, href := range hrefs {
@@ -69,10 +73,13 @@ func (ms *multistatus) addAll(f *fetcher, hrefs []string) error {
 		return err
 	}
 	for i, at := range places {
-		if r := found[at]; r != nil {
-			err = ms.add(r)
-		} else {
+		r := found[at]
+		switch {
+		case r == nil:
 			err = ms.gone(hrefs[i])
+		case !f.told[at]:
+			f.told[at] = true
+			err = ms.add(r)
 		}
 		if err != nil {
 			return err
@@ -88,6 +95,16 @@ type fetcher struct {
 	data bool
 	// calendars are those that the request has met.
 	calendars map[calendar.Segment]calendar.Calendar
+	// told are the objects that were answered for.
+	told map[place]bool
+}
+
+// newFetcher makes a fetcher for a request whose own calendar, if it has one, is known.
+func newFetcher(x *exchange, data bool, own calendar.Calendar) *fetcher {
+	return &fetcher{
+		x: x, data: data, told: map[place]bool{},
+		calendars: map[calendar.Segment]calendar.Calendar{x.at.calendar: own},
+	}
 }
 
 // place understands an href. One that cannot be read, or that lies outside of what the

@@ -1,6 +1,9 @@
 package caldav
 
-import "encoding/xml"
+import (
+	"encoding/xml"
+	"net/http"
+)
 
 // plan is which properties a request wants, looked up once for all of its resources.
 type plan struct {
@@ -29,20 +32,30 @@ func (i *planItem) write(r *resource, m *markup, nameOnly bool) error {
 	return i.row.write(r, m, nameOnly)
 }
 
-// named plans for properties that a client names.
-func (x *exchange) named(names []xml.Name) plan {
+// named plans for properties that a client names. Naming one twice does not give it twice,
+// and there is an end to them: each costs something for every object of a calendar.
+func (x *exchange) named(names []xml.Name) (plan, error) {
+	if len(names) > x.limits.Properties {
+		return plan{}, refuseWith(http.StatusForbidden, "a request may name %d properties; this one names %d", x.limits.Properties, len(names))
+	}
 	p := plan{minimal: x.prefersMinimal(), items: make([]planItem, 0, len(names))}
+	seen := make(map[xml.Name]bool, len(names))
 	for _, n := range names {
+		if seen[n] {
+			continue
+		}
+		seen[n] = true
 		item := planItem{name: n, row: x.byName[n]}
 		if item.row != nil && item.row.flags&inReports != 0 {
-			if x.method.name != "REPORT" {
+			if x.method.name == "REPORT" {
+				p.data = true
+			} else {
 				item.row = nil
 			}
-			p.data = true
 		}
 		p.items = append(p.items, item)
 	}
-	return p
+	return p, nil
 }
 
 // flagged plans for the properties that have a flag, or for all when it is zero.

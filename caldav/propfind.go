@@ -52,7 +52,7 @@ func (q propfindRequest) plan(x *exchange) (plan, error) {
 		return plan{}, refuseWith(http.StatusBadRequest, "DAV:propfind holds one of prop, allprop and propname")
 	}
 	if q.Prop != nil {
-		return x.named(*q.Prop), nil
+		return x.named(*q.Prop)
 	}
 	if q.PropName != nil {
 		p := x.flagged(0)
@@ -60,8 +60,9 @@ func (q propfindRequest) plan(x *exchange) (plan, error) {
 		return p, nil
 	}
 	p := x.flagged(allprop)
-	p.items = append(p.items, x.named(q.Include).items...)
-	return p, nil
+	included, err := x.named(q.Include)
+	p.items = append(p.items, included.items...)
+	return p, err
 }
 
 // propfind answers RFC 4918 §9.1.

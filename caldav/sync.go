@@ -65,9 +65,7 @@ func (x *exchange) syncCollection(d *xml.Decoder, root xml.StartElement) error {
 		if err != nil {
 			return err
 		}
-		// Paging is exact, since versions are in order: the token of a page is the version of its
-		// last change (§3.6).
-		if s.count == limit && limit > 0 {
+		if limit > 0 && s.count >= limit && s.mayEnd() {
 			s.more = true
 			break
 		}
@@ -90,6 +88,12 @@ type synchronization struct {
 	last    calendar.Version
 	more    bool
 }
+
+// mayEnd tells whether a page may end with the last change. Paging is exact, since versions
+// are in order: the token of a page is the version of its last change (§3.6). But a token
+// from before what the journal has forgotten could not be honoured, so that a first
+// synchronization goes at least as far, even past the limit.
+func (s *synchronization) mayEnd() bool { return s.last >= s.collection.calendar.Pruned }
 
 // take answers for one change, at once or along with others when bytes are wanted.
 func (s *synchronization) take(o calendar.Object) error {
@@ -124,7 +128,7 @@ func (s *synchronization) fetch() error {
 			names = append(names, o.Name)
 		}
 	}
-	f := &fetcher{x: s.x, data: true, calendars: map[calendar.Segment]calendar.Calendar{s.x.at.calendar: s.collection.calendar}}
+	f := newFetcher(s.x, true, s.collection.calendar)
 	found := make(map[place]*resource, len(names))
 	if len(names) > 0 {
 		if err := f.fetchFrom(s.x.at.calendar, names, found); err != nil {
