@@ -71,6 +71,8 @@ var conditions = map[calendar.Rule]struct {
 	calendar.RuleValidTimezone:     {http.StatusForbidden, "c:valid-calendar-timezone"},
 	calendar.RuleResourceMustBeNil: {http.StatusForbidden, "d:resource-must-be-null"},
 	calendar.RuleCalendarsOnlyHere: {http.StatusForbidden, "c:calendar-collection-location-ok"},
+	// RFC 4791 §7.5.1
+	calendar.RuleCollation: {http.StatusForbidden, "c:supported-collation"},
 	// RFC 6578 §3.2
 	calendar.RuleSyncToken: {http.StatusForbidden, "d:valid-sync-token"},
 	// RFC 4331 §6
