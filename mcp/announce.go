@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"encoding/json"
 	"net/http"
 	"slices"
@@ -57,12 +58,12 @@ func (h *Handler) reword(x *exchange, e *rpcError) *rpcError {
 		return rpcErrorf(codeParams, "the params of %s cannot be read", x.message.method)
 	case codeParams:
 		if x.message.method == string(mcpgo.MethodToolsCall) && !h.hasTool(x.call.Name) {
-			return rpcErrorf(codeParams, "no tool %s: you may use %s", quote(x.call.Name), strings.Join(h.toolNames(x), ", "))
+			return rpcErrorf(codeParams, "no tool %s: you may use %s", quote(x.call.Name), cmp.Or(strings.Join(h.toolNames(x), ", "), "none"))
 		}
 		return e
 	case codeInternal:
 		h.logFault(x, e.Message)
-		return render(nil, x.version, x.faultID).err
+		return errFault(x.faultID)
 	default:
 		return e
 	}

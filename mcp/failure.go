@@ -74,7 +74,7 @@ func render(err error, v version, faultID string) refusal {
 	var e *calendar.Error
 	switch {
 	case reason == calendar.Internal || !errors.As(err, &e):
-		return refusal{err: rpcErrorf(codeInternal, "the server failed; its log tells more under %s", faultID), status: how.status}
+		return refusal{err: errFault(faultID), status: how.status}
 	case how.status != 0:
 		return refusal{err: rpcErrorf(how.code, "the calendars cannot be reached now: try again in %d seconds", retryAfter), status: how.status}
 	case v.plain():
@@ -83,6 +83,11 @@ func render(err error, v version, faultID string) refusal {
 	result := mcpgo.NewToolResultError(visible(e.Error()))
 	result.StructuredContent = map[string]problem{"error": {reason.String(), visible(e.Message), visible(e.Hint)}}
 	return refusal{result: result}
+}
+
+// errFault is all that a client learns of a fault of ours.
+func errFault(faultID string) *rpcError {
+	return rpcErrorf(codeInternal, "the server failed; its log tells more under %s", faultID)
 }
 
 // reasonOf is the reason as tools see it. To the middle it is forbidden to put an event where

@@ -73,6 +73,9 @@ func (g gate) admit(w http.ResponseWriter, r *http.Request) bool {
 		refuse(w, http.StatusForbidden, "pages of this origin may not call: add it to ALLOWED_ORIGINS if they should")
 		return false
 	}
+	if w.Header().Get("Access-Control-Allow-Origin") != "" {
+		return true // Guard has been here
+	}
 	w.Header().Set("Access-Control-Allow-Origin", origins[0])
 	w.Header().Set("Access-Control-Expose-Headers", "Mcp-Session-Id, WWW-Authenticate, Retry-After, X-Request-Id")
 	w.Header().Add("Vary", "Origin")

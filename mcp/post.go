@@ -44,6 +44,7 @@ func (h *Handler) post(w http.ResponseWriter, r *http.Request, caller calendar.C
 		return
 	}
 	m, err := parse(body)
+	// The server has named the request in the response, for its own log line.
 	x := &exchange{caller: caller, message: m, faultID: w.Header().Get("X-Request-Id")}
 	if x.faultID == "" {
 		x.faultID = h.newID()

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"log/slog"
 	"runtime/debug"
@@ -105,7 +104,7 @@ func (h *Handler) runner(t tool) server.ToolHandlerFunc {
 			x.ran = true
 			return result, nil
 		}
-		if calendar.ReasonOf(err) == calendar.Internal {
+		if calendar.ReasonOf(err) == calendar.Internal && ctx.Err() == nil {
 			h.logFault(x, err.Error())
 		}
 		refused := render(err, x.version, x.faultID)
@@ -161,8 +160,8 @@ func (h *Handler) logCall(ctx context.Context, t tool, c *call, err error, took 
 	if err != nil {
 		outcome = calendar.ReasonOf(err).String()
 	}
-	if errors.Is(err, context.Canceled) {
-		outcome = "cancelled"
+	if err != nil && ctx.Err() != nil {
+		outcome = "cancelled" // and whatever failed, failed because of that
 	}
 	h.log.LogAttrs(ctx, slog.LevelInfo, "tool called", slog.String("tool", t.name), slog.String("user", c.caller.User.Name),
 		slog.String("token", string(c.caller.Token)), slog.String("calendar", string(c.calendar)), slog.String("outcome", outcome), took)
