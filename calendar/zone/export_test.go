@@ -7,3 +7,6 @@ func Names() []string { return readNames().listed }
 
 // Text writes a component for the output of a test.
 func Text(c *ical.Component) string { return string(ical.NewDocument(c).Bytes()) }
+
+// WindowsNames is the table, with its keys in lower case.
+func WindowsNames() map[string]string { return readNames().byWindows }

@@ -20,6 +20,9 @@ func (db *DB) Suggest(name string) string {
 	best, nearest := "", 2+len(lower)/8
 	for _, candidate := range known.listed {
 		whole := strings.ToLower(candidate)
+		if strings.HasPrefix(whole, "etc/") {
+			continue // their signs are the other way round: a trap, no help
+		}
 		city := whole[strings.LastIndexByte(whole, '/')+1:]
 		if d := min(distance(lower, whole, nearest), distance(lower, city, nearest)); d < nearest {
 			best, nearest = candidate, d
