@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"log/slog"
 )
@@ -10,19 +11,33 @@ import (
 const migrateDetails = `
 serve does this by itself when it starts. A database that a newer version has used is refused: there is no way
 back but a backup.
+
+After a backup was brought back, run it with --restored before the server starts. What clients have seen since the
+backup is gone; they must fetch all of it again, or they would miss changes and bring back what was deleted.
 `
 
 func migrateCommand() command {
+	var restored bool
 	return command{
 		name: "migrate", settings: storeSettings,
 		summary: "bring the database's tables up to date", details: migrateDetails,
+		flags: func(f *flag.FlagSet) {
+			f.BoolVar(&restored, "restored", false, "the database is a backup brought back: make clients begin anew")
+		},
 		run: func(ctx context.Context, p *program, c config, _ []string) (err error) {
 			h, err := p.openHouse(ctx, c, p.logger(slog.LevelWarn, false), serveWait)
 			if err != nil {
 				return err
 			}
 			defer func() { err = errors.Join(err, h.store.Close()) }()
-			return p.migrate(ctx, h)
+			if err := p.migrate(ctx, h); err != nil || !restored {
+				return err
+			}
+			if err := h.store.NewEpoch(ctx); err != nil {
+				return err
+			}
+			_, err = fmt.Fprintln(p.stdout, "clients will begin anew")
+			return err
 		},
 	}
 }
