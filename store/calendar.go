@@ -79,7 +79,8 @@ func accessOf(word string) calendar.Access {
 // Calendars implements [calendar.Store].
 func (s *Store) Calendars(ctx context.Context, user calendar.UserID) ([]calendar.Calendar, error) {
 	return rowsOf(ctx, s.reads, scanCalendar, selectCalendars+`IN (
-			SELECT id FROM calendars WHERE owner_id = $1 UNION ALL SELECT calendar_id FROM shares WHERE user_id = $1)
+			SELECT id FROM calendars WHERE owner_id = $1 AND trashed IS NULL
+			UNION ALL SELECT calendar_id FROM shares WHERE user_id = $1)
 		ORDER BY owner_id <> $1, position NULLS LAST, calendars.name, calendars.id`, user)
 }
 
@@ -91,10 +92,9 @@ func (s *Store) Calendar(ctx context.Context, user calendar.UserID, id calendar.
 // CalendarAt implements [calendar.Store]. Should a user have named an own calendar after the id of
 // one that is shared with them, their own is meant.
 func (s *Store) CalendarAt(ctx context.Context, user calendar.UserID, address calendar.Segment) (calendar.Calendar, error) {
-	return rowOf(ctx, s.reads, scanCalendar, selectCalendars+`IN (
-			SELECT id FROM calendars WHERE owner_id = $1 AND segment = $2 AND trashed IS NULL
-			UNION ALL SELECT calendar_id FROM shares WHERE user_id = $1 AND calendar_id = $2)
-		ORDER BY owner_id <> $1 LIMIT 1`, user, address)
+	return rowOf(ctx, s.reads, scanCalendar, selectCalendars+`= COALESCE(
+			(SELECT id FROM calendars WHERE owner_id = $1 AND segment = $2 AND trashed IS NULL),
+			(SELECT calendar_id FROM shares WHERE user_id = $1 AND calendar_id = $2))`, user, address)
 }
 
 // Advance implements [calendar.Tx]. The update takes the row's lock, which lasts until the commit.

@@ -45,8 +45,8 @@ func (s *Store) Objects(ctx context.Context, cal calendar.CalendarID, q calendar
 }
 
 const (
-	// selectObjects takes the first ten arguments of a listing. The sums keep the planners from
-	// taking the index of spans where it is not meant: they cannot know how long a span is.
+	// selectObjects takes the first ten arguments of a listing. The sums keep planners, who cannot
+	// know how long a span is, from taking the index of spans where a walk by name is meant.
 	selectObjects = `SELECT ` + headColumns + `,
 		CASE WHEN $2 THEN search ELSE '' END, CASE WHEN $2 THEN data END
 		FROM objects WHERE calendar_id = $1 AND NOT deleted AND ($3 = '' OR kind IN ($3, $4, $5, $6, $7, $8))
@@ -54,13 +54,18 @@ const (
 
 	listAll = selectObjects + `AND name > $11 ORDER BY name LIMIT $12`
 
-	// listSpan sorts by what no index has, for the same reason.
-	listSpan = selectObjects + `AND name > $11 AND (
-			reach = 0 AND span_start >= $13 AND span_start < $9 AND span_end >= $10
-			OR reach = 1 AND span_start >= $14 AND span_start < $9 AND span_end >= $10
-			OR reach = 2 AND span_start >= $15 AND span_start < $9 AND span_end >= $10
-			OR reach = 3 AND span_start < $9 AND span_end >= $10)
-		ORDER BY name || '' LIMIT $12`
+	// listSpan looks the names up first, one size class after the other: each is a range of the index
+	// of spans. As one condition with OR, SQLite would walk over all instead, since it takes every
+	// calendar to have ten objects.
+	listSpan = selectObjects + `AND name > $11 AND name IN (
+			SELECT name FROM objects WHERE calendar_id = $1 AND reach = 0 AND span_start >= $13 AND span_start < $9 AND span_end >= $10
+			UNION ALL
+			SELECT name FROM objects WHERE calendar_id = $1 AND reach = 1 AND span_start >= $14 AND span_start < $9 AND span_end >= $10
+			UNION ALL
+			SELECT name FROM objects WHERE calendar_id = $1 AND reach = 2 AND span_start >= $15 AND span_start < $9 AND span_end >= $10
+			UNION ALL
+			SELECT name FROM objects WHERE calendar_id = $1 AND reach = 3 AND span_start < $9 AND span_end >= $10)
+		ORDER BY name LIMIT $12`
 
 	// maxSpanRows is when a listing by span turns into a walk over all: every page of it reads all
 	// that is within the span, so that many pages would cost more than the walk.
