@@ -51,6 +51,7 @@ const (
 	RuleCalendarsOnlyHere Rule = "calendar-collection-location-ok" // RFC 4791 §5.3.1.1
 	RuleDiskSpace         Rule = "sufficient-disk-space"           // RFC 4331 §6, with Unavailable
 	RuleCollation         Rule = "supported-collation"             // RFC 4791 §7.5
+	RuleTooManyMatches    Rule = "number-of-matches-within-limits" // RFC 4791 §7.10
 )
 
 // Error is the one error type of the middle: a reason, the rule if there is one, and a

@@ -1,0 +1,128 @@
+package calendar
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"caldav-mcp-server/calendar/content"
+	"caldav-mcp-server/calendar/freebusy"
+	"caldav-mcp-server/calendar/zone"
+	"caldav-mcp-server/ical"
+)
+
+// BusyQuery asks when somebody is busy.
+type BusyQuery struct {
+	// Calendars are those that count, also transparent ones: they have been asked for by
+	// name. nil are all of the caller's own that are not transparent (RFC 6638 §9.1). What
+	// others share with the caller does not take the caller's time.
+	Calendars []Calendar
+	// From and Until bound the answer.
+	From, Until time.Time
+	// Timezone is the zone of dates and floating times; nil is each calendar's.
+	Timezone *zone.Zone
+}
+
+// FreeBusy tells when the owners of some calendars are busy, merged and in order. It takes
+// no more than leave to see busy times.
+func (s *Service) FreeBusy(ctx context.Context, c Caller, q BusyQuery) ([]freebusy.Period, error) {
+	if q.From.IsZero() || !q.From.Before(q.Until) {
+		return nil, Errorf(Invalid, "", "busy times are asked for from one time to a later one")
+	}
+	calendars, err := s.busyCalendars(ctx, c, q)
+	if err != nil {
+		return nil, err
+	}
+	times := freebusy.NewTimes(q.From, q.Until)
+	for _, cal := range calendars {
+		if err := s.collectBusy(ctx, c, cal, q, times); err != nil {
+			return nil, err
+		}
+	}
+	return times.Periods(), nil
+}
+
+func (s *Service) busyCalendars(ctx context.Context, c Caller, q BusyQuery) ([]Calendar, error) {
+	if q.Calendars != nil {
+		return q.Calendars, nil
+	}
+	all, err := s.Calendars(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	var own []Calendar
+	for _, cal := range all {
+		if cal.Owner == c.User.ID && !cal.Transparent {
+			own = append(own, cal)
+		}
+	}
+	return own, nil
+}
+
+// collectBusy adds the busy times of one calendar.
+func (s *Service) collectBusy(ctx context.Context, c Caller, cal Calendar, q BusyQuery, times *freebusy.Times) error {
+	if err := c.May(SeeBusy, cal); err != nil {
+		return err
+	}
+	own, err := s.addresses(ctx, c, cal)
+	if err != nil {
+		return err
+	}
+	in := freebusy.Context{Zones: s.zones, Floating: s.floating(cal, q.Timezone), Own: own}
+	from, until := q.From.Unix(), q.Until.Unix()
+	narrowed := ObjectQuery{Kinds: Kinds{Event, FreeBusy, Availability}, From: &from, Until: &until, WithData: true}
+	for o, err := range s.store.Objects(ctx, cal.ID, narrowed) {
+		if err != nil {
+			return err
+		}
+		if !o.Recurring && (o.Transparent || o.Status == "CANCELLED") {
+			continue
+		}
+		if err := addBusy(ctx, times, o, in); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// addBusy adds what one object says. What cannot be read or expanded counts as far as it
+// was: a guess would keep others from a time that is free.
+func addBusy(ctx context.Context, times *freebusy.Times, o Object, in freebusy.Context) error {
+	read, err := content.Read(o.Data, ical.Limits{})
+	if err != nil {
+		return nil //nolint:nilerr // see above: an older program has stored it
+	}
+	err = times.Add(ctx, read, in)
+	if errors.Is(err, freebusy.ErrTooMany) {
+		e := Errorf(TooLarge, RuleTooManyMatches, "%v", err)
+		e.Hint = "ask for a shorter time"
+		return e
+	}
+	return ctx.Err()
+}
+
+// addresses are those by which the owner of a calendar is invited.
+func (s *Service) addresses(ctx context.Context, c Caller, cal Calendar) ([]string, error) {
+	owner := c.User
+	if cal.Owner != c.User.ID {
+		var err error
+		if owner, err = s.store.UserByName(ctx, cal.OwnerName); err != nil {
+			return nil, err
+		}
+	}
+	if owner.Email == "" {
+		return nil, nil
+	}
+	return []string{owner.Email}, nil
+}
+
+// BusyText writes the answer to a [BusyQuery] as a calendar object with one VFREEBUSY
+// (RFC 4791 §7.10).
+func (s *Service) BusyText(q BusyQuery, periods []freebusy.Period) []byte {
+	answer := freebusy.Answer{From: q.From, Until: q.Until, Stamp: s.now(), UID: s.newID() + "@caldav-server"}
+	root := ical.NewComponent("VCALENDAR")
+	root.Add(ical.NewText("VERSION", "2.0"))
+	root.Add(ical.NewText("PRODID", productID))
+	root.AddComponent(answer.Component(periods))
+	return ical.NewDocument(root).Bytes()
+}
