@@ -96,12 +96,12 @@ func storeOperations() []struct {
 		{"changes-10", func(b *testing.B, h *storeHouse) {
 			until := calendar.Version(h.size)
 			for b.Loop() {
-				consume(b, 10, h.Changes(b.Context(), h.cal.ID, until-10, until))
+				consume(b, 10, h.Changes(b.Context(), h.cal.ID, calendar.Stretch{After: until-10, Until: until, Unbroken: until-10}))
 			}
 		}},
 		{"list-1000", func(b *testing.B, h *storeHouse) {
 			for b.Loop() {
-				consume(b, 1000, h.Changes(b.Context(), h.cal.ID, 0, 1000))
+				consume(b, 1000, h.Changes(b.Context(), h.cal.ID, calendar.Stretch{Until: 1000}))
 			}
 		}},
 		{"week", func(b *testing.B, h *storeHouse) {

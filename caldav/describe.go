@@ -121,7 +121,7 @@ func (r *resource) supportedReports(m *markup) error {
 // syncToken is the CTag as well: both change when, and only when, something in the
 // calendar does.
 func (r *resource) syncToken(m *markup) error {
-	t, err := r.x.syncTokenAt(r.calendar, r.calendar.Version)
+	t, err := r.x.syncTokenOf(r.calendar)
 	m.text(t.String())
 	return err
 }

@@ -61,14 +61,8 @@ func (x *exchange) mkcol() error {
 // errTaken is what RFC 4918 §9.3.1 says where there is something already.
 var errTaken = refuseWith(http.StatusMethodNotAllowed, "there is a calendar at this address already")
 
-// reserved are the names that scheduling has in a calendar home (RFC 6638 §2).
-var reserved = map[calendar.Segment]bool{"inbox": true, "outbox": true}
-
 // create makes a calendar with the properties that the instructions set, or none.
 func (x *exchange) create(set []instruction, root string) error {
-	if reserved[x.at.calendar] {
-		return breach("c:calendar-collection-location-ok", "this name is kept for scheduling")
-	}
 	n := calendar.NewCalendar{Segment: x.at.calendar}
 	if outcome := x.apply(editsOf(set), &n.Properties, true); outcome.failed {
 		return x.refuseProperties(root, outcome)

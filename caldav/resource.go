@@ -112,9 +112,9 @@ func (r *resource) objects(yield func(*resource, error) bool) {
 	}
 }
 
-// syncTokenAt returns the token for a version of the resource's calendar. The epoch is
+// syncTokenOf returns the token for a calendar as it is. The epoch is
 // asked for once per request.
-func (x *exchange) syncTokenAt(cal calendar.Calendar, v calendar.Version) (calendar.SyncToken, error) {
+func (x *exchange) syncTokenOf(cal calendar.Calendar) (calendar.SyncToken, error) {
 	if x.epoch == "" {
 		t, err := x.service.SyncToken(x.r.Context(), cal)
 		if err != nil {
@@ -122,7 +122,7 @@ func (x *exchange) syncTokenAt(cal calendar.Calendar, v calendar.Version) (calen
 		}
 		x.epoch = t.Epoch
 	}
-	return calendar.SyncToken{Epoch: x.epoch, Calendar: cal.ID, Version: v}, nil
+	return calendar.SyncToken{Epoch: x.epoch, Calendar: cal.ID, Version: cal.Version}, nil
 }
 
 // missing tells whether an error says that a resource is not there.

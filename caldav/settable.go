@@ -3,7 +3,6 @@ package caldav
 import (
 	"encoding/xml"
 	"net/http"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -91,17 +90,14 @@ func setTransparency(p *calendar.Properties, e *element) error {
 	return nil
 }
 
-// colorForm is what Apple's clients, which made the property up, send; others follow them.
-var colorForm = regexp.MustCompile(`^#([0-9A-Fa-f]{3}|[0-9A-Fa-f]{6}|[0-9A-Fa-f]{8})$`)
-
 func setColor(p *calendar.Properties, e *element) error {
 	p.Color = nil
 	if e == nil {
 		return nil
 	}
-	color := strings.TrimSpace(e.Text)
-	if !colorForm.MatchString(color) {
-		return unfit("calendar-color is #RRGGBB or #RRGGBBAA")
+	color, err := calendar.ParseColor(e.Text)
+	if err != nil {
+		return unfit("calendar-color: %s", err)
 	}
 	p.Color = &color
 	return nil

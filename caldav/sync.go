@@ -60,12 +60,18 @@ func (x *exchange) syncCollection(d *xml.Decoder, root xml.StartElement) error {
 	if err != nil {
 		return err
 	}
-	s := &synchronization{multistatus: x.multistatus(p), collection: r, version: r.calendar.Version}
-	for o, err := range x.service.Changes(x.r.Context(), x.caller, r.calendar, strings.TrimSpace(*q.Token)) {
+	since, err := calendar.ParseSyncToken(strings.TrimSpace(*q.Token))
+	if err != nil {
+		return err
+	}
+	s := &synchronization{multistatus: x.multistatus(p), collection: r, since: since, version: r.calendar.Version}
+	for o, err := range x.service.Changes(x.r.Context(), x.caller, r.calendar, since) {
 		if err != nil {
 			return err
 		}
-		if limit > 0 && s.count >= limit && s.mayEnd() {
+		// Paging is exact, since versions are in order: the token of a page is the version of its
+		// last change (§3.6).
+		if limit > 0 && s.count >= limit {
 			s.more = true
 			break
 		}
@@ -80,6 +86,8 @@ func (x *exchange) syncCollection(d *xml.Decoder, root xml.StartElement) error {
 type synchronization struct {
 	*multistatus
 	collection *resource
+	// since is the token that the client came with.
+	since calendar.SyncToken
 	// pending are changes whose calendar data has yet to be fetched.
 	pending []calendar.Object
 	count   int
@@ -88,12 +96,6 @@ type synchronization struct {
 	last    calendar.Version
 	more    bool
 }
-
-// mayEnd tells whether a page may end with the last change. Paging is exact, since versions
-// are in order: the token of a page is the version of its last change (§3.6). But a token
-// from before what the journal has forgotten could not be honoured, so that a first
-// synchronization goes at least as far, even past the limit.
-func (s *synchronization) mayEnd() bool { return s.last >= s.collection.calendar.Pruned }
 
 // take answers for one change, at once or along with others when bytes are wanted.
 func (s *synchronization) take(o calendar.Object) error {
@@ -160,10 +162,10 @@ func (s *synchronization) finish() error {
 		s.truncated(s.collection.at)
 		s.version = s.last
 	}
-	token, err := s.x.syncTokenAt(s.collection.calendar, s.version)
+	now, err := s.x.syncTokenOf(s.collection.calendar)
 	if err != nil {
 		return err
 	}
-	s.element("d:sync-token", token.String())
+	s.element("d:sync-token", s.since.After(s.version, s.more, now).String())
 	return s.end()
 }

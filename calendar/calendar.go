@@ -1,6 +1,7 @@
 package calendar
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -40,6 +41,18 @@ func (ks Kinds) String() string {
 
 // DefaultColor is the colour of calendars that were made without one.
 const DefaultColor = "#0E61B9"
+
+// colorForm is what Apple's clients, which made the property up, send; others follow them.
+var colorForm = regexp.MustCompile(`^#([0-9A-Fa-f]{3}|[0-9A-Fa-f]{6}|[0-9A-Fa-f]{8})$`)
+
+// ParseColor reads a colour as calendars have it.
+func ParseColor(text string) (string, error) {
+	color := strings.TrimSpace(text)
+	if !colorForm.MatchString(color) {
+		return "", Errorf(Invalid, "", "%q is no colour: write #RRGGBB or #RRGGBBAA", text)
+	}
+	return color, nil
+}
 
 // Properties are what a calendar's owner can set.
 type Properties struct {
@@ -95,6 +108,19 @@ const (
 	maxSegmentLength = 255
 )
 
+// reserved are the names that scheduling has in a calendar home (RFC 6638 §2).
+var reserved = map[Segment]bool{"inbox": true, "outbox": true}
+
+func (s Segment) validate() error {
+	if len(s) > maxSegmentLength {
+		return Errorf(Invalid, "", "the calendar's address is longer than %d bytes", maxSegmentLength)
+	}
+	if reserved[s] {
+		return Errorf(Forbidden, RuleCalendarsOnlyHere, "the address %q is kept for scheduling", string(s))
+	}
+	return nil
+}
+
 // settle fills in what a calendar cannot be without, and refuses what it cannot be.
 func (s *Service) settle(p *Properties) error {
 	if len(p.Name) > maxNameLength {
@@ -106,6 +132,11 @@ func (s *Service) settle(p *Properties) error {
 	for _, k := range p.Kinds {
 		if !AllKinds().Has(k) {
 			return Errorf(Invalid, RuleSupportedKind, "calendars cannot hold %s; they hold %s", k, AllKinds())
+		}
+	}
+	if p.Color != nil {
+		if _, err := ParseColor(*p.Color); err != nil {
+			return err
 		}
 	}
 	if p.Timezone == "" {

@@ -87,8 +87,10 @@ func (h *house) fresh(c calendar.Caller, cal calendar.Calendar) calendar.Calenda
 // changes lists what changed since a token as "name@version", deleted ones with a minus.
 func (h *house) changes(c calendar.Caller, cal calendar.Calendar, since string) string {
 	h.t.Helper()
+	token, err := calendar.ParseSyncToken(since)
+	h.must(err)
 	var list []string
-	for _, o := range h.all(h.Changes(h.ctx, c, h.fresh(c, cal), since)) {
+	for _, o := range h.all(h.Changes(h.ctx, c, h.fresh(c, cal), token)) {
 		line := fmt.Sprintf("%s@%d", o.Name, o.Version)
 		if o.Deleted {
 			line = "-" + line

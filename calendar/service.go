@@ -94,8 +94,8 @@ func (s *Service) CreateCalendar(ctx context.Context, c Caller, n NewCalendar) (
 	if err := c.MayCreate(); err != nil {
 		return Calendar{}, err
 	}
-	if len(n.Segment) > maxSegmentLength {
-		return Calendar{}, Errorf(Invalid, "", "the calendar's address is longer than %d bytes", maxSegmentLength)
+	if err := n.Segment.validate(); err != nil {
+		return Calendar{}, err
 	}
 	cal := s.newCalendar(c, n)
 	if err := s.settle(&cal.Properties); err != nil {
@@ -201,36 +201,29 @@ func (s *Service) Objects(ctx context.Context, c Caller, cal Calendar, q ObjectQ
 // SyncToken returns the token for the calendar as it is in cal.
 func (s *Service) SyncToken(ctx context.Context, cal Calendar) (SyncToken, error) {
 	epoch, err := s.store.Epoch(ctx)
-	return SyncToken{epoch, cal.ID, cal.Version}, err
+	return SyncToken{Epoch: epoch, Calendar: cal.ID, Version: cal.Version}, err
 }
 
 // Changes yields what changed in a calendar after since and up to the version of cal, by
-// version: the newest state of each object once, tombstones as Deleted. An empty since
-// yields the live objects alone. A token that would leave a gap breaks RuleSyncToken.
-func (s *Service) Changes(ctx context.Context, c Caller, cal Calendar, since string) iter.Seq2[Object, error] {
+// version: the newest state of each object once, tombstones as Deleted. The zero token
+// yields the live objects alone. One that would leave a gap breaks RuleSyncToken.
+func (s *Service) Changes(ctx context.Context, c Caller, cal Calendar, since SyncToken) iter.Seq2[Object, error] {
 	if err := c.May(ReadObjects, cal); err != nil {
 		return failed(err)
 	}
-	if since == "" {
-		return live(s.store.Changes(ctx, cal.ID, 0, cal.Version))
+	if since == (SyncToken{}) {
+		return live(s.store.Changes(ctx, cal.ID, Stretch{Until: cal.Version}))
 	}
-	from, err := s.knownToken(ctx, cal, since)
+	epoch, err := s.store.Epoch(ctx)
+	if err == nil {
+		err = since.check(epoch, cal)
+	}
 	if err != nil {
 		return failed(err)
 	}
-	return s.store.Changes(ctx, cal.ID, from.Version, cal.Version)
-}
-
-func (s *Service) knownToken(ctx context.Context, cal Calendar, since string) (SyncToken, error) {
-	token, err := ParseSyncToken(since)
-	if err != nil {
-		return SyncToken{}, err
-	}
-	epoch, err := s.store.Epoch(ctx)
-	if err != nil {
-		return SyncToken{}, err
-	}
-	return token, token.check(epoch, cal)
+	return s.store.Changes(ctx, cal.ID, Stretch{
+		After: since.Version, Until: cal.Version, Unbroken: max(since.Version, since.Begun),
+	})
 }
 
 // Reindex rebuilds everything that the store derives from the objects' bytes.

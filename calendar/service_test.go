@@ -24,6 +24,7 @@ func TestCalendarsAreRefused(t *testing.T) {
 	each(t, func(h *house) {
 		h.calendar(h.alice, "work")
 		h.calendar(h.bob, "work")
+		red := "red"
 		for _, c := range []struct {
 			new    calendar.NewCalendar
 			reason calendar.Reason
@@ -34,6 +35,8 @@ func TestCalendarsAreRefused(t *testing.T) {
 			{calendar.NewCalendar{Segment: calendar.Segment(strings.Repeat("x", 256))}, calendar.Invalid, "", "longer than 255"},
 			{calendar.NewCalendar{Properties: calendar.Properties{Name: strings.Repeat("x", 1001)}}, calendar.Invalid, "", "longer than 1000"},
 			{calendar.NewCalendar{Properties: calendar.Properties{Kinds: calendar.Kinds{"VPOLL"}}}, calendar.Invalid, calendar.RuleSupportedKind, "VPOLL"},
+			{calendar.NewCalendar{Segment: "inbox"}, calendar.Forbidden, calendar.RuleCalendarsOnlyHere, "scheduling"},
+			{calendar.NewCalendar{Properties: calendar.Properties{Color: &red}}, calendar.Invalid, "", "#RRGGBB"},
 			{calendar.NewCalendar{Properties: calendar.Properties{Timezone: "Mars/Phobos"}}, calendar.Invalid, calendar.RuleValidTimezone, "Mars/Phobos"},
 		} {
 			_, err := h.CreateCalendar(h.ctx, h.alice, c.new)

@@ -32,9 +32,10 @@ type Store interface {
 	// Objects yields the live objects that match, by name in byte order. It holds no
 	// database resource while the consumer works, and at most a bounded page of rows.
 	Objects(ctx context.Context, cal CalendarID, q ObjectQuery) iter.Seq2[Object, error]
-	// Changes yields the heads of objects, tombstones included, whose last change is after
-	// since and not after until, by version. Limits as for Objects.
-	Changes(ctx context.Context, cal CalendarID, since, until Version) iter.Seq2[Object, error]
+	// Changes yields the heads of objects, tombstones included, whose last change lies in the
+	// stretch, by version. Should a tombstone of after its Unbroken be pruned, also while this
+	// goes on, it ends with RuleSyncToken: a deletion would be missing. Limits as for Objects.
+	Changes(ctx context.Context, cal CalendarID, in Stretch) iter.Seq2[Object, error]
 
 	// Update runs fn in one transaction: all of it is kept, or, when fn or the commit
 	// fails, nothing. fn may run again when the engine asks for it, so it must have no

@@ -5,6 +5,14 @@ import (
 	"strings"
 )
 
+// Stretch is a part of a calendar's history: the versions after After, up to Until.
+type Stretch struct {
+	After, Until Version
+	// Unbroken is the version from which on every deletion must be known still. Who starts
+	// from nothing (After is 0) needs to know of none.
+	Unbroken Version
+}
+
 // tokenPrefix makes sync tokens URIs, as RFC 6578 §4 wants them.
 const tokenPrefix = "urn:caldav-mcp-server:sync:"
 
@@ -13,26 +21,58 @@ type SyncToken struct {
 	Epoch    Epoch
 	Calendar CalendarID
 	Version  Version
+	// Begun is where a first synchronization that is not over yet began, else 0. What has
+	// been deleted before then its client never saw, so that it need not be told of it.
+	Begun Version
 }
 
 // String returns the token as it stands on the wire.
 func (t SyncToken) String() string {
-	return tokenPrefix + string(t.Epoch) + ":" + string(t.Calendar) + ":" + strconv.FormatInt(int64(t.Version), 10)
+	s := tokenPrefix + string(t.Epoch) + ":" + string(t.Calendar) + ":" + number(t.Version)
+	if t.Begun > 0 {
+		s += ":" + number(t.Begun)
+	}
+	return s
 }
 
-// ParseSyncToken reads a token back. One that is not ours breaks RuleSyncToken, never
-// "from the start": the client must learn that it has to begin again.
+func number(v Version) string { return strconv.FormatInt(int64(v), 10) }
+
+// After returns the token for a client that now knows the calendar as it was at v; more
+// tells that the calendar as it is in cal has more for it. t is the token that it came
+// with, zero for a first synchronization.
+func (t SyncToken) After(v Version, more bool, now SyncToken) SyncToken {
+	next := SyncToken{Epoch: now.Epoch, Calendar: now.Calendar, Version: v}
+	switch {
+	case !more:
+	case t == (SyncToken{}):
+		next.Begun = now.Version
+	default:
+		next.Begun = t.Begun
+	}
+	return next
+}
+
+// ParseSyncToken reads a token back; no text is the zero token, from the start. One that is
+// not ours breaks RuleSyncToken, never "from the start": the client must learn that it has
+// to begin again.
 func ParseSyncToken(s string) (SyncToken, error) {
+	if s == "" {
+		return SyncToken{}, nil
+	}
 	rest, ours := strings.CutPrefix(s, tokenPrefix)
 	parts := strings.Split(rest, ":")
-	if !ours || len(parts) != 3 {
+	if !ours || len(parts) < 3 || len(parts) > 4 {
 		return SyncToken{}, errSyncToken("it was not made by this server")
 	}
-	v, err := strconv.ParseInt(parts[2], 10, 64)
-	if err != nil || v < 0 {
-		return SyncToken{}, errSyncToken("its version cannot be read")
+	var versions [2]Version
+	for i, digits := range parts[2:] {
+		v, err := strconv.ParseInt(digits, 10, 64)
+		if err != nil || v < 0 {
+			return SyncToken{}, errSyncToken("its version cannot be read")
+		}
+		versions[i] = Version(v)
 	}
-	return SyncToken{Epoch(parts[0]), CalendarID(parts[1]), Version(v)}, nil
+	return SyncToken{Epoch(parts[0]), CalendarID(parts[1]), versions[0], versions[1]}, nil
 }
 
 // check tells whether changes since t can be told without a gap.
@@ -42,9 +82,9 @@ func (t SyncToken) check(epoch Epoch, cal Calendar) error {
 		return errSyncToken("the store was restored since")
 	case t.Calendar != cal.ID:
 		return errSyncToken("it belongs to another calendar")
-	case t.Version > cal.Version:
+	case max(t.Version, t.Begun) > cal.Version:
 		return errSyncToken("it is from the future")
-	case t.Version < cal.Pruned:
+	case max(t.Version, t.Begun) < cal.Pruned:
 		return errSyncToken("it is older than the journal")
 	}
 	return nil

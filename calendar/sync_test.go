@@ -1,9 +1,9 @@
 package calendar_test
 
 import (
-	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"caldav-mcp-server/calendar"
 )
@@ -49,12 +49,38 @@ func TestTokensThatCannotBeHonoured(t *testing.T) {
 			"of another":       h.token(h.alice, home),
 			"of another life":  strings.Replace(good, "sync:", "sync:x", 1),
 		} {
-			for _, err := range h.Changes(h.ctx, h.alice, h.fresh(h.alice, work), token) {
-				var e *calendar.Error
-				if !errors.As(err, &e) || e.Rule != calendar.RuleSyncToken {
-					h.t.Errorf("%s token %q: %v", name, token, err)
+			parsed, err := calendar.ParseSyncToken(token)
+			if err == nil {
+				for _, err = range h.Changes(h.ctx, h.alice, h.fresh(h.alice, work), parsed) {
 				}
 			}
+			if calendar.RuleOf(err) != calendar.RuleSyncToken {
+				h.t.Errorf("%s token %q: %v", name, token, err)
+			}
+		}
+	})
+}
+
+// TestAFirstSyncOutlivesPruning: a page of a first synchronization ends at a version that
+// the journal has forgotten; the next page must be had all the same.
+func TestAFirstSyncOutlivesPruning(t *testing.T) {
+	each(t, func(h *house) {
+		work := h.calendar(h.alice, "work")
+		h.put(h.alice, work, "a", event("a", 2, "x"))
+		h.put(h.alice, work, "b", event("b", 2, "x"))
+		h.must(h.Delete(h.ctx, h.alice, work, "b", calendar.Precondition{}))
+		h.put(h.alice, work, "c", event("c", 2, "x"))
+		old := h.token(h.alice, work)
+		h.must(h.store.Prune(h.ctx, time.Now().Add(time.Hour)))
+		now, err := h.SyncToken(h.ctx, h.fresh(h.alice, work))
+		h.must(err)
+		page := calendar.SyncToken{}.After(2, true, now)
+		if got := h.changes(h.alice, work, page.String()); got != "c@5" {
+			h.t.Errorf("after the first page: %q", got)
+		}
+		second := page.After(5, true, now)
+		if second.Begun != page.Begun || second.After(5, false, now).String() != old {
+			h.t.Errorf("%s, then %s, at the end %s", page, second, second.After(5, false, now))
 		}
 	})
 }

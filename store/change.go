@@ -17,13 +17,12 @@ const (
 		UNION ALL SELECT * FROM (` + selectChanges + `) AS page ORDER BY 3`
 )
 
-// Changes implements [calendar.Store]. Should a tombstone after since be pruned while this goes on,
-// it ends with an error of [calendar.RuleSyncToken]: a deletion would be missing.
-func (s *Store) Changes(ctx context.Context, cal calendar.CalendarID, since, until calendar.Version) iter.Seq2[calendar.Object, error] {
+// Changes implements [calendar.Store].
+func (s *Store) Changes(ctx context.Context, cal calendar.CalendarID, in calendar.Stretch) iter.Seq2[calendar.Object, error] {
 	return func(yield func(calendar.Object, error) bool) {
-		after := since
+		after := in.After
 		drain(func() ([]calendar.Object, bool, error) {
-			objects, err := s.changes(ctx, cal, since, after, until)
+			objects, err := s.changes(ctx, cal, in, after)
 			if n := len(objects); n > 0 {
 				after = objects[n-1].Version
 			}
@@ -32,17 +31,16 @@ func (s *Store) Changes(ctx context.Context, cal calendar.CalendarID, since, unt
 	}
 }
 
-// changes reads a page of the changes since a version, those after another one. From the very start
-// nobody needs tombstones, so none can be missing.
-func (s *Store) changes(ctx context.Context, cal calendar.CalendarID, since, after, until calendar.Version) ([]calendar.Object, error) {
-	if since == 0 {
-		return rowsOf(ctx, s.reads, scanHead, selectChanges, cal, after, until, pageRows)
+// changes reads the page of the stretch that comes after a version.
+func (s *Store) changes(ctx context.Context, cal calendar.CalendarID, in calendar.Stretch, after calendar.Version) ([]calendar.Object, error) {
+	if in.After == 0 {
+		return rowsOf(ctx, s.reads, scanHead, selectChanges, cal, after, in.Until, pageRows)
 	}
-	objects, err := rowsOf(ctx, s.reads, scanHead, selectChangesSince, cal, after, until, pageRows)
+	objects, err := rowsOf(ctx, s.reads, scanHead, selectChangesSince, cal, after, in.Until, pageRows)
 	if err != nil || len(objects) == 0 {
 		return nil, err
 	}
-	if pruned := calendar.Version(objects[0].Size); pruned > since {
+	if pruned := calendar.Version(objects[0].Size); pruned > in.Unbroken {
 		return nil, &calendar.Error{
 			Reason: calendar.Forbidden, Rule: calendar.RuleSyncToken,
 			Message: "the changes since then are not all known any more", Hint: "synchronize from the start",

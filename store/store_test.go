@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"os"
 	"testing"
 	"time"
 
@@ -8,6 +9,13 @@ import (
 	"caldav-mcp-server/store"
 	"caldav-mcp-server/store/storetest"
 )
+
+func TestMain(m *testing.M) {
+	if url := os.Getenv(envCrash); url != "" {
+		os.Exit(writeUntilKilled(url))
+	}
+	os.Exit(m.Run())
+}
 
 // TestContract runs the contract's suite on both engines.
 func TestContract(t *testing.T) {

@@ -71,7 +71,7 @@ func userTakesTheirs(b *bundle) {
 	b.refused(err, calendar.NotFound, "")
 	_, err = b.Object(b.Context(), anns.ID, "a.ics")
 	b.refused(err, calendar.NotFound, "")
-	same(b, "her objects", b.all(b.Changes(b.Context(), anns.ID, 0, 9)), nil)
+	same(b, "her objects", b.all(b.Changes(b.Context(), anns.ID, calendar.Stretch{Until: 9})), nil)
 	_, err = b.TokenByID(b.Context(), anns2.ID)
 	b.refused(err, calendar.NotFound, "")
 

@@ -71,7 +71,7 @@ func (b *bundle) poll(s Store, cal calendar.Calendar, written <-chan struct{}) h
 	for last := false; ; {
 		now, err := s.Calendar(b.Context(), cal.Owner, cal.ID)
 		b.must(err)
-		for o, err := range s.Changes(b.Context(), cal.ID, token, now.Version) {
+		for o, err := range s.Changes(b.Context(), cal.ID, calendar.Stretch{After: token, Until: now.Version, Unbroken: token}) {
 			b.must(err)
 			if o.Version <= token || told.versions[o.Version] {
 				b.Errorf("version %d came after %d", o.Version, token)

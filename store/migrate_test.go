@@ -1,0 +1,211 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"strings"
+	"sync"
+	"testing"
+	"testing/fstest"
+
+	"github.com/google/go-cmp/cmp"
+
+	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/internal/testdb"
+	"caldav-mcp-server/migrations"
+)
+
+// bare opens a store without tables that knows other migrations than the program's.
+func bare(t *testing.T, url string, files fs.FS) *Store {
+	t.Helper()
+	s, err := Open(t.Context(), url, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	s.files = files
+	return s
+}
+
+// with are the program's migrations and one more.
+func with(t *testing.T, name, text string) fs.FS {
+	t.Helper()
+	all := fstest.MapFS{name: {Data: []byte(text)}}
+	names, err := fs.Glob(migrations.Files, "*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, n := range names {
+		data, err := fs.ReadFile(migrations.Files, n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n != name {
+			all[n] = &fstest.MapFile{Data: data}
+		}
+	}
+	return all
+}
+
+func schema(t *testing.T, s *Store) Schema {
+	t.Helper()
+	state, err := s.Schema(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return state
+}
+
+func migrate(t *testing.T, s *Store) {
+	t.Helper()
+	if err := s.Migrate(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestMigrateTwice(t *testing.T) {
+	t.Parallel()
+	testdb.Each(t, func(t *testing.T, url string) {
+		s := bare(t, url, migrations.Files)
+		before := schema(t, s)
+		if before.Current != 0 || before.Ready() || len(before.Pending) == 0 {
+			t.Errorf("an empty database: %+v", before)
+		}
+		migrate(t, s)
+		epoch, err := s.Epoch(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		migrate(t, s)
+		after := schema(t, s)
+		if diff := cmp.Diff(Schema{Current: before.Wanted, Wanted: before.Wanted}, after); diff != "" {
+			t.Errorf("afterwards (-want +got):\n%s", diff)
+		}
+		if again, err := s.Epoch(t.Context()); err != nil || again != epoch {
+			t.Errorf("the epoch went from %q to %q: %v", epoch, again, err)
+		}
+	})
+}
+
+// TestMigrateAtOnce: several processes start at the same time on an empty database.
+func TestMigrateAtOnce(t *testing.T) {
+	t.Parallel()
+	testdb.Each(t, func(t *testing.T, url string) {
+		const processes = 5
+		stores := make([]*Store, processes)
+		errs := make([]error, processes)
+		var all sync.WaitGroup
+		for i := range processes {
+			all.Go(func() {
+				if stores[i], errs[i] = Open(t.Context(), url, Options{}); errs[i] == nil {
+					errs[i] = stores[i].Migrate(t.Context())
+				}
+			})
+		}
+		all.Wait()
+		epochs := map[calendar.Epoch]bool{}
+		for i, s := range stores {
+			if errs[i] != nil {
+				t.Fatalf("process %d: %v", i, errs[i])
+			}
+			t.Cleanup(func() { _ = s.Close() })
+			epoch, err := s.Epoch(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			epochs[epoch] = true
+		}
+		if len(epochs) != 1 {
+			t.Errorf("%d epochs in one store", len(epochs))
+		}
+	})
+}
+
+func TestMigrateRefusesNewer(t *testing.T) {
+	t.Parallel()
+	testdb.Each(t, func(t *testing.T, url string) {
+		newer := bare(t, url, with(t, "0999_future.sql", "CREATE TABLE future (a BIGINT)"))
+		migrate(t, newer)
+		older := bare(t, url, migrations.Files)
+		err := older.Migrate(t.Context())
+		if calendar.ReasonOf(err) != calendar.Unsupported || !strings.Contains(fmt.Sprint(err), "0999_future.sql") {
+			t.Errorf("got error %v, want one that names the unknown migration", err)
+		}
+		state := schema(t, older)
+		if state.Ready() || state.Current != 999 || !cmp.Equal(state.Unknown, []string{"0999_future.sql"}) {
+			t.Errorf("the database's state: %+v", state)
+		}
+	})
+}
+
+func TestMigrateRefusesOther(t *testing.T) {
+	t.Parallel()
+	testdb.Each(t, func(t *testing.T, url string) {
+		migrate(t, bare(t, url, migrations.Files))
+		text, err := fs.ReadFile(migrations.Files, "0001_schema.sql")
+		if err != nil {
+			t.Fatal(err)
+		}
+		// How a checkout ends its lines is no difference.
+		windows := strings.ReplaceAll(string(text), "\n", "\r\n")
+		migrate(t, bare(t, url, with(t, "0001_schema.sql", windows)))
+		err = bare(t, url, with(t, "0001_schema.sql", string(text)+"-- changed")).Migrate(t.Context())
+		if calendar.ReasonOf(err) != calendar.Unsupported || !strings.Contains(fmt.Sprint(err), "0001_schema.sql") {
+			t.Errorf("got error %v, want one that names the changed file", err)
+		}
+	})
+}
+
+// TestMigrateFails: a migration that fails half way leaves nothing of itself, and what came before
+// it stays.
+func TestMigrateFails(t *testing.T) {
+	t.Parallel()
+	testdb.Each(t, func(t *testing.T, url string) {
+		s := bare(t, url, with(t, "0998_broken.sql", "CREATE TABLE half (a BIGINT); CREATE TABLE half (a BIGINT);"))
+		err := s.Migrate(t.Context())
+		if err == nil || !strings.Contains(err.Error(), "0998_broken.sql") {
+			t.Fatalf("got error %v, want one that names the file", err)
+		}
+		if state := schema(t, s); !cmp.Equal(state.Pending, []string{"0998_broken.sql"}) {
+			t.Errorf("the database's state: %+v", state)
+		}
+		s.files = with(t, "0998_broken.sql", "CREATE TABLE half (a BIGINT)")
+		migrate(t, s)
+	})
+}
+
+// TestMigrateByEngine: a file with an engine's name is for that engine alone.
+func TestMigrateByEngine(t *testing.T) {
+	t.Parallel()
+	testdb.Each(t, func(t *testing.T, url string) {
+		files := with(t, "0997_words.postgres.sql", "DO $$ BEGIN END $$")
+		migrate(t, bare(t, url, files))
+	})
+}
+
+func TestMigrationNames(t *testing.T) {
+	t.Parallel()
+	s := bare(t, testdb.SQLite(t), with(t, "97_words.sql", ""))
+	if err := s.Migrate(t.Context()); err == nil || !strings.Contains(err.Error(), "97_words.sql") {
+		t.Errorf("got error %v, want one that names the file", err)
+	}
+}
+
+// TestMigrateCancelled: who gives up while another process migrates gets their context's error.
+func TestMigrateCancelled(t *testing.T) {
+	t.Parallel()
+	testdb.Each(t, func(t *testing.T, url string) {
+		s := bare(t, url, migrations.Files)
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		if err := s.Migrate(ctx); err == nil {
+			t.Error("migrated for nobody")
+		}
+		migrate(t, s)
+	})
+}

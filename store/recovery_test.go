@@ -1,0 +1,244 @@
+package store_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/internal/pgtest"
+	"caldav-mcp-server/internal/testdb"
+	"caldav-mcp-server/store"
+)
+
+// patience bounds the waits of these tests for what happens in another process.
+const patience = time.Minute
+
+// startPostgres starts a server that a test may kill.
+func startPostgres(t *testing.T) *pgtest.Server {
+	t.Helper()
+	server, err := pgtest.Start(t.Context(), pgtest.Options{})
+	if errors.Is(err, pgtest.ErrNoPostgres) && !pgtest.Required() {
+		t.Skip(err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := server.Stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	return server
+}
+
+// TestPostgresGoesAndComes: while Postgres is away every call says so; afterwards the same store
+// works, without anybody's doing, and nothing acknowledged is lost.
+func TestPostgresGoesAndComes(t *testing.T) {
+	t.Parallel()
+	server := startPostgres(t)
+	s := open(t, server.URL(), store.Options{})
+	prepare(t, s)
+	for round := range 3 {
+		before := version(t, s)
+		written := writeWhile(t, s, fmt.Sprint(round), func() {
+			if err := server.Kill(); err != nil {
+				t.Error(err)
+			}
+		})
+		away(t, s)
+		if err := server.Restart(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		comesBack(t, s)
+		survives(t, s, before, written)
+		if _, err := put(t.Context(), s, fmt.Sprintf("after %d", round)); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// writeWhile writes until a write fails, and lets something happen meanwhile.
+func writeWhile(t *testing.T, s *store.Store, prefix string, happen func()) map[string]calendar.Version {
+	t.Helper()
+	written := map[string]calendar.Version{}
+	var mu sync.Mutex
+	begun := make(chan struct{}, crashWriters)
+	var all sync.WaitGroup
+	for w := range crashWriters {
+		all.Go(func() {
+			for i := 0; ; i++ {
+				name := fmt.Sprintf("%s-%d-%d", prefix, w, i)
+				v, err := put(t.Context(), s, name)
+				if err != nil {
+					refused(t, "put", err)
+					return
+				}
+				mu.Lock()
+				written[name] = v
+				mu.Unlock()
+				if i == 3 {
+					begun <- struct{}{}
+				}
+			}
+		})
+	}
+	for range crashWriters {
+		<-begun
+	}
+	happen()
+	all.Wait()
+	return written
+}
+
+// refused wants the error of a database that is away.
+func refused(t *testing.T, what string, err error) {
+	t.Helper()
+	if calendar.ReasonOf(err) != calendar.Unavailable || err == nil {
+		t.Errorf("%s: got error %v, want one of reason unavailable", what, err)
+	}
+}
+
+// away wants every kind of call refused.
+func away(t *testing.T, s *store.Store) {
+	t.Helper()
+	ctx := t.Context()
+	refused(t, "Ping", s.Ping(ctx))
+	_, err := s.Object(ctx, theCalendar, "a")
+	refused(t, "Object", err)
+	_, err = s.CredentialGeneration(ctx)
+	refused(t, "CredentialGeneration", err)
+	_, err = s.PasswordByName(ctx, "ann")
+	refused(t, "PasswordByName", err)
+	_, err = s.Schema(ctx)
+	refused(t, "Schema", err)
+	for _, err := range s.Objects(ctx, theCalendar, calendar.ObjectQuery{}) {
+		refused(t, "Objects", err)
+	}
+	refused(t, "Update", s.Update(ctx, func(calendar.Tx) error { return nil }))
+	refused(t, "Migrate", s.Migrate(ctx))
+}
+
+// comesBack waits until the store has noticed that the database is back: connections that died
+// with it may each cost one try.
+func comesBack(t *testing.T, s *store.Store) {
+	t.Helper()
+	const connections = 16
+	for range connections + 1 {
+		if err := s.Ping(t.Context()); err == nil {
+			return
+		}
+	}
+	t.Fatalf("the store does not recover: %v", s.Ping(t.Context()))
+}
+
+// TestOpenWaitsForPostgres: at start the database may come later than we do.
+func TestOpenWaitsForPostgres(t *testing.T) {
+	t.Parallel()
+	server := startPostgres(t)
+	if err := server.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	password := passwordOf(t, server.URL())
+
+	_, err := store.Open(t.Context(), server.URL(), store.Options{})
+	refused(t, "without waiting", err)
+	if !strings.Contains(fmt.Sprint(err), hostOf(t, server.URL())) || strings.Contains(fmt.Sprint(err), password) {
+		t.Errorf("the error does not tell where the database should be, or tells the password: %v", err)
+	}
+
+	heard := make(chan string, 1000)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	opened := make(chan error, 1)
+	go func() {
+		s, err := store.Open(ctx, server.URL(), store.Options{Wait: patience, Logger: slog.New(slog.NewTextHandler(lines(heard), nil))})
+		if err == nil {
+			err = errors.Join(s.Migrate(ctx), s.Close())
+		}
+		opened <- err
+	}()
+	line := <-heard
+	if !strings.Contains(line, "waiting for the database") || !strings.Contains(line, hostOf(t, server.URL())) || strings.Contains(line, password) {
+		t.Errorf("logged %q", line)
+	}
+	if err := server.Restart(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-opened; err != nil {
+		t.Error(err)
+	}
+}
+
+// lines is a writer that hands on what is written to it.
+type lines chan<- string
+
+func (l lines) Write(p []byte) (int, error) {
+	l <- string(p)
+	return len(p), nil
+}
+
+func hostOf(t *testing.T, address string) string {
+	t.Helper()
+	u, err := url.Parse(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return u.Host
+}
+
+func passwordOf(t *testing.T, address string) string {
+	t.Helper()
+	u, err := url.Parse(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	password, _ := u.User.Password()
+	return password
+}
+
+// TestOpenDoesNotWaitInVain: a database that answers, if only to refuse us, will not be another one
+// for waiting.
+func TestOpenDoesNotWaitInVain(t *testing.T) {
+	t.Parallel()
+	u, err := url.Parse(testdb.Postgres(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	u.Path = "/no_such_database"
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	_, err = store.Open(ctx, u.String(), store.Options{Wait: 100 * patience})
+	if err == nil || ctx.Err() != nil || !strings.Contains(err.Error(), "no_such_database") {
+		t.Errorf("got error %v, want one that names the database, at once", err)
+	}
+}
+
+// TestStatementTimeout: a statement that waits too long for another's lock is given up.
+func TestStatementTimeout(t *testing.T) {
+	t.Parallel()
+	address := testdb.Postgres(t)
+	holder := open(t, address, store.Options{})
+	prepare(t, holder)
+	waiter := open(t, address, store.Options{StatementTimeout: 100 * time.Millisecond})
+	err := holder.Update(t.Context(), func(tx calendar.Tx) error {
+		if _, err := tx.Advance(t.Context(), theCalendar); err != nil {
+			return err
+		}
+		_, err := put(t.Context(), waiter, "a")
+		refused(t, "put behind a lock", err)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := put(t.Context(), waiter, "a"); err != nil {
+		t.Errorf("afterwards: %v", err)
+	}
+}

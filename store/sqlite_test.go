@@ -1,0 +1,164 @@
+package store
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"caldav-mcp-server/calendar"
+)
+
+// openFile opens a store on a path, with its tables.
+func openFile(t *testing.T, url string) *Store {
+	t.Helper()
+	s, err := Open(t.Context(), url, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	if err := s.Migrate(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// TestSQLiteURLs: whatever a file is called, it is the one that is opened.
+func TestSQLiteURLs(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for url, file := range map[string]string{
+		"sqlite:" + dir + "/plain.db":            "plain.db",
+		"sqlite://" + dir + "/slashes.db":        "slashes.db",
+		dir + "/bare.db":                         "bare.db",
+		dir + "/sub/dir/made.db":                 "sub/dir/made.db",
+		dir + "/a b?c=d&_pragma=x%20#ü;'\".db":   "a b?c=d&_pragma=x%20#ü;'\".db",
+		"sqlite:" + dir + "/sqlite:twice.db":     "sqlite:twice.db",
+		"sqlite:" + dir + "/../" + "other/up.db": "../other/up.db",
+	} {
+		s := openFile(t, url)
+		if s.Engine() != "sqlite" {
+			t.Errorf("%s: engine %s", url, s.Engine())
+		}
+		if _, err := os.Stat(filepath.Join(dir, file)); err != nil {
+			t.Errorf("%s: %v", url, err)
+		}
+	}
+}
+
+func TestOpenRefuses(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	foreign := filepath.Join(dir, "foreign")
+	if err := os.WriteFile(foreign, []byte(strings.Repeat("this is no database\n", 100)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for url, want := range map[string]string{
+		"":                             "empty",
+		"sqlite:":                      "empty",
+		"sqlite::memory:":              "memory",
+		"mysql://user:secret@host/db":  "neither",
+		"sqlite://host/calendar.db":    "neither",
+		"postgres://host:port/x":       "URL",
+		foreign:                        "not a database",
+		foreign + "/below/calendar.db": "not a directory",
+		dir:                            "directory",
+	} {
+		s, err := Open(t.Context(), url, Options{})
+		if err == nil {
+			_ = s.Close()
+			t.Errorf("%s: opened", url)
+			continue
+		}
+		if !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "secret") {
+			t.Errorf("%s: got error %q, want one with %q", url, err, want)
+		}
+	}
+}
+
+// TestFilesAreOurs: nobody else may read the database, nor what SQLite puts beside it.
+func TestFilesAreOurs(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "data")
+	openFile(t, filepath.Join(dir, "calendar.db"))
+	found := 0
+	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		info, err := entry.Info()
+		if err != nil {
+			return err
+		}
+		found++
+		if mode := info.Mode().Perm(); mode&0o077 != 0 {
+			t.Errorf("%s has mode %o", path, mode)
+		}
+		return nil
+	})
+	if err != nil || found < 4 { // the folder, the file, -wal and -shm
+		t.Errorf("%d files: %v", found, err)
+	}
+}
+
+// TestDurability: what makes an acknowledged write survive a power failure is switched on.
+func TestDurability(t *testing.T) {
+	t.Parallel()
+	s := openFile(t, filepath.Join(t.TempDir(), "calendar.db"))
+	for pragma, want := range map[string]string{"journal_mode": "wal", "synchronous": "2", "foreign_keys": "1", "busy_timeout": "10000"} {
+		err := s.transact(t.Context(), func(tx *Tx) error {
+			got, err := rowOf(t.Context(), &tx.statements, scanText, "PRAGMA "+pragma)
+			if got != want {
+				t.Errorf("%s is %s, want %s", pragma, got, want)
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := s.reads.exec(t.Context(), "DELETE FROM meta"); err == nil {
+		t.Error("a reader may write")
+	}
+}
+
+// TestFullDisk: a write for which there is no room is refused as such and leaves nothing half.
+func TestFullDisk(t *testing.T) {
+	t.Parallel()
+	s := openFile(t, filepath.Join(t.TempDir(), "calendar.db"))
+	ctx := t.Context()
+	limit := func(pragma string) {
+		// Outside a transaction, on the connection that writes.
+		session, err := s.acquire(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer session.release()
+		if _, err := rowOf(ctx, &session.statements, scanNumber, pragma); err != nil {
+			t.Fatal(err)
+		}
+	}
+	insert := func(name string, size int) error {
+		return s.InsertUser(ctx, calendar.User{ID: calendar.UserID(name), Name: name, Email: strings.Repeat("x", size)}, "hash")
+	}
+	if err := insert("before", 1); err != nil {
+		t.Fatal(err)
+	}
+	limit("PRAGMA max_page_count = 60")
+	err := insert("large", 1<<20)
+	if calendar.ReasonOf(err) != calendar.Unavailable || calendar.RuleOf(err) != calendar.RuleDiskSpace {
+		t.Errorf("got error %v, want that of a full disk", err)
+	}
+	if err := insert("small", 1); err != nil {
+		t.Errorf("what has room: %v", err)
+	}
+	limit("PRAGMA max_page_count = 1000000")
+	if err := insert("large", 1<<20); err != nil {
+		t.Errorf("with room again: %v", err)
+	}
+}
