@@ -80,7 +80,7 @@ func changesSince(ctx context.Context, h *house, user calendar.User, token calen
 	if err != nil {
 		return err
 	}
-	for _, err := range h.calendars.Changes(ctx, caller(user), cal, token.String()) {
+	for _, err := range h.calendars.Changes(ctx, caller(user), cal, token) {
 		if err != nil {
 			return err
 		}
