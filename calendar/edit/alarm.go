@@ -1,0 +1,100 @@
+package edit
+
+import (
+	"slices"
+
+	"caldav-mcp-server/calendar/content"
+	"caldav-mcp-server/ical"
+)
+
+// Alarm is a reminder: so many minutes before the start, or after it when negative.
+type Alarm struct{ Minutes int }
+
+// alarmMost is a year, beyond which nobody wants to be reminded.
+const alarmMost = 366 * 24 * 60
+
+// AlarmsOf lists the reminders of a component that are bound to its start. There may be
+// others: at a fixed time, before the end, at a place, or Apple's placeholder which never rings.
+func AlarmsOf(c *ical.Component) []Alarm {
+	var list []Alarm
+	for _, alarm := range c.AllComponents("VALARM") {
+		if a, ok := alarmOf(alarm); ok {
+			list = append(list, a)
+		}
+	}
+	return list
+}
+
+func alarmOf(c *ical.Component) (Alarm, bool) {
+	trigger := c.Property("TRIGGER")
+	if trigger == nil || content.WordOf(c, "ACTION") == "NONE" || c.Property("X-APPLE-PROXIMITY") != nil || c.Property("PROXIMITY") != nil {
+		return Alarm{}, false
+	}
+	if related, _ := trigger.Param("RELATED"); related == "END" {
+		return Alarm{}, false
+	}
+	d, err := trigger.Duration()
+	if err != nil {
+		return Alarm{}, false
+	}
+	seconds := d.NominalDays()*secondsPerDay + d.ExactSeconds()
+	return Alarm{Minutes: -seconds / 60}, seconds%60 == 0
+}
+
+// component makes the VALARM of a reminder. RFC 5545 §3.6.6: one that is displayed needs a
+// DESCRIPTION.
+func (a Alarm) component(title string) *ical.Component {
+	if title == "" {
+		title = "Reminder"
+	}
+	seconds := 60 * max(a.Minutes, -a.Minutes)
+	c := ical.NewComponent("VALARM")
+	c.Add(ical.NewProperty("ACTION", "DISPLAY"))
+	c.Add(ical.NewText("DESCRIPTION", title))
+	c.Add(ical.NewProperty("TRIGGER", ical.Duration{Negative: a.Minutes > 0, Seconds: seconds}.String()))
+	return c
+}
+
+// alarmed makes the list of reminders what it is to be. Those that were there keep their bytes.
+func alarmed(f Field[[]Alarm]) func(*ical.Component) error {
+	return func(c *ical.Component) error {
+		list, _ := f.Value()
+		missing := slices.Clone(list)
+		slices.SortFunc(missing, func(a, b Alarm) int { return b.Minutes - a.Minutes })
+		missing = slices.Compact(missing)
+		for _, a := range missing {
+			if max(a.Minutes, -a.Minutes) > alarmMost {
+				return fault(BadField, "a reminder %d minutes before the start is more than a year away", a.Minutes)
+			}
+		}
+		for _, component := range c.AllComponents("VALARM") {
+			a, ok := alarmOf(component)
+			if !ok {
+				continue
+			}
+			if i := slices.Index(missing, a); i >= 0 {
+				missing = slices.Delete(missing, i, i+1)
+			} else if !slices.Contains(list, a) {
+				c.RemoveComponent(component)
+			}
+		}
+		for _, a := range missing {
+			c.AddComponent(a.component(content.TextOf(c, "SUMMARY")))
+		}
+		return nil
+	}
+}
+
+// shiftAlarms moves the reminders at a fixed time along with what they remind of. One without
+// an action is Apple's placeholder, whose time means nothing.
+func shiftAlarms(c *ical.Component, seconds int64) {
+	for _, alarm := range c.AllComponents("VALARM") {
+		trigger := alarm.Property("TRIGGER")
+		if seconds == 0 || trigger == nil || content.WordOf(alarm, "ACTION") == "NONE" {
+			continue
+		}
+		if t, err := trigger.Time(); err == nil && t.Form == ical.FormUTC {
+			trigger.SetTime(ical.UTC(t.Civil.AddSeconds(seconds)))
+		}
+	}
+}

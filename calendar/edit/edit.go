@@ -1,0 +1,321 @@
+package edit
+
+import (
+	"context"
+	"time"
+
+	"caldav-mcp-server/calendar/content"
+	"caldav-mcp-server/calendar/recur"
+	"caldav-mcp-server/calendar/zone"
+	"caldav-mcp-server/ical"
+)
+
+// Editor changes objects.
+type Editor struct {
+	Zones *zone.DB
+	// Floating is the zone in which whole days and floating times are read; nil is UTC.
+	Floating *zone.Zone
+	Now      time.Time
+	// NewUID names the second object when a series is split.
+	NewUID func() string
+	// Budget bounds how far a series is followed; zero is recur's own.
+	Budget recur.Budget
+}
+
+// Scope is how much of a series an edit is about.
+type Scope string
+
+// The scopes.
+const (
+	This      Scope = "this"
+	Following Scope = "following"
+	All       Scope = "all"
+)
+
+// Target is what an edit is about. An object that takes place once needs none.
+type Target struct {
+	// Instance is the recurrence id of one instance, in any form; zero is the object as such.
+	Instance ical.Time
+	Scope    Scope
+}
+
+// Change is an edit: what to give the target, and when it is to be.
+type Change struct {
+	Target
+	Fields Fields
+	Times  Times
+}
+
+// Result is what came of an edit.
+type Result struct {
+	// Document is the object as it is now; nil when nothing is left of it.
+	Document *ical.Document
+	// Split is the object that begins where a series was split; nil when none was.
+	Split    *ical.Document
+	SplitUID string
+}
+
+// session is one edit of one object.
+type session struct {
+	Editor
+	reader
+	ctx    context.Context
+	object *content.Object
+}
+
+func (e Editor) session(ctx context.Context, o *content.Object) *session {
+	if e.Floating == nil {
+		e.Floating = zone.UTC()
+	}
+	return &session{
+		Editor: e, ctx: ctx, object: o,
+		reader: reader{zones: e.Zones.FromDocument(o.Calendar), floating: e.Floating},
+	}
+}
+
+func (e *session) budget() recur.Budget {
+	if e.Budget == (recur.Budget{}) {
+		return recur.DefaultBudget()
+	}
+	return e.Budget
+}
+
+// Change does what c asks. It works on the object's own tree, which is of no use after an
+// error. A refusal is a [*Fault].
+func (e Editor) Change(ctx context.Context, o *content.Object, c Change) (Result, error) {
+	s := e.session(ctx, o)
+	c.Fields = c.Fields.complete(o.Kind, e.Now)
+	var err error
+	if c.Times, err = s.canonical(c.Times); err != nil {
+		return Result{}, err
+	}
+	scope, at, err := s.aim(c.Target, !c.Times.left())
+	if err != nil {
+		return Result{}, err
+	}
+	switch scope {
+	case This:
+		return s.changeThis(at, c)
+	case Following:
+		return s.changeFollowing(at, c)
+	default:
+		return s.changeAll(at, c)
+	}
+}
+
+// Cancel takes the target away, without a trace; an event that is to be seen as cancelled gets
+// the status [Cancelled] instead.
+func (e Editor) Cancel(ctx context.Context, o *content.Object, t Target) (Result, error) {
+	s := e.session(ctx, o)
+	scope, at, err := s.aim(t, false)
+	if err != nil {
+		return Result{}, err
+	}
+	switch scope {
+	case This:
+		return s.cancelThis(at)
+	case Following:
+		return s.cancelFollowing(at)
+	default:
+		return Result{}, nil
+	}
+}
+
+// aimed is an instance with its series; nil where the whole object is meant.
+type aimed struct {
+	*series
+	instance
+}
+
+// repeats tells whether the object has, or is part of, several instances.
+func repeats(o *content.Object) bool {
+	return o.Master == nil || len(o.Overrides) > 0 || o.Master.Property("RRULE") != nil || o.Master.Property("RDATE") != nil
+}
+
+// aim finds what a target means. An instance with nothing before it and all that follow are
+// the whole series. For the whole series the instance matters only where the time does.
+func (e *session) aim(t Target, timed bool) (Scope, *aimed, error) {
+	if !repeats(e.object) {
+		return All, nil, e.once(t)
+	}
+	switch {
+	case t.Instance.IsZero() && (t.Scope == This || t.Scope == Following):
+		return "", nil, fault(NoInstance, "it was not said which instance of the series is meant").hint("give its recurrence id")
+	case t.Instance.IsZero():
+		return All, nil, nil
+	case t.Scope == "":
+		return "", nil, fault(NoScope, "the event is a series").hint(`say whether to change "this" instance, this and the "following" ones, or "all"`)
+	case t.Scope != This && t.Scope != Following && t.Scope != All:
+		return "", nil, fault(NoScope, "%.50q is no scope", string(t.Scope)).hint(`it can be "this", "following" or "all"`)
+	case t.Scope == All && !timed:
+		return All, nil, nil
+	}
+	at, err := e.find(t)
+	if err != nil || t.Scope != Following {
+		return t.Scope, at, err
+	}
+	earlier, err := at.earlier(at.unix)
+	if err != nil || earlier {
+		return Following, at, err
+	}
+	return All, at, nil
+}
+
+// once checks an instance of what takes place once: it can only be that one.
+func (e *session) once(t Target) error {
+	if t.Instance.IsZero() {
+		return nil
+	}
+	s, err := e.series(e.object)
+	if err != nil {
+		return err
+	}
+	if _, err := s.find(t.Instance); err != nil {
+		return fault(NotSeries, "the event is no series, and not at %s", t.Instance).hint("leave out the recurrence id")
+	}
+	return nil
+}
+
+func (e *session) find(t Target) (*aimed, error) {
+	s, err := e.series(e.object)
+	if err != nil {
+		return nil, err
+	}
+	if t.Scope != All {
+		if err := s.ranged(); err != nil {
+			return nil, err
+		}
+	}
+	at, err := s.find(t.Instance)
+	return &aimed{s, at}, err
+}
+
+// changeAll changes the master, and of the instances that are told apart what they have in
+// common with it.
+func (e *session) changeAll(at *aimed, c Change) (Result, error) {
+	var books []revision
+	for _, component := range e.object.Components() {
+		books = append(books, remember(component))
+	}
+	before := e.zonesNamed()
+	if err := e.alter(at, c); err != nil {
+		return Result{}, err
+	}
+	for _, r := range books {
+		r.stamp(e.Now)
+	}
+	return Result{Document: e.object.Document}, e.define(before)
+}
+
+// alter is changeAll without its book-keeping.
+func (e *session) alter(at *aimed, c Change) error {
+	if err := e.retime(at, c); err != nil {
+		return err
+	}
+	for _, p := range c.Fields.patches() {
+		if err := e.spread(p); err != nil {
+			return err
+		}
+	}
+	if c.Fields.Rule.Left() {
+		return nil
+	}
+	if e.object.Master == nil {
+		return fault(Unsupported, "the object holds single instances of a series only").hint("change the series itself")
+	}
+	if err := e.setRule(e.object.Master, c.Fields.Rule); err != nil {
+		return err
+	}
+	return e.dropOrphans()
+}
+
+// spread applies a patch to the main component and to those overrides that were like it: what
+// an instance did not have of its own changes with its series.
+func (e *session) spread(p patch) error {
+	main := e.object.Main()
+	before := p.view(main)
+	if err := p.apply(main); err != nil {
+		return err
+	}
+	for _, c := range e.object.Overrides {
+		if c == main || p.view(c) != before && e.object.Master != nil {
+			continue
+		}
+		if err := p.apply(c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// retime moves the whole object.
+func (e *session) retime(at *aimed, c Change) error {
+	if c.Times.left() {
+		return nil
+	}
+	master := e.object.Master
+	if master == nil {
+		return fault(Unsupported, "the object holds single instances of a series only").hint("change each of them alone")
+	}
+	was, err := timeOf(master, "DTSTART")
+	if err != nil {
+		return err
+	}
+	if !repeats(e.object) || was.IsZero() || c.Times.Start.Cleared() || c.Times.End.Cleared() {
+		if err := e.apply(master, c.Times); err != nil {
+			return err
+		}
+		return e.follow(master, was)
+	}
+	now := was
+	if at != nil {
+		now = at.from
+	}
+	if now.IsDate() != was.IsDate() {
+		return fault(BadTime, "this instance and its series do not both take whole days").hint("change the series without naming the instance")
+	}
+	p, err := e.place(now, c.Times)
+	if err != nil {
+		return err
+	}
+	move, err := e.shifted(was, now, p.start)
+	if err != nil {
+		return err
+	}
+	move.newRule = !c.Fields.Rule.Left()
+	return move.all(e.object, p)
+}
+
+// dropOrphans drops the overrides of instances that a new rule does not have: clients would go
+// on showing them.
+func (e *session) dropOrphans() error {
+	o := e.object
+	if len(o.Overrides) == 0 {
+		return nil
+	}
+	bare := o.Master.Clone()
+	bare.Remove("EXDATE")
+	alone := &content.Object{Document: o.Document, Calendar: o.Calendar, Kind: o.Kind, UID: o.UID, Master: bare}
+	s, err := e.series(alone)
+	if err != nil {
+		return err
+	}
+	var kept []*ical.Component
+	for _, c := range o.Overrides {
+		unix, err := s.named(c)
+		if err != nil {
+			return err
+		}
+		found, err := s.within(unix, unix+1)
+		if err != nil {
+			return err
+		}
+		if len(found) == 0 {
+			o.Calendar.RemoveComponent(c)
+			continue
+		}
+		kept = append(kept, c)
+	}
+	o.Overrides = kept
+	return nil
+}

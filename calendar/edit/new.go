@@ -1,0 +1,161 @@
+package edit
+
+import (
+	"context"
+	"time"
+
+	"caldav-mcp-server/calendar/content"
+	"caldav-mcp-server/calendar/zone"
+	"caldav-mcp-server/ical"
+)
+
+// ProductID names us in what we write (RFC 5545 §3.7.3).
+const ProductID = "-//caldav-mcp-server//EN"
+
+// Draft is what it takes to make an event or a task.
+type Draft struct {
+	// Kind is content.Event or content.Todo.
+	Kind string
+	UID  string
+	// Times are written as given. An event has a start.
+	Times  Times
+	Fields Fields
+}
+
+// New makes an object. What it cannot be made of is a [*Fault].
+func (e Editor) New(ctx context.Context, d Draft) (*ical.Document, error) {
+	root := ical.NewComponent("VCALENDAR")
+	root.Add(ical.NewText("VERSION", "2.0"))
+	root.Add(ical.NewText("PRODID", ProductID))
+	c := ical.NewComponent(d.Kind)
+	c.Add(ical.NewText("UID", d.UID))
+	c.Add(ical.NewTime("DTSTAMP", ical.Instant(e.Now)))
+	root.AddComponent(c)
+	o, err := content.Of(ical.NewDocument(root))
+	if err != nil {
+		return nil, err
+	}
+	s := e.session(ctx, o)
+	if d.Times, err = s.canonical(d.Times); err != nil {
+		return nil, err
+	}
+	d.Times.AsGiven = true
+	if _, ok := d.Times.Start.Value(); !ok && d.Kind == content.Event {
+		return nil, fault(BadTime, "an event needs a start")
+	}
+	d.Fields = d.Fields.complete(d.Kind, e.Now)
+	if err := s.alterOne(c, Change{Times: d.Times, Fields: d.Fields}); err != nil {
+		return nil, err
+	}
+	if rule, ok := d.Fields.Rule.Value(); ok {
+		if err := s.setRule(c, To(rule)); err != nil {
+			return nil, err
+		}
+	}
+	return o.Document, s.define(nil)
+}
+
+// canonical names the zones of given times as the object does, or else as IANA does.
+func (e *session) canonical(t Times) (Times, error) {
+	for _, f := range [...]*Field[ical.Time]{&t.Start, &t.End} {
+		at, ok := f.Value()
+		if !ok || at.Form != ical.FormZoned || e.defined(at.TZID) {
+			continue
+		}
+		c, err := e.clock(at)
+		if err != nil {
+			return t, err
+		}
+		if c.zone.Name() == zone.UTC().Name() {
+			*f = To(ical.UTC(at.Civil))
+		} else {
+			*f = To(ical.Zoned(at.Civil, c.zone.Name()))
+		}
+	}
+	return t, nil
+}
+
+// defined tells whether the object has the VTIMEZONE of a name.
+func (e *session) defined(tzid string) bool {
+	for _, c := range e.object.Calendar.AllComponents("VTIMEZONE") {
+		if content.TextOf(c, "TZID") == tzid {
+			return true
+		}
+	}
+	return false
+}
+
+// zonesNamed lists the TZIDs that the object's times have, in order.
+func (e *session) zonesNamed() []string {
+	var list []string
+	for _, c := range e.object.Components() {
+		for p := range c.Properties() {
+			if tzid, ok := p.Param("TZID"); ok {
+				list = append(list, tzid)
+			}
+		}
+	}
+	return list
+}
+
+// define adds the VTIMEZONEs of the zones that an edit brought in. What a client left out
+// before stays left out.
+func (e *session) define(before []string) error {
+	known := map[string]bool{}
+	for _, tzid := range before {
+		known[tzid] = true
+	}
+	for _, tzid := range e.zonesNamed() {
+		if known[tzid] || e.defined(tzid) {
+			continue
+		}
+		known[tzid] = true
+		z, err := e.zones.Zone(tzid)
+		if err != nil {
+			return fault(BadTime, "%v", err)
+		}
+		from, to, err := e.extent()
+		if err != nil {
+			return err
+		}
+		e.object.Calendar.InsertComponent(zone.Component(z, from, to), e.first())
+	}
+	return nil
+}
+
+// first is the component before which a VTIMEZONE goes: clients read from the top.
+func (e *session) first() *ical.Component {
+	for c := range e.object.Calendar.Components() {
+		if c.Name() != "VTIMEZONE" {
+			return c
+		}
+	}
+	return nil
+}
+
+// extent is the time for which the object needs its zones; a zero end is none.
+func (e *session) extent() (from, to time.Time, err error) {
+	for _, c := range e.object.Components() {
+		for _, name := range [...]string{"DTSTART", endName(c), "RECURRENCE-ID"} {
+			t, err := timeOf(c, name)
+			if err != nil || t.IsZero() {
+				continue
+			}
+			unix, err := e.instant(t)
+			if err != nil {
+				return from, to, err
+			}
+			at := time.Unix(unix, 0).UTC()
+			if from.IsZero() || at.Before(from) {
+				from = at
+			}
+			if at.After(to) {
+				to = at
+			}
+		}
+		if c.Property("RRULE") != nil || c.Property("RDATE") != nil {
+			return from, time.Time{}, nil
+		}
+	}
+	return from, to, nil
+}

@@ -1,0 +1,329 @@
+package edit
+
+import (
+	"caldav-mcp-server/calendar/content"
+	"caldav-mcp-server/ical"
+)
+
+// Times says when something takes place from now on.
+type Times struct {
+	// Start moves it there. It lasts as long as before, unless End says otherwise. DTEND is
+	// not part of an event: a whole-day event that ends on the day of its start is that day.
+	Start, End Field[ical.Time]
+	// AsGiven writes the times in the very form they have: another zone, or whole days
+	// instead of times. Without it they are written on the clock of the event.
+	AsGiven bool
+}
+
+func (t Times) left() bool { return t.Start.Left() && t.End.Left() }
+
+// length is how long something lasts: days of whole-day events, exact seconds of others.
+type length struct {
+	days    int
+	seconds int64
+}
+
+// placement is where a component is to be put.
+type placement struct {
+	start ical.Time
+	// lasting is nil when it lasts as long as before.
+	lasting *length
+	// endOn is the clock for the end; nil for the one it has.
+	endOn *clock
+}
+
+// endName is the property that ends a kind of component.
+func endName(c *ical.Component) string {
+	if c.Name() == content.Todo {
+		return "DUE"
+	}
+	return "DTEND"
+}
+
+// timeOf reads a property; the zero time tells that there is none.
+func timeOf(c *ical.Component, name string) (ical.Time, error) {
+	p := c.Property(name)
+	if p == nil {
+		return ical.Time{}, nil
+	}
+	t, err := p.Time()
+	if err != nil {
+		return t, fault(BadTime, "%v", err)
+	}
+	return t, nil
+}
+
+// setTime gives a component a time, and leaves the bytes alone of one that it has.
+func setTime(c *ical.Component, name string, t ical.Time) {
+	p := c.Property(name)
+	if p == nil {
+		c.Add(ical.NewTime(name, t))
+		return
+	}
+	if now, err := p.Time(); err != nil || now != t {
+		p.SetTime(t)
+	}
+}
+
+// lasts tells how long a component lasts that has a start. RFC 5545 §3.6.1: without an end, a
+// DATE lasts the day and a DATE-TIME no time.
+func (r reader) lasts(c *ical.Component, start ical.Time) (length, error) {
+	end, err := timeOf(c, endName(c))
+	if err != nil {
+		return length{}, err
+	}
+	if !end.IsZero() {
+		return r.between(start, end)
+	}
+	if p := c.Property("DURATION"); p != nil {
+		d, err := p.Duration()
+		if err != nil {
+			return length{}, fault(BadTime, "%v", err)
+		}
+		return r.nominal(start, d)
+	}
+	if start.IsDate() && c.Name() != content.Todo {
+		return length{days: 1}, nil
+	}
+	return length{}, nil
+}
+
+// between is the length from one time to another of the same kind.
+func (r reader) between(start, end ical.Time) (length, error) {
+	if start.IsDate() {
+		return length{days: max(0, end.Civil.Days()-start.Civil.Days())}, nil
+	}
+	if start.Form == ical.FormFloating && end.Form == ical.FormFloating {
+		return length{seconds: max(0, end.Civil.Seconds()-start.Civil.Seconds())}, nil
+	}
+	from, err := r.instant(start)
+	if err != nil {
+		return length{}, err
+	}
+	to, err := r.instant(end)
+	return length{seconds: max(0, to-from)}, err
+}
+
+// nominal is what a DURATION comes to from a start on: its days end at the same time on the
+// wall clock (RFC 5545 §3.3.6).
+func (r reader) nominal(start ical.Time, d ical.Duration) (length, error) {
+	if start.IsDate() {
+		return length{days: d.NominalDays() + d.ExactSeconds()/secondsPerDay}, nil
+	}
+	c, err := r.clock(start)
+	if err != nil {
+		return length{}, err
+	}
+	end := c.unix(start.Civil.AddDays(d.NominalDays())) + int64(d.ExactSeconds())
+	return length{seconds: end - c.unix(start.Civil)}, nil
+}
+
+// place decides where something goes that starts at a time now.
+func (r reader) place(now ical.Time, t Times) (placement, error) {
+	p := placement{start: now}
+	if start, ok := t.Start.Value(); ok {
+		p.start = start
+		if !t.AsGiven && !now.IsZero() {
+			on, err := r.clock(now)
+			if err != nil {
+				return p, err
+			}
+			if p.start, err = r.rewrite(on, start); err != nil {
+				return p, err
+			}
+		}
+	}
+	end, ok := t.End.Value()
+	if !ok {
+		return p, nil
+	}
+	if p.start.IsZero() {
+		return p, fault(BadTime, "an end needs a start")
+	}
+	return r.ending(p, end, t.AsGiven)
+}
+
+// ending adds an end to a placement.
+func (r reader) ending(p placement, end ical.Time, asGiven bool) (placement, error) {
+	on, err := r.clock(p.start)
+	if err != nil {
+		return p, err
+	}
+	if end.IsDate() != p.start.IsDate() || end.Form == ical.FormFloating {
+		if end, err = r.rewrite(on, end); err != nil {
+			return p, err
+		}
+	}
+	from, err := r.instant(p.start)
+	if err != nil {
+		return p, err
+	}
+	to, err := r.instant(end)
+	if err != nil {
+		return p, err
+	}
+	if to < from {
+		return p, fault(BadTime, "it would end (%s) before it begins (%s)", end, p.start)
+	}
+	lasting, err := r.between(p.start, end)
+	if err != nil {
+		return p, err
+	}
+	p.lasting = &lasting
+	if asGiven {
+		ends, err := r.clock(end)
+		p.endOn = &ends
+		return p, err
+	}
+	return p, nil
+}
+
+// put moves a component. What does not change keeps its bytes.
+func (r reader) put(c *ical.Component, p placement) error {
+	now, err := timeOf(c, "DTSTART")
+	if err != nil {
+		return err
+	}
+	if p.lasting != nil && p.start.IsDate() && c.Name() != content.Todo {
+		p.lasting = &length{days: max(1, p.lasting.days)}
+	}
+	if now.IsZero() {
+		setTime(c, "DTSTART", p.start)
+		return r.putEnd(c, p, p.start)
+	}
+	lasting, err := r.lasts(c, now)
+	if err != nil {
+		return err
+	}
+	ends := c.Property(endName(c)) != nil
+	switch {
+	case p.lasting != nil && *p.lasting == lasting && (!ends || now == p.start && p.endOn == nil):
+		p.lasting = nil
+	case p.lasting == nil && now.IsDate() != p.start.IsDate():
+		if p.lasting, err = converted(lasting, p.start); err != nil {
+			return err
+		}
+	case p.lasting == nil && ends && now != p.start:
+		p.lasting = &lasting
+	}
+	setTime(c, "DTSTART", p.start)
+	return r.putEnd(c, p, now)
+}
+
+// converted is the length of times in days: all that it touches. How long a day's event
+// should last, nobody can tell.
+func converted(l length, start ical.Time) (*length, error) {
+	if !start.IsDate() {
+		return nil, fault(BadTime, "an event of whole days gets times").hint("say when it ends, too")
+	}
+	return &length{days: max(1, int((l.seconds+secondsPerDay-1)/secondsPerDay))}, nil
+}
+
+// putEnd writes the end as it was written before: as a DURATION, or on its own clock.
+func (r reader) putEnd(c *ical.Component, p placement, was ical.Time) error {
+	if p.lasting == nil {
+		return nil
+	}
+	if d := c.Property("DURATION"); d != nil {
+		d.SetValue(ical.Duration{Days: p.lasting.days, Seconds: int(p.lasting.seconds)}.String())
+		return nil
+	}
+	if p.start.IsDate() {
+		setTime(c, endName(c), ical.Date(p.start.Civil.AddDays(p.lasting.days)))
+		return nil
+	}
+	on, err := r.endClock(c, p, was)
+	if err != nil {
+		return err
+	}
+	if on.form == ical.FormFloating && p.start.Form == ical.FormFloating {
+		setTime(c, endName(c), ical.Floating(p.start.Civil.AddSeconds(p.lasting.seconds)))
+		return nil
+	}
+	from, err := r.instant(p.start)
+	if err != nil {
+		return err
+	}
+	setTime(c, endName(c), on.at(from+p.lasting.seconds))
+	return nil
+}
+
+// endClock is the clock on which the end is written: the one it is on (a flight lands in
+// another zone), unless that was the start's, which the end then follows.
+func (r reader) endClock(c *ical.Component, p placement, was ical.Time) (clock, error) {
+	if p.endOn != nil {
+		return *p.endOn, nil
+	}
+	start, err := r.clock(p.start)
+	if err != nil {
+		return start, err
+	}
+	end, err := timeOf(c, endName(c))
+	if err != nil || end.IsZero() || end.IsDate() || end.Form == was.Form && end.TZID == was.TZID {
+		return start, err
+	}
+	return r.clock(end)
+}
+
+// apply does to one component what the times ask.
+func (r reader) apply(c *ical.Component, t Times) error {
+	if t.Start.Cleared() || t.End.Cleared() {
+		if err := r.clear(c, t); err != nil {
+			return err
+		}
+	}
+	now, err := timeOf(c, "DTSTART")
+	if err != nil {
+		return err
+	}
+	if due, ok := t.End.Value(); ok && now.IsZero() && t.Start.Left() && c.Name() == content.Todo {
+		return r.due(c, due, t.AsGiven)
+	}
+	_, starts := t.Start.Value()
+	_, ends := t.End.Value()
+	if !starts && !ends {
+		return nil
+	}
+	p, err := r.place(now, t)
+	if err != nil {
+		return err
+	}
+	return r.put(c, p)
+}
+
+// due moves the DUE of a task that has no start.
+func (r reader) due(c *ical.Component, due ical.Time, asGiven bool) error {
+	now, err := timeOf(c, "DUE")
+	if err != nil {
+		return err
+	}
+	if !now.IsZero() && !asGiven {
+		on, err := r.clock(now)
+		if err != nil {
+			return err
+		}
+		if due, err = r.rewrite(on, due); err != nil {
+			return err
+		}
+	}
+	setTime(c, "DUE", due)
+	return nil
+}
+
+// clear takes the start or the end away.
+func (r reader) clear(c *ical.Component, t Times) error {
+	if t.Start.Cleared() {
+		if c.Name() == content.Event {
+			return fault(BadTime, "an event cannot be without a start")
+		}
+		if c.Property("RRULE") != nil || c.Property("DURATION") != nil {
+			return fault(BadTime, "a task that repeats or has a duration cannot be without a start")
+		}
+		c.Remove("DTSTART")
+	}
+	if t.End.Cleared() {
+		c.Remove(endName(c))
+		c.Remove("DURATION")
+	}
+	return nil
+}

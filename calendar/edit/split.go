@@ -1,0 +1,333 @@
+package edit
+
+import (
+	"math"
+	"slices"
+	"time"
+
+	"caldav-mcp-server/calendar/content"
+	"caldav-mcp-server/calendar/recur"
+	"caldav-mcp-server/calendar/zone"
+	"caldav-mcp-server/ical"
+)
+
+// changeFollowing ends the series before an instance and begins another one with it.
+func (e *session) changeFollowing(at *aimed, c Change) (Result, error) {
+	right, err := e.split(at)
+	if err != nil {
+		return Result{}, err
+	}
+	second := e.Editor.session(e.ctx, right)
+	before := second.zonesNamed()
+	var books []revision
+	for _, component := range right.Components() {
+		books = append(books, revision{component: component, anew: true})
+	}
+	if err := second.alter(&aimed{instance: at.instance}, c); err != nil {
+		return Result{}, err
+	}
+	for _, r := range books {
+		r.stamp(e.Now)
+	}
+	return Result{Document: e.object.Document, Split: right.Document, SplitUID: right.UID}, second.define(before)
+}
+
+// cancelFollowing ends the series before an instance.
+func (e *session) cancelFollowing(at *aimed) (Result, error) {
+	if e.object.Master != nil {
+		cuts, err := at.cuts(false)
+		if err != nil {
+			return Result{}, err
+		}
+		book := remember(e.object.Master)
+		if err := e.cutLeft(at, cuts); err != nil {
+			return Result{}, err
+		}
+		book.stamp(e.Now)
+		return e.rest()
+	}
+	if err := e.keepOverrides(at, func(unix int64) bool { return unix < at.unix }); err != nil {
+		return Result{}, err
+	}
+	return Result{Document: e.object.Document}, nil
+}
+
+// split cuts the object in two; the session's own is then the left part.
+func (e *session) split(at *aimed) (*content.Object, error) {
+	if e.object.Master == nil {
+		return nil, fault(Unsupported, "the object holds single instances of a series only").hint("change each of them alone")
+	}
+	cuts, err := at.cuts(true)
+	if err != nil {
+		return nil, err
+	}
+	right, err := content.Of(e.object.Document.Clone())
+	if err != nil {
+		return nil, err
+	}
+	if err := e.Editor.session(e.ctx, right).cutRight(at, cuts); err != nil {
+		return nil, err
+	}
+	e.rename(right)
+	book := remember(e.object.Master)
+	if err := e.cutLeft(at, cuts); err != nil {
+		return nil, err
+	}
+	book.stamp(e.Now)
+	return right, nil
+}
+
+// rename makes another object of the right part. RFC 5545 §3.8.4.5: the two are siblings.
+func (e *session) rename(right *content.Object) {
+	left := e.object.UID
+	right.UID = e.NewUID()
+	for _, c := range right.Components() {
+		c.SetText("UID", right.UID)
+	}
+	right.Master.Add(ical.NewText("RELATED-TO", left, ical.NewParam("RELTYPE", "SIBLING")))
+}
+
+// cut tells where an instance divides a recurrence rule.
+type cut struct {
+	// before counts what a rule with a COUNT has before the instance.
+	before int
+	// over tells that the rule has nothing from the instance on.
+	over bool
+}
+
+// cuts divides the rules of the master. When the right part is to go on by them, the instance
+// has to be one of each rule's own: it becomes the DTSTART, from which a rule takes its phase
+// and what it does not say.
+func (a *aimed) cuts(goesOn bool) ([]cut, error) {
+	if goesOn && a.object.Master.Property("EXRULE") != nil {
+		return nil, fault(Unsupported, "the series has an EXRULE, which cannot be divided").hint(`change "this" instance or "all"`)
+	}
+	var cuts []cut
+	for _, p := range a.object.Master.All("RRULE") {
+		c, err := a.cut(p, goesOn)
+		if err != nil {
+			return nil, err
+		}
+		cuts = append(cuts, c)
+	}
+	return cuts, nil
+}
+
+func (a *aimed) cut(p *ical.Property, goesOn bool) (cut, error) {
+	rule, err := p.Recur()
+	if err != nil {
+		return cut{}, fault(BadField, "%v", err)
+	}
+	alone := a.object.Master.Clone()
+	for _, name := range [...]string{"RRULE", "EXRULE", "RDATE", "EXDATE"} {
+		alone.Remove(name)
+	}
+	alone.Add(p.Clone())
+	set, err := a.setOf(alone, nil)
+	if err != nil {
+		return cut{}, err
+	}
+	next, err := a.next(set)
+	switch {
+	case err != nil:
+		return cut{}, err
+	case next == math.MaxInt64:
+		return cut{over: true}, nil
+	case next != a.unix && goesOn:
+		return cut{}, fault(RuleBound, "the instance at %s is an extra one beside the rule %s, so a series by that rule cannot begin with it", a.id, p.Value()).
+			hint("take the instance before or after it, or give the recurrence rule along")
+	case rule.Count == 0:
+		return cut{}, nil
+	}
+	before, err := a.count(set)
+	return cut{before: before}, err
+}
+
+// next is when the first instance of a set is that is not before the one aimed at.
+func (a *aimed) next(set *recur.Set) (int64, error) {
+	for i, err := range set.Between(a.ctx, time.Unix(a.unix, 0), time.Time{}, a.budget) {
+		if err != nil {
+			return 0, recurFault(err)
+		}
+		if at := i.RecurrenceID.Time.Unix(); at >= a.unix {
+			return at, nil
+		}
+	}
+	return math.MaxInt64, nil
+}
+
+// count counts the instances of a set before the one aimed at.
+func (a *aimed) count(set *recur.Set) (int, error) {
+	n := 0
+	budget := recur.Budget{Steps: a.budget.Steps, Instances: math.MaxInt}
+	for i, err := range set.Between(a.ctx, time.Time{}, time.Unix(a.unix, 0), budget) {
+		if err != nil {
+			return 0, recurFault(err)
+		}
+		if i.RecurrenceID.Time.Unix() < a.unix {
+			n++
+		}
+	}
+	return n, nil
+}
+
+// cutLeft ends the master before the instance.
+func (e *session) cutLeft(at *aimed, cuts []cut) error {
+	for i, p := range e.object.Master.All("RRULE") {
+		rule, err := p.Recur()
+		if err != nil || cuts[i].over {
+			continue
+		}
+		if rule.Count > 0 {
+			rule.Count = cuts[i].before
+		} else {
+			rule.Until = at.last()
+		}
+		p.SetRecur(rule)
+	}
+	earlier := func(unix int64) bool { return unix < at.unix }
+	if err := at.keepDates(e.object.Master, earlier); err != nil {
+		return err
+	}
+	return e.keepOverrides(at, earlier)
+}
+
+// last is the UNTIL of a series that goes on to just before the instance.
+func (a *aimed) last() ical.Time {
+	switch a.on.form {
+	case ical.FormDate:
+		return ical.Date(a.id.Civil.AddDays(-1))
+	case ical.FormFloating:
+		return ical.Floating(a.id.Civil.AddSeconds(-1))
+	default:
+		return ical.UTC(ical.CivilFromSeconds(a.unix - 1))
+	}
+}
+
+// cutRight begins the master with the instance.
+func (e *session) cutRight(at *aimed, cuts []cut) error {
+	master := e.object.Master
+	for i, p := range master.All("RRULE") {
+		rule, err := p.Recur()
+		if err != nil {
+			return fault(BadField, "%v", err)
+		}
+		left := rule.Count - cuts[i].before
+		switch {
+		case cuts[i].over || rule.Count > 0 && left <= 1:
+			master.RemoveProperty(p) // DTSTART is all that is left of it
+		case rule.Count > 0:
+			rule.Count = left
+			p.SetRecur(rule)
+		}
+	}
+	later := func(unix int64) bool { return unix >= at.unix }
+	if err := at.keepDates(master, later); err != nil {
+		return err
+	}
+	if err := e.keepOverrides(at, later); err != nil {
+		return err
+	}
+	if err := e.put(master, placement{start: at.begin()}); err != nil {
+		return err
+	}
+	return e.follow(master, at.start)
+}
+
+// begin is the DTSTART of the right part. An instance in an hour that the clocks skip is an
+// hour later than the series means it to be; the others shall not be.
+func (a *aimed) begin() ical.Time {
+	if a.on.form == ical.FormDate || a.on.form == ical.FormUTC {
+		return a.id
+	}
+	meant := a.id.Civil.Date().AddSeconds(int64(a.start.Civil.SecondOfDay()))
+	if unix, fit := a.on.zone.Unix(meant.Seconds()); fit == zone.Gap && unix == a.unix {
+		return a.on.write(meant)
+	}
+	return a.id
+}
+
+// keepDates keeps those RDATEs and EXDATEs that are on one side. Lines of which all are kept
+// keep their bytes.
+func (a *aimed) keepDates(c *ical.Component, keep func(unix int64) bool) error {
+	for _, name := range [...]string{"RDATE", "EXDATE"} {
+		for _, p := range c.All(name) {
+			var err error
+			if p.IsPeriods() {
+				err = a.keepPeriods(c, p, keep)
+			} else {
+				err = a.keepTimes(c, p, keep)
+			}
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (a *aimed) keepTimes(c *ical.Component, p *ical.Property, keep func(unix int64) bool) error {
+	times, err := p.Times()
+	if err != nil {
+		return fault(BadTime, "%v", err)
+	}
+	var kept []ical.Time
+	for _, t := range times {
+		unix, err := a.at(t)
+		if err != nil {
+			return err
+		}
+		if keep(unix) {
+			kept = append(kept, t)
+		}
+	}
+	switch len(kept) {
+	case len(times):
+	case 0:
+		c.RemoveProperty(p)
+	default:
+		p.SetTimes(kept...)
+	}
+	return nil
+}
+
+func (a *aimed) keepPeriods(c *ical.Component, p *ical.Property, keep func(unix int64) bool) error {
+	periods, err := p.Periods()
+	if err != nil {
+		return fault(BadTime, "%v", err)
+	}
+	var kept []ical.Period
+	for _, period := range periods {
+		unix, err := a.at(period.Start)
+		if err != nil {
+			return err
+		}
+		if keep(unix) {
+			kept = append(kept, period)
+		}
+	}
+	switch len(kept) {
+	case len(periods):
+	case 0:
+		c.RemoveProperty(p)
+	default:
+		p.SetPeriods(kept...)
+	}
+	return nil
+}
+
+// keepOverrides keeps those of the session's object that are on one side.
+func (e *session) keepOverrides(at *aimed, keep func(unix int64) bool) error {
+	o := e.object
+	for _, c := range slices.Clone(o.Overrides) {
+		unix, err := at.named(c)
+		if err != nil {
+			return err
+		}
+		if !keep(unix) {
+			o.Calendar.RemoveComponent(c)
+			o.Overrides = slices.DeleteFunc(o.Overrides, func(other *ical.Component) bool { return other == c })
+		}
+	}
+	return nil
+}
