@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"net/http"
+	"sync"
 	"time"
 )
 
@@ -16,6 +17,9 @@ const (
 const (
 	// readyPatience bounds the look at the store: an answer that comes late is no.
 	readyPatience = 3 * time.Second
+	// readyFor is how long an answer stands. Anybody may ask, as often as they like; the store must
+	// not feel it.
+	readyFor = time.Second
 	// retryAfter is what a client is asked to wait, in seconds, while we are not ready.
 	retryAfter = "5"
 )
@@ -46,14 +50,34 @@ func alive(w http.ResponseWriter, _ *http.Request) {
 
 // ready says whether requests can be answered at this moment.
 func (s *Server) ready(w http.ResponseWriter, r *http.Request) {
-	ctx, cancel := context.WithTimeout(r.Context(), readyPatience)
-	defer cancel()
-	if err := s.config.Ready(ctx); err != nil {
+	if err := s.readiness.ask(r.Context(), s.config.Now, s.config.Ready); err != nil {
 		w.Header().Set("Retry-After", retryAfter)
 		say(w, http.StatusServiceUnavailable, "not ready: "+err.Error())
 		return
 	}
 	say(w, http.StatusOK, "ready")
+}
+
+// readiness remembers whether the store was ready. Who asks while somebody looks waits for the same
+// answer.
+type readiness struct {
+	mu   sync.Mutex
+	at   time.Time
+	last error
+}
+
+func (m *readiness) ask(ctx context.Context, now func() time.Time, ready func(context.Context) error) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if !m.at.IsZero() && now().Sub(m.at) < readyFor {
+		return m.last
+	}
+	// The answer is not this client's alone: it must not fail because they hang up.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), readyPatience)
+	defer cancel()
+	m.last = ready(ctx)
+	m.at = now()
+	return m.last
 }
 
 func say(w http.ResponseWriter, status int, word string) {

@@ -89,6 +89,7 @@ type Config struct {
 type Server struct {
 	config    Config
 	metrics   *counters
+	readiness readiness
 	listeners []*listener
 	// stopping ends the streams that would otherwise keep a stop waiting.
 	stopping context.Context

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -341,8 +342,11 @@ func TestPreflight(t *testing.T) {
 func TestHealth(t *testing.T) {
 	t.Parallel()
 	var away error
+	var later, asked atomic.Int64 // how far the clock has moved; how often the store was asked
+	begin := time.Now()
 	s := open(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTeapot) }, func(c *Config) {
-		c.Ready = func(context.Context) error { return away }
+		c.Ready = func(context.Context) error { asked.Add(1); return away }
+		c.Now = func() time.Time { return begin.Add(time.Duration(later.Load())) }
 	})
 	tests := []struct {
 		method, path string
@@ -361,6 +365,7 @@ func TestHealth(t *testing.T) {
 	}
 	for _, test := range tests {
 		away = test.away
+		later.Add(int64(readyFor))
 		res := s.ask(t, test.method, test.path, nil)
 		if res.status != test.status || res.text != test.text {
 			t.Errorf("%s %s: answered %d with %q", test.method, test.path, res.status, res.text)
@@ -368,6 +373,14 @@ func TestHealth(t *testing.T) {
 		if (res.header.Get("Retry-After") != "") != (test.status == 503) {
 			t.Errorf("%s %s: Retry-After is %q", test.method, test.path, res.header.Get("Retry-After"))
 		}
+	}
+	later.Add(int64(readyFor))
+	before := asked.Load()
+	for range 50 {
+		s.ask(t, "GET", "/readyz", nil)
+	}
+	if n := asked.Load() - before; n != 1 {
+		t.Errorf("the store was asked %d times within a second", n)
 	}
 }
 
