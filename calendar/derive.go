@@ -20,9 +20,13 @@ func (s *Service) validate(cal Calendar, d Draft) (Derived, error) {
 		return Derived{}, err
 	}
 	if !cal.Kinds.Has(Kind(o.Kind)) {
-		return Derived{}, Errorf(Forbidden, RuleSupportedKind, "the calendar %q takes %s, not %s", cal.Name, cal.Kinds, o.Kind)
+		return Derived{}, errKind(cal, Kind(o.Kind))
 	}
 	return s.derivedOf(o), nil
+}
+
+func errKind(cal Calendar, k Kind) error {
+	return Errorf(Forbidden, RuleSupportedKind, "the calendar %q takes %s, not %s", cal.Name, cal.Kinds, k)
 }
 
 // read parses an object within the limits in force and renders its faults.
@@ -33,7 +37,7 @@ func (s *Service) read(data []byte) (*content.Object, error) {
 	if err == nil {
 		err = o.Check(content.Limits{Attendees: s.limits.Attendees, Instances: s.limits.Instances}, s.zones)
 	}
-	var f *content.Fault
+	var f *content.RuleError
 	if errors.As(err, &f) {
 		return nil, Errorf(faultReason(f.Rule), Rule(f.Rule), "%s", f.Message)
 	}

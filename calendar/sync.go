@@ -13,8 +13,8 @@ type Stretch struct {
 	Unbroken Version
 }
 
-// tokenPrefix makes sync tokens URIs, as RFC 6578 §4 wants them.
-const tokenPrefix = "urn:caldav-mcp-server:sync:"
+// syncURN makes sync tokens URIs, as RFC 6578 §4 wants them.
+const syncURN = "urn:caldav-mcp-server:sync:"
 
 // SyncToken is a point in the history of one calendar.
 type SyncToken struct {
@@ -28,7 +28,7 @@ type SyncToken struct {
 
 // String returns the token as it stands on the wire.
 func (t SyncToken) String() string {
-	s := tokenPrefix + string(t.Epoch) + ":" + string(t.Calendar) + ":" + number(t.Version)
+	s := syncURN + string(t.Epoch) + ":" + string(t.Calendar) + ":" + number(t.Version)
 	if t.Begun > 0 {
 		s += ":" + number(t.Begun)
 	}
@@ -59,7 +59,7 @@ func ParseSyncToken(s string) (SyncToken, error) {
 	if s == "" {
 		return SyncToken{}, nil
 	}
-	rest, ours := strings.CutPrefix(s, tokenPrefix)
+	rest, ours := strings.CutPrefix(s, syncURN)
 	parts := strings.Split(rest, ":")
 	if !ours || len(parts) < 3 || len(parts) > 4 {
 		return SyncToken{}, errSyncToken("it was not made by this server")

@@ -53,7 +53,7 @@ func (o *Object) checkComponent(c *ical.Component, lim Limits) error {
 func checkRules(c *ical.Component) error {
 	for _, p := range c.All("RRULE") {
 		if _, err := p.Recur(); err != nil {
-			return &Fault{RuleValidData, err.Error()}
+			return &RuleError{RuleValidData, err.Error()}
 		}
 	}
 	for _, name := range []string{"RDATE", "EXDATE"} {
@@ -62,7 +62,7 @@ func checkRules(c *ical.Component) error {
 				continue
 			}
 			if _, err := p.Times(); err != nil {
-				return &Fault{RuleValidData, err.Error()}
+				return &RuleError{RuleValidData, err.Error()}
 			}
 		}
 	}
@@ -102,7 +102,7 @@ func (o *Object) checkOverrides() error {
 	for _, c := range o.Overrides {
 		id, err := c.Property("RECURRENCE-ID").Time()
 		if err != nil {
-			return &Fault{RuleValidData, err.Error()}
+			return &RuleError{RuleValidData, err.Error()}
 		}
 		if seen[id] {
 			return fault(RuleValidObject, "line %d: a second override of the instance %s", c.Line(), id)

@@ -40,6 +40,7 @@ func (k Clock) zone(t ical.Time) (*zone.Zone, error) {
 		return zone.UTC(), nil
 	case ical.FormZoned:
 		return k.Zones.Zone(t.TZID)
+	case ical.FormDate, ical.FormFloating:
 	}
 	return k.Floating, nil
 }

@@ -112,7 +112,7 @@ func TestRefused(t *testing.T) {
 		if err == nil {
 			err = o.Check(content.Limits{Attendees: 2, Instances: 3000}, zone.NewDB())
 		}
-		var f *content.Fault
+		var f *content.RuleError
 		if !errors.As(err, &f) || f.Rule != c.rule || !strings.Contains(f.Message, c.says) {
 			t.Errorf("%s: %v, want %s with %q", c.name, err, c.rule, c.says)
 		}
@@ -124,7 +124,7 @@ func TestLimitsAreNamedAsSuch(t *testing.T) {
 	lim := ical.DefaultLimits()
 	lim.Lines = 5
 	_, err := content.Read([]byte(event("DTSTART:20260302T100000Z")), lim)
-	var f *content.Fault
+	var f *content.RuleError
 	if !errors.As(err, &f) || f.Rule != content.RuleMaxSize {
 		t.Errorf("%v, want %s", err, content.RuleMaxSize)
 	}

@@ -19,24 +19,24 @@ const (
 	RuleMaxAttendees  = "max-attendees-per-instance"
 )
 
-// Fault says which rule an object breaks, in a sentence that a person can act on.
-type Fault struct {
+// RuleError says which rule an object breaks, in a sentence that a person can act on.
+type RuleError struct {
 	Rule    string
 	Message string
 }
 
 // Error returns the sentence.
-func (f *Fault) Error() string { return f.Message }
+func (f *RuleError) Error() string { return f.Message }
 
 func fault(rule, format string, args ...any) error {
-	return &Fault{rule, fmt.Sprintf(format, args...)}
+	return &RuleError{rule, fmt.Sprintf(format, args...)}
 }
 
 // syntaxFault turns what the parser says into a fault.
 func syntaxFault(err error) error {
 	var syntax *ical.SyntaxError
 	if errors.As(err, &syntax) && syntax.Kind == ical.KindLimit {
-		return &Fault{RuleMaxSize, err.Error()}
+		return &RuleError{RuleMaxSize, err.Error()}
 	}
-	return &Fault{RuleValidData, err.Error()}
+	return &RuleError{RuleValidData, err.Error()}
 }

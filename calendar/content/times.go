@@ -38,7 +38,7 @@ func timeOf(c *ical.Component, name string) (*ical.Time, error) {
 	}
 	t, err := p.Time()
 	if err != nil {
-		return nil, &Fault{RuleValidData, err.Error()}
+		return nil, &RuleError{RuleValidData, err.Error()}
 	}
 	if t.Civil.Year < minYear {
 		return nil, fault(RuleMinDate, "line %d: %s is before the year %d", p.Line(), name, minYear)
@@ -53,7 +53,7 @@ func checkDuration(c *ical.Component, p *ical.Property, end *ical.Time) error {
 	d, err := p.Duration()
 	switch {
 	case err != nil:
-		return &Fault{RuleValidData, err.Error()}
+		return &RuleError{RuleValidData, err.Error()}
 	case d.Negative:
 		return fault(RuleValidData, "line %d: a %s cannot last a negative DURATION", p.Line(), c.Name())
 	case end != nil:
