@@ -99,7 +99,7 @@ func (s *Store) CalendarAt(ctx context.Context, user calendar.UserID, address ca
 
 // Advance implements [calendar.Tx]. The update takes the row's lock, which lasts until the commit.
 func (t *Tx) Advance(ctx context.Context, id calendar.CalendarID) (calendar.Calendar, error) {
-	return rowOf(ctx, &t.statements, scanAdvanced, `UPDATE calendars SET version = version + 1, modified = $2
+	return rowOf(ctx, t, scanAdvanced, `UPDATE calendars SET version = version + 1, modified = $2
 		WHERE id = $1 AND trashed IS NULL RETURNING `+calendarColumns, id, t.store.now())
 }
 

@@ -12,8 +12,6 @@ import (
 type engine struct {
 	// name stands in the file names of migrations for this engine alone.
 	name string
-	// begin starts a transaction that writes.
-	begin string
 	// migrate, run first in the transaction of a migration, keeps other processes from migrating.
 	migrate string
 	// countMigrations yields 1 where the table of migrations is there, 0 where it is not.

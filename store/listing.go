@@ -197,7 +197,7 @@ func (l *listing) nextNames(ctx context.Context) ([]calendar.Object, bool, error
 // read runs a query of the listing until there are no more rows, or, then it is cut, bytes enough.
 func (l *listing) read(ctx context.Context, text string, args ...any) (objects []calendar.Object, cut bool, err error) {
 	room := pageBytes
-	err = l.reads.each(ctx, func(row scanner) (bool, error) {
+	err = each(ctx, l.reads, func(row scanner) (bool, error) {
 		o, err := scanObject(row)
 		if !l.withData {
 			o.Data = nil

@@ -59,8 +59,8 @@ func (s *Store) Migrate(ctx context.Context) error {
 // migrateOnce applies the first migration that the database lacks, or, when there is none, makes
 // sure that the row of meta is there.
 func (t *Tx) migrateOnce(ctx context.Context, wanted []migration) (more bool, err error) {
-	if t.engine.migrate != "" {
-		if _, err := t.exec(ctx, t.engine.migrate); err != nil {
+	if t.of().migrate != "" {
+		if err := t.script(ctx, t.of().migrate); err != nil {
 			return false, err
 		}
 	}
@@ -69,7 +69,7 @@ func (t *Tx) migrateOnce(ctx context.Context, wanted []migration) (more bool, er
 	if _, err := t.exec(ctx, table); err != nil {
 		return false, err
 	}
-	applied, err := t.applied(ctx)
+	applied, err := applied(ctx, t)
 	if err != nil {
 		return false, err
 	}
@@ -84,8 +84,8 @@ func (t *Tx) migrateOnce(ctx context.Context, wanted []migration) (more bool, er
 }
 
 func (t *Tx) apply(ctx context.Context, m migration) error {
-	if _, err := t.run(ctx, m.text); err != nil {
-		return fmt.Errorf("migration %s: %w", m.name, t.engine.translate(ctx, err))
+	if err := t.script(ctx, m.text); err != nil {
+		return fmt.Errorf("migration %s: %w", m.name, err)
 	}
 	_, err := t.exec(ctx, `INSERT INTO migrations (name, checksum, applied) VALUES ($1, $2, $3)`,
 		m.name, m.checksum, t.store.now())
@@ -108,7 +108,7 @@ func (s *Store) Schema(ctx context.Context) (Schema, error) {
 	if err != nil {
 		return Schema{}, err
 	}
-	applied, err := s.reads.applied(ctx)
+	applied, err := applied(ctx, s.reads)
 	if err != nil {
 		return Schema{}, err
 	}
@@ -119,12 +119,12 @@ func (s *Store) Schema(ctx context.Context) (Schema, error) {
 }
 
 // applied returns the migrations of the database, which may have no table of them yet.
-func (s *statements) applied(ctx context.Context) ([]migration, error) {
-	tables, err := rowOf(ctx, s, scanNumber, s.engine.countMigrations)
+func applied(ctx context.Context, q querier) ([]migration, error) {
+	tables, err := rowOf(ctx, q, scanNumber, q.of().countMigrations)
 	if err != nil || tables == 0 {
 		return nil, err
 	}
-	return rowsOf(ctx, s, func(row scanner) (migration, error) {
+	return rowsOf(ctx, q, func(row scanner) (migration, error) {
 		var m migration
 		err := row.Scan(&m.name, &m.checksum)
 		return m, err

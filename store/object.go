@@ -65,7 +65,7 @@ func (s *Store) ObjectByUID(ctx context.Context, cal calendar.CalendarID, uid ca
 // Occupants implements [calendar.Tx]. When one object is both, it is returned as both. The two
 // selects are one query, each with its own index. No object has the UID "", which asks for none.
 func (t *Tx) Occupants(ctx context.Context, cal calendar.CalendarID, name calendar.ObjectName, uid calendar.UID) (atName, withUID *calendar.Object, err error) {
-	found, err := rowsOf(ctx, &t.statements, scanObject, selectObject+`AND name = $2
+	found, err := rowsOf(ctx, t, scanObject, selectObject+`AND name = $2
 		UNION ALL `+selectObject+`AND uid = $3 AND NOT deleted AND name <> $2`, cal, name, uid)
 	for i := range found {
 		o := &found[i]
@@ -82,7 +82,7 @@ func (t *Tx) Occupants(ctx context.Context, cal calendar.CalendarID, name calend
 // PutObject implements [calendar.Tx].
 func (t *Tx) PutObject(ctx context.Context, o calendar.Object) error {
 	at := spanOf(o.Span)
-	_, err := t.exec(ctx, `INSERT INTO objects (`+objectColumns+`, reach)
+	return t.later(ctx, uidTaken, `INSERT INTO objects (`+objectColumns+`, reach)
 		VALUES ($1, $2, $3, FALSE, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)
 		ON CONFLICT (calendar_id, name) DO UPDATE SET version = excluded.version, deleted = FALSE,
 			etag = excluded.etag, size = excluded.size, created = excluded.created, modified = excluded.modified,
@@ -91,6 +91,10 @@ func (t *Tx) PutObject(ctx context.Context, o calendar.Object) error {
 			summary = excluded.summary, search = excluded.search, data = excluded.data, reach = excluded.reach`,
 		o.Calendar, o.Name, o.Version, o.ETag, o.Size, o.Created.Unix(), o.Modified.Unix(), o.UID, o.Kind,
 		at.start, at.end, o.Recurring, o.Transparent, o.Status, o.Summary, o.Search, bytesOf(o.Data), at.reach())
+}
+
+// uidTaken settles the writing of an object, where nothing else that is unique can be taken.
+func uidTaken(_ int64, err error) error {
 	return taken(err, calendar.RuleUIDConflict, "another object of this calendar has the UID")
 }
 
@@ -104,6 +108,6 @@ func bytesOf(data []byte) []byte {
 
 // BuryObject implements [calendar.Tx].
 func (t *Tx) BuryObject(ctx context.Context, cal calendar.CalendarID, name calendar.ObjectName, v calendar.Version) error {
-	return expectRow(t.exec(ctx, `UPDATE objects SET deleted = TRUE, version = $3
-		WHERE calendar_id = $1 AND name = $2 AND NOT deleted`, cal, name, v))
+	return t.later(ctx, expectRow, `UPDATE objects SET deleted = TRUE, version = $3
+		WHERE calendar_id = $1 AND name = $2 AND NOT deleted`, cal, name, v)
 }

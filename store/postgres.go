@@ -14,6 +14,8 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/stdlib"
+
+	"caldav-mcp-server/calendar"
 )
 
 const (
@@ -28,8 +30,7 @@ const (
 // postgresEngine describes Postgres.
 func postgresEngine() *engine {
 	return &engine{
-		name:  "postgres",
-		begin: "BEGIN",
+		name: "postgres",
 		// The lock is the whole database's, the tables are the schema's. A migration may take longer
 		// than a request may.
 		migrate: `SET LOCAL statement_timeout = 0;
@@ -81,7 +82,7 @@ func unreachable(err error) bool {
 	}
 	var connecting *pgconn.ConnectError
 	var network net.Error
-	return errors.As(err, &connecting) || errors.As(err, &network)
+	return errors.As(err, &connecting) || errors.As(err, &network) || pgconn.SafeToRetry(err)
 }
 
 // openPostgres opens a pool of connections and waits until the database answers.
@@ -97,14 +98,7 @@ func openPostgres(ctx context.Context, where string, o Options) (*Store, error) 
 	db.SetConnMaxIdleTime(idleTime)
 	// pgx keeps the statements of each connection prepared itself.
 	s.reads = &statements{engine: s.engine, on: db}
-	s.acquire = func(ctx context.Context) (*session, error) {
-		conn, err := db.Conn(ctx)
-		if err != nil {
-			return nil, err
-		}
-		release := func() { _ = conn.Close() }
-		return &session{statements: statements{engine: s.engine, on: conn}, release: release}, nil
-	}
+	s.begin = beginPipeline(db, s.engine, s.options.StatementTimeout)
 	s.close = db.Close
 	if err := s.await(ctx, net.JoinHostPort(config.Host, strconv.Itoa(int(config.Port)))); err != nil {
 		return nil, errors.Join(err, db.Close())
@@ -143,7 +137,10 @@ func (s *Store) await(ctx context.Context, address string) error {
 		if err == nil || s.engine.fault(err) != faultAway {
 			return err
 		}
-		away := fmt.Errorf("the database at %s is away: %w", address, errors.Unwrap(err))
+		away := &calendar.Error{
+			Reason: calendar.Unavailable, Cause: err,
+			Message: fmt.Sprintf("the database at %s is away: %v", address, errors.Unwrap(err)),
+		}
 		if s.options.Wait <= 0 {
 			return away
 		}

@@ -75,7 +75,7 @@ func (s *Store) buryTombstones(ctx context.Context, id calendar.CalendarID, kept
 
 func (t *Tx) dropTombstones(ctx context.Context, id calendar.CalendarID, kept int64) (int64, error) {
 	const some = `SELECT version FROM objects WHERE calendar_id = $1 AND deleted AND version < $2 ORDER BY version LIMIT $3`
-	latest, err := rowOf(ctx, &t.statements, scanNumber, `SELECT COALESCE(MAX(version), 0) FROM (`+some+`) AS s`, id, kept, pruneRows)
+	latest, err := rowOf(ctx, t, scanNumber, `SELECT COALESCE(MAX(version), 0) FROM (`+some+`) AS s`, id, kept, pruneRows)
 	if err != nil || latest == 0 {
 		return 0, err
 	}

@@ -29,7 +29,7 @@ func (s *Store) Rederive(ctx context.Context, derive func(calendar.Object) calen
 func (s *Store) pageOfAll(ctx context.Context, last calendar.Object) ([]calendar.Object, error) {
 	var objects []calendar.Object
 	room := pageBytes
-	err := s.reads.each(ctx, func(row scanner) (bool, error) {
+	err := each(ctx, s.reads, func(row scanner) (bool, error) {
 		o, err := scanObject(row)
 		objects = append(objects, o)
 		room -= len(o.Data)
@@ -64,12 +64,11 @@ func (s *Store) rederive(ctx context.Context, objects []calendar.Object, derive 
 
 func (t *Tx) updateDerived(ctx context.Context, o calendar.Object) error {
 	at := spanOf(o.Span)
-	_, err := t.exec(ctx, `UPDATE objects SET uid = $4, kind = $5, span_start = $6, span_end = $7, recurring = $8,
+	return uidTaken(t.exec(ctx, `UPDATE objects SET uid = $4, kind = $5, span_start = $6, span_end = $7, recurring = $8,
 			transparent = $9, status = $10, summary = $11, search = $12, reach = $13
 		WHERE calendar_id = $1 AND name = $2 AND version = $3`,
 		o.Calendar, o.Name, o.Version, o.UID, o.Kind, at.start, at.end, o.Recurring,
-		o.Transparent, o.Status, o.Summary, o.Search, at.reach())
-	return taken(err, calendar.RuleUIDConflict, "another object of this calendar has the UID")
+		o.Transparent, o.Status, o.Summary, o.Search, at.reach()))
 }
 
 func sameDerived(a, b calendar.Derived) bool {

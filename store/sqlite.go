@@ -21,12 +21,10 @@ const (
 	busyTimeout = 10 * time.Second
 )
 
-// sqliteEngine describes SQLite. A transaction takes the write lock when it begins: one that read
-// first and then had to wait for the lock could only fail.
+// sqliteEngine describes SQLite.
 func sqliteEngine() *engine {
 	return &engine{
 		name:            "sqlite",
-		begin:           "BEGIN IMMEDIATE",
 		countMigrations: `SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = 'migrations'`,
 		fault:           sqliteFault,
 	}
@@ -79,14 +77,21 @@ func openSQLite(ctx context.Context, where string, o Options) (*Store, error) {
 	readers.SetMaxOpenConns(s.options.MaxConns)
 	readers.SetMaxIdleConns(s.options.MaxConns)
 	s.reads = &statements{engine: s.engine, on: readers, kept: map[string]*sql.Stmt{}}
-	s.acquire = take(free)
+	s.begin = beginFile(free)
 	s.close = func() error { return errors.Join(readers.Close(), closeWriter()) }
 	return s, nil
 }
 
+// fileWriter is the one connection that writes to a file. Whoever has taken it has the file's write
+// lock, as far as this process goes.
+type fileWriter struct {
+	statements
+	conn *sql.Conn
+}
+
 // openWriter opens the connection that writes and puts it into a place where one at a time may
 // take it.
-func (s *Store) openWriter(ctx context.Context, path string) (chan *session, func() error, error) {
+func (s *Store) openWriter(ctx context.Context, path string) (chan *fileWriter, func() error, error) {
 	db, err := sql.Open("sqlite", dataSource(path,
 		"journal_mode(wal)",
 		// An acknowledged write survives power loss.
@@ -106,23 +111,45 @@ func (s *Store) openWriter(ctx context.Context, path string) (chan *session, fun
 	if err != nil {
 		return nil, nil, errors.Join(s.engine.translate(ctx, fmt.Errorf("%s: %w", path, err)), db.Close())
 	}
-	free := make(chan *session, 1)
-	writer := &session{statements: statements{engine: s.engine, on: conn, kept: map[string]*sql.Stmt{}}}
-	writer.release = func() { free <- writer }
-	writer.release()
+	free := make(chan *fileWriter, 1)
+	free <- &fileWriter{statements{engine: s.engine, on: conn, kept: map[string]*sql.Stmt{}}, conn}
 	return free, func() error { return errors.Join(conn.Close(), db.Close()) }, nil
 }
 
-// take makes what waits for the connection that writes.
-func take(free <-chan *session) func(context.Context) (*session, error) {
-	return func(ctx context.Context) (*session, error) {
+// beginFile makes what runs work in a transaction. It takes the write lock when it begins: one that
+// read first and then had to wait for the lock could only fail.
+func beginFile(free chan *fileWriter) func(context.Context, func(session) error) error {
+	return func(ctx context.Context, work func(session) error) error {
 		select {
-		case s := <-free:
-			return s, nil
+		case w := <-free:
+			defer func() { free <- w }()
+			if _, err := w.exec(ctx, "BEGIN IMMEDIATE"); err != nil {
+				return err
+			}
+			return work(w)
 		case <-ctx.Done():
-			return nil, ctx.Err()
+			return ctx.Err()
 		}
 	}
+}
+
+func (w *fileWriter) later(ctx context.Context, settle settler, text string, args ...any) error {
+	return settle(w.exec(ctx, text, args...))
+}
+
+func (w *fileWriter) script(ctx context.Context, text string) error {
+	_, err := w.conn.ExecContext(ctx, text)
+	return w.engine.translate(ctx, err)
+}
+
+func (w *fileWriter) commit(ctx context.Context) error {
+	_, err := w.exec(ctx, "COMMIT")
+	return w.engine.uncertain(err)
+}
+
+// rollback gives up what the transaction did. Where it fails SQLite has rolled back by itself.
+func (w *fileWriter) rollback(ctx context.Context) {
+	_, _ = w.exec(context.WithoutCancel(ctx), "ROLLBACK")
 }
 
 // requireWAL refuses a file system, such as a network's, on which the write-ahead log cannot work.

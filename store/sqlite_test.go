@@ -112,7 +112,7 @@ func TestDurability(t *testing.T) {
 	s := openFile(t, filepath.Join(t.TempDir(), "calendar.db"))
 	for pragma, want := range map[string]string{"journal_mode": "wal", "synchronous": "2", "foreign_keys": "1", "busy_timeout": "10000"} {
 		err := s.transact(t.Context(), func(tx *Tx) error {
-			got, err := rowOf(t.Context(), &tx.statements, scanText, "PRAGMA "+pragma)
+			got, err := rowOf(t.Context(), tx, scanText, "PRAGMA "+pragma)
 			if got != want {
 				t.Errorf("%s is %s, want %s", pragma, got, want)
 			}
@@ -133,13 +133,11 @@ func TestFullDisk(t *testing.T) {
 	s := openFile(t, filepath.Join(t.TempDir(), "calendar.db"))
 	ctx := t.Context()
 	limit := func(pragma string) {
-		// Outside a transaction, on the connection that writes.
-		session, err := s.acquire(ctx)
+		err := s.transact(ctx, func(tx *Tx) error {
+			_, err := rowOf(ctx, tx, scanNumber, pragma)
+			return err
+		})
 		if err != nil {
-			t.Fatal(err)
-		}
-		defer session.release()
-		if _, err := rowOf(ctx, &session.statements, scanNumber, pragma); err != nil {
 			t.Fatal(err)
 		}
 	}

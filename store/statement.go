@@ -6,7 +6,25 @@ import (
 	"sync"
 )
 
-// connection is what runs statements: a pool of connections, or one.
+// querier runs queries: a pool of connections, or a transaction.
+type querier interface {
+	query(ctx context.Context, text string, args ...any) (rows, error)
+	// of tells which engine's errors are to be translated.
+	of() *engine
+}
+
+// rows are the result of a query.
+type rows interface {
+	scanner
+	Next() bool
+	Err() error
+	Close() error
+}
+
+// scanner is one row of a result.
+type scanner interface{ Scan(dest ...any) error }
+
+// connection is what database/sql runs statements on: a pool of connections, or one.
 type connection interface {
 	PrepareContext(ctx context.Context, query string) (*sql.Stmt, error)
 	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
@@ -23,7 +41,9 @@ type statements struct {
 	kept map[string]*sql.Stmt
 }
 
-func (s *statements) query(ctx context.Context, text string, args ...any) (*sql.Rows, error) {
+func (s *statements) of() *engine { return s.engine }
+
+func (s *statements) query(ctx context.Context, text string, args ...any) (rows, error) {
 	if s.kept == nil {
 		return s.on.QueryContext(ctx, text, args...)
 	}
@@ -36,22 +56,15 @@ func (s *statements) query(ctx context.Context, text string, args ...any) (*sql.
 
 // exec runs a statement and returns how many rows it changed.
 func (s *statements) exec(ctx context.Context, text string, args ...any) (int64, error) {
-	result, err := s.run(ctx, text, args...)
+	stmt, err := s.prepared(ctx, text)
+	if err != nil {
+		return 0, s.engine.translate(ctx, err)
+	}
+	result, err := stmt.ExecContext(ctx, args...)
 	if err != nil {
 		return 0, s.engine.translate(ctx, err)
 	}
 	return result.RowsAffected()
-}
-
-func (s *statements) run(ctx context.Context, text string, args ...any) (sql.Result, error) {
-	if s.kept == nil {
-		return s.on.ExecContext(ctx, text, args...)
-	}
-	stmt, err := s.prepared(ctx, text)
-	if err != nil {
-		return nil, err
-	}
-	return stmt.ExecContext(ctx, args...)
 }
 
 // prepared returns the kept statement of a text, making it when it is new. Two callers may both
@@ -76,13 +89,10 @@ func (s *statements) prepared(ctx context.Context, text string) (*sql.Stmt, erro
 	return stmt, nil
 }
 
-// scanner is one row of a result.
-type scanner interface{ Scan(dest ...any) error }
-
 // rowsOf runs a query and scans all its rows.
-func rowsOf[T any](ctx context.Context, s *statements, scan func(scanner) (T, error), text string, args ...any) ([]T, error) {
+func rowsOf[T any](ctx context.Context, q querier, scan func(scanner) (T, error), text string, args ...any) ([]T, error) {
 	var all []T
-	err := s.each(ctx, func(row scanner) (bool, error) {
+	err := each(ctx, q, func(row scanner) (bool, error) {
 		one, err := scan(row)
 		all = append(all, one)
 		return true, err
@@ -91,39 +101,39 @@ func rowsOf[T any](ctx context.Context, s *statements, scan func(scanner) (T, er
 }
 
 // rowOf runs a query and scans its first row; NotFound when there is none.
-func rowOf[T any](ctx context.Context, s *statements, scan func(scanner) (T, error), text string, args ...any) (T, error) {
+func rowOf[T any](ctx context.Context, q querier, scan func(scanner) (T, error), text string, args ...any) (T, error) {
 	var one T
 	found := false
-	err := s.each(ctx, func(row scanner) (bool, error) {
+	err := each(ctx, q, func(row scanner) (bool, error) {
 		var err error
 		one, err = scan(row)
 		found = true
 		return false, err
 	}, text, args...)
 	if err == nil && !found {
-		err = s.engine.translate(ctx, sql.ErrNoRows)
+		err = q.of().translate(ctx, sql.ErrNoRows)
 	}
 	return one, err
 }
 
 // each hands the rows of a query to take until it wants no more.
-func (s *statements) each(ctx context.Context, take func(scanner) (more bool, err error), text string, args ...any) (err error) {
-	rows, err := s.query(ctx, text, args...)
+func each(ctx context.Context, q querier, take func(scanner) (more bool, err error), text string, args ...any) (err error) {
+	result, err := q.query(ctx, text, args...)
 	if err != nil {
-		return s.engine.translate(ctx, err)
+		return q.of().translate(ctx, err)
 	}
 	defer func() {
-		if closing := rows.Close(); err == nil {
+		if closing := result.Close(); err == nil {
 			err = closing
 		}
-		err = s.engine.translate(ctx, err)
+		err = q.of().translate(ctx, err)
 	}()
-	for rows.Next() {
-		if more, err := take(rows); err != nil || !more {
+	for result.Next() {
+		if more, err := take(result); err != nil || !more {
 			return err
 		}
 	}
-	return rows.Err()
+	return result.Err()
 }
 
 func scanNumber(row scanner) (int64, error) {

@@ -55,9 +55,10 @@ type Store struct {
 	engine  *engine
 	options Options
 	reads   *statements
-	// acquire waits for a connection that may write.
-	acquire func(context.Context) (*session, error)
-	close   func() error
+	// begin waits for a connection that may write and runs work in a transaction on it, which work
+	// ends.
+	begin func(ctx context.Context, work func(session) error) error
+	close func() error
 	// files are the migrations that this program knows.
 	files fs.FS
 }

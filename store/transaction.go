@@ -18,15 +18,25 @@ const (
 	rollbackTimeout = 5 * time.Second
 )
 
-// session is one connection that may write, for the time of a transaction.
-type session struct {
-	statements
-	release func()
+// session is a transaction as the engines have it.
+type session interface {
+	querier
+	exec(ctx context.Context, text string, args ...any) (changed int64, err error)
+	// later runs a statement at once, or together with what comes next, at the latest the commit:
+	// that spares a round trip. settle judges what came of it.
+	later(ctx context.Context, settle settler, text string, args ...any) error
+	// script runs several statements without arguments.
+	script(ctx context.Context, text string) error
+	commit(ctx context.Context) error
+	rollback(ctx context.Context)
 }
+
+// settler judges what came of a statement: how many rows it changed, or its error.
+type settler func(changed int64, err error) error
 
 // Tx is a transaction; it implements [calendar.Tx].
 type Tx struct {
-	*session
+	session
 	store *Store
 }
 
@@ -41,7 +51,7 @@ func (s *Store) transact(ctx context.Context, fn func(*Tx) error) error {
 	for attempt := 1; ; attempt++ {
 		err := s.attempt(ctx, fn)
 		if err == nil || attempt == maxAttempts || !s.again(err) {
-			return err
+			return s.engine.translate(ctx, err)
 		}
 		s.options.Logger.DebugContext(ctx, "transaction begins anew", "attempt", attempt, "err", err)
 		select {
@@ -70,46 +80,32 @@ func (s *Store) again(err error) bool {
 }
 
 // attempt runs fn in one transaction.
-func (s *Store) attempt(ctx context.Context, fn func(*Tx) error) (err error) {
-	session, err := s.acquire(ctx)
-	if err != nil {
-		return s.engine.translate(ctx, err)
-	}
-	defer session.release()
-	if _, err := session.exec(ctx, s.engine.begin); err != nil {
-		return err
-	}
-	done := false
-	defer func() {
-		if !done {
-			session.rollback(ctx)
+func (s *Store) attempt(ctx context.Context, fn func(*Tx) error) error {
+	return s.begin(ctx, func(session session) error {
+		done := false
+		defer func() {
+			if !done {
+				session.rollback(ctx)
+			}
+		}()
+		if err := fn(&Tx{session: session, store: s}); err != nil {
+			return err
 		}
-	}()
-	if err := fn(&Tx{session: session, store: s}); err != nil {
-		return err
-	}
-	if err := session.commit(ctx); err != nil {
-		return err
-	}
-	done = true
-	return nil
+		// A caller who goes away at this moment does not interrupt the commit.
+		if err := session.commit(context.WithoutCancel(ctx)); err != nil {
+			return err
+		}
+		done = true
+		return nil
+	})
 }
 
-// commit ends the transaction. A caller who goes away at this moment does not interrupt it.
-func (s *session) commit(ctx context.Context) error {
-	_, err := s.exec(context.WithoutCancel(ctx), "COMMIT")
-	if err != nil && s.engine.fault(err) == faultAway {
+// uncertain marks the error of a commit that may have taken place all the same.
+func (e *engine) uncertain(err error) error {
+	if err != nil && e.fault(err) == faultAway {
 		return uncertainError{fmt.Errorf("whether the change was kept is not known: %w", err)}
 	}
 	return err
-}
-
-// rollback gives up what a transaction did. It cannot fail in a way that matters: a connection on
-// which it does is in no state to keep anything.
-func (s *session) rollback(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), rollbackTimeout)
-	defer cancel()
-	_, _ = s.exec(ctx, "ROLLBACK")
 }
 
 // write runs one statement in a transaction of its own.

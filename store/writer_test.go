@@ -61,7 +61,7 @@ func version(t testing.TB, s *store.Store) calendar.Version {
 func changed(t testing.TB, s *store.Store, since calendar.Version) map[string]calendar.Version {
 	t.Helper()
 	all := map[string]calendar.Version{}
-	for o, err := range s.Changes(t.Context(), theCalendar, since, version(t, s)) {
+	for o, err := range s.Changes(t.Context(), theCalendar, calendar.Stretch{After: since, Until: version(t, s), Unbroken: since}) {
 		if err != nil {
 			t.Fatal(err)
 		}
