@@ -81,10 +81,8 @@ func (m *matcher) component(f *CompFilter, at place) (bool, error) {
 		if !strings.EqualFold(c.Name(), string(f.Name)) {
 			continue
 		}
-		if defined = true; f.IsNotDefined {
-			return false, nil
-		}
-		if m.properties(f.Props, c) {
+		defined = true
+		if !f.IsNotDefined && m.properties(f.Props, c) {
 			left = append(left, c)
 		}
 	}

@@ -2,6 +2,7 @@ package filter_test
 
 import (
 	"testing"
+	"time"
 
 	"caldav-mcp-server/calendar/filter"
 )
@@ -163,6 +164,9 @@ func TestOtherRows(t *testing.T) {
 			{"20260310T083000Z/20260310T084000Z", true},
 			{"20260310T110000Z/20260310T120000Z", false},
 		}},
+		{"FREEBUSY of a day", "", []string{"FREEBUSY:20260310T080000Z/P1D"}, []at{
+			{"20260311T075959Z/", true}, {"20260311T080000Z/", false},
+		}},
 		{"neither", "", []string{"COMMENT:none"}, []at{{"/", false}}},
 	})
 	rows(t, "VAVAILABILITY", []row{
@@ -202,5 +206,18 @@ func rows(t *testing.T, kind filter.ComponentName, list []row) {
 				t.Errorf("VCALENDAR of %s %s, %s: %v, want %v", kind, r.name, w.window, got, w.want)
 			}
 		}
+	}
+}
+
+// TestEndWithinASecond: what begins in the second in which a window ends is in it.
+func TestEndWithinASecond(t *testing.T) {
+	t.Parallel()
+	o := component(t, "VEVENT", "DTSTART:20260310T100000Z")
+	ask := func(end time.Time) filter.Filter {
+		return under(filter.CompFilter{Name: "VEVENT", TimeRange: &filter.TimeRange{End: end}})
+	}
+	ten := moment(t, "20260310T100000Z")
+	if match(t, ask(ten), o) || !match(t, ask(ten.Add(time.Millisecond)), o) {
+		t.Error("the window ends at another time than it says")
 	}
 }

@@ -3,6 +3,8 @@ package filter_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"strings"
 	"testing"
 
 	"caldav-mcp-server/calendar/filter"
@@ -168,7 +170,36 @@ func TestSameComponent(t *testing.T) {
 			t.Errorf("%s in %s: %v, want %v", c.summary, c.window, got, c.want)
 		}
 	}
-	// Two filters for VEVENT are two questions, which two components may answer.
+	// An override for the future too has instances after its own.
+	o = object(t, weekly+`
+		BEGIN:VEVENT
+		RECURRENCE-ID;RANGE=THISANDFUTURE;TZID=Europe/Berlin:20260309T090000
+		DTSTART;TZID=Europe/Berlin:20260309T160000
+		DURATION:PT1H
+		SUMMARY:Party
+		END:VEVENT`)
+	for window, want := range map[string]bool{"20260302T000000Z/20260303T000000Z": false, "20260316T000000Z/20260317T000000Z": true} {
+		f := under(filter.CompFilter{
+			Name: "VEVENT", TimeRange: during(t, window),
+			Props: []filter.PropFilter{{Name: "SUMMARY", Text: &filter.TextMatch{Text: "party"}}},
+		})
+		if got := match(t, f, o); got != want {
+			t.Errorf("party from now on in %s: %v, want %v", window, got, want)
+		}
+	}
+}
+
+// TestSeveralQuestions: two filters for VEVENT are two questions, which two components
+// may answer.
+func TestSeveralQuestions(t *testing.T) {
+	t.Parallel()
+	o := object(t, weekly+`
+		BEGIN:VEVENT
+		RECURRENCE-ID;TZID=Europe/Berlin:20260309T090000
+		DTSTART;TZID=Europe/Berlin:20260309T090000
+		DTEND;TZID=Europe/Berlin:20260309T100000
+		SUMMARY:Party
+		END:VEVENT`)
 	two := under(
 		filter.CompFilter{Name: "VEVENT", TimeRange: during(t, "20260316T000000Z/20260317T000000Z")},
 		filter.CompFilter{Name: "VEVENT", Props: []filter.PropFilter{{Name: "SUMMARY", Text: &filter.TextMatch{Text: "party"}}}},
@@ -178,8 +209,7 @@ func TestSameComponent(t *testing.T) {
 	}
 }
 
-// TestBudget: a series that is too expensive is an error, and more questions about it cost
-// no more than a few.
+// TestBudget: a series that is too expensive is an error, and so is a request that ends.
 func TestBudget(t *testing.T) {
 	t.Parallel()
 	o := object(t, `
@@ -191,17 +221,46 @@ func TestBudget(t *testing.T) {
 		TRIGGER:-PT1M
 		END:VALARM
 		END:VEVENT`)
-	questions := make([]filter.CompFilter, 200)
-	for i := range questions {
-		questions[i] = filter.CompFilter{Name: "VEVENT", TimeRange: during(t, "20260101T000000Z/")}
-	}
+	ask := takesPlace(t, "VEVENT", "20260101T000000Z/")
 	in := filter.Context{Zones: zones, Budget: recur.Budget{Steps: 2000, Instances: 100}}
-	if _, err := under(questions...).Match(t.Context(), o, in); !errors.Is(err, recur.ErrBudget) {
+	if _, err := ask.Match(t.Context(), o, in); !errors.Is(err, recur.ErrBudget) {
 		t.Errorf("%v, want it to be too expensive", err)
 	}
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := under(questions...).Match(gone, o, filter.Context{Zones: zones}); !errors.Is(err, context.Canceled) {
+	if _, err := ask.Match(gone, o, filter.Context{Zones: zones}); !errors.Is(err, context.Canceled) {
 		t.Errorf("%v, want the request's end", err)
+	}
+}
+
+// meter is a context that counts how often an expansion looks at it, which is every so
+// many steps.
+type meter struct {
+	context.Context
+	looks *int
+}
+
+func (m meter) Err() error {
+	*m.looks++
+	return m.Context.Err()
+}
+
+// TestSharedBudget: what one object may cost does not grow with the number of its series.
+func TestSharedBudget(t *testing.T) {
+	t.Parallel()
+	const hopeless = "DTSTART:20200101T000000Z\nRRULE:FREQ=SECONDLY\nEXRULE:FREQ=SECONDLY\nEND:AVAILABLE\n"
+	var b strings.Builder
+	for i := range 300 {
+		fmt.Fprintf(&b, "BEGIN:AVAILABLE\nUID:%d\n%s", i, hopeless)
+	}
+	o := object(t, "BEGIN:VAVAILABILITY\n"+b.String()+"END:VAVAILABILITY")
+	f := under(filter.CompFilter{Name: "VAVAILABILITY", Components: []filter.CompFilter{
+		{Name: "AVAILABLE", TimeRange: during(t, "20260101T000000Z/")},
+	}})
+	looks := 0
+	in := filter.Context{Zones: zones, Budget: recur.Budget{Steps: 100_000, Instances: 100}}
+	_, err := f.Match(meter{t.Context(), &looks}, o, in)
+	if !errors.Is(err, recur.ErrBudget) || looks > 2000 {
+		t.Errorf("%v after %d looks", err, looks)
 	}
 }

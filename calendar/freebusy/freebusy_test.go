@@ -87,6 +87,7 @@ func TestEvents(t *testing.T) {
 		{"tentative", []string{"STATUS:TENTATIVE"}, "10:00-11:00 TENTATIVE"},
 		{"accepted", []string{me + "ACCEPTED:mailto:Me@Example.com"}, "10:00-11:00 BUSY"},
 		{"declined", []string{me + "DECLINED:mailto:me@example.com"}, ""},
+		{"declined in another spelling", []string{me + "declined:MAILTO:ME@example.com"}, ""},
 		{"declined what is tentative", []string{"STATUS:TENTATIVE", me + "DECLINED:mailto:me@example.com"}, ""},
 		{"accepted what is tentative", []string{"STATUS:TENTATIVE", me + "ACCEPTED:mailto:me@example.com"}, "10:00-11:00 TENTATIVE"},
 		{"delegated", []string{me + "DELEGATED:mailto:me@example.com"}, ""},
@@ -244,6 +245,10 @@ func TestAvailability(t *testing.T) {
 		{"an appointment within and one without", []*content.Object{
 			object(t, office), event(t, "DTSTART:20260310T073000Z", "DTEND:20260310T083000Z"),
 		}, "00:00-07:30 UNAVAILABLE, 07:30-08:30 BUSY, 11:00-12:00 UNAVAILABLE, 16:00-00:00 UNAVAILABLE"},
+		{"free time within", []*content.Object{
+			object(t, office), event(t, "DTSTART:20260310T170000Z", "DTEND:20260310T180000Z", "TRANSP:TRANSPARENT"),
+			component(t, "VFREEBUSY", "FREEBUSY;FBTYPE=FREE:20260310T180000Z/PT1H"),
+		}, "00:00-08:00 UNAVAILABLE, 11:00-12:00 UNAVAILABLE, 16:00-00:00 UNAVAILABLE"},
 		{"never there", []*content.Object{object(t, "BEGIN:VAVAILABILITY\nBUSYTYPE:BUSY\nEND:VAVAILABILITY")}, "00:00-00:00 BUSY"},
 		{"a higher priority is over a lower", []*content.Object{
 			layer("5", "BUSY", "08", "20", "12", "13"), layer("1", "BUSY-TENTATIVE", "10", "16", "14", "15"),
@@ -252,7 +257,7 @@ func TestAvailability(t *testing.T) {
 			"09:00-10:00 BUSY, 10:00-12:00 TENTATIVE, 12:00-13:00 BUSY"},
 		{"at one priority both are kept", []*content.Object{layer("1", "BUSY", "08", "12", "09", "11"), layer("1", "BUSY-TENTATIVE", "10", "14")},
 			"08:00-09:00 BUSY, 10:00-11:00 TENTATIVE, 11:00-12:00 BUSY, 12:00-14:00 TENTATIVE"},
-		{"times there that overlap and reach out", []*content.Object{layer("1", "BUSY", "08", "12", "07", "09", "08", "10", "11", "13")}, "10:00-11:00 BUSY"},
+		{"times there that overlap and reach out", []*content.Object{layer("1", "BUSY", "08", "12", "11", "13", "07", "10", "08", "09")}, "10:00-11:00 BUSY"},
 	} {
 		if got := busy(t, freebusy.Context{}, c.objects...); got != c.want {
 			t.Errorf("%s:\n%q, want\n%q", c.name, got, c.want)
