@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"slices"
 	"time"
 )
 
@@ -33,22 +34,39 @@ func (s *Service) Put(ctx context.Context, c Caller, cal Calendar, d Draft) (Sav
 // checks access and precondition, numbers the change, and writes object and journal in
 // one transaction.
 func (s *Service) save(ctx context.Context, c Caller, cal Calendar, d Draft) (Saved, error) {
-	if err := c.May(WriteObjects, cal); err != nil {
-		return Saved{}, err
-	}
-	derived, err := s.validate(cal, d)
+	saved, err := s.saveAll(ctx, c, cal, []Draft{d})
 	if err != nil {
 		return Saved{}, err
 	}
-	next := Object{
-		Calendar: cal.ID, Name: d.Name, ETag: ETagOf(d.Data), Size: int64(len(d.Data)), Data: d.Data, Derived: derived,
+	return saved[0], nil
+}
+
+// saveAll is save for objects that belong together: all of them are stored, or none.
+func (s *Service) saveAll(ctx context.Context, c Caller, cal Calendar, drafts []Draft) ([]Saved, error) {
+	if err := c.May(WriteObjects, cal); err != nil {
+		return nil, err
 	}
-	var saved Saved
-	err = s.store.Update(ctx, func(tx Tx) error {
-		saved = Saved{Object: next}
-		return s.write(ctx, c, tx, &saved, d.When)
+	next := make([]Saved, len(drafts))
+	for i, d := range drafts {
+		derived, err := s.validate(cal, d)
+		if err != nil {
+			return nil, err
+		}
+		next[i].Object = Object{
+			Calendar: cal.ID, Name: d.Name, ETag: ETagOf(d.Data), Size: int64(len(d.Data)), Data: d.Data, Derived: derived,
+		}
+	}
+	var saved []Saved
+	err := s.store.Update(ctx, func(tx Tx) error {
+		saved = slices.Clone(next)
+		for i := range saved {
+			if err := s.write(ctx, c, tx, &saved[i], drafts[i].When); err != nil {
+				return err
+			}
+		}
+		return nil
 	})
-	if errors.Is(err, errSame) {
+	if errors.Is(err, errSame) && len(drafts) == 1 {
 		err = nil
 	}
 	return saved, err

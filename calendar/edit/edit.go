@@ -81,7 +81,7 @@ func (e *session) budget() recur.Budget {
 }
 
 // Change does what c asks. It works on the object's own tree, which is of no use after an
-// error. A refusal is a [*Fault].
+// error. A refusal is a [*Error].
 func (e Editor) Change(ctx context.Context, o *content.Object, c Change) (Result, error) {
 	s := e.session(ctx, o)
 	c.Fields = c.Fields.complete(o.Kind, e.Now)

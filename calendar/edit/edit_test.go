@@ -90,7 +90,7 @@ func valid(t *testing.T, doc *ical.Document) *content.Object {
 // refused checks the code of a refusal and what it says.
 func refused(t *testing.T, err error, code edit.Code, says string) {
 	t.Helper()
-	var f *edit.Fault
+	var f *edit.Error
 	if !errors.As(err, &f) || f.Code != code || !strings.Contains(f.Error(), says) {
 		t.Errorf("%v, want %s with %q", err, code, says)
 	}

@@ -30,8 +30,8 @@ const (
 	TooExpensive Code = "too-expensive"
 )
 
-// Fault says why an edit was refused, in a sentence that a person can act on.
-type Fault struct {
+// Error says why an edit was refused, in a sentence that a person can act on.
+type Error struct {
 	Code    Code
 	Message string
 	// Hint says what to do instead, where that is not plain from the message.
@@ -39,18 +39,18 @@ type Fault struct {
 }
 
 // Error returns the message, and the hint behind it.
-func (f *Fault) Error() string {
+func (f *Error) Error() string {
 	if f.Hint == "" {
 		return f.Message
 	}
 	return f.Message + "; " + f.Hint
 }
 
-func fault(code Code, format string, args ...any) *Fault {
-	return &Fault{Code: code, Message: fmt.Sprintf(format, args...)}
+func fault(code Code, format string, args ...any) *Error {
+	return &Error{Code: code, Message: fmt.Sprintf(format, args...)}
 }
 
-func (f *Fault) hint(text string) *Fault {
+func (f *Error) hint(text string) *Error {
 	f.Hint = text
 	return f
 }

@@ -22,7 +22,7 @@ type Draft struct {
 	Fields Fields
 }
 
-// New makes an object. What it cannot be made of is a [*Fault].
+// New makes an object. What it cannot be made of is a [*Error].
 func (e Editor) New(ctx context.Context, d Draft) (*ical.Document, error) {
 	root := ical.NewComponent("VCALENDAR")
 	root.Add(ical.NewText("VERSION", "2.0"))

@@ -344,7 +344,7 @@ func (tr trial) moves() (bound int) {
 	}), left)
 	for _, scope := range []edit.Scope{edit.All, edit.Following} {
 		left, right, err := tr.run(edit.Change{Target: tr.target(scope), Times: tr.times()})
-		var f *edit.Fault
+		var f *edit.Error
 		if errors.As(err, &f) && f.Code == edit.RuleBound {
 			bound++
 			continue

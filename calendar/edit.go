@@ -1,0 +1,133 @@
+package calendar
+
+import (
+	"context"
+	"errors"
+
+	"caldav-mcp-server/calendar/content"
+	"caldav-mcp-server/calendar/edit"
+	"caldav-mcp-server/ical"
+)
+
+// Edited is what came of an edit.
+type Edited struct {
+	// Saved is the object as it is now; its Object is a tombstone when nothing is left of it.
+	Saved Saved
+	// Split is the object that begins where a series was split; nil when none was.
+	Split *Saved
+}
+
+// EditObject changes an event or a task: all of it, or the instances of a series that the
+// change names. A split series is written as one unit. Without a precondition the change is
+// made to whatever the object is by then.
+func (s *Service) EditObject(ctx context.Context, c Caller, cal Calendar, uid UID, change edit.Change, when Precondition) (Edited, error) {
+	if err := c.May(WriteObjects, cal); err != nil {
+		return Edited{}, err
+	}
+	return s.edited(ctx, c, cal, uid, when, func(o *content.Object) (edit.Result, error) {
+		return s.editor(cal).Change(ctx, o, change)
+	})
+}
+
+// CancelObject removes an event or a task, or the instances of a series that the target names.
+// To the caller's credential all of these are deletions.
+func (s *Service) CancelObject(ctx context.Context, c Caller, cal Calendar, uid UID, target edit.Target, when Precondition) (Edited, error) {
+	for _, action := range [...]Action{WriteObjects, DeleteObjects} {
+		if err := c.May(action, cal); err != nil {
+			return Edited{}, err
+		}
+	}
+	return s.edited(ctx, c, cal, uid, when, func(o *content.Object) (edit.Result, error) {
+		return s.editor(cal).Cancel(ctx, o, target)
+	})
+}
+
+// ObjectByUID returns one object of a calendar by its UID, with its data.
+func (s *Service) ObjectByUID(ctx context.Context, c Caller, cal Calendar, uid UID) (Object, error) {
+	if err := c.May(ReadObjects, cal); err != nil {
+		return Object{}, err
+	}
+	o, err := s.store.ObjectByUID(ctx, cal.ID, uid)
+	if err != nil && ReasonOf(err) == NotFound {
+		return Object{}, Errorf(NotFound, "", "no object with the UID %q in this calendar", string(uid))
+	}
+	return o, err
+}
+
+// editAttempts bounds how often an edit begins anew since somebody else was faster.
+const editAttempts = 4
+
+// edited reads, edits and stores. The edit, which may take a while, holds no lock: what was
+// changed in between is read again.
+func (s *Service) edited(ctx context.Context, c Caller, cal Calendar, uid UID, when Precondition, do func(*content.Object) (edit.Result, error)) (Edited, error) {
+	var failed error
+	for range editAttempts {
+		now, err := s.ObjectByUID(ctx, c, cal, uid)
+		if err != nil {
+			return Edited{}, err
+		}
+		if err := when.Check(now.ETag); err != nil {
+			return Edited{}, err
+		}
+		edited, err := s.attempt(ctx, c, cal, now, do)
+		if err == nil || ReasonOf(err) != Stale {
+			return edited, err
+		}
+		failed = err
+	}
+	return Edited{}, failed
+}
+
+// attempt edits an object and stores it, if it is still the same.
+func (s *Service) attempt(ctx context.Context, c Caller, cal Calendar, now Object, do func(*content.Object) (edit.Result, error)) (Edited, error) {
+	o, err := content.Read(now.Data, ical.Limits{})
+	if err != nil {
+		return Edited{}, Errorf(Unsupported, "", "the object cannot be edited: %v", err)
+	}
+	result, err := do(o)
+	if err != nil {
+		return Edited{}, editError(err)
+	}
+	unchanged := Precondition{Match: []ETag{now.ETag}}
+	if result.Document == nil {
+		now.Deleted = true
+		return Edited{Saved: Saved{Object: now}}, s.Delete(ctx, c, cal, now.Name, unchanged)
+	}
+	drafts := []Draft{{Name: now.Name, Data: result.Document.Bytes(), When: unchanged}}
+	if result.Split != nil {
+		drafts = append(drafts, Draft{Name: nameFor(result.SplitUID), Data: result.Split.Bytes(), When: Precondition{NoneMatchAny: true}})
+	}
+	saved, err := s.saveAll(ctx, c, cal, drafts)
+	if err != nil {
+		return Edited{}, err
+	}
+	edited := Edited{Saved: saved[0]}
+	if len(saved) > 1 {
+		edited.Split = &saved[1]
+	}
+	return edited, nil
+}
+
+// editor is one for a calendar, whose zone its floating times take.
+func (s *Service) editor(cal Calendar) edit.Editor {
+	return edit.Editor{Zones: s.zones, Floating: s.floating(cal, nil), Now: s.now(), NewUID: s.newUID}
+}
+
+// editReasons renders the refusals of edits.
+var editReasons = map[edit.Code]Reason{
+	edit.NoInstance: NotFound, edit.NotSeries: Invalid, edit.NoScope: Invalid, edit.BadField: Invalid, edit.BadTime: Invalid,
+	edit.RuleBound: Unsupported, edit.Unsupported: Unsupported, edit.TooExpensive: TooLarge,
+}
+
+func editError(err error) error {
+	var refused *edit.Error
+	if !errors.As(err, &refused) {
+		return err
+	}
+	e := Errorf(editReasons[refused.Code], "", "%s", refused.Message)
+	e.Hint, e.Cause = refused.Hint, refused
+	if refused.Code == edit.TooExpensive {
+		e.Rule = RuleMaxInstances
+	}
+	return e
+}

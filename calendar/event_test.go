@@ -1,0 +1,235 @@
+package calendar_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/content"
+	"caldav-mcp-server/calendar/edit"
+	"caldav-mcp-server/ical"
+)
+
+// text is what is stored under a UID, without the time zones.
+func (h *house) text(c calendar.Caller, cal calendar.Calendar, uid calendar.UID) string {
+	h.t.Helper()
+	o, err := h.ObjectByUID(h.ctx, c, cal, uid)
+	h.must(err)
+	read, err := content.Read(o.Data, ical.DefaultLimits())
+	h.must(err)
+	for _, z := range read.Calendar.AllComponents("VTIMEZONE") {
+		read.Calendar.RemoveComponent(z)
+	}
+	return strings.ReplaceAll(read.Document.String(), "\r\n", "\n")
+}
+
+func (h *house) same(want, got string) {
+	h.t.Helper()
+	if diff := cmp.Diff(strings.TrimSpace(want), strings.TrimSpace(got)); diff != "" {
+		h.t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestCreateEventWithAllItCanHave(t *testing.T) {
+	each(t, func(h *house) {
+		work := h.calendar(h.alice, "work")
+		saved, err := h.CreateEvent(h.ctx, h.alice, work, calendar.EventDraft{
+			Title: "Plan; next, week", Description: "a\nb", Location: "Room 5", Zone: "W. Europe Standard Time",
+			Start: time.Date(2026, 3, 2, 8, 0, 0, 0, time.UTC), End: time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC),
+			Rule: "FREQ=WEEKLY;UNTIL=20260601", URL: "https://example.com/a", Categories: []string{"a,b", "c"},
+			Organizer: &edit.Attendee{Address: "alice@example.com"}, Attendees: []edit.Attendee{{Address: "bob@example.com", Name: "Bob"}},
+			Alarms: []edit.Alarm{{Minutes: 15}}, Status: edit.Tentative, Transparency: edit.Transparent, Class: edit.Private,
+		})
+		h.must(err)
+		if o := saved.Object; !saved.Created || !o.Recurring || !o.Transparent || o.Status != "TENTATIVE" {
+			h.t.Errorf("derived %+v", o.Derived)
+		}
+		if !strings.Contains(string(saved.Object.Data), "BEGIN:VTIMEZONE\r\nTZID:Europe/Berlin\r\n") {
+			h.t.Errorf("no VTIMEZONE in %s", saved.Object.Data)
+		}
+		h.same(`
+BEGIN:VCALENDAR
+VERSION:2.0
+PRODID:-//caldav-mcp-server//EN
+BEGIN:VEVENT
+UID:id-2@caldav-server
+DTSTAMP:20260301T080000Z
+DTSTART;TZID=Europe/Berlin:20260302T090000
+DTEND;TZID=Europe/Berlin:20260302T100000
+SUMMARY:Plan\; next\, week
+DESCRIPTION:a\nb
+LOCATION:Room 5
+URL:https://example.com/a
+CATEGORIES:a\,b,c
+STATUS:TENTATIVE
+TRANSP:TRANSPARENT
+CLASS:PRIVATE
+ORGANIZER:mailto:alice@example.com
+ATTENDEE;CN=Bob;ROLE=REQ-PARTICIPANT;PARTSTAT=NEEDS-ACTION:mailto:bob@examp
+ le.com
+RRULE:FREQ=WEEKLY;UNTIL=20260601T215959Z
+BEGIN:VALARM
+ACTION:DISPLAY
+DESCRIPTION:Plan\; next\, week
+TRIGGER:-PT15M
+END:VALARM
+END:VEVENT
+END:VCALENDAR`, h.text(h.alice, work, saved.Object.UID))
+	})
+}
+
+func TestCreateTask(t *testing.T) {
+	each(t, func(h *house) {
+		work := h.calendar(h.alice, "work")
+		saved, err := h.Create(h.ctx, h.alice, work, edit.Draft{
+			Kind:   content.Todo,
+			Times:  edit.Times{End: edit.To(ical.Date(ical.CivilDate(2026, 3, 9)))},
+			Fields: edit.Fields{Summary: edit.To("Stamps"), Priority: edit.To(1), Percent: edit.To(100)},
+		})
+		h.must(err)
+		h.same(`
+BEGIN:VCALENDAR
+VERSION:2.0
+PRODID:-//caldav-mcp-server//EN
+BEGIN:VTODO
+UID:id-2@caldav-server
+DTSTAMP:20260301T080000Z
+DUE;VALUE=DATE:20260309
+SUMMARY:Stamps
+STATUS:COMPLETED
+PRIORITY:1
+COMPLETED:20260301T080000Z
+PERCENT-COMPLETE:100
+END:VTODO
+END:VCALENDAR`, h.text(h.alice, work, saved.Object.UID))
+	})
+}
+
+func TestCreateRefuses(t *testing.T) {
+	each(t, func(h *house) {
+		work := h.calendar(h.alice, "work")
+		start := time.Date(2026, 3, 2, 8, 0, 0, 0, time.UTC)
+		for _, c := range []struct {
+			draft calendar.EventDraft
+			says  string
+		}{
+			{calendar.EventDraft{Start: start, End: start, Zone: "Europe/Berlim"}, "did you mean Europe/Berlin"},
+			{calendar.EventDraft{Start: start, End: start, Rule: "FREQ=SOMETIMES"}, "SOMETIMES"},
+			{calendar.EventDraft{Start: start, End: start, Status: "DONE"}, "TENTATIVE, CONFIRMED, CANCELLED"},
+			{calendar.EventDraft{Start: start, End: start, Attendees: []edit.Attendee{{Address: "bob"}}}, "e-mail"},
+			{calendar.EventDraft{Start: start, End: start, URL: "page"}, "https://"},
+		} {
+			_, err := h.CreateEvent(h.ctx, h.alice, work, c.draft)
+			h.refused(err, calendar.Invalid, "", c.says)
+		}
+	})
+}
+
+// weekly is a series on Mondays from 2026-03-02 on, at nine in UTC.
+func weekly(uid string) string {
+	return strings.Replace(event(uid, 2, "usual"), "SUMMARY", "RRULE:FREQ=WEEKLY;COUNT=10\r\nSUMMARY", 1)
+}
+
+func monday(day int) ical.Time {
+	c := ical.CivilDate(2026, 3, day)
+	c.Hour = 9
+	return ical.UTC(c)
+}
+
+// TestSplitIsOneChange: of the two halves of a series there are both or none.
+func TestSplitIsOneChange(t *testing.T) {
+	each(t, func(h *house) {
+		work := h.calendar(h.alice, "work")
+		h.put(h.alice, work, "1.ics", weekly("one"))
+		change := edit.Change{
+			Target: edit.Target{Instance: monday(16), Scope: edit.Following},
+			Fields: edit.Fields{Summary: edit.To("later")},
+		}
+		// The UID that the second half is going to get is taken.
+		h.put(h.alice, work, "taken.ics", event("id-2@caldav-server", 5, "x"))
+		before := h.token(h.alice, work)
+		_, err := h.EditObject(h.ctx, h.alice, work, "one", change, calendar.Precondition{})
+		h.refused(err, calendar.Exists, calendar.RuleUIDConflict, "id-2@caldav-server")
+		if h.token(h.alice, work) != before {
+			h.t.Error("half of a split was stored")
+		}
+		edited, err := h.EditObject(h.ctx, h.alice, work, "one", change, calendar.Precondition{})
+		h.must(err)
+		if edited.Split == nil || !edited.Split.Created || edited.Saved.Created {
+			h.t.Fatalf("%+v", edited)
+		}
+		if got := h.changes(h.alice, work, before); got != "1.ics@4 id-3@caldav-server.ics@5" {
+			h.t.Errorf("changes %s", got)
+		}
+		h.same(strings.ReplaceAll(strings.Replace(weekly("one"), "COUNT=10", "COUNT=2", 1), "\r\n", "\n"),
+			strings.Replace(strings.Replace(h.text(h.alice, work, "one"), "SEQUENCE:1\n", "", 1), "DTSTAMP:20260301T080000Z", "DTSTAMP:20260301T000000Z", 1))
+		if got := h.text(h.alice, work, "id-3@caldav-server"); !strings.Contains(got, "RELATED-TO;RELTYPE=SIBLING:one\n") || !strings.Contains(got, "COUNT=8") {
+			h.t.Errorf("the second half:\n%s", got)
+		}
+	})
+}
+
+func TestEditObject(t *testing.T) {
+	each(t, func(h *house) {
+		work := h.calendar(h.alice, "work")
+		first := h.put(h.alice, work, "1.ics", event("one", 2, "x")).Object
+		title := edit.Change{Fields: edit.Fields{Summary: edit.To("y")}}
+		edited, err := h.EditObject(h.ctx, h.alice, work, "one", title, calendar.Precondition{Match: []calendar.ETag{first.ETag}})
+		h.must(err)
+		if got := edited.Saved.Object; got.Summary != "y" || got.Version != first.Version+1 || got.Name != "1.ics" {
+			h.t.Errorf("%+v", got)
+		}
+		// What is so already is no change.
+		again, err := h.EditObject(h.ctx, h.alice, work, "one", title, calendar.Precondition{})
+		h.must(err)
+		if again.Saved.Object.Version != edited.Saved.Object.Version {
+			h.t.Errorf("version %d", again.Saved.Object.Version)
+		}
+		_, err = h.EditObject(h.ctx, h.alice, work, "one", title, calendar.Precondition{Match: []calendar.ETag{first.ETag}})
+		h.refused(err, calendar.Stale, "", "not what you expect")
+		_, err = h.EditObject(h.ctx, h.alice, work, "two", title, calendar.Precondition{})
+		h.refused(err, calendar.NotFound, "", `"two"`)
+		foreign := work
+		foreign.Access = calendar.NoAccess
+		_, err = h.EditObject(h.ctx, h.bob, foreign, "one", title, calendar.Precondition{})
+		h.refused(err, calendar.NotFound, "", "no calendar")
+		reader := h.alice
+		reader.Scopes = calendar.ScopeRead | calendar.ScopeDelete
+		_, err = h.EditObject(h.ctx, reader, work, "one", title, calendar.Precondition{})
+		h.refused(err, calendar.Forbidden, calendar.RulePrivileges, "scope")
+	})
+}
+
+func TestCancelObject(t *testing.T) {
+	each(t, func(h *house) {
+		work := h.calendar(h.alice, "work")
+		h.put(h.alice, work, "1.ics", weekly("one"))
+		cancel := func(c calendar.Caller, t edit.Target) (calendar.Edited, error) {
+			return h.CancelObject(h.ctx, c, work, "one", t, calendar.Precondition{})
+		}
+		writer := h.alice
+		writer.Scopes = calendar.ScopeRead | calendar.ScopeWrite
+		_, err := cancel(writer, edit.Target{Instance: monday(9), Scope: edit.This})
+		h.refused(err, calendar.Forbidden, calendar.RulePrivileges, "delete")
+		_, err = cancel(h.alice, edit.Target{Instance: monday(10), Scope: edit.This})
+		h.refused(err, calendar.NotFound, "", "the next one is 20260316T090000Z")
+		_, err = cancel(h.alice, edit.Target{Instance: monday(9)})
+		h.refused(err, calendar.Invalid, "", `"this"`)
+
+		edited, err := cancel(h.alice, edit.Target{Instance: monday(9), Scope: edit.This})
+		h.must(err)
+		if edited.Saved.Object.Deleted || !strings.Contains(h.text(h.alice, work, "one"), "EXDATE:20260309T090000Z\n") {
+			h.t.Errorf("%s", edited.Saved.Object.Data)
+		}
+		edited, err = cancel(h.alice, edit.Target{Instance: monday(2), Scope: edit.Following})
+		h.must(err)
+		if !edited.Saved.Object.Deleted {
+			h.t.Error("the whole series, and something is left")
+		}
+		_, err = h.ObjectByUID(h.ctx, h.alice, work, "one")
+		h.refused(err, calendar.NotFound, "", "one")
+	})
+}
