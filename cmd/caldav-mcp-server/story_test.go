@@ -126,6 +126,7 @@ func storyCurl(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(err)
 	r.Header.Set("Accept", "application/json, text/event-stream")
 	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("Depth", "0")
 	if user, password, basic := strings.Cut(args[0], ":"); basic {
 		r.SetBasicAuth(user, password)
 	} else if args[0] != "-" {
