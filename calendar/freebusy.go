@@ -68,7 +68,7 @@ func (s *Service) collectBusy(ctx context.Context, c Caller, cal Calendar, q Bus
 	if err != nil {
 		return err
 	}
-	in := freebusy.Context{Zones: s.zones, Floating: s.floating(cal, q.Timezone), Own: own}
+	in := freebusy.Context{Zones: s.zones, Floating: s.floating(cal, q.Timezone), Own: own, Budget: answerBudget()}
 	from, until := q.From.Unix(), q.Until.Unix()
 	narrowed := ObjectQuery{Kinds: Kinds{Event, FreeBusy, Availability}, From: &from, Until: &until, WithData: true}
 	for o, err := range s.store.Objects(ctx, cal.ID, narrowed) {

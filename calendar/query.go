@@ -7,6 +7,7 @@ import (
 
 	"caldav-mcp-server/calendar/content"
 	"caldav-mcp-server/calendar/filter"
+	"caldav-mcp-server/calendar/recur"
 	"caldav-mcp-server/calendar/zone"
 	"caldav-mcp-server/ical"
 )
@@ -14,6 +15,8 @@ import (
 // Query is a question about a calendar's objects.
 type Query struct {
 	Filter filter.Filter
+	// Names restricts it to these objects; nil means any.
+	Names []ObjectName
 	// Timezone is the zone of dates and floating times; nil is the calendar's.
 	Timezone *zone.Zone
 	// WithoutData leaves the bytes out of the answer.
@@ -33,9 +36,9 @@ func (s *Service) Query(ctx context.Context, c Caller, cal Calendar, q Query) it
 	if narrowed.None() {
 		return func(func(Object, error) bool) {}
 	}
-	in := filter.Context{Zones: s.zones, Floating: s.floating(cal, q.Timezone)}
+	in := filter.Context{Zones: s.zones, Floating: s.floating(cal, q.Timezone), Budget: answerBudget()}
 	candidates := s.store.Objects(ctx, cal.ID, ObjectQuery{
-		Kinds: kindsOf(narrowed.Kinds), From: narrowed.From, Until: narrowed.Until,
+		Names: q.Names, Kinds: kindsOf(narrowed.Kinds), From: narrowed.From, Until: narrowed.Until,
 		WithData: !q.WithoutData || !narrowed.Exact,
 	})
 	if narrowed.Exact {
@@ -72,9 +75,12 @@ func matches(ctx context.Context, f filter.Filter, o Object, in filter.Context) 
 	return ok, nil
 }
 
+// answerBudget is what the expansion of one object may cost in an answer that looks at
+// many: some milliseconds.
+func answerBudget() recur.Budget { return recur.Budget{Steps: 100_000, Instances: 10_000} }
+
 func unknownCollation(err error) error {
-	var unknown *filter.CollationError
-	if errors.As(err, &unknown) {
+	if _, unknown := errors.AsType[*filter.CollationError](err); unknown {
 		return Errorf(Forbidden, RuleCollation, "%v", err)
 	}
 	return err

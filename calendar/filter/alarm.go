@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"caldav-mcp-server/calendar/content"
+	"caldav-mcp-server/calendar/recur"
 	"caldav-mcp-server/ical"
 )
 
@@ -39,11 +40,17 @@ func (m *matcher) alarms(w window, parent *ical.Component, list []*ical.Componen
 	return m.relativeAlarms(w, parent, relative)
 }
 
+// alarmsMost bounds how many alarms of how many instances Match looks at.
+const alarmsMost = 100_000
+
 func (m *matcher) relativeAlarms(w window, parent *ical.Component, list []trigger) (bool, error) {
-	search := reach(list).before(w)
+	search, looks := reach(list).before(w), 0
 	for found, err := range m.walk(search, m.object.Calendar, []*ical.Component{parent}) {
 		if err != nil {
 			return false, err
+		}
+		if looks += len(list); looks > alarmsMost {
+			return false, &recur.BudgetError{What: "alarms", Limit: alarmsMost}
 		}
 		for _, t := range list {
 			if t.fires(w, t.of(found.Start.Time, found.End.Time)) {

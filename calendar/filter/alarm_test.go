@@ -1,9 +1,12 @@
 package filter_test
 
 import (
+	"errors"
+	"strings"
 	"testing"
 
 	"caldav-mcp-server/calendar/filter"
+	"caldav-mcp-server/calendar/recur"
 )
 
 // TestAlarms is the table of RFC 4791 §9.9 for VALARM, over all ways to say when.
@@ -31,8 +34,10 @@ func TestAlarms(t *testing.T) {
 		{"REPEAT without DURATION", event + alarm("TRIGGER:-PT1H", "REPEAT:2"), []at{
 			{"20260310T090000Z/20260310T090100Z", true}, {"20260310T090100Z/20260310T120000Z", false},
 		}},
-		{"a day before, across a change of the clocks", "DTSTART;TZID=America/New_York:20260308T120000\n" + alarm("TRIGGER:-P1D"),
-			around("20260307T170000Z", "20260307T170001Z")},
+		{
+			"a day before, across a change of the clocks", "DTSTART;TZID=America/New_York:20260308T120000\n" + alarm("TRIGGER:-P1D"),
+			around("20260307T170000Z", "20260307T170001Z"),
+		},
 		{"of a whole day", "DTSTART;VALUE=DATE:20260310\n" + alarm("TRIGGER:-PT15H"), around("20260309T090000Z", "20260309T090001Z")},
 		{"no time that anybody could read", event + alarm("TRIGGER:soon"), []at{{"/", false}}},
 		{"none", event, []at{{"/", false}}},
@@ -83,4 +88,18 @@ func alarm(lines ...string) string {
 		text += line + "\n"
 	}
 	return text + "END:VALARM"
+}
+
+// TestTooManyAlarms: an object with thousands of alarms in a series without an end is not
+// searched to the end.
+func TestTooManyAlarms(t *testing.T) {
+	t.Parallel()
+	late := strings.Repeat(alarm("TRIGGER:-PT1H", "REPEAT:100000", "DURATION:P100D")+"\n", 2000)
+	o := object(t, "BEGIN:VEVENT\nDTSTART:20200101T000000Z\nRRULE:FREQ=MINUTELY;INTERVAL=7\n"+late+"END:VEVENT")
+	f := under(filter.CompFilter{Name: "VEVENT", Components: []filter.CompFilter{
+		{Name: "VALARM", TimeRange: during(t, "20210101T000000Z/20210101T000001Z")},
+	}})
+	if _, err := f.Match(t.Context(), o, filter.Context{Zones: zones}); !errors.Is(err, recur.ErrBudget) {
+		t.Errorf("%v, want it to be too expensive", err)
+	}
 }

@@ -48,16 +48,33 @@ func (m *matcher) walk(w window, parent *ical.Component, list []*ical.Component)
 
 // expand goes through the instances of a series that may overlap the window.
 func (m *matcher) expand(w window, s content.Series) iter.Seq2[recur.Instance, error] {
+	budget, err := m.share(s)
+	if err != nil {
+		return func(yield func(recur.Instance, error) bool) { yield(recur.Instance{}, err) }
+	}
 	set, err := recur.FromComponents(s.Master, s.Overrides, m.clock.Zones, m.clock.Floating.Location())
 	if err != nil {
 		return func(yield func(recur.Instance, error) bool) { yield(recur.Instance{}, err) }
 	}
-	// The budget is the object's. How many series it has, and how often a filter asks for
-	// them, is up to strangers, so that the n-th expansion gets an n-th of it.
-	m.expansions++
-	budget := m.budget
-	budget.Steps /= m.expansions
 	return set.Between(m.ctx, instant(w.start), instant(w.end), budget)
+}
+
+// expansionsMost bounds how often Match looks for the instances of series.
+const expansionsMost = 200
+
+// share is what the expansion of a series may cost. The budget is the object's. How many
+// series it has, and how often a filter asks for them, is up to strangers, so that the n-th
+// expansion gets an n-th of it, and the last one nothing.
+func (m *matcher) share(s content.Series) (recur.Budget, error) {
+	budget := m.budget
+	if s.Master == nil {
+		return budget, nil // overrides are there to be read
+	}
+	if m.expansions++; m.expansions > expansionsMost {
+		return budget, &recur.BudgetError{What: "expansions", Limit: expansionsMost}
+	}
+	budget.Steps /= m.expansions
+	return budget, nil
 }
 
 // series finds what to expand for the sake of the wanted components, which have one

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"caldav-mcp-server/calendar/content"
+	"caldav-mcp-server/calendar/recur"
 	"caldav-mcp-server/ical"
 )
 
@@ -37,6 +38,9 @@ func (r *reader) availability(c *ical.Component) error {
 func (r *reader) available(c *ical.Component, whole mark) ([]mark, error) {
 	var free []mark
 	all := content.SeriesIn(c, "AVAILABLE")
+	if len(all) > availableMost {
+		return nil, &recur.BudgetError{What: "AVAILABLE series", Limit: availableMost}
+	}
 	// What one object may cost, its parts share.
 	shared := *r
 	shared.in.Budget.Steps /= max(1, len(all))
@@ -56,6 +60,10 @@ func (r *reader) available(c *ical.Component, whole mark) ([]mark, error) {
 	slices.SortFunc(free, func(a, b mark) int { return cmp.Compare(a.start, b.start) })
 	return free, nil
 }
+
+// availableMost bounds the AVAILABLE series of a VAVAILABILITY: people have one for each
+// day of the week.
+const availableMost = 200
 
 // busyType is what the times are that are not AVAILABLE (RFC 7953 §3.2).
 func busyType(c *ical.Component) Type {

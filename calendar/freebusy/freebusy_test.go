@@ -180,11 +180,17 @@ func TestMerge(t *testing.T) {
 		{"neighbours", []*content.Object{at("1100", "1200"), at("1000", "1100")}, "10:00-12:00 BUSY"},
 		{"one in another", []*content.Object{at("1000", "1300"), at("1100", "1200")}, "10:00-13:00 BUSY"},
 		{"apart", []*content.Object{at("1000", "1100"), at("1101", "1200")}, "10:00-11:00 BUSY, 11:01-12:00 BUSY"},
-		{"busy within tentative", []*content.Object{at("1000", "1300", tentative), at("1100", "1200")},
-			"10:00-11:00 TENTATIVE, 11:00-12:00 BUSY, 12:00-13:00 TENTATIVE"},
+		{
+			"busy within tentative",
+			[]*content.Object{at("1000", "1300", tentative), at("1100", "1200")},
+			"10:00-11:00 TENTATIVE, 11:00-12:00 BUSY, 12:00-13:00 TENTATIVE",
+		},
 		{"tentative within busy", []*content.Object{at("1100", "1200", tentative), at("1000", "1300")}, "10:00-13:00 BUSY"},
-		{"away over tentative", []*content.Object{at("1000", "1200", tentative), published("BUSY-UNAVAILABLE", "20260310T110000Z/PT2H")},
-			"10:00-11:00 TENTATIVE, 11:00-13:00 UNAVAILABLE"},
+		{
+			"away over tentative",
+			[]*content.Object{at("1000", "1200", tentative), published("BUSY-UNAVAILABLE", "20260310T110000Z/PT2H")},
+			"10:00-11:00 TENTATIVE, 11:00-13:00 UNAVAILABLE",
+		},
 		{"published", []*content.Object{component(t, "VFREEBUSY",
 			"FREEBUSY:20260310T080000Z/PT1H,20260310T090000Z/20260310T093000Z", "FREEBUSY;FBTYPE=FREE:20260310T083000Z/PT5H",
 			"FREEBUSY;FBTYPE=X-AWAY:20260310T200000Z/PT1H")}, "08:00-09:30 BUSY, 20:00-21:00 BUSY"},
@@ -253,10 +259,16 @@ func TestAvailability(t *testing.T) {
 		{"a higher priority is over a lower", []*content.Object{
 			layer("5", "BUSY", "08", "20", "12", "13"), layer("1", "BUSY-TENTATIVE", "10", "16", "14", "15"),
 		}, "08:00-10:00 BUSY, 10:00-14:00 TENTATIVE, 15:00-16:00 TENTATIVE, 16:00-20:00 BUSY"},
-		{"any priority is over none", []*content.Object{layer("9", "BUSY-TENTATIVE", "10", "12"), layer("0", "BUSY", "09", "13")},
-			"09:00-10:00 BUSY, 10:00-12:00 TENTATIVE, 12:00-13:00 BUSY"},
-		{"at one priority both are kept", []*content.Object{layer("1", "BUSY", "08", "12", "09", "11"), layer("1", "BUSY-TENTATIVE", "10", "14")},
-			"08:00-09:00 BUSY, 10:00-11:00 TENTATIVE, 11:00-12:00 BUSY, 12:00-14:00 TENTATIVE"},
+		{
+			"any priority is over none",
+			[]*content.Object{layer("9", "BUSY-TENTATIVE", "10", "12"), layer("0", "BUSY", "09", "13")},
+			"09:00-10:00 BUSY, 10:00-12:00 TENTATIVE, 12:00-13:00 BUSY",
+		},
+		{
+			"at one priority both are kept",
+			[]*content.Object{layer("1", "BUSY", "08", "12", "09", "11"), layer("1", "BUSY-TENTATIVE", "10", "14")},
+			"08:00-09:00 BUSY, 10:00-11:00 TENTATIVE, 11:00-12:00 BUSY, 12:00-14:00 TENTATIVE",
+		},
 		{"times there that overlap and reach out", []*content.Object{layer("1", "BUSY", "08", "12", "11", "13", "07", "10", "08", "09")}, "10:00-11:00 BUSY"},
 	} {
 		if got := busy(t, freebusy.Context{}, c.objects...); got != c.want {
@@ -280,6 +292,10 @@ func TestTooMuch(t *testing.T) {
 	in.Budget = recur.Budget{Steps: 10_000_000, Instances: 1_000_000}
 	all := freebusy.NewTimes(march10, march10.AddDate(0, 0, 4))
 	if err := all.Add(t.Context(), event(t, "DTSTART:20260310T000000Z", "DURATION:PT1S", "RRULE:FREQ=SECONDLY"), in); !errors.Is(err, freebusy.ErrTooMany) {
+		t.Error(err)
+	}
+	const often = "BEGIN:AVAILABLE\nDTSTART:20260310T000000Z\nRRULE:FREQ=SECONDLY\nEND:AVAILABLE\n"
+	if err := times.Add(t.Context(), object(t, "BEGIN:VAVAILABILITY\n"+strings.Repeat(often, 201)+"END:VAVAILABILITY"), in); !errors.Is(err, recur.ErrBudget) {
 		t.Error(err)
 	}
 	gone, cancel := context.WithCancel(t.Context())
