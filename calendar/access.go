@@ -94,6 +94,15 @@ func (c Caller) MayCreate() error {
 	return c.hasScope(CreateCalendars)
 }
 
+// MayOwn answers for what belongs to the user and to no calendar: the home and the
+// principal. They are out of reach for a token that is bound to some calendars.
+func (c Caller) MayOwn(a Action) error {
+	if c.Calendars != nil {
+		return Errorf(Forbidden, RulePrivileges, "this token is bound to certain calendars and reaches nothing else of yours")
+	}
+	return c.hasScope(a)
+}
+
 // Sees tells whether the calendar exists as far as the caller is concerned.
 func (c Caller) Sees(cal Calendar) bool {
 	return cal.Access > NoAccess && (c.Calendars == nil || slices.Contains(c.Calendars, cal.ID))

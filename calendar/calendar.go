@@ -101,6 +101,8 @@ func (c Calendar) Address() Segment {
 type NewCalendar struct {
 	Segment Segment
 	Properties
+	// Kept are properties to keep of it from the start.
+	Kept []Kept
 }
 
 const (

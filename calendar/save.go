@@ -30,6 +30,13 @@ func (s *Service) Put(ctx context.Context, c Caller, cal Calendar, d Draft) (Sav
 	return s.save(ctx, c, cal, d)
 }
 
+// Add stores a new object under a name of the server's making (RFC 5995).
+func (s *Service) Add(ctx context.Context, c Caller, cal Calendar, data []byte) (Saved, error) {
+	return s.save(ctx, c, cal, Draft{
+		Name: ObjectName(s.newID() + ".ics"), Data: data, When: Precondition{NoneMatchAny: true},
+	})
+}
+
 // save is the one door for writes: whatever stores an object ends here. It validates,
 // checks access and precondition, numbers the change, and writes object and journal in
 // one transaction.
@@ -167,11 +174,6 @@ func (s *Service) Delete(ctx context.Context, c Caller, cal Calendar, name Objec
 		if err := when.Check(old.ETag); err != nil {
 			return err
 		}
-		e := s.objectEntry(c, *old, old)
-		e.Version, e.Change = locked.Version, Deleted
-		if err := tx.BuryObject(ctx, cal.ID, name, locked.Version); err != nil {
-			return err
-		}
-		return tx.Log(ctx, e)
+		return s.bury(ctx, c, tx, *old, locked.Version)
 	})
 }

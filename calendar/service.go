@@ -110,6 +110,9 @@ func (s *Service) CreateCalendar(ctx context.Context, c Caller, n NewCalendar) (
 			return err
 		}
 		cal.Version = locked.Version
+		if err := s.keep(ctx, tx, Holder{Place: AtCalendar, Calendar: cal}, n.Kept); err != nil {
+			return err
+		}
 		return tx.Log(ctx, s.entry(c, cal, Created))
 	})
 	return cal, err
@@ -140,6 +143,12 @@ func (s *Service) entry(c Caller, cal Calendar, change ChangeKind) Entry {
 
 // ChangeCalendar lets edit change a calendar's properties. What edit refuses changes nothing.
 func (s *Service) ChangeCalendar(ctx context.Context, c Caller, id CalendarID, edit func(*Properties) error) error {
+	return s.PatchCalendar(ctx, c, id, func(p *Properties) ([]Kept, error) { return nil, edit(p) })
+}
+
+// PatchCalendar is ChangeCalendar for a door that has properties kept as well: edit returns
+// the changes of those.
+func (s *Service) PatchCalendar(ctx context.Context, c Caller, id CalendarID, edit func(*Properties) ([]Kept, error)) error {
 	if err := s.allow(ctx, c, ChangeCalendar, id); err != nil {
 		return err
 	}
@@ -148,13 +157,37 @@ func (s *Service) ChangeCalendar(ctx context.Context, c Caller, id CalendarID, e
 		if err != nil {
 			return err
 		}
-		if err := edit(&cal.Properties); err != nil {
+		kept, err := edit(&cal.Properties)
+		if err != nil {
 			return err
 		}
 		if err := s.settle(&cal.Properties); err != nil {
 			return err
 		}
 		if err := tx.UpdateCalendar(ctx, id, cal.Properties); err != nil {
+			return err
+		}
+		if err := s.keep(ctx, tx, Holder{Place: AtCalendar, Calendar: cal}, kept); err != nil {
+			return err
+		}
+		return tx.Log(ctx, s.entry(c, cal, Modified))
+	})
+}
+
+// MoveCalendar gives a calendar another address in its owner's home.
+func (s *Service) MoveCalendar(ctx context.Context, c Caller, id CalendarID, to Segment) error {
+	if err := s.allow(ctx, c, ChangeCalendar, id); err != nil {
+		return err
+	}
+	if err := to.validate(); err != nil {
+		return err
+	}
+	return s.store.Update(ctx, func(tx Tx) error {
+		cal, err := tx.Advance(ctx, id)
+		if err != nil {
+			return err
+		}
+		if err := tx.MoveCalendar(ctx, id, to); err != nil {
 			return err
 		}
 		return tx.Log(ctx, s.entry(c, cal, Modified))

@@ -3,6 +3,7 @@ package calendar
 import (
 	"context"
 	"iter"
+	"time"
 )
 
 // Store is what the middle needs remembered. Every engine keeps the whole contract, which
@@ -37,6 +38,16 @@ type Store interface {
 	// goes on, it ends with RuleSyncToken: a deletion would be missing. Limits as for Objects.
 	Changes(ctx context.Context, cal CalendarID, in Stretch) iter.Seq2[Object, error]
 
+	// Kept returns the properties that are kept of something, by name.
+	Kept(ctx context.Context, h Holder) ([]Kept, error)
+	// KeptInHome returns those of each live calendar that a user owns or has a share of.
+	KeptInHome(ctx context.Context, user UserID) (map[CalendarID][]Kept, error)
+	// Keepers returns the names of a calendar's objects of which properties are kept.
+	Keepers(ctx context.Context, cal CalendarID) ([]ObjectName, error)
+
+	// Home returns the record of a user's home; the zero Home when there is none.
+	Home(ctx context.Context, user UserID) (Home, error)
+
 	// Update runs fn in one transaction: all of it is kept, or, when fn or the commit
 	// fails, nothing. fn may run again when the engine asks for it, so it must have no
 	// effect but on its own variables and tx.
@@ -59,7 +70,8 @@ type Tx interface {
 	Occupants(ctx context.Context, cal CalendarID, name ObjectName, uid UID) (atName, withUID *Object, err error)
 	// PutObject writes a live object, over whatever lies at its name.
 	PutObject(ctx context.Context, o Object) error
-	// BuryObject makes a live object a tombstone of that version.
+	// BuryObject makes a live object a tombstone of that version, and forgets the properties
+	// that were kept of it.
 	BuryObject(ctx context.Context, cal CalendarID, name ObjectName, v Version) error
 	// Log writes a journal entry.
 	Log(ctx context.Context, e Entry) error
@@ -68,7 +80,22 @@ type Tx interface {
 	InsertCalendar(ctx context.Context, c Calendar) error
 	// UpdateCalendar writes the calendar's properties.
 	UpdateCalendar(ctx context.Context, id CalendarID, p Properties) error
+	// MoveCalendar gives the calendar another segment. Exists when that is taken.
+	MoveCalendar(ctx context.Context, id CalendarID, to Segment) error
 	// TrashCalendar takes a calendar out of sight, with all its objects. Its name and its
 	// UIDs are free at once; the trash gives it back until it is emptied.
 	TrashCalendar(ctx context.Context, id CalendarID) error
+
+	// Keep sets and removes properties that are kept of something, in their order, and returns
+	// how many there then are. Whose holder is gone is NotFound.
+	Keep(ctx context.Context, h Holder, edits []Kept) (int, error)
+	// CopyKept puts what is kept of one object in the place of what is kept of another.
+	CopyKept(ctx context.Context, from, to Holder) error
+
+	// LockHome locks the record of a user's home, making it where there is none, and returns
+	// it with the calendars as Store.Calendars has them.
+	LockHome(ctx context.Context, user UserID) (Home, []Calendar, error)
+	// PutMembers writes members of a home, the one of the highest version last; that becomes
+	// the home's. Now is when those that are gone were found to be.
+	PutMembers(ctx context.Context, user UserID, members []Member, now time.Time) error
 }

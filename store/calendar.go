@@ -76,12 +76,15 @@ func accessOf(word string) calendar.Access {
 	return calendar.NoAccess
 }
 
+// selectCalendarsOf lists those in the user's home.
+const selectCalendarsOf = selectCalendars + `IN (
+		SELECT id FROM calendars WHERE owner_id = $1 AND trashed IS NULL
+		UNION ALL SELECT calendar_id FROM shares WHERE user_id = $1)
+	ORDER BY owner_id <> $1, position NULLS LAST, calendars.name, calendars.id`
+
 // Calendars implements [calendar.Store].
 func (s *Store) Calendars(ctx context.Context, user calendar.UserID) ([]calendar.Calendar, error) {
-	return rowsOf(ctx, s.reads, scanCalendar, selectCalendars+`IN (
-			SELECT id FROM calendars WHERE owner_id = $1 AND trashed IS NULL
-			UNION ALL SELECT calendar_id FROM shares WHERE user_id = $1)
-		ORDER BY owner_id <> $1, position NULLS LAST, calendars.name, calendars.id`, user)
+	return rowsOf(ctx, s.reads, scanCalendar, selectCalendarsOf, user)
 }
 
 // Calendar implements [calendar.Store].
@@ -132,6 +135,12 @@ func (t *Tx) UpdateCalendar(ctx context.Context, id calendar.CalendarID, p calen
 	return expectRow(t.exec(ctx, `UPDATE calendars SET name = $2, color = $3, position = $4, kinds = $5, transparent = $6,
 			timezone = $7, description = $8, timezone_data = $9 WHERE id = $1`,
 		id, p.Name, p.Color, p.Order, p.Kinds.String(), p.Transparent, p.Timezone, p.Description, p.TimezoneData))
+}
+
+// MoveCalendar implements [calendar.Tx].
+func (t *Tx) MoveCalendar(ctx context.Context, id calendar.CalendarID, to calendar.Segment) error {
+	err := expectRow(t.exec(ctx, `UPDATE calendars SET segment = $2 WHERE id = $1 AND trashed IS NULL`, id, to))
+	return taken(err, calendar.RuleResourceMustBeNil, "a calendar has this address already")
 }
 
 // TrashCalendar implements [calendar.Tx].

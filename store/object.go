@@ -108,6 +108,10 @@ func bytesOf(data []byte) []byte {
 
 // BuryObject implements [calendar.Tx].
 func (t *Tx) BuryObject(ctx context.Context, cal calendar.CalendarID, name calendar.ObjectName, v calendar.Version) error {
-	return t.later(ctx, expectRow, `UPDATE objects SET deleted = TRUE, version = $3
+	err := t.later(ctx, expectRow, `UPDATE objects SET deleted = TRUE, version = $3
 		WHERE calendar_id = $1 AND name = $2 AND NOT deleted`, cal, name, v)
+	if err != nil {
+		return err
+	}
+	return t.later(ctx, ignore, forgetKept, cal, name)
 }

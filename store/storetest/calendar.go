@@ -16,6 +16,7 @@ func calendarTests() []test {
 		{"are listed in the user's order", calendarsAreListed},
 		{"advances", calendarAdvances},
 		{"goes to the trash", calendarTrashed},
+		{"moves to another address", calendarMoves},
 		{"needs an owner", calendarNeedsOwner},
 	}
 }
@@ -162,4 +163,19 @@ func calendarNeedsOwner(b *bundle) {
 	cal := b.blank(calendar.User{ID: "nobody"}, "work")
 	err := b.Update(b.Context(), func(tx calendar.Tx) error { return tx.InsertCalendar(b.Context(), cal) })
 	b.refused(err, calendar.NotFound, "")
+}
+
+func calendarMoves(b *bundle) {
+	ann := b.user("ann")
+	cal, other := b.calendar(ann, "work"), b.calendar(ann, "other")
+	move := func(id calendar.CalendarID, to calendar.Segment) error {
+		return b.Update(b.Context(), func(tx calendar.Tx) error { return tx.MoveCalendar(b.Context(), id, to) })
+	}
+	b.must(move(cal.ID, "Büro"))
+	cal.Segment = "Büro"
+	same(b, "moved", b.read(cal), cal)
+	b.refused(move(cal.ID, other.Segment), calendar.Exists, calendar.RuleResourceMustBeNil)
+	b.refused(move("nowhere", "x"), calendar.NotFound, "")
+	// The old address is free.
+	b.calendar(ann, "work")
 }

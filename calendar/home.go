@@ -1,0 +1,170 @@
+package calendar
+
+import (
+	"cmp"
+	"context"
+	"slices"
+)
+
+// Home is what is recorded of a user's home: what it held when it was last asked what
+// changed in it. The record is brought up to date when it is read, by comparison. So
+// whatever changes a home is noticed, and a write to a calendar need not know in whose
+// homes it stands.
+type Home struct {
+	// Version is that of the latest change that was noticed; Pruned of the latest removal that
+	// was forgotten.
+	Version, Pruned Version
+	Members         []Member
+}
+
+// Member is a calendar in a home.
+type Member struct {
+	Address  Segment
+	Calendar CalendarID
+	// Seen is the version that the calendar had, Access what the user could do with it.
+	Seen   Version
+	Access Access
+	// Version is the home's, of the latest change of this member.
+	Version Version
+	// Gone tells that there is nothing at the address any more.
+	Gone bool
+}
+
+// HomeChange is what became of an address in a home.
+type HomeChange struct {
+	Address Segment
+	Version Version
+	// Gone tells that nothing is there any more; else Calendar is what is.
+	Gone     bool
+	Calendar Calendar
+}
+
+// HomeChanges is what changed in a home.
+type HomeChanges struct {
+	// Now is the token of the home as it is.
+	Now SyncToken
+	// List is in the order of Version.
+	List []HomeChange
+}
+
+// HomeChanges tells what changed in the caller's home since a token: calendars that were
+// added, changed (they, or something in them) or removed. The zero token yields all that is
+// there. One that would leave a gap breaks RuleSyncToken.
+func (s *Service) HomeChanges(ctx context.Context, c Caller, since SyncToken) (HomeChanges, error) {
+	if err := c.hasScope(ReadObjects); err != nil {
+		return HomeChanges{}, err
+	}
+	epoch, err := s.store.Epoch(ctx)
+	if err != nil {
+		return HomeChanges{}, err
+	}
+	home, calendars, err := s.home(ctx, c.User.ID)
+	if err != nil {
+		return HomeChanges{}, err
+	}
+	now := Calendar{ID: CalendarID(c.User.ID), Version: home.Version, Pruned: home.Pruned}
+	if since != (SyncToken{}) {
+		if err := since.check(epoch, now); err != nil {
+			return HomeChanges{}, err
+		}
+	}
+	changes := HomeChanges{Now: SyncToken{Epoch: epoch, Calendar: now.ID, Version: now.Version}}
+	changes.List = home.since(c, since, calendars)
+	return changes, nil
+}
+
+// since lists the changes after a token that are the caller's to know.
+func (h Home) since(c Caller, since SyncToken, calendars []Calendar) []HomeChange {
+	at := make(map[Segment]Calendar, len(calendars))
+	for _, cal := range calendars {
+		at[cal.Address()] = cal
+	}
+	var list []HomeChange
+	for _, m := range h.Members {
+		change := HomeChange{Address: m.Address, Version: m.Version, Gone: m.Gone, Calendar: at[m.Address]}
+		switch {
+		case m.Version <= since.Version, m.Gone && since == (SyncToken{}):
+		case c.Calendars != nil && !slices.Contains(c.Calendars, m.Calendar):
+		default:
+			list = append(list, change)
+		}
+	}
+	slices.SortFunc(list, func(a, b HomeChange) int { return cmp.Compare(a.Version, b.Version) })
+	return list
+}
+
+// home brings the record of a home up to date and returns it with the calendars that it was
+// compared to. Most often there is nothing to write.
+func (s *Service) home(ctx context.Context, user UserID) (Home, []Calendar, error) {
+	calendars, err := s.store.Calendars(ctx, user)
+	if err != nil {
+		return Home{}, nil, err
+	}
+	home, err := s.store.Home(ctx, user)
+	if err != nil || len(home.notice(calendars)) == 0 {
+		return home, calendars, err
+	}
+	err = s.store.Update(ctx, func(tx Tx) error {
+		if home, calendars, err = tx.LockHome(ctx, user); err != nil {
+			return err
+		}
+		changed := home.notice(calendars)
+		if len(changed) == 0 {
+			return nil
+		}
+		home.Version = changed[len(changed)-1].Version
+		return tx.PutMembers(ctx, user, changed, s.now())
+	})
+	return home, calendars, err
+}
+
+// notice compares the record to what is there, corrects it, and returns what was not right.
+// Each change gets a version of its own, so that paging is exact.
+func (h *Home) notice(calendars []Calendar) []Member {
+	known := make(map[Segment]int, len(h.Members))
+	for i, m := range h.Members {
+		known[m.Address] = i
+	}
+	next := h.Version
+	var changed []Member
+	there := make(map[Segment]bool, len(calendars))
+	for _, cal := range calendars {
+		m := Member{Address: cal.Address(), Calendar: cal.ID, Seen: cal.Version, Access: cal.Access}
+		// An own calendar hides a shared one of the same address: see Store.CalendarAt.
+		if there[m.Address] {
+			continue
+		}
+		there[m.Address] = true
+		i, ok := known[m.Address]
+		if ok {
+			m.Version = h.Members[i].Version
+			if m == h.Members[i] {
+				continue
+			}
+		}
+		next++
+		m.Version = next
+		changed = append(changed, m)
+	}
+	for _, m := range h.Members {
+		if !m.Gone && !there[m.Address] {
+			next++
+			m.Gone, m.Version = true, next
+			changed = append(changed, m)
+		}
+	}
+	h.correct(known, changed)
+	return changed
+}
+
+// correct puts the changed members into the record.
+func (h *Home) correct(known map[Segment]int, changed []Member) {
+	h.Members = slices.Clone(h.Members)
+	for _, m := range changed {
+		if i, ok := known[m.Address]; ok {
+			h.Members[i] = m
+		} else {
+			h.Members = append(h.Members, m)
+		}
+	}
+}

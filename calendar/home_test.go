@@ -1,0 +1,144 @@
+package calendar_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"caldav-mcp-server/calendar"
+)
+
+// home lists what changed in a home since a token, removed ones with a minus, and returns
+// the token of now.
+func (h *house) home(c calendar.Caller, since calendar.SyncToken) (string, calendar.SyncToken) {
+	h.t.Helper()
+	got, err := h.HomeChanges(h.ctx, c, since)
+	h.must(err)
+	var list []string
+	for _, change := range got.List {
+		line := string(change.Address)
+		if change.Gone {
+			line = "-" + line
+		} else if change.Calendar.ID == "" {
+			h.t.Errorf("%s comes without its calendar", line)
+		}
+		list = append(list, line)
+	}
+	slices.Sort(list)
+	return strings.Join(list, " "), got.Now
+}
+
+func TestHomeChanges(t *testing.T) {
+	each(t, func(h *house) {
+		work, rest := h.calendar(h.alice, "work"), h.calendar(h.alice, "rest")
+		shared := h.calendar(h.bob, "shared")
+		sharedAt := string(shared.ID)
+		_, token := h.home(h.alice, calendar.SyncToken{})
+		for _, step := range []struct {
+			name string
+			do   func()
+			want string
+		}{
+			{"nothing", func() {}, ""},
+			{"an object", func() { h.put(h.alice, work, "1.ics", event("one", 2, "x")) }, "work"},
+			{"properties", func() {
+				h.must(h.ChangeCalendar(h.ctx, h.alice, rest.ID, func(p *calendar.Properties) error { p.Name = "x"; return nil }))
+			}, "rest"},
+			{"another's calendar", func() { h.put(h.bob, shared, "1.ics", event("one", 2, "x")) }, ""},
+			{"a share", func() { h.must(h.store.Share(h.ctx, shared.ID, h.alice.User.ID, calendar.ReadAccess)) }, sharedAt},
+			{"an object of it", func() { h.put(h.bob, shared, "2.ics", event("two", 2, "x")) }, sharedAt},
+			{"more access", func() { h.must(h.store.Share(h.ctx, shared.ID, h.alice.User.ID, calendar.WriteAccess)) }, sharedAt},
+			{"no share", func() { h.must(h.store.Share(h.ctx, shared.ID, h.alice.User.ID, calendar.NoAccess)) }, "-" + sharedAt},
+			{"another address", func() { h.must(h.MoveCalendar(h.ctx, h.alice, rest.ID, "new")) }, "-rest new"},
+			{"removal", func() { h.must(h.DeleteCalendar(h.ctx, h.alice, work.ID)) }, "-work"},
+			{"another one in its place", func() { h.calendar(h.alice, "work") }, "work"},
+		} {
+			step.do()
+			got, next := h.home(h.alice, token)
+			if got != step.want {
+				h.t.Errorf("%s: %q, want %q", step.name, got, step.want)
+			}
+			if (next == token) != (step.want == "") {
+				h.t.Errorf("%s: the token %s became %s", step.name, token, next)
+			}
+			token = next
+		}
+		if got, _ := h.home(h.alice, calendar.SyncToken{}); got != "new work" {
+			h.t.Errorf("from the start: %q", got)
+		}
+		bound := h.alice
+		bound.Calendars = []calendar.CalendarID{rest.ID}
+		if got, _ := h.home(bound, calendar.SyncToken{}); got != "new" {
+			h.t.Errorf("with a token that is bound: %q", got)
+		}
+	})
+}
+
+func TestHomeTokensAreRefused(t *testing.T) {
+	each(t, func(h *house) {
+		work := h.calendar(h.alice, "work")
+		_, first := h.home(h.alice, calendar.SyncToken{})
+		_, his := h.home(h.bob, calendar.SyncToken{})
+		h.must(h.DeleteCalendar(h.ctx, h.alice, work.ID))
+		_, second := h.home(h.alice, first)
+		h.must(h.store.Prune(h.ctx, h.now.Add(time.Hour)))
+		future := second
+		future.Version++
+		for _, token := range []calendar.SyncToken{first, his, future} {
+			_, err := h.HomeChanges(h.ctx, h.alice, token)
+			h.refused(err, calendar.Forbidden, calendar.RuleSyncToken, "from the start")
+		}
+		if got, _ := h.home(h.alice, second); got != "" {
+			h.t.Errorf("since the removal: %q", got)
+		}
+	})
+}
+
+// TestHomesAreNoticedOnce: readers at once do not make up changes.
+func TestHomesAreNoticedOnce(t *testing.T) {
+	each(t, func(h *house) {
+		for i := range 5 {
+			h.calendar(h.alice, calendar.Segment(fmt.Sprint(i)))
+		}
+		tokens := make(chan calendar.SyncToken)
+		for range 8 {
+			go func() {
+				got, err := h.HomeChanges(h.ctx, h.alice, calendar.SyncToken{})
+				if err != nil {
+					h.t.Error(err)
+				}
+				tokens <- got.Now
+			}()
+		}
+		for range 8 {
+			if token := <-tokens; token.Version != 5 {
+				h.t.Errorf("the home of five new calendars is at %d", token.Version)
+			}
+		}
+	})
+}
+
+func TestKeptPropertiesAreBounded(t *testing.T) {
+	each(t, func(h *house) {
+		home := calendar.Holder{Place: calendar.AtHome, User: h.alice.User.ID}
+		keep := func(c calendar.Caller, edits ...calendar.Kept) error {
+			return h.Keep(h.ctx, c, home, edits, calendar.Precondition{})
+		}
+		large := calendar.Kept{Name: calendar.KeptName{Local: "x"}, Value: strings.Repeat("x", calendar.MaxKeptBytes+1)}
+		h.refused(keep(h.alice, large), calendar.TooLarge, calendar.RuleDiskSpace, "bytes")
+		var many []calendar.Kept
+		for i := range calendar.MaxKept + 1 {
+			many = append(many, calendar.Kept{Name: calendar.KeptName{Local: fmt.Sprint(i)}, Value: "x"})
+		}
+		h.refused(keep(h.alice, many...), calendar.TooLarge, calendar.RuleDiskSpace, "100")
+		h.must(keep(h.alice, many[1:]...))
+		bound := h.alice
+		bound.Calendars = []calendar.CalendarID{}
+		h.refused(keep(bound, many[1]), calendar.Forbidden, calendar.RulePrivileges, "bound")
+		if got, err := h.Kept(h.ctx, bound, home); err != nil || got != nil {
+			h.t.Errorf("a bound token reads %v, %v", got, err)
+		}
+	})
+}

@@ -1,0 +1,157 @@
+package calendar
+
+import "context"
+
+// KeptName is the name of a property that is kept without being understood: a dead one, as
+// RFC 4918 §4 has it.
+type KeptName struct {
+	// Space is the namespace, which may be empty.
+	Space, Local string
+}
+
+// Kept is such a property. In a change, an empty Value takes it away.
+type Kept struct {
+	Name KeptName
+	// Value is all of it, name and attributes included, in the words of the door that took it.
+	Value string
+}
+
+// Place says what sort of thing properties are kept of.
+type Place uint8
+
+// The places there are.
+const (
+	AtPrincipal Place = iota
+	AtHome
+	AtCalendar
+	AtObject
+)
+
+// Holder is what properties are kept of. They go when it goes.
+type Holder struct {
+	Place Place
+	// User is set at a principal and at a home, Calendar at a calendar and at an object.
+	User     UserID
+	Calendar Calendar
+	Object   ObjectName
+}
+
+const (
+	// MaxKept is how many properties are kept of one thing.
+	MaxKept = 100
+	// MaxKeptBytes is the size of the largest that is kept.
+	MaxKeptBytes = 32 << 10
+)
+
+func (s *Service) checkKept(edits []Kept) error {
+	for _, e := range edits {
+		if len(e.Value) > MaxKeptBytes || len(e.Name.Space)+len(e.Name.Local) > maxNameLength {
+			return Errorf(TooLarge, RuleDiskSpace, "the property %s has more than %d bytes", e.Name.Local, MaxKeptBytes)
+		}
+	}
+	return nil
+}
+
+// mayRead tells whether the caller may read what is kept there, mayWrite whether they may
+// change it.
+func (c Caller) mayRead(h Holder) error {
+	if h.Place == AtPrincipal || h.Place == AtHome {
+		return c.MayOwn(ReadObjects)
+	}
+	return c.May(ReadObjects, h.Calendar)
+}
+
+func (c Caller) mayWrite(h Holder) error {
+	switch h.Place {
+	case AtPrincipal, AtHome:
+		return c.MayOwn(ChangeCalendar)
+	case AtCalendar:
+		return c.May(ChangeCalendar, h.Calendar)
+	case AtObject:
+	}
+	return c.May(WriteObjects, h.Calendar)
+}
+
+// Kept returns the properties that are kept of something. What the caller may not read is
+// not there for them.
+func (s *Service) Kept(ctx context.Context, c Caller, h Holder) ([]Kept, error) {
+	if c.mayRead(h) != nil {
+		return nil, nil
+	}
+	return s.store.Kept(ctx, h)
+}
+
+// KeptInHome returns the properties that are kept of each calendar in the caller's home.
+func (s *Service) KeptInHome(ctx context.Context, c Caller) (map[CalendarID][]Kept, error) {
+	if c.hasScope(ReadObjects) != nil {
+		return nil, nil
+	}
+	return s.store.KeptInHome(ctx, c.User.ID)
+}
+
+// Keepers returns the objects of a calendar of which properties are kept: most often none.
+func (s *Service) Keepers(ctx context.Context, c Caller, cal Calendar) (map[ObjectName]bool, error) {
+	if c.May(ReadObjects, cal) != nil {
+		return nil, nil
+	}
+	names, err := s.store.Keepers(ctx, cal.ID)
+	keepers := make(map[ObjectName]bool, len(names))
+	for _, n := range names {
+		keepers[n] = true
+	}
+	return keepers, err
+}
+
+// Keep changes the properties that are kept of something; all changes are made or none.
+// Those of a calendar may come along with the ones that are understood: see PatchCalendar.
+func (s *Service) Keep(ctx context.Context, c Caller, h Holder, edits []Kept, when Precondition) error {
+	if err := c.mayWrite(h); err != nil {
+		return err
+	}
+	return s.store.Update(ctx, func(tx Tx) error {
+		if h.Place == AtObject {
+			if err := s.touch(ctx, c, tx, h, when); err != nil {
+				return err
+			}
+		}
+		return s.keep(ctx, tx, h, edits)
+	})
+}
+
+// touch gives an object a new version though its bytes stay: others shall hear of it.
+func (s *Service) touch(ctx context.Context, c Caller, tx Tx, h Holder, when Precondition) error {
+	cal, err := tx.Advance(ctx, h.Calendar.ID)
+	if err != nil {
+		return err
+	}
+	o, _, err := tx.Occupants(ctx, cal.ID, h.Object, "")
+	if err != nil {
+		return err
+	}
+	if o == nil || o.Deleted {
+		return errNoObject(h.Object)
+	}
+	if err := when.Check(o.ETag); err != nil {
+		return err
+	}
+	o.Version = cal.Version
+	if err := tx.PutObject(ctx, *o); err != nil {
+		return err
+	}
+	return tx.Log(ctx, s.objectEntry(c, *o, o))
+}
+
+// keep is the part of a change that runs in its transaction.
+func (s *Service) keep(ctx context.Context, tx Tx, h Holder, edits []Kept) error {
+	if len(edits) == 0 {
+		return nil
+	}
+	if err := s.checkKept(edits); err != nil {
+		return err
+	}
+	count, err := tx.Keep(ctx, h, edits)
+	if err == nil && count > MaxKept {
+		err = Errorf(TooLarge, RuleDiskSpace, "no more than %d properties are kept of one resource", MaxKept)
+	}
+	return err
+}

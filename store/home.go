@@ -1,0 +1,97 @@
+package store
+
+import (
+	"context"
+	"time"
+
+	"caldav-mcp-server/calendar"
+)
+
+const (
+	selectHome    = `SELECT version, pruned FROM homes WHERE user_id = $1`
+	selectMembers = `SELECT address, calendar_id, seen, access, version, gone IS NOT NULL FROM home_members
+		WHERE user_id = $1 ORDER BY version`
+)
+
+func scanHome(row scanner) (calendar.Home, error) {
+	var h calendar.Home
+	err := row.Scan(&h.Version, &h.Pruned)
+	return h, err
+}
+
+func scanMember(row scanner) (calendar.Member, error) {
+	var m calendar.Member
+	err := row.Scan(&m.Address, &m.Calendar, &m.Seen, &m.Access, &m.Version, &m.Gone)
+	return m, err
+}
+
+// Home implements [calendar.Store]. Should the home change between the two reads, its members are
+// newer than its version, which the next reader makes good under the lock.
+func (s *Store) Home(ctx context.Context, user calendar.UserID) (calendar.Home, error) {
+	return homeOf(ctx, s.reads, user)
+}
+
+func homeOf(ctx context.Context, q querier, user calendar.UserID) (calendar.Home, error) {
+	home, err := rowOf(ctx, q, scanHome, selectHome, user)
+	if err != nil {
+		if calendar.ReasonOf(err) == calendar.NotFound {
+			err = nil
+		}
+		return calendar.Home{}, err
+	}
+	home.Members, err = rowsOf(ctx, q, scanMember, selectMembers, user)
+	return home, err
+}
+
+// LockHome implements [calendar.Tx].
+func (t *Tx) LockHome(ctx context.Context, user calendar.UserID) (calendar.Home, []calendar.Calendar, error) {
+	_, err := t.exec(ctx, `INSERT INTO homes (user_id, version, pruned) VALUES ($1, 0, 0)
+		ON CONFLICT (user_id) DO UPDATE SET version = homes.version`, user)
+	if err != nil {
+		return calendar.Home{}, nil, err
+	}
+	home, err := homeOf(ctx, t, user)
+	if err != nil {
+		return home, nil, err
+	}
+	calendars, err := rowsOf(ctx, t, scanCalendar, selectCalendarsOf, user)
+	return home, calendars, err
+}
+
+// PutMembers implements [calendar.Tx].
+func (t *Tx) PutMembers(ctx context.Context, user calendar.UserID, members []calendar.Member, now time.Time) error {
+	version := calendar.Version(0)
+	for _, m := range members {
+		var gone *int64
+		if m.Gone {
+			at := now.Unix()
+			gone = &at
+		}
+		_, err := t.exec(ctx, `INSERT INTO home_members (user_id, address, calendar_id, seen, access, version, gone)
+			VALUES ($1, $2, $3, $4, $5, $6, $7)
+			ON CONFLICT (user_id, address) DO UPDATE SET calendar_id = excluded.calendar_id, seen = excluded.seen,
+				access = excluded.access, version = excluded.version, gone = excluded.gone`,
+			user, m.Address, m.Calendar, m.Seen, int64(m.Access), m.Version, gone)
+		if err != nil {
+			return err
+		}
+		version = m.Version
+	}
+	_, err := t.exec(ctx, `UPDATE homes SET version = $2 WHERE user_id = $1 AND version < $2`, user, version)
+	return err
+}
+
+// pruneHomes forgets which calendars went from homes before a time. A token from before such a
+// removal is refused from then on.
+func (s *Store) pruneHomes(ctx context.Context, older time.Time) error {
+	return s.transact(ctx, func(t *Tx) error {
+		_, err := t.exec(ctx, `UPDATE homes SET pruned = (
+				SELECT MAX(m.version) FROM home_members m WHERE m.user_id = homes.user_id AND m.gone < $1)
+			WHERE user_id IN (SELECT user_id FROM home_members WHERE gone < $1)`, older.Unix())
+		if err != nil {
+			return err
+		}
+		_, err = t.exec(ctx, `DELETE FROM home_members WHERE gone < $1`, older.Unix())
+		return err
+	})
+}

@@ -1,0 +1,101 @@
+package store
+
+import (
+	"context"
+	"fmt"
+
+	"caldav-mcp-server/calendar"
+)
+
+// keptTable is one of the two tables of kept properties, which differ in whose rows they hold.
+type keptTable struct{ list, put, remove, count string }
+
+// keptIn makes the statements of a table. Both tables have the same columns.
+func keptIn(table string) keptTable {
+	return keptTable{
+		list: `SELECT space, name, value FROM ` + table + ` WHERE owner = $1 AND item = $2 ORDER BY space, name`,
+		put: `INSERT INTO ` + table + ` (owner, item, space, name, value) VALUES ($1, $2, $3, $4, $5)
+			ON CONFLICT (owner, item, space, name) DO UPDATE SET value = excluded.value`,
+		remove: `DELETE FROM ` + table + ` WHERE owner = $1 AND item = $2 AND space = $3 AND name = $4`,
+		count:  `SELECT COUNT(*) FROM ` + table + ` WHERE owner = $1 AND item = $2`,
+	}
+}
+
+// keptOf tells where what a holder keeps is stored: the table, the row's owner and item.
+func keptOf(h calendar.Holder) (table keptTable, owner, item string) {
+	switch h.Place {
+	case calendar.AtPrincipal:
+		return keptIn("user_kept"), string(h.User), "principal"
+	case calendar.AtHome:
+		return keptIn("user_kept"), string(h.User), "home"
+	case calendar.AtCalendar, calendar.AtObject:
+	}
+	return keptIn("calendar_kept"), string(h.Calendar.ID), string(h.Object)
+}
+
+func scanKept(row scanner) (calendar.Kept, error) {
+	var k calendar.Kept
+	err := row.Scan(&k.Name.Space, &k.Name.Local, &k.Value)
+	return k, err
+}
+
+// Kept implements [calendar.Store].
+func (s *Store) Kept(ctx context.Context, h calendar.Holder) ([]calendar.Kept, error) {
+	table, owner, item := keptOf(h)
+	return rowsOf(ctx, s.reads, scanKept, table.list, owner, item)
+}
+
+// KeptInHome implements [calendar.Store].
+func (s *Store) KeptInHome(ctx context.Context, user calendar.UserID) (map[calendar.CalendarID][]calendar.Kept, error) {
+	kept := map[calendar.CalendarID][]calendar.Kept{}
+	err := each(ctx, s.reads, func(row scanner) (bool, error) {
+		var id calendar.CalendarID
+		var k calendar.Kept
+		err := row.Scan(&id, &k.Name.Space, &k.Name.Local, &k.Value)
+		kept[id] = append(kept[id], k)
+		return true, err
+	}, `SELECT owner, space, name, value FROM calendar_kept WHERE item = '' AND owner IN (
+			SELECT id FROM calendars WHERE owner_id = $1 AND trashed IS NULL
+			UNION ALL SELECT calendar_id FROM shares WHERE user_id = $1)
+		ORDER BY owner, space, name`, user)
+	return kept, err
+}
+
+// Keepers implements [calendar.Store].
+func (s *Store) Keepers(ctx context.Context, cal calendar.CalendarID) ([]calendar.ObjectName, error) {
+	return rowsOf(ctx, s.reads, func(row scanner) (calendar.ObjectName, error) {
+		name, err := scanText(row)
+		return calendar.ObjectName(name), err
+	}, `SELECT DISTINCT item FROM calendar_kept WHERE owner = $1 AND item <> ''`, cal)
+}
+
+// Keep implements [calendar.Tx]. That an object is there is seen to by whoever locked its calendar.
+func (t *Tx) Keep(ctx context.Context, h calendar.Holder, edits []calendar.Kept) (int, error) {
+	table, owner, item := keptOf(h)
+	for _, e := range edits {
+		var err error
+		if e.Value == "" {
+			_, err = t.exec(ctx, table.remove, owner, item, e.Name.Space, e.Name.Local)
+		} else {
+			_, err = t.exec(ctx, table.put, owner, item, e.Name.Space, e.Name.Local, e.Value)
+		}
+		if err != nil {
+			return 0, fmt.Errorf("property %s: %w", e.Name.Local, err)
+		}
+	}
+	count, err := rowOf(ctx, t, scanNumber, table.count, owner, item)
+	return int(count), err
+}
+
+// forgetKept is run when an object goes, or is replaced by another one.
+const forgetKept = `DELETE FROM calendar_kept WHERE owner = $1 AND item = $2`
+
+// CopyKept implements [calendar.Tx].
+func (t *Tx) CopyKept(ctx context.Context, from, to calendar.Holder) error {
+	if err := t.later(ctx, ignore, forgetKept, to.Calendar.ID, to.Object); err != nil {
+		return err
+	}
+	return t.later(ctx, ignore, `INSERT INTO calendar_kept (owner, item, space, name, value)
+		SELECT $3, $4, space, name, value FROM calendar_kept WHERE owner = $1 AND item = $2`,
+		from.Calendar.ID, from.Object, to.Calendar.ID, to.Object)
+}
