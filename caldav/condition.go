@@ -73,6 +73,8 @@ var conditions = map[calendar.Rule]struct {
 	calendar.RuleCalendarsOnlyHere: {http.StatusForbidden, "c:calendar-collection-location-ok"},
 	// RFC 4791 §7.5.1
 	calendar.RuleCollation: {http.StatusForbidden, "c:supported-collation"},
+	// RFC 4791 §7.8
+	calendar.RuleTooManyMatches: {http.StatusForbidden, "d:number-of-matches-within-limits"},
 	// RFC 6578 §3.2
 	calendar.RuleSyncToken: {http.StatusForbidden, "d:valid-sync-token"},
 	// RFC 4331 §6

@@ -174,14 +174,6 @@ func (r *resource) maxAttendees(m *markup) error {
 	return m.number(int64(r.x.service.Limits().Attendees))
 }
 
-func (r *resource) data(m *markup) error {
-	if r.object.Data == nil {
-		return errAbsent
-	}
-	m.cdata(r.object.Data)
-	return nil
-}
-
 func (r *resource) transparency(m *markup) error {
 	if r.calendar.Transparent {
 		m.raw("<c:transparent/>")

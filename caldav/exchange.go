@@ -18,6 +18,10 @@ type exchange struct {
 	method *method
 	// begun is set once a part of a streamed answer has gone out.
 	begun bool
+	// view is the shape in which the request wants calendar data.
+	view calendar.View
+	// rendered counts the bytes of calendar data that were brought into that shape.
+	rendered int64
 	// epoch is the store's, once something asked for it.
 	epoch calendar.Epoch
 }

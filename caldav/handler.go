@@ -22,6 +22,11 @@ type Limits struct {
 	Depth, Elements, Attributes int
 	// Hrefs is how many addresses a multiget may name, Properties how many properties a request.
 	Hrefs, Properties int
+	// Filters is how many filters a query may have, each of which is tried on every object.
+	Filters int
+	// RenderedBytes is how much calendar data one answer holds that was expanded or cut: an
+	// expansion can be a thousand times as large as what is stored.
+	RenderedBytes int64
 }
 
 // DefaultLimits returns limits with ample room for every known client: Evolution asks for
@@ -29,7 +34,7 @@ type Limits struct {
 func DefaultLimits() Limits {
 	return Limits{
 		BodyBytes: 2 << 20, TokenBytes: 256 << 10, Depth: 32, Elements: 20_000, Attributes: 64,
-		Hrefs: 10_000, Properties: 256,
+		Hrefs: 10_000, Properties: 256, Filters: 256, RenderedBytes: 64 << 20,
 	}
 }
 

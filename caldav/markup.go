@@ -35,12 +35,15 @@ func tagOf(n xml.Name) string {
 type markup struct {
 	addresses
 	buf []byte
+	// absent are the items that the resource in the making lacks; behind those of the one
+	// around it, when it is inside of another's property.
+	absent []xml.Name
 }
 
 // markup lends memory to write in; release takes it back.
 func (x *exchange) markup() *markup {
 	m, _ := x.buffers.Get().(*markup)
-	m.buf = m.buf[:0]
+	m.buf, m.absent = m.buf[:0], m.absent[:0]
 	return m
 }
 

@@ -55,7 +55,8 @@ func (x *exchange) planFor(q *requested, nameOnly bool) (plan, error) {
 	if q == nil {
 		return x.flagged(allprop), nil
 	}
-	if err := q.data.check(); err != nil {
+	var err error
+	if x.view.Shape, err = q.data.shape(); err != nil {
 		return plan{}, err
 	}
 	return x.named(q.names)

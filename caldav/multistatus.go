@@ -16,8 +16,6 @@ type multistatus struct {
 	*markup
 	x    *exchange
 	plan plan
-	// absent are the items of the plan that the present resource lacks.
-	absent []xml.Name
 }
 
 // multistatus begins a reply. Nothing goes out yet, so that an error can still be told.
@@ -27,38 +25,69 @@ func (x *exchange) multistatus(p plan) *multistatus {
 	return ms
 }
 
-// add writes what the plan asks of a resource: what it has, and apart from that what it
-// lacks.
+// add writes what the plan asks of a resource.
 func (ms *multistatus) add(r *resource) error {
-	ms.raw("<d:response>").hrefElement(r.at)
-	ms.absent = ms.absent[:0]
-	start := len(ms.buf)
-	ms.raw("<d:propstat><d:prop>")
-	inside := len(ms.buf)
-	for i := range ms.plan.items {
-		item := &ms.plan.items[i]
-		err := item.write(r, ms.markup, ms.plan.nameOnly)
-		if errors.Is(err, errAbsent) {
-			if !item.quiet && !ms.plan.minimal {
-				ms.absent = append(ms.absent, item.name)
-			}
-			continue
-		}
-		if err != nil {
-			return err
-		}
+	if err := ms.response(r, &ms.plan); err != nil {
+		return err
 	}
-	// A response has one propstat at least, be it empty.
-	if len(ms.buf) > inside || len(ms.absent) == 0 {
-		ms.raw("</d:prop>").status(http.StatusOK).raw("</d:propstat>")
-	} else {
-		ms.buf = ms.buf[:start]
-	}
-	if len(ms.absent) > 0 {
-		ms.propstat(ms.absent, &failure{status: http.StatusNotFound})
-	}
-	ms.raw("</d:response>")
 	return ms.flush(flushBytes)
+}
+
+// response writes what a plan asks of a resource: what it has, and apart from that what it
+// lacks and what it cannot give.
+func (m *markup) response(r *resource, p *plan) error {
+	m.raw("<d:response>").hrefElement(r.at)
+	start, before := len(m.buf), len(m.absent)
+	m.raw("<d:propstat><d:prop>")
+	inside := len(m.buf)
+	refused, err := m.values(r, p)
+	if err != nil {
+		return err
+	}
+	absent := m.absent[before:]
+	// A response has one propstat at least, be it empty.
+	if len(m.buf) > inside || len(absent)+len(refused) == 0 {
+		m.raw("</d:prop>").status(http.StatusOK).raw("</d:propstat>")
+	} else {
+		m.buf = m.buf[:start]
+	}
+	if len(absent) > 0 {
+		m.propstat(absent, &failure{status: http.StatusNotFound})
+		m.absent = m.absent[:before]
+	}
+	for _, item := range refused {
+		m.propstat([]xml.Name{item.name}, item.failure)
+	}
+	m.raw("</d:response>")
+	return nil
+}
+
+// refusedItem is a property that a resource has, but cannot give.
+type refusedItem struct {
+	name    xml.Name
+	failure *failure
+}
+
+// values writes the properties that the resource has, adds those that it lacks to absent,
+// and tells which ones it refuses.
+func (m *markup) values(r *resource, p *plan) (refused []refusedItem, err error) {
+	for i := range p.items {
+		item := &p.items[i]
+		var refusal *failure
+		err := item.write(r, m, p.nameOnly)
+		switch {
+		case err == nil:
+		case errors.Is(err, errAbsent):
+			if !item.quiet && !p.minimal {
+				m.absent = append(m.absent, item.name)
+			}
+		case errors.As(err, &refusal):
+			refused = append(refused, refusedItem{item.name, refusal})
+		default:
+			return nil, err
+		}
+	}
+	return refused, nil
 }
 
 // gone says that there is nothing at an address, as the client wrote it or as we would.

@@ -22,6 +22,9 @@ type planItem struct {
 	row  *property // nil for a property that no row has
 	// quiet items, which the client did not name, are no news when they are missing.
 	quiet bool
+	// inner is what is wanted of the resources that the property names, in place of their
+	// addresses (RFC 3253 §3.8); nil for the addresses.
+	inner *expandable
 }
 
 // write writes the item's element, or returns errAbsent.
@@ -29,7 +32,11 @@ func (i *planItem) write(r *resource, m *markup, nameOnly bool) error {
 	if i.row == nil {
 		return errAbsent
 	}
-	return i.row.write(r, m, nameOnly)
+	start := len(m.buf)
+	if err := i.row.write(r, m, nameOnly); err != nil || i.inner == nil {
+		return err
+	}
+	return i.inner.expand(r.x, m, start)
 }
 
 // named plans for properties that a client names. Naming one twice does not give it twice,
@@ -63,7 +70,7 @@ func (x *exchange) flagged(flag propertyFlags) plan {
 	p := plan{minimal: x.prefersMinimal()}
 	for i := range x.properties {
 		if row := &x.properties[i]; row.flags&flag == flag && row.flags&inReports == 0 {
-			p.items = append(p.items, planItem{row.name, row, true})
+			p.items = append(p.items, planItem{name: row.name, row: row, quiet: true})
 		}
 	}
 	return p

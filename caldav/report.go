@@ -17,10 +17,19 @@ type report struct {
 // reports is what REPORT can ask; supported-report-set is this table, printed.
 func reports() []report {
 	return []report{
-		// RFC 4791 §7.9
+		// RFC 4791 §7.8 to §7.10
+		{caldav("calendar-query"), atHome | atCalendar | atObject, (*exchange).calendarQuery},
 		{caldav("calendar-multiget"), atHome | atCalendar | atObject, (*exchange).multiget},
+		{caldav("free-busy-query"), atHome | atCalendar, (*exchange).freeBusyQuery},
 		// RFC 6578 §3.2
 		{dav("sync-collection"), atCalendar, (*exchange).syncCollection},
+		// RFC 3253 §3.8
+		{dav("expand-property"), everything, (*exchange).expandProperty},
+		// RFC 3744 §9.2 to §9.5
+		{dav("acl-principal-prop-set"), everything, (*exchange).aclPrincipals},
+		{dav("principal-match"), collections, (*exchange).principalMatch},
+		{dav("principal-property-search"), collections, (*exchange).principalSearch},
+		{dav("principal-search-property-set"), collections, (*exchange).principalSearchable},
 	}
 }
 
@@ -57,59 +66,4 @@ func rootOf(d *xml.Decoder) (xml.StartElement, error) {
 			return root, nil
 		}
 	}
-}
-
-// requested is the DAV:prop of a report, in which calendar-data may have a shape.
-type requested struct {
-	names names
-	data  *calendarData
-}
-
-// calendarData is CALDAV:calendar-data as a request has it (RFC 4791 §9.6).
-type calendarData struct {
-	ContentType string    `xml:"content-type,attr"`
-	Version     string    `xml:"version,attr"`
-	Expand      *struct{} `xml:"urn:ietf:params:xml:ns:caldav expand"`
-	Recurrences *struct{} `xml:"urn:ietf:params:xml:ns:caldav limit-recurrence-set"`
-	FreeBusy    *struct{} `xml:"urn:ietf:params:xml:ns:caldav limit-freebusy-set"`
-}
-
-// UnmarshalXML reads the names, and the shape of calendar-data.
-func (q *requested) UnmarshalXML(d *xml.Decoder, _ xml.StartElement) error {
-	for {
-		t, err := d.Token()
-		if err != nil {
-			return err
-		}
-		switch t := t.(type) {
-		case xml.StartElement:
-			q.names = append(q.names, t.Name)
-			if t.Name == caldav("calendar-data") {
-				q.data = &calendarData{}
-				err = d.DecodeElement(q.data, &t)
-			} else {
-				err = d.Skip()
-			}
-			if err != nil {
-				return err
-			}
-		case xml.EndElement:
-			return nil
-		}
-	}
-}
-
-// check refuses the shapes of calendar-data that cannot be given. A selection of
-// components and properties is answered with all of them, which contains it; unexpanded
-// data in place of expanded would be another answer.
-func (c *calendarData) check() error {
-	switch {
-	case c == nil:
-		return nil
-	case c.ContentType != "" && c.ContentType != "text/calendar", c.Version != "" && c.Version != "2.0":
-		return breach("c:supported-calendar-data", "calendar data comes as text/calendar, version 2.0")
-	case c.Expand != nil, c.Recurrences != nil, c.FreeBusy != nil:
-		return breach("c:supported-calendar-data", "recurrences are not expanded or limited by this server")
-	}
-	return nil
 }

@@ -3,7 +3,6 @@ package caldav
 import (
 	"encoding/xml"
 	"net/http"
-	"strconv"
 	"strings"
 
 	"caldav-mcp-server/calendar"
@@ -31,14 +30,7 @@ func (q *syncRequest) check() (limit int, err error) {
 	default:
 		return 0, refuseWith(http.StatusBadRequest, "sync-level is 1")
 	}
-	if q.Limit == nil {
-		return 0, nil
-	}
-	limit, err = strconv.Atoi(strings.TrimSpace(*q.Limit))
-	if err != nil || limit < 1 {
-		return 0, refuseWith(http.StatusBadRequest, "nresults is a whole number from 1 on")
-	}
-	return limit, nil
+	return resultLimit(q.Limit)
 }
 
 // syncCollection answers RFC 6578 §3.2: what changed in a calendar since a token, by

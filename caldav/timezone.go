@@ -15,7 +15,7 @@ func setTimezone(p *calendar.Properties, e *element) error {
 		p.TimezoneData, p.Timezone = nil, ""
 		return nil
 	}
-	id, err := soleTimezone(e.Text)
+	_, id, err := soleTimezone(e.Text)
 	if err != nil {
 		return breach("c:valid-calendar-timezone", "calendar-timezone takes an iCalendar object with one VTIMEZONE: %s", err)
 	}
@@ -26,25 +26,25 @@ func setTimezone(p *calendar.Properties, e *element) error {
 	return nil
 }
 
-// soleTimezone returns the TZID of the one VTIMEZONE of an iCalendar object.
-func soleTimezone(text string) (string, error) {
+// soleTimezone reads an iCalendar object with one VTIMEZONE, and returns its TZID too.
+func soleTimezone(text string) (*ical.Component, string, error) {
 	doc, err := ical.Parse([]byte(text), ical.DefaultLimits())
 	if err != nil {
-		return "", err
+		return nil, "", err
 	}
 	cal, err := doc.Calendar()
 	if err != nil {
-		return "", err
+		return nil, "", err
 	}
 	zones := cal.AllComponents("VTIMEZONE")
 	if len(zones) != 1 {
-		return "", unfit("it has %d of them", len(zones))
+		return nil, "", unfit("it has %d of them", len(zones))
 	}
 	id := zones[0].Property("TZID")
 	if id == nil {
-		return "", unfit("it has no TZID")
+		return nil, "", unfit("it has no TZID")
 	}
-	return id.Text(), nil
+	return cal, id.Text(), nil
 }
 
 // setTimezoneID takes the name of a zone (RFC 7809 §5.2), which the middle knows or

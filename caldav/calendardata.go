@@ -1,0 +1,185 @@
+package caldav
+
+import (
+	"encoding/xml"
+	"net/http"
+	"strings"
+	"time"
+
+	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/filter"
+	"caldav-mcp-server/calendar/render"
+	"caldav-mcp-server/ical"
+)
+
+// requested is the DAV:prop of a report, in which calendar-data may have a shape.
+type requested struct {
+	names names
+	data  *calendarData
+}
+
+// UnmarshalXML reads the names, and the shape of calendar-data.
+func (q *requested) UnmarshalXML(d *xml.Decoder, _ xml.StartElement) error {
+	for {
+		t, err := d.Token()
+		if err != nil {
+			return err
+		}
+		switch t := t.(type) {
+		case xml.StartElement:
+			q.names = append(q.names, t.Name)
+			if t.Name == caldav("calendar-data") {
+				q.data = &calendarData{}
+				err = d.DecodeElement(q.data, &t)
+			} else {
+				err = d.Skip()
+			}
+			if err != nil {
+				return err
+			}
+		case xml.EndElement:
+			return nil
+		}
+	}
+}
+
+// calendarData is CALDAV:calendar-data as a request has it (RFC 4791 §9.6).
+type calendarData struct {
+	ContentType string     `xml:"content-type,attr"`
+	Version     string     `xml:"version,attr"`
+	Comp        *dataComp  `xml:"urn:ietf:params:xml:ns:caldav comp"`
+	Expand      *timeRange `xml:"urn:ietf:params:xml:ns:caldav expand"`
+	Recurrences *timeRange `xml:"urn:ietf:params:xml:ns:caldav limit-recurrence-set"`
+	FreeBusy    *timeRange `xml:"urn:ietf:params:xml:ns:caldav limit-freebusy-set"`
+}
+
+// dataComp is CALDAV:comp (§9.6.1).
+type dataComp struct {
+	Name    string     `xml:"name,attr"`
+	AllProp *struct{}  `xml:"urn:ietf:params:xml:ns:caldav allprop"`
+	Props   []dataProp `xml:"urn:ietf:params:xml:ns:caldav prop"`
+	AllComp *struct{}  `xml:"urn:ietf:params:xml:ns:caldav allcomp"`
+	Comps   []dataComp `xml:"urn:ietf:params:xml:ns:caldav comp"`
+}
+
+// dataProp is CALDAV:prop (§9.6.4).
+type dataProp struct {
+	Name    string `xml:"name,attr"`
+	NoValue string `xml:"novalue,attr"`
+}
+
+// timeRange is what elements with a start and an end have (§9.9), and what they are for.
+type timeRange struct {
+	Start string `xml:"start,attr"`
+	End   string `xml:"end,attr"`
+}
+
+// shape tells what is asked for; nil is the whole of each object.
+func (c *calendarData) shape() (s render.Shape, err error) {
+	if c == nil {
+		return s, nil
+	}
+	if c.ContentType != "" && !strings.EqualFold(c.ContentType, "text/calendar") || c.Version != "" && c.Version != "2.0" {
+		return s, breach("c:supported-calendar-data", "calendar data comes as text/calendar, version 2.0")
+	}
+	if c.Expand != nil && c.Recurrences != nil {
+		return s, refuseWith(http.StatusBadRequest, "calendar-data holds either expand or limit-recurrence-set")
+	}
+	for _, window := range []struct {
+		asked *timeRange
+		into  **filter.TimeRange
+	}{{c.Expand, &s.Expand}, {c.Recurrences, &s.Recurrences}, {c.FreeBusy, &s.FreeBusy}} {
+		if window.asked == nil {
+			continue
+		}
+		r, err := window.asked.whole()
+		if err != nil {
+			return s, refuseWith(http.StatusBadRequest, "the time in calendar-data %s", err)
+		}
+		*window.into = &r
+	}
+	if c.Comp != nil {
+		if !strings.EqualFold(c.Comp.Name, "VCALENDAR") {
+			return s, refuseWith(http.StatusBadRequest, "the comp in calendar-data is VCALENDAR, which holds the others")
+		}
+		selected := c.Comp.component()
+		s.Select = &selected
+	}
+	return s, nil
+}
+
+func (c *dataComp) component() render.Component {
+	selected := render.Component{Name: c.Name, AllProperties: c.AllProp != nil, AllComponents: c.AllComp != nil}
+	for _, p := range c.Props {
+		selected.Properties = append(selected.Properties, render.Property{Name: p.Name, WithoutValue: p.NoValue == "yes"})
+	}
+	for i := range c.Comps {
+		selected.Components = append(selected.Components, c.Comps[i].component())
+	}
+	return selected
+}
+
+// whole reads a time of which both ends must be there.
+func (t *timeRange) whole() (filter.TimeRange, error) {
+	if t.Start == "" || t.End == "" {
+		return filter.TimeRange{}, unfit("needs a start and an end")
+	}
+	return t.read()
+}
+
+// read reads a time of which one end may be open.
+func (t *timeRange) read() (r filter.TimeRange, err error) {
+	if t.Start == "" && t.End == "" {
+		return r, unfit("needs a start or an end")
+	}
+	if r.Start, err = instant(t.Start); err != nil {
+		return r, err
+	}
+	if r.End, err = instant(t.End); err != nil {
+		return r, err
+	}
+	if t.Start != "" && t.End != "" && !r.Start.Before(r.End) {
+		return r, unfit("ends before it has begun")
+	}
+	return r, nil
+}
+
+// instant reads a DATE-TIME of UTC, which is all that RFC 4791 §9.9 takes; "" is the zero Time.
+func instant(text string) (time.Time, error) {
+	if text == "" {
+		return time.Time{}, nil
+	}
+	t, err := ical.ParseTime(text, "")
+	if err != nil || t.Form != ical.FormUTC {
+		return time.Time{}, unfit("is written in UTC, like 20261120T100000Z")
+	}
+	return time.Unix(t.Civil.Seconds(), 0).UTC(), nil
+}
+
+// errEnough says that a request has had its share of shaping calendar data.
+var errEnough = breach("d:number-of-matches-within-limits", "the answer would be too large; ask for a shorter time or for fewer objects")
+
+// data writes CALDAV:calendar-data. What cannot be had in the shape asked for is refused
+// for this object alone: one endless series must not keep a client from all the others.
+func (r *resource) data(m *markup) error {
+	if r.object.Data == nil {
+		return errAbsent
+	}
+	if r.x.view.Shape.Whole() {
+		m.cdata(render.Legible(r.object.Data))
+		return nil
+	}
+	if r.x.rendered >= r.x.limits.RenderedBytes {
+		return errEnough
+	}
+	data, err := r.x.service.Render(r.x.r.Context(), r.calendar, r.object, r.x.view)
+	if reason := calendar.ReasonOf(err); err != nil && (reason == calendar.TooLarge || reason == calendar.Unsupported) {
+		return r.x.failureOf(err)
+	}
+	if err != nil {
+		return err
+	}
+	r.x.rendered += int64(len(data))
+	m.cdata(render.Legible(data))
+	return nil
+}

@@ -1,0 +1,190 @@
+package caldav
+
+import (
+	"bytes"
+	"encoding/xml"
+	"errors"
+	"html"
+	"iter"
+	"net/http"
+	"unicode"
+)
+
+// expandRequest is DAV:expand-property (RFC 3253 §3.8).
+type expandRequest struct {
+	XMLName    xml.Name         `xml:"DAV: expand-property"`
+	Properties []expandProperty `xml:"DAV: property"`
+}
+
+// expandProperty is DAV:property, which names one by attributes.
+type expandProperty struct {
+	Name       string           `xml:"name,attr"`
+	Namespace  *string          `xml:"namespace,attr"`
+	Properties []expandProperty `xml:"DAV: property"`
+}
+
+// expandProperty answers RFC 3253 §3.8: properties of a resource and, in place of the
+// addresses in them, properties of the resources that these name. Apple's clients ask so
+// for the people whose calendars one may see.
+func (x *exchange) expandProperty(d *xml.Decoder, root xml.StartElement) error {
+	var q expandRequest
+	if err := readAll(d, d.DecodeElement(&q, &root)); err != nil {
+		return err
+	}
+	if err := x.depthZero(); err != nil {
+		return err
+	}
+	left := x.limits.Hrefs
+	p, err := x.expansion(q.Properties, &left)
+	if err != nil {
+		return err
+	}
+	r, err := x.find(x.at)
+	if err != nil {
+		return err
+	}
+	ms := x.multistatus(p)
+	if err := ms.add(r); err != nil {
+		return err
+	}
+	return ms.end()
+}
+
+// depthZero refuses what reports about one resource have no meaning for (RFC 3253 §3.6,
+// RFC 3744 §9): another Depth than 0.
+func (x *exchange) depthZero() error {
+	d, err := x.depth()
+	if err == nil && d != depthMissing && d != depthZero {
+		return refuseWith(http.StatusBadRequest, "this report takes Depth: 0")
+	}
+	return err
+}
+
+// expandable is what is wanted of the resources that a property names.
+type expandable struct {
+	plan plan
+	// left is how many more resources the whole answer may tell of: the properties of a
+	// request multiply.
+	left *int
+}
+
+// expansion plans for properties and what is within them.
+func (x *exchange) expansion(list []expandProperty, left *int) (plan, error) {
+	wanted := make(names, len(list))
+	inner := make(map[xml.Name][]expandProperty, len(list))
+	for i, q := range list {
+		n, err := q.name()
+		if err != nil {
+			return plan{}, err
+		}
+		wanted[i] = n
+		inner[n] = append(inner[n], q.Properties...)
+	}
+	p, err := x.named(wanted)
+	if err != nil {
+		return p, err
+	}
+	for i := range p.items {
+		within := inner[p.items[i].name]
+		if len(within) == 0 {
+			continue
+		}
+		e := &expandable{left: left}
+		if e.plan, err = x.expansion(within, left); err != nil {
+			return p, err
+		}
+		p.items[i].inner = e
+	}
+	return p, nil
+}
+
+// name returns the name of the property that is asked for. It comes from an attribute, where
+// anything can stand, and an answer names it as an element.
+func (q *expandProperty) name() (xml.Name, error) {
+	for i, c := range q.Name {
+		if !unicode.IsLetter(c) && c != '_' && (i == 0 || !unicode.IsDigit(c) && c != '-' && c != '.') {
+			return xml.Name{}, refuseWith(http.StatusBadRequest, "%.100q is no name of a property", q.Name)
+		}
+	}
+	if q.Name == "" {
+		return xml.Name{}, refuseWith(http.StatusBadRequest, "each DAV:property needs a name")
+	}
+	if q.Namespace == nil {
+		return dav(q.Name), nil // RFC 3253 §3.8: the default
+	}
+	return xml.Name{Space: *q.Namespace, Local: q.Name}, nil
+}
+
+const (
+	hrefBegin = "<d:href>"
+	hrefEnd   = "</d:href>"
+)
+
+// expand puts responses in the place of the addresses in a property that was written from
+// start on.
+func (e *expandable) expand(x *exchange, m *markup, start int) error {
+	rest := bytes.Clone(m.buf[start:])
+	m.buf = m.buf[:start]
+	for {
+		before, after, found := bytes.Cut(rest, []byte(hrefBegin))
+		m.buf = append(m.buf, before...)
+		if !found {
+			return nil
+		}
+		href, after, _ := bytes.Cut(after, []byte(hrefEnd))
+		if err := e.answer(x, m, html.UnescapeString(string(href))); err != nil {
+			m.buf = m.buf[:start]
+			return err
+		}
+		rest = after
+	}
+}
+
+// answer writes the response for an address.
+func (e *expandable) answer(x *exchange, m *markup, href string) error {
+	if *e.left--; *e.left < 0 {
+		return errEnough
+	}
+	r, err := x.findHref(href)
+	if err != nil {
+		return err
+	}
+	if r == nil {
+		m.raw("<d:response>").element("d:href", href).status(http.StatusNotFound).raw("</d:response>")
+		return nil
+	}
+	return m.response(r, &e.plan)
+}
+
+// findHref looks up an address of a property's value; nil is what the caller sees nothing
+// at, which may be a mail address, too.
+func (x *exchange) findHref(href string) (*resource, error) {
+	at, err := x.parseHref(href)
+	if err != nil {
+		return nil, nil //nolint:nilerr // see above
+	}
+	r, err := x.find(at)
+	var refusal *failure
+	if err != nil && (missing(err) || errors.As(err, &refusal)) {
+		return nil, nil
+	}
+	return r, err
+}
+
+// hrefsOf returns the addresses in the value of a property; none when it is not there.
+func (r *resource) hrefsOf(p *property) (iter.Seq[string], error) {
+	m := r.x.markup()
+	defer r.x.release(m)
+	if err := p.write(r, m, false); err != nil && !errors.Is(err, errAbsent) {
+		return nil, err
+	}
+	value := string(m.buf)
+	return func(yield func(string) bool) {
+		for _, part := range bytes.Split([]byte(value), []byte(hrefBegin))[1:] {
+			href, _, _ := bytes.Cut(part, []byte(hrefEnd))
+			if !yield(html.UnescapeString(string(href))) {
+				return
+			}
+		}
+	}, nil
+}

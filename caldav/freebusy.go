@@ -1,0 +1,45 @@
+package caldav
+
+import (
+	"encoding/xml"
+	"net/http"
+
+	"caldav-mcp-server/calendar"
+)
+
+// busyRequest is CALDAV:free-busy-query (RFC 4791 §9.11).
+type busyRequest struct {
+	XMLName   xml.Name   `xml:"urn:ietf:params:xml:ns:caldav free-busy-query"`
+	TimeRange *timeRange `xml:"urn:ietf:params:xml:ns:caldav time-range"`
+}
+
+// freeBusyQuery answers RFC 4791 §7.10, for a calendar or for all of a user's that take
+// their time. The Depth is not looked at: to leave out what is deeper would say that
+// somebody has time who has not.
+func (x *exchange) freeBusyQuery(d *xml.Decoder, root xml.StartElement) error {
+	var q busyRequest
+	if err := readAll(d, d.DecodeElement(&q, &root)); err != nil {
+		return err
+	}
+	if q.TimeRange == nil {
+		return refuseWith(http.StatusBadRequest, "free-busy-query takes a time-range")
+	}
+	window, err := q.TimeRange.whole()
+	if err != nil {
+		return refuseWith(http.StatusBadRequest, "the time-range %s", err)
+	}
+	r, err := x.find(x.at)
+	if err != nil {
+		return err
+	}
+	ask := calendar.BusyQuery{From: window.Start, Until: window.End}
+	if r.at.kind() == atCalendar {
+		ask.Calendars = []calendar.Calendar{r.calendar}
+	}
+	periods, err := x.service.FreeBusy(x.r.Context(), x.caller, ask)
+	if err != nil {
+		return err
+	}
+	x.reply(http.StatusOK, "text/calendar; charset=utf-8", x.service.BusyText(ask, periods))
+	return nil
+}

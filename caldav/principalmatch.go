@@ -1,0 +1,132 @@
+package caldav
+
+import (
+	"encoding/xml"
+	"net/http"
+)
+
+// matchRequest is DAV:principal-match (RFC 3744 §9.3).
+type matchRequest struct {
+	XMLName  xml.Name   `xml:"DAV: principal-match"`
+	Self     *struct{}  `xml:"DAV: self"`
+	Property *names     `xml:"DAV: principal-property"`
+	Prop     *requested `xml:"DAV: prop"`
+}
+
+// principalMatch answers RFC 3744 §9.3: which members of a collection, at any depth, are the
+// caller, or have a property that names the caller.
+func (x *exchange) principalMatch(d *xml.Decoder, root xml.StartElement) error {
+	var q matchRequest
+	if err := readAll(d, d.DecodeElement(&q, &root)); err != nil {
+		return err
+	}
+	if err := x.depthZero(); err != nil {
+		return err
+	}
+	if (q.Self == nil) == (q.Property == nil) || q.Property != nil && len(*q.Property) != 1 {
+		return refuseWith(http.StatusBadRequest, "principal-match takes either self or a principal-property with one property in it")
+	}
+	r, err := x.find(x.at)
+	if err != nil {
+		return err
+	}
+	if q.Self != nil {
+		var among []*resource
+		if x.at.kind()&abovePrincipals != 0 {
+			among = x.principals()
+		}
+		return x.tellOf(among, q.Prop, func(r *resource) (bool, error) { return string(r.at.user) == x.caller.User.Name, nil })
+	}
+	p, err := x.planFor(q.Prop, false)
+	if err != nil {
+		return err
+	}
+	ms := x.multistatus(p)
+	if row := x.byName[(*q.Property)[0]]; row != nil {
+		if err := ms.namingCaller(r, row); err != nil {
+			return err
+		}
+	}
+	return ms.end()
+}
+
+// namingCaller writes the members of a collection that have a property which names the caller.
+func (ms *multistatus) namingCaller(r *resource, row *property) error {
+	for child, err := range r.children() {
+		if err != nil {
+			return err
+		}
+		named, err := child.namesCaller(row)
+		if err != nil {
+			return err
+		}
+		if named {
+			if err := ms.add(child); err != nil {
+				return err
+			}
+		}
+		if child.at.kind() == atObject {
+			continue
+		}
+		if err := ms.namingCaller(child, row); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *resource) namesCaller(row *property) (bool, error) {
+	hrefs, err := r.hrefsOf(row)
+	if err != nil {
+		return false, err
+	}
+	for href := range hrefs {
+		if at, err := r.x.parseHref(href); err == nil && at == principalOf(r.x.caller.User.Name) {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// aclRequest is DAV:acl-principal-prop-set (RFC 3744 §9.2).
+type aclRequest struct {
+	XMLName xml.Name   `xml:"DAV: acl-principal-prop-set"`
+	Prop    *requested `xml:"DAV: prop"`
+}
+
+// aclPrincipals answers RFC 3744 §9.2: properties of the users whom the access list of a
+// resource names, as far as the caller can see them.
+func (x *exchange) aclPrincipals(d *xml.Decoder, root xml.StartElement) error {
+	var q aclRequest
+	if err := readAll(d, d.DecodeElement(&q, &root)); err != nil {
+		return err
+	}
+	if err := x.depthZero(); err != nil {
+		return err
+	}
+	r, err := x.find(x.at)
+	if err != nil {
+		return err
+	}
+	row := x.byName[dav("acl")]
+	if row == nil {
+		row = x.byName[dav("owner")]
+	}
+	hrefs, err := r.hrefsOf(row)
+	if err != nil {
+		return err
+	}
+	var listed []*resource
+	seen := map[place]bool{}
+	for href := range hrefs {
+		found, err := x.findHref(href)
+		if err != nil {
+			return err
+		}
+		if found != nil && found.at.kind() == atPrincipal && !seen[found.at] {
+			seen[found.at] = true
+			listed = append(listed, found)
+		}
+	}
+	return x.tellOf(listed, q.Prop, func(*resource) (bool, error) { return true, nil })
+}

@@ -1,0 +1,175 @@
+package caldav
+
+import (
+	"encoding/xml"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/zone"
+)
+
+// queryRequest is CALDAV:calendar-query (RFC 4791 §9.5). Its limit is that of RFC 5323 and
+// RFC 6352 §10.6, which clients send in either namespace.
+type queryRequest struct {
+	XMLName    xml.Name       `xml:"urn:ietf:params:xml:ns:caldav calendar-query"`
+	Prop       *requested     `xml:"DAV: prop"`
+	AllProp    *struct{}      `xml:"DAV: allprop"`
+	PropName   *struct{}      `xml:"DAV: propname"`
+	Filter     *filterElement `xml:"urn:ietf:params:xml:ns:caldav filter"`
+	Timezone   *string        `xml:"urn:ietf:params:xml:ns:caldav timezone"`
+	TimezoneID *string        `xml:"urn:ietf:params:xml:ns:caldav timezone-id"`
+	Limit      *string        `xml:"DAV: limit>nresults"`
+	CalLimit   *string        `xml:"urn:ietf:params:xml:ns:caldav limit>nresults"`
+}
+
+func (x *exchange) calendarQuery(d *xml.Decoder, root xml.StartElement) error {
+	var q queryRequest
+	if err := readAll(d, d.DecodeElement(&q, &root)); err != nil {
+		return err
+	}
+	depth, err := x.depth()
+	if err != nil {
+		return err
+	}
+	s, err := x.search(&q)
+	if err != nil {
+		return err
+	}
+	r, err := x.find(x.at)
+	if err != nil {
+		return err
+	}
+	if err := s.look(r, depth); err != nil {
+		return err
+	}
+	if s.more {
+		s.truncated(x.at)
+	}
+	return s.end()
+}
+
+// search is the answer to a calendar-query in the making.
+type search struct {
+	*multistatus
+	query calendar.Query
+	// limit is how many results are wanted at most, 0 for all; more tells that there were
+	// more of them.
+	limit, count int
+	more         bool
+}
+
+// search reads what is asked.
+func (x *exchange) search(q *queryRequest) (*search, error) {
+	s := &search{}
+	var err error
+	if s.query.Filter, err = q.Filter.read(x.limits.Filters); err != nil {
+		return nil, err
+	}
+	if s.query.Timezone, err = q.timezone(); err != nil {
+		return nil, err
+	}
+	if s.limit, err = resultLimit(q.Limit, q.CalLimit); err != nil {
+		return nil, err
+	}
+	p, err := x.planFor(q.Prop, q.PropName != nil)
+	if err != nil {
+		return nil, err
+	}
+	x.view.Timezone, s.query.WithoutData = s.query.Timezone, !p.data
+	s.multistatus = x.multistatus(p)
+	return s, nil
+}
+
+// timezone is the zone in which the client wants dates and floating times to be read; nil
+// when it does not say.
+func (q *queryRequest) timezone() (*zone.Zone, error) {
+	if q.TimezoneID != nil {
+		z, err := zone.Lookup(strings.TrimSpace(*q.TimezoneID))
+		if err != nil {
+			return nil, breach("c:valid-timezone", "%s", err) // RFC 7809 §4.2
+		}
+		return z, nil
+	}
+	if q.Timezone == nil {
+		return nil, nil
+	}
+	cal, id, err := soleTimezone(strings.TrimSpace(*q.Timezone))
+	var z *zone.Zone
+	if err == nil {
+		z, err = zone.FromDocument(cal).Zone(id)
+	}
+	if err != nil {
+		return nil, breach("c:valid-calendar-data", "timezone takes an iCalendar object with one VTIMEZONE: %s", err)
+	}
+	return z, nil
+}
+
+// resultLimit reads how many results are wanted at most, 0 for all.
+func resultLimit(elements ...*string) (limit int, err error) {
+	for _, text := range elements {
+		if text == nil {
+			continue
+		}
+		limit, err = strconv.Atoi(strings.TrimSpace(*text))
+		if err != nil || limit < 1 {
+			return 0, refuseWith(http.StatusBadRequest, "nresults is a whole number from 1 on")
+		}
+	}
+	return limit, nil
+}
+
+// look searches what the depth reaches: the object itself, the objects of a calendar at
+// Depth 1, those of all calendars of a home at infinity. RFC 3253 §3.6 takes a missing
+// Depth for 0, which would be nobody's question at a collection, and "nothing" the answer
+// after which a client deletes its copies.
+func (s *search) look(r *resource, d depth) error {
+	switch {
+	case r.at.kind() == atObject:
+		s.query.Names = []calendar.ObjectName{r.at.object}
+		return s.in(r)
+	case r.at.kind() == atCalendar && d != depthZero:
+		return s.in(r)
+	case r.at.kind() == atHome && (d == depthMissing || d == depthInfinity):
+		return s.everywhere(r)
+	}
+	return nil
+}
+
+// in searches a calendar.
+func (s *search) in(r *resource) error {
+	found := resource{x: s.x, at: r.at, calendar: r.calendar}
+	found.at.form = formObject
+	for o, err := range s.x.service.Query(s.x.r.Context(), s.x.caller, r.calendar, s.query) {
+		if err != nil {
+			return err
+		}
+		if s.limit > 0 && s.count >= s.limit {
+			s.more = true
+			return nil
+		}
+		s.count++
+		found.object, found.at.object = o, o.Name
+		if err := s.add(&found); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// everywhere searches the calendars of a home that the caller may read.
+func (s *search) everywhere(home *resource) error {
+	for child, err := range home.children() {
+		if err != nil {
+			return err
+		}
+		if s.x.caller.May(calendar.ReadObjects, child.calendar) != nil {
+			continue
+		}
+		if err := s.in(child); err != nil || s.more {
+			return err
+		}
+	}
+	return nil
+}

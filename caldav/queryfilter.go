@@ -1,0 +1,259 @@
+package caldav
+
+import (
+	"encoding/xml"
+	"strings"
+
+	"caldav-mcp-server/calendar/filter"
+)
+
+// The filters of RFC 4791 §9.7 as a request has them. Others collects elements that this
+// server does not know: to pass over them would find objects that were not asked for.
+type (
+	filterElement struct {
+		Comps  []compFilter `xml:"urn:ietf:params:xml:ns:caldav comp-filter"`
+		Others []anyElement `xml:",any"`
+		combination
+	}
+
+	compFilter struct {
+		Name         string       `xml:"name,attr"`
+		IsNotDefined *struct{}    `xml:"urn:ietf:params:xml:ns:caldav is-not-defined"`
+		TimeRange    *timeRange   `xml:"urn:ietf:params:xml:ns:caldav time-range"`
+		Props        []propFilter `xml:"urn:ietf:params:xml:ns:caldav prop-filter"`
+		Comps        []compFilter `xml:"urn:ietf:params:xml:ns:caldav comp-filter"`
+		Others       []anyElement `xml:",any"`
+		combination
+	}
+
+	propFilter struct {
+		Name         string        `xml:"name,attr"`
+		IsNotDefined *struct{}     `xml:"urn:ietf:params:xml:ns:caldav is-not-defined"`
+		TimeRange    *timeRange    `xml:"urn:ietf:params:xml:ns:caldav time-range"`
+		Text         *textMatch    `xml:"urn:ietf:params:xml:ns:caldav text-match"`
+		Params       []paramFilter `xml:"urn:ietf:params:xml:ns:caldav param-filter"`
+		Others       []anyElement  `xml:",any"`
+		combination
+	}
+
+	paramFilter struct {
+		Name         string       `xml:"name,attr"`
+		IsNotDefined *struct{}    `xml:"urn:ietf:params:xml:ns:caldav is-not-defined"`
+		Text         *textMatch   `xml:"urn:ietf:params:xml:ns:caldav text-match"`
+		Others       []anyElement `xml:",any"`
+	}
+
+	textMatch struct {
+		Text      string `xml:",chardata"`
+		Collation string `xml:"collation,attr"`
+		Negate    string `xml:"negate-condition,attr"`
+		Type      string `xml:"match-type,attr"`
+	}
+
+	// combination is an attribute of an extension: whether one filter is enough, or all count.
+	combination struct {
+		Test string `xml:"test,attr"`
+	}
+
+	anyElement struct {
+		XMLName xml.Name
+	}
+)
+
+// filterReader turns filters into those of the middle, and counts them.
+type filterReader struct{ left int }
+
+func invalidFilter(format string, args ...any) error {
+	return breach("c:valid-filter", "this filter is not valid: "+format, args...)
+}
+
+func unsupportedFilter(what string) error {
+	return breach("c:supported-filter", "this server does not know the %s of this filter", what)
+}
+
+// read reads CALDAV:filter. RFC 4791 §9.7 has one filter in it, for VCALENDAR; of several,
+// which go-webdav and others send, all count.
+func (q *filterElement) read(most int) (filter.Filter, error) {
+	if q == nil || len(q.Comps) == 0 {
+		return nil, invalidFilter("it has no comp-filter for VCALENDAR")
+	}
+	if err := known(q.Others, q.combination); err != nil {
+		return nil, err
+	}
+	r := filterReader{left: most}
+	return r.components(q.Comps, "")
+}
+
+// known refuses what is not in RFC 4791.
+func known(others []anyElement, c combination) error {
+	if len(others) > 0 {
+		return unsupportedFilter("element " + others[0].XMLName.Local)
+	}
+	if c.Test != "" && c.Test != "allof" {
+		return unsupportedFilter(`attribute test="` + c.Test + `"`)
+	}
+	return nil
+}
+
+// count refuses filters that would take long to try on every object.
+func (r *filterReader) count(name string) error {
+	if r.left--; r.left < 0 {
+		return breach("c:supported-filter", "this filter asks for too many things at once")
+	}
+	if name == "" {
+		return invalidFilter("every filter in it needs a name")
+	}
+	return nil
+}
+
+func (r *filterReader) components(list []compFilter, parent string) ([]filter.CompFilter, error) {
+	var read []filter.CompFilter
+	for i := range list {
+		f, err := r.component(&list[i], parent)
+		if err != nil {
+			return nil, err
+		}
+		read = append(read, f)
+	}
+	return read, nil
+}
+
+func (r *filterReader) component(q *compFilter, parent string) (f filter.CompFilter, err error) {
+	if err := r.count(q.Name); err != nil {
+		return f, err
+	}
+	if err := known(q.Others, q.combination); err != nil {
+		return f, err
+	}
+	name := strings.ToUpper(q.Name)
+	if err := nests(name, parent); err != nil {
+		return f, err
+	}
+	f = filter.CompFilter{Name: filter.ComponentName(name), IsNotDefined: q.IsNotDefined != nil}
+	if f.IsNotDefined {
+		if q.TimeRange != nil || len(q.Props)+len(q.Comps) > 0 {
+			return f, invalidFilter("what is-not-defined cannot have anything else")
+		}
+		return f, nil
+	}
+	if f.TimeRange, err = q.TimeRange.optional(); err != nil {
+		return f, err
+	}
+	for i := range q.Props {
+		p, err := r.property(&q.Props[i])
+		if err != nil {
+			return f, err
+		}
+		f.Props = append(f.Props, p)
+	}
+	f.Components, err = r.components(q.Comps, name)
+	return f, err
+}
+
+// optional reads a time-range, if there is one.
+func (t *timeRange) optional() (*filter.TimeRange, error) {
+	if t == nil {
+		return nil, nil
+	}
+	r, err := t.read()
+	if err != nil {
+		return nil, invalidFilter("its time-range %s", err)
+	}
+	return &r, nil
+}
+
+// homes is where the components of RFC 5545 and RFC 7953 stand. Others may be anywhere.
+var homes = map[string][]string{
+	"VCALENDAR": {""}, "VEVENT": {"VCALENDAR"}, "VTODO": {"VCALENDAR"}, "VJOURNAL": {"VCALENDAR"},
+	"VFREEBUSY": {"VCALENDAR"}, "VTIMEZONE": {"VCALENDAR"}, "VAVAILABILITY": {"VCALENDAR"},
+	"STANDARD": {"VTIMEZONE"}, "DAYLIGHT": {"VTIMEZONE"}, "AVAILABLE": {"VAVAILABILITY"},
+	"VALARM": {"VEVENT", "VTODO"},
+}
+
+// nests refuses a component where it can never be, as RFC 4791 §7.8 wants; the answer would
+// look like an empty calendar.
+func nests(name, parent string) error {
+	places, known := homes[name]
+	for _, p := range places {
+		known = known && p != parent
+	}
+	switch {
+	case parent == "" && name != "VCALENDAR":
+		return invalidFilter("its outermost component is %.100s, not VCALENDAR", name)
+	case known:
+		return invalidFilter("there is no %s in a %.100s", name, parent)
+	}
+	return nil
+}
+
+func (r *filterReader) property(q *propFilter) (f filter.PropFilter, err error) {
+	if err := r.count(q.Name); err != nil {
+		return f, err
+	}
+	if err := known(q.Others, q.combination); err != nil {
+		return f, err
+	}
+	f = filter.PropFilter{Name: filter.PropertyName(strings.ToUpper(q.Name)), IsNotDefined: q.IsNotDefined != nil}
+	if f.IsNotDefined && (q.TimeRange != nil || q.Text != nil || len(q.Params) > 0) {
+		return f, invalidFilter("what is-not-defined cannot have anything else")
+	}
+	if q.TimeRange != nil && untimed[string(f.Name)] {
+		return f, invalidFilter("%s is not a time", f.Name)
+	}
+	if f.TimeRange, err = q.TimeRange.optional(); err != nil {
+		return f, err
+	}
+	if f.Text, err = q.Text.read(); err != nil {
+		return f, err
+	}
+	for i := range q.Params {
+		p, err := r.parameter(&q.Params[i])
+		if err != nil {
+			return f, err
+		}
+		f.Params = append(f.Params, p)
+	}
+	return f, nil
+}
+
+// untimed are properties that are never a time, so that a time-range on them is a mistake
+// (RFC 4791 §7.8 has SUMMARY as its example).
+var untimed = map[string]bool{
+	"ATTACH": true, "ATTENDEE": true, "CATEGORIES": true, "CLASS": true, "COLOR": true, "COMMENT": true,
+	"CONFERENCE": true, "CONTACT": true, "DESCRIPTION": true, "DURATION": true, "GEO": true, "IMAGE": true,
+	"LOCATION": true, "METHOD": true, "ORGANIZER": true, "PERCENT-COMPLETE": true, "PRIORITY": true,
+	"PRODID": true, "RELATED-TO": true, "REQUEST-STATUS": true, "RESOURCES": true, "RRULE": true,
+	"SEQUENCE": true, "STATUS": true, "SUMMARY": true, "TRANSP": true, "TZID": true, "TZNAME": true,
+	"UID": true, "URL": true, "VERSION": true,
+}
+
+func (r *filterReader) parameter(q *paramFilter) (f filter.ParamFilter, err error) {
+	if err := r.count(q.Name); err != nil {
+		return f, err
+	}
+	if err := known(q.Others, combination{}); err != nil {
+		return f, err
+	}
+	f = filter.ParamFilter{Name: filter.ParameterName(strings.ToUpper(q.Name)), IsNotDefined: q.IsNotDefined != nil}
+	if f.IsNotDefined && q.Text != nil {
+		return f, invalidFilter("what is-not-defined cannot have anything else")
+	}
+	f.Text, err = q.Text.read()
+	return f, err
+}
+
+// read reads a text-match, if there is one. Whether its collation is known, the middle tells.
+func (t *textMatch) read() (*filter.TextMatch, error) {
+	if t == nil {
+		return nil, nil
+	}
+	if t.Type != "" && t.Type != "contains" {
+		return nil, unsupportedFilter(`attribute match-type="` + t.Type + `"`)
+	}
+	switch t.Negate {
+	case "", "no", "yes":
+	default:
+		return nil, invalidFilter("negate-condition is yes or no")
+	}
+	return &filter.TextMatch{Text: t.Text, Collation: filter.Collation(t.Collation), Negate: t.Negate == "yes"}, nil
+}

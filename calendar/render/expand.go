@@ -1,0 +1,174 @@
+package render
+
+import (
+	"context"
+	"time"
+
+	"caldav-mcp-server/calendar/content"
+	"caldav-mcp-server/calendar/filter"
+	"caldav-mcp-server/calendar/recur"
+	"caldav-mcp-server/ical"
+)
+
+// expand puts the instances of a time in the place of the series. Kinds that have no
+// series, such as VFREEBUSY, stay as they are.
+func (s Shape) expand(ctx context.Context, o *content.Object, in filter.Context) error {
+	if s.Expand == nil || o.Kind == content.FreeBusy || o.Kind == content.Availability {
+		return nil
+	}
+	x := expansion{object: o, clock: o.Clock(in.Zones, in.Floating)}
+	var instances []*ical.Component
+	for found, err := range filter.Instances(ctx, o, *s.Expand, in) {
+		if err != nil {
+			return err
+		}
+		c, err := x.instance(found)
+		if err != nil {
+			return err
+		}
+		instances = append(instances, c)
+	}
+	drop := append(o.Calendar.AllComponents("VTIMEZONE"), o.Components()...)
+	for _, c := range drop {
+		o.Calendar.RemoveComponent(c)
+	}
+	for _, c := range instances {
+		o.Calendar.AddComponent(c)
+	}
+	return nil
+}
+
+// expansion makes components of the instances of one object.
+type expansion struct {
+	object *content.Object
+	clock  content.Clock
+}
+
+// recurrence are the properties that an instance must not have (RFC 4791 §9.6.5).
+var recurrence = [...]string{"RRULE", "RDATE", "EXRULE", "EXDATE"}
+
+// instance writes one instance: no recurrence, no zones, dates and floating times as such.
+func (x *expansion) instance(found recur.Instance) (*ical.Component, error) {
+	c := found.Component.Clone()
+	for _, name := range recurrence {
+		c.Remove(name)
+	}
+	if !found.Start.Time.IsZero() {
+		if err := x.place(c, found); err != nil {
+			return nil, err
+		}
+	}
+	return c, x.utc(c)
+}
+
+// place says when the instance is, and which one it is.
+func (x *expansion) place(c *ical.Component, found recur.Instance) error {
+	if start := c.Property("DTSTART"); start != nil {
+		start.SetTime(written(found.Start))
+		if err := lasting(c, found.Start, found.End); err != nil {
+			return err
+		}
+	}
+	initial, err := x.initial(found)
+	if err != nil || !x.object.Recurring() || initial {
+		return err
+	}
+	id := ical.NewTime("RECURRENCE-ID", written(found.RecurrenceID))
+	if c.Property("RECURRENCE-ID") != nil {
+		c.Set(id) // also takes away what said that it was for the future
+		return nil
+	}
+	c.Add(id)
+	return nil
+}
+
+// initial tells whether an instance is the one that the series is written as, which alone
+// needs no RECURRENCE-ID.
+func (x *expansion) initial(found recur.Instance) (bool, error) {
+	if found.Component != x.object.Master {
+		return false, nil
+	}
+	start, ok, err := x.clock.Time(found.Component, "DTSTART")
+	return ok && start == found.RecurrenceID.Time.Unix(), err
+}
+
+// lasting says how long the instance is, in the way in which the series says it. A day on
+// the wall clock can have 23 hours, and one of UTC cannot.
+func lasting(c *ical.Component, start, end recur.Moment) error {
+	ending := "DTEND"
+	if c.Name() == content.Todo {
+		ending = "DUE"
+	}
+	if p := c.Property(ending); p != nil {
+		p.SetTime(written(end))
+		return nil
+	}
+	seconds := end.Time.Unix() - start.Time.Unix()
+	if start.AllDay || start.Floating {
+		seconds = end.Civil().Seconds() - start.Civil().Seconds()
+	}
+	p := c.Property("DURATION")
+	if p == nil {
+		if seconds > 0 && !start.AllDay { // RDATE has given it an end of its own
+			c.Add(ical.NewTime(ending, written(end)))
+		}
+		return nil
+	}
+	d, err := p.Duration()
+	if err == nil && int64(d.NominalDays())*secondsPerDay+int64(d.ExactSeconds()) != seconds {
+		p.SetValue(ical.DurationOf(time.Duration(seconds) * time.Second).String())
+	}
+	return err
+}
+
+const secondsPerDay = 24 * 60 * 60
+
+// written is a moment as an expansion has it.
+func written(m recur.Moment) ical.Time {
+	switch {
+	case m.AllDay:
+		return ical.Date(m.Civil())
+	case m.Floating:
+		return ical.Floating(m.Civil())
+	}
+	return ical.Instant(m.Time)
+}
+
+// utc turns the times that still name a zone into instants, within alarms too.
+func (x *expansion) utc(c *ical.Component) error {
+	for p := range c.Properties() {
+		if _, zoned := p.Param("TZID"); !zoned {
+			continue
+		}
+		if err := x.instants(p); err != nil {
+			return err
+		}
+	}
+	for sub := range c.Components() {
+		if err := x.utc(sub); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (x *expansion) instants(p *ical.Property) error {
+	times, err := p.Times()
+	if err != nil {
+		// It is no time, whatever the TZID is there for.
+		p.RemoveParam("TZID")
+		return nil //nolint:nilerr // see above
+	}
+	for i, t := range times {
+		if t.Form != ical.FormZoned {
+			continue
+		}
+		at, err := x.clock.At(t)
+		if err != nil {
+			return err
+		}
+		times[i] = ical.Instant(time.Unix(at, 0).UTC())
+	}
+	p.SetTimes(times...)
+	return nil
+}
