@@ -45,6 +45,9 @@ var sqliteFaults = map[int]fault{
 }
 
 func sqliteFault(err error) fault {
+	if errors.Is(err, errLost) {
+		return faultConflict
+	}
 	var e *sqlite.Error
 	if !errors.As(err, &e) {
 		return faultOther
@@ -66,7 +69,7 @@ func openSQLite(ctx context.Context, where string, o Options) (*Store, error) {
 		return nil, err
 	}
 	s := &Store{engine: sqliteEngine(), options: o.withDefaults(defaultReaders)}
-	free, closeWriter, err := s.openWriter(ctx, path)
+	writer, closeWriter, err := s.openWriter(ctx, path)
 	if err != nil {
 		return nil, err
 	}
@@ -77,21 +80,13 @@ func openSQLite(ctx context.Context, where string, o Options) (*Store, error) {
 	readers.SetMaxOpenConns(s.options.MaxConns)
 	readers.SetMaxIdleConns(s.options.MaxConns)
 	s.reads = &statements{engine: s.engine, on: readers, kept: map[string]*sql.Stmt{}}
-	s.begin = beginFile(free)
+	s.begin = writer.begin
 	s.close = func() error { return errors.Join(readers.Close(), closeWriter()) }
 	return s, nil
 }
 
-// fileWriter is the one connection that writes to a file. Whoever has taken it has the file's write
-// lock, as far as this process goes.
-type fileWriter struct {
-	statements
-	conn *sql.Conn
-}
-
-// openWriter opens the connection that writes and puts it into a place where one at a time may
-// take it.
-func (s *Store) openWriter(ctx context.Context, path string) (chan *fileWriter, func() error, error) {
+// openWriter opens the connection that writes.
+func (s *Store) openWriter(ctx context.Context, path string) (*fileWriter, func() error, error) {
 	db, err := sql.Open("sqlite", dataSource(path,
 		"journal_mode(wal)",
 		// An acknowledged write survives power loss.
@@ -111,45 +106,8 @@ func (s *Store) openWriter(ctx context.Context, path string) (chan *fileWriter, 
 	if err != nil {
 		return nil, nil, errors.Join(s.engine.translate(ctx, fmt.Errorf("%s: %w", path, err)), db.Close())
 	}
-	free := make(chan *fileWriter, 1)
-	free <- &fileWriter{statements{engine: s.engine, on: conn, kept: map[string]*sql.Stmt{}}, conn}
-	return free, func() error { return errors.Join(conn.Close(), db.Close()) }, nil
-}
-
-// beginFile makes what runs work in a transaction. It takes the write lock when it begins: one that
-// read first and then had to wait for the lock could only fail.
-func beginFile(free chan *fileWriter) func(context.Context, func(session) error) error {
-	return func(ctx context.Context, work func(session) error) error {
-		select {
-		case w := <-free:
-			defer func() { free <- w }()
-			if _, err := w.exec(ctx, "BEGIN IMMEDIATE"); err != nil {
-				return err
-			}
-			return work(w)
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-	}
-}
-
-func (w *fileWriter) later(ctx context.Context, settle settler, text string, args ...any) error {
-	return settle(w.exec(ctx, text, args...))
-}
-
-func (w *fileWriter) script(ctx context.Context, text string) error {
-	_, err := w.conn.ExecContext(ctx, text)
-	return w.engine.translate(ctx, err)
-}
-
-func (w *fileWriter) commit(ctx context.Context) error {
-	_, err := w.exec(ctx, "COMMIT")
-	return w.engine.uncertain(err)
-}
-
-// rollback gives up what the transaction did. Where it fails SQLite has rolled back by itself.
-func (w *fileWriter) rollback(ctx context.Context) {
-	_, _ = w.exec(context.WithoutCancel(ctx), "ROLLBACK")
+	w := &fileWriter{statements: statements{engine: s.engine, on: conn, kept: map[string]*sql.Stmt{}}, conn: conn}
+	return w, func() error { return errors.Join(conn.Close(), db.Close()) }, nil
 }
 
 // requireWAL refuses a file system, such as a network's, on which the write-ahead log cannot work.

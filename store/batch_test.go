@@ -1,0 +1,259 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"caldav-mcp-server/calendar"
+)
+
+// line has several writers stand in line behind one that holds the turn, and then lets them go.
+type line struct {
+	*testing.T
+	store  *Store
+	writer *fileWriter
+	all    sync.WaitGroup
+	// start is closed when the first may end.
+	start chan struct{}
+}
+
+func newLine(t *testing.T) *line {
+	t.Helper()
+	s := openFile(t, filepath.Join(t.TempDir(), "calendar.db"))
+	l := &line{T: t, store: s, start: make(chan struct{})}
+	holding := make(chan struct{})
+	var once sync.Once // the transaction may begin anew
+	l.all.Go(func() {
+		err := s.transact(t.Context(), func(tx *Tx) error {
+			m, ok := tx.session.(*member)
+			if !ok {
+				return fmt.Errorf("the session is a %T", tx.session)
+			}
+			once.Do(func() {
+				l.writer = m.fileWriter
+				close(holding)
+			})
+			<-l.start
+			return insertUser(t.Context(), tx, "first", 1)
+		})
+		if err != nil {
+			t.Error(err)
+		}
+	})
+	<-holding
+	return l
+}
+
+// add puts a writer at the end of the line.
+func (l *line) add(ctx context.Context, work func(*Tx) error, judge func(error)) {
+	l.Helper()
+	before := l.length()
+	l.all.Go(func() { judge(l.store.transact(ctx, work)) })
+	l.await(before + 1)
+}
+
+func (l *line) length() int {
+	l.writer.mu.Lock()
+	defer l.writer.mu.Unlock()
+	return len(l.writer.line)
+}
+
+// await waits until so many stand in line.
+func (l *line) await(n int) {
+	for l.length() != n {
+		runtime.Gosched()
+	}
+}
+
+// users ends the test's line and returns who is in the store.
+func (l *line) users() []string {
+	l.Helper()
+	close(l.start)
+	l.all.Wait()
+	users, err := l.store.Users(l.Context())
+	if err != nil {
+		l.Fatal(err)
+	}
+	var names []string
+	for _, u := range users {
+		names = append(names, u.Name)
+	}
+	return names
+}
+
+func (l *line) fine(err error) {
+	l.Helper()
+	if err != nil {
+		l.Error(err)
+	}
+}
+
+// insertUser writes a row of about a size.
+func insertUser(ctx context.Context, tx *Tx, name string, size int) error {
+	_, err := tx.exec(ctx, `INSERT INTO users (id, name, display_name, email, timezone, created) VALUES ($1, $1, '', $2, '', 0)`,
+		name, strings.Repeat("x", size))
+	return err
+}
+
+func (l *line) inserts(name string) func(*Tx) error {
+	return func(tx *Tx) error { return insertUser(l.Context(), tx, name, 1) }
+}
+
+// TestBatchIsOneCommit: who stands in line is kept by one commit, and nobody sees it before.
+func TestBatchIsOneCommit(t *testing.T) {
+	t.Parallel()
+	l := newLine(t)
+	batches := make(chan *batch, 3)
+	for _, name := range []string{"a", "b", "c"} {
+		l.add(t.Context(), func(tx *Tx) error {
+			batches <- l.writer.batch
+			if users, err := l.store.Users(t.Context()); err != nil || len(users) > 0 {
+				t.Errorf("seen before the commit: %v, %v", users, err)
+			}
+			return insertUser(t.Context(), tx, name, 1)
+		}, l.fine)
+	}
+	if diff := cmp.Diff([]string{"a", "b", "c", "first"}, l.users()); diff != "" {
+		t.Error(diff)
+	}
+	one := <-batches
+	if two, three := <-batches, <-batches; one != two || one != three {
+		t.Error("three writers in line needed more than one transaction")
+	}
+	select {
+	case <-one.done:
+	default:
+		t.Error("the writers were told before the commit was over")
+	}
+}
+
+// TestBatchWithoutOne: who fails in a batch takes nobody along.
+func TestBatchWithoutOne(t *testing.T) {
+	t.Parallel()
+	l := newLine(t)
+	own := errors.New("own")
+	l.add(t.Context(), l.inserts("a"), l.fine)
+	l.add(t.Context(), func(tx *Tx) error {
+		return errors.Join(insertUser(t.Context(), tx, "fails", 1), own)
+	}, func(err error) {
+		if !errors.Is(err, own) {
+			t.Errorf("got error %v, want the writer's own", err)
+		}
+	})
+	l.add(t.Context(), func(tx *Tx) error { return insertUser(t.Context(), tx, "a", 1) }, func(err error) {
+		if calendar.ReasonOf(err) != calendar.Exists {
+			t.Errorf("got error %v, want one for what exists", err)
+		}
+	})
+	l.add(t.Context(), l.inserts("z"), l.fine)
+	if diff := cmp.Diff([]string{"a", "first", "z"}, l.users()); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestBatchPanics: a writer that panics ends as one that fails.
+func TestBatchPanics(t *testing.T) {
+	t.Parallel()
+	l := newLine(t)
+	before := l.length()
+	l.all.Go(func() {
+		defer func() {
+			if recover() == nil {
+				t.Error("the panic was swallowed")
+			}
+		}()
+		_ = l.store.transact(t.Context(), func(tx *Tx) error {
+			l.fine(insertUser(t.Context(), tx, "panics", 1))
+			panic("at the disco")
+		})
+	})
+	l.await(before + 1)
+	l.add(t.Context(), l.inserts("z"), l.fine)
+	if diff := cmp.Diff([]string{"first", "z"}, l.users()); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestBatchGivesUp: who goes away while in line leaves it, wherever they stand.
+func TestBatchGivesUp(t *testing.T) {
+	t.Parallel()
+	for _, gone := range []string{"a", "b", "c"} {
+		t.Run(gone, func(t *testing.T) {
+			t.Parallel()
+			l := newLine(t)
+			ctx, cancel := context.WithCancel(t.Context())
+			var want []string
+			for _, name := range []string{"a", "b", "c"} {
+				if name == gone {
+					l.add(ctx, l.inserts(name), func(err error) {
+						if !errors.Is(err, context.Canceled) {
+							t.Errorf("got error %v, want the context's", err)
+						}
+					})
+					continue
+				}
+				want = append(want, name)
+				l.add(t.Context(), l.inserts(name), l.fine)
+			}
+			cancel()
+			l.await(2)
+			if diff := cmp.Diff(append(want, "first"), l.users()); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+// TestBatchIsLost: SQLite gives up a whole transaction when the disk is full. Whose write had no
+// room is told so; the others, who wrote in the same transaction, do not notice.
+func TestBatchIsLost(t *testing.T) {
+	t.Parallel()
+	l := newLine(t)
+	l.add(t.Context(), l.inserts("a"), l.fine)
+	l.add(t.Context(), func(tx *Tx) error {
+		if _, err := rowOf(t.Context(), tx, scanNumber, "PRAGMA max_page_count = 60"); err != nil {
+			return err
+		}
+		return insertUser(t.Context(), tx, "large", 1<<20)
+	}, func(err error) {
+		if calendar.RuleOf(err) != calendar.RuleDiskSpace {
+			t.Errorf("got error %v, want that of a full disk", err)
+		}
+	})
+	l.add(t.Context(), l.inserts("z"), l.fine)
+	if diff := cmp.Diff([]string{"a", "first", "z"}, l.users()); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestBatchIsBounded: the first of many writers does not wait for all of them.
+func TestBatchIsBounded(t *testing.T) {
+	t.Parallel()
+	l := newLine(t)
+	sizes := make(chan int, 2*maxBatch)
+	for i := range 2 * maxBatch {
+		l.add(t.Context(), func(tx *Tx) error {
+			sizes <- l.writer.batch.size
+			return insertUser(t.Context(), tx, fmt.Sprint(i), 1)
+		}, l.fine)
+	}
+	if got := len(l.users()); got != 2*maxBatch+1 {
+		t.Errorf("%d users", got)
+	}
+	close(sizes)
+	largest := 0
+	for size := range sizes {
+		largest = max(largest, size)
+	}
+	if largest != maxBatch {
+		t.Errorf("the largest batch had %d writers, want %d", largest, maxBatch)
+	}
+}
