@@ -56,6 +56,8 @@ type Store interface {
 	// Rederive calls derive with the bytes of every object, tombstones included, and
 	// stores what it returns. It changes no version. It returns how many it went through.
 	Rederive(ctx context.Context, derive func(Object) Derived) (int, error)
+
+	Trash
 }
 
 // Tx is one transaction. Whoever changes objects of a calendar calls Advance first: it
@@ -85,6 +87,9 @@ type Tx interface {
 	// TrashCalendar takes a calendar out of sight, with all its objects. Its name and its
 	// UIDs are free at once; the trash gives it back until it is emptied.
 	TrashCalendar(ctx context.Context, id CalendarID) error
+	// UntrashCalendar takes a calendar out of the trash, to an address. NotFound when it is not
+	// there, Exists when the address is taken.
+	UntrashCalendar(ctx context.Context, id CalendarID, at Segment) error
 
 	// Keep sets and removes properties that are kept of something, in their order, and returns
 	// how many there then are. Whose holder is gone is NotFound.

@@ -18,18 +18,19 @@ const (
 	firstDataRows = 64
 )
 
-// drain yields the objects of page after page. No page holds a connection while its objects are
+// drain yields the rows of page after page. No page holds a connection while its rows are
 // consumed: a slow client must not keep one from others.
-func drain(next func() (objects []calendar.Object, more bool, err error), yield func(calendar.Object, error) bool) {
+func drain[T any](next func() (page []T, more bool, err error), yield func(T, error) bool) {
 	for more := true; more; {
-		var objects []calendar.Object
+		var page []T
 		var err error
-		if objects, more, err = next(); err != nil {
-			yield(calendar.Object{}, err)
+		if page, more, err = next(); err != nil {
+			var none T
+			yield(none, err)
 			return
 		}
-		for _, o := range objects {
-			if !yield(o, nil) {
+		for _, row := range page {
+			if !yield(row, nil) {
 				return
 			}
 		}

@@ -1,0 +1,161 @@
+package calendar
+
+import (
+	"context"
+	"iter"
+	"time"
+)
+
+// Trash is the part of a Store that gives back what was deleted, until it is pruned by age.
+type Trash interface {
+	// TrashedCalendars returns a user's own calendars that are in the trash, the latest first.
+	TrashedCalendars(ctx context.Context, owner UserID) ([]TrashedCalendar, error)
+	// Deletions yields the deletions in a live calendar whose bytes are kept, the latest first:
+	// one for each UID, and none for a UID that a live object of the calendar has.
+	Deletions(ctx context.Context, cal CalendarID) iter.Seq2[Entry, error]
+	// Deletion returns the latest deletion of a UID whose bytes are kept, or NotFound.
+	Deletion(ctx context.Context, cal CalendarID, uid UID) (Entry, error)
+	// ForgetCalendar removes a calendar for good; NotFound when it is not in the trash.
+	ForgetCalendar(ctx context.Context, id CalendarID) error
+	// ForgetDeletions drops the bytes of all deleted objects of a calendar, those of their
+	// former versions too. Sync tokens stay good: that there was an object is still known.
+	ForgetDeletions(ctx context.Context, cal CalendarID) error
+}
+
+// TrashedCalendar is a calendar in the trash.
+type TrashedCalendar struct {
+	Calendar
+	// Trashed is when it went there, Objects how many it holds.
+	Trashed time.Time
+	Objects int64
+}
+
+// TrashedObject is a deleted object whose bytes are kept, with what the journal knows of it.
+type TrashedObject struct {
+	Entry
+	Kind    Kind
+	Summary string
+}
+
+// TrashedCalendars returns the caller's own calendars that are in the trash, the latest first.
+func (s *Service) TrashedCalendars(ctx context.Context, c Caller) ([]TrashedCalendar, error) {
+	if err := c.hasScope(ReadObjects); err != nil {
+		return nil, err
+	}
+	all, err := s.store.TrashedCalendars(ctx, c.User.ID)
+	seen := all[:0]
+	for _, t := range all {
+		if c.Sees(t.Calendar) {
+			seen = append(seen, t)
+		}
+	}
+	return seen, err
+}
+
+// TrashedObjects yields the deleted objects of a calendar, the latest first.
+func (s *Service) TrashedObjects(ctx context.Context, c Caller, cal Calendar) iter.Seq2[TrashedObject, error] {
+	return func(yield func(TrashedObject, error) bool) {
+		if err := c.May(ReadObjects, cal); err != nil {
+			yield(TrashedObject{}, err)
+			return
+		}
+		for e, err := range s.store.Deletions(ctx, cal.ID) {
+			o := TrashedObject{Entry: e}
+			// What an older program took, and this one cannot read, is in the trash all the same.
+			if d, unreadable := s.derive(e.Before); unreadable == nil {
+				o.Kind, o.Summary = d.Kind, d.Summary
+			}
+			if !yield(o, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// RestoreCalendar takes a calendar of the caller's own out of the trash, with its objects and
+// its shares, to its former address or to another one.
+func (s *Service) RestoreCalendar(ctx context.Context, c Caller, id CalendarID, as Segment) (Calendar, error) {
+	t, err := s.trashedCalendar(ctx, c, ChangeCalendar, id)
+	if err != nil {
+		return Calendar{}, err
+	}
+	cal := t.Calendar
+	if as != "" {
+		cal.Segment = as
+	}
+	if err := cal.Segment.validate(); err != nil {
+		return Calendar{}, err
+	}
+	err = s.store.Update(ctx, func(tx Tx) error {
+		if err := tx.UntrashCalendar(ctx, id, cal.Segment); err != nil {
+			return err
+		}
+		locked, err := tx.Advance(ctx, id)
+		if err != nil {
+			return err
+		}
+		cal.Version, cal.Modified = locked.Version, locked.Modified
+		return tx.Log(ctx, s.entry(c, cal, Created))
+	})
+	if ReasonOf(err) == Exists {
+		e := Errorf(Exists, RuleResourceMustBeNil, "another calendar has the address %q by now", string(cal.Segment))
+		e.Hint = "restore it to another address"
+		return Calendar{}, e
+	}
+	return cal, err
+}
+
+// trashedCalendar finds a calendar in the trash with which the caller may do something.
+func (s *Service) trashedCalendar(ctx context.Context, c Caller, a Action, id CalendarID) (TrashedCalendar, error) {
+	all, err := s.TrashedCalendars(ctx, c)
+	if err != nil {
+		return TrashedCalendar{}, err
+	}
+	for _, t := range all {
+		if t.ID == id {
+			return t, c.May(a, t.Calendar)
+		}
+	}
+	return TrashedCalendar{}, Errorf(NotFound, "", "no calendar %q in the trash", string(id))
+}
+
+// RestoreObject stores the latest deleted object with a UID again, under its former name or
+// another one. It is a write like any other: today's rules hold, and it is in the journal.
+func (s *Service) RestoreObject(ctx context.Context, c Caller, cal Calendar, uid UID, as ObjectName) (Saved, error) {
+	if err := c.May(WriteObjects, cal); err != nil {
+		return Saved{}, err
+	}
+	e, err := s.store.Deletion(ctx, cal.ID, uid)
+	if err != nil && ReasonOf(err) == NotFound {
+		return Saved{}, Errorf(NotFound, "", "no object with the UID %q in the trash of this calendar", string(uid))
+	}
+	if err != nil {
+		return Saved{}, err
+	}
+	if as == "" {
+		as = e.Object
+	}
+	saved, err := s.save(ctx, c, cal, Draft{Name: as, Data: e.Before, When: Precondition{NoneMatchAny: true}})
+	if ReasonOf(err) == Stale {
+		taken := Errorf(Exists, "", "another object has the name %q by now", string(as))
+		taken.Hint, taken.Conflict = "restore it under another name", as
+		return Saved{}, taken
+	}
+	return saved, err
+}
+
+// ForgetCalendar removes a calendar of the caller's own from the trash, for good.
+func (s *Service) ForgetCalendar(ctx context.Context, c Caller, id CalendarID) error {
+	if _, err := s.trashedCalendar(ctx, c, DeleteCalendar, id); err != nil {
+		return err
+	}
+	return s.store.ForgetCalendar(ctx, id)
+}
+
+// ForgetObjects drops the deleted objects of a calendar of the caller's own, for good.
+func (s *Service) ForgetObjects(ctx context.Context, c Caller, cal Calendar) error {
+	if err := c.May(DeleteCalendar, cal); err != nil {
+		return err
+	}
+	return s.store.ForgetDeletions(ctx, cal.ID)
+}

@@ -1,0 +1,180 @@
+package storetest
+
+import (
+	"fmt"
+	"time"
+
+	"caldav-mcp-server/calendar"
+)
+
+func trashTests() []test {
+	return []test{
+		{"gives a calendar back", trashGivesBack},
+		{"gives a calendar back to another address", trashGivesBackElsewhere},
+		{"lists deletions once, the latest first", trashLists},
+		{"remembers a deletion whose name was taken", trashNameTaken},
+		{"pages", trashPages},
+		{"forgets by age", trashPruned},
+		{"forgets a calendar", trashForgetsCalendar},
+		{"forgets deletions and keeps the tombstones", trashForgetsObjects},
+	}
+}
+
+func (b *bundle) trash(cal calendar.Calendar) {
+	b.Helper()
+	b.must(b.Update(b.Context(), func(tx calendar.Tx) error { return tx.TrashCalendar(b.Context(), cal.ID) }))
+}
+
+func (b *bundle) untrash(cal calendar.Calendar, at calendar.Segment) error {
+	return b.Update(b.Context(), func(tx calendar.Tx) error { return tx.UntrashCalendar(b.Context(), cal.ID, at) })
+}
+
+// deletions lists the trash of a calendar as "name@version uid".
+func (b *bundle) deletions(cal calendar.Calendar) []string {
+	b.Helper()
+	var list []string
+	for e, err := range b.Deletions(b.Context(), cal.ID) {
+		b.must(err)
+		list = append(list, fmt.Sprintf("%s@%d %s", e.Object, e.Version, e.UID))
+	}
+	return list
+}
+
+func trashGivesBack(b *bundle) {
+	ann, bob := b.user("ann"), b.user("bob")
+	old, young := b.calendar(ann, "old"), b.calendar(ann, "young")
+	b.calendar(ann, "live")
+	gone := b.bury(b.put(old, "gone.ics"))
+	kept := b.put(old, "kept.ics")
+	b.must(b.Share(b.Context(), old.ID, bob.ID, calendar.ReadAccess))
+	before := b.read(old)
+	b.trash(old)
+	trashed := b.now()
+	b.pass(time.Hour)
+	b.trash(young)
+
+	got, err := b.TrashedCalendars(b.Context(), ann.ID)
+	b.must(err)
+	same(b, "trash", got, []calendar.TrashedCalendar{
+		{Calendar: young, Trashed: b.now()},
+		{Calendar: before, Trashed: trashed, Objects: 1},
+	})
+	others, err := b.TrashedCalendars(b.Context(), bob.ID)
+	b.must(err)
+	same(b, "what a sharee has in the trash", len(others), 0)
+
+	b.must(b.untrash(old, old.Segment))
+	same(b, "calendar", b.read(old), before)
+	same(b, "objects", names(b.changes(old, 0, before.Version)), []string{string(gone.Name), string(kept.Name)})
+	shared, err := b.Calendar(b.Context(), bob.ID, old.ID)
+	b.must(err)
+	same(b, "access of the sharee", shared.Access, calendar.ReadAccess)
+	b.refused(b.untrash(old, "twice"), calendar.NotFound, "")
+	b.refused(b.untrash(calendar.Calendar{ID: "nowhere"}, "x"), calendar.NotFound, "")
+}
+
+func trashGivesBackElsewhere(b *bundle) {
+	ann := b.user("ann")
+	old := b.calendar(ann, "work")
+	b.trash(old)
+	b.calendar(ann, "work")
+	b.refused(b.untrash(old, "work"), calendar.Exists, calendar.RuleResourceMustBeNil)
+	b.must(b.untrash(old, "work-2"))
+	got, err := b.CalendarAt(b.Context(), ann.ID, "work-2")
+	b.must(err)
+	same(b, "calendar", got.ID, old.ID)
+}
+
+func trashLists(b *bundle) {
+	cal := b.home()
+	b.put(cal, "live.ics")
+	back := b.bury(b.put(cal, "back.ics"))
+	twice := b.put(cal, "twice.ics")
+	b.bury(twice)
+	b.put(cal, "twice.ics")
+	once := b.bury(b.put(cal, "once.ics"))
+	last := b.bury(twice)
+	b.put(cal, "back.ics")
+	same(b, "trash", b.deletions(cal), []string{
+		fmt.Sprintf("twice.ics@%d uid of twice.ics", last.Version), fmt.Sprintf("once.ics@%d uid of once.ics", once.Version),
+	})
+	e, err := b.Deletion(b.Context(), cal.ID, once.UID)
+	b.must(err)
+	same(b, "deletion", e, b.entry(once, calendar.Deleted))
+	e, err = b.Deletion(b.Context(), cal.ID, back.UID)
+	b.must(err)
+	same(b, "deletion of what is back", e.Version, back.Version)
+	_, err = b.Deletion(b.Context(), cal.ID, "uid of live.ics")
+	b.refused(err, calendar.NotFound, "")
+	other := b.calendar(b.user("bob"), "work")
+	_, err = b.Deletion(b.Context(), other.ID, once.UID)
+	b.refused(err, calendar.NotFound, "")
+}
+
+// trashNameTaken: a new object at the name of a deleted one takes its row, not its place in the trash.
+func trashNameTaken(b *bundle) {
+	cal := b.home()
+	first := b.bury(b.put(cal, "a.ics"))
+	second := b.event(cal, "a.ics")
+	second.UID = "another"
+	_, err := b.write(b.Store, second)
+	b.must(err)
+	same(b, "trash", b.deletions(cal), []string{fmt.Sprintf("a.ics@%d uid of a.ics", first.Version)})
+}
+
+func trashPages(b *bundle) {
+	cal := b.home()
+	var want []string
+	for i := range 150 {
+		o := b.bury(b.put(cal, fmt.Sprintf("%03d.ics", i)))
+		want = append([]string{fmt.Sprintf("%s@%d %s", o.Name, o.Version, o.UID)}, want...)
+	}
+	same(b, "trash", b.deletions(cal), want)
+}
+
+func trashPruned(b *bundle) {
+	cal := b.home()
+	b.bury(b.put(cal, "old.ics"))
+	b.pass(time.Hour)
+	young := b.bury(b.put(cal, "young.ics"))
+	b.must(b.Prune(b.Context(), b.now()))
+	same(b, "trash", b.deletions(cal), []string{fmt.Sprintf("young.ics@%d uid of young.ics", young.Version)})
+}
+
+func trashForgetsCalendar(b *bundle) {
+	cal := b.home()
+	b.put(cal, "a.ics")
+	b.refused(b.ForgetCalendar(b.Context(), cal.ID), calendar.NotFound, "")
+	same(b, "objects", len(b.list(cal, calendar.ObjectQuery{})), 1)
+	b.trash(cal)
+	b.must(b.ForgetCalendar(b.Context(), cal.ID))
+	b.refused(b.untrash(cal, "work"), calendar.NotFound, "")
+	b.insert(cal)
+	same(b, "objects of its namesake", len(b.changes(cal, 0, 9999)), 0)
+}
+
+func trashForgetsObjects(b *bundle) {
+	cal := b.home()
+	live := b.put(cal, "live.ics")
+	b.put(cal, "a.ics")
+	b.put(cal, "a.ics")
+	gone := b.bury(b.put(cal, "a.ics"))
+	other := b.calendar(b.user("bob"), "work")
+	b.bury(b.put(other, "a.ics"))
+
+	b.must(b.ForgetDeletions(b.Context(), cal.ID))
+	same(b, "trash", b.deletions(cal), nil)
+	_, err := b.Deletion(b.Context(), cal.ID, gone.UID)
+	b.refused(err, calendar.NotFound, "")
+	same(b, "changes", names(b.changes(cal, 0, gone.Version)), []string{"live.ics", "a.ics"})
+	same(b, "pruned", b.read(cal).Pruned, 0)
+	same(b, "the live one", b.list(cal, calendar.ObjectQuery{WithData: true})[0].Data, live.Data)
+	same(b, "the trash of another calendar", len(b.deletions(other)), 1)
+	b.must(b.Update(b.Context(), func(tx calendar.Tx) error {
+		at, _, err := tx.Occupants(b.Context(), cal.ID, "a.ics", "")
+		if at != nil {
+			same(b, "bytes of the tombstone", string(at.Data), "")
+		}
+		return err
+	}))
+}

@@ -1,0 +1,95 @@
+package store
+
+import (
+	"context"
+	"iter"
+	"math"
+
+	"caldav-mcp-server/calendar"
+)
+
+// TrashedCalendars implements [calendar.Store].
+func (s *Store) TrashedCalendars(ctx context.Context, owner calendar.UserID) ([]calendar.TrashedCalendar, error) {
+	return rowsOf(ctx, s.reads, scanTrashed, `SELECT `+calendarColumns+`, trashed,
+			(SELECT COUNT(*) FROM objects o WHERE o.calendar_id = calendars.id AND NOT o.deleted)
+		FROM calendars WHERE owner_id = $1 AND trashed IS NOT NULL ORDER BY trashed DESC, id`, owner)
+}
+
+func scanTrashed(row scanner) (calendar.TrashedCalendar, error) {
+	var r calendarRow
+	var t calendar.TrashedCalendar
+	var trashed int64
+	err := row.Scan(append(r.fields(), &trashed, &t.Objects)...)
+	t.Calendar, t.Trashed = r.result(), moment(trashed)
+	t.Access = calendar.OwnerAccess
+	return t, err
+}
+
+// UntrashCalendar implements [calendar.Tx].
+func (t *Tx) UntrashCalendar(ctx context.Context, id calendar.CalendarID, segment calendar.Segment) error {
+	err := expectRow(t.exec(ctx, `UPDATE calendars SET trashed = NULL, segment = $2 WHERE id = $1 AND trashed IS NOT NULL`, id, segment))
+	return taken(err, calendar.RuleResourceMustBeNil, "a calendar has this address already")
+}
+
+const (
+	selectDeletions = `SELECT calendar_id, version, object, uid, change, at, user_id, token_id, agent, before
+		FROM journal j WHERE calendar_id = $1 AND change = 'deleted' AND before IS NOT NULL AND object <> '' `
+
+	// listDeletions leaves out what came back, and all but the last of what was deleted twice.
+	listDeletions = selectDeletions + `AND version < $2
+		AND NOT EXISTS (SELECT 1 FROM objects o WHERE o.calendar_id = j.calendar_id AND o.uid = j.uid AND NOT o.deleted)
+		AND NOT EXISTS (SELECT 1 FROM journal k WHERE k.calendar_id = j.calendar_id AND k.uid = j.uid
+			AND k.change = 'deleted' AND k.before IS NOT NULL AND k.version > j.version)
+		ORDER BY version DESC LIMIT $3`
+)
+
+func scanEntry(row scanner) (calendar.Entry, error) {
+	var e calendar.Entry
+	var at int64
+	err := row.Scan(&e.Calendar, &e.Version, &e.Object, &e.UID, &e.Change, &at, &e.User, &e.Token, &e.Agent, &e.Before)
+	e.At = moment(at)
+	return e, err
+}
+
+// Deletions implements [calendar.Store].
+func (s *Store) Deletions(ctx context.Context, cal calendar.CalendarID) iter.Seq2[calendar.Entry, error] {
+	return func(yield func(calendar.Entry, error) bool) {
+		last := calendar.Version(math.MaxInt64)
+		drain(func() ([]calendar.Entry, bool, error) {
+			page, err := rowsOf(ctx, s.reads, scanEntry, listDeletions, cal, last, firstDataRows)
+			if n := len(page); n > 0 {
+				last = page[n-1].Version
+			}
+			return page, len(page) == firstDataRows, err
+		}, yield)
+	}
+}
+
+// Deletion implements [calendar.Store].
+func (s *Store) Deletion(ctx context.Context, cal calendar.CalendarID, uid calendar.UID) (calendar.Entry, error) {
+	return rowOf(ctx, s.reads, scanEntry, selectDeletions+`AND uid = $2 ORDER BY version DESC LIMIT 1`, cal, uid)
+}
+
+// ForgetCalendar implements [calendar.Store].
+func (s *Store) ForgetCalendar(ctx context.Context, id calendar.CalendarID) error {
+	_, err := rowOf(ctx, s.reads, scanText, `SELECT id FROM calendars WHERE id = $1 AND trashed IS NOT NULL`, id)
+	if err != nil {
+		return err
+	}
+	return s.remove(ctx, string(id))
+}
+
+// ForgetDeletions implements [calendar.Store]. The tombstones stay for those who synchronize, and
+// so do the words by which they are found; what people wrote goes.
+func (s *Store) ForgetDeletions(ctx context.Context, cal calendar.CalendarID) error {
+	var ignored int64
+	err := s.inSteps(ctx, &ignored, `UPDATE journal SET before = NULL WHERE calendar_id = $1 AND version IN (
+		SELECT version FROM journal j WHERE calendar_id = $1 AND before IS NOT NULL AND NOT EXISTS (
+			SELECT 1 FROM objects o WHERE o.calendar_id = j.calendar_id AND o.uid = j.uid AND NOT o.deleted) LIMIT $2)`, cal, pruneRows)
+	if err != nil {
+		return err
+	}
+	return s.inSteps(ctx, &ignored, `UPDATE objects SET data = $3, search = '', summary = '', size = 0
+		WHERE calendar_id = $1 AND name IN (
+			SELECT name FROM objects WHERE calendar_id = $1 AND deleted AND size > 0 LIMIT $2)`, cal, pruneRows, []byte{})
+}
