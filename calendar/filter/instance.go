@@ -78,26 +78,37 @@ func (m *matcher) share(s content.Series) (recur.Budget, error) {
 }
 
 // series finds what to expand for the sake of the wanted components, which have one
-// parent. An override for one instance is that instance, wherever the master would put
-// others: an endless series is not searched for it.
+// parent.
 func (m *matcher) series(parent *ical.Component, wanted map[*ical.Component]bool) []content.Series {
-	var alone, whole []content.Series
+	var list []content.Series
 	for _, s := range m.families(parent, wanted) {
-		together := wanted[s.Master] && s.Master != nil
-		for _, c := range s.Overrides {
-			switch {
-			case !wanted[c]:
-			case s.Master != nil && future(c):
-				together = true
-			default:
-				alone = append(alone, content.Series{Overrides: []*ical.Component{c}})
-			}
+		if s.Master == nil || wanted[s.Master] {
+			list = append(list, s)
+			continue
 		}
-		if together {
-			whole = append(whole, s)
+		list = append(list, withoutMaster(s, wanted)...)
+	}
+	return list
+}
+
+// withoutMaster is what to expand when overrides alone are wanted. One for a single
+// instance is that instance, wherever the master would put others: an endless series is
+// not searched for it.
+func withoutMaster(s content.Series, wanted map[*ical.Component]bool) []content.Series {
+	alone, whole := content.Series{}, []content.Series{}
+	for _, c := range s.Overrides {
+		switch {
+		case !wanted[c]:
+		case future(c):
+			whole = []content.Series{s}
+		default:
+			alone.Overrides = append(alone.Overrides, c)
 		}
 	}
-	return append(alone, whole...)
+	if len(alone.Overrides) == 0 {
+		return whole
+	}
+	return append([]content.Series{alone}, whole...)
 }
 
 // future tells whether an override is for all later instances too (RFC 5545 §3.2.13).
