@@ -100,8 +100,9 @@ func spans(t testing.TB, set *recur.Set, from, to time.Time) []string {
 	return list
 }
 
-func utc(year int, month time.Month, day int) time.Time {
-	return time.Date(year, month, day, 0, 0, 0, 0, time.UTC)
+// in2026 is midnight in UTC.
+func in2026(month time.Month, day int) time.Time {
+	return time.Date(2026, month, day, 0, 0, 0, 0, time.UTC)
 }
 
 // instants lists the first starts from an instant on, in UTC.

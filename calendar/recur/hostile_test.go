@@ -75,8 +75,7 @@ func TestHostileRules(t *testing.T) {
 			}
 			switch {
 			case test.want < 0:
-				var syntax *ical.SyntaxError
-				if !errors.As(err, &syntax) {
+				if _, ok := errors.AsType[*ical.SyntaxError](err); !ok {
 					t.Errorf("got %v instead of a refusal", err)
 				}
 			case strings.HasPrefix(test.name, "the bomb, years"):
@@ -96,7 +95,7 @@ func countWeek(h hostile) (int, error) {
 		return 0, err
 	}
 	n := 0
-	for _, err := range set.Between(context.Background(), utc(2026, 8, 3), utc(2026, 8, 10), recur.DefaultBudget()) {
+	for _, err := range set.Between(context.Background(), in2026(8, 3), in2026(8, 10), recur.DefaultBudget()) {
 		if err != nil {
 			return n, err
 		}
@@ -140,6 +139,7 @@ func TestBudget(t *testing.T) {
 func TestCancelledContext(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
 	set := parseSet(t, event("DTSTART:20260803T090000Z", "RRULE:FREQ=SECONDLY"))
 	n := 0
 	var last error

@@ -73,7 +73,7 @@ func TestDates(t *testing.T) {
 		{
 			name:  "an RDATE that the rule gives too",
 			lines: event(berlin, weekly, "RDATE;TZID=Europe/Berlin:20260810T200000"),
-			from:  utc(2026, 8, 9), to: utc(2026, 8, 12),
+			from:  in2026(8, 9), to: in2026(8, 12),
 			want: []string{"2026-08-10 20:00 CEST to 2026-08-10 20:00 CEST"},
 		},
 		{
@@ -146,13 +146,13 @@ func TestOverrides(t *testing.T) {
 		"DTEND;TZID=Europe/Berlin:20260820T083000", "SUMMARY:moved")
 	runSets(t, []setTest{
 		{
-			name: "moved out of the window", lines: master + moved, from: utc(2026, 8, 4), to: utc(2026, 8, 7),
+			name: "moved out of the window", lines: master + moved, from: in2026(8, 4), to: in2026(8, 7),
 			want: []string{
 				"2026-08-04 20:00 CEST to 2026-08-04 21:00 CEST (series)", "2026-08-06 20:00 CEST to 2026-08-06 21:00 CEST (series)",
 			},
 		},
 		{
-			name: "moved into the window", lines: moved + master, from: utc(2026, 8, 20), to: utc(2026, 8, 21),
+			name: "moved into the window", lines: moved + master, from: in2026(8, 20), to: in2026(8, 21),
 			want: []string{
 				"2026-08-20 08:00 CEST to 2026-08-20 08:30 CEST, was 2026-08-05 20:00 CEST (moved)",
 				"2026-08-20 20:00 CEST to 2026-08-20 21:00 CEST (series)",
@@ -161,22 +161,22 @@ func TestOverrides(t *testing.T) {
 		{
 			name:  "cancelled ones are told",
 			lines: master + override(":20260805T180000Z", "DTSTART:20260805T180000Z", "STATUS:CANCELLED", "SUMMARY:cancelled"),
-			from:  utc(2026, 8, 5), to: utc(2026, 8, 6),
+			from:  in2026(8, 5), to: in2026(8, 6),
 			want: []string{"2026-08-05 18:00 UTC to 2026-08-05 18:00 UTC, was 2026-08-05 20:00 CEST (cancelled)"},
 		},
 		{
 			name:  "a date names an instance with a time",
 			lines: master + override(";VALUE=DATE:20260805", "DTSTART;VALUE=DATE:20260805", "SUMMARY:all day"),
-			from:  utc(2026, 8, 5), to: utc(2026, 8, 6),
+			from:  in2026(8, 5), to: in2026(8, 6),
 			want: []string{"2026-08-05 to 2026-08-06, was 2026-08-05 20:00 CEST (all day)"},
 		},
 		{
-			name: "only overrides", lines: moved, from: utc(2026, 8, 1), to: utc(2026, 9, 1),
+			name: "only overrides", lines: moved, from: in2026(8, 1), to: in2026(9, 1),
 			want: []string{"2026-08-20 08:00 CEST to 2026-08-20 08:30 CEST, was 2026-08-05 20:00 CEST (moved)"},
 		},
 		{
 			name:  "an override that the series does not have",
-			lines: event(berlin, "SUMMARY:single") + moved, from: utc(2026, 8, 1), to: utc(2026, 9, 1),
+			lines: event(berlin, "SUMMARY:single") + moved, from: in2026(8, 1), to: in2026(9, 1),
 			want: []string{
 				"2026-08-03 20:00 CEST to 2026-08-03 20:00 CEST (single)",
 				"2026-08-20 08:00 CEST to 2026-08-20 08:30 CEST, was 2026-08-05 20:00 CEST (moved)",
@@ -185,7 +185,7 @@ func TestOverrides(t *testing.T) {
 		{
 			name:  "an override of an excluded instance, as Exchange writes both",
 			lines: strings.Replace(master, "SUMMARY", "EXDATE;TZID=Europe/Berlin:20260805T200000\nSUMMARY", 1) + moved,
-			from:  utc(2026, 8, 20), to: utc(2026, 8, 20).Add(12 * time.Hour),
+			from:  in2026(8, 20), to: in2026(8, 20).Add(12 * time.Hour),
 			want: []string{"2026-08-20 08:00 CEST to 2026-08-20 08:30 CEST, was 2026-08-05 20:00 CEST (moved)"},
 		},
 	})
@@ -214,14 +214,14 @@ func TestThisAndFuture(t *testing.T) {
 			},
 		},
 		{
-			name: "the window is that of the moved ones", lines: master + later, from: utc(2026, 8, 8), to: utc(2026, 8, 9),
+			name: "the window is that of the moved ones", lines: master + later, from: in2026(8, 8), to: in2026(8, 9),
 			want: []string{"2026-08-08 09:00 CEST to 2026-08-08 09:30 CEST, was 2026-08-07 20:00 CEST (second)"},
 		},
 		{
 			name: "keeps the wall clock over a change of it",
 			lines: event("DTSTART;TZID=Europe/Berlin:20261023T200000", "RRULE:FREQ=DAILY;COUNT=4") +
 				override(";TZID=Europe/Berlin;RANGE=THISANDFUTURE:20261024T200000", "DTSTART;TZID=Europe/Berlin:20261024T070000"),
-			from: utc(2026, 10, 24), to: utc(2026, 10, 26),
+			from: in2026(10, 24), to: in2026(10, 26),
 			want: []string{
 				"2026-10-24 07:00 CEST to 2026-10-24 07:00 CEST, was 2026-10-24 20:00 CEST",
 				"2026-10-25 07:00 CET to 2026-10-25 07:00 CET, was 2026-10-25 20:00 CET",

@@ -162,8 +162,7 @@ func TestBrokenZones(t *testing.T) {
 		})
 	}
 	_, err := zone.FromDocument(nil).Zone("Customized Time Zone")
-	var unknown *zone.UnknownError
-	if !errors.As(err, &unknown) {
+	if _, ok := errors.AsType[*zone.UnknownError](err); !ok {
 		t.Errorf("without a VTIMEZONE: %v", err)
 	}
 }

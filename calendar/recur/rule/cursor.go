@@ -109,9 +109,9 @@ func (r *Rule) Nth(m *Meter, n int64) (Wall, bool, error) {
 			return 0, false, err
 		}
 		index, n = (n+before)/k.size, (n+before)%k.size
-	} else if _, err := k.load(0); err != nil {
+	} else if held, err := k.holds(0); err != nil {
 		return 0, false, err
-	} else {
+	} else if held {
 		n += k.rank(r.start)
 	}
 	return k.nth(index, n)

@@ -12,7 +12,6 @@ type daySet [6]uint64
 
 func (s *daySet) add(day int)      { s[day>>6] |= 1 << (day & 63) }
 func (s *daySet) has(day int) bool { return s[day>>6]>>(day&63)&1 != 0 }
-func (s *daySet) empty() bool      { return *s == daySet{} }
 
 // addRange adds the days from one to another, not including it, as far as they
 // are in a year of so many days.

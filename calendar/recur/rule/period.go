@@ -132,7 +132,7 @@ func (k *walker) next(index int64) (bool, error) {
 	last := index + k.rule.cycle
 	for ; index <= last; index++ {
 		var err error
-		if index, err = k.skip(index, last); err != nil {
+		if index, err = k.skip(index, last); err != nil || index > last {
 			return false, err
 		}
 		loaded, err := k.load(index)
@@ -196,26 +196,30 @@ func (k *walker) load(index int64) (bool, error) {
 		return false, err
 	}
 	unit := r.first + index*r.interval
-	within := true
-	var err error
-	switch {
-	case r.freq == ical.Yearly:
-		within, err = k.loadYear(unit)
-	case r.freq == ical.Monthly:
-		within, err = k.loadMonth(unit)
-	case r.freq == ical.Weekly:
-		within, err = k.loadWeek(unit)
-	default:
-		perDay := secondsPerDay / r.length
-		k.base = int(floorDiv(unit, perDay))
-		k.days.add(0)
-		within = k.base <= maxDay
-		if r.freq < ical.Daily {
-			k.clock = r.clock.at(r.freq, unit-int64(k.base)*perDay)
-		}
-	}
+	within, err := k.loadDays(unit)
 	k.choose(r.setPos)
 	return within, err
+}
+
+func (k *walker) loadDays(unit int64) (bool, error) {
+	switch k.rule.freq {
+	case ical.Yearly:
+		return k.loadYear(unit)
+	case ical.Monthly:
+		return k.loadMonth(unit)
+	case ical.Weekly:
+		return k.loadWeek(unit)
+	default:
+		return k.loadDay(unit), nil
+	}
+}
+
+func (k *walker) loadDay(unit int64) bool {
+	perDay := secondsPerDay / k.rule.length
+	k.base = int(floorDiv(unit, perDay))
+	k.days.add(0)
+	k.clock = k.rule.clock.at(k.rule.freq, unit-int64(k.base)*perDay)
+	return k.base <= maxDay
 }
 
 func (k *walker) loadYear(year int64) (bool, error) {
