@@ -27,7 +27,7 @@ func TestMain(m *testing.M) {
 }
 
 // patience bounds every wait of these tests; nothing takes that long unless it is broken.
-const patience = time.Minute
+const patience = 2 * time.Minute
 
 // running is a server in a process of its own.
 type running struct {
