@@ -10,6 +10,8 @@ type command struct {
 	name string
 	// operands are the names of the arguments that must be there.
 	operands []string
+	// optional are those that may follow them.
+	optional []string
 	// summary is one line for the overview; details tell the rest.
 	summary, details string
 	// settings are the groups of settings that the command reads.
@@ -31,6 +33,7 @@ func commands() []command {
 		revokeTokenCommand(),
 		createCalendarCommand(),
 		listCalendarsCommand(),
+		trashCommand(),
 		migrateCommand(),
 		reindexCommand(),
 		healthCommand(),

@@ -4,6 +4,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 )
 
@@ -36,7 +37,8 @@ func (p *program) help(words []string) error {
 // helpOn tells all there is to say of one command.
 func (p *program) helpOn(c command) string {
 	var b strings.Builder
-	usage := strings.Join(append([]string{name, c.name, "[--FLAG …]"}, c.operands...), " ")
+	words := slices.Concat([]string{name, c.name, "[--FLAG …]"}, c.operands, each(c.optional, func(o string) string { return "[" + o + "]" }))
+	usage := strings.Join(words, " ")
 	fmt.Fprintf(&b, "usage: %s\n\n%s\n", usage, strings.TrimSpace(c.summary+"\n\n"+strings.TrimSpace(c.details)))
 	if c.flags != nil {
 		flags := flag.NewFlagSet(c.name, flag.ContinueOnError)

@@ -94,7 +94,7 @@ func (p *program) invoke(ctx context.Context, c command, args []string) error {
 		_, err = io.WriteString(p.stdout, p.helpOn(c))
 		return err
 	}
-	if err == nil && len(operands) != len(c.operands) {
+	if err == nil && (len(operands) < len(c.operands) || len(operands) > len(c.operands)+len(c.optional)) {
 		err = wrongOperands(c, operands)
 	}
 	if err != nil {
@@ -140,5 +140,5 @@ func wrongOperands(c command, operands []string) error {
 	if len(operands) < len(c.operands) {
 		return fmt.Errorf("%s is missing", c.operands[len(operands)])
 	}
-	return fmt.Errorf("%q is one argument too many", operands[len(c.operands)])
+	return fmt.Errorf("%q is one argument too many", operands[len(c.operands)+len(c.optional)])
 }

@@ -1,0 +1,295 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"caldav-mcp-server/calendar"
+)
+
+const trashDetails = `
+What was deleted, by whichever client, is kept for JOURNAL_DAYS. It blocks no address, name or UID meanwhile.
+
+  trash list            shows deleted calendars, and deleted objects of the calendars that there are
+  trash restore ITEM    brings one back; ITEM is what the list shows, or an object's name. Where something else has
+                        taken its place, --as gives it another address (a calendar) or name (an object)
+  trash empty           forgets all of it, for good; it asks for the user's name, unless --yes says that it is meant
+
+Without --user, list shows everybody's.
+`
+
+// trashOptions are the flags of trash.
+type trashOptions struct {
+	user, calendar, as string
+	yes, json          bool
+}
+
+func trashCommand() command {
+	var o trashOptions
+	return command{
+		name: "trash", operands: []string{"list|restore|empty"}, optional: []string{"ITEM"}, settings: storeSettings,
+		summary: "list, restore or forget what was deleted", details: trashDetails, flags: o.declare,
+		run: func(ctx context.Context, p *program, c config, operands []string) error {
+			act, err := o.action(operands)
+			if err != nil {
+				return usageError{fmt.Errorf("trash: %w (see %s trash --help)", err, name)}
+			}
+			return p.withHouse(ctx, c, func(h *house) error {
+				return act(&trashBin{program: p, house: h, trashOptions: o}, ctx, operands[1:])
+			})
+		},
+	}
+}
+
+func (o *trashOptions) declare(f *flag.FlagSet) {
+	f.StringVar(&o.user, "user", "", "`NAME` of whose it is (needed by restore and empty)")
+	f.StringVar(&o.calendar, "calendar", "", "only objects of this `CALENDAR`, by name, address or id")
+	f.StringVar(&o.as, "as", "", "other `NAME` or address for what is restored")
+	f.BoolVar(&o.yes, "yes", false, "do not ask")
+	asJSON(f, &o.json)
+}
+
+type trashAction func(b *trashBin, ctx context.Context, items []string) error //nolint:revive // a method's expression
+
+// action finds what is to be done and checks that what it takes is there.
+func (o *trashOptions) action(operands []string) (trashAction, error) {
+	actions := map[string]struct {
+		do       trashAction
+		items    int
+		needUser bool
+	}{
+		"list": {(*trashBin).list, 0, false}, "restore": {(*trashBin).restore, 1, true}, "empty": {(*trashBin).empty, 0, true},
+	}
+	action, known := actions[operands[0]]
+	switch {
+	case !known:
+		return nil, fmt.Errorf("there is no %q: use list, restore or empty", operands[0])
+	case len(operands)-1 < action.items:
+		return nil, fmt.Errorf("%s needs an ITEM, as list shows it", operands[0])
+	case len(operands)-1 > action.items:
+		return nil, fmt.Errorf("%q is one argument too many", operands[1])
+	case action.needUser && o.user == "":
+		return nil, fmt.Errorf("%s needs --user", operands[0])
+	case o.as != "" && operands[0] != "restore":
+		return nil, errors.New("--as is for restore")
+	}
+	return action.do, nil
+}
+
+// trashBin is the trash of a user, or of all.
+type trashBin struct {
+	*program
+	*house
+	trashOptions
+}
+
+// discarded is something in the trash, as the list and JSON show it.
+type discarded struct {
+	Type string `json:"type"` // "calendar" or "object"
+	// Item is what restore takes: a calendar's id, an object's UID.
+	Item     string              `json:"item"`
+	Owner    string              `json:"owner"`
+	Calendar calendar.CalendarID `json:"calendar_id"`
+	// Place is the calendar's address, or the name of the calendar that the object was in.
+	Place   string              `json:"place"`
+	Name    calendar.ObjectName `json:"name,omitempty"`
+	Kind    calendar.Kind       `json:"kind,omitempty"`
+	Title   string              `json:"title"`
+	Objects *int64              `json:"objects,omitempty"`
+	Deleted *time.Time          `json:"deleted"`
+	Agent   string              `json:"deleted_by,omitempty"`
+	// in is the calendar that the object was in.
+	in calendar.Calendar
+}
+
+func (d discarded) row() []string {
+	what := strings.ToLower(strings.TrimPrefix(string(d.Kind), "V"))
+	if d.Objects != nil {
+		what = fmt.Sprintf("calendar of %d", *d.Objects)
+	}
+	return []string{shownTime(*d.Deleted), d.Owner, what, d.Title, d.Place, d.Item}
+}
+
+func (b *trashBin) list(ctx context.Context, _ []string) error {
+	users, err := b.users(ctx)
+	if err != nil {
+		return err
+	}
+	all := []discarded{}
+	for _, u := range users {
+		theirs, err := b.of(ctx, u)
+		if err != nil {
+			return err
+		}
+		all = append(all, theirs...)
+	}
+	slices.SortStableFunc(all, func(a, b discarded) int { return b.Deleted.Compare(*a.Deleted) })
+	if b.json {
+		return b.printJSON(all)
+	}
+	return b.printTable([]string{"DELETED", "OWNER", "WHAT", "TITLE", "WAS IN", "ITEM"}, each(all, discarded.row))
+}
+
+func (b *trashBin) users(ctx context.Context) ([]calendar.User, error) {
+	if b.user == "" {
+		return b.auth.Users(ctx)
+	}
+	u, err := b.auth.User(ctx, b.user)
+	return []calendar.User{u}, err
+}
+
+// of returns what is in one user's trash. With --calendar these are objects alone.
+func (b *trashBin) of(ctx context.Context, u calendar.User) ([]discarded, error) {
+	var all []discarded
+	if b.calendar == "" {
+		trashed, err := b.calendars.TrashedCalendars(ctx, caller(u))
+		if err != nil {
+			return nil, err
+		}
+		all = each(trashed, discardedCalendar)
+	}
+	cals, err := b.sources(ctx, u)
+	if err != nil {
+		return nil, err
+	}
+	for _, cal := range cals {
+		for o, err := range b.calendars.TrashedObjects(ctx, caller(u), cal) {
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, discardedObject(cal, o))
+		}
+	}
+	return all, nil
+}
+
+// sources are the calendars whose deleted objects are meant.
+func (b *trashBin) sources(ctx context.Context, u calendar.User) ([]calendar.Calendar, error) {
+	if b.calendar == "" {
+		return b.ownCalendars(ctx, u)
+	}
+	cal, err := b.findCalendar(ctx, u, b.calendar)
+	return []calendar.Calendar{cal}, err
+}
+
+func discardedCalendar(t calendar.TrashedCalendar) discarded {
+	return discarded{
+		Type: "calendar", Item: string(t.ID), Owner: t.OwnerName, Calendar: t.ID, Place: string(t.Segment),
+		Title: t.Name, Objects: &t.Objects, Deleted: jsonTime(t.Trashed),
+	}
+}
+
+func discardedObject(cal calendar.Calendar, o calendar.TrashedObject) discarded {
+	return discarded{
+		Type: "object", Item: string(o.UID), Owner: cal.OwnerName, Calendar: cal.ID, Place: cal.Name, Name: o.Object,
+		Kind: o.Kind, Title: o.Summary, Deleted: jsonTime(o.At), Agent: o.Agent, in: cal,
+	}
+}
+
+func (b *trashBin) restore(ctx context.Context, items []string) error {
+	u, err := b.auth.User(ctx, b.user)
+	if err != nil {
+		return err
+	}
+	d, err := b.find(ctx, u, items[0])
+	if err != nil {
+		return err
+	}
+	at, err := b.bringBack(ctx, u, d)
+	if calendar.ReasonOf(err) == calendar.Exists && calendar.RuleOf(err) != calendar.RuleUIDConflict {
+		return fmt.Errorf("%w with --as", err)
+	}
+	if err != nil {
+		return err
+	}
+	if b.json {
+		return b.printJSON(struct {
+			discarded
+			URL string `json:"path"`
+		}{d, at})
+	}
+	_, err = fmt.Fprintf(b.stdout, "restored the %s %q to %s\n", d.Type, shown(d.Title), at)
+	return err
+}
+
+// bringBack restores something and returns its path.
+func (b *trashBin) bringBack(ctx context.Context, u calendar.User, d discarded) (string, error) {
+	if d.Type == "calendar" {
+		cal, err := b.calendars.RestoreCalendar(ctx, caller(u), d.Calendar, calendar.Segment(b.as))
+		return fmt.Sprintf("/dav/calendars/%s/%s/", u.Name, cal.Segment), err
+	}
+	saved, err := b.calendars.RestoreObject(ctx, caller(u), d.in, calendar.UID(d.Item), calendar.ObjectName(b.as))
+	return fmt.Sprintf("/dav/calendars/%s/%s/%s", u.Name, d.in.Address(), saved.Object.Name), err
+}
+
+// find understands what a person calls something in the trash.
+func (b *trashBin) find(ctx context.Context, u calendar.User, word string) (discarded, error) {
+	all, err := b.of(ctx, u)
+	if err != nil {
+		return discarded{}, err
+	}
+	all = slices.DeleteFunc(all, func(d discarded) bool {
+		return d.Item != word && string(d.Name) != word && (d.Type != "calendar" || d.Place != word)
+	})
+	switch len(all) {
+	case 1:
+		return all[0], nil
+	case 0:
+		return discarded{}, fmt.Errorf("there is no %q in the trash of %s (see %s trash list --user %s)", word, u.Name, name, u.Name)
+	}
+	words := each(all, func(d discarded) string {
+		return fmt.Sprintf("the %s %q of %s (%s)", d.Type, shown(d.Title), shown(d.Place), d.Item)
+	})
+	return discarded{}, fmt.Errorf("several are called %q, say which by its ITEM or with --calendar: %s", word, strings.Join(words, ", "))
+}
+
+func (b *trashBin) empty(ctx context.Context, _ []string) error {
+	u, err := b.auth.User(ctx, b.user)
+	if err != nil {
+		return err
+	}
+	all, err := b.of(ctx, u)
+	if err != nil {
+		return err
+	}
+	if !b.yes && len(all) > 0 {
+		if err := b.confirm(fmt.Sprintf("this forgets %d things that %s has deleted, for good", len(all), u.Name), u.Name); err != nil {
+			return err
+		}
+	}
+	if err := b.forget(ctx, u, all); err != nil {
+		return err
+	}
+	if b.json {
+		return b.printJSON(struct {
+			Forgotten int `json:"forgotten"`
+		}{len(all)})
+	}
+	_, err = fmt.Fprintf(b.stdout, "forgot %d things\n", len(all))
+	return err
+}
+
+func (b *trashBin) forget(ctx context.Context, u calendar.User, all []discarded) error {
+	for _, d := range all {
+		if d.Type == "calendar" {
+			if err := b.calendars.ForgetCalendar(ctx, caller(u), d.Calendar); err != nil {
+				return err
+			}
+		}
+	}
+	cals, err := b.sources(ctx, u)
+	if err != nil {
+		return err
+	}
+	for _, cal := range cals {
+		if err := b.calendars.ForgetObjects(ctx, caller(u), cal); err != nil {
+			return err
+		}
+	}
+	return nil
+}
