@@ -23,19 +23,15 @@ const (
 
 // String is the name that stands behind FREQ=.
 func (f Frequency) String() string {
-	for name, freq := range recurFrequencies() {
-		if freq == f {
-			return name
-		}
+	if int(f) >= len(recurFrequencies) {
+		return ""
 	}
-	return ""
+	return recurFrequencies[f]
 }
 
-func recurFrequencies() map[string]Frequency {
-	return map[string]Frequency{
-		"SECONDLY": Secondly, "MINUTELY": Minutely, "HOURLY": Hourly, "DAILY": Daily,
-		"WEEKLY": Weekly, "MONTHLY": Monthly, "YEARLY": Yearly,
-	}
+var recurFrequencies = [...]string{
+	Secondly: "SECONDLY", Minutely: "MINUTELY", Hourly: "HOURLY", Daily: "DAILY",
+	Weekly: "WEEKLY", Monthly: "MONTHLY", Yearly: "YEARLY",
 }
 
 // WeekdayNum is one element of BYDAY: a weekday, and which one of the month or
@@ -118,7 +114,10 @@ func (r Recur) String() string {
 		b.WriteString("RSCALE=" + r.RScale + ";")
 	}
 	b.WriteString("FREQ=" + r.Freq.String())
-	for _, part := range recurParts() {
+	for _, part := range recurTable {
+		if part.text == nil {
+			continue // those that lead
+		}
 		if text := part.text(&r); text != "" {
 			b.WriteString(";" + part.name + "=" + text)
 		}

@@ -16,33 +16,33 @@ type recurPart struct {
 	text func(*Recur) string
 }
 
-// recurParts lists the parts of RFC 5545 §3.3.10 and RFC 7529 except FREQ and
-// RSCALE, which lead.
-func recurParts() []recurPart {
-	return []recurPart{
-		{"UNTIL", readUntil, func(r *Recur) string { return untilText(r.Until) }},
-		{"COUNT", readPositive(func(r *Recur) *int { return &r.Count }), func(r *Recur) string { return numberText(r.Count, 0) }},
-		{"INTERVAL", readPositive(func(r *Recur) *int { return &r.Interval }), func(r *Recur) string { return numberText(r.Interval, 1) }},
-		listPart("BYSECOND", 0, 60, func(r *Recur) *[]int { return &r.BySecond }),
-		listPart("BYMINUTE", 0, 59, func(r *Recur) *[]int { return &r.ByMinute }),
-		listPart("BYHOUR", 0, 23, func(r *Recur) *[]int { return &r.ByHour }),
-		{"BYDAY", readByDay, func(r *Recur) string { return joined(r.ByDay) }},
-		listPart("BYMONTHDAY", -31, 31, func(r *Recur) *[]int { return &r.ByMonthDay }),
-		listPart("BYYEARDAY", -366, 366, func(r *Recur) *[]int { return &r.ByYearDay }),
-		listPart("BYWEEKNO", -53, 53, func(r *Recur) *[]int { return &r.ByWeekNo }),
-		{"BYMONTH", readByMonth, byMonthText},
-		listPart("BYSETPOS", -366, 366, func(r *Recur) *[]int { return &r.BySetPos }),
-		{"WKST", readWeekStart, weekStartText},
-		{"SKIP", readSkip, func(r *Recur) string { return r.Skip }},
-	}
+// recurTable lists the parts of RFC 5545 §3.3.10 and RFC 7529. FREQ leads as it
+// is read, and so does RSCALE, which decides what BYMONTH may hold.
+var recurTable = []recurPart{
+	{"RSCALE", readRScale, nil},
+	{"FREQ", readFreq, nil},
+	{"UNTIL", readUntil, func(r *Recur) string { return untilText(r.Until) }},
+	{"COUNT", readPositive(func(r *Recur) *int { return &r.Count }), func(r *Recur) string { return numberText(r.Count, 0) }},
+	{"INTERVAL", readPositive(func(r *Recur) *int { return &r.Interval }), func(r *Recur) string { return numberText(r.Interval, 1) }},
+	listPart("BYSECOND", 0, 60, func(r *Recur) *[]int { return &r.BySecond }),
+	listPart("BYMINUTE", 0, 59, func(r *Recur) *[]int { return &r.ByMinute }),
+	listPart("BYHOUR", 0, 23, func(r *Recur) *[]int { return &r.ByHour }),
+	{"BYDAY", readByDay, func(r *Recur) string { return joined(r.ByDay) }},
+	listPart("BYMONTHDAY", -31, 31, func(r *Recur) *[]int { return &r.ByMonthDay }),
+	listPart("BYYEARDAY", -366, 366, func(r *Recur) *[]int { return &r.ByYearDay }),
+	listPart("BYWEEKNO", -53, 53, func(r *Recur) *[]int { return &r.ByWeekNo }),
+	{"BYMONTH", readByMonth, byMonthText},
+	listPart("BYSETPOS", -366, 366, func(r *Recur) *[]int { return &r.BySetPos }),
+	{"WKST", readWeekStart, weekStartText},
+	{"SKIP", readSkip, func(r *Recur) string { return r.Skip }},
 }
 
 func readFreq(r *Recur, value string) error {
-	freq, ok := recurFrequencies()[upperName(value)]
-	if !ok {
+	freq := slices.Index(recurFrequencies[:], upperName(value))
+	if freq <= 0 {
 		return fmt.Errorf("FREQ=%s is no frequency; one of SECONDLY, MINUTELY, HOURLY, DAILY, WEEKLY, MONTHLY, YEARLY is", excerpt(value))
 	}
-	r.Freq = freq
+	r.Freq = Frequency(freq)
 	return nil
 }
 

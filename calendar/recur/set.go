@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"caldav-mcp-server/calendar/zone"
@@ -54,10 +55,14 @@ type override struct {
 }
 
 // FromComponents makes the set of a master and its overrides, either of which
-// may be missing. Floating times and days are read in a zone of the reader.
+// may be missing. Floating times and days are read in a zone of the reader; nil
+// is UTC.
 func FromComponents(master *ical.Component, overrides []*ical.Component, zones Zones, floating *time.Location) (*Set, error) {
 	if master == nil && len(overrides) == 0 {
 		return nil, ErrNoComponent
+	}
+	if floating == nil {
+		floating = time.UTC
 	}
 	r := reader{zones: zones, floating: zone.In(floating)}
 	s := &Set{reader: r}
@@ -112,7 +117,7 @@ func (s *Set) override(c *ical.Component, r reader) error {
 		shape.start, shape.dated = id, true
 	}
 	o := &override{moved: newMoved(shape, id)}
-	if value, _ := property.Param("RANGE"); value == "THISANDFUTURE" && s.master != nil {
+	if value, _ := property.Param("RANGE"); strings.EqualFold(value, "THISANDFUTURE") && s.master != nil {
 		o.future = true
 		s.ranges = append(s.ranges, o)
 	}

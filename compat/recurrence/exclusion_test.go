@@ -28,11 +28,9 @@ func exclusions() []exclusion {
 			},
 		},
 		{
-			"BYSETPOS is understood only in MONTHLY rules with BYDAY and without its numbers, and otherwise ignored, wrong on " +
-				"the first of a month, or searched for without an end",
-			func(r *ical.Recur) bool {
-				return len(r.BySetPos) > 0 && (r.Freq != ical.Monthly || len(r.ByDay) == 0 || slices.ContainsFunc(r.ByDay, numbered))
-			},
+			"BYSETPOS is understood only in MONTHLY rules with BYDAY, and loses the first of the month there; otherwise it is " +
+				"ignored or searched for without an end",
+			func(r *ical.Recur) bool { return len(r.BySetPos) > 0 },
 		},
 		{
 			"negative days of the month are not understood in DAILY rules",

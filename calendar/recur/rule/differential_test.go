@@ -75,7 +75,7 @@ func exclusions() []exclusion {
 // its answers can be trusted.
 func TestAgainstRRuleGo(t *testing.T) {
 	t.Parallel()
-	want := 2000
+	want := 700
 	if os.Getenv("RECUR_DIFFERENTIAL") != "" {
 		want = 25000
 	}
