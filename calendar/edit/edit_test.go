@@ -171,3 +171,8 @@ func lines(list []seen) string {
 	}
 	return b.String()
 }
+
+// splitLines cuts a text into its lines.
+func splitLines(text string) []string {
+	return strings.FieldsFunc(text, func(r rune) bool { return r == '\n' })
+}

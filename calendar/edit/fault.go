@@ -1,6 +1,7 @@
 package edit
 
 import (
+	"context"
 	"errors"
 	"fmt"
 
@@ -64,7 +65,9 @@ func recurFault(err error) error {
 		return fault(Unsupported, "the series cannot be calculated with: %v", err).hint("change the series as a whole")
 	case errors.Is(err, recur.ErrBudget):
 		return fault(TooExpensive, "the series cannot be followed so far: %v", err)
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return fmt.Errorf("follow the series: %w", err)
 	default:
-		return fmt.Errorf("expand the series: %w", err)
+		return fault(Unsupported, "the series cannot be calculated with: %v", err)
 	}
 }

@@ -114,10 +114,44 @@ func (s shift) rule(p *ical.Property) error {
 	if moved.Until, err = s.until(rule.Until); err != nil {
 		return err
 	}
-	if moved.String() != rule.String() {
-		p.SetRecur(moved)
-	}
+	rewriteRule(p, rule, moved)
 	return nil
+}
+
+// rewriteRule gives a property another rule and changes only the parts that differ: the others
+// stay as the client wrote them, in its order.
+func rewriteRule(p *ical.Property, was, now ical.Recur) {
+	before, after := ruleParts(was), ruleParts(now)
+	var parts []string
+	for part := range strings.SplitSeq(p.Value(), ";") {
+		name, _, _ := strings.Cut(part, "=")
+		name = strings.ToUpper(strings.TrimSpace(name))
+		value, stays := after[name]
+		switch {
+		case value == before[name]:
+			parts = append(parts, part)
+		case stays:
+			parts = append(parts, name+"="+value)
+		}
+		delete(after, name)
+	}
+	for part := range strings.SplitSeq(now.String(), ";") {
+		name, _, _ := strings.Cut(part, "=")
+		if _, missing := after[name]; missing {
+			parts = append(parts, part)
+		}
+	}
+	p.SetValue(strings.Join(parts, ";"))
+}
+
+// ruleParts are the parts of a rule that it does not have by default.
+func ruleParts(r ical.Recur) map[string]string {
+	parts := map[string]string{}
+	for part := range strings.SplitSeq(r.String(), ";") {
+		name, value, _ := strings.Cut(part, "=")
+		parts[name] = value
+	}
+	return parts
 }
 
 func (s shift) distance() string {

@@ -196,8 +196,10 @@ func (r reader) put(c *ical.Component, p placement) error {
 		return err
 	}
 	ends := c.Property(endName(c)) != nil
+	// An event without an end has one all the same; a task has not.
+	implied := !ends && (c.Name() == content.Event || c.Property("DURATION") != nil)
 	switch {
-	case p.lasting != nil && *p.lasting == lasting && (!ends || now == p.start && p.endOn == nil):
+	case p.lasting != nil && *p.lasting == lasting && (implied || ends && now == p.start && p.endOn == nil):
 		p.lasting = nil
 	case p.lasting == nil && now.IsDate() != p.start.IsDate():
 		if p.lasting, err = converted(lasting, p.start); err != nil {

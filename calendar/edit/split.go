@@ -178,12 +178,13 @@ func (e *session) cutLeft(at *aimed, cuts []cut) error {
 		if err != nil || cuts[i].over {
 			continue
 		}
+		ended := rule
 		if rule.Count > 0 {
-			rule.Count = cuts[i].before
+			ended.Count = cuts[i].before
 		} else {
-			rule.Until = at.last()
+			ended.Until = at.last()
 		}
-		p.SetRecur(rule)
+		rewriteRule(p, rule, ended)
 	}
 	earlier := func(unix int64) bool { return unix < at.unix }
 	if err := at.keepDates(e.object.Master, earlier); err != nil {
@@ -217,8 +218,9 @@ func (e *session) cutRight(at *aimed, cuts []cut) error {
 		case cuts[i].over || rule.Count > 0 && left <= 1:
 			master.RemoveProperty(p) // DTSTART is all that is left of it
 		case rule.Count > 0:
-			rule.Count = left
-			p.SetRecur(rule)
+			rest := rule
+			rest.Count = left
+			rewriteRule(p, rule, rest)
 		}
 	}
 	later := func(unix int64) bool { return unix >= at.unix }
