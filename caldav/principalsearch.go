@@ -41,6 +41,9 @@ func (x *exchange) principalSearchable(d *xml.Decoder, _ xml.StartElement) error
 	if err := x.depthZero(); err != nil {
 		return err
 	}
+	if _, err := x.find(x.at); err != nil {
+		return err
+	}
 	m := x.markup()
 	defer x.release(m)
 	m.begin("d:principal-search-property-set")
@@ -95,6 +98,9 @@ func (x *exchange) principalSearch(d *xml.Decoder, root xml.StartElement) error 
 		return err
 	}
 	if err := q.check(); err != nil {
+		return err
+	}
+	if _, err := x.find(x.at); err != nil {
 		return err
 	}
 	var among []*resource
