@@ -14,7 +14,7 @@ type Object struct {
 	// Version is that of the object's last change.
 	Version Version
 	Size    int64
-	// Data is nil where only the head was asked for.
+	// Data is nil where only the head was asked for, which of Derived has the UID and the kind.
 	Data              []byte
 	Created, Modified time.Time
 	// Deleted marks a tombstone: the object is gone, but its bytes can be restored.
@@ -86,6 +86,6 @@ type ObjectQuery struct {
 	Kinds Kinds
 	// From and Until restrict to objects whose span may overlap [From, Until), Unix seconds.
 	From, Until *int64
-	// WithData asks for the bytes too.
+	// WithData asks for whole objects instead of their heads.
 	WithData bool
 }

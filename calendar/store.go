@@ -61,7 +61,8 @@ type Store interface {
 }
 
 // Tx is one transaction. Whoever changes objects of a calendar calls Advance first: it
-// takes the calendar's lock, so that versions appear in commit order.
+// takes the calendar's lock, so that versions appear in commit order. An engine may send
+// PutObject, BuryObject and Log as late as the commit: Update returns their errors too.
 type Tx interface {
 	// Advance locks a live calendar, moves its version on by one and returns it as it then
 	// is (Access unset). NotFound when it is gone. Several calendars are locked in the order

@@ -13,8 +13,8 @@ const (
 
 	// selectChangesSince puts a row of its own before them, with the name "" and what the calendar
 	// has pruned as its size: only the same snapshot can tell whether all tombstones are there still.
-	selectChangesSince = `SELECT id, '', -1, FALSE, '', pruned, 0, 0, '', '', 0, 0, FALSE, FALSE, '', '' FROM calendars WHERE id = $1
-		UNION ALL SELECT * FROM (` + selectChanges + `) AS page ORDER BY 3`
+	selectChangesSince = `SELECT '', -1, FALSE, '', pruned, 0, 0, '', '' FROM calendars WHERE id = $1
+		UNION ALL SELECT * FROM (` + selectChanges + `) AS page ORDER BY 2`
 )
 
 // Changes implements [calendar.Store].
@@ -33,10 +33,11 @@ func (s *Store) Changes(ctx context.Context, cal calendar.CalendarID, in calenda
 
 // changes reads the page of the stretch that comes after a version.
 func (s *Store) changes(ctx context.Context, cal calendar.CalendarID, in calendar.Stretch, after calendar.Version) ([]calendar.Object, error) {
+	scan := scanHeads(cal)
 	if in.After == 0 {
-		return rowsOf(ctx, s.reads, scanHead, selectChanges, cal, after, in.Until, pageRows)
+		return rowsOf(ctx, s.reads, scan, selectChanges, cal, after, in.Until, pageRows)
 	}
-	objects, err := rowsOf(ctx, s.reads, scanHead, selectChangesSince, cal, after, in.Until, pageRows)
+	objects, err := rowsOf(ctx, s.reads, scan, selectChangesSince, cal, after, in.Until, pageRows)
 	if err != nil || len(objects) == 0 {
 		return nil, err
 	}

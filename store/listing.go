@@ -37,7 +37,7 @@ func drain[T any](next func() (page []T, more bool, err error), yield func(T, er
 	}
 }
 
-// Objects implements [calendar.Store]. Search and Data are left out unless q.WithData asks for them.
+// Objects implements [calendar.Store].
 func (s *Store) Objects(ctx context.Context, cal calendar.CalendarID, q calendar.ObjectQuery) iter.Seq2[calendar.Object, error] {
 	return func(yield func(calendar.Object, error) bool) {
 		l := newListing(s.reads, cal, q)
@@ -46,57 +46,81 @@ func (s *Store) Objects(ctx context.Context, cal calendar.CalendarID, q calendar
 }
 
 const (
-	// selectObjects takes the first ten arguments of a listing. The sums keep planners, who cannot
-	// know how long a span is, from taking the index of spans where a walk by name is meant.
-	selectObjects = `SELECT ` + headColumns + `,
-		CASE WHEN $2 THEN search ELSE '' END, CASE WHEN $2 THEN data END
-		FROM objects WHERE calendar_id = $1 AND NOT deleted AND ($3 = '' OR kind IN ($3, $4, $5, $6, $7, $8))
-		AND span_start + 0 < $9 AND span_end + 0 >= $10 `
+	// listed takes the first nine arguments of a listing. The sums keep planners, who cannot know how
+	// long a span is, from taking the index of spans where a walk by name is meant.
+	listed = ` FROM objects WHERE calendar_id = $1 AND NOT deleted AND ($2 = '' OR kind IN ($2, $3, $4, $5, $6, $7))
+		AND span_start + 0 < $8 AND span_end + 0 >= $9 `
 
-	listAll = selectObjects + `AND name > $11 ORDER BY name LIMIT $12`
+	listedAll = listed + `AND name > $10 ORDER BY name LIMIT $11`
 
-	// listSpan looks the names up first, one size class after the other: each is a range of the index
-	// of spans. As one condition with OR, SQLite would walk over all instead, since it takes every
-	// calendar to have ten objects.
-	listSpan = selectObjects + `AND name > $11 AND name IN (
-			SELECT name FROM objects WHERE calendar_id = $1 AND reach = 0 AND span_start >= $13 AND span_start < $9 AND span_end >= $10
+	// listedBySpan looks the names up first, one size class after the other: each is a range of the
+	// index of spans. As one condition with OR, SQLite would walk over all instead, since it takes
+	// every calendar to have ten objects.
+	listedBySpan = listed + `AND name > $10 AND name IN (
+			SELECT name FROM objects WHERE calendar_id = $1 AND reach = 0 AND span_start >= $12 AND span_start < $8 AND span_end >= $9
 			UNION ALL
-			SELECT name FROM objects WHERE calendar_id = $1 AND reach = 1 AND span_start >= $14 AND span_start < $9 AND span_end >= $10
+			SELECT name FROM objects WHERE calendar_id = $1 AND reach = 1 AND span_start >= $13 AND span_start < $8 AND span_end >= $9
 			UNION ALL
-			SELECT name FROM objects WHERE calendar_id = $1 AND reach = 2 AND span_start >= $15 AND span_start < $9 AND span_end >= $10
+			SELECT name FROM objects WHERE calendar_id = $1 AND reach = 2 AND span_start >= $14 AND span_start < $8 AND span_end >= $9
 			UNION ALL
-			SELECT name FROM objects WHERE calendar_id = $1 AND reach = 3 AND span_start < $9 AND span_end >= $10)
-		ORDER BY name LIMIT $12`
+			SELECT name FROM objects WHERE calendar_id = $1 AND reach = 3 AND span_start < $8 AND span_end >= $9)
+		ORDER BY name LIMIT $11`
+
+	// A listing by name asks for as many as one of these takes. A fixed few keep the prepared
+	// statements few; room that is left over is filled with the last name.
+	listedName  = listed + `AND name = $10`
+	listedNames = listed + `AND name IN ($10, $11, $12, $13, $14, $15, $16, $17) ORDER BY name`
+	listedMany  = listed + `AND name IN (
+		$10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25,
+		$26, $27, $28, $29, $30, $31, $32, $33, $34, $35, $36, $37, $38, $39, $40, $41,
+		$42, $43, $44, $45, $46, $47, $48, $49, $50, $51, $52, $53, $54, $55, $56, $57,
+		$58, $59, $60, $61, $62, $63, $64, $65, $66, $67, $68, $69, $70, $71, $72, $73) ORDER BY name`
 
 	// maxSpanRows is when a listing by span turns into a walk over all: every page of it reads all
 	// that is within the span, so that many pages would cost more than the walk.
 	maxSpanRows = 1000
 )
 
-// listNames are the queries for as many names as a listing may ask for at a time. A fixed few keep
-// the prepared statements few; room that is left over is filled with the last name.
-var listNames = [...]struct {
+// listingTexts are the queries of a listing, with the columns it shows.
+type listingTexts struct {
+	all, bySpan string
+	byNames     [3]namesText
+}
+
+// namesText asks for a number of names.
+type namesText struct {
 	names int
 	text  string
-}{
-	{1, selectObjects + `AND name = $11`},
-	{8, selectObjects + `AND name IN ($11, $12, $13, $14, $15, $16, $17, $18) ORDER BY name`},
-	{64, selectObjects + `AND name IN (
-		$11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26,
-		$27, $28, $29, $30, $31, $32, $33, $34, $35, $36, $37, $38, $39, $40, $41, $42,
-		$43, $44, $45, $46, $47, $48, $49, $50, $51, $52, $53, $54, $55, $56, $57, $58,
-		$59, $60, $61, $62, $63, $64, $65, $66, $67, $68, $69, $70, $71, $72, $73, $74) ORDER BY name`},
 }
+
+// The listings without data, and with.
+var (
+	headTexts = listingTexts{
+		`SELECT ` + headColumns + listedAll, `SELECT ` + headColumns + listedBySpan, [3]namesText{
+			{1, `SELECT ` + headColumns + listedName},
+			{8, `SELECT ` + headColumns + listedNames},
+			{64, `SELECT ` + headColumns + listedMany},
+		},
+	}
+	objectTexts = listingTexts{
+		`SELECT ` + objectColumns + listedAll, `SELECT ` + objectColumns + listedBySpan, [3]namesText{
+			{1, `SELECT ` + objectColumns + listedName},
+			{8, `SELECT ` + objectColumns + listedNames},
+			{64, `SELECT ` + objectColumns + listedMany},
+		},
+	}
+)
 
 // listing is the state of one run of Objects.
 type listing struct {
 	reads *statements
-	// filter is the first ten arguments.
-	filter   []any
-	withData bool
-	window   span
-	bySpan   bool
-	byNames  bool
+	texts *listingTexts
+	scan  func(scanner) (calendar.Object, error)
+	// filter is the first nine arguments.
+	filter  []any
+	window  span
+	bySpan  bool
+	byNames bool
 	// names are those still to be asked for.
 	names []calendar.ObjectName
 	last  calendar.ObjectName
@@ -106,7 +130,7 @@ type listing struct {
 
 func newListing(reads *statements, cal calendar.CalendarID, q calendar.ObjectQuery) *listing {
 	l := &listing{
-		reads: reads, withData: q.WithData,
+		reads: reads, texts: &headTexts, scan: scanHeads(cal),
 		window:  span{valueOr(q.From, beginning), valueOr(q.Until, endless)},
 		bySpan:  q.From != nil || q.Until != nil,
 		byNames: q.Names != nil,
@@ -114,9 +138,9 @@ func newListing(reads *statements, cal calendar.CalendarID, q calendar.ObjectQue
 		rows:    pageRows,
 	}
 	if q.WithData {
-		l.rows = firstDataRows
+		l.texts, l.scan, l.rows = &objectTexts, scanObject, firstDataRows
 	}
-	l.filter = []any{cal, q.WithData}
+	l.filter = []any{cal}
 	for _, kind := range kindSlots(q.Kinds) {
 		l.filter = append(l.filter, kind)
 	}
@@ -149,10 +173,10 @@ func (l *listing) next(ctx context.Context) ([]calendar.Object, bool, error) {
 	case l.byNames:
 		return l.nextNames(ctx)
 	case l.bySpan && l.seen < maxSpanRows:
-		return l.page(ctx, listSpan, l.last, l.rows,
+		return l.page(ctx, l.texts.bySpan, l.last, l.rows,
 			before(l.window.start, reaches[0]), before(l.window.start, reaches[1]), before(l.window.start, reaches[2]))
 	default:
-		return l.page(ctx, listAll, l.last, l.rows)
+		return l.page(ctx, l.texts.all, l.last, l.rows)
 	}
 }
 
@@ -177,15 +201,15 @@ func (l *listing) nextNames(ctx context.Context) ([]calendar.Object, bool, error
 	if len(l.names) == 0 {
 		return nil, false, nil
 	}
-	few := len(listNames) - 1
-	for few > 0 && listNames[few-1].names >= len(l.names) {
+	few := len(l.texts.byNames) - 1
+	for few > 0 && l.texts.byNames[few-1].names >= len(l.names) {
 		few--
 	}
-	args := make([]any, listNames[few].names)
+	args := make([]any, l.texts.byNames[few].names)
 	for i := range args {
 		args[i] = l.names[min(i, len(l.names)-1)]
 	}
-	objects, cut, err := l.read(ctx, listNames[few].text, args...)
+	objects, cut, err := l.read(ctx, l.texts.byNames[few].text, args...)
 	if cut {
 		past, _ := slices.BinarySearch(l.names, objects[len(objects)-1].Name)
 		l.names = l.names[past+1:]
@@ -199,10 +223,7 @@ func (l *listing) nextNames(ctx context.Context) ([]calendar.Object, bool, error
 func (l *listing) read(ctx context.Context, text string, args ...any) (objects []calendar.Object, cut bool, err error) {
 	room := pageBytes
 	err = each(ctx, l.reads, func(row scanner) (bool, error) {
-		o, err := scanObject(row)
-		if !l.withData {
-			o.Data = nil
-		}
+		o, err := l.scan(row)
 		objects = append(objects, o)
 		room -= len(o.Data)
 		cut = room <= 0

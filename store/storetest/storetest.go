@@ -242,8 +242,8 @@ func names(objects []calendar.Object) []string {
 	return all
 }
 
-// head is an object as listings show it.
+// head is an object as listings without data show it.
 func head(o calendar.Object) calendar.Object {
-	o.Data, o.Search = nil, ""
+	o.Data, o.Derived = nil, calendar.Derived{UID: o.UID, Kind: o.Kind}
 	return o
 }
