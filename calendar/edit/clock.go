@@ -1,6 +1,7 @@
 package edit
 
 import (
+	"caldav-mcp-server/calendar/recur"
 	"caldav-mcp-server/calendar/zone"
 	"caldav-mcp-server/ical"
 )
@@ -9,7 +10,7 @@ const secondsPerDay = 24 * 3600
 
 // reader knows what the times of one object mean.
 type reader struct {
-	zones *zone.Resolver
+	zones recur.Zones
 	// floating is the zone in which whole days and floating times are read.
 	floating *zone.Zone
 }

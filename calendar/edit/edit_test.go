@@ -104,9 +104,9 @@ func changed(before, after string) string {
 	for i := range same {
 		same[i] = make([]int, len(b)+1)
 	}
-	for i := len(a) - 1; i >= 0; i-- {
-		for j := len(b) - 1; j >= 0; j-- {
-			if same[i][j] = max(same[i+1][j], same[i][j+1]); a[i] == b[j] {
+	for i, line := range slices.Backward(a) {
+		for j, other := range slices.Backward(b) {
+			if same[i][j] = max(same[i+1][j], same[i][j+1]); line == other {
 				same[i][j] = same[i+1][j+1] + 1
 			}
 		}
@@ -138,8 +138,11 @@ func (s seen) String() string {
 	return fmt.Sprintf("%s %s +%ds %s", time.Unix(s.ID, 0).UTC().Format("20060102T150405Z"), s.Wall, s.End-s.Start, s.Summary)
 }
 
-// expand lists the first instances of an object by their recurrence id, at most so many.
-func expand(t *testing.T, o *content.Object, most int) []seen {
+// most is how many instances of an endless series are looked at.
+const most = 40
+
+// expand lists the first instances of an object by their recurrence id.
+func expand(t *testing.T, o *content.Object) []seen {
 	t.Helper()
 	set, err := recur.FromComponents(o.Master, o.Overrides, zone.FromDocument(o.Calendar), time.UTC)
 	if err != nil {

@@ -60,8 +60,7 @@ func FuzzEdit(f *testing.F) {
 func checkFuzzed(t *testing.T, uid string, result edit.Result, err error) {
 	t.Helper()
 	if err != nil {
-		var refused *edit.Error
-		if !errors.As(err, &refused) {
+		if _, refused := errors.AsType[*edit.Error](err); !refused {
 			t.Errorf("an error that is no refusal: %v", err)
 		}
 		return
