@@ -111,7 +111,7 @@ func defaultCalendar(all []calendar.Calendar) calendar.CalendarID {
 
 // calendarOf finds the calendar that a call names.
 func (b toolbox) calendarOf(ctx context.Context, c *call) (calendar.Calendar, error) {
-	id := calendar.CalendarID(c.args["calendar_id"])
+	id := calendar.CalendarID(c.args.text("calendar_id"))
 	cal, err := b.service.Calendar(ctx, c.caller, id)
 	if err == nil {
 		c.calendar = cal.ID

@@ -80,16 +80,16 @@ func (b toolbox) createEvent(ctx context.Context, c *call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	z, err := b.zoneFor(c.args["timezone"], c.caller.User, cal)
+	z, err := b.zoneFor(c.args.text("timezone"), c.caller.User, cal)
 	if err != nil {
 		return answer{}, err
 	}
-	start, end, err := z.readSpan(c.args["start"], c.args["end"])
+	start, end, err := z.readSpan(c.args.text("start"), c.args.text("end"))
 	if err != nil {
 		return answer{}, err
 	}
 	draft := calendar.EventDraft{
-		Title: c.args["title"], Description: c.args["description"], Location: c.args["location"],
+		Title: c.args.text("title"), Description: c.args.text("description"), Location: c.args.text("location"),
 		Start: start.at, End: end.at, AllDay: start.date,
 	}
 	if start.local || z.source == zoneOfArgument {

@@ -14,6 +14,7 @@ type kind string
 const (
 	text   kind = "string"
 	yesNo  kind = "boolean"
+	number kind = "integer"
 	listOf kind = "array"
 	group  kind = "object"
 )
@@ -27,6 +28,13 @@ type field struct {
 	optional bool
 	// longest bounds a text, in characters.
 	longest int
+	// least and most bound a number; most also how many items a list has. The schema leaves
+	// them out: not every host reads such words, so doc says them too.
+	least, most int
+	// words are all that a text may be, if it is not free.
+	words []string
+	// item is the kind of a list's items: text, number, or else groups.
+	item kind
 	// of are the fields of a group, or of the groups in a list.
 	of []field
 }
@@ -84,12 +92,22 @@ func (f field) schema() map[string]any {
 	case group:
 		s = objectSchema(f.of)
 	case listOf:
-		s["items"] = objectSchema(f.of)
-	case text, yesNo:
+		s["items"] = f.itemSchema()
+	case text, yesNo, number:
+	}
+	if len(f.words) > 0 {
+		s["enum"] = f.words
 	}
 	if f.longest > 0 {
 		s["maxLength"] = f.longest
 	}
 	s["type"], s["description"] = f.kind, f.doc
 	return s
+}
+
+func (f field) itemSchema() map[string]any {
+	if f.item == text || f.item == number {
+		return map[string]any{"type": f.item}
+	}
+	return objectSchema(f.of)
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"runtime/debug"
+	"strings"
 
 	mcpgo "github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
@@ -42,6 +43,9 @@ type call struct {
 // answer is what came of a call: as text in the form that clients of the first version know,
 // and as an object for the later ones.
 type answer struct{ text, structured any }
+
+// prose is an answer's text that is for reading, and stands as it is; any other is written as JSON.
+type prose string
 
 // toolbox holds what tools need.
 type toolbox struct {
@@ -140,18 +144,27 @@ func (h *Handler) answer(ctx context.Context, t tool, c *call, x *exchange) (res
 
 // pack makes an answer a result. MCP 2025-06-18 "Structured Content": the same is in the text.
 func pack(a answer, v version) (*mcpgo.CallToolResult, error) {
-	var text bytes.Buffer
-	enc := json.NewEncoder(&text)
-	// The text is read by models, not by browsers.
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(a.text); err != nil {
+	text, err := write(a.text)
+	if err != nil {
 		return nil, fmt.Errorf("encoding the result: %w", err)
 	}
-	result := mcpgo.NewToolResultText(string(bytes.TrimSpace(text.Bytes())))
+	result := mcpgo.NewToolResultText(text)
 	if !v.plain() {
 		result.StructuredContent = a.structured
 	}
 	return result, nil
+}
+
+func write(value any) (string, error) {
+	if text, ok := value.(prose); ok {
+		return string(text), nil
+	}
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	// The text is read by models, not by browsers.
+	enc.SetEscapeHTML(false)
+	err := enc.Encode(value)
+	return strings.TrimSpace(b.String()), err
 }
 
 // logCall writes the line of a call: never what it said or what it was told.

@@ -95,7 +95,7 @@ func checkSchema(t *testing.T, path string, schema any) {
 		t.Errorf("%s: an open object", path)
 	}
 	for key := range s {
-		if !strings.Contains(" type properties required additionalProperties description items maxLength ", " "+key+" ") {
+		if !strings.Contains(" type properties required additionalProperties description items maxLength enum ", " "+key+" ") {
 			t.Errorf("%s: not every host reads %s", path, key)
 		}
 	}
