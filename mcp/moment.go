@@ -1,10 +1,12 @@
 package mcp
 
 import (
+	"errors"
 	"strings"
 	"time"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/timetext"
 	"caldav-mcp-server/calendar/zone"
 	"caldav-mcp-server/ical"
 )
@@ -83,66 +85,22 @@ func (z zoned) readSpan(from, to string) (start, end moment, err error) {
 	return start, end, nil
 }
 
-// read reads the time that a parameter gives, in any of the forms.
+// read reads the time that a parameter gives, in any of the forms. When the clocks are put
+// forward or back, there may be no such time or two: which is meant is for the caller to say.
 func (z zoned) read(parameter, value string) (moment, error) {
 	value = strings.TrimSpace(value)
-	if at, err := time.Parse(time.RFC3339, strings.ToUpper(value)); err == nil {
-		return moment{at: at.Truncate(time.Second)}, nil
-	}
-	t, err := ical.ParseTime(basic(value), "")
-	switch {
-	case err != nil && wellFormed(basic(value)):
-		return moment{}, errArgument(`%q: no calendar and no clock shows %s`, parameter, quote(value))
-	case err != nil:
+	t, err := timetext.Parse(value, z.Zone)
+	if unreadable, ok := errors.AsType[*timetext.Error](err); ok && !unreadable.Impossible {
 		return moment{}, errArgument(`%q cannot be read: %s; write it %s`, parameter, quote(value), timeForms)
-	case t.Form == ical.FormFloating:
-		return z.resolve(parameter, t.Civil)
-	default:
-		return moment{at: time.Unix(t.Civil.Seconds(), 0).UTC(), date: t.IsDate()}, nil
+	} else if ok {
+		return moment{}, errArgument(`%q: no calendar and no clock shows %s`, parameter, quote(value))
 	}
-}
-
-// basic writes ISO 8601's extended form, with or without seconds, in the basic form that
-// iCalendar has: 2026-03-01T09:00 becomes 20260301T090000.
-func basic(value string) string {
-	const date, minutes = len("2006-01-02"), len("2006-01-02T15:04")
-	if len(value) < date || value[4] != '-' || value[7] != '-' {
-		return value
+	if err != nil {
+		return moment{}, errArgument(`%q: %s`, parameter, err)
 	}
-	if len(value) == minutes {
-		value += ":00"
+	m := moment{at: time.Unix(t.Civil.Seconds(), 0).UTC(), date: t.IsDate(), local: t.Form == ical.FormZoned}
+	if m.local {
+		m.at, _ = z.Resolve(t.Civil)
 	}
-	value = strings.Replace(value[:date], "-", "", 2) + strings.Replace(value[date:], ":", "", 2)
-	return strings.Replace(value, " ", "T", 1)
-}
-
-// wellFormed tells whether a time has the form of one, though perhaps the 30th of February.
-func wellFormed(value string) bool {
-	form := strings.Map(func(r rune) rune {
-		if r >= '0' && r <= '9' {
-			return '0'
-		}
-		return r
-	}, value)
-	return form == "00000000" || form == "00000000T000000" || form == "00000000T000000Z"
-}
-
-// resolve finds the moment at which clocks in the zone show c. When they are put forward or
-// back, there may be none or two: which is meant is for the caller to say.
-func (z zoned) resolve(parameter string, c ical.Civil) (moment, error) {
-	at, fit := z.Resolve(c)
-	segment := z.Segment(at.Unix())
-	var why string
-	switch fit {
-	case zone.Exact:
-		return moment{at: at, local: true}, nil
-	case zone.Gap:
-		why = "is skipped" // at is in the segment behind the gap
-	case zone.Overlap:
-		why = "comes twice" // at is the first of the two
-		segment = z.Segment(segment.To)
-	}
-	other := time.Unix(c.Seconds()-segment.Offset, 0).In(z.Location())
-	return moment{}, errArgument(`%q: %s %s in %s, where the clocks change; write %s or %s`, parameter, c, why, z.Name(),
-		at.Format(time.RFC3339), other.Format(time.RFC3339))
+	return m, nil
 }
