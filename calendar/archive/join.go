@@ -1,0 +1,127 @@
+package archive
+
+import (
+	"fmt"
+	"io"
+	"slices"
+
+	"caldav-mcp-server/calendar/zone"
+	"caldav-mcp-server/ical"
+)
+
+// Header is what a file says of the calendar that it holds. What is empty is left out.
+type Header struct{ Name, Description, Color, Timezone string }
+
+// Writer writes objects into one file, each zone once. It holds the zones alone in memory.
+type Writer struct {
+	to    io.Writer
+	zones *zone.DB
+	// written are the texts of the zones written so far, by their TZID.
+	written map[string]string
+}
+
+// NewWriter begins a file. The zones tell which names stand for themselves.
+func NewWriter(to io.Writer, h Header, zones *zone.DB) (*Writer, error) {
+	w := &Writer{to: to, zones: zones, written: make(map[string]string)}
+	head := "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:" + productID + "\r\n"
+	// RFC 7986 §5 has names for these; the older ones are what most programs read.
+	for _, line := range [...]struct{ name, text string }{
+		{"NAME", h.Name},
+		{"X-WR-CALNAME", h.Name},
+		{"DESCRIPTION", h.Description},
+		{"X-WR-CALDESC", h.Description},
+		{"X-APPLE-CALENDAR-COLOR", h.Color},
+		{"X-WR-TIMEZONE", h.Timezone},
+	} {
+		if line.text != "" {
+			head += text(ical.NewText(line.name, line.text))
+		}
+	}
+	_, err := io.WriteString(to, head)
+	return w, err
+}
+
+// text folds a property's line.
+func text(p *ical.Property) string {
+	c := ical.NewComponent("X")
+	c.Add(p)
+	whole := ical.NewDocument(c).String()
+	return whole[len("BEGIN:X\r\n") : len(whole)-len("END:X\r\n")]
+}
+
+// Add writes the components of an object. Nothing is written of one that cannot be read.
+func (w *Writer) Add(object []byte) error {
+	doc, err := ical.Parse(clean(object), ical.Limits{})
+	if err != nil {
+		return fmt.Errorf("the object cannot be read: %w", err)
+	}
+	root, err := doc.Calendar()
+	if err != nil {
+		return fmt.Errorf("the object cannot be read: %w", err)
+	}
+	renamed := make(map[string]string)
+	var out []byte
+	for _, z := range root.AllComponents(zoneName) {
+		out = append(out, w.zone(z, renamed)...)
+	}
+	for c := range root.Components() {
+		if c.Name() == zoneName {
+			continue
+		}
+		if len(renamed) > 0 {
+			rename(c, renamed)
+		}
+		out = append(out, ical.NewDocument(c).Bytes()...)
+	}
+	_, err = w.to.Write(out)
+	return err
+}
+
+// zone returns what is to be written of an object's zone: nothing when it is in the file already.
+// Two objects may mean different zones by one name; the second gets another name then. A name
+// that every program knows means the same in both, whatever they write about it.
+func (w *Writer) zone(z *ical.Component, renamed map[string]string) []byte {
+	p := z.Property("TZID")
+	if p == nil {
+		return nil
+	}
+	id := p.Value()
+	lines := ical.NewDocument(z).Bytes()
+	if _, err := w.zones.Lookup(id); err == nil && w.written[id] != "" {
+		return nil
+	}
+	for n, name := 2, id; ; n++ {
+		before, taken := w.written[name]
+		if taken && before == string(lines) || !taken {
+			w.written[name] = string(lines)
+			if name != id {
+				renamed[id] = name
+				z = z.Clone()
+				z.Property("TZID").SetValue(name)
+			}
+			if taken {
+				return nil
+			}
+			return ical.NewDocument(z).Bytes()
+		}
+		name = fmt.Sprintf("%s (%d)", id, n)
+	}
+}
+
+// rename gives a component's times the names that their zones have in the file.
+func rename(c *ical.Component, names map[string]string) {
+	for p := range c.Properties() {
+		if id, given := p.Param("TZID"); given && names[id] != "" {
+			p.SetParam("TZID", names[id])
+		}
+	}
+	for _, sub := range slices.Collect(c.Components()) {
+		rename(sub, names)
+	}
+}
+
+// Close ends the file.
+func (w *Writer) Close() error {
+	_, err := io.WriteString(w.to, "END:VCALENDAR\r\n")
+	return err
+}

@@ -1,0 +1,144 @@
+package archive
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+
+	"caldav-mcp-server/calendar/content"
+)
+
+const (
+	calendarName = "VCALENDAR"
+	zoneName     = "VTIMEZONE"
+)
+
+// piece is a component directly within a VCALENDAR, as the file has it.
+type piece struct {
+	name string
+	text []byte
+	// line is the number of its first line, lines how many it has.
+	line, lines int
+	// broken says why it is none: it never ends, or stands where it must not.
+	broken string
+	// in is the VCALENDAR around it; nil outside of any.
+	in *wrapper
+}
+
+// wrapper is what a VCALENDAR says of itself: the lines that an object's own VCALENDAR takes over.
+type wrapper struct{ version, product, scale []byte }
+
+// scanner finds the pieces of a file by its BEGIN and END lines alone: a fault in one must not
+// cost the others.
+type scanner struct {
+	data []byte
+	// at is the offset of the line being read, number its number.
+	at, number int
+	in         *wrapper
+	// open are the components within the piece that have not ended, its own name first.
+	open   []string
+	begun  int
+	first  int
+	pieces []piece
+	// keep is where the continuations of the last line of the VCALENDAR go.
+	keep *[]byte
+}
+
+// scan returns the pieces of a file. Its lines end with CRLF.
+func scan(data []byte) []piece {
+	s := scanner{data: data}
+	for s.at < len(data) {
+		end := len(data)
+		if i := bytes.IndexByte(data[s.at:], '\n'); i >= 0 {
+			end = s.at + i + 1
+		}
+		s.number++
+		s.line(data[s.at:end], end)
+		s.at = end
+	}
+	s.giveUp("it never ends")
+	return s.pieces
+}
+
+func (s *scanner) line(line []byte, end int) {
+	if line[0] == ' ' || line[0] == '\t' {
+		if s.keep != nil {
+			*s.keep = append(*s.keep, line...)
+		}
+		return
+	}
+	s.keep = nil
+	word, name, _ := strings.Cut(strings.ToUpper(string(line[:min(len(line), maxEdge)])), ":")
+	name = strings.TrimSpace(name)
+	switch {
+	case word == "BEGIN":
+		s.begin(name)
+	case word == "END":
+		s.end(name, end)
+	case s.in != nil && len(s.open) == 0:
+		s.property(word, line)
+	}
+}
+
+// maxEdge is longer than any BEGIN or END line that means something.
+const maxEdge = 100
+
+func (s *scanner) begin(name string) {
+	if name == calendarName {
+		s.giveUp("it never ends")
+		s.in = &wrapper{}
+		return
+	}
+	// None of these stands in another component: the one before it has lost its end.
+	if len(s.open) > 0 && (name == zoneName || slices.Contains(content.Kinds(), name)) {
+		s.giveUp("it never ends")
+	}
+	if len(s.open) == 0 {
+		s.begun, s.first = s.at, s.number
+	}
+	s.open = append(s.open, name)
+}
+
+func (s *scanner) end(name string, end int) {
+	if name == calendarName {
+		s.giveUp("it never ends")
+		s.in = nil
+		return
+	}
+	i := slices.Index(s.open, name)
+	if i < 0 {
+		return // the parser says so, in its piece
+	}
+	if s.open = s.open[:i]; i == 0 {
+		s.add(name, end, "")
+	}
+}
+
+// giveUp ends a piece that has not come to its end.
+func (s *scanner) giveUp(why string) {
+	if len(s.open) > 0 {
+		s.add(s.open[0], s.at, why)
+		s.open = nil
+	}
+}
+
+func (s *scanner) add(name string, end int, broken string) {
+	text := s.data[s.begun:end]
+	if s.in == nil {
+		broken = "it stands outside of any VCALENDAR"
+	}
+	s.pieces = append(s.pieces, piece{
+		name: name, text: text, line: s.first, lines: bytes.Count(text, []byte("\n")), broken: broken, in: s.in,
+	})
+}
+
+// property keeps what an object's VCALENDAR takes over. A METHOD is none of it: it makes a
+// message of a file, and messages are not stored (RFC 4791 §4.1).
+func (s *scanner) property(word string, line []byte) {
+	name, _, _ := strings.Cut(word, ";")
+	kept := map[string]*[]byte{"VERSION": &s.in.version, "PRODID": &s.in.product, "CALSCALE": &s.in.scale}[name]
+	if kept != nil && *kept == nil {
+		*kept = slices.Clone(line)
+		s.keep = kept
+	}
+}

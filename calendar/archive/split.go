@@ -1,0 +1,244 @@
+package archive
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+
+	"caldav-mcp-server/calendar/content"
+	"caldav-mcp-server/ical"
+)
+
+// Part is one object of a file, or what could not become one.
+type Part struct {
+	Kind, UID string
+	// Data is the object's text; nil when Err says why there is none.
+	Data []byte
+	Err  error
+	// Line is where it begins in the file.
+	Line int
+	// from tells for the object's lines which of the file they are.
+	from []stretch
+}
+
+// stretch is a run of lines of an object that stand together in the file.
+type stretch struct{ object, file, lines int }
+
+// SourceLine returns the line of the file that a line of the object was; 0 for one that was made.
+func (p Part) SourceLine(n int) int {
+	for _, s := range p.from {
+		if n >= s.object && n < s.object+s.lines {
+			return s.file + n - s.object
+		}
+	}
+	return 0
+}
+
+// Split yields the objects of a file: the components of one kind and UID together, in the order
+// in which they first appear, each with the zones that it names. One that has no UID gets one made
+// of its content, so that it is the same the next time. What is wrong with one part does not touch
+// the others. The file may hold several VCALENDARs.
+func Split(file []byte) iter.Seq[Part] {
+	return func(yield func(Part) bool) {
+		s := &splitter{zones: make(map[string]piece), groups: make(map[groupKey]*group)}
+		for _, p := range scan(clean(file)) {
+			s.take(p)
+		}
+		for _, g := range s.order {
+			if !yield(g.part(s.zones)) {
+				return
+			}
+		}
+	}
+}
+
+// clean brings a file into the form of RFC 5545 §3.1: no byte order mark, CRLF at line ends.
+func clean(file []byte) []byte {
+	file = bytes.TrimPrefix(file, []byte("\uFEFF"))
+	if bytes.Count(file, []byte("\n")) != bytes.Count(file, []byte("\r\n")) {
+		file = bytes.ReplaceAll(bytes.ReplaceAll(file, []byte("\r\n"), []byte("\n")), []byte("\n"), []byte("\r\n"))
+	}
+	if len(file) > 0 && file[len(file)-1] != '\n' {
+		file = append(slices.Clone(file), "\r\n"...)
+	}
+	return file
+}
+
+type groupKey struct{ kind, uid string }
+
+// group are the components that become one object.
+type group struct {
+	groupKey
+	pieces []piece
+	tzids  []string
+	// made is the UID line of a component that had none.
+	made string
+	err  error
+}
+
+type splitter struct {
+	zones  map[string]piece
+	groups map[groupKey]*group
+	order  []*group
+}
+
+// take puts a piece where it belongs.
+func (s *splitter) take(p piece) {
+	c, err := p.parse()
+	switch {
+	case p.name == zoneName:
+		// One that cannot be read explains nothing; who names it is told so.
+		if err == nil && c.Property("TZID") != nil {
+			if id := c.Property("TZID").Value(); s.zones[id].text == nil {
+				s.zones[id] = p
+			}
+		}
+	case err != nil:
+		s.order = append(s.order, &group{groupKey: groupKey{kind: p.name}, pieces: []piece{p}, err: err})
+	default:
+		s.group(p, c)
+	}
+}
+
+// parse reads a piece by itself.
+func (p piece) parse() (*ical.Component, error) {
+	if p.broken != "" {
+		return nil, fmt.Errorf("the %s cannot be read: %s", p.name, p.broken)
+	}
+	if p.name != zoneName && !slices.Contains(content.Kinds(), p.name) {
+		return nil, fmt.Errorf("no calendar takes a %s", p.name)
+	}
+	doc, err := ical.Parse(p.text, ical.DefaultLimits())
+	var syntax *ical.SyntaxError
+	if errors.As(err, &syntax) && syntax.Line > 0 {
+		here := *syntax
+		here.Line += p.line - 1
+		return nil, &here
+	}
+	if err != nil {
+		return nil, err
+	}
+	for c := range doc.Components() {
+		return c, nil
+	}
+	return nil, errors.New("there is nothing in it")
+}
+
+func (s *splitter) group(p piece, c *ical.Component) {
+	key, made := groupKey{p.name, content.TextOf(c, "UID")}, ""
+	if key.uid == "" {
+		key.uid = contentUID(c)
+		made = "UID:" + key.uid + "\r\n"
+	}
+	g := s.groups[key]
+	if g == nil {
+		g = &group{groupKey: key, made: made}
+		s.groups[key] = g
+		s.order = append(s.order, g)
+	}
+	// Files that were put together hold the same component twice.
+	if slices.ContainsFunc(g.pieces, func(q piece) bool { return bytes.Equal(p.text, q.text) || made != "" }) {
+		return
+	}
+	g.pieces = append(g.pieces, p)
+	g.tzids = appendZones(g.tzids, c)
+}
+
+// appendZones adds the zones that a component names and that are not in the list yet.
+func appendZones(ids []string, c *ical.Component) []string {
+	for p := range c.Properties() {
+		if id, given := p.Param("TZID"); given && !slices.Contains(ids, id) {
+			ids = append(ids, id)
+		}
+	}
+	for sub := range c.Components() {
+		ids = appendZones(ids, sub)
+	}
+	return ids
+}
+
+// contentUID names a component by what it says. Whoever exports it again says when that was, and
+// may count; that does not make another event of it.
+func contentUID(c *ical.Component) string {
+	h := sha256.New()
+	var write func(c *ical.Component)
+	write = func(c *ical.Component) {
+		_, _ = fmt.Fprintf(h, "BEGIN:%s\n", c.Name()) // a hash takes everything
+		for p := range c.Properties() {
+			if !slices.Contains([]string{"UID", "DTSTAMP", "CREATED", "LAST-MODIFIED", "SEQUENCE"}, p.Name()) {
+				_, _ = fmt.Fprintf(h, "%s\n", p)
+			}
+		}
+		for sub := range c.Components() {
+			write(sub)
+		}
+	}
+	write(c)
+	return hex.EncodeToString(h.Sum(nil)[:16])
+}
+
+// part writes the object.
+func (g *group) part(zones map[string]piece) Part {
+	p := Part{Kind: g.kind, UID: g.uid, Line: g.pieces[0].line, Err: g.err}
+	if g.err != nil {
+		return p
+	}
+	w := assembler{part: &p, line: 1}
+	in := g.pieces[0].in
+	w.text("BEGIN:VCALENDAR\r\n")
+	w.either(in.version, "VERSION:2.0\r\n")
+	w.either(in.product, "PRODID:"+productID+"\r\n")
+	w.either(in.scale, "")
+	for _, id := range g.tzids {
+		if zone, known := zones[id]; known {
+			w.piece(zone, "")
+		}
+	}
+	for _, c := range g.pieces {
+		w.piece(c, g.made)
+	}
+	w.text("END:VCALENDAR\r\n")
+	return p
+}
+
+const productID = "-//caldav-mcp-server//EN"
+
+// assembler writes an object's text and notes where its lines come from.
+type assembler struct {
+	part *Part
+	line int
+}
+
+func (w *assembler) text(s string) {
+	w.part.Data = append(w.part.Data, s...)
+	w.line += bytes.Count([]byte(s), []byte("\n"))
+}
+
+func (w *assembler) either(line []byte, otherwise string) {
+	if line != nil {
+		otherwise = string(line)
+	}
+	w.text(otherwise)
+}
+
+// piece writes a component, with a line put in behind its first one.
+func (w *assembler) piece(p piece, extra string) {
+	at := 0
+	if extra != "" {
+		at = bytes.IndexByte(p.text, '\n') + 1
+		w.from(p.line, 1)
+		w.text(string(p.text[:at]) + extra)
+		w.from(p.line+1, p.lines-1)
+	} else {
+		w.from(p.line, p.lines)
+	}
+	w.text(string(p.text[at:]))
+}
+
+func (w *assembler) from(file, lines int) {
+	w.part.from = append(w.part.from, stretch{object: w.line, file: file, lines: lines})
+}
