@@ -12,7 +12,8 @@ import (
 type Limits struct {
 	// ObjectBytes is the largest object taken (CALDAV:max-resource-size).
 	ObjectBytes int64
-	// Instances bounds how often an object may recur within an expansion (CALDAV:max-instances).
+	// Instances bounds how often an object may recur in its first four months, and in an
+	// expansion (CALDAV:max-instances).
 	Instances int
 	// Attendees bounds the attendees of an instance (CALDAV:max-attendees-per-instance).
 	Attendees int

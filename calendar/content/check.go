@@ -11,7 +11,7 @@ import (
 type Limits struct {
 	// Attendees of one component; 0 for any number.
 	Attendees int
-	// Instances in any one year; 0 for any number.
+	// Instances in the first four months of a series; 0 for any number.
 	Instances int
 }
 
@@ -32,7 +32,11 @@ func (o *Object) Check(lim Limits, zones *zone.DB) error {
 	if err := o.checkOverrides(); err != nil {
 		return err
 	}
-	return o.checkZones(zones.FromDocument(o.Calendar))
+	resolver := zones.FromDocument(o.Calendar)
+	if err := o.checkZones(resolver); err != nil {
+		return err
+	}
+	return o.checkInstances(lim.Instances, resolver)
 }
 
 func (o *Object) checkComponent(c *ical.Component, lim Limits) error {

@@ -68,8 +68,11 @@ func TestTaken(t *testing.T) {
 		"Evolution's zone without one":         event("DTSTART;TZID=/freeassociation.sourceforge.net/Europe/Berlin:20260302T100000"),
 		"a zone of its own": wrap("BEGIN:VTIMEZONE\nTZID:Here\nBEGIN:STANDARD\nDTSTART:19700101T000000\nTZOFFSETFROM:+0130\nTZOFFSETTO:+0130\nEND:STANDARD\nEND:VTIMEZONE\n" +
 			"BEGIN:VEVENT\nUID:one\nDTSTART;TZID=Here:20260302T100000\nEND:VEVENT"),
-		"a rule in lower case": event("DTSTART:20260302T100000Z", "RRULE:freq=daily;x-note=1"),
-		"an availability":      wrap("BEGIN:VAVAILABILITY\nUID:one\nEND:VAVAILABILITY"),
+		"every three hours for ever":       event("DTSTART:20260302T100000Z", "RRULE:FREQ=HOURLY;INTERVAL=3"),
+		"every minute of a morning":        event("DTSTART:20260302T100000Z", "RRULE:FREQ=MINUTELY;COUNT=120"),
+		"a calendar that we cannot expand": event("DTSTART:20260302T100000Z", "RRULE:RSCALE=HEBREW;FREQ=HOURLY"),
+		"a rule in lower case":             event("DTSTART:20260302T100000Z", "RRULE:freq=daily;x-note=1"),
+		"an availability":                  wrap("BEGIN:VAVAILABILITY\nUID:one\nEND:VAVAILABILITY"),
 	} {
 		o := read(t, text)
 		if err := o.Check(content.Limits{Attendees: 10, Instances: 3000}, zone.NewDB()); err != nil {
@@ -105,6 +108,7 @@ func TestRefused(t *testing.T) {
 		{"two overrides of one instance", content.RuleValidObject, "second override", wrap("BEGIN:VTODO\nUID:one\nRECURRENCE-ID:20260101\nEND:VTODO\nBEGIN:VTODO\nUID:one\nRECURRENCE-ID:20260101\nEND:VTODO")},
 		{"an unknown zone", content.RuleValidData, "did you mean Europe/Berlin", event("DTSTART;TZID=Europe/Berlim:20260302T100000")},
 		{"an unreadable rule", content.RuleValidData, "RRULE", event(start, "RRULE:FREQ=SOMETIMES")},
+		{"a flood of instances", content.RuleMaxInstances, "more than 3000 instances", event(start, "RRULE:FREQ=MINUTELY")},
 		{"an unreadable exception", content.RuleValidData, "EXDATE", event(start, "RRULE:FREQ=DAILY", "EXDATE:never")},
 		{"a crowd", content.RuleMaxAttendees, "3 attendees", event(start, "ATTENDEE:mailto:a@x", "ATTENDEE:mailto:b@x", "ATTENDEE:mailto:c@x")},
 	} {

@@ -1,0 +1,65 @@
+package content
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"caldav-mcp-server/calendar/recur"
+	"caldav-mcp-server/calendar/zone"
+	"caldav-mcp-server/ical"
+)
+
+// Dense series are counted over their first four months, in which a reminder of every hour
+// stays below the usual limit, and in no more than so many steps.
+const (
+	countedTime  = 120 * 24 * time.Hour
+	countedSteps = 100_000
+)
+
+// checkInstances refuses a series of which every view would be full. Endless ones are
+// taken: a client cannot know for how long people will have them.
+func (o *Object) checkInstances(limit int, zones *zone.Resolver) error {
+	if limit == 0 || o.Master == nil || !dense(o.Master) {
+		return nil
+	}
+	set, err := recur.FromComponents(o.Master, nil, zones, nil)
+	if err != nil {
+		return refusedSeries(err)
+	}
+	start, dated, err := Clock{zones, zone.UTC()}.Time(o.Master, "DTSTART")
+	if err != nil || !dated {
+		return err
+	}
+	first := time.Unix(start, 0)
+	budget := recur.Budget{Steps: countedSteps, Instances: limit}
+	for _, err := range set.Between(context.Background(), first, first.Add(countedTime), budget) {
+		if errors.Is(err, recur.ErrBudget) {
+			return fault(RuleMaxInstances, "line %d: the series has more than %d instances in its first four months, or takes too long to expand; make it rarer",
+				o.Master.Property("RRULE").Line(), limit)
+		}
+		if err != nil {
+			return refusedSeries(err)
+		}
+	}
+	return nil
+}
+
+// refusedSeries lets pass what is kept though it cannot be expanded (RFC 7529).
+func refusedSeries(err error) error {
+	if errors.Is(err, recur.ErrUnsupported) {
+		return nil
+	}
+	return &RuleError{RuleValidData, err.Error()}
+}
+
+// dense tells whether a rule can have several instances a day; others cannot be too many.
+func dense(master *ical.Component) bool {
+	for _, p := range master.All("RRULE") {
+		r, err := p.Recur()
+		if err == nil && (r.Freq < ical.Daily || len(r.ByHour)+len(r.ByMinute)+len(r.BySecond) > 0) {
+			return true
+		}
+	}
+	return false
+}
