@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"runtime/debug"
+	"slices"
 	"strings"
 
 	mcpgo "github.com/mark3labs/mcp-go/mcp"
@@ -55,7 +56,10 @@ type toolbox struct {
 
 // tools are all tools there are, family by family.
 func (b toolbox) tools() []tool {
-	return append(b.calendarTools(), b.eventTools()...)
+	return slices.Concat(
+		b.calendarTools(),
+		b.eventTools(),
+	)
 }
 
 // open tells whether the caller's token has the tool's scope.
