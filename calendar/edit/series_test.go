@@ -317,3 +317,44 @@ func TestRefused(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) { refused(t, err, tt.code, tt.says) })
 	}
 }
+
+// TestSplitHours splits and thins out a series of hours at each of its instances, also at the
+// second of two equal ones, which no local time can name.
+func TestSplitHours(t *testing.T) {
+	t.Parallel()
+	text := calendarOf(eventOf("DTSTART;TZID=Europe/Berlin:20261025T003000", "DURATION:PT10M", "RRULE:FREQ=HOURLY;COUNT=6", "SUMMARY:usual"))
+	before := expand(t, read(t, text))
+	when := func(list []seen) (ids []int64) {
+		for _, s := range list {
+			ids = append(ids, s.Start)
+		}
+		return ids
+	}
+	if len(before) != 6 || before[3].ID-before[2].ID != 3600 || before[3].Wall != before[2].Wall {
+		t.Fatalf("the hour does not come twice:\n%s", lines(before))
+	}
+	for i, s := range before {
+		id := ical.UTC(ical.CivilFromSeconds(s.ID))
+		got, err := editor().Cancel(t.Context(), read(t, text), edit.Target{Instance: id, Scope: edit.This})
+		if err != nil {
+			t.Fatalf("cancel %s: %v", id, err)
+		}
+		rest := append(append([]seen{}, before[:i]...), before[i+1:]...)
+		if diff := cmp.Diff(when(rest), when(expand(t, valid(t, got.Document)))); diff != "" {
+			t.Errorf("cancel %s (-want +got):\n%s", id, diff)
+		}
+		for _, scope := range []edit.Scope{edit.This, edit.Following} {
+			got, err = editor().Change(t.Context(), read(t, text), edit.Change{Target: edit.Target{Instance: id, Scope: scope}, Fields: edit.Fields{Summary: edit.To("x")}})
+			if err != nil {
+				t.Fatalf("%s %s: %v", scope, id, err)
+			}
+			after := expand(t, valid(t, got.Document))
+			if got.Split != nil {
+				after = append(after, expand(t, valid(t, got.Split))...)
+			}
+			if diff := cmp.Diff(when(before), when(after)); diff != "" {
+				t.Errorf("%s %s (-want +got):\n%s", scope, id, diff)
+			}
+		}
+	}
+}
