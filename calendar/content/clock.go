@@ -59,6 +59,14 @@ func (k Clock) Time(c *ical.Component, name string) (at int64, ok bool, err erro
 	return at, err == nil, err
 }
 
+// Begin reads what a component begins at: its DTSTART or, in a task without one, its DUE.
+func (k Clock) Begin(c *ical.Component) (at int64, ok bool, err error) {
+	if c.Property("DTSTART") == nil && c.Name() == Todo {
+		return k.Time(c, "DUE")
+	}
+	return k.Time(c, "DTSTART")
+}
+
 // Extent is the time that a value names: the moment, or the whole day.
 func (k Clock) Extent(t ical.Time) (start, end int64, err error) {
 	start, err = k.At(t)

@@ -27,7 +27,7 @@ func (o *Object) checkInstances(limit int, zones *zone.Resolver) error {
 	if err != nil {
 		return refusedSeries(err)
 	}
-	start, dated, err := Clock{zones, zone.UTC()}.Time(o.Master, "DTSTART")
+	start, dated, err := Clock{zones, zone.UTC()}.Begin(o.Master)
 	if err != nil || !dated {
 		return err
 	}

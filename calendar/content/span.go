@@ -123,9 +123,15 @@ func (o *Object) tasks(k Clock, s *span) error {
 }
 
 // Placed tells whether a VTODO has an effective DTSTART: its own or, in an override without
-// dates, that of the series.
+// dates, that of the series; one that recurs without either does so by its DUE.
 func Placed(c *ical.Component) bool {
-	return c.Property("DTSTART") != nil || c.Property("RECURRENCE-ID") != nil && c.Property("DUE") == nil
+	if c.Property("DTSTART") != nil {
+		return true
+	}
+	if c.Property("DUE") == nil {
+		return c.Property("RECURRENCE-ID") != nil
+	}
+	return c.Property("RRULE") != nil || c.Property("RDATE") != nil
 }
 
 // undatedTask is the last four rows of the table of VTODO: one that is not done is there

@@ -13,12 +13,14 @@ func checkTimes(c *ical.Component) error {
 	if err != nil {
 		return err
 	}
-	if start == nil && (c.Name() == Event || c.Property("RRULE") != nil) {
-		return fault(RuleValidObject, "line %d: the %s has no DTSTART", c.Line(), c.Name())
-	}
 	end, err := timeOf(c, ends[c.Name()])
 	if err != nil {
 		return err
+	}
+	// Against the letter of RFC 5545 §3.8.5.3, a task may recur by its DUE: clients have no
+	// other time to write for a chore.
+	if start == nil && (c.Name() == Event || c.Property("RRULE") != nil && end == nil) {
+		return fault(RuleValidObject, "line %d: the %s has no DTSTART", c.Line(), c.Name())
 	}
 	if p := c.Property("DURATION"); p != nil {
 		if err := checkDuration(c, p, end); err != nil {

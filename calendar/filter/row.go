@@ -53,9 +53,12 @@ func (m *matcher) any(w window, list []*ical.Component, row func(window, *ical.C
 // that it has for want of a DTEND.
 func eventRow(w window, _ *ical.Component, start, end int64) bool { return w.overlaps(start, end) }
 
-// taskRow is the first three rows of the table of VTODO, those with a DTSTART.
+// taskRow is the first three rows of the table of VTODO, those with a DTSTART, and the
+// fourth for each instance of a task that recurs by its DUE.
 func taskRow(w window, c *ical.Component, start, end int64) bool {
 	switch {
+	case c.Property("DTSTART") == nil && c.Property("DUE") != nil:
+		return w.start < end && w.end >= end
 	case c.Property("DURATION") != nil:
 		return w.start <= end && (w.end > start || w.end >= end)
 	case c.Property("DUE") != nil:

@@ -141,6 +141,25 @@ func TestTaskSeries(t *testing.T) {
 	}
 }
 
+// TestTaskSeriesByDue: a task without a start that recurs is due again and again.
+func TestTaskSeriesByDue(t *testing.T) {
+	t.Parallel()
+	o := object(t, `
+		BEGIN:VTODO
+		DUE;TZID=Europe/Berlin:20260302T170000
+		RRULE:FREQ=WEEKLY
+		END:VTODO`)
+	for _, w := range []at{
+		{"20260309T150000Z/20260309T160000Z", true}, // end >= DUE
+		{"20260309T150000Z/20260309T155959Z", false},
+		{"20260309T160000Z/20260309T170000Z", false}, // not start < DUE
+	} {
+		if got := match(t, takesPlace(t, "VTODO", w.window), o); got != w.want {
+			t.Errorf("%s: %v, want %v", w.window, got, w.want)
+		}
+	}
+}
+
 // TestSameComponent: the time and the properties that are asked for are those of one
 // component. Only one override has another summary.
 func TestSameComponent(t *testing.T) {

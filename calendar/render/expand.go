@@ -63,8 +63,11 @@ func (x *expansion) instance(found recur.Instance) (*ical.Component, error) {
 
 // place says when the instance is, and which one it is.
 func (x *expansion) place(c *ical.Component, found recur.Instance) error {
-	if start := c.Property("DTSTART"); start != nil {
+	start := c.Property("DTSTART")
+	if start != nil {
 		start.SetTime(written(found.Start))
+	}
+	if start != nil || c.Property("DUE") != nil {
 		if err := lasting(c, found.Start, found.End); err != nil {
 			return err
 		}
@@ -88,7 +91,7 @@ func (x *expansion) initial(found recur.Instance) (bool, error) {
 	if found.Component != x.object.Master {
 		return false, nil
 	}
-	start, ok, err := x.clock.Time(found.Component, "DTSTART")
+	start, ok, err := x.clock.Begin(found.Component)
 	return ok && start == found.RecurrenceID.Time.Unix(), err
 }
 
