@@ -120,21 +120,21 @@ func resultLimit(elements ...*string) (limit int, err error) {
 	return limit, nil
 }
 
-// look searches what the depth reaches: the object itself, the objects of a calendar at
-// Depth 1, those of all calendars of a home at infinity. RFC 3253 §3.6 takes a missing
-// Depth for 0, which would be nobody's question at a collection, and "nothing" the answer
-// after which a client deletes its copies.
+// look searches what the depth reaches: the object itself, or the objects of a calendar, or
+// of all calendars of a home. RFC 3253 §3.6 takes a missing Depth for 0, and counts the
+// objects of a home from 2 on. But nobody asks for objects in order not to get any, and a
+// client that is told "nothing" deletes its copies: only an explicit 0 means that.
 func (s *search) look(r *resource, d depth) error {
 	switch {
 	case r.at.kind() == atObject:
 		s.query.Names = []calendar.ObjectName{r.at.object}
 		return s.in(r)
-	case r.at.kind() == atCalendar && d != depthZero:
+	case d == depthZero:
+		return nil
+	case r.at.kind() == atCalendar:
 		return s.in(r)
-	case r.at.kind() == atHome && (d == depthMissing || d == depthInfinity):
-		return s.everywhere(r)
 	}
-	return nil
+	return s.everywhere(r)
 }
 
 // in searches a calendar.
