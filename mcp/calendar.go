@@ -8,6 +8,12 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
+// longestName bounds the name of a calendar that a tool makes.
+const longestName = 200
+
+// calendarID is the parameter of tools that are about one calendar.
+var calendarID = field{name: "calendar_id", kind: text, doc: "The calendar's id, from list_calendars."}
+
 // calendarTools are the tools about calendars as such.
 func (b toolbox) calendarTools() []tool {
 	return []tool{{
@@ -17,6 +23,37 @@ func (b toolbox) calendarTools() []tool {
 		hints:       hints{readOnly: true, idempotent: true},
 		gives:       []field{{name: "calendars", kind: listOf, doc: "The calendars, the user's own first.", of: calendarFields}},
 		run:         b.listCalendars,
+	}, {
+		name: "get_calendar", title: "Get calendar",
+		description: "Returns one calendar: its name, time zone, what may be done with it, and the ctag that tells whether anything in it has changed.",
+		scope:       calendar.ScopeRead,
+		hints:       hints{readOnly: true, idempotent: true},
+		takes:       []field{calendarID},
+		gives:       calendarFields,
+		run:         b.getCalendar,
+	}, {
+		name: "create_calendar", title: "Create calendar",
+		description: "Makes a new, empty calendar that the user owns, and returns it with its id.",
+		scope:       calendar.ScopeWrite,
+		takes: []field{
+			{name: "name", kind: text, doc: "The name that people see.", longest: longestName},
+			{name: "description", kind: text, doc: "What it is for.", optional: true, longest: longestText},
+			{name: "color", kind: text, doc: "Its colour, #RRGGBB. If missing: " + calendar.DefaultColor + ".", optional: true},
+			{name: "timezone", kind: text, doc: "The zone of times that name none (IANA name, such as Europe/Berlin). If missing: UTC.", optional: true},
+		},
+		gives: calendarFields,
+		run:   b.createCalendar,
+	}, {
+		name: "delete_calendar", title: "Delete calendar",
+		description: "Deletes a calendar with all its events, for everybody it is shared with. Ask the user first. The server's operator can bring it back for some days; no tool can.",
+		scope:       calendar.ScopeDelete,
+		hints:       hints{destructive: true},
+		takes:       []field{calendarID},
+		gives: []field{
+			{name: "deleted", kind: yesNo, doc: "True."},
+			{name: "calendar_id", kind: text, doc: "The id that the calendar had."},
+		},
+		run: b.deleteCalendar,
 	}}
 }
 
@@ -65,22 +102,89 @@ func (b toolbox) listCalendars(ctx context.Context, c *call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	views := make([]calendarView, len(found))
-	structured := make([]structuredCalendar, len(found))
-	first := defaultCalendar(found)
+	views, err := b.views(ctx, found)
+	if err != nil {
+		return answer{}, err
+	}
+	structured := make([]structuredCalendar, len(views))
+	for i, v := range views {
+		structured[i] = structuredCalendar{v, v.Description}
+	}
+	return answer{views, map[string]any{"calendars": structured}}, nil
+}
+
+// views shows all calendars that a caller sees. The epoch is the whole store's: it is asked
+// for once.
+func (b toolbox) views(ctx context.Context, all []calendar.Calendar) ([]calendarView, error) {
+	views := make([]calendarView, len(all))
+	first := defaultCalendar(all)
 	var tag calendar.SyncToken
-	for i, cal := range found {
-		// The epoch is the whole store's: it is asked for once.
+	for i, cal := range all {
 		if i == 0 {
+			var err error
 			if tag, err = b.service.SyncToken(ctx, cal); err != nil {
-				return answer{}, err
+				return nil, err
 			}
 		}
 		tag.Calendar, tag.Version = cal.ID, cal.Version
 		views[i] = viewOf(cal, tag, cal.ID == first)
-		structured[i] = structuredCalendar{views[i], views[i].Description}
 	}
-	return answer{views, map[string]any{"calendars": structured}}, nil
+	return views, nil
+}
+
+func (b toolbox) getCalendar(ctx context.Context, c *call) (answer, error) {
+	cal, err := b.calendarOf(ctx, c)
+	if err != nil {
+		return answer{}, err
+	}
+	return b.showCalendar(ctx, c, cal)
+}
+
+// showCalendar answers with one calendar. Which is the default one only the whole list tells.
+func (b toolbox) showCalendar(ctx context.Context, c *call, cal calendar.Calendar) (answer, error) {
+	tag, err := b.service.SyncToken(ctx, cal)
+	if err != nil {
+		return answer{}, err
+	}
+	all, err := b.service.Calendars(ctx, c.caller)
+	if err != nil && calendar.ReasonOf(err) != calendar.Forbidden {
+		return answer{}, err
+	}
+	v := viewOf(cal, tag, cal.ID == defaultCalendar(all))
+	return answer{v, structuredCalendar{v, v.Description}}, nil
+}
+
+func (b toolbox) createCalendar(ctx context.Context, c *call) (answer, error) {
+	p := calendar.Properties{Name: strings.TrimSpace(c.args.text("name")), Timezone: c.args.text("timezone")}
+	if c.args.has("description") {
+		text := c.args.text("description")
+		p.Description = &text
+	}
+	if c.args.has("color") {
+		color, err := calendar.ParseColor(c.args.text("color"))
+		if err != nil {
+			return answer{}, err
+		}
+		p.Color = &color
+	}
+	cal, err := b.service.CreateCalendar(ctx, c.caller, calendar.NewCalendar{Properties: p})
+	if err != nil {
+		return answer{}, err
+	}
+	c.calendar = cal.ID
+	return b.showCalendar(ctx, c, cal)
+}
+
+func (b toolbox) deleteCalendar(ctx context.Context, c *call) (answer, error) {
+	cal, err := b.calendarOf(ctx, c)
+	if err != nil {
+		return answer{}, err
+	}
+	if err := b.service.DeleteCalendar(ctx, c.caller, cal.ID); err != nil {
+		return answer{}, err
+	}
+	result := map[string]any{"deleted": true, "calendar_id": cal.ID}
+	return answer{result, result}, nil
 }
 
 func viewOf(cal calendar.Calendar, tag calendar.SyncToken, isDefault bool) calendarView {

@@ -78,7 +78,9 @@ func TestToolsAreDescribed(t *testing.T) {
 			checkSchema(t, tool.Name, decode(t, string(schema)))
 		}
 	}
-	if diff := cmp.Diff([]string{"create_event", "list_calendars"}, names); diff != "" {
+	if diff := cmp.Diff([]string{
+		"create_calendar", "create_event", "delete_calendar", "get_calendar", "list_calendars",
+	}, names); diff != "" {
 		t.Errorf("tools (-want +got):\n%s", diff)
 	}
 }
@@ -118,7 +120,10 @@ func TestResultsKeepTheirSchema(t *testing.T) {
 	h := newHouse(t, testdb.SQLite(t))
 	door := h.open(t, h.config())
 	arguments := map[string][]string{
-		"list_calendars": {`{}`},
+		"list_calendars":  {`{}`},
+		"get_calendar":    {`{"calendar_id":"00000000-0000-4000-8000-000000000001"}`},
+		"create_calendar": {`{"name":"N"}`, `{"name":"N","description":"D","color":"#FF5733","timezone":"W. Europe Standard Time"}`},
+		"delete_calendar": {`{"calendar_id":"00000000-0000-4000-8000-000000000003"}`},
 		"create_event": {
 			`{"calendar_id":"00000000-0000-4000-8000-000000000001","title":"T","start":"20260301T090000Z","end":"20260301T100000Z"}`,
 			`{"calendar_id":"00000000-0000-4000-8000-000000000001","title":"T","start":"2026-03-01","end":"2026-03-01","timezone":"Asia/Tokyo"}`,
@@ -135,7 +140,8 @@ func TestResultsKeepTheirSchema(t *testing.T) {
 			t.Errorf("%s: no call", tool.Name)
 		}
 		refused := do(t, request(t, "POST", door, "alice", calling(1, tool.Name), versionHeader, "2025-11-25"))
-		if tool.Name != "list_calendars" && !strings.Contains(refused.body, `"isError":true`) {
+		needs, _ := decode(t, string(tool.InputSchema)).(map[string]any)["required"]
+		if needs != nil && !strings.Contains(refused.body, `"isError":true`) {
 			t.Errorf("%s without arguments: %s", tool.Name, refused.body)
 		}
 		keeps(t, out, refused)
