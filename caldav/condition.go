@@ -101,19 +101,20 @@ func (x *exchange) translate(e *calendar.Error) *failure {
 // conflictAt names the object in the way. Thunderbird needs it, having stored an
 // invitation before it saw that the server had it too.
 func (x *exchange) conflictAt(name calendar.ObjectName) func(*markup) {
-	at := x.at
-	at.object = name
+	at := x.subject
+	at.form, at.object = formObject, name
 	return func(m *markup) { m.hrefElement(at) }
 }
 
 // neededPrivilege says what the method takes, and of which resource: of the parent where
 // a member would come or go (RFC 3744 §3.9, 3.10).
 func (x *exchange) neededPrivilege(m *markup) {
-	privilege, at := "d:read", x.at
-	if x.method != nil {
+	privilege, at := x.needs, x.subject
+	if privilege == "" {
 		privilege = x.method.needs
 	}
-	if strings.HasSuffix(privilege, "bind") {
+	// What is bound to a calendar by POST is not yet there to have a parent.
+	if strings.HasSuffix(privilege, "bind") && x.method.name != http.MethodPost {
 		at = at.parent()
 	}
 	m.raw("<d:resource>")

@@ -18,7 +18,7 @@ func (x *exchange) delete() error {
 		return err
 	}
 	if err := x.service.Delete(x.r.Context(), x.caller, cal, x.at.object, when); err != nil {
-		return err
+		return x.unlessStale(err, cal)
 	}
 	return x.done(false)
 }

@@ -1,11 +1,14 @@
 package caldav
 
 import (
+	"crypto/sha256"
+	"fmt"
 	"net/http"
 	"strconv"
 	"time"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/filter"
 )
 
 // nothing is the value of properties that are always there and always empty: this server
@@ -119,11 +122,30 @@ func (r *resource) supportedReports(m *markup) error {
 }
 
 // syncToken is the CTag as well: both change when, and only when, something in the
-// calendar does.
+// calendar does, or in one of the calendars of a home.
 func (r *resource) syncToken(m *markup) error {
-	t, err := r.x.syncTokenOf(r.calendar)
-	m.text(t.String())
+	token, err := r.token()
+	if calendar.ReasonOf(err) == calendar.Forbidden {
+		return errAbsent
+	}
+	m.text(token)
 	return err
+}
+
+// resourceID names the resource for as long as it is there, wherever it moves.
+func (r *resource) resourceID(m *markup) error {
+	// A user has one id but two resources.
+	id := string(r.x.caller.User.ID)
+	if r.at.kind() == atCalendar {
+		id = string(r.calendar.ID)
+	} else if r.at.kind() == atHome {
+		id = "home of " + id
+	}
+	// RFC 9562 §5.8: a UUID made by rules of our own.
+	sum := sha256.Sum256([]byte(id))
+	sum[6], sum[8] = sum[6]&0x0F|0x80, sum[8]&0x3F|0x80
+	m.element("d:href", fmt.Sprintf("urn:uuid:%x-%x-%x-%x-%x", sum[:4], sum[4:6], sum[6:8], sum[8:10], sum[10:16]))
+	return nil
 }
 
 func (r *resource) description(m *markup) error { return m.optional(r.calendar.Description) }
@@ -164,6 +186,41 @@ func (r *resource) mediaTypes(m *markup) error {
 
 func (r *resource) maxSize(m *markup) error {
 	return m.number(r.x.service.Limits().ObjectBytes)
+}
+
+// minTime and maxTime are what a date can say that is taken at all.
+func (r *resource) minTime(m *markup) error {
+	m.raw("10000101T000000Z")
+	return nil
+}
+
+func (r *resource) maxTime(m *markup) error {
+	m.raw("99991231T235959Z")
+	return nil
+}
+
+func (r *resource) collations(m *markup) error {
+	for _, c := range filter.Collations() {
+		m.element("c:supported-collation", string(c))
+	}
+	return nil
+}
+
+// kindSets are sets of components of which calendars can be made: each alone, as Apple's
+// clients make them, and all together.
+func (r *resource) kindSets(m *markup) error {
+	sets := []calendar.Kinds{calendar.AllKinds()}
+	for _, k := range calendar.AllKinds() {
+		sets = append(sets, calendar.Kinds{k})
+	}
+	for _, set := range sets {
+		m.raw("<c:supported-calendar-component-set>")
+		for _, k := range set {
+			m.kindElement(k)
+		}
+		m.raw("</c:supported-calendar-component-set>")
+	}
+	return nil
 }
 
 func (r *resource) maxInstances(m *markup) error {

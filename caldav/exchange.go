@@ -22,6 +22,15 @@ type exchange struct {
 	view calendar.View
 	// rendered counts the bytes of calendar data that were brought into that shape.
 	rendered int64
+	// subject is what a refusal is about where that is not what the request line names, and
+	// needs the privilege that it takes where that is not the method's own.
+	subject place
+	needs   string
+	// tags are those of objects by which a condition was found to be true.
+	tags map[place]calendar.ETag
+	// homeKept and keepers are what keeps properties that are not understood, once looked up.
+	homeKept map[calendar.CalendarID][]calendar.Kept
+	keepers  map[calendar.CalendarID]map[calendar.ObjectName]bool
 	// epoch is the store's, once something asked for it.
 	epoch calendar.Epoch
 }
@@ -32,7 +41,7 @@ func (x *exchange) serve() error {
 	if err != nil {
 		return err
 	}
-	x.at = at
+	x.at, x.subject = at, at
 	if !x.reaches(at) {
 		return errNowhere
 	}
@@ -43,6 +52,9 @@ func (x *exchange) serve() error {
 	x.method = m
 	if m.on&at.kind() == 0 {
 		return m.elsewhere
+	}
+	if err := x.require(); err != nil {
+		return err
 	}
 	return m.serve(x)
 }
@@ -71,20 +83,4 @@ func (x *exchange) depth() (depth, error) {
 		return d, refuseWith(http.StatusBadRequest, "Depth is 0, 1 or infinity")
 	}
 	return d, nil
-}
-
-// prefersMinimal tells whether the client wants no more than it needs (RFC 8144 §2), and
-// says in the answer that it is granted.
-func (x *exchange) prefersMinimal() bool {
-	for _, line := range x.r.Header.Values("Prefer") {
-		for p := range strings.SplitSeq(line, ",") {
-			p, _, _ = strings.Cut(p, ";")
-			if name, value, _ := strings.Cut(p, "="); strings.EqualFold(strings.TrimSpace(name), "return") &&
-				strings.EqualFold(strings.Trim(strings.TrimSpace(value), `"`), "minimal") {
-				x.w.Header().Set("Preference-Applied", "return=minimal")
-				return true
-			}
-		}
-	}
-	return false
 }

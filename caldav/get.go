@@ -5,8 +5,8 @@ import (
 	"net/http"
 )
 
-// page is what a person sees who opens a collection in a browser. It tells nothing of what
-// is in there.
+// page is what a person sees who opens a collection of collections in a browser. It tells
+// nothing of what is in there.
 const page = "This is a CalDAV server, and it works. Give this address to a calendar program.\n"
 
 // get answers GET and HEAD.
@@ -14,6 +14,9 @@ func (x *exchange) get() error {
 	r, err := x.find(x.at)
 	if err != nil {
 		return err
+	}
+	if x.at.kind() == atCalendar {
+		return x.getCalendar(r)
 	}
 	if x.at.kind() != atObject {
 		x.reply(http.StatusOK, "text/plain; charset=utf-8", []byte(page))

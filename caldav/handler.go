@@ -41,8 +41,8 @@ func DefaultLimits() Limits {
 // Config is what a Handler is made of.
 type Config struct {
 	Service *calendar.Service
-	// BaseURL is where the service is found from outside; only its path matters here. Nil, or
-	// without a path, means the root of a host.
+	// BaseURL is where the service is found from outside. Nil, or
+	// without a path, means the root of a host. Its host is one that a Destination may name.
 	BaseURL *url.URL
 	Limits  Limits
 	Logger  *slog.Logger
@@ -54,6 +54,8 @@ type Handler struct {
 	service *calendar.Service
 	limits  Limits
 	log     *slog.Logger
+	// host is the name that clients are told of, "" if none is known.
+	host string
 
 	methods    []method
 	reports    []report
@@ -72,6 +74,9 @@ func New(c Config) (*Handler, error) {
 	h := &Handler{
 		addresses: at, service: c.Service, limits: c.Limits, log: c.Logger,
 		methods: methods(), reports: reports(), properties: properties(), byName: map[xml.Name]*property{},
+	}
+	if c.BaseURL != nil {
+		h.host = c.BaseURL.Hostname()
 	}
 	h.buffers.New = func() any { return &markup{addresses: at} }
 	for i := range h.properties {

@@ -7,7 +7,7 @@ import (
 
 // davClasses is the DAV header (RFC 4918 §10.1): what works, and nothing else. Class 2
 // would be locks.
-const davClasses = "1, 3, calendar-access, extended-mkcol"
+const davClasses = "1, 3, access-control, calendar-access, extended-mkcol"
 
 // method is a row of the methods table.
 type method struct {
@@ -39,9 +39,15 @@ func methods() []method {
 		// RFC 4918
 		{"PROPFIND", everything, "d:read", (*exchange).propfind, nil},
 		{"PROPPATCH", everything, "d:write-properties", (*exchange).proppatch, nil},
+		{"COPY", atObject, "d:read", (*exchange).copy, errNotAllowed},
+		{"MOVE", atCalendar | atObject, "d:unbind", (*exchange).move, errNotAllowed},
 		{"MKCOL", atCalendar, "d:bind", (*exchange).mkcol, errNotAllowed},
 		// RFC 4791
 		{"MKCALENDAR", atCalendar, "d:bind", (*exchange).mkcalendar, errWrongLocation},
+		// RFC 5995
+		{"POST", atCalendar, "d:bind", (*exchange).post, errNotAllowed},
+		// RFC 3744 §8.1
+		{"ACL", everything, "d:write-acl", (*exchange).acl, nil},
 		// RFC 3253
 		{"REPORT", everything, "d:read", (*exchange).report, nil},
 	}

@@ -12,12 +12,14 @@ import (
 // mkcalendarRequest is CALDAV:mkcalendar (RFC 4791 §9.2).
 type mkcalendarRequest struct {
 	XMLName xml.Name      `xml:"urn:ietf:params:xml:ns:caldav mkcalendar"`
+	Lang    string        `xml:"http://www.w3.org/XML/1998/namespace lang,attr"`
 	Set     []instruction `xml:"DAV: set"`
 }
 
 // mkcolRequest is DAV:mkcol (RFC 5689 §5.1).
 type mkcolRequest struct {
 	XMLName xml.Name      `xml:"DAV: mkcol"`
+	Lang    string        `xml:"http://www.w3.org/XML/1998/namespace lang,attr"`
 	Set     []instruction `xml:"DAV: set"`
 }
 
@@ -27,7 +29,7 @@ func (x *exchange) mkcalendar() error {
 	if err := x.read(&q); err != nil && !errors.Is(err, errNoBody) {
 		return err
 	}
-	err := x.create(q.Set, "c:mkcalendar-response")
+	err := x.create(editsOf(q.Set, q.Lang), "c:mkcalendar-response")
 	if calendar.ReasonOf(err) == calendar.Exists {
 		return breach("d:resource-must-be-null", "there is a calendar at this address already")
 	}
@@ -48,10 +50,10 @@ func (x *exchange) mkcol() error {
 		return err
 	}
 	typed := func(e edit) bool { return e.name == dav("resourcetype") }
-	if !slices.ContainsFunc(editsOf(q.Set), typed) {
+	if !slices.ContainsFunc(editsOf(q.Set, q.Lang), typed) {
 		return setResourceType(nil, nil)
 	}
-	err := x.create(q.Set, "d:mkcol-response")
+	err := x.create(editsOf(q.Set, q.Lang), "d:mkcol-response")
 	if calendar.ReasonOf(err) == calendar.Exists {
 		return errTaken
 	}
@@ -61,15 +63,22 @@ func (x *exchange) mkcol() error {
 // errTaken is what RFC 4918 §9.3.1 says where there is something already.
 var errTaken = refuseWith(http.StatusMethodNotAllowed, "there is a calendar at this address already")
 
-// create makes a calendar with the properties that the instructions set, or none.
-func (x *exchange) create(set []instruction, root string) error {
+// create makes a calendar with the properties that are set, or none.
+func (x *exchange) create(set []edit, root string) error {
 	n := calendar.NewCalendar{Segment: x.at.calendar}
-	if outcome := x.apply(editsOf(set), &n.Properties, true); outcome.failed {
+	outcome := x.apply(set, &n.Properties, true)
+	if outcome.failed {
 		return x.refuseProperties(root, outcome)
+	}
+	for _, k := range outcome.kept {
+		if k.Value != "" {
+			n.Kept = append(n.Kept, k)
+		}
 	}
 	if _, err := x.service.CreateCalendar(x.r.Context(), x.caller, n); err != nil {
 		return err
 	}
+	x.prefers(minimal)                            // RFC 8144 §2.3
 	x.w.Header().Set("Cache-Control", "no-cache") // RFC 4791 §5.3.1
 	return x.done(true)
 }

@@ -25,12 +25,22 @@ type planItem struct {
 	// inner is what is wanted of the resources that the property names, in place of their
 	// addresses (RFC 3253 §3.8); nil for the addresses.
 	inner *expandable
+	// kept stands for all properties that are kept without being understood.
+	kept bool
+	// but are properties that are given by themselves.
+	but names
 }
 
 // write writes the item's element, or returns errAbsent.
 func (i *planItem) write(r *resource, m *markup, nameOnly bool) error {
-	if i.row == nil {
-		return errAbsent
+	switch {
+	case i.kept:
+		return r.writeAllKept(m, i.but, nameOnly)
+	case i.row == nil, i.row.on&r.at.kind() == 0:
+		if i.quiet {
+			return errAbsent // it is among the kept ones
+		}
+		return r.writeKept(i.name, m, nameOnly)
 	}
 	start := len(m.buf)
 	if err := i.row.write(r, m, nameOnly); err != nil || i.inner == nil {
@@ -45,7 +55,7 @@ func (x *exchange) named(names []xml.Name) (plan, error) {
 	if len(names) > x.limits.Properties {
 		return plan{}, refuseWith(http.StatusForbidden, "a request may name %d properties; this one names %d", x.limits.Properties, len(names))
 	}
-	p := plan{minimal: x.prefersMinimal(), items: make([]planItem, 0, len(names))}
+	p := plan{minimal: x.prefers(minimal), items: make([]planItem, 0, len(names))}
 	seen := make(map[xml.Name]bool, len(names))
 	for _, n := range names {
 		if seen[n] {
@@ -67,11 +77,12 @@ func (x *exchange) named(names []xml.Name) (plan, error) {
 
 // flagged plans for the properties that have a flag, or for all when it is zero.
 func (x *exchange) flagged(flag propertyFlags) plan {
-	p := plan{minimal: x.prefersMinimal()}
+	p := plan{minimal: x.prefers(minimal)}
 	for i := range x.properties {
 		if row := &x.properties[i]; row.flags&flag == flag && row.flags&inReports == 0 {
 			p.items = append(p.items, planItem{name: row.name, row: row, quiet: true})
 		}
 	}
+	p.items = append(p.items, planItem{quiet: true, kept: true})
 	return p
 }

@@ -7,7 +7,8 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// precondition reads If-Match and If-None-Match (RFC 9110 §13.1).
+// precondition reads If-Match and If-None-Match (RFC 9110 §13.1), and makes the other
+// conditions that were found to be true hold until the write.
 func (x *exchange) precondition() (calendar.Precondition, error) {
 	var p calendar.Precondition
 	var err error
@@ -19,7 +20,30 @@ func (x *exchange) precondition() (calendar.Precondition, error) {
 	for i, tag := range p.NoneMatch {
 		p.NoneMatch[i] = calendar.ETag(strings.TrimPrefix(string(tag), "W/"))
 	}
+	if err == nil {
+		err = x.unmodifiedSince()
+	}
+	x.pin(x.at, &p)
 	return p, err
+}
+
+// unmodifiedSince evaluates If-Unmodified-Since, which counts where there is no If-Match
+// (RFC 9110 §13.1.4). Seconds are coarse, so that the tag found is what must be there still.
+func (x *exchange) unmodifiedSince() error {
+	since, err := http.ParseTime(x.r.Header.Get("If-Unmodified-Since"))
+	if err != nil || x.r.Header.Get("If-Match") != "" || x.at.kind() != atObject {
+		return nil //nolint:nilerr // what is no date is no condition
+	}
+	r, err := x.find(x.at)
+	if err != nil {
+		// Whether there is nothing, or nothing to be seen, is for the method to say.
+		return nil //nolint:nilerr // see above
+	}
+	if r.object.Modified.After(since) {
+		return refuseWith(http.StatusPreconditionFailed, "the object has been modified since")
+	}
+	x.seen(x.at, r.object.ETag)
+	return nil
 }
 
 // entityTags reads a list of entity tags. What is no tag is kept as it is, since nothing

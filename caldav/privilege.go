@@ -20,6 +20,10 @@ var privileges = []struct {
 	{"d:write-content", atCalendar | atObject, may(calendar.WriteObjects)},
 	{"d:bind", atCalendar, may(calendar.WriteObjects)},
 	{"d:unbind", atCalendar, may(calendar.DeleteObjects)},
+	{"d:read-acl", everything &^ (atCalendar | atObject), freely},
+	{"d:read-acl", atCalendar | atObject, mayReadACL},
+	{"d:write-properties", atObject, may(calendar.WriteObjects)},
+	{"d:write-properties", atPrincipal | atHome, mayOwn},
 	{"d:bind", atHome, mayCreate},
 	{"d:unbind", atHome, mayUnbind},
 }
@@ -37,6 +41,17 @@ func may(actions ...calendar.Action) func(*resource) error {
 	}
 }
 
+// mayOwn asks about what is the user's and no calendar's.
+func mayOwn(r *resource) error { return r.x.caller.MayOwn(calendar.ChangeCalendar) }
+
+// mayReadACL: who else has a share of a calendar is told to its owner alone.
+func mayReadACL(r *resource) error {
+	if r.calendar.Access != calendar.OwnerAccess {
+		return calendar.Errorf(calendar.Forbidden, calendar.RulePrivileges, "only the owner sees who has access")
+	}
+	return r.x.caller.May(calendar.ReadObjects, r.calendar)
+}
+
 func mayCreate(r *resource) error { return r.x.caller.MayCreate() }
 
 // mayUnbind asks about a calendar of the caller's own, whichever.
@@ -47,7 +62,7 @@ func mayUnbind(r *resource) error {
 func (r *resource) privileges(m *markup) error {
 	for _, p := range privileges {
 		if p.on&r.at.kind() != 0 && p.may(r) == nil {
-			m.raw("<d:privilege><").raw(p.tag).raw("/></d:privilege>")
+			m.privilege(p.tag)
 		}
 	}
 	return nil

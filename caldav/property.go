@@ -63,6 +63,10 @@ func properties() []property {
 		// RFC 3744 §4, §5
 		row(dav("owner"), atPrincipal|atHome|content, 0, (*resource).owner),
 		row(dav("current-user-privilege-set"), everything, 0, (*resource).privileges),
+		row(dav("supported-privilege-set"), everything, 0, (*resource).supportedPrivileges),
+		row(dav("acl"), everything, 0, (*resource).accessList),
+		row(dav("acl-restrictions"), everything, 0, (*resource).accessRestrictions),
+		row(dav("inherited-acl-set"), everything, 0, nothing),
 		row(dav("principal-URL"), atPrincipal, 0, (*resource).ownPrincipal),
 		row(dav("alternate-URI-set"), atPrincipal, 0, nothing),
 		row(dav("group-member-set"), atPrincipal, 0, nothing),
@@ -73,8 +77,11 @@ func properties() []property {
 		// RFC 3253 §3.1
 		row(dav("supported-method-set"), everything, 0, (*resource).supportedMethods),
 		row(dav("supported-report-set"), everything, 0, (*resource).supportedReports),
+		// RFC 5842 §3.1, RFC 5995 §3.2
+		row(dav("resource-id"), atPrincipal|atHome|atCalendar, 0, (*resource).resourceID),
+		row(dav("add-member"), atCalendar, 0, (*resource).addMember),
 		// RFC 6578 §4
-		row(dav("sync-token"), atCalendar, 0, (*resource).syncToken),
+		row(dav("sync-token"), atHome|atCalendar, 0, (*resource).syncToken),
 		// RFC 4791 §5.2, §6.2
 		row(caldav("calendar-home-set"), atPrincipal, 0, (*resource).home),
 		settable(caldav("calendar-description"), 0, (*resource).description, setDescription),
@@ -84,6 +91,10 @@ func properties() []property {
 		row(caldav("max-resource-size"), atCalendar, 0, (*resource).maxSize),
 		row(caldav("max-instances"), atCalendar, 0, (*resource).maxInstances),
 		row(caldav("max-attendees-per-instance"), atCalendar, 0, (*resource).maxAttendees),
+		row(caldav("min-date-time"), atCalendar, 0, (*resource).minTime),
+		row(caldav("max-date-time"), atCalendar, 0, (*resource).maxTime),
+		row(caldav("supported-collation-set"), atHome|content, 0, (*resource).collations),
+		row(caldav("supported-calendar-component-sets"), atHome, 0, (*resource).kindSets),
 		row(caldav("calendar-data"), atObject, inReports, (*resource).data),
 		// RFC 6638 §2.4, §9.1
 		row(caldav("calendar-user-address-set"), atPrincipal, 0, (*resource).userAddresses),
@@ -92,7 +103,7 @@ func properties() []property {
 		// RFC 7809 §5.2
 		settable(caldav("calendar-timezone-id"), 0, (*resource).timezoneID, setTimezoneID),
 		// calendarserver.org's CTag and Apple's extensions
-		row(server("getctag"), atCalendar, 0, (*resource).syncToken),
+		row(server("getctag"), atHome|atCalendar, 0, (*resource).syncToken),
 		row(server("email-address-set"), atPrincipal, 0, (*resource).emailAddresses),
 		settable(apple("calendar-color"), 0, (*resource).color, setColor),
 		settable(apple("calendar-order"), 0, (*resource).order, setOrder),
@@ -110,6 +121,11 @@ func (p *property) write(r *resource, m *markup, nameOnly bool) error {
 	if err := p.get(r, m); err != nil {
 		m.buf = m.buf[:start]
 		return err
+	}
+	if p.set != nil && !nameOnly && r.at.kind() == atCalendar {
+		if err := p.dress(r, m, start, inside); !errors.Is(err, errAbsent) {
+			return err
+		}
 	}
 	if nameOnly || len(m.buf) == inside {
 		m.buf = m.buf[:start]

@@ -61,6 +61,9 @@ func (q propfindRequest) plan(x *exchange) (plan, error) {
 	}
 	p := x.flagged(allprop)
 	included, err := x.named(q.Include)
+	for i := range p.items {
+		p.items[i].but = q.Include
+	}
 	p.items = append(p.items, included.items...)
 	return p, err
 }
@@ -96,8 +99,11 @@ func (x *exchange) propfind() error {
 // list writes a resource, and at Depth 1 its members.
 func (x *exchange) list(r *resource, p plan, d depth) error {
 	ms := x.multistatus(p)
-	if err := ms.add(r); err != nil {
-		return err
+	// RFC 8144 §3: depth-noroot leaves out the resource itself.
+	if d != depthOne || !x.prefers(noRoot) {
+		if err := ms.add(r); err != nil {
+			return err
+		}
 	}
 	if d == depthOne {
 		for child, err := range r.children() {

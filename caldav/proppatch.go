@@ -1,6 +1,7 @@
 package caldav
 
 import (
+	"cmp"
 	"encoding/xml"
 	"errors"
 	"net/http"
@@ -13,13 +14,16 @@ import (
 // which they are to be carried out.
 type propertyUpdate struct {
 	XMLName      xml.Name      `xml:"DAV: propertyupdate"`
+	Lang         string        `xml:"http://www.w3.org/XML/1998/namespace lang,attr"`
 	Instructions []instruction `xml:",any"`
 }
 
 // instruction is DAV:set or DAV:remove.
 type instruction struct {
 	XMLName xml.Name
+	Lang    string `xml:"http://www.w3.org/XML/1998/namespace lang,attr"`
 	Prop    struct {
+		Lang     string    `xml:"http://www.w3.org/XML/1998/namespace lang,attr"`
 		Elements []element `xml:",any"`
 	} `xml:"DAV: prop"`
 }
@@ -28,13 +32,19 @@ type instruction struct {
 type edit struct {
 	name  xml.Name
 	value *element
+	// lang is the language that the value is in unless it says so itself (RFC 4918 §4.3).
+	lang string
 }
 
-func editsOf(instructions []instruction) []edit {
+func editsOf(instructions []instruction, lang string) []edit {
 	var all []edit
 	for _, i := range instructions {
+		// RFC 4918 §17: what is not known is passed over.
+		if i.XMLName != dav("set") && i.XMLName != dav("remove") {
+			continue
+		}
 		for j := range i.Prop.Elements {
-			e := edit{name: i.Prop.Elements[j].XMLName}
+			e := edit{name: i.Prop.Elements[j].XMLName, lang: cmp.Or(i.Prop.Lang, i.Lang, lang)}
 			if i.XMLName == dav("set") {
 				e.value = &i.Prop.Elements[j]
 			}
@@ -55,6 +65,8 @@ type verdict struct {
 type outcome struct {
 	verdicts []verdict
 	failed   bool
+	// kept are the changes of properties that are not understood, or not wholly.
+	kept []calendar.Kept
 }
 
 // apply carries the edits out on p, in their order, and tells what became of each.
@@ -62,23 +74,41 @@ func (x *exchange) apply(all []edit, p *calendar.Properties, creating bool) outc
 	var o outcome
 	for _, e := range all {
 		v := verdict{name: e.name}
-		if err := x.set(e, p, creating); err != nil {
+		kept, err := x.set(e, p, creating)
+		if err != nil {
 			v.refusal, o.failed = x.failureOf(err), true
 		}
 		o.verdicts = append(o.verdicts, v)
+		o.kept = append(o.kept, kept...)
 	}
 	return o
 }
 
-func (x *exchange) set(e edit, p *calendar.Properties, creating bool) error {
+// set carries one edit out, and returns what there is to be kept of it.
+func (x *exchange) set(e edit, p *calendar.Properties, creating bool) ([]calendar.Kept, error) {
 	row := x.byName[e.name]
-	switch {
-	case row == nil:
-		return refuseWith(http.StatusForbidden, "this server does not keep this property")
-	case row.set == nil, x.at.kind() != atCalendar, row.flags&atCreation != 0 && !creating:
-		return breach("d:cannot-modify-protected-property", "the server keeps this property itself")
+	if row == nil || row.set != nil && row.on&x.at.kind() == 0 {
+		return x.keep(e)
 	}
-	return row.set(p, e.value)
+	if row.set == nil || x.at.kind() != atCalendar || row.flags&atCreation != 0 && !creating {
+		return nil, breach("d:cannot-modify-protected-property", "the server keeps this property itself")
+	}
+	if err := row.set(p, e.value); err != nil {
+		return nil, err
+	}
+	if e.value == nil || !e.value.isDressed() && e.lang == "" {
+		e.value = nil
+	}
+	return x.keep(e)
+}
+
+// keep keeps a property as it is written.
+func (x *exchange) keep(e edit) ([]calendar.Kept, error) {
+	if _, ok := holders[x.at.kind()]; !ok {
+		return nil, refuseWith(http.StatusForbidden, "nothing is kept of this resource")
+	}
+	kept, err := e.keep()
+	return []calendar.Kept{kept}, err
 }
 
 // errRefused rolls back a change of which a part was refused.
@@ -90,7 +120,7 @@ func (x *exchange) proppatch() error {
 	if err := x.read(&q); err != nil {
 		return err
 	}
-	all := editsOf(q.Instructions)
+	all := editsOf(q.Instructions, q.Lang)
 	if len(all) == 0 {
 		return refuseWith(http.StatusBadRequest, "DAV:propertyupdate names no property")
 	}
@@ -98,7 +128,7 @@ func (x *exchange) proppatch() error {
 	if err != nil {
 		return err
 	}
-	if !o.failed && x.prefersMinimal() {
+	if !o.failed && x.prefers(minimal) {
 		x.w.Header().Set("Content-Length", "0")
 		x.w.WriteHeader(http.StatusOK) // RFC 8144 §2.2
 		return nil
@@ -110,23 +140,37 @@ func (x *exchange) proppatch() error {
 	return ms.end()
 }
 
-// patch changes a calendar's properties, or finds out why those of something else cannot be.
+// patch changes the properties of a resource.
 func (x *exchange) patch(all []edit) (o outcome, err error) {
-	if x.at.kind() != atCalendar {
-		if _, err := x.find(x.at); err != nil {
-			return o, err
-		}
-		return x.apply(all, &calendar.Properties{}, false), nil
+	when, err := x.precondition()
+	if err != nil {
+		return o, err
 	}
+	if x.at.kind() == atCalendar {
+		return x.patchCalendar(all)
+	}
+	r, err := x.find(x.at)
+	if err != nil {
+		return o, err
+	}
+	if o = x.apply(all, &calendar.Properties{}, false); o.failed {
+		return o, nil
+	}
+	h, _ := r.holder()
+	return o, x.service.Keep(x.r.Context(), x.caller, h, o.kept, when)
+}
+
+// patchCalendar changes what is understood and what is not in one step.
+func (x *exchange) patchCalendar(all []edit) (o outcome, err error) {
 	cal, err := x.calendarAt(x.at)
 	if err != nil {
 		return o, err
 	}
-	err = x.service.ChangeCalendar(x.r.Context(), x.caller, cal.ID, func(p *calendar.Properties) error {
+	err = x.service.PatchCalendar(x.r.Context(), x.caller, cal.ID, func(p *calendar.Properties) ([]calendar.Kept, error) {
 		if o = x.apply(all, p, false); o.failed {
-			return errRefused
+			return nil, errRefused
 		}
-		return nil
+		return o.kept, nil
 	})
 	if errors.Is(err, errRefused) {
 		err = nil

@@ -18,12 +18,12 @@ func (x *exchange) put() error {
 	if err != nil {
 		return err
 	}
-	cal, err := x.parentCalendar()
+	cal, err := x.parentCalendar(x.at)
 	if err != nil {
 		return err
 	}
 	if err := x.beforeBody(cal, when); err != nil {
-		return err
+		return x.unlessStale(err, cal)
 	}
 	data, err := x.objectBody()
 	if err != nil {
@@ -31,11 +31,9 @@ func (x *exchange) put() error {
 	}
 	saved, err := x.service.Put(x.r.Context(), x.caller, cal, calendar.Draft{Name: x.at.object, Data: data, When: when})
 	if err != nil {
-		return err
+		return x.unlessStale(err, cal)
 	}
-	// RFC 4791 §5.3.4: the tag may be told since what GET returns are these very bytes.
-	x.w.Header().Set("ETag", string(saved.Object.ETag))
-	return x.done(saved.Created)
+	return x.saved(x.at, saved)
 }
 
 // beforeBody refuses what can be refused without the body, which is not sent before

@@ -22,7 +22,7 @@ func reports() []report {
 		{caldav("calendar-multiget"), atHome | atCalendar | atObject, (*exchange).multiget},
 		{caldav("free-busy-query"), atHome | atCalendar, (*exchange).freeBusyQuery},
 		// RFC 6578 §3.2
-		{dav("sync-collection"), atCalendar, (*exchange).syncCollection},
+		{dav("sync-collection"), atHome | atCalendar, (*exchange).syncCollection},
 		// RFC 3253 §3.8
 		{dav("expand-property"), everything, (*exchange).expandProperty},
 		// RFC 3744 §9.2 to §9.5

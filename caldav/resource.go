@@ -15,6 +15,8 @@ type resource struct {
 	// calendar is set for calendars and objects, object for objects.
 	calendar calendar.Calendar
 	object   calendar.Object
+	// keeps are the properties that are kept of it, once they were asked for.
+	keeps *keptProperties
 }
 
 // find looks up what lies at an address, for a caller who wants to read it.
@@ -46,8 +48,8 @@ func (x *exchange) calendarAt(at place) (calendar.Calendar, error) {
 
 // parentCalendar is calendarAt for a method that would make a member: without the parent
 // the client has to make that first (RFC 4918 §9.7.1: 409).
-func (x *exchange) parentCalendar() (calendar.Calendar, error) {
-	cal, err := x.calendarAt(x.at)
+func (x *exchange) parentCalendar(at place) (calendar.Calendar, error) {
+	cal, err := x.calendarAt(at)
 	if err != nil && calendar.ReasonOf(err) == calendar.NotFound {
 		return cal, refuseWith(http.StatusConflict, "%s", err)
 	}
@@ -123,6 +125,16 @@ func (x *exchange) syncTokenOf(cal calendar.Calendar) (calendar.SyncToken, error
 		x.epoch = t.Epoch
 	}
 	return calendar.SyncToken{Epoch: x.epoch, Calendar: cal.ID, Version: cal.Version}, nil
+}
+
+// token returns the token for a calendar or a home as it is.
+func (r *resource) token() (string, error) {
+	if r.at.kind() == atCalendar {
+		t, err := r.x.syncTokenOf(r.calendar)
+		return t.String(), err
+	}
+	changes, err := r.x.service.HomeChanges(r.x.r.Context(), r.x.caller, calendar.SyncToken{})
+	return changes.Now.String(), err
 }
 
 // missing tells whether an error says that a resource is not there.

@@ -1,37 +1,12 @@
 package caldav
 
 import (
-	"encoding/xml"
 	"net/http"
-	"slices"
 	"strconv"
 	"strings"
 
 	"caldav-mcp-server/calendar"
 )
-
-// element is an element of a request whose content its property understands.
-type element struct {
-	XMLName  xml.Name
-	Attrs    []xml.Attr `xml:",any,attr"`
-	Text     string     `xml:",chardata"`
-	Children []element  `xml:",any"`
-}
-
-// has tells whether the element holds one of that name.
-func (e *element) has(n xml.Name) bool {
-	return slices.ContainsFunc(e.Children, func(c element) bool { return c.XMLName == n })
-}
-
-// attr returns an attribute's value, or "".
-func (e *element) attr(local string) string {
-	for _, a := range e.Attrs {
-		if a.Name.Local == local && a.Name.Space == "" {
-			return a.Value
-		}
-	}
-	return ""
-}
 
 func unfit(format string, args ...any) error {
 	return refuseWith(http.StatusConflict, format, args...)

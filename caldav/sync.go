@@ -33,8 +33,8 @@ func (q *syncRequest) check() (limit int, err error) {
 	return resultLimit(q.Limit)
 }
 
-// syncCollection answers RFC 6578 §3.2: what changed in a calendar since a token, by
-// version, up to the version that the calendar had when the request came.
+// syncCollection answers RFC 6578 §3.2: what changed in a calendar or a home since a token,
+// by version, up to the version that it had when the request came.
 func (x *exchange) syncCollection(d *xml.Decoder, root xml.StartElement) error {
 	var q syncRequest
 	if err := readAll(d, d.DecodeElement(&q, &root)); err != nil {
@@ -55,6 +55,9 @@ func (x *exchange) syncCollection(d *xml.Decoder, root xml.StartElement) error {
 	since, err := calendar.ParseSyncToken(strings.TrimSpace(*q.Token))
 	if err != nil {
 		return err
+	}
+	if x.at.kind() == atHome {
+		return x.syncHome(p, since, limit)
 	}
 	s := &synchronization{multistatus: x.multistatus(p), collection: r, since: since, version: r.calendar.Version}
 	for o, err := range x.service.Changes(x.r.Context(), x.caller, r.calendar, since) {

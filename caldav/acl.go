@@ -1,0 +1,89 @@
+package caldav
+
+// The read side of RFC 3744. Who may do what is said by owning and by sharing, so that an
+// access control list can be read here and is not set.
+
+// privilegeNode is a row of DAV:supported-privilege-set: a privilege and those within it
+// (RFC 3744 §5.3, appendix B; RFC 4791 §6.1.1).
+type privilegeNode struct {
+	tag, description string
+	// abstract ones cannot be granted by themselves.
+	abstract bool
+	within   []privilegeNode
+}
+
+func supportedPrivileges() privilegeNode {
+	return privilegeNode{"d:all", "Do anything", true, []privilegeNode{
+		{"d:read", "Read", false, []privilegeNode{
+			{"d:read-current-user-privilege-set", "See what one may do", true, nil},
+			{"c:read-free-busy", "See busy times", false, nil},
+		}},
+		{"d:write", "Write", false, []privilegeNode{
+			{"d:write-properties", "Change properties", true, nil},
+			{"d:write-content", "Change objects", true, nil},
+			{"d:bind", "Add objects", true, nil},
+			{"d:unbind", "Remove objects", true, nil},
+		}},
+		{"d:read-acl", "See who may do what", true, nil},
+		{"d:write-acl", "Say who may do what", true, nil},
+		{"d:unlock", "Take away locks", true, nil},
+	}}
+}
+
+func (r *resource) supportedPrivileges(m *markup) error {
+	m.privilegeNode(supportedPrivileges())
+	return nil
+}
+
+func (m *markup) privilegeNode(n privilegeNode) {
+	m.raw("<d:supported-privilege>").privilege(n.tag)
+	if n.abstract {
+		m.raw("<d:abstract/>")
+	}
+	m.raw(`<d:description xml:lang="en">`).text(n.description).raw("</d:description>")
+	for _, inner := range n.within {
+		m.privilegeNode(inner)
+	}
+	m.raw("</d:supported-privilege>")
+}
+
+func (m *markup) privilege(tag string) *markup {
+	return m.raw("<d:privilege><").raw(tag).raw("/></d:privilege>")
+}
+
+// accessList is DAV:acl (RFC 3744 §5.5). What belongs to nobody is everybody's to read who
+// can log in.
+func (r *resource) accessList(m *markup) error {
+	const personal = atPrincipal | atHome
+	switch {
+	case r.at.kind()&personal != 0:
+		m.grant("<d:property><d:owner/></d:property>", "d:all")
+	case r.at.kind()&(atCalendar|atObject) == 0:
+		m.grant("<d:authenticated/>", "d:read")
+	case mayReadACL(r) == nil:
+		m.grant("<d:property><d:owner/></d:property>", "d:all")
+	default:
+		return errAbsent
+	}
+	return nil
+}
+
+// grant writes an entry that nobody can change.
+func (m *markup) grant(principal, privilege string) {
+	m.raw("<d:ace><d:principal>").raw(principal).raw("</d:principal><d:grant>").privilege(privilege)
+	m.raw("</d:grant><d:protected/></d:ace>")
+}
+
+// accessRestrictions: RFC 3744 §5.6.
+func (r *resource) accessRestrictions(m *markup) error {
+	m.raw("<d:grant-only/><d:no-invert/>")
+	return nil
+}
+
+// acl answers RFC 3744 §8.1: every entry of every list is protected.
+func (x *exchange) acl() error {
+	if _, err := x.find(x.at); err != nil {
+		return err
+	}
+	return breach("d:no-protected-ace-conflict", "access is given by sharing a calendar, not by setting its access control list")
+}

@@ -1,0 +1,147 @@
+package caldav
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"caldav-mcp-server/calendar"
+)
+
+// transfer is one of the service's ways to take an object elsewhere.
+type transfer func(*calendar.Service, context.Context, calendar.Caller, calendar.Transfer) (calendar.Saved, error)
+
+// copy answers RFC 4918 §9.8 for objects.
+func (x *exchange) copy() error { return x.transfer((*calendar.Service).Copy) }
+
+// move answers RFC 4918 §9.9. A calendar can be moved within its home, which gives it
+// another address and changes nothing else.
+func (x *exchange) move() error {
+	if x.at.kind() == atCalendar {
+		return x.moveCalendar()
+	}
+	return x.transfer((*calendar.Service).Move)
+}
+
+var (
+	errNoPlace    = refuseWith(http.StatusForbidden, "calendar objects can be put into one's calendars, and nowhere else")
+	errOtherHost  = refuseWith(http.StatusBadGateway, "the Destination lies on another server; if that is this one, its BASE_URL is not set to the name that clients use")
+	errInTheWay   = refuseWith(http.StatusPreconditionFailed, "there is a calendar at the Destination already")
+	errUnderneath = refuseWith(http.StatusBadRequest, "a calendar moves with all that is in it: no Depth but infinity")
+)
+
+func (x *exchange) transfer(carry transfer) error {
+	t, err := x.transferred()
+	if err != nil {
+		return err
+	}
+	saved, err := carry(x.service, x.r.Context(), x.caller, t)
+	if err != nil {
+		return err
+	}
+	return x.done(saved.Created)
+}
+
+// transferred understands what is to go where.
+func (x *exchange) transferred() (t calendar.Transfer, err error) {
+	to, overwrite, err := x.destination()
+	if err != nil {
+		return t, err
+	}
+	if to.kind() != atObject {
+		return t, errNoPlace
+	}
+	t.Name, t.As = x.at.object, to.object
+	if t.When, err = x.precondition(); err != nil {
+		return t, err
+	}
+	x.pin(to, &t.Then)
+	t.Then.NoneMatchAny = t.Then.NoneMatchAny || !overwrite
+	if t.From, err = x.calendarAt(x.at); err != nil {
+		return t, err
+	}
+	if err := x.caller.May(calendar.ReadObjects, t.From); err != nil {
+		x.needs = "d:read"
+		return t, err
+	}
+	if x.method.name == "MOVE" {
+		if err := x.caller.May(calendar.DeleteObjects, t.From); err != nil {
+			return t, err
+		}
+	}
+	// From here on a refusal is about the other end.
+	x.subject, x.needs = to, "d:bind"
+	if t.To, err = x.parentCalendar(to); err != nil {
+		return t, err
+	}
+	return t, x.caller.May(calendar.WriteObjects, t.To)
+}
+
+func (x *exchange) moveCalendar() error {
+	to, overwrite, err := x.destination()
+	if err != nil {
+		return err
+	}
+	if d, err := x.depth(); err != nil || d == depthZero || d == depthOne {
+		return errUnderneath
+	}
+	if to.kind() != atCalendar {
+		return errWrongLocation
+	}
+	cal, err := x.calendarAt(x.at)
+	if err != nil {
+		return err
+	}
+	_, err = x.calendarAt(to)
+	switch {
+	case to == x.at:
+		return refuseWith(http.StatusForbidden, "the calendar is at this address already")
+	case err == nil && !overwrite:
+		return errInTheWay
+	case err == nil:
+		// A calendar must not vanish because another one takes its name.
+		return breach("d:resource-must-be-null", "there is a calendar at the Destination already; delete it first")
+	case !missing(err):
+		return err
+	}
+	if err := x.service.MoveCalendar(x.r.Context(), x.caller, cal.ID, to.calendar); err != nil {
+		return err
+	}
+	return x.done(true)
+}
+
+// destination reads Destination and Overwrite (RFC 4918 §10.3, §10.6). What lies outside of
+// the caller's part of the tree is no place to put anything, whether it exists or not.
+func (x *exchange) destination() (at place, overwrite bool, err error) {
+	u, err := url.Parse(strings.TrimSpace(x.r.Header.Get("Destination")))
+	if err != nil || u.Opaque != "" || u.Host == "" && u.Path == "" {
+		return at, false, refuseWith(http.StatusBadRequest, "this method takes a Destination: a path or a URL")
+	}
+	if u.Host != "" && !x.isOurs(u) {
+		return at, false, errOtherHost
+	}
+	at, err = x.parse(pathOf(u))
+	if missing(err) || err == nil && !x.reaches(at) {
+		return at, false, errNoPlace
+	}
+	if err != nil {
+		return at, false, err
+	}
+	switch v := strings.TrimSpace(x.r.Header.Get("Overwrite")); strings.ToUpper(v) {
+	case "", "T":
+		return at, true, nil
+	case "F":
+		return at, false, nil
+	default:
+		return at, false, refuseWith(http.StatusBadRequest, "Overwrite is T or F")
+	}
+}
+
+// isOurs tells whether a URL is one of this server's: by the host that the request came to,
+// or the one that clients are told of. Ports are not compared, since proxies often do not
+// hand them on.
+func (x *exchange) isOurs(u *url.URL) bool {
+	came := url.URL{Host: x.r.Host}
+	return strings.EqualFold(u.Hostname(), came.Hostname()) || strings.EqualFold(u.Hostname(), x.host)
+}

@@ -1,0 +1,71 @@
+package caldav
+
+import (
+	"encoding/xml"
+	"slices"
+	"strings"
+)
+
+// element is an element of a request whose content its property understands, or keeps.
+type element struct {
+	XMLName xml.Name
+	Attrs   []xml.Attr
+	// Text is the text that stands directly in it.
+	Text     string
+	Children []element
+	// content is text and children in their order.
+	content []contentPart
+}
+
+// contentPart is a text, or a child.
+type contentPart struct {
+	text  string
+	child *element
+}
+
+// UnmarshalXML reads an element with all that is in it. How deep it recurses is bounded by
+// the guard.
+func (e *element) UnmarshalXML(d *xml.Decoder, start xml.StartElement) error {
+	e.XMLName, e.Attrs = start.Name, start.Attr
+	var text strings.Builder
+	for {
+		t, err := d.Token()
+		if err != nil {
+			return err
+		}
+		switch t := t.(type) {
+		case xml.StartElement:
+			child := &element{}
+			if err := child.UnmarshalXML(d, t); err != nil {
+				return err
+			}
+			e.content = append(e.content, contentPart{child: child})
+		case xml.CharData:
+			text.Write(t)
+			e.content = append(e.content, contentPart{text: string(t)})
+		case xml.EndElement:
+			e.Text = text.String()
+			for _, part := range e.content {
+				if part.child != nil {
+					e.Children = append(e.Children, *part.child)
+				}
+			}
+			return nil
+		}
+	}
+}
+
+// has tells whether the element holds one of that name.
+func (e *element) has(n xml.Name) bool {
+	return slices.ContainsFunc(e.Children, func(c element) bool { return c.XMLName == n })
+}
+
+// attr returns an attribute's value, or "".
+func (e *element) attr(local string) string {
+	for _, a := range e.Attrs {
+		if a.Name.Local == local && a.Name.Space == "" {
+			return a.Value
+		}
+	}
+	return ""
+}
