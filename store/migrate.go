@@ -57,7 +57,7 @@ func (s *Store) Migrate(ctx context.Context) error {
 }
 
 // migrateOnce applies the first migration that the database lacks, or, when there is none, makes
-// sure that the row of meta is there.
+// sure that the row of meta is there, with a secret.
 func (t *Tx) migrateOnce(ctx context.Context, wanted []migration) (more bool, err error) {
 	if t.of().migrate != "" {
 		if err := t.script(ctx, t.of().migrate); err != nil {
@@ -78,7 +78,10 @@ func (t *Tx) migrateOnce(ctx context.Context, wanted []migration) (more bool, er
 		return false, err
 	}
 	if len(pending) == 0 {
-		return false, t.insertMeta(ctx)
+		if err := t.insertMeta(ctx); err != nil {
+			return false, err
+		}
+		return false, t.makeSecret(ctx)
 	}
 	return true, t.apply(ctx, pending[0])
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -108,16 +107,9 @@ func named(next auth.Handler) auth.Handler {
 	}
 }
 
-// sessionKey is what all processes on one store have in common. It ends with the store's epoch. It
-// need not be a secret from users: a session's seal has the token in it, so that knowing the
-// key opens nobody else's.
+// sessionKey seals the sessions of assistants. All processes on one store have the same.
 func (h *house) sessionKey(ctx context.Context) ([]byte, error) {
-	epoch, err := h.store.Epoch(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("reading the store's epoch: %w", err)
-	}
-	key := sha256.Sum256([]byte("mcp sessions\n" + string(epoch)))
-	return key[:], nil
+	return h.store.Secret(ctx, "mcp sessions")
 }
 
 // ready tells whether the store can be worked with. Its words go to whoever asks, so they tell
