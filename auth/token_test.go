@@ -68,7 +68,7 @@ func TestTokenSpeaksForItsUser(t *testing.T) {
 		})
 		want := calendar.Caller{
 			User: alice, Scopes: calendar.ScopeRead | calendar.ScopeWrite, Token: token.ID,
-			Calendars: []calendar.CalendarID{"work"}, Agent: "Claude on laptop",
+			Calendars: []calendar.CalendarID{"work"}, Expires: token.Expires, Agent: "Claude on laptop",
 		}
 		for range 2 { // once from the store, once from memory
 			got, err := h.VerifyBearer(h.t.Context(), secret, here())

@@ -154,7 +154,8 @@ func (c Credential) caller() calendar.Caller {
 		return calendar.Caller{User: c.User, Scopes: calendar.ScopeAll}
 	}
 	return calendar.Caller{
-		User: c.User, Scopes: c.Token.Scopes, Token: c.Token.ID, Calendars: c.Token.Calendars, Agent: c.Token.Name,
+		User: c.User, Scopes: c.Token.Scopes, Token: c.Token.ID, Calendars: c.Token.Calendars, Expires: c.Token.Expires,
+		Agent: c.Token.Name,
 	}
 }
 

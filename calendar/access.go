@@ -1,6 +1,9 @@
 package calendar
 
-import "slices"
+import (
+	"slices"
+	"time"
+)
 
 // Scope is a set of things that a credential is good for.
 type Scope uint8
@@ -23,6 +26,8 @@ type Caller struct {
 	Token TokenID
 	// Calendars are the only ones that the token reaches; nil means all of the user's.
 	Calendars []CalendarID
+	// Expires is when the token ends; zero for never.
+	Expires time.Time
 	// Agent names the program that asks ("Claude on laptop", a User-Agent), for the journal.
 	Agent string
 }

@@ -63,7 +63,11 @@ func newHouse(t testing.TB, url string) *house {
 		"alice-other": {User: alice, Scopes: calendar.ScopeAll, Token: "token-b"},
 		"alice-read":  {User: alice, Scopes: calendar.ScopeRead, Token: "token-c"},
 		"alice-write": {User: alice, Scopes: calendar.ScopeWrite, Token: "token-d"},
-		"bob":         {User: bob, Scopes: calendar.ScopeAll, Token: "token-e"},
+		"alice-bound": {
+			User: alice, Scopes: calendar.ScopeRead, Token: "token-f", Agent: "Claude \u202eon laptop", Expires: noon.AddDate(0, 1, 0),
+			Calendars: []calendar.CalendarID{"00000000-0000-4000-8000-000000000001"},
+		},
+		"bob": {User: bob, Scopes: calendar.ScopeAll, Token: "token-e"},
 	}
 	work, color, front := "Where the money comes from", "#FF5733", int64(1)
 	h.calendar(t, "alice", calendar.Properties{Name: "Work", Order: &front, Description: &work, Kinds: calendar.Kinds{calendar.Event}})
@@ -93,7 +97,7 @@ func (h *house) config() Config {
 // open serves the real tools over HTTP, and returns the address.
 func (h *house) open(t *testing.T, c Config) string {
 	t.Helper()
-	return h.openWith(t, c, toolbox{c.Service, zone.NewDB()}.tools()...)
+	return h.openWith(t, c, toolbox{c.Service, zone.NewDB(), c.Now}.tools()...)
 }
 
 func (h *house) openWith(t *testing.T, c Config, tools ...tool) string {

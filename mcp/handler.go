@@ -82,7 +82,7 @@ type Handler struct {
 }
 
 // New makes a Handler.
-func New(c Config) *Handler { return newHandler(c, toolbox{c.Service, zone.NewDB()}.tools()) }
+func New(c Config) *Handler { return newHandler(c, toolbox{c.Service, zone.NewDB(), c.Now}.tools()) }
 
 func newHandler(c Config, tools []tool) *Handler {
 	limits := c.Limits.orDefaults()

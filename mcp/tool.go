@@ -9,6 +9,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
+	"time"
 
 	mcpgo "github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
@@ -52,6 +53,7 @@ type prose string
 type toolbox struct {
 	service *calendar.Service
 	zones   *zone.DB
+	now     func() time.Time
 }
 
 // tools are all tools there are, family by family.
@@ -59,6 +61,7 @@ func (b toolbox) tools() []tool {
 	return slices.Concat(
 		b.calendarTools(),
 		b.eventTools(),
+		b.statusTools(),
 	)
 }
 

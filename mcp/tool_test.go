@@ -79,7 +79,7 @@ func TestToolsAreDescribed(t *testing.T) {
 		}
 	}
 	if diff := cmp.Diff([]string{
-		"create_calendar", "create_event", "delete_calendar", "get_calendar", "list_calendars",
+		"calendar_auth_status", "create_calendar", "create_event", "delete_calendar", "get_calendar", "list_calendars",
 	}, names); diff != "" {
 		t.Errorf("tools (-want +got):\n%s", diff)
 	}
@@ -120,10 +120,11 @@ func TestResultsKeepTheirSchema(t *testing.T) {
 	h := newHouse(t, testdb.SQLite(t))
 	door := h.open(t, h.config())
 	arguments := map[string][]string{
-		"list_calendars":  {`{}`},
-		"get_calendar":    {`{"calendar_id":"00000000-0000-4000-8000-000000000001"}`},
-		"create_calendar": {`{"name":"N"}`, `{"name":"N","description":"D","color":"#FF5733","timezone":"W. Europe Standard Time"}`},
-		"delete_calendar": {`{"calendar_id":"00000000-0000-4000-8000-000000000003"}`},
+		"list_calendars":       {`{}`},
+		"calendar_auth_status": {`{}`},
+		"get_calendar":         {`{"calendar_id":"00000000-0000-4000-8000-000000000001"}`},
+		"create_calendar":      {`{"name":"N"}`, `{"name":"N","description":"D","color":"#FF5733","timezone":"W. Europe Standard Time"}`},
+		"delete_calendar":      {`{"calendar_id":"00000000-0000-4000-8000-000000000003"}`},
 		"create_event": {
 			`{"calendar_id":"00000000-0000-4000-8000-000000000001","title":"T","start":"20260301T090000Z","end":"20260301T100000Z"}`,
 			`{"calendar_id":"00000000-0000-4000-8000-000000000001","title":"T","start":"2026-03-01","end":"2026-03-01","timezone":"Asia/Tokyo"}`,
