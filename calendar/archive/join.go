@@ -1,6 +1,7 @@
 package archive
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -49,15 +50,18 @@ func text(p *ical.Property) string {
 	return whole[len("BEGIN:X\r\n") : len(whole)-len("END:X\r\n")]
 }
 
+// ErrUnreadable is what Add has against an object, and not against the file.
+var ErrUnreadable = errors.New("the object cannot be read")
+
 // Add writes the components of an object. Nothing is written of one that cannot be read.
 func (w *Writer) Add(object []byte) error {
 	doc, err := ical.Parse(clean(object), ical.Limits{})
 	if err != nil {
-		return fmt.Errorf("the object cannot be read: %w", err)
+		return fmt.Errorf("%w: %w", ErrUnreadable, err)
 	}
 	root, err := doc.Calendar()
 	if err != nil {
-		return fmt.Errorf("the object cannot be read: %w", err)
+		return fmt.Errorf("%w: %w", ErrUnreadable, err)
 	}
 	renamed := make(map[string]string)
 	var out []byte

@@ -34,6 +34,8 @@ func commands() []command {
 		createCalendarCommand(),
 		listCalendarsCommand(),
 		trashCommand(),
+		importCommand(),
+		exportCommand(),
 		migrateCommand(),
 		reindexCommand(),
 		healthCommand(),

@@ -36,6 +36,17 @@ func (p *program) newPassword(fromStdin bool) (string, error) {
 	return first, nil
 }
 
+// oldPassword gets a password that exists: it is asked for once.
+func (p *program) oldPassword(fromStdin bool, prompt string) (string, error) {
+	if fromStdin {
+		return p.passwordLine()
+	}
+	if !p.interactive() {
+		return "", wrongUsage("there is no terminal to ask for the password at: use --password-stdin")
+	}
+	return p.askSecret(prompt)
+}
+
 func (p *program) passwordLine() (string, error) {
 	line, err := bufio.NewReader(io.LimitReader(p.stdin, maxPasswordLine)).ReadString('\n')
 	if err != nil && !errors.Is(err, io.EOF) {

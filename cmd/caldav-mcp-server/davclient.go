@@ -1,0 +1,223 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"path"
+	"strings"
+	"time"
+)
+
+// davClient speaks to a CalDAV server as a user. It follows redirects itself: net/http would turn
+// a PROPFIND into a GET on the way.
+type davClient struct {
+	transport      http.RoundTripper
+	user, password string
+	// home is the host that the credentials are for.
+	home *url.URL
+}
+
+const (
+	davTimeout   = time.Minute
+	maxRedirects = 5
+	maxDAVAnswer = 256 << 20
+)
+
+func newDAVClient(home *url.URL, user, password string) *davClient {
+	return &davClient{transport: &http.Transport{
+		Proxy: http.ProxyFromEnvironment, ResponseHeaderTimeout: davTimeout, IdleConnTimeout: davTimeout,
+	}, user: user, password: password, home: home}
+}
+
+// Do implements the HTTP client of go-webdav.
+func (c *davClient) Do(r *http.Request) (*http.Response, error) {
+	for range maxRedirects {
+		if c.user != "" {
+			r.SetBasicAuth(c.user, c.password)
+		}
+		answer, err := c.transport.RoundTrip(r)
+		if err != nil {
+			return nil, err
+		}
+		answer.Body = struct {
+			io.Reader
+			io.Closer
+		}{io.LimitReader(answer.Body, maxDAVAnswer), answer.Body}
+		next, err := c.redirected(r, answer)
+		if next == nil || err != nil {
+			return answer, err
+		}
+		if err := answer.Body.Close(); err != nil {
+			return nil, err
+		}
+		r = next
+	}
+	return nil, fmt.Errorf("%s redirects in a circle", r.URL.Host)
+}
+
+// redirected returns the request that a redirect asks for, nil where there is none.
+func (c *davClient) redirected(r *http.Request, answer *http.Response) (*http.Request, error) {
+	if answer.StatusCode < 300 || answer.StatusCode > 399 || answer.Header.Get("Location") == "" {
+		return nil, nil //nolint:nilnil // no redirect is no error
+	}
+	to, err := answer.Location()
+	if err != nil {
+		return nil, errors.Join(err, answer.Body.Close())
+	}
+	if !c.trusts(to) {
+		return nil, errors.Join(fmt.Errorf("%s redirects to %s://%s, which does not get the password: name that server itself if it is meant",
+			r.URL.Host, to.Scheme, to.Host), answer.Body.Close())
+	}
+	next := r.Clone(r.Context())
+	next.URL, next.Host = to, to.Host
+	if r.GetBody != nil {
+		if next.Body, err = r.GetBody(); err != nil {
+			return nil, errors.Join(err, answer.Body.Close())
+		}
+	}
+	return next, nil
+}
+
+// trusts tells whether the credentials may go to a place: the server itself, or another one of the
+// same domain, as big providers have them; never without TLS if the server had it.
+func (c *davClient) trusts(to *url.URL) bool {
+	if to.Scheme != "https" && (to.Scheme != "http" || c.home.Scheme == "https") {
+		return false
+	}
+	here, there := strings.ToLower(c.home.Hostname()), strings.ToLower(to.Hostname())
+	if here == there {
+		return true
+	}
+	_, domain, _ := strings.Cut(here, ".")
+	return to.Scheme == "https" && strings.Count(domain, ".") > 0 && strings.HasSuffix(there, "."+domain)
+}
+
+// The namespaces that are asked for.
+const (
+	davSpace    = "DAV:"
+	caldavSpace = "urn:ietf:params:xml:ns:caldav"
+	appleSpace  = "http://apple.com/ns/ical/"
+	serverSpace = "http://calendarserver.org/ns/"
+)
+
+// multistatus is an answer to PROPFIND and REPORT.
+type multistatus struct {
+	Responses []davResponse `xml:"DAV: response"`
+	SyncToken string        `xml:"DAV: sync-token"`
+}
+
+type davResponse struct {
+	Href      string `xml:"DAV: href"`
+	Propstats []struct {
+		Status string  `xml:"DAV: status"`
+		Prop   element `xml:"DAV: prop"`
+	} `xml:"DAV: propstat"`
+}
+
+// element is any XML element.
+type element struct {
+	XMLName  xml.Name
+	Attrs    []xml.Attr `xml:",any,attr"`
+	Text     string     `xml:",chardata"`
+	Children []element  `xml:",any"`
+}
+
+// child returns the first child of a name, or nil.
+func (e *element) child(space, local string) *element {
+	if e == nil {
+		return nil
+	}
+	for i := range e.Children {
+		if e.Children[i].XMLName == (xml.Name{Space: space, Local: local}) {
+			return &e.Children[i]
+		}
+	}
+	return nil
+}
+
+// text is what stands in an element; "" for none.
+func (e *element) text() string {
+	if e == nil {
+		return ""
+	}
+	return strings.TrimSpace(e.Text)
+}
+
+// prop returns a property that the resource has, or nil.
+func (r davResponse) prop(space, local string) *element {
+	for i := range r.Propstats {
+		if strings.Contains(r.Propstats[i].Status, " 200 ") {
+			if found := r.Propstats[i].Prop.child(space, local); found != nil {
+				return found
+			}
+		}
+	}
+	return nil
+}
+
+// href returns the href within a property, such as current-user-principal; "" for none.
+func (r davResponse) href(space, local string) string {
+	return r.prop(space, local).child(davSpace, "href").text()
+}
+
+// propfindBody asks for properties, each as "d:name" or with c:, a: or s: for the other namespaces.
+func propfindBody(props ...string) string {
+	return `<d:propfind ` + davPrefixes + `><d:prop><` + strings.Join(props, "/><") + `/></d:prop></d:propfind>`
+}
+
+const davPrefixes = `xmlns:d="` + davSpace + `" xmlns:c="` + caldavSpace + `" xmlns:a="` + appleSpace + `" xmlns:s="` + serverSpace + `"`
+
+// statusError is an answer that is not what was hoped for.
+type statusError struct {
+	Method, URL string
+	Status      int
+}
+
+func (e *statusError) Error() string {
+	return fmt.Sprintf("%s %s: the server answers %d %s", e.Method, e.URL, e.Status, http.StatusText(e.Status))
+}
+
+// ask sends a PROPFIND or a REPORT and reads the multistatus.
+func (c *davClient) ask(ctx context.Context, method string, at *url.URL, depth, body string) (*multistatus, *http.Response, error) {
+	r, err := http.NewRequestWithContext(ctx, method, at.String(), strings.NewReader(body))
+	if err != nil {
+		return nil, nil, err
+	}
+	r.Header.Set("Content-Type", "application/xml; charset=utf-8")
+	r.Header.Set("Depth", depth)
+	answer, err := c.Do(r)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer answer.Body.Close()
+	if answer.StatusCode != http.StatusMultiStatus {
+		return nil, answer, &statusError{method, at.String(), answer.StatusCode}
+	}
+	data, err := io.ReadAll(answer.Body)
+	if err != nil {
+		return nil, answer, fmt.Errorf("%s %s: %w", method, at, err)
+	}
+	var found multistatus
+	if err := xml.NewDecoder(bytes.NewReader(data)).Decode(&found); err != nil {
+		return nil, answer, fmt.Errorf("%s %s: the answer is no multistatus: %w", method, at, err)
+	}
+	return &found, answer, nil
+}
+
+// resolve finds where an href of an answer leads.
+func resolve(base *url.URL, href string) (*url.URL, error) {
+	to, err := base.Parse(href)
+	if err != nil {
+		return nil, fmt.Errorf("the href %q is none: %w", shown(href), err)
+	}
+	return to, nil
+}
+
+// lastSegment is the decoded last part of a path, with or without a slash behind it.
+func lastSegment(u *url.URL) string { return path.Base(strings.TrimRight(u.Path, "/")) }

@@ -1,0 +1,275 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/archive"
+	"caldav-mcp-server/calendar/zone"
+)
+
+const exportDetails = `
+--out says where to: a directory, which gets one ADDRESS.ics for each calendar; a file that ends in .ics, for one calendar; or -
+for standard output. In such a file each zone is once. With --objects a directory gets a directory for each calendar
+with one file for each object, byte for byte as clients see it.
+
+Without --calendar all calendars are meant that are the user's own. Files that are there already are overwritten.
+What import reads of it is what was there.
+`
+
+// exportOptions are the flags of export.
+type exportOptions struct {
+	user, out     string
+	calendars     []string
+	objects, json bool
+}
+
+func exportCommand() command {
+	var o exportOptions
+	return command{
+		name: "export", settings: storeSettings,
+		summary: "write calendars to files", details: exportDetails, flags: o.declare,
+		run: func(ctx context.Context, p *program, c config, _ []string) error {
+			if err := o.check(); err != nil {
+				return usageError{fmt.Errorf("export: %w (see %s export --help)", err, name)}
+			}
+			return p.withHouse(ctx, c, func(h *house) error {
+				user, err := h.auth.User(ctx, o.user)
+				if err != nil {
+					return err
+				}
+				e := &exporting{program: p, house: h, exportOptions: o, who: user, zones: zone.NewDB(), bar: p.newProgress()}
+				return e.run(ctx)
+			})
+		},
+	}
+}
+
+func (o *exportOptions) declare(f *flag.FlagSet) {
+	f.StringVar(&o.user, "user", "", "`NAME` of whose calendars (needed)")
+	f.StringVar(&o.out, "out", "", "`DIR|FILE.ics|-` to write to (needed)")
+	f.Func("calendar", "only this `CALENDAR`, by name, address or id; may be given again", func(v string) error {
+		o.calendars = append(o.calendars, v)
+		return nil
+	})
+	f.BoolVar(&o.objects, "objects", false, "one file for each object")
+	asJSON(f, &o.json)
+}
+
+func (o *exportOptions) check() error {
+	switch {
+	case o.user == "" || o.out == "":
+		return errors.New("it needs --user and --out")
+	case o.objects && !o.toDirectory():
+		return errors.New("--objects needs a directory")
+	case o.json && o.out == "-":
+		return errors.New("standard output cannot have both the calendar and --json")
+	}
+	return nil
+}
+
+func (o *exportOptions) toDirectory() bool {
+	return o.out != "-" && !strings.EqualFold(filepath.Ext(o.out), ".ics")
+}
+
+// exporting is an export under way.
+type exporting struct {
+	*program
+	*house
+	exportOptions
+	who    calendar.User
+	zones  *zone.DB
+	bar    *progress
+	failed int
+}
+
+// exported tells of one calendar.
+type exported struct {
+	Name    string           `json:"name"`
+	Address calendar.Segment `json:"address"`
+	File    string           `json:"file"`
+	Objects int              `json:"objects"`
+}
+
+func (e *exporting) run(ctx context.Context) error {
+	cals, err := e.chosen(ctx)
+	if err != nil {
+		return err
+	}
+	if e.out != "-" && !e.toDirectory() && len(cals) != 1 {
+		return fmt.Errorf("%s is one file, and there are %d calendars: say which with --calendar, or give a directory", e.out, len(cals))
+	}
+	all := []exported{}
+	for _, cal := range cals {
+		done, err := e.calendar(ctx, cal)
+		e.bar.clear()
+		if err != nil {
+			return fmt.Errorf("the calendar %q: %w", cal.Name, err)
+		}
+		all = append(all, done)
+	}
+	if err := e.tell(all); err != nil {
+		return err
+	}
+	if e.failed > 0 {
+		return fmt.Errorf("%d objects cannot be read and are not in the file; --objects writes them as they are", e.failed)
+	}
+	return nil
+}
+
+// chosen are the calendars that are meant.
+func (e *exporting) chosen(ctx context.Context) ([]calendar.Calendar, error) {
+	if len(e.exportOptions.calendars) == 0 {
+		return e.ownCalendars(ctx, e.who)
+	}
+	var all []calendar.Calendar
+	for _, word := range e.exportOptions.calendars {
+		cal, err := e.findCalendar(ctx, e.who, word)
+		if err != nil {
+			return nil, err
+		}
+		if !slices.ContainsFunc(all, func(c calendar.Calendar) bool { return c.ID == cal.ID }) {
+			all = append(all, cal)
+		}
+	}
+	return all, nil
+}
+
+func (e *exporting) tell(all []exported) error {
+	if e.json {
+		return e.printJSON(all)
+	}
+	if e.out == "-" {
+		return nil
+	}
+	for _, x := range all {
+		if _, err := fmt.Fprintf(e.stdout, "%q: %d objects to %s\n", shown(x.Name), x.Objects, x.File); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// calendar writes one calendar to where it belongs.
+func (e *exporting) calendar(ctx context.Context, cal calendar.Calendar) (exported, error) {
+	done := exported{Name: cal.Name, Address: cal.Address(), File: e.out}
+	var err error
+	switch {
+	case e.out == "-":
+		done.Objects, err = e.joined(ctx, cal, e.stdout)
+	case e.objects:
+		done.File = filepath.Join(e.out, fileName(string(cal.Address())))
+		done.Objects, err = e.apart(ctx, cal, done.File)
+	default:
+		if e.toDirectory() {
+			done.File = filepath.Join(e.out, fileName(string(cal.Address()))+".ics")
+			if err := os.MkdirAll(e.out, 0o700); err != nil {
+				return done, err
+			}
+		}
+		err = writeWhole(done.File, func(to io.Writer) error {
+			var err error
+			done.Objects, err = e.joined(ctx, cal, to)
+			return err
+		})
+	}
+	return done, err
+}
+
+// joined writes a calendar as one file.
+func (e *exporting) joined(ctx context.Context, cal calendar.Calendar, to io.Writer) (int, error) {
+	h := archive.Header{Name: cal.Name, Timezone: cal.Timezone}
+	if cal.Description != nil {
+		h.Description = *cal.Description
+	}
+	if cal.Color != nil {
+		h.Color = *cal.Color
+	}
+	w, err := archive.NewWriter(to, h, e.zones)
+	if err != nil {
+		return 0, err
+	}
+	n, err := e.each(ctx, cal, func(o calendar.Object) error {
+		err := w.Add(o.Data)
+		if errors.Is(err, archive.ErrUnreadable) {
+			e.failed++
+			e.say("%s/%s: %v\n", cal.Address(), shown(string(o.Name)), err)
+			return nil
+		}
+		return err
+	})
+	return n, errors.Join(err, w.Close())
+}
+
+// apart writes each object of a calendar to a file of its own.
+func (e *exporting) apart(ctx context.Context, cal calendar.Calendar, dir string) (int, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return 0, err
+	}
+	return e.each(ctx, cal, func(o calendar.Object) error {
+		file := fileName(string(o.Name))
+		if !strings.EqualFold(filepath.Ext(file), ".ics") {
+			file += ".ics"
+		}
+		return writeWhole(filepath.Join(dir, file), func(to io.Writer) error {
+			_, err := to.Write(o.Data)
+			return err
+		})
+	})
+}
+
+func (e *exporting) each(ctx context.Context, cal calendar.Calendar, do func(calendar.Object) error) (n int, err error) {
+	for o, err := range e.house.calendars.Objects(ctx, caller(e.who), cal, calendar.ObjectQuery{WithData: true}) {
+		if err != nil {
+			return n, err
+		}
+		if err := do(o); err != nil {
+			return n, err
+		}
+		n++
+	}
+	return n, nil
+}
+
+// fileName makes a file's name of what clients call something: no way out of the directory, and
+// nothing that another system's files cannot be called.
+func fileName(word string) string {
+	var b strings.Builder
+	for _, c := range []byte(word) {
+		if c <= ' ' || c == 0x7f || strings.IndexByte(`/\:*?"<>|%`, c) >= 0 {
+			fmt.Fprintf(&b, "%%%02X", c)
+			continue
+		}
+		b.WriteByte(c)
+	}
+	if word == "." || word == ".." || word == "" {
+		return "_" + word
+	}
+	return b.String()
+}
+
+// writeWhole writes a file that is there as a whole or not at all. It is for its owner's eyes:
+// calendars are nobody else's business.
+func writeWhole(path string, write func(io.Writer) error) (err error) {
+	f, err := os.CreateTemp(filepath.Dir(path), ".export-*")
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, os.Remove(f.Name()))
+		}
+	}()
+	if err := errors.Join(write(f), f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), path)
+}

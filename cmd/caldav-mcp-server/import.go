@@ -1,0 +1,169 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"net/url"
+
+	"caldav-mcp-server/calendar"
+)
+
+const importDetails = `
+From a file: FILE.ics, a directory with such files, or - for standard input. A file with many events becomes one object
+for each UID, with the zones that it needs. Everything goes into --calendar, or else each thing into the first of
+the user's calendars that takes its kind.
+
+From another CalDAV server: --from URL --from-user NAME. All calendars of that user, or the one that --calendar names,
+come over with names, colours and all that is in them, byte for byte. A calendar that is not here yet is made.
+The password is asked for, or is the first line of standard input with --password-stdin.
+
+It is safe to run twice, and to go on with after an interruption: what is here already stays as it is, unless
+--replace says that the other side wins. The exit code is 1 when something was refused; the report says why.
+`
+
+// importOptions are the flags of import.
+type importOptions struct {
+	user, calendar, from, fromUser string
+	fromStdin, replace, json       bool
+}
+
+func importCommand() command {
+	var o importOptions
+	return command{
+		name: "import", optional: []string{"FILE.ics|DIR|-"}, settings: storeSettings,
+		summary: "take calendars over from files or another server", details: importDetails, flags: o.declare,
+		run: func(ctx context.Context, p *program, c config, operands []string) error {
+			if err := o.check(operands); err != nil {
+				return usageError{fmt.Errorf("import: %w (see %s import --help)", err, name)}
+			}
+			var password string
+			if o.from != "" {
+				var err error
+				if password, err = p.oldPassword(o.fromStdin, fmt.Sprintf("password of %s on the other server: ", o.fromUser)); err != nil {
+					return err
+				}
+			}
+			return p.withHouse(ctx, c, func(h *house) error {
+				user, err := h.auth.User(ctx, o.user)
+				if err != nil {
+					return err
+				}
+				i := &importing{program: p, house: h, importOptions: o, who: user, caller: caller(user), bar: p.newProgress()}
+				if o.from != "" {
+					return i.finish(i.server(ctx, password))
+				}
+				return i.finish(i.files(ctx, operands[0]))
+			})
+		},
+	}
+}
+
+func (o *importOptions) declare(f *flag.FlagSet) {
+	f.StringVar(&o.user, "user", "", "`NAME` of who gets it (needed)")
+	f.StringVar(&o.calendar, "calendar", "", "`CALENDAR` that a file goes into, or that of the other server which is meant")
+	f.StringVar(&o.from, "from", "", "`URL` of another CalDAV server")
+	f.StringVar(&o.fromUser, "from-user", "", "`NAME` of the user there")
+	f.BoolVar(&o.fromStdin, "password-stdin", false, "read the password for there from standard input")
+	f.BoolVar(&o.replace, "replace", false, "overwrite what is here already")
+	asJSON(f, &o.json)
+}
+
+func (o *importOptions) check(operands []string) error {
+	switch {
+	case o.user == "":
+		return errors.New("it needs --user")
+	case o.from == "" && len(operands) == 0:
+		return errors.New("say what to import: FILE.ics, a directory, - for standard input, or --from a server")
+	case o.from != "" && len(operands) > 0:
+		return fmt.Errorf("use either %q or --from", operands[0])
+	case o.from == "" && (o.fromUser != "" || o.fromStdin):
+		return errors.New("--from-user and --password-stdin go with --from")
+	case o.from != "" && o.fromUser == "":
+		return errors.New("--from needs --from-user")
+	case o.from != "":
+		_, err := serverURL("--from", o.from)
+		return err
+	}
+	return nil
+}
+
+// serverURL reads the address of a server. One with a password in it would show that to everybody
+// on this machine.
+func serverURL(flag, value string) (*url.URL, error) {
+	u, err := url.Parse(value)
+	switch {
+	case err != nil, u.Scheme != "http" && u.Scheme != "https", u.Host == "":
+		return nil, fmt.Errorf("%s is not a URL such as https://calendar.example.org", flag)
+	case u.User != nil:
+		return nil, fmt.Errorf("%s has a user in it: name it by a flag of its own, and never the password", flag)
+	case u.RawQuery != "", u.Fragment != "":
+		return nil, fmt.Errorf("%s may have no query and no fragment", flag)
+	}
+	return u, nil
+}
+
+// importing is an import under way.
+type importing struct {
+	*program
+	*house
+	importOptions
+	who    calendar.User
+	caller calendar.Caller
+	report importReport
+	bar    *progress
+}
+
+// store imports one object and notes what became of it. An error is one that ends the import:
+// what is wrong with the object itself is in the report.
+func (i *importing) store(ctx context.Context, cal calendar.Calendar, from source, d calendar.Import) error {
+	d.Replace = i.replace
+	done, err := i.calendars.Import(ctx, i.caller, cal, d)
+	if err != nil {
+		if ctx.Err() != nil || !ofTheObject(err) {
+			return fmt.Errorf("%s: %w", from, err)
+		}
+		i.report.refuse(from, err)
+		return nil
+	}
+	i.report.count(done)
+	return nil
+}
+
+// ofTheObject tells whether an error is about one object, so that the next may fare better.
+func ofTheObject(err error) bool {
+	switch calendar.ReasonOf(err) {
+	case calendar.Invalid, calendar.Forbidden, calendar.Exists, calendar.TooLarge, calendar.Unsupported, calendar.Stale:
+		return true
+	case calendar.Internal, calendar.NotFound, calendar.Unavailable:
+	}
+	return false
+}
+
+// finish prints the report, also of an import that did not come to its end.
+func (i *importing) finish(err error) error {
+	i.bar.clear()
+	if i.report.Refused == nil {
+		i.report.Refused = []refusal{}
+	}
+	if printing := i.print(); err == nil {
+		err = printing
+	}
+	switch refused := len(i.report.Refused); {
+	case errors.Is(err, context.Canceled):
+		return errors.New("interrupted; run it again to go on")
+	case err != nil:
+		return fmt.Errorf("%w; what was imported before stays, run it again to go on", err)
+	case refused > 0:
+		return fmt.Errorf("%d of %d were refused", refused, i.report.total())
+	}
+	return nil
+}
+
+func (i *importing) print() error {
+	if i.json {
+		return i.printJSON(i.report)
+	}
+	return i.report.write(i.stdout)
+}

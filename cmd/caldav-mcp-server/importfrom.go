@@ -1,0 +1,289 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/emersion/go-webdav/caldav"
+
+	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/content"
+	"caldav-mcp-server/calendar/zone"
+	"caldav-mcp-server/ical"
+)
+
+// remoteCalendar is a calendar of another server.
+type remoteCalendar struct {
+	at         *url.URL
+	properties calendar.Properties
+}
+
+// server imports the calendars of a user of another server.
+func (i *importing) server(ctx context.Context, password string) error {
+	base, err := serverURL("--from", i.from)
+	if err != nil {
+		return usageError{err}
+	}
+	client := newDAVClient(base, i.fromUser, password)
+	found, err := client.calendars(ctx, base)
+	if err != nil {
+		return fmt.Errorf("looking for the calendars of %s at %s: %w", i.fromUser, base.Host, err)
+	}
+	if i.calendar != "" {
+		found = slices.DeleteFunc(found, func(c remoteCalendar) bool {
+			return !strings.EqualFold(c.properties.Name, i.calendar) && lastSegment(c.at) != i.calendar
+		})
+	}
+	if len(found) == 0 {
+		return fmt.Errorf("%s has no such calendar at %s", i.fromUser, base.Host)
+	}
+	for _, from := range found {
+		if err := i.remote(ctx, client, from); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// calendars finds the user's calendars as a client does that knows a host name alone.
+func (c *davClient) calendars(ctx context.Context, base *url.URL) ([]remoteCalendar, error) {
+	home, err := c.findHome(ctx, base)
+	if err != nil {
+		return nil, err
+	}
+	finder, err := caldav.NewClient(c, home.String())
+	if err != nil {
+		return nil, err
+	}
+	listed, err := finder.FindCalendars(ctx, home.Path)
+	if err != nil {
+		return nil, err
+	}
+	var all []remoteCalendar
+	for _, l := range listed {
+		r := remoteCalendar{at: home.ResolveReference(&url.URL{Path: l.Path}), properties: calendar.Properties{Name: l.Name}}
+		if l.Description != "" {
+			r.properties.Description = &l.Description
+		}
+		for _, word := range l.SupportedComponentSet {
+			if kind := calendar.Kind(strings.ToUpper(word)); calendar.AllKinds().Has(kind) {
+				r.properties.Kinds = append(r.properties.Kinds, kind)
+			}
+		}
+		if err := c.describe(ctx, &r); err != nil {
+			return nil, err
+		}
+		all = append(all, r)
+	}
+	return all, nil
+}
+
+// findHome asks at the address given, and then where RFC 6764 §5 says that every server answers.
+// The home may be on another host of the provider's, which is why it is not only a path.
+func (c *davClient) findHome(ctx context.Context, base *url.URL) (*url.URL, error) {
+	var failed []error
+	for _, start := range []*url.URL{base, base.ResolveReference(&url.URL{Path: "/.well-known/caldav"})} {
+		finder, err := caldav.NewClient(c, start.String())
+		if err != nil {
+			return nil, err
+		}
+		principal, err := finder.FindCurrentUserPrincipal(ctx)
+		if err != nil {
+			failed = append(failed, err)
+			continue
+		}
+		return c.homeOf(ctx, start.ResolveReference(&url.URL{Path: principal}))
+	}
+	return nil, errors.Join(failed...)
+}
+
+func (c *davClient) homeOf(ctx context.Context, principal *url.URL) (*url.URL, error) {
+	found, _, err := c.ask(ctx, "PROPFIND", principal, "0", propfindBody("c:calendar-home-set"))
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range found.Responses {
+		if href := r.href(caldavSpace, "calendar-home-set"); href != "" {
+			home, err := resolve(principal, href)
+			if err == nil && !c.trusts(home) {
+				err = fmt.Errorf("the calendars are at %s, which does not get the password: name that server itself", home.Host)
+			}
+			return home, err
+		}
+	}
+	return nil, fmt.Errorf("%s has no calendar home", principal)
+}
+
+// describe reads what go-webdav does not: the colour, the place in the list, and the zone.
+func (c *davClient) describe(ctx context.Context, r *remoteCalendar) error {
+	found, _, err := c.ask(ctx, "PROPFIND", r.at, "0", propfindBody("a:calendar-color", "a:calendar-order", "c:calendar-timezone"))
+	if err != nil {
+		return err
+	}
+	for _, answer := range found.Responses {
+		if color, err := calendar.ParseColor(answer.prop(appleSpace, "calendar-color").text()); err == nil {
+			r.properties.Color = &color
+		}
+		if order, err := strconv.ParseInt(answer.prop(appleSpace, "calendar-order").text(), 10, 64); err == nil {
+			r.properties.Order = &order
+		}
+		if text := answer.prop(caldavSpace, "calendar-timezone").text(); text != "" {
+			r.properties.Timezone = zoneNamed(text)
+		}
+	}
+	return nil
+}
+
+// zoneNamed returns the zone of a calendar-timezone property, or "" where its name says nothing.
+func zoneNamed(text string) string {
+	doc, err := ical.Parse([]byte(text), ical.DefaultLimits())
+	if err != nil {
+		return ""
+	}
+	root, err := doc.Calendar()
+	if err != nil {
+		return ""
+	}
+	for _, z := range root.AllComponents("VTIMEZONE") {
+		if known, err := zone.Lookup(content.TextOf(z, "TZID")); err == nil {
+			return known.Name()
+		}
+	}
+	return ""
+}
+
+// remote imports one calendar.
+func (i *importing) remote(ctx context.Context, client *davClient, from remoteCalendar) error {
+	cal, made, err := i.counterpart(ctx, from)
+	if err != nil {
+		return err
+	}
+	objects, err := client.objects(ctx, from.at)
+	if err != nil {
+		return fmt.Errorf("listing %s: %w", from.at, err)
+	}
+	i.report.Calendars = append(i.report.Calendars, importedCalendar{
+		From: from.at.String(), Name: cal.Name, Address: cal.Segment, Created: made, Objects: len(objects),
+	})
+	here, err := i.namesIn(ctx, cal)
+	if err != nil {
+		return err
+	}
+	for n, at := range objects {
+		i.bar.show(n, len(objects), cal.Name)
+		name := calendar.ObjectName(lastSegment(at))
+		if here[name] && !i.replace {
+			i.report.count(calendar.ImportedSame)
+			continue
+		}
+		if err := i.fetch(ctx, client, cal, at, name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// counterpart finds the calendar here that one of the other server goes into, or makes it. An
+// address here that takes less than the calendar there holds is left alone.
+func (i *importing) counterpart(ctx context.Context, from remoteCalendar) (cal calendar.Calendar, made bool, err error) {
+	kinds := from.properties.Kinds
+	if len(kinds) == 0 {
+		kinds = calendar.AllKinds()
+	}
+	segment := addressOf(from.at)
+	for n := 1; ; n++ {
+		at := calendar.Segment(segment)
+		if n > 1 {
+			at = calendar.Segment(fmt.Sprintf("%s-%d", segment, n))
+		}
+		cal, err = i.calendars.CalendarAt(ctx, i.caller, at)
+		switch {
+		case err != nil && calendar.ReasonOf(err) == calendar.NotFound:
+			cal, err = i.calendars.CreateCalendar(ctx, i.caller, calendar.NewCalendar{Segment: at, Properties: from.properties})
+			return cal, true, err
+		case err != nil:
+			return cal, false, err
+		case cal.Access == calendar.OwnerAccess && !slices.ContainsFunc(kinds, func(k calendar.Kind) bool { return !cal.Kinds.Has(k) }):
+			return cal, false, nil
+		}
+	}
+}
+
+// addressOf is what a calendar of another server is called in URLs here: the same as there, where
+// that is a name for one.
+func addressOf(at *url.URL) string {
+	segment := lastSegment(at)
+	if reserved := []string{"", ".", "..", "/", "inbox", "outbox"}; slices.Contains(reserved, segment) || len(segment) > 200 || segment != shown(segment) {
+		return "imported"
+	}
+	return segment
+}
+
+// objects lists the addresses of what is in a calendar.
+func (c *davClient) objects(ctx context.Context, at *url.URL) ([]*url.URL, error) {
+	found, _, err := c.ask(ctx, "PROPFIND", at, "1", propfindBody("d:getetag", "d:resourcetype"))
+	if err != nil {
+		return nil, err
+	}
+	var all []*url.URL
+	for _, r := range found.Responses {
+		to, err := resolve(at, r.Href)
+		if err != nil {
+			return nil, err
+		}
+		if r.prop(davSpace, "resourcetype").child(davSpace, "collection") == nil && strings.TrimRight(to.Path, "/") != strings.TrimRight(at.Path, "/") {
+			if !c.trusts(to) {
+				return nil, fmt.Errorf("an object is at %s, which does not get the password", to.Host)
+			}
+			all = append(all, to)
+		}
+	}
+	return all, nil
+}
+
+// namesIn are the names of what is here already, which need not be fetched again.
+func (i *importing) namesIn(ctx context.Context, cal calendar.Calendar) (map[calendar.ObjectName]bool, error) {
+	names := make(map[calendar.ObjectName]bool)
+	for o, err := range i.calendars.Objects(ctx, i.caller, cal, calendar.ObjectQuery{}) {
+		if err != nil {
+			return nil, err
+		}
+		names[o.Name] = true
+	}
+	return names, nil
+}
+
+// fetch imports one object with the bytes that the other server has.
+func (i *importing) fetch(ctx context.Context, client *davClient, cal calendar.Calendar, at *url.URL, name calendar.ObjectName) error {
+	from := source{name: at.String()}
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, at.String(), nil)
+	if err != nil {
+		return fmt.Errorf("%s: %w", from, err)
+	}
+	answer, err := client.Do(r)
+	if err != nil {
+		return fmt.Errorf("%s: %w", from, err)
+	}
+	defer answer.Body.Close()
+	if answer.StatusCode != http.StatusOK {
+		err := &statusError{r.Method, at.String(), answer.StatusCode}
+		if answer.StatusCode == http.StatusUnauthorized || answer.StatusCode >= http.StatusInternalServerError {
+			return err
+		}
+		i.report.refuse(from, err) // it was deleted meanwhile, or may not be read
+		return nil
+	}
+	most := i.calendars.Limits().ObjectBytes
+	data, err := io.ReadAll(io.LimitReader(answer.Body, most+1))
+	if err != nil {
+		return fmt.Errorf("%s: %w", from, err)
+	}
+	return i.store(ctx, cal, from, calendar.Import{Name: name, Data: data})
+}

@@ -1,0 +1,130 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/archive"
+)
+
+// importReport tells how an import went.
+type importReport struct {
+	Created   int `json:"created"`
+	Unchanged int `json:"unchanged"`
+	// Kept were here in another version, which stays.
+	Kept      int                `json:"kept"`
+	Replaced  int                `json:"replaced"`
+	Refused   []refusal          `json:"refused"`
+	Calendars []importedCalendar `json:"calendars,omitempty"`
+}
+
+// refusal is something that could not be imported.
+type refusal struct {
+	// Source is a file or a URL; Line is where in the file, 0 when that cannot be told.
+	Source string `json:"source"`
+	Line   int    `json:"line,omitempty"`
+	UID    string `json:"uid,omitempty"`
+	Reason string `json:"reason"`
+}
+
+// importedCalendar is a calendar of another server, and where it went.
+type importedCalendar struct {
+	From    string           `json:"from"`
+	Name    string           `json:"name"`
+	Address calendar.Segment `json:"address"`
+	Created bool             `json:"created"`
+	Objects int              `json:"objects"`
+}
+
+// source is where an object comes from.
+type source struct {
+	name string
+	// part is the object in its file; nil for one that has none.
+	part *archive.Part
+}
+
+func (s source) String() string {
+	if s.part == nil {
+		return s.name
+	}
+	return fmt.Sprintf("%s:%d", s.name, s.part.Line)
+}
+
+func (r *importReport) count(done calendar.Imported) {
+	*map[calendar.Imported]*int{
+		calendar.ImportedNew: &r.Created, calendar.ImportedSame: &r.Unchanged,
+		calendar.ImportedKept: &r.Kept, calendar.ImportedReplaced: &r.Replaced,
+	}[done]++
+}
+
+func (r *importReport) refuse(from source, why error) {
+	entry := refusal{Source: from.name, Reason: why.Error()}
+	if from.part != nil {
+		entry.Line, entry.UID = from.part.Line, from.part.UID
+		if from.part.Err == nil {
+			entry.Reason = inFile(entry.Reason, *from.part)
+		}
+	}
+	r.Refused = append(r.Refused, entry)
+}
+
+var lineNumber = regexp.MustCompile(`\bline (\d+)`)
+
+// inFile makes the line numbers that an error names, which are those of the object, those of the
+// file that the object was in.
+func inFile(reason string, part archive.Part) string {
+	return lineNumber.ReplaceAllStringFunc(reason, func(found string) string {
+		n, err := strconv.Atoi(strings.TrimPrefix(found, "line "))
+		if err != nil {
+			return found
+		}
+		line := part.SourceLine(n)
+		if line == 0 {
+			line = part.Line
+		}
+		return fmt.Sprintf("line %d", line)
+	})
+}
+
+func (r *importReport) total() int {
+	return r.Created + r.Unchanged + r.Kept + r.Replaced + len(r.Refused)
+}
+
+// write tells people.
+func (r *importReport) write(to io.Writer) error {
+	var b strings.Builder
+	for _, c := range r.Calendars {
+		verb := "into the calendar"
+		if c.Created {
+			verb = "into the new calendar"
+		}
+		fmt.Fprintf(&b, "%q: %d objects %s at %s\n", shown(c.Name), c.Objects, verb, c.Address)
+	}
+	for _, f := range r.Refused {
+		at := f.Source
+		if f.Line > 0 {
+			at = fmt.Sprintf("%s:%d", f.Source, f.Line)
+		}
+		fmt.Fprintf(&b, "refused %s: %s\n", shown(at), shown(f.Reason))
+	}
+	fmt.Fprintf(&b, "%d created", r.Created)
+	for _, more := range [...]struct {
+		n    int
+		what string
+	}{
+		{r.Replaced, "replaced"},
+		{r.Unchanged, "were here already"},
+		{r.Kept, "are here in another version, which was kept (--replace overwrites it)"},
+		{len(r.Refused), "refused"},
+	} {
+		if more.n > 0 {
+			fmt.Fprintf(&b, ", %d %s", more.n, more.what)
+		}
+	}
+	_, err := io.WriteString(to, b.String()+"\n")
+	return err
+}

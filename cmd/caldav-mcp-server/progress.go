@@ -1,0 +1,55 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"golang.org/x/term"
+)
+
+const (
+	barWidth = 30
+	// barPause keeps a slow terminal from slowing the work.
+	barPause = 100 * time.Millisecond
+)
+
+// progress is a bar on a terminal; where there is none it is nil, and shows nothing.
+type progress struct {
+	p     *program
+	drawn time.Time
+}
+
+// newProgress makes a bar if a person watches.
+func (p *program) newProgress() *progress {
+	if f, ok := p.stderr.(*os.File); !ok || !term.IsTerminal(int(f.Fd())) {
+		return nil
+	}
+	return &progress{p: p}
+}
+
+// show draws how far it is.
+func (b *progress) show(done, total int, what string) {
+	if b == nil || total == 0 {
+		return
+	}
+	now := b.p.now()
+	if now.Sub(b.drawn) < barPause && done != total {
+		return
+	}
+	b.drawn = now
+	b.p.say("\r\x1b[K%s", barText(done, total, what))
+}
+
+func barText(done, total int, what string) string {
+	full := barWidth * min(done, total) / total
+	return fmt.Sprintf("[%s%s] %d of %d  %.40s", strings.Repeat("#", full), strings.Repeat(" ", barWidth-full), done, total, shown(what))
+}
+
+// clear takes the bar off the screen.
+func (b *progress) clear() {
+	if b != nil && !b.drawn.IsZero() {
+		b.p.say("\r\x1b[K")
+	}
+}
