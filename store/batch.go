@@ -49,12 +49,17 @@ func (w *fileWriter) begin(ctx context.Context, work func(session) error) (err e
 	}
 	m := &member{fileWriter: w}
 	defer func() {
-		if b := w.leave(); m.kept {
-			<-b.done
+		b := w.leave()
+		if b == nil {
+			return
+		}
+		// A refusal waits, too: it may be due to what another part wrote, which is not so until
+		// it is kept. Whoever is refused and reads again must see why.
+		if <-b.done; m.kept || m.undone && b.err != nil {
 			err = b.err
 		}
 	}()
-	if err := w.join(); err != nil {
+	if err := w.join(ctx); err != nil {
 		return err
 	}
 	return work(m)
@@ -76,7 +81,7 @@ func (w *fileWriter) enter(ctx context.Context) error {
 		return nil
 	case <-ctx.Done():
 		if !w.forgo(mine) {
-			w.leave() // the turn came at the same moment
+			w.leave(ctx) // the turn came at the same moment
 		}
 		return ctx.Err()
 	}
@@ -95,8 +100,8 @@ func (w *fileWriter) forgo(mine *place) bool {
 
 // join begins the transaction, unless it is under way, and the writer's part of it. It takes the
 // file's write lock at once: a transaction that read first and then had to wait could only fail.
-func (w *fileWriter) join() error {
-	ctx := context.Background()
+func (w *fileWriter) join(ctx context.Context) error {
+	ctx = context.WithoutCancel(ctx)
 	if w.batch == nil {
 		if _, err := w.exec(ctx, "BEGIN IMMEDIATE"); err != nil {
 			return err
@@ -110,13 +115,13 @@ func (w *fileWriter) join() error {
 }
 
 // leave hands the turn to the next in line, with the transaction, or else ends that.
-func (w *fileWriter) leave() *batch {
+func (w *fileWriter) leave(ctx context.Context) *batch {
 	b := w.batch
 	if (b == nil || b.size < maxBatch && !b.lost) && w.hand(true) {
 		return b
 	}
 	if b != nil {
-		b.err = w.end(b)
+		b.err = w.end(ctx, b)
 		w.batch = nil
 		close(b.done)
 	}
@@ -139,9 +144,9 @@ func (w *fileWriter) hand(keep bool) bool {
 	return true
 }
 
-// end commits a batch.
-func (w *fileWriter) end(b *batch) error {
-	ctx := context.Background()
+// end commits a batch, also when the last of its writers has gone away.
+func (w *fileWriter) end(ctx context.Context, b *batch) error {
+	ctx = context.WithoutCancel(ctx)
 	err := errLost
 	if !b.lost {
 		_, err = w.exec(ctx, "COMMIT")
@@ -156,8 +161,8 @@ func (w *fileWriter) end(b *batch) error {
 // member is one writer's part of a batch.
 type member struct {
 	*fileWriter
-	// kept tells that the part is to be committed.
-	kept bool
+	// kept tells that the part is to be committed, undone that it was rolled back alone.
+	kept, undone bool
 }
 
 // query and exec let nobody's going away interrupt a statement, which would roll back everybody's
@@ -199,5 +204,5 @@ func (m *member) rollback(ctx context.Context) {
 		return
 	}
 	_, err := m.statements.exec(ctx, "RELEASE part")
-	m.batch.lost = err != nil
+	m.batch.lost, m.undone = err != nil, err == nil
 }
