@@ -9,6 +9,19 @@ import (
 	"caldav-mcp-server/ical"
 )
 
+// Edit is a change of an event or a task: all of it, or the instances of a series that its
+// target names. Without a precondition it is made to whatever the object is by then.
+type Edit struct {
+	edit.Change
+	When Precondition
+}
+
+// Cancellation takes an event or a task away, or the instances of a series that its target names.
+type Cancellation struct {
+	edit.Target
+	When Precondition
+}
+
 // Edited is what came of an edit.
 type Edited struct {
 	// Saved is the object as it is now; its Object is a tombstone when nothing is left of it.
@@ -17,29 +30,29 @@ type Edited struct {
 	Split *Saved
 }
 
-// EditObject changes an event or a task: all of it, or the instances of a series that the
-// change names. A split series is written as one unit. Without a precondition the change is
-// made to whatever the object is by then.
-func (s *Service) EditObject(ctx context.Context, c Caller, cal Calendar, uid UID, change edit.Change, when Precondition) (Edited, error) {
+// EditObject changes an event or a task. A split series is written as one unit.
+func (s *Service) EditObject(ctx context.Context, c Caller, cal Calendar, uid UID, e Edit) (Edited, error) {
 	if err := c.May(WriteObjects, cal); err != nil {
 		return Edited{}, err
 	}
-	return s.edited(ctx, c, cal, uid, when, func(o *content.Object) (edit.Result, error) {
-		return s.editor(cal).Change(ctx, o, change)
-	})
+	r := revision{s, c, cal, func(ctx context.Context, o *content.Object) (edit.Result, error) {
+		return s.editor(cal).Change(ctx, o, e.Change)
+	}}
+	return r.run(ctx, uid, e.When)
 }
 
-// CancelObject removes an event or a task, or the instances of a series that the target names.
-// To the caller's credential all of these are deletions.
-func (s *Service) CancelObject(ctx context.Context, c Caller, cal Calendar, uid UID, target edit.Target, when Precondition) (Edited, error) {
+// CancelObject removes an event or a task, or some instances of it. To the caller's credential
+// all of these are deletions.
+func (s *Service) CancelObject(ctx context.Context, c Caller, cal Calendar, uid UID, e Cancellation) (Edited, error) {
 	for _, action := range [...]Action{WriteObjects, DeleteObjects} {
 		if err := c.May(action, cal); err != nil {
 			return Edited{}, err
 		}
 	}
-	return s.edited(ctx, c, cal, uid, when, func(o *content.Object) (edit.Result, error) {
-		return s.editor(cal).Cancel(ctx, o, target)
-	})
+	r := revision{s, c, cal, func(ctx context.Context, o *content.Object) (edit.Result, error) {
+		return s.editor(cal).Cancel(ctx, o, e.Target)
+	}}
+	return r.run(ctx, uid, e.When)
 }
 
 // ObjectByUID returns one object of a calendar by its UID, with its data.
@@ -54,22 +67,30 @@ func (s *Service) ObjectByUID(ctx context.Context, c Caller, cal Calendar, uid U
 	return o, err
 }
 
+// revision is an edit on its way into the store.
+type revision struct {
+	*Service
+	caller Caller
+	cal    Calendar
+	do     func(context.Context, *content.Object) (edit.Result, error)
+}
+
 // editAttempts bounds how often an edit begins anew since somebody else was faster.
 const editAttempts = 4
 
-// edited reads, edits and stores. The edit, which may take a while, holds no lock: what was
+// run reads, edits and stores. The edit, which may take a while, holds no lock: what was
 // changed in between is read again.
-func (s *Service) edited(ctx context.Context, c Caller, cal Calendar, uid UID, when Precondition, do func(*content.Object) (edit.Result, error)) (Edited, error) {
+func (r revision) run(ctx context.Context, uid UID, when Precondition) (Edited, error) {
 	var failed error
 	for range editAttempts {
-		now, err := s.ObjectByUID(ctx, c, cal, uid)
+		now, err := r.ObjectByUID(ctx, r.caller, r.cal, uid)
 		if err != nil {
 			return Edited{}, err
 		}
 		if err := when.Check(now.ETag); err != nil {
 			return Edited{}, err
 		}
-		edited, err := s.attempt(ctx, c, cal, now, do)
+		edited, err := r.attempt(ctx, now)
 		if err == nil || ReasonOf(err) != Stale {
 			return edited, err
 		}
@@ -79,25 +100,25 @@ func (s *Service) edited(ctx context.Context, c Caller, cal Calendar, uid UID, w
 }
 
 // attempt edits an object and stores it, if it is still the same.
-func (s *Service) attempt(ctx context.Context, c Caller, cal Calendar, now Object, do func(*content.Object) (edit.Result, error)) (Edited, error) {
+func (r revision) attempt(ctx context.Context, now Object) (Edited, error) {
 	o, err := content.Read(now.Data, ical.Limits{})
 	if err != nil {
 		return Edited{}, Errorf(Unsupported, "", "the object cannot be edited: %v", err)
 	}
-	result, err := do(o)
+	result, err := r.do(ctx, o)
 	if err != nil {
 		return Edited{}, editError(err)
 	}
 	unchanged := Precondition{Match: []ETag{now.ETag}}
 	if result.Document == nil {
 		now.Deleted = true
-		return Edited{Saved: Saved{Object: now}}, s.Delete(ctx, c, cal, now.Name, unchanged)
+		return Edited{Saved: Saved{Object: now}}, r.Delete(ctx, r.caller, r.cal, now.Name, unchanged)
 	}
 	drafts := []Draft{{Name: now.Name, Data: result.Document.Bytes(), When: unchanged}}
 	if result.Split != nil {
 		drafts = append(drafts, Draft{Name: nameFor(result.SplitUID), Data: result.Split.Bytes(), When: Precondition{NoneMatchAny: true}})
 	}
-	saved, err := s.saveAll(ctx, c, cal, drafts)
+	saved, err := r.saveAll(ctx, r.caller, r.cal, drafts)
 	if err != nil {
 		return Edited{}, err
 	}
@@ -120,8 +141,8 @@ var editReasons = map[edit.Code]Reason{
 }
 
 func editError(err error) error {
-	var refused *edit.Error
-	if !errors.As(err, &refused) {
+	refused, ok := errors.AsType[*edit.Error](err)
+	if !ok {
 		return err
 	}
 	e := Errorf(editReasons[refused.Code], "", "%s", refused.Message)

@@ -1,7 +1,9 @@
 package calendar_test
 
 import (
+	"errors"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -151,12 +153,12 @@ func TestSplitIsOneChange(t *testing.T) {
 		// The UID that the second half is going to get is taken.
 		h.put(h.alice, work, "taken.ics", event("id-2@caldav-server", 5, "x"))
 		before := h.token(h.alice, work)
-		_, err := h.EditObject(h.ctx, h.alice, work, "one", change, calendar.Precondition{})
+		_, err := h.EditObject(h.ctx, h.alice, work, "one", calendar.Edit{Change: change})
 		h.refused(err, calendar.Exists, calendar.RuleUIDConflict, "id-2@caldav-server")
 		if h.token(h.alice, work) != before {
 			h.t.Error("half of a split was stored")
 		}
-		edited, err := h.EditObject(h.ctx, h.alice, work, "one", change, calendar.Precondition{})
+		edited, err := h.EditObject(h.ctx, h.alice, work, "one", calendar.Edit{Change: change})
 		h.must(err)
 		if edited.Split == nil || !edited.Split.Created || edited.Saved.Created {
 			h.t.Fatalf("%+v", edited)
@@ -177,28 +179,28 @@ func TestEditObject(t *testing.T) {
 		work := h.calendar(h.alice, "work")
 		first := h.put(h.alice, work, "1.ics", event("one", 2, "x")).Object
 		title := edit.Change{Fields: edit.Fields{Summary: edit.To("y")}}
-		edited, err := h.EditObject(h.ctx, h.alice, work, "one", title, calendar.Precondition{Match: []calendar.ETag{first.ETag}})
+		edited, err := h.EditObject(h.ctx, h.alice, work, "one", calendar.Edit{Change: title, When: calendar.Precondition{Match: []calendar.ETag{first.ETag}}})
 		h.must(err)
 		if got := edited.Saved.Object; got.Summary != "y" || got.Version != first.Version+1 || got.Name != "1.ics" {
 			h.t.Errorf("%+v", got)
 		}
 		// What is so already is no change.
-		again, err := h.EditObject(h.ctx, h.alice, work, "one", title, calendar.Precondition{})
+		again, err := h.EditObject(h.ctx, h.alice, work, "one", calendar.Edit{Change: title})
 		h.must(err)
 		if again.Saved.Object.Version != edited.Saved.Object.Version {
 			h.t.Errorf("version %d", again.Saved.Object.Version)
 		}
-		_, err = h.EditObject(h.ctx, h.alice, work, "one", title, calendar.Precondition{Match: []calendar.ETag{first.ETag}})
+		_, err = h.EditObject(h.ctx, h.alice, work, "one", calendar.Edit{Change: title, When: calendar.Precondition{Match: []calendar.ETag{first.ETag}}})
 		h.refused(err, calendar.Stale, "", "not what you expect")
-		_, err = h.EditObject(h.ctx, h.alice, work, "two", title, calendar.Precondition{})
+		_, err = h.EditObject(h.ctx, h.alice, work, "two", calendar.Edit{Change: title})
 		h.refused(err, calendar.NotFound, "", `"two"`)
 		foreign := work
 		foreign.Access = calendar.NoAccess
-		_, err = h.EditObject(h.ctx, h.bob, foreign, "one", title, calendar.Precondition{})
+		_, err = h.EditObject(h.ctx, h.bob, foreign, "one", calendar.Edit{Change: title})
 		h.refused(err, calendar.NotFound, "", "no calendar")
 		reader := h.alice
 		reader.Scopes = calendar.ScopeRead | calendar.ScopeDelete
-		_, err = h.EditObject(h.ctx, reader, work, "one", title, calendar.Precondition{})
+		_, err = h.EditObject(h.ctx, reader, work, "one", calendar.Edit{Change: title})
 		h.refused(err, calendar.Forbidden, calendar.RulePrivileges, "scope")
 	})
 }
@@ -208,7 +210,7 @@ func TestCancelObject(t *testing.T) {
 		work := h.calendar(h.alice, "work")
 		h.put(h.alice, work, "1.ics", weekly("one"))
 		cancel := func(c calendar.Caller, t edit.Target) (calendar.Edited, error) {
-			return h.CancelObject(h.ctx, c, work, "one", t, calendar.Precondition{})
+			return h.CancelObject(h.ctx, c, work, "one", calendar.Cancellation{Target: t})
 		}
 		writer := h.alice
 		writer.Scopes = calendar.ScopeRead | calendar.ScopeWrite
@@ -231,5 +233,31 @@ func TestCancelObject(t *testing.T) {
 		}
 		_, err = h.ObjectByUID(h.ctx, h.alice, work, "one")
 		h.refused(err, calendar.NotFound, "", "one")
+	})
+}
+
+// TestEditsAtOnce: of edits that are made at the same time none is lost.
+func TestEditsAtOnce(t *testing.T) {
+	each(t, func(h *house) {
+		work := h.calendar(h.alice, "work")
+		h.put(h.alice, work, "1.ics", event("one", 2, "x"))
+		fields := []edit.Fields{
+			{Summary: edit.To("a")}, {Location: edit.To("b")}, {Description: edit.To("c")}, {URL: edit.To("https://example.com/d")},
+		}
+		var wait sync.WaitGroup
+		failed := make([]error, len(fields))
+		for i, f := range fields {
+			wait.Go(func() {
+				_, failed[i] = h.EditObject(h.ctx, h.alice, work, "one", calendar.Edit{Change: edit.Change{Fields: f}})
+			})
+		}
+		wait.Wait()
+		h.must(errors.Join(failed...))
+		text := h.text(h.alice, work, "one")
+		for _, line := range []string{"SUMMARY:a\n", "LOCATION:b\n", "DESCRIPTION:c\n", "URL:https://example.com/d\n"} {
+			if !strings.Contains(text, line) {
+				h.t.Errorf("%q is lost:\n%s", line, text)
+			}
+		}
 	})
 }
