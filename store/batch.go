@@ -49,7 +49,7 @@ func (w *fileWriter) begin(ctx context.Context, work func(session) error) (err e
 	}
 	m := &member{fileWriter: w}
 	defer func() {
-		b := w.leave()
+		b := w.leave(ctx)
 		if b == nil {
 			return
 		}
