@@ -84,8 +84,13 @@ func (c *davClient) redirected(r *http.Request, answer *http.Response) (*http.Re
 	return next, nil
 }
 
-// trusts tells whether the credentials may go to a place: the server itself, or another one of the
-// same domain, as big providers have them; never without TLS if the server had it.
+// shards is the domain of the one provider whose calendars are on another host than the one that
+// people know: caldav.icloud.com sends them to p42-caldav.icloud.com.
+const shards = ".icloud.com"
+
+// trusts tells whether the credentials may go to a place: the server itself, or one below its name
+// with TLS; never without TLS if the server had it. To trust all of a domain would take a list
+// of the names under which anybody can have one.
 func (c *davClient) trusts(to *url.URL) bool {
 	if to.Scheme != "https" && (to.Scheme != "http" || c.home.Scheme == "https") {
 		return false
@@ -94,8 +99,8 @@ func (c *davClient) trusts(to *url.URL) bool {
 	if here == there {
 		return true
 	}
-	_, domain, _ := strings.Cut(here, ".")
-	return to.Scheme == "https" && strings.Count(domain, ".") > 0 && strings.HasSuffix(there, "."+domain)
+	below := strings.HasSuffix(there, "."+here) || strings.HasSuffix(here, shards) && strings.HasSuffix(there, shards)
+	return below && to.Scheme == "https"
 }
 
 // The namespaces that are asked for.

@@ -153,6 +153,8 @@ func (i *importing) finish(err error) error {
 	switch refused := len(i.report.Refused); {
 	case errors.Is(err, context.Canceled):
 		return errors.New("interrupted; run it again to go on")
+	case err != nil && i.report.total() == 0:
+		return err
 	case err != nil:
 		return fmt.Errorf("%w; what was imported before stays, run it again to go on", err)
 	case refused > 0:

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -88,7 +87,7 @@ func (c *davClient) calendars(ctx context.Context, base *url.URL) ([]remoteCalen
 // findHome asks at the address given, and then where RFC 6764 §5 says that every server answers.
 // The home may be on another host of the provider's, which is why it is not only a path.
 func (c *davClient) findHome(ctx context.Context, base *url.URL) (*url.URL, error) {
-	var failed []error
+	var failed error
 	for _, start := range []*url.URL{base, base.ResolveReference(&url.URL{Path: "/.well-known/caldav"})} {
 		finder, err := caldav.NewClient(c, start.String())
 		if err != nil {
@@ -96,12 +95,15 @@ func (c *davClient) findHome(ctx context.Context, base *url.URL) (*url.URL, erro
 		}
 		principal, err := finder.FindCurrentUserPrincipal(ctx)
 		if err != nil {
-			failed = append(failed, err)
+			// The address given is what the user knows of, so that its answer says more.
+			if failed == nil {
+				failed = err
+			}
 			continue
 		}
 		return c.homeOf(ctx, start.ResolveReference(&url.URL{Path: principal}))
 	}
-	return nil, errors.Join(failed...)
+	return nil, failed
 }
 
 func (c *davClient) homeOf(ctx context.Context, principal *url.URL) (*url.URL, error) {
