@@ -4,9 +4,10 @@ import (
 	"bytes"
 	"encoding/xml"
 	"errors"
-	"html"
-	"iter"
+	"fmt"
+	"io"
 	"net/http"
+	"strings"
 	"unicode"
 )
 
@@ -115,29 +116,50 @@ func (q *expandProperty) name() (xml.Name, error) {
 	return xml.Name{Space: *q.Namespace, Local: q.Name}, nil
 }
 
-const (
-	hrefBegin = "<d:href>"
-	hrefEnd   = "</d:href>"
-)
+// eachHref calls do for every DAV:href in the value of a property, with its place in the
+// text. Values that we write have our prefix, kept ones are as their client wrote them.
+func eachHref(value []byte, do func(from, to int64, href string) error) error {
+	d := xml.NewDecoder(bytes.NewReader(value))
+	for {
+		from := d.InputOffset()
+		t, err := d.Token()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("a property's value: %w", err)
+		}
+		e, ok := t.(xml.StartElement)
+		if !ok || e.Name != dav("href") && e.Name != (xml.Name{Space: "d", Local: "href"}) {
+			continue
+		}
+		var href string
+		if err := d.DecodeElement(&href, &e); err != nil {
+			return fmt.Errorf("a property's value: %w", err)
+		}
+		if err := do(from, d.InputOffset(), strings.TrimSpace(href)); err != nil {
+			return err
+		}
+	}
+}
 
 // expand puts responses in the place of the addresses in a property that was written from
 // start on.
 func (e *expandable) expand(x *exchange, m *markup, start int) error {
-	rest := bytes.Clone(m.buf[start:])
+	value := bytes.Clone(m.buf[start:])
 	m.buf = m.buf[:start]
-	for {
-		before, after, found := bytes.Cut(rest, []byte(hrefBegin))
-		m.buf = append(m.buf, before...)
-		if !found {
-			return nil
-		}
-		href, after, _ := bytes.Cut(after, []byte(hrefEnd))
-		if err := e.answer(x, m, html.UnescapeString(string(href))); err != nil {
-			m.buf = m.buf[:start]
-			return err
-		}
-		rest = after
+	copied := int64(0)
+	err := eachHref(value, func(from, to int64, href string) error {
+		m.buf = append(m.buf, value[copied:from]...)
+		copied = to
+		return e.answer(x, m, href)
+	})
+	if err != nil {
+		m.buf = m.buf[:start]
+		return err
 	}
+	m.buf = append(m.buf, value[copied:]...)
+	return nil
 }
 
 // answer writes the response for an address.
@@ -172,19 +194,15 @@ func (x *exchange) findHref(href string) (*resource, error) {
 }
 
 // hrefsOf returns the addresses in the value of a property; none when it is not there.
-func (r *resource) hrefsOf(p *property) (iter.Seq[string], error) {
+func (r *resource) hrefsOf(p *property) (hrefs []string, err error) {
 	m := r.x.markup()
 	defer r.x.release(m)
 	if err := p.write(r, m, false); err != nil && !errors.Is(err, errAbsent) {
 		return nil, err
 	}
-	value := string(m.buf)
-	return func(yield func(string) bool) {
-		for _, part := range bytes.Split([]byte(value), []byte(hrefBegin))[1:] {
-			href, _, _ := bytes.Cut(part, []byte(hrefEnd))
-			if !yield(html.UnescapeString(string(href))) {
-				return
-			}
-		}
-	}, nil
+	err = eachHref(m.buf, func(_, _ int64, href string) error {
+		hrefs = append(hrefs, href)
+		return nil
+	})
+	return hrefs, err
 }

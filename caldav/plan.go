@@ -33,6 +33,15 @@ type planItem struct {
 
 // write writes the item's element, or returns errAbsent.
 func (i *planItem) write(r *resource, m *markup, nameOnly bool) error {
+	start := len(m.buf)
+	if err := i.writeFlat(r, m, nameOnly); err != nil || i.inner == nil {
+		return err
+	}
+	return i.inner.expand(r.x, m, start)
+}
+
+// writeFlat writes it with addresses as such.
+func (i *planItem) writeFlat(r *resource, m *markup, nameOnly bool) error {
 	switch {
 	case i.kept:
 		return r.writeAllKept(m, i.but, nameOnly)
@@ -42,11 +51,7 @@ func (i *planItem) write(r *resource, m *markup, nameOnly bool) error {
 		}
 		return r.writeKept(i.name, m, nameOnly)
 	}
-	start := len(m.buf)
-	if err := i.row.write(r, m, nameOnly); err != nil || i.inner == nil {
-		return err
-	}
-	return i.inner.expand(r.x, m, start)
+	return i.row.write(r, m, nameOnly)
 }
 
 // named plans for properties that a client names. Naming one twice does not give it twice,

@@ -80,7 +80,7 @@ func (r *resource) namesCaller(row *property) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	for href := range hrefs {
+	for _, href := range hrefs {
 		if at, err := r.x.parseHref(href); err == nil && at == principalOf(r.x.caller.User.Name) {
 			return true, nil
 		}
@@ -118,7 +118,7 @@ func (x *exchange) aclPrincipals(d *xml.Decoder, root xml.StartElement) error {
 	}
 	var listed []*resource
 	seen := map[place]bool{}
-	for href := range hrefs {
+	for _, href := range hrefs {
 		found, err := x.findHref(href)
 		if err != nil {
 			return err

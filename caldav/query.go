@@ -96,6 +96,9 @@ func (q *queryRequest) timezone() (*zone.Zone, error) {
 		return nil, nil
 	}
 	cal, id, err := soleTimezone(strings.TrimSpace(*q.Timezone))
+	if err == nil && (cal.Property("VERSION") == nil || cal.Property("PRODID") == nil) {
+		err = unfit("it needs a VERSION and a PRODID") // RFC 5545 §3.6
+	}
 	var z *zone.Zone
 	if err == nil {
 		z, err = zone.FromDocument(cal).Zone(id)
