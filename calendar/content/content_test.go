@@ -136,11 +136,43 @@ func TestLimitsAreNamedAsSuch(t *testing.T) {
 	}
 }
 
+func TestWords(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"":                           "",
+		" -- !":                      "",
+		"Plan; then, ACT\n(2nd)":     "plan then act 2nd",
+		"Größe ÆØÅ Łódź İstanbul ıı": "grosse aeoa lodz istanbul ii",
+		"Cafe\u0301 Ｆｕｌｌ ﬁne":        "cafe full fine",
+		"don't bob@example.com":      "don t bob example com",
+		"会議室A 予約":                    "会 議 室 a 予 約",
+		"회의 שלום":                    "\u1112\u116c\u110b\u1174 שלום",
+		"\xff\xfebroken":             "broken",
+		strings.Repeat("é", 100):     strings.Repeat("e", 64),
+	} {
+		if got := strings.Join(content.Words(text), " "); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+}
+
+func TestFound(t *testing.T) {
+	t.Parallel()
+	words := content.Words("Quarterly planning with Zoë")
+	for query, want := range map[string]bool{
+		"plan quarter": true, "ZOE": true, "": true, "planning zoo": false, "lanning": false,
+	} {
+		if got := content.Found(content.Words(query), words); got != want {
+			t.Errorf("%q: %v", query, got)
+		}
+	}
+}
+
 func TestSearchText(t *testing.T) {
 	t.Parallel()
 	o := read(t, event("DTSTART:20260302T100000Z", `SUMMARY:Größe  WEIT\, breit`, "LOCATION:Room 5",
 		"ATTENDEE;CN=Bob Example:MAILTO:Bob@Example.com", "X-SECRET:hidden"))
-	want := "größe weit, breit\nroom 5\nbob example\nbob@example.com\n"
+	want := "grosse weit breit room 5 bob example com"
 	if got := o.SearchText(); got != want {
 		t.Errorf("%q, want %q", got, want)
 	}

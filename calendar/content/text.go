@@ -29,37 +29,6 @@ func WordOf(c *ical.Component, name string) string {
 	return strings.ToUpper(strings.TrimSpace(TextOf(c, name)))
 }
 
-// SearchText returns, folded, all that a person would look for: titles, places, texts and
-// people of the master and its overrides.
-func (o *Object) SearchText() string {
-	var b strings.Builder
-	seen := map[string]bool{}
-	add := func(s string) {
-		if s = Fold(s); s != "" && !seen[s] && b.Len() < maxSearch {
-			seen[s] = true
-			b.WriteString(s)
-			b.WriteByte('\n')
-		}
-	}
-	for _, c := range o.Components() {
-		for p := range c.Properties() {
-			switch p.Name() {
-			case "SUMMARY", "LOCATION", "DESCRIPTION", "COMMENT", "CATEGORIES", "CONTACT":
-				add(p.Text())
-			case "ORGANIZER", "ATTENDEE":
-				name, _ := p.Param("CN")
-				add(name)
-				add(strings.TrimPrefix(strings.ToLower(p.Value()), "mailto:"))
-			}
-		}
-	}
-	return cut(b.String(), maxSearch)
-}
-
-// Fold brings text and search words to the one form in which they are compared: lower
-// case, white space as single spaces.
-func Fold(s string) string { return strings.Join(strings.Fields(strings.ToLower(s)), " ") }
-
 // cut shortens text to at most n bytes, between runes.
 func cut(s string, n int) string {
 	if len(s) <= n {

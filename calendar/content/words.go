@@ -1,0 +1,122 @@
+package content
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/cases"
+	"golang.org/x/text/unicode/norm"
+
+	"caldav-mcp-server/ical"
+)
+
+// longestWord bounds a word, in bytes: what is longer was not typed by a person, and will
+// not be by whoever looks for it.
+const longestWord = 64
+
+// Words cuts text into the words by which it is found: of letters and digits alone, in one
+// case and without accents, so that "Café-Termin" is found as "cafe termin". The same goes
+// for what people look for. The order is that of the text, and words may come twice.
+func Words(text string) []string {
+	words := strings.FieldsFunc(plain(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) })
+	for i, w := range words {
+		words[i] = cut(w, longestWord)
+	}
+	return words
+}
+
+// plain folds the case and takes the accents off. Scripts that are written without spaces
+// get some: each of their characters is a word, since nobody could tell where one ends.
+func plain(text string) string {
+	if isASCII(text) {
+		return strings.ToLower(text)
+	}
+	var b strings.Builder
+	for _, r := range norm.NFKD.String(cases.Fold().String(text)) {
+		switch {
+		case unicode.Is(unicode.Mn, r):
+		case unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai):
+			b.WriteByte(' ')
+			b.WriteRune(r)
+			b.WriteByte(' ')
+		default:
+			if base, ok := undecomposed[r]; ok {
+				b.WriteString(base)
+				continue
+			}
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+// undecomposed are letters with a stroke or in one, which Unicode takes for letters of their
+// own, and people who lack the key for plain ones.
+var undecomposed = map[rune]string{'ø': "o", 'ł': "l", 'đ': "d", 'ħ': "h", 'ı': "i", 'æ': "ae", 'œ': "oe", 'ð': "d", 'þ': "th"}
+
+func isASCII(s string) bool {
+	return !strings.ContainsFunc(s, func(r rune) bool { return r >= utf8.RuneSelf })
+}
+
+// Found tells whether each of the terms is the beginning of one of the words.
+func Found(terms, words []string) bool {
+	for _, term := range terms {
+		if !slices.ContainsFunc(words, func(w string) bool { return strings.HasPrefix(w, term) }) {
+			return false
+		}
+	}
+	return true
+}
+
+// WordsOf returns the words by which a component is found: titles, places, texts and people.
+func WordsOf(c *ical.Component) []string { return append(textWords(c), PeopleWords(c)...) }
+
+func textWords(c *ical.Component) []string {
+	var words []string
+	for p := range c.Properties() {
+		switch p.Name() {
+		case "SUMMARY", "LOCATION", "DESCRIPTION", "COMMENT", "CATEGORIES", "CONTACT":
+			words = append(words, Words(p.Text())...)
+		}
+	}
+	return words
+}
+
+// PeopleWords returns the words in the names and addresses of a component's people.
+func PeopleWords(c *ical.Component) []string {
+	var words []string
+	for p := range c.Properties() {
+		if p.Name() != "ORGANIZER" && p.Name() != "ATTENDEE" {
+			continue
+		}
+		name, _ := p.Param("CN")
+		address := p.Value()
+		if scheme, rest, ok := strings.Cut(address, ":"); ok && strings.EqualFold(scheme, "mailto") {
+			address = rest
+		}
+		words = append(append(words, Words(name)...), Words(address)...)
+	}
+	return words
+}
+
+// SearchText returns the words by which an object is found, each once, with a space between:
+// those of the master and its overrides.
+func (o *Object) SearchText() string {
+	var b strings.Builder
+	seen := map[string]bool{}
+	for _, c := range o.Components() {
+		for _, w := range WordsOf(c) {
+			if seen[w] || b.Len()+len(w) >= maxSearch {
+				continue
+			}
+			seen[w] = true
+			if b.Len() > 0 {
+				b.WriteByte(' ')
+			}
+			b.WriteString(w)
+		}
+	}
+	return b.String()
+}
