@@ -96,7 +96,7 @@ func storeOperations() []struct {
 		{"changes-10", func(b *testing.B, h *storeHouse) {
 			until := calendar.Version(h.size)
 			for b.Loop() {
-				consume(b, 10, h.Changes(b.Context(), h.cal.ID, calendar.Stretch{After: until-10, Until: until, Unbroken: until-10}))
+				consume(b, 10, h.Changes(b.Context(), h.cal.ID, calendar.Stretch{After: until - 10, Until: until, Unbroken: until - 10}))
 			}
 		}},
 		{"list-1000", func(b *testing.B, h *storeHouse) {

@@ -8,13 +8,15 @@ import (
 )
 
 const (
-	selectChanges = `SELECT ` + headColumns + ` FROM objects
-		WHERE calendar_id = $1 AND version > $2 AND version <= $3 ORDER BY version LIMIT $4`
+	changed = ` FROM objects WHERE calendar_id = $1 AND version > $2 AND version <= $3 ORDER BY version LIMIT $4`
 
-	// selectChangesSince puts a row of its own before them, with the name "" and what the calendar
-	// has pruned as its size: only the same snapshot can tell whether all tombstones are there still.
-	selectChangesSince = `SELECT '', -1, FALSE, '', pruned, 0, 0, '', '' FROM calendars WHERE id = $1
-		UNION ALL SELECT * FROM (` + selectChanges + `) AS page ORDER BY 2`
+	selectChanges = `SELECT ` + headColumns + changed
+
+	selectPruned = `SELECT pruned FROM calendars WHERE id = $1`
+
+	// selectChangesSince tells with each row what the calendar has pruned: only the same snapshot can
+	// tell whether all tombstones are there still.
+	selectChangesSince = `SELECT ` + headColumns + `, (` + selectPruned + `)` + changed
 )
 
 // Changes implements [calendar.Store].
@@ -33,19 +35,23 @@ func (s *Store) Changes(ctx context.Context, cal calendar.CalendarID, in calenda
 
 // changes reads the page of the stretch that comes after a version.
 func (s *Store) changes(ctx context.Context, cal calendar.CalendarID, in calendar.Stretch, after calendar.Version) ([]calendar.Object, error) {
-	scan := scanHeads(cal)
 	if in.After == 0 {
-		return rowsOf(ctx, s.reads, scan, selectChanges, cal, after, in.Until, pageRows)
+		return rowsOf(ctx, s.reads, scanHeads(cal), selectChanges, cal, after, in.Until, pageRows)
 	}
-	objects, err := rowsOf(ctx, s.reads, scan, selectChangesSince, cal, after, in.Until, pageRows)
-	if err != nil || len(objects) == 0 {
-		return nil, err
+	var pruned int64
+	objects, err := rowsOf(ctx, s.reads, scanHeads(cal, &pruned), selectChangesSince, cal, after, in.Until, pageRows)
+	if err == nil && len(objects) == 0 {
+		// Later than the page was read, so that it tells rather too much.
+		pruned, err = rowOf(ctx, s.reads, scanNumber, selectPruned, cal)
 	}
-	if pruned := calendar.Version(objects[0].Size); pruned > in.Unbroken {
+	switch {
+	case err != nil && calendar.ReasonOf(err) == calendar.NotFound:
+		return nil, nil
+	case err == nil && calendar.Version(pruned) > in.Unbroken:
 		return nil, &calendar.Error{
 			Reason: calendar.Forbidden, Rule: calendar.RuleSyncToken,
 			Message: "the changes since then are not all known any more", Hint: "synchronize from the start",
 		}
 	}
-	return objects[1:], nil
+	return objects, err
 }

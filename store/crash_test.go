@@ -101,20 +101,20 @@ func survives(t *testing.T, s *store.Store, before calendar.Version, written map
 	}
 }
 
-// writeUntilKilled is the process: it tells each write on its standard output once it is kept.
-func writeUntilKilled(url string) int {
+// writeUntilKilled is the process: it tells each write on its standard output once it is kept. It
+// ends by itself only when it fails.
+func writeUntilKilled(url string) {
 	ctx := context.Background()
 	s, err := store.Open(ctx, url, store.Options{})
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
-		return 1
+		return
 	}
 	var all sync.WaitGroup
 	for w := range crashWriters {
 		all.Go(func() { writeAll(ctx, s, fmt.Sprintf("%s-%d", os.Getenv(envRound), w)) })
 	}
 	all.Wait()
-	return 1
 }
 
 // writeAll writes without end, unless writing fails.

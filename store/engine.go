@@ -16,6 +16,8 @@ type engine struct {
 	migrate string
 	// countMigrations yields 1 where the table of migrations is there, 0 where it is not.
 	countMigrations string
+	// analyze has the planner look at the objects; empty where plans do not hang on it.
+	analyze string
 	// fault tells what an error of the driver means.
 	fault func(error) fault
 }

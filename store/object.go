@@ -38,10 +38,10 @@ func (r *objectRow) fields() []any {
 		&o.Recurring, &o.Transparent, &o.Status, &o.Summary, &o.Search, &o.Data)
 }
 
-// scanHeads makes what scans the heads of one calendar's objects.
-func scanHeads(cal calendar.CalendarID) func(scanner) (calendar.Object, error) {
+// scanHeads makes what scans the heads of one calendar's objects, and whatever columns come behind.
+func scanHeads(cal calendar.CalendarID, behind ...any) func(scanner) (calendar.Object, error) {
 	var r objectRow
-	fields := r.headFields()
+	fields := append(r.headFields(), behind...)
 	return func(row scanner) (calendar.Object, error) {
 		err := row.Scan(fields...)
 		o := r.object
@@ -89,6 +89,7 @@ func (t *Tx) Occupants(ctx context.Context, cal calendar.CalendarID, name calend
 
 // PutObject implements [calendar.Tx].
 func (t *Tx) PutObject(ctx context.Context, o calendar.Object) error {
+	t.put++
 	at := spanOf(o.Span)
 	return t.later(ctx, uidTaken, `INSERT INTO objects (`+objectColumns+`, reach)
 		VALUES ($1, $2, FALSE, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)

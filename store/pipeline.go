@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -118,7 +119,7 @@ func (p *pipeline) flush(ctx context.Context, more ...pending) error {
 
 func (p *pipeline) send(ctx context.Context, more ...pending) pgx.BatchResults {
 	var batch pgx.Batch
-	for _, s := range append(p.pending[:len(p.pending):len(p.pending)], more...) {
+	for _, s := range slices.Concat(p.pending, more) {
 		batch.Queue(s.text, s.args...)
 	}
 	return p.conn.SendBatch(ctx, &batch)

@@ -45,18 +45,18 @@ func (s *statements) of() *engine { return s.engine }
 
 func (s *statements) query(ctx context.Context, text string, args ...any) (rows, error) {
 	if s.kept == nil {
-		return s.on.QueryContext(ctx, text, args...)
+		return s.on.QueryContext(ctx, text, args...) //nolint:rowserrcheck // each does
 	}
-	stmt, err := s.prepared(ctx, text)
+	stmt, err := s.prepared(ctx, text) //nolint:sqlclosecheck // it is kept
 	if err != nil {
 		return nil, err
 	}
-	return stmt.QueryContext(ctx, args...)
+	return stmt.QueryContext(ctx, args...) //nolint:rowserrcheck // each does
 }
 
 // exec runs a statement and returns how many rows it changed.
 func (s *statements) exec(ctx context.Context, text string, args ...any) (int64, error) {
-	stmt, err := s.prepared(ctx, text)
+	stmt, err := s.prepared(ctx, text) //nolint:sqlclosecheck // it is kept
 	if err != nil {
 		return 0, s.engine.translate(ctx, err)
 	}
@@ -83,7 +83,7 @@ func (s *statements) prepared(ctx context.Context, text string) (*sql.Stmt, erro
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if first := s.kept[text]; first != nil {
-		return first, stmt.Close()
+		return first, stmt.Close() //nolint:sqlclosecheck // this one alone is not kept
 	}
 	s.kept[text] = stmt
 	return stmt, nil

@@ -57,8 +57,9 @@ type Store struct {
 	reads   *statements
 	// begin waits for a connection that may write and runs work in a transaction on it, which work
 	// ends.
-	begin func(ctx context.Context, work func(session) error) error
-	close func() error
+	begin      func(ctx context.Context, work func(session) error) error
+	close      func() error
+	statistics statistics
 	// files are the migrations that this program knows.
 	files fs.FS
 }

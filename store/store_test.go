@@ -12,7 +12,8 @@ import (
 
 func TestMain(m *testing.M) {
 	if url := os.Getenv(envCrash); url != "" {
-		os.Exit(writeUntilKilled(url))
+		writeUntilKilled(url)
+		os.Exit(1)
 	}
 	os.Exit(m.Run())
 }
@@ -26,6 +27,7 @@ func TestContract(t *testing.T) {
 			storetest.Run(t, func(t *testing.T) storetest.Open {
 				url := database(t)
 				return func(t testing.TB, now func() time.Time) storetest.Store {
+					t.Helper()
 					return open(t, url, store.Options{Now: now})
 				}
 			})

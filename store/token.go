@@ -11,6 +11,8 @@ import (
 )
 
 // tokenColumns need tokens t and users u. Ids hold no space: the program makes them.
+//
+//nolint:gosec // G101: columns are no credentials
 const tokenColumns = `t.id, t.user_id, u.name, t.name, t.scopes, t.bound, t.created, t.expires, t.used, t.revoked,
 	COALESCE((SELECT string_agg(b.calendar_id, ' ') FROM token_calendars b WHERE b.token_id = t.id), '')`
 
@@ -38,7 +40,7 @@ func (r *tokenRow) result() auth.Token {
 		// Not nil, also when all of them are gone: the token must not become one for everything.
 		t.Calendars = []calendar.CalendarID{}
 	}
-	for _, id := range strings.Fields(r.calendars) {
+	for id := range strings.FieldsSeq(r.calendars) {
 		t.Calendars = append(t.Calendars, calendar.CalendarID(id))
 	}
 	slices.Sort(t.Calendars)

@@ -38,6 +38,10 @@ type settler func(changed int64, err error) error
 type Tx struct {
 	session
 	store *Store
+	// unit is the first change that was logged.
+	unit calendar.ChangeID
+	// put counts the objects written.
+	put int64
 }
 
 // Update implements [calendar.Store].
@@ -71,8 +75,7 @@ func (e uncertainError) Unwrap() error { return e.error }
 // again tells whether a transaction that failed may begin anew: one that was in conflict, or whose
 // connection was lost before it asked for the commit.
 func (s *Store) again(err error) bool {
-	var uncertain uncertainError
-	if errors.As(err, &uncertain) {
+	if _, uncertain := errors.AsType[uncertainError](err); uncertain {
 		return false
 	}
 	kind := s.engine.fault(err)
@@ -81,14 +84,16 @@ func (s *Store) again(err error) bool {
 
 // attempt runs fn in one transaction.
 func (s *Store) attempt(ctx context.Context, fn func(*Tx) error) error {
-	return s.begin(ctx, func(session session) error {
+	var t *Tx
+	err := s.begin(ctx, func(session session) error {
 		done := false
 		defer func() {
 			if !done {
 				session.rollback(ctx)
 			}
 		}()
-		if err := fn(&Tx{session: session, store: s}); err != nil {
+		t = &Tx{session: session, store: s}
+		if err := fn(t); err != nil {
 			return err
 		}
 		// A caller who goes away at this moment does not interrupt the commit.
@@ -98,6 +103,10 @@ func (s *Store) attempt(ctx context.Context, fn func(*Tx) error) error {
 		done = true
 		return nil
 	})
+	if err == nil && s.engine.analyze != "" && t.put > 0 && s.statistics.due(t.put) {
+		s.analyze(ctx)
+	}
+	return err
 }
 
 // uncertain marks the error of a commit that may have taken place all the same.

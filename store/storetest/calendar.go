@@ -21,14 +21,12 @@ func calendarTests() []test {
 	}
 }
 
-func ptr[T any](v T) *T { return &v }
-
 func calendarComesBack(b *bundle) {
 	ann := b.user("ann")
 	want := b.blank(ann, "wörk space")
 	want.Properties = calendar.Properties{
-		Name: "Wörk ☀", Description: ptr("two\r\nlines"), Color: ptr("#11223344"), Order: ptr(int64(-7)),
-		Timezone: "Europe/Berlin", TimezoneData: ptr("BEGIN:VCALENDAR\r\nEND:VCALENDAR\r\n"),
+		Name: "Wörk ☀", Description: new("two\r\nlines"), Color: new("#11223344"), Order: new(int64(-7)),
+		Timezone: "Europe/Berlin", TimezoneData: new("BEGIN:VCALENDAR\r\nEND:VCALENDAR\r\n"),
 		Kinds: calendar.Kinds{calendar.Todo, calendar.Event}, Transparent: true,
 	}
 	want.Modified = b.now().Add(time.Hour)
@@ -45,7 +43,7 @@ func calendarComesBack(b *bundle) {
 func calendarEmptyOrNil(b *bundle) {
 	ann := b.user("ann")
 	unset, empty := b.calendar(ann, "unset"), b.blank(ann, "empty")
-	empty.Description, empty.Color, empty.Order, empty.TimezoneData = ptr(""), ptr(""), ptr(int64(0)), ptr("")
+	empty.Description, empty.Color, empty.Order, empty.TimezoneData = new(""), new(""), new(int64(0)), new("")
 	b.insert(empty)
 	same(b, "never set", b.read(unset), unset)
 	same(b, "empty", b.read(empty), empty)
@@ -58,7 +56,7 @@ func calendarEmptyOrNil(b *bundle) {
 
 func calendarChanges(b *bundle) {
 	cal := b.home()
-	want := calendar.Properties{Name: "new", Color: ptr("#000000"), Timezone: "Asia/Tokyo", Kinds: calendar.Kinds{calendar.Journal}, Transparent: true}
+	want := calendar.Properties{Name: "new", Color: new("#000000"), Timezone: "Asia/Tokyo", Kinds: calendar.Kinds{calendar.Journal}, Transparent: true}
 	b.must(b.Update(b.Context(), func(tx calendar.Tx) error { return tx.UpdateCalendar(b.Context(), cal.ID, want) }))
 	same(b, "properties", b.read(cal).Properties, want)
 	err := b.Update(b.Context(), func(tx calendar.Tx) error { return tx.UpdateCalendar(b.Context(), "nowhere", want) })
@@ -100,11 +98,11 @@ func calendarsAreListed(b *bundle) {
 		b.insert(cal)
 		return cal
 	}
-	shared := add(bob, "0", ptr(int64(-1)))
+	shared := add(bob, "0", new(int64(-1)))
 	add(bob, "not shared", nil)
 	lower, upper := add(ann, "a", nil), add(ann, "B", nil)
 	umlaut, again := add(ann, "ä", nil), add(ann, "a", nil)
-	second, first := add(ann, "z", ptr(int64(2))), add(ann, "z", ptr(int64(1)))
+	second, first := add(ann, "z", new(int64(2))), add(ann, "z", new(int64(1)))
 	b.must(b.Share(b.Context(), shared.ID, ann.ID, calendar.ReadAccess))
 	shared.Access = calendar.ReadAccess
 	all, err := b.Calendars(b.Context(), ann.ID)

@@ -61,7 +61,8 @@ func keptIsApart(b *bundle) {
 	work, rest := b.calendar(ann, "work"), b.calendar(ann, "rest")
 	b.put(work, "a.ics")
 	holders := []calendar.Holder{
-		{Place: calendar.AtPrincipal, User: ann.ID}, {Place: calendar.AtHome, User: ann.ID},
+		{Place: calendar.AtPrincipal, User: ann.ID},
+		{Place: calendar.AtHome, User: ann.ID},
 		ofCalendar(work), ofCalendar(rest), ofObject(work, "a.ics"), ofObject(work, "A.ics"), ofObject(rest, "a.ics"),
 	}
 	for i, h := range holders {

@@ -70,7 +70,7 @@ func listingLive(b *bundle) {
 	b.bury(b.put(cal, "b.ics"))
 	b.put(cal, "c.ics")
 	for _, q := range []calendar.ObjectQuery{
-		{}, {Names: []calendar.ObjectName{"a.ics", "b.ics", "c.ics"}}, {From: ptr(int64(0))},
+		{}, {Names: []calendar.ObjectName{"a.ics", "b.ics", "c.ics"}}, {From: new(int64(0))},
 	} {
 		same(b, "names", names(b.list(cal, q)), []string{"a.ics", "c.ics"})
 	}
@@ -82,7 +82,7 @@ func listingOneCalendar(b *bundle) {
 	b.put(work, "a.ics")
 	b.put(home, "b.ics")
 	for _, q := range []calendar.ObjectQuery{
-		{}, {Names: []calendar.ObjectName{"a.ics", "b.ics"}}, {From: ptr(int64(0))},
+		{}, {Names: []calendar.ObjectName{"a.ics", "b.ics"}}, {From: new(int64(0))},
 	} {
 		same(b, "names", names(b.list(work, q)), []string{"a.ics"})
 	}
@@ -143,7 +143,7 @@ func listingByTime(b *bundle) {
 	for name, span := range map[string]calendar.Span{
 		"before": between(0, 999), "touching": between(0, 1000), "into": between(0, 1001), "instant": between(1000, 1000),
 		"within": between(1200, 1300), "over": between(0, 9000), "last": between(1999, 3000), "after": between(2000, 3000),
-		"endless before": {Start: ptr(int64(-5_000_000_000))}, "endless after": {Start: ptr(int64(2000))}, "timeless": {},
+		"endless before": {Start: new(int64(-5_000_000_000))}, "endless after": {Start: new(int64(2000))}, "timeless": {},
 	} {
 		o := b.event(cal, name)
 		o.Span = span
@@ -155,9 +155,9 @@ func listingByTime(b *bundle) {
 		from, until *int64
 		want        []string
 	}{
-		{"both", ptr(int64(1000)), ptr(int64(2000)), []string{"endless before", "instant", "into", "last", "over", "timeless", "touching", "within"}},
-		{"from", ptr(int64(3001)), nil, []string{"endless after", "endless before", "over", "timeless"}},
-		{"until", nil, ptr(int64(0)), []string{"endless before", "timeless"}},
+		{"both", new(int64(1000)), new(int64(2000)), []string{"endless before", "instant", "into", "last", "over", "timeless", "touching", "within"}},
+		{"from", new(int64(3001)), nil, []string{"endless after", "endless before", "over", "timeless"}},
+		{"until", nil, new(int64(0)), []string{"endless before", "timeless"}},
 	} {
 		same(b, c.name, names(b.list(cal, calendar.ObjectQuery{From: c.from, Until: c.until})), c.want)
 	}
@@ -198,7 +198,7 @@ func listingPages(b *bundle) {
 	cal := b.home()
 	objects := b.events(cal, 1300)
 	b.fill(cal, objects)
-	for _, q := range []calendar.ObjectQuery{{}, {WithData: true}, {From: ptr(int64(0))}} {
+	for _, q := range []calendar.ObjectQuery{{}, {WithData: true}, {From: new(int64(0))}} {
 		got := b.list(cal, q)
 		same(b, "names", names(got), names(objects))
 		if q.WithData && !bytes.Equal(got[1234].Data, objects[1234].Data) {
@@ -218,7 +218,7 @@ func listingLarge(b *bundle) {
 	}
 	b.fill(cal, objects)
 	for _, q := range []calendar.ObjectQuery{
-		{WithData: true}, {WithData: true, Names: asked}, {WithData: true, From: ptr(int64(0))},
+		{WithData: true}, {WithData: true, Names: asked}, {WithData: true, From: new(int64(0))},
 	} {
 		same(b, "objects", digests(b.list(cal, q)), digests(objects))
 	}

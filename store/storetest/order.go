@@ -33,7 +33,7 @@ func orderOfBytes(b *bundle) {
 	}
 	slices.Sort(want)
 	same(b, "names", names(b.list(cal, calendar.ObjectQuery{})), want)
-	same(b, "names by time", names(b.list(cal, calendar.ObjectQuery{From: ptr(int64(0))})), want)
+	same(b, "names by time", names(b.list(cal, calendar.ObjectQuery{From: new(int64(0))})), want)
 }
 
 func orderTellsApart(b *bundle) {

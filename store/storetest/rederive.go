@@ -58,7 +58,7 @@ func rederiveAll(b *bundle) {
 		}))
 		same(b, "calendar", b.read(work), before)
 		// The index of spans has moved with them.
-		same(b, "objects in the new span", len(b.list(work, calendar.ObjectQuery{Until: ptr(int64(1000))})), 150)
+		same(b, "objects in the new span", len(b.list(work, calendar.ObjectQuery{Until: new(int64(1000))})), 150)
 	}
 }
 
