@@ -115,3 +115,50 @@ func TestNewForms(t *testing.T) {
 	_, err = editor().New(t.Context(), edit.Draft{Kind: content.Event, UID: "first", Times: edit.Times{Start: to(t, "2026-03-02"), End: to(t, "20260302T090000Z")}})
 	refused(t, err, edit.BadTime, "whole days")
 }
+
+// TestApart moves a series of which some instances are written on other clocks: each goes as far
+// on its own.
+func TestApart(t *testing.T) {
+	t.Parallel()
+	text := calendarOf(
+		eventOf("DTSTART;TZID=Europe/Berlin:20260323T100000", "DTEND;TZID=Europe/Berlin:20260323T110000", "RRULE:FREQ=WEEKLY;COUNT=5", "SUMMARY:usual"),
+		eventOf("RECURRENCE-ID;TZID=Europe/Berlin:20260330T100000", "DTSTART;TZID=America/New_York:20260330T050000", "DTEND;TZID=America/New_York:20260330T060000", "SUMMARY:abroad"),
+		eventOf("RECURRENCE-ID:20260406T080000Z", "DTSTART:20260328T093000Z", "DURATION:PT1H", "SUMMARY:in UTC"),
+		eventOf("RECURRENCE-ID;TZID=Europe/Berlin:20260413T100000", "DTSTART;VALUE=DATE:20260413", "SUMMARY:all day"),
+		eventOf("RECURRENCE-ID;TZID=Europe/Berlin:20260420T100000", "DTSTART:20260420T150000", "DTEND:20260420T160000", "SUMMARY:floating"),
+	)
+	for _, tt := range []struct {
+		name, start, end string
+		want             string
+	}{
+		{"an hour", "2026-03-23T11:00", "", `
+20260323T100000Z 2026-03-23T11:00:00 +3600s usual
+20260330T090000Z 2026-03-30T06:00:00 +3600s abroad
+20260406T090000Z 2026-03-28T10:30:00 +3600s in UTC
+20260413T090000Z 2026-04-13T00:00:00 +86400s all day
+20260420T090000Z 2026-04-20T16:00:00 +3600s floating
+`},
+		// On the day after 2026-03-28 the clocks of Berlin, by which the series goes, are put forward.
+		{"a day, and half as long", "2026-03-24T10:00", "2026-03-24T10:30", `
+20260324T090000Z 2026-03-24T10:00:00 +1800s usual
+20260331T080000Z 2026-03-31T05:00:00 +1800s abroad
+20260407T080000Z 2026-03-29T08:30:00 +1800s in UTC
+20260414T080000Z 2026-04-14T00:00:00 +86400s all day
+20260421T080000Z 2026-04-21T15:00:00 +1800s floating
+`},
+	} {
+		got, err := editor().Change(t.Context(), read(t, text), edit.Change{Times: edit.Times{Start: to(t, tt.start), End: to(t, tt.end)}})
+		if err != nil {
+			t.Errorf("%s: %v", tt.name, err)
+			continue
+		}
+		if diff := cmp.Diff(strings.TrimPrefix(tt.want, "\n"), lines(expand(t, valid(t, got.Document)))); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", tt.name, diff)
+		}
+	}
+	// What is a day of its own cannot say how far the series of times is to go.
+	_, err := editor().Change(t.Context(), read(t, text), edit.Change{
+		Target: edit.Target{Instance: at(t, "2026-04-13"), Scope: edit.All}, Times: edit.Times{Start: to(t, "2026-04-14")},
+	})
+	refused(t, err, edit.BadTime, "without naming the instance")
+}
