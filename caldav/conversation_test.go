@@ -19,15 +19,20 @@ import (
 
 var update = flag.Bool("update", false, "write what the door answers into testdata")
 
-// TestConversations holds the door to the recorded conversations of testdata. A file says
+// TestConversations holds the door to the recorded conversations of testdata, those of
+// clients/ as the client of that name has them. A file says
 // on top what it is about. "given" is a request that must succeed and whose answer does
 // not matter; each "request" is followed by the "response" that it must get: every header
 // and byte of it, but for a line break between two tags and the store's epoch.
 func TestConversations(t *testing.T) {
 	t.Parallel()
-	files, err := filepath.Glob("testdata/*.txtar")
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no conversations: %v", err)
+	var files []string
+	for _, pattern := range []string{"testdata/*.txtar", "testdata/clients/*.txtar"} {
+		found, err := filepath.Glob(pattern)
+		if err != nil || len(found) == 0 {
+			t.Fatalf("no conversations in %s: %v", pattern, err)
+		}
+		files = append(files, found...)
 	}
 	for _, file := range files {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
