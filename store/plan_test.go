@@ -1,0 +1,157 @@
+package store
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/internal/testdb"
+)
+
+// TestPlans: what every request asks is answered by the index that was made for it. SQLite plans
+// without looking at the rows, so that an empty database shows what a full one will do.
+func TestPlans(t *testing.T) {
+	t.Parallel()
+	s := openFile(t, filepath.Join(t.TempDir(), "calendar.db"))
+	byName, byVersion, bySpan := "sqlite_autoindex_objects_1", "objects_version", "objects_span"
+	for text, indexes := range map[string][]string{
+		selectObject + `AND name = $2 AND NOT deleted`: {byName},
+		selectObject + `AND uid = $2 AND NOT deleted`:  {"objects_live_uid"},
+		selectChanges:               {byVersion},
+		selectChangesSince:          {byVersion},
+		headTexts.all:               {byName},
+		headTexts.bySpan:            {byName, bySpan, bySpan, bySpan, bySpan},
+		headTexts.byNames[0].text:   {byName},
+		headTexts.byNames[2].text:   {byName},
+		objectTexts.all:             {byName},
+		objectTexts.bySpan:          {byName, bySpan, bySpan, bySpan, bySpan},
+		objectTexts.byNames[2].text: {byName},
+		selectCalendars + `= $2`:    nil,
+		selectCalendarsOf:           nil,
+	} {
+		var used []string
+		for _, step := range plan(t, s, text) {
+			if strings.HasPrefix(step, "SCAN") {
+				t.Errorf("%s\nreads all of a table: %s", text, step)
+			}
+			if strings.HasPrefix(step, "SEARCH objects") {
+				used = append(used, strings.Fields(step)[4])
+			}
+		}
+		if fmt.Sprint(used) != fmt.Sprint(indexes) {
+			t.Errorf("%s\nuses %v, want %v", text, used, indexes)
+		}
+		if strings.Contains(text, "ORDER BY name") || strings.Contains(text, "ORDER BY version") {
+			if steps := plan(t, s, text); strings.Contains(strings.Join(steps, "\n"), "ORDER BY") {
+				t.Errorf("%s\nsorts what the index has in order: %q", text, steps)
+			}
+		}
+	}
+}
+
+// plan returns the steps that SQLite will take.
+func plan(t *testing.T, s *Store, text string) []string {
+	t.Helper()
+	steps, err := rowsOf(t.Context(), s.reads, func(row scanner) (string, error) {
+		var id, parent, unused int64
+		var step string
+		err := row.Scan(&id, &parent, &unused, &step)
+		return step, err
+	}, "EXPLAIN QUERY PLAN "+text, arguments(text)...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return steps
+}
+
+// arguments are as many as a text takes.
+func arguments(text string) []any {
+	n := 0
+	for strings.Contains(text, fmt.Sprintf("$%d", n+1)) {
+		n++
+	}
+	return make([]any, n)
+}
+
+func TestStatisticsAreDue(t *testing.T) {
+	t.Parallel()
+	var s statistics
+	var due []int
+	for i := range 5000 {
+		if s.due(1) {
+			due = append(due, i+1)
+		}
+	}
+	if got, want := fmt.Sprint(due), "[250 1000 4000]"; got != want {
+		t.Errorf("due after %s, want %s", got, want)
+	}
+	if !s.due(100_000) {
+		t.Error("not due after many at once")
+	}
+}
+
+// TestStatisticsAreDueToOne: of writers that reach the number together one looks.
+func TestStatisticsAreDueToOne(t *testing.T) {
+	t.Parallel()
+	var s statistics
+	found := make(chan struct{}, 1000)
+	var all sync.WaitGroup
+	for range 100 {
+		all.Go(func() {
+			for range 9 { // 900: past the first time, not the second
+				if s.due(1) {
+					found <- struct{}{}
+				}
+			}
+		})
+	}
+	all.Wait()
+	if len(found) != 1 {
+		t.Errorf("due to %d writers", len(found))
+	}
+}
+
+// TestPostgresKnowsItsRows: an import does not go on with a picture of an empty table.
+func TestPostgresKnowsItsRows(t *testing.T) {
+	t.Parallel()
+	s := openFile(t, testdb.Postgres(t))
+	ctx := t.Context()
+	if err := s.InsertUser(ctx, calendar.User{ID: "ann", Name: "ann"}, "hash"); err != nil {
+		t.Fatal(err)
+	}
+	known := func() int64 {
+		n, err := rowOf(ctx, s.reads, scanNumber,
+			`SELECT count(*) FROM pg_stats WHERE schemaname = current_schema() AND tablename = 'objects'`)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	if known() != 0 {
+		t.Fatal("there are statistics of nothing")
+	}
+	err := s.Update(ctx, func(tx calendar.Tx) error {
+		cal := calendar.Calendar{ID: "cal", Owner: "ann", Segment: "work"}
+		if err := tx.InsertCalendar(ctx, cal); err != nil {
+			return err
+		}
+		for i := range firstAnalysis {
+			name := fmt.Sprint(i)
+			o := calendar.Object{Calendar: "cal", Name: calendar.ObjectName(name), Version: calendar.Version(i + 1)}
+			o.UID = calendar.UID(name)
+			if err := tx.PutObject(ctx, o); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if known() == 0 {
+		t.Error("nobody has looked at the rows")
+	}
+}
