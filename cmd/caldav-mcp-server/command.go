@@ -39,6 +39,7 @@ func commands() []command {
 		migrateCommand(),
 		reindexCommand(),
 		healthCommand(),
+		doctorCommand(),
 		versionCommand(),
 	}
 }

@@ -1,0 +1,160 @@
+package main
+
+import (
+	"crypto/tls"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+)
+
+// examine has the doctor look at a URL and returns what it finds wrong: "check: detail → mend".
+func examine(t *testing.T, at string, transport http.RoundTripper) string {
+	t.Helper()
+	p := &program{now: time.Now, newID: func() string { return "1" }}
+	x, err := p.newExamination(doctorOptions{url: at, user: "ann"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	x.dav.password = "correct horse"
+	if transport != nil {
+		x.dav.transport, x.bare.transport = transport, transport
+	}
+	var wrong []string
+	for _, f := range x.examine(t.Context(), checks()) {
+		if f.Result == resultFailed && f.Client != assistant {
+			wrong = append(wrong, f.Client+", "+f.Check+": "+f.Detail+" → "+f.Mend)
+		}
+	}
+	return strings.Join(wrong, "\n")
+}
+
+// proxied puts a proxy in front of a server and returns its address.
+func proxied(t *testing.T, behind string, wrap func(http.Handler) http.Handler) string {
+	t.Helper()
+	to, err := url.Parse(behind)
+	if err != nil {
+		t.Fatal(err)
+	}
+	proxy := httptest.NewServer(wrap(&httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(to); r.Out.Host = r.In.Host }}))
+	t.Cleanup(proxy.Close)
+	return proxy.URL
+}
+
+// TestDoctorNamesWhatProxiesBreak puts proxies with one fault each in front of a real server.
+func TestDoctorNamesWhatProxiesBreak(t *testing.T) {
+	t.Parallel()
+	env := []string{"DATA_DIR=" + t.TempDir()}
+	call(t, env, "correct horse\n", "create-user", "ann", "--password-stdin")
+	r := serveProgram(t, name, env, "--no-first-user")
+	refusing := func(status int, methods string) func(http.Handler) http.Handler {
+		return func(next http.Handler) http.Handler {
+			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if strings.Contains(methods, r.Method) {
+					w.WriteHeader(status)
+					return
+				}
+				next.ServeHTTP(w, r)
+			})
+		}
+	}
+	without := func(header string) func(http.Handler) http.Handler {
+		return func(next http.Handler) http.Handler {
+			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				r.Header.Del(header)
+				next.ServeHTTP(w, r)
+			})
+		}
+	}
+	below := func(next http.Handler) http.Handler {
+		return http.StripPrefix("/cal", next)
+	}
+	for _, test := range []struct {
+		fault string
+		wrap  func(http.Handler) http.Handler
+		path  string
+		// wants are in what is found; none of them means that nothing may be.
+		wants []string
+	}{
+		{"none", func(h http.Handler) http.Handler { return h }, "/", nil},
+		{"REPORT is refused", refusing(http.StatusMethodNotAllowed, "REPORT"), "/", []string{"changes are synchronized", "405", "must pass OPTIONS, PROPFIND, PROPPATCH, REPORT"}},
+		{"PROPFIND is unknown", refusing(http.StatusNotImplemented, "PROPFIND"), "/", []string{"it takes the password", "501"}},
+		{"OPTIONS is answered", refusing(http.StatusNoContent, "OPTIONS"), "/", []string{"OPTIONS promises calendars", "204", "the proxy answers OPTIONS itself"}},
+		{"If-Match is dropped", without("If-Match"), "/", []string{"a wrong If-Match is refused", "the proxy drops the If-Match header"}},
+		{"Authorization is dropped", without("Authorization"), "/", []string{"it takes the password", "401", "does the proxy pass the Authorization header on"}},
+		{"the server is away", refusing(http.StatusBadGateway, "OPTIONS PROPFIND REPORT PUT POST"), "/", []string{"the server answers: ", "502", "the proxy does not reach the server"}},
+		{"the path is unknown to the server", below, "/cal/", []string{"which is not below /cal/", "set BASE_URL=", "/cal: the server does not know the path"}},
+	} {
+		t.Run(test.fault, func(t *testing.T) {
+			t.Parallel()
+			found := examine(t, proxied(t, r.caldav(""), test.wrap)+test.path, nil)
+			if test.wants == nil && found != "" {
+				t.Errorf("found\n%s", found)
+			}
+			for _, want := range test.wants {
+				if !strings.Contains(found, want) {
+					t.Errorf("there is no %q in\n%s", want, found)
+				}
+			}
+		})
+	}
+}
+
+func TestDoctorNamesWhatIsWrongWithTLS(t *testing.T) {
+	t.Parallel()
+	plain := httptest.NewServer(http.NotFoundHandler())
+	t.Cleanup(plain.Close)
+	secure := httptest.NewUnstartedServer(http.NotFoundHandler())
+	secure.Config.ErrorLog = nil
+	secure.StartTLS()
+	t.Cleanup(secure.Close)
+	trusting := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: secure.Client().Transport.(*http.Transport).TLSClientConfig.RootCAs, MinVersion: tls.VersionTLS12}}
+	for _, test := range []struct {
+		name, at, want string
+		transport      http.RoundTripper
+	}{
+		{"no TLS", strings.Replace(plain.URL, "http:", "https:", 1), "the port speaks no TLS", nil},
+		{"its own authority", secure.URL, "of no authority that this machine knows", nil},
+		{"another name", strings.Replace(secure.URL, "127.0.0.1", "localhost", 1), "the certificate is for another name", trusting},
+		{"nobody", "https://127.0.0.1:1", "nobody listens there", nil},
+		{"no name", "https://nowhere.invalid", "the name leads nowhere", nil},
+	} {
+		if found := examine(t, test.at, test.transport); !strings.Contains(found, test.want) {
+			t.Errorf("%s: there is no %q in\n%s", test.name, test.want, found)
+		}
+	}
+}
+
+func TestMCPBeside(t *testing.T) {
+	t.Parallel()
+	for base, want := range map[string]string{
+		"https://cal.example.com/":     "https://cal.example.com/mcp",
+		"https://cal.example.com/cal/": "https://cal.example.com/cal/mcp",
+		"http://127.0.0.1:5232/":       "http://127.0.0.1:5233/mcp",
+		"http://[::1]:5232/":           "http://[::1]:5233/mcp",
+	} {
+		u, err := url.Parse(base)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := mcpBeside(u).String(); got != want {
+			t.Errorf("%s: %s, want %s", base, got, want)
+		}
+	}
+}
+
+func TestMessage(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct{ contentType, body, want string }{
+		{"application/json", `{"a":1}`, `{"a":1}`},
+		{"text/event-stream; charset=utf-8", ": hello\n\nevent: message\ndata: {\"a\":1}\n\n", `{"a":1}`},
+		{"text/event-stream", "data:\n\n", ""},
+	} {
+		if got := strings.TrimSpace(string(message(test.contentType, []byte(test.body)))); got != test.want {
+			t.Errorf("%q: %q, want %q", test.body, got, test.want)
+		}
+	}
+}

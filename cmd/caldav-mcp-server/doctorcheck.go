@@ -1,0 +1,383 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+)
+
+// check is one row of what doctor does: a step that a client takes.
+type check struct {
+	client, name string
+	// run returns what was found, in a few words.
+	run checkFunc
+}
+
+// checkFunc is a method of the examination, so that the rows of the table can name one.
+type checkFunc func(x *examination, ctx context.Context) (string, error) //nolint:revive // a method's expression
+
+// The clients whose steps are replayed, from what they were seen to send.
+const (
+	anyClient   = "any"
+	apple       = "Apple"
+	thunderbird = "Thunderbird"
+	davx5       = "DAVx5"
+	evolution   = "Evolution"
+	assistant   = "assistant"
+)
+
+// checks are all there are, in the order of a set-up.
+func checks() []check {
+	return []check{
+		{anyClient, "the server answers", (*examination).reach},
+		{anyClient, "it asks for a password", (*examination).challenge},
+		{anyClient, "it takes the password", (*examination).login},
+		{apple, "a bare host name leads to the user", (*examination).wellKnown},
+		{apple, "the user leads to the calendars", (*examination).appleHome},
+		{apple, "OPTIONS promises calendars", optionsAt(func(x *examination) *url.URL { return x.principal })},
+		{apple, "delegates are asked for", (*examination).delegates},
+		{apple, "calendars are listed", listed("d:displayname", "d:resourcetype", "a:calendar-color", "a:calendar-order", "s:getctag", "d:owner",
+			"d:current-user-privilege-set", "c:supported-calendar-component-set", "d:supported-report-set", "d:sync-token", "d:quota-available-bytes")},
+		{apple, "events of a time are found", query(`<c:time-range start="20260101T000000Z" end="20260201T000000Z"/>`)},
+		{thunderbird, "the URL leads to the user", (*examination).thunderbirdStart},
+		{thunderbird, "calendars are listed", listed("d:resourcetype", "d:displayname", "d:current-user-privilege-set", "a:calendar-color")},
+		{thunderbird, "changes are synchronized", (*examination).synchronize},
+		{thunderbird, "a wrong If-Match is refused", (*examination).ifMatch},
+		{davx5, "OPTIONS promises calendars", optionsAt((*examination).calendar)},
+		{davx5, "calendars are listed", listed("d:current-user-privilege-set", "d:displayname", "d:owner", "d:resourcetype", "a:calendar-color",
+			"c:calendar-description", "c:calendar-timezone", "c:supported-calendar-component-set", "s:source")},
+		{davx5, "changes since are synchronized", (*examination).synchronizeAgain},
+		{davx5, "a stale sync token is refused", (*examination).staleToken},
+		{evolution, "calendars are listed", listed("d:resourcetype", "d:displayname", "d:getetag", "s:getctag", "c:supported-calendar-component-set", "a:calendar-color")},
+		{evolution, "all events are found", query("")},
+		{assistant, "the endpoint asks for a token", (*examination).mcpChallenge},
+		{assistant, "it takes the token", (*examination).mcpInitialize},
+		{assistant, "tools are listed", (*examination).mcpTools},
+	}
+}
+
+// send makes a request of which the answer's status and head matter.
+func (x *examination) send(ctx context.Context, as *davClient, method string, at *url.URL, body string, headers ...string) (*http.Response, error) {
+	r, err := http.NewRequestWithContext(ctx, method, at.String(), strings.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	for i := 0; i+1 < len(headers); i += 2 {
+		r.Header.Set(headers[i], headers[i+1])
+	}
+	answer, err := as.Do(r)
+	if err != nil {
+		return nil, err
+	}
+	_, err = io.Copy(io.Discard, answer.Body)
+	return answer, errors.Join(err, answer.Body.Close())
+}
+
+func (x *examination) reach(ctx context.Context) (string, error) {
+	answer, err := x.send(ctx, x.bare, http.MethodOptions, x.base, "")
+	if err != nil {
+		return "", err
+	}
+	if answer.StatusCode >= http.StatusInternalServerError || answer.StatusCode == http.StatusMisdirectedRequest {
+		return "", &statusError{http.MethodOptions, x.base.String(), answer.StatusCode}
+	}
+	if x.base.Scheme == "http" {
+		return "without TLS: phones want https://", nil
+	}
+	return "with TLS", nil
+}
+
+func (x *examination) challenge(ctx context.Context) (string, error) {
+	answer, err := x.send(ctx, x.bare, "PROPFIND", x.base, propfindBody("d:current-user-principal"), "Depth", "0")
+	switch {
+	case err != nil:
+		return "", err
+	case answer.StatusCode != http.StatusUnauthorized:
+		return "", &statusError{"PROPFIND", x.base.String(), answer.StatusCode}
+	}
+	for _, offer := range answer.Header.Values("WWW-Authenticate") {
+		if strings.HasPrefix(strings.ToLower(offer), "basic ") {
+			return offer, nil
+		}
+	}
+	return "", &ailment{
+		"the answer is 401, but does not offer Basic authentication",
+		"another program asks for the password, or the proxy drops the WWW-Authenticate header: calendar apps know Basic alone",
+	}
+}
+
+func (x *examination) login(ctx context.Context) (string, error) {
+	_, err := x.principalAt(ctx, x.base)
+	return "as " + x.dav.user, err
+}
+
+// principalAt asks an address who the user is.
+func (x *examination) principalAt(ctx context.Context, at *url.URL) (*url.URL, error) {
+	found, answer, err := x.dav.ask(ctx, "PROPFIND", at, "0", propfindBody("d:current-user-principal", "d:principal-URL", "d:resourcetype"))
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range found.Responses {
+		if href := r.href(davSpace, "current-user-principal"); href != "" {
+			return x.place(answer.Request.URL, href)
+		}
+	}
+	return nil, &ailment{"the answer names no current-user-principal", "another program answers there: does the proxy pass this path to the CalDAV port?"}
+}
+
+// place finds where an href leads and sees that a client gets there: hrefs without the proxy's
+// path, or with the server's inner name, are what breaks most set-ups.
+func (x *examination) place(base *url.URL, href string) (*url.URL, error) {
+	to, err := resolve(base, href)
+	if err != nil {
+		return nil, err
+	}
+	prefix := strings.TrimRight(x.base.Path, "/")
+	// An address within the server, as people paste it, is not a prefix that a proxy has.
+	if i := strings.Index(prefix+"/", "/dav/"); i >= 0 {
+		prefix = prefix[:i]
+	}
+	switch {
+	case to.Host != x.base.Host || to.Scheme != x.base.Scheme:
+		return nil, &ailment{
+			fmt.Sprintf("the server sends apps to %s://%s", to.Scheme, to.Host),
+			"set BASE_URL to the URL that apps are given: the server believes that it is somewhere else",
+		}
+	case !strings.HasPrefix(to.Path, prefix+"/"):
+		return nil, &ailment{
+			fmt.Sprintf("the server sends apps to %s, which is not below %s/", to.Path, prefix),
+			fmt.Sprintf("set BASE_URL=%s: the server does not know the path that the proxy publishes it at", strings.TrimRight(x.base.String(), "/")),
+		}
+	}
+	return to, nil
+}
+
+// wellKnown is how an app begins that knows a host name alone (RFC 6764 §5).
+func (x *examination) wellKnown(ctx context.Context) (string, error) {
+	start := x.base.ResolveReference(&url.URL{Path: "/.well-known/caldav"})
+	principal, err := x.principalAt(ctx, start)
+	if err != nil {
+		_, known := errors.AsType[*ailment](err)
+		if _, status := errors.AsType[*statusError](err); !known && status && x.base.Path != "/" {
+			target := strings.TrimRight(x.base.Path, "/") + "/dav/"
+			return "", &ailment{err.Error(), "let the proxy redirect /.well-known/caldav at the root of the host to " + target}
+		}
+		return "", err
+	}
+	x.principal = principal
+	return principal.Path, nil
+}
+
+func (x *examination) thunderbirdStart(ctx context.Context) (string, error) {
+	principal, err := x.principalAt(ctx, x.base)
+	if err != nil {
+		return "", err
+	}
+	// Without the well-known address the other clients' steps can still be tried from here.
+	if x.principal == nil {
+		x.principal = principal
+		_, err = x.appleHome(ctx)
+	}
+	return principal.Path, err
+}
+
+func (x *examination) appleHome(ctx context.Context) (string, error) {
+	if x.principal == nil {
+		return "", skippedError{"the user was not found"}
+	}
+	found, answer, err := x.dav.ask(ctx, "PROPFIND", x.principal, "0", propfindBody("c:calendar-home-set", "c:calendar-user-address-set",
+		"d:current-user-principal", "d:displayname", "s:email-address-set", "d:principal-collection-set", "d:principal-URL", "d:supported-report-set"))
+	if err != nil {
+		return "", err
+	}
+	for _, r := range found.Responses {
+		if href := r.href(caldavSpace, "calendar-home-set"); href != "" {
+			x.home, err = x.place(answer.Request.URL, href)
+			if err != nil {
+				return "", err
+			}
+			return x.home.Path, nil
+		}
+	}
+	return "", &ailment{"the user has no calendar-home-set", "another program answers there: does the proxy pass this path to the CalDAV port?"}
+}
+
+// calendar is one that takes events, as far as that is known, or nil.
+func (x *examination) calendar() *url.URL {
+	if x.events != nil {
+		return x.events
+	}
+	if len(x.calendars) == 0 {
+		return nil
+	}
+	return x.calendars[0]
+}
+
+// optionsAt checks what OPTIONS promises of a place.
+func optionsAt(place func(*examination) *url.URL) checkFunc {
+	return func(x *examination, ctx context.Context) (string, error) { //nolint:revive // see checkFunc
+		at := place(x)
+		if at == nil {
+			return "", skippedError{"there is no place to ask at"}
+		}
+		answer, err := x.send(ctx, x.dav, http.MethodOptions, at, "")
+		if err != nil {
+			return "", err
+		}
+		promised := strings.Join(answer.Header.Values("DAV"), ", ")
+		if !strings.Contains(promised, "calendar-access") {
+			return "", &ailment{
+				fmt.Sprintf("OPTIONS is answered %d with DAV: %q", answer.StatusCode, promised),
+				"the proxy answers OPTIONS itself, perhaps for CORS, or drops the DAV header: let it pass OPTIONS on",
+			}
+		}
+		return promised, nil
+	}
+}
+
+// delegates is the expand-property REPORT of Apple's clients.
+func (x *examination) delegates(ctx context.Context) (string, error) {
+	if x.principal == nil {
+		return "", skippedError{"the user was not found"}
+	}
+	_, _, err := x.dav.ask(ctx, "REPORT", x.principal, "0", `<d:expand-property xmlns:d="DAV:">`+
+		`<d:property name="calendar-proxy-read-for" namespace="`+serverSpace+`"><d:property name="displayname"/></d:property></d:expand-property>`)
+	return "", err
+}
+
+// listed checks a PROPFIND for the calendars of the home.
+func listed(props ...string) checkFunc {
+	return func(x *examination, ctx context.Context) (string, error) { //nolint:revive // see checkFunc
+		if x.home == nil {
+			return "", skippedError{"the calendars were not found"}
+		}
+		found, answer, err := x.dav.ask(ctx, "PROPFIND", x.home, "1", propfindBody(props...))
+		if err != nil {
+			return "", err
+		}
+		x.calendars = nil
+		for _, r := range found.Responses {
+			at, err := x.place(answer.Request.URL, r.Href)
+			if err != nil {
+				return "", err
+			}
+			if r.prop(davSpace, "resourcetype").child(caldavSpace, "calendar") != nil {
+				x.calendars = append(x.calendars, at)
+				if x.events == nil && takesEvents(r) {
+					x.events = at
+				}
+			}
+		}
+		if len(x.calendars) == 0 {
+			return "", &ailment{"there is no calendar", "make one: caldav-mcp-server create-calendar"}
+		}
+		return fmt.Sprintf("%d calendars", len(x.calendars)), nil
+	}
+}
+
+func takesEvents(r davResponse) bool {
+	if set := r.prop(caldavSpace, "supported-calendar-component-set"); set != nil {
+		for _, comp := range set.Children {
+			for _, attr := range comp.Attrs {
+				if attr.Name.Local == "name" && attr.Value == "VEVENT" {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// query checks a calendar-query for events.
+func query(within string) checkFunc {
+	return func(x *examination, ctx context.Context) (string, error) { //nolint:revive // see checkFunc
+		body := `<c:calendar-query ` + davPrefixes + `><d:prop><d:getetag/></d:prop><c:filter><c:comp-filter name="VCALENDAR">` +
+			`<c:comp-filter name="VEVENT">` + within + `</c:comp-filter></c:comp-filter></c:filter></c:calendar-query>`
+		found, err := x.reportOn(ctx, "1", body)
+		if err != nil {
+			return "", err
+		}
+		return fmt.Sprintf("%d events", len(found.Responses)), nil
+	}
+}
+
+func (x *examination) reportOn(ctx context.Context, depth, body string) (*multistatus, error) {
+	if x.calendar() == nil {
+		return nil, skippedError{"no calendar was found"}
+	}
+	found, _, err := x.dav.ask(ctx, "REPORT", x.calendar(), depth, body)
+	return found, err
+}
+
+func syncBody(token string) string {
+	return `<d:sync-collection ` + davPrefixes + `><d:sync-token>` + token + `</d:sync-token><d:sync-level>1</d:sync-level>` +
+		`<d:prop><d:getcontenttype/><d:getetag/></d:prop></d:sync-collection>`
+}
+
+// synchronize sends the Depth that Thunderbird sends, against RFC 6578 §3.2.
+func (x *examination) synchronize(ctx context.Context) (string, error) {
+	found, err := x.reportOn(ctx, "1", syncBody(""))
+	if err != nil {
+		return "", err
+	}
+	x.syncToken = found.SyncToken
+	if x.syncToken == "" {
+		return "", &ailment{"the answer has no sync-token", "something between here and the server cuts the answer short: raise the proxy's limits and timeouts"}
+	}
+	return fmt.Sprintf("%d objects", len(found.Responses)), nil
+}
+
+func (x *examination) synchronizeAgain(ctx context.Context) (string, error) {
+	if x.syncToken == "" {
+		return "", skippedError{"there is no sync token to go on from"}
+	}
+	found, err := x.reportOn(ctx, "0", syncBody(x.syncToken))
+	if err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("%d changes", len(found.Responses)), nil
+}
+
+// staleToken wants the refusal after which DAVx5 begins anew.
+func (x *examination) staleToken(ctx context.Context) (string, error) {
+	_, err := x.reportOn(ctx, "0", syncBody("urn:doctor:stale"))
+	status, refused := errors.AsType[*statusError](err)
+	switch {
+	case err == nil:
+		return "", &ailment{"it is taken", "the server is not caldav-mcp-server, or has a fault: apps would miss changes"}
+	case refused && (status.Status == http.StatusForbidden || status.Status == http.StatusConflict):
+		return fmt.Sprintf("%d", status.Status), nil
+	}
+	return "", err
+}
+
+// ifMatch is Thunderbird's test whether it may write: a PUT that cannot succeed. Where it does all
+// the same, what it left is taken away again.
+func (x *examination) ifMatch(ctx context.Context) (string, error) {
+	if x.calendar() == nil {
+		return "", skippedError{"no calendar was found"}
+	}
+	id := "doctor-" + x.newID()
+	at := x.calendar().JoinPath(id + ".ics")
+	answer, err := x.send(ctx, x.dav, http.MethodPut, at, fmt.Sprintf(probe, id), "If-Match", `"none has this"`, "Content-Type", "text/calendar")
+	switch {
+	case err != nil:
+		return "", err
+	case answer.StatusCode == http.StatusPreconditionFailed:
+		return "412", nil
+	case answer.StatusCode < 300:
+		_, err = x.send(context.WithoutCancel(ctx), x.dav, http.MethodDelete, at, "")
+	}
+	return "", errors.Join(&ailment{
+		fmt.Sprintf("the answer is %d instead of 412", answer.StatusCode),
+		"the proxy drops the If-Match header or refuses PUT: without it one app overwrites what another has changed",
+	}, err)
+}
+
+// probe is an event that no calendar should ever hold.
+const probe = "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//caldav-mcp-server//doctor//EN\r\nBEGIN:VEVENT\r\nUID:%s\r\n" +
+	"DTSTAMP:20000101T000000Z\r\nDTSTART:20000101T000000Z\r\nSUMMARY:Doctor\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n"

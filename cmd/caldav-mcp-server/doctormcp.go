@@ -1,0 +1,132 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+)
+
+// rpcAnswer is what is read of an answer of the MCP endpoint.
+type rpcAnswer struct {
+	Result struct {
+		ProtocolVersion string `json:"protocolVersion"`
+		Tools           []struct {
+			Name string `json:"name"`
+		} `json:"tools"`
+	} `json:"result"`
+	Error *struct {
+		Message string `json:"message"`
+	} `json:"error"`
+}
+
+const initializeCall = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},` +
+	`"clientInfo":{"name":"doctor","version":"1"}}}`
+
+// rpc calls the MCP endpoint as assistants do.
+func (x *examination) rpc(ctx context.Context, token, session, call string) (*rpcAnswer, http.Header, error) {
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, x.mcp.String(), strings.NewReader(call))
+	if err != nil {
+		return nil, nil, err
+	}
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("Accept", "application/json, text/event-stream")
+	if token != "" {
+		r.Header.Set("Authorization", "Bearer "+token)
+	}
+	if session != "" {
+		r.Header.Set("Mcp-Session-Id", session)
+	}
+	// A token is for this very address: no redirect is followed.
+	answer, err := x.bare.transport.RoundTrip(r)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer answer.Body.Close()
+	if answer.StatusCode != http.StatusOK {
+		return nil, answer.Header, &statusError{r.Method, x.mcp.String(), answer.StatusCode}
+	}
+	body, err := io.ReadAll(io.LimitReader(answer.Body, maxDAVAnswer))
+	if err != nil {
+		return nil, nil, err
+	}
+	var said rpcAnswer
+	if err := json.Unmarshal(message(answer.Header.Get("Content-Type"), body), &said); err != nil {
+		return nil, nil, &ailment{"the answer is not JSON-RPC", "another program answers there: does the proxy pass this path to the MCP port, without the path in front of /mcp or with it?"}
+	}
+	if said.Error != nil {
+		return nil, nil, fmt.Errorf("the server says: %s", shown(said.Error.Message))
+	}
+	return &said, answer.Header, nil
+}
+
+// message takes the JSON out of an answer that may be an event stream.
+func message(contentType string, body []byte) []byte {
+	if !strings.HasPrefix(contentType, "text/event-stream") {
+		return body
+	}
+	lines := bufio.NewScanner(bytes.NewReader(body))
+	lines.Buffer(nil, len(body)+1)
+	for lines.Scan() {
+		if data, ok := bytes.CutPrefix(lines.Bytes(), []byte("data:")); ok && len(bytes.TrimSpace(data)) > 0 {
+			return bytes.Clone(data)
+		}
+	}
+	return nil
+}
+
+func (x *examination) mcpChallenge(ctx context.Context) (string, error) {
+	_, header, err := x.rpc(ctx, "", "", initializeCall)
+	status, refused := errors.AsType[*statusError](err)
+	switch {
+	case err == nil:
+		return "", &ailment{"it answers without a token", "another program answers there, or the proxy adds a token of its own: take that away"}
+	case !refused || status.Status != http.StatusUnauthorized:
+		return "", err
+	case header.Get("WWW-Authenticate") == "":
+		return "", &ailment{"the answer is 401 without WWW-Authenticate", "the proxy drops the WWW-Authenticate header: let it through"}
+	}
+	return x.mcp.String(), nil
+}
+
+func (x *examination) mcpInitialize(ctx context.Context) (string, error) {
+	if x.token == "" {
+		return "", skippedError{"there is no token: --token-file names one"}
+	}
+	said, _, err := x.rpc(ctx, x.token, "", initializeCall)
+	if err != nil {
+		return "", tokenAilment(err)
+	}
+	return "protocol " + shown(said.Result.ProtocolVersion), nil
+}
+
+func (x *examination) mcpTools(ctx context.Context) (string, error) {
+	if x.token == "" {
+		return "", skippedError{"there is no token"}
+	}
+	_, header, err := x.rpc(ctx, x.token, "", initializeCall)
+	if err != nil {
+		return "", tokenAilment(err)
+	}
+	said, _, err := x.rpc(ctx, x.token, header.Get("Mcp-Session-Id"), `{"jsonrpc":"2.0","id":2,"method":"tools/list"}`)
+	if err != nil {
+		return "", tokenAilment(err)
+	}
+	if len(said.Result.Tools) == 0 {
+		return "", &ailment{"there are no tools", "the token has no scope that any tool needs: make another one"}
+	}
+	return fmt.Sprintf("%d tools", len(said.Result.Tools)), nil
+}
+
+// tokenAilment tells a token that is not taken from a password that is not.
+func tokenAilment(err error) error {
+	if s, ok := errors.AsType[*statusError](err); ok && s.Status == http.StatusUnauthorized {
+		return &ailment{err.Error(), "the token is not taken: is it whole and not revoked (list-tokens), and does the proxy pass the Authorization header on?"}
+	}
+	return err
+}
