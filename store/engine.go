@@ -30,6 +30,7 @@ const (
 	faultTaken          // a unique index has the value already
 	faultOrphan         // a foreign key points at nothing
 	faultConflict       // another transaction was in the way: try again
+	faultCut            // the connection was lost: another one may do
 	faultAway           // the database cannot be reached
 	faultSlow           // the statement took too long
 	faultFull           // the disk is full
@@ -45,6 +46,7 @@ var faults = [...]struct {
 	faultTaken:    {calendar.Exists, "", "there is one already"},
 	faultOrphan:   {calendar.NotFound, "", "what it belongs to does not exist"},
 	faultConflict: {calendar.Unavailable, "", "the database is too busy"},
+	faultCut:      {calendar.Unavailable, "", "the connection to the database was lost"},
 	faultAway:     {calendar.Unavailable, "", "the database cannot be reached"},
 	faultSlow:     {calendar.Unavailable, "", "the database took too long"},
 	faultFull:     {calendar.Unavailable, calendar.RuleDiskSpace, "the disk of the database is full"},

@@ -51,12 +51,12 @@ var postgresFaults = map[string]fault{
 	"53100": faultFull,
 	"22021": faultText, // character not in repertoire
 	"22P05": faultText, // untranslatable character
-	"08":    faultAway, // connection exception
+	"08":    faultCut,  // connection exception
 	"53":    faultAway, // insufficient resources: connections, memory
-	"57P01": faultAway, // administrator's shutdown
-	"57P02": faultAway, // crash shutdown
+	"57P01": faultCut,  // administrator's shutdown
+	"57P02": faultCut,  // crash shutdown
 	"57P03": faultAway, // starting up or shutting down
-	"57P05": faultAway, // idle session timeout
+	"57P05": faultCut,  // idle session timeout
 	"25006": faultAway, // read-only: a stand-by that has not taken over yet
 }
 
@@ -68,22 +68,24 @@ func postgresFault(err error) fault {
 		}
 		return postgresFaults[e.Code[:2]]
 	}
-	if unreachable(err) {
+	if _, connecting := errors.AsType[*pgconn.ConnectError](err); connecting {
 		return faultAway
+	}
+	if cut(err) {
+		return faultCut
 	}
 	return faultOther
 }
 
-// unreachable tells whether an error is about the connection itself.
-func unreachable(err error) bool {
+// cut tells whether an error is about a connection that there was.
+func cut(err error) bool {
 	for _, sign := range []error{driver.ErrBadConn, sql.ErrConnDone, io.EOF, io.ErrUnexpectedEOF, net.ErrClosed} {
 		if errors.Is(err, sign) {
 			return true
 		}
 	}
-	var connecting *pgconn.ConnectError
-	var network net.Error
-	return errors.As(err, &connecting) || errors.As(err, &network) || pgconn.SafeToRetry(err)
+	_, network := errors.AsType[net.Error](err)
+	return network || pgconn.SafeToRetry(err)
 }
 
 // openPostgres opens a pool of connections and waits until the database answers.
@@ -135,7 +137,7 @@ func (s *Store) await(ctx context.Context, address string) error {
 	defer deadline.Stop()
 	for {
 		err := s.Ping(ctx)
-		if err == nil || s.engine.fault(err) != faultAway {
+		if kind := s.engine.fault(err); kind != faultAway && kind != faultCut {
 			return err
 		}
 		away := &calendar.Error{

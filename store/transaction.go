@@ -38,8 +38,6 @@ type settler func(changed int64, err error) error
 type Tx struct {
 	session
 	store *Store
-	// unit is the first change that was logged.
-	unit calendar.ChangeID
 	// put counts the objects written.
 	put int64
 }
@@ -79,7 +77,7 @@ func (s *Store) again(err error) bool {
 		return false
 	}
 	kind := s.engine.fault(err)
-	return kind == faultConflict || kind == faultAway
+	return kind == faultConflict || kind == faultCut
 }
 
 // attempt runs fn in one transaction.
@@ -111,7 +109,7 @@ func (s *Store) attempt(ctx context.Context, fn func(*Tx) error) error {
 
 // uncertain marks the error of a commit that may have taken place all the same.
 func (e *engine) uncertain(err error) error {
-	if err != nil && e.fault(err) == faultAway {
+	if kind := e.fault(err); kind == faultCut || kind == faultAway {
 		return uncertainError{fmt.Errorf("whether the change was kept is not known: %w", err)}
 	}
 	return err
