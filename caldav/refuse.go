@@ -68,6 +68,11 @@ func (f *failure) mediaType() string {
 	return xmlType
 }
 
+// descriptionNS is where Apple's server has the sentence for people, which its clients
+// show. RFC 4918 §14.5 gives DAV:error conditions alone: what else stands in it, strict
+// clients take for one.
+const descriptionNS = "http://twistedmatrix.com/xml_namespace/dav/"
+
 // failure writes the body of a refusal: the error element of RFC 4918 §14.5 where a
 // condition was broken, else a sentence.
 func (m *markup) failure(f *failure) {
@@ -77,7 +82,7 @@ func (m *markup) failure(f *failure) {
 	}
 	m.begin("d:error")
 	m.condition(f)
-	m.raw("<d:responsedescription>").text(f.message).raw("</d:responsedescription></d:error>")
+	m.raw(`<error-description xmlns="`).raw(descriptionNS).raw(`">`).text(f.message).raw("</error-description></d:error>")
 }
 
 // condition writes the element of a broken condition.
