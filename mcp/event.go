@@ -1,10 +1,8 @@
 package mcp
 
 import (
-	"context"
-	"time"
-
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/edit"
 )
 
 // The longest texts that an event made by a tool may have. What people write is shorter; what
@@ -12,111 +10,128 @@ import (
 const (
 	longestTitle = 1000
 	longestText  = 50_000
+	// longestID is that of identifiers, which clients make as long as they like.
+	longestID = 1000
+	// longestList bounds lists of attendees, alarms and categories.
+	longestList = 200
 )
 
 // timeForms tells a model how to write a time.
 const timeForms = "as iCalendar UTC (20260301T090000Z), RFC 3339 (2026-03-01T09:00:00+01:00), local time (2026-03-01T09:00:00, in the zone of timezone), or a date (2026-03-01) for an all-day event"
 
+// Parameters that several tools take.
+var (
+	takesEvent    = field{name: "event_uid", kind: text, doc: "The event's uid, from the tool that listed or made it.", longest: longestID}
+	takesZone     = field{name: "timezone", kind: text, doc: "The zone of local times (IANA name, such as Europe/Berlin). If missing: the user's own, else the calendar's, else UTC.", optional: true}
+	takesZoneKept = field{name: "timezone", kind: text, doc: "The zone of the local times you give (IANA name). The event itself stays in its own zone. If missing: the user's own, else the calendar's, else UTC.", optional: true}
+	takesInstance = field{name: "recurrence_id", kind: text, doc: "Which instance of a series: copy recurrence_id from the tool that listed it. Leave it out for an event that takes place once, and for a series as a whole.", optional: true}
+	takesScope    = field{
+		name: "scope", kind: text, optional: true, words: []string{string(edit.This), string(edit.Following), string(edit.All)},
+		doc: "How much of a series: \"this\" instance alone, this and the \"following\" ones, or \"all\". Required for a series, never guessed: ask the user if they did not say.",
+	}
+	takesMatch = field{name: "if_match", kind: text, doc: "The etag that you last saw. If the event has changed since, nothing is done and the error says what it is now.", optional: true}
+)
+
 // eventTools are the tools about single events.
 func (b toolbox) eventTools() []tool {
-	return []tool{{
-		name: "create_event", title: "Create event",
-		description: "Creates an event in one calendar, and returns it as it was stored, with its uid and weekday. It invites nobody and sends nothing.",
-		scope:       calendar.ScopeWrite,
-		hints:       hints{},
-		takes: []field{
-			{name: "calendar_id", kind: text, doc: "The calendar's id, from list_calendars."},
-			{name: "title", kind: text, doc: "What the event is called.", longest: longestTitle},
-			{name: "start", kind: text, doc: "When it starts: " + timeForms + "."},
-			{name: "end", kind: text, doc: "When it ends, in a form like that of start. Of an all-day event, the day after its last; the same day as start makes it one day long."},
-			{name: "description", kind: text, doc: "Notes.", optional: true, longest: longestText},
-			{name: "location", kind: text, doc: "Where it is.", optional: true, longest: longestText},
-			{name: "timezone", kind: text, doc: "The zone of local times (IANA name, such as Europe/Berlin). If missing: the user's own, else the calendar's, else UTC.", optional: true},
-		},
-		gives: []field{
-			{name: "uid", kind: text, doc: "The event's id within the calendar."},
-			{name: "calendar_id", kind: text, doc: "The calendar it was put in."},
-			{name: "title", kind: text, doc: "Its title."},
-			{name: "start", kind: text, doc: "Its start as iCalendar: in UTC, or a date."},
-			{name: "end", kind: text, doc: "Its end as iCalendar: in UTC, or the day after the last."},
-			{name: "etag", kind: text, doc: "Changes with every change of the event."},
-			{name: "all_day", kind: yesNo, doc: "Whether it takes whole days."},
-			{name: "start_local", kind: text, doc: "Its start in timezone, as RFC 3339, or its first day."},
-			{name: "start_weekday", kind: text, doc: "The weekday of start_local."},
-			{name: "end_local", kind: text, doc: "Its end in timezone, as RFC 3339, or its last day."},
-			{name: "end_weekday", kind: text, doc: "The weekday of end_local."},
-			{name: "timezone", kind: text, doc: "The zone of the local times."},
-			{name: "timezone_source", kind: text, doc: "Where that zone is from: argument, user, calendar, or default."},
-		},
-		run: b.createEvent,
-	}}
+	return []tool{
+		{
+			name: "create_event", title: "Create event",
+			description: "Creates an event in one calendar, once or as a series (rrule), and returns it as it was stored, with its uid and weekday. Conflicts and likely duplicates are reported beside it, never refused. It invites nobody and sends nothing.",
+			scope:       calendar.ScopeWrite,
+			hints:       hints{},
+			takes:       join([]field{calendarID, takesTitle, takesStart, takesEnd}, takesTexts, []field{takesZone}, takesMore),
+			gives:       join(givesEvent, givesClashes),
+			run:         b.createEvent,
+		}, {
+			name: "get_event", title: "Get event",
+			description: "Returns one event, or one instance of a series, with all its details and its iCalendar text.",
+			scope:       calendar.ScopeRead,
+			hints:       hints{readOnly: true, idempotent: true},
+			takes:       []field{calendarID, takesEvent, takesInstance, takesZone},
+			gives:       join(givesRead, givesDetails, []field{{name: "ical_data", kind: text, doc: "The event as stored; of a series, all of it. Characters that act unseen stand as escapes."}}),
+			run:         b.getEvent,
+		}, {
+			name: "update_event", title: "Replace event",
+			description: "Replaces title, start, end, description and location of an event: a description or location that you leave out is removed. All else stays unless given. To change single fields, use patch_event.",
+			scope:       calendar.ScopeRead | calendar.ScopeWrite,
+			hints:       hints{destructive: true, idempotent: true},
+			takes:       join([]field{calendarID, takesEvent, takesTitle, takesStart, takesEnd}, takesTexts, []field{takesZoneKept}, takesMore, takesTarget),
+			gives:       join(givesEvent, givesSplit),
+			run:         b.updateEvent,
+		}, {
+			name: "patch_event", title: "Change event",
+			description: "Changes only the fields that you give and keeps everything else of the event as it is. An empty text or list removes a field. A new start without an end keeps the length.",
+			scope:       calendar.ScopeRead | calendar.ScopeWrite,
+			hints:       hints{destructive: true, idempotent: true},
+			takes:       join([]field{calendarID, takesEvent}, optionally(takesTitle, takesStart, takesEnd), takesTexts, []field{takesZoneKept}, takesMore, takesTarget),
+			gives:       join(givesEvent, givesSplit),
+			run:         b.patchEvent,
+		}, {
+			name: "move_event", title: "Move event",
+			description: "Moves an event, or instances of a series, to another time and changes nothing else: zone, alarms, attendees and series stay. Without new_end it lasts as long as before.",
+			scope:       calendar.ScopeRead | calendar.ScopeWrite,
+			hints:       hints{destructive: true, idempotent: true},
+			takes: join([]field{{name: "event_id", kind: text, doc: "The event's id, from search or list_events. Else give calendar_id and event_uid.", optional: true, longest: longestID}},
+				optionally(calendarID, takesEvent), []field{
+					{name: "new_start", kind: text, doc: "When it shall start: " + timeForms + "."},
+					{name: "new_end", kind: text, doc: "When it shall end.", optional: true}, takesZoneKept,
+				}, takesTarget),
+			gives: join(givesEvent, givesSplit),
+			run:   b.moveEvent,
+		}, {
+			name: "delete_event", title: "Delete event",
+			description: "Deletes an event, or the instances of a series that scope names. Clients stop showing it; to have it shown as cancelled, use patch_event with status CANCELLED.",
+			scope:       calendar.ScopeRead | calendar.ScopeWrite | calendar.ScopeDelete,
+			hints:       hints{destructive: true, idempotent: true},
+			takes:       join([]field{calendarID, takesEvent}, takesTarget),
+			gives: []field{
+				{name: "deleted", kind: yesNo, doc: "True."},
+				{name: "calendar_id", kind: text, doc: "The calendar it was in."},
+				{name: "uid", kind: text, doc: "Its uid."},
+				{name: "recurrence_id", kind: text, doc: "The instance with which the deletion began.", optional: true},
+				{name: "etag", kind: text, doc: "Of what is left of a series; missing when nothing is.", optional: true},
+			},
+			run: b.deleteEvent,
+		}, b.queryTool(),
+	}
 }
 
-// eventView is an event in the form of the first version.
-type eventView struct {
-	UID      calendar.UID        `json:"uid"`
-	Calendar calendar.CalendarID `json:"calendar_id"`
-	Title    shown               `json:"title"`
-	Start    string              `json:"start"`
-	End      string              `json:"end"`
-	ETag     calendar.ETag       `json:"etag"`
+// What tools take to make or change an event.
+var (
+	takesTitle = field{name: "title", kind: text, doc: "What the event is called.", longest: longestTitle}
+	takesStart = field{name: "start", kind: text, doc: "When it starts: " + timeForms + "."}
+	takesEnd   = field{name: "end", kind: text, doc: "When it ends, in a form like that of start. Of an all-day event, the day after its last; the same day as start makes it one day long."}
+	takesTexts = []field{
+		{name: "description", kind: text, doc: "Notes.", optional: true, longest: longestText},
+		{name: "location", kind: text, doc: "Where it is.", optional: true, longest: longestText},
+	}
+	takesMore = []field{
+		{name: "all_day", kind: yesNo, doc: "Whether it takes whole days; the dates of start and end count then. If missing, dates make it so.", optional: true},
+		{name: "rrule", kind: text, doc: "How it recurs, as an RRULE of iCalendar: FREQ=WEEKLY;BYDAY=MO,WE;COUNT=10. For another time of all its instances, change start, not this.", optional: true, longest: longestTitle},
+		{name: "attendees", kind: listOf, item: text, doc: "Who takes part: e-mail addresses, with names if known (Bob Ray <bob@example.com>). The whole list. Nobody is sent anything.", optional: true, most: longestList, longest: longestTitle},
+		{name: "alarms", kind: listOf, item: number, doc: "Reminders, in minutes before the start. The whole list.", optional: true, most: longestList},
+		{name: "status", kind: text, doc: "Whether it will take place.", optional: true, words: []string{string(edit.Tentative), string(edit.Confirmed), string(edit.Cancelled)}},
+		{name: "transparency", kind: text, doc: "OPAQUE makes its people busy, TRANSPARENT leaves them free.", optional: true, words: []string{string(edit.Opaque), string(edit.Transparent)}},
+		{name: "url", kind: text, doc: "A page about it.", optional: true, longest: longestText},
+		{name: "categories", kind: listOf, item: text, doc: "Its tags. The whole list.", optional: true, most: longestList, longest: longestTitle},
+	}
+	takesTarget = []field{takesInstance, takesScope, takesMatch}
+)
+
+// join puts lists of fields together.
+func join(lists ...[]field) []field {
+	var all []field
+	for _, list := range lists {
+		all = append(all, list...)
+	}
+	return all
 }
 
-// structuredEvent has each time twice: for programs, and for people and models, which get
-// weekdays wrong when they work them out.
-type structuredEvent struct {
-	eventView
-	AllDay         bool       `json:"all_day"`
-	StartLocal     string     `json:"start_local"`
-	StartWeekday   string     `json:"start_weekday"`
-	EndLocal       string     `json:"end_local"`
-	EndWeekday     string     `json:"end_weekday"`
-	Timezone       string     `json:"timezone"`
-	TimezoneSource zoneSource `json:"timezone_source"`
-}
-
-func (b toolbox) createEvent(ctx context.Context, c *call) (answer, error) {
-	cal, err := b.calendarOf(ctx, c)
-	if err != nil {
-		return answer{}, err
+// optionally is for tools that can do without these.
+func optionally(fields ...field) []field {
+	for i := range fields {
+		fields[i].optional = true
 	}
-	z, err := b.zoneFor(c.args.text("timezone"), c.caller.User, cal)
-	if err != nil {
-		return answer{}, err
-	}
-	start, end, err := z.readSpan(c.args.text("start"), c.args.text("end"))
-	if err != nil {
-		return answer{}, err
-	}
-	draft := calendar.EventDraft{
-		Title: c.args.text("title"), Description: c.args.text("description"), Location: c.args.text("location"),
-		Start: start.at, End: end.at, AllDay: start.date,
-	}
-	if start.local || z.source == zoneOfArgument {
-		draft.Zone = z.Name()
-	}
-	saved, err := b.service.CreateEvent(ctx, c.caller, cal, draft)
-	if err != nil {
-		return answer{}, err
-	}
-	view := eventView{
-		UID: saved.Object.UID, Calendar: cal.ID, Title: shown(draft.Title),
-		Start: start.String(), End: end.String(), ETag: saved.Object.ETag,
-	}
-	return answer{view, z.describe(view, start, end)}, nil
-}
-
-// describe adds to an event what people read.
-func (z zoned) describe(v eventView, start, end moment) structuredEvent {
-	first, last := start.at.In(z.Location()), end.at.In(z.Location())
-	form := time.RFC3339
-	if start.date {
-		first, last, form = start.at, end.at.AddDate(0, 0, -1), time.DateOnly
-	}
-	return structuredEvent{
-		eventView: v, AllDay: start.date,
-		StartLocal: first.Format(form), StartWeekday: first.Weekday().String(),
-		EndLocal: last.Format(form), EndWeekday: last.Weekday().String(),
-		Timezone: z.Name(), TimezoneSource: z.source,
-	}
+	return fields
 }

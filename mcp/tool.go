@@ -137,7 +137,7 @@ func (h *Handler) answer(ctx context.Context, t tool, c *call, x *exchange) (res
 	}()
 	if !t.open(c.caller) {
 		return nil, calendar.Errorf(calendar.Forbidden, calendar.RulePrivileges,
-			"this token may not use %s: it has the scopes %q and lacks %q", t.name, auth.ScopeList(c.caller.Scopes), auth.ScopeList(t.scope))
+			"this token may not use %s: it has the scopes %q and lacks %q", t.name, auth.ScopeList(c.caller.Scopes), auth.ScopeList(t.scope&^c.caller.Scopes))
 	}
 	if c.args, err = readArguments(t, x.call.Arguments); err != nil {
 		return nil, err

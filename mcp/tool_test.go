@@ -79,7 +79,8 @@ func TestToolsAreDescribed(t *testing.T) {
 		}
 	}
 	if diff := cmp.Diff([]string{
-		"calendar_auth_status", "create_calendar", "create_event", "delete_calendar", "get_calendar", "list_calendars",
+		"calendar_auth_status", "create_calendar", "create_event", "delete_calendar", "delete_event", "get_calendar", "get_event",
+		"list_calendars", "move_event", "patch_event", "query_events", "update_event",
 	}, names); diff != "" {
 		t.Errorf("tools (-want +got):\n%s", diff)
 	}
@@ -118,6 +119,7 @@ func checkSchema(t *testing.T, path string, schema any) {
 func TestResultsKeepTheirSchema(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, testdb.SQLite(t))
+	h.stock(t)
 	door := h.open(t, h.config())
 	arguments := map[string][]string{
 		"list_calendars":       {`{}`},
@@ -128,6 +130,23 @@ func TestResultsKeepTheirSchema(t *testing.T) {
 		"create_event": {
 			`{"calendar_id":"00000000-0000-4000-8000-000000000001","title":"T","start":"20260301T090000Z","end":"20260301T100000Z"}`,
 			`{"calendar_id":"00000000-0000-4000-8000-000000000001","title":"T","start":"2026-03-01","end":"2026-03-01","timezone":"Asia/Tokyo"}`,
+			`{"calendar_id":"00000000-0000-4000-8000-000000000001","title":"T","start":"20260301T090000Z","end":"20260301T100000Z","rrule":"FREQ=DAILY;COUNT=2",` +
+				`"attendees":["Bob Ray <bob@example.com>"],"alarms":[10],"status":"CONFIRMED","transparency":"OPAQUE","url":"https://example.com/a","categories":["a"]}`,
+		},
+		"get_event": {
+			`{"calendar_id":"00000000-0000-4000-8000-000000000002","event_uid":"party"}`,
+			`{"calendar_id":"00000000-0000-4000-8000-000000000002","event_uid":"weekly","recurrence_id":"2026-03-09"}`,
+		},
+		"update_event": {`{"calendar_id":"00000000-0000-4000-8000-000000000002","event_uid":"party","title":"T","start":"2026-03-07","end":"2026-03-08"}`},
+		"patch_event": {
+			`{"calendar_id":"00000000-0000-4000-8000-000000000002","event_uid":"party","title":"P"}`,
+			`{"calendar_id":"00000000-0000-4000-8000-000000000002","event_uid":"weekly","recurrence_id":"2026-03-16","scope":"following","title":"P"}`,
+		},
+		"move_event":   {`{"calendar_id":"00000000-0000-4000-8000-000000000002","event_uid":"party","new_start":"2026-03-07T20:00"}`},
+		"delete_event": {`{"calendar_id":"00000000-0000-4000-8000-000000000002","event_uid":"weekly","recurrence_id":"2026-03-23","scope":"following"}`},
+		"query_events": {
+			`{"calendar_id":"00000000-0000-4000-8000-000000000002"}`,
+			`{"calendar_id":"00000000-0000-4000-8000-000000000002","start":"2026-03-01","end":"2026-04-01","limit":1}`,
 		},
 	}
 	gives := make(map[string][]field)

@@ -1,0 +1,96 @@
+package mcp
+
+import (
+	"strings"
+	"testing"
+
+	"golang.org/x/tools/txtar"
+
+	"caldav-mcp-server/calendar"
+)
+
+// put stores an object as a CalDAV client would.
+func (h *house) put(t testing.TB, cal calendar.CalendarID, uid, text string) calendar.Object {
+	t.Helper()
+	caller := h.callers["alice"]
+	found, err := h.service.Calendar(t.Context(), caller, cal)
+	if err != nil {
+		t.Fatal(err)
+	}
+	saved, err := h.service.Put(t.Context(), caller, found, calendar.Draft{
+		Name: calendar.ObjectName(uid + ".ics"), Data: []byte(strings.ReplaceAll(text, "\n", "\r\n")),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return saved.Object
+}
+
+// wrapped is an object of one component.
+func wrapped(kind calendar.Kind, uid string, lines ...string) string {
+	return "BEGIN:VCALENDAR\nVERSION:2.0\nPRODID:-//test//EN\nBEGIN:" + string(kind) + "\nUID:" + uid + "\nDTSTAMP:20260101T000000Z\n" +
+		strings.Join(lines, "\n") + "\nEND:" + string(kind) + "\nEND:VCALENDAR\n"
+}
+
+// The calendars of a house.
+const (
+	work calendar.CalendarID = "00000000-0000-4000-8000-000000000001"
+	home calendar.CalendarID = "00000000-0000-4000-8000-000000000002"
+)
+
+// stock puts into Home an event, a series and two tasks.
+func (h *house) stock(t testing.TB) {
+	t.Helper()
+	h.put(t, home, "party", wrapped(calendar.Event, "party", "DTSTART;TZID=America/New_York:20260306T200000", "DTEND;TZID=America/New_York:20260306T230000", "SUMMARY:Party"))
+	h.put(t, home, "weekly", wrapped(calendar.Event, "weekly", "DTSTART;TZID=America/New_York:20260302T090000", "DURATION:PT1H", "RRULE:FREQ=WEEKLY", "SUMMARY:Weekly"))
+}
+
+// TestSeedEvents holds the conversation about events at 2025-03-26 to what is promised word for
+// word, field by field.
+func TestSeedEvents(t *testing.T) {
+	t.Parallel()
+	const uid, cal = `"uid":"00000000-0000-4000-8000-000000000006@caldav-server"`, `"calendar_id":"00000000-0000-4000-8000-000000000001"`
+	spoken := answersIn(t, "testdata/events.txtar")
+	for name, want := range map[string]string{
+		"create_event": `{` + uid + `,` + cal + `,"title":"Team Standup","start":"20260301T090000Z","end":"20260301T093000Z"}`,
+		"get_event":    `{` + uid + `,` + cal + `,"summary":"Team Standup","dtstart":"20260301T090000Z","dtend":"20260301T093000Z"}`,
+		"update_event": `{` + uid + `,` + cal + `,"title":"Standup, moved","start":"20260301T100000Z","end":"20260301T103000Z"}`,
+		"query_events": `[{` + uid + `,"summary":"Standup, moved","dtstart":"20260301T100000Z","dtend":"20260301T103000Z"}]`,
+		"delete_event": `{"deleted":true}`,
+	} {
+		contains(t, name, decode(t, spoken[name]), decode(t, want))
+	}
+	if got := spoken["delete_event"]; got != `{"deleted":true}` {
+		t.Errorf("delete_event: %s", got)
+	}
+	etags := map[any]bool{}
+	for _, name := range []string{"create_event", "get_event", "update_event"} {
+		event, _ := decode(t, spoken[name]).(map[string]any)
+		etags[event["etag"]] = true
+		data, _ := event["ical_data"].(string)
+		if name == "get_event" && !strings.HasPrefix(data, "BEGIN:VCALENDAR\r\n") {
+			t.Errorf("get_event: ical_data is %q", data)
+		}
+	}
+	if len(etags) != 2 || etags[nil] {
+		t.Errorf("the etags are %v; reading keeps it and updating changes it", etags)
+	}
+}
+
+// answersIn returns what the responses of a conversation say, by their names.
+func answersIn(t *testing.T, file string) map[string]string {
+	t.Helper()
+	archive, err := txtar.ParseFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	answers := map[string]string{}
+	for _, f := range archive.Files {
+		name, ok := strings.CutSuffix(f.Name, ": response")
+		_, body, _ := strings.Cut(string(f.Data), "\n\n")
+		if ok && strings.Contains(body, `"result"`) {
+			answers[name] = resultOf(t, body)
+		}
+	}
+	return answers
+}

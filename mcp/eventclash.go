@@ -1,0 +1,152 @@
+package mcp
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/content"
+	"caldav-mcp-server/calendar/edit"
+)
+
+// givesClashes is what create_event reports beside the event.
+var givesClashes = []field{
+	{name: "conflicts", kind: listOf, doc: "Events at the same time that make the user busy. Tell the user.", optional: true, of: clashFields},
+	{name: "duplicates", kind: listOf, doc: "Events at the same time with the same title: was it made before?", optional: true, of: clashFields},
+	{name: "more_conflicts", kind: number, doc: "How many conflicts are left out.", optional: true},
+}
+
+var clashFields = join([]field{
+	{name: "calendar_id", kind: text, doc: "The calendar it is in."},
+	{name: "calendar", kind: text, doc: "That calendar's name."},
+	{name: "uid", kind: text, doc: "Its uid."},
+	{name: "recurrence_id", kind: text, doc: "Which instance of a series.", optional: true},
+	{name: "title", kind: text, doc: "Its title."},
+}, givesTimes)
+
+// clash is an event that takes place at the time of another.
+type clash struct {
+	Calendar     calendar.CalendarID `json:"calendar_id"`
+	CalendarName shown               `json:"calendar"`
+	UID          calendar.UID        `json:"uid"`
+	RecurrenceID string              `json:"recurrence_id,omitempty"`
+	Title        shown               `json:"title"`
+	timesView
+}
+
+// clashes are those of a new event.
+type clashes struct {
+	Conflicts  []clash `json:"conflicts,omitempty"`
+	Duplicates []clash `json:"duplicates,omitempty"`
+	More       int     `json:"more_conflicts,omitempty"`
+}
+
+// createdView is a new event as text, structuredCreation as an object.
+type createdView struct {
+	eventView
+	clashes
+}
+
+type structuredCreation struct {
+	eventView
+	detailsView
+	clashes
+}
+
+const (
+	// maxClashes is how many are told of each kind.
+	maxClashes = 5
+	// mostCompared bounds what a new event is compared with.
+	mostCompared = 1000
+	// foresight is how far ahead the instances of a new series are compared.
+	foresight = 8 * 7 * 24 * time.Hour
+)
+
+// clashes looks at the calendar of the new event and at the user's own. A token that may not
+// read learns nothing.
+func (b toolbox) clashes(ctx context.Context, c *call, cal calendar.Calendar, made calendar.Instance, z zoned) (clashes, error) {
+	all, err := b.service.Calendars(ctx, c.caller)
+	if err != nil && calendar.ReasonOf(err) == calendar.Forbidden {
+		return clashes{}, nil
+	}
+	if err != nil {
+		return clashes{}, err
+	}
+	during := calendar.AgendaQuery{
+		Calendars: slices.DeleteFunc(all, func(other calendar.Calendar) bool {
+			return other.ID != cal.ID && other.Access != calendar.OwnerAccess || !other.Kinds.Has(calendar.Event)
+		}),
+		From: made.Start.Time, Until: made.End.Time, Timezone: z.Zone, Limit: mostCompared,
+	}
+	if made.Object.Recurring {
+		during.Until = during.From.Add(foresight)
+	}
+	if !during.Until.After(during.From) {
+		during.Until = during.From.Add(time.Second)
+	}
+	agenda, err := b.service.Agenda(ctx, c.caller, during)
+	if err != nil && calendar.ReasonOf(err) == calendar.TooLarge {
+		return clashes{}, nil // a full calendar is no reason to hide that the event is made
+	}
+	m := comparison{made: made, zone: z}
+	m.compare(agenda.Occurrences)
+	return m.result(), err
+}
+
+// comparison holds other events against a new one.
+type comparison struct {
+	made                  calendar.Instance
+	zone                  zoned
+	conflicts, duplicates []calendar.Occurrence
+}
+
+func (m *comparison) compare(all []calendar.Occurrence) {
+	var mine []calendar.Occurrence
+	for _, o := range all {
+		if m.self(o) {
+			mine = append(mine, o)
+		}
+	}
+	title := content.Words(m.made.Object.Summary)
+	for _, o := range all {
+		if m.self(o) || !slices.ContainsFunc(mine, func(own calendar.Occurrence) bool { return meet(own, o) }) {
+			continue
+		}
+		if len(title) > 0 && slices.Equal(content.Words(content.TextOf(o.Component, "SUMMARY")), title) {
+			m.duplicates = append(m.duplicates, o)
+		} else if busy(m.made) && busy(o.Instance) && !o.Calendar.Transparent {
+			m.conflicts = append(m.conflicts, o)
+		}
+	}
+}
+
+func (m *comparison) self(o calendar.Occurrence) bool {
+	return o.Calendar.ID == m.made.Object.Calendar && o.Object.UID == m.made.Object.UID
+}
+
+// meet tells whether two take place at one time, be it that they take none.
+func meet(a, b calendar.Occurrence) bool {
+	return a.Start.Time.Equal(b.Start.Time) || a.Start.Time.Before(b.End.Time) && b.Start.Time.Before(a.End.Time)
+}
+
+func busy(i calendar.Instance) bool {
+	return content.WordOf(i.Component, "TRANSP") != string(edit.Transparent) && content.WordOf(i.Component, "STATUS") != string(edit.Cancelled)
+}
+
+func (m *comparison) result() clashes {
+	return clashes{
+		Conflicts: m.views(m.conflicts), Duplicates: m.views(m.duplicates),
+		More: max(0, len(m.conflicts)-maxClashes),
+	}
+}
+
+// views shows the earliest.
+func (m *comparison) views(list []calendar.Occurrence) []clash {
+	var views []clash
+	for _, o := range list[:min(len(list), maxClashes)] {
+		v := readViewOf(o.Instance)
+		views = append(views, clash{v.Calendar, shown(o.Calendar.Name), v.UID, v.RecurrenceID, v.Summary, m.zone.times(o.Instance)})
+	}
+	return views
+}

@@ -1,0 +1,234 @@
+package mcp
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/filter"
+	"caldav-mcp-server/ical"
+)
+
+// fullView is an event as get_event returns it, as text.
+type fullView struct {
+	readView
+	Data string `json:"ical_data"`
+}
+
+// structuredRead is the same as an object.
+type structuredRead struct {
+	readView
+	detailsView
+	Data string `json:"ical_data"`
+}
+
+func (b toolbox) getEvent(ctx context.Context, c *call) (answer, error) {
+	s, err := b.subject(ctx, c, anEvent)
+	if err != nil {
+		return answer{}, err
+	}
+	view, data := readViewOf(s.found), rawText(s.found.Object.Data)
+	return answer{fullView{view, data}, structuredRead{view, s.zone.details(s.found), data}}, nil
+}
+
+// rawText is iCalendar as it is stored, but for characters that act unseen.
+func rawText(data []byte) string {
+	lines := strings.Split(string(data), "\r\n")
+	for i, line := range lines {
+		lines[i] = visible(line)
+	}
+	return strings.Join(lines, "\r\n")
+}
+
+const (
+	usualEvents = 50
+	mostEvents  = 500
+)
+
+// queryTool is query_events.
+func (b toolbox) queryTool() tool {
+	return tool{
+		name: "query_events", title: "Query events",
+		description: "Lists the events of one calendar that overlap a time, in order. Series are expanded: each instance is listed with its recurrence_id. Without start and end, all events are listed and each series once.",
+		scope:       calendar.ScopeRead,
+		hints:       hints{readOnly: true, idempotent: true},
+		takes: []field{
+			calendarID,
+			{name: "start", kind: text, doc: "Events that end after it: " + timeForms + ".", optional: true},
+			{name: "end", kind: text, doc: "Events that start before it.", optional: true},
+			{name: "limit", kind: number, doc: "How many, 50 if missing, 500 at most.", optional: true, least: 1, most: mostEvents},
+			{name: "cursor", kind: text, doc: "The next_cursor of the answer before, to go on from there.", optional: true},
+			takesZone,
+		},
+		gives: join([]field{
+			{name: "events", kind: listOf, doc: "The events, the earliest first.", of: queryFields},
+			{name: "window", kind: text, doc: "The time that was asked for, in UTC; open where a side is missing."},
+			{name: "truncated", kind: yesNo, doc: "Whether there are more."},
+			{name: "next_cursor", kind: text, doc: "Give it as cursor to get more.", optional: true},
+		}, givesZone),
+		run: b.queryEvents,
+	}
+}
+
+// queryFields are those of queriedEvent.
+var queryFields = join([]field{
+	{name: "uid", kind: text, doc: "The event's id within the calendar."},
+	{name: "summary", kind: text, doc: "Its title."},
+	{name: "dtstart", kind: text, doc: "Its start as iCalendar."},
+	{name: "dtend", kind: text, doc: "Its end as iCalendar."},
+	{name: "etag", kind: text, doc: "Changes with every change of the event."},
+	{name: "recurrence_id", kind: text, doc: "Which instance of a series this is.", optional: true},
+}, givesTimes, []field{
+	{name: "recurring", kind: yesNo, doc: "Whether it is, or belongs to, a series."},
+	{name: "unclear", kind: yesNo, doc: "The event can't be read or followed; it takes place at about that time.", optional: true},
+})
+
+// queriedEvent is an event in a list, as an object.
+type queriedEvent struct {
+	readView
+	timesView
+	Recurring bool `json:"recurring"`
+	Unclear   bool `json:"unclear,omitempty"`
+}
+
+// queryView is what query_events returns, as an object.
+type queryView struct {
+	Events     []queriedEvent `json:"events"`
+	Window     string         `json:"window"`
+	Truncated  bool           `json:"truncated"`
+	NextCursor string         `json:"next_cursor,omitempty"`
+	zoneView
+}
+
+func (b toolbox) queryEvents(ctx context.Context, c *call) (answer, error) {
+	cal, err := b.calendarOf(ctx, c)
+	if err != nil {
+		return answer{}, err
+	}
+	z, err := b.zoneFor(c.args.text("timezone"), c.caller.User, cal)
+	if err != nil {
+		return answer{}, err
+	}
+	during, err := z.readWindow(c.args)
+	if err != nil {
+		return answer{}, err
+	}
+	skip, err := readCursor(c.args.text("cursor"))
+	if err != nil {
+		return answer{}, err
+	}
+	limit := cmp.Or(c.args.number("limit"), usualEvents)
+	q := calendar.InstanceQuery{Kind: calendar.Event, During: during, Timezone: z.Zone, Most: skip + limit + 1}
+	list, err := b.instances(ctx, c, cal, q)
+	if err != nil {
+		return answer{}, err
+	}
+	view := queryView{Events: []queriedEvent{}, Window: windowText(during), zoneView: z.view()}
+	list = list[min(skip, len(list)):]
+	if view.Truncated = len(list) > limit; view.Truncated {
+		list, view.NextCursor = list[:limit], strconv.Itoa(skip+limit)
+	}
+	rows := []readView{}
+	for _, i := range list {
+		row := readViewOf(i)
+		row.Calendar = "" // all are of one
+		rows = append(rows, row)
+		view.Events = append(view.Events, queriedEvent{row, z.timesOf(i), isSeries(i), i.Unclear})
+	}
+	return answer{rows, view}, nil
+}
+
+// instances lists those of a calendar in order: of every object where no time is asked for,
+// else of every instance.
+func (b toolbox) instances(ctx context.Context, c *call, cal calendar.Calendar, q calendar.InstanceQuery) ([]calendar.Instance, error) {
+	var list []calendar.Instance
+	open := q.During == filter.TimeRange{}
+	if open {
+		q.Most = 1
+	}
+	for i, err := range b.service.Instances(ctx, c.caller, cal, q) {
+		if err != nil {
+			return nil, err
+		}
+		if open && !i.Unclear {
+			whole, err := b.service.InstanceOf(ctx, cal, i.Object, ical.Time{})
+			if err == nil {
+				i = whole
+			}
+		}
+		list = append(list, i)
+	}
+	slices.SortStableFunc(list, byStart)
+	return list, nil
+}
+
+// byStart orders instances by time, and what is at the same time always alike.
+func byStart(a, b calendar.Instance) int {
+	return cmp.Or(a.Start.Time.Compare(b.Start.Time), cmp.Compare(a.Object.UID, b.Object.UID))
+}
+
+// timesOf is times for what may be unclear.
+func (z zoned) timesOf(i calendar.Instance) timesView {
+	if i.Unclear {
+		return timesView{}
+	}
+	return z.times(i)
+}
+
+// readWindow reads the time that a question is about; a side that is missing is open.
+func (z zoned) readWindow(a arguments) (r filter.TimeRange, err error) {
+	if r.Start, err = z.readInstant("start", a.text("start")); err != nil {
+		return r, err
+	}
+	if r.End, err = z.readInstant("end", a.text("end")); err != nil {
+		return r, err
+	}
+	if !r.End.IsZero() && !r.End.After(r.Start) {
+		return r, errArgument(`"end" (%s) must be after "start" (%s)`, quote(a.text("end")), quote(a.text("start")))
+	}
+	return r, nil
+}
+
+// readInstant reads a time that may be missing. A date is its midnight in the zone.
+func (z zoned) readInstant(name, value string) (time.Time, error) {
+	if strings.TrimSpace(value) == "" {
+		return time.Time{}, nil
+	}
+	m, err := z.read(name, value)
+	if err != nil || !m.date {
+		return m.at, err
+	}
+	at, _ := z.Resolve(ical.Instant(m.at).Civil)
+	return at, nil
+}
+
+// windowText writes the time that was asked for as ISO 8601 does, with .. for an open side.
+func windowText(r filter.TimeRange) string {
+	sides := [2]string{"..", ".."}
+	if !r.Start.IsZero() {
+		sides[0] = ical.Instant(r.Start).String()
+	}
+	if !r.End.IsZero() {
+		sides[1] = ical.Instant(r.End).String()
+	}
+	return strings.Join(sides[:], "/")
+}
+
+// readCursor reads how many events were given before.
+func readCursor(text string) (int, error) {
+	if text == "" {
+		return 0, nil
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 1 || n > mostSkipped {
+		return 0, errArgument(`"cursor" is the next_cursor of the answer before, not %s`, quote(text))
+	}
+	return n, nil
+}
+
+// mostSkipped is how far a cursor goes: what is further off is found by another start.
+const mostSkipped = 100_000

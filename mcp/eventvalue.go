@@ -1,0 +1,143 @@
+package mcp
+
+import (
+	"net/mail"
+	"strings"
+	"time"
+
+	"caldav-mcp-server/calendar/edit"
+	"caldav-mcp-server/calendar/recur"
+	"caldav-mcp-server/ical"
+)
+
+// fields are the values that a call gives an event or a task. What it leaves out stays; what it
+// gives empty goes.
+func (a arguments) fields() edit.Fields {
+	return edit.Fields{
+		Summary: a.field("title"), Description: a.field("description"), Location: a.field("location"), URL: a.field("url"),
+		Rule:   a.field("rrule"),
+		Status: mapped(a.field("status"), asWord[edit.Status]), Transparency: mapped(a.field("transparency"), asWord[edit.Transparency]),
+		Categories: listField(a, "categories", a.texts("categories"), strings.TrimSpace),
+		Attendees:  listField(a, "attendees", a.texts("attendees"), attendeeOf),
+		Alarms:     listField(a, "alarms", a.numbers("alarms"), func(minutes int) edit.Alarm { return edit.Alarm{Minutes: minutes} }),
+	}
+}
+
+func (a arguments) field(name string) edit.Field[string] {
+	switch value := a.text(name); {
+	case !a.has(name):
+		return edit.Field[string]{}
+	case value == "":
+		return edit.Clear[string]()
+	default:
+		return edit.To(value)
+	}
+}
+
+// mapped is a field with its value in another form.
+func mapped[T any](f edit.Field[string], as func(string) T) edit.Field[T] {
+	value, ok := f.Value()
+	switch {
+	case f.Left():
+		return edit.Field[T]{}
+	case !ok:
+		return edit.Clear[T]()
+	default:
+		return edit.To(as(value))
+	}
+}
+
+// listField is a field that is a list; an empty one clears it.
+func listField[T, U any](a arguments, name string, list []T, as func(T) U) edit.Field[[]U] {
+	if !a.has(name) {
+		return edit.Field[[]U]{}
+	}
+	values := make([]U, len(list))
+	for i, value := range list {
+		values[i] = as(value)
+	}
+	return edit.To(values)
+}
+
+func asWord[T ~string](value string) T { return T(value) }
+
+// attendeeOf reads an address, with or without a name. What is no e-mail address may be a URI;
+// that is for the edit to judge.
+func attendeeOf(value string) edit.Attendee {
+	if at, err := mail.ParseAddress(value); err == nil {
+		return edit.Attendee{Address: at.Address, Name: at.Name}
+	}
+	return edit.Attendee{Address: strings.TrimSpace(value)}
+}
+
+// readEventSpan reads start and end, and makes them days where all_day says so.
+func (z zoned) readEventSpan(a arguments) (start, end moment, err error) {
+	if start, end, err = z.readSpan(a.text("start"), a.text("end")); err != nil {
+		return start, end, err
+	}
+	if start.date && a.has("all_day") && !a.yes("all_day") {
+		return start, end, errArgument(`"all_day" is false, but "start" is a date: give times`)
+	}
+	if a.yes("all_day") {
+		start, end = z.day(start), z.dayBehind(end)
+		if !end.at.After(start.at) {
+			end.at = start.at.AddDate(0, 0, 1)
+		}
+	}
+	if end.at.Before(start.at) {
+		return start, end, errArgument(`"end" (%s) is before "start" (%s)`, end, start)
+	}
+	return start, end, nil
+}
+
+// day is the whole day in which a moment is, in the zone of the call.
+func (z zoned) day(m moment) moment {
+	if m.date {
+		return m
+	}
+	return moment{at: time.Unix(z.Civil(m.at).Date().Seconds(), 0).UTC(), date: true}
+}
+
+// dayBehind is the end of the whole days that last to a moment: midnight ends the day before it.
+func (z zoned) dayBehind(m moment) moment {
+	end := z.day(m)
+	if !m.date && z.Civil(m.at).SecondOfDay() != 0 {
+		end.at = end.at.AddDate(0, 0, 1)
+	}
+	return end
+}
+
+// onClock writes a moment on the clock that the call means: that of its zone, for a local time
+// or when it names the zone itself. The second of two equal hours is on no clock that iCalendar
+// can write (RFC 5545 §3.3.5), and stays in UTC.
+func (z zoned) onClock(m moment) ical.Time {
+	utc := ical.Instant(m.at)
+	if m.date {
+		return ical.Date(utc.Civil)
+	}
+	civil := z.Civil(m.at)
+	if at, _ := z.Resolve(civil); !m.local && z.source != zoneOfArgument || !at.Equal(m.at) || z.Name() == time.UTC.String() {
+		return utc
+	}
+	return ical.Zoned(civil, z.Name())
+}
+
+// movedTo is the edit that gives an event other times. They are put on the clock that it
+// keeps; only one of whole days that gets times, or the other way round, takes theirs.
+func (z zoned) movedTo(was recur.Moment, start, end *moment) edit.Times {
+	var t edit.Times
+	for _, f := range [...]struct {
+		m    *moment
+		into *edit.Field[ical.Time]
+	}{{start, &t.Start}, {end, &t.End}} {
+		switch {
+		case f.m == nil:
+		case was.Floating && f.m.local:
+			*f.into = edit.To(ical.Floating(z.Civil(f.m.at)))
+		default:
+			*f.into = edit.To(z.onClock(*f.m))
+		}
+	}
+	t.AsGiven = start != nil && end != nil && start.date != was.AllDay
+	return t
+}

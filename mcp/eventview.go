@@ -1,0 +1,253 @@
+package mcp
+
+import (
+	"fmt"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/content"
+	"caldav-mcp-server/calendar/edit"
+	"caldav-mcp-server/calendar/recur"
+	"caldav-mcp-server/ical"
+)
+
+// What tools return of an event. The first version has two sets of names for the same: one of
+// the tools that write, one of those that read.
+var (
+	givesEvent = join([]field{
+		{name: "uid", kind: text, doc: "The event's id within the calendar."},
+		{name: "calendar_id", kind: text, doc: "The calendar it is in."},
+		{name: "title", kind: text, doc: "Its title."},
+		{name: "start", kind: text, doc: "Its start as iCalendar: in UTC, or a date."},
+		{name: "end", kind: text, doc: "Its end as iCalendar: in UTC, or the day after the last."},
+		{name: "etag", kind: text, doc: "Changes with every change of the event."},
+	}, givesDetails)
+	givesRead = []field{
+		{name: "uid", kind: text, doc: "The event's id within the calendar."},
+		{name: "calendar_id", kind: text, doc: "The calendar it is in."},
+		{name: "summary", kind: text, doc: "Its title."},
+		{name: "dtstart", kind: text, doc: "Its start as iCalendar: in UTC, or a date."},
+		{name: "dtend", kind: text, doc: "Its end as iCalendar: in UTC, or the day after the last."},
+		{name: "etag", kind: text, doc: "Changes with every change of the event."},
+	}
+	givesTimes = []field{
+		{name: "all_day", kind: yesNo, doc: "Whether it takes whole days."},
+		{name: "start_local", kind: text, doc: "Its start in timezone, as RFC 3339, or its first day."},
+		{name: "start_weekday", kind: text, doc: "The weekday of start_local."},
+		{name: "end_local", kind: text, doc: "Its end in timezone, as RFC 3339, or its last day."},
+		{name: "end_weekday", kind: text, doc: "The weekday of end_local."},
+	}
+	givesZone = []field{
+		{name: "timezone", kind: text, doc: "The zone of the local times."},
+		{name: "timezone_source", kind: text, doc: "Where that zone is from: argument, user, calendar, or default."},
+	}
+	givesDetails = join(givesTimes, givesZone, []field{
+		{name: "event_timezone", kind: text, doc: "The zone whose clock the event keeps; floating for any clock.", optional: true},
+		{name: "recurring", kind: yesNo, doc: "Whether it is, or belongs to, a series."},
+		{name: "recurrence_id", kind: text, doc: "Which instance of the series this is; missing for the series as a whole.", optional: true},
+		{name: "rrule", kind: text, doc: "How the series recurs.", optional: true},
+		{name: "description", kind: text, doc: "Notes, cut where they are long.", optional: true},
+		{name: "location", kind: text, doc: "Where it is.", optional: true},
+		{name: "status", kind: text, doc: "TENTATIVE, CONFIRMED or CANCELLED.", optional: true},
+		{name: "transparency", kind: text, doc: "TRANSPARENT if it leaves its people free.", optional: true},
+		{name: "url", kind: text, doc: "A page about it.", optional: true},
+		{name: "categories", kind: listOf, item: text, doc: "Its tags.", optional: true},
+		{name: "organizer", kind: text, doc: "Who invites.", optional: true},
+		{name: "attendees", kind: listOf, doc: "Who takes part.", optional: true, of: []field{
+			{name: "address", kind: text, doc: "E-mail address."},
+			{name: "name", kind: text, doc: "Name.", optional: true},
+			{name: "status", kind: text, doc: "Their answer, such as ACCEPTED.", optional: true},
+		}},
+		{name: "alarms", kind: listOf, item: number, doc: "Reminders, in minutes before the start.", optional: true},
+	})
+)
+
+// eventView is an event in the form of the first version's tools that write.
+type eventView struct {
+	UID          calendar.UID        `json:"uid"`
+	Calendar     calendar.CalendarID `json:"calendar_id"`
+	Title        shown               `json:"title"`
+	Start        string              `json:"start"`
+	End          string              `json:"end"`
+	ETag         calendar.ETag       `json:"etag"`
+	RecurrenceID string              `json:"recurrence_id,omitempty"`
+}
+
+// readView is one in the form of the tools that read.
+type readView struct {
+	UID          calendar.UID        `json:"uid"`
+	Calendar     calendar.CalendarID `json:"calendar_id,omitempty"`
+	Summary      shown               `json:"summary"`
+	Start        string              `json:"dtstart"`
+	End          string              `json:"dtend"`
+	ETag         calendar.ETag       `json:"etag"`
+	RecurrenceID string              `json:"recurrence_id,omitempty"`
+}
+
+// timesView is for people and models, which get weekdays wrong when they work them out.
+type timesView struct {
+	AllDay       bool   `json:"all_day"`
+	StartLocal   string `json:"start_local"`
+	StartWeekday string `json:"start_weekday"`
+	EndLocal     string `json:"end_local"`
+	EndWeekday   string `json:"end_weekday"`
+}
+
+// zoneView says what the local times are in.
+type zoneView struct {
+	Timezone       string     `json:"timezone"`
+	TimezoneSource zoneSource `json:"timezone_source"`
+}
+
+// detailsView is what else there is to say of an event.
+type detailsView struct {
+	timesView
+	zoneView
+	EventTimezone string         `json:"event_timezone,omitempty"`
+	Recurring     bool           `json:"recurring"`
+	Rule          string         `json:"rrule,omitempty"`
+	Description   shown          `json:"description,omitempty"`
+	Location      shown          `json:"location,omitempty"`
+	Status        string         `json:"status,omitempty"`
+	Transparency  string         `json:"transparency,omitempty"`
+	URL           shown          `json:"url,omitempty"`
+	Categories    []shown        `json:"categories,omitempty"`
+	Organizer     shown          `json:"organizer,omitempty"`
+	Attendees     []attendeeView `json:"attendees,omitempty"`
+	Alarms        []int          `json:"alarms,omitempty"`
+}
+
+// attendeeView is somebody who takes part.
+type attendeeView struct {
+	Address shown `json:"address"`
+	Name    shown `json:"name,omitempty"`
+	Status  shown `json:"status,omitempty"`
+}
+
+// stamp writes a moment as the first version has it: in UTC, or as a date or a floating time.
+func stamp(m recur.Moment) string {
+	switch {
+	case m.Time.IsZero():
+		return ""
+	case m.AllDay:
+		return ical.Date(m.Civil()).String()
+	case m.Floating:
+		return ical.Floating(m.Civil()).String()
+	default:
+		return ical.Instant(m.Time).String()
+	}
+}
+
+// local writes a moment for people, with its weekday. A floating time has no offset.
+func (z zoned) local(m recur.Moment) (at, weekday string) {
+	switch {
+	case m.Time.IsZero():
+		return "", ""
+	case m.AllDay:
+		return m.Civil().Date().String()[:len(time.DateOnly)], m.Civil().Weekday().String()
+	case m.Floating:
+		return m.Civil().String(), m.Civil().Weekday().String()
+	default:
+		there := m.Time.In(z.Location())
+		return there.Format(time.RFC3339), there.Weekday().String()
+	}
+}
+
+func (z zoned) view() zoneView { return zoneView{z.Name(), z.source} }
+
+// times writes when an instance is. The end of whole days is the last of them.
+func (z zoned) times(i calendar.Instance) timesView {
+	v := timesView{AllDay: i.Start.AllDay || i.Start.Time.IsZero() && i.End.AllDay}
+	v.StartLocal, v.StartWeekday = z.local(i.Start)
+	end := i.End
+	if end.AllDay && end.Time.After(i.Start.Time) && i.Component.Name() == content.Event {
+		last := end.Civil().AddDays(-1)
+		v.EndLocal, v.EndWeekday = last.Date().String()[:len(time.DateOnly)], last.Weekday().String()
+		return v
+	}
+	v.EndLocal, v.EndWeekday = z.local(end)
+	return v
+}
+
+// viewOfEvent is an instance in the names of the tools that write.
+func viewOfEvent(i calendar.Instance) eventView {
+	r := readViewOf(i)
+	return eventView{r.UID, r.Calendar, r.Summary, r.Start, r.End, r.ETag, r.RecurrenceID}
+}
+
+func readViewOf(i calendar.Instance) readView {
+	v := readView{
+		UID: i.Object.UID, Calendar: i.Object.Calendar, Summary: shown(i.Object.Summary), ETag: i.Object.ETag,
+		Start: stamp(i.Start), End: stamp(i.End),
+	}
+	if i.Component != nil {
+		v.Summary = shown(content.TextOf(i.Component, "SUMMARY"))
+	}
+	if isSeries(i) {
+		v.RecurrenceID = stamp(i.RecurrenceID)
+	}
+	return v
+}
+
+// isSeries tells whether an instance is one of several. One alone that has a recurrence id is
+// of a series that somebody else keeps.
+func isSeries(i calendar.Instance) bool {
+	return i.Object.Recurring || i.Component != nil && i.Component.Property("RECURRENCE-ID") != nil
+}
+
+// details says the rest of an instance.
+func (z zoned) details(i calendar.Instance) detailsView {
+	c := i.Component
+	v := detailsView{
+		timesView: z.times(i), zoneView: z.view(), EventTimezone: clockOf(i.Start), Recurring: isSeries(i),
+		Description: shown(cut(content.TextOf(c, "DESCRIPTION"))), Location: shown(content.TextOf(c, "LOCATION")),
+		Status: visible(content.WordOf(c, "STATUS")), Transparency: visible(content.WordOf(c, "TRANSP")),
+	}
+	if p := c.Property("RRULE"); p != nil {
+		v.Rule = visible(p.Value())
+	}
+	if p := c.Property("URL"); p != nil {
+		v.URL = shown(p.Value())
+	}
+	if p := c.Property("ORGANIZER"); p != nil {
+		v.Organizer = shown(strings.TrimPrefix(p.Value(), "mailto:"))
+	}
+	for _, p := range c.All("CATEGORIES") {
+		for _, tag := range p.TextList() {
+			v.Categories = append(v.Categories, shown(tag))
+		}
+	}
+	for _, a := range edit.AttendeesOf(c) {
+		v.Attendees = append(v.Attendees, attendeeView{shown(a.Address), shown(a.Name), shown(a.Status)})
+	}
+	for _, a := range edit.AlarmsOf(c) {
+		v.Alarms = append(v.Alarms, a.Minutes)
+	}
+	return v
+}
+
+// clockOf names the clock on which a moment was written.
+func clockOf(m recur.Moment) string {
+	switch {
+	case m.AllDay, m.Time.IsZero():
+		return ""
+	case m.Floating:
+		return "floating"
+	default:
+		return m.Time.Location().String()
+	}
+}
+
+// maxShown is how much of a long text results repeat, in characters.
+const maxShown = 2000
+
+// cut shortens a long text, and says so.
+func cut(s string) string {
+	n := utf8.RuneCountInString(s)
+	if n <= maxShown {
+		return s
+	}
+	return string([]rune(s)[:maxShown]) + fmt.Sprintf("… [%d more characters]", n-maxShown)
+}

@@ -1,0 +1,183 @@
+package mcp
+
+import (
+	"context"
+
+	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/edit"
+	"caldav-mcp-server/ical"
+)
+
+// givesSplit is what is said of a series that was divided.
+var givesSplit = []field{
+	{name: "split_from_uid", kind: text, doc: "The series was divided: what comes before this is still under that uid.", optional: true},
+}
+
+// changedView is an event after a change, as text.
+type changedView struct {
+	eventView
+	SplitFrom calendar.UID `json:"split_from_uid,omitempty"`
+}
+
+// structuredChange is the same as an object.
+type structuredChange struct {
+	changedView
+	detailsView
+}
+
+func (b toolbox) createEvent(ctx context.Context, c *call) (answer, error) {
+	cal, err := b.calendarOf(ctx, c)
+	if err != nil {
+		return answer{}, err
+	}
+	z, err := b.zoneFor(c.args.text("timezone"), c.caller.User, cal)
+	if err != nil {
+		return answer{}, err
+	}
+	start, end, err := z.readEventSpan(c.args)
+	if err != nil {
+		return answer{}, err
+	}
+	end.local = start.local // one clock for both
+	draft := edit.Draft{Kind: string(calendar.Event), Fields: c.args.fields()}
+	draft.Times = edit.Times{Start: edit.To(z.onClock(start)), End: edit.To(z.onClock(end))}
+	saved, err := b.service.Create(ctx, c.caller, cal, draft)
+	if err != nil {
+		return answer{}, err
+	}
+	made, err := b.service.InstanceOf(ctx, cal, saved.Object, ical.Time{})
+	if err != nil {
+		return answer{}, err
+	}
+	beside, err := b.clashes(ctx, c, cal, made, z)
+	if err != nil {
+		return answer{}, err
+	}
+	view := viewOfEvent(made)
+	return answer{createdView{view, beside}, structuredCreation{view, z.details(made), beside}}, nil
+}
+
+// updateEvent replaces what the tool models, as the first version has it: what is left out of
+// its own parameters goes, and what it does not know of stays.
+func (b toolbox) updateEvent(ctx context.Context, c *call) (answer, error) {
+	s, err := b.aim(ctx, c, anEvent)
+	if err != nil {
+		return answer{}, err
+	}
+	start, end, err := s.zone.readEventSpan(c.args)
+	if err != nil {
+		return answer{}, err
+	}
+	fields := c.args.fields()
+	for _, replaced := range [...]*edit.Field[string]{&fields.Description, &fields.Location} {
+		if replaced.Left() {
+			*replaced = edit.Clear[string]()
+		}
+	}
+	return b.change(ctx, c, s, edit.Change{Fields: fields, Times: s.zone.movedTo(s.found.Start, &start, &end)})
+}
+
+func (b toolbox) patchEvent(ctx context.Context, c *call) (answer, error) {
+	s, err := b.aim(ctx, c, anEvent)
+	if err != nil {
+		return answer{}, err
+	}
+	times, err := s.patchedTimes(c.args)
+	if err != nil {
+		return answer{}, err
+	}
+	return b.change(ctx, c, s, edit.Change{Fields: c.args.fields(), Times: times})
+}
+
+// patchedTimes are those of a call that may give both, one or none.
+func (s subject) patchedTimes(a arguments) (edit.Times, error) {
+	if a.has("start") && a.has("end") {
+		start, end, err := s.zone.readEventSpan(a)
+		return s.zone.movedTo(s.found.Start, &start, &end), err
+	}
+	if a.has("all_day") && a.yes("all_day") != s.found.Start.AllDay {
+		return edit.Times{}, errArgument(`"all_day" changes what start and end are: give both of them, too`)
+	}
+	return s.oneTime(a, "start", "end")
+}
+
+// oneTime reads a start and an end of which either may be missing.
+func (s subject) oneTime(a arguments, from, to string) (edit.Times, error) {
+	var given [2]*moment
+	for i, name := range [...]string{from, to} {
+		if a.text(name) == "" {
+			continue
+		}
+		m, err := s.zone.read(name, a.text(name))
+		if err != nil {
+			return edit.Times{}, err
+		}
+		given[i] = &m
+	}
+	return s.zone.movedTo(s.found.Start, given[0], given[1]), nil
+}
+
+func (b toolbox) moveEvent(ctx context.Context, c *call) (answer, error) {
+	if err := c.resolveEventID(); err != nil {
+		return answer{}, err
+	}
+	s, err := b.aim(ctx, c, anEvent)
+	if err != nil {
+		return answer{}, err
+	}
+	times, err := s.oneTime(c.args, "new_start", "new_end")
+	if err != nil {
+		return answer{}, err
+	}
+	times.AsGiven = false // time only: what takes whole days goes on to do so
+	return b.change(ctx, c, s, edit.Change{Times: times})
+}
+
+// change makes a change and shows what has come of it.
+func (b toolbox) change(ctx context.Context, c *call, s subject, change edit.Change) (answer, error) {
+	change.Target = s.target()
+	edited, err := b.service.EditObject(ctx, c.caller, s.cal, s.found.Object.UID, calendar.Edit{Change: change, When: c.when()})
+	if err != nil {
+		return answer{}, b.outdated(ctx, c, s, err)
+	}
+	now, err := b.after(ctx, s, edited)
+	if err != nil {
+		return answer{}, err
+	}
+	view := changedView{eventView: viewOfEvent(now)}
+	if edited.Split != nil {
+		view.SplitFrom = s.found.Object.UID
+	}
+	return answer{view, structuredChange{view, s.zone.details(now)}}, nil
+}
+
+// deletedText is what is said of an event that was deleted; when a part of a series was, of
+// what is left, too.
+type deletedText struct {
+	Deleted      bool          `json:"deleted"`
+	RecurrenceID string        `json:"recurrence_id,omitempty"`
+	ETag         calendar.ETag `json:"etag,omitempty"`
+}
+
+// deletedView is the same as an object.
+type deletedView struct {
+	deletedText
+	Calendar calendar.CalendarID `json:"calendar_id"`
+	UID      calendar.UID        `json:"uid"`
+}
+
+func (b toolbox) deleteEvent(ctx context.Context, c *call) (answer, error) {
+	s, err := b.aim(ctx, c, anEvent)
+	if err != nil {
+		return answer{}, err
+	}
+	edited, err := b.service.CancelObject(ctx, c.caller, s.cal, s.found.Object.UID, calendar.Cancellation{Target: s.target(), When: c.when()})
+	if err != nil {
+		return answer{}, b.outdated(ctx, c, s, err)
+	}
+	text := deletedText{Deleted: true}
+	if !edited.Saved.Object.Deleted {
+		text.ETag, text.RecurrenceID = edited.Saved.Object.ETag, stamp(s.found.RecurrenceID)
+	}
+	return answer{text, deletedView{text, s.cal.ID, s.found.Object.UID}}, nil
+}

@@ -1,0 +1,146 @@
+package mcp
+
+import (
+	"context"
+	"strings"
+
+	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/edit"
+	"caldav-mcp-server/calendar/timetext"
+	"caldav-mcp-server/ical"
+)
+
+// subject is what a call is about: an event or a task, or instances of a series.
+type subject struct {
+	cal calendar.Calendar
+	// found is the instance that was named, or the object as such.
+	found calendar.Instance
+	// id is the recurrence id of the instance; zero when none was named.
+	id    ical.Time
+	scope edit.Scope
+	zone  zoned
+}
+
+// noun is what people call a kind of object.
+type noun struct {
+	kind calendar.Kind
+	name string
+	// uid is the parameter that names one, list the tool that lists them.
+	uid, list string
+}
+
+var (
+	anEvent = noun{calendar.Event, "event", "event_uid", "query_events"}
+	aTask   = noun{calendar.Todo, "task", "task_uid", "list_tasks"}
+)
+
+// subject finds what a call is about, and the zone in which it means its times.
+func (b toolbox) subject(ctx context.Context, c *call, n noun) (subject, error) {
+	cal, err := b.calendarOf(ctx, c)
+	if err != nil {
+		return subject{}, err
+	}
+	s := subject{cal: cal, scope: edit.Scope(c.args.text("scope"))}
+	if s.zone, err = b.zoneFor(c.args.text("timezone"), c.caller.User, cal); err != nil {
+		return subject{}, err
+	}
+	if s.id, err = recurrenceID(c.args.text("recurrence_id")); err != nil {
+		return subject{}, err
+	}
+	o, err := b.object(ctx, c, cal, n)
+	if err != nil {
+		return subject{}, err
+	}
+	s.found, err = b.service.InstanceOf(ctx, cal, o, s.id)
+	return s, err
+}
+
+// aim is subject for tools that change things: of a series it must be said how much.
+func (b toolbox) aim(ctx context.Context, c *call, n noun) (subject, error) {
+	s, err := b.subject(ctx, c, n)
+	if err != nil || !s.found.Object.Recurring || s.scope == edit.All || s.scope != "" && !s.id.IsZero() {
+		return s, err
+	}
+	if s.scope != "" {
+		return subject{}, errArgument(`"scope" is %s, but "recurrence_id" is missing: say which instance is meant`, quote(string(s.scope)))
+	}
+	e := errArgument("the %s %s is a series, and it was not said how much of it is meant", n.name, quote(s.found.Object.Summary))
+	e.Hint = `give "scope": "all" for the whole series, or "recurrence_id" of an instance with "scope": "this" or "following"`
+	if !s.id.IsZero() {
+		e.Hint = `give "scope": "this" for this instance alone, "following" for it and those after it, or "all"`
+	}
+	return subject{}, e
+}
+
+// recurrenceID reads one. A local time is on the clock of the series, whatever the call's.
+func recurrenceID(value string) (ical.Time, error) {
+	if strings.TrimSpace(value) == "" {
+		return ical.Time{}, nil
+	}
+	t, err := timetext.Parse(value, nil)
+	if err != nil {
+		e := errArgument(`"recurrence_id" cannot be read: %s`, quote(value))
+		e.Hint = "copy it from the tool that listed the instance"
+		return t, e
+	}
+	return t, nil
+}
+
+// object finds an object of a kind by the UID that the call gives.
+func (b toolbox) object(ctx context.Context, c *call, cal calendar.Calendar, n noun) (calendar.Object, error) {
+	uid := c.args.text(n.uid)
+	o, err := b.service.ObjectByUID(ctx, c.caller, cal, calendar.UID(uid))
+	if err == nil && o.Kind == n.kind {
+		return o, nil
+	}
+	if err != nil && calendar.ReasonOf(err) != calendar.NotFound {
+		return o, err
+	}
+	e := calendar.Errorf(calendar.NotFound, "", "no %s %s in %s", n.name, quote(uid), quote(cal.Name))
+	e.Hint = "take the uid from " + n.list + ", and mind the calendar"
+	return o, e
+}
+
+// target is what an edit of the subject is about.
+func (s subject) target() edit.Target { return edit.Target{Instance: s.id, Scope: s.scope} }
+
+// after finds what the subject has become. What follows a split is another object.
+func (b toolbox) after(ctx context.Context, s subject, e calendar.Edited) (calendar.Instance, error) {
+	switch {
+	case e.Split != nil:
+		return b.service.InstanceOf(ctx, s.cal, e.Split.Object, ical.Time{})
+	case s.scope == edit.This && s.found.Object.Recurring:
+		return b.service.InstanceOf(ctx, s.cal, e.Saved.Object, s.id)
+	default:
+		return b.service.InstanceOf(ctx, s.cal, e.Saved.Object, ical.Time{})
+	}
+}
+
+// when is what the call demands of the present state. Models lose the quotes of etags.
+func (c *call) when() calendar.Precondition {
+	tag := strings.TrimSpace(c.args.text("if_match"))
+	if tag == "" {
+		return calendar.Precondition{}
+	}
+	return calendar.Precondition{Match: []calendar.ETag{calendar.ETag(`"` + strings.Trim(tag, `"`) + `"`)}}
+}
+
+// outdated adds to a refusal what the object is now, so that one more try is enough.
+func (b toolbox) outdated(ctx context.Context, c *call, s subject, err error) error {
+	if err == nil || calendar.ReasonOf(err) != calendar.Stale {
+		return err
+	}
+	o, gone := b.service.ObjectByUID(ctx, c.caller, s.cal, s.found.Object.UID)
+	if gone != nil {
+		return err
+	}
+	now, unknown := b.service.InstanceOf(ctx, s.cal, o, s.id)
+	if unknown != nil {
+		return err
+	}
+	v, times := readViewOf(now), s.zone.times(now)
+	e := calendar.Errorf(calendar.Stale, "", "it has changed since: now it is %s, %s %s to %s %s, etag %s",
+		quote(string(v.Summary)), times.StartWeekday, times.StartLocal, times.EndWeekday, times.EndLocal, v.ETag)
+	e.Hint, e.Cause = "see whether your change still makes sense, then repeat it with this etag as if_match", err
+	return e
+}
