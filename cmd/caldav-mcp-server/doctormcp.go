@@ -88,6 +88,8 @@ func (x *examination) mcpChallenge(ctx context.Context) (string, error) {
 		return "", &ailment{"it answers without a token", "another program answers there, or the proxy adds a token of its own: take that away"}
 	case !refused || status.Status != http.StatusUnauthorized:
 		return "", err
+	case strings.Contains(strings.ToLower(strings.Join(header.Values("WWW-Authenticate"), ",")), "basic "):
+		return "", &ailment{"it asks for a password, not for a token", "the CalDAV port answers there: let the proxy pass this path to the MCP port"}
 	case header.Get("WWW-Authenticate") == "":
 		return "", &ailment{"the answer is 401 without WWW-Authenticate", "the proxy drops the WWW-Authenticate header: let it through"}
 	}
