@@ -38,6 +38,9 @@ type Store interface {
 	// goes on, it ends with RuleSyncToken: a deletion would be missing. Limits as for Objects.
 	Changes(ctx context.Context, cal CalendarID, in Stretch) iter.Seq2[Object, error]
 
+	// Search returns live objects by their words, with their data: see SearchQuery.
+	Search(ctx context.Context, q SearchQuery) ([]Object, error)
+
 	// Kept returns the properties that are kept of something, by name.
 	Kept(ctx context.Context, h Holder) ([]Kept, error)
 	// KeptInHome returns those of each live calendar that a user owns or has a share of.

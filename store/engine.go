@@ -18,6 +18,8 @@ type engine struct {
 	countMigrations string
 	// analyze has the planner look at the objects; empty where plans do not hang on it.
 	analyze string
+	// search is how words are looked for.
+	search searching
 	// fault tells what an error of the driver means.
 	fault func(error) fault
 }

@@ -36,6 +36,7 @@ func postgresEngine() *engine {
 		migrate: `SET LOCAL statement_timeout = 0;
 			SELECT pg_advisory_xact_lock(hashtext('caldav-mcp-server migrations in ' || current_schema()))`,
 		countMigrations: `SELECT count(*) FROM pg_tables WHERE schemaname = current_schema() AND tablename = 'migrations'`,
+		search:          postgresSearching(),
 		analyze:         `ANALYZE objects`,
 		fault:           postgresFault,
 	}

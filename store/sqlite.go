@@ -26,6 +26,7 @@ func sqliteEngine() *engine {
 	return &engine{
 		name:            "sqlite",
 		countMigrations: `SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = 'migrations'`,
+		search:          sqliteSearching(),
 		fault:           sqliteFault,
 	}
 }

@@ -1,0 +1,177 @@
+package calendar
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"slices"
+	"time"
+
+	"caldav-mcp-server/calendar/content"
+	"caldav-mcp-server/calendar/filter"
+	"caldav-mcp-server/calendar/recur"
+	"caldav-mcp-server/calendar/zone"
+	"caldav-mcp-server/ical"
+)
+
+// SearchQuery asks a Store for objects by their words. Those that are not over come first, by
+// their start, what goes on already before all others; then, if they are wanted, those that
+// are over, the latest first.
+type SearchQuery struct {
+	Calendars []CalendarID
+	Kind      Kind
+	// Words are beginnings of words as [content.Words] makes them; an object has them all.
+	Words []string
+	// Now parts what is over from what is not; Past tells whether the former is wanted.
+	Now   time.Time
+	Past  bool
+	Limit int
+}
+
+// EventSearch asks for events by what they say.
+type EventSearch struct {
+	// Text is words, or the beginnings of words, in any order.
+	Text string
+	// Calendars are those to look in; nil means all that the caller may read.
+	Calendars []Calendar
+	// Timezone is the zone of dates and floating times; nil is each calendar's.
+	Timezone *zone.Zone
+	// Past tells whether events that are over are wanted too.
+	Past  bool
+	Limit int
+}
+
+// Finds is the answer to an [EventSearch].
+type Finds struct {
+	// Occurrences has each event once: as it takes place next, or else took place last. Those
+	// to come are first, the next one leading; then those that are over, the last one leading.
+	Occurrences []Occurrence
+	// More tells that there are others.
+	More bool
+}
+
+const (
+	// Of what the index finds, some may not be wanted after a closer look: a series may have
+	// ended early, or have its words in different instances.
+	searchSpare = 50
+	searchMost  = 500
+	// searchInstances bounds the instances of a series that are looked at for one with the words.
+	searchInstances = 400
+	// searchBack is how far back the last instance of a series is looked for.
+	searchBack = 400 * 24 * time.Hour
+)
+
+// SearchEvents finds events by words of their titles, texts, places and people.
+func (s *Service) SearchEvents(ctx context.Context, c Caller, q EventSearch) (Finds, error) {
+	words := content.Words(q.Text)
+	if len(words) == 0 {
+		return Finds{}, Errorf(Invalid, "", "there is no word to look for in %.80q", q.Text)
+	}
+	calendars, err := s.readable(ctx, c, q.Calendars)
+	if err != nil {
+		return Finds{}, err
+	}
+	byID := make(map[CalendarID]Calendar, len(calendars))
+	ask := SearchQuery{Kind: Event, Words: words, Now: s.now(), Past: q.Past, Limit: min(q.Limit+searchSpare, searchMost)}
+	for _, cal := range calendars {
+		byID[cal.ID] = cal
+		ask.Calendars = append(ask.Calendars, cal.ID)
+	}
+	candidates, err := s.store.Search(ctx, ask)
+	if err != nil {
+		return Finds{}, err
+	}
+	var found []Occurrence
+	for _, o := range candidates {
+		cal := byID[o.Calendar]
+		in := filter.Context{Zones: s.zones, Floating: s.floating(cal, q.Timezone), Budget: answerBudget()}
+		i, ok, err := ask.nearest(ctx, o, in)
+		if err != nil {
+			return Finds{}, err
+		}
+		if ok {
+			found = append(found, Occurrence{cal, i})
+		}
+	}
+	return ask.finds(found, q.Limit, len(candidates) == ask.Limit), nil
+}
+
+// finds puts the nearest first.
+func (q SearchQuery) finds(found []Occurrence, limit int, more bool) Finds {
+	slices.SortStableFunc(found, func(a, b Occurrence) int { return cmp.Compare(q.distance(a.Instance), q.distance(b.Instance)) })
+	if len(found) > limit {
+		found, more = found[:limit], true
+	}
+	return Finds{found, more}
+}
+
+// distance orders occurrences: what is over comes behind all that is not.
+func (q SearchQuery) distance(i Instance) int64 {
+	if q.over(i) {
+		return math.MaxInt64/2 + q.Now.Unix() - i.End.Time.Unix()
+	}
+	return i.Start.Time.Unix()
+}
+
+func (q SearchQuery) over(i Instance) bool {
+	return !i.End.Time.After(q.Now) && i.Start.Time.Before(q.Now)
+}
+
+// nearest finds the next instance of an object that has the words, or the last one.
+func (q SearchQuery) nearest(ctx context.Context, o Object, in filter.Context) (Instance, bool, error) {
+	read, err := content.Read(o.Data, ical.Limits{})
+	if err != nil {
+		return Instance{}, false, nil //nolint:nilerr // an older program has stored it
+	}
+	o.Data = nil
+	wanted := slices.DeleteFunc(slices.Clone(read.Components()), func(c *ical.Component) bool {
+		return !content.Found(q.Words, content.WordsOf(c))
+	})
+	if len(wanted) == 0 {
+		return Instance{}, false, nil
+	}
+	i, ok := first(ctx, read, filter.TimeRange{Start: q.Now}, wanted, in)
+	if !ok && q.Past {
+		i, ok = last(ctx, read, q.lately(o), wanted, in)
+	}
+	return Instance{Instance: i, Object: o}, ok, ctx.Err()
+}
+
+// lately is the time in which the last instance of an object lies, that of a series most often.
+func (q SearchQuery) lately(o Object) filter.TimeRange {
+	r := filter.TimeRange{End: q.Now}
+	if o.Recurring {
+		until := q.Now
+		if end := o.Span.End; end != nil && *end < until.Unix() {
+			until = time.Unix(*end, 0)
+		}
+		r.Start = until.Add(-searchBack)
+	}
+	return r
+}
+
+// first and last find an instance of one of the components. What can't be expanded has none.
+func first(ctx context.Context, o *content.Object, r filter.TimeRange, of []*ical.Component, in filter.Context) (recur.Instance, bool) {
+	n := 0
+	for i, err := range filter.Instances(ctx, o, r, in) {
+		if n++; err != nil || n > searchInstances {
+			break
+		}
+		if slices.Contains(of, i.Component) {
+			return i, true
+		}
+	}
+	return recur.Instance{}, false
+}
+
+func last(ctx context.Context, o *content.Object, r filter.TimeRange, of []*ical.Component, in filter.Context) (found recur.Instance, ok bool) {
+	for i, err := range filter.Instances(ctx, o, r, in) {
+		if err != nil {
+			break
+		}
+		if slices.Contains(of, i.Component) {
+			found, ok = i, true
+		}
+	}
+	return found, ok
+}

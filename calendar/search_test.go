@@ -1,0 +1,114 @@
+package calendar_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"caldav-mcp-server/calendar"
+)
+
+// search lists what a search finds, as "UTC time title", with a + behind if there is more.
+func (h *house) search(c calendar.Caller, q calendar.EventSearch) string {
+	h.t.Helper()
+	if q.Limit == 0 {
+		q.Limit = 10
+	}
+	found, err := h.SearchEvents(h.ctx, c, q)
+	h.must(err)
+	var list []string
+	for _, o := range found.Occurrences {
+		list = append(list, o.Start.Time.UTC().Format("Jan 2 15:04 ")+o.Component.Property("SUMMARY").Text())
+	}
+	if found.More {
+		list = append(list, "+")
+	}
+	return strings.Join(list, ", ")
+}
+
+func TestSearchEvents(t *testing.T) {
+	each(t, func(h *house) {
+		h.week()
+		cal := h.calendar(h.alice, "more")
+		h.put(h.alice, cal, "old", agendaEvent("old", "DTSTART:20250101T090000Z", "SUMMARY:Old standup", "RRULE:FREQ=DAILY;COUNT=3"))
+		h.put(h.alice, cal, "older", agendaEvent("older", "DTSTART:20240101T090000Z", "SUMMARY:Older standup", "LOCATION:Café"))
+		h.put(h.alice, cal, "now", agendaEvent("now", "DTSTART:20260301T070000Z", "DTEND:20260301T090000Z", "SUMMARY:Now", "DESCRIPTION:like a standup"))
+		h.put(h.alice, cal, "odd", agendaEvent("odd", "DTSTART:20260302T090000Z", "SUMMARY:Odd standup", "RRULE:RSCALE=CHINESE;FREQ=MONTHLY"))
+		for _, c := range []struct {
+			name, want string
+			q          calendar.EventSearch
+		}{
+			{"to come", "Mar 1 07:00 Now, Mar 1 09:00 Standup", calendar.EventSearch{Text: "standup"}},
+			{"past too", "Mar 1 07:00 Now, Mar 1 09:00 Standup, Jan 3 09:00 Old standup, Jan 1 09:00 Older standup", calendar.EventSearch{Text: "STAND", Past: true}},
+			{"few", "Mar 1 07:00 Now, +", calendar.EventSearch{Text: "standup", Limit: 1}},
+			{"two words in any order", "Mar 5 14:00 Standup with guests", calendar.EventSearch{Text: "guests standup"}},
+			{"a person", "Mar 5 14:00 Standup with guests", calendar.EventSearch{Text: "zoe@example.com"}},
+			{"words of different instances", "", calendar.EventSearch{Text: "guests standup deploy"}},
+			{"accents", "Mar 6 00:00 Café day", calendar.EventSearch{Text: "cafe"}},
+			{"accents, asked for with", "Mar 6 00:00 Café day, Jan 1 09:00 Older standup", calendar.EventSearch{Text: "CAFÉ", Past: true}},
+			{"the middle of a word", "", calendar.EventSearch{Text: "tandup"}},
+			{"what is no event", "", calendar.EventSearch{Text: "Task"}},
+			{"what no text has", "", calendar.EventSearch{Text: `VEVENT OR "x* NEAR(`, Past: true}},
+			{"one calendar", "Mar 1 07:00 Now", calendar.EventSearch{Text: "standup", Calendars: []calendar.Calendar{cal}}},
+		} {
+			if got := h.search(h.alice, c.q); got != c.want {
+				h.t.Errorf("%s: %s, want %s", c.name, got, c.want)
+			}
+		}
+		_, err := h.SearchEvents(h.ctx, h.alice, calendar.EventSearch{Text: " -!", Limit: 1})
+		h.refused(err, calendar.Invalid, "", "no word")
+	})
+}
+
+// TestSearchSeesWhatItMay: words in what is not shared find nothing, whoever asks.
+func TestSearchSeesWhatItMay(t *testing.T) {
+	each(t, func(h *house) {
+		work, home := h.week()
+		all := calendar.EventSearch{Text: "standup"}
+		if got := h.search(h.bob, all); got != "" {
+			h.t.Errorf("a stranger sees %s", got)
+		}
+		h.must(h.store.Share(h.ctx, work.ID, h.bob.User.ID, calendar.FreeBusyAccess))
+		if got := h.search(h.bob, all); got != "" {
+			h.t.Errorf("who sees busy times sees %s", got)
+		}
+		h.must(h.store.Share(h.ctx, work.ID, h.bob.User.ID, calendar.ReadAccess))
+		if got := h.search(h.bob, all); got != "Mar 1 09:00 Standup" {
+			h.t.Errorf("a reader sees %s", got)
+		}
+		bound := h.alice
+		bound.Calendars = []calendar.CalendarID{home.ID}
+		if got := h.search(bound, all); got != "" {
+			h.t.Errorf("a token for another calendar sees %s", got)
+		}
+		h.must(h.DeleteCalendar(h.ctx, h.alice, work.ID))
+		if got := h.search(h.alice, all); got != "" {
+			h.t.Errorf("in the trash there is %s", got)
+		}
+	})
+}
+
+// TestSearchFollowsWrites: what is changed, deleted or put back is found as it is now.
+func TestSearchFollowsWrites(t *testing.T) {
+	each(t, func(h *house) {
+		cal := h.calendar(h.alice, "work")
+		at := "DTSTART:" + h.now.Add(time.Hour).Format("20060102T150405Z")
+		for _, step := range []struct{ title, one, two string }{
+			{"One", "Mar 1 09:00 One", ""}, {"Two", "", "Mar 1 09:00 Two"}, {"", "", ""}, {"One", "Mar 1 09:00 One", ""}, {"One two", "Mar 1 09:00 One two", "Mar 1 09:00 One two"},
+		} {
+			if step.title == "" {
+				h.must(h.Delete(h.ctx, h.alice, cal, "a", calendar.Precondition{}))
+			} else {
+				h.put(h.alice, cal, "a", agendaEvent("a", at, "SUMMARY:"+step.title))
+			}
+			one, two := h.search(h.alice, calendar.EventSearch{Text: "one"}), h.search(h.alice, calendar.EventSearch{Text: "two"})
+			if one != step.one || two != step.two {
+				h.t.Errorf("%q: %q and %q, want %q and %q", step.title, one, two, step.one, step.two)
+			}
+		}
+		h.put(h.alice, cal, "a", agendaEvent("a", "DTSTART:20260101T090000Z", "SUMMARY:One two"))
+		if got := h.search(h.alice, calendar.EventSearch{Text: "one"}); got != "" {
+			h.t.Errorf("moved into the past: %s", got)
+		}
+	})
+}
