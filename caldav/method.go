@@ -18,10 +18,13 @@ type method struct {
 	serve func(*exchange) error
 	// elsewhere is what other kinds of resource say.
 	elsewhere *failure
+	// source is where the method is defined.
+	source string
 }
 
 var (
 	errNotAllowed = refuseWith(http.StatusMethodNotAllowed, "this method does not work on this kind of resource")
+	errNoCopy     = refuseWith(http.StatusForbidden, "objects are copied one by one, collections are not")
 	// RFC 4791 §5.3.1.1: calendars stand in a calendar home and nowhere else, in particular not
 	// in each other.
 	errWrongLocation = breach("c:calendar-collection-location-ok", "calendars are made in one's calendar home")
@@ -30,26 +33,20 @@ var (
 // methods is what this door speaks. Allow, supported-method-set and 405 come from it.
 func methods() []method {
 	return []method{
-		// RFC 9110
-		{"OPTIONS", everything, "d:read", (*exchange).options, nil},
-		{"GET", everything, "d:read", (*exchange).get, nil},
-		{"HEAD", everything, "d:read", (*exchange).get, nil},
-		{"PUT", atObject, "d:write-content", (*exchange).put, errNotAllowed},
-		{"DELETE", atCalendar | atObject, "d:unbind", (*exchange).delete, errNotAllowed},
-		// RFC 4918
-		{"PROPFIND", everything, "d:read", (*exchange).propfind, nil},
-		{"PROPPATCH", everything, "d:write-properties", (*exchange).proppatch, nil},
-		{"COPY", atObject, "d:read", (*exchange).copy, errNotAllowed},
-		{"MOVE", atCalendar | atObject, "d:unbind", (*exchange).move, errNotAllowed},
-		{"MKCOL", atCalendar, "d:bind", (*exchange).mkcol, errNotAllowed},
-		// RFC 4791
-		{"MKCALENDAR", atCalendar, "d:bind", (*exchange).mkcalendar, errWrongLocation},
-		// RFC 5995
-		{"POST", atCalendar, "d:bind", (*exchange).post, errNotAllowed},
-		// RFC 3744 §8.1
-		{"ACL", everything, "d:write-acl", (*exchange).acl, nil},
-		// RFC 3253
-		{"REPORT", everything, "d:read", (*exchange).report, nil},
+		{"OPTIONS", everything, "d:read", (*exchange).options, nil, "RFC 9110 §9.3.7, RFC 4918 §10.1"},
+		{"GET", everything, "d:read", (*exchange).get, nil, "RFC 9110 §9.3.1"},
+		{"HEAD", everything, "d:read", (*exchange).get, nil, "RFC 9110 §9.3.2"},
+		{"PUT", atObject, "d:write-content", (*exchange).put, errNotAllowed, "RFC 9110 §9.3.4, RFC 4791 §5.3.2"},
+		{"DELETE", atCalendar | atObject, "d:unbind", (*exchange).delete, errNotAllowed, "RFC 9110 §9.3.5, RFC 4918 §9.6"},
+		{"PROPFIND", everything, "d:read", (*exchange).propfind, nil, "RFC 4918 §9.1"},
+		{"PROPPATCH", everything, "d:write-properties", (*exchange).proppatch, nil, "RFC 4918 §9.2"},
+		{"COPY", atObject, "d:read", (*exchange).copy, errNoCopy, "RFC 4918 §9.8"},
+		{"MOVE", atCalendar | atObject, "d:unbind", (*exchange).move, errNotAllowed, "RFC 4918 §9.9"},
+		{"MKCOL", atCalendar, "d:bind", (*exchange).mkcol, errNotAllowed, "RFC 5689 §3"},
+		{"MKCALENDAR", atCalendar, "d:bind", (*exchange).mkcalendar, errWrongLocation, "RFC 4791 §5.3.1"},
+		{"POST", atCalendar, "d:bind", (*exchange).post, errNotAllowed, "RFC 5995 §3"},
+		{"ACL", everything, "d:write-acl", (*exchange).acl, nil, "RFC 3744 §8.1"},
+		{"REPORT", everything, "d:read", (*exchange).report, nil, "RFC 3253 §3.6"},
 	}
 }
 

@@ -29,11 +29,27 @@ func (x *exchange) mkcalendar() error {
 	if err := x.read(&q); err != nil && !errors.Is(err, errNoBody) {
 		return err
 	}
-	err := x.create(editsOf(q.Set, q.Lang), "c:mkcalendar-response")
-	if calendar.ReasonOf(err) == calendar.Exists {
+	free, err := x.isFree()
+	if err != nil {
+		return err
+	}
+	if free {
+		err = x.create(editsOf(q.Set, q.Lang), "c:mkcalendar-response")
+	}
+	if !free || calendar.ReasonOf(err) == calendar.Exists {
 		return breach("d:resource-must-be-null", "there is a calendar at this address already")
 	}
 	return err
+}
+
+// isFree tells whether there is no calendar here: the store would not mind one that is
+// shared with the caller, which a new one would hide.
+func (x *exchange) isFree() (bool, error) {
+	_, err := x.calendarAt(x.at)
+	if missing(err) {
+		return true, nil
+	}
+	return false, err
 }
 
 // mkcol answers RFC 5689 §3. A plain collection, as of RFC 4918, cannot be made: a
@@ -43,11 +59,10 @@ func (x *exchange) mkcol() error {
 	if err := x.read(&q); err != nil && !errors.Is(err, errNoBody) {
 		return err
 	}
-	switch _, err := x.calendarAt(x.at); {
-	case err == nil:
-		return errTaken
-	case !missing(err):
+	if free, err := x.isFree(); err != nil {
 		return err
+	} else if !free {
+		return errTaken
 	}
 	typed := func(e edit) bool { return e.name == dav("resourcetype") }
 	if !slices.ContainsFunc(editsOf(q.Set, q.Lang), typed) {

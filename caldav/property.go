@@ -3,6 +3,7 @@ package caldav
 import (
 	"encoding/xml"
 	"errors"
+	"slices"
 
 	"caldav-mcp-server/calendar"
 )
@@ -19,6 +20,8 @@ type property struct {
 	set func(*calendar.Properties, *element) error
 	// tag is the name as replies write it.
 	tag string
+	// source is where the property is defined.
+	source string
 }
 
 type propertyFlags uint8
@@ -42,72 +45,117 @@ func apple(local string) xml.Name  { return xml.Name{Space: appleNS, Local: loca
 
 // properties is what resources have, in the order of allprop.
 func properties() []property {
-	const content = atCalendar | atObject
-	row := func(name xml.Name, on kind, flags propertyFlags, get func(*resource, *markup) error) property {
-		return property{name: name, on: on, flags: flags, get: get}
+	return slices.Concat(webdavProperties(), accessProperties(), calendarProperties(), appleProperties())
+}
+
+// row is a property that the server keeps itself.
+func row(name xml.Name, on kind, flags propertyFlags, get func(*resource, *markup) error) property {
+	return property{name: name, on: on, flags: flags, get: get}
+}
+
+// settable is a property of calendars that clients set.
+func settable(name xml.Name, flags propertyFlags, get func(*resource, *markup) error, set func(*calendar.Properties, *element) error) property {
+	return property{name: name, on: atCalendar, flags: flags, get: get, set: set}
+}
+
+// content is what has dates and bytes.
+const content = atCalendar | atObject
+
+func webdavProperties() []property {
+	return slices.Concat(
+		under("RFC 4918 §15",
+			property{name: dav("resourcetype"), on: everything, flags: allprop | atCreation, get: (*resource).resourceType, set: setResourceType},
+			property{name: dav("displayname"), on: atPrincipal | atHome | atCalendar, flags: allprop, get: (*resource).displayName, set: setDisplayName},
+			row(dav("getetag"), atObject, allprop, (*resource).etag),
+			row(dav("getcontenttype"), atObject, allprop, (*resource).contentType),
+			row(dav("getcontentlength"), atObject, allprop, (*resource).contentLength),
+			row(dav("getlastmodified"), content, allprop, (*resource).lastModified),
+			row(dav("creationdate"), content, allprop, (*resource).creationDate),
+			row(dav("supportedlock"), everything, allprop, nothing),
+			row(dav("lockdiscovery"), everything, allprop, nothing),
+		),
+	)
+}
+
+func accessProperties() []property {
+	return slices.Concat(
+		under("RFC 3744 §4, §5",
+			row(dav("owner"), atPrincipal|atHome|content, 0, (*resource).owner),
+			row(dav("current-user-privilege-set"), everything, 0, (*resource).privileges),
+			row(dav("supported-privilege-set"), everything, 0, (*resource).supportedPrivileges),
+			row(dav("acl"), everything, 0, (*resource).accessList),
+			row(dav("acl-restrictions"), everything, 0, (*resource).accessRestrictions),
+			row(dav("inherited-acl-set"), everything, 0, nothing),
+			row(dav("principal-URL"), atPrincipal, 0, (*resource).ownPrincipal),
+			row(dav("alternate-URI-set"), atPrincipal, 0, nothing),
+			row(dav("group-member-set"), atPrincipal, 0, nothing),
+			row(dav("group-membership"), atPrincipal, 0, nothing),
+			row(dav("principal-collection-set"), everything, 0, (*resource).principalCollections),
+		),
+		under("RFC 5397",
+			row(dav("current-user-principal"), everything, 0, (*resource).ownPrincipal),
+		),
+		under("RFC 3253 §3.1",
+			row(dav("supported-method-set"), everything, 0, (*resource).supportedMethods),
+			row(dav("supported-report-set"), everything, 0, (*resource).supportedReports),
+		),
+		under("RFC 5842 §3.1",
+			row(dav("resource-id"), atPrincipal|atHome|atCalendar, 0, (*resource).resourceID),
+		),
+		under("RFC 5995 §3.2",
+			row(dav("add-member"), atCalendar, 0, (*resource).addMember),
+		),
+		under("RFC 6578 §4",
+			row(dav("sync-token"), atHome|atCalendar, 0, (*resource).syncToken),
+		),
+	)
+}
+
+func calendarProperties() []property {
+	return slices.Concat(
+		under("RFC 4791 §5.2, §6.2",
+			row(caldav("calendar-home-set"), atPrincipal, 0, (*resource).home),
+			settable(caldav("calendar-description"), 0, (*resource).description, setDescription),
+			settable(caldav("calendar-timezone"), 0, (*resource).timezone, setTimezone),
+			settable(caldav("supported-calendar-component-set"), atCreation, (*resource).kinds, setKinds),
+			row(caldav("supported-calendar-data"), atCalendar, 0, (*resource).mediaTypes),
+			row(caldav("max-resource-size"), atCalendar, 0, (*resource).maxSize),
+			row(caldav("max-instances"), atCalendar, 0, (*resource).maxInstances),
+			row(caldav("max-attendees-per-instance"), atCalendar, 0, (*resource).maxAttendees),
+			row(caldav("min-date-time"), atCalendar, 0, (*resource).minTime),
+			row(caldav("max-date-time"), atCalendar, 0, (*resource).maxTime),
+			row(caldav("supported-collation-set"), atHome|content, 0, (*resource).collations),
+			row(caldav("calendar-data"), atObject, inReports, (*resource).data),
+		),
+		under("RFC 6638 §2.4, §9.1",
+			row(caldav("calendar-user-address-set"), atPrincipal, 0, (*resource).userAddresses),
+			row(caldav("calendar-user-type"), atPrincipal, 0, (*resource).userType),
+			settable(caldav("schedule-calendar-transp"), 0, (*resource).transparency, setTransparency),
+		),
+		under("RFC 7809 §5.2",
+			settable(caldav("calendar-timezone-id"), 0, (*resource).timezoneID, setTimezoneID),
+		),
+	)
+}
+
+func appleProperties() []property {
+	return slices.Concat(
+		under("Apple's extensions",
+			row(caldav("supported-calendar-component-sets"), atHome, 0, (*resource).kindSets),
+			row(server("getctag"), atHome|atCalendar, 0, (*resource).syncToken),
+			row(server("email-address-set"), atPrincipal, 0, (*resource).emailAddresses),
+			settable(apple("calendar-color"), 0, (*resource).color, setColor),
+			settable(apple("calendar-order"), 0, (*resource).order, setOrder),
+		),
+	)
+}
+
+// under says where rows come from.
+func under(source string, rows ...property) []property {
+	for i := range rows {
+		rows[i].source = source
 	}
-	settable := func(name xml.Name, flags propertyFlags, get func(*resource, *markup) error, set func(*calendar.Properties, *element) error) property {
-		return property{name: name, on: atCalendar, flags: flags, get: get, set: set}
-	}
-	return []property{
-		// RFC 4918 §15
-		{name: dav("resourcetype"), on: everything, flags: allprop | atCreation, get: (*resource).resourceType, set: setResourceType},
-		{name: dav("displayname"), on: atPrincipal | atHome | atCalendar, flags: allprop, get: (*resource).displayName, set: setDisplayName},
-		row(dav("getetag"), atObject, allprop, (*resource).etag),
-		row(dav("getcontenttype"), atObject, allprop, (*resource).contentType),
-		row(dav("getcontentlength"), atObject, allprop, (*resource).contentLength),
-		row(dav("getlastmodified"), content, allprop, (*resource).lastModified),
-		row(dav("creationdate"), content, allprop, (*resource).creationDate),
-		row(dav("supportedlock"), everything, allprop, nothing),
-		row(dav("lockdiscovery"), everything, allprop, nothing),
-		// RFC 3744 §4, §5
-		row(dav("owner"), atPrincipal|atHome|content, 0, (*resource).owner),
-		row(dav("current-user-privilege-set"), everything, 0, (*resource).privileges),
-		row(dav("supported-privilege-set"), everything, 0, (*resource).supportedPrivileges),
-		row(dav("acl"), everything, 0, (*resource).accessList),
-		row(dav("acl-restrictions"), everything, 0, (*resource).accessRestrictions),
-		row(dav("inherited-acl-set"), everything, 0, nothing),
-		row(dav("principal-URL"), atPrincipal, 0, (*resource).ownPrincipal),
-		row(dav("alternate-URI-set"), atPrincipal, 0, nothing),
-		row(dav("group-member-set"), atPrincipal, 0, nothing),
-		row(dav("group-membership"), atPrincipal, 0, nothing),
-		row(dav("principal-collection-set"), everything, 0, (*resource).principalCollections),
-		// RFC 5397
-		row(dav("current-user-principal"), everything, 0, (*resource).ownPrincipal),
-		// RFC 3253 §3.1
-		row(dav("supported-method-set"), everything, 0, (*resource).supportedMethods),
-		row(dav("supported-report-set"), everything, 0, (*resource).supportedReports),
-		// RFC 5842 §3.1, RFC 5995 §3.2
-		row(dav("resource-id"), atPrincipal|atHome|atCalendar, 0, (*resource).resourceID),
-		row(dav("add-member"), atCalendar, 0, (*resource).addMember),
-		// RFC 6578 §4
-		row(dav("sync-token"), atHome|atCalendar, 0, (*resource).syncToken),
-		// RFC 4791 §5.2, §6.2
-		row(caldav("calendar-home-set"), atPrincipal, 0, (*resource).home),
-		settable(caldav("calendar-description"), 0, (*resource).description, setDescription),
-		settable(caldav("calendar-timezone"), 0, (*resource).timezone, setTimezone),
-		settable(caldav("supported-calendar-component-set"), atCreation, (*resource).kinds, setKinds),
-		row(caldav("supported-calendar-data"), atCalendar, 0, (*resource).mediaTypes),
-		row(caldav("max-resource-size"), atCalendar, 0, (*resource).maxSize),
-		row(caldav("max-instances"), atCalendar, 0, (*resource).maxInstances),
-		row(caldav("max-attendees-per-instance"), atCalendar, 0, (*resource).maxAttendees),
-		row(caldav("min-date-time"), atCalendar, 0, (*resource).minTime),
-		row(caldav("max-date-time"), atCalendar, 0, (*resource).maxTime),
-		row(caldav("supported-collation-set"), atHome|content, 0, (*resource).collations),
-		row(caldav("supported-calendar-component-sets"), atHome, 0, (*resource).kindSets),
-		row(caldav("calendar-data"), atObject, inReports, (*resource).data),
-		// RFC 6638 §2.4, §9.1
-		row(caldav("calendar-user-address-set"), atPrincipal, 0, (*resource).userAddresses),
-		row(caldav("calendar-user-type"), atPrincipal, 0, (*resource).userType),
-		settable(caldav("schedule-calendar-transp"), 0, (*resource).transparency, setTransparency),
-		// RFC 7809 §5.2
-		settable(caldav("calendar-timezone-id"), 0, (*resource).timezoneID, setTimezoneID),
-		// calendarserver.org's CTag and Apple's extensions
-		row(server("getctag"), atHome|atCalendar, 0, (*resource).syncToken),
-		row(server("email-address-set"), atPrincipal, 0, (*resource).emailAddresses),
-		settable(apple("calendar-color"), 0, (*resource).color, setColor),
-		settable(apple("calendar-order"), 0, (*resource).order, setOrder),
-	}
+	return rows
 }
 
 // write writes the property's element, or leaves no trace and returns errAbsent.

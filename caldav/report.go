@@ -12,24 +12,22 @@ type report struct {
 	name xml.Name
 	on   kind
 	run  func(*exchange, *xml.Decoder, xml.StartElement) error
+	// source is where the report is defined.
+	source string
 }
 
 // reports is what REPORT can ask; supported-report-set is this table, printed.
 func reports() []report {
 	return []report{
-		// RFC 4791 §7.8 to §7.10
-		{caldav("calendar-query"), atHome | atCalendar | atObject, (*exchange).calendarQuery},
-		{caldav("calendar-multiget"), atHome | atCalendar | atObject, (*exchange).multiget},
-		{caldav("free-busy-query"), atHome | atCalendar, (*exchange).freeBusyQuery},
-		// RFC 6578 §3.2
-		{dav("sync-collection"), atHome | atCalendar, (*exchange).syncCollection},
-		// RFC 3253 §3.8
-		{dav("expand-property"), everything, (*exchange).expandProperty},
-		// RFC 3744 §9.2 to §9.5
-		{dav("acl-principal-prop-set"), everything, (*exchange).aclPrincipals},
-		{dav("principal-match"), collections, (*exchange).principalMatch},
-		{dav("principal-property-search"), collections, (*exchange).principalSearch},
-		{dav("principal-search-property-set"), collections, (*exchange).principalSearchable},
+		{caldav("calendar-query"), atHome | atCalendar | atObject, (*exchange).calendarQuery, "RFC 4791 §7.8"},
+		{caldav("calendar-multiget"), atHome | atCalendar | atObject, (*exchange).multiget, "RFC 4791 §7.9"},
+		{caldav("free-busy-query"), atHome | atCalendar, (*exchange).freeBusyQuery, "RFC 4791 §7.10"},
+		{dav("sync-collection"), atHome | atCalendar, (*exchange).syncCollection, "RFC 6578 §3.2"},
+		{dav("expand-property"), everything, (*exchange).expandProperty, "RFC 3253 §3.8"},
+		{dav("acl-principal-prop-set"), everything, (*exchange).aclPrincipals, "RFC 3744 §9.2"},
+		{dav("principal-match"), collections, (*exchange).principalMatch, "RFC 3744 §9.3"},
+		{dav("principal-property-search"), collections, (*exchange).principalSearch, "RFC 3744 §9.4"},
+		{dav("principal-search-property-set"), collections, (*exchange).principalSearchable, "RFC 3744 §9.5"},
 	}
 }
 

@@ -1,0 +1,304 @@
+package caldav_test
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"caldav-mcp-server/caldav"
+	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/internal/testdb"
+)
+
+// relation is how who asks stands to a calendar of alice's.
+type relation struct {
+	name string
+	// as is the login, share the access that was given to it.
+	as    string
+	share calendar.Access
+	// inOwners asks at the owner's addresses, others at their own.
+	inOwners bool
+	// may are the privileges that this gives for the calendar and what is in it; sees tells
+	// that it is there at all.
+	may  []string
+	sees bool
+	// finds are operations that work on what is only seen.
+	finds []string
+}
+
+var (
+	reading = []string{"d:read", "c:read-free-busy"}
+	writing = append([]string{"d:write-content", "d:bind", "d:unbind"}, reading...)
+)
+
+// relations are those there are. Whoever adds a way to share adds it here.
+func relations() []relation {
+	seeing := []string{"PROPFIND", "ACL", "free-busy-query", "expand-property", "acl-principal-prop-set",
+		"principal-match", "principal-property-search", "principal-search-property-set"}
+	return []relation{
+		{name: "owner", as: "alice", inOwners: true, sees: true,
+			may: append([]string{"d:write-properties", "d:write-acl", "own"}, writing...)},
+		{name: "owner's reading token", as: "alice read", inOwners: true, sees: true, may: reading},
+		{name: "writer", as: "bob", share: calendar.WriteAccess, sees: true, may: writing},
+		{name: "reader", as: "bob", share: calendar.ReadAccess, sees: true, may: reading},
+		{name: "who sees busy times", as: "bob", share: calendar.FreeBusyAccess, finds: seeing},
+		{name: "stranger", as: "bob"},
+		{name: "stranger at the owner's address", as: "bob", inOwners: true},
+	}
+}
+
+// sample is a request for an operation that would do something, if it were granted.
+type sample struct {
+	header, body string
+	// needs is what it takes, where that is not what the table says.
+	needs string
+	// fresh asks at an address where nothing is: what is made there is the caller's own.
+	fresh bool
+}
+
+const dead = `<D:propertyupdate xmlns:D="DAV:"><D:set><D:prop><x:x xmlns:x="urn:x">x</x:x></D:prop></D:set></D:propertyupdate>`
+
+// samples are by operation. OWN stands for a calendar of the caller's own.
+func samples() map[string]sample {
+	const named = ` xmlns:D="DAV:" xmlns:C="urn:ietf:params:xml:ns:caldav"`
+	return map[string]sample{
+		"OPTIONS": {}, "GET": {}, "HEAD": {}, "DELETE": {},
+		"PUT":        {body: event("a", "Changed")},
+		"POST":       {body: event("new", "Added"), header: "Content-Type: text/calendar"},
+		"PROPFIND":   {header: "Depth: 1"},
+		"PROPPATCH":  {body: dead},
+		"COPY":       {header: "Destination: OWNcopy.ics"},
+		"MOVE":       {header: "Destination: OWNmoved.ics"},
+		"MKCALENDAR": {fresh: true},
+		"MKCOL": {fresh: true, body: `<D:mkcol` + named + `><D:set><D:prop><D:resourcetype><D:collection/><C:calendar/></D:resourcetype>
+			</D:prop></D:set></D:mkcol>`},
+		"ACL":               {body: `<D:acl xmlns:D="DAV:"/>`, needs: "d:read"},
+		"calendar-query":    {body: `<C:calendar-query` + named + `><D:prop><C:calendar-data/></D:prop><C:filter><C:comp-filter name="VCALENDAR"/></C:filter></C:calendar-query>`, header: "Depth: 1"},
+		"calendar-multiget": {body: `<C:calendar-multiget` + named + `><D:prop><C:calendar-data/></D:prop><D:href>PATHa.ics</D:href></C:calendar-multiget>`},
+		"free-busy-query": {body: `<C:free-busy-query` + named + `><C:time-range start="20261101T000000Z" end="20261201T000000Z"/></C:free-busy-query>`,
+			needs: "c:read-free-busy"},
+		"sync-collection":               {body: `<D:sync-collection` + named + `><D:sync-token/><D:sync-level>1</D:sync-level><D:prop><D:getetag/></D:prop></D:sync-collection>`},
+		"expand-property":               {body: `<D:expand-property` + named + `><D:property name="owner"><D:property name="displayname"/></D:property></D:expand-property>`},
+		"acl-principal-prop-set":        {body: `<D:acl-principal-prop-set` + named + `><D:prop><D:displayname/></D:prop></D:acl-principal-prop-set>`},
+		"principal-match":               {body: `<D:principal-match` + named + `><D:self/></D:principal-match>`},
+		"principal-property-search":     {body: `<D:principal-property-search` + named + `><D:property-search><D:prop><D:displayname/></D:prop><D:match>bob</D:match></D:property-search><D:prop><D:displayname/></D:prop></D:principal-property-search>`},
+		"principal-search-property-set": {body: `<D:principal-search-property-set` + named + `/>`},
+	}
+}
+
+// TestAuthorization tries every method and every report on every kind of resource as
+// everybody. What is granted works, what is not is refused, and changes nothing; what
+// cannot be seen is refused just as if it were not there.
+func TestAuthorization(t *testing.T) {
+	t.Parallel()
+	for _, r := range relations() {
+		t.Run(r.name, func(t *testing.T) {
+			t.Parallel()
+			h := newHouse(t, testdb.SQLite(t), nil)
+			h.must(t, "MKCALENDAR /dav/calendars/alice/own/", "")
+			h.must(t, "MKCALENDAR /dav/calendars/bob/own/\nAs: bob", "")
+			for _, o := range caldav.Operations() {
+				s, ok := samples()[o.Name]
+				if !ok {
+					t.Errorf("%s has no sample here: whether it is refused to whom it should be is not known", o.Name)
+				}
+				for _, a := range caldav.Addresses() {
+					if wellKnown(a) && o.Name != "PROPFIND" {
+						continue // it redirects whoever asks, see TestNobody
+					}
+					c := &cell{t: t, house: h, relation: r, operation: o, address: a, sample: s}
+					c.try()
+				}
+			}
+		})
+	}
+}
+
+func wellKnown(a caldav.Address) bool { return strings.Contains(a.Name, "well-known") }
+
+// cell is one of the matrix.
+type cell struct {
+	t         *testing.T
+	house     *house
+	relation  relation
+	operation caldav.Operation
+	address   caldav.Address
+	sample    sample
+	// at is the calendar's last part as the relation has it.
+	at string
+}
+
+func (c *cell) try() {
+	c.prepare()
+	defer c.clear()
+	before := c.state()
+	got := c.ask(c.at)
+	what := fmt.Sprintf("%s %s", c.operation.Name, c.address.Name)
+	works, otherwise := c.operation.On(c.address)
+	reached := !c.address.Personal || !c.relation.inOwners || strings.HasPrefix(c.relation.as, "alice")
+	switch {
+	case !reached:
+		if got.status != http.StatusNotFound {
+			c.t.Errorf("%s: %d in another one's part of the tree", what, got.status)
+		}
+	case !works:
+		if got.status != otherwise {
+			c.t.Errorf("%s: %d, not the %d of what does not work here", what, got.status, otherwise)
+		}
+	case c.granted():
+		if got.status >= 500 || refused(got) || got.status == http.StatusNotFound {
+			c.t.Errorf("%s: %d %s", what, got.status, got.body)
+		}
+		return
+	case c.relation.sees || !c.address.Calendar:
+		if !refused(got) {
+			c.t.Errorf("%s: %d %s, not refused for want of a privilege", what, got.status, got.body)
+		}
+	case c.relation.finds != nil:
+		c.givesNothing(what, got)
+	default:
+		c.looksAbsent(what, got)
+	}
+	if diff := cmp.Diff(before, c.state()); diff != "" {
+		c.t.Errorf("%s: %d, yet it changed something (-was +is):\n%s", what, got.status, diff)
+	}
+}
+
+// refused tells whether an answer says which privilege is missing, as RFC 3744 §7.1.1 has it.
+func refused(r reply) bool {
+	return r.status == http.StatusForbidden && strings.Contains(r.body, "need-privileges")
+}
+
+// looksAbsent compares an answer with the one for a calendar that never was.
+func (c *cell) looksAbsent(what string, got reply) {
+	phantom := "no" + c.at[2:]
+	want := c.ask(phantom)
+	want.body = strings.ReplaceAll(want.body, phantom, c.at)
+	if want.status != got.status || want.body != got.body {
+		c.t.Errorf("%s tells that there is something: %d %s\nwhere nothing is: %d %s", what, got.status, got.body, want.status, want.body)
+	}
+	c.givesNothing(what, got)
+}
+
+// givesNothing wants an answer without anything in it. A multiget says of each object that
+// it is not there.
+func (c *cell) givesNothing(what string, got reply) {
+	absent := got.status == http.StatusMultiStatus && !strings.Contains(got.body, "200 OK")
+	if got.status/100 == 2 && !absent || got.status >= 500 || strings.Contains(strings.ToLower(got.body), "secret") {
+		c.t.Errorf("%s: %d %s", what, got.status, got.body)
+	}
+}
+
+// prepare makes a calendar of alice's with an event, and shares it.
+func (c *cell) prepare() {
+	owner := c.house.users["alice"]
+	cal, err := c.house.service.CreateCalendar(c.t.Context(), calendar.Caller{User: owner, Scopes: calendar.ScopeAll},
+		calendar.NewCalendar{Properties: calendar.Properties{Name: "Secret"}})
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	c.at = string(cal.ID)
+	c.house.must(c.t, "PUT /dav/calendars/alice/"+c.at+"/a.ics", strings.Replace(event("a", "secret"), "UID:a", "UID:a-"+c.at, 1))
+	if err := c.house.store.Share(c.t.Context(), cal.ID, c.house.users["bob"].ID, c.relation.share); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+// clear takes the calendar away again, if it is there still: a home that grows makes the
+// rest slow.
+func (c *cell) clear() { c.house.send(c.t, "DELETE /dav/calendars/alice/"+c.at+"/", "") }
+
+// state is all that alice's calendar holds, and which calendars she has.
+func (c *cell) state() string {
+	calendar := c.house.must(c.t, "GET /dav/calendars/alice/"+c.at+"/", "")
+	all := c.house.must(c.t, "PROPFIND /dav/calendars/alice/\nDepth: 1", `<D:propfind xmlns:D="DAV:"><D:allprop/></D:propfind>`)
+	return calendar.header.Get("ETag") + calendar.body + all.body
+}
+
+func (c *cell) granted() bool {
+	if c.sample.fresh || !c.address.Calendar {
+		// What is one's own, or everybody's.
+		return c.operation.Name == "OPTIONS" || c.ofOwn()
+	}
+	if c.operation.Name == "COPY" && strings.Contains(c.relation.as, " read") {
+		return false // it takes leave to write at the other end, too
+	}
+	needs := c.operation.Needs
+	if c.sample.needs != "" {
+		needs = c.sample.needs
+	}
+	if !c.address.Object && (c.operation.Name == "DELETE" || c.operation.Name == "MOVE") {
+		needs = "own"
+	}
+	if c.address.Object && c.operation.Name == "PROPPATCH" {
+		needs = "d:write-content"
+	}
+	for _, may := range c.relation.may {
+		if may == needs {
+			return true
+		}
+	}
+	for _, finds := range c.relation.finds {
+		if finds == c.operation.Name && !c.address.Object {
+			return true
+		}
+	}
+	return c.operation.Name == "OPTIONS"
+}
+
+// ofOwn tells whether who asks may do this with what is their own.
+func (c *cell) ofOwn() bool {
+	if !strings.Contains(c.relation.as, " read") {
+		return true
+	}
+	// Nothing is kept of what belongs to nobody, so that PROPPATCH there has a reason of its own.
+	writes := c.sample.fresh || c.operation.Name == "PROPPATCH" && c.address.Personal
+	return !writes
+}
+
+// ask sends the request to an address in which the calendar is called so.
+func (c *cell) ask(name string) reply {
+	user := strings.Fields(c.relation.as)[0]
+	own := "/dav/calendars/" + user + "/own/"
+	if c.relation.inOwners {
+		user = "alice"
+	}
+	if c.sample.fresh {
+		name = "fresh-" + name
+	}
+	path := strings.NewReplacer("{user}", user, "{calendar}", name, "{object}", "a.ics").Replace(c.address.Name)
+	header := strings.ReplaceAll(c.sample.header, "OWN", own)
+	if strings.HasSuffix(path, "/") && c.operation.Name == "MOVE" {
+		header = strings.ReplaceAll(header, "own/moved.ics", "moved-"+name+"/")
+	} else {
+		header = strings.ReplaceAll(header, ".ics", "-"+name+".ics")
+	}
+	body := strings.NewReplacer("UID:a\r", "UID:a-"+name+"\r", "UID:new\r", "UID:new-"+name+"\r", "PATH", path).Replace(c.sample.body)
+	method := c.operation.Name
+	if strings.ToLower(method) == method {
+		method = "REPORT"
+	}
+	return c.house.send(c.t, strings.TrimSpace(fmt.Sprintf("%s %s\nAs: %s\n%s", method, path, c.relation.as, header)), body)
+}
+
+// TestNobody: who has not logged in learns nothing but that they must.
+func TestNobody(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, testdb.SQLite(t), nil)
+	for _, o := range caldav.Operations() {
+		for _, a := range caldav.Addresses() {
+			method := o.Name
+			if strings.ToLower(method) == method {
+				method = "REPORT"
+			}
+			got := h.send(t, fmt.Sprintf("%s %s\nAs: nobody", method, a.Name), "")
+			redirects := wellKnown(a) && method != "PROPFIND"
+			if got.status != http.StatusUnauthorized && !redirects || redirects && got.status/100 != 3 {
+				t.Errorf("%s %s: %d", o.Name, a.Name, got.status)
+			}
+		}
+	}
+}

@@ -1,0 +1,30 @@
+package caldav_test
+
+import (
+	"os"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"caldav-mcp-server/caldav"
+)
+
+// TestRFCTable: docs/rfc.md says what the tables say.
+func TestRFCTable(t *testing.T) {
+	t.Parallel()
+	const file = "../docs/rfc.md"
+	want := caldav.RFCTable()
+	if *update {
+		if err := os.WriteFile(file, []byte(want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	got, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, string(got)); diff != "" {
+		t.Errorf("docs/rfc.md is not what the tables say (-tables +file); -update prints it anew:\n%s", diff)
+	}
+}

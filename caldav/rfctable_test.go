@@ -1,0 +1,128 @@
+package caldav
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"caldav-mcp-server/calendar"
+)
+
+// kindNames are the columns of the tables for people.
+var kindNames = []struct {
+	kind kind
+	name string
+}{
+	{atEntrance, "entrance"}, {atRoot, "root"}, {atPrincipals, "principals"}, {atPrincipal, "principal"},
+	{atHomes, "homes"}, {atHome, "home"}, {atCalendar, "calendar"}, {atObject, "object"},
+}
+
+func (k kind) words() string {
+	if k == everything {
+		return "everything"
+	}
+	var words []string
+	for _, row := range kindNames {
+		if k&row.kind != 0 {
+			words = append(words, row.name)
+		}
+	}
+	return strings.Join(words, ", ")
+}
+
+// RFCTable prints the door's tables for people: docs/rfc.md.
+func RFCTable() string {
+	var b strings.Builder
+	b.WriteString("# What the CalDAV door speaks\n\n" +
+		"Printed from the tables in `caldav/` by `go test ./caldav -run TestRFCTable -update`; a test keeps it true.\n\n" +
+		"`DAV: " + davClasses + "`\n")
+	printTable(&b, "Addresses", []string{"address", "kind"}, addressRows())
+	printTable(&b, "Methods", []string{"method", "works on", "takes", "defined in"}, methodRows())
+	printTable(&b, "Reports", []string{"report", "works on", "defined in"}, reportRows())
+	printTable(&b, "Properties", []string{"property", "stands on", "set", "in allprop", "defined in"}, propertyRows())
+	b.WriteString("\nAny other property can be set on principals, homes, calendars and objects, and is kept as it was written.\n")
+	printTable(&b, "Privileges", []string{"privilege", "on"}, privilegeRows())
+	printTable(&b, "Conditions of the calendar rules", []string{"condition", "status"}, conditionRows())
+	return b.String()
+}
+
+func printTable(b *strings.Builder, title string, head []string, rows [][]string) {
+	fmt.Fprintf(b, "\n## %s\n\n| %s |\n|%s\n", title, strings.Join(head, " | "), strings.Repeat(" --- |", len(head)))
+	for _, row := range rows {
+		fmt.Fprintf(b, "| %s |\n", strings.Join(row, " | "))
+	}
+}
+
+func addressRows() [][]string {
+	var rows [][]string
+	for _, a := range Addresses() {
+		rows = append(rows, []string{"`" + a.Name + "`", a.kind.words()})
+	}
+	return rows
+}
+
+func methodRows() [][]string {
+	var rows [][]string
+	for _, m := range methods() {
+		rows = append(rows, []string{m.name, m.on.words(), "`" + m.needs + "`", m.source})
+	}
+	return rows
+}
+
+func reportRows() [][]string {
+	var rows [][]string
+	for _, r := range reports() {
+		rows = append(rows, []string{"`" + tagOf(r.name) + "`", r.on.words(), r.source})
+	}
+	return rows
+}
+
+func propertyRows() [][]string {
+	var rows [][]string
+	for _, p := range properties() {
+		if p.flags&inReports != 0 {
+			continue
+		}
+		set, in := "", ""
+		switch {
+		case p.set != nil && p.flags&atCreation != 0:
+			set = "when a calendar is made"
+		case p.set != nil:
+			set = "on calendars"
+		}
+		if p.flags&allprop != 0 {
+			in = "yes"
+		}
+		rows = append(rows, []string{"`" + tagOf(p.name) + "`", p.on.words(), set, in, p.source})
+	}
+	return rows
+}
+
+func privilegeRows() [][]string {
+	var names []string
+	on := map[string]kind{}
+	for _, p := range privileges {
+		if on[p.tag] == 0 {
+			names = append(names, p.tag)
+		}
+		on[p.tag] |= p.on
+	}
+	var rows [][]string
+	for _, n := range names {
+		rows = append(rows, []string{"`" + n + "`", on[n].words()})
+	}
+	return rows
+}
+
+func conditionRows() [][]string {
+	rules := slices.SortedFunc(maps.Keys(conditions), func(a, b calendar.Rule) int {
+		return cmp.Compare(conditions[a].tag, conditions[b].tag)
+	})
+	var rows [][]string
+	for _, r := range rules {
+		rows = append(rows, []string{"`" + conditions[r].tag + "`", fmt.Sprint(conditions[r].status)})
+	}
+	return rows
+}
