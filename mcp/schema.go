@@ -98,7 +98,7 @@ func (f field) schema() map[string]any {
 	if len(f.words) > 0 {
 		s["enum"] = f.words
 	}
-	if f.longest > 0 {
+	if f.longest > 0 && f.kind == text {
 		s["maxLength"] = f.longest
 	}
 	s["type"], s["description"] = f.kind, f.doc
@@ -106,8 +106,12 @@ func (f field) schema() map[string]any {
 }
 
 func (f field) itemSchema() map[string]any {
-	if f.item == text || f.item == number {
-		return map[string]any{"type": f.item}
+	if f.item != text && f.item != number {
+		return objectSchema(f.of)
 	}
-	return objectSchema(f.of)
+	s := map[string]any{"type": f.item}
+	if f.longest > 0 {
+		s["maxLength"] = f.longest
+	}
+	return s
 }
