@@ -52,6 +52,10 @@ func faultReason(rule string) Reason {
 	return Invalid
 }
 
+// Derivation numbers the rules by which Derived is made. It grows when they change: a store
+// whose number is lower is reindexed before it serves.
+const Derivation = 1
+
 // derive is what Reindex calls: the same as at save, but without the limits of today,
 // since what is stored stays stored.
 func (s *Service) derive(data []byte) (Derived, error) {

@@ -58,6 +58,9 @@ func (p *program) serve(ctx context.Context, c config, o serveOptions) (err erro
 	if err := h.store.Migrate(ctx); err != nil {
 		return fmt.Errorf("bringing the tables up to date: %w", err)
 	}
+	if err := h.refreshIndex(ctx, log); err != nil {
+		return err
+	}
 	s, err := p.newServer(ctx, c, h, log)
 	if err != nil {
 		return err
