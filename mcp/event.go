@@ -17,19 +17,19 @@ const (
 )
 
 // timeForms tells a model how to write a time.
-const timeForms = "as iCalendar UTC (20260301T090000Z), RFC 3339 (2026-03-01T09:00:00+01:00), local time (2026-03-01T09:00:00, in the zone of timezone), or a date (2026-03-01) for an all-day event"
+const timeForms = "as 2026-03-01T09:00:00 (local, in timezone), 2026-03-01T09:00:00+01:00, 20260301T090000Z, or 2026-03-01 for whole days"
 
 // Parameters that several tools take.
 var (
-	takesEvent    = field{name: "event_uid", kind: text, doc: "The event's uid, from the tool that listed or made it.", longest: longestID}
-	takesZone     = field{name: "timezone", kind: text, doc: "The zone of local times (IANA name, such as Europe/Berlin). If missing: the user's own, else the calendar's, else UTC.", optional: true}
-	takesZoneKept = field{name: "timezone", kind: text, doc: "The zone of the local times you give (IANA name). The event itself stays in its own zone. If missing: the user's own, else the calendar's, else UTC.", optional: true}
-	takesInstance = field{name: "recurrence_id", kind: text, doc: "Which instance of a series: copy recurrence_id from the tool that listed it. Leave it out for an event that takes place once, and for a series as a whole.", optional: true}
+	takesEvent    = field{name: "event_uid", kind: text, doc: "The event's uid.", longest: longestID}
+	takesZone     = field{name: "timezone", kind: text, doc: "The zone of local times, such as Europe/Berlin. If missing: the user's, else the calendar's, else UTC.", optional: true}
+	takesZoneKept = field{name: "timezone", kind: text, doc: "The zone of the local times you give; the event keeps its own. If missing: the user's, else the calendar's, else UTC.", optional: true}
+	takesInstance = field{name: "recurrence_id", kind: text, doc: "Which instance of a series, as listed. Leave it out for a single event or a whole series.", optional: true}
 	takesScope    = field{
 		name: "scope", kind: text, optional: true, words: []string{string(edit.This), string(edit.Following), string(edit.All)},
-		doc: "How much of a series: \"this\" instance alone, this and the \"following\" ones, or \"all\". Required for a series, never guessed: ask the user if they did not say.",
+		doc: "How much of a series: this instance, it and the following ones, or all. Required for a series, never guessed: ask the user.",
 	}
-	takesMatch = field{name: "if_match", kind: text, doc: "The etag that you last saw. If the event has changed since, nothing is done and the error says what it is now.", optional: true}
+	takesMatch = field{name: "if_match", kind: text, doc: "The etag you last saw: if it has changed since, nothing is done.", optional: true}
 )
 
 // eventTools are the tools about single events.
@@ -101,20 +101,20 @@ func (b toolbox) eventTools() []tool {
 var (
 	takesTitle = field{name: "title", kind: text, doc: "What the event is called.", longest: longestTitle}
 	takesStart = field{name: "start", kind: text, doc: "When it starts: " + timeForms + "."}
-	takesEnd   = field{name: "end", kind: text, doc: "When it ends, in a form like that of start. Of an all-day event, the day after its last; the same day as start makes it one day long."}
+	takesEnd   = field{name: "end", kind: text, doc: "When it ends, in the same form; of whole days, the day after the last."}
 	takesTexts = []field{
 		{name: "description", kind: text, doc: "Notes.", optional: true, longest: longestText},
 		{name: "location", kind: text, doc: "Where it is.", optional: true, longest: longestText},
 	}
 	takesMore = []field{
-		{name: "all_day", kind: yesNo, doc: "Whether it takes whole days; the dates of start and end count then. If missing, dates make it so.", optional: true},
-		{name: "rrule", kind: text, doc: "How it recurs, as an RRULE of iCalendar: FREQ=WEEKLY;BYDAY=MO,WE;COUNT=10. For another time of all its instances, change start, not this.", optional: true, longest: longestTitle},
-		{name: "attendees", kind: listOf, item: text, doc: "Who takes part: e-mail addresses, with names if known (Bob Ray <bob@example.com>). The whole list. Nobody is sent anything.", optional: true, most: longestList, longest: longestTitle},
-		{name: "alarms", kind: listOf, item: number, doc: "Reminders, in minutes before the start. The whole list.", optional: true, most: longestList},
+		{name: "all_day", kind: yesNo, doc: "Whether it takes whole days; dates say so by themselves.", optional: true},
+		{name: "rrule", kind: text, doc: "How it recurs: FREQ=WEEKLY;BYDAY=MO,WE;COUNT=10.", optional: true, longest: longestTitle},
+		{name: "attendees", kind: listOf, item: text, doc: "All who take part: Bob Ray <bob@example.com>. Nobody is sent anything.", optional: true, most: longestList, longest: longestTitle},
+		{name: "alarms", kind: listOf, item: number, doc: "All reminders, in minutes before the start.", optional: true, most: longestList},
 		{name: "status", kind: text, doc: "Whether it will take place.", optional: true, words: []string{string(edit.Tentative), string(edit.Confirmed), string(edit.Cancelled)}},
-		{name: "transparency", kind: text, doc: "OPAQUE makes its people busy, TRANSPARENT leaves them free.", optional: true, words: []string{string(edit.Opaque), string(edit.Transparent)}},
+		{name: "transparency", kind: text, doc: "OPAQUE: busy; TRANSPARENT: free.", optional: true, words: []string{string(edit.Opaque), string(edit.Transparent)}},
 		{name: "url", kind: text, doc: "A page about it.", optional: true, longest: longestText},
-		{name: "categories", kind: listOf, item: text, doc: "Its tags. The whole list.", optional: true, most: longestList, longest: longestTitle},
+		{name: "categories", kind: listOf, item: text, doc: "All its tags.", optional: true, most: longestList, longest: longestTitle},
 	}
 	takesTarget = []field{takesInstance, takesScope, takesMatch}
 )

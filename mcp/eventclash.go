@@ -12,18 +12,21 @@ import (
 
 // givesClashes is what create_event reports beside the event.
 var givesClashes = []field{
-	{name: "conflicts", kind: listOf, doc: "Events at the same time that make the user busy. Tell the user.", optional: true, of: clashFields},
-	{name: "duplicates", kind: listOf, doc: "Events at the same time with the same title: was it made before?", optional: true, of: clashFields},
-	{name: "more_conflicts", kind: number, doc: "How many conflicts are left out.", optional: true},
+	{name: "conflicts", kind: listOf, doc: "Busy times it overlaps: tell the user.", optional: true, of: clashFields},
+	{name: "duplicates", kind: listOf, doc: "Same title and time: was it made before?", optional: true, of: clashFields},
+	{name: "more_conflicts", kind: number, doc: "Conflicts left out.", optional: true},
 }
 
-var clashFields = join([]field{
-	{name: "calendar_id", kind: text, doc: "The calendar it is in."},
+var clashFields = []field{
+	{name: "calendar_id", kind: text, doc: "Its calendar."},
 	{name: "calendar", kind: text, doc: "That calendar's name."},
 	{name: "uid", kind: text, doc: "Its uid."},
-	{name: "recurrence_id", kind: text, doc: "Which instance of a series.", optional: true},
+	{name: "recurrence_id", kind: text, doc: "Which instance.", optional: true},
 	{name: "title", kind: text, doc: "Its title."},
-}, givesTimes)
+	{name: "start_local", kind: text, doc: "Start."},
+	{name: "start_weekday", kind: text, doc: "Its weekday."},
+	{name: "end_local", kind: text, doc: "End."},
+}
 
 // clash is an event that takes place at the time of another.
 type clash struct {
@@ -32,7 +35,9 @@ type clash struct {
 	UID          calendar.UID        `json:"uid"`
 	RecurrenceID string              `json:"recurrence_id,omitempty"`
 	Title        shown               `json:"title"`
-	timesView
+	StartLocal   string              `json:"start_local"`
+	StartWeekday string              `json:"start_weekday"`
+	EndLocal     string              `json:"end_local"`
 }
 
 // clashes are those of a new event.
@@ -145,8 +150,8 @@ func (m *comparison) result() clashes {
 func (m *comparison) views(list []calendar.Occurrence) []clash {
 	var views []clash
 	for _, o := range list[:min(len(list), maxClashes)] {
-		v := readViewOf(o.Instance)
-		views = append(views, clash{v.Calendar, shown(o.Calendar.Name), v.UID, v.RecurrenceID, v.Summary, m.zone.times(o.Instance)})
+		v, at := readViewOf(o.Instance), m.zone.times(o.Instance)
+		views = append(views, clash{v.Calendar, shown(o.Calendar.Name), v.UID, v.RecurrenceID, v.Summary, at.StartLocal, at.StartWeekday, at.EndLocal})
 	}
 	return views
 }

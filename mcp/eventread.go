@@ -76,15 +76,15 @@ func (b toolbox) queryTool() tool {
 
 // queryFields are those of queriedEvent.
 var queryFields = join([]field{
-	{name: "uid", kind: text, doc: "The event's id within the calendar."},
+	{name: "uid", kind: text, doc: "Its id."},
 	{name: "summary", kind: text, doc: "Its title."},
-	{name: "dtstart", kind: text, doc: "Its start as iCalendar."},
-	{name: "dtend", kind: text, doc: "Its end as iCalendar."},
-	{name: "etag", kind: text, doc: "Changes with every change of the event."},
-	{name: "recurrence_id", kind: text, doc: "Which instance of a series this is.", optional: true},
+	{name: "dtstart", kind: text, doc: "Start as iCalendar."},
+	{name: "dtend", kind: text, doc: "End as iCalendar."},
+	{name: "etag", kind: text, doc: "Changes whenever it does."},
+	{name: "recurrence_id", kind: text, doc: "Which instance.", optional: true},
 }, givesTimes, []field{
-	{name: "recurring", kind: yesNo, doc: "Whether it is, or belongs to, a series."},
-	{name: "unclear", kind: yesNo, doc: "The event can't be read or followed; it takes place at about that time.", optional: true},
+	{name: "recurring", kind: yesNo, doc: "Whether it is of a series."},
+	{name: "unclear", kind: yesNo, doc: "It cannot be followed; it is at about that time.", optional: true},
 })
 
 // queriedEvent is an event in a list, as an object.

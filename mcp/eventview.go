@@ -17,50 +17,46 @@ import (
 // the tools that write, one of those that read.
 var (
 	givesEvent = join([]field{
-		{name: "uid", kind: text, doc: "The event's id within the calendar."},
-		{name: "calendar_id", kind: text, doc: "The calendar it is in."},
+		{name: "uid", kind: text, doc: "Its id within the calendar."},
+		{name: "calendar_id", kind: text, doc: "Its calendar."},
 		{name: "title", kind: text, doc: "Its title."},
-		{name: "start", kind: text, doc: "Its start as iCalendar: in UTC, or a date."},
-		{name: "end", kind: text, doc: "Its end as iCalendar: in UTC, or the day after the last."},
-		{name: "etag", kind: text, doc: "Changes with every change of the event."},
+		{name: "start", kind: text, doc: "Start as iCalendar: UTC or a date."},
+		{name: "end", kind: text, doc: "End as iCalendar: UTC, or the day after the last."},
+		{name: "etag", kind: text, doc: "Changes whenever it does."},
 	}, givesDetails)
 	givesRead = []field{
-		{name: "uid", kind: text, doc: "The event's id within the calendar."},
-		{name: "calendar_id", kind: text, doc: "The calendar it is in."},
+		{name: "uid", kind: text, doc: "Its id within the calendar."},
+		{name: "calendar_id", kind: text, doc: "Its calendar."},
 		{name: "summary", kind: text, doc: "Its title."},
-		{name: "dtstart", kind: text, doc: "Its start as iCalendar: in UTC, or a date."},
-		{name: "dtend", kind: text, doc: "Its end as iCalendar: in UTC, or the day after the last."},
-		{name: "etag", kind: text, doc: "Changes with every change of the event."},
+		{name: "dtstart", kind: text, doc: "Start as iCalendar: UTC or a date."},
+		{name: "dtend", kind: text, doc: "End as iCalendar: UTC, or the day after the last."},
+		{name: "etag", kind: text, doc: "Changes whenever it does."},
 	}
 	givesTimes = []field{
 		{name: "all_day", kind: yesNo, doc: "Whether it takes whole days."},
-		{name: "start_local", kind: text, doc: "Its start in timezone, as RFC 3339, or its first day."},
-		{name: "start_weekday", kind: text, doc: "The weekday of start_local."},
-		{name: "end_local", kind: text, doc: "Its end in timezone, as RFC 3339, or its last day."},
-		{name: "end_weekday", kind: text, doc: "The weekday of end_local."},
+		{name: "start_local", kind: text, doc: "Start in timezone, or first day."},
+		{name: "start_weekday", kind: text, doc: "Its weekday."},
+		{name: "end_local", kind: text, doc: "End in timezone, or last day."},
+		{name: "end_weekday", kind: text, doc: "Its weekday."},
 	}
 	givesZone = []field{
 		{name: "timezone", kind: text, doc: "The zone of the local times."},
-		{name: "timezone_source", kind: text, doc: "Where that zone is from: argument, user, calendar, or default."},
+		{name: "timezone_source", kind: text, doc: "argument, user, calendar or default."},
 	}
 	givesDetails = join(givesTimes, givesZone, []field{
-		{name: "event_timezone", kind: text, doc: "The zone whose clock the event keeps; floating for any clock.", optional: true},
-		{name: "recurring", kind: yesNo, doc: "Whether it is, or belongs to, a series."},
-		{name: "recurrence_id", kind: text, doc: "Which instance of the series this is; missing for the series as a whole.", optional: true},
-		{name: "rrule", kind: text, doc: "How the series recurs.", optional: true},
-		{name: "description", kind: text, doc: "Notes, cut where they are long.", optional: true},
+		{name: "event_timezone", kind: text, doc: "The zone whose clock it keeps.", optional: true},
+		{name: "recurring", kind: yesNo, doc: "Whether it is of a series."},
+		{name: "recurrence_id", kind: text, doc: "Which instance this is.", optional: true},
+		{name: "rrule", kind: text, doc: "How it recurs.", optional: true},
+		{name: "description", kind: text, doc: "Notes, cut where long.", optional: true},
 		{name: "location", kind: text, doc: "Where it is.", optional: true},
-		{name: "status", kind: text, doc: "TENTATIVE, CONFIRMED or CANCELLED.", optional: true},
-		{name: "transparency", kind: text, doc: "TRANSPARENT if it leaves its people free.", optional: true},
+		{name: "status", kind: text, doc: "Whether it takes place.", optional: true},
+		{name: "transparency", kind: text, doc: "TRANSPARENT: free.", optional: true},
 		{name: "url", kind: text, doc: "A page about it.", optional: true},
 		{name: "categories", kind: listOf, item: text, doc: "Its tags.", optional: true},
 		{name: "organizer", kind: text, doc: "Who invites.", optional: true},
-		{name: "attendees", kind: listOf, doc: "Who takes part.", optional: true, of: []field{
-			{name: "address", kind: text, doc: "E-mail address."},
-			{name: "name", kind: text, doc: "Name.", optional: true},
-			{name: "status", kind: text, doc: "Their answer, such as ACCEPTED.", optional: true},
-		}},
-		{name: "alarms", kind: listOf, item: number, doc: "Reminders, in minutes before the start.", optional: true},
+		{name: "attendees", kind: listOf, item: text, doc: "Who takes part, and their answers.", optional: true},
+		{name: "alarms", kind: listOf, item: number, doc: "Minutes before the start.", optional: true},
 	})
 )
 
@@ -105,25 +101,18 @@ type zoneView struct {
 type detailsView struct {
 	timesView
 	zoneView
-	EventTimezone string         `json:"event_timezone,omitempty"`
-	Recurring     bool           `json:"recurring"`
-	Rule          string         `json:"rrule,omitempty"`
-	Description   shown          `json:"description,omitempty"`
-	Location      shown          `json:"location,omitempty"`
-	Status        string         `json:"status,omitempty"`
-	Transparency  string         `json:"transparency,omitempty"`
-	URL           shown          `json:"url,omitempty"`
-	Categories    []shown        `json:"categories,omitempty"`
-	Organizer     shown          `json:"organizer,omitempty"`
-	Attendees     []attendeeView `json:"attendees,omitempty"`
-	Alarms        []int          `json:"alarms,omitempty"`
-}
-
-// attendeeView is somebody who takes part.
-type attendeeView struct {
-	Address shown `json:"address"`
-	Name    shown `json:"name,omitempty"`
-	Status  shown `json:"status,omitempty"`
+	EventTimezone string  `json:"event_timezone,omitempty"`
+	Recurring     bool    `json:"recurring"`
+	Rule          string  `json:"rrule,omitempty"`
+	Description   shown   `json:"description,omitempty"`
+	Location      shown   `json:"location,omitempty"`
+	Status        string  `json:"status,omitempty"`
+	Transparency  string  `json:"transparency,omitempty"`
+	URL           shown   `json:"url,omitempty"`
+	Categories    []shown `json:"categories,omitempty"`
+	Organizer     shown   `json:"organizer,omitempty"`
+	Attendees     []shown `json:"attendees,omitempty"`
+	Alarms        []int   `json:"alarms,omitempty"`
 }
 
 // stamp writes a moment as the first version has it: in UTC, or as a date or a floating time.
@@ -220,12 +209,24 @@ func (z zoned) details(i calendar.Instance) detailsView {
 		}
 	}
 	for _, a := range edit.AttendeesOf(c) {
-		v.Attendees = append(v.Attendees, attendeeView{shown(a.Address), shown(a.Name), shown(a.Status)})
+		v.Attendees = append(v.Attendees, shown(attendeeText(a)))
 	}
 	for _, a := range edit.AlarmsOf(c) {
 		v.Alarms = append(v.Alarms, a.Minutes)
 	}
 	return v
+}
+
+// attendeeText writes an attendee as the tools that change events read them, with the answer.
+func attendeeText(a edit.Attendee) string {
+	words := []string{a.Address}
+	if a.Name != "" {
+		words = []string{a.Name, "<" + a.Address + ">"}
+	}
+	if a.Status != "" {
+		words = append(words, "("+a.Status+")")
+	}
+	return strings.Join(words, " ")
 }
 
 // clockOf names the clock on which a moment was written.

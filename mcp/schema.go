@@ -41,9 +41,9 @@ type field struct {
 
 // errorField is what a refusal has in place of a tool's own fields.
 var errorField = field{
-	name: "error", kind: group, optional: true, doc: "Why the call was refused; then nothing else is there.",
+	name: "error", kind: group, optional: true, doc: "Why it was refused; then all else is missing.",
 	of: []field{
-		{name: "code", kind: text, doc: "A word for the kind of refusal, such as not_found."},
+		{name: "code", kind: text, doc: "Such as not_found."},
 		{name: "message", kind: text, doc: "What was wrong."},
 		{name: "hint", kind: text, doc: "What to do next.", optional: true},
 	},
