@@ -4,6 +4,9 @@ import (
 	"context"
 	"iter"
 	"time"
+
+	"caldav-mcp-server/calendar/content"
+	"caldav-mcp-server/ical"
 )
 
 // Trash is the part of a Store that gives back what was deleted, until it is pruned by age.
@@ -62,8 +65,8 @@ func (s *Service) TrashedObjects(ctx context.Context, c Caller, cal Calendar) it
 		for e, err := range s.store.Deletions(ctx, cal.ID) {
 			o := TrashedObject{Entry: e}
 			// What an older program took, and this one cannot read, is in the trash all the same.
-			if d, unreadable := s.derive(e.Before); unreadable == nil {
-				o.Kind, o.Summary = d.Kind, d.Summary
+			if text, unreadable := content.Read(e.Before, ical.Limits{}); unreadable == nil {
+				o.Kind, o.Summary = Kind(text.Kind), text.Summary()
 			}
 			if !yield(o, err) || err != nil {
 				return

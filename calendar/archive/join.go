@@ -24,7 +24,7 @@ type Writer struct {
 // NewWriter begins a file. The zones tell which names stand for themselves.
 func NewWriter(to io.Writer, h Header, zones *zone.DB) (*Writer, error) {
 	w := &Writer{to: to, zones: zones, written: make(map[string]string)}
-	head := "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:" + productID + "\r\n"
+	head := []byte("BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:" + productID + "\r\n")
 	// RFC 7986 §5 has names for these; the older ones are what most programs read.
 	for _, line := range [...]struct{ name, text string }{
 		{"NAME", h.Name},
@@ -35,10 +35,10 @@ func NewWriter(to io.Writer, h Header, zones *zone.DB) (*Writer, error) {
 		{"X-WR-TIMEZONE", h.Timezone},
 	} {
 		if line.text != "" {
-			head += text(ical.NewText(line.name, line.text))
+			head = append(head, text(ical.NewText(line.name, line.text))...)
 		}
 	}
-	_, err := io.WriteString(to, head)
+	_, err := to.Write(head)
 	return w, err
 }
 

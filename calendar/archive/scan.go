@@ -56,7 +56,7 @@ func scan(data []byte) []piece {
 		s.line(data[s.at:end], end)
 		s.at = end
 	}
-	s.giveUp("it never ends")
+	s.giveUp()
 	return s.pieces
 }
 
@@ -85,13 +85,13 @@ const maxEdge = 100
 
 func (s *scanner) begin(name string) {
 	if name == calendarName {
-		s.giveUp("it never ends")
+		s.giveUp()
 		s.in = &wrapper{}
 		return
 	}
 	// None of these stands in another component: the one before it has lost its end.
 	if len(s.open) > 0 && (name == zoneName || slices.Contains(content.Kinds(), name)) {
-		s.giveUp("it never ends")
+		s.giveUp()
 	}
 	if len(s.open) == 0 {
 		s.begun, s.first = s.at, s.number
@@ -101,7 +101,7 @@ func (s *scanner) begin(name string) {
 
 func (s *scanner) end(name string, end int) {
 	if name == calendarName {
-		s.giveUp("it never ends")
+		s.giveUp()
 		s.in = nil
 		return
 	}
@@ -115,9 +115,9 @@ func (s *scanner) end(name string, end int) {
 }
 
 // giveUp ends a piece that has not come to its end.
-func (s *scanner) giveUp(why string) {
+func (s *scanner) giveUp() {
 	if len(s.open) > 0 {
-		s.add(s.open[0], s.at, why)
+		s.add(s.open[0], s.at, "it never ends")
 		s.open = nil
 	}
 }

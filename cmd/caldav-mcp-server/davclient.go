@@ -115,6 +115,8 @@ const (
 type multistatus struct {
 	Responses []davResponse `xml:"DAV: response"`
 	SyncToken string        `xml:"DAV: sync-token"`
+	// from is the address that answered, after redirects; hrefs are read from there.
+	from *url.URL
 }
 
 type davResponse struct {
@@ -189,30 +191,30 @@ func (e *statusError) Error() string {
 }
 
 // ask sends a PROPFIND or a REPORT and reads the multistatus.
-func (c *davClient) ask(ctx context.Context, method string, at *url.URL, depth, body string) (*multistatus, *http.Response, error) {
+func (c *davClient) ask(ctx context.Context, method string, at *url.URL, depth, body string) (*multistatus, error) {
 	r, err := http.NewRequestWithContext(ctx, method, at.String(), strings.NewReader(body))
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	r.Header.Set("Content-Type", "application/xml; charset=utf-8")
 	r.Header.Set("Depth", depth)
 	answer, err := c.Do(r)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	defer answer.Body.Close()
 	if answer.StatusCode != http.StatusMultiStatus {
-		return nil, answer, &statusError{method, at.String(), answer.StatusCode}
+		return nil, &statusError{method, at.String(), answer.StatusCode}
 	}
 	data, err := io.ReadAll(answer.Body)
 	if err != nil {
-		return nil, answer, fmt.Errorf("%s %s: %w", method, at, err)
+		return nil, fmt.Errorf("%s %s: %w", method, at, err)
 	}
-	var found multistatus
+	found := multistatus{from: answer.Request.URL}
 	if err := xml.NewDecoder(bytes.NewReader(data)).Decode(&found); err != nil {
-		return nil, answer, fmt.Errorf("%s %s: the answer is no multistatus: %w", method, at, err)
+		return nil, fmt.Errorf("%s %s: the answer is no multistatus: %w", method, at, err)
 	}
-	return &found, answer, nil
+	return &found, nil
 }
 
 // resolve finds where an href of an answer leads.

@@ -2,6 +2,8 @@ package main
 
 import (
 	"crypto/tls"
+	"io"
+	"log"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -9,12 +11,14 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/google/uuid"
 )
 
 // examine has the doctor look at a URL and returns what it finds wrong: "check: detail → mend".
 func examine(t *testing.T, at string, transport http.RoundTripper) string {
 	t.Helper()
-	p := &program{now: time.Now, newID: func() string { return "1" }}
+	p := &program{now: time.Now, newID: uuid.NewString}
 	x, err := p.newExamination(doctorOptions{url: at, user: "ann"})
 	if err != nil {
 		t.Fatal(err)
@@ -39,7 +43,7 @@ func proxied(t *testing.T, behind string, wrap func(http.Handler) http.Handler) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	proxy := httptest.NewServer(wrap(&httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(to); r.Out.Host = r.In.Host }}))
+	proxy := httptest.NewServer(wrap(&httputil.ReverseProxy{ErrorLog: log.New(io.Discard, "", 0), Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(to); r.Out.Host = r.In.Host }}))
 	t.Cleanup(proxy.Close)
 	return proxy.URL
 }
@@ -108,7 +112,7 @@ func TestDoctorNamesWhatIsWrongWithTLS(t *testing.T) {
 	plain := httptest.NewServer(http.NotFoundHandler())
 	t.Cleanup(plain.Close)
 	secure := httptest.NewUnstartedServer(http.NotFoundHandler())
-	secure.Config.ErrorLog = nil
+	secure.Config.ErrorLog = log.New(io.Discard, "", 0) // that handshakes fail is what is tested
 	secure.StartTLS()
 	t.Cleanup(secure.Close)
 	trusting := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: secure.Client().Transport.(*http.Transport).TLSClientConfig.RootCAs, MinVersion: tls.VersionTLS12}}

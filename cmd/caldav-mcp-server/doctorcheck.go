@@ -18,7 +18,7 @@ type check struct {
 }
 
 // checkFunc is a method of the examination, so that the rows of the table can name one.
-type checkFunc func(x *examination, ctx context.Context) (string, error) //nolint:revive // a method's expression
+type checkFunc func(x *examination, ctx context.Context) (string, error)
 
 // The clients whose steps are replayed, from what they were seen to send.
 const (
@@ -60,21 +60,27 @@ func checks() []check {
 	}
 }
 
+// reply is the head of an answer.
+type reply struct {
+	status int
+	header http.Header
+}
+
 // send makes a request of which the answer's status and head matter.
-func (x *examination) send(ctx context.Context, as *davClient, method string, at *url.URL, body string, headers ...string) (*http.Response, error) {
+func (x *examination) send(ctx context.Context, as *davClient, method string, at *url.URL, body string, headers ...string) (reply, error) {
 	r, err := http.NewRequestWithContext(ctx, method, at.String(), strings.NewReader(body))
 	if err != nil {
-		return nil, err
+		return reply{}, err
 	}
 	for i := 0; i+1 < len(headers); i += 2 {
 		r.Header.Set(headers[i], headers[i+1])
 	}
 	answer, err := as.Do(r)
 	if err != nil {
-		return nil, err
+		return reply{}, err
 	}
 	_, err = io.Copy(io.Discard, answer.Body)
-	return answer, errors.Join(err, answer.Body.Close())
+	return reply{answer.StatusCode, answer.Header}, errors.Join(err, answer.Body.Close())
 }
 
 func (x *examination) reach(ctx context.Context) (string, error) {
@@ -82,8 +88,8 @@ func (x *examination) reach(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if answer.StatusCode >= http.StatusInternalServerError || answer.StatusCode == http.StatusMisdirectedRequest {
-		return "", &statusError{http.MethodOptions, x.base.String(), answer.StatusCode}
+	if answer.status >= http.StatusInternalServerError || answer.status == http.StatusMisdirectedRequest {
+		return "", &statusError{http.MethodOptions, x.base.String(), answer.status}
 	}
 	if x.base.Scheme == "http" {
 		return "without TLS: phones want https://", nil
@@ -96,10 +102,10 @@ func (x *examination) challenge(ctx context.Context) (string, error) {
 	switch {
 	case err != nil:
 		return "", err
-	case answer.StatusCode != http.StatusUnauthorized:
-		return "", &statusError{"PROPFIND", x.base.String(), answer.StatusCode}
+	case answer.status != http.StatusUnauthorized:
+		return "", &statusError{"PROPFIND", x.base.String(), answer.status}
 	}
-	for _, offer := range answer.Header.Values("WWW-Authenticate") {
+	for _, offer := range answer.header.Values("WWW-Authenticate") {
 		if strings.HasPrefix(strings.ToLower(offer), "basic ") {
 			return offer, nil
 		}
@@ -117,13 +123,13 @@ func (x *examination) login(ctx context.Context) (string, error) {
 
 // principalAt asks an address who the user is.
 func (x *examination) principalAt(ctx context.Context, at *url.URL) (*url.URL, error) {
-	found, answer, err := x.dav.ask(ctx, "PROPFIND", at, "0", propfindBody("d:current-user-principal", "d:principal-URL", "d:resourcetype"))
+	found, err := x.dav.ask(ctx, "PROPFIND", at, "0", propfindBody("d:current-user-principal", "d:principal-URL", "d:resourcetype"))
 	if err != nil {
 		return nil, err
 	}
 	for _, r := range found.Responses {
 		if href := r.href(davSpace, "current-user-principal"); href != "" {
-			return x.place(answer.Request.URL, href)
+			return x.place(found.from, href)
 		}
 	}
 	return nil, &ailment{"the answer names no current-user-principal", "another program answers there: does the proxy pass this path to the CalDAV port?"}
@@ -189,14 +195,14 @@ func (x *examination) appleHome(ctx context.Context) (string, error) {
 	if x.principal == nil {
 		return "", skippedError{"the user was not found"}
 	}
-	found, answer, err := x.dav.ask(ctx, "PROPFIND", x.principal, "0", propfindBody("c:calendar-home-set", "c:calendar-user-address-set",
+	found, err := x.dav.ask(ctx, "PROPFIND", x.principal, "0", propfindBody("c:calendar-home-set", "c:calendar-user-address-set",
 		"d:current-user-principal", "d:displayname", "s:email-address-set", "d:principal-collection-set", "d:principal-URL", "d:supported-report-set"))
 	if err != nil {
 		return "", err
 	}
 	for _, r := range found.Responses {
 		if href := r.href(caldavSpace, "calendar-home-set"); href != "" {
-			x.home, err = x.place(answer.Request.URL, href)
+			x.home, err = x.place(found.from, href)
 			if err != nil {
 				return "", err
 			}
@@ -219,7 +225,7 @@ func (x *examination) calendar() *url.URL {
 
 // optionsAt checks what OPTIONS promises of a place.
 func optionsAt(place func(*examination) *url.URL) checkFunc {
-	return func(x *examination, ctx context.Context) (string, error) { //nolint:revive // see checkFunc
+	return func(x *examination, ctx context.Context) (string, error) {
 		at := place(x)
 		if at == nil {
 			return "", skippedError{"there is no place to ask at"}
@@ -228,10 +234,10 @@ func optionsAt(place func(*examination) *url.URL) checkFunc {
 		if err != nil {
 			return "", err
 		}
-		promised := strings.Join(answer.Header.Values("DAV"), ", ")
+		promised := strings.Join(answer.header.Values("DAV"), ", ")
 		if !strings.Contains(promised, "calendar-access") {
 			return "", &ailment{
-				fmt.Sprintf("OPTIONS is answered %d with DAV: %q", answer.StatusCode, promised),
+				fmt.Sprintf("OPTIONS is answered %d with DAV: %q", answer.status, promised),
 				"the proxy answers OPTIONS itself, perhaps for CORS, or drops the DAV header: let it pass OPTIONS on",
 			}
 		}
@@ -244,24 +250,24 @@ func (x *examination) delegates(ctx context.Context) (string, error) {
 	if x.principal == nil {
 		return "", skippedError{"the user was not found"}
 	}
-	_, _, err := x.dav.ask(ctx, "REPORT", x.principal, "0", `<d:expand-property xmlns:d="DAV:">`+
+	_, err := x.dav.ask(ctx, "REPORT", x.principal, "0", `<d:expand-property xmlns:d="DAV:">`+
 		`<d:property name="calendar-proxy-read-for" namespace="`+serverSpace+`"><d:property name="displayname"/></d:property></d:expand-property>`)
 	return "", err
 }
 
 // listed checks a PROPFIND for the calendars of the home.
 func listed(props ...string) checkFunc {
-	return func(x *examination, ctx context.Context) (string, error) { //nolint:revive // see checkFunc
+	return func(x *examination, ctx context.Context) (string, error) {
 		if x.home == nil {
 			return "", skippedError{"the calendars were not found"}
 		}
-		found, answer, err := x.dav.ask(ctx, "PROPFIND", x.home, "1", propfindBody(props...))
+		found, err := x.dav.ask(ctx, "PROPFIND", x.home, "1", propfindBody(props...))
 		if err != nil {
 			return "", err
 		}
 		x.calendars = nil
 		for _, r := range found.Responses {
-			at, err := x.place(answer.Request.URL, r.Href)
+			at, err := x.place(found.from, r.Href)
 			if err != nil {
 				return "", err
 			}
@@ -294,7 +300,7 @@ func takesEvents(r davResponse) bool {
 
 // query checks a calendar-query for events.
 func query(within string) checkFunc {
-	return func(x *examination, ctx context.Context) (string, error) { //nolint:revive // see checkFunc
+	return func(x *examination, ctx context.Context) (string, error) {
 		body := `<c:calendar-query ` + davPrefixes + `><d:prop><d:getetag/></d:prop><c:filter><c:comp-filter name="VCALENDAR">` +
 			`<c:comp-filter name="VEVENT">` + within + `</c:comp-filter></c:comp-filter></c:filter></c:calendar-query>`
 		found, err := x.reportOn(ctx, "1", body)
@@ -309,7 +315,7 @@ func (x *examination) reportOn(ctx context.Context, depth, body string) (*multis
 	if x.calendar() == nil {
 		return nil, skippedError{"no calendar was found"}
 	}
-	found, _, err := x.dav.ask(ctx, "REPORT", x.calendar(), depth, body)
+	found, err := x.dav.ask(ctx, "REPORT", x.calendar(), depth, body)
 	return found, err
 }
 
@@ -367,13 +373,13 @@ func (x *examination) ifMatch(ctx context.Context) (string, error) {
 	switch {
 	case err != nil:
 		return "", err
-	case answer.StatusCode == http.StatusPreconditionFailed:
+	case answer.status == http.StatusPreconditionFailed:
 		return "412", nil
-	case answer.StatusCode < 300:
+	case answer.status < 300:
 		_, err = x.send(context.WithoutCancel(ctx), x.dav, http.MethodDelete, at, "")
 	}
 	return "", errors.Join(&ailment{
-		fmt.Sprintf("the answer is %d instead of 412", answer.StatusCode),
+		fmt.Sprintf("the answer is %d instead of 412", answer.status),
 		"the proxy drops the If-Match header or refuses PUT: without it one app overwrites what another has changed",
 	}, err)
 }

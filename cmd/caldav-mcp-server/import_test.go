@@ -27,7 +27,7 @@ func radicale(t *testing.T) string {
 	}
 	dir := t.TempDir()
 	users, config := filepath.Join(dir, "users"), filepath.Join(dir, "config")
-	held, err := net.Listen("tcp", "127.0.0.1:0")
+	held, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,7 +53,7 @@ func radicale(t *testing.T) string {
 		_ = cmd.Wait() // it says that it was killed
 	})
 	until(t, "radicale listens", func() bool {
-		conn, err := net.Dial("tcp", addr)
+		conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", addr)
 		if err == nil {
 			_ = conn.Close()
 		}

@@ -47,6 +47,7 @@ func (i *importing) files(ctx context.Context, operand string) error {
 // calendarFiles are the files that an operand means: itself, or the .ics files below a directory.
 func calendarFiles(operand string) ([]string, error) {
 	var names []string
+	//nolint:gosec // whoever starts the program names its files
 	err := filepath.WalkDir(operand, func(path string, entry fs.DirEntry, err error) error {
 		if err == nil && !entry.IsDir() && (path == operand || strings.EqualFold(filepath.Ext(path), ".ics")) {
 			names = append(names, path)
@@ -85,8 +86,8 @@ func (i *importing) file(ctx context.Context, name string, from io.Reader, targe
 }
 
 func (i *importing) part(ctx context.Context, from source, targets []calendar.Calendar) error {
-	if from.part.Err != nil {
-		i.report.refuse(from, from.part.Err)
+	if why := from.part.Err; why != nil {
+		i.report.refuse(from, why)
 		return nil
 	}
 	kind := calendar.Kind(from.part.Kind)

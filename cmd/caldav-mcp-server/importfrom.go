@@ -107,7 +107,7 @@ func (c *davClient) findHome(ctx context.Context, base *url.URL) (*url.URL, erro
 }
 
 func (c *davClient) homeOf(ctx context.Context, principal *url.URL) (*url.URL, error) {
-	found, _, err := c.ask(ctx, "PROPFIND", principal, "0", propfindBody("c:calendar-home-set"))
+	found, err := c.ask(ctx, "PROPFIND", principal, "0", propfindBody("c:calendar-home-set"))
 	if err != nil {
 		return nil, err
 	}
@@ -125,7 +125,7 @@ func (c *davClient) homeOf(ctx context.Context, principal *url.URL) (*url.URL, e
 
 // describe reads what go-webdav does not: the colour, the place in the list, and the zone.
 func (c *davClient) describe(ctx context.Context, r *remoteCalendar) error {
-	found, _, err := c.ask(ctx, "PROPFIND", r.at, "0", propfindBody("a:calendar-color", "a:calendar-order", "c:calendar-timezone"))
+	found, err := c.ask(ctx, "PROPFIND", r.at, "0", propfindBody("a:calendar-color", "a:calendar-order", "c:calendar-timezone"))
 	if err != nil {
 		return err
 	}
@@ -230,7 +230,7 @@ func addressOf(at *url.URL) string {
 
 // objects lists the addresses of what is in a calendar.
 func (c *davClient) objects(ctx context.Context, at *url.URL) ([]*url.URL, error) {
-	found, _, err := c.ask(ctx, "PROPFIND", at, "1", propfindBody("d:getetag", "d:resourcetype"))
+	found, err := c.ask(ctx, "PROPFIND", at, "1", propfindBody("d:getetag", "d:resourcetype"))
 	if err != nil {
 		return nil, err
 	}

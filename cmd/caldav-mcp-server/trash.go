@@ -54,7 +54,7 @@ func (o *trashOptions) declare(f *flag.FlagSet) {
 	asJSON(f, &o.json)
 }
 
-type trashAction func(b *trashBin, ctx context.Context, items []string) error //nolint:revive // a method's expression
+type trashAction func(b *trashBin, ctx context.Context, items []string) error
 
 // action finds what is to be done and checks that what it takes is there.
 func (o *trashOptions) action(operands []string) (trashAction, error) {
