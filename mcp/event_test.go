@@ -43,6 +43,8 @@ func (h *house) stock(t testing.TB) {
 	t.Helper()
 	h.put(t, home, "party", wrapped(calendar.Event, "party", "DTSTART;TZID=America/New_York:20260306T200000", "DTEND;TZID=America/New_York:20260306T230000", "SUMMARY:Party"))
 	h.put(t, home, "weekly", wrapped(calendar.Event, "weekly", "DTSTART;TZID=America/New_York:20260302T090000", "DURATION:PT1H", "RRULE:FREQ=WEEKLY", "SUMMARY:Weekly"))
+	h.put(t, home, "milk", wrapped(calendar.Todo, "milk", "DUE;VALUE=DATE:20260303", "SUMMARY:Milk", "PRIORITY:5"))
+	h.put(t, home, "water", wrapped(calendar.Todo, "water", "DTSTART;TZID=America/New_York:20260302T180000", "RRULE:FREQ=DAILY;COUNT=4", "SUMMARY:Water plants"))
 }
 
 // TestSeedEvents holds the conversation about events at 2025-03-26 to what is promised word for

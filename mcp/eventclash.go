@@ -18,13 +18,13 @@ var givesClashes = []field{
 }
 
 var clashFields = []field{
-	{name: "calendar_id", kind: text, doc: "Its calendar."},
-	{name: "calendar", kind: text, doc: "That calendar's name."},
-	{name: "uid", kind: text, doc: "Its uid."},
+	{name: "calendar_id", kind: text},
+	{name: "calendar", kind: text},
+	{name: "uid", kind: text},
 	{name: "recurrence_id", kind: text, doc: "Which instance.", optional: true},
-	{name: "title", kind: text, doc: "Its title."},
+	{name: "title", kind: text},
 	{name: "start_local", kind: text, doc: "Start."},
-	{name: "start_weekday", kind: text, doc: "Its weekday."},
+	{name: "start_weekday", kind: text},
 	{name: "end_local", kind: text, doc: "End."},
 }
 

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -44,11 +43,6 @@ func rawText(data []byte) string {
 	return strings.Join(lines, "\r\n")
 }
 
-const (
-	usualEvents = 50
-	mostEvents  = 500
-)
-
 // queryTool is query_events.
 func (b toolbox) queryTool() tool {
 	return tool{
@@ -56,28 +50,23 @@ func (b toolbox) queryTool() tool {
 		description: "Lists the events of one calendar that overlap a time, in order. Series are expanded: each instance is listed with its recurrence_id. Without start and end, all events are listed and each series once.",
 		scope:       calendar.ScopeRead,
 		hints:       hints{readOnly: true, idempotent: true},
-		takes: []field{
+		takes: join([]field{
 			calendarID,
 			{name: "start", kind: text, doc: "Events that end after it: " + timeForms + ".", optional: true},
 			{name: "end", kind: text, doc: "Events that start before it.", optional: true},
-			{name: "limit", kind: number, doc: "How many, 50 if missing, 500 at most.", optional: true, least: 1, most: mostEvents},
-			{name: "cursor", kind: text, doc: "The next_cursor of the answer before, to go on from there.", optional: true},
-			takesZone,
-		},
+		}, takesPage, []field{takesZone}),
 		gives: join([]field{
 			{name: "events", kind: listOf, doc: "The events, the earliest first.", of: queryFields},
 			{name: "window", kind: text, doc: "The time that was asked for, in UTC; open where a side is missing."},
-			{name: "truncated", kind: yesNo, doc: "Whether there are more."},
-			{name: "next_cursor", kind: text, doc: "Give it as cursor to get more.", optional: true},
-		}, givesZone),
+		}, givesPage, givesZone),
 		run: b.queryEvents,
 	}
 }
 
 // queryFields are those of queriedEvent.
 var queryFields = join([]field{
-	{name: "uid", kind: text, doc: "Its id."},
-	{name: "summary", kind: text, doc: "Its title."},
+	{name: "uid", kind: text},
+	{name: "summary", kind: text},
 	{name: "dtstart", kind: text, doc: "Start as iCalendar."},
 	{name: "dtend", kind: text, doc: "End as iCalendar."},
 	{name: "etag", kind: text, doc: "Changes whenever it does."},
@@ -97,10 +86,9 @@ type queriedEvent struct {
 
 // queryView is what query_events returns, as an object.
 type queryView struct {
-	Events     []queriedEvent `json:"events"`
-	Window     string         `json:"window"`
-	Truncated  bool           `json:"truncated"`
-	NextCursor string         `json:"next_cursor,omitempty"`
+	Events []queriedEvent `json:"events"`
+	Window string         `json:"window"`
+	pageView
 	zoneView
 }
 
@@ -117,21 +105,16 @@ func (b toolbox) queryEvents(ctx context.Context, c *call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	skip, err := readCursor(c.args.text("cursor"))
+	p, err := readPage(c.args)
 	if err != nil {
 		return answer{}, err
 	}
-	limit := cmp.Or(c.args.number("limit"), usualEvents)
-	q := calendar.InstanceQuery{Kind: calendar.Event, During: during, Timezone: z.Zone, Most: skip + limit + 1}
-	list, err := b.instances(ctx, c, cal, q)
+	list, err := b.instances(ctx, c, cal, calendar.InstanceQuery{Kind: calendar.Event, During: during, Timezone: z.Zone, Most: p.end()})
 	if err != nil {
 		return answer{}, err
 	}
 	view := queryView{Events: []queriedEvent{}, Window: windowText(during), zoneView: z.view()}
-	list = list[min(skip, len(list)):]
-	if view.Truncated = len(list) > limit; view.Truncated {
-		list, view.NextCursor = list[:limit], strconv.Itoa(skip+limit)
-	}
+	list, view.pageView = cutPage(list, p)
 	rows := []readView{}
 	for _, i := range list {
 		row := readViewOf(i)
@@ -217,18 +200,3 @@ func windowText(r filter.TimeRange) string {
 	}
 	return strings.Join(sides[:], "/")
 }
-
-// readCursor reads how many events were given before.
-func readCursor(text string) (int, error) {
-	if text == "" {
-		return 0, nil
-	}
-	n, err := strconv.Atoi(text)
-	if err != nil || n < 1 || n > mostSkipped {
-		return 0, errArgument(`"cursor" is the next_cursor of the answer before, not %s`, quote(text))
-	}
-	return n, nil
-}
-
-// mostSkipped is how far a cursor goes: what is further off is found by another start.
-const mostSkipped = 100_000

@@ -17,17 +17,17 @@ import (
 // the tools that write, one of those that read.
 var (
 	givesEvent = join([]field{
-		{name: "uid", kind: text, doc: "Its id within the calendar."},
-		{name: "calendar_id", kind: text, doc: "Its calendar."},
-		{name: "title", kind: text, doc: "Its title."},
+		{name: "uid", kind: text},
+		{name: "calendar_id", kind: text},
+		{name: "title", kind: text},
 		{name: "start", kind: text, doc: "Start as iCalendar: UTC or a date."},
 		{name: "end", kind: text, doc: "End as iCalendar: UTC, or the day after the last."},
 		{name: "etag", kind: text, doc: "Changes whenever it does."},
 	}, givesDetails)
 	givesRead = []field{
-		{name: "uid", kind: text, doc: "Its id within the calendar."},
-		{name: "calendar_id", kind: text, doc: "Its calendar."},
-		{name: "summary", kind: text, doc: "Its title."},
+		{name: "uid", kind: text},
+		{name: "calendar_id", kind: text},
+		{name: "summary", kind: text},
 		{name: "dtstart", kind: text, doc: "Start as iCalendar: UTC or a date."},
 		{name: "dtend", kind: text, doc: "End as iCalendar: UTC, or the day after the last."},
 		{name: "etag", kind: text, doc: "Changes whenever it does."},
@@ -35,26 +35,26 @@ var (
 	givesTimes = []field{
 		{name: "all_day", kind: yesNo, doc: "Whether it takes whole days."},
 		{name: "start_local", kind: text, doc: "Start in timezone, or first day."},
-		{name: "start_weekday", kind: text, doc: "Its weekday."},
+		{name: "start_weekday", kind: text},
 		{name: "end_local", kind: text, doc: "End in timezone, or last day."},
-		{name: "end_weekday", kind: text, doc: "Its weekday."},
+		{name: "end_weekday", kind: text},
 	}
 	givesZone = []field{
-		{name: "timezone", kind: text, doc: "The zone of the local times."},
+		{name: "timezone", kind: text},
 		{name: "timezone_source", kind: text, doc: "argument, user, calendar or default."},
 	}
 	givesDetails = join(givesTimes, givesZone, []field{
 		{name: "event_timezone", kind: text, doc: "The zone whose clock it keeps.", optional: true},
 		{name: "recurring", kind: yesNo, doc: "Whether it is of a series."},
 		{name: "recurrence_id", kind: text, doc: "Which instance this is.", optional: true},
-		{name: "rrule", kind: text, doc: "How it recurs.", optional: true},
-		{name: "description", kind: text, doc: "Notes, cut where long.", optional: true},
-		{name: "location", kind: text, doc: "Where it is.", optional: true},
+		{name: "rrule", kind: text, optional: true},
+		{name: "description", kind: text, optional: true},
+		{name: "location", kind: text, optional: true},
 		{name: "status", kind: text, doc: "Whether it takes place.", optional: true},
 		{name: "transparency", kind: text, doc: "TRANSPARENT: free.", optional: true},
-		{name: "url", kind: text, doc: "A page about it.", optional: true},
-		{name: "categories", kind: listOf, item: text, doc: "Its tags.", optional: true},
-		{name: "organizer", kind: text, doc: "Who invites.", optional: true},
+		{name: "url", kind: text, optional: true},
+		{name: "categories", kind: listOf, item: text, optional: true},
+		{name: "organizer", kind: text, optional: true},
 		{name: "attendees", kind: listOf, item: text, doc: "Who takes part, and their answers.", optional: true},
 		{name: "alarms", kind: listOf, item: number, doc: "Minutes before the start.", optional: true},
 	})

@@ -22,8 +22,9 @@ const (
 // field is a parameter of a tool or a field of its result. The schema that a model sees and
 // the check of what it sends are made from the same row.
 type field struct {
-	name     string
-	kind     kind
+	name string
+	kind kind
+	// doc may be missing of a result whose name says it all: models read every word of a list.
 	doc      string
 	optional bool
 	// longest bounds a text, in characters.
@@ -43,9 +44,9 @@ type field struct {
 var errorField = field{
 	name: "error", kind: group, optional: true, doc: "Why it was refused; then all else is missing.",
 	of: []field{
-		{name: "code", kind: text, doc: "Such as not_found."},
-		{name: "message", kind: text, doc: "What was wrong."},
-		{name: "hint", kind: text, doc: "What to do next.", optional: true},
+		{name: "code", kind: text},
+		{name: "message", kind: text},
+		{name: "hint", kind: text, optional: true},
 	},
 }
 
@@ -101,7 +102,9 @@ func (f field) schema() map[string]any {
 	if f.longest > 0 && f.kind == text {
 		s["maxLength"] = f.longest
 	}
-	s["type"], s["description"] = f.kind, f.doc
+	if s["type"] = f.kind; f.doc != "" {
+		s["description"] = f.doc
+	}
 	return s
 }
 

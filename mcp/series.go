@@ -138,9 +138,17 @@ func (b toolbox) outdated(ctx context.Context, c *call, s subject, err error) er
 	if unknown != nil {
 		return err
 	}
-	v, times := readViewOf(now), s.zone.times(now)
-	e := calendar.Errorf(calendar.Stale, "", "it has changed since: now it is %s, %s %s to %s %s, etag %s",
-		quote(string(v.Summary)), times.StartWeekday, times.StartLocal, times.EndWeekday, times.EndLocal, v.ETag)
+	v, at := readViewOf(now), s.zone.times(now)
+	e := calendar.Errorf(calendar.Stale, "", "it has changed since: now it is %s, from %s to %s, etag %s",
+		quote(string(v.Summary)), day(at.StartWeekday, at.StartLocal), day(at.EndWeekday, at.EndLocal), v.ETag)
 	e.Hint, e.Cause = "see whether your change still makes sense, then repeat it with this etag as if_match", err
 	return e
+}
+
+// day writes a time with its weekday.
+func day(weekday, local string) string {
+	if local == "" {
+		return "any time"
+	}
+	return weekday + " " + local
 }

@@ -61,6 +61,7 @@ func (b toolbox) tools() []tool {
 	return slices.Concat(
 		b.calendarTools(),
 		b.eventTools(),
+		b.taskTools(),
 		b.statusTools(),
 	)
 }

@@ -1,0 +1,261 @@
+package mcp
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strconv"
+	"time"
+
+	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/content"
+	"caldav-mcp-server/calendar/edit"
+	"caldav-mcp-server/calendar/recur"
+	"caldav-mcp-server/ical"
+)
+
+// Which tasks list_tasks lists.
+const (
+	openTasks = "open"
+	doneTasks = "done"
+	allTasks  = "all"
+)
+
+// What tools return of a task.
+var (
+	givesTask = []field{
+		{name: "uid", kind: text},
+		{name: "calendar_id", kind: text},
+		{name: "title", kind: text},
+		{name: "status", kind: text, doc: "NEEDS-ACTION, IN-PROCESS, COMPLETED or CANCELLED."},
+		{name: "due", kind: text, doc: "As iCalendar: UTC or a date.", optional: true},
+		{name: "due_local", kind: text, optional: true},
+		{name: "due_weekday", kind: text, optional: true},
+		{name: "start", kind: text, doc: "As iCalendar.", optional: true},
+		{name: "start_local", kind: text, doc: "In timezone, or the day.", optional: true},
+		{name: "start_weekday", kind: text, optional: true},
+		{name: "priority", kind: number, doc: "1 (high) to 9 (low).", optional: true},
+		{name: "percent", kind: number, doc: "How much is done.", optional: true},
+		{name: "completed", kind: text, doc: "When it was done, in timezone.", optional: true},
+		{name: "recurring", kind: yesNo, doc: "Whether it is of a series.", optional: true},
+		{name: "recurrence_id", kind: text, doc: "Which instance this is.", optional: true},
+		{name: "etag", kind: text, doc: "Changes whenever it does."},
+	}
+	givesTaskMore = []field{
+		{name: "description", kind: text, optional: true},
+		{name: "rrule", kind: text, optional: true},
+		{name: "url", kind: text, optional: true},
+		{name: "categories", kind: listOf, item: text, optional: true},
+		{name: "alarms", kind: listOf, item: number, doc: "Minutes before the start.", optional: true},
+	}
+)
+
+// taskView is a task in a list.
+type taskView struct {
+	UID          calendar.UID        `json:"uid"`
+	Calendar     calendar.CalendarID `json:"calendar_id"`
+	Title        shown               `json:"title"`
+	Status       string              `json:"status"`
+	Due          string              `json:"due,omitempty"`
+	DueLocal     string              `json:"due_local,omitempty"`
+	DueWeekday   string              `json:"due_weekday,omitempty"`
+	Start        string              `json:"start,omitempty"`
+	StartLocal   string              `json:"start_local,omitempty"`
+	StartWeekday string              `json:"start_weekday,omitempty"`
+	Priority     int                 `json:"priority,omitempty"`
+	Percent      int                 `json:"percent,omitempty"`
+	Completed    string              `json:"completed,omitempty"`
+	Recurring    bool                `json:"recurring,omitempty"`
+	RecurrenceID string              `json:"recurrence_id,omitempty"`
+	ETag         calendar.ETag       `json:"etag"`
+}
+
+// taskDetailsView is one with all there is to say.
+type taskDetailsView struct {
+	taskView
+	Description shown        `json:"description,omitempty"`
+	Rule        string       `json:"rrule,omitempty"`
+	URL         shown        `json:"url,omitempty"`
+	Categories  []shown      `json:"categories,omitempty"`
+	Alarms      []int        `json:"alarms,omitempty"`
+	SplitFrom   calendar.UID `json:"split_from_uid,omitempty"`
+	zoneView
+}
+
+// tasksView is what list_tasks returns.
+type tasksView struct {
+	Tasks []taskView `json:"tasks"`
+	pageView
+	zoneView
+}
+
+func (b toolbox) listTasks(ctx context.Context, c *call) (answer, error) {
+	calendars, z, err := b.taskCalendars(ctx, c)
+	if err != nil {
+		return answer{}, err
+	}
+	before, err := z.readInstant("due_before", c.args.text("due_before"))
+	if err != nil {
+		return answer{}, err
+	}
+	p, err := readPage(c.args)
+	if err != nil {
+		return answer{}, err
+	}
+	var list []calendar.Instance
+	for _, cal := range calendars {
+		found, err := b.tasksIn(ctx, c, cal, z)
+		if err != nil {
+			return answer{}, err
+		}
+		list = append(list, found...)
+	}
+	list = slices.DeleteFunc(list, func(i calendar.Instance) bool {
+		return !before.IsZero() && (dueOf(i).Time.IsZero() || !dueOf(i).Time.Before(before))
+	})
+	slices.SortStableFunc(list, byUrgency)
+	view := tasksView{Tasks: []taskView{}, zoneView: z.view()}
+	list, view.pageView = cutPage(list, p)
+	for _, i := range list {
+		view.Tasks = append(view.Tasks, z.taskView(i))
+	}
+	return answer{view.Tasks, view}, nil
+}
+
+// taskCalendars are those that a call is about: the one it names, or all that take tasks.
+func (b toolbox) taskCalendars(ctx context.Context, c *call) ([]calendar.Calendar, zoned, error) {
+	if c.args.text("calendar_id") != "" {
+		cal, err := b.calendarOf(ctx, c)
+		if err != nil {
+			return nil, zoned{}, err
+		}
+		z, err := b.zoneFor(c.args.text("timezone"), c.caller.User, cal)
+		return []calendar.Calendar{cal}, z, err
+	}
+	z, err := b.zoneFor(c.args.text("timezone"), c.caller.User, calendar.Calendar{})
+	if err != nil {
+		return nil, z, err
+	}
+	all, err := b.service.Calendars(ctx, c.caller)
+	return slices.DeleteFunc(all, func(cal calendar.Calendar) bool {
+		return cal.Access < calendar.ReadAccess || !cal.Kinds.Has(calendar.Todo)
+	}), z, err
+}
+
+// mostInstances is how many instances of a task that recurs are looked at for an open one.
+const mostInstances = 500
+
+// tasksIn lists the tasks of a calendar that the call asks for. Of a series these are the
+// instances that are done, and the first that is not.
+func (b toolbox) tasksIn(ctx context.Context, c *call, cal calendar.Calendar, z zoned) ([]calendar.Instance, error) {
+	want := cmp.Or(c.args.text("status"), openTasks)
+	var list []calendar.Instance
+	opened := map[calendar.UID]bool{}
+	for i, err := range b.service.Instances(ctx, c.caller, cal, calendar.InstanceQuery{Kind: calendar.Todo, Timezone: z.Zone, Most: mostInstances}) {
+		if err != nil {
+			return nil, err
+		}
+		// A task without a start is no series; when it is due, its instance does not say.
+		if !i.Unclear && i.Start.Time.IsZero() {
+			if whole, err := b.service.InstanceOf(ctx, cal, i.Object, ical.Time{}); err == nil {
+				i = whole
+			}
+		}
+		done := isDone(i)
+		if done && want == openTasks || !done && (want == doneTasks || opened[i.Object.UID]) {
+			continue
+		}
+		opened[i.Object.UID] = opened[i.Object.UID] || !done
+		list = append(list, i)
+	}
+	return list, nil
+}
+
+// isDone tells whether nothing is left to do. Clients look at one or the other.
+func isDone(i calendar.Instance) bool {
+	if i.Unclear {
+		return false
+	}
+	status := content.WordOf(i.Component, "STATUS")
+	return status == string(edit.Completed) || status == string(edit.Cancelled) || status == "" && i.Component.Property("COMPLETED") != nil
+}
+
+// dueOf is when a task is due; the zero moment for never.
+func dueOf(i calendar.Instance) recur.Moment {
+	if i.Unclear || i.Component.Property("DUE") == nil && i.Component.Property("DURATION") == nil {
+		return recur.Moment{}
+	}
+	return i.End
+}
+
+// byUrgency orders tasks: what is due first, then the important, then the rest.
+func byUrgency(a, b calendar.Instance) int {
+	dueA, dueB := dueOf(a).Time, dueOf(b).Time
+	return cmp.Or(-compareBool(!dueA.IsZero(), !dueB.IsZero()), dueA.Compare(dueB), cmp.Compare(rank(a), rank(b)), cmp.Compare(a.Object.UID, b.Object.UID))
+}
+
+func compareBool(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case a:
+		return 1
+	default:
+		return -1
+	}
+}
+
+// rank is the priority, with none behind the lowest.
+func rank(i calendar.Instance) int {
+	if n := numberOf(i, "PRIORITY"); n > 0 {
+		return n
+	}
+	return mostPriority + 1
+}
+
+func numberOf(i calendar.Instance, name string) int {
+	if i.Unclear {
+		return 0
+	}
+	n, err := strconv.Atoi(content.TextOf(i.Component, name))
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
+// taskView shows a task.
+func (z zoned) taskView(i calendar.Instance) taskView {
+	r := readViewOf(i)
+	v := taskView{
+		UID: r.UID, Calendar: r.Calendar, Title: r.Summary, ETag: r.ETag, Status: string(edit.NeedsAction),
+		Due: stamp(dueOf(i)), Start: stamp(i.Start), Priority: numberOf(i, "PRIORITY"), Percent: numberOf(i, "PERCENT-COMPLETE"),
+		Recurring: isSeries(i), RecurrenceID: r.RecurrenceID,
+	}
+	v.DueLocal, v.DueWeekday = z.local(dueOf(i))
+	v.StartLocal, v.StartWeekday = z.local(i.Start)
+	if i.Unclear {
+		return v
+	}
+	if status := content.WordOf(i.Component, "STATUS"); status != "" {
+		v.Status = visible(status)
+	} else if isDone(i) {
+		v.Status = string(edit.Completed)
+	}
+	if p := i.Component.Property("COMPLETED"); p != nil {
+		// RFC 5545 §3.8.2.1: always in UTC.
+		if at, err := p.Time(); err == nil {
+			v.Completed = time.Unix(at.Civil.Seconds(), 0).In(z.Location()).Format(time.RFC3339)
+		}
+	}
+	return v
+}
+
+// taskDetails shows all of it.
+func (z zoned) taskDetails(i calendar.Instance) taskDetailsView {
+	d := z.details(i)
+	return taskDetailsView{
+		taskView: z.taskView(i), Description: d.Description, Rule: d.Rule, URL: d.URL,
+		Categories: d.Categories, Alarms: d.Alarms, zoneView: z.view(),
+	}
+}
