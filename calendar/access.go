@@ -57,6 +57,7 @@ const (
 	ChangeCalendar
 	DeleteCalendar
 	ShareCalendar
+	ReadJournal
 )
 
 // needs is the whole of the access rules: what each action takes of the calendar and of
@@ -74,6 +75,7 @@ var needs = [...]struct {
 	ChangeCalendar:  {OwnerAccess, ScopeWrite, "change the calendar"},
 	DeleteCalendar:  {OwnerAccess, ScopeDelete, "delete the calendar"},
 	ShareCalendar:   {OwnerAccess, ScopeShare, "share the calendar"},
+	ReadJournal:     {WriteAccess, ScopeRead, "see who changed what"},
 }
 
 // May answers the one question of authorization: may the caller do this to this calendar?

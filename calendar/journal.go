@@ -1,6 +1,12 @@
 package calendar
 
-import "time"
+import (
+	"context"
+	"iter"
+	"strconv"
+	"strings"
+	"time"
+)
 
 // ChangeKind says what a change did.
 type ChangeKind string
@@ -24,6 +30,81 @@ type Entry struct {
 	User     UserID
 	Token    TokenID
 	Agent    string
-	// Before are the bytes that the change replaced or removed; nil when there were none.
+	// Before are the bytes that the change replaced or removed, of a calendar its settings; nil
+	// when there were none, and when the journal has forgotten them.
 	Before []byte
+	// Undoes are the changes of the same calendar that this one takes back. Only Log minds them.
+	Undoes []Version
+}
+
+// ID returns what the change is known by.
+func (e Entry) ID() ChangeID { return ChangeID{e.Calendar, e.Version} }
+
+// ChangeID names a change in the journal. To callers it is opaque.
+type ChangeID struct {
+	Calendar CalendarID
+	Version  Version
+}
+
+// String returns the id as callers have it.
+func (id ChangeID) String() string { return string(id.Calendar) + "." + number(id.Version) }
+
+// ParseChangeID reads it back. What cannot be one names no change.
+func ParseChangeID(text string) (ChangeID, error) {
+	dot := strings.LastIndexByte(text, '.')
+	if dot <= 0 {
+		return ChangeID{}, errNoChange(text)
+	}
+	v, err := strconv.ParseInt(text[dot+1:], 10, 64)
+	if err != nil || v <= 0 {
+		return ChangeID{}, errNoChange(text)
+	}
+	return ChangeID{CalendarID(text[:dot]), Version(v)}, nil
+}
+
+func errNoChange(id string) error {
+	e := Errorf(NotFound, "", "there is no change %q in the journal", id)
+	e.Hint = "take the id from a list of changes"
+	return e
+}
+
+// EntryQuery selects entries of one calendar's journal. The zero query selects all of them.
+type EntryQuery struct {
+	// From and Until bound the versions, both included; 0 is no bound.
+	From, Until Version
+	// NotAfter is the latest time; the zero time is no bound.
+	NotAfter time.Time
+	// Of restricts to what concerns one UID, where the empty one stands for the calendar itself.
+	Of *UID
+	// Token and User restrict to what they did; empty is anybody.
+	Token TokenID
+	User  UserID
+}
+
+// Line is an entry as lists show it: without Before, and with what the store knows beside it.
+type Line struct {
+	Entry
+	// Kept tells that the journal has the bytes before.
+	Kept bool
+	// By is the user's name; empty when there is no such user any more.
+	By string
+	// Kind and Summary are those of the object as it is now, or was in the end; empty when
+	// nothing is left of it.
+	Kind    Kind
+	Summary string
+	// Unit is the first of the changes that were made together with this one, and may be itself.
+	Unit ChangeID
+	// UndoneBy is the latest change that took this one back, 0 for none.
+	UndoneBy Version
+}
+
+// JournalReader is the part of a Store that reads the journal.
+type JournalReader interface {
+	// Entries yields the entries that match, the latest first, with their bytes.
+	Entries(ctx context.Context, cal CalendarID, q EntryQuery) iter.Seq2[Entry, error]
+	// Lines yields the same as lists show them, with their Undoes.
+	Lines(ctx context.Context, cal CalendarID, q EntryQuery) iter.Seq2[Line, error]
+	// Unit returns the changes that were made in the same transaction, the first one first.
+	// NotFound when there is no such change.
+	Unit(ctx context.Context, id ChangeID) ([]ChangeID, error)
 }

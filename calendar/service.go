@@ -158,6 +158,10 @@ func (s *Service) PatchCalendar(ctx context.Context, c Caller, id CalendarID, ed
 		if err != nil {
 			return err
 		}
+		entry, err := s.settingsEntry(ctx, c, tx, cal, Modified)
+		if err != nil {
+			return err
+		}
 		kept, err := edit(&cal.Properties)
 		if err != nil {
 			return err
@@ -171,7 +175,7 @@ func (s *Service) PatchCalendar(ctx context.Context, c Caller, id CalendarID, ed
 		if err := s.keep(ctx, tx, Holder{Place: AtCalendar, Calendar: cal}, kept); err != nil {
 			return err
 		}
-		return tx.Log(ctx, s.entry(c, cal, Modified))
+		return tx.Log(ctx, entry)
 	})
 }
 
@@ -188,10 +192,14 @@ func (s *Service) MoveCalendar(ctx context.Context, c Caller, id CalendarID, to 
 		if err != nil {
 			return err
 		}
+		entry, err := s.settingsEntry(ctx, c, tx, cal, Modified)
+		if err != nil {
+			return err
+		}
 		if err := tx.MoveCalendar(ctx, id, to); err != nil {
 			return err
 		}
-		return tx.Log(ctx, s.entry(c, cal, Modified))
+		return tx.Log(ctx, entry)
 	})
 }
 
@@ -205,7 +213,11 @@ func (s *Service) DeleteCalendar(ctx context.Context, c Caller, id CalendarID) e
 		if err != nil {
 			return err
 		}
-		if err := tx.Log(ctx, s.entry(c, cal, Deleted)); err != nil {
+		entry, err := s.settingsEntry(ctx, c, tx, cal, Deleted)
+		if err != nil {
+			return err
+		}
+		if err := tx.Log(ctx, entry); err != nil {
 			return err
 		}
 		return tx.TrashCalendar(ctx, id)

@@ -61,6 +61,7 @@ type Store interface {
 	Rederive(ctx context.Context, derive func(Object) Derived) (int, error)
 
 	Trash
+	JournalReader
 }
 
 // Tx is one transaction. Whoever changes objects of a calendar calls Advance first: it
@@ -79,8 +80,10 @@ type Tx interface {
 	// BuryObject makes a live object a tombstone of that version, and forgets the properties
 	// that were kept of it.
 	BuryObject(ctx context.Context, cal CalendarID, name ObjectName, v Version) error
-	// Log writes a journal entry.
+	// Log writes a journal entry. The entries of a transaction are a unit, see JournalReader.
 	Log(ctx context.Context, e Entry) error
+	// Entries is JournalReader.Entries within the transaction: what it wrote itself included.
+	Entries(ctx context.Context, cal CalendarID, q EntryQuery) iter.Seq2[Entry, error]
 
 	// InsertCalendar makes a calendar with version 0. Exists when its segment is taken.
 	InsertCalendar(ctx context.Context, c Calendar) error
@@ -98,6 +101,8 @@ type Tx interface {
 	// Keep sets and removes properties that are kept of something, in their order, and returns
 	// how many there then are. Whose holder is gone is NotFound.
 	Keep(ctx context.Context, h Holder, edits []Kept) (int, error)
+	// Kept is Store.Kept within the transaction.
+	Kept(ctx context.Context, h Holder) ([]Kept, error)
 	// CopyKept puts what is kept of one object in the place of what is kept of another.
 	CopyKept(ctx context.Context, from, to Holder) error
 

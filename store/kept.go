@@ -45,6 +45,12 @@ func (s *Store) Kept(ctx context.Context, h calendar.Holder) ([]calendar.Kept, e
 	return rowsOf(ctx, s.reads, scanKept, table.list, owner, item)
 }
 
+// Kept implements [calendar.Tx].
+func (t *Tx) Kept(ctx context.Context, h calendar.Holder) ([]calendar.Kept, error) {
+	table, owner, item := keptOf(h)
+	return rowsOf(ctx, t, scanKept, table.list, owner, item)
+}
+
 // KeptInHome implements [calendar.Store].
 func (s *Store) KeptInHome(ctx context.Context, user calendar.UserID) (map[calendar.CalendarID][]calendar.Kept, error) {
 	kept := map[calendar.CalendarID][]calendar.Kept{}

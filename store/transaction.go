@@ -38,6 +38,8 @@ type settler func(changed int64, err error) error
 type Tx struct {
 	session
 	store *Store
+	// unit is the first change that was logged.
+	unit calendar.ChangeID
 	// put counts the objects written.
 	put int64
 }

@@ -32,8 +32,7 @@ func (t *Tx) UntrashCalendar(ctx context.Context, id calendar.CalendarID, segmen
 }
 
 const (
-	selectDeletions = `SELECT calendar_id, version, object, uid, change, at, user_id, token_id, agent, before
-		FROM journal j WHERE calendar_id = $1 AND change = 'deleted' AND before IS NOT NULL AND object <> '' `
+	selectDeletions = selectEntries + `WHERE calendar_id = $1 AND change = 'deleted' AND before IS NOT NULL AND object <> '' `
 
 	// listDeletions leaves out what came back, and all but the last of what was deleted twice.
 	listDeletions = selectDeletions + `AND version < $2
@@ -84,7 +83,7 @@ func (s *Store) ForgetCalendar(ctx context.Context, id calendar.CalendarID) erro
 func (s *Store) ForgetDeletions(ctx context.Context, cal calendar.CalendarID) error {
 	var ignored int64
 	err := s.inSteps(ctx, &ignored, `UPDATE journal SET before = NULL WHERE calendar_id = $1 AND version IN (
-		SELECT version FROM journal j WHERE calendar_id = $1 AND before IS NOT NULL AND NOT EXISTS (
+		SELECT version FROM journal j WHERE calendar_id = $1 AND before IS NOT NULL AND object <> '' AND NOT EXISTS (
 			SELECT 1 FROM objects o WHERE o.calendar_id = j.calendar_id AND o.uid = j.uid AND NOT o.deleted) LIMIT $2)`, cal, pruneRows)
 	if err != nil {
 		return err

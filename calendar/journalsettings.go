@@ -1,0 +1,79 @@
+package calendar
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+)
+
+// settings are a calendar's own state, as the journal keeps it where of an object it keeps the
+// bytes. The names are stored: they do not change.
+type settings struct {
+	Address      Segment       `json:"address"`
+	Name         string        `json:"name"`
+	Description  *string       `json:"description,omitempty"`
+	Color        *string       `json:"color,omitempty"`
+	Order        *int64        `json:"order,omitempty"`
+	Timezone     string        `json:"timezone"`
+	TimezoneData *string       `json:"timezone_data,omitempty"`
+	Kinds        Kinds         `json:"kinds"`
+	Transparent  bool          `json:"transparent"`
+	Kept         []keptSetting `json:"kept,omitempty"`
+}
+
+type keptSetting struct {
+	Space string `json:"space"`
+	Local string `json:"name"`
+	Value string `json:"value"`
+}
+
+func settingsOf(cal Calendar, kept []Kept) settings {
+	p := cal.Properties
+	s := settings{cal.Segment, p.Name, p.Description, p.Color, p.Order, p.Timezone, p.TimezoneData, p.Kinds, p.Transparent, nil}
+	for _, k := range kept {
+		s.Kept = append(s.Kept, keptSetting{k.Name.Space, k.Name.Local, k.Value})
+	}
+	return s
+}
+
+func (s settings) encode() []byte {
+	data, err := json.Marshal(s)
+	if err != nil {
+		// Texts, numbers and lists of them; there is nothing in them that JSON cannot hold.
+		panic(fmt.Sprintf("encoding settings: %v", err))
+	}
+	return data
+}
+
+func decodeSettings(data []byte) (settings, error) {
+	var s settings
+	if err := json.Unmarshal(data, &s); err != nil {
+		return s, fmt.Errorf("reading settings from the journal: %w", err)
+	}
+	return s, nil
+}
+
+func (s settings) properties() Properties {
+	return Properties{s.Name, s.Description, s.Color, s.Order, s.Timezone, s.TimezoneData, s.Kinds, s.Transparent}
+}
+
+// keptEdits turns the properties kept now into those of the settings.
+func (s settings) keptEdits(now []Kept) []Kept {
+	var edits []Kept
+	for _, k := range now {
+		edits = append(edits, Kept{Name: k.Name})
+	}
+	for _, k := range s.Kept {
+		edits = append(edits, Kept{KeptName{k.Space, k.Local}, k.Value})
+	}
+	return edits
+}
+
+// settingsEntry is a journal line about the calendar itself with its settings as they are before
+// the change. The calendar is locked.
+func (s *Service) settingsEntry(ctx context.Context, c Caller, tx Tx, cal Calendar, change ChangeKind) (Entry, error) {
+	kept, err := tx.Kept(ctx, Holder{Place: AtCalendar, Calendar: cal})
+	e := s.entry(c, cal, change)
+	e.Before = settingsOf(cal, kept).encode()
+	return e, err
+}

@@ -1,0 +1,229 @@
+package calendar
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"maps"
+	"slices"
+)
+
+// undoing is an undo under way. What it is about is chosen first; what is to be done about it is
+// decided, and done, under the calendars' locks.
+type undoing struct {
+	*Service
+	caller Caller
+	// chosen tells which changes are to be taken back.
+	chosen func(Entry) bool
+	places []*undoPlace
+	count  int
+	// preview decides and does nothing.
+	preview bool
+	done    Undone
+}
+
+// undoPlace is a calendar with chosen changes.
+type undoPlace struct {
+	journalOf
+	// first is, for each UID with chosen changes, the version of the earliest.
+	first map[UID]Version
+}
+
+func contains(ids []ChangeID, id ChangeID) bool { return slices.Contains(ids, id) }
+
+// choose adds a change.
+func (u *undoing) choose(ctx context.Context, e Entry) error {
+	if u.count++; u.count > maxUndo {
+		return Errorf(TooLarge, "", "these are more than %d changes; take back the later ones first", maxUndo)
+	}
+	i := slices.IndexFunc(u.places, func(p *undoPlace) bool { return p.ID == e.Calendar })
+	if i < 0 {
+		j, err := u.journalOf(ctx, u.caller, e.Calendar)
+		if err != nil && ReasonOf(err) == NotFound {
+			return Errorf(Forbidden, RulePrivileges, "together with this something was changed where you may not write")
+		}
+		if err != nil {
+			return err
+		}
+		i = len(u.places)
+		u.places = append(u.places, &undoPlace{j, map[UID]Version{}})
+	}
+	first := u.places[i].first
+	if v, known := first[e.UID]; !known || e.Version < v {
+		first[e.UID] = e.Version
+	}
+	return nil
+}
+
+// chooseSince chooses what a token did. The latest first: the walk ends with the first that is
+// too old.
+func (u *undoing) chooseSince(ctx context.Context, since UndoSince) error {
+	all, err := u.allJournals(ctx, u.caller)
+	if err != nil {
+		return err
+	}
+	for _, j := range all {
+		if since.Calendar != "" && j.ID != since.Calendar || u.caller.May(ReadJournal, j.Calendar) != nil {
+			continue
+		}
+		for e, err := range u.store.Lines(ctx, j.ID, EntryQuery{Token: since.Token}) {
+			if err != nil {
+				return err
+			}
+			if !u.chosen(e.Entry) {
+				break
+			}
+			if err := u.choose(ctx, e.Entry); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// keepPlaces drops the calendars in which nothing is to be done.
+func (u *undoing) keepPlaces(steps []UndoStep) {
+	u.places = slices.DeleteFunc(u.places, func(p *undoPlace) bool {
+		return !slices.ContainsFunc(steps, func(s UndoStep) bool { return s.Entry.Calendar == p.ID })
+	})
+}
+
+// errPreview ends a transaction that was to find out only.
+var errPreview = errors.New("nothing is to be kept")
+
+// run takes back what was chosen, in one transaction.
+func (u *undoing) run(ctx context.Context) (Undone, error) {
+	// The order of the locks, see Tx.Advance.
+	slices.SortFunc(u.places, func(a, b *undoPlace) int { return cmp.Compare(a.ID, b.ID) })
+	err := u.store.Update(ctx, func(tx Tx) error {
+		u.done = Undone{}
+		for _, p := range u.places {
+			if err := u.caller.May(WriteObjects, p.Calendar); err != nil {
+				return err
+			}
+			if err := u.place(ctx, tx, p); err != nil {
+				return err
+			}
+		}
+		if u.preview || len(u.done.Steps) == 0 {
+			return errPreview
+		}
+		return nil
+	})
+	if errors.Is(err, errPreview) {
+		err = nil
+	}
+	return u.done, err
+}
+
+// place takes back what was chosen in one calendar: what was done to it, then what was done in it.
+func (u *undoing) place(ctx context.Context, tx Tx, p *undoPlace) error {
+	t := &undoTx{Tx: tx, undoing: u, place: p}
+	open, err := t.settings(ctx)
+	if err != nil || !open {
+		return err
+	}
+	return t.objects(ctx)
+}
+
+// state is what a UID stood for at a time: an object's name and bytes, or a calendar's settings.
+type state struct {
+	name ObjectName
+	// data is nil when nothing was there.
+	data []byte
+}
+
+func (s state) same(other state) bool {
+	return (s.data == nil) == (other.data == nil) && bytes.Equal(s.data, other.data)
+}
+
+// before is the state before a change; it is not known when the journal has forgotten it.
+func (e Entry) before() (s state, known bool) {
+	if e.Change == Created {
+		return state{}, true
+	}
+	return state{e.Object, e.Before}, e.Before != nil
+}
+
+// goal is what is to become of what a UID stands for.
+type goal struct {
+	now, then state
+	// undoes are the changes that this takes back, the latest first.
+	undoes []Version
+}
+
+// back walks the history of one UID, the latest change first, and takes back in thought what was
+// chosen: a change can be taken back when what it left is what is there.
+func (u *undoing) back(p *undoPlace, past []Entry, now state) goal {
+	g := goal{now: now, then: now}
+	for i, e := range past {
+		if !u.chosen(e) {
+			continue
+		}
+		after, knownAfter := now, true
+		if i > 0 {
+			after, knownAfter = past[i-1].before()
+		}
+		before, known := e.before()
+		switch {
+		case !known:
+			u.left(UndoConflict{Entry: e, In: p.Calendar, Forgotten: true})
+		case knownAfter && g.then.same(after):
+			g.step(e, before)
+		case g.then.same(before):
+			u.done.Already = append(u.done.Already, e.ID())
+		default:
+			u.left(conflictOf(p, e, u.inTheWay(past[:i]), after, g.then))
+		}
+	}
+	return g
+}
+
+func (u *undoing) left(c UndoConflict) {
+	c.Before = nil
+	u.done.Left = append(u.done.Left, c)
+}
+
+// step goes back before a change.
+func (g *goal) step(e Entry, before state) {
+	if e.Change == Modified {
+		// Whatever its name was then: what a change does not do is not taken back with it.
+		before.name = g.then.name
+	}
+	g.then = before
+	g.undoes = append(g.undoes, e.Version)
+}
+
+// idle tells whether nothing is to be done.
+func (g *goal) idle() bool {
+	return g.now.same(g.then) && (g.now.data == nil || g.now.name == g.then.name)
+}
+
+// inTheWay is the first of the later changes that is not to be taken back.
+func (u *undoing) inTheWay(later []Entry) Entry {
+	for _, e := range slices.Backward(later) {
+		if !u.chosen(e) {
+			return e
+		}
+	}
+	return later[len(later)-1]
+}
+
+func conflictOf(p *undoPlace, e, by Entry, after, now state) UndoConflict {
+	by.Before = nil
+	c := UndoConflict{Entry: e, In: p.Calendar, By: &by}
+	if after.data != nil && now.data != nil {
+		for _, d := range compare(after.data, now.data) {
+			if !slices.Contains(c.Differs, d.Name) {
+				c.Differs = append(c.Differs, d.Name)
+			}
+		}
+	}
+	return c
+}
+
+// sortedUIDs are those with chosen changes, the calendar itself left out.
+func (p *undoPlace) sortedUIDs() []UID {
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(p.first)), func(uid UID) bool { return uid == "" })
+}

@@ -1,0 +1,238 @@
+package storetest
+
+import (
+	"fmt"
+	"iter"
+	"time"
+
+	"caldav-mcp-server/calendar"
+)
+
+func journalTests() []test {
+	return []test{
+		{"yields the latest first, with the bytes before", journalYields},
+		{"is narrowed", journalNarrows},
+		{"goes over many pages", journalPages},
+		{"shows who and what", journalShows},
+		{"says what it has forgotten", journalForgets},
+		{"keeps the units of a transaction", journalUnits},
+		{"keeps what undid what", journalUndone},
+		{"is read within a transaction", journalWithin},
+	}
+}
+
+// drawn collects what is yielded.
+func drawn[T any](b *bundle, all iter.Seq2[T, error]) []T {
+	b.Helper()
+	var list []T
+	for one, err := range all {
+		b.must(err)
+		list = append(list, one)
+	}
+	return list
+}
+
+// versions lists what a query selects.
+func (b *bundle) versions(cal calendar.Calendar, q calendar.EntryQuery) []calendar.Version {
+	b.Helper()
+	var list, lines []calendar.Version
+	for _, e := range drawn(b, b.Entries(b.Context(), cal.ID, q)) {
+		list = append(list, e.Version)
+	}
+	for _, l := range drawn(b, b.Lines(b.Context(), cal.ID, q)) {
+		lines = append(lines, l.Version)
+	}
+	same(b, "the lines beside the entries", lines, list)
+	return list
+}
+
+// log writes entries, each with a version of its own, in one transaction.
+func (b *bundle) log(entries ...calendar.Entry) []calendar.Entry {
+	b.Helper()
+	b.must(b.Update(b.Context(), func(tx calendar.Tx) error {
+		for i := range entries {
+			cal, err := tx.Advance(b.Context(), entries[i].Calendar)
+			if err != nil {
+				return err
+			}
+			entries[i].Version = cal.Version
+			if err := tx.Log(b.Context(), entries[i]); err != nil {
+				return err
+			}
+		}
+		return nil
+	}))
+	return entries
+}
+
+func journalYields(b *bundle) {
+	cal := b.home()
+	o := b.put(cal, "a.ics")
+	gone := b.bury(o)
+	same(b, "journal", drawn(b, b.Entries(b.Context(), cal.ID, calendar.EntryQuery{})),
+		[]calendar.Entry{b.entry(gone, calendar.Deleted), b.entry(o, calendar.Modified)})
+	same(b, "journal of no calendar", b.versions(calendar.Calendar{ID: "nowhere"}, calendar.EntryQuery{}), nil)
+	b.trash(cal)
+	same(b, "journal of a calendar in the trash", b.versions(cal, calendar.EntryQuery{}), []calendar.Version{2, 1})
+}
+
+func journalNarrows(b *bundle) {
+	cal, other := b.home(), b.calendar(b.user("bob"), "other")
+	entry := func(uid calendar.UID, token calendar.TokenID, user calendar.UserID) {
+		b.pass(time.Minute)
+		for _, in := range []calendar.Calendar{cal, other} {
+			b.log(calendar.Entry{Calendar: in.ID, UID: uid, Object: calendar.ObjectName(uid), Change: calendar.Created, At: b.now(), Token: token, User: user})
+		}
+	}
+	entry("", "t", "ann")
+	entry("one", "t", "ann")
+	entry("two", "", "bob")
+	third := b.now()
+	entry("one", "u", "ann")
+	entry("one", "", "bob")
+	itself, one := calendar.UID(""), calendar.UID("one")
+	for _, c := range []struct {
+		name string
+		q    calendar.EntryQuery
+		want []calendar.Version
+	}{
+		{"all", calendar.EntryQuery{}, []calendar.Version{5, 4, 3, 2, 1}},
+		{"versions", calendar.EntryQuery{From: 2, Until: 4}, []calendar.Version{4, 3, 2}},
+		{"time", calendar.EntryQuery{NotAfter: third}, []calendar.Version{3, 2, 1}},
+		{"the calendar", calendar.EntryQuery{Of: &itself}, []calendar.Version{1}},
+		{"an object", calendar.EntryQuery{Of: &one}, []calendar.Version{5, 4, 2}},
+		{"a token", calendar.EntryQuery{Token: "t"}, []calendar.Version{2, 1}},
+		{"a user", calendar.EntryQuery{User: "bob"}, []calendar.Version{5, 3}},
+		{"all of it", calendar.EntryQuery{Of: &one, Token: "t", User: "ann", From: 1, Until: 9, NotAfter: b.now()}, []calendar.Version{2}},
+		{"nothing", calendar.EntryQuery{Token: "nobody"}, nil},
+	} {
+		same(b, c.name, b.versions(cal, c.q), c.want)
+	}
+}
+
+func journalPages(b *bundle) {
+	cal := b.home()
+	entries := make([]calendar.Entry, 200)
+	var want []calendar.Version
+	for i := range entries {
+		entries[i] = calendar.Entry{Calendar: cal.ID, Object: "a.ics", UID: "a", Change: calendar.Modified, At: b.now(), Token: "t"}
+		want = append([]calendar.Version{calendar.Version(i + 1)}, want...)
+	}
+	b.log(entries...)
+	uid := calendar.UID("a")
+	for _, q := range []calendar.EntryQuery{{}, {Of: &uid}, {Token: "t"}, {Of: &uid, Token: "t"}} {
+		same(b, fmt.Sprintf("%+v", q), b.versions(cal, q), want)
+	}
+}
+
+func journalShows(b *bundle) {
+	ann := b.user("ann")
+	cal := b.calendar(ann, "work")
+	live, gone := b.put(cal, "live.ics"), b.bury(b.put(cal, "gone.ics"))
+	taken := b.event(cal, "gone.ics")
+	taken.UID = "another"
+	taken, err := b.write(b.Store, taken)
+	b.must(err)
+	b.log(calendar.Entry{Calendar: cal.ID, Change: calendar.Modified, At: b.now(), User: ann.ID, Before: []byte("{}")})
+	line := func(e calendar.Entry, summary string, kind calendar.Kind) calendar.Line {
+		e.Before = nil
+		return calendar.Line{Entry: e, Kept: true, Kind: kind, Summary: summary, Unit: e.ID()}
+	}
+	itself := line(calendar.Entry{Calendar: cal.ID, Version: 5, Change: calendar.Modified, At: b.now(), User: ann.ID}, "", "")
+	itself.By = "ann"
+	before := gone
+	before.Version--
+	same(b, "lines", drawn(b, b.Lines(b.Context(), cal.ID, calendar.EntryQuery{})), []calendar.Line{
+		itself, line(b.entry(taken, calendar.Modified), taken.Summary, taken.Kind),
+		line(b.entry(gone, calendar.Deleted), "", ""), line(b.entry(before, calendar.Modified), "", ""),
+		line(b.entry(live, calendar.Modified), live.Summary, live.Kind),
+	})
+}
+
+func journalForgets(b *bundle) {
+	cal := b.home()
+	b.put(cal, "old.ics")
+	b.pass(time.Hour)
+	b.put(cal, "young.ics")
+	b.must(b.Prune(b.Context(), b.now()))
+	var kept []bool
+	for _, l := range drawn(b, b.Lines(b.Context(), cal.ID, calendar.EntryQuery{})) {
+		kept = append(kept, l.Kept)
+	}
+	same(b, "kept", kept, []bool{true, false})
+	// What the owner has deleted for good is forgotten; how the calendar was called is not meant.
+	b.log(calendar.Entry{Calendar: cal.ID, Change: calendar.Modified, At: b.now(), Before: []byte("{}")})
+	b.must(b.ForgetDeletions(b.Context(), cal.ID))
+	same(b, "settings", drawn(b, b.Lines(b.Context(), cal.ID, calendar.EntryQuery{}))[0].Kept, true)
+}
+
+func journalUnits(b *bundle) {
+	ann := b.user("ann")
+	one, two := b.calendar(ann, "one"), b.calendar(ann, "two")
+	entry := func(in calendar.Calendar, uid calendar.UID) calendar.Entry {
+		return calendar.Entry{Calendar: in.ID, Object: calendar.ObjectName(uid), UID: uid, Change: calendar.Created, At: b.now()}
+	}
+	alone := b.log(entry(one, "a"))[0].ID()
+	together := b.log(entry(two, "b"), entry(one, "b"), entry(two, "c"))
+	head := together[0].ID()
+	want := []calendar.ChangeID{head, together[1].ID(), together[2].ID()}
+	for _, id := range want {
+		got, err := b.Unit(b.Context(), id)
+		b.must(err)
+		same(b, "unit of "+id.String(), got, want)
+	}
+	got, err := b.Unit(b.Context(), alone)
+	b.must(err)
+	same(b, "unit of one", got, []calendar.ChangeID{alone})
+	for _, missing := range []calendar.ChangeID{{Calendar: one.ID, Version: 99}, {Calendar: "nowhere", Version: 1}} {
+		_, err := b.Unit(b.Context(), missing)
+		b.refused(err, calendar.NotFound, "")
+	}
+	lines := drawn(b, b.Lines(b.Context(), one.ID, calendar.EntryQuery{}))
+	same(b, "heads", []calendar.ChangeID{lines[0].Unit, lines[1].Unit}, []calendar.ChangeID{head, alone})
+}
+
+func journalUndone(b *bundle) {
+	cal, other := b.home(), b.calendar(b.user("bob"), "other")
+	entry := func(in calendar.Calendar, undoes ...calendar.Version) calendar.Entry {
+		return calendar.Entry{Calendar: in.ID, Object: "a", UID: "a", Change: calendar.Modified, At: b.now(), Undoes: undoes}
+	}
+	b.log(entry(cal), entry(cal), entry(other))
+	b.log(entry(cal, 2, 1))
+	b.log(entry(cal, 3))
+	b.log(entry(cal, 1))
+	var undoneBy []calendar.Version
+	var undoes [][]calendar.Version
+	for _, l := range drawn(b, b.Lines(b.Context(), cal.ID, calendar.EntryQuery{})) {
+		undoneBy, undoes = append(undoneBy, l.UndoneBy), append(undoes, l.Undoes)
+	}
+	same(b, "undone by", undoneBy, []calendar.Version{0, 0, 4, 3, 5})
+	same(b, "undoes", undoes, [][]calendar.Version{{1}, {3}, {1, 2}, nil, nil})
+	same(b, "undone in another calendar", drawn(b, b.Lines(b.Context(), other.ID, calendar.EntryQuery{}))[0].UndoneBy, 0)
+}
+
+func journalWithin(b *bundle) {
+	cal := b.home()
+	b.must(b.Update(b.Context(), func(tx calendar.Tx) error {
+		h := calendar.Holder{Place: calendar.AtCalendar, Calendar: cal}
+		color := calendar.Kept{Name: calendar.KeptName{Space: "urn:x", Local: "color"}, Value: "<color/>"}
+		if _, err := tx.Keep(b.Context(), h, []calendar.Kept{color}); err != nil {
+			return err
+		}
+		kept, err := tx.Kept(b.Context(), h)
+		same(b, "kept", kept, []calendar.Kept{color})
+		if err != nil {
+			return err
+		}
+		locked, err := tx.Advance(b.Context(), cal.ID)
+		if err != nil {
+			return err
+		}
+		e := calendar.Entry{Calendar: cal.ID, Version: locked.Version, Change: calendar.Modified, At: b.now(), Before: []byte("{}")}
+		if err := tx.Log(b.Context(), e); err != nil {
+			return err
+		}
+		same(b, "journal", drawn(b, tx.Entries(b.Context(), cal.ID, calendar.EntryQuery{})), []calendar.Entry{e})
+		return nil
+	}))
+}
