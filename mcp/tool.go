@@ -63,6 +63,7 @@ func (b toolbox) tools() []tool {
 		b.eventTools(),
 		b.taskTools(),
 		b.statusTools(),
+		b.listTools(),
 	)
 }
 

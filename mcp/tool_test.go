@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"strings"
 	"testing"
 	"time"
@@ -80,7 +81,7 @@ func TestToolsAreDescribed(t *testing.T) {
 	}
 	if diff := cmp.Diff([]string{
 		"calendar_auth_status", "create_calendar", "create_event", "create_task", "delete_calendar", "delete_event", "get_calendar", "get_event",
-		"list_calendars", "list_tasks", "move_event", "patch_event", "query_events", "update_event", "update_task",
+		"list_calendars", "list_events", "list_tasks", "move_event", "patch_event", "query_events", "update_event", "update_task",
 	}, names); diff != "" {
 		t.Errorf("tools (-want +got):\n%s", diff)
 	}
@@ -156,6 +157,7 @@ func TestResultsKeepTheirSchema(t *testing.T) {
 			`{"calendar_id":"00000000-0000-4000-8000-000000000002","start":"2026-03-01","end":"2026-04-01","limit":1}`,
 		},
 	}
+	maps.Copy(arguments, readingArguments())
 	gives := make(map[string][]field)
 	for _, tool := range (toolbox{}).tools() {
 		gives[tool.name] = tool.gives

@@ -1,0 +1,161 @@
+package mcp
+
+import (
+	"cmp"
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"caldav-mcp-server/calendar"
+)
+
+const (
+	usualListed = 50
+	mostListed  = 200
+	// mostDays is the longest time that events are listed of: it costs the expansion of series.
+	mostDays = 5 * 366
+)
+
+// The words of the parameter detail.
+const (
+	compact = "compact"
+	full    = "full"
+)
+
+// listTools list events over all calendars.
+func (b toolbox) listTools() []tool {
+	return []tool{{
+		name: "list_events", title: "List events",
+		description: "Lists what takes place in a time, in order, over all calendars that the user may read, or in one of them. Series are expanded: each instance is an event with its recurrence_id. Without a time: the next 7 days.",
+		scope:       calendar.ScopeRead,
+		hints:       hints{readOnly: true, idempotent: true},
+		takes: join(takesRange, []field{
+			{name: "calendar_id", kind: text, doc: "The only calendar to look in. If missing: all.", optional: true},
+			{name: "keyword", kind: text, doc: "Words that title, description, place or people must have; beginnings of words are enough.", optional: true, longest: longestTitle},
+			{name: "attendee", kind: text, doc: "Name or address of somebody who must take part.", optional: true, longest: longestTitle},
+			{name: "detail", kind: text, doc: "compact (if missing) or full, with descriptions, people and ids for fetch.", optional: true, words: []string{compact, full}},
+			{name: "limit", kind: number, doc: "How many, 50 if missing, 200 at most.", optional: true, least: 1, most: mostListed},
+			takesCursor,
+		}),
+		gives: join([]field{{name: "events", kind: listOf, doc: "The events, the earliest first.", of: listedFields}}, givesRange, []field{
+			{name: "truncated", kind: yesNo, doc: "Whether there are more."},
+			{name: "more", kind: number, doc: "How many more there are."},
+			{name: "unread", kind: number, doc: "How many events are left out because their recurrence can't be followed.", optional: true},
+			{name: "next_cursor", kind: text, doc: "Give it as cursor, with the same other parameters, to get more.", optional: true},
+		}),
+		run: b.listEvents,
+	}}
+}
+
+var takesCursor = field{name: "cursor", kind: text, doc: "The next_cursor of the answer before, to go on from there.", optional: true, longest: 4 * longestID}
+
+// listView is what list_events returns.
+type listView struct {
+	Events []listedEvent `json:"events"`
+	windowView
+	Truncated  bool   `json:"truncated"`
+	More       int    `json:"more"`
+	Unread     int    `json:"unread,omitempty"`
+	NextCursor string `json:"next_cursor,omitempty"`
+}
+
+func (b toolbox) listEvents(ctx context.Context, c *call) (answer, error) {
+	cal, err := b.oneCalendar(ctx, c)
+	if err != nil {
+		return answer{}, err
+	}
+	q := calendar.AgendaQuery{Keyword: c.args.text("keyword"), Attendee: c.args.text("attendee"), Limit: cmp.Or(c.args.number("limit"), usualListed)}
+	w, err := b.listWindow(c, cal, &q)
+	if err != nil {
+		return answer{}, err
+	}
+	q.From, q.Until, q.Timezone = w.from, w.until, w.zone.Zone
+	if cal.ID != "" {
+		q.Calendars = []calendar.Calendar{cal}
+	}
+	found, err := b.service.Agenda(ctx, c.caller, q)
+	if err != nil {
+		return answer{}, err
+	}
+	rows := rows{zone: w.zone, full: c.args.text("detail") == full}
+	v := listView{Events: rows.list(found.Occurrences), windowView: w.view(), Truncated: found.More > 0, More: found.More, Unread: found.Unread}
+	if v.Truncated {
+		v.NextCursor = w.cursor(found.Occurrences[len(found.Occurrences)-1].Spot())
+	}
+	return answer{v.prose(rows, found.Occurrences, w), v}, nil
+}
+
+// oneCalendar finds the calendar that a call may name; the zero one if it names none.
+func (b toolbox) oneCalendar(ctx context.Context, c *call) (calendar.Calendar, error) {
+	if given(c, "calendar_id") == "" {
+		return calendar.Calendar{}, nil
+	}
+	return b.calendarOf(ctx, c)
+}
+
+// prose says it for reading.
+func (v listView) prose(r rows, found []calendar.Occurrence, w window) prose {
+	var b strings.Builder
+	heading := "Found %s (%s):\n"
+	if w.continued {
+		heading = "Going on with the other %s (%s):\n"
+	}
+	fmt.Fprintf(&b, heading, events(len(v.Events)+v.More), w)
+	r.write(&b, found)
+	if v.Truncated {
+		fmt.Fprintf(&b, "\n%d more: call again with cursor %s\n", v.More, v.NextCursor)
+	}
+	if v.Unread > 0 {
+		fmt.Fprintf(&b, "\nNot listed: %s whose recurrence cannot be followed.\n", events(v.Unread))
+	}
+	return prose(strings.TrimSpace(b.String()))
+}
+
+func events(n int) string {
+	if n == 1 {
+		return "1 event"
+	}
+	return fmt.Sprintf("%d events", n)
+}
+
+// cursor is where a listing goes on. It holds the window too: "today" may be another day when
+// the rest is asked for.
+type cursor struct {
+	From  int64         `json:"f"`
+	Until int64         `json:"t"`
+	After calendar.Spot `json:"a"`
+}
+
+func (w window) cursor(after calendar.Spot) string {
+	data, err := json.Marshal(cursor{w.from.Unix(), w.until.Unix(), after})
+	if err != nil {
+		panic(fmt.Sprintf("encoding a cursor: %v", err)) // numbers and strings
+	}
+	return base64.RawURLEncoding.EncodeToString(data)
+}
+
+// listWindow is readRange for a listing that may go on.
+func (b toolbox) listWindow(c *call, cal calendar.Calendar, q *calendar.AgendaQuery) (window, error) {
+	text := given(c, "cursor")
+	if text == "" {
+		return b.readRange(c, cal, mostDays)
+	}
+	var at cursor
+	data, err := base64.RawURLEncoding.DecodeString(text)
+	if err == nil {
+		err = json.Unmarshal(data, &at)
+	}
+	if err != nil || at.From >= at.Until {
+		return window{}, errArgument(`"cursor" is the next_cursor of the answer before, not %s`, quote(text))
+	}
+	z, err := b.zoneFor(c.args.text("timezone"), c.caller.User, cal)
+	if err != nil {
+		return window{}, err
+	}
+	w := window{from: time.Unix(at.From, 0), until: time.Unix(at.Until, 0), zone: z, continued: true}
+	q.After = &at.After
+	return w, w.check(mostDays + 1)
+}

@@ -1,0 +1,209 @@
+package mcp
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/content"
+)
+
+// listedFields are those of listedEvent.
+var listedFields = []field{
+	{name: "calendar_id", kind: text, doc: "The calendar it is in."},
+	{name: "event_uid", kind: text, doc: "The event's uid."},
+	{name: "recurrence_id", kind: text, doc: "Which instance of a series this is.", optional: true},
+	{name: "title", kind: text, doc: "Its title."},
+	{name: "start", kind: text, doc: "Its start in timezone, as RFC 3339; of an all-day event, its first day."},
+	{name: "end", kind: text, doc: "Its end; of an all-day event, its last day."},
+	{name: "weekday", kind: text, doc: "The weekday of start."},
+	{name: "all_day", kind: yesNo, doc: "True if it takes whole days.", optional: true},
+	{name: "location", kind: text, doc: "Where it is.", optional: true},
+	{name: "status", kind: text, doc: "TENTATIVE or CANCELLED, if it is.", optional: true},
+	{name: "id", kind: text, doc: "Its id for fetch, and event_id elsewhere.", optional: true},
+	{name: "etag", kind: text, doc: "Changes with every change of the event.", optional: true},
+	{name: "description", kind: text, doc: "Notes, cut where they are long.", optional: true},
+	{name: "people", kind: listOf, item: text, doc: "Names or addresses of those who take part.", optional: true},
+}
+
+// listedEvent is an event in a list. What most events have not is left out.
+type listedEvent struct {
+	Calendar     calendar.CalendarID `json:"calendar_id"`
+	UID          shown               `json:"event_uid"`
+	RecurrenceID string              `json:"recurrence_id,omitempty"`
+	Title        shown               `json:"title"`
+	Start        string              `json:"start"`
+	End          string              `json:"end"`
+	Weekday      string              `json:"weekday"`
+	AllDay       bool                `json:"all_day,omitempty"`
+	Location     shown               `json:"location,omitempty"`
+	Status       string              `json:"status,omitempty"`
+
+	ID          string        `json:"id,omitempty"`
+	ETag        calendar.ETag `json:"etag,omitempty"`
+	Description shown         `json:"description,omitempty"`
+	People      []shown       `json:"people,omitempty"`
+}
+
+// rows is how a list of events is written.
+type rows struct {
+	zone zoned
+	full bool
+}
+
+const (
+	// Lists cut texts sooner than tools that show one event.
+	longestListedTitle = 200
+	longestListedText  = 500
+	mostPeople         = 10
+)
+
+// short cuts a text for a list, on one line.
+func short(text string, most int) string {
+	text = strings.Join(strings.Fields(text), " ")
+	if runes := []rune(text); len(runes) > most {
+		return string(runes[:most]) + "…"
+	}
+	return text
+}
+
+func (r rows) list(found []calendar.Occurrence) []listedEvent {
+	list := make([]listedEvent, len(found))
+	for i, o := range found {
+		list[i] = r.event(o)
+	}
+	return list
+}
+
+func (r rows) event(o calendar.Occurrence) listedEvent {
+	times := r.zone.times(o.Instance)
+	v := listedEvent{
+		Calendar: o.Calendar.ID, UID: shown(o.Object.UID), Title: shown(titleOf(o)), Start: times.StartLocal, End: times.EndLocal,
+		Weekday: times.StartWeekday, AllDay: times.AllDay, Location: shown(short(content.TextOf(o.Component, "LOCATION"), longestListedTitle)),
+	}
+	if isSeries(o.Instance) {
+		v.RecurrenceID = stamp(o.RecurrenceID)
+	}
+	if status := content.WordOf(o.Component, "STATUS"); status != "CONFIRMED" {
+		v.Status = visible(status)
+	}
+	if !r.full {
+		return v
+	}
+	v.ID, v.ETag = idOf(o).String(), o.Object.ETag
+	v.Description = shown(short(content.TextOf(o.Component, "DESCRIPTION"), longestListedText))
+	v.People = people(o)
+	return v
+}
+
+func titleOf(o calendar.Occurrence) string {
+	return short(content.TextOf(o.Component, "SUMMARY"), longestListedTitle)
+}
+
+// idOf is the id by which other tools find an occurrence.
+func idOf(o calendar.Occurrence) eventID {
+	id := eventID{Calendar: o.Calendar.ID, UID: o.Object.UID}
+	if isSeries(o.Instance) {
+		id.RecurrenceID = stamp(o.RecurrenceID)
+	}
+	return id
+}
+
+// people lists who takes part, by name where there is one.
+func people(o calendar.Occurrence) []shown {
+	var list []shown
+	for _, p := range o.Component.All("ATTENDEE") {
+		name, _ := p.Param("CN")
+		if name == "" {
+			name = strings.TrimPrefix(p.Value(), "mailto:")
+		}
+		if len(list) == mostPeople {
+			return append(list, "…")
+		}
+		list = append(list, shown(short(name, longestListedTitle)))
+	}
+	return list
+}
+
+// write numbers the events for reading, and says which calendars they are of.
+func (r rows) write(b *strings.Builder, found []calendar.Occurrence) {
+	ids := map[calendar.CalendarID]bool{}
+	var calendars []string
+	for i, o := range found {
+		if i == 0 {
+			b.WriteString("\n")
+		}
+		fmt.Fprintf(b, "%d. %s\n", i+1, visible(r.line(o)))
+		if !ids[o.Calendar.ID] {
+			ids[o.Calendar.ID] = true
+			calendars = append(calendars, fmt.Sprintf("[%s] is calendar_id %s", visible(short(o.Calendar.Name, longestListedTitle)), o.Calendar.ID))
+		}
+	}
+	if calendars != nil {
+		fmt.Fprintf(b, "\n%s\n", strings.Join(calendars, "\n"))
+	}
+}
+
+// line is an event in one line: title, time, place, calendar, and what names it.
+func (r rows) line(o calendar.Occurrence) string {
+	title := titleOf(o)
+	if title == "" {
+		title = "(no title)"
+	}
+	text := fmt.Sprintf("%s (%s)", title, r.zone.spell(o.Instance))
+	if place := short(content.TextOf(o.Component, "LOCATION"), longestListedTitle); place != "" {
+		text += ", " + place
+	}
+	if status := content.WordOf(o.Component, "STATUS"); status != "" && status != "CONFIRMED" {
+		text += ", " + strings.ToLower(status)
+	}
+	text += fmt.Sprintf(" [%s] uid %s", short(o.Calendar.Name, longestListedTitle), o.Object.UID)
+	if isSeries(o.Instance) {
+		text += " recurrence_id " + stamp(o.RecurrenceID)
+	}
+	if !r.full {
+		return text
+	}
+	if names := people(o); names != nil {
+		text += fmt.Sprintf("\n   With: %s", strings.Join(texts(names), ", "))
+	}
+	if notes := short(content.TextOf(o.Component, "DESCRIPTION"), longestListedText); notes != "" {
+		text += "\n   " + notes
+	}
+	return text
+}
+
+func texts[T ~string](list []T) []string {
+	plain := make([]string, len(list))
+	for i, s := range list {
+		plain[i] = string(s)
+	}
+	return plain
+}
+
+// spell writes when an instance is: "Mon 2026-03-02, 09:00–09:30".
+func (z zoned) spell(i calendar.Instance) string {
+	const day = "Mon 2006-01-02"
+	if i.Start.AllDay {
+		first, last := i.Start.Time, i.End.Time.AddDate(0, 0, -1)
+		if !last.After(first) {
+			return first.Format(day) + ", all day"
+		}
+		return fmt.Sprintf("%s to %s, all day", first.Format(day), last.Format(day))
+	}
+	return z.spellTimes(i.Start.Time, i.End.Time)
+}
+
+func (z zoned) spellTimes(from, until time.Time) string {
+	const day, clock = "Mon 2006-01-02", "15:04"
+	start, end := from.In(z.Location()), until.In(z.Location())
+	switch {
+	case start.Equal(end):
+		return start.Format(day + ", " + clock)
+	case start.Format(day) == end.Format(day):
+		return start.Format(day+", "+clock) + "–" + end.Format(clock)
+	default:
+		return start.Format(day+" "+clock) + " to " + end.Format(day+" "+clock)
+	}
+}
