@@ -4,10 +4,13 @@ import (
 	"encoding/xml"
 	"errors"
 	"io"
+	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"strings"
 	"testing"
 
+	"caldav-mcp-server/caldav"
 	"caldav-mcp-server/internal/testdb"
 )
 
@@ -23,27 +26,87 @@ var questions = []string{
 	`<A:mkcol xmlns:A="DAV:"/>`, `<?xml version="1.0"?><!DOCTYPE a><a/>`, ``, ` `, `<`,
 }
 
-// FuzzPropfind: no XML body makes the door panic, fail inside or answer with what is no
-// XML itself.
-func FuzzPropfind(f *testing.F) {
-	for _, q := range questions {
-		f.Add(q)
+// bodied are the methods that take XML, and where they do something with it.
+var bodied = []struct{ method, path string }{
+	{"PROPFIND", "work/"}, {"REPORT", "work/"}, {"REPORT", ""}, {"PROPPATCH", "work/"}, {"PROPPATCH", "work/a.ics"},
+	{"PROPPATCH", ""}, {"MKCALENDAR", "new/"}, {"MKCOL", "new/"}, {"ACL", "work/"},
+}
+
+// FuzzBodies: no XML body makes the door panic, fail inside or answer with what is no XML
+// itself, whatever the method; and what was kept of it can be read back.
+func FuzzBodies(f *testing.F) {
+	for i := range bodied {
+		for _, q := range questions {
+			f.Add(uint8(i), q)
+		}
+	}
+	for _, s := range samples() {
+		f.Add(uint8(1), s.body)
 	}
 	h := newHouse(f, testdb.SQLite(f), nil)
 	h.must(f, "MKCALENDAR /dav/calendars/alice/work/", "")
 	h.must(f, "PUT /dav/calendars/alice/work/a.ics", event("a", "]]> &amp; <x>"))
-	f.Fuzz(func(t *testing.T, body string) {
-		for _, method := range []string{"PROPFIND", "REPORT", "PROPPATCH"} {
-			r := httptest.NewRequestWithContext(t.Context(), method, "/dav/calendars/alice/work/", strings.NewReader(body))
-			r.Header.Set("Depth", "1")
-			got := h.do(t, r)
-			if got.status >= 500 {
-				t.Fatalf("%s: %d\n%s", method, got.status, h.log)
-			}
-			if strings.HasPrefix(got.header.Get("Content-Type"), "application/xml") {
-				wellFormed(t, got.body)
-			}
+	f.Fuzz(func(t *testing.T, which uint8, body string) {
+		c := bodied[int(which)%len(bodied)]
+		h.sound(t, h.request(t, c.method, c.path, body))
+		if strings.HasPrefix(c.method, "MK") {
+			h.sound(t, h.request(t, "DELETE", c.path, ""))
 		}
+		if c.method == "PROPPATCH" {
+			h.sound(t, h.request(t, "PROPFIND", c.path, ""))
+		}
+	})
+}
+
+// request is one to an address in alice's home.
+func (h *house) request(t *testing.T, method, path, body string) *http.Request {
+	t.Helper()
+	r := httptest.NewRequestWithContext(t.Context(), method, "/dav/calendars/alice/"+path, strings.NewReader(body))
+	r.Header.Set("Depth", "1")
+	return r
+}
+
+// sound wants an answer that does not blame the server, and is XML if it says so.
+func (h *house) sound(t *testing.T, r *http.Request) {
+	t.Helper()
+	got := h.do(t, r)
+	if got.status >= 500 && got.status != http.StatusBadGateway && got.status != http.StatusInsufficientStorage {
+		t.Fatalf("%s %s: %d\n%s", r.Method, r.URL.Path, got.status, h.log)
+	}
+	if strings.HasPrefix(got.header.Get("Content-Type"), "application/xml") {
+		wellFormed(t, got.body)
+	}
+}
+
+// FuzzHeaders: no header and no address does either.
+func FuzzHeaders(f *testing.F) {
+	for i, o := range caldav.Operations() {
+		if strings.ToLower(o.Name) == o.Name {
+			continue // the reports have no headers of their own
+		}
+		f.Add(uint8(i), "/dav/calendars/alice/work/a.ics", "infinity", "/dav/calendars/alice/work/b.ics", `(["x"]) (Not <DAV:no-lock>)`, "return=minimal; x, depth-noroot", `W/"a", "b,c"`)
+		f.Add(uint8(i), "/dav/calendars/alice/work/", "1", "http://cal.example.com:80/dav/calendars/alice/new/", `</dav/> (<urn:x> ["a]"])`, "return-representation", "*")
+		f.Add(uint8(i), "/dav/calendars/bob/work/%2e", "", "//x", `<>()`, "return=", `"`)
+		f.Add(uint8(i), "/principals/", "-1", "mailto:x", `(not[W/"]"])`, ",;=", "")
+	}
+	h := newHouse(f, testdb.SQLite(f), nil)
+	f.Fuzz(func(t *testing.T, which uint8, path, depth, destination, states, prefer, tags string) {
+		u, err := url.Parse(path)
+		if err != nil || !strings.HasPrefix(path, "/") {
+			return
+		}
+		o := caldav.Operations()[int(which)%len(caldav.Operations())]
+		r := httptest.NewRequestWithContext(t.Context(), o.Name, "/", strings.NewReader(samples()[o.Name].body))
+		r.URL = u
+		r.Header = http.Header{
+			"Depth": {depth}, "Destination": {destination}, "If": {states}, "Prefer": {prefer}, "Overwrite": {depth},
+			"If-Match": {tags}, "If-None-Match": {tags}, "If-Unmodified-Since": {tags},
+		}
+		if h.send(t, "HEAD /dav/calendars/alice/work/a.ics", "").status != http.StatusOK {
+			h.send(t, "MKCALENDAR /dav/calendars/alice/work/", "")
+			h.must(t, "PUT /dav/calendars/alice/work/a.ics", event("a", "There"))
+		}
+		h.sound(t, r)
 	})
 }
 

@@ -13,11 +13,12 @@ import (
 // guard hands on the tokens of an XML document, as long as it keeps the limits. It stands
 // before every decoder: what decodes recurses, and a stack that overflows ends the process.
 type guard struct {
-	limits   Limits
-	source   *measured
-	tokens   *xml.Decoder
-	depth    int
-	elements int
+	limits Limits
+	source *measured
+	tokens *xml.Decoder
+	depth  int
+	// elements counts what is not an href, hrefs those: they alone come in thousands.
+	elements, hrefs int
 	// scopes are the prefixes declared by the open elements, innermost last.
 	scopes []scope
 }
@@ -63,16 +64,22 @@ func (g *guard) Token() (xml.Token, error) {
 }
 
 func (g *guard) enter(e xml.StartElement) error {
-	if g.depth == 0 && g.elements > 0 {
+	if g.depth == 0 && g.elements+g.hrefs > 0 {
 		return refuseWith(http.StatusBadRequest, "the XML has more than one root element")
 	}
 	g.depth++
-	g.elements++
+	if e.Name.Local == "href" {
+		g.hrefs++
+	} else {
+		g.elements++
+	}
 	switch {
 	case g.depth > g.limits.Depth:
 		return refuseWith(http.StatusBadRequest, "the XML nests deeper than %d elements", g.limits.Depth)
 	case g.elements > g.limits.Elements:
 		return refuseWith(http.StatusRequestEntityTooLarge, "the XML has more than %d elements", g.limits.Elements)
+	case g.hrefs > g.limits.Hrefs:
+		return breach("d:number-of-matches-within-limits", "a request may name %d addresses", g.limits.Hrefs)
 	case len(e.Attr) > g.limits.Attributes:
 		return refuseWith(http.StatusBadRequest, "an element has more than %d attributes", g.limits.Attributes)
 	}

@@ -17,8 +17,8 @@ type Limits struct {
 	BodyBytes int64
 	// TokenBytes is the largest tag or text within it.
 	TokenBytes int
-	// Depth is how deep elements may nest, Elements how many there may be, Attributes how
-	// many each may have.
+	// Depth is how deep elements may nest, Elements how many there may be (hrefs have a limit of
+	// their own), Attributes how many each may have.
 	Depth, Elements, Attributes int
 	// Hrefs is how many addresses a multiget may name, Properties how many properties a request.
 	Hrefs, Properties int
@@ -33,7 +33,7 @@ type Limits struct {
 // all objects of a calendar in one multiget.
 func DefaultLimits() Limits {
 	return Limits{
-		BodyBytes: 2 << 20, TokenBytes: 256 << 10, Depth: 32, Elements: 20_000, Attributes: 64,
+		BodyBytes: 2 << 20, TokenBytes: 256 << 10, Depth: 32, Elements: 5_000, Attributes: 64,
 		Hrefs: 10_000, Properties: 256, Filters: 256, RenderedBytes: 64 << 20,
 	}
 }

@@ -24,9 +24,6 @@ func (x *exchange) multiget(d *xml.Decoder, root xml.StartElement) error {
 	if err := readAll(d, d.DecodeElement(&q, &root)); err != nil {
 		return err
 	}
-	if len(q.Hrefs) > x.limits.Hrefs {
-		return breach("d:number-of-matches-within-limits", "a multiget may name %d objects; this one names %d", x.limits.Hrefs, len(q.Hrefs))
-	}
 	p, err := x.planFor(q.Prop, q.PropName != nil)
 	if err != nil {
 		return err
