@@ -1,7 +1,6 @@
 package recur
 
 import (
-	"context"
 	"math"
 	"time"
 
@@ -77,7 +76,7 @@ func (s *series) bounds(b *bounds, steps int) {
 		b.add(d.start, end)
 	}
 	for _, r := range s.include {
-		last, any := r.last(rule.NewMeter(context.Background(), steps))
+		last, any := r.last(rule.Steps(steps))
 		switch {
 		case !any:
 		case last == math.MaxInt64:

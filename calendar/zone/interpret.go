@@ -2,7 +2,6 @@ package zone
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -52,7 +51,7 @@ func FromComponent(definition *ical.Component) (*Zone, error) {
 }
 
 func interpret(name string, definition *ical.Component) (*Zone, error) {
-	meter := rule.NewMeter(context.Background(), stepsMost)
+	meter := rule.Steps(stepsMost)
 	var all []*observance
 	for component := range definition.Components() {
 		if component.Name() != "STANDARD" && component.Name() != "DAYLIGHT" {
