@@ -34,6 +34,7 @@ func commands() []command {
 		createCalendarCommand(),
 		listCalendarsCommand(),
 		trashCommand(),
+		journalCommand(),
 		importCommand(),
 		exportCommand(),
 		migrateCommand(),

@@ -1,0 +1,299 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"caldav-mcp-server/calendar"
+)
+
+const journalDetails = `
+Every change, by whichever client or assistant, is in the journal with who made it. What was there before is kept
+for JOURNAL_DAYS, and as long the change can be taken back, if nothing has changed it since.
+
+  journal list           shows the changes in calendars that the user may write to, the latest first
+  journal show CHANGE    shows one, and what it did; CHANGE is what the list shows
+  journal undo CHANGE    takes one back, with what was done together with it; that can be taken back, too
+  journal undo --token ID --since WHEN
+                         takes back all that an assistant has done since then (list-tokens shows the ids): all
+                         or nothing, unless --leave-changed leaves what others have changed after it
+
+--since takes a span back from now (30m, 2h, 7d, 2w), a date (2027-01-31, from its begin in UTC) or a time
+(2027-01-31T09:00:00Z).
+`
+
+// journalOptions are the flags of journal.
+type journalOptions struct {
+	user, calendar, since, token, uid string
+	limit                             int
+	leaveChanged, dryRun, json        bool
+}
+
+func journalCommand() command {
+	var o journalOptions
+	return command{
+		name: "journal", operands: []string{"list|show|undo"}, optional: []string{"CHANGE"}, settings: storeSettings,
+		summary: "show who changed what, and take it back", details: journalDetails, flags: o.declare,
+		run: func(ctx context.Context, p *program, c config, operands []string) error {
+			act, since, err := o.action(operands, p.now())
+			if err != nil {
+				return usageError{fmt.Errorf("journal: %w (see %s journal --help)", err, name)}
+			}
+			return p.withHouse(ctx, c, func(h *house) error {
+				u, err := h.auth.User(ctx, o.user)
+				if err != nil {
+					return err
+				}
+				return act(&logbook{p, h, o, caller(u), since}, ctx, operands[1:])
+			})
+		},
+	}
+}
+
+func (o *journalOptions) declare(f *flag.FlagSet) {
+	f.StringVar(&o.user, "user", "", "`NAME` of who asks (needed)")
+	f.StringVar(&o.calendar, "calendar", "", "only this `CALENDAR`, by name, address or id")
+	f.StringVar(&o.since, "since", "", "only changes since `WHEN`")
+	f.StringVar(&o.token, "token", "", "only changes by the token `ID`")
+	f.StringVar(&o.uid, "uid", "", "only changes of the event or task with this `UID`")
+	f.IntVar(&o.limit, "limit", 50, "list at most `N`")
+	f.BoolVar(&o.leaveChanged, "leave-changed", false, "leave what others have changed since")
+	f.BoolVar(&o.dryRun, "dry-run", false, "only tell what would be taken back")
+	asJSON(f, &o.json)
+}
+
+type journalAction func(l *logbook, ctx context.Context, changes []string) error //nolint:revive // a method's expression
+
+// action finds what is to be done and checks that what it takes is there.
+func (o *journalOptions) action(operands []string, now time.Time) (journalAction, time.Time, error) {
+	since, err := parseSince(o.since, now)
+	if err != nil {
+		return nil, since, fmt.Errorf("--since: %w", err)
+	}
+	act := map[string]journalAction{"list": (*logbook).list, "show": (*logbook).show, "undo": (*logbook).undo}[operands[0]]
+	given := len(operands) > 1
+	switch {
+	case act == nil:
+		err = fmt.Errorf("there is no %q: use list, show or undo", operands[0])
+	case o.user == "":
+		err = errors.New("--user is missing")
+	case operands[0] == "list" && given:
+		err = fmt.Errorf("%q is one argument too many", operands[1])
+	case operands[0] == "show" && !given:
+		err = errors.New("show needs a CHANGE, as list shows it")
+	case operands[0] == "undo" && given == (o.token != ""):
+		err = errors.New("undo needs either a CHANGE, as list shows it, or --token and --since")
+	case operands[0] == "undo" && o.token != "" && o.since == "":
+		err = errors.New("undo --token needs --since")
+	case o.limit < 1:
+		err = errors.New("--limit must be 1 at least")
+	case (o.dryRun || o.leaveChanged) && (operands[0] != "undo" || given):
+		err = errors.New("--dry-run and --leave-changed are for undo --token")
+	}
+	return act, since, err
+}
+
+// parseSince reads a time that is past: a span back from now, a day or a moment. Nothing is ever.
+func parseSince(word string, now time.Time) (time.Time, error) {
+	if word == "" {
+		return time.Time{}, nil
+	}
+	if span, err := time.ParseDuration(word); err == nil && span > 0 {
+		return now.Add(-span), nil
+	}
+	for _, layout := range []string{time.DateOnly, time.RFC3339} {
+		if at, err := time.Parse(layout, word); err == nil {
+			return at, nil
+		}
+	}
+	if spanForm.MatchString(word) {
+		until, err := parseExpiry(word, now)
+		return now.Add(now.Sub(until)), err
+	}
+	return time.Time{}, fmt.Errorf("%q is neither a span (30m, 7d), a date (2027-01-31) nor a time (2027-01-31T09:00:00Z)", word)
+}
+
+// logbook is the journal as a user may see it.
+type logbook struct {
+	*program
+	*house
+	journalOptions
+	caller calendar.Caller
+	since  time.Time
+}
+
+// journalLine is a change as JSON and the list show it.
+type journalLine struct {
+	Change   string              `json:"change"`
+	At       time.Time           `json:"at"`
+	User     string              `json:"user"`
+	Token    calendar.TokenID    `json:"token,omitempty"`
+	Agent    string              `json:"agent,omitempty"`
+	Did      calendar.ChangeKind `json:"did"`
+	Type     string              `json:"type"` // "calendar" or "object"
+	Calendar calendar.CalendarID `json:"calendar_id"`
+	In       string              `json:"calendar"`
+	Name     calendar.ObjectName `json:"name,omitempty"`
+	UID      calendar.UID        `json:"uid,omitempty"`
+	Kind     calendar.Kind       `json:"kind,omitempty"`
+	Title    string              `json:"title,omitempty"`
+	With     string              `json:"together_with,omitempty"`
+	Undoes   []string            `json:"undoes,omitempty"`
+	UndoneBy string              `json:"undone_by,omitempty"`
+	Lost     bool                `json:"forgotten,omitempty"`
+	Changed  []journalDifference `json:"differences,omitempty"`
+}
+
+type journalDifference struct {
+	In     string   `json:"in,omitempty"`
+	Name   string   `json:"name"`
+	Before []string `json:"before"`
+	After  []string `json:"after"`
+}
+
+func lineOf(c calendar.Change) journalLine {
+	l := journalLine{
+		Change: c.ID().String(), At: c.At.UTC(), User: c.By, Token: c.Token, Agent: c.Agent, Did: c.Line.Change, Type: "object",
+		Calendar: c.In.ID, In: c.In.Name, Name: c.Object, UID: c.UID, Kind: c.Kind, Title: c.Summary, Lost: c.Forgotten(),
+	}
+	if c.Object == "" {
+		l.Type, l.Title = "calendar", c.In.Name
+	}
+	if c.Unit != c.ID() {
+		l.With = c.Unit.String()
+	}
+	for _, v := range c.Undoes {
+		l.Undoes = append(l.Undoes, calendar.ChangeID{Calendar: c.In.ID, Version: v}.String())
+	}
+	if c.UndoneBy > 0 {
+		l.UndoneBy = calendar.ChangeID{Calendar: c.In.ID, Version: c.UndoneBy}.String()
+	}
+	return l
+}
+
+func (l journalLine) what() string {
+	if l.Type == "calendar" {
+		return string(l.Did) + " the calendar"
+	}
+	return strings.TrimSpace(string(l.Did) + " " + strings.ToLower(strings.TrimPrefix(string(l.Kind), "V")))
+}
+
+func (l journalLine) state() string {
+	switch {
+	case l.UndoneBy != "":
+		return "undone"
+	case len(l.Undoes) > 0:
+		return "an undo"
+	case l.Lost:
+		return "forgotten"
+	}
+	return ""
+}
+
+func (l journalLine) row() []string {
+	return []string{shownTime(l.At), l.User, l.Agent, l.what(), l.Title, l.In, l.state(), l.Change}
+}
+
+func (l *logbook) list(ctx context.Context, _ []string) error {
+	q := calendar.HistoryQuery{
+		Since: l.since, Token: calendar.TokenID(l.token), UID: calendar.UID(l.uid), Limit: l.limit,
+	}
+	var err error
+	if q.Calendar, err = l.chosen(ctx); err != nil {
+		return err
+	}
+	page, err := l.calendars.History(ctx, l.caller, q)
+	if err != nil {
+		return err
+	}
+	lines := each(page.Changes, lineOf)
+	if l.json {
+		return l.printJSON(lines)
+	}
+	if err := l.printTable([]string{"WHEN", "WHO", "WITH", "DID", "TITLE", "CALENDAR", "STATE", "CHANGE"}, each(lines, journalLine.row)); err != nil {
+		return err
+	}
+	if page.Cursor != "" {
+		l.say("there are more; see them with a greater --limit\n")
+	}
+	return nil
+}
+
+// chosen is the calendar that --calendar names: its id may be that of one in the trash.
+func (l *logbook) chosen(ctx context.Context) (calendar.CalendarID, error) {
+	if l.calendar == "" {
+		return "", nil
+	}
+	trashed, err := l.calendars.TrashedCalendars(ctx, l.caller)
+	if err != nil {
+		return "", err
+	}
+	if slices.ContainsFunc(trashed, func(t calendar.TrashedCalendar) bool { return string(t.ID) == l.calendar }) {
+		return calendar.CalendarID(l.calendar), nil
+	}
+	cal, err := l.findCalendar(ctx, l.caller.User, l.calendar)
+	return cal.ID, err
+}
+
+func (l *logbook) show(ctx context.Context, changes []string) error {
+	id, err := calendar.ParseChangeID(changes[0])
+	if err != nil {
+		return err
+	}
+	change, differences, err := l.calendars.Change(ctx, l.caller, id)
+	if err != nil {
+		return err
+	}
+	line := lineOf(change)
+	for _, d := range differences {
+		line.Changed = append(line.Changed, journalDifference{d.In, d.Name, d.Before, d.After})
+	}
+	if l.json {
+		return l.printJSON(line)
+	}
+	_, err = fmt.Fprint(l.stdout, line.text())
+	return err
+}
+
+// text tells all of a change to a person.
+func (l journalLine) text() string {
+	rows := [][]string{
+		{"change", l.Change}, {"when", shownTime(l.At)}, {"who", shown(l.User)}, {"with", shown(l.Agent)},
+		{"did", l.what()}, {"title", shown(l.Title)}, {"calendar", shown(l.In)},
+	}
+	for _, optional := range [][]string{
+		{"uid", string(l.UID)}, {"token", string(l.Token)}, {"together with", l.With},
+		{"undoes", strings.Join(l.Undoes, ", ")}, {"undone by", l.UndoneBy},
+	} {
+		if optional[1] != "" {
+			rows = append(rows, []string{optional[0], shown(optional[1])})
+		}
+	}
+	var b strings.Builder
+	b.WriteString(columns(rows))
+	if l.Lost {
+		b.WriteString("\nWhat was there before is no longer kept.\n")
+	}
+	for _, d := range l.Changed {
+		for _, line := range d.Before {
+			fmt.Fprintf(&b, "- %s\n", shown(strings.TrimSpace(d.In+" "+d.naming(line))))
+		}
+		for _, line := range d.After {
+			fmt.Fprintf(&b, "+ %s\n", shown(strings.TrimSpace(d.In+" "+d.naming(line))))
+		}
+	}
+	return b.String()
+}
+
+// naming is a line with its name before it, which a calendar's settings have apart.
+func (d journalDifference) naming(line string) string {
+	if d.In == "" {
+		return d.Name + " " + line
+	}
+	return line
+}

@@ -1,0 +1,108 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"caldav-mcp-server/calendar"
+)
+
+// undoneStep is a change that took others back, as JSON shows it.
+type undoneStep struct {
+	// Change is the one that took them back, which can be undone itself; empty for one that would.
+	Change   string              `json:"change,omitempty"`
+	Did      calendar.ChangeKind `json:"did"`
+	Calendar calendar.CalendarID `json:"calendar_id"`
+	In       string              `json:"calendar"`
+	Name     calendar.ObjectName `json:"name,omitempty"`
+	UID      calendar.UID        `json:"uid,omitempty"`
+	Title    string              `json:"title,omitempty"`
+	Undoes   []string            `json:"undoes"`
+}
+
+// leftChange is a change that was not taken back.
+type leftChange struct {
+	Change string `json:"change"`
+	Why    string `json:"why"`
+}
+
+type undoneJSON struct {
+	Steps []undoneStep `json:"steps"`
+	Left  []leftChange `json:"left"`
+}
+
+func (l *logbook) undo(ctx context.Context, changes []string) error {
+	done, err := l.takeBack(ctx, changes)
+	if err != nil {
+		return err
+	}
+	out := undoneJSON{each(done.Steps, l.step), each(done.Left, func(u calendar.UndoConflict) leftChange {
+		return leftChange{u.ID().String(), u.Error()}
+	})}
+	if l.json {
+		return l.printJSON(out)
+	}
+	return l.tell(out)
+}
+
+// takeBack undoes the change, or all that the flags say.
+func (l *logbook) takeBack(ctx context.Context, changes []string) (calendar.Undone, error) {
+	if len(changes) > 0 {
+		id, err := calendar.ParseChangeID(changes[0])
+		if err != nil {
+			return calendar.Undone{}, err
+		}
+		return l.calendars.Undo(ctx, l.caller, id)
+	}
+	in, err := l.chosen(ctx)
+	if err != nil {
+		return calendar.Undone{}, err
+	}
+	return l.calendars.UndoSince(ctx, l.caller, calendar.UndoSince{
+		Token: calendar.TokenID(l.token), At: l.since.Truncate(time.Second), Calendar: in,
+		LeaveChanged: l.leaveChanged, Preview: l.dryRun,
+	})
+}
+
+func (l *logbook) step(s calendar.UndoStep) undoneStep {
+	step := undoneStep{
+		Did: s.Change, Calendar: s.In.ID, In: s.In.Name, Name: s.Object, UID: s.UID, Title: s.Summary,
+		Undoes: each(s.Undoes, func(v calendar.Version) string { return calendar.ChangeID{Calendar: s.In.ID, Version: v}.String() }),
+	}
+	if !l.dryRun {
+		step.Change = s.ID().String()
+	}
+	return step
+}
+
+// undoneWords say what has become of something.
+var undoneWords = map[calendar.ChangeKind]string{
+	calendar.Created: "it is there again", calendar.Modified: "it is as it was", calendar.Deleted: "it is gone again",
+}
+
+// tell says it to a person.
+func (l *logbook) tell(out undoneJSON) error {
+	form := "took back %d of %s: %s (%s)\n"
+	if l.dryRun {
+		form = "would take back %d of %s: %s%s\n"
+	}
+	for _, s := range out.Steps {
+		what := fmt.Sprintf("%q in %q", shown(s.Title), shown(s.In))
+		if s.Name == "" {
+			what = fmt.Sprintf("the calendar %q", shown(s.In))
+		}
+		if _, err := fmt.Fprintf(l.stdout, form, len(s.Undoes), what, undoneWords[s.Did], s.Change); err != nil {
+			return err
+		}
+	}
+	if len(out.Steps) == 0 {
+		if _, err := fmt.Fprintln(l.stdout, "there is nothing to take back"); err != nil {
+			return err
+		}
+	}
+	for _, left := range out.Left {
+		l.say("left: %s\n", left.Why)
+	}
+	return nil
+}
