@@ -1,0 +1,217 @@
+package mcp
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"caldav-mcp-server/auth"
+	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/internal/testdb"
+)
+
+const pageFile = "../docs/mcp.md"
+
+// toolsHead begins the part of the page that the test writes; the next head of its level ends it.
+const toolsHead = "\n## Tools\n"
+
+// TestPage holds docs/mcp.md to what tools/list says, and to what its examples come to on a real
+// store. With -update it writes the page anew around the examples, which people write: JSON
+// objects, one call each, in a fence below the tool's head. The answer to the last is shown.
+func TestPage(t *testing.T) {
+	t.Parallel()
+	data, err := os.ReadFile(pageFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, rest, ok := strings.Cut(string(data), toolsHead)
+	if !ok {
+		t.Fatalf("%s has no part %q", pageFile, strings.TrimSpace(toolsHead))
+	}
+	had, after := rest, ""
+	if i := strings.Index(rest, "\n## "); i >= 0 {
+		had, after = rest[:i], rest[i:]
+	}
+	page := before + toolsHead + writeTools(t, examplesOf(had)) + after
+	if *update {
+		if err := os.WriteFile(pageFile, []byte(page), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if diff := cmp.Diff(string(data), page); diff != "" {
+		t.Errorf("%s is behind; go test ./mcp -run TestPage -update mends it (-is +should be):\n%s", pageFile, diff)
+	}
+}
+
+// examplesOf returns the calls below each tool's head.
+func examplesOf(tools string) map[string]string {
+	examples := make(map[string]string)
+	for _, part := range strings.Split("\n"+tools, "\n### ")[1:] {
+		name, rest, _ := strings.Cut(part, "\n")
+		if _, fenced, ok := strings.Cut(rest, "\n```json\n"); ok {
+			examples[name], _, _ = strings.Cut(fenced, "\n```")
+		}
+	}
+	return examples
+}
+
+// writeTools writes a section for each tool that a client is told of.
+func writeTools(t *testing.T, examples map[string]string) string {
+	t.Helper()
+	rows := make(map[string]tool)
+	for _, row := range (toolbox{}).tools() {
+		rows[row.name] = row
+	}
+	h := newHouse(t, testdb.SQLite(t))
+	tools, _ := listTools(t, h.open(t, h.config()))
+	var b strings.Builder
+	for _, tool := range tools {
+		row := rows[tool.Name]
+		fmt.Fprintf(&b, "\n### %s\n\n%s\n\n%s\n", tool.Name, tool.Description, nature(row))
+		writeParameters(&b, row.takes)
+		calls := examples[tool.Name]
+		if calls == "" {
+			t.Errorf("%s has no example of %s: write a heading ### %s with the call in a json fence below it", pageFile, tool.Name, tool.Name)
+			continue
+		}
+		fmt.Fprintf(&b, "\n```json\n%s\n```\n\n```text\n%s\n```\n", calls, tryExample(t, tool.Name, calls))
+		delete(examples, tool.Name)
+	}
+	for name := range examples {
+		t.Errorf("%s tells of %s, which is no tool", pageFile, name)
+	}
+	return b.String()
+}
+
+// nature says what the tool needs and what it may do.
+func nature(t tool) string {
+	what := "It changes calendars"
+	switch {
+	case t.hints.readOnly:
+		what = "It only reads"
+	case t.hints.destructive:
+		what = "It can change or delete what is there"
+	}
+	if t.scope == 0 {
+		return what + ". Every token may use it."
+	}
+	return fmt.Sprintf("%s. Scope: `%s`.", what, auth.ScopeList(t.scope))
+}
+
+func writeParameters(b *strings.Builder, takes []field) {
+	if len(takes) == 0 {
+		return
+	}
+	b.WriteString("\n| parameter | type | |\n| --- | --- | --- |\n")
+	for _, f := range takes {
+		kind := string(f.kind)
+		if !f.optional {
+			kind += ", needed"
+		}
+		doc := f.doc
+		if len(f.words) > 0 {
+			doc = strings.TrimSpace(doc + " One of " + strings.Join(f.words, ", ") + ".")
+		}
+		fmt.Fprintf(b, "| `%s` | %s | %s |\n", f.name, kind, strings.ReplaceAll(doc, "|", `\|`))
+	}
+}
+
+// tryExample runs the calls of an example on a store of its own, and returns what the last
+// answers, as people read it.
+func tryExample(t *testing.T, name, calls string) string {
+	t.Helper()
+	h := newHouse(t, testdb.SQLite(t))
+	h.furnish(t)
+	door := h.open(t, h.config())
+	said, last := "", ""
+	for decoder := json.NewDecoder(strings.NewReader(calls)); decoder.More(); {
+		var params struct {
+			Name      string          `json:"name"`
+			Arguments json.RawMessage `json:"arguments"`
+		}
+		if err := decoder.Decode(&params); err != nil {
+			t.Fatalf("the example of %s: %v", name, err)
+		}
+		last = params.Name
+		body := fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":%q,"arguments":%s}}`, params.Name, params.Arguments)
+		g := do(t, request(t, "POST", door, "alice", body, versionHeader, "2025-03-26"))
+		var r struct {
+			Result struct{ Content []struct{ Text string } }
+		}
+		if err := json.Unmarshal([]byte(g.body), &r); err != nil || len(r.Result.Content) != 1 {
+			t.Errorf("the example of %s: %s is answered %s", name, params.Name, g.body)
+			return ""
+		}
+		said = r.Result.Content[0].Text
+	}
+	if last != name {
+		t.Errorf("the example of %s ends with a call of %q", name, last)
+	}
+	return shorten(epoch.ReplaceAllString(said, "${1}EPOCH"))
+}
+
+// furnish fills the house as a reader would expect one.
+func (h *house) furnish(t *testing.T) {
+	t.Helper()
+	h.stock(t)
+	if err := h.service.ChangeCalendar(t.Context(), h.callers["alice"], home, func(p *calendar.Properties) error {
+		p.Name = "Home"
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	h.put(t, work, "review", wrapped(calendar.Event, "review", "DTSTART;TZID=Europe/Berlin:20260303T140000", "DTEND;TZID=Europe/Berlin:20260303T150000",
+		"SUMMARY:Budget review", "LOCATION:Room 4", "ATTENDEE;CN=Zoë Example;PARTSTAT=ACCEPTED:mailto:zoe@example.com"))
+}
+
+// The most that is shown of an answer.
+const (
+	mostLines = 24
+	mostWidth = 180
+)
+
+// shorten cuts an answer where a reader has seen enough.
+func shorten(said string) string {
+	var pretty bytes.Buffer
+	if json.Indent(&pretty, []byte(said), "", "  ") == nil {
+		said = pretty.String()
+	}
+	lines := strings.Split(strings.TrimSpace(said), "\n")
+	for i, line := range lines {
+		lines[i] = strings.TrimRight(line, "\r ")
+		if runes := []rune(lines[i]); len(runes) > mostWidth {
+			lines[i] = string(runes[:mostWidth]) + "…"
+		}
+	}
+	if len(lines) > mostLines {
+		lines = append(slices.Clip(lines[:mostLines]), "…")
+	}
+	return strings.Join(lines, "\n")
+}
+
+// TestPageConfigurations: what a reader pastes into a host's settings is JSON.
+func TestPageConfigurations(t *testing.T) {
+	t.Parallel()
+	data, err := os.ReadFile(pageFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	connecting, _, _ := strings.Cut(string(data), toolsHead)
+	blocks := strings.Split(connecting, "\n```json\n")[1:]
+	if len(blocks) < 5 {
+		t.Errorf("%d configurations, want one for each host", len(blocks))
+	}
+	for _, block := range blocks {
+		text, _, _ := strings.Cut(block, "\n```")
+		if !json.Valid([]byte(text)) {
+			t.Errorf("this is no JSON:\n%s", text)
+		}
+	}
+}
