@@ -46,12 +46,15 @@ func (s *Service) CreateEvent(ctx context.Context, c Caller, cal Calendar, e Eve
 	return s.Create(ctx, c, cal, edit.Draft{Kind: string(Event), Times: times, Fields: e.fields()})
 }
 
-// Create makes an event or a task. Its UID is of our making, whatever the draft says.
+// Create makes an event or a task. Its UID is of our making, unless the draft has one of a
+// [Service.BeginAttempt].
 func (s *Service) Create(ctx context.Context, c Caller, cal Calendar, d edit.Draft) (Saved, error) {
 	if err := c.May(WriteObjects, cal); err != nil {
 		return Saved{}, err
 	}
-	d.UID = s.newUID()
+	if d.UID == "" {
+		d.UID = s.newUID()
+	}
 	doc, err := s.editor(cal).New(ctx, d)
 	if err != nil {
 		return Saved{}, editError(err)

@@ -61,6 +61,7 @@ type Store interface {
 	Rederive(ctx context.Context, derive func(Object) Derived) (int, error)
 
 	Trash
+	Attempts
 	JournalReader
 }
 

@@ -35,7 +35,7 @@ var (
 // eventTools are the tools about single events.
 func (b toolbox) eventTools() []tool {
 	return []tool{
-		{
+		b.once(tool{
 			name: "create_event", title: "Create event",
 			description: "Creates an event in one calendar, once or as a series (rrule), and returns it as it was stored, with its uid and weekday. Conflicts and likely duplicates are reported beside it, never refused. It invites nobody and sends nothing.",
 			scope:       calendar.ScopeWrite,
@@ -43,7 +43,7 @@ func (b toolbox) eventTools() []tool {
 			takes:       join([]field{calendarID, takesTitle, takesStart, takesEnd}, takesTexts, []field{takesZone}, takesMore),
 			gives:       join(givesEvent, givesClashes),
 			run:         b.createEvent,
-		}, {
+		}), {
 			name: "get_event", title: "Get event",
 			description: "Returns one event, or one instance of a series, with all its details and its iCalendar text.",
 			scope:       calendar.ScopeRead,
@@ -51,7 +51,7 @@ func (b toolbox) eventTools() []tool {
 			takes:       []field{calendarID, takesEvent, takesInstance, takesZone},
 			gives:       join(givesRead, givesDetails, []field{{name: "ical_data", kind: text, doc: "The event as stored; of a series, all of it. Characters that act unseen stand as escapes."}}),
 			run:         b.getEvent,
-		}, {
+		}, b.once(tool{
 			name: "update_event", title: "Replace event",
 			description: "Replaces title, start, end, description and location of an event: a description or location that you leave out is removed. All else stays unless given. To change single fields, use patch_event.",
 			scope:       calendar.ScopeRead | calendar.ScopeWrite,
@@ -59,7 +59,7 @@ func (b toolbox) eventTools() []tool {
 			takes:       join([]field{calendarID, takesEvent, takesTitle, takesStart, takesEnd}, takesTexts, []field{takesZoneKept}, takesMore, takesTarget),
 			gives:       join(givesEvent, givesSplit),
 			run:         b.updateEvent,
-		}, {
+		}), b.once(tool{
 			name: "patch_event", title: "Change event",
 			description: "Changes only the fields that you give and keeps everything else of the event as it is. An empty text or list removes a field. A new start without an end keeps the length.",
 			scope:       calendar.ScopeRead | calendar.ScopeWrite,
@@ -67,7 +67,7 @@ func (b toolbox) eventTools() []tool {
 			takes:       join([]field{calendarID, takesEvent}, optionally(takesTitle, takesStart, takesEnd), takesTexts, []field{takesZoneKept}, takesMore, takesTarget),
 			gives:       join(givesEvent, givesSplit),
 			run:         b.patchEvent,
-		}, {
+		}), b.once(tool{
 			name: "move_event", title: "Move event",
 			description: "Moves an event, or instances of a series, to another time and changes nothing else: zone, alarms, attendees and series stay. Without new_end it lasts as long as before.",
 			scope:       calendar.ScopeRead | calendar.ScopeWrite,
@@ -79,7 +79,7 @@ func (b toolbox) eventTools() []tool {
 				}, takesTarget),
 			gives: join(givesEvent, givesSplit),
 			run:   b.moveEvent,
-		}, {
+		}), b.once(tool{
 			name: "delete_event", title: "Delete event",
 			description: "Deletes an event, or the instances of a series that scope names. Clients stop showing it; to have it shown as cancelled, use patch_event with status CANCELLED.",
 			scope:       calendar.ScopeRead | calendar.ScopeWrite | calendar.ScopeDelete,
@@ -93,7 +93,7 @@ func (b toolbox) eventTools() []tool {
 				{name: "etag", kind: text, doc: "Of what is left of a series; missing when nothing is.", optional: true},
 			},
 			run: b.deleteEvent,
-		}, b.queryTool(),
+		}), b.queryTool(),
 	}
 }
 

@@ -39,13 +39,14 @@ func (b toolbox) createEvent(ctx context.Context, c *call) (answer, error) {
 		return answer{}, err
 	}
 	end.local = start.local // one clock for both
-	draft := edit.Draft{Kind: string(calendar.Event), Fields: c.args.fields()}
+	draft := edit.Draft{Kind: string(calendar.Event), UID: string(c.uid), Fields: c.args.fields()}
 	draft.Times = edit.Times{Start: edit.To(z.onClock(start)), End: edit.To(z.onClock(end))}
 	saved, err := b.service.Create(ctx, c.caller, cal, draft)
+	o, err := b.made(ctx, c, cal, saved, err)
 	if err != nil {
 		return answer{}, err
 	}
-	made, err := b.service.InstanceOf(ctx, cal, saved.Object, ical.Time{})
+	made, err := b.service.InstanceOf(ctx, cal, o, ical.Time{})
 	if err != nil {
 		return answer{}, err
 	}

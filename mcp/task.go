@@ -31,14 +31,14 @@ func (b toolbox) taskTools() []tool {
 				{name: "tasks", kind: listOf, doc: "The tasks.", of: join(givesTask)},
 			}, givesPage, givesZone),
 			run: b.listTasks,
-		}, {
+		}, b.once(tool{
 			name: "create_task", title: "Create task",
 			description: "Creates a task in a calendar that takes tasks, and returns it as it was stored.",
 			scope:       calendar.ScopeWrite,
 			takes:       join([]field{calendarID, takesTaskTitle}, takesTask, []field{takesZone}),
 			gives:       join(givesTask, givesTaskMore, givesZone),
 			run:         b.createTask,
-		}, {
+		}), b.once(tool{
 			name: "update_task", title: "Change or complete task",
 			description: "Changes only the fields that you give, and keeps the rest. completed: true marks the task as done, false opens it again. An empty text or list removes a field.",
 			scope:       calendar.ScopeRead | calendar.ScopeWrite,
@@ -47,7 +47,7 @@ func (b toolbox) taskTools() []tool {
 				[]field{{name: "completed", kind: yesNo, doc: "Whether it is done.", optional: true}, takesZoneKept}, takesTarget),
 			gives: join(givesTask, givesTaskMore, givesZone, givesSplit),
 			run:   b.updateTask,
-		},
+		}),
 	}
 }
 
@@ -97,15 +97,16 @@ func (b toolbox) createTask(ctx context.Context, c *call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	draft := edit.Draft{Kind: string(calendar.Todo), Fields: c.args.taskFields()}
+	draft := edit.Draft{Kind: string(calendar.Todo), UID: string(c.uid), Fields: c.args.taskFields()}
 	if draft.Times, err = z.taskTimes(c.args, calendar.Instance{}); err != nil {
 		return answer{}, err
 	}
 	saved, err := b.service.Create(ctx, c.caller, cal, draft)
+	o, err := b.made(ctx, c, cal, saved, err)
 	if err != nil {
 		return answer{}, err
 	}
-	made, err := b.service.InstanceOf(ctx, cal, saved.Object, ical.Time{})
+	made, err := b.service.InstanceOf(ctx, cal, o, ical.Time{})
 	if err != nil {
 		return answer{}, err
 	}

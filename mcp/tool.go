@@ -40,6 +40,8 @@ type call struct {
 	args   arguments
 	// calendar is the one that the call is about, once it is found; it is for the log.
 	calendar calendar.CalendarID
+	// uid is for what the call makes; "" for any. See toolbox.once.
+	uid calendar.UID
 }
 
 // answer is what came of a call: as text in the form that clients of the first version know,

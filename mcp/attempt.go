@@ -1,0 +1,130 @@
+package mcp
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"caldav-mcp-server/calendar"
+)
+
+// takesKey is the parameter of tools that can be called again without harm.
+var takesKey = field{
+	name: "idempotency_key", kind: text, optional: true, longest: 255,
+	doc: "Any text: the same call with it again does nothing and gives the first answer.",
+}
+
+// kept is an answer as it is remembered.
+type kept struct {
+	Text       json.RawMessage `json:"text"`
+	Structured json.RawMessage `json:"structured"`
+}
+
+// once lets clients repeat calls of the tool whose answer they lost.
+func (b toolbox) once(t tool) tool {
+	run := t.run
+	t.takes = append(slices.Clip(t.takes), takesKey)
+	t.run = func(ctx context.Context, c *call) (answer, error) {
+		key := c.args.text(takesKey.name)
+		if key == "" {
+			return run(ctx, c)
+		}
+		digest, err := digestOf(t.name, c.args)
+		if err != nil {
+			return answer{}, err
+		}
+		attempt, mine, err := b.service.BeginAttempt(ctx, c.caller, key, digest)
+		if err != nil {
+			return answer{}, err
+		}
+		if !mine {
+			return recall(attempt)
+		}
+		c.uid = attempt.UID
+		a, err := run(ctx, c)
+		return b.settle(ctx, attempt, a, err)
+	}
+	return t
+}
+
+// settle remembers what came of a call. A refusal is forgotten, so that the mended call can
+// have the same key. After a failure nobody knows whether the change was made: the attempt
+// stays open, and who repeats it will find out.
+func (b toolbox) settle(ctx context.Context, attempt calendar.Attempt, a answer, failed error) (answer, error) {
+	// A client that has gone away is the one that will ask again.
+	ctx = context.WithoutCancel(ctx)
+	if failed != nil {
+		if reason := calendar.ReasonOf(failed); reason == calendar.Internal || reason == calendar.Unavailable {
+			return answer{}, failed
+		}
+		if err := b.service.SettleAttempt(ctx, attempt, nil); err != nil {
+			return answer{}, err
+		}
+		return answer{}, failed
+	}
+	k, err := remember(a)
+	if err != nil {
+		return answer{}, err
+	}
+	data, err := encodeJSON(k)
+	if err != nil {
+		return answer{}, err
+	}
+	return a, b.service.SettleAttempt(ctx, attempt, data)
+}
+
+func remember(a answer) (k kept, err error) {
+	if k.Text, err = encodeJSON(a.text); err != nil {
+		return k, err
+	}
+	k.Structured, err = encodeJSON(a.structured)
+	return k, err
+}
+
+// encodeJSON writes JSON as results have it, with < and > as they are.
+func encodeJSON(v any) ([]byte, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return nil, fmt.Errorf("encoding an answer: %w", err)
+	}
+	return bytes.TrimSpace(b.Bytes()), nil
+}
+
+// recall is the answer of a call that was made before.
+func recall(attempt calendar.Attempt) (answer, error) {
+	var k kept
+	if err := json.Unmarshal(attempt.Answer, &k); err != nil {
+		return answer{}, fmt.Errorf("reading the answer of an earlier call: %w", err)
+	}
+	return answer{k.Text, k.Structured}, nil
+}
+
+// digestOf tells calls apart: by the tool and all arguments but the key.
+func digestOf(name string, args arguments) (string, error) {
+	said := make(arguments, len(args))
+	for parameter, value := range args {
+		if parameter != takesKey.name {
+			said[parameter] = value
+		}
+	}
+	data, err := json.Marshal(said) // in the order of the names
+	if err != nil {
+		return "", fmt.Errorf("encoding arguments: %w", err)
+	}
+	sum := sha256.Sum256(append([]byte(name+"\x00"), data...))
+	return hex.EncodeToString(sum[:]), nil
+}
+
+// made is what a call created, or what an earlier attempt of it did before it was cut off.
+func (b toolbox) made(ctx context.Context, c *call, cal calendar.Calendar, saved calendar.Saved, err error) (calendar.Object, error) {
+	if c.uid != "" && err != nil && (calendar.ReasonOf(err) == calendar.Stale || calendar.RuleOf(err) == calendar.RuleUIDConflict) {
+		return b.service.ObjectByUID(ctx, c.caller, cal, c.uid)
+	}
+	return saved.Object, err
+}

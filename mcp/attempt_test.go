@@ -1,0 +1,152 @@
+package mcp
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/edit"
+	"caldav-mcp-server/calendar/zone"
+	"caldav-mcp-server/internal/testdb"
+)
+
+// say calls a tool at 2025-03-26 and returns the whole answer.
+func (h *house) say(t *testing.T, door, token, tool string, args map[string]any) string {
+	t.Helper()
+	data, err := json.Marshal(args)
+	if err != nil {
+		t.Fatal(err)
+	}
+	body := fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":%q,"arguments":%s}}`, tool, data)
+	return strings.TrimSpace(do(t, request(t, "POST", door, token, body, versionHeader, "2025-03-26")).body)
+}
+
+func (h *house) count(t *testing.T, id calendar.CalendarID) int {
+	t.Helper()
+	cal, err := h.service.Calendar(t.Context(), h.callers["alice"], id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for _, err := range h.service.Objects(t.Context(), h.callers["alice"], cal, calendar.ObjectQuery{}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		n++
+	}
+	return n
+}
+
+func standup(key string, more ...string) map[string]any {
+	args := map[string]any{"calendar_id": work, "title": "Standup", "start": "2026-03-02T09:00", "end": "2026-03-02T09:15", "idempotency_key": key}
+	for i := 0; i < len(more); i += 2 {
+		args[more[i]] = more[i+1]
+	}
+	return args
+}
+
+func TestRepeatedCalls(t *testing.T) {
+	t.Parallel()
+	testdb.Each(t, func(t *testing.T, url string) {
+		h := newHouse(t, url)
+		door := h.open(t, h.config())
+		first := h.say(t, door, "alice", "create_event", standup("k"))
+		again := h.say(t, h.open(t, h.config()), "alice", "create_event", standup("k"))
+		if first != again || !strings.Contains(first, `"result"`) {
+			t.Errorf("first %s\nagain %s", first, again)
+		}
+		if other := h.say(t, door, "alice", "create_event", standup("k", "title", "Other")); !strings.Contains(other, "was used for another call") {
+			t.Errorf("another call with the key: %s", other)
+		}
+		if n := h.count(t, work); n != 1 {
+			t.Errorf("there are %d events", n)
+		}
+		for _, token := range []string{"alice-other", "alice-write"} {
+			if other := h.say(t, door, token, "create_event", standup("k")); other == first || !strings.Contains(other, `"result"`) {
+				t.Errorf("with another token: %s", other)
+			}
+		}
+		h.now.Add(25 * 3600)
+		if late := h.say(t, door, "alice", "create_event", standup("k")); late == first || !strings.Contains(late, `"result"`) {
+			t.Errorf("a day later: %s", late)
+		}
+	})
+}
+
+// TestRefusedCallsCanBeMended: a refusal does not use a key up.
+func TestRefusedCallsCanBeMended(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, testdb.SQLite(t))
+	door := h.open(t, h.config())
+	if refused := h.say(t, door, "alice", "create_event", standup("k", "calendar_id", "Wrok")); !strings.Contains(refused, "no calendar") {
+		t.Errorf("refused: %s", refused)
+	}
+	if mended := h.say(t, door, "alice", "create_event", standup("k")); !strings.Contains(mended, `"result"`) {
+		t.Errorf("mended: %s", mended)
+	}
+}
+
+// TestRepeatedChanges: what is repeated changes nothing that came in between.
+func TestRepeatedChanges(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, testdb.SQLite(t))
+	h.stock(t)
+	door := h.open(t, h.config())
+	move := map[string]any{"calendar_id": home, "event_uid": "party", "new_start": "2026-03-07T20:00", "idempotency_key": "k"}
+	first := h.say(t, door, "alice", "move_event", move)
+	h.say(t, door, "alice", "move_event", map[string]any{"calendar_id": home, "event_uid": "party", "new_start": "2026-03-08T20:00"})
+	if again := h.say(t, door, "alice", "move_event", move); again != first {
+		t.Errorf("first %s\nagain %s", first, again)
+	}
+	if now := h.say(t, door, "alice", "get_event", map[string]any{"calendar_id": home, "event_uid": "party"}); !strings.Contains(now, `20260308T190000Z`) {
+		t.Errorf("the event was moved back: %s", now)
+	}
+	gone := map[string]any{"calendar_id": home, "event_uid": "party", "idempotency_key": "k2"}
+	first = h.say(t, door, "alice", "delete_event", gone)
+	if again := h.say(t, door, "alice", "delete_event", gone); again != first || !strings.Contains(first, `deleted\":true`) {
+		t.Errorf("first %s\nagain %s", first, again)
+	}
+}
+
+// TestCutOffCalls: a call whose process died after it had made the event is finished by the
+// next one, with the event that there is.
+func TestCutOffCalls(t *testing.T) {
+	t.Parallel()
+	testdb.Each(t, func(t *testing.T, url string) {
+		h := newHouse(t, url)
+		door := h.open(t, h.config())
+		caller := h.callers["alice"]
+		args := standup("k")
+		digest, err := digestOf("create_event", arguments{"calendar_id": string(work), "title": args["title"], "start": args["start"], "end": args["end"]})
+		if err != nil {
+			t.Fatal(err)
+		}
+		attempt, _, err := h.service.BeginAttempt(t.Context(), caller, "k", digest)
+		if err != nil {
+			t.Fatal(err)
+		}
+		cal, err := h.service.Calendar(t.Context(), caller, work)
+		if err != nil {
+			t.Fatal(err)
+		}
+		start, err := zoned{Zone: zone.UTC()}.read("start", "20260302T080000Z")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := h.service.Create(t.Context(), caller, cal, edit.Draft{
+			Kind: string(calendar.Event), UID: string(attempt.UID), Times: edit.Times{Start: edit.To(zoned{Zone: zone.UTC()}.onClock(start))}, Fields: edit.Fields{Summary: edit.To("Standup")},
+		}); err != nil {
+			t.Fatal(err)
+		}
+		if early := h.say(t, door, "alice", "create_event", args); !strings.Contains(early, "has no answer yet") {
+			t.Errorf("at once: %s", early)
+		}
+		h.now.Add(120)
+		late := h.say(t, door, "alice", "create_event", args)
+		if !strings.Contains(late, string(attempt.UID)) || h.count(t, work) != 1 {
+			t.Errorf("later, with %d events: %s", h.count(t, work), late)
+		}
+	})
+}

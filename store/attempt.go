@@ -1,0 +1,54 @@
+package store
+
+import (
+	"context"
+	"time"
+
+	"caldav-mcp-server/calendar"
+)
+
+// Begin implements [calendar.Attempts].
+func (s *Store) Begin(ctx context.Context, a calendar.Attempt, abandoned, forgotten time.Time) (is calendar.Attempt, mine bool, err error) {
+	err = s.transact(ctx, func(t *Tx) error {
+		is, mine = a, true
+		if _, err := t.exec(ctx, `DELETE FROM attempts WHERE user_id = $1 AND at < $2`, a.User, forgotten.Unix()); err != nil {
+			return err
+		}
+		made, err := t.exec(ctx, `INSERT INTO attempts (user_id, token_id, name, digest, uid, at) VALUES ($1, $2, $3, $4, $5, $6)
+			ON CONFLICT (user_id, token_id, name) DO NOTHING`, a.User, a.Token, a.Name, a.Digest, a.UID, a.At.Unix())
+		if err != nil || made == 1 {
+			return err
+		}
+		taken, err := t.exec(ctx, `UPDATE attempts SET at = $5
+			WHERE user_id = $1 AND token_id = $2 AND name = $3 AND digest = $4 AND answer IS NULL AND at < $6`,
+			a.User, a.Token, a.Name, a.Digest, a.At.Unix(), abandoned.Unix())
+		if err != nil {
+			return err
+		}
+		mine = taken == 1
+		is, err = rowOf(ctx, t, scanAttempt, `SELECT user_id, token_id, name, digest, uid, answer, at FROM attempts
+			WHERE user_id = $1 AND token_id = $2 AND name = $3`, a.User, a.Token, a.Name)
+		return err
+	})
+	return is, mine, err
+}
+
+func scanAttempt(row scanner) (calendar.Attempt, error) {
+	var a calendar.Attempt
+	var at int64
+	err := row.Scan(&a.User, &a.Token, &a.Name, &a.Digest, &a.UID, &a.Answer, &at)
+	a.At = moment(at)
+	return a, err
+}
+
+// Settle implements [calendar.Attempts].
+func (s *Store) Settle(ctx context.Context, a calendar.Attempt) error {
+	return s.transact(ctx, func(t *Tx) error {
+		text, args := `UPDATE attempts SET answer = $4 WHERE user_id = $1 AND token_id = $2 AND name = $3`, []any{a.User, a.Token, a.Name, a.Answer}
+		if a.Answer == nil {
+			text, args = `DELETE FROM attempts WHERE user_id = $1 AND token_id = $2 AND name = $3`, args[:3]
+		}
+		_, err := t.exec(ctx, text, args...)
+		return err
+	})
+}
