@@ -25,6 +25,7 @@ var noon = time.Date(2026, time.March, 1, 12, 0, 0, 0, time.UTC)
 // house is a store with users and calendars, and doors to it.
 type house struct {
 	service *calendar.Service
+	store   *store.Store
 	callers map[string]calendar.Caller // by bearer token
 	// now is the clock, in seconds since noon.
 	now atomic.Int64
@@ -50,6 +51,7 @@ func newHouse(t testing.TB, url string) *house {
 	if err := s.Migrate(t.Context()); err != nil {
 		t.Fatal(err)
 	}
+	h.store = s
 	h.service = calendar.NewService(calendar.Config{Store: s, Limits: calendar.DefaultLimits(), Now: h.clock, NewID: h.newID})
 	alice := calendar.User{ID: "alice-id", Name: "alice", Timezone: "Europe/Berlin", Created: noon}
 	bob := calendar.User{ID: "bob-id", Name: "bob", Created: noon}

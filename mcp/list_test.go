@@ -124,6 +124,11 @@ func TestListGoesOn(t *testing.T) {
 // readingArguments are calls of the tools that read, for the tests of all tools.
 func readingArguments() map[string][]string {
 	return map[string][]string{
-		"list_events": {`{}`, `{"date_range":"2026","limit":2,"detail":"full"}`},
+		"list_events":   {`{}`, `{"date_range":"2026","limit":2,"detail":"full"}`},
+		"search_events": {`{"query":"party"}`, `{"query":"week","include_past":true,"limit":1}`, `{"query":"nothing"}`},
+		"search":        {`{"query":"party"}`, `{"query":"nothing"}`},
+		"fetch":         {fmt.Sprintf(`{"id":%q}`, eventID{Calendar: home, UID: "party"})},
+		"get_free_busy": {`{"start_time":"2026-03-01","end_time":"2026-03-31"}`, `{"start_time":"2027-03-01","end_time":"2027-03-31"}`},
+		"find_time":     {`{"duration_minutes":30}`, `{"duration_minutes":30,"days":["sun"],"limit":1}`},
 	}
 }

@@ -96,7 +96,7 @@ func (f field) schema() map[string]any {
 		s["items"] = f.itemSchema()
 	case text, yesNo, number:
 	}
-	if len(f.words) > 0 {
+	if len(f.words) > 0 && f.kind != listOf {
 		s["enum"] = f.words
 	}
 	if f.longest > 0 && f.kind == text {

@@ -66,6 +66,10 @@ func (b toolbox) tools() []tool {
 		b.taskTools(),
 		b.statusTools(),
 		b.listTools(),
+		b.searchTools(),
+		b.fetchTools(),
+		b.busyTools(),
+		b.findTools(),
 	)
 }
 

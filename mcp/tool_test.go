@@ -80,8 +80,9 @@ func TestToolsAreDescribed(t *testing.T) {
 		}
 	}
 	if diff := cmp.Diff([]string{
-		"calendar_auth_status", "create_calendar", "create_event", "create_task", "delete_calendar", "delete_event", "get_calendar", "get_event",
-		"list_calendars", "list_events", "list_tasks", "move_event", "patch_event", "query_events", "update_event", "update_task",
+		"calendar_auth_status", "create_calendar", "create_event", "create_task", "delete_calendar", "delete_event",
+		"fetch", "find_time", "get_calendar", "get_event", "get_free_busy", "list_calendars", "list_events", "list_tasks",
+		"move_event", "patch_event", "query_events", "search", "search_events", "update_event", "update_task",
 	}, names); diff != "" {
 		t.Errorf("tools (-want +got):\n%s", diff)
 	}
@@ -145,7 +146,7 @@ func TestResultsKeepTheirSchema(t *testing.T) {
 		},
 		"move_event":   {`{"calendar_id":"00000000-0000-4000-8000-000000000002","event_uid":"party","new_start":"2026-03-07T20:00"}`},
 		"delete_event": {`{"calendar_id":"00000000-0000-4000-8000-000000000002","event_uid":"weekly","recurrence_id":"2026-03-23","scope":"following"}`},
-		"list_tasks": {`{}`, `{"calendar_id":"00000000-0000-4000-8000-000000000002","status":"all","due_before":"2026-04-01","limit":1}`},
+		"list_tasks":   {`{}`, `{"calendar_id":"00000000-0000-4000-8000-000000000002","status":"all","due_before":"2026-04-01","limit":1}`},
 		"create_task": {
 			`{"calendar_id":"00000000-0000-4000-8000-000000000002","title":"T"}`,
 			`{"calendar_id":"00000000-0000-4000-8000-000000000002","title":"T","start":"2026-03-01","due":"2026-03-02","priority":1,"percent":50,"alarms":[5],"rrule":"FREQ=DAILY;COUNT=3",` +

@@ -1,0 +1,187 @@
+package mcp
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/freebusy"
+	"caldav-mcp-server/calendar/slot"
+)
+
+const (
+	// A slot is from five minutes to a day long.
+	shortestSlot, longestSlot = 5, 24 * 60
+	usualSlots, mostSlots     = 5, 20
+	// mostSlotDays is the longest time that is searched for a slot.
+	mostSlotDays = 92
+	usualHours   = "09:00-17:00"
+)
+
+// dayWords name the weekdays as parameters have them.
+var dayWords = [...]string{
+	time.Sunday: "sun", time.Monday: "mon", time.Tuesday: "tue", time.Wednesday: "wed", time.Thursday: "thu", time.Friday: "fri", time.Saturday: "sat",
+}
+
+// findTools look for a time to meet.
+func (b toolbox) findTools() []tool {
+	return []tool{{
+		name: "find_time", title: "Find a time",
+		description: "Finds times at which the user and everybody named are free, within working hours, the best first: settled rather than tentative, soon, at the full or half hour, without useless gaps. Slots don't overlap, and lie on different days if they can. Without a time: the next 7 days. It books nothing; use create_event.",
+		scope:       calendar.ScopeRead,
+		hints:       hints{readOnly: true, idempotent: true},
+		takes: join([]field{{name: "duration_minutes", kind: number, doc: "How long it shall be, 5 to 1440 minutes.", least: shortestSlot, most: longestSlot}},
+			takesRange, takesWhose, []field{
+				{name: "without_me", kind: yesNo, doc: "True leaves the user's own calendars out. If missing: no.", optional: true},
+				{name: "working_hours", kind: text, doc: "Within which hours of the day, such as 08:30-18:00, in timezone. If missing: 09:00-17:00.", optional: true},
+				{name: "days", kind: listOf, item: text, doc: "On which weekdays (mon, tue, wed, thu, fri, sat, sun). If missing: Monday to Friday.", optional: true, words: dayWords[:], most: len(dayWords)},
+				{name: "limit", kind: number, doc: "How many slots, 5 if missing, 20 at most.", optional: true, least: 1, most: mostSlots},
+			}),
+		gives: join([]field{{name: "slots", kind: listOf, doc: "The times, the best first.", of: []field{
+			{name: "start", kind: text, doc: "Begin in timezone, as RFC 3339."},
+			{name: "end", kind: text, doc: "End."},
+			{name: "weekday", kind: text, doc: "The weekday of start."},
+			{name: "tentative", kind: yesNo, doc: "True if somebody has something there that is not settled.", optional: true},
+		}}}, givesRange, []field{
+			{name: "working_hours", kind: text, doc: "The hours that were looked at."},
+			{name: "truncated", kind: yesNo, doc: "Whether there may be more."},
+		}),
+		run: b.findTime,
+	}}
+}
+
+// slotsView is what find_time returns.
+type slotsView struct {
+	Slots []slotView `json:"slots"`
+	windowView
+	Hours     string `json:"working_hours"`
+	Truncated bool   `json:"truncated"`
+}
+
+type slotView struct {
+	Start     string `json:"start"`
+	End       string `json:"end"`
+	Weekday   string `json:"weekday"`
+	Tentative bool   `json:"tentative,omitempty"`
+}
+
+func (b toolbox) findTime(ctx context.Context, c *call) (answer, error) {
+	w, err := b.readRange(c, calendar.Calendar{}, mostSlotDays)
+	if err != nil {
+		return answer{}, err
+	}
+	ask := slot.Ask{
+		From: w.from, Until: w.until, Length: time.Duration(c.args.number("duration_minutes")) * time.Minute,
+		Limit: cmp.Or(c.args.number("limit"), usualSlots),
+	}
+	// Nobody meets in the past.
+	if now := b.now(); ask.From.Before(now) {
+		ask.From = now
+	}
+	hours := cmp.Or(given(c, "working_hours"), usualHours)
+	if ask.Hours, err = w.zone.hours(hours, c.args.texts("days")); err != nil {
+		return answer{}, err
+	}
+	if ask.Hours.Closes-ask.Hours.Opens < ask.Length {
+		return answer{}, errArgument(`"duration_minutes" (%d) is longer than "working_hours" (%s)`, c.args.number("duration_minutes"), hours)
+	}
+	busy, err := b.busyFor(ctx, c, w, ask)
+	if err != nil {
+		return answer{}, err
+	}
+	found := slot.Find(ask, busy)
+	v := slotsView{Slots: []slotView{}, windowView: w.view(), Hours: hours, Truncated: len(found) == ask.Limit}
+	for _, s := range found {
+		start, end := s.Start.In(w.zone.Location()), s.End.In(w.zone.Location())
+		v.Slots = append(v.Slots, slotView{start.Format(time.RFC3339), end.Format(time.RFC3339), start.Weekday().String(), s.Tentative})
+	}
+	return answer{v.prose(w, ask, found), v}, nil
+}
+
+// busyFor tells when one of those who shall meet is busy.
+func (b toolbox) busyFor(ctx context.Context, c *call, w window, ask slot.Ask) ([]freebusy.Period, error) {
+	if !ask.From.Before(ask.Until) {
+		return nil, errArgument("all of the time asked for (%s) is over", w)
+	}
+	whose, err := b.whose(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case c.args.yes("without_me") && whose == nil:
+		return nil, errArgument(`with "without_me", "usernames" or "calendar_ids" must say whose time it is about`)
+	case !c.args.yes("without_me") && whose != nil:
+		own, err := b.ownCalendars(ctx, c)
+		if err != nil {
+			return nil, err
+		}
+		whose = unique(append(own, whose...))
+	}
+	// A day more at either end: what is around a slot tells how well it fits.
+	return b.service.FreeBusy(ctx, c.caller, calendar.BusyQuery{
+		Calendars: whose, From: ask.From.AddDate(0, 0, -1), Until: ask.Until.AddDate(0, 0, 1), Timezone: w.zone.Zone,
+	})
+}
+
+// ownCalendars are those that take the user's own time; there may be none.
+func (b toolbox) ownCalendars(ctx context.Context, c *call) ([]calendar.Calendar, error) {
+	all, err := b.service.Calendars(ctx, c.caller)
+	var own []calendar.Calendar
+	for _, cal := range all {
+		if cal.Owner == c.caller.User.ID && !cal.Transparent {
+			own = append(own, cal)
+		}
+	}
+	return own, err
+}
+
+// hours reads working hours, such as 08:30-18:00, and the weekdays on which they are.
+func (z zoned) hours(text string, days []string) (slot.Hours, error) {
+	h := slot.Hours{Zone: z.Location(), Days: map[time.Weekday]bool{}}
+	opens, closes, ok := strings.Cut(strings.ReplaceAll(text, "–", "-"), "-")
+	var openErr, closeErr error
+	h.Opens, openErr = clock(opens)
+	h.Closes, closeErr = clock(closes)
+	if !ok || openErr != nil || closeErr != nil || h.Opens >= h.Closes {
+		return h, errArgument(`"working_hours" must be like 09:00-17:00, the earlier time first, not %s`, quote(text))
+	}
+	for day, word := range dayWords {
+		h.Days[time.Weekday(day)] = len(days) == 0 && day != int(time.Saturday) && day != int(time.Sunday)
+		for _, wanted := range days {
+			if wanted == word {
+				h.Days[time.Weekday(day)] = true
+			}
+		}
+	}
+	return h, nil
+}
+
+// clock reads a time of day; 24:00 is the end of one.
+func clock(text string) (time.Duration, error) {
+	text = strings.TrimSpace(text)
+	if text == "24:00" {
+		return 24 * time.Hour, nil
+	}
+	at, err := time.Parse("15:04", text)
+	return time.Duration(at.Hour())*time.Hour + time.Duration(at.Minute())*time.Minute, err
+}
+
+func (v slotsView) prose(w window, ask slot.Ask, found []slot.Slot) prose {
+	minutes := int(ask.Length / time.Minute)
+	if len(found) == 0 {
+		return prose(fmt.Sprintf("No time of %d minutes is free for all (%s, within %s): try a longer time, other hours or more days.", minutes, w, v.Hours))
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "Free for %d minutes, the best first (%s, within %s):\n\n", minutes, w, v.Hours)
+	for i, s := range found {
+		fmt.Fprintf(&b, "%d. %s", i+1, w.zone.spellTimes(s.Start, s.End))
+		if s.Tentative {
+			b.WriteString(" (somebody has something tentative then)")
+		}
+		b.WriteString("\n")
+	}
+	return prose(strings.TrimSpace(b.String()))
+}

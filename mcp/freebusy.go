@@ -1,0 +1,192 @@
+package mcp
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/freebusy"
+)
+
+const (
+	// mostBusyDays is the longest time that busy times are told of.
+	mostBusyDays = 366
+	// mostAsked is how many calendars or people a question may name.
+	mostAsked = 50
+)
+
+// takesWhose are the parameters that say whose time it is about.
+var takesWhose = []field{
+	{name: "calendar_ids", kind: listOf, item: text, doc: "Calendars, by id.", optional: true, most: mostAsked},
+	{name: "usernames", kind: listOf, item: text, doc: "People, by user name: all of theirs that they share with the user.", optional: true, most: mostAsked},
+}
+
+// busyTools tell when people are busy.
+func (b toolbox) busyTools() []tool {
+	return []tool{{
+		name: "get_free_busy", title: "Free and busy times",
+		description: "Tells when somebody is busy, as blocks of time without titles: the user, or the calendars and people that are named, all taken together. What leaves people free (transparent, cancelled, declined) does not count.",
+		scope:       calendar.ScopeRead,
+		hints:       hints{readOnly: true, idempotent: true},
+		takes: join([]field{
+			{name: "start_time", kind: text, doc: "When the time begins: " + timeForms + "."},
+			{name: "end_time", kind: text, doc: "When it ends. A date means the end of that day."},
+		}, takesWhose, []field{takesZone}),
+		gives: join([]field{{name: "busy", kind: listOf, doc: "The busy times, in order, without overlaps.", of: []field{
+			{name: "start", kind: text, doc: "Begin in timezone, as RFC 3339."},
+			{name: "end", kind: text, doc: "End."},
+			{name: "weekday", kind: text, doc: "The weekday of start."},
+			{name: "type", kind: text, doc: "busy, tentative (not settled), or unavailable (outside of the hours that somebody is there)."},
+		}}}, givesRange, []field{
+			{name: "truncated", kind: yesNo, doc: "Whether there are more."},
+			{name: "next_cursor", kind: text, doc: "The start_time to ask with for the rest.", optional: true},
+		}),
+		run: b.freeBusy,
+	}}
+}
+
+// busyView is what get_free_busy returns.
+type busyView struct {
+	Busy []blockView `json:"busy"`
+	windowView
+	Truncated  bool   `json:"truncated"`
+	NextCursor string `json:"next_cursor,omitempty"`
+}
+
+type blockView struct {
+	Start   string `json:"start"`
+	End     string `json:"end"`
+	Weekday string `json:"weekday"`
+	Type    string `json:"type"`
+}
+
+// busyWords are the words for the types.
+var busyWords = [...]string{
+	freebusy.Free: "free", freebusy.Tentative: "tentative", freebusy.Unavailable: "unavailable", freebusy.Busy: "busy",
+}
+
+// mostBlocks is how many busy times one answer has.
+const mostBlocks = 200
+
+func (b toolbox) freeBusy(ctx context.Context, c *call) (answer, error) {
+	z, err := b.zoneFor(c.args.text("timezone"), c.caller.User, calendar.Calendar{})
+	if err != nil {
+		return answer{}, err
+	}
+	w, err := z.between("start_time", given(c, "start_time"), "end_time", given(c, "end_time"), b.now())
+	if err == nil {
+		err = w.check(mostBusyDays)
+	}
+	if err != nil {
+		return answer{}, err
+	}
+	whose, err := b.whose(ctx, c)
+	if err != nil {
+		return answer{}, err
+	}
+	periods, err := b.service.FreeBusy(ctx, c.caller, calendar.BusyQuery{Calendars: whose, From: w.from, Until: w.until, Timezone: z.Zone})
+	if err != nil {
+		return answer{}, err
+	}
+	v := busyView{Busy: []blockView{}, windowView: w.view(), Truncated: len(periods) > mostBlocks}
+	if v.Truncated {
+		v.NextCursor = periods[mostBlocks].Start.In(z.Location()).Format(time.RFC3339)
+		periods = periods[:mostBlocks]
+	}
+	for _, p := range periods {
+		start, end := p.Start.In(z.Location()), p.End.In(z.Location())
+		v.Busy = append(v.Busy, blockView{start.Format(time.RFC3339), end.Format(time.RFC3339), start.Weekday().String(), busyWords[p.Type]})
+	}
+	return answer{v.prose(w, periods), v}, nil
+}
+
+func (v busyView) prose(w window, periods []freebusy.Period) prose {
+	if len(periods) == 0 {
+		return prose(fmt.Sprintf("Free all the time (%s).", w))
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "Busy times (%s):\n", w)
+	for _, p := range periods {
+		fmt.Fprintf(&b, "- %s", w.zone.spellTimes(p.Start, p.End))
+		if p.Type != freebusy.Busy {
+			fmt.Fprintf(&b, " (%s)", busyWords[p.Type])
+		}
+		b.WriteString("\n")
+	}
+	if v.Truncated {
+		fmt.Fprintf(&b, "There are more: ask again from %s on.\n", v.NextCursor)
+	}
+	return prose(strings.TrimSpace(b.String()))
+}
+
+// whose finds the calendars that a question about busy times names; nil, if it names none,
+// means the user's own.
+func (b toolbox) whose(ctx context.Context, c *call) ([]calendar.Calendar, error) {
+	var named []calendar.Calendar
+	for _, id := range c.args.texts("calendar_ids") {
+		cal, err := b.service.Calendar(ctx, c.caller, calendar.CalendarID(id))
+		if err != nil && calendar.ReasonOf(err) == calendar.NotFound {
+			err = b.errNoCalendar(ctx, c.caller, calendar.CalendarID(id))
+		}
+		if err != nil {
+			return nil, err
+		}
+		named = append(named, cal)
+	}
+	if names := c.args.texts("usernames"); len(names) > 0 {
+		theirs, err := b.calendarsOf(ctx, c, names)
+		if err != nil {
+			return nil, err
+		}
+		named = append(named, theirs...)
+	}
+	return unique(named), nil
+}
+
+// unique leaves out calendars that were named twice.
+func unique(list []calendar.Calendar) []calendar.Calendar {
+	seen := map[calendar.CalendarID]bool{}
+	return slices.DeleteFunc(list, func(cal calendar.Calendar) bool {
+		twice := seen[cal.ID]
+		seen[cal.ID] = true
+		return twice
+	})
+}
+
+// calendarsOf finds the calendars that take people's time, as far as the caller sees them.
+// Who shares none might as well not exist.
+func (b toolbox) calendarsOf(ctx context.Context, c *call, names []string) ([]calendar.Calendar, error) {
+	all, err := b.service.Calendars(ctx, c.caller)
+	if err != nil {
+		return nil, err
+	}
+	var found []calendar.Calendar
+	for _, name := range names {
+		before := len(found)
+		for _, cal := range all {
+			if strings.EqualFold(cal.OwnerName, strings.TrimSpace(name)) && !cal.Transparent {
+				found = append(found, cal)
+			}
+		}
+		if len(found) == before {
+			return nil, errNobody(name, all)
+		}
+	}
+	return found, nil
+}
+
+func errNobody(name string, all []calendar.Calendar) error {
+	var owners []string
+	for _, cal := range all {
+		if owner := quote(cal.OwnerName); !slices.Contains(owners, owner) && len(owners) < maxNamed {
+			owners = append(owners, owner)
+		}
+	}
+	e := calendar.Errorf(calendar.NotFound, "", "nobody called %s shares a calendar with you; those whose calendars you see: %s",
+		quote(name), strings.Join(owners, ", "))
+	e.Hint = "ask them to share one, if only its free and busy times"
+	return e
+}

@@ -1,0 +1,60 @@
+package mcp
+
+import (
+	"strings"
+	"testing"
+
+	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/internal/testdb"
+)
+
+// TestTimeOfOthers: somebody who shares no more than busy times is asked after by name, and
+// counts when a time is looked for; what they do stays theirs.
+func TestTimeOfOthers(t *testing.T) {
+	t.Parallel()
+	testdb.Each(t, func(t *testing.T, url string) {
+		h := newHouse(t, url)
+		const plans = "00000000-0000-4000-8000-000000000004"
+		if err := h.store.Share(t.Context(), plans, "alice-id", calendar.FreeBusyAccess); err != nil {
+			t.Fatal(err)
+		}
+		door := h.open(t, h.config())
+		var made any
+		use(t, door, "bob", "create_event", map[string]any{"calendar_id": plans, "title": "Coup", "start": "2026-03-02T08:00:00Z", "end": "2026-03-02T10:00:00Z"}, &made)
+		use(t, door, "alice", "create_event", map[string]any{"calendar_id": work, "title": "Mine", "start": "2026-03-02T10:00:00Z", "end": "2026-03-02T11:00:00Z"}, &made)
+
+		var busy busyView
+		day := map[string]any{"start_time": "2026-03-02", "end_time": "2026-03-02", "usernames": []string{"Bob"}}
+		said := use(t, door, "alice", "get_free_busy", day, &busy)
+		if len(busy.Busy) != 1 || busy.Busy[0].Start != "2026-03-02T09:00:00+01:00" || busy.Busy[0].End != "2026-03-02T11:00:00+01:00" {
+			t.Errorf("bob is busy at %+v", busy.Busy)
+		}
+		day["calendar_ids"] = []string{plans, string(work)}
+		use(t, door, "alice", "get_free_busy", day, &busy)
+		if len(busy.Busy) != 1 || busy.Busy[0].End != "2026-03-02T12:00:00+01:00" {
+			t.Errorf("one of both is busy at %+v", busy.Busy)
+		}
+		for _, c := range []struct {
+			args  map[string]any
+			first string
+		}{
+			{map[string]any{"usernames": []string{"bob"}}, "2026-03-02T12:00:00+01:00"},
+			{map[string]any{"usernames": []string{"bob"}, "without_me": true}, "2026-03-02T11:00:00+01:00"},
+			{map[string]any{}, "2026-03-02T09:00:00+01:00"},
+		} {
+			c.args["duration_minutes"], c.args["date_range"] = 60, "tomorrow"
+			var slots slotsView
+			said += use(t, door, "alice", "find_time", c.args, &slots)
+			if len(slots.Slots) == 0 || slots.Slots[0].Start != c.first {
+				t.Errorf("%v: %+v, want first %s", c.args, slots.Slots, c.first)
+			}
+		}
+		var list listView
+		said += use(t, door, "alice", "list_events", map[string]any{"date_range": "tomorrow"}, &list)
+		said += use(t, door, "alice", "search_events", map[string]any{"query": "coup"}, &list)
+		said += use(t, door, "alice", "search", map[string]any{"query": "plans coup"}, &list)
+		if strings.Contains(said, "Coup") {
+			t.Errorf("what bob does is told: %s", said)
+		}
+	})
+}

@@ -1,0 +1,207 @@
+package mcp
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/content"
+)
+
+const (
+	usualFound = 20
+	mostFound  = 100
+	// mostConnected is how many results a connector takes: OpenAI's read no more than fifty.
+	mostConnected = 50
+	// longestQuery bounds what is looked for.
+	longestQuery = 500
+)
+
+// searchTools find events by what they say. search and fetch are the two that OpenAI's
+// connectors ask of every server, in the form that they ask for.
+func (b toolbox) searchTools() []tool {
+	reads := hints{readOnly: true, idempotent: true}
+	return []tool{{
+		name: "search_events", title: "Search events",
+		description: "Finds events in all calendars by words of title, description, place or people. All words must be there, by their beginning; case and accents don't matter. Events to come, the next one first; with include_past also those that are over, the latest first. A series is found once, as it takes place next.",
+		scope:       calendar.ScopeRead, hints: reads,
+		takes: []field{
+			{name: "query", kind: text, doc: "The words.", longest: longestQuery},
+			{name: "include_past", kind: yesNo, doc: "Whether to look for events that are over, too. If missing: no.", optional: true},
+			{name: "calendar_id", kind: text, doc: "The only calendar to look in. If missing: all.", optional: true},
+			{name: "limit", kind: number, doc: "How many, 20 if missing, 100 at most.", optional: true, least: 1, most: mostFound},
+			takesZone,
+		},
+		gives: join([]field{
+			{name: "events", kind: listOf, doc: "The events, the nearest first.", of: listedFields},
+			{name: "truncated", kind: yesNo, doc: "Whether there are more: then use more words, or a higher limit."},
+			{name: "window", kind: group, doc: "The time that was looked at.", of: []field{
+				{name: "start", kind: text, doc: "Its begin; missing with include_past.", optional: true},
+			}},
+		}, givesZone),
+		run: b.searchEvents,
+	}, {
+		name: "search", title: "Search (for connectors)",
+		description: "Finds events by words, past ones too, and returns their ids, titles and urls alone. Made for connectors that then call fetch; otherwise use search_events.",
+		scope:       calendar.ScopeRead, hints: reads,
+		takes: []field{{name: "query", kind: text, doc: "The words.", longest: longestQuery}},
+		gives: []field{{name: "results", kind: listOf, doc: "The events, at most 50.", of: []field{
+			{name: "id", kind: text, doc: "The id for fetch."},
+			{name: "title", kind: text, doc: "The event's title and its day."},
+			{name: "url", kind: text, doc: "What to cite it by."},
+		}}},
+		run: b.search,
+	}}
+}
+
+// foundView is what search_events returns.
+type foundView struct {
+	Events    []listedEvent `json:"events"`
+	Truncated bool          `json:"truncated"`
+	Window    struct {
+		Start string `json:"start,omitempty"`
+	} `json:"window"`
+	zoneView
+}
+
+func (b toolbox) searchEvents(ctx context.Context, c *call) (answer, error) {
+	cal, err := b.oneCalendar(ctx, c)
+	if err != nil {
+		return answer{}, err
+	}
+	z, err := b.zoneFor(c.args.text("timezone"), c.caller.User, cal)
+	if err != nil {
+		return answer{}, err
+	}
+	q := calendar.EventSearch{
+		Text: c.args.text("query"), Timezone: z.Zone, Past: c.args.yes("include_past"), Limit: cmp.Or(c.args.number("limit"), usualFound),
+	}
+	if cal.ID != "" {
+		q.Calendars = []calendar.Calendar{cal}
+	}
+	found, err := b.service.SearchEvents(ctx, c.caller, q)
+	if err != nil {
+		return answer{}, err
+	}
+	r := rows{zone: z}
+	v := foundView{Events: r.list(found.Occurrences), Truncated: found.More, zoneView: z.view()}
+	if !q.Past {
+		v.Window.Start = b.now().In(z.Location()).Format(time.RFC3339)
+	}
+	return answer{v.prose(r, found, q), v}, nil
+}
+
+func (v foundView) prose(r rows, found calendar.Finds, q calendar.EventSearch) prose {
+	var b strings.Builder
+	fmt.Fprintf(&b, "Found %s matching %s (%s):\n", events(len(v.Events)), visible(quote(q.Text)), r.zone.Name())
+	r.write(&b, found.Occurrences)
+	switch {
+	case v.Truncated:
+		b.WriteString("\nThere are more: use more words, or a higher limit.\n")
+	case len(v.Events) == 0 && !q.Past:
+		b.WriteString("\nOnly events to come were looked at: set include_past for the others.\n")
+	}
+	return prose(strings.TrimSpace(b.String()))
+}
+
+// resultView is an event as connectors want it.
+type resultView struct {
+	ID    string `json:"id"`
+	Title shown  `json:"title"`
+	URL   string `json:"url"`
+}
+
+func (b toolbox) search(ctx context.Context, c *call) (answer, error) {
+	z, err := b.zoneFor("", c.caller.User, calendar.Calendar{})
+	if err != nil {
+		return answer{}, err
+	}
+	found, err := b.service.SearchEvents(ctx, c.caller, calendar.EventSearch{
+		Text: c.args.text("query"), Timezone: z.Zone, Past: true, Limit: mostConnected,
+	})
+	if err != nil {
+		return answer{}, err
+	}
+	results := make([]resultView, len(found.Occurrences))
+	for i, o := range found.Occurrences {
+		id := idOf(o)
+		title := fmt.Sprintf("%s (%s)", headline(titleOf(o)), z.spell(o.Instance))
+		results[i] = resultView{id.String(), shown(title), id.url()}
+	}
+	v := map[string]any{"results": results}
+	return answer{v, v}, nil
+}
+
+// url is what an event is cited by. It opens nothing outside of this server.
+func (id eventID) url() string { return "calendar://event/" + id.String() }
+
+// headline is a title that is never empty.
+func headline(title string) string { return cmp.Or(title, "(no title)") }
+
+// fetchTools return what search has found.
+func (b toolbox) fetchTools() []tool {
+	return []tool{{
+		name: "fetch", title: "Fetch (for connectors)",
+		description: "Returns one event that search has found, as a text. Made for connectors; otherwise use get_event.",
+		scope:       calendar.ScopeRead,
+		hints:       hints{readOnly: true, idempotent: true},
+		takes:       []field{{name: "id", kind: text, doc: "The id, from search.", longest: 4 * longestID}},
+		gives: []field{
+			{name: "id", kind: text, doc: "The id."},
+			{name: "title", kind: text, doc: "The event's title."},
+			{name: "text", kind: text, doc: "What there is to know of it, a line for each thing."},
+			{name: "url", kind: text, doc: "What to cite it by."},
+			{name: "metadata", kind: group, doc: "Some of it apart.", of: []field{
+				{name: "calendar", kind: text, doc: "The calendar's name."},
+				{name: "startDate", kind: text, doc: "Its start in the user's zone, as RFC 3339 or a date."},
+				{name: "endDate", kind: text, doc: "Its end; of an all-day event, its last day."},
+				{name: "location", kind: text, doc: "Where it is."},
+			}},
+		},
+		run: b.fetch,
+	}}
+}
+
+// fetchedView is an event as connectors want it.
+type fetchedView struct {
+	ID       string       `json:"id"`
+	Title    shown        `json:"title"`
+	Text     shown        `json:"text"`
+	URL      string       `json:"url"`
+	Metadata metadataView `json:"metadata"`
+}
+
+type metadataView struct {
+	Calendar  shown  `json:"calendar"`
+	StartDate string `json:"startDate"`
+	EndDate   string `json:"endDate"`
+	Location  shown  `json:"location"`
+}
+
+func (b toolbox) fetch(ctx context.Context, c *call) (answer, error) {
+	id, err := parseEventID(c.args.text("id"))
+	if err != nil {
+		return answer{}, err
+	}
+	c.args["calendar_id"], c.args["event_uid"], c.args["recurrence_id"] = string(id.Calendar), string(id.UID), id.RecurrenceID
+	s, err := b.subject(ctx, c, anEvent)
+	if err != nil {
+		return answer{}, err
+	}
+	event := s.found.Component
+	times := s.zone.times(s.found)
+	title, place := headline(content.TextOf(event, "SUMMARY")), content.TextOf(event, "LOCATION")
+	lines := []string{
+		"Title: " + title, "Calendar: " + s.cal.Name,
+		"Start: " + times.StartWeekday + " " + times.StartLocal, "End: " + times.EndWeekday + " " + times.EndLocal,
+		"Location: " + place, "Description: " + cut(content.TextOf(event, "DESCRIPTION")),
+	}
+	v := fetchedView{
+		ID: id.String(), Title: shown(title), Text: shown(strings.Join(lines, "\n")), URL: id.url(),
+		Metadata: metadataView{shown(s.cal.Name), times.StartLocal, times.EndLocal, shown(place)},
+	}
+	return answer{v, v}, nil
+}
