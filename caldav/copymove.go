@@ -40,6 +40,10 @@ func (x *exchange) transfer(carry transfer) error {
 	if err != nil {
 		return err
 	}
+	if saved.Created {
+		// RFC 9110 §15.3.2: without it, what was created would be what the request line names.
+		x.w.Header().Set("Location", x.href(x.subject))
+	}
 	return x.done(saved.Created)
 }
 
@@ -108,6 +112,7 @@ func (x *exchange) moveCalendar() error {
 	if err := x.service.MoveCalendar(x.r.Context(), x.caller, cal.ID, to.calendar); err != nil {
 		return err
 	}
+	x.w.Header().Set("Location", x.href(to))
 	return x.done(true)
 }
 

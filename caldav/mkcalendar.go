@@ -34,7 +34,7 @@ func (x *exchange) mkcalendar() error {
 		return err
 	}
 	if free {
-		err = x.create(editsOf(q.Set, q.Lang), "c:mkcalendar-response")
+		err = x.create(editsOf(q.Set, q.Lang), x.refuseCalendar)
 	}
 	if !free || calendar.ReasonOf(err) == calendar.Exists {
 		return breach("d:resource-must-be-null", "there is a calendar at this address already")
@@ -68,7 +68,7 @@ func (x *exchange) mkcol() error {
 	if !slices.ContainsFunc(editsOf(q.Set, q.Lang), typed) {
 		return setResourceType(nil, nil)
 	}
-	err := x.create(editsOf(q.Set, q.Lang), "d:mkcol-response")
+	err := x.create(editsOf(q.Set, q.Lang), x.refuseCollection)
 	if calendar.ReasonOf(err) == calendar.Exists {
 		return errTaken
 	}
@@ -78,12 +78,13 @@ func (x *exchange) mkcol() error {
 // errTaken is what RFC 4918 §9.3.1 says where there is something already.
 var errTaken = refuseWith(http.StatusMethodNotAllowed, "there is a calendar at this address already")
 
-// create makes a calendar with the properties that are set, or none.
-func (x *exchange) create(set []edit, root string) error {
+// create makes a calendar with the properties that are set, or none. refuse tells which of
+// them kept it from being made.
+func (x *exchange) create(set []edit, refuse func(outcome) error) error {
 	n := calendar.NewCalendar{Segment: x.at.calendar}
 	outcome := x.apply(set, &n.Properties, true)
 	if outcome.failed {
-		return x.refuseProperties(root, outcome)
+		return refuse(outcome)
 	}
 	for _, k := range outcome.kept {
 		if k.Value != "" {
@@ -98,14 +99,27 @@ func (x *exchange) create(set []edit, root string) error {
 	return x.done(true)
 }
 
-// refuseProperties tells which properties kept the calendar from being made. RFC 5689 §3
-// has no status for all of them; a 207 would look like success.
-func (x *exchange) refuseProperties(root string, o outcome) error {
+// refuseCalendar: RFC 4791 §5.3.1.1 has a multistatus for properties that cannot be set,
+// though nothing is made.
+func (x *exchange) refuseCalendar(o outcome) error {
 	m := x.markup()
 	defer x.release(m)
-	m.begin(root)
+	m.begin("d:multistatus")
+	m.raw("<d:response>").hrefElement(x.at)
 	o.write(m)
-	m.raw("</").raw(root).raw(">\n")
+	m.raw("</d:response></d:multistatus>\n")
+	x.reply(http.StatusMultiStatus, xmlType, m.buf)
+	return nil
+}
+
+// refuseCollection: RFC 5689 §3 has no status for all of the properties that cannot be
+// set; a 207 would look like success.
+func (x *exchange) refuseCollection(o outcome) error {
+	m := x.markup()
+	defer x.release(m)
+	m.begin("d:mkcol-response")
+	o.write(m)
+	m.raw("</d:mkcol-response>\n")
 	x.reply(http.StatusForbidden, xmlType, m.buf)
 	return nil
 }

@@ -1,14 +1,16 @@
 package caldav
 
 import (
+	"errors"
+	"mime"
 	"net/http"
 	"strings"
 
 	"caldav-mcp-server/calendar"
 )
 
-// put stores an object, byte for byte. The Content-Type is not looked at: what is in the
-// body decides whether it is a calendar object, and several clients send none.
+// put stores an object, byte for byte. What is in the body decides whether it is a calendar
+// object, not the Content-Type: several clients send none, or a wrong one.
 func (x *exchange) put() error {
 	// RFC 9110 §14.5: a part of an object must not be taken for the whole.
 	if x.r.Header.Get("Content-Range") != "" {
@@ -31,9 +33,23 @@ func (x *exchange) put() error {
 	}
 	saved, err := x.service.Put(x.r.Context(), x.caller, cal, calendar.Draft{Name: x.at.object, Data: data, When: when})
 	if err != nil {
-		return x.unlessStale(err, cal)
+		return x.unlessStale(x.unlessCalendar(err), cal)
 	}
 	return x.saved(x.at, saved)
+}
+
+// unlessCalendar passes an error on. But where what cannot be read did not come as a calendar
+// object in the first place, that is what is wrong (RFC 4791 §5.3.2.1).
+func (x *exchange) unlessCalendar(err error) error {
+	var e *calendar.Error
+	sent := x.r.Header.Get("Content-Type")
+	if sent == "" || !errors.As(err, &e) || e.Rule != calendar.RuleValidData {
+		return err
+	}
+	if media, _, bad := mime.ParseMediaType(sent); bad == nil && media == "text/calendar" {
+		return err
+	}
+	return breach("c:supported-calendar-data", "an object is text/calendar, not %.100q", sent)
 }
 
 // beforeBody refuses what can be refused without the body, which is not sent before

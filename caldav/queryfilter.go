@@ -2,6 +2,7 @@ package caldav
 
 import (
 	"encoding/xml"
+	"slices"
 	"strings"
 
 	"caldav-mcp-server/calendar/filter"
@@ -136,6 +137,9 @@ func (r *filterReader) component(q *compFilter, parent string) (f filter.CompFil
 		}
 		return f, nil
 	}
+	if q.TimeRange != nil && !slices.Contains(timed, name) {
+		return f, invalidFilter("a %.100s does not take place at a time", name)
+	}
 	if f.TimeRange, err = q.TimeRange.optional(); err != nil {
 		return f, err
 	}
@@ -161,6 +165,10 @@ func (t *timeRange) optional() (*filter.TimeRange, error) {
 	}
 	return &r, nil
 }
+
+// timed are the components that RFC 4791 §9.9 and RFC 7953 §5 have a table for. A VCALENDAR
+// stands for what is in it, since that is what those mean who ask so.
+var timed = []string{"VCALENDAR", "VEVENT", "VTODO", "VJOURNAL", "VFREEBUSY", "VALARM", "VAVAILABILITY", "AVAILABLE"}
 
 // homes is where the components of RFC 5545 and RFC 7953 stand. Others may be anywhere.
 var homes = map[string][]string{

@@ -40,6 +40,11 @@ func soleTimezone(text string) (*ical.Component, string, error) {
 	if len(zones) != 1 {
 		return nil, "", unfit("it has %d of them", len(zones))
 	}
+	for c := range cal.Components() {
+		if c != zones[0] {
+			return nil, "", unfit("it has a %s, too", c.Name())
+		}
+	}
 	id := zones[0].Property("TZID")
 	if id == nil {
 		return nil, "", unfit("it has no TZID")

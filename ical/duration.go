@@ -51,8 +51,9 @@ var durationUnits = [...]durationUnit{
 	{'S', true, 1},
 }
 
-// ParseDuration reads a DURATION. Weeks may stand beside days, and a part of
-// the clock may be left out in the middle, as some clients have it.
+// ParseDuration reads a DURATION. Weeks may stand beside days, a part of the
+// clock may be left out in the middle, and a T may have nothing behind it
+// (P1DT), as some clients have it.
 func ParseDuration(value string) (Duration, error) {
 	s := upperName(strings.TrimSpace(value))
 	negative := strings.HasPrefix(s, "-")
@@ -74,7 +75,7 @@ func ParseDuration(value string) (Duration, error) {
 func parseDurationParts(s string) (Duration, error) {
 	var d Duration
 	units, clock, total := durationUnits[:], false, 0
-	for more := true; more; more = s != "" {
+	for more := true; more; more = s != "" && (clock || s != "T") {
 		if strings.HasPrefix(s, "T") && !clock {
 			clock, s = true, s[1:]
 		}

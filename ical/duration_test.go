@@ -36,6 +36,7 @@ func TestParseDuration(t *testing.T) {
 		{value: " -pt15m ", want: ical.Duration{Negative: true, Seconds: 900}, back: "-PT15M"},
 		{value: "P1W2D", want: ical.Duration{Weeks: 1, Days: 2}, back: "P9D"},
 		{value: "P1WT1H", want: ical.Duration{Weeks: 1, Seconds: 3600}, back: "P7DT1H"},
+		{value: "P1DT", want: ical.Duration{Days: 1}, back: "P1D"},
 		{value: "PT1H20S", want: ical.Duration{Seconds: 3620}, back: "PT1H0M20S"},
 	} {
 		got, err := ical.ParseDuration(tt.value)
@@ -62,7 +63,7 @@ func TestParseDurationRefuses(t *testing.T) {
 	const size = " is a duration of more than ten thousand years"
 	for value, problem := range map[string]string{
 		"": form, "P": form, "PT": form, "-P": form, "1H": form, "T1H": form, "PD": form, "P1": form,
-		"P1DT": form, "PT1": form, "P1H": form, "PT1D": form, "P1M": form, "P1Y": form, "PT1M1H": form,
+		"PT1": form, "PT1HT": form, "P1DTT": form, "P1H": form, "PT1D": form, "P1M": form, "P1Y": form, "PT1M1H": form,
 		"PT1H1H": form, "P1DT1H,": form, "P-1D": form, "--P1D": form, "PT1.5H": form, "P1TT1H": form, "P1DT1HT1M": form,
 		"P9999999999W": size, "P99999999999999999999D": size, "PT9999999999999999999S": size,
 		"P3659634DT1S": size, "P523000W": size,

@@ -17,9 +17,9 @@ func checkTimes(c *ical.Component) error {
 	if err != nil {
 		return err
 	}
-	// Against the letter of RFC 5545 §3.8.5.3, a task may recur by its DUE: clients have no
-	// other time to write for a chore.
-	if start == nil && (c.Name() == Event || c.Property("RRULE") != nil && end == nil) {
+	// Against the letter of RFC 5545 §3.8.5.3, a task may recur by its DUE, since clients have
+	// no other time to write for a chore, or without any: it is there, and on no day.
+	if start == nil && (c.Name() == Event || c.Name() != Todo && c.Property("RRULE") != nil) {
 		return fault(RuleValidObject, "line %d: the %s has no DTSTART", c.Line(), c.Name())
 	}
 	if p := c.Property("DURATION"); p != nil {
@@ -64,11 +64,12 @@ func checkDuration(c *ical.Component, p *ical.Property, end *ical.Time) error {
 	return nil
 }
 
-// checkOrder compares what can be compared without knowing zones. Equal times are taken,
-// against the letter of RFC 5545 §3.8.2.2, since clients write them for reminders.
+// checkOrder compares what can be compared without knowing zones. Against the letter of
+// RFC 5545 §3.8.2, equal times are taken, since clients write them for reminders, a date
+// along with a time, and tasks that are due before they start: there is a meaning in each.
 func checkOrder(c *ical.Component, start, end ical.Time) error {
-	if start.IsDate() != end.IsDate() {
-		return fault(RuleValidData, "line %d: DTSTART and %s of the %s must both be dates or both be times", c.Line(), ends[c.Name()], c.Name())
+	if c.Name() == Todo {
+		return nil
 	}
 	if start.Form == end.Form && start.TZID == end.TZID && end.Civil.Before(start.Civil) {
 		return fault(RuleValidData, "line %d: the %s ends before it begins", c.Line(), c.Name())
