@@ -55,8 +55,10 @@ func (e *AmbiguousError) Error() string {
 // An error is an [*Error] or an [*AmbiguousError].
 func Parse(text string, z *zone.Zone) (ical.Time, error) {
 	trimmed := strings.TrimSpace(text)
-	if at, err := time.Parse(time.RFC3339, strings.ToUpper(trimmed)); err == nil {
-		return instant(text, at)
+	for _, form := range [...]string{time.RFC3339, "2006-01-02T15:04Z07:00"} { // people leave out the seconds
+		if at, err := time.Parse(form, strings.ToUpper(trimmed)); err == nil {
+			return instant(text, at)
+		}
 	}
 	written := basic(trimmed)
 	t, err := ical.ParseTime(written, "")

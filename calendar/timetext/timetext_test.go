@@ -31,6 +31,8 @@ func TestParse(t *testing.T) {
 		"2026-03-01T09:00:00Z":         ical.UTC(nine),
 		"2026-03-01T09:00:00.75+01:00": ical.UTC(eight),
 		"2026-03-01t09:00:00+01:00":    ical.UTC(eight),
+		"2026-03-01T09:00+01:00":       ical.UTC(eight),
+		"2026-03-01T08:00Z":            ical.UTC(eight),
 		"2026-03-01T09:00:00":          ical.Zoned(nine, "Europe/Berlin"),
 		"2026-03-01T09:00":             ical.Zoned(nine, "Europe/Berlin"),
 		"2026-03-01 09:00":             ical.Zoned(nine, "Europe/Berlin"),
