@@ -39,6 +39,7 @@ func commands() []command {
 		exportCommand(),
 		migrateCommand(),
 		reindexCommand(),
+		mcpCommand(),
 		healthCommand(),
 		doctorCommand(),
 		versionCommand(),

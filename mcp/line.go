@@ -1,0 +1,202 @@
+package mcp
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"sync"
+
+	mcpgo "github.com/mark3labs/mcp-go/mcp"
+
+	"caldav-mcp-server/calendar"
+)
+
+// spareLine is what a line may have beyond the largest message, so that it is the message that
+// is refused, with an answer.
+const spareLine = 64 << 10
+
+// mostAtOnce bounds the requests that are in work at one time.
+const mostAtOnce = 16
+
+// lines is a connection over a pair of streams.
+type lines struct {
+	handler *Handler
+	caller  calendar.Caller
+	// session is the one that the last initialize opened.
+	session sessionID
+	slots   chan struct{}
+	// answering are the requests that an end of the input waits for.
+	answering sync.WaitGroup
+
+	// mu keeps answers from running into each other.
+	mu  sync.Mutex
+	out io.Writer
+	bad error
+}
+
+// ServeLines serves one caller over a pair of streams (MCP "stdio"): a message to a line, in
+// both directions. Each passes through the same layer as one over HTTP. It returns when the
+// input ends and its requests are answered, or when ctx is done.
+func (h *Handler) ServeLines(ctx context.Context, caller calendar.Caller, in io.Reader, out io.Writer) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	l := &lines{handler: h, caller: caller, out: out, slots: make(chan struct{}, mostAtOnce)}
+	messages, ended := make(chan []byte), make(chan error, 1)
+	go func() { ended <- l.read(ctx, in, messages) }()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case err := <-ended:
+			l.answering.Wait()
+			return errors.Join(err, l.fault())
+		case line := <-messages:
+			l.take(ctx, line)
+		}
+	}
+}
+
+// read hands on what comes, line by line. It cannot be interrupted while nothing comes.
+func (l *lines) read(ctx context.Context, in io.Reader, messages chan<- []byte) error {
+	scanner := bufio.NewScanner(in)
+	scanner.Buffer(nil, int(l.handler.limits.BodyBytes)+spareLine)
+	for scanner.Scan() {
+		if len(bytes.TrimSpace(scanner.Bytes())) == 0 {
+			continue
+		}
+		select {
+		case messages <- bytes.Clone(scanner.Bytes()):
+		case <-ctx.Done():
+			return nil
+		}
+	}
+	if err := scanner.Err(); err != nil {
+		return fmt.Errorf("reading messages: %w", err)
+	}
+	return nil
+}
+
+// take answers one message. Only what opens the session is waited for: the next message needs
+// it. A subscription lasts as long as the connection, so its end waits for none.
+func (l *lines) take(ctx context.Context, line []byte) {
+	m, unreadable := parse(line)
+	// JSON-RPC 2.0 §4.1: a notification is never answered, not even with an error.
+	expected := unreadable != nil || m.id != nil
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://localhost/mcp", bytes.NewReader(line))
+	if err != nil {
+		l.fail(err)
+		return
+	}
+	l.address(r.Header, m)
+	switch m.method {
+	case string(mcpgo.MethodInitialize):
+		if id := l.answer(r, expected).Get(sessionHeader); id != "" {
+			l.session = sessionID(id)
+		}
+	case string(mcpgo.MethodSubscriptionsListen):
+		go l.answer(r, expected)
+	default:
+		l.slots <- struct{}{}
+		l.answering.Go(func() {
+			defer func() { <-l.slots }()
+			l.answer(r, expected)
+		})
+	}
+}
+
+// answer passes a message through the layer, and returns the header of the answer.
+func (l *lines) answer(r *http.Request, expected bool) http.Header {
+	w := &lineReply{lines: l, header: make(http.Header)}
+	l.handler.ServeMCP(w, r, l.caller)
+	if expected {
+		l.write(w.body.Bytes())
+	}
+	return w.header
+}
+
+// address adds what HTTP says beside a message. From 2026-07-28 on, it repeats what the message
+// says; before, it names the session.
+func (l *lines) address(header http.Header, m message) {
+	header.Set("Content-Type", "application/json")
+	header.Set("Accept", "application/json, text/event-stream")
+	declared := m.declared()
+	if !declared.modern() {
+		if l.session != "" && m.method != string(mcpgo.MethodInitialize) {
+			header.Set(sessionHeader, string(l.session))
+		}
+		return
+	}
+	header.Set(versionHeader, string(declared))
+	header.Set("Mcp-Method", m.method)
+	var named struct {
+		Name string `json:"name"`
+		URI  string `json:"uri"`
+	}
+	// What cannot be read has no name; the layer says so.
+	if json.Unmarshal(m.params, &named) == nil && named.Name+named.URI != "" {
+		header.Set("Mcp-Name", named.Name+named.URI)
+	}
+}
+
+// write sends a message, as one line.
+func (l *lines) write(body []byte) {
+	var line bytes.Buffer
+	if len(body) == 0 {
+		return
+	}
+	if err := json.Compact(&line, body); err != nil {
+		l.fail(err)
+		return
+	}
+	line.WriteByte('\n')
+	l.mu.Lock()
+	_, err := l.out.Write(line.Bytes())
+	l.mu.Unlock()
+	l.fail(err)
+}
+
+// fail remembers the first thing that went wrong with the connection.
+func (l *lines) fail(err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.bad == nil && err != nil {
+		l.bad = fmt.Errorf("answering: %w", err)
+	}
+}
+
+func (l *lines) fault() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.bad
+}
+
+// lineReply is what the layer answers to. Events of a stream go out as they come.
+type lineReply struct {
+	lines  *lines
+	header http.Header
+	body   bytes.Buffer
+}
+
+// Header implements http.ResponseWriter.
+func (p *lineReply) Header() http.Header { return p.header }
+
+// WriteHeader implements http.ResponseWriter; the status says nothing that the answer does not.
+func (p *lineReply) WriteHeader(int) {}
+
+// Write implements http.ResponseWriter.
+func (p *lineReply) Write(data []byte) (int, error) {
+	if p.header.Get("Content-Type") != "text/event-stream" {
+		return p.body.Write(data)
+	}
+	for line := range bytes.Lines(data) {
+		if event, ok := bytes.CutPrefix(line, []byte("data: ")); ok {
+			p.lines.write(event)
+		}
+	}
+	return len(data), nil
+}
