@@ -1,6 +1,7 @@
 package calendar
 
 import (
+	"context"
 	"errors"
 
 	"caldav-mcp-server/calendar/content"
@@ -8,14 +9,14 @@ import (
 )
 
 // validate tells whether a draft may be stored in the calendar, and what to index of it.
-func (s *Service) validate(cal Calendar, d Draft) (Derived, error) {
+func (s *Service) validate(ctx context.Context, cal Calendar, d Draft) (Derived, error) {
 	if err := d.Name.validate(); err != nil {
 		return Derived{}, err
 	}
 	if int64(len(d.Data)) > s.limits.ObjectBytes {
 		return Derived{}, Errorf(TooLarge, RuleMaxSize, "the object has %d bytes; this server takes %d", len(d.Data), s.limits.ObjectBytes)
 	}
-	o, err := s.read(d.Data)
+	o, err := s.read(ctx, d.Data)
 	if err != nil {
 		return Derived{}, err
 	}
@@ -30,15 +31,14 @@ func errKind(cal Calendar, k Kind) error {
 }
 
 // read parses an object within the limits in force and renders its faults.
-func (s *Service) read(data []byte) (*content.Object, error) {
+func (s *Service) read(ctx context.Context, data []byte) (*content.Object, error) {
 	lim := ical.DefaultLimits()
 	lim.Bytes = int(s.limits.ObjectBytes)
 	o, err := content.Read(data, lim)
 	if err == nil {
-		err = o.Check(content.Limits{Attendees: s.limits.Attendees, Instances: s.limits.Instances}, s.zones)
+		err = o.Check(ctx, content.Limits{Attendees: s.limits.Attendees, Instances: s.limits.Instances}, s.zones)
 	}
-	var f *content.RuleError
-	if errors.As(err, &f) {
+	if f, ok := errors.AsType[*content.RuleError](err); ok {
 		return nil, Errorf(faultReason(f.Rule), Rule(f.Rule), "%s", f.Message)
 	}
 	return o, err

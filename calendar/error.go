@@ -86,8 +86,7 @@ func Errorf(reason Reason, rule Rule, format string, args ...any) *Error {
 
 // ReasonOf returns why err came about; an error of another origin is Internal.
 func ReasonOf(err error) Reason {
-	var e *Error
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*Error](err); ok {
 		return e.Reason
 	}
 	return Internal
@@ -95,8 +94,7 @@ func ReasonOf(err error) Reason {
 
 // RuleOf returns the rule that err says was broken, or "".
 func RuleOf(err error) Rule {
-	var e *Error
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*Error](err); ok {
 		return e.Rule
 	}
 	return ""

@@ -34,7 +34,7 @@ func (s *Service) Import(ctx context.Context, c Caller, cal Calendar, i Import) 
 	if err := c.May(WriteObjects, cal); err != nil {
 		return "", err
 	}
-	o, err := s.read(i.Data)
+	o, err := s.read(ctx, i.Data)
 	if err != nil {
 		return "", err
 	}

@@ -55,7 +55,7 @@ func (s *Service) saveAll(ctx context.Context, c Caller, cal Calendar, drafts []
 	}
 	next := make([]Saved, len(drafts))
 	for i, d := range drafts {
-		derived, err := s.validate(cal, d)
+		derived, err := s.validate(ctx, cal, d)
 		if err != nil {
 			return nil, err
 		}

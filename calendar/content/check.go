@@ -1,6 +1,7 @@
 package content
 
 import (
+	"context"
 	"strings"
 
 	"caldav-mcp-server/calendar/zone"
@@ -17,7 +18,7 @@ type Limits struct {
 
 // Check tells whether the object keeps the rules of RFC 4791 §4.1 and RFC 5545 §3.6, as
 // far as clients keep them: docs/clients.md lists what is taken against the letter.
-func (o *Object) Check(lim Limits, zones *zone.DB) error {
+func (o *Object) Check(ctx context.Context, lim Limits, zones *zone.DB) error {
 	if o.Calendar.Property("METHOD") != nil {
 		return fault(RuleValidObject, "the object has a METHOD: it is a message, not something to store; remove the line")
 	}
@@ -36,7 +37,7 @@ func (o *Object) Check(lim Limits, zones *zone.DB) error {
 	if err := o.checkZones(resolver); err != nil {
 		return err
 	}
-	return o.checkInstances(lim.Instances, resolver)
+	return o.checkInstances(ctx, lim.Instances, resolver)
 }
 
 func (o *Object) checkComponent(c *ical.Component, lim Limits) error {

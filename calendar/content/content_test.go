@@ -81,7 +81,7 @@ func TestTaken(t *testing.T) {
 		"an availability":                  wrap("BEGIN:VAVAILABILITY\nUID:one\nEND:VAVAILABILITY"),
 	} {
 		o := read(t, text)
-		if err := o.Check(content.Limits{Attendees: 10, Instances: 3000}, zone.NewDB()); err != nil {
+		if err := o.Check(t.Context(), content.Limits{Attendees: 10, Instances: 3000}, zone.NewDB()); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -120,7 +120,7 @@ func TestRefused(t *testing.T) {
 	} {
 		o, err := content.Read([]byte(c.text), ical.DefaultLimits())
 		if err == nil {
-			err = o.Check(content.Limits{Attendees: 2, Instances: 3000}, zone.NewDB())
+			err = o.Check(t.Context(), content.Limits{Attendees: 2, Instances: 3000}, zone.NewDB())
 		}
 		var f *content.RuleError
 		if !errors.As(err, &f) || f.Rule != c.rule || !strings.Contains(f.Message, c.says) {

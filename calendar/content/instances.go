@@ -19,7 +19,7 @@ const (
 
 // checkInstances refuses a series of which every view would be full. Endless ones are
 // taken: a client cannot know for how long people will have them.
-func (o *Object) checkInstances(limit int, zones *zone.Resolver) error {
+func (o *Object) checkInstances(ctx context.Context, limit int, zones *zone.Resolver) error {
 	if limit == 0 || o.Master == nil || !dense(o.Master) {
 		return nil
 	}
@@ -33,7 +33,7 @@ func (o *Object) checkInstances(limit int, zones *zone.Resolver) error {
 	}
 	first := time.Unix(start, 0)
 	budget := recur.Budget{Steps: countedSteps, Instances: limit}
-	for _, err := range set.Between(context.Background(), first, first.Add(countedTime), budget) {
+	for _, err := range set.Between(ctx, first, first.Add(countedTime), budget) {
 		if errors.Is(err, recur.ErrBudget) {
 			return fault(RuleMaxInstances, "line %d: the series has more than %d instances in its first four months, or takes too long to expand; make it rarer",
 				o.Master.Property("RRULE").Line(), limit)

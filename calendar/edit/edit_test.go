@@ -79,7 +79,7 @@ func valid(t *testing.T, doc *ical.Document) *content.Object {
 	t.Helper()
 	o, err := content.Read(doc.Bytes(), ical.DefaultLimits())
 	if err == nil {
-		err = o.Check(content.Limits{}, zone.NewDB())
+		err = o.Check(t.Context(), content.Limits{}, zone.NewDB())
 	}
 	if err != nil {
 		t.Fatalf("%v in\n%s", err, doc)
