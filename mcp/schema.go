@@ -116,5 +116,8 @@ func (f field) itemSchema() map[string]any {
 	if f.longest > 0 {
 		s["maxLength"] = f.longest
 	}
+	if len(f.words) > 0 {
+		s["enum"] = f.words
+	}
 	return s
 }

@@ -7,47 +7,47 @@ CREATE TABLE search_rows (
 	id          INTEGER PRIMARY KEY,
 	calendar_id TEXT    NOT NULL,
 	name        TEXT    NOT NULL,
+	kind        TEXT    NOT NULL,
 	span_start  BIGINT  NOT NULL,
 	span_end    BIGINT  NOT NULL,
 	UNIQUE (calendar_id, name)
 );
 
--- Words come here folded, in a form that the plainest tokenizer leaves as it is. The calendar and
--- the kind are words too, which no text can have: what others keep costs a search nothing.
+-- Words come here folded, in a form that the plainest tokenizer leaves as it is. Each has its
+-- calendar before it: what others keep costs a search nothing.
 CREATE VIRTUAL TABLE search_words USING fts5 (words, tokenize = 'ascii', content = '', contentless_delete = 1, detail = none);
 
-INSERT INTO search_rows (calendar_id, name, span_start, span_end)
-	SELECT calendar_id, name, span_start, span_end FROM objects;
+INSERT INTO search_rows (calendar_id, name, kind, span_start, span_end)
+	SELECT calendar_id, name, kind, span_start, span_end FROM objects;
 
 INSERT INTO search_words (rowid, words)
-	SELECT r.id, '§' || replace(o.calendar_id, '-', '') || ' §' || o.kind
-	FROM search_rows r JOIN objects o ON o.calendar_id = r.calendar_id AND o.name = r.name
+	SELECT r.id, '' FROM search_rows r JOIN objects o ON o.calendar_id = r.calendar_id AND o.name = r.name
 	WHERE NOT o.deleted;
 
 CREATE TRIGGER search_added AFTER INSERT ON objects
 BEGIN
-	INSERT INTO search_rows (calendar_id, name, span_start, span_end)
-		VALUES (new.calendar_id, new.name, new.span_start, new.span_end);
+	INSERT INTO search_rows (calendar_id, name, kind, span_start, span_end)
+		VALUES (new.calendar_id, new.name, new.kind, new.span_start, new.span_end);
 	INSERT INTO search_words (rowid, words)
-		SELECT last_insert_rowid(), '§' || replace(new.calendar_id, '-', '') || ' §' || new.kind || ' ' || new.search
+		SELECT last_insert_rowid(), replace(' ' || new.search, ' ', ' ' || replace(new.calendar_id, '-', '') || '§')
 		WHERE NOT new.deleted;
 END;
 
-CREATE TRIGGER search_moved AFTER UPDATE OF span_start, span_end ON objects
-WHEN (old.span_start, old.span_end) <> (new.span_start, new.span_end)
+CREATE TRIGGER search_moved AFTER UPDATE OF kind, span_start, span_end ON objects
+WHEN (old.kind, old.span_start, old.span_end) <> (new.kind, new.span_start, new.span_end)
 BEGIN
-	UPDATE search_rows SET span_start = new.span_start, span_end = new.span_end
+	UPDATE search_rows SET kind = new.kind, span_start = new.span_start, span_end = new.span_end
 		WHERE calendar_id = new.calendar_id AND name = new.name;
 END;
 
 -- What is buried keeps its row, for it may come back under its name.
-CREATE TRIGGER search_changed AFTER UPDATE OF deleted, kind, search ON objects
-WHEN (old.deleted, old.kind, old.search) <> (new.deleted, new.kind, new.search)
+CREATE TRIGGER search_changed AFTER UPDATE OF deleted, search ON objects
+WHEN (old.deleted, old.search) <> (new.deleted, new.search)
 BEGIN
 	DELETE FROM search_words
 		WHERE rowid = (SELECT id FROM search_rows WHERE calendar_id = new.calendar_id AND name = new.name);
 	INSERT INTO search_words (rowid, words)
-		SELECT id, '§' || replace(new.calendar_id, '-', '') || ' §' || new.kind || ' ' || new.search
+		SELECT id, replace(' ' || new.search, ' ', ' ' || replace(new.calendar_id, '-', '') || '§')
 		FROM search_rows WHERE calendar_id = new.calendar_id AND name = new.name AND NOT new.deleted;
 END;
 

@@ -12,11 +12,11 @@ import (
 
 // searching is how an engine looks for words.
 type searching struct {
-	// text asks for matches of $1 in the calendars $2 (a JSON list), of which $3 is the present
-	// time; $4 tells whether what is over by then counts, and $5 how many are wanted.
+	// text asks for matches of $1 in the calendars $2 (a JSON list), of the kind $6; $3 is the
+	// present time, $4 tells whether what is over by then counts, and $5 how many are wanted.
 	text string
-	// any, all and prefix write $1.
-	any, all, prefix, quote string
+	// expression writes $1.
+	expression func(calendar.SearchQuery) string
 }
 
 // searched is the order of matches: what is to come by its start, then what is over, the latest
@@ -31,17 +31,18 @@ func sqliteSearching() searching {
 	return searching{
 		text: `SELECT ` + objectColumns + ` FROM (
 				SELECT r.calendar_id AS calendar, r.name AS object FROM search_words JOIN search_rows r ON r.id = search_words.rowid
-				WHERE search_words MATCH $1 AND r.calendar_id IN (SELECT value FROM json_each($2)) AND (r.span_end >= $3 OR $4)` + searched + `)
+				WHERE search_words MATCH $1 AND r.calendar_id IN (SELECT value FROM json_each($2)) AND r.kind = $6
+					AND (r.span_end >= $3 OR $4)` + searched + `)
 			JOIN objects ON calendar_id = calendar AND name = object WHERE NOT deleted` + searched,
-		any: " OR ", all: " AND ", prefix: "*", quote: `"`,
+		expression: sqliteExpression,
 	}
 }
 
 func postgresSearching() searching {
 	return searching{
 		text: `SELECT ` + objectColumns + ` FROM objects WHERE words @@ $1::tsquery AND NOT deleted
-			AND calendar_id IN (SELECT jsonb_array_elements_text($2::jsonb)) AND (span_end >= $3 OR $4::boolean)` + searched,
-		any: " | ", all: " & ", prefix: ":*", quote: `'`,
+			AND calendar_id IN (SELECT jsonb_array_elements_text($2::jsonb)) AND kind = $6 AND (span_end >= $3 OR $4::boolean)` + searched,
+		expression: postgresExpression,
 	}
 }
 
@@ -57,32 +58,45 @@ func (s *Store) Search(ctx context.Context, q calendar.SearchQuery) ([]calendar.
 		return nil, err
 	}
 	return rowsOf(ctx, s.reads, scanObject, s.engine.search.text,
-		s.engine.search.expression(q), string(calendars), q.Now.Unix(), q.Past, q.Limit)
+		s.engine.search.expression(q), string(calendars), q.Now.Unix(), q.Past, q.Limit, q.Kind)
 }
 
 // foreign tells what stands in no word.
 func foreign(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) }
 
-// expression writes what is looked for: one of the calendars, the kind, and all of the words.
-func (e searching) expression(q calendar.SearchQuery) string {
-	homes := make([]string, len(q.Calendars))
-	for i, cal := range q.Calendars {
-		homes[i] = e.mark(string(cal))
-	}
-	terms := []string{"(" + strings.Join(homes, e.any) + ")", e.mark(string(q.Kind))}
+// sqliteExpression asks for each of the words in any of the calendars: a word there has its
+// calendar before it.
+func sqliteExpression(q calendar.SearchQuery) string {
+	var all []string
 	for _, word := range q.Words {
-		terms = append(terms, e.quote+word+e.quote+e.prefix)
+		var homes []string
+		for _, cal := range q.Calendars {
+			homes = append(homes, `"`+plainID(cal)+"§"+word+`"*`)
+		}
+		all = append(all, "("+strings.Join(homes, " OR ")+")")
 	}
-	return strings.Join(terms, e.all)
+	return strings.Join(all, " AND ")
 }
 
-// mark is the word for a calendar or a kind.
-func (e searching) mark(id string) string {
-	plain := strings.Map(func(r rune) rune {
+// postgresExpression asks for the words and for one of the calendars.
+func postgresExpression(q calendar.SearchQuery) string {
+	var homes []string
+	for _, cal := range q.Calendars {
+		homes = append(homes, "'§"+plainID(cal)+"'")
+	}
+	all := []string{"(" + strings.Join(homes, " | ") + ")"}
+	for _, word := range q.Words {
+		all = append(all, "'"+word+"':*")
+	}
+	return strings.Join(all, " & ")
+}
+
+// plainID is a calendar's id with nothing in it that could be a part of an expression.
+func plainID(id calendar.CalendarID) string {
+	return strings.Map(func(r rune) rune {
 		if foreign(r) {
 			return -1
 		}
 		return r
-	}, id)
-	return e.quote + "§" + plain + e.quote
+	}, string(id))
 }
