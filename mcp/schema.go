@@ -42,7 +42,7 @@ type field struct {
 
 // errorField is what a refusal has in place of a tool's own fields.
 var errorField = field{
-	name: "error", kind: group, optional: true, doc: "Why it was refused; then all else is missing.",
+	name: "error", kind: group, optional: true,
 	of: []field{
 		{name: "code", kind: text},
 		{name: "message", kind: text},
@@ -55,11 +55,21 @@ func inputSchema(fields []field) json.RawMessage { return encodeSchema(objectSch
 
 // outputSchema is the schema of a tool's structured results, refusals included: the SDKs for
 // TypeScript hold these to it as well, and keep from their users what doesn't fit. So no field
-// is required.
+// is required. What is said of the fields is left out, which makes a list of all tools a quarter
+// shorter: most hosts don't show it to the model, who sees the results.
 func outputSchema(fields []field) json.RawMessage {
-	schema := objectSchema(append(slices.Clip(fields), errorField))
+	schema := objectSchema(unsaid(append(slices.Clip(fields), errorField)))
 	delete(schema, "required")
 	return encodeSchema(schema)
+}
+
+// unsaid are the fields without what is said of them.
+func unsaid(fields []field) []field {
+	silent := slices.Clone(fields)
+	for i := range silent {
+		silent[i].doc, silent[i].of = "", unsaid(silent[i].of)
+	}
+	return silent
 }
 
 func encodeSchema(schema map[string]any) json.RawMessage {

@@ -66,6 +66,7 @@ func (b toolbox) tools() []tool {
 		b.taskTools(),
 		b.statusTools(),
 		b.listTools(),
+		b.changeTools(),
 		b.searchTools(),
 		b.fetchTools(),
 		b.busyTools(),

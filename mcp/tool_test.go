@@ -80,9 +80,9 @@ func TestToolsAreDescribed(t *testing.T) {
 		}
 	}
 	if diff := cmp.Diff([]string{
-		"calendar_auth_status", "create_calendar", "create_event", "create_task", "delete_calendar", "delete_event",
-		"fetch", "find_time", "get_calendar", "get_event", "get_free_busy", "list_calendars", "list_events", "list_tasks",
-		"move_event", "patch_event", "query_events", "search", "search_events", "update_event", "update_task",
+		"calendar_auth_status", "create_calendar", "create_event", "create_task", "delete_calendar", "delete_event", "fetch", "find_time", "get_calendar",
+		"get_event", "get_free_busy", "list_calendars", "list_changes", "list_events", "list_tasks", "move_event", "patch_event", "query_events",
+		"restore_event", "search", "search_events", "undo_change", "update_event", "update_task",
 	}, names); diff != "" {
 		t.Errorf("tools (-want +got):\n%s", diff)
 	}
@@ -122,6 +122,7 @@ func TestResultsKeepTheirSchema(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, testdb.SQLite(t))
 	h.stock(t)
+	h.discard(t)
 	door := h.open(t, h.config())
 	arguments := map[string][]string{
 		"list_calendars":       {`{}`},
@@ -159,6 +160,7 @@ func TestResultsKeepTheirSchema(t *testing.T) {
 		},
 	}
 	maps.Copy(arguments, readingArguments())
+	maps.Copy(arguments, changeArguments())
 	gives := make(map[string][]field)
 	for _, tool := range (toolbox{}).tools() {
 		gives[tool.name] = tool.gives

@@ -1,0 +1,260 @@
+package mcp
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"caldav-mcp-server/calendar"
+)
+
+const (
+	usualChanges = 30
+	mostChanges  = 100
+)
+
+// changeTools are the tools about the journal: who changed what, and taking it back.
+func (b toolbox) changeTools() []tool {
+	return []tool{
+		{
+			name: "list_changes", title: "List changes",
+			description: "Lists who changed what in the calendars that the user may write to, the latest first: by any app or assistant, deletions and changes of calendars included. undo_change takes a change_id.",
+			scope:       calendar.ScopeRead,
+			hints:       hints{readOnly: true, idempotent: true},
+			takes: []field{
+				{name: "since", kind: text, doc: "Only changes since then: a time, or a calendar's ctag.", optional: true, longest: longestID},
+				{name: "calendar_id", kind: text, doc: "The only calendar to look in. If missing: all.", optional: true},
+				{name: "event_uid", kind: text, doc: "Only changes of this event or task.", optional: true, longest: longestID},
+				{name: "token", kind: text, doc: "Only what this token did, as listed; own is the one in use.", optional: true, longest: longestID},
+				{name: "limit", kind: number, doc: "How many, 30 if missing, 100 at most.", optional: true, least: 1, most: mostChanges},
+				takesCursor, takesZone,
+			},
+			gives: join([]field{
+				{name: "changes", kind: listOf, of: givesChange},
+				{name: "truncated", kind: yesNo},
+				{name: "next_cursor", kind: text, optional: true},
+				{name: "not_shown", kind: listOf, item: text, doc: "Calendars whose changes the user may not see.", optional: true},
+			}, givesZone),
+			run: b.listChanges,
+		}, {
+			name: "undo_change", title: "Undo change",
+			description: "Takes back one change (change_id), with what was done together with it, if nothing has changed it since; or, with since, all that a token did since then, as one. The undo is a change itself and can be undone.",
+			scope:       calendar.ScopeRead | calendar.ScopeWrite,
+			hints:       hints{destructive: true, idempotent: true},
+			takes: []field{
+				{name: "change_id", kind: text, doc: "The change, from list_changes.", optional: true, longest: longestID},
+				{name: "since", kind: text, doc: "Instead of change_id: take back all since this time.", optional: true},
+				{name: "token", kind: text, doc: "With since: whose changes, as listed. If missing: those of the token in use.", optional: true, longest: longestID},
+				{name: "leave_changed", kind: yesNo, doc: "With since: leave what others have changed after it. If missing, nothing at all is taken back then.", optional: true},
+				{name: "preview", kind: yesNo, doc: "With since: only tell what would be taken back.", optional: true},
+				takesZone,
+			},
+			gives: []field{
+				{name: "undone", kind: listOf, of: givesUndone},
+				{name: "left", kind: listOf, doc: "What was not taken back.", of: []field{{name: "change_id", kind: text}, {name: "why", kind: text}}},
+			},
+			run: b.undoChange,
+		}, {
+			name: "restore_event", title: "Restore deleted event",
+			description: "Brings back an event or a task that was deleted, as it was last, while the journal keeps it. list_changes shows what was deleted.",
+			scope:       calendar.ScopeRead | calendar.ScopeWrite,
+			takes:       []field{calendarID, takesEvent},
+			gives: []field{
+				{name: "event_uid", kind: text}, {name: "calendar_id", kind: text}, {name: "title", kind: text},
+				{name: "kind", kind: text, doc: "event, todo or journal."}, {name: "etag", kind: text},
+			},
+			run: b.restoreEvent,
+		},
+	}
+}
+
+// givesChange are the fields of changeView.
+var givesChange = []field{
+	{name: "change_id", kind: text},
+	{name: "at", kind: text, doc: "When, in timezone."},
+	{name: "weekday", kind: text},
+	{name: "user", kind: text, optional: true},
+	{name: "with", kind: text, doc: "App, or name of the token.", optional: true},
+	{name: "token", kind: text, optional: true},
+	{name: "did", kind: text, doc: "created, modified or deleted."},
+	{name: "kind", kind: text, doc: "event, todo, journal or calendar."},
+	{name: "title", kind: text, optional: true},
+	{name: "calendar_id", kind: text},
+	{name: "calendar", kind: text},
+	{name: "event_uid", kind: text, optional: true},
+	{name: "together_with", kind: text, doc: "The change it is undone with.", optional: true},
+	{name: "undoes", kind: listOf, item: text, optional: true},
+	{name: "undone_by", kind: text, optional: true},
+	{name: "forgotten", kind: yesNo, doc: "True if it is too old to be undone.", optional: true},
+}
+
+// changeView is a change in a list. What most changes have not is left out.
+type changeView struct {
+	ID       string              `json:"change_id"`
+	At       string              `json:"at"`
+	Weekday  string              `json:"weekday"`
+	User     shown               `json:"user,omitempty"`
+	With     shown               `json:"with,omitempty"`
+	Token    calendar.TokenID    `json:"token,omitempty"`
+	Did      calendar.ChangeKind `json:"did"`
+	Kind     string              `json:"kind"`
+	Title    shown               `json:"title,omitempty"`
+	Calendar calendar.CalendarID `json:"calendar_id"`
+	In       shown               `json:"calendar"`
+	UID      shown               `json:"event_uid,omitempty"`
+	Together string              `json:"together_with,omitempty"`
+	Undoes   []string            `json:"undoes,omitempty"`
+	UndoneBy string              `json:"undone_by,omitempty"`
+	Lost     bool                `json:"forgotten,omitempty"`
+}
+
+// changesView is what list_changes returns.
+type changesView struct {
+	Changes    []changeView `json:"changes"`
+	Truncated  bool         `json:"truncated"`
+	NextCursor string       `json:"next_cursor,omitempty"`
+	NotShown   []shown      `json:"not_shown,omitempty"`
+	zoneView
+}
+
+func (b toolbox) listChanges(ctx context.Context, c *call) (answer, error) {
+	cal, err := b.journalCalendar(ctx, c)
+	if err != nil {
+		return answer{}, err
+	}
+	z, err := b.zoneFor(c.args.text("timezone"), c.caller.User, cal)
+	if err != nil {
+		return answer{}, err
+	}
+	q := calendar.HistoryQuery{
+		Calendar: cal.ID, UID: calendar.UID(c.args.text("event_uid")), Token: tokenOf(c),
+		Limit: cmp.Or(c.args.number("limit"), usualChanges), Cursor: given(c, "cursor"),
+	}
+	since := given(c, "since")
+	if strings.HasPrefix(since, "urn:") {
+		q.After, err = calendar.ParseSyncToken(since)
+	} else if since != "" {
+		q.Since, err = z.readInstant("since", since)
+	}
+	if err != nil {
+		return answer{}, err
+	}
+	found, err := b.service.History(ctx, c.caller, q)
+	if err != nil {
+		return answer{}, err
+	}
+	v := changesView{Changes: make([]changeView, len(found.Changes)), Truncated: found.Cursor != "", NextCursor: found.Cursor, zoneView: z.view()}
+	for i, change := range found.Changes {
+		v.Changes[i] = z.change(change)
+	}
+	for _, closed := range found.Closed {
+		v.NotShown = append(v.NotShown, shown(closed.Name))
+	}
+	return answer{v.prose(z, found.Changes), v}, nil
+}
+
+// journalCalendar finds the calendar that a call may name. It may be in the trash, where only
+// its journal is left to be seen; so an unknown one is for the service to refuse.
+func (b toolbox) journalCalendar(ctx context.Context, c *call) (calendar.Calendar, error) {
+	cal, err := b.oneCalendar(ctx, c)
+	if err == nil || calendar.ReasonOf(err) != calendar.NotFound {
+		return cal, err
+	}
+	trashed, failed := b.service.TrashedCalendars(ctx, c.caller)
+	if failed != nil {
+		return cal, failed
+	}
+	for _, t := range trashed {
+		if string(t.ID) == given(c, "calendar_id") {
+			c.calendar = t.ID
+			return t.Calendar, nil
+		}
+	}
+	return cal, err
+}
+
+// tokenOf is the token whose changes a call means.
+func tokenOf(c *call) calendar.TokenID {
+	if id := given(c, "token"); id != "own" {
+		return calendar.TokenID(id)
+	}
+	return c.caller.Token
+}
+
+func (z zoned) change(c calendar.Change) changeView {
+	at := c.At.In(z.Location())
+	v := changeView{
+		ID: c.ID().String(), At: at.Format(time.RFC3339), Weekday: at.Weekday().String(),
+		User: shown(c.By), With: shown(c.Agent), Token: c.Token, Did: c.Line.Change, Kind: kindWord(c.Kind),
+		Title: shown(short(c.Summary, longestListedTitle)), Calendar: c.In.ID, In: shown(short(c.In.Name, longestListedTitle)),
+		UID: shown(c.UID), Undoes: changeIDs(c.In.ID, c.Undoes), Lost: c.Forgotten(),
+	}
+	if c.Object == "" {
+		v.Kind, v.Title = "calendar", v.In
+	}
+	if c.Unit != c.ID() {
+		v.Together = c.Unit.String()
+	}
+	if c.UndoneBy > 0 {
+		v.UndoneBy = calendar.ChangeID{Calendar: c.In.ID, Version: c.UndoneBy}.String()
+	}
+	return v
+}
+
+// kindWord is a kind in lower case. What nothing is left of was most likely an event.
+func kindWord(k calendar.Kind) string {
+	return strings.ToLower(strings.TrimPrefix(string(cmp.Or(k, calendar.Event)), "V"))
+}
+
+func changeIDs(in calendar.CalendarID, versions []calendar.Version) []string {
+	var ids []string
+	for _, v := range versions {
+		ids = append(ids, calendar.ChangeID{Calendar: in, Version: v}.String())
+	}
+	return ids
+}
+
+// prose says it for reading.
+func (v changesView) prose(z zoned, found []calendar.Change) prose {
+	var b strings.Builder
+	fmt.Fprintf(&b, "Found %s (times in %s):\n\n", changesWord(len(v.Changes)), z.Name())
+	for i, c := range v.Changes {
+		fmt.Fprintf(&b, "%d. %s: %s\n", i+1, z.readable(found[i].At), visible(c.sentence()))
+	}
+	if v.Truncated {
+		fmt.Fprintf(&b, "\nThere are more: call again with cursor %s\n", v.NextCursor)
+	}
+	if v.NotShown != nil {
+		fmt.Fprintf(&b, "\nNot shown, since they are shared for reading only: %s\n", visible(strings.Join(texts(v.NotShown), ", ")))
+	}
+	return prose(strings.TrimSpace(b.String()))
+}
+
+func changesWord(n int) string {
+	if n == 1 {
+		return "1 change"
+	}
+	return fmt.Sprintf("%d changes", n)
+}
+
+func (c changeView) sentence() string {
+	who := cmp.Or(string(c.User), "somebody")
+	if c.With != "" {
+		who += fmt.Sprintf(" (%s)", c.With)
+	}
+	text := fmt.Sprintf("%s %s %s %s", who, c.Did, c.Kind, quote(string(c.Title)))
+	if c.Kind != "calendar" {
+		text += fmt.Sprintf(" in [%s] uid %s", c.In, c.UID)
+	}
+	switch {
+	case c.UndoneBy != "":
+		text += ", undone since"
+	case len(c.Undoes) > 0:
+		text += ", an undo"
+	case c.Lost:
+		text += ", too old to undo"
+	}
+	return text + " change_id " + c.ID
+}
