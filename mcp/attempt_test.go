@@ -39,8 +39,8 @@ func (h *house) count(t *testing.T, id calendar.CalendarID) int {
 	return n
 }
 
-func standup(key string, more ...string) map[string]any {
-	args := map[string]any{"calendar_id": work, "title": "Standup", "start": "2026-03-02T09:00", "end": "2026-03-02T09:15", "idempotency_key": key}
+func standup(more ...string) map[string]any {
+	args := map[string]any{"calendar_id": work, "title": "Standup", "start": "2026-03-02T09:00", "end": "2026-03-02T09:15", "idempotency_key": "k"}
 	for i := 0; i < len(more); i += 2 {
 		args[more[i]] = more[i+1]
 	}
@@ -52,24 +52,24 @@ func TestRepeatedCalls(t *testing.T) {
 	testdb.Each(t, func(t *testing.T, url string) {
 		h := newHouse(t, url)
 		door := h.open(t, h.config())
-		first := h.say(t, door, "alice", "create_event", standup("k"))
-		again := h.say(t, h.open(t, h.config()), "alice", "create_event", standup("k"))
+		first := h.say(t, door, "alice", "create_event", standup())
+		again := h.say(t, h.open(t, h.config()), "alice", "create_event", standup())
 		if first != again || !strings.Contains(first, `"result"`) {
 			t.Errorf("first %s\nagain %s", first, again)
 		}
-		if other := h.say(t, door, "alice", "create_event", standup("k", "title", "Other")); !strings.Contains(other, "was used for another call") {
+		if other := h.say(t, door, "alice", "create_event", standup("title", "Other")); !strings.Contains(other, "was used for another call") {
 			t.Errorf("another call with the key: %s", other)
 		}
 		if n := h.count(t, work); n != 1 {
 			t.Errorf("there are %d events", n)
 		}
 		for _, token := range []string{"alice-other", "alice-write"} {
-			if other := h.say(t, door, token, "create_event", standup("k")); other == first || !strings.Contains(other, `"result"`) {
+			if other := h.say(t, door, token, "create_event", standup()); other == first || !strings.Contains(other, `"result"`) {
 				t.Errorf("with another token: %s", other)
 			}
 		}
 		h.now.Add(25 * 3600)
-		if late := h.say(t, door, "alice", "create_event", standup("k")); late == first || !strings.Contains(late, `"result"`) {
+		if late := h.say(t, door, "alice", "create_event", standup()); late == first || !strings.Contains(late, `"result"`) {
 			t.Errorf("a day later: %s", late)
 		}
 	})
@@ -80,10 +80,10 @@ func TestRefusedCallsCanBeMended(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, testdb.SQLite(t))
 	door := h.open(t, h.config())
-	if refused := h.say(t, door, "alice", "create_event", standup("k", "calendar_id", "Wrok")); !strings.Contains(refused, "no calendar") {
+	if refused := h.say(t, door, "alice", "create_event", standup("calendar_id", "none")); !strings.Contains(refused, "no calendar") {
 		t.Errorf("refused: %s", refused)
 	}
-	if mended := h.say(t, door, "alice", "create_event", standup("k")); !strings.Contains(mended, `"result"`) {
+	if mended := h.say(t, door, "alice", "create_event", standup()); !strings.Contains(mended, `"result"`) {
 		t.Errorf("mended: %s", mended)
 	}
 }
@@ -118,7 +118,7 @@ func TestCutOffCalls(t *testing.T) {
 		h := newHouse(t, url)
 		door := h.open(t, h.config())
 		caller := h.callers["alice"]
-		args := standup("k")
+		args := standup()
 		digest, err := digestOf("create_event", arguments{"calendar_id": string(work), "title": args["title"], "start": args["start"], "end": args["end"]})
 		if err != nil {
 			t.Fatal(err)

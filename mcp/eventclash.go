@@ -21,7 +21,7 @@ var clashFields = []field{
 	{name: "calendar_id", kind: text},
 	{name: "calendar", kind: text},
 	{name: "uid", kind: text},
-	{name: "recurrence_id", kind: text, doc: "Which instance.", optional: true},
+	{name: "recurrence_id", kind: text, optional: true},
 	{name: "title", kind: text},
 	{name: "start_local", kind: text, doc: "Start."},
 	{name: "start_weekday", kind: text},

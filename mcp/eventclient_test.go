@@ -248,7 +248,7 @@ func lineDiff(before, after string) string {
 	var b strings.Builder
 	for _, side := range [...]struct{ sign, text, other string }{{"-", before, after}, {"+", after, before}} {
 		others := strings.Split(side.other, "\r\n")
-		for _, line := range strings.Split(side.text, "\r\n") {
+		for line := range strings.SplitSeq(side.text, "\r\n") {
 			i := slices.Index(others, line)
 			if i < 0 {
 				b.WriteString(side.sign + line + "\n")

@@ -19,7 +19,7 @@ var (
 		{name: "cursor", kind: text, doc: "next_cursor of the page before.", optional: true},
 	}
 	givesPage = []field{
-		{name: "truncated", kind: yesNo, doc: "Whether there are more."},
+		{name: "truncated", kind: yesNo},
 		{name: "next_cursor", kind: text, doc: "Give it as cursor to get more.", optional: true},
 	}
 )

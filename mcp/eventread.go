@@ -67,12 +67,12 @@ func (b toolbox) queryTool() tool {
 var queryFields = join([]field{
 	{name: "uid", kind: text},
 	{name: "summary", kind: text},
-	{name: "dtstart", kind: text, doc: "Start as iCalendar."},
-	{name: "dtend", kind: text, doc: "End as iCalendar."},
-	{name: "etag", kind: text, doc: "Changes whenever it does."},
-	{name: "recurrence_id", kind: text, doc: "Which instance.", optional: true},
+	{name: "dtstart", kind: text},
+	{name: "dtend", kind: text},
+	{name: "etag", kind: text},
+	{name: "recurrence_id", kind: text, optional: true},
 }, givesTimes, []field{
-	{name: "recurring", kind: yesNo, doc: "Whether it is of a series."},
+	{name: "recurring", kind: yesNo},
 	{name: "unclear", kind: yesNo, doc: "It cannot be followed; it is at about that time.", optional: true},
 })
 

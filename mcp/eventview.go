@@ -16,24 +16,26 @@ import (
 // What tools return of an event. The first version has two sets of names for the same: one of
 // the tools that write, one of those that read.
 var (
-	givesEvent = join([]field{
+	givesEvent   = join(givesWritten, givesDetails)
+	givesMoved   = join(givesWritten, givesTimes, givesZone, givesSeries)
+	givesWritten = []field{
 		{name: "uid", kind: text},
 		{name: "calendar_id", kind: text},
 		{name: "title", kind: text},
-		{name: "start", kind: text, doc: "Start as iCalendar: UTC or a date."},
-		{name: "end", kind: text, doc: "End as iCalendar: UTC, or the day after the last."},
-		{name: "etag", kind: text, doc: "Changes whenever it does."},
-	}, givesDetails)
+		{name: "start", kind: text},
+		{name: "end", kind: text},
+		{name: "etag", kind: text},
+	}
 	givesRead = []field{
 		{name: "uid", kind: text},
 		{name: "calendar_id", kind: text},
 		{name: "summary", kind: text},
-		{name: "dtstart", kind: text, doc: "Start as iCalendar: UTC or a date."},
-		{name: "dtend", kind: text, doc: "End as iCalendar: UTC, or the day after the last."},
-		{name: "etag", kind: text, doc: "Changes whenever it does."},
+		{name: "dtstart", kind: text},
+		{name: "dtend", kind: text},
+		{name: "etag", kind: text},
 	}
 	givesTimes = []field{
-		{name: "all_day", kind: yesNo, doc: "Whether it takes whole days."},
+		{name: "all_day", kind: yesNo},
 		{name: "start_local", kind: text, doc: "Start in timezone, or first day."},
 		{name: "start_weekday", kind: text},
 		{name: "end_local", kind: text, doc: "End in timezone, or last day."},
@@ -41,17 +43,19 @@ var (
 	}
 	givesZone = []field{
 		{name: "timezone", kind: text},
-		{name: "timezone_source", kind: text, doc: "argument, user, calendar or default."},
+		{name: "timezone_source", kind: text},
 	}
-	givesDetails = join(givesTimes, givesZone, []field{
+	givesSeries = []field{
 		{name: "event_timezone", kind: text, doc: "The zone whose clock it keeps.", optional: true},
-		{name: "recurring", kind: yesNo, doc: "Whether it is of a series."},
-		{name: "recurrence_id", kind: text, doc: "Which instance this is.", optional: true},
+		{name: "recurring", kind: yesNo},
+		{name: "recurrence_id", kind: text, optional: true},
+	}
+	givesDetails = join(givesTimes, givesZone, givesSeries, []field{
 		{name: "rrule", kind: text, optional: true},
 		{name: "description", kind: text, optional: true},
 		{name: "location", kind: text, optional: true},
-		{name: "status", kind: text, doc: "Whether it takes place.", optional: true},
-		{name: "transparency", kind: text, doc: "TRANSPARENT: free.", optional: true},
+		{name: "status", kind: text, optional: true},
+		{name: "transparency", kind: text, optional: true},
 		{name: "url", kind: text, optional: true},
 		{name: "categories", kind: listOf, item: text, optional: true},
 		{name: "organizer", kind: text, optional: true},
@@ -97,22 +101,27 @@ type zoneView struct {
 	TimezoneSource zoneSource `json:"timezone_source"`
 }
 
-// detailsView is what else there is to say of an event.
-type detailsView struct {
+// placedView is when an event is, and on whose clock.
+type placedView struct {
 	timesView
 	zoneView
-	EventTimezone string  `json:"event_timezone,omitempty"`
-	Recurring     bool    `json:"recurring"`
-	Rule          string  `json:"rrule,omitempty"`
-	Description   shown   `json:"description,omitempty"`
-	Location      shown   `json:"location,omitempty"`
-	Status        string  `json:"status,omitempty"`
-	Transparency  string  `json:"transparency,omitempty"`
-	URL           shown   `json:"url,omitempty"`
-	Categories    []shown `json:"categories,omitempty"`
-	Organizer     shown   `json:"organizer,omitempty"`
-	Attendees     []shown `json:"attendees,omitempty"`
-	Alarms        []int   `json:"alarms,omitempty"`
+	EventTimezone string `json:"event_timezone,omitempty"`
+	Recurring     bool   `json:"recurring"`
+}
+
+// detailsView is what else there is to say of an event.
+type detailsView struct {
+	placedView
+	Rule         string  `json:"rrule,omitempty"`
+	Description  shown   `json:"description,omitempty"`
+	Location     shown   `json:"location,omitempty"`
+	Status       string  `json:"status,omitempty"`
+	Transparency string  `json:"transparency,omitempty"`
+	URL          shown   `json:"url,omitempty"`
+	Categories   []shown `json:"categories,omitempty"`
+	Organizer    shown   `json:"organizer,omitempty"`
+	Attendees    []shown `json:"attendees,omitempty"`
+	Alarms       []int   `json:"alarms,omitempty"`
 }
 
 // stamp writes a moment as the first version has it: in UTC, or as a date or a floating time.
@@ -186,11 +195,15 @@ func isSeries(i calendar.Instance) bool {
 	return i.Object.Recurring || i.Component != nil && i.Component.Property("RECURRENCE-ID") != nil
 }
 
+func (z zoned) placed(i calendar.Instance) placedView {
+	return placedView{z.times(i), z.view(), clockOf(i.Start), isSeries(i)}
+}
+
 // details says the rest of an instance.
 func (z zoned) details(i calendar.Instance) detailsView {
 	c := i.Component
 	v := detailsView{
-		timesView: z.times(i), zoneView: z.view(), EventTimezone: clockOf(i.Start), Recurring: isSeries(i),
+		placedView:  z.placed(i),
 		Description: shown(cut(content.TextOf(c, "DESCRIPTION"))), Location: shown(content.TextOf(c, "LOCATION")),
 		Status: visible(content.WordOf(c, "STATUS")), Transparency: visible(content.WordOf(c, "TRANSP")),
 	}

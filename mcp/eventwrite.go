@@ -25,6 +25,12 @@ type structuredChange struct {
 	detailsView
 }
 
+// structuredMove is the same of an event that was only moved.
+type structuredMove struct {
+	changedView
+	placedView
+}
+
 func (b toolbox) createEvent(ctx context.Context, c *call) (answer, error) {
 	cal, err := b.calendarOf(ctx, c)
 	if err != nil {
@@ -75,7 +81,7 @@ func (b toolbox) updateEvent(ctx context.Context, c *call) (answer, error) {
 			*replaced = edit.Clear[string]()
 		}
 	}
-	return b.change(ctx, c, s, edit.Change{Fields: fields, Times: s.zone.movedTo(s.found.Start, &start, &end)})
+	return b.changeEvent(ctx, c, s, edit.Change{Fields: fields, Times: s.zone.movedTo(s.found.Start, &start, &end)})
 }
 
 func (b toolbox) patchEvent(ctx context.Context, c *call) (answer, error) {
@@ -87,7 +93,7 @@ func (b toolbox) patchEvent(ctx context.Context, c *call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	return b.change(ctx, c, s, edit.Change{Fields: c.args.fields(), Times: times})
+	return b.changeEvent(ctx, c, s, edit.Change{Fields: c.args.fields(), Times: times})
 }
 
 // patchedTimes are those of a call that may give both, one or none.
@@ -131,25 +137,38 @@ func (b toolbox) moveEvent(ctx context.Context, c *call) (answer, error) {
 		return answer{}, err
 	}
 	times.AsGiven = false // time only: what takes whole days goes on to do so
-	return b.change(ctx, c, s, edit.Change{Times: times})
+	view, now, err := b.change(ctx, c, s, edit.Change{Times: times})
+	if err != nil {
+		return answer{}, err
+	}
+	return answer{view, structuredMove{view, s.zone.placed(now)}}, nil
 }
 
-// change makes a change and shows what has come of it.
-func (b toolbox) change(ctx context.Context, c *call, s subject, change edit.Change) (answer, error) {
+// changeEvent makes a change and shows all that the event is now.
+func (b toolbox) changeEvent(ctx context.Context, c *call, s subject, change edit.Change) (answer, error) {
+	view, now, err := b.change(ctx, c, s, change)
+	if err != nil {
+		return answer{}, err
+	}
+	return answer{view, structuredChange{view, s.zone.details(now)}}, nil
+}
+
+// change makes a change and returns what has come of it.
+func (b toolbox) change(ctx context.Context, c *call, s subject, change edit.Change) (changedView, calendar.Instance, error) {
 	change.Target = s.target()
 	edited, err := b.service.EditObject(ctx, c.caller, s.cal, s.found.Object.UID, calendar.Edit{Change: change, When: c.when()})
 	if err != nil {
-		return answer{}, b.outdated(ctx, c, s, err)
+		return changedView{}, calendar.Instance{}, b.outdated(ctx, c, s, err)
 	}
 	now, err := b.after(ctx, s, edited)
 	if err != nil {
-		return answer{}, err
+		return changedView{}, now, err
 	}
 	view := changedView{eventView: viewOfEvent(now)}
 	if edited.Split != nil {
 		view.SplitFrom = s.found.Object.UID
 	}
-	return answer{view, structuredChange{view, s.zone.details(now)}}, nil
+	return view, now, nil
 }
 
 // deletedText is what is said of an event that was deleted; when a part of a series was, of
