@@ -23,7 +23,7 @@ func (r *resource) resourceType(m *markup) error {
 		m.raw("<d:principal/>")
 	}
 	if r.at.kind() == atCalendar {
-		m.raw("<c:calendar/>")
+		m.raw("<c:calendar/>").raw(r.sharedType())
 	}
 	return nil
 }

@@ -25,7 +25,8 @@ type relation struct {
 	// that it is there at all.
 	may  []string
 	sees bool
-	// finds are operations that work on what is only seen.
+	// finds are operations that work on the calendar without a privilege: those on what is only
+	// seen, and those that change no more than how who asks has it.
 	finds []string
 }
 
@@ -42,9 +43,10 @@ func relations() []relation {
 		{name: "owner", as: "alice", inOwners: true, sees: true,
 			may: append([]string{"d:write-properties", "d:write-acl", "own"}, writing...)},
 		{name: "owner's reading token", as: "alice read", inOwners: true, sees: true, may: reading},
-		{name: "writer", as: "bob", share: calendar.WriteAccess, sees: true, may: writing},
-		{name: "reader", as: "bob", share: calendar.ReadAccess, sees: true, may: reading},
-		{name: "who sees busy times", as: "bob", share: calendar.FreeBusyAccess, finds: seeing},
+		{name: "writer", as: "bob", share: calendar.WriteAccess, sees: true, may: append([]string{"d:write-properties"}, writing...), finds: []string{"DELETE"}},
+		{name: "writer's reading token", as: "bob read", share: calendar.WriteAccess, sees: true, may: reading},
+		{name: "reader", as: "bob", share: calendar.ReadAccess, sees: true, may: reading, finds: []string{"PROPPATCH", "DELETE"}},
+		{name: "who sees busy times", as: "bob", share: calendar.FreeBusyAccess, finds: append([]string{"DELETE"}, seeing...)},
 		{name: "stranger", as: "bob"},
 		{name: "stranger at the owner's address", as: "bob", inOwners: true},
 	}

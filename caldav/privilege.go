@@ -13,10 +13,11 @@ var privileges = []struct {
 	{"d:read", atCalendar | atObject, may(calendar.ReadObjects)},
 	{"d:read-current-user-privilege-set", everything, freely},
 	{"c:read-free-busy", atCalendar | atObject, may(calendar.SeeBusy)},
-	// Strictly, write contains write-properties, which a share does not give. But Thunderbird
-	// and others take a calendar without it for read-only, whatever else is named.
+	// Thunderbird and others take a calendar without it for read-only, whatever else is named.
 	{"d:write", atCalendar | atObject, may(calendar.WriteObjects, calendar.DeleteObjects)},
-	{"d:write-properties", atCalendar, may(calendar.ChangeCalendar)},
+	// Also who only reads sets name and colour for themselves. They are not told: Thunderbird
+	// would take the calendar for one to write to.
+	{"d:write-properties", atCalendar, may(calendar.WriteObjects, calendar.ArrangeCalendar)},
 	{"d:write-content", atCalendar | atObject, may(calendar.WriteObjects)},
 	{"d:bind", atCalendar, may(calendar.WriteObjects)},
 	{"d:unbind", atCalendar, may(calendar.DeleteObjects)},

@@ -57,6 +57,9 @@ const (
 	ChangeCalendar
 	DeleteCalendar
 	ShareCalendar
+	ListShares
+	ArrangeCalendar
+	LeaveCalendar
 	ReadJournal
 )
 
@@ -75,17 +78,20 @@ var needs = [...]struct {
 	ChangeCalendar:  {OwnerAccess, ScopeWrite, "change the calendar"},
 	DeleteCalendar:  {OwnerAccess, ScopeDelete, "delete the calendar"},
 	ShareCalendar:   {OwnerAccess, ScopeShare, "share the calendar"},
+	ListShares:      {OwnerAccess, ScopeRead, "see who else has the calendar"},
+	ArrangeCalendar: {ReadAccess, ScopeWrite, "set how the calendar looks"},
+	LeaveCalendar:   {FreeBusyAccess, ScopeDelete, "give up the calendar"},
 	ReadJournal:     {WriteAccess, ScopeRead, "see who changed what"},
 }
 
 // May answers the one question of authorization: may the caller do this to this calendar?
 // What the caller cannot see does not exist (NotFound); what they see but may not do is
-// Forbidden.
+// Forbidden. Of a calendar that is shared for busy times alone, the rest does not exist.
 func (c Caller) May(a Action, cal Calendar) error {
-	if !c.Sees(cal) || (a != SeeBusy && cal.Access < ReadAccess) {
+	need := needs[a]
+	if !c.Sees(cal) || (cal.Access < ReadAccess && need.access > FreeBusyAccess) {
 		return errNoCalendar(string(cal.ID))
 	}
-	need := needs[a]
 	if cal.Access < need.access {
 		return Errorf(Forbidden, RulePrivileges, "you may not %s here: the calendar %q is shared with you for less", need.verb, cal.Name)
 	}

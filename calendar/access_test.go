@@ -19,6 +19,7 @@ func TestMay(t *testing.T) {
 	actions := []calendar.Action{
 		calendar.SeeBusy, calendar.ReadObjects, calendar.WriteObjects, calendar.DeleteObjects,
 		calendar.ChangeCalendar, calendar.DeleteCalendar, calendar.ShareCalendar,
+		calendar.ListShares, calendar.ArrangeCalendar, calendar.LeaveCalendar,
 	}
 	for _, c := range []struct {
 		name   string
@@ -26,14 +27,14 @@ func TestMay(t *testing.T) {
 		scopes calendar.Scope
 		want   []string
 	}{
-		{"stranger", calendar.NoAccess, calendar.ScopeAll, []string{hidden, hidden, hidden, hidden, hidden, hidden, hidden}},
-		{"free/busy", calendar.FreeBusyAccess, calendar.ScopeAll, []string{yes, hidden, hidden, hidden, hidden, hidden, hidden}},
-		{"reader", calendar.ReadAccess, calendar.ScopeAll, []string{yes, yes, denied, denied, denied, denied, denied}},
-		{"writer", calendar.WriteAccess, calendar.ScopeAll, []string{yes, yes, yes, yes, denied, denied, denied}},
-		{"owner", calendar.OwnerAccess, calendar.ScopeAll, []string{yes, yes, yes, yes, yes, yes, yes}},
-		{"owner who reads", calendar.OwnerAccess, calendar.ScopeRead, []string{yes, yes, denied, denied, denied, denied, denied}},
-		{"owner who writes", calendar.OwnerAccess, calendar.ScopeRead | calendar.ScopeWrite, []string{yes, yes, yes, denied, yes, denied, denied}},
-		{"owner who may nothing", calendar.OwnerAccess, 0, []string{denied, denied, denied, denied, denied, denied, denied}},
+		{"stranger", calendar.NoAccess, calendar.ScopeAll, []string{hidden, hidden, hidden, hidden, hidden, hidden, hidden, hidden, hidden, hidden}},
+		{"free/busy", calendar.FreeBusyAccess, calendar.ScopeAll, []string{yes, hidden, hidden, hidden, hidden, hidden, hidden, hidden, hidden, yes}},
+		{"reader", calendar.ReadAccess, calendar.ScopeAll, []string{yes, yes, denied, denied, denied, denied, denied, denied, yes, yes}},
+		{"writer", calendar.WriteAccess, calendar.ScopeAll, []string{yes, yes, yes, yes, denied, denied, denied, denied, yes, yes}},
+		{"owner", calendar.OwnerAccess, calendar.ScopeAll, []string{yes, yes, yes, yes, yes, yes, yes, yes, yes, yes}},
+		{"owner who reads", calendar.OwnerAccess, calendar.ScopeRead, []string{yes, yes, denied, denied, denied, denied, denied, yes, denied, denied}},
+		{"owner who writes", calendar.OwnerAccess, calendar.ScopeRead | calendar.ScopeWrite, []string{yes, yes, yes, denied, yes, denied, denied, yes, yes, denied}},
+		{"owner who may nothing", calendar.OwnerAccess, 0, []string{denied, denied, denied, denied, denied, denied, denied, denied, denied, denied}},
 	} {
 		caller := calendar.Caller{Scopes: c.scopes}
 		var got []string

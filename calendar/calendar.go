@@ -86,6 +86,8 @@ type Calendar struct {
 	Created, Modified time.Time
 	// Access is what the user who asked may do.
 	Access Access
+	// Shared tells the owner that others have a share of it.
+	Shared bool
 }
 
 // Address returns the calendar's last path segment in the home of the user who asked.

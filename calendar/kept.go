@@ -25,12 +25,15 @@ const (
 	AtHome
 	AtCalendar
 	AtObject
+	// AtShare is a calendar as somebody else than its owner has it.
+	AtShare
 )
 
 // Holder is what properties are kept of. They go when it goes.
 type Holder struct {
 	Place Place
-	// User is set at a principal and at a home, Calendar at a calendar and at an object.
+	// User is set at a principal, at a home and at a share, Calendar at a calendar, at an object
+	// and at a share.
 	User     UserID
 	Calendar Calendar
 	Object   ObjectName
@@ -52,6 +55,15 @@ func (s *Service) checkKept(edits []Kept) error {
 	return nil
 }
 
+// holder tells whose properties of a calendar are meant: what the owner's clients keep of it is
+// the owner's alone, and each sharee's theirs.
+func (c Caller) holder(h Holder) Holder {
+	if h.Place == AtCalendar && h.Calendar.Access != OwnerAccess {
+		h.Place, h.User = AtShare, c.User.ID
+	}
+	return h
+}
+
 // mayRead tells whether the caller may read what is kept there, mayWrite whether they may
 // change it.
 func (c Caller) mayRead(h Holder) error {
@@ -67,6 +79,8 @@ func (c Caller) mayWrite(h Holder) error {
 		return c.MayOwn(ChangeCalendar)
 	case AtCalendar:
 		return c.May(ChangeCalendar, h.Calendar)
+	case AtShare:
+		return c.May(ArrangeCalendar, h.Calendar)
 	case AtObject:
 	}
 	return c.May(WriteObjects, h.Calendar)
@@ -78,10 +92,10 @@ func (s *Service) Kept(ctx context.Context, c Caller, h Holder) ([]Kept, error) 
 	if c.mayRead(h) != nil {
 		return nil, nil
 	}
-	return s.store.Kept(ctx, h)
+	return s.store.Kept(ctx, c.holder(h))
 }
 
-// KeptInHome returns the properties that are kept of each calendar in the caller's home.
+// KeptInHome returns the properties that the caller keeps of each calendar in their home.
 func (s *Service) KeptInHome(ctx context.Context, c Caller) (map[CalendarID][]Kept, error) {
 	if c.hasScope(ReadObjects) != nil {
 		return nil, nil
@@ -105,6 +119,7 @@ func (s *Service) Keepers(ctx context.Context, c Caller, cal Calendar) (map[Obje
 // Keep changes the properties that are kept of something; all changes are made or none.
 // Those of a calendar may come along with the ones that are understood: see PatchCalendar.
 func (s *Service) Keep(ctx context.Context, c Caller, h Holder, edits []Kept, when Precondition) error {
+	h = c.holder(h)
 	if err := c.mayWrite(h); err != nil {
 		return err
 	}

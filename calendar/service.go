@@ -148,10 +148,14 @@ func (s *Service) ChangeCalendar(ctx context.Context, c Caller, id CalendarID, e
 }
 
 // PatchCalendar is ChangeCalendar for a door that has properties kept as well: edit returns
-// the changes of those.
+// the changes of those. Who has a share changes how they have the calendar for themselves.
 func (s *Service) PatchCalendar(ctx context.Context, c Caller, id CalendarID, edit func(*Properties) ([]Kept, error)) error {
-	if err := s.allow(ctx, c, ChangeCalendar, id); err != nil {
+	shared, err := s.isShared(ctx, c, id)
+	if err != nil {
 		return err
+	}
+	if shared {
+		return s.arrange(ctx, c, id, edit)
 	}
 	return s.store.Update(ctx, func(tx Tx) error {
 		cal, err := tx.Advance(ctx, id)

@@ -43,7 +43,8 @@ type Store interface {
 
 	// Kept returns the properties that are kept of something, by name.
 	Kept(ctx context.Context, h Holder) ([]Kept, error)
-	// KeptInHome returns those of each live calendar that a user owns or has a share of.
+	// KeptInHome returns what a user keeps of each live calendar that they own or have a share
+	// of.
 	KeptInHome(ctx context.Context, user UserID) (map[CalendarID][]Kept, error)
 	// Keepers returns the names of a calendar's objects of which properties are kept.
 	Keepers(ctx context.Context, cal CalendarID) ([]ObjectName, error)
@@ -63,6 +64,7 @@ type Store interface {
 	Trash
 	Attempts
 	JournalReader
+	ShareReader
 }
 
 // Tx is one transaction. Whoever changes objects of a calendar calls Advance first: it
@@ -113,4 +115,6 @@ type Tx interface {
 	// PutMembers writes members of a home, the one of the highest version last; that becomes
 	// the home's. Now is when those that are gone were found to be.
 	PutMembers(ctx context.Context, user UserID, members []Member, now time.Time) error
+
+	ShareKeeper
 }

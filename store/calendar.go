@@ -8,13 +8,6 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// accessWords are the levels of access as the shares have them.
-var accessWords = [...]string{
-	calendar.FreeBusyAccess: "freebusy",
-	calendar.ReadAccess:     "read",
-	calendar.WriteAccess:    "read-write",
-}
-
 // calendarColumns are written so that a select from calendars and an update's RETURNING may both
 // have them.
 const calendarColumns = `id, owner_id, segment, version, pruned, created, modified, name, color, position, kinds,
@@ -23,9 +16,12 @@ const calendarColumns = `id, owner_id, segment, version, pruned, created, modifi
 // selectCalendars yields calendars as the user $1 sees them. Whose they are stands in a select of
 // its own behind it, which an index answers; an OR over owner and share would read all calendars.
 const selectCalendars = `SELECT ` + calendarColumns + `,
-	CASE WHEN owner_id = $1 THEN 'owner' ELSE COALESCE(
-		(SELECT s.access FROM shares s WHERE s.calendar_id = calendars.id AND s.user_id = $1), '') END
-	FROM calendars WHERE trashed IS NULL AND id `
+	CASE WHEN owner_id = $1 THEN 'owner' ELSE COALESCE(own_access, '') END, own_name, own_color, own_position,
+	EXISTS (SELECT 1 FROM shares h WHERE h.calendar_id = calendars.id)
+	FROM calendars LEFT JOIN (
+		SELECT calendar_id, access AS own_access, own_name, own_color, own_position FROM shares WHERE user_id = $1
+	) s ON s.calendar_id = calendars.id
+	WHERE trashed IS NULL AND id `
 
 // calendarRow is a calendar as the columns have it.
 type calendarRow struct {
@@ -55,32 +51,23 @@ func (r *calendarRow) result() calendar.Calendar {
 func scanCalendar(row scanner) (calendar.Calendar, error) {
 	var r calendarRow
 	var access string
-	if err := row.Scan(append(r.fields(), &access)...); err != nil {
+	var own calendar.Arrangement
+	var shared bool
+	if err := row.Scan(append(r.fields(), &access, &own.Name, &own.Color, &own.Order, &shared)...); err != nil {
 		return calendar.Calendar{}, err
 	}
 	c := r.result()
-	c.Access = accessOf(access)
+	c.Access, c.Properties = accessOf(access), own.Over(c.Properties)
+	// Who else has it is the owner's to know.
+	c.Shared = shared && c.Access == calendar.OwnerAccess
 	return c, nil
-}
-
-// accessOf reads a word. One that a newer program wrote means nothing here, rather than too much.
-func accessOf(word string) calendar.Access {
-	if word == "owner" {
-		return calendar.OwnerAccess
-	}
-	for access, known := range accessWords {
-		if known == word {
-			return calendar.Access(access)
-		}
-	}
-	return calendar.NoAccess
 }
 
 // selectCalendarsOf lists those in the user's home.
 const selectCalendarsOf = selectCalendars + `IN (
 		SELECT id FROM calendars WHERE owner_id = $1 AND trashed IS NULL
 		UNION ALL SELECT calendar_id FROM shares WHERE user_id = $1)
-	ORDER BY owner_id <> $1, position NULLS LAST, calendars.name, calendars.id`
+	ORDER BY owner_id <> $1, COALESCE(own_position, position) NULLS LAST, COALESCE(own_name, calendars.name), calendars.id`
 
 // Calendars implements [calendar.Store].
 func (s *Store) Calendars(ctx context.Context, user calendar.UserID) ([]calendar.Calendar, error) {
@@ -146,19 +133,4 @@ func (t *Tx) MoveCalendar(ctx context.Context, id calendar.CalendarID, to calend
 // TrashCalendar implements [calendar.Tx].
 func (t *Tx) TrashCalendar(ctx context.Context, id calendar.CalendarID) error {
 	return expectRow(t.exec(ctx, `UPDATE calendars SET trashed = $2 WHERE id = $1 AND trashed IS NULL`, id, t.store.now()))
-}
-
-// Share gives a user access to another one's calendar, in place of what they had; NoAccess takes
-// it away. NotFound when the calendar or the user does not exist.
-func (s *Store) Share(ctx context.Context, id calendar.CalendarID, user calendar.UserID, access calendar.Access) error {
-	if access == calendar.NoAccess {
-		_, err := s.write(ctx, `DELETE FROM shares WHERE calendar_id = $1 AND user_id = $2`, id, user)
-		return err
-	}
-	if int(access) >= len(accessWords) {
-		return calendar.Errorf(calendar.Invalid, "", "a share cannot make somebody the owner")
-	}
-	_, err := s.write(ctx, `INSERT INTO shares (calendar_id, user_id, access, created) VALUES ($1, $2, $3, $4)
-		ON CONFLICT (calendar_id, user_id) DO UPDATE SET access = excluded.access`, id, user, accessWords[access], s.now())
-	return err
 }

@@ -7,10 +7,10 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// keptTable is one of the two tables of kept properties, which differ in whose rows they hold.
+// keptTable is one of the tables of kept properties, which differ in whose rows they hold.
 type keptTable struct{ list, put, remove, count string }
 
-// keptIn makes the statements of a table. Both tables have the same columns.
+// keptIn makes the statements of a table. All have the same columns.
 func keptIn(table string) keptTable {
 	return keptTable{
 		list: `SELECT space, name, value FROM ` + table + ` WHERE owner = $1 AND item = $2 ORDER BY space, name`,
@@ -28,6 +28,8 @@ func keptOf(h calendar.Holder) (table keptTable, owner, item string) {
 		return keptIn("user_kept"), string(h.User), "principal"
 	case calendar.AtHome:
 		return keptIn("user_kept"), string(h.User), "home"
+	case calendar.AtShare:
+		return keptIn("share_kept"), string(h.Calendar.ID), string(h.User)
 	case calendar.AtCalendar, calendar.AtObject:
 	}
 	return keptIn("calendar_kept"), string(h.Calendar.ID), string(h.Object)
@@ -61,8 +63,9 @@ func (s *Store) KeptInHome(ctx context.Context, user calendar.UserID) (map[calen
 		kept[id] = append(kept[id], k)
 		return true, err
 	}, `SELECT owner, space, name, value FROM calendar_kept WHERE item = '' AND owner IN (
-			SELECT id FROM calendars WHERE owner_id = $1 AND trashed IS NULL
-			UNION ALL SELECT calendar_id FROM shares WHERE user_id = $1)
+			SELECT id FROM calendars WHERE owner_id = $1 AND trashed IS NULL)
+		UNION ALL SELECT owner, space, name, value FROM share_kept WHERE item = $1 AND owner IN (
+			SELECT id FROM calendars WHERE trashed IS NULL)
 		ORDER BY owner, space, name`, user)
 	return kept, err
 }

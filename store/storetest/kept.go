@@ -119,11 +119,12 @@ func keptInHome(b *bundle) {
 	for _, h := range []calendar.Holder{ofCalendar(own), ofCalendar(shared), ofCalendar(others), ofObject(own, "a.ics")} {
 		b.keep(h, kept("x", "y", string(h.Calendar.Segment)), kept("x", "z", "z"))
 	}
+	b.keep(calendar.Holder{Place: calendar.AtShare, Calendar: shared, User: ann.ID}, kept("x", "y", "as she has it"))
 	got, err := b.KeptInHome(b.Context(), ann.ID)
 	b.must(err)
 	same(b, "kept in the home", got, map[calendar.CalendarID][]calendar.Kept{
 		own.ID:    {kept("x", "y", "own"), kept("x", "z", "z")},
-		shared.ID: {kept("x", "y", "shared"), kept("x", "z", "z")},
+		shared.ID: {kept("x", "y", "as she has it")},
 	})
 }
 

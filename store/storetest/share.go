@@ -1,6 +1,10 @@
 package storetest
 
-import "caldav-mcp-server/calendar"
+import (
+	"time"
+
+	"caldav-mcp-server/calendar"
+)
 
 func shareTests() []test {
 	return []test{
@@ -8,6 +12,9 @@ func shareTests() []test {
 		{"stands in the home under the calendar's id", shareStands},
 		{"yields to an own calendar of that name", shareYields},
 		{"is refused for what does not exist", shareRefused},
+		{"is listed by the user's name", sharesListed},
+		{"is as the sharee has arranged it", shareArranged},
+		{"keeps properties of the sharee's own", shareKeeps},
 	}
 }
 
@@ -25,7 +32,9 @@ func shareGives(b *bundle) {
 		got, err = b.Calendar(b.Context(), eve.ID, cal.ID)
 		b.must(err)
 		same(b, "a stranger's", got, want)
-		same(b, "her own", b.read(cal), cal)
+		hers := cal
+		hers.Shared = access != calendar.NoAccess
+		same(b, "her own", b.read(cal), hers)
 	}
 	all, err := b.Calendars(b.Context(), bob.ID)
 	b.must(err)
@@ -64,4 +73,97 @@ func shareRefused(b *bundle) {
 	b.refused(b.Share(b.Context(), "nowhere", bob.ID, calendar.ReadAccess), calendar.NotFound, "")
 	b.refused(b.Share(b.Context(), cal.ID, "nobody", calendar.ReadAccess), calendar.NotFound, "")
 	b.refused(b.Share(b.Context(), cal.ID, bob.ID, calendar.OwnerAccess), calendar.Invalid, "")
+}
+
+func sharesListed(b *bundle) {
+	ann, eve, bob := b.user("ann"), b.user("eve"), b.user("bob")
+	cal, other := b.calendar(ann, "work"), b.calendar(ann, "rest")
+	given := b.now()
+	b.must(b.Share(b.Context(), cal.ID, eve.ID, calendar.WriteAccess))
+	b.must(b.Share(b.Context(), cal.ID, bob.ID, calendar.FreeBusyAccess))
+	b.must(b.Share(b.Context(), other.ID, bob.ID, calendar.WriteAccess))
+	b.pass(time.Hour)
+	b.must(b.Share(b.Context(), cal.ID, bob.ID, calendar.ReadAccess))
+	got, err := b.Shares(b.Context(), cal.ID)
+	b.must(err)
+	same(b, "shares", got, []calendar.Share{
+		{Calendar: cal.ID, User: bob, Access: calendar.ReadAccess, Created: given},
+		{Calendar: cal.ID, User: eve, Access: calendar.WriteAccess, Created: given},
+	})
+	got, err = b.Shares(b.Context(), "nowhere")
+	b.must(err)
+	same(b, "shares of nothing", got, nil)
+}
+
+// arrange writes how a user has a calendar.
+func (b *bundle) arrange(cal calendar.Calendar, user calendar.User, a calendar.Arrangement) error {
+	return b.Update(b.Context(), func(tx calendar.Tx) error { return tx.Arrange(b.Context(), cal.ID, user.ID, a) })
+}
+
+// arrangement reads it.
+func (b *bundle) arrangement(cal calendar.Calendar, user calendar.User) (a calendar.Arrangement, err error) {
+	err = b.Update(b.Context(), func(tx calendar.Tx) error {
+		a, err = tx.Arrangement(b.Context(), cal.ID, user.ID)
+		return err
+	})
+	return a, err
+}
+
+func shareArranged(b *bundle) {
+	ann, bob, eve := b.user("ann"), b.user("bob"), b.user("eve")
+	first, second := b.calendar(ann, "a"), b.calendar(ann, "b")
+	for _, cal := range []calendar.Calendar{first, second} {
+		b.must(b.Share(b.Context(), cal.ID, bob.ID, calendar.ReadAccess))
+		b.must(b.Share(b.Context(), cal.ID, eve.ID, calendar.ReadAccess))
+	}
+	his := calendar.Arrangement{Name: new("z of Ann"), Color: new("#112233"), Order: new(int64(7))}
+	b.must(b.arrange(first, bob, his))
+	b.must(b.arrange(second, bob, calendar.Arrangement{Name: new("y of Ann")}))
+	b.must(b.Share(b.Context(), first.ID, bob.ID, calendar.WriteAccess)) // other access changes nothing of it
+	got, err := b.arrangement(first, bob)
+	b.must(err)
+	same(b, "arrangement", got, his)
+	asHis := first
+	asHis.Name, asHis.Color, asHis.Order, asHis.Access = *his.Name, his.Color, his.Order, calendar.WriteAccess
+	other := second
+	other.Name, other.Access = "y of Ann", calendar.ReadAccess
+	all, err := b.Calendars(b.Context(), bob.ID)
+	b.must(err)
+	same(b, "his, in his order", all, []calendar.Calendar{asHis, other})
+	first.Shared, second.Shared = true, true
+	same(b, "hers", b.read(first), first)
+	first.Shared, first.Access = false, calendar.ReadAccess
+	got3, err := b.CalendarAt(b.Context(), eve.ID, calendar.Segment(first.ID))
+	b.must(err)
+	same(b, "another sharee's", got3, first)
+
+	b.must(b.Share(b.Context(), first.ID, bob.ID, calendar.NoAccess))
+	_, err = b.arrangement(first, bob)
+	b.refused(err, calendar.NotFound, "")
+	b.refused(b.arrange(first, bob, his), calendar.NotFound, "")
+	b.must(b.Share(b.Context(), first.ID, bob.ID, calendar.ReadAccess))
+	got, err = b.arrangement(first, bob)
+	b.must(err)
+	same(b, "arrangement of a new share", got, calendar.Arrangement{})
+}
+
+func shareKeeps(b *bundle) {
+	ann, bob := b.user("ann"), b.user("bob")
+	cal := b.calendar(ann, "work")
+	his := calendar.Holder{Place: calendar.AtShare, Calendar: cal, User: bob.ID}
+	keep := func(tx calendar.Tx) error {
+		_, err := tx.Keep(b.Context(), his, []calendar.Kept{kept("x", "y", "bob's")})
+		return err
+	}
+	b.refused(b.Update(b.Context(), keep), calendar.NotFound, "")
+	b.must(b.Share(b.Context(), cal.ID, bob.ID, calendar.ReadAccess))
+	b.must(b.Update(b.Context(), keep))
+	b.keep(ofCalendar(cal), kept("x", "y", "ann's"))
+	b.keeps("his", his, kept("x", "y", "bob's"))
+	b.keeps("hers", ofCalendar(cal), kept("x", "y", "ann's"))
+	b.must(b.Share(b.Context(), cal.ID, bob.ID, calendar.NoAccess))
+	b.keeps("after the share", his)
+	got, err := b.KeptInHome(b.Context(), bob.ID)
+	b.must(err)
+	same(b, "kept in his home", got, map[calendar.CalendarID][]calendar.Kept{})
 }

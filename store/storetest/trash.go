@@ -53,11 +53,13 @@ func trashGivesBack(b *bundle) {
 	b.pass(time.Hour)
 	b.trash(young)
 
+	inTrash := before
+	inTrash.Shared = false // nobody sees it there
 	got, err := b.TrashedCalendars(b.Context(), ann.ID)
 	b.must(err)
 	same(b, "trash", got, []calendar.TrashedCalendar{
 		{Calendar: young, Trashed: b.now()},
-		{Calendar: before, Trashed: trashed, Objects: 1},
+		{Calendar: inTrash, Trashed: trashed, Objects: 1},
 	})
 	others, err := b.TrashedCalendars(b.Context(), bob.ID)
 	b.must(err)

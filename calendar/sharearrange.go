@@ -1,0 +1,104 @@
+package calendar
+
+import (
+	"context"
+	"reflect"
+)
+
+// Arrangement is how a sharee has a calendar for themselves. What is nil is as its owner has
+// it.
+type Arrangement struct {
+	Name, Color *string
+	Order       *int64
+}
+
+// Over returns the properties as the sharee has them.
+func (a Arrangement) Over(p Properties) Properties {
+	if a.Name != nil {
+		p.Name = *a.Name
+	}
+	if a.Color != nil {
+		p.Color = a.Color
+	}
+	if a.Order != nil {
+		p.Order = a.Order
+	}
+	return p
+}
+
+// arrangementOf is what makes the owner's properties the sharee's. To remove one is to have
+// the owner's again, and so is to set it to the same.
+func arrangementOf(owners, sharees Properties) Arrangement {
+	var a Arrangement
+	if sharees.Name != "" && sharees.Name != owners.Name {
+		a.Name = &sharees.Name
+	}
+	if sharees.Color != nil && (owners.Color == nil || *sharees.Color != *owners.Color) {
+		a.Color = sharees.Color
+	}
+	if sharees.Order != nil && (owners.Order == nil || *sharees.Order != *owners.Order) {
+		a.Order = sharees.Order
+	}
+	return a
+}
+
+// personal tells whether two sets of properties differ in those alone that each sharee has for
+// themselves.
+func personal(a, b Properties) bool {
+	b.Name, b.Color, b.Order = a.Name, a.Color, a.Order
+	return reflect.DeepEqual(a, b)
+}
+
+// isShared tells whether the caller, who would change a calendar's properties and may, has a
+// share of it rather than the calendar.
+func (s *Service) isShared(ctx context.Context, c Caller, id CalendarID) (bool, error) {
+	cal, err := s.Calendar(ctx, c, id)
+	if err != nil {
+		return false, err
+	}
+	if cal.Access == OwnerAccess {
+		return false, c.May(ChangeCalendar, cal)
+	}
+	return true, c.May(ArrangeCalendar, cal)
+}
+
+// arrange is PatchCalendar for who has a share: what they set, they set for themselves, and
+// what they keep is theirs. The calendar moves on, so that their other programs hear of it.
+func (s *Service) arrange(ctx context.Context, c Caller, id CalendarID, edit func(*Properties) ([]Kept, error)) error {
+	return s.store.Update(ctx, func(tx Tx) error {
+		cal, err := tx.Advance(ctx, id)
+		if err != nil {
+			return err
+		}
+		before, err := tx.Arrangement(ctx, id, c.User.ID)
+		if err != nil {
+			return noShare(err, id)
+		}
+		mine := before.Over(cal.Properties)
+		kept, err := edit(&mine)
+		if err != nil {
+			return err
+		}
+		if !personal(cal.Properties, mine) {
+			return Errorf(Forbidden, RulePrivileges, "of a calendar that is shared with you, you set the name, the colour and the order for yourself; the rest is its owner's")
+		}
+		after := arrangementOf(cal.Properties, mine)
+		mine = after.Over(cal.Properties)
+		if err := s.settle(&mine); err != nil {
+			return err
+		}
+		if err := tx.Arrange(ctx, id, c.User.ID, after); err != nil {
+			return err
+		}
+		return s.keep(ctx, tx, Holder{Place: AtShare, Calendar: cal, User: c.User.ID}, kept)
+	})
+}
+
+// noShare says of a share that was taken away in the meantime what is said of any calendar
+// that the caller does not see.
+func noShare(err error, id CalendarID) error {
+	if ReasonOf(err) == NotFound {
+		return errNoCalendar(string(id))
+	}
+	return err
+}

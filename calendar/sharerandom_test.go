@@ -1,0 +1,237 @@
+package calendar_test
+
+import (
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"caldav-mcp-server/calendar"
+)
+
+// circle is three people who share calendars and take them back at random, and a model of
+// what each may do.
+type circle struct {
+	*house
+	random *rand.Rand
+	people []calendar.Caller
+	cals   []calendar.Calendar
+	// granted and objects are the model: who may what, and what is in each calendar.
+	granted map[calendar.CalendarID]map[string]calendar.Access
+	objects map[calendar.CalendarID]map[calendar.ObjectName]calendar.ETag
+	// homes are what each one's client knows of their home, copies what it has of calendars.
+	homes  map[string]*homeMirror
+	copies map[string]map[calendar.CalendarID]*mirror
+}
+
+// homeMirror is a client's list of the calendars in a home, with what may be done there.
+type homeMirror struct {
+	token calendar.SyncToken
+	there map[calendar.Segment]calendar.Access
+}
+
+// TestNobodyReadsOrWritesWhatTheyMayNot compares the service with a model after each of many
+// random grants, withdrawals and writes; clients that synchronize now and then always get
+// to what is so.
+func TestNobodyReadsOrWritesWhatTheyMayNot(t *testing.T) {
+	each(t, func(h *house) {
+		c := newCircle(h, 20261120)
+		for step := range 120 {
+			what := c.act()
+			c.compare(what)
+			if t.Failed() {
+				t.Fatalf("after step %d: %s", step, what)
+			}
+			c.sync(c.people[c.random.IntN(len(c.people))])
+		}
+		for _, p := range c.people {
+			c.sync(p)
+		}
+	})
+}
+
+func newCircle(h *house, seed uint64) *circle {
+	c := &circle{
+		house: h, random: rand.New(rand.NewPCG(seed, 5)), people: []calendar.Caller{h.alice, h.bob, h.user("eve")},
+		granted: map[calendar.CalendarID]map[string]calendar.Access{},
+		objects: map[calendar.CalendarID]map[calendar.ObjectName]calendar.ETag{},
+		homes:   map[string]*homeMirror{}, copies: map[string]map[calendar.CalendarID]*mirror{},
+	}
+	for _, p := range c.people {
+		cal := h.calendar(p, "own")
+		c.cals = append(c.cals, cal)
+		c.granted[cal.ID] = map[string]calendar.Access{p.User.Name: calendar.OwnerAccess}
+		c.objects[cal.ID] = map[calendar.ObjectName]calendar.ETag{}
+		c.homes[p.User.Name] = &homeMirror{there: map[calendar.Segment]calendar.Access{}}
+		c.copies[p.User.Name] = map[calendar.CalendarID]*mirror{}
+	}
+	return c
+}
+
+// outcome wants what the model says: done, refused, or as if there were nothing.
+func (c *circle) outcome(what string, err error, may calendar.Access, needs calendar.Access) (done bool) {
+	c.t.Helper()
+	want := "done"
+	switch {
+	case may < calendar.ReadAccess && may < needs:
+		want = "not_found"
+	case may < needs:
+		want = "forbidden"
+	}
+	got := "done"
+	if err != nil {
+		got = calendar.ReasonOf(err).String()
+	}
+	if got != want {
+		c.t.Errorf("%s: %s (%v), want %s", what, got, err, want)
+	}
+	return got == "done"
+}
+
+// act lets somebody do something with some calendar, and notes what should come of it.
+func (c *circle) act() string {
+	who, cal := c.people[c.random.IntN(3)], c.cals[c.random.IntN(3)]
+	whom := c.people[c.random.IntN(3)].User.Name
+	may, theirs := c.granted[cal.ID][who.User.Name], c.granted[cal.ID][whom]
+	what := fmt.Sprintf("%s, who has %d of %s", who.User.Name, may, cal.ID)
+	level := calendar.Access(1 + c.random.IntN(3))
+	switch c.random.IntN(6) {
+	case 0, 1:
+		if theirs == calendar.OwnerAccess {
+			break
+		}
+		what = fmt.Sprintf("%s gives %s %d", what, whom, level)
+		_, err := c.Share(c.ctx, who, cal.ID, whom, level)
+		if c.outcome(what, err, may, calendar.OwnerAccess) {
+			c.granted[cal.ID][whom] = level
+		}
+	case 2:
+		if theirs == calendar.OwnerAccess || theirs == calendar.NoAccess {
+			break
+		}
+		needs := calendar.OwnerAccess
+		if whom == who.User.Name {
+			needs = calendar.FreeBusyAccess
+		}
+		what += " takes away " + whom + "'s"
+		if c.outcome(what, c.Unshare(c.ctx, who, cal.ID, whom), may, needs) {
+			delete(c.granted[cal.ID], whom)
+		}
+	case 3, 4:
+		what += " writes"
+		c.write(what, who, cal, may)
+	default:
+		what += " deletes"
+		c.remove(what, who, cal, may)
+	}
+	return what
+}
+
+func (c *circle) write(what string, who calendar.Caller, cal calendar.Calendar, may calendar.Access) {
+	name := calendar.ObjectName(fmt.Sprintf("%d.ics", c.random.IntN(4)))
+	seen, err := c.Calendar(c.ctx, who, cal.ID)
+	var saved calendar.Saved
+	if err == nil {
+		data := event("uid-"+string(name), 1+c.random.IntN(28), fmt.Sprint(c.random.Int()))
+		saved, err = c.Put(c.ctx, who, seen, calendar.Draft{Name: name, Data: []byte(data)})
+	}
+	if c.outcome(what, err, may, calendar.WriteAccess) {
+		c.objects[cal.ID][name] = saved.Object.ETag
+	}
+}
+
+func (c *circle) remove(what string, who calendar.Caller, cal calendar.Calendar, may calendar.Access) {
+	for name := range c.objects[cal.ID] {
+		seen, err := c.Calendar(c.ctx, who, cal.ID)
+		if err == nil {
+			err = c.Delete(c.ctx, who, seen, name, calendar.Precondition{})
+		}
+		if c.outcome(what, err, may, calendar.WriteAccess) {
+			delete(c.objects[cal.ID], name)
+		}
+		return
+	}
+}
+
+// compare looks at every calendar as everybody.
+func (c *circle) compare(what string) {
+	c.t.Helper()
+	for _, p := range c.people {
+		for _, cal := range c.cals {
+			may := c.granted[cal.ID][p.User.Name]
+			seen, err := c.Calendar(c.ctx, p, cal.ID)
+			c.outcome(what+"; seen by "+p.User.Name, err, may, calendar.FreeBusyAccess)
+			if seen.Access != may {
+				c.t.Errorf("%s: %s has %d, want %d", what, p.User.Name, seen.Access, may)
+			}
+			for name := range c.objects[cal.ID] {
+				_, err := c.Object(c.ctx, p, seen, name)
+				c.outcome(what+"; read by "+p.User.Name, err, may, calendar.ReadAccess)
+			}
+		}
+	}
+}
+
+// sync brings a client up to date, as CalDAV clients do: first the home, then what changed in it.
+func (c *circle) sync(p calendar.Caller) {
+	c.t.Helper()
+	name := p.User.Name
+	home, copies := c.homes[name], c.copies[name]
+	changes, err := c.HomeChanges(c.ctx, p, home.token)
+	c.must(err)
+	for _, change := range changes.List {
+		if change.Gone {
+			delete(home.there, change.Address)
+			delete(copies, calendar.CalendarID(change.Address))
+			continue
+		}
+		home.there[change.Address] = change.Calendar.Access
+		c.pull(p, change.Calendar, copies)
+	}
+	home.token = changes.Now
+	want, has := map[calendar.Segment]calendar.Access{}, map[calendar.CalendarID]map[calendar.ObjectName]calendar.ETag{}
+	for _, cal := range c.cals {
+		cal.Access = c.granted[cal.ID][name]
+		if cal.Access > calendar.NoAccess {
+			want[cal.Address()] = cal.Access
+		}
+		if copied := copies[cal.ID]; cal.Access >= calendar.ReadAccess {
+			has[cal.ID] = maps.Clone(c.objects[cal.ID])
+			if diff := cmp.Diff(has[cal.ID], copied.tags); diff != "" {
+				c.t.Errorf("%s's copy of %s (-is +copy):\n%s", name, cal.ID, diff)
+			}
+		}
+	}
+	if diff := cmp.Diff(want, home.there); diff != "" {
+		c.t.Errorf("%s's home (-is +copy):\n%s", name, diff)
+	}
+}
+
+// pull brings the copy of one calendar up to date, or throws it away where it cannot be read.
+func (c *circle) pull(p calendar.Caller, cal calendar.Calendar, copies map[calendar.CalendarID]*mirror) {
+	c.t.Helper()
+	if cal.Access < calendar.ReadAccess {
+		delete(copies, cal.ID)
+		for _, err := range c.Changes(c.ctx, p, cal, calendar.SyncToken{}) {
+			c.refused(err, calendar.NotFound, "", "no calendar")
+		}
+		return
+	}
+	client := copies[cal.ID]
+	if client == nil {
+		client = &mirror{tags: map[calendar.ObjectName]calendar.ETag{}}
+		copies[cal.ID] = client
+	}
+	for _, o := range c.all(c.Changes(c.ctx, p, cal, client.token)) {
+		if o.Deleted {
+			delete(client.tags, o.Name)
+		} else {
+			client.tags[o.Name] = o.ETag
+		}
+	}
+	token, err := c.SyncToken(c.ctx, cal)
+	c.must(err)
+	client.token = token
+}
