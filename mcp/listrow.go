@@ -9,21 +9,21 @@ import (
 	"caldav-mcp-server/calendar/content"
 )
 
-// listedFields are those of listedEvent.
+// listedFields are those of listedEvent. Where the name says it all, there is no more.
 var listedFields = []field{
-	{name: "calendar_id", kind: text, doc: "The calendar it is in."},
-	{name: "event_uid", kind: text, doc: "The event's uid."},
+	{name: "calendar_id", kind: text},
+	{name: "event_uid", kind: text},
 	{name: "recurrence_id", kind: text, doc: "Which instance of a series this is.", optional: true},
-	{name: "title", kind: text, doc: "Its title."},
+	{name: "title", kind: text},
 	{name: "start", kind: text, doc: "Its start in timezone, as RFC 3339; of an all-day event, its first day."},
 	{name: "end", kind: text, doc: "Its end; of an all-day event, its last day."},
-	{name: "weekday", kind: text, doc: "The weekday of start."},
+	{name: "weekday", kind: text},
 	{name: "all_day", kind: yesNo, doc: "True if it takes whole days.", optional: true},
-	{name: "location", kind: text, doc: "Where it is.", optional: true},
+	{name: "location", kind: text, optional: true},
 	{name: "status", kind: text, doc: "TENTATIVE or CANCELLED, if it is.", optional: true},
 	{name: "id", kind: text, doc: "Its id for fetch, and event_id elsewhere.", optional: true},
-	{name: "etag", kind: text, doc: "Changes with every change of the event.", optional: true},
-	{name: "description", kind: text, doc: "Notes, cut where they are long.", optional: true},
+	{name: "etag", kind: text, optional: true},
+	{name: "description", kind: text, optional: true},
 	{name: "people", kind: listOf, item: text, doc: "Names or addresses of those who take part.", optional: true},
 }
 
