@@ -34,15 +34,26 @@ func (h *Handler) dress(w http.ResponseWriter, x *exchange, body []byte) ([]byte
 	if err := json.Unmarshal(a.Result["capabilities"], &capabilities); err != nil {
 		return nil, err
 	}
-	capabilities["tools"] = map[string]bool{"listChanged": false}
-	a.Result["capabilities"], _ = json.Marshal(capabilities) // read from JSON, so JSON can hold it
 	if raw, ok := a.Result["protocolVersion"]; ok {
 		if err := json.Unmarshal(raw, &agreed); err != nil {
 			return nil, err
 		}
 		w.Header().Set(sessionHeader, string(h.sessions.begin(ownerOf(x.caller), agreed)))
 	}
+	a.Result["capabilities"], _ = json.Marshal(declared(capabilities, cmp.Or(agreed, x.version))) // read from JSON, so JSON can hold it
 	return json.Marshal(a)
+}
+
+// declared are the capabilities as a version is told of them. Clients of the first are promised
+// an answer that names the tools alone.
+func declared(capabilities map[string]any, v version) map[string]any {
+	for _, name := range [...]string{"tools", "prompts", "resources"} {
+		capabilities[name] = map[string]bool{"listChanged": false}
+	}
+	if v.plain() {
+		return map[string]any{"tools": capabilities["tools"]}
+	}
+	return capabilities
 }
 
 // reword makes an error of the transport's one for our clients: codes as MCP has them, and
@@ -60,10 +71,24 @@ func (h *Handler) reword(x *exchange, e *rpcError) *rpcError {
 		if x.message.method == string(mcpgo.MethodToolsCall) && !h.hasTool(x.call.Name) {
 			return rpcErrorf(codeParams, "no tool %s: you may use %s", quote(x.call.Name), cmp.Or(strings.Join(h.toolNames(x), ", "), "none"))
 		}
-		return e
+		return h.rewordMissing(x, e)
+	case codeNoResource:
+		return h.rewordMissing(x, e)
 	case codeInternal:
 		h.logFault(x, e.Message)
 		return errFault(x.faultID)
+	default:
+		return e
+	}
+}
+
+// rewordMissing says which prompts and resources there are to who asked for another.
+func (h *Handler) rewordMissing(x *exchange, e *rpcError) *rpcError {
+	switch mcpgo.MCPMethod(x.message.method) {
+	case mcpgo.MethodPromptsGet:
+		return h.errNoPrompt(x)
+	case mcpgo.MethodResourcesRead:
+		return errNoResource(x, e.Code)
 	default:
 		return e
 	}

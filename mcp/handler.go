@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	mcpgo "github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
 	"caldav-mcp-server/calendar"
@@ -74,6 +75,7 @@ type Handler struct {
 	sessions  *sessions
 	streams   *streams
 	tools     []tool
+	box       toolbox
 	transport *server.StreamableHTTPServer
 	limits    Limits
 	now       func() time.Time
@@ -95,6 +97,7 @@ func newHandler(c Config, tools []tool) *Handler {
 		sessions: newSessions(key, limits.SessionAge, c.Now, c.NewID),
 		streams:  &streams{limit: limits.Streams},
 		tools:    slices.SortedFunc(slices.Values(tools), func(a, b tool) int { return strings.Compare(a.name, b.name) }),
+		box:      toolbox{c.Service, zone.NewDB(), c.Now},
 		limits:   limits, now: c.Now, newID: c.NewID, log: c.Logger,
 	}
 	h.transport = h.newTransport(c.Version)
@@ -103,17 +106,33 @@ func newHandler(c Config, tools []tool) *Handler {
 
 // newTransport makes the mcp-go server behind our layer.
 func (h *Handler) newTransport(version string) *server.StreamableHTTPServer {
+	hooks := &server.Hooks{}
+	hooks.AddAfterListResources(h.listResources)
 	s := server.NewMCPServer("caldav-mcp-server", version,
 		server.WithToolCapabilities(false),
+		server.WithPromptCapabilities(false),
+		server.WithResourceCapabilities(false, false),
+		server.WithCompletions(),
+		server.WithPromptCompletionProvider(completer{h}),
+		server.WithResourceCompletionProvider(completer{h}),
+		server.WithPromptFilter(h.visiblePrompts),
+		server.WithHooks(hooks),
 		server.WithInstructions(instructions),
 		server.WithToolFilter(h.visibleTools),
 		// What is listed depends on the token, so no cache may share it; it changes with a new
 		// release of the server alone.
 		server.WithCacheHints(listAge.Milliseconds(), "private"),
+		// Calendars change at any moment.
+		server.WithMethodCacheHints(mcpgo.MethodResourcesRead, 0, "private"),
+		server.WithMethodCacheHints(mcpgo.MethodResourcesList, 0, "private"),
 	)
 	for _, t := range h.tools {
 		s.AddTool(t.declare(), h.runner(t))
 	}
+	for _, p := range h.box.prompts() {
+		s.AddPrompt(p.declare(), h.prompter(p))
+	}
+	h.addResources(s)
 	return server.NewStreamableHTTPServer(s,
 		server.WithSessionIdManager(sealed{}),
 		server.WithStreamableHTTPLogger(h.log),

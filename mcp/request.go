@@ -1,0 +1,94 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"runtime/debug"
+	"strings"
+
+	mcpgo "github.com/mark3labs/mcp-go/mcp"
+
+	"caldav-mcp-server/calendar"
+)
+
+// codeNoResource is what versions before 2026-07-28 have for a resource that is not there.
+const codeNoResource rpcCode = mcpgo.RESOURCE_NOT_FOUND
+
+// attend does the work of a request that is no call of a tool. What goes wrong there, panics
+// included, becomes the answer here: mcp-go would send its text, or drop the connection. What
+// a caller may see, the work asks for the caller.
+func (h *Handler) attend(ctx context.Context, work func(*call) error) {
+	x := exchangeOf(ctx)
+	c := &call{caller: x.caller}
+	started := h.now()
+	err := safely(c, work)
+	outcome := "ok"
+	if err != nil {
+		outcome = calendar.ReasonOf(err).String()
+	}
+	h.log.LogAttrs(ctx, slog.LevelInfo, "request attended to", slog.String("method", x.message.method), slog.String("user", c.caller.User.Name),
+		slog.String("token", string(c.caller.Token)), slog.String("calendar", string(c.calendar)), slog.String("outcome", outcome),
+		slog.Duration("duration", h.now().Sub(started)))
+	if err == nil {
+		return
+	}
+	if calendar.ReasonOf(err) == calendar.Internal && ctx.Err() == nil {
+		h.logFault(x, err.Error())
+	}
+	refused := renderError(err, x.version, x.faultID)
+	x.refused = &refused
+}
+
+func safely(c *call, work func(*call) error) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+		}
+	}()
+	return work(c)
+}
+
+// renderError turns an error into what clients get where there is no result to put it in: a
+// JSON-RPC error at every version. Later versions forbid codes of our own.
+func renderError(err error, v version, faultID string) refusal {
+	reason := reasonOf(err)
+	how := outcomes[reason]
+	var e *calendar.Error
+	if how.status != 0 || !errors.As(err, &e) {
+		return render(err, v, faultID)
+	}
+	code := how.code
+	switch {
+	case reason == calendar.NotFound && !v.modern():
+		code = codeNoResource
+	case !v.plain():
+		code = codeParams
+	}
+	return refusal{err: rpcErrorf(code, "%s", e.Error()), status: statusOf(v, code)}
+}
+
+// errNoPrompt refuses a prompt that there is not.
+func (h *Handler) errNoPrompt(x *exchange) *rpcError {
+	var asked struct{ Name string }
+	_ = json.Unmarshal(x.message.params, &asked) // the transport has read it
+	var names []string
+	for _, p := range h.box.prompts() {
+		names = append(names, p.name)
+	}
+	return rpcErrorf(codeParams, "no prompt %s: there are %s", quote(asked.Name), strings.Join(names, ", "))
+}
+
+// errNoResource refuses an address that is none of ours. MCP "Resources", Error Handling: the
+// address stands beside it.
+func errNoResource(x *exchange, code rpcCode) *rpcError {
+	var asked struct {
+		URI string `json:"uri"`
+	}
+	_ = json.Unmarshal(x.message.params, &asked) // the transport has read it
+	e := rpcErrorf(code, "no resource %s: there are %s and %s", quote(asked.URI), calendarTemplate, eventTemplate)
+	e.Data, _ = json.Marshal(asked) // a string can always be written
+	return e
+}

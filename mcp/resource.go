@@ -1,0 +1,128 @@
+package mcp
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"strings"
+
+	mcpgo "github.com/mark3labs/mcp-go/mcp"
+	"github.com/mark3labs/mcp-go/server"
+
+	"caldav-mcp-server/calendar"
+)
+
+// The addresses of resources: a calendar, and an event or task by the id that search and
+// list_events give.
+const (
+	calendarAddress  = "calendar://"
+	eventAddress     = "calendar://event/"
+	calendarTemplate = calendarAddress + "{id}"
+	eventTemplate    = eventAddress + "{id}"
+)
+
+const calendarType = "text/calendar"
+
+// mostResource bounds the text of a resource: hosts put it whole before their model.
+const mostResource = 512 << 10
+
+// addResources tells mcp-go of the resources.
+func (h *Handler) addResources(s *server.MCPServer) {
+	s.AddResourceTemplate(mcpgo.NewResourceTemplate(calendarTemplate, "calendar",
+		mcpgo.WithTemplateDescription("A calendar with all its events and tasks, as iCalendar. The id is from list_calendars."),
+		mcpgo.WithTemplateMIMEType(calendarType)), h.reader(calendarAddress, h.box.calendarText))
+	s.AddResourceTemplate(mcpgo.NewResourceTemplate(eventTemplate, "event",
+		mcpgo.WithTemplateDescription("An event, a series or a task, as iCalendar. The id is from search, or from list_events with detail full."),
+		mcpgo.WithTemplateMIMEType(calendarType)), h.reader(eventAddress, h.box.eventText))
+}
+
+// listResources lists the caller's calendars. mcp-go knows no resources but those that all have.
+func (h *Handler) listResources(ctx context.Context, _ any, _ *mcpgo.ListResourcesRequest, result *mcpgo.ListResourcesResult) {
+	h.attend(ctx, func(c *call) error {
+		readable, err := h.box.readable(ctx, c)
+		for _, cal := range readable {
+			result.Resources = append(result.Resources, mcpgo.Resource{
+				URI: calendarAddress + string(cal.ID), Name: visible(cal.Name), MIMEType: calendarType,
+				Description: "All its events and tasks, as iCalendar.",
+			})
+		}
+		return err
+	})
+}
+
+// readable returns the calendars of which the caller may see more than busy times; none where
+// the token can't read.
+func (b toolbox) readable(ctx context.Context, c *call) ([]calendar.Calendar, error) {
+	if c.caller.Scopes&calendar.ScopeRead == 0 {
+		return nil, nil
+	}
+	all, err := b.service.Calendars(ctx, c.caller)
+	var readable []calendar.Calendar
+	for _, cal := range all {
+		if c.caller.May(calendar.ReadObjects, cal) == nil {
+			readable = append(readable, cal)
+		}
+	}
+	return readable, err
+}
+
+// reader makes the text of one kind of resource one of mcp-go's.
+func (h *Handler) reader(prefix string, text func(context.Context, *call, string) ([]byte, error)) server.ResourceTemplateHandlerFunc {
+	return func(ctx context.Context, r mcpgo.ReadResourceRequest) ([]mcpgo.ResourceContents, error) {
+		var contents []mcpgo.ResourceContents
+		h.attend(ctx, func(c *call) error {
+			data, err := text(ctx, c, strings.TrimPrefix(r.Params.URI, prefix))
+			contents = append(contents, mcpgo.TextResourceContents{URI: r.Params.URI, MIMEType: calendarType, Text: rawText(data)})
+			return err
+		})
+		return contents, nil
+	}
+}
+
+// calendarText is a whole calendar.
+func (b toolbox) calendarText(ctx context.Context, c *call, id string) ([]byte, error) {
+	c.args = arguments{"calendar_id": id}
+	cal, err := b.calendarOf(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	var out boundedBuffer
+	err = b.service.Export(ctx, c.caller, cal, &out)
+	if out.full {
+		e := calendar.Errorf(calendar.TooLarge, "", "the calendar %s has more than %d bytes as text", quote(cal.Name), mostResource)
+		e.Hint = "list what you need of it with list_events"
+		return nil, e
+	}
+	return out.Bytes(), err
+}
+
+// eventText is an event or a task, with all of its series.
+func (b toolbox) eventText(ctx context.Context, c *call, word string) ([]byte, error) {
+	id, err := parseEventID(word)
+	if err != nil {
+		return nil, err
+	}
+	c.args = arguments{"calendar_id": string(id.Calendar)}
+	cal, err := b.calendarOf(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	o, err := b.service.ObjectByUID(ctx, c.caller, cal, id.UID)
+	return o.Data, err
+}
+
+// errFull is what a boundedBuffer says when it can take no more.
+var errFull = errors.New("the text is longer than a resource may be")
+
+// boundedBuffer is a buffer of mostResource bytes; full tells that more was to go in.
+type boundedBuffer struct {
+	bytes.Buffer
+	full bool
+}
+
+func (b *boundedBuffer) Write(p []byte) (int, error) {
+	if b.full = b.full || b.Len()+len(p) > mostResource; b.full {
+		return 0, errFull
+	}
+	return b.Buffer.Write(p)
+}

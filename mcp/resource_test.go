@@ -1,0 +1,135 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"regexp"
+	"strings"
+	"testing"
+
+	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/internal/testdb"
+)
+
+// ask sends a request as a client at 2025-11-25 does, and reads its result.
+func ask(t *testing.T, door, token, method, params string, into any) got {
+	t.Helper()
+	body := fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":%q,"params":%s}`, method, params)
+	g := do(t, request(t, "POST", door, token, body, versionHeader, "2025-11-25"))
+	if into == nil {
+		return g
+	}
+	var r struct{ Result json.RawMessage }
+	if err := json.Unmarshal([]byte(g.body), &r); err != nil || r.Result == nil {
+		t.Fatalf("%s %s: %v, %s", method, params, err, g.body)
+	}
+	if err := json.Unmarshal(r.Result, into); err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+// resourceResult is what resources/read returns.
+type resourceResult struct {
+	Contents []struct{ URI, MIMEType, Text string }
+}
+
+// TestResourcesAreRead: what is listed or completed can be read, a series whole, by whoever has it
+// and nobody else, on either engine.
+func TestResourcesAreRead(t *testing.T) {
+	t.Parallel()
+	testdb.Each(t, func(t *testing.T, url string) {
+		h := newHouse(t, url)
+		h.stock(t)
+		door := h.open(t, h.config())
+		var list struct{ Resources []struct{ URI string } }
+		ask(t, door, "alice", "resources/list", `{}`, &list)
+		var completed struct{ Completion struct{ Values []string } }
+		ask(t, door, "alice", "completion/complete", `{"ref":{"type":"ref/resource","uri":"calendar://event/{id}"},"argument":{"name":"id","value":"week"}}`, &completed)
+		if len(list.Resources) != 3 || len(completed.Completion.Values) != 1 {
+			t.Fatalf("%d calendars, events %v", len(list.Resources), completed.Completion.Values)
+		}
+		for uri, words := range map[string][]string{
+			list.Resources[1].URI:                         {"SUMMARY:Party", "SUMMARY:Weekly", "SUMMARY:Milk"},
+			eventAddress + completed.Completion.Values[0]: {"SUMMARY:Weekly", "RRULE:FREQ=WEEKLY"},
+		} {
+			params := fmt.Sprintf(`{"uri":%q}`, uri)
+			var r resourceResult
+			ask(t, door, "alice", "resources/read", params, &r)
+			if len(r.Contents) != 1 || r.Contents[0].URI != uri || r.Contents[0].MIMEType != "text/calendar" {
+				t.Fatalf("%s: %+v", uri, r)
+			}
+			for _, word := range words {
+				if !strings.Contains(r.Contents[0].Text, word+"\r\n") {
+					t.Errorf("%s: %s is not in %s", uri, word, r.Contents[0].Text)
+				}
+			}
+			if g := ask(t, door, "bob", "resources/read", params, nil); !strings.Contains(g.body, `-32002`) || strings.Contains(g.body, "Weekly") {
+				t.Errorf("%s as bob: %s", uri, g.body)
+			}
+		}
+	})
+}
+
+// TestResourceIsBounded: a calendar that no host could take is refused with what to do instead.
+func TestResourceIsBounded(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, testdb.SQLite(t))
+	for i := range 6 {
+		uid := fmt.Sprintf("long-%d", i)
+		h.put(t, work, uid, wrapped(calendar.Event, uid, "DTSTART:20260302T090000Z", "DURATION:PT1H", "SUMMARY:S", "DESCRIPTION:"+strings.Repeat("x", 100<<10)))
+	}
+	g := ask(t, h.open(t, h.config()), "alice", "resources/read", fmt.Sprintf(`{"uri":"calendar://%s"}`, work), nil)
+	if !strings.Contains(g.body, `-32602`) || !strings.Contains(g.body, "has more than 524288 bytes") || !strings.Contains(g.body, "list_events") {
+		t.Errorf("%s", g.body)
+	}
+}
+
+// TestFaultsOfRequests: what fails or panics in a prompt or a resource reaches the log, and of it
+// the client the id of the log line.
+func TestFaultsOfRequests(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, testdb.SQLite(t))
+	c := h.config()
+	c.Service = nil // every use of it panics
+	door := h.openWith(t, c, plain("unused", func(context.Context, *call) (answer, error) { return answer{}, nil }))
+	for method, params := range map[string]string{
+		"resources/list": `{}`, "resources/read": `{"uri":"calendar://x"}`,
+		"completion/complete": `{"ref":{"type":"ref/resource","uri":"calendar://{id}"},"argument":{"name":"id","value":""}}`,
+	} {
+		g := ask(t, door, "alice", method, params, nil)
+		const want = `{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"the server failed; its log tells more under request-1"}}`
+		if g.status != http.StatusOK || strings.TrimSpace(g.body) != want {
+			t.Errorf("%s: status %d, body %s", method, g.status, g.body)
+		}
+		if log := h.log.String(); !strings.Contains(log, "panic") || !strings.Contains(log, "method="+method) {
+			t.Errorf("%s: the log has not what the client lacks:\n%s", method, log)
+		}
+	}
+}
+
+var backticked = regexp.MustCompile("`([^`]*)`")
+
+// TestPromptsNameTools: what a prompt sends a model to is there.
+func TestPromptsNameTools(t *testing.T) {
+	t.Parallel()
+	names := make(map[string]bool)
+	for _, row := range (toolbox{}).tools() {
+		names[row.name] = true
+	}
+	for _, p := range (toolbox{}).prompts() {
+		for _, args := range []arguments{nil, {"meeting": "Budget", "what": "Lunch"}} {
+			found := backticked.FindAllStringSubmatch(strings.Join(p.lines(args), "\n"), -1)
+			if len(found) == 0 {
+				t.Errorf("%s names no tool", p.name)
+			}
+			for _, word := range found {
+				if !names[word[1]] {
+					t.Errorf("%s names %s, which is no tool", p.name, word[1])
+				}
+			}
+		}
+	}
+}
