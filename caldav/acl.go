@@ -51,6 +51,9 @@ func (m *markup) privilege(tag string) *markup {
 	return m.raw("<d:privilege><").raw(tag).raw("/></d:privilege>")
 }
 
+// owned are the kinds of resources that somebody owns.
+const owned = atPrincipal | atHome | atCalendar | atObject
+
 // accessList is DAV:acl (RFC 3744 §5.5). What belongs to nobody is everybody's to read who
 // can log in.
 func (r *resource) accessList(m *markup) error {

@@ -108,11 +108,13 @@ func (x *exchange) aclPrincipals(d *xml.Decoder, root xml.StartElement) error {
 	if err != nil {
 		return err
 	}
-	row := x.byName[dav("acl")]
-	if row == nil {
-		row = x.byName[dav("owner")]
+	hrefs, err := r.hrefsOf(x.byName[dav("acl")])
+	if err == nil && r.at.kind()&owned != 0 {
+		// §5.5.1: DAV:property stands for those whom the property names, which is DAV:owner here.
+		var owner []string
+		owner, err = r.hrefsOf(x.byName[dav("owner")])
+		hrefs = append(hrefs, owner...)
 	}
-	hrefs, err := r.hrefsOf(row)
 	if err != nil {
 		return err
 	}
