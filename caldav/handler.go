@@ -1,6 +1,7 @@
 package caldav
 
 import (
+	"compress/gzip"
 	"encoding/xml"
 	"fmt"
 	"log/slog"
@@ -61,8 +62,8 @@ type Handler struct {
 	reports    []report
 	properties []property
 	byName     map[xml.Name]*property
-	// buffers keeps the memory that replies are written in.
-	buffers sync.Pool
+	// buffers keeps the memory that replies are written in, gzips what compresses them.
+	buffers, gzips sync.Pool
 }
 
 // New makes a Handler.
@@ -79,6 +80,11 @@ func New(c Config) (*Handler, error) {
 		h.host = c.BaseURL.Hostname()
 	}
 	h.buffers.New = func() any { return &markup{addresses: at} }
+	h.gzips.New = func() any {
+		// The level is one that there is.
+		gz, _ := gzip.NewWriterLevel(nil, gzip.BestSpeed)
+		return gz
+	}
 	for i := range h.properties {
 		p := &h.properties[i]
 		p.tag = tagOf(p.name)
@@ -89,13 +95,15 @@ func New(c Config) (*Handler, error) {
 
 // ServeDAV answers a request of a caller who is known.
 func (h *Handler) ServeDAV(w http.ResponseWriter, r *http.Request, caller calendar.Caller) {
-	x := &exchange{Handler: h, w: w, r: r, caller: caller}
+	answer := h.compress(w, r)
+	x := &exchange{Handler: h, w: answer, r: r, caller: caller}
 	// Old Apple clients look for it on PROPFIND answers, others on OPTIONS: it goes everywhere.
 	// RFC 4918 §10.1 spells it so; not every client reads it in another case.
 	w.Header()["DAV"] = []string{davClasses}
 	if err := x.serve(); err != nil {
 		x.refuse(err)
 	}
+	answer.end()
 }
 
 // Public answers what needs no login and leaves the rest to private. It takes every path

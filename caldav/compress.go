@@ -1,0 +1,93 @@
+package caldav
+
+import (
+	"compress/gzip"
+	"net/http"
+	"strconv"
+	"strings"
+)
+
+// compressBytes is the length from which an answer is compressed; below it, what is saved
+// fits into the same packet.
+const compressBytes = 2 << 10
+
+// compressed answers in gzip where that is asked for and worth it. What has a strong entity
+// tag is left alone: those stand for the very bytes (RFC 9110 §8.8.3).
+type compressed struct {
+	http.ResponseWriter
+	// handler is nil when the client takes no gzip.
+	handler *Handler
+	gz      *gzip.Writer
+	begun   bool
+}
+
+// compress returns what to answer with.
+func (h *Handler) compress(w http.ResponseWriter, r *http.Request) *compressed {
+	c := &compressed{ResponseWriter: w}
+	if r.Method != http.MethodHead && takesGzip(r.Header.Values("Accept-Encoding")) {
+		c.handler = h
+	}
+	return c
+}
+
+// takesGzip reads Accept-Encoding (RFC 9110 §12.5.3).
+func takesGzip(lines []string) bool {
+	for _, line := range lines {
+		for word := range strings.SplitSeq(line, ",") {
+			name, weight, _ := strings.Cut(word, ";")
+			if !strings.EqualFold(strings.TrimSpace(name), "gzip") {
+				continue
+			}
+			q, err := strconv.ParseFloat(strings.TrimPrefix(strings.TrimSpace(weight), "q="), 64)
+			return err != nil || q > 0
+		}
+	}
+	return false
+}
+
+// WriteHeader decides, now that it is known what the answer is.
+func (c *compressed) WriteHeader(status int) {
+	c.begun = true
+	if h := c.Header(); c.handler != nil && worthIt(h) {
+		h.Set("Content-Encoding", "gzip")
+		h.Add("Vary", "Accept-Encoding")
+		h.Del("Content-Length")
+		c.gz, _ = c.handler.gzips.Get().(*gzip.Writer)
+		c.gz.Reset(c.ResponseWriter)
+	}
+	c.ResponseWriter.WriteHeader(status)
+}
+
+// worthIt tells whether an answer gets smaller by it. One without a length is a long one.
+func worthIt(h http.Header) bool {
+	length, err := strconv.Atoi(h.Get("Content-Length"))
+	long := err != nil || length >= compressBytes
+	media := h.Get("Content-Type")
+	text := strings.HasPrefix(media, "application/xml") || strings.HasPrefix(media, "text/")
+	tag := h.Get("ETag")
+	return long && text && (tag == "" || strings.HasPrefix(tag, "W/"))
+}
+
+// Write writes a part of the answer.
+func (c *compressed) Write(p []byte) (int, error) {
+	if !c.begun {
+		c.WriteHeader(http.StatusOK)
+	}
+	if c.gz != nil {
+		return c.gz.Write(p)
+	}
+	return c.ResponseWriter.Write(p)
+}
+
+// Unwrap is for http.ResponseController.
+func (c *compressed) Unwrap() http.ResponseWriter { return c.ResponseWriter }
+
+// end finishes the answer. It must not be called for one that broke off.
+func (c *compressed) end() {
+	if c.gz == nil {
+		return
+	}
+	// A client that has gone cannot be told so.
+	_ = c.gz.Close()
+	c.handler.gzips.Put(c.gz)
+}
