@@ -36,7 +36,8 @@ func (r *resource) supportedPrivileges(m *markup) error {
 }
 
 func (m *markup) privilegeNode(n privilegeNode) {
-	m.raw("<d:supported-privilege>").privilege(n.tag)
+	m.raw("<d:supported-privilege>")
+	m.privilege(n.tag)
 	if n.abstract {
 		m.raw("<d:abstract/>")
 	}
@@ -47,8 +48,8 @@ func (m *markup) privilegeNode(n privilegeNode) {
 	m.raw("</d:supported-privilege>")
 }
 
-func (m *markup) privilege(tag string) *markup {
-	return m.raw("<d:privilege><").raw(tag).raw("/></d:privilege>")
+func (m *markup) privilege(tag string) {
+	m.raw("<d:privilege><").raw(tag).raw("/></d:privilege>")
 }
 
 // owned are the kinds of resources that somebody owns.
@@ -73,7 +74,8 @@ func (r *resource) accessList(m *markup) error {
 
 // grant writes an entry that nobody can change.
 func (m *markup) grant(principal, privilege string) {
-	m.raw("<d:ace><d:principal>").raw(principal).raw("</d:principal><d:grant>").privilege(privilege)
+	m.raw("<d:ace><d:principal>").raw(principal).raw("</d:principal><d:grant>")
+	m.privilege(privilege)
 	m.raw("</d:grant><d:protected/></d:ace>")
 }
 

@@ -40,6 +40,7 @@ func attacks() []attack {
 }
 
 func (h *house) suffer(tb testing.TB, a attack) int {
+	tb.Helper()
 	r := httptest.NewRequestWithContext(tb.Context(), a.method, "/dav/calendars/alice/work/", struct{ io.Reader }{a.body()})
 	r.Header.Set("Depth", "0")
 	return h.do(tb, r).status

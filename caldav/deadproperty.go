@@ -10,15 +10,27 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// holders is what properties are kept of that nothing here understands, by kind.
-var holders = map[kind]calendar.Place{
-	atPrincipal: calendar.AtPrincipal, atHome: calendar.AtHome, atCalendar: calendar.AtCalendar, atObject: calendar.AtObject,
+// holders is what properties are kept of that nothing here understands.
+var holders = [...]struct {
+	kind  kind
+	place calendar.Place
+}{
+	{atPrincipal, calendar.AtPrincipal},
+	{atHome, calendar.AtHome},
+	{atCalendar, calendar.AtCalendar},
+	{atObject, calendar.AtObject},
 }
 
 // holder returns what the resource's properties are kept of, if it keeps any.
 func (r *resource) holder() (calendar.Holder, bool) {
-	where, ok := holders[r.at.kind()]
-	return calendar.Holder{Place: where, User: r.x.caller.User.ID, Calendar: r.calendar, Object: r.at.object}, ok
+	h := calendar.Holder{User: r.x.caller.User.ID, Calendar: r.calendar, Object: r.at.object}
+	for _, row := range holders {
+		if row.kind == r.at.kind() {
+			h.Place = row.place
+			return h, true
+		}
+	}
+	return h, false
 }
 
 // keptProperties are those of one resource.

@@ -28,8 +28,15 @@ var questions = []string{
 
 // bodied are the methods that take XML, and where they do something with it.
 var bodied = []struct{ method, path string }{
-	{"PROPFIND", "work/"}, {"REPORT", "work/"}, {"REPORT", ""}, {"PROPPATCH", "work/"}, {"PROPPATCH", "work/a.ics"},
-	{"PROPPATCH", ""}, {"MKCALENDAR", "new/"}, {"MKCOL", "new/"}, {"ACL", "work/"},
+	{"PROPFIND", "work/"},
+	{"REPORT", "work/"},
+	{"REPORT", ""},
+	{"PROPPATCH", "work/"},
+	{"PROPPATCH", "work/a.ics"},
+	{"PROPPATCH", ""},
+	{"MKCALENDAR", "new/"},
+	{"MKCOL", "new/"},
+	{"ACL", "work/"},
 }
 
 // FuzzBodies: no XML body makes the door panic, fail inside or answer with what is no XML
@@ -69,7 +76,7 @@ func (h *house) request(t *testing.T, method, path, body string) *http.Request {
 // sound wants an answer that does not blame the server, and is XML if it says so.
 func (h *house) sound(t *testing.T, r *http.Request) {
 	t.Helper()
-	got := h.do(t, r)
+	got := h.do(t, r) //nolint:contextcheck // it sets the test's
 	if got.status >= 500 && got.status != http.StatusBadGateway && got.status != http.StatusInsufficientStorage {
 		t.Fatalf("%s %s: %d\n%s", r.Method, r.URL.Path, got.status, h.log)
 	}

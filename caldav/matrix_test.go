@@ -3,6 +3,7 @@ package caldav_test
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -37,11 +38,15 @@ var (
 
 // relations are those there are. Whoever adds a way to share adds it here.
 func relations() []relation {
-	seeing := []string{"PROPFIND", "ACL", "free-busy-query", "expand-property", "acl-principal-prop-set",
-		"principal-match", "principal-property-search", "principal-search-property-set"}
+	seeing := []string{
+		"PROPFIND", "ACL", "free-busy-query", "expand-property", "acl-principal-prop-set",
+		"principal-match", "principal-property-search", "principal-search-property-set",
+	}
 	return []relation{
-		{name: "owner", as: "alice", inOwners: true, sees: true,
-			may: append([]string{"d:write-properties", "d:write-acl", "own"}, writing...)},
+		{
+			name: "owner", as: "alice", inOwners: true, sees: true,
+			may: append([]string{"d:write-properties", "d:write-acl", "own"}, writing...),
+		},
 		{name: "owner's reading token", as: "alice read", inOwners: true, sees: true, may: reading},
 		{name: "writer", as: "bob", share: calendar.WriteAccess, sees: true, may: append([]string{"d:write-properties"}, writing...), finds: []string{"DELETE"}},
 		{name: "writer's reading token", as: "bob read", share: calendar.WriteAccess, sees: true, may: reading},
@@ -80,8 +85,10 @@ func samples() map[string]sample {
 		"ACL":               {body: `<D:acl xmlns:D="DAV:"/>`, needs: "d:read"},
 		"calendar-query":    {body: `<C:calendar-query` + named + `><D:prop><C:calendar-data/></D:prop><C:filter><C:comp-filter name="VCALENDAR"/></C:filter></C:calendar-query>`, header: "Depth: 1"},
 		"calendar-multiget": {body: `<C:calendar-multiget` + named + `><D:prop><C:calendar-data/></D:prop><D:href>PATHa.ics</D:href></C:calendar-multiget>`},
-		"free-busy-query": {body: `<C:free-busy-query` + named + `><C:time-range start="20261101T000000Z" end="20261201T000000Z"/></C:free-busy-query>`,
-			needs: "c:read-free-busy"},
+		"free-busy-query": {
+			body:  `<C:free-busy-query` + named + `><C:time-range start="20261101T000000Z" end="20261201T000000Z"/></C:free-busy-query>`,
+			needs: "c:read-free-busy",
+		},
 		"sync-collection":               {body: `<D:sync-collection` + named + `><D:sync-token/><D:sync-level>1</D:sync-level><D:prop><D:getetag/></D:prop></D:sync-collection>`},
 		"expand-property":               {body: `<D:expand-property` + named + `><D:property name="owner"><D:property name="displayname"/></D:property></D:expand-property>`},
 		"acl-principal-prop-set":        {body: `<D:acl-principal-prop-set` + named + `><D:prop><D:displayname/></D:prop></D:acl-principal-prop-set>`},
@@ -238,17 +245,8 @@ func (c *cell) granted() bool {
 	if c.address.Object && c.operation.Name == "PROPPATCH" {
 		needs = "d:write-content"
 	}
-	for _, may := range c.relation.may {
-		if may == needs {
-			return true
-		}
-	}
-	for _, finds := range c.relation.finds {
-		if finds == c.operation.Name && !c.address.Object {
-			return true
-		}
-	}
-	return c.operation.Name == "OPTIONS"
+	return c.operation.Name == "OPTIONS" || slices.Contains(c.relation.may, needs) ||
+		!c.address.Object && slices.Contains(c.relation.finds, c.operation.Name)
 }
 
 // ofOwn tells whether who asks may do this with what is their own.

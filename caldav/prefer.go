@@ -19,7 +19,7 @@ const (
 )
 
 // formerly is how drafts of RFC 7240 wrote preferences, which clients in use still do.
-var formerly = map[preference]preference{
+var formerly = map[string]preference{
 	"return-minimal": minimal, "return-representation": representation,
 }
 
@@ -55,7 +55,7 @@ func readPreference(word string) preference {
 	if valued {
 		p += "=" + strings.ToLower(strings.Trim(strings.TrimSpace(value), `"`))
 	}
-	if now, ok := formerly[preference(p)]; ok {
+	if now, ok := formerly[p]; ok {
 		return now
 	}
 	return preference(p)

@@ -104,7 +104,7 @@ func (x *exchange) set(e edit, p *calendar.Properties, creating bool) ([]calenda
 
 // keep keeps a property as it is written.
 func (x *exchange) keep(e edit) ([]calendar.Kept, error) {
-	if _, ok := holders[x.at.kind()]; !ok {
+	if _, ok := (&resource{x: x, at: x.at}).holder(); !ok {
 		return nil, refuseWith(http.StatusForbidden, "nothing is kept of this resource")
 	}
 	kept, err := e.keep()

@@ -15,8 +15,14 @@ var kindNames = []struct {
 	kind kind
 	name string
 }{
-	{atEntrance, "entrance"}, {atRoot, "root"}, {atPrincipals, "principals"}, {atPrincipal, "principal"},
-	{atHomes, "homes"}, {atHome, "home"}, {atCalendar, "calendar"}, {atObject, "object"},
+	{atEntrance, "entrance"},
+	{atRoot, "root"},
+	{atPrincipals, "principals"},
+	{atPrincipal, "principal"},
+	{atHomes, "homes"},
+	{atHome, "home"},
+	{atCalendar, "calendar"},
+	{atObject, "object"},
 }
 
 func (k kind) words() string {

@@ -89,24 +89,24 @@ func (c Caller) mayWrite(h Holder) error {
 // Kept returns the properties that are kept of something. What the caller may not read is
 // not there for them.
 func (s *Service) Kept(ctx context.Context, c Caller, h Holder) ([]Kept, error) {
-	if c.mayRead(h) != nil {
-		return nil, nil
+	if err := c.mayRead(h); err != nil {
+		return nil, nil //nolint:nilerr // see above
 	}
 	return s.store.Kept(ctx, c.holder(h))
 }
 
 // KeptInHome returns the properties that the caller keeps of each calendar in their home.
 func (s *Service) KeptInHome(ctx context.Context, c Caller) (map[CalendarID][]Kept, error) {
-	if c.hasScope(ReadObjects) != nil {
-		return nil, nil
+	if err := c.hasScope(ReadObjects); err != nil {
+		return nil, nil //nolint:nilerr // as for Kept
 	}
 	return s.store.KeptInHome(ctx, c.User.ID)
 }
 
 // Keepers returns the objects of a calendar of which properties are kept: most often none.
 func (s *Service) Keepers(ctx context.Context, c Caller, cal Calendar) (map[ObjectName]bool, error) {
-	if c.May(ReadObjects, cal) != nil {
-		return nil, nil
+	if err := c.May(ReadObjects, cal); err != nil {
+		return nil, nil //nolint:nilerr // as for Kept
 	}
 	names, err := s.store.Keepers(ctx, cal.ID)
 	keepers := make(map[ObjectName]bool, len(names))

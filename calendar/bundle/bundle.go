@@ -23,9 +23,12 @@ type Head struct {
 func (h Head) properties() []*ical.Property {
 	all := []*ical.Property{ical.NewText("VERSION", "2.0"), ical.NewText("PRODID", h.ProductID)}
 	for _, p := range [...]struct{ name, text string }{
-		{"NAME", h.Name}, {"X-WR-CALNAME", h.Name},
-		{"DESCRIPTION", h.Description}, {"X-WR-CALDESC", h.Description},
-		{"X-APPLE-CALENDAR-COLOR", h.Color}, {"X-WR-TIMEZONE", h.Timezone},
+		{"NAME", h.Name},
+		{"X-WR-CALNAME", h.Name},
+		{"DESCRIPTION", h.Description},
+		{"X-WR-CALDESC", h.Description},
+		{"X-APPLE-CALENDAR-COLOR", h.Color},
+		{"X-WR-TIMEZONE", h.Timezone},
 	} {
 		if p.text != "" {
 			all = append(all, ical.NewText(p.name, p.text))
