@@ -196,6 +196,28 @@ func shorten(said string) string {
 	return strings.Join(lines, "\n")
 }
 
+// TestPageNamesPrompts: what hosts offer beside tools is on the page too.
+func TestPageNamesPrompts(t *testing.T) {
+	t.Parallel()
+	data, err := os.ReadFile(pageFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var rows []string
+	for _, p := range (toolbox{}).prompts() {
+		var takes []string
+		for _, f := range p.takes {
+			takes = append(takes, "`"+f.name+"`")
+		}
+		rows = append(rows, "\n| `"+p.name+"` |", " | "+strings.Join(takes, ", ")+" |\n")
+	}
+	for _, row := range append(rows, "\n| `"+calendarTemplate+"` |", "\n| `"+eventTemplate+"` |") {
+		if !strings.Contains(string(data), row) {
+			t.Errorf("%s lacks the row %s", pageFile, strings.TrimSpace(row))
+		}
+	}
+}
+
 // TestPageConfigurations: what a reader pastes into a host's settings is JSON.
 func TestPageConfigurations(t *testing.T) {
 	t.Parallel()
