@@ -76,13 +76,13 @@ func (s *Store) Calendars(ctx context.Context, user calendar.UserID) ([]calendar
 
 // Calendar implements [calendar.Store].
 func (s *Store) Calendar(ctx context.Context, user calendar.UserID, id calendar.CalendarID) (calendar.Calendar, error) {
-	return rowOf(ctx, s.reads, scanCalendar, selectCalendars+`= $2`, user, id)
+	return rowOf(s.brief(ctx), s.reads, scanCalendar, selectCalendars+`= $2`, user, id)
 }
 
 // CalendarAt implements [calendar.Store]. Should a user have named an own calendar after the id of
 // one that is shared with them, their own is meant.
 func (s *Store) CalendarAt(ctx context.Context, user calendar.UserID, address calendar.Segment) (calendar.Calendar, error) {
-	return rowOf(ctx, s.reads, scanCalendar, selectCalendars+`= COALESCE(
+	return rowOf(s.brief(ctx), s.reads, scanCalendar, selectCalendars+`= COALESCE(
 			(SELECT id FROM calendars WHERE owner_id = $1 AND segment = $2 AND trashed IS NULL),
 			(SELECT calendar_id FROM shares WHERE user_id = $1 AND calendar_id = $2))`, user, address)
 }

@@ -8,7 +8,7 @@ import (
 )
 
 const (
-	changed = ` FROM objects WHERE calendar_id = $1 AND version > $2 AND version <= $3 ORDER BY version LIMIT $4`
+	changed = ` FROM objects WHERE calendar_id = $1 AND version > $2 AND version <= $3 ORDER BY version LIMIT $4 + 0`
 
 	selectChanges = `SELECT ` + headColumns + changed
 
@@ -22,24 +22,26 @@ const (
 // Changes implements [calendar.Store].
 func (s *Store) Changes(ctx context.Context, cal calendar.CalendarID, in calendar.Stretch) iter.Seq2[calendar.Object, error] {
 	return func(yield func(calendar.Object, error) bool) {
-		after := in.After
-		drain(func() ([]calendar.Object, bool, error) {
+		after, unpack := in.After, unpackHead(cal)
+		drain(func() ([]packedRow, bool, error) {
 			objects, err := s.changes(ctx, cal, in, after)
-			if n := len(objects); n > 0 {
-				after = objects[n-1].Version
+			if n := len(objects); n > 0 && err == nil {
+				var last calendar.Object
+				last, err = unpack(objects[n-1])
+				after = last.Version
 			}
 			return objects, len(objects) == pageRows, err
-		}, yield)
+		}, unpacked(unpack, yield))
 	}
 }
 
 // changes reads the page of the stretch that comes after a version.
-func (s *Store) changes(ctx context.Context, cal calendar.CalendarID, in calendar.Stretch, after calendar.Version) ([]calendar.Object, error) {
+func (s *Store) changes(ctx context.Context, cal calendar.CalendarID, in calendar.Stretch, after calendar.Version) ([]packedRow, error) {
 	if in.After == 0 {
-		return rowsOf(ctx, s.reads, scanHeads(cal), selectChanges, cal, after, in.Until, pageRows)
+		return rowsOf(ctx, s.reads, scanPacked(false), selectChanges, cal, after, in.Until, pageRows)
 	}
 	var pruned int64
-	objects, err := rowsOf(ctx, s.reads, scanHeads(cal, &pruned), selectChangesSince, cal, after, in.Until, pageRows)
+	objects, err := rowsOf(ctx, s.reads, scanPacked(false, &pruned), selectChangesSince, cal, after, in.Until, pageRows)
 	if err == nil && len(objects) == 0 {
 		// Later than the page was read, so that it tells rather too much.
 		pruned, err = rowOf(ctx, s.reads, scanNumber, selectPruned, cal)

@@ -20,6 +20,8 @@ type engine struct {
 	analyze string
 	// search is how words are looked for.
 	search searching
+	// hasty is set where a row is found by its key before the query could be interrupted.
+	hasty bool
 	// fault tells what an error of the driver means.
 	fault func(error) fault
 }

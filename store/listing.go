@@ -41,7 +41,7 @@ func drain[T any](next func() (page []T, more bool, err error), yield func(T, er
 func (s *Store) Objects(ctx context.Context, cal calendar.CalendarID, q calendar.ObjectQuery) iter.Seq2[calendar.Object, error] {
 	return func(yield func(calendar.Object, error) bool) {
 		l := newListing(s.reads, cal, q)
-		drain(func() ([]calendar.Object, bool, error) { return l.next(ctx) }, yield)
+		drain(func() ([]packedRow, bool, error) { return l.next(ctx) }, unpacked(l.unpack, yield))
 	}
 }
 
@@ -51,7 +51,7 @@ const (
 	listed = ` FROM objects WHERE calendar_id = $1 AND NOT deleted AND ($2 = '' OR kind IN ($2, $3, $4, $5, $6, $7))
 		AND span_start + 0 < $8 AND span_end + 0 >= $9 `
 
-	listedAll = listed + `AND name > $10 ORDER BY name LIMIT $11`
+	listedAll = listed + `AND name > $10 ORDER BY name LIMIT $11 + 0`
 
 	// listedBySpan looks the names up first, one size class after the other: each is a range of the
 	// index of spans. As one condition with OR, SQLite would walk over all instead, since it takes
@@ -64,7 +64,7 @@ const (
 			SELECT name FROM objects WHERE calendar_id = $1 AND reach = 2 AND span_start >= $14 AND span_start < $8 AND span_end >= $9
 			UNION ALL
 			SELECT name FROM objects WHERE calendar_id = $1 AND reach = 3 AND span_start < $8 AND span_end >= $9)
-		ORDER BY name LIMIT $11`
+		ORDER BY name LIMIT $11 + 0`
 
 	// A listing by name asks for as many as one of these takes. A fixed few keep the prepared
 	// statements few; room that is left over is filled with the last name.
@@ -103,19 +103,20 @@ var (
 		},
 	}
 	objectTexts = listingTexts{
-		`SELECT ` + objectColumns + listedAll, `SELECT ` + objectColumns + listedBySpan, [3]namesText{
-			{1, `SELECT ` + objectColumns + listedName},
-			{8, `SELECT ` + objectColumns + listedNames},
-			{64, `SELECT ` + objectColumns + listedMany},
+		`SELECT ` + wholeColumns + listedAll, `SELECT ` + wholeColumns + listedBySpan, [3]namesText{
+			{1, `SELECT ` + wholeColumns + listedName},
+			{8, `SELECT ` + wholeColumns + listedNames},
+			{64, `SELECT ` + wholeColumns + listedMany},
 		},
 	}
 )
 
 // listing is the state of one run of Objects.
 type listing struct {
-	reads *statements
-	texts *listingTexts
-	scan  func(scanner) (calendar.Object, error)
+	reads  *statements
+	texts  *listingTexts
+	scan   func(scanner) (packedRow, error)
+	unpack func(packedRow) (calendar.Object, error)
 	// filter is the first nine arguments.
 	filter  []any
 	window  span
@@ -130,7 +131,7 @@ type listing struct {
 
 func newListing(reads *statements, cal calendar.CalendarID, q calendar.ObjectQuery) *listing {
 	l := &listing{
-		reads: reads, texts: &headTexts, scan: scanHeads(cal),
+		reads: reads, texts: &headTexts, scan: scanPacked(q.WithData), unpack: unpackHead(cal),
 		window:  span{valueOr(q.From, beginning), valueOr(q.Until, endless)},
 		bySpan:  q.From != nil || q.Until != nil,
 		byNames: q.Names != nil,
@@ -138,7 +139,7 @@ func newListing(reads *statements, cal calendar.CalendarID, q calendar.ObjectQue
 		rows:    pageRows,
 	}
 	if q.WithData {
-		l.texts, l.scan, l.rows = &objectTexts, scanObject, firstDataRows
+		l.texts, l.unpack, l.rows = &objectTexts, unpackWhole, firstDataRows
 	}
 	l.filter = []any{cal}
 	for _, kind := range kindSlots(q.Kinds) {
@@ -168,7 +169,7 @@ func kindSlots(kinds calendar.Kinds) [6]string {
 }
 
 // next reads a page.
-func (l *listing) next(ctx context.Context) ([]calendar.Object, bool, error) {
+func (l *listing) next(ctx context.Context) ([]packedRow, bool, error) {
 	switch {
 	case l.byNames:
 		return l.nextNames(ctx)
@@ -181,11 +182,11 @@ func (l *listing) next(ctx context.Context) ([]calendar.Object, bool, error) {
 }
 
 // page reads up to l.rows objects, and settles how many the next page takes.
-func (l *listing) page(ctx context.Context, text string, args ...any) ([]calendar.Object, bool, error) {
+func (l *listing) page(ctx context.Context, text string, args ...any) ([]packedRow, bool, error) {
 	objects, cut, err := l.read(ctx, text, args...)
 	more := cut || len(objects) == l.rows
-	if len(objects) > 0 {
-		l.last = objects[len(objects)-1].Name
+	if more && err == nil {
+		l.last, err = l.nameOf(objects[len(objects)-1])
 	}
 	l.seen += len(objects)
 	if cut {
@@ -196,8 +197,13 @@ func (l *listing) page(ctx context.Context, text string, args ...any) ([]calenda
 	return objects, more, err
 }
 
+func (l *listing) nameOf(p packedRow) (calendar.ObjectName, error) {
+	o, err := l.unpack(p)
+	return o.Name, err
+}
+
 // nextNames reads the next few of the names asked for.
-func (l *listing) nextNames(ctx context.Context) ([]calendar.Object, bool, error) {
+func (l *listing) nextNames(ctx context.Context) ([]packedRow, bool, error) {
 	if len(l.names) == 0 {
 		return nil, false, nil
 	}
@@ -210,9 +216,10 @@ func (l *listing) nextNames(ctx context.Context) ([]calendar.Object, bool, error
 		args[i] = l.names[min(i, len(l.names)-1)]
 	}
 	objects, cut, err := l.read(ctx, l.texts.byNames[few].text, args...)
-	if cut {
-		past, _ := slices.BinarySearch(l.names, objects[len(objects)-1].Name)
-		l.names = l.names[past+1:]
+	if cut && err == nil {
+		l.last, err = l.nameOf(objects[len(objects)-1])
+		past, _ := slices.BinarySearch(l.names, l.last)
+		l.names = l.names[min(past+1, len(l.names)):]
 	} else {
 		l.names = l.names[min(len(args), len(l.names)):]
 	}
@@ -220,12 +227,12 @@ func (l *listing) nextNames(ctx context.Context) ([]calendar.Object, bool, error
 }
 
 // read runs a query of the listing until there are no more rows, or, then it is cut, bytes enough.
-func (l *listing) read(ctx context.Context, text string, args ...any) (objects []calendar.Object, cut bool, err error) {
+func (l *listing) read(ctx context.Context, text string, args ...any) (objects []packedRow, cut bool, err error) {
 	room := pageBytes
 	err = each(ctx, l.reads, func(row scanner) (bool, error) {
-		o, err := l.scan(row)
-		objects = append(objects, o)
-		room -= len(o.Data)
+		p, err := l.scan(row)
+		objects = append(objects, p)
+		room -= len(p.data)
 		cut = room <= 0
 		return !cut, err
 	}, text, slices.Concat(l.filter, args)...)

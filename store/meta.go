@@ -8,7 +8,7 @@ import (
 
 // Epoch implements [calendar.Store].
 func (s *Store) Epoch(ctx context.Context) (calendar.Epoch, error) {
-	epoch, err := rowOf(ctx, s.reads, scanText, `SELECT epoch FROM meta WHERE id = 1`)
+	epoch, err := rowOf(s.brief(ctx), s.reads, scanText, `SELECT epoch FROM meta WHERE id = 1`)
 	return calendar.Epoch(epoch), err
 }
 
@@ -25,7 +25,7 @@ func (s *Store) NewEpoch(ctx context.Context) error {
 
 // CredentialGeneration implements [auth.Store].
 func (s *Store) CredentialGeneration(ctx context.Context) (int64, error) {
-	return rowOf(ctx, s.reads, scanNumber, `SELECT credentials FROM meta WHERE id = 1`)
+	return rowOf(s.brief(ctx), s.reads, scanNumber, `SELECT credentials FROM meta WHERE id = 1`)
 }
 
 // credentialsChanged moves the generation on. It follows the clock, in microseconds, so that after

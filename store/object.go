@@ -7,67 +7,21 @@ import (
 )
 
 const (
-	// headColumns are what listings without data show. They are few because each column of each row
-	// costs: what the driver of SQLite takes for one, times four, is most of a listing's time.
-	headColumns   = `name, version, deleted, etag, size, created, modified, uid, kind`
-	objectColumns = headColumns + `, calendar_id, span_start, span_end, recurring, transparent, status, summary, search, data`
+	// objectColumns are the columns that PutObject writes; reach, which is made of others, comes behind.
+	objectColumns = `name, version, deleted, etag, size, created, modified, uid, kind,
+		calendar_id, span_start, span_end, recurring, transparent, status, summary, search, data`
 
-	selectObject = `SELECT ` + objectColumns + ` FROM objects WHERE calendar_id = $1 `
+	selectObject = `SELECT ` + wholeColumns + ` FROM objects WHERE calendar_id = $1 `
 )
-
-// objectRow is an object as the columns have it.
-type objectRow struct {
-	object            calendar.Object
-	created, modified int64
-	span              span
-}
-
-// headFields are where the headColumns go. The conversions spare database/sql its reflection.
-func (r *objectRow) headFields() []any {
-	o := &r.object
-	return []any{
-		(*string)(&o.Name), (*int64)(&o.Version), &o.Deleted, (*string)(&o.ETag), &o.Size,
-		&r.created, &r.modified, (*string)(&o.UID), (*string)(&o.Kind),
-	}
-}
-
-// fields are where the objectColumns go.
-func (r *objectRow) fields() []any {
-	o := &r.object
-	return append(r.headFields(), (*string)(&o.Calendar), &r.span.start, &r.span.end,
-		&o.Recurring, &o.Transparent, &o.Status, &o.Summary, &o.Search, &o.Data)
-}
-
-// scanHeads makes what scans the heads of one calendar's objects, and whatever columns come behind.
-func scanHeads(cal calendar.CalendarID, behind ...any) func(scanner) (calendar.Object, error) {
-	var r objectRow
-	fields := append(r.headFields(), behind...)
-	return func(row scanner) (calendar.Object, error) {
-		err := row.Scan(fields...)
-		o := r.object
-		o.Calendar, o.Created, o.Modified = cal, moment(r.created), moment(r.modified)
-		return o, err
-	}
-}
-
-func scanObject(row scanner) (calendar.Object, error) {
-	var r objectRow
-	err := row.Scan(r.fields()...)
-	o := r.object
-	o.Created, o.Modified, o.Span = moment(r.created), moment(r.modified), r.span.result()
-	// SQLite's driver has nil for no bytes, which here means that nobody asked for them.
-	o.Data = bytesOf(o.Data)
-	return o, err
-}
 
 // Object implements [calendar.Store].
 func (s *Store) Object(ctx context.Context, cal calendar.CalendarID, name calendar.ObjectName) (calendar.Object, error) {
-	return rowOf(ctx, s.reads, scanObject, selectObject+`AND name = $2 AND NOT deleted`, cal, name)
+	return rowOf(s.brief(ctx), s.reads, scanObject, selectObject+`AND name = $2 AND NOT deleted`, cal, name)
 }
 
 // ObjectByUID implements [calendar.Store].
 func (s *Store) ObjectByUID(ctx context.Context, cal calendar.CalendarID, uid calendar.UID) (calendar.Object, error) {
-	return rowOf(ctx, s.reads, scanObject, selectObject+`AND uid = $2 AND NOT deleted`, cal, uid)
+	return rowOf(s.brief(ctx), s.reads, scanObject, selectObject+`AND uid = $2 AND NOT deleted`, cal, uid)
 }
 
 // Occupants implements [calendar.Tx]. When one object is both, it is returned as both. The two

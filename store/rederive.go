@@ -34,8 +34,8 @@ func (s *Store) pageOfAll(ctx context.Context, last calendar.Object) ([]calendar
 		objects = append(objects, o)
 		room -= len(o.Data)
 		return room > 0, err
-	}, `SELECT `+objectColumns+` FROM objects WHERE (calendar_id, name) > ($1, $2)
-		ORDER BY calendar_id, name LIMIT $3`, last.Calendar, last.Name, firstDataRows)
+	}, `SELECT `+wholeColumns+` FROM objects WHERE (calendar_id, name) > ($1, $2)
+		ORDER BY calendar_id, name LIMIT $3 + 0`, last.Calendar, last.Name, firstDataRows)
 	return objects, err
 }
 

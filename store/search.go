@@ -23,13 +23,13 @@ type searching struct {
 // first. What goes on is as near as can be.
 const searched = ` ORDER BY CASE WHEN span_end >= $3 THEN 0 ELSE 1 END,
 	CASE WHEN span_end < $3 THEN -span_end WHEN span_start < $3 THEN $3 ELSE span_start END,
-	calendar_id, name LIMIT $5`
+	calendar_id, name LIMIT $5 + 0`
 
 // sqliteSearching picks the matches from the narrow rows first: objects are wide, and there may be
 // thousands.
 func sqliteSearching() searching {
 	return searching{
-		text: `SELECT ` + objectColumns + ` FROM (
+		text: `SELECT ` + wholeColumns + ` FROM (
 				SELECT r.calendar_id AS calendar, r.name AS object FROM search_words JOIN search_rows r ON r.id = search_words.rowid
 				WHERE search_words MATCH $1 AND r.calendar_id IN (SELECT value FROM json_each($2)) AND r.kind = $6
 					AND (r.span_end >= $3 OR $4)` + searched + `)
@@ -40,7 +40,7 @@ func sqliteSearching() searching {
 
 func postgresSearching() searching {
 	return searching{
-		text: `SELECT ` + objectColumns + ` FROM objects WHERE words @@ $1::tsquery AND NOT deleted
+		text: `SELECT ` + wholeColumns + ` FROM objects WHERE words @@ $1::tsquery AND NOT deleted
 			AND calendar_id IN (SELECT jsonb_array_elements_text($2::jsonb)) AND kind = $6 AND (span_end >= $3 OR $4::boolean)` + searched,
 		expression: postgresExpression,
 	}

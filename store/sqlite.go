@@ -28,6 +28,7 @@ func sqliteEngine() *engine {
 		countMigrations: `SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = 'migrations'`,
 		search:          sqliteSearching(),
 		fault:           sqliteFault,
+		hasty:           true,
 	}
 }
 

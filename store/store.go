@@ -110,3 +110,12 @@ func (s *Store) Ping(ctx context.Context) error {
 
 // now is the time as the database keeps it.
 func (s *Store) now() int64 { return s.options.Now().Unix() }
+
+// brief returns the context for a query that finds a row by its key. To watch over one, the driver
+// of SQLite and database/sql start a goroutine each, which takes longer than the row.
+func (s *Store) brief(ctx context.Context) context.Context {
+	if s.engine.hasty && ctx.Err() == nil {
+		return context.WithoutCancel(ctx)
+	}
+	return ctx
+}
