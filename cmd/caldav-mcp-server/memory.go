@@ -13,10 +13,23 @@ const (
 	// spareMemory is what the process may keep for later; a login's hash takes 19 MiB for the
 	// blink of an eye, and Go would hold on to them for minutes.
 	spareMemory = 8 << 20
+	// collectPercent lets the heap grow to three times what lives before it is collected, in place
+	// of twice. What lives is a few megabytes, so that a loaded server collected all the time: a
+	// tenth of its work. GOGC overrides it.
+	collectPercent = 200
 )
+
+// spaceOutCollections sets how often garbage is collected, unless the operator has.
+func spaceOutCollections() {
+	const unset = 100
+	if set := debug.SetGCPercent(collectPercent); set != unset {
+		debug.SetGCPercent(set)
+	}
+}
 
 // returnMemory gives the system back what nobody uses, until ctx ends.
 func returnMemory(ctx context.Context) {
+	spaceOutCollections()
 	ticker := time.NewTicker(memoryEvery)
 	defer ticker.Stop()
 	for {
