@@ -72,13 +72,9 @@ func (b toolbox) eventTools() []tool {
 			description: "Moves an event, or instances of a series, to another time and changes nothing else: zone, alarms, attendees and series stay. Without new_end it lasts as long as before.",
 			scope:       calendar.ScopeRead | calendar.ScopeWrite,
 			hints:       hints{destructive: true, idempotent: true},
-			takes: join([]field{{name: "event_id", kind: text, doc: "The event's id, from search or list_events. Else give calendar_id and event_uid.", optional: true, longest: longestID}},
-				optionally(calendarID, takesEvent), []field{
-					{name: "new_start", kind: text, doc: "When it shall start: " + timeForms + "."},
-					{name: "new_end", kind: text, doc: "When it shall end.", optional: true}, takesZoneKept,
-				}, takesTarget),
-			gives: join(givesMoved, givesSplit),
-			run:   b.moveEvent,
+			takes:       join(takesID, optionally(calendarID, takesEvent), takesMove, []field{takesZoneKept}, takesTarget),
+			gives:       join(givesMoved, givesSplit),
+			run:         b.moveEvent,
 		}), b.once(tool{
 			name: "delete_event", title: "Delete event",
 			description: "Deletes an event, or the instances of a series that scope names. Clients stop showing it; to have it shown as cancelled, use patch_event with status CANCELLED.",
@@ -115,6 +111,13 @@ var (
 		{name: "transparency", kind: text, doc: "OPAQUE: busy; TRANSPARENT: free.", optional: true, words: []string{string(edit.Opaque), string(edit.Transparent)}},
 		{name: "url", kind: text, doc: "A page about it.", optional: true, longest: longestText},
 		{name: "categories", kind: listOf, item: text, doc: "All its tags.", optional: true, most: longestList, longest: longestTitle},
+	}
+	takesID = []field{
+		{name: "event_id", kind: text, doc: "The event's id, from search or list_events. Else give calendar_id and event_uid.", optional: true, longest: longestID},
+	}
+	takesMove = []field{
+		{name: "new_start", kind: text, doc: "When it shall start: " + timeForms + "."},
+		{name: "new_end", kind: text, doc: "When it shall end.", optional: true},
 	}
 	takesTarget = []field{takesInstance, takesScope, takesMatch}
 )
