@@ -102,6 +102,11 @@ func (b toolbox) listCalendars(ctx context.Context, c *call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
+	return b.showCalendars(ctx, found)
+}
+
+// showCalendars answers with a list of calendars.
+func (b toolbox) showCalendars(ctx context.Context, found []calendar.Calendar) (answer, error) {
 	views, err := b.views(ctx, found)
 	if err != nil {
 		return answer{}, err

@@ -62,6 +62,7 @@ type toolbox struct {
 func (b toolbox) tools() []tool {
 	return slices.Concat(
 		b.calendarTools(),
+		b.shareTools(),
 		b.eventTools(),
 		b.taskTools(),
 		b.statusTools(),

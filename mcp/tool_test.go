@@ -81,8 +81,8 @@ func TestToolsAreDescribed(t *testing.T) {
 	}
 	if diff := cmp.Diff([]string{
 		"calendar_auth_status", "create_calendar", "create_event", "create_task", "delete_calendar", "delete_event", "fetch", "find_time", "get_calendar",
-		"get_event", "get_free_busy", "list_calendars", "list_changes", "list_events", "list_tasks", "move_event", "patch_event", "query_events",
-		"restore_event", "search", "search_events", "undo_change", "update_event", "update_task",
+		"get_event", "get_free_busy", "list_calendars", "list_changes", "list_events", "list_shared_calendars", "list_tasks", "move_event", "patch_event", "query_events",
+		"restore_event", "search", "search_events", "share_calendar", "undo_change", "unshare_calendar", "update_event", "update_task",
 	}, names); diff != "" {
 		t.Errorf("tools (-want +got):\n%s", diff)
 	}

@@ -1,0 +1,90 @@
+package mcp
+
+import (
+	"context"
+	"slices"
+
+	"caldav-mcp-server/calendar"
+)
+
+// longestUser bounds the name of a user.
+const longestUser = 200
+
+// shareTools are the tools about who else has a calendar.
+func (b toolbox) shareTools() []tool {
+	username := field{name: "username", kind: text, doc: "The name that the other user logs in with.", longest: longestUser}
+	return []tool{{
+		name: "share_calendar", title: "Share calendar",
+		description: "Lets another user of this server have a calendar that the user owns; if they have it already, changes what they may do. Ask the user first.",
+		scope:       calendar.ScopeShare,
+		hints:       hints{idempotent: true},
+		takes: []field{calendarID, username, {
+			name: "permission", kind: text, words: sharePermissions(),
+			doc: "What they may do: free-busy (see when the owner is busy, not with what), read, or read-write.",
+		}},
+		gives: []field{
+			{name: "calendar_id", kind: text, doc: "The calendar's id."},
+			{name: "shared_with", kind: text, doc: "The other user's name."},
+			{name: "permission", kind: text, doc: "What they may do now."},
+		},
+		run: b.shareCalendar,
+	}, {
+		name: "unshare_calendar", title: "Stop sharing calendar",
+		description: "Takes a calendar that the user owns away from another user; with the user's own name it gives up a calendar that somebody shares with them.",
+		scope:       calendar.ScopeShare,
+		hints:       hints{destructive: true},
+		takes:       []field{calendarID, username},
+		gives: []field{
+			{name: "unshared", kind: yesNo, doc: "True."},
+			{name: "calendar_id", kind: text, doc: "The calendar's id."},
+			{name: "username", kind: text, doc: "Who has it no longer."},
+		},
+		run: b.unshareCalendar,
+	}, {
+		name: "list_shared_calendars", title: "List shared calendars",
+		description: "Lists the calendars that others share with the user, and what may be done with each.",
+		scope:       calendar.ScopeRead,
+		hints:       hints{readOnly: true, idempotent: true},
+		gives:       []field{{name: "calendars", kind: listOf, doc: "The calendars of others.", of: calendarFields}},
+		run:         b.listSharedCalendars,
+	}}
+}
+
+// sharePermissions are the words for what a share gives.
+func sharePermissions() []string {
+	return permissions[calendar.FreeBusyAccess:calendar.OwnerAccess]
+}
+
+func (b toolbox) shareCalendar(ctx context.Context, c *call) (answer, error) {
+	cal, err := b.calendarOf(ctx, c)
+	if err != nil {
+		return answer{}, err
+	}
+	access := calendar.Access(slices.Index(permissions[:], c.args.text("permission")))
+	share, err := b.service.Share(ctx, c.caller, cal.ID, c.args.text("username"), access)
+	if err != nil {
+		return answer{}, err
+	}
+	result := map[string]any{"calendar_id": cal.ID, "shared_with": shown(share.User.Name), "permission": permissions[access]}
+	return answer{result, result}, nil
+}
+
+func (b toolbox) unshareCalendar(ctx context.Context, c *call) (answer, error) {
+	cal, err := b.calendarOf(ctx, c)
+	if err != nil {
+		return answer{}, err
+	}
+	if err := b.service.Unshare(ctx, c.caller, cal.ID, c.args.text("username")); err != nil {
+		return answer{}, err
+	}
+	result := map[string]any{"unshared": true, "calendar_id": cal.ID, "username": shown(c.args.text("username"))}
+	return answer{result, result}, nil
+}
+
+func (b toolbox) listSharedCalendars(ctx context.Context, c *call) (answer, error) {
+	found, err := b.service.SharedCalendars(ctx, c.caller)
+	if err != nil {
+		return answer{}, err
+	}
+	return b.showCalendars(ctx, found)
+}
