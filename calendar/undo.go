@@ -39,8 +39,8 @@ type UndoConflict struct {
 	Differs []string
 }
 
-// Error says it in a sentence.
-func (u UndoConflict) Error() string {
+// Why says it in a sentence.
+func (u UndoConflict) Why() string {
 	what := fmt.Sprintf("the change %s of %s", u.ID(), shortTime(u.At))
 	switch {
 	case u.Forgotten:
@@ -190,7 +190,7 @@ func conflict(left []UndoConflict) *Error {
 	const named = 5
 	texts := make([]string, 0, named)
 	for _, l := range left[:min(named, len(left))] {
-		texts = append(texts, l.Error())
+		texts = append(texts, l.Why())
 	}
 	if more := len(left) - len(texts); more > 0 {
 		texts = append(texts, fmt.Sprintf("and %d more", more))

@@ -62,8 +62,11 @@ func (b toolbox) changeTools() []tool {
 			scope:       calendar.ScopeRead | calendar.ScopeWrite,
 			takes:       []field{calendarID, takesEvent},
 			gives: []field{
-				{name: "event_uid", kind: text}, {name: "calendar_id", kind: text}, {name: "title", kind: text},
-				{name: "kind", kind: text, doc: "event, todo or journal."}, {name: "etag", kind: text},
+				{name: "event_uid", kind: text},
+				{name: "calendar_id", kind: text},
+				{name: "title", kind: text},
+				{name: "kind", kind: text, doc: "event, todo or journal."},
+				{name: "etag", kind: text},
 			},
 			run: b.restoreEvent,
 		},

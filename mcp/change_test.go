@@ -37,7 +37,7 @@ func (h *house) discard(t testing.TB) {
 }
 
 // refusalOf is what a tool says to a client at 2025-11-25 when it refuses.
-func refusalOf(t *testing.T, door, token, tool string, args string) string {
+func refusalOf(t *testing.T, door, token, tool, args string) string {
 	t.Helper()
 	g := do(t, request(t, "POST", door, token, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"`+tool+`","arguments":`+args+`}}`, versionHeader, "2025-11-25"))
 	if !strings.Contains(g.body, `"isError":true`) {

@@ -58,7 +58,7 @@ func (b toolbox) undoChange(ctx context.Context, c *call) (answer, error) {
 		v.Undone = append(v.Undone, step)
 	}
 	for _, left := range done.Left {
-		v.Left = append(v.Left, leftView{left.ID().String(), shown(left.Error())})
+		v.Left = append(v.Left, leftView{left.ID().String(), shown(left.Why())})
 	}
 	return answer{v.prose(preview), v}, nil
 }

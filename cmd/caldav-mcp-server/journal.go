@@ -67,7 +67,7 @@ func (o *journalOptions) declare(f *flag.FlagSet) {
 	asJSON(f, &o.json)
 }
 
-type journalAction func(l *logbook, ctx context.Context, changes []string) error //nolint:revive // a method's expression
+type journalAction func(l *logbook, ctx context.Context, changes []string) error
 
 // action finds what is to be done and checks that what it takes is there.
 func (o *journalOptions) action(operands []string, now time.Time) (journalAction, time.Time, error) {
@@ -263,12 +263,20 @@ func (l *logbook) show(ctx context.Context, changes []string) error {
 // text tells all of a change to a person.
 func (l journalLine) text() string {
 	rows := [][]string{
-		{"change", l.Change}, {"when", shownTime(l.At)}, {"who", shown(l.User)}, {"with", shown(l.Agent)},
-		{"did", l.what()}, {"title", shown(l.Title)}, {"calendar", shown(l.In)},
+		{"change", l.Change},
+		{"when", shownTime(l.At)},
+		{"who", shown(l.User)},
+		{"with", shown(l.Agent)},
+		{"did", l.what()},
+		{"title", shown(l.Title)},
+		{"calendar", shown(l.In)},
 	}
 	for _, optional := range [][]string{
-		{"uid", string(l.UID)}, {"token", string(l.Token)}, {"together with", l.With},
-		{"undoes", strings.Join(l.Undoes, ", ")}, {"undone by", l.UndoneBy},
+		{"uid", string(l.UID)},
+		{"token", string(l.Token)},
+		{"together with", l.With},
+		{"undoes", strings.Join(l.Undoes, ", ")},
+		{"undone by", l.UndoneBy},
 	} {
 		if optional[1] != "" {
 			rows = append(rows, []string{optional[0], shown(optional[1])})

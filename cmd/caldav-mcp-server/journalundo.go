@@ -38,7 +38,7 @@ func (l *logbook) undo(ctx context.Context, changes []string) error {
 		return err
 	}
 	out := undoneJSON{each(done.Steps, l.step), each(done.Left, func(u calendar.UndoConflict) leftChange {
-		return leftChange{u.ID().String(), u.Error()}
+		return leftChange{u.ID().String(), u.Why()}
 	})}
 	if l.json {
 		return l.printJSON(out)
