@@ -66,6 +66,7 @@ func (r *resource) accessList(m *markup) error {
 		m.grant("<d:authenticated/>", "d:read")
 	case mayReadACL(r) == nil:
 		m.grant("<d:property><d:owner/></d:property>", "d:all")
+		return r.shareGrants(m)
 	default:
 		return errAbsent
 	}

@@ -28,6 +28,8 @@ type exchange struct {
 	needs   string
 	// tags are those of objects by which a condition was found to be true.
 	tags map[place]calendar.ETag
+	// shares are who was given what of a calendar, once looked up.
+	shares map[calendar.CalendarID][]calendar.Share
 	// homeKept and keepers are what keeps properties that are not understood, once looked up.
 	homeKept map[calendar.CalendarID][]calendar.Kept
 	keepers  map[calendar.CalendarID]map[calendar.ObjectName]bool
