@@ -39,6 +39,9 @@ func (h *Handler) attend(ctx context.Context, work func(*call) error) {
 		h.logFault(x, err.Error())
 	}
 	refused := renderError(err, x.version, x.faultID)
+	if calendar.ReasonOf(err) == calendar.NotFound {
+		refused.err.Data = x.askedURI()
+	}
 	x.refused = &refused
 }
 
@@ -81,14 +84,22 @@ func (h *Handler) errNoPrompt(x *exchange) *rpcError {
 	return rpcErrorf(codeParams, "no prompt %s: there are %s", quote(asked.Name), strings.Join(names, ", "))
 }
 
-// errNoResource refuses an address that is none of ours. MCP "Resources", Error Handling: the
-// address stands beside it.
+// errNoResource refuses an address that is none of ours.
 func errNoResource(x *exchange, code rpcCode) *rpcError {
+	e := rpcErrorf(code, "there is no such resource: there are %s and %s", calendarTemplate, eventTemplate)
+	e.Data = x.askedURI()
+	return e
+}
+
+// askedURI is the address that was asked for, as it stands beside the error for one that is not
+// there (MCP "Resources", Error Handling); nil where the request has none.
+func (x *exchange) askedURI() json.RawMessage {
 	var asked struct {
 		URI string `json:"uri"`
 	}
-	_ = json.Unmarshal(x.message.params, &asked) // the transport has read it
-	e := rpcErrorf(code, "no resource %s: there are %s and %s", quote(asked.URI), calendarTemplate, eventTemplate)
-	e.Data, _ = json.Marshal(asked) // a string can always be written
-	return e
+	if json.Unmarshal(x.message.params, &asked) != nil || asked.URI == "" {
+		return nil
+	}
+	data, _ := json.Marshal(asked) // a string can always be written
+	return data
 }

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	mcpgo "github.com/mark3labs/mcp-go/mcp"
+
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/internal/testdb"
 )
@@ -131,5 +133,21 @@ func TestPromptsNameTools(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// TestPromptPanics: mcp-go recovers from no prompt, so ours must not let a panic get there.
+func TestPromptPanics(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, testdb.SQLite(t))
+	door := New(h.config())
+	x := &exchange{caller: h.callers["alice"], version: "2025-11-25", faultID: "request-1"}
+	broken := prompt{name: "broken", lines: func(arguments) []string { panic("secret of a panic") }}
+	_, err := door.prompter(broken)(context.WithValue(t.Context(), exchangeKey{}, x), mcpgo.GetPromptRequest{})
+	if err != nil || x.refused == nil || x.refused.err.Code != codeInternal || strings.Contains(x.refused.err.Message, "secret") {
+		t.Errorf("err %v, refused %+v", err, x.refused)
+	}
+	if !strings.Contains(h.log.String(), "secret of a panic") {
+		t.Errorf("the log has not what the client lacks:\n%s", h.log.String())
 	}
 }
