@@ -41,8 +41,8 @@ func TestNobodyReadsOrWritesWhatTheyMayNot(t *testing.T) {
 		for step := range 120 {
 			what := c.act()
 			c.compare(what)
-			if t.Failed() {
-				t.Fatalf("after step %d: %s", step, what)
+			if h.t.Failed() {
+				h.t.Fatalf("after step %d: %s", step, what)
 			}
 			c.sync(c.people[c.random.IntN(len(c.people))])
 		}
