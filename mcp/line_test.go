@@ -91,7 +91,7 @@ func TestLines(t *testing.T) {
 	p.hear(`"protocolVersion":"2025-03-26"`, `"capabilities":{"tools":{"listChanged":false}}`)
 	p.say(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
 	p.say(``)
-	p.say(`{"jsonrpc":"2.0","id":"two","method":"tools/call","params":{"name":"get_calendar","arguments":{"calendar_id":"Wrok"}}}`)
+	p.say(`{"jsonrpc":"2.0","id":"two","method":"tools/call","params":{"name":"get_calendar","arguments":{"calendar_id":"Wark"}}}`)
 	p.hear(`"id":"two"`, `"code":-32000`, `Work`) // the session says which version it is
 	p.say(`{no JSON`)
 	p.hear(`"id":null`, `-32700`)

@@ -159,6 +159,9 @@ func TestResultsKeepTheirSchema(t *testing.T) {
 			`{"calendar_id":"00000000-0000-4000-8000-000000000002","start":"2026-03-01","end":"2026-04-01","limit":1}`,
 		},
 	}
+	arguments["list_shared_calendars"] = []string{`{}`}
+	arguments["share_calendar"] = []string{`{"calendar_id":"00000000-0000-4000-8000-000000000001","username":"bob","permission":"read"}`}
+	arguments["unshare_calendar"] = []string{`{"calendar_id":"00000000-0000-4000-8000-000000000001","username":"bob"}`}
 	maps.Copy(arguments, readingArguments())
 	maps.Copy(arguments, changeArguments())
 	gives := make(map[string][]field)
