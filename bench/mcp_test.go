@@ -3,7 +3,6 @@ package bench_test
 import (
 	"context"
 	"fmt"
-	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -64,12 +63,12 @@ func BenchmarkMCP(b *testing.B) {
 }
 
 func (h *mcpHouse) call(b *testing.B, method, params string) string {
-	r := httptest.NewRequest(http.MethodPost, "/mcp", strings.NewReader(fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":%q,"params":%s}`, method, params)))
+	r := httptest.NewRequestWithContext(b.Context(), http.MethodPost, "/mcp", strings.NewReader(fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":%q,"params":%s}`, method, params)))
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("Accept", "application/json, text/event-stream")
 	r.Header.Set("Mcp-Protocol-Version", "2025-11-25")
 	w := httptest.NewRecorder()
-	h.door.ServeMCP(w, r.WithContext(b.Context()), h.caller)
+	h.door.ServeMCP(w, r, h.caller)
 	return w.Body.String()
 }
 
@@ -88,13 +87,13 @@ func newMCPHouse(b *testing.B, url string) *mcpHouse {
 	h := &mcpHouse{
 		caller: calendar.Caller{User: alice, Scopes: calendar.ScopeAll, Token: "token"},
 		door: mcp.New(mcp.Config{
-			Service: service, BaseURL: "http://example.com", Version: "bench", Now: now, NewID: newID, Logger: slog.New(slog.NewTextHandler(io.Discard, nil)),
+			Service: service, BaseURL: "http://example.com", Version: "bench", Now: now, NewID: newID, Logger: slog.New(slog.DiscardHandler),
 		}),
 	}
-	if err := s.Migrate(ctx); err == nil {
-		err = s.InsertUser(ctx, alice, "hash")
+	if err := s.Migrate(ctx); err != nil {
+		b.Fatal(err)
 	}
-	if err != nil {
+	if err := s.InsertUser(ctx, alice, "hash"); err != nil {
 		b.Fatal(err)
 	}
 	for i := range mcpCalendars {

@@ -131,8 +131,8 @@ func TestCreateRefuses(t *testing.T) {
 }
 
 // weekly is a series on Mondays from 2026-03-02 on, at nine in UTC.
-func weekly(uid string) string {
-	return strings.Replace(event(uid, 2, "usual"), "SUMMARY", "RRULE:FREQ=WEEKLY;COUNT=10\r\nSUMMARY", 1)
+func weekly() string {
+	return strings.Replace(event("one", 2, "usual"), "SUMMARY", "RRULE:FREQ=WEEKLY;COUNT=10\r\nSUMMARY", 1)
 }
 
 func monday(day int) ical.Time {
@@ -145,7 +145,7 @@ func monday(day int) ical.Time {
 func TestSplitIsOneChange(t *testing.T) {
 	each(t, func(h *house) {
 		work := h.calendar(h.alice, "work")
-		h.put(h.alice, work, "1.ics", weekly("one"))
+		h.put(h.alice, work, "1.ics", weekly())
 		change := edit.Change{
 			Target: edit.Target{Instance: monday(16), Scope: edit.Following},
 			Fields: edit.Fields{Summary: edit.To("later")},
@@ -166,7 +166,7 @@ func TestSplitIsOneChange(t *testing.T) {
 		if got := h.changes(h.alice, work, before); got != "1.ics@4 id-3@caldav-server.ics@5" {
 			h.t.Errorf("changes %s", got)
 		}
-		h.same(strings.ReplaceAll(strings.Replace(weekly("one"), "COUNT=10", "COUNT=2", 1), "\r\n", "\n"),
+		h.same(strings.ReplaceAll(strings.Replace(weekly(), "COUNT=10", "COUNT=2", 1), "\r\n", "\n"),
 			strings.Replace(strings.Replace(h.text(h.alice, work, "one"), "SEQUENCE:1\n", "", 1), "DTSTAMP:20260301T080000Z", "DTSTAMP:20260301T000000Z", 1))
 		if got := h.text(h.alice, work, "id-3@caldav-server"); !strings.Contains(got, "RELATED-TO;RELTYPE=SIBLING:one\n") || !strings.Contains(got, "COUNT=8") {
 			h.t.Errorf("the second half:\n%s", got)
@@ -208,7 +208,7 @@ func TestEditObject(t *testing.T) {
 func TestCancelObject(t *testing.T) {
 	each(t, func(h *house) {
 		work := h.calendar(h.alice, "work")
-		h.put(h.alice, work, "1.ics", weekly("one"))
+		h.put(h.alice, work, "1.ics", weekly())
 		cancel := func(c calendar.Caller, t edit.Target) (calendar.Edited, error) {
 			return h.CancelObject(h.ctx, c, work, "one", calendar.Cancellation{Target: t})
 		}
