@@ -180,7 +180,7 @@ func TestWhatWasDoneTogetherIsUndoneTogether(t *testing.T) {
 		h.undo(h.alice, h.latest(h.alice, work).ID())
 		h.is(work, map[calendar.ObjectName]string{"3.ics": text})
 
-		series := weekly("one")
+		series := weekly()
 		h.put(h.alice, work, "3.ics", series)
 		_, err = h.EditObject(h.ctx, h.alice, work, "one", calendar.Edit{Change: edit.Change{
 			Target: edit.Target{Instance: monday(16), Scope: edit.Following}, Fields: edit.Fields{Summary: edit.To("later")},
