@@ -53,8 +53,8 @@ func faultReason(rule string) Reason {
 }
 
 // Derivation numbers the rules by which Derived is made. It grows when they change: a store
-// whose number is lower is reindexed before it serves.
-const Derivation = 1
+// whose number is lower is reindexed before it serves. 2: words for searches.
+const Derivation = 2
 
 // derive is what Reindex calls: the same as at save, but without the limits of today,
 // since what is stored stays stored.
