@@ -2,6 +2,7 @@ package caldav
 
 import (
 	"bufio"
+	"log/slog"
 	"mime"
 	"net/http"
 	"slices"
@@ -41,7 +42,11 @@ func (x *exchange) getCalendar(r *resource) error {
 		return nil
 	}
 	out := bufio.NewWriterSize(streamed{x}, flushBytes)
-	if err := x.service.Export(x.r.Context(), x.caller, r.calendar, out); err != nil {
+	_, err = x.service.Export(x.r.Context(), x.caller, r.calendar, out, func(o calendar.Object, err error) {
+		x.log.WarnContext(x.r.Context(), "an object is left out of its calendar's text",
+			slog.String("calendar", string(o.Calendar)), slog.Any("error", err))
+	})
+	if err != nil {
 		return err
 	}
 	return out.Flush()

@@ -35,8 +35,6 @@ type EventDraft struct {
 	Categories   []string
 }
 
-const productID = edit.ProductID
-
 // CreateEvent makes an event of the caller's own making, through the same save as a PUT.
 func (s *Service) CreateEvent(ctx context.Context, c Caller, cal Calendar, e EventDraft) (Saved, error) {
 	times, err := e.times(s.zones)

@@ -2,34 +2,42 @@ package calendar
 
 import (
 	"context"
+	"errors"
 	"io"
 
-	"caldav-mcp-server/calendar/bundle"
+	"caldav-mcp-server/calendar/archive"
 )
 
-// Export writes a calendar with all of its objects as one iCalendar text. It reads as it
-// writes, so that a calendar of any size takes little memory.
-func (s *Service) Export(ctx context.Context, c Caller, cal Calendar, out io.Writer) error {
+// Export writes a calendar with its objects as one iCalendar text, and returns how many it
+// wrote. It reads as it writes, so that a calendar of any size takes little memory. What an
+// older program took and this one cannot read goes to unreadable instead; without that, it
+// is an error.
+func (s *Service) Export(ctx context.Context, c Caller, cal Calendar, to io.Writer, unreadable func(Object, error)) (n int, err error) {
 	if err := c.May(ReadObjects, cal); err != nil {
-		return err
+		return 0, err
 	}
-	w, err := bundle.NewWriter(out, headOf(cal))
+	w, err := archive.NewWriter(to, headerOf(cal), s.zones)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	for o, err := range s.store.Objects(ctx, cal.ID, ObjectQuery{WithData: true}) {
-		if err != nil {
-			return err
+		if err == nil {
+			err = w.Add(o.Data)
 		}
-		if err := w.Add(o.Data); err != nil {
-			return Errorf(Internal, "", "%s: %v", o.Name, err)
+		switch {
+		case unreadable != nil && errors.Is(err, archive.ErrUnreadable):
+			unreadable(o, err)
+		case err != nil:
+			return n, err
+		default:
+			n++
 		}
 	}
-	return w.Close()
+	return n, w.Close()
 }
 
-func headOf(cal Calendar) bundle.Head {
-	h := bundle.Head{ProductID: productID, Name: cal.Name, Timezone: cal.Timezone}
+func headerOf(cal Calendar) archive.Header {
+	h := archive.Header{Name: cal.Name, Timezone: cal.Timezone}
 	if cal.Description != nil {
 		h.Description = *cal.Description
 	}

@@ -122,7 +122,7 @@ func (s *Service) BusyText(q BusyQuery, periods []freebusy.Period) []byte {
 	answer := freebusy.Answer{From: q.From, Until: q.Until, Stamp: s.now(), UID: s.newID() + "@caldav-server"}
 	root := ical.NewComponent("VCALENDAR")
 	root.Add(ical.NewText("VERSION", "2.0"))
-	root.Add(ical.NewText("PRODID", productID))
+	root.Add(ical.NewText("PRODID", content.ProductID))
 	root.AddComponent(answer.Component(periods))
 	return ical.NewDocument(root).Bytes()
 }

@@ -87,7 +87,7 @@ func (b toolbox) calendarText(ctx context.Context, c *call, id string) ([]byte, 
 		return nil, err
 	}
 	var out boundedBuffer
-	err = b.service.Export(ctx, c.caller, cal, &out)
+	_, err = b.service.Export(ctx, c.caller, cal, &out, nil)
 	if out.full {
 		e := calendar.Errorf(calendar.TooLarge, "", "the calendar %s has more than %d bytes as text", quote(cal.Name), mostResource)
 		e.Hint = "list what you need of it with list_events"

@@ -6,6 +6,7 @@ import (
 	"io"
 	"slices"
 
+	"caldav-mcp-server/calendar/content"
 	"caldav-mcp-server/calendar/zone"
 	"caldav-mcp-server/ical"
 )
@@ -24,7 +25,7 @@ type Writer struct {
 // NewWriter begins a file. The zones tell which names stand for themselves.
 func NewWriter(to io.Writer, h Header, zones *zone.DB) (*Writer, error) {
 	w := &Writer{to: to, zones: zones, written: make(map[string]string)}
-	head := []byte("BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:" + productID + "\r\n")
+	head := []byte("BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:" + content.ProductID + "\r\n")
 	// RFC 7986 §5 has names for these; the older ones are what most programs read.
 	for _, line := range [...]struct{ name, text string }{
 		{"NAME", h.Name},

@@ -191,7 +191,7 @@ func (g *group) part(zones map[string]piece) Part {
 	in := g.pieces[0].in
 	w.text("BEGIN:VCALENDAR\r\n")
 	w.either(in.version, "VERSION:2.0\r\n")
-	w.either(in.product, "PRODID:"+productID+"\r\n")
+	w.either(in.product, "PRODID:"+content.ProductID+"\r\n")
 	w.either(in.scale, "")
 	for _, id := range g.tzids {
 		if zone, known := zones[id]; known {
@@ -204,8 +204,6 @@ func (g *group) part(zones map[string]piece) Part {
 	w.text("END:VCALENDAR\r\n")
 	return p
 }
-
-const productID = "-//caldav-mcp-server//EN"
 
 // assembler writes an object's text and notes where its lines come from.
 type assembler struct {

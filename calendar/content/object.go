@@ -7,6 +7,9 @@ import (
 	"caldav-mcp-server/ical"
 )
 
+// ProductID names us in what we write (RFC 5545 §3.7.3).
+const ProductID = "-//caldav-mcp-server//EN"
+
 // Names of the components that an object is made of.
 const (
 	Event        = "VEVENT"

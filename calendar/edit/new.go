@@ -9,9 +9,6 @@ import (
 	"caldav-mcp-server/ical"
 )
 
-// ProductID names us in what we write (RFC 5545 §3.7.3).
-const ProductID = "-//caldav-mcp-server//EN"
-
 // Draft is what it takes to make an event or a task.
 type Draft struct {
 	// Kind is content.Event or content.Todo.
@@ -26,7 +23,7 @@ type Draft struct {
 func (e Editor) New(ctx context.Context, d Draft) (*ical.Document, error) {
 	root := ical.NewComponent("VCALENDAR")
 	root.Add(ical.NewText("VERSION", "2.0"))
-	root.Add(ical.NewText("PRODID", ProductID))
+	root.Add(ical.NewText("PRODID", content.ProductID))
 	c := ical.NewComponent(d.Kind)
 	c.Add(ical.NewText("UID", d.UID))
 	c.Add(ical.NewTime("DTSTAMP", ical.Instant(e.Now)))

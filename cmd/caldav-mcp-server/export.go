@@ -12,8 +12,6 @@ import (
 	"strings"
 
 	"caldav-mcp-server/calendar"
-	"caldav-mcp-server/calendar/archive"
-	"caldav-mcp-server/calendar/zone"
 )
 
 const exportDetails = `
@@ -46,7 +44,7 @@ func exportCommand() command {
 				if err != nil {
 					return err
 				}
-				e := &exporting{program: p, house: h, exportOptions: o, who: user, zones: zone.NewDB(), bar: p.newProgress()}
+				e := &exporting{program: p, house: h, exportOptions: o, who: user, bar: p.newProgress()}
 				return e.run(ctx)
 			})
 		},
@@ -86,7 +84,6 @@ type exporting struct {
 	*house
 	exportOptions
 	who    calendar.User
-	zones  *zone.DB
 	bar    *progress
 	failed int
 }
@@ -186,27 +183,10 @@ func (e *exporting) calendar(ctx context.Context, cal calendar.Calendar) (export
 
 // joined writes a calendar as one file.
 func (e *exporting) joined(ctx context.Context, cal calendar.Calendar, to io.Writer) (int, error) {
-	h := archive.Header{Name: cal.Name, Timezone: cal.Timezone}
-	if cal.Description != nil {
-		h.Description = *cal.Description
-	}
-	if cal.Color != nil {
-		h.Color = *cal.Color
-	}
-	w, err := archive.NewWriter(to, h, e.zones)
-	if err != nil {
-		return 0, err
-	}
-	n, err := e.each(ctx, cal, func(o calendar.Object) error {
-		err := w.Add(o.Data)
-		if errors.Is(err, archive.ErrUnreadable) {
-			e.failed++
-			e.say("%s/%s: %v\n", cal.Address(), shown(string(o.Name)), err)
-			return nil
-		}
-		return err
+	return e.house.calendars.Export(ctx, caller(e.who), cal, to, func(o calendar.Object, err error) {
+		e.failed++
+		e.say("%s/%s: %v\n", cal.Address(), shown(string(o.Name)), err)
 	})
-	return n, errors.Join(err, w.Close())
 }
 
 // apart writes each object of a calendar to a file of its own.
