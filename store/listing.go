@@ -53,18 +53,21 @@ const (
 
 	listedAll = listed + `AND name > $10 ORDER BY name LIMIT $11 + 0`
 
-	// listedBySpan looks the names up first, one size class after the other: each is a range of the
-	// index of spans. As one condition with OR, SQLite would walk over all instead, since it takes
-	// every calendar to have ten objects.
-	listedBySpan = listed + `AND name > $10 AND name IN (
-			SELECT name FROM objects WHERE calendar_id = $1 AND reach = 0 AND span_start >= $12 AND span_start < $8 AND span_end >= $9
-			UNION ALL
-			SELECT name FROM objects WHERE calendar_id = $1 AND reach = 1 AND span_start >= $13 AND span_start < $8 AND span_end >= $9
-			UNION ALL
-			SELECT name FROM objects WHERE calendar_id = $1 AND reach = 2 AND span_start >= $14 AND span_start < $8 AND span_end >= $9
-			UNION ALL
-			SELECT name FROM objects WHERE calendar_id = $1 AND reach = 3 AND span_start < $8 AND span_end >= $9)
-		ORDER BY name LIMIT $11 + 0`
+	// near looks up first what is near a window, one size class after the other: each is a range of
+	// the index of spans. As one condition with OR, SQLite would walk over all instead, since it takes
+	// every calendar to have ten objects. Postgres would look anew for each object of a calendar that it
+	// takes to be empty, as it does with all that are younger than its statistics, if not told to keep
+	// what it has found.
+	near = `WITH near AS MATERIALIZED (
+		SELECT name FROM objects WHERE calendar_id = $1 AND reach = 0 AND span_start >= $12 AND span_start < $8 AND span_end >= $9
+		UNION ALL
+		SELECT name FROM objects WHERE calendar_id = $1 AND reach = 1 AND span_start >= $13 AND span_start < $8 AND span_end >= $9
+		UNION ALL
+		SELECT name FROM objects WHERE calendar_id = $1 AND reach = 2 AND span_start >= $14 AND span_start < $8 AND span_end >= $9
+		UNION ALL
+		SELECT name FROM objects WHERE calendar_id = $1 AND reach = 3 AND span_start < $8 AND span_end >= $9) `
+
+	listedBySpan = listed + `AND name > $10 AND name IN (SELECT name FROM near) ORDER BY name LIMIT $11 + 0`
 
 	// A listing by name asks for as many as one of these takes. A fixed few keep the prepared
 	// statements few; room that is left over is filled with the last name.
@@ -96,14 +99,14 @@ type namesText struct {
 // The listings without data, and with.
 var (
 	headTexts = listingTexts{
-		`SELECT ` + headColumns + listedAll, `SELECT ` + headColumns + listedBySpan, [3]namesText{
+		`SELECT ` + headColumns + listedAll, near + `SELECT ` + headColumns + listedBySpan, [3]namesText{
 			{1, `SELECT ` + headColumns + listedName},
 			{8, `SELECT ` + headColumns + listedNames},
 			{64, `SELECT ` + headColumns + listedMany},
 		},
 	}
 	objectTexts = listingTexts{
-		`SELECT ` + wholeColumns + listedAll, `SELECT ` + wholeColumns + listedBySpan, [3]namesText{
+		`SELECT ` + wholeColumns + listedAll, near + `SELECT ` + wholeColumns + listedBySpan, [3]namesText{
 			{1, `SELECT ` + wholeColumns + listedName},
 			{8, `SELECT ` + wholeColumns + listedNames},
 			{64, `SELECT ` + wholeColumns + listedMany},

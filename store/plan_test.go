@@ -34,7 +34,8 @@ func TestPlans(t *testing.T) {
 	} {
 		var used []string
 		for _, step := range plan(t, s, text) {
-			if strings.HasPrefix(step, "SCAN") {
+			// What is near a window has been found by then, and is little.
+			if strings.HasPrefix(step, "SCAN") && step != "SCAN near" {
 				t.Errorf("%s\nreads all of a table: %s", text, step)
 			}
 			if strings.HasPrefix(step, "SEARCH objects") {

@@ -117,7 +117,9 @@ func postgresConfig(where string, o Options) (*pgx.ConnConfig, error) {
 		return nil, fmt.Errorf("the database's URL: %w", err)
 	}
 	defaults := map[string]string{
-		"application_name":  "caldav-mcp-server",
+		"application_name": "caldav-mcp-server",
+		// Compiling a query takes longer than any of ours; a wrong estimate alone would bring it on.
+		"jit":               "off",
 		"statement_timeout": strconv.FormatInt(o.StatementTimeout.Milliseconds(), 10),
 	}
 	for name, value := range defaults {
