@@ -157,15 +157,7 @@ func (s *Service) PatchCalendar(ctx context.Context, c Caller, id CalendarID, ed
 	if shared {
 		return s.arrange(ctx, c, id, edit)
 	}
-	return s.store.Update(ctx, func(tx Tx) error {
-		cal, err := tx.Advance(ctx, id)
-		if err != nil {
-			return err
-		}
-		entry, err := s.settingsEntry(ctx, c, tx, cal, Modified)
-		if err != nil {
-			return err
-		}
+	return s.journalled(ctx, c, id, Modified, func(tx Tx, cal Calendar) error {
 		kept, err := edit(&cal.Properties)
 		if err != nil {
 			return err
@@ -176,10 +168,7 @@ func (s *Service) PatchCalendar(ctx context.Context, c Caller, id CalendarID, ed
 		if err := tx.UpdateCalendar(ctx, id, cal.Properties); err != nil {
 			return err
 		}
-		if err := s.keep(ctx, tx, Holder{Place: AtCalendar, Calendar: cal}, kept); err != nil {
-			return err
-		}
-		return tx.Log(ctx, entry)
+		return s.keep(ctx, tx, Holder{Place: AtCalendar, Calendar: cal}, kept)
 	})
 }
 
@@ -191,16 +180,22 @@ func (s *Service) MoveCalendar(ctx context.Context, c Caller, id CalendarID, to 
 	if err := to.validate(); err != nil {
 		return err
 	}
+	return s.journalled(ctx, c, id, Modified, func(tx Tx, _ Calendar) error { return tx.MoveCalendar(ctx, id, to) })
+}
+
+// journalled does something to a calendar under its lock, and writes down how its settings
+// were before.
+func (s *Service) journalled(ctx context.Context, c Caller, id CalendarID, change ChangeKind, do func(Tx, Calendar) error) error {
 	return s.store.Update(ctx, func(tx Tx) error {
 		cal, err := tx.Advance(ctx, id)
 		if err != nil {
 			return err
 		}
-		entry, err := s.settingsEntry(ctx, c, tx, cal, Modified)
+		entry, err := s.settingsEntry(ctx, c, tx, cal, change)
 		if err != nil {
 			return err
 		}
-		if err := tx.MoveCalendar(ctx, id, to); err != nil {
+		if err := do(tx, cal); err != nil {
 			return err
 		}
 		return tx.Log(ctx, entry)
@@ -212,20 +207,7 @@ func (s *Service) DeleteCalendar(ctx context.Context, c Caller, id CalendarID) e
 	if err := s.allow(ctx, c, DeleteCalendar, id); err != nil {
 		return err
 	}
-	return s.store.Update(ctx, func(tx Tx) error {
-		cal, err := tx.Advance(ctx, id)
-		if err != nil {
-			return err
-		}
-		entry, err := s.settingsEntry(ctx, c, tx, cal, Deleted)
-		if err != nil {
-			return err
-		}
-		if err := tx.Log(ctx, entry); err != nil {
-			return err
-		}
-		return tx.TrashCalendar(ctx, id)
-	})
+	return s.journalled(ctx, c, id, Deleted, func(tx Tx, _ Calendar) error { return tx.TrashCalendar(ctx, id) })
 }
 
 // Object returns one object of a calendar, with its data.
