@@ -61,7 +61,8 @@ type Store interface {
 	Tokens(ctx context.Context, user calendar.UserID) ([]Token, error)
 	// InsertToken makes a token for t.User; t.UserName is not looked at. NotFound when the user or
 	// one of the calendars does not exist. A token with Calendars stays bound when they are
-	// deleted, until it reaches nothing: it must never come back with a nil list.
+	// deleted, until it reaches nothing: it must never come back with a nil list. Tools come back
+	// as they are, nil or empty; their names hold no blanks.
 	InsertToken(ctx context.Context, t Token, h Hash) error
 	// RevokeToken ends a token at a time. NotFound when there is none; one that is revoked
 	// already keeps its time.

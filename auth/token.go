@@ -23,7 +23,9 @@ type Token struct {
 	// Calendars are the only ones that the token reaches. Nil means all of the user's; what is
 	// not nil but empty reaches none.
 	Calendars []calendar.CalendarID
-	Created   time.Time
+	// Tools are the only ones that an assistant is offered, in order; nil means all there are.
+	Tools   []calendar.ToolName
+	Created time.Time
 	// Expires, LastUsed and Revoked are zero for never.
 	Expires, LastUsed, Revoked time.Time
 }
@@ -42,6 +44,9 @@ type TokenSpec struct {
 	Scopes calendar.Scope
 	// Calendars are the only ones that it reaches; nil means all of the user's.
 	Calendars []calendar.CalendarID
+	// Tools are the only ones that an assistant is offered; nil means all. Which there are, the
+	// caller knows.
+	Tools []calendar.ToolName
 	// Expires is when it ends; zero for never.
 	Expires time.Time
 }
@@ -63,7 +68,7 @@ func (s *Service) CreateToken(ctx context.Context, spec TokenSpec) (Token, Secre
 	}
 	t := Token{
 		ID: id, User: u.ID, UserName: u.Name, Name: spec.Name, Scopes: spec.Scopes,
-		Calendars: slices.Clone(spec.Calendars), Created: now, Expires: spec.Expires.UTC().Truncate(time.Second),
+		Calendars: slices.Clone(spec.Calendars), Tools: slices.Sorted(slices.Values(spec.Tools)), Created: now, Expires: spec.Expires.UTC().Truncate(time.Second),
 	}
 	if err := s.store.InsertToken(ctx, t, h); err != nil {
 		return Token{}, "", fmt.Errorf("creating the token: %w", err)
@@ -83,6 +88,9 @@ func (spec TokenSpec) validate(now time.Time) error {
 	}
 	if spec.Calendars != nil && len(spec.Calendars) == 0 {
 		return invalid("a token that is bound to calendars needs at least one")
+	}
+	if spec.Tools != nil && len(spec.Tools) == 0 {
+		return invalid("a token for certain tools needs at least one")
 	}
 	if !spec.Expires.IsZero() && !spec.Expires.After(now) {
 		return invalid("the token would have expired already")

@@ -64,11 +64,12 @@ func TestTokenSpeaksForItsUser(t *testing.T) {
 		h.createCalendar(alice.ID, "work")
 		token, secret := h.createToken(auth.TokenSpec{
 			User: "Alice", Name: "Claude on laptop", Scopes: calendar.ScopeRead | calendar.ScopeWrite,
-			Calendars: []calendar.CalendarID{"work"}, Expires: h.clock.Now().Add(time.Hour),
+			Calendars: []calendar.CalendarID{"work"}, Tools: []calendar.ToolName{"b", "a"}, Expires: h.clock.Now().Add(time.Hour),
 		})
 		want := calendar.Caller{
 			User: alice, Scopes: calendar.ScopeRead | calendar.ScopeWrite, Token: token.ID,
 			Calendars: []calendar.CalendarID{"work"}, Expires: token.Expires, Agent: "Claude on laptop",
+			Tools: []calendar.ToolName{"a", "b"},
 		}
 		for range 2 { // once from the store, once from memory
 			got, err := h.VerifyBearer(h.t.Context(), secret, here())
@@ -96,6 +97,7 @@ func TestTokenSpecRefused(t *testing.T) {
 			change func(*auth.TokenSpec)
 			want   calendar.Reason
 		}{
+			"no tools":        {func(s *auth.TokenSpec) { s.Tools = []calendar.ToolName{} }, calendar.Invalid},
 			"no name":         {func(s *auth.TokenSpec) { s.Name = " " }, calendar.Invalid},
 			"two lines":       {func(s *auth.TokenSpec) { s.Name = "a\nb" }, calendar.Invalid},
 			"a long name":     {func(s *auth.TokenSpec) { s.Name = strings.Repeat("x", 201) }, calendar.Invalid},

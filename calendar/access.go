@@ -26,6 +26,9 @@ type Caller struct {
 	Token TokenID
 	// Calendars are the only ones that the token reaches; nil means all of the user's.
 	Calendars []CalendarID
+	// Tools are the only ones that assistants are offered with the token; nil means all. What
+	// they may do is for the scopes to say.
+	Tools []ToolName
 	// Expires is when the token ends; zero for never.
 	Expires time.Time
 	// Agent names the program that asks ("Claude on laptop", a User-Agent), for the journal.

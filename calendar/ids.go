@@ -11,6 +11,8 @@ type (
 	UserID string
 	// TokenID is the public half of an access token.
 	TokenID string
+	// ToolName names something that assistants can do.
+	ToolName string
 	// CalendarID identifies a calendar for as long as the store lives.
 	CalendarID string
 	// Segment is the last part of a calendar's address in its owner's home, decoded.

@@ -68,7 +68,7 @@ func (h *Handler) reword(x *exchange, e *rpcError) *rpcError {
 		}
 		return rpcErrorf(codeParams, "the params of %s cannot be read", x.message.method)
 	case codeParams:
-		if x.message.method == string(mcpgo.MethodToolsCall) && !h.hasTool(x.call.Name) {
+		if x.message.method == string(mcpgo.MethodToolsCall) && !h.hasTool(x, x.call.Name) {
 			return rpcErrorf(codeParams, "no tool %s: you may use %s", quote(x.call.Name), cmp.Or(strings.Join(h.toolNames(x), ", "), "none"))
 		}
 		return h.rewordMissing(x, e)
@@ -94,15 +94,16 @@ func (h *Handler) rewordMissing(x *exchange, e *rpcError) *rpcError {
 	}
 }
 
-func (h *Handler) hasTool(name string) bool {
-	return slices.ContainsFunc(h.tools, func(t tool) bool { return t.name == name })
+// hasTool tells whether there is such a tool as far as the caller's token is concerned.
+func (h *Handler) hasTool(x *exchange, name string) bool {
+	return slices.ContainsFunc(h.tools, func(t tool) bool { return t.name == name && t.offered(x.caller) })
 }
 
 // toolNames are the tools that the caller may use.
 func (h *Handler) toolNames(x *exchange) []string {
 	var names []string
 	for _, t := range h.tools {
-		if t.open(x.caller) {
+		if t.offered(x.caller) && t.open(x.caller) {
 			names = append(names, t.name)
 		}
 	}

@@ -64,6 +64,7 @@ func newHouse(t testing.TB, url string) *house {
 		"alice":       {User: alice, Scopes: calendar.ScopeAll, Token: "token-a"},
 		"alice-other": {User: alice, Scopes: calendar.ScopeAll, Token: "token-b"},
 		"alice-read":  {User: alice, Scopes: calendar.ScopeRead, Token: "token-c"},
+		"alice-few":   {User: alice, Scopes: calendar.ScopeRead, Token: "token-g", Tools: []calendar.ToolName{"get_event", "list_events", "delete_event"}},
 		"alice-write": {User: alice, Scopes: calendar.ScopeWrite, Token: "token-d"},
 		"alice-bound": {
 			User: alice, Scopes: calendar.ScopeRead, Token: "token-f", Agent: "Claude \u202eon laptop", Expires: noon.AddDate(0, 1, 0),

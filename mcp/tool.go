@@ -91,11 +91,12 @@ func (t tool) declare() mcpgo.Tool {
 }
 
 // visibleTools leaves out of a list what the token has no scope for, and what the client's
-// version has no word for. It lets every call through: runner refuses with a reason.
+// version has no word for. For a call it leaves out what the token is not for, as if there were no
+// such tool, and lets the others through: runner refuses with a reason.
 func (h *Handler) visibleTools(ctx context.Context, declared []mcpgo.Tool) []mcpgo.Tool {
 	x := exchangeOf(ctx)
 	if x.message.method != string(mcpgo.MethodToolsList) {
-		return declared
+		return slices.DeleteFunc(declared, func(d mcpgo.Tool) bool { return !h.hasTool(x, d.Name) })
 	}
 	visible := make([]mcpgo.Tool, 0, len(declared))
 	for _, name := range h.toolNames(x) {

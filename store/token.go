@@ -13,7 +13,7 @@ import (
 // tokenColumns need tokens t and users u. Ids hold no space: the program makes them.
 //
 //nolint:gosec // G101: columns are no credentials
-const tokenColumns = `t.id, t.user_id, u.name, t.name, t.scopes, t.bound, t.created, t.expires, t.used, t.revoked,
+const tokenColumns = `t.id, t.user_id, u.name, t.name, t.scopes, t.bound, t.created, t.expires, t.used, t.revoked, t.tools,
 	COALESCE((SELECT string_agg(b.calendar_id, ' ') FROM token_calendars b WHERE b.token_id = t.id), '')`
 
 // tokenRow is a token as the columns have it.
@@ -23,13 +23,14 @@ type tokenRow struct {
 	created                int64
 	expires, used, revoked *int64
 	calendars              string
+	tools                  *string
 }
 
 func (r *tokenRow) fields() []any {
 	t := &r.token
 	return []any{
 		&t.ID, &t.User, &t.UserName, &t.Name, &t.Scopes, &r.bound,
-		&r.created, &r.expires, &r.used, &r.revoked, &r.calendars,
+		&r.created, &r.expires, &r.used, &r.revoked, &r.tools, &r.calendars,
 	}
 }
 
@@ -44,7 +45,26 @@ func (r *tokenRow) result() auth.Token {
 		t.Calendars = append(t.Calendars, calendar.CalendarID(id))
 	}
 	slices.Sort(t.Calendars)
+	if r.tools != nil {
+		t.Tools = []calendar.ToolName{}
+		for name := range strings.FieldsSeq(*r.tools) {
+			t.Tools = append(t.Tools, calendar.ToolName(name))
+		}
+	}
 	return t
+}
+
+// toolsText writes the names as the column has them.
+func toolsText(names []calendar.ToolName) *string {
+	if names == nil {
+		return nil
+	}
+	var b strings.Builder
+	for _, name := range names {
+		b.WriteString(string(name) + " ")
+	}
+	text := strings.TrimSpace(b.String())
+	return &text
 }
 
 // maybe is a time that may be never.
@@ -96,10 +116,10 @@ func (s *Store) Tokens(ctx context.Context, user calendar.UserID) ([]auth.Token,
 // InsertToken implements [auth.Store].
 func (s *Store) InsertToken(ctx context.Context, token auth.Token, h auth.Hash) error {
 	return s.transact(ctx, func(t *Tx) error {
-		_, err := t.exec(ctx, `INSERT INTO tokens (id, user_id, name, hash, scopes, bound, created, expires, used, revoked)
-			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
+		_, err := t.exec(ctx, `INSERT INTO tokens (id, user_id, name, hash, scopes, bound, created, expires, used, revoked, tools)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
 			token.ID, token.User, token.Name, h, token.Scopes, token.Calendars != nil, token.Created.Unix(),
-			unlessZero(token.Expires), unlessZero(token.LastUsed), unlessZero(token.Revoked))
+			unlessZero(token.Expires), unlessZero(token.LastUsed), unlessZero(token.Revoked), toolsText(token.Tools))
 		if err != nil {
 			return err
 		}

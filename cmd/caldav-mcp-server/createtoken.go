@@ -15,14 +15,17 @@ An assistant logs in with a token, which speaks for one user, within its scopes,
 user or only those named. CalDAV clients can use one in place of the password.
 The token is printed once and cannot be shown again; if it is lost, revoke it and make another.
 
+--tools names the only tools that an assistant is offered, and "core" the seventeen that everyday work takes:
+models drown in long lists. Of the scopes the token then has only those that its tools need.
+
 --expires takes a span (12h, 90d, 12w) or a date (2027-01-31, the end of that day in UTC).
 `
 
 // tokenOptions are the flags of create-token.
 type tokenOptions struct {
-	user, name, scopes, expires string
-	calendars                   []string
-	json                        bool
+	user, name, scopes, tools, expires string
+	calendars                          []string
+	json                               bool
 }
 
 func createTokenCommand() command {
@@ -45,6 +48,7 @@ func (o *tokenOptions) declare(f *flag.FlagSet) {
 	f.StringVar(&o.user, "user", "", "`NAME` of the user that it speaks for (needed)")
 	f.StringVar(&o.name, "name", "", "`TEXT` that says what it is for, such as \"Claude on laptop\" (needed)")
 	f.StringVar(&o.scopes, "scope", auth.ScopeList(calendar.ScopeAll), "`LIST` of what it may do")
+	f.StringVar(&o.tools, "tools", "", "`LIST` of the only tools that an assistant is offered, such as core; all if not given")
 	f.StringVar(&o.expires, "expires", "", "`WHEN` it ends; never if not given")
 	f.Func("calendar", "`CALENDAR` that it reaches, by name, address or id; may be given again; all if not given", func(v string) error {
 		o.calendars = append(o.calendars, v)
@@ -62,11 +66,15 @@ func (o *tokenOptions) spec(now time.Time) (auth.TokenSpec, error) {
 	if err != nil {
 		return auth.TokenSpec{}, fmt.Errorf("--scope: %w", err)
 	}
+	tools, scopes, err := parseTools(o.tools, scopes)
+	if err != nil {
+		return auth.TokenSpec{}, fmt.Errorf("--tools: %w", err)
+	}
 	expires, err := parseExpiry(o.expires, now)
 	if err != nil {
 		return auth.TokenSpec{}, fmt.Errorf("--expires: %w", err)
 	}
-	return auth.TokenSpec{User: o.user, Name: o.name, Scopes: scopes, Expires: expires}, nil
+	return auth.TokenSpec{User: o.user, Name: o.name, Scopes: scopes, Tools: tools, Expires: expires}, nil
 }
 
 func (p *program) createToken(ctx context.Context, h *house, c config, spec auth.TokenSpec, o tokenOptions) error {

@@ -19,15 +19,17 @@ type listedToken struct {
 	Scopes []string         `json:"scopes"`
 	// Calendars is null for a token that reaches all of the user's.
 	Calendars []calendar.CalendarID `json:"calendars"`
-	Created   *time.Time            `json:"created"`
-	Expires   *time.Time            `json:"expires"`
-	LastUsed  *time.Time            `json:"last_used"`
-	Revoked   *time.Time            `json:"revoked"`
+	// Tools is null for a token that is for all of them.
+	Tools    []calendar.ToolName `json:"tools"`
+	Created  *time.Time          `json:"created"`
+	Expires  *time.Time          `json:"expires"`
+	LastUsed *time.Time          `json:"last_used"`
+	Revoked  *time.Time          `json:"revoked"`
 }
 
 func tokenJSON(t auth.Token) listedToken {
 	return listedToken{
-		t.ID, t.UserName, t.Name, strings.Split(auth.ScopeList(t.Scopes), ","), t.Calendars,
+		t.ID, t.UserName, t.Name, strings.Split(auth.ScopeList(t.Scopes), ","), t.Calendars, t.Tools,
 		jsonTime(t.Created), jsonTime(t.Expires), jsonTime(t.LastUsed), jsonTime(t.Revoked),
 	}
 }
@@ -51,7 +53,7 @@ func listTokensCommand() command {
 					return p.printJSON(each(tokens, tokenJSON))
 				}
 				now := p.now()
-				return p.printTable([]string{"ID", "USER", "NAME", "SCOPES", "CALENDARS", "LAST USED", "EXPIRES", "STATE"},
+				return p.printTable([]string{"ID", "USER", "NAME", "SCOPES", "CALENDARS", "TOOLS", "LAST USED", "EXPIRES", "STATE"},
 					each(tokens, func(t auth.Token) []string { return tokenRow(t, now) }))
 			})
 		},
@@ -64,7 +66,7 @@ func tokenRow(t auth.Token, now time.Time) []string {
 		reach = strconv.Itoa(len(t.Calendars))
 	}
 	return []string{
-		string(t.ID), t.UserName, t.Name, auth.ScopeList(t.Scopes), reach, shownTime(t.LastUsed), shownTime(t.Expires), tokenState(t, now),
+		string(t.ID), t.UserName, t.Name, auth.ScopeList(t.Scopes), reach, toolsText(t.Tools), shownTime(t.LastUsed), shownTime(t.Expires), tokenState(t, now),
 	}
 }
 

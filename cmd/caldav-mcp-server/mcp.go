@@ -14,8 +14,8 @@ import (
 
 const mcpDetails = `
 It speaks MCP on standard input and output, for hosts that start servers themselves, and works on the data directly: a
-server may run beside it, or not. There is no token, since whoever can start it can read the data anyway; --scope and
---calendar keep an assistant from what it need not do. It ends when its input does.
+server may run beside it, or not. There is no token, since whoever can start it can read the data anyway; --scope,
+--calendar and --tools keep an assistant from what it need not do. It ends when its input does.
 
 The host's settings name the program and its arguments, such as
   {"command": "caldav-mcp-server", "args": ["mcp", "--user", "alice", "--scope", "read,write"]}
@@ -29,8 +29,8 @@ const noSessionEnd = 100 * 365 * 24 * time.Hour
 
 // mcpOptions are the flags of mcp.
 type mcpOptions struct {
-	user, scopes string
-	calendars    []string
+	user, scopes, tools string
+	calendars           []string
 }
 
 func mcpCommand() command {
@@ -46,7 +46,13 @@ func mcpCommand() command {
 			if err != nil {
 				return usageError{fmt.Errorf("--scope: %w", err)}
 			}
-			return p.withHouse(ctx, c, func(h *house) error { return p.serveLines(ctx, h, o, scopes) })
+			tools, scopes, err := parseTools(o.tools, scopes)
+			if err != nil {
+				return usageError{fmt.Errorf("--tools: %w", err)}
+			}
+			return p.withHouse(ctx, c, func(h *house) error {
+				return p.serveLines(ctx, h, o, calendar.Caller{Scopes: scopes, Tools: tools, Agent: lineAgent})
+			})
 		},
 	}
 }
@@ -54,18 +60,19 @@ func mcpCommand() command {
 func (o *mcpOptions) declare(f *flag.FlagSet) {
 	f.StringVar(&o.user, "user", "", "`NAME` of the user that it speaks for (needed)")
 	f.StringVar(&o.scopes, "scope", auth.ScopeList(calendar.ScopeAll), "`LIST` of what it may do")
+	f.StringVar(&o.tools, "tools", "", "`LIST` of the only tools that it is offered, such as core; all if not given")
 	f.Func("calendar", "`CALENDAR` that it reaches, by name, address or id; may be given again; all if not given", func(v string) error {
 		o.calendars = append(o.calendars, v)
 		return nil
 	})
 }
 
-func (p *program) serveLines(ctx context.Context, h *house, o mcpOptions, scopes calendar.Scope) error {
+func (p *program) serveLines(ctx context.Context, h *house, o mcpOptions, who calendar.Caller) error {
 	user, err := h.auth.User(ctx, o.user)
 	if err != nil {
 		return err
 	}
-	who := calendar.Caller{User: user, Scopes: scopes, Agent: lineAgent}
+	who.User = user
 	for _, word := range o.calendars {
 		cal, err := h.findCalendar(ctx, user, word)
 		if err != nil {

@@ -13,6 +13,7 @@ func tokenTests() []test {
 		{"is unknown", tokenUnknown},
 		{"is bound to calendars", tokenBound},
 		{"stays bound when its calendars are gone", tokenStaysBound},
+		{"keeps its tools", tokenKeepsTools},
 		{"is refused for what does not exist", tokenRefused},
 		{"is revoked once", tokenRevoked},
 		{"remembers its latest use", tokenUsed},
@@ -83,6 +84,18 @@ func tokenStaysBound(b *bundle) {
 	b.must(err)
 	if after == before {
 		b.Error("what the token reaches changed, and the generation did not")
+	}
+}
+
+// tokenKeepsTools: no tools are not all tools.
+func tokenKeepsTools(b *bundle) {
+	ann := b.user("ann")
+	for _, tools := range [][]calendar.ToolName{{"get_event", "list_events"}, {"get_event"}, {}, nil} {
+		t := auth.Token{
+			ID: calendar.TokenID(b.id("token")), User: ann.ID, UserName: ann.Name, Name: "laptop", Scopes: calendar.ScopeRead, Tools: tools, Created: b.now(),
+		}
+		b.must(b.InsertToken(b.Context(), t, "hash"))
+		b.stored(t)
 	}
 }
 

@@ -1,0 +1,52 @@
+package mcp
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/internal/testdb"
+)
+
+// TestToolsOfAToken: what a token is not for is not listed, at any version.
+func TestToolsOfAToken(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, testdb.SQLite(t))
+	door := h.open(t, h.config())
+	for _, v := range []string{"2025-03-26", "2025-06-18", "2025-11-25"} {
+		g := do(t, request(t, "POST", door, "alice-few", `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`, versionHeader, v))
+		var r struct{ Result struct{ Tools []listed } }
+		if err := json.Unmarshal([]byte(g.body), &r); err != nil {
+			t.Fatal(err)
+		}
+		var names []string
+		for _, tool := range r.Result.Tools {
+			names = append(names, tool.Name)
+		}
+		// It has no scope for delete_event.
+		if diff := cmp.Diff([]string{"get_event", "list_events"}, names); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", v, diff)
+		}
+	}
+}
+
+// TestCoreTools: the tools for everyday work are there, and are not all of them.
+func TestCoreTools(t *testing.T) {
+	t.Parallel()
+	core, rest := 0, 0
+	for _, tool := range Tools() {
+		if tool.Core {
+			core++
+		} else {
+			rest++
+		}
+		if tool.Scope&^calendar.ScopeAll != 0 || tool.Name == "" {
+			t.Errorf("%+v", tool)
+		}
+	}
+	if core != len(coreTools) || rest == 0 {
+		t.Errorf("%d tools of the core and %d others; the core has %d", core, rest, len(coreTools))
+	}
+}
