@@ -32,6 +32,8 @@ type Service struct {
 	now    func() time.Time
 	newID  func() string
 	zones  *zone.DB
+	// openDirectory is Config.OpenDirectory.
+	openDirectory bool
 }
 
 // Config is what a Service is made of.
@@ -42,11 +44,17 @@ type Config struct {
 	Now func() time.Time
 	// NewID makes a random identifier (a UUID).
 	NewID func() string
+	// OpenDirectory lets every user see and search all others. Without it they see those with
+	// whom they share a calendar, and find others by their exact name or address.
+	OpenDirectory bool
 }
 
 // NewService makes a Service.
 func NewService(c Config) *Service {
-	return &Service{store: c.Store, limits: c.Limits, now: c.Now, newID: c.NewID, zones: zone.NewDB()}
+	return &Service{
+		store: c.Store, limits: c.Limits, now: c.Now, newID: c.NewID, zones: zone.NewDB(),
+		openDirectory: c.OpenDirectory,
+	}
 }
 
 // Limits returns the limits in force, for doors that print them.

@@ -13,9 +13,6 @@ type Store interface {
 	// Epoch returns the store's present epoch.
 	Epoch(ctx context.Context) (Epoch, error)
 
-	// UserByName returns a user, or NotFound.
-	UserByName(ctx context.Context, name string) (User, error)
-
 	// Calendars returns the live calendars that a user owns or has a share of, own ones
 	// first, then by Order (those without last), name and id.
 	Calendars(ctx context.Context, user UserID) ([]Calendar, error)
@@ -61,6 +58,7 @@ type Store interface {
 	// stores what it returns. It changes no version. It returns how many it went through.
 	Rederive(ctx context.Context, derive func(Object) Derived) (int, error)
 
+	Directory
 	Trash
 	Attempts
 	JournalReader
