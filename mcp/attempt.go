@@ -102,6 +102,10 @@ func recall(attempt calendar.Attempt) (answer, error) {
 	if err := json.Unmarshal(attempt.Answer, &k); err != nil {
 		return answer{}, fmt.Errorf("reading the answer of an earlier call: %w", err)
 	}
+	var said prose
+	if json.Unmarshal(k.Text, &said) == nil {
+		return answer{said, k.Structured}, nil // it was no JSON, but for reading
+	}
 	return answer{k.Text, k.Structured}, nil
 }
 

@@ -110,6 +110,31 @@ func TestRepeatedChanges(t *testing.T) {
 	}
 }
 
+// TestRepeatedUndo: an undo is a change too, and who repeats it does not take back what came since.
+func TestRepeatedUndo(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, testdb.SQLite(t))
+	h.stock(t)
+	h.discard(t)
+	door := h.open(t, h.config())
+	for _, call := range []struct {
+		tool string
+		args map[string]any
+	}{
+		{"restore_event", map[string]any{"calendar_id": home, "event_uid": "gone", "idempotency_key": "r"}},
+		{"undo_change", map[string]any{"since": "2026-03-01T11:00:00Z", "token": "own", "idempotency_key": "u"}},
+	} {
+		first := h.say(t, door, "alice", call.tool, call.args)
+		if again := h.say(t, door, "alice", call.tool, call.args); again != first || !strings.Contains(first, `"result"`) {
+			t.Errorf("%s: first %s\nagain %s", call.tool, first, again)
+		}
+		delete(call.args, "idempotency_key")
+		if anew := h.say(t, door, "alice", call.tool, call.args); anew == first {
+			t.Errorf("%s without the key is answered alike: %s", call.tool, anew)
+		}
+	}
+}
+
 // TestCutOffCalls: a call whose process died after it had made the event is finished by the
 // next one, with the event that there is.
 func TestCutOffCalls(t *testing.T) {

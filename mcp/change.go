@@ -38,7 +38,7 @@ func (b toolbox) changeTools() []tool {
 				{name: "not_shown", kind: listOf, item: text, doc: "Calendars whose changes the user may not see.", optional: true},
 			}, givesZone),
 			run: b.listChanges,
-		}, {
+		}, b.once(tool{
 			name: "undo_change", title: "Undo change",
 			description: "Takes back one change (change_id), with what was done together with it, if nothing has changed it since; or, with since, all that a token did since then, as one. The undo is a change itself and can be undone.",
 			scope:       calendar.ScopeRead | calendar.ScopeWrite,
@@ -56,7 +56,7 @@ func (b toolbox) changeTools() []tool {
 				{name: "left", kind: listOf, doc: "What was not taken back.", of: []field{{name: "change_id", kind: text}, {name: "why", kind: text}}},
 			},
 			run: b.undoChange,
-		}, {
+		}), b.once(tool{
 			name: "restore_event", title: "Restore deleted event",
 			description: "Brings back an event or a task that was deleted, as it was last, while the journal keeps it. list_changes shows what was deleted.",
 			scope:       calendar.ScopeRead | calendar.ScopeWrite,
@@ -69,7 +69,7 @@ func (b toolbox) changeTools() []tool {
 				{name: "etag", kind: text},
 			},
 			run: b.restoreEvent,
-		},
+		}),
 	}
 }
 

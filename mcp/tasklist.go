@@ -46,7 +46,7 @@ var (
 		{name: "rrule", kind: text, optional: true},
 		{name: "url", kind: text, optional: true},
 		{name: "categories", kind: listOf, item: text, optional: true},
-		{name: "alarms", kind: listOf, item: number, doc: "Minutes before the start.", optional: true},
+		{name: "alarms", kind: listOf, item: number, doc: "Minutes before the start, or before due.", optional: true},
 	}
 )
 

@@ -1,36 +1,58 @@
 package edit
 
 import (
+	"cmp"
 	"slices"
+	"strings"
 
 	"caldav-mcp-server/calendar/content"
 	"caldav-mcp-server/ical"
 )
 
-// Alarm is a reminder: so many minutes before the start, or after it when negative.
+// Alarm is a reminder: so many minutes before the start, or after it when negative. Of a task
+// that has no start, it is before it is due.
 type Alarm struct{ Minutes int }
 
 // alarmMost is a year, beyond which nobody wants to be reminded.
 const alarmMost = 366 * 24 * 60
 
-// AlarmsOf lists the reminders of a component that are bound to its start. There may be
-// others: at a fixed time, before the end, at a place, or Apple's placeholder which never rings.
+// anchor is what a reminder counts from, as RELATED names it (RFC 5545 §3.2.14).
+type anchor string
+
+const (
+	fromStart anchor = "START"
+	fromEnd   anchor = "END"
+)
+
+// anchorOf is what reminders of a component count from. RFC 5545 §3.8.6.3: one that counts from
+// the start needs a DTSTART, and a task may have nothing but a DUE.
+func anchorOf(c *ical.Component) anchor {
+	if c.Name() == content.Todo && c.Property("DTSTART") == nil && c.Property("DUE") != nil {
+		return fromEnd
+	}
+	return fromStart
+}
+
+// AlarmsOf lists the reminders of a component that are bound to its start, or to when it is due
+// if it has none. There may be others: at a fixed time, before the end, at a place, or Apple's
+// placeholder which never rings.
 func AlarmsOf(c *ical.Component) []Alarm {
 	var list []Alarm
 	for _, alarm := range c.AllComponents("VALARM") {
-		if a, ok := alarmOf(alarm); ok {
+		if a, ok := alarmOf(alarm, anchorOf(c)); ok {
 			list = append(list, a)
 		}
 	}
 	return list
 }
 
-func alarmOf(c *ical.Component) (Alarm, bool) {
+func alarmOf(c *ical.Component, bound anchor) (Alarm, bool) {
 	trigger := c.Property("TRIGGER")
 	if trigger == nil || content.WordOf(c, "ACTION") == "NONE" || c.Property("X-APPLE-PROXIMITY") != nil || c.Property("PROXIMITY") != nil {
 		return Alarm{}, false
 	}
-	if related, _ := trigger.Param("RELATED"); related == "END" {
+	related, _ := trigger.Param("RELATED")
+	if anchor(cmp.Or(strings.ToUpper(related), string(fromStart))) != bound {
 		return Alarm{}, false
 	}
 	d, err := trigger.Duration()
@@ -43,7 +65,7 @@ func alarmOf(c *ical.Component) (Alarm, bool) {
 
 // component makes the VALARM of a reminder. RFC 5545 §3.6.6: one that is displayed needs a
 // DESCRIPTION.
-func (a Alarm) component(title string) *ical.Component {
+func (a Alarm) component(title string, bound anchor) *ical.Component {
 	if title == "" {
 		title = "Reminder"
 	}
@@ -51,7 +73,11 @@ func (a Alarm) component(title string) *ical.Component {
 	c := ical.NewComponent("VALARM")
 	c.Add(ical.NewProperty("ACTION", "DISPLAY"))
 	c.Add(ical.NewText("DESCRIPTION", title))
-	c.Add(ical.NewProperty("TRIGGER", ical.Duration{Negative: a.Minutes > 0, Seconds: seconds}.String()))
+	trigger := ical.NewProperty("TRIGGER", ical.Duration{Negative: a.Minutes > 0, Seconds: seconds}.String())
+	if bound != fromStart {
+		trigger.SetParam("RELATED", string(bound))
+	}
+	c.Add(trigger)
 	return c
 }
 
@@ -59,6 +85,9 @@ func (a Alarm) component(title string) *ical.Component {
 func alarmed(f Field[[]Alarm]) func(*ical.Component) error {
 	return func(c *ical.Component) error {
 		list, _ := f.Value()
+		if len(list) > 0 && c.Name() == content.Todo && c.Property("DTSTART") == nil && c.Property("DUE") == nil {
+			return fault(BadField, "a task that has no date has nothing to remind of before").hint("give it a date on which it is due, too")
+		}
 		missing := slices.Clone(list)
 		slices.SortFunc(missing, func(a, b Alarm) int { return b.Minutes - a.Minutes })
 		missing = slices.Compact(missing)
@@ -68,7 +97,7 @@ func alarmed(f Field[[]Alarm]) func(*ical.Component) error {
 			}
 		}
 		for _, component := range c.AllComponents("VALARM") {
-			a, ok := alarmOf(component)
+			a, ok := alarmOf(component, anchorOf(c))
 			if !ok {
 				continue
 			}
@@ -79,7 +108,7 @@ func alarmed(f Field[[]Alarm]) func(*ical.Component) error {
 			}
 		}
 		for _, a := range missing {
-			c.AddComponent(a.component(content.TextOf(c, "SUMMARY")))
+			c.AddComponent(a.component(content.TextOf(c, "SUMMARY"), anchorOf(c)))
 		}
 		return nil
 	}

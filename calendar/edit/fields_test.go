@@ -1,6 +1,8 @@
 package edit_test
 
 import (
+	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -134,6 +136,48 @@ func TestAlarmsOf(t *testing.T) {
 	}
 }
 
+// taskOf makes a VTODO of lines, in a calendar.
+func taskOf(lines ...string) string {
+	return calendarOf("BEGIN:VTODO\nUID:first\n" + strings.Join(lines, "\n") + "\nEND:VTODO\n")
+}
+
+// TestTaskReminders: RFC 5545 §3.8.6.3 lets a reminder count from the start only where there is one.
+func TestTaskReminders(t *testing.T) {
+	t.Parallel()
+	ten := edit.Fields{Alarms: edit.To([]edit.Alarm{{Minutes: 10}})}
+	for _, tt := range []struct {
+		name  string
+		lines []string
+		want  string
+	}{
+		{"due alone", []string{"DUE:20260302T090000Z"}, "TRIGGER;RELATED=END:-PT10M"},
+		{"one day on which it is due", []string{"DUE;VALUE=DATE:20260302"}, "TRIGGER;RELATED=END:-PT10M"},
+		{"start and due", []string{"DTSTART:20260302T080000Z", "DUE:20260302T090000Z"}, "TRIGGER:-PT10M"},
+		{"start alone", []string{"DTSTART:20260302T080000Z"}, "TRIGGER:-PT10M"},
+		{"one that is there", []string{"DUE:20260302T090000Z", "BEGIN:VALARM", "ACTION:AUDIO", "TRIGGER;RELATED=END:-PT10M", "END:VALARM"}, "ACTION:AUDIO"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			got, err := editor().Change(t.Context(), read(t, taskOf(tt.lines...)), edit.Change{Fields: ten})
+			if err != nil {
+				t.Fatal(err)
+			}
+			now := valid(t, got.Document).Main()
+			if diff := cmp.Diff([]edit.Alarm{{Minutes: 10}}, edit.AlarmsOf(now)); diff != "" {
+				t.Errorf("listed (-want +got):\n%s", diff)
+			}
+			if alarms := now.AllComponents("VALARM"); len(alarms) != 1 || !strings.Contains(got.Document.String(), tt.want+"\r\n") {
+				t.Errorf("want one with %s:\n%s", tt.want, got.Document)
+			}
+		})
+	}
+	_, err := editor().Change(t.Context(), read(t, taskOf()), edit.Change{Fields: ten})
+	refused, ok := errors.AsType[*edit.Error](err)
+	if !ok || refused.Code != edit.BadField {
+		t.Errorf("a task without a date: %v", err)
+	}
+}
+
 // TestTaskStates: whoever looks at STATUS, COMPLETED or PERCENT-COMPLETE sees the same.
 func TestTaskStates(t *testing.T) {
 	t.Parallel()
@@ -156,7 +200,7 @@ func TestTaskStates(t *testing.T) {
 		{"begun", "PERCENT-COMPLETE:30", edit.Fields{Status: edit.To(edit.InProcess)}, state{"IN-PROCESS", "", "30"}},
 		{"called otherwise", done, edit.Fields{Summary: edit.To("x")}, state{"COMPLETED", "20260101T000000Z", "100"}},
 	} {
-		o := read(t, calendarOf("BEGIN:VTODO\nUID:first\n"+tt.lines+"\nEND:VTODO\n"))
+		o := read(t, taskOf(tt.lines))
 		got, err := editor().Change(t.Context(), o, edit.Change{Fields: tt.fields})
 		if err != nil {
 			t.Errorf("%s: %v", tt.name, err)
