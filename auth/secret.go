@@ -10,7 +10,7 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// Secret is a token's whole text, which is shown once and never stored.
+// Secret is the whole text of a token or a link, which is shown once and never stored.
 type Secret string
 
 // LogValue keeps a Secret out of the log.
@@ -23,25 +23,42 @@ const (
 	encodedLength = (idLength + secretLength) / 3 * 4
 )
 
-// newSecret makes a token: its public half, its secret half and its text. The id is random as
-// well, so who does not have a token cannot even make the server look for one.
-func newSecret() (id calendar.TokenID, half string, text Secret) {
-	var raw [idLength + secretLength]byte
+// newRaw makes what a token or a link is: an id and a secret. The id is random as well, so who does
+// not have one cannot even make the server look for one.
+func newRaw() []byte {
+	raw := make([]byte, idLength+secretLength)
 	// Never fails: crypto/rand ends the program where the system has no randomness.
-	_, _ = rand.Read(raw[:])
-	id, half = halves(raw[:])
-	return id, half, Secret(tokenPrefix + base64.RawURLEncoding.EncodeToString(raw[:]))
+	_, _ = rand.Read(raw)
+	return raw
 }
 
-// parseSecret takes a token's text apart. There is one text for each token: no bits are left over.
-func parseSecret(text string) (id calendar.TokenID, half string, ok bool) {
-	encoded, found := strings.CutPrefix(text, tokenPrefix)
-	if !found || len(encoded) != encodedLength {
-		return "", "", false
+func encodeRaw(raw []byte) string { return base64.RawURLEncoding.EncodeToString(raw) }
+
+// decodeRaw is its inverse. There is one text for each: no bits are left over.
+func decodeRaw(encoded string) (raw []byte, ok bool) {
+	if len(encoded) != encodedLength {
+		return nil, false
 	}
 	raw, err := base64.RawURLEncoding.Strict().DecodeString(encoded)
 	// The decoder skips line breaks, so the length says more than the error.
-	if err != nil || len(raw) != idLength+secretLength {
+	return raw, err == nil && len(raw) == idLength+secretLength
+}
+
+// newSecret makes a token: its public half, its secret half and its text.
+func newSecret() (id calendar.TokenID, half string, text Secret) {
+	raw := newRaw()
+	id, half = halves(raw)
+	return id, half, Secret(tokenPrefix + encodeRaw(raw))
+}
+
+// parseSecret takes a token's text apart.
+func parseSecret(text string) (id calendar.TokenID, half string, ok bool) {
+	encoded, found := strings.CutPrefix(text, tokenPrefix)
+	if !found {
+		return "", "", false
+	}
+	raw, ok := decodeRaw(encoded)
+	if !ok {
 		return "", "", false
 	}
 	id, half = halves(raw)

@@ -70,4 +70,6 @@ type Store interface {
 	// TouchToken notes that a token was used, unless a later use is known. It does not move the
 	// generation, and a token that is gone is no error.
 	TouchToken(ctx context.Context, id calendar.TokenID, at time.Time) error
+
+	LinkStore
 }

@@ -100,13 +100,9 @@ func (spec TokenSpec) validate(now time.Time) error {
 
 // Tokens returns a user's tokens, or everybody's for an empty name: revoked and expired ones too.
 func (s *Service) Tokens(ctx context.Context, user string) ([]Token, error) {
-	var of calendar.UserID
-	if user != "" {
-		u, err := s.User(ctx, user)
-		if err != nil {
-			return nil, err
-		}
-		of = u.ID
+	of, err := s.idOf(ctx, user)
+	if err != nil {
+		return nil, err
 	}
 	all, err := s.store.Tokens(ctx, of)
 	if err != nil {

@@ -143,6 +143,15 @@ func (s *Service) User(ctx context.Context, name string) (calendar.User, error) 
 	return u, nil
 }
 
+// idOf returns the id of the user of a name; of no name, no id.
+func (s *Service) idOf(ctx context.Context, name string) (calendar.UserID, error) {
+	if name == "" {
+		return "", nil
+	}
+	u, err := s.User(ctx, name)
+	return u.ID, err
+}
+
 // SetPassword gives a user another password; the old one ends at once, in every process. Tokens
 // stay good.
 func (s *Service) SetPassword(ctx context.Context, name, password string) error {

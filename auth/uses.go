@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	// useEvery is how fine the time of a token's last use is kept.
+	// useEvery is how fine the time of a last use is kept.
 	useEvery = time.Minute
 	// usesWaiting bounds the uses that wait to be written; what is beyond is dropped, since the
 	// next use comes soon.
@@ -18,36 +18,42 @@ const (
 	useTimeout = 5 * time.Second
 )
 
-// uses notes when tokens are used, out of the request's way.
+// uses notes when tokens and links are used, out of the request's way.
 type uses struct {
 	mu     sync.Mutex
-	noted  *lru[calendar.TokenID, time.Time]
+	noted  *lru[used, time.Time]
 	queued chan use
 }
 
-type use struct {
+// used is what was: a token or a link.
+type used struct {
 	token calendar.TokenID
-	at    time.Time
+	link  LinkID
+}
+
+type use struct {
+	used
+	at time.Time
 }
 
 func newUses(size int) *uses {
-	return &uses{noted: newLRU[calendar.TokenID, time.Time](size), queued: make(chan use, usesWaiting)}
+	return &uses{noted: newLRU[used, time.Time](size), queued: make(chan use, usesWaiting)}
 }
 
-func (u *uses) note(token calendar.TokenID, now time.Time) {
+func (u *uses) note(what used, now time.Time) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	if last, ok := u.noted.get(token); ok && now.Sub(last) < useEvery && !now.Before(last) {
+	if last, ok := u.noted.get(what); ok && now.Sub(last) < useEvery && !now.Before(last) {
 		return
 	}
 	select {
-	case u.queued <- use{token, now}:
-		u.noted.put(token, now)
+	case u.queued <- use{what, now}:
+		u.noted.put(what, now)
 	default:
 	}
 }
 
-// Run writes down when tokens were last used, until ctx ends; then it writes what is left and
+// Run writes down when tokens and links were last used, until ctx ends; then it writes what is left and
 // returns. Without it everything works but that time.
 func (s *Service) Run(ctx context.Context) {
 	for {
@@ -75,7 +81,14 @@ func (s *Service) touchRest(ctx context.Context) {
 func (s *Service) touch(ctx context.Context, u use) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), useTimeout)
 	defer cancel()
-	if err := s.store.TouchToken(ctx, u.token, u.at.Truncate(time.Second)); err != nil {
-		s.log.WarnContext(ctx, "the token's last use was not written down", "token", u.token, "error", err)
+	at := u.at.Truncate(time.Second)
+	var err error
+	if u.link != "" {
+		err = s.store.TouchLink(ctx, u.link, at)
+	} else {
+		err = s.store.TouchToken(ctx, u.token, at)
+	}
+	if err != nil {
+		s.log.WarnContext(ctx, "a last use was not written down", "token", u.token, "link", u.link, "error", err)
 	}
 }

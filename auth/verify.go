@@ -88,7 +88,7 @@ func (s *Service) verify(ctx context.Context, a attempt) (calendar.Caller, error
 		return calendar.Caller{}, ErrUnauthorized
 	}
 	if v.caller.Token != "" {
-		s.uses.note(v.caller.Token, now)
+		s.uses.note(used{token: v.caller.Token}, now)
 	}
 	return v.caller, nil
 }

@@ -29,6 +29,9 @@ type Caller struct {
 	// Tools are the only ones that assistants are offered with the token; nil means all. What
 	// they may do is for the scopes to say.
 	Tools []ToolName
+	// Most is the most access that the credential gives, whatever the user has; NoAccess is no
+	// bound.
+	Most Access
 	// Expires is when the token ends; zero for never.
 	Expires time.Time
 	// Agent names the program that asks ("Claude on laptop", a User-Agent), for the journal.
@@ -91,11 +94,14 @@ var needs = [...]struct {
 // What the caller cannot see does not exist (NotFound); what they see but may not do is
 // Forbidden. Of a calendar that is shared for busy times alone, the rest does not exist.
 func (c Caller) May(a Action, cal Calendar) error {
-	need := needs[a]
-	if !c.Sees(cal) || (cal.Access < ReadAccess && need.access > FreeBusyAccess) {
+	need, access := needs[a], cal.Access
+	if c.Most != NoAccess {
+		access = min(access, c.Most)
+	}
+	if !c.Sees(cal) || (access < ReadAccess && need.access > FreeBusyAccess) {
 		return errNoCalendar(string(cal.ID))
 	}
-	if cal.Access < need.access {
+	if access < need.access {
 		return Errorf(Forbidden, RulePrivileges, "you may not %s here: the calendar %q is shared with you for less", need.verb, cal.Name)
 	}
 	return c.hasScope(a)

@@ -1,0 +1,194 @@
+package auth
+
+import (
+	"context"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"net/netip"
+	"time"
+
+	"caldav-mcp-server/calendar"
+)
+
+// LinkID is the public half of a link's secret, in lower-case hexadecimal.
+type LinkID string
+
+// LinkHash is the SHA-256 of a link's whole secret. There is nothing to guess in 32 random bytes,
+// so it need not cost anything; since it covers the id, it is of no use for another link.
+type LinkHash string
+
+// Link is what may be known of a secret address at which anybody reads a calendar without logging
+// in: all but its secret.
+type Link struct {
+	ID LinkID
+	// Name says who it was given to, or is empty.
+	Name         string
+	Owner        calendar.User
+	Calendar     calendar.CalendarID
+	CalendarName string
+	// Access is ReadAccess, or FreeBusyAccess for a link that tells busy times alone.
+	Access  calendar.Access
+	Created time.Time
+	// Expires, LastUsed and Revoked are zero for never.
+	Expires, LastUsed, Revoked time.Time
+	// Trashed tells that the calendar lies in the trash, where it cannot be read.
+	Trashed bool
+}
+
+// Valid tells whether the link is good at a time.
+func (l Link) Valid(at time.Time) bool {
+	return l.Revoked.IsZero() && !l.Trashed && (l.Expires.IsZero() || at.Before(l.Expires))
+}
+
+// Caller returns who comes by the link: the calendar's owner, as far as the link goes.
+func (l Link) Caller() calendar.Caller {
+	return calendar.Caller{
+		User: l.Owner, Scopes: calendar.ScopeRead, Calendars: []calendar.CalendarID{l.Calendar}, Most: l.Access,
+		Expires: l.Expires, Agent: "public link",
+	}
+}
+
+// LinkSpec is what a new link is to be.
+type LinkSpec struct {
+	// Name says who it is given to; it may be empty.
+	Name   string
+	Access calendar.Access
+	// Expires is when it ends; zero for never.
+	Expires time.Time
+}
+
+// LinkStore is the part of a [Store] that keeps links.
+type LinkStore interface {
+	// LinkByID returns a link with what its secret is checked against, also when it is revoked
+	// or expired, or NotFound.
+	LinkByID(ctx context.Context, id LinkID) (Link, LinkHash, error)
+	// Links returns the links to a user's calendars, or to everybody's for an empty id, in the
+	// order of user name, calendar name, time of creation and id.
+	Links(ctx context.Context, owner calendar.UserID) ([]Link, error)
+	// InsertLink makes a link. NotFound when the owner has no such calendar, or it lies in the
+	// trash; of both the ids alone are looked at.
+	InsertLink(ctx context.Context, l Link, h LinkHash) error
+	// RevokeLink ends a link at a time. NotFound when there is none; one that is revoked already
+	// keeps its time.
+	RevokeLink(ctx context.Context, id LinkID, at time.Time) error
+	// TouchLink notes that a link was used, unless a later use is known. One that is gone is no
+	// error.
+	TouchLink(ctx context.Context, id LinkID, at time.Time) error
+}
+
+// CreateLink makes a link to a calendar of the caller's and returns its secret, which nobody can
+// get again.
+func (s *Service) CreateLink(ctx context.Context, c calendar.Caller, cal calendar.Calendar, spec LinkSpec) (Link, Secret, error) {
+	if err := c.May(calendar.ShareCalendar, cal); err != nil {
+		return Link{}, "", err
+	}
+	now := s.seconds()
+	if err := spec.validate(now); err != nil {
+		return Link{}, "", err
+	}
+	raw := newRaw()
+	id, hash := linkParts(raw)
+	l := Link{
+		ID: id, Name: spec.Name, Owner: c.User, Calendar: cal.ID, CalendarName: cal.Name, Access: spec.Access,
+		Created: now, Expires: spec.Expires.UTC().Truncate(time.Second),
+	}
+	if err := s.store.InsertLink(ctx, l, hash); err != nil {
+		return Link{}, "", fmt.Errorf("creating the link: %w", err)
+	}
+	return l, Secret(encodeRaw(raw)), nil
+}
+
+func (spec LinkSpec) validate(now time.Time) error {
+	if err := validateTitle("link's name", spec.Name); err != nil {
+		return err
+	}
+	if spec.Access != calendar.ReadAccess && spec.Access != calendar.FreeBusyAccess {
+		return invalid("a link is for reading, or for free and busy times")
+	}
+	if !spec.Expires.IsZero() && !spec.Expires.After(now) {
+		return invalid("the link would have expired already")
+	}
+	return nil
+}
+
+func linkParts(raw []byte) (LinkID, LinkHash) {
+	sum := sha256.Sum256(raw)
+	return LinkID(hex.EncodeToString(raw[:idLength])), LinkHash(hex.EncodeToString(sum[:]))
+}
+
+// VerifyLink returns the link of a secret that somebody at an address came with: ErrUnauthorized,
+// whatever is wrong with it, *ThrottledError, or Unavailable. It asks the store each time, so that
+// what is revoked ends at once in every process.
+func (s *Service) VerifyLink(ctx context.Context, secret string, from netip.Addr) (Link, error) {
+	raw, ok := decodeRaw(secret)
+	if !ok {
+		return Link{}, ErrUnauthorized
+	}
+	id, hash := linkParts(raw)
+	d, guess := s.memory.digest("link", secret), pair{account("link " + string(id)), networkOf(from)}
+	// Calendar services ask for many people from few addresses: what was right before goes ahead
+	// of strangers.
+	known := s.memory.knows(d)
+	if !known {
+		if err := s.throttle.take(guess); err != nil {
+			return Link{}, err
+		}
+	}
+	l, err := s.linkOf(ctx, id, hash)
+	// A program that goes on asking for what was revoked guesses nothing.
+	if !known && !errors.Is(err, ErrUnauthorized) {
+		s.throttle.giveBack(guess)
+	}
+	now := s.now()
+	if err == nil && !l.Valid(now) {
+		err = ErrUnauthorized
+	}
+	if err != nil {
+		return Link{}, err
+	}
+	s.memory.meet(d)
+	s.uses.note(used{link: id}, now)
+	return l, nil
+}
+
+// linkOf looks a link up, whether it is still good or not.
+func (s *Service) linkOf(ctx context.Context, id LinkID, hash LinkHash) (Link, error) {
+	l, stored, err := s.store.LinkByID(ctx, id)
+	switch {
+	case err != nil && calendar.ReasonOf(err) == calendar.NotFound:
+		return Link{}, ErrUnauthorized
+	case err != nil:
+		return Link{}, fmt.Errorf("looking up the link: %w", err)
+	case subtle.ConstantTimeCompare([]byte(stored), []byte(hash)) != 1:
+		return Link{}, ErrUnauthorized
+	}
+	return l, nil
+}
+
+// Links returns the links to a user's calendars, or everybody's for an empty name.
+func (s *Service) Links(ctx context.Context, owner string) ([]Link, error) {
+	of, err := s.idOf(ctx, owner)
+	if err != nil {
+		return nil, err
+	}
+	all, err := s.store.Links(ctx, of)
+	if err != nil {
+		return nil, fmt.Errorf("listing links: %w", err)
+	}
+	return all, nil
+}
+
+// RevokeLink ends a link at once, in every process.
+func (s *Service) RevokeLink(ctx context.Context, id LinkID) error {
+	err := s.store.RevokeLink(ctx, id, s.seconds())
+	if err != nil && calendar.ReasonOf(err) == calendar.NotFound {
+		err = calendar.Errorf(calendar.NotFound, "", "there is no link %q", shortened(string(id), maxTitle))
+	}
+	if err != nil {
+		return fmt.Errorf("revoking the link: %w", err)
+	}
+	return nil
+}

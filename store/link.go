@@ -1,0 +1,70 @@
+package store
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"caldav-mcp-server/auth"
+	"caldav-mcp-server/calendar"
+)
+
+const selectLinks = `SELECT l.hash, l.id, l.name, l.calendar_id, c.name, c.trashed IS NOT NULL, l.access,
+		l.created, l.expires, l.used, l.revoked, ` + userColumns + `
+	FROM links l JOIN calendars c ON c.id = l.calendar_id JOIN users u ON u.id = c.owner_id `
+
+// linkRow is a link as the columns have it.
+type linkRow struct {
+	link auth.Link
+	hash auth.LinkHash
+}
+
+func scanLink(row scanner) (linkRow, error) {
+	var r linkRow
+	var access string
+	var created, joined int64
+	var expires, used, revoked *int64
+	l := &r.link
+	err := row.Scan(slices.Concat([]any{
+		&r.hash, &l.ID, &l.Name, &l.Calendar, &l.CalendarName, &l.Trashed, &access, &created, &expires, &used, &revoked,
+	}, userFields(&l.Owner, &joined))...)
+	l.Access, l.Owner.Created = accessOf(access), moment(joined)
+	l.Created, l.Expires, l.LastUsed, l.Revoked = moment(created), maybe(expires), maybe(used), maybe(revoked)
+	return r, err
+}
+
+// LinkByID implements [auth.LinkStore].
+func (s *Store) LinkByID(ctx context.Context, id auth.LinkID) (auth.Link, auth.LinkHash, error) {
+	r, err := rowOf(s.brief(ctx), s.reads, scanLink, selectLinks+`WHERE l.id = $1`, id)
+	return r.link, r.hash, err
+}
+
+// Links implements [auth.LinkStore].
+func (s *Store) Links(ctx context.Context, owner calendar.UserID) ([]auth.Link, error) {
+	rows, err := rowsOf(ctx, s.reads, scanLink, selectLinks+`WHERE u.id = $1 OR $1 = ''
+		ORDER BY u.name, c.name, l.created, l.id`, owner)
+	links := make([]auth.Link, len(rows))
+	for i, r := range rows {
+		links[i] = r.link
+	}
+	return links, err
+}
+
+// InsertLink implements [auth.LinkStore].
+func (s *Store) InsertLink(ctx context.Context, l auth.Link, h auth.LinkHash) error {
+	return expectRow(s.write(ctx, `INSERT INTO links (id, calendar_id, name, access, hash, created, expires, used, revoked)
+		SELECT $1, id, $3, $4, $5, $6, $7, $8, $9 FROM calendars WHERE id = $2 AND owner_id = $10 AND trashed IS NULL`,
+		l.ID, l.Calendar, l.Name, accessWords[l.Access], h, l.Created.Unix(),
+		unlessZero(l.Expires), unlessZero(l.LastUsed), unlessZero(l.Revoked), l.Owner.ID))
+}
+
+// RevokeLink implements [auth.LinkStore].
+func (s *Store) RevokeLink(ctx context.Context, id auth.LinkID, at time.Time) error {
+	return expectRow(s.write(ctx, `UPDATE links SET revoked = COALESCE(revoked, $2) WHERE id = $1`, id, at.Unix()))
+}
+
+// TouchLink implements [auth.LinkStore].
+func (s *Store) TouchLink(ctx context.Context, id auth.LinkID, at time.Time) error {
+	_, err := s.write(ctx, `UPDATE links SET used = $2 WHERE id = $1 AND (used IS NULL OR used < $2)`, id, at.Unix())
+	return err
+}

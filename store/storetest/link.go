@@ -1,0 +1,147 @@
+package storetest
+
+import (
+	"time"
+
+	"caldav-mcp-server/auth"
+	"caldav-mcp-server/calendar"
+)
+
+func linkTests() []test {
+	return []test{
+		{"comes back as it was written", linkComesBack},
+		{"is unknown", linkUnknown},
+		{"is refused for what does not exist", linkRefused},
+		{"goes with its calendar and its owner", linkGoes},
+		{"is revoked once, for all processes", linkRevoked},
+		{"remembers its latest use", linkUsed},
+		{"are listed by user, calendar, time and id", linksAreListed},
+	}
+}
+
+// link makes a link.
+func (b *bundle) link(owner calendar.User, cal calendar.Calendar) auth.Link {
+	b.Helper()
+	l := auth.Link{
+		ID: auth.LinkID(b.id("link")), Owner: owner, Calendar: cal.ID, CalendarName: cal.Name,
+		Access: calendar.ReadAccess, Created: b.now(),
+	}
+	b.must(b.InsertLink(b.Context(), l, "hash of "+auth.LinkHash(l.ID)))
+	return l
+}
+
+// linked wants a link as it is in a store.
+func (b *bundle) linked(in Store, want auth.Link) {
+	b.Helper()
+	got, hash, err := in.LinkByID(b.Context(), want.ID)
+	b.must(err)
+	same(b, "link", got, want)
+	same(b, "hash", hash, "hash of "+auth.LinkHash(want.ID))
+}
+
+func linkComesBack(b *bundle) {
+	ann := b.user("ann")
+	cal := b.calendar(ann, "work")
+	want := auth.Link{
+		ID: "link", Name: "for the “club”", Owner: ann, Calendar: cal.ID, CalendarName: "work", Access: calendar.FreeBusyAccess,
+		Created: b.now(), Expires: b.now().Add(time.Hour), LastUsed: b.now().Add(time.Minute), Revoked: b.now().Add(time.Second),
+	}
+	b.must(b.InsertLink(b.Context(), want, "hash of link"))
+	b.linked(b.Store, want)
+	b.linked(b.Store, b.link(ann, cal))
+	b.refused(b.InsertLink(b.Context(), want, "hash"), calendar.Exists, "")
+}
+
+func linkUnknown(b *bundle) {
+	ann := b.user("ann")
+	b.link(ann, b.calendar(ann, "work"))
+	_, _, err := b.LinkByID(b.Context(), "unknown")
+	b.refused(err, calendar.NotFound, "")
+	b.refused(b.RevokeLink(b.Context(), "unknown", b.now()), calendar.NotFound, "")
+	b.must(b.TouchLink(b.Context(), "unknown", b.now()))
+}
+
+func linkRefused(b *bundle) {
+	ann, bob := b.user("ann"), b.user("bob")
+	work, gone := b.calendar(ann, "work"), b.calendar(ann, "gone")
+	b.must(b.Share(b.Context(), work.ID, bob.ID, calendar.WriteAccess))
+	b.must(b.Update(b.Context(), func(tx calendar.Tx) error { return tx.TrashCalendar(b.Context(), gone.ID) }))
+	for name, l := range map[auth.LinkID]auth.Link{
+		"nowhere":          {Owner: ann, Calendar: "nowhere", Access: calendar.ReadAccess},
+		"in the trash":     {Owner: ann, Calendar: gone.ID, Access: calendar.ReadAccess},
+		"somebody else's":  {Owner: bob, Calendar: work.ID, Access: calendar.ReadAccess},
+		"a user not there": {Owner: calendar.User{ID: "nobody"}, Calendar: work.ID, Access: calendar.ReadAccess},
+	} {
+		l.ID, l.Created = name, b.now()
+		b.refused(b.InsertLink(b.Context(), l, "hash"), calendar.NotFound, "")
+		if _, _, err := b.LinkByID(b.Context(), name); calendar.ReasonOf(err) != calendar.NotFound {
+			b.Errorf("%s: the link is there: %v", name, err)
+		}
+	}
+}
+
+// linkGoes: what lies in the trash may come back, and its link with it.
+func linkGoes(b *bundle) {
+	ann, bob := b.user("ann"), b.user("bob")
+	work, his := b.calendar(ann, "work"), b.calendar(bob, "his")
+	hers, bobs := b.link(ann, work), b.link(bob, his)
+	b.must(b.Update(b.Context(), func(tx calendar.Tx) error { return tx.TrashCalendar(b.Context(), work.ID) }))
+	hers.Trashed = true
+	b.linked(b.Store, hers)
+	b.must(b.Update(b.Context(), func(tx calendar.Tx) error { return tx.UntrashCalendar(b.Context(), work.ID, "work") }))
+	hers.Trashed = false
+	b.linked(b.Store, hers)
+	b.must(b.Update(b.Context(), func(tx calendar.Tx) error { return tx.TrashCalendar(b.Context(), work.ID) }))
+	b.pass(time.Hour)
+	b.must(b.Prune(b.Context(), b.now()))
+	_, _, err := b.LinkByID(b.Context(), hers.ID)
+	b.refused(err, calendar.NotFound, "")
+
+	b.linked(b.Store, bobs)
+	b.must(b.DeleteUser(b.Context(), bob.ID))
+	_, _, err = b.LinkByID(b.Context(), bobs.ID)
+	b.refused(err, calendar.NotFound, "")
+}
+
+func linkRevoked(b *bundle) {
+	ann := b.user("ann")
+	l := b.link(ann, b.calendar(ann, "work"))
+	other := b.another()
+	b.linked(other, l)
+	b.must(b.RevokeLink(b.Context(), l.ID, b.now()))
+	l.Revoked = b.now()
+	b.linked(other, l)
+	b.must(b.RevokeLink(b.Context(), l.ID, b.now().Add(time.Hour)))
+	b.linked(b.Store, l)
+}
+
+func linkUsed(b *bundle) {
+	ann := b.user("ann")
+	l := b.link(ann, b.calendar(ann, "work"))
+	l.LastUsed = b.now().Add(time.Minute)
+	b.must(b.TouchLink(b.Context(), l.ID, l.LastUsed))
+	// A slower process comes with an earlier use.
+	b.must(b.TouchLink(b.Context(), l.ID, b.now()))
+	b.linked(b.Store, l)
+}
+
+func linksAreListed(b *bundle) {
+	bob, ann := b.user("bob"), b.user("ann")
+	bobs := b.link(bob, b.calendar(bob, "all"))
+	work, home := b.calendar(ann, "work"), b.calendar(ann, "Home")
+	b.pass(time.Minute)
+	late := b.link(ann, work)
+	b.pass(-time.Hour)
+	early, tied, other := b.link(ann, work), b.link(ann, work), b.link(ann, home)
+	b.must(b.RevokeLink(b.Context(), tied.ID, b.now()))
+	tied.Revoked = b.now()
+	all, err := b.Links(b.Context(), "")
+	b.must(err)
+	same(b, "all links", all, []auth.Link{other, early, tied, late, bobs})
+	his, err := b.Links(b.Context(), bob.ID)
+	b.must(err)
+	same(b, "his links", his, []auth.Link{bobs})
+	none, err := b.Links(b.Context(), "nobody")
+	b.must(err)
+	same(b, "nobody's links", len(none), 0)
+}
