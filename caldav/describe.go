@@ -22,7 +22,11 @@ func (r *resource) resourceType(m *markup) error {
 	if r.at.kind() == atPrincipal {
 		m.raw("<d:principal/>")
 	}
-	if r.at.kind() == atCalendar {
+	switch {
+	case r.at.kind() != atCalendar:
+	case r.calendar.Subscribed():
+		m.raw("<cs:subscribed/>")
+	default:
 		m.raw("<c:calendar/>").raw(r.sharedType())
 	}
 	return nil

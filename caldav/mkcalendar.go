@@ -81,10 +81,17 @@ var errTaken = refuseWith(http.StatusMethodNotAllowed, "there is a calendar at t
 // create makes a calendar with the properties that are set, or none. refuse tells which of
 // them kept it from being made.
 func (x *exchange) create(set []edit, refuse func(outcome) error) error {
-	n := calendar.NewCalendar{Segment: x.at.calendar}
+	n := calendar.NewCalendar{Segment: x.at.calendar, Subscription: isSubscription(set)}
 	outcome := x.apply(set, &n.Properties, true)
 	if outcome.failed {
 		return refuse(outcome)
+	}
+	if n.Subscription {
+		feed, err := x.keepFeed(set)
+		if err != nil {
+			return err
+		}
+		outcome.kept = append(outcome.kept, feed...)
 	}
 	for _, k := range outcome.kept {
 		if k.Value != "" {

@@ -45,7 +45,7 @@ func (i *planItem) writeFlat(r *resource, m *markup, nameOnly bool) error {
 	switch {
 	case i.kept:
 		return r.writeAllKept(m, i.but, nameOnly)
-	case i.row == nil, i.row.on&r.at.kind() == 0:
+	case i.row == nil, i.row.on&r.at.kind() == 0, i.row.flags&ofContent != 0 && r.calendar.Subscribed():
 		if i.quiet {
 			return errAbsent // it is among the kept ones
 		}

@@ -33,6 +33,9 @@ const (
 	inReports
 	// atCreation marks what can be set when a calendar is made, and never again.
 	atCreation
+	// ofContent marks what tells what is in a calendar. Of a subscription it is kept as it was
+	// set: only the apps that follow it know.
+	ofContent
 )
 
 // errAbsent says that a resource does not have a property that others of its kind have.
@@ -117,7 +120,7 @@ func calendarProperties() []property {
 			row(caldav("calendar-home-set"), atPrincipal, 0, (*resource).home),
 			settable(caldav("calendar-description"), 0, (*resource).description, setDescription),
 			settable(caldav("calendar-timezone"), 0, (*resource).timezone, setTimezone),
-			settable(caldav("supported-calendar-component-set"), atCreation, (*resource).kinds, setKinds),
+			settable(caldav("supported-calendar-component-set"), atCreation|ofContent, (*resource).kinds, setKinds),
 			row(caldav("supported-calendar-data"), atCalendar, 0, (*resource).mediaTypes),
 			row(caldav("max-resource-size"), atCalendar, 0, (*resource).maxSize),
 			row(caldav("max-instances"), atCalendar, 0, (*resource).maxInstances),

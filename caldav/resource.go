@@ -85,7 +85,7 @@ func (r *resource) fixed(yield func(*resource, error) bool) {
 }
 
 func (r *resource) calendars(yield func(*resource, error) bool) {
-	all, err := r.x.service.Calendars(r.x.r.Context(), r.x.caller)
+	all, err := r.x.service.CalendarsInHome(r.x.r.Context(), r.x.caller)
 	if err != nil {
 		yield(nil, err)
 		return

@@ -2,6 +2,7 @@ package caldav
 
 import (
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -12,13 +13,44 @@ func unfit(format string, args ...any) error {
 	return refuseWith(http.StatusConflict, format, args...)
 }
 
-// setResourceType takes the one type that a client can make. RFC 5689 §3: resourcetype is
+// setResourceType takes the types that a client can make. RFC 5689 §3: resourcetype is
 // set when a collection is made, and stays.
 func setResourceType(_ *calendar.Properties, e *element) error {
-	if e == nil || !e.has(dav("collection")) || !e.has(caldav("calendar")) || len(e.Children) != 2 {
-		return breach("d:valid-resourcetype", "the only collections that can be made here are calendars: DAV:collection with CALDAV:calendar")
+	if e == nil || !e.has(dav("collection")) || !e.has(caldav("calendar")) && !e.has(subscribed) || len(e.Children) != 2 {
+		return breach("d:valid-resourcetype",
+			"the only collections that can be made here are calendars and subscriptions: DAV:collection with CALDAV:calendar, or with subscribed of http://calendarserver.org/ns/")
 	}
 	return nil
+}
+
+// subscribed is the type of what Apple Calendar makes of a feed that all of a user's devices are
+// to show: each fetches the address in source itself.
+var subscribed = server("subscribed")
+
+// isSubscription tells whether a collection with these properties is one.
+func isSubscription(set []edit) bool {
+	return slices.ContainsFunc(set, func(e edit) bool { return e.name == dav("resourcetype") && e.value != nil && e.value.has(subscribed) })
+}
+
+// keepFeed keeps of a subscription what a calendar would understand, but is about its feed.
+func (x *exchange) keepFeed(set []edit) ([]calendar.Kept, error) {
+	var all []calendar.Kept
+	sourced := false
+	for _, e := range set {
+		sourced = sourced || e.name == server("source") && e.value != nil && e.value.has(dav("href"))
+		if row := x.byName[e.name]; row == nil || row.flags&ofContent == 0 {
+			continue
+		}
+		kept, err := e.keep()
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, kept)
+	}
+	if !sourced {
+		return nil, breach("d:valid-resourcetype", "a subscription has a source of http://calendarserver.org/ns/, with the DAV:href of its feed")
+	}
+	return all, nil
 }
 
 func setDisplayName(p *calendar.Properties, e *element) error {

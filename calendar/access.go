@@ -104,6 +104,10 @@ func (c Caller) May(a Action, cal Calendar) error {
 	if access < need.access {
 		return Errorf(Forbidden, RulePrivileges, "you may not %s here: the calendar %q is shared with you for less", need.verb, cal.Name)
 	}
+	if a == ShareCalendar && cal.Subscribed() {
+		// What the owner's apps keep of it, its address above all, is the owner's alone.
+		return Errorf(Forbidden, RulePrivileges, "%q is a subscription: give others the address that it follows instead", cal.Name)
+	}
 	return c.hasScope(a)
 }
 

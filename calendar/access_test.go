@@ -40,7 +40,7 @@ func TestMay(t *testing.T) {
 		var got []string
 		for _, a := range actions {
 			answer := yes
-			if err := caller.May(a, calendar.Calendar{ID: "one", Access: c.access}); err != nil {
+			if err := caller.May(a, calendar.Calendar{ID: "one", Access: c.access, Properties: calendar.Properties{Kinds: calendar.AllKinds()}}); err != nil {
 				answer = calendar.ReasonOf(err).String()
 			}
 			got = append(got, answer)

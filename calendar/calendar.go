@@ -21,7 +21,8 @@ const (
 	Availability Kind = "VAVAILABILITY" // RFC 7953
 )
 
-// Kinds is the set of kinds that a calendar takes, in the order it was given.
+// Kinds is the set of kinds that a calendar takes, in the order it was given. That of a
+// subscription is empty.
 type Kinds []Kind
 
 // AllKinds returns every kind; it is what a calendar takes when its maker does not say.
@@ -72,6 +73,10 @@ type Properties struct {
 	Transparent bool
 }
 
+// Subscribed tells that the calendar is a subscription: a note, shared by a user's apps, of a
+// feed elsewhere that they fetch themselves. It holds no objects.
+func (p Properties) Subscribed() bool { return len(p.Kinds) == 0 }
+
 // Calendar is a calendar as one user sees it.
 type Calendar struct {
 	ID        CalendarID
@@ -103,6 +108,8 @@ func (c Calendar) Address() Segment {
 type NewCalendar struct {
 	Segment Segment
 	Properties
+	// Subscription makes one that takes no kind, whatever Kinds says.
+	Subscription bool
 	// Kept are properties to keep of it from the start.
 	Kept []Kept
 }
@@ -129,9 +136,6 @@ func (s Segment) validate() error {
 func (s *Service) settle(p *Properties) error {
 	if len(p.Name) > maxNameLength {
 		return Errorf(Invalid, "", "the calendar's name is longer than %d bytes", maxNameLength)
-	}
-	if len(p.Kinds) == 0 {
-		p.Kinds = AllKinds()
 	}
 	for _, k := range p.Kinds {
 		if !AllKinds().Has(k) {

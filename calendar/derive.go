@@ -27,6 +27,9 @@ func (s *Service) validate(ctx context.Context, cal Calendar, d Draft) (Derived,
 }
 
 func errKind(cal Calendar, k Kind) error {
+	if cal.Subscribed() {
+		return Errorf(Forbidden, RuleSupportedKind, "%q is a subscription: what it shows lies elsewhere, and nothing can be stored in it", cal.Name)
+	}
 	return Errorf(Forbidden, RuleSupportedKind, "the calendar %q takes %s, not %s", cal.Name, cal.Kinds, k)
 }
 

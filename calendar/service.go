@@ -3,6 +3,7 @@ package calendar
 import (
 	"context"
 	"iter"
+	"slices"
 	"time"
 
 	"caldav-mcp-server/calendar/zone"
@@ -60,8 +61,15 @@ func NewService(c Config) *Service {
 // Limits returns the limits in force, for doors that print them.
 func (s *Service) Limits() Limits { return s.limits }
 
-// Calendars returns the calendars that the caller sees.
+// Calendars returns the calendars that the caller sees, but for subscriptions: who asks what is
+// in the calendars, or for one to write to, asks for nothing of those.
 func (s *Service) Calendars(ctx context.Context, c Caller) ([]Calendar, error) {
+	all, err := s.CalendarsInHome(ctx, c)
+	return slices.DeleteFunc(all, func(cal Calendar) bool { return cal.Subscribed() }), err
+}
+
+// CalendarsInHome returns all that the caller sees, as a home lists it.
+func (s *Service) CalendarsInHome(ctx context.Context, c Caller) ([]Calendar, error) {
 	if err := c.hasScope(ReadObjects); err != nil {
 		return nil, err
 	}
@@ -138,6 +146,12 @@ func (s *Service) newCalendar(c Caller, n NewCalendar) Calendar {
 	}
 	if cal.Name == "" {
 		cal.Name = string(cal.Segment)
+	}
+	if len(cal.Kinds) == 0 {
+		cal.Kinds = AllKinds()
+	}
+	if n.Subscription {
+		cal.Kinds = nil
 	}
 	return cal
 }

@@ -45,6 +45,52 @@ func TestCalendarsAreRefused(t *testing.T) {
 	})
 }
 
+// TestSubscription: it is in the home, and no calendar that anybody could put something in.
+func TestSubscription(t *testing.T) {
+	each(t, func(h *house) {
+		work := h.calendar(h.alice, "work")
+		feed, err := h.CreateCalendar(h.ctx, h.alice, calendar.NewCalendar{
+			Segment: "feed", Properties: calendar.Properties{Name: "Holidays", Kinds: calendar.Kinds{calendar.Event}}, Subscription: true,
+		})
+		h.must(err)
+		h.must(h.ChangeCalendar(h.ctx, h.alice, feed.ID, func(p *calendar.Properties) error {
+			p.Name = "Feasts"
+			return nil
+		}))
+		if got := h.fresh(h.alice, feed); !got.Subscribed() || got.Name != "Feasts" || h.fresh(h.alice, work).Subscribed() {
+			h.t.Errorf("%+v", got)
+		}
+		names := func(all []calendar.Calendar, err error) string {
+			h.must(err)
+			var list []string
+			for _, cal := range all {
+				list = append(list, cal.Name)
+			}
+			return strings.Join(list, " ")
+		}
+		if got := names(h.Calendars(h.ctx, h.alice)); got != "work" {
+			h.t.Errorf("calendars: %s", got)
+		}
+		if got := names(h.CalendarsInHome(h.ctx, h.alice)); got != "Feasts work" {
+			h.t.Errorf("in the home: %s", got)
+		}
+		feed = h.fresh(h.alice, feed)
+		_, err = h.Put(h.ctx, h.alice, feed, calendar.Draft{Name: "1.ics", Data: []byte(event("one", 2, "x"))})
+		h.refused(err, calendar.Forbidden, calendar.RuleSupportedKind, "lies elsewhere")
+		h.put(h.alice, work, "1.ics", event("one", 2, "x"))
+		_, err = h.Move(h.ctx, h.alice, calendar.Transfer{From: work, Name: "1.ics", To: feed, As: "1.ics"})
+		h.refused(err, calendar.Forbidden, calendar.RuleSupportedKind, "lies elsewhere")
+		_, err = h.Share(h.ctx, h.alice, feed.ID, "bob", calendar.ReadAccess)
+		h.refused(err, calendar.Forbidden, calendar.RulePrivileges, "the address that it follows")
+		h.must(h.DeleteCalendar(h.ctx, h.alice, feed.ID))
+		back, err := h.RestoreCalendar(h.ctx, h.alice, feed.ID, "")
+		h.must(err)
+		if !back.Subscribed() || !h.fresh(h.alice, feed).Subscribed() {
+			h.t.Errorf("restored as %+v", back)
+		}
+	})
+}
+
 func TestChangeCalendar(t *testing.T) {
 	each(t, func(h *house) {
 		work := h.calendar(h.alice, "work")

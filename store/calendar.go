@@ -41,7 +41,7 @@ func (r *calendarRow) fields() []any {
 func (r *calendarRow) result() calendar.Calendar {
 	c := r.cal
 	c.Created, c.Modified = moment(r.created), moment(r.modified)
-	for word := range strings.SplitSeq(r.kinds, ",") {
+	for word := range strings.FieldsFuncSeq(r.kinds, func(c rune) bool { return c == ',' }) {
 		c.Kinds = append(c.Kinds, calendar.Kind(word))
 	}
 	return c

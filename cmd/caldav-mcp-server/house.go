@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"time"
 
@@ -101,26 +102,22 @@ func (h *house) createUser(ctx context.Context, n auth.NewUser) (calendar.User, 
 	return user, nil
 }
 
-// ownCalendars returns the calendars that are a user's own.
+// ownCalendars returns the calendars that are a user's own. Subscriptions hold nothing to work on.
 func (h *house) ownCalendars(ctx context.Context, u calendar.User) ([]calendar.Calendar, error) {
 	all, err := h.calendars.Calendars(ctx, caller(u))
-	var own []calendar.Calendar
-	for _, cal := range all {
-		if cal.Access == calendar.OwnerAccess {
-			own = append(own, cal)
-		}
-	}
-	return own, err
+	return slices.DeleteFunc(all, isOthers), err
 }
 
-// listCalendars returns what one user sees, or what each user owns.
+func isOthers(cal calendar.Calendar) bool { return cal.Access != calendar.OwnerAccess }
+
+// listCalendars returns what one user sees, or what each user owns, subscriptions included.
 func (h *house) listCalendars(ctx context.Context, user string) ([]calendar.Calendar, error) {
 	if user != "" {
 		u, err := h.auth.User(ctx, user)
 		if err != nil {
 			return nil, err
 		}
-		return h.calendars.Calendars(ctx, caller(u))
+		return h.calendars.CalendarsInHome(ctx, caller(u))
 	}
 	users, err := h.auth.Users(ctx)
 	if err != nil {
@@ -128,11 +125,11 @@ func (h *house) listCalendars(ctx context.Context, user string) ([]calendar.Cale
 	}
 	var all []calendar.Calendar
 	for _, u := range users {
-		own, err := h.ownCalendars(ctx, u)
+		theirs, err := h.calendars.CalendarsInHome(ctx, caller(u))
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, own...)
+		all = append(all, slices.DeleteFunc(theirs, isOthers)...)
 	}
 	return all, nil
 }

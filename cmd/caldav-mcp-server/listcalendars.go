@@ -14,7 +14,8 @@ type listedCalendar struct {
 	Owner   string              `json:"owner"`
 	Name    string              `json:"name"`
 	Address calendar.Segment    `json:"address"`
-	Kinds   calendar.Kinds      `json:"kinds"`
+	// Kinds is empty for a subscription.
+	Kinds calendar.Kinds `json:"kinds"`
 	// Access is what the user who was named may do.
 	Access   string           `json:"access"`
 	Timezone string           `json:"timezone"`
@@ -24,7 +25,7 @@ type listedCalendar struct {
 
 func calendarJSON(c calendar.Calendar) listedCalendar {
 	return listedCalendar{
-		c.ID, c.OwnerName, c.Name, c.Address(), c.Kinds, accessName(c.Access), c.Timezone, c.Version, jsonTime(c.Created),
+		c.ID, c.OwnerName, c.Name, c.Address(), append(calendar.Kinds{}, c.Kinds...), accessName(c.Access), c.Timezone, c.Version, jsonTime(c.Created),
 	}
 }
 
@@ -36,7 +37,8 @@ func accessName(a calendar.Access) string {
 }
 
 const listCalendarsDetails = `
-With --user it lists the calendars that the user sees, shared ones too; else those of every user.
+With --user it lists the calendars that the user sees, shared ones too; else those of every user. A subscription is the
+address of a feed elsewhere, which the user's apps fetch themselves; it holds nothing here.
 `
 
 func listCalendarsCommand() command {
@@ -64,5 +66,9 @@ func listCalendarsCommand() command {
 }
 
 func calendarRow(c calendar.Calendar) []string {
-	return []string{c.OwnerName, c.Name, string(c.Address()), c.Kinds.String(), accessName(c.Access), string(c.ID)}
+	kinds := c.Kinds.String()
+	if c.Subscribed() {
+		kinds = "(subscription)"
+	}
+	return []string{c.OwnerName, c.Name, string(c.Address()), kinds, accessName(c.Access), string(c.ID)}
 }

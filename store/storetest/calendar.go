@@ -45,8 +45,12 @@ func calendarEmptyOrNil(b *bundle) {
 	unset, empty := b.calendar(ann, "unset"), b.blank(ann, "empty")
 	empty.Description, empty.Color, empty.Order, empty.TimezoneData = new(""), new(""), new(int64(0)), new("")
 	b.insert(empty)
+	subscription := b.blank(ann, "subscription")
+	subscription.Kinds = nil
+	b.insert(subscription)
 	same(b, "never set", b.read(unset), unset)
 	same(b, "empty", b.read(empty), empty)
+	same(b, "that takes no kind", b.read(subscription), subscription)
 	// And back: what was set can be as if it never was.
 	b.must(b.Update(b.Context(), func(tx calendar.Tx) error {
 		return tx.UpdateCalendar(b.Context(), empty.ID, unset.Properties)
