@@ -52,6 +52,13 @@ func TestMove(t *testing.T) {
 		if got := h.changes(h.alice, rest, ""); got != "" {
 			h.t.Errorf("rest: %s", got)
 		}
+		for _, cal := range []calendar.Calendar{work, rest} {
+			if got := h.trash(h.alice, cal); len(got) != 0 {
+				h.t.Errorf("what was moved is in the trash of %q: %q", cal.Name, got)
+			}
+		}
+		_, err := h.RestoreObject(h.ctx, h.alice, rest, "one", "")
+		h.refused(err, calendar.NotFound, "", "one")
 	})
 }
 

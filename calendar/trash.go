@@ -14,9 +14,11 @@ type Trash interface {
 	// TrashedCalendars returns a user's own calendars that are in the trash, the latest first.
 	TrashedCalendars(ctx context.Context, owner UserID) ([]TrashedCalendar, error)
 	// Deletions yields the deletions in a live calendar whose bytes are kept, the latest first:
-	// one for each UID, and none for a UID that a live object of the calendar has.
+	// one for each UID, and none for a UID that a live object of the calendar has. What was moved
+	// to another calendar is not in the trash of the first.
 	Deletions(ctx context.Context, cal CalendarID) iter.Seq2[Entry, error]
-	// Deletion returns the latest deletion of a UID whose bytes are kept, or NotFound.
+	// Deletion returns the latest deletion of a UID whose bytes are kept; NotFound when there is
+	// none, or when that was a move.
 	Deletion(ctx context.Context, cal CalendarID, uid UID) (Entry, error)
 	// ForgetCalendar removes a calendar for good; NotFound when it is not in the trash.
 	ForgetCalendar(ctx context.Context, id CalendarID) error

@@ -31,6 +31,7 @@ func TestPlans(t *testing.T) {
 		objectTexts.byNames[2].text: {byName},
 		selectCalendars + `= $2`:    nil,
 		selectCalendarsOf:           nil,
+		listDeletions:               nil,
 	} {
 		var used []string
 		for _, step := range plan(t, s, text) {

@@ -32,14 +32,30 @@ func (t *Tx) UntrashCalendar(ctx context.Context, id calendar.CalendarID, segmen
 }
 
 const (
-	selectDeletions = selectEntries + `WHERE calendar_id = $1 AND change = 'deleted' AND before IS NOT NULL AND object <> '' `
-
-	// listDeletions leaves out what came back, and all but the last of what was deleted twice.
-	listDeletions = selectDeletions + `AND version < $2
-		AND NOT EXISTS (SELECT 1 FROM objects o WHERE o.calendar_id = j.calendar_id AND o.uid = j.uid AND NOT o.deleted)
+	// selectDeletions takes the last of what was deleted twice, and no object that went to another
+	// calendar: a unit that has its UID arrive there moved it. What was moved over something is
+	// journalled as its change.
+	selectDeletions = selectEntries + `WHERE j.calendar_id = $1 AND j.change = 'deleted' AND j.before IS NOT NULL AND j.object <> ''
 		AND NOT EXISTS (SELECT 1 FROM journal k WHERE k.calendar_id = j.calendar_id AND k.uid = j.uid
 			AND k.change = 'deleted' AND k.before IS NOT NULL AND k.version > j.version)
-		ORDER BY version DESC LIMIT $3`
+		AND NOT EXISTS (SELECT 1 FROM (` + restOfUnit + `) AS u
+			JOIN journal m ON m.calendar_id = u.calendar_id AND m.version = u.version
+			WHERE m.uid = j.uid AND m.change <> 'deleted') `
+
+	// restOfUnit are the changes in other calendars that were made together with j: what j is the
+	// head of, the head of what j is in, and the others of that.
+	restOfUnit = `SELECT a.calendar_id, a.version FROM journal_units a
+			WHERE a.head_calendar = j.calendar_id AND a.head_version = j.version AND a.calendar_id <> j.calendar_id
+		UNION ALL SELECT b.head_calendar, b.head_version FROM journal_units b
+			WHERE b.calendar_id = j.calendar_id AND b.version = j.version AND b.head_calendar <> j.calendar_id
+		UNION ALL SELECT d.calendar_id, d.version FROM journal_units c
+			JOIN journal_units d ON d.head_calendar = c.head_calendar AND d.head_version = c.head_version
+			WHERE c.calendar_id = j.calendar_id AND c.version = j.version AND d.calendar_id <> j.calendar_id`
+
+	// listDeletions leaves out what came back.
+	listDeletions = selectDeletions + `AND j.version < $2
+		AND NOT EXISTS (SELECT 1 FROM objects o WHERE o.calendar_id = j.calendar_id AND o.uid = j.uid AND NOT o.deleted)
+		ORDER BY j.version DESC LIMIT $3`
 )
 
 func scanEntry(row scanner) (calendar.Entry, error) {
@@ -66,7 +82,7 @@ func (s *Store) Deletions(ctx context.Context, cal calendar.CalendarID) iter.Seq
 
 // Deletion implements [calendar.Store].
 func (s *Store) Deletion(ctx context.Context, cal calendar.CalendarID, uid calendar.UID) (calendar.Entry, error) {
-	return rowOf(ctx, s.reads, scanEntry, selectDeletions+`AND uid = $2 ORDER BY version DESC LIMIT 1`, cal, uid)
+	return rowOf(ctx, s.reads, scanEntry, selectDeletions+`AND j.uid = $2`, cal, uid)
 }
 
 // ForgetCalendar implements [calendar.Store].

@@ -108,7 +108,7 @@ func pruneBesideWriters(b *bundle) {
 		for i := range 30 {
 			o, err := b.write(other, b.event(cal, fmt.Sprint(i)))
 			if err == nil && i%2 == 0 {
-				err = b.buryIn(other, o)
+				err = other.Update(b.Context(), func(tx calendar.Tx) error { return b.buryIn(tx, &o) })
 			}
 			if err != nil {
 				written <- err
@@ -128,14 +128,4 @@ func pruneBesideWriters(b *bundle) {
 		default:
 		}
 	}
-}
-
-func (b *bundle) buryIn(s Store, o calendar.Object) error {
-	return s.Update(b.Context(), func(tx calendar.Tx) error {
-		now, err := tx.Advance(b.Context(), o.Calendar)
-		if err != nil {
-			return err
-		}
-		return tx.BuryObject(b.Context(), o.Calendar, o.Name, now.Version)
-	})
 }

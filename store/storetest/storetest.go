@@ -168,18 +168,21 @@ func (b *bundle) event(cal calendar.Calendar, name string) calendar.Object {
 
 // write stores an object as the service does: numbered, and in the journal.
 func (b *bundle) write(s calendar.Store, o calendar.Object) (calendar.Object, error) {
-	err := s.Update(b.Context(), func(tx calendar.Tx) error {
-		cal, err := tx.Advance(b.Context(), o.Calendar)
-		if err != nil {
-			return err
-		}
-		o.Version = cal.Version
-		if err := tx.PutObject(b.Context(), o); err != nil {
-			return err
-		}
-		return tx.Log(b.Context(), b.entry(o, calendar.Modified))
-	})
+	err := s.Update(b.Context(), func(tx calendar.Tx) error { return b.writeIn(tx, &o) })
 	return o, err
+}
+
+// writeIn is write as a part of a transaction.
+func (b *bundle) writeIn(tx calendar.Tx, o *calendar.Object) error {
+	cal, err := tx.Advance(b.Context(), o.Calendar)
+	if err != nil {
+		return err
+	}
+	o.Version = cal.Version
+	if err := tx.PutObject(b.Context(), *o); err != nil {
+		return err
+	}
+	return tx.Log(b.Context(), b.entry(*o, calendar.Modified))
 }
 
 func (b *bundle) entry(o calendar.Object, change calendar.ChangeKind) calendar.Entry {
@@ -200,18 +203,21 @@ func (b *bundle) put(cal calendar.Calendar, name string) calendar.Object {
 // bury makes a tombstone of an object and returns it as it then is.
 func (b *bundle) bury(o calendar.Object) calendar.Object {
 	b.Helper()
-	b.must(b.Update(b.Context(), func(tx calendar.Tx) error {
-		cal, err := tx.Advance(b.Context(), o.Calendar)
-		if err != nil {
-			return err
-		}
-		o.Version, o.Deleted = cal.Version, true
-		if err := tx.BuryObject(b.Context(), o.Calendar, o.Name, o.Version); err != nil {
-			return err
-		}
-		return tx.Log(b.Context(), b.entry(o, calendar.Deleted))
-	}))
+	b.must(b.Update(b.Context(), func(tx calendar.Tx) error { return b.buryIn(tx, &o) }))
 	return o
+}
+
+// buryIn is bury as a part of a transaction.
+func (b *bundle) buryIn(tx calendar.Tx, o *calendar.Object) error {
+	cal, err := tx.Advance(b.Context(), o.Calendar)
+	if err != nil {
+		return err
+	}
+	o.Version, o.Deleted = cal.Version, true
+	if err := tx.BuryObject(b.Context(), o.Calendar, o.Name, o.Version); err != nil {
+		return err
+	}
+	return tx.Log(b.Context(), b.entry(*o, calendar.Deleted))
 }
 
 // read returns a calendar as its owner sees it.

@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
@@ -13,6 +14,7 @@ func trashTests() []test {
 		{"gives a calendar back to another address", trashGivesBackElsewhere},
 		{"lists deletions once, the latest first", trashLists},
 		{"remembers a deletion whose name was taken", trashNameTaken},
+		{"has nothing of what was moved", trashMoved},
 		{"pages", trashPages},
 		{"forgets by age", trashPruned},
 		{"forgets a calendar", trashForgetsCalendar},
@@ -122,6 +124,37 @@ func trashNameTaken(b *bundle) {
 	_, err := b.write(b.Store, second)
 	b.must(err)
 	same(b, "trash", b.deletions(cal), []string{fmt.Sprintf("a.ics@%d uid of a.ics", first.Version)})
+}
+
+// trashMoved: it is elsewhere, and would be there twice if it were restored.
+func trashMoved(b *bundle) {
+	work, rest := b.home(), b.calendar(b.user("bob"), "rest")
+	b.bury(b.put(work, "a.ics"))
+	was := b.put(work, "a.ics")
+	there := was
+	there.Calendar = rest.ID
+	b.must(b.Update(b.Context(), func(tx calendar.Tx) error {
+		return errors.Join(b.buryIn(tx, &was), b.writeIn(tx, &there))
+	}))
+	same(b, "trash of what it left", b.deletions(work), nil)
+	_, err := b.Deletion(b.Context(), work.ID, was.UID)
+	b.refused(err, calendar.NotFound, "")
+
+	// The order within a unit is of no account, nor is what else is in it.
+	back, before := was, b.event(rest, "before.ics")
+	back.Deleted = false
+	b.must(b.Update(b.Context(), func(tx calendar.Tx) error {
+		return errors.Join(b.writeIn(tx, &before), b.writeIn(tx, &back), b.buryIn(tx, &there))
+	}))
+	same(b, "trash of what it left again", b.deletions(rest), nil)
+	last := b.put(work, "last.ics")
+	b.must(b.Update(b.Context(), func(tx calendar.Tx) error {
+		return errors.Join(b.buryIn(tx, &back), b.writeIn(tx, &before), b.buryIn(tx, &last))
+	}))
+	same(b, "trash", b.deletions(work), []string{
+		fmt.Sprintf("last.ics@%d %s", last.Version, last.UID), fmt.Sprintf("a.ics@%d %s", back.Version, back.UID),
+	})
+	same(b, "trash of where it was for a while", b.deletions(rest), nil)
 }
 
 func trashPages(b *bundle) {
