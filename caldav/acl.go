@@ -60,6 +60,8 @@ const owned = atPrincipal | atHome | atCalendar | atObject
 func (r *resource) accessList(m *markup) error {
 	const personal = atPrincipal | atHome
 	switch {
+	case r.other != nil:
+		return errAbsent
 	case r.at.kind()&personal != 0:
 		m.grant("<d:property><d:owner/></d:property>", "d:all")
 	case r.at.kind()&(atCalendar|atObject) == 0:
@@ -88,7 +90,11 @@ func (r *resource) accessRestrictions(m *markup) error {
 
 // acl answers RFC 3744 §8.1: every entry of every list is protected.
 func (x *exchange) acl() error {
-	if _, err := x.find(x.at); err != nil {
+	r, err := x.find(x.at)
+	if err == nil {
+		err = r.beOwn()
+	}
+	if err != nil {
 		return err
 	}
 	return breach("d:no-protected-ace-conflict", "access is given by sharing a calendar, not by setting its access control list")

@@ -127,7 +127,10 @@ func (x *exchange) destination() (at place, overwrite bool, err error) {
 		return at, false, errOtherHost
 	}
 	at, err = x.parse(pathOf(u))
-	if missing(err) || err == nil && !x.reaches(at) {
+	if err == nil {
+		err = x.reach(at)
+	}
+	if missing(err) {
 		return at, false, errNoPlace
 	}
 	if err != nil {

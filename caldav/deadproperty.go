@@ -25,7 +25,7 @@ var holders = [...]struct {
 func (r *resource) holder() (calendar.Holder, bool) {
 	h := calendar.Holder{User: r.x.caller.User.ID, Calendar: r.calendar, Object: r.at.object}
 	for _, row := range holders {
-		if row.kind == r.at.kind() {
+		if row.kind == r.at.kind() && r.other == nil {
 			h.Place = row.place
 			return h, true
 		}

@@ -33,7 +33,7 @@ func (r *resource) resourceType(m *markup) error {
 }
 
 func (r *resource) displayName(m *markup) error {
-	name := r.x.caller.User.Title()
+	name := r.person().Title()
 	if r.at.kind() == atCalendar {
 		name = r.calendar.Name
 	}
@@ -82,7 +82,7 @@ func (r *resource) creationDate(m *markup) error {
 func principalOf(name string) place { return place{form: formPrincipal, user: userName(name)} }
 
 func (r *resource) owner(m *markup) error {
-	name := r.x.caller.User.Name
+	name := r.person().Name
 	if r.at.kind()&(atCalendar|atObject) != 0 {
 		name = r.calendar.OwnerName
 	}
@@ -100,7 +100,16 @@ func (r *resource) principalCollections(m *markup) error {
 	return nil
 }
 
+func (r *resource) principalURL(m *markup) error {
+	m.hrefElement(r.at)
+	return nil
+}
+
+// home is told of oneself alone: other people's homes are not there for the caller.
 func (r *resource) home(m *markup) error {
+	if r.other != nil {
+		return errAbsent
+	}
 	m.hrefElement(place{form: formHome, user: r.at.user})
 	return nil
 }
@@ -139,7 +148,7 @@ func (r *resource) syncToken(m *markup) error {
 // resourceID names the resource for as long as it is there, wherever it moves.
 func (r *resource) resourceID(m *markup) error {
 	// A user has one id but two resources.
-	id := string(r.x.caller.User.ID)
+	id := string(r.person().ID)
 	if r.at.kind() == atCalendar {
 		id = string(r.calendar.ID)
 	} else if r.at.kind() == atHome {
@@ -247,20 +256,23 @@ func (r *resource) transparency(m *markup) error {
 // userAddresses names the user as an attendee: the mail address, if there is one, and the
 // principal.
 func (r *resource) userAddresses(m *markup) error {
-	if mail := r.x.caller.User.Email; mail != "" {
+	if mail := r.person().Email; mail != "" {
 		m.element("d:href", "mailto:"+mail)
 	}
 	m.hrefElement(r.at)
 	return nil
 }
 
+// individual is what a user is (RFC 6638 §2.4.2); there are no others here.
+const individual = "INDIVIDUAL"
+
 func (r *resource) userType(m *markup) error {
-	m.raw("INDIVIDUAL")
+	m.raw(individual)
 	return nil
 }
 
 func (r *resource) emailAddresses(m *markup) error {
-	if mail := r.x.caller.User.Email; mail != "" {
+	if mail := r.person().Email; mail != "" {
 		m.element("cs:email-address", mail)
 	}
 	return nil

@@ -33,6 +33,8 @@ type exchange struct {
 	// homeKept and keepers are what keeps properties that are not understood, once looked up.
 	homeKept map[calendar.CalendarID][]calendar.Kept
 	keepers  map[calendar.CalendarID]map[calendar.ObjectName]bool
+	// people are the users whom the caller sees, once looked up.
+	people []calendar.User
 	// epoch is the store's, once something asked for it.
 	epoch calendar.Epoch
 }
@@ -44,8 +46,8 @@ func (x *exchange) serve() error {
 		return err
 	}
 	x.at, x.subject = at, at
-	if !x.reaches(at) {
-		return errNowhere
+	if err := x.reach(at); err != nil {
+		return err
 	}
 	m := x.methodNamed(x.r.Method)
 	if m == nil {
@@ -59,12 +61,6 @@ func (x *exchange) serve() error {
 		return err
 	}
 	return m.serve(x)
-}
-
-// reaches tells whether an address lies in the caller's own part of the tree. Other users'
-// homes and principals do not exist as far as the caller can tell.
-func (x *exchange) reaches(p place) bool {
-	return p.user == "" || string(p.user) == x.caller.User.Name
 }
 
 // depth is the Depth header of RFC 4918 §10.2.

@@ -86,7 +86,8 @@ var scopes = map[string]calendar.Scope{
 }
 
 // ServeHTTP is the door behind a login that believes what the header As says:
-// "alice", or "alice read,write" for a token.
+// "alice", or "alice read,write" for a token, "alice none" for one without a scope and
+// "alice bound" for one that is good for another calendar.
 func (h *house) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.handler.Public(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		name, words, limited := strings.Cut(r.Header.Get("As"), " ")
@@ -102,6 +103,9 @@ func (h *house) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			caller.Scopes = 0
 			for word := range strings.SplitSeq(words, ",") {
 				caller.Scopes |= scopes[word]
+			}
+			if words == "bound" {
+				caller.Scopes, caller.Calendars = calendar.ScopeAll, []calendar.CalendarID{"another"}
 			}
 		}
 		h.handler.ServeDAV(w, r, caller) //nolint:contextcheck // the request carries it

@@ -1,6 +1,7 @@
 package caldav_test
 
 import (
+	stdcmp "cmp"
 	"fmt"
 	"net/http"
 	"slices"
@@ -36,6 +37,33 @@ var (
 	writing = append([]string{"d:write-content", "d:bind", "d:unbind"}, reading...)
 )
 
+// owns tells that who asks has the owner's name, by whatever token.
+func (r relation) owns() bool { return strings.HasPrefix(r.as, "alice") }
+
+// holds tells whether who asks has a token that lacks something, of the sort that a word names.
+func (r relation) holds(word string) bool { return strings.Contains(r.as, " "+word) }
+
+// shelf is how far an address is everybody's.
+type shelf uint8
+
+const (
+	everybodys shelf = iota // whoever has logged in finds it
+	persons                 // a user, whom those find who share calendars with them
+	privates                // the owner alone finds it
+	calendars               // as the calendar is shared
+)
+
+// shelves are where the addresses stand. Whoever adds an address adds it here.
+func shelves() map[string]shelf {
+	return map[string]shelf{
+		"/": everybodys, "/.well-known/caldav/": everybodys, "/principals/": everybodys,
+		"/dav/": everybodys, "/dav/principals/": everybodys, "/dav/calendars/": everybodys,
+		"/dav/principals/{user}/":           persons,
+		"/dav/calendars/{user}/":            privates,
+		"/dav/calendars/{user}/{calendar}/": calendars, "/dav/calendars/{user}/{calendar}/{object}": calendars,
+	}
+}
+
 // relations are those there are. Whoever adds a way to share adds it here.
 func relations() []relation {
 	seeing := []string{
@@ -54,6 +82,13 @@ func relations() []relation {
 		{name: "who sees busy times", as: "bob", share: calendar.FreeBusyAccess, finds: append([]string{"DELETE"}, seeing...)},
 		{name: "stranger", as: "bob"},
 		{name: "stranger at the owner's address", as: "bob", inOwners: true},
+		{name: "writer at the owner's address", as: "bob", share: calendar.WriteAccess, inOwners: true},
+		{name: "who sees busy times, at the owner's address", as: "bob", share: calendar.FreeBusyAccess, inOwners: true},
+		{name: "writer's bound token at the owner's address", as: "bob bound", share: calendar.WriteAccess, inOwners: true},
+		{name: "owner's token for another calendar", as: "alice bound", inOwners: true},
+		{name: "writer's token for another calendar", as: "bob bound", share: calendar.WriteAccess},
+		{name: "owner's token without a scope", as: "alice none", inOwners: true, sees: true},
+		{name: "writer's token without a scope", as: "bob none", share: calendar.WriteAccess, sees: true},
 	}
 }
 
@@ -64,6 +99,8 @@ type sample struct {
 	needs string
 	// fresh asks at an address where nothing is: what is made there is the caller's own.
 	fresh bool
+	// lists tells that at a home it reads what calendars there are.
+	lists bool
 }
 
 const dead = `<D:propertyupdate xmlns:D="DAV:"><D:set><D:prop><x:x xmlns:x="urn:x">x</x:x></D:prop></D:set></D:propertyupdate>`
@@ -75,7 +112,7 @@ func samples() map[string]sample {
 		"OPTIONS": {}, "GET": {}, "HEAD": {}, "DELETE": {},
 		"PUT":        {body: event("a", "Changed")},
 		"POST":       {body: event("new", "Added"), header: "Content-Type: text/calendar"},
-		"PROPFIND":   {header: "Depth: 1"},
+		"PROPFIND":   {header: "Depth: 1", lists: true},
 		"PROPPATCH":  {body: dead},
 		"COPY":       {header: "Destination: OWNcopy.ics"},
 		"MOVE":       {header: "Destination: OWNmoved.ics"},
@@ -83,18 +120,19 @@ func samples() map[string]sample {
 		"MKCOL": {fresh: true, body: `<D:mkcol` + named + `><D:set><D:prop><D:resourcetype><D:collection/><C:calendar/></D:resourcetype>
 			</D:prop></D:set></D:mkcol>`},
 		"ACL":               {body: `<D:acl xmlns:D="DAV:"/>`, needs: "d:read"},
-		"calendar-query":    {body: `<C:calendar-query` + named + `><D:prop><C:calendar-data/></D:prop><C:filter><C:comp-filter name="VCALENDAR"/></C:filter></C:calendar-query>`, header: "Depth: 1"},
+		"calendar-query":    {body: `<C:calendar-query` + named + `><D:prop><C:calendar-data/></D:prop><C:filter><C:comp-filter name="VCALENDAR"/></C:filter></C:calendar-query>`, header: "Depth: 1", lists: true},
 		"calendar-multiget": {body: `<C:calendar-multiget` + named + `><D:prop><C:calendar-data/></D:prop><D:href>PATHa.ics</D:href></C:calendar-multiget>`},
 		"free-busy-query": {
 			body:  `<C:free-busy-query` + named + `><C:time-range start="20261101T000000Z" end="20261201T000000Z"/></C:free-busy-query>`,
-			needs: "c:read-free-busy",
+			needs: "c:read-free-busy", lists: true,
 		},
-		"sync-collection":               {body: `<D:sync-collection` + named + `><D:sync-token/><D:sync-level>1</D:sync-level><D:prop><D:getetag/></D:prop></D:sync-collection>`},
-		"expand-property":               {body: `<D:expand-property` + named + `><D:property name="owner"><D:property name="displayname"/></D:property></D:expand-property>`},
-		"acl-principal-prop-set":        {body: `<D:acl-principal-prop-set` + named + `><D:prop><D:displayname/></D:prop></D:acl-principal-prop-set>`},
-		"principal-match":               {body: `<D:principal-match` + named + `><D:self/></D:principal-match>`},
-		"principal-property-search":     {body: `<D:principal-property-search` + named + `><D:property-search><D:prop><D:displayname/></D:prop><D:match>bob</D:match></D:property-search><D:prop><D:displayname/></D:prop></D:principal-property-search>`},
-		"principal-search-property-set": {body: `<D:principal-search-property-set` + named + `/>`},
+		"sync-collection":                 {body: `<D:sync-collection` + named + `><D:sync-token/><D:sync-level>1</D:sync-level><D:prop><D:getetag/></D:prop></D:sync-collection>`, lists: true},
+		"expand-property":                 {body: `<D:expand-property` + named + `><D:property name="owner"><D:property name="displayname"/></D:property></D:expand-property>`},
+		"acl-principal-prop-set":          {body: `<D:acl-principal-prop-set` + named + `><D:prop><D:displayname/></D:prop></D:acl-principal-prop-set>`},
+		"principal-match":                 {body: `<D:principal-match` + named + `><D:self/></D:principal-match>`},
+		"principal-property-search":       {body: `<D:principal-property-search` + named + `><D:property-search><D:prop><D:displayname/></D:prop><D:match>bob</D:match></D:property-search><D:prop><D:displayname/></D:prop></D:principal-property-search>`},
+		"calendarserver-principal-search": {body: `<S:calendarserver-principal-search xmlns:S="http://calendarserver.org/ns/" xmlns:D="DAV:" context="attendee"><S:search-token>bob</S:search-token><D:prop><D:displayname/></D:prop></S:calendarserver-principal-search>`},
+		"principal-search-property-set":   {body: `<D:principal-search-property-set` + named + `/>`},
 	}
 }
 
@@ -106,23 +144,31 @@ func TestAuthorization(t *testing.T) {
 	for _, r := range relations() {
 		t.Run(r.name, func(t *testing.T) {
 			t.Parallel()
-			h := newHouse(t, testdb.SQLite(t), nil)
-			h.must(t, "MKCALENDAR /dav/calendars/alice/own/", "")
-			h.must(t, "MKCALENDAR /dav/calendars/bob/own/\nAs: bob", "")
-			for _, o := range caldav.Operations() {
-				s, ok := samples()[o.Name]
-				if !ok {
-					t.Errorf("%s has no sample here: whether it is refused to whom it should be is not known", o.Name)
-				}
-				for _, a := range caldav.Addresses() {
-					if wellKnown(a) && o.Name != "PROPFIND" {
-						continue // it redirects whoever asks, see TestNobody
-					}
-					c := &cell{t: t, house: h, relation: r, operation: o, address: a, sample: s}
-					c.try()
-				}
-			}
+			testdb.Each(t, func(t *testing.T, url string) { authorize(t, newHouse(t, url, nil), r) })
 		})
+	}
+}
+
+// authorize tries everything as one of them.
+func authorize(t *testing.T, h *house, r relation) {
+	h.must(t, "MKCALENDAR /dav/calendars/alice/own/", "")
+	h.must(t, "MKCALENDAR /dav/calendars/bob/own/\nAs: bob", "")
+	for _, o := range caldav.Operations() {
+		s, ok := samples()[o.Name]
+		if !ok {
+			t.Errorf("%s has no sample here: whether it is refused to whom it should be is not known", o.Name)
+		}
+		for _, a := range caldav.Addresses() {
+			if wellKnown(a) && o.Name != "PROPFIND" {
+				continue // it redirects whoever asks, see TestNobody
+			}
+			stands, ok := shelves()[a.Name]
+			if !ok {
+				t.Errorf("%s stands nowhere here: who should find it is not known", a.Name)
+			}
+			c := &cell{t: t, house: h, relation: r, operation: o, address: a, shelf: stands, sample: s}
+			c.try()
+		}
 	}
 }
 
@@ -135,9 +181,12 @@ type cell struct {
 	relation  relation
 	operation caldav.Operation
 	address   caldav.Address
+	shelf     shelf
 	sample    sample
 	// at is the calendar's last part as the relation has it.
 	at string
+	// user is whose part of the tree is asked for, where that is not what the relation says.
+	user string
 }
 
 func (c *cell) try() {
@@ -147,12 +196,9 @@ func (c *cell) try() {
 	got := c.ask(c.at)
 	what := fmt.Sprintf("%s %s", c.operation.Name, c.address.Name)
 	works, otherwise := c.operation.On(c.address)
-	reached := !c.address.Personal || !c.relation.inOwners || strings.HasPrefix(c.relation.as, "alice")
 	switch {
-	case !reached:
-		if got.status != http.StatusNotFound {
-			c.t.Errorf("%s: %d in another one's part of the tree", what, got.status)
-		}
+	case !c.reached():
+		c.looksUninhabited(what, got)
 	case !works:
 		if got.status != otherwise {
 			c.t.Errorf("%s: %d, not the %d of what does not work here", what, got.status, otherwise)
@@ -162,7 +208,7 @@ func (c *cell) try() {
 			c.t.Errorf("%s: %d %s", what, got.status, got.body)
 		}
 		return
-	case c.relation.sees || !c.address.Calendar:
+	case c.relation.sees || c.sample.fresh || c.shelf != calendars:
 		if !refused(got) {
 			c.t.Errorf("%s: %d %s, not refused for want of a privilege", what, got.status, got.body)
 		}
@@ -173,6 +219,27 @@ func (c *cell) try() {
 	}
 	if diff := cmp.Diff(before, c.state()); diff != "" {
 		c.t.Errorf("%s: %d, yet it changed something (-was +is):\n%s", what, got.status, diff)
+	}
+}
+
+// reached tells whether the address lies where who asks may look.
+func (c *cell) reached() bool {
+	switch {
+	case c.shelf == everybodys || !c.relation.inOwners || c.relation.owns():
+		return true
+	case c.shelf == persons:
+		return c.relation.share > calendar.NoAccess && !c.relation.holds("bound")
+	}
+	return false
+}
+
+// looksUninhabited compares an answer with the one for a user who never was.
+func (c *cell) looksUninhabited(what string, got reply) {
+	c.user = "nobody"
+	want := c.ask(c.at)
+	c.user = ""
+	if got.status != http.StatusNotFound || want.status != got.status || want.body != got.body {
+		c.t.Errorf("%s in another one's part of the tree: %d %s\nin nobody's: %d %s", what, got.status, got.body, want.status, want.body)
 	}
 }
 
@@ -228,11 +295,11 @@ func (c *cell) state() string {
 }
 
 func (c *cell) granted() bool {
-	if c.sample.fresh || !c.address.Calendar {
+	if c.sample.fresh || c.shelf != calendars {
 		// What is one's own, or everybody's.
 		return c.operation.Name == "OPTIONS" || c.ofOwn()
 	}
-	if c.operation.Name == "COPY" && strings.Contains(c.relation.as, " read") {
+	if c.operation.Name == "COPY" && c.relation.holds("read") {
 		return false // it takes leave to write at the other end, too
 	}
 	needs := c.operation.Needs
@@ -249,14 +316,19 @@ func (c *cell) granted() bool {
 		!c.address.Object && slices.Contains(c.relation.finds, c.operation.Name)
 }
 
-// ofOwn tells whether who asks may do this with what is their own.
+// ofOwn tells whether who asks may do this with what is their own or everybody's, or with a
+// user whom they see.
 func (c *cell) ofOwn() bool {
-	if !strings.Contains(c.relation.as, " read") {
-		return true
+	r := c.relation
+	changes := c.sample.fresh || c.operation.Name == "PROPPATCH" && c.shelf != everybodys
+	switch {
+	case c.shelf == persons && r.inOwners && !r.owns():
+		return !changes && c.operation.Name != "ACL"
+	case c.shelf == privates && c.sample.lists:
+		return !r.holds("none")
 	}
 	// Nothing is kept of what belongs to nobody, so that PROPPATCH there has a reason of its own.
-	writes := c.sample.fresh || c.operation.Name == "PROPPATCH" && c.address.Personal
-	return !writes
+	return !changes || !r.holds("")
 }
 
 // ask sends the request to an address in which the calendar is called so.
@@ -269,7 +341,7 @@ func (c *cell) ask(name string) reply {
 	if c.sample.fresh {
 		name = "fresh-" + name
 	}
-	path := strings.NewReplacer("{user}", user, "{calendar}", name, "{object}", "a.ics").Replace(c.address.Name)
+	path := strings.NewReplacer("{user}", stdcmp.Or(c.user, user), "{calendar}", name, "{object}", "a.ics").Replace(c.address.Name)
 	header := strings.ReplaceAll(c.sample.header, "OWN", own)
 	if strings.HasSuffix(path, "/") && c.operation.Name == "MOVE" {
 		header = strings.ReplaceAll(header, "own/moved.ics", "moved-"+name+"/")
@@ -287,7 +359,7 @@ func (c *cell) ask(name string) reply {
 // TestNobody: who has not logged in learns nothing but that they must.
 func TestNobody(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, testdb.SQLite(t), nil)
+	h := newHouse(t, testdb.SQLite(t), nil) // no store is asked
 	for _, o := range caldav.Operations() {
 		for _, a := range caldav.Addresses() {
 			method := o.Name

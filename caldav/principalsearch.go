@@ -2,34 +2,51 @@ package caldav
 
 import (
 	"encoding/xml"
-	"errors"
-	"html"
 	"net/http"
-	"regexp"
 	"slices"
 	"strings"
-)
 
-// principals are the users that the caller can see: as yet none but oneself.
-func (x *exchange) principals() []*resource {
-	return []*resource{{x: x, at: principalOf(x.caller.User.Name)}}
-}
+	"caldav-mcp-server/calendar"
+)
 
 // abovePrincipals are the addresses whose members, at any depth, the principals are.
 const abovePrincipals = atEntrance | atRoot | atPrincipals
+
+// principalsMax bounds the users in the answer to a search, which may be all that there are.
+const principalsMax = 500
 
 // searchable is a row of what users can be found by (RFC 3744 §9.5).
 type searchable struct {
 	name        xml.Name
 	description string
+	// values are what is compared: each on its own, since whom the caller does not know must be
+	// named by a whole one.
+	values func(addresses, calendar.User) []string
 }
 
 func searchables() []searchable {
 	return []searchable{
-		{dav("displayname"), "name"},
-		{server("email-address-set"), "mail address"},
-		{caldav("calendar-user-address-set"), "address as an attendee"},
+		{dav("displayname"), "name", namesOf},
+		{server("email-address-set"), "mail address", mailOf},
+		{caldav("calendar-user-address-set"), "address as an attendee", addressesOf},
 	}
+}
+
+func namesOf(_ addresses, u calendar.User) []string { return []string{u.Title(), u.Name} }
+
+func mailOf(_ addresses, u calendar.User) []string {
+	if u.Email == "" {
+		return nil
+	}
+	return []string{u.Email}
+}
+
+func addressesOf(a addresses, u calendar.User) []string {
+	all := []string{a.href(principalOf(u.Name))}
+	for _, mail := range mailOf(a, u) {
+		all = append(all, mail, "mailto:"+mail)
+	}
+	return all
 }
 
 // principalSearchable answers RFC 3744 §9.5: by what users can be found. It is no
@@ -57,23 +74,99 @@ func (x *exchange) principalSearchable(d *xml.Decoder, _ xml.StartElement) error
 	return nil
 }
 
-// principalSearchRequest is DAV:principal-property-search (RFC 3744 §9.4). Its test is an
-// extension that Apple's clients use.
-type principalSearchRequest struct {
-	XMLName    xml.Name         `xml:"DAV: principal-property-search"`
-	Test       string           `xml:"test,attr"`
-	Searches   []propertySearch `xml:"DAV: property-search"`
-	Prop       *requested       `xml:"DAV: prop"`
-	Everywhere *struct{}        `xml:"DAV: apply-to-principal-collection-set"`
+// principalSearch answers RFC 3744 §9.4: users by what their properties say.
+func (x *exchange) principalSearch(d *xml.Decoder, root xml.StartElement) error {
+	var q propertySearches
+	if err := readAll(d, d.DecodeElement(&q, &root)); err != nil {
+		return err
+	}
+	if err := q.check(); err != nil {
+		return err
+	}
+	return x.searchPeople(q.principalQuery, func(u calendar.User, is calendar.Comparison) bool { return q.matches(x.addresses, u, is) })
+}
+
+// principalQuery is what both searches for users say.
+type principalQuery struct {
+	// Limit is the form that Apple's clients give it in.
+	Limit      *string    `xml:"http://calendarserver.org/ns/ limit>nresults"`
+	Prop       *requested `xml:"DAV: prop"`
+	Everywhere *struct{}  `xml:"DAV: apply-to-principal-collection-set"`
+}
+
+// searchPeople answers with the users who match.
+func (x *exchange) searchPeople(q principalQuery, matches func(calendar.User, calendar.Comparison) bool) error {
+	limit, err := resultLimit(q.Limit)
+	if err == nil {
+		err = x.depthZero()
+	}
+	if err != nil {
+		return err
+	}
+	if _, err := x.find(x.at); err != nil {
+		return err
+	}
+	found, err := x.service.FindPeople(x.r.Context(), x.caller, matches)
+	if err != nil {
+		return err
+	}
+	if q.Everywhere == nil && x.at.kind()&abovePrincipals == 0 {
+		found = slices.DeleteFunc(found, func(u calendar.User) bool { return x.at != principalOf(u.Name) })
+	}
+	if limit == 0 || limit > principalsMax {
+		limit = principalsMax
+	}
+	all := make([]*resource, 0, len(found))
+	for _, u := range found {
+		all = append(all, x.principal(u))
+	}
+	return x.tellOf(all, q.Prop, limit)
+}
+
+// tellOf answers with what is asked of some resources, and says if there are more than may be told.
+func (x *exchange) tellOf(list []*resource, wanted *requested, limit int) error {
+	p, err := x.planFor(wanted, false)
+	if err != nil {
+		return err
+	}
+	ms := x.multistatus(p)
+	for i, r := range list {
+		if i == limit {
+			ms.truncated(x.at)
+			break
+		}
+		if err := ms.add(r); err != nil {
+			return err
+		}
+	}
+	return ms.end()
+}
+
+// propertySearches is DAV:principal-property-search (RFC 3744 §9.4). Its attributes are
+// extensions that Apple's clients use.
+type propertySearches struct {
+	XMLName  xml.Name         `xml:"DAV: principal-property-search"`
+	Test     string           `xml:"test,attr"`
+	Type     string           `xml:"type,attr"`
+	Searches []propertySearch `xml:"DAV: property-search"`
+	principalQuery
 }
 
 type propertySearch struct {
-	Prop  names  `xml:"DAV: prop"`
-	Match string `xml:"DAV: match"`
+	Prop  names `xml:"DAV: prop"`
+	Match struct {
+		Type string `xml:"match-type,attr"`
+		Text string `xml:",chardata"`
+	} `xml:"DAV: match"`
+}
+
+// matchTypes are the ways to compare that Apple's clients name; RFC 3744 has the first alone.
+var matchTypes = map[string]calendar.Match{
+	"": calendar.Contains, "contains": calendar.Contains, "starts-with": calendar.StartsWith, "equals": calendar.Equals,
 }
 
 // check refuses what asks for nothing.
-func (q *principalSearchRequest) check() error {
+func (q *propertySearches) check() error {
 	if q.Test != "" && q.Test != "allof" && q.Test != "anyof" {
 		return refuseWith(http.StatusBadRequest, "test is allof or anyof")
 	}
@@ -84,92 +177,34 @@ func (q *principalSearchRequest) check() error {
 		if len(s.Prop) == 0 {
 			return refuseWith(http.StatusBadRequest, "a property-search takes a DAV:prop that names properties")
 		}
+		if _, known := matchTypes[s.Match.Type]; !known {
+			return refuseWith(http.StatusBadRequest, "match-type is contains, starts-with or equals")
+		}
 	}
 	return nil
 }
 
-// principalSearch answers RFC 3744 §9.4, among the users that the caller can see.
-func (x *exchange) principalSearch(d *xml.Decoder, root xml.StartElement) error {
-	var q principalSearchRequest
-	if err := readAll(d, d.DecodeElement(&q, &root)); err != nil {
-		return err
+// matches tells whether a user has what is searched for: all of it, unless any will do.
+func (q *propertySearches) matches(a addresses, u calendar.User, is calendar.Comparison) bool {
+	if q.Type != "" && !strings.EqualFold(q.Type, individual) {
+		return false
 	}
-	if err := x.depthZero(); err != nil {
-		return err
+	met := func(s propertySearch) bool { return s.matches(a, u, is) }
+	if q.Test == "anyof" {
+		return slices.ContainsFunc(q.Searches, met)
 	}
-	if err := q.check(); err != nil {
-		return err
-	}
-	if _, err := x.find(x.at); err != nil {
-		return err
-	}
-	var among []*resource
-	for _, r := range x.principals() {
-		if q.Everywhere != nil || x.at.kind()&abovePrincipals != 0 || x.at == r.at {
-			among = append(among, r)
-		}
-	}
-	return x.tellOf(among, q.Prop, q.matches)
+	return !slices.ContainsFunc(q.Searches, func(s propertySearch) bool { return !met(s) })
 }
 
-// tellOf answers with what is asked of those resources that match.
-func (x *exchange) tellOf(list []*resource, wanted *requested, matches func(*resource) (bool, error)) error {
-	p, err := x.planFor(wanted, false)
-	if err != nil {
-		return err
-	}
-	ms := x.multistatus(p)
-	for _, r := range list {
-		ok, err := matches(r)
-		if err != nil {
-			return err
-		}
-		if !ok {
-			continue
-		}
-		if err := ms.add(r); err != nil {
-			return err
-		}
-	}
-	return ms.end()
-}
-
-// matches tells whether a principal has what is searched for: all of it, unless any will do.
-func (q *principalSearchRequest) matches(r *resource) (bool, error) {
-	anyOf := q.Test == "anyof"
-	for _, s := range q.Searches {
-		ok, err := s.matches(r)
-		if err != nil || ok == anyOf {
-			return ok, err
-		}
-	}
-	return !anyOf, nil
-}
-
-// matches tells whether all of the properties contain the text; case does not matter.
-func (s *propertySearch) matches(r *resource) (bool, error) {
-	wanted := strings.ToLower(strings.TrimSpace(s.Match))
+// matches tells whether all of the properties match the text.
+func (s *propertySearch) matches(a addresses, u calendar.User, is calendar.Comparison) bool {
+	text, how := strings.TrimSpace(s.Match.Text), matchTypes[s.Match.Type]
 	for _, n := range s.Prop {
-		if !slices.ContainsFunc(searchables(), func(row searchable) bool { return row.name == n }) {
-			return false, nil
-		}
-		text, err := r.characters(r.x.byName[n])
-		if err != nil || !strings.Contains(strings.ToLower(text), wanted) {
-			return false, err
+		rows := searchables()
+		i := slices.IndexFunc(rows, func(row searchable) bool { return row.name == n })
+		if i < 0 || !slices.ContainsFunc(rows[i].values(a, u), func(v string) bool { return is(v, text, how) }) {
+			return false
 		}
 	}
-	return true, nil
-}
-
-// tag is an element's beginning or end in what we write ourselves.
-var tag = regexp.MustCompile(`<[^>]*>`)
-
-// characters is the character data of a property's value, which RFC 3744 §9.4 compares.
-func (r *resource) characters(p *property) (string, error) {
-	m := r.x.markup()
-	defer r.x.release(m)
-	if err := p.write(r, m, false); err != nil && !errors.Is(err, errAbsent) {
-		return "", err
-	}
-	return html.UnescapeString(string(tag.ReplaceAll(m.buf, []byte(" ")))), nil
+	return true
 }

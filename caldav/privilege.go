@@ -21,7 +21,7 @@ var privileges = []struct {
 	{"d:write-content", atCalendar | atObject, may(calendar.WriteObjects)},
 	{"d:bind", atCalendar, may(calendar.WriteObjects)},
 	{"d:unbind", atCalendar, may(calendar.DeleteObjects)},
-	{"d:read-acl", everything &^ (atCalendar | atObject), freely},
+	{"d:read-acl", everything &^ (atCalendar | atObject), (*resource).beOwn},
 	{"d:read-acl", atCalendar | atObject, mayReadACL},
 	{"d:write-properties", atObject, may(calendar.WriteObjects)},
 	{"d:write-properties", atPrincipal | atHome, mayOwn},
@@ -43,7 +43,12 @@ func may(actions ...calendar.Action) func(*resource) error {
 }
 
 // mayOwn asks about what is the user's and no calendar's.
-func mayOwn(r *resource) error { return r.x.caller.MayOwn(calendar.ChangeCalendar) }
+func mayOwn(r *resource) error {
+	if err := r.beOwn(); err != nil {
+		return err
+	}
+	return r.x.caller.MayOwn(calendar.ChangeCalendar)
+}
 
 // mayReadACL: who else has a share of a calendar is told to its owner alone.
 func mayReadACL(r *resource) error {

@@ -89,7 +89,7 @@ func accessProperties() []property {
 			row(dav("acl"), everything, 0, (*resource).accessList),
 			row(dav("acl-restrictions"), everything, 0, (*resource).accessRestrictions),
 			row(dav("inherited-acl-set"), everything, 0, nothing),
-			row(dav("principal-URL"), atPrincipal, 0, (*resource).ownPrincipal),
+			row(dav("principal-URL"), atPrincipal, 0, (*resource).principalURL),
 			row(dav("alternate-URI-set"), atPrincipal, 0, nothing),
 			row(dav("group-member-set"), atPrincipal, 0, nothing),
 			row(dav("group-membership"), atPrincipal, 0, nothing),

@@ -153,6 +153,9 @@ func (x *exchange) patch(all []edit) (o outcome, err error) {
 	if err != nil {
 		return o, err
 	}
+	if err := r.beOwn(); err != nil {
+		return o, err
+	}
 	if o = x.apply(all, &calendar.Properties{}, false); o.failed {
 		return o, nil
 	}

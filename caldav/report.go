@@ -27,6 +27,7 @@ func reports() []report {
 		{dav("acl-principal-prop-set"), everything, (*exchange).aclPrincipals, "RFC 3744 §9.2"},
 		{dav("principal-match"), collections, (*exchange).principalMatch, "RFC 3744 §9.3"},
 		{dav("principal-property-search"), collections, (*exchange).principalSearch, "RFC 3744 §9.4"},
+		{server("calendarserver-principal-search"), collections, (*exchange).tokenSearch, "Apple's extensions"},
 		{dav("principal-search-property-set"), collections, (*exchange).principalSearchable, "RFC 3744 §9.5"},
 	}
 }

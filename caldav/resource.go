@@ -17,18 +17,20 @@ type resource struct {
 	object   calendar.Object
 	// keeps are the properties that are kept of it, once they were asked for.
 	keeps *keptProperties
+	// other is set for a principal that is not the caller's own.
+	other *calendar.User
 }
 
 // find looks up what lies at an address, for a caller who wants to read it.
 func (x *exchange) find(at place) (*resource, error) {
 	r := &resource{x: x, at: at}
-	if !x.reaches(at) {
-		return nil, errNowhere
+	var err error
+	if r.other, err = x.personAt(at); err != nil {
+		return nil, err
 	}
 	if at.kind()&(atCalendar|atObject) == 0 {
 		return r, nil
 	}
-	var err error
 	if r.calendar, err = x.calendarAt(at); err != nil {
 		return nil, err
 	}
@@ -65,17 +67,20 @@ func (r *resource) children() iter.Seq2[*resource, error] {
 	if r.at.kind() == atCalendar {
 		return r.objects
 	}
+	if r.at.kind() == atPrincipals {
+		return r.x.principals
+	}
 	return r.fixed
 }
 
-// fixed yields members that are always there; those that belong to a user are the caller's.
+// fixed yields members that are always there; a home is the caller's.
 func (r *resource) fixed(yield func(*resource, error) bool) {
 	for f, row := range layout {
 		if row.parent != r.at.form || form(f) == r.at.form {
 			continue
 		}
 		at := place{form: form(f)}
-		if row.kind&(atPrincipal|atHome) != 0 {
+		if row.kind == atHome {
 			at.user = userName(r.x.caller.User.Name)
 		}
 		if !yield(&resource{x: r.x, at: at}, nil) {

@@ -8,11 +8,9 @@ import "net/http"
 // Address is an address of the layout.
 type Address struct {
 	// Name is the path with the varying parts in braces.
-	Name     string
-	Calendar bool // the address is a calendar's or an object's
-	Object   bool
-	Personal bool // it lies in a user's own part of the tree
-	kind     kind
+	Name   string
+	Object bool
+	kind   kind
 }
 
 // Addresses lists the layout.
@@ -27,8 +25,7 @@ func Addresses() []Address {
 			name += "/"
 		}
 		all = append(all, Address{
-			Name: name, kind: row.kind, Personal: row.kind&(atPrincipal|atHome|atCalendar|atObject) != 0,
-			Calendar: row.kind&(atCalendar|atObject) != 0, Object: form(f) == formObject,
+			Name: name, kind: row.kind, Object: form(f) == formObject,
 		})
 	}
 	return all

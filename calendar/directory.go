@@ -53,7 +53,6 @@ type Match uint8
 const (
 	Contains Match = iota
 	StartsWith
-	EndsWith
 	Equals
 )
 
@@ -94,8 +93,6 @@ func alike(value, text string, how Match) bool {
 		return strings.Contains(value, text)
 	case StartsWith:
 		return strings.HasPrefix(value, text)
-	case EndsWith:
-		return strings.HasSuffix(value, text)
 	case Equals:
 	}
 	return value == text

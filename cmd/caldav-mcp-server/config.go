@@ -27,6 +27,8 @@ type config struct {
 	proxies     server.Proxies
 	metricsAddr string
 	journalDays int
+	// openDirectory is USER_DIRECTORY.
+	openDirectory bool
 	logLevel    slog.Level
 	logJSON     bool
 }

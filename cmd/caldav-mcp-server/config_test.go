@@ -36,7 +36,7 @@ func TestFlagsWinOverEnvironment(t *testing.T) {
 	environ := []string{
 		"CALDAV_PORT=1", "MCP_PORT=2", "CALDAV_HOST=[::1]", "BASE_URL=https://cal.example/a/", "LOG_LEVEL=DEBUG", "LOG_FORMAT=json",
 		"TRUSTED_PROXIES=10.0.0.0/8", "ALLOWED_ORIGINS=https://A.example, http://b.example:8080", "METRICS_ADDR=:9090",
-		"JOURNAL_DAYS=7", "DB_MAX_CONNS=3", "DATABASE_URL=postgres://u:p@h/d", "DATA_DIR=/data", "MCP_HOST=", "OTHER=1",
+		"JOURNAL_DAYS=7", "DB_MAX_CONNS=3", "DATABASE_URL=postgres://u:p@h/d", "DATA_DIR=/data", "MCP_HOST=", "OTHER=1", "USER_DIRECTORY=true",
 	}
 	c, err := loadConfig(everySetting, environ, given{"caldav-port": "0", "log-format": "text", "journal-days": ""})
 	if err != nil {
@@ -50,6 +50,7 @@ func TestFlagsWinOverEnvironment(t *testing.T) {
 		caldav: address{"::1", "0"}, mcp: address{"127.0.0.1", "2"}, databaseURL: "postgres://u:p@h/d", dataDir: filepath.FromSlash("/data"),
 		maxConns: 3, baseURL: &url.URL{Scheme: "https", Host: "cal.example", Path: "/a"}, proxies: proxies, metricsAddr: ":9090",
 		origins: []string{"https://a.example", "http://b.example:8080"}, journalDays: 7, logLevel: slog.LevelDebug,
+		openDirectory: true,
 	}
 	if diff := compareConfigs(want, c); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -82,6 +83,7 @@ func TestMalformed(t *testing.T) {
 		"METRICS_ADDR=9090":             `"9090" is not HOST:PORT`,
 		"JOURNAL_DAYS=0":                `"0" is not a number from 1 to 36500`,
 		"JOURNAL_DAYS=a month":          `"a month" is not a number`,
+		"USER_DIRECTORY=yes":            `"yes" is not true or false`,
 		"DB_MAX_CONNS=many":             `"many" is not a number from 1 to 1000`,
 		"LOG_LEVEL=loud":                `"loud" is not debug, info, warn or error`,
 		"LOG_FORMAT=xml":                `"xml" is not text or json`,

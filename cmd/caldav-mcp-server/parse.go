@@ -51,6 +51,16 @@ func setNumber(least, most int, field func(*config) *int) func(*config, string) 
 	}
 }
 
+func setSwitch(field func(*config) *bool) func(*config, string) error {
+	return func(c *config, value string) error {
+		if value != "true" && value != "false" {
+			return errors.New("is not true or false")
+		}
+		*field(c) = value == "true"
+		return nil
+	}
+}
+
 // setDatabase takes what the store understands. It tells nothing of the value: it has a password in it.
 func setDatabase(c *config, value string) error {
 	scheme, _, found := strings.Cut(value, ":")

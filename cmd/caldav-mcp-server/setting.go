@@ -90,6 +90,11 @@ func settings(environ []string) []setting {
 			about: "days that old versions and deleted objects are kept", set: setNumber(1, 36500, func(c *config) *int { return &c.journalDays }),
 		},
 		{
+			env: "USER_DIRECTORY", placeholder: "BOOL", fallback: "false", groups: serveSettings,
+			about: "true lets users see and search all others, rather than those with whom they share calendars",
+			set:   setSwitch(func(c *config) *bool { return &c.openDirectory }),
+		},
+		{
 			env: "LOG_LEVEL", placeholder: "LEVEL", fallback: "info", groups: serveSettings,
 			about: "debug, info, warn or error", set: setLogLevel,
 		},

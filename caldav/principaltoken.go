@@ -1,0 +1,57 @@
+package caldav
+
+import (
+	"encoding/xml"
+	"net/http"
+	"slices"
+	"strings"
+
+	"caldav-mcp-server/calendar"
+)
+
+// tokenSearch is CS:calendarserver-principal-search, with which Apple Calendar completes what
+// is typed where somebody is invited to an event or to a calendar: a token for each word. It is written down
+// nowhere; Apple's server, which is public, has it.
+type tokenSearch struct {
+	XMLName xml.Name `xml:"http://calendarserver.org/ns/ calendarserver-principal-search"`
+	// Context says what for.
+	Context string   `xml:"context,attr"`
+	Tokens  []string `xml:"http://calendarserver.org/ns/ search-token"`
+	principalQuery
+}
+
+// otherContexts look for what there is none of here: rooms, things and groups.
+var otherContexts = [...]string{"group", "location", "resource"}
+
+// tokenSearch answers with the users in whose name each token stands, or with whose mail
+// address begins with it.
+func (x *exchange) tokenSearch(d *xml.Decoder, root xml.StartElement) error {
+	var q tokenSearch
+	if err := readAll(d, d.DecodeElement(&q, &root)); err != nil {
+		return err
+	}
+	var words []string
+	for _, token := range q.Tokens {
+		words = append(words, strings.Fields(token)...)
+	}
+	if len(words) == 0 {
+		return refuseWith(http.StatusBadRequest, "calendarserver-principal-search takes a search-token with text in it")
+	}
+	return x.searchPeople(q.principalQuery, func(u calendar.User, is calendar.Comparison) bool {
+		if slices.Contains(otherContexts[:], q.Context) {
+			return false
+		}
+		named := func(text string) bool { return tokenNames(u, text, is) }
+		// A name of several words is a whole one when they are together.
+		return named(strings.Join(words, " ")) || !slices.ContainsFunc(words, func(word string) bool { return !named(word) })
+	})
+}
+
+func tokenNames(u calendar.User, text string, is calendar.Comparison) bool {
+	for _, name := range namesOf(addresses{}, u) {
+		if is(name, text, calendar.Contains) {
+			return true
+		}
+	}
+	return slices.ContainsFunc(mailOf(addresses{}, u), func(mail string) bool { return is(mail, text, calendar.StartsWith) })
+}
