@@ -145,6 +145,10 @@ func errNoCalendar(name string) error {
 	return Errorf(NotFound, "", "no calendar %q", name)
 }
 
+func errNoUID(uid UID) error {
+	return Errorf(NotFound, "", "no object with the UID %q in this calendar", string(uid))
+}
+
 func errNoObject(name ObjectName) error {
 	return Errorf(NotFound, "", "no object %q in this calendar", string(name))
 }

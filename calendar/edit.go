@@ -62,7 +62,7 @@ func (s *Service) ObjectByUID(ctx context.Context, c Caller, cal Calendar, uid U
 	}
 	o, err := s.store.ObjectByUID(ctx, cal.ID, uid)
 	if err != nil && ReasonOf(err) == NotFound {
-		return Object{}, Errorf(NotFound, "", "no object with the UID %q in this calendar", string(uid))
+		return Object{}, errNoUID(uid)
 	}
 	return o, err
 }

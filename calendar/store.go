@@ -61,6 +61,8 @@ type Store interface {
 	Directory
 	Trash
 	Attempts
+	Watchable
+	Subscriptions
 	JournalReader
 	ShareReader
 }

@@ -89,6 +89,7 @@ func (s *Store) CalendarAt(ctx context.Context, user calendar.UserID, address ca
 
 // Advance implements [calendar.Tx]. The update takes the row's lock, which lasts until the commit.
 func (t *Tx) Advance(ctx context.Context, id calendar.CalendarID) (calendar.Calendar, error) {
+	t.hint.Calendars = append(t.hint.Calendars, id)
 	return rowOf(ctx, t, scanAdvanced, `UPDATE calendars SET version = version + 1, modified = $2
 		WHERE id = $1 AND trashed IS NULL RETURNING `+calendarColumns, id, t.store.now())
 }
@@ -101,6 +102,7 @@ func scanAdvanced(row scanner) (calendar.Calendar, error) {
 
 // InsertCalendar implements [calendar.Tx].
 func (t *Tx) InsertCalendar(ctx context.Context, c calendar.Calendar) error {
+	t.hint.Everything = true
 	_, err := t.exec(ctx, `INSERT INTO calendars (id, owner_id, segment, version, pruned, created, modified, name, color,
 			position, kinds, transparent, timezone, description, timezone_data)
 		VALUES ($1, $2, $3, 0, 0, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`,
@@ -119,6 +121,7 @@ func taken(err error, rule calendar.Rule, message string) error {
 
 // UpdateCalendar implements [calendar.Tx].
 func (t *Tx) UpdateCalendar(ctx context.Context, id calendar.CalendarID, p calendar.Properties) error {
+	t.hint.Everything = true
 	return expectRow(t.exec(ctx, `UPDATE calendars SET name = $2, color = $3, position = $4, kinds = $5, transparent = $6,
 			timezone = $7, description = $8, timezone_data = $9 WHERE id = $1`,
 		id, p.Name, p.Color, p.Order, p.Kinds.String(), p.Transparent, p.Timezone, p.Description, p.TimezoneData))
@@ -132,5 +135,6 @@ func (t *Tx) MoveCalendar(ctx context.Context, id calendar.CalendarID, to calend
 
 // TrashCalendar implements [calendar.Tx].
 func (t *Tx) TrashCalendar(ctx context.Context, id calendar.CalendarID) error {
+	t.hint.Everything = true
 	return expectRow(t.exec(ctx, `UPDATE calendars SET trashed = $2 WHERE id = $1 AND trashed IS NULL`, id, t.store.now()))
 }

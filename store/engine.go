@@ -18,6 +18,9 @@ type engine struct {
 	countMigrations string
 	// analyze has the planner look at the objects; empty where plans do not hang on it.
 	analyze string
+	// announce tells other processes the hint $1, if some process wants to hear it at the time
+	// $2; empty where they find out by themselves.
+	announce string
 	// search is how words are looked for.
 	search searching
 	// hasty is set where a row is found by its key before the query could be interrupted.

@@ -35,6 +35,7 @@ func (t *Tx) credentialsChanged(ctx context.Context) error {
 	_, err := t.exec(ctx, `UPDATE meta
 		SET credentials = CASE WHEN credentials < $1 THEN $1 ELSE credentials + 1 END WHERE id = 1`,
 		t.store.options.Now().UnixMicro())
+	t.hint.Everything = true
 	return err
 }
 

@@ -37,6 +37,7 @@ func postgresEngine() *engine {
 			SELECT pg_advisory_xact_lock(hashtext('caldav-mcp-server migrations in ' || current_schema()))`,
 		countMigrations: `SELECT count(*) FROM pg_tables WHERE schemaname = current_schema() AND tablename = 'migrations'`,
 		search:          postgresSearching(),
+		announce:        `SELECT pg_notify(` + hintChannel + `, $1) FROM meta WHERE id = 1 AND watched >= $2`,
 		analyze:         `ANALYZE objects`,
 		fault:           postgresFault,
 	}
@@ -104,6 +105,7 @@ func openPostgres(ctx context.Context, where string, o Options) (*Store, error) 
 	s.reads = &statements{engine: s.engine, on: db}
 	s.begin = beginPipeline(db, s.engine, s.options.StatementTimeout)
 	s.close = db.Close
+	s.hints.hear = hearChannel(s, config)
 	if err := s.await(ctx, net.JoinHostPort(config.Host, strconv.Itoa(int(config.Port)))); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}

@@ -48,6 +48,7 @@ func (s *Store) Share(ctx context.Context, id calendar.CalendarID, user calendar
 
 // Share implements [calendar.Tx].
 func (t *Tx) Share(ctx context.Context, id calendar.CalendarID, user calendar.UserID, access calendar.Access) error {
+	t.hint.Everything = true
 	if access == calendar.NoAccess {
 		_, err := t.exec(ctx, `DELETE FROM shares WHERE calendar_id = $1 AND user_id = $2`, id, user)
 		return err
@@ -71,6 +72,7 @@ func (t *Tx) Arrangement(ctx context.Context, id calendar.CalendarID, user calen
 
 // Arrange implements [calendar.Tx].
 func (t *Tx) Arrange(ctx context.Context, id calendar.CalendarID, user calendar.UserID, a calendar.Arrangement) error {
+	t.hint.Everything = true
 	return expectRow(t.exec(ctx, `UPDATE shares SET own_name = $3, own_color = $4, own_position = $5
 		WHERE calendar_id = $1 AND user_id = $2`, id, user, a.Name, a.Color, a.Order))
 }

@@ -83,6 +83,7 @@ func openSQLite(ctx context.Context, where string, o Options) (*Store, error) {
 	readers.SetMaxIdleConns(s.options.MaxConns)
 	s.reads = &statements{engine: s.engine, on: readers, kept: map[string]*sql.Stmt{}}
 	s.begin = writer.begin
+	s.hints.hear = hearFile(path)
 	s.close = func() error { return errors.Join(readers.Close(), closeWriter()) }
 	return s, nil
 }

@@ -59,6 +59,7 @@ type Store struct {
 	// ends.
 	begin      func(ctx context.Context, work func(session) error) error
 	close      func() error
+	hints      hints
 	statistics statistics
 	// files are the migrations that this program knows.
 	files fs.FS
@@ -93,6 +94,7 @@ func Open(ctx context.Context, url string, o Options) (*Store, error) {
 		return nil, err
 	}
 	s.files = migrations.Files
+	s.hints.log = s.options.Logger
 	return s, nil
 }
 
@@ -100,7 +102,10 @@ func Open(ctx context.Context, url string, o Options) (*Store, error) {
 func (s *Store) Engine() string { return s.engine.name }
 
 // Close lets go of the database. Nobody may use the store any more.
-func (s *Store) Close() error { return s.close() }
+func (s *Store) Close() error {
+	s.hints.close()
+	return s.close()
+}
 
 // Ping tells whether the database answers.
 func (s *Store) Ping(ctx context.Context) error {

@@ -42,6 +42,8 @@ type Tx struct {
 	unit calendar.ChangeID
 	// put counts the objects written.
 	put int64
+	// hint is what those who watch are told once it is kept.
+	hint calendar.Hint
 }
 
 // Update implements [calendar.Store].
@@ -96,6 +98,9 @@ func (s *Store) attempt(ctx context.Context, fn func(*Tx) error) error {
 		if err := fn(t); err != nil {
 			return err
 		}
+		if err := t.announce(ctx); err != nil {
+			return err
+		}
 		// A caller who goes away at this moment does not interrupt the commit.
 		if err := session.commit(context.WithoutCancel(ctx)); err != nil {
 			return err
@@ -103,6 +108,9 @@ func (s *Store) attempt(ctx context.Context, fn func(*Tx) error) error {
 		done = true
 		return nil
 	})
+	if err == nil {
+		s.hints.tell(t.hint)
+	}
 	if err == nil && s.engine.analyze != "" && t.put > 0 && s.statistics.due(t.put) {
 		s.analyze(ctx)
 	}

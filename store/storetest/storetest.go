@@ -37,7 +37,7 @@ func Run(t *testing.T, database func(t *testing.T) Open) {
 		"User": userTests(), "Directory": directoryTests(), "Token": tokenTests(), "Link": linkTests(), "Generation": generationTests(), "Calendar": calendarTests(),
 		"Share": shareTests(), "Object": objectTests(), "Listing": listingTests(), "Change": changeTests(),
 		"Order": orderTests(), "Transaction": transactionTests(), "Writers": writerTests(),
-		"Prune": pruneTests(), "Rederive": rederiveTests(), "Kept": keptTests(), "Home": homeTests(), "Trash": trashTests(), "Attempt": attemptTests(), "Search": searchTests(), "Journal": journalTests(),
+		"Prune": pruneTests(), "Rederive": rederiveTests(), "Kept": keptTests(), "Home": homeTests(), "Trash": trashTests(), "Attempt": attemptTests(), "Search": searchTests(), "Journal": journalTests(), "Watch": watchTests(), "Subscription": subscriptionTests(),
 	} {
 		t.Run(noun, func(t *testing.T) {
 			t.Parallel()

@@ -1,0 +1,251 @@
+package calendar
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+)
+
+// Hint says where something changed. It may come twice, or for nothing.
+type Hint struct {
+	Calendars []CalendarID
+	// Subscribers are those whose subscriptions changed.
+	Subscribers []SubscriberID
+	// Everything is set when it may have been anything: who may what, which calendars there are.
+	Everything bool
+}
+
+// Empty tells whether there is nothing to tell.
+func (n Hint) Empty() bool {
+	return !n.Everything && len(n.Calendars) == 0 && len(n.Subscribers) == 0
+}
+
+// Watchable is the part of a Store that tells of changes.
+type Watchable interface {
+	// Watch has heard called after each change that is kept from now on: at once when it was this
+	// process that kept it, soon when it was another one. heard must not wait for anything. After
+	// stop it is not called again.
+	Watch(heard func(Hint)) (stop func())
+}
+
+// Watch is one who waits for changes. It keeps no more of them than where to look again, so
+// however slow it is, nobody waits for it. It is for one goroutine.
+type Watch struct {
+	service *Service
+	id      SubscriberID
+	stop    func()
+	ready   chan struct{}
+	// followed is what it follows, by name; moved are those of which it knows more than is kept.
+	followed map[string]Subscription
+	moved    map[string]bool
+
+	mu sync.Mutex
+	// concerns are the calendars that it follows something of; changed are those of them in which
+	// something changed. all is set when it is to look at everything anew.
+	concerns, changed map[CalendarID]bool
+	all, renewed      bool
+}
+
+// Watch begins to wait: for changes of what is followed, and, for a subscriber that has a name,
+// of what it subscribes to. The first look is due at once.
+func (s *Service) Watch(id SubscriberID) *Watch {
+	w := &Watch{
+		service: s, id: id, ready: make(chan struct{}, 1),
+		followed: make(map[string]Subscription), moved: make(map[string]bool), changed: make(map[CalendarID]bool),
+	}
+	w.stop = s.store.Watch(w.hear)
+	w.hear(Hint{Everything: true})
+	return w
+}
+
+// Close ends the watch. What a subscriber was told is noted, so that who continues the
+// subscription does not begin with it.
+func (w *Watch) Close(ctx context.Context) error {
+	w.stop()
+	var known []Subscription
+	for name, moved := range w.moved {
+		if moved {
+			known = append(known, w.followed[name])
+		}
+	}
+	if len(known) == 0 {
+		return nil
+	}
+	return w.service.store.Seen(ctx, known)
+}
+
+// Ready yields when it is time to look for changes.
+func (w *Watch) Ready() <-chan struct{} { return w.ready }
+
+// hear notes where to look again.
+func (w *Watch) hear(n Hint) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.all = w.all || n.Everything
+	w.renewed = w.renewed || w.id != "" && slices.Contains(n.Subscribers, w.id)
+	for _, id := range n.Calendars {
+		if w.concerns[id] {
+			w.changed[id] = true
+		}
+	}
+	if !w.all && !w.renewed && len(w.changed) == 0 {
+		return
+	}
+	select {
+	case w.ready <- struct{}{}:
+	default: // it is to look anyway
+	}
+}
+
+// heard takes what was noted.
+func (w *Watch) heard() (all, renewed bool, changed map[CalendarID]bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	all, renewed, changed = w.all, w.renewed, w.changed
+	w.all, w.renewed, w.changed = false, false, make(map[CalendarID]bool)
+	return all, renewed, changed
+}
+
+// follow has it hear of what it follows by now.
+func (w *Watch) follow(followed map[string]Subscription) {
+	concerns := make(map[CalendarID]bool)
+	for _, sub := range followed {
+		concerns[sub.Calendar] = true
+	}
+	w.followed = followed
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.concerns = concerns
+}
+
+// Follow adds something to follow, under a name, from now on. It hears of its changes before it
+// looks how it is, lest one between the two be missed.
+func (w *Watch) Follow(ctx context.Context, c Caller, name string, t Target) error {
+	if len(w.followed) >= MaxFollowed {
+		return errFollowed()
+	}
+	before, next := w.followed, maps.Clone(w.followed)
+	next[name] = Subscription{Subscriber: w.id, Name: name, User: c.User.ID, Target: t}
+	w.follow(next)
+	seen, err := w.service.find(ctx, c, t)
+	if err != nil {
+		w.follow(before)
+		return err
+	}
+	w.Told(Subscription{Subscriber: w.id, Name: name, User: c.User.ID, Target: t, Seen: seen})
+	return nil
+}
+
+// Changed returns what is not as it was last known, as it is now, by name. What the caller may
+// not see any more is not among it. After an error it looks at everything again.
+func (w *Watch) Changed(ctx context.Context, c Caller) (changed []Subscription, err error) {
+	all, renewed, in := w.heard()
+	defer func() {
+		if err != nil {
+			w.hear(Hint{Everything: true})
+		}
+	}()
+	if w.id != "" && (all || renewed) {
+		if err := w.renew(ctx); err != nil {
+			return nil, err
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(w.followed)) {
+		sub := w.followed[name]
+		if !all && !renewed && !in[sub.Calendar] {
+			continue
+		}
+		now, err := w.service.Look(ctx, c, sub.Target)
+		switch {
+		case err != nil && ReasonOf(err) != NotFound && ReasonOf(err) != Forbidden:
+			return nil, err
+		case err == nil && now != sub.Seen:
+			sub.Seen = now
+			changed = append(changed, sub)
+		}
+	}
+	return changed, nil
+}
+
+// Told notes that the subscriber knows of a change.
+func (w *Watch) Told(sub Subscription) {
+	w.followed[sub.Name] = sub
+	w.moved[sub.Name] = w.id != "" && sub.Calendar != ""
+}
+
+// renew takes up what the subscriber subscribes to by now.
+func (w *Watch) renew(ctx context.Context) error {
+	kept, err := w.service.store.Subscriptions(ctx, w.id, w.service.now())
+	if err != nil {
+		return err
+	}
+	next := make(map[string]Subscription, len(kept))
+	for name, sub := range w.followed {
+		if sub.Calendar == "" {
+			next[name] = sub
+		}
+	}
+	for _, sub := range kept {
+		if known, ok := w.followed[sub.Name]; ok && w.moved[sub.Name] && known.Target == sub.Target {
+			sub.Seen = known.Seen
+		}
+		next[sub.Name] = sub
+	}
+	w.follow(next)
+	maps.DeleteFunc(w.moved, func(name string, _ bool) bool { return next[name].Name == "" })
+	return nil
+}
+
+// find is Look for what must be there.
+func (s *Service) find(ctx context.Context, c Caller, t Target) (State, error) {
+	state, err := s.Look(ctx, c, t)
+	if err == nil && state == gone {
+		return "", errNoUID(t.UID)
+	}
+	return state, err
+}
+
+// gone is the state of an object that is not there any more.
+const gone State = "gone"
+
+// Look returns the state of a target. What the caller may not read is refused as reading is.
+func (s *Service) Look(ctx context.Context, c Caller, t Target) (State, error) {
+	if t.Calendar == "" {
+		return s.lookAtHome(ctx, c)
+	}
+	cal, err := s.Calendar(ctx, c, t.Calendar)
+	if err != nil {
+		return "", err
+	}
+	if err := c.May(ReadObjects, cal); err != nil {
+		return "", err
+	}
+	if t.UID == "" {
+		return State(number(cal.Version)), nil
+	}
+	o, err := s.store.ObjectByUID(ctx, cal.ID, t.UID)
+	if err != nil && ReasonOf(err) == NotFound {
+		return gone, nil
+	}
+	return State(number(o.Version)), err
+}
+
+// lookAtHome returns the state of the list of the calendars that the caller can read.
+func (s *Service) lookAtHome(ctx context.Context, c Caller) (State, error) {
+	all, err := s.Calendars(ctx, c)
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.New()
+	for _, cal := range all {
+		if c.May(ReadObjects, cal) == nil {
+			_, _ = fmt.Fprintf(sum, "%q %q\n", cal.ID, cmp.Or(cal.Name, "-"))
+		}
+	}
+	return State(hex.EncodeToString(sum.Sum(nil)[:8])), nil
+}

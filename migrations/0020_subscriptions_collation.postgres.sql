@@ -1,0 +1,13 @@
+-- As in 0002, for the table that came since.
+DO $$
+DECLARE
+	col record;
+BEGIN
+	FOR col IN
+		SELECT table_name, column_name FROM information_schema.columns
+		WHERE table_schema = current_schema() AND data_type = 'text' AND table_name = 'subscriptions'
+	LOOP
+		EXECUTE format('ALTER TABLE %I ALTER COLUMN %I TYPE TEXT COLLATE "C"', col.table_name, col.column_name);
+	END LOOP;
+END
+$$;
