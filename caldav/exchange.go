@@ -35,8 +35,6 @@ type exchange struct {
 	keepers  map[calendar.CalendarID]map[calendar.ObjectName]bool
 	// people are the users whom the caller sees, once looked up.
 	people []calendar.User
-	// epoch is the store's, once something asked for it.
-	epoch calendar.Epoch
 }
 
 // serve finds the address, then the method, and lets it answer.

@@ -119,24 +119,10 @@ func (r *resource) objects(yield func(*resource, error) bool) {
 	}
 }
 
-// syncTokenOf returns the token for a calendar as it is. The epoch is
-// asked for once per request.
-func (x *exchange) syncTokenOf(cal calendar.Calendar) (calendar.SyncToken, error) {
-	if x.epoch == "" {
-		t, err := x.service.SyncToken(x.r.Context(), cal)
-		if err != nil {
-			return t, err
-		}
-		x.epoch = t.Epoch
-	}
-	return calendar.SyncToken{Epoch: x.epoch, Calendar: cal.ID, Version: cal.Version}, nil
-}
-
 // token returns the token for a calendar or a home as it is.
 func (r *resource) token() (string, error) {
 	if r.at.kind() == atCalendar {
-		t, err := r.x.syncTokenOf(r.calendar)
-		return t.String(), err
+		return r.calendar.SyncToken().String(), nil
 	}
 	changes, err := r.x.service.HomeChanges(r.x.r.Context(), r.x.caller, calendar.SyncToken{})
 	return changes.Now.String(), err

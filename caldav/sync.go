@@ -157,10 +157,7 @@ func (s *synchronization) finish() error {
 		s.truncated(s.collection.at)
 		s.version = s.last
 	}
-	now, err := s.x.syncTokenOf(s.collection.calendar)
-	if err != nil {
-		return err
-	}
+	now := s.collection.calendar.SyncToken()
 	s.element("d:sync-token", s.since.After(s.version, s.more, now).String())
 	return s.end()
 }

@@ -87,7 +87,11 @@ type Calendar struct {
 	Segment Segment
 	Properties
 	// Version is that of the latest change; Pruned the latest that the journal has forgotten.
-	Version, Pruned   Version
+	Version, Pruned Version
+	// Epoch is the store's, Edition the calendar's. With the Version they name one state of the
+	// calendar's objects.
+	Epoch             Epoch
+	Edition           Edition
 	Created, Modified time.Time
 	// Access is what the user who asked may do.
 	Access Access
@@ -101,6 +105,11 @@ func (c Calendar) Address() Segment {
 		return c.Segment
 	}
 	return Segment(c.ID)
+}
+
+// SyncToken returns the token for the calendar as it is.
+func (c Calendar) SyncToken() SyncToken {
+	return SyncToken{Epoch: c.Epoch, Calendar: c.ID, Version: c.Version}
 }
 
 // NewCalendar is what it takes to make one. An empty Segment means its id; an empty Kinds

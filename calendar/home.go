@@ -11,6 +11,8 @@ import (
 // whatever changes a home is noticed, and a write to a calendar need not know in whose
 // homes it stands.
 type Home struct {
+	// Epoch is the store's.
+	Epoch Epoch
 	// Version is that of the latest change that was noticed; Pruned of the latest removal that
 	// was forgotten.
 	Version, Pruned Version
@@ -54,21 +56,17 @@ func (s *Service) HomeChanges(ctx context.Context, c Caller, since SyncToken) (H
 	if err := c.hasScope(ReadObjects); err != nil {
 		return HomeChanges{}, err
 	}
-	epoch, err := s.store.Epoch(ctx)
-	if err != nil {
-		return HomeChanges{}, err
-	}
 	home, calendars, err := s.home(ctx, c.User.ID)
 	if err != nil {
 		return HomeChanges{}, err
 	}
-	now := Calendar{ID: CalendarID(c.User.ID), Version: home.Version, Pruned: home.Pruned}
+	now := Calendar{ID: CalendarID(c.User.ID), Epoch: home.Epoch, Version: home.Version, Pruned: home.Pruned}
 	if since != (SyncToken{}) {
-		if err := since.check(epoch, now); err != nil {
+		if err := since.check(now); err != nil {
 			return HomeChanges{}, err
 		}
 	}
-	changes := HomeChanges{Now: SyncToken{Epoch: epoch, Calendar: now.ID, Version: now.Version}}
+	changes := HomeChanges{Now: now.SyncToken()}
 	changes.List = home.since(c, since, calendars)
 	return changes, nil
 }

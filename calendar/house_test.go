@@ -112,9 +112,7 @@ func (h *house) all(seq iter.Seq2[calendar.Object, error]) []calendar.Object {
 
 func (h *house) token(c calendar.Caller, cal calendar.Calendar) string {
 	h.t.Helper()
-	token, err := h.SyncToken(h.ctx, h.fresh(c, cal))
-	h.must(err)
-	return token.String()
+	return h.fresh(c, cal).SyncToken().String()
 }
 
 // refused checks why something was refused.

@@ -28,6 +28,8 @@ type (
 	// Epoch names one life of a store. A restore from a backup begins a new one, so
 	// that clients start over instead of missing changes.
 	Epoch string
+	// Edition moves on where a calendar's objects change in a way that its version does not tell.
+	Edition int64
 )
 
 // ETagOf returns the entity tag of an object's bytes. It is their hash, so that equal

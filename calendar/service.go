@@ -126,7 +126,7 @@ func (s *Service) CreateCalendar(ctx context.Context, c Caller, n NewCalendar) (
 		if err != nil {
 			return err
 		}
-		cal.Version = locked.Version
+		cal.Version, cal.Epoch = locked.Version, locked.Epoch
 		if err := s.keep(ctx, tx, Holder{Place: AtCalendar, Calendar: cal}, n.Kept); err != nil {
 			return err
 		}
@@ -252,12 +252,6 @@ func (s *Service) Objects(ctx context.Context, c Caller, cal Calendar, q ObjectQ
 	return s.store.Objects(ctx, cal.ID, q)
 }
 
-// SyncToken returns the token for the calendar as it is in cal.
-func (s *Service) SyncToken(ctx context.Context, cal Calendar) (SyncToken, error) {
-	epoch, err := s.store.Epoch(ctx)
-	return SyncToken{Epoch: epoch, Calendar: cal.ID, Version: cal.Version}, err
-}
-
 // Changes yields what changed in a calendar after since and up to the version of cal, by
 // version: the newest state of each object once, tombstones as Deleted. The zero token
 // yields the live objects alone. One that would leave a gap breaks RuleSyncToken.
@@ -268,11 +262,7 @@ func (s *Service) Changes(ctx context.Context, c Caller, cal Calendar, since Syn
 	if since == (SyncToken{}) {
 		return live(s.store.Changes(ctx, cal.ID, Stretch{Until: cal.Version}))
 	}
-	epoch, err := s.store.Epoch(ctx)
-	if err == nil {
-		err = since.check(epoch, cal)
-	}
-	if err != nil {
+	if err := since.check(cal); err != nil {
 		return failed(err)
 	}
 	return s.store.Changes(ctx, cal.ID, Stretch{

@@ -231,7 +231,5 @@ func (c *circle) pull(p calendar.Caller, cal calendar.Calendar, copies map[calen
 			client.tags[o.Name] = o.ETag
 		}
 	}
-	token, err := c.SyncToken(c.ctx, cal)
-	c.must(err)
-	client.token = token
+	client.token = cal.SyncToken()
 }

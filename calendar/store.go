@@ -46,7 +46,7 @@ type Store interface {
 	// Keepers returns the names of a calendar's objects of which properties are kept.
 	Keepers(ctx context.Context, cal CalendarID) ([]ObjectName, error)
 
-	// Home returns the record of a user's home; the zero Home when there is none.
+	// Home returns the record of a user's home, which has an Epoch alone when there is none.
 	Home(ctx context.Context, user UserID) (Home, error)
 
 	// Update runs fn in one transaction: all of it is kept, or, when fn or the commit

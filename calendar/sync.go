@@ -76,9 +76,9 @@ func ParseSyncToken(s string) (SyncToken, error) {
 }
 
 // check tells whether changes since t can be told without a gap.
-func (t SyncToken) check(epoch Epoch, cal Calendar) error {
+func (t SyncToken) check(cal Calendar) error {
 	switch {
-	case t.Epoch != epoch:
+	case t.Epoch != cal.Epoch:
 		return errSyncToken("the store was restored since")
 	case t.Calendar != cal.ID:
 		return errSyncToken("it belongs to another calendar")

@@ -99,7 +99,7 @@ func (s *Service) RestoreCalendar(ctx context.Context, c Caller, id CalendarID, 
 		if err != nil {
 			return err
 		}
-		cal.Version, cal.Modified = locked.Version, locked.Modified
+		cal.Version, cal.Modified, cal.Edition = locked.Version, locked.Modified, locked.Edition
 		return tx.Log(ctx, s.entry(c, cal, Created))
 	})
 	if ReasonOf(err) == Exists {

@@ -102,39 +102,27 @@ func (b toolbox) listCalendars(ctx context.Context, c *call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	return b.showCalendars(ctx, found)
+	return showCalendars(found), nil
 }
 
 // showCalendars answers with a list of calendars.
-func (b toolbox) showCalendars(ctx context.Context, found []calendar.Calendar) (answer, error) {
-	views, err := b.views(ctx, found)
-	if err != nil {
-		return answer{}, err
-	}
+func showCalendars(found []calendar.Calendar) answer {
+	views := viewsOf(found)
 	structured := make([]structuredCalendar, len(views))
 	for i, v := range views {
 		structured[i] = structuredCalendar{v, v.Description}
 	}
-	return answer{views, map[string]any{"calendars": structured}}, nil
+	return answer{views, map[string]any{"calendars": structured}}
 }
 
-// views shows all calendars that a caller sees. The epoch is the whole store's: it is asked
-// for once.
-func (b toolbox) views(ctx context.Context, all []calendar.Calendar) ([]calendarView, error) {
+// viewsOf shows all calendars that a caller sees.
+func viewsOf(all []calendar.Calendar) []calendarView {
 	views := make([]calendarView, len(all))
 	first := defaultCalendar(all)
-	var tag calendar.SyncToken
 	for i, cal := range all {
-		if i == 0 {
-			var err error
-			if tag, err = b.service.SyncToken(ctx, cal); err != nil {
-				return nil, err
-			}
-		}
-		tag.Calendar, tag.Version = cal.ID, cal.Version
-		views[i] = viewOf(cal, tag, cal.ID == first)
+		views[i] = viewOf(cal, cal.ID == first)
 	}
-	return views, nil
+	return views
 }
 
 func (b toolbox) getCalendar(ctx context.Context, c *call) (answer, error) {
@@ -147,15 +135,11 @@ func (b toolbox) getCalendar(ctx context.Context, c *call) (answer, error) {
 
 // showCalendar answers with one calendar. Which is the default one only the whole list tells.
 func (b toolbox) showCalendar(ctx context.Context, c *call, cal calendar.Calendar) (answer, error) {
-	tag, err := b.service.SyncToken(ctx, cal)
-	if err != nil {
-		return answer{}, err
-	}
 	all, err := b.service.Calendars(ctx, c.caller)
 	if err != nil && calendar.ReasonOf(err) != calendar.Forbidden {
 		return answer{}, err
 	}
-	v := viewOf(cal, tag, cal.ID == defaultCalendar(all))
+	v := viewOf(cal, cal.ID == defaultCalendar(all))
 	return answer{v, structuredCalendar{v, v.Description}}, nil
 }
 
@@ -192,10 +176,10 @@ func (b toolbox) deleteCalendar(ctx context.Context, c *call) (answer, error) {
 	return answer{result, result}, nil
 }
 
-func viewOf(cal calendar.Calendar, tag calendar.SyncToken, isDefault bool) calendarView {
+func viewOf(cal calendar.Calendar, isDefault bool) calendarView {
 	v := calendarView{
 		ID: cal.ID, Name: shown(cal.Name), Color: calendar.DefaultColor, Timezone: cal.Timezone,
-		OwnerID: cal.Owner, Owner: shown(cal.OwnerName), Permission: permissions[cal.Access], IsDefault: isDefault, CTag: tag.String(),
+		OwnerID: cal.Owner, Owner: shown(cal.OwnerName), Permission: permissions[cal.Access], IsDefault: isDefault, CTag: cal.SyncToken().String(),
 	}
 	if cal.Description != nil {
 		d := shown(*cal.Description)

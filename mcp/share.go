@@ -86,5 +86,5 @@ func (b toolbox) listSharedCalendars(ctx context.Context, c *call) (answer, erro
 	if err != nil {
 		return answer{}, err
 	}
-	return b.showCalendars(ctx, found)
+	return showCalendars(found), nil
 }

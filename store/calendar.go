@@ -11,7 +11,8 @@ import (
 // calendarColumns are written so that a select from calendars and an update's RETURNING may both
 // have them.
 const calendarColumns = `id, owner_id, segment, version, pruned, created, modified, name, color, position, kinds,
-	transparent, timezone, description, timezone_data, (SELECT u.name FROM users u WHERE u.id = owner_id)`
+	transparent, timezone, description, timezone_data, (SELECT u.name FROM users u WHERE u.id = owner_id),
+	(SELECT epoch FROM meta WHERE id = 1), edition`
 
 // selectCalendars yields calendars as the user $1 sees them. Whose they are stands in a select of
 // its own behind it, which an index answers; an OR over owner and share would read all calendars.
@@ -35,6 +36,7 @@ func (r *calendarRow) fields() []any {
 	return []any{
 		&c.ID, &c.Owner, &c.Segment, &c.Version, &c.Pruned, &r.created, &r.modified, &c.Name, &c.Color,
 		&c.Order, &r.kinds, &c.Transparent, &c.Timezone, &c.Description, &c.TimezoneData, &c.OwnerName,
+		&c.Epoch, &c.Edition,
 	}
 }
 

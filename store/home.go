@@ -7,39 +7,29 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-const (
-	selectHome    = `SELECT version, pruned FROM homes WHERE user_id = $1`
-	selectMembers = `SELECT address, calendar_id, seen, access, version, gone IS NOT NULL FROM home_members
-		WHERE user_id = $1 ORDER BY version`
-)
+// selectHome has a row for each member, and at least one.
+const selectHome = `SELECT meta.epoch, COALESCE(h.version, 0), COALESCE(h.pruned, 0), COALESCE(m.address, ''),
+		COALESCE(m.calendar_id, ''), COALESCE(m.seen, 0), COALESCE(m.access, 0), COALESCE(m.version, 0), m.gone IS NOT NULL
+	FROM meta LEFT JOIN homes h ON h.user_id = $1 LEFT JOIN home_members m ON m.user_id = h.user_id
+	WHERE meta.id = 1 ORDER BY m.version`
 
-func scanHome(row scanner) (calendar.Home, error) {
-	var h calendar.Home
-	err := row.Scan(&h.Version, &h.Pruned)
-	return h, err
-}
-
-func scanMember(row scanner) (calendar.Member, error) {
-	var m calendar.Member
-	err := row.Scan(&m.Address, &m.Calendar, &m.Seen, &m.Access, &m.Version, &m.Gone)
-	return m, err
-}
-
-// Home implements [calendar.Store]. Should the home change between the two reads, its members are
-// newer than its version, which the next reader makes good under the lock.
+// Home implements [calendar.Store].
 func (s *Store) Home(ctx context.Context, user calendar.UserID) (calendar.Home, error) {
 	return homeOf(ctx, s.reads, user)
 }
 
 func homeOf(ctx context.Context, q querier, user calendar.UserID) (calendar.Home, error) {
-	home, err := rowOf(ctx, q, scanHome, selectHome, user)
-	if err != nil {
-		if calendar.ReasonOf(err) == calendar.NotFound {
-			err = nil
+	var home calendar.Home
+	err := each(ctx, q, func(row scanner) (bool, error) {
+		var m calendar.Member
+		err := row.Scan(&home.Epoch, &home.Version, &home.Pruned,
+			&m.Address, &m.Calendar, &m.Seen, &m.Access, &m.Version, &m.Gone)
+		// Members are numbered from 1 on.
+		if m.Version > 0 {
+			home.Members = append(home.Members, m)
 		}
-		return calendar.Home{}, err
-	}
-	home.Members, err = rowsOf(ctx, q, scanMember, selectMembers, user)
+		return true, err
+	}, selectHome, user)
 	return home, err
 }
 

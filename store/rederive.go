@@ -53,7 +53,14 @@ func (s *Store) rederive(ctx context.Context, objects []calendar.Object, derive 
 		return nil
 	}
 	return s.transact(ctx, func(t *Tx) error {
+		last := calendar.CalendarID("")
 		for _, o := range changed {
+			if o.Calendar != last {
+				last = o.Calendar
+				if _, err := t.exec(ctx, newEdition, last); err != nil {
+					return err
+				}
+			}
 			if err := t.updateDerived(ctx, o); err != nil {
 				return fmt.Errorf("object %s of calendar %s: %w", o.Name, o.Calendar, err)
 			}
@@ -61,6 +68,10 @@ func (s *Store) rederive(ctx context.Context, objects []calendar.Object, derive 
 		return nil
 	})
 }
+
+// newEdition tells who holds a calendar's objects in memory that they are not what they were. It
+// takes the calendar's lock before those of its objects, as every other change does.
+const newEdition = `UPDATE calendars SET edition = edition + 1 WHERE id = $1`
 
 func (t *Tx) updateDerived(ctx context.Context, o calendar.Object) error {
 	at := spanOf(o.Span)

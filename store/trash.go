@@ -28,7 +28,8 @@ func scanTrashed(row scanner) (calendar.TrashedCalendar, error) {
 // UntrashCalendar implements [calendar.Tx].
 func (t *Tx) UntrashCalendar(ctx context.Context, id calendar.CalendarID, segment calendar.Segment) error {
 	t.hint.Everything = true
-	err := expectRow(t.exec(ctx, `UPDATE calendars SET trashed = NULL, segment = $2 WHERE id = $1 AND trashed IS NOT NULL`, id, segment))
+	err := expectRow(t.exec(ctx, `UPDATE calendars SET trashed = NULL, segment = $2, edition = edition + 1
+		WHERE id = $1 AND trashed IS NOT NULL`, id, segment))
 	return taken(err, calendar.RuleResourceMustBeNil, "a calendar has this address already")
 }
 

@@ -34,8 +34,8 @@ func (b *bundle) record(user calendar.UserID) calendar.Home {
 }
 
 func homeEmpty(b *bundle) {
-	same(b, "record", b.record(b.user("ann").ID), calendar.Home{})
-	same(b, "nobody's", b.record("nobody"), calendar.Home{})
+	same(b, "record", b.record(b.user("ann").ID), calendar.Home{Epoch: b.epoch()})
+	same(b, "nobody's", b.record("nobody"), calendar.Home{Epoch: b.epoch()})
 }
 
 func homeRecorded(b *bundle) {
@@ -43,11 +43,11 @@ func homeRecorded(b *bundle) {
 	first := calendar.Member{Address: "wörk", Calendar: "c1", Seen: 7, Access: calendar.OwnerAccess, Version: 1}
 	second := calendar.Member{Address: "rest", Calendar: "c2", Seen: 1, Access: calendar.ReadAccess, Version: 2}
 	b.members(ann.ID, first, second)
-	same(b, "record", b.record(ann.ID), calendar.Home{Version: 2, Members: []calendar.Member{first, second}})
+	same(b, "record", b.record(ann.ID), calendar.Home{Epoch: b.epoch(), Version: 2, Members: []calendar.Member{first, second}})
 	first.Version, first.Gone = 3, true
 	b.members(ann.ID, first)
-	same(b, "later", b.record(ann.ID), calendar.Home{Version: 3, Members: []calendar.Member{second, first}})
-	same(b, "his", b.record(bob.ID), calendar.Home{})
+	same(b, "later", b.record(ann.ID), calendar.Home{Epoch: b.epoch(), Version: 3, Members: []calendar.Member{second, first}})
+	same(b, "his", b.record(bob.ID), calendar.Home{Epoch: b.epoch()})
 }
 
 func homeWithCalendars(b *bundle) {
@@ -57,7 +57,7 @@ func homeWithCalendars(b *bundle) {
 	b.members(ann.ID, member)
 	b.must(b.Update(b.Context(), func(tx calendar.Tx) error {
 		home, calendars, err := tx.LockHome(b.Context(), ann.ID)
-		same(b, "record", home, calendar.Home{Version: 1, Members: []calendar.Member{member}})
+		same(b, "record", home, calendar.Home{Epoch: b.epoch(), Version: 1, Members: []calendar.Member{member}})
 		same(b, "calendars", calendars, []calendar.Calendar{cal})
 		return err
 	}))
@@ -72,7 +72,7 @@ func homePruned(b *bundle) {
 	b.pass(time.Hour)
 	b.members(ann.ID, young)
 	b.must(b.Prune(b.Context(), b.now()))
-	same(b, "record", b.record(ann.ID), calendar.Home{Version: 3, Pruned: 2, Members: []calendar.Member{there, young}})
+	same(b, "record", b.record(ann.ID), calendar.Home{Epoch: b.epoch(), Version: 3, Pruned: 2, Members: []calendar.Member{there, young}})
 	b.must(b.Prune(b.Context(), b.now()))
 	same(b, "again", b.record(ann.ID).Pruned, 2)
 }

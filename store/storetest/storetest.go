@@ -128,8 +128,15 @@ func (b *bundle) blank(owner calendar.User, segment calendar.Segment) calendar.C
 	return calendar.Calendar{
 		ID: calendar.CalendarID(b.id("calendar")), Owner: owner.ID, OwnerName: owner.Name, Segment: segment,
 		Properties: calendar.Properties{Name: string(segment), Timezone: "UTC", Kinds: calendar.AllKinds()},
-		Created:    b.now(), Modified: b.now(), Access: calendar.OwnerAccess,
+		Created:    b.now(), Modified: b.now(), Access: calendar.OwnerAccess, Epoch: b.epoch(),
 	}
+}
+
+func (b *bundle) epoch() calendar.Epoch {
+	b.Helper()
+	epoch, err := b.Epoch(b.Context())
+	b.must(err)
+	return epoch
 }
 
 // calendar makes a calendar.
