@@ -20,6 +20,11 @@ func (s *Service) Export(ctx context.Context, c Caller, cal Calendar, to io.Writ
 	if err != nil {
 		return 0, err
 	}
+	return s.exportTo(ctx, w, cal, unreadable)
+}
+
+// exportTo writes a calendar's objects and ends the text. Whether the caller may read them is known.
+func (s *Service) exportTo(ctx context.Context, w *archive.Writer, cal Calendar, unreadable func(Object, error)) (n int, err error) {
 	for o, err := range s.store.Objects(ctx, cal.ID, ObjectQuery{WithData: true}) {
 		if err == nil {
 			err = w.Add(o.Data)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"time"
 
 	"caldav-mcp-server/calendar/content"
 	"caldav-mcp-server/calendar/zone"
@@ -12,12 +13,18 @@ import (
 )
 
 // Header is what a file says of the calendar that it holds. What is empty is left out.
-type Header struct{ Name, Description, Color, Timezone string }
+type Header struct {
+	Name, Description, Color, Timezone string
+	// Refresh is how often to look for a newer one.
+	Refresh time.Duration
+}
 
 // Writer writes objects into one file, each zone once. It holds the zones alone in memory.
 type Writer struct {
 	to    io.Writer
 	zones *zone.DB
+	// Shape changes what is written of each object; nil writes all of it.
+	Shape func(*ical.Document) error
 	// written are the texts of the zones written so far, by their TZID.
 	written map[string]string
 }
@@ -38,6 +45,11 @@ func NewWriter(to io.Writer, h Header, zones *zone.DB) (*Writer, error) {
 		if line.text != "" {
 			head = append(head, text(ical.NewText(line.name, line.text))...)
 		}
+	}
+	if h.Refresh > 0 {
+		every := ical.DurationOf(h.Refresh).String()
+		head = append(head, text(ical.NewProperty("REFRESH-INTERVAL", every, ical.NewParam("VALUE", "DURATION")))...)
+		head = append(head, text(ical.NewProperty("X-PUBLISHED-TTL", every))...) // Outlook's name for it
 	}
 	_, err := to.Write(head)
 	return w, err
@@ -60,10 +72,21 @@ func (w *Writer) Add(object []byte) error {
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrUnreadable, err)
 	}
+	if w.Shape != nil {
+		err = w.Shape(doc)
+	}
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrUnreadable, err)
+	}
 	root, err := doc.Calendar()
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrUnreadable, err)
 	}
+	return w.AddTree(root)
+}
+
+// AddTree writes the components of a VCALENDAR, which it may change.
+func (w *Writer) AddTree(root *ical.Component) error {
 	renamed := make(map[string]string)
 	var out []byte
 	for _, z := range root.AllComponents(zoneName) {
@@ -78,7 +101,7 @@ func (w *Writer) Add(object []byte) error {
 		}
 		out = append(out, ical.NewDocument(c).Bytes()...)
 	}
-	_, err = w.to.Write(out)
+	_, err := w.to.Write(out)
 	return err
 }
 

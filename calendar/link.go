@@ -1,0 +1,132 @@
+package calendar
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"time"
+
+	"caldav-mcp-server/calendar/archive"
+	"caldav-mcp-server/calendar/publish"
+	"caldav-mcp-server/ical"
+)
+
+// FeedForm is a form in which a calendar is given to who comes by a public link.
+type FeedForm string
+
+// The forms there are: a calendar's events, or its busy times as such, and one VFREEBUSY. Each has
+// the file's ending of RFC 5545 §8.1.
+const (
+	FeedEvents   FeedForm = "ics"
+	FeedFreeBusy FeedForm = "ifb"
+)
+
+const (
+	// feedRefresh is how often programs are asked to look again. To look costs one row while
+	// nothing has changed.
+	feedRefresh = time.Hour
+	// feedRendition numbers the ways in which this program has written feeds: a copy of an older
+	// one must not pass for the present one.
+	feedRendition = 1
+)
+
+// Feed is what a public link shows of a calendar as it is now.
+type Feed struct {
+	// Tag changes whenever the text may.
+	Tag      ETag
+	Modified time.Time
+	// File is what to call it.
+	File string
+
+	service  *Service
+	caller   Caller
+	calendar Calendar
+	form     FeedForm
+	// whole tells that it is the calendar; otherwise it is busy times, from one day to another.
+	whole       bool
+	from, until time.Time
+}
+
+// Feed returns what who comes by a link sees of a calendar: all of it but for what is not public,
+// or when its owner is busy.
+func (s *Service) Feed(ctx context.Context, c Caller, id CalendarID, form FeedForm) (Feed, error) {
+	cal, err := s.Calendar(ctx, c, id)
+	if err != nil {
+		return Feed{}, err
+	}
+	if err := c.May(SeeBusy, cal); err != nil {
+		return Feed{}, err
+	}
+	epoch, err := s.store.Epoch(ctx)
+	if err != nil {
+		return Feed{}, err
+	}
+	f := Feed{service: s, caller: c, calendar: cal, form: form, Modified: cal.Modified}
+	tag := fmt.Sprintf("%s-%d-%d", epoch, cal.Version, feedRendition)
+	if f.whole = form == FeedEvents && c.May(ReadObjects, cal) == nil; f.whole {
+		f.Tag, f.File = ETag(`"`+tag+`"`), cal.Name+".ics"
+		return f, nil
+	}
+	// Weeks that have passed are of use to nobody; a year is as far as people plan together.
+	today := s.now().UTC().Truncate(24 * time.Hour)
+	f.from, f.until = today.AddDate(0, -1, 0), today.AddDate(1, 0, 0)
+	f.Tag, f.File = ETag(`"`+tag+today.Format("-20060102")+`"`), "busy."+string(form)
+	if today.After(f.Modified) {
+		f.Modified = today
+	}
+	return f, nil
+}
+
+// Write writes the feed's text. Objects that cannot be read go to unreadable instead.
+func (f Feed) Write(ctx context.Context, to io.Writer, unreadable func(Object, error)) error {
+	if f.whole {
+		return f.writeWhole(ctx, to, unreadable)
+	}
+	q := BusyQuery{Calendars: []Calendar{f.calendar}, From: f.from, Until: f.until}
+	periods, err := f.service.FreeBusy(ctx, f.caller, q)
+	if err != nil {
+		return err
+	}
+	if f.form == FeedFreeBusy {
+		_, err = to.Write(f.service.BusyText(q, periods))
+		return err
+	}
+	// Not the calendar's name, nor its zone: they tell what the times are for.
+	w, err := archive.NewWriter(to, archive.Header{Name: f.owner() + " (busy)", Refresh: feedRefresh}, f.service.zones)
+	if err != nil {
+		return err
+	}
+	root := ical.NewComponent("VCALENDAR")
+	for _, p := range periods {
+		root.AddComponent(publish.Busy(p, f.alias(p.Start.UTC().String()), f.calendar.Modified))
+	}
+	if err := w.AddTree(root); err != nil {
+		return err
+	}
+	return w.Close()
+}
+
+func (f Feed) writeWhole(ctx context.Context, to io.Writer, unreadable func(Object, error)) error {
+	head := headerOf(f.calendar)
+	head.Refresh = feedRefresh
+	w, err := archive.NewWriter(to, head, f.service.zones)
+	if err != nil {
+		return err
+	}
+	w.Shape = func(doc *ical.Document) error { return publish.Object(doc, f.alias) }
+	_, err = f.service.exportTo(ctx, w, f.calendar, unreadable)
+	return err
+}
+
+// owner is what people call whose calendar it is.
+func (f Feed) owner() string { return cmp.Or(f.caller.User.DisplayName, f.caller.User.Name) }
+
+// alias makes a UID that stays the same and tells nothing of what it stands for: the calendar's id,
+// which is in no feed, keeps others from trying what it may be.
+func (f Feed) alias(of string) string {
+	sum := sha256.Sum256([]byte(string(f.calendar.ID) + "\x00" + of))
+	return hex.EncodeToString(sum[:16])
+}
