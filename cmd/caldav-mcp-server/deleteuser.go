@@ -4,40 +4,66 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"slices"
+	"strings"
+
+	"caldav-mcp-server/calendar"
 )
 
 const deleteUserDetails = `
-All that is the user's goes with them: calendars with everything in them, tokens, shares. It cannot
-be taken back. The name has to be typed again, unless --yes says that it is meant.
+All that is the user's goes with them, past the trash and for good: their calendars with everything in them, for everybody
+who has a share; what they have in the trash; their tokens. What they wrote into the calendars of others stays. It
+says what goes, and the name has to be typed again, unless --yes says that it is meant.
+
+With --export the calendars are written to a directory first, an object a file, as export --objects does. Nothing is removed
+unless all of it could be written.
+
+  caldav-mcp-server delete-user alice --export /backup/alice
 `
 
+// deleteUserOptions are the flags of delete-user.
+type deleteUserOptions struct {
+	yes    bool
+	export string
+}
+
 func deleteUserCommand() command {
-	var yes bool
+	var o deleteUserOptions
 	return command{
 		name: "delete-user", operands: []string{"NAME"}, settings: storeSettings,
-		summary: "remove a user and all that is theirs", details: deleteUserDetails,
-		flags: func(f *flag.FlagSet) { f.BoolVar(&yes, "yes", false, "do not ask") },
+		summary: "remove a user and all that is theirs", details: deleteUserDetails, flags: o.declare,
 		run: func(ctx context.Context, p *program, c config, operands []string) error {
 			return p.withHouse(ctx, c, func(h *house) error {
-				return p.deleteUser(ctx, h, operands[0], yes)
+				return p.deleteUser(ctx, h, operands[0], o)
 			})
 		},
 	}
 }
 
-func (p *program) deleteUser(ctx context.Context, h *house, name string, yes bool) error {
+func (o *deleteUserOptions) declare(f *flag.FlagSet) {
+	f.BoolVar(&o.yes, "yes", false, "do not ask")
+	f.StringVar(&o.export, "export", "", "write the calendars to `DIR` first")
+}
+
+func (p *program) deleteUser(ctx context.Context, h *house, name string, o deleteUserOptions) error {
 	user, err := h.auth.User(ctx, name)
 	if err != nil {
 		return err
 	}
-	if !yes {
-		owned, err := h.ownCalendars(ctx, user)
-		if err != nil {
-			return err
-		}
-		question := fmt.Sprintf("this removes the user %s, %d calendars and everything in them, for good", user.Name, len(owned))
-		if err := p.confirm(question, user.Name); err != nil {
-			return err
+	estate, err := h.estateOf(ctx, user)
+	if err != nil {
+		return err
+	}
+	goes := fmt.Sprintf("this removes the user %s for good, with\n%s", user.Name, estate)
+	if o.yes {
+		p.say("%s\n", goes)
+	} else if err := p.confirm(goes, user.Name); err != nil {
+		return err
+	}
+	if o.export != "" {
+		e := &exporting{program: p, house: h, who: user, bar: p.newProgress(), exportOptions: exportOptions{user: user.Name, out: o.export, objects: true}}
+		if err := e.run(ctx); err != nil {
+			return fmt.Errorf("%s is still there: %w", user.Name, err)
 		}
 	}
 	if err := h.auth.DeleteUser(ctx, user.Name); err != nil {
@@ -45,4 +71,56 @@ func (p *program) deleteUser(ctx context.Context, h *house, name string, yes boo
 	}
 	_, err = fmt.Fprintf(p.stdout, "removed the user %s\n", user.Name)
 	return err
+}
+
+// estateOf lists what goes with a user, a line for each.
+func (h *house) estateOf(ctx context.Context, u calendar.User) (string, error) {
+	var b strings.Builder
+	all, err := h.calendars.CalendarsInHome(ctx, caller(u))
+	if err != nil {
+		return "", err
+	}
+	for _, cal := range slices.DeleteFunc(all, isOthers) {
+		holds, err := h.holdings(ctx, u, cal)
+		if err != nil {
+			return "", err
+		}
+		fmt.Fprintf(&b, "  the calendar %q, %s\n", shown(cal.Name), holds)
+	}
+	trashed, err := h.calendars.TrashedCalendars(ctx, caller(u))
+	if err != nil {
+		return "", err
+	}
+	for _, t := range trashed {
+		fmt.Fprintf(&b, "  the calendar %q, objects: %d, in the trash\n", shown(t.Name), t.Objects)
+	}
+	tokens, err := h.auth.Tokens(ctx, u.Name)
+	fmt.Fprintf(&b, "  access tokens: %d", len(tokens))
+	return b.String(), err
+}
+
+// holdings says what is in a calendar, and who else has it.
+func (h *house) holdings(ctx context.Context, u calendar.User, cal calendar.Calendar) (string, error) {
+	if cal.Subscribed() {
+		return "a subscription", nil
+	}
+	objects, deleted := 0, 0
+	for _, err := range h.calendars.Objects(ctx, caller(u), cal, calendar.ObjectQuery{}) {
+		if err != nil {
+			return "", err
+		}
+		objects++
+	}
+	for _, err := range h.calendars.TrashedObjects(ctx, caller(u), cal) {
+		if err != nil {
+			return "", err
+		}
+		deleted++
+	}
+	text := fmt.Sprintf("objects: %d, deleted: %d", objects, deleted)
+	if !cal.Shared {
+		return text, nil
+	}
+	shares, err := h.calendars.Shares(ctx, caller(u), cal.ID)
+	return text + ", shared with " + strings.Join(each(shares, func(s calendar.Share) string { return s.User.Name }), ", "), err
 }
