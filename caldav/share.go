@@ -21,10 +21,13 @@ var granted = [...][]string{
 	calendar.WriteAccess:    {"d:read", "d:write"},
 }
 
-// shareGrants writes an entry of the access list for each share.
+// shareGrants writes an entry of the access list for each share that gives something by now.
 func (r *resource) shareGrants(m *markup) error {
 	shares, err := r.x.sharesOf(r.calendar)
 	for _, s := range shares {
+		if s.Status != calendar.ShareAccepted {
+			continue
+		}
 		m.raw("<d:ace><d:principal>").hrefElement(principalOf(s.User.Name)).raw("</d:principal><d:grant>")
 		for _, tag := range granted[s.Access] {
 			m.privilege(tag)

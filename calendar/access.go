@@ -66,6 +66,7 @@ const (
 	ListShares
 	ArrangeCalendar
 	LeaveCalendar
+	AnswerInvitation
 	ReadJournal
 )
 
@@ -76,18 +77,19 @@ var needs = [...]struct {
 	scope  Scope
 	verb   string
 }{
-	SeeBusy:         {FreeBusyAccess, ScopeRead, "see free and busy times"},
-	ReadObjects:     {ReadAccess, ScopeRead, "read"},
-	WriteObjects:    {WriteAccess, ScopeWrite, "write"},
-	DeleteObjects:   {WriteAccess, ScopeDelete, "delete"},
-	CreateCalendars: {NoAccess, ScopeWrite, "create calendars"},
-	ChangeCalendar:  {OwnerAccess, ScopeWrite, "change the calendar"},
-	DeleteCalendar:  {OwnerAccess, ScopeDelete, "delete the calendar"},
-	ShareCalendar:   {OwnerAccess, ScopeShare, "share the calendar"},
-	ListShares:      {OwnerAccess, ScopeRead, "see who else has the calendar"},
-	ArrangeCalendar: {ReadAccess, ScopeWrite, "set how the calendar looks"},
-	LeaveCalendar:   {FreeBusyAccess, ScopeDelete, "give up the calendar"},
-	ReadJournal:     {WriteAccess, ScopeRead, "see who changed what"},
+	SeeBusy:          {FreeBusyAccess, ScopeRead, "see free and busy times"},
+	ReadObjects:      {ReadAccess, ScopeRead, "read"},
+	WriteObjects:     {WriteAccess, ScopeWrite, "write"},
+	DeleteObjects:    {WriteAccess, ScopeDelete, "delete"},
+	CreateCalendars:  {NoAccess, ScopeWrite, "create calendars"},
+	ChangeCalendar:   {OwnerAccess, ScopeWrite, "change the calendar"},
+	DeleteCalendar:   {OwnerAccess, ScopeDelete, "delete the calendar"},
+	ShareCalendar:    {OwnerAccess, ScopeShare, "share the calendar"},
+	ListShares:       {OwnerAccess, ScopeRead, "see who else has the calendar"},
+	ArrangeCalendar:  {ReadAccess, ScopeWrite, "set how the calendar looks"},
+	LeaveCalendar:    {FreeBusyAccess, ScopeDelete, "give up the calendar"},
+	AnswerInvitation: {NoAccess, ScopeWrite, "answer invitations"},
+	ReadJournal:      {WriteAccess, ScopeRead, "see who changed what"},
 }
 
 // May answers the one question of authorization: may the caller do this to this calendar?

@@ -14,7 +14,7 @@ import (
 
 // AgendaQuery asks what takes place in a time.
 type AgendaQuery struct {
-	// Calendars are those to look in; nil means all that the caller may read.
+	// Calendars are those to look in; nil means all that the caller may read and has not hidden.
 	Calendars []Calendar
 	// From and Until bound the time.
 	From, Until time.Time
@@ -106,7 +106,7 @@ func (s *Service) readable(ctx context.Context, c Caller, asked []Calendar) ([]C
 	if err != nil {
 		return nil, err
 	}
-	return slices.DeleteFunc(all, func(cal Calendar) bool { return c.May(ReadObjects, cal) != nil }), nil
+	return slices.DeleteFunc(all, func(cal Calendar) bool { return cal.Hidden || c.May(ReadObjects, cal) != nil }), nil
 }
 
 // gathering collects an agenda. It holds on to little more than it will return.

@@ -71,6 +71,8 @@ type Properties struct {
 	Kinds        Kinds
 	// Transparent calendars do not count as busy (RFC 6638 §9.1).
 	Transparent bool
+	// Hidden calendars are left out where calendars are not named.
+	Hidden bool
 }
 
 // Subscribed tells that the calendar is a subscription: a note, shared by a user's apps, of a

@@ -16,7 +16,13 @@ const (
 	Created  ChangeKind = "created"
 	Modified ChangeKind = "modified"
 	Deleted  ChangeKind = "deleted"
+	// Accepted and Declined are answers to an invitation. They are of who was asked, and nobody
+	// else takes them back.
+	Accepted ChangeKind = "accepted"
+	Declined ChangeKind = "declined"
 )
+
+func (k ChangeKind) answers() bool { return k == Accepted || k == Declined }
 
 // Entry is one line of a calendar's journal: the audit trail, the history and the undo at
 // once. An entry with an empty Object is about the calendar itself.
@@ -30,8 +36,12 @@ type Entry struct {
 	User     UserID
 	Token    TokenID
 	Agent    string
-	// Before are the bytes that the change replaced or removed, of a calendar its settings; nil
-	// when there were none, and when the journal has forgotten them.
+	// Whom is set where the change is about who has the calendar: the user whose share it is.
+	// Given is what they then were offered.
+	Whom  UserID
+	Given Access
+	// Before are the bytes that the change replaced or removed, of a calendar its settings, of a
+	// share what was offered; nil when there were none, and when the journal has forgotten them.
 	Before []byte
 	// Undoes are the changes of the same calendar that this one takes back. Only Log minds them.
 	Undoes []Version
@@ -74,8 +84,10 @@ type EntryQuery struct {
 	From, Until Version
 	// NotAfter is the latest time; the zero time is no bound.
 	NotAfter time.Time
-	// Of restricts to what concerns one UID, where the empty one stands for the calendar itself.
-	Of *UID
+	// Of restricts to what concerns one UID, where the empty one stands for the calendar's
+	// settings; Whom to what concerns one user's share.
+	Of   *UID
+	Whom UserID
 	// Token and User restrict to what they did; empty is anybody.
 	Token TokenID
 	User  UserID
@@ -88,6 +100,8 @@ type Line struct {
 	Kept bool
 	// By is the user's name; empty when there is no such user any more.
 	By string
+	// With is the name of Whom, likewise.
+	With string
 	// Kind and Summary are those of the object as it is now, or was in the end; empty when
 	// nothing is left of it.
 	Kind    Kind

@@ -46,7 +46,9 @@ type Change struct {
 
 // Forgotten tells that the change cannot be taken back since the journal no longer has the bytes
 // that were there before.
-func (c Change) Forgotten() bool { return !c.Kept && c.Line.Change != Created }
+func (c Change) Forgotten() bool {
+	return !c.Kept && c.Line.Change != Created && !c.Line.Change.answers()
+}
 
 // History returns what was changed, by whom. Only who may write to a calendar sees its changes:
 // they show what was deleted, and what others use.
@@ -63,7 +65,7 @@ func (s *Service) History(ctx context.Context, c Caller, q HistoryQuery) (Histor
 	merged := merge{since: q.Since}
 	defer merged.stop()
 	for _, p := range places {
-		if err := merged.add(p, s.store.Lines(ctx, p.ID, q.entries(from)), from); err != nil {
+		if err := merged.add(p, c.visible(p.Calendar, s.store.Lines(ctx, p.ID, q.entries(from))), from); err != nil {
 			return h, err
 		}
 	}
@@ -283,6 +285,9 @@ func (s *Service) Change(ctx context.Context, c Caller, id ChangeID) (Change, []
 		return Change{}, nil, err
 	}
 	line, err := s.line(ctx, id)
+	if err == nil && !c.seesEntry(j.Calendar, line.Entry) {
+		err = errNoChange(id.String())
+	}
 	if err != nil {
 		return Change{}, nil, err
 	}

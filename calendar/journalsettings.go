@@ -18,6 +18,7 @@ type settings struct {
 	TimezoneData *string       `json:"timezone_data,omitempty"`
 	Kinds        Kinds         `json:"kinds"`
 	Transparent  bool          `json:"transparent"`
+	Hidden       bool          `json:"hidden,omitempty"`
 	Kept         []keptSetting `json:"kept,omitempty"`
 }
 
@@ -29,7 +30,7 @@ type keptSetting struct {
 
 func settingsOf(cal Calendar, kept []Kept) settings {
 	p := cal.Properties
-	s := settings{cal.Segment, p.Name, p.Description, p.Color, p.Order, p.Timezone, p.TimezoneData, p.Kinds, p.Transparent, nil}
+	s := settings{cal.Segment, p.Name, p.Description, p.Color, p.Order, p.Timezone, p.TimezoneData, p.Kinds, p.Transparent, p.Hidden, nil}
 	for _, k := range kept {
 		s.Kept = append(s.Kept, keptSetting{k.Name.Space, k.Name.Local, k.Value})
 	}
@@ -54,7 +55,7 @@ func decodeSettings(data []byte) (settings, error) {
 }
 
 func (s settings) properties() Properties {
-	return Properties{s.Name, s.Description, s.Color, s.Order, s.Timezone, s.TimezoneData, s.Kinds, s.Transparent}
+	return Properties{s.Name, s.Description, s.Color, s.Order, s.Timezone, s.TimezoneData, s.Kinds, s.Transparent, s.Hidden}
 }
 
 // keptEdits turns the properties kept now into those of the settings.

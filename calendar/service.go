@@ -33,8 +33,8 @@ type Service struct {
 	now    func() time.Time
 	newID  func() string
 	zones  *zone.DB
-	// openDirectory is Config.OpenDirectory.
-	openDirectory bool
+	// openDirectory is Config.OpenDirectory, needAcceptance Config.NeedAcceptance.
+	openDirectory, needAcceptance bool
 }
 
 // Config is what a Service is made of.
@@ -48,13 +48,16 @@ type Config struct {
 	// OpenDirectory lets every user see and search all others. Without it they see those with
 	// whom they share a calendar, and find others by their exact name or address.
 	OpenDirectory bool
+	// NeedAcceptance lets who is offered a calendar be asked first. Without it they have it at
+	// once, and may give it up.
+	NeedAcceptance bool
 }
 
 // NewService makes a Service.
 func NewService(c Config) *Service {
 	return &Service{
 		store: c.Store, limits: c.Limits, now: c.Now, newID: c.NewID, zones: zone.NewDB(),
-		openDirectory: c.OpenDirectory,
+		openDirectory: c.OpenDirectory, needAcceptance: c.NeedAcceptance,
 	}
 }
 
@@ -229,7 +232,12 @@ func (s *Service) DeleteCalendar(ctx context.Context, c Caller, id CalendarID) e
 	if err := s.allow(ctx, c, DeleteCalendar, id); err != nil {
 		return err
 	}
-	return s.journalled(ctx, c, id, Deleted, func(tx Tx, _ Calendar) error { return tx.TrashCalendar(ctx, id) })
+	return s.journalled(ctx, c, id, Deleted, func(tx Tx, cal Calendar) error {
+		if err := s.tell(ctx, c, tx, cal, false); err != nil {
+			return err
+		}
+		return tx.TrashCalendar(ctx, id)
+	})
 }
 
 // Object returns one object of a calendar, with its data.

@@ -6,99 +6,131 @@ import (
 	"time"
 )
 
-// Share is what one user was given of another one's calendar.
+// Share is what one user was offered of another one's calendar, and what they made of it.
 type Share struct {
 	Calendar CalendarID
-	// User is who it was given to.
-	User    User
-	Access  Access
-	Created time.Time
+	// User is who it was offered to.
+	User User
+	// Access is what they may do once they have accepted.
+	Access Access
+	Status ShareStatus
+	// Title is what the owner calls the calendar towards them, CommonName what the owner calls
+	// them; both may be empty.
+	Title, CommonName string
+	Created           time.Time
 }
 
-// ShareReader is the part of a Store that knows who was given what.
+// ShareStatus says what a user made of what they were offered.
+type ShareStatus string
+
+// The states that there are.
+const (
+	// SharePending waits for an answer. Until it comes, the calendar does not exist for them.
+	SharePending  ShareStatus = "pending"
+	ShareAccepted ShareStatus = "accepted"
+	// ShareDeclined is one that was refused, or given up later.
+	ShareDeclined ShareStatus = "declined"
+	// ShareWithdrawn is none any more; only notices tell of it.
+	ShareWithdrawn ShareStatus = "withdrawn"
+)
+
+// Offer is a share as who got it sees it: with the calendar, to which they need not have access.
+type Offer struct {
+	Share
+	From Calendar
+}
+
+// ShareReader is the part of a Store that knows who was offered what.
 type ShareReader interface {
 	// Shares returns the shares of a calendar, by the names of their users.
 	Shares(ctx context.Context, id CalendarID) ([]Share, error)
+	// Offers returns what a user was offered of live calendars, by the calendars' ids.
+	Offers(ctx context.Context, user UserID) ([]Offer, error)
 }
 
 // ShareKeeper is the part of a Tx that changes shares. The calendar is locked.
 type ShareKeeper interface {
-	// Share gives a user access to a calendar that is not theirs, in place of what they had;
-	// NoAccess takes it away, and with it what they had set for themselves. NotFound when the
-	// calendar or the user does not exist.
-	Share(ctx context.Context, id CalendarID, user UserID, access Access) error
-	// Arrangement returns what a user has set for themselves; NotFound when they have no share.
+	// Shares is ShareReader.Shares within the transaction.
+	Shares(ctx context.Context, id CalendarID) ([]Share, error)
+	// PutShare writes a share, in place of what its user had. An accepted one gives them its
+	// access; any other takes access away, and with it what they had set for themselves. NotFound
+	// when the calendar or the user does not exist.
+	PutShare(ctx context.Context, s Share) error
+	// DropShare takes a share away, with all that came of it.
+	DropShare(ctx context.Context, id CalendarID, user UserID) error
+	// Arrangement returns what a user has set for themselves; NotFound when they have no access.
 	Arrangement(ctx context.Context, id CalendarID, user UserID) (Arrangement, error)
-	// Arrange writes it; NotFound when they have no share.
+	// Arrange writes it; NotFound when they have no access.
 	Arrange(ctx context.Context, id CalendarID, user UserID, a Arrangement) error
 }
 
-// Share gives the user of a name access to a calendar of the caller's, in place of what they
-// had.
+// Share offers access to a calendar of the caller's to the user of a name or a mail address, in
+// place of what they had.
 func (s *Service) Share(ctx context.Context, c Caller, id CalendarID, with string, access Access) (Share, error) {
-	if err := s.allow(ctx, c, ShareCalendar, id); err != nil {
-		return Share{}, err
-	}
-	if access <= NoAccess || access >= OwnerAccess {
-		return Share{}, Errorf(Invalid, "", "a calendar is shared for free and busy times, for reading, or for reading and writing")
-	}
-	user, err := s.sharee(ctx, with)
+	user, err := s.Sharee(ctx, c, id, with)
 	if err != nil {
 		return Share{}, err
 	}
-	if user.ID == c.User.ID {
-		return Share{}, Errorf(Invalid, "", "this calendar is yours already: share it with somebody else")
+	if access == NoAccess {
+		return Share{}, errShareLevel()
 	}
-	share := Share{Calendar: id, User: user, Access: access, Created: s.now()}
-	return share, s.reshare(ctx, id, user.ID, access)
+	shares, err := s.Reshare(ctx, c, id, []ShareEdit{{With: user, Access: access}})
+	if err != nil {
+		return Share{}, err
+	}
+	return shares[0], nil
 }
 
-// sharee finds a user by name.
-func (s *Service) sharee(ctx context.Context, name string) (User, error) {
-	name = strings.ToLower(strings.TrimSpace(name))
-	user, err := s.store.UserByName(ctx, name)
-	if err != nil && ReasonOf(err) == NotFound {
-		return user, Errorf(NotFound, "", "there is no user %q", name)
+// Sharee finds the user of a name or a mail address with whom the caller would share a calendar.
+// Who can be found is what a search for people finds.
+func (s *Service) Sharee(ctx context.Context, c Caller, id CalendarID, with string) (User, error) {
+	if err := s.allow(ctx, c, ShareCalendar, id); err != nil {
+		return User{}, err
+	}
+	user, err := s.sharee(ctx, c, with)
+	if err == nil && user.ID == c.User.ID {
+		return user, Errorf(Invalid, "", "this calendar is yours already: share it with somebody else")
 	}
 	return user, err
 }
 
-// reshare writes a share. The calendar moves on with it, so that its owner's other programs
-// hear of it; the sharee's home finds out by itself, see Home.
-func (s *Service) reshare(ctx context.Context, id CalendarID, user UserID, access Access) error {
-	return s.store.Update(ctx, func(tx Tx) error {
-		if _, err := tx.Advance(ctx, id); err != nil {
-			return err
-		}
-		if access == NoAccess {
-			if _, err := tx.Arrangement(ctx, id, user); err != nil {
-				return err
-			}
-		}
-		return tx.Share(ctx, id, user, access)
-	})
+// sharee finds a user by name or by a mail address that nobody else has.
+func (s *Service) sharee(ctx context.Context, c Caller, with string) (User, error) {
+	with = strings.TrimSpace(with)
+	user, err := s.store.UserByName(ctx, strings.ToLower(with))
+	if err == nil || ReasonOf(err) != NotFound {
+		return user, err
+	}
+	found, err := s.FindPeople(ctx, c, func(u User, is Comparison) bool { return is(u.Email, with, Equals) })
+	if err == nil && len(found) != 1 {
+		return User{}, Errorf(NotFound, "", "there is no user %q", with)
+	}
+	if err != nil {
+		return User{}, err
+	}
+	return found[0], nil
 }
 
-// Unshare takes away what the user of a name was given of a calendar. Its owner may do that,
-// and whoever has a share may give up their own.
+// Unshare takes away what the user of a name or a mail address was offered of a calendar. Its
+// owner may do that, and whoever has a share may give up their own.
 func (s *Service) Unshare(ctx context.Context, c Caller, id CalendarID, with string) error {
 	cal, err := s.Calendar(ctx, c, id)
 	if err != nil {
 		return err
 	}
-	action := ShareCalendar
 	if cal.Access != OwnerAccess && strings.EqualFold(strings.TrimSpace(with), c.User.Name) {
-		action = LeaveCalendar
+		return s.Leave(ctx, c, id)
 	}
-	if err := c.May(action, cal); err != nil {
+	if err := c.May(ShareCalendar, cal); err != nil {
 		return err
 	}
-	user, err := s.sharee(ctx, with)
+	user, err := s.sharee(ctx, c, with)
+	taken := false
 	if err == nil {
-		err = s.reshare(ctx, id, user.ID, NoAccess)
+		_, taken, err = s.reshare(ctx, c, id, []ShareEdit{{With: user}})
 	}
 	// Whether there is such a user does not matter to who takes something away.
-	if err != nil && ReasonOf(err) == NotFound {
+	if err == nil && !taken || err != nil && ReasonOf(err) == NotFound {
 		return Errorf(NotFound, "", "the calendar %q is not shared with %q", cal.Name, with)
 	}
 	return err
@@ -113,10 +145,13 @@ func (s *Service) Leave(ctx context.Context, c Caller, id CalendarID) error {
 	if cal.Access == OwnerAccess {
 		return Errorf(Invalid, "", "the calendar %q is yours: it can be deleted, not left", cal.Name)
 	}
-	return s.Unshare(ctx, c, id, c.User.Name)
+	if err := c.May(LeaveCalendar, cal); err != nil {
+		return err
+	}
+	return s.answer(ctx, c, id, Reply{})
 }
 
-// Shares returns who was given what of a calendar of the caller's.
+// Shares returns who was offered what of a calendar of the caller's.
 func (s *Service) Shares(ctx context.Context, c Caller, id CalendarID) ([]Share, error) {
 	if err := s.allow(ctx, c, ListShares, id); err != nil {
 		return nil, err

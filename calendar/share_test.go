@@ -16,16 +16,21 @@ func (h *house) share(c calendar.Caller, cal calendar.Calendar, with calendar.Ca
 	h.must(err)
 }
 
-// shares lists who has what of a calendar as "name:level".
+// shares lists who was offered what of a calendar as "name:level", with the status unless it is
+// accepted.
 func (h *house) shares(c calendar.Caller, cal calendar.Calendar) string {
 	h.t.Helper()
 	all, err := h.Shares(h.ctx, c, cal.ID)
 	h.must(err)
 	words := []string{}
 	for _, s := range all {
-		words = append(words, s.User.Name+":"+map[calendar.Access]string{
+		word := s.User.Name + ":" + map[calendar.Access]string{
 			calendar.FreeBusyAccess: "busy", calendar.ReadAccess: "read", calendar.WriteAccess: "write",
-		}[s.Access])
+		}[s.Access]
+		if s.Status != calendar.ShareAccepted {
+			word += ":" + string(s.Status)
+		}
+		words = append(words, word)
 	}
 	return strings.Join(words, " ")
 }
@@ -54,8 +59,12 @@ func TestShare(t *testing.T) {
 		}
 		h.must(h.Unshare(h.ctx, h.alice, work.ID, "Bob"))
 		h.must(h.Unshare(h.ctx, eve, work.ID, "eve"))
-		if got := h.shares(h.alice, work); got != "" {
+		if got := h.shares(h.alice, work); got != "eve:busy:declined" {
 			h.t.Errorf("shares after the last: %s", got)
+		}
+		h.must(h.Unshare(h.ctx, h.alice, work.ID, "eve"))
+		if got := h.shares(h.alice, work); got != "" {
+			h.t.Errorf("shares after what is left is withdrawn: %s", got)
 		}
 		_, err = h.Calendar(h.ctx, h.bob, work.ID)
 		h.refused(err, calendar.NotFound, "", "no calendar")
@@ -189,7 +198,7 @@ func TestShareesChangeNothingElse(t *testing.T) {
 		h.share(h.alice, work, h.bob, calendar.WriteAccess)
 		was := h.fresh(h.alice, work)
 		err := h.ChangeCalendar(h.ctx, h.bob, work.ID, func(p *calendar.Properties) error {
-			p.Name, p.Transparent = "x", true
+			p.Name, p.Timezone = "x", "Asia/Tokyo"
 			return nil
 		})
 		h.refused(err, calendar.Forbidden, calendar.RulePrivileges, "the rest is its owner's")

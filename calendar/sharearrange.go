@@ -8,8 +8,13 @@ import (
 // Arrangement is how a sharee has a calendar for themselves. What is nil is as its owner has
 // it.
 type Arrangement struct {
-	Name, Color *string
-	Order       *int64
+	Name, Description, Color *string
+	Order                    *int64
+	// Opaque tells that the calendar takes the sharee's time as well. caldav-sharing §5.5.5: until
+	// they say so, it does not, whatever its owner says of their own time.
+	Opaque bool
+	// Hidden is theirs alone, like the owner's is.
+	Hidden bool
 }
 
 // Over returns the properties as the sharee has them.
@@ -17,21 +22,28 @@ func (a Arrangement) Over(p Properties) Properties {
 	if a.Name != nil {
 		p.Name = *a.Name
 	}
+	if a.Description != nil {
+		p.Description = a.Description
+	}
 	if a.Color != nil {
 		p.Color = a.Color
 	}
 	if a.Order != nil {
 		p.Order = a.Order
 	}
+	p.Transparent, p.Hidden = !a.Opaque, a.Hidden
 	return p
 }
 
 // arrangementOf is what makes the owner's properties the sharee's. To remove one is to have
 // the owner's again, and so is to set it to the same.
 func arrangementOf(owners, sharees Properties) Arrangement {
-	var a Arrangement
+	a := Arrangement{Opaque: !sharees.Transparent, Hidden: sharees.Hidden}
 	if sharees.Name != "" && sharees.Name != owners.Name {
 		a.Name = &sharees.Name
+	}
+	if sharees.Description != nil && (owners.Description == nil || *sharees.Description != *owners.Description) {
+		a.Description = sharees.Description
 	}
 	if sharees.Color != nil && (owners.Color == nil || *sharees.Color != *owners.Color) {
 		a.Color = sharees.Color
@@ -45,7 +57,8 @@ func arrangementOf(owners, sharees Properties) Arrangement {
 // personal tells whether two sets of properties differ in those alone that each sharee has for
 // themselves.
 func personal(a, b Properties) bool {
-	b.Name, b.Color, b.Order = a.Name, a.Color, a.Order
+	b.Name, b.Description, b.Color, b.Order = a.Name, a.Description, a.Color, a.Order
+	b.Transparent, b.Hidden = a.Transparent, a.Hidden
 	return reflect.DeepEqual(a, b)
 }
 
@@ -80,7 +93,7 @@ func (s *Service) arrange(ctx context.Context, c Caller, id CalendarID, edit fun
 			return err
 		}
 		if !personal(cal.Properties, mine) {
-			return Errorf(Forbidden, RulePrivileges, "of a calendar that is shared with you, you set the name, the colour and the order for yourself; the rest is its owner's")
+			return Errorf(Forbidden, RulePrivileges, "of a calendar that is shared with you, you set the name, the description, the colour, the order and whether it is shown and takes your time for yourself; the rest is its owner's")
 		}
 		after := arrangementOf(cal.Properties, mine)
 		mine = after.Over(cal.Properties)

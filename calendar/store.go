@@ -65,6 +65,7 @@ type Store interface {
 	Subscriptions
 	JournalReader
 	ShareReader
+	NoticeReader
 }
 
 // Tx is one transaction. Whoever changes objects of a calendar calls Advance first: it
@@ -117,4 +118,5 @@ type Tx interface {
 	PutMembers(ctx context.Context, user UserID, members []Member, now time.Time) error
 
 	ShareKeeper
+	NoticeKeeper
 }

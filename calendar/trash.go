@@ -100,6 +100,9 @@ func (s *Service) RestoreCalendar(ctx context.Context, c Caller, id CalendarID, 
 			return err
 		}
 		cal.Version, cal.Modified, cal.Edition = locked.Version, locked.Modified, locked.Edition
+		if err := s.tell(ctx, c, tx, cal, true); err != nil {
+			return err
+		}
 		return tx.Log(ctx, s.entry(c, cal, Created))
 	})
 	if ReasonOf(err) == Exists {

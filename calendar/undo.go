@@ -31,10 +31,12 @@ type UndoStep struct {
 type UndoConflict struct {
 	Entry
 	// In is its calendar, By the later change that is in the way. It is nil when the journal has
-	// Forgotten the bytes, and when the calendar was deleted.
+	// Forgotten the bytes, for an Answer, and when the calendar was deleted.
 	In        Calendar
 	By        *Entry
 	Forgotten bool
+	// Answer tells that it is another user's answer to an invitation.
+	Answer bool
 	// Differs names what is not as the change left it.
 	Differs []string
 }
@@ -43,6 +45,8 @@ type UndoConflict struct {
 func (u UndoConflict) Why() string {
 	what := fmt.Sprintf("the change %s of %s", u.ID(), shortTime(u.At))
 	switch {
+	case u.Answer:
+		return what + " is what a user said to an invitation, which only they can say otherwise"
 	case u.Forgotten:
 		return what + " is too old: the journal has forgotten what was there before"
 	case u.By == nil:
@@ -78,7 +82,8 @@ const maxUndo = 10_000
 // Undo takes one change back, with those that were made together with it, if nothing of it has
 // changed since.
 func (s *Service) Undo(ctx context.Context, c Caller, id ChangeID) (Undone, error) {
-	if _, err := s.journalOf(ctx, c, id.Calendar); err != nil {
+	j, err := s.journalOf(ctx, c, id.Calendar)
+	if err != nil {
 		if ReasonOf(err) == NotFound {
 			err = errNoChange(id.String())
 		}
@@ -94,6 +99,9 @@ func (s *Service) Undo(ctx context.Context, c Caller, id ChangeID) (Undone, erro
 	u := undoing{Service: s, caller: c, chosen: func(e Entry) bool { return contains(unit, e.ID()) }}
 	for _, member := range unit {
 		line, err := s.line(ctx, member)
+		if err == nil && !c.seesEntry(j.Calendar, line.Entry) {
+			err = errNoChange(id.String())
+		}
 		if err == nil {
 			err = u.choose(ctx, line.Entry)
 		}
@@ -197,7 +205,7 @@ func conflict(left []UndoConflict) *Error {
 	}
 	e := Errorf(Stale, "", "%s", strings.Join(texts, "; "))
 	e.Hint = "take the later change back first, or change it by hand"
-	if left[0].Forgotten {
+	if left[0].Forgotten || left[0].Answer {
 		e.Reason, e.Hint = Unsupported, "change it by hand"
 	}
 	return e

@@ -24,7 +24,7 @@ func (s *Service) differences(ctx context.Context, j journalOf, e Entry) ([]Diff
 	var before, after []byte
 	last := true
 	// The latest first: what comes last is the change itself, before it stands what came next.
-	for each, err := range s.store.Entries(ctx, e.Calendar, EntryQuery{From: e.Version, Of: &e.UID}) {
+	for each, err := range s.store.Entries(ctx, e.Calendar, e.siblings(e.Version)) {
 		if err != nil {
 			return nil, err
 		}
@@ -35,7 +35,7 @@ func (s *Service) differences(ctx context.Context, j journalOf, e Entry) ([]Diff
 		after, last = each.Before, false
 	}
 	if last {
-		now, err := s.present(ctx, j, e.UID)
+		now, err := s.present(ctx, j, e)
 		if err != nil {
 			return nil, err
 		}
@@ -47,13 +47,25 @@ func (s *Service) differences(ctx context.Context, j journalOf, e Entry) ([]Diff
 	return compare(before, after), nil
 }
 
-// present are the bytes of what a UID stands for as it is now, nil when it is not there.
-func (s *Service) present(ctx context.Context, j journalOf, uid UID) ([]byte, error) {
-	if uid == "" {
+// siblings asks for the changes of what a change is about, from a version on.
+func (e Entry) siblings(from Version) EntryQuery {
+	if e.Whom != "" {
+		return EntryQuery{From: from, Whom: e.Whom}
+	}
+	return EntryQuery{From: from, Of: &e.UID}
+}
+
+// present are the bytes of what a change is about as it is now, nil when it is not there.
+func (s *Service) present(ctx context.Context, j journalOf, e Entry) ([]byte, error) {
+	if e.Whom != "" {
+		shares, err := s.store.Shares(ctx, j.ID)
+		return presentOffer(shares, e.Whom).data, err
+	}
+	if e.UID == "" {
 		kept, err := s.store.Kept(ctx, Holder{Place: AtCalendar, Calendar: j.Calendar})
 		return settingsOf(j.Calendar, kept).encode(), err
 	}
-	o, err := s.store.ObjectByUID(ctx, j.ID, uid)
+	o, err := s.store.ObjectByUID(ctx, j.ID, e.UID)
 	if err != nil && ReasonOf(err) == NotFound {
 		return nil, nil
 	}

@@ -17,7 +17,9 @@ type undoing struct {
 	// chosen tells which changes are to be taken back.
 	chosen func(Entry) bool
 	places []*undoPlace
-	count  int
+	// answers are among what was chosen, and stay.
+	answers []UndoConflict
+	count   int
 	// preview decides and does nothing.
 	preview bool
 	done    Undone
@@ -26,8 +28,10 @@ type undoing struct {
 // undoPlace is a calendar with chosen changes.
 type undoPlace struct {
 	journalOf
-	// first is, for each UID with chosen changes, the version of the earliest.
+	// first is, for each UID with chosen changes, the version of the earliest; whom, for each
+	// user whose share they changed.
 	first map[UID]Version
+	whom  map[UserID]Version
 }
 
 func contains(ids []ChangeID, id ChangeID) bool { return slices.Contains(ids, id) }
@@ -47,13 +51,24 @@ func (u *undoing) choose(ctx context.Context, e Entry) error {
 			return err
 		}
 		i = len(u.places)
-		u.places = append(u.places, &undoPlace{j, map[UID]Version{}})
+		u.places = append(u.places, &undoPlace{j, map[UID]Version{}, map[UserID]Version{}})
 	}
-	first := u.places[i].first
-	if v, known := first[e.UID]; !known || e.Version < v {
-		first[e.UID] = e.Version
+	p := u.places[i]
+	switch {
+	case e.Change.answers():
+		u.answers = append(u.answers, UndoConflict{Entry: e, In: p.Calendar, Answer: true})
+	case e.Whom != "":
+		earliest(p.whom, e.Whom, e.Version)
+	default:
+		earliest(p.first, e.UID, e.Version)
 	}
 	return nil
+}
+
+func earliest[K comparable](of map[K]Version, key K, v Version) {
+	if known, ok := of[key]; !ok || v < known {
+		of[key] = v
+	}
 }
 
 // chooseSince chooses what a token did. The latest first: the walk ends with the first that is
@@ -97,7 +112,7 @@ func (u *undoing) run(ctx context.Context) (Undone, error) {
 	// The order of the locks, see Tx.Advance.
 	slices.SortFunc(u.places, func(a, b *undoPlace) int { return cmp.Compare(a.ID, b.ID) })
 	err := u.store.Update(ctx, func(tx Tx) error {
-		u.done = Undone{}
+		u.done = Undone{Left: slices.Clone(u.answers)}
 		for _, p := range u.places {
 			if err := u.caller.May(WriteObjects, p.Calendar); err != nil {
 				return err
@@ -117,11 +132,15 @@ func (u *undoing) run(ctx context.Context) (Undone, error) {
 	return u.done, err
 }
 
-// place takes back what was chosen in one calendar: what was done to it, then what was done in it.
+// place takes back what was chosen in one calendar: what was done to it, to whom it was given,
+// then what was done in it.
 func (u *undoing) place(ctx context.Context, tx Tx, p *undoPlace) error {
 	t := &undoTx{Tx: tx, undoing: u, place: p}
 	open, err := t.settings(ctx)
 	if err != nil || !open {
+		return err
+	}
+	if err := t.shares(ctx); err != nil {
 		return err
 	}
 	return t.objects(ctx)

@@ -104,11 +104,7 @@ func (t *undoTx) settings(ctx context.Context) (open bool, err error) {
 // closed says of the changes in a calendar that stays in the trash that they stay too, or, where
 // its making was to be taken back, that they are.
 func (t *undoTx) closed(ctx context.Context, unmade bool) error {
-	for _, uid := range t.place.sortedUIDs() {
-		past, err := t.past(ctx, uid)
-		if err != nil {
-			return err
-		}
+	stays := func(past []Entry, err error) error {
 		for _, e := range past {
 			switch {
 			case !t.undoing.chosen(e):
@@ -117,6 +113,17 @@ func (t *undoTx) closed(ctx context.Context, unmade bool) error {
 			default:
 				t.undoing.left(UndoConflict{Entry: e, In: t.cal})
 			}
+		}
+		return err
+	}
+	for _, user := range t.place.sortedUsers() {
+		if err := stays(t.shareHistory(ctx, user)); err != nil {
+			return err
+		}
+	}
+	for _, uid := range t.place.sortedUIDs() {
+		if err := stays(t.past(ctx, uid)); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -150,6 +157,9 @@ func (t *undoTx) remove(ctx context.Context) (open bool, err error) {
 		return false, err
 	}
 	t.done(t.cal.Name)
+	if err := t.undoing.tell(ctx, t.undoing.caller, t, t.cal, false); err != nil {
+		return false, err
+	}
 	return false, t.TrashCalendar(ctx, t.cal.ID)
 }
 
@@ -197,6 +207,9 @@ func (t *undoTx) bringBack(ctx context.Context, then state, kept []Kept) error {
 		return err
 	}
 	t.done(t.cal.Name)
+	if err := t.undoing.tell(ctx, t.undoing.caller, t, t.cal, true); err != nil {
+		return err
+	}
 	wanted.Address = at
 	g := goal{now: state{data: settingsOf(t.cal, kept).encode()}, then: state{data: wanted.encode()}}
 	if g.idle() {

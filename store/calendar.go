@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 
 	"caldav-mcp-server/calendar"
@@ -12,15 +13,15 @@ import (
 // have them.
 const calendarColumns = `id, owner_id, segment, version, pruned, created, modified, name, color, position, kinds,
 	transparent, timezone, description, timezone_data, (SELECT u.name FROM users u WHERE u.id = owner_id),
-	(SELECT epoch FROM meta WHERE id = 1), edition`
+	(SELECT epoch FROM meta WHERE id = 1), edition, hidden`
 
 // selectCalendars yields calendars as the user $1 sees them. Whose they are stands in a select of
 // its own behind it, which an index answers; an OR over owner and share would read all calendars.
 const selectCalendars = `SELECT ` + calendarColumns + `,
-	CASE WHEN owner_id = $1 THEN 'owner' ELSE COALESCE(own_access, '') END, own_name, own_color, own_position,
-	EXISTS (SELECT 1 FROM shares h WHERE h.calendar_id = calendars.id)
+	CASE WHEN owner_id = $1 THEN 'owner' ELSE COALESCE(own_access, '') END, ` + arrangementColumns + `,
+	EXISTS (SELECT 1 FROM invitations h WHERE h.calendar_id = calendars.id)
 	FROM calendars LEFT JOIN (
-		SELECT calendar_id, access AS own_access, own_name, own_color, own_position FROM shares WHERE user_id = $1
+		SELECT calendar_id, access AS own_access, ` + arrangementColumns + ` FROM shares WHERE user_id = $1
 	) s ON s.calendar_id = calendars.id
 	WHERE trashed IS NULL AND id `
 
@@ -36,7 +37,7 @@ func (r *calendarRow) fields() []any {
 	return []any{
 		&c.ID, &c.Owner, &c.Segment, &c.Version, &c.Pruned, &r.created, &r.modified, &c.Name, &c.Color,
 		&c.Order, &r.kinds, &c.Transparent, &c.Timezone, &c.Description, &c.TimezoneData, &c.OwnerName,
-		&c.Epoch, &c.Edition,
+		&c.Epoch, &c.Edition, &c.Hidden,
 	}
 }
 
@@ -53,13 +54,15 @@ func (r *calendarRow) result() calendar.Calendar {
 func scanCalendar(row scanner) (calendar.Calendar, error) {
 	var r calendarRow
 	var access string
-	var own calendar.Arrangement
+	var own arrangementRow
 	var shared bool
-	if err := row.Scan(append(r.fields(), &access, &own.Name, &own.Color, &own.Order, &shared)...); err != nil {
+	if err := row.Scan(slices.Concat(r.fields(), []any{&access}, own.fields(), []any{&shared})...); err != nil {
 		return calendar.Calendar{}, err
 	}
 	c := r.result()
-	c.Access, c.Properties = accessOf(access), own.Over(c.Properties)
+	if c.Access = accessOf(access); c.Access > calendar.NoAccess && c.Access < calendar.OwnerAccess {
+		c.Properties = own.result().Over(c.Properties)
+	}
 	// Who else has it is the owner's to know.
 	c.Shared = shared && c.Access == calendar.OwnerAccess
 	return c, nil
@@ -106,10 +109,10 @@ func scanAdvanced(row scanner) (calendar.Calendar, error) {
 func (t *Tx) InsertCalendar(ctx context.Context, c calendar.Calendar) error {
 	t.hint.Everything = true
 	_, err := t.exec(ctx, `INSERT INTO calendars (id, owner_id, segment, version, pruned, created, modified, name, color,
-			position, kinds, transparent, timezone, description, timezone_data)
-		VALUES ($1, $2, $3, 0, 0, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`,
+			position, kinds, transparent, timezone, description, timezone_data, hidden)
+		VALUES ($1, $2, $3, 0, 0, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`,
 		c.ID, c.Owner, c.Segment, c.Created.Unix(), c.Modified.Unix(), c.Name, c.Color,
-		c.Order, c.Kinds.String(), c.Transparent, c.Timezone, c.Description, c.TimezoneData)
+		c.Order, c.Kinds.String(), c.Transparent, c.Timezone, c.Description, c.TimezoneData, c.Hidden)
 	return taken(err, calendar.RuleResourceMustBeNil, "a calendar has this address already")
 }
 
@@ -125,8 +128,8 @@ func taken(err error, rule calendar.Rule, message string) error {
 func (t *Tx) UpdateCalendar(ctx context.Context, id calendar.CalendarID, p calendar.Properties) error {
 	t.hint.Everything = true
 	return expectRow(t.exec(ctx, `UPDATE calendars SET name = $2, color = $3, position = $4, kinds = $5, transparent = $6,
-			timezone = $7, description = $8, timezone_data = $9 WHERE id = $1`,
-		id, p.Name, p.Color, p.Order, p.Kinds.String(), p.Transparent, p.Timezone, p.Description, p.TimezoneData))
+			timezone = $7, description = $8, timezone_data = $9, hidden = $10 WHERE id = $1`,
+		id, p.Name, p.Color, p.Order, p.Kinds.String(), p.Transparent, p.Timezone, p.Description, p.TimezoneData, p.Hidden))
 }
 
 // MoveCalendar implements [calendar.Tx].

@@ -12,9 +12,9 @@ import (
 // Log implements [calendar.Tx]. What is logged in one transaction is a unit, of which the first
 // entry is the head.
 func (t *Tx) Log(ctx context.Context, e calendar.Entry) error {
-	err := t.later(ctx, ignore, `INSERT INTO journal (calendar_id, version, object, uid, change, at, user_id, token_id, agent, before)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
-		e.Calendar, e.Version, e.Object, e.UID, e.Change, e.At.Unix(), e.User, e.Token, e.Agent, e.Before)
+	err := t.later(ctx, ignore, `INSERT INTO journal (calendar_id, version, object, uid, change, at, user_id, token_id, agent, whom, given, before)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
+		e.Calendar, e.Version, e.Object, e.UID, e.Change, e.At.Unix(), e.User, e.Token, e.Agent, e.Whom, accessWord(e.Given), e.Before)
 	if err != nil {
 		return err
 	}
@@ -35,14 +35,15 @@ func (t *Tx) Log(ctx context.Context, e calendar.Entry) error {
 }
 
 const (
-	entryColumns = `j.calendar_id, j.version, j.object, j.uid, j.change, j.at, j.user_id, j.token_id, j.agent`
+	entryColumns = `j.calendar_id, j.version, j.object, j.uid, j.change, j.at, j.user_id, j.token_id, j.agent, j.whom, j.given`
 
 	selectEntries = `SELECT ` + entryColumns + `, j.before FROM journal j `
 
-	selectLines = `SELECT ` + entryColumns + `, j.before IS NOT NULL, COALESCE(u.name, ''), COALESCE(o.kind, ''), COALESCE(o.summary, ''),
+	selectLines = `SELECT ` + entryColumns + `, j.before IS NOT NULL, COALESCE(u.name, ''), COALESCE(w.name, ''), COALESCE(o.kind, ''), COALESCE(o.summary, ''),
 			COALESCE(g.head_calendar, j.calendar_id), COALESCE(g.head_version, j.version)
 		FROM journal j
 		LEFT JOIN users u ON u.id = j.user_id
+		LEFT JOIN users w ON w.id = j.whom
 		LEFT JOIN objects o ON o.calendar_id = j.calendar_id AND o.name = j.object AND o.uid = j.uid
 		LEFT JOIN journal_units g ON g.calendar_id = j.calendar_id AND g.version = j.version `
 
@@ -53,9 +54,10 @@ const (
 
 // The narrower questions each have an index. The planners cannot know that a token is not empty.
 const (
-	journaledOf      = journaled + `AND j.uid = $7 ` + latestFirst
+	journaledOf      = journaled + `AND j.uid = $7 AND j.whom = '' ` + latestFirst
+	journaledOfShare = journaled + `AND j.whom <> '' AND j.whom = $7 ` + latestFirst
 	journaledBy      = journaled + `AND j.token_id <> '' AND j.token_id = $7 ` + latestFirst
-	journaledByAndOf = journaled + `AND j.uid = $7 AND j.token_id = $8 ` + latestFirst
+	journaledByAndOf = journaled + `AND j.uid = $7 AND j.whom = '' AND j.token_id = $8 ` + latestFirst
 )
 
 // where is the condition of a query, and what it takes.
@@ -66,6 +68,8 @@ func journalWhere(cal calendar.CalendarID, q calendar.EntryQuery, until calendar
 	}
 	args = []any{cal, until, q.From, at, q.User, limit}
 	switch {
+	case q.Whom != "":
+		return journaledOfShare, append(args, q.Whom)
 	case q.Of != nil && q.Token != "":
 		return journaledByAndOf, append(args, *q.Of, q.Token)
 	case q.Of != nil:
@@ -122,12 +126,26 @@ func (s *Store) Lines(ctx context.Context, cal calendar.CalendarID, q calendar.E
 	}, func(l calendar.Line) calendar.Version { return l.Version })
 }
 
+// entryRow is what of the entryColumns is not as an entry has it.
+type entryRow struct {
+	at    int64
+	given string
+}
+
+// fields are where the entryColumns go.
+func (r *entryRow) fields(e *calendar.Entry) []any {
+	return []any{
+		&e.Calendar, &e.Version, &e.Object, &e.UID, &e.Change, &r.at, &e.User, &e.Token, &e.Agent, &e.Whom, &r.given,
+	}
+}
+
+func (r *entryRow) complete(e *calendar.Entry) { e.At, e.Given = moment(r.at), accessOf(r.given) }
+
 func scanLine(row scanner) (calendar.Line, error) {
 	var l calendar.Line
-	var at int64
-	err := row.Scan(&l.Calendar, &l.Version, &l.Object, &l.UID, &l.Change, &at, &l.User, &l.Token, &l.Agent,
-		&l.Kept, &l.By, &l.Kind, &l.Summary, &l.Unit.Calendar, &l.Unit.Version)
-	l.At = moment(at)
+	var r entryRow
+	err := row.Scan(append(r.fields(&l.Entry), &l.Kept, &l.By, &l.With, &l.Kind, &l.Summary, &l.Unit.Calendar, &l.Unit.Version)...)
+	r.complete(&l.Entry)
 	return l, err
 }
 

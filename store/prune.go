@@ -14,8 +14,8 @@ const pruneRows = 500
 type pruned struct{ calendars, tombstones, bodies int64 }
 
 // Prune forgets what is older than a time: the journal's bytes (its lines stay), the tombstones
-// deleted before it, the calendars that went to the trash before it, and that they were in homes. A
-// sync token older than a tombstone that is gone is refused from then on. It runs while the store is used.
+// deleted before it, the calendars that went to the trash before it, that they were in homes, and what
+// users were told. A sync token older than a tombstone that is gone is refused from then on. It runs while the store is used.
 func (s *Store) Prune(ctx context.Context, older time.Time) error {
 	var done pruned
 	defer func() {
@@ -26,6 +26,9 @@ func (s *Store) Prune(ctx context.Context, older time.Time) error {
 		return err
 	}
 	if err := s.pruneHomes(ctx, older); err != nil {
+		return err
+	}
+	if err := s.pruneNotices(ctx, older); err != nil {
 		return err
 	}
 	for last := calendar.CalendarID(""); ; {

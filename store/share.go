@@ -13,6 +13,9 @@ var accessWords = [...]string{
 	calendar.WriteAccess:    "read-write",
 }
 
+// accessWord returns the word of a level; there is none for no access.
+func accessWord(access calendar.Access) string { return accessWords[access] }
+
 // accessOf reads a word. One that a newer program wrote means nothing here, rather than too much.
 func accessOf(word string) calendar.Access {
 	if word == "owner" {
@@ -26,53 +29,38 @@ func accessOf(word string) calendar.Access {
 	return calendar.NoAccess
 }
 
-// Shares implements [calendar.Store].
-func (s *Store) Shares(ctx context.Context, id calendar.CalendarID) ([]calendar.Share, error) {
-	return rowsOf(ctx, s.reads, scanShare, `SELECT s.calendar_id, s.access, s.created, `+userColumns+`
-		FROM shares s JOIN users u ON u.id = s.user_id WHERE s.calendar_id = $1 ORDER BY u.name`, id)
+// arrangementColumns are those of the shares that are the sharee's own.
+const arrangementColumns = `own_name, own_description, own_color, own_position, own_opaque, own_hidden`
+
+// arrangementRow are the arrangementColumns, all of them NULL where there is no share.
+type arrangementRow struct {
+	calendar.Arrangement
+	opaque, hidden *bool
 }
 
-func scanShare(row scanner) (calendar.Share, error) {
-	var s calendar.Share
-	var access string
-	var given, joined int64
-	err := row.Scan(append([]any{&s.Calendar, &access, &given}, userFields(&s.User, &joined)...)...)
-	s.Access, s.Created, s.User.Created = accessOf(access), moment(given), moment(joined)
-	return s, err
+func (r *arrangementRow) fields() []any {
+	return []any{&r.Name, &r.Description, &r.Color, &r.Order, &r.opaque, &r.hidden}
 }
 
-// Share is [Tx.Share] in a transaction of its own.
-func (s *Store) Share(ctx context.Context, id calendar.CalendarID, user calendar.UserID, access calendar.Access) error {
-	return s.transact(ctx, func(t *Tx) error { return t.Share(ctx, id, user, access) })
-}
-
-// Share implements [calendar.Tx].
-func (t *Tx) Share(ctx context.Context, id calendar.CalendarID, user calendar.UserID, access calendar.Access) error {
-	t.hint.Everything = true
-	if access == calendar.NoAccess {
-		_, err := t.exec(ctx, `DELETE FROM shares WHERE calendar_id = $1 AND user_id = $2`, id, user)
-		return err
-	}
-	if int(access) >= len(accessWords) {
-		return calendar.Errorf(calendar.Invalid, "", "a share cannot make somebody the owner")
-	}
-	_, err := t.exec(ctx, `INSERT INTO shares (calendar_id, user_id, access, created) VALUES ($1, $2, $3, $4)
-		ON CONFLICT (calendar_id, user_id) DO UPDATE SET access = excluded.access`, id, user, accessWords[access], t.store.now())
-	return err
+func (r *arrangementRow) result() calendar.Arrangement {
+	a := r.Arrangement
+	a.Opaque, a.Hidden = r.opaque != nil && *r.opaque, r.hidden != nil && *r.hidden
+	return a
 }
 
 // Arrangement implements [calendar.Tx].
 func (t *Tx) Arrangement(ctx context.Context, id calendar.CalendarID, user calendar.UserID) (calendar.Arrangement, error) {
 	return rowOf(ctx, t, func(row scanner) (calendar.Arrangement, error) {
-		var a calendar.Arrangement
-		err := row.Scan(&a.Name, &a.Color, &a.Order)
-		return a, err
-	}, `SELECT own_name, own_color, own_position FROM shares WHERE calendar_id = $1 AND user_id = $2`, id, user)
+		var r arrangementRow
+		err := row.Scan(r.fields()...)
+		return r.result(), err
+	}, `SELECT `+arrangementColumns+` FROM shares WHERE calendar_id = $1 AND user_id = $2`, id, user)
 }
 
 // Arrange implements [calendar.Tx].
 func (t *Tx) Arrange(ctx context.Context, id calendar.CalendarID, user calendar.UserID, a calendar.Arrangement) error {
 	t.hint.Everything = true
-	return expectRow(t.exec(ctx, `UPDATE shares SET own_name = $3, own_color = $4, own_position = $5
-		WHERE calendar_id = $1 AND user_id = $2`, id, user, a.Name, a.Color, a.Order))
+	return expectRow(t.exec(ctx, `UPDATE shares SET own_name = $3, own_description = $4, own_color = $5, own_position = $6,
+			own_opaque = $7, own_hidden = $8 WHERE calendar_id = $1 AND user_id = $2`,
+		id, user, a.Name, a.Description, a.Color, a.Order, a.Opaque, a.Hidden))
 }

@@ -62,9 +62,9 @@ const (
 
 func scanEntry(row scanner) (calendar.Entry, error) {
 	var e calendar.Entry
-	var at int64
-	err := row.Scan(&e.Calendar, &e.Version, &e.Object, &e.UID, &e.Change, &at, &e.User, &e.Token, &e.Agent, &e.Before)
-	e.At = moment(at)
+	var r entryRow
+	err := row.Scan(append(r.fields(&e), &e.Before)...)
+	r.complete(&e)
 	return e, err
 }
 

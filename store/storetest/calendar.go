@@ -108,7 +108,7 @@ func calendarsAreListed(b *bundle) {
 	umlaut, again := add(ann, "ä", nil), add(ann, "a", nil)
 	second, first := add(ann, "z", new(int64(2))), add(ann, "z", new(int64(1)))
 	b.must(b.Share(b.Context(), shared.ID, ann.ID, calendar.ReadAccess))
-	shared.Access = calendar.ReadAccess
+	shared.Access, shared.Transparent = calendar.ReadAccess, true
 	all, err := b.Calendars(b.Context(), ann.ID)
 	b.must(err)
 	same(b, "calendars", all, []calendar.Calendar{first, second, upper, lower, again, umlaut, shared})

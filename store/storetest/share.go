@@ -1,6 +1,8 @@
 package storetest
 
 import (
+	"slices"
+	"strings"
 	"time"
 
 	"caldav-mcp-server/calendar"
@@ -15,6 +17,9 @@ func shareTests() []test {
 		{"is listed by the user's name", sharesListed},
 		{"is as the sharee has arranged it", shareArranged},
 		{"keeps properties of the sharee's own", shareKeeps},
+		{"gives nothing before it is accepted", shareGivesOnceAccepted},
+		{"is told to who was offered it", shareOffered},
+		{"goes with its calendar and its user", shareGoes},
 	}
 }
 
@@ -24,11 +29,11 @@ func shareGives(b *bundle) {
 	for _, access := range []calendar.Access{calendar.ReadAccess, calendar.FreeBusyAccess, calendar.WriteAccess, calendar.NoAccess} {
 		b.must(b.Share(b.Context(), cal.ID, bob.ID, access))
 		want := cal
-		want.Access = access
+		want.Access, want.Transparent = access, access != calendar.NoAccess
 		got, err := b.Calendar(b.Context(), bob.ID, cal.ID)
 		b.must(err)
 		same(b, "his", got, want)
-		want.Access = calendar.NoAccess
+		want.Access, want.Transparent = calendar.NoAccess, false
 		got, err = b.Calendar(b.Context(), eve.ID, cal.ID)
 		b.must(err)
 		same(b, "a stranger's", got, want)
@@ -46,7 +51,7 @@ func shareStands(b *bundle) {
 	cal := b.calendar(ann, "work")
 	b.must(b.Share(b.Context(), cal.ID, bob.ID, calendar.ReadAccess))
 	want := cal
-	want.Access = calendar.ReadAccess
+	want.Access, want.Transparent = calendar.ReadAccess, true
 	got, err := b.CalendarAt(b.Context(), bob.ID, calendar.Segment(cal.ID))
 	b.must(err)
 	same(b, "at its id", got, want)
@@ -87,8 +92,8 @@ func sharesListed(b *bundle) {
 	got, err := b.Shares(b.Context(), cal.ID)
 	b.must(err)
 	same(b, "shares", got, []calendar.Share{
-		{Calendar: cal.ID, User: bob, Access: calendar.ReadAccess, Created: given},
-		{Calendar: cal.ID, User: eve, Access: calendar.WriteAccess, Created: given},
+		{Calendar: cal.ID, User: bob, Access: calendar.ReadAccess, Status: calendar.ShareAccepted, Created: given},
+		{Calendar: cal.ID, User: eve, Access: calendar.WriteAccess, Status: calendar.ShareAccepted, Created: given},
 	})
 	got, err = b.Shares(b.Context(), "nowhere")
 	b.must(err)
@@ -116,7 +121,9 @@ func shareArranged(b *bundle) {
 		b.must(b.Share(b.Context(), cal.ID, bob.ID, calendar.ReadAccess))
 		b.must(b.Share(b.Context(), cal.ID, eve.ID, calendar.ReadAccess))
 	}
-	his := calendar.Arrangement{Name: new("z of Ann"), Color: new("#112233"), Order: new(int64(7))}
+	his := calendar.Arrangement{
+		Name: new("z of Ann"), Description: new("hers"), Color: new("#112233"), Order: new(int64(7)), Opaque: true, Hidden: true,
+	}
 	b.must(b.arrange(first, bob, his))
 	b.must(b.arrange(second, bob, calendar.Arrangement{Name: new("y of Ann")}))
 	b.must(b.Share(b.Context(), first.ID, bob.ID, calendar.WriteAccess)) // other access changes nothing of it
@@ -124,15 +131,16 @@ func shareArranged(b *bundle) {
 	b.must(err)
 	same(b, "arrangement", got, his)
 	asHis := first
-	asHis.Name, asHis.Color, asHis.Order, asHis.Access = *his.Name, his.Color, his.Order, calendar.WriteAccess
+	asHis.Name, asHis.Description, asHis.Color, asHis.Order = *his.Name, his.Description, his.Color, his.Order
+	asHis.Hidden, asHis.Access = true, calendar.WriteAccess
 	other := second
-	other.Name, other.Access = "y of Ann", calendar.ReadAccess
+	other.Name, other.Transparent, other.Access = "y of Ann", true, calendar.ReadAccess
 	all, err := b.Calendars(b.Context(), bob.ID)
 	b.must(err)
 	same(b, "his, in his order", all, []calendar.Calendar{asHis, other})
 	first.Shared, second.Shared = true, true
 	same(b, "hers", b.read(first), first)
-	first.Shared, first.Access = false, calendar.ReadAccess
+	first.Shared, first.Transparent, first.Access = false, true, calendar.ReadAccess
 	got3, err := b.CalendarAt(b.Context(), eve.ID, calendar.Segment(first.ID))
 	b.must(err)
 	same(b, "another sharee's", got3, first)
@@ -166,4 +174,73 @@ func shareKeeps(b *bundle) {
 	got, err := b.KeptInHome(b.Context(), bob.ID)
 	b.must(err)
 	same(b, "kept in his home", got, map[calendar.CalendarID][]calendar.Kept{})
+}
+
+// offer writes a share of bob's.
+func (b *bundle) offer(s calendar.Share) {
+	b.Helper()
+	b.must(b.Update(b.Context(), func(tx calendar.Tx) error { return tx.PutShare(b.Context(), s) }))
+}
+
+func shareGivesOnceAccepted(b *bundle) {
+	ann, bob := b.user("ann"), b.user("bob")
+	cal := b.calendar(ann, "work")
+	share := calendar.Share{
+		Calendar: cal.ID, User: bob, Access: calendar.WriteAccess, Title: "Ann's work", CommonName: "Bob", Created: b.now(),
+	}
+	for _, step := range []struct {
+		status calendar.ShareStatus
+		has    calendar.Access
+	}{
+		{calendar.SharePending, calendar.NoAccess}, {calendar.ShareAccepted, calendar.WriteAccess},
+		{calendar.ShareDeclined, calendar.NoAccess}, {calendar.ShareAccepted, calendar.WriteAccess},
+		{calendar.SharePending, calendar.NoAccess},
+	} {
+		share.Status = step.status
+		b.offer(share)
+		got, err := b.Calendar(b.Context(), bob.ID, cal.ID)
+		b.must(err)
+		same(b, string(step.status), got.Access, step.has)
+		all, err := b.Calendars(b.Context(), bob.ID)
+		b.must(err)
+		same(b, "in his home", len(all) == 1, step.has > calendar.NoAccess)
+		_, err = b.CalendarAt(b.Context(), bob.ID, calendar.Segment(cal.ID))
+		same(b, "at its address", err == nil, step.has > calendar.NoAccess)
+		same(b, "hers tells of it", b.read(cal).Shared, true)
+		shares, err := b.Shares(b.Context(), cal.ID)
+		b.must(err)
+		same(b, "shares", shares, []calendar.Share{share})
+	}
+}
+
+func shareOffered(b *bundle) {
+	ann, bob, eve := b.user("ann"), b.user("bob"), b.user("eve")
+	cal, other, trashed := b.calendar(ann, "work"), b.calendar(eve, "rest"), b.calendar(ann, "old")
+	var want []calendar.Offer
+	for _, c := range []calendar.Calendar{cal, other, trashed} {
+		share := calendar.Share{Calendar: c.ID, User: bob, Access: calendar.ReadAccess, Status: calendar.SharePending, Created: b.now()}
+		b.offer(share)
+		c.Access = calendar.NoAccess
+		want = append(want, calendar.Offer{Share: share, From: c})
+	}
+	b.trash(trashed)
+	want = want[:2]
+	slices.SortFunc(want, func(a, b calendar.Offer) int { return strings.Compare(string(a.Calendar), string(b.Calendar)) })
+	got, err := b.Offers(b.Context(), bob.ID)
+	b.must(err)
+	same(b, "offers", got, want)
+	got, err = b.Offers(b.Context(), eve.ID)
+	b.must(err)
+	same(b, "offers to another", got, nil)
+}
+
+func shareGoes(b *bundle) {
+	ann, bob := b.user("ann"), b.user("bob")
+	cal := b.calendar(ann, "work")
+	b.offer(calendar.Share{Calendar: cal.ID, User: bob, Access: calendar.ReadAccess, Status: calendar.SharePending})
+	b.must(b.DeleteUser(b.Context(), bob.ID))
+	shares, err := b.Shares(b.Context(), cal.ID)
+	b.must(err)
+	same(b, "shares after the user", shares, nil)
+	same(b, "hers", b.read(cal).Shared, false)
 }

@@ -35,7 +35,7 @@ func Run(t *testing.T, database func(t *testing.T) Open) {
 	t.Helper()
 	for noun, tests := range map[string][]test{
 		"User": userTests(), "Directory": directoryTests(), "Token": tokenTests(), "Link": linkTests(), "Generation": generationTests(), "Calendar": calendarTests(),
-		"Share": shareTests(), "Object": objectTests(), "Listing": listingTests(), "Change": changeTests(),
+		"Share": shareTests(), "Notice": noticeTests(), "Object": objectTests(), "Listing": listingTests(), "Change": changeTests(),
 		"Order": orderTests(), "Transaction": transactionTests(), "Writers": writerTests(),
 		"Prune": pruneTests(), "Rederive": rederiveTests(), "Kept": keptTests(), "Home": homeTests(), "Trash": trashTests(), "Attempt": attemptTests(), "Search": searchTests(), "Journal": journalTests(), "Watch": watchTests(), "Subscription": subscriptionTests(),
 	} {

@@ -1,0 +1,300 @@
+package calendar
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"slices"
+	"strings"
+)
+
+// InvitationID names what a user was offered of a calendar. It stays the same however often the
+// offer changes, so that the newest word about it takes the place of the ones before.
+type InvitationID string
+
+// Invitation returns what the share is known by to both sides.
+func (s Share) Invitation() InvitationID {
+	sum := sha256.Sum256([]byte(string(s.Calendar) + "\x00" + string(s.User.ID)))
+	return InvitationID(hex.EncodeToString(sum[:16]))
+}
+
+// ShareEdit is what is to become of one user's share of a calendar.
+type ShareEdit struct {
+	With User
+	// Access is what they are offered; NoAccess takes the share away.
+	Access Access
+	// Title and CommonName stay what they were where they are empty.
+	Title, CommonName string
+}
+
+func errShareLevel() error {
+	return Errorf(Invalid, "", "a calendar is shared for free and busy times, for reading, or for reading and writing")
+}
+
+// Reshare changes the shares of a calendar of the caller's: all of them, or none. It returns what
+// each came to be. What is as wanted already stays untouched.
+func (s *Service) Reshare(ctx context.Context, c Caller, id CalendarID, edits []ShareEdit) ([]Share, error) {
+	if err := s.allow(ctx, c, ShareCalendar, id); err != nil {
+		return nil, err
+	}
+	for _, e := range edits {
+		if e.Access >= OwnerAccess {
+			return nil, errShareLevel()
+		}
+		if e.With.ID == c.User.ID {
+			return nil, Errorf(Invalid, "", "this calendar is yours already: share it with somebody else")
+		}
+		if max(len(e.Title), len(e.CommonName)) > maxNameLength {
+			return nil, Errorf(Invalid, "", "a name in an invitation is longer than %d bytes", maxNameLength)
+		}
+	}
+	shares, _, err := s.reshare(ctx, c, id, edits)
+	return shares, err
+}
+
+// reshare is Reshare for who may, and tells whether anything changed.
+func (s *Service) reshare(ctx context.Context, c Caller, id CalendarID, edits []ShareEdit) (shares []Share, changed bool, err error) {
+	// The order in which the boxes of notices are locked: see Tx.Advance.
+	order := make([]int, len(edits))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return strings.Compare(string(edits[a].With.ID), string(edits[b].With.ID)) })
+	err = s.store.Update(ctx, func(tx Tx) error {
+		shares = make([]Share, len(edits))
+		t, err := s.lockShares(ctx, c, tx, id)
+		if err != nil {
+			return err
+		}
+		for _, i := range order {
+			if shares[i], err = t.edit(ctx, edits[i]); err != nil {
+				return err
+			}
+		}
+		if t.spare {
+			return errSame
+		}
+		return nil
+	})
+	if errors.Is(err, errSame) {
+		return shares, false, nil
+	}
+	return shares, err == nil, err
+}
+
+// sharingTx is a change of a calendar's shares.
+type sharingTx struct {
+	Tx
+	*Service
+	caller Caller
+	// cal is the calendar at the version of the next change, while spare tells that this one has
+	// not been used.
+	cal    Calendar
+	spare  bool
+	shares []Share
+}
+
+// lockShares takes the calendar's lock and reads who was offered what.
+func (s *Service) lockShares(ctx context.Context, c Caller, tx Tx, id CalendarID) (*sharingTx, error) {
+	cal, err := tx.Advance(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	shares, err := tx.Shares(ctx, id)
+	return &sharingTx{Tx: tx, Service: s, caller: c, cal: cal, spare: true, shares: shares}, err
+}
+
+// of returns a user's share, nil for none.
+func (t *sharingTx) of(user UserID) *Share {
+	if i := slices.IndexFunc(t.shares, func(s Share) bool { return s.User.ID == user }); i >= 0 {
+		return &t.shares[i]
+	}
+	return nil
+}
+
+// edit carries an edit out. The calendar moves on with it, so that its owner's other programs
+// hear of it; the sharee's home finds out by itself, see Home.
+func (t *sharingTx) edit(ctx context.Context, e ShareEdit) (Share, error) {
+	before := t.of(e.With.ID)
+	if e.Access == NoAccess {
+		return Share{}, t.withdraw(ctx, before)
+	}
+	next := t.offered(before, e)
+	if before != nil && *before == next {
+		return next, nil
+	}
+	change := Modified
+	if before == nil {
+		change = Created
+	}
+	if err := t.put(ctx, change, before, next); err != nil {
+		return next, err
+	}
+	if before == nil {
+		t.shares = append(t.shares, next)
+	} else {
+		*before = next
+	}
+	return next, t.notify(ctx, next)
+}
+
+// offered is what an edit makes of a share.
+func (t *sharingTx) offered(before *Share, e ShareEdit) Share {
+	next := Share{Calendar: t.cal.ID, User: e.With, Access: e.Access, Title: e.Title, CommonName: e.CommonName, Created: t.now()}
+	had := false
+	if before != nil {
+		next.Created = before.Created
+		if next.Title == "" {
+			next.Title = before.Title
+		}
+		if next.CommonName == "" {
+			next.CommonName = before.CommonName
+		}
+		// Who has accepted need not be asked again. Of busy times nobody was asked, see below.
+		had = before.Status == ShareAccepted && (before.Access > FreeBusyAccess || e.Access == FreeBusyAccess)
+	}
+	next.Status = ShareAccepted
+	// Busy times alone put nothing before anybody's eyes that they would want to refuse.
+	if t.needAcceptance && !had && e.Access > FreeBusyAccess {
+		next.Status = SharePending
+	}
+	return next
+}
+
+func (t *sharingTx) withdraw(ctx context.Context, before *Share) error {
+	if before == nil {
+		return nil
+	}
+	if err := t.log(ctx, Deleted, before, Share{User: before.User}); err != nil {
+		return err
+	}
+	if err := t.DropShare(ctx, t.cal.ID, before.User.ID); err != nil {
+		return err
+	}
+	gone := *before
+	t.shares = slices.DeleteFunc(t.shares, func(s Share) bool { return s.User.ID == gone.User.ID })
+	return t.notifyGone(ctx, gone)
+}
+
+// put writes a share and what became of it into the journal.
+func (t *sharingTx) put(ctx context.Context, change ChangeKind, before *Share, next Share) error {
+	if err := t.log(ctx, change, before, next); err != nil {
+		return err
+	}
+	return t.PutShare(ctx, next)
+}
+
+// log writes a line of the journal, at a version of its own.
+func (t *sharingTx) log(ctx context.Context, change ChangeKind, before *Share, next Share) error {
+	if !t.spare {
+		cal, err := t.Advance(ctx, t.cal.ID)
+		if err != nil {
+			return err
+		}
+		t.cal = cal
+	}
+	t.spare = false
+	e := t.entry(t.caller, t.cal, change)
+	e.Whom, e.Given = next.User.ID, next.Access
+	if before != nil && !change.answers() {
+		e.Before = offerOf(*before).encode()
+	}
+	return t.Log(ctx, e)
+}
+
+// Reply is what a user says to an invitation.
+type Reply struct {
+	Accept bool
+	// Name is what they call the calendar; empty is what its owner does.
+	Name string
+}
+
+// Offers returns what others have offered the caller of their calendars.
+func (s *Service) Offers(ctx context.Context, c Caller) ([]Offer, error) {
+	if err := c.hasScope(ReadObjects); err != nil {
+		return nil, err
+	}
+	all, err := s.store.Offers(ctx, c.User.ID)
+	return slices.DeleteFunc(all, func(o Offer) bool {
+		return c.Calendars != nil && !slices.Contains(c.Calendars, o.Calendar)
+	}), err
+}
+
+// Answer accepts an invitation of the caller's or declines it; to decline what was accepted is to
+// leave the calendar. It returns the calendar if it was accepted.
+func (s *Service) Answer(ctx context.Context, c Caller, id InvitationID, r Reply) (Calendar, error) {
+	if err := c.MayOwn(AnswerInvitation); err != nil {
+		return Calendar{}, err
+	}
+	offers, err := s.store.Offers(ctx, c.User.ID)
+	if err != nil {
+		return Calendar{}, err
+	}
+	i := slices.IndexFunc(offers, func(o Offer) bool { return o.Invitation() == id })
+	if i < 0 {
+		return Calendar{}, s.outdated(ctx, c, id)
+	}
+	offer := offers[i]
+	if !r.Accept && offer.Status == ShareAccepted {
+		return Calendar{}, s.Leave(ctx, c, offer.Calendar)
+	}
+	if err := s.answer(ctx, c, offer.Calendar, r); err != nil || !r.Accept {
+		return Calendar{}, err
+	}
+	return s.Calendar(ctx, c, offer.Calendar)
+}
+
+// outdated says that there is no such invitation, and removes what still speaks of it.
+func (s *Service) outdated(ctx context.Context, c Caller, id InvitationID) error {
+	err := s.store.Update(ctx, func(tx Tx) error { return tx.DropNotice(ctx, c.User.ID, id.notice()) })
+	if err != nil {
+		return err
+	}
+	return Errorf(NotFound, "", "there is no such invitation, or it was withdrawn")
+}
+
+// answer writes down what the caller says to the offer of a calendar.
+func (s *Service) answer(ctx context.Context, c Caller, id CalendarID, r Reply) error {
+	status, change := ShareDeclined, Declined
+	if r.Accept {
+		status, change = ShareAccepted, Accepted
+	}
+	err := s.store.Update(ctx, func(tx Tx) error {
+		t, err := s.lockShares(ctx, c, tx, id)
+		if err != nil {
+			return err
+		}
+		before := t.of(c.User.ID)
+		if before == nil {
+			return errNoCalendar(string(id))
+		}
+		if before.Status == status {
+			return errSame
+		}
+		next := *before
+		next.Status = status
+		if err := t.put(ctx, change, before, next); err != nil {
+			return err
+		}
+		if err := t.naming(ctx, r); err != nil {
+			return err
+		}
+		return t.notifyOwner(ctx, next, r)
+	})
+	if errors.Is(err, errSame) {
+		return nil
+	}
+	return err
+}
+
+// naming gives the calendar the name that the sharee wants.
+func (t *sharingTx) naming(ctx context.Context, r Reply) error {
+	if !r.Accept || r.Name == "" || r.Name == t.cal.Name {
+		return nil
+	}
+	if len(r.Name) > maxNameLength {
+		return Errorf(Invalid, "", "the calendar's name is longer than %d bytes", maxNameLength)
+	}
+	return t.Arrange(ctx, t.cal.ID, t.caller.User.ID, Arrangement{Name: &r.Name})
+}

@@ -1,0 +1,113 @@
+package store
+
+import (
+	"context"
+
+	"caldav-mcp-server/calendar"
+)
+
+const (
+	invitationColumns = `i.calendar_id, i.access, i.status, i.summary, i.common_name, i.created`
+
+	selectInvitations = `SELECT ` + invitationColumns + `, ` + userColumns + `
+		FROM invitations i JOIN users u ON u.id = i.user_id WHERE i.calendar_id = $1 ORDER BY u.name`
+
+	selectOffers = `SELECT ` + invitationColumns + `, ` + userColumns + `, c.*
+		FROM invitations i JOIN users u ON u.id = i.user_id JOIN (
+			SELECT ` + calendarColumns + ` FROM calendars
+			WHERE trashed IS NULL AND id IN (SELECT calendar_id FROM invitations WHERE user_id = $1)
+		) c ON c.id = i.calendar_id
+		WHERE i.user_id = $1 ORDER BY c.id`
+)
+
+// invitationRow is an invitation as the columns have it.
+type invitationRow struct {
+	share         calendar.Share
+	access        string
+	given, joined int64
+}
+
+func (r *invitationRow) fields() []any {
+	s := &r.share
+	return append([]any{&s.Calendar, &r.access, &s.Status, &s.Title, &s.CommonName, &r.given}, userFields(&s.User, &r.joined)...)
+}
+
+func (r *invitationRow) result() calendar.Share {
+	s := r.share
+	s.Access, s.Created, s.User.Created = accessOf(r.access), moment(r.given), moment(r.joined)
+	return s
+}
+
+func scanShare(row scanner) (calendar.Share, error) {
+	var r invitationRow
+	err := row.Scan(r.fields()...)
+	return r.result(), err
+}
+
+// Shares implements [calendar.Store].
+func (s *Store) Shares(ctx context.Context, id calendar.CalendarID) ([]calendar.Share, error) {
+	return rowsOf(ctx, s.reads, scanShare, selectInvitations, id)
+}
+
+// Shares implements [calendar.Tx].
+func (t *Tx) Shares(ctx context.Context, id calendar.CalendarID) ([]calendar.Share, error) {
+	return rowsOf(ctx, t, scanShare, selectInvitations, id)
+}
+
+// Offers implements [calendar.Store].
+func (s *Store) Offers(ctx context.Context, user calendar.UserID) ([]calendar.Offer, error) {
+	return rowsOf(ctx, s.reads, func(row scanner) (calendar.Offer, error) {
+		var r invitationRow
+		var c calendarRow
+		err := row.Scan(append(r.fields(), c.fields()...)...)
+		return calendar.Offer{Share: r.result(), From: c.result()}, err
+	}, selectOffers, user)
+}
+
+// Share is [Tx.PutShare] or [Tx.DropShare] in a transaction of its own, of a share that is accepted.
+func (s *Store) Share(ctx context.Context, id calendar.CalendarID, user calendar.UserID, access calendar.Access) error {
+	return s.transact(ctx, func(t *Tx) error {
+		if access == calendar.NoAccess {
+			return t.DropShare(ctx, id, user)
+		}
+		return t.PutShare(ctx, calendar.Share{
+			Calendar: id, User: calendar.User{ID: user}, Access: access, Status: calendar.ShareAccepted, Created: moment(s.now()),
+		})
+	})
+}
+
+// PutShare implements [calendar.Tx].
+func (t *Tx) PutShare(ctx context.Context, s calendar.Share) error {
+	if s.Access <= calendar.NoAccess || int(s.Access) >= len(accessWords) {
+		return calendar.Errorf(calendar.Invalid, "", "a share gives something, and cannot make somebody the owner")
+	}
+	_, err := t.exec(ctx, `INSERT INTO invitations (calendar_id, user_id, access, status, summary, common_name, created)
+		VALUES ($1, $2, $3, $4, $5, $6, $7)
+		ON CONFLICT (calendar_id, user_id) DO UPDATE SET access = excluded.access, status = excluded.status,
+			summary = excluded.summary, common_name = excluded.common_name`,
+		s.Calendar, s.User.ID, accessWord(s.Access), s.Status, s.Title, s.CommonName, s.Created.Unix())
+	if err != nil {
+		return err
+	}
+	if s.Status != calendar.ShareAccepted {
+		return t.close(ctx, s.Calendar, s.User.ID)
+	}
+	_, err = t.exec(ctx, `INSERT INTO shares (calendar_id, user_id, access, created) VALUES ($1, $2, $3, $4)
+		ON CONFLICT (calendar_id, user_id) DO UPDATE SET access = excluded.access`,
+		s.Calendar, s.User.ID, accessWord(s.Access), t.store.now())
+	return err
+}
+
+// close takes away what a share gives.
+func (t *Tx) close(ctx context.Context, id calendar.CalendarID, user calendar.UserID) error {
+	_, err := t.exec(ctx, `DELETE FROM shares WHERE calendar_id = $1 AND user_id = $2`, id, user)
+	return err
+}
+
+// DropShare implements [calendar.Tx].
+func (t *Tx) DropShare(ctx context.Context, id calendar.CalendarID, user calendar.UserID) error {
+	if _, err := t.exec(ctx, `DELETE FROM invitations WHERE calendar_id = $1 AND user_id = $2`, id, user); err != nil {
+		return err
+	}
+	return t.close(ctx, id, user)
+}

@@ -1,0 +1,89 @@
+package store
+
+import (
+	"context"
+	"time"
+
+	"caldav-mcp-server/calendar"
+)
+
+func scanNotice(row scanner) (calendar.Notice, error) {
+	var n calendar.Notice
+	var at int64
+	var data string
+	err := row.Scan(&n.Name, &n.Version, &at, &n.Waits, &n.Gone, &data)
+	n.Created = moment(at)
+	if !n.Gone {
+		n.Data = []byte(data)
+	}
+	return n, err
+}
+
+// Notices implements [calendar.Store]. Should the box change between the two reads, its notices are
+// newer than its version, and are told of a second time.
+func (s *Store) Notices(ctx context.Context, user calendar.UserID) (calendar.NoticeBox, error) {
+	box, err := rowOf(ctx, s.reads, func(row scanner) (calendar.NoticeBox, error) {
+		var b calendar.NoticeBox
+		err := row.Scan(&b.Version, &b.Pruned)
+		return b, err
+	}, `SELECT version, pruned FROM notice_boxes WHERE user_id = $1`, user)
+	if err != nil {
+		if calendar.ReasonOf(err) == calendar.NotFound {
+			err = nil
+		}
+		return calendar.NoticeBox{}, err
+	}
+	box.Notices, err = rowsOf(ctx, s.reads, scanNotice, `SELECT name, version, created, waits, gone IS NOT NULL, data
+		FROM notices WHERE user_id = $1 ORDER BY name`, user)
+	return box, err
+}
+
+// openBox locks a user's box, making it where there is none, and returns its next version.
+func (t *Tx) openBox(ctx context.Context, user calendar.UserID) (int64, error) {
+	return rowOf(ctx, t, scanNumber, `INSERT INTO notice_boxes (user_id, version, pruned) VALUES ($1, 1, 0)
+		ON CONFLICT (user_id) DO UPDATE SET version = notice_boxes.version + 1 RETURNING version`, user)
+}
+
+// PutNotice implements [calendar.Tx].
+func (t *Tx) PutNotice(ctx context.Context, user calendar.UserID, n calendar.Notice) error {
+	version, err := t.openBox(ctx, user)
+	if err != nil {
+		return err
+	}
+	_, err = t.exec(ctx, `INSERT INTO notices (user_id, name, version, created, waits, gone, data)
+		VALUES ($1, $2, $3, $4, $5, NULL, $6)
+		ON CONFLICT (user_id, name) DO UPDATE SET version = excluded.version, created = excluded.created,
+			waits = excluded.waits, gone = NULL, data = excluded.data`,
+		user, n.Name, version, n.Created.Unix(), n.Waits, string(n.Data))
+	return err
+}
+
+// DropNotice implements [calendar.Tx].
+func (t *Tx) DropNotice(ctx context.Context, user calendar.UserID, name calendar.NoticeName) error {
+	there, err := rowOf(ctx, t, scanNumber, `SELECT COUNT(*) FROM notices WHERE user_id = $1 AND name = $2 AND gone IS NULL`, user, name)
+	if err != nil || there == 0 {
+		return err
+	}
+	version, err := t.openBox(ctx, user)
+	if err != nil {
+		return err
+	}
+	_, err = t.exec(ctx, `UPDATE notices SET version = $3, gone = $4, waits = FALSE, data = ''
+		WHERE user_id = $1 AND name = $2 AND gone IS NULL`, user, name, version, t.store.now())
+	return err
+}
+
+// pruneNotices forgets what users were told before a time, unless it waits for their answer, and
+// what was removed before it. A token from before that is refused from then on.
+func (s *Store) pruneNotices(ctx context.Context, older time.Time) error {
+	const old = `(gone < $1 OR gone IS NULL AND NOT waits AND created < $1)`
+	return s.transact(ctx, func(t *Tx) error {
+		_, err := t.exec(ctx, `UPDATE notice_boxes SET version = version + 1, pruned = version + 1
+			WHERE user_id IN (SELECT user_id FROM notices WHERE `+old+`)`, older.Unix())
+		if err != nil {
+			return err
+		}
+		_, err = t.exec(ctx, `DELETE FROM notices WHERE `+old, older.Unix())
+		return err
+	})
+}

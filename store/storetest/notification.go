@@ -1,0 +1,101 @@
+package storetest
+
+import (
+	"time"
+
+	"caldav-mcp-server/calendar"
+)
+
+func noticeTests() []test {
+	return []test{
+		{"are told, replaced and taken back", noticesTold},
+		{"are each user's own", noticesApart},
+		{"grow old unless they wait for an answer", noticesGrowOld},
+		{"go with their user", noticesGo},
+	}
+}
+
+// box is what a user was told.
+func (b *bundle) box(user calendar.User) calendar.NoticeBox {
+	b.Helper()
+	box, err := b.Notices(b.Context(), user.ID)
+	b.must(err)
+	return box
+}
+
+func (b *bundle) tell(user calendar.User, notices ...calendar.Notice) {
+	b.Helper()
+	b.must(b.Update(b.Context(), func(tx calendar.Tx) error {
+		for _, n := range notices {
+			if err := tx.PutNotice(b.Context(), user.ID, n); err != nil {
+				return err
+			}
+		}
+		return nil
+	}))
+}
+
+func (b *bundle) untell(user calendar.User, name calendar.NoticeName) {
+	b.Helper()
+	b.must(b.Update(b.Context(), func(tx calendar.Tx) error { return tx.DropNotice(b.Context(), user.ID, name) }))
+}
+
+func noticesTold(b *bundle) {
+	bob := b.user("bob")
+	same(b, "nothing", b.box(bob), calendar.NoticeBox{})
+	first := calendar.Notice{Name: "a", Created: b.now(), Waits: true, Data: []byte("one")}
+	second := calendar.Notice{Name: "b", Created: b.now(), Data: []byte("two")}
+	b.tell(bob, first, second)
+	first.Version, second.Version = 1, 2
+	same(b, "two", b.box(bob), calendar.NoticeBox{Version: 2, Notices: []calendar.Notice{first, second}})
+	b.pass(time.Minute)
+	first.Created, first.Waits, first.Data = b.now(), false, []byte("three")
+	b.tell(bob, first)
+	first.Version = 3
+	same(b, "one replaced", b.box(bob), calendar.NoticeBox{Version: 3, Notices: []calendar.Notice{first, second}})
+	b.untell(bob, "b")
+	gone := calendar.Notice{Name: "b", Version: 4, Created: second.Created, Gone: true}
+	same(b, "one taken back", b.box(bob), calendar.NoticeBox{Version: 4, Notices: []calendar.Notice{first, gone}})
+	b.untell(bob, "b")
+	b.untell(bob, "c")
+	same(b, "what is not there is not taken back", b.box(bob).Version, 4)
+	second.Version = 5
+	b.tell(bob, second)
+	same(b, "one told again", b.box(bob), calendar.NoticeBox{Version: 5, Notices: []calendar.Notice{first, second}})
+}
+
+func noticesApart(b *bundle) {
+	ann, bob := b.user("ann"), b.user("bob")
+	b.tell(ann, calendar.Notice{Name: "a", Created: b.now(), Data: []byte("hers")})
+	b.tell(bob, calendar.Notice{Name: "a", Created: b.now(), Data: []byte("his")})
+	b.untell(ann, "a")
+	same(b, "his", string(b.box(bob).Notices[0].Data), "his")
+	b.refused(b.Update(b.Context(), func(tx calendar.Tx) error {
+		return tx.PutNotice(b.Context(), "nobody", calendar.Notice{Name: "a", Created: b.now()})
+	}), calendar.NotFound, "")
+}
+
+func noticesGrowOld(b *bundle) {
+	bob, eve := b.user("bob"), b.user("eve")
+	waits := calendar.Notice{Name: "a", Created: b.now(), Waits: true, Data: []byte("?")}
+	b.tell(bob, waits, calendar.Notice{Name: "b", Created: b.now(), Data: []byte("!")})
+	b.tell(eve, waits)
+	b.pass(time.Hour)
+	later := calendar.Notice{Name: "c", Created: b.now(), Data: []byte("!")}
+	b.tell(bob, later)
+	b.must(b.Prune(b.Context(), b.now()))
+	waits.Version, later.Version = 1, 3
+	same(b, "his", b.box(bob), calendar.NoticeBox{Version: 4, Pruned: 4, Notices: []calendar.Notice{waits, later}})
+	same(b, "eve's, where nothing grew old", b.box(eve), calendar.NoticeBox{Version: 1, Notices: []calendar.Notice{waits}})
+	b.untell(eve, "a")
+	b.pass(time.Hour)
+	b.must(b.Prune(b.Context(), b.now()))
+	same(b, "eve's, of which the removal is forgotten", b.box(eve), calendar.NoticeBox{Version: 3, Pruned: 3})
+}
+
+func noticesGo(b *bundle) {
+	bob := b.user("bob")
+	b.tell(bob, calendar.Notice{Name: "a", Created: b.now(), Data: []byte("x")})
+	b.must(b.DeleteUser(b.Context(), bob.ID))
+	same(b, "his", b.box(bob), calendar.NoticeBox{})
+}
