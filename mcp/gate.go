@@ -11,12 +11,10 @@ import (
 
 // gate decides which browsers' pages may call. MCP 2025-11-25 "Streamable HTTP", Security
 // Warning: a foreign Origin is answered 403, lest any page that the user opens drive a
-// server on their machine (DNS rebinding).
+// server on their machine. By which names that may be asked at all, package server decides.
 type gate struct {
 	// origins are those allowed, BaseURL's own included.
 	origins []string
-	// hosts are the names that the server goes by, besides those of the loopback interface.
-	hosts []string
 }
 
 func newGate(baseURL string, allowed []string) gate {
@@ -26,7 +24,6 @@ func newGate(baseURL string, allowed []string) gate {
 	}
 	if u, err := url.Parse(baseURL); err == nil && u.Host != "" {
 		g.origins = append(g.origins, normalOrigin(u.Scheme+"://"+u.Host))
-		g.hosts = append(g.hosts, strings.ToLower(u.Hostname()))
 	}
 	return g
 }
@@ -43,7 +40,7 @@ func normalOrigin(s string) string {
 	return s
 }
 
-// Guard stands before authentication: it refuses foreign origins and hosts, and answers
+// Guard stands before authentication: it refuses foreign origins, and answers
 // preflight requests, which browsers send without credentials.
 func (h *Handler) Guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -61,10 +58,6 @@ func (h *Handler) Guard(next http.Handler) http.Handler {
 // admit refuses what comes from a foreign page, and marks the answer to an allowed one so
 // that the page can read it.
 func (g gate) admit(w http.ResponseWriter, r *http.Request) bool {
-	if !g.knowsHost(r) {
-		refuse(w, http.StatusForbidden, "this server does not go by the name "+quote(r.Host)+": set BASE_URL to the address that clients use")
-		return false
-	}
 	origins := r.Header.Values("Origin")
 	if len(origins) == 0 {
 		return true
@@ -80,16 +73,6 @@ func (g gate) admit(w http.ResponseWriter, r *http.Request) bool {
 	w.Header().Set("Access-Control-Expose-Headers", "Mcp-Session-Id, WWW-Authenticate, Retry-After, X-Request-Id")
 	w.Header().Add("Vary", "Origin")
 	return true
-}
-
-// knowsHost tells whether a request that came over the loopback interface asks for a name
-// that can be there. A rebound name of an attacker's points at 127.0.0.1, but is still theirs.
-func (g gate) knowsHost(r *http.Request) bool {
-	local, ok := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
-	if !ok || !isLoopback(local.String()) {
-		return true
-	}
-	return isLoopback(r.Host) || slices.Contains(g.hosts, strings.ToLower(hostname(r.Host)))
 }
 
 // knowsOrigin allows what is configured, and pages that this server would have served itself

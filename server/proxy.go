@@ -49,42 +49,27 @@ func (ps Proxies) trust(addr netip.Addr) bool {
 	return false
 }
 
-// The headers with which a proxy tells what it was asked. After settle they are true or absent,
-// so that no door has to ask who sent them.
+// The headers of a proxy that are read. After settle the request has what is true of them.
 const (
-	forwardedFor    = "X-Forwarded-For"
-	forwardedProto  = "X-Forwarded-Proto"
-	forwardedHost   = "X-Forwarded-Host"
-	forwardedPrefix = "X-Forwarded-Prefix"
+	forwardedFor  = "X-Forwarded-For"
+	forwardedHost = "X-Forwarded-Host"
 )
 
-// believable says which values of a forwarding header can be right at all.
-var believable = map[string]func(string) bool{
-	forwardedProto:  func(v string) bool { return v == "http" || v == "https" },
-	forwardedHost:   validHost,
-	forwardedPrefix: validPrefix,
-}
+// forwarding are all that proxies send. Under which scheme and path the service is published the
+// administrator says, in BASE_URL: no door may be tempted to believe a header.
+var forwarding = [...]string{forwardedFor, forwardedHost, "X-Forwarded-Proto", "X-Forwarded-Prefix", "Forwarded"}
 
-// settle returns the client's address and removes every forwarding header that is not to be
-// believed. The host that the client asked for becomes the request's host.
+// settle returns the client's address, and makes the host that the client asked for the request's
+// host.
 func (ps Proxies) settle(r *http.Request) netip.Addr {
 	from := peer(r)
-	trusted := ps.trust(from)
-	for name, valid := range believable {
-		value := last(r.Header.Values(name))
-		if !trusted || !valid(value) {
-			r.Header.Del(name)
-			continue
-		}
-		r.Header.Set(name, value)
-	}
-	// RFC 7239 is not read; no door may be tempted to.
-	r.Header.Del("Forwarded")
-	if host := r.Header.Get(forwardedHost); host != "" {
+	if host := last(r.Header.Values(forwardedHost)); ps.trust(from) && validHost(host) {
 		r.Host = host
 	}
 	list := r.Header.Values(forwardedFor)
-	r.Header.Del(forwardedFor) // the record has what is true of it
+	for _, name := range forwarding {
+		r.Header.Del(name)
+	}
 	return ps.client(from, list)
 }
 
@@ -135,9 +120,4 @@ func validHost(host string) bool {
 	return host != "" && len(host) <= 255 && !strings.ContainsFunc(host, func(c rune) bool {
 		return c <= ' ' || c > '~' || strings.ContainsRune(`/\@?#"<>`, c)
 	})
-}
-
-func validPrefix(prefix string) bool {
-	return strings.HasPrefix(prefix, "/") && !strings.Contains(prefix, "//") && !strings.Contains(prefix, "..") &&
-		!strings.ContainsFunc(prefix, func(c rune) bool { return c <= ' ' || c > '~' || strings.ContainsRune(`\?#"<>`, c) })
 }

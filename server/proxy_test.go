@@ -40,58 +40,54 @@ func TestSettle(t *testing.T) {
 		header http.Header
 		client string
 		host   string
-		left   http.Header
 	}{
 		"a stranger is believed nothing": {
 			from: "203.0.113.9:1000",
 			header: http.Header{
-				forwardedFor: {"198.51.100.1"}, forwardedProto: {"https"}, forwardedHost: {"evil.example"},
-				forwardedPrefix: {"/evil"}, "Forwarded": {"for=198.51.100.1"},
+				forwardedFor: {"198.51.100.1"}, forwardedHost: {"evil.example"}, "X-Forwarded-Proto": {"https"},
+				"X-Forwarded-Prefix": {"/evil"}, "Forwarded": {"for=198.51.100.1"},
 			},
-			client: "203.0.113.9", host: "asked.example", left: http.Header{},
+			client: "203.0.113.9", host: "asked.example",
 		},
 		"a proxy is believed": {
 			from: "10.1.2.3:1000",
 			header: http.Header{
-				forwardedFor: {"198.51.100.1"}, forwardedProto: {"https"}, forwardedHost: {"cal.example"}, forwardedPrefix: {"/cal"},
+				forwardedFor: {"198.51.100.1"}, forwardedHost: {"cal.example"}, "X-Forwarded-Proto": {"https"},
+				"X-Forwarded-Prefix": {"/cal"},
 			},
 			client: "198.51.100.1", host: "cal.example",
-			left: http.Header{forwardedProto: {"https"}, forwardedHost: {"cal.example"}, forwardedPrefix: {"/cal"}},
 		},
 		"what the client wrote in front is not": {
 			from: "10.1.2.3:1000", header: http.Header{forwardedFor: {"127.0.0.1, 10.9.9.9, 198.51.100.1, 10.4.5.6"}},
-			client: "198.51.100.1", host: "asked.example", left: http.Header{},
+			client: "198.51.100.1", host: "asked.example",
 		},
 		"several lines are one list": {
 			from: "[::1]:1000", header: http.Header{forwardedFor: {"198.51.100.1", "198.51.100.2", "10.4.5.6"}},
-			client: "198.51.100.2", host: "asked.example", left: http.Header{},
+			client: "198.51.100.2", host: "asked.example",
 		},
 		"nothing but proxies": {
 			from: "10.1.2.3:1000", header: http.Header{forwardedFor: {"10.7.7.7"}},
-			client: "10.7.7.7", host: "asked.example", left: http.Header{},
+			client: "10.7.7.7", host: "asked.example",
 		},
 		"a list that cannot be read ends there": {
 			from: "10.1.2.3:1000", header: http.Header{forwardedFor: {"198.51.100.1, unknown, 10.4.5.6"}},
-			client: "10.4.5.6", host: "asked.example", left: http.Header{},
+			client: "10.4.5.6", host: "asked.example",
 		},
 		"entries with ports": {
 			from: "10.1.2.3:1000", header: http.Header{forwardedFor: {"[2001:db8::1]:99, 10.4.5.6:80"}},
-			client: "2001:db8::1", host: "asked.example", left: http.Header{},
+			client: "2001:db8::1", host: "asked.example",
 		},
 		"the nearest proxy's word counts": {
-			from: "10.1.2.3:1000", header: http.Header{forwardedProto: {"https, http"}},
-			client: "10.1.2.3", host: "asked.example", left: http.Header{forwardedProto: {"http"}},
+			from: "10.1.2.3:1000", header: http.Header{forwardedHost: {"evil.example, cal.example"}},
+			client: "10.1.2.3", host: "cal.example",
 		},
 		"values that cannot be right": {
-			from: "10.1.2.3:1000",
-			header: http.Header{
-				forwardedProto: {"javascript"}, forwardedHost: {"a b"}, forwardedPrefix: {"//evil.example"},
-			},
-			client: "10.1.2.3", host: "asked.example", left: http.Header{},
+			from: "10.1.2.3:1000", header: http.Header{forwardedHost: {"a b"}},
+			client: "10.1.2.3", host: "asked.example",
 		},
 		"an IPv4 peer on an IPv6 socket": {
 			from: "[::ffff:10.1.2.3]:1000", header: http.Header{forwardedFor: {"198.51.100.1"}},
-			client: "198.51.100.1", host: "asked.example", left: http.Header{},
+			client: "198.51.100.1", host: "asked.example",
 		},
 	}
 	for name, test := range tests {
@@ -104,8 +100,8 @@ func TestSettle(t *testing.T) {
 			if r.Host != test.host {
 				t.Errorf("the host is %s, want %s", r.Host, test.host)
 			}
-			if diff := cmp.Diff(test.left, r.Header); diff != "" {
-				t.Errorf("headers left (-want +got):\n%s", diff)
+			if len(r.Header) > 0 {
+				t.Errorf("left are %v", r.Header)
 			}
 		})
 	}
