@@ -30,6 +30,23 @@ func (s *Service) Move(ctx context.Context, c Caller, t Transfer) (Saved, error)
 	return s.transfer(ctx, c, t, true)
 }
 
+// MoveToCalendar takes an object, all of it, to another calendar: under its name there, unless
+// that is taken.
+func (s *Service) MoveToCalendar(ctx context.Context, c Caller, from Calendar, uid UID, to Calendar, when Precondition) (Saved, error) {
+	o, err := s.ObjectByUID(ctx, c, from, uid)
+	if err != nil {
+		return Saved{}, err
+	}
+	t := Transfer{From: from, Name: o.Name, To: to, As: o.Name, When: when, Then: Precondition{NoneMatchAny: true}}
+	switch _, err := s.Object(ctx, c, to, o.Name); {
+	case err == nil && from.ID != to.ID:
+		t.As = nameFor(s.newID())
+	case err != nil && ReasonOf(err) != NotFound:
+		return Saved{}, err
+	}
+	return s.Move(ctx, c, t)
+}
+
 func (s *Service) transfer(ctx context.Context, c Caller, t Transfer, remove bool) (Saved, error) {
 	if err := t.allowed(c); err != nil {
 		return Saved{}, err

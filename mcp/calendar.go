@@ -67,6 +67,7 @@ var calendarFields = []field{
 	{name: "owner_id", kind: text, doc: "The id of the user who owns it."},
 	{name: "owner", kind: text, doc: "That user's name."},
 	{name: "permission", kind: text, doc: "owner, read-write, read, or free-busy."},
+	{name: "holds", kind: listOf, item: text, doc: "What can be kept in it: event, todo (tasks), journal."},
 	{name: "is_default", kind: yesNo, doc: "Whether new events go here when the user names no calendar."},
 	{name: "ctag", kind: text, doc: "Changes whenever something in the calendar does."},
 }
@@ -81,6 +82,7 @@ type calendarView struct {
 	OwnerID     calendar.UserID     `json:"owner_id"`
 	Owner       shown               `json:"owner"`
 	Permission  string              `json:"permission"`
+	Holds       []string            `json:"holds"`
 	IsDefault   bool                `json:"is_default"`
 	CTag        string              `json:"ctag"`
 }
@@ -179,11 +181,16 @@ func (b toolbox) deleteCalendar(ctx context.Context, c *call) (answer, error) {
 func viewOf(cal calendar.Calendar, isDefault bool) calendarView {
 	v := calendarView{
 		ID: cal.ID, Name: shown(cal.Name), Color: calendar.DefaultColor, Timezone: cal.Timezone,
-		OwnerID: cal.Owner, Owner: shown(cal.OwnerName), Permission: permissions[cal.Access], IsDefault: isDefault, CTag: cal.SyncToken().String(),
+		OwnerID: cal.Owner, Owner: shown(cal.OwnerName), Permission: permissions[cal.Access], IsDefault: isDefault, CTag: cal.SyncToken().String(), Holds: []string{},
 	}
 	if cal.Description != nil {
 		d := shown(*cal.Description)
 		v.Description = &d
+	}
+	for _, k := range [...]calendar.Kind{calendar.Event, calendar.Todo, calendar.Journal} {
+		if cal.Kinds.Has(k) {
+			v.Holds = append(v.Holds, kindWord(k))
+		}
 	}
 	if cal.Color != nil {
 		v.Color = visible(*cal.Color)

@@ -69,7 +69,7 @@ func (b toolbox) eventTools() []tool {
 			run:         b.patchEvent,
 		}), b.once(tool{
 			name: "move_event", title: "Move event",
-			description: "Moves an event, or instances of a series, to another time and changes nothing else: zone, alarms, attendees and series stay. Without new_end it lasts as long as before.",
+			description: "Moves an event, or instances of a series, to another time (new_start), or a whole event or series to another calendar (to_calendar_id), and changes nothing else: zone, alarms, attendees and series stay. Without new_end it lasts as long as before.",
 			scope:       calendar.ScopeRead | calendar.ScopeWrite,
 			hints:       hints{destructive: true, idempotent: true},
 			takes:       join(takesID, optionally(calendarID, takesEvent), takesMove, []field{takesZoneKept}, takesTarget),
@@ -116,8 +116,9 @@ var (
 		{name: "event_id", kind: text, doc: "The event's id, from search or list_events. Else give calendar_id and event_uid.", optional: true, longest: longestID},
 	}
 	takesMove = []field{
-		{name: "new_start", kind: text, doc: "When it shall start: " + timeForms + "."},
+		{name: "new_start", kind: text, doc: "When it shall start: " + timeForms + ".", optional: true},
 		{name: "new_end", kind: text, doc: "When it shall end.", optional: true},
+		{name: "to_calendar_id", kind: text, doc: "Instead of a time: the calendar that it shall be in. Needs the scope delete, too.", optional: true},
 	}
 	takesTarget = []field{takesInstance, takesScope, takesMatch}
 )

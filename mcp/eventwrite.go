@@ -128,9 +128,16 @@ func (b toolbox) moveEvent(ctx context.Context, c *call) (answer, error) {
 	if err := c.resolveEventID(); err != nil {
 		return answer{}, err
 	}
+	to, from, until := given(c, "to_calendar_id"), given(c, "new_start"), given(c, "new_end")
+	if (to == "") == (from+until == "") {
+		return answer{}, errArgument(`give either "new_start", to move the event to another time, or "to_calendar_id", to move it to another calendar`)
+	}
 	s, err := b.aim(ctx, c, anEvent)
 	if err != nil {
 		return answer{}, err
+	}
+	if to != "" {
+		return b.moveToCalendar(ctx, c, s, calendar.CalendarID(to))
 	}
 	times, err := s.oneTime(c.args, "new_start", "new_end")
 	if err != nil {
@@ -141,6 +148,34 @@ func (b toolbox) moveEvent(ctx context.Context, c *call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
+	return answer{view, structuredMove{view, s.zone.placed(now)}}, nil
+}
+
+// moveToCalendar takes an event to another calendar. Instances stay with their series.
+func (b toolbox) moveToCalendar(ctx context.Context, c *call, s subject, id calendar.CalendarID) (answer, error) {
+	if s.found.Object.Recurring && s.scope != edit.All {
+		e := errArgument(`an instance can't leave its series: "scope" must be "all" with "to_calendar_id", not %s`, quote(string(s.scope)))
+		e.Hint = "to have one instance elsewhere, delete it with the scope this and create an event"
+		return answer{}, e
+	}
+	to, err := b.service.Calendar(ctx, c.caller, id)
+	switch {
+	case err != nil && calendar.ReasonOf(err) == calendar.NotFound:
+		return answer{}, b.errNoCalendar(ctx, c.caller, id)
+	case err != nil:
+		return answer{}, err
+	case to.ID == s.cal.ID:
+		return answer{}, errArgument(`the event is in %s already: "to_calendar_id" must be another calendar's id`, quote(to.Name))
+	}
+	saved, err := b.service.MoveToCalendar(ctx, c.caller, s.cal, s.found.Object.UID, to, c.when())
+	if err != nil {
+		return answer{}, b.outdated(ctx, c, s, err)
+	}
+	now, err := b.service.InstanceOf(ctx, to, saved.Object, ical.Time{})
+	if err != nil {
+		return answer{}, err
+	}
+	view := changedView{eventView: viewOfEvent(now)}
 	return answer{view, structuredMove{view, s.zone.placed(now)}}, nil
 }
 

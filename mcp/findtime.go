@@ -37,6 +37,7 @@ func (b toolbox) findTools() []tool {
 			takesRange, takesWhose, []field{
 				{name: "without_me", kind: yesNo, doc: "True leaves the user's own calendars out. If missing: no.", optional: true},
 				{name: "working_hours", kind: text, doc: "Within which hours of the day, such as 08:30-18:00, in timezone. If missing: 09:00-17:00.", optional: true},
+				{name: "hours_elsewhere", kind: listOf, item: text, doc: "Working hours that others have in their own zones, which slots must be within too, such as bob 09:00-17:00 America/New_York.", optional: true, most: mostAsked, longest: longestTitle},
 				{name: "days", kind: listOf, item: text, doc: "On which weekdays (mon, tue, wed, thu, fri, sat, sun). If missing: Monday to Friday.", optional: true, words: dayWords[:], most: len(dayWords)},
 				{name: "limit", kind: number, doc: "How many slots, 5 if missing, 20 at most.", optional: true, least: 1, most: mostSlots},
 			}),
@@ -82,8 +83,15 @@ func (b toolbox) findTime(ctx context.Context, c *call) (answer, error) {
 		ask.From = now
 	}
 	hours := cmp.Or(given(c, "working_hours"), usualHours)
-	if ask.Hours, err = w.zone.hours(hours, c.args.texts("days")); err != nil {
+	if ask.Hours, err = w.zone.hours("working_hours", hours, c.args.texts("days")); err != nil {
 		return answer{}, err
+	}
+	for _, text := range c.args.texts("hours_elsewhere") {
+		theirs, err := b.hoursElsewhere(text, c.args.texts("days"))
+		if err != nil {
+			return answer{}, err
+		}
+		ask.Others = append(ask.Others, theirs)
 	}
 	if ask.Hours.Closes-ask.Hours.Opens < ask.Length {
 		return answer{}, errArgument(`"duration_minutes" (%d) is longer than "working_hours" (%s)`, c.args.number("duration_minutes"), hours)
@@ -138,15 +146,29 @@ func (b toolbox) ownCalendars(ctx context.Context, c *call) ([]calendar.Calendar
 	return own, err
 }
 
+// hoursElsewhere reads the working hours of somebody, such as bob 09:00-17:00 America/New_York.
+// Whose they are is for the reader: they bind the meeting.
+func (b toolbox) hoursElsewhere(text string, days []string) (slot.Hours, error) {
+	words := strings.Fields(text)
+	if len(words) < 2 {
+		return slot.Hours{}, errArgument(`"hours_elsewhere" must be like bob 09:00-17:00 America/New_York, not %s`, quote(text))
+	}
+	z, err := b.zones.Lookup(words[len(words)-1])
+	if err != nil {
+		return slot.Hours{}, errArgument(`"hours_elsewhere", %s: %s`, quote(text), err)
+	}
+	return zoned{Zone: z}.hours("hours_elsewhere", words[len(words)-2], days)
+}
+
 // hours reads working hours, such as 08:30-18:00, and the weekdays on which they are.
-func (z zoned) hours(text string, days []string) (slot.Hours, error) {
+func (z zoned) hours(name, text string, days []string) (slot.Hours, error) {
 	h := slot.Hours{Zone: z.Location(), Days: map[time.Weekday]bool{}}
 	opens, closes, ok := strings.Cut(strings.ReplaceAll(text, "–", "-"), "-")
 	var openErr, closeErr error
 	h.Opens, openErr = clock(opens)
 	h.Closes, closeErr = clock(closes)
 	if !ok || openErr != nil || closeErr != nil || h.Opens >= h.Closes {
-		return h, errArgument(`"working_hours" must be like 09:00-17:00, the earlier time first, not %s`, quote(text))
+		return h, errArgument(`%q must be like 09:00-17:00, the earlier time first, not %s`, name, quote(text))
 	}
 	for day, word := range dayWords {
 		h.Days[time.Weekday(day)] = len(days) == 0 && day != int(time.Saturday) && day != int(time.Sunday)
@@ -172,7 +194,7 @@ func clock(text string) (time.Duration, error) {
 func (v slotsView) prose(w window, ask slot.Ask, found []slot.Slot) prose {
 	minutes := int(ask.Length / time.Minute)
 	if len(found) == 0 {
-		return prose(fmt.Sprintf("No time of %d minutes is free for all (%s, within %s): try a longer time, other hours or more days.", minutes, w, v.Hours))
+		return prose(fmt.Sprintf("No time of %d minutes is free for all (%s, within %s): try fewer minutes, other hours or more days.", minutes, w, v.Hours))
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "Free for %d minutes, the best first (%s, within %s):\n\n", minutes, w, v.Hours)

@@ -16,6 +16,8 @@ type Ask struct {
 	From, Until time.Time
 	Length      time.Duration
 	Hours       Hours
+	// Others are hours within which a slot must be as well: those of people elsewhere.
+	Others []Hours
 	// Limit is how many slots are wanted.
 	Limit int
 }
@@ -106,12 +108,30 @@ func (a Ask) on(day time.Time, busy []freebusy.Period) []candidate {
 	var list []candidate
 	for start := opens; !start.Add(a.Length).After(closes); start = start.Add(step) {
 		c := candidate{Slot: Slot{Start: start, End: start.Add(a.Length)}, day: day, odd: start.Minute()%30 != 0}
-		if c.Start.Before(a.From) || c.End.After(a.Until) || !c.judge(opens, closes, busy) {
+		if c.Start.Before(a.From) || c.End.After(a.Until) || !a.suits(c.Slot) || !c.judge(opens, closes, busy) {
 			continue
 		}
 		list = append(list, c)
 	}
 	return list
+}
+
+// suits tells whether a slot is within everybody's hours.
+func (a Ask) suits(s Slot) bool {
+	for _, h := range a.Others {
+		if !h.hold(s) {
+			return false
+		}
+	}
+	return true
+}
+
+// hold tells whether a slot is within the hours of the day on which it begins.
+func (h Hours) hold(s Slot) bool {
+	local := s.Start.In(h.Zone)
+	year, month, day := local.Date()
+	noon := time.Date(year, month, day, 12, 0, 0, 0, h.Zone)
+	return h.Days[local.Weekday()] && !s.Start.Before(h.at(noon, h.Opens)) && !s.End.After(h.at(noon, h.Closes))
 }
 
 // judge tells whether the slot is free, and how well it fits between what is around it.

@@ -45,6 +45,13 @@ func busy(t *testing.T, a slot.Ask, text string) []freebusy.Period {
 	return list
 }
 
+// elsewhere are the same hours on other clocks.
+func elsewhere(a *slot.Ask, zone string) slot.Hours {
+	h := a.Hours
+	h.Zone, _ = time.LoadLocation(zone) // nil is the error's, and would panic
+	return h
+}
+
 func written(a slot.Ask, slots []slot.Slot) string {
 	var list []string
 	for _, s := range slots {
@@ -70,6 +77,10 @@ func TestFind(t *testing.T) {
 		{"no splinters", "2 09:00-10:15, 2 12:00-17:00", "2 11:00-12:00, 3 09:00-10:00, 4 09:00-10:00", nil},
 		{"a gap that just fits", "2 09:00-13:15, 2 14:15-17:00", "2 13:15-14:15, 3 09:00-10:00, 4 09:00-10:00", nil},
 		{"a gap that is a minute short", "2 09:00-13:16, 2 14:15-17:00", "3 09:00-10:00, 4 09:00-10:00, 5 09:00-10:00", nil},
+		{"somebody in New York", "", "2 15:00-16:00, 3 15:00-16:00, 4 15:00-16:00", func(a *slot.Ask) { a.Others = []slot.Hours{elsewhere(a, "America/New_York")} }},
+		{"nobody is at work in both", "", "", func(a *slot.Ask) {
+			a.Others = []slot.Hours{elsewhere(a, "Asia/Tokyo"), elsewhere(a, "America/New_York")}
+		}},
 		{"what is not settled comes last", "2 09:00-17:00?, 3 09:00-17:00, 4 09:00-17:00, 5 09:00-17:00, 6 09:00-16:00", "6 16:00-17:00, 2 09:00-10:00?, 2 10:00-11:00?", nil},
 		{"busy from before to after", "1 10:00-12:00, 2 00:00-23:59, 3 00:00-23:59, 4 00:00-23:59, 5 00:00-23:59", "6 09:00-10:00, 6 10:00-11:00, 6 11:00-12:00", nil},
 		{"never", "2 00:00-23:59, 3 00:00-23:59, 4 00:00-23:59, 5 00:00-23:59, 6 00:00-23:59", "", nil},

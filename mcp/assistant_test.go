@@ -1,0 +1,453 @@
+package mcp
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+
+	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/internal/testdb"
+)
+
+const tasksFile = "../docs/assistant.md"
+
+const (
+	// mostCalls is how many a task may take: models lose the thread.
+	mostCalls = 5
+	// mostTokens is what one answer may cost a model.
+	mostTokens = 20_000
+)
+
+// TestEverydayTasks does what docs/assistant.md tells, as an assistant would that knows nothing but
+// what the tools say, and then looks at the calendars. With -update it writes the last answers into
+// the page.
+func TestEverydayTasks(t *testing.T) {
+	t.Parallel()
+	data, err := os.ReadFile(tasksFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	parts := strings.Split(string(data), "\n## ")
+	checks := endings()
+	if len(parts) < 13 {
+		t.Errorf("%d tasks; a day has twelve", len(parts)-1)
+	}
+	for i, part := range parts[1:] {
+		name, _, _ := strings.Cut(part, "\n")
+		check := checks[name]
+		delete(checks, name)
+		if check == nil {
+			t.Errorf("nobody looks at what comes of %q", name)
+			continue
+		}
+		t.Run(name, func(t *testing.T) {
+			testdb.Each(t, func(t *testing.T, url string) {
+				h := newHouse(t, url)
+				h.furnishOffice(t)
+				told := perform(t, h.open(t, h.config()), part)
+				if diff := cmp.Diff(part, told); diff != "" && !*update {
+					t.Errorf("%s is behind; -update mends it (-is +should be):\n%s", tasksFile, diff)
+				}
+				check(t, h)
+				if strings.HasPrefix(url, "sqlite:") {
+					parts[i+1] = told
+				}
+			})
+		})
+	}
+	for name := range checks {
+		t.Errorf("%s does not tell of %q", tasksFile, name)
+	}
+	if !*update {
+		return
+	}
+	if err := os.WriteFile(tasksFile, []byte(strings.Join(parts, "\n## ")), 0o600); err != nil {
+		t.Error(err)
+	}
+}
+
+// chore is a task under way.
+type chore struct {
+	door  string
+	tools map[string]listed
+	// answers are the structured results so far.
+	answers []any
+}
+
+// perform makes the calls of a task, and returns its text with the last answer below them.
+func perform(t *testing.T, door, part string) string {
+	t.Helper()
+	head, rest, ok := strings.Cut(part, "\n```json\n")
+	calls, _, closed := strings.Cut(rest, "\n```")
+	if !ok || !closed {
+		t.Fatalf("no calls in %s", part)
+	}
+	c := chore{door: door, tools: map[string]listed{}}
+	tools, _ := listTools(t, door)
+	for _, tool := range tools {
+		c.tools[tool.Name] = tool
+	}
+	said := ""
+	for decoder := json.NewDecoder(strings.NewReader(calls)); decoder.More(); {
+		var next struct {
+			Name      string
+			Arguments map[string]any
+		}
+		if err := decoder.Decode(&next); err != nil {
+			t.Fatal(err)
+		}
+		said = c.call(t, next.Name, next.Arguments)
+	}
+	if len(c.answers) > mostCalls {
+		t.Errorf("%d calls, want at most %d", len(c.answers), mostCalls)
+	}
+	end := "\n"
+	if !strings.HasSuffix(part, "\n") {
+		end = ""
+	}
+	return head + "\n```json\n" + calls + "\n```\n\n```text\n" + shorten(epoch.ReplaceAllString(said, "${1}EPOCH")) + "\n```" + end
+}
+
+// call makes one call with what is known by then, and returns its text.
+func (c *chore) call(t *testing.T, name string, args map[string]any) string {
+	t.Helper()
+	for parameter, value := range args {
+		text, _ := value.(string)
+		if opaque.MatchString(parameter) && !strings.HasPrefix(text, "$") {
+			t.Errorf("%s: %s is %q, which no answer has", name, parameter, text)
+		}
+		if strings.HasPrefix(text, "$") {
+			args[parameter] = c.resolve(t, text)
+		}
+	}
+	tool, ok := c.tools[name]
+	if !ok {
+		t.Fatalf("there is no tool %s", name)
+	}
+	if err := compile(t, tool.InputSchema).Validate(args); err != nil {
+		t.Errorf("%s: %v", name, err)
+	}
+	var structured any
+	body := use(t, c.door, "alice", name, args, &structured)
+	if tokens := utf8.RuneCountInString(resultText(t, body)) / 4; tokens > mostTokens {
+		t.Errorf("%s: the answer has some %d tokens", name, tokens)
+	}
+	c.answers = append(c.answers, structured)
+	var r struct {
+		Result struct{ Content []struct{ Text string } }
+	}
+	if err := json.Unmarshal([]byte(body), &r); err != nil || len(r.Result.Content) != 1 {
+		t.Fatalf("%s: %s", name, body)
+	}
+	return r.Result.Content[0].Text
+}
+
+var (
+	// opaque are the parameters whose values nobody can make up.
+	opaque = regexp.MustCompile(`_uid$|_id$|^cursor$|^if_match$`)
+	// step is one of a way into an answer: .name, [0], or [name=value].
+	step = regexp.MustCompile(`\.(\w+)|\[(-?\d+)\]|\[(\w+)=([^\]]*)\]`)
+)
+
+// resolve finds what a word such as $1.calendars[name=Work].id stands for.
+func (c *chore) resolve(t *testing.T, word string) any {
+	t.Helper()
+	first := strings.IndexAny(word, ".[")
+	n, err := strconv.Atoi(word[1:first])
+	if err != nil || n < 1 || n > len(c.answers) {
+		t.Fatalf("%s: there is no such answer yet", word)
+	}
+	value := c.answers[n-1]
+	for _, s := range step.FindAllStringSubmatch(word[first:], -1) {
+		list, _ := value.([]any)
+		switch {
+		case s[1] != "":
+			fields, _ := value.(map[string]any)
+			value = fields[s[1]]
+		case s[2] != "":
+			i, _ := strconv.Atoi(s[2])
+			if i < 0 {
+				i += len(list)
+			}
+			if i < 0 || i >= len(list) {
+				t.Fatalf("%s: the list has %d items", word, len(list))
+			}
+			value = list[i]
+		default:
+			i := slices.IndexFunc(list, func(item any) bool { return has(item, s[3], s[4]) })
+			if i < 0 {
+				t.Fatalf("%s: none is so in %v", word, list)
+			}
+			value = list[i]
+		}
+	}
+	if value == nil {
+		t.Fatalf("%s: no such thing in %v", word, c.answers[n-1])
+	}
+	return value
+}
+
+// has tells whether a field of an item is so, or has it among others.
+func has(item any, name, want string) bool {
+	fields, _ := item.(map[string]any)
+	if list, ok := fields[name].([]any); ok {
+		return slices.ContainsFunc(list, func(v any) bool { return fmt.Sprint(v) == want })
+	}
+	return fmt.Sprint(fields[name]) == want
+}
+
+const berlin = "TZID=Europe/Berlin:"
+
+// office are the events in Work.
+var office = [...]struct {
+	uid   string
+	lines []string
+}{
+	{"standup", []string{"DTSTART;" + berlin + "20260105T090000", "DURATION:PT15M", "RRULE:FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR", "SUMMARY:Standup"}},
+	{"old", []string{"DTSTART;" + berlin + "20260202T140000", "DURATION:PT1H", "SUMMARY:Budget meeting", "DESCRIPTION:Left open: the travel costs"}},
+	{"budget", budget("Room 4")},
+	{"call", []string{"DTSTART;" + berlin + "20260303T110000", "DURATION:PT1H", "SUMMARY:Customer call"}},
+	{"interview", []string{
+		"DTSTART;" + berlin + "20260303T113000", "DURATION:PT1H", "SUMMARY:Interview",
+		"BEGIN:VALARM", "ACTION:DISPLAY", "DESCRIPTION:x", "TRIGGER:-PT5M", "END:VALARM",
+	}},
+	{"dentist", []string{"DTSTART;" + berlin + "20260304T090000", "DURATION:PT1H", "SUMMARY:Dentist"}},
+}
+
+func budget(room string) []string {
+	return []string{
+		"DTSTART;" + berlin + "20260302T140000", "DURATION:PT1H", "SUMMARY:Budget meeting", "LOCATION:" + room,
+		"DESCRIPTION:Bring the numbers", "ATTENDEE;CN=Zoë;PARTSTAT=ACCEPTED:mailto:zoe@example.com",
+	}
+}
+
+// furnishOffice fills the house with what people who work have.
+func (h *house) furnishOffice(t *testing.T) {
+	t.Helper()
+	h.now.Store(-30 * 24 * 3600)
+	carol := calendar.User{ID: "carol-id", Name: "carol", Created: noon}
+	if err := h.store.InsertUser(t.Context(), carol, ""); err != nil {
+		t.Fatal(err)
+	}
+	h.callers["carol"] = calendar.Caller{User: carol, Scopes: calendar.ScopeAll, Token: "token-carol"}
+	if err := h.service.ChangeCalendar(t.Context(), h.callers["alice"], home, func(p *calendar.Properties) error {
+		p.Name = "Home"
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	h.lend(t, "bob", "Bob's", calendar.FreeBusyAccess, "DTSTART:20260302T080000Z", "DTEND:20260302T120000Z", "RRULE:FREQ=DAILY;COUNT=3", "SUMMARY:Out")
+	h.lend(t, "carol", "Carol's", calendar.ReadAccess, "DTSTART:20260302T120000Z", "DTEND:20260302T160000Z", "SUMMARY:Workshop")
+	for _, e := range office {
+		h.put(t, work, e.uid, wrapped(calendar.Event, e.uid, e.lines...))
+	}
+	// A series with a day left out, one moved, and the change to summer time on March 29th.
+	h.put(t, work, "review", strings.Replace(wrapped(calendar.Event, "review", "DTSTART;"+berlin+"20260109T100000", "DURATION:PT1H", "RRULE:FREQ=WEEKLY;COUNT=14",
+		"EXDATE;"+berlin+"20260220T100000", "SUMMARY:Project review"), "END:VCALENDAR", "BEGIN:VEVENT\nUID:review\nDTSTAMP:20260101T000000Z\nRECURRENCE-ID;"+berlin+
+		"20260313T100000\nDTSTART;"+berlin+"20260313T140000\nDURATION:PT1H\nSUMMARY:Project review\nEND:VEVENT\nEND:VCALENDAR", 1))
+	h.put(t, home, "yoga", wrapped(calendar.Event, "yoga", "DTSTART;"+berlin+"20260305T180000", "DURATION:PT1H", "SUMMARY:Yoga"))
+	h.put(t, "00000000-0000-4000-8000-000000000003", "tax", wrapped(calendar.Todo, "tax", "DUE;VALUE=DATE:20260306", "SUMMARY:Tax return"))
+	h.meddle(t)
+}
+
+// lend makes a calendar of somebody's, with one event in it, that alice may see.
+func (h *house) lend(t *testing.T, whose, name string, access calendar.Access, lines ...string) {
+	t.Helper()
+	cal, err := h.service.CreateCalendar(t.Context(), h.callers[whose], calendar.NewCalendar{Properties: calendar.Properties{Name: name}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = h.service.Put(t.Context(), h.callers[whose], cal, calendar.Draft{
+		Name: "event.ics", Data: []byte(strings.ReplaceAll(wrapped(calendar.Event, whose, lines...), "\n", "\r\n")),
+	})
+	if err == nil {
+		_, err = h.service.Share(t.Context(), h.callers[whose], cal.ID, "alice", access)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// meddle is what went wrong since: a phone moved a meeting, and deleted an event.
+func (h *house) meddle(t *testing.T) {
+	t.Helper()
+	phone := h.callers["alice"]
+	phone.Token, phone.Agent = "", "Phone"
+	h.callers["phone"] = phone
+	h.now.Store(-4 * 24 * 3600)
+	h.put(t, work, "budget", wrapped(calendar.Event, "budget", budget("Room 5")...))
+	h.now.Store(-3600)
+	cal, err := h.service.Calendar(t.Context(), phone, home)
+	if err == nil {
+		err = h.service.Delete(t.Context(), phone, cal, "yoga.ics", calendar.Precondition{})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.now.Store(0)
+}
+
+// endings look at what has come of each task, as the apps and the journal see it.
+func endings() map[string]func(*testing.T, *house) {
+	return map[string]func(*testing.T, *house){
+		"Find a time for three people": func(t *testing.T, h *house) {
+			// Bob is out until one, and Carol has a workshop on Monday afternoon.
+			h.expect(t, "roadmap", "Tue Mar 3 13:00-13:30 Roadmap [Work]")
+			h.expectChanges(t, "created Roadmap")
+		},
+		"Move Friday's meeting an hour, once": func(t *testing.T, h *house) {
+			h.expectReviews(t, func(day string, hour int) int { return hour + bit(day == "Mar 6") })
+			h.expectChanges(t, "modified Project review")
+		},
+		"Move Friday's meeting an hour from then on": func(t *testing.T, h *house) {
+			later := []string{"Mar 20", "Mar 27", "Apr 3", "Apr 10"}
+			h.expectReviews(t, func(day string, hour int) int { return hour + bit(slices.Contains(later, day)) })
+			h.expectChanges(t, "created Project review", "modified Project review")
+		},
+		"Move all of Friday's meetings an hour": func(t *testing.T, h *house) {
+			h.expectReviews(t, func(_ string, hour int) int { return hour + 1 })
+			h.expectChanges(t, "modified Project review")
+		},
+		"Say what changed, and take it back": func(t *testing.T, h *house) {
+			h.expectChanges(t, "modified Budget meeting")
+			h.expectText(t, work, "budget", "LOCATION:Room 4", "DESCRIPTION:Bring the numbers")
+		},
+		"Prepare tomorrow's meeting":   func(t *testing.T, h *house) { h.expectChanges(t) },
+		"See when a colleague is busy": func(t *testing.T, h *house) { h.expectChanges(t) },
+		"Mend a clash": func(t *testing.T, h *house) {
+			h.expect(t, "interview", "Tue Mar 3 10:00-11:00 Interview [Work]")
+			h.expectText(t, work, "interview", "TRIGGER:-PT5M")
+			h.expectChanges(t, "modified Interview")
+		},
+		"Keep a task": func(t *testing.T, h *house) {
+			h.expectChanges(t, "modified Call the bank", "created Call the bank")
+			made := h.history(t)[0]
+			h.expectText(t, made.In.ID, made.UID, "STATUS:COMPLETED", "DUE;TZID=Europe/Berlin:20260304T170000", "TRIGGER;RELATED=END:-PT30M")
+		},
+		"Cancel one of a series": func(t *testing.T, h *house) {
+			h.expect(t, "standup", "Mon Mar 2 09:00-09:15 Standup [Work]", "Tue Mar 3 09:00-09:15 Standup [Work]",
+				"Wed Mar 4 09:00-09:15 Standup [Work]", "Fri Mar 6 09:00-09:15 Standup [Work]")
+			h.expectChanges(t, "modified Standup")
+		},
+		"Move an event to another calendar": func(t *testing.T, h *house) {
+			h.expect(t, "dentist", "Wed Mar 4 09:00-10:00 Dentist [Home]")
+			h.expectChanges(t, "deleted Dentist", "created Dentist")
+		},
+		"Bring back what was deleted": func(t *testing.T, h *house) {
+			h.expect(t, "yoga", "Thu Mar 5 18:00-19:00 Yoga [Home]")
+			h.expectChanges(t, "created Yoga")
+		},
+		"Share a calendar for reading": func(t *testing.T, h *house) {
+			shares, err := h.service.Shares(t.Context(), h.callers["alice"], work)
+			if err != nil || len(shares) != 1 || shares[0].User.Name != "bob" || shares[0].Access != calendar.ReadAccess {
+				t.Errorf("%v: %+v", err, shares)
+			}
+		},
+		"Plan the week": func(t *testing.T, h *house) {
+			h.expect(t, "tax", "Mon Mar 2 10:00-12:00 Tax return [Work]")
+			h.expectChanges(t, "created Tax return")
+		},
+	}
+}
+
+func bit(yes bool) int {
+	if yes {
+		return 1
+	}
+	return 0
+}
+
+// expect holds what takes place in the week of March 2nd, of what has a word, to what should.
+func (h *house) expect(t *testing.T, word string, want ...string) {
+	t.Helper()
+	got := h.agenda(t, calendar.AgendaQuery{From: noon, Until: noon.AddDate(0, 0, 7), Keyword: word}, "Mon Jan 2 15:04")
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", word, diff)
+	}
+}
+
+// agenda lists what takes place as alice sees it.
+func (h *house) agenda(t *testing.T, q calendar.AgendaQuery, layout string) []string {
+	t.Helper()
+	zone, err := time.LoadLocation("Europe/Berlin")
+	if err != nil {
+		t.Fatal(err)
+	}
+	q.Limit = 1000
+	found, err := h.service.Agenda(t.Context(), h.callers["alice"], q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var list []string
+	for _, o := range found.Occurrences {
+		list = append(list, fmt.Sprintf("%s-%s %s [%s]", o.Start.Time.In(zone).Format(layout), o.End.Time.In(zone).Format("15:04"), titleOf(o), o.Calendar.Name))
+	}
+	return list
+}
+
+// expectReviews holds all of the series, from its beginning over the change of the clocks to its
+// end, to what has come of each hour.
+func (h *house) expectReviews(t *testing.T, moved func(day string, hour int) int) {
+	t.Helper()
+	var want []string
+	for _, day := range []string{"Jan 9", "Jan 16", "Jan 23", "Jan 30", "Feb 6", "Feb 13", "Feb 27", "Mar 6", "Mar 13", "Mar 20", "Mar 27", "Apr 3", "Apr 10"} {
+		hour := moved(day, 10+4*bit(day == "Mar 13"))
+		want = append(want, fmt.Sprintf("%s %d:00-%d:00 Project review [Work]", day, hour, hour+1))
+	}
+	got := h.agenda(t, calendar.AgendaQuery{From: noon.AddDate(0, -3, 0), Until: noon.AddDate(1, 0, 0), Keyword: "review"}, "Jan 2 15:04")
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("the series (-want +got):\n%s", diff)
+	}
+}
+
+// history is what was done since the task began, the latest first.
+func (h *house) history(t *testing.T) []calendar.Change {
+	t.Helper()
+	found, err := h.service.History(t.Context(), h.callers["alice"], calendar.HistoryQuery{Since: noon, Limit: 100})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found.Changes
+}
+
+// expectChanges holds the journal since then to what should be in it, and to whose doing it is.
+func (h *house) expectChanges(t *testing.T, want ...string) {
+	t.Helper()
+	var got []string
+	for _, c := range h.history(t) {
+		got = append(got, fmt.Sprintf("%s %s", c.Line.Change, c.Summary))
+		if c.Token != h.callers["alice"].Token {
+			t.Errorf("%s is said to be the doing of %q", c.Summary, c.Token)
+		}
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("the journal (-want +got):\n%s", diff)
+	}
+}
+
+// expectText wants lines in an object as it is stored.
+func (h *house) expectText(t *testing.T, id calendar.CalendarID, uid calendar.UID, lines ...string) {
+	t.Helper()
+	cal, err := h.service.Calendar(t.Context(), h.callers["alice"], id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o, err := h.service.ObjectByUID(t.Context(), h.callers["alice"], cal, uid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range lines {
+		if !strings.Contains(string(o.Data), line+"\r\n") {
+			t.Errorf("%s is not in\n%s", line, o.Data)
+		}
+	}
+}
