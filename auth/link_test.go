@@ -13,10 +13,10 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// owner makes a user with a calendar "work", and returns both as the service knows them.
-func (h *house) owner(name string) (calendar.Caller, calendar.Calendar) {
+// owner makes alice with a calendar "work", and returns both as the service knows them.
+func (h *house) owner() (calendar.Caller, calendar.Calendar) {
 	h.t.Helper()
-	u := h.createUser(name)
+	u := h.createUser("alice")
 	h.createCalendar(u.ID, "work")
 	cal, err := h.store.Calendar(h.t.Context(), u.ID, "work")
 	if err != nil {
@@ -46,7 +46,7 @@ func (h *house) follow(secret string) error {
 func TestLinkSpeaksForItsOwner(t *testing.T) {
 	t.Parallel()
 	each(t, func(h *house) {
-		alice, work := h.owner("alice")
+		alice, work := h.owner()
 		want, secret := h.createLink(alice, work, auth.LinkSpec{
 			Name: "Sports club", Access: calendar.FreeBusyAccess, Expires: h.clock.Now().Add(time.Hour),
 		})
@@ -73,7 +73,7 @@ func TestLinkSpeaksForItsOwner(t *testing.T) {
 func TestLinkIsKeptAsAHash(t *testing.T) {
 	t.Parallel()
 	each(t, func(h *house) {
-		alice, work := h.owner("alice")
+		alice, work := h.owner()
 		l, secret := h.createLink(alice, work, auth.LinkSpec{})
 		if len(secret) != 64 {
 			h.t.Errorf("the secret has %d characters", len(secret))
@@ -95,7 +95,7 @@ func TestLinkIsKeptAsAHash(t *testing.T) {
 func TestLinkEnds(t *testing.T) {
 	t.Parallel()
 	each(t, func(h *house) {
-		alice, work := h.owner("alice")
+		alice, work := h.owner()
 		neighbour := h.neighbour()
 		revoked, one := h.createLink(alice, work, auth.LinkSpec{})
 		_, two := h.createLink(alice, work, auth.LinkSpec{Expires: h.clock.Now().Add(time.Hour)})
@@ -136,7 +136,7 @@ func TestLinkEnds(t *testing.T) {
 func TestLinkRefused(t *testing.T) {
 	t.Parallel()
 	each(t, func(h *house) {
-		alice, work := h.owner("alice")
+		alice, work := h.owner()
 		bob := calendar.Caller{User: h.createUser("bob"), Scopes: calendar.ScopeAll}
 		if err := h.store.Share(h.t.Context(), work.ID, bob.User.ID, calendar.WriteAccess); err != nil {
 			h.t.Fatal(err)
@@ -183,7 +183,7 @@ func TestLinkRefused(t *testing.T) {
 func TestLinkGuesses(t *testing.T) {
 	t.Parallel()
 	each(t, func(h *house) {
-		alice, work := h.owner("alice")
+		alice, work := h.owner()
 		ended, old := h.createLink(alice, work, auth.LinkSpec{})
 		if err := h.RevokeLink(h.t.Context(), ended.ID); err != nil {
 			h.t.Fatal(err)
@@ -224,7 +224,7 @@ func TestLinkGuesses(t *testing.T) {
 func TestLinkUseIsNoted(t *testing.T) {
 	t.Parallel()
 	each(t, func(h *house) {
-		alice, work := h.owner("alice")
+		alice, work := h.owner()
 		_, secret := h.createLink(alice, work, auth.LinkSpec{})
 		for range 3 {
 			if err := h.follow(secret); err != nil {

@@ -21,8 +21,11 @@ type ThrottledError struct {
 
 // Error tells how long to wait, in whole seconds.
 func (t *ThrottledError) Error() string {
-	return fmt.Sprintf("too many failed logins; try again in %d s", seconds(t.RetryAfter))
+	return fmt.Sprintf("too many failed logins; try again in %d s", t.Seconds())
 }
+
+// Seconds returns RetryAfter as the header of that name has it.
+func (t *ThrottledError) Seconds() int { return seconds(t.RetryAfter) }
 
 // seconds rounds up: to come back a moment too early is to be refused again.
 func seconds(d time.Duration) int { return max(1, int((d+time.Second-1)/time.Second)) }

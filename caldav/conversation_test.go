@@ -94,10 +94,11 @@ func settle(t *testing.T, file string, want, got *txtar.Archive) {
 func (h *house) answer(t *testing.T, request string) string {
 	t.Helper()
 	head, body, _ := strings.Cut(request, "\n\n")
-	if strings.HasPrefix(head, "SHARE ") {
-		return h.share(t, strings.Fields(head))
+	if act, is := acts[strings.Fields(head)[0]]; is {
+		act(h, t, strings.Fields(head))
+		return "200 OK\n"
 	}
-	r := h.send(t, head, body)
+	r := h.send(t, strings.ReplaceAll(head, "{link}", string(h.secret)), body)
 	return fmt.Sprintf("%d %s\n%s\n%s", r.status, http.StatusText(r.status), lines(r.header), strings.ReplaceAll(r.body, "><", ">\n<"))
 }
 
@@ -113,18 +114,37 @@ func lines(header http.Header) string {
 	return strings.Join(all, "")
 }
 
-// share carries out "SHARE alice work bob read", which no method of the door does yet.
-func (h *house) share(t *testing.T, words []string) string {
+// acts are what conversations need done for which the door has no method.
+var acts = map[string]func(h *house, t *testing.T, words []string){
+	"SHARE": (*house).share, "LINK": (*house).newLink, "UNLINK": (*house).unlink,
+}
+
+// newLink carries out "LINK work busy"; {link} then stands for its secret.
+func (h *house) newLink(t *testing.T, words []string) {
 	t.Helper()
-	access := map[string]calendar.Access{
-		"busy": calendar.FreeBusyAccess, "read": calendar.ReadAccess, "write": calendar.WriteAccess,
+	h.publish(t, calendar.Segment(words[1]), accesses[words[2]])
+}
+
+// unlink carries out "UNLINK": the last link is revoked.
+func (h *house) unlink(t *testing.T, _ []string) {
+	t.Helper()
+	if err := h.auth.RevokeLink(t.Context(), h.link.ID); err != nil {
+		t.Fatal(err)
 	}
+}
+
+var accesses = map[string]calendar.Access{
+	"busy": calendar.FreeBusyAccess, "read": calendar.ReadAccess, "write": calendar.WriteAccess,
+}
+
+// share carries out "SHARE alice work bob read".
+func (h *house) share(t *testing.T, words []string) {
+	t.Helper()
 	cal, err := h.store.CalendarAt(t.Context(), h.users[words[1]].ID, calendar.Segment(words[2]))
 	if err == nil {
-		err = h.store.Share(t.Context(), cal.ID, h.users[words[3]].ID, access[words[4]])
+		err = h.store.Share(t.Context(), cal.ID, h.users[words[3]].ID, accesses[words[4]])
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	return "200 OK\n"
 }

@@ -2,10 +2,12 @@ package caldav
 
 import (
 	"bufio"
+	"io"
 	"log/slog"
 	"mime"
 	"net/http"
 	"slices"
+	"time"
 
 	"caldav-mcp-server/calendar"
 )
@@ -20,36 +22,57 @@ func (x *exchange) getCalendar(r *resource) error {
 	if err != nil {
 		return err
 	}
-	// The bytes are made anew each time, so that the tag is a weak one (RFC 9110 §8.8.1).
-	tag := calendar.ETag(`"` + token + `"`)
+	t := calendarText{calendar.ETag(`"` + token + `"`), r.calendar.Modified, r.calendar.Name + ".ics", func(to io.Writer) error {
+		_, err := x.service.Export(x.r.Context(), x.caller, r.calendar, to, x.leftOut)
+		return err
+	}}
+	return x.wholeText(t)
+}
+
+// calendarText is a calendar as one iCalendar text.
+type calendarText struct {
+	// tag changes whenever the text may.
+	tag      calendar.ETag
+	modified time.Time
+	// file is what to call it.
+	file  string
+	write func(io.Writer) error
+}
+
+// wholeText answers with a calendar's text, or that it is what the client has already.
+func (x *exchange) wholeText(t calendarText) error {
 	h := x.w.Header()
-	h.Set("ETag", "W/"+string(tag))
-	h.Set("Last-Modified", r.calendar.Modified.UTC().Format(http.TimeFormat))
+	// The bytes are made anew each time, so that the tag is a weak one (RFC 9110 §8.8.1).
+	h.Set("ETag", "W/"+string(t.tag))
+	h.Set("Last-Modified", t.modified.UTC().Format(http.TimeFormat))
+	// To say that nothing has changed is cheap; and who may no longer read it must learn so at once.
 	h.Set("Cache-Control", "private, no-cache")
 	when, err := x.precondition()
 	if err != nil {
 		return err
 	}
-	if when.NoneMatchAny || slices.Contains(when.NoneMatch, tag) {
+	if when.NoneMatchAny || slices.Contains(when.NoneMatch, t.tag) {
 		x.w.WriteHeader(http.StatusNotModified)
 		return nil
 	}
 	h.Set("Content-Type", "text/calendar; charset=utf-8")
 	h.Set("X-Content-Type-Options", "nosniff")
-	h.Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": r.calendar.Name + ".ics"}))
+	h.Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": t.file}))
 	if x.r.Method == http.MethodHead {
 		x.w.WriteHeader(http.StatusOK)
 		return nil
 	}
 	out := bufio.NewWriterSize(streamed{x}, flushBytes)
-	_, err = x.service.Export(x.r.Context(), x.caller, r.calendar, out, func(o calendar.Object, err error) {
-		x.log.WarnContext(x.r.Context(), "an object is left out of its calendar's text",
-			slog.String("calendar", string(o.Calendar)), slog.Any("error", err))
-	})
-	if err != nil {
+	if err := t.write(out); err != nil {
 		return err
 	}
 	return out.Flush()
+}
+
+// leftOut notes an object that is not in the text of its calendar.
+func (x *exchange) leftOut(o calendar.Object, err error) {
+	x.log.WarnContext(x.r.Context(), "an object is left out of its calendar's text",
+		slog.String("calendar", string(o.Calendar)), slog.Any("error", err))
 }
 
 // streamed is an answer that goes out in parts: once it has begun, an error cannot be told.

@@ -7,12 +7,14 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"caldav-mcp-server/auth"
 	"caldav-mcp-server/caldav"
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/store"
@@ -25,6 +27,12 @@ type house struct {
 	service *calendar.Service
 	handler *caldav.Handler
 	users   map[string]calendar.User
+	auth    *auth.Service
+	// link is the last public link that was made, secret its secret.
+	link   auth.Link
+	secret auth.Secret
+	// from is where requests come from.
+	from netip.Addr
 	// log holds what the door wrote to the log.
 	log *bytes.Buffer
 }
@@ -71,6 +79,10 @@ func newHouse(t testing.TB, database string, change func(*caldav.Config)) *house
 	config := caldav.Config{
 		Service: h.service, Limits: caldav.DefaultLimits(), Logger: slog.New(slog.NewTextHandler(h.log, nil)),
 	}
+	h.auth = auth.New(auth.Config{
+		Store: s, Now: clock, Logger: config.Logger, Limits: auth.DefaultLimits(),
+		Hasher: auth.Argon2id{Cost: auth.Cost{MemoryKiB: 8, Iterations: 1, Parallelism: 1}},
+	})
 	if change != nil {
 		change(&config)
 	}
@@ -89,7 +101,8 @@ var scopes = map[string]calendar.Scope{
 // "alice", or "alice read,write" for a token, "alice none" for one without a scope and
 // "alice bound" for one that is good for another calendar.
 func (h *house) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	h.handler.Public(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	links := caldav.Links{Verify: h.auth.VerifyLink, ClientAddr: func(*http.Request) netip.Addr { return h.from }}
+	h.handler.Public(h.handler.Links(links, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		name, words, limited := strings.Cut(r.Header.Get("As"), " ")
 		if name == "" {
 			name = "alice"
@@ -109,7 +122,7 @@ func (h *house) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			}
 		}
 		h.handler.ServeDAV(w, r, caller) //nolint:contextcheck // the request carries it
-	})).ServeHTTP(w, r)
+	}))).ServeHTTP(w, r)
 }
 
 // reply is an answer that has been read.
@@ -143,6 +156,19 @@ func (h *house) do(t testing.TB, r *http.Request) reply {
 	w := httptest.NewRecorder()
 	h.ServeHTTP(w, r.WithContext(t.Context()))
 	return reply{w.Code, w.Header(), w.Body.String()}
+}
+
+// publish makes a public link to a calendar of alice's.
+func (h *house) publish(t testing.TB, at calendar.Segment, access calendar.Access) {
+	t.Helper()
+	alice := calendar.Caller{User: h.users["alice"], Scopes: calendar.ScopeAll}
+	cal, err := h.service.CalendarAt(t.Context(), alice, at)
+	if err == nil {
+		h.link, h.secret, err = h.auth.CreateLink(t.Context(), alice, cal, auth.LinkSpec{Access: access})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
 }
 
 // must is send for what a test takes for granted.

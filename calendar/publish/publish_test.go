@@ -2,6 +2,7 @@ package publish_test
 
 import (
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -49,10 +50,10 @@ func TestObject(t *testing.T) {
 			},
 		},
 		"a private series keeps its times": {
-			append(zone[:len(zone):len(zone)],
+			append(slices.Clip(zone),
 				"BEGIN:VEVENT", "UID:a", "DTSTART;TZID=Europe/Berlin;X-P=secret:20260301T100000", "RRULE:FREQ=DAILY", "CLASS:private", "SUMMARY:secret", "URL:x", "END:VEVENT",
 				"BEGIN:VEVENT", "UID:a", "RECURRENCE-ID;TZID=Europe/Berlin:20260302T100000", "DTSTART;TZID=Europe/Berlin:20260302T110000", "SUMMARY:secret, too", "END:VEVENT"),
-			append(zone[:len(zone):len(zone)],
+			append(slices.Clip(zone),
 				"BEGIN:VEVENT", "UID:hidden-A", "DTSTART;TZID=Europe/Berlin:20260301T100000", "RRULE:FREQ=DAILY", "SUMMARY:Busy", "END:VEVENT",
 				"BEGIN:VEVENT", "UID:hidden-A", "RECURRENCE-ID;TZID=Europe/Berlin:20260302T100000", "DTSTART;TZID=Europe/Berlin:20260302T110000", "SUMMARY:Busy", "END:VEVENT"),
 		},
@@ -75,7 +76,7 @@ func TestObject(t *testing.T) {
 			[]string{"BEGIN:VEVENT", "UID:hidden-A", "DTSTART:20260301T100000Z", "SUMMARY:Busy", "END:VEVENT"},
 		},
 		"private events that take no time are left out": {
-			append(zone[:len(zone):len(zone)],
+			append(slices.Clip(zone),
 				"BEGIN:VEVENT", "UID:a", "DTSTART:20260301T100000Z", "CLASS:PRIVATE", "TRANSP:TRANSPARENT", "END:VEVENT"), nil,
 		},
 		"a public task is shown": {

@@ -1,0 +1,131 @@
+package caldav
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/netip"
+	"slices"
+	"strconv"
+	"strings"
+
+	"caldav-mcp-server/auth"
+	"caldav-mcp-server/calendar"
+)
+
+// Links is how the door finds out about public links.
+type Links struct {
+	// Verify returns the link of a secret; its errors are those of [auth.Service.VerifyLink].
+	Verify func(ctx context.Context, secret string, from netip.Addr) (auth.Link, error)
+	// ClientAddr returns where a request comes from.
+	ClientAddr func(*http.Request) netip.Addr
+}
+
+// linkPath is where public links are, below the service, so that a proxy which lets that through
+// lets them through. It is no collection: nobody can list it.
+var linkPath = [...]string{"dav", "links"}
+
+// LinkPath returns the path of a public link below the base URL.
+func LinkPath(secret auth.Secret) string {
+	return strings.Join(linkPath[:], "/") + "/" + string(secret) + "." + string(calendar.FeedEvents)
+}
+
+// linkAddress is the address of a public link, understood.
+type linkAddress struct {
+	secret string
+	form   calendar.FeedForm
+}
+
+// linkAt understands the address of a public link; false tells that it is none, not even in form.
+func (a addresses) linkAt(escaped string) (linkAddress, bool) {
+	segments, err := split(escaped)
+	if err != nil {
+		return linkAddress{}, false
+	}
+	if n := len(a.base); len(segments) > n && slices.Equal(segments[:n], a.base) {
+		segments = segments[n:]
+	}
+	if len(segments) != len(linkPath)+1 || !slices.Equal(segments[:len(linkPath)], linkPath[:]) {
+		return linkAddress{}, false
+	}
+	for _, form := range [...]calendar.FeedForm{calendar.FeedEvents, calendar.FeedFreeBusy} {
+		if secret, is := strings.CutSuffix(segments[len(linkPath)], "."+string(form)); is {
+			return linkAddress{secret, form}, true
+		}
+	}
+	return linkAddress{}, true
+}
+
+// Links answers who comes by a public link, without a login, and leaves the rest to next.
+func (h *Handler) Links(links Links, next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if at, ok := h.linkAt(pathOf(r.URL)); ok {
+			h.serveLink(w, r, links, at) //nolint:contextcheck // the request carries it
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+func (h *Handler) serveLink(w http.ResponseWriter, r *http.Request, links Links, at linkAddress) {
+	head := w.Header()
+	// The address is all it takes: it must not get to other sites, nor into what search engines list.
+	head.Set("Referrer-Policy", "no-referrer")
+	head.Set("X-Robots-Tag", "noindex, nofollow, noarchive")
+	head.Set("Cache-Control", "no-store")
+	answer := h.compress(w, r)
+	x := &exchange{Handler: h, w: answer, r: r}
+	if err := x.follow(links, at); err != nil {
+		x.refuseLink(err)
+	}
+	answer.end()
+}
+
+// follow answers with what a link shows.
+func (x *exchange) follow(links Links, at linkAddress) error {
+	if x.r.Method != http.MethodGet && x.r.Method != http.MethodHead {
+		return errNotAllowed
+	}
+	link, err := links.Verify(x.r.Context(), at.secret, links.ClientAddr(x.r))
+	if err != nil {
+		return err
+	}
+	x.caller = link.Caller()
+	feed, err := x.service.Feed(x.r.Context(), x.caller, link.Calendar, at.form)
+	if err != nil {
+		return err
+	}
+	return x.wholeText(calendarText{feed.Tag, feed.Modified, feed.File, func(to io.Writer) error {
+		return feed.Write(x.r.Context(), to, x.leftOut)
+	}})
+}
+
+// refuseLink renders an error for somebody who is nobody here: whatever is wrong with a link, there
+// is nothing at its address.
+func (x *exchange) refuseLink(err error) {
+	h := x.w.Header()
+	for _, name := range [...]string{"ETag", "Last-Modified", "Content-Disposition"} {
+		h.Del(name)
+	}
+	h.Set("Cache-Control", "no-store")
+	var throttled *auth.ThrottledError
+	var refused *failure
+	switch {
+	case errors.Is(err, errNotAllowed):
+		h.Set("Allow", "GET, HEAD")
+		x.reply(http.StatusMethodNotAllowed, "text/plain; charset=utf-8", []byte("a public link is for reading\n"))
+		return
+	case errors.Is(err, auth.ErrUnauthorized), calendar.ReasonOf(err) == calendar.NotFound:
+		err = errNowhere
+	case errors.As(err, &throttled):
+		h.Set("Retry-After", strconv.Itoa(throttled.Seconds()))
+		err = refuseWith(http.StatusTooManyRequests, "too many links that are not good came from your address; try again later")
+	case errors.As(err, &refused), calendar.ReasonOf(err) == calendar.Unavailable, x.r.Context().Err() != nil:
+	default:
+		// What the owner could do about it is not for strangers to read.
+		err = fmt.Errorf("a public link: %v", err) //nolint:errorlint // see above
+	}
+	x.refuse(err)
+}

@@ -1,0 +1,111 @@
+package caldav_test
+
+import (
+	"fmt"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"strings"
+	"testing"
+
+	"caldav-mcp-server/caldav"
+	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/internal/testdb"
+)
+
+// linked is a house with a calendar of which there is a public link.
+func linked(t *testing.T, change func(*caldav.Config)) *house {
+	t.Helper()
+	h := newHouse(t, testdb.SQLite(t), change)
+	h.must(t, "MKCALENDAR /dav/calendars/alice/work/", "")
+	for i := range 20 {
+		h.must(t, fmt.Sprintf("PUT /dav/calendars/alice/work/%d.ics", i), event(fmt.Sprint(i), strings.Repeat("long ", 50)))
+	}
+	h.publish(t, "work", calendar.ReadAccess)
+	return h
+}
+
+// follow comes by a path as somebody who has no login.
+func (h *house) follow(t *testing.T, path string, headers ...string) reply {
+	t.Helper()
+	return h.send(t, "GET "+path+"\nAs: nobody\n"+strings.Join(headers, "\n"), "")
+}
+
+// TestLinkBelowBase: a proxy may publish the service below a path, and take it away or not.
+func TestLinkBelowBase(t *testing.T) {
+	t.Parallel()
+	h := linked(t, func(c *caldav.Config) {
+		c.BaseURL = &url.URL{Scheme: "https", Host: "cal.example.com", Path: "/my/cal"}
+	})
+	for path, want := range map[string]int{
+		"/" + caldav.LinkPath(h.secret):              http.StatusOK,
+		"/my/cal/" + caldav.LinkPath(h.secret):       http.StatusOK,
+		"/my/cal/" + caldav.LinkPath(h.secret) + "/": http.StatusOK,
+		"/my/" + caldav.LinkPath(h.secret):           http.StatusUnauthorized,
+		"/dav/links/" + string(h.secret) + ".txt":    http.StatusNotFound,
+		"/dav/links/.ics":                            http.StatusNotFound,
+		"/dav/links/x/" + string(h.secret) + ".ics":  http.StatusUnauthorized,
+	} {
+		if got := h.follow(t, path); got.status != want {
+			t.Errorf("%s: %d, want %d", strings.ReplaceAll(path, string(h.secret), "…"), got.status, want)
+		}
+	}
+}
+
+func TestLinkCompressed(t *testing.T) {
+	t.Parallel()
+	h := linked(t, nil)
+	path := "/" + caldav.LinkPath(h.secret)
+	plain, got := h.follow(t, path), h.follow(t, path, "Accept-Encoding: gzip")
+	if got.header.Get("Content-Encoding") != "gzip" || got.header.Get("Vary") != "Accept-Encoding" || decompressed(t, got.body) != plain.body {
+		t.Errorf("%v", got.header)
+	}
+	if got.header.Get("ETag") != plain.header.Get("ETag") || len(got.body)*5 > len(plain.body) {
+		t.Errorf("%d bytes of %d, %v", len(got.body), len(plain.body), got.header)
+	}
+}
+
+// TestLinkIsNotLogged: whatever goes wrong, the address is in no line of the log.
+func TestLinkIsNotLogged(t *testing.T) {
+	t.Parallel()
+	h := linked(t, nil)
+	path := "/" + caldav.LinkPath(h.secret)
+	h.must(t, "GET "+path+"\nAs: nobody", "")
+	if err := h.close(); err != nil {
+		t.Fatal(err)
+	}
+	got := h.follow(t, path)
+	if got.status != http.StatusInternalServerError || got.header.Get("ETag") != "" || !strings.Contains(got.body, "the log of the server") {
+		t.Errorf("without a store: %d %v %s", got.status, got.header, got.body)
+	}
+	log := h.log.String()
+	if !strings.Contains(log, "request failed") || strings.Contains(log, string(h.secret)) || strings.Contains(log, string(h.secret[30:])) {
+		t.Errorf("the log says %s", log)
+	}
+}
+
+// TestLinkGuesses: who guesses is told to wait; the others are not.
+func TestLinkGuesses(t *testing.T) {
+	t.Parallel()
+	h := linked(t, nil)
+	h.from = netip.MustParseAddr("192.0.2.1")
+	path := "/" + caldav.LinkPath(h.secret)
+	h.must(t, "GET "+path+"\nAs: nobody", "")
+	var last reply
+	for i := range 100 {
+		guess := fmt.Sprintf("%04d", i) + string(h.secret[4:])
+		if last = h.follow(t, "/dav/links/"+guess+".ics"); last.status != http.StatusNotFound {
+			break
+		}
+	}
+	if last.status != http.StatusTooManyRequests || last.header.Get("Retry-After") != "1" || last.header.Get("Cache-Control") != "no-store" {
+		t.Errorf("too many guesses: %d %v", last.status, last.header)
+	}
+	if got := h.follow(t, path); got.status != http.StatusOK {
+		t.Errorf("one that was right before: %d", got.status)
+	}
+	h.from = netip.MustParseAddr("198.51.100.7")
+	if got := h.follow(t, "/dav/links/"+string(h.secret[1:])+"A.ics"); got.status != http.StatusNotFound {
+		t.Errorf("a first guess from elsewhere: %d", got.status)
+	}
+}
