@@ -62,7 +62,7 @@ func tell(t *testing.T, file string, env []string) {
 				key, value, _ := strings.Cut(entry, "=")
 				e.Setenv(key, value)
 			}
-			e.Values[serverKey{}] = new(running)
+			e.Values[serverKey{}] = new(*running)
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
@@ -76,21 +76,22 @@ func tell(t *testing.T, file string, env []string) {
 type serverKey struct{}
 
 // storyServer starts a server, or stops it. It tells the story where the doors are: $CALDAV and $MCP,
-// and $CALDAV_PORT and $MCP_PORT for commands that ask there.
+// and $CALDAV_PORT and $MCP_PORT for commands that ask there. Once it has stopped, its log is in the file "log".
 func storyServer(ts *testscript.TestScript, neg bool, args []string) {
-	place := ts.Value(serverKey{}).(*running)
+	place := ts.Value(serverKey{}).(**running)
 	switch {
 	case neg:
 		ts.Fatalf("usage: server [FLAG…] | server stop")
 	case len(args) == 1 && args[0] == "stop":
-		ts.Check(place.interrupt())
+		ts.Check((*place).interrupt())
+		ts.Check(os.WriteFile(ts.MkAbs("log"), []byte((*place).log.String()), 0o600))
 		ts.Setenv("CALDAV_PORT", "")
 		ts.Setenv("MCP_PORT", "")
 	default:
 		started, err := launch(context.Background(), name, storyEnvironment(ts), args...)
 		ts.Check(err)
 		ts.Defer(func() { _ = started.kill() })
-		*place = running{cmd: started.cmd, gone: started.gone}
+		*place = started
 		for _, door := range []string{caldavDoor, mcpDoor} {
 			_, port, err := net.SplitHostPort(started.addrs[door])
 			ts.Check(err)

@@ -1,0 +1,115 @@
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"strings"
+
+	"caldav-mcp-server/auth"
+	"caldav-mcp-server/caldav"
+	"caldav-mcp-server/calendar"
+)
+
+const createLinkDetails = `
+The link is a secret address to which any calendar program can subscribe, without an account here. Whoever
+has it reads the calendar, except that events which are marked private show as "Busy", and that the people
+invited, reminders, files and links to join a call are left out. With --freebusy it tells when the owner is
+busy, and nothing else.
+It is printed once and cannot be shown again; if it got into the wrong hands, revoke it and make another.
+
+CALENDAR is its name, its address or its id. --expires takes a span (12h, 90d, 12w) or a date (2027-01-31, the
+end of that day in UTC).
+`
+
+// linkOptions are the flags of create-link.
+type linkOptions struct {
+	user, calendar, name, expires string
+	freebusy, json                bool
+}
+
+func (o *linkOptions) declare(f *flag.FlagSet) {
+	f.StringVar(&o.user, "user", "", "`NAME` of the calendar's owner (needed)")
+	f.StringVar(&o.calendar, "calendar", "", "`CALENDAR` that is meant (needed)")
+	f.BoolVar(&o.freebusy, "freebusy", false, "show when the owner is busy, and nothing else")
+	f.StringVar(&o.name, "name", "", "`TEXT` that says who it is for, such as \"Sports club\"")
+	f.StringVar(&o.expires, "expires", "", "`WHEN` it ends; never if not given")
+	asJSON(f, &o.json)
+}
+
+func createLinkCommand() command {
+	var o linkOptions
+	return command{
+		name: "create-link", settings: storeSettings | addressSettings,
+		summary: "make a public link to a calendar", details: createLinkDetails,
+		flags: o.declare,
+		run: func(ctx context.Context, p *program, c config, _ []string) error {
+			if o.user == "" || o.calendar == "" {
+				return wrongUsage("create-link needs --user and --calendar (see %s create-link --help)", name)
+			}
+			expires, err := parseExpiry(o.expires, p.now())
+			if err != nil {
+				return wrongUsage("--expires: %w", err)
+			}
+			spec := auth.LinkSpec{Name: o.name, Access: calendar.ReadAccess, Expires: expires}
+			if o.freebusy {
+				spec.Access = calendar.FreeBusyAccess
+			}
+			return p.withHouse(ctx, c, func(h *house) error { return p.createLink(ctx, h, c, spec, o) })
+		},
+	}
+}
+
+func (p *program) createLink(ctx context.Context, h *house, c config, spec auth.LinkSpec, o linkOptions) error {
+	user, err := h.auth.User(ctx, o.user)
+	if err != nil {
+		return err
+	}
+	cal, err := h.findCalendar(ctx, user, o.calendar)
+	if err != nil {
+		return err
+	}
+	link, secret, err := h.auth.CreateLink(ctx, caller(user), cal, spec)
+	if err != nil {
+		return err
+	}
+	url := c.caldavURL() + caldav.LinkPath(secret)
+	if o.json {
+		return p.printJSON(struct {
+			listedLink
+			URL    string `json:"url"`
+			Webcal string `json:"webcal_url"`
+		}{linkJSON(link), url, webcal(url)})
+	}
+	if err := writeLinkHelp(p.stdout, url, link); err != nil {
+		return err
+	}
+	if c.baseURL == nil {
+		p.say("BASE_URL is not set: the link names this machine as it knows itself, and works nowhere else.\n")
+	}
+	return nil
+}
+
+// webcal is the address that has a phone or a computer open its calendar program.
+func webcal(url string) string {
+	_, rest, _ := strings.Cut(url, "://")
+	return "webcal://" + rest
+}
+
+func writeLinkHelp(w io.Writer, url string, l auth.Link) error {
+	what := "who has it reads the calendar"
+	if l.Access == calendar.FreeBusyAccess {
+		what = "who has it sees busy times"
+	}
+	_, err := fmt.Fprintf(w, `The link to the calendar %q of %s is shown only now: %s.
+
+  URL       %s
+  to click  %s
+  id        %s   (for revoke-link)
+`, shown(l.CalendarName), l.Owner.Name, what, url, webcal(url), l.ID)
+	if err != nil {
+		return fmt.Errorf("showing the link: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,76 @@
+package main
+
+import (
+	"context"
+	"flag"
+	"time"
+
+	"caldav-mcp-server/auth"
+	"caldav-mcp-server/calendar"
+)
+
+// listedLink is a link in JSON.
+type listedLink struct {
+	ID         auth.LinkID         `json:"id"`
+	Owner      string              `json:"owner"`
+	Calendar   string              `json:"calendar"`
+	CalendarID calendar.CalendarID `json:"calendar_id"`
+	Kind       string              `json:"kind"`
+	Name       string              `json:"name"`
+	Created    *time.Time          `json:"created"`
+	Expires    *time.Time          `json:"expires"`
+	LastUsed   *time.Time          `json:"last_used"`
+	Revoked    *time.Time          `json:"revoked"`
+}
+
+func linkJSON(l auth.Link) listedLink {
+	return listedLink{
+		l.ID, l.Owner.Name, l.CalendarName, l.Calendar, permissionName(l.Access), l.Name,
+		jsonTime(l.Created), jsonTime(l.Expires), jsonTime(l.LastUsed), jsonTime(l.Revoked),
+	}
+}
+
+func listLinksCommand() command {
+	var user string
+	var json bool
+	return command{
+		name: "list-links", settings: storeSettings, summary: "list public links, never their secrets",
+		flags: func(f *flag.FlagSet) {
+			f.StringVar(&user, "user", "", "only those to calendars of the user `NAME`")
+			asJSON(f, &json)
+		},
+		run: func(ctx context.Context, p *program, c config, _ []string) error {
+			return p.withHouse(ctx, c, func(h *house) error {
+				links, err := h.auth.Links(ctx, user)
+				if err != nil {
+					return err
+				}
+				if json {
+					return p.printJSON(each(links, linkJSON))
+				}
+				now := p.now()
+				return p.printTable([]string{"ID", "OWNER", "CALENDAR", "KIND", "NAME", "CREATED", "EXPIRES", "LAST USED", "STATE"},
+					each(links, func(l auth.Link) []string { return linkRow(l, now) }))
+			})
+		},
+	}
+}
+
+func linkRow(l auth.Link, now time.Time) []string {
+	return []string{
+		string(l.ID), l.Owner.Name, l.CalendarName, permissionName(l.Access), l.Name,
+		shownTime(l.Created), shownTime(l.Expires), shownTime(l.LastUsed), linkState(l, now),
+	}
+}
+
+func linkState(l auth.Link, now time.Time) string {
+	switch {
+	case !l.Revoked.IsZero():
+		return "revoked"
+	case l.Trashed:
+		return "in the trash"
+	case !l.Valid(now):
+		return "expired"
+	}
+	return "good"
+}
