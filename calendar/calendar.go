@@ -97,6 +97,9 @@ type Calendar struct {
 	Created, Modified time.Time
 	// Access is what the user who asked may do.
 	Access Access
+	// OwnerFree tells that it takes none of its owner's time, whatever it takes of a sharee's: that
+	// is what Transparent says of who asked.
+	OwnerFree bool
 	// Shared tells the owner that others have a share of it.
 	Shared bool
 }

@@ -156,7 +156,7 @@ func unique(list []calendar.Calendar) []calendar.Calendar {
 	})
 }
 
-// calendarsOf finds the calendars that take people's time, as far as the caller sees them.
+// calendarsOf finds the calendars that take people's own time, as far as the caller sees them.
 // Who shares none might as well not exist.
 func (b toolbox) calendarsOf(ctx context.Context, c *call, names []string) ([]calendar.Calendar, error) {
 	all, err := b.service.Calendars(ctx, c.caller)
@@ -167,7 +167,7 @@ func (b toolbox) calendarsOf(ctx context.Context, c *call, names []string) ([]ca
 	for _, name := range names {
 		before := len(found)
 		for _, cal := range all {
-			if strings.EqualFold(cal.OwnerName, strings.TrimSpace(name)) && !cal.Transparent {
+			if strings.EqualFold(cal.OwnerName, strings.TrimSpace(name)) && !cal.OwnerFree {
 				found = append(found, cal)
 			}
 		}

@@ -60,6 +60,7 @@ func scanCalendar(row scanner) (calendar.Calendar, error) {
 		return calendar.Calendar{}, err
 	}
 	c := r.result()
+	c.OwnerFree = c.Transparent
 	if c.Access = accessOf(access); c.Access > calendar.NoAccess && c.Access < calendar.OwnerAccess {
 		c.Properties = own.result().Over(c.Properties)
 	}

@@ -29,7 +29,7 @@ func calendarComesBack(b *bundle) {
 		Timezone: "Europe/Berlin", TimezoneData: new("BEGIN:VCALENDAR\r\nEND:VCALENDAR\r\n"),
 		Kinds: calendar.Kinds{calendar.Todo, calendar.Event}, Transparent: true,
 	}
-	want.Modified = b.now().Add(time.Hour)
+	want.Modified, want.OwnerFree = b.now().Add(time.Hour), true
 	b.insert(want)
 	same(b, "by id", b.read(want), want)
 	got, err := b.CalendarAt(b.Context(), ann.ID, "wörk space")
@@ -38,6 +38,14 @@ func calendarComesBack(b *bundle) {
 	all, err := b.Calendars(b.Context(), ann.ID)
 	b.must(err)
 	same(b, "listed", all, []calendar.Calendar{want})
+
+	bob := b.user("bob")
+	b.must(b.Share(b.Context(), want.ID, bob.ID, calendar.ReadAccess))
+	b.must(b.arrange(want, bob, calendar.Arrangement{Opaque: true}))
+	want.Transparent, want.Access = false, calendar.ReadAccess
+	got, err = b.Calendar(b.Context(), bob.ID, want.ID)
+	b.must(err)
+	same(b, "a sharee's, whose time it takes", got, want)
 }
 
 func calendarEmptyOrNil(b *bundle) {
