@@ -53,12 +53,12 @@ func (m *markup) privilege(tag string) {
 }
 
 // owned are the kinds of resources that somebody owns.
-const owned = atPrincipal | atHome | atCalendar | atObject
+const owned = atPrincipal | atHome | atCalendar | atObject | atBox | atNotice
 
 // accessList is DAV:acl (RFC 3744 §5.5). What belongs to nobody is everybody's to read who
 // can log in.
 func (r *resource) accessList(m *markup) error {
-	const personal = atPrincipal | atHome
+	const personal = atPrincipal | atHome | atBox | atNotice
 	switch {
 	case r.other != nil:
 		return errAbsent

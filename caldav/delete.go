@@ -6,6 +6,9 @@ import "caldav-mcp-server/calendar"
 // condition, and the trash gives it back. A calendar of somebody else's goes from the
 // caller's home alone.
 func (x *exchange) delete() error {
+	if x.at.kind() == atNotice {
+		return x.dismiss()
+	}
 	cal, err := x.calendarAt(x.at)
 	if err != nil {
 		return err

@@ -1,6 +1,7 @@
 package caldav
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"fmt"
 	"net/http"
@@ -16,8 +17,11 @@ import (
 func nothing(*resource, *markup) error { return nil }
 
 func (r *resource) resourceType(m *markup) error {
-	if r.at.kind() != atObject {
+	if r.at.kind()&leaves == 0 {
 		m.raw("<d:collection/>")
+	}
+	if r.at.kind() == atBox {
+		m.raw("<cs:notification/>")
 	}
 	if r.at.kind() == atPrincipal {
 		m.raw("<d:principal/>")
@@ -42,7 +46,7 @@ func (r *resource) displayName(m *markup) error {
 }
 
 func (r *resource) etag(m *markup) error {
-	m.text(string(r.object.ETag))
+	m.text(string(cmp.Or(r.object.ETag, r.notification.ETag)))
 	return nil
 }
 
@@ -53,11 +57,18 @@ func mediaTypeOf(o calendar.Object) string {
 }
 
 func (r *resource) contentType(m *markup) error {
+	if r.at.kind() == atNotice {
+		m.text(xmlType)
+		return nil
+	}
 	m.text(mediaTypeOf(r.object))
 	return nil
 }
 
 func (r *resource) contentLength(m *markup) error {
+	if r.at.kind() == atNotice {
+		return m.number(int64(len(r.rendered())))
+	}
 	return m.number(r.object.Size)
 }
 
@@ -65,6 +76,8 @@ func (r *resource) lastModified(m *markup) error {
 	at := r.calendar.Modified
 	if r.at.kind() == atObject {
 		at = r.object.Modified
+	} else if r.at.kind() == atNotice {
+		at = r.notification.Created
 	}
 	m.buf = at.UTC().AppendFormat(m.buf, http.TimeFormat)
 	return nil
@@ -74,6 +87,8 @@ func (r *resource) creationDate(m *markup) error {
 	at := r.calendar.Created
 	if r.at.kind() == atObject {
 		at = r.object.Created
+	} else if r.at.kind() == atNotice {
+		at = r.notification.Created
 	}
 	m.buf = at.UTC().AppendFormat(m.buf, time.RFC3339)
 	return nil
@@ -174,6 +189,13 @@ func (r *resource) timezone(m *markup) error {
 func (r *resource) timezoneID(m *markup) error {
 	m.text(r.calendar.Timezone)
 	return nil
+}
+
+func (r *resource) enabled(m *markup) error {
+	if r.calendar.Hidden {
+		return m.number(0)
+	}
+	return m.number(1)
 }
 
 func (r *resource) color(m *markup) error { return m.optional(r.calendar.Color) }

@@ -18,6 +18,9 @@ func (x *exchange) get() error {
 	if x.at.kind() == atCalendar {
 		return x.getCalendar(r)
 	}
+	if x.at.kind() == atNotice {
+		return x.getNotice(r)
+	}
 	if x.at.kind() != atObject {
 		x.reply(http.StatusOK, "text/plain; charset=utf-8", []byte(page))
 		return nil

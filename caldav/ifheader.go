@@ -192,7 +192,9 @@ func (s states) of(at place) (state, error) {
 		return now, err
 	case at.kind() == atObject:
 		now.tag = r.object.ETag
-	case at.kind()&(atHome|atCalendar) != 0:
+	case at.kind() == atNotice:
+		now.tag = r.notification.ETag
+	case at.kind()&(atHome|atCalendar|atBox) != 0:
 		if now.token, err = r.token(); err != nil {
 			return now, err
 		}

@@ -16,11 +16,12 @@ const (
 	caldavNS   = "urn:ietf:params:xml:ns:caldav"
 	serverNS   = "http://calendarserver.org/ns/"
 	appleNS    = "http://apple.com/ns/ical/"
-	namespaces = ` xmlns:d="` + davNS + `" xmlns:c="` + caldavNS + `" xmlns:cs="` + serverNS + `" xmlns:a="` + appleNS + `">`
+	owncloudNS = "http://owncloud.org/ns"
+	namespaces = ` xmlns:d="` + davNS + `" xmlns:c="` + caldavNS + `" xmlns:cs="` + serverNS + `" xmlns:a="` + appleNS + `" xmlns:oc="` + owncloudNS + `">`
 )
 
 // prefixes are what stands for the namespaces in replies.
-var prefixes = map[string]string{davNS: "d:", caldavNS: "c:", serverNS: "cs:", appleNS: "a:"}
+var prefixes = map[string]string{davNS: "d:", caldavNS: "c:", serverNS: "cs:", appleNS: "a:", owncloudNS: "oc:"}
 
 // tagOf returns a name as replies write it, or "" when its namespace is foreign.
 func tagOf(n xml.Name) string {

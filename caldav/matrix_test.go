@@ -2,6 +2,7 @@ package caldav_test
 
 import (
 	stdcmp "cmp"
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -50,6 +51,7 @@ const (
 	everybodys shelf = iota // whoever has logged in finds it
 	persons                 // a user, whom those find who share calendars with them
 	privates                // the owner alone finds it
+	words                   // likewise, and by no token that is for some of the owner's calendars
 	calendars               // as the calendar is shared
 )
 
@@ -58,8 +60,9 @@ func shelves() map[string]shelf {
 	return map[string]shelf{
 		"/": everybodys, "/.well-known/caldav/": everybodys, "/principals/": everybodys,
 		"/dav/": everybodys, "/dav/principals/": everybodys, "/dav/calendars/": everybodys,
-		"/dav/principals/{user}/":           persons,
-		"/dav/calendars/{user}/":            privates,
+		"/dav/principals/{user}/": persons,
+		"/dav/calendars/{user}/":  privates,
+		"/dav/notifications/":     everybodys, "/dav/notifications/{user}/": words, "/dav/notifications/{user}/{notice}": words,
 		"/dav/calendars/{user}/{calendar}/": calendars, "/dav/calendars/{user}/{calendar}/{object}": calendars,
 	}
 }
@@ -281,17 +284,28 @@ func (c *cell) prepare() {
 	if err := c.house.store.Share(c.t.Context(), cal.ID, c.house.users["bob"].ID, c.relation.share); err != nil {
 		c.t.Fatal(err)
 	}
+	if c.shelf != words {
+		return
+	}
+	err = c.house.store.Update(c.t.Context(), func(tx calendar.Tx) error {
+		word := calendar.Notice{Name: "n.xml", Created: now, Data: []byte(`{"status":"accepted","title":"secret"}`)}
+		return errors.Join(tx.PutNotice(c.t.Context(), owner.ID, word), tx.PutNotice(c.t.Context(), c.house.users["bob"].ID, word))
+	})
+	if err != nil {
+		c.t.Fatal(err)
+	}
 }
 
 // clear takes the calendar away again, if it is there still: a home that grows makes the
 // rest slow.
 func (c *cell) clear() { c.house.send(c.t, "DELETE /dav/calendars/alice/"+c.at+"/", "") }
 
-// state is all that alice's calendar holds, and which calendars she has.
+// state is all that alice's calendar holds, which calendars she has, and what she was told.
 func (c *cell) state() string {
 	calendar := c.house.must(c.t, "GET /dav/calendars/alice/"+c.at+"/", "")
 	all := c.house.must(c.t, "PROPFIND /dav/calendars/alice/\nDepth: 1", `<D:propfind xmlns:D="DAV:"><D:allprop/></D:propfind>`)
-	return calendar.header.Get("ETag") + calendar.body + all.body
+	told := c.house.must(c.t, "PROPFIND /dav/notifications/alice/\nDepth: 1", `<D:propfind xmlns:D="DAV:"><D:allprop/></D:propfind>`)
+	return calendar.header.Get("ETag") + calendar.body + all.body + told.body
 }
 
 func (c *cell) granted() bool {
@@ -326,9 +340,23 @@ func (c *cell) ofOwn() bool {
 		return !changes && c.operation.Name != "ACL"
 	case c.shelf == privates && c.sample.lists:
 		return !r.holds("none")
+	case c.shelf == words:
+		return c.ofWords()
 	}
 	// Nothing is kept of what belongs to nobody, so that PROPPATCH there has a reason of its own.
 	return !changes || !r.holds("")
+}
+
+// ofWords tells it of what a user was told. That there is such a collection is no secret.
+func (c *cell) ofWords() bool {
+	r := c.relation
+	switch {
+	case c.operation.Name == "DELETE":
+		return !r.holds("")
+	case c.operation.Name == "sync-collection", strings.Contains(c.address.Name, "{notice}"):
+		return !r.holds("none") && !r.holds("bound")
+	}
+	return true
 }
 
 // ask sends the request to an address in which the calendar is called so.
@@ -341,7 +369,7 @@ func (c *cell) ask(name string) reply {
 	if c.sample.fresh {
 		name = "fresh-" + name
 	}
-	path := strings.NewReplacer("{user}", stdcmp.Or(c.user, user), "{calendar}", name, "{object}", "a.ics").Replace(c.address.Name)
+	path := strings.NewReplacer("{user}", stdcmp.Or(c.user, user), "{calendar}", name, "{object}", "a.ics", "{notice}", "n.xml").Replace(c.address.Name)
 	header := strings.ReplaceAll(c.sample.header, "OWN", own)
 	if strings.HasSuffix(path, "/") && c.operation.Name == "MOVE" {
 		header = strings.ReplaceAll(header, "own/moved.ics", "moved-"+name+"/")

@@ -7,7 +7,7 @@ import (
 
 // davClasses is the DAV header (RFC 4918 §10.1): what works, and nothing else. Class 2
 // would be locks.
-const davClasses = "1, 3, access-control, calendar-access, extended-mkcol, calendarserver-principal-property-search, calendarserver-principal-search, calendarserver-subscribed"
+const davClasses = "1, 3, access-control, calendar-access, extended-mkcol, calendarserver-sharing, calendarserver-principal-property-search, calendarserver-principal-search, calendarserver-subscribed"
 
 // method is a row of the methods table.
 type method struct {
@@ -37,14 +37,14 @@ func methods() []method {
 		{"GET", everything, "d:read", (*exchange).get, nil, "RFC 9110 §9.3.1"},
 		{"HEAD", everything, "d:read", (*exchange).get, nil, "RFC 9110 §9.3.2"},
 		{"PUT", atObject, "d:write-content", (*exchange).put, errNotAllowed, "RFC 9110 §9.3.4, RFC 4791 §5.3.2"},
-		{"DELETE", atCalendar | atObject, "d:unbind", (*exchange).delete, errNotAllowed, "RFC 9110 §9.3.5, RFC 4918 §9.6"},
+		{"DELETE", atCalendar | leaves, "d:unbind", (*exchange).delete, errNotAllowed, "RFC 9110 §9.3.5, RFC 4918 §9.6"},
 		{"PROPFIND", everything, "d:read", (*exchange).propfind, nil, "RFC 4918 §9.1"},
 		{"PROPPATCH", everything, "d:write-properties", (*exchange).proppatch, nil, "RFC 4918 §9.2"},
 		{"COPY", atObject, "d:read", (*exchange).copy, errNoCopy, "RFC 4918 §9.8"},
 		{"MOVE", atCalendar | atObject, "d:unbind", (*exchange).move, errNotAllowed, "RFC 4918 §9.9"},
 		{"MKCOL", atCalendar, "d:bind", (*exchange).mkcol, errNotAllowed, "RFC 5689 §3"},
 		{"MKCALENDAR", atCalendar, "d:bind", (*exchange).mkcalendar, errWrongLocation, "RFC 4791 §5.3.1"},
-		{"POST", atCalendar, "d:bind", (*exchange).post, errNotAllowed, "RFC 5995 §3"},
+		{"POST", atHome | atCalendar, "d:bind", (*exchange).post, errNotAllowed, "RFC 5995 §3, caldav-sharing §5.3.2, §5.4.1"},
 		{"ACL", everything, "d:write-acl", (*exchange).acl, nil, "RFC 3744 §8.1"},
 		{"REPORT", everything, "d:read", (*exchange).report, nil, "RFC 3253 §3.6"},
 	}

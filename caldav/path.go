@@ -14,7 +14,7 @@ import (
 
 // kind is what sort of thing an address names. Kinds are bits, so that a row of a table
 // can say which ones it stands for.
-type kind uint8
+type kind uint16
 
 const (
 	atEntrance   kind = 1 << iota // where clients begin that know no more than a host
@@ -25,9 +25,13 @@ const (
 	atHome                        // a user's calendars
 	atCalendar
 	atObject
+	atBoxes  // the collection of boxes
+	atBox    // what a user is told of shares
+	atNotice // a word of that
 
 	everything  = ^kind(0)
-	collections = everything &^ atObject
+	leaves      = atObject | atNotice
+	collections = everything &^ leaves
 )
 
 // userName is a user's name as it stands in an address, decoded.
@@ -47,6 +51,9 @@ const (
 	formHome
 	formCalendar
 	formObject
+	formBoxes
+	formBox
+	formNotice
 )
 
 // The parts of an address that vary.
@@ -54,6 +61,7 @@ const (
 	userPart     = "{user}"
 	calendarPart = "{calendar}"
 	objectPart   = "{object}"
+	noticePart   = "{notice}"
 )
 
 // layout is every address there is, and whose member it is; the entrances are nobody's.
@@ -73,6 +81,9 @@ var layout = [...]struct {
 	formHome:           {atHome, formHomes, []string{"dav", "calendars", userPart}},
 	formCalendar:       {atCalendar, formHome, []string{"dav", "calendars", userPart, calendarPart}},
 	formObject:         {atObject, formCalendar, []string{"dav", "calendars", userPart, calendarPart, objectPart}},
+	formBoxes:          {atBoxes, formRoot, []string{"dav", "notifications"}},
+	formBox:            {atBox, formBoxes, []string{"dav", "notifications", userPart}},
+	formNotice:         {atNotice, formBox, []string{"dav", "notifications", userPart, noticePart}},
 }
 
 // place is an address, understood. Whether there is something at it is another question.
@@ -81,6 +92,7 @@ type place struct {
 	user     userName
 	calendar calendar.Segment
 	object   calendar.ObjectName
+	notice   calendar.NoticeName
 }
 
 func (p place) kind() kind { return layout[p.form].kind }
@@ -103,6 +115,8 @@ func (p *place) with(part, value string) bool {
 		p.calendar = calendar.Segment(value)
 	case objectPart:
 		p.object = calendar.ObjectName(value)
+	case noticePart:
+		p.notice = calendar.NoticeName(value)
 	default:
 		return part == value
 	}
@@ -118,6 +132,8 @@ func (p place) part(part string) string {
 		return string(p.calendar)
 	case objectPart:
 		return string(p.object)
+	case noticePart:
+		return string(p.notice)
 	}
 	return part
 }
@@ -252,7 +268,7 @@ func (a addresses) append(dst []byte, p place) []byte {
 		dst = append(dst, '/')
 		dst = append(dst, url.PathEscape(p.part(part))...)
 	}
-	if p.kind() != atObject {
+	if p.kind()&leaves == 0 {
 		dst = append(dst, '/')
 	}
 	return dst

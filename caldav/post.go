@@ -3,19 +3,47 @@ package caldav
 import (
 	"mime"
 	"net/http"
+	"slices"
+	"strings"
 
 	"caldav-mcp-server/calendar"
 )
 
-// post answers RFC 5995: an object is added to the calendar under a name of the server's
-// making. The address for that is the calendar's own, so that what else may once be
-// POSTed there is told apart by its media type.
+// posts are what can be POSTed where, told apart by its media type. What comes without one is
+// calendar data.
+var posts = []struct {
+	on    kind
+	media []string
+	take  func(*exchange) error
+}{
+	{atCalendar, []string{"", "text/calendar"}, (*exchange).addObject},
+	{atCalendar, []string{"application/xml", "text/xml"}, (*exchange).share},
+	{atHome, []string{"application/xml", "text/xml"}, (*exchange).replyInvitation},
+}
+
+// post finds out what it is that is sent.
 func (x *exchange) post() error {
-	if sent := x.r.Header.Get("Content-Type"); sent != "" {
-		if media, _, err := mime.ParseMediaType(sent); err != nil || media != "text/calendar" {
-			return refuseWith(http.StatusUnsupportedMediaType, "what is added to a calendar is text/calendar, not %q", sent)
-		}
+	sent := x.r.Header.Get("Content-Type")
+	media, _, err := mime.ParseMediaType(sent)
+	if sent != "" && err != nil {
+		media = sent
 	}
+	var taken []string
+	for _, p := range posts {
+		if p.on != x.at.kind() {
+			continue
+		}
+		if slices.Contains(p.media, media) {
+			return p.take(x)
+		}
+		taken = append(taken, p.media[len(p.media)-1])
+	}
+	return refuseWith(http.StatusUnsupportedMediaType, "what is sent here is %s, not %q", strings.Join(taken, " or "), sent)
+}
+
+// addObject answers RFC 5995: an object is added to the calendar under a name of the server's
+// making. The address for that is the calendar's own.
+func (x *exchange) addObject() error {
 	cal, err := x.calendarAt(x.at)
 	if err != nil {
 		return err

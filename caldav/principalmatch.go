@@ -65,7 +65,7 @@ func (ms *multistatus) namingCaller(r *resource, row *property) error {
 				return err
 			}
 		}
-		if child.at.kind() == atObject {
+		if child.at.kind()&leaves != 0 {
 			continue
 		}
 		if err := ms.namingCaller(child, row); err != nil {

@@ -10,6 +10,7 @@ var privileges = []struct {
 	may func(*resource) error
 }{
 	{"d:read", collections &^ atCalendar, freely},
+	{"d:read", atNotice, freely},
 	{"d:read", atCalendar | atObject, may(calendar.ReadObjects)},
 	{"d:read-current-user-privilege-set", everything, freely},
 	{"c:read-free-busy", atCalendar | atObject, may(calendar.SeeBusy)},
@@ -27,6 +28,7 @@ var privileges = []struct {
 	{"d:write-properties", atPrincipal | atHome, mayOwn},
 	{"d:bind", atHome, mayCreate},
 	{"d:unbind", atHome, mayUnbind},
+	{"d:unbind", atBox, mayDismiss},
 }
 
 func freely(*resource) error { return nil }
@@ -57,6 +59,8 @@ func mayReadACL(r *resource) error {
 	}
 	return r.x.caller.May(calendar.ReadObjects, r.calendar)
 }
+
+func mayDismiss(r *resource) error { return r.x.caller.MayOwn(calendar.AnswerInvitation) }
 
 func mayCreate(r *resource) error { return r.x.caller.MayCreate() }
 

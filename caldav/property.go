@@ -41,14 +41,15 @@ const (
 // errAbsent says that a resource does not have a property that others of its kind have.
 var errAbsent = errors.New("property absent")
 
-func dav(local string) xml.Name    { return xml.Name{Space: davNS, Local: local} }
-func caldav(local string) xml.Name { return xml.Name{Space: caldavNS, Local: local} }
-func server(local string) xml.Name { return xml.Name{Space: serverNS, Local: local} }
-func apple(local string) xml.Name  { return xml.Name{Space: appleNS, Local: local} }
+func dav(local string) xml.Name      { return xml.Name{Space: davNS, Local: local} }
+func caldav(local string) xml.Name   { return xml.Name{Space: caldavNS, Local: local} }
+func server(local string) xml.Name   { return xml.Name{Space: serverNS, Local: local} }
+func apple(local string) xml.Name    { return xml.Name{Space: appleNS, Local: local} }
+func owncloud(local string) xml.Name { return xml.Name{Space: owncloudNS, Local: local} }
 
 // properties is what resources have, in the order of allprop.
 func properties() []property {
-	return slices.Concat(webdavProperties(), accessProperties(), calendarProperties(), appleProperties())
+	return slices.Concat(webdavProperties(), accessProperties(), calendarProperties(), appleProperties(), sharingProperties())
 }
 
 // row is a property that the server keeps itself.
@@ -69,11 +70,11 @@ func webdavProperties() []property {
 		under("RFC 4918 §15",
 			property{name: dav("resourcetype"), on: everything, flags: allprop | atCreation, get: (*resource).resourceType, set: setResourceType},
 			property{name: dav("displayname"), on: atPrincipal | atHome | atCalendar, flags: allprop, get: (*resource).displayName, set: setDisplayName},
-			row(dav("getetag"), atObject, allprop, (*resource).etag),
-			row(dav("getcontenttype"), atObject, allprop, (*resource).contentType),
-			row(dav("getcontentlength"), atObject, allprop, (*resource).contentLength),
-			row(dav("getlastmodified"), content, allprop, (*resource).lastModified),
-			row(dav("creationdate"), content, allprop, (*resource).creationDate),
+			row(dav("getetag"), leaves, allprop, (*resource).etag),
+			row(dav("getcontenttype"), leaves, allprop, (*resource).contentType),
+			row(dav("getcontentlength"), leaves, allprop, (*resource).contentLength),
+			row(dav("getlastmodified"), content|atNotice, allprop, (*resource).lastModified),
+			row(dav("creationdate"), content|atNotice, allprop, (*resource).creationDate),
 			row(dav("supportedlock"), everything, allprop, nothing),
 			row(dav("lockdiscovery"), everything, allprop, nothing),
 		),
@@ -83,7 +84,7 @@ func webdavProperties() []property {
 func accessProperties() []property {
 	return slices.Concat(
 		under("RFC 3744 §4, §5",
-			row(dav("owner"), atPrincipal|atHome|content, 0, (*resource).owner),
+			row(dav("owner"), atPrincipal|atHome|content|atBox|atNotice, 0, (*resource).owner),
 			row(dav("current-user-privilege-set"), everything, 0, (*resource).privileges),
 			row(dav("supported-privilege-set"), everything, 0, (*resource).supportedPrivileges),
 			row(dav("acl"), everything, 0, (*resource).accessList),
@@ -109,7 +110,7 @@ func accessProperties() []property {
 			row(dav("add-member"), atCalendar, 0, (*resource).addMember),
 		),
 		under("RFC 6578 §4",
-			row(dav("sync-token"), atHome|atCalendar, 0, (*resource).syncToken),
+			row(dav("sync-token"), atHome|atCalendar|atBox, 0, (*resource).syncToken),
 		),
 	)
 }
@@ -145,10 +146,25 @@ func appleProperties() []property {
 	return slices.Concat(
 		under("Apple's extensions",
 			row(caldav("supported-calendar-component-sets"), atHome, 0, (*resource).kindSets),
-			row(server("getctag"), atHome|atCalendar, 0, (*resource).syncToken),
+			row(server("getctag"), atHome|atCalendar|atBox, 0, (*resource).syncToken),
 			row(server("email-address-set"), atPrincipal, 0, (*resource).emailAddresses),
 			settable(apple("calendar-color"), 0, (*resource).color, setColor),
 			settable(apple("calendar-order"), 0, (*resource).order, setOrder),
+		),
+	)
+}
+
+func sharingProperties() []property {
+	return slices.Concat(
+		under("caldav-sharing §4, §5.2",
+			row(server("notification-URL"), atPrincipal, 0, (*resource).notificationURL),
+			row(server("notificationtype"), atNotice, 0, (*resource).noticeType),
+			row(server("invite"), atCalendar, 0, (*resource).invitees),
+			row(server("allowed-sharing-modes"), atCalendar, 0, (*resource).sharingModes),
+			row(server("shared-url"), atCalendar, 0, (*resource).sharedURL),
+		),
+		under("ownCloud",
+			settable(owncloud("calendar-enabled"), 0, (*resource).enabled, setEnabled),
 		),
 	)
 }

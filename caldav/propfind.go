@@ -76,7 +76,7 @@ func (x *exchange) propfind() error {
 	}
 	// §9.1: without a Depth it is infinity, which may be refused. To answer for less than what
 	// was asked would be worse than to say so, and no client that we know leaves it out.
-	if (d == depthMissing || d == depthInfinity) && x.at.kind() != atObject {
+	if (d == depthMissing || d == depthInfinity) && x.at.kind()&leaves == 0 {
 		return breach("d:propfind-finite-depth", "say Depth: 0 or Depth: 1; without it, PROPFIND asks for the whole tree")
 	}
 	var q propfindRequest

@@ -19,6 +19,8 @@ type resource struct {
 	keeps *keptProperties
 	// other is set for a principal that is not the caller's own.
 	other *calendar.User
+	// notification is set for notices.
+	notification calendar.Notification
 }
 
 // find looks up what lies at an address, for a caller who wants to read it.
@@ -27,6 +29,10 @@ func (x *exchange) find(at place) (*resource, error) {
 	var err error
 	if r.other, err = x.personAt(at); err != nil {
 		return nil, err
+	}
+	if at.kind() == atNotice {
+		r.notification, err = x.service.Notification(x.r.Context(), x.caller, at.notice)
+		return r, err
 	}
 	if at.kind()&(atCalendar|atObject) == 0 {
 		return r, nil
@@ -67,20 +73,23 @@ func (r *resource) children() iter.Seq2[*resource, error] {
 	if r.at.kind() == atCalendar {
 		return r.objects
 	}
+	if r.at.kind() == atBox {
+		return r.notices
+	}
 	if r.at.kind() == atPrincipals {
 		return r.x.principals
 	}
 	return r.fixed
 }
 
-// fixed yields members that are always there; a home is the caller's.
+// fixed yields members that are always there; a home and a box are the caller's.
 func (r *resource) fixed(yield func(*resource, error) bool) {
 	for f, row := range layout {
 		if row.parent != r.at.form || form(f) == r.at.form {
 			continue
 		}
 		at := place{form: form(f)}
-		if row.kind == atHome {
+		if row.kind&(atHome|atBox) != 0 {
 			at.user = userName(r.x.caller.User.Name)
 		}
 		if !yield(&resource{x: r.x, at: at}, nil) {
@@ -119,10 +128,14 @@ func (r *resource) objects(yield func(*resource, error) bool) {
 	}
 }
 
-// token returns the token for a calendar or a home as it is.
+// token returns the token for a calendar, a home or a box as it is.
 func (r *resource) token() (string, error) {
 	if r.at.kind() == atCalendar {
 		return r.calendar.SyncToken().String(), nil
+	}
+	if r.at.kind() == atBox {
+		changes, err := r.x.service.NotificationChanges(r.x.r.Context(), r.x.caller, calendar.SyncToken{})
+		return changes.Now.String(), err
 	}
 	changes, err := r.x.service.HomeChanges(r.x.r.Context(), r.x.caller, calendar.SyncToken{})
 	return changes.Now.String(), err

@@ -23,6 +23,9 @@ var kindNames = []struct {
 	{atHome, "home"},
 	{atCalendar, "calendar"},
 	{atObject, "object"},
+	{atBoxes, "boxes"},
+	{atBox, "box"},
+	{atNotice, "notice"},
 }
 
 func (k kind) words() string {

@@ -97,6 +97,22 @@ func setTransparency(p *calendar.Properties, e *element) error {
 	return nil
 }
 
+// setEnabled takes what Nextcloud's programs say of a calendar that is not to be shown.
+func setEnabled(p *calendar.Properties, e *element) error {
+	p.Hidden = false
+	if e == nil {
+		return nil
+	}
+	switch strings.TrimSpace(e.Text) {
+	case "1":
+	case "0":
+		p.Hidden = true
+	default:
+		return unfit("calendar-enabled is 1 or 0")
+	}
+	return nil
+}
+
 func setColor(p *calendar.Properties, e *element) error {
 	p.Color = nil
 	if e == nil {

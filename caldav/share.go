@@ -1,6 +1,10 @@
 package caldav
 
-import "caldav-mcp-server/calendar"
+import (
+	"slices"
+
+	"caldav-mcp-server/calendar"
+)
 
 // sharedType is what Apple's clients look for in the type of a calendar that several people
 // have (caldav-sharing): one word for its owner, another for the others.
@@ -52,4 +56,108 @@ func (x *exchange) sharesOf(cal calendar.Calendar) ([]calendar.Share, error) {
 	}
 	x.shares[cal.ID] = shares
 	return shares, nil
+}
+
+// sharingModes tells that the owner's clients may offer to share the calendar (caldav-sharing
+// §5.5.2).
+func (r *resource) sharingModes(m *markup) error {
+	if r.calendar.Access != calendar.OwnerAccess || r.calendar.Subscribed() {
+		return errAbsent
+	}
+	m.raw("<cs:can-be-shared/>")
+	return nil
+}
+
+// sharedURL is the calendar as its owner has it.
+func (r *resource) sharedURL(m *markup) error {
+	if r.calendar.Access == calendar.OwnerAccess {
+		return errAbsent
+	}
+	m.hosted(r.calendar.OwnerName, r.calendar.Segment)
+	return nil
+}
+
+// invitees is CS:invite (caldav-sharing §5.2.2): to the owner all who were asked, to who has a
+// share the owner and themselves. Shares of busy times are not among them: the protocol has no
+// word for these, and any other would say too much.
+func (r *resource) invitees(m *markup) error {
+	if r.calendar.Access != calendar.OwnerAccess {
+		return r.invitee(m)
+	}
+	shares, err := r.x.sharesOf(r.calendar)
+	if err != nil {
+		return err
+	}
+	start := len(m.buf)
+	for _, s := range shares {
+		if s.Access > calendar.FreeBusyAccess {
+			m.invitee(s)
+		}
+	}
+	if len(m.buf) == start {
+		return errAbsent
+	}
+	return nil
+}
+
+// invitee tells a sharee of the owner and of themselves.
+func (r *resource) invitee(m *markup) error {
+	people, err := r.x.visible()
+	if err != nil {
+		return err
+	}
+	owner := calendar.Person{Name: r.calendar.OwnerName, Title: r.calendar.OwnerName}
+	if i := slices.IndexFunc(people, func(u calendar.User) bool { return u.ID == r.calendar.Owner }); i >= 0 {
+		owner = calendar.PersonOf(people[i])
+	}
+	m.organizer(owner)
+	if r.calendar.Access > calendar.FreeBusyAccess {
+		m.invitee(calendar.Share{
+			Calendar: r.calendar.ID, User: r.x.caller.User, Access: r.calendar.Access, Status: calendar.ShareAccepted,
+		})
+	}
+	return nil
+}
+
+// invitee writes CS:user in the order of Apple's server.
+func (m *markup) invitee(s calendar.Share) {
+	name := s.CommonName
+	if name == "" || s.User.DisplayName != "" {
+		name = s.User.Title()
+	}
+	m.raw("<cs:user>").element("cs:uid", string(s.Invitation())).addressOf(calendar.PersonOf(s.User))
+	m.element("cs:common-name", name).accessElement(s.Access).raw(statusTags[s.Status]).raw("</cs:user>")
+}
+
+// addressOf writes what a person is invited by: the mail address, or else the principal.
+func (m *markup) addressOf(p calendar.Person) *markup {
+	if p.Email != "" {
+		return m.element("d:href", "mailto:"+p.Email)
+	}
+	return m.hrefElement(principalOf(p.Name))
+}
+
+// organizer writes whose calendar it is (caldav-sharing §6.18).
+func (m *markup) organizer(p calendar.Person) {
+	m.raw("<cs:organizer>").addressOf(p).element("cs:common-name", p.Title).raw("</cs:organizer>")
+}
+
+// hosted writes the address of a calendar at its owner's.
+func (m *markup) hosted(owner string, segment calendar.Segment) {
+	at := place{form: formCalendar, user: userName(owner), calendar: segment}
+	m.element("d:href", bare(m.href(at)))
+}
+
+// hostURL is the same as CS:hosturl (caldav-sharing §6.17).
+func (m *markup) hostURL(owner string, segment calendar.Segment) *markup {
+	m.raw("<cs:hosturl>").hosted(owner, segment)
+	return m.raw("</cs:hosturl>")
+}
+
+// accessElement is CS:access (caldav-sharing §6.11).
+func (m *markup) accessElement(a calendar.Access) *markup {
+	if a >= calendar.WriteAccess {
+		return m.raw("<cs:access><cs:read-write/></cs:access>")
+	}
+	return m.raw("<cs:access><cs:read/></cs:access>")
 }

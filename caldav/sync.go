@@ -56,6 +56,9 @@ func (x *exchange) syncCollection(d *xml.Decoder, root xml.StartElement) error {
 	if err != nil {
 		return err
 	}
+	if x.at.kind() == atBox {
+		return x.syncBox(r, p, since, limit)
+	}
 	if x.at.kind() == atHome {
 		return x.syncHome(p, since, limit)
 	}

@@ -21,7 +21,7 @@ func Addresses() []Address {
 		for _, part := range row.path {
 			name += "/" + part
 		}
-		if row.kind != atObject {
+		if row.kind&leaves == 0 {
 			name += "/"
 		}
 		all = append(all, Address{

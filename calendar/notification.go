@@ -56,7 +56,8 @@ type Person struct {
 	Email string `json:"email,omitempty"`
 }
 
-func personOf(u User) Person { return Person{u.Name, u.Title(), u.Email} }
+// PersonOf is what others are told of a user.
+func PersonOf(u User) Person { return Person{u.Name, u.Title(), u.Email} }
 
 // Notification is a notice, understood: of an invitation to its sharee, or of a reply to its
 // owner. The names in JSON are stored: they do not change.
@@ -111,7 +112,7 @@ func (n Notice) decode() (Notification, error) {
 func (t *sharingTx) about(share Share) Notification {
 	return Notification{
 		Invitation: share.Invitation(), Calendar: t.cal.ID, Owner: Person{Name: t.cal.OwnerName}, Segment: t.cal.Segment,
-		Sharee: personOf(share.User), Access: share.Access, Status: share.Status, Kinds: t.cal.Kinds,
+		Sharee: PersonOf(share.User), Access: share.Access, Status: share.Status, Kinds: t.cal.Kinds,
 	}
 }
 
@@ -119,7 +120,7 @@ func (t *sharingTx) about(share Share) Notification {
 // program can show them.
 func (t *sharingTx) notify(ctx context.Context, share Share) error {
 	n := t.about(share)
-	n.Name, n.Owner, n.Title = n.Invitation.notice(), personOf(t.caller.User), cmp.Or(share.Title, t.cal.Name)
+	n.Name, n.Owner, n.Title = n.Invitation.notice(), PersonOf(t.caller.User), cmp.Or(share.Title, t.cal.Name)
 	if share.Access == FreeBusyAccess {
 		return t.DropNotice(ctx, share.User.ID, n.Name)
 	}
@@ -179,13 +180,9 @@ func (s *Service) tell(ctx context.Context, c Caller, tx Tx, cal Calendar, there
 	return nil
 }
 
-// Notifications returns what the caller was told, the latest change last. Who may not read
-// what is the user's own has none.
+// Notifications returns what the caller was told, the latest change last.
 func (s *Service) Notifications(ctx context.Context, c Caller) ([]Notification, error) {
 	changes, err := s.NotificationChanges(ctx, c, SyncToken{})
-	if err != nil && ReasonOf(err) == Forbidden {
-		return nil, nil
-	}
 	return changes.There, err
 }
 

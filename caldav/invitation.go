@@ -1,0 +1,146 @@
+package caldav
+
+import (
+	"encoding/xml"
+	"net/http"
+	"strings"
+
+	"caldav-mcp-server/calendar"
+)
+
+// shareRequest is CS:share (caldav-sharing §6.26): edits in the order in which they stand.
+type shareRequest struct {
+	XMLName xml.Name    `xml:"http://calendarserver.org/ns/ share"`
+	Edits   []shareEdit `xml:",any"`
+}
+
+// shareEdit is CS:set or CS:remove.
+type shareEdit struct {
+	XMLName    xml.Name
+	Href       string    `xml:"DAV: href"`
+	CommonName string    `xml:"http://calendarserver.org/ns/ common-name"`
+	Summary    string    `xml:"http://calendarserver.org/ns/ summary"`
+	Read       *struct{} `xml:"http://calendarserver.org/ns/ read"`
+	ReadWrite  *struct{} `xml:"http://calendarserver.org/ns/ read-write"`
+}
+
+// maxShareEdits bounds what one request changes: it is one transaction.
+const maxShareEdits = 100
+
+// edit understands an edit, but for who is meant.
+func (e *shareEdit) edit() (calendar.ShareEdit, error) {
+	edit := calendar.ShareEdit{Title: strings.TrimSpace(e.Summary), CommonName: strings.TrimSpace(e.CommonName)}
+	switch {
+	case e.XMLName == server("remove"):
+	case e.XMLName != server("set"):
+		return edit, refuseWith(http.StatusBadRequest, "CS:share holds CS:set and CS:remove")
+	case e.ReadWrite != nil:
+		edit.Access = calendar.WriteAccess
+	case e.Read != nil:
+		edit.Access = calendar.ReadAccess
+	default:
+		return edit, refuseWith(http.StatusBadRequest, "CS:set holds CS:read or CS:read-write")
+	}
+	return edit, nil
+}
+
+// share answers caldav-sharing §5.3.2: all that the request asks for is done, or nothing, and
+// then the answer says of each user why.
+func (x *exchange) share() error {
+	x.needs = "d:write-acl"
+	var q shareRequest
+	if err := x.read(&q); err != nil {
+		return err
+	}
+	if n := len(q.Edits); n == 0 || n > maxShareEdits {
+		return refuseWith(http.StatusBadRequest, "CS:share holds from 1 to %d of CS:set and CS:remove", maxShareEdits)
+	}
+	cal, err := x.calendarAt(x.at)
+	if err != nil {
+		return err
+	}
+	edits := make([]calendar.ShareEdit, len(q.Edits))
+	unfit := make([]error, len(q.Edits))
+	bad := false
+	for i := range q.Edits {
+		if edits[i], err = q.Edits[i].edit(); err != nil {
+			return err
+		}
+		edits[i].With, err = x.sharee(cal, q.Edits[i].Href)
+		switch calendar.ReasonOf(err) {
+		case calendar.NotFound, calendar.Invalid:
+			unfit[i], bad = err, bad || err != nil
+		default:
+			if err != nil {
+				return err
+			}
+		}
+	}
+	if bad {
+		return x.unshared(q.Edits, unfit)
+	}
+	if _, err := x.service.Reshare(x.r.Context(), x.caller, cal.ID, edits); err != nil {
+		return err
+	}
+	x.w.Header().Set("Content-Length", "0")
+	x.w.WriteHeader(http.StatusOK)
+	return nil
+}
+
+// sharee finds whom a calendar user address means: a mail address or a principal of this server.
+func (x *exchange) sharee(cal calendar.Calendar, href string) (calendar.User, error) {
+	name := strings.TrimSpace(href)
+	if scheme, address, ok := strings.Cut(name, ":"); ok && strings.EqualFold(scheme, "mailto") {
+		name = address
+	} else if at, err := x.parseHref(name); err == nil && at.kind() == atPrincipal {
+		name = string(at.user)
+	}
+	return x.service.Sharee(x.r.Context(), x.caller, cal.ID, name)
+}
+
+// unshared says of each user whether it is they who stand in the way.
+func (x *exchange) unshared(edits []shareEdit, unfit []error) error {
+	ms := x.multistatus(plan{})
+	for i, e := range edits {
+		status := http.StatusFailedDependency
+		if unfit[i] != nil {
+			status = http.StatusForbidden
+		}
+		ms.raw("<d:response>").element("d:href", strings.TrimSpace(e.Href)).status(status)
+		if unfit[i] != nil {
+			ms.element("d:responsedescription", unfit[i].Error())
+		}
+		ms.raw("</d:response>")
+	}
+	return ms.end()
+}
+
+// reply answers caldav-sharing §5.4.1.
+func (x *exchange) replyInvitation() error {
+	x.needs = "d:bind"
+	var q replyRequest
+	if err := x.read(&q); err != nil {
+		return err
+	}
+	if (q.Accepted == nil) == (q.Declined == nil) {
+		return refuseWith(http.StatusBadRequest, "CS:invite-reply holds one of CS:invite-accepted and CS:invite-declined")
+	}
+	cal, err := x.service.Answer(x.r.Context(), x.caller, calendar.InvitationID(strings.TrimSpace(q.InReplyTo)),
+		calendar.Reply{Accept: q.Accepted != nil, Name: strings.TrimSpace(q.Summary)})
+	if err != nil {
+		return err
+	}
+	if q.Accepted == nil {
+		return x.done(false)
+	}
+	m := x.markup()
+	defer x.release(m)
+	m.begin("cs:shared-as")
+	at := place{form: formCalendar, user: x.at.user, calendar: cal.Address()}
+	m.element("d:href", bare(x.href(at))).raw("</cs:shared-as>")
+	x.reply(http.StatusOK, xmlType, m.buf)
+	return nil
+}
+
+// bare is the href of a calendar as Apple's server writes it about shares: clients add the slash.
+func bare(href string) string { return strings.TrimSuffix(href, "/") }

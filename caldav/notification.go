@@ -1,0 +1,192 @@
+package caldav
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/xml"
+	"net/http"
+	"slices"
+
+	"caldav-mcp-server/calendar"
+)
+
+// boxOf is where a user's notifications are.
+func boxOf(name userName) place { return place{form: formBox, user: name} }
+
+// notificationURL tells of the caller's box alone: other people's are not there for the caller.
+func (r *resource) notificationURL(m *markup) error {
+	if r.other != nil {
+		return errAbsent
+	}
+	m.hrefElement(boxOf(r.at.user))
+	return nil
+}
+
+// notices yields the members of a box: none to who may not read what is the user's own, so that
+// they can look at what is around it.
+func (r *resource) notices(yield func(*resource, error) bool) {
+	all, err := r.x.service.Notifications(r.x.r.Context(), r.x.caller)
+	if err != nil {
+		if calendar.ReasonOf(err) != calendar.Forbidden {
+			yield(nil, err)
+		}
+		return
+	}
+	for _, n := range all {
+		if !yield(r.notice(n), nil) {
+			return
+		}
+	}
+}
+
+// notice is the member of a box that a notification is.
+func (r *resource) notice(n calendar.Notification) *resource {
+	return &resource{x: r.x, at: place{form: formNotice, user: r.at.user, notice: n.Name}, notification: n}
+}
+
+// statusTags are what became of a share, in the words of caldav-sharing §6.
+var statusTags = map[calendar.ShareStatus]string{
+	calendar.SharePending: "<cs:invite-noresponse/>", calendar.ShareAccepted: "<cs:invite-accepted/>",
+	calendar.ShareDeclined: "<cs:invite-declined/>", calendar.ShareWithdrawn: "<cs:invite-deleted/>",
+}
+
+// noticeTag is the element that a notification is about (caldav-sharing §6.15, §6.22). Apple's
+// server says what sort of thing is shared, and its clients look at it.
+func noticeTag(n calendar.Notification) (name, attribute string) {
+	if n.Reply {
+		return "cs:invite-reply", ` shared-type="calendar"`
+	}
+	return "cs:invite-notification", ` shared-type="calendar"`
+}
+
+func (r *resource) noticeType(m *markup) error {
+	name, attribute := noticeTag(r.notification)
+	m.raw("<").raw(name).raw(attribute).raw("/>")
+	return nil
+}
+
+// document writes a notification (caldav-sharing §4, §6.24).
+func (m *markup) document(n calendar.Notification) {
+	m.begin("cs:notification")
+	m.raw("<cs:dtstamp>")
+	m.buf = n.Created.UTC().AppendFormat(m.buf, "20060102T150405Z")
+	name, attribute := noticeTag(n)
+	m.raw("</cs:dtstamp><").raw(name).raw(attribute).raw(">")
+	if n.Reply {
+		m.replied(n)
+	} else {
+		m.invited(n)
+	}
+	m.raw("</").raw(name).raw("></cs:notification>\n")
+}
+
+// invited tells a sharee what they are offered.
+func (m *markup) invited(n calendar.Notification) {
+	m.element("cs:uid", string(n.Invitation)).addressOf(n.Sharee).raw(statusTags[n.Status])
+	m.accessElement(n.Access).hostURL(n.Owner.Name, n.Segment).organizer(n.Owner)
+	if n.Title != "" {
+		m.element("cs:summary", n.Title)
+	}
+	m.raw("<c:supported-calendar-component-set>")
+	for _, k := range n.Kinds {
+		m.kindElement(k)
+	}
+	m.raw("</c:supported-calendar-component-set>")
+}
+
+// replied tells an owner what a sharee answered.
+func (m *markup) replied(n calendar.Notification) {
+	m.addressOf(n.Sharee).raw(statusTags[n.Status]).hostURL(n.Owner.Name, n.Segment)
+	m.element("cs:in-reply-to", string(n.Invitation))
+	if n.Title != "" {
+		m.element("cs:summary", n.Title)
+	}
+	m.element("cs:common-name", n.Sharee.Title)
+}
+
+// rendered is the text of the notification.
+func (r *resource) rendered() []byte {
+	m := r.x.markup()
+	defer r.x.release(m)
+	m.document(r.notification)
+	return bytes.Clone(m.buf)
+}
+
+// getNotice answers GET of a notification.
+func (x *exchange) getNotice(r *resource) error {
+	h := x.w.Header()
+	h.Set("ETag", string(r.notification.ETag))
+	h.Set("Content-Type", xmlType)
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Cache-Control", "private, no-cache")
+	http.ServeContent(x.w, x.r, "", r.notification.Created, bytes.NewReader(r.rendered()))
+	return nil
+}
+
+// dismiss answers DELETE of a notification. To remove an invitation is not to decline it
+// (caldav-sharing §4): clients do so once they have shown it.
+func (x *exchange) dismiss() error {
+	when, err := x.precondition()
+	if err != nil {
+		return err
+	}
+	if err := x.service.Dismiss(x.r.Context(), x.caller, x.at.notice, when); err != nil {
+		return err
+	}
+	return x.done(false)
+}
+
+// boxChange is a change in a box.
+type boxChange struct {
+	version calendar.Version
+	name    calendar.NoticeName
+	// there is nil for what is gone.
+	there *resource
+}
+
+// syncBox tells which notifications came, changed or went.
+func (x *exchange) syncBox(r *resource, p plan, since calendar.SyncToken, limit int) error {
+	changes, err := x.service.NotificationChanges(x.r.Context(), x.caller, since)
+	if err != nil {
+		return err
+	}
+	var list []boxChange
+	for _, n := range changes.There {
+		list = append(list, boxChange{n.Version, n.Name, r.notice(n)})
+	}
+	for _, n := range changes.Gone {
+		list = append(list, boxChange{n.Version, n.Name, nil})
+	}
+	slices.SortFunc(list, func(a, b boxChange) int { return cmp.Compare(a.version, b.version) })
+	last := changes.Now.Version
+	more := limit > 0 && len(list) > limit
+	if more {
+		list = list[:limit]
+		last = list[limit-1].version
+	}
+	ms := x.multistatus(p)
+	for _, change := range list {
+		if change.there != nil {
+			err = ms.add(change.there)
+		} else {
+			err = ms.gone(x.href(place{form: formNotice, user: x.at.user, notice: change.name}))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if more {
+		ms.truncated(x.at)
+	}
+	ms.element("d:sync-token", since.After(last, more, changes.Now).String())
+	return ms.end()
+}
+
+// replyRequest is CS:invite-reply (caldav-sharing §6.22).
+type replyRequest struct {
+	XMLName   xml.Name  `xml:"http://calendarserver.org/ns/ invite-reply"`
+	Accepted  *struct{} `xml:"http://calendarserver.org/ns/ invite-accepted"`
+	Declined  *struct{} `xml:"http://calendarserver.org/ns/ invite-declined"`
+	InReplyTo string    `xml:"http://calendarserver.org/ns/ in-reply-to"`
+	Summary   string    `xml:"http://calendarserver.org/ns/ summary"`
+}
