@@ -14,7 +14,8 @@ type Directory interface {
 	// Users returns all users by name, in byte order.
 	Users(ctx context.Context) ([]User, error)
 	// Acquaintances returns those who share a live calendar with a user and those with whom the
-	// user shares one, by name and calendar.
+	// user shares one, by name and calendar: also where that was offered and not answered yet, but
+	// not where it was declined.
 	Acquaintances(ctx context.Context, user UserID) ([]Acquaintance, error)
 }
 

@@ -6,6 +6,7 @@ func directoryTests() []test {
 	return []test{
 		{"knows both sides of a share", knowsBothSides},
 		{"knows nobody by a calendar in the trash", knowsNobodyByTrash},
+		{"knows who offers a share until it is declined", knowsByOffers},
 	}
 }
 
@@ -33,6 +34,24 @@ func knowsNobodyByTrash(b *bundle) {
 	b.trash(cal)
 	b.knows("hers", ann)
 	b.knows("his", bob)
+}
+
+func knowsByOffers(b *bundle) {
+	ann, bob := b.user("ann"), b.user("bob")
+	cal := b.calendar(ann, "work")
+	offer := calendar.Share{Calendar: cal.ID, User: bob, Access: calendar.ReadAccess, Created: b.now()}
+	for status, known := range map[calendar.ShareStatus]bool{
+		calendar.SharePending: true, calendar.ShareAccepted: true, calendar.ShareDeclined: false,
+	} {
+		offer.Status = status
+		b.must(b.Update(b.Context(), func(tx calendar.Tx) error { return tx.PutShare(b.Context(), offer) }))
+		var hers, his []calendar.Acquaintance
+		if known {
+			hers, his = []calendar.Acquaintance{{User: bob, Calendar: cal.ID}}, []calendar.Acquaintance{{User: ann, Calendar: cal.ID}}
+		}
+		b.knows("hers, "+string(status), ann, hers...)
+		b.knows("his, "+string(status), bob, his...)
+	}
 }
 
 // knows wants a user's acquaintances.
