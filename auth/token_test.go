@@ -208,7 +208,8 @@ func TestRevokeToken(t *testing.T) {
 		h.createUser("alice")
 		token, secret := h.createToken(auth.TokenSpec{User: "alice"})
 		other := h.neighbour()
-		for _, err := range []error{h.bear(secret), other.bear(secret), other.login("alice", secret)} {
+		listener, err := h.VerifyBearer(h.t.Context(), secret, here())
+		for _, err := range []error{err, h.bear(secret), other.bear(secret), other.login("alice", secret), other.StillGood(h.t.Context(), listener)} {
 			if err != nil {
 				h.t.Fatal(err)
 			}
@@ -216,7 +217,7 @@ func TestRevokeToken(t *testing.T) {
 		if err := h.RevokeToken(h.t.Context(), token.ID); err != nil {
 			h.t.Fatal(err)
 		}
-		for i, err := range []error{h.bear(secret), other.bear(secret), other.login("alice", secret)} {
+		for i, err := range []error{h.bear(secret), other.bear(secret), other.login("alice", secret), other.StillGood(h.t.Context(), listener)} {
 			if !errors.Is(err, auth.ErrUnauthorized) {
 				h.t.Errorf("%d, after the revocation: %v", i, err)
 			}

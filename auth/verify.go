@@ -67,6 +67,23 @@ func (s *Service) VerifyBearer(ctx context.Context, token string, from netip.Add
 	})
 }
 
+// StillGood tells whether the token that a caller came with is good at this moment, for who has
+// listened since then: ErrUnauthorized where it is not. A password is asked for with each request,
+// so nobody listens with one.
+func (s *Service) StillGood(ctx context.Context, c calendar.Caller) error {
+	if c.Token == "" {
+		return nil
+	}
+	cred, err := s.store.TokenByID(ctx, c.Token)
+	switch {
+	case err != nil && calendar.ReasonOf(err) != calendar.NotFound:
+		return fmt.Errorf("looking up the token: %w", err)
+	case err != nil || cred.User.ID != c.User.ID || !cred.Token.Valid(s.now()):
+		return ErrUnauthorized
+	}
+	return nil
+}
+
 // verify answers from memory if it can. The generation is read with every request: that is what
 // makes a revocation count at once, also when another process made it.
 func (s *Service) verify(ctx context.Context, a attempt) (calendar.Caller, error) {

@@ -59,7 +59,7 @@ func (s *Service) Watch(id SubscriberID) *Watch {
 		followed: make(map[string]Subscription), moved: make(map[string]bool), changed: make(map[CalendarID]bool),
 	}
 	w.stop = s.store.Watch(w.hear)
-	w.hear(Hint{Everything: true})
+	w.Again()
 	return w
 }
 
@@ -81,6 +81,9 @@ func (w *Watch) Close(ctx context.Context) error {
 
 // Ready yields when it is time to look for changes.
 func (w *Watch) Ready() <-chan struct{} { return w.ready }
+
+// Again has it look at everything anew. It may be called by anybody.
+func (w *Watch) Again() { w.hear(Hint{Everything: true}) }
 
 // hear notes where to look again.
 func (w *Watch) hear(n Hint) {
@@ -147,7 +150,7 @@ func (w *Watch) Changed(ctx context.Context, c Caller) (changed []Subscription, 
 	all, renewed, in := w.heard()
 	defer func() {
 		if err != nil {
-			w.hear(Hint{Everything: true})
+			w.Again()
 		}
 	}()
 	if w.id != "" && (all || renewed) {

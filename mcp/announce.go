@@ -47,9 +47,11 @@ func (h *Handler) dress(w http.ResponseWriter, x *exchange, body []byte) ([]byte
 // declared are the capabilities as a version is told of them. Clients of the first are promised
 // an answer that names the tools alone.
 func declared(capabilities map[string]any, v version) map[string]any {
-	for _, name := range [...]string{"tools", "prompts", "resources"} {
+	for _, name := range [...]string{"tools", "prompts"} {
 		capabilities[name] = map[string]bool{"listChanged": false}
 	}
+	// Which tools and prompts there are changes with a new release of the server alone.
+	capabilities["resources"] = map[string]bool{"subscribe": true, "listChanged": true}
 	if v.plain() {
 		return map[string]any{"tools": capabilities["tools"]}
 	}

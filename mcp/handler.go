@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"cmp"
+	"context"
 	"crypto/rand"
 	"log/slog"
 	"net/http"
@@ -27,7 +28,10 @@ type Config struct {
 	// lest a session that one of them opened be unknown to the next. Without one, sessions
 	// hold within this process alone.
 	SessionKey []byte
-	Limits     Limits
+	// Good tells whether a caller's token is still good, with auth.ErrUnauthorized where it is not.
+	// It is asked before a stream says something. Without it, nobody's is looked at again.
+	Good   func(context.Context, calendar.Caller) error
+	Limits Limits
 	// Version is the program's own.
 	Version string
 	Now     func() time.Time
@@ -49,6 +53,10 @@ type Limits struct {
 	StreamPause time.Duration
 	// Streams is how many listening streams one token may hold open.
 	Streams int
+	// Calm is the shortest time between two looks at what has changed, for one stream.
+	Calm time.Duration
+	// Calls is how many requests a token may make in a minute.
+	Calls int
 }
 
 // DefaultLimits returns the limits that serve unless told otherwise.
@@ -56,6 +64,7 @@ func DefaultLimits() Limits {
 	return Limits{
 		BodyBytes: 1 << 20, SessionAge: 7 * 24 * time.Hour,
 		StreamAge: time.Hour, StreamPause: 25 * time.Second, Streams: 16,
+		Calm: 500 * time.Millisecond, Calls: 600,
 	}
 }
 
@@ -64,7 +73,7 @@ func (l Limits) orDefaults() Limits {
 	return Limits{
 		BodyBytes: cmp.Or(l.BodyBytes, d.BodyBytes), SessionAge: cmp.Or(l.SessionAge, d.SessionAge),
 		StreamAge: cmp.Or(l.StreamAge, d.StreamAge), StreamPause: cmp.Or(l.StreamPause, d.StreamPause),
-		Streams: cmp.Or(l.Streams, d.Streams),
+		Streams: cmp.Or(l.Streams, d.Streams), Calm: cmp.Or(l.Calm, d.Calm), Calls: cmp.Or(l.Calls, d.Calls),
 	}
 }
 
@@ -74,6 +83,8 @@ type Handler struct {
 	gate      gate
 	sessions  *sessions
 	streams   *streams
+	pace      *pace
+	good      func(context.Context, calendar.Caller) error
 	tools     []tool
 	box       toolbox
 	transport *server.StreamableHTTPServer
@@ -96,6 +107,8 @@ func newHandler(c Config, tools []tool) *Handler {
 		gate:     newGate(c.BaseURL, c.AllowedOrigins),
 		sessions: newSessions(key, limits.SessionAge, c.Now, c.NewID),
 		streams:  &streams{limit: limits.Streams},
+		pace:     newPace(limits.Calls, c.Now),
+		good:     c.Good,
 		tools:    slices.SortedFunc(slices.Values(tools), func(a, b tool) int { return strings.Compare(a.name, b.name) }),
 		box:      toolbox{c.Service, zone.NewDB(), c.Now},
 		limits:   limits, now: c.Now, newID: c.NewID, log: c.Logger,
@@ -111,6 +124,7 @@ func (h *Handler) newTransport(version string) *server.StreamableHTTPServer {
 	s := server.NewMCPServer("caldav-mcp-server", version,
 		server.WithToolCapabilities(false),
 		server.WithPromptCapabilities(false),
+		// Subscriptions are our layer's; mcp-go acknowledges any and delivers none.
 		server.WithResourceCapabilities(false, false),
 		server.WithCompletions(),
 		server.WithPromptCompletionProvider(completer{h}),

@@ -27,16 +27,19 @@ const mostAtOnce = 16
 type lines struct {
 	handler *Handler
 	caller  calendar.Caller
-	// session is the one that the last initialize opened.
+	// session is the one that the last initialize opened; unhear ends its stream.
 	session sessionID
+	unhear  context.CancelFunc
 	slots   chan struct{}
-	// answering are the requests that an end of the input waits for.
-	answering sync.WaitGroup
+	// answering are the requests that an end of the input waits for, listening are the streams.
+	answering, listening sync.WaitGroup
 
 	// mu keeps answers from running into each other.
 	mu  sync.Mutex
 	out io.Writer
 	bad error
+	// open are the subscriptions, by the ids of their requests.
+	open map[string]context.CancelFunc
 }
 
 // ServeLines serves one caller over a pair of streams (MCP "stdio"): a message to a line, in
@@ -44,8 +47,11 @@ type lines struct {
 // input ends and its requests are answered, or when ctx is done.
 func (h *Handler) ServeLines(ctx context.Context, caller calendar.Caller, in io.Reader, out io.Writer) error {
 	ctx, cancel := context.WithCancel(ctx)
+	l := &lines{
+		handler: h, caller: caller, out: out, unhear: func() {}, slots: make(chan struct{}, mostAtOnce), open: make(map[string]context.CancelFunc),
+	}
+	defer l.listening.Wait()
 	defer cancel()
-	l := &lines{handler: h, caller: caller, out: out, slots: make(chan struct{}, mostAtOnce)}
 	messages, ended := make(chan []byte), make(chan error, 1)
 	go func() { ended <- l.read(ctx, in, messages) }()
 	for {
@@ -95,11 +101,14 @@ func (l *lines) take(ctx context.Context, line []byte) {
 	l.address(r.Header, m)
 	switch m.method {
 	case string(mcpgo.MethodInitialize):
-		if id := l.answer(r, expected).Get(sessionHeader); id != "" {
-			l.session = sessionID(id)
+		if id := l.answer(r, expected).header.Get(sessionHeader); id != "" {
+			l.begin(ctx, sessionID(id))
 		}
 	case string(mcpgo.MethodSubscriptionsListen):
-		go l.answer(r, expected)
+		l.listen(r, m.id, expected)
+	case cancelled:
+		l.unlisten(m)
+		fallthrough
 	default:
 		l.slots <- struct{}{}
 		l.answering.Go(func() {
@@ -109,14 +118,63 @@ func (l *lines) take(ctx context.Context, line []byte) {
 	}
 }
 
-// answer passes a message through the layer, and returns the header of the answer.
-func (l *lines) answer(r *http.Request, expected bool) http.Header {
+// begin goes on with a session. What it is told comes over the same lines: its stream is opened
+// for it, and again when that ends by its age.
+func (l *lines) begin(ctx context.Context, id sessionID) {
+	l.unhear()
+	l.session = id
+	ctx, l.unhear = context.WithCancel(ctx)
+	l.listening.Go(func() {
+		for streamed := true; streamed && ctx.Err() == nil; {
+			r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://localhost/mcp", http.NoBody)
+			if err != nil {
+				l.fail(err)
+				return
+			}
+			r.Header.Set(sessionHeader, string(id))
+			streamed = l.answer(r, false).status == http.StatusOK
+		}
+	})
+}
+
+// listen answers a subscription, until the connection ends or the client cancels it.
+func (l *lines) listen(r *http.Request, id json.RawMessage, expected bool) {
+	ctx, cancel := context.WithCancel(r.Context())
+	l.mu.Lock()
+	l.open[string(id)] = cancel
+	l.mu.Unlock()
+	l.listening.Go(func() {
+		defer cancel()
+		l.answer(r.WithContext(ctx), expected)
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		delete(l.open, string(id))
+	})
+}
+
+// unlisten ends the subscription that a client cancels. Over HTTP it would close the response.
+func (l *lines) unlisten(m message) {
+	var params struct {
+		RequestID json.RawMessage `json:"requestId"`
+	}
+	if json.Unmarshal(m.params, &params) != nil {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if end := l.open[string(params.RequestID)]; end != nil {
+		end()
+	}
+}
+
+// answer passes a message through the layer, and returns what came of it.
+func (l *lines) answer(r *http.Request, expected bool) *lineReply {
 	w := &lineReply{lines: l, header: make(http.Header)}
 	l.handler.ServeMCP(w, r, l.caller)
 	if expected {
 		l.write(w.body.Bytes())
 	}
-	return w.header
+	return w
 }
 
 // address adds what HTTP says beside a message. From 2026-07-28 on, it repeats what the message
@@ -179,14 +237,19 @@ func (l *lines) fault() error {
 type lineReply struct {
 	lines  *lines
 	header http.Header
+	status int
 	body   bytes.Buffer
 }
 
 // Header implements http.ResponseWriter.
 func (p *lineReply) Header() http.Header { return p.header }
 
-// WriteHeader implements http.ResponseWriter; the status says nothing that the answer does not.
-func (p *lineReply) WriteHeader(int) {}
+// WriteHeader implements http.ResponseWriter. The client is not told the status, which says nothing
+// that the answer does not.
+func (p *lineReply) WriteHeader(status int) { p.status = status }
+
+// Flush implements http.Flusher: a line is sent when it is written.
+func (p *lineReply) Flush() {}
 
 // Write implements http.ResponseWriter.
 func (p *lineReply) Write(data []byte) (int, error) {

@@ -21,6 +21,8 @@ import (
 type exchange struct {
 	caller  calendar.Caller
 	version version
+	// session is the one that the request belongs to, if any.
+	session sessionID
 	message message
 	call    toolCall
 	// faultID names the log line of a fault of ours.
@@ -44,23 +46,29 @@ func (h *Handler) post(w http.ResponseWriter, r *http.Request, caller calendar.C
 		return
 	}
 	m, err := parse(body)
-	// The server has named the request in the response, for its own log line.
-	x := &exchange{caller: caller, message: m, faultID: w.Header().Get("X-Request-Id")}
-	if x.faultID == "" {
-		x.faultID = h.newID()
-	}
+	x := &exchange{caller: caller, message: m, faultID: h.faultID(w)}
 	header := r.Header.Clone()
 	switch {
 	case err != nil && err.Code == codeParams:
 		sendError(w, statusOf(headerVersion(r), err.Code), m.id, err)
 	case err != nil:
 		sendError(w, http.StatusBadRequest, m.id, err)
+	case m.id != nil && !h.pace.admit(w, ownerOf(caller)):
 	case !h.agree(w, r, x, header):
 	case x.isStray():
 		w.WriteHeader(http.StatusAccepted)
 	default:
 		h.pass(w, r, x, header)
 	}
+}
+
+// faultID names the log line of a fault. The server has named the request in the response, for its
+// own log line.
+func (h *Handler) faultID(w http.ResponseWriter) string {
+	if id := w.Header().Get("X-Request-Id"); id != "" {
+		return id
+	}
+	return h.newID()
 }
 
 // readBody takes the message in, within the limit.
@@ -109,7 +117,7 @@ func (h *Handler) agree(w http.ResponseWriter, r *http.Request, x *exchange, hea
 		refuseSession(w)
 		return false
 	}
-	x.version = s.version
+	x.version, x.session = s.version, id
 	header.Set(versionHeader, string(s.version))
 	return true
 }
@@ -131,7 +139,14 @@ func (x *exchange) isStray() bool {
 
 const cancelled = "notifications/cancelled"
 
-// pass hands the message to the transport and settles its answer.
+// ours are the requests that mcp-go is not asked to answer.
+var ours = map[string]func(*Handler, http.ResponseWriter, *http.Request, *exchange, http.Header){
+	string(mcpgo.MethodResourcesSubscribe):   (*Handler).subscribe,
+	string(mcpgo.MethodResourcesUnsubscribe): (*Handler).unsubscribe,
+	string(mcpgo.MethodSubscriptionsListen):  (*Handler).listenTo,
+}
+
+// pass sees to it that the message is answered.
 func (h *Handler) pass(w http.ResponseWriter, r *http.Request, x *exchange, header http.Header) {
 	if x.message.method == string(mcpgo.MethodToolsCall) {
 		var err *rpcError
@@ -140,12 +155,49 @@ func (h *Handler) pass(w http.ResponseWriter, r *http.Request, x *exchange, head
 			return
 		}
 	}
+	if serve := ours[x.message.method]; serve != nil && x.message.id != nil {
+		serve(h, w, r, x, header)
+		return
+	}
+	h.forward(w, r, x, header)
+}
+
+// forward hands the message to the transport and settles its answer.
+func (h *Handler) forward(w http.ResponseWriter, r *http.Request, x *exchange, header http.Header) {
 	out := newReply(w, func(status int, body []byte) (int, []byte) { return h.settle(w, x, status, body) })
-	h.transport.Handle(out, &server.HTTPRequest{
-		Method: r.Method, URL: r.URL, Header: header, Body: x.message.bytes(),
-		Context: context.WithValue(r.Context(), exchangeKey{}, x),
-	})
+	h.transport.Handle(out, x.request(r, header))
 	out.finish()
+}
+
+// request is the message as the transport gets it.
+func (x *exchange) request(r *http.Request, header http.Header) *server.HTTPRequest {
+	return &server.HTTPRequest{Method: r.Method, URL: r.URL, Header: header, Body: x.message.bytes(), Context: x.within(r.Context())}
+}
+
+// within is the context of the exchange, for what is handed nothing else.
+func (x *exchange) within(ctx context.Context) context.Context {
+	return context.WithValue(ctx, exchangeKey{}, x)
+}
+
+// send answers a request that the transport was not asked to answer: with a result, unless it was
+// refused.
+func (h *Handler) send(w http.ResponseWriter, x *exchange, result any) {
+	body, err := json.Marshal(resultReply{mcpgo.JSONRPC_VERSION, x.message.id, result})
+	if err != nil {
+		x.refused = new(render(err, x.version, x.faultID))
+	}
+	x.ran = true
+	status, body := h.settle(w, x, http.StatusOK, body)
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_, _ = w.Write(body) //nolint:gosec // G705: it is JSON and says so. The client may be gone.
+}
+
+// resultReply is a JSON-RPC answer that is a result.
+type resultReply struct {
+	JSONRPC string          `json:"jsonrpc"`
+	ID      json.RawMessage `json:"id"`
+	Result  any             `json:"result"`
 }
 
 // settle makes the transport's answer ours.

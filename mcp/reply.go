@@ -83,19 +83,6 @@ func (p *reply) Flush() {
 	}
 }
 
-// comment keeps a stream alive that has nothing to say: proxies cut silent connections.
-func (p *reply) comment() error {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if !p.streaming {
-		return nil
-	}
-	if _, err := p.w.Write([]byte(": still here\n\n")); err != nil {
-		return err
-	}
-	return http.NewResponseController(p.w).Flush()
-}
-
 // finish sends what was held back.
 func (p *reply) finish() {
 	p.mu.Lock()

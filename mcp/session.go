@@ -4,7 +4,9 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/base64"
+	"encoding/hex"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"strconv"
 	"strings"
@@ -120,6 +122,12 @@ func (s *sessions) hasEnded(id sessionID) bool {
 	return s.ended[id]
 }
 
+// subscriberOf is what the store knows a session by; nobody can use it as one.
+func subscriberOf(id sessionID) calendar.SubscriberID {
+	sum := sha256.Sum256([]byte(id))
+	return calendar.SubscriberID(hex.EncodeToString(sum[:]))
+}
+
 // once is an id for a request without a session, good for that request alone. mcp-go keys
 // what it keeps by session id; left empty, all such requests of all users would share it.
 func (s *sessions) once() sessionID { return sessionID("once-" + s.newID()) }
@@ -152,6 +160,9 @@ func (h *Handler) endSession(w http.ResponseWriter, r *http.Request, caller cale
 	}
 	h.sessions.end(id)
 	h.streams.end(id)
+	if err := h.box.service.Unsubscribe(r.Context(), subscriberOf(id), ""); err != nil {
+		h.log.WarnContext(r.Context(), "the subscriptions of a session stay until its time is over", slog.Any("error", err))
+	}
 	w.WriteHeader(http.StatusNoContent)
 }
 

@@ -2,30 +2,35 @@ package mcp
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
 	"mime"
 	"net/http"
 	"strings"
 	"sync"
 	"time"
 
-	"github.com/mark3labs/mcp-go/server"
-
 	"caldav-mcp-server/calendar"
 )
 
-// stream is a listening stream that is open (GET).
+// stream is a listening stream that is open.
 type stream struct {
-	owner   owner
+	owner owner
+	// session is whose it is; "" where there is none, as from 2026-07-28 on.
 	session sessionID
-	end     context.CancelFunc
+	// watch hears of changes; nil where nobody will be told any.
+	watch *calendar.Watch
+	end   context.CancelFunc
 }
 
 // streams are the listening streams that are open. It counts them by token, and can end them.
 type streams struct {
 	limit int
 
-	mu     sync.Mutex
-	open   map[*stream]bool
+	mu sync.Mutex
+	// open has the newest last.
+	open   []*stream
 	closed bool
 }
 
@@ -34,7 +39,7 @@ func (s *streams) add(added *stream) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	held := 0
-	for other := range s.open {
+	for _, other := range s.open {
 		if other.owner == added.owner {
 			held++
 		}
@@ -42,24 +47,47 @@ func (s *streams) add(added *stream) bool {
 	if s.closed || held >= s.limit {
 		return false
 	}
-	if s.open == nil {
-		s.open = make(map[*stream]bool)
-	}
-	s.open[added] = true
+	s.open = append(s.open, added)
 	return true
 }
 
+// remove counts a stream out. Another one of its session may have to go on where it ended.
 func (s *streams) remove(gone *stream) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	delete(s.open, gone)
+	left := s.open[:0]
+	for _, other := range s.open {
+		if other == gone {
+			continue
+		}
+		left = append(left, other)
+		if other.session == gone.session && other.watch != nil {
+			other.watch.Again()
+		}
+	}
+	clear(s.open[len(left):])
+	s.open = left
+}
+
+// speaks tells whether a stream is the one of its session that has the word: each message goes to
+// one of a session's streams alone (MCP 2025-03-26 "Multiple Connections"). It is the newest, since
+// a client that opens one more may have lost the others without our knowing.
+func (s *streams) speaks(asked *stream) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for i := len(s.open) - 1; i >= 0 && asked.session != ""; i-- {
+		if s.open[i].session == asked.session {
+			return s.open[i] == asked
+		}
+	}
+	return true
 }
 
 // end ends the streams of a session.
 func (s *streams) end(id sessionID) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for other := range s.open {
+	for _, other := range s.open {
 		if other.session == id {
 			other.end()
 		}
@@ -70,12 +98,13 @@ func (s *streams) close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.closed = true
-	for other := range s.open {
+	for _, other := range s.open {
 		other.end()
 	}
 }
 
-// listen serves GET: a stream for what the server has to say on its own.
+// listen serves GET: a stream for what the server has to say on its own. mcp-go is not asked: it
+// would open one under any id that is sent, whoever's it is.
 func (h *Handler) listen(w http.ResponseWriter, r *http.Request, caller calendar.Caller) {
 	claimed := headerVersion(r)
 	id := sessionID(r.Header.Get(sessionHeader))
@@ -90,57 +119,76 @@ func (h *Handler) listen(w http.ResponseWriter, r *http.Request, caller calendar
 		refuse(w, http.StatusNotAcceptable, "GET opens a stream of events: accept text/event-stream")
 		return
 	}
-	// MCP leaves GET without a session to the server. mcp-go would open a stream under any id
-	// that is sent, another user's included: it never asks whose it is.
-	if id == "" {
-		id = h.sessions.once()
-	} else if _, ok := h.sessions.resume(ownerOf(caller), id); !ok {
-		refuseSession(w)
-		return
+	place := stream{owner: ownerOf(caller)}
+	// MCP leaves GET without a session to the server: there is nothing to be heard on it.
+	if id != "" {
+		s, ok := h.sessions.resume(ownerOf(caller), id)
+		if !ok {
+			refuseSession(w)
+			return
+		}
+		watch, err := h.watchSession(r.Context(), caller, id, s)
+		if err != nil {
+			h.refuseFault(w, r, caller, err)
+			return
+		}
+		place.session, place.watch = id, watch
 	}
-	h.serveStream(w, r, ownerOf(caller), id)
+	h.serveStream(r.Context(), w, &hearing{stream: place, caller: caller})
 }
 
-// serveStream runs a stream until its client, its session, its age or the server ends it.
-func (h *Handler) serveStream(w http.ResponseWriter, r *http.Request, o owner, id sessionID) {
-	ctx, end := context.WithTimeout(r.Context(), h.limits.StreamAge)
+// watchSession begins to hear of what a session subscribes to, and of the list of resources,
+// which clients of the first version are not promised.
+func (h *Handler) watchSession(ctx context.Context, caller calendar.Caller, id sessionID, s session) (*calendar.Watch, error) {
+	watch := h.box.service.Watch(subscriberOf(id))
+	if s.version.plain() {
+		return watch, nil
+	}
+	err := watch.Follow(ctx, caller, listName, calendar.Target{})
+	if err != nil && calendar.ReasonOf(err) != calendar.Forbidden {
+		return nil, errors.Join(err, watch.Close(ctx))
+	}
+	return watch, nil
+}
+
+// refuseFault answers a stream that cannot be opened for a reason that is ours.
+func (h *Handler) refuseFault(w http.ResponseWriter, r *http.Request, caller calendar.Caller, err error) {
+	x := &exchange{caller: caller, message: message{method: r.Method}, faultID: h.faultID(w)}
+	if calendar.ReasonOf(err) == calendar.Internal {
+		h.logFault(x, err.Error())
+	}
+	x.refused = new(renderError(err, x.version, x.faultID))
+	h.send(w, x, nil)
+}
+
+// serveStream runs a stream until its client, its session, its token, its age or the server ends
+// it. It is false when there is no place for the stream.
+func (h *Handler) serveStream(ctx context.Context, w http.ResponseWriter, s *hearing) bool {
+	ctx, end := context.WithTimeout(ctx, h.streamAge(s.caller))
 	defer end()
-	s := &stream{o, id, end}
-	if !h.streams.add(s) {
+	s.end = end
+	if !h.streams.add(&s.stream) {
+		h.closeWatch(ctx, s)
 		w.Header().Set("Retry-After", "60")
 		refuse(w, http.StatusTooManyRequests, "too many streams are open with this token: close one")
-		return
+		return false
 	}
-	defer h.streams.remove(s)
-	// The server's deadline for responses is not meant for one that never ends. A writer that
-	// can't set it has none.
-	_ = http.NewResponseController(w).SetWriteDeadline(time.Time{})
-	header := r.Header.Clone()
-	header.Set(sessionHeader, string(id))
-	header.Del(versionHeader)
-	out := newReply(w, func(status int, body []byte) (int, []byte) { return status, body })
-	var beating sync.WaitGroup
-	beating.Go(func() { out.keepAlive(ctx, end, h.limits.StreamPause) })
-	h.transport.Handle(out, &server.HTTPRequest{Method: r.Method, URL: r.URL, Header: header, Context: ctx})
-	end()
-	beating.Wait()
-	out.finish()
+	defer h.streams.remove(&s.stream)
+	// First it is noted what was told: another stream of the session goes on from there.
+	defer h.closeWatch(ctx, s)
+	s.out = beginEvents(w)
+	if s.begin == nil || s.begin() == nil {
+		h.hear(ctx, s)
+	}
+	return true
 }
 
-// keepAlive breaks the silence until ctx ends, and ends the stream when nobody hears it.
-func (p *reply) keepAlive(ctx context.Context, end context.CancelFunc, pause time.Duration) {
-	ticker := time.NewTicker(pause)
-	defer ticker.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-ticker.C:
-			if p.comment() != nil {
-				end()
-			}
-		}
+// streamAge is how long a stream may last: no longer than the token that opened it.
+func (h *Handler) streamAge(c calendar.Caller) time.Duration {
+	if c.Expires.IsZero() {
+		return h.limits.StreamAge
 	}
+	return min(h.limits.StreamAge, c.Expires.Sub(h.now()))
 }
 
 // acceptsEvents tells whether a client that says what it accepts takes events.
@@ -157,3 +205,38 @@ func acceptsEvents(accept []string) bool {
 	}
 	return false
 }
+
+// sse is an answer that is a stream of events (WHATWG HTML "Server-sent events").
+type sse struct{ w http.ResponseWriter }
+
+func beginEvents(w http.ResponseWriter) sse {
+	w.Header().Set("Content-Type", "text/event-stream")
+	// nginx and its kin hold responses back until they are whole, unless told not to.
+	w.Header().Set("X-Accel-Buffering", "no")
+	w.WriteHeader(http.StatusOK)
+	e := sse{w}
+	_ = e.flush() // whether somebody hears it shows with the first event
+	return e
+}
+
+// send writes one message, at once.
+func (e sse) send(message any) error {
+	data, err := json.Marshal(message)
+	if err != nil {
+		return fmt.Errorf("encoding an event: %w", err)
+	}
+	if _, err := fmt.Fprintf(e.w, eventPrefix+"%s"+eventSuffix, data); err != nil { //nolint:gosec // G705: events of JSON, declared as such
+		return err
+	}
+	return e.flush()
+}
+
+// comment keeps a stream alive that has nothing to say: proxies cut silent connections.
+func (e sse) comment() error {
+	if _, err := e.w.Write([]byte(": still here\n\n")); err != nil {
+		return err
+	}
+	return e.flush()
+}
+
+func (e sse) flush() error { return http.NewResponseController(e.w).Flush() }

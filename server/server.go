@@ -63,6 +63,8 @@ type Door struct {
 	// that does not do so itself.
 	CheckOrigin bool
 	Origins     []string
+	// Stop, if there is one, ends those answers of the door's that would never end by themselves.
+	Stop func()
 	// MaxBody is the most that a request's body may have; the door's own, finer limits come after.
 	MaxBody int64
 }
@@ -182,6 +184,11 @@ func (l *listener) serve() error {
 func (s *Server) shutdown(ctx context.Context) error {
 	s.config.Logger.InfoContext(ctx, "stopping", "requests", s.metrics.inFlightNow())
 	s.stop()
+	for _, d := range s.config.Doors {
+		if d.Stop != nil {
+			d.Stop()
+		}
+	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.config.Timeouts.Drain)
 	defer cancel()
 	errs := make([]error, len(s.listeners))

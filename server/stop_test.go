@@ -74,6 +74,36 @@ func TestStopEndsStreams(t *testing.T) {
 	}
 }
 
+// A stream that answers a POST may be work, so its door says which are not.
+func TestStopAsksTheDoor(t *testing.T) {
+	t.Parallel()
+	told := make(chan struct{})
+	s := open(t, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		w.(http.Flusher).Flush()
+		<-told
+		_, _ = io.WriteString(w, "data: bye\n\n")
+	}, func(c *Config) {
+		c.Timeouts.Drain = time.Hour
+		c.Doors[0].Stop = func() { close(told) }
+	})
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.base+"/stream", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	res, err := http.DefaultTransport.RoundTrip(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	if err := s.stop(); err != nil {
+		t.Error(err)
+	}
+	if all, err := io.ReadAll(res.Body); err != nil || string(all) != "data: bye\n\n" {
+		t.Errorf("the stream ended with %q, %v", all, err)
+	}
+}
+
 func TestStopTellsWhatItCut(t *testing.T) {
 	t.Parallel()
 	inside := make(chan struct{})

@@ -74,7 +74,7 @@ func (p *program) mcpDoor(ctx context.Context, c config, h *house, log *slog.Log
 		return server.Door{}, err
 	}
 	config := mcp.Config{
-		Service: h.calendars, AllowedOrigins: c.origins, SessionKey: key, Limits: mcp.DefaultLimits(),
+		Service: h.calendars, AllowedOrigins: c.origins, SessionKey: key, Good: h.auth.StillGood, Limits: mcp.DefaultLimits(),
 		Version: p.version, Now: p.now, NewID: p.newID, Logger: log,
 	}
 	if c.baseURL != nil {
@@ -91,7 +91,7 @@ func (p *program) mcpDoor(ctx context.Context, c config, h *house, log *slog.Log
 	mux.HandleFunc("/", notHere)
 	return server.Door{
 		Name: mcpDoor, Addr: c.mcp.String(), Base: c.basePath(), MaxBody: config.Limits.BodyBytes + spareBody,
-		Handler: mux, Routes: []string{mcpPath},
+		Handler: mux, Routes: []string{mcpPath}, Stop: handler.Close,
 	}, nil
 }
 

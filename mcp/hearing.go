@@ -1,0 +1,151 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"time"
+
+	mcpgo "github.com/mark3labs/mcp-go/mcp"
+
+	"caldav-mcp-server/calendar"
+)
+
+// hearing is one who hears of changes over a stream.
+type hearing struct {
+	stream
+	caller calendar.Caller
+	out    sse
+	// begin says what is to be said first, if anything is.
+	begin func() error
+	// tag is the id of the request that opened the stream, where there was one.
+	tag json.RawMessage
+}
+
+// listName is what the list of resources is followed by; no address of a resource is empty.
+const listName = ""
+
+// notification is a message that nobody answers.
+type notification struct {
+	JSONRPC string         `json:"jsonrpc"`
+	Method  string         `json:"method"`
+	Params  map[string]any `json:"params,omitempty"`
+}
+
+// notify makes a notification for a stream; those over a subscription name it.
+func (s *hearing) notify(method string, params map[string]any) notification {
+	if s.tag != nil {
+		if params == nil {
+			params = make(map[string]any)
+		}
+		params["_meta"] = subscriptionMeta(s.tag)
+	}
+	return notification{JSONRPC: mcpgo.JSONRPC_VERSION, Method: method, Params: params}
+}
+
+func subscriptionMeta(id json.RawMessage) map[string]any {
+	return map[string]any{mcpgo.MetaKeySubscriptionID: id}
+}
+
+// hear tells of changes until ctx ends, or the one who hears has gone or may not any more.
+func (h *Handler) hear(ctx context.Context, s *hearing) {
+	beat := time.NewTicker(h.limits.StreamPause)
+	defer beat.Stop()
+	var ready <-chan struct{}
+	if s.watch != nil {
+		ready = s.watch.Ready()
+	}
+	listening := ready
+	var calm <-chan time.Time
+	for {
+		var err error
+		select {
+		case <-ctx.Done():
+			return
+		case <-beat.C:
+			if err = h.vouch(ctx, s.caller); err == nil || away(err) {
+				err = s.out.comment()
+			}
+		case <-calm:
+			listening = ready
+		case <-listening:
+			err = h.tell(ctx, s)
+			// What changes often is told of now and then.
+			listening, calm = nil, time.After(h.limits.Calm)
+		}
+		if err != nil {
+			h.log.LogAttrs(ctx, slog.LevelDebug, "a stream ends", slog.String("user", s.caller.User.Name),
+				slog.String("token", string(s.caller.Token)), slog.String("why", err.Error()))
+			return
+		}
+	}
+}
+
+// tell tells of what has changed. That the caller may still hear it is asked after what they may
+// see of it, so that nothing is told that they learnt of too late.
+func (h *Handler) tell(ctx context.Context, s *hearing) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if !h.streams.speaks(&s.stream) {
+		return nil
+	}
+	changed, err := s.watch.Changed(ctx, s.caller)
+	if err == nil {
+		err = h.vouch(ctx, s.caller)
+	}
+	if away(err) {
+		s.watch.Again()
+		return nil
+	}
+	for _, sub := range changed {
+		if err != nil {
+			return err
+		}
+		err = s.out.send(s.notificationOf(sub))
+		if err == nil {
+			s.watch.Told(sub)
+		}
+	}
+	return err
+}
+
+func (s *hearing) notificationOf(sub calendar.Subscription) notification {
+	if sub.Name == listName {
+		return s.notify(mcpgo.MethodNotificationResourcesListChanged, nil)
+	}
+	return s.notify(mcpgo.MethodNotificationResourceUpdated, map[string]any{"uri": sub.Name})
+}
+
+// errExpired ends a stream whose token has come to its end.
+var errExpired = errors.New("the token has expired")
+
+// vouch asks whether the caller's token is still good: who listens showed it long ago.
+func (h *Handler) vouch(ctx context.Context, c calendar.Caller) error {
+	if !c.Expires.IsZero() && !h.now().Before(c.Expires) {
+		return errExpired
+	}
+	if h.good == nil {
+		return nil
+	}
+	return h.good(ctx, c)
+}
+
+// away tells whether the store cannot be asked now, but may be later.
+func away(err error) bool { return err != nil && calendar.ReasonOf(err) == calendar.Unavailable }
+
+// closeWatch ends the hearing of changes, and has it noted what the client knows.
+func (h *Handler) closeWatch(ctx context.Context, s *hearing) {
+	if s.watch == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTimeout)
+	defer cancel()
+	if err := s.watch.Close(ctx); err != nil {
+		h.log.WarnContext(ctx, "what a stream told is not noted: its session may be told again", slog.Any("error", err))
+	}
+}
+
+// closeTimeout is for what is to be done after a client has gone.
+const closeTimeout = 5 * time.Second

@@ -1,0 +1,71 @@
+package mcp
+
+import (
+	"fmt"
+	"net/http"
+	"strconv"
+	"sync"
+	"time"
+)
+
+// maxPaced is from how many tokens on those that have not asked for a while are forgotten.
+const maxPaced = 4096
+
+// pace bounds how often a token may ask: calls at once, and as many again in each minute.
+type pace struct {
+	calls int
+	every time.Duration
+	now   func() time.Time
+
+	mu sync.Mutex
+	// rested is when each owner may make all calls at once again.
+	rested map[owner]time.Time
+}
+
+func newPace(calls int, now func() time.Time) *pace {
+	return &pace{calls: calls, every: time.Minute / time.Duration(max(calls, 1)), now: now, rested: make(map[owner]time.Time)}
+}
+
+// admit counts a request, or answers it with 429.
+func (p *pace) admit(w http.ResponseWriter, o owner) bool {
+	wait := p.take(o)
+	if wait <= 0 {
+		return true
+	}
+	w.Header().Set("Retry-After", strconv.Itoa(int((wait+time.Second-1)/time.Second)))
+	refuse(w, http.StatusTooManyRequests, fmt.Sprintf("this token has made more than %d requests in a minute: wait a moment", p.calls))
+	return false
+}
+
+// take counts a request. It returns how long to wait where there were too many; those that are
+// refused do not count.
+func (p *pace) take(o owner) time.Duration {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	now := p.now()
+	all := time.Duration(p.calls) * p.every
+	rested := p.rested[o]
+	// A clock that was set back must not keep anybody out for as long.
+	if rested.Before(now) || rested.After(now.Add(all)) {
+		rested = now
+	}
+	next := rested.Add(p.every)
+	if wait := next.Sub(now) - all; wait > 0 {
+		return wait
+	}
+	p.forget(now)
+	p.rested[o] = next
+	return 0
+}
+
+// forget makes room. Who is rested is as good as unknown.
+func (p *pace) forget(now time.Time) {
+	if len(p.rested) < maxPaced {
+		return
+	}
+	for o, rested := range p.rested {
+		if !rested.After(now) {
+			delete(p.rested, o)
+		}
+	}
+}

@@ -1,0 +1,66 @@
+package mcp
+
+import (
+	"fmt"
+	"net/http"
+	"testing"
+	"time"
+
+	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/internal/testdb"
+)
+
+// TestPaceOfAToken: who asks too often waits, and nobody else does.
+func TestPaceOfAToken(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, testdb.SQLite(t))
+	c := h.config()
+	c.Limits.Calls = 3
+	door := h.open(t, c)
+	ping := func(token string) got {
+		return do(t, request(t, "POST", door, token, `{"jsonrpc":"2.0","id":1,"method":"ping"}`))
+	}
+	want := func(status int, tokens ...string) {
+		t.Helper()
+		for _, token := range tokens {
+			if g := ping(token); g.status != status {
+				t.Errorf("%s: status %d, want %d: %s", token, g.status, status, g.body)
+			}
+		}
+	}
+	want(http.StatusOK, "alice", "alice", "alice")
+	if g := ping("alice"); g.status != http.StatusTooManyRequests || g.header.Get("Retry-After") != "20" {
+		t.Errorf("a fourth: status %d, %v", g.status, g.header)
+	}
+	want(http.StatusOK, "alice-other", "bob")
+	const told = `{"jsonrpc":"2.0","method":"notifications/initialized"}`
+	if g := do(t, request(t, "POST", door, "alice", told)); g.status != http.StatusAccepted {
+		t.Errorf("a notification: status %d", g.status)
+	}
+	h.now.Add(20)
+	want(http.StatusOK, "alice")
+	want(http.StatusTooManyRequests, "alice")
+	h.now.Add(3600)
+	want(http.StatusOK, "alice", "alice", "alice")
+	want(http.StatusTooManyRequests, "alice")
+	h.now.Add(-7200) // the clock is set back
+	want(http.StatusOK, "alice")
+}
+
+// TestPaceForgets: tokens that rest take no room.
+func TestPaceForgets(t *testing.T) {
+	t.Parallel()
+	now := noon
+	p := newPace(1, func() time.Time { return now })
+	for i := range 3 * maxPaced {
+		if i%maxPaced == 0 {
+			now = now.Add(time.Minute)
+		}
+		if wait := p.take(owner{token: calendar.TokenID(fmt.Sprint(i))}); wait > 0 {
+			t.Fatalf("%d waits %v", i, wait)
+		}
+	}
+	if len(p.rested) > maxPaced {
+		t.Errorf("%d tokens are remembered, want at most %d", len(p.rested), maxPaced)
+	}
+}

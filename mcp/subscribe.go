@@ -1,0 +1,71 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"strings"
+
+	"caldav-mcp-server/calendar"
+)
+
+// targetOf reads the address of a resource as what can be followed.
+func targetOf(uri string) (calendar.Target, error) {
+	if word, ok := strings.CutPrefix(uri, eventAddress); ok {
+		id, err := parseEventID(word)
+		return calendar.Target{Calendar: id.Calendar, UID: id.UID}, err
+	}
+	id, ok := strings.CutPrefix(uri, calendarAddress)
+	if !ok || id == "" {
+		return calendar.Target{}, calendar.Errorf(calendar.NotFound, "", "there is no such resource: there are %s and %s", calendarTemplate, eventTemplate)
+	}
+	return calendar.Target{Calendar: calendar.CalendarID(id)}, nil
+}
+
+// subscribe serves resources/subscribe, of the versions with sessions: the session is told of the
+// changes of a resource over its stream, whichever process has that.
+func (h *Handler) subscribe(w http.ResponseWriter, r *http.Request, x *exchange, header http.Header) {
+	h.serveSession(w, r, x, header, func(ctx context.Context, c *call, s session, uri string) error {
+		target, err := targetOf(uri)
+		if err != nil {
+			return err
+		}
+		c.args = arguments{"calendar_id": string(target.Calendar)}
+		if _, err := h.box.calendarOf(ctx, c); err != nil {
+			return err
+		}
+		return h.box.service.Subscribe(ctx, c.caller, calendar.Subscription{
+			Subscriber: subscriberOf(x.session), Name: uri, Target: target, Until: s.opened.Add(h.limits.SessionAge),
+		})
+	})
+}
+
+// unsubscribe serves resources/unsubscribe. What was not subscribed to, is not now either.
+func (h *Handler) unsubscribe(w http.ResponseWriter, r *http.Request, x *exchange, header http.Header) {
+	h.serveSession(w, r, x, header, func(ctx context.Context, _ *call, _ session, uri string) error {
+		return h.box.service.Unsubscribe(ctx, subscriberOf(x.session), uri)
+	})
+}
+
+// serveSession serves a request about a resource that only sessions can make; to the transport
+// there is none.
+func (h *Handler) serveSession(w http.ResponseWriter, r *http.Request, x *exchange, header http.Header, work func(context.Context, *call, session, string) error) {
+	if x.version.modern() {
+		h.forward(w, r, x, header) // which knows no such method at this version
+		return
+	}
+	var params struct {
+		URI string `json:"uri"`
+	}
+	if json.Unmarshal(x.message.params, &params) != nil || params.URI == "" {
+		sendError(w, statusOf(x.version, codeParams), x.message.id, rpcErrorf(codeParams, `%s takes "uri", the address of a resource`, x.message.method))
+		return
+	}
+	s, ok := h.sessions.resume(ownerOf(x.caller), x.session)
+	if !ok {
+		sendError(w, http.StatusBadRequest, x.message.id, rpcErrorf(codeRequest, "%s needs a session: open one with initialize", x.message.method))
+		return
+	}
+	h.attend(x.within(r.Context()), func(c *call) error { return work(r.Context(), c, s, params.URI) })
+	h.send(w, x, struct{}{})
+}
