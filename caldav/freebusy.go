@@ -32,7 +32,7 @@ func (x *exchange) freeBusyQuery(d *xml.Decoder, root xml.StartElement) error {
 	if err != nil {
 		return err
 	}
-	ask := calendar.BusyQuery{From: window.Start, Until: window.End}
+	ask := calendar.BusyQuery{From: window.Start, Until: window.End, ByType: true}
 	if r.at.kind() == atCalendar {
 		ask.Calendars = []calendar.Calendar{r.calendar}
 	}

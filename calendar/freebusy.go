@@ -21,6 +21,9 @@ type BusyQuery struct {
 	From, Until time.Time
 	// Timezone is the zone of dates and floating times; nil is each calendar's.
 	Timezone *zone.Zone
+	// ByType tells each type by itself, though they overlap. RFC 4791 §7.10 allows it in answers to
+	// programs; who looks for free time wants one answer for each moment.
+	ByType bool
 }
 
 // FreeBusy tells when the owners of some calendars are busy, merged and in order. It takes
@@ -38,6 +41,9 @@ func (s *Service) FreeBusy(ctx context.Context, c Caller, q BusyQuery) ([]freebu
 		if err := s.collectBusy(ctx, c, cal, q, times); err != nil {
 			return nil, err
 		}
+	}
+	if q.ByType {
+		return times.ByType(), nil
 	}
 	return times.Periods(), nil
 }

@@ -50,7 +50,13 @@ func event(t testing.TB, lines ...string) *content.Object {
 }
 
 // busy lists when somebody is busy on March 10th 2026, as "10:00-11:00 BUSY".
-func busy(t testing.TB, in freebusy.Context, objects ...*content.Object) string {
+func busy(t *testing.T, in freebusy.Context, objects ...*content.Object) string {
+	t.Helper()
+	return written(collected(t, in, objects...).Periods())
+}
+
+// collected are the times of March 10th 2026.
+func collected(t *testing.T, in freebusy.Context, objects ...*content.Object) *freebusy.Times {
 	t.Helper()
 	times := freebusy.NewTimes(march10, march10.AddDate(0, 0, 1))
 	in.Zones = zone.NewDB()
@@ -59,7 +65,7 @@ func busy(t testing.TB, in freebusy.Context, objects ...*content.Object) string 
 			t.Fatal(err)
 		}
 	}
-	return written(times.Periods())
+	return times
 }
 
 func written(periods []freebusy.Period) string {
@@ -161,7 +167,7 @@ func TestTimes(t *testing.T) {
 	}
 }
 
-// TestMerge: the stronger type wins, and neighbours of one type become one.
+// TestMerge: the stronger type wins, or each is told by itself; neighbours of one type become one.
 func TestMerge(t *testing.T) {
 	t.Parallel()
 	at := func(from, until string, lines ...string) *content.Object {
@@ -175,28 +181,50 @@ func TestMerge(t *testing.T) {
 		name    string
 		objects []*content.Object
 		want    string
+		// byType is what is told by type, if that is something else.
+		byType string
 	}{
-		{"nothing", nil, ""},
-		{"neighbours", []*content.Object{at("1100", "1200"), at("1000", "1100")}, "10:00-12:00 BUSY"},
-		{"one in another", []*content.Object{at("1000", "1300"), at("1100", "1200")}, "10:00-13:00 BUSY"},
-		{"apart", []*content.Object{at("1000", "1100"), at("1101", "1200")}, "10:00-11:00 BUSY, 11:01-12:00 BUSY"},
+		{"nothing", nil, "", ""},
+		{"neighbours", []*content.Object{at("1100", "1200"), at("1000", "1100")}, "10:00-12:00 BUSY", ""},
+		{"one in another", []*content.Object{at("1000", "1300"), at("1100", "1200")}, "10:00-13:00 BUSY", ""},
+		{"apart", []*content.Object{at("1000", "1100"), at("1101", "1200")}, "10:00-11:00 BUSY, 11:01-12:00 BUSY", ""},
 		{
 			"busy within tentative",
 			[]*content.Object{at("1000", "1300", tentative), at("1100", "1200")},
 			"10:00-11:00 TENTATIVE, 11:00-12:00 BUSY, 12:00-13:00 TENTATIVE",
+			"10:00-13:00 TENTATIVE, 11:00-12:00 BUSY",
 		},
-		{"tentative within busy", []*content.Object{at("1100", "1200", tentative), at("1000", "1300")}, "10:00-13:00 BUSY"},
+		{
+			"tentative within busy", []*content.Object{at("1100", "1200", tentative), at("1000", "1300")},
+			"10:00-13:00 BUSY", "10:00-13:00 BUSY, 11:00-12:00 TENTATIVE",
+		},
+		{
+			"tentative neighbours, one of them within busy",
+			[]*content.Object{at("1100", "1200", tentative), at("1000", "1100", tentative), at("1000", "1100")},
+			"10:00-11:00 BUSY, 11:00-12:00 TENTATIVE", "10:00-11:00 BUSY, 10:00-12:00 TENTATIVE",
+		},
 		{
 			"away over tentative",
 			[]*content.Object{at("1000", "1200", tentative), published("BUSY-UNAVAILABLE", "20260310T110000Z/PT2H")},
-			"10:00-11:00 TENTATIVE, 11:00-13:00 UNAVAILABLE",
+			"10:00-11:00 TENTATIVE, 11:00-13:00 UNAVAILABLE", "10:00-12:00 TENTATIVE, 11:00-13:00 UNAVAILABLE",
 		},
 		{"published", []*content.Object{component(t, "VFREEBUSY",
 			"FREEBUSY:20260310T080000Z/PT1H,20260310T090000Z/20260310T093000Z", "FREEBUSY;FBTYPE=FREE:20260310T083000Z/PT5H",
-			"FREEBUSY;FBTYPE=X-AWAY:20260310T200000Z/PT1H")}, "08:00-09:30 BUSY, 20:00-21:00 BUSY"},
+			"FREEBUSY;FBTYPE=X-AWAY:20260310T200000Z/PT1H")}, "08:00-09:30 BUSY, 20:00-21:00 BUSY", ""},
+		{"within office hours and without", []*content.Object{
+			object(t, office), at("0730", "0830", tentative), at("0700", "0800"),
+		}, "00:00-07:00 UNAVAILABLE, 07:00-08:00 BUSY, 08:00-08:30 TENTATIVE, 11:00-12:00 UNAVAILABLE, 16:00-00:00 UNAVAILABLE",
+			"00:00-07:00 UNAVAILABLE, 07:00-08:00 BUSY, 07:30-08:30 TENTATIVE, 11:00-12:00 UNAVAILABLE, 16:00-00:00 UNAVAILABLE"},
 	} {
-		if got := busy(t, freebusy.Context{}, c.objects...); got != c.want {
+		times := collected(t, freebusy.Context{}, c.objects...)
+		if got := written(times.Periods()); got != c.want {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
+		}
+		if c.byType == "" {
+			c.byType = c.want
+		}
+		if got := written(times.ByType()); got != c.byType {
+			t.Errorf("%s, by type: %q, want %q", c.name, got, c.byType)
 		}
 	}
 }

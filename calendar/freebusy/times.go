@@ -3,6 +3,7 @@ package freebusy
 import (
 	"cmp"
 	"errors"
+	"math/bits"
 	"slices"
 	"time"
 )
@@ -63,8 +64,20 @@ type edge struct {
 	step  int
 }
 
-// Periods merges what was collected: in order, without overlaps, and as few as possible.
+// Periods merges what was collected: in order, without overlaps, and as few as possible. The
+// busiest wins.
 func (t *Times) Periods() []Period {
+	return t.merged(func(said kinds) kinds { return said.busiest() })
+}
+
+// ByType merges what is of one type alone. What is tentative is also told where something else is
+// sure: it takes the time as well, and will when that is called off.
+func (t *Times) ByType() []Period {
+	return t.merged(func(said kinds) kinds { return said })
+}
+
+// merged lists the periods of each type, as far as counts has the type count.
+func (t *Times) merged(counts func(kinds) kinds) []Period {
 	edges := make([]edge, 0, 2*len(t.marks))
 	for _, m := range t.marks {
 		edges = append(edges, edge{m.start, m.layer, m.kind, 1}, edge{m.end, m.layer, m.kind, -1})
@@ -72,39 +85,58 @@ func (t *Times) Periods() []Period {
 	slices.SortFunc(edges, func(a, b edge) int { return cmp.Compare(a.at, b.at) })
 	var list []Period
 	var open depth
-	now, since := Free, int64(0)
+	var now kinds
+	var since [len(names)]int64
 	for i, e := range edges {
 		open[e.layer][e.kind] += e.step
 		if i+1 < len(edges) && edges[i+1].at == e.at {
 			continue
 		}
-		next := open.kind()
-		if next == now {
-			continue
+		next := counts(open.kinds())
+		for kind := Free + 1; kind <= Busy; kind++ {
+			switch was, is := now.has(kind), next.has(kind); {
+			case is && !was:
+				since[kind] = e.at
+			case was && !is:
+				list = append(list, Period{time.Unix(since[kind], 0).UTC(), time.Unix(e.at, 0).UTC(), kind})
+			}
 		}
-		if now != Free {
-			list = append(list, Period{time.Unix(since, 0).UTC(), time.Unix(e.at, 0).UTC(), now})
-		}
-		now, since = next, e.at
+		now = next
 	}
+	slices.SortFunc(list, func(a, b Period) int {
+		return cmp.Or(a.Start.Compare(b.Start), a.End.Compare(b.End), cmp.Compare(a.Type, b.Type))
+	})
 	return list
+}
+
+// kinds is a set of types.
+type kinds uint8
+
+func (k kinds) has(t Type) bool { return k&(1<<t) != 0 }
+
+func (k kinds) busiest() kinds {
+	if k == 0 {
+		return 0
+	}
+	return 1 << (bits.Len8(uint8(k)) - 1)
 }
 
 // depth counts the marks of each layer and type that are open at an instant.
 type depth [layers][len(names)]int
 
-// kind is what the highest layer says that says anything. On one layer the busiest wins:
-// two availabilities of one priority are both kept.
-func (d *depth) kind() Type {
+// kinds is what the highest layer says that says anything. Two availabilities of one priority are
+// both kept.
+func (d *depth) kinds() kinds {
 	for l := layers; l > 0; l-- {
-		for kind := Busy; ; kind-- {
-			if d[l-1][kind] > 0 {
-				return kind
-			}
-			if kind == Free {
-				break
+		var said kinds
+		for kind, open := range d[l-1] {
+			if open > 0 {
+				said |= 1 << kind
 			}
 		}
+		if said != 0 {
+			return said
+		}
 	}
-	return Free
+	return 0
 }
