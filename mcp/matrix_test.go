@@ -1,0 +1,399 @@
+package mcp
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/internal/testdb"
+)
+
+// deed is a call that does something to bob's calendar, or tells something of it, where that is
+// granted.
+type deed struct {
+	// tool is one of tools/list; without it, a resource of this address is read.
+	tool, resource string
+	// arguments are a call's, in which CAL stands for the calendar, ID for an event of it in one
+	// word, CHANGE for its latest change, WHO for bob, TOKEN for his token, SINCE for when he began and OWN for a
+	// calendar of who asks.
+	arguments string
+	// needs is what the call takes of the calendar.
+	needs calendar.Access
+	// everywhere tells that it names no calendar: whoever has the scope may call it, and needs is
+	// what it takes to be told of bob's.
+	everywhere bool
+	// shows tells that the answer has the event's title in it, lists that it has the calendar's name.
+	shows, lists bool
+	// leaves tells that only those can do it who have a share, hides that it is not there for
+	// whom it is not granted to, whatever else they may do.
+	leaves, hides bool
+}
+
+func (d deed) String() string {
+	if d.tool == "" {
+		return "read " + d.resource
+	}
+	return d.tool + " " + d.arguments
+}
+
+// The words by which an answer tells of the event, and of the calendar.
+const (
+	eventWord    = "zebra"
+	calendarWord = "quagga"
+)
+
+// deeds are those there are. Whoever adds a tool adds it here.
+func deeds() []deed {
+	const event = `"calendar_id":"CAL","event_uid":"a"`
+	const week = `"start":"2026-03-02","end":"2026-03-08"`
+	return []deed{
+		{tool: "calendar_auth_status", arguments: `{}`, everywhere: true, needs: calendar.OwnerAccess + 1},
+		{tool: "create_calendar", arguments: `{"name":"New"}`, everywhere: true, needs: calendar.OwnerAccess + 1},
+		{tool: "list_calendars", arguments: `{}`, everywhere: true, needs: calendar.FreeBusyAccess, lists: true},
+		{tool: "list_shared_calendars", arguments: `{}`, everywhere: true, needs: calendar.FreeBusyAccess},
+		{tool: "get_calendar", arguments: `{"calendar_id":"CAL"}`, needs: calendar.FreeBusyAccess, lists: true},
+		{tool: "delete_calendar", arguments: `{"calendar_id":"CAL"}`, needs: calendar.OwnerAccess},
+		{tool: "share_calendar", arguments: `{"calendar_id":"CAL","username":"carol","permission":"read"}`, needs: calendar.OwnerAccess},
+		{tool: "unshare_calendar", arguments: `{"calendar_id":"CAL","username":"carol"}`, needs: calendar.OwnerAccess},
+		{tool: "unshare_calendar", arguments: `{"calendar_id":"CAL","username":"alice"}`, needs: calendar.FreeBusyAccess, leaves: true},
+
+		{tool: "create_event", arguments: `{"calendar_id":"CAL","title":"New","start":"2026-03-05","end":"2026-03-06"}`, needs: calendar.WriteAccess},
+		{tool: "get_event", arguments: `{` + event + `}`, needs: calendar.ReadAccess, shows: true},
+		{tool: "update_event", arguments: `{` + event + `,"title":"New","start":"2026-03-05","end":"2026-03-06"}`, needs: calendar.WriteAccess},
+		{tool: "patch_event", arguments: `{` + event + `,"location":"New"}`, needs: calendar.WriteAccess, shows: true},
+		{tool: "move_event", arguments: `{` + event + `,"new_start":"2026-03-05T09:00"}`, needs: calendar.WriteAccess, shows: true},
+		{tool: "move_event", arguments: `{"event_id":"ID","new_start":"2026-03-05T09:00"}`, needs: calendar.WriteAccess, shows: true},
+		{tool: "move_event", arguments: `{` + event + `,"to_calendar_id":"OWN"}`, needs: calendar.WriteAccess, shows: true},
+		{tool: "move_event", arguments: `{"calendar_id":"OWN","event_uid":"mine","to_calendar_id":"CAL"}`, needs: calendar.WriteAccess},
+		{tool: "delete_event", arguments: `{` + event + `}`, needs: calendar.WriteAccess},
+		{tool: "restore_event", arguments: `{"calendar_id":"CAL","event_uid":"gone"}`, needs: calendar.WriteAccess, shows: true},
+
+		{tool: "query_events", arguments: `{"calendar_id":"CAL"}`, needs: calendar.ReadAccess, shows: true},
+		{tool: "list_events", arguments: `{` + week + `}`, everywhere: true, needs: calendar.ReadAccess, shows: true},
+		{tool: "list_events", arguments: `{"calendar_id":"CAL",` + week + `}`, needs: calendar.ReadAccess, shows: true},
+		{tool: "search_events", arguments: `{"query":"zebra"}`, everywhere: true, needs: calendar.ReadAccess},
+		{tool: "search_events", arguments: `{"query":"rides","calendar_id":"CAL"}`, needs: calendar.ReadAccess, shows: true},
+		{tool: "search_events", arguments: `{"query":"rides"}`, everywhere: true, needs: calendar.ReadAccess, shows: true},
+		{tool: "search", arguments: `{"query":"rides"}`, everywhere: true, needs: calendar.ReadAccess, shows: true},
+		{tool: "fetch", arguments: `{"id":"ID"}`, needs: calendar.ReadAccess, shows: true},
+		{resource: "calendar://CAL", needs: calendar.ReadAccess, shows: true},
+		{resource: "calendar://event/ID", needs: calendar.ReadAccess, shows: true},
+
+		{tool: "create_task", arguments: `{"calendar_id":"CAL","title":"New"}`, needs: calendar.WriteAccess},
+		{tool: "update_task", arguments: `{"calendar_id":"CAL","task_uid":"task","completed":true}`, needs: calendar.WriteAccess, shows: true},
+		{tool: "list_tasks", arguments: `{}`, everywhere: true, needs: calendar.ReadAccess, shows: true},
+		{tool: "list_tasks", arguments: `{"calendar_id":"CAL"}`, needs: calendar.ReadAccess, shows: true},
+
+		{tool: "get_free_busy", arguments: `{"calendar_ids":["CAL"],"start_time":"2026-03-02","end_time":"2026-03-08"}`, needs: calendar.FreeBusyAccess},
+		{tool: "get_free_busy", arguments: `{"usernames":["WHO"],"start_time":"2026-03-02","end_time":"2026-03-08"}`, needs: calendar.FreeBusyAccess},
+		{tool: "find_time", arguments: `{"duration_minutes":30,"calendar_ids":["CAL"]}`, needs: calendar.FreeBusyAccess},
+		{tool: "find_time", arguments: `{"duration_minutes":30,"usernames":["WHO"]}`, needs: calendar.FreeBusyAccess},
+
+		{tool: "list_changes", arguments: `{}`, everywhere: true, needs: calendar.WriteAccess, shows: true},
+		{tool: "list_changes", arguments: `{"calendar_id":"CAL"}`, needs: calendar.WriteAccess, shows: true},
+		{tool: "undo_change", arguments: `{"change_id":"CHANGE"}`, needs: calendar.WriteAccess, shows: true},
+		{tool: "undo_change", arguments: `{"since":"SINCE","token":"TOKEN"}`, needs: calendar.WriteAccess, shows: true, hides: true},
+	}
+}
+
+// stance is how who asks stands to a calendar of bob's.
+type stance struct {
+	name string
+	// token is who asks; share is what alice was given.
+	token string
+	share calendar.Access
+}
+
+func stances() []stance {
+	return []stance{
+		{"owner", "bob", calendar.NoAccess},
+		{"owner's reading token", "bob-read", calendar.NoAccess},
+		{"owner's token without a scope", "bob-none", calendar.NoAccess},
+		{"owner's token for another calendar", "bob-bound", calendar.NoAccess},
+		{"writer", "alice", calendar.WriteAccess},
+		{"writer's reading token", "alice-read", calendar.WriteAccess},
+		{"writer's token for another calendar", "alice-elsewhere", calendar.WriteAccess},
+		{"reader", "alice", calendar.ReadAccess},
+		{"who sees busy times", "alice", calendar.FreeBusyAccess},
+		{"stranger", "alice", calendar.NoAccess},
+	}
+}
+
+// access is what who asks has of the calendar by this token.
+func (s stance) access(c calendar.Caller) calendar.Access {
+	switch {
+	case c.Calendars != nil:
+		return calendar.NoAccess
+	case c.User.Name == "bob":
+		return calendar.OwnerAccess
+	}
+	return s.share
+}
+
+// TestAuthorization tries every tool as everybody. What is granted works, what is not is
+// refused and changes nothing, and a calendar that cannot be seen is answered, to the byte,
+// like one that never was.
+func TestAuthorization(t *testing.T) {
+	t.Parallel()
+	for _, s := range stances() {
+		t.Run(s.name, func(t *testing.T) {
+			t.Parallel()
+			testdb.Each(t, func(t *testing.T, url string) { authorize(t, url, s) })
+		})
+	}
+}
+
+func authorize(t *testing.T, url string, s stance) {
+	h := newHouse(t, url)
+	for name, change := range map[string]func(*calendar.Caller){
+		"bob-read":        func(c *calendar.Caller) { c.Scopes = calendar.ScopeRead },
+		"bob-none":        func(c *calendar.Caller) { c.Scopes = 0 },
+		"bob-bound":       func(c *calendar.Caller) { c.Calendars = []calendar.CalendarID{"another"} },
+		"alice-elsewhere": func(c *calendar.Caller) { c.Calendars = []calendar.CalendarID{work} },
+	} {
+		user, _, _ := strings.Cut(name, "-")
+		c := h.callers[user]
+		change(&c)
+		h.callers[name] = c
+	}
+	if err := h.store.InsertUser(t.Context(), calendar.User{ID: "carol-id", Name: "carol", Created: noon}, ""); err != nil {
+		t.Fatal(err)
+	}
+	door := h.open(t, h.config())
+	tools, _ := listTools(t, door)
+	scopes := map[string]calendar.Scope{"": calendar.ScopeRead}
+	for _, tool := range tools {
+		if !slices.ContainsFunc(deeds(), func(d deed) bool { return d.tool == tool.Name }) {
+			t.Errorf("%s has no deed here: whether it is refused to whom it should be is not known", tool.Name)
+		}
+	}
+	for _, row := range (toolbox{}).tools() {
+		scopes[row.name] = row.scope
+	}
+	for _, d := range deeds() {
+		if scope, listed := scopes[d.tool]; !listed {
+			t.Errorf("%s is no tool", d.tool)
+		} else if !d.leaves || s.share > calendar.NoAccess {
+			c := &cell{t: t, house: h, door: door, stance: s, caller: h.callers[s.token], deed: d, scope: scope}
+			c.try()
+		}
+	}
+}
+
+// cell is one of the matrix.
+type cell struct {
+	*house
+	t      *testing.T
+	door   string
+	stance stance
+	caller calendar.Caller
+	deed   deed
+	scope  calendar.Scope
+	// cal is the calendar, as bob sees it; since is when it was there and empty.
+	cal   calendar.Calendar
+	since string
+}
+
+func (c *cell) try() {
+	c.prepare()
+	defer c.clear()
+	before, access := c.state(), c.stance.access(c.caller)
+	got := c.ask(names{cal: c.cal.ID, who: "bob", token: "token-e"}, "2025-03-26")
+	want := c.due(access)
+	if outcome := c.outcome(got); outcome != want {
+		c.t.Errorf("%s: %s, want %s: %s", c.deed, outcome, want, got)
+	}
+	if said := strings.ToLower(got); want == "done" {
+		seen := access >= c.deed.needs
+		if c.deed.shows && strings.Contains(said, eventWord) != seen || c.deed.lists && strings.Contains(said, calendarWord) != seen {
+			c.t.Errorf("%s tells too much or too little: %s", c.deed, got)
+		}
+		if seen || c.deed.tool == "create_calendar" {
+			return
+		}
+	}
+	if access == calendar.NoAccess {
+		c.looksAbsent()
+	}
+	if access < calendar.ReadAccess {
+		c.keepsQuiet(got)
+	}
+	if diff := cmp.Diff(before, c.state()); diff != "" {
+		c.t.Errorf("%s: %s, yet it changed something (-was +is):\n%s", c.deed, got, diff)
+	}
+}
+
+// due is what should become of the call.
+func (c *cell) due(access calendar.Access) string {
+	busyAlone := access == calendar.FreeBusyAccess && c.deed.needs > access
+	switch {
+	case c.caller.Scopes&c.scope != c.scope, c.deed.tool == "create_calendar" && c.caller.Calendars != nil:
+		return "forbidden"
+	case c.deed.everywhere, access >= c.deed.needs:
+		return "done"
+	case access == calendar.NoAccess, busyAlone, c.deed.hides:
+		return "refused"
+	}
+	return "forbidden"
+}
+
+// keepsQuiet wants an answer without the event in it, but for what the call itself said.
+func (c *cell) keepsQuiet(got string) {
+	if strings.Contains(strings.ToLower(got), eventWord) && !strings.Contains(c.deed.arguments, eventWord) {
+		c.t.Errorf("%s tells of an event: %s", c.deed, got)
+	}
+}
+
+// outcome sorts the answers that clients of the first version get.
+func (c *cell) outcome(body string) string {
+	var r struct {
+		Result json.RawMessage
+		Error  struct{ Code rpcCode }
+	}
+	if err := json.Unmarshal([]byte(body), &r); err != nil {
+		c.t.Errorf("%s: %s", c.deed, body)
+	}
+	switch {
+	case r.Result != nil:
+		return "done"
+	case r.Error.Code == codeForbidden:
+		return "forbidden"
+	case r.Error.Code == codeTool, r.Error.Code == codeNoResource:
+		return "refused"
+	}
+	return fmt.Sprint(r.Error.Code)
+}
+
+// names are what a call may say of bob's, or of what never was.
+type names struct {
+	cal        calendar.CalendarID
+	who, token string
+}
+
+// id is that of an event in the calendar.
+func (n names) id() string { return eventID{Calendar: n.cal, UID: "a"}.String() }
+
+func (n names) change(v calendar.Version) string { return fmt.Sprintf("%s.%d", n.cal, v) }
+
+// looksAbsent compares the answers with those about what never was, at each wire.
+func (c *cell) looksAbsent() {
+	is := names{cal: c.cal.ID, who: "bob", token: "token-e"}
+	never := names{cal: "ffffffff" + c.cal.ID[8:], who: "rob", token: "token-q"}
+	for _, v := range []string{"2025-03-26", "2025-11-25"} {
+		got := c.ask(is, v)
+		want := strings.NewReplacer(string(never.cal), string(is.cal), never.id(), is.id(), never.who, is.who, never.token, is.token).Replace(c.ask(never, v))
+		if diff := cmp.Diff(want, got); diff != "" {
+			c.t.Errorf("%s at %s tells that there is something (-where nothing is +where something is):\n%s", c.deed, v, diff)
+		}
+		if strings.Contains(strings.ToLower(got), calendarWord) {
+			c.t.Errorf("%s at %s names the calendar: %s", c.deed, v, got)
+		}
+	}
+}
+
+// ask makes the call and returns the answer's body.
+func (c *cell) ask(n names, v string) string {
+	c.t.Helper()
+	fill := strings.NewReplacer("CAL", string(n.cal), "ID", n.id(), "CHANGE", n.change(c.cal.Version), "WHO", n.who, "TOKEN", n.token, "SINCE", c.since, "OWN", string(c.own()))
+	body := fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"resources/read","params":{"uri":%q}}`, fill.Replace(c.deed.resource))
+	if c.deed.tool != "" {
+		body = fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":%q,"arguments":%s}}`, c.deed.tool, fill.Replace(c.deed.arguments))
+	}
+	g := do(c.t, request(c.t, http.MethodPost, c.door, c.stance.token, body, versionHeader, v))
+	if g.status != http.StatusOK {
+		c.t.Errorf("%s: status %d %s", c.deed, g.status, g.body)
+	}
+	return g.body
+}
+
+// prepare makes a calendar of bob's with two events, one of them deleted, and a task, and shares
+// it. Who asks has an event of their own.
+func (c *cell) prepare() {
+	bob := c.callers["bob"]
+	var err error
+	c.cal, err = c.service.CreateCalendar(c.t.Context(), bob, calendar.NewCalendar{Properties: calendar.Properties{Name: "Quagga", Kinds: calendar.AllKinds()}})
+	c.must(err)
+	for user, access := range map[calendar.UserID]calendar.Access{"alice-id": c.stance.share, "carol-id": calendar.FreeBusyAccess} {
+		c.must(c.store.Share(c.t.Context(), c.cal.ID, user, access))
+	}
+	c.house.now.Add(1)
+	c.since = c.clock().Format(time.RFC3339)
+	const at = "DTSTART:20260303T090000Z"
+	c.write(c.cal.ID, wrapped(calendar.Event, "gone", at, "SUMMARY:Zebra rides"))
+	c.must(c.service.Delete(c.t.Context(), bob, c.now(), "gone.ics", calendar.Precondition{}))
+	c.write(c.cal.ID, wrapped(calendar.Todo, "task", "DUE:20260303T090000Z", "SUMMARY:Zebra rides"))
+	c.write(c.cal.ID, wrapped(calendar.Event, "a", at, "DURATION:PT1H", "SUMMARY:Zebra rides"))
+	c.write(c.own(), wrapped(calendar.Event, "mine", at, "SUMMARY:Errand"))
+	c.cal = c.now()
+}
+
+// own is a calendar that is the own one of who asks.
+func (c *cell) own() calendar.CalendarID {
+	if c.caller.User.Name == "bob" {
+		return "00000000-0000-4000-8000-000000000004"
+	}
+	return work
+}
+
+// write puts what its owner wrote into a calendar, under its UID.
+func (c *cell) write(id calendar.CalendarID, text string) {
+	owner := c.callers["bob"]
+	if id == work {
+		owner = c.callers["alice"]
+	}
+	cal, err := c.service.Calendar(c.t.Context(), owner, id)
+	c.must(err)
+	_, rest, _ := strings.Cut(text, "UID:")
+	uid, _, _ := strings.Cut(rest, "\n")
+	_, err = c.service.Put(c.t.Context(), owner, cal, calendar.Draft{
+		Name: calendar.ObjectName(uid + ".ics"), Data: []byte(strings.ReplaceAll(text, "\n", "\r\n")),
+	})
+	c.must(err)
+}
+
+// now is the calendar as it is by now.
+func (c *cell) now() calendar.Calendar {
+	cal, err := c.service.Calendar(c.t.Context(), c.callers["bob"], c.cal.ID)
+	c.must(err)
+	return cal
+}
+
+// clear takes the calendar away again, if it is there still: what is listed everywhere would be
+// of the cells before.
+func (c *cell) clear() {
+	err := c.service.DeleteCalendar(c.t.Context(), c.callers["bob"], c.cal.ID)
+	if err != nil && calendar.ReasonOf(err) != calendar.NotFound {
+		c.t.Fatal(err)
+	}
+	c.house.now.Add(int64(time.Minute / time.Second))
+}
+
+// state is what bob has: a change of any of it moves its calendar on.
+func (c *cell) state() string {
+	all, err := c.service.Calendars(c.t.Context(), c.callers["bob"])
+	c.must(err)
+	var b strings.Builder
+	for _, cal := range all {
+		shares, err := c.service.Shares(c.t.Context(), c.callers["bob"], cal.ID)
+		c.must(err)
+		fmt.Fprintln(&b, cal.ID, cal.Name, cal.Version)
+		for _, s := range shares {
+			fmt.Fprintln(&b, s.User.Name, s.Access)
+		}
+	}
+	return b.String()
+}
+
+func (c *cell) must(err error) {
+	c.t.Helper()
+	if err != nil {
+		c.t.Fatal(err)
+	}
+}
