@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -155,10 +157,28 @@ func (c *circle) remove(what string, who calendar.Caller, cal calendar.Calendar,
 	}
 }
 
-// compare looks at every calendar as everybody.
+// knows are the names of those whom somebody should see, by the model.
+func (c *circle) knows(p calendar.Caller) string {
+	var list []string
+	for _, other := range c.people {
+		for _, cal := range c.cals {
+			granted := c.granted[cal.ID]
+			if granted[p.User.Name] > calendar.NoAccess && granted[other.User.Name] > calendar.NoAccess &&
+				max(granted[p.User.Name], granted[other.User.Name]) == calendar.OwnerAccess {
+				list = append(list, other.User.Name)
+				break
+			}
+		}
+	}
+	slices.Sort(list)
+	return strings.Join(list, " ")
+}
+
+// compare looks at every calendar, and at the others, as everybody.
 func (c *circle) compare(what string) {
 	c.t.Helper()
 	for _, p := range c.people {
+		c.sees(p, c.knows(p))
 		for _, cal := range c.cals {
 			may := c.granted[cal.ID][p.User.Name]
 			seen, err := c.Calendar(c.ctx, p, cal.ID)
