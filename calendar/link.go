@@ -60,12 +60,8 @@ func (s *Service) Feed(ctx context.Context, c Caller, id CalendarID, form FeedFo
 	if err := c.May(SeeBusy, cal); err != nil {
 		return Feed{}, err
 	}
-	epoch, err := s.store.Epoch(ctx)
-	if err != nil {
-		return Feed{}, err
-	}
 	f := Feed{service: s, caller: c, calendar: cal, form: form, Modified: cal.Modified}
-	tag := fmt.Sprintf("%s-%d-%d", epoch, cal.Version, feedRendition)
+	tag := fmt.Sprintf("%s-%d-%d-%d", cal.Epoch, cal.Edition, cal.Version, feedRendition)
 	if f.whole = form == FeedEvents && c.May(ReadObjects, cal) == nil; f.whole {
 		f.Tag, f.File = ETag(`"`+tag+`"`), cal.Name+".ics"
 		return f, nil
