@@ -35,6 +35,7 @@ func commands() []command {
 		listCalendarsCommand(),
 		shareCommand(),
 		unshareCommand(),
+		answerShareCommand(),
 		listSharesCommand(),
 		createLinkCommand(),
 		listLinksCommand(),

@@ -29,8 +29,10 @@ type config struct {
 	journalDays int
 	// openDirectory is USER_DIRECTORY.
 	openDirectory bool
-	logLevel    slog.Level
-	logJSON     bool
+	// needAcceptance is SHARES_NEED_ACCEPTANCE.
+	needAcceptance bool
+	logLevel       slog.Level
+	logJSON        bool
 }
 
 type address struct{ host, port string }

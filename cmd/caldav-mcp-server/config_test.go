@@ -14,7 +14,7 @@ import (
 	"caldav-mcp-server/server"
 )
 
-const everySetting = storeSettings | doorSettings | addressSettings | serveSettings
+const everySetting = storeSettings | doorSettings | addressSettings | shareSettings | serveSettings
 
 func TestDefaults(t *testing.T) {
 	t.Parallel()
@@ -37,6 +37,7 @@ func TestFlagsWinOverEnvironment(t *testing.T) {
 		"CALDAV_PORT=1", "MCP_PORT=2", "CALDAV_HOST=[::1]", "BASE_URL=https://cal.example/a/", "LOG_LEVEL=DEBUG", "LOG_FORMAT=json",
 		"TRUSTED_PROXIES=10.0.0.0/8", "ALLOWED_ORIGINS=https://A.example, http://b.example:8080", "METRICS_ADDR=:9090",
 		"JOURNAL_DAYS=7", "DB_MAX_CONNS=3", "DATABASE_URL=postgres://u:p@h/d", "DATA_DIR=/data", "MCP_HOST=", "OTHER=1", "USER_DIRECTORY=true",
+		"SHARES_NEED_ACCEPTANCE=true",
 	}
 	c, err := loadConfig(everySetting, environ, given{"caldav-port": "0", "log-format": "text", "journal-days": ""})
 	if err != nil {
@@ -50,7 +51,7 @@ func TestFlagsWinOverEnvironment(t *testing.T) {
 		caldav: address{"::1", "0"}, mcp: address{"127.0.0.1", "2"}, databaseURL: "postgres://u:p@h/d", dataDir: filepath.FromSlash("/data"),
 		maxConns: 3, baseURL: &url.URL{Scheme: "https", Host: "cal.example", Path: "/a"}, proxies: proxies, metricsAddr: ":9090",
 		origins: []string{"https://a.example", "http://b.example:8080"}, journalDays: 7, logLevel: slog.LevelDebug,
-		openDirectory: true,
+		openDirectory: true, needAcceptance: true,
 	}
 	if diff := compareConfigs(want, c); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

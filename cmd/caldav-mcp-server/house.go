@@ -46,7 +46,7 @@ func (p *program) openHouse(ctx context.Context, c config, log *slog.Logger, wai
 		}),
 		calendars: calendar.NewService(calendar.Config{
 			Store: s, Limits: calendar.DefaultLimits(), Now: p.now, NewID: p.newID,
-			OpenDirectory: c.openDirectory,
+			OpenDirectory: c.openDirectory, NeedAcceptance: c.needAcceptance,
 		}),
 	}, nil
 }
@@ -142,6 +142,11 @@ func (h *house) findCalendar(ctx context.Context, u calendar.User, word string) 
 	if err != nil {
 		return calendar.Calendar{}, err
 	}
+	return pick(u, all, word)
+}
+
+// pick finds the calendar of an id, an address or a name among some of a user's.
+func pick(u calendar.User, all []calendar.Calendar, word string) (calendar.Calendar, error) {
 	var named []calendar.Calendar
 	for _, cal := range all {
 		if string(cal.ID) == word || string(cal.Address()) == word {

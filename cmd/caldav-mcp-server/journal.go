@@ -37,7 +37,7 @@ type journalOptions struct {
 func journalCommand() command {
 	var o journalOptions
 	return command{
-		name: "journal", operands: []string{"list|show|undo"}, optional: []string{"CHANGE"}, settings: storeSettings,
+		name: "journal", operands: []string{"list|show|undo"}, optional: []string{"CHANGE"}, settings: storeSettings | shareSettings,
 		summary: "show who changed what, and take it back", details: journalDetails, flags: o.declare,
 		run: func(ctx context.Context, p *program, c config, operands []string) error {
 			act, since, err := o.action(operands, p.now())
@@ -135,13 +135,15 @@ type journalLine struct {
 	Token    calendar.TokenID    `json:"token,omitempty"`
 	Agent    string              `json:"agent,omitempty"`
 	Did      calendar.ChangeKind `json:"did"`
-	Type     string              `json:"type"` // "calendar" or "object"
+	Type     string              `json:"type"` // "calendar", "share" or "object"
 	Calendar calendar.CalendarID `json:"calendar_id"`
 	In       string              `json:"calendar"`
 	Name     calendar.ObjectName `json:"name,omitempty"`
 	UID      calendar.UID        `json:"uid,omitempty"`
 	Kind     calendar.Kind       `json:"kind,omitempty"`
 	Title    string              `json:"title,omitempty"`
+	Whom     string              `json:"shared_with,omitempty"`
+	Given    string              `json:"permission,omitempty"`
 	With     string              `json:"together_with,omitempty"`
 	Undoes   []string            `json:"undoes,omitempty"`
 	UndoneBy string              `json:"undone_by,omitempty"`
@@ -164,6 +166,12 @@ func lineOf(c calendar.Change) journalLine {
 	if c.Object == "" {
 		l.Type, l.Title = "calendar", c.In.Name
 	}
+	if c.Entry.Whom != "" {
+		l.Type, l.Title, l.Whom = "share", "", c.With
+		if c.Given > calendar.NoAccess {
+			l.Given = permissionName(c.Given)
+		}
+	}
 	if c.Unit != c.ID() {
 		l.With = c.Unit.String()
 	}
@@ -180,7 +188,21 @@ func (l journalLine) what() string {
 	if l.Type == "calendar" {
 		return string(l.Did) + " the calendar"
 	}
+	if l.Type == "share" {
+		return string(l.Did) + " a share"
+	}
 	return strings.TrimSpace(string(l.Did) + " " + strings.ToLower(strings.TrimPrefix(string(l.Kind), "V")))
+}
+
+// title is what the change is about.
+func (l journalLine) title() string {
+	switch {
+	case l.Type != "share":
+		return l.Title
+	case l.Given == "":
+		return l.Whom
+	}
+	return l.Whom + ": " + l.Given
 }
 
 func (l journalLine) state() string {
@@ -196,7 +218,7 @@ func (l journalLine) state() string {
 }
 
 func (l journalLine) row() []string {
-	return []string{shownTime(l.At), l.User, l.Agent, l.what(), l.Title, l.In, l.state(), l.Change}
+	return []string{shownTime(l.At), l.User, l.Agent, l.what(), l.title(), l.In, l.state(), l.Change}
 }
 
 func (l *logbook) list(ctx context.Context, _ []string) error {
@@ -268,7 +290,7 @@ func (l journalLine) text() string {
 		{"who", shown(l.User)},
 		{"with", shown(l.Agent)},
 		{"did", l.what()},
-		{"title", shown(l.Title)},
+		{"title", shown(l.title())},
 		{"calendar", shown(l.In)},
 	}
 	for _, optional := range [][]string{

@@ -8,17 +8,27 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
+const listSharesDetails = `
+STATUS is accepted; pending, while who was asked has not answered; or declined, when they did not want
+the calendar or have given it up.
+`
+
 // listedShare is a share in JSON.
 type listedShare struct {
-	Owner      string              `json:"owner"`
-	Calendar   string              `json:"calendar"`
-	CalendarID calendar.CalendarID `json:"calendar_id"`
-	User       string              `json:"user"`
-	Permission string              `json:"permission"`
-	Created    *time.Time          `json:"created"`
+	Owner      string               `json:"owner"`
+	Calendar   string               `json:"calendar"`
+	CalendarID calendar.CalendarID  `json:"calendar_id"`
+	User       string               `json:"user"`
+	Permission string               `json:"permission"`
+	Status     calendar.ShareStatus `json:"status"`
+	Created    *time.Time           `json:"created"`
 }
 
-// sharesOf returns who was given what of a user's calendars, of every user's when none is named.
+func shareLine(s calendar.Share, of calendar.Calendar) listedShare {
+	return listedShare{of.OwnerName, of.Name, of.ID, s.User.Name, permissionName(s.Access), s.Status, jsonTime(s.Created)}
+}
+
+// sharesOf returns who was offered what of a user's calendars, of every user's when none is named.
 func (h *house) sharesOf(ctx context.Context, user string) ([]listedShare, error) {
 	all, err := h.listCalendars(ctx, user)
 	if err != nil {
@@ -35,10 +45,24 @@ func (h *house) sharesOf(ctx context.Context, user string) ([]listedShare, error
 			return nil, err
 		}
 		for _, s := range shares {
-			list = append(list, listedShare{cal.OwnerName, cal.Name, cal.ID, s.User.Name, permissionName(s.Access), jsonTime(s.Created)})
+			list = append(list, shareLine(s, cal))
 		}
 	}
 	return list, nil
+}
+
+// sharesWith returns what a user was offered.
+func (h *house) sharesWith(ctx context.Context, user string) ([]listedShare, error) {
+	u, err := h.auth.User(ctx, user)
+	if err != nil {
+		return nil, err
+	}
+	offers, err := h.calendars.Offers(ctx, caller(u))
+	list := []listedShare{}
+	for _, o := range offers {
+		list = append(list, shareLine(o.Share, o.From))
+	}
+	return list, err
 }
 
 // permissionName is the word for what a share gives.
@@ -52,25 +76,33 @@ func permissionName(access calendar.Access) string {
 }
 
 func listSharesCommand() command {
-	var user string
+	var user, with string
 	var json bool
 	return command{
-		name: "list-shares", settings: storeSettings, summary: "list which calendars are shared with whom",
+		name: "list-shares", settings: storeSettings, summary: "list which calendars are shared with whom", details: listSharesDetails,
 		flags: func(f *flag.FlagSet) {
 			f.StringVar(&user, "user", "", "only those of calendars that the user `NAME` owns")
+			f.StringVar(&with, "with", "", "instead, what others have offered the user `NAME`")
 			asJSON(f, &json)
 		},
 		run: func(ctx context.Context, p *program, c config, _ []string) error {
+			if user != "" && with != "" {
+				return wrongUsage("list-shares takes one of --user and --with")
+			}
 			return p.withHouse(ctx, c, func(h *house) error {
-				list, err := h.sharesOf(ctx, user)
+				find, whose := h.sharesOf, user
+				if with != "" {
+					find, whose = h.sharesWith, with
+				}
+				list, err := find(ctx, whose)
 				if err != nil {
 					return err
 				}
 				if json {
 					return p.printJSON(list)
 				}
-				return p.printTable([]string{"OWNER", "CALENDAR", "USER", "PERMISSION", "ID"}, each(list, func(s listedShare) []string {
-					return []string{s.Owner, s.Calendar, s.User, s.Permission, string(s.CalendarID)}
+				return p.printTable([]string{"OWNER", "CALENDAR", "USER", "PERMISSION", "STATUS", "ID"}, each(list, func(s listedShare) []string {
+					return []string{s.Owner, s.Calendar, s.User, s.Permission, string(s.Status), string(s.CalendarID)}
 				}))
 			})
 		},

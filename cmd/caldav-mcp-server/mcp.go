@@ -36,7 +36,7 @@ type mcpOptions struct {
 func mcpCommand() command {
 	var o mcpOptions
 	return command{
-		name: "mcp", settings: storeSettings,
+		name: "mcp", settings: storeSettings | shareSettings,
 		summary: "serve one assistant on standard input and output", details: mcpDetails, flags: o.declare,
 		run: func(ctx context.Context, p *program, c config, _ []string) error {
 			if o.user == "" {

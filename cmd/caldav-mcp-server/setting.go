@@ -16,6 +16,8 @@ const (
 	doorSettings
 	// addressSettings say how the doors are reached from outside.
 	addressSettings
+	// shareSettings say what it takes to share.
+	shareSettings
 	// serveSettings are for serve alone.
 	serveSettings
 )
@@ -93,6 +95,11 @@ func settings(environ []string) []setting {
 			env: "USER_DIRECTORY", placeholder: "BOOL", fallback: "false", groups: serveSettings,
 			about: "true lets users see and search all others, rather than those with whom they share calendars",
 			set:   setSwitch(func(c *config) *bool { return &c.openDirectory }),
+		},
+		{
+			env: "SHARES_NEED_ACCEPTANCE", placeholder: "BOOL", fallback: "false", groups: shareSettings,
+			about: "true asks whom a calendar is shared with first; without it they have it at once",
+			set:   setSwitch(func(c *config) *bool { return &c.needAcceptance }),
 		},
 		{
 			env: "LOG_LEVEL", placeholder: "LEVEL", fallback: "info", groups: serveSettings,

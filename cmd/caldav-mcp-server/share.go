@@ -10,8 +10,9 @@ import (
 
 const shareDetails = `
 CALENDAR is its name, its address or its id. PERMISSION is freebusy (when the owner is busy, not with
-what), read or read-write; to share again with the same user changes it. The calendar appears in the
-user's programs by itself.
+what), read or read-write; to share again with the same user changes it. The user is named by the name
+or by the mail address. The calendar appears in the user's programs by itself; with
+SHARES_NEED_ACCEPTANCE they are asked first, see answer-share.
 `
 
 // permissions are the words for what a share gives.
@@ -50,7 +51,7 @@ func (o *shareOptions) find(ctx context.Context, h *house) (calendar.Caller, cal
 func shareCommand() command {
 	var o shareOptions
 	return command{
-		name: "share", settings: storeSettings,
+		name: "share", settings: storeSettings | shareSettings,
 		summary: "share a calendar with another user", details: shareDetails,
 		flags: func(f *flag.FlagSet) {
 			o.declare(f)
@@ -73,7 +74,11 @@ func shareCommand() command {
 				if err != nil {
 					return err
 				}
-				_, err = fmt.Fprintf(p.stdout, "shared the calendar %q of %s with %s: %s\n", cal.Name, cal.OwnerName, share.User.Name, o.permission)
+				done := "shared the calendar %q of %s with %s: %s\n"
+				if share.Status == calendar.SharePending {
+					done = "offered the calendar %q of %s to %s, who is asked: %s\n"
+				}
+				_, err = fmt.Fprintf(p.stdout, done, cal.Name, cal.OwnerName, share.User.Name, o.permission)
 				return err
 			})
 		},
