@@ -8,40 +8,47 @@ import (
 	"caldav-mcp-server/calendar/filter"
 )
 
-// The filters of RFC 4791 §9.7 as a request has them. Others collects elements that this
-// server does not know: to pass over them would find objects that were not asked for.
+// The filters of RFC 4791 §9.7 as a request has them.
 type (
 	filterElement struct {
-		Comps  []compFilter `xml:"urn:ietf:params:xml:ns:caldav comp-filter"`
-		Others []anyElement `xml:",any"`
-		combination
+		Comps []compFilter `xml:"urn:ietf:params:xml:ns:caldav comp-filter"`
+		extension
 	}
 
 	compFilter struct {
-		Name         string       `xml:"name,attr"`
-		IsNotDefined *struct{}    `xml:"urn:ietf:params:xml:ns:caldav is-not-defined"`
-		TimeRange    *timeRange   `xml:"urn:ietf:params:xml:ns:caldav time-range"`
-		Props        []propFilter `xml:"urn:ietf:params:xml:ns:caldav prop-filter"`
-		Comps        []compFilter `xml:"urn:ietf:params:xml:ns:caldav comp-filter"`
-		Others       []anyElement `xml:",any"`
-		combination
+		named
+		timed
+		Props []propFilter `xml:"urn:ietf:params:xml:ns:caldav prop-filter"`
+		Comps []compFilter `xml:"urn:ietf:params:xml:ns:caldav comp-filter"`
+		extension
 	}
 
 	propFilter struct {
-		Name         string        `xml:"name,attr"`
-		IsNotDefined *struct{}     `xml:"urn:ietf:params:xml:ns:caldav is-not-defined"`
-		TimeRange    *timeRange    `xml:"urn:ietf:params:xml:ns:caldav time-range"`
-		Text         *textMatch    `xml:"urn:ietf:params:xml:ns:caldav text-match"`
-		Params       []paramFilter `xml:"urn:ietf:params:xml:ns:caldav param-filter"`
-		Others       []anyElement  `xml:",any"`
-		combination
+		named
+		timed
+		worded
+		Params []paramFilter `xml:"urn:ietf:params:xml:ns:caldav param-filter"`
+		extension
 	}
 
 	paramFilter struct {
-		Name         string       `xml:"name,attr"`
-		IsNotDefined *struct{}    `xml:"urn:ietf:params:xml:ns:caldav is-not-defined"`
-		Text         *textMatch   `xml:"urn:ietf:params:xml:ns:caldav text-match"`
-		Others       []anyElement `xml:",any"`
+		named
+		worded
+		extension
+	}
+
+	// named is what a filter is about, and whether it is to be missing.
+	named struct {
+		Name         string    `xml:"name,attr"`
+		IsNotDefined *struct{} `xml:"urn:ietf:params:xml:ns:caldav is-not-defined"`
+	}
+
+	timed struct {
+		TimeRange *timeRange `xml:"urn:ietf:params:xml:ns:caldav time-range"`
+	}
+
+	worded struct {
+		Text *textMatch `xml:"urn:ietf:params:xml:ns:caldav text-match"`
 	}
 
 	textMatch struct {
@@ -51,9 +58,11 @@ type (
 		Type      string `xml:"match-type,attr"`
 	}
 
-	// combination is an attribute of an extension: whether one filter is enough, or all count.
-	combination struct {
-		Test string `xml:"test,attr"`
+	// extension is what is not in RFC 4791: elements that this server does not know, for to pass
+	// over them would find objects that were not asked for, and whether one filter is enough.
+	extension struct {
+		Others []anyElement `xml:",any"`
+		Test   string       `xml:"test,attr"`
 	}
 
 	anyElement struct {
@@ -78,7 +87,7 @@ func (q *filterElement) read(most int) (filter.Filter, error) {
 	if q == nil || len(q.Comps) == 0 {
 		return nil, invalidFilter("it has no comp-filter for VCALENDAR")
 	}
-	if err := known(q.Others, q.combination); err != nil {
+	if err := q.known(); err != nil {
 		return nil, err
 	}
 	r := filterReader{left: most}
@@ -86,25 +95,29 @@ func (q *filterElement) read(most int) (filter.Filter, error) {
 }
 
 // known refuses what is not in RFC 4791.
-func known(others []anyElement, c combination) error {
-	if len(others) > 0 {
-		return unsupportedFilter("element " + others[0].XMLName.Local)
+func (e extension) known() error {
+	if len(e.Others) > 0 {
+		return unsupportedFilter("element " + e.Others[0].XMLName.Local)
 	}
-	if c.Test != "" && c.Test != "allof" {
-		return unsupportedFilter(`attribute test="` + c.Test + `"`)
+	if e.Test != "" && e.Test != "allof" {
+		return unsupportedFilter(`attribute test="` + e.Test + `"`)
 	}
 	return nil
 }
 
-// count refuses filters that would take long to try on every object.
-func (r *filterReader) count(name string) error {
+// check refuses a filter that says too much, and those that would take long to try on every
+// object. asks tells that it asks for more than its name.
+func (r *filterReader) check(n named, e extension, asks bool) error {
 	if r.left--; r.left < 0 {
 		return breach("c:supported-filter", "this filter asks for too many things at once")
 	}
-	if name == "" {
+	if n.Name == "" {
 		return invalidFilter("every filter in it needs a name")
 	}
-	return nil
+	if n.IsNotDefined != nil && asks {
+		return invalidFilter("what is-not-defined cannot have anything else")
+	}
+	return e.known()
 }
 
 func (r *filterReader) components(list []compFilter, parent string) ([]filter.CompFilter, error) {
@@ -120,10 +133,7 @@ func (r *filterReader) components(list []compFilter, parent string) ([]filter.Co
 }
 
 func (r *filterReader) component(q *compFilter, parent string) (f filter.CompFilter, err error) {
-	if err := r.count(q.Name); err != nil {
-		return f, err
-	}
-	if err := known(q.Others, q.combination); err != nil {
+	if err := r.check(q.named, q.extension, q.TimeRange != nil || len(q.Props)+len(q.Comps) > 0); err != nil {
 		return f, err
 	}
 	name := strings.ToUpper(q.Name)
@@ -131,13 +141,7 @@ func (r *filterReader) component(q *compFilter, parent string) (f filter.CompFil
 		return f, err
 	}
 	f = filter.CompFilter{Name: filter.ComponentName(name), IsNotDefined: q.IsNotDefined != nil}
-	if f.IsNotDefined {
-		if q.TimeRange != nil || len(q.Props)+len(q.Comps) > 0 {
-			return f, invalidFilter("what is-not-defined cannot have anything else")
-		}
-		return f, nil
-	}
-	if q.TimeRange != nil && !slices.Contains(timed, name) {
+	if q.TimeRange != nil && !slices.Contains(takingTime, name) {
 		return f, invalidFilter("a %.100s does not take place at a time", name)
 	}
 	if f.TimeRange, err = q.TimeRange.optional(); err != nil {
@@ -166,9 +170,9 @@ func (t *timeRange) optional() (*filter.TimeRange, error) {
 	return &r, nil
 }
 
-// timed are the components that RFC 4791 §9.9 and RFC 7953 §5 have a table for. A VCALENDAR
+// takingTime are the components that RFC 4791 §9.9 and RFC 7953 §5 have a table for. A VCALENDAR
 // stands for what is in it, since that is what those mean who ask so.
-var timed = []string{"VCALENDAR", "VEVENT", "VTODO", "VJOURNAL", "VFREEBUSY", "VALARM", "VAVAILABILITY", "AVAILABLE"}
+var takingTime = []string{"VCALENDAR", "VEVENT", "VTODO", "VJOURNAL", "VFREEBUSY", "VALARM", "VAVAILABILITY", "AVAILABLE"}
 
 // homes is where the components of RFC 5545 and RFC 7953 stand. Others may be anywhere.
 var homes = map[string][]string{
@@ -195,16 +199,10 @@ func nests(name, parent string) error {
 }
 
 func (r *filterReader) property(q *propFilter) (f filter.PropFilter, err error) {
-	if err := r.count(q.Name); err != nil {
-		return f, err
-	}
-	if err := known(q.Others, q.combination); err != nil {
+	if err := r.check(q.named, q.extension, q.TimeRange != nil || q.Text != nil || len(q.Params) > 0); err != nil {
 		return f, err
 	}
 	f = filter.PropFilter{Name: filter.PropertyName(strings.ToUpper(q.Name)), IsNotDefined: q.IsNotDefined != nil}
-	if f.IsNotDefined && (q.TimeRange != nil || q.Text != nil || len(q.Params) > 0) {
-		return f, invalidFilter("what is-not-defined cannot have anything else")
-	}
 	if q.TimeRange != nil && untimed[string(f.Name)] {
 		return f, invalidFilter("%s is not a time", f.Name)
 	}
@@ -236,16 +234,10 @@ var untimed = map[string]bool{
 }
 
 func (r *filterReader) parameter(q *paramFilter) (f filter.ParamFilter, err error) {
-	if err := r.count(q.Name); err != nil {
-		return f, err
-	}
-	if err := known(q.Others, combination{}); err != nil {
+	if err := r.check(q.named, q.extension, q.Text != nil); err != nil {
 		return f, err
 	}
 	f = filter.ParamFilter{Name: filter.ParameterName(strings.ToUpper(q.Name)), IsNotDefined: q.IsNotDefined != nil}
-	if f.IsNotDefined && q.Text != nil {
-		return f, invalidFilter("what is-not-defined cannot have anything else")
-	}
 	f.Text, err = q.Text.read()
 	return f, err
 }
