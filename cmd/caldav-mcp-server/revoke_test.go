@@ -1,0 +1,146 @@
+package main
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"caldav-mcp-server/internal/testdb"
+)
+
+// While bob's client synchronizes a calendar at one server, its owner takes the share away at
+// another, gives it again, and so on. From the answer to a withdrawal on, nothing of the
+// calendar is served, by neither; the home tells that it is gone.
+func TestRevokedWhileSyncing(t *testing.T) {
+	t.Parallel()
+	testdb.Each(t, func(t *testing.T, database string) {
+		owner := firstClient(t, serve(t, on(database)))
+		call(t, on(database), "a long password\n", "create-user", "bob", "--password-stdin")
+		bob := newClient(t, serve(t, on(database)), "bob", "a long password", "")
+		owner.must(t, http.StatusCreated, "PUT", personal+"a.ics", event("a", "Zebra"))
+		id := calendarNamed(t, owner, "Personal")
+		f := &follower{t: t, clients: []client{bob, bob.at(owner.running)}, path: "/dav/calendars/bob/" + id + "/"}
+		var following sync.WaitGroup
+		// Not the test's own context: a request that is cut off would tell nothing.
+		ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
+		following.Go(func() { f.follow(ctx) })
+		defer following.Wait()
+		defer stop()
+		for _, permission := range []string{"read-write", "read", "read-write"} {
+			before := f.homeToken()
+			f.during(isGiven, func() {
+				owner.call(t, "share_calendar", map[string]string{"calendar_id": id, "username": "bob", "permission": permission})
+			})
+			f.homeTells(before, "200 OK")
+			before = f.homeToken()
+			f.during(isTaken, func() {
+				owner.call(t, "unshare_calendar", map[string]string{"calendar_id": id, "username": "bob"})
+			})
+			f.homeTells(before, "404 Not Found")
+		}
+	})
+}
+
+// standing is how things stand while a client asks.
+type standing int64
+
+const (
+	isChanging standing = iota
+	isGiven
+	isTaken
+)
+
+// follower is a client that goes on asking for a calendar, at each of several servers.
+type follower struct {
+	t       *testing.T
+	clients []client
+	path    string
+	// standing is how things stand; rounds counts how often all was asked.
+	standing, rounds atomic.Int64
+}
+
+// during makes a change, and lets the follower ask for everything after it.
+func (f *follower) during(next standing, change func()) {
+	f.t.Helper()
+	f.standing.Store(int64(isChanging))
+	change()
+	f.standing.Store(int64(next))
+	from := f.rounds.Load()
+	until(f.t, "the client asks for all of it", func() bool { return f.rounds.Load() >= from+2 || f.t.Failed() })
+}
+
+// questions are what a client asks of a calendar.
+func questions() []struct{ method, name, body string } {
+	const named = ` xmlns:d="DAV:" xmlns:c="urn:ietf:params:xml:ns:caldav"`
+	const prop = `<d:prop><d:getetag/><c:calendar-data/></d:prop>`
+	return []struct{ method, name, body string }{
+		{"GET", "a.ics", ""}, {"GET", "", ""}, {"PROPFIND", "", ""}, {"PROPFIND", "a.ics", ""},
+		{"REPORT", "", `<c:calendar-query` + named + `>` + prop + `<c:filter><c:comp-filter name="VCALENDAR"/></c:filter></c:calendar-query>`},
+		{"REPORT", "", `<d:sync-collection` + named + `><d:sync-token/><d:sync-level>1</d:sync-level>` + prop + `</d:sync-collection>`},
+		{"REPORT", "", `<c:free-busy-query` + named + `><c:time-range start="20260201T000000Z" end="20260401T000000Z"/></c:free-busy-query>`},
+	}
+}
+
+// follow asks until it is told to stop.
+func (f *follower) follow(ctx context.Context) {
+	tags := make(map[string]string)
+	for ctx.Err() == nil {
+		for _, c := range f.clients {
+			for _, q := range questions() {
+				before, headers := f.standing.Load(), []string{"Depth", "1"}
+				if tag := tags[q.method+q.name]; tag != "" {
+					headers = append(headers, "If-None-Match", tag)
+				}
+				a, err := c.dav(context.WithoutCancel(ctx), q.method, f.path+q.name, q.body, headers...)
+				if err != nil {
+					f.t.Error(err)
+					return
+				}
+				if tag := a.header.Get("ETag"); tag != "" {
+					tags[q.method+q.name] = tag // that of the round before is asked with in the next
+				}
+				if f.standing.Load() == before {
+					f.check(standing(before), q.method+" "+q.name, a)
+				}
+			}
+		}
+		f.rounds.Add(1)
+	}
+}
+
+// check looks at an answer to what was asked when things stood so all the time.
+func (f *follower) check(s standing, what string, a answer) {
+	served := a.status/100 == 2 || a.status == http.StatusNotModified
+	switch {
+	case s == isGiven && !served:
+		f.t.Errorf("%s of a calendar that is shared: %d %s", what, a.status, a.body)
+	case s == isTaken && (a.status != http.StatusNotFound || strings.Contains(a.body, "Zebra")):
+		f.t.Errorf("%s of a calendar that is shared no longer: %d %s", what, a.status, a.body)
+	}
+}
+
+// home asks what changed in the home since a token.
+func (f *follower) home(token string) string {
+	f.t.Helper()
+	return f.clients[0].must(f.t, http.StatusMultiStatus, "REPORT", "/dav/calendars/bob/", `<d:sync-collection xmlns:d="DAV:"><d:sync-token>`+token+
+		`</d:sync-token><d:sync-level>1</d:sync-level><d:prop><d:resourcetype/></d:prop></d:sync-collection>`).body
+}
+
+func (f *follower) homeToken() string {
+	f.t.Helper()
+	_, rest, _ := strings.Cut(f.home(""), "<d:sync-token>")
+	token, _, _ := strings.Cut(rest, "</d:sync-token>")
+	return token
+}
+
+// homeTells wants one change in the home since a token.
+func (f *follower) homeTells(token, status string) {
+	f.t.Helper()
+	said := f.home(token)
+	if strings.Count(said, "<d:response>") != 1 || !strings.Contains(said, f.path) || !strings.Contains(said, status) {
+		f.t.Errorf("the home tells %s, want %s of %s alone", said, status, f.path)
+	}
+}
