@@ -68,6 +68,7 @@ var calendarFields = []field{
 	{name: "owner", kind: text, doc: "That user's name."},
 	{name: "permission", kind: text, doc: "owner, read-write, read, or free-busy."},
 	{name: "holds", kind: listOf, item: text, doc: "What can be kept in it: event, todo (tasks), journal."},
+	{name: "hidden", kind: yesNo, doc: "True if the user hides it in their app: tools leave it out unless they are told its id.", optional: true},
 	{name: "is_default", kind: yesNo, doc: "Whether new events go here when the user names no calendar."},
 	{name: "ctag", kind: text, doc: "Changes whenever something in the calendar does."},
 }
@@ -83,6 +84,7 @@ type calendarView struct {
 	Owner       shown               `json:"owner"`
 	Permission  string              `json:"permission"`
 	Holds       []string            `json:"holds"`
+	Hidden      bool                `json:"hidden,omitempty"`
 	IsDefault   bool                `json:"is_default"`
 	CTag        string              `json:"ctag"`
 }
@@ -181,7 +183,7 @@ func (b toolbox) deleteCalendar(ctx context.Context, c *call) (answer, error) {
 func viewOf(cal calendar.Calendar, isDefault bool) calendarView {
 	v := calendarView{
 		ID: cal.ID, Name: shown(cal.Name), Color: calendar.DefaultColor, Timezone: cal.Timezone,
-		OwnerID: cal.Owner, Owner: shown(cal.OwnerName), Permission: permissions[cal.Access], IsDefault: isDefault, CTag: cal.SyncToken().String(), Holds: []string{},
+		OwnerID: cal.Owner, Owner: shown(cal.OwnerName), Permission: permissions[cal.Access], Hidden: cal.Hidden, IsDefault: isDefault, CTag: cal.SyncToken().String(), Holds: []string{},
 	}
 	if cal.Description != nil {
 		d := shown(*cal.Description)

@@ -81,9 +81,11 @@ var givesChange = []field{
 	{name: "user", kind: text, optional: true},
 	{name: "with", kind: text, doc: "App, or name of the token.", optional: true},
 	{name: "token", kind: text, optional: true},
-	{name: "did", kind: text, doc: "created, modified or deleted."},
-	{name: "kind", kind: text, doc: "event, todo, journal or calendar."},
+	{name: "did", kind: text, doc: "created, modified or deleted; of a share also accepted or declined."},
+	{name: "kind", kind: text, doc: "event, todo, journal, calendar, or share: who has the calendar."},
 	{name: "title", kind: text, optional: true},
+	{name: "shared_with", kind: text, optional: true},
+	{name: "permission", kind: text, doc: "What they then were offered.", optional: true},
 	{name: "calendar_id", kind: text},
 	{name: "calendar", kind: text},
 	{name: "event_uid", kind: text, optional: true},
@@ -104,6 +106,8 @@ type changeView struct {
 	Did      calendar.ChangeKind `json:"did"`
 	Kind     string              `json:"kind"`
 	Title    shown               `json:"title,omitempty"`
+	Whom     shown               `json:"shared_with,omitempty"`
+	Given    string              `json:"permission,omitempty"`
 	Calendar calendar.CalendarID `json:"calendar_id"`
 	In       shown               `json:"calendar"`
 	UID      shown               `json:"event_uid,omitempty"`
@@ -197,6 +201,12 @@ func (z zoned) change(c calendar.Change) changeView {
 	if c.Object == "" {
 		v.Kind, v.Title = "calendar", v.In
 	}
+	if c.Whom != "" {
+		v.Kind, v.Title, v.Whom = shareKind, "", shown(c.Line.With)
+		if c.Given > calendar.NoAccess {
+			v.Given = permissions[c.Given]
+		}
+	}
 	if c.Unit != c.ID() {
 		v.Together = c.Unit.String()
 	}
@@ -205,6 +215,9 @@ func (z zoned) change(c calendar.Change) changeView {
 	}
 	return v
 }
+
+// shareKind is the word for a change of who has a calendar.
+const shareKind = "share"
 
 // kindWord is a kind in lower case. What nothing is left of was most likely an event.
 func kindWord(k calendar.Kind) string {
@@ -248,7 +261,11 @@ func (c changeView) sentence() string {
 		who += fmt.Sprintf(" (%s)", c.With)
 	}
 	text := fmt.Sprintf("%s %s %s %s", who, c.Did, c.Kind, quote(string(c.Title)))
-	if c.Kind != "calendar" {
+	switch c.Kind {
+	case shareKind:
+		text = strings.TrimSpace(fmt.Sprintf("%s %s the share of %s in [%s] %s", who, c.Did, quote(string(c.Whom)), c.In, c.Given))
+	case "calendar":
+	default:
 		text += fmt.Sprintf(" in [%s] uid %s", c.In, c.UID)
 	}
 	switch {

@@ -12,7 +12,7 @@ const longestUser = 200
 
 // shareTools are the tools about who else has a calendar.
 func (b toolbox) shareTools() []tool {
-	username := field{name: "username", kind: text, doc: "The name that the other user logs in with.", longest: longestUser}
+	username := field{name: "username", kind: text, doc: "The name that the other user logs in with, or their mail address.", longest: longestUser}
 	return []tool{{
 		name: "share_calendar", title: "Share calendar",
 		description: "Lets another user of this server have a calendar that the user owns; if they have it already, changes what they may do. Ask the user first.",
@@ -25,7 +25,8 @@ func (b toolbox) shareTools() []tool {
 		gives: []field{
 			{name: "calendar_id", kind: text, doc: "The calendar's id."},
 			{name: "shared_with", kind: text, doc: "The other user's name."},
-			{name: "permission", kind: text, doc: "What they may do now."},
+			{name: "permission", kind: text, doc: "What they may do."},
+			{name: "status", kind: text, doc: "accepted, or pending: this server asks them first, and until they accept they have nothing."},
 		},
 		run: b.shareCalendar,
 	}, {
@@ -65,7 +66,7 @@ func (b toolbox) shareCalendar(ctx context.Context, c *call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	result := map[string]any{"calendar_id": cal.ID, "shared_with": shown(share.User.Name), "permission": permissions[access]}
+	result := map[string]any{"calendar_id": cal.ID, "shared_with": shown(share.User.Name), "permission": permissions[access], "status": share.Status}
 	return answer{result, result}, nil
 }
 
