@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"io"
@@ -145,8 +146,8 @@ func TestStopFinishesWhatIsInFlight(t *testing.T) {
 		if a := <-answered; a.status != http.StatusCreated {
 			t.Errorf("the request in flight was answered %d", a.status)
 		}
-		if rest, err := io.ReadAll(stream); err != nil {
-			t.Errorf("the stream ended with %q, %v", rest, err)
+		if rest := stream.hears(); rest != "" || stream.stream.Err() != nil {
+			t.Errorf("the stream ended with %q, %v", rest, stream.stream.Err())
 		}
 		if err := <-stopped; err != nil {
 			t.Errorf("%v\n%s", err, r.log.String())
@@ -181,23 +182,29 @@ func inFlight(t *testing.T, r *running) bool {
 	return strings.Contains(page.body, "\ncaldav_mcp_requests_in_flight{door=\"caldav\"} 1\n")
 }
 
-// openStream opens a listening stream at the MCP door.
-func openStream(t *testing.T, c client) io.Reader {
+// listener is a client of the MCP door with a session and its stream.
+type listener struct {
+	client
+	session string
+	stream  *bufio.Scanner
+}
+
+// openStream opens a session and its listening stream.
+func openStream(t *testing.T, c client) listener {
 	t.Helper()
+	a := listener{client: c}
 	const hello = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},` +
 		`"clientInfo":{"name":"test","version":"1"}}}`
-	a, err := c.send(t.Context(), http.MethodPost, c.mcp(), hello, "Authorization", "Bearer "+c.tok,
-		"Content-Type", "application/json", "Accept", "application/json, text/event-stream")
-	if err != nil || a.status != http.StatusOK {
-		t.Fatalf("initialize: %v, %d %s", err, a.status, a.body)
-	}
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, c.mcp(), nil)
+	a.session = a.say(t, hello).header.Get("Mcp-Session-Id")
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	t.Cleanup(cancel)
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, c.mcp(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	r.Header.Set("Authorization", "Bearer "+c.tok)
 	r.Header.Set("Accept", "text/event-stream")
-	r.Header.Set("Mcp-Session-Id", a.header.Get("Mcp-Session-Id"))
+	r.Header.Set("Mcp-Session-Id", a.session)
 	r.Header.Set("Mcp-Protocol-Version", "2025-06-18")
 	res, err := c.http.Do(r)
 	if err != nil {
@@ -207,5 +214,69 @@ func openStream(t *testing.T, c client) io.Reader {
 	if res.StatusCode != http.StatusOK {
 		t.Fatalf("the stream was answered %s", res.Status)
 	}
-	return res.Body
+	a.stream = bufio.NewScanner(res.Body)
+	return a
+}
+
+// say sends a message of the session, which must be answered.
+func (a listener) say(t *testing.T, message string) answer {
+	t.Helper()
+	headers := []string{"Authorization", "Bearer " + a.tok, "Content-Type", "application/json", "Accept", "application/json, text/event-stream"}
+	if a.session != "" {
+		headers = append(headers, "Mcp-Session-Id", a.session)
+	}
+	said, err := a.send(t.Context(), http.MethodPost, a.mcp(), message, headers...)
+	if err != nil || said.status != http.StatusOK || strings.Contains(said.body, `"error"`) {
+		t.Fatalf("%s: %v, %d %s", message, err, said.status, said.body)
+	}
+	return said
+}
+
+// hears waits for the next message of the stream, "" for its end.
+func (a listener) hears() string {
+	for a.stream.Scan() {
+		if data, ok := strings.CutPrefix(a.stream.Text(), "data: "); ok {
+			return data
+		}
+	}
+	return ""
+}
+
+// An assistant that follows a calendar hears of what a CalDAV client does at another process, and of
+// what the command line does, until its token is revoked.
+func TestAssistantHearsOfChanges(t *testing.T) {
+	t.Parallel()
+	testdb.Each(t, func(t *testing.T, database string) {
+		c := firstClient(t, serve(t, on(database)))
+		other := c.at(serve(t, on(database)))
+		a := openStream(t, c)
+		uri := "calendar://" + calendarNamed(t, c, "Personal")
+		a.say(t, `{"jsonrpc":"2.0","id":2,"method":"resources/subscribe","params":{"uri":"`+uri+`"}}`)
+		hears := func(what string) {
+			t.Helper()
+			want := `{"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"uri":"` + uri + `"}}`
+			if got := a.hears(); got != want {
+				t.Fatalf("%s: heard %q", what, got)
+			}
+		}
+		other.must(t, http.StatusCreated, "PUT", personal+"a.ics", event("a", "A"))
+		hears("a CalDAV client at another process")
+		call(t, on(database), event("b", "B"), "import", "--user", "admin", "-")
+		hears("the command line")
+		status := a.say(t, `{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"calendar_auth_status"}}`)
+		var token struct {
+			Result struct {
+				StructuredContent struct {
+					ID string `json:"token_id"`
+				}
+			}
+		}
+		if err := json.Unmarshal([]byte(status.body), &token); err != nil {
+			t.Fatal(err)
+		}
+		call(t, on(database), "", "revoke-token", token.Result.StructuredContent.ID)
+		if got := a.hears(); got != "" {
+			t.Errorf("after its token was revoked it heard %q", got)
+		}
+	})
 }
