@@ -74,7 +74,8 @@ func newHouse(t testing.TB, database string, change func(*caldav.Config)) *house
 	var last atomic.Int64
 	h.service = calendar.NewService(calendar.Config{
 		Store: s, Limits: calendar.DefaultLimits(), Now: clock,
-		NewID: func() string { return fmt.Sprintf("id-%d", last.Add(1)) },
+		NewID:      func() string { return fmt.Sprintf("id-%d", last.Add(1)) },
+		ImageBytes: 1 << 20,
 	})
 	config := caldav.Config{
 		Service: h.service, Limits: caldav.DefaultLimits(), Logger: slog.New(slog.NewTextHandler(h.log, nil)),

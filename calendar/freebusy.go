@@ -77,7 +77,7 @@ func (s *Service) collectBusy(ctx context.Context, c Caller, cal Calendar, q Bus
 	in := freebusy.Context{Zones: s.zones, Floating: s.floating(cal, q.Timezone), Own: own, Budget: answerBudget()}
 	from, until := q.From.Unix(), q.Until.Unix()
 	narrowed := ObjectQuery{Kinds: Kinds{Event, FreeBusy, Availability}, From: &from, Until: &until, WithData: true}
-	for o, err := range s.store.Objects(ctx, cal.ID, narrowed) {
+	for o, err := range s.objects(ctx, cal, narrowed) {
 		if err != nil {
 			return err
 		}
@@ -93,8 +93,8 @@ func (s *Service) collectBusy(ctx context.Context, c Caller, cal Calendar, q Bus
 
 // addBusy adds what one object says. What cannot be read or expanded counts as far as it
 // was: a guess would keep others from a time that is free.
-func addBusy(ctx context.Context, times *freebusy.Times, o Object, in freebusy.Context) error {
-	read, err := content.Read(o.Data, ical.Limits{})
+func addBusy(ctx context.Context, times *freebusy.Times, c candidate, in freebusy.Context) error {
+	read, err := c.content()
 	if err != nil {
 		return nil //nolint:nilerr // see above: an older program has stored it
 	}

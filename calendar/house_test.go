@@ -41,7 +41,8 @@ func each(t *testing.T, test func(h *house)) {
 		h.store = s
 		h.Service = calendar.NewService(calendar.Config{
 			Store: s, Limits: calendar.DefaultLimits(), Now: func() time.Time { return h.now },
-			NewID: func() string { return fmt.Sprintf("id-%d", ids.Add(1)) },
+			NewID:      func() string { return fmt.Sprintf("id-%d", ids.Add(1)) },
+			ImageBytes: 1 << 20,
 		})
 		h.alice, h.bob = h.user("alice"), h.user("bob")
 		test(h)

@@ -44,7 +44,7 @@ func (s *Service) Instances(ctx context.Context, c Caller, cal Calendar, q Insta
 	}}}.Prefilter()
 	in := filter.Context{Zones: s.zones, Floating: s.floating(cal, q.Timezone), Budget: answerBudget()}
 	return func(yield func(Instance, error) bool) {
-		for o, err := range s.store.Objects(ctx, cal.ID, ObjectQuery{
+		for o, err := range s.objects(ctx, cal, ObjectQuery{
 			Kinds: kindsOf(narrowed.Kinds), From: narrowed.From, Until: narrowed.Until, WithData: true,
 		}) {
 			if err != nil {
@@ -61,9 +61,10 @@ func (s *Service) Instances(ctx context.Context, c Caller, cal Calendar, q Insta
 }
 
 // instancesOf yields those of one object. Only the caller's own end is an error.
-func instancesOf(ctx context.Context, o Object, q InstanceQuery, in filter.Context) iter.Seq2[Instance, error] {
+func instancesOf(ctx context.Context, c candidate, q InstanceQuery, in filter.Context) iter.Seq2[Instance, error] {
 	return func(yield func(Instance, error) bool) {
-		read, err := content.Read(o.Data, ical.Limits{})
+		o := c.Object
+		read, err := c.content()
 		if err != nil {
 			yield(Instance{Object: o, Unclear: true}, nil)
 			return

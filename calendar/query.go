@@ -5,11 +5,9 @@ import (
 	"errors"
 	"iter"
 
-	"caldav-mcp-server/calendar/content"
 	"caldav-mcp-server/calendar/filter"
 	"caldav-mcp-server/calendar/recur"
 	"caldav-mcp-server/calendar/zone"
-	"caldav-mcp-server/ical"
 )
 
 // Query is a question about a calendar's objects.
@@ -37,19 +35,20 @@ func (s *Service) Query(ctx context.Context, c Caller, cal Calendar, q Query) it
 		return func(func(Object, error) bool) {}
 	}
 	in := filter.Context{Zones: s.zones, Floating: s.floating(cal, q.Timezone), Budget: answerBudget()}
-	candidates := s.store.Objects(ctx, cal.ID, ObjectQuery{
+	candidates := s.objects(ctx, cal, ObjectQuery{
 		Names: q.Names, Kinds: kindsOf(narrowed.Kinds), From: narrowed.From, Until: narrowed.Until,
 		WithData: !q.WithoutData || !narrowed.Exact,
 	})
 	if narrowed.Exact {
-		return candidates
+		return plain(candidates)
 	}
 	return func(yield func(Object, error) bool) {
-		for o, err := range candidates {
+		for c, err := range candidates {
 			ok := err != nil
 			if !ok {
-				ok, err = matches(ctx, q.Filter, o, in)
+				ok, err = matches(ctx, q.Filter, c, in)
 			}
+			o := c.Object
 			if q.WithoutData {
 				o.Data = nil
 			}
@@ -63,8 +62,8 @@ func (s *Service) Query(ctx context.Context, c Caller, cal Calendar, q Query) it
 // matches decides about one object. What cannot be decided is in the answer: it is in the
 // calendar at about that time, and a client that is told too much looks for itself, while
 // one that is told too little would delete its copy. Only the caller's own end is an error.
-func matches(ctx context.Context, f filter.Filter, o Object, in filter.Context) (bool, error) {
-	read, err := content.Read(o.Data, ical.Limits{})
+func matches(ctx context.Context, f filter.Filter, c candidate, in filter.Context) (bool, error) {
+	read, err := c.content()
 	if err != nil {
 		return true, nil //nolint:nilerr // see above: an older program has stored it
 	}

@@ -33,6 +33,7 @@ type Service struct {
 	now    func() time.Time
 	newID  func() string
 	zones  *zone.DB
+	images *gallery
 	// openDirectory is Config.OpenDirectory, needAcceptance Config.NeedAcceptance.
 	openDirectory, needAcceptance bool
 }
@@ -51,12 +52,15 @@ type Config struct {
 	// NeedAcceptance lets who is offered a calendar be asked first. Without it they have it at
 	// once, and may give it up.
 	NeedAcceptance bool
+	// ImageBytes is about how much memory the calendars may take that are asked for most; 0 for none.
+	ImageBytes int64
 }
 
 // NewService makes a Service.
 func NewService(c Config) *Service {
 	return &Service{
 		store: c.Store, limits: c.Limits, now: c.Now, newID: c.NewID, zones: zone.NewDB(),
+		images:        newGallery(c.Store, c.ImageBytes),
 		openDirectory: c.OpenDirectory, needAcceptance: c.NeedAcceptance,
 	}
 }
@@ -245,7 +249,7 @@ func (s *Service) Object(ctx context.Context, c Caller, cal Calendar, name Objec
 	if err := c.May(ReadObjects, cal); err != nil {
 		return Object{}, err
 	}
-	o, err := s.store.Object(ctx, cal.ID, name)
+	o, err := s.object(ctx, cal, name)
 	if err != nil && ReasonOf(err) == NotFound {
 		return Object{}, errNoObject(name)
 	}
@@ -257,7 +261,7 @@ func (s *Service) Objects(ctx context.Context, c Caller, cal Calendar, q ObjectQ
 	if err := c.May(ReadObjects, cal); err != nil {
 		return failed(err)
 	}
-	return s.store.Objects(ctx, cal.ID, q)
+	return plain(s.objects(ctx, cal, q))
 }
 
 // Changes yields what changed in a calendar after since and up to the version of cal, by
@@ -268,12 +272,12 @@ func (s *Service) Changes(ctx context.Context, c Caller, cal Calendar, since Syn
 		return failed(err)
 	}
 	if since == (SyncToken{}) {
-		return live(s.store.Changes(ctx, cal.ID, Stretch{Until: cal.Version}))
+		return live(s.changes(ctx, cal, Stretch{Until: cal.Version}))
 	}
 	if err := since.check(cal); err != nil {
 		return failed(err)
 	}
-	return s.store.Changes(ctx, cal.ID, Stretch{
+	return s.changes(ctx, cal, Stretch{
 		After: since.Version, Until: cal.Version, Unbroken: max(since.Version, since.Begun),
 	})
 }
@@ -306,6 +310,17 @@ func live(all iter.Seq2[Object, error]) iter.Seq2[Object, error] {
 				continue
 			}
 			if !yield(o, err) {
+				return
+			}
+		}
+	}
+}
+
+// plain yields the objects of candidates.
+func plain(all iter.Seq2[candidate, error]) iter.Seq2[Object, error] {
+	return func(yield func(Object, error) bool) {
+		for c, err := range all {
+			if !yield(c.Object, err) {
 				return
 			}
 		}

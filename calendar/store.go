@@ -30,7 +30,7 @@ type Store interface {
 	// Objects yields the live objects that match, by name in byte order. It holds no
 	// database resource while the consumer works, and at most a bounded page of rows.
 	Objects(ctx context.Context, cal CalendarID, q ObjectQuery) iter.Seq2[Object, error]
-	// Changes yields the heads of objects, tombstones included, whose last change lies in the
+	// Changes yields the heads of objects, with their spans and tombstones included, whose last change lies in the
 	// stretch, by version. Should a tombstone of after its Unbroken be pruned, also while this
 	// goes on, it ends with RuleSyncToken: a deletion would be missing. Limits as for Objects.
 	Changes(ctx context.Context, cal CalendarID, in Stretch) iter.Seq2[Object, error]

@@ -9,7 +9,7 @@ import (
 type Stretch struct {
 	After, Until Version
 	// Unbroken is the version from which on every deletion must be known still. Who starts
-	// from nothing (After is 0) needs to know of none.
+	// from nothing (After is 0) needs to know of none, and may leave it out.
 	Unbroken Version
 }
 

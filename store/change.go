@@ -8,21 +8,24 @@ import (
 )
 
 const (
+	// changeColumns are what changes show: heads with their spans.
+	changeColumns = `concat_ws(' ', ` + packedNumbers + `, span_start, span_end, ` + packedTexts + `)`
+
 	changed = ` FROM objects WHERE calendar_id = $1 AND version > $2 AND version <= $3 ORDER BY version LIMIT $4 + 0`
 
-	selectChanges = `SELECT ` + headColumns + changed
+	selectChanges = `SELECT ` + changeColumns + changed
 
 	selectPruned = `SELECT pruned FROM calendars WHERE id = $1`
 
 	// selectChangesSince tells with each row what the calendar has pruned: only the same snapshot can
 	// tell whether all tombstones are there still.
-	selectChangesSince = `SELECT ` + headColumns + `, (` + selectPruned + `)` + changed
+	selectChangesSince = `SELECT ` + changeColumns + `, (` + selectPruned + `)` + changed
 )
 
 // Changes implements [calendar.Store].
 func (s *Store) Changes(ctx context.Context, cal calendar.CalendarID, in calendar.Stretch) iter.Seq2[calendar.Object, error] {
 	return func(yield func(calendar.Object, error) bool) {
-		after, unpack := in.After, unpackHead(cal)
+		after, unpack := in.After, unpackChange(cal)
 		drain(func() ([]packedRow, bool, error) {
 			objects, err := s.changes(ctx, cal, in, after)
 			if n := len(objects); n > 0 && err == nil {
@@ -37,7 +40,7 @@ func (s *Store) Changes(ctx context.Context, cal calendar.CalendarID, in calenda
 
 // changes reads the page of the stretch that comes after a version.
 func (s *Store) changes(ctx context.Context, cal calendar.CalendarID, in calendar.Stretch, after calendar.Version) ([]packedRow, error) {
-	if in.After == 0 {
+	if in.After == 0 && in.Unbroken == 0 {
 		return rowsOf(ctx, s.reads, scanPacked(false), selectChanges, cal, after, in.Until, pageRows)
 	}
 	var pruned int64

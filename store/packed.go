@@ -126,6 +126,19 @@ func unpackHead(cal calendar.CalendarID) func(packedRow) (calendar.Object, error
 	}
 }
 
+// unpackChange makes what takes apart the changeColumns of one calendar's objects.
+func unpackChange(cal calendar.CalendarID) func(packedRow) (calendar.Object, error) {
+	return func(p packedRow) (calendar.Object, error) {
+		u, o := unpacker{rest: p.text}, calendar.Object{Calendar: cal}
+		var at span
+		head := u.head(&o)
+		u.numbers(&at.start, &at.end)
+		o.Span = at.result()
+		u.headTexts(&o, head)
+		return o, u.err()
+	}
+}
+
 // unpackWhole takes apart the wholeColumns.
 func unpackWhole(p packedRow) (calendar.Object, error) {
 	u, o := unpacker{rest: p.text}, calendar.Object{}

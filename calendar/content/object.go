@@ -34,6 +34,8 @@ type Object struct {
 	Master *ical.Component
 	// Overrides are the components with one, in the order of the text.
 	Overrides []*ical.Component
+	// sets are remembered in an object that is shared.
+	sets *sets
 }
 
 // Read parses an object and finds its parts. It checks what finding them takes; Check

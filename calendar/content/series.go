@@ -1,6 +1,13 @@
 package content
 
-import "caldav-mcp-server/ical"
+import (
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"caldav-mcp-server/calendar/recur"
+	"caldav-mcp-server/ical"
+)
 
 // Series is what has to be expanded together: a component and the overrides of its
 // instances. Either may be missing.
@@ -37,4 +44,33 @@ func SeriesIn(parent *ical.Component, name string) []Series {
 		}
 	}
 	return list
+}
+
+// sets remembers the recurrence set of an object as it was last read.
+type sets struct{ last atomic.Pointer[setIn] }
+
+// setIn is a recurrence set with floating times in a zone.
+type setIn struct {
+	floating *time.Location
+	set      *recur.Set
+}
+
+// Share makes the object fit for several readers at once, none of whom may change it from now
+// on. It remembers its recurrence set.
+func (o *Object) Share() { o.sets = new(sets) }
+
+// Set makes the recurrence set of a series, which is the object's own or one within it.
+func (o *Object) Set(s Series, k Clock) (*recur.Set, error) {
+	floating := k.Floating.Location()
+	own := o.sets != nil && s.Master == o.Master && slices.Equal(s.Overrides, o.Overrides)
+	if own {
+		if last := o.sets.last.Load(); last != nil && last.floating == floating {
+			return last.set, nil
+		}
+	}
+	set, err := recur.FromComponents(s.Master, s.Overrides, k.Zones, floating)
+	if err == nil && own {
+		o.sets.last.Store(&setIn{floating, set})
+	}
+	return set, err
 }

@@ -52,7 +52,7 @@ func (m *matcher) expand(w window, s content.Series) iter.Seq2[recur.Instance, e
 	if err != nil {
 		return func(yield func(recur.Instance, error) bool) { yield(recur.Instance{}, err) }
 	}
-	set, err := recur.FromComponents(s.Master, s.Overrides, m.clock.Zones, m.clock.Floating.Location())
+	set, err := m.object.Set(s, m.clock)
 	if err != nil {
 		return func(yield func(recur.Instance, error) bool) { yield(recur.Instance{}, err) }
 	}

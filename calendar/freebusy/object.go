@@ -31,7 +31,7 @@ func (t *Times) Add(ctx context.Context, o *content.Object, in Context) error {
 	if in.Budget == (recur.Budget{}) {
 		in.Budget = recur.DefaultBudget()
 	}
-	r := reader{Times: t, ctx: ctx, in: in, clock: o.Clock(in.Zones, in.Floating)}
+	r := reader{Times: t, ctx: ctx, in: in, object: o, clock: o.Clock(in.Zones, in.Floating)}
 	switch o.Kind {
 	case content.Event:
 		return r.events(o)
@@ -46,9 +46,10 @@ func (t *Times) Add(ctx context.Context, o *content.Object, in Context) error {
 // reader collects from one object.
 type reader struct {
 	*Times
-	ctx   context.Context
-	in    Context
-	clock content.Clock
+	ctx    context.Context
+	in     Context
+	object *content.Object
+	clock  content.Clock
 }
 
 func (r *reader) each(o *content.Object, read func(*ical.Component) error) error {
@@ -61,7 +62,7 @@ func (r *reader) each(o *content.Object, read func(*ical.Component) error) error
 
 // expand calls take with each instance of a series in the window.
 func (r *reader) expand(s content.Series, take func(c *ical.Component, start, end int64) error) error {
-	set, err := recur.FromComponents(s.Master, s.Overrides, r.clock.Zones, r.clock.Floating.Location())
+	set, err := r.object.Set(s, r.clock)
 	if err != nil {
 		return err
 	}

@@ -46,7 +46,7 @@ func (p *program) openHouse(ctx context.Context, c config, log *slog.Logger, wai
 		}),
 		calendars: calendar.NewService(calendar.Config{
 			Store: s, Limits: calendar.DefaultLimits(), Now: p.now, NewID: p.newID,
-			OpenDirectory: c.openDirectory, NeedAcceptance: c.needAcceptance,
+			OpenDirectory: c.openDirectory, NeedAcceptance: c.needAcceptance, ImageBytes: imageBytes,
 		}),
 	}, nil
 }

@@ -10,6 +10,10 @@ import (
 const (
 	// memoryEvery is how often memory is looked at.
 	memoryEvery = time.Minute
+	// imageBytes is what calendars may take that are asked for most, restEvery how long nobody asks
+	// for one until that is given back.
+	imageBytes = 24 << 20
+	restEvery  = 10 * time.Minute
 	// spareMemory is what the process may keep for later; a login's hash takes 19 MiB for the
 	// blink of an eye, and Go would hold on to them for minutes.
 	spareMemory = 8 << 20
@@ -27,16 +31,20 @@ func spaceOutCollections() {
 	}
 }
 
-// returnMemory gives the system back what nobody uses, until ctx ends.
-func returnMemory(ctx context.Context) {
+// returnMemory gives the system back what nobody uses, until ctx ends. rest lets go of what nobody
+// has used since it was last called.
+func returnMemory(ctx context.Context, rest func()) {
 	spaceOutCollections()
-	ticker := time.NewTicker(memoryEvery)
+	ticker, resting := time.NewTicker(memoryEvery), time.NewTicker(restEvery)
 	defer ticker.Stop()
+	defer resting.Stop()
 	for {
 		if unusedMemory() > spareMemory {
 			debug.FreeOSMemory()
 		}
 		select {
+		case <-resting.C:
+			rest()
 		case <-ticker.C:
 		case <-ctx.Done():
 			return

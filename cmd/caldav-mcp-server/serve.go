@@ -129,7 +129,7 @@ func (p *program) background(ctx context.Context, c config, h *house, log *slog.
 	var all sync.WaitGroup
 	all.Go(func() { h.auth.Run(ctx) })
 	all.Go(func() { p.pruneDaily(ctx, c, h, log) })
-	all.Go(func() { returnMemory(ctx) })
+	all.Go(func() { returnMemory(ctx, h.calendars.Rest) })
 	return func() {
 		cancel()
 		all.Wait()

@@ -30,8 +30,8 @@ func changesOnce(b *bundle) {
 	third := b.put(cal, "c.ics")
 	fourth := b.put(cal, "a.ics")
 	third = b.bury(third)
-	same(b, "all", b.changes(cal, 0, 5), []calendar.Object{head(second), head(fourth), head(third)})
-	same(b, "since the second", b.changes(cal, 2, 5), []calendar.Object{head(fourth), head(third)})
+	same(b, "all", b.changes(cal, 0, 5), []calendar.Object{change(second), change(fourth), change(third)})
+	same(b, "since the second", b.changes(cal, 2, 5), []calendar.Object{change(fourth), change(third)})
 	same(b, "since the last", b.changes(cal, 5, 5), nil)
 	same(b, "of no calendar", b.changes(calendar.Calendar{ID: "nowhere"}, 1, 5), nil)
 }
@@ -117,6 +117,11 @@ func changesPruned(b *bundle) {
 	b.refused(failed, calendar.Forbidden, calendar.RuleSyncToken)
 	for _, err := range b.Changes(b.Context(), cal.ID, calendar.Stretch{After: old.Version, Until: old.Version, Unbroken: old.Version}) {
 		b.refused(err, calendar.Forbidden, calendar.RuleSyncToken)
+	}
+	// Who starts from nothing and wants it told is refused, too.
+	for _, err := range b.Changes(b.Context(), cal.ID, calendar.Stretch{Until: until, Unbroken: old.Version}) {
+		b.refused(err, calendar.Forbidden, calendar.RuleSyncToken)
+		break
 	}
 	// A token that is younger than the deletion lacks nothing, nor does a start from nothing.
 	same(b, "since the deletion", len(b.changes(cal, gone.Version, until)), len(objects)+1)

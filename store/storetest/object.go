@@ -129,7 +129,7 @@ func objectRevives(b *bundle) {
 	if want.Version != 3 {
 		b.Errorf("version %d after two changes", want.Version)
 	}
-	same(b, "changes", b.all(b.Changes(b.Context(), cal.ID, calendar.Stretch{Until: 9})), []calendar.Object{head(want)})
+	same(b, "changes", b.all(b.Changes(b.Context(), cal.ID, calendar.Stretch{Until: 9})), []calendar.Object{change(want)})
 }
 
 func objectFreesUID(b *bundle) {

@@ -260,3 +260,10 @@ func head(o calendar.Object) calendar.Object {
 	o.Data, o.Derived = nil, calendar.Derived{UID: o.UID, Kind: o.Kind}
 	return o
 }
+
+// change is an object as changes show it.
+func change(o calendar.Object) calendar.Object {
+	h := head(o)
+	h.Span = o.Span
+	return h
+}
