@@ -2,6 +2,7 @@
 package content
 
 import (
+	"bytes"
 	"slices"
 
 	"caldav-mcp-server/ical"
@@ -55,16 +56,32 @@ func Of(doc *ical.Document) (*Object, error) {
 		return nil, syntaxFault(err)
 	}
 	o := &Object{Document: doc, Calendar: root}
+	var copies []*ical.Component
 	for c := range root.Components() {
-		if err := o.sort(c); err != nil {
+		if o.repeats(c) {
+			copies = append(copies, c)
+		} else if err := o.sort(c); err != nil {
 			return nil, err
 		}
+	}
+	for _, c := range copies {
+		root.RemoveComponent(c)
 	}
 	if o.Kind == "" {
 		return nil, o.nothingKnown()
 	}
 	return o, nil
 }
+
+// repeats tells whether a component is the master over again, letter by letter. calcurse-caldav
+// sends that once it has been refused a change, and never anything else if it is refused that too.
+func (o *Object) repeats(c *ical.Component) bool {
+	return o.Master != nil && c.Name() == o.Kind && c.Property("RECURRENCE-ID") == nil &&
+		bytes.Equal(letters(c), letters(o.Master))
+}
+
+// letters are a component's text, without the blank lines around it.
+func letters(c *ical.Component) []byte { return bytes.TrimSpace(ical.NewDocument(c).Bytes()) }
 
 // Main returns the component that speaks for the object: the master, or else the first
 // override.
