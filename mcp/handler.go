@@ -32,6 +32,8 @@ type Config struct {
 	// It is asked before a stream says something. Without it, nobody's is looked at again.
 	Good   func(context.Context, calendar.Caller) error
 	Limits Limits
+	// Called, if there is one, counts a call of a tool by its outcome: "ok", or a reason.
+	Called func(tool, outcome string, took time.Duration)
 	// Version is the program's own.
 	Version string
 	Now     func() time.Time
@@ -85,6 +87,7 @@ type Handler struct {
 	streams   *streams
 	pace      *pace
 	good      func(context.Context, calendar.Caller) error
+	called    func(tool, outcome string, took time.Duration)
 	tools     []tool
 	box       toolbox
 	transport *server.StreamableHTTPServer
@@ -109,9 +112,13 @@ func newHandler(c Config, tools []tool) *Handler {
 		streams:  &streams{limit: limits.Streams},
 		pace:     newPace(limits.Calls, c.Now),
 		good:     c.Good,
+		called:   c.Called,
 		tools:    slices.SortedFunc(slices.Values(tools), func(a, b tool) int { return strings.Compare(a.name, b.name) }),
 		box:      toolbox{c.Service, zone.NewDB(), c.Now},
 		limits:   limits, now: c.Now, newID: c.NewID, log: c.Logger,
+	}
+	if h.called == nil {
+		h.called = func(string, string, time.Duration) {}
 	}
 	h.transport = h.newTransport(c.Version)
 	return h

@@ -3,8 +3,11 @@ package mcp
 import (
 	"fmt"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/internal/testdb"
@@ -62,5 +65,28 @@ func TestPaceForgets(t *testing.T) {
 	}
 	if len(p.rested) > maxPaced {
 		t.Errorf("%d tokens are remembered, want at most %d", len(p.rested), maxPaced)
+	}
+}
+
+// TestCallsAreCounted: by the tool and what came of it, and by nothing that a client makes up.
+func TestCallsAreCounted(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, testdb.SQLite(t))
+	c := h.config()
+	var counted lockedBuffer
+	c.Called = func(tool, outcome string, took time.Duration) { _, _ = fmt.Fprintln(&counted, tool, outcome, took) }
+	door := h.open(t, c)
+	for _, params := range []string{
+		`{"name":"list_calendars","arguments":{}}`, `{"name":"get_calendar","arguments":{"calendar_id":"My secret"}}`,
+		`{"name":"get_calendar","arguments":{"My secret":1}}`, `{"name":"My secret","arguments":{}}`,
+	} {
+		ask(t, door, "alice", "tools/call", params, nil)
+	}
+	const want = "list_calendars ok 0s\nget_calendar not_found 0s\nget_calendar invalid 0s\n"
+	if diff := cmp.Diff(want, counted.String()); diff != "" {
+		t.Errorf("counted (-want +got):\n%s", diff)
+	}
+	if strings.Contains(h.log.String(), "My secret") {
+		t.Errorf("the log tells what the client said:\n%s", h.log.String())
 	}
 }

@@ -121,7 +121,7 @@ func (h *Handler) runner(t tool) server.ToolHandlerFunc {
 		c := &call{caller: x.caller}
 		started := h.now()
 		result, err := h.answer(ctx, t, c, x)
-		h.logCall(ctx, t, c, err, slog.Duration("duration", h.now().Sub(started)))
+		h.logCall(ctx, t, c, err, h.now().Sub(started))
 		if err == nil {
 			x.ran = true
 			return result, nil
@@ -185,8 +185,8 @@ func write(value any) (string, error) {
 	return strings.TrimSpace(b.String()), err
 }
 
-// logCall writes the line of a call: never what it said or what it was told.
-func (h *Handler) logCall(ctx context.Context, t tool, c *call, err error, took slog.Attr) {
+// logCall counts a call and writes its line: never what it said or what it was told.
+func (h *Handler) logCall(ctx context.Context, t tool, c *call, err error, took time.Duration) {
 	outcome := "ok"
 	if err != nil {
 		outcome = calendar.ReasonOf(err).String()
@@ -194,8 +194,9 @@ func (h *Handler) logCall(ctx context.Context, t tool, c *call, err error, took 
 	if err != nil && ctx.Err() != nil {
 		outcome = "cancelled" // and whatever failed, failed because of that
 	}
+	h.called(t.name, outcome, took)
 	h.log.LogAttrs(ctx, slog.LevelInfo, "tool called", slog.String("tool", t.name), slog.String("user", c.caller.User.Name),
-		slog.String("token", string(c.caller.Token)), slog.String("calendar", string(c.calendar)), slog.String("outcome", outcome), took)
+		slog.String("token", string(c.caller.Token)), slog.String("calendar", string(c.calendar)), slog.String("outcome", outcome), slog.Duration("duration", took))
 }
 
 // logFault writes what a client is not told, under the id that it is told.

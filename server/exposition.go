@@ -19,6 +19,7 @@ func (s *Server) metricsHandler() http.Handler {
 	mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, _ *http.Request) {
 		var page bytes.Buffer
 		s.metrics.write(&page)
+		s.config.Tools.write(&page)
 		writeProcess(&page, s.metrics.started)
 		w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
 		_, _ = w.Write(page.Bytes())

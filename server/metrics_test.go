@@ -69,8 +69,12 @@ func TestAuthFailures(t *testing.T) {
 // Every line of the page is one that Prometheus' text format knows.
 func TestMetricsPage(t *testing.T) {
 	t.Parallel()
-	s := open(t, func(http.ResponseWriter, *http.Request) {}, func(c *Config) { c.MetricsAddr = "127.0.0.1:0" })
+	tools := NewToolMeter()
+	s := open(t, func(http.ResponseWriter, *http.Request) {}, func(c *Config) { c.MetricsAddr, c.Tools = "127.0.0.1:0", tools })
 	s.ask(t, "GET", "/", nil)
+	tools.Called("list_events", "ok", 1500*time.Millisecond)
+	tools.Called("list_events", "not_found", 250*time.Millisecond)
+	tools.Called("list_events", "ok", 250*time.Millisecond)
 	res := s.send(t, "GET", "http://"+s.Addr("metrics")+"/metrics", nil, nil)
 	if got := res.header.Get("Content-Type"); got != "text/plain; version=0.0.4; charset=utf-8" {
 		t.Errorf("the type is %q", got)
@@ -84,6 +88,15 @@ func TestMetricsPage(t *testing.T) {
 	for _, name := range []string{"go_goroutines", "go_gc_cycles_total", "process_start_time_seconds"} {
 		if !strings.Contains(res.text, "\n"+name+" ") {
 			t.Errorf("%s is missing", name)
+		}
+	}
+	for _, line := range []string{
+		`caldav_mcp_tool_calls_total{tool="list_events",outcome="not_found"} 1`,
+		`caldav_mcp_tool_calls_total{tool="list_events",outcome="ok"} 2`,
+		`caldav_mcp_tool_seconds_total{tool="list_events"} 2`,
+	} {
+		if !strings.Contains(res.text, "\n"+line+"\n") {
+			t.Errorf("%s is missing", line)
 		}
 	}
 	if res := s.send(t, "GET", s.base+"/metrics", nil, nil); res.status != http.StatusOK || res.header.Get("Content-Type") != "" {

@@ -74,6 +74,8 @@ type Config struct {
 	Doors []Door
 	// MetricsAddr is where /metrics is served, on a listener of its own; "" for nowhere.
 	MetricsAddr string
+	// Tools counts what assistants do; nil where there are none.
+	Tools *ToolMeter
 	// Ready tells whether requests can be answered; its error is shown to whoever asks /readyz.
 	Ready func(context.Context) error
 	// Proxies are the peers whose X-Forwarded-* and X-Request-Id are believed.

@@ -27,6 +27,7 @@ type config struct {
 	proxies     server.Proxies
 	metricsAddr string
 	journalDays int
+	mcpCalls    int
 	// openDirectory is USER_DIRECTORY.
 	openDirectory bool
 	// needAcceptance is SHARES_NEED_ACCEPTANCE.

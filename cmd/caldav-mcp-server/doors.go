@@ -34,12 +34,13 @@ func (p *program) newServer(ctx context.Context, c config, h *house, log *slog.L
 	if err != nil {
 		return nil, err
 	}
-	tools, err := p.mcpDoor(ctx, c, h, log)
+	meter := server.NewToolMeter()
+	tools, err := p.mcpDoor(ctx, c, h, meter, log)
 	if err != nil {
 		return nil, err
 	}
 	return server.New(server.Config{
-		Doors: []server.Door{dav, tools}, MetricsAddr: c.metricsAddr, Ready: h.ready, Proxies: c.proxies, Hosts: c.hosts(),
+		Doors: []server.Door{dav, tools}, MetricsAddr: c.metricsAddr, Tools: meter, Ready: h.ready, Proxies: c.proxies, Hosts: c.hosts(),
 		Timeouts: server.DefaultTimeouts(), Version: p.version, Logger: log, Now: p.now, NewID: p.newID,
 	}), nil
 }
@@ -68,13 +69,13 @@ func (p *program) caldavDoor(c config, h *house, log *slog.Logger) (server.Door,
 // mcpPath is where the MCP door answers.
 const mcpPath = "/mcp"
 
-func (p *program) mcpDoor(ctx context.Context, c config, h *house, log *slog.Logger) (server.Door, error) {
+func (p *program) mcpDoor(ctx context.Context, c config, h *house, meter *server.ToolMeter, log *slog.Logger) (server.Door, error) {
 	key, err := h.sessionKey(ctx)
 	if err != nil {
 		return server.Door{}, err
 	}
 	config := mcp.Config{
-		Service: h.calendars, AllowedOrigins: c.origins, SessionKey: key, Good: h.auth.StillGood, Limits: mcp.DefaultLimits(),
+		Service: h.calendars, AllowedOrigins: c.origins, SessionKey: key, Good: h.auth.StillGood, Limits: c.mcpLimits(), Called: meter.Called,
 		Version: p.version, Now: p.now, NewID: p.newID, Logger: log,
 	}
 	if c.baseURL != nil {
@@ -93,6 +94,13 @@ func (p *program) mcpDoor(ctx context.Context, c config, h *house, log *slog.Log
 		Name: mcpDoor, Addr: c.mcp.String(), Base: c.basePath(), MaxBody: config.Limits.BodyBytes + spareBody,
 		Handler: mux, Routes: []string{mcpPath}, Stop: handler.Close,
 	}, nil
+}
+
+// mcpLimits are what assistants are held to.
+func (c config) mcpLimits() mcp.Limits {
+	limits := mcp.DefaultLimits()
+	limits.Calls = c.mcpCalls
+	return limits
 }
 
 // notHere answers who knocks at the wrong address of the MCP door. Hosts that look for OAuth

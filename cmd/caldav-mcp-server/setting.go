@@ -102,6 +102,10 @@ func settings(environ []string) []setting {
 			set:   setSwitch(func(c *config) *bool { return &c.needAcceptance }),
 		},
 		{
+			env: "MCP_CALLS_PER_MINUTE", placeholder: "N", fallback: "600", groups: serveSettings,
+			about: "requests that one access token may make in a minute at the MCP door", set: setNumber(1, 1_000_000, func(c *config) *int { return &c.mcpCalls }),
+		},
+		{
 			env: "LOG_LEVEL", placeholder: "LEVEL", fallback: "info", groups: serveSettings,
 			about: "debug, info, warn or error", set: setLogLevel,
 		},

@@ -1,0 +1,54 @@
+package server
+
+import (
+	"cmp"
+	"io"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+)
+
+// ToolMeter counts the calls of tools, for the metrics. Its labels are the names of tools and of
+// outcomes, of which there are few: nothing that a client writes.
+type ToolMeter struct {
+	mu      sync.Mutex
+	calls   map[toolOutcome]uint64
+	seconds map[string]float64
+}
+
+type toolOutcome struct{ tool, outcome string }
+
+// NewToolMeter makes a ToolMeter that has counted nothing.
+func NewToolMeter() *ToolMeter {
+	return &ToolMeter{calls: make(map[toolOutcome]uint64), seconds: make(map[string]float64)}
+}
+
+// Called counts a call.
+func (m *ToolMeter) Called(tool, outcome string, took time.Duration) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.calls[toolOutcome{tool, outcome}]++
+	m.seconds[tool] += took.Seconds()
+}
+
+func (m *ToolMeter) write(w io.Writer) {
+	if m == nil {
+		return
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	const calls, seconds = "caldav_mcp_tool_calls_total", "caldav_mcp_tool_seconds_total"
+	family(w, calls, "counter", "Calls of tools by what came of them.")
+	for _, k := range slices.SortedFunc(maps.Keys(m.calls), compareToolOutcomes) {
+		sample(w, calls, float64(m.calls[k]), "tool", k.tool, "outcome", k.outcome)
+	}
+	family(w, seconds, "counter", "Time that calls of tools took.")
+	for _, tool := range slices.Sorted(maps.Keys(m.seconds)) {
+		sample(w, seconds, m.seconds[tool], "tool", tool)
+	}
+}
+
+func compareToolOutcomes(a, b toolOutcome) int {
+	return cmp.Or(cmp.Compare(a.tool, b.tool), cmp.Compare(a.outcome, b.outcome))
+}
