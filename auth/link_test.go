@@ -145,6 +145,7 @@ func TestLinkRefused(t *testing.T) {
 		if err != nil {
 			h.t.Fatal(err)
 		}
+		nowhere := calendar.Calendar{ID: "x", Access: calendar.OwnerAccess, Properties: calendar.Properties{Kinds: calendar.AllKinds()}}
 		reader := alice
 		reader.Scopes = calendar.ScopeAll &^ calendar.ScopeShare
 		for name, c := range map[string]struct {
@@ -158,7 +159,7 @@ func TestLinkRefused(t *testing.T) {
 			"expired":             {alice, work, auth.LinkSpec{Expires: h.clock.Now()}, calendar.Invalid},
 			"two lines":           {alice, work, auth.LinkSpec{Name: "a\nb"}, calendar.Invalid},
 			"for writing":         {alice, work, auth.LinkSpec{Access: calendar.WriteAccess}, calendar.Invalid},
-			"to no calendar":      {alice, calendar.Calendar{ID: "x", Access: calendar.OwnerAccess}, auth.LinkSpec{}, calendar.NotFound},
+			"to no calendar":      {alice, nowhere, auth.LinkSpec{}, calendar.NotFound},
 			"to another's as own": {bob, work, auth.LinkSpec{}, calendar.NotFound},
 		} {
 			if c.spec.Access == calendar.NoAccess {
