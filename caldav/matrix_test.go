@@ -383,22 +383,3 @@ func (c *cell) ask(name string) reply {
 	}
 	return c.house.send(c.t, strings.TrimSpace(fmt.Sprintf("%s %s\nAs: %s\n%s", method, path, c.relation.as, header)), body)
 }
-
-// TestNobody: who has not logged in learns nothing but that they must.
-func TestNobody(t *testing.T) {
-	t.Parallel()
-	h := newHouse(t, testdb.SQLite(t), nil) // no store is asked
-	for _, o := range caldav.Operations() {
-		for _, a := range caldav.Addresses() {
-			method := o.Name
-			if strings.ToLower(method) == method {
-				method = "REPORT"
-			}
-			got := h.send(t, fmt.Sprintf("%s %s\nAs: nobody", method, a.Name), "")
-			redirects := wellKnown(a) && method != "PROPFIND"
-			if got.status != http.StatusUnauthorized && !redirects || redirects && got.status/100 != 3 {
-				t.Errorf("%s %s: %d", o.Name, a.Name, got.status)
-			}
-		}
-	}
-}

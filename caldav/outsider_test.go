@@ -1,0 +1,113 @@
+package caldav_test
+
+import (
+	"fmt"
+	"net/http"
+	"net/netip"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"caldav-mcp-server/caldav"
+	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/internal/testdb"
+)
+
+// TestNobody: who has not logged in learns nothing but that they must.
+func TestNobody(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, testdb.SQLite(t), nil) // no store is asked
+	for _, o := range caldav.Operations() {
+		for _, a := range caldav.Addresses() {
+			method := o.Name
+			if strings.ToLower(method) == method {
+				method = "REPORT"
+			}
+			got := h.send(t, fmt.Sprintf("%s %s\nAs: nobody", method, a.Name), "")
+			redirects := wellKnown(a) && method != "PROPFIND"
+			if got.status != http.StatusUnauthorized && !redirects || redirects && got.status/100 != 3 {
+				t.Errorf("%s %s: %d", o.Name, a.Name, got.status)
+			}
+		}
+	}
+}
+
+// TestLinkAuthorization tries every method and every report on public links. A link is for
+// reading, and shows what it is for; one that is good no longer is like one that never was.
+func TestLinkAuthorization(t *testing.T) {
+	t.Parallel()
+	testdb.Each(t, func(t *testing.T, url string) {
+		h := newHouse(t, url, nil)
+		h.must(t, "MKCALENDAR /dav/calendars/alice/work/", "")
+		h.must(t, "PUT /dav/calendars/alice/work/a.ics", event("a", "secret"))
+		m := linkMatrix{t: t, house: h}
+		h.publish(t, "work", calendar.ReadAccess)
+		open := h.secret
+		h.publish(t, "work", calendar.FreeBusyAccess)
+		busy := h.secret
+		h.publish(t, "work", calendar.ReadAccess)
+		if err := h.auth.RevokeLink(t.Context(), h.link.ID); err != nil {
+			t.Fatal(err)
+		}
+		for _, o := range caldav.Operations() {
+			for _, form := range []string{".ics", ".ifb"} {
+				m.shows(o.Name, string(open)+form, form == ".ics")
+				m.shows(o.Name, string(busy)+form, false)
+				m.looksAbsent(o.Name, string(h.secret)+form)
+			}
+		}
+	})
+}
+
+// linkMatrix asks by links as who has no login.
+type linkMatrix struct {
+	*house
+	t     *testing.T
+	asked byte
+}
+
+// reads tells whether a method is one that links are for.
+func reads(operation string) bool { return operation == http.MethodGet || operation == http.MethodHead }
+
+// ask comes from another address each time: guesses are counted by those.
+func (m *linkMatrix) ask(operation, link string) reply {
+	m.t.Helper()
+	m.asked++
+	m.from = netip.AddrFrom4([4]byte{192, 0, 2, m.asked})
+	s, method := samples()[operation], operation
+	if strings.ToLower(method) == method {
+		method = "REPORT"
+	}
+	head := fmt.Sprintf("%s /dav/links/%s\nAs: nobody\n%s", method, link, strings.ReplaceAll(s.header, "OWN", "/dav/links/"))
+	return m.send(m.t, strings.TrimSpace(head), s.body)
+}
+
+// shows wants a link to be good for reading alone, with or without titles.
+func (m *linkMatrix) shows(operation, link string, titles bool) {
+	m.t.Helper()
+	before := m.must(m.t, "GET /dav/calendars/alice/work/", "").body
+	got, want := m.ask(operation, link), http.StatusMethodNotAllowed
+	if reads(operation) {
+		want = http.StatusOK
+	}
+	told := strings.Contains(got.body, "secret")
+	if got.status != want || told != (titles && operation == http.MethodGet) {
+		m.t.Errorf("%s of a link: %d %s, want %d", operation, got.status, got.body, want)
+	}
+	if diff := cmp.Diff(before, m.must(m.t, "GET /dav/calendars/alice/work/", "").body); diff != "" {
+		m.t.Errorf("%s of a link changed something (-was +is):\n%s", operation, diff)
+	}
+}
+
+// looksAbsent compares the answer to that about a link that never was.
+func (m *linkMatrix) looksAbsent(operation, link string) {
+	m.t.Helper()
+	got, want := m.ask(operation, link), m.ask(operation, "never"+link[len("never"):])
+	if got.status != want.status || got.body != want.body || reads(operation) && got.status != http.StatusNotFound {
+		m.t.Errorf("%s of a revoked link: %d %s\nwhere there never was one: %d %s", operation, got.status, got.body, want.status, want.body)
+	}
+	if diff := cmp.Diff(want.header, got.header); diff != "" {
+		m.t.Errorf("%s of a revoked link has other headers (-never +revoked):\n%s", operation, diff)
+	}
+}
