@@ -81,6 +81,7 @@ func (t *Tx) PutShare(ctx context.Context, s calendar.Share) error {
 	if s.Access <= calendar.NoAccess || int(s.Access) >= len(accessWords) {
 		return calendar.Errorf(calendar.Invalid, "", "a share gives something, and cannot make somebody the owner")
 	}
+	t.hint.Everything = true
 	_, err := t.exec(ctx, `INSERT INTO invitations (calendar_id, user_id, access, status, summary, common_name, created)
 		VALUES ($1, $2, $3, $4, $5, $6, $7)
 		ON CONFLICT (calendar_id, user_id) DO UPDATE SET access = excluded.access, status = excluded.status,
@@ -100,6 +101,7 @@ func (t *Tx) PutShare(ctx context.Context, s calendar.Share) error {
 
 // close takes away what a share gives.
 func (t *Tx) close(ctx context.Context, id calendar.CalendarID, user calendar.UserID) error {
+	t.hint.Everything = true
 	_, err := t.exec(ctx, `DELETE FROM shares WHERE calendar_id = $1 AND user_id = $2`, id, user)
 	return err
 }
