@@ -137,8 +137,8 @@ func (g *gallery) read(ctx context.Context, id CalendarID, in Stretch, most int)
 			return nil, 0, err
 		}
 		last = o.Version
-		// Who begins needs to know nothing of what is gone.
-		if !o.Deleted || in.After > 0 {
+		// What was gone before the reading began was on no page of it.
+		if !o.Deleted || o.Version > in.Unbroken {
 			changes = append(changes, newEntry(o))
 		}
 		if rows++; len(changes) > most || rows > 2*imageMost {

@@ -52,8 +52,14 @@ func compareName(e *entry, name ObjectName) int {
 
 func compareVersion(e *entry, v Version) int { return cmp.Compare(e.head.Version, v) }
 
-// newImage makes an image of the live objects of a calendar, in the order of their versions.
-func newImage(cal Calendar, live []*entry, version Version) *image {
+// newImage makes an image of the objects of a calendar, in the order of their versions. What
+// changed while they were read is there twice, the second time as it is.
+func newImage(cal Calendar, read []*entry, version Version) *image {
+	latest := make(map[ObjectName]*entry, len(read))
+	for _, e := range read {
+		latest[e.head.Name] = e
+	}
+	live := slices.DeleteFunc(read, func(e *entry) bool { return e.head.Deleted || latest[e.head.Name] != e })
 	m := &image{epoch: cal.Epoch, edition: cal.Edition, version: version, born: version, byVersion: live}
 	m.byName = slices.Clone(live)
 	slices.SortFunc(m.byName, func(a, b *entry) int { return compareName(a, b.head.Name) })
