@@ -13,10 +13,14 @@ import (
 // searching is how an engine looks for words.
 type searching struct {
 	// text asks for matches of $1 in the calendars $2 (a JSON list), of the kind $6; $3 is the
-	// present time, $4 tells whether what is over by then counts, and $5 how many are wanted.
+	// present time, $4 tells whether what is over by then counts, and $5 how many are wanted. $7
+	// are words that they have, too, and which were not worth to be looked up.
 	text string
 	// expression writes $1.
 	expression func(calendar.SearchQuery) string
+	// survey asks for what is nearest, and pick for the objects of $1 (a JSON list of calendars
+	// and names).
+	survey, pick string
 }
 
 // searched is the order of matches: what is to come by its start, then what is over, the latest
@@ -32,17 +36,26 @@ func sqliteSearching() searching {
 		text: `SELECT ` + wholeColumns + ` FROM (
 				SELECT r.calendar_id AS calendar, r.name AS object FROM search_words JOIN search_rows r ON r.id = search_words.rowid
 				WHERE search_words MATCH $1 AND r.calendar_id IN (SELECT value FROM json_each($2)) AND r.kind = $6
-					AND (r.span_end >= $3 OR $4)` + searched + `)
+					AND (r.span_end >= $3 OR $4)
+					AND ($7 = '[]' OR EXISTS (SELECT 1 FROM objects o WHERE o.calendar_id = r.calendar_id AND o.name = r.name
+						AND NOT EXISTS (SELECT 1 FROM json_each($7) WHERE instr(' ' || o.search, ' ' || value) = 0)))` + searched + `)
 			JOIN objects ON calendar_id = calendar AND name = object WHERE NOT deleted` + searched,
 		expression: sqliteExpression,
+		survey:     sqliteSurvey,
+		pick: `SELECT ` + wholeColumns + ` FROM json_each($1) k CROSS JOIN objects
+			WHERE calendar_id = k.value ->> 0 AND name = k.value ->> 1 AND NOT deleted`,
 	}
 }
 
 func postgresSearching() searching {
 	return searching{
 		text: `SELECT ` + wholeColumns + ` FROM objects WHERE words @@ $1::tsquery AND NOT deleted
-			AND calendar_id IN (SELECT jsonb_array_elements_text($2::jsonb)) AND kind = $6 AND (span_end >= $3 OR $4::boolean)` + searched,
+			AND calendar_id IN (SELECT jsonb_array_elements_text($2::jsonb)) AND kind = $6 AND (span_end >= $3 OR $4::boolean)
+			AND NOT EXISTS (SELECT 1 FROM jsonb_array_elements_text($7::jsonb) w (value) WHERE strpos(' ' || search, ' ' || w.value) = 0)` + searched,
 		expression: postgresExpression,
+		survey:     postgresSurvey,
+		pick: `SELECT ` + wholeColumns + ` FROM jsonb_array_elements($1::jsonb) k (value)
+			JOIN objects ON calendar_id = k.value ->> 0 AND name = k.value ->> 1 AND NOT deleted`,
 	}
 }
 
@@ -57,8 +70,26 @@ func (s *Store) Search(ctx context.Context, q calendar.SearchQuery) ([]calendar.
 	if err != nil {
 		return nil, err
 	}
+	seen, err := s.survey(ctx, q, string(calendars))
+	if err != nil {
+		return nil, err
+	}
+	if first, enough := seen.nearest(q); enough {
+		return s.pick(ctx, first)
+	}
+	return s.lookUp(ctx, q, seen, string(calendars))
+}
+
+// lookUp asks the index.
+func (s *Store) lookUp(ctx context.Context, q calendar.SearchQuery, seen survey, calendars string) ([]calendar.Object, error) {
+	rare, common := seen.rare(q.Words)
+	others, err := json.Marshal(append([]string{}, common...))
+	if err != nil {
+		return nil, err
+	}
+	q.Words = rare
 	return rowsOf(ctx, s.reads, scanObject, s.engine.search.text,
-		s.engine.search.expression(q), string(calendars), q.Now.Unix(), q.Past, q.Limit, q.Kind)
+		s.engine.search.expression(q), calendars, q.Now.Unix(), q.Past, q.Limit, q.Kind, string(others))
 }
 
 // foreign tells what stands in no word.

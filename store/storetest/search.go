@@ -15,6 +15,7 @@ func searchTests() []test {
 		{"has the nearest first", searchOrder},
 		{"follows what is written", searchFollows},
 		{"takes any word", searchOddWords},
+		{"is right among many", searchMany},
 	}
 }
 

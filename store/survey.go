@@ -1,0 +1,172 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"math"
+	"slices"
+
+	"caldav-mcp-server/calendar"
+)
+
+const (
+	// surveyMost is how many objects a survey looks at, of all calendars together, and surveyLeast
+	// how many of each size class of each of them, however many there are.
+	surveyMost, surveyLeast = 400, 15
+	// surveyWords is how many words it can tell apart.
+	surveyWords = 32
+	// commonShare is the part of the objects, one in so many, from which on a word is common.
+	commonShare = 16
+)
+
+// A survey looks at what is nearest, object by object. What half of all events say is found there
+// at once, whereas the index has to put together all of its places before the nearest are known.
+// Where that is not enough, it has told at least which of the words are not worth to be looked up.
+type survey struct {
+	// matches are those that it came upon, and all there are with a place before the horizon.
+	matches []sighting
+	horizon int64
+	// seen is how many objects it looked at, with how many of them having each of the words.
+	seen int
+	with []int
+}
+
+// sighting is an object that a survey came upon.
+type sighting struct {
+	calendar calendar.CalendarID
+	name     calendar.ObjectName
+	// place is where it stands in the order of a search; what goes on is at the present time.
+	place int64
+	// words are those that it has, as bits; negative for what is not looked for.
+	words int64
+}
+
+// surveying is what a survey asks for: of each calendar in $2 and each size class, the first $6 that
+// are not over at $3. $5 has for each class the begin from which on they may be so; $1 are the
+// words, $4 the kind.
+const (
+	surveyed = `SELECT o.calendar_id, o.name, o.reach, o.span_start, CASE WHEN o.deleted OR o.kind <> $4 THEN -1 ELSE `
+
+	sqliteSurvey = surveyed + `(SELECT COALESCE(sum(1 << w.key), 0) FROM json_each($1) w WHERE instr(' ' || o.search, ' ' || w.value) > 0) END
+		FROM json_each($2) c CROSS JOIN json_each($5) k CROSS JOIN objects o
+		WHERE o.rowid IN (SELECT i.rowid FROM objects i
+			WHERE i.calendar_id = c.value AND i.reach = k.key AND i.span_start >= k.value AND i.span_end >= $3
+			ORDER BY i.span_start LIMIT $6 + 0)`
+
+	postgresSurvey = surveyed + `(SELECT COALESCE(sum(1::bigint << (w.n::int - 1)), 0)::bigint
+			FROM jsonb_array_elements_text($1::jsonb) WITH ORDINALITY w (value, n) WHERE strpos(' ' || o.search, ' ' || w.value) > 0) END
+		FROM jsonb_array_elements_text($2::jsonb) c (value)
+		CROSS JOIN jsonb_array_elements_text($5::jsonb) WITH ORDINALITY k (value, n)
+		CROSS JOIN LATERAL (SELECT * FROM objects i
+			WHERE i.calendar_id = c.value AND i.reach = k.n - 1 AND i.span_start >= k.value::bigint AND i.span_end >= $3
+			ORDER BY i.span_start LIMIT $6 + 0) o`
+)
+
+// survey looks at the nearest objects.
+func (s *Store) survey(ctx context.Context, q calendar.SearchQuery, calendars string) (survey, error) {
+	if len(q.Words) > surveyWords {
+		return survey{horizon: beginning}, nil
+	}
+	now, most := q.Now.Unix(), max(surveyLeast, surveyMost/len(q.Calendars))
+	words, err := json.Marshal(q.Words)
+	if err != nil {
+		return survey{}, err
+	}
+	since := make([]int64, 0, len(reaches)+1)
+	for _, reach := range reaches {
+		since = append(since, before(now, reach))
+	}
+	from, err := json.Marshal(append(since, beginning))
+	if err != nil {
+		return survey{}, err
+	}
+	v := survey{horizon: endless, with: make([]int, len(q.Words))}
+	type class struct {
+		calendar calendar.CalendarID
+		reach    int64
+	}
+	looked := make(map[class]int)
+	return v, each(ctx, s.reads, func(row scanner) (bool, error) {
+		var at sighting
+		of := class{}
+		if err := row.Scan(&at.calendar, &at.name, &of.reach, &at.place, &at.words); err != nil {
+			return false, err
+		}
+		of.calendar, at.place = at.calendar, max(at.place, now)
+		if looked[of]++; looked[of] == most {
+			v.horizon = min(v.horizon, at.place)
+		}
+		v.note(at)
+		return true, nil
+	}, s.engine.search.survey, string(words), calendars, now, q.Kind, string(from), most)
+}
+
+// note counts what an object has.
+func (v *survey) note(at sighting) {
+	if at.words < 0 {
+		return
+	}
+	v.seen++
+	all := true
+	for i := range v.with {
+		if at.words&(1<<i) != 0 {
+			v.with[i]++
+		} else {
+			all = false
+		}
+	}
+	if all {
+		v.matches = append(v.matches, at)
+	}
+}
+
+// nearest returns the first matches, if the survey knows them.
+func (v survey) nearest(q calendar.SearchQuery) ([]sighting, bool) {
+	whole := v.horizon == math.MaxInt64
+	first := slices.DeleteFunc(slices.Clone(v.matches), func(at sighting) bool { return !whole && at.place >= v.horizon })
+	slices.SortFunc(first, func(a, b sighting) int {
+		return cmp.Or(cmp.Compare(a.place, b.place), cmp.Compare(a.calendar, b.calendar), cmp.Compare(a.name, b.name))
+	})
+	if len(first) >= q.Limit {
+		return first[:q.Limit], true
+	}
+	return first, whole && !q.Past
+}
+
+// rare parts the words into those that are worth to be looked up, and those that so many objects
+// have that they are better read there. One at least is looked up.
+func (v survey) rare(words []string) (rare, common []string) {
+	for i, word := range words {
+		if v.with != nil && v.with[i]*commonShare > v.seen {
+			common = append(common, word)
+		} else {
+			rare = append(rare, word)
+		}
+	}
+	if rare == nil {
+		return common, nil
+	}
+	return rare, common
+}
+
+// pick reads objects, in the order in which they were sighted.
+func (s *Store) pick(ctx context.Context, list []sighting) ([]calendar.Object, error) {
+	if len(list) == 0 {
+		return nil, nil
+	}
+	places := make(map[[2]string]int, len(list))
+	keys := make([][2]string, len(list))
+	for i, at := range list {
+		keys[i] = [2]string{string(at.calendar), string(at.name)}
+		places[keys[i]] = i
+	}
+	wanted, err := json.Marshal(keys)
+	if err != nil {
+		return nil, err
+	}
+	found, err := rowsOf(ctx, s.reads, scanObject, s.engine.search.pick, string(wanted))
+	place := func(o calendar.Object) int { return places[[2]string{string(o.Calendar), string(o.Name)}] }
+	slices.SortFunc(found, func(a, b calendar.Object) int { return cmp.Compare(place(a), place(b)) })
+	return found, err
+}
