@@ -1,0 +1,87 @@
+package mcp
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"golang.org/x/tools/txtar"
+)
+
+// TestSeedAtLaterVersions: what the tools of the first version's page said there, they say at the
+// versions since, with and without sessions; what was a JSON-RPC error is a result to be read.
+func TestSeedAtLaterVersions(t *testing.T) {
+	t.Parallel()
+	for _, noun := range []string{"calendars", "events", "sharing"} {
+		want := saidIn(t, "testdata/"+noun+".txtar", first)
+		for _, v := range []version{"2025-11-25", "2026-07-28"} {
+			got := saidIn(t, fmt.Sprintf("testdata/seed-%s-%s.txtar", noun, v), v)
+			if len(got) < 10 || len(got) != len(want) {
+				t.Errorf("%s at %s: %d answers, want %d", noun, v, len(got), len(want))
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("%s at %s (-first +later):\n%s", noun, v, diff)
+			}
+		}
+	}
+}
+
+// made are ids and etags. How many ids a request takes is not the same at each version, and etags
+// hang on them; the order in which they are made is the same.
+var made = regexp.MustCompile(`00000000-0000-4000-8000-0*([0-9]+)|[0-9a-f]{32}`)
+
+// saidIn returns what the answers to calls say in a conversation, in their order: as text, whether
+// they are refusals or not.
+func saidIn(t *testing.T, file string, v version) []string {
+	t.Helper()
+	archive, err := txtar.ParseFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := make(map[string]string)
+	var all []string
+	for _, f := range archive.Files {
+		name, ok := strings.CutSuffix(f.Name, ": response")
+		if !ok || strings.HasPrefix(name, "initialize") {
+			continue
+		}
+		_, body, _ := strings.Cut(string(f.Data), "\n\n")
+		all = append(all, name+": "+made.ReplaceAllStringFunc(saidBy(t, body, v), func(id string) string {
+			if names[id] == "" {
+				names[id] = fmt.Sprintf("<%d>", len(names))
+			}
+			return names[id]
+		}))
+	}
+	return all
+}
+
+// saidBy returns the text of an answer to a call.
+func saidBy(t *testing.T, body string, v version) string {
+	t.Helper()
+	var r struct {
+		Error  *struct{ Message string }
+		Result *struct {
+			IsError           bool
+			Content           []struct{ Text string }
+			StructuredContent json.RawMessage
+		}
+	}
+	if err := json.Unmarshal([]byte(body), &r); err != nil {
+		t.Fatal(err)
+	}
+	switch {
+	case r.Error != nil && !v.plain():
+		t.Fatalf("no model can read this: %s", body)
+	case r.Error != nil:
+		return "refused: " + r.Error.Message
+	case r.Result == nil || len(r.Result.Content) != 1:
+		t.Fatalf("not one text: %s", body)
+	case r.Result.IsError:
+		return "refused: " + r.Result.Content[0].Text
+	}
+	return r.Result.Content[0].Text
+}
