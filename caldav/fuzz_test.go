@@ -88,7 +88,7 @@ func (h *house) sound(t *testing.T, r *http.Request) {
 // FuzzHeaders: no header and no address does either.
 func FuzzHeaders(f *testing.F) {
 	for i, o := range caldav.Operations() {
-		if strings.ToLower(o.Name) == o.Name {
+		if o.Method == "REPORT" {
 			continue // the reports have no headers of their own
 		}
 		f.Add(uint8(i), "/dav/calendars/alice/work/a.ics", "infinity", "/dav/calendars/alice/work/b.ics", `(["x"]) (Not <DAV:no-lock>)`, "return=minimal; x, depth-noroot", `W/"a", "b,c"`)
@@ -103,7 +103,7 @@ func FuzzHeaders(f *testing.F) {
 			return
 		}
 		o := caldav.Operations()[int(which)%len(caldav.Operations())]
-		r := httptest.NewRequestWithContext(t.Context(), o.Name, "/", strings.NewReader(samples()[o.Name].body))
+		r := httptest.NewRequestWithContext(t.Context(), o.Method, "/", strings.NewReader(samples()[o.Name].body))
 		r.URL = u
 		r.Header = http.Header{
 			"Depth": {depth}, "Destination": {destination}, "If": {states}, "Prefer": {prefer}, "Overwrite": {depth},

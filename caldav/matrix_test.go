@@ -22,6 +22,8 @@ type relation struct {
 	// as is the login, share the access that was given to it.
 	as    string
 	share calendar.Access
+	// offered tells that the share waits for an answer.
+	offered bool
 	// inOwners asks at the owner's addresses, others at their own.
 	inOwners bool
 	// may are the privileges that this gives for the calendar and what is in it; sees tells
@@ -83,6 +85,7 @@ func relations() []relation {
 		{name: "writer's reading token", as: "bob read", share: calendar.WriteAccess, sees: true, may: reading},
 		{name: "reader", as: "bob", share: calendar.ReadAccess, sees: true, may: reading, finds: []string{"PROPPATCH", "DELETE"}},
 		{name: "who sees busy times", as: "bob", share: calendar.FreeBusyAccess, finds: append([]string{"DELETE"}, seeing...)},
+		{name: "who was invited", as: "bob", share: calendar.WriteAccess, offered: true},
 		{name: "stranger", as: "bob"},
 		{name: "stranger at the owner's address", as: "bob", inOwners: true},
 		{name: "writer at the owner's address", as: "bob", share: calendar.WriteAccess, inOwners: true},
@@ -98,6 +101,8 @@ func relations() []relation {
 // sample is a request for an operation that would do something, if it were granted.
 type sample struct {
 	header, body string
+	// home is the body at a home, where that is another one.
+	home string
 	// needs is what it takes, where that is not what the table says.
 	needs string
 	// fresh asks at an address where nothing is: what is made there is the caller's own.
@@ -108,13 +113,20 @@ type sample struct {
 
 const dead = `<D:propertyupdate xmlns:D="DAV:"><D:set><D:prop><x:x xmlns:x="urn:x">x</x:x></D:prop></D:set></D:propertyupdate>`
 
-// samples are by operation. OWN stands for a calendar of the caller's own.
+// samples are by operation. OWN stands for a calendar of the caller's own, INVITATION for what bob
+// was offered of the calendar.
 func samples() map[string]sample {
 	const named = ` xmlns:D="DAV:" xmlns:C="urn:ietf:params:xml:ns:caldav"`
+	const shared = ` xmlns:D="DAV:" xmlns:S="http://calendarserver.org/ns/"`
 	return map[string]sample{
 		"OPTIONS": {}, "GET": {}, "HEAD": {}, "DELETE": {},
-		"PUT":        {body: event("a", "Changed")},
-		"POST":       {body: event("new", "Added"), header: "Content-Type: text/calendar"},
+		"PUT":                {body: event("a", "Changed")},
+		"POST text/calendar": {body: event("new", "Added"), header: "Content-Type: text/calendar"},
+		"POST text/xml": {
+			header: "Content-Type: text/xml", needs: "d:write-acl",
+			body: `<S:share` + shared + `><S:set><D:href>/dav/principals/o&amp;d@example.com/</D:href><S:read/></S:set></S:share>`,
+			home: `<S:invite-reply` + shared + `><S:invite-accepted/><S:in-reply-to>INVITATION</S:in-reply-to></S:invite-reply>`,
+		},
 		"PROPFIND":   {header: "Depth: 1", lists: true},
 		"PROPPATCH":  {body: dead},
 		"COPY":       {header: "Destination: OWNcopy.ics"},
@@ -156,6 +168,7 @@ func TestAuthorization(t *testing.T) {
 func authorize(t *testing.T, h *house, r relation) {
 	h.must(t, "MKCALENDAR /dav/calendars/alice/own/", "")
 	h.must(t, "MKCALENDAR /dav/calendars/bob/own/\nAs: bob", "")
+	m := &matrix{t: t, house: h, relation: r}
 	for _, o := range caldav.Operations() {
 		s, ok := samples()[o.Name]
 		if !ok {
@@ -169,7 +182,7 @@ func authorize(t *testing.T, h *house, r relation) {
 			if !ok {
 				t.Errorf("%s stands nowhere here: who should find it is not known", a.Name)
 			}
-			c := &cell{t: t, house: h, relation: r, operation: o, address: a, shelf: stands, sample: s}
+			c := &cell{matrix: m, operation: o, address: a, shelf: stands, sample: s}
 			c.try()
 		}
 	}
@@ -177,25 +190,35 @@ func authorize(t *testing.T, h *house, r relation) {
 
 func wellKnown(a caldav.Address) bool { return strings.Contains(a.Name, "well-known") }
 
+// matrix is what one relation may do, with a calendar to do it to.
+type matrix struct {
+	t        *testing.T
+	house    *house
+	relation relation
+	// at is the calendar's last part as the relation has it, "" when there has to be a new one.
+	at string
+	// invitation is what bob was offered of it, if he was.
+	invitation calendar.InvitationID
+	// before is how things stand.
+	before string
+}
+
 // cell is one of the matrix.
 type cell struct {
-	t         *testing.T
-	house     *house
-	relation  relation
+	*matrix
 	operation caldav.Operation
 	address   caldav.Address
 	shelf     shelf
 	sample    sample
-	// at is the calendar's last part as the relation has it.
-	at string
 	// user is whose part of the tree is asked for, where that is not what the relation says.
 	user string
 }
 
 func (c *cell) try() {
-	c.prepare()
-	defer c.clear()
-	before := c.state()
+	if c.at == "" {
+		c.prepare()
+		c.before = c.state()
+	}
 	got := c.ask(c.at)
 	what := fmt.Sprintf("%s %s", c.operation.Name, c.address.Name)
 	works, otherwise := c.operation.On(c.address)
@@ -210,7 +233,14 @@ func (c *cell) try() {
 		if got.status >= 500 || refused(got) || got.status == http.StatusNotFound {
 			c.t.Errorf("%s: %d %s", what, got.status, got.body)
 		}
+		if c.state() != c.before {
+			c.clear()
+		}
 		return
+	case c.replies() && !c.relation.holds(""):
+		if got.status != http.StatusNotFound {
+			c.t.Errorf("%s: %d %s to what nobody offered", what, got.status, got.body)
+		}
 	case c.relation.sees || c.sample.fresh || c.shelf != calendars:
 		if !refused(got) {
 			c.t.Errorf("%s: %d %s, not refused for want of a privilege", what, got.status, got.body)
@@ -220,8 +250,9 @@ func (c *cell) try() {
 	default:
 		c.looksAbsent(what, got)
 	}
-	if diff := cmp.Diff(before, c.state()); diff != "" {
+	if diff := cmp.Diff(c.before, c.state()); diff != "" {
 		c.t.Errorf("%s: %d, yet it changed something (-was +is):\n%s", what, got.status, diff)
+		c.clear()
 	}
 }
 
@@ -271,8 +302,8 @@ func (c *cell) givesNothing(what string, got reply) {
 	}
 }
 
-// prepare makes a calendar of alice's with an event, and shares it.
-func (c *cell) prepare() {
+// prepare makes a calendar of alice's with an event, and shares it. Both were told something.
+func (c *matrix) prepare() {
 	owner := c.house.users["alice"]
 	cal, err := c.house.service.CreateCalendar(c.t.Context(), calendar.Caller{User: owner, Scopes: calendar.ScopeAll},
 		calendar.NewCalendar{Properties: calendar.Properties{Name: "Secret"}})
@@ -281,13 +312,17 @@ func (c *cell) prepare() {
 	}
 	c.at = string(cal.ID)
 	c.house.must(c.t, "PUT /dav/calendars/alice/"+c.at+"/a.ics", strings.Replace(event("a", "secret"), "UID:a", "UID:a-"+c.at, 1))
-	if err := c.house.store.Share(c.t.Context(), cal.ID, c.house.users["bob"].ID, c.relation.share); err != nil {
-		c.t.Fatal(err)
+	share := calendar.Share{Calendar: cal.ID, User: c.house.users["bob"], Access: c.relation.share, Status: calendar.ShareAccepted, Created: now}
+	if c.relation.offered {
+		share.Status = calendar.SharePending
 	}
-	if c.shelf != words {
-		return
-	}
+	c.invitation = share.Invitation()
 	err = c.house.store.Update(c.t.Context(), func(tx calendar.Tx) error {
+		if share.Access > calendar.NoAccess {
+			if err := tx.PutShare(c.t.Context(), share); err != nil {
+				return err
+			}
+		}
 		word := calendar.Notice{Name: "n.xml", Created: now, Data: []byte(`{"status":"accepted","title":"secret"}`)}
 		return errors.Join(tx.PutNotice(c.t.Context(), owner.ID, word), tx.PutNotice(c.t.Context(), c.house.users["bob"].ID, word))
 	})
@@ -296,16 +331,23 @@ func (c *cell) prepare() {
 	}
 }
 
-// clear takes the calendar away again, if it is there still: a home that grows makes the
-// rest slow.
-func (c *cell) clear() { c.house.send(c.t, "DELETE /dav/calendars/alice/"+c.at+"/", "") }
+// clear takes the calendar away, if it is there still: a home that grows makes the rest slow.
+func (c *matrix) clear() {
+	c.house.send(c.t, "DELETE /dav/calendars/alice/"+c.at+"/", "")
+	c.at = ""
+}
 
-// state is all that alice's calendar holds, which calendars she has, and what she was told.
-func (c *cell) state() string {
-	calendar := c.house.must(c.t, "GET /dav/calendars/alice/"+c.at+"/", "")
-	all := c.house.must(c.t, "PROPFIND /dav/calendars/alice/\nDepth: 1", `<D:propfind xmlns:D="DAV:"><D:allprop/></D:propfind>`)
-	told := c.house.must(c.t, "PROPFIND /dav/notifications/alice/\nDepth: 1", `<D:propfind xmlns:D="DAV:"><D:allprop/></D:propfind>`)
-	return calendar.header.Get("ETag") + calendar.body + all.body + told.body
+// state is all that alice's calendar holds, which calendars she and bob have, and what they were told.
+func (c *matrix) state() string {
+	const all = `<D:propfind xmlns:D="DAV:"><D:allprop/></D:propfind>`
+	held := c.house.send(c.t, "GET /dav/calendars/alice/"+c.at+"/", "")
+	said := []string{held.header.Get("ETag"), held.body}
+	for _, user := range []string{"alice", "bob"} {
+		for _, part := range []string{"calendars", "notifications"} {
+			said = append(said, c.house.must(c.t, "PROPFIND /dav/"+part+"/"+user+"/\nDepth: 1\nAs: "+user, all).body)
+		}
+	}
+	return strings.Join(said, "\n")
 }
 
 func (c *cell) granted() bool {
@@ -336,6 +378,8 @@ func (c *cell) ofOwn() bool {
 	r := c.relation
 	changes := c.sample.fresh || c.operation.Name == "PROPPATCH" && c.shelf != everybodys
 	switch {
+	case c.replies():
+		return r.share > calendar.NoAccess && !r.inOwners && !r.holds("")
 	case c.shelf == persons && r.inOwners && !r.owns():
 		return !changes && c.operation.Name != "ACL"
 	case c.shelf == privates && c.sample.lists:
@@ -346,6 +390,9 @@ func (c *cell) ofOwn() bool {
 	// Nothing is kept of what belongs to nobody, so that PROPPATCH there has a reason of its own.
 	return !changes || !r.holds("")
 }
+
+// replies tells whether the operation answers an invitation.
+func (c *cell) replies() bool { return c.sample.home != "" && c.shelf == privates }
 
 // ofWords tells it of what a user was told. That there is such a collection is no secret.
 func (c *cell) ofWords() bool {
@@ -376,10 +423,10 @@ func (c *cell) ask(name string) reply {
 	} else {
 		header = strings.ReplaceAll(header, ".ics", "-"+name+".ics")
 	}
-	body := strings.NewReplacer("UID:a\r", "UID:a-"+name+"\r", "UID:new\r", "UID:new-"+name+"\r", "PATH", path).Replace(c.sample.body)
-	method := c.operation.Name
-	if strings.ToLower(method) == method {
-		method = "REPORT"
+	body := c.sample.body
+	if c.replies() {
+		body = c.sample.home
 	}
-	return c.house.send(c.t, strings.TrimSpace(fmt.Sprintf("%s %s\nAs: %s\n%s", method, path, c.relation.as, header)), body)
+	body = strings.NewReplacer("UID:a\r", "UID:a-"+name+"\r", "UID:new\r", "UID:new-"+name+"\r", "PATH", path, "INVITATION", string(c.invitation)).Replace(body)
+	return c.house.send(c.t, strings.TrimSpace(fmt.Sprintf("%s %s\nAs: %s\n%s", c.operation.Method, path, c.relation.as, header)), body)
 }

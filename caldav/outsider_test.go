@@ -20,12 +20,8 @@ func TestNobody(t *testing.T) {
 	h := newHouse(t, testdb.SQLite(t), nil) // no store is asked
 	for _, o := range caldav.Operations() {
 		for _, a := range caldav.Addresses() {
-			method := o.Name
-			if strings.ToLower(method) == method {
-				method = "REPORT"
-			}
-			got := h.send(t, fmt.Sprintf("%s %s\nAs: nobody", method, a.Name), "")
-			redirects := wellKnown(a) && method != "PROPFIND"
+			got := h.send(t, fmt.Sprintf("%s %s\nAs: nobody", o.Method, a.Name), "")
+			redirects := wellKnown(a) && o.Method != "PROPFIND"
 			if got.status != http.StatusUnauthorized && !redirects || redirects && got.status/100 != 3 {
 				t.Errorf("%s %s: %d", o.Name, a.Name, got.status)
 			}
@@ -52,9 +48,9 @@ func TestLinkAuthorization(t *testing.T) {
 		}
 		for _, o := range caldav.Operations() {
 			for _, form := range []string{".ics", ".ifb"} {
-				m.shows(o.Name, string(open)+form, form == ".ics")
-				m.shows(o.Name, string(busy)+form, false)
-				m.looksAbsent(o.Name, string(h.secret)+form)
+				m.shows(o, string(open)+form, form == ".ics")
+				m.shows(o, string(busy)+form, false)
+				m.looksAbsent(o, string(h.secret)+form)
 			}
 		}
 	})
@@ -68,46 +64,43 @@ type linkMatrix struct {
 }
 
 // reads tells whether a method is one that links are for.
-func reads(operation string) bool { return operation == http.MethodGet || operation == http.MethodHead }
+func reads(o caldav.Operation) bool { return o.Method == http.MethodGet || o.Method == http.MethodHead }
 
 // ask comes from another address each time: guesses are counted by those.
-func (m *linkMatrix) ask(operation, link string) reply {
+func (m *linkMatrix) ask(o caldav.Operation, link string) reply {
 	m.t.Helper()
 	m.asked++
 	m.from = netip.AddrFrom4([4]byte{192, 0, 2, m.asked})
-	s, method := samples()[operation], operation
-	if strings.ToLower(method) == method {
-		method = "REPORT"
-	}
-	head := fmt.Sprintf("%s /dav/links/%s\nAs: nobody\n%s", method, link, strings.ReplaceAll(s.header, "OWN", "/dav/links/"))
+	s := samples()[o.Name]
+	head := fmt.Sprintf("%s /dav/links/%s\nAs: nobody\n%s", o.Method, link, strings.ReplaceAll(s.header, "OWN", "/dav/links/"))
 	return m.send(m.t, strings.TrimSpace(head), s.body)
 }
 
 // shows wants a link to be good for reading alone, with or without titles.
-func (m *linkMatrix) shows(operation, link string, titles bool) {
+func (m *linkMatrix) shows(o caldav.Operation, link string, titles bool) {
 	m.t.Helper()
 	before := m.must(m.t, "GET /dav/calendars/alice/work/", "").body
-	got, want := m.ask(operation, link), http.StatusMethodNotAllowed
-	if reads(operation) {
+	got, want := m.ask(o, link), http.StatusMethodNotAllowed
+	if reads(o) {
 		want = http.StatusOK
 	}
 	told := strings.Contains(got.body, "secret")
-	if got.status != want || told != (titles && operation == http.MethodGet) {
-		m.t.Errorf("%s of a link: %d %s, want %d", operation, got.status, got.body, want)
+	if got.status != want || told != (titles && o.Method == http.MethodGet) {
+		m.t.Errorf("%s of a link: %d %s, want %d", o.Name, got.status, got.body, want)
 	}
 	if diff := cmp.Diff(before, m.must(m.t, "GET /dav/calendars/alice/work/", "").body); diff != "" {
-		m.t.Errorf("%s of a link changed something (-was +is):\n%s", operation, diff)
+		m.t.Errorf("%s of a link changed something (-was +is):\n%s", o.Name, diff)
 	}
 }
 
 // looksAbsent compares the answer to that about a link that never was.
-func (m *linkMatrix) looksAbsent(operation, link string) {
+func (m *linkMatrix) looksAbsent(o caldav.Operation, link string) {
 	m.t.Helper()
-	got, want := m.ask(operation, link), m.ask(operation, "never"+link[len("never"):])
-	if got.status != want.status || got.body != want.body || reads(operation) && got.status != http.StatusNotFound {
-		m.t.Errorf("%s of a revoked link: %d %s\nwhere there never was one: %d %s", operation, got.status, got.body, want.status, want.body)
+	got, want := m.ask(o, link), m.ask(o, "never"+link[len("never"):])
+	if got.status != want.status || got.body != want.body || reads(o) && got.status != http.StatusNotFound {
+		m.t.Errorf("%s of a revoked link: %d %s\nwhere there never was one: %d %s", o.Name, got.status, got.body, want.status, want.body)
 	}
 	if diff := cmp.Diff(want.header, got.header); diff != "" {
-		m.t.Errorf("%s of a revoked link has other headers (-never +revoked):\n%s", operation, diff)
+		m.t.Errorf("%s of a revoked link has other headers (-never +revoked):\n%s", o.Name, diff)
 	}
 }

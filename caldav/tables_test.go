@@ -33,33 +33,65 @@ func Addresses() []Address {
 
 // Operation is a row of the methods, or of the reports.
 type Operation struct {
-	// Name is the method's, or the local name of the report.
+	// Name is the method's, with the media type where that tells POSTs apart, or the local name of
+	// the report.
 	Name string
+	// Method is what the request says.
+	Method string
 	// Needs is the privilege that it takes.
 	Needs string
 	on    kind
-	// otherwise is the status where it does not work.
+	// otherwise is the status where it does not work, and unlike that where the method works.
 	otherwise int
+	unlike    map[kind]int
 }
 
 // On tells whether the operation works on a kind of resource; if not, with what status it
 // is refused.
-func (o Operation) On(a Address) (bool, int) { return o.on&a.kind != 0, o.otherwise }
+func (o Operation) On(a Address) (bool, int) {
+	if status, ok := o.unlike[a.kind]; ok {
+		return false, status
+	}
+	return o.on&a.kind != 0, o.otherwise
+}
 
 // Operations lists methods and reports.
 func Operations() []Operation {
 	var all []Operation
 	for _, m := range methods() {
-		o := Operation{Name: m.name, Needs: m.needs, on: m.on}
+		o := Operation{Name: m.name, Method: m.name, Needs: m.needs, on: m.on}
 		if m.elsewhere != nil {
 			o.otherwise = m.elsewhere.status
 		}
-		if m.name != "REPORT" {
+		switch m.name {
+		case "REPORT":
+		case http.MethodPost:
+			all = append(all, postings(o)...)
+		default:
 			all = append(all, o)
 		}
 	}
 	for _, r := range reports() {
-		all = append(all, Operation{Name: r.name.Local, Needs: "d:read", on: r.on, otherwise: http.StatusForbidden})
+		all = append(all, Operation{Name: r.name.Local, Method: "REPORT", Needs: "d:read", on: r.on, otherwise: http.StatusForbidden})
+	}
+	return all
+}
+
+// postings lists what can be POSTed, by media type.
+func postings(post Operation) []Operation {
+	var all []Operation
+	at := map[string]int{}
+	for _, p := range posts {
+		media := p.media[len(p.media)-1]
+		i, known := at[media]
+		if !known {
+			i, at[media] = len(all), len(all)
+			o := post
+			o.Name, o.on, o.unlike = "POST "+media, 0, map[kind]int{atHome: http.StatusUnsupportedMediaType, atCalendar: http.StatusUnsupportedMediaType}
+			all = append(all, o)
+		}
+		all[i].on |= p.on
+		delete(all[i].unlike, p.on)
 	}
 	return all
 }
