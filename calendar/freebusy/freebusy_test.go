@@ -195,7 +195,8 @@ func TestMerge(t *testing.T) {
 			"10:00-13:00 TENTATIVE, 11:00-12:00 BUSY",
 		},
 		{
-			"tentative within busy", []*content.Object{at("1100", "1200", tentative), at("1000", "1300")},
+			"tentative within busy",
+			[]*content.Object{at("1100", "1200", tentative), at("1000", "1300")},
 			"10:00-13:00 BUSY", "10:00-13:00 BUSY, 11:00-12:00 TENTATIVE",
 		},
 		{
@@ -211,10 +212,14 @@ func TestMerge(t *testing.T) {
 		{"published", []*content.Object{component(t, "VFREEBUSY",
 			"FREEBUSY:20260310T080000Z/PT1H,20260310T090000Z/20260310T093000Z", "FREEBUSY;FBTYPE=FREE:20260310T083000Z/PT5H",
 			"FREEBUSY;FBTYPE=X-AWAY:20260310T200000Z/PT1H")}, "08:00-09:30 BUSY, 20:00-21:00 BUSY", ""},
-		{"within office hours and without", []*content.Object{
-			object(t, office), at("0730", "0830", tentative), at("0700", "0800"),
-		}, "00:00-07:00 UNAVAILABLE, 07:00-08:00 BUSY, 08:00-08:30 TENTATIVE, 11:00-12:00 UNAVAILABLE, 16:00-00:00 UNAVAILABLE",
-			"00:00-07:00 UNAVAILABLE, 07:00-08:00 BUSY, 07:30-08:30 TENTATIVE, 11:00-12:00 UNAVAILABLE, 16:00-00:00 UNAVAILABLE"},
+		{
+			"within office hours and without",
+			[]*content.Object{
+				object(t, office), at("0730", "0830", tentative), at("0700", "0800"),
+			},
+			"00:00-07:00 UNAVAILABLE, 07:00-08:00 BUSY, 08:00-08:30 TENTATIVE, 11:00-12:00 UNAVAILABLE, 16:00-00:00 UNAVAILABLE",
+			"00:00-07:00 UNAVAILABLE, 07:00-08:00 BUSY, 07:30-08:30 TENTATIVE, 11:00-12:00 UNAVAILABLE, 16:00-00:00 UNAVAILABLE",
+		},
 	} {
 		times := collected(t, freebusy.Context{}, c.objects...)
 		if got := written(times.Periods()); got != c.want {
