@@ -202,11 +202,26 @@ func (a addresses) parse(escaped string) (place, error) {
 // §8.3). The host is not looked at: behind a proxy the server cannot know all its names,
 // and what an address of another host means to this server harms nobody.
 func (a addresses) parseHref(href string) (place, error) {
-	u, err := url.Parse(strings.TrimSpace(href))
+	href = strings.TrimSpace(href)
+	u, err := url.Parse(href)
+	if errors.As(err, new(url.EscapeError)) {
+		u, err = url.Parse(escapePercent(href))
+	}
 	if err != nil || u.Opaque != "" {
 		return place{}, refuseWith(http.StatusBadRequest, "this href cannot be read")
 	}
 	return a.parse(pathOf(u))
+}
+
+// escapePercent escapes the percent signs that begin no escape: KDE sends paths decoded.
+func escapePercent(href string) string {
+	parts := strings.Split(href, "%")
+	for i, part := range parts[1:] {
+		if _, err := url.PathUnescape("%" + part); err != nil {
+			parts[i+1] = "25" + part
+		}
+	}
+	return strings.Join(parts, "%")
 }
 
 // pathOf returns a path as it was sent. URL.EscapedPath would encode one anew that has

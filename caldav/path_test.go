@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"caldav-mcp-server/calendar"
 )
 
 // same compares places.
@@ -86,7 +88,17 @@ func TestHrefsMayBeWholeURLs(t *testing.T) {
 			t.Errorf("%q: %v, %v", href, got, err)
 		}
 	}
-	for _, href := range []string{"mailto:alice@example.com", "http://[::1", "/dav/calendars/%zz"} {
+	for href, name := range map[string]calendar.ObjectName{
+		"/dav/calendars/alice/work/ä 50% b%":              "ä 50% b%", // KDE's way of naming what the next line does
+		"/dav/calendars/alice/work/%C3%A4%2050%25%20b%25": "ä 50% b%",
+		"/dav/calendars/alice/work/%4z%41":                "%4zA",
+	} {
+		got, err := addresses{}.parseHref(href)
+		if err != nil || got.object != name {
+			t.Errorf("%q: %v, %v", href, got, err)
+		}
+	}
+	for _, href := range []string{"mailto:alice@example.com", "http://[::1", "/dav/calendars/%ff", "/dav/calendars/%zz/%00"} {
 		if got, err := (addresses{}).parseHref(href); err == nil {
 			t.Errorf("%q is taken for %v", href, got)
 		}
