@@ -3,6 +3,7 @@ package caldav_test
 import (
 	"flag"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -13,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/tools/txtar"
 
+	"caldav-mcp-server/caldav"
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/internal/testdb"
 )
@@ -116,7 +118,7 @@ func lines(header http.Header) string {
 
 // acts are what conversations need done for which the door has no method.
 var acts = map[string]func(h *house, t *testing.T, words []string){
-	"SHARE": (*house).share, "LINK": (*house).newLink, "UNLINK": (*house).unlink,
+	"ASK": (*house).asks, "SHARE": (*house).share, "LINK": (*house).newLink, "UNLINK": (*house).unlink,
 }
 
 // newLink carries out "LINK work busy"; {link} then stands for its secret.
@@ -135,6 +137,20 @@ func (h *house) unlink(t *testing.T, _ []string) {
 
 var accesses = map[string]calendar.Access{
 	"busy": calendar.FreeBusyAccess, "read": calendar.ReadAccess, "write": calendar.WriteAccess,
+}
+
+// asks carries out "ASK": from there on shares need acceptance.
+func (h *house) asks(t *testing.T, _ []string) {
+	t.Helper()
+	h.middle.NeedAcceptance = true
+	h.service = calendar.NewService(h.middle)
+	handler, err := caldav.New(caldav.Config{
+		Service: h.service, Limits: caldav.DefaultLimits(), Logger: slog.New(slog.NewTextHandler(h.log, nil)),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.handler = handler
 }
 
 // share carries out "SHARE alice work bob read".

@@ -25,6 +25,8 @@ type house struct {
 	store   *store.Store
 	close   func() error
 	service *calendar.Service
+	// middle is what the service is made of.
+	middle calendar.Config
 	handler *caldav.Handler
 	users   map[string]calendar.User
 	auth    *auth.Service
@@ -72,11 +74,12 @@ func newHouse(t testing.TB, database string, change func(*caldav.Config)) *house
 		h.users[u.Name] = u
 	}
 	var last atomic.Int64
-	h.service = calendar.NewService(calendar.Config{
+	h.middle = calendar.Config{
 		Store: s, Limits: calendar.DefaultLimits(), Now: clock,
 		NewID:      func() string { return fmt.Sprintf("id-%d", last.Add(1)) },
 		ImageBytes: 1 << 20,
-	})
+	}
+	h.service = calendar.NewService(h.middle)
 	config := caldav.Config{
 		Service: h.service, Limits: caldav.DefaultLimits(), Logger: slog.New(slog.NewTextHandler(h.log, nil)),
 	}

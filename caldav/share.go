@@ -137,9 +137,9 @@ func (m *markup) addressOf(p calendar.Person) *markup {
 	return m.hrefElement(principalOf(p.Name))
 }
 
-// organizer writes whose calendar it is (caldav-sharing §6.18).
+// organizer writes whose calendar it is (caldav-sharing §6.18), by the address that DAV:owner has.
 func (m *markup) organizer(p calendar.Person) {
-	m.raw("<cs:organizer>").addressOf(p).element("cs:common-name", p.Title).raw("</cs:organizer>")
+	m.raw("<cs:organizer>").hrefElement(principalOf(p.Name)).element("cs:common-name", p.Title).raw("</cs:organizer>")
 }
 
 // hosted writes the address of a calendar at its owner's.

@@ -22,6 +22,7 @@ type house struct {
 	store      *store.Store
 	now        time.Time
 	alice, bob calendar.Caller
+	config     calendar.Config
 }
 
 // each runs a test in a fresh house on each engine.
@@ -39,14 +40,21 @@ func each(t *testing.T, test func(h *house)) {
 		h.must(s.Migrate(h.ctx))
 		var ids atomic.Int64
 		h.store = s
-		h.Service = calendar.NewService(calendar.Config{
+		h.config = calendar.Config{
 			Store: s, Limits: calendar.DefaultLimits(), Now: func() time.Time { return h.now },
 			NewID:      func() string { return fmt.Sprintf("id-%d", ids.Add(1)) },
 			ImageBytes: 1 << 20,
-		})
+		}
+		h.Service = calendar.NewService(h.config)
 		h.alice, h.bob = h.user("alice"), h.user("bob")
 		test(h)
 	})
+}
+
+// asks makes shares offers that wait for an answer.
+func (h *house) asks() {
+	h.config.NeedAcceptance = true
+	h.Service = calendar.NewService(h.config)
 }
 
 func (h *house) must(err error) {

@@ -101,7 +101,7 @@ func (s *Service) sharee(ctx context.Context, c Caller, with string) (User, erro
 	if err == nil || ReasonOf(err) != NotFound {
 		return user, err
 	}
-	found, err := s.FindPeople(ctx, c, func(u User, is Comparison) bool { return is(u.Email, with, Equals) })
+	found, err := s.FindPeople(ctx, c, func(u User, is Comparison) bool { return u.Email != "" && is(u.Email, with, Equals) })
 	if err == nil && len(found) != 1 {
 		return User{}, Errorf(NotFound, "", "there is no user %q", with)
 	}

@@ -130,7 +130,7 @@ func (t *undoTx) reshare(ctx context.Context, change *sharingTx, user UserID, g 
 	if _, err := change.edit(ctx, edit); err != nil {
 		return err
 	}
-	t.done(change.cal.Name)
+	t.done("share of " + edit.With.Name)
 	return nil
 }
 

@@ -20,8 +20,12 @@ type circle struct {
 	random *rand.Rand
 	people []calendar.Caller
 	cals   []calendar.Calendar
-	// granted and objects are the model: who may what, and what is in each calendar.
+	// asking tells that shares need acceptance.
+	asking bool
+	// granted, offered and objects are the model: who may what, who was offered what, and what is
+	// in each calendar.
 	granted map[calendar.CalendarID]map[string]calendar.Access
+	offered map[calendar.CalendarID]map[string]calendar.Share
 	objects map[calendar.CalendarID]map[calendar.ObjectName]calendar.ETag
 	// homes are what each one's client knows of their home, copies what it has of calendars.
 	homes  map[string]*homeMirror
@@ -35,29 +39,38 @@ type homeMirror struct {
 }
 
 // TestNobodyReadsOrWritesWhatTheyMayNot compares the service with a model after each of many
-// random grants, withdrawals and writes; clients that synchronize now and then always get
-// to what is so.
-func TestNobodyReadsOrWritesWhatTheyMayNot(t *testing.T) {
+// random grants, answers, withdrawals and writes; clients that synchronize now and then always
+// get to what is so.
+func TestNobodyReadsOrWritesWhatTheyMayNot(t *testing.T) { each(t, nobodyDoes) }
+
+// TestNobodyDoesSoUnasked is the same where who is offered a calendar has to accept it first.
+func TestNobodyDoesSoUnasked(t *testing.T) {
 	each(t, func(h *house) {
-		c := newCircle(h, 20261120)
-		for step := range 120 {
-			what := c.act()
-			c.compare(what)
-			if h.t.Failed() {
-				h.t.Fatalf("after step %d: %s", step, what)
-			}
-			c.sync(c.people[c.random.IntN(len(c.people))])
-		}
-		for _, p := range c.people {
-			c.sync(p)
-		}
+		h.asks()
+		nobodyDoes(h)
 	})
+}
+
+func nobodyDoes(h *house) {
+	c := newCircle(h, 20261120)
+	for step := range 120 {
+		what := c.act()
+		c.compare(what)
+		if h.t.Failed() {
+			h.t.Fatalf("after step %d: %s", step, what)
+		}
+		c.sync(c.people[c.random.IntN(len(c.people))])
+	}
+	for _, p := range c.people {
+		c.sync(p)
+	}
 }
 
 func newCircle(h *house, seed uint64) *circle {
 	c := &circle{
 		house: h, random: rand.New(rand.NewPCG(seed, 5)), people: []calendar.Caller{h.alice, h.bob, h.user("eve")},
-		granted: map[calendar.CalendarID]map[string]calendar.Access{},
+		asking:  h.config.NeedAcceptance,
+		granted: map[calendar.CalendarID]map[string]calendar.Access{}, offered: map[calendar.CalendarID]map[string]calendar.Share{},
 		objects: map[calendar.CalendarID]map[calendar.ObjectName]calendar.ETag{},
 		homes:   map[string]*homeMirror{}, copies: map[string]map[calendar.CalendarID]*mirror{},
 	}
@@ -65,6 +78,7 @@ func newCircle(h *house, seed uint64) *circle {
 		cal := h.calendar(p, "own")
 		c.cals = append(c.cals, cal)
 		c.granted[cal.ID] = map[string]calendar.Access{p.User.Name: calendar.OwnerAccess}
+		c.offered[cal.ID] = map[string]calendar.Share{}
 		c.objects[cal.ID] = map[calendar.ObjectName]calendar.ETag{}
 		c.homes[p.User.Name] = &homeMirror{there: map[calendar.Segment]calendar.Access{}}
 		c.copies[p.User.Name] = map[calendar.CalendarID]*mirror{}
@@ -99,7 +113,7 @@ func (c *circle) act() string {
 	may, theirs := c.granted[cal.ID][who.User.Name], c.granted[cal.ID][whom]
 	what := fmt.Sprintf("%s, who has %d of %s", who.User.Name, may, cal.ID)
 	level := calendar.Access(1 + c.random.IntN(3))
-	switch c.random.IntN(6) {
+	switch c.random.IntN(8) {
 	case 0, 1:
 		if theirs == calendar.OwnerAccess {
 			break
@@ -107,10 +121,10 @@ func (c *circle) act() string {
 		what = fmt.Sprintf("%s gives %s %d", what, whom, level)
 		_, err := c.Share(c.ctx, who, cal.ID, whom, level)
 		if c.outcome(what, err, may, calendar.OwnerAccess) {
-			c.granted[cal.ID][whom] = level
+			c.offer(cal, whom, level)
 		}
 	case 2:
-		if theirs == calendar.OwnerAccess || theirs == calendar.NoAccess {
+		if _, offered := c.offered[cal.ID][whom]; !offered {
 			break
 		}
 		needs := calendar.OwnerAccess
@@ -119,8 +133,11 @@ func (c *circle) act() string {
 		}
 		what += " takes away " + whom + "'s"
 		if c.outcome(what, c.Unshare(c.ctx, who, cal.ID, whom), may, needs) {
-			delete(c.granted[cal.ID], whom)
+			c.withdraw(cal, who, whom)
 		}
+	case 5, 6:
+		what += " answers"
+		c.answer(what, who, cal)
 	case 3, 4:
 		what += " writes"
 		c.write(what, who, cal, may)
@@ -129,6 +146,54 @@ func (c *circle) act() string {
 		c.remove(what, who, cal, may)
 	}
 	return what
+}
+
+// offer notes what becomes of an offer.
+func (c *circle) offer(cal calendar.Calendar, whom string, level calendar.Access) {
+	has, accepted := c.granted[cal.ID][whom]
+	known := accepted && has > calendar.FreeBusyAccess
+	share := calendar.Share{Access: level, Status: calendar.ShareAccepted}
+	if c.asking && level > calendar.FreeBusyAccess && !known {
+		share.Status = calendar.SharePending
+		delete(c.granted[cal.ID], whom)
+	} else {
+		c.granted[cal.ID][whom] = level
+	}
+	c.offered[cal.ID][whom] = share
+}
+
+// withdraw notes that an offer is taken back, or given up.
+func (c *circle) withdraw(cal calendar.Calendar, who calendar.Caller, whom string) {
+	delete(c.granted[cal.ID], whom)
+	if who.User.Name != whom {
+		delete(c.offered[cal.ID], whom)
+		return
+	}
+	share := c.offered[cal.ID][whom]
+	share.Status = calendar.ShareDeclined
+	c.offered[cal.ID][whom] = share
+}
+
+// answer lets somebody answer what they may have been offered of a calendar.
+func (c *circle) answer(what string, who calendar.Caller, cal calendar.Calendar) {
+	name := who.User.Name
+	share, offered := c.offered[cal.ID][name]
+	accept := c.random.IntN(3) > 0
+	_, err := c.Answer(c.ctx, who, calendar.Share{Calendar: cal.ID, User: who.User}.Invitation(), calendar.Reply{Accept: accept})
+	if !offered {
+		c.refused(err, calendar.NotFound, "", "no such invitation")
+		return
+	}
+	if err != nil {
+		c.t.Errorf("%s: %v", what, err)
+	}
+	if accept {
+		share.Status, c.granted[cal.ID][name] = calendar.ShareAccepted, share.Access
+	} else {
+		share.Status = calendar.ShareDeclined
+		delete(c.granted[cal.ID], name)
+	}
+	c.offered[cal.ID][name] = share
 }
 
 func (c *circle) write(what string, who calendar.Caller, cal calendar.Calendar, may calendar.Access) {
@@ -162,9 +227,8 @@ func (c *circle) knows(p calendar.Caller) string {
 	var list []string
 	for _, other := range c.people {
 		for _, cal := range c.cals {
-			granted := c.granted[cal.ID]
-			if granted[p.User.Name] > calendar.NoAccess && granted[other.User.Name] > calendar.NoAccess &&
-				max(granted[p.User.Name], granted[other.User.Name]) == calendar.OwnerAccess {
+			mine, theirs := c.stands(p, cal), c.stands(other, cal)
+			if min(mine, theirs) > calendar.NoAccess && max(mine, theirs) == calendar.OwnerAccess {
 				list = append(list, other.User.Name)
 				break
 			}
@@ -172,6 +236,15 @@ func (c *circle) knows(p calendar.Caller) string {
 	}
 	slices.Sort(list)
 	return strings.Join(list, " ")
+}
+
+// stands is what somebody may do with a calendar, or could if they accepted it.
+func (c *circle) stands(p calendar.Caller, cal calendar.Calendar) calendar.Access {
+	offer := c.offered[cal.ID][p.User.Name]
+	if offer.Status == calendar.SharePending {
+		return offer.Access
+	}
+	return c.granted[cal.ID][p.User.Name]
 }
 
 // compare looks at every calendar, and at the others, as everybody.
@@ -186,11 +259,28 @@ func (c *circle) compare(what string) {
 			if seen.Access != may {
 				c.t.Errorf("%s: %s has %d, want %d", what, p.User.Name, seen.Access, may)
 			}
+			c.compareOffer(what, p, cal)
 			for name := range c.objects[cal.ID] {
 				_, err := c.Object(c.ctx, p, seen, name)
 				c.outcome(what+"; read by "+p.User.Name, err, may, calendar.ReadAccess)
 			}
 		}
+	}
+}
+
+// compareOffer looks at what somebody was offered of a calendar.
+func (c *circle) compareOffer(what string, p calendar.Caller, cal calendar.Calendar) {
+	c.t.Helper()
+	offers, err := c.Offers(c.ctx, p)
+	c.must(err)
+	var got calendar.Share
+	for _, o := range offers {
+		if o.Calendar == cal.ID {
+			got = calendar.Share{Access: o.Access, Status: o.Status}
+		}
+	}
+	if want := c.offered[cal.ID][p.User.Name]; got != want {
+		c.t.Errorf("%s: %s was offered %v, want %v", what, p.User.Name, got, want)
 	}
 }
 
