@@ -33,6 +33,8 @@ type exchange struct {
 	// homeKept and keepers are what keeps properties that are not understood, once looked up.
 	homeKept map[calendar.CalendarID][]calendar.Kept
 	keepers  map[calendar.CalendarID]map[calendar.ObjectName]bool
+	// home is the caller's home, once something asked what changed in it.
+	home *calendar.HomeChanges
 	// people are the users whom the caller sees, once looked up.
 	people []calendar.User
 }

@@ -99,7 +99,7 @@ func (r *resource) fixed(yield func(*resource, error) bool) {
 }
 
 func (r *resource) calendars(yield func(*resource, error) bool) {
-	all, err := r.x.service.CalendarsInHome(r.x.r.Context(), r.x.caller)
+	all, err := r.x.calendarsInHome()
 	if err != nil {
 		yield(nil, err)
 		return
@@ -111,6 +111,26 @@ func (r *resource) calendars(yield func(*resource, error) bool) {
 			return
 		}
 	}
+}
+
+// calendarsInHome lists the home, once for each request if its token is asked for as well.
+func (x *exchange) calendarsInHome() ([]calendar.Calendar, error) {
+	if x.home != nil {
+		return x.home.Calendars, nil
+	}
+	return x.service.CalendarsInHome(x.r.Context(), x.caller)
+}
+
+// homeToken returns the token for the home, which clients ask for by two names.
+func (x *exchange) homeToken() (string, error) {
+	if x.home == nil {
+		changes, err := x.service.HomeChanges(x.r.Context(), x.caller, calendar.SyncToken{})
+		if err != nil {
+			return "", err
+		}
+		x.home = &changes
+	}
+	return x.home.Now.String(), nil
 }
 
 func (r *resource) objects(yield func(*resource, error) bool) {
@@ -137,8 +157,7 @@ func (r *resource) token() (string, error) {
 		changes, err := r.x.service.NotificationChanges(r.x.r.Context(), r.x.caller, calendar.SyncToken{})
 		return changes.Now.String(), err
 	}
-	changes, err := r.x.service.HomeChanges(r.x.r.Context(), r.x.caller, calendar.SyncToken{})
-	return changes.Now.String(), err
+	return r.x.homeToken()
 }
 
 // missing tells whether an error says that a resource is not there.

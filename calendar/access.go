@@ -136,6 +136,11 @@ func (c Caller) Sees(cal Calendar) bool {
 	return cal.Access > NoAccess && (c.Calendars == nil || slices.Contains(c.Calendars, cal.ID))
 }
 
+// sees leaves those that exist as far as the caller is concerned.
+func (c Caller) sees(all []Calendar) []Calendar {
+	return slices.DeleteFunc(all, func(cal Calendar) bool { return !c.Sees(cal) })
+}
+
 func (c Caller) hasScope(a Action) error {
 	if need := needs[a]; c.Scopes&need.scope != need.scope {
 		return Errorf(Forbidden, RulePrivileges, "this token may not %s: it lacks the scope", need.verb)

@@ -47,6 +47,8 @@ type HomeChanges struct {
 	Now SyncToken
 	// List is in the order of Version.
 	List []HomeChange
+	// Calendars are those that are there, as CalendarsInHome lists them.
+	Calendars []Calendar
 }
 
 // HomeChanges tells what changed in the caller's home since a token: calendars that were
@@ -68,6 +70,7 @@ func (s *Service) HomeChanges(ctx context.Context, c Caller, since SyncToken) (H
 	}
 	changes := HomeChanges{Now: now.SyncToken()}
 	changes.List = home.since(c, since, calendars)
+	changes.Calendars = c.sees(calendars)
 	return changes, nil
 }
 

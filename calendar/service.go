@@ -81,16 +81,7 @@ func (s *Service) CalendarsInHome(ctx context.Context, c Caller) ([]Calendar, er
 		return nil, err
 	}
 	all, err := s.store.Calendars(ctx, c.User.ID)
-	if err != nil {
-		return nil, err
-	}
-	seen := all[:0]
-	for _, cal := range all {
-		if c.Sees(cal) {
-			seen = append(seen, cal)
-		}
-	}
-	return seen, nil
+	return c.sees(all), err
 }
 
 // Calendar returns one calendar by id.

@@ -15,7 +15,7 @@ const selectHome = `SELECT meta.epoch, COALESCE(h.version, 0), COALESCE(h.pruned
 
 // Home implements [calendar.Store].
 func (s *Store) Home(ctx context.Context, user calendar.UserID) (calendar.Home, error) {
-	return homeOf(ctx, s.reads, user)
+	return homeOf(s.brief(ctx), s.reads, user)
 }
 
 func homeOf(ctx context.Context, q querier, user calendar.UserID) (calendar.Home, error) {
@@ -44,7 +44,7 @@ func (t *Tx) LockHome(ctx context.Context, user calendar.UserID) (calendar.Home,
 	if err != nil {
 		return home, nil, err
 	}
-	calendars, err := rowsOf(ctx, t, scanCalendar, selectCalendarsOf, user)
+	calendars, err := calendarsOf(ctx, t, user)
 	return home, calendars, err
 }
 

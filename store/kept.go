@@ -1,8 +1,11 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 
 	"caldav-mcp-server/calendar"
 )
@@ -44,7 +47,7 @@ func scanKept(row scanner) (calendar.Kept, error) {
 // Kept implements [calendar.Store].
 func (s *Store) Kept(ctx context.Context, h calendar.Holder) ([]calendar.Kept, error) {
 	table, owner, item := keptOf(h)
-	return rowsOf(ctx, s.reads, scanKept, table.list, owner, item)
+	return rowsOf(s.brief(ctx), s.reads, scanKept, table.list, owner, item)
 }
 
 // Kept implements [calendar.Tx].
@@ -56,23 +59,31 @@ func (t *Tx) Kept(ctx context.Context, h calendar.Holder) ([]calendar.Kept, erro
 // KeptInHome implements [calendar.Store].
 func (s *Store) KeptInHome(ctx context.Context, user calendar.UserID) (map[calendar.CalendarID][]calendar.Kept, error) {
 	kept := map[calendar.CalendarID][]calendar.Kept{}
-	err := each(ctx, s.reads, func(row scanner) (bool, error) {
+	err := each(s.brief(ctx), s.reads, func(row scanner) (bool, error) {
 		var id calendar.CalendarID
 		var k calendar.Kept
 		err := row.Scan(&id, &k.Name.Space, &k.Name.Local, &k.Value)
 		kept[id] = append(kept[id], k)
 		return true, err
-	}, `SELECT owner, space, name, value FROM calendar_kept WHERE item = '' AND owner IN (
-			SELECT id FROM calendars WHERE owner_id = $1 AND trashed IS NULL)
-		UNION ALL SELECT owner, space, name, value FROM share_kept WHERE item = $1 AND owner IN (
-			SELECT id FROM calendars WHERE trashed IS NULL)
-		ORDER BY owner, space, name`, user)
+	}, selectKeptInHome, user)
+	for _, list := range kept {
+		slices.SortFunc(list, func(a, b calendar.Kept) int {
+			return cmp.Or(strings.Compare(a.Name.Space, b.Name.Space), strings.Compare(a.Name.Local, b.Name.Local))
+		})
+	}
 	return kept, err
 }
 
+// selectKeptInHome begins with the user's own, so that calendars of others are not gone through.
+const selectKeptInHome = `SELECT k.owner, k.space, k.name, k.value
+		FROM calendars c JOIN calendar_kept k ON k.owner = c.id AND k.item = ''
+		WHERE c.owner_id = $1 AND c.trashed IS NULL
+	UNION ALL SELECT k.owner, k.space, k.name, k.value FROM share_kept k
+		WHERE k.item = $1 AND EXISTS (SELECT 1 FROM calendars c WHERE c.id = k.owner AND c.trashed IS NULL)`
+
 // Keepers implements [calendar.Store].
 func (s *Store) Keepers(ctx context.Context, cal calendar.CalendarID) ([]calendar.ObjectName, error) {
-	return rowsOf(ctx, s.reads, func(row scanner) (calendar.ObjectName, error) {
+	return rowsOf(s.brief(ctx), s.reads, func(row scanner) (calendar.ObjectName, error) {
 		name, err := scanText(row)
 		return calendar.ObjectName(name), err
 	}, `SELECT DISTINCT item FROM calendar_kept WHERE owner = $1 AND item <> ''`, cal)

@@ -29,8 +29,10 @@ func TestPlans(t *testing.T) {
 		objectTexts.all:                 {byName},
 		objectTexts.bySpan:              {byName, bySpan, bySpan, bySpan, bySpan},
 		objectTexts.byNames[2].text:     {byName},
-		selectCalendars + `= $2`:        nil,
+		selectCalendars + `id = $2`:     nil,
 		selectCalendarsOf:               nil,
+		selectHome:                      nil,
+		selectKeptInHome:                nil,
 		selectLinks + `WHERE l.id = $1`: nil,
 		listDeletions:                   nil,
 	} {
