@@ -81,7 +81,7 @@ func settings(environ []string) []setting {
 		},
 		{
 			env: "TRUSTED_PROXIES", placeholder: "LIST", groups: serveSettings,
-			about: "addresses or networks of reverse proxies whose X-Forwarded-* headers are believed", set: setProxies,
+			about: "addresses or networks of reverse proxies whose X-Forwarded-For and X-Forwarded-Host are believed", set: setProxies,
 		},
 		{
 			env: "METRICS_ADDR", placeholder: "HOST:PORT", groups: serveSettings,
