@@ -12,6 +12,8 @@ const (
 	longestText  = 50_000
 	// longestID is that of identifiers, which clients make as long as they like.
 	longestID = 1000
+	// longestObject is more than any stored object has.
+	longestObject = 1 << 30
 	// longestList bounds lists of attendees, alarms and categories.
 	longestList = 200
 )
@@ -48,9 +50,15 @@ func (b toolbox) eventTools() []tool {
 			description: "Returns one event, or one instance of a series, with all its details and its iCalendar text.",
 			scope:       calendar.ScopeRead,
 			hints:       hints{readOnly: true, idempotent: true},
-			takes:       []field{calendarID, takesEvent, takesInstance, takesZone},
-			gives:       join(givesRead, givesDetails, []field{{name: "ical_data", kind: text, doc: "The event as stored; of a series, all of it. Characters that act unseen stand as escapes."}}),
-			run:         b.getEvent,
+			takes: []field{
+				calendarID, takesEvent, takesInstance, takesZone,
+				{name: "ical_offset", kind: number, doc: "Where in the iCalendar text to go on: ical_next_offset of the answer before.", optional: true, most: longestObject},
+			},
+			gives: join(givesRead, givesDetails, []field{
+				{name: "ical_data", kind: text, doc: "The event as stored; of a series, all of it. Characters that act unseen stand as escapes."},
+				{name: "ical_next_offset", kind: number, doc: "If the text is cut: give it as ical_offset to get the rest.", optional: true},
+			}),
+			run: b.getEvent,
 		}, b.once(tool{
 			name: "update_event", title: "Replace event",
 			description: "Replaces title, start, end, description and location of an event: a description or location that you leave out is removed. All else stays unless given. To change single fields, use patch_event.",

@@ -3,6 +3,8 @@ package mcp
 import (
 	"cmp"
 	"strconv"
+
+	"caldav-mcp-server/calendar"
 )
 
 const (
@@ -49,11 +51,33 @@ func readPage(a arguments) (page, error) {
 	return p, nil
 }
 
+// mostShownSize is how many characters of rows one answer has, text and structure together: with
+// four to a token, less than hosts take.
+const mostShownSize = 76_000
+
+// fit is how many rows of a list an answer may have, and one at least. A row is said twice, in
+// the text and in the structure, with the names of its fields.
+func fit[T any](rows []T, said func(T) int) int {
+	const fields = 500
+	size := 0
+	for i, row := range rows {
+		if size += fields + 2*said(row); size > mostShownSize && i > 0 {
+			return i
+		}
+	}
+	return len(rows)
+}
+
 // cutPage returns the part of a list that is the page.
-func cutPage[T any](list []T, p page) ([]T, pageView) {
+func cutPage(list []calendar.Instance, p page) ([]calendar.Instance, pageView) {
 	list = list[min(p.skip, len(list)):]
-	if len(list) <= p.limit {
+	rows := list[:min(p.limit, len(list))]
+	rows = rows[:fit(rows, func(i calendar.Instance) int {
+		r := readViewOf(i)
+		return len(r.Summary) + len(r.UID)
+	})]
+	if len(rows) == len(list) {
 		return list, pageView{}
 	}
-	return list[:p.limit], pageView{Truncated: true, NextCursor: strconv.Itoa(p.skip + p.limit)}
+	return rows, pageView{Truncated: true, NextCursor: strconv.Itoa(p.skip + len(rows))}
 }

@@ -3,6 +3,7 @@ package mcp
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -15,14 +16,20 @@ import (
 // fullView is an event as get_event returns it, as text.
 type fullView struct {
 	readView
+	rawView
+}
+
+// rawView is what is stored, or a part of it.
+type rawView struct {
 	Data string `json:"ical_data"`
+	Next int    `json:"ical_next_offset,omitempty"`
 }
 
 // structuredRead is the same as an object.
 type structuredRead struct {
 	readView
 	detailsView
-	Data string `json:"ical_data"`
+	rawView
 }
 
 func (b toolbox) getEvent(ctx context.Context, c *call) (answer, error) {
@@ -30,8 +37,35 @@ func (b toolbox) getEvent(ctx context.Context, c *call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	view, data := readViewOf(s.found), rawText(s.found.Object.Data)
-	return answer{fullView{view, data}, structuredRead{view, s.zone.details(s.found), data}}, nil
+	raw, err := part(rawText(s.found.Object.Data), c.args.number("ical_offset"))
+	view := readViewOf(s.found)
+	return answer{fullView{view, raw}, structuredRead{view, s.zone.details(s.found), raw}}, err
+}
+
+// longestRaw is how much of what is stored one answer has, in characters. Text and structure both
+// have it.
+const longestRaw = 20_000
+
+// part cuts a long text off behind a line, and says where it goes on.
+func part(text string, from int) (rawView, error) {
+	runes := []rune(text)
+	if from > len(runes) {
+		return rawView{}, errArgument(`"ical_offset" is %d, but the text has %d characters`, from, len(runes))
+	}
+	runes = runes[from:]
+	if len(runes) <= longestRaw {
+		return rawView{Data: string(runes)}, nil
+	}
+	n := longestRaw
+	for n > longestRaw/2 && runes[n-1] != '\n' {
+		n--
+	}
+	if runes[n-1] != '\n' {
+		n = longestRaw // one line is longer than that
+	}
+	return rawView{
+		Data: string(runes[:n]) + fmt.Sprintf("… [%d more characters: get_event with ical_offset %d]", len(runes)-n, from+n), Next: from + n,
+	}, nil
 }
 
 // rawText is iCalendar as it is stored, but for characters that act unseen.

@@ -50,17 +50,20 @@ var (
 		{name: "recurring", kind: yesNo},
 		{name: "recurrence_id", kind: text, optional: true},
 	}
-	givesDetails = join(givesTimes, givesZone, givesSeries, []field{
+	// givesMore is what there is to say of events and of tasks.
+	givesMore = []field{
 		{name: "rrule", kind: text, optional: true},
 		{name: "description", kind: text, optional: true},
+		{name: "url", kind: text, optional: true},
+		{name: "categories", kind: listOf, item: text, optional: true},
+		{name: "alarms", kind: listOf, item: number, doc: "Minutes before the start; of a task without one, before due.", optional: true},
+	}
+	givesDetails = join(givesTimes, givesZone, givesSeries, givesMore, []field{
 		{name: "location", kind: text, optional: true},
 		{name: "status", kind: text, optional: true},
 		{name: "transparency", kind: text, optional: true},
-		{name: "url", kind: text, optional: true},
-		{name: "categories", kind: listOf, item: text, optional: true},
 		{name: "organizer", kind: text, optional: true},
 		{name: "attendees", kind: listOf, item: text, doc: "Who takes part, and their answers.", optional: true},
-		{name: "alarms", kind: listOf, item: number, doc: "Minutes before the start.", optional: true},
 	})
 )
 
@@ -109,19 +112,24 @@ type placedView struct {
 	Recurring     bool   `json:"recurring"`
 }
 
-// detailsView is what else there is to say of an event.
+// moreView is what else there is to say of an event or a task.
+type moreView struct {
+	Rule        string  `json:"rrule,omitempty"`
+	Description shown   `json:"description,omitempty"`
+	URL         shown   `json:"url,omitempty"`
+	Categories  []shown `json:"categories,omitempty"`
+	Alarms      []int   `json:"alarms,omitempty"`
+}
+
+// detailsView is all that there is to say of an event.
 type detailsView struct {
 	placedView
-	Rule         string  `json:"rrule,omitempty"`
-	Description  shown   `json:"description,omitempty"`
+	moreView
 	Location     shown   `json:"location,omitempty"`
 	Status       string  `json:"status,omitempty"`
 	Transparency string  `json:"transparency,omitempty"`
-	URL          shown   `json:"url,omitempty"`
-	Categories   []shown `json:"categories,omitempty"`
 	Organizer    shown   `json:"organizer,omitempty"`
 	Attendees    []shown `json:"attendees,omitempty"`
-	Alarms       []int   `json:"alarms,omitempty"`
 }
 
 // stamp writes a moment as the first version has it: in UTC, or as a date or a floating time.
@@ -177,11 +185,11 @@ func viewOfEvent(i calendar.Instance) eventView {
 
 func readViewOf(i calendar.Instance) readView {
 	v := readView{
-		UID: i.Object.UID, Calendar: i.Object.Calendar, Summary: shown(i.Object.Summary), ETag: i.Object.ETag,
+		UID: i.Object.UID, Calendar: i.Object.Calendar, Summary: shown(cut(i.Object.Summary)), ETag: i.Object.ETag,
 		Start: stamp(i.Start), End: stamp(i.End),
 	}
 	if i.Component != nil {
-		v.Summary = shown(content.TextOf(i.Component, "SUMMARY"))
+		v.Summary = shown(cut(content.TextOf(i.Component, "SUMMARY")))
 	}
 	if isSeries(i) {
 		v.RecurrenceID = stamp(i.RecurrenceID)
@@ -199,35 +207,60 @@ func (z zoned) placed(i calendar.Instance) placedView {
 	return placedView{z.times(i), z.view(), clockOf(i.Start), isSeries(i)}
 }
 
-// details says the rest of an instance.
+// details says all of an instance.
 func (z zoned) details(i calendar.Instance) detailsView {
 	c := i.Component
 	v := detailsView{
-		placedView:  z.placed(i),
-		Description: shown(cut(content.TextOf(c, "DESCRIPTION"))), Location: shown(content.TextOf(c, "LOCATION")),
+		placedView: z.placed(i), moreView: moreOf(c), Location: shown(cut(content.TextOf(c, "LOCATION"))),
 		Status: visible(content.WordOf(c, "STATUS")), Transparency: visible(content.WordOf(c, "TRANSP")),
 	}
+	if p := c.Property("ORGANIZER"); p != nil {
+		v.Organizer = shown(cut(strings.TrimPrefix(p.Value(), "mailto:")))
+	}
+	var attendees []string
+	for _, a := range edit.AttendeesOf(c) {
+		attendees = append(attendees, attendeeText(a))
+	}
+	v.Attendees = few(attendees)
+	return v
+}
+
+// moreOf says what events and tasks have alike.
+func moreOf(c *ical.Component) moreView {
+	v := moreView{Description: shown(cut(content.TextOf(c, "DESCRIPTION")))}
 	if p := c.Property("RRULE"); p != nil {
-		v.Rule = visible(p.Value())
+		v.Rule = visible(cut(p.Value()))
 	}
 	if p := c.Property("URL"); p != nil {
-		v.URL = shown(p.Value())
+		v.URL = shown(cut(p.Value()))
 	}
-	if p := c.Property("ORGANIZER"); p != nil {
-		v.Organizer = shown(strings.TrimPrefix(p.Value(), "mailto:"))
-	}
+	var tags []string
 	for _, p := range c.All("CATEGORIES") {
-		for _, tag := range p.TextList() {
-			v.Categories = append(v.Categories, shown(tag))
+		tags = append(tags, p.TextList()...)
+	}
+	v.Categories = few(tags)
+	for _, a := range edit.AlarmsOf(c) {
+		if len(v.Alarms) < mostItems {
+			v.Alarms = append(v.Alarms, a.Minutes)
 		}
 	}
-	for _, a := range edit.AttendeesOf(c) {
-		v.Attendees = append(v.Attendees, shown(attendeeText(a)))
-	}
-	for _, a := range edit.AlarmsOf(c) {
-		v.Alarms = append(v.Alarms, a.Minutes)
-	}
 	return v
+}
+
+// mostItems is how many of a list one event shows.
+const mostItems = 100
+
+// few shows the first of a list, and says how many are left out: by words that no tool takes for
+// one of the list.
+func few(list []string) []shown {
+	var items []shown
+	for i, item := range list {
+		if i == mostItems {
+			return append(items, shown(fmt.Sprintf("… [%d more]", len(list)-i)))
+		}
+		items = append(items, shown(short(item, longestListedTitle)))
+	}
+	return items
 }
 
 // attendeeText writes an attendee as the tools that change events read them, with the answer.

@@ -81,7 +81,12 @@ func (b toolbox) listEvents(ctx context.Context, c *call) (answer, error) {
 		return answer{}, err
 	}
 	rows := rows{zone: w.zone, full: c.args.text("detail") == full}
-	v := listView{Events: rows.list(found.Occurrences), windowView: w.view(), Truncated: found.More > 0, More: found.More, Unread: found.Unread}
+	listed := rows.list(found.Occurrences)
+	if n := fit(listed, listedEvent.size); n < len(listed) {
+		found.More += len(listed) - n
+		found.Occurrences, listed = found.Occurrences[:n], listed[:n]
+	}
+	v := listView{Events: listed, windowView: w.view(), Truncated: found.More > 0, More: found.More, Unread: found.Unread}
 	if v.Truncated {
 		v.NextCursor = w.cursor(found.Occurrences[len(found.Occurrences)-1].Spot())
 	}

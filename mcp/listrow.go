@@ -97,6 +97,15 @@ func (r rows) event(o calendar.Occurrence) listedEvent {
 	return v
 }
 
+// size is how long the texts are that people wrote.
+func (e listedEvent) size() int {
+	n := len(e.Title) + len(e.UID) + len(e.Location) + len(e.Description)
+	for _, name := range e.People {
+		n += len(name)
+	}
+	return n
+}
+
 func titleOf(o calendar.Occurrence) string {
 	return short(content.TextOf(o.Component, "SUMMARY"), longestListedTitle)
 }

@@ -87,7 +87,11 @@ func (b toolbox) searchEvents(ctx context.Context, c *call) (answer, error) {
 		return answer{}, err
 	}
 	r := rows{zone: z}
-	v := foundView{Events: r.list(found.Occurrences), Truncated: found.More, zoneView: z.view()}
+	listed := r.list(found.Occurrences)
+	if n := fit(listed, listedEvent.size); n < len(listed) {
+		found.Occurrences, listed, found.More = found.Occurrences[:n], listed[:n], true
+	}
+	v := foundView{Events: listed, Truncated: found.More, zoneView: z.view()}
 	if !q.Past {
 		v.Window.Start = b.now().In(z.Location()).Format(time.RFC3339)
 	}

@@ -36,7 +36,7 @@ func (b toolbox) taskTools() []tool {
 			description: "Creates a task in a calendar that takes tasks, and returns it as it was stored.",
 			scope:       calendar.ScopeWrite,
 			takes:       join([]field{calendarID, takesTaskTitle}, takesTask, []field{takesZone}),
-			gives:       join(givesTask, givesTaskMore, givesZone),
+			gives:       join(givesTask, givesMore, givesZone),
 			run:         b.createTask,
 		}), b.once(tool{
 			name: "update_task", title: "Change or complete task",
@@ -45,7 +45,7 @@ func (b toolbox) taskTools() []tool {
 			hints:       hints{destructive: true, idempotent: true},
 			takes: join([]field{calendarID, {name: "task_uid", kind: text, doc: "The task's uid.", longest: longestID}}, optionally(takesTaskTitle), takesTask,
 				[]field{{name: "completed", kind: yesNo, doc: "Whether it is done.", optional: true}, takesZoneKept}, takesTarget),
-			gives: join(givesTask, givesTaskMore, givesZone, givesSplit),
+			gives: join(givesTask, givesMore, givesZone, givesSplit),
 			run:   b.updateTask,
 		}),
 	}

@@ -41,13 +41,6 @@ var (
 		{name: "recurrence_id", kind: text, optional: true},
 		{name: "etag", kind: text},
 	}
-	givesTaskMore = []field{
-		{name: "description", kind: text, optional: true},
-		{name: "rrule", kind: text, optional: true},
-		{name: "url", kind: text, optional: true},
-		{name: "categories", kind: listOf, item: text, optional: true},
-		{name: "alarms", kind: listOf, item: number, doc: "Minutes before the start, or before due.", optional: true},
-	}
 )
 
 // taskView is a task in a list.
@@ -73,12 +66,8 @@ type taskView struct {
 // taskDetailsView is one with all there is to say.
 type taskDetailsView struct {
 	taskView
-	Description shown        `json:"description,omitempty"`
-	Rule        string       `json:"rrule,omitempty"`
-	URL         shown        `json:"url,omitempty"`
-	Categories  []shown      `json:"categories,omitempty"`
-	Alarms      []int        `json:"alarms,omitempty"`
-	SplitFrom   calendar.UID `json:"split_from_uid,omitempty"`
+	moreView
+	SplitFrom calendar.UID `json:"split_from_uid,omitempty"`
 	zoneView
 }
 
@@ -253,9 +242,5 @@ func (z zoned) taskView(i calendar.Instance) taskView {
 
 // taskDetails shows all of it.
 func (z zoned) taskDetails(i calendar.Instance) taskDetailsView {
-	d := z.details(i)
-	return taskDetailsView{
-		taskView: z.taskView(i), Description: d.Description, Rule: d.Rule, URL: d.URL,
-		Categories: d.Categories, Alarms: d.Alarms, zoneView: z.view(),
-	}
+	return taskDetailsView{taskView: z.taskView(i), moreView: moreOf(i.Component), zoneView: z.view()}
 }
