@@ -77,7 +77,10 @@ func questions() []struct{ method, name, body string } {
 	const named = ` xmlns:d="DAV:" xmlns:c="urn:ietf:params:xml:ns:caldav"`
 	const prop = `<d:prop><d:getetag/><c:calendar-data/></d:prop>`
 	return []struct{ method, name, body string }{
-		{"GET", "a.ics", ""}, {"GET", "", ""}, {"PROPFIND", "", ""}, {"PROPFIND", "a.ics", ""},
+		{"GET", "a.ics", ""},
+		{"GET", "", ""},
+		{"PROPFIND", "", ""},
+		{"PROPFIND", "a.ics", ""},
 		{"REPORT", "", `<c:calendar-query` + named + `>` + prop + `<c:filter><c:comp-filter name="VCALENDAR"/></c:filter></c:calendar-query>`},
 		{"REPORT", "", `<d:sync-collection` + named + `><d:sync-token/><d:sync-level>1</d:sync-level>` + prop + `</d:sync-collection>`},
 		{"REPORT", "", `<c:free-busy-query` + named + `><c:time-range start="20260201T000000Z" end="20260401T000000Z"/></c:free-busy-query>`},
