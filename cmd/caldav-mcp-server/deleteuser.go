@@ -12,7 +12,7 @@ import (
 
 const deleteUserDetails = `
 All that is the user's goes with them, past the trash and for good: their calendars with everything in them, for everybody
-who has a share; what they have in the trash; their tokens. What they wrote into the calendars of others stays. It
+who has a share; what they have in the trash; their tokens and public links. What they wrote into the calendars of others stays. It
 says what goes, and the name has to be typed again, unless --yes says that it is meant.
 
 With --export the calendars are written to a directory first, an object a file, as export --objects does. Nothing is removed
@@ -95,7 +95,11 @@ func (h *house) estateOf(ctx context.Context, u calendar.User) (string, error) {
 		fmt.Fprintf(&b, "  the calendar %q, objects: %d, in the trash\n", shown(t.Name), t.Objects)
 	}
 	tokens, err := h.auth.Tokens(ctx, u.Name)
-	fmt.Fprintf(&b, "  access tokens: %d", len(tokens))
+	if err != nil {
+		return "", err
+	}
+	links, err := h.auth.Links(ctx, u.Name)
+	fmt.Fprintf(&b, "  access tokens: %d, public links: %d", len(tokens), len(links))
 	return b.String(), err
 }
 
