@@ -3,6 +3,7 @@ package calendar
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"caldav-mcp-server/calendar/content"
@@ -14,8 +15,8 @@ import (
 // BusyQuery asks when somebody is busy.
 type BusyQuery struct {
 	// Calendars are those that count, also transparent ones: they have been asked for by
-	// name. nil are all of the caller's own that are not transparent (RFC 6638 §9.1). What
-	// others share with the caller does not take the caller's time.
+	// name. nil are all of the caller's that are not transparent (RFC 6638 §9.1). What others
+	// share with the caller is, until the caller says that it takes their time too.
 	Calendars []Calendar
 	// From and Until bound the answer.
 	From, Until time.Time
@@ -56,13 +57,7 @@ func (s *Service) busyCalendars(ctx context.Context, c Caller, q BusyQuery) ([]C
 	if err != nil {
 		return nil, err
 	}
-	var own []Calendar
-	for _, cal := range all {
-		if cal.Owner == c.User.ID && !cal.Transparent {
-			own = append(own, cal)
-		}
-	}
-	return own, nil
+	return slices.DeleteFunc(all, func(cal Calendar) bool { return cal.Transparent }), nil
 }
 
 // collectBusy adds the busy times of one calendar.

@@ -424,3 +424,20 @@ func TestHiddenCalendarsAreLeftOut(t *testing.T) {
 		}
 	})
 }
+
+// What is shared takes the owner's time, and the sharee's once they say so.
+func TestSharedCalendarTakesTimeWhenAskedTo(t *testing.T) {
+	each(t, func(h *house) {
+		work := h.calendar(h.alice, "work")
+		h.share(h.alice, work, h.bob, calendar.ReadAccess)
+		h.put(h.alice, work, "a.ics", event("a", 9, "a"))
+		if got := h.busy(h.bob, 9); got != "" {
+			t.Errorf("unasked: %q", got)
+		}
+		h.must(h.ChangeCalendar(h.ctx, h.bob, work.ID, func(p *calendar.Properties) error { p.Transparent = false; return nil }))
+		h.must(h.ChangeCalendar(h.ctx, h.alice, work.ID, func(p *calendar.Properties) error { p.Transparent = true; return nil }))
+		if his, hers := h.busy(h.bob, 9), h.busy(h.alice, 9); his != "09:00-10:00 BUSY" || hers != "" {
+			t.Errorf("his %q, hers %q", his, hers)
+		}
+	})
+}

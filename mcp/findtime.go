@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -137,13 +138,7 @@ func (b toolbox) busyFor(ctx context.Context, c *call, w window, ask slot.Ask) (
 // ownCalendars are those that take the user's own time; there may be none.
 func (b toolbox) ownCalendars(ctx context.Context, c *call) ([]calendar.Calendar, error) {
 	all, err := b.service.Calendars(ctx, c.caller)
-	var own []calendar.Calendar
-	for _, cal := range all {
-		if cal.Owner == c.caller.User.ID && !cal.Transparent {
-			own = append(own, cal)
-		}
-	}
-	return own, err
+	return slices.DeleteFunc(all, func(cal calendar.Calendar) bool { return cal.Transparent }), err
 }
 
 // hoursElsewhere reads the working hours of somebody, such as bob 09:00-17:00 America/New_York.
