@@ -53,11 +53,16 @@ const (
 	MaxFollowed = 100
 	// maxSubscriptions is how many a user may have, in all sessions.
 	maxSubscriptions = 1000
+	// maxFollowedName bounds what a subscriber calls it.
+	maxFollowedName = 4096
 )
 
 // Subscribe has a subscriber told of the changes of a target from now on, by whichever process it
 // listens to.
 func (s *Service) Subscribe(ctx context.Context, c Caller, sub Subscription) error {
+	if len(sub.Name) > maxFollowedName {
+		return Errorf(Invalid, "", "what is followed is called by more than %d bytes", maxFollowedName)
+	}
 	seen, err := s.find(ctx, c, sub.Target)
 	if err != nil {
 		return err

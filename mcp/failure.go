@@ -129,10 +129,7 @@ func encodeError(id json.RawMessage, e *rpcError) []byte {
 
 // sendError answers with a JSON-RPC error.
 func sendError(w http.ResponseWriter, status int, id json.RawMessage, e *rpcError) {
-	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("X-Content-Type-Options", "nosniff")
-	w.WriteHeader(status)
-	_, _ = w.Write(encodeError(id, e)) //nolint:gosec // G705: it is JSON and says so. The client may be gone.
+	writeJSON(w, status, encodeError(id, e))
 }
 
 // refuse answers what did not get as far as being a message.

@@ -30,6 +30,8 @@ type lines struct {
 	// session is the one that the last initialize opened; unhear ends its stream.
 	session sessionID
 	unhear  context.CancelFunc
+	// subscribed tells that the session has asked to be told of something.
+	subscribed bool
 	slots   chan struct{}
 	// answering are the requests that an end of the input waits for, listening are the streams.
 	answering, listening sync.WaitGroup
@@ -50,8 +52,10 @@ func (h *Handler) ServeLines(ctx context.Context, caller calendar.Caller, in io.
 	l := &lines{
 		handler: h, caller: caller, out: out, unhear: func() {}, slots: make(chan struct{}, mostAtOnce), open: make(map[string]context.CancelFunc),
 	}
-	defer l.listening.Wait()
-	defer cancel()
+	defer func() {
+		cancel()
+		l.end(context.WithoutCancel(ctx))
+	}()
 	messages, ended := make(chan []byte), make(chan error, 1)
 	go func() { ended <- l.read(ctx, in, messages) }()
 	for {
@@ -108,13 +112,29 @@ func (l *lines) take(ctx context.Context, line []byte) {
 		l.listen(r, m.id, expected)
 	case cancelled:
 		l.unlisten(m)
-		fallthrough
+		l.work(r, expected)
 	default:
-		l.slots <- struct{}{}
-		l.answering.Go(func() {
-			defer func() { <-l.slots }()
-			l.answer(r, expected)
-		})
+		l.subscribed = l.subscribed || m.method == string(mcpgo.MethodResourcesSubscribe)
+		l.work(r, expected)
+	}
+}
+
+// work answers a request, beside others.
+func (l *lines) work(r *http.Request, expected bool) {
+	l.slots <- struct{}{}
+	l.answering.Go(func() {
+		defer func() { <-l.slots }()
+		l.answer(r, expected)
+	})
+}
+
+// end waits for the streams, and forgets the session: nobody else can go on with it.
+func (l *lines) end(ctx context.Context) {
+	l.listening.Wait()
+	ctx, cancel := context.WithTimeout(ctx, closeTimeout)
+	defer cancel()
+	if l.subscribed {
+		l.handler.forget(ctx, l.session)
 	}
 }
 

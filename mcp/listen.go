@@ -18,18 +18,20 @@ import (
 func (h *Handler) listenTo(w http.ResponseWriter, r *http.Request, x *exchange, header http.Header) {
 	checked := verdict{header: make(http.Header)}
 	h.transport.Handle(&checked, x.request(r, header))
-	var asked mcpgo.SubscriptionsListenParams
-	if !checked.good() || json.Unmarshal(x.message.params, &asked) != nil {
+	if !checked.good() {
 		status, body := h.settle(w, x, checked.status, checked.body.Bytes())
-		w.Header().Set("Content-Type", "application/json")
-		w.WriteHeader(status)
-		_, _ = w.Write(body) //nolint:gosec // G705: it is JSON and says so. The client may be gone.
+		writeJSON(w, status, body)
 		return
 	}
 	s := &hearing{stream: stream{owner: ownerOf(x.caller), watch: h.box.service.Watch("")}, caller: x.caller, tag: x.message.id}
 	var granted mcpgo.SubscriptionFilter
-	h.attend(x.within(r.Context()), func(*call) (err error) {
-		granted, err = h.grant(r.Context(), s, asked.Notifications)
+	ctx := x.within(r.Context())
+	h.attend(ctx, func(*call) error {
+		var asked mcpgo.SubscriptionsListenParams
+		err := json.Unmarshal(x.message.params, &asked)
+		if err == nil {
+			granted, err = h.grant(ctx, s, asked.Notifications)
+		}
 		return err
 	})
 	if x.refused != nil {

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -176,5 +177,29 @@ func TestLinesTell(t *testing.T) {
 	p.say(`{"jsonrpc":"2.0","id":4,"method":"ping"}`)
 	p.hear(`"id":4`)
 	h.put(t, home, "c", event("c", "C"))
+	p.say(`{"jsonrpc":"2.0","id":5,"method":"resources/subscribe","params":{"uri":"` + addressOf(work, "") + `"}}`)
+	p.hear(`"id":5`)
+	if got := h.subscriptionsByLines(t); got != 1 {
+		t.Fatalf("%d subscriptions are kept", got)
+	}
 	p.hangUp()
+	if got := h.subscriptionsByLines(t); got != 0 {
+		t.Errorf("%d subscriptions outlive the connection", got)
+	}
+}
+
+// subscriptionsByLines counts what alice's sessions of today subscribe to. Over lines a client does
+// not learn what its session is called, but it can be worked out.
+func (h *house) subscriptionsByLines(t *testing.T) int {
+	t.Helper()
+	all := 0
+	for i := range h.ids.Load() + 1 {
+		s := newSessions(h.config().SessionKey, time.Hour, h.clock, func() string { return fmt.Sprintf("00000000-0000-4000-8000-%012d", i) })
+		kept, err := h.store.Subscriptions(t.Context(), subscriberOf(s.begin(ownerOf(h.callers["alice"]), "2025-11-25")), h.clock())
+		if err != nil {
+			t.Fatal(err)
+		}
+		all += len(kept)
+	}
+	return all
 }

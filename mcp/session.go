@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"context"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/base64"
@@ -160,10 +161,15 @@ func (h *Handler) endSession(w http.ResponseWriter, r *http.Request, caller cale
 	}
 	h.sessions.end(id)
 	h.streams.end(id)
-	if err := h.box.service.Unsubscribe(r.Context(), subscriberOf(id), ""); err != nil {
-		h.log.WarnContext(r.Context(), "the subscriptions of a session stay until its time is over", slog.Any("error", err))
-	}
+	h.forget(r.Context(), id)
 	w.WriteHeader(http.StatusNoContent)
+}
+
+// forget ends what a session that is over subscribes to.
+func (h *Handler) forget(ctx context.Context, id sessionID) {
+	if err := h.box.service.Unsubscribe(ctx, subscriberOf(id), ""); err != nil {
+		h.log.WarnContext(ctx, "the subscriptions of a session stay until its time is over", slog.Any("error", err))
+	}
 }
 
 // refuseSession answers an id that the caller has no session under. Clients then begin anew

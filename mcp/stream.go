@@ -225,7 +225,7 @@ func (e sse) send(message any) error {
 	if err != nil {
 		return fmt.Errorf("encoding an event: %w", err)
 	}
-	if _, err := fmt.Fprintf(e.w, eventPrefix+"%s"+eventSuffix, data); err != nil { //nolint:gosec // G705: events of JSON, declared as such
+	if _, err := fmt.Fprintf(e.w, eventPrefix+"%s"+eventSuffix, data); err != nil {
 		return err
 	}
 	return e.flush()

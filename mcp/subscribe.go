@@ -5,9 +5,13 @@ import (
 	"encoding/json"
 	"net/http"
 	"strings"
+	"time"
 
 	"caldav-mcp-server/calendar"
 )
+
+// subscriptionAge is how long a subscription lasts in a session that has no end, as over lines.
+const subscriptionAge = 30 * 24 * time.Hour
 
 // targetOf reads the address of a resource as what can be followed.
 func targetOf(uri string) (calendar.Target, error) {
@@ -35,7 +39,7 @@ func (h *Handler) subscribe(w http.ResponseWriter, r *http.Request, x *exchange,
 			return err
 		}
 		return h.box.service.Subscribe(ctx, c.caller, calendar.Subscription{
-			Subscriber: subscriberOf(x.session), Name: uri, Target: target, Until: s.opened.Add(h.limits.SessionAge),
+			Subscriber: subscriberOf(x.session), Name: uri, Target: target, Until: s.opened.Add(min(h.limits.SessionAge, subscriptionAge)),
 		})
 	})
 }
@@ -66,6 +70,7 @@ func (h *Handler) serveSession(w http.ResponseWriter, r *http.Request, x *exchan
 		sendError(w, http.StatusBadRequest, x.message.id, rpcErrorf(codeRequest, "%s needs a session: open one with initialize", x.message.method))
 		return
 	}
-	h.attend(x.within(r.Context()), func(c *call) error { return work(r.Context(), c, s, params.URI) })
+	ctx := x.within(r.Context())
+	h.attend(ctx, func(c *call) error { return work(ctx, c, s, params.URI) })
 	h.send(w, x, struct{}{})
 }

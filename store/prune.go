@@ -28,6 +28,9 @@ func (s *Store) Prune(ctx context.Context, older time.Time) error {
 	if err := s.pruneHomes(ctx, older); err != nil {
 		return err
 	}
+	if _, err := s.write(ctx, `DELETE FROM subscriptions WHERE until <= $1`, s.now()); err != nil {
+		return err
+	}
 	if err := s.pruneNotices(ctx, older); err != nil {
 		return err
 	}

@@ -68,10 +68,20 @@ func subscriptionEnds(b *bundle) {
 	}
 	b.pass(time.Second)
 	same(b, "after a day", b.subscriptions("s"), nil)
+	kept := func(of calendar.SubscriberID) int {
+		all, err := b.Subscriptions(b.Context(), of, start())
+		b.must(err)
+		return len(all)
+	}
 	b.subscribe(b.subscription(cal, "t", "a"))
-	all, err := b.Subscriptions(b.Context(), "s", start())
-	b.must(err)
-	same(b, "what is kept of it", all, nil)
+	if kept("s") != 0 {
+		b.Error("it is kept although its user subscribed to something else since")
+	}
+	b.pass(24 * time.Hour)
+	b.must(b.Prune(b.Context(), start()))
+	if kept("t") != 0 {
+		b.Error("it is kept for ever")
+	}
 }
 
 func subscriptionsAreBounded(b *bundle) {
