@@ -69,13 +69,17 @@ func setDescription(p *calendar.Properties, e *element) error {
 	return nil
 }
 
+// implied are the components that come with any kind: KDE names the VCALENDAR among them.
+var implied = calendar.Kinds{"VCALENDAR", "VTIMEZONE", "VALARM"}
+
 func setKinds(p *calendar.Properties, e *element) error {
 	p.Kinds = nil
 	if e == nil {
 		return nil
 	}
 	for _, c := range e.Children {
-		if k := calendar.Kind(strings.ToUpper(c.attr("name"))); c.XMLName == caldav("comp") && !p.Kinds.Has(k) {
+		k := calendar.Kind(strings.ToUpper(c.attr("name")))
+		if c.XMLName == caldav("comp") && !p.Kinds.Has(k) && !implied.Has(k) {
 			p.Kinds = append(p.Kinds, k)
 		}
 	}
