@@ -148,7 +148,13 @@ func (b toolbox) restoreEvent(ctx context.Context, c *call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	saved, err := b.service.RestoreDeleted(ctx, c.caller, cal, calendar.UID(c.args.text("event_uid")))
+	uid := c.args.text("event_uid")
+	saved, err := b.service.RestoreDeleted(ctx, c.caller, cal, calendar.UID(uid))
+	if err != nil && calendar.ReasonOf(err) == calendar.NotFound {
+		e := calendar.Errorf(calendar.NotFound, "", "nothing with the uid %s was deleted in %s, or the journal has forgotten it", quote(uid), quote(cal.Name))
+		e.Hint, e.Cause = "list_changes shows what was deleted, and where", err
+		return answer{}, e
+	}
 	if err != nil {
 		return answer{}, err
 	}

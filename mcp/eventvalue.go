@@ -90,7 +90,7 @@ func (z zoned) readEventSpan(a arguments) (start, end moment, err error) {
 		}
 	}
 	if end.at.Before(start.at) {
-		return start, end, errArgument(`"end" (%s) is before "start" (%s)`, end, start)
+		return start, end, errArgument(`"end" (%s) must be after "start" (%s)`, quote(a.text("end")), quote(a.text("start")))
 	}
 	return start, end, nil
 }

@@ -71,9 +71,9 @@ type refusal struct {
 func render(err error, v version, faultID string) refusal {
 	reason := reasonOf(err)
 	how := outcomes[reason]
-	var e *calendar.Error
+	e := advised(err)
 	switch {
-	case reason == calendar.Internal || !errors.As(err, &e):
+	case reason == calendar.Internal || e == nil:
 		return refusal{err: errFault(faultID), status: how.status}
 	case how.status != 0:
 		return refusal{err: rpcErrorf(how.code, "the calendars cannot be reached now: try again in %d seconds", retryAfter), status: how.status}
@@ -83,6 +83,24 @@ func render(err error, v version, faultID string) refusal {
 	result := mcpgo.NewToolResultError(visible(e.Error()))
 	result.StructuredContent = map[string]problem{"error": {reason.String(), visible(e.Message), visible(e.Hint)}}
 	return refusal{result: result}
+}
+
+// advice is what to do next about a refusal of the middle that serves every door, and so can name no
+// tool.
+var advice = map[calendar.Rule]string{
+	calendar.RulePrivileges:    "list_calendars says what may be done with each; if that is not enough, tell the user",
+	calendar.RuleSupportedKind: "list_calendars says what each of them holds",
+}
+
+// advised is the refusal that an error is, with what to do next; nil if it is none.
+func advised(err error) *calendar.Error {
+	var e *calendar.Error
+	if !errors.As(err, &e) || e.Hint != "" {
+		return e
+	}
+	with := *e
+	with.Hint = advice[e.Rule]
+	return &with
 }
 
 // errFault is all that a client learns of a fault of ours.

@@ -58,14 +58,6 @@ type moment struct {
 	local bool
 }
 
-// String writes the moment as iCalendar does.
-func (m moment) String() string {
-	if m.date {
-		return ical.Date(ical.Instant(m.at).Civil).String()
-	}
-	return ical.Instant(m.at).String()
-}
-
 // readSpan reads the start and the end of an event.
 func (z zoned) readSpan(from, to string) (start, end moment, err error) {
 	if start, err = z.read("start", from); err != nil {

@@ -78,6 +78,14 @@ func (b toolbox) tools() []tool {
 // open tells whether the caller's token has the tool's scope.
 func (t tool) open(c calendar.Caller) bool { return c.Scopes&t.scope == t.scope }
 
+// errClosed refuses a tool that the caller's token has not all the scopes for.
+func (t tool) errClosed(c calendar.Caller) error {
+	e := calendar.Errorf(calendar.Forbidden, calendar.RulePrivileges,
+		"this token may not use %s: it has the scopes %q and lacks %q", t.name, auth.ScopeList(c.Scopes), auth.ScopeList(t.scope&^c.Scopes))
+	e.Hint = "tell the user that it takes another token"
+	return e
+}
+
 // declare describes the tool to mcp-go.
 func (t tool) declare() mcpgo.Tool {
 	return mcpgo.Tool{
@@ -147,8 +155,7 @@ func (h *Handler) answer(ctx context.Context, t tool, c *call, x *exchange) (res
 		}
 	}()
 	if !t.open(c.caller) {
-		return nil, calendar.Errorf(calendar.Forbidden, calendar.RulePrivileges,
-			"this token may not use %s: it has the scopes %q and lacks %q", t.name, auth.ScopeList(c.caller.Scopes), auth.ScopeList(t.scope&^c.caller.Scopes))
+		return nil, t.errClosed(c.caller)
 	}
 	if c.args, err = readArguments(t, x.call.Arguments); err != nil {
 		return nil, err
