@@ -95,11 +95,11 @@ func (x *exchange) document() (*xml.Decoder, error) {
 
 // read decodes the request's XML into v; errNoBody when there is none.
 func (x *exchange) read(v any) error {
-	d, err := x.document()
+	source, err := x.body(x.limits.BodyBytes)
 	if err != nil {
 		return err
 	}
-	return readAll(d, d.Decode(v))
+	return x.decode(source, v)
 }
 
 // readAll takes what came of decoding the root and sees that nothing follows it.

@@ -64,6 +64,7 @@ type Handler struct {
 	byName     map[xml.Name]*property
 	// buffers keeps the memory that replies are written in, gzips what compresses them.
 	buffers, gzips sync.Pool
+	repeated       repeated
 }
 
 // New makes a Handler.

@@ -26,7 +26,7 @@ type house struct {
 	close   func() error
 	service *calendar.Service
 	// middle is what the service is made of.
-	middle calendar.Config
+	middle  calendar.Config
 	handler *caldav.Handler
 	users   map[string]calendar.User
 	auth    *auth.Service

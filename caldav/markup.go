@@ -2,6 +2,7 @@ package caldav
 
 import (
 	"bytes"
+	"encoding/binary"
 	"encoding/xml"
 	"unicode/utf8"
 
@@ -148,12 +149,26 @@ func (m *markup) cdata(data []byte) {
 // legible tells whether XML can say data at all (XML 1.0 §2.2). One object with a control
 // character must not make a whole reply unreadable.
 func legible(data []byte) bool {
-	for _, c := range data {
-		if c < ' ' && c != '\t' && c != '\n' && c != '\r' || c == 0xEF {
-			return bytes.IndexFunc(data, func(r rune) bool { return legibleRune(r) != r }) < 0
+	for i := 0; i < len(data); {
+		// Eight at a time: nearly all of it is plain text.
+		if i+8 <= len(data) && printable(binary.LittleEndian.Uint64(data[i:])) {
+			i += 8
+			continue
+		}
+		for end := min(i+8, len(data)); i < end; i++ {
+			if c := data[i]; c < ' ' && c != '\t' && c != '\n' && c != '\r' || c == 0xEF {
+				return bytes.IndexFunc(data, func(r rune) bool { return legibleRune(r) != r }) < 0
+			}
 		}
 	}
 	return true
+}
+
+// printable tells whether eight bytes are all ASCII, and none of them a control character.
+func printable(eight uint64) bool {
+	const high, space = 0x8080808080808080, 0x2020202020202020
+	below := ((eight | high) - space) ^ high
+	return (eight|below)&high == 0
 }
 
 func legibleRune(r rune) rune {

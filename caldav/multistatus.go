@@ -8,8 +8,9 @@ import (
 )
 
 // flushBytes is how much of a reply is gathered before it goes out: enough for most to go
-// at once with their length, little enough that memory does not grow with a collection.
-const flushBytes = 16 << 10
+// at once with their length (a multiget of fifty objects has 80 KB), little enough that memory
+// does not grow with a collection.
+const flushBytes = 128 << 10
 
 // multistatus streams a reply of RFC 4918 §13.
 type multistatus struct {

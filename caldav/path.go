@@ -203,6 +203,10 @@ func (a addresses) parse(escaped string) (place, error) {
 // and what an address of another host means to this server harms nobody.
 func (a addresses) parseHref(href string) (place, error) {
 	href = strings.TrimSpace(href)
+	// Most are plain paths, which stand for themselves.
+	if strings.HasPrefix(href, "/") && !strings.HasPrefix(href, "//") && plainPath(href) {
+		return a.parse(href)
+	}
 	u, err := url.Parse(href)
 	if errors.As(err, new(url.EscapeError)) {
 		u, err = url.Parse(escapePercent(href))
@@ -223,6 +227,24 @@ func escapePercent(href string) string {
 	}
 	return strings.Join(parts, "%")
 }
+
+// plainPath tells whether a path has nothing but what may stand in one unescaped, and no escapes.
+func plainPath(path string) bool {
+	for _, c := range []byte(path) {
+		if !plainByte[c] {
+			return false
+		}
+	}
+	return true
+}
+
+// plainByte are letters, digits and those marks that url.PathEscape leaves alone, with the slash.
+var plainByte = func() (plain [256]bool) {
+	for c := range plain {
+		plain[c] = c < utf8.RuneSelf && (c == '/' || url.PathEscape(string(rune(c))) == string(rune(c)))
+	}
+	return plain
+}()
 
 // pathOf returns a path as it was sent. URL.EscapedPath would encode one anew that has
 // characters in it which should have been escaped, and take its %2F for a slash.
@@ -259,7 +281,10 @@ func split(escaped string) ([]string, error) {
 
 // decode reads one segment. A slash that was written %2F is data.
 func decode(segment string) (string, error) {
-	s, err := url.PathUnescape(segment)
+	s, err := segment, error(nil)
+	if strings.IndexByte(segment, '%') >= 0 {
+		s, err = url.PathUnescape(segment)
+	}
 	switch {
 	case err != nil:
 		return "", errors.New("it has a broken percent escape")
@@ -280,8 +305,13 @@ func decode(segment string) (string, error) {
 func (a addresses) append(dst []byte, p place) []byte {
 	dst = append(dst, a.prefix...)
 	for _, part := range layout[p.form].path {
+		text := p.part(part)
+		// The usual names need no escapes. A slash in one does.
+		if !plainPath(text) || strings.IndexByte(text, '/') >= 0 {
+			text = url.PathEscape(text)
+		}
 		dst = append(dst, '/')
-		dst = append(dst, url.PathEscape(p.part(part))...)
+		dst = append(dst, text...)
 	}
 	if p.kind()&leaves == 0 {
 		dst = append(dst, '/')

@@ -79,8 +79,8 @@ func (x *exchange) propfind() error {
 	if (d == depthMissing || d == depthInfinity) && x.at.kind()&leaves == 0 {
 		return breach("d:propfind-finite-depth", "say Depth: 0 or Depth: 1; without it, PROPFIND asks for the whole tree")
 	}
-	var q propfindRequest
-	if err := x.read(&q); errors.Is(err, errNoBody) {
+	q, err := x.question()
+	if errors.Is(err, errNoBody) {
 		q.AllProp = &struct{}{} // §9.1: no body means allprop
 	} else if err != nil {
 		return err

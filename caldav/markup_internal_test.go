@@ -1,0 +1,41 @@
+package caldav
+
+import (
+	"bytes"
+	"math/rand/v2"
+	"testing"
+)
+
+// TestLegibleOfAnyBytes: to look at eight bytes at a time finds what looking at each finds.
+func TestLegibleOfAnyBytes(t *testing.T) {
+	t.Parallel()
+	random := rand.New(rand.NewPCG(4, 2026))
+	odd := []string{"\x00", "\x08", "\x0B", "\x1F", "\x7F", "\x80", "é", "\uFFFE", "\uFFFF", "\uFEFF", "\t", "\r\n", "\xEF", "\xEF\xBF"}
+	for range 20_000 {
+		data := bytes.Repeat([]byte("A"), random.IntN(40))
+		for range random.IntN(3) {
+			at := random.IntN(len(data) + 1)
+			data = append(data[:at:at], append([]byte(odd[random.IntN(len(odd))]), data[at:]...)...)
+		}
+		want := bytes.IndexFunc(data, func(r rune) bool { return legibleRune(r) != r }) < 0
+		if got := legible(data); got != want {
+			t.Fatalf("%q: %v, want %v", data, got, want)
+		}
+	}
+}
+
+// TestHrefsInBothWays: what is read quickly because it needs no escapes is written so, too, and
+// any other name comes back as it was.
+func TestHrefsInBothWays(t *testing.T) {
+	t.Parallel()
+	var a addresses
+	for c := range 256 {
+		name := "x" + string([]byte{byte(c)}) + "y"
+		at := place{form: formObject, user: "ann", calendar: "work"}
+		at.with(objectPart, name)
+		got, err := a.parseHref(a.href(at))
+		if valid := c != 0 && c < 0x80; valid != (err == nil) || valid && got != at {
+			t.Errorf("%q: %s is %+v: %v", name, a.href(at), got, err)
+		}
+	}
+}
