@@ -105,8 +105,15 @@ func (r *resource) calendars(yield func(*resource, error) bool) {
 		return
 	}
 	child := resource{x: r.x, at: place{form: formCalendar, user: r.at.user}}
+	listed := make(map[calendar.Segment]bool, len(all))
 	for _, child.calendar = range all {
 		child.at.calendar = child.calendar.Address()
+		// An own calendar, which comes first, hides a shared one of the same address: it is what
+		// every request there is about.
+		if listed[child.at.calendar] {
+			continue
+		}
+		listed[child.at.calendar] = true
 		if !yield(&child, nil) {
 			return
 		}

@@ -77,7 +77,8 @@ func (s *Service) HomeChanges(ctx context.Context, c Caller, since SyncToken) (H
 // since lists the changes after a token that are the caller's to know.
 func (h Home) since(c Caller, since SyncToken, calendars []Calendar) []HomeChange {
 	at := make(map[Segment]Calendar, len(calendars))
-	for _, cal := range calendars {
+	for _, cal := range slices.Backward(calendars) {
+		// Backward, so that an own calendar hides a shared one of the same address, as in notice.
 		at[cal.Address()] = cal
 	}
 	var list []HomeChange

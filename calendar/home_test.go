@@ -76,6 +76,32 @@ func TestHomeChanges(t *testing.T) {
 	})
 }
 
+// A program that goes on with a calendar which was taken from it may make one at the old address.
+func TestOwnCalendarsHideSharedOnes(t *testing.T) {
+	each(t, func(h *house) {
+		shared := h.calendar(h.bob, "shared")
+		h.must(h.store.Share(h.ctx, shared.ID, h.alice.User.ID, calendar.ReadAccess))
+		at := calendar.Segment(shared.ID)
+		check := func(what string, want calendar.CalendarID) {
+			t.Helper()
+			there, err := h.CalendarAt(h.ctx, h.alice, at)
+			h.must(err)
+			changes, err := h.HomeChanges(h.ctx, h.alice, calendar.SyncToken{})
+			h.must(err)
+			i := slices.IndexFunc(changes.List, func(c calendar.HomeChange) bool { return c.Address == at })
+			if there.ID != want || i < 0 || changes.List[i].Calendar.ID != want {
+				t.Errorf("%s: there is %s, and synchronized %+v; want %s", what, there.ID, changes.List, want)
+			}
+		}
+		check("shared", shared.ID)
+		own, err := h.CreateCalendar(h.ctx, h.alice, calendar.NewCalendar{Segment: at})
+		h.must(err)
+		check("made", own.ID)
+		h.must(h.DeleteCalendar(h.ctx, h.alice, own.ID))
+		check("deleted", shared.ID)
+	})
+}
+
 func TestHomeTokensAreRefused(t *testing.T) {
 	each(t, func(h *house) {
 		work := h.calendar(h.alice, "work")
