@@ -93,6 +93,9 @@ type sharingTx struct {
 	cal    Calendar
 	spare  bool
 	shares []Share
+	// undoing tells that nothing is offered anew: who has refused what they were offered, or given
+	// it up, does not get it back.
+	undoing bool
 }
 
 // lockShares takes the calendar's lock and reads who was offered what.
@@ -136,6 +139,9 @@ func (t *sharingTx) edit(ctx context.Context, e ShareEdit) (Share, error) {
 	} else {
 		*before = next
 	}
+	if next.Status == ShareDeclined {
+		return next, nil
+	}
 	return next, t.notify(ctx, next)
 }
 
@@ -154,10 +160,14 @@ func (t *sharingTx) offered(before *Share, e ShareEdit) Share {
 		// Who has accepted need not be asked again. Of busy times nobody was asked, see below.
 		had = before.Status == ShareAccepted && (before.Access > FreeBusyAccess || e.Access == FreeBusyAccess)
 	}
-	next.Status = ShareAccepted
+	switch {
+	case t.undoing && before != nil && before.Status == ShareDeclined:
+		next.Status = ShareDeclined
 	// Busy times alone put nothing before anybody's eyes that they would want to refuse.
-	if t.needAcceptance && !had && e.Access > FreeBusyAccess {
+	case t.needAcceptance && !had && e.Access > FreeBusyAccess:
 		next.Status = SharePending
+	default:
+		next.Status = ShareAccepted
 	}
 	return next
 }

@@ -396,6 +396,24 @@ func TestSharesAreTakenBack(t *testing.T) {
 	})
 }
 
+func TestUndoLeavesAnswers(t *testing.T) {
+	each(t, func(h *house) {
+		work := h.calendar(h.alice, "work")
+		h.offer(work, h.bob, calendar.WriteAccess, "")
+		h.offer(work, h.bob, calendar.ReadAccess, "")
+		id := calendar.ChangeID{Calendar: work.ID, Version: h.fresh(h.alice, work).Version}
+		h.must(h.Leave(h.ctx, h.bob, work.ID))
+		_, err := h.Undo(h.ctx, h.alice, id)
+		h.must(err)
+		h.sharing("undone", work, "bob:write:declined", "*:declined", "")
+		if h.seen(work) {
+			t.Error("he has again what he gave up")
+		}
+		h.offer(work, h.bob, calendar.ReadAccess, "")
+		h.sharing("offered anew", work, "bob:read", "*:declined", "work:accepted")
+	})
+}
+
 func TestHiddenCalendarsAreLeftOut(t *testing.T) {
 	each(t, func(h *house) {
 		work := h.calendar(h.alice, "work")

@@ -91,7 +91,7 @@ func (t *undoTx) shares(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	change := &sharingTx{Tx: t, Service: t.undoing.Service, caller: t.undoing.caller, cal: t.cal, shares: all}
+	change := &sharingTx{Tx: t, Service: t.undoing.Service, caller: t.undoing.caller, cal: t.cal, shares: all, undoing: true}
 	for _, user := range users {
 		past, err := t.shareHistory(ctx, user)
 		if err != nil {
