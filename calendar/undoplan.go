@@ -89,6 +89,9 @@ func (u *undoing) chooseSince(ctx context.Context, since UndoSince) error {
 			if !u.chosen(e.Entry) {
 				break
 			}
+			if !u.caller.seesEntry(j.Calendar, e.Entry) {
+				continue
+			}
 			if err := u.choose(ctx, e.Entry); err != nil {
 				return err
 			}

@@ -96,3 +96,26 @@ func TestWhatOthersChangedStaysWithATokensChanges(t *testing.T) {
 		h.refused(err, calendar.Invalid, "", "token")
 	})
 }
+
+// Who else has a calendar is its owner's to know: what a sharee takes back tells nothing of it.
+func TestShareesTakeBackWhatTheySee(t *testing.T) {
+	each(t, func(h *house) {
+		work, eve := h.calendar(h.alice, "work"), h.user("eve")
+		h.share(h.alice, work, h.bob, calendar.WriteAccess)
+		bot := h.assistant()
+		h.share(bot, work, eve, calendar.ReadAccess)
+		since := calendar.UndoSince{Token: "token", Preview: true}
+		_, err := h.UndoSince(h.ctx, h.bob, since)
+		h.refused(err, calendar.NotFound, "", "has changed nothing")
+		h.put(bot, work, "1.ics", event("one", 2, "one"))
+		since.Preview = false
+		done, err := h.UndoSince(h.ctx, h.bob, since)
+		h.must(err)
+		if len(done.Steps) != 1 || done.Steps[0].UID != "one" || len(done.Left) != 0 {
+			t.Errorf("done is %+v", done)
+		}
+		if got := h.shares(h.alice, work); got != "bob:write eve:read" {
+			t.Errorf("shares %q", got)
+		}
+	})
+}
