@@ -56,6 +56,9 @@ func (x *exchange) share() error {
 		return refuseWith(http.StatusBadRequest, "CS:share holds from 1 to %d of CS:set and CS:remove", maxShareEdits)
 	}
 	cal, err := x.calendarAt(x.at)
+	if err == nil {
+		err = x.caller.May(calendar.ShareCalendar, cal)
+	}
 	if err != nil {
 		return err
 	}
