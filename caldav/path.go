@@ -95,6 +95,16 @@ type place struct {
 	notice   calendar.NoticeName
 }
 
+// Routes returns the patterns of all addresses there are, for logs and metrics: an address itself
+// tells of people and their calendars.
+func Routes() []string {
+	routes := make([]string, 0, len(layout)+1)
+	for _, row := range layout {
+		routes = append(routes, "/"+strings.Join(row.path, "/"))
+	}
+	return append(routes, "/"+strings.Join(linkPath[:], "/")+"/{link}")
+}
+
 func (p place) kind() kind { return layout[p.form].kind }
 
 // parent returns the address of the collection that p is a member of.

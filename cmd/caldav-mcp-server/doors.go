@@ -58,11 +58,7 @@ func (p *program) caldavDoor(c config, h *house, log *slog.Logger) (server.Door,
 		Name: caldavDoor, Addr: c.caldav.String(), Base: c.basePath(), CheckOrigin: true, Origins: c.origins,
 		MaxBody: h.calendars.Limits().ObjectBytes + spareBody,
 		Handler: handler.Public(handler.Links(links, h.auth.Require(door, named(handler.ServeDAV)))),
-		Routes: []string{
-			"/", "/.well-known/caldav", "/principals", "/dav", "/dav/principals", "/dav/principals/{user}", "/dav/calendars",
-			"/dav/calendars/{user}", "/dav/calendars/{user}/{calendar}", "/dav/calendars/{user}/{calendar}/{object}",
-			"/dav/links/{link}",
-		},
+		Routes:  caldav.Routes(),
 	}, nil
 }
 
