@@ -84,6 +84,11 @@ type Notification struct {
 	Kinds Kinds  `json:"kinds,omitempty"`
 }
 
+// Notices are the names under which the sharee and the owner are told of a share.
+func (s Share) Notices() (sharees, owners NoticeName) {
+	return s.Invitation().notice(), s.Invitation().reply()
+}
+
 func (id InvitationID) notice() NoticeName { return NoticeName(id + ".xml") }
 func (id InvitationID) reply() NoticeName  { return NoticeName(id + "-reply.xml") }
 

@@ -49,14 +49,54 @@ func (s *Store) InsertUser(ctx context.Context, u calendar.User, h auth.Hash) er
 	})
 }
 
-// DeleteUser implements [auth.Store]. What is theirs goes by the foreign keys.
+// DeleteUser implements [auth.Store]. What is theirs goes by the foreign keys; what others were
+// told of calendars that they shared with each other has their name in it, and goes as well.
 func (s *Store) DeleteUser(ctx context.Context, id calendar.UserID) error {
 	return s.transact(ctx, func(t *Tx) error {
+		shares, err := rowsOf(ctx, t, scanParties, selectParties, id)
+		if err != nil {
+			return err
+		}
 		if err := expectRow(t.exec(ctx, `DELETE FROM users WHERE id = $1`, id)); err != nil {
+			return err
+		}
+		if err := t.untell(ctx, id, shares); err != nil {
 			return err
 		}
 		return t.credentialsChanged(ctx)
 	})
+}
+
+// parties are the two between whom there is a share.
+type parties struct {
+	share calendar.Share
+	owner calendar.UserID
+}
+
+// selectParties is in the order of whoever is not $1: see calendar.NoticeKeeper.
+const selectParties = `SELECT i.calendar_id, i.user_id, c.owner_id
+	FROM invitations i JOIN calendars c ON c.id = i.calendar_id WHERE i.user_id = $1 OR c.owner_id = $1
+	ORDER BY CASE WHEN i.user_id = $1 THEN c.owner_id ELSE i.user_id END`
+
+func scanParties(row scanner) (parties, error) {
+	var p parties
+	err := row.Scan(&p.share.Calendar, &p.share.User.ID, &p.owner)
+	return p, err
+}
+
+// untell takes back what the others were told of shares of a user who is gone.
+func (t *Tx) untell(ctx context.Context, gone calendar.UserID, shares []parties) error {
+	for _, p := range shares {
+		sharees, owners := p.share.Notices()
+		other, name := p.share.User.ID, sharees
+		if other == gone {
+			other, name = p.owner, owners
+		}
+		if err := t.DropNotice(ctx, other, name); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // PasswordByName implements [auth.Store].

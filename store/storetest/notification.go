@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"slices"
 	"time"
 
 	"caldav-mcp-server/calendar"
@@ -12,6 +13,7 @@ func noticeTests() []test {
 		{"are each user's own", noticesApart},
 		{"grow old unless they wait for an answer", noticesGrowOld},
 		{"go with their user", noticesGo},
+		{"go with the user whom they are about", noticesOfGoneUsers},
 	}
 }
 
@@ -98,4 +100,27 @@ func noticesGo(b *bundle) {
 	b.tell(bob, calendar.Notice{Name: "a", Created: b.now(), Data: []byte("x")})
 	b.must(b.DeleteUser(b.Context(), bob.ID))
 	same(b, "his", b.box(bob), calendar.NoticeBox{})
+}
+
+func noticesOfGoneUsers(b *bundle) {
+	ann, bob, eve := b.user("ann"), b.user("bob"), b.user("eve")
+	offered := func(cal calendar.Calendar, with calendar.User, status calendar.ShareStatus) calendar.Share {
+		share := calendar.Share{Calendar: cal.ID, User: with, Access: calendar.ReadAccess, Status: status, Created: b.now()}
+		b.must(b.Update(b.Context(), func(tx calendar.Tx) error { return tx.PutShare(b.Context(), share) }))
+		return share
+	}
+	anns, eves := b.calendar(ann, "work"), b.calendar(eve, "work")
+	asked, _ := offered(anns, bob, calendar.SharePending).Notices()
+	_, answered := offered(eves, ann, calendar.ShareDeclined).Notices()
+	kept, _ := offered(eves, bob, calendar.ShareAccepted).Notices()
+	about := func(name calendar.NoticeName) calendar.Notice {
+		return calendar.Notice{Name: name, Created: b.now(), Waits: true, Data: []byte("x")}
+	}
+	b.tell(bob, about(asked), about(kept))
+	b.tell(eve, about(answered))
+	b.must(b.DeleteUser(b.Context(), ann.ID))
+	for _, n := range slices.Concat(b.box(bob).Notices, b.box(eve).Notices) {
+		same(b, string(n.Name)+" is gone", n.Gone, n.Name != kept)
+	}
+	same(b, "the boxes moved on", []calendar.Version{b.box(bob).Version, b.box(eve).Version}, []calendar.Version{3, 2})
 }
