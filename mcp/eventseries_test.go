@@ -1,0 +1,98 @@
+package mcp
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/internal/testdb"
+)
+
+// meeting is an instance of a series, as it is expanded.
+type meeting struct {
+	day   string
+	clock string
+	title string
+}
+
+// meetings expands the project review of [house.furnishOffice]: weekly, a day left out on February
+// 20th, one moved on March 13th, and the clocks put forward on March 29th.
+func (h *house) meetings(t *testing.T) []meeting {
+	t.Helper()
+	zone, err := time.LoadLocation("Europe/Berlin")
+	if err != nil {
+		t.Fatal(err)
+	}
+	q := calendar.AgendaQuery{From: noon.AddDate(0, -3, 0), Until: noon.AddDate(1, 0, 0), Keyword: "review", Limit: 1000}
+	found, err := h.service.Agenda(t.Context(), h.callers["alice"], q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var list []meeting
+	for _, o := range found.Occurrences {
+		start := o.Start.Time.In(zone)
+		list = append(list, meeting{start.Format(time.DateOnly), start.Format("15:04"), titleOf(o)})
+	}
+	return list
+}
+
+// TestSeriesAreChangedAsFarAsAsked edits, moves and deletes one instance, all from one on, and the whole
+// series, and holds what is expanded then to what was before: what was asked for has changed, and
+// nothing else.
+func TestSeriesAreChangedAsFarAsAsked(t *testing.T) {
+	t.Parallel()
+	const named = "2026-03-20"
+	within := map[string]func(meeting) bool{
+		"this":      func(m meeting) bool { return m.day == named },
+		"following": func(m meeting) bool { return m.day >= named },
+		"all":       func(meeting) bool { return true },
+	}
+	hourLater := strings.NewReplacer("10:00", "11:00", "14:00", "15:00")
+	for tool, c := range map[string]struct {
+		args map[string]any
+		// becomes is what comes of a meeting; false for none.
+		becomes func(meeting) (meeting, bool)
+	}{
+		"patch_event": {map[string]any{"title": "Board review"}, func(m meeting) (meeting, bool) { m.title = "Board review"; return m, true }},
+		"update_event": {map[string]any{"title": "Board review", "start": named + "T11:00", "end": named + "T12:00"}, func(m meeting) (meeting, bool) {
+			return meeting{m.day, hourLater.Replace(m.clock), "Board review"}, true
+		}},
+		"move_event":   {map[string]any{"new_start": named + "T11:00"}, func(m meeting) (meeting, bool) { m.clock = hourLater.Replace(m.clock); return m, true }},
+		"delete_event": {nil, func(meeting) (meeting, bool) { return meeting{}, false }},
+	} {
+		for scope, asked := range within {
+			t.Run(tool+" "+scope, func(t *testing.T) {
+				t.Parallel()
+				h := newHouse(t, testdb.SQLite(t))
+				h.furnishOffice(t)
+				before := h.meetings(t)
+				if len(before) != 13 {
+					t.Fatalf("the series has %d instances: %v", len(before), before)
+				}
+				args := map[string]any{"calendar_id": work, "event_uid": "review", "recurrence_id": named, "scope": scope}
+				for name, value := range c.args {
+					args[name] = value
+				}
+				if said := h.say(t, h.open(t, h.config()), "alice", tool, args); !strings.Contains(said, `"result"`) {
+					t.Fatal(said)
+				}
+				var want []meeting
+				for _, m := range before {
+					stays := true
+					if asked(m) {
+						m, stays = c.becomes(m)
+					}
+					if stays {
+						want = append(want, m)
+					}
+				}
+				if diff := cmp.Diff(want, h.meetings(t), cmp.AllowUnexported(meeting{})); diff != "" {
+					t.Errorf("the series (-want +got):\n%s", diff)
+				}
+			})
+		}
+	}
+}
