@@ -181,6 +181,45 @@ func TestClientsKeepTheirWords(t *testing.T) {
 +SEQUENCE:1
 +EXDATE;TZID=W. Europe Standard Time:20260320T100000
 `},
+		{"Apple, elsewhere", appleEvent, "patch_event", map[string]any{"location": "Side St 2"}, `
+-LAST-MODIFIED:20260201T101011Z
+-DTSTAMP:20260201T101012Z
+-LOCATION:Main St 1\nBerlin
+-X-APPLE-STRUCTURED-LOCATION;VALUE=URI;X-ADDRESS="Main St 1";X-APPLE-RADIUS=7
+- 0;X-TITLE=Dentist:geo:52.5,13.4
++LAST-MODIFIED:20260301T120000Z
++DTSTAMP:20260301T120000Z
++LOCATION:Side St 2
+`},
+		{"Outlook, one is called otherwise", outlookEvent, "patch_event", map[string]any{"title": "Große Runde", "recurrence_id": "2026-03-20", "scope": "this"}, `
++BEGIN:VEVENT
++CLASS:PUBLIC
++DTSTAMP:20260301T120000Z
++DTSTART;TZID=W. Europe Standard Time:20260320T100000
++DTEND;TZID=W. Europe Standard Time:20260320T110000
++SEQUENCE:0
++SUMMARY;LANGUAGE=de:Große Runde
++TRANSP:OPAQUE
++UID:event
++X-MICROSOFT-CDO-BUSYSTATUS:BUSY
++X-ALT-DESC;FMTTYPE=text/html:<b>Thema</b>
++RECURRENCE-ID;TZID=W. Europe Standard Time:20260320T100000
++BEGIN:VALARM
++TRIGGER:-PT15M
++ACTION:DISPLAY
++DESCRIPTION:Reminder
++END:VALARM
++END:VEVENT
+`},
+		{"Outlook, without reminders", outlookEvent, "update_event", map[string]any{"title": "Runde", "start": "2026-03-06T10:00", "end": "2026-03-06T11:00", "scope": "all", "alarms": []int{}}, `
+-DTSTAMP:20260201T101012Z
+-BEGIN:VALARM
+-TRIGGER:-PT15M
+-ACTION:DISPLAY
+-DESCRIPTION:Reminder
+-END:VALARM
++DTSTAMP:20260301T120000Z
+`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
