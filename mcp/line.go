@@ -32,7 +32,7 @@ type lines struct {
 	unhear  context.CancelFunc
 	// subscribed tells that the session has asked to be told of something.
 	subscribed bool
-	slots   chan struct{}
+	slots      chan struct{}
 	// answering are the requests that an end of the input waits for, listening are the streams.
 	answering, listening sync.WaitGroup
 

@@ -195,7 +195,7 @@ func writeJSON(w http.ResponseWriter, status int, body []byte) {
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	w.WriteHeader(status)
-	_, _ = w.Write(body) // the client may be gone
+	_, _ = w.Write(body) //nolint:gosec // G705: it is JSON and says so. The client may be gone.
 }
 
 // resultReply is a JSON-RPC answer that is a result.
