@@ -202,17 +202,30 @@ func (c *matrix) clear() {
 	c.at = ""
 }
 
-// state is all that alice's calendar holds, which calendars she and bob have, and what they were told.
+// state is what alice and bob have, keep and were told. Whatever changes in a calendar moves its
+// version on.
 func (c *matrix) state() string {
-	const all = `<D:propfind xmlns:D="DAV:"><D:allprop/></D:propfind>`
-	held := c.house.send(c.t, "GET /dav/calendars/alice/"+c.at+"/", "")
-	said := []string{held.header.Get("ETag"), held.body}
+	var b strings.Builder
 	for _, user := range []string{"alice", "bob"} {
-		for _, part := range []string{"calendars", "notifications"} {
-			said = append(said, c.house.must(c.t, "PROPFIND /dav/"+part+"/"+user+"/\nDepth: 1\nAs: "+user, all).body)
+		caller := calendar.Caller{User: c.house.users[user], Scopes: calendar.ScopeAll}
+		all, err := c.house.service.Calendars(c.t.Context(), caller)
+		for _, cal := range all {
+			fmt.Fprintln(&b, cal.ID, cal.Segment, cal.Name, cal.Access, cal.Version)
+		}
+		told, untold := c.house.service.Notifications(c.t.Context(), caller)
+		for _, n := range told {
+			fmt.Fprintln(&b, user, n.Name)
+		}
+		for _, place := range []calendar.Place{calendar.AtPrincipal, calendar.AtHome} {
+			kept, lost := c.house.service.Kept(c.t.Context(), caller, calendar.Holder{Place: place, User: caller.User.ID})
+			err = errors.Join(err, lost)
+			fmt.Fprintln(&b, user, place, kept)
+		}
+		if err := errors.Join(err, untold); err != nil {
+			c.t.Fatal(err)
 		}
 	}
-	return strings.Join(said, "\n")
+	return b.String()
 }
 
 func (c *cell) granted() bool {
