@@ -102,6 +102,8 @@ func (b toolbox) takeBackSince(ctx context.Context, c *call, since string) (cale
 }
 
 // undoneWords say what has become of something.
+//
+//nolint:exhaustive // an undo does nothing else
 var undoneWords = map[calendar.ChangeKind]string{
 	calendar.Created: "is there again", calendar.Modified: "is as it was", calendar.Deleted: "is gone again",
 }

@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"maps"
 	"strings"
 	"testing"
 	"time"
@@ -73,9 +74,7 @@ func TestSeriesAreChangedAsFarAsAsked(t *testing.T) {
 					t.Fatalf("the series has %d instances: %v", len(before), before)
 				}
 				args := map[string]any{"calendar_id": work, "event_uid": "review", "recurrence_id": named, "scope": scope}
-				for name, value := range c.args {
-					args[name] = value
-				}
+				maps.Copy(args, c.args)
 				if said := h.say(t, h.open(t, h.config()), "alice", tool, args); !strings.Contains(said, `"result"`) {
 					t.Fatal(said)
 				}

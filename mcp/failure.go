@@ -87,9 +87,12 @@ func render(err error, v version, faultID string) refusal {
 
 // advice is what to do next about a refusal of the middle that serves every door, and so can name no
 // tool.
-var advice = map[calendar.Rule]string{
-	calendar.RulePrivileges:    "list_calendars says what may be done with each; if that is not enough, tell the user",
-	calendar.RuleSupportedKind: "list_calendars says what each of them holds",
+var advice = [...]struct {
+	rule calendar.Rule
+	hint string
+}{
+	{calendar.RulePrivileges, "list_calendars says what may be done with each; if that is not enough, tell the user"},
+	{calendar.RuleSupportedKind, "list_calendars says what each of them holds"},
 }
 
 // advised is the refusal that an error is, with what to do next; nil if it is none.
@@ -98,9 +101,14 @@ func advised(err error) *calendar.Error {
 	if !errors.As(err, &e) || e.Hint != "" {
 		return e
 	}
-	with := *e
-	with.Hint = advice[e.Rule]
-	return &with
+	for _, a := range advice {
+		if a.rule == e.Rule {
+			with := *e
+			with.Hint = a.hint
+			return &with
+		}
+	}
+	return e
 }
 
 // errFault is all that a client learns of a fault of ours.

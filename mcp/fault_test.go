@@ -85,8 +85,8 @@ func TestRefusals(t *testing.T) {
 				do(t, request(t, "POST", door, "alice", body, modern...)),
 			} {
 				want := fmt.Sprintf(`"structuredContent":{"error":{"code":%q,"message":"m"}}`, c.word)
-				if hint := advice[calendar.RuleOf(c.err)]; hint != "" {
-					want = fmt.Sprintf(`"structuredContent":{"error":{"code":%q,"message":"m","hint":%q}}`, c.word, hint)
+				if with := advised(c.err); with.Hint != "" {
+					want = fmt.Sprintf(`"structuredContent":{"error":{"code":%q,"message":"m","hint":%q}}`, c.word, with.Hint)
 				}
 				if c.status != http.StatusOK {
 					want = `"error":{"code":-32603`

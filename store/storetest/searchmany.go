@@ -77,16 +77,16 @@ func (b *bundle) scatter(calendars []calendar.Calendar) []calendar.Object {
 
 // mixture makes a text that has some words often, and others seldom.
 func mixture(random *rand.Rand) string {
-	text := "a"
+	words := []string{"a"}
 	for _, word := range []struct {
 		text  string
 		oneIn int
 	}{{"commonly", 1}, {"halfway", 2}, {"somewhat", 12}, {"rare", 90}, {"oddly", 30}} {
 		if random.IntN(word.oneIn) == 0 {
-			text += " " + word.text
+			words = append(words, word.text)
 		}
 	}
-	return text + " z"
+	return strings.Join(append(words, "z"), " ")
 }
 
 // wanted is what a search finds, by its promise.
