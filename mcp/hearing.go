@@ -9,6 +9,7 @@ import (
 
 	mcpgo "github.com/mark3labs/mcp-go/mcp"
 
+	"caldav-mcp-server/auth"
 	"caldav-mcp-server/calendar"
 )
 
@@ -95,9 +96,12 @@ func (h *Handler) tell(ctx context.Context, s *hearing) error {
 	if err == nil {
 		err = h.vouch(ctx, s.caller)
 	}
-	if away(err) {
+	switch {
+	case away(err):
 		s.watch.Again()
 		return nil
+	case err != nil && ctx.Err() == nil && !errors.Is(err, auth.ErrUnauthorized):
+		h.log.ErrorContext(ctx, "what changed is not told", slog.String("user", s.caller.User.Name), slog.Any("error", err))
 	}
 	for _, sub := range changed {
 		if err != nil {
@@ -118,13 +122,10 @@ func (s *hearing) notificationOf(sub calendar.Subscription) notification {
 	return s.notify(mcpgo.MethodNotificationResourceUpdated, map[string]any{"uri": sub.Name})
 }
 
-// errExpired ends a stream whose token has come to its end.
-var errExpired = errors.New("the token has expired")
-
 // vouch asks whether the caller's token is still good: who listens showed it long ago.
 func (h *Handler) vouch(ctx context.Context, c calendar.Caller) error {
 	if !c.Expires.IsZero() && !h.now().Before(c.Expires) {
-		return errExpired
+		return auth.ErrUnauthorized
 	}
 	if h.good == nil {
 		return nil
