@@ -15,10 +15,11 @@ type Trash interface {
 	TrashedCalendars(ctx context.Context, owner UserID) ([]TrashedCalendar, error)
 	// Deletions yields the deletions in a live calendar whose bytes are kept, the latest first:
 	// one for each UID, and none for a UID that a live object of the calendar has. What was moved
-	// to another calendar is not in the trash of the first.
+	// to another calendar is not in the trash of the first, unless the owner of the first does not
+	// see the other.
 	Deletions(ctx context.Context, cal CalendarID) iter.Seq2[Entry, error]
 	// Deletion returns the latest deletion of a UID whose bytes are kept; NotFound when there is
-	// none, or when that was a move.
+	// none, or when that was such a move.
 	Deletion(ctx context.Context, cal CalendarID, uid UID) (Entry, error)
 	// ForgetCalendar removes a calendar for good; NotFound when it is not in the trash.
 	ForgetCalendar(ctx context.Context, id CalendarID) error

@@ -36,13 +36,17 @@ func (t *Tx) UntrashCalendar(ctx context.Context, id calendar.CalendarID, segmen
 const (
 	// selectDeletions takes the last of what was deleted twice, and no object that went to another
 	// calendar: a unit that has its UID arrive there moved it. What was moved over something is
-	// journalled as its change.
+	// journalled as its change. Where the calendar's owner does not see the other one, the object
+	// is as good as deleted: a sharee could take it away for good.
 	selectDeletions = selectEntries + `WHERE j.calendar_id = $1 AND j.change = 'deleted' AND j.before IS NOT NULL AND j.object <> ''
 		AND NOT EXISTS (SELECT 1 FROM journal k WHERE k.calendar_id = j.calendar_id AND k.uid = j.uid
 			AND k.change = 'deleted' AND k.before IS NOT NULL AND k.version > j.version)
 		AND NOT EXISTS (SELECT 1 FROM (` + restOfUnit + `) AS u
 			JOIN journal m ON m.calendar_id = u.calendar_id AND m.version = u.version
-			WHERE m.uid = j.uid AND m.change <> 'deleted') `
+			JOIN calendars t ON t.id = m.calendar_id
+			JOIN calendars f ON f.id = j.calendar_id
+			WHERE m.uid = j.uid AND m.change <> 'deleted' AND (t.owner_id = f.owner_id
+				OR EXISTS (SELECT 1 FROM shares s WHERE s.calendar_id = t.id AND s.user_id = f.owner_id))) `
 
 	// restOfUnit are the changes in other calendars that were made together with j: what j is the
 	// head of, the head of what j is in, and the others of that.

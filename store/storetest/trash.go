@@ -15,6 +15,7 @@ func trashTests() []test {
 		{"lists deletions once, the latest first", trashLists},
 		{"remembers a deletion whose name was taken", trashNameTaken},
 		{"has nothing of what was moved", trashMoved},
+		{"has what was moved out of its owner's sight", trashTaken},
 		{"pages", trashPages},
 		{"forgets by age", trashPruned},
 		{"forgets a calendar", trashForgetsCalendar},
@@ -129,7 +130,8 @@ func trashNameTaken(b *bundle) {
 
 // trashMoved: it is elsewhere, and would be there twice if it were restored.
 func trashMoved(b *bundle) {
-	work, rest := b.home(), b.calendar(b.user("bob"), "rest")
+	work := b.home()
+	rest := b.calendar(calendar.User{ID: work.Owner}, "rest")
 	b.bury(b.put(work, "a.ics"))
 	was := b.put(work, "a.ics")
 	there := was
@@ -156,6 +158,24 @@ func trashMoved(b *bundle) {
 		fmt.Sprintf("last.ics@%d %s", last.Version, last.UID), fmt.Sprintf("a.ics@%d %s", back.Version, back.UID),
 	})
 	same(b, "trash of where it was for a while", b.deletions(rest), nil)
+}
+
+// trashTaken: a sharee who takes an object to a calendar of their own must not take it from its owner.
+func trashTaken(b *bundle) {
+	work, bob := b.home(), b.user("bob")
+	theirs := b.calendar(bob, "theirs")
+	b.must(b.Share(b.Context(), work.ID, bob.ID, calendar.WriteAccess))
+	was := b.put(work, "a.ics")
+	there := was
+	there.Calendar = theirs.ID
+	b.must(b.Update(b.Context(), func(tx calendar.Tx) error {
+		return errors.Join(b.buryIn(tx, &was), b.writeIn(tx, &there))
+	}))
+	same(b, "trash", b.deletions(work), []string{fmt.Sprintf("a.ics@%d %s", was.Version, was.UID)})
+	_, err := b.Deletion(b.Context(), work.ID, was.UID)
+	b.must(err)
+	b.must(b.Share(b.Context(), theirs.ID, work.Owner, calendar.ReadAccess))
+	same(b, "trash once its owner sees it where it is", b.deletions(work), nil)
 }
 
 func trashPages(b *bundle) {
