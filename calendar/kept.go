@@ -135,7 +135,7 @@ func (s *Service) Keep(ctx context.Context, c Caller, h Holder, edits []Kept, wh
 
 // touch gives an object a new version though its bytes stay: others shall hear of it.
 func (s *Service) touch(ctx context.Context, c Caller, tx Tx, h Holder, when Precondition) error {
-	cal, err := tx.Advance(ctx, h.Calendar.ID)
+	cal, err := s.lock(ctx, c, tx, h.Calendar.ID, WriteObjects)
 	if err != nil {
 		return err
 	}

@@ -82,7 +82,7 @@ func (s *Service) saveAll(ctx context.Context, c Caller, cal Calendar, drafts []
 // write is the part of save that runs under the calendar's lock.
 func (s *Service) write(ctx context.Context, c Caller, tx Tx, saved *Saved, when Precondition) error {
 	next := &saved.Object
-	cal, err := tx.Advance(ctx, next.Calendar)
+	cal, err := s.lock(ctx, c, tx, next.Calendar, WriteObjects)
 	if err != nil {
 		return err
 	}
@@ -109,6 +109,26 @@ func (s *Service) write(ctx context.Context, c Caller, tx Tx, saved *Saved, when
 		return err
 	}
 	return tx.Log(ctx, s.objectEntry(c, *next, old))
+}
+
+// lock takes the lock of a calendar that the caller may do something in. Whether somebody else's is
+// still shared with them is looked at again: since they were let in it may have been taken away, and
+// a body may take minutes to arrive.
+func (s *Service) lock(ctx context.Context, c Caller, tx Tx, id CalendarID, a Action) (Calendar, error) {
+	cal, err := tx.Advance(ctx, id)
+	if err != nil || cal.Owner == c.User.ID {
+		return cal, err
+	}
+	shares, err := tx.Shares(ctx, id)
+	for _, share := range shares {
+		if share.User.ID == c.User.ID && share.Status == ShareAccepted {
+			cal.Access = share.Access
+		}
+	}
+	if err == nil {
+		err = c.May(a, cal)
+	}
+	return cal, err
 }
 
 // admit decides whether next may take the place of old, while twin has its UID.
@@ -160,7 +180,7 @@ func (s *Service) Delete(ctx context.Context, c Caller, cal Calendar, name Objec
 		return err
 	}
 	return s.store.Update(ctx, func(tx Tx) error {
-		locked, err := tx.Advance(ctx, cal.ID)
+		locked, err := s.lock(ctx, c, tx, cal.ID, DeleteObjects)
 		if err != nil {
 			return err
 		}

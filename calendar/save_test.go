@@ -110,6 +110,50 @@ func TestRefusedObjects(t *testing.T) {
 	})
 }
 
+// What a door has looked up before it read the body may be out of date when it writes.
+func TestWritesNeedTheShareAsItIs(t *testing.T) {
+	each(t, func(h *house) {
+		work, his := h.calendar(h.alice, "work"), h.calendar(h.bob, "his")
+		h.put(h.alice, work, "1.ics", event("one", 2, "one"))
+		h.put(h.bob, his, "2.ics", event("two", 2, "two"))
+		h.share(h.alice, work, h.bob, calendar.WriteAccess)
+		shared := h.fresh(h.bob, work)
+		writes := map[string]func() error{
+			"put": func() error {
+				_, err := h.Put(h.ctx, h.bob, shared, calendar.Draft{Name: "3.ics", Data: []byte(event("three", 2, "x"))})
+				return err
+			},
+			"delete": func() error { return h.Delete(h.ctx, h.bob, shared, "1.ics", calendar.Precondition{}) },
+			"move away": func() error {
+				_, err := h.Move(h.ctx, h.bob, calendar.Transfer{From: shared, Name: "1.ics", To: his, As: "1.ics"})
+				return err
+			},
+			"move in": func() error {
+				_, err := h.Move(h.ctx, h.bob, calendar.Transfer{From: his, Name: "2.ics", To: shared, As: "2.ics"})
+				return err
+			},
+			"keep": func() error {
+				kept := []calendar.Kept{{Name: calendar.KeptName{Space: "x", Local: "y"}, Value: "<y xmlns='x'/>"}}
+				of := calendar.Holder{Place: calendar.AtObject, Calendar: shared, Object: "1.ics"}
+				return h.Keep(h.ctx, h.bob, of, kept, calendar.Precondition{})
+			},
+		}
+		before := h.content(h.alice, work)
+		for _, now := range []struct {
+			access calendar.Access
+			reason calendar.Reason
+		}{{calendar.ReadAccess, calendar.Forbidden}, {calendar.FreeBusyAccess, calendar.NotFound}, {calendar.NoAccess, calendar.NotFound}} {
+			h.offer(work, h.bob, now.access, "")
+			for name, write := range writes {
+				if err := write(); err == nil || calendar.ReasonOf(err) != now.reason {
+					t.Errorf("%s with access %d: %v, want %v", name, now.access, err, now.reason)
+				}
+			}
+		}
+		h.is(work, before)
+	})
+}
+
 func TestDeletedObjectsFreeTheirUID(t *testing.T) {
 	each(t, func(h *house) {
 		work := h.calendar(h.alice, "work")

@@ -114,16 +114,17 @@ func (r *relocation) holder(cal Calendar, name ObjectName) Holder {
 // lock takes the calendars' locks, in the order of their ids, and a version of each change.
 func (r *relocation) lock(ctx context.Context, remove bool) (leaving, arriving Calendar, err error) {
 	steps := []struct {
-		id CalendarID
-		to *Calendar
-	}{{r.From.ID, &leaving}, {r.To.ID, &arriving}}
+		id   CalendarID
+		to   *Calendar
+		what Action
+	}{{r.From.ID, &leaving, DeleteObjects}, {r.To.ID, &arriving, WriteObjects}}
 	if !remove {
 		steps = steps[1:]
 	} else if r.To.ID < r.From.ID {
 		steps[0], steps[1] = steps[1], steps[0]
 	}
 	for _, step := range steps {
-		if *step.to, err = r.tx.Advance(ctx, step.id); err != nil {
+		if *step.to, err = r.Service.lock(ctx, r.caller, r.tx, step.id, step.what); err != nil {
 			return leaving, arriving, err
 		}
 	}
