@@ -80,7 +80,23 @@ func (s *Service) History(ctx context.Context, c Caller, q HistoryQuery) (Histor
 		}
 		h.Changes = append(h.Changes, next)
 	}
-	return h, nil
+	return h, s.hideUnits(ctx, c, h.Changes)
+}
+
+// hideUnits leaves out that changes were made together with one in a calendar that does not exist
+// for the caller: who moves something between a shared calendar and one of their own changes both.
+func (s *Service) hideUnits(ctx context.Context, c Caller, changes []Change) error {
+	elsewhere := func(change Change) bool { return change.Unit.Calendar != change.Calendar }
+	if !slices.ContainsFunc(changes, elsewhere) {
+		return nil
+	}
+	all, err := s.allJournals(ctx, c)
+	for i, change := range changes {
+		if elsewhere(change) && !slices.ContainsFunc(all, func(j journalOf) bool { return j.ID == change.Unit.Calendar }) {
+			changes[i].Unit = change.ID()
+		}
+	}
+	return err
 }
 
 // entries is the query for one calendar.
@@ -291,6 +307,10 @@ func (s *Service) Change(ctx context.Context, c Caller, id ChangeID) (Change, []
 	if err != nil {
 		return Change{}, nil, err
 	}
+	changes := []Change{{line, j.Calendar, j.inTrash}}
+	if err := s.hideUnits(ctx, c, changes); err != nil {
+		return Change{}, nil, err
+	}
 	differences, err := s.differences(ctx, j, line.Entry)
-	return Change{line, j.Calendar, j.inTrash}, differences, err
+	return changes[0], differences, err
 }

@@ -119,3 +119,35 @@ func TestTransfersAreRefused(t *testing.T) {
 		}
 	})
 }
+
+// Whoever has both calendars learns that they changed together; of one alone, nothing of the other.
+func TestMovesTellNothingOfOtherCalendars(t *testing.T) {
+	each(t, func(h *house) {
+		work, his := h.calendar(h.alice, "work"), h.calendar(h.bob, "his")
+		h.share(h.alice, work, h.bob, calendar.WriteAccess)
+		h.put(h.bob, his, "1.ics", event("one", 2, "one"))
+		_, err := h.Move(h.ctx, h.bob, calendar.Transfer{From: his, Name: "1.ics", To: h.fresh(h.bob, work), As: "1.ics"})
+		h.must(err)
+		for _, who := range []struct {
+			calendar.Caller
+			together int
+		}{{h.alice, 0}, {h.bob, 1}} {
+			found, err := h.History(h.ctx, who.Caller, calendar.HistoryQuery{UID: "one", Limit: 10})
+			h.must(err)
+			together := 0
+			for _, change := range found.Changes {
+				one, _, err := h.Change(h.ctx, who.Caller, change.ID())
+				h.must(err)
+				if one.Unit != change.Unit {
+					t.Errorf("%s: listed with %v, alone with %v", who.User.Name, change.Unit, one.Unit)
+				}
+				if change.Unit != change.ID() {
+					together++
+				}
+			}
+			if together != who.together {
+				t.Errorf("%s: %d changes were made with another, want %d", who.User.Name, together, who.together)
+			}
+		}
+	})
+}
