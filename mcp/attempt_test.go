@@ -135,6 +135,39 @@ func TestRepeatedUndo(t *testing.T) {
 	}
 }
 
+// TestRepeatedCalendars: a calendar is made once, also when the first call was cut off.
+func TestRepeatedCalendars(t *testing.T) {
+	t.Parallel()
+	testdb.Each(t, func(t *testing.T, url string) {
+		h := newHouse(t, url)
+		door := h.open(t, h.config())
+		digest, err := digestOf("create_calendar", arguments{"name": "Choir"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		attempt, _, err := h.service.BeginAttempt(t.Context(), h.callers["alice"], "k", digest)
+		if err != nil {
+			t.Fatal(err)
+		}
+		address, _, _ := strings.Cut(string(attempt.UID), "@")
+		h.calendar(t, "alice", calendar.Properties{Name: "Other"})
+		cut, err := h.service.CreateCalendar(t.Context(), h.callers["alice"], calendar.NewCalendar{Segment: calendar.Segment(address), Properties: calendar.Properties{Name: "Choir"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		h.now.Add(120)
+		args := map[string]any{"name": "Choir", "idempotency_key": "k"}
+		first := h.say(t, door, "alice", "create_calendar", args)
+		if again := h.say(t, door, "alice", "create_calendar", args); again != first || !strings.Contains(first, string(cut.ID)) {
+			t.Errorf("first %s\nagain %s\nwant %s", first, again, cut.ID)
+		}
+		args["idempotency_key"] = "k2"
+		if other := h.say(t, door, "alice", "create_calendar", args); strings.Contains(other, string(cut.ID)) || !strings.Contains(other, `"result"`) {
+			t.Errorf("with another key: %s", other)
+		}
+	})
+}
+
 // TestCutOffCalls: a call whose process died after it had made the event is finished by the
 // next one, with the event that there is.
 func TestCutOffCalls(t *testing.T) {

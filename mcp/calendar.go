@@ -3,6 +3,7 @@ package mcp
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"caldav-mcp-server/calendar"
@@ -31,7 +32,7 @@ func (b toolbox) calendarTools() []tool {
 		takes:       []field{calendarID},
 		gives:       calendarFields,
 		run:         b.getCalendar,
-	}, {
+	}, b.once(tool{
 		name: "create_calendar", title: "Create calendar",
 		description: "Makes a new, empty calendar that the user owns, and returns it with its id.",
 		scope:       calendar.ScopeWrite,
@@ -43,7 +44,7 @@ func (b toolbox) calendarTools() []tool {
 		},
 		gives: calendarFields,
 		run:   b.createCalendar,
-	}, {
+	}), b.once(tool{
 		name: "delete_calendar", title: "Delete calendar",
 		description: "Deletes a calendar with all its events, for everybody it is shared with. Ask the user first. The server's operator can bring it back for some days; no tool can.",
 		scope:       calendar.ScopeDelete,
@@ -54,7 +55,7 @@ func (b toolbox) calendarTools() []tool {
 			{name: "calendar_id", kind: text, doc: "The id that the calendar had."},
 		},
 		run: b.deleteCalendar,
-	}}
+	})}
 }
 
 // calendarFields are those of calendarView.
@@ -160,12 +161,34 @@ func (b toolbox) createCalendar(ctx context.Context, c *call) (answer, error) {
 		}
 		p.Color = &color
 	}
-	cal, err := b.service.CreateCalendar(ctx, c.caller, calendar.NewCalendar{Properties: p})
+	cal, err := b.makeCalendar(ctx, c, calendar.NewCalendar{Properties: p})
 	if err != nil {
 		return answer{}, err
 	}
 	c.calendar = cal.ID
 	return b.showCalendar(ctx, c, cal)
+}
+
+// makeCalendar makes a calendar, or finds the one that an earlier attempt of the call made before it
+// was cut off: the attempt has a name for what it makes, and so has the calendar's address.
+func (b toolbox) makeCalendar(ctx context.Context, c *call, n calendar.NewCalendar) (calendar.Calendar, error) {
+	name, _, _ := strings.Cut(string(c.uid), "@")
+	n.Segment = calendar.Segment(name)
+	made, err := b.service.CreateCalendar(ctx, c.caller, n)
+	if err == nil || name == "" || calendar.ReasonOf(err) != calendar.Exists {
+		return made, err
+	}
+	all, failed := b.service.Calendars(ctx, c.caller)
+	if failed != nil {
+		return made, failed
+	}
+	i := slices.IndexFunc(all, func(cal calendar.Calendar) bool {
+		return cal.Access == calendar.OwnerAccess && cal.Segment == n.Segment
+	})
+	if i < 0 {
+		return made, err
+	}
+	return all[i], nil
 }
 
 func (b toolbox) deleteCalendar(ctx context.Context, c *call) (answer, error) {

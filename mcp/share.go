@@ -13,7 +13,7 @@ const longestUser = 200
 // shareTools are the tools about who else has a calendar.
 func (b toolbox) shareTools() []tool {
 	username := field{name: "username", kind: text, doc: "The name that the other user logs in with, or their mail address.", longest: longestUser}
-	return []tool{{
+	return []tool{b.once(tool{
 		name: "share_calendar", title: "Share calendar",
 		description: "Lets another user of this server have a calendar that the user owns; if they have it already, changes what they may do. Ask the user first.",
 		scope:       calendar.ScopeShare,
@@ -29,7 +29,7 @@ func (b toolbox) shareTools() []tool {
 			{name: "status", kind: text, doc: "accepted, or pending: this server asks them first, and until they accept they have nothing."},
 		},
 		run: b.shareCalendar,
-	}, {
+	}), b.once(tool{
 		name: "unshare_calendar", title: "Stop sharing calendar",
 		description: "Takes a calendar that the user owns away from another user; with the user's own name it gives up a calendar that somebody shares with them.",
 		scope:       calendar.ScopeShare,
@@ -41,7 +41,7 @@ func (b toolbox) shareTools() []tool {
 			{name: "username", kind: text, doc: "Who has it no longer."},
 		},
 		run: b.unshareCalendar,
-	}, {
+	}), {
 		name: "list_shared_calendars", title: "List shared calendars",
 		description: "Lists the calendars that others share with the user, and what may be done with each.",
 		scope:       calendar.ScopeRead,
