@@ -8,6 +8,8 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"caldav-mcp-server/auth"
+	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/internal/testdb"
 )
 
@@ -17,12 +19,17 @@ import (
 func TestRevokedWhileSyncing(t *testing.T) {
 	t.Parallel()
 	testdb.Each(t, func(t *testing.T, database string) {
-		owner := firstClient(t, serve(t, on(database)))
+		env := append(on(database), "MCP_CALLS_PER_MINUTE=60000") // it asks as fast as it can
+		owner := firstClient(t, serve(t, env))
 		call(t, on(database), "a long password\n", "create-user", "bob", "--password-stdin")
-		bob := newClient(t, serve(t, on(database)), "bob", "a long password", "")
+		_, token, err := openForTest(t, database).auth.CreateToken(t.Context(), auth.TokenSpec{User: "bob", Name: "assistant", Scopes: calendar.ScopeAll})
+		if err != nil {
+			t.Fatal(err)
+		}
+		bob := newClient(t, serve(t, env), "bob", "a long password", string(token))
 		owner.must(t, http.StatusCreated, "PUT", personal+"a.ics", event("a", "Zebra"))
 		id := calendarNamed(t, owner, "Personal")
-		f := &follower{t: t, clients: []client{bob, bob.at(owner.running)}, path: "/dav/calendars/bob/" + id + "/"}
+		f := &follower{t: t, clients: []client{bob, bob.at(owner.running)}, calendar: id, path: "/dav/calendars/bob/" + id + "/"}
 		var following sync.WaitGroup
 		// Not the test's own context: a request that is cut off would tell nothing.
 		ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
@@ -57,7 +64,8 @@ const (
 type follower struct {
 	t       *testing.T
 	clients []client
-	path    string
+	// calendar is the calendar's id, path its address in bob's home.
+	calendar, path string
 	// standing is how things stand; rounds counts how often all was asked.
 	standing, rounds atomic.Int64
 }
@@ -90,28 +98,50 @@ func questions() []struct{ method, name, body string } {
 // follow asks until it is told to stop.
 func (f *follower) follow(ctx context.Context) {
 	tags := make(map[string]string)
+	asking := context.WithoutCancel(ctx)
 	for ctx.Err() == nil {
 		for _, c := range f.clients {
 			for _, q := range questions() {
-				before, headers := f.standing.Load(), []string{"Depth", "1"}
-				if tag := tags[q.method+q.name]; tag != "" {
-					headers = append(headers, "If-None-Match", tag)
-				}
-				a, err := c.dav(context.WithoutCancel(ctx), q.method, f.path+q.name, q.body, headers...)
-				if err != nil {
-					f.t.Error(err)
-					return
-				}
-				if tag := a.header.Get("ETag"); tag != "" {
-					tags[q.method+q.name] = tag // that of the round before is asked with in the next
-				}
-				if f.standing.Load() == before {
-					f.check(standing(before), q.method+" "+q.name, a)
-				}
+				f.ask(q.method+" "+q.name, func(what string) (answer, error) {
+					headers := []string{"Depth", "1"}
+					if tag := tags[what]; tag != "" {
+						headers = append(headers, "If-None-Match", tag)
+					}
+					a, err := c.dav(asking, q.method, f.path+q.name, q.body, headers...)
+					if tag := a.header.Get("ETag"); tag != "" {
+						tags[what] = tag // that of one round is asked with in the next
+					}
+					return a, err
+				})
 			}
+			f.ask("get_event", func(string) (answer, error) { return f.getEvent(asking, c) })
 		}
 		f.rounds.Add(1)
 	}
+}
+
+// ask asks one question, and looks at the answer if things stood the same all the time.
+func (f *follower) ask(what string, send func(what string) (answer, error)) {
+	before := f.standing.Load()
+	a, err := send(what)
+	if err != nil {
+		f.t.Error(err)
+		return
+	}
+	if f.standing.Load() == before {
+		f.check(standing(before), what, a)
+	}
+}
+
+// getEvent asks as an assistant does. A tool's refusal has the status of what is not there.
+func (f *follower) getEvent(ctx context.Context, c client) (answer, error) {
+	body := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"get_event","arguments":{"calendar_id":"` + f.calendar + `","event_uid":"a"}}}`
+	a, err := c.send(ctx, http.MethodPost, c.mcp(), body, "Authorization", "Bearer "+c.tok,
+		"Content-Type", "application/json", "Accept", "application/json, text/event-stream")
+	if a.status == http.StatusOK && strings.Contains(a.body, "no calendar") {
+		a.status = http.StatusNotFound
+	}
+	return a, err
 }
 
 // check looks at an answer to what was asked when things stood so all the time.
