@@ -66,7 +66,7 @@ func DefaultLimits() Limits {
 	return Limits{
 		BodyBytes: 1 << 20, SessionAge: 7 * 24 * time.Hour,
 		StreamAge: time.Hour, StreamPause: 25 * time.Second, Streams: 16,
-		Calm: 500 * time.Millisecond, Calls: 600,
+		Calm: 200 * time.Millisecond, Calls: 600,
 	}
 }
 
