@@ -37,6 +37,9 @@ func (s *Service) People(ctx context.Context, c Caller) ([]User, error) {
 		return s.store.Users(ctx)
 	}
 	known, err := s.store.Acquaintances(ctx, c.User.ID)
+	if err != nil {
+		return nil, err
+	}
 	people := []User{c.User}
 	for _, a := range known {
 		if c.Calendars == nil || slices.Contains(c.Calendars, a.Calendar) {
@@ -44,7 +47,7 @@ func (s *Service) People(ctx context.Context, c Caller) ([]User, error) {
 		}
 	}
 	slices.SortFunc(people, func(a, b User) int { return cmp.Compare(a.Name, b.Name) })
-	return slices.CompactFunc(people, func(a, b User) bool { return a.ID == b.ID }), err
+	return slices.CompactFunc(people, func(a, b User) bool { return a.ID == b.ID }), nil
 }
 
 // Match is how a text is looked for in what is said of a user. Case makes no difference.
