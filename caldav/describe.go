@@ -74,10 +74,15 @@ func (r *resource) contentLength(m *markup) error {
 
 func (r *resource) lastModified(m *markup) error {
 	at := r.calendar.Modified
-	if r.at.kind() == atObject {
+	switch r.at.kind() {
+	case atObject:
 		at = r.object.Modified
-	} else if r.at.kind() == atNotice {
+	case atNotice:
 		at = r.notification.Created
+	default:
+		if closed(r.x.caller.May(calendar.ReadObjects, r.calendar)) {
+			return errAbsent
+		}
 	}
 	m.buf = at.UTC().AppendFormat(m.buf, http.TimeFormat)
 	return nil
@@ -153,12 +158,16 @@ func (r *resource) supportedReports(m *markup) error {
 // calendar does, or in one of the calendars of a home.
 func (r *resource) syncToken(m *markup) error {
 	token, err := r.token()
-	if calendar.ReasonOf(err) == calendar.Forbidden {
+	if closed(err) {
 		return errAbsent
 	}
 	m.text(token)
 	return err
 }
+
+// closed tells whether an error says that the caller may not look into something. Of a calendar of
+// which they have the busy times alone, that something was changed is not theirs to know.
+func closed(err error) bool { return calendar.ReasonOf(err) == calendar.Forbidden || missing(err) }
 
 // resourceID names the resource for as long as it is there, wherever it moves.
 func (r *resource) resourceID(m *markup) error {
@@ -176,7 +185,12 @@ func (r *resource) resourceID(m *markup) error {
 	return nil
 }
 
-func (r *resource) description(m *markup) error { return m.optional(r.calendar.Description) }
+func (r *resource) description(m *markup) error {
+	if closed(r.x.caller.May(calendar.ReadObjects, r.calendar)) {
+		return errAbsent
+	}
+	return m.optional(r.calendar.Description)
+}
 
 func (r *resource) timezone(m *markup) error {
 	if r.calendar.TimezoneData == nil {

@@ -195,7 +195,9 @@ func (s states) of(at place) (state, error) {
 	case at.kind() == atNotice:
 		now.tag = r.notification.ETag
 	case at.kind()&(atHome|atCalendar|atBox) != 0:
-		if now.token, err = r.token(); err != nil {
+		if now.token, err = r.token(); closed(err) {
+			now.token = ""
+		} else if err != nil {
 			return now, err
 		}
 	}

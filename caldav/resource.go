@@ -158,7 +158,7 @@ func (r *resource) objects(yield func(*resource, error) bool) {
 // token returns the token for a calendar, a home or a box as it is.
 func (r *resource) token() (string, error) {
 	if r.at.kind() == atCalendar {
-		return r.calendar.SyncToken().String(), nil
+		return r.calendar.SyncToken().String(), r.x.caller.May(calendar.ReadObjects, r.calendar)
 	}
 	if r.at.kind() == atBox {
 		changes, err := r.x.service.NotificationChanges(r.x.r.Context(), r.x.caller, calendar.SyncToken{})
