@@ -50,18 +50,19 @@ var statusTags = map[calendar.ShareStatus]string{
 	calendar.ShareDeclined: "<cs:invite-declined/>", calendar.ShareWithdrawn: "<cs:invite-deleted/>",
 }
 
-// noticeTag is the element that a notification is about (caldav-sharing §6.15, §6.22). Apple's
-// server says what sort of thing is shared, and its clients look at it.
-func noticeTag(n calendar.Notification) (name, attribute string) {
+// noticeTag is the element that a notification is about (caldav-sharing §6.15, §6.22).
+func noticeTag(n calendar.Notification) string {
 	if n.Reply {
-		return "cs:invite-reply", ` shared-type="calendar"`
+		return "cs:invite-reply"
 	}
-	return "cs:invite-notification", ` shared-type="calendar"`
+	return "cs:invite-notification"
 }
 
+// sharedSort is what Apple's server says in that element of what is shared, and its clients look at.
+const sharedSort = ` shared-type="calendar"`
+
 func (r *resource) noticeType(m *markup) error {
-	name, attribute := noticeTag(r.notification)
-	m.raw("<").raw(name).raw(attribute).raw("/>")
+	m.raw("<").raw(noticeTag(r.notification)).raw(sharedSort).raw("/>")
 	return nil
 }
 
@@ -70,8 +71,8 @@ func (m *markup) document(n calendar.Notification) {
 	m.begin("cs:notification")
 	m.raw("<cs:dtstamp>")
 	m.buf = n.Created.UTC().AppendFormat(m.buf, "20060102T150405Z")
-	name, attribute := noticeTag(n)
-	m.raw("</cs:dtstamp><").raw(name).raw(attribute).raw(">")
+	name := noticeTag(n)
+	m.raw("</cs:dtstamp><").raw(name).raw(sharedSort).raw(">")
 	if n.Reply {
 		m.replied(n)
 	} else {

@@ -192,8 +192,10 @@ func shareGivesOnceAccepted(b *bundle) {
 		status calendar.ShareStatus
 		has    calendar.Access
 	}{
-		{calendar.SharePending, calendar.NoAccess}, {calendar.ShareAccepted, calendar.WriteAccess},
-		{calendar.ShareDeclined, calendar.NoAccess}, {calendar.ShareAccepted, calendar.WriteAccess},
+		{calendar.SharePending, calendar.NoAccess},
+		{calendar.ShareAccepted, calendar.WriteAccess},
+		{calendar.ShareDeclined, calendar.NoAccess},
+		{calendar.ShareAccepted, calendar.WriteAccess},
 		{calendar.SharePending, calendar.NoAccess},
 	} {
 		share.Status = step.status
