@@ -20,6 +20,8 @@ type Saved struct {
 	Object Object
 	// Created tells a new object from a changed one.
 	Created bool
+	// in is the calendar at the object's version.
+	in Calendar
 }
 
 // errSame ends a transaction that would store what is stored already.
@@ -74,7 +76,12 @@ func (s *Service) saveAll(ctx context.Context, c Caller, cal Calendar, drafts []
 		return nil
 	})
 	if errors.Is(err, errSame) && len(drafts) == 1 {
-		err = nil
+		return saved, nil
+	}
+	if err == nil {
+		for _, one := range saved {
+			s.images.note(one.in, one.Object)
+		}
 	}
 	return saved, err
 }
@@ -99,7 +106,7 @@ func (s *Service) write(ctx context.Context, c Caller, tx Tx, saved *Saved, when
 		}
 		return err
 	}
-	saved.Created = old == nil
+	saved.Created, saved.in = old == nil, cal
 	next.Version, next.Modified = cal.Version, s.now().Truncate(time.Second)
 	next.Created = next.Modified
 	if old != nil {
@@ -179,7 +186,9 @@ func (s *Service) Delete(ctx context.Context, c Caller, cal Calendar, name Objec
 	if err := c.May(DeleteObjects, cal); err != nil {
 		return err
 	}
-	return s.store.Update(ctx, func(tx Tx) error {
+	var in Calendar
+	var gone Object
+	err := s.store.Update(ctx, func(tx Tx) error {
 		locked, err := s.lock(ctx, c, tx, cal.ID, DeleteObjects)
 		if err != nil {
 			return err
@@ -194,6 +203,12 @@ func (s *Service) Delete(ctx context.Context, c Caller, cal Calendar, name Objec
 		if err := when.Check(old.ETag); err != nil {
 			return err
 		}
+		in, gone = locked, *old
 		return s.bury(ctx, c, tx, *old, locked.Version)
 	})
+	if err == nil {
+		gone.Deleted, gone.Version = true, in.Version
+		s.images.note(in, gone)
+	}
+	return err
 }
