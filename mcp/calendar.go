@@ -71,7 +71,7 @@ var calendarFields = []field{
 	{name: "holds", kind: listOf, item: text, doc: "What can be kept in it: event, todo (tasks), journal."},
 	{name: "hidden", kind: yesNo, doc: "True if the user hides it in their app: tools leave it out unless they are told its id.", optional: true},
 	{name: "is_default", kind: yesNo, doc: "Whether new events go here when the user names no calendar."},
-	{name: "ctag", kind: text, doc: "Changes whenever something in the calendar does."},
+	{name: "ctag", kind: text, doc: "Changes whenever something in the calendar does; missing with free-busy.", optional: true},
 }
 
 // calendarView is a calendar as tools show it.
@@ -87,7 +87,7 @@ type calendarView struct {
 	Holds       []string            `json:"holds"`
 	Hidden      bool                `json:"hidden,omitempty"`
 	IsDefault   bool                `json:"is_default"`
-	CTag        string              `json:"ctag"`
+	CTag        string              `json:"ctag,omitempty"`
 }
 
 // structuredCalendar leaves out what a schema without lists of types can't call null.
@@ -206,11 +206,15 @@ func (b toolbox) deleteCalendar(ctx context.Context, c *call) (answer, error) {
 func viewOf(cal calendar.Calendar, isDefault bool) calendarView {
 	v := calendarView{
 		ID: cal.ID, Name: shown(cal.Name), Color: calendar.DefaultColor, Timezone: cal.Timezone,
-		OwnerID: cal.Owner, Owner: shown(cal.OwnerName), Permission: permissions[cal.Access], Hidden: cal.Hidden, IsDefault: isDefault, CTag: cal.SyncToken().String(), Holds: []string{},
+		OwnerID: cal.Owner, Owner: shown(cal.OwnerName), Permission: permissions[cal.Access], Hidden: cal.Hidden, IsDefault: isDefault, Holds: []string{},
 	}
-	if cal.Description != nil {
-		d := shown(*cal.Description)
-		v.Description = &d
+	// Of a calendar that tells of busy times alone, neither what it is for nor that it was changed.
+	if cal.Access >= calendar.ReadAccess {
+		v.CTag = cal.SyncToken().String()
+		if cal.Description != nil {
+			d := shown(*cal.Description)
+			v.Description = &d
+		}
 	}
 	for _, k := range [...]calendar.Kind{calendar.Event, calendar.Todo, calendar.Journal} {
 		if cal.Kinds.Has(k) {

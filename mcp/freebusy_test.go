@@ -58,3 +58,27 @@ func TestTimeOfOthers(t *testing.T) {
 		}
 	})
 }
+
+// TestCalendarOfBusyTimes: neither what it is for nor that something in it changed is told to who
+// has its busy times alone.
+func TestCalendarOfBusyTimes(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, testdb.SQLite(t))
+	door := h.open(t, h.config())
+	var made, seen calendarView
+	use(t, door, "bob", "create_calendar", map[string]any{"name": "Mondays", "description": "Therapy"}, &made)
+	for access, told := range map[calendar.Access]bool{calendar.FreeBusyAccess: false, calendar.ReadAccess: true} {
+		if err := h.store.Share(t.Context(), made.ID, "alice-id", access); err != nil {
+			t.Fatal(err)
+		}
+		seen = calendarView{}
+		said := use(t, door, "alice", "get_calendar", map[string]any{"calendar_id": made.ID}, &seen)
+		said += use(t, door, "alice", "list_shared_calendars", map[string]any{}, new(any))
+		if got := seen.CTag != ""; got != told {
+			t.Errorf("%s: the ctag is %q", permissions[access], seen.CTag)
+		}
+		if got := strings.Contains(said, "Therapy"); got != told {
+			t.Errorf("%s: %s", permissions[access], said)
+		}
+	}
+}
