@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -213,7 +214,7 @@ func (h *Handler) settle(w http.ResponseWriter, x *exchange, status int, body []
 		}
 		return x.refused.status, encodeError(x.message.id, x.refused.err)
 	}
-	if x.ran {
+	if x.ran || !x.isAnnouncement() && hasResult(body) {
 		return status, body
 	}
 	var answered struct {
@@ -231,4 +232,23 @@ func (h *Handler) settle(w http.ResponseWriter, x *exchange, status int, body []
 	}
 	e := h.reword(x, answered.Error)
 	return statusOf(x.version, e.Code), encodeError(x.message.id, e)
+}
+
+// hasResult tells whether an answer is a result, without reading it: a list of tools is long.
+func hasResult(body []byte) bool {
+	d := json.NewDecoder(bytes.NewReader(body))
+	if open, err := d.Token(); err != nil || open != json.Delim('{') {
+		return false
+	}
+	for d.More() {
+		name, err := d.Token()
+		if name == "result" {
+			return true
+		}
+		var value json.RawMessage
+		if err != nil || name == "error" || d.Decode(&value) != nil {
+			return false
+		}
+	}
+	return false
 }
