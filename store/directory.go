@@ -9,10 +9,10 @@ import (
 // selectAcquaintances has a half for each direction, so that an index answers either.
 const selectAcquaintances = `SELECT c.id, ` + userColumns + `
 	FROM calendars c JOIN invitations i ON i.calendar_id = c.id JOIN users u ON u.id = i.user_id
-	WHERE c.owner_id = $1 AND c.trashed IS NULL AND i.status <> 'declined'
+	WHERE c.owner_id = $1 AND c.trashed IS NULL AND i.status IN ('pending', 'accepted')
 	UNION ALL SELECT c.id, ` + userColumns + `
 	FROM invitations i JOIN calendars c ON c.id = i.calendar_id JOIN users u ON u.id = c.owner_id
-	WHERE i.user_id = $1 AND c.trashed IS NULL AND i.status <> 'declined'
+	WHERE i.user_id = $1 AND c.trashed IS NULL AND i.status IN ('pending', 'accepted')
 	ORDER BY 3, 1`
 
 // Acquaintances implements [calendar.Store].

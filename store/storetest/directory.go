@@ -41,7 +41,7 @@ func knowsByOffers(b *bundle) {
 	cal := b.calendar(ann, "work")
 	offer := calendar.Share{Calendar: cal.ID, User: bob, Access: calendar.ReadAccess, Created: b.now()}
 	for status, known := range map[calendar.ShareStatus]bool{ //nolint:exhaustive // what is withdrawn is none
-		calendar.SharePending: true, calendar.ShareAccepted: true, calendar.ShareDeclined: false,
+		calendar.SharePending: true, calendar.ShareAccepted: true, calendar.ShareDeclined: false, calendar.ShareWithdrawn: false,
 	} {
 		offer.Status = status
 		b.must(b.Update(b.Context(), func(tx calendar.Tx) error { return tx.PutShare(b.Context(), offer) }))
