@@ -7,6 +7,7 @@ import (
 	"golang.org/x/tools/txtar"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/internal/testdb"
 )
 
 // put stores an object as a CalDAV client would.
@@ -95,4 +96,49 @@ func answersIn(t *testing.T, file string) map[string]string {
 		}
 	}
 	return answers
+}
+
+// TestClashesWithTheOthers: an event in a calendar of somebody else's is in the way of a new one if
+// that calendar takes the user's time, and else is not.
+func TestClashesWithTheOthers(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, testdb.SQLite(t))
+	h.lend(t, "bob", "Team", calendar.ReadAccess, "DTSTART:20260303T090000Z", "DTEND:20260303T100000Z", "SUMMARY:Team day")
+	door := h.open(t, h.config())
+	clash := func() string {
+		var v struct{ Conflicts []clash }
+		use(t, door, "alice", "create_event", map[string]any{"calendar_id": work, "title": "Dentist", "start": "20260303T093000Z", "end": "20260303T101500Z"}, &v)
+		var titles []string
+		for _, c := range v.Conflicts {
+			titles = append(titles, string(c.CalendarName)+": "+string(c.Title))
+		}
+		return strings.Join(titles, ", ")
+	}
+	if got := clash(); got != "" {
+		t.Errorf("a calendar that does not take alice's time is in the way: %s", got)
+	}
+	for _, cal := range h.seen(t, "alice") {
+		if cal.Name != "Team" {
+			continue
+		}
+		if err := h.service.ChangeCalendar(t.Context(), h.callers["alice"], cal.ID, func(p *calendar.Properties) error {
+			p.Transparent = false
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := clash(); got != "Team: Team day" {
+		t.Errorf("in the way is %q", got)
+	}
+}
+
+// seen are the calendars that somebody sees.
+func (h *house) seen(t *testing.T, token string) []calendar.Calendar {
+	t.Helper()
+	all, err := h.service.Calendars(t.Context(), h.callers[token])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
 }

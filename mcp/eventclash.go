@@ -68,8 +68,8 @@ const (
 	foresight = 8 * 7 * 24 * time.Hour
 )
 
-// clashes looks at the calendar of the new event and at the user's own. A token that may not
-// read learns nothing.
+// clashes looks at the calendar of the new event, at the user's own, and at those of others that
+// take the user's time. A token that may not read learns nothing.
 func (b toolbox) clashes(ctx context.Context, c *call, cal calendar.Calendar, made calendar.Instance, z zoned) (clashes, error) {
 	all, err := b.service.Calendars(ctx, c.caller)
 	if err != nil && calendar.ReasonOf(err) == calendar.Forbidden {
@@ -80,7 +80,8 @@ func (b toolbox) clashes(ctx context.Context, c *call, cal calendar.Calendar, ma
 	}
 	during := calendar.AgendaQuery{
 		Calendars: slices.DeleteFunc(all, func(other calendar.Calendar) bool {
-			return other.ID != cal.ID && other.Access != calendar.OwnerAccess || !other.Kinds.Has(calendar.Event)
+			concerns := other.ID == cal.ID || other.Access == calendar.OwnerAccess || other.Access >= calendar.ReadAccess && !other.Transparent
+			return !concerns || !other.Kinds.Has(calendar.Event)
 		}),
 		From: made.Start.Time, Until: made.End.Time, Timezone: z.Zone, Limit: mostCompared,
 	}
