@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"caldav-mcp-server/calendar"
 )
 
@@ -137,6 +139,34 @@ func TestBusyTimesAreNotAskedAbout(t *testing.T) {
 	})
 }
 
+// Programs dismiss what they have shown. Who asks once more is heard, unless it is there to be seen.
+func TestInvitationIsRepeated(t *testing.T) {
+	each(t, func(h *house) {
+		h.asks()
+		work := h.calendar(h.alice, "work")
+		h.offer(work, h.bob, calendar.ReadAccess, "")
+		first, err := h.Notifications(h.ctx, h.bob)
+		h.must(err)
+		h.offer(work, h.bob, calendar.ReadAccess, "")
+		again, err := h.Notifications(h.ctx, h.bob)
+		h.must(err)
+		if diff := cmp.Diff(first, again); diff != "" {
+			t.Errorf("told twice (-first +again):\n%s", diff)
+		}
+		h.must(h.Dismiss(h.ctx, h.bob, first[0].Name, calendar.Precondition{}))
+		version := h.fresh(h.alice, work).Version
+		h.offer(work, h.bob, calendar.ReadAccess, "")
+		h.sharing("asked once more", work, "bob:read:pending", "", "work:pending")
+		if now := h.fresh(h.alice, work).Version; now != version {
+			t.Errorf("the calendar moved on from %d to %d", version, now)
+		}
+		h.answer(work, calendar.Reply{Accept: true})
+		h.must(h.Dismiss(h.ctx, h.alice, calendar.NoticeName(h.invitation(work, h.bob)+"-reply.xml"), calendar.Precondition{}))
+		h.offer(work, h.bob, calendar.ReadAccess, "")
+		h.sharing("accepted already", work, "bob:read", "", "")
+	})
+}
+
 func TestInvitationIsRefused(t *testing.T) {
 	each(t, func(h *house) {
 		h.asks()
@@ -265,6 +295,7 @@ func TestNotificationsSynchronize(t *testing.T) {
 			{func() {
 				all, err := h.Notifications(h.ctx, h.bob)
 				h.must(err)
+				h.must(h.Dismiss(h.ctx, h.bob, all[0].Name, calendar.Precondition{Match: []calendar.ETag{all[0].ETag}}))
 				h.must(h.Dismiss(h.ctx, h.bob, all[0].Name, calendar.Precondition{Match: []calendar.ETag{all[0].ETag}}))
 			}, "gone"},
 			{func() {}, ""},

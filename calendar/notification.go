@@ -203,19 +203,29 @@ func (s *Service) Notification(ctx context.Context, c Caller, name NoticeName) (
 	return Notification{}, err
 }
 
-// Dismiss removes a notification. An invitation that waits for an answer goes on to wait.
+// Dismiss removes a notification. An invitation that waits for an answer goes on to wait. What
+// was removed already, as an invitation is with its answer, may be removed by its reader still.
 func (s *Service) Dismiss(ctx context.Context, c Caller, name NoticeName, when Precondition) error {
 	if err := c.MayOwn(AnswerInvitation); err != nil {
 		return err
 	}
 	n, err := s.Notification(ctx, c, name)
 	if err != nil {
+		if gone, failed := s.dismissed(ctx, c, name); gone || failed != nil {
+			return failed
+		}
 		return err
 	}
 	if err := when.Check(n.ETag); err != nil {
 		return err
 	}
 	return s.store.Update(ctx, func(tx Tx) error { return tx.DropNotice(ctx, c.User.ID, name) })
+}
+
+// dismissed tells whether there was a notification of that name.
+func (s *Service) dismissed(ctx context.Context, c Caller, name NoticeName) (bool, error) {
+	box, err := s.store.Notices(ctx, c.User.ID)
+	return slices.ContainsFunc(box.Notices, func(n Notice) bool { return n.Name == name && n.Gone }), err
 }
 
 // NotificationChanges is what changed in what a user was told.
