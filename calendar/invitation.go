@@ -61,10 +61,10 @@ func (s *Service) reshare(ctx context.Context, c Caller, id CalendarID, edits []
 		order[i] = i
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return strings.Compare(string(edits[a].With.ID), string(edits[b].With.ID)) })
-	err = s.store.Update(ctx, func(tx Tx) error {
+	var t *sharingTx
+	err = s.store.Update(ctx, func(tx Tx) (err error) {
 		shares = make([]Share, len(edits))
-		t, err := s.lockShares(ctx, c, tx, id)
-		if err != nil {
+		if t, err = s.lockShares(ctx, c, tx, id); err != nil {
 			return err
 		}
 		for _, i := range order {
@@ -78,9 +78,36 @@ func (s *Service) reshare(ctx context.Context, c Caller, id CalendarID, edits []
 		return nil
 	})
 	if errors.Is(err, errSame) {
-		return shares, false, nil
+		return shares, false, t.remind(ctx, shares)
 	}
 	return shares, err == nil, err
+}
+
+// remind tells those anew of what they were offered who have neither answered nor kept what they
+// were told: it is all by which their programs could answer.
+func (t *sharingTx) remind(ctx context.Context, shares []Share) error {
+	for _, share := range shares {
+		if share.Status != SharePending {
+			continue
+		}
+		box, err := t.store.Notices(ctx, share.User.ID)
+		if err != nil {
+			return err
+		}
+		kept := func(n Notice) bool { return n.Name == share.Invitation().notice() && !n.Gone }
+		if slices.ContainsFunc(box.Notices, kept) {
+			continue
+		}
+		err = t.store.Update(ctx, func(tx Tx) error {
+			again := *t
+			again.Tx = tx
+			return again.notify(ctx, share)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // sharingTx is a change of a calendar's shares.
