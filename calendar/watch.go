@@ -163,16 +163,31 @@ func (w *Watch) Changed(ctx context.Context, c Caller) (changed []Subscription, 
 		if !all && !renewed && !in[sub.Calendar] {
 			continue
 		}
-		now, err := w.service.Look(ctx, c, sub.Target)
-		switch {
-		case err != nil && ReasonOf(err) != NotFound && ReasonOf(err) != Forbidden:
+		now, err := w.look(ctx, c, sub)
+		if err != nil {
 			return nil, err
-		case err == nil && now != sub.Seen:
+		}
+		if now != sub.Seen {
 			sub.Seen = now
 			changed = append(changed, sub)
 		}
 	}
 	return changed, nil
+}
+
+// look returns the state of what is followed: the one that is known where the caller may not see
+// another.
+func (w *Watch) look(ctx context.Context, c Caller, sub Subscription) (State, error) {
+	now, err := w.service.Look(ctx, c, sub.Target)
+	if err == nil && now != sub.Seen && sub.UID != "" {
+		// The object was read after the access to it: a change that was made when that was gone
+		// must not be told.
+		_, err = w.service.Look(ctx, c, Target{Calendar: sub.Calendar})
+	}
+	if err != nil && (ReasonOf(err) == NotFound || ReasonOf(err) == Forbidden) {
+		return sub.Seen, nil
+	}
+	return now, err
 }
 
 // Told notes that the subscriber knows of a change.
