@@ -153,3 +153,35 @@ func compressed(t *testing.T, r io.Reader) string {
 	}
 	return b.String()
 }
+
+// TestSearchesAreBounded: what a search for people looks for is compared to every user.
+func TestSearchesAreBounded(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, testdb.SQLite(t), nil)
+	match := func(text string) string {
+		return `<D:property-search><D:prop><D:displayname/></D:prop><D:match>` + text + `</D:match></D:property-search>`
+	}
+	property := func(searches string) string {
+		return `<D:principal-property-search xmlns:D="DAV:" test="anyof">` + searches + `<D:prop><D:displayname/></D:prop></D:principal-property-search>`
+	}
+	token := func(text string) string {
+		return `<S:calendarserver-principal-search xmlns:S="http://calendarserver.org/ns/"><S:search-token>` + text + `</S:search-token></S:calendarserver-principal-search>`
+	}
+	for name, c := range map[string]struct {
+		body   string
+		status int
+	}{
+		"searches":             {property(strings.Repeat(match("x"), 64)), 207},
+		"too many searches":    {property(strings.Repeat(match("x"), 65)), 400},
+		"too many properties":  {property(strings.ReplaceAll(match("x"), "<D:displayname/>", strings.Repeat("<D:displayname/>", 65))), 400},
+		"a text that is long":  {property(match(strings.Repeat("x", 1001))), 400},
+		"words":                {token(strings.Repeat("x ", 64)), 207},
+		"too many words":       {token(strings.Repeat("x ", 65)), 400},
+		"a word that is long":  {token(strings.Repeat("x", 1001)), 400},
+		"words in many tokens": {strings.ReplaceAll(token("x"), "</S:search-token>", "</S:search-token>"+strings.Repeat("<S:search-token>x</S:search-token>", 64)), 400},
+	} {
+		if r := h.send(t, "REPORT /dav/principals/", c.body); r.status != c.status {
+			t.Errorf("%s: %d %s", name, r.status, r.body)
+		}
+	}
+}

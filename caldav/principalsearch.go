@@ -12,8 +12,23 @@ import (
 // abovePrincipals are the addresses whose members, at any depth, the principals are.
 const abovePrincipals = atEntrance | atRoot | atPrincipals
 
-// principalsMax bounds the users in the answer to a search, which may be all that there are.
-const principalsMax = 500
+const (
+	// principalsMax bounds the users in the answer to a search, which may be all that there are.
+	principalsMax = 500
+	// termsMax bounds what a search looks for, and termMax its bytes: all of it is compared to
+	// every user. Clients' dialogs send a handful.
+	termsMax = 64
+	termMax  = 1000
+)
+
+// checkTerms refuses to look for more than that.
+func checkTerms(terms []string) error {
+	long := func(term string) bool { return len(term) > termMax }
+	if len(terms) > termsMax || slices.ContainsFunc(terms, long) {
+		return refuseWith(http.StatusBadRequest, "a search is for no more than %d texts, each of no more than %d bytes", termsMax, termMax)
+	}
+	return nil
+}
 
 // searchable is a row of what users can be found by (RFC 3744 §9.5).
 type searchable struct {
@@ -173,15 +188,19 @@ func (q *propertySearches) check() error {
 	if len(q.Searches) == 0 {
 		return refuseWith(http.StatusBadRequest, "principal-property-search takes a property-search")
 	}
+	var terms []string
 	for _, s := range q.Searches {
 		if len(s.Prop) == 0 {
 			return refuseWith(http.StatusBadRequest, "a property-search takes a DAV:prop that names properties")
+		}
+		for range s.Prop {
+			terms = append(terms, s.Match.Text)
 		}
 		if _, known := matchTypes[s.Match.Type]; !known {
 			return refuseWith(http.StatusBadRequest, "match-type is contains, starts-with or equals")
 		}
 	}
-	return nil
+	return checkTerms(terms)
 }
 
 // matches tells whether a user has what is searched for: all of it, unless any will do.

@@ -37,13 +37,17 @@ func (x *exchange) tokenSearch(d *xml.Decoder, root xml.StartElement) error {
 	if len(words) == 0 {
 		return refuseWith(http.StatusBadRequest, "calendarserver-principal-search takes a search-token with text in it")
 	}
+	if err := checkTerms(words); err != nil {
+		return err
+	}
+	// A name of several words is a whole one when they are together.
+	whole := strings.Join(words, " ")
 	return x.searchPeople(q.principalQuery, func(u calendar.User, is calendar.Comparison) bool {
 		if slices.Contains(otherContexts[:], q.Context) {
 			return false
 		}
 		named := func(text string) bool { return tokenNames(u, text, is) }
-		// A name of several words is a whole one when they are together.
-		return named(strings.Join(words, " ")) || !slices.ContainsFunc(words, func(word string) bool { return !named(word) })
+		return named(whole) || !slices.ContainsFunc(words, func(word string) bool { return !named(word) })
 	})
 }
 
