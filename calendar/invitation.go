@@ -264,6 +264,9 @@ func (s *Service) Answer(ctx context.Context, c Caller, id InvitationID, r Reply
 	if err := c.MayOwn(AnswerInvitation); err != nil {
 		return Calendar{}, err
 	}
+	if len(r.Name) > maxNameLength {
+		return Calendar{}, Errorf(Invalid, "", "the calendar's name is longer than %d bytes", maxNameLength)
+	}
 	offers, err := s.store.Offers(ctx, c.User.ID)
 	if err != nil {
 		return Calendar{}, err
@@ -329,9 +332,6 @@ func (s *Service) answer(ctx context.Context, c Caller, id CalendarID, r Reply) 
 func (t *sharingTx) naming(ctx context.Context, r Reply) error {
 	if !r.Accept || r.Name == "" || r.Name == t.cal.Name {
 		return nil
-	}
-	if len(r.Name) > maxNameLength {
-		return Errorf(Invalid, "", "the calendar's name is longer than %d bytes", maxNameLength)
 	}
 	return t.Arrange(ctx, t.cal.ID, t.caller.User.ID, Arrangement{Name: &r.Name})
 }

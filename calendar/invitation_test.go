@@ -205,6 +205,10 @@ func TestInvitationIsRefused(t *testing.T) {
 				_, err := h.Answer(h.ctx, h.bob, id, calendar.Reply{Accept: true, Name: long})
 				return err
 			}, calendar.Invalid, "", "longer than 1000"},
+			{"declined with a name that is too long", func() error {
+				_, err := h.Answer(h.ctx, h.bob, id, calendar.Reply{Name: long})
+				return err
+			}, calendar.Invalid, "", "longer than 1000"},
 			{"offered with a name that is too long", func() error {
 				_, err := h.Reshare(h.ctx, h.alice, work.ID, []calendar.ShareEdit{{With: eve.User, Access: calendar.ReadAccess, Title: long}})
 				return err
