@@ -154,7 +154,7 @@ func (h *Handler) watchSession(ctx context.Context, caller calendar.Caller, id s
 // refuseFault answers a stream that cannot be opened for a reason that is ours.
 func (h *Handler) refuseFault(w http.ResponseWriter, r *http.Request, caller calendar.Caller, err error) {
 	x := &exchange{caller: caller, message: message{method: r.Method}, faultID: h.faultID(w)}
-	if calendar.ReasonOf(err) == calendar.Internal {
+	if calendar.ReasonOf(err) == calendar.Internal && r.Context().Err() == nil {
 		h.logFault(x, err.Error())
 	}
 	x.refused = new(renderError(err, x.version, x.faultID))
