@@ -57,6 +57,25 @@ func TestPlans(t *testing.T) {
 	}
 }
 
+// TestSurveyPlan: a search steps along the index of spans, and looks at no object that the survey does
+// not want.
+func TestSurveyPlan(t *testing.T) {
+	t.Parallel()
+	s := openFile(t, filepath.Join(t.TempDir(), "calendar.db"))
+	var objects []string
+	for _, step := range plan(t, s, s.engine.search.survey) {
+		if strings.Contains(step, "SEARCH") || strings.Contains(step, "SCAN") && !strings.Contains(step, "VIRTUAL TABLE") {
+			objects = append(objects, step)
+		}
+		if strings.Contains(step, "TEMP B-TREE") {
+			t.Errorf("it sorts what the index has in order: %s", step)
+		}
+	}
+	if len(objects) != 2 || !strings.Contains(objects[0], "PRIMARY KEY") || !strings.Contains(objects[1], "COVERING INDEX objects_span (calendar_id=? AND reach=? AND span_start>?)") {
+		t.Errorf("the survey takes these steps: %q", objects)
+	}
+}
+
 // plan returns the steps that SQLite will take.
 func plan(t *testing.T, s *Store, text string) []string {
 	t.Helper()
