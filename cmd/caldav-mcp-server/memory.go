@@ -12,15 +12,15 @@ const (
 	memoryEvery = time.Minute
 	// imageBytes is what calendars may take that are asked for most, restEvery how long nobody asks
 	// for one until that is given back.
-	imageBytes = 24 << 20
+	imageBytes = 16 << 20
 	restEvery  = 10 * time.Minute
 	// spareMemory is what the process may keep for later; a login's hash takes 19 MiB for the
 	// blink of an eye, and Go would hold on to them for minutes.
 	spareMemory = 8 << 20
-	// collectPercent lets the heap grow to three times what lives before it is collected, in place
-	// of twice. What lives is a few megabytes, so that a loaded server collected all the time: a
+	// collectPercent lets the heap grow to two and a half times what lives before it is collected, in
+	// place of twice. What lives is a few megabytes, so that a loaded server collected all the time: a
 	// tenth of its work. GOGC overrides it.
-	collectPercent = 200
+	collectPercent = 150
 )
 
 // spaceOutCollections sets how often garbage is collected, unless the operator has.
