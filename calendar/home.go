@@ -3,6 +3,8 @@ package calendar
 import (
 	"cmp"
 	"context"
+	"fmt"
+	"hash/fnv"
 	"slices"
 )
 
@@ -23,7 +25,8 @@ type Home struct {
 type Member struct {
 	Address  Segment
 	Calendar CalendarID
-	// Seen is the version that the calendar had, Access what the user could do with it.
+	// Seen is the version that the calendar had, or another number that changes when the user sees
+	// a change; Access what the user could do with it.
 	Seen   Version
 	Access Access
 	// Version is the home's, of the latest change of this member.
@@ -131,7 +134,7 @@ func (h *Home) notice(calendars []Calendar) []Member {
 	var changed []Member
 	there := make(map[Segment]bool, len(calendars))
 	for _, cal := range calendars {
-		m := Member{Address: cal.Address(), Calendar: cal.ID, Seen: cal.Version, Access: cal.Access}
+		m := Member{Address: cal.Address(), Calendar: cal.ID, Seen: cal.seenAs(), Access: cal.Access}
 		// An own calendar hides a shared one of the same address: see Store.CalendarAt.
 		if there[m.Address] {
 			continue
@@ -157,6 +160,17 @@ func (h *Home) notice(calendars []Calendar) []Member {
 	}
 	h.correct(known, changed)
 	return changed
+}
+
+// seenAs is a version for the home's record. Of a calendar of which a user has the busy times alone
+// they are told no more than what it is called: it is made of that.
+func (c Calendar) seenAs() Version {
+	if c.Access > FreeBusyAccess {
+		return c.Version
+	}
+	sum := fnv.New64a()
+	_, _ = fmt.Fprintf(sum, "%q %q %d %q", c.Name, *cmp.Or(c.Color, new(string)), *cmp.Or(c.Order, new(int64)), c.Timezone)
+	return Version(sum.Sum64() >> 1)
 }
 
 // correct puts the changed members into the record.

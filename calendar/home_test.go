@@ -50,6 +50,14 @@ func TestHomeChanges(t *testing.T) {
 			{"a share", func() { h.must(h.store.Share(h.ctx, shared.ID, h.alice.User.ID, calendar.ReadAccess)) }, sharedAt},
 			{"an object of it", func() { h.put(h.bob, shared, "2.ics", event("two", 2, "x")) }, sharedAt},
 			{"more access", func() { h.must(h.store.Share(h.ctx, shared.ID, h.alice.User.ID, calendar.WriteAccess)) }, sharedAt},
+			{"busy times alone", func() { h.must(h.store.Share(h.ctx, shared.ID, h.alice.User.ID, calendar.FreeBusyAccess)) }, sharedAt},
+			{"an object that is not hers to know of", func() { h.put(h.bob, shared, "3.ics", event("three", 2, "x")) }, ""},
+			{"what it is for", func() {
+				h.must(h.ChangeCalendar(h.ctx, h.bob, shared.ID, func(p *calendar.Properties) error { p.Description = &p.Name; return nil }))
+			}, ""},
+			{"its name", func() {
+				h.must(h.ChangeCalendar(h.ctx, h.bob, shared.ID, func(p *calendar.Properties) error { p.Name = "y"; return nil }))
+			}, sharedAt},
 			{"no share", func() { h.must(h.store.Share(h.ctx, shared.ID, h.alice.User.ID, calendar.NoAccess)) }, "-" + sharedAt},
 			{"another address", func() { h.must(h.MoveCalendar(h.ctx, h.alice, rest.ID, "new")) }, "-rest new"},
 			{"removal", func() { h.must(h.DeleteCalendar(h.ctx, h.alice, work.ID)) }, "-work"},
