@@ -205,8 +205,11 @@ func conflict(left []UndoConflict) *Error {
 	}
 	e := Errorf(Stale, "", "%s", strings.Join(texts, "; "))
 	e.Hint = "take the later change back first, or change it by hand"
-	if left[0].Forgotten || left[0].Answer {
+	if left[0].Forgotten {
 		e.Reason, e.Hint = Unsupported, "change it by hand"
+	}
+	if left[0].Answer {
+		e.Reason, e.Hint = Unsupported, "share the calendar with them again"
 	}
 	return e
 }
