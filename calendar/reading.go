@@ -3,6 +3,7 @@ package calendar
 import (
 	"context"
 	"iter"
+	"slices"
 
 	"caldav-mcp-server/calendar/content"
 	"caldav-mcp-server/ical"
@@ -58,8 +59,8 @@ const (
 // wholes yields objects with their data. Those that the image does not have are fetched, some
 // at a time, and kept.
 func (v *view) wholes(ctx context.Context, id CalendarID, q ObjectQuery, yield func(candidate, error) bool) {
-	missing := 0
-	for e := range v.image.matching(q) {
+	missing, matching := 0, slices.Collect(v.image.matching(q))
+	for _, e := range matching {
 		if e.whole.Load() == nil {
 			missing++
 		}
@@ -69,7 +70,7 @@ func (v *view) wholes(ctx context.Context, id CalendarID, q ObjectQuery, yield f
 		return
 	}
 	f := fetching{view: v, id: id, query: q}
-	for e := range v.image.matching(q) {
+	for _, e := range matching {
 		if f.add(e) && !f.yield(ctx, yield) {
 			return
 		}
