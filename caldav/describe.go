@@ -50,18 +50,18 @@ func (r *resource) etag(m *markup) error {
 	return nil
 }
 
-// mediaTypeOf names the component, too (RFC 5545 §8.1), so that a client can tell a task
+// calendarType names the component, too (RFC 5545 §8.1), so that a client can tell a task
 // from an event by the listing alone.
-func mediaTypeOf(o calendar.Object) string {
-	return "text/calendar; charset=utf-8; component=" + string(o.Kind)
-}
+const calendarType = "text/calendar; charset=utf-8; component="
+
+func mediaTypeOf(o calendar.Object) string { return calendarType + string(o.Kind) }
 
 func (r *resource) contentType(m *markup) error {
 	if r.at.kind() == atNotice {
 		m.text(xmlType)
 		return nil
 	}
-	m.text(mediaTypeOf(r.object))
+	m.raw(calendarType).text(string(r.object.Kind))
 	return nil
 }
 
