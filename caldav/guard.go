@@ -19,6 +19,10 @@ type guard struct {
 	depth  int
 	// elements counts what is not an href, hrefs those: they alone come in thousands.
 	elements, hrefs int
+	// opened is the tag of a plain href that was entered, repeats that of one that has just ended.
+	opened, repeats string
+	// ready are tokens that were read ahead.
+	ready []xml.Token
 	// scopes are the prefixes declared by the open elements, innermost last.
 	scopes []scope
 }
@@ -40,10 +44,11 @@ func newGuard(r io.Reader, l Limits) *guard {
 // Token returns the next token, or a failure.
 func (g *guard) Token() (xml.Token, error) {
 	g.source.left = g.source.size
-	t, err := g.tokens.RawToken()
+	t, err := g.next()
 	if err != nil {
 		return nil, err
 	}
+	g.watch(t)
 	switch t := t.(type) {
 	case xml.Directive:
 		// RFC 4918 §17.7: entities can make a small body huge, or fetch what is not the client's.
@@ -61,6 +66,65 @@ func (g *guard) Token() (xml.Token, error) {
 		return nil, err // xml.Decoder looks at no error that comes with a token
 	}
 	return t, nil
+}
+
+// next is the next token. Behind an href comes another one, most often written alike: a multiget
+// is hardly anything else, and encoding/xml looks at each byte of it several times.
+func (g *guard) next() (xml.Token, error) {
+	if len(g.ready) == 0 && g.repeats != "" {
+		g.readAhead()
+	}
+	if len(g.ready) == 0 {
+		return g.tokens.RawToken()
+	}
+	t := g.ready[0]
+	g.ready = g.ready[1:]
+	return t, nil
+}
+
+// watch notes the tag of an href without attributes, and its end. Only then has the decoder read
+// exactly up to there.
+func (g *guard) watch(t xml.Token) {
+	g.repeats = ""
+	switch t := t.(type) {
+	case xml.StartElement:
+		g.opened = ""
+		if t.Name.Local == "href" && len(t.Attr) == 0 {
+			g.opened = tagAsWritten(t.Name)
+		}
+	case xml.EndElement:
+		if g.opened != "" && g.opened == tagAsWritten(t.Name) {
+			g.repeats = g.opened
+		}
+	}
+}
+
+func tagAsWritten(raw xml.Name) string {
+	if raw.Space == "" {
+		return raw.Local
+	}
+	return raw.Space + ":" + raw.Local
+}
+
+// readAhead reads an href if there is one, all of it has arrived, and it is plain text.
+func (g *guard) readAhead() {
+	in := g.source.in
+	if in.Buffered() == 0 {
+		_, _ = in.Peek(1) // its error comes again
+	}
+	there, _ := in.Peek(in.Buffered())
+	rest, found := bytes.CutPrefix(there, []byte("<"+g.repeats+">"))
+	text, _, closed := bytes.Cut(rest, []byte("</"+g.repeats+">"))
+	if !found || !closed || len(text) == 0 || len(text) > g.source.size || !plainPath(string(text)) {
+		return
+	}
+	space, local, prefixed := strings.Cut(g.repeats, ":")
+	name := xml.Name{Space: space, Local: local}
+	if !prefixed {
+		name = xml.Name{Local: g.repeats}
+	}
+	g.ready = []xml.Token{xml.StartElement{Name: name}, xml.CharData(bytes.Clone(text)), xml.EndElement{Name: name}}
+	_, _ = in.Discard(2*len("<>") + len("/") + 2*len(g.repeats) + len(text))
 }
 
 func (g *guard) enter(e xml.StartElement) error {
