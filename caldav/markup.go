@@ -164,11 +164,18 @@ func legible(data []byte) bool {
 	return true
 }
 
-// printable tells whether eight bytes are all ASCII, and none of them a control character.
+// printable tells whether eight bytes are all ASCII, and none of them a control character but for
+// tabs and line ends.
 func printable(eight uint64) bool {
-	const high, space = 0x8080808080808080, 0x2020202020202020
-	below := ((eight | high) - space) ^ high
-	return (eight|below)&high == 0
+	const ones, high = 0x0101010101010101, 0x8080808080808080
+	if eight&high != 0 {
+		return false
+	}
+	// In each byte the high bit tells, and nothing is carried from one byte to the next.
+	control := ^((eight | high) - ' '*ones) & high
+	tabs, feeds, returns := eight^'\t'*ones, eight^'\n'*ones, eight^'\r'*ones
+	others := (tabs + 0x7F*ones) & (feeds + 0x7F*ones) & (returns + 0x7F*ones)
+	return control&others == 0
 }
 
 func legibleRune(r rune) rune {
