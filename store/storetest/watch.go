@@ -140,17 +140,20 @@ func watchTellsOfRights(b *bundle) {
 	token := b.token(ben, nil)
 	e, _ := b.listen(b.another())
 	e.await(b, "the beginning", anything)
-	for what, do := range map[string]func() error{
-		"a share":        func() error { return b.Share(b.Context(), cal.ID, ben.ID, calendar.ReadAccess) },
-		"its end":        func() error { return b.Share(b.Context(), cal.ID, ben.ID, calendar.NoAccess) },
-		"a revocation":   func() error { return b.RevokeToken(b.Context(), token.ID, b.now()) },
-		"a new name":     func() error { return b.rename(cal, "Other") },
-		"a user's end":   func() error { return b.DeleteUser(b.Context(), eve.ID) },
-		"a new password": func() error { return b.SetPassword(b.Context(), ben.ID, "new") },
-		"a new epoch":    func() error { return b.NewEpoch(b.Context()) },
+	for _, deed := range []struct {
+		what string
+		do   func() error
+	}{
+		{"a share", func() error { return b.Share(b.Context(), cal.ID, ben.ID, calendar.ReadAccess) }},
+		{"its end", func() error { return b.Share(b.Context(), cal.ID, ben.ID, calendar.NoAccess) }},
+		{"a revocation", func() error { return b.RevokeToken(b.Context(), token.ID, b.now()) }},
+		{"a new name", func() error { return b.rename(cal, "Other") }},
+		{"a user's end", func() error { return b.DeleteUser(b.Context(), eve.ID) }},
+		{"a new password", func() error { return b.SetPassword(b.Context(), ben.ID, "new") }},
+		{"a new epoch", func() error { return b.NewEpoch(b.Context()) }},
 	} {
-		b.must(do())
-		e.await(b, what, anything)
+		b.must(deed.do())
+		e.await(b, deed.what, anything)
 	}
 	other := b.calendar(ben, "other")
 	e.await(b, "a calendar", anything)
