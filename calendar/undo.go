@@ -96,7 +96,7 @@ func (s *Service) Undo(ctx context.Context, c Caller, id ChangeID) (Undone, erro
 	if err != nil {
 		return Undone{}, err
 	}
-	u := undoing{Service: s, caller: c, chosen: func(e Entry) bool { return contains(unit, e.ID()) }}
+	u := undoing{Service: s, caller: c, whole: true, chosen: func(e Entry) bool { return contains(unit, e.ID()) }}
 	for _, member := range unit {
 		line, err := s.line(ctx, member)
 		if err == nil && !c.seesEntry(j.Calendar, line.Entry) {
@@ -184,13 +184,16 @@ func (s *Service) UndoSince(ctx context.Context, c Caller, since UndoSince) (Und
 		return plan, nil
 	}
 	u.keepPlaces(plan.Steps)
-	u.preview = false
+	u.preview, u.whole = false, !since.LeaveChanged
 	done, err := u.run(ctx)
-	if err == nil && len(done.Left) > len(plan.Left) && !since.LeaveChanged {
+	if err == nil && u.whole && len(done.Left) > 0 { // others were quicker
 		err = conflict(done.Left)
 	}
+	if err != nil {
+		return Undone{}, err
+	}
 	done.Left, done.Already = plan.Left, plan.Already
-	return done, err
+	return done, nil
 }
 
 // conflict is the error that says why something is not taken back.

@@ -194,6 +194,38 @@ func TestWhatWasDoneTogetherIsUndoneTogether(t *testing.T) {
 	})
 }
 
+// TestWhatWasDoneTogetherStaysTogether: of a move or a split one part of which has changed since,
+// nothing is taken back, lest an event be there twice.
+func TestWhatWasDoneTogetherStaysTogether(t *testing.T) {
+	each(t, func(h *house) {
+		work, home := h.calendar(h.alice, "work"), h.calendar(h.alice, "home")
+		h.put(h.alice, work, "1.ics", event("one", 2, "x"))
+		_, err := h.Move(h.ctx, h.alice, calendar.Transfer{From: work, Name: "1.ics", To: home, As: "2.ics"})
+		h.must(err)
+		parts := []calendar.ChangeID{h.latest(h.alice, work).ID(), h.latest(h.alice, home).ID()}
+		h.put(h.alice, home, "2.ics", event("one", 3, "changed"))
+
+		h.put(h.alice, work, "3.ics", weekly())
+		_, err = h.EditObject(h.ctx, h.alice, work, "one", calendar.Edit{Change: edit.Change{
+			Target: edit.Target{Instance: monday(16), Scope: edit.Following}, Fields: edit.Fields{Summary: edit.To("later")},
+		}})
+		h.must(err)
+		parts = append(parts, h.latest(h.alice, work).ID())
+		h.put(h.alice, work, "3.ics", event("one", 4, "changed"))
+
+		atWork, atHome, version := h.content(h.alice, work), h.content(h.alice, home), h.fresh(h.alice, work).Version
+		for _, id := range parts {
+			_, err := h.Undo(h.ctx, h.alice, id)
+			h.refused(err, calendar.Stale, "", "was followed by")
+		}
+		h.is(work, atWork)
+		h.is(home, atHome)
+		if v := h.fresh(h.alice, work).Version; v != version {
+			h.t.Errorf("refusals moved the calendar on from %d to %d", version, v)
+		}
+	})
+}
+
 func TestAChangeOfACalendarIsUndone(t *testing.T) {
 	each(t, func(h *house) {
 		work := h.calendar(h.alice, "work")

@@ -20,9 +20,9 @@ type undoing struct {
 	// answers are among what was chosen, and stay.
 	answers []UndoConflict
 	count   int
-	// preview decides and does nothing.
-	preview bool
-	done    Undone
+	// preview decides and does nothing; whole does nothing where something would be left.
+	preview, whole bool
+	done           Undone
 }
 
 // undoPlace is a calendar with chosen changes.
@@ -107,7 +107,7 @@ func (u *undoing) keepPlaces(steps []UndoStep) {
 	})
 }
 
-// errPreview ends a transaction that was to find out only.
+// errPreview ends a transaction that found out only.
 var errPreview = errors.New("nothing is to be kept")
 
 // run takes back what was chosen, in one transaction.
@@ -124,7 +124,7 @@ func (u *undoing) run(ctx context.Context) (Undone, error) {
 				return err
 			}
 		}
-		if u.preview || len(u.done.Steps) == 0 {
+		if u.preview || len(u.done.Steps) == 0 || u.whole && len(u.done.Left) > 0 {
 			return errPreview
 		}
 		return nil
