@@ -77,23 +77,36 @@ func (s *Service) SearchEvents(ctx context.Context, c Caller, q EventSearch) (Fi
 		byID[cal.ID] = cal
 		ask.Calendars = append(ask.Calendars, cal.ID)
 	}
-	candidates, err := s.store.Search(ctx, ask)
-	if err != nil {
-		return Finds{}, err
-	}
-	var found []Occurrence
-	for _, o := range candidates {
-		cal := byID[o.Calendar]
-		in := filter.Context{Zones: s.zones, Floating: s.floating(cal, q.Timezone), Budget: answerBudget()}
-		i, ok, err := ask.nearest(ctx, o, in)
+	for {
+		candidates, err := s.store.Search(ctx, ask)
 		if err != nil {
 			return Finds{}, err
+		}
+		found, err := s.wanted(ctx, ask, q.Timezone, byID, candidates)
+		more := len(candidates) == ask.Limit
+		// Where too many of them are not wanted, one that is may be behind them.
+		if err != nil || !more || len(found) >= q.Limit || ask.Limit == searchMost {
+			return ask.finds(found, q.Limit, more), err
+		}
+		ask.Limit = searchMost
+	}
+}
+
+// wanted are the candidates that have the words in one instance, as it takes place.
+func (s *Service) wanted(ctx context.Context, ask SearchQuery, timezone *zone.Zone, of map[CalendarID]Calendar, candidates []Object) ([]Occurrence, error) {
+	var found []Occurrence
+	for _, o := range candidates {
+		cal := of[o.Calendar]
+		in := filter.Context{Zones: s.zones, Floating: s.floating(cal, timezone), Budget: answerBudget()}
+		i, ok, err := ask.nearest(ctx, o, in)
+		if err != nil {
+			return nil, err
 		}
 		if ok {
 			found = append(found, Occurrence{cal, i})
 		}
 	}
-	return ask.finds(found, q.Limit, len(candidates) == ask.Limit), nil
+	return found, nil
 }
 
 // finds puts the nearest first.
@@ -130,11 +143,58 @@ func (q SearchQuery) nearest(ctx context.Context, o Object, in filter.Context) (
 	if len(wanted) == 0 {
 		return Instance{}, false, nil
 	}
-	i, ok := first(ctx, read, filter.TimeRange{Start: q.Now}, wanted, in)
-	if !ok && q.Past {
-		i, ok = last(ctx, read, q.lately(o), wanted, in)
+	ahead, back := q.ranges(o, read, wanted, in)
+	i, ok := recur.Instance{}, false
+	for n := 0; n < len(ahead) && !ok; n++ {
+		i, ok = first(ctx, read, ahead[n], wanted, in)
+	}
+	for n := 0; n < len(back) && !ok && q.Past; n++ {
+		i, ok = last(ctx, read, back[n], wanted, in)
 	}
 	return Instance{Instance: i, Object: o}, ok, ctx.Err()
+}
+
+// ranges are the times at which instances of some components are looked for, the nearest first:
+// those to come, and those that are over. Overrides are looked for at their own starts: from now
+// there may be more instances of the rule than can be gone through.
+func (q SearchQuery) ranges(o Object, read *content.Object, of []*ical.Component, in filter.Context) (ahead, back []filter.TimeRange) {
+	clock, now := read.Clock(in.Zones, in.Floating), q.Now.Unix()
+	var to, from []int64
+	for _, c := range of {
+		at, ok, err := clock.Time(c, "DTSTART")
+		if err != nil || !ok || c == read.Master || spreads(c) {
+			return []filter.TimeRange{{Start: q.Now}}, []filter.TimeRange{q.lately(o)}
+		}
+		to = append(to, max(at, now)) // what goes on is found at the present time
+		if at < now {
+			from = append(from, at)
+		}
+	}
+	slices.Sort(to)
+	slices.Sort(from)
+	slices.Reverse(from)
+	return moments(to), moments(from)
+}
+
+// spreads tells whether an override is that of the instances after it, too (RFC 5545 §3.2.13).
+func spreads(c *ical.Component) bool {
+	id := c.Property("RECURRENCE-ID")
+	if id == nil {
+		return false
+	}
+	_, ok := id.Param("RANGE")
+	return ok
+}
+
+// moments are ranges of a second each, no more than are worth a look.
+func moments(starts []int64) []filter.TimeRange {
+	starts = slices.Compact(starts)
+	list := make([]filter.TimeRange, min(len(starts), searchInstances))
+	for i := range list {
+		at := time.Unix(starts[i], 0)
+		list[i] = filter.TimeRange{Start: at, End: at.Add(time.Second)}
+	}
+	return list
 }
 
 // lately is the time in which the last instance of an object lies, that of a series most often.

@@ -1,6 +1,7 @@
 package calendar_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -57,6 +58,54 @@ func TestSearchEvents(t *testing.T) {
 		}
 		_, err := h.SearchEvents(h.ctx, h.alice, calendar.EventSearch{Text: " -!", Limit: 1})
 		h.refused(err, calendar.Invalid, "", "no word")
+	})
+}
+
+// TestSearchFindsFarInstances: what only one instance of a series says is found, however many others
+// there are before it or since.
+func TestSearchFindsFarInstances(t *testing.T) {
+	each(t, func(h *house) {
+		cal := h.calendar(h.alice, "work")
+		for _, s := range []struct{ uid, start, moved string }{
+			{"far", "20280501T090000Z", "20280501T100000Z"},
+			{"old", "20230501T090000Z", "20230502T090000Z"},
+			{"both", "20240501T090000Z", "20290501T090000Z"},
+			{"now", "20240601T090000Z", "20260301T073000Z"},
+		} {
+			override := []string{
+				"DTSTART:20230101T090000Z", "DTEND:20230101T100000Z", "RRULE:FREQ=DAILY", "SUMMARY:Standup", "END:VEVENT", "BEGIN:VEVENT", "UID:" + s.uid, "DTSTAMP:20260301T000000Z",
+				"RECURRENCE-ID:" + s.start, "DTSTART:" + s.moved, "DURATION:PT1H", "SUMMARY:Jubilee",
+			}
+			h.put(h.alice, cal, calendar.ObjectName(s.uid), agendaEvent(s.uid, override...))
+		}
+		for _, c := range []struct {
+			past bool
+			want string
+		}{
+			{false, "Mar 1 07:30 Jubilee, May 1 10:00 Jubilee, May 1 09:00 Jubilee"},
+			{true, "Mar 1 07:30 Jubilee, May 1 10:00 Jubilee, May 1 09:00 Jubilee, May 2 09:00 Jubilee"},
+		} {
+			if got := h.search(h.alice, calendar.EventSearch{Text: "jubilee", Past: c.past}); got != c.want {
+				h.t.Errorf("past %v: %s, want %s", c.past, got, c.want)
+			}
+		}
+	})
+}
+
+// TestSearchLooksBehindWhatIsNotWanted: many series that have the words, but never in one instance,
+// hide nothing.
+func TestSearchLooksBehindWhatIsNotWanted(t *testing.T) {
+	each(t, func(h *house) {
+		cal := h.calendar(h.alice, "work")
+		for i := range 60 {
+			uid := fmt.Sprintf("series%d", i)
+			h.put(h.alice, cal, calendar.ObjectName(uid), agendaEvent(uid, "DTSTART:20260101T090000Z", "RRULE:FREQ=DAILY", "SUMMARY:Standup",
+				"END:VEVENT", "BEGIN:VEVENT", "UID:"+uid, "DTSTAMP:20260301T000000Z", "RECURRENCE-ID:20260102T090000Z", "DTSTART:20260102T090000Z", "SUMMARY:Guests"))
+		}
+		h.put(h.alice, cal, "one", agendaEvent("one", "DTSTART:20260401T090000Z", "SUMMARY:Standup with guests"))
+		if got, want := h.search(h.alice, calendar.EventSearch{Text: "standup guests", Limit: 1}), "Apr 1 09:00 Standup with guests"; got != want {
+			h.t.Errorf("found %q, want %q", got, want)
+		}
 	})
 }
 
