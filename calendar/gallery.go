@@ -91,8 +91,9 @@ func (g *gallery) visit(id CalendarID) *slot {
 	g.clock++
 	s := g.slots[id]
 	if s == nil {
-		s = &slot{id: id, wait: 1}
-		g.slots[id] = s
+		// What was cut out of a calendar's row would keep all of it.
+		s = &slot{id: CalendarID(strings.Clone(string(id))), wait: 1}
+		g.slots[s.id] = s
 		g.shrink(s)
 	}
 	s.used, s.idle = g.clock, false

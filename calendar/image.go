@@ -60,7 +60,9 @@ func newImage(cal Calendar, read []*entry, version Version) *image {
 		latest[e.head.Name] = e
 	}
 	live := slices.DeleteFunc(read, func(e *entry) bool { return e.head.Deleted || latest[e.head.Name] != e })
-	m := &image{epoch: cal.Epoch, edition: cal.Edition, version: version, born: version, byVersion: live}
+	m := &image{edition: cal.Edition, version: version, born: version, byVersion: live}
+	// What was cut out of the calendar's row would keep all of it.
+	m.epoch = Epoch(strings.Clone(string(cal.Epoch)))
 	m.byName = slices.Clone(live)
 	slices.SortFunc(m.byName, func(a, b *entry) int { return compareName(a, b.head.Name) })
 	return m

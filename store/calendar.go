@@ -11,64 +11,85 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// calendarColumns are written so that a select from calendars and an update's RETURNING may both
-// have them.
-const calendarColumns = `id, owner_id, segment, version, pruned, created, modified, name, color, position, kinds,
-	transparent, timezone, description, timezone_data, (SELECT u.name FROM users u WHERE u.id = owner_id),
-	(SELECT epoch FROM meta WHERE id = 1), edition, hidden`
+// calendarColumns, which are packed as those of objects are, are written so that a select from
+// calendars and an update's RETURNING may both have them. What can be NULL has a number before it
+// that tells so: a length of -1 for a text. The owner's name comes last, so that it needs no length.
+const (
+	calendarNumbers = `version, pruned, created, modified, edition, CASE WHEN position IS NULL THEN 0 ELSE 1 END,
+		COALESCE(position, 0), CASE WHEN transparent THEN 1 ELSE 0 END, CASE WHEN hidden THEN 1 ELSE 0 END,
+		octet_length(id), octet_length(owner_id), octet_length(segment), octet_length(name), octet_length(kinds),
+		octet_length(timezone), COALESCE(octet_length(color), -1), COALESCE(octet_length(description), -1),
+		COALESCE(octet_length(timezone_data), -1), (SELECT epoch FROM meta WHERE id = 1)`
+	calendarTexts = `id || owner_id || segment || name || kinds || timezone || COALESCE(color, '') ||
+		COALESCE(description, '') || COALESCE(timezone_data, '') || (SELECT u.name FROM users u WHERE u.id = owner_id)`
+	calendarColumns = `concat_ws(' ', ` + calendarNumbers + `, ` + calendarTexts + `)`
+)
 
 // selectCalendars yields calendars as the user $1 sees them. Whose they are stands in a select of
 // its own behind it, which an index answers; an OR over owner and share would read all calendars.
-const selectCalendars = `SELECT ` + calendarColumns + `,
-	CASE WHEN owner_id = $1 THEN 'owner' ELSE COALESCE(own_access, '') END, ` + arrangementColumns + `,
-	EXISTS (SELECT 1 FROM invitations h WHERE h.calendar_id = calendars.id)
+const selectCalendars = `SELECT concat_ws(' ', CASE WHEN owner_id = $1 THEN 'owner' ELSE COALESCE(own_access, '') END,
+		CASE WHEN EXISTS (SELECT 1 FROM invitations h WHERE h.calendar_id = calendars.id) THEN 1 ELSE 0 END,
+		` + arrangementNumbers + `, ` + calendarNumbers + `, ` + arrangementTexts + ` || ` + calendarTexts + `)
 	FROM calendars LEFT JOIN (
 		SELECT calendar_id, access AS own_access, ` + arrangementColumns + ` FROM shares WHERE user_id = $1
 	) s ON s.calendar_id = calendars.id
 	WHERE trashed IS NULL AND `
 
-// calendarRow is a calendar as the columns have it.
-type calendarRow struct {
-	cal               calendar.Calendar
-	created, modified int64
-	kinds             string
+// packedCalendar is what stands before the texts of a calendar.
+type packedCalendar struct {
+	id, owner, segment, name, kinds, timezone, color, description, timezoneData int64
 }
 
-func (r *calendarRow) fields() []any {
-	c := &r.cal
-	return []any{
-		&c.ID, &c.Owner, &c.Segment, &c.Version, &c.Pruned, &r.created, &r.modified, &c.Name, &c.Color,
-		&c.Order, &r.kinds, &c.Transparent, &c.Timezone, &c.Description, &c.TimezoneData, &c.OwnerName,
-		&c.Epoch, &c.Edition, &c.Hidden,
-	}
+func (u *unpacker) calendar(c *calendar.Calendar) (lengths packedCalendar) {
+	u.numbers((*int64)(&c.Version), (*int64)(&c.Pruned))
+	c.Created, c.Modified = u.time(), u.time()
+	u.numbers((*int64)(&c.Edition))
+	c.Order = u.maybeNumber()
+	c.Transparent, c.Hidden = u.yes(), u.yes()
+	u.numbers(&lengths.id, &lengths.owner, &lengths.segment, &lengths.name, &lengths.kinds, &lengths.timezone,
+		&lengths.color, &lengths.description, &lengths.timezoneData)
+	c.Epoch = calendar.Epoch(u.word())
+	return lengths
 }
 
-func (r *calendarRow) result() calendar.Calendar {
-	c := r.cal
-	c.Created, c.Modified = moment(r.created), moment(r.modified)
-	for word := range strings.FieldsFuncSeq(r.kinds, func(c rune) bool { return c == ',' }) {
+func (u *unpacker) calendarTexts(c *calendar.Calendar, lengths packedCalendar) {
+	c.ID, c.Owner = calendar.CalendarID(u.text(lengths.id)), calendar.UserID(u.text(lengths.owner))
+	c.Segment, c.Name = calendar.Segment(u.text(lengths.segment)), u.text(lengths.name)
+	for word := range strings.FieldsFuncSeq(u.text(lengths.kinds), func(c rune) bool { return c == ',' }) {
 		c.Kinds = append(c.Kinds, calendar.Kind(word))
 	}
-	return c
+	c.Timezone = u.text(lengths.timezone)
+	c.Color, c.Description, c.TimezoneData = u.maybeText(lengths.color), u.maybeText(lengths.description), u.maybeText(lengths.timezoneData)
+	c.OwnerName = u.rest
+}
+
+// unpackCalendar takes apart the calendarColumns.
+func unpackCalendar(row string) (calendar.Calendar, error) {
+	u, c := unpacker{rest: row}, calendar.Calendar{}
+	u.calendarTexts(&c, u.calendar(&c))
+	return c, u.err()
 }
 
 // scanCalendar scans a row of selectCalendars.
 func scanCalendar(row scanner) (calendar.Calendar, error) {
-	var r calendarRow
-	var access string
-	var own arrangementRow
-	var shared bool
-	if err := row.Scan(slices.Concat(r.fields(), []any{&access}, own.fields(), []any{&shared})...); err != nil {
+	text, err := scanText(row)
+	if err != nil {
 		return calendar.Calendar{}, err
 	}
-	c := r.result()
+	u, c := unpacker{rest: text}, calendar.Calendar{}
+	c.Access = accessOf(u.word())
+	shared := u.yes()
+	own, ownLengths := u.arrangement()
+	lengths := u.calendar(&c)
+	u.arrangementTexts(&own, ownLengths)
+	u.calendarTexts(&c, lengths)
 	c.OwnerFree = c.Transparent
-	if c.Access = accessOf(access); c.Access > calendar.NoAccess && c.Access < calendar.OwnerAccess {
-		c.Properties = own.result().Over(c.Properties)
+	if c.Access > calendar.NoAccess && c.Access < calendar.OwnerAccess {
+		c.Properties = own.Over(c.Properties)
 	}
 	// Who else has it is the owner's to know.
 	c.Shared = shared && c.Access == calendar.OwnerAccess
-	return c, nil
+	return c, u.err()
 }
 
 // selectCalendarsOf lists those in the user's home, each half by an index. Putting them in order is
@@ -113,9 +134,11 @@ func (t *Tx) Advance(ctx context.Context, id calendar.CalendarID) (calendar.Cale
 }
 
 func scanAdvanced(row scanner) (calendar.Calendar, error) {
-	var r calendarRow
-	err := row.Scan(r.fields()...)
-	return r.result(), err
+	text, err := scanText(row)
+	if err != nil {
+		return calendar.Calendar{}, err
+	}
+	return unpackCalendar(text)
 }
 
 // InsertCalendar implements [calendar.Tx].

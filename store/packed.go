@@ -32,7 +32,7 @@ type unpacker struct {
 }
 
 // errPacked says that a row is not as it was asked for.
-var errPacked = errors.New("a row of an object cannot be taken apart")
+var errPacked = errors.New("a row cannot be taken apart")
 
 func (u *unpacker) number() int64 {
 	word, rest, found := strings.Cut(u.rest, " ")
@@ -50,6 +50,31 @@ func (u *unpacker) numbers(into ...*int64) {
 func (u *unpacker) yes() bool { return u.number() == 1 }
 
 func (u *unpacker) time() time.Time { return moment(u.number()) }
+
+// maybeNumber is a number that may be NULL: before it stands whether it is there.
+func (u *unpacker) maybeNumber() *int64 {
+	there, n := u.yes(), u.number()
+	if !there {
+		return nil
+	}
+	return &n
+}
+
+// word is a text without blanks, which needs no length.
+func (u *unpacker) word() string {
+	word, rest, found := strings.Cut(u.rest, " ")
+	u.rest, u.broken = rest, u.broken || !found
+	return word
+}
+
+// maybeText is a text that may be NULL: one of -1 bytes.
+func (u *unpacker) maybeText(bytes int64) *string {
+	if bytes == -1 {
+		return nil
+	}
+	text := u.text(bytes)
+	return &text
+}
 
 // text cuts off the next bytes.
 func (u *unpacker) text(bytes int64) string {

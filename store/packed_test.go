@@ -2,6 +2,7 @@ package store
 
 import (
 	"errors"
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -16,15 +17,7 @@ import (
 func TestPackedTexts(t *testing.T) {
 	t.Parallel()
 	testdb.Each(t, func(t *testing.T, url string) {
-		ctx := t.Context()
-		s, err := Open(ctx, url, Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { _ = s.Close() })
-		if err := s.Migrate(ctx); err != nil {
-			t.Fatal(err)
-		}
+		ctx, s := t.Context(), openMigrated(t, url)
 		at := time.Unix(1_790_000_000, 0).UTC()
 		start, end := int64(-5), int64(7)
 		cal := calendar.Calendar{ID: "1 2 3", Owner: "u", Segment: "s", Properties: calendar.Properties{Kinds: calendar.AllKinds()}}
@@ -38,7 +31,7 @@ func TestPackedTexts(t *testing.T) {
 		if err := s.InsertUser(ctx, calendar.User{ID: "u", Name: "u"}, "hash"); err != nil {
 			t.Fatal(err)
 		}
-		err = s.Update(ctx, func(tx calendar.Tx) error {
+		err := s.Update(ctx, func(tx calendar.Tx) error {
 			if err := tx.InsertCalendar(ctx, cal); err != nil {
 				return err
 			}
@@ -59,6 +52,71 @@ func TestPackedTexts(t *testing.T) {
 	})
 }
 
+// TestPackedCalendars: so do the texts of a calendar, those that a sharee has of their own among them;
+// and what was never set is not what was set to nothing.
+func TestPackedCalendars(t *testing.T) {
+	t.Parallel()
+	at := time.Unix(1_790_000_000, 0).UTC()
+	odd, empty, blank, least, none := "1 2 日本", "", " ", int64(math.MinInt64), int64(0)
+	full := calendar.Properties{
+		Name: "-1 0 ", Color: &blank, Description: &odd, Order: &least, Kinds: calendar.Kinds{calendar.Todo, calendar.Event},
+		Timezone: "Europe/Berlin", TimezoneData: &odd, Transparent: true, Hidden: true,
+	}
+	for name, props := range map[string]calendar.Properties{
+		"full":  full,
+		"bare":  {Timezone: "UTC"},
+		"empty": {Timezone: "UTC", Color: &empty, Description: &empty, TimezoneData: &empty, Order: &none},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			testdb.Each(t, func(t *testing.T, url string) {
+				s := openMigrated(t, url)
+				for id, name := range map[calendar.UserID]string{"u 1": " 7 owner", "u 2": "sharee"} {
+					if err := s.InsertUser(t.Context(), calendar.User{ID: id, Name: name}, "hash"); err != nil {
+						t.Fatal(err)
+					}
+				}
+				want := calendar.Calendar{ID: "1 2 3", Owner: "u 1", Segment: " 4 ", Properties: props, Created: at, Modified: at}
+				own := calendar.Arrangement{Name: &odd, Color: &empty, Order: &least, Opaque: true}
+				err := s.Update(t.Context(), func(tx calendar.Tx) error {
+					return errors.Join(tx.InsertCalendar(t.Context(), want), tx.PutShare(t.Context(), calendar.Share{
+						Calendar: want.ID, User: calendar.User{ID: "u 2"}, Access: calendar.WriteAccess, Status: calendar.ShareAccepted, Created: at,
+					}), tx.Arrange(t.Context(), want.ID, "u 2", own))
+				})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if want.Epoch, err = s.Epoch(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+				want.OwnerName, want.OwnerFree, want.Access, want.Shared = " 7 owner", props.Transparent, calendar.OwnerAccess, true
+				got, err := s.Calendar(t.Context(), "u 1", want.ID)
+				if diff := cmp.Diff(want, got); diff != "" || err != nil {
+					t.Errorf("the owner sees: %v (-want +got)\n%s", err, diff)
+				}
+				want.Access, want.Shared, want.Properties = calendar.WriteAccess, false, own.Over(props)
+				got, err = s.Calendar(t.Context(), "u 2", want.ID)
+				if diff := cmp.Diff(want, got); diff != "" || err != nil {
+					t.Errorf("the sharee sees: %v (-want +got)\n%s", err, diff)
+				}
+			})
+		})
+	}
+}
+
+func openMigrated(t *testing.T, url string) *Store {
+	t.Helper()
+	s, err := Open(t.Context(), url, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	if err := s.Migrate(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
 // TestBrokenRows: a row that is not what was asked for is an error, never another object.
 func TestBrokenRows(t *testing.T) {
 	t.Parallel()
@@ -73,6 +131,20 @@ func TestBrokenRows(t *testing.T) {
 		}
 		if o, err := unpackWhole(packedRow{text: text}); !errors.Is(err, errPacked) {
 			t.Errorf("%q is the whole of %+v, %v", text, o, err)
+		}
+	}
+}
+
+// TestBrokenCalendars: so it is with a calendar.
+func TestBrokenCalendars(t *testing.T) {
+	t.Parallel()
+	const row = "5 0 1 1 0 0 0 0 0 1 1 1 1 6 3 -1 -1 -1 epoch cusnVEVENTUTCowner"
+	if c, err := unpackCalendar(row); err != nil || c.ID != "c" || c.Timezone != "UTC" || c.OwnerName != "owner" || c.Color != nil {
+		t.Fatalf("%+v, %v", c, err)
+	}
+	for _, text := range []string{"", "5", row[:40], "x" + row, strings.Replace(row, " 3 -1", " 99 -1", 1), strings.Replace(row, " -1", " -2", 1)} {
+		if c, err := unpackCalendar(text); !errors.Is(err, errPacked) {
+			t.Errorf("%q is %+v, %v", text, c, err)
 		}
 	}
 }

@@ -29,32 +29,42 @@ func accessOf(word string) calendar.Access {
 	return calendar.NoAccess
 }
 
-// arrangementColumns are those of the shares that are the sharee's own.
-const arrangementColumns = `own_name, own_description, own_color, own_position, own_opaque, own_hidden`
+// arrangementColumns are those of the shares that are the sharee's own, all of them NULL where there
+// is no share. They are read packed.
+const (
+	arrangementColumns = `own_name, own_description, own_color, own_position, own_opaque, own_hidden`
+	arrangementNumbers = `CASE WHEN own_position IS NULL THEN 0 ELSE 1 END, COALESCE(own_position, 0),
+		CASE WHEN own_opaque THEN 1 ELSE 0 END, CASE WHEN own_hidden THEN 1 ELSE 0 END,
+		COALESCE(octet_length(own_name), -1), COALESCE(octet_length(own_description), -1), COALESCE(octet_length(own_color), -1)`
+	arrangementTexts = `COALESCE(own_name, '') || COALESCE(own_description, '') || COALESCE(own_color, '')`
+)
 
-// arrangementRow are the arrangementColumns, all of them NULL where there is no share.
-type arrangementRow struct {
-	calendar.Arrangement
-	opaque, hidden *bool
+// packedArrangement is what stands before the texts of an arrangement.
+type packedArrangement struct{ name, description, color int64 }
+
+func (u *unpacker) arrangement() (a calendar.Arrangement, lengths packedArrangement) {
+	a.Order = u.maybeNumber()
+	a.Opaque, a.Hidden = u.yes(), u.yes()
+	u.numbers(&lengths.name, &lengths.description, &lengths.color)
+	return a, lengths
 }
 
-func (r *arrangementRow) fields() []any {
-	return []any{&r.Name, &r.Description, &r.Color, &r.Order, &r.opaque, &r.hidden}
-}
-
-func (r *arrangementRow) result() calendar.Arrangement {
-	a := r.Arrangement
-	a.Opaque, a.Hidden = r.opaque != nil && *r.opaque, r.hidden != nil && *r.hidden
-	return a
+func (u *unpacker) arrangementTexts(a *calendar.Arrangement, lengths packedArrangement) {
+	a.Name, a.Description, a.Color = u.maybeText(lengths.name), u.maybeText(lengths.description), u.maybeText(lengths.color)
 }
 
 // Arrangement implements [calendar.Tx].
 func (t *Tx) Arrangement(ctx context.Context, id calendar.CalendarID, user calendar.UserID) (calendar.Arrangement, error) {
 	return rowOf(ctx, t, func(row scanner) (calendar.Arrangement, error) {
-		var r arrangementRow
-		err := row.Scan(r.fields()...)
-		return r.result(), err
-	}, `SELECT `+arrangementColumns+` FROM shares WHERE calendar_id = $1 AND user_id = $2`, id, user)
+		text, err := scanText(row)
+		if err != nil {
+			return calendar.Arrangement{}, err
+		}
+		u := unpacker{rest: text}
+		a, lengths := u.arrangement()
+		u.arrangementTexts(&a, lengths)
+		return a, u.err()
+	}, `SELECT concat_ws(' ', `+arrangementNumbers+`, `+arrangementTexts+`) FROM shares WHERE calendar_id = $1 AND user_id = $2`, id, user)
 }
 
 // Arrange implements [calendar.Tx].

@@ -16,11 +16,15 @@ func (s *Store) TrashedCalendars(ctx context.Context, owner calendar.UserID) ([]
 }
 
 func scanTrashed(row scanner) (calendar.TrashedCalendar, error) {
-	var r calendarRow
+	var packed string
 	var t calendar.TrashedCalendar
 	var trashed int64
-	err := row.Scan(append(r.fields(), &trashed, &t.Objects)...)
-	t.Calendar, t.Trashed = r.result(), moment(trashed)
+	err := row.Scan(&packed, &trashed, &t.Objects)
+	if err != nil {
+		return t, err
+	}
+	t.Trashed = moment(trashed)
+	t.Calendar, err = unpackCalendar(packed)
 	t.Access = calendar.OwnerAccess
 	return t, err
 }
