@@ -1,6 +1,7 @@
 package calendar_test
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"testing"
@@ -10,6 +11,7 @@ import (
 
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/calendar/edit"
+	"caldav-mcp-server/store"
 )
 
 // latest returns the latest change of a calendar.
@@ -310,6 +312,38 @@ func TestWhatTheJournalForgotIsNotUndone(t *testing.T) {
 		h.refused(err, calendar.Unsupported, "", "too old")
 		_, err = h.Undo(h.ctx, h.alice, created)
 		h.refused(err, calendar.Stale, "", "was followed by")
+	})
+}
+
+// lateStore lets others do something right before what is written next.
+type lateStore struct {
+	*store.Store
+	before func()
+}
+
+func (s *lateStore) Update(ctx context.Context, do func(calendar.Tx) error) error {
+	s.before()
+	return s.Store.Update(ctx, do)
+}
+
+// What is taken away from somebody while they undo is not theirs to undo any more.
+func TestUndoNeedsTheShareAsItIs(t *testing.T) {
+	each(t, func(h *house) {
+		for _, now := range []struct {
+			access calendar.Access
+			reason calendar.Reason
+		}{{calendar.ReadAccess, calendar.Forbidden}, {calendar.FreeBusyAccess, calendar.NotFound}, {calendar.NoAccess, calendar.NotFound}} {
+			work := h.calendar(h.alice, calendar.Segment(fmt.Sprint("work-", now.access)))
+			h.share(h.alice, work, h.bob, calendar.WriteAccess)
+			h.put(h.bob, h.fresh(h.bob, work), "1.ics", event(string(work.ID), 2, "x"))
+			before, created := h.content(h.alice, work), h.latest(h.bob, work).ID()
+			late := h.config
+			late.Store = &lateStore{h.store, func() { h.must(h.store.Share(h.ctx, work.ID, h.bob.User.ID, now.access)) }}
+			if _, err := calendar.NewService(late).Undo(h.ctx, h.bob, created); err == nil || calendar.ReasonOf(err) != now.reason {
+				h.t.Errorf("with access %d: %v, want %v", now.access, err, now.reason)
+			}
+			h.is(work, before)
+		}
 	})
 }
 

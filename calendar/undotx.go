@@ -37,10 +37,13 @@ func (t *undoTx) Log(ctx context.Context, e Entry) error {
 	return t.Tx.Log(ctx, e)
 }
 
-// lock takes the calendar's lock.
+// lock takes the calendar's lock. What the caller may do in it is looked at again, as it may have
+// been taken away since the changes were chosen.
 func (t *undoTx) lock(ctx context.Context) error {
-	locked, err := t.Tx.Advance(ctx, t.place.ID)
-	locked.Access = t.place.Access
+	locked, err := t.undoing.lock(ctx, t.undoing.caller, t.Tx, t.place.ID, WriteObjects)
+	if t.place.Access == OwnerAccess {
+		locked.Access = OwnerAccess
+	}
 	t.cal, t.spare = locked, &locked
 	return err
 }
