@@ -29,11 +29,12 @@ var granted = [...][]string{
 func (r *resource) shareGrants(m *markup) error {
 	shares, err := r.x.sharesOf(r.calendar)
 	for _, s := range shares {
-		if s.Status != calendar.ShareAccepted {
+		given := s.InForce()
+		if given == calendar.NoAccess {
 			continue
 		}
 		m.raw("<d:ace><d:principal>").hrefElement(principalOf(s.User.Name)).raw("</d:principal><d:grant>")
-		for _, tag := range granted[s.Access] {
+		for _, tag := range granted[given] {
 			m.privilege(tag)
 		}
 		m.raw("</d:grant><d:protected/></d:ace>")

@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"slices"
-	"strings"
 )
 
 // InvitationID names what a user was offered of a calendar. It stays the same however often the
@@ -55,27 +54,21 @@ func (s *Service) Reshare(ctx context.Context, c Caller, id CalendarID, edits []
 
 // reshare is Reshare for who may, and tells whether anything changed.
 func (s *Service) reshare(ctx context.Context, c Caller, id CalendarID, edits []ShareEdit) (shares []Share, changed bool, err error) {
-	// The order in which the boxes of notices are locked: see Tx.Advance.
-	order := make([]int, len(edits))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(a, b int) int { return strings.Compare(string(edits[a].With.ID), string(edits[b].With.ID)) })
 	var t *sharingTx
 	err = s.store.Update(ctx, func(tx Tx) (err error) {
 		shares = make([]Share, len(edits))
 		if t, err = s.lockShares(ctx, c, tx, id); err != nil {
 			return err
 		}
-		for _, i := range order {
-			if shares[i], err = t.edit(ctx, edits[i]); err != nil {
+		for i, e := range edits {
+			if shares[i], err = t.edit(ctx, e); err != nil {
 				return err
 			}
 		}
 		if t.spare {
 			return errSame
 		}
-		return nil
+		return t.spread(ctx)
 	})
 	if errors.Is(err, errSame) {
 		return shares, false, t.remind(ctx, shares)
@@ -101,7 +94,8 @@ func (t *sharingTx) remind(ctx context.Context, shares []Share) error {
 		err = t.store.Update(ctx, func(tx Tx) error {
 			again := *t
 			again.Tx = tx
-			return again.notify(ctx, share)
+			again.notify(share)
+			return again.spread(ctx)
 		})
 		if err != nil {
 			return err
@@ -120,6 +114,8 @@ type sharingTx struct {
 	cal    Calendar
 	spare  bool
 	shares []Share
+	// words are what there is to tell, at the end: see spread.
+	words []word
 	// undoing tells that nothing is offered anew: who has refused what they were offered, or given
 	// it up, does not get it back.
 	undoing bool
@@ -158,24 +154,36 @@ func (t *sharingTx) edit(ctx context.Context, e ShareEdit) (Share, error) {
 	if before == nil {
 		change = Created
 	}
-	if err := t.put(ctx, change, before, next); err != nil {
+	if err := t.log(ctx, change, before, next); err != nil {
 		return next, err
+	}
+	if err := t.PutShare(ctx, next); err != nil {
+		return next, err
+	}
+	if next.Status != ShareDeclined {
+		t.offer(before, next)
 	}
 	if before == nil {
 		t.shares = append(t.shares, next)
 	} else {
 		*before = next
 	}
-	if next.Status == ShareDeclined {
-		return next, nil
+	return next, nil
+}
+
+// offer tells a sharee of their share. What they said to an older offer is no word on a new one.
+func (t *sharingTx) offer(before *Share, next Share) {
+	if before == nil || before.Status != ShareAccepted || next.Status != ShareAccepted {
+		t.unsay(t.cal.Owner, next.Invitation().reply())
 	}
-	return next, t.notify(ctx, next)
+	t.notify(next)
 }
 
 // offered is what an edit makes of a share.
 func (t *sharingTx) offered(before *Share, e ShareEdit) Share {
 	next := Share{Calendar: t.cal.ID, User: e.With, Access: e.Access, Title: e.Title, CommonName: e.CommonName, Created: t.now()}
 	had := false
+	has := NoAccess
 	if before != nil {
 		next.Created = before.Created
 		if next.Title == "" {
@@ -185,6 +193,7 @@ func (t *sharingTx) offered(before *Share, e ShareEdit) Share {
 			next.CommonName = before.CommonName
 		}
 		// Who has accepted need not be asked again. Of busy times nobody was asked, see below.
+		has = before.InForce()
 		had = before.Status == ShareAccepted && (before.Access > FreeBusyAccess || e.Access == FreeBusyAccess)
 	}
 	switch {
@@ -192,7 +201,7 @@ func (t *sharingTx) offered(before *Share, e ShareEdit) Share {
 		next.Status = ShareDeclined
 	// Busy times alone put nothing before anybody's eyes that they would want to refuse.
 	case t.needAcceptance && !had && e.Access > FreeBusyAccess:
-		next.Status = SharePending
+		next.Status, next.Meanwhile = SharePending, has
 	default:
 		next.Status = ShareAccepted
 	}
@@ -211,15 +220,8 @@ func (t *sharingTx) withdraw(ctx context.Context, before *Share) error {
 	}
 	gone := *before
 	t.shares = slices.DeleteFunc(t.shares, func(s Share) bool { return s.User.ID == gone.User.ID })
-	return t.notifyGone(ctx, gone)
-}
-
-// put writes a share and what became of it into the journal.
-func (t *sharingTx) put(ctx context.Context, change ChangeKind, before *Share, next Share) error {
-	if err := t.log(ctx, change, before, next); err != nil {
-		return err
-	}
-	return t.PutShare(ctx, next)
+	t.notifyGone(gone)
+	return nil
 }
 
 // log writes a line of the journal, at a version of its own.
@@ -245,6 +247,8 @@ type Reply struct {
 	Accept bool
 	// Name is what they call the calendar; empty is what its owner does.
 	Name string
+	// leave gives up all that there is of a share. To decline more is to keep what one has.
+	leave bool
 }
 
 // Offers returns what others have offered the caller of their calendars.
@@ -296,10 +300,6 @@ func (s *Service) outdated(ctx context.Context, c Caller, id InvitationID) error
 
 // answer writes down what the caller says to the offer of a calendar.
 func (s *Service) answer(ctx context.Context, c Caller, id CalendarID, r Reply) error {
-	status, change := ShareDeclined, Declined
-	if r.Accept {
-		status, change = ShareAccepted, Accepted
-	}
 	err := s.store.Update(ctx, func(tx Tx) error {
 		t, err := s.lockShares(ctx, c, tx, id)
 		if err != nil {
@@ -309,18 +309,25 @@ func (s *Service) answer(ctx context.Context, c Caller, id CalendarID, r Reply) 
 		if before == nil {
 			return errNoCalendar(string(id))
 		}
-		if before.Status == status {
+		said, next := before.answered(r)
+		if *before == next {
 			return errSame
 		}
-		next := *before
-		next.Status = status
-		if err := t.put(ctx, change, before, next); err != nil {
+		change := Declined
+		if r.Accept {
+			change = Accepted
+		}
+		if err := t.log(ctx, change, before, said); err != nil {
+			return err
+		}
+		if err := t.PutShare(ctx, next); err != nil {
 			return err
 		}
 		if err := t.naming(ctx, r); err != nil {
 			return err
 		}
-		return t.notifyOwner(ctx, next, r)
+		t.notifyOwner(said, r)
+		return t.spread(ctx)
 	})
 	if errors.Is(err, errSame) {
 		return nil
@@ -328,10 +335,29 @@ func (s *Service) answer(ctx context.Context, c Caller, id CalendarID, r Reply) 
 	return err
 }
 
+// answered is what a user says to an offer, and what their share is then: who declines more keeps
+// what they had.
+func (s Share) answered(r Reply) (said, next Share) {
+	said, said.Meanwhile = s, NoAccess
+	if said.Status = ShareDeclined; r.Accept {
+		said.Status = ShareAccepted
+	}
+	next = said
+	if has := s.Meanwhile; has > NoAccess && !r.Accept && !r.leave {
+		next.Access, next.Status = has, ShareAccepted
+	}
+	return said, next
+}
+
 // naming gives the calendar the name that the sharee wants.
 func (t *sharingTx) naming(ctx context.Context, r Reply) error {
 	if !r.Accept || r.Name == "" || r.Name == t.cal.Name {
 		return nil
 	}
-	return t.Arrange(ctx, t.cal.ID, t.caller.User.ID, Arrangement{Name: &r.Name})
+	own, err := t.Arrangement(ctx, t.cal.ID, t.caller.User.ID)
+	if err != nil {
+		return err
+	}
+	own.Name = &r.Name
+	return t.Arrange(ctx, t.cal.ID, t.caller.User.ID, own)
 }

@@ -116,7 +116,7 @@ func TestInvitationIsAcceptedByItself(t *testing.T) {
 		h.must(h.Leave(h.ctx, h.bob, work.ID))
 		h.sharing("left", work, "bob:read:declined", "*:declined", "")
 		h.offer(work, h.bob, calendar.ReadAccess, "")
-		h.sharing("shared again", work, "bob:read", "*:declined", "work:accepted")
+		h.sharing("shared again", work, "bob:read", "", "work:accepted")
 	})
 }
 
@@ -130,12 +130,53 @@ func TestBusyTimesAreNotAskedAbout(t *testing.T) {
 		h.sharing("busy times", work, "bob:busy", "", "")
 		h.offer(work, h.bob, calendar.ReadAccess, "")
 		h.sharing("more", work, "bob:read:pending", "", "work:pending")
-		if h.seen(work) {
-			t.Error("he sees it unasked")
-		}
 		h.answer(work, calendar.Reply{Accept: true})
 		h.offer(work, h.bob, calendar.FreeBusyAccess, "")
 		h.sharing("less", work, "bob:busy", "*:accepted", "")
+	})
+}
+
+// An offer of more leaves what one has until it is accepted, and for good when it is declined. To
+// give the calendar up is another matter.
+func TestOffersOfMoreTakeNothing(t *testing.T) {
+	each(t, func(h *house) {
+		h.asks()
+		work := h.calendar(h.alice, "work")
+		has := func(what string, want calendar.Access) {
+			t.Helper()
+			if got := h.fresh(h.bob, work).Access; got != want {
+				t.Errorf("%s: he has %d, want %d", what, got, want)
+			}
+		}
+		h.offer(work, h.bob, calendar.FreeBusyAccess, "")
+		h.offer(work, h.bob, calendar.ReadAccess, "")
+		h.offer(work, h.bob, calendar.WriteAccess, "")
+		has("offered more, and yet more", calendar.FreeBusyAccess)
+		h.answer(work, calendar.Reply{})
+		h.sharing("declined", work, "bob:busy", "*:declined", "")
+		has("declined", calendar.FreeBusyAccess)
+		h.offer(work, h.bob, calendar.ReadAccess, "")
+		h.sharing("offered once more", work, "bob:read:pending", "", "work:pending")
+		h.offer(work, h.bob, calendar.FreeBusyAccess, "")
+		h.sharing("taken back", work, "bob:busy", "", "")
+		h.offer(work, h.bob, calendar.ReadAccess, "")
+		h.answer(work, calendar.Reply{Accept: true})
+		has("accepted", calendar.ReadAccess)
+		h.offer(work, h.bob, calendar.FreeBusyAccess, "")
+		has("less, at once", calendar.FreeBusyAccess)
+		h.offer(work, h.bob, calendar.ReadAccess, "")
+		h.must(h.Leave(h.ctx, h.bob, work.ID))
+		h.sharing("left", work, "bob:read:declined", "*:declined", "")
+		if h.seen(work) {
+			t.Error("he has what he gave up")
+		}
+		h.offer(work, h.bob, calendar.FreeBusyAccess, "")
+		h.offer(work, h.bob, calendar.ReadAccess, "")
+		h.offer(work, h.bob, calendar.NoAccess, "")
+		h.sharing("withdrawn", work, "", "", "")
+		if h.seen(work) {
+			t.Error("he has what was withdrawn")
+		}
 	})
 }
 

@@ -121,45 +121,68 @@ func (t *sharingTx) about(share Share) Notification {
 	}
 }
 
+// word is something to tell a user, or, without data, to take back.
+type word struct {
+	to UserID
+	Notice
+}
+
+func (t *sharingTx) say(to UserID, n Notification) {
+	t.words = append(t.words, word{to, n.encode(t.now())})
+}
+
+func (t *sharingTx) unsay(to UserID, name NoticeName) {
+	t.words = append(t.words, word{to, Notice{Name: name}})
+}
+
+// spread tells everybody what there is to tell, in the order in which boxes are locked.
+func (t *sharingTx) spread(ctx context.Context) error {
+	slices.SortStableFunc(t.words, func(a, b word) int { return cmp.Compare(a.to, b.to) })
+	for _, w := range t.words {
+		var err error
+		if w.Data == nil {
+			err = t.DropNotice(ctx, w.to, w.Name)
+		} else {
+			err = t.PutNotice(ctx, w.to, w.Notice)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	t.words = nil
+	return nil
+}
+
 // notify tells a sharee what they are offered. Of busy times there is nothing to tell: no
 // program can show them.
-func (t *sharingTx) notify(ctx context.Context, share Share) error {
+func (t *sharingTx) notify(share Share) {
 	n := t.about(share)
 	n.Name, n.Owner, n.Title = n.Invitation.notice(), PersonOf(t.caller.User), cmp.Or(share.Title, t.cal.Name)
 	if share.Access == FreeBusyAccess {
-		return t.DropNotice(ctx, share.User.ID, n.Name)
+		t.unsay(share.User.ID, n.Name)
+		return
 	}
-	return t.PutNotice(ctx, share.User.ID, n.encode(t.now()))
+	t.say(share.User.ID, n)
 }
 
 // notifyGone tells a sharee that what they had is no longer offered. Who has not accepted loses
 // nothing, and need not hear of it.
-func (t *sharingTx) notifyGone(ctx context.Context, share Share) error {
+func (t *sharingTx) notifyGone(share Share) {
 	if share.Status != ShareAccepted {
-		return t.DropNotice(ctx, share.User.ID, share.Invitation().notice())
+		t.unsay(share.User.ID, share.Invitation().notice())
+		return
 	}
 	share.Status = ShareWithdrawn
-	return t.notify(ctx, share)
+	t.notify(share)
 }
 
 // notifyOwner tells the owner what the sharee, who is the caller, answered. The invitation is
 // dealt with.
-func (t *sharingTx) notifyOwner(ctx context.Context, share Share, r Reply) error {
+func (t *sharingTx) notifyOwner(share Share, r Reply) {
 	n := t.about(share)
 	n.Name, n.Reply, n.Title = n.Invitation.reply(), true, r.Name
-	steps := []func() error{
-		func() error { return t.DropNotice(ctx, share.User.ID, n.Invitation.notice()) },
-		func() error { return t.PutNotice(ctx, t.cal.Owner, n.encode(t.now())) },
-	}
-	if t.cal.Owner < share.User.ID {
-		slices.Reverse(steps)
-	}
-	for _, step := range steps {
-		if err := step(); err != nil {
-			return err
-		}
-	}
-	return nil
+	t.unsay(share.User.ID, n.Invitation.notice())
+	t.say(t.cal.Owner, n)
 }
 
 // tell tells all sharees of a calendar of the caller's that it is there again, or that it is
@@ -169,20 +192,16 @@ func (s *Service) tell(ctx context.Context, c Caller, tx Tx, cal Calendar, there
 	if err != nil {
 		return err
 	}
-	slices.SortFunc(shares, func(a, b Share) int { return cmp.Compare(a.User.ID, b.User.ID) })
 	t := &sharingTx{Tx: tx, Service: s, caller: c, cal: cal}
 	for _, share := range shares {
 		switch {
 		case !there:
-			err = t.notifyGone(ctx, share)
+			t.notifyGone(share)
 		case share.Status != ShareDeclined:
-			err = t.notify(ctx, share)
-		}
-		if err != nil {
-			return err
+			t.notify(share)
 		}
 	}
-	return nil
+	return t.spread(ctx)
 }
 
 // Notifications returns what the caller was told, the latest change last.

@@ -128,8 +128,8 @@ func (s *Service) lock(ctx context.Context, c Caller, tx Tx, id CalendarID, a Ac
 	}
 	shares, err := tx.Shares(ctx, id)
 	for _, share := range shares {
-		if share.User.ID == c.User.ID && share.Status == ShareAccepted {
-			cal.Access = share.Access
+		if share.User.ID == c.User.ID {
+			cal.Access = share.InForce()
 		}
 	}
 	if err == nil {

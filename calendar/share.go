@@ -14,6 +14,9 @@ type Share struct {
 	// Access is what they may do once they have accepted.
 	Access Access
 	Status ShareStatus
+	// Meanwhile is what they may do while they have not answered: what they had before they were
+	// offered more.
+	Meanwhile Access
 	// Title is what the owner calls the calendar towards them, CommonName what the owner calls
 	// them; both may be empty.
 	Title, CommonName string
@@ -25,7 +28,7 @@ type ShareStatus string
 
 // The states that there are.
 const (
-	// SharePending waits for an answer. Until it comes, the calendar does not exist for them.
+	// SharePending waits for an answer. Until it comes, they have what they had before.
 	SharePending  ShareStatus = "pending"
 	ShareAccepted ShareStatus = "accepted"
 	// ShareDeclined is one that was refused, or given up later.
@@ -33,6 +36,18 @@ const (
 	// ShareWithdrawn is none any more; only notices tell of it.
 	ShareWithdrawn ShareStatus = "withdrawn"
 )
+
+// InForce is what the user may do by now.
+func (s Share) InForce() Access {
+	switch s.Status {
+	case ShareAccepted:
+		return s.Access
+	case SharePending:
+		return s.Meanwhile
+	default:
+		return NoAccess
+	}
+}
 
 // Offer is a share as who got it sees it: with the calendar, to which they need not have access.
 type Offer struct {
@@ -52,9 +67,9 @@ type ShareReader interface {
 type ShareKeeper interface {
 	// Shares is ShareReader.Shares within the transaction.
 	Shares(ctx context.Context, id CalendarID) ([]Share, error)
-	// PutShare writes a share, in place of what its user had. An accepted one gives them its
-	// access; any other takes access away, and with it what they had set for themselves. NotFound
-	// when the calendar or the user does not exist.
+	// PutShare writes a share, in place of what its user had. They may do then what is InForce;
+	// where that is nothing, what they had set for themselves is lost. NotFound when the calendar
+	// or the user does not exist.
 	PutShare(ctx context.Context, s Share) error
 	// DropShare takes a share away, with all that came of it.
 	DropShare(ctx context.Context, id CalendarID, user UserID) error
@@ -148,7 +163,7 @@ func (s *Service) Leave(ctx context.Context, c Caller, id CalendarID) error {
 	if err := c.May(LeaveCalendar, cal); err != nil {
 		return err
 	}
-	return s.answer(ctx, c, id, Reply{})
+	return s.answer(ctx, c, id, Reply{leave: true})
 }
 
 // Shares returns who was offered what of a calendar of the caller's.

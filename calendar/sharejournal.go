@@ -105,7 +105,7 @@ func (t *undoTx) shares(ctx context.Context) error {
 			return err
 		}
 	}
-	return nil
+	return change.spread(ctx)
 }
 
 func (t *undoTx) reshare(ctx context.Context, change *sharingTx, user UserID, g goal) error {

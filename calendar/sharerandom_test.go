@@ -154,8 +154,7 @@ func (c *circle) offer(cal calendar.Calendar, whom string, level calendar.Access
 	known := accepted && has > calendar.FreeBusyAccess
 	share := calendar.Share{Access: level, Status: calendar.ShareAccepted}
 	if c.asking && level > calendar.FreeBusyAccess && !known {
-		share.Status = calendar.SharePending
-		delete(c.granted[cal.ID], whom)
+		share.Status, share.Meanwhile = calendar.SharePending, has
 	} else {
 		c.granted[cal.ID][whom] = level
 	}
@@ -170,7 +169,7 @@ func (c *circle) withdraw(cal calendar.Calendar, who calendar.Caller, whom strin
 		return
 	}
 	share := c.offered[cal.ID][whom]
-	share.Status = calendar.ShareDeclined
+	share.Status, share.Meanwhile = calendar.ShareDeclined, calendar.NoAccess
 	c.offered[cal.ID][whom] = share
 }
 
@@ -187,9 +186,14 @@ func (c *circle) answer(what string, who calendar.Caller, cal calendar.Calendar)
 	if err != nil {
 		c.t.Errorf("%s: %v", what, err)
 	}
-	if accept {
+	has := share.Meanwhile
+	share.Meanwhile = calendar.NoAccess
+	switch {
+	case accept:
 		share.Status, c.granted[cal.ID][name] = calendar.ShareAccepted, share.Access
-	} else {
+	case has > calendar.NoAccess:
+		share.Status, share.Access = calendar.ShareAccepted, has
+	default:
 		share.Status = calendar.ShareDeclined
 		delete(c.granted[cal.ID], name)
 	}
@@ -276,7 +280,7 @@ func (c *circle) compareOffer(what string, p calendar.Caller, cal calendar.Calen
 	var got calendar.Share
 	for _, o := range offers {
 		if o.Calendar == cal.ID {
-			got = calendar.Share{Access: o.Access, Status: o.Status}
+			got = calendar.Share{Access: o.Access, Status: o.Status, Meanwhile: o.Meanwhile}
 		}
 	}
 	if want := c.offered[cal.ID][p.User.Name]; got != want {

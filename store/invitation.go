@@ -7,34 +7,40 @@ import (
 )
 
 const (
-	invitationColumns = `i.calendar_id, i.access, i.status, i.summary, i.common_name, i.created`
+	invitationColumns = `i.calendar_id, i.access, i.status, i.summary, i.common_name, i.created, COALESCE(h.access, '')`
+
+	// joinInForce finds what is in force of an invitation.
+	joinInForce = ` LEFT JOIN shares h ON h.calendar_id = i.calendar_id AND h.user_id = i.user_id`
 
 	selectInvitations = `SELECT ` + invitationColumns + `, ` + userColumns + `
-		FROM invitations i JOIN users u ON u.id = i.user_id WHERE i.calendar_id = $1 ORDER BY u.name`
+		FROM invitations i JOIN users u ON u.id = i.user_id` + joinInForce + ` WHERE i.calendar_id = $1 ORDER BY u.name`
 
-	selectOffers = `SELECT ` + invitationColumns + `, ` + userColumns + `, c.packed
+	selectOffers = `SELECT ` + invitationColumns + `, ` + userColumns + `, c.*
 		FROM invitations i JOIN users u ON u.id = i.user_id JOIN (
-			SELECT id, ` + calendarColumns + ` AS packed FROM calendars
+			SELECT ` + calendarColumns + ` FROM calendars
 			WHERE trashed IS NULL AND id IN (SELECT calendar_id FROM invitations WHERE user_id = $1)
-		) c ON c.id = i.calendar_id
+		) c ON c.id = i.calendar_id` + joinInForce + `
 		WHERE i.user_id = $1 ORDER BY c.id`
 )
 
 // invitationRow is an invitation as the columns have it.
 type invitationRow struct {
 	share         calendar.Share
-	access        string
+	access, has   string
 	given, joined int64
 }
 
 func (r *invitationRow) fields() []any {
 	s := &r.share
-	return append([]any{&s.Calendar, &r.access, &s.Status, &s.Title, &s.CommonName, &r.given}, userFields(&s.User, &r.joined)...)
+	return append([]any{&s.Calendar, &r.access, &s.Status, &s.Title, &s.CommonName, &r.given, &r.has}, userFields(&s.User, &r.joined)...)
 }
 
 func (r *invitationRow) result() calendar.Share {
 	s := r.share
 	s.Access, s.Created, s.User.Created = accessOf(r.access), moment(r.given), moment(r.joined)
+	if s.Status == calendar.SharePending {
+		s.Meanwhile = accessOf(r.has)
+	}
 	return s
 }
 
@@ -58,12 +64,9 @@ func (t *Tx) Shares(ctx context.Context, id calendar.CalendarID) ([]calendar.Sha
 func (s *Store) Offers(ctx context.Context, user calendar.UserID) ([]calendar.Offer, error) {
 	return rowsOf(ctx, s.reads, func(row scanner) (calendar.Offer, error) {
 		var r invitationRow
-		var packed string
-		if err := row.Scan(append(r.fields(), &packed)...); err != nil {
-			return calendar.Offer{}, err
-		}
-		from, err := unpackCalendar(packed)
-		return calendar.Offer{Share: r.result(), From: from}, err
+		var c calendarRow
+		err := row.Scan(append(r.fields(), c.fields()...)...)
+		return calendar.Offer{Share: r.result(), From: c.result()}, err
 	}, selectOffers, user)
 }
 
@@ -93,12 +96,13 @@ func (t *Tx) PutShare(ctx context.Context, s calendar.Share) error {
 	if err != nil {
 		return err
 	}
-	if s.Status != calendar.ShareAccepted {
+	gives := s.InForce()
+	if gives == calendar.NoAccess {
 		return t.close(ctx, s.Calendar, s.User.ID)
 	}
 	_, err = t.exec(ctx, `INSERT INTO shares (calendar_id, user_id, access, created) VALUES ($1, $2, $3, $4)
 		ON CONFLICT (calendar_id, user_id) DO UPDATE SET access = excluded.access`,
-		s.Calendar, s.User.ID, accessWord(s.Access), t.store.now())
+		s.Calendar, s.User.ID, accessWord(gives), t.store.now())
 	return err
 }
 

@@ -57,6 +57,9 @@ func (s *Store) DeleteUser(ctx context.Context, id calendar.UserID) error {
 		if err != nil {
 			return err
 		}
+		if err := t.advanceShared(ctx, id); err != nil {
+			return err
+		}
 		if err := expectRow(t.exec(ctx, `DELETE FROM users WHERE id = $1`, id)); err != nil {
 			return err
 		}
@@ -65,6 +68,25 @@ func (s *Store) DeleteUser(ctx context.Context, id calendar.UserID) error {
 		}
 		return t.credentialsChanged(ctx)
 	})
+}
+
+// advanceShared moves the calendars on of which a user was offered something, so that their owners'
+// programs hear that there is one person less. The order is that of their locks, see calendar.Tx.
+func (t *Tx) advanceShared(ctx context.Context, user calendar.UserID) error {
+	shared, err := rowsOf(ctx, t, func(row scanner) (id calendar.CalendarID, err error) {
+		err = row.Scan(&id)
+		return id, err
+	}, `SELECT calendar_id FROM invitations WHERE user_id = $1 ORDER BY calendar_id`, user)
+	if err != nil {
+		return err
+	}
+	for _, id := range shared {
+		// Of one in the trash nobody sees whom it was shared with.
+		if _, err := t.Advance(ctx, id); err != nil && calendar.ReasonOf(err) != calendar.NotFound {
+			return err
+		}
+	}
+	return nil
 }
 
 // parties are the two between whom there is a share.

@@ -18,6 +18,7 @@ func shareTests() []test {
 		{"is as the sharee has arranged it", shareArranged},
 		{"keeps properties of the sharee's own", shareKeeps},
 		{"gives nothing before it is accepted", shareGivesOnceAccepted},
+		{"leaves what there was until it is accepted", shareLeavesMeanwhile},
 		{"is told to who was offered it", shareOffered},
 		{"goes with its calendar and its user", shareGoes},
 	}
@@ -215,6 +216,38 @@ func shareGivesOnceAccepted(b *bundle) {
 	}
 }
 
+func shareLeavesMeanwhile(b *bundle) {
+	ann, bob := b.user("ann"), b.user("bob")
+	cal := b.calendar(ann, "work")
+	b.must(b.Share(b.Context(), cal.ID, bob.ID, calendar.FreeBusyAccess))
+	b.must(b.arrange(cal, bob, calendar.Arrangement{Name: new("his")}))
+	share := calendar.Share{
+		Calendar: cal.ID, User: bob, Access: calendar.WriteAccess, Status: calendar.SharePending,
+		Meanwhile: calendar.FreeBusyAccess, Created: b.now(),
+	}
+	check := func(what string, has calendar.Access) {
+		b.Helper()
+		b.offer(share)
+		got, err := b.Calendar(b.Context(), bob.ID, cal.ID)
+		b.must(err)
+		same(b, what, got.Access, has)
+		shares, err := b.Shares(b.Context(), cal.ID)
+		b.must(err)
+		same(b, what, shares, []calendar.Share{share})
+		offers, err := b.Offers(b.Context(), bob.ID)
+		b.must(err)
+		same(b, what, offers[0].Share, share)
+	}
+	check("offered more", calendar.FreeBusyAccess)
+	share.Status, share.Meanwhile = calendar.ShareAccepted, calendar.NoAccess
+	check("accepted", calendar.WriteAccess)
+	own, err := b.arrangement(cal, bob)
+	b.must(err)
+	same(b, "what he had set", own, calendar.Arrangement{Name: new("his")})
+	share.Status = calendar.ShareDeclined
+	check("given up", calendar.NoAccess)
+}
+
 func shareOffered(b *bundle) {
 	ann, bob, eve := b.user("ann"), b.user("bob"), b.user("eve")
 	cal, other, trashed := b.calendar(ann, "work"), b.calendar(eve, "rest"), b.calendar(ann, "old")
@@ -239,8 +272,14 @@ func shareOffered(b *bundle) {
 func shareGoes(b *bundle) {
 	ann, bob := b.user("ann"), b.user("bob")
 	cal := b.calendar(ann, "work")
-	b.offer(calendar.Share{Calendar: cal.ID, User: bob, Access: calendar.ReadAccess, Status: calendar.SharePending})
+	other, trashed := b.calendar(ann, "rest"), b.calendar(ann, "old")
+	for _, c := range []calendar.Calendar{cal, trashed} {
+		b.offer(calendar.Share{Calendar: c.ID, User: bob, Access: calendar.ReadAccess, Status: calendar.SharePending})
+	}
+	b.trash(trashed)
 	b.must(b.DeleteUser(b.Context(), bob.ID))
+	same(b, "its owner hears of it", b.read(cal).Version, cal.Version+1)
+	same(b, "and of nothing else", b.read(other).Version, other.Version)
 	shares, err := b.Shares(b.Context(), cal.ID)
 	b.must(err)
 	same(b, "shares after the user", shares, nil)
