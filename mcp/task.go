@@ -59,7 +59,7 @@ var (
 		{name: "description", kind: text, doc: "Notes.", optional: true, longest: longestText},
 		{name: "priority", kind: number, doc: "1 (high) to 9 (low); 0 for none.", optional: true, most: mostPriority},
 		{name: "percent", kind: number, doc: "How much is done, 0 to 100.", optional: true, most: mostPercent},
-		{name: "rrule", kind: text, doc: "How it recurs: FREQ=WEEKLY;BYDAY=MO. Needs start or due.", optional: true, longest: longestTitle},
+		{name: "rrule", kind: text, doc: "How it recurs: FREQ=WEEKLY;BYDAY=MO. Needs start, not due alone.", optional: true, longest: longestTitle},
 		{name: "alarms", kind: listOf, item: number, doc: "All reminders, in minutes before the start, or before due if there is no start.", optional: true, most: longestList},
 		{name: "url", kind: text, doc: "A page about it.", optional: true, longest: longestText},
 		{name: "categories", kind: listOf, item: text, doc: "All its tags.", optional: true, most: longestList, longest: longestTitle},

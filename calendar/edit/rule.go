@@ -22,7 +22,7 @@ func (r reader) setRule(c *ical.Component, f Field[string]) error {
 		return err
 	}
 	if start.IsZero() {
-		return fault(BadField, "what repeats needs a start")
+		return fault(BadField, "what repeats needs a start").hint("give one; of a task it may be the time when it is due")
 	}
 	rule, err := r.readRule(value, start)
 	if err != nil {
