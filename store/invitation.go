@@ -15,9 +15,9 @@ const (
 	selectInvitations = `SELECT ` + invitationColumns + `, ` + userColumns + `
 		FROM invitations i JOIN users u ON u.id = i.user_id` + joinInForce + ` WHERE i.calendar_id = $1 ORDER BY u.name`
 
-	selectOffers = `SELECT ` + invitationColumns + `, ` + userColumns + `, c.*
+	selectOffers = `SELECT ` + invitationColumns + `, ` + userColumns + `, c.packed
 		FROM invitations i JOIN users u ON u.id = i.user_id JOIN (
-			SELECT ` + calendarColumns + ` FROM calendars
+			SELECT id, ` + calendarColumns + ` AS packed FROM calendars
 			WHERE trashed IS NULL AND id IN (SELECT calendar_id FROM invitations WHERE user_id = $1)
 		) c ON c.id = i.calendar_id` + joinInForce + `
 		WHERE i.user_id = $1 ORDER BY c.id`
@@ -64,9 +64,12 @@ func (t *Tx) Shares(ctx context.Context, id calendar.CalendarID) ([]calendar.Sha
 func (s *Store) Offers(ctx context.Context, user calendar.UserID) ([]calendar.Offer, error) {
 	return rowsOf(ctx, s.reads, func(row scanner) (calendar.Offer, error) {
 		var r invitationRow
-		var c calendarRow
-		err := row.Scan(append(r.fields(), c.fields()...)...)
-		return calendar.Offer{Share: r.result(), From: c.result()}, err
+		var packed string
+		if err := row.Scan(append(r.fields(), &packed)...); err != nil {
+			return calendar.Offer{}, err
+		}
+		from, err := unpackCalendar(packed)
+		return calendar.Offer{Share: r.result(), From: from}, err
 	}, selectOffers, user)
 }
 
