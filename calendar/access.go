@@ -100,8 +100,13 @@ func (c Caller) May(a Action, cal Calendar) error {
 	if c.Most != NoAccess {
 		access = min(access, c.Most)
 	}
-	if !c.Sees(cal) || (access < ReadAccess && need.access > FreeBusyAccess) {
+	if !c.Sees(cal) {
 		return errNoCalendar(string(cal.ID))
+	}
+	if access < ReadAccess && need.access > FreeBusyAccess {
+		e := errNoCalendar(string(cal.ID))
+		e.Hint = "it is shared with you for its free and busy times alone"
+		return e
 	}
 	if access < need.access {
 		return Errorf(Forbidden, RulePrivileges, "you may not %s here: the calendar %q is shared with you for less", need.verb, cal.Name)
@@ -148,7 +153,7 @@ func (c Caller) hasScope(a Action) error {
 	return nil
 }
 
-func errNoCalendar(name string) error {
+func errNoCalendar(name string) *Error {
 	return Errorf(NotFound, "", "no calendar %q", name)
 }
 
