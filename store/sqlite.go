@@ -84,7 +84,7 @@ func openSQLite(ctx context.Context, where string, o Options) (*Store, error) {
 	s.reads = &statements{engine: s.engine, on: readers, kept: map[string]*sql.Stmt{}}
 	s.begin = writer.begin
 	s.hints.hear = hearFile(path)
-	s.close = func() error { return errors.Join(readers.Close(), closeWriter()) }
+	s.close = func() error { return errors.Join(s.reads.close(), readers.Close(), closeWriter()) }
 	return s, nil
 }
 
@@ -113,7 +113,7 @@ func (s *Store) openWriter(ctx context.Context, path string) (*fileWriter, func(
 		return nil, nil, errors.Join(s.engine.translate(ctx, fmt.Errorf("%s: %w", path, err)), db.Close())
 	}
 	w := &fileWriter{statements: statements{engine: s.engine, on: conn, kept: map[string]*sql.Stmt{}}, conn: conn}
-	return w, func() error { return errors.Join(conn.Close(), db.Close()) }, nil
+	return w, func() error { return errors.Join(w.close(), conn.Close(), db.Close()) }, nil
 }
 
 // requireWAL refuses a file system, such as a network's, on which the write-ahead log cannot work.

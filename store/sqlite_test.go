@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"caldav-mcp-server/calendar"
 )
 
@@ -103,6 +105,33 @@ func TestFilesAreOurs(t *testing.T) {
 	})
 	if err != nil || found < 4 { // the folder, the file, -wal and -shm
 		t.Errorf("%d files: %v", found, err)
+	}
+}
+
+// TestCloseLeavesOneFile: a write-ahead log that lay beside a backup put in the file's place would be
+// taken for the backup's, and ruin it.
+func TestCloseLeavesOneFile(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	s, err := Open(t.Context(), filepath.Join(dir, "calendar.db"), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Migrate(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Users(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	left, err := filepath.Glob(filepath.Join(dir, "*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{filepath.Join(dir, "calendar.db")}, left); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
 

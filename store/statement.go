@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"sync"
 )
 
@@ -87,6 +88,19 @@ func (s *statements) prepared(ctx context.Context, text string) (*sql.Stmt, erro
 	}
 	s.kept[text] = stmt
 	return stmt, nil
+}
+
+// close lets go of the kept statements. SQLite closes a connection no sooner: until then it leaves the
+// write-ahead log beside the file, to which a backup that is put in its place does not belong.
+func (s *statements) close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var errs []error
+	for _, stmt := range s.kept {
+		errs = append(errs, stmt.Close())
+	}
+	clear(s.kept)
+	return errors.Join(errs...)
 }
 
 // rowsOf runs a query and scans all its rows.
