@@ -61,19 +61,24 @@ func (s *Service) Feed(ctx context.Context, c Caller, id CalendarID, form FeedFo
 		return Feed{}, err
 	}
 	f := Feed{service: s, caller: c, calendar: cal, form: form, Modified: cal.Modified}
-	tag := fmt.Sprintf("%s-%d-%d-%d", cal.Epoch, cal.Edition, cal.Version, feedRendition)
+	at := fmt.Sprintf("%d-%d-%d", cal.Edition, cal.Version, feedRendition)
 	if f.whole = form == FeedEvents && c.May(ReadObjects, cal) == nil; f.whole {
-		f.Tag, f.File = ETag(`"`+tag+`"`), cal.Name+".ics"
+		f.Tag, f.File = f.tag(at), cal.Name+".ics"
 		return f, nil
 	}
 	// Weeks that have passed are of use to nobody; a year is as far as people plan together.
 	today := s.now().UTC().Truncate(24 * time.Hour)
 	f.from, f.until = today.AddDate(0, -1, 0), today.AddDate(1, 0, 0)
-	f.Tag, f.File = ETag(`"`+tag+today.Format("-20060102")+`"`), "busy."+string(form)
+	f.Tag, f.File = f.tag(at+today.Format("-20060102")), "busy."+string(form)
 	if today.After(f.Modified) {
 		f.Modified = today
 	}
 	return f, nil
+}
+
+// tag is for strangers to compare: how many changes there were is not theirs to know.
+func (f Feed) tag(at string) ETag {
+	return ETag(fmt.Sprintf(`"%s-%s"`, f.calendar.Epoch, f.alias(at)))
 }
 
 // Write writes the feed's text. Objects that cannot be read go to unreadable instead.

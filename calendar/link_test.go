@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -218,6 +219,28 @@ func TestFeedTag(t *testing.T) {
 			h.must(h.ChangeCalendar(h.ctx, h.alice, work.ID, func(p *calendar.Properties) error { p.Name = "x"; return nil }))
 		}, true, true)
 		step("a restored backup", func() { h.must(h.store.NewEpoch(h.ctx)) }, true, true)
+	})
+}
+
+// TestFeedTagTellsNothing: of how many changes there were, a stranger learns nothing by the tag, also
+// not by comparing it to that of a calendar of their own.
+func TestFeedTagTellsNothing(t *testing.T) {
+	each(t, func(h *house) {
+		one, two := h.calendar(h.alice, "one"), h.calendar(h.alice, "two")
+		for _, most := range []calendar.Access{calendar.ReadAccess, calendar.FreeBusyAccess} {
+			var tags []calendar.ETag
+			for _, cal := range []calendar.Calendar{one, two} {
+				f, err := h.Feed(h.ctx, by(h.alice, most, cal), cal.ID, calendar.FeedEvents)
+				h.must(err)
+				if !regexp.MustCompile(`^"` + string(cal.Epoch) + `-[0-9a-f]{32}"$`).MatchString(string(f.Tag)) {
+					t.Errorf("the tag is %s", f.Tag)
+				}
+				tags = append(tags, f.Tag)
+			}
+			if tags[0] == tags[1] {
+				t.Errorf("calendars with as many changes have the tag %s", tags[0])
+			}
+		}
 	})
 }
 
