@@ -192,6 +192,31 @@ func TestShareesArrangeForThemselves(t *testing.T) {
 	})
 }
 
+// Who has the busy times alone cannot set anything. What they had set before must not go on then, and
+// is there again when they have more.
+func TestArrangementsRest(t *testing.T) {
+	each(t, func(h *house) {
+		work := h.calendar(h.alice, "work")
+		h.share(h.alice, work, h.bob, calendar.ReadAccess)
+		h.must(h.ChangeCalendar(h.ctx, h.bob, work.ID, func(p *calendar.Properties) error {
+			p.Name, p.Color, p.Hidden, p.Transparent = "his", new("#123456"), true, false
+			return nil
+		}))
+		his := h.fresh(h.bob, work).Properties
+		plain := work.Properties
+		plain.Transparent = true
+		for _, step := range []struct {
+			access calendar.Access
+			want   calendar.Properties
+		}{{calendar.FreeBusyAccess, plain}, {calendar.WriteAccess, his}, {calendar.FreeBusyAccess, plain}, {calendar.ReadAccess, his}} {
+			h.share(h.alice, work, h.bob, step.access)
+			if diff := cmp.Diff(step.want, h.fresh(h.bob, work).Properties); diff != "" {
+				t.Errorf("with access %d (-want +got):\n%s", step.access, diff)
+			}
+		}
+	})
+}
+
 func TestShareesChangeNothingElse(t *testing.T) {
 	each(t, func(h *house) {
 		work := h.calendar(h.alice, "work")

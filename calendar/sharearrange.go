@@ -17,6 +17,15 @@ type Arrangement struct {
 	Hidden bool
 }
 
+// Under is what counts of it with an access. Who has come to have the busy times alone could not
+// change it any more, nor see why a calendar is hidden: it rests until they have more again.
+func (a Arrangement) Under(access Access) Arrangement {
+	if access < needs[ArrangeCalendar].access {
+		return Arrangement{}
+	}
+	return a
+}
+
 // Over returns the properties as the sharee has them.
 func (a Arrangement) Over(p Properties) Properties {
 	if a.Name != nil {

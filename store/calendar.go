@@ -85,7 +85,7 @@ func scanCalendar(row scanner) (calendar.Calendar, error) {
 	u.calendarTexts(&c, lengths)
 	c.OwnerFree = c.Transparent
 	if c.Access > calendar.NoAccess && c.Access < calendar.OwnerAccess {
-		c.Properties = own.Over(c.Properties)
+		c.Properties = own.Under(c.Access).Over(c.Properties)
 	}
 	// Who else has it is the owner's to know.
 	c.Shared = shared && c.Access == calendar.OwnerAccess
