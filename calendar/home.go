@@ -18,7 +18,10 @@ type Home struct {
 	// Version is that of the latest change that was noticed; Pruned of the latest removal that
 	// was forgotten.
 	Version, Pruned Version
-	Members         []Member
+	// Replaced is that of the latest change by which an address came to another calendar: that the
+	// one before is gone from there cannot be told to who sees that one alone.
+	Replaced Version
+	Members  []Member
 }
 
 // Member is a calendar in a home.
@@ -66,6 +69,9 @@ func (s *Service) HomeChanges(ctx context.Context, c Caller, since SyncToken) (H
 		return HomeChanges{}, err
 	}
 	now := Calendar{ID: CalendarID(c.User.ID), Epoch: home.Epoch, Version: home.Version, Pruned: home.Pruned}
+	if c.Calendars != nil {
+		now.Pruned = max(now.Pruned, home.Replaced)
+	}
 	if since != (SyncToken{}) {
 		if err := since.check(now); err != nil {
 			return HomeChanges{}, err
@@ -118,7 +124,7 @@ func (s *Service) home(ctx context.Context, user UserID) (Home, []Calendar, erro
 			return nil
 		}
 		home.Version = changed[len(changed)-1].Version
-		return tx.PutMembers(ctx, user, changed, s.now())
+		return tx.PutMembers(ctx, user, home, changed, s.now())
 	})
 	return home, calendars, err
 }
@@ -148,6 +154,9 @@ func (h *Home) notice(calendars []Calendar) []Member {
 			}
 		}
 		next++
+		if ok && m.Calendar != h.Members[i].Calendar {
+			h.Replaced = next
+		}
 		m.Version = next
 		changed = append(changed, m)
 	}

@@ -84,6 +84,42 @@ func TestHomeChanges(t *testing.T) {
 	})
 }
 
+// A token that is bound to a calendar hears that it is gone from its address, though another one, that
+// it does not see, is there by now. What it cannot be told by a change, it finds from the start.
+func TestBoundHomesHearOfReplacedCalendars(t *testing.T) {
+	each(t, func(h *house) {
+		work, rest := h.calendar(h.alice, "work"), h.calendar(h.alice, "rest")
+		bound := h.alice
+		bound.Calendars = []calendar.CalendarID{work.ID, rest.ID}
+		_, whole := h.home(h.alice, calendar.SyncToken{})
+		_, token := h.home(bound, calendar.SyncToken{})
+		h.must(h.MoveCalendar(h.ctx, h.alice, rest.ID, "new"))
+		got, token := h.home(bound, token)
+		if got != "-rest new" {
+			t.Errorf("moved: %q", got)
+		}
+		h.must(h.DeleteCalendar(h.ctx, h.alice, work.ID))
+		h.calendar(h.alice, "work")
+		_, err := h.HomeChanges(h.ctx, bound, token)
+		h.refused(err, calendar.Forbidden, calendar.RuleSyncToken, "from the start")
+		got, token = h.home(bound, calendar.SyncToken{})
+		if got != "new" {
+			t.Errorf("from the start: %q", got)
+		}
+		if got, token = h.home(bound, token); got != "" {
+			t.Errorf("once more: %q", got)
+		}
+		if got, _ := h.home(h.alice, whole); got != "-rest new work" {
+			t.Errorf("a token that sees everything: %q", got)
+		}
+		// One that went is told of as long as nothing else came in its place.
+		h.must(h.DeleteCalendar(h.ctx, h.alice, rest.ID))
+		if got, _ := h.home(bound, token); got != "-new" {
+			t.Errorf("deleted: %q", got)
+		}
+	})
+}
+
 // A program that goes on with a calendar which was taken from it may make one at the old address.
 func TestOwnCalendarsHideSharedOnes(t *testing.T) {
 	each(t, func(h *house) {

@@ -113,9 +113,9 @@ type Tx interface {
 	// LockHome locks the record of a user's home, making it where there is none, and returns
 	// it with the calendars as Store.Calendars has them.
 	LockHome(ctx context.Context, user UserID) (Home, []Calendar, error)
-	// PutMembers writes members of a home, the one of the highest version last; that becomes
-	// the home's. Now is when those that are gone were found to be.
-	PutMembers(ctx context.Context, user UserID, members []Member, now time.Time) error
+	// PutMembers writes the Version and the Replaced of a home, and those of its members that
+	// changed. Now is when those that are gone were found to be.
+	PutMembers(ctx context.Context, user UserID, home Home, changed []Member, now time.Time) error
 
 	ShareKeeper
 	NoticeKeeper

@@ -8,7 +8,7 @@ import (
 )
 
 // selectHome has a row for each member, and at least one.
-const selectHome = `SELECT meta.epoch, COALESCE(h.version, 0), COALESCE(h.pruned, 0), COALESCE(m.address, ''),
+const selectHome = `SELECT meta.epoch, COALESCE(h.version, 0), COALESCE(h.pruned, 0), COALESCE(h.replaced, 0), COALESCE(m.address, ''),
 		COALESCE(m.calendar_id, ''), COALESCE(m.seen, 0), COALESCE(m.access, 0), COALESCE(m.version, 0), m.gone IS NOT NULL
 	FROM meta LEFT JOIN homes h ON h.user_id = $1 LEFT JOIN home_members m ON m.user_id = h.user_id
 	WHERE meta.id = 1 ORDER BY m.version`
@@ -22,7 +22,7 @@ func homeOf(ctx context.Context, q querier, user calendar.UserID) (calendar.Home
 	var home calendar.Home
 	err := each(ctx, q, func(row scanner) (bool, error) {
 		var m calendar.Member
-		err := row.Scan(&home.Epoch, &home.Version, &home.Pruned,
+		err := row.Scan(&home.Epoch, &home.Version, &home.Pruned, &home.Replaced,
 			&m.Address, &m.Calendar, &m.Seen, &m.Access, &m.Version, &m.Gone)
 		// Members are numbered from 1 on.
 		if m.Version > 0 {
@@ -49,9 +49,8 @@ func (t *Tx) LockHome(ctx context.Context, user calendar.UserID) (calendar.Home,
 }
 
 // PutMembers implements [calendar.Tx].
-func (t *Tx) PutMembers(ctx context.Context, user calendar.UserID, members []calendar.Member, now time.Time) error {
-	version := calendar.Version(0)
-	for _, m := range members {
+func (t *Tx) PutMembers(ctx context.Context, user calendar.UserID, home calendar.Home, changed []calendar.Member, now time.Time) error {
+	for _, m := range changed {
 		var gone *int64
 		if m.Gone {
 			at := now.Unix()
@@ -65,9 +64,8 @@ func (t *Tx) PutMembers(ctx context.Context, user calendar.UserID, members []cal
 		if err != nil {
 			return err
 		}
-		version = m.Version
 	}
-	_, err := t.exec(ctx, `UPDATE homes SET version = $2 WHERE user_id = $1 AND version < $2`, user, version)
+	_, err := t.exec(ctx, `UPDATE homes SET version = $2, replaced = $3 WHERE user_id = $1`, user, home.Version, home.Replaced)
 	return err
 }
 

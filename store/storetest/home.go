@@ -19,10 +19,12 @@ func homeTests() []test {
 func (b *bundle) members(user calendar.UserID, all ...calendar.Member) {
 	b.Helper()
 	b.must(b.Update(b.Context(), func(tx calendar.Tx) error {
-		if _, _, err := tx.LockHome(b.Context(), user); err != nil {
+		home, _, err := tx.LockHome(b.Context(), user)
+		if err != nil {
 			return err
 		}
-		return tx.PutMembers(b.Context(), user, all, b.now())
+		home.Version = all[len(all)-1].Version
+		return tx.PutMembers(b.Context(), user, home, all, b.now())
 	}))
 }
 
@@ -48,6 +50,13 @@ func homeRecorded(b *bundle) {
 	b.members(ann.ID, first)
 	same(b, "later", b.record(ann.ID), calendar.Home{Epoch: b.epoch(), Version: 3, Members: []calendar.Member{second, first}})
 	same(b, "his", b.record(bob.ID), calendar.Home{Epoch: b.epoch()})
+	first.Version, first.Gone, first.Calendar = 4, false, "c3"
+	later := calendar.Home{Version: 4, Replaced: 4}
+	b.must(b.Update(b.Context(), func(tx calendar.Tx) error {
+		return tx.PutMembers(b.Context(), ann.ID, later, []calendar.Member{first}, b.now())
+	}))
+	later.Epoch, later.Members = b.epoch(), []calendar.Member{second, first}
+	same(b, "with another calendar at an address", b.record(ann.ID), later)
 }
 
 func homeWithCalendars(b *bundle) {
