@@ -86,6 +86,8 @@ type exporting struct {
 	who    calendar.User
 	bar    *progress
 	failed int
+	// names are those of the calendars' files.
+	names fileNames
 }
 
 // exported tells of one calendar.
@@ -104,6 +106,7 @@ func (e *exporting) run(ctx context.Context) error {
 	if e.out != "-" && !e.toDirectory() && len(cals) != 1 {
 		return fmt.Errorf("%s is one file, and there are %d calendars: say which with --calendar, or give a directory", e.out, len(cals))
 	}
+	e.names = fileNames{}
 	all := []exported{}
 	for _, cal := range cals {
 		done, err := e.calendar(ctx, cal)
@@ -163,11 +166,11 @@ func (e *exporting) calendar(ctx context.Context, cal calendar.Calendar) (export
 	case e.out == "-":
 		done.Objects, err = e.joined(ctx, cal, e.stdout)
 	case e.objects:
-		done.File = filepath.Join(e.out, fileName(string(cal.Address())))
+		done.File = filepath.Join(e.out, e.names.claim(string(cal.Address()), ""))
 		done.Objects, err = e.apart(ctx, cal, done.File)
 	default:
 		if e.toDirectory() {
-			done.File = filepath.Join(e.out, fileName(string(cal.Address()))+".ics")
+			done.File = filepath.Join(e.out, e.names.claim(string(cal.Address()), ".ics"))
 			if err := os.MkdirAll(e.out, 0o700); err != nil {
 				return done, err
 			}
@@ -194,12 +197,9 @@ func (e *exporting) apart(ctx context.Context, cal calendar.Calendar, dir string
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return 0, err
 	}
+	names := fileNames{}
 	return e.each(ctx, cal, func(o calendar.Object) error {
-		file := fileName(string(o.Name))
-		if !strings.EqualFold(filepath.Ext(file), ".ics") {
-			file += ".ics"
-		}
-		return writeWhole(filepath.Join(dir, file), func(to io.Writer) error {
+		return writeWhole(filepath.Join(dir, names.object(string(o.Name))), func(to io.Writer) error {
 			_, err := to.Write(o.Data)
 			return err
 		})
@@ -217,23 +217,6 @@ func (e *exporting) each(ctx context.Context, cal calendar.Calendar, do func(cal
 		n++
 	}
 	return n, nil
-}
-
-// fileName makes a file's name of what clients call something: no way out of the directory, and
-// nothing that another system's files cannot be called.
-func fileName(word string) string {
-	var b strings.Builder
-	for _, c := range []byte(word) {
-		if c <= ' ' || c == 0x7f || strings.IndexByte(`/\:*?"<>|%`, c) >= 0 {
-			fmt.Fprintf(&b, "%%%02X", c)
-			continue
-		}
-		b.WriteByte(c)
-	}
-	if word == "." || word == ".." || word == "" {
-		return "_" + word
-	}
-	return b.String()
 }
 
 // writeWhole writes a file that is there as a whole or not at all. It is for its owner's eyes:

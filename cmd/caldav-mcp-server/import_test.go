@@ -181,17 +181,6 @@ func TestCredentialsGoNowhereElse(t *testing.T) {
 	}
 }
 
-func TestFileName(t *testing.T) {
-	t.Parallel()
-	for word, want := range map[string]string{
-		"a.ics": "a.ics", "wörk": "wörk", "": "_", ".": "_.", "..": "_..", "../x": "..%2Fx", "a b:c%": "a%20b%3Ac%25", "a\x00\n": "a%00%0A",
-	} {
-		if got := fileName(word); got != want {
-			t.Errorf("%q becomes %q, want %q", word, got, want)
-		}
-	}
-}
-
 func TestBarText(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
