@@ -26,7 +26,7 @@ func (b toolbox) shareTools() []tool {
 			{name: "calendar_id", kind: text, doc: "The calendar's id."},
 			{name: "shared_with", kind: text, doc: "The other user's name."},
 			{name: "permission", kind: text, doc: "What they may do."},
-			{name: "status", kind: text, doc: "accepted, or pending: this server asks them first, and until they accept they have nothing."},
+			{name: "status", kind: text, doc: "accepted, or pending: this server asks them first, and until they accept they have no more than before."},
 		},
 		run: b.shareCalendar,
 	}), b.once(tool{
