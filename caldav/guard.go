@@ -19,12 +19,22 @@ type guard struct {
 	depth  int
 	// elements counts what is not an href, hrefs those: they alone come in thousands.
 	elements, hrefs int
-	// opened is the tag of a plain href that was entered, repeats that of one that has just ended.
-	opened, repeats string
-	// ready are tokens that were read ahead.
-	ready []xml.Token
+	// opened is the name, as written, of a plain href that was entered, repeats that of one that has
+	// just ended.
+	opened, repeats xml.Name
+	// ahead is an href that was read ahead.
+	ahead ahead
 	// scopes are the prefixes declared by the open elements, innermost last.
 	scopes []scope
+}
+
+// ahead is three tokens, of which left have yet to be handed on. From one href to the next only
+// the text is another.
+type ahead struct {
+	name       xml.Name
+	start, end []byte
+	tokens     [3]xml.Token
+	left       int
 }
 
 // scope is a prefix and the depth of the element that declares it.
@@ -71,60 +81,62 @@ func (g *guard) Token() (xml.Token, error) {
 // next is the next token. Behind an href comes another one, most often written alike: a multiget
 // is hardly anything else, and encoding/xml looks at each byte of it several times.
 func (g *guard) next() (xml.Token, error) {
-	if len(g.ready) == 0 && g.repeats != "" {
+	if g.ahead.left == 0 && g.repeats.Local != "" {
 		g.readAhead()
 	}
-	if len(g.ready) == 0 {
+	if g.ahead.left == 0 {
 		return g.tokens.RawToken()
 	}
-	t := g.ready[0]
-	g.ready = g.ready[1:]
+	t := g.ahead.tokens[len(g.ahead.tokens)-g.ahead.left]
+	g.ahead.left--
 	return t, nil
 }
 
 // watch notes the tag of an href without attributes, and its end. Only then has the decoder read
 // exactly up to there.
 func (g *guard) watch(t xml.Token) {
-	g.repeats = ""
+	g.repeats = xml.Name{}
 	switch t := t.(type) {
 	case xml.StartElement:
-		g.opened = ""
+		g.opened = xml.Name{}
 		if t.Name.Local == "href" && len(t.Attr) == 0 {
-			g.opened = tagAsWritten(t.Name)
+			g.opened = t.Name
 		}
 	case xml.EndElement:
-		if g.opened != "" && g.opened == tagAsWritten(t.Name) {
+		if g.opened == t.Name {
 			g.repeats = g.opened
 		}
 	}
 }
 
-func tagAsWritten(raw xml.Name) string {
-	if raw.Space == "" {
-		return raw.Local
+// of makes ready for hrefs of a name.
+func (a *ahead) of(raw xml.Name) {
+	tag := raw.Local
+	if raw.Space != "" {
+		tag = raw.Space + ":" + raw.Local
 	}
-	return raw.Space + ":" + raw.Local
+	a.name, a.start, a.end = raw, []byte("<"+tag+">"), []byte("</"+tag+">")
+	a.tokens[0], a.tokens[2] = xml.StartElement{Name: raw}, xml.EndElement{Name: raw}
 }
 
 // readAhead reads an href if there is one, all of it has arrived, and it is plain text.
 func (g *guard) readAhead() {
-	in := g.source.in
+	in, a := g.source.in, &g.ahead
+	if a.name != g.repeats {
+		a.of(g.repeats)
+	}
 	if in.Buffered() == 0 {
 		_, _ = in.Peek(1) // its error comes again
 	}
 	there, _ := in.Peek(in.Buffered())
-	rest, found := bytes.CutPrefix(there, []byte("<"+g.repeats+">"))
-	text, _, closed := bytes.Cut(rest, []byte("</"+g.repeats+">"))
-	if !found || !closed || len(text) == 0 || len(text) > g.source.size || !plainPath(string(text)) {
+	rest, found := bytes.CutPrefix(there, a.start)
+	text, _, closed := bytes.Cut(rest, a.end)
+	if !found || !closed || len(text) == 0 || len(text) > g.source.size || !plainPath(text) {
 		return
 	}
-	space, local, prefixed := strings.Cut(g.repeats, ":")
-	name := xml.Name{Space: space, Local: local}
-	if !prefixed {
-		name = xml.Name{Local: g.repeats}
-	}
-	g.ready = []xml.Token{xml.StartElement{Name: name}, xml.CharData(bytes.Clone(text)), xml.EndElement{Name: name}}
-	_, _ = in.Discard(2*len("<>") + len("/") + 2*len(g.repeats) + len(text))
+	// Nothing is read until all three are handed on, and then nobody has the text any more.
+	a.tokens[1], a.left = xml.CharData(text), len(a.tokens)
+	_, _ = in.Discard(len(a.start) + len(text) + len(a.end))
 }
 
 func (g *guard) enter(e xml.StartElement) error {

@@ -3,17 +3,73 @@ package caldav
 import (
 	"encoding/xml"
 	"slices"
+	"strings"
 
 	"caldav-mcp-server/calendar"
 )
 
 // multigetRequest is CALDAV:calendar-multiget (RFC 4791 §9.10).
 type multigetRequest struct {
-	XMLName  xml.Name   `xml:"urn:ietf:params:xml:ns:caldav calendar-multiget"`
-	Prop     *requested `xml:"DAV: prop"`
-	AllProp  *struct{}  `xml:"DAV: allprop"`
-	PropName *struct{}  `xml:"DAV: propname"`
-	Hrefs    []string   `xml:"DAV: href"`
+	prop     *requested
+	propName bool
+	hrefs    []string
+}
+
+// UnmarshalXML reads it without encoding/xml's reflection, which takes longer over the hrefs than
+// all that is done about them.
+func (q *multigetRequest) UnmarshalXML(d *xml.Decoder, _ xml.StartElement) error {
+	for {
+		t, err := d.Token()
+		if err != nil {
+			return err
+		}
+		switch t := t.(type) {
+		case xml.StartElement:
+			if err := q.child(d, &t); err != nil {
+				return err
+			}
+		case xml.EndElement:
+			return nil
+		}
+	}
+}
+
+func (q *multigetRequest) child(d *xml.Decoder, start *xml.StartElement) error {
+	switch start.Name {
+	case dav("href"):
+		href, err := textOf(d)
+		q.hrefs = append(q.hrefs, href)
+		return err
+	case dav("prop"):
+		if q.prop == nil {
+			q.prop = &requested{}
+		}
+		return d.DecodeElement(q.prop, start)
+	case dav("propname"):
+		q.propName = true
+	}
+	return d.Skip()
+}
+
+// textOf reads the text of the element that was entered; what is in elements below is not of it.
+func textOf(d *xml.Decoder) (string, error) {
+	text := make([]byte, 0, 128)
+	for {
+		t, err := d.Token()
+		if err != nil {
+			return "", err
+		}
+		switch t := t.(type) {
+		case xml.CharData:
+			text = append(text, t...)
+		case xml.StartElement:
+			if err := d.Skip(); err != nil {
+				return "", err
+			}
+		case xml.EndElement:
+			return string(text), nil
+		}
+	}
 }
 
 // chunk is how many objects are fetched, and held in memory, at a time.
@@ -24,7 +80,7 @@ func (x *exchange) multiget(d *xml.Decoder, root xml.StartElement) error {
 	if err := readAll(d, d.DecodeElement(&q, &root)); err != nil {
 		return err
 	}
-	p, err := x.planFor(q.Prop, q.PropName != nil)
+	p, err := x.planFor(q.prop, q.propName)
 	if err != nil {
 		return err
 	}
@@ -34,7 +90,7 @@ func (x *exchange) multiget(d *xml.Decoder, root xml.StartElement) error {
 	}
 	f := newFetcher(x, p.data, r.calendar)
 	ms := x.multistatus(p)
-	for hrefs := range slices.Chunk(q.Hrefs, chunk) {
+	for hrefs := range slices.Chunk(q.hrefs, chunk) {
 		if err := ms.addAll(f, hrefs); err != nil {
 			return err
 		}
@@ -62,21 +118,21 @@ func (x *exchange) planFor(q *requested, nameOnly bool) (plan, error) {
 // addAll answers for each href, in the order in which the client named them; once for each,
 // so that a reply is never larger than the calendar.
 func (ms *multistatus) addAll(f *fetcher, hrefs []string) error {
-	places := make([]place, len(hrefs))
-	for i, href := range hrefs {
-		places[i] = f.place(href)
+	f.places = slices.Grow(f.places[:0], len(hrefs))
+	for _, href := range hrefs {
+		f.places = append(f.places, f.place(href))
 	}
-	found, err := f.fetch(places)
-	if err != nil {
+	if err := f.fetch(); err != nil {
 		return err
 	}
-	for i, at := range places {
-		r := found[at]
+	for i, at := range f.places {
+		var err error
+		r := f.at(at)
 		switch {
 		case r == nil:
 			err = ms.gone(hrefs[i])
-		case !f.told[at]:
-			f.told[at] = true
+		case !f.told[memberAt(at)]:
+			f.told[memberAt(at)] = true
 			err = ms.add(r)
 		}
 		if err != nil {
@@ -86,33 +142,66 @@ func (ms *multistatus) addAll(f *fetcher, hrefs []string) error {
 	return nil
 }
 
+// member is an object of the home that a request is about.
+type member struct {
+	calendar calendar.Segment
+	object   calendar.ObjectName
+}
+
+func memberAt(at place) member { return member{at.calendar, at.object} }
+
 // fetcher fetches objects by their addresses, many at a time.
 type fetcher struct {
 	x *exchange
 	// data tells whether their bytes are wanted.
 	data bool
+	// own is the address of the request's own calendar as text; "" if it has none.
+	own string
 	// calendars are those that the request has met.
 	calendars map[calendar.Segment]calendar.Calendar
 	// told are the objects that were answered for.
-	told map[place]bool
+	told map[member]bool
+	// places are what is fetched by now, objects what was found of it, and found where.
+	places  []place
+	objects []calendar.Object
+	found   map[member]int
+	// one is the resource that was asked for last.
+	one resource
 }
 
 // newFetcher makes a fetcher for a request whose own calendar, if it has one, is known.
 func newFetcher(x *exchange, data bool, own calendar.Calendar) *fetcher {
-	return &fetcher{
-		x: x, data: data, told: map[place]bool{},
+	f := &fetcher{
+		x: x, data: data, told: map[member]bool{}, found: map[member]int{}, one: resource{x: x},
 		calendars: map[calendar.Segment]calendar.Calendar{x.at.calendar: own},
 	}
+	if x.at.kind() == atCalendar {
+		f.own = x.href(x.at)
+	}
+	return f
 }
 
 // place understands an href. One that cannot be read, or that lies outside of what the
 // request names (RFC 4791 §7.9), is the zero place, at which no object is.
 func (f *fetcher) place(href string) place {
+	if name, ok := f.plainName(href); ok {
+		return place{form: formObject, user: f.x.at.user, calendar: f.x.at.calendar, object: name}
+	}
 	at, err := f.x.parseHref(href)
 	if err != nil || !f.x.at.contains(at) {
 		return place{}
 	}
 	return at
+}
+
+// plainName returns the name of an object of the request's own calendar, from an href as this server
+// writes it. Nearly all are.
+func (f *fetcher) plainName(href string) (name calendar.ObjectName, ok bool) {
+	rest, ours := strings.CutPrefix(href, f.own)
+	if f.own == "" || !ours || rest == "" || rest[0] == '.' {
+		return "", false
+	}
+	return calendar.ObjectName(rest), strings.IndexByte(rest, '/') < 0 && plainPath(rest)
 }
 
 // contains tells whether an object lies at or below an address.
@@ -122,28 +211,29 @@ func (p place) contains(object place) bool {
 		(p.kind() != atObject || p.object == object.object)
 }
 
-// fetch returns the objects that are there.
-func (f *fetcher) fetch(places []place) (map[place]*resource, error) {
-	found := make(map[place]*resource, len(places))
+// fetch fetches what is there at the places.
+func (f *fetcher) fetch() error {
+	clear(f.found)
+	f.objects = slices.Grow(f.objects[:0], len(f.places))
 	wanted := map[calendar.Segment][]calendar.ObjectName{}
-	for _, at := range places {
+	for _, at := range f.places {
 		if at.kind() == atObject {
 			wanted[at.calendar] = append(wanted[at.calendar], at.object)
 		}
 	}
 	for segment, names := range wanted {
-		if err := f.fetchFrom(segment, names, found); err != nil && !missing(err) {
-			return nil, err
+		if err := f.fetchFrom(segment, names); err != nil && !missing(err) {
+			return err
 		}
 	}
-	return found, nil
+	return nil
 }
 
-func (f *fetcher) fetchFrom(segment calendar.Segment, names []calendar.ObjectName, into map[place]*resource) error {
-	at := place{form: formObject, user: f.x.at.user, calendar: segment}
+func (f *fetcher) fetchFrom(segment calendar.Segment, names []calendar.ObjectName) error {
 	cal, known := f.calendars[segment]
 	if !known {
 		var err error
+		at := place{form: formCalendar, user: f.x.at.user, calendar: segment}
 		if cal, err = f.x.calendarAt(at); err != nil {
 			return err
 		}
@@ -154,8 +244,21 @@ func (f *fetcher) fetchFrom(segment calendar.Segment, names []calendar.ObjectNam
 		if err != nil {
 			return err
 		}
-		at.object = o.Name
-		into[at] = &resource{x: f.x, at: at, calendar: cal, object: o}
+		f.found[member{segment, o.Name}] = len(f.objects)
+		f.objects = append(f.objects, o)
 	}
 	return nil
+}
+
+// at returns what was fetched, or nil. It is good until the next is asked for.
+func (f *fetcher) at(at place) *resource {
+	i, ok := f.found[memberAt(at)]
+	if !ok || at.kind() != atObject {
+		return nil
+	}
+	if f.one.at.calendar != at.calendar || f.one.at.kind() != atObject {
+		f.one.calendar = f.calendars[at.calendar]
+	}
+	f.one.at, f.one.object = at, f.objects[i]
+	return &f.one
 }

@@ -239,9 +239,9 @@ func escapePercent(href string) string {
 }
 
 // plainPath tells whether a path has nothing but what may stand in one unescaped, and no escapes.
-func plainPath(path string) bool {
-	for _, c := range []byte(path) {
-		if !plainByte[c] {
+func plainPath[text string | []byte](path text) bool {
+	for i := range len(path) {
+		if !plainByte[path[i]] {
 			return false
 		}
 	}

@@ -3,6 +3,7 @@ package caldav
 import (
 	"encoding/xml"
 	"net/http"
+	"slices"
 )
 
 // plan is which properties a request wants, looked up once for all of its resources.
@@ -61,12 +62,11 @@ func (x *exchange) named(names []xml.Name) (plan, error) {
 		return plan{}, refuseWith(http.StatusForbidden, "a request may name %d properties; this one names %d", x.limits.Properties, len(names))
 	}
 	p := plan{minimal: x.prefers(minimal), items: make([]planItem, 0, len(names))}
-	seen := make(map[xml.Name]bool, len(names))
 	for _, n := range names {
-		if seen[n] {
+		// They are too few for a map to be worth its making.
+		if slices.ContainsFunc(p.items, func(i planItem) bool { return i.name == n }) {
 			continue
 		}
-		seen[n] = true
 		item := planItem{name: n, row: x.byName[n]}
 		if item.row != nil && item.row.flags&inReports != 0 {
 			if x.method.name == "REPORT" {

@@ -129,16 +129,15 @@ func (s *synchronization) fetch() error {
 		}
 	}
 	f := newFetcher(s.x, true, s.collection.calendar)
-	found := make(map[place]*resource, len(names))
 	if len(names) > 0 {
-		if err := f.fetchFrom(s.x.at.calendar, names, found); err != nil {
+		if err := f.fetchFrom(s.x.at.calendar, names); err != nil {
 			return err
 		}
 	}
 	for _, o := range s.pending {
 		at := s.collection.at
 		at.form, at.object = formObject, o.Name
-		if r := found[at]; r != nil {
+		if r := f.at(at); r != nil {
 			o = r.object
 		} else if !o.Deleted {
 			continue

@@ -1,0 +1,86 @@
+package caldav
+
+import (
+	"encoding/xml"
+	"math/rand/v2"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+
+	"caldav-mcp-server/calendar"
+)
+
+// TestMultigetRequests: what is read by hand is what encoding/xml would read.
+func TestMultigetRequests(t *testing.T) {
+	t.Parallel()
+	parts := []string{
+		"<D:href>/a/b.ics</D:href>", "<D:href>/a%20b</D:href>", "<D:href>/a&amp;b</D:href>", "<D:href/>", " \r\n", "text", "<!-- -->",
+		"<D:href>/a<!-- -->/b<![CDATA[/c]]></D:href>", "<D:href>/d<x>/e<y>/f</y></x>/g</D:href>", "<href>/not/dav</href>",
+		"<D:prop><D:getetag/></D:prop>", "<D:prop/>", "<D:propname/>", "<D:allprop/>", "<x><D:href>/below</D:href><D:propname/></x>",
+	}
+	random := rand.New(rand.NewPCG(17, 2026))
+	for range 3000 {
+		var b strings.Builder
+		b.WriteString(`<C:calendar-multiget xmlns:D="DAV:" xmlns:C="urn:ietf:params:xml:ns:caldav">`)
+		for range random.IntN(8) {
+			b.WriteString(parts[random.IntN(len(parts))])
+		}
+		b.WriteString("</C:calendar-multiget>")
+		var got multigetRequest
+		var want struct {
+			Prop     *requested `xml:"DAV: prop"`
+			PropName *struct{}  `xml:"DAV: propname"`
+			Hrefs    []string   `xml:"DAV: href"`
+		}
+		if err := xml.Unmarshal([]byte(b.String()), &want); err != nil {
+			t.Fatal(err)
+		}
+		d := xml.NewTokenDecoder(newGuard(strings.NewReader(b.String()), DefaultLimits()))
+		if err := d.Decode(&got); err != nil {
+			t.Fatalf("%s: %v", &b, err)
+		}
+		alike := slices.Equal(got.hrefs, want.Hrefs) && got.propName == (want.PropName != nil) && (got.prop == nil) == (want.Prop == nil)
+		if !alike || got.prop != nil && !slices.Equal(got.prop.names, want.Prop.names) {
+			t.Fatalf("%s\nis %+v, want %+v", &b, got, want)
+		}
+	}
+}
+
+// TestPlainPlaces: an href that is taken as it is written names what it would name if it were
+// understood part by part.
+func TestPlainPlaces(t *testing.T) {
+	t.Parallel()
+	for _, base := range []string{"", "https://example.org/cal", "https://example.org/dav/calendars"} {
+		u, err := url.Parse(base)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a, err := newAddresses(u)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, own := range []place{
+			{form: formCalendar, user: "ann", calendar: "work"},
+			{form: formCalendar, user: "ann b", calendar: "w%rk"},
+			{form: formHome, user: "ann"},
+			{form: formObject, user: "ann", calendar: "work", object: "a.ics"},
+		} {
+			x := &exchange{Handler: &Handler{addresses: a}, at: own}
+			f := newFetcher(x, false, calendar.Calendar{})
+			for _, end := range []string{
+				"", "a.ics", "a.ics/", "/a.ics", ".", "..", ".a", "a/b", "a%2Fb", "%61.ics", "%", "ä", "a b", "a?b", "a#b", "a\x00", "a;b", "a&b=c@d:e+f$g", " a ",
+			} {
+				for _, href := range []string{x.href(own) + end, "/dav/calendars/ann/work/" + end, "/dav/calendars/bob/work/" + end} {
+					want, err := a.parseHref(href)
+					if err != nil || !own.contains(want) {
+						want = place{}
+					}
+					if got := f.place(href); got != want {
+						t.Errorf("at %+v, %q is %+v, want %+v", own, href, got, want)
+					}
+				}
+			}
+		}
+	}
+}
