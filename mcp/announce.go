@@ -105,7 +105,7 @@ func (h *Handler) hasTool(x *exchange, name string) bool {
 func (h *Handler) toolNames(x *exchange) []string {
 	var names []string
 	for _, t := range h.tools {
-		if t.offered(x.caller) && t.open(x.caller) {
+		if t.offered(x.caller) && t.open(x.caller) && (!t.unbound || x.caller.Calendars == nil) {
 			names = append(names, t.name)
 		}
 	}

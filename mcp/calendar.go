@@ -35,7 +35,7 @@ func (b toolbox) calendarTools() []tool {
 	}, b.once(tool{
 		name: "create_calendar", title: "Create calendar",
 		description: "Makes a new, empty calendar that the user owns, and returns it with its id.",
-		scope:       calendar.ScopeWrite,
+		scope:       calendar.ScopeWrite, unbound: true,
 		takes: []field{
 			{name: "name", kind: text, doc: "The name that people see.", longest: longestName},
 			{name: "description", kind: text, doc: "What it is for.", optional: true, longest: longestText},

@@ -24,7 +24,9 @@ type tool struct {
 	name, title, description string
 	// scope is what a token needs for the tool to be listed and to run.
 	scope calendar.Scope
-	hints hints
+	// unbound is what no token can do that is bound to some calendars: it is not listed to one.
+	unbound bool
+	hints   hints
 	// takes are the parameters, gives the fields of the structured result.
 	takes, gives []field
 	run          func(context.Context, *call) (answer, error)

@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -28,6 +29,25 @@ func TestToolsOfAToken(t *testing.T) {
 		// It has no scope for delete_event.
 		if diff := cmp.Diff([]string{"get_event", "list_events"}, names); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", v, diff)
+		}
+	}
+}
+
+// TestToolsOfABoundToken: what would be refused whatever it is given is not listed.
+func TestToolsOfABoundToken(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, testdb.SQLite(t))
+	bound := h.callers["alice"]
+	bound.Calendars = []calendar.CalendarID{"00000000-0000-4000-8000-000000000001"}
+	h.callers["alice-within"] = bound
+	door := h.open(t, h.config())
+	for _, c := range []struct {
+		who  string
+		want bool
+	}{{"alice", true}, {"alice-within", false}} {
+		g := do(t, request(t, "POST", door, c.who, `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`, versionHeader, "2025-11-25"))
+		if !strings.Contains(g.body, `"name":"create_event"`) || strings.Contains(g.body, `"name":"create_calendar"`) != c.want {
+			t.Errorf("%s is offered %s", c.who, g.body)
 		}
 	}
 }
