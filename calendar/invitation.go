@@ -182,8 +182,7 @@ func (t *sharingTx) offer(before *Share, next Share) {
 // offered is what an edit makes of a share.
 func (t *sharingTx) offered(before *Share, e ShareEdit) Share {
 	next := Share{Calendar: t.cal.ID, User: e.With, Access: e.Access, Title: e.Title, CommonName: e.CommonName, Created: t.now()}
-	had := false
-	has := NoAccess
+	had, has := false, NoAccess
 	if before != nil {
 		next.Created = before.Created
 		if next.Title == "" {
@@ -192,8 +191,8 @@ func (t *sharingTx) offered(before *Share, e ShareEdit) Share {
 		if next.CommonName == "" {
 			next.CommonName = before.CommonName
 		}
-		// Who has accepted need not be asked again. Of busy times nobody was asked, see below.
 		has = before.InForce()
+		// Who has accepted need not be asked again. Of busy times nobody was asked, see below.
 		had = before.Status == ShareAccepted && (before.Access > FreeBusyAccess || e.Access == FreeBusyAccess)
 	}
 	switch {
