@@ -8,6 +8,8 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 // guard hands on the tokens of an XML document, as long as it keeps the limits. It stands
@@ -183,16 +185,29 @@ func (g *guard) declare(attrs []xml.Attr) error {
 	return nil
 }
 
-// resolve sees that the prefixes of an element mean something. encoding/xml would take an
-// unknown one for a namespace.
+// resolve sees that the names of an element and its attributes mean something.
 func (g *guard) resolve(e xml.StartElement) error {
-	if !g.declared(e.Name.Space) {
-		return undeclared(e.Name.Space)
+	if err := g.knows(e.Name); err != nil {
+		return err
 	}
 	for _, a := range e.Attr {
-		if !g.declared(a.Name.Space) {
-			return undeclared(a.Name.Space)
+		if err := g.knows(a.Name); err != nil {
+			return err
 		}
+	}
+	return nil
+}
+
+// knows sees that a name has a prefix that means something, and behind it what can stand behind
+// another prefix: properties are answered and kept by their names. encoding/xml would take an
+// unknown prefix for a namespace, and ":" or "x:1" for a name (Namespaces in XML §3).
+func (g *guard) knows(n xml.Name) error {
+	if !g.declared(n.Space) {
+		return undeclared(n.Space)
+	}
+	first, _ := utf8.DecodeRuneInString(n.Local)
+	if first != '_' && !unicode.In(first, unicode.L, unicode.Nl) || strings.Contains(n.Local, ":") {
+		return refuseWith(http.StatusBadRequest, "%q is no name of an element or attribute", strings.ToValidUTF8(n.Local, ""))
 	}
 	return nil
 }

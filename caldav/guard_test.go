@@ -53,6 +53,11 @@ func TestGuardKeepsTheLimits(t *testing.T) {
 		{"a prefix of an attribute", `<a x:b=""/>`, http.StatusBadRequest},
 		{"a prefix undeclared again", `<x:a xmlns:x="y"><b xmlns:x=""/></x:a>`, http.StatusBadRequest},
 		{"the prefix xml", `<a xml:lang="en"/>`, 0},
+		{"names of other alphabets", `<x:дело xmlns:x="y"><_/><x:名 é=""/></x:дело>`, 0},
+		{"a colon alone", `<a><: xmlns="0"/></a>`, http.StatusBadRequest},
+		{"a colon behind", `<a: xmlns:a="y"/>`, http.StatusBadRequest},
+		{"a colon in front of an attribute", `<a :b=""/>`, http.StatusBadRequest},
+		{"a digit behind a prefix", `<x:a xmlns:x="y"><x:1/></x:a>`, http.StatusBadRequest},
 	} {
 		err := walk(c.document, limits)
 		var f *failure
