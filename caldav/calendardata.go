@@ -20,27 +20,14 @@ type requested struct {
 
 // UnmarshalXML reads the names, and the shape of calendar-data.
 func (q *requested) UnmarshalXML(d *xml.Decoder, _ xml.StartElement) error {
-	for {
-		t, err := d.Token()
-		if err != nil {
-			return err
+	return within(d, func(t xml.StartElement) error {
+		q.names = append(q.names, t.Name)
+		if t.Name != caldav("calendar-data") {
+			return d.Skip()
 		}
-		switch t := t.(type) {
-		case xml.StartElement:
-			q.names = append(q.names, t.Name)
-			if t.Name == caldav("calendar-data") {
-				q.data = &calendarData{}
-				err = d.DecodeElement(q.data, &t)
-			} else {
-				err = d.Skip()
-			}
-			if err != nil {
-				return err
-			}
-		case xml.EndElement:
-			return nil
-		}
-	}
+		q.data = &calendarData{}
+		return d.DecodeElement(q.data, &t)
+	}, nil)
 }
 
 // calendarData is CALDAV:calendar-data as a request has it (RFC 4791 §9.6).

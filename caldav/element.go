@@ -23,11 +23,9 @@ type contentPart struct {
 	child *element
 }
 
-// UnmarshalXML reads an element with all that is in it. How deep it recurses is bounded by
-// the guard.
-func (e *element) UnmarshalXML(d *xml.Decoder, start xml.StartElement) error {
-	e.XMLName, e.Attrs = start.Name, start.Attr
-	var text strings.Builder
+// within reads what is in the element that was entered, up to its end. Each child is the reader's
+// to read or to skip, whole; text may be nil.
+func within(d *xml.Decoder, child func(xml.StartElement) error, text func(xml.CharData)) error {
 	for {
 		t, err := d.Token()
 		if err != nil {
@@ -35,24 +33,45 @@ func (e *element) UnmarshalXML(d *xml.Decoder, start xml.StartElement) error {
 		}
 		switch t := t.(type) {
 		case xml.StartElement:
-			child := &element{}
-			if err := child.UnmarshalXML(d, t); err != nil {
+			if err := child(t); err != nil {
 				return err
 			}
-			e.content = append(e.content, contentPart{child: child})
 		case xml.CharData:
-			text.Write(t)
-			e.content = append(e.content, contentPart{text: string(t)})
-		case xml.EndElement:
-			e.Text = text.String()
-			for _, part := range e.content {
-				if part.child != nil {
-					e.Children = append(e.Children, *part.child)
-				}
+			if text != nil {
+				text(t)
 			}
+		case xml.EndElement:
 			return nil
 		}
 	}
+}
+
+// UnmarshalXML reads an element with all that is in it. How deep it recurses is bounded by
+// the guard.
+func (e *element) UnmarshalXML(d *xml.Decoder, start xml.StartElement) error {
+	e.XMLName, e.Attrs = start.Name, start.Attr
+	var text strings.Builder
+	err := within(d, func(t xml.StartElement) error {
+		child := &element{}
+		if err := child.UnmarshalXML(d, t); err != nil {
+			return err
+		}
+		e.content = append(e.content, contentPart{child: child})
+		return nil
+	}, func(t xml.CharData) {
+		text.Write(t)
+		e.content = append(e.content, contentPart{text: string(t)})
+	})
+	if err != nil {
+		return err
+	}
+	e.Text = text.String()
+	for _, part := range e.content {
+		if part.child != nil {
+			e.Children = append(e.Children, *part.child)
+		}
+	}
+	return nil
 }
 
 // has tells whether the element holds one of that name.

@@ -18,20 +18,7 @@ type multigetRequest struct {
 // UnmarshalXML reads it without encoding/xml's reflection, which takes longer over the hrefs than
 // all that is done about them.
 func (q *multigetRequest) UnmarshalXML(d *xml.Decoder, _ xml.StartElement) error {
-	for {
-		t, err := d.Token()
-		if err != nil {
-			return err
-		}
-		switch t := t.(type) {
-		case xml.StartElement:
-			if err := q.child(d, &t); err != nil {
-				return err
-			}
-		case xml.EndElement:
-			return nil
-		}
-	}
+	return within(d, func(t xml.StartElement) error { return q.child(d, &t) }, nil)
 }
 
 func (q *multigetRequest) child(d *xml.Decoder, start *xml.StartElement) error {
@@ -54,22 +41,8 @@ func (q *multigetRequest) child(d *xml.Decoder, start *xml.StartElement) error {
 // textOf reads the text of the element that was entered; what is in elements below is not of it.
 func textOf(d *xml.Decoder) (string, error) {
 	text := make([]byte, 0, 128)
-	for {
-		t, err := d.Token()
-		if err != nil {
-			return "", err
-		}
-		switch t := t.(type) {
-		case xml.CharData:
-			text = append(text, t...)
-		case xml.StartElement:
-			if err := d.Skip(); err != nil {
-				return "", err
-			}
-		case xml.EndElement:
-			return string(text), nil
-		}
-	}
+	err := within(d, func(xml.StartElement) error { return d.Skip() }, func(t xml.CharData) { text = append(text, t...) })
+	return string(text), err
 }
 
 // chunk is how many objects are fetched, and held in memory, at a time.

@@ -137,50 +137,21 @@ func (x *exchange) dismiss() error {
 	return x.done(false)
 }
 
-// boxChange is a change in a box.
-type boxChange struct {
-	version calendar.Version
-	name    calendar.NoticeName
-	// there is nil for what is gone.
-	there *resource
-}
-
 // syncBox tells which notifications came, changed or went.
 func (x *exchange) syncBox(r *resource, p plan, since calendar.SyncToken, limit int) error {
 	changes, err := x.service.NotificationChanges(x.r.Context(), x.caller, since)
 	if err != nil {
 		return err
 	}
-	var list []boxChange
+	list := make([]listed, 0, len(changes.There)+len(changes.Gone))
 	for _, n := range changes.There {
-		list = append(list, boxChange{n.Version, n.Name, r.notice(n)})
+		list = append(list, listed{version: n.Version, there: r.notice(n)})
 	}
 	for _, n := range changes.Gone {
-		list = append(list, boxChange{n.Version, n.Name, nil})
+		list = append(list, listed{version: n.Version, at: place{form: formNotice, user: x.at.user, notice: n.Name}})
 	}
-	slices.SortFunc(list, func(a, b boxChange) int { return cmp.Compare(a.version, b.version) })
-	last := changes.Now.Version
-	more := limit > 0 && len(list) > limit
-	if more {
-		list = list[:limit]
-		last = list[limit-1].version
-	}
-	ms := x.multistatus(p)
-	for _, change := range list {
-		if change.there != nil {
-			err = ms.add(change.there)
-		} else {
-			err = ms.gone(x.href(place{form: formNotice, user: x.at.user, notice: change.name}))
-		}
-		if err != nil {
-			return err
-		}
-	}
-	if more {
-		ms.truncated(x.at)
-	}
-	ms.element("d:sync-token", since.After(last, more, changes.Now).String())
-	return ms.end()
+	slices.SortFunc(list, func(a, b listed) int { return cmp.Compare(a.version, b.version) })
+	return x.syncList(p, list, since, changes.Now, limit)
 }
 
 // replyRequest is CS:invite-reply (caldav-sharing §6.22).

@@ -23,21 +23,10 @@ func (n *names) UnmarshalXML(d *xml.Decoder, _ xml.StartElement) error {
 	if *n == nil {
 		*n = names{}
 	}
-	for {
-		t, err := d.Token()
-		if err != nil {
-			return err
-		}
-		switch t := t.(type) {
-		case xml.StartElement:
-			*n = append(*n, t.Name)
-			if err := d.Skip(); err != nil {
-				return err
-			}
-		case xml.EndElement:
-			return nil
-		}
-	}
+	return within(d, func(t xml.StartElement) error {
+		*n = append(*n, t.Name)
+		return d.Skip()
+	}, nil)
 }
 
 // plan tells which properties are asked for. Several questions at once are none.

@@ -2,26 +2,30 @@ package caldav
 
 import "caldav-mcp-server/calendar"
 
-// syncHome tells which calendars were added to the caller's home, changed or went from it.
-// What is no longer shared is as gone as what was deleted.
-func (x *exchange) syncHome(p plan, since calendar.SyncToken, limit int) error {
-	changes, err := x.service.HomeChanges(x.r.Context(), x.caller, since)
-	if err != nil {
-		return err
-	}
-	last, list := changes.Now.Version, changes.List
+// listed is a change in a list that is read as a whole: a home, or a box of notifications.
+type listed struct {
+	version calendar.Version
+	at      place
+	// there is nil for what is gone.
+	there *resource
+}
+
+// syncList tells the changes since a token, in the order of their versions, with the token to go on
+// from. Paging is exact, since each change has a version of its own.
+func (x *exchange) syncList(p plan, list []listed, since, now calendar.SyncToken, limit int) error {
+	last := now.Version
 	more := limit > 0 && len(list) > limit
 	if more {
 		list = list[:limit]
-		last = list[limit-1].Version
+		last = list[limit-1].version
 	}
 	ms := x.multistatus(p)
 	for _, change := range list {
-		at := place{form: formCalendar, user: x.at.user, calendar: change.Address}
-		if change.Gone {
-			err = ms.gone(x.href(at))
+		var err error
+		if change.there != nil {
+			err = ms.add(change.there)
 		} else {
-			err = ms.add(&resource{x: x, at: at, calendar: change.Calendar})
+			err = ms.gone(x.href(change.at))
 		}
 		if err != nil {
 			return err
@@ -30,6 +34,24 @@ func (x *exchange) syncHome(p plan, since calendar.SyncToken, limit int) error {
 	if more {
 		ms.truncated(x.at)
 	}
-	ms.element("d:sync-token", since.After(last, more, changes.Now).String())
+	ms.element("d:sync-token", since.After(last, more, now).String())
 	return ms.end()
+}
+
+// syncHome tells which calendars were added to the caller's home, changed or went from it.
+// What is no longer shared is as gone as what was deleted.
+func (x *exchange) syncHome(p plan, since calendar.SyncToken, limit int) error {
+	changes, err := x.service.HomeChanges(x.r.Context(), x.caller, since)
+	if err != nil {
+		return err
+	}
+	list := make([]listed, 0, len(changes.List))
+	for _, change := range changes.List {
+		l := listed{version: change.Version, at: place{form: formCalendar, user: x.at.user, calendar: change.Address}}
+		if !change.Gone {
+			l.there = &resource{x: x, at: l.at, calendar: change.Calendar}
+		}
+		list = append(list, l)
+	}
+	return x.syncList(p, list, since, changes.Now, limit)
 }

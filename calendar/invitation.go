@@ -31,6 +31,10 @@ func errShareLevel() error {
 	return Errorf(Invalid, "", "a calendar is shared for free and busy times, for reading, or for reading and writing")
 }
 
+func errOwnCalendar() error {
+	return Errorf(Invalid, "", "this calendar is yours already: share it with somebody else")
+}
+
 // Reshare changes the shares of a calendar of the caller's: all of them, or none. It returns what
 // each came to be. What is as wanted already stays untouched.
 func (s *Service) Reshare(ctx context.Context, c Caller, id CalendarID, edits []ShareEdit) ([]Share, error) {
@@ -42,7 +46,7 @@ func (s *Service) Reshare(ctx context.Context, c Caller, id CalendarID, edits []
 			return nil, errShareLevel()
 		}
 		if e.With.ID == c.User.ID {
-			return nil, Errorf(Invalid, "", "this calendar is yours already: share it with somebody else")
+			return nil, errOwnCalendar()
 		}
 		if max(len(e.Title), len(e.CommonName)) > maxNameLength {
 			return nil, Errorf(Invalid, "", "a name in an invitation is longer than %d bytes", maxNameLength)

@@ -104,7 +104,7 @@ func (s *Service) Sharee(ctx context.Context, c Caller, id CalendarID, with stri
 	}
 	user, err := s.sharee(ctx, c, with)
 	if err == nil && user.ID == c.User.ID {
-		return user, Errorf(Invalid, "", "this calendar is yours already: share it with somebody else")
+		return user, errOwnCalendar()
 	}
 	return user, err
 }
