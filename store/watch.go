@@ -56,25 +56,33 @@ func (s *Store) Watch(heard func(calendar.Hint)) (stop func()) {
 	return func() { n.leave(w) }
 }
 
+// leave ends the listening with the last who watches. Whether there is another one is asked under
+// the same lock as who listens: one who begins meanwhile has it begin anew.
 func (n *hints) leave(gone *watcher) {
 	n.mu.Lock()
 	delete(n.watchers, gone)
-	left := len(n.watchers)
-	n.mu.Unlock()
-	if left == 0 {
-		n.close()
+	end := func() {}
+	if len(n.watchers) == 0 {
+		end = n.take()
 	}
+	n.mu.Unlock()
+	end()
 }
 
 // close ends the listening and waits for that.
 func (n *hints) close() {
 	n.mu.Lock()
-	end := n.end
-	n.end = nil
+	end := n.take()
 	n.mu.Unlock()
-	if end != nil {
-		end()
+	end()
+}
+
+// take returns what ends the listening, which is to be called without mu. The caller holds mu.
+func (n *hints) take() (end func()) {
+	if end, n.end = n.end, nil; end == nil {
+		return func() {}
 	}
+	return end
 }
 
 // tell hands a hint to all who watch.
