@@ -87,7 +87,7 @@ func (s *Store) survey(ctx context.Context, q calendar.SearchQuery, calendars st
 		reach    int64
 	}
 	looked := make(map[class]int)
-	return v, each(ctx, s.reads, func(row scanner) (bool, error) {
+	err = each(ctx, s.reads, func(row scanner) (bool, error) {
 		var at sighting
 		of := class{}
 		if err := row.Scan(&at.calendar, &at.name, &of.reach, &at.place, &at.words); err != nil {
@@ -100,6 +100,7 @@ func (s *Store) survey(ctx context.Context, q calendar.SearchQuery, calendars st
 		v.note(at)
 		return true, nil
 	}, s.engine.search.survey, string(words), calendars, now, q.Kind, string(from), most)
+	return v, err
 }
 
 // note counts what an object has.
