@@ -18,6 +18,8 @@ type engine struct {
 	countMigrations string
 	// analyze has the planner look at the objects; empty where plans do not hang on it.
 	analyze string
+	// check yields what is damaged in the database, or "ok"; empty where the engine sees to that.
+	check string
 	// announce tells other processes the hint $1, if some process wants to hear it at the time
 	// $2; empty where they find out by themselves.
 	announce string

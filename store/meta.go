@@ -2,6 +2,8 @@ package store
 
 import (
 	"context"
+	"errors"
+	"fmt"
 
 	"caldav-mcp-server/calendar"
 )
@@ -10,6 +12,22 @@ import (
 func (s *Store) Epoch(ctx context.Context) (calendar.Epoch, error) {
 	epoch, err := rowOf(s.brief(ctx), s.reads, scanText, `SELECT epoch FROM meta WHERE id = 1`)
 	return calendar.Epoch(epoch), err
+}
+
+// Check looks whether the database is whole, as a backup that was brought back may not be: what it is
+// put beside, such as the log of the file that was there, is applied to it.
+func (s *Store) Check(ctx context.Context) error {
+	if s.engine.check == "" {
+		return nil
+	}
+	found, err := rowOf(ctx, s.reads, scanText, s.engine.check)
+	if err == nil && found != "ok" {
+		err = errors.New(found)
+	}
+	if err != nil {
+		return fmt.Errorf("the database is damaged: %w", err)
+	}
+	return nil
 }
 
 // NewEpoch begins a new life of the store, as after a restore from a backup: no sync token that

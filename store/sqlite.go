@@ -26,6 +26,7 @@ func sqliteEngine() *engine {
 	return &engine{
 		name:            "sqlite",
 		countMigrations: `SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = 'migrations'`,
+		check:           `PRAGMA quick_check(1)`,
 		search:          sqliteSearching(),
 		fault:           sqliteFault,
 		hasty:           true,

@@ -30,6 +30,11 @@ func migrateCommand() command {
 				return err
 			}
 			defer func() { err = errors.Join(err, h.store.Close()) }()
+			if restored {
+				if err := h.store.Check(ctx); err != nil {
+					return fmt.Errorf("%w; put the backup in its place again, without a file that ends in -wal or -shm beside it", err)
+				}
+			}
 			if err := p.migrate(ctx, h); err != nil || !restored {
 				return err
 			}

@@ -1,0 +1,66 @@
+package store_test
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"caldav-mcp-server/internal/testdb"
+	"caldav-mcp-server/store"
+)
+
+func TestCheckFindsNothingInWhatIsWhole(t *testing.T) {
+	t.Parallel()
+	testdb.Each(t, func(t *testing.T, url string) {
+		s := open(t, url, store.Options{})
+		prepare(t, s)
+		if err := s.Check(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// TestCheckFindsWhatIsDamaged: pages of another state among those of a backup, as the log of a server
+// that was killed puts them there.
+func TestCheckFindsWhatIsDamaged(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "calendar.db")
+	before, err := store.Open(t.Context(), file, store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := before.Migrate(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	prepare(t, before)
+	for n := range 50 {
+		if _, err := put(t.Context(), before, fmt.Sprint("event-", n)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := before.Close(); err != nil {
+		t.Fatal(err)
+	}
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const page = 4096
+	// The tables' own descriptions, on the first pages, stay readable: the program starts.
+	late := len(data) - 3*page
+	copy(data[late:late+page], bytes.Repeat([]byte{0xA5}, page))
+	if err := os.WriteFile(file, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	restored, err := store.Open(t.Context(), file, store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = restored.Close() }() // of what is damaged
+	if err := restored.Check(t.Context()); err == nil || !strings.Contains(err.Error(), "the database is damaged") {
+		t.Errorf("found %v", err)
+	}
+}
