@@ -75,7 +75,8 @@ func (s *sessions) begin(o owner, v version) sessionID {
 // why, is nobody's business.
 func (s *sessions) resume(o owner, id sessionID) (session, bool) {
 	text, seal, ok := strings.Cut(string(id), ".")
-	plain, err := base64.RawURLEncoding.DecodeString(text)
+	// Strict: a session that was given up must not go on under another text which means the same.
+	plain, err := base64.RawURLEncoding.Strict().DecodeString(text)
 	if !ok || err != nil || !hmac.Equal([]byte(seal), []byte(encode(s.seal(o, string(plain))))) || s.hasEnded(id) {
 		return session{}, false
 	}

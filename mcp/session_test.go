@@ -95,6 +95,24 @@ func TestSessionEnds(t *testing.T) {
 	}
 }
 
+// TestEndedSessionHasNoTwin: without padding, the last letter of base64 holds bits that mean nothing.
+func TestEndedSessionHasNoTwin(t *testing.T) {
+	t.Parallel()
+	for _, id := range []string{"a", "ab", "abc"} {
+		s := newSessions([]byte("key"), time.Hour, func() time.Time { return noon }, func() string { return id })
+		mine := owner{user: "alice", token: "t"}
+		given := s.begin(mine, "2025-11-25")
+		s.end(given)
+		text, seal, _ := strings.Cut(string(given), ".")
+		for _, letter := range "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_" {
+			twin := sessionID(text[:len(text)-1] + string(letter) + "." + seal)
+			if _, ok := s.resume(mine, twin); ok {
+				t.Errorf("%s was given up and goes on as %s", given, twin)
+			}
+		}
+	}
+}
+
 // TestSessionsForgetTheOldest gives up more sessions than are remembered.
 func TestSessionsForgetTheOldest(t *testing.T) {
 	t.Parallel()

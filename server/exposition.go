@@ -13,7 +13,8 @@ import (
 	"strings"
 )
 
-// metricsHandler serves the counters as Prometheus' text, version 0.0.4, and nothing else.
+// metricsHandler serves the counters as Prometheus' text, version 0.0.4, and nothing else; to no page whose
+// name was made to point at this machine.
 func (s *Server) metricsHandler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, _ *http.Request) {
@@ -24,7 +25,7 @@ func (s *Server) metricsHandler() http.Handler {
 		w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
 		_, _ = w.Write(page.Bytes())
 	})
-	return mux
+	return s.ownHost(mux)
 }
 
 // family begins a metric: a line for people, a line for the type.

@@ -268,15 +268,17 @@ func TestHeaderLimit(t *testing.T) {
 
 func TestRebinding(t *testing.T) {
 	t.Parallel()
-	s := open(t, func(http.ResponseWriter, *http.Request) {}, func(c *Config) { c.Hosts = []string{"cal.example"} })
+	s := open(t, func(http.ResponseWriter, *http.Request) {}, func(c *Config) { c.Hosts, c.MetricsAddr = []string{"cal.example"}, "127.0.0.1:0" })
 	for host, want := range map[string]int{
 		"127.0.0.1:5232": 200, "localhost:5232": 200, "LOCALHOST": 200, "[::1]:5232": 200, "cal.example": 200,
 		"cal.example.:443": 200, "app.localhost": 200,
 		"evil.example": 421, "evil.example:5232": 421, "localhost.evil.example": 421, "127.0.0.1.evil.example": 421,
 	} {
-		res := s.ask(t, "GET", "/", func(r *http.Request) { r.Host = host })
-		if res.status != want {
-			t.Errorf("asked as %s: answered %d, want %d", host, res.status, want)
+		for _, url := range []string{s.base + "/", "http://" + s.Addr("metrics") + "/metrics"} {
+			res := s.send(t, "GET", url, nil, func(r *http.Request) { r.Host = host })
+			if res.status != want {
+				t.Errorf("%s asked as %s: answered %d, want %d", url, host, res.status, want)
+			}
 		}
 	}
 }

@@ -130,7 +130,7 @@ func checkArgument(s setting, value string) error {
 	if err != nil {
 		return fmt.Errorf("--%s is malformed: it is no URL", s.flag())
 	}
-	if _, has := u.User.Password(); has || u.Query().Has("password") {
+	if _, has := u.User.Password(); has || u.Query().Has("password") || u.Query().Has("sslpassword") {
 		return fmt.Errorf("--%s has a password in it, which everybody on this machine could see: use %s, %s_FILE or --%s-file",
 			s.flag(), s.env, s.env, s.flag())
 	}

@@ -138,6 +138,7 @@ func TestSecretFromFile(t *testing.T) {
 		"an empty file":      {environ: []string{"DATABASE_URL_FILE=" + empty}, fault: "which is empty"},
 		"password in a flag": {flags: given{"database-url": secret}, fault: "everybody on this machine could see"},
 		"password parameter": {flags: given{"database-url": "postgres://h/d?password=p"}, fault: "everybody on this machine could see"},
+		"password of a key":  {flags: given{"database-url": "postgres://h/d?sslkey=k&sslpassword=p"}, fault: "everybody on this machine could see"},
 	}
 	for name, test := range tests {
 		c, err := loadConfig(storeSettings, test.environ, test.flags)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/xml"
 	"errors"
@@ -90,9 +91,13 @@ const shards = ".icloud.com"
 
 // trusts tells whether the credentials may go to a place: the server itself, or one below its name
 // with TLS; never without TLS if the server had it. To trust all of a domain would take a list
-// of the names under which anybody can have one.
+// of the names under which anybody can have one. At another port of the same name there may be another
+// user's program, unless it is the port that takes an administrator to open.
 func (c *davClient) trusts(to *url.URL) bool {
 	if to.Scheme != "https" && (to.Scheme != "http" || c.home.Scheme == "https") {
+		return false
+	}
+	if port := portAt(to); port != portAt(c.home) && port != ports[to.Scheme] {
 		return false
 	}
 	here, there := strings.ToLower(c.home.Hostname()), strings.ToLower(to.Hostname())
@@ -102,6 +107,11 @@ func (c *davClient) trusts(to *url.URL) bool {
 	below := strings.HasSuffix(there, "."+here) || strings.HasSuffix(here, shards) && strings.HasSuffix(there, shards)
 	return below && to.Scheme == "https"
 }
+
+// ports are those that a scheme has where an address names none.
+var ports = map[string]string{"http": "80", "https": "443"}
+
+func portAt(u *url.URL) string { return cmp.Or(u.Port(), ports[u.Scheme]) }
 
 // The namespaces that are asked for.
 const (

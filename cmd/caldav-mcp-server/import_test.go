@@ -151,7 +151,12 @@ func TestCredentialsGoNowhereElse(t *testing.T) {
 		want     bool
 	}{
 		{"https://caldav.example.com/", "https://caldav.example.com/x", true},
-		{"https://caldav.example.com/", "https://CALDAV.example.com:8443/x", true},
+		{"https://caldav.example.com/", "https://CALDAV.example.com:443/x", true},
+		{"https://caldav.example.com/", "https://caldav.example.com:8443/x", false},
+		{"https://caldav.example.com:8443/", "https://CALDAV.example.com:8443/x", true},
+		{"https://caldav.example.com:8443/", "https://caldav.example.com/x", true},
+		{"https://example.com/", "https://caldav.example.com:8443/x", false},
+		{"http://127.0.0.1:18170/", "http://127.0.0.1:18171/x", false},
 		{"https://caldav.icloud.com/", "https://p42-caldav.icloud.com/x", true},
 		{"https://caldav.icloud.com/", "https://evilicloud.com/x", false},
 		{"https://evil.com/", "https://caldav.icloud.com/x", false},
