@@ -150,30 +150,33 @@ func (g *gallery) read(ctx context.Context, id CalendarID, in Stretch, most int)
 	return changes, last, nil
 }
 
-// note brings an image up to date with a change that was just kept, if it is the very next one.
-// Who has written asks next what has changed, and need not read what it wrote.
-func (g *gallery) note(cal Calendar, o Object) {
+// note brings an image up to date with a work that was just kept, if it shows what was there when
+// the work began. Who has written asks next what has changed, and need not read what it wrote.
+func (g *gallery) note(cal *opened) {
 	g.mu.Lock()
 	s := g.slots[cal.ID]
 	g.mu.Unlock()
-	if s == nil || !s.making.TryLock() {
+	if s == nil || len(cal.written) > catchUpMost || !s.making.TryLock() {
 		return
 	}
 	defer s.making.Unlock()
 	m := s.image.Load()
-	if !m.isOf(cal) || m.version != o.Version-1 {
+	if !m.isOf(cal.Calendar) || m.version != cal.first-1 {
 		return
 	}
-	e := newEntry(Object{
-		Calendar: o.Calendar, Version: o.Version, ETag: o.ETag, Size: o.Size, Deleted: o.Deleted,
-		// What was cut out of the text would keep all of it.
-		Name: ObjectName(strings.Clone(string(o.Name))), Derived: Derived{
-			UID: UID(strings.Clone(string(o.UID))), Kind: Kind(strings.Clone(string(o.Kind))), Span: o.Span,
-		},
-		Created: o.Created.UTC(), Modified: o.Modified.UTC(),
-	})
-	next, lost := m.after([]*entry{e}, o.Version)
-	g.hang(s, next, e.bytes.Load()-lost)
+	changes := make([]*entry, len(cal.written))
+	for i, o := range cal.written {
+		changes[i] = newEntry(Object{
+			Calendar: s.id, Version: o.Version, ETag: o.ETag, Size: o.Size, Deleted: o.Deleted,
+			// What was cut out of the text would keep all of it.
+			Name: ObjectName(strings.Clone(string(o.Name))), Derived: Derived{
+				UID: UID(strings.Clone(string(o.UID))), Kind: Kind(strings.Clone(string(o.Kind))), Span: o.Span,
+			},
+			Created: o.Created.UTC(), Modified: o.Modified.UTC(),
+		})
+	}
+	next, lost := m.after(changes, cal.Version)
+	g.hang(s, next, bytesOf(changes)-lost)
 }
 
 func bytesOf(entries []*entry) (sum int64) {

@@ -64,7 +64,7 @@ func (s *Service) HomeChanges(ctx context.Context, c Caller, since SyncToken) (H
 	if err := c.hasScope(ReadObjects); err != nil {
 		return HomeChanges{}, err
 	}
-	home, calendars, err := s.home(ctx, c.User.ID)
+	home, calendars, err := s.home(ctx, c)
 	if err != nil {
 		return HomeChanges{}, err
 	}
@@ -106,17 +106,17 @@ func (h Home) since(c Caller, since SyncToken, calendars []Calendar) []HomeChang
 
 // home brings the record of a home up to date and returns it with the calendars that it was
 // compared to. Most often there is nothing to write.
-func (s *Service) home(ctx context.Context, user UserID) (Home, []Calendar, error) {
-	calendars, err := s.store.Calendars(ctx, user)
+func (s *Service) home(ctx context.Context, c Caller) (Home, []Calendar, error) {
+	calendars, err := s.store.Calendars(ctx, c.User.ID)
 	if err != nil {
 		return Home{}, nil, err
 	}
-	home, err := s.store.Home(ctx, user)
+	home, err := s.store.Home(ctx, c.User.ID)
 	if err != nil || len(home.notice(calendars)) == 0 {
 		return home, calendars, err
 	}
-	err = s.store.Update(ctx, func(tx Tx) error {
-		if home, calendars, err = tx.LockHome(ctx, user); err != nil {
+	err = s.change(ctx, c, func(w *work) error {
+		if home, calendars, err = w.LockHome(ctx, c.User.ID); err != nil {
 			return err
 		}
 		changed := home.notice(calendars)
@@ -124,7 +124,7 @@ func (s *Service) home(ctx context.Context, user UserID) (Home, []Calendar, erro
 			return nil
 		}
 		home.Version = changed[len(changed)-1].Version
-		return tx.PutMembers(ctx, user, home, changed, s.now())
+		return w.PutMembers(ctx, c.User.ID, home, changed, s.now())
 	})
 	return home, calendars, err
 }

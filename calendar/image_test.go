@@ -75,6 +75,14 @@ func (p *processes) must(err error) {
 	}
 }
 
+// refusedOrDone lets what was not possible pass.
+func (p *processes) refusedOrDone(err error) {
+	p.t.Helper()
+	if calendar.ReasonOf(err) == calendar.Internal {
+		p.must(err)
+	}
+}
+
 func (p *processes) any() *calendar.Service { return p.two[p.random.IntN(2)] }
 
 func (p *processes) at(s *calendar.Service) calendar.Calendar {
@@ -106,9 +114,7 @@ var deeds = []struct {
 	{"delete", func(p *processes) {
 		s, name := p.any(), calendar.ObjectName(fmt.Sprintf("event-%d.ics", p.random.IntN(40)))
 		err := s.Delete(p.t.Context(), p.alice, p.at(s), name, calendar.Precondition{})
-		if calendar.ReasonOf(err) != calendar.NotFound {
-			p.must(err)
-		}
+		p.refusedOrDone(err)
 	}},
 	{"settings", func(p *processes) {
 		p.must(p.any().ChangeCalendar(p.t.Context(), p.alice, p.cal, func(q *calendar.Properties) error {
@@ -132,6 +138,22 @@ var deeds = []struct {
 	}},
 	{"move", func(p *processes) {
 		p.must(p.any().MoveCalendar(p.t.Context(), p.alice, p.cal, calendar.Segment(fmt.Sprint("at-", p.random.IntN(1000)))))
+	}},
+	{"rename", func(p *processes) {
+		s := p.any()
+		cal, from, to := p.at(s), p.random.IntN(40), p.random.IntN(40)
+		_, err := s.Move(p.t.Context(), p.alice, calendar.Transfer{
+			From: cal, Name: calendar.ObjectName(fmt.Sprintf("event-%d.ics", from)),
+			To: cal, As: calendar.ObjectName(fmt.Sprintf("event-%d.ics", to)), Then: calendar.Precondition{NoneMatchAny: true},
+		})
+		p.refusedOrDone(err)
+	}},
+	{"undo", func(p *processes) {
+		s := p.any()
+		page, err := s.History(p.t.Context(), p.alice, calendar.HistoryQuery{Calendar: p.cal, Limit: 4})
+		p.must(err)
+		_, err = s.Undo(p.t.Context(), p.alice, page.Changes[p.random.IntN(len(page.Changes))].ID())
+		p.refusedOrDone(err)
 	}},
 	{"rederive", func(p *processes) {
 		// As an older program would have, which took all to be later.

@@ -58,36 +58,38 @@ func (s *Service) Reshare(ctx context.Context, c Caller, id CalendarID, edits []
 
 // reshare is Reshare for who may, and tells whether anything changed.
 func (s *Service) reshare(ctx context.Context, c Caller, id CalendarID, edits []ShareEdit) (shares []Share, changed bool, err error) {
-	var t *sharingTx
-	err = s.store.Update(ctx, func(tx Tx) (err error) {
+	var cal Calendar
+	err = s.change(ctx, c, func(w *work) error {
 		shares = make([]Share, len(edits))
-		if t, err = s.lockShares(ctx, c, tx, id); err != nil {
+		t, err := w.sharing(ctx, id)
+		if err != nil {
 			return err
 		}
+		cal = t.cal.Calendar
 		for i, e := range edits {
 			if shares[i], err = t.edit(ctx, e); err != nil {
 				return err
 			}
 		}
-		if t.spare {
+		if t.cal.fresh {
 			return errSame
 		}
-		return t.spread(ctx)
+		return nil
 	})
 	if errors.Is(err, errSame) {
-		return shares, false, t.remind(ctx, shares)
+		return shares, false, s.remind(ctx, c, cal, shares)
 	}
 	return shares, err == nil, err
 }
 
 // remind tells those anew of what they were offered who have neither answered nor kept what they
 // were told: it is all by which their programs could answer.
-func (t *sharingTx) remind(ctx context.Context, shares []Share) error {
+func (s *Service) remind(ctx context.Context, c Caller, cal Calendar, shares []Share) error {
 	for _, share := range shares {
 		if share.Status != SharePending {
 			continue
 		}
-		box, err := t.store.Notices(ctx, share.User.ID)
+		box, err := s.store.Notices(ctx, share.User.ID)
 		if err != nil {
 			return err
 		}
@@ -95,11 +97,9 @@ func (t *sharingTx) remind(ctx context.Context, shares []Share) error {
 		if slices.ContainsFunc(box.Notices, kept) {
 			continue
 		}
-		err = t.store.Update(ctx, func(tx Tx) error {
-			again := *t
-			again.Tx = tx
-			again.notify(share)
-			return again.spread(ctx)
+		err = s.change(ctx, c, func(w *work) error {
+			w.notify(cal, share)
+			return nil
 		})
 		if err != nil {
 			return err
@@ -108,35 +108,28 @@ func (t *sharingTx) remind(ctx context.Context, shares []Share) error {
 	return nil
 }
 
-// sharingTx is a change of a calendar's shares.
-type sharingTx struct {
-	Tx
-	*Service
-	caller Caller
-	// cal is the calendar at the version of the next change, while spare tells that this one has
-	// not been used.
-	cal    Calendar
-	spare  bool
+// sharing is a change of a calendar's shares.
+type sharing struct {
+	*work
+	cal    *opened
 	shares []Share
-	// words are what there is to tell, at the end: see spread.
-	words []word
 	// undoing tells that nothing is offered anew: who has refused what they were offered, or given
 	// it up, does not get it back.
 	undoing bool
 }
 
-// lockShares takes the calendar's lock and reads who was offered what.
-func (s *Service) lockShares(ctx context.Context, c Caller, tx Tx, id CalendarID) (*sharingTx, error) {
-	cal, err := tx.Advance(ctx, id)
+// sharing takes the calendar's lock and reads who was offered what.
+func (w *work) sharing(ctx context.Context, id CalendarID) (*sharing, error) {
+	cal, err := w.open(ctx, id)
 	if err != nil {
 		return nil, err
 	}
-	shares, err := tx.Shares(ctx, id)
-	return &sharingTx{Tx: tx, Service: s, caller: c, cal: cal, spare: true, shares: shares}, err
+	shares, err := w.Tx.Shares(ctx, id)
+	return &sharing{work: w, cal: cal, shares: shares}, err
 }
 
 // of returns a user's share, nil for none.
-func (t *sharingTx) of(user UserID) *Share {
+func (t *sharing) of(user UserID) *Share {
 	if i := slices.IndexFunc(t.shares, func(s Share) bool { return s.User.ID == user }); i >= 0 {
 		return &t.shares[i]
 	}
@@ -145,7 +138,7 @@ func (t *sharingTx) of(user UserID) *Share {
 
 // edit carries an edit out. The calendar moves on with it, so that its owner's other programs
 // hear of it; the sharee's home finds out by itself, see Home.
-func (t *sharingTx) edit(ctx context.Context, e ShareEdit) (Share, error) {
+func (t *sharing) edit(ctx context.Context, e ShareEdit) (Share, error) {
 	before := t.of(e.With.ID)
 	if e.Access == NoAccess {
 		return Share{}, t.withdraw(ctx, before)
@@ -158,10 +151,7 @@ func (t *sharingTx) edit(ctx context.Context, e ShareEdit) (Share, error) {
 	if before == nil {
 		change = Created
 	}
-	if err := t.log(ctx, change, before, next); err != nil {
-		return next, err
-	}
-	if err := t.PutShare(ctx, next); err != nil {
+	if err := t.put(ctx, change, before, next, next); err != nil {
 		return next, err
 	}
 	if next.Status != ShareDeclined {
@@ -176,15 +166,15 @@ func (t *sharingTx) edit(ctx context.Context, e ShareEdit) (Share, error) {
 }
 
 // offer tells a sharee of their share. What they said to an older offer is no word on a new one.
-func (t *sharingTx) offer(before *Share, next Share) {
+func (t *sharing) offer(before *Share, next Share) {
 	if before == nil || before.Status != ShareAccepted || next.Status != ShareAccepted {
-		t.unsay(t.cal.Owner, next.Invitation().reply())
+		t.recall(t.cal.Owner, next.Invitation().reply())
 	}
-	t.notify(next)
+	t.notify(t.cal.Calendar, next)
 }
 
 // offered is what an edit makes of a share.
-func (t *sharingTx) offered(before *Share, e ShareEdit) Share {
+func (t *sharing) offered(before *Share, e ShareEdit) Share {
 	next := Share{Calendar: t.cal.ID, User: e.With, Access: e.Access, Title: e.Title, CommonName: e.CommonName, Created: t.now()}
 	had, has := false, NoAccess
 	if before != nil {
@@ -211,7 +201,7 @@ func (t *sharingTx) offered(before *Share, e ShareEdit) Share {
 	return next
 }
 
-func (t *sharingTx) withdraw(ctx context.Context, before *Share) error {
+func (t *sharing) withdraw(ctx context.Context, before *Share) error {
 	if before == nil {
 		return nil
 	}
@@ -223,26 +213,29 @@ func (t *sharingTx) withdraw(ctx context.Context, before *Share) error {
 	}
 	gone := *before
 	t.shares = slices.DeleteFunc(t.shares, func(s Share) bool { return s.User.ID == gone.User.ID })
-	t.notifyGone(gone)
+	t.notifyGone(t.cal.Calendar, gone)
 	return nil
 }
 
-// log writes a line of the journal, at a version of its own.
-func (t *sharingTx) log(ctx context.Context, change ChangeKind, before *Share, next Share) error {
-	if !t.spare {
-		cal, err := t.Advance(ctx, t.cal.ID)
-		if err != nil {
-			return err
-		}
-		t.cal = cal
+// put writes a share, and a line of the journal that says what was done.
+func (t *sharing) put(ctx context.Context, change ChangeKind, before *Share, said, next Share) error {
+	if err := t.log(ctx, change, before, said); err != nil {
+		return err
 	}
-	t.spare = false
-	e := t.entry(t.caller, t.cal, change)
-	e.Whom, e.Given = next.User.ID, next.Access
+	return t.PutShare(ctx, next)
+}
+
+// log writes a line of the journal, at a version of its own.
+func (t *sharing) log(ctx context.Context, change ChangeKind, before *Share, next Share) error {
+	cal, err := t.next(ctx, t.cal.ID)
+	if err != nil {
+		return err
+	}
+	e := Entry{Change: change, Whom: next.User.ID, Given: next.Access}
 	if before != nil && !change.answers() {
 		e.Before = offerOf(*before).encode()
 	}
-	return t.Log(ctx, e)
+	return t.work.log(ctx, cal, e)
 }
 
 // Reply is what a user says to an invitation.
@@ -294,8 +287,7 @@ func (s *Service) Answer(ctx context.Context, c Caller, id InvitationID, r Reply
 
 // outdated says that there is no such invitation, and removes what still speaks of it.
 func (s *Service) outdated(ctx context.Context, c Caller, id InvitationID) error {
-	err := s.store.Update(ctx, func(tx Tx) error { return tx.DropNotice(ctx, c.User.ID, id.notice()) })
-	if err != nil {
+	if err := s.forget(ctx, c, id.notice()); err != nil {
 		return err
 	}
 	return Errorf(NotFound, "", "there is no such invitation, or it was withdrawn")
@@ -303,8 +295,8 @@ func (s *Service) outdated(ctx context.Context, c Caller, id InvitationID) error
 
 // answer writes down what the caller says to the offer of a calendar.
 func (s *Service) answer(ctx context.Context, c Caller, id CalendarID, r Reply) error {
-	err := s.store.Update(ctx, func(tx Tx) error {
-		t, err := s.lockShares(ctx, c, tx, id)
+	err := s.change(ctx, c, func(w *work) error {
+		t, err := w.sharing(ctx, id)
 		if err != nil {
 			return err
 		}
@@ -320,17 +312,14 @@ func (s *Service) answer(ctx context.Context, c Caller, id CalendarID, r Reply) 
 		if r.Accept {
 			change = Accepted
 		}
-		if err := t.log(ctx, change, before, said); err != nil {
-			return err
-		}
-		if err := t.PutShare(ctx, next); err != nil {
+		if err := t.put(ctx, change, before, said, next); err != nil {
 			return err
 		}
 		if err := t.naming(ctx, r); err != nil {
 			return err
 		}
-		t.notifyOwner(said, r)
-		return t.spread(ctx)
+		t.notifyOwner(t.cal.Calendar, said, r)
+		return nil
 	})
 	if errors.Is(err, errSame) {
 		return nil
@@ -353,7 +342,7 @@ func (s Share) answered(r Reply) (said, next Share) {
 }
 
 // naming gives the calendar the name that the sharee wants.
-func (t *sharingTx) naming(ctx context.Context, r Reply) error {
+func (t *sharing) naming(ctx context.Context, r Reply) error {
 	if !r.Accept || r.Name == "" || r.Name == t.cal.Name {
 		return nil
 	}

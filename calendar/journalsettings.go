@@ -1,7 +1,6 @@
 package calendar
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 )
@@ -68,13 +67,4 @@ func (s settings) keptEdits(now []Kept) []Kept {
 		edits = append(edits, Kept{KeptName{k.Space, k.Local}, k.Value})
 	}
 	return edits
-}
-
-// settingsEntry is a journal line about the calendar itself with its settings as they are before
-// the change. The calendar is locked.
-func (s *Service) settingsEntry(ctx context.Context, c Caller, tx Tx, cal Calendar, change ChangeKind) (Entry, error) {
-	kept, err := tx.Kept(ctx, Holder{Place: AtCalendar, Calendar: cal})
-	e := s.entry(c, cal, change)
-	e.Before = settingsOf(cal, kept).encode()
-	return e, err
 }

@@ -46,7 +46,7 @@ const (
 	MaxKeptBytes = 32 << 10
 )
 
-func (s *Service) checkKept(edits []Kept) error {
+func checkKept(edits []Kept) error {
 	for _, e := range edits {
 		if len(e.Value) > MaxKeptBytes || len(e.Name.Space)+len(e.Name.Local) > maxNameLength {
 			return Errorf(TooLarge, RuleDiskSpace, "the property %s has more than %d bytes", e.Name.Local, MaxKeptBytes)
@@ -123,48 +123,38 @@ func (s *Service) Keep(ctx context.Context, c Caller, h Holder, edits []Kept, wh
 	if err := c.mayWrite(h); err != nil {
 		return err
 	}
-	return s.store.Update(ctx, func(tx Tx) error {
+	return s.change(ctx, c, func(w *work) error {
 		if h.Place == AtObject {
-			if err := s.touch(ctx, c, tx, h, when); err != nil {
+			if err := w.touch(ctx, h, when); err != nil {
 				return err
 			}
 		}
-		return s.keep(ctx, tx, h, edits)
+		return w.keep(ctx, h, edits)
 	})
 }
 
 // touch gives an object a new version though its bytes stay: others shall hear of it.
-func (s *Service) touch(ctx context.Context, c Caller, tx Tx, h Holder, when Precondition) error {
-	cal, err := s.lock(ctx, c, tx, h.Calendar.ID, WriteObjects)
+func (w *work) touch(ctx context.Context, h Holder, when Precondition) error {
+	if _, err := w.openTo(ctx, WriteObjects, h.Calendar.ID); err != nil {
+		return err
+	}
+	o, err := w.find(ctx, h.Calendar.ID, h.Object, when)
 	if err != nil {
 		return err
 	}
-	o, _, err := tx.Occupants(ctx, cal.ID, h.Object, "")
-	if err != nil {
-		return err
-	}
-	if o == nil || o.Deleted {
-		return errNoObject(h.Object)
-	}
-	if err := when.Check(o.ETag); err != nil {
-		return err
-	}
-	o.Version = cal.Version
-	if err := tx.PutObject(ctx, *o); err != nil {
-		return err
-	}
-	return tx.Log(ctx, s.objectEntry(c, *o, o))
+	_, err = w.put(ctx, o, &o)
+	return err
 }
 
 // keep is the part of a change that runs in its transaction.
-func (s *Service) keep(ctx context.Context, tx Tx, h Holder, edits []Kept) error {
+func (w *work) keep(ctx context.Context, h Holder, edits []Kept) error {
 	if len(edits) == 0 {
 		return nil
 	}
-	if err := s.checkKept(edits); err != nil {
+	if err := checkKept(edits); err != nil {
 		return err
 	}
-	count, err := tx.Keep(ctx, h, edits)
+	count, err := w.Tx.Keep(ctx, h, edits)
 	if err == nil && count > MaxKept {
 		err = Errorf(TooLarge, RuleDiskSpace, "no more than %d properties are kept of one resource", MaxKept)
 	}

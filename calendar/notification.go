@@ -114,94 +114,58 @@ func (n Notice) decode() (Notification, error) {
 }
 
 // about is what there is to say of a share to either side.
-func (t *sharingTx) about(share Share) Notification {
+func (s Share) about(cal Calendar) Notification {
 	return Notification{
-		Invitation: share.Invitation(), Calendar: t.cal.ID, Owner: Person{Name: t.cal.OwnerName}, Segment: t.cal.Segment,
-		Sharee: PersonOf(share.User), Access: share.Access, Status: share.Status, Kinds: t.cal.Kinds,
+		Invitation: s.Invitation(), Calendar: cal.ID, Owner: Person{Name: cal.OwnerName}, Segment: cal.Segment,
+		Sharee: PersonOf(s.User), Access: s.Access, Status: s.Status, Kinds: cal.Kinds,
 	}
-}
-
-// word is something to tell a user, or, without data, to take back.
-type word struct {
-	to UserID
-	Notice
-}
-
-func (t *sharingTx) say(to UserID, n Notification) {
-	t.words = append(t.words, word{to, n.encode(t.now())})
-}
-
-func (t *sharingTx) unsay(to UserID, name NoticeName) {
-	t.words = append(t.words, word{to, Notice{Name: name}})
-}
-
-// spread tells everybody what there is to tell, in the order in which boxes are locked.
-func (t *sharingTx) spread(ctx context.Context) error {
-	slices.SortStableFunc(t.words, func(a, b word) int { return cmp.Compare(a.to, b.to) })
-	for _, w := range t.words {
-		var err error
-		if w.Data == nil {
-			err = t.DropNotice(ctx, w.to, w.Name)
-		} else {
-			err = t.PutNotice(ctx, w.to, w.Notice)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	t.words = nil
-	return nil
 }
 
 // notify tells a sharee what they are offered. Of busy times there is nothing to tell: no
 // program can show them.
-func (t *sharingTx) notify(share Share) {
-	n := t.about(share)
-	n.Name, n.Owner, n.Title = n.Invitation.notice(), PersonOf(t.caller.User), cmp.Or(share.Title, t.cal.Name)
+func (w *work) notify(cal Calendar, share Share) {
+	n := share.about(cal)
+	n.Name, n.Owner, n.Title = n.Invitation.notice(), PersonOf(w.caller.User), cmp.Or(share.Title, cal.Name)
 	if share.Access == FreeBusyAccess {
-		t.unsay(share.User.ID, n.Name)
+		w.recall(share.User.ID, n.Name)
 		return
 	}
-	t.say(share.User.ID, n)
+	w.tell(share.User.ID, n)
 }
 
 // notifyGone tells a sharee that what they had is no longer offered. Who has not accepted loses
 // nothing, and need not hear of it.
-func (t *sharingTx) notifyGone(share Share) {
+func (w *work) notifyGone(cal Calendar, share Share) {
 	if share.Status != ShareAccepted {
-		t.unsay(share.User.ID, share.Invitation().notice())
+		w.recall(share.User.ID, share.Invitation().notice())
 		return
 	}
 	share.Status = ShareWithdrawn
-	t.notify(share)
+	w.notify(cal, share)
 }
 
 // notifyOwner tells the owner what the sharee, who is the caller, answered. The invitation is
 // dealt with.
-func (t *sharingTx) notifyOwner(share Share, r Reply) {
-	n := t.about(share)
+func (w *work) notifyOwner(cal Calendar, share Share, r Reply) {
+	n := share.about(cal)
 	n.Name, n.Reply, n.Title = n.Invitation.reply(), true, r.Name
-	t.unsay(share.User.ID, n.Invitation.notice())
-	t.say(t.cal.Owner, n)
+	w.recall(share.User.ID, n.Invitation.notice())
+	w.tell(cal.Owner, n)
 }
 
-// tell tells all sharees of a calendar of the caller's that it is there again, or that it is
-// not. The calendar is locked.
-func (s *Service) tell(ctx context.Context, c Caller, tx Tx, cal Calendar, there bool) error {
-	shares, err := tx.Shares(ctx, cal.ID)
-	if err != nil {
-		return err
-	}
-	t := &sharingTx{Tx: tx, Service: s, caller: c, cal: cal}
+// announce tells all sharees of a calendar of the caller's that it is there again, or that it is
+// not.
+func (w *work) announce(ctx context.Context, cal Calendar, there bool) error {
+	shares, err := w.Tx.Shares(ctx, cal.ID)
 	for _, share := range shares {
 		switch {
 		case !there:
-			t.notifyGone(share)
+			w.notifyGone(cal, share)
 		case share.Status != ShareDeclined:
-			t.notify(share)
+			w.notify(cal, share)
 		}
 	}
-	return t.spread(ctx)
+	return err
 }
 
 // Notifications returns what the caller was told, the latest change last.
@@ -238,7 +202,15 @@ func (s *Service) Dismiss(ctx context.Context, c Caller, name NoticeName, when P
 	if err := when.Check(n.ETag); err != nil {
 		return err
 	}
-	return s.store.Update(ctx, func(tx Tx) error { return tx.DropNotice(ctx, c.User.ID, name) })
+	return s.forget(ctx, c, name)
+}
+
+// forget takes back what the caller was told.
+func (s *Service) forget(ctx context.Context, c Caller, name NoticeName) error {
+	return s.change(ctx, c, func(w *work) error {
+		w.recall(c.User.ID, name)
+		return nil
+	})
 }
 
 // dismissed tells whether there was a notification of that name.

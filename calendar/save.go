@@ -20,8 +20,6 @@ type Saved struct {
 	Object Object
 	// Created tells a new object from a changed one.
 	Created bool
-	// in is the calendar at the object's version.
-	in Calendar
 }
 
 // errSame ends a transaction that would store what is stored already.
@@ -66,10 +64,10 @@ func (s *Service) saveAll(ctx context.Context, c Caller, cal Calendar, drafts []
 		}
 	}
 	var saved []Saved
-	err := s.store.Update(ctx, func(tx Tx) error {
+	err := s.change(ctx, c, func(w *work) error {
 		saved = slices.Clone(next)
 		for i := range saved {
-			if err := s.write(ctx, c, tx, &saved[i], drafts[i].When); err != nil {
+			if err := w.save(ctx, &saved[i], drafts[i].When); err != nil {
 				return err
 			}
 		}
@@ -78,27 +76,18 @@ func (s *Service) saveAll(ctx context.Context, c Caller, cal Calendar, drafts []
 	if errors.Is(err, errSame) && len(drafts) == 1 {
 		return saved, nil
 	}
-	if err == nil {
-		for _, one := range saved {
-			s.images.note(one.in, one.Object)
-		}
-	}
 	return saved, err
 }
 
-// write is the part of save that runs under the calendar's lock.
-func (s *Service) write(ctx context.Context, c Caller, tx Tx, saved *Saved, when Precondition) error {
+// save is the part that runs under the calendar's lock.
+func (w *work) save(ctx context.Context, saved *Saved, when Precondition) error {
 	next := &saved.Object
-	cal, err := s.lock(ctx, c, tx, next.Calendar, WriteObjects)
-	if err != nil {
+	if _, err := w.openTo(ctx, WriteObjects, next.Calendar); err != nil {
 		return err
 	}
-	old, twin, err := tx.Occupants(ctx, next.Calendar, next.Name, next.UID)
+	old, twin, err := w.live(ctx, next.Calendar, next.Name, next.UID)
 	if err != nil {
 		return err
-	}
-	if old != nil && old.Deleted {
-		old = nil
 	}
 	if err := admit(old, twin, *next, when); err != nil {
 		if errors.Is(err, errSame) {
@@ -106,36 +95,14 @@ func (s *Service) write(ctx context.Context, c Caller, tx Tx, saved *Saved, when
 		}
 		return err
 	}
-	saved.Created, saved.in = old == nil, cal
-	next.Version, next.Modified = cal.Version, s.now().Truncate(time.Second)
+	next.Modified = w.now().Truncate(time.Second)
 	next.Created = next.Modified
 	if old != nil {
 		next.Created = old.Created
 	}
-	if err := tx.PutObject(ctx, *next); err != nil {
-		return err
-	}
-	return tx.Log(ctx, s.objectEntry(c, *next, old))
-}
-
-// lock takes the lock of a calendar that the caller may do something in. Whether somebody else's is
-// still shared with them is looked at again: since they were let in it may have been taken away, and
-// a body may take minutes to arrive.
-func (s *Service) lock(ctx context.Context, c Caller, tx Tx, id CalendarID, a Action) (Calendar, error) {
-	cal, err := tx.Advance(ctx, id)
-	if err != nil || cal.Owner == c.User.ID {
-		return cal, err
-	}
-	shares, err := tx.Shares(ctx, id)
-	for _, share := range shares {
-		if share.User.ID == c.User.ID {
-			cal.Access = share.InForce()
-		}
-	}
-	if err == nil {
-		err = c.May(a, cal)
-	}
-	return cal, err
+	saved.Created = old == nil
+	*next, err = w.put(ctx, *next, old)
+	return err
 }
 
 // admit decides whether next may take the place of old, while twin has its UID.
@@ -172,43 +139,19 @@ func uidConflict(at ObjectName, format string, uid UID) error {
 	return e
 }
 
-func (s *Service) objectEntry(c Caller, now Object, old *Object) Entry {
-	e := s.entry(c, Calendar{ID: now.Calendar, Version: now.Version}, Created)
-	e.Object, e.UID = now.Name, now.UID
-	if old != nil {
-		e.Change, e.Before = Modified, old.Data
-	}
-	return e
-}
-
 // Delete removes an object; a tombstone and the journal keep it for a while.
 func (s *Service) Delete(ctx context.Context, c Caller, cal Calendar, name ObjectName, when Precondition) error {
 	if err := c.May(DeleteObjects, cal); err != nil {
 		return err
 	}
-	var in Calendar
-	var gone Object
-	err := s.store.Update(ctx, func(tx Tx) error {
-		locked, err := s.lock(ctx, c, tx, cal.ID, DeleteObjects)
+	return s.change(ctx, c, func(w *work) error {
+		if _, err := w.openTo(ctx, DeleteObjects, cal.ID); err != nil {
+			return err
+		}
+		old, err := w.find(ctx, cal.ID, name, when)
 		if err != nil {
 			return err
 		}
-		old, _, err := tx.Occupants(ctx, cal.ID, name, "")
-		if err != nil {
-			return err
-		}
-		if old == nil || old.Deleted {
-			return errNoObject(name)
-		}
-		if err := when.Check(old.ETag); err != nil {
-			return err
-		}
-		in, gone = locked, *old
-		return s.bury(ctx, c, tx, *old, locked.Version)
+		return w.bury(ctx, old)
 	})
-	if err == nil {
-		gone.Deleted, gone.Version = true, in.Version
-		s.images.note(in, gone)
-	}
-	return err
 }

@@ -116,19 +116,19 @@ func (s *Service) CreateCalendar(ctx context.Context, c Caller, n NewCalendar) (
 	if err := s.settle(&cal.Properties); err != nil {
 		return Calendar{}, err
 	}
-	err := s.store.Update(ctx, func(tx Tx) error {
-		if err := tx.InsertCalendar(ctx, cal); err != nil {
+	err := s.change(ctx, c, func(w *work) error {
+		if err := w.InsertCalendar(ctx, cal); err != nil {
 			return err
 		}
-		locked, err := tx.Advance(ctx, cal.ID)
+		now, err := w.next(ctx, cal.ID)
 		if err != nil {
 			return err
 		}
-		cal.Version, cal.Epoch = locked.Version, locked.Epoch
-		if err := s.keep(ctx, tx, Holder{Place: AtCalendar, Calendar: cal}, n.Kept); err != nil {
+		cal.Version, cal.Epoch = now.Version, now.Epoch
+		if err := w.keep(ctx, Holder{Place: AtCalendar, Calendar: cal}, n.Kept); err != nil {
 			return err
 		}
-		return tx.Log(ctx, s.entry(c, cal, Created))
+		return w.log(ctx, now, Entry{Change: Created})
 	})
 	return cal, err
 }
@@ -154,14 +154,6 @@ func (s *Service) newCalendar(c Caller, n NewCalendar) Calendar {
 	return cal
 }
 
-// entry is a journal line about the calendar itself, at the calendar's version.
-func (s *Service) entry(c Caller, cal Calendar, change ChangeKind) Entry {
-	return Entry{
-		Calendar: cal.ID, Version: cal.Version, Change: change, At: s.now(),
-		User: c.User.ID, Token: c.Token, Agent: c.Agent,
-	}
-}
-
 // ChangeCalendar lets edit change a calendar's properties. What edit refuses changes nothing.
 func (s *Service) ChangeCalendar(ctx context.Context, c Caller, id CalendarID, edit func(*Properties) error) error {
 	return s.PatchCalendar(ctx, c, id, func(p *Properties) ([]Kept, error) { return nil, edit(p) })
@@ -177,7 +169,7 @@ func (s *Service) PatchCalendar(ctx context.Context, c Caller, id CalendarID, ed
 	if shared {
 		return s.arrange(ctx, c, id, edit)
 	}
-	return s.journalled(ctx, c, id, Modified, func(tx Tx, cal Calendar) error {
+	return s.resettle(ctx, c, id, func(w *work, cal Calendar) error {
 		kept, err := edit(&cal.Properties)
 		if err != nil {
 			return err
@@ -185,10 +177,10 @@ func (s *Service) PatchCalendar(ctx context.Context, c Caller, id CalendarID, ed
 		if err := s.settle(&cal.Properties); err != nil {
 			return err
 		}
-		if err := tx.UpdateCalendar(ctx, id, cal.Properties); err != nil {
+		if err := w.UpdateCalendar(ctx, id, cal.Properties); err != nil {
 			return err
 		}
-		return s.keep(ctx, tx, Holder{Place: AtCalendar, Calendar: cal}, kept)
+		return w.keep(ctx, Holder{Place: AtCalendar, Calendar: cal}, kept)
 	})
 }
 
@@ -200,25 +192,13 @@ func (s *Service) MoveCalendar(ctx context.Context, c Caller, id CalendarID, to 
 	if err := to.validate(); err != nil {
 		return err
 	}
-	return s.journalled(ctx, c, id, Modified, func(tx Tx, _ Calendar) error { return tx.MoveCalendar(ctx, id, to) })
+	return s.resettle(ctx, c, id, func(w *work, _ Calendar) error { return w.Tx.MoveCalendar(ctx, id, to) })
 }
 
-// journalled does something to a calendar under its lock, and writes down how its settings
-// were before.
-func (s *Service) journalled(ctx context.Context, c Caller, id CalendarID, change ChangeKind, do func(Tx, Calendar) error) error {
-	return s.store.Update(ctx, func(tx Tx) error {
-		cal, err := tx.Advance(ctx, id)
-		if err != nil {
-			return err
-		}
-		entry, err := s.settingsEntry(ctx, c, tx, cal, change)
-		if err != nil {
-			return err
-		}
-		if err := do(tx, cal); err != nil {
-			return err
-		}
-		return tx.Log(ctx, entry)
+// resettle changes the settings of a calendar.
+func (s *Service) resettle(ctx context.Context, c Caller, id CalendarID, do func(*work, Calendar) error) error {
+	return s.change(ctx, c, func(w *work) error {
+		return w.settings(ctx, id, Modified, func(cal Calendar) error { return do(w, cal) })
 	})
 }
 
@@ -227,12 +207,7 @@ func (s *Service) DeleteCalendar(ctx context.Context, c Caller, id CalendarID) e
 	if err := s.allow(ctx, c, DeleteCalendar, id); err != nil {
 		return err
 	}
-	return s.journalled(ctx, c, id, Deleted, func(tx Tx, cal Calendar) error {
-		if err := s.tell(ctx, c, tx, cal, false); err != nil {
-			return err
-		}
-		return tx.TrashCalendar(ctx, id)
-	})
+	return s.change(ctx, c, func(w *work) error { return w.trash(ctx, id) })
 }
 
 // Object returns one object of a calendar, with its data.

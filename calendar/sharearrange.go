@@ -87,12 +87,12 @@ func (s *Service) isShared(ctx context.Context, c Caller, id CalendarID) (bool, 
 // arrange is PatchCalendar for who has a share: what they set, they set for themselves, and
 // what they keep is theirs. The calendar moves on, so that their other programs hear of it.
 func (s *Service) arrange(ctx context.Context, c Caller, id CalendarID, edit func(*Properties) ([]Kept, error)) error {
-	return s.store.Update(ctx, func(tx Tx) error {
-		cal, err := tx.Advance(ctx, id)
+	return s.change(ctx, c, func(w *work) error {
+		cal, err := w.next(ctx, id)
 		if err != nil {
 			return err
 		}
-		before, err := tx.Arrangement(ctx, id, c.User.ID)
+		before, err := w.Arrangement(ctx, id, c.User.ID)
 		if err != nil {
 			return noShare(err, id)
 		}
@@ -109,10 +109,10 @@ func (s *Service) arrange(ctx context.Context, c Caller, id CalendarID, edit fun
 		if err := s.settle(&mine); err != nil {
 			return err
 		}
-		if err := tx.Arrange(ctx, id, c.User.ID, after); err != nil {
+		if err := w.Arrange(ctx, id, c.User.ID, after); err != nil {
 			return err
 		}
-		return s.keep(ctx, tx, Holder{Place: AtShare, Calendar: cal, User: c.User.ID}, kept)
+		return w.keep(ctx, Holder{Place: AtShare, Calendar: cal.Calendar, User: c.User.ID}, kept)
 	})
 }
 

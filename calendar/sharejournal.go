@@ -66,38 +66,24 @@ func (c Caller) visible(cal Calendar, lines iter.Seq2[Line, error]) iter.Seq2[Li
 // sortedUsers are those with chosen changes of their shares: see NoticeKeeper for the order.
 func (p *undoPlace) sortedUsers() []UserID { return slices.Sorted(maps.Keys(p.whom)) }
 
-// shareHistory are the changes of one user's share that can be taken back.
-func (t *undoTx) shareHistory(ctx context.Context, user UserID) ([]Entry, error) {
-	var past []Entry
-	for e, err := range t.Entries(ctx, t.place.ID, EntryQuery{From: t.place.whom[user], Whom: user}) {
-		if err != nil {
-			return nil, err
-		}
-		if !e.Change.answers() {
-			past = append(past, e)
-		}
-	}
-	return past, nil
-}
-
 // shares takes back to whom the calendar was given, and from whom it was taken. Who gets it back
 // may be asked anew.
-func (t *undoTx) shares(ctx context.Context) error {
+func (t *undoIn) shares(ctx context.Context) error {
 	users := t.place.sortedUsers()
 	if len(users) == 0 {
 		return nil
 	}
-	all, err := t.Shares(ctx, t.cal.ID)
+	change, err := t.sharing(ctx, t.cal.ID)
 	if err != nil {
 		return err
 	}
-	change := &sharingTx{Tx: t, Service: t.undoing.Service, caller: t.undoing.caller, cal: t.cal, shares: all, undoing: true}
+	change.undoing = true
 	for _, user := range users {
-		past, err := t.shareHistory(ctx, user)
+		past, err := t.past(ctx, t.place.ofShare(user))
 		if err != nil {
 			return err
 		}
-		g := t.undoing.back(t.place, past, presentOffer(all, user))
+		g := t.undoing.back(t.place, past, presentOffer(change.shares, user))
 		if g.idle() {
 			continue
 		}
@@ -105,11 +91,11 @@ func (t *undoTx) shares(ctx context.Context) error {
 			return err
 		}
 	}
-	return change.spread(ctx)
+	return nil
 }
 
-func (t *undoTx) reshare(ctx context.Context, change *sharingTx, user UserID, g goal) error {
-	if err := t.undoing.caller.May(ShareCalendar, t.cal); err != nil {
+func (t *undoIn) reshare(ctx context.Context, change *sharing, user UserID, g goal) error {
+	if err := t.caller().May(ShareCalendar, t.cal); err != nil {
 		return err
 	}
 	edit := ShareEdit{With: User{ID: user}}

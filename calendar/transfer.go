@@ -1,8 +1,10 @@
 package calendar
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"slices"
 	"time"
 )
 
@@ -47,15 +49,12 @@ func (s *Service) MoveToCalendar(ctx context.Context, c Caller, from Calendar, u
 	return s.Move(ctx, c, t)
 }
 
-func (s *Service) transfer(ctx context.Context, c Caller, t Transfer, remove bool) (Saved, error) {
+func (s *Service) transfer(ctx context.Context, c Caller, t Transfer, remove bool) (saved Saved, err error) {
 	if err := t.allowed(c); err != nil {
 		return Saved{}, err
 	}
-	var saved Saved
-	err := s.store.Update(ctx, func(tx Tx) error {
-		r := &relocation{Service: s, Transfer: t, caller: c, tx: tx}
-		err := r.run(ctx, remove)
-		saved = r.saved
+	err = s.change(ctx, c, func(w *work) error {
+		saved, err = w.transfer(ctx, t, remove)
 		return err
 	})
 	return saved, err
@@ -77,109 +76,62 @@ func (t Transfer) allowed(c Caller) error {
 	return t.As.validate()
 }
 
-// relocation is a transfer under way in a transaction.
-type relocation struct {
-	*Service
-	Transfer
-	caller Caller
-	tx     Tx
-	source Object
-	saved  Saved
-}
-
-func (r *relocation) run(ctx context.Context, remove bool) error {
-	leaving, arriving, err := r.lock(ctx, remove)
+func (w *work) transfer(ctx context.Context, t Transfer, remove bool) (Saved, error) {
+	if err := w.openEnds(ctx, t, remove); err != nil {
+		return Saved{}, err
+	}
+	next, err := w.find(ctx, t.From.ID, t.Name, t.When)
 	if err != nil {
-		return err
+		return Saved{}, err
 	}
-	if err := r.load(ctx, arriving); err != nil {
-		return err
+	// What is stored was valid when it came, and stays so; but not every calendar takes it.
+	if to := w.opened[t.To.ID].Calendar; !to.Kinds.Has(next.Kind) {
+		return Saved{}, errKind(to, next.Kind)
 	}
-	if err := r.tx.CopyKept(ctx, r.holder(r.From, r.Name), r.holder(r.To, r.As)); err != nil {
-		return err
+	if err := w.CopyKept(ctx, holderOf(t.From, t.Name), holderOf(t.To, t.As)); err != nil {
+		return Saved{}, err
 	}
 	if remove {
 		// First, since the object's UID may be in the calendar once.
-		if err := r.bury(ctx, r.caller, r.tx, r.source, leaving.Version); err != nil {
+		if err := w.bury(ctx, next); err != nil {
+			return Saved{}, err
+		}
+	}
+	next.Calendar, next.Name = t.To.ID, t.As
+	old, twin, err := w.live(ctx, next.Calendar, next.Name, next.UID)
+	if err != nil {
+		return Saved{}, err
+	}
+	// The same bytes at the new place are still a change: the old place, and properties.
+	if err := admit(old, twin, next, t.Then); err != nil && !errors.Is(err, errSame) {
+		return Saved{}, err
+	}
+	next.Modified = w.now().Truncate(time.Second)
+	next, err = w.put(ctx, next, old)
+	return Saved{next, old == nil}, err
+}
+
+// openEnds opens the calendars, in the order of their ids.
+func (w *work) openEnds(ctx context.Context, t Transfer, remove bool) error {
+	ends := []end{{t.From.ID, DeleteObjects}, {t.To.ID, WriteObjects}}
+	if !remove {
+		ends = ends[1:]
+	}
+	slices.SortStableFunc(ends, func(a, b end) int { return cmp.Compare(a.id, b.id) })
+	for _, e := range ends {
+		if _, err := w.openTo(ctx, e.what, e.id); err != nil {
 			return err
 		}
 	}
-	return r.arrive(ctx, arriving)
-}
-
-func (r *relocation) holder(cal Calendar, name ObjectName) Holder {
-	return Holder{Place: AtObject, Calendar: cal, Object: name}
-}
-
-// lock takes the calendars' locks, in the order of their ids, and a version of each change.
-func (r *relocation) lock(ctx context.Context, remove bool) (leaving, arriving Calendar, err error) {
-	steps := []struct {
-		id   CalendarID
-		to   *Calendar
-		what Action
-	}{{r.From.ID, &leaving, DeleteObjects}, {r.To.ID, &arriving, WriteObjects}}
-	if !remove {
-		steps = steps[1:]
-	} else if r.To.ID < r.From.ID {
-		steps[0], steps[1] = steps[1], steps[0]
-	}
-	for _, step := range steps {
-		if *step.to, err = r.Service.lock(ctx, r.caller, r.tx, step.id, step.what); err != nil {
-			return leaving, arriving, err
-		}
-	}
-	return leaving, arriving, nil
-}
-
-// load reads the object and sees that it may go into the calendar.
-func (r *relocation) load(ctx context.Context, arriving Calendar) error {
-	source, _, err := r.tx.Occupants(ctx, r.From.ID, r.Name, "")
-	if err != nil {
-		return err
-	}
-	if source == nil || source.Deleted {
-		return errNoObject(r.Name)
-	}
-	if err := r.When.Check(source.ETag); err != nil {
-		return err
-	}
-	// What is stored was valid when it came, and stays so; but not every calendar takes it.
-	if !arriving.Kinds.Has(source.Kind) {
-		return errKind(arriving, source.Kind)
-	}
-	r.source = *source
 	return nil
 }
 
-// arrive writes the object at its new place.
-func (r *relocation) arrive(ctx context.Context, cal Calendar) error {
-	next := r.source
-	next.Calendar, next.Name, next.Version = r.To.ID, r.As, cal.Version
-	old, twin, err := r.tx.Occupants(ctx, next.Calendar, next.Name, next.UID)
-	if err != nil {
-		return err
-	}
-	if old != nil && old.Deleted {
-		old = nil
-	}
-	// The same bytes at the new place are still a change: the old place, and properties.
-	if err := admit(old, twin, next, r.Then); err != nil && !errors.Is(err, errSame) {
-		return err
-	}
-	next.Modified = r.now().Truncate(time.Second)
-	r.saved = Saved{Object: next, Created: old == nil}
-	if err := r.tx.PutObject(ctx, next); err != nil {
-		return err
-	}
-	return r.tx.Log(ctx, r.objectEntry(r.caller, next, old))
+// end is a calendar at one end of a transfer, and what is done there.
+type end struct {
+	id   CalendarID
+	what Action
 }
 
-// bury makes a tombstone of an object and writes the journal.
-func (s *Service) bury(ctx context.Context, c Caller, tx Tx, o Object, v Version) error {
-	e := s.objectEntry(c, o, &o)
-	e.Version, e.Change = v, Deleted
-	if err := tx.BuryObject(ctx, o.Calendar, o.Name, v); err != nil {
-		return err
-	}
-	return tx.Log(ctx, e)
+func holderOf(cal Calendar, name ObjectName) Holder {
+	return Holder{Place: AtObject, Calendar: cal, Object: name}
 }

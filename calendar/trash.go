@@ -92,19 +92,10 @@ func (s *Service) RestoreCalendar(ctx context.Context, c Caller, id CalendarID, 
 	if err := cal.Segment.validate(); err != nil {
 		return Calendar{}, err
 	}
-	err = s.store.Update(ctx, func(tx Tx) error {
-		if err := tx.UntrashCalendar(ctx, id, cal.Segment); err != nil {
-			return err
-		}
-		locked, err := tx.Advance(ctx, id)
-		if err != nil {
-			return err
-		}
-		cal.Version, cal.Modified, cal.Edition = locked.Version, locked.Modified, locked.Edition
-		if err := s.tell(ctx, c, tx, cal, true); err != nil {
-			return err
-		}
-		return tx.Log(ctx, s.entry(c, cal, Created))
+	err = s.change(ctx, c, func(w *work) error {
+		now, err := w.untrash(ctx, id, cal.Segment)
+		cal.Version, cal.Modified, cal.Edition = now.Version, now.Modified, now.Edition
+		return err
 	})
 	if ReasonOf(err) == Exists {
 		e := Errorf(Exists, RuleResourceMustBeNil, "another calendar has the address %q by now", string(cal.Segment))

@@ -114,13 +114,13 @@ var errPreview = errors.New("nothing is to be kept")
 func (u *undoing) run(ctx context.Context) (Undone, error) {
 	// The order of the locks, see Tx.Advance.
 	slices.SortFunc(u.places, func(a, b *undoPlace) int { return cmp.Compare(a.ID, b.ID) })
-	err := u.store.Update(ctx, func(tx Tx) error {
+	err := u.change(ctx, u.caller, func(w *work) error {
 		u.done = Undone{Left: slices.Clone(u.answers)}
 		for _, p := range u.places {
 			if err := u.caller.May(WriteObjects, p.Calendar); err != nil {
 				return err
 			}
-			if err := u.place(ctx, tx, p); err != nil {
+			if err := u.place(ctx, w, p); err != nil {
 				return err
 			}
 		}
@@ -137,9 +137,9 @@ func (u *undoing) run(ctx context.Context) (Undone, error) {
 
 // place takes back what was chosen in one calendar: what was done to it, to whom it was given,
 // then what was done in it.
-func (u *undoing) place(ctx context.Context, tx Tx, p *undoPlace) error {
-	t := &undoTx{Tx: tx, undoing: u, place: p}
-	open, err := t.settings(ctx)
+func (u *undoing) place(ctx context.Context, w *work, p *undoPlace) error {
+	t := &undoIn{work: w, undoing: u, place: p}
+	open, err := t.itself(ctx)
 	if err != nil || !open {
 		return err
 	}

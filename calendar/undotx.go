@@ -5,76 +5,56 @@ import (
 	"slices"
 )
 
-// undoTx is an undo in one calendar: a transaction that knows which changes the one that it
-// writes takes back.
-type undoTx struct {
-	Tx
+// undoIn is an undo in one calendar.
+type undoIn struct {
+	*work
 	undoing *undoing
 	place   *undoPlace
 	// cal is the calendar as it is, once it is locked.
 	cal Calendar
-	// spare is the version that the lock took, until a change uses it.
-	spare  *Calendar
-	undoes []Version
-	// logged is the latest entry that was written.
-	logged Entry
 }
 
-// Advance implements [Tx]. The version that came with the lock is used first, lest there be a gap.
-func (t *undoTx) Advance(ctx context.Context, id CalendarID) (Calendar, error) {
-	if t.spare != nil {
-		cal := *t.spare
-		t.spare = nil
-		return cal, nil
-	}
-	return t.Tx.Advance(ctx, id)
-}
+func (t *undoIn) caller() Caller { return t.work.caller }
 
-// Log implements [Tx].
-func (t *undoTx) Log(ctx context.Context, e Entry) error {
-	e.Undoes = t.undoes
-	t.logged = e
-	return t.Tx.Log(ctx, e)
-}
-
-// lock takes the calendar's lock. What the caller may do in it is looked at again, as it may have
-// been taken away since the changes were chosen.
-func (t *undoTx) lock(ctx context.Context) error {
-	locked, err := t.undoing.lock(ctx, t.undoing.caller, t.Tx, t.place.ID, WriteObjects)
-	if t.place.Access == OwnerAccess {
-		locked.Access = OwnerAccess
-	}
-	t.cal, t.spare = locked, &locked
-	return err
-}
-
-func (t *undoTx) done(summary string) {
+func (t *undoIn) done(summary string) {
 	e := t.logged
 	e.Before = nil
 	t.undoing.done.Steps = append(t.undoing.done.Steps, UndoStep{Entry: e, In: t.cal, Summary: summary})
 }
 
-func (t *undoTx) past(ctx context.Context, uid UID) ([]Entry, error) {
+// ofUID and ofShare ask for the changes of what the undo is about, from the earliest on that was chosen.
+func (p *undoPlace) ofUID(uid UID) EntryQuery { return EntryQuery{From: p.first[uid], Of: &uid} }
+
+func (p *undoPlace) ofShare(user UserID) EntryQuery {
+	return EntryQuery{From: p.whom[user], Whom: user}
+}
+
+// past are the changes that can be taken back.
+func (t *undoIn) past(ctx context.Context, q EntryQuery) ([]Entry, error) {
 	var past []Entry
-	for e, err := range t.Entries(ctx, t.place.ID, EntryQuery{From: t.place.first[uid], Of: &uid}) {
+	for e, err := range t.Entries(ctx, t.place.ID, q) {
 		if err != nil {
 			return nil, err
 		}
-		past = append(past, e)
+		if !e.Change.answers() {
+			past = append(past, e)
+		}
 	}
 	return past, nil
 }
 
-// settings takes back what was done to the calendar itself. It tells whether the calendar is
+// itself takes back what was done to the calendar itself. It tells whether the calendar is
 // there then, so that something can be done in it.
-func (t *undoTx) settings(ctx context.Context) (open bool, err error) {
+func (t *undoIn) itself(ctx context.Context) (open bool, err error) {
 	t.cal = t.place.Calendar
 	if !t.place.inTrash {
-		if err := t.lock(ctx); err != nil {
+		at, err := t.openTo(ctx, WriteObjects, t.place.ID)
+		if err != nil {
 			return false, err
 		}
+		t.cal = at.Calendar
 	}
-	kept, err := t.Kept(ctx, Holder{Place: AtCalendar, Calendar: t.cal})
+	kept, err := t.Tx.Kept(ctx, Holder{Place: AtCalendar, Calendar: t.cal})
 	if err != nil {
 		return false, err
 	}
@@ -84,7 +64,7 @@ func (t *undoTx) settings(ctx context.Context) (open bool, err error) {
 	}
 	g := goal{now: now, then: now}
 	if _, chosen := t.place.first[""]; chosen {
-		past, err := t.past(ctx, "")
+		past, err := t.past(ctx, t.place.ofUID(""))
 		if err != nil {
 			return false, err
 		}
@@ -99,15 +79,26 @@ func (t *undoTx) settings(ctx context.Context) (open bool, err error) {
 	case g.now.data == nil:
 		return true, t.bringBack(ctx, g.then, kept)
 	case !g.idle():
-		return true, t.change(ctx, g.then, kept)
+		return true, t.reset(ctx, g.then, kept)
 	}
 	return true, nil
 }
 
 // closed says of the changes in a calendar that stays in the trash that they stay too, or, where
 // its making was to be taken back, that they are.
-func (t *undoTx) closed(ctx context.Context, unmade bool) error {
-	stays := func(past []Entry, err error) error {
+func (t *undoIn) closed(ctx context.Context, unmade bool) error {
+	var all []EntryQuery
+	for _, user := range t.place.sortedUsers() {
+		all = append(all, t.place.ofShare(user))
+	}
+	for _, uid := range t.place.sortedUIDs() {
+		all = append(all, t.place.ofUID(uid))
+	}
+	for _, q := range all {
+		past, err := t.past(ctx, q)
+		if err != nil {
+			return err
+		}
 		for _, e := range past {
 			switch {
 			case !t.undoing.chosen(e):
@@ -117,24 +108,13 @@ func (t *undoTx) closed(ctx context.Context, unmade bool) error {
 				t.undoing.left(UndoConflict{Entry: e, In: t.cal})
 			}
 		}
-		return err
-	}
-	for _, user := range t.place.sortedUsers() {
-		if err := stays(t.shareHistory(ctx, user)); err != nil {
-			return err
-		}
-	}
-	for _, uid := range t.place.sortedUIDs() {
-		if err := stays(t.past(ctx, uid)); err != nil {
-			return err
-		}
 	}
 	return nil
 }
 
 // remove puts a calendar into the trash whose making is taken back. What others have put into it
 // must not go with it.
-func (t *undoTx) remove(ctx context.Context) (open bool, err error) {
+func (t *undoIn) remove(ctx context.Context) (open bool, err error) {
 	created := slices.Min(t.undoes)
 	e, foreign, err := t.foreign(ctx, created)
 	if err != nil {
@@ -145,29 +125,18 @@ func (t *undoTx) remove(ctx context.Context) (open bool, err error) {
 		t.undoing.left(conflictOf(t.place, made, e, state{}, state{}))
 		return true, nil
 	}
-	if err := t.undoing.caller.May(DeleteCalendar, t.cal); err != nil {
+	if err := t.caller().May(DeleteCalendar, t.cal); err != nil {
 		return false, err
 	}
-	cal, err := t.Advance(ctx, t.cal.ID)
-	if err != nil {
-		return false, err
-	}
-	entry, err := t.undoing.settingsEntry(ctx, t.undoing.caller, t, cal, Deleted)
-	if err != nil {
-		return false, err
-	}
-	if err := t.Log(ctx, entry); err != nil {
+	if err := t.trash(ctx, t.cal.ID); err != nil {
 		return false, err
 	}
 	t.done(t.cal.Name)
-	if err := t.undoing.tell(ctx, t.undoing.caller, t, t.cal, false); err != nil {
-		return false, err
-	}
-	return false, t.TrashCalendar(ctx, t.cal.ID)
+	return false, nil
 }
 
 // foreign finds a change since a version that is not to be taken back and left something.
-func (t *undoTx) foreign(ctx context.Context, since Version) (Entry, bool, error) {
+func (t *undoIn) foreign(ctx context.Context, since Version) (Entry, bool, error) {
 	for e, err := range t.Entries(ctx, t.cal.ID, EntryQuery{From: since}) {
 		if err != nil {
 			return e, false, err
@@ -184,8 +153,8 @@ func (t *undoTx) foreign(ctx context.Context, since Version) (Entry, bool, error
 }
 
 // bringBack takes a calendar out of the trash.
-func (t *undoTx) bringBack(ctx context.Context, then state, kept []Kept) error {
-	if err := t.undoing.caller.May(ChangeCalendar, t.cal); err != nil {
+func (t *undoIn) bringBack(ctx context.Context, then state, kept []Kept) error {
+	if err := t.caller().May(ChangeCalendar, t.cal); err != nil {
 		return err
 	}
 	wanted, err := decodeSettings(then.data)
@@ -196,35 +165,22 @@ func (t *undoTx) bringBack(ctx context.Context, then state, kept []Kept) error {
 	if err != nil {
 		return err
 	}
-	if err := t.UntrashCalendar(ctx, t.cal.ID, at); err != nil {
-		return err
-	}
-	if err := t.lock(ctx); err != nil {
-		return err
-	}
-	cal, err := t.Advance(ctx, t.cal.ID)
-	if err != nil {
-		return err
-	}
-	if err := t.Log(ctx, t.undoing.entry(t.undoing.caller, cal, Created)); err != nil {
+	if t.cal, err = t.untrash(ctx, t.cal.ID, at); err != nil {
 		return err
 	}
 	t.done(t.cal.Name)
-	if err := t.undoing.tell(ctx, t.undoing.caller, t, t.cal, true); err != nil {
-		return err
-	}
 	wanted.Address = at
 	g := goal{now: state{data: settingsOf(t.cal, kept).encode()}, then: state{data: wanted.encode()}}
 	if g.idle() {
 		return nil
 	}
-	return t.change(ctx, g.then, kept)
+	return t.reset(ctx, g.then, kept)
 }
 
 // freeAddress is the address for a calendar that comes back: its old one, unless that is taken.
 // It is asked for outside the transaction, which an engine would give up if it were taken.
-func (t *undoTx) freeAddress(ctx context.Context, wanted Segment) (Segment, error) {
-	_, err := t.undoing.store.CalendarAt(ctx, t.place.Owner, wanted)
+func (t *undoIn) freeAddress(ctx context.Context, wanted Segment) (Segment, error) {
+	_, err := t.store.CalendarAt(ctx, t.place.Owner, wanted)
 	if err == nil {
 		return Segment(t.cal.ID), nil
 	}
@@ -234,47 +190,40 @@ func (t *undoTx) freeAddress(ctx context.Context, wanted Segment) (Segment, erro
 	return "", err
 }
 
-// change gives the calendar the settings that it had.
-func (t *undoTx) change(ctx context.Context, then state, kept []Kept) error {
-	if err := t.undoing.caller.May(ChangeCalendar, t.cal); err != nil {
+// reset gives the calendar the settings that it had.
+func (t *undoIn) reset(ctx context.Context, then state, kept []Kept) error {
+	if err := t.caller().May(ChangeCalendar, t.cal); err != nil {
 		return err
 	}
 	wanted, err := decodeSettings(then.data)
 	if err != nil {
 		return err
 	}
-	cal, err := t.Advance(ctx, t.cal.ID)
-	if err != nil {
-		return err
-	}
-	entry, err := t.undoing.settingsEntry(ctx, t.undoing.caller, t, cal, Modified)
-	if err != nil {
-		return err
-	}
-	if err := t.UpdateCalendar(ctx, cal.ID, wanted.properties()); err != nil {
-		return err
-	}
-	if edits := wanted.keptEdits(kept); len(edits) > 0 {
-		if _, err := t.Keep(ctx, Holder{Place: AtCalendar, Calendar: cal}, edits); err != nil {
+	err = t.settings(ctx, t.cal.ID, Modified, func(cal Calendar) error {
+		if err := t.UpdateCalendar(ctx, cal.ID, wanted.properties()); err != nil {
 			return err
 		}
-	}
-	if wanted.Address != cal.Segment {
-		if err := t.MoveCalendar(ctx, cal.ID, wanted.Address); err != nil {
-			return err
+		if edits := wanted.keptEdits(kept); len(edits) > 0 {
+			if _, err := t.Tx.Keep(ctx, Holder{Place: AtCalendar, Calendar: cal}, edits); err != nil {
+				return err
+			}
 		}
+		if wanted.Address == cal.Segment {
+			return nil
+		}
+		return t.Tx.MoveCalendar(ctx, cal.ID, wanted.Address)
+	})
+	if err != nil {
+		return err
 	}
 	t.cal.Segment, t.cal.Properties = wanted.Address, wanted.properties()
-	if err := t.Log(ctx, entry); err != nil {
-		return err
-	}
 	t.done(wanted.Name)
 	return nil
 }
 
 // objects takes back what was done to the objects of the calendar. What is to go goes first, so
 // that names and UIDs are free for what comes back.
-func (t *undoTx) objects(ctx context.Context) error {
+func (t *undoIn) objects(ctx context.Context) error {
 	var returning []goal
 	for _, uid := range t.place.sortedUIDs() {
 		g, o, err := t.goal(ctx, uid)
@@ -285,16 +234,21 @@ func (t *undoTx) objects(ctx context.Context) error {
 			continue
 		}
 		if o != nil && (g.then.data == nil || g.then.name != g.now.name) {
-			if err := t.bury(ctx, *o, g.undoes); err != nil {
+			if err := t.caller().May(DeleteObjects, t.cal); err != nil {
 				return err
 			}
+			t.undoes = g.undoes
+			if err := t.bury(ctx, *o); err != nil {
+				return err
+			}
+			t.done(o.Summary)
 		}
 		if g.then.data != nil {
 			returning = append(returning, g)
 		}
 	}
 	for _, g := range returning {
-		if err := t.put(ctx, g); err != nil {
+		if err := t.restore(ctx, g); err != nil {
 			return err
 		}
 	}
@@ -302,8 +256,8 @@ func (t *undoTx) objects(ctx context.Context) error {
 }
 
 // goal finds out what is to become of an object.
-func (t *undoTx) goal(ctx context.Context, uid UID) (goal, *Object, error) {
-	past, err := t.past(ctx, uid)
+func (t *undoIn) goal(ctx context.Context, uid UID) (goal, *Object, error) {
+	past, err := t.past(ctx, t.place.ofUID(uid))
 	if err != nil {
 		return goal{}, nil, err
 	}
@@ -318,25 +272,9 @@ func (t *undoTx) goal(ctx context.Context, uid UID) (goal, *Object, error) {
 	return t.undoing.back(t.place, past, now), o, nil
 }
 
-func (t *undoTx) bury(ctx context.Context, o Object, undoes []Version) error {
-	if err := t.undoing.caller.May(DeleteObjects, t.cal); err != nil {
-		return err
-	}
-	cal, err := t.Advance(ctx, t.cal.ID)
-	if err != nil {
-		return err
-	}
-	t.undoes = undoes
-	if err := t.undoing.bury(ctx, t.undoing.caller, t, o, cal.Version); err != nil {
-		return err
-	}
-	t.done(o.Summary)
-	return nil
-}
-
-// put stores what was there before. It was valid when it came, and stays so.
-func (t *undoTx) put(ctx context.Context, g goal) error {
-	d, err := t.undoing.derive(g.then.data)
+// restore stores what was there before. It was valid when it came, and stays so.
+func (t *undoIn) restore(ctx context.Context, g goal) error {
+	d, err := t.derive(g.then.data)
 	if err != nil {
 		return Errorf(Unsupported, "", "what was there before cannot be read any more: %v", err)
 	}
@@ -344,20 +282,18 @@ func (t *undoTx) put(ctx context.Context, g goal) error {
 		Calendar: t.cal.ID, Name: g.then.name, ETag: ETagOf(g.then.data), Size: int64(len(g.then.data)), Data: g.then.data, Derived: d,
 	}}
 	if g.now.name != g.then.name {
-		at, _, err := t.Occupants(ctx, t.cal.ID, g.then.name, "")
+		at, _, err := t.live(ctx, t.cal.ID, g.then.name, "")
 		if err != nil {
 			return err
 		}
-		if at != nil && !at.Deleted {
-			next.Object.Name = ObjectName(t.undoing.newID() + ".ics")
+		if at != nil {
+			next.Object.Name = ObjectName(t.newID() + ".ics")
 		}
 	}
 	t.undoes = g.undoes
-	if err := t.undoing.write(ctx, t.undoing.caller, t, &next, Precondition{}); err != nil {
+	if err := t.save(ctx, &next, Precondition{}); err != nil {
 		return err
 	}
 	t.done(next.Object.Summary)
 	return nil
 }
-
-var _ Tx = (*undoTx)(nil)
