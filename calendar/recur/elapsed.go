@@ -17,14 +17,15 @@ type elapsed struct {
 	segment zone.Segment
 	cursor  *rule.Cursor
 	left    int64
+	to      int64 // the instant at which the search ends
 }
 
-func newElapsed(r *recurrence, meter *rule.Meter, from int64) (source, error) {
-	e := &elapsed{recurrence: r, meter: meter, left: r.count}
+func newElapsed(r *recurrence, meter *rule.Meter, from, to int64) (source, error) {
+	e := &elapsed{recurrence: r, meter: meter, left: r.count, to: to}
 	if r.skip {
 		from = max(from, r.start.unix+1)
 	}
-	if r.count < math.MaxInt64 {
+	if r.counted() {
 		if err := e.countTo(from); err != nil {
 			return nil, err
 		}
@@ -58,17 +59,22 @@ func (e *elapsed) countTo(to int64) error {
 func (e *elapsed) enter(from int64) error {
 	e.segment = e.start.zone.Segment(from)
 	var err error
-	e.cursor, err = e.rule.Seek(e.meter, rule.Wall(from+e.segment.Offset))
+	e.cursor, err = e.rule.Seek(e.meter, rule.Wall(from+e.segment.Offset), wallAfter(e.to))
 	return err
 }
 
+// next goes on behind a change of the clocks, which may show again what the
+// rule's next moment is long after.
 func (e *elapsed) next() (int64, bool, error) {
 	for e.left > 0 {
 		wall, ok, err := e.cursor.Next()
-		if err != nil || !ok {
+		if err != nil {
 			return 0, false, err
 		}
-		if unix := int64(wall) - e.segment.Offset; unix < e.segment.To {
+		if !ok && (e.to == math.MaxInt64 || e.segment.To >= e.to) {
+			return 0, false, nil
+		}
+		if unix := int64(wall) - e.segment.Offset; ok && unix < e.segment.To {
 			e.left--
 			if !e.until.allows(unix, int64(wall)) {
 				e.left = 0

@@ -30,10 +30,7 @@ func (s *Set) Find(ctx context.Context, id ical.Time, budget Budget) (Instance, 
 			stretch.moved = &o.moved
 		}
 	}
-	stretch.starts, err = s.master.from(rule.NewMeter(ctx, budget.Steps), at.unix)
-	if err != nil {
-		return Instance{}, false, err
-	}
+	stretch.starts = s.master.from(rule.NewMeter(ctx, budget.Steps), at.unix, stretch.latest)
 	found, ok, err := stretch.next()
 	if err != nil || !ok {
 		return Instance{}, false, err

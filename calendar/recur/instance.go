@@ -3,6 +3,7 @@ package recur
 import (
 	"container/heap"
 	"context"
+	"errors"
 	"iter"
 	"math"
 	"time"
@@ -99,40 +100,35 @@ type part interface {
 	next() (placed, bool, error)
 }
 
-// walk merges the parts of the set.
+// walk merges the parts of the set. What a part has found is yielded before it
+// searches on, and where one gives up, the others do not: the error comes last.
 func (s *Set) walk(w window, meter *rule.Meter, yield func(Instance, int) (bool, error)) error {
-	parts, err := s.parts(w, meter)
-	if err != nil {
-		return err
-	}
-	queue, err := newQueue(parts)
+	queue, err := newQueue(s.parts(w, meter))
 	if err != nil {
 		return err
 	}
 	n := 0
-	for len(queue) > 0 {
-		found := queue[0].head
+	for len(queue.parts) > 0 {
+		if found := queue.parts[0].head; w.overlaps(found.start.unix, found.end.unix) {
+			n++
+			more, err := yield(found.instance(), n)
+			if err != nil || !more {
+				return err
+			}
+		}
 		if err := queue.advance(); err != nil {
 			return err
 		}
-		if !w.overlaps(found.start.unix, found.end.unix) {
-			continue
-		}
-		n++
-		more, err := yield(found.instance(), n)
-		if err != nil || !more {
-			return err
-		}
 	}
-	return nil
+	return queue.spent
 }
 
 // parts cuts the set at the overrides for the future: what comes before the
 // first one, what follows each of them, and the overrides themselves.
-func (s *Set) parts(w window, meter *rule.Meter) ([]part, error) {
+func (s *Set) parts(w window, meter *rule.Meter) []part {
 	parts := []part{&overrides{list: s.overrides}}
 	if s.master == nil || !s.master.dated {
-		return parts, nil
+		return parts
 	}
 	stretch := stretch{set: s, from: math.MinInt64, to: math.MaxInt64}
 	for i := 0; ; i++ {
@@ -140,15 +136,11 @@ func (s *Set) parts(w window, meter *rule.Meter) ([]part, error) {
 		if i < len(s.ranges) {
 			stretch.to = s.ranges[i].from.unix
 		}
-		opened, err := stretch.open(w, meter)
-		if err != nil {
-			return nil, err
-		}
-		if opened != nil {
+		if opened := stretch.open(w, meter); opened != nil {
 			parts = append(parts, opened)
 		}
 		if i == len(s.ranges) {
-			return parts, nil
+			return parts
 		}
 		stretch.from, stretch.moved = s.ranges[i].from.unix, &s.ranges[i].moved
 	}
@@ -177,7 +169,7 @@ type stretch struct {
 }
 
 // open seeks the window, and is nil when the stretch can't reach it.
-func (s stretch) open(w window, meter *rule.Meter) (part, error) {
+func (s stretch) open(w window, meter *rule.Meter) part {
 	shift, lasting, margin := int64(0), s.set.master.longest, int64(0)
 	if s.moved != nil {
 		shift, margin = s.moved.shift, slack
@@ -186,17 +178,16 @@ func (s stretch) open(w window, meter *rule.Meter) (part, error) {
 	first := max(s.from, w.before(lasting+shift+margin))
 	s.latest = min(s.to, w.after(margin-shift))
 	if first >= s.latest {
-		return nil, nil
+		return nil
 	}
-	var err error
-	s.starts, err = s.set.master.from(meter, first)
-	return &s, err
+	s.starts = s.set.master.from(meter, first, s.latest)
+	return &s
 }
 
 func (s *stretch) next() (placed, bool, error) {
 	for {
 		found, ok, err := s.starts.next()
-		if err != nil || !ok || found.start.unix >= s.latest {
+		if err != nil || !ok {
 			return placed{}, false, err
 		}
 		if found.start.unix >= s.from && !s.set.replaced.has(found.start) {
@@ -219,55 +210,68 @@ func (s *stretch) place(d date) placed {
 }
 
 // queue holds the parts by the start of their next instance.
-type queue []*queued
+type queue struct {
+	parts []*queued
+	spent error // that of a part which had no budget to go on
+}
 
 type queued struct {
 	part
 	head placed
 }
 
-func newQueue(parts []part) (queue, error) {
-	var q queue
+func newQueue(parts []part) (*queue, error) {
+	q := new(queue)
 	for _, p := range parts {
-		head, ok, err := p.next()
+		first := &queued{part: p}
+		ok, err := q.next(first)
 		if err != nil {
 			return nil, err
 		}
 		if ok {
-			q = append(q, &queued{part: p, head: head})
+			q.parts = append(q.parts, first)
 		}
 	}
-	heap.Init(&q)
+	heap.Init(q)
 	return q, nil
+}
+
+// next moves a part on, and tells whether there is more of it.
+func (q *queue) next(p *queued) (bool, error) {
+	head, ok, err := p.part.next()
+	if errors.Is(err, ErrBudget) {
+		q.spent, err = err, nil
+	}
+	p.head = head
+	return ok, err
 }
 
 // advance replaces the head of the first part by its next one.
 func (q *queue) advance() error {
-	head, ok, err := (*q)[0].next()
-	if err != nil {
+	ok, err := q.next(q.parts[0])
+	switch {
+	case err != nil:
 		return err
-	}
-	if !ok {
+	case ok:
+		heap.Fix(q, 0)
+	default:
 		heap.Pop(q)
-		return nil
 	}
-	(*q)[0].head = head
-	heap.Fix(q, 0)
 	return nil
 }
 
 // Len, Less, Swap, Push and Pop are for package heap.
-func (q queue) Len() int           { return len(q) }
-func (q queue) Less(i, j int) bool { return q[i].head.start.unix < q[j].head.start.unix }
-func (q queue) Swap(i, j int)      { q[i], q[j] = q[j], q[i] }
+func (q *queue) Len() int { return len(q.parts) }
+
+func (q *queue) Less(i, j int) bool { return q.parts[i].head.start.unix < q.parts[j].head.start.unix }
+func (q *queue) Swap(i, j int)      { q.parts[i], q.parts[j] = q.parts[j], q.parts[i] }
 
 // Push is never called: no part joins later.
-func (q *queue) Push(x any) { *q = append(*q, x.(*queued)) }
+func (q *queue) Push(x any) { q.parts = append(q.parts, x.(*queued)) }
 
 // Pop drops the last part.
 func (q *queue) Pop() any {
-	old := *q
-	last := old[len(old)-1]
-	*q = old[:len(old)-1]
+	last := q.parts[len(q.parts)-1]
+	q.parts = q.parts[:len(q.parts)-1]
 	return last
 }

@@ -208,8 +208,20 @@ func (s *series) readDates(c *ical.Component, r reader) error {
 			return err
 		}
 	}
-	slices.SortStableFunc(s.dates, func(a, b date) int { return cmp.Compare(a.start.unix, b.start.unix) })
+	slices.SortStableFunc(s.dates, date.compare)
 	return nil
+}
+
+// compare is by the start. A date that says how long it lasts goes before one
+// that leaves it to the series.
+func (d date) compare(other date) int {
+	if c := cmp.Compare(d.start.unix, other.start.unix); c != 0 || d.period == other.period {
+		return c
+	}
+	if d.period {
+		return -1
+	}
+	return 1
 }
 
 func (s *series) times(p *ical.Property, r reader) error {

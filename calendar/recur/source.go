@@ -74,22 +74,31 @@ type source interface {
 	next() (int64, bool, error)
 }
 
-// from makes a source that begins at an instant.
+// from makes a source of the instants from one to another. It may go on behind
+// that, but searches no further.
 //
 // A rule of days or more counts on the wall clock: a moment that the clocks skip
 // is read with the offset before the gap, one that they show twice is the first
 // (RFC 5545 §3.3.10, §3.3.5). A rule of hours or less counts the time that
 // passes: no hour that the clocks skip, each hour that they repeat. See
 // docs/decisions/0010-recurrence.md.
-func (r *recurrence) from(meter *rule.Meter, unix int64) (source, error) {
+func (r *recurrence) from(meter *rule.Meter, unix, to int64) (source, error) {
 	unix = max(unix, r.start.unix)
 	if unix > r.until.unix || r.count <= 0 {
 		return empty{}, nil
 	}
 	if r.rule.Frequency() < ical.Daily {
-		return newElapsed(r, meter, unix)
+		return newElapsed(r, meter, unix, to)
 	}
-	return newClocked(r, meter, unix)
+	return newClocked(r, meter, unix, to)
+}
+
+// wallAfter is behind all that a clock can show until an instant.
+func wallAfter(unix int64) rule.Wall {
+	if unix > int64(rule.Forever) {
+		return rule.Forever
+	}
+	return rule.Wall(unix) + slack
 }
 
 type empty struct{}
@@ -99,6 +108,7 @@ func (empty) next() (int64, bool, error) { return 0, false, nil }
 // clocked is the source of a rule of days or more.
 type clocked struct {
 	*recurrence
+	meter  *rule.Meter
 	cursor *rule.Cursor
 	left   int64
 	from   int64
@@ -111,23 +121,27 @@ type clocked struct {
 	segment zone.Segment // the last one that was needed
 }
 
-func newClocked(r *recurrence, meter *rule.Meter, from int64) (source, error) {
+func newClocked(r *recurrence, meter *rule.Meter, from, to int64) (source, error) {
 	at := r.start.zone.Wall(from)
 	if !r.start.zone.Segment(from).Settled(at, at) {
 		// A moment which the clocks skipped shows up later than it says.
 		at -= slack
 	}
-	c := &clocked{recurrence: r, left: r.count, from: from}
+	c := &clocked{recurrence: r, meter: meter, left: r.count, from: from}
 	first := max(rule.Wall(at), r.first())
-	if r.count < math.MaxInt64 {
+	if r.counted() {
 		before, err := r.rule.Count(meter, r.first(), first)
 		if err != nil {
 			return nil, err
 		}
-		c.left -= before
+		twice, err := r.doubles(meter, first)
+		if err != nil {
+			return nil, err
+		}
+		c.left -= before - twice
 	}
 	var err error
-	c.cursor, err = r.rule.Seek(meter, first)
+	c.cursor, err = r.rule.Seek(meter, first, wallAfter(to))
 	return c, err
 }
 
@@ -151,6 +165,12 @@ func (c *clocked) ordered() (int64, bool, error) {
 			break
 		}
 		unix, fit := c.resolve(wall)
+		if twice, err := c.again(wall, unix, fit); err != nil {
+			return 0, false, err
+		} else if twice {
+			c.left++
+			continue
+		}
 		if !c.until.allows(unix, wall) {
 			c.left = 0
 			break

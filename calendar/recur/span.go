@@ -93,7 +93,7 @@ func (r *recurrence) last(meter *rule.Meter) (int64, bool) {
 	switch {
 	case r.rule.Never() || r.count <= 0:
 		return 0, false
-	case r.count < math.MaxInt64:
+	case r.counted():
 		return r.lastCounted(meter)
 	case r.until == limit{math.MaxInt64, math.MaxInt64}:
 		return math.MaxInt64, true
@@ -107,15 +107,24 @@ func (r *recurrence) lastCounted(meter *rule.Meter) (int64, bool) {
 	if err != nil {
 		return math.MaxInt64, true
 	}
-	wall, ok, err := r.rule.Nth(meter, r.count-1+before)
-	if err != nil {
-		return math.MaxInt64, true
+	for twice := int64(0); ; {
+		wall, ok, err := r.rule.Nth(meter, r.count-1+before+twice)
+		if err != nil || !ok {
+			// Too expensive, or fewer than COUNT until the end of the years.
+			return math.MaxInt64, true
+		}
+		if r.rule.Frequency() < ical.Daily {
+			return r.instant(int64(wall)), true
+		}
+		more, err := r.doubles(meter, wall+1)
+		if err != nil {
+			return math.MaxInt64, true
+		}
+		if more == twice {
+			return r.instant(int64(wall)), true
+		}
+		twice = more
 	}
-	if !ok {
-		// Fewer than COUNT until the end of the years.
-		return math.MaxInt64, true
-	}
-	return r.instant(int64(wall)), true
 }
 
 func (r *recurrence) lastUntil(meter *rule.Meter) (int64, bool) {
@@ -139,7 +148,7 @@ func (r *recurrence) lastUntil(meter *rule.Meter) (int64, bool) {
 // a COUNT then makes up for.
 func (r *recurrence) instant(wall int64) int64 {
 	unix, fit := r.start.zone.Unix(wall)
-	if r.rule.Frequency() < ical.Daily && (r.count < math.MaxInt64 || fit != 0) {
+	if r.rule.Frequency() < ical.Daily && (r.counted() || fit != 0) {
 		return unix + slack
 	}
 	return unix

@@ -169,7 +169,7 @@ func (o *observance) expand(r *ical.Recur, until int64, meter *rule.Meter) error
 	} else if !r.Until.IsZero() {
 		until = min(until, o.onset(r.Until))
 	}
-	cursor, err := compiled.Seek(meter, rule.WallOf(o.start.Civil)+1)
+	cursor, err := compiled.Seek(meter, rule.WallOf(o.start.Civil)+1, rule.Forever)
 	for n := 1; err == nil && (r.Count == 0 || n < r.Count); n++ {
 		wall, ok, failed := cursor.Next()
 		at := int64(wall) - int64(o.from)

@@ -72,7 +72,7 @@ func expand(t *testing.T, c ruletest.Case, r *ical.Recur) []string {
 	if err != nil {
 		t.Fatalf("%v: %v", c, err)
 	}
-	cursor, err := compiled.Seek(rule.NewMeter(context.Background(), 3_000_000), rule.WallOf(c.Start))
+	cursor, err := compiled.Seek(rule.NewMeter(context.Background(), 3_000_000), rule.WallOf(c.Start), rule.Forever)
 	if err != nil {
 		t.Fatalf("%v: %v", c, err)
 	}

@@ -8,15 +8,25 @@ type Cursor struct {
 }
 
 // Seek stands before the first moment that is neither before from nor before
-// the rule's start. The start itself is a moment only if the rule says so.
-func (r *Rule) Seek(m *Meter, from Wall) (*Cursor, error) {
-	c := &Cursor{walker: walker{rule: r, meter: m}}
+// the rule's start. The start itself is a moment only if the rule says so. What
+// lies in periods after to is not looked for.
+func (r *Rule) Seek(m *Meter, from, to Wall) (*Cursor, error) {
+	c := &Cursor{walker: r.walker(m, to)}
 	return c, c.seek(from)
+}
+
+// Has tells whether w is a moment of the rule.
+func (r *Rule) Has(m *Meter, w Wall) (bool, error) {
+	c, err := r.Seek(m, w, w+1)
+	if err != nil || !c.found {
+		return false, err
+	}
+	return c.at(c.i) == w, nil
 }
 
 func (c *Cursor) seek(from Wall) error {
 	from = max(from, c.rule.start)
-	if from >= Forever {
+	if from >= c.to {
 		c.found = false
 		return nil
 	}
@@ -34,6 +44,14 @@ func (c *Cursor) seek(from Wall) error {
 
 // Next is the next moment; false tells that there are no more.
 func (c *Cursor) Next() (Wall, bool, error) {
+	if c.found && c.i == c.size {
+		var err error
+		c.i = 0
+		if c.found, err = c.next(c.index + 1); err != nil {
+			c.found = false
+			return 0, false, err
+		}
+	}
 	if !c.found {
 		return 0, false, nil
 	}
@@ -41,13 +59,8 @@ func (c *Cursor) Next() (Wall, bool, error) {
 		return 0, false, err
 	}
 	w := c.at(c.i)
-	if c.i++; c.i < c.size {
-		return w, true, nil
-	}
-	c.i = 0
-	var err error
-	c.found, err = c.next(c.index + 1)
-	return w, true, err
+	c.i++
+	return w, true, nil
 }
 
 // Count counts the moments from one on and before another. Where each period
@@ -57,7 +70,7 @@ func (r *Rule) Count(m *Meter, from, to Wall) (int64, error) {
 	if r.never || from >= to {
 		return 0, nil
 	}
-	k := &walker{rule: r, meter: m}
+	k := r.walker(m, to)
 	if !r.uniform() {
 		return k.sum(from, to)
 	}
@@ -98,7 +111,7 @@ func (k *walker) sum(from, to Wall) (int64, error) {
 
 // Nth is the moment with n others, from the start on, before it.
 func (r *Rule) Nth(m *Meter, n int64) (Wall, bool, error) {
-	k := &walker{rule: r, meter: m}
+	k := r.walker(m, Forever)
 	if r.never {
 		return 0, false, nil
 	}
@@ -136,8 +149,8 @@ func (r *Rule) Last(m *Meter, before Wall) (Wall, bool, error) {
 	if r.never || before <= r.start {
 		return 0, false, nil
 	}
-	k := &walker{rule: r, meter: m}
-	last := floorDiv(r.unit(before-1)-r.first, r.interval)
+	k := r.walker(m, before)
+	last := r.lastIndex(before)
 	for index := last; index >= max(0, last-r.cycle); index-- {
 		held, err := k.holds(index)
 		if err != nil {

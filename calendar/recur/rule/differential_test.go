@@ -157,7 +157,7 @@ func expand(t *testing.T, c ruletest.Case, r *ical.Recur, from rule.Wall, most i
 		t.Fatalf("%v: %v", c, err)
 	}
 	meter := rule.NewMeter(context.Background(), 3_000_000)
-	cursor, err := compiled.Seek(meter, from)
+	cursor, err := compiled.Seek(meter, from, rule.Forever)
 	if err != nil {
 		t.Fatalf("%v: %v", c, err)
 	}

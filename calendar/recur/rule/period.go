@@ -79,8 +79,13 @@ func (p *period) choose(positions []int) {
 type walker struct {
 	rule  *Rule
 	meter *Meter
+	to    Wall // periods that begin here or later are not looked for
 	years [2]yearDays
 	period
+}
+
+func (r *Rule) walker(m *Meter, to Wall) walker {
+	return walker{rule: r, meter: m, to: min(to, Forever)}
 }
 
 type yearDays struct {
@@ -124,12 +129,15 @@ func (k *walker) nextDay(day int) (int, error) {
 }
 
 // next loads the first period with a moment whose index is not below the one
-// given, and tells whether there is any.
+// given, and tells whether there is any before the walker's bound.
 func (k *walker) next(index int64) (bool, error) {
 	if k.rule.never {
 		return false, nil
 	}
 	last := index + k.rule.cycle
+	if k.to < Forever {
+		last = min(last, k.rule.lastIndex(k.to))
+	}
 	for ; index <= last; index++ {
 		var err error
 		if index, err = k.skip(index, last); err != nil || index > last {

@@ -184,6 +184,11 @@ func (r *Rule) index(w Wall) int64 {
 	return max(0, ceilDiv(r.unit(w)-r.first, r.interval))
 }
 
+// lastIndex numbers the last period that begins before a moment.
+func (r *Rule) lastIndex(before Wall) int64 {
+	return floorDiv(r.unit(before-1)-r.first, r.interval)
+}
+
 func floorDiv(a, b int64) int64 {
 	q := a / b
 	if a%b < 0 {
