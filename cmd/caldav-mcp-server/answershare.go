@@ -63,6 +63,9 @@ func (h *house) findOffer(ctx context.Context, u calendar.User, word string) (ca
 	for i, o := range offers {
 		found[o.Calendar], all[i] = o, o.From
 	}
+	if len(all) == 0 {
+		return calendar.Offer{}, fmt.Errorf("nobody has offered %s a calendar", u.Name)
+	}
 	cal, err := pick(u, all, word)
 	return found[cal.ID], err
 }

@@ -31,10 +31,13 @@ func createUserCommand() command {
 			if user.Name, err = auth.CanonicalName(operands[0]); err != nil {
 				return usageError{err}
 			}
-			if user.Password, err = p.newPassword(fromStdin); err != nil {
-				return err
-			}
 			return p.withHouse(ctx, c, func(h *house) error {
+				if _, err := h.auth.User(ctx, user.Name); err == nil {
+					return fmt.Errorf("there is a user %q already", user.Name) // before a password is asked for
+				}
+				if user.Password, err = p.newPassword(ctx, fromStdin); err != nil {
+					return err
+				}
 				made, err := h.createUser(ctx, user)
 				if err != nil {
 					return err

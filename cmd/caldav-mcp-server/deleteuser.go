@@ -57,7 +57,7 @@ func (p *program) deleteUser(ctx context.Context, h *house, name string, o delet
 	goes := fmt.Sprintf("this removes the user %s for good, with\n%s", user.Name, estate)
 	if o.yes {
 		p.say("%s\n", goes)
-	} else if err := p.confirm(goes, user.Name); err != nil {
+	} else if err := p.confirm(ctx, goes, user.Name); err != nil {
 		return err
 	}
 	if o.export != "" {

@@ -37,7 +37,7 @@ func doctorCommand() command {
 			if err != nil {
 				return usageError{fmt.Errorf("doctor: %w (see %s doctor --help)", err, name)}
 			}
-			if x.dav.password, err = p.oldPassword(o.fromStdin, "password of "+o.user+": "); err != nil {
+			if x.dav.password, err = p.oldPassword(ctx, o.fromStdin, "password of "+o.user+": "); err != nil {
 				return err
 			}
 			ctx, cancel := context.WithTimeout(ctx, o.patience)

@@ -145,16 +145,24 @@ func (h *house) findCalendar(ctx context.Context, u calendar.User, word string) 
 	return pick(u, all, word)
 }
 
-// pick finds the calendar of an id, an address or a name among some of a user's.
+// pick finds the calendar of an id, an address or a name among some of a user's. A name means a calendar of their own
+// before one that somebody shares with them, or a share would break commands that worked the day before.
 func pick(u calendar.User, all []calendar.Calendar, word string) (calendar.Calendar, error) {
-	var named []calendar.Calendar
+	var own, others []calendar.Calendar
 	for _, cal := range all {
-		if string(cal.ID) == word || string(cal.Address()) == word {
+		switch {
+		case string(cal.ID) == word, string(cal.Address()) == word:
 			return cal, nil
+		case !strings.EqualFold(cal.Name, word):
+		case isOthers(cal):
+			others = append(others, cal)
+		default:
+			own = append(own, cal)
 		}
-		if strings.EqualFold(cal.Name, word) {
-			named = append(named, cal)
-		}
+	}
+	named := own
+	if len(own) == 0 {
+		named = others
 	}
 	switch len(named) {
 	case 1:
@@ -162,13 +170,16 @@ func pick(u calendar.User, all []calendar.Calendar, word string) (calendar.Calen
 	case 0:
 		return calendar.Calendar{}, fmt.Errorf("%s has no calendar %q: there are %s", u.Name, word, nameAll(all))
 	}
-	return calendar.Calendar{}, fmt.Errorf("%s has several calendars %q; say which by its id: %s", u.Name, word, nameAll(named))
+	return calendar.Calendar{}, fmt.Errorf("%s has several calendars %q; say which by its address or its id: %s", u.Name, word, nameAll(named))
 }
 
+// nameAll tells calendars apart: two may have one name, but not one address.
 func nameAll(all []calendar.Calendar) string {
 	if len(all) == 0 {
 		return "none"
 	}
-	words := each(all, func(c calendar.Calendar) string { return fmt.Sprintf("%q (%s)", shown(c.Name), c.ID) })
+	words := each(all, func(c calendar.Calendar) string {
+		return fmt.Sprintf("%q of %s (address %s, id %s)", shown(c.Name), c.OwnerName, c.Address(), c.ID)
+	})
 	return strings.Join(words, ", ")
 }

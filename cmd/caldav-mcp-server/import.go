@@ -41,7 +41,7 @@ func importCommand() command {
 			var password string
 			if o.from != "" {
 				var err error
-				if password, err = p.oldPassword(o.fromStdin, fmt.Sprintf("password of %s on the other server: ", o.fromUser)); err != nil {
+				if password, err = p.oldPassword(ctx, o.fromStdin, fmt.Sprintf("password of %s on the other server: ", o.fromUser)); err != nil {
 					return err
 				}
 			}

@@ -69,6 +69,9 @@ func (p *program) dispatch(ctx context.Context, args []string) error {
 	if isHelp(args[0]) {
 		return p.help(args[1:])
 	}
+	if args[0] == "--version" || args[0] == "-version" {
+		args = append([]string{"version"}, args[1:]...)
+	}
 	c, err := findCommand(args[0])
 	if err != nil {
 		return err

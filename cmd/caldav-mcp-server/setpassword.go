@@ -27,15 +27,18 @@ func setPasswordCommand() command {
 			if err != nil {
 				return usageError{err}
 			}
-			password, err := p.newPassword(fromStdin)
-			if err != nil {
-				return err
-			}
 			return p.withHouse(ctx, c, func(h *house) error {
+				if _, err := h.auth.User(ctx, user); err != nil {
+					return err
+				}
+				password, err := p.newPassword(ctx, fromStdin)
+				if err != nil {
+					return err
+				}
 				if err := h.auth.SetPassword(ctx, user, password); err != nil {
 					return err
 				}
-				_, err := fmt.Fprintf(p.stdout, "%s has a new password\n", user)
+				_, err = fmt.Fprintf(p.stdout, "%s has a new password\n", user)
 				return err
 			})
 		},

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -15,36 +16,39 @@ const maxPasswordLine = 4096
 
 // newPassword gets a password: the first line of standard input, or what a person types twice
 // without its being shown.
-func (p *program) newPassword(fromStdin bool) (string, error) {
+func (p *program) newPassword(ctx context.Context, fromStdin bool) (string, error) {
 	if fromStdin {
 		return p.passwordLine()
 	}
 	if !p.interactive() {
 		return "", wrongUsage("there is no terminal to ask for the password at: use --password-stdin")
 	}
-	first, err := p.askSecret("password: ")
+	first, err := p.askSecret(ctx, "password: ")
 	if err != nil {
 		return "", err
 	}
-	again, err := p.askSecret("again: ")
+	again, err := p.askSecret(ctx, "again: ")
 	if err != nil {
 		return "", err
 	}
 	if first != again {
 		return "", errors.New("the two passwords differ")
 	}
+	if first == "" {
+		return "", errors.New("no password was given")
+	}
 	return first, nil
 }
 
 // oldPassword gets a password that exists: it is asked for once.
-func (p *program) oldPassword(fromStdin bool, prompt string) (string, error) {
+func (p *program) oldPassword(ctx context.Context, fromStdin bool, prompt string) (string, error) {
 	if fromStdin {
 		return p.passwordLine()
 	}
 	if !p.interactive() {
 		return "", wrongUsage("there is no terminal to ask for the password at: use --password-stdin")
 	}
-	return p.askSecret(prompt)
+	return p.askSecret(ctx, prompt)
 }
 
 func (p *program) passwordLine() (string, error) {
@@ -63,23 +67,34 @@ func (p *program) interactive() bool {
 	return term.IsTerminal(int(p.stdin.Fd()))
 }
 
-func (p *program) askSecret(prompt string) (string, error) {
+// askSecret asks for what is not to be seen. The terminal is as it was when this returns, also after an interrupt.
+func (p *program) askSecret(ctx context.Context, prompt string) (string, error) {
+	terminal := int(p.stdin.Fd())
+	before, err := term.GetState(terminal)
+	if err != nil {
+		return "", fmt.Errorf("asking at the terminal: %w", err)
+	}
 	p.say("%s", prompt)
-	secret, err := term.ReadPassword(int(p.stdin.Fd()))
+	secret, err := answered(ctx, func() (string, error) {
+		secret, err := term.ReadPassword(terminal)
+		return string(secret), err
+	})
 	p.say("\n")
 	if err != nil {
-		return "", fmt.Errorf("reading the password: %w", err)
+		return "", errors.Join(fmt.Errorf("reading the password: %w", err), term.Restore(terminal, before))
 	}
-	return string(secret), nil
+	return secret, nil
 }
 
 // confirm asks a person to type a word before something that cannot be taken back.
-func (p *program) confirm(question, word string) error {
+func (p *program) confirm(ctx context.Context, question, word string) error {
 	if !p.interactive() {
 		return wrongUsage("there is no terminal to ask at: use --yes if you are sure")
 	}
 	p.say("%s\ntype %q to go on: ", question, word)
-	answer, err := bufio.NewReader(io.LimitReader(p.stdin, maxPasswordLine)).ReadString('\n')
+	answer, err := answered(ctx, func() (string, error) {
+		return bufio.NewReader(io.LimitReader(p.stdin, maxPasswordLine)).ReadString('\n')
+	})
 	if err != nil && !errors.Is(err, io.EOF) {
 		return fmt.Errorf("reading the answer: %w", err)
 	}
@@ -87,4 +102,24 @@ func (p *program) confirm(question, word string) error {
 		return errors.New("nothing was done")
 	}
 	return nil
+}
+
+// answered waits for an answer until ctx ends. Reading a terminal cannot be interrupted, so that a reader that is no
+// longer waited for is left to the end of the program.
+func answered(ctx context.Context, read func() (string, error)) (string, error) {
+	type answer struct {
+		text string
+		err  error
+	}
+	given := make(chan answer, 1)
+	go func() {
+		text, err := read()
+		given <- answer{text, err}
+	}()
+	select {
+	case a := <-given:
+		return a.text, a.err
+	case <-ctx.Done():
+		return "", errors.New("interrupted, so that nothing was done")
+	}
 }

@@ -258,7 +258,7 @@ func (b *trashBin) empty(ctx context.Context, _ []string) error {
 		return err
 	}
 	if !b.yes && len(all) > 0 {
-		if err := b.confirm(fmt.Sprintf("this forgets %d things that %s has deleted, for good", len(all), u.Name), u.Name); err != nil {
+		if err := b.confirm(ctx, fmt.Sprintf("this forgets %d things that %s has deleted, for good", len(all), u.Name), u.Name); err != nil {
 			return err
 		}
 	}

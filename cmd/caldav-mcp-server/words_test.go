@@ -45,7 +45,7 @@ func TestParseExpiry(t *testing.T) {
 			t.Errorf("%q: got %s, %v, want %s", word, got, err, want)
 		}
 	}
-	for _, bad := range []string{"90", "d", "-1d", "1y", "tomorrow", "2027-02-30", "1000000d", "90d "} {
+	for _, bad := range []string{"90", "d", "-1d", "1y", "tomorrow", "2027-02-30", "0d", "00h", "1000000d", "90d "} {
 		if got, err := parseExpiry(bad, now); err == nil {
 			t.Errorf("%q was read as %s", bad, got)
 		}
