@@ -97,6 +97,7 @@ func openPostgres(ctx context.Context, where string, o Options) (*Store, error) 
 	if err != nil {
 		return nil, err
 	}
+	s.place = fmt.Sprintf("%s on the Postgres at %s", config.Database, net.JoinHostPort(config.Host, strconv.Itoa(int(config.Port))))
 	db := stdlib.OpenDB(*config)
 	db.SetMaxOpenConns(s.options.MaxConns)
 	db.SetMaxIdleConns(s.options.MaxConns)

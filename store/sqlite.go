@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -68,10 +69,10 @@ func openSQLite(ctx context.Context, where string, o Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := createFile(path); err != nil {
+	if err := createFile(path, o.Existing); err != nil {
 		return nil, err
 	}
-	s := &Store{engine: sqliteEngine(), options: o.withDefaults(defaultReaders)}
+	s := &Store{engine: sqliteEngine(), place: path, options: o.withDefaults(defaultReaders)}
 	writer, closeWriter, err := s.openWriter(ctx, path)
 	if err != nil {
 		return nil, err
@@ -148,7 +149,10 @@ func sqlitePath(where string) (string, error) {
 
 // createFile makes the file before SQLite does, so that nobody else may read it. SQLite gives its
 // companions (-wal, -shm) the same mode.
-func createFile(path string) error {
+func createFile(path string, existing bool) error {
+	if _, err := os.Stat(path); existing && errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%s: %w", path, fs.ErrNotExist)
+	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
 	}

@@ -25,6 +25,8 @@ type Options struct {
 	StatementTimeout time.Duration
 	// Wait is how long Open waits for a Postgres that is away; each vain try is logged.
 	Wait time.Duration
+	// Existing refuses to make a SQLite file that is not there.
+	Existing bool
 	// Now is the clock; nil means the system's.
 	Now func() time.Time
 	// Logger hears about waiting and trying again; nil means nobody does.
@@ -54,7 +56,9 @@ func (o Options) withDefaults(conns int) Options {
 type Store struct {
 	engine  *engine
 	options Options
-	reads   *statements
+	// place names the database for people, without a password.
+	place string
+	reads *statements
 	// begin waits for a connection that may write and runs work in a transaction on it, which work
 	// ends.
 	begin      func(ctx context.Context, work func(session) error) error
@@ -100,6 +104,9 @@ func Open(ctx context.Context, url string, o Options) (*Store, error) {
 
 // Engine returns the engine's name: "sqlite" or "postgres".
 func (s *Store) Engine() string { return s.engine.name }
+
+// Place names the database for people: a file's path, or the server and what it is called there.
+func (s *Store) Place() string { return s.place }
 
 // Close lets go of the database. Nobody may use the store any more.
 func (s *Store) Close() error {

@@ -11,6 +11,8 @@ import (
 	"caldav-mcp-server/auth"
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/internal/testdb"
+
+	"caldav-mcp-server/store"
 )
 
 // What is older than JOURNAL_DAYS is forgotten while the server runs: a client that was away for
@@ -56,7 +58,7 @@ func TestJournalIsShortened(t *testing.T) {
 func openForTest(t *testing.T, database string) *house {
 	t.Helper()
 	p := &program{now: time.Now, newID: uuid.NewString}
-	h, err := p.openHouse(t.Context(), config{databaseURL: database}, slog.New(slog.DiscardHandler), 0)
+	h, err := p.openHouse(t.Context(), config{databaseURL: database}, store.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,7 +92,7 @@ func TestReady(t *testing.T) {
 	t.Parallel()
 	testdb.Each(t, func(t *testing.T, database string) {
 		p := &program{now: time.Now, newID: uuid.NewString}
-		h, err := p.openHouse(t.Context(), config{databaseURL: database}, slog.New(slog.DiscardHandler), 0)
+		h, err := p.openHouse(t.Context(), config{databaseURL: database}, store.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

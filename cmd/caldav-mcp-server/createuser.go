@@ -31,7 +31,7 @@ func createUserCommand() command {
 			if user.Name, err = auth.CanonicalName(operands[0]); err != nil {
 				return usageError{err}
 			}
-			return p.withHouse(ctx, c, func(h *house) error {
+			return p.withNewHouse(ctx, c, func(h *house) error {
 				if _, err := h.auth.User(ctx, user.Name); err == nil {
 					return fmt.Errorf("there is a user %q already", user.Name) // before a password is asked for
 				}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"slices"
 	"strings"
@@ -29,19 +30,21 @@ const (
 )
 
 // openHouse opens the store and what stands on it. The tables may not be there yet.
-func (p *program) openHouse(ctx context.Context, c config, log *slog.Logger, wait time.Duration) (*house, error) {
+func (p *program) openHouse(ctx context.Context, c config, o store.Options) (*house, error) {
 	url, err := c.database()
 	if err != nil {
 		return nil, err
 	}
-	s, err := store.Open(ctx, url, store.Options{MaxConns: c.maxConns, Wait: wait, Now: p.now, Logger: log})
+	o.MaxConns, o.Now = c.maxConns, p.now
+	s, err := store.Open(ctx, url, o)
 	if err != nil {
 		return nil, fmt.Errorf("opening the database: %w", err)
 	}
+	p.database = s.Place()
 	return &house{
 		store: s,
 		auth: auth.New(auth.Config{
-			Store: s, Now: p.now, NewID: p.newID, Logger: log,
+			Store: s, Now: p.now, NewID: p.newID, Logger: o.Logger,
 			Hasher: auth.Argon2id{Cost: auth.DefaultCost()}, Limits: auth.DefaultLimits(),
 		}),
 		calendars: calendar.NewService(calendar.Config{
@@ -51,20 +54,43 @@ func (p *program) openHouse(ctx context.Context, c config, log *slog.Logger, wai
 	}, nil
 }
 
-// withHouse lets a command work on the store and closes it afterwards. An empty database gets its
-// tables; one that is behind is left alone, since a server that runs may still work with it.
-func (p *program) withHouse(ctx context.Context, c config, work func(*house) error) (err error) {
-	h, err := p.openHouse(ctx, c, p.logger(slog.LevelWarn, false), commandWait)
+// withHouse lets a command work on the database that a server has made, and closes it afterwards. It makes none: a
+// command that is not given the server's settings would do its work beside the server, where nobody looks.
+func (p *program) withHouse(ctx context.Context, c config, work func(*house) error) error {
+	return p.inHouse(ctx, c, false, work)
+}
+
+// withNewHouse is withHouse for a command with which a database may begin.
+func (p *program) withNewHouse(ctx context.Context, c config, work func(*house) error) error {
+	return p.inHouse(ctx, c, true, work)
+}
+
+// noDatabase is why a command that makes no database found none.
+const noDatabase = "has the command the server's settings, DATABASE_URL or DATA_DIR? serve and create-user make a new database"
+
+// inHouse opens the store for a command. An empty database gets its tables, if the command may make one; tables that
+// are behind are left alone, since a server that runs may still work with them.
+func (p *program) inHouse(ctx context.Context, c config, mayMake bool, work func(*house) error) (err error) {
+	h, err := p.openHouse(ctx, c, store.Options{Existing: !mayMake, Wait: commandWait, Logger: p.logger(slog.LevelWarn, false)})
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%w: %s", err, noDatabase)
+	}
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, h.store.Close()) }()
+	if p.watched() {
+		p.say("database: %s\n", p.database)
+	}
 	schema, err := h.store.Schema(ctx)
 	if err != nil {
 		return fmt.Errorf("looking at the database's tables: %w", err)
 	}
 	if schema.Current > 0 && len(schema.Pending) > 0 {
 		return fmt.Errorf("the database's tables are those of an older version: restart the server with this one, or run %s migrate", name)
+	}
+	if schema.Current == 0 && !mayMake {
+		return fmt.Errorf("there is nothing in the database yet: %s", noDatabase)
 	}
 	if !schema.Ready() {
 		if err := h.store.Migrate(ctx); err != nil {

@@ -6,6 +6,8 @@ import (
 	"flag"
 	"fmt"
 	"log/slog"
+
+	"caldav-mcp-server/store"
 )
 
 const migrateDetails = `
@@ -25,7 +27,7 @@ func migrateCommand() command {
 			f.BoolVar(&restored, "restored", false, "the database is a backup brought back: make clients begin anew")
 		},
 		run: func(ctx context.Context, p *program, c config, _ []string) (err error) {
-			h, err := p.openHouse(ctx, c, p.logger(slog.LevelWarn, false), serveWait)
+			h, err := p.openHouse(ctx, c, store.Options{Existing: restored, Wait: serveWait, Logger: p.logger(slog.LevelWarn, false)})
 			if err != nil {
 				return err
 			}

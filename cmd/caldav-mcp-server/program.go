@@ -32,6 +32,8 @@ type program struct {
 	version        string
 	now            func() time.Time
 	newID          func() string
+	// database is the one that the command works on, in words for people, once it is open.
+	database string
 }
 
 // usageError is a fault of who called the program.
@@ -50,6 +52,9 @@ func (p *program) run(ctx context.Context, args []string) exitCode {
 		return exitDone
 	}
 	p.say("%s: %v\n", name, err)
+	if p.database != "" {
+		p.say("  (the database is %s)\n", p.database)
+	}
 	if _, wrong := errors.AsType[usageError](err); wrong {
 		return exitUsage
 	}

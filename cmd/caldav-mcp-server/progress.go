@@ -23,10 +23,16 @@ type progress struct {
 
 // newProgress makes a bar if a person watches.
 func (p *program) newProgress() *progress {
-	if f, ok := p.stderr.(*os.File); !ok || !term.IsTerminal(int(f.Fd())) {
+	if !p.watched() {
 		return nil
 	}
 	return &progress{p: p}
+}
+
+// watched tells whether a person sees what the program says.
+func (p *program) watched() bool {
+	f, ok := p.stderr.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
 }
 
 // show draws how far it is.

@@ -13,6 +13,7 @@ import (
 	"caldav-mcp-server/auth"
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/server"
+	"caldav-mcp-server/store"
 )
 
 const serveDetails = `
@@ -49,11 +50,11 @@ func serveCommand() command {
 
 func (p *program) serve(ctx context.Context, c config, o serveOptions) (err error) {
 	log := p.logger(c.logLevel, c.logJSON)
-	log.InfoContext(ctx, "starting", "version", p.version)
-	h, err := p.openHouse(ctx, c, log, serveWait)
+	h, err := p.openHouse(ctx, c, store.Options{Wait: serveWait, Logger: log})
 	if err != nil {
 		return err
 	}
+	log.InfoContext(ctx, "starting", "version", p.version, "database", p.database)
 	defer func() { err = errors.Join(err, h.store.Close()) }()
 	if err := h.store.Migrate(ctx); err != nil {
 		return fmt.Errorf("bringing the tables up to date: %w", err)
