@@ -54,7 +54,7 @@ func (u UndoConflict) Why() string {
 	}
 	text := fmt.Sprintf("%s was followed by the change %s of %s", what, u.By.ID(), shortTime(u.By.At))
 	if u.By.Agent != "" {
-		text += " by " + u.By.Agent
+		text += fmt.Sprintf(" by %.80q", u.By.Agent)
 	}
 	if len(u.Differs) > 0 {
 		text += ", since when there differs " + strings.Join(u.Differs, ", ")

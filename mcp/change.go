@@ -237,13 +237,13 @@ func (v changesView) prose(z zoned, found []calendar.Change) prose {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Found %s (times in %s):\n\n", changesWord(len(v.Changes)), z.Name())
 	for i, c := range v.Changes {
-		fmt.Fprintf(&b, "%d. %s: %s\n", i+1, z.readable(found[i].At), visible(c.sentence()))
+		fmt.Fprintf(&b, "%d. %s: %s\n", i+1, z.readable(found[i].At), c.sentence(found[i].In))
 	}
 	if v.Truncated {
 		fmt.Fprintf(&b, "\nThere are more: call again with cursor %s\n", v.NextCursor)
 	}
 	if v.NotShown != nil {
-		fmt.Fprintf(&b, "\nNot shown, since they are shared for reading only: %s\n", visible(strings.Join(texts(v.NotShown), ", ")))
+		fmt.Fprintf(&b, "\nNot shown, since they are shared for reading only: %s\n", strings.Join(texts(v.NotShown), ", "))
 	}
 	return prose(strings.TrimSpace(b.String()))
 }
@@ -255,18 +255,19 @@ func changesWord(n int) string {
 	return fmt.Sprintf("%d changes", n)
 }
 
-func (c changeView) sentence() string {
+func (c changeView) sentence(cal calendar.Calendar) string {
 	who := cmp.Or(string(c.User), "somebody")
 	if c.With != "" {
-		who += fmt.Sprintf(" (%s)", c.With)
+		who += fmt.Sprintf(" (%s)", quote(string(c.With)))
 	}
-	text := fmt.Sprintf("%s %s %s %s", who, c.Did, c.Kind, quote(string(c.Title)))
+	in, _ := calendarNames{}.of(cal)
+	text := fmt.Sprintf("%s %s %s %s", who, c.Did, c.Kind, quotedTitle(short(string(c.Title), maxQuoted)))
 	switch c.Kind {
 	case shareKind:
-		text = strings.TrimSpace(fmt.Sprintf("%s %s the share of %s in [%s] %s", who, c.Did, quote(string(c.Whom)), c.In, c.Given))
+		text = strings.TrimSpace(fmt.Sprintf("%s %s the share of %s in %s %s", who, c.Did, quote(string(c.Whom)), in, c.Given))
 	case "calendar":
 	default:
-		text += fmt.Sprintf(" in [%s] uid %s", c.In, c.UID)
+		text += fmt.Sprintf(" in %s, uid %s", in, quotedUID(calendar.UID(c.UID)))
 	}
 	switch {
 	case c.UndoneBy != "":

@@ -121,7 +121,7 @@ func (v undoView) prose(preview bool) prose {
 	}
 	fmt.Fprintf(&b, heading, changesWord(count))
 	for i, s := range v.Undone {
-		fmt.Fprintf(&b, "%d. %s %s", i+1, visible(quote(string(s.Title))), undoneWords[s.Did])
+		fmt.Fprintf(&b, "%d. %s %s", i+1, quotedTitle(string(s.Title)), undoneWords[s.Did])
 		if s.ID != "" {
 			fmt.Fprintf(&b, " (change_id %s)", s.ID)
 		}
@@ -131,7 +131,7 @@ func (v undoView) prose(preview bool) prose {
 		b.WriteString("\nNot taken back:\n")
 	}
 	for _, left := range v.Left {
-		fmt.Fprintf(&b, "- %s\n", visible(string(left.Why)))
+		fmt.Fprintf(&b, "- %s\n", left.Why)
 	}
 	return prose(strings.TrimSpace(b.String()))
 }
@@ -162,5 +162,6 @@ func (b toolbox) restoreEvent(ctx context.Context, c *call) (answer, error) {
 	}
 	o := saved.Object
 	v := restoredView{shown(o.UID), cal.ID, shown(o.Summary), kindWord(o.Kind), o.ETag}
-	return answer{prose(fmt.Sprintf("Restored the %s %s to [%s], uid %s", v.Kind, visible(quote(o.Summary)), visible(cal.Name), visible(string(o.UID)))), v}, nil
+	in, _ := calendarNames{}.of(cal)
+	return answer{prose(fmt.Sprintf("Restored the %s %s to %s, uid %s", v.Kind, quotedTitle(o.Summary), in, quotedUID(o.UID))), v}, nil
 }

@@ -32,7 +32,7 @@ var clashFields = []field{
 type clash struct {
 	Calendar     calendar.CalendarID `json:"calendar_id"`
 	CalendarName shown               `json:"calendar"`
-	UID          calendar.UID        `json:"uid"`
+	UID          shown               `json:"uid"`
 	RecurrenceID string              `json:"recurrence_id,omitempty"`
 	Title        shown               `json:"title"`
 	StartLocal   string              `json:"start_local"`

@@ -69,7 +69,7 @@ var (
 
 // eventView is an event in the form of the first version's tools that write.
 type eventView struct {
-	UID          calendar.UID        `json:"uid"`
+	UID          shown               `json:"uid"`
 	Calendar     calendar.CalendarID `json:"calendar_id"`
 	Title        shown               `json:"title"`
 	Start        string              `json:"start"`
@@ -80,7 +80,7 @@ type eventView struct {
 
 // readView is one in the form of the tools that read.
 type readView struct {
-	UID          calendar.UID        `json:"uid"`
+	UID          shown               `json:"uid"`
 	Calendar     calendar.CalendarID `json:"calendar_id,omitempty"`
 	Summary      shown               `json:"summary"`
 	Start        string              `json:"dtstart"`
@@ -185,7 +185,7 @@ func viewOfEvent(i calendar.Instance) eventView {
 
 func readViewOf(i calendar.Instance) readView {
 	v := readView{
-		UID: i.Object.UID, Calendar: i.Object.Calendar, Summary: shown(cut(i.Object.Summary)), ETag: i.Object.ETag,
+		UID: shown(i.Object.UID), Calendar: i.Object.Calendar, Summary: shown(cut(i.Object.Summary)), ETag: i.Object.ETag,
 		Start: stamp(i.Start), End: stamp(i.End),
 	}
 	if i.Component != nil {

@@ -16,7 +16,7 @@ var givesSplit = []field{
 // changedView is an event after a change, as text.
 type changedView struct {
 	eventView
-	SplitFrom calendar.UID `json:"split_from_uid,omitempty"`
+	SplitFrom shown `json:"split_from_uid,omitempty"`
 }
 
 // structuredChange is the same as an object.
@@ -201,7 +201,7 @@ func (b toolbox) change(ctx context.Context, c *call, s subject, change edit.Cha
 	}
 	view := changedView{eventView: viewOfEvent(now)}
 	if edited.Split != nil {
-		view.SplitFrom = s.found.Object.UID
+		view.SplitFrom = shown(s.found.Object.UID)
 	}
 	return view, now, nil
 }
@@ -218,7 +218,7 @@ type deletedText struct {
 type deletedView struct {
 	deletedText
 	Calendar calendar.CalendarID `json:"calendar_id"`
-	UID      calendar.UID        `json:"uid"`
+	UID      shown               `json:"uid"`
 }
 
 func (b toolbox) deleteEvent(ctx context.Context, c *call) (answer, error) {
@@ -234,5 +234,5 @@ func (b toolbox) deleteEvent(ctx context.Context, c *call) (answer, error) {
 	if !edited.Saved.Object.Deleted {
 		text.ETag, text.RecurrenceID = edited.Saved.Object.ETag, stamp(s.found.RecurrenceID)
 	}
-	return answer{text, deletedView{text, s.cal.ID, s.found.Object.UID}}, nil
+	return answer{text, deletedView{text, s.cal.ID, shown(s.found.Object.UID)}}, nil
 }

@@ -84,6 +84,22 @@ func resultText(t *testing.T, body string) string {
 	return r.Result.Content[0].Text + string(r.Result.StructuredContent)
 }
 
+// contentText is the text alone, all that some hosts show a model.
+func contentText(t *testing.T, body string) string {
+	t.Helper()
+	var r struct {
+		Result struct{ Content []struct{ Text string } }
+	}
+	if err := json.Unmarshal([]byte(body), &r); err != nil {
+		t.Fatal(err)
+	}
+	var texts []string
+	for _, block := range r.Result.Content {
+		texts = append(texts, block.Text)
+	}
+	return strings.Join(texts, "\n")
+}
+
 // TestListGoesOn reads a week page by page, while it is already another day.
 func TestListGoesOn(t *testing.T) {
 	t.Parallel()

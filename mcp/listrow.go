@@ -137,37 +137,57 @@ func people(o calendar.Occurrence) []shown {
 
 // write numbers the events for reading, and says which calendars they are of.
 func (r rows) write(b *strings.Builder, found []calendar.Occurrence) {
-	ids := map[calendar.CalendarID]bool{}
+	names := calendarNames{}
 	var calendars []string
 	for i, o := range found {
 		if i == 0 {
 			b.WriteString("\n")
 		}
-		fmt.Fprintf(b, "%d. %s\n", i+1, visible(r.line(o)))
-		if !ids[o.Calendar.ID] {
-			ids[o.Calendar.ID] = true
-			calendars = append(calendars, fmt.Sprintf("[%s] is calendar_id %s", visible(short(o.Calendar.Name, longestListedTitle)), o.Calendar.ID))
+		name, known := names.of(o.Calendar)
+		if !known {
+			calendars = append(calendars, fmt.Sprintf("%s is calendar_id %s", name, o.Calendar.ID))
 		}
+		fmt.Fprintf(b, "%d. %s\n", i+1, r.line(o, name))
 	}
 	if calendars != nil {
 		fmt.Fprintf(b, "\n%s\n", strings.Join(calendars, "\n"))
 	}
 }
 
-// line is an event in one line: title, time, place, calendar, and what names it.
-func (r rows) line(o calendar.Occurrence) string {
-	title := titleOf(o)
-	if title == "" {
-		title = "(no title)"
+// calendarNames are the names by which one text speaks of calendars.
+type calendarNames map[calendar.CalendarID]string
+
+// of is a calendar's name, with its owner's where that is somebody else. Where two calendars have
+// the same, the second has its id as well: whoever shares one chooses what it is called.
+func (n calendarNames) of(cal calendar.Calendar) (name string, known bool) {
+	if name, known = n[cal.ID]; known {
+		return name, true
 	}
-	text := fmt.Sprintf("%s (%s)", title, r.zone.spell(o.Instance))
+	name = quoted(short(cal.Name, longestListedTitle))
+	if cal.Access != calendar.OwnerAccess {
+		name += " of " + quoted(cal.OwnerName)
+	}
+	for _, other := range n {
+		if other == name {
+			name += fmt.Sprintf(" (%s)", cal.ID)
+			break
+		}
+	}
+	n[cal.ID] = name
+	return name, false
+}
+
+// line is an event in one line: title, time, place, calendar, and what names it. What people wrote
+// stands in quotation marks, lest it reads as something that we say.
+func (r rows) line(o calendar.Occurrence, in string) string {
+	text := fmt.Sprintf("%s (%s)", quotedTitle(titleOf(o)), r.zone.spell(o.Instance))
 	if place := short(content.TextOf(o.Component, "LOCATION"), longestListedTitle); place != "" {
-		text += ", " + place
+		text += ", at " + quoted(place)
 	}
 	if status := content.WordOf(o.Component, "STATUS"); status != "" && status != "CONFIRMED" {
-		text += ", " + strings.ToLower(status)
+		text += ", " + strings.ToLower(word(status))
 	}
-	text += fmt.Sprintf(" [%s] uid %s", short(o.Calendar.Name, longestListedTitle), o.Object.UID)
+	text += fmt.Sprintf(", in %s, uid %s", in, quotedUID(o.Object.UID))
 	if isSeries(o.Instance) {
 		text += " recurrence_id " + stamp(o.RecurrenceID)
 	}
@@ -175,12 +195,38 @@ func (r rows) line(o calendar.Occurrence) string {
 		return text
 	}
 	if names := people(o); names != nil {
+		for i := range names {
+			names[i] = shown(quoted(string(names[i])))
+		}
 		text += fmt.Sprintf("\n   With: %s", strings.Join(texts(names), ", "))
 	}
 	if notes := short(content.TextOf(o.Component, "DESCRIPTION"), longestListedText); notes != "" {
-		text += "\n   " + notes
+		text += "\n   Notes: " + quoted(notes)
 	}
 	return text
+}
+
+// quotedTitle is a title in a text for reading.
+func quotedTitle(title string) string {
+	if title == "" {
+		return "(no title)"
+	}
+	return quoted(title)
+}
+
+// longestListedUID is how much of a uid texts show. RFC 7986 §5.3 asks for less than 255 bytes; what
+// is longer is an essay, and structured results have it whole.
+const longestListedUID = 255
+
+// quotedUID is a uid in a text for reading.
+func quotedUID(uid calendar.UID) string { return quoted(short(string(uid), longestListedUID)) }
+
+// word is a value that should be one word, or a quotation of what it is instead.
+func word(value string) string {
+	if strings.ContainsFunc(value, func(r rune) bool { return r > 'z' || r < '-' }) {
+		return quote(value)
+	}
+	return value
 }
 
 func texts[T ~string](list []T) []string {

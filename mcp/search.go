@@ -100,7 +100,7 @@ func (b toolbox) searchEvents(ctx context.Context, c *call) (answer, error) {
 
 func (v foundView) prose(r rows, found calendar.Finds, q calendar.EventSearch) prose {
 	var b strings.Builder
-	fmt.Fprintf(&b, "Found %s matching %s (%s):\n", events(len(v.Events)), visible(quote(q.Text)), r.zone.Name())
+	fmt.Fprintf(&b, "Found %s matching %s (%s):\n", events(len(v.Events)), quote(q.Text), r.zone.Name())
 	r.write(&b, found.Occurrences)
 	switch {
 	case v.Truncated:
@@ -197,9 +197,10 @@ func (b toolbox) fetch(ctx context.Context, c *call) (answer, error) {
 	}
 	event := s.found.Component
 	times := s.zone.times(s.found)
-	title, place := headline(content.TextOf(event, "SUMMARY")), content.TextOf(event, "LOCATION")
+	// Each has a line of its own, so that none can forge the next.
+	title, place := headline(short(content.TextOf(event, "SUMMARY"), maxShown)), short(content.TextOf(event, "LOCATION"), maxShown)
 	lines := []string{
-		"Title: " + title, "Calendar: " + s.cal.Name,
+		"Title: " + title, "Calendar: " + short(s.cal.Name, maxShown),
 		"Start: " + times.StartWeekday + " " + times.StartLocal, "End: " + times.EndWeekday + " " + times.EndLocal,
 		"Location: " + place, "Description: " + cut(content.TextOf(event, "DESCRIPTION")),
 	}

@@ -72,9 +72,9 @@ func (b toolbox) status(_ context.Context, c *call) (answer, error) {
 // prose says the same in sentences.
 func (v statusView) prose() prose {
 	var b strings.Builder
-	fmt.Fprintf(&b, "Connected as %s", visible(string(v.User)))
+	fmt.Fprintf(&b, "Connected as %s", v.User)
 	if v.DisplayName != v.User {
-		fmt.Fprintf(&b, " (%s)", visible(string(v.DisplayName)))
+		fmt.Fprintf(&b, " (%s)", quote(string(v.DisplayName)))
 	}
 	fmt.Fprintf(&b, ". The token %s may %s", v.TokenID, strings.Join(v.Scopes, ", "))
 	if v.Calendars != nil {

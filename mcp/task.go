@@ -133,7 +133,7 @@ func (b toolbox) updateTask(ctx context.Context, c *call) (answer, error) {
 	}
 	v := s.zone.taskDetails(now)
 	if edited.Split != nil {
-		v.SplitFrom = s.found.Object.UID
+		v.SplitFrom = shown(s.found.Object.UID)
 	}
 	return answer{v, v}, nil
 }

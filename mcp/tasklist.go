@@ -45,7 +45,7 @@ var (
 
 // taskView is a task in a list.
 type taskView struct {
-	UID          calendar.UID        `json:"uid"`
+	UID          shown               `json:"uid"`
 	Calendar     calendar.CalendarID `json:"calendar_id"`
 	Title        shown               `json:"title"`
 	Status       string              `json:"status"`
@@ -67,7 +67,7 @@ type taskView struct {
 type taskDetailsView struct {
 	taskView
 	moreView
-	SplitFrom calendar.UID `json:"split_from_uid,omitempty"`
+	SplitFrom shown `json:"split_from_uid,omitempty"`
 	zoneView
 }
 

@@ -2,7 +2,6 @@ package mcp
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 	"unicode"
 )
@@ -17,13 +16,21 @@ func (s shown) MarshalText() ([]byte, error) { return []byte(visible(string(s)))
 
 // visible replaces hidden characters by their escapes.
 func visible(s string) string {
-	if !strings.ContainsFunc(s, hidden) {
+	if !strings.ContainsFunc(s, ignorable) {
 		return s
 	}
 	var b strings.Builder
-	for _, r := range s {
+	runes := []rune(s)
+	for i, r := range runes {
+		before, after := ' ', ' '
+		if i > 0 {
+			before = runes[i-1]
+		}
+		if i < len(runes)-1 {
+			after = runes[i+1]
+		}
 		switch {
-		case !hidden(r):
+		case !ignorable(r) || inPlace(before, r, after):
 			b.WriteRune(r)
 		case r > 0xFFFF:
 			fmt.Fprintf(&b, `\U%08x`, r)
@@ -34,19 +41,57 @@ func visible(s string) string {
 	return b.String()
 }
 
-// hidden tells whether a character acts unseen. Joiners and direction marks are not among
-// them: Persian, Hebrew and emoji need these, and they reorder no more than their neighbours.
-func hidden(r rune) bool {
+// ignorable tells whether nothing is seen of a character: controls, and what Unicode calls default
+// ignorable code points (DerivedCoreProperties.txt, by whose definition this goes) with the marks
+// of interlinear annotation. Any bytes can be written in those, and models read them.
+func ignorable(r rune) bool {
 	switch {
-	case r == '\n', r == '\t':
+	case r < ' ':
+		return r != '\n' && r != '\t'
+	case r < 0x7F:
 		return false
-	case unicode.IsControl(r), unicode.Is(unicode.Zl, r), unicode.Is(unicode.Zp, r):
-		return true
-	case r >= 0x202A && r <= 0x202E, r >= 0x2066 && r <= 0x2069: // UAX #9: embeddings, overrides, isolates
-		return true
+	case unicode.Is(unicode.Cf, r):
+		// Signs that stand around numbers, and those that place hieroglyphs, are seen.
+		return !unicode.Is(unicode.Prepended_Concatenation_Mark, r) && (r < 0x13430 || r > 0x1345F)
 	default:
-		return r >= 0xE0000 && r <= 0xE007F // tags: a whole alphabet without a glyph
+		return unicode.In(r, unicode.Cc, unicode.Zl, unicode.Zp, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point)
 	}
+}
+
+// The ignorable characters that texts cannot do without.
+const (
+	nonJoiner, joiner        = '\u200C', '\u200D'
+	leftToRight, rightToLeft = '\u200E', '\u200F'
+	plainStyle, emojiStyle   = '\uFE0E', '\uFE0F'
+	keycap                   = '\u20E3'
+)
+
+// inPlace tells whether an ignorable character does between its neighbours what it is for. Persian
+// and Indic letters and emoji need joiners, Hebrew and Arabic marks of direction, and emoji one
+// choice of their style. Elsewhere, or several together, they could spell something.
+func inPlace(before, r, after rune) bool {
+	switch r {
+	case joiner, nonJoiner:
+		return joins(before)
+	case leftToRight, rightToLeft:
+		return !ignorable(before) && (!isLatin(before) || !isLatin(after))
+	case plainStyle, emojiStyle:
+		return isEmoji(before) || strings.ContainsRune("#*0123456789", before) && after == keycap
+	}
+	return false
+}
+
+// joins tells whether a character has forms that a joiner behind it chooses from.
+func joins(r rune) bool {
+	return unicode.In(r, unicode.L, unicode.M) && !isLatin(r) && !ignorable(r) || isEmoji(r) || r == emojiStyle
+}
+
+func isLatin(r rune) bool { return unicode.Is(unicode.Latin, r) }
+
+// isEmoji tells whether a character has a form as emoji, at least: symbols, the modifiers that give
+// them a colour, and the few that Unicode counts elsewhere.
+func isEmoji(r rune) bool {
+	return r > 0x7F && (unicode.In(r, unicode.So, unicode.Sm, unicode.Sk) || strings.ContainsRune("‼⁉ℹ〰", r))
 }
 
 // maxQuoted is how much of a value an error repeats.
@@ -57,5 +102,12 @@ func quote(s string) string {
 	if runes := []rune(s); len(runes) > maxQuoted {
 		s = string(runes[:maxQuoted]) + "…"
 	}
-	return strconv.Quote(s)
+	return quoted(s)
 }
+
+// escapes are of what would end a quoted text or its line.
+var escapes = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "\r", `\r`, "\t", `\t`)
+
+// quoted puts a text into quotation marks that nothing in it can end, so that a reader sees what
+// others wrote from what we say of it.
+func quoted(s string) string { return `"` + visible(escapes.Replace(s)) + `"` }

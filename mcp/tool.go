@@ -50,7 +50,8 @@ type call struct {
 // and as an object for the later ones.
 type answer struct{ text, structured any }
 
-// prose is an answer's text that is for reading, and stands as it is; any other is written as JSON.
+// prose is an answer's text that is for reading, and stands as it is but for hidden characters; any
+// other is written as JSON.
 type prose string
 
 // toolbox holds what tools need.
@@ -184,7 +185,7 @@ func pack(a answer, v version) (*mcpgo.CallToolResult, error) {
 
 func write(value any) (string, error) {
 	if text, ok := value.(prose); ok {
-		return string(text), nil
+		return visible(string(text)), nil
 	}
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)

@@ -263,10 +263,34 @@ func TestVisible(t *testing.T) {
 		"line\u2028break":                   `line\u2028break`,
 		"hidden\U000e0041":                  `hidden\U000e0041`,
 		"👩\u200d👧 שלום\u200f می\u200cخواهم": "👩\u200d👧 שלום\u200f می\u200cخواهم",
-		"": "",
+		"":                                 "",
+		"zero\u200bwidth\ufeff so\u00adft": `zero\u200bwidth\ufeff so\u00adft`,
+		"\u180e\u2060\u2064\u3164\u115f\u1160\uffa0\ufff9\ufffa\ufffb\u034f": `\u180e\u2060\u2064\u3164\u115f\u1160\uffa0\ufff9\ufffa\ufffb\u034f`,
+		"😀\U000e0154\U000e0155\ufe01":                                        `😀\U000e0154\U000e0155\ufe01`,
+		"❤\ufe0f 1\ufe0f\u20e3 ☎\ufe0e":                                      "❤\ufe0f 1\ufe0f\u20e3 ☎\ufe0e",
+		"❤\ufe0f\ufe0f a\ufe0f 1\ufe0f":                                      "❤\ufe0f" + `\ufe0f a\ufe0f 1\ufe0f`,
+		"👩\u200d❤\ufe0f\u200d👨🏽\u200d🦰":                                      "👩\u200d❤\ufe0f\u200d👨🏽\u200d🦰",
+		"क\u094d\u200dष می\u200c\u200cخ":                                     "क\u094d\u200dष می\u200c" + `\u200c` + "خ",
+		"a\u200cb\u200dc\u200ed\u200f":                                       `a\u200cb\u200dc\u200ed` + "\u200f",
+		"\u200e(שלום)\u200e\u200f":                                           "\u200e(שלום)\u200e" + `\u200f`,
+		"\u0600 ١٢ \U00013000\U00013430":                                     "\u0600 ١٢ \U00013000\U00013430",
 	} {
 		if got := visible(in); got != want {
 			t.Errorf("visible(%q) = %q, want %q", in, got, want)
+		}
+	}
+}
+
+// TestQuotedTextsEndWhereTheyEnd: nothing in a text ends its quotation, its line, or its place in it.
+func TestQuotedTextsEndWhereTheyEnd(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]string{
+		"Lunch":                           `"Lunch"`,
+		"a\" uid \"b\nc\\":                `"a\" uid \"b\nc\\"`,
+		"family 👩\u200d👧 of \u2028\u200b": "\"family 👩\u200d👧 of " + `\u2028\u200b"`,
+	} {
+		if got := quoted(in); got != want {
+			t.Errorf("quoted(%q) = %s, want %s", in, got, want)
 		}
 	}
 }
