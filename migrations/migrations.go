@@ -1,7 +1,11 @@
 // Package migrations holds the database schema as numbered SQL files.
 //
-// A file is named NNNN_what.sql, or NNNN_what.ENGINE.sql when one engine alone needs it. A file
+// A file is named NNNN_words.sql, or NNNN_words.ENGINE.sql when only one engine needs it. A file
 // that was released never changes: the store refuses a database whose files have other checksums.
+//
+// After each file the store gives all text columns the order of bytes, so a file says nothing of
+// collations. What hangs on the text of a new column, as a generated column does, comes in a file
+// of its own.
 package migrations
 
 import "embed"

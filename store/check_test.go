@@ -49,9 +49,9 @@ func TestCheckFindsWhatIsDamaged(t *testing.T) {
 		t.Fatal(err)
 	}
 	const page = 4096
-	// The tables' own descriptions, on the first pages, stay readable: the program starts.
-	late := len(data) - 3*page
-	copy(data[late:late+page], bytes.Repeat([]byte{0xA5}, page))
+	// It is a page of objects. The tables' own descriptions stay readable: the program starts.
+	objects := bytes.LastIndex(data, []byte("event-")) / page * page
+	copy(data[objects:objects+page], bytes.Repeat([]byte{0xA5}, page))
 	if err := os.WriteFile(file, data, 0o600); err != nil {
 		t.Fatal(err)
 	}

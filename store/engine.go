@@ -14,6 +14,9 @@ type engine struct {
 	name string
 	// migrate, run first in the transaction of a migration, keeps other processes from migrating.
 	migrate string
+	// collate, run after tables were made or changed, has all text columns compare bytes; empty
+	// where they do.
+	collate string
 	// countMigrations yields 1 where the table of migrations is there, 0 where it is not.
 	countMigrations string
 	// analyze has the planner look at the objects; empty where plans do not hang on it.

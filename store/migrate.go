@@ -22,12 +22,18 @@ type Schema struct {
 	// that of the program.
 	Current, Wanted int
 	// Pending are the files of the program that the database lacks; Unknown those in the database
-	// that the program does not know: it is older than the database.
-	Pending, Unknown []string
+	// that the program does not know: it is older than the database. Other are files of the same
+	// name that are not the same: another build made the database.
+	Pending, Unknown, Other []string
 }
 
 // Ready tells whether the program can work with the database.
-func (s Schema) Ready() bool { return len(s.Pending) == 0 && len(s.Unknown) == 0 }
+func (s Schema) Ready() bool { return len(s.Pending) == 0 && !s.foreign() }
+
+// Behind tells whether [Store.Migrate] would change tables that are there.
+func (s Schema) Behind() bool { return s.Current > 0 && len(s.Pending) > 0 && !s.foreign() }
+
+func (s Schema) foreign() bool { return len(s.Unknown) > 0 || len(s.Other) > 0 }
 
 // migration is one file of the program's, or one row of the database's.
 type migration struct {
@@ -35,6 +41,8 @@ type migration struct {
 	checksum string
 	text     string // empty when it comes from the database
 }
+
+func (m migration) sameName(o migration) bool { return o.name == m.name }
 
 // Migrate brings the database's tables up to date. Each migration is a transaction of its own.
 // Several processes may migrate at once: each waits for its turn and does what is left to do.
@@ -59,40 +67,52 @@ func (s *Store) Migrate(ctx context.Context) error {
 // migrateOnce applies the first migration that the database lacks, or, when there is none, makes
 // sure that the row of meta is there, with a secret.
 func (t *Tx) migrateOnce(ctx context.Context, wanted []migration) (more bool, err error) {
-	if t.of().migrate != "" {
-		if err := t.script(ctx, t.of().migrate); err != nil {
-			return false, err
-		}
+	if err := t.maybeScript(ctx, t.of().migrate); err != nil {
+		return false, err
 	}
 	const table = `CREATE TABLE IF NOT EXISTS migrations (
 		name TEXT NOT NULL PRIMARY KEY, checksum TEXT NOT NULL, applied BIGINT NOT NULL)`
 	if _, err := t.exec(ctx, table); err != nil {
 		return false, err
 	}
+	if err := t.maybeScript(ctx, t.of().collate); err != nil {
+		return false, err
+	}
 	applied, err := applied(ctx, t)
 	if err != nil {
 		return false, err
 	}
-	pending, err := compare(wanted, applied)
+	left, err := compare(wanted, applied)
 	if err != nil {
 		return false, err
 	}
-	if len(pending) == 0 {
+	if len(left) == 0 {
 		if err := t.insertMeta(ctx); err != nil {
 			return false, err
 		}
 		return false, t.makeSecret(ctx)
 	}
-	return true, t.apply(ctx, pending[0])
+	return true, t.apply(ctx, left[0])
 }
 
 func (t *Tx) apply(ctx context.Context, m migration) error {
 	if err := t.script(ctx, m.text); err != nil {
 		return fmt.Errorf("migration %s: %w", m.name, err)
 	}
+	if err := t.maybeScript(ctx, t.of().collate); err != nil {
+		return fmt.Errorf("the order of texts after migration %s: %w", m.name, err)
+	}
 	_, err := t.exec(ctx, `INSERT INTO migrations (name, checksum, applied) VALUES ($1, $2, $3)`,
 		m.name, m.checksum, t.store.now())
 	return err
+}
+
+// maybeScript runs the script of an engine, if it has one.
+func (t *Tx) maybeScript(ctx context.Context, text string) error {
+	if text == "" {
+		return nil
+	}
+	return t.script(ctx, text)
 }
 
 // insertMeta begins the store's first epoch.
@@ -117,7 +137,7 @@ func (s *Store) Schema(ctx context.Context) (Schema, error) {
 	}
 	return Schema{
 		Current: lastNumber(applied), Wanted: lastNumber(wanted),
-		Pending: missing(wanted, applied), Unknown: missing(applied, wanted),
+		Pending: missing(wanted, applied), Unknown: missing(applied, wanted), Other: altered(wanted, applied),
 	}, nil
 }
 
@@ -168,32 +188,41 @@ func checksum(text []byte) string {
 }
 
 // compare returns the wanted migrations that are not applied. It refuses a database that another
-// program made: a newer one, or one whose files were not ours.
+// program made: one whose files were not ours, or a newer one.
 func compare(wanted, applied []migration) ([]migration, error) {
+	if other := altered(wanted, applied); len(other) > 0 {
+		return nil, calendar.Errorf(calendar.Unsupported, "",
+			"the database was made by another build of this program, with another %s, and is left as it is; to bring the calendars over, "+
+				"let that build `export --user NAME --out DIR` for each user, then name a new database, and let this one `create-user NAME` and `import --user NAME DIR`",
+			strings.Join(other, ", "))
+	}
 	if unknown := missing(applied, wanted); len(unknown) > 0 {
 		return nil, calendar.Errorf(calendar.Unsupported, "",
 			"the database is newer than this program: it has %s, which this program does not know; run the newer program, or restore a backup",
 			strings.Join(unknown, ", "))
 	}
-	var pending []migration
-	for _, m := range wanted {
-		i := slices.IndexFunc(applied, func(a migration) bool { return a.name == m.name })
-		switch {
-		case i < 0:
-			pending = append(pending, m)
-		case applied[i].checksum != m.checksum:
-			return nil, calendar.Errorf(calendar.Unsupported, "",
-				"the database's tables were made by another %s than this program's: a development build may have made it", m.name)
-		}
-	}
-	return pending, nil
+	return slices.DeleteFunc(slices.Clone(wanted), func(m migration) bool {
+		return slices.ContainsFunc(applied, m.sameName)
+	}), nil
 }
 
 // missing returns the names of those that are not among the others.
 func missing(those, others []migration) []string {
 	var names []string
 	for _, m := range those {
-		if !slices.ContainsFunc(others, func(o migration) bool { return o.name == m.name }) {
+		if !slices.ContainsFunc(others, m.sameName) {
+			names = append(names, m.name)
+		}
+	}
+	return names
+}
+
+// altered returns the names of the applied migrations whose files are others by now.
+func altered(wanted, applied []migration) []string {
+	var names []string
+	for _, m := range wanted {
+		i := slices.IndexFunc(applied, m.sameName)
+		if i >= 0 && applied[i].checksum != m.checksum {
 			names = append(names, m.name)
 		}
 	}

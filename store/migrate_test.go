@@ -161,6 +161,48 @@ func TestMigrateRefusesOther(t *testing.T) {
 	})
 }
 
+// TestMigrateRefusesOlderBuild: a build from before the first release had other migrations. Its
+// database is left alone, and whoever runs it learns how to bring the calendars over.
+func TestMigrateRefusesOlderBuild(t *testing.T) {
+	t.Parallel()
+	testdb.Each(t, func(t *testing.T, url string) {
+		migrate(t, bare(t, url, fstest.MapFS{
+			"0001_schema.sql": {Data: []byte("CREATE TABLE meta (id BIGINT PRIMARY KEY, epoch TEXT, credentials BIGINT, derivation BIGINT, secret BYTEA)")},
+			"0025_homes.sql":  {Data: []byte("CREATE TABLE homes (user_id TEXT)")},
+		}))
+		s := bare(t, url, migrations.Files)
+		err := s.Migrate(t.Context())
+		if calendar.ReasonOf(err) != calendar.Unsupported {
+			t.Fatalf("got error %v", err)
+		}
+		for _, want := range []string{"0001_schema.sql", "`export --user NAME --out DIR`", "`import --user NAME DIR`"} {
+			if !strings.Contains(err.Error(), want) {
+				t.Errorf("%q does not say %s", err, want)
+			}
+		}
+		state := schema(t, s)
+		if state.Ready() || state.Behind() || state.Current != 25 || !cmp.Equal(state.Other, []string{"0001_schema.sql"}) {
+			t.Errorf("the database's state: %+v", state)
+		}
+	})
+}
+
+// TestMigrateComparesBytes: on Postgres each text column compares bytes, whichever file it came in.
+func TestMigrateComparesBytes(t *testing.T) {
+	t.Parallel()
+	s := bare(t, testdb.Postgres(t), with(t, "0996_text.sql", "ALTER TABLE users ADD COLUMN added TEXT; CREATE TABLE \"another One\" (a TEXT, b BIGINT)"))
+	migrate(t, s)
+	columns, err := rowsOf(t.Context(), s.reads, func(row scanner) (string, error) {
+		var column string
+		err := row.Scan(&column)
+		return column, err
+	}, `SELECT table_name || '.' || column_name FROM information_schema.columns
+		WHERE table_schema = current_schema() AND data_type = 'text' AND collation_name IS DISTINCT FROM 'C'`)
+	if err != nil || len(columns) > 0 {
+		t.Errorf("%q have the order of the machine's locale: %v", columns, err)
+	}
+}
+
 // TestMigrateFails: a migration that fails half way leaves nothing of itself, and what came before
 // it stays.
 func TestMigrateFails(t *testing.T) {

@@ -35,6 +35,7 @@ func postgresEngine() *engine {
 		// than a request may.
 		migrate: `SET LOCAL statement_timeout = 0;
 			SELECT pg_advisory_xact_lock(hashtext('caldav-mcp-server migrations in ' || current_schema()))`,
+		collate:         byteCollation,
 		countMigrations: `SELECT count(*) FROM pg_tables WHERE schemaname = current_schema() AND tablename = 'migrations'`,
 		search:          postgresSearching(),
 		announce:        `SELECT pg_notify(` + hintChannel + `, $1) FROM meta WHERE id = 1 AND watched >= $2`,
@@ -42,6 +43,25 @@ func postgresEngine() *engine {
 		fault:           postgresFault,
 	}
 }
+
+// byteCollation gives all text columns byte order and byte equality, as SQLite has them, whatever
+// locale the database was made with: paging by name must not depend on the machine, and an upgrade
+// of the C library must not corrupt an index.
+const byteCollation = `DO $$
+DECLARE
+	statement TEXT;
+BEGIN
+	FOR statement IN
+		SELECT format('ALTER TABLE %s ', c.oid::regclass) || string_agg(format('ALTER COLUMN %I TYPE TEXT COLLATE "C"', a.attname), ', ')
+		FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid
+		WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind = 'r' AND a.attnum > 0 AND NOT a.attisdropped
+			AND a.atttypid = 'text'::regtype AND a.attcollation <> '"C"'::regcollation
+		GROUP BY c.oid
+	LOOP
+		EXECUTE statement;
+	END LOOP;
+END
+$$`
 
 // postgresFaults tells what SQLSTATEs mean: the whole code, or its class, the first two characters.
 var postgresFaults = map[string]fault{

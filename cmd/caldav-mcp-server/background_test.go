@@ -2,7 +2,9 @@ package main
 
 import (
 	"context"
+	"database/sql"
 	"log/slog"
+	"strings"
 	"testing"
 	"time"
 
@@ -85,6 +87,27 @@ func changesSince(ctx context.Context, h *house, user calendar.User, token calen
 		}
 	}
 	return nil
+}
+
+// A command that meets the database of a build from before the first release tells how to bring
+// the calendars over. That the server be restarted would not help.
+func TestCommandRefusesOlderBuild(t *testing.T) {
+	t.Parallel()
+	path := strings.TrimPrefix(testdb.SQLite(t), "sqlite:")
+	db, err := sql.Open("sqlite", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if _, err := db.ExecContext(t.Context(), `CREATE TABLE migrations (name TEXT NOT NULL PRIMARY KEY, checksum TEXT NOT NULL, applied BIGINT NOT NULL);
+		INSERT INTO migrations VALUES ('0001_schema.sql', 'another', 0)`); err != nil {
+		t.Fatal(err)
+	}
+	p := &program{now: time.Now, newID: uuid.NewString}
+	err = p.withHouse(t.Context(), config{databaseURL: path}, func(*house) error { return nil })
+	if err == nil || !strings.Contains(err.Error(), "`export --user NAME --out DIR`") {
+		t.Errorf("got error %v", err)
+	}
 }
 
 // A house without tables is not ready, and says so in words that tell nothing of the inside.

@@ -86,7 +86,7 @@ func (p *program) inHouse(ctx context.Context, c config, mayMake bool, work func
 	if err != nil {
 		return fmt.Errorf("looking at the database's tables: %w", err)
 	}
-	if schema.Current > 0 && len(schema.Pending) > 0 {
+	if schema.Behind() {
 		return fmt.Errorf("the database's tables are those of an older version: restart the server with this one, or run %s migrate", name)
 	}
 	if schema.Current == 0 && !mayMake {

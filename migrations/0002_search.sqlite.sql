@@ -1,6 +1,3 @@
--- What was kept for searches until now was text, not words; a reindex makes it anew.
-UPDATE objects SET search = '';
-
 -- The rows of the index. VACUUM may number objects anew, but not what has a number of its own;
 -- and what decides which of many matches are wanted is here, so that those alone are read.
 CREATE TABLE search_rows (
@@ -16,13 +13,6 @@ CREATE TABLE search_rows (
 -- Words come here folded, in a form that the plainest tokenizer leaves as it is. Each has its
 -- calendar before it: what others keep costs a search nothing.
 CREATE VIRTUAL TABLE search_words USING fts5 (words, tokenize = 'ascii', content = '', contentless_delete = 1, detail = none);
-
-INSERT INTO search_rows (calendar_id, name, kind, span_start, span_end)
-	SELECT calendar_id, name, kind, span_start, span_end FROM objects;
-
-INSERT INTO search_words (rowid, words)
-	SELECT r.id, '' FROM search_rows r JOIN objects o ON o.calendar_id = r.calendar_id AND o.name = r.name
-	WHERE NOT o.deleted;
 
 CREATE TRIGGER search_added AFTER INSERT ON objects
 BEGIN

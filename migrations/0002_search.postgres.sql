@@ -1,6 +1,3 @@
--- What was kept for searches until now was text, not words; a reindex makes it anew.
-UPDATE objects SET search = '';
-
 -- Words come here folded, and are taken as they are: the server's parsers and dictionaries, which
 -- differ from machine to machine, have no say. The calendar is a word too, which no text can
 -- have: what others keep costs a search nothing.
