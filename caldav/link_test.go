@@ -109,3 +109,29 @@ func TestLinkGuesses(t *testing.T) {
 		t.Errorf("a first guess from elsewhere: %d", got.status)
 	}
 }
+
+// TestLinkLogsNoCalendar: a stranger's GET writes of an object that cannot be read where it is broken, not
+// what it says.
+func TestLinkLogsNoCalendar(t *testing.T) {
+	t.Parallel()
+	h := linked(t, nil)
+	data := []byte(strings.ReplaceAll(event("z", "x"), "SUMMARY:", "SUMMARY ZZSECRET "))
+	err := h.store.Update(t.Context(), func(tx calendar.Tx) error {
+		cal, err := tx.Advance(t.Context(), h.link.Calendar)
+		if err != nil {
+			return err
+		}
+		o := calendar.Object{Calendar: cal.ID, Name: "z.ics", Data: data, ETag: calendar.ETagOf(data), Size: int64(len(data)), Version: cal.Version}
+		o.UID, o.Kind = "z", calendar.Event
+		return tx.PutObject(t.Context(), o)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := h.follow(t, "/"+caldav.LinkPath(h.secret)); got.status != http.StatusOK || strings.Contains(got.body, "ZZSECRET") {
+		t.Errorf("%d %s", got.status, got.body)
+	}
+	if log := h.log.String(); !strings.Contains(log, "cannot be read (syntax)") || strings.Contains(log, "ZZSECRET") {
+		t.Errorf("the log says %s", log)
+	}
+}

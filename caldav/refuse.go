@@ -19,12 +19,12 @@ func (x *exchange) refuse(err error) {
 	if x.begun {
 		// Half of a multistatus must never pass for a whole one: the connection breaks, so that
 		// no client takes what is missing for deleted.
-		x.log.ErrorContext(x.r.Context(), "the answer broke off", slog.String("method", x.r.Method), slog.Any("error", err))
+		x.logFault("the answer broke off", err)
 		panic(http.ErrAbortHandler)
 	}
 	f := x.failureOf(err)
 	if f.status == http.StatusInternalServerError {
-		x.log.ErrorContext(x.r.Context(), "request failed", slog.String("method", x.r.Method), slog.Any("error", err))
+		x.logFault("request failed", err)
 	}
 	if f.status == http.StatusServiceUnavailable {
 		x.w.Header().Set("Retry-After", retryAfter)
@@ -36,6 +36,15 @@ func (x *exchange) refuse(err error) {
 	defer x.release(m)
 	m.failure(f)
 	x.reply(f.status, f.mediaType(), m.buf)
+}
+
+// logFault notes what went wrong here; that a client has gone is nobody's fault.
+func (x *exchange) logFault(what string, err error) {
+	level := slog.LevelError
+	if x.r.Context().Err() != nil {
+		level = slog.LevelDebug
+	}
+	x.log.LogAttrs(x.r.Context(), level, what, slog.String("method", x.r.Method), slog.String("error", calendar.ForLog(err)))
 }
 
 // failureOf finds out what an error is on the wire. What nobody foresaw is Internal, and

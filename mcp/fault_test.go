@@ -43,7 +43,11 @@ func TestFaultsAreKeptInside(t *testing.T) {
 				if g.status != http.StatusOK || strings.TrimSpace(g.body) != want {
 					t.Errorf("status %d, body %s", g.status, g.body)
 				}
-				if log := h.log.String(); !strings.Contains(log, "secret") || !strings.Contains(log, "request=request-1") {
+				told := "secret"
+				if err == nil {
+					told = "panic: string"
+				}
+				if log := h.log.String(); !strings.Contains(log, told) || !strings.Contains(log, "request=request-1") || strings.Contains(log, "secret of") {
 					t.Errorf("the log has not what the client lacks:\n%s", log)
 				}
 			})

@@ -4,9 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"log/slog"
-	"runtime/debug"
 	"strings"
 
 	mcpgo "github.com/mark3labs/mcp-go/mcp"
@@ -36,7 +34,7 @@ func (h *Handler) attend(ctx context.Context, work func(*call) error) {
 		return
 	}
 	if calendar.ReasonOf(err) == calendar.Internal && ctx.Err() == nil {
-		h.logFault(x, err.Error())
+		h.logFault(x, calendar.ForLog(err))
 	}
 	refused := renderError(err, x.version, x.faultID)
 	if calendar.ReasonOf(err) == calendar.NotFound {
@@ -48,7 +46,7 @@ func (h *Handler) attend(ctx context.Context, work func(*call) error) {
 func safely(c *call, work func(*call) error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+			err = errPanic(p)
 		}
 	}()
 	return work(c)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"log/slog"
 	"strings"
 
 	mcpgo "github.com/mark3labs/mcp-go/mcp"
@@ -30,7 +31,7 @@ const mostResource = 512 << 10
 func (h *Handler) addResources(s *server.MCPServer) {
 	s.AddResourceTemplate(mcpgo.NewResourceTemplate(calendarTemplate, "calendar",
 		mcpgo.WithTemplateDescription("A calendar with all its events and tasks, as iCalendar. The id is from list_calendars."),
-		mcpgo.WithTemplateMIMEType(calendarType)), h.reader(calendarAddress, h.box.calendarText))
+		mcpgo.WithTemplateMIMEType(calendarType)), h.reader(calendarAddress, h.calendarText))
 	s.AddResourceTemplate(mcpgo.NewResourceTemplate(eventTemplate, "event",
 		mcpgo.WithTemplateDescription("An event, a series or a task, as iCalendar. The id is from search, or from list_events with detail full."),
 		mcpgo.WithTemplateMIMEType(calendarType)), h.reader(eventAddress, h.box.eventText))
@@ -79,15 +80,18 @@ func (h *Handler) reader(prefix string, text func(context.Context, *call, string
 	}
 }
 
-// calendarText is a whole calendar.
-func (b toolbox) calendarText(ctx context.Context, c *call, id string) ([]byte, error) {
+// calendarText is a whole calendar, without the objects that an older program took and this one cannot read.
+func (h *Handler) calendarText(ctx context.Context, c *call, id string) ([]byte, error) {
 	c.args = arguments{"calendar_id": id}
-	cal, err := b.calendarOf(ctx, c)
+	cal, err := h.box.calendarOf(ctx, c)
 	if err != nil {
 		return nil, err
 	}
 	var out boundedBuffer
-	_, err = b.service.Export(ctx, c.caller, cal, &out, nil)
+	_, err = h.box.service.Export(ctx, c.caller, cal, &out, func(o calendar.Object, err error) {
+		h.log.WarnContext(ctx, "an object is left out of its calendar's text",
+			slog.String("calendar", string(o.Calendar)), slog.String("error", calendar.ForLog(err)))
+	})
 	if out.full {
 		e := calendar.Errorf(calendar.TooLarge, "", "the calendar %s has more than %d bytes as text", quote(cal.Name), mostResource)
 		e.Hint = "list what you need of it with list_events"

@@ -155,7 +155,7 @@ func (h *Handler) watchSession(ctx context.Context, caller calendar.Caller, id s
 func (h *Handler) refuseFault(w http.ResponseWriter, r *http.Request, caller calendar.Caller, err error) {
 	x := &exchange{caller: caller, message: message{method: r.Method}, faultID: h.faultID(w)}
 	if calendar.ReasonOf(err) == calendar.Internal && r.Context().Err() == nil {
-		h.logFault(x, err.Error())
+		h.logFault(x, calendar.ForLog(err))
 	}
 	x.refused = new(renderError(err, x.version, x.faultID))
 	h.send(w, x, nil)

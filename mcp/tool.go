@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
@@ -138,7 +137,7 @@ func (h *Handler) runner(t tool) server.ToolHandlerFunc {
 			return result, nil
 		}
 		if calendar.ReasonOf(err) == calendar.Internal && ctx.Err() == nil {
-			h.logFault(x, err.Error())
+			h.logFault(x, calendar.ForLog(err))
 		}
 		refused := render(err, x.version, x.faultID)
 		if refused.err != nil {
@@ -154,7 +153,7 @@ func (h *Handler) runner(t tool) server.ToolHandlerFunc {
 func (h *Handler) answer(ctx context.Context, t tool, c *call, x *exchange) (result *mcpgo.CallToolResult, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+			err = errPanic(p)
 		}
 	}()
 	if !t.open(c.caller) {

@@ -58,7 +58,7 @@ func (o *Object) checkComponent(c *ical.Component, lim Limits) error {
 func checkRules(c *ical.Component) error {
 	for _, p := range c.All("RRULE") {
 		if _, err := p.Recur(); err != nil {
-			return &RuleError{RuleValidData, err.Error()}
+			return invalid(err)
 		}
 	}
 	for _, name := range []string{"RDATE", "EXDATE"} {
@@ -67,7 +67,7 @@ func checkRules(c *ical.Component) error {
 				continue
 			}
 			if _, err := p.Times(); err != nil {
-				return &RuleError{RuleValidData, err.Error()}
+				return invalid(err)
 			}
 		}
 	}
@@ -107,7 +107,7 @@ func (o *Object) checkOverrides() error {
 	for _, c := range o.Overrides {
 		id, err := c.Property("RECURRENCE-ID").Time()
 		if err != nil {
-			return &RuleError{RuleValidData, err.Error()}
+			return invalid(err)
 		}
 		if seen[id] {
 			return fault(RuleValidObject, "line %d: a second override of the instance %s", c.Line(), id)

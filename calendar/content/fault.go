@@ -23,20 +23,28 @@ const (
 type RuleError struct {
 	Rule    string
 	Message string
+	// Cause tells where the text breaks the rule, if the parser found it.
+	Cause error
 }
 
 // Error returns the sentence.
 func (f *RuleError) Error() string { return f.Message }
 
+// Unwrap returns the cause.
+func (f *RuleError) Unwrap() error { return f.Cause }
+
 func fault(rule, format string, args ...any) error {
-	return &RuleError{rule, fmt.Sprintf(format, args...)}
+	return &RuleError{Rule: rule, Message: fmt.Sprintf(format, args...)}
 }
 
 // syntaxFault turns what the parser says into a fault.
 func syntaxFault(err error) error {
 	var syntax *ical.SyntaxError
 	if errors.As(err, &syntax) && syntax.Kind == ical.KindLimit {
-		return &RuleError{RuleMaxSize, err.Error()}
+		return &RuleError{RuleMaxSize, err.Error(), err}
 	}
-	return &RuleError{RuleValidData, err.Error()}
+	return invalid(err)
 }
+
+// invalid is what is wrong with a value of the text.
+func invalid(err error) error { return &RuleError{RuleValidData, err.Error(), err} }

@@ -50,7 +50,7 @@ func refusedSeries(err error) error {
 	if errors.Is(err, recur.ErrUnsupported) {
 		return nil
 	}
-	return &RuleError{RuleValidData, err.Error()}
+	return invalid(err)
 }
 
 // dense tells whether a rule can have several instances a day; others cannot be too many.

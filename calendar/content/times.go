@@ -40,7 +40,7 @@ func timeOf(c *ical.Component, name string) (*ical.Time, error) {
 	}
 	t, err := p.Time()
 	if err != nil {
-		return nil, &RuleError{RuleValidData, err.Error()}
+		return nil, invalid(err)
 	}
 	if t.Civil.Year < minYear {
 		return nil, fault(RuleMinDate, "line %d: %s is before the year %d", p.Line(), name, minYear)
@@ -55,7 +55,7 @@ func checkDuration(c *ical.Component, p *ical.Property, end *ical.Time) error {
 	d, err := p.Duration()
 	switch {
 	case err != nil:
-		return &RuleError{RuleValidData, err.Error()}
+		return invalid(err)
 	case d.Negative:
 		return fault(RuleValidData, "line %d: a %s cannot last a negative DURATION", p.Line(), c.Name())
 	case end != nil:
