@@ -32,7 +32,8 @@ func (x *exchange) getCalendar(r *resource) error {
 // calendarText is a calendar as one iCalendar text.
 type calendarText struct {
 	// tag changes whenever the text may.
-	tag      calendar.ETag
+	tag calendar.ETag
+	// modified is zero where it is nobody's business.
 	modified time.Time
 	// file is what to call it.
 	file  string
@@ -44,7 +45,9 @@ func (x *exchange) wholeText(t calendarText) error {
 	h := x.w.Header()
 	// The bytes are made anew each time, so that the tag is a weak one (RFC 9110 §8.8.1).
 	h.Set("ETag", "W/"+string(t.tag))
-	h.Set("Last-Modified", t.modified.UTC().Format(http.TimeFormat))
+	if !t.modified.IsZero() {
+		h.Set("Last-Modified", t.modified.UTC().Format(http.TimeFormat))
+	}
 	// To say that nothing has changed is cheap; and who may no longer read it must learn so at once.
 	h.Set("Cache-Control", "private, no-cache")
 	when, err := x.precondition()

@@ -19,12 +19,12 @@ func (x *exchange) refuse(err error) {
 	if x.begun {
 		// Half of a multistatus must never pass for a whole one: the connection breaks, so that
 		// no client takes what is missing for deleted.
-		x.logFault("the answer broke off", err)
+		x.log.LogAttrs(x.r.Context(), x.faultLevel(), "the answer broke off", slog.String("method", x.r.Method), slog.String("error", calendar.ForLog(err)))
 		panic(http.ErrAbortHandler)
 	}
 	f := x.failureOf(err)
 	if f.status == http.StatusInternalServerError {
-		x.logFault("request failed", err)
+		x.log.LogAttrs(x.r.Context(), x.faultLevel(), "request failed", slog.String("method", x.r.Method), slog.String("error", calendar.ForLog(err)))
 	}
 	if f.status == http.StatusServiceUnavailable {
 		x.w.Header().Set("Retry-After", retryAfter)
@@ -38,13 +38,12 @@ func (x *exchange) refuse(err error) {
 	x.reply(f.status, f.mediaType(), m.buf)
 }
 
-// logFault notes what went wrong here; that a client has gone is nobody's fault.
-func (x *exchange) logFault(what string, err error) {
-	level := slog.LevelError
+// faultLevel is how much it matters that an answer failed: that a client has gone is nobody's fault.
+func (x *exchange) faultLevel() slog.Level {
 	if x.r.Context().Err() != nil {
-		level = slog.LevelDebug
+		return slog.LevelDebug
 	}
-	x.log.LogAttrs(x.r.Context(), level, what, slog.String("method", x.r.Method), slog.String("error", calendar.ForLog(err)))
+	return slog.LevelError
 }
 
 // failureOf finds out what an error is on the wire. What nobody foresaw is Internal, and

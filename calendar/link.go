@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"caldav-mcp-server/calendar/archive"
+	"caldav-mcp-server/calendar/freebusy"
 	"caldav-mcp-server/calendar/publish"
 	"caldav-mcp-server/ical"
 )
@@ -30,13 +31,14 @@ const (
 	feedRefresh = time.Hour
 	// feedRendition numbers the ways in which this program has written feeds: a copy of an older
 	// one must not pass for the present one.
-	feedRendition = 1
+	feedRendition = 2
 )
 
 // Feed is what a public link shows of a calendar as it is now.
 type Feed struct {
 	// Tag changes whenever the text may.
-	Tag      ETag
+	Tag ETag
+	// Modified is zero for busy times: it would tell of changes that they do not show.
 	Modified time.Time
 	// File is what to call it.
 	File string
@@ -45,9 +47,11 @@ type Feed struct {
 	caller   Caller
 	calendar Calendar
 	form     FeedForm
-	// whole tells that it is the calendar; otherwise it is busy times, from one day to another.
-	whole       bool
-	from, until time.Time
+	// whole tells that it is the calendar; otherwise it is busy times, as they are asked for on a day.
+	whole   bool
+	day     time.Time
+	busy    BusyQuery
+	periods []freebusy.Period
 }
 
 // Feed returns what who comes by a link sees of a calendar: all of it but for what is not public,
@@ -60,25 +64,25 @@ func (s *Service) Feed(ctx context.Context, c Caller, id CalendarID, form FeedFo
 	if err := c.May(SeeBusy, cal); err != nil {
 		return Feed{}, err
 	}
-	f := Feed{service: s, caller: c, calendar: cal, form: form, Modified: cal.Modified}
-	at := fmt.Sprintf("%d-%d-%d", cal.Edition, cal.Version, feedRendition)
+	f := Feed{service: s, caller: c, calendar: cal, form: form}
 	if f.whole = form == FeedEvents && c.May(ReadObjects, cal) == nil; f.whole {
-		f.Tag, f.File = f.tag(at), cal.Name+".ics"
+		f.Tag, f.File, f.Modified = f.tag(fmt.Sprintf("%d-%d", cal.Edition, cal.Version)), cal.Name+".ics", cal.Modified
 		return f, nil
 	}
 	// Weeks that have passed are of use to nobody; a year is as far as people plan together.
-	today := s.now().UTC().Truncate(24 * time.Hour)
-	f.from, f.until = today.AddDate(0, -1, 0), today.AddDate(1, 0, 0)
-	f.Tag, f.File = f.tag(at+today.Format("-20060102")), "busy."+string(form)
-	if today.After(f.Modified) {
-		f.Modified = today
+	f.day = s.now().UTC().Truncate(24 * time.Hour)
+	f.busy = BusyQuery{Calendars: []Calendar{cal}, From: f.day.AddDate(0, -1, 0), Until: f.day.AddDate(1, 0, 0)}
+	if f.periods, err = s.FreeBusy(ctx, c, f.busy); err != nil {
+		return Feed{}, err
 	}
+	// Of the text alone: when something was changed that takes no time is not for strangers.
+	f.Tag, f.File = f.tag(fmt.Sprint(f.day, f.owner(), f.periods)), "busy."+string(form)
 	return f, nil
 }
 
 // tag is for strangers to compare: how many changes there were is not theirs to know.
 func (f Feed) tag(at string) ETag {
-	return ETag(fmt.Sprintf(`"%s-%s"`, f.calendar.Epoch, f.alias(at)))
+	return ETag(fmt.Sprintf(`"%s-%s"`, f.calendar.Epoch, f.alias(fmt.Sprint(at, feedRendition))))
 }
 
 // Write writes the feed's text. Objects that cannot be read go to unreadable instead.
@@ -86,13 +90,8 @@ func (f Feed) Write(ctx context.Context, to io.Writer, unreadable func(Object, e
 	if f.whole {
 		return f.writeWhole(ctx, to, unreadable)
 	}
-	q := BusyQuery{Calendars: []Calendar{f.calendar}, From: f.from, Until: f.until}
-	periods, err := f.service.FreeBusy(ctx, f.caller, q)
-	if err != nil {
-		return err
-	}
 	if f.form == FeedFreeBusy {
-		_, err = to.Write(f.service.BusyText(q, periods))
+		_, err := to.Write(f.service.BusyText(f.busy, f.periods))
 		return err
 	}
 	// Not the calendar's name, nor its zone: they tell what the times are for.
@@ -101,8 +100,8 @@ func (f Feed) Write(ctx context.Context, to io.Writer, unreadable func(Object, e
 		return err
 	}
 	root := ical.NewComponent("VCALENDAR")
-	for _, p := range periods {
-		root.AddComponent(publish.Busy(p, f.alias(p.Start.UTC().String()), f.calendar.Modified))
+	for _, p := range f.periods {
+		root.AddComponent(publish.Busy(p, f.alias(p.Start.UTC().String()), f.day))
 	}
 	if err := w.AddTree(root); err != nil {
 		return err
@@ -117,7 +116,7 @@ func (f Feed) writeWhole(ctx context.Context, to io.Writer, unreadable func(Obje
 	if err != nil {
 		return err
 	}
-	w.Shape = func(doc *ical.Document) error { return publish.Object(doc, f.alias) }
+	w.Shape = func(doc *ical.Document) error { return publish.Object(doc, f.service.zones, f.alias) }
 	_, err = f.service.exportTo(ctx, w, f.calendar, unreadable)
 	return err
 }

@@ -129,7 +129,7 @@ func TestFeedOfBusyTimes(t *testing.T) {
 			{"20270131T000000Z", "20270201T000000Z", "SUMMARY:Busy\nSTATUS:CONFIRMED"},
 			{"20270228T230000Z", "20270301T000000Z", "SUMMARY:Busy\nSTATUS:CONFIRMED"},
 		} {
-			times := "DTSTAMP:" + h.fresh(h.alice, work).Modified.Format("20060102T150405Z") + "\nDTSTART:" + p[0] + "\nDTEND:" + p[1]
+			times := "DTSTAMP:20260301T000000Z" + "\nDTSTART:" + p[0] + "\nDTEND:" + p[1]
 			want += "BEGIN:VEVENT\nUID:" + uidOf(h, got, "DTSTART:"+p[0]) + "\n" + times + "\n" + p[2] + "\nTRANSP:OPAQUE\nEND:VEVENT\n"
 		}
 		if diff := cmp.Diff(want+"END:VCALENDAR\n", got); diff != "" {
@@ -217,7 +217,7 @@ func TestFeedTag(t *testing.T) {
 		step("an event", func() { h.put(h.alice, work, "1.ics", event("one", 9, "x")) }, true, true)
 		step("another name", func() {
 			h.must(h.ChangeCalendar(h.ctx, h.alice, work.ID, func(p *calendar.Properties) error { p.Name = "x"; return nil }))
-		}, true, true)
+		}, true, false)
 		step("a restored backup", func() { h.must(h.store.NewEpoch(h.ctx)) }, true, true)
 	})
 }
@@ -268,3 +268,25 @@ func TestFeedRefused(t *testing.T) {
 type broken struct{ err error }
 
 func (b broken) Write([]byte) (int, error) { return 0, b.err }
+
+// TestBusyFeedTellsNothingOfWhatTakesNoTime: that something was changed which shows no busy time is in
+// neither tag nor date nor text.
+func TestBusyFeedTellsNothingOfWhatTakesNoTime(t *testing.T) {
+	each(t, func(h *house) {
+		work := h.calendar(h.alice, "work")
+		h.put(h.alice, work, "1.ics", event("one", 9, "x"))
+		visitor := by(h.alice, calendar.FreeBusyAccess, work)
+		before, text1 := h.feed(visitor, work, calendar.FeedEvents)
+		h.now = h.now.Add(time.Hour)
+		h.put(h.alice, work, "2.ics", text(calendar.Event, "two", "DTSTART:20260310T090000Z", "DURATION:PT1H", "TRANSP:TRANSPARENT"))
+		h.put(h.alice, work, "1.ics", event("one", 9, "another title"))
+		after, text2 := h.feed(visitor, work, calendar.FeedEvents)
+		if before.Tag != after.Tag || !after.Modified.IsZero() || text1 != text2 {
+			h.t.Errorf("%s, then %s; modified %v\n%s", before.Tag, after.Tag, after.Modified, cmp.Diff(text1, text2))
+		}
+		h.put(h.alice, work, "2.ics", text(calendar.Event, "two", "DTSTART:20260310T090000Z", "DURATION:PT1H"))
+		if last, _ := h.feed(visitor, work, calendar.FeedEvents); last.Tag == after.Tag {
+			h.t.Error("another busy time is not told")
+		}
+	})
+}

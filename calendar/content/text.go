@@ -24,10 +24,16 @@ func TextOf(c *ical.Component, name string) string {
 	return ""
 }
 
-// WordOf returns the value of a property whose value is one word, in upper case.
+// WordOf returns the value of a property whose value is one word, in upper case; "" where there is none.
 func WordOf(c *ical.Component, name string) string {
-	return strings.ToUpper(strings.TrimSpace(TextOf(c, name)))
+	if p := c.Property(name); p != nil {
+		return Word(p)
+	}
+	return ""
 }
+
+// Word returns a value that is one word, in upper case.
+func Word(p *ical.Property) string { return strings.ToUpper(strings.TrimSpace(p.Text())) }
 
 // cut shortens text to at most n bytes, between runes.
 func cut(s string, n int) string {

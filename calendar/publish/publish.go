@@ -7,21 +7,23 @@ import (
 
 	"caldav-mcp-server/calendar/content"
 	"caldav-mcp-server/calendar/freebusy"
+	"caldav-mcp-server/calendar/zone"
 	"caldav-mcp-server/ical"
 )
 
-// shown are the properties that strangers see, and whether also of what is not public: those tell when
-// something is, the others what. Nothing else is shown: people who are invited have not agreed to it, links
-// to join a call or to fetch a file let in whoever reads them, and at what programs keep for themselves
-// nobody has looked.
-var shown = map[string]bool{
-	"UID": true, "DTSTAMP": true, "DTSTART": true, "DTEND": true, "DUE": true, "DURATION": true, "RECURRENCE-ID": true,
-	"RRULE": true, "RDATE": true, "EXRULE": true, "EXDATE": true, "SEQUENCE": true, "STATUS": true, "TRANSP": true,
-
-	"SUMMARY": false, "DESCRIPTION": false, "LOCATION": false, "GEO": false, "URL": false, "CATEGORIES": false, "COLOR": false,
-	"PRIORITY": false, "RESOURCES": false, "PERCENT-COMPLETE": false, "COMPLETED": false, "CREATED": false,
-	"LAST-MODIFIED": false, "CLASS": false,
-}
+// Strangers see the properties that tell when something is, and of what is public those that tell what it is.
+// Nothing else is shown: people who are invited have not agreed to it, links to join a call or to fetch a file
+// let in whoever reads them, and at what programs keep for themselves nobody has looked.
+var (
+	timing = []string{
+		"UID", "DTSTAMP", "DTSTART", "DTEND", "DUE", "DURATION", "RECURRENCE-ID", "RRULE", "RDATE", "EXRULE", "EXDATE",
+		"SEQUENCE", "STATUS", "TRANSP",
+	}
+	telling = []string{
+		"SUMMARY", "DESCRIPTION", "LOCATION", "GEO", "URL", "CATEGORIES", "COLOR", "PRIORITY", "RESOURCES",
+		"PERCENT-COMPLETE", "COMPLETED", "CREATED", "LAST-MODIFIED", "CLASS",
+	}
+)
 
 // params say how to read a value; others may say anything.
 var params = []string{"TZID", "VALUE", "RANGE", "LANGUAGE", "ENCODING", "CHARSET"}
@@ -32,8 +34,8 @@ var kinds = []string{content.Event, content.Todo, content.Journal}
 
 // Object leaves of an object what strangers may see, which may be nothing. Of an event that is not
 // public it leaves the times, under another UID that hide makes: a UID may tell who made the event, and
-// with which program.
-func Object(doc *ical.Document, hide func(uid string) string) error {
+// with which program. Names of zones that not every program knows are hidden likewise.
+func Object(doc *ical.Document, zones *zone.DB, hide func(string) string) error {
 	o, err := content.Of(doc)
 	if err != nil {
 		return err
@@ -48,12 +50,19 @@ func Object(doc *ical.Document, hide func(uid string) string) error {
 		}
 	}
 	for _, c := range parts {
-		strip(c, hidden)
-		if hidden {
-			c.SetText("UID", hide(o.UID))
-			c.SetText("SUMMARY", words[freebusy.Busy].summary)
+		for _, sub := range slices.Collect(c.Components()) {
+			// Alarms would ring at a stranger's, the rest (RFC 9073) tells of people and places.
+			c.RemoveComponent(sub)
 		}
+		if !hidden {
+			strip(c)
+			continue
+		}
+		reduce(c, timing...)
+		c.Set(ical.NewText("UID", hide(o.UID)))
+		c.SetText("SUMMARY", words[freebusy.Busy].summary)
 	}
+	plainZones(o.Calendar, zones, hide)
 	return nil
 }
 
@@ -61,9 +70,11 @@ func Object(doc *ical.Document, hide func(uid string) string) error {
 // for the series: programs write the rest of it into that instance, too.
 func public(o *content.Object) bool {
 	return !slices.ContainsFunc(o.Components(), func(c *ical.Component) bool {
-		// RFC 5545 §3.8.1.3: what is unknown is to be treated as PRIVATE.
-		class := content.WordOf(c, "CLASS")
-		return class != "" && class != "PUBLIC"
+		return slices.ContainsFunc(c.All("CLASS"), func(p *ical.Property) bool {
+			// RFC 5545 §3.8.1.3: what is unknown is to be treated as PRIVATE. Of several the strictest counts.
+			class := content.Word(p)
+			return class != "" && class != "PUBLIC"
+		})
 	})
 }
 
@@ -74,14 +85,10 @@ func free(parts []*ical.Component) bool {
 	})
 }
 
-// strip leaves the properties that are shown. What is within the component goes: alarms would ring at a
-// stranger's, the rest (RFC 9073) tells of people and places.
-func strip(c *ical.Component, hidden bool) {
-	for _, sub := range slices.Collect(c.Components()) {
-		c.RemoveComponent(sub)
-	}
+// strip leaves the properties that are shown, and of their parameters those that say how to read them.
+func strip(c *ical.Component) {
 	for _, p := range slices.Collect(c.Properties()) {
-		if always, known := shown[p.Name()]; !known || hidden && !always {
+		if !slices.Contains(timing, p.Name()) && !slices.Contains(telling, p.Name()) {
 			c.RemoveProperty(p)
 			continue
 		}

@@ -11,6 +11,7 @@ import (
 
 	"caldav-mcp-server/calendar/freebusy"
 	"caldav-mcp-server/calendar/publish"
+	zonedb "caldav-mcp-server/calendar/zone"
 	"caldav-mcp-server/ical"
 )
 
@@ -22,7 +23,7 @@ func published(t *testing.T, lines ...string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := publish.Object(doc, func(uid string) string { return "hidden-" + strings.ToUpper(uid) }); err != nil {
+	if err := publish.Object(doc, zonedb.NewDB(), func(uid string) string { return "hidden-" + strings.ToUpper(uid) }); err != nil {
 		t.Fatal(err)
 	}
 	_, left, _ := strings.Cut(strings.ReplaceAll(doc.String(), "\r\n", "\n"), "VERSION:2.0\n")
@@ -71,6 +72,37 @@ func TestObject(t *testing.T) {
 			[]string{"BEGIN:VEVENT", "UID:a", "DTSTART:20260301T100000Z", "CLASS:X-FAMILY", "SUMMARY:x", "END:VEVENT"},
 			[]string{"BEGIN:VEVENT", "UID:hidden-A", "DTSTART:20260301T100000Z", "SUMMARY:Busy", "END:VEVENT"},
 		},
+		"the strictest of two classes counts": {
+			[]string{"BEGIN:VEVENT", "UID:a", "DTSTART:20260301T100000Z", "CLASS:PUBLIC", "CLASS:PRIVATE", "SUMMARY:x", "END:VEVENT"},
+			[]string{"BEGIN:VEVENT", "UID:hidden-A", "DTSTART:20260301T100000Z", "SUMMARY:Busy", "END:VEVENT"},
+		},
+		"the times of what is private are written anew": {
+			[]string{
+				"BEGIN:VTIMEZONE", "TZID:Fertility Clinic", "TZURL:https://clinic.example", "X-LIC-LOCATION:Clinic", "BEGIN:STANDARD", "TZNAME:Clinic",
+				"COMMENT:Clinic", "DTSTART:19700101T000000", "TZOFFSETFROM;X-A=Clinic:+0130", "TZOFFSETTO:+01:30", "END:STANDARD", "BEGIN:X-CLINIC", "END:X-CLINIC", "END:VTIMEZONE",
+				"BEGIN:VEVENT", "UID:a", "DTSTART;TZID=Fertility Clinic;LANGUAGE=clinic:20260301T100000", "RRULE:FREQ=DAILY;X-CLINIC=1;COUNT=2",
+				"DURATION:PT1H", "STATUS:CLINIC", "TRANSP:opaque", "SEQUENCE:2", "EXDATE:clinic", "RDATE;VALUE=PERIOD;TZID=Fertility Clinic:20260305T100000/PT2H",
+				"CLASS:PRIVATE", "END:VEVENT",
+			},
+			[]string{
+				"BEGIN:VTIMEZONE", "TZID:Zone-hidden-FERTILITY CLINIC", "BEGIN:STANDARD", "DTSTART:19700101T000000",
+				"TZOFFSETFROM:+0130", "TZOFFSETTO:+0130", "END:STANDARD", "END:VTIMEZONE",
+				"BEGIN:VEVENT", "UID:hidden-A", "DTSTART;TZID=Zone-hidden-FERTILITY CLINIC:20260301T100000", "RRULE:FREQ=DAILY;COUNT=2",
+				"DURATION:PT1H", "TRANSP:OPAQUE", "SEQUENCE:2", "RDATE;VALUE=PERIOD;TZID=Zone-hidden-FERTILITY CLINIC:20260305T100000/PT2H",
+				"SUMMARY:Busy", "END:VEVENT",
+			},
+		},
+		"a zone that is known has its own name": {
+			[]string{
+				"BEGIN:VTIMEZONE", "TZID:/clinic/Europe/Berlin", "COMMENT:Clinic", "BEGIN:STANDARD", "TZNAME:Clinic",
+				"DTSTART:19700101T000000", "TZOFFSETFROM:+0100", "TZOFFSETTO:+0100", "END:STANDARD", "END:VTIMEZONE",
+				"BEGIN:VEVENT", "UID:a", "DTSTART;TZID=/clinic/Europe/Berlin:20260301T100000", "END:VEVENT",
+			},
+			[]string{
+				"BEGIN:VTIMEZONE", "TZID:Europe/Berlin", "BEGIN:STANDARD", "DTSTART:19700101T000000", "TZOFFSETFROM:+0100", "TZOFFSETTO:+0100",
+				"END:STANDARD", "END:VTIMEZONE", "BEGIN:VEVENT", "UID:a", "DTSTART;TZID=Europe/Berlin:20260301T100000", "END:VEVENT",
+			},
+		},
 		"a private event without a title gets one": {
 			[]string{"BEGIN:VEVENT", "UID:a", "DTSTART:20260301T100000Z", "CLASS:PRIVATE", "END:VEVENT"},
 			[]string{"BEGIN:VEVENT", "UID:hidden-A", "DTSTART:20260301T100000Z", "SUMMARY:Busy", "END:VEVENT"},
@@ -105,7 +137,7 @@ func TestObjectRefusesWhatItCannotRead(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if publish.Object(doc, strings.ToUpper) == nil {
+	if publish.Object(doc, zonedb.NewDB(), strings.ToUpper) == nil {
 		t.Error("an event without a UID is shown")
 	}
 }

@@ -1,0 +1,61 @@
+package publish
+
+import (
+	"slices"
+	"strings"
+
+	"caldav-mcp-server/calendar/zone"
+	"caldav-mcp-server/ical"
+)
+
+// plainZones leaves of the zones of an object the offsets and when they change, and of their names those that
+// every program knows: a zone of somebody's own making may be called by the place that an event is at.
+func plainZones(root *ical.Component, zones *zone.DB, hide func(string) string) {
+	resolver := zones.FromDocument(root)
+	named := func(tzid string) string {
+		if z, err := resolver.Zone(tzid); err == nil {
+			if known, err := zones.Lookup(z.Name()); err == nil && known.Name() == z.Name() {
+				return z.Name()
+			}
+		}
+		return "Zone-" + hide(strings.Trim(tzid, " \t\"'"))
+	}
+	names := make(map[string]string)
+	for _, c := range slices.Collect(root.Components()) {
+		for p := range c.Properties() {
+			if tzid, given := p.Param("TZID"); given {
+				names[tzid] = named(tzid)
+			}
+		}
+	}
+	for _, c := range slices.Collect(root.Components()) {
+		if c.Name() == "VTIMEZONE" {
+			plainZone(root, c, named)
+			continue
+		}
+		for p := range c.Properties() {
+			if tzid, given := p.Param("TZID"); given {
+				p.SetParam("TZID", names[tzid])
+			}
+		}
+	}
+}
+
+// plainZone leaves of a VTIMEZONE what tells its offsets; one without a name tells nobody anything.
+func plainZone(root, c *ical.Component, named func(string) string) {
+	id := c.Property("TZID")
+	if id == nil {
+		root.RemoveComponent(c)
+		return
+	}
+	name := named(id.Value())
+	reduce(c)
+	c.Add(ical.NewText("TZID", name))
+	for _, observance := range slices.Collect(c.Components()) {
+		if observance.Name() != "STANDARD" && observance.Name() != "DAYLIGHT" {
+			c.RemoveComponent(observance)
+			continue
+		}
+		reduce(observance, "DTSTART", "TZOFFSETFROM", "TZOFFSETTO", "RRULE", "RDATE")
+	}
+}
