@@ -7,26 +7,23 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// gate bounds how many hashes are computed at once, and how many callers wait for their turn:
-// each hash takes a core and DefaultCost's memory for tens of milliseconds.
+// gate bounds how many hashes are computed at once, and how many callers wait in line for their turn:
+// each hash takes a core and DefaultCost's memory for tens of milliseconds. Who was right before has a gate
+// of their own: strangers can neither fill its line nor take its places.
 type gate struct {
-	places chan struct{}
-	wait   time.Duration
+	line, places chan struct{}
+	wait         time.Duration
 }
 
-// line is where callers wait for a place. Who was right before has a line of their own, so that
-// strangers cannot fill it.
-type line chan struct{}
-
-func newGate(places int, wait time.Duration) *gate {
-	return &gate{places: make(chan struct{}, places), wait: wait}
+func newGate(line, places int, wait time.Duration) *gate {
+	return &gate{line: make(chan struct{}, line), places: make(chan struct{}, places), wait: wait}
 }
 
 // do runs work in one of the places. It is Unavailable when the line is full, or does not move.
-func (g *gate) do(ctx context.Context, l line, work func() error) error {
+func (g *gate) do(ctx context.Context, work func() error) error {
 	select {
-	case l <- struct{}{}:
-		defer func() { <-l }()
+	case g.line <- struct{}{}:
+		defer func() { <-g.line }()
 	default:
 		return errBusy()
 	}

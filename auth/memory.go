@@ -113,13 +113,6 @@ func (m *memory) knows(d digest) bool {
 	return ok
 }
 
-// meet notes that a credential was right.
-func (m *memory) meet(d digest) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.known.put(d, struct{}{})
-}
-
 // turn forgets all verdicts when the generation is another one. A request that read it just
 // before it moved may turn it back: that costs a hash, never a wrong verdict.
 func (m *memory) turn(generation int64) {

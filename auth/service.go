@@ -15,21 +15,21 @@ type Limits struct {
 	RememberRight, RememberWrong time.Duration
 	// Credentials bounds how many verdicts of each kind are.
 	Credentials int
-	// Places is how many hashes are computed at once.
+	// Places is how many hashes are computed at once for strangers, and as many for who was right before.
 	Places int
-	// Line and KnownLine bound how many wait for a place: strangers, and who was right before.
+	// Line and KnownLine bound how many of either wait for a place.
 	Line, KnownLine int
 	// Wait bounds for how long they do.
 	Wait time.Duration
 	// PerAccount bounds wrong credentials for one account from one network, PerNetwork those from
-	// one network.
-	PerAccount, PerNetwork Rate
+	// one network, PerSite those from all networks that one subscriber of IPv6 may have.
+	PerAccount, PerNetwork, PerSite Rate
 	// Buckets bounds how many accounts and networks are counted.
 	Buckets int
 }
 
-// DefaultLimits returns the limits that serve unless told otherwise. A single network cannot fill
-// Line, since PerNetwork.Burst is smaller.
+// DefaultLimits returns the limits that serve unless told otherwise. A single network or site cannot fill
+// Line, since PerNetwork.Burst and PerSite.Burst are smaller.
 func DefaultLimits() Limits {
 	return Limits{
 		RememberRight: 5 * time.Minute, RememberWrong: time.Minute, Credentials: 4096,
@@ -37,6 +37,7 @@ func DefaultLimits() Limits {
 		Places: min(2, runtime.GOMAXPROCS(0)), Line: 64, KnownLine: 256, Wait: 3 * time.Second,
 		PerAccount: Rate{Burst: 10, Every: 6 * time.Second},
 		PerNetwork: Rate{Burst: 40, Every: time.Second},
+		PerSite:    Rate{Burst: 60, Every: time.Second / 4},
 		Buckets:    16384,
 	}
 }
@@ -65,9 +66,8 @@ type Service struct {
 	memory   *memory
 	flights  *flights
 	throttle *throttle
-	gate     *gate
-	// strangers and known are the lines before the gate.
-	strangers, known line
+	// strangers and known are the gates before the hasher.
+	strangers, known *gate
 	uses             *uses
 }
 
@@ -76,8 +76,8 @@ func New(c Config) *Service {
 	l := c.Limits
 	return &Service{
 		store: c.Store, now: c.Now, newID: c.NewID, log: c.Logger, hasher: c.Hasher, decoy: c.Hasher.Decoy(),
-		memory: newMemory(l), flights: newFlights(), throttle: newThrottle(c.Now, l), gate: newGate(l.Places, l.Wait),
-		strangers: make(line, l.Line), known: make(line, l.KnownLine), uses: newUses(l.Credentials),
+		memory: newMemory(l), flights: newFlights(), throttle: newThrottle(c.Now, l),
+		strangers: newGate(l.Line, l.Places, l.Wait), known: newGate(l.KnownLine, l.Places, l.Wait), uses: newUses(l.Credentials),
 	}
 }
 
@@ -86,7 +86,7 @@ func (s *Service) seconds() time.Time { return s.now().UTC().Truncate(time.Secon
 
 // hash makes the hash of a new password or secret.
 func (s *Service) hash(ctx context.Context, secret string) (h Hash, err error) {
-	err = s.gate.do(ctx, s.known, func() error {
+	err = s.known.do(ctx, func() error {
 		h, err = s.hasher.Hash(secret)
 		return err
 	})
@@ -94,8 +94,8 @@ func (s *Service) hash(ctx context.Context, secret string) (h Hash, err error) {
 }
 
 // check checks a secret when there is a place to.
-func (s *Service) check(ctx context.Context, l line, secret string, h Hash) (c Check, err error) {
-	err = s.gate.do(ctx, l, func() error {
+func (s *Service) check(ctx context.Context, g *gate, secret string, h Hash) (c Check, err error) {
+	err = g.do(ctx, func() error {
 		c, err = s.hasher.Check(secret, h)
 		return err
 	})

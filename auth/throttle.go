@@ -44,18 +44,20 @@ type pair struct {
 // nobody can be locked out by a stranger; the count by network alone stops who walks through
 // the accounts.
 type throttle struct {
-	now             func() time.Time
-	perPair, perNet Rate
+	now func() time.Time
 
-	mu    sync.Mutex
-	pairs *lru[pair, time.Time]
-	nets  *lru[netip.Prefix, time.Time]
+	mu sync.Mutex
+	// pairs, nets and sites are buckets, each kind by when it is full again.
+	pairs       buckets[pair]
+	nets, sites buckets[netip.Prefix]
 }
 
 func newThrottle(now func() time.Time, l Limits) *throttle {
 	return &throttle{
-		now: now, perPair: l.PerAccount, perNet: l.PerNetwork,
-		pairs: newLRU[pair, time.Time](l.Buckets), nets: newLRU[netip.Prefix, time.Time](l.Buckets),
+		now:   now,
+		pairs: newBuckets[pair](l.PerAccount, l.Buckets),
+		nets:  newBuckets[netip.Prefix](l.PerNetwork, l.Buckets),
+		sites: newBuckets[netip.Prefix](l.PerSite, l.Buckets),
 	}
 }
 
@@ -64,16 +66,14 @@ func newThrottle(now func() time.Time, l Limits) *throttle {
 func (t *throttle) take(p pair) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	now := t.now()
-	ofPair, _ := t.pairs.get(p)
-	ofNet, _ := t.nets.get(p.network)
-	ofPair, waitPair := t.perPair.take(ofPair, now)
-	ofNet, waitNet := t.perNet.take(ofNet, now)
-	if wait := max(waitPair, waitNet); wait > 0 {
+	now, site := t.now(), siteOf(p.network)
+	wait := max(t.pairs.wait(p, now), t.nets.wait(p.network, now), t.sites.wait(site, now))
+	if wait > 0 {
 		return &ThrottledError{RetryAfter: wait}
 	}
-	t.pairs.put(p, ofPair)
-	t.nets.put(p.network, ofNet)
+	t.pairs.take(p, now)
+	t.nets.take(p.network, now)
+	t.sites.take(site, now)
 	return nil
 }
 
@@ -81,18 +81,41 @@ func (t *throttle) take(p pair) error {
 func (t *throttle) giveBack(p pair) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	giveBack(t.pairs, p, t.perPair.Every)
-	giveBack(t.nets, p.network, t.perNet.Every)
+	t.pairs.giveBack(p)
+	t.nets.giveBack(p.network)
+	t.sites.giveBack(siteOf(p.network))
 }
 
-func giveBack[K comparable](buckets *lru[K, time.Time], key K, every time.Duration) {
-	if full, ok := buckets.get(key); ok {
-		buckets.put(key, full.Add(-every))
+// buckets are of one size, each by the time at which it is full again, which is all that it has to remember.
+type buckets[K comparable] struct {
+	rate Rate
+	full *lru[K, time.Time]
+}
+
+func newBuckets[K comparable](rate Rate, most int) buckets[K] {
+	return buckets[K]{rate, newLRU[K, time.Time](most)}
+}
+
+// wait is for how long there is nothing in a bucket; zero or less when there is.
+func (b buckets[K]) wait(key K, now time.Time) time.Duration {
+	full, _ := b.full.get(key)
+	_, wait := b.rate.take(full, now)
+	return wait
+}
+
+func (b buckets[K]) take(key K, now time.Time) {
+	full, _ := b.full.get(key)
+	next, _ := b.rate.take(full, now)
+	b.full.put(key, next)
+}
+
+func (b buckets[K]) giveBack(key K) {
+	if full, ok := b.full.get(key); ok {
+		b.full.put(key, full.Add(-b.rate.Every))
 	}
 }
 
-// take moves on the time at which a bucket is full again, which is all that a bucket has to
-// remember. A positive wait means that it is empty.
+// take moves on the time at which a bucket is full again. A positive wait means that it is empty.
 func (r Rate) take(full, now time.Time) (next time.Time, wait time.Duration) {
 	whole := time.Duration(r.Burst) * r.Every
 	if full.Before(now) {
@@ -119,4 +142,13 @@ func networkOf(a netip.Addr) netip.Prefix {
 		return netip.Prefix{}
 	}
 	return p
+}
+
+// siteOf returns what all networks of one subscriber have in common: of IPv6, where whoever wants gets a /48
+// with 65,536 networks; for IPv4 the address is all.
+func siteOf(network netip.Prefix) netip.Prefix {
+	if !network.Addr().Is6() {
+		return network
+	}
+	return netip.PrefixFrom(network.Addr(), 48).Masked()
 }

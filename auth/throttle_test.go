@@ -13,7 +13,7 @@ import (
 func throttled(buckets int) (*throttle, *time.Time) {
 	now := time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
 	return newThrottle(func() time.Time { return now }, Limits{
-		PerAccount: Rate{Burst: 3, Every: 10 * time.Second}, PerNetwork: Rate{Burst: 8, Every: 2 * time.Second}, Buckets: buckets,
+		PerAccount: Rate{Burst: 3, Every: 10 * time.Second}, PerNetwork: Rate{Burst: 8, Every: 2 * time.Second}, PerSite: Rate{Burst: 20, Every: time.Second}, Buckets: buckets,
 	}), &now
 }
 
@@ -111,8 +111,8 @@ func TestThrottleIsBounded(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if th.pairs.len() != 50 || th.nets.len() != 50 {
-		t.Errorf("%d pairs, %d networks; want 50 of each", th.pairs.len(), th.nets.len())
+	if th.pairs.full.len() != 50 || th.nets.full.len() != 50 {
+		t.Errorf("%d pairs, %d networks; want 50 of each", th.pairs.full.len(), th.nets.full.len())
 	}
 }
 
@@ -123,8 +123,37 @@ func TestThrottleKeepsNothingOfWhatItRefuses(t *testing.T) {
 	for i := range 1000 {
 		_ = th.take(at(fmt.Sprint("user", i), "192.0.2.1"))
 	}
-	if th.pairs.len() != 8 {
-		t.Errorf("%d pairs are counted, want the 8 that were let through", th.pairs.len())
+	if th.pairs.full.len() != 8 {
+		t.Errorf("%d pairs are counted, want the 8 that were let through", th.pairs.full.len())
+	}
+}
+
+// TestThrottleCountsSites: whoever has an IPv6 /48 has 65,536 networks, and must not fill the line with them.
+func TestThrottleCountsSites(t *testing.T) {
+	t.Parallel()
+	th, now := throttled(1000)
+	flood := func(networks int, format string) (count int) {
+		for i := range networks {
+			count += admitted(th, at("alice", fmt.Sprintf(format, i)), 10)
+		}
+		return count
+	}
+	if got := flood(100, "2001:db8:1:%x::1"); got != 20 {
+		t.Errorf("100 networks of a site: %d let through, want 20", got)
+	}
+	if got := flood(1, "2001:db8:%x::1"); got != 3 {
+		t.Errorf("another site: %d let through, want 3", got)
+	}
+	if got := flood(10, "192.0.2.%d"); got != 30 {
+		t.Errorf("10 addresses of IPv4: %d let through, want 30", got)
+	}
+	*now = now.Add(5 * time.Second)
+	if got := flood(100, "2001:db8:1:ff%02x::1"); got != 5 {
+		t.Errorf("the site after five seconds: %d let through, want 5", got)
+	}
+	l := DefaultLimits()
+	if l.PerSite.Burst >= l.Line || l.PerSite.Burst < l.PerNetwork.Burst {
+		t.Errorf("a site may have %d at once of a line for %d", l.PerSite.Burst, l.Line)
 	}
 }
 

@@ -145,14 +145,14 @@ func (s *Service) weigh(ctx context.Context, a attempt, known bool) (v verdict, 
 	if !exists && !a.decoy {
 		return verdict{}, false, nil
 	}
-	against, l := cred.Hash, s.strangers
+	against, gate := cred.Hash, s.strangers
 	if !exists {
 		against = s.decoy
 	}
 	if known {
-		l = s.known
+		gate = s.known
 	}
-	c, err := s.check(ctx, l, a.secret, against)
+	c, err := s.check(ctx, gate, a.secret, against)
 	if err != nil {
 		return verdict{}, false, err
 	}

@@ -223,6 +223,39 @@ func TestFloodBeforeTheFirstLogin(t *testing.T) {
 	})
 }
 
+// Who was right before need not wait for the hashes of strangers, however many there are.
+func TestKnownHavePlacesOfTheirOwn(t *testing.T) {
+	t.Parallel()
+	each(t, func(h *house) {
+		h.createUser("alice")
+		if err := h.login("alice", rightPassword); err != nil {
+			h.t.Fatal(err)
+		}
+		h.clock.advance(6 * time.Minute) // the verdict is forgotten
+		places := int64(auth.DefaultLimits().Places)
+		inside, leave := make(chan struct{}), make(chan struct{})
+		already := h.hasher.checks.Load()
+		h.hasher.during = func() {
+			if h.hasher.checks.Load() <= already+places {
+				inside <- struct{}{}
+				<-leave
+			}
+		}
+		var strangers sync.WaitGroup
+		for i := range places {
+			strangers.Go(func() { _ = h.login(fmt.Sprint("nobody", i), wrongPassword) })
+		}
+		for range places {
+			<-inside
+		}
+		if err := h.login("alice", rightPassword); err != nil {
+			h.t.Errorf("while strangers are at work: %v", err)
+		}
+		close(leave)
+		strangers.Wait()
+	})
+}
+
 // Accounts that do not exist are counted like those that do, or the count would tell them apart.
 func TestThrottleDoesNotTellUsersApart(t *testing.T) {
 	t.Parallel()

@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
-	"net/netip"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -33,8 +32,6 @@ type house struct {
 	// link is the last public link that was made, secret its secret.
 	link   auth.Link
 	secret auth.Secret
-	// from is where requests come from.
-	from netip.Addr
 	// log holds what the door wrote to the log.
 	log *bytes.Buffer
 }
@@ -105,8 +102,7 @@ var scopes = map[string]calendar.Scope{
 // "alice", or "alice read,write" for a token, "alice none" for one without a scope and
 // "alice bound" for one that is good for another calendar.
 func (h *house) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	links := caldav.Links{Verify: h.auth.VerifyLink, ClientAddr: func(*http.Request) netip.Addr { return h.from }}
-	h.handler.Public(h.handler.Links(links, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	h.handler.Public(h.handler.Links(h.auth.VerifyLink, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		name, words, limited := strings.Cut(r.Header.Get("As"), " ")
 		if name == "" {
 			name = "alice"

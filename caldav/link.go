@@ -6,22 +6,15 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/netip"
 	"slices"
-	"strconv"
 	"strings"
 
 	"caldav-mcp-server/auth"
 	"caldav-mcp-server/calendar"
 )
 
-// Links is how the door finds out about public links.
-type Links struct {
-	// Verify returns the link of a secret; its errors are those of [auth.Service.VerifyLink].
-	Verify func(ctx context.Context, secret string, from netip.Addr) (auth.Link, error)
-	// ClientAddr returns where a request comes from.
-	ClientAddr func(*http.Request) netip.Addr
-}
+// VerifyLink returns the link of a secret; its errors are those of [auth.Service.VerifyLink].
+type VerifyLink func(ctx context.Context, secret string) (auth.Link, error)
 
 // linkPath is where public links are, below the service, so that a proxy which lets that through
 // lets them through. It is no collection: nobody can list it.
@@ -59,17 +52,17 @@ func (a addresses) linkAt(escaped string) (linkAddress, bool) {
 }
 
 // Links answers who comes by a public link, without a login, and leaves the rest to next.
-func (h *Handler) Links(links Links, next http.Handler) http.Handler {
+func (h *Handler) Links(verify VerifyLink, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if at, ok := h.linkAt(pathOf(r.URL)); ok {
-			h.serveLink(w, r, links, at) //nolint:contextcheck // the request carries it
+			h.serveLink(w, r, verify, at) //nolint:contextcheck // the request carries it
 			return
 		}
 		next.ServeHTTP(w, r)
 	})
 }
 
-func (h *Handler) serveLink(w http.ResponseWriter, r *http.Request, links Links, at linkAddress) {
+func (h *Handler) serveLink(w http.ResponseWriter, r *http.Request, verify VerifyLink, at linkAddress) {
 	head := w.Header()
 	// The address is all it takes: it must not get to other sites, nor into what search engines list.
 	head.Set("Referrer-Policy", "no-referrer")
@@ -77,18 +70,18 @@ func (h *Handler) serveLink(w http.ResponseWriter, r *http.Request, links Links,
 	head.Set("Cache-Control", "no-store")
 	answer := h.compress(w, r)
 	x := &exchange{Handler: h, w: answer, r: r}
-	if err := x.follow(links, at); err != nil {
+	if err := x.follow(verify, at); err != nil {
 		x.refuseLink(err)
 	}
 	answer.end()
 }
 
 // follow answers with what a link shows.
-func (x *exchange) follow(links Links, at linkAddress) error {
+func (x *exchange) follow(verify VerifyLink, at linkAddress) error {
 	if x.r.Method != http.MethodGet && x.r.Method != http.MethodHead {
 		return errNotAllowed
 	}
-	link, err := links.Verify(x.r.Context(), at.secret, links.ClientAddr(x.r))
+	link, err := verify(x.r.Context(), at.secret)
 	if err != nil {
 		return err
 	}
@@ -110,7 +103,6 @@ func (x *exchange) refuseLink(err error) {
 		h.Del(name)
 	}
 	h.Set("Cache-Control", "no-store")
-	var throttled *auth.ThrottledError
 	var refused *failure
 	switch {
 	case errors.Is(err, errNotAllowed):
@@ -119,9 +111,6 @@ func (x *exchange) refuseLink(err error) {
 		return
 	case errors.Is(err, auth.ErrUnauthorized), calendar.ReasonOf(err) == calendar.NotFound:
 		err = errNowhere
-	case errors.As(err, &throttled):
-		h.Set("Retry-After", strconv.Itoa(throttled.Seconds()))
-		err = refuseWith(http.StatusTooManyRequests, "too many links that are not good came from your address; try again later")
 	case errors.As(err, &refused), calendar.ReasonOf(err) == calendar.Unavailable, x.r.Context().Err() != nil:
 	default:
 		// What the owner could do about it is not for strangers to read.

@@ -53,11 +53,10 @@ func (p *program) caldavDoor(c config, h *house, log *slog.Logger) (server.Door,
 	door := auth.Door{
 		Schemes: []auth.Scheme{auth.Basic, auth.Bearer}, Realm: realm, ClientAddr: server.ClientAddr, Refuse: auth.RefuseText,
 	}
-	links := caldav.Links{Verify: h.auth.VerifyLink, ClientAddr: server.ClientAddr}
 	return server.Door{
 		Name: caldavDoor, Addr: c.caldav.String(), Base: c.basePath(), CheckOrigin: true, Origins: c.origins,
 		MaxBody: h.calendars.Limits().ObjectBytes + spareBody,
-		Handler: handler.Public(handler.Links(links, h.auth.Require(door, named(handler.ServeDAV)))),
+		Handler: handler.Public(handler.Links(h.auth.VerifyLink, h.auth.Require(door, named(handler.ServeDAV)))),
 		Routes:  caldav.Routes(),
 	}, nil
 }
