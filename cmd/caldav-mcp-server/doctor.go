@@ -5,6 +5,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"net/url"
 	"strings"
 	"time"
@@ -172,7 +173,8 @@ func (p *program) printFindings(findings []finding, json bool) error {
 		return p.printJSON(findings)
 	}
 	rows := each(findings, func(f finding) []string { return []string{f.Client, f.Check, f.Result, f.Detail} })
-	if err := p.printTable([]string{"CLIENT", "CHECK", "RESULT", "DETAIL"}, rows); err != nil {
+	table := append([][]string{{"CLIENT", "CHECK", "RESULT", "DETAIL"}}, each(rows, func(row []string) []string { return each(row, shown) })...)
+	if _, err := io.WriteString(p.stdout, columns(table)); err != nil {
 		return err
 	}
 	told := make(map[string]bool)

@@ -39,18 +39,36 @@ func (p *program) helpOn(c command) string {
 	var b strings.Builder
 	words := slices.Concat([]string{name, c.name, "[--FLAG …]"}, c.operands, each(c.optional, func(o string) string { return "[" + o + "]" }))
 	usage := strings.Join(words, " ")
-	fmt.Fprintf(&b, "usage: %s\n\n%s\n", usage, strings.TrimSpace(c.summary+"\n\n"+strings.TrimSpace(c.details)))
+	fmt.Fprintf(&b, "usage: %s\n\n%s", usage, flowed(strings.TrimSpace(c.summary+"\n\n"+strings.TrimSpace(c.details))))
 	if c.flags != nil {
 		flags := flag.NewFlagSet(c.name, flag.ContinueOnError)
 		c.flags(flags)
 		b.WriteString("\nflags:\n" + flagTable(flags))
 	}
-	if c.settings != 0 {
-		b.WriteString("\nsettings, by environment variable or by the flag beside it:\n")
-		for _, s := range settings(p.environ) {
-			if s.groups&c.settings != 0 {
-				b.WriteString(s.help())
-			}
+	b.WriteString(p.settingsHelp(c.settings))
+	return b.String()
+}
+
+// databaseHelp stands for the settings of the database, which serve's help explains: almost every command has them.
+const databaseHelp = `
+The database is the server's: DATABASE_URL (--database-url) or DATA_DIR (--data-dir).
+%s serve --help tells more of them.
+`
+
+// settingsHelp tells of the settings of some groups.
+func (p *program) settingsHelp(groups group) string {
+	var b strings.Builder
+	if groups&storeSettings != 0 && groups&serveSettings == 0 {
+		fmt.Fprintf(&b, databaseHelp, name)
+		groups &^= storeSettings
+	}
+	if groups == 0 {
+		return b.String()
+	}
+	b.WriteString("\nsettings, by environment variable or by the flag beside it:\n")
+	for _, s := range settings(p.environ) {
+		if s.groups&groups != 0 {
+			b.WriteString(s.help())
 		}
 	}
 	return b.String()
@@ -67,9 +85,11 @@ func flagTable(flags *flag.FlagSet) string {
 
 // help tells what a setting is for.
 func (s setting) help() string {
-	text := fmt.Sprintf("  %s (--%s %s)\n      %s%s\n", s.env, s.flag(), s.placeholder, s.about, shownDefault(s.fallback))
+	const indent = 6
+	text := fmt.Sprintf("  %s (--%s %s)\n", s.env, s.flag(), s.placeholder) +
+		folded(strings.Repeat(" ", indent)+s.about+shownDefault(s.fallback), indent)
 	if s.secret {
-		text += fmt.Sprintf("      %s_FILE (--%s-file FILE) names a file that holds it\n", s.env, s.flag())
+		text += folded(fmt.Sprintf("%*s%s_FILE (--%s-file FILE) names a file that holds it", indent, "", s.env, s.flag()), indent)
 	}
 	return text
 }
@@ -79,4 +99,43 @@ func shownDefault(value string) string {
 		return ""
 	}
 	return " (default " + value + ")"
+}
+
+// flowed fills the lines of a text anew: those that begin without a blank belong together, up to an empty one. A line
+// that is indented stays one, with the lines that stand further in below it.
+func flowed(text string) string {
+	var b strings.Builder
+	var paragraph []string
+	hang := 0
+	flush := func() {
+		if len(paragraph) > 0 {
+			b.WriteString(folded(strings.Join(paragraph, " "), hang))
+		}
+		paragraph, hang = nil, 0
+	}
+	for line := range strings.SplitSeq(text, "\n") {
+		trimmed := strings.TrimLeft(line, " ")
+		indent := len(line) - len(trimmed)
+		switch {
+		case trimmed == "":
+			flush()
+			b.WriteString("\n")
+		case indent == 0 && hang == 0, indent > 0 && indent == hang:
+			paragraph = append(paragraph, trimmed)
+		default:
+			flush()
+			paragraph, hang = []string{line}, secondColumn(line)
+		}
+	}
+	flush()
+	return b.String()
+}
+
+// secondColumn is where the explanation begins in a line such as "  list   shows …".
+func secondColumn(line string) int {
+	indent := len(line) - len(strings.TrimLeft(line, " "))
+	if gap := strings.LastIndex(line, "  "); gap >= indent {
+		return gap + columnGap
+	}
+	return indent
 }

@@ -179,6 +179,8 @@ func pick(u calendar.User, all []calendar.Calendar, word string) (calendar.Calen
 		switch {
 		case string(cal.ID) == word, string(cal.Address()) == word:
 			return cal, nil
+		case len(word) == briefLength && briefID(cal.ID) == word:
+			others = append(others, cal) // a name of one's own counts for more
 		case !strings.EqualFold(cal.Name, word):
 		case isOthers(cal):
 			others = append(others, cal)

@@ -160,7 +160,7 @@ type journalDifference struct {
 
 func lineOf(c calendar.Change) journalLine {
 	l := journalLine{
-		Change: c.ID().String(), At: c.At.UTC(), User: c.By, Token: c.Token, Agent: c.Agent, Did: c.Line.Change, Type: "object",
+		Change: c.ID().String(), At: c.At.UTC(), User: c.By, Token: c.Token, Agent: calendar.ProgramOf(c.Agent), Did: c.Line.Change, Type: "object",
 		Calendar: c.In.ID, In: c.In.Name, Name: c.Object, UID: c.UID, Kind: c.Kind, Title: c.Summary, Lost: c.Forgotten(),
 	}
 	if c.Object == "" {
@@ -186,10 +186,10 @@ func lineOf(c calendar.Change) journalLine {
 
 func (l journalLine) what() string {
 	if l.Type == "calendar" {
-		return string(l.Did) + " the calendar"
+		return string(l.Did) + " calendar"
 	}
 	if l.Type == "share" {
-		return string(l.Did) + " a share"
+		return string(l.Did) + " share"
 	}
 	return strings.TrimSpace(string(l.Did) + " " + strings.ToLower(strings.TrimPrefix(string(l.Kind), "V")))
 }
@@ -218,7 +218,7 @@ func (l journalLine) state() string {
 }
 
 func (l journalLine) row() []string {
-	return []string{shownTime(l.At), l.User, l.Agent, l.what(), l.title(), l.In, l.state(), l.Change}
+	return []string{shownTime(l.At), l.User, l.Agent, l.what(), l.title(), l.In, l.state(), briefChange(l.Change)}
 }
 
 func (l *logbook) list(ctx context.Context, _ []string) error {
@@ -262,8 +262,34 @@ func (l *logbook) chosen(ctx context.Context) (calendar.CalendarID, error) {
 	return cal.ID, err
 }
 
+// briefChange is a change's id in a table: the calendar's id is cut, the number in it is not.
+func briefChange(id string) string {
+	at := strings.LastIndexByte(id, '.')
+	return briefID(id[:at]) + id[at:]
+}
+
+// changeNamed reads the id of a change, also as a table shows it.
+func (l *logbook) changeNamed(ctx context.Context, word string) (calendar.ChangeID, error) {
+	id, err := calendar.ParseChangeID(word)
+	if err != nil || len(id.Calendar) != briefLength {
+		return id, err
+	}
+	seen, err := l.calendars.Calendars(ctx, l.caller)
+	if err != nil {
+		return id, err
+	}
+	trashed, err := l.calendars.TrashedCalendars(ctx, l.caller)
+	if err != nil {
+		return id, err
+	}
+	ids := each(seen, func(c calendar.Calendar) calendar.CalendarID { return c.ID })
+	ids = append(ids, each(trashed, func(t calendar.TrashedCalendar) calendar.CalendarID { return t.ID })...)
+	id.Calendar, err = byID(ids, func(c calendar.CalendarID) string { return string(c) }, "change", string(id.Calendar))
+	return id, err
+}
+
 func (l *logbook) show(ctx context.Context, changes []string) error {
-	id, err := calendar.ParseChangeID(changes[0])
+	id, err := l.changeNamed(ctx, changes[0])
 	if err != nil {
 		return err
 	}

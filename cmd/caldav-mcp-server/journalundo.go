@@ -49,7 +49,7 @@ func (l *logbook) undo(ctx context.Context, changes []string) error {
 // takeBack undoes the change, or all that the flags say.
 func (l *logbook) takeBack(ctx context.Context, changes []string) (calendar.Undone, error) {
 	if len(changes) > 0 {
-		id, err := calendar.ParseChangeID(changes[0])
+		id, err := l.changeNamed(ctx, changes[0])
 		if err != nil {
 			return calendar.Undone{}, err
 		}

@@ -70,5 +70,5 @@ func calendarRow(c calendar.Calendar) []string {
 	if c.Subscribed() {
 		kinds = "(subscription)"
 	}
-	return []string{c.OwnerName, c.Name, string(c.Address()), kinds, accessName(c.Access), string(c.ID)}
+	return []string{c.OwnerName, c.Name, string(c.Address()), kinds, accessName(c.Access), briefID(c.ID)}
 }

@@ -49,7 +49,7 @@ func listLinksCommand() command {
 					return p.printJSON(each(links, linkJSON))
 				}
 				now := p.now()
-				return p.printTable([]string{"ID", "OWNER", "CALENDAR", "KIND", "NAME", "CREATED", "EXPIRES", "LAST USED", "STATE"},
+				return p.printTable([]string{"ID", "OWNER", "CALENDAR", "KIND", "NAME", "EXPIRES", "LAST USED", "STATE"},
 					each(links, func(l auth.Link) []string { return linkRow(l, now) }))
 			})
 		},
@@ -58,8 +58,8 @@ func listLinksCommand() command {
 
 func linkRow(l auth.Link, now time.Time) []string {
 	return []string{
-		string(l.ID), l.Owner.Name, l.CalendarName, permissionName(l.Access), l.Name,
-		shownTime(l.Created), shownTime(l.Expires), shownTime(l.LastUsed), linkState(l, now),
+		briefID(l.ID), l.Owner.Name, l.CalendarName, permissionName(l.Access), l.Name,
+		shownTime(l.Expires), shownTime(l.LastUsed), linkState(l, now),
 	}
 }
 

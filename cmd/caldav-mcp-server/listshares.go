@@ -102,7 +102,7 @@ func listSharesCommand() command {
 					return p.printJSON(list)
 				}
 				return p.printTable([]string{"OWNER", "CALENDAR", "USER", "PERMISSION", "STATUS", "ID"}, each(list, func(s listedShare) []string {
-					return []string{s.Owner, s.Calendar, s.User, s.Permission, string(s.Status), string(s.CalendarID)}
+					return []string{s.Owner, s.Calendar, s.User, s.Permission, string(s.Status), briefID(s.CalendarID)}
 				}))
 			})
 		},

@@ -66,8 +66,16 @@ func tokenRow(t auth.Token, now time.Time) []string {
 		reach = strconv.Itoa(len(t.Calendars))
 	}
 	return []string{
-		string(t.ID), t.UserName, t.Name, auth.ScopeList(t.Scopes), reach, toolsText(t.Tools), shownTime(t.LastUsed), shownTime(t.Expires), tokenState(t, now),
+		briefID(t.ID), t.UserName, t.Name, scopesText(t.Scopes), reach, toolsText(t.Tools), shownTime(t.LastUsed), shownTime(t.Expires), tokenState(t, now),
 	}
+}
+
+// scopesText writes the scopes of a token for people.
+func scopesText(scopes calendar.Scope) string {
+	if scopes == calendar.ScopeAll {
+		return "all"
+	}
+	return auth.ScopeList(scopes)
 }
 
 func tokenState(t auth.Token, now time.Time) string {

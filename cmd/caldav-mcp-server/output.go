@@ -4,9 +4,7 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
-	"io"
 	"strings"
-	"text/tabwriter"
 	"time"
 	"unicode"
 )
@@ -25,24 +23,6 @@ func (p *program) printJSON(value any) error {
 		return fmt.Errorf("writing JSON: %w", err)
 	}
 	return nil
-}
-
-// printTable prints rows in columns below their heads.
-func (p *program) printTable(heads []string, rows [][]string) error {
-	table := append([][]string{heads}, rows...)
-	_, err := io.WriteString(p.stdout, columns(each(table, func(row []string) []string { return each(row, shown) })))
-	return err
-}
-
-// columns lays rows out so that their cells stand below each other.
-func columns(rows [][]string) string {
-	var text strings.Builder
-	table := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
-	for _, row := range rows {
-		_, _ = io.WriteString(table, strings.Join(row, "\t")+"\n") // a Builder takes everything
-	}
-	_ = table.Flush()
-	return text.String()
 }
 
 // shown makes a text fit for a terminal's table: what others wrote must not move the cursor.

@@ -112,7 +112,15 @@ func (d discarded) row() []string {
 	if d.Objects != nil {
 		what = fmt.Sprintf("calendar of %d", *d.Objects)
 	}
-	return []string{shownTime(*d.Deleted), d.Owner, what, d.Title, d.Place, d.Item}
+	return []string{shownTime(*d.Deleted), d.Owner, what, d.Title, d.Place, d.brief()}
+}
+
+// brief is what a person types to name the thing: a calendar's id may be cut, the UID of an object comes from elsewhere.
+func (d discarded) brief() string {
+	if d.Type == "calendar" {
+		return briefID(d.Item)
+	}
+	return d.Item
 }
 
 func (b *trashBin) list(ctx context.Context, _ []string) error {
@@ -234,7 +242,7 @@ func (b *trashBin) find(ctx context.Context, u calendar.User, word string) (disc
 		return discarded{}, err
 	}
 	all = slices.DeleteFunc(all, func(d discarded) bool {
-		return d.Item != word && string(d.Name) != word && (d.Type != "calendar" || d.Place != word)
+		return d.Item != word && d.brief() != strings.TrimSuffix(word, "…") && string(d.Name) != word && (d.Type != "calendar" || d.Place != word)
 	})
 	switch len(all) {
 	case 1:

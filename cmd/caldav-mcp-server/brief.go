@@ -1,0 +1,43 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+)
+
+const (
+	// briefLength is how many letters of an id tables show; commands take them for the whole.
+	briefLength = 8
+	// briefestLength is how many of them a person must type at the least.
+	briefestLength = 4
+)
+
+// briefID is an id in a table.
+func briefID[ID ~string](id ID) string {
+	if len(id) < 2*briefLength {
+		return string(id)
+	}
+	return string(id[:briefLength])
+}
+
+// byID finds what a word means: by its whole id, or by a beginning of it that no other has.
+func byID[T any](all []T, id func(T) string, what, word string) (T, error) {
+	var found []T
+	word = strings.TrimSuffix(word, "…")
+	for _, one := range all {
+		if id(one) == word {
+			return one, nil
+		}
+		if len(word) >= briefestLength && strings.HasPrefix(id(one), word) {
+			found = append(found, one)
+		}
+	}
+	var none T
+	switch len(found) {
+	case 0:
+		return none, fmt.Errorf("there is no %s %q", what, word)
+	case 1:
+		return found[0], nil
+	}
+	return none, fmt.Errorf("the id of several begins with %q (%s): type more of it", word, strings.Join(each(found, id), ", "))
+}

@@ -1,0 +1,155 @@
+package main
+
+import (
+	"io"
+	"slices"
+	"strings"
+	"unicode"
+
+	"golang.org/x/text/width"
+)
+
+const (
+	// lineWidth is how many columns a line of ours has at most.
+	lineWidth = 100
+	// columnGap stands between two cells.
+	columnGap = 2
+	// narrowest is how far a cell is shortened, and no further.
+	narrowest = 8
+)
+
+// wholeColumns are never shortened: a time that is cut is another one, and ids are typed again.
+var wholeColumns = []string{"WHEN", "CREATED", "EXPIRES", "LAST USED", "DELETED", "DID", "STATE", "CHANGE", "ID"}
+
+// printTable prints rows in columns below their heads. Where a line would be too long, the widest cells are shortened.
+func (p *program) printTable(heads []string, rows [][]string) error {
+	table := [][]string{heads}
+	for _, row := range rows {
+		table = append(table, each(row, shown))
+	}
+	widths := columnWidths(table)
+	for sum(widths)+columnGap*(len(widths)-1) > lineWidth {
+		widest := -1
+		for i, w := range widths {
+			if w > narrowest && !slices.Contains(wholeColumns, heads[i]) && (widest < 0 || w > widths[widest]) {
+				widest = i
+			}
+		}
+		if widest < 0 {
+			break
+		}
+		widths[widest]--
+	}
+	for _, row := range table {
+		for i, cell := range row {
+			row[i] = shortenedTo(cell, widths[i])
+		}
+	}
+	_, err := io.WriteString(p.stdout, columns(table))
+	return err
+}
+
+// columns lays rows out so that their cells stand below each other. The last cell goes on in further lines, where it is long.
+func columns(rows [][]string) string {
+	widths := columnWidths(rows)
+	var text strings.Builder
+	for _, row := range rows {
+		var line strings.Builder
+		for i, cell := range row[:len(row)-1] {
+			line.WriteString(cell + strings.Repeat(" ", widths[i]-displayWidth(cell)+columnGap))
+		}
+		hang := displayWidth(line.String())
+		text.WriteString(folded(line.String()+row[len(row)-1], hang))
+	}
+	return text.String()
+}
+
+// folded breaks a line between words where it would be too long; what follows is indented.
+func folded(line string, hang int) string {
+	var text strings.Builder
+	begin := min(hang, len(line)) // an indent is no place to break
+	for displayWidth(line) > lineWidth {
+		at := lastBreak(line, begin)
+		if at < 0 {
+			break
+		}
+		text.WriteString(strings.TrimRight(line[:at], " ") + "\n")
+		line = strings.Repeat(" ", hang) + line[at+1:]
+		begin = hang
+	}
+	return text.String() + strings.TrimRight(line, " ") + "\n"
+}
+
+// lastBreak finds the last blank at which a line can be broken so that it fits, or the first behind it, or -1.
+func lastBreak(line string, begin int) int {
+	used, best := 0, -1
+	for i, r := range line {
+		if r == ' ' && i > begin {
+			if used > lineWidth && best >= 0 {
+				return best
+			}
+			best = i
+			if used > lineWidth {
+				return best
+			}
+		}
+		used += runeWidth(r)
+	}
+	return best
+}
+
+func columnWidths(rows [][]string) []int {
+	var widths []int
+	for _, row := range rows {
+		for i, cell := range row {
+			if i == len(widths) {
+				widths = append(widths, 0)
+			}
+			widths[i] = max(widths[i], displayWidth(cell))
+		}
+	}
+	return widths
+}
+
+// shortenedTo cuts a cell to a width and says so.
+func shortenedTo(cell string, most int) string {
+	if displayWidth(cell) <= most {
+		return cell
+	}
+	used := 0
+	for i, r := range cell {
+		if used += runeWidth(r); used > most-1 {
+			return cell[:i] + "…"
+		}
+	}
+	return cell
+}
+
+// displayWidth is how many columns of a terminal a text takes.
+func displayWidth(text string) int {
+	n := 0
+	for _, r := range text {
+		n += runeWidth(r)
+	}
+	return n
+}
+
+func runeWidth(r rune) int {
+	if unicode.Is(unicode.Mn, r) || unicode.Is(unicode.Me, r) {
+		return 0 // it stands on the letter before it
+	}
+	switch width.LookupRune(r).Kind() {
+	case width.EastAsianWide, width.EastAsianFullwidth:
+		return 2
+	default:
+		return 1
+	}
+}
+
+func sum(numbers []int) int {
+	total := 0
+	for _, n := range numbers {
+		total += n
+	}
+	return total
+}
