@@ -18,7 +18,11 @@ GOLANGCI_LINT ?= .cache/golangci-lint-$(LINT_VERSION)-$(shell $(GO) env GOVERSIO
 LINT_SOURCE   := github.com/golangci/golangci-lint/v2/cmd/golangci-lint
 
 # The race detector links against C. A machine that has Go alone tests without it, and says so.
-RACE ?= $(if $(shell command -v "$$($(GO) env CC)"),-race)
+RACE ?= $(if $(shell command -v "$$($(GO) env CC)"),-race $(NO_RACE))
+
+# SQLite is C that was turned into Go. Watched by the race detector it takes most of a run's time, and what it
+# does to its memory is no business of ours: it locks as C does.
+NO_RACE := -gcflags=modernc.org/...=-race=false
 
 # Lends a throw-away Postgres to a command, or the one that TEST_DATABASE_URL names.
 WITHPG := $(GO) run ./internal/pgtest/withpg --
@@ -35,6 +39,10 @@ run: ## Serve from source on the embedded store (ARGS: more flags of serve)
 test: ## Run every test on SQLite and on a Postgres of its own, with the race detector (PKG: which packages)
 	@[ -n "$(RACE)" ] || echo "make test: no C compiler here, so without the race detector" >&2
 	$(WITHPG) $(GO) test $(RACE) $(PKG)
+
+.PHONY: torture
+torture: ## Run the tests with all that is slow in them (TORTURE: which parts, PKG: which packages)
+	TORTURE=$(or $(TORTURE),all) $(WITHPG) $(GO) test -count=1 -p 1 -timeout 1h $(PKG)
 
 .PHONY: check
 check: lint test ## All that must pass before a change is proposed

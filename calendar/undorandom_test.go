@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/internal/slowtest"
 )
 
 // mischief makes random changes in some calendars, as an assistant and its user would.
@@ -144,7 +145,7 @@ func (m *mischief) converge() {
 // it was, in one step or one by one, and clients that synchronize see just that.
 func TestRandomChangesAreAllUndone(t *testing.T) {
 	each(t, func(h *house) {
-		for seed := range uint64(16) {
+		for seed := range uint64(slowtest.Rounds(h.t, slowtest.Random, 4, 16)) {
 			m := newMischief(h, seed)
 			before := m.state()
 			h.now = h.now.Add(time.Minute)
@@ -188,7 +189,7 @@ func (m *mischief) lastOf(since time.Time) calendar.ChangeID {
 
 func TestRandomChangesAreUndoneOneByOne(t *testing.T) {
 	each(t, func(h *house) {
-		for seed := range uint64(8) {
+		for seed := range uint64(slowtest.Rounds(h.t, slowtest.Random, 2, 8)) {
 			m := newMischief(h, seed)
 			before := m.state()
 			h.now = h.now.Add(time.Minute)

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/internal/slowtest"
 	"caldav-mcp-server/internal/testdb"
 	"caldav-mcp-server/store"
 )
@@ -23,7 +24,6 @@ const (
 	envRound = "STORE_TEST_CRASH_ROUND"
 	// crashWriters write at the same time.
 	crashWriters = 4
-	crashRounds  = 6
 )
 
 // TestCrash kills a process that writes, again and again: what it said was written is there, the
@@ -32,7 +32,7 @@ func TestCrash(t *testing.T) {
 	t.Parallel()
 	testdb.Each(t, func(t *testing.T, url string) {
 		prepare(t, open(t, url, store.Options{}))
-		for round := range crashRounds {
+		for round := range slowtest.Rounds(t, slowtest.Crash, 2, 20) {
 			before := version(t, open(t, url, store.Options{}))
 			// Each round dies at another place of a stream of writes.
 			written := killWhileWriting(t, url, round, 5+7*round)

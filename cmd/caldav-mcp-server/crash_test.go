@@ -10,28 +10,22 @@ import (
 	"testing"
 	"time"
 
+	"caldav-mcp-server/internal/slowtest"
 	"caldav-mcp-server/internal/testdb"
 )
 
-// crashes is how often the server is killed, and how many acknowledged changes it lives for.
-const (
-	crashes       = 20
-	changesToLive = 40
-)
+// changesToLive is how many acknowledged changes a server lives for before it is killed.
+const changesToLive = 40
 
 // A server that is killed in the midst of a stream of PUTs has lost none that it acknowledged,
 // has numbered the changes without a gap, and tells a client with an old sync token exactly what
 // changed.
 func TestKillDuringPuts(t *testing.T) {
 	t.Parallel()
-	rounds := crashes
-	if testing.Short() {
-		rounds = 3
-	}
 	testdb.Each(t, func(t *testing.T, database string) {
 		c := firstClient(t, serve(t, on(database)))
 		state := crashState{objects: map[string]string{}, token: c.sync(t, "").token}
-		for round := range rounds {
+		for round := range slowtest.Rounds(t, slowtest.Crash, 2, 20) {
 			sent := c.putUntilKilled(t, round, state.counter)
 			c = c.at(serve(t, on(database)))
 			state.check(t, c, sent)

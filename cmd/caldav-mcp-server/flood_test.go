@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"caldav-mcp-server/internal/slowtest"
 	"caldav-mcp-server/internal/testdb"
 )
 
@@ -29,9 +30,7 @@ const (
 // The promise is one of time and memory, so this test measures both, on the program as it is
 // built for use, and beside no other.
 func TestFloodOfWrongPasswords(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it floods a server for ten seconds, twice")
-	}
+	slowtest.Skip(t, slowtest.Flood, "floods a server for ten seconds, twice")
 	program := build(t)
 	tests := map[string]struct {
 		target func(i int) string

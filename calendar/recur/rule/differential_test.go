@@ -2,7 +2,6 @@ package rule_test
 
 import (
 	"context"
-	"os"
 	"slices"
 	"testing"
 	"time"
@@ -13,6 +12,7 @@ import (
 	"caldav-mcp-server/calendar/recur/rule"
 	"caldav-mcp-server/calendar/recur/rule/ruletest"
 	"caldav-mcp-server/ical"
+	"caldav-mcp-server/internal/slowtest"
 )
 
 // exclusion is a kind of rule that rrule-go cannot judge.
@@ -75,10 +75,7 @@ func exclusions() []exclusion {
 // its answers can be trusted.
 func TestAgainstRRuleGo(t *testing.T) {
 	t.Parallel()
-	want := 700
-	if os.Getenv("RECUR_DIFFERENTIAL") != "" {
-		want = 25000
-	}
+	want := slowtest.Rounds(t, slowtest.Random, 700, 25000)
 	generator := ruletest.New(1)
 	excluded := make(map[string]int)
 	for compared := 0; compared < want; {
