@@ -114,7 +114,7 @@ func TestWhatChangedSinceIsNotUndone(t *testing.T) {
 			h.refused(err, calendar.Stale, "", "SUMMARY")
 		}
 		_, err := h.Undo(h.ctx, h.alice, modified)
-		h.refused(err, calendar.Stale, "", last.ID().String()+" of 2026-03-01 08:00:00Z by the phone")
+		h.refused(err, calendar.Stale, "", last.ID().String()+" of 2026-03-01 08:00:00Z by \"the phone\"")
 		if strings.Contains(err.Error(), "DTSTART") {
 			h.t.Errorf("what did not change is said to differ: %v", err)
 		}
