@@ -28,6 +28,8 @@ type Edited struct {
 	Saved Saved
 	// Split is the object that begins where a series was split; nil when none was.
 	Split *Saved
+	// Instance names the instance that a change was aimed at, as it is named now: see [edit.Result].
+	Instance ical.Time
 }
 
 // EditObject changes an event or a task. A split series is written as one unit.
@@ -122,7 +124,7 @@ func (r revision) attempt(ctx context.Context, now Object) (Edited, error) {
 	if err != nil {
 		return Edited{}, err
 	}
-	edited := Edited{Saved: saved[0]}
+	edited := Edited{Saved: saved[0], Instance: result.Instance}
 	if len(saved) > 1 {
 		edited.Split = &saved[1]
 	}

@@ -26,7 +26,8 @@ var (
 	takesEvent    = field{name: "event_uid", kind: text, doc: "The event's uid.", longest: longestID}
 	takesZone     = field{name: "timezone", kind: text, doc: "The zone of local times, such as Europe/Berlin. If missing: the user's, else the calendar's, else UTC.", optional: true}
 	takesZoneKept = field{name: "timezone", kind: text, doc: "The zone of the local times you give; the event keeps its own. If missing: the user's, else the calendar's, else UTC.", optional: true}
-	takesInstance = field{name: "recurrence_id", kind: text, doc: "Which instance of a series, as listed. Leave it out for a single event or a whole series.", optional: true}
+	takesInstance = field{name: "recurrence_id", kind: text, doc: "Which instance of a series, as listed: give it with scope all, too. Leave it out for a single event.", optional: true}
+	takesShown    = field{name: "recurrence_id", kind: text, doc: "Which instance of a series, as listed. Leave it out for a single event or a whole series.", optional: true}
 	takesScope    = field{
 		name: "scope", kind: text, optional: true, words: []string{string(edit.This), string(edit.Following), string(edit.All)},
 		doc: "How much of a series: this instance, it and the following ones, or all. Required for a series, never guessed: ask the user.",
@@ -51,7 +52,7 @@ func (b toolbox) eventTools() []tool {
 			scope:       calendar.ScopeRead,
 			hints:       hints{readOnly: true, idempotent: true},
 			takes: []field{
-				calendarID, takesEvent, takesInstance, takesZone,
+				calendarID, takesEvent, takesShown, takesZone,
 				{name: "ical_offset", kind: number, doc: "Where in the iCalendar text to go on: ical_next_offset of the answer before.", optional: true, most: longestObject},
 			},
 			gives: join(givesRead, givesDetails, []field{

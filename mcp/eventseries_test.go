@@ -95,3 +95,64 @@ func TestSeriesAreChangedAsFarAsAsked(t *testing.T) {
 		}
 	}
 }
+
+// TestAllNeverLosesThePast gives each tool the start of the next instance of a series that has long
+// begun, with scope all and without saying which instance it is: as a model does that has read a
+// list. It is refused, and both things that may be meant can be done by what the refusal says.
+func TestAllNeverLosesThePast(t *testing.T) {
+	t.Parallel()
+	const zone = "Europe/Berlin"
+	week := func(from, until, title string) []string {
+		return []string{title + " " + from + " " + until}
+	}
+	for tool, times := range map[string][2]string{"move_event": {"new_start", "new_end"}, "patch_event": {"start", "end"}, "update_event": {"start", "end"}} {
+		t.Run(tool, func(t *testing.T) {
+			t.Parallel()
+			h := newHouse(t, testdb.SQLite(t))
+			h.put(t, work, "oneonone", wrapped(calendar.Event, "oneonone", "DTSTART;"+berlin+"20250106T150000", "DTEND;"+berlin+"20250106T153000", "RRULE:FREQ=WEEKLY", "SUMMARY:1:1"))
+			door := h.open(t, h.config())
+			args := func(more map[string]any) map[string]any {
+				all := map[string]any{"calendar_id": work, "event_uid": "oneonone", "scope": "all", "timezone": zone}
+				if tool == "update_event" {
+					all["title"] = "1:1"
+				}
+				maps.Copy(all, more)
+				return all
+			}
+			first := func() []string {
+				var v struct{ Events []listedEvent }
+				use(t, door, "alice", "list_events", map[string]any{"start": "2025-01-01", "end": "2025-01-12", "timezone": zone}, &v)
+				var list []string
+				for _, e := range v.Events {
+					list = append(list, string(e.Title)+" "+e.Start+" "+e.End)
+				}
+				return list
+			}
+			before := first()
+			said := h.say(t, door, "alice", tool, args(map[string]any{times[0]: "2026-03-02T16:00", times[1]: "2026-03-02T16:30"}))
+			for _, want := range []string{"begins on Monday 2025-01-06", "20260302T150000", "2025-01-06T16:00:00"} {
+				if !strings.Contains(said, want) || strings.Contains(said, `"result"`) {
+					t.Errorf("no %q in %s", want, said)
+				}
+			}
+			if diff := cmp.Diff(before, first()); diff != "" {
+				t.Errorf("the past (-want +got):\n%s", diff)
+			}
+			h.say(t, door, "alice", tool, args(map[string]any{"recurrence_id": "20260302T150000", times[0]: "2026-03-02T16:00", times[1]: "2026-03-02T16:30"}))
+			if diff := cmp.Diff(week("2025-01-06T16:00:00+01:00", "2025-01-06T16:30:00+01:00", "1:1"), first()); diff != "" {
+				t.Errorf("moved by an instance (-want +got):\n%s", diff)
+			}
+			h.say(t, door, "alice", tool, args(map[string]any{times[0]: "2025-01-06T17:00:00", times[1]: "2025-01-06T17:30"}))
+			if diff := cmp.Diff(week("2025-01-06T17:00:00+01:00", "2025-01-06T17:30:00+01:00", "1:1"), first()); diff != "" {
+				t.Errorf("moved by its start (-want +got):\n%s", diff)
+			}
+			if tool != "update_event" {
+				return
+			}
+			h.say(t, door, "alice", tool, args(map[string]any{"title": "Eve", "recurrence_id": "20260302T160000Z", "start": "2026-03-02T17:00", "end": "2026-03-02T17:30"}))
+			if diff := cmp.Diff(week("2025-01-06T17:00:00+01:00", "2025-01-06T17:30:00+01:00", "Eve"), first()); diff != "" {
+				t.Errorf("renamed (-want +got):\n%s", diff)
+			}
+		})
+	}
+}

@@ -65,7 +65,7 @@ func (b toolbox) aim(ctx context.Context, c *call, n noun) (subject, error) {
 		return subject{}, errArgument(`"scope" is %s, but "recurrence_id" is missing: say which instance is meant`, quote(string(s.scope)))
 	}
 	e := errArgument("the %s %s is a series, and it was not said how much of it is meant", n.name, quote(s.found.Object.Summary))
-	e.Hint = `give "scope": "all" for the whole series, or "recurrence_id" of an instance with "scope": "this" or "following"`
+	e.Hint = `give the "recurrence_id" of the instance that is meant, as listed, with "scope": "this", "following" or "all"`
 	if !s.id.IsZero() {
 		e.Hint = `give "scope": "this" for this instance alone, "following" for it and those after it, or "all"`
 	}
@@ -104,16 +104,18 @@ func (b toolbox) object(ctx context.Context, c *call, cal calendar.Calendar, n n
 // target is what an edit of the subject is about.
 func (s subject) target() edit.Target { return edit.Target{Instance: s.id, Scope: s.scope} }
 
-// after finds what the subject has become. What follows a split is another object.
+// after reads what the subject has become from what was stored: the instance that was named, by
+// the name that it has now, or else the object as such. What follows a split is another object.
 func (b toolbox) after(ctx context.Context, s subject, e calendar.Edited) (calendar.Instance, error) {
-	switch {
-	case e.Split != nil:
-		return b.service.InstanceOf(ctx, s.cal, e.Split.Object, ical.Time{})
-	case s.scope == edit.This && s.found.Object.Recurring:
-		return b.service.InstanceOf(ctx, s.cal, e.Saved.Object, s.id)
-	default:
-		return b.service.InstanceOf(ctx, s.cal, e.Saved.Object, ical.Time{})
+	o := e.Saved.Object
+	if e.Split != nil {
+		o = e.Split.Object
 	}
+	now, err := b.service.InstanceOf(ctx, s.cal, o, e.Instance)
+	if err != nil && !e.Instance.IsZero() && calendar.ReasonOf(err) == calendar.NotFound {
+		return b.service.InstanceOf(ctx, s.cal, o, ical.Time{}) // a new rule does not have it
+	}
+	return now, err
 }
 
 // when is what the call demands of the present state. Models lose the quotes of etags.

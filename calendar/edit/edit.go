@@ -53,6 +53,9 @@ type Result struct {
 	// Split is the object that begins where a series was split; nil when none was.
 	Split    *ical.Document
 	SplitUID string
+	// Instance is the recurrence id by which the instance that the edit was aimed at is found
+	// now, in Split if there is one; zero when it was aimed at none. A new rule may not have it.
+	Instance ical.Time
 }
 
 // session is one edit of one object.
@@ -89,7 +92,7 @@ func (e Editor) Change(ctx context.Context, o *content.Object, c Change) (Result
 	if c.Times, err = s.canonical(c.Times); err != nil {
 		return Result{}, err
 	}
-	scope, at, err := s.aim(c.Target, !c.Times.left())
+	scope, at, err := s.aim(c.Target)
 	if err != nil {
 		return Result{}, err
 	}
@@ -107,7 +110,7 @@ func (e Editor) Change(ctx context.Context, o *content.Object, c Change) (Result
 // the status [Cancelled] instead.
 func (e Editor) Cancel(ctx context.Context, o *content.Object, t Target) (Result, error) {
 	s := e.session(ctx, o)
-	scope, at, err := s.aim(t, false)
+	scope, at, err := s.aim(t)
 	if err != nil {
 		return Result{}, err
 	}
@@ -133,8 +136,8 @@ func repeats(o *content.Object) bool {
 }
 
 // aim finds what a target means. An instance with nothing before it and all that follow are
-// the whole series. For the whole series the instance matters only where the time does.
-func (e *session) aim(t Target, timed bool) (Scope, *aimed, error) {
+// the whole series.
+func (e *session) aim(t Target) (Scope, *aimed, error) {
 	if !repeats(e.object) {
 		return All, nil, e.once(t)
 	}
@@ -147,8 +150,6 @@ func (e *session) aim(t Target, timed bool) (Scope, *aimed, error) {
 		return "", nil, fault(NoScope, "the event is a series").hint(`say whether to change "this" instance, this and the "following" ones, or "all"`)
 	case t.Scope != This && t.Scope != Following && t.Scope != All:
 		return "", nil, fault(NoScope, "%.50q is no scope", string(t.Scope)).hint(`it can be "this", "following" or "all"`)
-	case t.Scope == All && !timed:
-		return All, nil, nil
 	}
 	at, err := e.find(t)
 	if err != nil || t.Scope != Following {
@@ -181,17 +182,16 @@ func (e *session) find(t Target) (*aimed, error) {
 	if err != nil {
 		return nil, err
 	}
-	if t.Scope != All {
-		if err := s.ranged(); err != nil {
-			return nil, err
-		}
+	found, err := s.find(t.Instance)
+	at := &aimed{s, found}
+	if err == nil && t.Scope != All {
+		err = at.ranged(t.Scope)
 	}
-	at, err := s.find(t.Instance)
-	return &aimed{s, at}, err
+	return at, err
 }
 
 // changeAll changes the master, and of the instances that are told apart what they have in
-// common with it.
+// common with it. The one that was named is changed in any case: it is what somebody looked at.
 func (e *session) changeAll(at *aimed, c Change) (Result, error) {
 	var books []revision
 	for _, component := range e.object.Components() {
@@ -204,7 +204,11 @@ func (e *session) changeAll(at *aimed, c Change) (Result, error) {
 	for _, r := range books {
 		r.stamp(e.Now)
 	}
-	return Result{Document: e.object.Document}, e.define(before)
+	result := Result{Document: e.object.Document}
+	if at != nil {
+		result.Instance = at.id
+	}
+	return result, e.define(before)
 }
 
 // alter is changeAll without its book-keeping.
@@ -213,7 +217,7 @@ func (e *session) alter(at *aimed, c Change) error {
 		return err
 	}
 	for _, p := range c.Fields.patches() {
-		if err := e.spread(p); err != nil {
+		if err := e.spread(at, p); err != nil {
 			return err
 		}
 	}
@@ -231,14 +235,14 @@ func (e *session) alter(at *aimed, c Change) error {
 
 // spread applies a patch to the main component and to those overrides that were like it: what
 // an instance did not have of its own changes with its series.
-func (e *session) spread(p patch) error {
+func (e *session) spread(at *aimed, p patch) error {
 	main := e.object.Main()
 	before := p.view(main)
 	if err := p.apply(main); err != nil {
 		return err
 	}
 	for _, c := range e.object.Overrides {
-		if c == main || p.view(c) != before && e.object.Master != nil {
+		if c == main || p.view(c) != before && e.object.Master != nil && !at.describes(c) {
 			continue
 		}
 		if err := p.apply(c); err != nil {
@@ -247,6 +251,9 @@ func (e *session) spread(p patch) error {
 	}
 	return nil
 }
+
+// describes tells whether a component is the override for the instance.
+func (a *aimed) describes(c *ical.Component) bool { return a != nil && a.own && a.component == c }
 
 // retime moves the whole object.
 func (e *session) retime(at *aimed, c Change) error {
@@ -283,7 +290,51 @@ func (e *session) retime(at *aimed, c Change) error {
 		return err
 	}
 	move.newRule = !c.Fields.Rule.Left()
-	return move.all(e.object, p)
+	if at == nil {
+		if err := e.unnamed(was, move, p); err != nil {
+			return err
+		}
+		return move.all(e.object, p)
+	}
+	return e.moveWith(at, move, p)
+}
+
+// moveWith moves a series so that an instance is where it was asked to be.
+func (e *session) moveWith(at *aimed, move shift, p placement) error {
+	if p.lasting != nil {
+		same, err := e.lastsStill(at.instance, p)
+		if err != nil {
+			return err
+		}
+		if same {
+			p.lasting = nil
+		}
+	}
+	if at.own {
+		move.named = at.component
+	}
+	if err := move.all(e.object, p); err != nil {
+		return err
+	}
+	var err error
+	at.id, err = move.time(at.id)
+	return err
+}
+
+// lastsStill tells whether an instance would last as long in its new place if nobody said when it
+// ends. An end that says no more than that changes no other instance, though it may be the end of
+// an instance that lasts longer than the others.
+func (e *session) lastsStill(i instance, p placement) (bool, error) {
+	now, err := e.between(i.from, i.to)
+	if err != nil || i.component.Property(endName(i.component)) != nil {
+		return err == nil && *p.lasting == now, err
+	}
+	usual, err := e.lasts(i.component, i.from)
+	if err != nil || usual != now {
+		return err == nil && *p.lasting == now, err // its series has it as a period of its own
+	}
+	there, err := e.lasts(i.component, p.start)
+	return err == nil && *p.lasting == there, err
 }
 
 // dropOrphans drops the overrides of instances that a new rule does not have: clients would go

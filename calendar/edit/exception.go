@@ -13,7 +13,7 @@ func (e *session) changeThis(at *aimed, c Change) (Result, error) {
 	}
 	before := e.zonesNamed()
 	override, isNew := at.component, false
-	if override == e.object.Master {
+	if !at.own {
 		var err error
 		if override, err = e.override(at); err != nil {
 			return Result{}, err
@@ -30,7 +30,7 @@ func (e *session) changeThis(at *aimed, c Change) (Result, error) {
 		e.object.Calendar.AddComponent(override)
 	}
 	book.stamp(e.Now)
-	return Result{Document: e.object.Document}, e.define(before)
+	return Result{Document: e.object.Document, Instance: at.id}, e.define(before)
 }
 
 func (e *session) alterOne(c *ical.Component, change Change) error {
@@ -54,18 +54,18 @@ func (e *session) alterOne(c *ical.Component, change Change) error {
 	return nil
 }
 
-// override copies the master for one instance. Its RECURRENCE-ID has the form of the series'
-// DTSTART (RFC 5545 §3.8.4.4).
+// override copies what describes an instance: the master, or an override for the future. Its
+// RECURRENCE-ID has the form of the series' DTSTART (RFC 5545 §3.8.4.4).
 func (e *session) override(at *aimed) (*ical.Component, error) {
-	c := e.object.Master.Clone()
-	for _, name := range [...]string{"RRULE", "EXRULE", "RDATE", "EXDATE"} {
+	c := at.component.Clone()
+	for _, name := range [...]string{"RRULE", "EXRULE", "RDATE", "EXDATE", "RECURRENCE-ID"} {
 		c.Remove(name)
 	}
 	was, err := timeOf(c, "DTSTART")
 	if err != nil {
 		return nil, err
 	}
-	p := placement{start: at.id}
+	p := placement{start: at.from}
 	if slices.ContainsFunc(e.object.Master.All("RDATE"), (*ical.Property).IsPeriods) {
 		lasting, err := e.between(at.from, at.to)
 		if err != nil {
@@ -86,7 +86,7 @@ func (e *session) override(at *aimed) (*ical.Component, error) {
 // cancelThis excludes one instance from its series.
 func (e *session) cancelThis(at *aimed) (Result, error) {
 	o := e.object
-	if at.component != o.Master {
+	if at.own {
 		o.Calendar.RemoveComponent(at.component)
 		o.Overrides = slices.DeleteFunc(o.Overrides, func(c *ical.Component) bool { return c == at.component })
 	}

@@ -334,7 +334,7 @@ func (tr trial) edits() {
 	}), left)
 	renamed := func(from int) []seen {
 		return tr.all(func(i int, s seen) seen {
-			if i >= from && s.Summary == "usual" {
+			if i == tr.which || i >= from && s.Summary == "usual" {
 				s.Summary = "new"
 			}
 			return s

@@ -71,7 +71,7 @@ func TestMovedRules(t *testing.T) {
 		before := expand(t, o)
 		start := at(t, tt.start)
 		start.Civil = start.Civil.AddSeconds(tt.by)
-		got, err := editor().Change(t.Context(), o, edit.Change{Times: edit.Times{Start: edit.To(start)}})
+		got, err := editor().Change(t.Context(), o, edit.Change{Target: whole(t, tt.start), Times: edit.Times{Start: edit.To(start)}})
 		if tt.want == "" {
 			var f *edit.Error
 			if !errors.As(err, &f) || f.Code != edit.RuleBound {

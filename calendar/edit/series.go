@@ -56,13 +56,26 @@ type instance struct {
 	// from and to are where it is now, and the component what describes it.
 	from, to  ical.Time
 	component *ical.Component
+	// own tells that the component is the override for this very instance.
+	own bool
 }
 
 func (s *series) instance(i recur.Instance) instance {
-	return instance{
+	at := instance{
 		id: s.on.at(i.RecurrenceID.Time.Unix()), unix: i.RecurrenceID.Time.Unix(),
 		from: s.written(i.Start), to: s.written(i.End), component: i.Component,
 	}
+	at.own = s.describes(i.Component, at.unix)
+	return at
+}
+
+// describes tells whether a component is the override for the instance that is named by a time.
+func (s *series) describes(c *ical.Component, unix int64) bool {
+	if c == s.object.Master {
+		return false
+	}
+	at, err := s.named(c)
+	return err == nil && at == unix
 }
 
 // written is a moment on the clock of the series, or the day or floating time that it is.
@@ -138,44 +151,13 @@ func (s *series) onDay(day ical.Time) (instance, error) {
 // within lists the instances whose recurrence ids are in a time, wherever they are now.
 func (s *series) within(from, to int64) ([]instance, error) {
 	var list []instance
-	apart := map[*ical.Component]bool{}
-	for _, c := range s.object.Overrides {
-		apart[c] = true
-		unix, err := s.named(c)
-		if err != nil {
-			return nil, err
-		}
-		if unix < from || unix >= to {
-			continue
-		}
-		i, err := s.apart(c)
-		if err != nil {
-			return nil, err
-		}
-		i.unix, i.id = unix, s.on.at(unix)
-		list = append(list, i)
-	}
-	for i, err := range s.set.Between(s.ctx, time.Unix(from, 0), time.Unix(to, 0), s.budget) {
+	for i, err := range s.set.Named(s.ctx, time.Unix(from, 0), time.Unix(to, 0), s.budget) {
 		if err != nil {
 			return nil, recurFault(err)
 		}
-		if unix := i.RecurrenceID.Time.Unix(); !apart[i.Component] && unix >= from && unix < to {
-			list = append(list, s.instance(i))
-		}
+		list = append(list, s.instance(i))
 	}
 	return list, nil
-}
-
-// apart is the instance that an override describes.
-func (s *series) apart(c *ical.Component) (instance, error) {
-	alone, err := s.setOf(nil, []*ical.Component{c})
-	if err != nil {
-		return instance{}, err
-	}
-	for i, err := range alone.Between(s.ctx, time.Time{}, time.Time{}, s.budget) {
-		return s.instance(i), recurFault(err)
-	}
-	return instance{}, nil
 }
 
 // named is when the instance is that an override describes.
@@ -190,32 +172,19 @@ func (s *series) named(c *ical.Component) (int64, error) {
 // missing says that there is no such instance, and which there is next.
 func (s *series) missing(id ical.Time, unix int64) error {
 	f := fault(NoInstance, "the series has no instance at %s", id)
-	for i, err := range s.set.Between(s.ctx, time.Unix(unix, 0), time.Time{}, s.budget) {
-		if err != nil {
-			break
+	for i, err := range s.set.Named(s.ctx, time.Unix(unix, 0), time.Time{}, s.budget) {
+		if err == nil {
+			f = f.hint("the next one is " + s.instance(i).id.String())
 		}
-		if at := i.RecurrenceID.Time.Unix(); at >= unix {
-			return f.hint("the next one is " + s.on.at(at).String())
-		}
+		break
 	}
 	return f
 }
 
 // earlier tells whether there is an instance named before a time.
 func (s *series) earlier(unix int64) (bool, error) {
-	for _, c := range s.object.Overrides {
-		at, err := s.named(c)
-		if err != nil || at < unix {
-			return err == nil, err
-		}
-	}
-	for i, err := range s.set.Between(s.ctx, time.Time{}, time.Unix(unix, 0), s.budget) {
-		if err != nil {
-			return false, recurFault(err)
-		}
-		if i.RecurrenceID.Time.Unix() < unix {
-			return true, nil
-		}
+	for _, err := range s.set.Named(s.ctx, time.Time{}, time.Unix(unix, 0), s.budget) {
+		return err == nil, recurFault(err)
 	}
 	return false, nil
 }
@@ -228,12 +197,18 @@ func (s *series) empty() (bool, error) {
 	return true, nil
 }
 
-// ranged tells whether an override holds for the future, too. RFC 5545 §3.2.13 has that, but
-// hardly any program writes it; what an instance of such a series is, is not in one place.
-func (s *series) ranged() error {
-	for _, c := range s.object.Overrides {
-		if value, _ := c.Property("RECURRENCE-ID").Param("RANGE"); value != "" {
-			return fault(Unsupported, "the series has a change with RANGE=%.50s, which cannot be changed in part", value).hint("change the series as a whole")
+// ranged refuses to change a part of a series of which an override holds for the future, too (RFC
+// 5545 §3.2.13), where that override would be part of two halves: hardly any program writes it.
+func (a *aimed) ranged(scope Scope) error {
+	for _, c := range a.object.Overrides {
+		value, _ := c.Property("RECURRENCE-ID").Param("RANGE")
+		switch {
+		case value == "", scope == This && (c != a.component || !a.own):
+			continue
+		case scope == This:
+			return fault(Unsupported, "at this instance a change with RANGE=%.50s begins, which cannot be changed alone", value).hint(`change "all", or a later instance`)
+		default:
+			return fault(Unsupported, "the series has a change with RANGE=%.50s, so that it cannot be divided", value).hint(`change "this" instance or "all"`)
 		}
 	}
 	return nil

@@ -75,13 +75,21 @@ func TestMoveIntoTheSecondHour(t *testing.T) {
 		valid(t, got.Document)
 	}
 	// A series goes on by the clock: at 02:30, of which the first hour counts.
-	got, err := editor().Change(t.Context(), read(t, night("FREQ=DAILY;COUNT=3")), edit.Change{Times: edit.Times{Start: to(t, "2026-10-25T02:30:00+01:00")}})
+	got, err := editor().Change(t.Context(), read(t, night("FREQ=DAILY;COUNT=3")), edit.Change{
+		Target: whole(t, "2026-03-27"), Times: edit.Times{Start: to(t, "2026-10-25T02:30:00+01:00")},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if !strings.Contains(got.Document.String(), "DTSTART;TZID=Europe/Berlin:20261025T023000\r\n") {
 		t.Errorf("it starts otherwise:\n%s", got.Document)
 	}
+}
+
+// whole aims at all of a series by its first instance.
+func whole(t *testing.T, first string) edit.Target {
+	t.Helper()
+	return edit.Target{Instance: at(t, first), Scope: edit.All}
 }
 
 // exact is what a change makes of an event's lines, but for the books.
@@ -138,7 +146,7 @@ func TestForms(t *testing.T) {
 +EXDATE;TZID=Europe/Berlin:20260309T090000
 +DTEND;TZID=Europe/Berlin:20260302T100000
 `},
-		{"times become whole days", utc, edit.Change{Times: edit.Times{Start: to(t, "2026-03-03"), End: to(t, "2026-03-05"), AsGiven: true}}, `
+		{"times become whole days", utc, edit.Change{Target: whole(t, "20260302T090000Z"), Times: edit.Times{Start: to(t, "2026-03-03"), End: to(t, "2026-03-05"), AsGiven: true}}, `
 -DTSTART:20260302T090000Z
 -DURATION:PT1H
 -RRULE:FREQ=DAILY;UNTIL=20260305T090000Z
@@ -205,9 +213,9 @@ func TestNewRule(t *testing.T) {
 	// The second Monday has no rule that follows it to a Tuesday, unless one is given.
 	second := calendarOf(eventOf("DTSTART:20260309T090000Z", "RRULE:FREQ=MONTHLY;BYDAY=2MO"))
 	times := edit.Times{Start: to(t, "20260310T090000Z")}
-	_, err = editor().Change(t.Context(), read(t, second), edit.Change{Times: times})
+	_, err = editor().Change(t.Context(), read(t, second), edit.Change{Target: whole(t, "2026-03-09"), Times: times})
 	refused(t, err, edit.RuleBound, "no rule says the same as FREQ=MONTHLY;BYDAY=2MO, only 24h0m0s later; give the new recurrence rule")
-	got, err = editor().Change(t.Context(), read(t, second), edit.Change{Times: times, Fields: edit.Fields{Rule: edit.To("FREQ=MONTHLY;BYDAY=2TU")}})
+	got, err = editor().Change(t.Context(), read(t, second), edit.Change{Target: whole(t, "2026-03-09"), Times: times, Fields: edit.Fields{Rule: edit.To("FREQ=MONTHLY;BYDAY=2TU")}})
 	if err != nil || !strings.Contains(got.Document.String(), "DTSTART:20260310T090000Z\r\nRRULE:FREQ=MONTHLY;BYDAY=2TU\r\n") {
 		t.Errorf("%v, %v", got.Document, err)
 	}
@@ -295,7 +303,8 @@ func TestRefused(t *testing.T) {
 		{"a split of an EXRULE", excluded, edit.Change{Target: aim("20260304T090000Z", edit.Following)}, edit.Unsupported, "EXRULE"},
 		{"the Chinese calendar", chinese, edit.Change{Target: aim("20260304T090000Z", edit.This)}, edit.Unsupported, "RSCALE"},
 		{"the Chinese calendar, moved", chinese, edit.Change{Times: edit.Times{Start: to(t, "20260303T090000Z")}}, edit.Unsupported, "RSCALE"},
-		{"a range", ranged, edit.Change{Target: aim("20260303T090000Z", edit.This)}, edit.Unsupported, "RANGE"},
+		{"where a range begins", ranged, edit.Change{Target: aim("20260304T090000Z", edit.This)}, edit.Unsupported, "RANGE"},
+		{"a split of a range", ranged, edit.Change{Target: aim("20260306T090000Z", edit.Following)}, edit.Unsupported, "RANGE"},
 		{"a rule for one", daily, edit.Change{Target: aim("20260303T090000Z", edit.This), Fields: edit.Fields{Rule: edit.To("FREQ=DAILY")}}, edit.BadField, "one instance"},
 		{"a bad rule", single, edit.Change{Fields: edit.Fields{Rule: edit.To("every day")}}, edit.BadField, "FREQ="},
 		{"a rule that ends before", single, edit.Change{Fields: edit.Fields{Rule: edit.To("FREQ=DAILY;UNTIL=20260101")}}, edit.BadField, "before it begins"},

@@ -17,6 +17,8 @@ type shift struct {
 	start ical.Civil
 	// newRule tells that the rule is going to be another one.
 	newRule bool
+	// named is the override for the instance that was named, if there is one.
+	named *ical.Component
 }
 
 // shifted compares where an instance of a series is with where it goes.
@@ -141,7 +143,7 @@ func (r reader) follow(c *ical.Component, was ical.Time) error {
 }
 
 // override moves an instance that is told apart, wherever it is, as far as the others. One
-// that lasts as long as the others goes on doing so.
+// that lasts as long as the others goes on doing so, and the one that was named lasts as asked.
 func (s shift) override(c *ical.Component, p placement, usual length) error {
 	id := c.Property("RECURRENCE-ID")
 	named, err := id.Time()
@@ -161,7 +163,7 @@ func (s shift) override(c *ical.Component, p placement, usual length) error {
 		return err
 	}
 	own := placement{endOn: p.endOn}
-	if p.lasting != nil && lasting == usual {
+	if p.lasting != nil && (lasting == usual || c == s.named) {
 		own.lasting = p.lasting
 	}
 	if own.start, err = s.apart(start); err != nil {

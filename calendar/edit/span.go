@@ -196,10 +196,11 @@ func (r reader) put(c *ical.Component, p placement) error {
 		return err
 	}
 	ends := c.Property(endName(c)) != nil
-	// An event without an end has one all the same; a task has not.
-	implied := !ends && (c.Name() == content.Event || c.Property("DURATION") != nil)
+	same, err := r.says(c, p, now, lasting)
 	switch {
-	case p.lasting != nil && *p.lasting == lasting && (implied || ends && now == p.start && p.endOn == nil):
+	case err != nil:
+		return err
+	case same:
 		p.lasting = nil
 	case p.lasting == nil && now.IsDate() != p.start.IsDate():
 		if p.lasting, err = converted(lasting, p.start); err != nil {
@@ -210,6 +211,23 @@ func (r reader) put(c *ical.Component, p placement) error {
 	}
 	setTime(c, "DTSTART", p.start)
 	return r.putEnd(c, p, now)
+}
+
+// says tells whether what a component has for its end says already how long it is to last.
+func (r reader) says(c *ical.Component, p placement, now ical.Time, lasting length) (bool, error) {
+	if p.lasting == nil {
+		return false, nil
+	}
+	if c.Property(endName(c)) != nil {
+		return *p.lasting == lasting && now == p.start && p.endOn == nil, nil
+	}
+	// An event without an end has one all the same; a task has not.
+	if now.IsDate() != p.start.IsDate() || c.Name() != content.Event && c.Property("DURATION") == nil {
+		return false, nil
+	}
+	// A day is as long as the clocks make it where the component is to be.
+	there, err := r.lasts(c, p.start)
+	return err == nil && *p.lasting == there, err
 }
 
 // converted is the length of times in days: all that it touches. How long a day's event

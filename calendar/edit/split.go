@@ -23,13 +23,26 @@ func (e *session) changeFollowing(at *aimed, c Change) (Result, error) {
 	for _, component := range right.Components() {
 		books = append(books, revision{component: component, anew: true})
 	}
-	if err := second.alter(&aimed{instance: at.instance}, c); err != nil {
+	first := at.in(right)
+	if err := second.alter(first, c); err != nil {
 		return Result{}, err
 	}
 	for _, r := range books {
 		r.stamp(e.Now)
 	}
-	return Result{Document: e.object.Document, Split: right.Document, SplitUID: right.UID}, second.define(before)
+	return Result{Document: e.object.Document, Split: right.Document, SplitUID: right.UID, Instance: first.id}, second.define(before)
+}
+
+// in is the same instance in the part of its series that begins with it.
+func (a *aimed) in(right *content.Object) *aimed {
+	first := &aimed{series: a.series, instance: a.instance}
+	first.component = right.Master
+	for _, c := range right.Overrides {
+		if first.own && a.series.describes(c, a.unix) {
+			first.component = c
+		}
+	}
+	return first
 }
 
 // cancelFollowing ends the series before an instance.

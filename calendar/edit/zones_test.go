@@ -147,7 +147,7 @@ func TestApart(t *testing.T) {
 20260421T080000Z 2026-04-21T15:00:00 +1800s floating
 `},
 	} {
-		got, err := editor().Change(t.Context(), read(t, text), edit.Change{Times: edit.Times{Start: to(t, tt.start), End: to(t, tt.end)}})
+		got, err := editor().Change(t.Context(), read(t, text), edit.Change{Target: whole(t, "2026-03-23"), Times: edit.Times{Start: to(t, tt.start), End: to(t, tt.end)}})
 		if err != nil {
 			t.Errorf("%s: %v", tt.name, err)
 			continue

@@ -155,8 +155,13 @@ func (o *overrides) next() (placed, bool, error) {
 	}
 	first := o.list[0]
 	o.list = o.list[1:]
-	start := first.shape.start
-	return placed{id: first.from, start: start, end: first.end(start), component: first.component}, true, nil
+	return first.placed(), true, nil
+}
+
+// placed is the instance that the override describes.
+func (o *override) placed() placed {
+	start := o.shape.start
+	return placed{id: o.from, start: start, end: o.end(start), component: o.component}
 }
 
 // stretch is the part of a series between two overrides for the future.

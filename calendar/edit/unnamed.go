@@ -1,0 +1,75 @@
+package edit
+
+import (
+	"time"
+
+	"caldav-mcp-server/ical"
+)
+
+// unnamed holds the move of a series of which no instance was named to what can only be meant: the
+// series keeps its days. With another date as its start all of it would move there, and everything
+// before that date would be gone. Somebody who gives the date of the next instance means that one.
+func (e *session) unnamed(was ical.Time, move shift, p placement) error {
+	if move.days == 0 && p.lasting == nil {
+		return nil
+	}
+	s, err := e.series(e.object)
+	if err != nil {
+		return err
+	}
+	if move.days != 0 {
+		return s.elsewhere(was, p.start)
+	}
+	lasting, err := e.lasts(e.object.Master, was)
+	if err != nil {
+		return err
+	}
+	return s.overlong(p, lasting)
+}
+
+// elsewhere refuses a start on another date than that of the series.
+func (s *series) elsewhere(was, start ical.Time) error {
+	f := fault(BadTime, "the series begins on %s, and no instance of it was named: with a start on %s all of it would move there",
+		dateText(was), dateText(start))
+	name, own := "by its recurrence id", clockText(start, was)
+	if at, err := s.onDay(ical.Date(start.Civil)); err == nil {
+		name += " (on that day: " + at.id.String() + ")"
+	}
+	return f.hint("name the instance that shall be at that time " + name + ", or keep the days and give a start on the series' first one: " + own)
+}
+
+// overlong refuses instances that would last into the next one, and did not before: their end is
+// that of another instance.
+func (s *series) overlong(p placement, lasting length) error {
+	long := p.lasting.exact()
+	if long <= lasting.exact() {
+		return nil
+	}
+	first := s.on.unix(s.start.Civil)
+	for next, err := range s.set.Named(s.ctx, time.Unix(first+1, 0), time.Time{}, s.budget) {
+		if err != nil {
+			return recurFault(err)
+		}
+		if long <= next.RecurrenceID.Time.Unix()-first {
+			return nil
+		}
+		return fault(BadTime, "the series begins on %s, and no instance of it was named: with that end each instance would last into the next one", dateText(p.start)).
+			hint("name the instance that shall end then by its recurrence id, or give the end of the series' first one")
+	}
+	return nil
+}
+
+// exact is the length in seconds; of days, about.
+func (l length) exact() int64 { return l.seconds + int64(l.days)*secondsPerDay }
+
+func dateText(t ical.Time) string { return t.Civil.Weekday().String() + " " + day(t) }
+
+func day(t ical.Time) string { return t.Civil.Date().String()[:len(time.DateOnly)] }
+
+// clockText is a time of day on the day of another time.
+func clockText(t, on ical.Time) string {
+	if t.IsDate() {
+		return day(on)
+	}
+	return on.Civil.Date().AddSeconds(int64(t.Civil.SecondOfDay())).String()
+}
