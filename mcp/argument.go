@@ -61,6 +61,9 @@ func readArguments(t tool, sent map[string]json.RawMessage) (arguments, error) {
 			continue
 		}
 		value, complaint := f.read(raw)
+		if complaint == "" && !t.hints.readOnly {
+			complaint = f.checkMarks(value)
+		}
 		if complaint != "" {
 			wrong = append(wrong, complaint)
 		}

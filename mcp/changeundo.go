@@ -72,7 +72,7 @@ func (b toolbox) takeBack(ctx context.Context, c *call) (calendar.Undone, error)
 	case change == "":
 		return b.takeBackSince(ctx, c, since)
 	}
-	for _, other := range [...]string{"token", "leave_changed", "preview"} {
+	for _, other := range [...]string{"token", "leave_changed", "preview", "timezone"} {
 		if c.args.has(other) {
 			return calendar.Undone{}, errArgument("%q goes with \"since\", not with \"change_id\"", other)
 		}

@@ -25,7 +25,7 @@ const timeForms = "as 2026-03-01T09:00:00 (local, in timezone), 2026-03-01T09:00
 var (
 	takesEvent    = field{name: "event_uid", kind: text, doc: "The event's uid.", longest: longestID}
 	takesZone     = field{name: "timezone", kind: text, doc: "The zone of local times, such as Europe/Berlin. If missing: the user's, else the calendar's, else UTC.", optional: true}
-	takesZoneKept = field{name: "timezone", kind: text, doc: "The zone of the local times you give; the event keeps its own. If missing: the user's, else the calendar's, else UTC.", optional: true}
+	takesZoneKept = field{name: "timezone", kind: text, doc: "The zone of the local times you give; it changes none by itself. If missing: the user's, else the calendar's, else UTC.", optional: true}
 	takesInstance = field{name: "recurrence_id", kind: text, doc: "Which instance of a series, as listed: give it with scope all, too. Leave it out for a single event.", optional: true}
 	takesShown    = field{name: "recurrence_id", kind: text, doc: "Which instance of a series, as listed. Leave it out for a single event or a whole series.", optional: true}
 	takesScope    = field{
@@ -66,7 +66,7 @@ func (b toolbox) eventTools() []tool {
 			scope:       calendar.ScopeRead | calendar.ScopeWrite,
 			hints:       hints{destructive: true, idempotent: true},
 			takes:       join([]field{calendarID, takesEvent, takesTitle, takesStart, takesEnd}, takesTexts, []field{takesZoneKept}, takesMore, takesTarget),
-			gives:       join(givesEvent, givesSplit),
+			gives:       join(givesEvent, givesSplit, givesRemoved),
 			run:         b.updateEvent,
 		}), b.once(tool{
 			name: "patch_event", title: "Change event",
@@ -74,7 +74,7 @@ func (b toolbox) eventTools() []tool {
 			scope:       calendar.ScopeRead | calendar.ScopeWrite,
 			hints:       hints{destructive: true, idempotent: true},
 			takes:       join([]field{calendarID, takesEvent}, optionally(takesTitle, takesStart, takesEnd), takesTexts, []field{takesZoneKept}, takesMore, takesTarget),
-			gives:       join(givesEvent, givesSplit),
+			gives:       join(givesEvent, givesSplit, givesRemoved),
 			run:         b.patchEvent,
 		}), b.once(tool{
 			name: "move_event", title: "Move event",
@@ -106,7 +106,7 @@ func (b toolbox) eventTools() []tool {
 var (
 	takesTitle = field{name: "title", kind: text, doc: "What the event is called.", longest: longestTitle}
 	takesStart = field{name: "start", kind: text, doc: "When it starts: " + timeForms + "."}
-	takesEnd   = field{name: "end", kind: text, doc: "When it ends, in the same form; of whole days, the day after the last."}
+	takesEnd   = field{name: "end", kind: text, doc: "When it ends, in the same form; of whole days, the last one: 2026-03-01 to 2026-03-02 are two (20260301 to 20260303 in iCalendar)."}
 	takesTexts = []field{
 		{name: "description", kind: text, doc: "Notes.", optional: true, longest: longestText},
 		{name: "location", kind: text, doc: "Where it is.", optional: true, longest: longestText},
@@ -114,7 +114,7 @@ var (
 	takesMore = []field{
 		{name: "all_day", kind: yesNo, doc: "Whether it takes whole days; dates say so by themselves.", optional: true},
 		{name: "rrule", kind: text, doc: "How it recurs: FREQ=WEEKLY;BYDAY=MO,WE;COUNT=10.", optional: true, longest: longestTitle},
-		{name: "attendees", kind: listOf, item: text, doc: "All who take part: Bob Ray <bob@example.com>. Nobody is sent anything.", optional: true, most: longestList, longest: longestTitle},
+		{name: "attendees", kind: listOf, item: text, doc: "All who take part: Bob Ray <bob@example.com>. Nobody is sent anything, and answers stay as they are.", optional: true, most: longestList, longest: longestTitle},
 		{name: "alarms", kind: listOf, item: number, doc: "All reminders, in minutes before the start.", optional: true, most: longestList},
 		{name: "status", kind: text, doc: "Whether it will take place.", optional: true, words: []string{string(edit.Tentative), string(edit.Confirmed), string(edit.Cancelled)}},
 		{name: "transparency", kind: text, doc: "OPAQUE: busy; TRANSPARENT: free.", optional: true, words: []string{string(edit.Opaque), string(edit.Transparent)}},
@@ -126,7 +126,7 @@ var (
 	}
 	takesMove = []field{
 		{name: "new_start", kind: text, doc: "When it shall start: " + timeForms + ".", optional: true},
-		{name: "new_end", kind: text, doc: "When it shall end.", optional: true},
+		{name: "new_end", kind: text, doc: "When it shall end; of whole days, the last one, such as 2026-03-02.", optional: true},
 		{name: "to_calendar_id", kind: text, doc: "Instead of a time: the calendar that it shall be in. Needs the scope delete, too.", optional: true},
 	}
 	takesTarget = []field{takesInstance, takesScope, takesMatch}

@@ -25,7 +25,7 @@ var clashFields = []field{
 	{name: "title", kind: text},
 	{name: "start_local", kind: text, doc: "Start."},
 	{name: "start_weekday", kind: text},
-	{name: "end_local", kind: text, doc: "End."},
+	{name: "end_local", kind: text, doc: "End; of whole days, the last."},
 }
 
 // clash is an event that takes place at the time of another.

@@ -87,7 +87,7 @@ func (b toolbox) queryTool() tool {
 		takes: join([]field{
 			calendarID,
 			{name: "start", kind: text, doc: "Events that end after it: " + timeForms + ".", optional: true},
-			{name: "end", kind: text, doc: "Events that start before it.", optional: true},
+			{name: "end", kind: text, doc: "Events that start before it; a date such as 2026-03-01 counts whole.", optional: true},
 		}, takesPage, []field{takesZone}),
 		gives: join([]field{
 			{name: "events", kind: listOf, doc: "The events, the earliest first.", of: queryFields},
@@ -102,7 +102,7 @@ var queryFields = join([]field{
 	{name: "uid", kind: text},
 	{name: "summary", kind: text},
 	{name: "dtstart", kind: text},
-	{name: "dtend", kind: text},
+	{name: "dtend", kind: text, doc: "As iCalendar: of whole days, the day after the last.", telling: true},
 	{name: "etag", kind: text},
 	{name: "recurrence_id", kind: text, optional: true},
 }, givesTimes, []field{
@@ -201,8 +201,10 @@ func (z zoned) readWindow(a arguments) (r filter.TimeRange, err error) {
 	if r.Start, err = z.readInstant("start", a.text("start")); err != nil {
 		return r, err
 	}
-	if r.End, err = z.readInstant("end", a.text("end")); err != nil {
-		return r, err
+	if strings.TrimSpace(a.text("end")) != "" {
+		if r.End, err = z.readEnd("end", a.text("end"), r.Start); err != nil {
+			return r, err
+		}
 	}
 	if !r.End.IsZero() && !r.End.After(r.Start) {
 		return r, errArgument(`"end" (%s) must be after "start" (%s)`, quote(a.text("end")), quote(a.text("start")))
@@ -219,8 +221,13 @@ func (z zoned) readInstant(name, value string) (time.Time, error) {
 	if err != nil || !m.date {
 		return m.at, err
 	}
+	return z.midnight(m), nil
+}
+
+// midnight is when the day begins that a call gave.
+func (z zoned) midnight(m moment) time.Time {
 	at, _ := z.Resolve(ical.Instant(m.at).Civil)
-	return at, nil
+	return at
 }
 
 // windowText writes the time that was asked for as ISO 8601 does, with .. for an open side.

@@ -61,14 +61,10 @@ func listField[T, U any](a arguments, name string, list []T, as func(T) U) edit.
 
 func asWord[T ~string](value string) T { return T(value) }
 
-// attendeeOf reads an address, with or without a name, also as attendeeText writes it; answers
-// are the attendees' own, and stay as they are. What is no e-mail address may be a URI: that is
-// for the edit to judge.
+// attendeeOf reads an address, with or without a name, also as attendeeText writes it. What is no
+// e-mail address may be a URI: that is for the edit to judge.
 func attendeeOf(value string) edit.Attendee {
-	value = strings.TrimSpace(value)
-	if i := strings.LastIndex(value, " ("); i > 0 && strings.HasSuffix(value, ")") && value[i:] == strings.ToUpper(value[i:]) {
-		value = value[:i]
-	}
+	value, _ = cutAnswer(value)
 	if at, err := mail.ParseAddress(value); err == nil {
 		return edit.Attendee{Address: at.Address, Name: at.Name}
 	}

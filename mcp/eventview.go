@@ -1,7 +1,6 @@
 package mcp
 
 import (
-	"fmt"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -23,7 +22,7 @@ var (
 		{name: "calendar_id", kind: text},
 		{name: "title", kind: text},
 		{name: "start", kind: text},
-		{name: "end", kind: text},
+		{name: "end", kind: text, doc: "As iCalendar: of whole days, the day after the last.", telling: true},
 		{name: "etag", kind: text},
 	}
 	givesRead = []field{
@@ -31,14 +30,14 @@ var (
 		{name: "calendar_id", kind: text},
 		{name: "summary", kind: text},
 		{name: "dtstart", kind: text},
-		{name: "dtend", kind: text},
+		{name: "dtend", kind: text, doc: "As iCalendar: of whole days, the day after the last.", telling: true},
 		{name: "etag", kind: text},
 	}
 	givesTimes = []field{
 		{name: "all_day", kind: yesNo},
 		{name: "start_local", kind: text, doc: "Start in timezone, or first day."},
 		{name: "start_weekday", kind: text},
-		{name: "end_local", kind: text, doc: "End in timezone, or last day."},
+		{name: "end_local", kind: text, doc: "End in timezone; of whole days, the last.", telling: true},
 		{name: "end_weekday", kind: text},
 	}
 	givesZone = []field{
@@ -250,13 +249,12 @@ func moreOf(c *ical.Component) moreView {
 // mostItems is how many of a list one event shows.
 const mostItems = 100
 
-// few shows the first of a list, and says how many are left out: by words that no tool takes for
-// one of the list.
+// few shows the first of a list, and says how many are left out.
 func few(list []string) []shown {
 	var items []shown
 	for i, item := range list {
 		if i == mostItems {
-			return append(items, shown(fmt.Sprintf("… [%d more]", len(list)-i)))
+			return append(items, shown(moreItems(len(list)-i)))
 		}
 		items = append(items, shown(short(item, longestListedTitle)))
 	}
@@ -296,5 +294,5 @@ func cut(s string) string {
 	if n <= maxShown {
 		return s
 	}
-	return string([]rune(s)[:maxShown]) + fmt.Sprintf("… [%d more characters]", n-maxShown)
+	return string([]rune(s)[:maxShown]) + moreCharacters(n-maxShown)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/content"
 	"caldav-mcp-server/calendar/edit"
 	"caldav-mcp-server/ical"
 )
@@ -13,10 +14,16 @@ var givesSplit = []field{
 	{name: "split_from_uid", kind: text, doc: "The series was divided: what comes before this is still under that uid.", optional: true},
 }
 
+// givesRemoved is what is said of what an event has no longer.
+var givesRemoved = []field{
+	{name: "removed", kind: listOf, item: text, doc: "Which of description and location it had, and has no longer.", optional: true},
+}
+
 // changedView is an event after a change, as text.
 type changedView struct {
 	eventView
-	SplitFrom shown `json:"split_from_uid,omitempty"`
+	Removed   []string `json:"removed,omitempty"`
+	SplitFrom shown    `json:"split_from_uid,omitempty"`
 }
 
 // structuredChange is the same as an object.
@@ -45,6 +52,9 @@ func (b toolbox) createEvent(ctx context.Context, c *call) (answer, error) {
 		return answer{}, err
 	}
 	end.local = start.local // one clock for both
+	if err := c.args.checkAnswers(nil); err != nil {
+		return answer{}, err
+	}
 	draft := edit.Draft{Kind: string(calendar.Event), UID: string(c.uid), Fields: c.args.fields()}
 	draft.Times = edit.Times{Start: edit.To(z.onClock(start)), End: edit.To(z.onClock(end))}
 	saved, err := b.service.Create(ctx, c.caller, cal, draft)
@@ -85,6 +95,9 @@ func (b toolbox) updateEvent(ctx context.Context, c *call) (answer, error) {
 }
 
 func (b toolbox) patchEvent(ctx context.Context, c *call) (answer, error) {
+	if err := c.args.checkPatch(); err != nil {
+		return answer{}, err
+	}
 	s, err := b.aim(ctx, c, anEvent)
 	if err != nil {
 		return answer{}, err
@@ -119,6 +132,9 @@ func (s subject) oneTime(a arguments, from, to string) (edit.Times, error) {
 		if err != nil {
 			return edit.Times{}, err
 		}
+		if name == to {
+			m = m.behind()
+		}
 		given[i] = &m
 	}
 	return s.zone.movedTo(s.found.Start, given[0], given[1]), nil
@@ -134,6 +150,9 @@ func (b toolbox) moveEvent(ctx context.Context, c *call) (answer, error) {
 	}
 	s, err := b.aim(ctx, c, anEvent)
 	if err != nil {
+		return answer{}, err
+	}
+	if err := c.args.checkZone("new_start", "new_end"); err != nil {
 		return answer{}, err
 	}
 	if to != "" {
@@ -181,11 +200,26 @@ func (b toolbox) moveToCalendar(ctx context.Context, c *call, s subject, id cale
 
 // changeEvent makes a change and shows all that the event is now.
 func (b toolbox) changeEvent(ctx context.Context, c *call, s subject, change edit.Change) (answer, error) {
+	if err := c.args.checkAnswers(s.found.Component); err != nil {
+		return answer{}, err
+	}
 	view, now, err := b.change(ctx, c, s, change)
 	if err != nil {
 		return answer{}, err
 	}
+	view.Removed = removed(s.found.Component, now.Component)
 	return answer{view, structuredChange{view, s.zone.details(now)}}, nil
+}
+
+// removed names what an event had and has no longer.
+func removed(before, after *ical.Component) []string {
+	var names []string
+	for _, f := range [...]struct{ name, property string }{{"description", "DESCRIPTION"}, {"location", "LOCATION"}} {
+		if content.TextOf(before, f.property) != "" && content.TextOf(after, f.property) == "" {
+			names = append(names, f.name)
+		}
+	}
+	return names
 }
 
 // change makes a change and returns what has come of it.

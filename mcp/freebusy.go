@@ -33,7 +33,7 @@ func (b toolbox) busyTools() []tool {
 		hints:       hints{readOnly: true, idempotent: true},
 		takes: join([]field{
 			{name: "start_time", kind: text, doc: "When the time begins: " + timeForms + "."},
-			{name: "end_time", kind: text, doc: "When it ends. A date means the end of that day."},
+			{name: "end_time", kind: text, doc: "When it ends; a date such as 2026-03-01 counts whole."},
 		}, takesWhose, []field{takesZone}),
 		gives: join([]field{{name: "busy", kind: listOf, doc: "The busy times, in order, without overlaps.", of: []field{
 			{name: "start", kind: text, doc: "Begin in timezone, as RFC 3339."},

@@ -16,7 +16,7 @@ var listedFields = []field{
 	{name: "recurrence_id", kind: text, doc: "Which instance of a series this is.", optional: true},
 	{name: "title", kind: text},
 	{name: "start", kind: text, doc: "Its start in timezone, as RFC 3339; of an all-day event, its first day."},
-	{name: "end", kind: text, doc: "Its end; of an all-day event, its last day."},
+	{name: "end", kind: text, doc: "Its end; of an all-day event, its last day.", telling: true},
 	{name: "weekday", kind: text},
 	{name: "all_day", kind: yesNo, doc: "True if it takes whole days.", optional: true},
 	{name: "location", kind: text, optional: true},
@@ -63,7 +63,7 @@ const (
 func short(text string, most int) string {
 	text = strings.Join(strings.Fields(text), " ")
 	if runes := []rune(text); len(runes) > most {
-		return string(runes[:most]) + "…"
+		return string(runes[:most]) + moreCharacters(len(runes)-most)
 	}
 	return text
 }
@@ -122,13 +122,14 @@ func idOf(o calendar.Occurrence) eventID {
 // people lists who takes part, by name where there is one.
 func people(o calendar.Occurrence) []shown {
 	var list []shown
-	for _, p := range o.Component.All("ATTENDEE") {
+	all := o.Component.All("ATTENDEE")
+	for _, p := range all {
 		name, _ := p.Param("CN")
 		if name == "" {
 			name = strings.TrimPrefix(p.Value(), "mailto:")
 		}
 		if len(list) == mostPeople {
-			return append(list, "…")
+			return append(list, shown(moreItems(len(all)-mostPeople)))
 		}
 		list = append(list, shown(short(name, longestListedTitle)))
 	}

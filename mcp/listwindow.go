@@ -7,14 +7,13 @@ import (
 
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/calendar/daterange"
-	"caldav-mcp-server/ical"
 )
 
 // takesRange are the parameters by which a tool is told which time is meant.
 var takesRange = []field{
 	{name: "date_range", kind: text, doc: "Days in words, such as \"today\", \"tomorrow\", \"this week\", \"next 7 days\", \"next week\", \"this month\", \"next friday\", \"2026-02-20 to 2026-02-27\".", optional: true},
 	{name: "start", kind: text, doc: "Instead of date_range, when the time begins: " + timeForms + ".", optional: true},
-	{name: "end", kind: text, doc: "When it ends. A date means the end of that day.", optional: true},
+	{name: "end", kind: text, doc: "When it ends; a date such as 2026-03-01 counts whole.", optional: true},
 	takesZone,
 }
 
@@ -103,7 +102,7 @@ func (z zoned) between(startName, from, endName, until string, now time.Time) (w
 		}
 	}
 	if w.until = w.from.AddDate(0, 0, usualDays); until != "" {
-		w.until, err = z.readEnd(endName, until)
+		w.until, err = z.readEnd(endName, until, w.from)
 	}
 	if err == nil && !w.from.Before(w.until) {
 		err = errArgument("%q (%s) must be after %q (%s)", endName, z.readable(w.until), startName, z.readable(w.from))
@@ -111,14 +110,16 @@ func (z zoned) between(startName, from, endName, until string, now time.Time) (w
 	return w, err
 }
 
-// readEnd reads the end of a time. People who end on a day mean all of it.
-func (z zoned) readEnd(name, value string) (time.Time, error) {
+// readEnd reads the end of a time that begins at a moment. People who end on a day mean all of it.
+func (z zoned) readEnd(name, value string, from time.Time) (time.Time, error) {
 	m, err := z.read(name, value)
 	if err != nil || !m.date {
 		return m.at, err
 	}
-	at, _ := z.Resolve(ical.Instant(m.at.AddDate(0, 0, 1)).Civil)
-	return at, nil
+	if end := z.midnight(m.behind()); !end.Equal(from) {
+		return end, nil
+	}
+	return z.midnight(m.next()), nil // the same day twice is that day
 }
 
 func (w window) check(most int) error {

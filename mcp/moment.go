@@ -54,8 +54,25 @@ type moment struct {
 	at time.Time
 	// date means a whole day: at is then midnight UTC at its beginning.
 	date bool
+	// basic means a date in the form of iCalendar, by whose rules an end is the day after the last.
+	basic bool
 	// local means that the call gave a wall-clock time, which at is in the zone of the call.
 	local bool
+}
+
+// behind is where what ends at a moment ends. People, and our lists, give the last of whole days as
+// 2026-03-02; iCalendar gives the day after it, as 20260303 (RFC 5545 §3.6.1).
+func (m moment) behind() moment {
+	if m.date && !m.basic {
+		return m.next()
+	}
+	return m
+}
+
+// next is the day after a whole day.
+func (m moment) next() moment {
+	m.at, m.basic = m.at.AddDate(0, 0, 1), true
+	return m
 }
 
 // readSpan reads the start and the end of an event.
@@ -69,10 +86,13 @@ func (z zoned) readSpan(from, to string) (start, end moment, err error) {
 	if start.date != end.date {
 		return start, end, errArgument(`"start" is %s and "end" is %s: give two dates for an all-day event, or two times`, quote(from), quote(to))
 	}
-	// RFC 5545 §3.6.1: DTEND is not part of the event. People who give the same day twice mean
-	// that day.
+	// People who give the same day twice mean that day, in whatever form.
 	if start.date && start.at.Equal(end.at) {
-		end.at = end.at.AddDate(0, 0, 1)
+		return start, end.next(), nil
+	}
+	end = end.behind()
+	if start.date && !end.at.After(start.at) {
+		return start, end, errArgument(`"end" (%s) must not be before "start" (%s)`, quote(to), quote(from))
 	}
 	return start, end, nil
 }
@@ -90,7 +110,7 @@ func (z zoned) read(parameter, value string) (moment, error) {
 	if err != nil {
 		return moment{}, errArgument(`%q: %s`, parameter, err)
 	}
-	m := moment{at: time.Unix(t.Civil.Seconds(), 0).UTC(), date: t.IsDate(), local: t.Form == ical.FormZoned}
+	m := moment{at: time.Unix(t.Civil.Seconds(), 0).UTC(), date: t.IsDate(), basic: !strings.Contains(value, "-"), local: t.Form == ical.FormZoned}
 	if m.local {
 		m.at, _ = z.Resolve(t.Civil)
 	}

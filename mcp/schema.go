@@ -27,6 +27,8 @@ type field struct {
 	// doc may be missing of a result whose name says it all: models read every word of a list.
 	doc      string
 	optional bool
+	// telling keeps doc in the schema of results, for what no name and no example says.
+	telling bool
 	// longest bounds a text, in characters.
 	longest int
 	// least and most bound a number; most also how many items a list has. The schema leaves
@@ -55,19 +57,22 @@ func inputSchema(fields []field) json.RawMessage { return encodeSchema(objectSch
 
 // outputSchema is the schema of a tool's structured results, refusals included: the SDKs for
 // TypeScript hold these to it as well, and keep from their users what doesn't fit. So no field
-// is required. What is said of the fields is left out, which makes a list of all tools a quarter
-// shorter: most hosts don't show it to the model, who sees the results.
+// is required. What is said of the fields is left out but where they would be misread, which makes
+// a list of all tools a quarter shorter: most hosts don't show it to the model, who sees the results.
 func outputSchema(fields []field) json.RawMessage {
 	schema := objectSchema(unsaid(append(slices.Clip(fields), errorField)))
 	delete(schema, "required")
 	return encodeSchema(schema)
 }
 
-// unsaid are the fields without what is said of them.
+// unsaid are the fields without what is said of them, but where that is telling.
 func unsaid(fields []field) []field {
 	silent := slices.Clone(fields)
 	for i := range silent {
-		silent[i].doc, silent[i].of = "", unsaid(silent[i].of)
+		if !silent[i].telling {
+			silent[i].doc = ""
+		}
+		silent[i].of = unsaid(silent[i].of)
 	}
 	return silent
 }

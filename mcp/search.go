@@ -161,7 +161,7 @@ func (b toolbox) fetchTools() []tool {
 			{name: "metadata", kind: group, doc: "Some of it apart.", of: []field{
 				{name: "calendar", kind: text, doc: "The calendar's name."},
 				{name: "startDate", kind: text, doc: "Its start in the user's zone, as RFC 3339 or a date."},
-				{name: "endDate", kind: text, doc: "Its end; of an all-day event, its last day."},
+				{name: "endDate", kind: text, doc: "Its end; of an all-day event, its last day.", telling: true},
 				{name: "location", kind: text, doc: "Where it is."},
 			}},
 		},

@@ -97,6 +97,9 @@ func (b toolbox) createTask(ctx context.Context, c *call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
+	if err := c.args.checkTask(); err != nil {
+		return answer{}, err
+	}
 	draft := edit.Draft{Kind: string(calendar.Todo), UID: string(c.uid), Fields: c.args.taskFields()}
 	if draft.Times, err = z.taskTimes(c.args, calendar.Instance{}); err != nil {
 		return answer{}, err
@@ -115,6 +118,9 @@ func (b toolbox) createTask(ctx context.Context, c *call) (answer, error) {
 }
 
 func (b toolbox) updateTask(ctx context.Context, c *call) (answer, error) {
+	if err := c.args.checkTask(); err != nil {
+		return answer{}, err
+	}
 	s, err := b.aim(ctx, c, aTask)
 	if err != nil {
 		return answer{}, err

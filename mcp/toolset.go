@@ -8,12 +8,15 @@ import (
 )
 
 // coreTools are what everyday work takes. Models drown in long lists: an assistant that is offered
-// these alone picks the right one more often.
+// these alone picks the right one more often. None of them takes away what it is not told of, as
+// update_event does, and what they do can be taken back.
 var coreTools = [...]calendar.ToolName{
-	"list_calendars", "get_calendar", "create_calendar", "delete_calendar",
-	"create_event", "get_event", "update_event", "delete_event", "query_events",
-	"share_calendar", "unshare_calendar", "list_shared_calendars",
-	"list_events", "search_events", "get_free_busy", "move_event", "calendar_auth_status",
+	"list_calendars", "calendar_auth_status",
+	"list_events", "search_events", "get_event",
+	"create_event", "patch_event", "move_event", "delete_event",
+	"find_time", "get_free_busy",
+	"list_tasks", "create_task", "update_task",
+	"undo_change",
 }
 
 // ToolInfo is what is to be known of a tool by who makes a token for it.

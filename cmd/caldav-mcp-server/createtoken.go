@@ -15,7 +15,7 @@ An assistant logs in with a token, which speaks for one user, within its scopes,
 user or only those named. CalDAV clients can use one in place of the password.
 The token is printed once and cannot be shown again; if it is lost, revoke it and make another.
 
---tools names the only tools that an assistant is offered, and "core" the seventeen that everyday work takes:
+--tools names the only tools that an assistant is offered, and "core" the fifteen that everyday work takes:
 models drown in long lists. Of the scopes the token then has only those that its tools need.
 
 --expires takes a span (12h, 90d, 12w) or a date (2027-01-31, the end of that day in UTC).
