@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"time"
 
 	"caldav-mcp-server/calendar"
 )
@@ -30,6 +31,10 @@ type engine struct {
 	search searching
 	// hasty is set where a row is found by its key before the query could be interrupted.
 	hasty bool
+	// patience is how long an answer to a query is waited for; 0 where none can fail to come. Postgres ends
+	// a statement that takes too long by itself, but one that was stopped, or lies behind a network that is
+	// gone, does not.
+	patience time.Duration
 	// fault tells what an error of the driver means.
 	fault func(error) fault
 }
@@ -63,6 +68,14 @@ var faults = [...]struct {
 	faultSlow:     {calendar.Unavailable, "", "the database took too long"},
 	faultFull:     {calendar.Unavailable, calendar.RuleDiskSpace, "the disk of the database is full"},
 	faultText:     {calendar.Invalid, "", "a text is not valid UTF-8 or contains a NUL"},
+}
+
+// bounded returns a context for a query that ends when its answer is not to be expected any more.
+func (e *engine) bounded(ctx context.Context) (context.Context, context.CancelFunc) {
+	if e.patience == 0 {
+		return ctx, func() {}
+	}
+	return context.WithTimeout(ctx, e.patience)
 }
 
 // translate turns an error of a driver into one of the middle where its reason can be told. What

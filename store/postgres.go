@@ -113,6 +113,7 @@ func cut(err error) bool {
 // openPostgres opens a pool of connections and waits until the database answers.
 func openPostgres(ctx context.Context, where string, o Options) (*Store, error) {
 	s := &Store{engine: postgresEngine(), options: o.withDefaults(defaultConns)}
+	s.engine.patience = s.options.StatementTimeout + s.options.StatementTimeout/6
 	config, err := postgresConfig(where, s.options)
 	if err != nil {
 		return nil, err

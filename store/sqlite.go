@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"time"
 
@@ -73,6 +74,7 @@ func openSQLite(ctx context.Context, where string, o Options) (*Store, error) {
 		return nil, err
 	}
 	s := &Store{engine: sqliteEngine(), place: path, options: o.withDefaults(defaultReaders)}
+	s.warnOfReaders(ctx)
 	writer, closeWriter, err := s.openWriter(ctx, path)
 	if err != nil {
 		return nil, err
@@ -161,6 +163,16 @@ func createFile(path string, existing bool) error {
 		return err
 	}
 	return f.Close()
+}
+
+// warnOfReaders tells of a file that others on this machine may read: one that was made otherwise, such as a
+// backup brought back. Who runs the server may want it so, so that the mode is theirs to change.
+func (s *Store) warnOfReaders(ctx context.Context) {
+	info, err := os.Stat(s.place)
+	if err == nil && runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
+		s.options.Logger.WarnContext(ctx, "others on this machine may read all calendars and hashes: chmod 600 the database, and keep its backups likewise",
+			"file", s.place, "mode", info.Mode().Perm().String())
+	}
 }
 
 // dataSource is the driver's name for a file whose connections begin with these pragmas.

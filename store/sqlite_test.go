@@ -1,9 +1,12 @@
 package store
 
 import (
+	"bytes"
 	"io/fs"
+	"log/slog"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -187,5 +190,31 @@ func TestFullDisk(t *testing.T) {
 	limit("PRAGMA max_page_count = 1000000")
 	if err := insert("large", 1<<20); err != nil {
 		t.Errorf("with room again: %v", err)
+	}
+}
+
+// TestReadableDatabaseIsTold: a database that others on the machine may read is named in the log, one of ours is not.
+func TestReadableDatabaseIsTold(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS == "windows" {
+		t.Skip("modes say nothing there")
+	}
+	path := filepath.Join(t.TempDir(), "calendar.db")
+	for _, step := range []struct {
+		mode fs.FileMode
+		told bool
+	}{{0o600, false}, {0o644, true}, {0o640, true}} {
+		_ = os.Chmod(path, step.mode) // not there yet at first
+		var log bytes.Buffer
+		s, err := Open(t.Context(), "sqlite:"+path, Options{Logger: slog.New(slog.NewTextHandler(&log, nil))})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+		if told := strings.Contains(log.String(), "chmod 600"); told != step.told {
+			t.Errorf("mode %v: the log says %q", step.mode, log.String())
+		}
 	}
 }

@@ -131,16 +131,18 @@ func rowOf[T any](ctx context.Context, q querier, scan func(scanner) (T, error),
 }
 
 // each hands the rows of a query to take until it wants no more.
-func each(ctx context.Context, q querier, take func(scanner) (more bool, err error), text string, args ...any) (err error) {
+func each(asked context.Context, q querier, take func(scanner) (more bool, err error), text string, args ...any) (err error) {
+	ctx, cancel := q.of().bounded(asked)
+	defer cancel()
+	defer func() { err = q.of().translate(asked, err) }()
 	result, err := q.query(ctx, text, args...)
 	if err != nil {
-		return q.of().translate(ctx, err)
+		return err
 	}
 	defer func() {
 		if closing := result.Close(); err == nil {
 			err = closing
 		}
-		err = q.of().translate(ctx, err)
 	}()
 	for result.Next() {
 		if more, err := take(result); err != nil || !more {
