@@ -74,7 +74,9 @@ func (h *Handler) ServeLines(ctx context.Context, caller calendar.Caller, in io.
 // read hands on what comes, line by line. It cannot be interrupted while nothing comes.
 func (l *lines) read(ctx context.Context, in io.Reader, messages chan<- []byte) error {
 	scanner := bufio.NewScanner(in)
-	scanner.Buffer(nil, int(l.handler.limits.BodyBytes)+spareLine)
+	longest := int(l.handler.limits.BodyBytes) + spareLine
+	scanner.Buffer(nil, 2*longest)
+	scanner.Split(cutLines(longest))
 	for scanner.Scan() {
 		if len(bytes.TrimSpace(scanner.Bytes())) == 0 {
 			continue
@@ -89,6 +91,26 @@ func (l *lines) read(ctx context.Context, in io.Reader, messages chan<- []byte) 
 		return fmt.Errorf("reading messages: %w", err)
 	}
 	return nil
+}
+
+// cutLines splits a text into lines. One that is too long for a message loses its end, and is refused for its
+// length like any message that is: the ones behind it are answered still.
+func cutLines(longest int) bufio.SplitFunc {
+	skipping := false
+	return func(data []byte, atEOF bool) (advance int, line []byte, err error) {
+		end := bytes.IndexByte(data, '\n')
+		switch {
+		case skipping && end >= 0:
+			skipping = false
+			return end + 1, nil, nil
+		case skipping:
+			return len(data), nil, nil
+		case end < 0 && len(data) >= longest:
+			skipping = true
+			return longest, data[:longest], nil
+		}
+		return bufio.ScanLines(data, atEOF)
+	}
 }
 
 // take answers one message. Only what opens the session is waited for: the next message needs

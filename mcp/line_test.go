@@ -120,16 +120,24 @@ func TestLinesKeepToScopes(t *testing.T) {
 	p.hangUp()
 }
 
-// TestLinesEnd: a line beyond all measure ends the connection with a reason, and so does a host
-// that has gone away.
+// TestLinesOutliveALongOne: a line beyond all measure is refused like any message that is too long, and the next
+// is answered.
+func TestLinesOutliveALongOne(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, testdb.SQLite(t))
+	p := h.converseByLines(t, "alice-read")
+	p.say(strings.Repeat("x", 1<<20))
+	p.hear(`a message has at most 65536 bytes`)
+	p.say(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`)
+	p.hear(`"list_calendars"`)
+	p.hangUp()
+}
+
+// TestLinesEnd: a host that has gone away ends the connection.
 func TestLinesEnd(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, testdb.SQLite(t))
 	door := New(h.config())
-	tooLong := strings.NewReader(strings.Repeat("x", 1<<20))
-	if err := door.ServeLines(t.Context(), h.callers["alice"], tooLong, io.Discard); err == nil || !strings.Contains(err.Error(), "too long") {
-		t.Errorf("a long line: %v", err)
-	}
 	gone, out := io.Pipe()
 	_ = gone.Close()
 	if err := door.ServeLines(t.Context(), h.callers["alice"], strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"ping"}`), out); err == nil {
