@@ -67,6 +67,8 @@ type Store interface {
 	// RevokeToken ends a token at a time. NotFound when there is none; one that is revoked
 	// already keeps its time.
 	RevokeToken(ctx context.Context, id calendar.TokenID, at time.Time) error
+	// RevokeAll ends all tokens and links at a time, but for those that have ended already.
+	RevokeAll(ctx context.Context, at time.Time) error
 	// TouchToken notes that a token was used, unless a later use is known. It does not move the
 	// generation, and a token that is gone is no error.
 	TouchToken(ctx context.Context, id calendar.TokenID, at time.Time) error

@@ -285,3 +285,31 @@ func TestTokenLastUsed(t *testing.T) {
 		}
 	})
 }
+
+// TestRevokeAllEndsWhatABackupBroughtBack: every token and link that is good ends, at once and on either engine.
+func TestRevokeAllEndsWhatABackupBroughtBack(t *testing.T) {
+	t.Parallel()
+	each(t, func(h *house) {
+		alice, work := h.owner()
+		_, secret := h.createLink(alice, work, auth.LinkSpec{})
+		_, token := h.createToken(auth.TokenSpec{User: alice.User.Name})
+		if err := h.bear(token); err != nil {
+			h.t.Fatal(err)
+		}
+		if tokens, links, err := h.Living(h.t.Context()); tokens != 1 || links != 1 || err != nil {
+			h.t.Errorf("%d tokens and %d links are good, %v", tokens, links, err)
+		}
+		if err := h.RevokeAll(h.t.Context()); err != nil {
+			h.t.Fatal(err)
+		}
+		if err := h.bear(token); !errors.Is(err, auth.ErrUnauthorized) {
+			h.t.Errorf("the token: %v", err)
+		}
+		if err := h.follow(secret); !errors.Is(err, auth.ErrUnauthorized) {
+			h.t.Errorf("the link: %v", err)
+		}
+		if tokens, links, err := h.Living(h.t.Context()); tokens != 0 || links != 0 || err != nil {
+			h.t.Errorf("%d tokens and %d links are good still, %v", tokens, links, err)
+		}
+	})
+}

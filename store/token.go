@@ -149,6 +149,21 @@ func (s *Store) RevokeToken(ctx context.Context, id calendar.TokenID, at time.Ti
 	})
 }
 
+// RevokeAll implements [auth.Store].
+func (s *Store) RevokeAll(ctx context.Context, at time.Time) error {
+	return s.transact(ctx, func(t *Tx) error {
+		for _, text := range [...]string{
+			`UPDATE tokens SET revoked = $1 WHERE revoked IS NULL`,
+			`UPDATE links SET revoked = $1 WHERE revoked IS NULL`,
+		} {
+			if _, err := t.exec(ctx, text, at.Unix()); err != nil {
+				return err
+			}
+		}
+		return t.credentialsChanged(ctx)
+	})
+}
+
 // TouchToken implements [auth.Store].
 func (s *Store) TouchToken(ctx context.Context, id calendar.TokenID, at time.Time) error {
 	_, err := s.write(ctx, `UPDATE tokens SET used = $2 WHERE id = $1 AND (used IS NULL OR used < $2)`, id, at.Unix())
