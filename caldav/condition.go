@@ -89,7 +89,7 @@ func (x *exchange) translate(e *calendar.Error) *failure {
 	if row, ok := conditions[e.Rule]; ok {
 		f.status, f.condition = row.status, row.tag
 	}
-	if e.Rule == calendar.RuleUIDConflict {
+	if e.Rule == calendar.RuleUIDConflict && e.Conflict != "" {
 		f.details = x.conflictAt(e.Conflict)
 	}
 	if e.Rule == calendar.RulePrivileges {

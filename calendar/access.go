@@ -1,6 +1,7 @@
 package calendar
 
 import (
+	"errors"
 	"slices"
 	"time"
 )
@@ -151,6 +152,30 @@ func (c Caller) hasScope(a Action) error {
 		return Errorf(Forbidden, RulePrivileges, "this token may not %s: it lacks the scope", need.verb)
 	}
 	return nil
+}
+
+// untold are the words of a refusal for who may not read: they name no object and no calendar.
+var untold = map[Rule]string{
+	RuleUIDConflict:   "there is an object with this UID, or another one at this address",
+	RuleSupportedKind: "the calendar does not take what this is",
+}
+
+// told is a refusal without what the caller may not read: the tag of an object, by which its content could be
+// guessed, its name, and the calendar's.
+func (c Caller) told(err error) error {
+	e, ok := errors.AsType[*Error](err)
+	if !ok || c.Scopes&ScopeRead != 0 {
+		return err
+	}
+	less := *e
+	less.Conflict = ""
+	if words, ok := untold[e.Rule]; ok {
+		less.Message, less.Hint = words, ""
+	}
+	if e.Reason == Stale {
+		less.Message, less.Hint = "the object is not what you expect it to be", ""
+	}
+	return &less
 }
 
 func errNoCalendar(name string) *Error {

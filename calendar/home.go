@@ -70,7 +70,9 @@ func (s *Service) HomeChanges(ctx context.Context, c Caller, since SyncToken) (H
 	}
 	now := Calendar{ID: CalendarID(c.User.ID), Epoch: home.Epoch, Version: home.Version, Pruned: home.Pruned}
 	if c.Calendars != nil {
+		// What changes in calendars that the caller does not see moves nothing on for them.
 		now.Pruned = max(now.Pruned, home.Replaced)
+		now.Version = max(now.Pruned, home.seenBy(c))
 	}
 	if since != (SyncToken{}) {
 		if err := since.check(now); err != nil {
@@ -95,13 +97,28 @@ func (h Home) since(c Caller, since SyncToken, calendars []Calendar) []HomeChang
 		change := HomeChange{Address: m.Address, Version: m.Version, Gone: m.Gone, Calendar: at[m.Address]}
 		switch {
 		case m.Version <= since.Version, m.Gone && since == (SyncToken{}):
-		case c.Calendars != nil && !slices.Contains(c.Calendars, m.Calendar):
+		case !m.concerns(c):
 		default:
 			list = append(list, change)
 		}
 	}
 	slices.SortFunc(list, func(a, b HomeChange) int { return cmp.Compare(a.Version, b.Version) })
 	return list
+}
+
+// concerns tells whether the caller's token reaches the calendar.
+func (m Member) concerns(c Caller) bool {
+	return c.Calendars == nil || slices.Contains(c.Calendars, m.Calendar)
+}
+
+// seenBy is the version of the latest change that is the caller's to know.
+func (h Home) seenBy(c Caller) (latest Version) {
+	for _, m := range h.Members {
+		if m.concerns(c) {
+			latest = max(latest, m.Version)
+		}
+	}
+	return latest
 }
 
 // home brings the record of a home up to date and returns it with the calendars that it was
@@ -171,14 +188,18 @@ func (h *Home) notice(calendars []Calendar) []Member {
 	return changed
 }
 
-// seenAs is a version for the home's record. Of a calendar of which a user has the busy times alone
-// they are told no more than what it is called: it is made of that.
+// seenAs is a version for the home's record. Of a calendar that is shared it is made of what its user has
+// for themselves too, which moves the calendar on for nobody. Who has the busy times alone is told no more
+// than what it is called.
 func (c Calendar) seenAs() Version {
-	if c.Access > FreeBusyAccess {
+	if c.Access == OwnerAccess {
 		return c.Version
 	}
 	sum := fnv.New64a()
 	_, _ = fmt.Fprintf(sum, "%q %q %d %q", c.Name, *cmp.Or(c.Color, new(string)), *cmp.Or(c.Order, new(int64)), c.Timezone)
+	if c.Access > FreeBusyAccess {
+		_, _ = fmt.Fprintf(sum, " %d %q %t %t", c.Version, *cmp.Or(c.Description, new(string)), c.Transparent, c.Hidden)
+	}
 	return Version(sum.Sum64() >> 1)
 }
 

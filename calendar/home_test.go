@@ -212,3 +212,28 @@ func TestKeptPropertiesAreBounded(t *testing.T) {
 		}
 	})
 }
+
+// TestBoundTokensLearnOfNoOtherCalendar: neither by the number of the home, nor by what address is taken.
+func TestBoundTokensLearnOfNoOtherCalendar(t *testing.T) {
+	each(t, func(h *house) {
+		work, secret := h.calendar(h.alice, "work"), h.calendar(h.alice, "secret")
+		bound := h.alice
+		bound.Calendars = []calendar.CalendarID{work.ID}
+		_, before := h.home(bound, calendar.SyncToken{})
+		h.put(h.alice, secret, "1.ics", event("one", 9, "x"))
+		if _, after := h.home(bound, calendar.SyncToken{}); after != before {
+			h.t.Errorf("a change elsewhere: %v, then %v", before, after)
+		}
+		h.put(h.alice, work, "1.ics", event("one", 9, "x"))
+		got, after := h.home(bound, before)
+		if got != "work" || after == before {
+			h.t.Errorf("a change here: %q, %v, then %v", got, before, after)
+		}
+		if got, _ := h.home(bound, after); got != "" {
+			h.t.Errorf("told of again: %q", got)
+		}
+		for _, to := range []calendar.Segment{"secret", "free"} {
+			h.refused(h.MoveCalendar(h.ctx, bound, work.ID, to), calendar.Forbidden, calendar.RulePrivileges, "bound to certain calendars")
+		}
+	})
+}

@@ -25,6 +25,8 @@ type ShareEdit struct {
 	Access Access
 	// Title and CommonName stay what they were where they are empty.
 	Title, CommonName string
+	// Settled tells that the user need not be asked: whoever runs the server has decided it with them.
+	Settled bool
 }
 
 func errShareLevel() error {
@@ -147,6 +149,9 @@ func (t *sharing) edit(ctx context.Context, e ShareEdit) (Share, error) {
 	if before != nil && *before == next {
 		return next, nil
 	}
+	if err := t.bearable(ctx, before, next); err != nil {
+		return next, err
+	}
 	change := Modified
 	if before == nil {
 		change = Created
@@ -193,12 +198,44 @@ func (t *sharing) offered(before *Share, e ShareEdit) Share {
 	case t.undoing && before != nil && before.Status == ShareDeclined:
 		next.Status = ShareDeclined
 	// Busy times alone put nothing before anybody's eyes that they would want to refuse.
-	case t.needAcceptance && !had && e.Access > FreeBusyAccess:
+	case t.needAcceptance && !had && !e.Settled && e.Access > FreeBusyAccess:
 		next.Status, next.Meanwhile = SharePending, has
 	default:
 		next.Status = ShareAccepted
 	}
 	return next
+}
+
+// What one user may put before another: calendars in all, and of those offers that wait for an answer; and
+// how many offers from all others may wait.
+const (
+	sharedMost     = 100
+	offeredMost    = 20
+	offeredMostAll = 200
+)
+
+// bearable refuses to share more with somebody than they can be expected to look through.
+func (t *sharing) bearable(ctx context.Context, before *Share, next Share) error {
+	waits := next.Status == SharePending && (before == nil || before.Status != SharePending)
+	if before != nil && !waits {
+		return nil
+	}
+	has, err := t.Offered(ctx, next.User.ID, t.cal.Owner)
+	if err != nil {
+		return err
+	}
+	var e *Error
+	switch {
+	case before == nil && has.Shared >= sharedMost:
+		e = Errorf(TooLarge, "", "you share %d calendars with %q, and no more can be: nobody could find their way among them", has.Shared, next.User.Name)
+		e.Hint = "take back one that they no longer need"
+	case waits && (has.Waiting >= offeredMost || has.WaitingOfAll >= offeredMostAll):
+		e = Errorf(TooLarge, "", "%q has not answered what they were offered already, and is not asked more until they do", next.User.Name)
+		e.Hint = "ask them to answer, or take back an offer"
+	default:
+		return nil
+	}
+	return e
 }
 
 func (t *sharing) withdraw(ctx context.Context, before *Share) error {

@@ -422,3 +422,55 @@ func TestSharedCalendarTakesTimeWhenAskedTo(t *testing.T) {
 		}
 	})
 }
+
+// TestNobodyIsOfferedCalendarsInBulk: what one user may put before another has a bound, asked or not.
+func TestNobodyIsOfferedCalendarsInBulk(t *testing.T) {
+	each(t, func(h *house) {
+		share := func(i int, with calendar.Caller) error {
+			cal := h.calendar(h.alice, calendar.Segment(fmt.Sprint("c", i, with.User.Name)))
+			_, err := h.Share(h.ctx, h.alice, cal.ID, with.User.Name, calendar.ReadAccess)
+			return err
+		}
+		for i := range 100 {
+			h.must(share(i, h.bob))
+		}
+		h.refused(share(100, h.bob), calendar.TooLarge, "", "you share 100 calendars with \"bob\"")
+		first, err := h.CalendarAt(h.ctx, h.alice, "c0bob")
+		h.must(err)
+		// To change what is given is no more than there was.
+		h.share(h.alice, first, h.bob, calendar.WriteAccess)
+		h.must(h.Unshare(h.ctx, h.alice, first.ID, "bob"))
+		h.must(share(101, h.bob))
+		h.asks()
+		eve := h.user("eve")
+		for i := range 20 {
+			h.must(share(i, eve))
+		}
+		h.refused(share(20, eve), calendar.TooLarge, "", "has not answered what they were offered already")
+		if all, err := h.CalendarsInHome(h.ctx, eve); err != nil || len(all) != 0 {
+			h.t.Errorf("what was not accepted is there: %d, %v", len(all), err)
+		}
+		offers, err := h.Offers(h.ctx, eve)
+		h.must(err)
+		_, err = h.Answer(h.ctx, eve, offers[0].Invitation(), calendar.Reply{Accept: true})
+		h.must(err)
+		h.must(share(21, eve))
+	})
+}
+
+// TestAdministratorSettlesShares: what whoever runs the server shares waits for no answer, nor does what waited.
+func TestAdministratorSettlesShares(t *testing.T) {
+	each(t, func(h *house) {
+		h.asks()
+		work := h.calendar(h.alice, "work")
+		h.share(h.alice, work, h.bob, calendar.ReadAccess)
+		if got := h.shares(h.alice, work); got != "bob:read:pending" {
+			h.t.Fatalf("offered: %s", got)
+		}
+		_, err := h.Settle(h.ctx, h.alice, work.ID, "bob", calendar.ReadAccess)
+		h.must(err)
+		if got := h.shares(h.alice, work); got != "bob:read" || !h.seen(work) {
+			h.t.Errorf("settled: %s", got)
+		}
+	})
+}

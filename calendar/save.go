@@ -57,7 +57,7 @@ func (s *Service) saveAll(ctx context.Context, c Caller, cal Calendar, drafts []
 	for i, d := range drafts {
 		derived, err := s.validate(ctx, cal, d)
 		if err != nil {
-			return nil, err
+			return nil, c.told(err)
 		}
 		next[i].Object = Object{
 			Calendar: cal.ID, Name: d.Name, ETag: ETagOf(d.Data), Size: int64(len(d.Data)), Data: d.Data, Derived: derived,

@@ -1,6 +1,7 @@
 package calendar_test
 
 import (
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -192,5 +193,32 @@ func TestCreateEvent(t *testing.T) {
 		}
 		_, err = h.CreateEvent(h.ctx, h.alice, work, calendar.EventDraft{Title: "x", Start: start, End: start.Add(-time.Second)})
 		h.refused(err, calendar.Invalid, "", "ends before it begins")
+	})
+}
+
+// TestWhoMayOnlyWriteReadsNothing: a refusal names neither an object's tag, by which its content could be guessed,
+// nor its name, nor the calendar's.
+func TestWhoMayOnlyWriteReadsNothing(t *testing.T) {
+	each(t, func(h *house) {
+		work := h.calendar(h.alice, "zzname", calendar.Event)
+		saved := h.put(h.alice, work, "zzobject.ics", event("one", 9, "x"))
+		blind := h.alice
+		blind.Scopes = calendar.ScopeWrite | calendar.ScopeDelete
+		try := func(name calendar.ObjectName, data string, when calendar.Precondition) error {
+			_, err := h.Put(h.ctx, blind, work, calendar.Draft{Name: name, Data: []byte(data), When: when})
+			return err
+		}
+		other := calendar.Precondition{Match: []calendar.ETag{`"other"`}}
+		for what, err := range map[string]error{
+			"another tag":     try("zzobject.ics", event("one", 9, "y"), other),
+			"deleting":        h.Delete(h.ctx, blind, work, "zzobject.ics", other),
+			"the UID again":   try("new.ics", event("one", 9, "y"), calendar.Precondition{}),
+			"of another kind": try("task.ics", text(calendar.Todo, "task"), calendar.Precondition{}),
+		} {
+			refused, ok := errors.AsType[*calendar.Error](err)
+			if !ok || refused.Conflict != "" || strings.Contains(err.Error(), "zz") || strings.Contains(err.Error(), strings.Trim(string(saved.Object.ETag), `"`)) {
+				h.t.Errorf("%s: %v, %+v", what, err, refused)
+			}
+		}
 	})
 }

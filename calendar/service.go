@@ -162,12 +162,12 @@ func (s *Service) ChangeCalendar(ctx context.Context, c Caller, id CalendarID, e
 // PatchCalendar is ChangeCalendar for a door that has properties kept as well: edit returns
 // the changes of those. Who has a share changes how they have the calendar for themselves.
 func (s *Service) PatchCalendar(ctx context.Context, c Caller, id CalendarID, edit func(*Properties) ([]Kept, error)) error {
-	shared, err := s.isShared(ctx, c, id)
+	cal, err := s.patched(ctx, c, id)
 	if err != nil {
 		return err
 	}
-	if shared {
-		return s.arrange(ctx, c, id, edit)
+	if cal.Access != OwnerAccess {
+		return s.arrange(ctx, c, cal, edit)
 	}
 	return s.resettle(ctx, c, id, func(w *work, cal Calendar) error {
 		kept, err := edit(&cal.Properties)
@@ -184,8 +184,12 @@ func (s *Service) PatchCalendar(ctx context.Context, c Caller, id CalendarID, ed
 	})
 }
 
-// MoveCalendar gives a calendar another address in its owner's home.
+// MoveCalendar gives a calendar another address in its owner's home. A token that is bound to some calendars
+// has no business there: by what is taken it would learn which others there are.
 func (s *Service) MoveCalendar(ctx context.Context, c Caller, id CalendarID, to Segment) error {
+	if err := c.MayOwn(ChangeCalendar); err != nil {
+		return err
+	}
 	if err := s.allow(ctx, c, ChangeCalendar, id); err != nil {
 		return err
 	}

@@ -55,6 +55,10 @@ type Offer struct {
 	From Calendar
 }
 
+// Offered is how much a user was offered: by one owner in all, by them without an answer yet, and by everybody
+// without an answer. What lies in the trash counts, since it may come back.
+type Offered struct{ Shared, Waiting, WaitingOfAll int }
+
 // ShareReader is the part of a Store that knows who was offered what.
 type ShareReader interface {
 	// Shares returns the shares of a calendar, by the names of their users.
@@ -67,6 +71,8 @@ type ShareReader interface {
 type ShareKeeper interface {
 	// Shares is ShareReader.Shares within the transaction.
 	Shares(ctx context.Context, id CalendarID) ([]Share, error)
+	// Offered counts what a user was offered.
+	Offered(ctx context.Context, user, by UserID) (Offered, error)
 	// PutShare writes a share, in place of what its user had. They may do then what is InForce;
 	// where that is nothing, what they had set for themselves is lost. NotFound when the calendar
 	// or the user does not exist.
@@ -82,14 +88,24 @@ type ShareKeeper interface {
 // Share offers access to a calendar of the caller's to the user of a name or a mail address, in
 // place of what they had.
 func (s *Service) Share(ctx context.Context, c Caller, id CalendarID, with string, access Access) (Share, error) {
+	return s.share(ctx, c, id, with, ShareEdit{Access: access})
+}
+
+// Settle is Share for whoever runs the server: the user is not asked, and need not have been.
+func (s *Service) Settle(ctx context.Context, c Caller, id CalendarID, with string, access Access) (Share, error) {
+	return s.share(ctx, c, id, with, ShareEdit{Access: access, Settled: true})
+}
+
+func (s *Service) share(ctx context.Context, c Caller, id CalendarID, with string, e ShareEdit) (Share, error) {
 	user, err := s.Sharee(ctx, c, id, with)
 	if err != nil {
 		return Share{}, err
 	}
-	if access == NoAccess {
+	if e.Access == NoAccess {
 		return Share{}, errShareLevel()
 	}
-	shares, err := s.Reshare(ctx, c, id, []ShareEdit{{With: user, Access: access}})
+	e.With = user
+	shares, err := s.Reshare(ctx, c, id, []ShareEdit{e})
 	if err != nil {
 		return Share{}, err
 	}

@@ -155,6 +155,8 @@ func TestShareesArrangeForThemselves(t *testing.T) {
 		work := h.calendar(h.alice, "work")
 		h.share(h.alice, work, h.bob, calendar.ReadAccess)
 		_, home := h.home(h.bob, calendar.SyncToken{})
+		_, hers0 := h.home(h.alice, calendar.SyncToken{})
+		version := h.token(h.alice, work)
 		h.must(h.PatchCalendar(h.ctx, h.bob, work.ID, func(p *calendar.Properties) ([]calendar.Kept, error) {
 			p.Name, p.Color, p.Order = "Alice at work", new("#123456"), new(int64(3))
 			return []calendar.Kept{{Name: calendar.KeptName{Local: "alarm"}, Value: "<alarm/>"}}, nil
@@ -168,6 +170,10 @@ func TestShareesArrangeForThemselves(t *testing.T) {
 		}
 		if changed, _ := h.home(h.bob, home); changed != string(work.ID) {
 			h.t.Errorf("his other programs hear of %q", changed)
+		}
+		// What is his alone is nothing that anybody else's programs would have to look at.
+		if changed, _ := h.home(h.alice, hers0); changed != "" || h.token(h.alice, work) != version {
+			h.t.Errorf("hers hear of %q, of a calendar at %s after %s", changed, h.token(h.alice, work), version)
 		}
 		for _, c := range []struct {
 			who  calendar.Caller

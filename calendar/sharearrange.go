@@ -71,48 +71,49 @@ func personal(a, b Properties) bool {
 	return reflect.DeepEqual(a, b)
 }
 
-// isShared tells whether the caller, who would change a calendar's properties and may, has a
-// share of it rather than the calendar.
-func (s *Service) isShared(ctx context.Context, c Caller, id CalendarID) (bool, error) {
+// patched returns the calendar of which the caller would change properties, and may: theirs, or one that they
+// have a share of.
+func (s *Service) patched(ctx context.Context, c Caller, id CalendarID) (Calendar, error) {
 	cal, err := s.Calendar(ctx, c, id)
 	if err != nil {
-		return false, err
+		return cal, err
 	}
 	if cal.Access == OwnerAccess {
-		return false, c.May(ChangeCalendar, cal)
+		return cal, c.May(ChangeCalendar, cal)
 	}
-	return true, c.May(ArrangeCalendar, cal)
+	return cal, c.May(ArrangeCalendar, cal)
 }
 
-// arrange is PatchCalendar for who has a share: what they set, they set for themselves, and
-// what they keep is theirs. The calendar moves on, so that their other programs hear of it.
-func (s *Service) arrange(ctx context.Context, c Caller, id CalendarID, edit func(*Properties) ([]Kept, error)) error {
+// arrange is PatchCalendar for who has a share: what they set, they set for themselves, and what they keep is
+// theirs. The calendar stays at its version, which is everybody's: their other programs hear of it by their
+// home, see Calendar.seenAs.
+func (s *Service) arrange(ctx context.Context, c Caller, shared Calendar, edit func(*Properties) ([]Kept, error)) error {
+	owners, err := s.store.Calendar(ctx, shared.Owner, shared.ID)
+	if err != nil {
+		return noShare(err, shared.ID)
+	}
 	return s.change(ctx, c, func(w *work) error {
-		cal, err := w.next(ctx, id)
+		before, err := w.Arrangement(ctx, shared.ID, c.User.ID)
 		if err != nil {
-			return err
+			return noShare(err, shared.ID)
 		}
-		before, err := w.Arrangement(ctx, id, c.User.ID)
-		if err != nil {
-			return noShare(err, id)
-		}
-		mine := before.Over(cal.Properties)
+		mine := before.Over(owners.Properties)
 		kept, err := edit(&mine)
 		if err != nil {
 			return err
 		}
-		if !personal(cal.Properties, mine) {
+		if !personal(owners.Properties, mine) {
 			return Errorf(Forbidden, RulePrivileges, "of a calendar that is shared with you, you set the name, the description, the colour, the order and whether it is shown and takes your time for yourself; the rest is its owner's")
 		}
-		after := arrangementOf(cal.Properties, mine)
-		mine = after.Over(cal.Properties)
+		after := arrangementOf(owners.Properties, mine)
+		mine = after.Over(owners.Properties)
 		if err := s.settle(&mine); err != nil {
 			return err
 		}
-		if err := w.Arrange(ctx, id, c.User.ID, after); err != nil {
+		if err := w.Arrange(ctx, shared.ID, c.User.ID, after); err != nil {
 			return err
 		}
-		return w.keep(ctx, Holder{Place: AtShare, Calendar: cal.Calendar, User: c.User.ID}, kept)
+		return w.keep(ctx, Holder{Place: AtShare, Calendar: owners, User: c.User.ID}, kept)
 	})
 }
 

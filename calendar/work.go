@@ -49,7 +49,7 @@ func (s *Service) change(ctx context.Context, c Caller, do func(*work) error) er
 		return w.deliver(ctx)
 	})
 	if err != nil {
-		return err
+		return c.told(err)
 	}
 	for _, cal := range w.opened {
 		s.images.note(cal)

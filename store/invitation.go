@@ -60,6 +60,18 @@ func (t *Tx) Shares(ctx context.Context, id calendar.CalendarID) ([]calendar.Sha
 	return rowsOf(ctx, t, scanShare, selectInvitations, id)
 }
 
+// Offered implements [calendar.Tx].
+func (t *Tx) Offered(ctx context.Context, user, by calendar.UserID) (calendar.Offered, error) {
+	return rowOf(ctx, t, func(row scanner) (calendar.Offered, error) {
+		var n calendar.Offered
+		err := row.Scan(&n.Shared, &n.Waiting, &n.WaitingOfAll)
+		return n, err
+	}, `SELECT COALESCE(SUM(CASE WHEN c.owner_id = $2 THEN 1 ELSE 0 END), 0),
+			COALESCE(SUM(CASE WHEN c.owner_id = $2 AND i.status = $3 THEN 1 ELSE 0 END), 0),
+			COALESCE(SUM(CASE WHEN i.status = $3 THEN 1 ELSE 0 END), 0)
+		FROM invitations i JOIN calendars c ON c.id = i.calendar_id WHERE i.user_id = $1`, user, by, calendar.SharePending)
+}
+
 // Offers implements [calendar.Store].
 func (s *Store) Offers(ctx context.Context, user calendar.UserID) ([]calendar.Offer, error) {
 	return rowsOf(ctx, s.reads, func(row scanner) (calendar.Offer, error) {

@@ -7,6 +7,9 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
+// boxMost bounds what a user is told and need not answer; the oldest makes room.
+const boxMost = 500
+
 func scanNotice(row scanner) (calendar.Notice, error) {
 	var n calendar.Notice
 	var at int64
@@ -55,6 +58,13 @@ func (t *Tx) PutNotice(ctx context.Context, user calendar.UserID, n calendar.Not
 		ON CONFLICT (user_id, name) DO UPDATE SET version = excluded.version, created = excluded.created,
 			waits = excluded.waits, gone = NULL, data = excluded.data`,
 		user, n.Name, version, n.Created.Unix(), n.Waits, string(n.Data))
+	if err != nil {
+		return err
+	}
+	// What waits for an answer is bounded by who offers it.
+	_, err = t.exec(ctx, `UPDATE notices SET version = $2, gone = $3, data = '' WHERE user_id = $1 AND gone IS NULL AND name IN (
+		SELECT name FROM notices WHERE user_id = $1 AND gone IS NULL AND NOT waits ORDER BY version DESC LIMIT 10000 OFFSET $4)`,
+		user, version, t.store.now(), boxMost)
 	return err
 }
 

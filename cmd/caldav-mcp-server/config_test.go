@@ -24,7 +24,7 @@ func TestDefaults(t *testing.T) {
 	}
 	c.dataDir = "" // the platform's
 	want := config{
-		caldav: address{"127.0.0.1", "5232"}, mcp: address{"127.0.0.1", "5233"}, journalDays: 30, mcpCalls: 600, logLevel: slog.LevelInfo,
+		caldav: address{"127.0.0.1", "5232"}, mcp: address{"127.0.0.1", "5233"}, journalDays: 30, mcpCalls: 600, logLevel: slog.LevelInfo, needAcceptance: true,
 	}
 	if diff := compareConfigs(want, c); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -37,7 +37,7 @@ func TestFlagsWinOverEnvironment(t *testing.T) {
 		"CALDAV_PORT=1", "MCP_PORT=2", "CALDAV_HOST=[::1]", "BASE_URL=https://cal.example/a/", "LOG_LEVEL=DEBUG", "LOG_FORMAT=json",
 		"TRUSTED_PROXIES=10.0.0.0/8", "ALLOWED_ORIGINS=https://A.example, http://b.example:8080", "METRICS_ADDR=:9090",
 		"JOURNAL_DAYS=7", "MCP_CALLS_PER_MINUTE=90", "DB_MAX_CONNS=3", "DATABASE_URL=postgres://u:p@h/d", "DATA_DIR=/data", "MCP_HOST=", "OTHER=1", "USER_DIRECTORY=true",
-		"SHARES_NEED_ACCEPTANCE=true",
+		"SHARES_NEED_ACCEPTANCE=false",
 	}
 	c, err := loadConfig(everySetting, environ, given{"caldav-port": "0", "log-format": "text", "journal-days": ""})
 	if err != nil {
@@ -51,7 +51,7 @@ func TestFlagsWinOverEnvironment(t *testing.T) {
 		caldav: address{"::1", "0"}, mcp: address{"127.0.0.1", "2"}, databaseURL: "postgres://u:p@h/d", dataDir: filepath.FromSlash("/data"),
 		maxConns: 3, baseURL: &url.URL{Scheme: "https", Host: "cal.example", Path: "/a"}, proxies: proxies, metricsAddr: ":9090",
 		origins: []string{"https://a.example", "http://b.example:8080"}, journalDays: 7, mcpCalls: 90, logLevel: slog.LevelDebug,
-		openDirectory: true, needAcceptance: true,
+		openDirectory: true,
 	}
 	if diff := compareConfigs(want, c); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

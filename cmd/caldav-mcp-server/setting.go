@@ -97,8 +97,8 @@ func settings(environ []string) []setting {
 			set:   setSwitch(func(c *config) *bool { return &c.openDirectory }),
 		},
 		{
-			env: "SHARES_NEED_ACCEPTANCE", placeholder: "BOOL", fallback: "false", groups: shareSettings,
-			about: "true asks whom a calendar is shared with first; without it they have it at once",
+			env: "SHARES_NEED_ACCEPTANCE", placeholder: "BOOL", fallback: "true", groups: shareSettings,
+			about: "users are asked before they get a calendar of somebody's; false gives it to them at once",
 			set:   setSwitch(func(c *config) *bool { return &c.needAcceptance }),
 		},
 		{

@@ -11,8 +11,8 @@ import (
 const shareDetails = `
 CALENDAR is its name, its address or its id. PERMISSION is freebusy (when the owner is busy, not with
 what), read or read-write; to share again with the same user changes it. The user is named by the name
-or by the mail address. The calendar appears in the user's programs by itself; with
-SHARES_NEED_ACCEPTANCE they are asked first, see answer-share.
+or by the mail address. The calendar appears in the user's programs by itself. With --ask they are
+asked first, as if its owner had shared it from a program, see answer-share.
 `
 
 // permissions are the words for what a share gives.
@@ -50,12 +50,14 @@ func (o *shareOptions) find(ctx context.Context, h *house) (calendar.Caller, cal
 
 func shareCommand() command {
 	var o shareOptions
+	var ask bool
 	return command{
 		name: "share", settings: storeSettings | shareSettings,
 		summary: "share a calendar with another user", details: shareDetails,
 		flags: func(f *flag.FlagSet) {
 			o.declare(f)
 			f.StringVar(&o.permission, "permission", "read", "`PERMISSION` to give: freebusy, read or read-write")
+			f.BoolVar(&ask, "ask", false, "let the user accept it first, unless SHARES_NEED_ACCEPTANCE=false")
 		},
 		run: func(ctx context.Context, p *program, c config, _ []string) error {
 			if err := o.check("share"); err != nil {
@@ -70,7 +72,11 @@ func shareCommand() command {
 				if err != nil {
 					return err
 				}
-				share, err := h.calendars.Share(ctx, owner, cal.ID, o.with, access)
+				give := h.calendars.Settle
+				if ask {
+					give = h.calendars.Share
+				}
+				share, err := give(ctx, owner, cal.ID, o.with, access)
 				if err != nil {
 					return err
 				}

@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"fmt"
 	"slices"
 	"time"
 
@@ -12,6 +13,7 @@ func noticeTests() []test {
 		{"are told, replaced and taken back", noticesTold},
 		{"are each user's own", noticesApart},
 		{"grow old unless they wait for an answer", noticesGrowOld},
+		{"have a bound", noticesBounded},
 		{"go with their user", noticesGo},
 		{"go with the user whom they are about", noticesOfGoneUsers},
 	}
@@ -123,4 +125,23 @@ func noticesOfGoneUsers(b *bundle) {
 		same(b, string(n.Name)+" is gone", n.Gone, n.Name != kept)
 	}
 	same(b, "the boxes moved on", []calendar.Version{b.box(bob).Version, b.box(eve).Version}, []calendar.Version{3, 2})
+}
+
+// noticesBounded tells a user more than anybody would read; what waits for an answer stays.
+func noticesBounded(b *bundle) {
+	bob := b.user("bob")
+	notices := []calendar.Notice{{Name: "asked", Created: b.now(), Waits: true, Data: []byte("?")}}
+	for i := range 503 {
+		notices = append(notices, calendar.Notice{Name: calendar.NoticeName(fmt.Sprintf("n%03d", i)), Created: b.now(), Data: []byte("!")})
+	}
+	b.tell(bob, notices...)
+	var there []calendar.NoticeName
+	for _, n := range b.box(bob).Notices {
+		if !n.Gone {
+			there = append(there, n.Name)
+		}
+	}
+	if len(there) != 501 || there[0] != "asked" || there[1] != "n003" {
+		b.Errorf("%d notices are there, from %v on", len(there), there[:2])
+	}
 }
