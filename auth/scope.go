@@ -40,12 +40,15 @@ func scopeOf(name string) calendar.Scope {
 }
 
 // ScopeList writes a set of scopes as ParseScopes reads it.
-func ScopeList(set calendar.Scope) string {
-	var names []string
+func ScopeList(set calendar.Scope) string { return strings.Join(ScopeNames(set), ",") }
+
+// ScopeNames are the names of a set of scopes; there is no set without a list of them.
+func ScopeNames(set calendar.Scope) []string {
+	names := []string{}
 	for _, s := range scopes {
 		if set&s.scope != 0 {
 			names = append(names, s.name)
 		}
 	}
-	return strings.Join(names, ",")
+	return names
 }

@@ -39,8 +39,14 @@ type exchange struct {
 	people []calendar.User
 }
 
+// errToolsOnly refuses a token that is for certain tools of assistants: this door would give it more.
+var errToolsOnly = refuseWith(http.StatusForbidden, "this token is for certain tools of an assistant, and for nothing else: calendar apps need a password, or a token made without --tools")
+
 // serve finds the address, then the method, and lets it answer.
 func (x *exchange) serve() error {
+	if x.caller.Tools != nil {
+		return errToolsOnly
+	}
 	at, err := x.parse(pathOf(x.r.URL))
 	if err != nil {
 		return err

@@ -23,7 +23,7 @@ func (x *exchange) getCalendar(r *resource) error {
 		return err
 	}
 	t := calendarText{calendar.ETag(`"` + token + `"`), r.calendar.Modified, r.calendar.Name + ".ics", func(to io.Writer) error {
-		_, err := x.service.Export(x.r.Context(), x.caller, r.calendar, to, x.leftOut)
+		_, err := x.service.Export(x.r.Context(), x.caller, r.calendar, nil, to, x.leftOut)
 		return err
 	}}
 	return x.wholeText(t)

@@ -100,7 +100,8 @@ var scopes = map[string]calendar.Scope{
 
 // ServeHTTP is the door behind a login that believes what the header As says:
 // "alice", or "alice read,write" for a token, "alice none" for one without a scope and
-// "alice bound" for one that is good for another calendar.
+// "alice bound" for one that is good for another calendar, and "alice tools" for one that is for
+// certain tools.
 func (h *house) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.handler.Public(h.handler.Links(h.auth.VerifyLink, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		name, words, limited := strings.Cut(r.Header.Get("As"), " ")
@@ -116,6 +117,9 @@ func (h *house) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			caller.Scopes = 0
 			for word := range strings.SplitSeq(words, ",") {
 				caller.Scopes |= scopes[word]
+			}
+			if words == "tools" {
+				caller.Scopes, caller.Tools = calendar.ScopeAll, []calendar.ToolName{"list_events", "create_event"}
 			}
 			if words == "bound" {
 				caller.Scopes, caller.Calendars = calendar.ScopeAll, []calendar.CalendarID{"another"}

@@ -53,6 +53,32 @@ func authorize(t *testing.T, h *house, r relation) {
 	}
 }
 
+// TestTokensForToolsHaveNoDoor: a token that is for certain tools of an assistant gets nothing by
+// CalDAV, whatever is asked of whatever address, and changes nothing.
+func TestTokensForToolsHaveNoDoor(t *testing.T) {
+	t.Parallel()
+	testdb.Each(t, func(t *testing.T, url string) {
+		h := newHouse(t, url, nil)
+		m := &matrix{t: t, house: h, relation: relation{as: "alice tools"}}
+		m.prepare()
+		before := m.state()
+		for _, o := range caldav.Operations() {
+			for _, a := range caldav.Addresses() {
+				if wellKnown(a) && o.Name != "PROPFIND" {
+					continue // it redirects whoever asks, see TestNobody
+				}
+				c := &cell{matrix: m, operation: o, address: a, shelf: shelves()[a.Name], sample: samples()[o.Name]}
+				if got := c.ask(m.at); got.status != http.StatusForbidden || o.Method != http.MethodHead && !strings.Contains(got.body, "--tools") {
+					t.Errorf("%s %s: %d %s", o.Name, a.Name, got.status, got.body)
+				}
+			}
+		}
+		if diff := cmp.Diff(before, m.state()); diff != "" {
+			t.Errorf("it changed something (-was +is):\n%s", diff)
+		}
+	})
+}
+
 func wellKnown(a caldav.Address) bool { return strings.Contains(a.Name, "well-known") }
 
 // matrix is what one relation may do, with a calendar to do it to.

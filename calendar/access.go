@@ -27,8 +27,8 @@ type Caller struct {
 	Token TokenID
 	// Calendars are the only ones that the token reaches; nil means all of the user's.
 	Calendars []CalendarID
-	// Tools are the only ones that assistants are offered with the token; nil means all. What
-	// they may do is for the scopes to say.
+	// Tools are the only ones that assistants are offered with the token; nil means all. Who has
+	// such a token gets nothing that its tools do not give, by any door.
 	Tools []ToolName
 	// Most is the most access that the credential gives, whatever the user has; NoAccess is no
 	// bound.

@@ -8,11 +8,11 @@ import (
 	"caldav-mcp-server/calendar/archive"
 )
 
-// Export writes a calendar with its objects as one iCalendar text, and returns how many it
-// wrote. It reads as it writes, so that a calendar of any size takes little memory. What an
+// Export writes a calendar with its objects, those of some kinds or, for nil, all, as one iCalendar
+// text, and returns how many it wrote. It reads as it writes, so that a calendar of any size takes little memory. What an
 // older program took and this one cannot read goes to unreadable instead; without that, it
 // is an error.
-func (s *Service) Export(ctx context.Context, c Caller, cal Calendar, to io.Writer, unreadable func(Object, error)) (n int, err error) {
+func (s *Service) Export(ctx context.Context, c Caller, cal Calendar, kinds Kinds, to io.Writer, unreadable func(Object, error)) (n int, err error) {
 	if err := c.May(ReadObjects, cal); err != nil {
 		return 0, err
 	}
@@ -20,12 +20,12 @@ func (s *Service) Export(ctx context.Context, c Caller, cal Calendar, to io.Writ
 	if err != nil {
 		return 0, err
 	}
-	return s.exportTo(ctx, w, cal, unreadable)
+	return s.exportTo(ctx, w, cal, kinds, unreadable)
 }
 
 // exportTo writes a calendar's objects and ends the text. Whether the caller may read them is known.
-func (s *Service) exportTo(ctx context.Context, w *archive.Writer, cal Calendar, unreadable func(Object, error)) (n int, err error) {
-	for o, err := range s.store.Objects(ctx, cal.ID, ObjectQuery{WithData: true}) {
+func (s *Service) exportTo(ctx context.Context, w *archive.Writer, cal Calendar, kinds Kinds, unreadable func(Object, error)) (n int, err error) {
+	for o, err := range s.store.Objects(ctx, cal.ID, ObjectQuery{Kinds: kinds, WithData: true}) {
 		if err == nil {
 			err = w.Add(o.Data)
 		}

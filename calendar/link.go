@@ -117,7 +117,7 @@ func (f Feed) writeWhole(ctx context.Context, to io.Writer, unreadable func(Obje
 		return err
 	}
 	w.Shape = func(doc *ical.Document) error { return publish.Object(doc, f.service.zones, f.alias) }
-	_, err = f.service.exportTo(ctx, w, f.calendar, unreadable)
+	_, err = f.service.exportTo(ctx, w, f.calendar, nil, unreadable)
 	return err
 }
 

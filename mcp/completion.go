@@ -48,9 +48,9 @@ func (p completer) CompleteResourceArgument(ctx context.Context, uri string, a m
 	p.h.attend(ctx, func(c *call) (err error) {
 		switch {
 		case c.caller.Scopes&calendar.ScopeRead == 0 || a.Name != "id":
-		case uri == calendarTemplate:
+		case uri == calendarTemplate && listOfCalendars.to(c.caller):
 			values, err = p.h.box.calendarsLike(ctx, c, a.Value)
-		case uri == eventTemplate:
+		case uri == eventTemplate && eventIDs.to(c.caller):
 			values, err = p.h.box.eventsLike(ctx, c, a.Value)
 		}
 		return err

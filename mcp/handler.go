@@ -128,6 +128,7 @@ func newHandler(c Config, tools []tool) *Handler {
 func (h *Handler) newTransport(version string) *server.StreamableHTTPServer {
 	hooks := &server.Hooks{}
 	hooks.AddAfterListResources(h.listResources)
+	hooks.AddAfterListResourceTemplates(h.listTemplates)
 	s := server.NewMCPServer("caldav-mcp-server", version,
 		server.WithToolCapabilities(false),
 		server.WithPromptCapabilities(false),

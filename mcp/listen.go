@@ -26,11 +26,11 @@ func (h *Handler) listenTo(w http.ResponseWriter, r *http.Request, x *exchange, 
 	s := &hearing{stream: stream{owner: ownerOf(x.caller), watch: h.box.service.Watch("")}, caller: x.caller, tag: x.message.id}
 	var granted mcpgo.SubscriptionFilter
 	ctx := x.within(r.Context())
-	h.attend(ctx, func(*call) error {
+	h.attend(ctx, func(c *call) error {
 		var asked mcpgo.SubscriptionsListenParams
 		err := json.Unmarshal(x.message.params, &asked)
 		if err == nil {
-			granted, err = h.grant(ctx, s, asked.Notifications)
+			granted, err = h.grant(ctx, c, s, asked.Notifications)
 		}
 		return err
 	})
@@ -59,12 +59,12 @@ func (h *Handler) serveSubscription(w http.ResponseWriter, r *http.Request, s *h
 
 // grant follows what of it the caller may follow: of what they cannot see, and of what never was,
 // nothing is said. Lists of tools and prompts do not change.
-func (h *Handler) grant(ctx context.Context, s *hearing, asked mcpgo.SubscriptionFilter) (granted mcpgo.SubscriptionFilter, err error) {
+func (h *Handler) grant(ctx context.Context, c *call, s *hearing, asked mcpgo.SubscriptionFilter) (granted mcpgo.SubscriptionFilter, err error) {
 	if len(asked.ResourceSubscriptions) >= calendar.MaxFollowed {
 		return granted, errArgument("a subscription names fewer than %d resources", calendar.MaxFollowed)
 	}
 	if asked.ResourcesListChanged {
-		if granted.ResourcesListChanged, err = h.follow(ctx, s, listName, calendar.Target{}); err != nil {
+		if granted.ResourcesListChanged, err = h.follow(ctx, c, s, listName, calendar.Target{}); err != nil {
 			return granted, err
 		}
 	}
@@ -75,7 +75,7 @@ func (h *Handler) grant(ctx context.Context, s *hearing, asked mcpgo.Subscriptio
 			continue
 		}
 		seen[uri] = true
-		ok, err := h.follow(ctx, s, uri, target)
+		ok, err := h.follow(ctx, c, s, uri, target)
 		if err != nil {
 			return granted, err
 		}
@@ -87,8 +87,11 @@ func (h *Handler) grant(ctx context.Context, s *hearing, asked mcpgo.Subscriptio
 }
 
 // follow tells whether the caller may follow something, and then does.
-func (h *Handler) follow(ctx context.Context, s *hearing, name string, target calendar.Target) (bool, error) {
-	err := s.watch.Follow(ctx, s.caller, name, target)
+func (h *Handler) follow(ctx context.Context, c *call, s *hearing, name string, target calendar.Target) (bool, error) {
+	err := h.box.follows(ctx, c, target)
+	if err == nil {
+		err = s.watch.Follow(ctx, s.caller, name, target)
+	}
 	if err != nil && (calendar.ReasonOf(err) == calendar.NotFound || calendar.ReasonOf(err) == calendar.Forbidden) {
 		return false, nil
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 	"strings"
 
 	mcpgo "github.com/mark3labs/mcp-go/mcp"
@@ -51,10 +52,21 @@ func (h *Handler) listResources(ctx context.Context, _ any, _ *mcpgo.ListResourc
 	})
 }
 
+// listTemplates leaves out the resources that no address would be answered of.
+func (h *Handler) listTemplates(ctx context.Context, _ any, _ *mcpgo.ListResourceTemplatesRequest, result *mcpgo.ListResourceTemplatesResult) {
+	who := exchangeOf(ctx).caller
+	result.ResourceTemplates = slices.DeleteFunc(slices.Clone(result.ResourceTemplates), func(t mcpgo.ResourceTemplate) bool {
+		return !templates[t.URITemplate.Raw()].to(who)
+	})
+}
+
+// templates are the resources there are, with what takes to be given them.
+var templates = map[string]besides{calendarTemplate: allEvents, eventTemplate: wholeEvents}
+
 // readable returns the calendars of which the caller may see more than busy times; none where
-// the token can't read.
+// the token can't read, or is for tools that do not list them.
 func (b toolbox) readable(ctx context.Context, c *call) ([]calendar.Calendar, error) {
-	if c.caller.Scopes&calendar.ScopeRead == 0 {
+	if c.caller.Scopes&calendar.ScopeRead == 0 || !listOfCalendars.to(c.caller) {
 		return nil, nil
 	}
 	all, err := b.service.Calendars(ctx, c.caller)
@@ -82,13 +94,16 @@ func (h *Handler) reader(prefix string, text func(context.Context, *call, string
 
 // calendarText is a whole calendar, without the objects that an older program took and this one cannot read.
 func (h *Handler) calendarText(ctx context.Context, c *call, id string) ([]byte, error) {
+	if err := allEvents.check(c.caller); err != nil {
+		return nil, err
+	}
 	c.args = arguments{"calendar_id": id}
 	cal, err := h.box.calendarOf(ctx, c)
 	if err != nil {
 		return nil, err
 	}
 	var out boundedBuffer
-	_, err = h.box.service.Export(ctx, c.caller, cal, &out, func(o calendar.Object, err error) {
+	_, err = h.box.service.Export(ctx, c.caller, cal, kindsGiven(c.caller), &out, func(o calendar.Object, err error) {
 		h.log.WarnContext(ctx, "an object is left out of its calendar's text",
 			slog.String("calendar", string(o.Calendar)), slog.String("error", calendar.ForLog(err)))
 	})
@@ -102,6 +117,9 @@ func (h *Handler) calendarText(ctx context.Context, c *call, id string) ([]byte,
 
 // eventText is an event or a task, with all of its series.
 func (b toolbox) eventText(ctx context.Context, c *call, word string) ([]byte, error) {
+	if err := wholeEvents.check(c.caller); err != nil {
+		return nil, err
+	}
 	id, err := parseEventID(word)
 	if err != nil {
 		return nil, err
@@ -110,6 +128,11 @@ func (b toolbox) eventText(ctx context.Context, c *call, word string) ([]byte, e
 	cal, err := b.calendarOf(ctx, c)
 	if err != nil {
 		return nil, err
+	}
+	if kindsGiven(c.caller) != nil {
+		c.args[anEvent.uid] = string(id.UID)
+		o, err := b.object(ctx, c, cal, anEvent)
+		return o.Data, err
 	}
 	o, err := b.service.ObjectByUID(ctx, c.caller, cal, id.UID)
 	return o.Data, err

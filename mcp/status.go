@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -60,7 +61,7 @@ func (b toolbox) status(_ context.Context, c *call) (answer, error) {
 	v := statusView{
 		User: shown(c.caller.User.Name), DisplayName: shown(c.caller.User.Title()), Email: shown(c.caller.User.Email),
 		TokenID: c.caller.Token, TokenName: shown(c.caller.Agent),
-		Scopes: strings.Split(auth.ScopeList(c.caller.Scopes), ","), Calendars: c.caller.Calendars,
+		Scopes: auth.ScopeNames(c.caller.Scopes), Calendars: c.caller.Calendars,
 		Now: now.Format(time.RFC3339), Weekday: now.Weekday().String(), Timezone: z.Name(), TimezoneSource: z.source,
 	}
 	if !c.caller.Expires.IsZero() {
@@ -76,7 +77,7 @@ func (v statusView) prose() prose {
 	if v.DisplayName != v.User {
 		fmt.Fprintf(&b, " (%s)", quote(string(v.DisplayName)))
 	}
-	fmt.Fprintf(&b, ". The token %s may %s", v.TokenID, strings.Join(v.Scopes, ", "))
+	fmt.Fprintf(&b, ". The token %s may %s", v.TokenID, cmp.Or(strings.Join(v.Scopes, ", "), "neither read nor change calendars"))
 	if v.Calendars != nil {
 		fmt.Fprintf(&b, ", in %d of the user's calendars alone", len(v.Calendars))
 	}

@@ -138,10 +138,10 @@ func (h *Handler) listen(w http.ResponseWriter, r *http.Request, caller calendar
 }
 
 // watchSession begins to hear of what a session subscribes to, and of the list of resources,
-// which clients of the first version are not promised.
+// which clients of the first version are not promised, and tokens for other tools do not get.
 func (h *Handler) watchSession(ctx context.Context, caller calendar.Caller, id sessionID, s session) (*calendar.Watch, error) {
 	watch := h.box.service.Watch(subscriberOf(id))
-	if s.version.plain() {
+	if s.version.plain() || !listOfCalendars.to(caller) {
 		return watch, nil
 	}
 	err := watch.Follow(ctx, caller, listName, calendar.Target{})

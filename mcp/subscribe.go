@@ -26,6 +26,21 @@ func targetOf(uri string) (calendar.Target, error) {
 	return calendar.Target{Calendar: calendar.CalendarID(id)}, nil
 }
 
+// follows refuses to tell of changes of what the caller's tools do not give.
+func (b toolbox) follows(ctx context.Context, c *call, t calendar.Target) error {
+	switch {
+	case c.caller.Tools == nil:
+		return nil
+	case t.Calendar == "":
+		return listOfCalendars.check(c.caller)
+	case t.UID == "":
+		return allEvents.check(c.caller)
+	default:
+		_, err := b.eventText(ctx, c, eventID{Calendar: t.Calendar, UID: t.UID}.String())
+		return err
+	}
+}
+
 // subscribe serves resources/subscribe, of the versions with sessions: the session is told of the
 // changes of a resource over its stream, whichever process has that.
 func (h *Handler) subscribe(w http.ResponseWriter, r *http.Request, x *exchange, header http.Header) {
@@ -36,6 +51,9 @@ func (h *Handler) subscribe(w http.ResponseWriter, r *http.Request, x *exchange,
 		}
 		c.args = arguments{"calendar_id": string(target.Calendar)}
 		if _, err := h.box.calendarOf(ctx, c); err != nil {
+			return err
+		}
+		if err := h.box.follows(ctx, c, target); err != nil {
 			return err
 		}
 		return h.box.service.Subscribe(ctx, c.caller, calendar.Subscription{

@@ -39,6 +39,45 @@ func Tools() []ToolInfo {
 	return all
 }
 
+// besides is something that the door gives besides tools, as rows of tools: who has one of each row
+// gets as much by calling them.
+type besides [][]calendar.ToolName
+
+// What a token for certain tools may get without calling one.
+var (
+	listOfCalendars = besides{{"list_calendars"}}
+	eventIDs        = besides{{"list_events", "query_events"}}
+	wholeEvents     = besides{{"get_event"}}
+	allEvents       = slices.Concat(listOfCalendars, eventIDs, wholeEvents)
+)
+
+// to tells whether the caller's tools give it anyway. Every token that is for all tools has it, as
+// far as its scopes go.
+func (b besides) to(c calendar.Caller) bool {
+	return c.Tools == nil || !slices.ContainsFunc(b, func(either []calendar.ToolName) bool {
+		return !slices.ContainsFunc(either, func(name calendar.ToolName) bool { return slices.Contains(c.Tools, name) })
+	})
+}
+
+// check refuses it to callers whose tools do not give it.
+func (b besides) check(c calendar.Caller) error {
+	if b.to(c) {
+		return nil
+	}
+	e := calendar.Errorf(calendar.Forbidden, calendar.RulePrivileges, "this token is for certain tools, which do not give this resource")
+	e.Hint = "use the tools that are listed, or tell the user that it takes another token"
+	return e
+}
+
+// kindsGiven are the kinds of objects that the caller may have whole without calling a tool, nil for
+// all: no tool gives a task with all that is stored of it.
+func kindsGiven(c calendar.Caller) calendar.Kinds {
+	if c.Tools == nil {
+		return nil
+	}
+	return calendar.Kinds{calendar.Event}
+}
+
 // offered tells whether the caller's token is for the tool: one that it is not for does not exist.
 func (t tool) offered(c calendar.Caller) bool {
 	return c.Tools == nil || slices.Contains(c.Tools, calendar.ToolName(t.name))

@@ -16,7 +16,8 @@ user or only those named. CalDAV clients can use one in place of the password.
 The token is printed once and cannot be shown again; if it is lost, revoke it and make another.
 
 --tools names the only tools that an assistant is offered, and "core" the fifteen that everyday work takes:
-models drown in long lists. Of the scopes the token then has only those that its tools need.
+models drown in long lists. The token then gives nothing but what these tools give, by no door.
+Of the scopes it has only those that they need.
 
 --expires takes a span (12h, 90d, 12w) or a date (2027-01-31, the end of that day in UTC).
 `

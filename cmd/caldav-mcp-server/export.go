@@ -186,7 +186,7 @@ func (e *exporting) calendar(ctx context.Context, cal calendar.Calendar) (export
 
 // joined writes a calendar as one file.
 func (e *exporting) joined(ctx context.Context, cal calendar.Calendar, to io.Writer) (int, error) {
-	return e.house.calendars.Export(ctx, caller(e.who), cal, to, func(o calendar.Object, err error) {
+	return e.house.calendars.Export(ctx, caller(e.who), cal, nil, to, func(o calendar.Object, err error) {
 		e.failed++
 		e.say("%s/%s: %v\n", cal.Address(), shown(string(o.Name)), err)
 	})

@@ -4,7 +4,6 @@ import (
 	"context"
 	"flag"
 	"strconv"
-	"strings"
 	"time"
 
 	"caldav-mcp-server/auth"
@@ -29,7 +28,7 @@ type listedToken struct {
 
 func tokenJSON(t auth.Token) listedToken {
 	return listedToken{
-		t.ID, t.UserName, t.Name, strings.Split(auth.ScopeList(t.Scopes), ","), t.Calendars, t.Tools,
+		t.ID, t.UserName, t.Name, auth.ScopeNames(t.Scopes), t.Calendars, t.Tools,
 		jsonTime(t.Created), jsonTime(t.Expires), jsonTime(t.LastUsed), jsonTime(t.Revoked),
 	}
 }

@@ -14,8 +14,8 @@ import (
 const coreWord = "core"
 
 // parseTools reads a comma list of tools, of which "core" stands for several, for a credential of
-// some scopes. It returns what is left of these when they go no further than the tools need: what
-// keeps an assistant from a tool should keep the token from doing the same by CalDAV.
+// some scopes. It returns what is left of these when they go no further than the tools need, which
+// is nothing where they need none.
 func parseTools(list string, scopes calendar.Scope) ([]calendar.ToolName, calendar.Scope, error) {
 	if list == "" {
 		return nil, scopes, nil
@@ -30,9 +30,6 @@ func parseTools(list string, scopes calendar.Scope) ([]calendar.ToolName, calend
 		for _, t := range tools {
 			names, needed = append(names, t.Name), needed|t.Scope
 		}
-	}
-	if needed == 0 {
-		needed = calendar.ScopeRead // all that there was needs none
 	}
 	slices.Sort(names)
 	return slices.Compact(names), scopes & needed, nil
