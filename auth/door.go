@@ -45,9 +45,11 @@ const storeRetry = 2 * time.Second
 
 const maxAgent = 100
 
-// Require lets only those through to next whose credentials are good.
+// Require lets only those through to next whose credentials are good, and, where body or answer take
+// long, still are.
 func (s *Service) Require(d Door, next Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked := s.now()
 		caller, err := s.identify(d, r)
 		if err != nil {
 			s.refuse(d, w, r, err)
@@ -56,6 +58,8 @@ func (s *Service) Require(d Door, next Handler) http.Handler {
 		if caller.Token == "" {
 			caller.Agent = agent(r.UserAgent())
 		}
+		v := &vigil{service: s, door: d, w: w, r: r, caller: caller, asked: asked}
+		w, r = v.watch() //nolint:contextcheck // the request carries it
 		next(w, r, caller)
 	})
 }

@@ -56,7 +56,7 @@ func serveStore(b *testing.B, h *storeHouse) *httptest.Server {
 	service := calendar.NewService(calendar.Config{
 		Store: h.Store, Limits: calendar.DefaultLimits(), Now: time.Now, NewID: func() string { return "id" },
 	})
-	door, err := caldav.New(caldav.Config{Service: service, Limits: caldav.DefaultLimits(), Logger: slog.New(slog.DiscardHandler)})
+	door, err := caldav.New(caldav.Config{Service: service, Limits: caldav.DefaultLimits(), Logger: slog.New(slog.DiscardHandler), Now: time.Now})
 	if err != nil {
 		b.Fatal(err)
 	}

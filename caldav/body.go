@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"strings"
 
+	"caldav-mcp-server/auth"
 	"caldav-mcp-server/calendar"
 )
 
@@ -73,12 +74,18 @@ func (x *exchange) objectBody() ([]byte, error) {
 		refusal  *failure
 	)
 	switch {
-	case err == nil || errors.As(err, &refusal):
+	case err == nil || errors.As(err, &refusal) || lapsed(err):
 		return b.Bytes(), err
 	case errors.As(err, &tooLarge):
 		return nil, calendar.Errorf(calendar.TooLarge, calendar.RuleMaxSize, "this server takes objects of up to %d bytes", limit)
 	}
 	return nil, &failure{status: http.StatusBadRequest, message: "the body ended early", cause: err}
+}
+
+// lapsed tells whether a body ended because its sender's credential is no longer good, or because
+// nobody can tell just now.
+func lapsed(err error) bool {
+	return errors.Is(err, auth.ErrUnauthorized) || calendar.ReasonOf(err) == calendar.Unavailable
 }
 
 // errNoBody says that the request has no XML at all.
@@ -126,7 +133,7 @@ func badXML(err error) error {
 		u xml.UnmarshalError
 	)
 	switch {
-	case errors.As(err, &f), errors.As(err, &b):
+	case errors.As(err, &f), errors.As(err, &b), lapsed(err):
 		return err
 	case errors.As(err, &s), errors.As(err, &u):
 		return refuseWith(http.StatusBadRequest, "this XML cannot be read: %s", err)

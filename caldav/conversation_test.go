@@ -145,7 +145,7 @@ func (h *house) asks(t *testing.T, _ []string) {
 	h.middle.NeedAcceptance = true
 	h.service = calendar.NewService(h.middle)
 	handler, err := caldav.New(caldav.Config{
-		Service: h.service, Limits: caldav.DefaultLimits(), Logger: slog.New(slog.NewTextHandler(h.log, nil)),
+		Service: h.service, Limits: caldav.DefaultLimits(), Logger: slog.New(slog.NewTextHandler(h.log, nil)), Now: h.clock,
 	})
 	if err != nil {
 		t.Fatal(err)

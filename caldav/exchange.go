@@ -1,6 +1,7 @@
 package caldav
 
 import (
+	"context"
 	"net/http"
 	"strings"
 
@@ -33,6 +34,10 @@ type exchange struct {
 	// homeKept and keepers are what keeps properties that are not understood, once looked up.
 	homeKept map[calendar.CalendarID][]calendar.Kept
 	keepers  map[calendar.CalendarID]map[calendar.ObjectName]bool
+	// granted are the calendars that the answer may be of, with what the caller may do there; good,
+	// where there is one, looks again at what the request was let in by.
+	granted map[calendar.CalendarID]calendar.Access
+	good    func(context.Context) error
 	// home is the caller's home, once something asked what changed in it.
 	home *calendar.HomeChanges
 	// people are the users whom the caller sees, once looked up.

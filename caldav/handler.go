@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/url"
 	"sync"
+	"time"
 
 	"caldav-mcp-server/calendar"
 )
@@ -47,6 +48,8 @@ type Config struct {
 	BaseURL *url.URL
 	Limits  Limits
 	Logger  *slog.Logger
+	// Now is the clock.
+	Now func() time.Time
 }
 
 // Handler is the DAV door. It holds tables and spare memory, and nothing of a request.
@@ -55,6 +58,7 @@ type Handler struct {
 	service *calendar.Service
 	limits  Limits
 	log     *slog.Logger
+	now     func() time.Time
 	// host is the name that clients are told of, "" if none is known.
 	host string
 
@@ -74,7 +78,7 @@ func New(c Config) (*Handler, error) {
 		return nil, fmt.Errorf("base URL: %w", err)
 	}
 	h := &Handler{
-		addresses: at, service: c.Service, limits: c.Limits, log: c.Logger,
+		addresses: at, service: c.Service, limits: c.Limits, log: c.Logger, now: c.Now,
 		methods: methods(), reports: reports(), properties: properties(), byName: map[xml.Name]*property{},
 	}
 	if c.BaseURL != nil {
@@ -98,6 +102,7 @@ func New(c Config) (*Handler, error) {
 func (h *Handler) ServeDAV(w http.ResponseWriter, r *http.Request, caller calendar.Caller) {
 	answer := h.compress(w, r)
 	x := &exchange{Handler: h, w: answer, r: r, caller: caller}
+	x.watch()
 	// Old Apple clients look for it on PROPFIND answers, others on OPTIONS: it goes everywhere.
 	// RFC 4918 §10.1 spells it so; not every client reads it in another case.
 	w.Header()["DAV"] = []string{davClasses}

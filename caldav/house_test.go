@@ -32,6 +32,8 @@ type house struct {
 	// link is the last public link that was made, secret its secret.
 	link   auth.Link
 	secret auth.Secret
+	// later is by how much the clock is ahead of now.
+	later atomic.Int64
 	// log holds what the door wrote to the log.
 	log *bytes.Buffer
 }
@@ -46,10 +48,13 @@ var people = []calendar.User{
 	{ID: "u-odd", Name: "o&d@example.com", Created: now},
 }
 
+func (h *house) clock() time.Time { return now.Add(time.Duration(h.later.Load())) }
+
 func newHouse(t testing.TB, database string, change func(*caldav.Config)) *house {
 	t.Helper()
 	ctx := t.Context()
-	clock := func() time.Time { return now }
+	h := &house{}
+	clock := h.clock
 	s, err := store.Open(ctx, database, store.Options{Now: clock})
 	if err != nil {
 		t.Fatal(err)
@@ -63,7 +68,7 @@ func newHouse(t testing.TB, database string, change func(*caldav.Config)) *house
 	if err := s.Migrate(ctx); err != nil {
 		t.Fatal(err)
 	}
-	h := &house{store: s, close: closed, users: map[string]calendar.User{}, log: &bytes.Buffer{}}
+	h.store, h.close, h.users, h.log = s, closed, map[string]calendar.User{}, &bytes.Buffer{}
 	for _, u := range people {
 		if err := s.InsertUser(ctx, u, ""); err != nil {
 			t.Fatal(err)
@@ -78,7 +83,7 @@ func newHouse(t testing.TB, database string, change func(*caldav.Config)) *house
 	}
 	h.service = calendar.NewService(h.middle)
 	config := caldav.Config{
-		Service: h.service, Limits: caldav.DefaultLimits(), Logger: slog.New(slog.NewTextHandler(h.log, nil)),
+		Service: h.service, Limits: caldav.DefaultLimits(), Logger: slog.New(slog.NewTextHandler(h.log, nil)), Now: h.clock,
 	}
 	h.auth = auth.New(auth.Config{
 		Store: s, Now: clock, Logger: config.Logger, Limits: auth.DefaultLimits(),

@@ -70,6 +70,7 @@ func (h *Handler) serveLink(w http.ResponseWriter, r *http.Request, verify Verif
 	head.Set("Cache-Control", "no-store")
 	answer := h.compress(w, r)
 	x := &exchange{Handler: h, w: answer, r: r}
+	x.watch()
 	if err := x.follow(verify, at); err != nil {
 		x.refuseLink(err)
 	}
@@ -86,6 +87,11 @@ func (x *exchange) follow(verify VerifyLink, at linkAddress) error {
 		return err
 	}
 	x.caller = link.Caller()
+	x.good = func(ctx context.Context) error {
+		_, err := verify(ctx, at.secret)
+		return err
+	}
+	x.granted = map[calendar.CalendarID]calendar.Access{link.Calendar: calendar.NoAccess}
 	feed, err := x.service.Feed(x.r.Context(), x.caller, link.Calendar, at.form)
 	if err != nil {
 		return err

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"strconv"
 
+	"caldav-mcp-server/auth"
 	"caldav-mcp-server/calendar"
 )
 
@@ -55,6 +56,9 @@ func (x *exchange) failureOf(err error) *failure {
 		b *http.MaxBytesError
 	)
 	switch {
+	case errors.Is(err, auth.ErrUnauthorized):
+		// The login has put its challenge on the answer.
+		return refuseWith(http.StatusUnauthorized, "your credentials are no longer good: log in again")
 	case errors.As(err, &f):
 		return f
 	case errors.As(err, &e) && e.Reason != calendar.Internal:

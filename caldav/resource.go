@@ -51,7 +51,11 @@ func (x *exchange) find(at place) (*resource, error) {
 // calendarAt returns the calendar of an address. What may be done with it, reading
 // included, is another question.
 func (x *exchange) calendarAt(at place) (calendar.Calendar, error) {
-	return x.service.CalendarAt(x.r.Context(), x.caller, at.calendar)
+	cal, err := x.service.CalendarAt(x.r.Context(), x.caller, at.calendar)
+	if err == nil {
+		x.relies(cal)
+	}
+	return cal, err
 }
 
 // parentCalendar is calendarAt for a method that would make a member: without the parent
@@ -125,7 +129,11 @@ func (x *exchange) calendarsInHome() ([]calendar.Calendar, error) {
 	if x.home != nil {
 		return x.home.Calendars, nil
 	}
-	return x.service.CalendarsInHome(x.r.Context(), x.caller)
+	all, err := x.service.CalendarsInHome(x.r.Context(), x.caller)
+	for _, cal := range all {
+		x.relies(cal)
+	}
+	return all, err
 }
 
 // homeToken returns the token for the home, which clients ask for by two names.

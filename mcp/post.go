@@ -14,6 +14,7 @@ import (
 	mcpgo "github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
+	"caldav-mcp-server/auth"
 	"caldav-mcp-server/calendar"
 )
 
@@ -81,6 +82,8 @@ func (h *Handler) readBody(w http.ResponseWriter, r *http.Request) ([]byte, bool
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, h.limits.BodyBytes))
 	var tooLarge *http.MaxBytesError
 	switch {
+	case errors.Is(err, auth.ErrUnauthorized): // it was good when the body began
+		auth.RefuseJSON(w, http.StatusUnauthorized)
 	case errors.As(err, &tooLarge):
 		refuse(w, http.StatusRequestEntityTooLarge, fmt.Sprintf("a message has at most %d bytes", h.limits.BodyBytes))
 	case err != nil:

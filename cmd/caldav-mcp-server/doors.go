@@ -46,7 +46,7 @@ func (p *program) newServer(ctx context.Context, c config, h *house, log *slog.L
 }
 
 func (p *program) caldavDoor(c config, h *house, log *slog.Logger) (server.Door, error) {
-	handler, err := caldav.New(caldav.Config{Service: h.calendars, BaseURL: c.baseURL, Limits: caldav.DefaultLimits(), Logger: log})
+	handler, err := caldav.New(caldav.Config{Service: h.calendars, BaseURL: c.baseURL, Limits: caldav.DefaultLimits(), Logger: log, Now: p.now})
 	if err != nil {
 		return server.Door{}, fmt.Errorf("the CalDAV door: %w", err)
 	}
