@@ -118,6 +118,7 @@ type gathering struct {
 	// instances of a series come one after the other.
 	judged       *ical.Component
 	fits         bool
+	briefs       Briefs
 	walked, more int
 	unread       int
 }
@@ -136,8 +137,7 @@ func (g *gathering) add(cal Calendar, i Instance) error {
 		g.judged, g.fits = i.Component, g.wanted(i.Component)
 	}
 	if g.fits {
-		i.Object.Data = nil
-		g.take(Occurrence{cal, i})
+		g.take(Occurrence{cal, g.briefs.Of(i)})
 	}
 	return nil
 }

@@ -97,13 +97,21 @@ func (s *Service) wanted(ctx context.Context, ask SearchQuery, timezone *zone.Zo
 	var found []Occurrence
 	for _, o := range candidates {
 		cal := of[o.Calendar]
+		if o.Data == nil {
+			var err error
+			if o, err = s.store.Object(ctx, cal.ID, o.Name); ReasonOf(err) == NotFound {
+				continue // it has gone meanwhile
+			} else if err != nil {
+				return nil, err
+			}
+		}
 		in := filter.Context{Zones: s.zones, Floating: s.floating(cal, timezone), Budget: answerBudget()}
 		i, ok, err := ask.nearest(ctx, o, in)
 		if err != nil {
 			return nil, err
 		}
 		if ok {
-			found = append(found, Occurrence{cal, i})
+			found = append(found, Occurrence{cal, new(Briefs).Of(i)})
 		}
 	}
 	return found, nil

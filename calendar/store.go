@@ -35,7 +35,8 @@ type Store interface {
 	// goes on, it ends with RuleSyncToken: a deletion would be missing. Limits as for Objects.
 	Changes(ctx context.Context, cal CalendarID, in Stretch) iter.Seq2[Object, error]
 
-	// Search returns live objects by their words, with their data: see SearchQuery.
+	// Search returns live objects by their words: see SearchQuery. The first of them come with their data,
+	// those behind some mebibyte of it without.
 	Search(ctx context.Context, q SearchQuery) ([]Object, error)
 
 	// Kept returns the properties that are kept of something, by name.

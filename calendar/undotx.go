@@ -29,12 +29,21 @@ func (p *undoPlace) ofShare(user UserID) EntryQuery {
 	return EntryQuery{From: p.whom[user], Whom: user}
 }
 
+// undoMost bounds what an undo of one object reads of former states, in bytes: the writers of all others wait for it.
+const undoMost = 64 << 20
+
 // past are the changes that can be taken back.
 func (t *undoIn) past(ctx context.Context, q EntryQuery) ([]Entry, error) {
 	var past []Entry
+	held := 0
 	for e, err := range t.Entries(ctx, t.place.ID, q) {
 		if err != nil {
 			return nil, err
+		}
+		if held += len(e.Before); held > undoMost {
+			e := Errorf(TooLarge, "", "what was there before these changes has more than %d MiB", undoMost>>20)
+			e.Hint = "take back later changes first, or put the event in order by hand"
+			return nil, e
 		}
 		if !e.Change.answers() {
 			past = append(past, e)

@@ -163,6 +163,7 @@ func (b toolbox) queryEvents(ctx context.Context, c *call) (answer, error) {
 // else of every instance.
 func (b toolbox) instances(ctx context.Context, c *call, cal calendar.Calendar, q calendar.InstanceQuery) ([]calendar.Instance, error) {
 	var list []calendar.Instance
+	var briefs calendar.Briefs
 	open := q.During == filter.TimeRange{}
 	if open {
 		q.Most = 1
@@ -177,7 +178,7 @@ func (b toolbox) instances(ctx context.Context, c *call, cal calendar.Calendar, 
 				i = whole
 			}
 		}
-		list = append(list, i)
+		list = append(list, briefs.Of(i))
 	}
 	slices.SortStableFunc(list, byStart)
 	return list, nil

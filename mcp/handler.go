@@ -86,6 +86,7 @@ type Handler struct {
 	sessions  *sessions
 	streams   *streams
 	pace      *pace
+	places    *places
 	good      func(context.Context, calendar.Caller) error
 	called    func(tool, outcome string, took time.Duration)
 	tools     []tool
@@ -111,6 +112,7 @@ func newHandler(c Config, tools []tool) *Handler {
 		sessions: newSessions(key, limits.SessionAge, c.Now, c.NewID),
 		streams:  &streams{limit: limits.Streams},
 		pace:     newPace(limits.Calls, c.Now),
+		places:   newPlaces(),
 		good:     c.Good,
 		called:   c.Called,
 		tools:    slices.SortedFunc(slices.Values(tools), func(a, b tool) int { return strings.Compare(a.name, b.name) }),

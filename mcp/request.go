@@ -22,7 +22,11 @@ func (h *Handler) attend(ctx context.Context, work func(*call) error) {
 	x := exchangeOf(ctx)
 	c := &call{caller: x.caller}
 	started := h.now()
-	err := safely(c, work)
+	leave, err := h.places.enter(ctx, ownerOf(x.caller))
+	if err == nil {
+		err = safely(c, work)
+		leave()
+	}
 	outcome := "ok"
 	if err != nil {
 		outcome = calendar.ReasonOf(err).String()

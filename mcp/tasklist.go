@@ -139,6 +139,7 @@ const mostInstances = 500
 func (b toolbox) tasksIn(ctx context.Context, c *call, cal calendar.Calendar, z zoned) ([]calendar.Instance, error) {
 	want := cmp.Or(c.args.text("status"), openTasks)
 	var list []calendar.Instance
+	var briefs calendar.Briefs
 	opened := map[calendar.UID]bool{}
 	for i, err := range b.service.Instances(ctx, c.caller, cal, calendar.InstanceQuery{Kind: calendar.Todo, Timezone: z.Zone, Most: mostInstances}) {
 		if err != nil {
@@ -155,7 +156,7 @@ func (b toolbox) tasksIn(ctx context.Context, c *call, cal calendar.Calendar, z 
 			continue
 		}
 		opened[i.Object.UID] = opened[i.Object.UID] || !done
-		list = append(list, i)
+		list = append(list, briefs.Of(i))
 	}
 	return list, nil
 }

@@ -162,6 +162,11 @@ func (h *Handler) answer(ctx context.Context, t tool, c *call, x *exchange) (res
 	if c.args, err = readArguments(t, x.call.Arguments); err != nil {
 		return nil, err
 	}
+	leave, err := h.places.enter(ctx, ownerOf(x.caller))
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
 	a, err := t.run(ctx, c)
 	if err != nil {
 		return nil, err

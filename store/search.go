@@ -88,8 +88,20 @@ func (s *Store) lookUp(ctx context.Context, q calendar.SearchQuery, seen survey,
 		return nil, err
 	}
 	q.Words = rare
-	return rowsOf(ctx, s.reads, scanObject, s.engine.search.text,
+	return rowsOf(ctx, s.reads, sparingly(), s.engine.search.text,
 		s.engine.search.expression(q), calendars, q.Now.Unix(), q.Past, q.Limit, q.Kind, string(others))
+}
+
+// sparingly scans objects, with their data for as long as that is not more than a page has.
+func sparingly() func(scanner) (calendar.Object, error) {
+	room := pageBytes
+	return func(row scanner) (calendar.Object, error) {
+		o, err := scanObject(row)
+		if room -= len(o.Data) + len(o.Search); room < 0 {
+			o.Data, o.Search = nil, ""
+		}
+		return o, err
+	}
 }
 
 // foreign tells what stands in no word.

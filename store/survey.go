@@ -166,7 +166,7 @@ func (s *Store) pick(ctx context.Context, list []sighting) ([]calendar.Object, e
 	if err != nil {
 		return nil, err
 	}
-	found, err := rowsOf(ctx, s.reads, scanObject, s.engine.search.pick, string(wanted))
+	found, err := rowsOf(ctx, s.reads, sparingly(), s.engine.search.pick, string(wanted))
 	place := func(o calendar.Object) int { return places[[2]string{string(o.Calendar), string(o.Name)}] }
 	slices.SortFunc(found, func(a, b calendar.Object) int { return cmp.Compare(place(a), place(b)) })
 	return found, err

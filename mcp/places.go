@@ -1,0 +1,85 @@
+package mcp
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"caldav-mcp-server/calendar"
+)
+
+// places bounds how many calls are in work at once, and how many wait for that: a call may read through objects of
+// megabytes, and on few processors no call is done sooner for having begun sooner.
+type places struct {
+	free chan struct{}
+	wait time.Duration
+	// line bounds those who wait, share those of them that come with one token.
+	line, share int
+
+	mu      sync.Mutex
+	waiting map[owner]int
+	all     int
+}
+
+// The bounds there are.
+const (
+	placesMost  = 4
+	placesWait  = 20 * time.Second
+	placesLine  = 128
+	placesShare = 64
+)
+
+func newPlaces() *places {
+	return &places{free: make(chan struct{}, placesMost), wait: placesWait, line: placesLine, share: placesShare, waiting: make(map[owner]int)}
+}
+
+// enter waits for a place, which leave gives back. It is Unavailable where too many wait already, or waited too long; who does not
+// wait any more leaves the line.
+func (p *places) enter(ctx context.Context, who owner) (leave func(), err error) {
+	leave = func() { <-p.free }
+	select {
+	case p.free <- struct{}{}:
+		return leave, nil
+	default:
+	}
+	if !p.queue(who) {
+		return nil, errBusy()
+	}
+	defer p.unqueue(who)
+	timer := time.NewTimer(p.wait)
+	defer timer.Stop()
+	select {
+	case p.free <- struct{}{}:
+		return leave, nil
+	case <-timer.C:
+		return nil, errBusy()
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+func (p *places) queue(who owner) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.all >= p.line || p.waiting[who] >= p.share {
+		return false
+	}
+	p.all++
+	p.waiting[who]++
+	return true
+}
+
+func (p *places) unqueue(who owner) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.all--
+	if p.waiting[who]--; p.waiting[who] == 0 {
+		delete(p.waiting, who)
+	}
+}
+
+func errBusy() error {
+	e := calendar.Errorf(calendar.Unavailable, "", "too many calls are in work at once")
+	e.Hint = "wait a moment, then make the same call again; make one call after the other"
+	return e
+}

@@ -1,0 +1,46 @@
+package mcp
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"caldav-mcp-server/calendar"
+)
+
+// TestCallsInWorkAreBounded: so many are in work, so many wait, the others are refused; who goes away leaves the line.
+func TestCallsInWorkAreBounded(t *testing.T) {
+	t.Parallel()
+	p := newPlaces()
+	p.line, p.share = 3, 2
+	var leave []func()
+	for range placesMost {
+		left, err := p.enter(t.Context(), owner{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		leave = append(leave, left)
+	}
+	one, other := ownerOf(calendar.Caller{Token: "one"}), ownerOf(calendar.Caller{Token: "other"})
+	for _, who := range []owner{one, one, other} {
+		if !p.queue(who) {
+			t.Fatal("there is no place in line")
+		}
+	}
+	if _, err := p.enter(t.Context(), other); calendar.ReasonOf(err) != calendar.Unavailable {
+		t.Errorf("a full line: %v", err)
+	}
+	p.unqueue(other)
+	if _, err := p.enter(t.Context(), one); calendar.ReasonOf(err) != calendar.Unavailable {
+		t.Errorf("a full share of the line: %v", err)
+	}
+	gone, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := p.enter(gone, other); !errors.Is(err, context.Canceled) || p.all != 2 {
+		t.Errorf("who has gone: %v, %d wait", err, p.all)
+	}
+	leave[0]()
+	if _, err := p.enter(t.Context(), other); err != nil {
+		t.Errorf("a place that was left: %v", err)
+	}
+}
