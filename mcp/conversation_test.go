@@ -25,7 +25,8 @@ var update = flag.Bool("update", false, "write the answers into testdata")
 // TestConversations speaks the conversations in testdata with a door of the real tools. Each is
 // a list of "name: request" and "name: response". A request is its method, its header fields
 // beside the usual ones ("Token" stands for the bearer token, alice's unless said), a blank
-// line, and a body. $SESSION is the last session that was opened.
+// line, and a body. $SESSION is the last session that was opened. Of tools it has how they differ
+// from those in tools.json.
 func TestConversations(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("testdata/*.txtar")
@@ -59,6 +60,7 @@ func converse(t *testing.T, file, url string) {
 		if id := g.header.Get(sessionHeader); id != "" {
 			session = id
 		}
+		g.body = abridge(t, door, g.body)
 		spoken.Files = append(spoken.Files, f, txtar.File{Name: name + ": response", Data: transcribe(t, g)})
 	}
 	now := txtar.Format(spoken)

@@ -25,12 +25,11 @@ type listed struct {
 
 func listTools(t *testing.T, door string) (tools []listed, size int) {
 	t.Helper()
-	g := do(t, request(t, "POST", door, "alice", `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`, versionHeader, "2025-11-25"))
-	var r struct{ Result struct{ Tools []listed } }
-	if err := json.Unmarshal([]byte(g.body), &r); err != nil {
+	body := toolList(t, door)
+	if err := json.Unmarshal(toolsIn(body), &tools); err != nil {
 		t.Fatal(err)
 	}
-	return r.Result.Tools, len(g.body)
+	return tools, len(body)
 }
 
 func compile(t *testing.T, schema json.RawMessage) *jsonschema.Schema {
