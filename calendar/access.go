@@ -155,9 +155,12 @@ func (c Caller) hasScope(a Action) error {
 }
 
 // untold are the words of a refusal for who may not read: they name no object and no calendar.
-var untold = map[Rule]string{
-	RuleUIDConflict:   "there is an object with this UID, or another one at this address",
-	RuleSupportedKind: "the calendar does not take what this is",
+var untold = [...]struct {
+	rule  Rule
+	words string
+}{
+	{RuleUIDConflict, "there is an object with this UID, or another one at this address"},
+	{RuleSupportedKind, "the calendar does not take what this is"},
 }
 
 // told is a refusal without what the caller may not read: the tag of an object, by which its content could be
@@ -169,8 +172,10 @@ func (c Caller) told(err error) error {
 	}
 	less := *e
 	less.Conflict = ""
-	if words, ok := untold[e.Rule]; ok {
-		less.Message, less.Hint = words, ""
+	for _, u := range untold {
+		if u.rule == e.Rule {
+			less.Message, less.Hint = u.words, ""
+		}
 	}
 	if e.Reason == Stale {
 		less.Message, less.Hint = "the object is not what you expect it to be", ""
