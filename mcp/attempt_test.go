@@ -13,7 +13,7 @@ import (
 )
 
 // say calls a tool at 2025-03-26 and returns the whole answer.
-func (h *house) say(t *testing.T, door, token, tool string, args map[string]any) string {
+func (h *house) say(t *testing.T, door, token, tool string, args any) string {
 	t.Helper()
 	data, err := json.Marshal(args)
 	if err != nil {

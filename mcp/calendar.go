@@ -161,6 +161,13 @@ func (b toolbox) createCalendar(ctx context.Context, c *call) (answer, error) {
 		}
 		p.Color = &color
 	}
+	if p.Timezone != "" {
+		if z, err := b.zones.Ask(p.Timezone); err != nil {
+			return answer{}, errArgument(`"timezone": %s`, err)
+		} else if z.Bare() {
+			return answer{}, errArgument(`"timezone" %s is only an offset, which knows no summer: name the zone, such as Europe/Berlin`, quote(p.Timezone))
+		}
+	}
 	cal, err := b.makeCalendar(ctx, c, calendar.NewCalendar{Properties: p})
 	if err != nil {
 		return answer{}, err

@@ -110,14 +110,14 @@ func (z zoned) dayBehind(m moment) moment {
 
 // onClock writes a moment on the clock that the call means: that of its zone, for a local time
 // or when it names the zone itself. The second of two equal hours is on no clock that iCalendar
-// can write (RFC 5545 §3.3.5), and stays in UTC.
+// can write (RFC 5545 §3.3.5), and stays in UTC, as does what an offset alone would have to place.
 func (z zoned) onClock(m moment) ical.Time {
 	utc := ical.Instant(m.at)
 	if m.date {
 		return ical.Date(utc.Civil)
 	}
 	civil := z.Civil(m.at)
-	if at, _ := z.Resolve(civil); !m.local && z.source != zoneOfArgument || !at.Equal(m.at) || z.Name() == time.UTC.String() {
+	if at, _ := z.Resolve(civil); !m.local && z.source != zoneOfArgument || !at.Equal(m.at) || z.Bare() || z.Name() == time.UTC.String() {
 		return utc
 	}
 	return ical.Zoned(civil, z.Name())

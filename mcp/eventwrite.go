@@ -57,6 +57,9 @@ func (b toolbox) createEvent(ctx context.Context, c *call) (answer, error) {
 	}
 	draft := edit.Draft{Kind: string(calendar.Event), UID: string(c.uid), Fields: c.args.fields()}
 	draft.Times = edit.Times{Start: edit.To(z.onClock(start)), End: edit.To(z.onClock(end))}
+	if err := z.serves(draft.Times, c.args.text("rrule") != ""); err != nil {
+		return answer{}, err
+	}
 	saved, err := b.service.Create(ctx, c.caller, cal, draft)
 	o, err := b.made(ctx, c, cal, saved, err)
 	if err != nil {
@@ -224,6 +227,9 @@ func removed(before, after *ical.Component) []string {
 
 // change makes a change and returns what has come of it.
 func (b toolbox) change(ctx context.Context, c *call, s subject, change edit.Change) (changedView, calendar.Instance, error) {
+	if err := s.zone.serves(change.Times, c.args.text("rrule") != "" || change.Times.AsGiven && s.found.Object.Recurring); err != nil {
+		return changedView{}, calendar.Instance{}, err
+	}
 	change.Target = s.target()
 	edited, err := b.service.EditObject(ctx, c.caller, s.cal, s.found.Object.UID, calendar.Edit{Change: change, When: c.when()})
 	if err != nil {

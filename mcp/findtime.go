@@ -148,7 +148,7 @@ func (b toolbox) hoursElsewhere(text string, days []string) (slot.Hours, error) 
 	if len(words) < 2 {
 		return slot.Hours{}, errArgument(`"hours_elsewhere" must be like bob 09:00-17:00 America/New_York, not %s`, quote(text))
 	}
-	z, err := b.zones.Lookup(words[len(words)-1])
+	z, err := b.zones.Ask(words[len(words)-1])
 	if err != nil {
 		return slot.Hours{}, errArgument(`"hours_elsewhere", %s: %s`, quote(text), err)
 	}

@@ -2,10 +2,12 @@ package mcp
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"time"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/edit"
 	"caldav-mcp-server/calendar/timetext"
 	"caldav-mcp-server/calendar/zone"
 	"caldav-mcp-server/ical"
@@ -32,7 +34,7 @@ type zoned struct {
 // stored name that does gives way to the next.
 func (b toolbox) zoneFor(argument string, user calendar.User, cal calendar.Calendar) (zoned, error) {
 	if argument != "" {
-		z, err := b.zones.Lookup(argument)
+		z, err := b.zones.Ask(argument)
 		if err != nil {
 			return zoned{}, errArgument(`"timezone": %s`, err)
 		}
@@ -114,5 +116,35 @@ func (z zoned) read(parameter, value string) (moment, error) {
 	if m.local {
 		m.at, _ = z.Resolve(t.Civil)
 	}
-	return m, nil
+	if t.Form == ical.FormUTC {
+		err = z.agrees(parameter, value, m.at, timetext.Written(value, t))
+	}
+	return m, err
+}
+
+// agrees refuses a time whose offset, or Z, is not that of the zone that the call names with it. Many
+// models put a Z behind whatever a person said; what was meant only they can find out.
+func (z zoned) agrees(parameter, value string, at time.Time, written ical.Civil) error {
+	if z.source != zoneOfArgument || z.Civil(at) == written {
+		return nil
+	}
+	local, _ := z.Resolve(written)
+	e := errArgument("%q (%s) and \"timezone\" (%s) contradict each other", parameter, quote(value), z.Name())
+	e.Hint = fmt.Sprintf("write %s if the clocks there shall show %s, or %s if that very moment is meant; or leave out \"timezone\"",
+		local.Format(time.RFC3339), local.Format(clockForm), at.In(z.Location()).Format(time.RFC3339))
+	return e
+}
+
+// clockForm is how times of day are written.
+const clockForm = "15:04"
+
+// serves refuses to put a series on a clock that is nothing but an offset.
+func (z zoned) serves(t edit.Times, series bool) error {
+	start, given := t.Start.Value()
+	if !series || !z.Bare() || !given || start.Form != ical.FormUTC {
+		return nil
+	}
+	e := errArgument("a series needs the clock of a place, and \"timezone\" %s is only an offset, which knows no summer", quote(z.Name()))
+	e.Hint = "name the zone, such as Asia/Tokyo; or UTC, if the series shall keep to that"
+	return e
 }

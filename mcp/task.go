@@ -169,5 +169,5 @@ func (z zoned) taskTimes(a arguments, was calendar.Instance) (edit.Times, error)
 			t.AsGiven = t.AsGiven || m.date != on.AllDay
 		}
 	}
-	return t, nil
+	return t, z.serves(t, a.text("rrule") != "")
 }

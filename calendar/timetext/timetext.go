@@ -55,10 +55,8 @@ func (e *AmbiguousError) Error() string {
 // An error is an [*Error] or an [*AmbiguousError].
 func Parse(text string, z *zone.Zone) (ical.Time, error) {
 	trimmed := strings.TrimSpace(text)
-	for _, form := range [...]string{time.RFC3339, "2006-01-02T15:04Z07:00"} { // people leave out the seconds
-		if at, err := time.Parse(form, strings.ToUpper(trimmed)); err == nil {
-			return instant(text, at)
-		}
+	if at, ok := parseOffset(trimmed); ok {
+		return instant(text, at)
 	}
 	written := basic(trimmed)
 	t, err := ical.ParseTime(written, "")
@@ -69,6 +67,26 @@ func Parse(text string, z *zone.Zone) (ical.Time, error) {
 		return t, nil
 	}
 	return Local(t.Civil, z)
+}
+
+// parseOffset reads a time with an offset, which people write with or without the seconds.
+func parseOffset(text string) (time.Time, bool) {
+	for _, form := range [...]string{time.RFC3339, "2006-01-02T15:04Z07:00"} {
+		if at, err := time.Parse(form, strings.ToUpper(text)); err == nil {
+			return at, true
+		}
+	}
+	return time.Time{}, false
+}
+
+// Written is what the clock shows in a text that Parse has read as a moment: 11:00 in 11:00Z and in
+// 11:00+02:00 alike.
+func Written(text string, at ical.Time) ical.Civil {
+	if with, ok := parseOffset(strings.TrimSpace(text)); ok {
+		_, offset := with.Zone()
+		return ical.CivilFromSeconds(with.Unix() + int64(offset))
+	}
+	return at.Civil
 }
 
 // instant takes what iCalendar can write: RFC 3339 has a year 0, and offsets that lead out of

@@ -31,10 +31,16 @@ func Lookup(name string) (*Zone, error) { return NewDB().Lookup(name) }
 type UnknownError struct {
 	Name       string
 	Suggestion string // the name that was perhaps meant, or ""
+	// Meanings are what people mean by it where it is an abbreviation, such as CST.
+	Meanings []string
 }
 
 // Error says it in one sentence.
 func (e *UnknownError) Error() string {
+	if len(e.Meanings) > 0 {
+		return fmt.Sprintf("%.100q is an abbreviation, which does not say what clocks show in summer and in winter; give the zone's name: %s",
+			e.Name, strings.Join(e.Meanings, " or "))
+	}
 	if e.Suggestion != "" {
 		return fmt.Sprintf("%.100q is no time zone that we know; did you mean %s?", e.Name, e.Suggestion)
 	}
@@ -50,7 +56,16 @@ func (db *DB) Lookup(name string) (*Zone, error) {
 	if z := db.guessed(name); z != nil {
 		return z, nil
 	}
-	return nil, &UnknownError{Name: name, Suggestion: db.Suggest(name)}
+	return nil, &UnknownError{Name: name, Suggestion: db.Suggest(name), Meanings: meanings(name)}
+}
+
+// Ask is Lookup of a name that somebody gives just now, and can still be asked about. IANA knows EST as a
+// zone without summer; who says it in New York means another.
+func (db *DB) Ask(name string) (*Zone, error) {
+	if m := meanings(name); len(m) > 1 {
+		return nil, &UnknownError{Name: name, Meanings: m}
+	}
+	return db.Lookup(name)
 }
 
 // known finds a zone by a name that leaves no doubt.
@@ -76,6 +91,9 @@ func (db *DB) guessed(name string) *Zone {
 	if z := fixed(name); z != nil {
 		return z
 	}
+	if z := db.abbreviated(name); z != nil {
+		return z
+	}
 	city, offset, ok := db.names().city(name)
 	if !ok {
 		return nil
@@ -90,14 +108,14 @@ func (db *DB) guessed(name string) *Zone {
 // keeps tells whether the clocks of the zone keep an offset in winter or in
 // summer. The year hardly matters; it is one that every tzdata knows.
 func (z *Zone) keeps(offset int64) bool {
-	for _, month := range []time.Month{time.January, time.July} {
-		c := ical.CivilDate(2024, month, 1)
-		if z.Wall(c.Seconds())-c.Seconds() == offset {
-			return true
-		}
-	}
-	return false
+	return z.Segment(winter).Offset == offset || z.Segment(summer).Offset == offset
 }
+
+// A moment of either half of the year, in seconds since 1970.
+var (
+	winter = ical.CivilDate(2024, time.January, 1).Seconds()
+	summer = ical.CivilDate(2024, time.July, 1).Seconds()
+)
 
 // load makes a zone of an IANA name.
 func (db *DB) load(name string) *Zone {

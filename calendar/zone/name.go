@@ -144,7 +144,7 @@ func fixed(name string) *Zone {
 	if !ok {
 		return nil
 	}
-	return &Zone{name: name, loc: time.FixedZone(name, int(offset))}
+	return &Zone{name: name, loc: time.FixedZone(name, int(offset)), bare: true}
 }
 
 // readOffset reads an offset behind UTC or GMT, in seconds. Etc/GMT+5, whose

@@ -17,11 +17,14 @@ func (db *DB) Suggest(name string) string {
 	if found := known.cities[strings.ReplaceAll(lower, "_", " ")]; found != "" {
 		return found
 	}
+	if isAbbreviation(clean(name)) {
+		return "" // one letter further there is another, hours away
+	}
 	best, nearest := "", 2+len(lower)/8
 	for _, candidate := range known.listed {
 		whole := strings.ToLower(candidate)
-		if strings.HasPrefix(whole, "etc/") {
-			continue // their signs are the other way round: a trap, no help
+		if strings.HasPrefix(whole, "etc/") || !strings.Contains(whole, "/") {
+			continue // signs that are the other way round, and abbreviations: a trap, no help
 		}
 		city := whole[strings.LastIndexByte(whole, '/')+1:]
 		if d := min(distance(lower, whole, nearest), distance(lower, city, nearest)); d < nearest {

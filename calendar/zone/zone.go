@@ -25,6 +25,7 @@ const (
 type Zone struct {
 	name string
 	loc  *time.Location
+	bare bool
 }
 
 // In makes a zone of what the standard library takes for one.
@@ -35,6 +36,10 @@ func UTC() *Zone { return In(time.UTC) }
 
 // Name is the IANA name, or the TZID when the zone is what a VTIMEZONE says.
 func (z *Zone) Name() string { return z.name }
+
+// Bare tells that the zone is nothing but an offset, such as +09:00. It is good for reading a time,
+// but no clock on a wall keeps it, and nothing should be put on it: it does not know of summer.
+func (z *Zone) Bare() bool { return z.bare }
 
 // Location is the zone as the standard library wants it.
 func (z *Zone) Location() *time.Location { return z.loc }
