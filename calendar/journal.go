@@ -121,4 +121,14 @@ type JournalReader interface {
 	// Unit returns the changes that were made in the same transaction, the first one first.
 	// NotFound when there is no such change.
 	Unit(ctx context.Context, id ChangeID) ([]ChangeID, error)
+	// Actors returns the tokens that are in a calendar's journal, in byte order, each with every
+	// name under which it is there. Of changes of shares only those of the user's own count,
+	// unless the user is empty.
+	Actors(ctx context.Context, cal CalendarID, user UserID) ([]Actor, error)
+}
+
+// Actor is a token that changed something, and what it or the program with it was called then.
+type Actor struct {
+	Token TokenID
+	Agent string
 }

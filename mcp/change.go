@@ -27,7 +27,7 @@ func (b toolbox) changeTools() []tool {
 				{name: "since", kind: text, doc: "Only changes since then: a time, or a calendar's ctag.", optional: true, longest: longestID},
 				{name: "calendar_id", kind: text, doc: "The only calendar to look in. If missing: all.", optional: true},
 				{name: "event_uid", kind: text, doc: "Only changes of this event or task.", optional: true, longest: longestID},
-				{name: "token", kind: text, doc: "Only what this token did, as listed; own is the one in use.", optional: true, longest: longestID},
+				{name: "token", kind: text, doc: "Only what this token did: its name or id, as listed; own is the one in use.", optional: true, longest: longestID},
 				{name: "limit", kind: number, doc: "How many, 30 if missing, 100 at most.", optional: true, least: 1, most: mostChanges},
 				takesCursor, takesZone,
 			},
@@ -46,7 +46,7 @@ func (b toolbox) changeTools() []tool {
 			takes: []field{
 				{name: "change_id", kind: text, doc: "The change, from list_changes.", optional: true, longest: longestID},
 				{name: "since", kind: text, doc: "Instead of change_id: take back all since this time.", optional: true},
-				{name: "token", kind: text, doc: "With since: whose changes, as listed. If missing: those of the token in use.", optional: true, longest: longestID},
+				{name: "token", kind: text, doc: "With since: whose changes, by name or id. If missing: those of the token in use.", optional: true, longest: longestID},
 				{name: "leave_changed", kind: yesNo, doc: "With since: leave what others have changed after it. If missing, nothing at all is taken back then.", optional: true},
 				{name: "preview", kind: yesNo, doc: "With since: only tell what would be taken back.", optional: true},
 				takesZone,
@@ -136,8 +136,11 @@ func (b toolbox) listChanges(ctx context.Context, c *call) (answer, error) {
 		return answer{}, err
 	}
 	q := calendar.HistoryQuery{
-		Calendar: cal.ID, UID: calendar.UID(c.args.text("event_uid")), Token: tokenOf(c),
+		Calendar: cal.ID, UID: calendar.UID(c.args.text("event_uid")),
 		Limit: cmp.Or(c.args.number("limit"), usualChanges), Cursor: given(c, "cursor"),
+	}
+	if q.Token, err = b.tokenOf(ctx, c); err != nil {
+		return answer{}, err
 	}
 	since := given(c, "since")
 	if strings.HasPrefix(since, "urn:") {
@@ -182,12 +185,16 @@ func (b toolbox) journalCalendar(ctx context.Context, c *call) (calendar.Calenda
 	return cal, err
 }
 
-// tokenOf is the token whose changes a call means.
-func tokenOf(c *call) calendar.TokenID {
-	if id := given(c, "token"); id != "own" {
-		return calendar.TokenID(id)
+// tokenOf is the token whose changes a call means; "" if it names none.
+func (b toolbox) tokenOf(ctx context.Context, c *call) (calendar.TokenID, error) {
+	switch name := given(c, "token"); name {
+	case "":
+		return "", nil
+	case "own", string(c.caller.Token):
+		return c.caller.Token, nil
+	default:
+		return b.service.TokenNamed(ctx, c.caller, name)
 	}
-	return c.caller.Token
 }
 
 func (z zoned) change(c calendar.Change) changeView {

@@ -94,7 +94,11 @@ func (b toolbox) takeBackSince(ctx context.Context, c *call, since string) (cale
 	if err != nil {
 		return calendar.Undone{}, err
 	}
-	all := calendar.UndoSince{Token: tokenOf(c), At: at, LeaveChanged: c.args.yes("leave_changed"), Preview: c.args.yes("preview")}
+	token, err := b.tokenOf(ctx, c)
+	if err != nil {
+		return calendar.Undone{}, err
+	}
+	all := calendar.UndoSince{Token: token, At: at, LeaveChanged: c.args.yes("leave_changed"), Preview: c.args.yes("preview")}
 	if all.Token == "" {
 		all.Token = c.caller.Token
 	}

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"iter"
 	"math"
@@ -124,6 +125,18 @@ func (s *Store) Lines(ctx context.Context, cal calendar.CalendarID, q calendar.E
 		}
 		return lines, s.linkLines(ctx, cal, lines)
 	}, func(l calendar.Line) calendar.Version { return l.Version })
+}
+
+// Actors implements [calendar.Store].
+func (s *Store) Actors(ctx context.Context, cal calendar.CalendarID, user calendar.UserID) ([]calendar.Actor, error) {
+	found, err := rowsOf(ctx, s.reads, func(row scanner) (a calendar.Actor, err error) {
+		return a, row.Scan(&a.Token, &a.Agent)
+	}, `SELECT token_id, agent FROM journal WHERE calendar_id = $1 AND token_id <> ''
+		AND ($2 = '' OR whom = '' OR whom = $2) GROUP BY token_id, agent`, cal, user)
+	slices.SortFunc(found, func(a, b calendar.Actor) int {
+		return cmp.Or(cmp.Compare(a.Token, b.Token), cmp.Compare(a.Agent, b.Agent))
+	})
+	return found, err
 }
 
 // entryRow is what of the entryColumns is not as an entry has it.

@@ -18,6 +18,7 @@ func journalTests() []test {
 		{"keeps the units of a transaction", journalUnits},
 		{"keeps what undid what", journalUndone},
 		{"is read within a transaction", journalWithin},
+		{"tells which tokens are in it", journalActors},
 	}
 }
 
@@ -235,4 +236,22 @@ func journalWithin(b *bundle) {
 		same(b, "journal", drawn(b, tx.Entries(b.Context(), cal.ID, calendar.EntryQuery{})), []calendar.Entry{e})
 		return nil
 	}))
+}
+
+func journalActors(b *bundle) {
+	ann, ben := b.user("ann"), b.user("ben")
+	cal := b.calendar(ann, "work")
+	by := func(token calendar.TokenID, agent string, whom calendar.UserID) calendar.Entry {
+		return calendar.Entry{Calendar: cal.ID, Change: calendar.Modified, At: b.now(), User: ann.ID, Token: token, Agent: agent, Whom: whom}
+	}
+	b.log(by("t2", "Claude", ""), by("t1", "mirror", ""), by("t2", "Claude", ""), by("t2", "claude at work", ""), by("", "Thunderbird", ""), by("t3", "sharer", ben.ID))
+	for user, want := range map[calendar.UserID][]calendar.Actor{
+		"":     {{Token: "t1", Agent: "mirror"}, {Token: "t2", Agent: "Claude"}, {Token: "t2", Agent: "claude at work"}, {Token: "t3", Agent: "sharer"}},
+		ben.ID: {{Token: "t1", Agent: "mirror"}, {Token: "t2", Agent: "Claude"}, {Token: "t2", Agent: "claude at work"}, {Token: "t3", Agent: "sharer"}},
+		"cat":  {{Token: "t1", Agent: "mirror"}, {Token: "t2", Agent: "Claude"}, {Token: "t2", Agent: "claude at work"}},
+	} {
+		got, err := b.Actors(b.Context(), cal.ID, user)
+		b.must(err)
+		same(b, "tokens for "+string(user), got, want)
+	}
 }
