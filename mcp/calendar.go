@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -70,7 +71,7 @@ var calendarFields = []field{
 	{name: "permission", kind: text, doc: "owner, read-write, read, or free-busy."},
 	{name: "holds", kind: listOf, item: text, doc: "What can be kept in it: event, todo (tasks), journal."},
 	{name: "hidden", kind: yesNo, doc: "True if the user hides it in their app: tools leave it out unless they are told its id.", optional: true},
-	{name: "is_default", kind: yesNo, doc: "Whether new events go here when the user names no calendar."},
+	{name: "is_default", kind: yesNo, doc: "Whether new events go here when the user names no calendar: the first that they made."},
 	{name: "ctag", kind: text, doc: "Changes whenever something in the calendar does; missing with free-busy.", optional: true},
 }
 
@@ -163,7 +164,7 @@ func (b toolbox) createCalendar(ctx context.Context, c *call) (answer, error) {
 	}
 	if p.Timezone != "" {
 		if z, err := b.zones.Ask(p.Timezone); err != nil {
-			return answer{}, errArgument(`"timezone": %s`, err)
+			return answer{}, errArgument("%s", err)
 		} else if z.Bare() {
 			return answer{}, errArgument(`"timezone" %s is only an offset, which knows no summer: name the zone, such as Europe/Berlin`, quote(p.Timezone))
 		}
@@ -234,15 +235,19 @@ func viewOf(cal calendar.Calendar, isDefault bool) calendarView {
 	return v
 }
 
-// defaultCalendar is the first of the user's own that takes events, in the order that they
-// gave their calendars.
+// defaultCalendar is the first that the user made of their own that take events. Names and order, which
+// programs change by themselves, don't move it, nor do calendars that come later.
 func defaultCalendar(all []calendar.Calendar) calendar.CalendarID {
+	var first calendar.Calendar
 	for _, cal := range all {
-		if cal.Access == calendar.OwnerAccess && cal.Kinds.Has(calendar.Event) {
-			return cal.ID
+		if cal.Access != calendar.OwnerAccess || !cal.Kinds.Has(calendar.Event) {
+			continue
+		}
+		if first.ID == "" || cmp.Or(cal.Created.Compare(first.Created), cmp.Compare(cal.ID, first.ID)) < 0 {
+			first = cal
 		}
 	}
-	return ""
+	return first.ID
 }
 
 // calendarOf finds the calendar that a call names.

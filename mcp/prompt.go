@@ -99,7 +99,7 @@ func tidyUp(a arguments) []string {
 		"1. Read `list_events` with date_range " + said(a, "when", "next 7 days") + ", and `list_tasks` with status all.",
 		"2. Look for events that are there twice, that overlap, that are cancelled or have no title, and for tasks that are long overdue or long done.",
 		"3. Show what you found as a numbered list, each with what you would do about it. Change nothing before I have said which.",
-		"4. Do what I picked with `delete_event`, `patch_event` or `update_task`. Of a series, ask whether this, following or all are meant.",
+		"4. Do what I picked: events with `delete_event` or `patch_event`, tasks with `update_task`, which marks them as done. No tool deletes a task: leave that to me. Of a series, ask whether this, following or all are meant.",
 		"5. Tell me what you did, and that `undo_change` takes it back if I say so.",
 	}
 }

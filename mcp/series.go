@@ -27,12 +27,32 @@ type noun struct {
 	name string
 	// uid is the parameter that names one, list the tool that lists them.
 	uid, list string
+	// one is it with its article, instead what can be done with one that another tool was given.
+	one, instead string
 }
 
 var (
-	anEvent = noun{calendar.Event, "event", "event_uid", "query_events"}
-	aTask   = noun{calendar.Todo, "task", "task_uid", "list_tasks"}
+	anEvent = noun{
+		calendar.Event, "event", "event_uid", "query_events", "an event",
+		"use the tools for events: get_event, patch_event, move_event or delete_event, with this uid as event_uid",
+	}
+	aTask = noun{
+		calendar.Todo, "task", "task_uid", "list_tasks", "a task",
+		"use list_tasks to read it and update_task to change it, with this uid as task_uid; no tool deletes tasks, but completed true marks one as done",
+	}
 )
+
+// errOther says of what is there that it is nothing for the tool, and what it is for.
+func errOther(n noun, o calendar.Object, cal calendar.Calendar) error {
+	for _, other := range [...]noun{anEvent, aTask} {
+		if other.kind == o.Kind {
+			e := calendar.Errorf(calendar.NotFound, "", "%s in %s is no %s but %s: %s", quote(string(o.UID)), quote(cal.Name), n.name, other.one, quote(o.Summary))
+			e.Hint = other.instead
+			return e
+		}
+	}
+	return calendar.Errorf(calendar.NotFound, "", "%s in %s is no %s but a journal entry, for which there are no tools", quote(string(o.UID)), quote(cal.Name), n.name)
+}
 
 // subject finds what a call is about, and the zone in which it means its times.
 func (b toolbox) subject(ctx context.Context, c *call, n noun) (subject, error) {
@@ -93,7 +113,10 @@ func (b toolbox) object(ctx context.Context, c *call, cal calendar.Calendar, n n
 	if err == nil && o.Kind == n.kind {
 		return o, nil
 	}
-	if err != nil && calendar.ReasonOf(err) != calendar.NotFound {
+	switch {
+	case err == nil:
+		return o, errOther(n, o, cal)
+	case calendar.ReasonOf(err) != calendar.NotFound:
 		return o, err
 	}
 	e := calendar.Errorf(calendar.NotFound, "", "no %s %s in %s", n.name, quote(uid), quote(cal.Name))
