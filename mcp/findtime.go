@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"caldav-mcp-server/calendar"
-	"caldav-mcp-server/calendar/freebusy"
 	"caldav-mcp-server/calendar/slot"
 )
 
@@ -49,6 +48,9 @@ func (b toolbox) findTools() []tool {
 			{name: "tentative", kind: yesNo, doc: "True if somebody has something there that is not settled.", optional: true},
 		}}}, givesRange, []field{
 			{name: "working_hours", kind: text, doc: "The hours that were looked at."},
+			{name: "days", kind: listOf, item: text, doc: "The weekdays that were looked at."},
+			{name: "why", kind: text, doc: "Why there is no slot: days, hours or hours_elsewhere leave nothing of the time, or all are busy.", optional: true},
+			{name: "calendars", kind: listOf, item: text, doc: "If busy: whose calendars were looked at.", optional: true},
 			{name: "truncated", kind: yesNo, doc: "Whether there may be more."},
 		}),
 		run: b.findTime,
@@ -59,8 +61,11 @@ func (b toolbox) findTools() []tool {
 type slotsView struct {
 	Slots []slotView `json:"slots"`
 	windowView
-	Hours     string `json:"working_hours"`
-	Truncated bool   `json:"truncated"`
+	Hours     string   `json:"working_hours"`
+	Days      []string `json:"days"`
+	Why       slot.Why `json:"why,omitempty"`
+	Calendars []shown  `json:"calendars,omitempty"`
+	Truncated bool     `json:"truncated"`
 }
 
 type slotView struct {
@@ -97,12 +102,25 @@ func (b toolbox) findTime(ctx context.Context, c *call) (answer, error) {
 	if ask.Hours.Closes-ask.Hours.Opens < ask.Length {
 		return answer{}, errArgument(`"duration_minutes" (%d) is longer than "working_hours" (%s)`, c.args.number("duration_minutes"), hours)
 	}
-	busy, err := b.busyFor(ctx, c, w, ask)
+	whose, err := b.thoseWhoMeet(ctx, c, w, ask)
+	if err != nil {
+		return answer{}, err
+	}
+	// A day more at either end: what is around a slot tells how well it fits.
+	busy, err := b.service.FreeBusy(ctx, c.caller, calendar.BusyQuery{
+		Calendars: whose, From: ask.From.AddDate(0, 0, -1), Until: ask.Until.AddDate(0, 0, 1), Timezone: w.zone.Zone,
+	})
 	if err != nil {
 		return answer{}, err
 	}
 	found := slot.Find(ask, busy)
-	v := slotsView{Slots: []slotView{}, windowView: w.view(), Hours: hours, Truncated: len(found) == ask.Limit}
+	v := slotsView{Slots: []slotView{}, windowView: w.view(), Hours: hours, Days: wordsOf(ask.Hours.Days), Truncated: len(found) == ask.Limit}
+	if len(found) == 0 {
+		v.Why = slot.Explain(ask)
+	}
+	if v.Why == slot.Busy {
+		v.Calendars = few(namesOf(whose))
+	}
 	for _, s := range found {
 		start, end := s.Start.In(w.zone.Location()), s.End.In(w.zone.Location())
 		v.Slots = append(v.Slots, slotView{start.Format(time.RFC3339), end.Format(time.RFC3339), start.Weekday().String(), s.Tentative})
@@ -110,8 +128,8 @@ func (b toolbox) findTime(ctx context.Context, c *call) (answer, error) {
 	return answer{v.prose(w, ask, found), v}, nil
 }
 
-// busyFor tells when one of those who shall meet is busy.
-func (b toolbox) busyFor(ctx context.Context, c *call, w window, ask slot.Ask) ([]freebusy.Period, error) {
+// thoseWhoMeet finds the calendars of those who shall meet.
+func (b toolbox) thoseWhoMeet(ctx context.Context, c *call, w window, ask slot.Ask) ([]calendar.Calendar, error) {
 	if !ask.From.Before(ask.Until) {
 		return nil, errArgument("all of the time asked for (%s) is over", w)
 	}
@@ -122,17 +140,42 @@ func (b toolbox) busyFor(ctx context.Context, c *call, w window, ask slot.Ask) (
 	switch {
 	case c.args.yes("without_me") && whose == nil:
 		return nil, errArgument(`with "without_me", "usernames" or "calendar_ids" must say whose time it is about`)
-	case !c.args.yes("without_me") && whose != nil:
+	case !c.args.yes("without_me"):
 		own, err := b.ownCalendars(ctx, c)
 		if err != nil {
 			return nil, err
 		}
 		whose = unique(append(own, whose...))
 	}
-	// A day more at either end: what is around a slot tells how well it fits.
-	return b.service.FreeBusy(ctx, c.caller, calendar.BusyQuery{
-		Calendars: whose, From: ask.From.AddDate(0, 0, -1), Until: ask.Until.AddDate(0, 0, 1), Timezone: w.zone.Zone,
-	})
+	return whose, nil
+}
+
+// wordsOf are the words for weekdays, Monday first.
+func wordsOf(days map[time.Weekday]bool) []string {
+	words := []string{}
+	for i := range len(dayWords) {
+		if day := time.Weekday((i + 1) % len(dayWords)); days[day] {
+			words = append(words, dayWords[day])
+		}
+	}
+	return words
+}
+
+// namesOf are the names of calendars, each with its owner's.
+func namesOf(all []calendar.Calendar) []string {
+	names := make([]string, len(all))
+	for i, cal := range all {
+		names[i] = quote(cal.Name) + " of " + cal.OwnerName
+	}
+	return names
+}
+
+// reasons say why there is no slot, and what would help.
+var reasons = map[slot.Why]string{
+	slot.Busy:      "somebody is busy at every one. Try fewer minutes, other hours or more days",
+	slot.Elsewhere: "hours_elsewhere leave nothing of these hours. Try other hours, or ask who can meet outside of theirs",
+	slot.Days:      "none of these weekdays is in that time. Give days to look at others",
+	slot.Opening:   "nothing as long as that is left of these hours in that time. Give other working_hours, or more days",
 }
 
 // ownCalendars are those that take the user's own time; there may be none.
@@ -189,7 +232,11 @@ func clock(text string) (time.Duration, error) {
 func (v slotsView) prose(w window, ask slot.Ask, found []slot.Slot) prose {
 	minutes := int(ask.Length / time.Minute)
 	if len(found) == 0 {
-		return prose(fmt.Sprintf("No time of %d minutes is free for all (%s, within %s): try fewer minutes, other hours or more days.", minutes, w, v.Hours))
+		text := fmt.Sprintf("No time of %d minutes is free for all (%s, within %s on %s): %s.", minutes, w, v.Hours, strings.Join(v.Days, ", "), reasons[v.Why])
+		if v.Calendars != nil {
+			text += " Looked at: " + strings.Join(texts(v.Calendars), ", ") + "."
+		}
+		return prose(text)
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "Free for %d minutes, the best first (%s, within %s):\n\n", minutes, w, v.Hours)
@@ -199,6 +246,9 @@ func (v slotsView) prose(w window, ask slot.Ask, found []slot.Slot) prose {
 			b.WriteString(" (somebody has something tentative then)")
 		}
 		b.WriteString("\n")
+	}
+	if v.Truncated {
+		b.WriteString("\nThere may be more: ask for more with limit.\n")
 	}
 	return prose(strings.TrimSpace(b.String()))
 }

@@ -1,0 +1,39 @@
+package mcp
+
+import (
+	"strings"
+	"testing"
+
+	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/slot"
+	"caldav-mcp-server/internal/testdb"
+)
+
+// TestFindTimeSaysWhyNothingIsFree: in the text and in the structure, by what leaves nothing.
+func TestFindTimeSaysWhyNothingIsFree(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, testdb.SQLite(t))
+	h.put(t, work, "full", wrapped(calendar.Event, "full", "DTSTART:20260303T000000Z", "DURATION:P1D", "SUMMARY:Fair"))
+	door := h.open(t, h.config())
+	for name, c := range map[string]struct {
+		args params
+		why  slot.Why
+		said []string
+	}{
+		"a weekend":          {params{"duration_minutes": 30, "date_range": "2026-03-07 to 2026-03-08"}, slot.Days, []string{"mon, tue, wed, thu, fri", "Give days"}},
+		"an evening":         {params{"duration_minutes": 30, "start": "2026-03-03T18:00", "end": "2026-03-03T22:00"}, slot.Opening, []string{"09:00-17:00", "working_hours"}},
+		"a full day":         {params{"duration_minutes": 30, "date_range": "2026-03-03"}, slot.Busy, []string{"busy", `"Work" of alice`}},
+		"hours that are far": {params{"duration_minutes": 30, "date_range": "2026-03-04", "hours_elsewhere": []string{"bob 09:00-17:00 Pacific/Auckland"}}, slot.Elsewhere, []string{"hours_elsewhere"}},
+	} {
+		var v slotsView
+		text := contentText(t, use(t, door, "alice", "find_time", c.args, &v))
+		if v.Why != c.why || len(v.Days) != 5 || len(v.Slots) != 0 || (v.Calendars != nil) != (c.why == slot.Busy) {
+			t.Errorf("%s: %+v", name, v)
+		}
+		for _, word := range c.said {
+			if !strings.Contains(text, word) {
+				t.Errorf("%s: %q is not in: %s", name, word, text)
+			}
+		}
+	}
+}
