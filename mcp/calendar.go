@@ -23,7 +23,8 @@ func (b toolbox) calendarTools() []tool {
 		description: "Lists the calendars that the user owns or that are shared with them, with their ids, time zones and what may be done with each. Call it first: other tools need a calendar's id.",
 		scope:       calendar.ScopeRead,
 		hints:       hints{readOnly: true, idempotent: true},
-		gives:       []field{{name: "calendars", kind: listOf, doc: "The calendars, the user's own first.", of: calendarFields}},
+		takes:       []field{takesCursor},
+		gives:       join([]field{{name: "calendars", kind: listOf, doc: "The calendars, the user's own first.", of: calendarFields}}, givesPage),
 		run:         b.listCalendars,
 	}, {
 		name: "get_calendar", title: "Get calendar",
@@ -108,17 +109,45 @@ func (b toolbox) listCalendars(ctx context.Context, c *call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	return showCalendars(found), nil
+	return showCalendars(c, found)
 }
 
-// showCalendars answers with a list of calendars.
-func showCalendars(found []calendar.Calendar) answer {
-	views := viewsOf(found)
-	structured := make([]structuredCalendar, len(views))
-	for i, v := range views {
-		structured[i] = structuredCalendar{v, v.Description}
+// calendarsView is a list of calendars, as an object.
+type calendarsView struct {
+	Calendars []structuredCalendar `json:"calendars"`
+	pageView
+}
+
+// showCalendars answers with a list of calendars, or as many of them as one answer holds: others may
+// share any number with the user.
+func showCalendars(c *call, found []calendar.Calendar) (answer, error) {
+	p, err := readPage(c)
+	if err != nil {
+		return answer{}, err
 	}
-	return answer{views, map[string]any{"calendars": structured}}
+	p.limit = len(found)
+	view := calendarsView{Calendars: []structuredCalendar{}}
+	views := viewsOf(found)
+	for i, v := range views {
+		if v.Description != nil {
+			d := shown(short(string(*v.Description), longestListedText))
+			views[i].Description = &d
+		}
+	}
+	views, view.pageView = cutPage(c, views, p, c.room(), calendarView.size)
+	for _, v := range views {
+		view.Calendars = append(view.Calendars, structuredCalendar{v, v.Description})
+	}
+	return answer{noted{views, view.note()}, view}, nil
+}
+
+// size is how long the texts are that people wrote.
+func (v calendarView) size() int {
+	n := len(v.Name) + len(v.Owner)
+	if v.Description != nil {
+		n += len(*v.Description)
+	}
+	return n
 }
 
 // viewsOf shows all calendars that a caller sees.
@@ -220,7 +249,7 @@ func viewOf(cal calendar.Calendar, isDefault bool) calendarView {
 	if cal.Access >= calendar.ReadAccess {
 		v.CTag = cal.SyncToken().String()
 		if cal.Description != nil {
-			d := shown(*cal.Description)
+			d := shown(cut(*cal.Description))
 			v.Description = &d
 		}
 	}

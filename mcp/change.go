@@ -137,7 +137,10 @@ func (b toolbox) listChanges(ctx context.Context, c *call) (answer, error) {
 	}
 	q := calendar.HistoryQuery{
 		Calendar: cal.ID, UID: calendar.UID(c.args.text("event_uid")),
-		Limit: cmp.Or(c.args.number("limit"), usualChanges), Cursor: given(c, "cursor"),
+		Limit: cmp.Or(c.args.number("limit"), usualChanges),
+	}
+	if _, err = c.place(&q.Cursor); err != nil {
+		return answer{}, err
 	}
 	if q.Token, err = b.tokenOf(ctx, c); err != nil {
 		return answer{}, err
@@ -155,13 +158,18 @@ func (b toolbox) listChanges(ctx context.Context, c *call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	v := changesView{Changes: make([]changeView, len(found.Changes)), Truncated: found.Cursor != "", NextCursor: found.Cursor, zoneView: z.view()}
+	v := changesView{Changes: make([]changeView, len(found.Changes)), Truncated: found.Cursor != "", zoneView: z.view()}
+	if v.Truncated {
+		v.NextCursor = c.next(found.Cursor)
+	}
 	for i, change := range found.Changes {
 		v.Changes[i] = z.change(change)
 	}
-	for _, closed := range found.Closed {
-		v.NotShown = append(v.NotShown, shown(closed.Name))
+	var closed []string
+	for _, cal := range found.Closed {
+		closed = append(closed, cal.Name)
 	}
+	v.NotShown = few(closed)
 	return answer{v.prose(z, found.Changes), v}, nil
 }
 

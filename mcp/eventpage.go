@@ -2,7 +2,7 @@ package mcp
 
 import (
 	"cmp"
-	"strconv"
+	"fmt"
 
 	"caldav-mcp-server/calendar"
 )
@@ -18,10 +18,11 @@ const (
 var (
 	takesPage = []field{
 		{name: "limit", kind: number, doc: "How many: 50 if missing, 500 at most.", optional: true, least: 1, most: mostRows},
-		{name: "cursor", kind: text, doc: "next_cursor of the page before.", optional: true},
+		takesCursor,
 	}
 	givesPage = []field{
 		{name: "truncated", kind: yesNo},
+		{name: "more", kind: number, doc: "How many more there are, at least.", optional: true},
 		{name: "next_cursor", kind: text, doc: "Give it as cursor to get more.", optional: true},
 	}
 )
@@ -35,33 +36,59 @@ func (p page) end() int { return p.skip + p.limit + 1 }
 // pageView says whether there is more.
 type pageView struct {
 	Truncated  bool   `json:"truncated"`
+	More       int    `json:"more,omitempty"`
 	NextCursor string `json:"next_cursor,omitempty"`
 }
 
-func readPage(a arguments) (page, error) {
-	p := page{limit: cmp.Or(a.number("limit"), usualRows)}
-	cursor := a.text("cursor")
-	if cursor == "" {
-		return p, nil
+// note says it beside a list whose form has no place for it.
+func (v pageView) note() prose {
+	if !v.Truncated {
+		return ""
 	}
-	var err error
-	if p.skip, err = strconv.Atoi(cursor); err != nil || p.skip < 1 || p.skip > mostSkipped {
-		return p, errArgument(`"cursor" is the next_cursor of the page before, not %s`, quote(cursor))
-	}
-	return p, nil
+	return prose(fmt.Sprintf("This is not all. %d more, at least: call again with cursor %s", v.More, v.NextCursor))
 }
+
+func readPage(c *call) (page, error) {
+	p := page{limit: cmp.Or(c.args.number("limit"), usualRows)}
+	_, err := c.place(&p.skip)
+	if err == nil && (p.skip < 0 || p.skip > mostSkipped) {
+		err = errCursor(c.args.text("cursor"))
+	}
+	return p, err
+}
+
+// room is how much a list may say: what a row takes beside the texts that people wrote, how often these
+// are said, and how many characters there may be in all.
+type room struct{ row, times, most int }
 
 // mostShownSize is how many characters of rows one answer has, text and structure together: with
 // four to a token, less than hosts take.
 const mostShownSize = 76_000
 
-// fit is how many rows of a list an answer may have, and one at least. A row is said twice, in
-// the text and in the structure, with the names of its fields.
-func fit[T any](rows []T, said func(T) int) int {
-	const fields = 500
+// room is that of most lists. A row is said twice, in the text and in the structure, with the names
+// of its fields; to clients of the first version once.
+func (c *call) room() room {
+	if c.plain {
+		return room{300, 1, mostShownSize}
+	}
+	return room{500, 2, mostShownSize}
+}
+
+// askedRoom is that of query_events when it is asked for many rows: the first version promises as many
+// as that, up to 500, so that only the texts in them count.
+func (c *call) askedRoom() room {
+	r := c.room()
+	if c.args.number("limit") > usualRows {
+		r.row, r.most = 0, 2*mostShownSize
+	}
+	return r
+}
+
+// fit is how many rows of a list an answer may have, and one at least.
+func fit[T any](rows []T, r room, said func(T) int) int {
 	size := 0
 	for i, row := range rows {
-		if size += fields + 2*said(row); size > mostShownSize && i > 0 {
+		if size += r.row + r.times*said(row); size > r.most && i > 0 {
 			return i
 		}
 	}
@@ -69,15 +96,18 @@ func fit[T any](rows []T, said func(T) int) int {
 }
 
 // cutPage returns the part of a list that is the page.
-func cutPage(list []calendar.Instance, p page) ([]calendar.Instance, pageView) {
+func cutPage[T any](c *call, list []T, p page, r room, said func(T) int) ([]T, pageView) {
 	list = list[min(p.skip, len(list)):]
 	rows := list[:min(p.limit, len(list))]
-	rows = rows[:fit(rows, func(i calendar.Instance) int {
-		r := readViewOf(i)
-		return len(r.Summary) + len(r.UID)
-	})]
+	rows = rows[:fit(rows, r, said)]
 	if len(rows) == len(list) {
 		return list, pageView{}
 	}
-	return rows, pageView{Truncated: true, NextCursor: strconv.Itoa(p.skip + len(rows))}
+	return rows, pageView{Truncated: true, More: len(list) - len(rows), NextCursor: c.next(p.skip + len(rows))}
+}
+
+// sizeOf is how long the texts of an event or a task in a list are.
+func sizeOf(i calendar.Instance) int {
+	r := readViewOf(i)
+	return len(r.Summary) + len(r.UID)
 }

@@ -139,7 +139,7 @@ func (b toolbox) queryEvents(ctx context.Context, c *call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	p, err := readPage(c.args)
+	p, err := readPage(c)
 	if err != nil {
 		return answer{}, err
 	}
@@ -148,7 +148,7 @@ func (b toolbox) queryEvents(ctx context.Context, c *call) (answer, error) {
 		return answer{}, err
 	}
 	view := queryView{Events: []queriedEvent{}, Window: windowText(during), zoneView: z.view()}
-	list, view.pageView = cutPage(list, p)
+	list, view.pageView = cutPage(c, list, p, c.askedRoom(), sizeOf)
 	rows := []readView{}
 	for _, i := range list {
 		row := readViewOf(i)
@@ -156,7 +156,7 @@ func (b toolbox) queryEvents(ctx context.Context, c *call) (answer, error) {
 		rows = append(rows, row)
 		view.Events = append(view.Events, queriedEvent{row, z.timesOf(i), isSeries(i), i.Unclear})
 	}
-	return answer{rows, view}, nil
+	return answer{noted{rows, view.note()}, view}, nil
 }
 
 // instances lists those of a calendar in order: of every object where no time is asked for,

@@ -3,8 +3,6 @@ package mcp
 import (
 	"cmp"
 	"context"
-	"encoding/base64"
-	"encoding/json"
 	"fmt"
 	"strings"
 	"time"
@@ -44,13 +42,11 @@ func (b toolbox) listTools() []tool {
 			{name: "truncated", kind: yesNo, doc: "Whether there are more."},
 			{name: "more", kind: number, doc: "How many more there are."},
 			{name: "unread", kind: number, doc: "How many events are left out because their recurrence can't be followed.", optional: true},
-			{name: "next_cursor", kind: text, doc: "Give it as cursor, with the same other parameters, to get more.", optional: true},
+			{name: "next_cursor", kind: text, doc: "Give it as cursor to get more.", optional: true},
 		}),
 		run: b.listEvents,
 	}}
 }
-
-var takesCursor = field{name: "cursor", kind: text, doc: "The next_cursor of the answer before, to go on from there.", optional: true, longest: 4 * longestID}
 
 // listView is what list_events returns.
 type listView struct {
@@ -82,13 +78,13 @@ func (b toolbox) listEvents(ctx context.Context, c *call) (answer, error) {
 	}
 	rows := rows{zone: w.zone, full: c.args.text("detail") == full}
 	listed := rows.list(found.Occurrences)
-	if n := fit(listed, listedEvent.size); n < len(listed) {
+	if n := fit(listed, c.room(), listedEvent.size); n < len(listed) {
 		found.More += len(listed) - n
 		found.Occurrences, listed = found.Occurrences[:n], listed[:n]
 	}
 	v := listView{Events: listed, windowView: w.view(), Truncated: found.More > 0, More: found.More, Unread: found.Unread}
 	if v.Truncated {
-		v.NextCursor = w.cursor(found.Occurrences[len(found.Occurrences)-1].Spot())
+		v.NextCursor = c.next(spot{w.from.Unix(), w.until.Unix(), found.Occurrences[len(found.Occurrences)-1].Spot()})
 	}
 	return answer{v.prose(rows, found.Occurrences, w), v}, nil
 }
@@ -126,35 +122,26 @@ func events(n int) string {
 	return fmt.Sprintf("%d events", n)
 }
 
-// cursor is where a listing goes on. It holds the window too: "today" may be another day when
-// the rest is asked for.
-type cursor struct {
+// spot is where a listing goes on. It holds the window too: "today" may be another day when the rest
+// is asked for.
+type spot struct {
 	From  int64         `json:"f"`
 	Until int64         `json:"t"`
 	After calendar.Spot `json:"a"`
 }
 
-func (w window) cursor(after calendar.Spot) string {
-	data, err := json.Marshal(cursor{w.from.Unix(), w.until.Unix(), after})
-	if err != nil {
-		panic(fmt.Sprintf("encoding a cursor: %v", err)) // numbers and strings
-	}
-	return base64.RawURLEncoding.EncodeToString(data)
-}
-
 // listWindow is readRange for a listing that may go on.
 func (b toolbox) listWindow(c *call, cal calendar.Calendar, q *calendar.AgendaQuery) (window, error) {
-	text := given(c, "cursor")
-	if text == "" {
+	var at spot
+	continued, err := c.place(&at)
+	if err != nil {
+		return window{}, err
+	}
+	if !continued {
 		return b.readRange(c, cal, mostDays)
 	}
-	var at cursor
-	data, err := base64.RawURLEncoding.DecodeString(text)
-	if err == nil {
-		err = json.Unmarshal(data, &at)
-	}
-	if err != nil || at.From >= at.Until {
-		return window{}, errArgument(`"cursor" is the next_cursor of the answer before, not %s`, quote(text))
+	if at.From >= at.Until {
+		return window{}, errCursor(c.args.text("cursor"))
 	}
 	z, err := b.zoneFor(c.args.text("timezone"), c.caller.User, cal)
 	if err != nil {

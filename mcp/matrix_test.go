@@ -164,6 +164,9 @@ func (n names) change(v calendar.Version) string { return fmt.Sprintf("%s.%d", n
 func (c *cell) looksAbsent() {
 	is := names{cal: c.cal.ID, who: "bob", token: "token-e"}
 	never := names{cal: "ffffffff" + c.cal.ID[8:], who: "rob", token: "token-q"}
+	if is.token == string(c.caller.Token) {
+		never.token = is.token // one's own is no secret
+	}
 	for _, v := range []string{"2025-03-26", "2025-11-25"} {
 		got := c.ask(is, v)
 		want := strings.NewReplacer(string(never.cal), string(is.cal), never.id(), is.id(), never.who, is.who, never.token, is.token).Replace(c.ask(never, v))

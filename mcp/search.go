@@ -52,7 +52,7 @@ func (b toolbox) searchTools() []tool {
 			{name: "id", kind: text, doc: "The id for fetch."},
 			{name: "title", kind: text, doc: "The event's title and its day."},
 			{name: "url", kind: text, doc: "What to cite it by."},
-		}}},
+		}}, {name: "truncated", kind: yesNo, doc: "True if there are more: use more words.", optional: true}},
 		run: b.search,
 	}}
 }
@@ -88,7 +88,7 @@ func (b toolbox) searchEvents(ctx context.Context, c *call) (answer, error) {
 	}
 	r := rows{zone: z}
 	listed := r.list(found.Occurrences)
-	if n := fit(listed, listedEvent.size); n < len(listed) {
+	if n := fit(listed, c.room(), listedEvent.size); n < len(listed) {
 		found.Occurrences, listed, found.More = found.Occurrences[:n], listed[:n], true
 	}
 	v := foundView{Events: listed, Truncated: found.More, zoneView: z.view()}
@@ -136,6 +136,9 @@ func (b toolbox) search(ctx context.Context, c *call) (answer, error) {
 		results[i] = resultView{id.String(), shown(title), id.url()}
 	}
 	v := map[string]any{"results": results}
+	if found.More {
+		v["truncated"] = true
+	}
 	return answer{v, v}, nil
 }
 

@@ -46,7 +46,8 @@ func (b toolbox) shareTools() []tool {
 		description: "Lists the calendars that others share with the user, and what may be done with each.",
 		scope:       calendar.ScopeRead,
 		hints:       hints{readOnly: true, idempotent: true},
-		gives:       []field{{name: "calendars", kind: listOf, doc: "The calendars of others.", of: calendarFields}},
+		takes:       []field{takesCursor},
+		gives:       join([]field{{name: "calendars", kind: listOf, doc: "The calendars of others.", of: calendarFields}}, givesPage),
 		run:         b.listSharedCalendars,
 	}}
 }
@@ -87,5 +88,5 @@ func (b toolbox) listSharedCalendars(ctx context.Context, c *call) (answer, erro
 	if err != nil {
 		return answer{}, err
 	}
-	return showCalendars(found), nil
+	return showCalendars(c, found)
 }

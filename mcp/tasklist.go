@@ -87,7 +87,7 @@ func (b toolbox) listTasks(ctx context.Context, c *call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	p, err := readPage(c.args)
+	p, err := readPage(c)
 	if err != nil {
 		return answer{}, err
 	}
@@ -104,11 +104,11 @@ func (b toolbox) listTasks(ctx context.Context, c *call) (answer, error) {
 	})
 	slices.SortStableFunc(list, byUrgency)
 	view := tasksView{Tasks: []taskView{}, zoneView: z.view()}
-	list, view.pageView = cutPage(list, p)
+	list, view.pageView = cutPage(c, list, p, c.room(), sizeOf)
 	for _, i := range list {
 		view.Tasks = append(view.Tasks, z.taskView(i))
 	}
-	return answer{view.Tasks, view}, nil
+	return answer{view, view}, nil
 }
 
 // taskCalendars are those that a call is about: the one it names, or all that take tasks.

@@ -43,6 +43,12 @@ type call struct {
 	calendar calendar.CalendarID
 	// uid is for what the call makes; "" for any. See toolbox.once.
 	uid calendar.UID
+	// tool and asked are the question, at is where a cursor goes on with it: see resume.
+	tool  string
+	asked map[string]json.RawMessage
+	at    json.RawMessage
+	// plain tells that the client gets the text alone.
+	plain bool
 }
 
 // answer is what came of a call: as text in the form that clients of the first version know,
@@ -52,6 +58,13 @@ type answer struct{ text, structured any }
 // prose is an answer's text that is for reading, and stands as it is but for hidden characters; any
 // other is written as JSON.
 type prose string
+
+// noted is an answer's text whose form the first version fixed, with what else there is to say in a block of
+// its own.
+type noted struct {
+	text any
+	note prose
+}
 
 // toolbox holds what tools need.
 type toolbox struct {
@@ -128,7 +141,7 @@ func (h *Handler) visibleTools(ctx context.Context, declared []mcpgo.Tool) []mcp
 func (h *Handler) runner(t tool) server.ToolHandlerFunc {
 	return func(ctx context.Context, _ mcpgo.CallToolRequest) (*mcpgo.CallToolResult, error) {
 		x := exchangeOf(ctx)
-		c := &call{caller: x.caller}
+		c := &call{caller: x.caller, plain: x.version.plain()}
 		started := h.now()
 		result, err := h.answer(ctx, t, c, x)
 		h.logCall(ctx, t, c, err, h.now().Sub(started))
@@ -159,7 +172,10 @@ func (h *Handler) answer(ctx context.Context, t tool, c *call, x *exchange) (res
 	if !t.open(c.caller) {
 		return nil, t.errClosed(c.caller)
 	}
-	if c.args, err = readArguments(t, x.call.Arguments); err != nil {
+	if err := c.resume(t, x.call.Arguments); err != nil {
+		return nil, err
+	}
+	if c.args, err = readArguments(t, c.asked); err != nil {
 		return nil, err
 	}
 	leave, err := h.places.enter(ctx, ownerOf(x.caller))
@@ -176,11 +192,18 @@ func (h *Handler) answer(ctx context.Context, t tool, c *call, x *exchange) (res
 
 // pack makes an answer a result. MCP 2025-06-18 "Structured Content": the same is in the text.
 func pack(a answer, v version) (*mcpgo.CallToolResult, error) {
-	text, err := write(a.text)
+	with, ok := a.text.(noted)
+	if !ok {
+		with.text = a.text
+	}
+	text, err := write(with.text)
 	if err != nil {
 		return nil, fmt.Errorf("encoding the result: %w", err)
 	}
 	result := mcpgo.NewToolResultText(text)
+	if with.note != "" {
+		result.Content = append(result.Content, mcpgo.NewTextContent(visible(string(with.note))))
+	}
 	if !v.plain() {
 		result.StructuredContent = a.structured
 	}

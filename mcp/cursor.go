@@ -1,0 +1,108 @@
+package mcp
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+)
+
+// cursor is where an answer goes on. It holds the question too, so that alone it goes on with the same
+// one: what it says of a filter that was left out, or is another now, would be the answer to neither.
+type cursor struct {
+	Tool  string                     `json:"t"`
+	Asked map[string]json.RawMessage `json:"q,omitempty"`
+	At    json.RawMessage            `json:"a"`
+}
+
+var takesCursor = field{name: "cursor", kind: text, doc: "The next_cursor of the answer before, to go on from there with the same question.", optional: true, longest: 32 * longestID}
+
+// ofPage are the parameters that may differ from page to page.
+var ofPage = []string{"cursor", "limit", "detail"}
+
+// next writes the cursor of an answer that ends at a place.
+func (c *call) next(at any) string {
+	place, err := json.Marshal(at)
+	var data []byte
+	if err == nil {
+		asked := maps.Clone(c.asked)
+		delete(asked, "cursor")
+		data, err = json.Marshal(cursor{c.tool, asked, place})
+	}
+	if err != nil {
+		panic(fmt.Sprintf("encoding a cursor: %v", err)) // numbers, strings, and JSON that was read before
+	}
+	return base64.RawURLEncoding.EncodeToString(data)
+}
+
+// place reads where the call goes on, and tells whether it goes on at all.
+func (c *call) place(into any) (bool, error) {
+	if c.at == nil {
+		return false, nil
+	}
+	if err := json.Unmarshal(c.at, into); err != nil {
+		return false, errCursor(c.args.text("cursor"))
+	}
+	return true, nil
+}
+
+func errCursor(text string) error {
+	return errArgument(`"cursor" is the next_cursor of the answer before, not %s`, quote(text))
+}
+
+// resume puts the question of the cursor that a call gives in the place of what the call leaves out, and
+// refuses what contradicts it.
+func (c *call) resume(t tool, sent map[string]json.RawMessage) error {
+	c.tool, c.asked = t.name, sent
+	if !slices.ContainsFunc(t.takes, func(f field) bool { return f.name == takesCursor.name }) {
+		return nil
+	}
+	c.asked = maps.Clone(sent)
+	maps.DeleteFunc(c.asked, func(_ string, raw json.RawMessage) bool { return !isGiven(raw) })
+	var text string
+	if json.Unmarshal(c.asked[takesCursor.name], &text) != nil || strings.TrimSpace(text) == "" {
+		return nil // or it is for readArguments to judge
+	}
+	var from cursor
+	data, err := base64.RawURLEncoding.DecodeString(strings.TrimSpace(text))
+	if err == nil {
+		err = json.Unmarshal(data, &from)
+	}
+	if err != nil || from.Tool != t.name || from.At == nil {
+		return errCursor(text)
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.asked)) {
+		if now, then := c.asked[name], from.Asked[name]; !slices.Contains(ofPage, name) && !equal(now, then) {
+			e := errArgument("%q is %s, but the cursor goes on with a question in which it %s", name, now, saidOf(then))
+			e.Hint = "give the cursor alone to go on, or ask anew without it"
+			return e
+		}
+	}
+	for name, then := range from.Asked {
+		if _, given := c.asked[name]; !given {
+			c.asked[name] = then
+		}
+	}
+	c.at = from.At
+	return nil
+}
+
+// isGiven tells whether an argument says anything: models write null or nothing for what they leave out.
+func isGiven(raw json.RawMessage) bool {
+	return raw != nil && string(raw) != "null" && string(raw) != `""`
+}
+
+func saidOf(then json.RawMessage) string {
+	if then == nil {
+		return "was left out"
+	}
+	return "was " + string(then)
+}
+
+func equal(a, b json.RawMessage) bool {
+	var x, y any
+	return json.Unmarshal(a, &x) == nil && json.Unmarshal(b, &y) == nil && reflect.DeepEqual(x, y)
+}
