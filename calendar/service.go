@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"caldav-mcp-server/calendar/meter"
 	"caldav-mcp-server/calendar/zone"
 )
 
@@ -34,6 +35,7 @@ type Service struct {
 	newID  func() string
 	zones  *zone.DB
 	images *gallery
+	costs  *meter.Pool
 	// openDirectory is Config.OpenDirectory, needAcceptance Config.NeedAcceptance.
 	openDirectory, needAcceptance bool
 }
@@ -54,6 +56,8 @@ type Config struct {
 	NeedAcceptance bool
 	// ImageBytes is about how much memory the calendars may take that are asked for most; 0 for none.
 	ImageBytes int64
+	// AnswerBytes is about how much memory the requests in work may hold together; 0 is the default.
+	AnswerBytes int64
 }
 
 // NewService makes a Service.
@@ -61,6 +65,7 @@ func NewService(c Config) *Service {
 	return &Service{
 		store: c.Store, limits: c.Limits, now: c.Now, newID: c.NewID, zones: zone.NewDB(),
 		images:        newGallery(c.Store, c.ImageBytes),
+		costs:         newPool(c.AnswerBytes),
 		openDirectory: c.OpenDirectory, needAcceptance: c.NeedAcceptance,
 	}
 }

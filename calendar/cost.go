@@ -1,0 +1,57 @@
+package calendar
+
+import (
+	"cmp"
+	"context"
+	"runtime"
+	"time"
+
+	"caldav-mcp-server/calendar/meter"
+)
+
+const (
+	// answerBytes is what the requests in work may hold together, unless told otherwise.
+	answerBytes = 96 << 20
+	// roomWait is how long a request waits for others to give memory back, roomLine how many may wait.
+	roomWait = 5 * time.Second
+	roomLine = 256
+)
+
+// costLimits are what one request may cost: an object of the largest size that is parsed takes 28 MB, and 50 million steps
+// some five seconds.
+func costLimits() meter.Limits {
+	return meter.Limits{Held: 48 << 20, Written: 64 << 20, Instances: 200_000, Steps: 50_000_000}
+}
+
+func newPool(bytes int64) *meter.Pool {
+	return meter.NewPool(meter.Config{
+		Bytes: cmp.Or(bytes, answerBytes), Turns: runtime.GOMAXPROCS(0), Limits: costLimits(),
+		Wait: roomWait, Line: roomLine, Refuse: overrun,
+	})
+}
+
+// Meter makes the meter of a request of the caller's, which ends with ctx. Whoever makes it closes it. What it refuses is an
+// *Error, fit for every door.
+func (s *Service) Meter(ctx context.Context, c Caller) *meter.Meter {
+	return s.costs.Meter(ctx, string(c.User.ID))
+}
+
+// overruns is what a request is told that wants more than it gets.
+var overruns = [...]struct {
+	reason        Reason
+	rule          Rule
+	message, hint string
+}{
+	meter.Held:      {TooLarge, RuleTooManyMatches, "the answer takes more memory than one request may have", "ask for a shorter time or for fewer objects"},
+	meter.Written:   {TooLarge, RuleTooManyMatches, "the answer would be too large", "ask for a shorter time or for fewer objects"},
+	meter.Instances: {TooLarge, RuleTooManyMatches, "the answer would have too many instances", "ask for a shorter time or for fewer objects"},
+	meter.Steps:     {TooLarge, RuleTooManyMatches, "the answer takes too much work", "ask for a shorter time, for fewer objects, or for less of them"},
+	meter.Room:      {Unavailable, "", "the server has too much in work", "try again in some seconds"},
+}
+
+func overrun(o *meter.OverrunError) error {
+	row := overruns[o.Of]
+	e := Errorf(row.reason, row.rule, "%s", row.message)
+	e.Hint, e.Cause = row.hint, o
+	return e
+}
