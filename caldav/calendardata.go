@@ -156,17 +156,19 @@ func (r *resource) data(m *markup) error {
 		m.cdata(render.Legible(r.object.Data))
 		return nil
 	}
-	if r.x.rendered >= r.x.limits.RenderedBytes {
-		return errEnough
-	}
 	data, err := r.x.service.Render(r.x.r.Context(), r.calendar, r.object, r.x.view)
-	if reason := calendar.ReasonOf(err); err != nil && (reason == calendar.TooLarge || reason == calendar.Unsupported) {
-		return r.x.failureOf(err)
-	}
 	if err != nil {
-		return err
+		return r.x.unshown(err)
 	}
-	r.x.rendered += int64(len(data))
 	m.cdata(render.Legible(data))
 	return nil
+}
+
+// unshown is an error about calendar data: of this object alone, where the rest of the answer can be had.
+func (x *exchange) unshown(err error) error {
+	reason := calendar.ReasonOf(err)
+	if reason == calendar.TooLarge || reason == calendar.Unsupported || reason == calendar.Unavailable && x.begun {
+		return x.failureOf(err)
+	}
+	return err
 }

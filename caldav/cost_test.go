@@ -1,82 +1,125 @@
 package caldav_test
 
 import (
-	"io"
-	"net/http/httptest"
-	"runtime"
+	"fmt"
+	"log/slog"
 	"strings"
 	"testing"
 
+	"caldav-mcp-server/caldav"
+	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/meter"
 	"caldav-mcp-server/internal/testdb"
 )
 
-// attack is a request that is made to cost much.
-type attack struct {
-	name, method string
-	body         func() io.Reader
+// costing makes the house one in which a request may cost no more than that.
+func (h *house) costing(t testing.TB, most meter.Limits) {
+	t.Helper()
+	h.middle.Limits.Cost = most
+	h.service = calendar.NewService(h.middle)
+	handler, err := caldav.New(caldav.Config{
+		Service: h.service, Limits: caldav.DefaultLimits(), Logger: slog.New(slog.NewTextHandler(h.log, nil)),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.handler = handler
 }
 
-func attacks() []attack {
-	repeated := func(head, again string, size int) func() io.Reader {
-		return func() io.Reader { return &flood{head: head, again: again, size: size} }
-	}
-	laughs := `<!DOCTYPE l [<!ENTITY a "lol">`
-	for i := range 30 {
-		b, a := string(rune('b'+i%25)), string(rune('a'+i%25))
-		laughs += `<!ENTITY ` + b + ` "` + strings.Repeat("&"+a+";", 10) + `">`
-	}
-	laughs += `]><D:propfind xmlns:D="DAV:"><D:prop>&z;</D:prop></D:propfind>`
-	const query = `<C:calendar-query xmlns:C="urn:ietf:params:xml:ns:caldav" xmlns:D="DAV:"><D:prop><D:getetag/></D:prop><C:filter><C:comp-filter name="VCALENDAR">`
-	return []attack{
-		{"20 MB of nested elements", "PROPFIND", repeated(`<D:propfind xmlns:D="DAV:"><D:prop>`, "<a>", 20<<20)},
-		{"a billion laughs", "PROPFIND", func() io.Reader { return strings.NewReader(laughs) }},
-		{"1,000,000 hrefs", "REPORT", repeated(multigetHead, "<D:href>/dav/calendars/alice/work/a.ics</D:href>", 48_000_000)},
-		{"1,000,000 empty hrefs", "REPORT", repeated(multigetHead, "<D:href/>", 9_000_000)},
-		{"a filter of 10 MB", "REPORT", repeated(query, `<C:prop-filter name="SUMMARY"><C:text-match>x</C:text-match></C:prop-filter>`, 10<<20)},
-		{"a filter with a text of 10 MB", "REPORT", repeated(query+`<C:prop-filter name="SUMMARY"><C:text-match>`, "text", 10<<20)},
-		{"10 MB of properties to keep", "PROPPATCH", repeated(`<D:propertyupdate xmlns:D="DAV:"><D:set><D:prop>`, `<x a="b">y</x>`, 10<<20)},
-		{"a property of 10 MB", "PROPPATCH", repeated(`<D:propertyupdate xmlns:D="DAV:"><D:set><D:prop><x>`, "y<z/>", 10<<20)},
-	}
-}
-
-func (h *house) suffer(tb testing.TB, a attack) int {
-	tb.Helper()
-	r := httptest.NewRequestWithContext(tb.Context(), a.method, "/dav/calendars/alice/work/", struct{ io.Reader }{a.body()})
-	r.Header.Set("Depth", "0")
-	return h.do(tb, r).status
-}
-
-// TestHostileBodiesAreCheap: each is refused, and allocates less than 20 MB until it is,
-// all that was given back meanwhile counted in.
-//
-//nolint:paralleltest // what others allocate at the same time would be counted too
-func TestHostileBodiesAreCheap(t *testing.T) {
+// TestALargeSeriesIsNotExpanded: its instances would take more memory than a request may have, which is known before they
+// are made. The other objects of the answer are there.
+func TestALargeSeriesIsNotExpanded(t *testing.T) {
+	t.Parallel()
 	h := newHouse(t, testdb.SQLite(t), nil)
 	h.must(t, "MKCALENDAR /dav/calendars/alice/work/", "")
-	for _, a := range attacks() {
-		var before, after runtime.MemStats
-		runtime.ReadMemStats(&before)
-		status := h.suffer(t, a)
-		runtime.ReadMemStats(&after)
-		if status/100 != 4 {
-			t.Errorf("%s: %d", a.name, status)
-		}
-		if took := after.TotalAlloc - before.TotalAlloc; took > 20<<20 {
-			t.Errorf("%s: %d bytes were allocated before it was refused", a.name, took)
+	lines := strings.Repeat("COMMENT:"+strings.Repeat("x", 60)+"\r\n", 3000)
+	h.must(t, "PUT /dav/calendars/alice/work/large.ics", strings.Replace(event("large", "Daily"), "SUMMARY", "RRULE:FREQ=DAILY\r\n"+lines+"SUMMARY", 1))
+	h.must(t, "PUT /dav/calendars/alice/work/small.ics", event("small", "Once"))
+	const year = `<C:calendar-data><C:expand start="20261124T000000Z" end="20271124T000000Z"/></C:calendar-data>`
+	body := h.must(t, "REPORT /dav/calendars/alice/work/\nDepth: 1", query(year, "")).body
+	given, refused := strings.Count(body, "<![CDATA["), strings.Count(body, "<d:number-of-matches-within-limits/>")
+	if given != 1 || refused != 1 || !strings.Contains(body, "SUMMARY:Once") {
+		t.Errorf("%d given, %d refused in %d bytes", given, refused, len(body))
+	}
+}
+
+// TestLongTextIsNotLookedFor: nobody types it, and it is compared with every property.
+func TestLongTextIsNotLookedFor(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, testdb.SQLite(t), nil)
+	h.must(t, "MKCALENDAR /dav/calendars/alice/work/", "")
+	for bytes, want := range map[int]int{1000: 207, 1001: 403} {
+		ask := query("", `<C:prop-filter name="SUMMARY"><C:text-match>`+strings.Repeat("x", bytes)+`</C:text-match></C:prop-filter>`)
+		if got := h.send(t, "REPORT /dav/calendars/alice/work/\nDepth: 1", ask); got.status != want {
+			t.Errorf("%d bytes: %d %s", bytes, got.status, got.body)
 		}
 	}
 }
 
-// BenchmarkHostileBodies tells how long it takes to refuse them.
-func BenchmarkHostileBodies(b *testing.B) {
-	h := newHouse(b, testdb.SQLite(b), nil)
-	h.must(b, "MKCALENDAR /dav/calendars/alice/work/", "")
-	for _, a := range attacks() {
-		b.Run(strings.ReplaceAll(a.name, " ", "-"), func(b *testing.B) {
-			b.ReportAllocs()
-			for b.Loop() {
-				h.suffer(b, a)
-			}
-		})
+// TestWorkHasAnEnd: what a query may cost is looked at while properties are compared, and the refusal says what to do.
+func TestWorkHasAnEnd(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, testdb.SQLite(t), nil)
+	h.must(t, "MKCALENDAR /dav/calendars/alice/work/", "")
+	lines := strings.Repeat("COMMENT:x\r\n", 10_000)
+	h.must(t, "PUT /dav/calendars/alice/work/many.ics", strings.Replace(event("many", "Many"), "SUMMARY", lines+"SUMMARY", 1))
+	h.costing(t, meter.Limits{Steps: 20_000})
+	const one = `<C:prop-filter name="COMMENT"><C:text-match negate-condition="yes">x</C:text-match></C:prop-filter>`
+	got := h.send(t, "REPORT /dav/calendars/alice/work/\nDepth: 1", query("", one+one))
+	if got.status != 403 || !strings.Contains(got.body, "number-of-matches-within-limits") || !strings.Contains(got.body, "ask for a shorter time") {
+		t.Errorf("%d %s", got.status, got.body)
+	}
+}
+
+// TestLongNamesAreRefused: each object of an answer may be told to lack them.
+func TestLongNamesAreRefused(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, testdb.SQLite(t), nil)
+	long := strings.Repeat("n", 1001)
+	many := ""
+	for i := range 60 {
+		many += fmt.Sprintf(`<x:%s%d xmlns:x="urn:x"/>`, long[:900], i)
+	}
+	for what, body := range map[string]string{
+		"a name":          `<propfind xmlns="DAV:"><prop><` + long + `/></prop></propfind>`,
+		"a namespace":     `<propfind xmlns="DAV:"><prop><x:n xmlns:x="` + long + `"/></prop></propfind>`,
+		"its default":     `<propfind xmlns="DAV:"><prop><n xmlns="` + long + `"/></prop></propfind>`,
+		"many names":      `<propfind xmlns="DAV:"><prop>` + many + `</prop></propfind>`,
+		"one to expand":   `<expand-property xmlns="DAV:"><property name="` + long + `"/></expand-property>`,
+		"where to expand": `<expand-property xmlns="DAV:"><property name="n" namespace="` + long + `"/></expand-property>`,
+	} {
+		method := "PROPFIND"
+		if strings.Contains(body, "expand-property") {
+			method = "REPORT"
+		}
+		if got := h.send(t, method+" /dav/calendars/alice/\nDepth: 0", body); got.status != 400 && got.status != 403 {
+			t.Errorf("%s: %d", what, got.status)
+		}
+	}
+}
+
+// TestExpandedPropertiesAreBounded: the answer to expand-property is whole before it goes out, and addresses multiply.
+func TestExpandedPropertiesAreBounded(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, testdb.SQLite(t), nil)
+	hrefs := strings.Repeat("<D:href>/dav/principals/alice/</D:href>", 550)
+	h.must(t, "PROPPATCH /dav/principals/alice/", `<D:propertyupdate xmlns:D="DAV:"><D:set><D:prop><q xmlns="urn:q">`+hrefs+`</q></D:prop></D:set></D:propertyupdate>`)
+	names := ""
+	for i := range 20 {
+		names += fmt.Sprintf(`<property name="n%d%s" namespace="urn:z"/>`, i, strings.Repeat("x", 900))
+	}
+	ask := func(inner string) reply {
+		return h.send(t, "REPORT /dav/principals/alice/", `<expand-property xmlns="DAV:"><property name="q" namespace="urn:q">`+inner+`</property></expand-property>`)
+	}
+	if got := ask(`<property name="displayname"/>`); got.status != 207 || strings.Count(got.body, "<d:response>") != 551 {
+		t.Errorf("usual names: %d", got.status)
+	}
+	got := ask(names)
+	if !strings.Contains(got.body, "number-of-matches-within-limits") || len(got.body) > 1<<20 {
+		t.Errorf("long names: %d in %d bytes", got.status, len(got.body))
+	}
+	got = ask(`<property name="q" namespace="urn:q"><property name="displayname"/></property>`)
+	if !strings.Contains(got.body, "number-of-matches-within-limits") || len(got.body) > 1<<20 {
+		t.Errorf("two levels: %d in %d bytes", got.status, len(got.body))
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/meter"
 )
 
 // exchange is one request and its answer.
@@ -21,8 +22,8 @@ type exchange struct {
 	begun bool
 	// view is the shape in which the request wants calendar data.
 	view calendar.View
-	// rendered counts the bytes of calendar data that were brought into that shape.
-	rendered int64
+	// meter counts what the answer costs.
+	meter *meter.Meter
 	// subject is what a refusal is about where that is not what the request line names, and
 	// needs the privilege that it takes where that is not the method's own.
 	subject place

@@ -35,7 +35,7 @@ func (x *exchange) expandProperty(d *xml.Decoder, root xml.StartElement) error {
 	if err := x.depthZero(); err != nil {
 		return err
 	}
-	left := x.limits.Hrefs
+	left := expandedMost
 	p, err := x.expansion(q.Properties, &left)
 	if err != nil {
 		return err
@@ -60,6 +60,13 @@ func (x *exchange) depthZero() error {
 	}
 	return err
 }
+
+const (
+	// expandedMost is how many resources an answer tells of in place of their addresses, expandedBytes how long it may get by
+	// that: nothing of it goes out before it is whole.
+	expandedMost  = 1000
+	expandedBytes = 4 << 20
+)
 
 // expandable is what is wanted of the resources that a property names.
 type expandable struct {
@@ -106,6 +113,9 @@ func (q *expandProperty) name() (xml.Name, error) {
 		if !unicode.IsLetter(c) && c != '_' && (i == 0 || !unicode.IsDigit(c) && c != '-' && c != '.') {
 			return xml.Name{}, refuseWith(http.StatusBadRequest, "%.100q is no name of a property", q.Name)
 		}
+	}
+	if len(q.Name) > nameMax || q.Namespace != nil && len(*q.Namespace) > nameMax {
+		return xml.Name{}, refuseWith(http.StatusBadRequest, "a property's name and its namespace have %d bytes at most", nameMax)
 	}
 	if q.Name == "" {
 		return xml.Name{}, refuseWith(http.StatusBadRequest, "each DAV:property needs a name")
@@ -164,8 +174,11 @@ func (e *expandable) expand(x *exchange, m *markup, start int) error {
 
 // answer writes the response for an address.
 func (e *expandable) answer(x *exchange, m *markup, href string) error {
-	if *e.left--; *e.left < 0 {
+	if *e.left--; *e.left < 0 || len(m.buf) > expandedBytes {
 		return errEnough
+	}
+	if err := x.grown(m); err != nil {
+		return err
 	}
 	r, err := x.findHref(href)
 	if err != nil {
@@ -176,6 +189,17 @@ func (e *expandable) answer(x *exchange, m *markup, href string) error {
 		return nil
 	}
 	return m.response(r, &e.plan)
+}
+
+// grown tells the meter of a buffer that got larger. Each level of the answer has a copy.
+func (x *exchange) grown(m *markup) error {
+	held := x.meter.Held()
+	if now := 3 * int64(cap(m.buf)); now > held && cap(m.buf) > keptBytes {
+		if err := x.meter.Hold(now - held); err != nil {
+			return err
+		}
+	}
+	return x.meter.Work(100)
 }
 
 // findHref looks up an address of a property's value; nil is what the caller sees nothing

@@ -32,7 +32,7 @@ func (x *exchange) freeBusyQuery(d *xml.Decoder, root xml.StartElement) error {
 	if err != nil {
 		return err
 	}
-	ask := calendar.BusyQuery{From: window.Start, Until: window.End, ByType: true}
+	ask := calendar.BusyQuery{From: window.Start, Until: window.End, ByType: true, Meter: x.meter}
 	if r.at.kind() == atCalendar {
 		ask.Calendars = []calendar.Calendar{r.calendar}
 	}

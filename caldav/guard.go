@@ -170,6 +170,9 @@ func (g *guard) enter(e xml.StartElement) error {
 // declare notes the prefixes that an element declares.
 func (g *guard) declare(attrs []xml.Attr) error {
 	for _, a := range attrs {
+		if (a.Name.Space == "xmlns" || a.Name.Local == "xmlns") && len(a.Value) > nameMax {
+			return refuseWith(http.StatusBadRequest, "a namespace has more than %d bytes", nameMax)
+		}
 		if a.Name.Space != "xmlns" {
 			continue
 		}
@@ -187,6 +190,9 @@ func (g *guard) declare(attrs []xml.Attr) error {
 
 // resolve sees that the names of an element and its attributes mean something.
 func (g *guard) resolve(e xml.StartElement) error {
+	if len(e.Name.Local) > nameMax {
+		return refuseWith(http.StatusBadRequest, "the name of an element has more than %d bytes", nameMax)
+	}
 	if err := g.knows(e.Name); err != nil {
 		return err
 	}

@@ -26,9 +26,6 @@ type Limits struct {
 	Hrefs, Properties int
 	// Filters is how many filters a query may have, each of which is tried on every object.
 	Filters int
-	// RenderedBytes is how much calendar data one answer holds that was expanded or cut: an
-	// expansion can be a thousand times as large as what is stored.
-	RenderedBytes int64
 }
 
 // DefaultLimits returns limits with ample room for every known client: Evolution asks for
@@ -36,7 +33,7 @@ type Limits struct {
 func DefaultLimits() Limits {
 	return Limits{
 		BodyBytes: 2 << 20, TokenBytes: 256 << 10, Depth: 32, Elements: 5_000, Attributes: 64,
-		Hrefs: 10_000, Properties: 256, Filters: 256, RenderedBytes: 64 << 20,
+		Hrefs: 10_000, Properties: 256, Filters: 256,
 	}
 }
 
@@ -103,6 +100,9 @@ func (h *Handler) ServeDAV(w http.ResponseWriter, r *http.Request, caller calend
 	answer := h.compress(w, r)
 	x := &exchange{Handler: h, w: answer, r: r, caller: caller}
 	x.watch()
+	x.meter = h.service.Meter(x.r.Context(), caller)
+	x.view.Meter = x.meter
+	defer x.meter.Close()
 	// Old Apple clients look for it on PROPFIND answers, others on OPTIONS: it goes everywhere.
 	// RFC 4918 §10.1 spells it so; not every client reads it in another case.
 	w.Header()["DAV"] = []string{davClasses}

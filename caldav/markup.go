@@ -52,6 +52,14 @@ func (x *exchange) markup() *markup {
 // keptBytes bounds the memory that is kept for the next request.
 const keptBytes = 256 << 10
 
+// shrink empties the buffer, and lets go of it if one answer has made it large.
+func (m *markup) shrink() {
+	m.buf = m.buf[:0]
+	if cap(m.buf) > keptBytes {
+		m.buf = nil
+	}
+}
+
 func (x *exchange) release(m *markup) {
 	if cap(m.buf) <= keptBytes {
 		x.buffers.Put(m)

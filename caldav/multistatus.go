@@ -28,10 +28,13 @@ func (x *exchange) multistatus(p plan) *multistatus {
 
 // add writes what the plan asks of a resource.
 func (ms *multistatus) add(r *resource) error {
+	held := ms.x.meter.Held()
 	if err := ms.response(r, &ms.plan); err != nil {
 		return err
 	}
-	return ms.flush(flushBytes)
+	err := ms.flush(flushBytes)
+	ms.x.meter.Free(ms.x.meter.Held() - held)
+	return err
 }
 
 // response writes what a plan asks of a resource: what it has, and apart from that what it
@@ -123,8 +126,9 @@ func (ms *multistatus) flush(least int) error {
 		ms.x.w.Header().Set("Content-Type", xmlType)
 		ms.x.w.WriteHeader(http.StatusMultiStatus)
 	}
+	ms.x.meter.Rest()
 	_, err := ms.x.w.Write(ms.buf)
-	ms.buf = ms.buf[:0]
+	ms.shrink()
 	return err
 }
 

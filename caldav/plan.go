@@ -55,11 +55,21 @@ func (i *planItem) writeFlat(r *resource, m *markup, nameOnly bool) error {
 	return i.row.write(r, m, nameOnly)
 }
 
+// namesBytes bounds the names in a request: each object of a calendar may be told to lack them.
+const namesBytes = 32 << 10
+
 // named plans for properties that a client names. Naming one twice does not give it twice,
 // and there is an end to them: each costs something for every object of a calendar.
 func (x *exchange) named(names []xml.Name) (plan, error) {
 	if len(names) > x.limits.Properties {
 		return plan{}, refuseWith(http.StatusForbidden, "a request may name %d properties; this one names %d", x.limits.Properties, len(names))
+	}
+	bytes := 0
+	for _, n := range names {
+		bytes += len(n.Space) + len(n.Local)
+	}
+	if bytes > namesBytes {
+		return plan{}, refuseWith(http.StatusForbidden, "the names of properties in a request have %d bytes at most; these have %d", namesBytes, bytes)
 	}
 	p := plan{minimal: x.prefers(minimal), items: make([]planItem, 0, len(names))}
 	for _, n := range names {

@@ -19,6 +19,8 @@ const (
 	// every user. Clients' dialogs send a handful.
 	termsMax = 64
 	termMax  = 1000
+	// nameMax bounds the name of a property or a component, and a namespace: an answer may say it for each object.
+	nameMax = 1000
 )
 
 // checkTerms refuses to look for more than that.

@@ -77,7 +77,7 @@ func (x *exchange) search(q *queryRequest) (*search, error) {
 	if err != nil {
 		return nil, err
 	}
-	x.view.Timezone, s.query.WithoutData = s.query.Timezone, !p.data
+	x.view.Timezone, s.query.WithoutData, s.query.Meter = s.query.Timezone, !p.data, x.meter
 	s.multistatus = x.multistatus(p)
 	return s, nil
 }

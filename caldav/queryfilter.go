@@ -111,8 +111,8 @@ func (r *filterReader) check(n named, e extension, asks bool) error {
 	if r.left--; r.left < 0 {
 		return breach("c:supported-filter", "this filter asks for too many things at once")
 	}
-	if n.Name == "" {
-		return invalidFilter("every filter in it needs a name")
+	if n.Name == "" || len(n.Name) > nameMax {
+		return invalidFilter("every filter in it needs a name, of %d bytes at most", nameMax)
 	}
 	if n.IsNotDefined != nil && asks {
 		return invalidFilter("what is-not-defined cannot have anything else")
@@ -249,6 +249,9 @@ func (t *textMatch) read() (*filter.TextMatch, error) {
 	}
 	if t.Type != "" && t.Type != "contains" {
 		return nil, unsupportedFilter(`attribute match-type="` + t.Type + `"`)
+	}
+	if len(t.Text) > termMax {
+		return nil, breach("c:supported-filter", "a text-match has %d bytes at most", termMax)
 	}
 	switch t.Negate {
 	case "", "no", "yes":

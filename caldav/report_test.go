@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"caldav-mcp-server/caldav"
+	"caldav-mcp-server/calendar/meter"
 	"caldav-mcp-server/internal/testdb"
 )
 
@@ -45,7 +46,8 @@ func TestFoldInsideOfACharacter(t *testing.T) {
 // each says so.
 func TestShapesAreBounded(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, testdb.SQLite(t), func(c *caldav.Config) { c.Limits.RenderedBytes = 1000 })
+	h := newHouse(t, testdb.SQLite(t), nil)
+	h.costing(t, meter.Limits{Written: 1700})
 	h.must(t, "MKCALENDAR /dav/calendars/alice/work/", "")
 	for i := range 5 {
 		daily := strings.Replace(event(fmt.Sprint(i), "Daily"), "SUMMARY", "RRULE:FREQ=DAILY\r\nSUMMARY", 1)

@@ -3,6 +3,7 @@ package calendar
 import (
 	"cmp"
 	"context"
+	"errors"
 	"runtime"
 	"time"
 
@@ -23,9 +24,9 @@ func costLimits() meter.Limits {
 	return meter.Limits{Held: 48 << 20, Written: 64 << 20, Instances: 200_000, Steps: 50_000_000}
 }
 
-func newPool(bytes int64) *meter.Pool {
+func newPool(bytes int64, limits meter.Limits) *meter.Pool {
 	return meter.NewPool(meter.Config{
-		Bytes: cmp.Or(bytes, answerBytes), Turns: runtime.GOMAXPROCS(0), Limits: costLimits(),
+		Bytes: cmp.Or(bytes, answerBytes), Turns: runtime.GOMAXPROCS(0), Limits: limits,
 		Wait: roomWait, Line: roomLine, Refuse: overrun,
 	})
 }
@@ -54,4 +55,10 @@ func overrun(o *meter.OverrunError) error {
 	e := Errorf(row.reason, row.rule, "%s", row.message)
 	e.Hint, e.Cause = row.hint, o
 	return e
+}
+
+// spent tells whether an error is the end of what a request may cost, for whoever forgives an object other errors.
+func spent(err error) bool {
+	_, is := errors.AsType[*meter.OverrunError](err)
+	return is
 }

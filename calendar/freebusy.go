@@ -8,6 +8,7 @@ import (
 
 	"caldav-mcp-server/calendar/content"
 	"caldav-mcp-server/calendar/freebusy"
+	"caldav-mcp-server/calendar/meter"
 	"caldav-mcp-server/calendar/zone"
 	"caldav-mcp-server/ical"
 )
@@ -25,6 +26,8 @@ type BusyQuery struct {
 	// ByType tells each type by itself, though they overlap. RFC 4791 §7.10 allows it in answers to
 	// programs; who looks for free time wants one answer for each moment.
 	ByType bool
+	// Meter counts what the answer costs.
+	Meter *meter.Meter
 }
 
 // FreeBusy tells when the owners of some calendars are busy, merged and in order. It takes
@@ -79,7 +82,7 @@ func (s *Service) collectBusy(ctx context.Context, c Caller, cal Calendar, q Bus
 		if !o.Recurring && (o.Transparent || o.Status == "CANCELLED") {
 			continue
 		}
-		if err := addBusy(ctx, times, o, in); err != nil {
+		if err := addBusy(ctx, q.Meter, times, o, in); err != nil {
 			return err
 		}
 	}
@@ -88,7 +91,11 @@ func (s *Service) collectBusy(ctx context.Context, c Caller, cal Calendar, q Bus
 
 // addBusy adds what one object says. What cannot be read or expanded counts as far as it
 // was: a guess would keep others from a time that is free.
-func addBusy(ctx context.Context, times *freebusy.Times, c candidate, in freebusy.Context) error {
+func addBusy(ctx context.Context, m *meter.Meter, times *freebusy.Times, c candidate, in freebusy.Context) error {
+	if err := c.weigh(m); err != nil {
+		return err
+	}
+	defer c.unload(m)
 	read, err := c.content()
 	if err != nil {
 		return nil //nolint:nilerr // see above: an older program has stored it

@@ -6,6 +6,7 @@ import (
 	"iter"
 
 	"caldav-mcp-server/calendar/filter"
+	"caldav-mcp-server/calendar/meter"
 	"caldav-mcp-server/calendar/recur"
 	"caldav-mcp-server/calendar/zone"
 )
@@ -19,6 +20,8 @@ type Query struct {
 	Timezone *zone.Zone
 	// WithoutData leaves the bytes out of the answer.
 	WithoutData bool
+	// Meter counts what the answer costs.
+	Meter *meter.Meter
 }
 
 // Query yields the objects of a calendar that the filter matches, by name. The store
@@ -34,7 +37,7 @@ func (s *Service) Query(ctx context.Context, c Caller, cal Calendar, q Query) it
 	if narrowed.None() {
 		return func(func(Object, error) bool) {}
 	}
-	in := filter.Context{Zones: s.zones, Floating: s.floating(cal, q.Timezone), Budget: answerBudget()}
+	in := filter.Context{Zones: s.zones, Floating: s.floating(cal, q.Timezone), Budget: answerBudget(), Meter: q.Meter}
 	candidates := s.objects(ctx, cal, ObjectQuery{
 		Names: q.Names, Kinds: kindsOf(narrowed.Kinds), From: narrowed.From, Until: narrowed.Until,
 		WithData: !q.WithoutData || !narrowed.Exact,
@@ -61,13 +64,20 @@ func (s *Service) Query(ctx context.Context, c Caller, cal Calendar, q Query) it
 
 // matches decides about one object. What cannot be decided is in the answer: it is in the
 // calendar at about that time, and a client that is told too much looks for itself, while
-// one that is told too little would delete its copy. Only the caller's own end is an error.
+// one that is told too little would delete its copy. Only the end of the caller, or of what the request may cost, is an error.
 func matches(ctx context.Context, f filter.Filter, c candidate, in filter.Context) (bool, error) {
+	if err := c.weigh(in.Meter); err != nil {
+		return false, err
+	}
+	defer c.unload(in.Meter)
 	read, err := c.content()
 	if err != nil {
 		return true, nil //nolint:nilerr // see above: an older program has stored it
 	}
 	ok, err := f.Match(ctx, read, in)
+	if spent(err) {
+		return false, err
+	}
 	if err != nil {
 		return true, ctx.Err()
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"caldav-mcp-server/calendar/content"
+	"caldav-mcp-server/calendar/meter"
 	"caldav-mcp-server/ical"
 )
 
@@ -21,7 +22,28 @@ type candidate struct {
 	Object
 	view  *view
 	entry *entry
+	// weight is what the meter was told of.
+	weight int64
 }
+
+// weigh tells a meter what it takes to read the candidate, unless that was done before.
+func (c *candidate) weigh(m *meter.Meter) error {
+	if c.entry != nil && c.entry.read.Load() != nil {
+		return nil
+	}
+	if err := m.Text(len(c.Data)); err != nil {
+		return err
+	}
+	weight := readFactor * int64(len(c.Data))
+	if err := m.Hold(weight); err != nil {
+		return err
+	}
+	c.weight = weight
+	return nil
+}
+
+// unload tells the meter that what was read is no longer needed.
+func (c *candidate) unload(m *meter.Meter) { m.Free(c.weight) }
 
 // objects yields the objects of a calendar that match, by name: from memory what it has.
 func (s *Service) objects(ctx context.Context, cal Calendar, q ObjectQuery) iter.Seq2[candidate, error] {
@@ -102,7 +124,7 @@ func (v *view) learn(e *entry, o Object) candidate {
 		e.bytes.Add(size)
 		e.whole.Store(&o)
 	}
-	return candidate{o, v, e}
+	return candidate{Object: o, view: v, entry: e}
 }
 
 // fetching is some entries in order, of which those without data are to be fetched.

@@ -19,11 +19,13 @@ type Limits struct {
 	Instances int
 	// Attendees bounds the attendees of an instance (CALDAV:max-attendees-per-instance).
 	Attendees int
+	// Cost bounds what a request may cost.
+	Cost meter.Limits
 }
 
 // DefaultLimits returns the limits that serve unless told otherwise.
 func DefaultLimits() Limits {
-	return Limits{ObjectBytes: 4 << 20, Instances: 3000, Attendees: 1000}
+	return Limits{ObjectBytes: 4 << 20, Instances: 3000, Attendees: 1000, Cost: costLimits()}
 }
 
 // Service is everything that a door may do with calendars. Its methods check access
@@ -65,7 +67,7 @@ func NewService(c Config) *Service {
 	return &Service{
 		store: c.Store, limits: c.Limits, now: c.Now, newID: c.NewID, zones: zone.NewDB(),
 		images:        newGallery(c.Store, c.ImageBytes),
-		costs:         newPool(c.AnswerBytes),
+		costs:         newPool(c.AnswerBytes, c.Limits.Cost),
 		openDirectory: c.OpenDirectory, needAcceptance: c.NeedAcceptance,
 	}
 }

@@ -79,17 +79,18 @@ func (w *writer) fold(text string) {
 func (d *Document) size() int {
 	n := len(d.lead)
 	for _, c := range d.components {
-		n += c.size()
+		n += c.Size()
 	}
 	return n
 }
 
-func (c *Component) size() int {
+// Size is about how many bytes the component takes as text, not less.
+func (c *Component) Size() int {
 	const names = len(beginName+":") + len(endName+":") + 2*len("\r\n")
 	n := max(len(c.begin)+len(c.end), 2*len(c.name)+names)
 	for _, it := range c.items {
 		if it.component != nil {
-			n += it.component.size()
+			n += it.component.Size()
 			continue
 		}
 		p := it.property

@@ -70,15 +70,34 @@ func Found(terms, words []string) bool {
 	return true
 }
 
-// WordsOf returns the words by which a component is found: titles, places, texts and people.
-func WordsOf(c *ical.Component) []string { return append(textWords(c), PeopleWords(c)...) }
+// searched bounds the text of an object in which words are looked for. Folding and decomposing can make it eighteen times as
+// long, and what is kept of it is far less.
+const searched = 256 << 10
 
-func textWords(c *ical.Component) []string {
+// WordsOf returns the words by which a component is found: titles, places, texts and people.
+func WordsOf(c *ical.Component) []string {
+	left := searched
+	return wordsOf(c, &left)
+}
+
+// wordsOf is WordsOf for so many bytes as are left.
+func wordsOf(c *ical.Component, left *int) []string {
+	return append(textWords(c, left), peopleWords(c, left)...)
+}
+
+// some cuts text to what is left, and takes that away.
+func some(text string, left *int) string {
+	text = cut(text, *left)
+	*left -= len(text)
+	return text
+}
+
+func textWords(c *ical.Component, left *int) []string {
 	var words []string
 	for p := range c.Properties() {
 		switch p.Name() {
 		case "SUMMARY", "LOCATION", "DESCRIPTION", "COMMENT", "CATEGORIES", "CONTACT":
-			words = append(words, Words(p.Text())...)
+			words = append(words, Words(some(p.Text(), left))...)
 		}
 	}
 	return words
@@ -86,6 +105,11 @@ func textWords(c *ical.Component) []string {
 
 // PeopleWords returns the words in the names and addresses of a component's people.
 func PeopleWords(c *ical.Component) []string {
+	left := searched
+	return peopleWords(c, &left)
+}
+
+func peopleWords(c *ical.Component, left *int) []string {
 	var words []string
 	for p := range c.Properties() {
 		if p.Name() != "ORGANIZER" && p.Name() != "ATTENDEE" {
@@ -96,7 +120,7 @@ func PeopleWords(c *ical.Component) []string {
 		if scheme, rest, ok := strings.Cut(address, ":"); ok && strings.EqualFold(scheme, "mailto") {
 			address = rest
 		}
-		words = append(append(words, Words(name)...), Words(address)...)
+		words = append(append(words, Words(some(name, left))...), Words(some(address, left))...)
 	}
 	return words
 }
@@ -105,9 +129,9 @@ func PeopleWords(c *ical.Component) []string {
 // those of the master and its overrides.
 func (o *Object) SearchText() string {
 	var b strings.Builder
-	seen := map[string]bool{}
+	seen, left := map[string]bool{}, searched
 	for _, c := range o.Components() {
-		for _, w := range WordsOf(c) {
+		for _, w := range wordsOf(c, &left) {
 			if seen[w] || b.Len()+len(w) >= maxSearch {
 				continue
 			}

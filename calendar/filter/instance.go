@@ -13,6 +13,9 @@ import (
 func (m *matcher) instances(w window, parent *ical.Component, list []*ical.Component, row instanceRow) (bool, error) {
 	var failed error
 	for found, err := range m.walk(w.wider(), parent, list) {
+		if !m.work(1) {
+			return false, m.stopped
+		}
 		if err != nil {
 			failed = err
 		} else if row(w, found.Component, found.Start.Time.Unix(), found.End.Time.Unix()) {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"caldav-mcp-server/calendar/content"
+	"caldav-mcp-server/calendar/meter"
 	"caldav-mcp-server/calendar/recur"
 	"caldav-mcp-server/calendar/zone"
 	"caldav-mcp-server/ical"
@@ -19,17 +20,23 @@ type Context struct {
 	Floating *zone.Zone
 	// Budget bounds the expansion of one object; the zero Budget is the default.
 	Budget recur.Budget
+	// Meter counts what all of the request costs.
+	Meter *meter.Meter
 }
 
 // Match tells whether an object is one that the filter asks for. It fails with a
 // [*CollationError], with what [recur] says of a series that it cannot expand within the
-// budget, or with a [*zone.UnknownError].
+// budget, with a [*zone.UnknownError], or with what the meter says.
 func (f Filter) Match(ctx context.Context, o *content.Object, in Context) (bool, error) {
 	if err := f.Check(); err != nil {
 		return false, err
 	}
 	m := newMatcher(ctx, o, in)
-	return m.components(f, place{components: one(o.Calendar)})
+	ok, err := m.components(f, place{components: one(o.Calendar)})
+	if m.stopped != nil {
+		return false, m.stopped
+	}
+	return ok, err
 }
 
 // matcher decides about one object.
@@ -39,13 +46,16 @@ type matcher struct {
 	clock      content.Clock
 	budget     recur.Budget
 	expansions int
+	meter      *meter.Meter
+	// stopped is why the meter let nothing more be done: what was found by then is no answer.
+	stopped error
 }
 
 func newMatcher(ctx context.Context, o *content.Object, in Context) *matcher {
 	if in.Budget == (recur.Budget{}) {
 		in.Budget = recur.DefaultBudget()
 	}
-	return &matcher{ctx: ctx, object: o, clock: o.Clock(in.Zones, in.Floating), budget: in.Budget}
+	return &matcher{ctx: ctx, object: o, clock: o.Clock(in.Zones, in.Floating), budget: in.Budget, meter: in.Meter}
 }
 
 // place is where a component is looked for: among the components of its parent, or, with

@@ -20,23 +20,38 @@ func (m *matcher) properties(filters []PropFilter, c *ical.Component) bool {
 // for the same one, also under negation: of two ATTENDEEs, one is always not the other.
 func (m *matcher) property(f *PropFilter, c *ical.Component) bool {
 	for p := range c.Properties() {
+		if !m.work(1) {
+			return false
+		}
 		if !strings.EqualFold(p.Name(), string(f.Name)) {
 			continue
 		}
 		if f.IsNotDefined {
 			return false
 		}
-		if f.Text.matches(p.Text()) && parameters(f.Params, p) && (f.TimeRange == nil || m.during(f.TimeRange.window(), p)) {
+		if m.text(f.Text, p) && m.parameters(f.Params, p) && (f.TimeRange == nil || m.during(f.TimeRange.window(), p)) {
 			return true
 		}
 	}
 	return f.IsNotDefined
 }
 
-func parameters(filters []ParamFilter, p *ical.Property) bool {
+// work counts steps; false tells that there is to be no more of it.
+func (m *matcher) work(steps int64) bool {
+	if m.stopped == nil {
+		m.stopped = m.meter.Work(steps)
+	}
+	return m.stopped == nil
+}
+
+func (m *matcher) text(t *TextMatch, p *ical.Property) bool {
+	return t == nil || m.work(t.cost(p.Value())) && t.matches(p.Text())
+}
+
+func (m *matcher) parameters(filters []ParamFilter, p *ical.Property) bool {
 	for _, f := range filters {
 		value, defined := p.Param(string(f.Name))
-		if defined == f.IsNotDefined || defined && !f.Text.matches(value) {
+		if !m.work(f.Text.cost(value)) || defined == f.IsNotDefined || defined && !f.Text.matches(value) {
 			return false
 		}
 	}
@@ -46,6 +61,9 @@ func parameters(filters []ParamFilter, p *ical.Property) bool {
 // during tells whether a time in the property's value is in the window (RFC 4791 §9.9):
 // a moment, the whole of a day, or a part of a period. What is no time never is.
 func (m *matcher) during(w window, p *ical.Property) bool {
+	if !m.work(1 + int64(len(p.Value()))/16) {
+		return false
+	}
 	if p.IsPeriods() {
 		return m.periods(w, p)
 	}

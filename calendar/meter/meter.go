@@ -152,6 +152,17 @@ func (m *Meter) Work(steps int64) error {
 // Text counts the work of looking through so many bytes of text once.
 func (m *Meter) Text(bytes int) error { return m.Work(1 + int64(bytes)>>6) }
 
+// Make counts text that is about to be made: its work, its bytes, and in how many copies it is held.
+func (m *Meter) Make(bytes, copies int64) error {
+	if err := m.Text(int(bytes)); err != nil {
+		return err
+	}
+	if err := m.Write(bytes); err != nil {
+		return err
+	}
+	return m.Hold(copies * bytes)
+}
+
 // Rest lets others work while the request waits for its client. Its next steps take a turn again.
 func (m *Meter) Rest() {
 	if m != nil && m.turn {

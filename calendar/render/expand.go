@@ -6,6 +6,7 @@ import (
 
 	"caldav-mcp-server/calendar/content"
 	"caldav-mcp-server/calendar/filter"
+	"caldav-mcp-server/calendar/meter"
 	"caldav-mcp-server/calendar/recur"
 	"caldav-mcp-server/ical"
 )
@@ -16,10 +17,13 @@ func (s Shape) expand(ctx context.Context, o *content.Object, in filter.Context)
 	if s.Expand == nil || o.Kind == content.FreeBusy || o.Kind == content.Availability {
 		return nil
 	}
-	x := expansion{object: o, clock: o.Clock(in.Zones, in.Floating)}
+	x := expansion{object: o, clock: o.Clock(in.Zones, in.Floating), meter: in.Meter, sizes: map[*ical.Component]int64{}}
 	var instances []*ical.Component
 	for found, err := range filter.Instances(ctx, o, *s.Expand, in) {
 		if err != nil {
+			return err
+		}
+		if err := x.charge(found.Component); err != nil {
 			return err
 		}
 		c, err := x.instance(found)
@@ -42,6 +46,23 @@ func (s Shape) expand(ctx context.Context, o *content.Object, in filter.Context)
 type expansion struct {
 	object *content.Object
 	clock  content.Clock
+	meter  *meter.Meter
+	// sizes are those of the components that have instances.
+	sizes map[*ical.Component]int64
+}
+
+// charge counts what an instance will cost, before it is made: its text, once as such and once within an answer, and
+// its lines as a tree.
+func (x *expansion) charge(c *ical.Component) error {
+	size, known := x.sizes[c]
+	if !known {
+		size = int64(c.Size())
+		x.sizes[c] = size
+	}
+	if err := x.meter.Instance(1); err != nil {
+		return err
+	}
+	return x.meter.Make(size, 3)
 }
 
 // recurrence are the properties that an instance must not have (RFC 4791 §9.6.5).

@@ -29,10 +29,16 @@ type Shape struct {
 func (s Shape) Whole() bool { return s == Shape{} }
 
 // Apply brings an object into shape; its parts are then no longer those of the tree. It
-// fails with what [recur] says of a series that cannot be expanded within the budget, or
-// with a [*zone.UnknownError].
+// fails with what [recur] says of a series that cannot be expanded within the budget, with
+// a [*zone.UnknownError], or with what the meter says.
 func (s Shape) Apply(ctx context.Context, o *content.Object, in filter.Context) error {
 	steps := []func(context.Context, *content.Object, filter.Context) error{s.expand, s.limitRecurrences, s.limitFreeBusy}
+	if s.Expand == nil {
+		// It gets no longer by being cut.
+		if err := in.Meter.Make(int64(o.Calendar.Size()), 2); err != nil {
+			return err
+		}
+	}
 	for _, step := range steps {
 		if err := step(ctx, o, in); err != nil {
 			return err

@@ -39,19 +39,23 @@ type observance struct {
 // FromComponent interprets a VTIMEZONE (RFC 5545 §3.6.5) as what its STANDARD
 // and DAYLIGHT components say.
 func FromComponent(definition *ical.Component) (*Zone, error) {
+	return fromComponent(definition, rule.Steps(stepsMost))
+}
+
+// fromComponent interprets a VTIMEZONE within the steps that are left.
+func fromComponent(definition *ical.Component, meter *rule.Meter) (*Zone, error) {
 	name := ""
 	if tzid := definition.Property("TZID"); tzid != nil {
 		name = clean(tzid.Value())
 	}
-	z, err := interpret(name, definition)
+	z, err := interpret(name, definition, meter)
 	if err != nil {
 		return nil, fmt.Errorf("VTIMEZONE %.100q: %w", name, err)
 	}
 	return z, nil
 }
 
-func interpret(name string, definition *ical.Component) (*Zone, error) {
-	meter := rule.Steps(stepsMost)
+func interpret(name string, definition *ical.Component, meter *rule.Meter) (*Zone, error) {
 	var all []*observance
 	for component := range definition.Components() {
 		if component.Name() != "STANDARD" && component.Name() != "DAYLIGHT" {

@@ -1,9 +1,11 @@
 package zone
 
 import (
+	"fmt"
 	"strings"
 	"sync"
 
+	"caldav-mcp-server/calendar/recur/rule"
 	"caldav-mcp-server/ical"
 )
 
@@ -13,6 +15,9 @@ type Resolver struct {
 	db      *DB
 	defined map[string]*ical.Component // the VTIMEZONEs by their TZID
 	found   map[string]*Zone
+	// steps is what all VTIMEZONEs of the object may cost together, made how many were looked at.
+	steps *rule.Meter
+	made  int
 }
 
 // FromDocument is [DB.FromDocument] without a memory.
@@ -70,7 +75,7 @@ func (r *Resolver) find(tzid string) (*Zone, error) {
 			return z, nil
 		}
 	}
-	z, err := r.db.made.zone(definition)
+	z, err := r.understand(definition)
 	if err != nil {
 		// A VTIMEZONE without rules, which some clients write, tells less than
 		// the name.
@@ -80,6 +85,25 @@ func (r *Resolver) find(tzid string) (*Zone, error) {
 	}
 	return z, err
 }
+
+// zonesMost bounds the VTIMEZONEs of one object that have to be understood. People are in few places at once.
+const zonesMost = 64
+
+// sharedSteps is what they all may cost: a usual one takes some two thousand.
+const sharedSteps = 2 * stepsMost
+
+// understand interprets a VTIMEZONE.
+func (r *Resolver) understand(definition *ical.Component) (*Zone, error) {
+	if r.made++; r.made > zonesMost {
+		return nil, errZones
+	}
+	if r.steps == nil {
+		r.steps = rule.Steps(sharedSteps)
+	}
+	return r.db.made.zone(definition, r.steps)
+}
+
+var errZones = fmt.Errorf("the object has more than %d time zones of its own making", zonesMost)
 
 // made remembers the zones that were made of VTIMEZONEs.
 type made struct {
@@ -93,7 +117,7 @@ const (
 )
 
 // zone interprets a VTIMEZONE, unless one with the same lines was there before.
-func (m *made) zone(definition *ical.Component) (*Zone, error) {
+func (m *made) zone(definition *ical.Component, steps *rule.Meter) (*Zone, error) {
 	key := lines(definition)
 	m.mutex.Lock()
 	z := m.zones[key]
@@ -101,7 +125,7 @@ func (m *made) zone(definition *ical.Component) (*Zone, error) {
 	if z != nil {
 		return z, nil
 	}
-	z, err := FromComponent(definition)
+	z, err := fromComponent(definition, steps)
 	if err != nil || len(key) > madeBytes {
 		return z, err
 	}
