@@ -88,6 +88,26 @@ func lapsed(err error) bool {
 	return errors.Is(err, auth.ErrUnauthorized) || calendar.ReasonOf(err) == calendar.Unavailable
 }
 
+// meteredBody reads a calendar object once there is room for it, and makes room for what is read out of it. Until then a
+// client that sends slowly holds no more than its body; one that does not say how long that is, as long a one as there may be.
+func (x *exchange) meteredBody() ([]byte, error) {
+	limit := x.service.Limits().ObjectBytes
+	length := x.r.ContentLength
+	if length < 0 {
+		length = limit
+	}
+	if length <= limit {
+		if err := x.meter.Hold(2 * length); err != nil {
+			return nil, err
+		}
+	}
+	data, err := x.objectBody()
+	if err != nil {
+		return nil, err
+	}
+	return data, x.meter.Hold(calendar.ReadBytes(int64(len(data))))
+}
+
 // errNoBody says that the request has no XML at all.
 var errNoBody = refuseWith(http.StatusBadRequest, "this method takes an XML body")
 

@@ -153,6 +153,9 @@ func (r *resource) data(m *markup) error {
 		return errAbsent
 	}
 	if r.x.view.Shape.Whole() {
+		if err := r.x.meter.Hold(3 * r.object.Size); err != nil {
+			return r.x.unshown(err)
+		}
 		m.cdata(render.Legible(r.object.Data))
 		return nil
 	}

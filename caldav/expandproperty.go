@@ -35,7 +35,7 @@ func (x *exchange) expandProperty(d *xml.Decoder, root xml.StartElement) error {
 	if err := x.depthZero(); err != nil {
 		return err
 	}
-	left := expandedMost
+	left := min(x.limits.Hrefs, expandedMost)
 	p, err := x.expansion(q.Properties, &left)
 	if err != nil {
 		return err

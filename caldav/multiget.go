@@ -45,8 +45,12 @@ func textOf(d *xml.Decoder) (string, error) {
 	return string(text), err
 }
 
-// chunk is how many objects are fetched, and held in memory, at a time.
-const chunk = 50
+// chunk is how many objects are fetched, and held in memory, at a time; chunkBytes of how many bytes. What is past that is
+// fetched one by one.
+const (
+	chunk      = 50
+	chunkBytes = 1 << 20
+)
 
 func (x *exchange) multiget(d *xml.Decoder, root xml.StartElement) error {
 	var q multigetRequest
@@ -99,20 +103,28 @@ func (ms *multistatus) addAll(f *fetcher, hrefs []string) error {
 		return err
 	}
 	for i, at := range f.places {
-		var err error
-		r := f.at(at)
-		switch {
-		case r == nil:
-			err = ms.gone(hrefs[i])
-		case !f.told[memberAt(at)]:
-			f.told[memberAt(at)] = true
-			err = ms.add(r)
-		}
-		if err != nil {
+		if err := ms.addOne(f, at, hrefs[i]); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+func (ms *multistatus) addOne(f *fetcher, at place, href string) error {
+	if f.told[memberAt(at)] {
+		return nil
+	}
+	held := ms.x.meter.Held()
+	defer func() { ms.x.meter.Free(ms.x.meter.Held() - held) }()
+	r, err := f.at(at)
+	switch {
+	case err != nil:
+		return err
+	case r == nil:
+		return ms.gone(href)
+	}
+	f.told[memberAt(at)] = true
+	return ms.add(r)
 }
 
 // member is an object of the home that a request is about.
@@ -138,6 +150,9 @@ type fetcher struct {
 	places  []place
 	objects []calendar.Object
 	found   map[member]int
+	// bytes is what the objects hold; cut tells that there were too many, so that others may be there.
+	bytes int64
+	cut   bool
 	// one is the resource that was asked for last.
 	one resource
 }
@@ -186,7 +201,7 @@ func (p place) contains(object place) bool {
 
 // fetch fetches what is there at the places.
 func (f *fetcher) fetch() error {
-	clear(f.found)
+	f.empty()
 	f.objects = slices.Grow(f.objects[:0], len(f.places))
 	wanted := map[calendar.Segment][]calendar.ObjectName{}
 	for _, at := range f.places {
@@ -200,6 +215,14 @@ func (f *fetcher) fetch() error {
 		}
 	}
 	return nil
+}
+
+// empty lets go of what was fetched before.
+func (f *fetcher) empty() {
+	clear(f.found)
+	clear(f.objects)
+	f.x.meter.Free(f.bytes)
+	f.bytes, f.cut = 0, false
 }
 
 func (f *fetcher) fetchFrom(segment calendar.Segment, names []calendar.ObjectName) error {
@@ -217,6 +240,14 @@ func (f *fetcher) fetchFrom(segment calendar.Segment, names []calendar.ObjectNam
 		if err != nil {
 			return err
 		}
+		size := int64(len(o.Data))
+		if f.cut = f.cut || f.bytes+size > chunkBytes; f.cut {
+			return nil
+		}
+		if err := f.x.meter.Hold(size); err != nil {
+			return err
+		}
+		f.bytes += size
 		f.found[member{segment, o.Name}] = len(f.objects)
 		f.objects = append(f.objects, o)
 	}
@@ -224,14 +255,36 @@ func (f *fetcher) fetchFrom(segment calendar.Segment, names []calendar.ObjectNam
 }
 
 // at returns what was fetched, or nil. It is good until the next is asked for.
-func (f *fetcher) at(at place) *resource {
+func (f *fetcher) at(at place) (*resource, error) {
 	i, ok := f.found[memberAt(at)]
-	if !ok || at.kind() != atObject {
-		return nil
+	if at.kind() != atObject {
+		return nil, nil
 	}
+	if !ok {
+		return f.late(at)
+	}
+	f.show(at, f.objects[i])
+	return &f.one, nil
+}
+
+// late looks for what may be past the bytes of a chunk.
+func (f *fetcher) late(at place) (*resource, error) {
+	cal, known := f.calendars[at.calendar]
+	if !f.cut || !known {
+		return nil, nil
+	}
+	o, err := f.x.service.Object(f.x.r.Context(), f.x.meter, f.x.caller, cal, at.object)
+	if missing(err) {
+		return nil, nil
+	}
+	f.show(at, o)
+	return &f.one, err
+}
+
+// show makes an object the resource that was asked for last.
+func (f *fetcher) show(at place, o calendar.Object) {
 	if f.one.at.calendar != at.calendar || f.one.at.kind() != atObject {
 		f.one.calendar = f.calendars[at.calendar]
 	}
-	f.one.at, f.one.object = at, f.objects[i]
-	return &f.one
+	f.one.at, f.one.object = at, o
 }

@@ -51,7 +51,7 @@ func (x *exchange) addObject() error {
 	if err := x.caller.May(calendar.WriteObjects, cal); err != nil {
 		return err
 	}
-	data, err := x.objectBody()
+	data, err := x.meteredBody()
 	if err != nil {
 		return err
 	}

@@ -27,7 +27,7 @@ func (x *exchange) put() error {
 	if err := x.beforeBody(cal, when); err != nil {
 		return x.unlessStale(err, cal)
 	}
-	data, err := x.objectBody()
+	data, err := x.meteredBody()
 	if err != nil {
 		return err
 	}
@@ -61,7 +61,7 @@ func (x *exchange) beforeBody(cal calendar.Calendar, when calendar.Precondition)
 	if !strings.EqualFold(x.r.Header.Get("Expect"), "100-continue") {
 		return nil
 	}
-	now, err := x.service.Object(x.r.Context(), x.caller, cal, x.at.object)
+	now, err := x.service.Object(x.r.Context(), x.meter, x.caller, cal, x.at.object)
 	if err != nil && !missing(err) {
 		return err
 	}

@@ -111,8 +111,11 @@ func (r *filterReader) check(n named, e extension, asks bool) error {
 	if r.left--; r.left < 0 {
 		return breach("c:supported-filter", "this filter asks for too many things at once")
 	}
-	if n.Name == "" || len(n.Name) > nameMax {
-		return invalidFilter("every filter in it needs a name, of %d bytes at most", nameMax)
+	if n.Name == "" {
+		return invalidFilter("every filter in it needs a name")
+	}
+	if len(n.Name) > nameMax {
+		return invalidFilter("a name in it has more than %d bytes", nameMax)
 	}
 	if n.IsNotDefined != nil && asks {
 		return invalidFilter("what is-not-defined cannot have anything else")

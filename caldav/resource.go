@@ -41,7 +41,7 @@ func (x *exchange) find(at place) (*resource, error) {
 		return nil, err
 	}
 	if at.kind() == atObject {
-		r.object, err = x.service.Object(x.r.Context(), x.caller, r.calendar, at.object)
+		r.object, err = x.service.Object(x.r.Context(), x.meter, x.caller, r.calendar, at.object)
 	} else {
 		err = x.caller.May(calendar.SeeBusy, r.calendar)
 	}

@@ -134,20 +134,30 @@ func (s *synchronization) fetch() error {
 			return err
 		}
 	}
+	defer f.empty()
 	for _, o := range s.pending {
-		at := s.collection.at
-		at.form, at.object = formObject, o.Name
-		if r := f.at(at); r != nil {
-			o = r.object
-		} else if !o.Deleted {
-			continue
-		}
-		if err := s.tell(o); err != nil {
+		if err := s.tellWhole(f, o); err != nil {
 			return err
 		}
 	}
 	s.pending = s.pending[:0]
 	return nil
+}
+
+// tellWhole writes a change with its bytes.
+func (s *synchronization) tellWhole(f *fetcher, o calendar.Object) error {
+	held := s.x.meter.Held()
+	defer func() { s.x.meter.Free(s.x.meter.Held() - held) }()
+	at := s.collection.at
+	at.form, at.object = formObject, o.Name
+	if o.Deleted {
+		return s.tell(o)
+	}
+	r, err := f.at(at)
+	if err != nil || r == nil {
+		return err
+	}
+	return s.tell(r.object)
 }
 
 // finish writes what is left, and the token to go on from.

@@ -87,7 +87,7 @@ func TestForeignIsLikeMissing(t *testing.T) {
 				return h.ChangeCalendar(h.ctx, h.bob, c.ID, func(*calendar.Properties) error { return nil })
 			},
 			"DeleteCalendar": func(c calendar.Calendar) error { return h.DeleteCalendar(h.ctx, h.bob, c.ID) },
-			"Object":         func(c calendar.Calendar) error { _, err := h.Object(h.ctx, h.bob, c, "1.ics"); return err },
+			"Object":         func(c calendar.Calendar) error { _, err := h.Object(h.ctx, nil, h.bob, c, "1.ics"); return err },
 			"Delete":         func(c calendar.Calendar) error { return h.Delete(h.ctx, h.bob, c, "1.ics", calendar.Precondition{}) },
 			"Put": func(c calendar.Calendar) error {
 				_, err := h.Put(h.ctx, h.bob, c, calendar.Draft{Name: "2.ics", Data: []byte(event("two", 2, "x"))})

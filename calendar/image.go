@@ -40,6 +40,9 @@ const (
 	readFactor = 7
 )
 
+// ReadBytes is about how much memory it takes to read an object's text of so many bytes.
+func ReadBytes(text int64) int64 { return readFactor * text }
+
 func newEntry(head Object) *entry {
 	e := &entry{head: head}
 	e.bytes.Store(entryBytes + int64(len(head.Name)+len(head.ETag)+len(head.UID)))

@@ -209,7 +209,7 @@ func (p *processes) compare(s *calendar.Service) (failed bool) {
 			}))
 		},
 		"one": func(s *calendar.Service) []string {
-			o, err := s.Object(p.t.Context(), p.alice, p.at(s), name)
+			o, err := s.Object(p.t.Context(), nil, p.alice, p.at(s), name)
 			return told(func(yield func(calendar.Object, error) bool) { yield(o, err) })
 		},
 		"busy": func(s *calendar.Service) []string {

@@ -186,11 +186,31 @@ func (f *fetching) fetch(ctx context.Context) (map[ObjectName]Object, error) {
 	return fetched, nil
 }
 
+// LargeObject is the size of data from which on they are read by themselves, once there is room for them.
+const LargeObject = 64 << 10
+
+// readObject reads one object from the store. The meter knows of large data before they are read, in three copies: the
+// driver's, the store's, and the one that goes out.
+func (s *Service) readObject(ctx context.Context, m *meter.Meter, id CalendarID, name ObjectName) (Object, error) {
+	o, err := s.store.Object(ctx, id, name)
+	if err != nil || o.Size <= LargeObject {
+		return o, err
+	}
+	if err := m.Hold(3 * o.Size); err != nil {
+		return Object{}, err
+	}
+	o, err = Object{}, errNoObject(name) // if it has gone meanwhile
+	for only, failed := range s.store.Objects(ctx, id, ObjectQuery{Names: []ObjectName{name}, WithData: true}) {
+		o, err = only, failed
+	}
+	return o, err
+}
+
 // object returns one object of a calendar with its data.
-func (s *Service) object(ctx context.Context, cal Calendar, name ObjectName) (Object, error) {
+func (s *Service) object(ctx context.Context, m *meter.Meter, cal Calendar, name ObjectName) (Object, error) {
 	v := s.images.of(ctx, cal, true)
 	if v == nil {
-		return s.store.Object(ctx, cal.ID, name)
+		return s.readObject(ctx, m, cal.ID, name)
 	}
 	e := v.image.at(name)
 	if e == nil {
@@ -199,7 +219,7 @@ func (s *Service) object(ctx context.Context, cal Calendar, name ObjectName) (Ob
 	if o := e.whole.Load(); o != nil {
 		return *o, nil
 	}
-	o, err := s.store.Object(ctx, cal.ID, name)
+	o, err := s.readObject(ctx, m, cal.ID, name)
 	if err == nil {
 		v.learn(e, o)
 	}

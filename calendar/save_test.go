@@ -14,7 +14,7 @@ func TestWhatIsPutIsWhatIsRead(t *testing.T) {
 		work := h.calendar(h.alice, "work")
 		odd := strings.ReplaceAll(event("one", 2, "a  b\\, c"), "\r\n", "\n") + "\n\n"
 		saved := h.put(h.alice, work, "1.ics", odd)
-		got, err := h.Object(h.ctx, h.alice, work, "1.ics")
+		got, err := h.Object(h.ctx, nil, h.alice, work, "1.ics")
 		h.must(err)
 		if string(got.Data) != odd || got.ETag != calendar.ETagOf([]byte(odd)) || got.ETag != saved.Object.ETag || !saved.Created {
 			h.t.Errorf("stored %q as %s, created %v", got.Data, got.ETag, saved.Created)
@@ -160,7 +160,7 @@ func TestDeletedObjectsFreeTheirUID(t *testing.T) {
 		work := h.calendar(h.alice, "work")
 		h.put(h.alice, work, "1.ics", event("one", 2, "x"))
 		h.must(h.Delete(h.ctx, h.alice, work, "1.ics", calendar.Precondition{}))
-		_, err := h.Object(h.ctx, h.alice, work, "1.ics")
+		_, err := h.Object(h.ctx, nil, h.alice, work, "1.ics")
 		h.refused(err, calendar.NotFound, "", "1.ics")
 		h.refused(h.Delete(h.ctx, h.alice, work, "1.ics", calendar.Precondition{}), calendar.NotFound, "", "1.ics")
 		if saved := h.put(h.alice, work, "2.ics", event("one", 2, "x")); !saved.Created {

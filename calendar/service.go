@@ -221,12 +221,12 @@ func (s *Service) DeleteCalendar(ctx context.Context, c Caller, id CalendarID) e
 	return s.change(ctx, c, func(w *work) error { return w.trash(ctx, id) })
 }
 
-// Object returns one object of a calendar, with its data.
-func (s *Service) Object(ctx context.Context, c Caller, cal Calendar, name ObjectName) (Object, error) {
+// Object returns one object of a calendar, with its data, of which the meter has been told where they are large.
+func (s *Service) Object(ctx context.Context, m *meter.Meter, c Caller, cal Calendar, name ObjectName) (Object, error) {
 	if err := c.May(ReadObjects, cal); err != nil {
 		return Object{}, err
 	}
-	o, err := s.object(ctx, cal, name)
+	o, err := s.object(ctx, m, cal, name)
 	if err != nil && ReasonOf(err) == NotFound {
 		return Object{}, errNoObject(name)
 	}

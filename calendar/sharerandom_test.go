@@ -265,7 +265,7 @@ func (c *circle) compare(what string) {
 			}
 			c.compareOffer(what, p, cal)
 			for name := range c.objects[cal.ID] {
-				_, err := c.Object(c.ctx, p, seen, name)
+				_, err := c.Object(c.ctx, nil, p, seen, name)
 				c.outcome(what+"; read by "+p.User.Name, err, may, calendar.ReadAccess)
 			}
 		}

@@ -24,6 +24,7 @@ type Store interface {
 	CalendarAt(ctx context.Context, user UserID, address Segment) (Calendar, error)
 
 	// Object returns a live object with its data, or NotFound.
+	// Data larger than LargeObject are left out: Objects has them, for who has room.
 	Object(ctx context.Context, cal CalendarID, name ObjectName) (Object, error)
 	// ObjectByUID returns a live object with its data, or NotFound.
 	ObjectByUID(ctx context.Context, cal CalendarID, uid UID) (Object, error)

@@ -40,7 +40,7 @@ func (s *Service) MoveToCalendar(ctx context.Context, c Caller, from Calendar, u
 		return Saved{}, err
 	}
 	t := Transfer{From: from, Name: o.Name, To: to, As: o.Name, When: when, Then: Precondition{NoneMatchAny: true}}
-	switch _, err := s.Object(ctx, c, to, o.Name); {
+	switch _, err := s.Object(ctx, nil, c, to, o.Name); {
 	case err == nil && from.ID != to.ID:
 		t.As = nameFor(s.newID())
 	case err != nil && ReasonOf(err) != NotFound:

@@ -36,9 +36,9 @@ func TestMove(t *testing.T) {
 			{place{rest, "3.ics"}, place{work, "1.ics"}}, // over a tombstone, and locks in the other order
 		} {
 			h.must(h.move(h.alice, step.from, step.to, calendar.Precondition{NoneMatchAny: true}))
-			_, err := h.Object(h.ctx, h.alice, step.from.cal, step.from.name)
+			_, err := h.Object(h.ctx, nil, h.alice, step.from.cal, step.from.name)
 			h.refused(err, calendar.NotFound, "", "")
-			got, err := h.Object(h.ctx, h.alice, step.to.cal, step.to.name)
+			got, err := h.Object(h.ctx, nil, h.alice, step.to.cal, step.to.name)
 			h.must(err)
 			kept, err := h.Kept(h.ctx, h.alice, calendar.Holder{Place: calendar.AtObject, Calendar: step.to.cal, Object: step.to.name})
 			h.must(err)
@@ -71,7 +71,7 @@ func TestCopy(t *testing.T) {
 		h.refused(h.copy(h.alice, from, to, calendar.Precondition{NoneMatchAny: true}), calendar.Stale, "", "there already")
 		h.must(h.copy(h.alice, from, to, calendar.Precondition{}))
 		for _, at := range []place{from, to} {
-			got, err := h.Object(h.ctx, h.alice, at.cal, at.name)
+			got, err := h.Object(h.ctx, nil, h.alice, at.cal, at.name)
 			h.must(err)
 			if got.Summary != "new" {
 				h.t.Errorf("%s holds %q", at.cal.Segment, got.Summary)

@@ -55,7 +55,7 @@ func TestARestoreNeverOverwrites(t *testing.T) {
 		h.refused(err, calendar.Exists, "", "another name")
 		saved, err := h.RestoreObject(h.ctx, h.alice, work, "one", "other.ics")
 		h.must(err)
-		now, err := h.Object(h.ctx, h.alice, work, "1.ics")
+		now, err := h.Object(h.ctx, nil, h.alice, work, "1.ics")
 		h.must(err)
 		if now.Summary != "new" || saved.Object.Summary != "old" {
 			h.t.Errorf("at 1.ics is %q, restored is %q", now.Summary, saved.Object.Summary)

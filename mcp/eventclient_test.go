@@ -268,7 +268,7 @@ func (h *house) changedSince(t *testing.T, since calendar.SyncToken) calendar.Ob
 	if diff := cmp.Diff([]calendar.ObjectName{"event.ics"}, names); diff != "" {
 		t.Fatalf("changed (-want +got):\n%s", diff)
 	}
-	o, err := h.service.Object(t.Context(), h.callers["alice"], cal, "event.ics")
+	o, err := h.service.Object(t.Context(), nil, h.callers["alice"], cal, "event.ics")
 	if err != nil {
 		t.Fatal(err)
 	}

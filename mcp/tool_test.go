@@ -234,7 +234,7 @@ func TestEventIsStored(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		o, err := h.service.Object(t.Context(), h.callers["alice"], cal, calendar.ObjectName(string(made.UID)+".ics"))
+		o, err := h.service.Object(t.Context(), nil, h.callers["alice"], cal, calendar.ObjectName(string(made.UID)+".ics"))
 		if err != nil {
 			t.Fatalf("%v; the tool said %s", err, g.body)
 		}

@@ -16,7 +16,7 @@ const (
 
 // Object implements [calendar.Store].
 func (s *Store) Object(ctx context.Context, cal calendar.CalendarID, name calendar.ObjectName) (calendar.Object, error) {
-	return rowOf(s.brief(ctx), s.reads, scanObject, selectObject+`AND name = $2 AND NOT deleted`, cal, name)
+	return rowOf(s.brief(ctx), s.reads, scanObject, `SELECT `+lightColumns+` FROM objects WHERE calendar_id = $1 AND name = $2 AND NOT deleted`, cal, name)
 }
 
 // ObjectByUID implements [calendar.Store].

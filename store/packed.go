@@ -20,9 +20,12 @@ const (
 	// headColumns are what listings without data show.
 	headColumns = `concat_ws(' ', ` + packedNumbers + `, ` + packedTexts + `)`
 	// wholeColumns are all there is.
-	wholeColumns = `concat_ws(' ', ` + packedNumbers + `, octet_length(calendar_id), octet_length(status), octet_length(summary),
+	packedWhole = `concat_ws(' ', ` + packedNumbers + `, octet_length(calendar_id), octet_length(status), octet_length(summary),
 		span_start, span_end, CASE WHEN recurring THEN 1 ELSE 0 END, CASE WHEN transparent THEN 1 ELSE 0 END,
-		` + packedTexts + ` || calendar_id || status || summary || search), data`
+		` + packedTexts + ` || calendar_id || status || summary || search), `
+	wholeColumns = packedWhole + `data`
+	// lightColumns are the same without the data of what is larger than [calendar.LargeObject].
+	lightColumns = packedWhole + `CASE WHEN size <= 65536 THEN data END`
 )
 
 // unpacker takes a packed row apart. The texts that it returns share the row's memory.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"math"
 	"runtime/debug"
 	"runtime/metrics"
 	"time"
@@ -21,10 +22,16 @@ const (
 	// place of twice. What lives is a few megabytes, so that a loaded server collected all the time: a
 	// tenth of its work. GOGC overrides it.
 	collectPercent = 150
+	// memoryLimit is from where on garbage is collected sooner, so that what requests hold together (calendar.Config.AnswerBytes)
+	// is not there twice. GOMEMLIMIT overrides it.
+	memoryLimit = 200 << 20
 )
 
 // spaceOutCollections sets how often garbage is collected, unless the operator has.
 func spaceOutCollections() {
+	if debug.SetMemoryLimit(-1) == math.MaxInt64 {
+		debug.SetMemoryLimit(memoryLimit)
+	}
 	const unset = 100
 	if set := debug.SetGCPercent(collectPercent); set != unset {
 		debug.SetGCPercent(set)
