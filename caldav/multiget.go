@@ -2,6 +2,7 @@ package caldav
 
 import (
 	"encoding/xml"
+	"net/http"
 	"slices"
 	"strings"
 
@@ -118,6 +119,10 @@ func (ms *multistatus) addOne(f *fetcher, at place, href string) error {
 	defer func() { ms.x.meter.Free(ms.x.meter.Held() - held) }()
 	r, err := f.at(at)
 	switch {
+	case calendar.ReasonOf(err) == calendar.Unavailable && err != nil && ms.x.begun:
+		// There is no room for this one by now; the others need not be asked for again.
+		ms.raw("<d:response>").element("d:href", href).status(http.StatusServiceUnavailable).raw("</d:response>")
+		return nil
 	case err != nil:
 		return err
 	case r == nil:

@@ -12,7 +12,7 @@ import (
 
 const (
 	// answerBytes is what the requests in work may hold together, unless told otherwise.
-	answerBytes = 96 << 20
+	answerBytes = 72 << 20
 	// roomWait is how long a request waits for others to give memory back, roomLine how many may wait.
 	roomWait = 5 * time.Second
 	roomLine = 256
@@ -21,7 +21,7 @@ const (
 // costLimits are what one request may cost: an object of the largest size that is parsed takes 28 MB, and 50 million steps
 // some five seconds.
 func costLimits() meter.Limits {
-	return meter.Limits{Held: 48 << 20, Written: 64 << 20, Instances: 200_000, Steps: 50_000_000}
+	return meter.Limits{Held: 40 << 20, Written: 64 << 20, Instances: 200_000, Steps: 50_000_000}
 }
 
 func newPool(bytes int64, limits meter.Limits) *meter.Pool {

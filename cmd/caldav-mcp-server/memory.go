@@ -24,7 +24,7 @@ const (
 	collectPercent = 150
 	// memoryLimit is from where on garbage is collected sooner, so that what requests hold together (calendar.Config.AnswerBytes)
 	// is not there twice. GOMEMLIMIT overrides it.
-	memoryLimit = 200 << 20
+	memoryLimit = 160 << 20
 )
 
 // spaceOutCollections sets how often garbage is collected, unless the operator has.

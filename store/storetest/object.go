@@ -80,10 +80,16 @@ func objectKeepsBytes(b *bundle) {
 		o.Data, o.Size = data, int64(len(data))
 		_, err := b.write(b.Store, o)
 		b.must(err)
+		for got, err := range b.Objects(b.Context(), cal.ID, calendar.ObjectQuery{Names: []calendar.ObjectName{o.Name}, WithData: true}) {
+			b.must(err)
+			if !bytes.Equal(got.Data, data) {
+				b.Errorf("%s: %d bytes went in, %d others came out", name, len(data), len(got.Data))
+			}
+		}
 		got, err := b.Object(b.Context(), cal.ID, o.Name)
 		b.must(err)
-		if !bytes.Equal(got.Data, data) {
-			b.Errorf("%s: %d bytes went in, %d others came out", name, len(data), len(got.Data))
+		if large := got.Size > calendar.LargeObject; got.Size != o.Size || large != (len(got.Data) == 0 && got.Size > 0) {
+			b.Errorf("%s: %d bytes of %d came by themselves", name, len(got.Data), got.Size)
 		}
 	}
 }
