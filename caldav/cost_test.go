@@ -18,7 +18,7 @@ func (h *house) costing(t testing.TB, most meter.Limits) {
 	h.middle.Limits.Cost = most
 	h.service = calendar.NewService(h.middle)
 	handler, err := caldav.New(caldav.Config{
-		Service: h.service, Limits: caldav.DefaultLimits(), Logger: slog.New(slog.NewTextHandler(h.log, nil)),
+		Service: h.service, Limits: caldav.DefaultLimits(), Logger: slog.New(slog.NewTextHandler(h.log, nil)), Now: h.clock,
 	})
 	if err != nil {
 		t.Fatal(err)
