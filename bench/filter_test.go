@@ -256,7 +256,7 @@ func (h *filterHouse) query(b *testing.B) int {
 
 func (h *filterHouse) busy(b *testing.B) []freebusy.Period {
 	b.Helper()
-	periods, err := h.FreeBusy(b.Context(), h.caller, calendar.BusyQuery{From: filterFrom, Until: filterUntil})
+	found, err := h.FreeBusy(b.Context(), h.caller, calendar.BusyQuery{From: filterFrom, Until: filterUntil})
 	check(b, err)
-	return periods
+	return found.Periods
 }

@@ -36,10 +36,10 @@ func (x *exchange) freeBusyQuery(d *xml.Decoder, root xml.StartElement) error {
 	if r.at.kind() == atCalendar {
 		ask.Calendars = []calendar.Calendar{r.calendar}
 	}
-	periods, err := x.service.FreeBusy(x.r.Context(), x.caller, ask)
+	busy, err := x.service.FreeBusy(x.r.Context(), x.caller, ask)
 	if err != nil {
 		return err
 	}
-	x.reply(http.StatusOK, "text/calendar; charset=utf-8", x.service.BusyText(ask, periods))
+	x.reply(http.StatusOK, "text/calendar; charset=utf-8", x.service.BusyText(ask, busy))
 	return nil
 }

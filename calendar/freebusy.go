@@ -21,7 +21,8 @@ type BusyQuery struct {
 	Calendars []Calendar
 	// From and Until bound the answer.
 	From, Until time.Time
-	// Timezone is the zone of dates and floating times; nil is each calendar's.
+	// Timezone is the zone in which the caller reads their own dates and floating times; nil is
+	// each calendar's. Those of others are where their calendar is, wherever the caller may be.
 	Timezone *zone.Zone
 	// ByType tells each type by itself, though they overlap. RFC 4791 §7.10 allows it in answers to
 	// programs; who looks for free time wants one answer for each moment.
@@ -30,26 +31,37 @@ type BusyQuery struct {
 	Meter *meter.Meter
 }
 
-// FreeBusy tells when the owners of some calendars are busy, merged and in order. It takes
-// no more than leave to see busy times.
-func (s *Service) FreeBusy(ctx context.Context, c Caller, q BusyQuery) ([]freebusy.Period, error) {
+// Busy is the answer to a [BusyQuery].
+type Busy struct {
+	// Periods are merged and in order.
+	Periods []freebusy.Period
+	// Unread are objects that could not be read or expanded, or not to the end: they may take
+	// more time.
+	Unread int
+}
+
+// FreeBusy tells when the owners of some calendars are busy. It takes no more than leave to
+// see busy times.
+func (s *Service) FreeBusy(ctx context.Context, c Caller, q BusyQuery) (Busy, error) {
 	if q.From.IsZero() || !q.From.Before(q.Until) {
-		return nil, Errorf(Invalid, "", "busy times are asked for from one time to a later one")
+		return Busy{}, Errorf(Invalid, "", "busy times are asked for from one time to a later one")
 	}
 	calendars, err := s.busyCalendars(ctx, c, q)
 	if err != nil {
-		return nil, err
+		return Busy{}, err
 	}
-	times := freebusy.NewTimes(q.From, q.Until)
+	times, unread := freebusy.NewTimes(q.From, q.Until), 0
 	for _, cal := range calendars {
-		if err := s.collectBusy(ctx, c, cal, q, times); err != nil {
-			return nil, err
+		missed, err := s.collectBusy(ctx, c, cal, q, times)
+		if err != nil {
+			return Busy{}, err
 		}
+		unread += missed
 	}
 	if q.ByType {
-		return times.ByType(), nil
+		return Busy{times.ByType(), unread}, nil
 	}
-	return times.Periods(), nil
+	return Busy{times.Periods(), unread}, nil
 }
 
 func (s *Service) busyCalendars(ctx context.Context, c Caller, q BusyQuery) ([]Calendar, error) {
@@ -63,50 +75,58 @@ func (s *Service) busyCalendars(ctx context.Context, c Caller, q BusyQuery) ([]C
 	return slices.DeleteFunc(all, func(cal Calendar) bool { return cal.Transparent }), nil
 }
 
-// collectBusy adds the busy times of one calendar.
-func (s *Service) collectBusy(ctx context.Context, c Caller, cal Calendar, q BusyQuery, times *freebusy.Times) error {
+// collectBusy adds the busy times of one calendar, and counts the objects that did not tell
+// all of theirs.
+func (s *Service) collectBusy(ctx context.Context, c Caller, cal Calendar, q BusyQuery, times *freebusy.Times) (unread int, err error) {
 	if err := c.May(SeeBusy, cal); err != nil {
-		return err
+		return 0, err
 	}
 	own, err := s.addresses(ctx, c, cal)
 	if err != nil {
-		return err
+		return 0, err
+	}
+	if cal.Owner != c.User.ID {
+		q.Timezone = nil
 	}
 	in := freebusy.Context{Zones: s.zones, Floating: s.floating(cal, q.Timezone), Own: own, Budget: answerBudget()}
 	from, until := q.From.Unix(), q.Until.Unix()
 	narrowed := ObjectQuery{Kinds: Kinds{Event, FreeBusy, Availability}, From: &from, Until: &until, WithData: true}
 	for o, err := range s.objects(ctx, cal, narrowed) {
 		if err != nil {
-			return err
+			return 0, err
 		}
 		if !o.Recurring && (o.Transparent || o.Status == "CANCELLED") {
 			continue
 		}
-		if err := addBusy(ctx, q.Meter, times, o, in); err != nil {
-			return err
+		whole, err := addBusy(ctx, q.Meter, times, o, in)
+		if err != nil {
+			return 0, err
+		}
+		if !whole {
+			unread++
 		}
 	}
-	return nil
+	return unread, nil
 }
 
-// addBusy adds what one object says. What cannot be read or expanded counts as far as it
-// was: a guess would keep others from a time that is free.
-func addBusy(ctx context.Context, m *meter.Meter, times *freebusy.Times, c candidate, in freebusy.Context) error {
+// addBusy adds what one object says, and tells whether that was all. What cannot be read or
+// expanded counts as far as it was: a guess would keep others from a time that is free.
+func addBusy(ctx context.Context, m *meter.Meter, times *freebusy.Times, c candidate, in freebusy.Context) (whole bool, err error) {
 	if err := c.weigh(m); err != nil {
-		return err
+		return false, err
 	}
 	defer c.unload(m)
 	read, err := c.content()
 	if err != nil {
-		return nil //nolint:nilerr // see above: an older program has stored it
+		return false, nil //nolint:nilerr // see above: an older program has stored it
 	}
 	err = times.Add(ctx, read, in)
 	if errors.Is(err, freebusy.ErrTooMany) {
 		e := Errorf(TooLarge, RuleTooManyMatches, "%v", err)
 		e.Hint = "ask for a shorter time"
-		return e
+		return false, e
 	}
-	return ctx.Err()
+	return err == nil, ctx.Err()
 }
 
 // addresses are those by which the owner of a calendar is invited.
@@ -126,11 +146,11 @@ func (s *Service) addresses(ctx context.Context, c Caller, cal Calendar) ([]stri
 
 // BusyText writes the answer to a [BusyQuery] as a calendar object with one VFREEBUSY
 // (RFC 4791 §7.10).
-func (s *Service) BusyText(q BusyQuery, periods []freebusy.Period) []byte {
-	answer := freebusy.Answer{From: q.From, Until: q.Until, Stamp: s.now(), UID: s.newID() + "@caldav-server"}
+func (s *Service) BusyText(q BusyQuery, found Busy) []byte {
+	answer := freebusy.Answer{From: q.From, Until: q.Until, Stamp: s.now(), UID: s.newID() + "@caldav-server", Unread: found.Unread}
 	root := ical.NewComponent("VCALENDAR")
 	root.Add(ical.NewText("VERSION", "2.0"))
 	root.Add(ical.NewText("PRODID", content.ProductID))
-	root.AddComponent(answer.Component(periods))
+	root.AddComponent(answer.Component(found.Periods))
 	return ical.NewDocument(root).Bytes()
 }

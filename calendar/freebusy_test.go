@@ -9,16 +9,17 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/zone"
 )
 
 // busy lists when somebody is busy on a day of March 2026.
 func (h *house) busy(c calendar.Caller, day int, calendars ...calendar.Calendar) string {
 	h.t.Helper()
 	from := time.Date(2026, 3, day, 0, 0, 0, 0, time.UTC)
-	periods, err := h.FreeBusy(h.ctx, c, calendar.BusyQuery{Calendars: calendars, From: from, Until: from.AddDate(0, 0, 1)})
+	busy, err := h.FreeBusy(h.ctx, c, calendar.BusyQuery{Calendars: calendars, From: from, Until: from.AddDate(0, 0, 1)})
 	h.must(err)
 	var list []string
-	for _, p := range periods {
+	for _, p := range busy.Periods {
 		list = append(list, fmt.Sprintf("%s-%s %s", p.Start.Format("15:04"), p.End.Format("15:04"), p.Type))
 	}
 	return strings.Join(list, ", ")
@@ -105,15 +106,71 @@ func TestBusyText(t *testing.T) {
 		cal := h.calendar(h.alice, "work")
 		h.put(h.alice, cal, "1.ics", event("one", 9, "x"))
 		q := calendar.BusyQuery{From: h.now, Until: h.now.AddDate(0, 0, 14)}
-		periods, err := h.FreeBusy(h.ctx, h.alice, q)
+		busy, err := h.FreeBusy(h.ctx, h.alice, q)
 		h.must(err)
 		want := strings.Join([]string{
 			"BEGIN:VCALENDAR", "VERSION:2.0", "PRODID:-//caldav-mcp-server//EN", "BEGIN:VFREEBUSY", "UID:id-2@caldav-server",
 			"DTSTAMP:20260301T080000Z", "DTSTART:20260301T080000Z", "DTEND:20260315T080000Z",
 			"FREEBUSY;FBTYPE=BUSY:20260309T090000Z/20260309T100000Z", "END:VFREEBUSY", "END:VCALENDAR", "",
 		}, "\r\n")
-		if diff := cmp.Diff(want, string(h.BusyText(q, periods))); diff != "" {
+		if diff := cmp.Diff(want, string(h.BusyText(q, busy))); diff != "" {
 			h.t.Errorf("-want +got\n%s", diff)
+		}
+	})
+}
+
+// TestDaysOfOthersAreTheirs: a day off lasts from midnight to midnight where its owner's calendar
+// is, whoever asks and from wherever; the caller's own is on the clock that they read.
+func TestDaysOfOthersAreTheirs(t *testing.T) {
+	each(t, func(h *house) {
+		work := h.calendar(h.alice, "work")
+		h.must(h.ChangeCalendar(h.ctx, h.alice, work.ID, func(p *calendar.Properties) error {
+			p.Timezone = "America/New_York"
+			return nil
+		}))
+		work = h.fresh(h.alice, work)
+		h.put(h.alice, work, "1.ics", text(calendar.Event, "off", "DTSTART;VALUE=DATE:20270301"))
+		h.put(h.alice, work, "2.ics", text(calendar.Event, "floating", "DTSTART:20270303T100000", "DURATION:PT1H"))
+		berlin, err := zone.Lookup("Europe/Berlin")
+		h.must(err)
+		shared := work
+		shared.Access = calendar.FreeBusyAccess
+		const newYork, local = "01 05:00-02 05:00, 03 15:00-03 16:00", "28 23:00-01 23:00, 03 09:00-03 10:00"
+		for _, c := range []struct {
+			who  calendar.Caller
+			cal  calendar.Calendar
+			in   *zone.Zone
+			want string
+		}{
+			{h.alice, work, nil, newYork},
+			{h.alice, work, berlin, local},
+			{h.bob, shared, nil, newYork},
+			{h.bob, shared, berlin, newYork},
+		} {
+			from := time.Date(2027, 2, 27, 0, 0, 0, 0, time.UTC)
+			busy, err := h.FreeBusy(h.ctx, c.who, calendar.BusyQuery{Calendars: []calendar.Calendar{c.cal}, From: from, Until: from.AddDate(0, 0, 7), Timezone: c.in})
+			h.must(err)
+			var got []string
+			for _, p := range busy.Periods {
+				got = append(got, p.Start.Format("02 15:04")+"-"+p.End.Format("02 15:04"))
+			}
+			if strings.Join(got, ", ") != c.want {
+				h.t.Errorf("%s in %v: %q, want %q", c.who.User.Name, c.in, got, c.want)
+			}
+		}
+	})
+}
+
+// TestBusyTimesThatAreNotAllKnown: who asks is told that something could not be followed.
+func TestBusyTimesThatAreNotAllKnown(t *testing.T) {
+	each(t, func(h *house) {
+		cal := h.calendar(h.alice, "work")
+		h.put(h.alice, cal, "1.ics", text(calendar.Event, "chinese", "DTSTART:20260309T090000Z", "DURATION:PT1H", "RRULE:RSCALE=CHINESE;FREQ=YEARLY"))
+		q := calendar.BusyQuery{From: h.now, Until: h.now.AddDate(0, 0, 14)}
+		busy, err := h.FreeBusy(h.ctx, h.alice, q)
+		h.must(err)
+		if busy.Unread != 1 || !strings.Contains(string(h.BusyText(q, busy)), "\r\nCOMMENT:Not all is known: 1 ") {
+			h.t.Errorf("%d are unread, and it is said:\n%s", busy.Unread, h.BusyText(q, busy))
 		}
 	})
 }

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"caldav-mcp-server/calendar/archive"
-	"caldav-mcp-server/calendar/freebusy"
 	"caldav-mcp-server/calendar/publish"
 	"caldav-mcp-server/ical"
 )
@@ -48,10 +47,10 @@ type Feed struct {
 	calendar Calendar
 	form     FeedForm
 	// whole tells that it is the calendar; otherwise it is busy times, as they are asked for on a day.
-	whole   bool
-	day     time.Time
-	busy    BusyQuery
-	periods []freebusy.Period
+	whole bool
+	day   time.Time
+	busy  BusyQuery
+	found Busy
 }
 
 // Feed returns what who comes by a link sees of a calendar: all of it but for what is not public,
@@ -72,11 +71,11 @@ func (s *Service) Feed(ctx context.Context, c Caller, id CalendarID, form FeedFo
 	// Weeks that have passed are of use to nobody; a year is as far as people plan together.
 	f.day = s.now().UTC().Truncate(24 * time.Hour)
 	f.busy = BusyQuery{Calendars: []Calendar{cal}, From: f.day.AddDate(0, -1, 0), Until: f.day.AddDate(1, 0, 0)}
-	if f.periods, err = s.FreeBusy(ctx, c, f.busy); err != nil {
+	if f.found, err = s.FreeBusy(ctx, c, f.busy); err != nil {
 		return Feed{}, err
 	}
 	// Of the text alone: when something was changed that takes no time is not for strangers.
-	f.Tag, f.File = f.tag(fmt.Sprint(f.day, f.owner(), f.periods)), "busy."+string(form)
+	f.Tag, f.File = f.tag(fmt.Sprint(f.day, f.owner(), f.found)), "busy."+string(form)
 	return f, nil
 }
 
@@ -91,7 +90,7 @@ func (f Feed) Write(ctx context.Context, to io.Writer, unreadable func(Object, e
 		return f.writeWhole(ctx, to, unreadable)
 	}
 	if f.form == FeedFreeBusy {
-		_, err := to.Write(f.service.BusyText(f.busy, f.periods))
+		_, err := to.Write(f.service.BusyText(f.busy, f.found))
 		return err
 	}
 	// Not the calendar's name, nor its zone: they tell what the times are for.
@@ -100,7 +99,7 @@ func (f Feed) Write(ctx context.Context, to io.Writer, unreadable func(Object, e
 		return err
 	}
 	root := ical.NewComponent("VCALENDAR")
-	for _, p := range f.periods {
+	for _, p := range f.found.Periods {
 		root.AddComponent(publish.Busy(p, f.alias(p.Start.UTC().String()), f.day))
 	}
 	if err := w.AddTree(root); err != nil {

@@ -52,6 +52,7 @@ func (b toolbox) findTools() []tool {
 			{name: "why", kind: text, doc: "Why there is no slot: days, hours or hours_elsewhere leave nothing of the time, or all are busy.", optional: true},
 			{name: "calendars", kind: listOf, item: text, doc: "If busy: whose calendars were looked at.", optional: true},
 			{name: "truncated", kind: yesNo, doc: "Whether there may be more."},
+			givesUnread,
 		}),
 		run: b.findTime,
 	}}
@@ -66,6 +67,7 @@ type slotsView struct {
 	Why       slot.Why `json:"why,omitempty"`
 	Calendars []shown  `json:"calendars,omitempty"`
 	Truncated bool     `json:"truncated"`
+	Unread    int      `json:"unread,omitempty"`
 }
 
 type slotView struct {
@@ -76,7 +78,15 @@ type slotView struct {
 }
 
 func (b toolbox) findTime(ctx context.Context, c *call) (answer, error) {
-	w, err := b.readRange(c, calendar.Calendar{}, mostSlotDays)
+	whose, err := b.toMeet(ctx, c)
+	if err != nil {
+		return answer{}, err
+	}
+	z, err := b.zoneOf(ctx, c, whose)
+	if err != nil {
+		return answer{}, err
+	}
+	w, err := b.readRangeIn(c, z, mostSlotDays)
 	if err != nil {
 		return answer{}, err
 	}
@@ -102,19 +112,18 @@ func (b toolbox) findTime(ctx context.Context, c *call) (answer, error) {
 	if ask.Hours.Closes-ask.Hours.Opens < ask.Length {
 		return answer{}, errArgument(`"duration_minutes" (%d) is longer than "working_hours" (%s)`, c.args.number("duration_minutes"), hours)
 	}
-	whose, err := b.thoseWhoMeet(ctx, c, w, ask)
-	if err != nil {
-		return answer{}, err
+	if !ask.From.Before(ask.Until) {
+		return answer{}, errArgument("all of the time asked for (%s) is over", w)
 	}
 	// A day more at either end: what is around a slot tells how well it fits.
 	busy, err := b.service.FreeBusy(ctx, c.caller, calendar.BusyQuery{
-		Calendars: whose, From: ask.From.AddDate(0, 0, -1), Until: ask.Until.AddDate(0, 0, 1), Timezone: w.zone.Zone,
+		Calendars: whose, From: ask.From.AddDate(0, 0, -1), Until: ask.Until.AddDate(0, 0, 1), Timezone: z.reader(),
 	})
 	if err != nil {
 		return answer{}, err
 	}
-	found := slot.Find(ask, busy)
-	v := slotsView{Slots: []slotView{}, windowView: w.view(), Hours: hours, Days: wordsOf(ask.Hours.Days), Truncated: len(found) == ask.Limit}
+	found := slot.Find(ask, busy.Periods)
+	v := slotsView{Slots: []slotView{}, windowView: w.view(), Hours: hours, Days: wordsOf(ask.Hours.Days), Truncated: len(found) == ask.Limit, Unread: busy.Unread}
 	if len(found) == 0 {
 		v.Why = slot.Explain(ask)
 	}
@@ -128,11 +137,8 @@ func (b toolbox) findTime(ctx context.Context, c *call) (answer, error) {
 	return answer{v.prose(w, ask, found), v}, nil
 }
 
-// thoseWhoMeet finds the calendars of those who shall meet.
-func (b toolbox) thoseWhoMeet(ctx context.Context, c *call, w window, ask slot.Ask) ([]calendar.Calendar, error) {
-	if !ask.From.Before(ask.Until) {
-		return nil, errArgument("all of the time asked for (%s) is over", w)
-	}
+// toMeet finds the calendars of those who shall meet.
+func (b toolbox) toMeet(ctx context.Context, c *call) ([]calendar.Calendar, error) {
 	whose, err := b.whose(ctx, c)
 	if err != nil {
 		return nil, err
@@ -236,7 +242,7 @@ func (v slotsView) prose(w window, ask slot.Ask, found []slot.Slot) prose {
 		if v.Calendars != nil {
 			text += " Looked at: " + strings.Join(texts(v.Calendars), ", ") + "."
 		}
-		return prose(text)
+		return prose(strings.TrimSpace(text + " " + unreadProse(v.Unread)))
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "Free for %d minutes, the best first (%s, within %s):\n\n", minutes, w, v.Hours)
@@ -250,5 +256,6 @@ func (v slotsView) prose(w window, ask slot.Ask, found []slot.Slot) prose {
 	if v.Truncated {
 		b.WriteString("\nThere may be more: ask for more with limit.\n")
 	}
+	b.WriteString(unreadProse(v.Unread))
 	return prose(strings.TrimSpace(b.String()))
 }

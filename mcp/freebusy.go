@@ -9,6 +9,7 @@ import (
 
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/calendar/freebusy"
+	"caldav-mcp-server/calendar/zone"
 )
 
 const (
@@ -28,7 +29,7 @@ var takesWhose = []field{
 func (b toolbox) busyTools() []tool {
 	return []tool{{
 		name: "get_free_busy", title: "Free and busy times",
-		description: "Tells when somebody is busy, as blocks of time without titles: the user, or the calendars and people that are named, all taken together. What leaves people free (transparent, cancelled, declined) does not count.",
+		description: "Tells when somebody is busy, as blocks of time without titles: the user, or the calendars and people that are named, all taken together. What leaves people free (transparent, cancelled, declined) does not count. All-day events of others are days where they are.",
 		scope:       calendar.ScopeRead,
 		hints:       hints{readOnly: true, idempotent: true},
 		takes: join([]field{
@@ -42,6 +43,7 @@ func (b toolbox) busyTools() []tool {
 			{name: "type", kind: text, doc: "busy, tentative (not settled), or unavailable (outside of the hours that somebody is there)."},
 		}}}, givesRange, []field{
 			{name: "truncated", kind: yesNo, doc: "Whether there are more."},
+			givesUnread,
 			{name: "next_cursor", kind: text, doc: "The start_time to ask with for the rest.", optional: true},
 		}),
 		run: b.freeBusy,
@@ -53,6 +55,7 @@ type busyView struct {
 	Busy []blockView `json:"busy"`
 	windowView
 	Truncated  bool   `json:"truncated"`
+	Unread     int    `json:"unread,omitempty"`
 	NextCursor string `json:"next_cursor,omitempty"`
 }
 
@@ -72,7 +75,11 @@ var busyWords = [...]string{
 const mostBlocks = 200
 
 func (b toolbox) freeBusy(ctx context.Context, c *call) (answer, error) {
-	z, err := b.zoneFor(c.args.text("timezone"), c.caller.User, calendar.Calendar{})
+	whose, err := b.whose(ctx, c)
+	if err != nil {
+		return answer{}, err
+	}
+	z, err := b.zoneOf(ctx, c, whose)
 	if err != nil {
 		return answer{}, err
 	}
@@ -83,15 +90,12 @@ func (b toolbox) freeBusy(ctx context.Context, c *call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	whose, err := b.whose(ctx, c)
+	found, err := b.service.FreeBusy(ctx, c.caller, calendar.BusyQuery{Calendars: whose, From: w.from, Until: w.until, Timezone: z.reader()})
 	if err != nil {
 		return answer{}, err
 	}
-	periods, err := b.service.FreeBusy(ctx, c.caller, calendar.BusyQuery{Calendars: whose, From: w.from, Until: w.until, Timezone: z.Zone})
-	if err != nil {
-		return answer{}, err
-	}
-	v := busyView{Busy: []blockView{}, windowView: w.view(), Truncated: len(periods) > mostBlocks}
+	periods := found.Periods
+	v := busyView{Busy: []blockView{}, windowView: w.view(), Truncated: len(periods) > mostBlocks, Unread: found.Unread}
 	if v.Truncated {
 		v.NextCursor = periods[mostBlocks].Start.In(z.Location()).Format(time.RFC3339)
 		periods = periods[:mostBlocks]
@@ -104,11 +108,15 @@ func (b toolbox) freeBusy(ctx context.Context, c *call) (answer, error) {
 }
 
 func (v busyView) prose(w window, periods []freebusy.Period) prose {
-	if len(periods) == 0 {
+	var b strings.Builder
+	switch {
+	case len(periods) > 0:
+		fmt.Fprintf(&b, "Busy times (%s):\n", w)
+	case v.Unread > 0:
+		fmt.Fprintf(&b, "No busy times are known (%s).\n", w)
+	default:
 		return prose(fmt.Sprintf("Free all the time (%s).", w))
 	}
-	var b strings.Builder
-	fmt.Fprintf(&b, "Busy times (%s):\n", w)
 	for _, p := range periods {
 		fmt.Fprintf(&b, "- %s", w.zone.spellTimes(p.Start, p.End))
 		if p.Type != freebusy.Busy {
@@ -119,7 +127,47 @@ func (v busyView) prose(w window, periods []freebusy.Period) prose {
 	if v.Truncated {
 		fmt.Fprintf(&b, "There are more: ask again from %s on.\n", v.NextCursor)
 	}
+	b.WriteString(unreadProse(v.Unread))
 	return prose(strings.TrimSpace(b.String()))
+}
+
+// givesUnread is the field by which a tool tells that it may not know all.
+var givesUnread = field{name: "unread", kind: number, doc: "How many events may take more time, because they can't be read or followed to their end.", optional: true}
+
+// unreadProse says the same for reading.
+func unreadProse(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf("Perhaps there is more: %s could not be read or followed to the end.\n", events(n))
+}
+
+// zoneOf decides on the zone of a call about whose time: an argument's, the user's, or that of
+// the calendars where they have one.
+func (b toolbox) zoneOf(ctx context.Context, c *call, whose []calendar.Calendar) (zoned, error) {
+	if whose == nil {
+		var err error
+		if whose, err = b.ownCalendars(ctx, c); err != nil {
+			return zoned{}, err
+		}
+	}
+	var common calendar.Calendar
+	for i, cal := range whose {
+		if i > 0 && cal.Timezone != common.Timezone {
+			return b.zoneFor(c.args.text("timezone"), c.caller.User, calendar.Calendar{})
+		}
+		common = cal
+	}
+	return b.zoneFor(c.args.text("timezone"), c.caller.User, common)
+}
+
+// reader is the zone in which the user reads their own whole days; nil, that of each calendar,
+// where nobody said any.
+func (z zoned) reader() *zone.Zone {
+	if z.source == zoneOfNobody {
+		return nil
+	}
+	return z.Zone
 }
 
 // whose finds the calendars that a question about busy times names; nil, if it names none,

@@ -82,3 +82,49 @@ func TestCalendarOfBusyTimes(t *testing.T) {
 		}
 	}
 }
+
+// TestBusyTimesInTheZoneOfCalendars: who has no zone and names none is answered in that of their
+// calendars, in which their whole days are, as by list_events.
+func TestBusyTimesInTheZoneOfCalendars(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, testdb.SQLite(t))
+	door := h.open(t, h.config())
+	var made any
+	var home calendarView
+	use(t, door, "bob", "create_calendar", map[string]any{"name": "New York", "timezone": "America/New_York"}, &home)
+	use(t, door, "bob", "create_event", map[string]any{"calendar_id": home.ID, "title": "Off", "start": "2026-03-02", "end": "2026-03-02"}, &made)
+	day := map[string]any{"start_time": "2026-03-01", "end_time": "2026-03-03"}
+	for _, c := range []struct {
+		calendars []string
+		want      string
+	}{
+		{[]string{string(home.ID)}, "2026-03-02T00:00:00-05:00"},
+		// His calendars are in two zones, so that the answer is in none of them; the day is where it is.
+		{nil, "2026-03-02T05:00:00Z"},
+	} {
+		day["calendar_ids"] = c.calendars
+		var busy busyView
+		use(t, door, "bob", "get_free_busy", day, &busy)
+		if len(busy.Busy) != 1 || busy.Busy[0].Start != c.want {
+			t.Errorf("%v: busy at %+v in %s, want from %s", c.calendars, busy.Busy, busy.Timezone, c.want)
+		}
+	}
+}
+
+// TestNotAllIsKnownOfBusyTimes: nobody is called free whose series could not be followed.
+func TestNotAllIsKnownOfBusyTimes(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, testdb.SQLite(t))
+	door := h.open(t, h.config())
+	h.put(t, work, "chinese", wrapped(calendar.Event, "chinese", "DTSTART:20260302T090000Z", "DURATION:PT1H", "RRULE:RSCALE=CHINESE;FREQ=YEARLY"))
+	var busy busyView
+	said := use(t, door, "alice", "get_free_busy", map[string]any{"start_time": "2026-03-02", "end_time": "2026-03-03"}, &busy)
+	if busy.Unread != 1 || strings.Contains(said, "Free all the time") || !strings.Contains(said, "1 event could not be") {
+		t.Errorf("%d are unread, and it is said: %s", busy.Unread, said)
+	}
+	var slots slotsView
+	said = use(t, door, "alice", "find_time", map[string]any{"duration_minutes": 60, "date_range": "tomorrow"}, &slots)
+	if slots.Unread != 1 || !strings.Contains(said, "1 event could not be") {
+		t.Errorf("%d are unread, and it is said: %s", slots.Unread, said)
+	}
+}

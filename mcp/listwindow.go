@@ -67,6 +67,12 @@ func (b toolbox) readRange(c *call, cal calendar.Calendar, most int) (window, er
 	if err != nil {
 		return window{}, err
 	}
+	return b.readRangeIn(c, z, most)
+}
+
+// readRangeIn is readRange where the zone is known.
+func (b toolbox) readRangeIn(c *call, z zoned, most int) (window, error) {
+	var err error
 	words, from, until := given(c, "date_range"), given(c, "start"), given(c, "end")
 	w := window{zone: z}
 	switch {

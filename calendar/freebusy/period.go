@@ -3,6 +3,7 @@
 package freebusy
 
 import (
+	"fmt"
 	"time"
 
 	"caldav-mcp-server/ical"
@@ -47,6 +48,8 @@ type Answer struct {
 	// Stamp is when the answer was made.
 	Stamp time.Time
 	UID   string
+	// Unread is how many objects may take more time than the periods tell.
+	Unread int
 }
 
 // Component writes a VFREEBUSY.
@@ -56,6 +59,9 @@ func (a Answer) Component(periods []Period) *ical.Component {
 	c.Add(ical.NewTime("DTSTAMP", ical.Instant(a.Stamp)))
 	c.Add(ical.NewTime("DTSTART", ical.Instant(a.From)))
 	c.Add(ical.NewTime("DTEND", ical.Instant(a.Until)))
+	if a.Unread > 0 {
+		c.Add(ical.NewText("COMMENT", fmt.Sprintf("Not all is known: %d of what is there could not be followed to its end.", a.Unread)))
+	}
 	for _, p := range periods {
 		property := ical.NewProperty("FREEBUSY", "", ical.NewParam("FBTYPE", p.Type.String()))
 		property.SetPeriods(ical.Period{Start: ical.Instant(p.Start), End: ical.Instant(p.End)})
