@@ -11,7 +11,7 @@ import (
 
 // takesRange are the parameters by which a tool is told which time is meant.
 var takesRange = []field{
-	{name: "date_range", kind: text, doc: "Days in words, such as \"today\", \"tomorrow\", \"this week\", \"next 7 days\", \"next week\", \"this month\", \"next friday\", \"2026-02-20 to 2026-02-27\".", optional: true},
+	{name: "date_range", kind: text, doc: "Days in words, such as \"today\", \"tomorrow morning\", \"this week\", \"next 7 days\", \"rest of the month\", \"next friday\" (of next week), \"last friday\" (the latest before today), \"monday to friday\" (the end is read from the start), \"first monday of may\", \"dec 24\", \"q1 2027\", \"2026-02-20 to 2026-02-27\". Weeks begin on Monday.", optional: true},
 	{name: "start", kind: text, doc: "Instead of date_range, when the time begins: " + timeForms + ".", optional: true},
 	{name: "end", kind: text, doc: "When it ends; a date such as 2026-03-01 counts whole.", optional: true},
 	takesZone,

@@ -3,23 +3,26 @@ package daterange
 import (
 	"regexp"
 	"strconv"
-	"strings"
 	"sync"
-	"time"
 )
 
 // form is one way of saying a range: its pattern, how its groups are read (the second
 // result says what is wrong with them, if anything), and an example for the error.
 type form struct {
 	pattern *regexp.Regexp
-	read    func(Reader, []string) (days, string)
+	read    func(reading, []string) (days, string)
 	example string
 }
 
 const (
-	weekdayWords = `(mon|monday|tue|tues|tuesday|wed|wednesday|thu|thur|thurs|thursday|fri|friday|sat|saturday|sun|sunday)`
+	weekdayWords = `(mon|monday|tue|tues|tuesday|wed|weds|wednesday|thu|thur|thurs|thursday|fri|friday|sat|saturday|sun|sunday)`
 	monthWords   = `(jan|january|feb|february|mar|march|apr|april|may|jun|june|jul|july|aug|august|sep|sept|september|oct|october|nov|november|dec|december)`
 	numberWords  = `(\d{1,4}|one|two|three|four|five|six|seven|eight|nine|ten|a|an)`
+	shiftWords   = `(this|next|coming|upcoming|following|last|previous|past)`
+	ordinalWords = `(first|1st|second|2nd|third|3rd|fourth|4th|fifth|5th|last)`
+	unitWords    = `(day|week|month|year)s?`
+	dayNumber    = `(\d{1,2})(?:st|nd|rd|th)?`
+	maybeYear    = `(?: (?:of )?(\d{4}))?`
 )
 
 // maxCount bounds "next N …": nobody plans further, and the arithmetic stays small.
@@ -30,18 +33,30 @@ const maxCount = 3660
 var forms = sync.OnceValue(func() []form {
 	rows := []struct {
 		pattern, example string
-		read             func(Reader, []string) (days, string)
+		read             func(reading, []string) (days, string)
 	}{
-		{`(?:today|tonight)`, "today", relativeDay(0)},
+		{`(?:today|(?:right )?now)`, "today", relativeDay(0)},
+		{`tonight`, "tonight", tonight},
 		{`tomorrow`, "tomorrow", relativeDay(1)},
 		{`yesterday`, "yesterday", relativeDay(-1)},
 		{`(?:the )?day after tomorrow`, "day after tomorrow", relativeDay(2)},
-		{`(this|next|last|previous|past)? ?(week|weekend|month|quarter|year)`, "next week", relativePeriod},
-		{`(?:the )?(next|coming|last|past|previous) ` + numberWords + ` (day|week|month|year)s?`, "next 7 days", counted},
-		{`in ` + numberWords + ` (day|week|month|year)s?`, "in 3 days", ahead},
-		{`(?:on )?(this|next|last)? ?` + weekdayWords, "next friday", namedDay},
-		{`(?:in )?` + monthWords + `(?: (\d{4}))?`, "march 2026", namedMonth},
-		{`(\d{4})-?w(\d{2})`, "2026-W08", numberedWeek},
+		{`(?:the )?day before yesterday`, "day before yesterday", relativeDay(-2)},
+		{`(?:the )?` + shiftWords + `? ?(week|weekend|month|quarter|year)`, "next week", relativePeriod},
+		{`(?:the )?(beginning|start|end|rest|remainder) of (?:the )?(.+)`, "rest of the week", edge},
+		{`(?:the )?` + shiftWords + ` ` + numberWords + ` ` + unitWords, "next 7 days", counted},
+		{`in ` + numberWords + ` ` + unitWords, "in 3 days", ahead},
+		{numberWords + ` ` + unitWords + ` (ago|from now|from today)`, "3 days ago", away},
+		{`(?:on )?` + shiftWords + `? ?` + weekdayWords, "next friday", namedDay},
+		{`(?:on )?` + weekdayWords + ` (?:of )?(this|next|last) week`, "friday of next week", dayOfWeek},
+		{`(?:on )?(?:the )?` + ordinalWords + ` ` + weekdayWords + ` (?:of|in) (?:the )?` + shiftWords + `? ?(?:month|` + monthWords + `)` + maybeYear, "first monday of may", ordinalDay},
+		{`(?:in )?` + shiftWords + `? ?` + monthWords + maybeYear, "march 2026", namedMonth},
+		{`(?:on )?` + monthWords + ` (?:the )?` + dayNumber + maybeYear, "dec 24", monthDay},
+		{`(?:on )?(?:the )?` + dayNumber + ` (?:of )?` + monthWords + maybeYear, "24 december 2026", dayMonth},
+		{`(?:on )?(the )?(\d{1,2})(st|nd|rd|th)?`, "the 5th", dayAlone},
+		{`q([1-4])` + maybeYear, "q1 2027", quarterYear},
+		{`(\d{4})[- ]?q([1-4])`, "2027-Q1", yearQuarter},
+		{`(?:calendar |iso )?(?:week|wk|cw|w) ?(\d{1,2})` + maybeYear, "week 50", weekAlone},
+		{`(\d{4})[- ]?w(\d{2})`, "2026-W08", numberedWeek},
 		{`(\d{4})-(\d{2})`, "2026-02", numberedMonth},
 		{`(\d{4})`, "2026", numberedYear},
 		{`(\d{4}-\d{2}-\d{2})`, "2026-02-20", date},
@@ -53,27 +68,33 @@ var forms = sync.OnceValue(func() []form {
 	return list
 })
 
-func relativeDay(n int) func(Reader, []string) (days, string) {
-	return func(r Reader, _ []string) (days, string) { return one(r.today().plus(n)), "" }
+func relativeDay(n int) func(reading, []string) (days, string) {
+	return func(r reading, _ []string) (days, string) { return one(r.today().plus(n)), "" }
+}
+
+func tonight(r reading, _ []string) (days, string) {
+	d := one(r.today())
+	d.opens = evening
+	return d, ""
 }
 
 // shift is how far a word moves a period: "next week" is one week on.
 func shift(word string) int {
-	switch word {
-	case "next", "coming":
-		return 1
-	case "last", "past", "previous":
-		return -1
-	}
-	return 0
+	return map[string]int{"next": 1, "coming": 1, "upcoming": 1, "following": 1, "last": -1, "past": -1, "previous": -1}[word]
 }
 
-func relativePeriod(r Reader, m []string) (days, string) {
+// soon tells whether a word means the first one that is still to come.
+func soon(word string) bool { return word == "coming" || word == "upcoming" }
+
+func relativePeriod(r reading, m []string) (days, string) {
+	if m[1] == "weekend" && soon(m[0]) {
+		return weekend(r.today().plus(1).upTo(6)), ""
+	}
 	return r.period(m[1], shift(m[0])), ""
 }
 
 // period returns the week, month … that is n after the present one.
-func (r Reader) period(unit string, n int) days {
+func (r reading) period(unit string, n int) days {
 	now := r.today()
 	switch unit {
 	case "week":
@@ -81,47 +102,68 @@ func (r Reader) period(unit string, n int) days {
 	case "weekend":
 		return weekend(now.plus(7 * n))
 	case "month":
-		return month(day{now.year, now.month + time.Month(n), 1}.day())
+		return month(day{now.year, now.month, 1}.plusMonths(n))
 	case "quarter":
-		return quarter(day{now.year, now.month + time.Month(3*n), 1}.day())
+		return quarter(day{now.year, now.month, 1}.plusMonths(3 * n))
 	}
-	return year(day{now.year + n, time.January, 1})
+	return year(now.year + n)
+}
+
+// edge reads "the end of next month" and "the rest of the week". The ends of a week are three
+// days, those of anything longer are seven.
+func edge(r reading, m []string) (days, string) {
+	if r.within {
+		return days{}, "it is the end of an end"
+	}
+	r.within = true
+	whole, err := r.whole(m[1])
+	switch {
+	case err != nil && err.why == "":
+		return days{}, "it is the " + m[0] + " of something that is no week, month, quarter or year"
+	case err != nil:
+		return days{}, err.why
+	}
+	n := 7
+	if !whole.first.plus(7).before(whole.last.plus(1)) {
+		n = 3
+	}
+	switch m[0] {
+	case "beginning", "start":
+		return span(whole.first, earlier(whole.last, whole.first.plus(n-1))), ""
+	case "end":
+		return span(later(whole.first, whole.last.plus(1-n)), whole.last), ""
+	}
+	rest := span(later(whole.first, r.today()), whole.last)
+	if rest.last.before(rest.first) {
+		return days{}, "there is no rest of what is over"
+	}
+	return rest, ""
 }
 
 // counted reads "next 7 days", which begins today, and "last 7 days", which ends today.
-func counted(r Reader, m []string) (days, string) {
+func counted(r reading, m []string) (days, string) {
 	n, why := count(m[1])
 	if why != "" {
 		return days{}, why
 	}
 	now := r.today()
 	if shift(m[0]) < 0 {
-		return days{add(now, m[2], -n).plus(1), now}, ""
+		return span(now.add(m[2], -n).plus(1), now), ""
 	}
-	return days{now, add(now, m[2], n).plus(-1)}, ""
+	return span(now, now.add(m[2], n).plus(-1)), ""
 }
 
-func ahead(r Reader, m []string) (days, string) {
+func ahead(r reading, m []string) (days, string) {
 	n, why := count(m[0])
-	return one(add(r.today(), m[1], n)), why
+	return one(r.today().add(m[1], n)), why
 }
 
-func add(d day, unit string, n int) day {
-	switch unit {
-	case "day":
-		return d.plus(n)
-	case "week":
-		return d.plus(7 * n)
-	case "month":
-		return addMonths(d, n)
+func away(r reading, m []string) (days, string) {
+	n, why := count(m[0])
+	if m[2] == "ago" {
+		n = -n
 	}
-	return addMonths(d, 12*n)
-}
-
-// addMonths keeps the day of the month, or takes the last one where the month is shorter.
-func addMonths(d day, n int) day {
-	target := day{d.year, d.month + time.Month(n), 1}.day()
-	return day{target.year, target.month, min(d.of, month(target).last.of)}
+	return one(r.today().add(m[1], n)), why
 }
 
 func count(word string) (int, string) {
@@ -139,78 +181,6 @@ func count(word string) (int, string) {
 		return 0, "the number must be from 1 to " + strconv.Itoa(maxCount)
 	}
 	return n, ""
-}
-
-// namedDay reads a weekday: alone it is the next one to come, today included; with "this",
-// "next" or "last" it is that of the present, next or last week.
-func namedDay(r Reader, m []string) (days, string) {
-	wanted := weekdayOf(m[1])
-	now := r.today()
-	if m[0] == "" {
-		return one(now.plus(int((wanted - now.weekday() + 7) % 7))), ""
-	}
-	w := week(now.plus(7*shift(m[0])), r.WeekStart)
-	return one(w.first.plus(int((wanted - r.WeekStart + 7) % 7))), ""
-}
-
-func weekdayOf(word string) time.Weekday {
-	for d := time.Sunday; d <= time.Saturday; d++ {
-		if strings.EqualFold(d.String()[:3], word[:3]) {
-			return d
-		}
-	}
-	panic("daterange: the pattern let " + word + " through")
-}
-
-// namedMonth reads a month; without a year it is the one to come, the present included.
-func namedMonth(r Reader, m []string) (days, string) {
-	now := r.today()
-	wanted := monthOf(m[0])
-	y := now.year
-	if m[1] != "" {
-		y, _ = strconv.Atoi(m[1])
-	} else if wanted < now.month {
-		y++
-	}
-	return month(day{y, wanted, 1}), ""
-}
-
-func monthOf(word string) time.Month {
-	for m := time.January; m <= time.December; m++ {
-		if strings.EqualFold(m.String()[:3], word[:3]) {
-			return m
-		}
-	}
-	panic("daterange: the pattern let " + word + " through")
-}
-
-func numberedWeek(_ Reader, m []string) (days, string) {
-	y, n := number(m[0]), number(m[1])
-	d, exists := isoWeek(y, n)
-	if !exists {
-		return days{}, m[0] + " has no week " + m[1]
-	}
-	return d, ""
-}
-
-func numberedMonth(_ Reader, m []string) (days, string) {
-	n := number(m[1])
-	if n < 1 || n > 12 {
-		return days{}, "there is no month " + m[1]
-	}
-	return month(day{number(m[0]), time.Month(n), 1}), ""
-}
-
-func numberedYear(_ Reader, m []string) (days, string) {
-	return year(day{number(m[0]), time.January, 1}), ""
-}
-
-func date(_ Reader, m []string) (days, string) {
-	t, err := time.Parse(time.DateOnly, m[0])
-	if err != nil {
-		return days{}, "there is no day " + m[0]
-	}
-	return one(dayOf(t)), ""
 }
 
 // number reads digits that a pattern has let through.
