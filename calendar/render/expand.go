@@ -8,6 +8,7 @@ import (
 	"caldav-mcp-server/calendar/filter"
 	"caldav-mcp-server/calendar/meter"
 	"caldav-mcp-server/calendar/recur"
+	"caldav-mcp-server/calendar/zone"
 	"caldav-mcp-server/ical"
 )
 
@@ -139,10 +140,20 @@ func lasting(c *ical.Component, start, end recur.Moment) error {
 		return nil
 	}
 	d, err := p.Duration()
+	if start.Floating && err == nil && lasts(d, start, end) {
+		return nil // its days are those of the clock, whose changes must not be written into it
+	}
 	if err == nil && int64(d.NominalDays())*secondsPerDay+int64(d.ExactSeconds()) != seconds {
 		p.SetValue(ical.DurationOf(time.Duration(seconds) * time.Second).String())
 	}
 	return err
+}
+
+// lasts tells whether a duration is the way from one moment to another, days on the wall clock first.
+func lasts(d ical.Duration, start, end recur.Moment) bool {
+	wall := start.Civil().Seconds() + int64(d.NominalDays())*secondsPerDay
+	at, _ := zone.In(start.Time.Location()).Unix(wall)
+	return at+int64(d.ExactSeconds()) == end.Time.Unix()
 }
 
 const secondsPerDay = 24 * 60 * 60
