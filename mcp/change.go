@@ -13,6 +13,8 @@ import (
 const (
 	usualChanges = 30
 	mostChanges  = 100
+	// longestChangedTitle is how much of a title is shown, so that as many fit into an answer.
+	longestChangedTitle = 120
 )
 
 // changeTools are the tools about the journal: who changed what, and taking it back.
@@ -210,7 +212,7 @@ func (z zoned) change(c calendar.Change) changeView {
 	v := changeView{
 		ID: c.ID().String(), At: at.Format(time.RFC3339), Weekday: at.Weekday().String(),
 		User: shown(c.By), With: shown(c.Agent), Token: c.Token, Did: c.Line.Change, Kind: kindWord(c.Kind),
-		Title: shown(short(c.Summary, longestListedTitle)), Calendar: c.In.ID, In: shown(short(c.In.Name, longestListedTitle)),
+		Title: shown(short(c.Summary, longestChangedTitle)), Calendar: c.In.ID, In: shown(short(c.In.Name, longestListedTitle)),
 		UID: shown(c.UID), Undoes: changeIDs(c.In.ID, c.Undoes), Lost: c.Forgotten(),
 	}
 	if c.Object == "" {

@@ -28,6 +28,8 @@ const (
 type zoned struct {
 	*zone.Zone
 	source zoneSource
+	// seen are the times of the event or task that the call is about, by their parameters: see agrees.
+	seen map[string]time.Time
 }
 
 // zoneFor decides on the zone of a call. Only an argument that means nothing is an error: a
@@ -38,17 +40,17 @@ func (b toolbox) zoneFor(argument string, user calendar.User, cal calendar.Calen
 		if err != nil {
 			return zoned{}, errArgument(`"timezone": %s`, err)
 		}
-		return zoned{z, zoneOfArgument}, nil
+		return zoned{Zone: z, source: zoneOfArgument}, nil
 	}
 	for _, stored := range [...]struct {
 		name   string
 		source zoneSource
 	}{{user.Timezone, zoneOfUser}, {cal.Timezone, zoneOfCalendar}} {
 		if z, err := b.zones.Lookup(stored.name); err == nil {
-			return zoned{z, stored.source}, nil
+			return zoned{Zone: z, source: stored.source}, nil
 		}
 	}
-	return zoned{zone.UTC(), zoneOfNobody}, nil
+	return zoned{Zone: zone.UTC(), source: zoneOfNobody}, nil
 }
 
 // moment is a time as a call gave it.
@@ -123,9 +125,13 @@ func (z zoned) read(parameter, value string) (moment, error) {
 }
 
 // agrees refuses a time whose offset, or Z, is not that of the zone that the call names with it. Many
-// models put a Z behind whatever a person said; what was meant only they can find out.
+// models put a Z behind whatever a person said; what was meant only they can find out. When the event
+// is now can be given back as it was read.
 func (z zoned) agrees(parameter, value string, at time.Time, written ical.Civil) error {
 	if z.source != zoneOfArgument || z.Civil(at) == written {
+		return nil
+	}
+	if now, ok := z.seen[strings.TrimPrefix(parameter, "new_")]; ok && now.Equal(at) {
 		return nil
 	}
 	local, _ := z.Resolve(written)

@@ -3,6 +3,7 @@ package mcp
 import (
 	"context"
 	"strings"
+	"time"
 
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/calendar/edit"
@@ -72,6 +73,7 @@ func (b toolbox) subject(ctx context.Context, c *call, n noun) (subject, error) 
 		return subject{}, err
 	}
 	s.found, err = b.service.InstanceOf(ctx, cal, o, s.id)
+	s.zone.seen = map[string]time.Time{"start": s.found.Start.Time, "end": s.found.End.Time, "due": s.found.End.Time}
 	return s, err
 }
 
