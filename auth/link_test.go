@@ -11,6 +11,7 @@ import (
 
 	"caldav-mcp-server/auth"
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/store/storetest"
 )
 
 // owner makes alice with a calendar "work", and returns both as the service knows them.
@@ -138,7 +139,7 @@ func TestLinkRefused(t *testing.T) {
 	each(t, func(h *house) {
 		alice, work := h.owner()
 		bob := calendar.Caller{User: h.createUser("bob"), Scopes: calendar.ScopeAll}
-		if err := h.store.Share(h.t.Context(), work.ID, bob.User.ID, calendar.WriteAccess); err != nil {
+		if err := storetest.Share(h.t.Context(), h.store, work.ID, bob.User.ID, calendar.WriteAccess); err != nil {
 			h.t.Fatal(err)
 		}
 		his, err := h.store.Calendar(h.t.Context(), bob.User.ID, work.ID)

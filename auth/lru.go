@@ -54,5 +54,3 @@ func (l *lru[K, V]) clear() {
 	clear(l.byKey)
 	l.order.Init()
 }
-
-func (l *lru[K, V]) len() int { return l.order.Len() }

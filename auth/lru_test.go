@@ -40,3 +40,5 @@ func TestLRUForgets(t *testing.T) {
 		t.Errorf("after clear and put: %d, %v", got, ok)
 	}
 }
+
+func (l *lru[K, V]) len() int { return l.order.Len() }

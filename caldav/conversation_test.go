@@ -17,6 +17,7 @@ import (
 	"caldav-mcp-server/caldav"
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/internal/testdb"
+	"caldav-mcp-server/store/storetest"
 )
 
 var update = flag.Bool("update", false, "write what the door answers into testdata")
@@ -158,7 +159,7 @@ func (h *house) share(t *testing.T, words []string) {
 	t.Helper()
 	cal, err := h.store.CalendarAt(t.Context(), h.users[words[1]].ID, calendar.Segment(words[2]))
 	if err == nil {
-		err = h.store.Share(t.Context(), cal.ID, h.users[words[3]].ID, accesses[words[4]])
+		err = storetest.Share(t.Context(), h.store, cal.ID, h.users[words[3]].ID, accesses[words[4]])
 	}
 	if err != nil {
 		t.Fatal(err)

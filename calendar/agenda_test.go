@@ -114,8 +114,8 @@ func TestAgendaInPages(t *testing.T) {
 func TestAgendaSeesWhatItMay(t *testing.T) {
 	each(t, func(h *house) {
 		work, home := h.week()
-		h.must(h.store.Share(h.ctx, work.ID, h.bob.User.ID, calendar.FreeBusyAccess))
-		h.must(h.store.Share(h.ctx, home.ID, h.bob.User.ID, calendar.ReadAccess))
+		h.must(h.give(work.ID, h.bob.User.ID, calendar.FreeBusyAccess))
+		h.must(h.give(home.ID, h.bob.User.ID, calendar.ReadAccess))
 		if got, _ := h.agenda(h.bob, calendar.AgendaQuery{}); got != "06T00:00 Café day" {
 			h.t.Errorf("bob sees %s", got)
 		}

@@ -5,7 +5,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -38,12 +37,21 @@ func (h *house) same(want, got string) {
 func TestCreateEventWithAllItCanHave(t *testing.T) {
 	each(t, func(h *house) {
 		work := h.calendar(h.alice, "work")
-		saved, err := h.CreateEvent(h.ctx, h.alice, work, calendar.EventDraft{
-			Title: "Plan; next, week", Description: "a\nb", Location: "Room 5", Zone: "W. Europe Standard Time",
-			Start: time.Date(2026, 3, 2, 8, 0, 0, 0, time.UTC), End: time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC),
-			Rule: "FREQ=WEEKLY;UNTIL=20260601", URL: "https://example.com/a", Categories: []string{"a,b", "c"},
-			Organizer: &edit.Attendee{Address: "alice@example.com"}, Attendees: []edit.Attendee{{Address: "bob@example.com", Name: "Bob"}},
-			Alarms: []edit.Alarm{{Minutes: 15}}, Status: edit.Tentative, Transparency: edit.Transparent, Class: edit.Private,
+		start := ical.CivilDate(2026, 3, 2)
+		start.Hour = 9
+		end := start
+		end.Hour = 10
+		saved, err := h.Create(h.ctx, h.alice, work, edit.Draft{
+			Kind:  content.Event,
+			Times: edit.Times{Start: edit.To(ical.Zoned(start, "W. Europe Standard Time")), End: edit.To(ical.Zoned(end, "Europe/Berlin"))},
+			Fields: edit.Fields{
+				Summary: edit.To("Plan; next, week"), Description: edit.To("a\nb"), Location: edit.To("Room 5"),
+				Rule: edit.To("FREQ=WEEKLY;UNTIL=20260601"), URL: edit.To("https://example.com/a"), Categories: edit.To([]string{"a,b", "c"}),
+				Organizer: edit.To(edit.Attendee{Address: "alice@example.com"}),
+				Attendees: edit.To([]edit.Attendee{{Address: "bob@example.com", Name: "Bob"}}),
+				Alarms:    edit.To([]edit.Alarm{{Minutes: 15}}),
+				Status:    edit.To(edit.Tentative), Transparency: edit.To(edit.Transparent), Class: edit.To(edit.Private),
+			},
 		})
 		h.must(err)
 		if o := saved.Object; !saved.Created || !o.Recurring || !o.Transparent || o.Status != "TENTATIVE" {
@@ -113,18 +121,21 @@ END:VCALENDAR`, h.text(h.alice, work, saved.Object.UID))
 func TestCreateRefuses(t *testing.T) {
 	each(t, func(h *house) {
 		work := h.calendar(h.alice, "work")
-		start := time.Date(2026, 3, 2, 8, 0, 0, 0, time.UTC)
+		start, later := ical.CivilDate(2026, 3, 2), ical.CivilDate(2026, 3, 3)
+		at := edit.Times{Start: edit.To(ical.Floating(start)), End: edit.To(ical.Floating(later))}
 		for _, c := range []struct {
-			draft calendar.EventDraft
-			says  string
+			times  edit.Times
+			fields edit.Fields
+			says   string
 		}{
-			{calendar.EventDraft{Start: start, End: start, Zone: "Europe/Berlim"}, "did you mean Europe/Berlin"},
-			{calendar.EventDraft{Start: start, End: start, Rule: "FREQ=SOMETIMES"}, "SOMETIMES"},
-			{calendar.EventDraft{Start: start, End: start, Status: "DONE"}, "TENTATIVE, CONFIRMED, CANCELLED"},
-			{calendar.EventDraft{Start: start, End: start, Attendees: []edit.Attendee{{Address: "bob"}}}, "e-mail"},
-			{calendar.EventDraft{Start: start, End: start, URL: "page"}, "https://"},
+			{edit.Times{Start: edit.To(ical.Floating(later)), End: edit.To(ical.Floating(start))}, edit.Fields{}, "before it begins"},
+			{edit.Times{Start: edit.To(ical.Zoned(start, "Europe/Berlim"))}, edit.Fields{}, "did you mean Europe/Berlin"},
+			{at, edit.Fields{Rule: edit.To("FREQ=SOMETIMES")}, "SOMETIMES"},
+			{at, edit.Fields{Status: edit.To(edit.Status("DONE"))}, "TENTATIVE, CONFIRMED, CANCELLED"},
+			{at, edit.Fields{Attendees: edit.To([]edit.Attendee{{Address: "bob"}})}, "e-mail"},
+			{at, edit.Fields{URL: edit.To("page")}, "https://"},
 		} {
-			_, err := h.CreateEvent(h.ctx, h.alice, work, c.draft)
+			_, err := h.Create(h.ctx, h.alice, work, edit.Draft{Kind: content.Event, Times: c.times, Fields: c.fields})
 			h.refused(err, calendar.Invalid, "", c.says)
 		}
 	})

@@ -47,10 +47,10 @@ func TestHomeChanges(t *testing.T) {
 				h.must(h.ChangeCalendar(h.ctx, h.alice, rest.ID, func(p *calendar.Properties) error { p.Name = "x"; return nil }))
 			}, "rest"},
 			{"another's calendar", func() { h.put(h.bob, shared, "1.ics", event("one", 2, "x")) }, ""},
-			{"a share", func() { h.must(h.store.Share(h.ctx, shared.ID, h.alice.User.ID, calendar.ReadAccess)) }, sharedAt},
+			{"a share", func() { h.must(h.give(shared.ID, h.alice.User.ID, calendar.ReadAccess)) }, sharedAt},
 			{"an object of it", func() { h.put(h.bob, shared, "2.ics", event("two", 2, "x")) }, sharedAt},
-			{"more access", func() { h.must(h.store.Share(h.ctx, shared.ID, h.alice.User.ID, calendar.WriteAccess)) }, sharedAt},
-			{"busy times alone", func() { h.must(h.store.Share(h.ctx, shared.ID, h.alice.User.ID, calendar.FreeBusyAccess)) }, sharedAt},
+			{"more access", func() { h.must(h.give(shared.ID, h.alice.User.ID, calendar.WriteAccess)) }, sharedAt},
+			{"busy times alone", func() { h.must(h.give(shared.ID, h.alice.User.ID, calendar.FreeBusyAccess)) }, sharedAt},
 			{"an object that is not hers to know of", func() { h.put(h.bob, shared, "3.ics", event("three", 2, "x")) }, ""},
 			{"what it is for", func() {
 				h.must(h.ChangeCalendar(h.ctx, h.bob, shared.ID, func(p *calendar.Properties) error { p.Description = &p.Name; return nil }))
@@ -58,7 +58,7 @@ func TestHomeChanges(t *testing.T) {
 			{"its name", func() {
 				h.must(h.ChangeCalendar(h.ctx, h.bob, shared.ID, func(p *calendar.Properties) error { p.Name = "y"; return nil }))
 			}, sharedAt},
-			{"no share", func() { h.must(h.store.Share(h.ctx, shared.ID, h.alice.User.ID, calendar.NoAccess)) }, "-" + sharedAt},
+			{"no share", func() { h.must(h.give(shared.ID, h.alice.User.ID, calendar.NoAccess)) }, "-" + sharedAt},
 			{"another address", func() { h.must(h.MoveCalendar(h.ctx, h.alice, rest.ID, "new")) }, "-rest new"},
 			{"removal", func() { h.must(h.DeleteCalendar(h.ctx, h.alice, work.ID)) }, "-work"},
 			{"another one in its place", func() { h.calendar(h.alice, "work") }, "work"},
@@ -124,7 +124,7 @@ func TestBoundHomesHearOfReplacedCalendars(t *testing.T) {
 func TestOwnCalendarsHideSharedOnes(t *testing.T) {
 	each(t, func(h *house) {
 		shared := h.calendar(h.bob, "shared")
-		h.must(h.store.Share(h.ctx, shared.ID, h.alice.User.ID, calendar.ReadAccess))
+		h.must(h.give(shared.ID, h.alice.User.ID, calendar.ReadAccess))
 		at := calendar.Segment(shared.ID)
 		check := func(what string, want calendar.CalendarID) {
 			t.Helper()

@@ -12,6 +12,7 @@ import (
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/internal/testdb"
 	"caldav-mcp-server/store"
+	"caldav-mcp-server/store/storetest"
 )
 
 // house is a Service on a real store, with a clock that stands still and ids that count.
@@ -83,6 +84,16 @@ func (h *house) put(c calendar.Caller, cal calendar.Calendar, name calendar.Obje
 	saved, err := h.Put(h.ctx, c, cal, calendar.Draft{Name: name, Data: []byte(data)})
 	h.must(err)
 	return saved
+}
+
+// give shares a calendar, past all rules.
+func (h *house) give(id calendar.CalendarID, user calendar.UserID, access calendar.Access) error {
+	return storetest.Share(h.ctx, h.store, id, user, access)
+}
+
+// ChangeCalendar is PatchCalendar without properties that are kept.
+func (h *house) ChangeCalendar(ctx context.Context, c calendar.Caller, id calendar.CalendarID, edit func(*calendar.Properties) error) error {
+	return h.PatchCalendar(ctx, c, id, func(p *calendar.Properties) ([]calendar.Kept, error) { return nil, edit(p) })
 }
 
 // now returns the calendar as it is by now.

@@ -117,9 +117,9 @@ var deeds = []struct {
 		p.refusedOrDone(err)
 	}},
 	{"settings", func(p *processes) {
-		p.must(p.any().ChangeCalendar(p.t.Context(), p.alice, p.cal, func(q *calendar.Properties) error {
+		p.must(p.any().PatchCalendar(p.t.Context(), p.alice, p.cal, func(q *calendar.Properties) ([]calendar.Kept, error) {
 			q.Name += "x"
-			return nil
+			return nil, nil
 		}))
 	}},
 	{"many", func(p *processes) {

@@ -172,30 +172,6 @@ func TestDeletedObjectsFreeTheirUID(t *testing.T) {
 	})
 }
 
-func TestCreateEvent(t *testing.T) {
-	each(t, func(h *house) {
-		work := h.calendar(h.alice, "work")
-		start := time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
-		saved, err := h.CreateEvent(h.ctx, h.alice, work, calendar.EventDraft{
-			Title: "Team, Standup", Start: start, End: start.Add(30 * time.Minute), Description: "Daily\nsync", Location: "Room A",
-		})
-		h.must(err)
-		if !strings.HasSuffix(string(saved.Object.UID), "@caldav-server") {
-			h.t.Errorf("UID %s", saved.Object.UID)
-		}
-		for _, line := range []string{
-			"DTSTART:20260301T090000Z\r\n", "DTEND:20260301T093000Z\r\n", `SUMMARY:Team\, Standup` + "\r\n",
-			`DESCRIPTION:Daily\nsync` + "\r\n", "LOCATION:Room A\r\n", "DTSTAMP:20260301T080000Z\r\n",
-		} {
-			if !strings.Contains(string(saved.Object.Data), line) {
-				h.t.Errorf("no %q in\n%s", line, saved.Object.Data)
-			}
-		}
-		_, err = h.CreateEvent(h.ctx, h.alice, work, calendar.EventDraft{Title: "x", Start: start, End: start.Add(-time.Second)})
-		h.refused(err, calendar.Invalid, "", "ends before it begins")
-	})
-}
-
 // TestWhoMayOnlyWriteReadsNothing: a refusal names neither an object's tag, by which its content could be guessed,
 // nor its name, nor the calendar's.
 func TestWhoMayOnlyWriteReadsNothing(t *testing.T) {

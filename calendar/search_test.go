@@ -117,11 +117,11 @@ func TestSearchSeesWhatItMay(t *testing.T) {
 		if got := h.search(h.bob, all); got != "" {
 			h.t.Errorf("a stranger sees %s", got)
 		}
-		h.must(h.store.Share(h.ctx, work.ID, h.bob.User.ID, calendar.FreeBusyAccess))
+		h.must(h.give(work.ID, h.bob.User.ID, calendar.FreeBusyAccess))
 		if got := h.search(h.bob, all); got != "" {
 			h.t.Errorf("who sees busy times sees %s", got)
 		}
-		h.must(h.store.Share(h.ctx, work.ID, h.bob.User.ID, calendar.ReadAccess))
+		h.must(h.give(work.ID, h.bob.User.ID, calendar.ReadAccess))
 		if got := h.search(h.bob, all); got != "Mar 1 09:00 Standup" {
 			h.t.Errorf("a reader sees %s", got)
 		}

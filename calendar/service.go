@@ -161,13 +161,9 @@ func (s *Service) newCalendar(c Caller, n NewCalendar) Calendar {
 	return cal
 }
 
-// ChangeCalendar lets edit change a calendar's properties. What edit refuses changes nothing.
-func (s *Service) ChangeCalendar(ctx context.Context, c Caller, id CalendarID, edit func(*Properties) error) error {
-	return s.PatchCalendar(ctx, c, id, func(p *Properties) ([]Kept, error) { return nil, edit(p) })
-}
-
-// PatchCalendar is ChangeCalendar for a door that has properties kept as well: edit returns
-// the changes of those. Who has a share changes how they have the calendar for themselves.
+// PatchCalendar lets edit change a calendar's properties and return the changes of those that are
+// kept. What edit refuses changes nothing. Who has a share changes how they have the calendar for
+// themselves.
 func (s *Service) PatchCalendar(ctx context.Context, c Caller, id CalendarID, edit func(*Properties) ([]Kept, error)) error {
 	cal, err := s.patched(ctx, c, id)
 	if err != nil {

@@ -95,7 +95,7 @@ func TestTheTrashIsTheOwners(t *testing.T) {
 		h.must(h.DeleteCalendar(h.ctx, h.alice, gone.ID))
 		h.put(h.alice, work, "1.ics", event("one", 2, "x"))
 		h.must(h.Delete(h.ctx, h.alice, work, "1.ics", calendar.Precondition{}))
-		h.must(h.store.Share(h.ctx, work.ID, h.bob.User.ID, calendar.WriteAccess))
+		h.must(h.give(work.ID, h.bob.User.ID, calendar.WriteAccess))
 		shared := h.fresh(h.bob, work)
 
 		seen, err := h.TrashedCalendars(h.ctx, h.bob)

@@ -338,7 +338,7 @@ func TestUndoNeedsTheShareAsItIs(t *testing.T) {
 			h.put(h.bob, h.fresh(h.bob, work), "1.ics", event(string(work.ID), 2, "x"))
 			before, created := h.content(h.alice, work), h.latest(h.bob, work).ID()
 			late := h.config
-			late.Store = &lateStore{h.store, func() { h.must(h.store.Share(h.ctx, work.ID, h.bob.User.ID, now.access)) }}
+			late.Store = &lateStore{h.store, func() { h.must(h.give(work.ID, h.bob.User.ID, now.access)) }}
 			if _, err := calendar.NewService(late).Undo(h.ctx, h.bob, created); err == nil || calendar.ReasonOf(err) != now.reason {
 				h.t.Errorf("with access %d: %v, want %v", now.access, err, now.reason)
 			}
@@ -361,7 +361,7 @@ func TestUndoIsForWhoMayWrite(t *testing.T) {
 		if strings.ReplaceAll(err.Error(), "nowhere", string(work.ID)) != foreign.Error() {
 			h.t.Errorf("a foreign change is refused with %q, one that never was with %q", foreign, err)
 		}
-		h.must(h.store.Share(h.ctx, work.ID, h.bob.User.ID, calendar.ReadAccess))
+		h.must(h.give(work.ID, h.bob.User.ID, calendar.ReadAccess))
 		_, err = h.Undo(h.ctx, h.bob, created)
 		h.refused(err, calendar.Forbidden, calendar.RulePrivileges, "")
 		page, err := h.History(h.ctx, h.bob, calendar.HistoryQuery{Limit: 9})
@@ -387,7 +387,7 @@ func TestUndoIsForWhoMayWrite(t *testing.T) {
 				h.t.Errorf("a bound token sees %+v", c)
 			}
 		}
-		h.must(h.store.Share(h.ctx, work.ID, h.bob.User.ID, calendar.WriteAccess))
+		h.must(h.give(work.ID, h.bob.User.ID, calendar.WriteAccess))
 		_, err = h.Undo(h.ctx, h.bob, calendar.ChangeID{Calendar: work.ID, Version: 1})
 		h.refused(err, calendar.Stale, "", "")
 		h.undo(h.bob, created)

@@ -38,7 +38,7 @@ func (p *Property) Params() []Param {
 
 // Param is the value of the first parameter of that name, and whether there is
 // one. Several values are joined with commas: clients forget the quotes around
-// CN=Doe, John, and [Property.ParamValues] is there for true lists.
+// CN=Doe, John. [Property.Params] has them one by one.
 func (p *Property) Param(name string) (string, bool) {
 	span, ok := p.span(name)
 	if !ok {
@@ -48,14 +48,6 @@ func (p *Property) Param(name string) (string, bool) {
 		return decodeParamValue(raw), true
 	}
 	return strings.Join(span.values(p.text), ","), true
-}
-
-// ParamValues are the values of the first parameter of that name.
-func (p *Property) ParamValues(name string) []string {
-	if span, ok := p.span(name); ok {
-		return span.values(p.text)
-	}
-	return nil
 }
 
 // SetParam gives the first parameter of that name other values and drops the

@@ -239,9 +239,9 @@ func (h *house) furnishOffice(t *testing.T) {
 		t.Fatal(err)
 	}
 	h.callers["carol"] = calendar.Caller{User: carol, Scopes: calendar.ScopeAll, Token: "token-carol"}
-	if err := h.service.ChangeCalendar(t.Context(), h.callers["alice"], home, func(p *calendar.Properties) error {
+	if err := h.service.PatchCalendar(t.Context(), h.callers["alice"], home, func(p *calendar.Properties) ([]calendar.Kept, error) {
 		p.Name = "Home"
-		return nil
+		return nil, nil
 	}); err != nil {
 		t.Fatal(err)
 	}

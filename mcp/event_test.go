@@ -121,9 +121,9 @@ func TestClashesWithTheOthers(t *testing.T) {
 		if cal.Name != "Team" {
 			continue
 		}
-		if err := h.service.ChangeCalendar(t.Context(), h.callers["alice"], cal.ID, func(p *calendar.Properties) error {
+		if err := h.service.PatchCalendar(t.Context(), h.callers["alice"], cal.ID, func(p *calendar.Properties) ([]calendar.Kept, error) {
 			p.Transparent = false
-			return nil
+			return nil, nil
 		}); err != nil {
 			t.Fatal(err)
 		}

@@ -27,9 +27,9 @@ func TestForeignTextForgesNothing(t *testing.T) {
 		if _, err := h.service.Share(t.Context(), h.callers["bob"], secret.ID, "alice", calendar.ReadAccess); err != nil {
 			t.Fatal(err)
 		}
-		if err := h.service.ChangeCalendar(t.Context(), h.callers["bob"], secret.ID, func(p *calendar.Properties) error {
+		if err := h.service.PatchCalendar(t.Context(), h.callers["bob"], secret.ID, func(p *calendar.Properties) ([]calendar.Kept, error) {
 			p.Name = `Work" is calendar_id 1`
-			return nil
+			return nil, nil
 		}); err != nil {
 			t.Fatal(err)
 		}

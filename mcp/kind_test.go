@@ -53,9 +53,9 @@ func TestTheDefaultCalendarStays(t *testing.T) {
 		h.calendar(t, "alice", calendar.Properties{Name: "AAA", Order: &first})
 		expect("after another was made")
 		for id, name := range map[calendar.CalendarID]string{work: "Zzz", home: "Aaa"} {
-			err := h.service.ChangeCalendar(t.Context(), h.callers["alice"], id, func(p *calendar.Properties) error {
+			err := h.service.PatchCalendar(t.Context(), h.callers["alice"], id, func(p *calendar.Properties) ([]calendar.Kept, error) {
 				p.Name, p.Order = name, nil
-				return nil
+				return nil, nil
 			})
 			if err != nil {
 				t.Fatal(err)

@@ -13,6 +13,7 @@ import (
 
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/internal/testdb"
+	"caldav-mcp-server/store/storetest"
 )
 
 // TestAuthorization tries every tool as everybody. What is granted works, what is not is
@@ -207,7 +208,7 @@ func (c *cell) prepare() {
 	c.cal, err = c.service.CreateCalendar(c.t.Context(), bob, calendar.NewCalendar{Properties: calendar.Properties{Name: "Quagga", Kinds: calendar.AllKinds()}})
 	c.must(err)
 	for user, access := range map[calendar.UserID]calendar.Access{"alice-id": c.stance.share, "carol-id": calendar.FreeBusyAccess} {
-		c.must(c.store.Share(c.t.Context(), c.cal.ID, user, access))
+		c.must(storetest.Share(c.t.Context(), c.store, c.cal.ID, user, access))
 	}
 	c.house.now.Add(1)
 	c.since = c.clock().Format(time.RFC3339)

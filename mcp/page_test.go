@@ -161,9 +161,9 @@ func tryExample(t *testing.T, name, calls string) string {
 func (h *house) furnish(t *testing.T) {
 	t.Helper()
 	h.stock(t)
-	if err := h.service.ChangeCalendar(t.Context(), h.callers["alice"], home, func(p *calendar.Properties) error {
+	if err := h.service.PatchCalendar(t.Context(), h.callers["alice"], home, func(p *calendar.Properties) ([]calendar.Kept, error) {
 		p.Name = "Home"
-		return nil
+		return nil, nil
 	}); err != nil {
 		t.Fatal(err)
 	}

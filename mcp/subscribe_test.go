@@ -18,6 +18,7 @@ import (
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/internal/testdb"
 	"caldav-mcp-server/store"
+	"caldav-mcp-server/store/storetest"
 )
 
 // calmConfig is a door's at which nobody waits for a stream to catch its breath.
@@ -195,7 +196,7 @@ func TestSubscriptionEndsWithTheShare(t *testing.T) {
 		h.put(t, work, "party", event("party", "Party"))
 		share := func(access calendar.Access) {
 			t.Helper()
-			if err := h.store.Share(t.Context(), work, "bob-id", access); err != nil {
+			if err := storetest.Share(t.Context(), h.store, work, "bob-id", access); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -315,9 +316,9 @@ func TestListOfResourcesIsTold(t *testing.T) {
 	alice, bob, old := stream("alice", "2025-11-25"), stream("bob", "2025-11-25"), stream("alice", "2025-03-26")
 	h.calendar(t, "alice", calendar.Properties{Name: "New"})
 	alice.told(t, listChanged)
-	if err := h.service.ChangeCalendar(t.Context(), h.callers["alice"], work, func(p *calendar.Properties) error {
+	if err := h.service.PatchCalendar(t.Context(), h.callers["alice"], work, func(p *calendar.Properties) ([]calendar.Kept, error) {
 		p.Name = "Toil"
-		return nil
+		return nil, nil
 	}); err != nil {
 		t.Fatal(err)
 	}

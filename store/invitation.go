@@ -85,18 +85,6 @@ func (s *Store) Offers(ctx context.Context, user calendar.UserID) ([]calendar.Of
 	}, selectOffers, user)
 }
 
-// Share is [Tx.PutShare] or [Tx.DropShare] in a transaction of its own, of a share that is accepted.
-func (s *Store) Share(ctx context.Context, id calendar.CalendarID, user calendar.UserID, access calendar.Access) error {
-	return s.transact(ctx, func(t *Tx) error {
-		if access == calendar.NoAccess {
-			return t.DropShare(ctx, id, user)
-		}
-		return t.PutShare(ctx, calendar.Share{
-			Calendar: id, User: calendar.User{ID: user}, Access: access, Status: calendar.ShareAccepted, Created: moment(s.now()),
-		})
-	})
-}
-
 // PutShare implements [calendar.Tx].
 func (t *Tx) PutShare(ctx context.Context, s calendar.Share) error {
 	if s.Access <= calendar.NoAccess || int(s.Access) >= len(accessWords) {

@@ -46,10 +46,7 @@ func TestSQLiteURLs(t *testing.T) {
 		"sqlite:" + dir + "/sqlite:twice.db":     "sqlite:twice.db",
 		"sqlite:" + dir + "/../" + "other/up.db": "../other/up.db",
 	} {
-		s := openFile(t, url)
-		if s.Engine() != "sqlite" {
-			t.Errorf("%s: engine %s", url, s.Engine())
-		}
+		openFile(t, url)
 		if _, err := os.Stat(filepath.Join(dir, file)); err != nil {
 			t.Errorf("%s: %v", url, err)
 		}

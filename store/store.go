@@ -102,9 +102,6 @@ func Open(ctx context.Context, url string, o Options) (*Store, error) {
 	return s, nil
 }
 
-// Engine returns the engine's name: "sqlite" or "postgres".
-func (s *Store) Engine() string { return s.engine.name }
-
 // Place names the database for people: a file's path, or the server and what it is called there.
 func (s *Store) Place() string { return s.place }
 

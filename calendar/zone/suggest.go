@@ -2,9 +2,6 @@ package zone
 
 import "strings"
 
-// Suggest is [DB.Suggest] without a memory.
-func Suggest(name string) string { return NewDB().Suggest(name) }
-
 // Suggest finds the IANA name that is nearest to what somebody wrote: a city
 // alone, or a name with a few wrong letters. It is empty when none is near.
 func (db *DB) Suggest(name string) string {

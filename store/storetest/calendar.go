@@ -40,7 +40,7 @@ func calendarComesBack(b *bundle) {
 	same(b, "listed", all, []calendar.Calendar{want})
 
 	bob := b.user("bob")
-	b.must(b.Share(b.Context(), want.ID, bob.ID, calendar.ReadAccess))
+	b.must(Share(b.Context(), b, want.ID, bob.ID, calendar.ReadAccess))
 	b.must(b.arrange(want, bob, calendar.Arrangement{Opaque: true}))
 	want.Transparent, want.Access = false, calendar.ReadAccess
 	got, err = b.Calendar(b.Context(), bob.ID, want.ID)
@@ -115,7 +115,7 @@ func calendarsAreListed(b *bundle) {
 	lower, upper := add(ann, "a", nil), add(ann, "B", nil)
 	umlaut, again := add(ann, "ä", nil), add(ann, "a", nil)
 	second, first := add(ann, "z", new(int64(2))), add(ann, "z", new(int64(1)))
-	b.must(b.Share(b.Context(), shared.ID, ann.ID, calendar.ReadAccess))
+	b.must(Share(b.Context(), b, shared.ID, ann.ID, calendar.ReadAccess))
 	shared.Access, shared.Transparent = calendar.ReadAccess, true
 	all, err := b.Calendars(b.Context(), ann.ID)
 	b.must(err)
@@ -145,7 +145,7 @@ func calendarTrashed(b *bundle) {
 	ann, bob := b.user("ann"), b.user("bob")
 	cal := b.calendar(ann, "work")
 	o := b.put(cal, "a.ics")
-	b.must(b.Share(b.Context(), cal.ID, bob.ID, calendar.ReadAccess))
+	b.must(Share(b.Context(), b, cal.ID, bob.ID, calendar.ReadAccess))
 	trash := func(tx calendar.Tx) error { return tx.TrashCalendar(b.Context(), cal.ID) }
 	b.must(b.Update(b.Context(), trash))
 	b.refused(b.Update(b.Context(), trash), calendar.NotFound, "")

@@ -15,22 +15,22 @@ func knowsBothSides(b *bundle) {
 	work, home, bobs := b.calendar(ann, "work"), b.calendar(ann, "home"), b.calendar(bob, "work")
 	b.knows("those who share nothing", ann)
 	for cal, user := range map[calendar.CalendarID]calendar.User{work.ID: eve, home.ID: bob, bobs.ID: ann} {
-		b.must(b.Share(b.Context(), cal, user.ID, calendar.FreeBusyAccess))
+		b.must(Share(b.Context(), b, cal, user.ID, calendar.FreeBusyAccess))
 	}
-	b.must(b.Share(b.Context(), work.ID, bob.ID, calendar.WriteAccess))
+	b.must(Share(b.Context(), b, work.ID, bob.ID, calendar.WriteAccess))
 	b.knows("hers", ann,
 		calendar.Acquaintance{User: bob, Calendar: work.ID}, calendar.Acquaintance{User: bob, Calendar: home.ID},
 		calendar.Acquaintance{User: bob, Calendar: bobs.ID}, calendar.Acquaintance{User: eve, Calendar: work.ID})
 	// Two sharees of one calendar are none of each other's.
 	b.knows("eve's", eve, calendar.Acquaintance{User: ann, Calendar: work.ID})
-	b.must(b.Share(b.Context(), work.ID, eve.ID, calendar.NoAccess))
+	b.must(Share(b.Context(), b, work.ID, eve.ID, calendar.NoAccess))
 	b.knows("eve's after the end", eve)
 }
 
 func knowsNobodyByTrash(b *bundle) {
 	ann, bob := b.user("ann"), b.user("bob")
 	cal := b.calendar(ann, "work")
-	b.must(b.Share(b.Context(), cal.ID, bob.ID, calendar.ReadAccess))
+	b.must(Share(b.Context(), b, cal.ID, bob.ID, calendar.ReadAccess))
 	b.trash(cal)
 	b.knows("hers", ann)
 	b.knows("his", bob)

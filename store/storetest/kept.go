@@ -113,7 +113,7 @@ func keptIsCopied(b *bundle) {
 func keptInHome(b *bundle) {
 	ann, bob := b.user("ann"), b.user("bob")
 	own, shared, others := b.calendar(ann, "own"), b.calendar(bob, "shared"), b.calendar(bob, "others")
-	b.must(b.Share(b.Context(), shared.ID, ann.ID, calendar.ReadAccess))
+	b.must(Share(b.Context(), b, shared.ID, ann.ID, calendar.ReadAccess))
 	b.calendar(ann, "without")
 	b.put(own, "a.ics")
 	for _, h := range []calendar.Holder{ofCalendar(own), ofCalendar(shared), ofCalendar(others), ofObject(own, "a.ics")} {

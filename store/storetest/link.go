@@ -64,7 +64,7 @@ func linkUnknown(b *bundle) {
 func linkRefused(b *bundle) {
 	ann, bob := b.user("ann"), b.user("bob")
 	work, gone := b.calendar(ann, "work"), b.calendar(ann, "gone")
-	b.must(b.Share(b.Context(), work.ID, bob.ID, calendar.WriteAccess))
+	b.must(Share(b.Context(), b, work.ID, bob.ID, calendar.WriteAccess))
 	b.must(b.Update(b.Context(), func(tx calendar.Tx) error { return tx.TrashCalendar(b.Context(), gone.ID) }))
 	for name, l := range map[auth.LinkID]auth.Link{
 		"nowhere":          {Owner: ann, Calendar: "nowhere", Access: calendar.ReadAccess},

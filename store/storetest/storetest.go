@@ -22,7 +22,6 @@ import (
 type Store interface {
 	calendar.Store
 	auth.Store
-	Share(ctx context.Context, id calendar.CalendarID, user calendar.UserID, access calendar.Access) error
 	NewEpoch(ctx context.Context) error
 	Prune(ctx context.Context, older time.Time) error
 }

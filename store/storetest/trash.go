@@ -49,7 +49,7 @@ func trashGivesBack(b *bundle) {
 	b.calendar(ann, "live")
 	gone := b.bury(b.put(old, "gone.ics"))
 	kept := b.put(old, "kept.ics")
-	b.must(b.Share(b.Context(), old.ID, bob.ID, calendar.ReadAccess))
+	b.must(Share(b.Context(), b, old.ID, bob.ID, calendar.ReadAccess))
 	before := b.read(old)
 	b.trash(old)
 	trashed := b.now()
@@ -164,7 +164,7 @@ func trashMoved(b *bundle) {
 func trashTaken(b *bundle) {
 	work, bob := b.home(), b.user("bob")
 	theirs := b.calendar(bob, "theirs")
-	b.must(b.Share(b.Context(), work.ID, bob.ID, calendar.WriteAccess))
+	b.must(Share(b.Context(), b, work.ID, bob.ID, calendar.WriteAccess))
 	was := b.put(work, "a.ics")
 	there := was
 	there.Calendar = theirs.ID
@@ -174,7 +174,7 @@ func trashTaken(b *bundle) {
 	same(b, "trash", b.deletions(work), []string{fmt.Sprintf("a.ics@%d %s", was.Version, was.UID)})
 	_, err := b.Deletion(b.Context(), work.ID, was.UID)
 	b.must(err)
-	b.must(b.Share(b.Context(), theirs.ID, work.Owner, calendar.ReadAccess))
+	b.must(Share(b.Context(), b, theirs.ID, work.Owner, calendar.ReadAccess))
 	same(b, "trash once its owner sees it where it is", b.deletions(work), nil)
 }
 

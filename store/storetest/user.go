@@ -59,8 +59,8 @@ func userTakesTheirs(b *bundle) {
 	b.put(anns, "a.ics")
 	b.bury(b.put(anns, "b.ics"))
 	kept := b.put(bobs, "a.ics")
-	b.must(b.Share(b.Context(), anns.ID, bob.ID, calendar.ReadAccess))
-	b.must(b.Share(b.Context(), bobs.ID, ann.ID, calendar.WriteAccess))
+	b.must(Share(b.Context(), b, anns.ID, bob.ID, calendar.ReadAccess))
+	b.must(Share(b.Context(), b, bobs.ID, ann.ID, calendar.WriteAccess))
 	anns2, bobs2 := b.token(ann, nil), b.token(bob, []calendar.CalendarID{anns.ID})
 
 	b.must(b.DeleteUser(b.Context(), ann.ID))

@@ -144,8 +144,8 @@ func watchTellsOfRights(b *bundle) {
 		what string
 		do   func() error
 	}{
-		{"a share", func() error { return b.Share(b.Context(), cal.ID, ben.ID, calendar.ReadAccess) }},
-		{"its end", func() error { return b.Share(b.Context(), cal.ID, ben.ID, calendar.NoAccess) }},
+		{"a share", func() error { return Share(b.Context(), b, cal.ID, ben.ID, calendar.ReadAccess) }},
+		{"its end", func() error { return Share(b.Context(), b, cal.ID, ben.ID, calendar.NoAccess) }},
 		{"a revocation", func() error { return b.RevokeToken(b.Context(), token.ID, b.now()) }},
 		{"a new name", func() error { return b.rename(cal, "Other") }},
 		{"a user's end", func() error { return b.DeleteUser(b.Context(), eve.ID) }},
