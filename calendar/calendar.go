@@ -5,8 +5,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-
-	"caldav-mcp-server/calendar/zone"
 )
 
 // Kind is the kind of component that an object holds (RFC 4791 §4.1: one kind per object).
@@ -143,31 +141,5 @@ func (s Segment) validate() error {
 	if reserved[s] {
 		return Errorf(Forbidden, RuleCalendarsOnlyHere, "the address %q is kept for scheduling", string(s))
 	}
-	return nil
-}
-
-// settle fills in what a calendar cannot be without, and refuses what it cannot be.
-func (s *Service) settle(p *Properties) error {
-	if len(p.Name) > maxNameLength {
-		return Errorf(Invalid, "", "the calendar's name is longer than %d bytes", maxNameLength)
-	}
-	for _, k := range p.Kinds {
-		if !AllKinds().Has(k) {
-			return Errorf(Invalid, RuleSupportedKind, "calendars cannot hold %s; they hold %s", k, AllKinds())
-		}
-	}
-	if p.Color != nil {
-		if _, err := ParseColor(*p.Color); err != nil {
-			return err
-		}
-	}
-	if p.Timezone == "" {
-		p.Timezone = zone.UTC().Name()
-	}
-	z, err := s.zones.Lookup(p.Timezone)
-	if err != nil {
-		return Errorf(Invalid, RuleValidTimezone, "%v", err)
-	}
-	p.Timezone = z.Name()
 	return nil
 }

@@ -1,10 +1,7 @@
 package calendar
 
 import (
-	"cmp"
 	"context"
-	"slices"
-	"strings"
 )
 
 // Directory is the part of a Store that knows the users.
@@ -25,82 +22,3 @@ type Acquaintance struct {
 	User     User
 	Calendar CalendarID
 }
-
-// People returns the users who exist as far as the caller can tell, by name: themselves, those
-// they share a calendar with in either direction, and everybody where the directory is open. A
-// token that is bound to some calendars knows those alone with whom these are shared.
-func (s *Service) People(ctx context.Context, c Caller) ([]User, error) {
-	if c.hasScope(ReadObjects) != nil {
-		return []User{c.User}, nil //nolint:nilerr // who may not read knows nobody else
-	}
-	if s.openDirectory && c.Calendars == nil {
-		return s.store.Users(ctx)
-	}
-	known, err := s.store.Acquaintances(ctx, c.User.ID)
-	if err != nil {
-		return nil, err
-	}
-	people := []User{c.User}
-	for _, a := range known {
-		if c.Calendars == nil || slices.Contains(c.Calendars, a.Calendar) {
-			people = append(people, a.User)
-		}
-	}
-	slices.SortFunc(people, func(a, b User) int { return cmp.Compare(a.Name, b.Name) })
-	return slices.CompactFunc(people, func(a, b User) bool { return a.ID == b.ID }), nil
-}
-
-// Match is how a text is looked for in what is said of a user. Case makes no difference.
-type Match uint8
-
-// The ways there are.
-const (
-	Contains Match = iota
-	StartsWith
-	Equals
-)
-
-// Comparison tells whether a value of a user's is what is searched for.
-type Comparison func(value, text string, how Match) bool
-
-// FindPeople returns the users who match, by name. Those whom the caller does not know are
-// compared by whole values, whatever the search asks for: they are found by who can name them,
-// and nobody can list them.
-func (s *Service) FindPeople(ctx context.Context, c Caller, matches func(User, Comparison) bool) ([]User, error) {
-	people, err := s.People(ctx, c)
-	if err != nil {
-		return nil, err
-	}
-	known := make(map[UserID]bool, len(people))
-	for _, u := range people {
-		known[u.ID] = true
-	}
-	if c.MayOwn(ReadObjects) == nil && !s.openDirectory {
-		if people, err = s.store.Users(ctx); err != nil {
-			return nil, err
-		}
-	}
-	var found []User
-	for _, u := range people {
-		if known[u.ID] && matches(u, alike) || !known[u.ID] && matches(u, same) {
-			found = append(found, u)
-		}
-	}
-	return found, nil
-}
-
-// alike is the Comparison for whom the caller knows.
-func alike(value, text string, how Match) bool {
-	value, text = strings.ToLower(value), strings.ToLower(text)
-	switch how {
-	case Contains:
-		return strings.Contains(value, text)
-	case StartsWith:
-		return strings.HasPrefix(value, text)
-	case Equals:
-	}
-	return value == text
-}
-
-// same is the Comparison for the others. What is empty names nobody.
-func same(value, text string, _ Match) bool { return value != "" && strings.EqualFold(value, text) }

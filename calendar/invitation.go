@@ -2,21 +2,9 @@ package calendar
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"slices"
 )
-
-// InvitationID names what a user was offered of a calendar. It stays the same however often the
-// offer changes, so that the newest word about it takes the place of the ones before.
-type InvitationID string
-
-// Invitation returns what the share is known by to both sides.
-func (s Share) Invitation() InvitationID {
-	sum := sha256.Sum256([]byte(string(s.Calendar) + "\x00" + string(s.User.ID)))
-	return InvitationID(hex.EncodeToString(sum[:16]))
-}
 
 // ShareEdit is what is to become of one user's share of a calendar.
 type ShareEdit struct {

@@ -89,3 +89,17 @@ type ObjectQuery struct {
 	// WithData asks for whole objects instead of their heads.
 	WithData bool
 }
+
+// SearchQuery asks a Store for objects by their words. Those that are not over come first, by
+// their start, what goes on already before all others; then, if they are wanted, those that
+// are over, the latest first.
+type SearchQuery struct {
+	Calendars []CalendarID
+	Kind      Kind
+	// Words are beginnings of words as [content.Words] makes them; an object has them all.
+	Words []string
+	// Now parts what is over from what is not; Past tells whether the former is wanted.
+	Now   time.Time
+	Past  bool
+	Limit int
+}

@@ -1,7 +1,6 @@
 package calendar
 
 import (
-	"context"
 	"reflect"
 )
 
@@ -69,59 +68,4 @@ func personal(a, b Properties) bool {
 	b.Name, b.Description, b.Color, b.Order = a.Name, a.Description, a.Color, a.Order
 	b.Transparent, b.Hidden = a.Transparent, a.Hidden
 	return reflect.DeepEqual(a, b)
-}
-
-// patched returns the calendar of which the caller would change properties, and may: theirs, or one that they
-// have a share of.
-func (s *Service) patched(ctx context.Context, c Caller, id CalendarID) (Calendar, error) {
-	cal, err := s.Calendar(ctx, c, id)
-	if err != nil {
-		return cal, err
-	}
-	if cal.Access == OwnerAccess {
-		return cal, c.May(ChangeCalendar, cal)
-	}
-	return cal, c.May(ArrangeCalendar, cal)
-}
-
-// arrange is PatchCalendar for who has a share: what they set, they set for themselves, and what they keep is
-// theirs. The calendar stays at its version, which is everybody's: their other programs hear of it by their
-// home, see Calendar.seenAs.
-func (s *Service) arrange(ctx context.Context, c Caller, shared Calendar, edit func(*Properties) ([]Kept, error)) error {
-	owners, err := s.store.Calendar(ctx, shared.Owner, shared.ID)
-	if err != nil {
-		return noShare(err, shared.ID)
-	}
-	return s.change(ctx, c, func(w *work) error {
-		before, err := w.Arrangement(ctx, shared.ID, c.User.ID)
-		if err != nil {
-			return noShare(err, shared.ID)
-		}
-		mine := before.Over(owners.Properties)
-		kept, err := edit(&mine)
-		if err != nil {
-			return err
-		}
-		if !personal(owners.Properties, mine) {
-			return Errorf(Forbidden, RulePrivileges, "of a calendar that is shared with you, you set the name, the description, the colour, the order and whether it is shown and takes your time for yourself; the rest is its owner's")
-		}
-		after := arrangementOf(owners.Properties, mine)
-		mine = after.Over(owners.Properties)
-		if err := s.settle(&mine); err != nil {
-			return err
-		}
-		if err := w.Arrange(ctx, shared.ID, c.User.ID, after); err != nil {
-			return err
-		}
-		return w.keep(ctx, Holder{Place: AtShare, Calendar: owners, User: c.User.ID}, kept)
-	})
-}
-
-// noShare says of a share that was taken away in the meantime what is said of any calendar
-// that the caller does not see.
-func noShare(err error, id CalendarID) error {
-	if ReasonOf(err) == NotFound {
-		return errNoCalendar(string(id))
-	}
-	return err
 }

@@ -56,32 +56,3 @@ const (
 	// maxFollowedName bounds what a subscriber calls it.
 	maxFollowedName = 4096
 )
-
-// Subscribe has a subscriber told of the changes of a target from now on, by whichever process it
-// listens to.
-func (s *Service) Subscribe(ctx context.Context, c Caller, sub Subscription) error {
-	if len(sub.Name) > maxFollowedName {
-		return Errorf(Invalid, "", "what is followed is called by more than %d bytes", maxFollowedName)
-	}
-	seen, err := s.find(ctx, c, sub.Target)
-	if err != nil {
-		return err
-	}
-	sub.User, sub.Seen = c.User.ID, seen
-	err = s.store.Subscribe(ctx, sub, s.now(), MaxFollowed, maxSubscriptions)
-	if err != nil && ReasonOf(err) == TooLarge {
-		return errFollowed()
-	}
-	return err
-}
-
-func errFollowed() error {
-	e := Errorf(TooLarge, "", "one can follow at most %d things at a time", MaxFollowed)
-	e.Hint = "unsubscribe from what is not needed any more, or follow a calendar instead of its events"
-	return e
-}
-
-// Unsubscribe ends a subscription by its name, or, with none, all that the subscriber has.
-func (s *Service) Unsubscribe(ctx context.Context, id SubscriberID, name string) error {
-	return s.store.Unsubscribe(ctx, id, name)
-}

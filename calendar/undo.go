@@ -2,7 +2,6 @@ package calendar
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -215,15 +214,4 @@ func conflict(left []UndoConflict) *Error {
 		e.Reason, e.Hint = Unsupported, "share the calendar with them again"
 	}
 	return e
-}
-
-// RestoreDeleted is RestoreObject for who does not mind the name: where another object has it by
-// now, the restored one gets a new one.
-func (s *Service) RestoreDeleted(ctx context.Context, c Caller, cal Calendar, uid UID) (Saved, error) {
-	saved, err := s.RestoreObject(ctx, c, cal, uid, "")
-	var taken *Error
-	if errors.As(err, &taken) && taken.Reason == Exists && taken.Rule == "" {
-		return s.RestoreObject(ctx, c, cal, uid, ObjectName(s.newID()+".ics"))
-	}
-	return saved, err
 }

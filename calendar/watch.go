@@ -11,28 +11,6 @@ import (
 	"sync"
 )
 
-// Hint says where something changed. It may come twice, or for nothing.
-type Hint struct {
-	Calendars []CalendarID
-	// Subscribers are those whose subscriptions changed.
-	Subscribers []SubscriberID
-	// Everything is set when it may have been anything: who may what, which calendars there are.
-	Everything bool
-}
-
-// Empty tells whether there is nothing to tell.
-func (n Hint) Empty() bool {
-	return !n.Everything && len(n.Calendars) == 0 && len(n.Subscribers) == 0
-}
-
-// Watchable is the part of a Store that tells of changes.
-type Watchable interface {
-	// Watch has heard called after each change that is kept from now on: at once when it was this
-	// process that kept it, soon when it was another one. heard must not wait for anything. After
-	// stop it is not called again.
-	Watch(heard func(Hint)) (stop func())
-}
-
 // Watch is one who waits for changes. It keeps no more of them than where to look again, so
 // however slow it is, nobody waits for it. It is for one goroutine.
 type Watch struct {
@@ -266,4 +244,33 @@ func (s *Service) lookAtHome(ctx context.Context, c Caller) (State, error) {
 		}
 	}
 	return State(hex.EncodeToString(sum.Sum(nil)[:8])), nil
+}
+
+// Subscribe has a subscriber told of the changes of a target from now on, by whichever process it
+// listens to.
+func (s *Service) Subscribe(ctx context.Context, c Caller, sub Subscription) error {
+	if len(sub.Name) > maxFollowedName {
+		return Errorf(Invalid, "", "what is followed is called by more than %d bytes", maxFollowedName)
+	}
+	seen, err := s.find(ctx, c, sub.Target)
+	if err != nil {
+		return err
+	}
+	sub.User, sub.Seen = c.User.ID, seen
+	err = s.store.Subscribe(ctx, sub, s.now(), MaxFollowed, maxSubscriptions)
+	if err != nil && ReasonOf(err) == TooLarge {
+		return errFollowed()
+	}
+	return err
+}
+
+func errFollowed() error {
+	e := Errorf(TooLarge, "", "one can follow at most %d things at a time", MaxFollowed)
+	e.Hint = "unsubscribe from what is not needed any more, or follow a calendar instead of its events"
+	return e
+}
+
+// Unsubscribe ends a subscription by its name, or, with none, all that the subscriber has.
+func (s *Service) Unsubscribe(ctx context.Context, id SubscriberID, name string) error {
+	return s.store.Unsubscribe(ctx, id, name)
 }

@@ -2,13 +2,7 @@ package calendar_test
 
 import (
 	"context"
-	"go/ast"
-	"go/parser"
-	"go/token"
 	"iter"
-	"path/filepath"
-	"slices"
-	"strings"
 	"testing"
 
 	"caldav-mcp-server/calendar"
@@ -77,43 +71,4 @@ func TestEveryChangeIsShownToTheImage(t *testing.T) {
 			counting.reads = 0
 		}
 	})
-}
-
-// TestChangesAreMadeInOnePlace: whatever writes to a calendar is a work. What numbers, logs or
-// stores by itself would be a second way, which forgets something of it.
-func TestChangesAreMadeInOnePlace(t *testing.T) {
-	t.Parallel()
-	const home = "work.go"
-	for _, method := range []string{"Update", "Advance", "Log", "PutObject", "BuryObject", "PutNotice", "DropNotice"} {
-		if got := callers(t, method); !slices.Equal(got, []string{home}) {
-			t.Errorf("%s is called in %s, want %s only", method, got, home)
-		}
-	}
-}
-
-// callers lists the files of this package in which a method of that name is called.
-func callers(t *testing.T, method string) (files []string) {
-	t.Helper()
-	all, err := filepath.Glob("*.go")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, name := range all {
-		if strings.HasSuffix(name, "_test.go") {
-			continue
-		}
-		file, err := parser.ParseFile(token.NewFileSet(), name, nil, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
-		ast.Inspect(file, func(n ast.Node) bool {
-			if call, ok := n.(*ast.CallExpr); ok {
-				if f, ok := call.Fun.(*ast.SelectorExpr); ok && f.Sel.Name == method && !slices.Contains(files, name) {
-					files = append(files, name)
-				}
-			}
-			return true
-		})
-	}
-	return files
 }
