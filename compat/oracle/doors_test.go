@@ -48,7 +48,7 @@ func open(t testing.TB) *doors {
 	}
 	d.service = calendar.NewService(calendar.Config{Store: s, Limits: calendar.DefaultLimits(), Now: clock, NewID: newID, ImageBytes: 1 << 22})
 	log := slog.New(slog.DiscardHandler)
-	if d.dav, err = caldav.New(caldav.Config{Service: d.service, Logger: log, Limits: caldav.DefaultLimits()}); err != nil {
+	if d.dav, err = caldav.New(caldav.Config{Service: d.service, Logger: log, Limits: caldav.DefaultLimits(), Now: clock}); err != nil {
 		t.Fatal(err)
 	}
 	d.mcp = mcp.New(mcp.Config{
