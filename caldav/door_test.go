@@ -142,6 +142,28 @@ func TestExpect(t *testing.T) {
 	}
 }
 
+// TestStaleIfMatch: a tag that is not the object's is 412, whatever the bytes are, and whether the
+// client waits for 100 Continue or not. vdirsyncer's own suite holds servers to it.
+func TestStaleIfMatch(t *testing.T) {
+	t.Parallel()
+	testdb.Each(t, func(t *testing.T, url string) {
+		h := newHouse(t, url, nil)
+		h.must(t, "MKCALENDAR /dav/calendars/alice/work/", "")
+		tag := h.must(t, "PUT /dav/calendars/alice/work/a.ics", event("a", "First")).header.Get("ETag")
+		for _, expect := range []string{"", "\nExpect: 100-continue"} {
+			for _, data := range []string{event("a", "First"), event("a", "Second")} {
+				for _, stale := range []string{`"1234"`, "W/" + tag} {
+					got := h.send(t, "PUT /dav/calendars/alice/work/a.ics\nIf-Match: "+stale+expect, data)
+					if got.status != http.StatusPreconditionFailed {
+						t.Errorf("If-Match: %s%s: %d %s", stale, expect, got.status, got.body)
+					}
+				}
+			}
+			h.must(t, "PUT /dav/calendars/alice/work/a.ics\nIf-Match: "+tag+expect, event("a", "First"))
+		}
+	})
+}
+
 // cutter is a client that goes away at the first byte of an answer.
 type cutter struct {
 	*httptest.ResponseRecorder
