@@ -85,7 +85,7 @@ func (s *Service) wanted(ctx context.Context, ask SearchQuery, timezone *zone.Zo
 		cal := of[o.Calendar]
 		if o.Data == nil {
 			var err error
-			if o, err = s.store.Object(ctx, cal.ID, o.Name); ReasonOf(err) == NotFound {
+			if o, err = s.readObject(ctx, nil, cal.ID, o.Name); ReasonOf(err) == NotFound {
 				continue // it has gone meanwhile
 			} else if err != nil {
 				return nil, err

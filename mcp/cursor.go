@@ -63,8 +63,9 @@ func (c *call) resume(t tool, sent map[string]json.RawMessage) error {
 	c.asked = maps.Clone(sent)
 	maps.DeleteFunc(c.asked, func(_ string, raw json.RawMessage) bool { return !isGiven(raw) })
 	var text string
-	if json.Unmarshal(c.asked[takesCursor.name], &text) != nil || strings.TrimSpace(text) == "" {
-		return nil // or it is for readArguments to judge
+	_ = json.Unmarshal(c.asked[takesCursor.name], &text) // what is no text is for readArguments to judge
+	if strings.TrimSpace(text) == "" {
+		return nil
 	}
 	var from cursor
 	data, err := base64.RawURLEncoding.DecodeString(strings.TrimSpace(text))

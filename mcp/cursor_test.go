@@ -45,7 +45,7 @@ func TestACursorKeepsItsQuestion(t *testing.T) {
 			h.say(t, door, "alice", "patch_event", params{"calendar_id": home, "event_uid": "home-03", "title": "Dinner"})
 		}
 		args, seen := c.asked, map[string]bool{}
-		for pages := 0; pages < 30; pages++ {
+		for range 30 {
 			var v map[string]any
 			text := contentText(t, use(t, door, "alice", c.tool, args, &v))
 			for _, row := range v[c.rows].([]any) {

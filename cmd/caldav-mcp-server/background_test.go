@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"database/sql"
+	"io"
 	"log/slog"
 	"strings"
 	"testing"
@@ -103,7 +104,7 @@ func TestCommandRefusesOlderBuild(t *testing.T) {
 		INSERT INTO migrations VALUES ('0001_schema.sql', 'another', 0)`); err != nil {
 		t.Fatal(err)
 	}
-	p := &program{now: time.Now, newID: uuid.NewString}
+	p := &program{stderr: io.Discard, now: time.Now, newID: uuid.NewString}
 	err = p.withHouse(t.Context(), config{databaseURL: path}, func(*house) error { return nil })
 	if err == nil || !strings.Contains(err.Error(), "`export --user NAME --out DIR`") {
 		t.Errorf("got error %v", err)
