@@ -156,3 +156,20 @@ func TestAllNeverLosesThePast(t *testing.T) {
 		})
 	}
 }
+
+// TestMovingTheLastOfASeriesIsToldAsDone: what follows is then one event, which no recurrence id names.
+func TestMovingTheLastOfASeriesIsToldAsDone(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, testdb.SQLite(t))
+	door := h.open(t, h.config())
+	h.put(t, work, "two", wrapped(calendar.Event, "two", "DTSTART:20260302T090000Z", "DURATION:PT1H", "RRULE:FREQ=WEEKLY;COUNT=2", "SUMMARY:Two"))
+	var moved struct {
+		Start string `json:"dtstart"`
+	}
+	said := use(t, door, "alice", "move_event", map[string]any{
+		"calendar_id": work, "event_uid": "two", "recurrence_id": "20260309T090000Z", "scope": "following", "new_start": "2026-03-09T09:45:00Z",
+	}, &moved)
+	if !strings.Contains(said, "10:45") {
+		t.Errorf("it is said: %s", said)
+	}
+}

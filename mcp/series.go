@@ -137,8 +137,9 @@ func (b toolbox) after(ctx context.Context, s subject, e calendar.Edited) (calen
 		o = e.Split.Object
 	}
 	now, err := b.service.InstanceOf(ctx, s.cal, o, e.Instance)
-	if err != nil && !e.Instance.IsZero() && calendar.ReasonOf(err) == calendar.NotFound {
-		return b.service.InstanceOf(ctx, s.cal, o, ical.Time{}) // a new rule does not have it
+	if reason := calendar.ReasonOf(err); err != nil && !e.Instance.IsZero() && (reason == calendar.NotFound || reason == calendar.Invalid) {
+		// A new rule does not have it, or what follows is no series: it is that one instance, moved.
+		return b.service.InstanceOf(ctx, s.cal, o, ical.Time{})
 	}
 	return now, err
 }

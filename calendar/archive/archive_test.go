@@ -146,6 +146,20 @@ func TestSplitGoesOnAfterAFault(t *testing.T) {
 }
 
 // An event without a UID has the same one tomorrow, when the file was exported again.
+// TestSplitLeavesWhatIsNestedWhereItIs: the options of a poll are no appointments. Where the poll has lost its
+// end, what follows it stands by itself.
+func TestSplitLeavesWhatIsNestedWhereItIs(t *testing.T) {
+	t.Parallel()
+	option := []string{"BEGIN:VEVENT", "UID:option", "DTSTART:20270301T090000Z", "END:VEVENT"}
+	poll := append([]string{"BEGIN:VCALENDAR", "VERSION:2.0", "BEGIN:VPOLL", "UID:poll"}, option...)
+	after := []string{"BEGIN:VEVENT", "UID:after", "DTSTART:20270301T090000Z", "END:VEVENT", "END:VCALENDAR"}
+	whole := append(append(slices.Clone(poll), "END:VPOLL"), after...)
+	same(t, outline(split(lines(whole...))), []string{"3 VPOLL: no calendar takes a VPOLL", "10 VEVENT after"})
+	same(t, outline(split(lines(append(slices.Clone(poll), after...)...))), []string{
+		"3 VPOLL: the VPOLL cannot be read: it never ends", "5 VEVENT option", "9 VEVENT after",
+	})
+}
+
 func TestSplitMakesStableUIDs(t *testing.T) {
 	t.Parallel()
 	file := func(stamp, title string) string {

@@ -36,10 +36,12 @@ type scanner struct {
 	at, number int
 	in         *wrapper
 	// open are the components within the piece that have not ended, its own name first.
-	open   []string
-	begun  int
-	first  int
-	pieces []piece
+	open []string
+	// foreign tells that the piece is of a kind that nobody takes, with all that is in it.
+	foreign bool
+	begun   int
+	first   int
+	pieces  []piece
 	// keep is where the continuations of the last line of the VCALENDAR go.
 	keep *[]byte
 }
@@ -89,14 +91,35 @@ func (s *scanner) begin(name string) {
 		s.in = &wrapper{}
 		return
 	}
-	// None of these stands in another component: the one before it has lost its end.
-	if len(s.open) > 0 && (name == zoneName || slices.Contains(content.Kinds(), name)) {
+	// None of these stands in another of ours: the one before it has lost its end. What stands in a component
+	// that nobody takes belongs to that, as the options of a VPOLL do.
+	if len(s.open) > 0 && !s.foreign && (name == zoneName || slices.Contains(content.Kinds(), name)) {
 		s.giveUp()
 	}
 	if len(s.open) == 0 {
 		s.begun, s.first = s.at, s.number
+		s.foreign = name != zoneName && !slices.Contains(content.Kinds(), name) && s.ends(name)
 	}
 	s.open = append(s.open, name)
+}
+
+// farthest is how far the end of a component is looked for.
+const farthest = 1 << 20
+
+// ends tells whether a component that begins here comes to its end within its VCALENDAR. Where it does not,
+// what follows it stands by itself.
+func (s *scanner) ends(name string) bool {
+	rest := s.data[s.at:min(len(s.data), s.at+farthest)]
+	for i, line := range bytes.SplitAfter(rest, []byte("\n")) {
+		word, of, _ := strings.Cut(strings.ToUpper(string(line[:min(len(line), maxEdge)])), ":")
+		switch of = strings.TrimSpace(of); {
+		case word == "END" && of == name:
+			return true
+		case word == "END" && of == calendarName, word == "BEGIN" && of == name && i > 0:
+			return false
+		}
+	}
+	return false
 }
 
 func (s *scanner) end(name string, end int) {

@@ -105,6 +105,9 @@ func (e edit) args(id string, s series) map[string]any {
 		args["new_start"] = tell(s.place.at(s.place.shows(e.at.start).Add(e.by)))
 	case "update_event":
 		args["title"], args["start"], args["end"] = e.title, tell(e.at.start), tell(e.at.end)
+		if s.place.days { // the last day, as it is listed
+			args["end"] = tell(e.at.end.Add(-time.Hour))
+		}
 	default:
 		args["title"] = e.title
 	}
