@@ -28,7 +28,7 @@ type Credential struct {
 // Names are compared byte for byte: they come here in lower case. Times have whole seconds;
 // a zero time is kept as never.
 type Store interface {
-	// CredentialGeneration returns a number that InsertUser, DeleteUser, SetPassword, InsertToken,
+	// CredentialGeneration returns a number that InsertUser, ChangeUser, DeleteUser, SetPassword, InsertToken,
 	// RevokeToken and whatever else changes what a Credential says move on, in the same
 	// transaction as the change. It is read with every request, so it must be cheap. It never
 	// returns to a number that it had, also not when a backup is restored: what a process
@@ -41,6 +41,8 @@ type Store interface {
 	UserByName(ctx context.Context, name string) (calendar.User, error)
 	// InsertUser makes a user. Exists when the name is taken.
 	InsertUser(ctx context.Context, u calendar.User, h Hash) error
+	// ChangeUser changes what is said of a user. NotFound when there is none.
+	ChangeUser(ctx context.Context, id calendar.UserID, e UserEdit) error
 	// DeleteUser removes a user with all that is theirs: calendars, tokens, shares. NotFound when
 	// there is none.
 	DeleteUser(ctx context.Context, id calendar.UserID) error

@@ -69,16 +69,48 @@ func (s *Service) CreateUser(ctx context.Context, n NewUser) (calendar.User, err
 }
 
 func (n NewUser) validate() error {
-	if err := validateTitle("display name", n.DisplayName); err != nil {
-		return err
-	}
-	if err := validateEmail(n.Email); err != nil {
-		return err
-	}
-	if err := validateTimezone(n.Timezone); err != nil {
+	if err := (UserEdit{&n.DisplayName, &n.Email, &n.Timezone}).Validate(); err != nil {
 		return err
 	}
 	return validatePassword(n.Password)
+}
+
+// UserEdit is what is to become of what is said of a user: nil leaves it, an empty text takes it away.
+type UserEdit struct{ DisplayName, Email, Timezone *string }
+
+// Validate refuses what users cannot be.
+func (e UserEdit) Validate() error {
+	for _, part := range [...]struct {
+		text  *string
+		check func(string) error
+	}{
+		{e.DisplayName, func(text string) error { return validateTitle("display name", text) }},
+		{e.Email, validateEmail},
+		{e.Timezone, CheckTimezone},
+	} {
+		if part.text == nil {
+			continue
+		}
+		if err := part.check(*part.text); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ChangeUser changes what is said of a user, in every process at once, and returns them as they then are.
+func (s *Service) ChangeUser(ctx context.Context, name string, e UserEdit) (calendar.User, error) {
+	u, err := s.User(ctx, name)
+	if err != nil {
+		return u, err
+	}
+	if err := e.Validate(); err != nil {
+		return u, err
+	}
+	if err := s.store.ChangeUser(ctx, u.ID, e); err != nil {
+		return u, fmt.Errorf("changing the user: %w", err)
+	}
+	return s.User(ctx, name)
 }
 
 // validateTitle refuses what would not print as one line.
@@ -107,7 +139,8 @@ func validateEmail(email string) error {
 	return nil
 }
 
-func validateTimezone(name string) error {
+// CheckTimezone refuses what is no zone that a user can have. An empty name is for none.
+func CheckTimezone(name string) error {
 	if name == "" {
 		return nil
 	}

@@ -116,7 +116,7 @@ func (c Calendar) SyncToken() SyncToken {
 }
 
 // NewCalendar is what it takes to make one. An empty Segment means its id; an empty Kinds
-// all of them; an empty Timezone UTC.
+// all of them; an empty Timezone that of its user.
 type NewCalendar struct {
 	Segment Segment
 	Properties

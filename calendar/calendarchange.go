@@ -1,6 +1,7 @@
 package calendar
 
 import (
+	"cmp"
 	"context"
 
 	"caldav-mcp-server/calendar/zone"
@@ -15,7 +16,7 @@ func (s *Service) CreateCalendar(ctx context.Context, c Caller, n NewCalendar) (
 		return Calendar{}, err
 	}
 	cal := s.newCalendar(c, n)
-	if err := s.settle(&cal.Properties); err != nil {
+	if err := s.settle(&cal.Properties, c.User); err != nil {
 		return Calendar{}, err
 	}
 	err := s.change(ctx, c, func(w *work) error {
@@ -72,7 +73,7 @@ func (s *Service) PatchCalendar(ctx context.Context, c Caller, id CalendarID, ed
 		if err != nil {
 			return err
 		}
-		if err := s.settle(&cal.Properties); err != nil {
+		if err := s.settle(&cal.Properties, c.User); err != nil {
 			return err
 		}
 		if err := w.UpdateCalendar(ctx, id, cal.Properties); err != nil {
@@ -112,8 +113,8 @@ func (s *Service) DeleteCalendar(ctx context.Context, c Caller, id CalendarID) e
 	return s.change(ctx, c, func(w *work) error { return w.trash(ctx, id) })
 }
 
-// settle fills in what a calendar cannot be without, and refuses what it cannot be.
-func (s *Service) settle(p *Properties) error {
+// settle fills in what a calendar of the owner's cannot be without, and refuses what it cannot be.
+func (s *Service) settle(p *Properties, owner User) error {
 	if len(p.Name) > maxNameLength {
 		return Errorf(Invalid, "", "the calendar's name is longer than %d bytes", maxNameLength)
 	}
@@ -127,9 +128,7 @@ func (s *Service) settle(p *Properties) error {
 			return err
 		}
 	}
-	if p.Timezone == "" {
-		p.Timezone = zone.UTC().Name()
-	}
+	p.Timezone = cmp.Or(p.Timezone, owner.Timezone, zone.UTC().Name())
 	z, err := s.zones.Lookup(p.Timezone)
 	if err != nil {
 		return Errorf(Invalid, RuleValidTimezone, "%v", err)
@@ -174,7 +173,7 @@ func (s *Service) arrange(ctx context.Context, c Caller, shared Calendar, edit f
 		}
 		after := arrangementOf(owners.Properties, mine)
 		mine = after.Over(owners.Properties)
-		if err := s.settle(&mine); err != nil {
+		if err := s.settle(&mine, User{}); err != nil {
 			return err
 		}
 		if err := w.Arrange(ctx, shared.ID, c.User.ID, after); err != nil {

@@ -20,6 +20,27 @@ func TestNewCalendarsHaveWhatTheirMakerLeftOut(t *testing.T) {
 	})
 }
 
+// TestNewCalendarsTakeTheirUsersZone: also when a program takes away the one that was set.
+func TestNewCalendarsTakeTheirUsersZone(t *testing.T) {
+	each(t, func(h *house) {
+		h.alice.User.Timezone = "Europe/Berlin"
+		cal := h.calendar(h.alice, "")
+		if got := h.fresh(h.alice, cal).Timezone; got != "Europe/Berlin" {
+			h.t.Errorf("a new calendar has the zone %q", got)
+		}
+		zone := func(name string) string {
+			h.must(h.ChangeCalendar(h.ctx, h.alice, cal.ID, func(p *calendar.Properties) error {
+				p.Timezone = name
+				return nil
+			}))
+			return h.fresh(h.alice, cal).Timezone
+		}
+		if set, unset := zone("Asia/Tokyo"), zone(""); set != "Asia/Tokyo" || unset != "Europe/Berlin" {
+			h.t.Errorf("the zone is %q when it was set, %q when it was taken away", set, unset)
+		}
+	})
+}
+
 func TestCalendarsAreRefused(t *testing.T) {
 	each(t, func(h *house) {
 		h.calendar(h.alice, "work")

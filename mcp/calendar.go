@@ -42,7 +42,7 @@ func (b toolbox) calendarTools() []tool {
 			{name: "name", kind: text, doc: "The name that people see.", longest: longestName},
 			{name: "description", kind: text, doc: "What it is for.", optional: true, longest: longestText},
 			{name: "color", kind: text, doc: "Its colour, #RRGGBB. If missing: " + calendar.DefaultColor + ".", optional: true},
-			{name: "timezone", kind: text, doc: "The zone of times that name none (IANA name, such as Europe/Berlin). If missing: UTC.", optional: true},
+			{name: "timezone", kind: text, doc: "The zone of times that name none (IANA name, such as Europe/Berlin). If missing: the user's, else UTC.", optional: true},
 		},
 		gives: calendarFields,
 		run:   b.createCalendar,

@@ -49,6 +49,18 @@ func (s *Store) InsertUser(ctx context.Context, u calendar.User, h auth.Hash) er
 	})
 }
 
+// ChangeUser implements [auth.Store]. What is remembered of credentials says whose they are, so that it goes.
+func (s *Store) ChangeUser(ctx context.Context, id calendar.UserID, e auth.UserEdit) error {
+	return s.transact(ctx, func(t *Tx) error {
+		err := expectRow(t.exec(ctx, `UPDATE users SET display_name = COALESCE($2, display_name), email = COALESCE($3, email),
+			timezone = COALESCE($4, timezone) WHERE id = $1`, id, e.DisplayName, e.Email, e.Timezone))
+		if err != nil {
+			return err
+		}
+		return t.credentialsChanged(ctx)
+	})
+}
+
 // DeleteUser implements [auth.Store]. What is theirs goes by the foreign keys; what others were
 // told of calendars that they shared with each other has their name in it, and goes as well.
 func (s *Store) DeleteUser(ctx context.Context, id calendar.UserID) error {

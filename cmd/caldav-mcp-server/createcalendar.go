@@ -4,6 +4,8 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"net/url"
+	"slices"
 	"strings"
 
 	"caldav-mcp-server/calendar"
@@ -40,14 +42,32 @@ func createCalendarCommand() command {
 				if err != nil {
 					return err
 				}
+				if err := p.warnOfNamesake(ctx, h, user, made); err != nil {
+					return err
+				}
 				if o.json {
 					return p.printJSON(calendarJSON(made))
 				}
-				_, err = fmt.Fprintf(p.stdout, "created the calendar %q of %s at /dav/calendars/%s/%s/\n", made.Name, user.Name, user.Name, made.Segment)
+				_, err = fmt.Fprintf(p.stdout, "created the calendar %q of %s at /dav/calendars/%s/%s/\n",
+					shown(made.Name), user.Name, url.PathEscape(user.Name), url.PathEscape(string(made.Segment)))
 				return err
 			})
 		},
 	}
+}
+
+// warnOfNamesake says that a user has another calendar of the name: nothing is wrong with that, but whoever types the
+// name has to say more from now on.
+func (p *program) warnOfNamesake(ctx context.Context, h *house, u calendar.User, cal calendar.Calendar) error {
+	own, err := h.ownCalendars(ctx, u)
+	if err != nil {
+		return err
+	}
+	others := slices.DeleteFunc(own, func(c calendar.Calendar) bool { return c.ID == cal.ID || !strings.EqualFold(c.Name, cal.Name) })
+	if len(others) > 0 {
+		p.say("%s has several calendars %q now; commands take their addresses: %s\n", u.Name, shown(cal.Name), nameAll(append(others, cal)))
+	}
+	return nil
 }
 
 func (o *calendarOptions) declare(f *flag.FlagSet) {
@@ -56,7 +76,7 @@ func (o *calendarOptions) declare(f *flag.FlagSet) {
 	f.StringVar(&o.address, "address", "", "last part of its `URL`")
 	f.StringVar(&o.kinds, "kinds", string(calendar.Event), "`LIST` of what it takes")
 	f.StringVar(&o.color, "color", "", "its `COLOR`, such as #0E61B9")
-	f.StringVar(&o.timezone, "timezone", "", "`ZONE` of times that name none, such as Europe/Berlin")
+	f.StringVar(&o.timezone, "timezone", "", "`ZONE` of times that name none, such as Europe/Berlin; the user's if not given")
 	f.StringVar(&o.description, "description", "", "`TEXT` about it")
 	asJSON(f, &o.json)
 }

@@ -107,10 +107,10 @@ func caller(u calendar.User) calendar.Caller {
 
 // firstCalendars are what a new user begins with. One kind each: Apple's clients show a calendar
 // in Calendar or in Reminders, not in both.
-func firstCalendars(u calendar.User) []calendar.NewCalendar {
+func firstCalendars() []calendar.NewCalendar {
 	return []calendar.NewCalendar{
-		{Segment: "personal", Properties: calendar.Properties{Name: "Personal", Timezone: u.Timezone, Kinds: calendar.Kinds{calendar.Event}}},
-		{Segment: "tasks", Properties: calendar.Properties{Name: "Tasks", Timezone: u.Timezone, Kinds: calendar.Kinds{calendar.Todo}}},
+		{Segment: "personal", Properties: calendar.Properties{Name: "Personal", Kinds: calendar.Kinds{calendar.Event}}},
+		{Segment: "tasks", Properties: calendar.Properties{Name: "Tasks", Kinds: calendar.Kinds{calendar.Todo}}},
 	}
 }
 
@@ -120,7 +120,7 @@ func (h *house) createUser(ctx context.Context, n auth.NewUser) (calendar.User, 
 	if err != nil {
 		return user, err
 	}
-	for _, cal := range firstCalendars(user) {
+	for _, cal := range firstCalendars() {
 		if _, err := h.calendars.CreateCalendar(ctx, caller(user), cal); err != nil {
 			undone := h.auth.DeleteUser(context.WithoutCancel(ctx), user.Name)
 			return user, errors.Join(fmt.Errorf("making the calendar %q: %w", cal.Name, err), undone)

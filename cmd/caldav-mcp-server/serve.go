@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -21,13 +22,13 @@ It opens the CalDAV door and the MCP door, and runs until it is told to stop (SI
 requests in flight. A second signal ends it at once.
 
 On an empty database it makes a first user, with calendars, a password and an access token, and prints once how to
-connect.
+connect. The user gets the machine's time zone, unless that is UTC; --timezone names another.
 `
 
 // serveOptions are the flags of serve.
 type serveOptions struct {
-	firstUser   string
-	noFirstUser bool
+	firstUser, timezone string
+	noFirstUser         bool
 }
 
 func serveCommand() command {
@@ -37,11 +38,15 @@ func serveCommand() command {
 		summary: "run the server", details: serveDetails,
 		flags: func(f *flag.FlagSet) {
 			f.StringVar(&o.firstUser, "first-user", "admin", "`NAME` of the user that the first start makes")
+			f.StringVar(&o.timezone, "timezone", "", "the `ZONE` of that user, such as Europe/Berlin")
 			f.BoolVar(&o.noFirstUser, "no-first-user", false, "make no user")
 		},
 		run: func(ctx context.Context, p *program, c config, _ []string) error {
 			if _, err := auth.CanonicalName(o.firstUser); err != nil {
 				return usageError{fmt.Errorf("--first-user: %w", err)}
+			}
+			if err := auth.CheckTimezone(o.timezone); err != nil {
+				return usageError{fmt.Errorf("--timezone: %w", err)}
 			}
 			return p.serve(ctx, c, o)
 		},
@@ -71,7 +76,7 @@ func (p *program) serve(ctx context.Context, c config, o serveOptions) (err erro
 	}
 	c.caldav.port, c.mcp.port = portOf(s.Addr(caldavDoor)), portOf(s.Addr(mcpDoor))
 	if !o.noFirstUser {
-		if err := p.welcomeFirstUser(ctx, c, h, o.firstUser); err != nil {
+		if err := p.welcomeFirstUser(ctx, c, h, o); err != nil {
 			return err
 		}
 	}
@@ -100,13 +105,15 @@ func (p *program) announce(ctx context.Context, s *server.Server, log *slog.Logg
 
 // welcomeFirstUser makes a user where there is none. When two processes find the same empty
 // database, one of them makes the user and the other goes on.
-func (p *program) welcomeFirstUser(ctx context.Context, c config, h *house, name string) error {
+func (p *program) welcomeFirstUser(ctx context.Context, c config, h *house, o serveOptions) error {
 	users, err := h.auth.Users(ctx)
 	if err != nil || len(users) > 0 {
 		return err
 	}
 	password := auth.NewPassword()
-	user, err := h.createUser(ctx, auth.NewUser{Name: name, Password: password})
+	user, err := h.createUser(ctx, auth.NewUser{
+		Name: o.firstUser, Password: password, Timezone: cmp.Or(o.timezone, machineZone(p.environ, "/etc")),
+	})
 	if err != nil && calendar.ReasonOf(err) == calendar.Exists {
 		return nil
 	}
@@ -117,7 +124,7 @@ func (p *program) welcomeFirstUser(ctx context.Context, c config, h *house, name
 	if err != nil {
 		return err
 	}
-	return welcome{c.caldavURL(), c.mcpURL(), user.Name, password, secret}.write(p.stdout)
+	return welcome{c.caldavURL(), c.mcpURL(), user.Name, password, user.Timezone, secret}.write(p.stdout)
 }
 
 // pruneEvery is how often the journal is shortened.

@@ -12,6 +12,7 @@ import (
 type welcome struct {
 	caldavURL, mcpURL string
 	user, password    string
+	timezone          string
 	token             auth.Secret
 }
 
@@ -38,11 +39,22 @@ This is the first start, and what follows is shown only now: keep it.
   Other hosts
 %s
 
-`, v.caldavURL, v.user, v.password, v.mcpURL, v.token, claudeLine(v.mcpURL, v.token), block)
+%s
+
+`, v.caldavURL, v.user, v.password, v.mcpURL, v.token, claudeLine(v.mcpURL, v.token), block, v.zone())
 	if err != nil {
 		return fmt.Errorf("showing the first user: %w", err)
 	}
 	return nil
+}
+
+// zone says which time zone the user has, while there is nothing yet that another one would move.
+func (v welcome) zone() string {
+	how := fmt.Sprintf("%s set-user %s --timezone ZONE", name, v.user)
+	if v.timezone == "" {
+		return fmt.Sprintf("  The time zone is UTC: where you live elsewhere, give yours with\n    %s", how)
+	}
+	return fmt.Sprintf("  The time zone is %s; another one is given with\n    %s", v.timezone, how)
 }
 
 // writeTokenHelp shows a new token and what to paste where.

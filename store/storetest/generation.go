@@ -3,6 +3,7 @@ package storetest
 import (
 	"time"
 
+	"caldav-mcp-server/auth"
 	"caldav-mcp-server/calendar"
 )
 
@@ -31,6 +32,7 @@ func generationMoves(b *bundle) {
 		do   func()
 	}{
 		{"InsertUser", func() { u = b.user("ann") }},
+		{"ChangeUser", func() { b.must(b.ChangeUser(b.Context(), u.ID, auth.UserEdit{Timezone: new("Asia/Tokyo")})) }},
 		{"SetPassword", func() { b.must(b.SetPassword(b.Context(), u.ID, "hash")) }},
 		{"InsertToken", func() { t = b.token(u, nil).ID }},
 		{"RevokeToken", func() { b.must(b.RevokeToken(b.Context(), t, b.now())) }},

@@ -12,6 +12,7 @@ func userTests() []test {
 		{"are listed by name", usersAreListed},
 		{"takes what is theirs along", userTakesTheirs},
 		{"is deleted once", userDeletedOnce},
+		{"changes in what is said of them", userChanges},
 		{"has a password", userPassword},
 		{"may have no password", userWithoutPassword},
 		{"has a hash replaced by a stronger one", userRehash},
@@ -94,6 +95,19 @@ func userDeletedOnce(b *bundle) {
 	b.refused(b.DeleteUser(b.Context(), ann.ID), calendar.NotFound, "")
 	_, err := b.PasswordByName(b.Context(), "ann")
 	b.refused(err, calendar.NotFound, "")
+}
+
+// userChanges: what is not named stays, and what is empty is taken away.
+func userChanges(b *bundle) {
+	want, other := b.user("ann"), b.user("bob")
+	b.must(b.ChangeUser(b.Context(), want.ID, auth.UserEdit{DisplayName: new("Ann Lee"), Timezone: new("Asia/Tokyo")}))
+	b.must(b.ChangeUser(b.Context(), want.ID, auth.UserEdit{Email: new("")}))
+	b.must(b.ChangeUser(b.Context(), want.ID, auth.UserEdit{}))
+	want.DisplayName, want.Timezone, want.Email = "Ann Lee", "Asia/Tokyo", ""
+	got, err := b.Users(b.Context())
+	b.must(err)
+	same(b, "users", got, []calendar.User{want, other})
+	b.refused(b.ChangeUser(b.Context(), "nobody", auth.UserEdit{Email: new("")}), calendar.NotFound, "")
 }
 
 func userPassword(b *bundle) {

@@ -1,0 +1,104 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"flag"
+	"fmt"
+	"strings"
+
+	"caldav-mcp-server/auth"
+	"caldav-mcp-server/calendar"
+)
+
+const setUserDetails = `
+What is not named stays; an empty text takes away what there is. It holds at once, also on a server that runs.
+
+A new time zone is that of the user's calendars, too, where those had the old one: whole days and times without a zone
+are meant where the user is. A calendar that was given another zone keeps it.
+
+  caldav-mcp-server set-user alice --timezone Europe/Berlin
+`
+
+func setUserCommand() command {
+	var edit auth.UserEdit
+	var json bool
+	return command{
+		name: "set-user", operands: []string{"NAME"}, settings: storeSettings,
+		summary: "change a user's name for others, mail address or time zone", details: setUserDetails,
+		flags: func(f *flag.FlagSet) {
+			textFlag(f, &edit.DisplayName, "display-name", "`NAME` that others see")
+			textFlag(f, &edit.Email, "email", "`ADDRESS` for invitations")
+			textFlag(f, &edit.Timezone, "timezone", "the user's `ZONE`, such as Europe/Berlin")
+			asJSON(f, &json)
+		},
+		run: func(ctx context.Context, p *program, c config, operands []string) error {
+			if edit == (auth.UserEdit{}) {
+				return wrongUsage("set-user needs --display-name, --email or --timezone (see %s set-user --help)", name)
+			}
+			return p.withHouse(ctx, c, func(h *house) error {
+				user, moved, err := h.changeUser(ctx, operands[0], edit)
+				if err != nil {
+					return err
+				}
+				if json {
+					return p.printJSON(userJSON(user))
+				}
+				_, err = fmt.Fprintf(p.stdout, "changed the user %s%s\n", user.Name, moved)
+				return err
+			})
+		},
+	}
+}
+
+// textFlag declares a flag that may be given an empty text, which is not the same as to leave it out.
+func textFlag(f *flag.FlagSet, to **string, name, usage string) {
+	f.Func(name, usage, func(text string) error {
+		*to = &text
+		return nil
+	})
+}
+
+// changeUser changes what is said of a user, and says which calendars took a new zone with them. The calendars come
+// first: by the user's old zone they are known, should it be cut off and run again.
+func (h *house) changeUser(ctx context.Context, name string, e auth.UserEdit) (_ calendar.User, moved string, err error) {
+	user, err := h.auth.User(ctx, name)
+	if err != nil {
+		return user, "", err
+	}
+	if err := e.Validate(); err != nil {
+		return user, "", err
+	}
+	if e.Timezone != nil && *e.Timezone != "" {
+		if moved, err = h.moveToZone(ctx, user, *e.Timezone); err != nil {
+			return user, "", err
+		}
+	}
+	user, err = h.auth.ChangeUser(ctx, name, e)
+	return user, moved, err
+}
+
+// moveToZone gives a zone to those of a user's calendars that have the user's own by now. One for which a program
+// has written a zone out has that from the program.
+func (h *house) moveToZone(ctx context.Context, u calendar.User, zone string) (string, error) {
+	all, err := h.ownCalendars(ctx, u)
+	if err != nil {
+		return "", err
+	}
+	former := cmp.Or(u.Timezone, "UTC")
+	var moved strings.Builder
+	for _, cal := range all {
+		if !strings.EqualFold(cal.Timezone, former) || cal.TimezoneData != nil {
+			continue
+		}
+		err := h.calendars.PatchCalendar(ctx, caller(u), cal.ID, func(p *calendar.Properties) ([]calendar.Kept, error) {
+			p.Timezone = zone
+			return nil, nil
+		})
+		if err != nil {
+			return "", err
+		}
+		fmt.Fprintf(&moved, "\nthe calendar %q is in %s now", shown(cal.Name), zone)
+	}
+	return moved.String(), nil
+}
