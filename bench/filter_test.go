@@ -14,6 +14,8 @@ import (
 	"caldav-mcp-server/calendar/content"
 	"caldav-mcp-server/calendar/filter"
 	"caldav-mcp-server/calendar/freebusy"
+	"caldav-mcp-server/calendar/query"
+	"caldav-mcp-server/calendar/service"
 	"caldav-mcp-server/calendar/zone"
 	"caldav-mcp-server/ical"
 	"caldav-mcp-server/internal/testdb"
@@ -198,7 +200,7 @@ func filterIndex(b *testing.B, zones *zone.DB, texts [][]byte) func(int) bool {
 
 // filterHouse is a Service over a calendar with the objects.
 type filterHouse struct {
-	*calendar.Service
+	*service.Service
 	caller calendar.Caller
 	cal    calendar.Calendar
 }
@@ -212,7 +214,7 @@ func newFilterHouse(b *testing.B, url string, texts [][]byte) *filterHouse {
 	user := calendar.User{ID: "alice", Name: "alice"}
 	check(b, s.InsertUser(b.Context(), user, "hash"))
 	h := &filterHouse{
-		Service: calendar.NewService(calendar.Config{
+		Service: service.New(service.Config{
 			Store: s, Limits: calendar.DefaultLimits(), Now: func() time.Time { return filterFrom },
 			NewID: func() string { return "b6f0f7a2-6c4e-4d0e-8a39-1d2c3b4a5f60" },
 		}),
@@ -247,7 +249,7 @@ func (h *filterHouse) fill(ctx context.Context, tx calendar.Tx, texts [][]byte) 
 func (h *filterHouse) query(b *testing.B) int {
 	b.Helper()
 	n := 0
-	for _, err := range h.Query(b.Context(), h.caller, h.cal, calendar.Query{Filter: filterWeek()}) {
+	for _, err := range h.Query(b.Context(), h.caller, h.cal, query.Query{Filter: filterWeek()}) {
 		check(b, err)
 		n++
 	}
@@ -256,7 +258,7 @@ func (h *filterHouse) query(b *testing.B) int {
 
 func (h *filterHouse) busy(b *testing.B) []freebusy.Period {
 	b.Helper()
-	found, err := h.FreeBusy(b.Context(), h.caller, calendar.BusyQuery{From: filterFrom, Until: filterUntil})
+	found, err := h.FreeBusy(b.Context(), h.caller, query.BusyQuery{From: filterFrom, Until: filterUntil})
 	check(b, err)
 	return found.Periods
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/service"
 	"caldav-mcp-server/internal/testdb"
 	"caldav-mcp-server/mcp"
 	"caldav-mcp-server/store"
@@ -97,7 +98,7 @@ func newMCPHouse(b *testing.B, url string) *mcpHouse {
 	alice := calendar.User{ID: "alice", Name: "alice", Timezone: "Europe/Berlin"}
 	now, ids := func() time.Time { return mcpNow }, 0
 	newID := func() string { ids++; return fmt.Sprintf("00000000-0000-4000-8000-%012d", ids) }
-	service := calendar.NewService(calendar.Config{Store: s, Limits: calendar.DefaultLimits(), Now: now, NewID: newID})
+	service := service.New(service.Config{Store: s, Limits: calendar.DefaultLimits(), Now: now, NewID: newID})
 	h := &mcpHouse{
 		caller: calendar.Caller{User: alice, Scopes: calendar.ScopeAll, Token: "token"},
 		door: mcp.New(mcp.Config{

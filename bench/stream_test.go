@@ -14,6 +14,7 @@ import (
 
 	"caldav-mcp-server/caldav"
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/service"
 	"caldav-mcp-server/internal/testdb"
 )
 
@@ -53,7 +54,7 @@ func BenchmarkStreaming(b *testing.B) {
 // serveStore puts the DAV door in front of a store, for its one user.
 func serveStore(b *testing.B, h *storeHouse) *httptest.Server {
 	b.Helper()
-	service := calendar.NewService(calendar.Config{
+	service := service.New(service.Config{
 		Store: h.Store, Limits: calendar.DefaultLimits(), Now: time.Now, NewID: func() string { return "id" },
 	})
 	door, err := caldav.New(caldav.Config{Service: service, Limits: caldav.DefaultLimits(), Logger: slog.New(slog.DiscardHandler), Now: time.Now})

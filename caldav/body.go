@@ -12,6 +12,7 @@ import (
 
 	"caldav-mcp-server/auth"
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/query"
 )
 
 // body returns the request's body, decompressed, of which no more than limit bytes can be
@@ -105,7 +106,7 @@ func (x *exchange) meteredBody() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return data, x.meter.Hold(calendar.ReadBytes(int64(len(data))))
+	return data, x.meter.Hold(query.ReadBytes(int64(len(data))))
 }
 
 // errNoBody says that the request has no XML at all.

@@ -16,6 +16,7 @@ import (
 
 	"caldav-mcp-server/caldav"
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/service"
 	"caldav-mcp-server/internal/testdb"
 	"caldav-mcp-server/store/storetest"
 )
@@ -144,7 +145,7 @@ var accesses = map[string]calendar.Access{
 func (h *house) asks(t *testing.T, _ []string) {
 	t.Helper()
 	h.middle.NeedAcceptance = true
-	h.service = calendar.NewService(h.middle)
+	h.service = service.New(h.middle)
 	handler, err := caldav.New(caldav.Config{
 		Service: h.service, Limits: caldav.DefaultLimits(), Logger: slog.New(slog.NewTextHandler(h.log, nil)), Now: h.clock,
 	})

@@ -7,13 +7,15 @@ import (
 	"strings"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/ledger"
+	"caldav-mcp-server/calendar/service"
 )
 
 // transfer is one of the service's ways to take an object elsewhere.
-type transfer func(*calendar.Service, context.Context, calendar.Caller, calendar.Transfer) (calendar.Saved, error)
+type transfer func(*service.Service, context.Context, calendar.Caller, ledger.Transfer) (calendar.Saved, error)
 
 // copy answers RFC 4918 §9.8 for objects.
-func (x *exchange) copy() error { return x.transfer((*calendar.Service).Copy) }
+func (x *exchange) copy() error { return x.transfer((*service.Service).Copy) }
 
 // move answers RFC 4918 §9.9. A calendar can be moved within its home, which gives it
 // another address and changes nothing else.
@@ -21,7 +23,7 @@ func (x *exchange) move() error {
 	if x.at.kind() == atCalendar {
 		return x.moveCalendar()
 	}
-	return x.transfer((*calendar.Service).Move)
+	return x.transfer((*service.Service).Move)
 }
 
 var (
@@ -48,7 +50,7 @@ func (x *exchange) transfer(carry transfer) error {
 }
 
 // transferred understands what is to go where.
-func (x *exchange) transferred() (t calendar.Transfer, err error) {
+func (x *exchange) transferred() (t ledger.Transfer, err error) {
 	to, overwrite, err := x.destination()
 	if err != nil {
 		return t, err

@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"caldav-mcp-server/caldav"
-	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/calendar/meter"
+	"caldav-mcp-server/calendar/service"
 	"caldav-mcp-server/internal/testdb"
 )
 
@@ -16,7 +16,7 @@ import (
 func (h *house) costing(t testing.TB, most meter.Limits) {
 	t.Helper()
 	h.middle.Limits.Cost = most
-	h.service = calendar.NewService(h.middle)
+	h.service = service.New(h.middle)
 	handler, err := caldav.New(caldav.Config{
 		Service: h.service, Limits: caldav.DefaultLimits(), Logger: slog.New(slog.NewTextHandler(h.log, nil)), Now: h.clock,
 	})

@@ -7,6 +7,7 @@ import (
 
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/calendar/meter"
+	"caldav-mcp-server/calendar/query"
 )
 
 // exchange is one request and its answer.
@@ -21,7 +22,7 @@ type exchange struct {
 	// begun is set once a part of a streamed answer has gone out.
 	begun bool
 	// view is the shape in which the request wants calendar data.
-	view calendar.View
+	view query.View
 	// meter counts what the answer costs.
 	meter *meter.Meter
 	// subject is what a refusal is about where that is not what the request line names, and

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/service"
 )
 
 // getCalendar answers GET of a calendar: all of it as one iCalendar text, which any
@@ -75,7 +76,7 @@ func (x *exchange) wholeText(t calendarText) error {
 // leftOut notes an object that is not in the text of its calendar.
 func (x *exchange) leftOut(o calendar.Object, err error) {
 	x.log.WarnContext(x.r.Context(), "an object is left out of its calendar's text",
-		slog.String("calendar", string(o.Calendar)), slog.String("error", calendar.ForLog(err)))
+		slog.String("calendar", string(o.Calendar)), slog.String("error", service.ForLog(err)))
 }
 
 // streamed is an answer that goes out in parts: once it has begun, an error cannot be told.

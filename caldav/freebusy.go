@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/query"
 )
 
 // busyRequest is CALDAV:free-busy-query (RFC 4791 §9.11).
@@ -32,7 +33,7 @@ func (x *exchange) freeBusyQuery(d *xml.Decoder, root xml.StartElement) error {
 	if err != nil {
 		return err
 	}
-	ask := calendar.BusyQuery{From: window.Start, Until: window.End, ByType: true, Meter: x.meter}
+	ask := query.BusyQuery{From: window.Start, Until: window.End, ByType: true, Meter: x.meter}
 	if r.at.kind() == atCalendar {
 		ask.Calendars = []calendar.Calendar{r.calendar}
 	}

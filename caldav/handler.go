@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/service"
 )
 
 // Limits bound what one request may cost before anything is known about it.
@@ -39,7 +40,7 @@ func DefaultLimits() Limits {
 
 // Config is what a Handler is made of.
 type Config struct {
-	Service *calendar.Service
+	Service *service.Service
 	// BaseURL is where the service is found from outside. Nil, or
 	// without a path, means the root of a host. Its host is one that a Destination may name.
 	BaseURL *url.URL
@@ -52,7 +53,7 @@ type Config struct {
 // Handler is the DAV door. It holds tables and spare memory, and nothing of a request.
 type Handler struct {
 	addresses
-	service *calendar.Service
+	service *service.Service
 	limits  Limits
 	log     *slog.Logger
 	now     func() time.Time

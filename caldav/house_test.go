@@ -16,6 +16,7 @@ import (
 	"caldav-mcp-server/auth"
 	"caldav-mcp-server/caldav"
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/service"
 	"caldav-mcp-server/store"
 )
 
@@ -23,9 +24,9 @@ import (
 type house struct {
 	store   *store.Store
 	close   func() error
-	service *calendar.Service
+	service *service.Service
 	// middle is what the service is made of.
-	middle  calendar.Config
+	middle  service.Config
 	handler *caldav.Handler
 	users   map[string]calendar.User
 	auth    *auth.Service
@@ -76,12 +77,12 @@ func newHouse(t testing.TB, database string, change func(*caldav.Config)) *house
 		h.users[u.Name] = u
 	}
 	var last atomic.Int64
-	h.middle = calendar.Config{
+	h.middle = service.Config{
 		Store: s, Limits: calendar.DefaultLimits(), Now: clock,
 		NewID:      func() string { return fmt.Sprintf("id-%d", last.Add(1)) },
 		ImageBytes: 1 << 20,
 	}
-	h.service = calendar.NewService(h.middle)
+	h.service = service.New(h.middle)
 	config := caldav.Config{
 		Service: h.service, Limits: caldav.DefaultLimits(), Logger: slog.New(slog.NewTextHandler(h.log, nil)), Now: h.clock,
 	}

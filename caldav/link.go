@@ -11,6 +11,7 @@ import (
 
 	"caldav-mcp-server/auth"
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/query"
 )
 
 // VerifyLink returns the link of a secret; its errors are those of [auth.Service.VerifyLink].
@@ -22,13 +23,13 @@ var linkPath = [...]string{"dav", "links"}
 
 // LinkPath returns the path of a public link below the base URL.
 func LinkPath(secret auth.Secret) string {
-	return strings.Join(linkPath[:], "/") + "/" + string(secret) + "." + string(calendar.FeedEvents)
+	return strings.Join(linkPath[:], "/") + "/" + string(secret) + "." + string(query.FeedEvents)
 }
 
 // linkAddress is the address of a public link, understood.
 type linkAddress struct {
 	secret string
-	form   calendar.FeedForm
+	form   query.FeedForm
 }
 
 // linkAt understands the address of a public link; false tells that it is none, not even in form.
@@ -43,7 +44,7 @@ func (a addresses) linkAt(escaped string) (linkAddress, bool) {
 	if len(segments) != len(linkPath)+1 || !slices.Equal(segments[:len(linkPath)], linkPath[:]) {
 		return linkAddress{}, false
 	}
-	for _, form := range [...]calendar.FeedForm{calendar.FeedEvents, calendar.FeedFreeBusy} {
+	for _, form := range [...]query.FeedForm{query.FeedEvents, query.FeedFreeBusy} {
 		if secret, is := strings.CutSuffix(segments[len(linkPath)], "."+string(form)); is {
 			return linkAddress{secret, form}, true
 		}

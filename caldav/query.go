@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/query"
 	"caldav-mcp-server/calendar/zone"
 )
 
@@ -53,7 +54,7 @@ func (x *exchange) calendarQuery(d *xml.Decoder, root xml.StartElement) error {
 // search is the answer to a calendar-query in the making.
 type search struct {
 	*multistatus
-	query calendar.Query
+	query query.Query
 	// limit is how many results are wanted at most, 0 for all; more tells that there were
 	// more of them.
 	limit, count int

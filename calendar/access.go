@@ -102,10 +102,10 @@ func (c Caller) May(a Action, cal Calendar) error {
 		access = min(access, c.Most)
 	}
 	if !c.Sees(cal) {
-		return errNoCalendar(string(cal.ID))
+		return ErrNoCalendar(string(cal.ID))
 	}
 	if access < ReadAccess && need.access > FreeBusyAccess {
-		e := errNoCalendar(string(cal.ID))
+		e := ErrNoCalendar(string(cal.ID))
 		e.Hint = "it is shared with you for its free and busy times alone"
 		return e
 	}
@@ -116,7 +116,7 @@ func (c Caller) May(a Action, cal Calendar) error {
 		// What the owner's apps keep of it, its address above all, is the owner's alone.
 		return Errorf(Forbidden, RulePrivileges, "%q is a subscription: give others the address that it follows instead", cal.Name)
 	}
-	return c.hasScope(a)
+	return c.HasScope(a)
 }
 
 // MayCreate tells whether the caller may make new calendars: a token that is bound to
@@ -125,7 +125,7 @@ func (c Caller) MayCreate() error {
 	if c.Calendars != nil {
 		return Errorf(Forbidden, RulePrivileges, "this token is bound to certain calendars and cannot create others")
 	}
-	return c.hasScope(CreateCalendars)
+	return c.HasScope(CreateCalendars)
 }
 
 // MayOwn answers for what belongs to the user and to no calendar: the home and the
@@ -134,7 +134,7 @@ func (c Caller) MayOwn(a Action) error {
 	if c.Calendars != nil {
 		return Errorf(Forbidden, RulePrivileges, "this token is bound to certain calendars and reaches nothing else of yours")
 	}
-	return c.hasScope(a)
+	return c.HasScope(a)
 }
 
 // Sees tells whether the calendar exists as far as the caller is concerned.
@@ -142,12 +142,13 @@ func (c Caller) Sees(cal Calendar) bool {
 	return cal.Access > NoAccess && (c.Calendars == nil || slices.Contains(c.Calendars, cal.ID))
 }
 
-// sees leaves those that exist as far as the caller is concerned.
-func (c Caller) sees(all []Calendar) []Calendar {
+// AllSeen leaves those that exist as far as the caller is concerned.
+func (c Caller) AllSeen(all []Calendar) []Calendar {
 	return slices.DeleteFunc(all, func(cal Calendar) bool { return !c.Sees(cal) })
 }
 
-func (c Caller) hasScope(a Action) error {
+// HasScope tells whether the credential is good for an action.
+func (c Caller) HasScope(a Action) error {
 	if need := needs[a]; c.Scopes&need.scope != need.scope {
 		return Errorf(Forbidden, RulePrivileges, "this token may not %s: it lacks the scope", need.verb)
 	}
@@ -163,9 +164,9 @@ var untold = [...]struct {
 	{RuleSupportedKind, "the calendar does not take what this is"},
 }
 
-// told is a refusal without what the caller may not read: the tag of an object, by which its content could be
+// Told is a refusal without what the caller may not read: the tag of an object, by which its content could be
 // guessed, its name, and the calendar's.
-func (c Caller) told(err error) error {
+func (c Caller) Told(err error) error {
 	e, ok := errors.AsType[*Error](err)
 	if !ok || c.Scopes&ScopeRead != 0 {
 		return err
@@ -183,14 +184,17 @@ func (c Caller) told(err error) error {
 	return &less
 }
 
-func errNoCalendar(name string) *Error {
+// ErrNoCalendar says that there is no such calendar, or none that the caller sees.
+func ErrNoCalendar(name string) *Error {
 	return Errorf(NotFound, "", "no calendar %q", name)
 }
 
-func errNoUID(uid UID) error {
+// ErrNoUID says that a calendar has no object with a UID.
+func ErrNoUID(uid UID) error {
 	return Errorf(NotFound, "", "no object with the UID %q in this calendar", string(uid))
 }
 
-func errNoObject(name ObjectName) error {
+// ErrNoObject says that a calendar has no object of a name.
+func ErrNoObject(name ObjectName) error {
 	return Errorf(NotFound, "", "no object %q in this calendar", string(name))
 }

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"caldav-mcp-server/calendar/zone"
 )
 
 // Kind is the kind of component that an object holds (RFC 4791 §4.1: one kind per object).
@@ -110,6 +112,15 @@ func (c Calendar) Address() Segment {
 	return Segment(c.ID)
 }
 
+// Floating returns the zone in which the calendar's dates and floating times are read.
+func (c Calendar) Floating(zones *zone.DB) *zone.Zone {
+	z, err := zones.Lookup(c.Timezone)
+	if err != nil {
+		return zone.UTC()
+	}
+	return z
+}
+
 // SyncToken returns the token for the calendar as it is.
 func (c Calendar) SyncToken() SyncToken {
 	return SyncToken{Epoch: c.Epoch, Calendar: c.ID, Version: c.Version}
@@ -127,14 +138,16 @@ type NewCalendar struct {
 }
 
 const (
-	maxNameLength    = 1000
+	// MaxNameLength is how many bytes a name for people may have.
+	MaxNameLength    = 1000
 	maxSegmentLength = 255
 )
 
 // reserved are the names that scheduling has in a calendar home (RFC 6638 §2).
 var reserved = map[Segment]bool{"inbox": true, "outbox": true}
 
-func (s Segment) validate() error {
+// Validate tells whether a calendar may have the address.
+func (s Segment) Validate() error {
 	if len(s) > maxSegmentLength {
 		return Errorf(Invalid, "", "the calendar's address is longer than %d bytes", maxSegmentLength)
 	}

@@ -22,3 +22,16 @@ type Acquaintance struct {
 	User     User
 	Calendar CalendarID
 }
+
+// Match is how a text is looked for in what is said of a user. Case makes no difference.
+type Match uint8
+
+// The ways there are.
+const (
+	Contains Match = iota
+	StartsWith
+	Equals
+)
+
+// Comparison tells whether a value of a user's is what is searched for.
+type Comparison func(value, text string, how Match) bool

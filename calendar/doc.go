@@ -1,6 +1,7 @@
-// Package calendar is the middle of the program: what calendars are, which rules
-// hold for them, and who may do what with them.
+// Package calendar says what there is: calendars, objects, shares and the journal, who may do what with
+// them, and what is wanted of a store. It does nothing with them.
 //
-// The doors (caldav, mcp, the command line) translate their protocol into calls of
-// [Service]; the store implements [Store]. This package knows neither.
+// The rooms below do: ledger makes changes, query answers questions, watch tells of changes, and service
+// puts them together for the doors (caldav, mcp, the command line). The store implements [Store]. This
+// package knows none of them.
 package calendar

@@ -56,8 +56,8 @@ type HomeChanges struct {
 	Calendars []Calendar
 }
 
-// since lists the changes after a token that are the caller's to know.
-func (h Home) since(c Caller, since SyncToken, calendars []Calendar) []HomeChange {
+// Since lists the changes after a token that are the caller's to know.
+func (h Home) Since(c Caller, since SyncToken, calendars []Calendar) []HomeChange {
 	at := make(map[Segment]Calendar, len(calendars))
 	for _, cal := range slices.Backward(calendars) {
 		// Backward, so that an own calendar hides a shared one of the same address, as in notice.
@@ -82,8 +82,8 @@ func (m Member) concerns(c Caller) bool {
 	return c.Calendars == nil || slices.Contains(c.Calendars, m.Calendar)
 }
 
-// seenBy is the version of the latest change that is the caller's to know.
-func (h Home) seenBy(c Caller) (latest Version) {
+// SeenBy is the version of the latest change that is the caller's to know.
+func (h Home) SeenBy(c Caller) (latest Version) {
 	for _, m := range h.Members {
 		if m.concerns(c) {
 			latest = max(latest, m.Version)
@@ -92,9 +92,9 @@ func (h Home) seenBy(c Caller) (latest Version) {
 	return latest
 }
 
-// notice compares the record to what is there, corrects it, and returns what was not right.
+// Notice compares the record to what is there, corrects it, and returns what was not right.
 // Each change gets a version of its own, so that paging is exact.
-func (h *Home) notice(calendars []Calendar) []Member {
+func (h *Home) Notice(calendars []Calendar) []Member {
 	known := make(map[Segment]int, len(h.Members))
 	for i, m := range h.Members {
 		known[m.Address] = i

@@ -22,7 +22,8 @@ const (
 	Declined ChangeKind = "declined"
 )
 
-func (k ChangeKind) answers() bool { return k == Accepted || k == Declined }
+// Answers tells whether it is an answer to an invitation.
+func (k ChangeKind) Answers() bool { return k == Accepted || k == Declined }
 
 // Entry is one line of a calendar's journal: the audit trail, the history and the undo at
 // once. An entry with an empty Object is about the calendar itself.
@@ -57,22 +58,23 @@ type ChangeID struct {
 }
 
 // String returns the id as callers have it.
-func (id ChangeID) String() string { return string(id.Calendar) + "." + number(id.Version) }
+func (id ChangeID) String() string { return string(id.Calendar) + "." + id.Version.String() }
 
 // ParseChangeID reads it back. What cannot be one names no change.
 func ParseChangeID(text string) (ChangeID, error) {
 	dot := strings.LastIndexByte(text, '.')
 	if dot <= 0 {
-		return ChangeID{}, errNoChange(text)
+		return ChangeID{}, ErrNoChange(text)
 	}
 	v, err := strconv.ParseInt(text[dot+1:], 10, 64)
 	if err != nil || v <= 0 {
-		return ChangeID{}, errNoChange(text)
+		return ChangeID{}, ErrNoChange(text)
 	}
 	return ChangeID{CalendarID(text[:dot]), Version(v)}, nil
 }
 
-func errNoChange(id string) error {
+// ErrNoChange says that the journal has no such change.
+func ErrNoChange(id string) error {
 	e := Errorf(NotFound, "", "there is no change %q in the journal", id)
 	e.Hint = "take the id from a list of changes"
 	return e
@@ -131,4 +133,29 @@ type JournalReader interface {
 type Actor struct {
 	Token TokenID
 	Agent string
+}
+
+// SeesEntry tells whether a change is the caller's to know: who else has a calendar, its owner
+// alone is told.
+func (c Caller) SeesEntry(cal Calendar, e Entry) bool {
+	return e.Whom == "" || e.Whom == c.User.ID || cal.Access == OwnerAccess
+}
+
+// Visible leaves out the changes that are not the caller's to know.
+func (c Caller) Visible(cal Calendar, lines iter.Seq2[Line, error]) iter.Seq2[Line, error] {
+	return func(yield func(Line, error) bool) {
+		for line, err := range lines {
+			if (err != nil || c.SeesEntry(cal, line.Entry)) && !yield(line, err) {
+				return
+			}
+		}
+	}
+}
+
+// Siblings asks for the changes of what a change is about, from a version on.
+func (e Entry) Siblings(from Version) EntryQuery {
+	if e.Whom != "" {
+		return EntryQuery{From: from, Whom: e.Whom}
+	}
+	return EntryQuery{From: from, Of: &e.UID}
 }

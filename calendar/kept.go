@@ -44,34 +44,35 @@ const (
 	MaxKeptBytes = 32 << 10
 )
 
-func checkKept(edits []Kept) error {
+// CheckKept tells whether the properties are small enough to be kept.
+func CheckKept(edits []Kept) error {
 	for _, e := range edits {
-		if len(e.Value) > MaxKeptBytes || len(e.Name.Space)+len(e.Name.Local) > maxNameLength {
+		if len(e.Value) > MaxKeptBytes || len(e.Name.Space)+len(e.Name.Local) > MaxNameLength {
 			return Errorf(TooLarge, RuleDiskSpace, "the property %s has more than %d bytes", e.Name.Local, MaxKeptBytes)
 		}
 	}
 	return nil
 }
 
-// holder tells whose properties of a calendar are meant: what the owner's clients keep of it is
+// Holder tells whose properties of a calendar are meant: what the owner's clients keep of it is
 // the owner's alone, and each sharee's theirs.
-func (c Caller) holder(h Holder) Holder {
+func (c Caller) Holder(h Holder) Holder {
 	if h.Place == AtCalendar && h.Calendar.Access != OwnerAccess {
 		h.Place, h.User = AtShare, c.User.ID
 	}
 	return h
 }
 
-// mayRead tells whether the caller may read what is kept there, mayWrite whether they may
-// change it.
-func (c Caller) mayRead(h Holder) error {
+// MayRead tells whether the caller may read what is kept there.
+func (c Caller) MayRead(h Holder) error {
 	if h.Place == AtPrincipal || h.Place == AtHome {
 		return c.MayOwn(ReadObjects)
 	}
 	return c.May(ReadObjects, h.Calendar)
 }
 
-func (c Caller) mayWrite(h Holder) error {
+// MayWrite tells whether the caller may change what is kept there.
+func (c Caller) MayWrite(h Holder) error {
 	switch h.Place {
 	case AtPrincipal, AtHome:
 		return c.MayOwn(ChangeCalendar)

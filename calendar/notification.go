@@ -84,15 +84,17 @@ type Notification struct {
 
 // Notices are the names under which the sharee and the owner are told of a share.
 func (s Share) Notices() (sharees, owners NoticeName) {
-	return s.Invitation().notice(), s.Invitation().reply()
+	return s.Invitation().Notice(), s.Invitation().Reply()
 }
 
-func (id InvitationID) notice() NoticeName { return NoticeName(id + ".xml") }
+// Notice is the name under which the sharee is told of the invitation.
+func (id InvitationID) Notice() NoticeName { return NoticeName(id + ".xml") }
 
-func (id InvitationID) reply() NoticeName { return NoticeName(id + "-reply.xml") }
+// Reply is the name under which the owner is told of the answer.
+func (id InvitationID) Reply() NoticeName { return NoticeName(id + "-reply.xml") }
 
-// encode makes a notice of it.
-func (n Notification) encode(now time.Time) Notice {
+// Encode makes a notice of it.
+func (n Notification) Encode(now time.Time) Notice {
 	data, err := json.Marshal(n)
 	if err != nil {
 		// Texts and numbers; there is nothing in them that JSON cannot hold.
@@ -101,8 +103,8 @@ func (n Notification) encode(now time.Time) Notice {
 	return Notice{Name: n.Name, Created: now, Waits: n.Status == SharePending, Data: data}
 }
 
-// decode reads a notice back.
-func (n Notice) decode() (Notification, error) {
+// Decode reads a notice back.
+func (n Notice) Decode() (Notification, error) {
 	var out Notification
 	if err := json.Unmarshal(n.Data, &out); err != nil {
 		return out, fmt.Errorf("reading the notice %s: %w", n.Name, err)
@@ -112,8 +114,8 @@ func (n Notice) decode() (Notification, error) {
 	return out, nil
 }
 
-// about is what there is to say of a share to either side.
-func (s Share) about(cal Calendar) Notification {
+// About is what there is to say of a share to either side.
+func (s Share) About(cal Calendar) Notification {
 	return Notification{
 		Invitation: s.Invitation(), Calendar: cal.ID, Owner: Person{Name: cal.OwnerName}, Segment: cal.Segment,
 		Sharee: PersonOf(s.User), Access: s.Access, Status: s.Status, Kinds: cal.Kinds,

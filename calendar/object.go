@@ -103,3 +103,35 @@ type SearchQuery struct {
 	Past  bool
 	Limit int
 }
+
+// Draft is an object that a caller wants stored.
+type Draft struct {
+	Name ObjectName
+	Data []byte
+	When Precondition
+}
+
+// Saved is what came of a Draft.
+type Saved struct {
+	Object Object
+	// Created tells a new object from a changed one.
+	Created bool
+}
+
+// Derivation numbers the rules by which Derived is made. It grows when they change: a store
+// whose number is lower is reindexed before it serves. 2: words for searches.
+const Derivation = 2
+
+// maxObjectName keeps names within what every engine can index.
+const maxObjectName = 512
+
+// Validate tells whether an object may have the name.
+func (n ObjectName) Validate() error {
+	if n == "" || len(n) > maxObjectName {
+		return Errorf(Invalid, "", "an object's name has from 1 to %d bytes, this one %d", maxObjectName, len(n))
+	}
+	return nil
+}
+
+// LargeObject is the size of data from which on they are read by themselves, once there is room for them.
+const LargeObject = 64 << 10

@@ -95,3 +95,37 @@ func (s Share) Invitation() InvitationID {
 	sum := sha256.Sum256([]byte(string(s.Calendar) + "\x00" + string(s.User.ID)))
 	return InvitationID(hex.EncodeToString(sum[:16]))
 }
+
+// ShareEdit is what is to become of one user's share of a calendar.
+type ShareEdit struct {
+	With User
+	// Access is what they are offered; NoAccess takes the share away.
+	Access Access
+	// Title and CommonName stay what they were where they are empty.
+	Title, CommonName string
+	// Settled tells that the user need not be asked: whoever runs the server has decided it with them.
+	Settled bool
+}
+
+// Reply is what a user says to an invitation.
+type Reply struct {
+	Accept bool
+	// Name is what they call the calendar; empty is what its owner does.
+	Name string
+	// leave gives up all that there is of a share. To decline more is to keep what one has.
+	Leave bool
+}
+
+// Answered is what a user says to an offer, and what their share is then: who declines more keeps
+// what they had.
+func (s Share) Answered(r Reply) (said, next Share) {
+	said, said.Meanwhile = s, NoAccess
+	if said.Status = ShareDeclined; r.Accept {
+		said.Status = ShareAccepted
+	}
+	next = said
+	if has := s.Meanwhile; has > NoAccess && !r.Accept && !r.Leave {
+		next.Access, next.Status = has, ShareAccepted
+	}
+	return said, next
+}

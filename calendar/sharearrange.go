@@ -43,9 +43,9 @@ func (a Arrangement) Over(p Properties) Properties {
 	return p
 }
 
-// arrangementOf is what makes the owner's properties the sharee's. To remove one is to have
+// ArrangementOf is what makes the owner's properties the sharee's. To remove one is to have
 // the owner's again, and so is to set it to the same.
-func arrangementOf(owners, sharees Properties) Arrangement {
+func ArrangementOf(owners, sharees Properties) Arrangement {
 	a := Arrangement{Opaque: !sharees.Transparent, Hidden: sharees.Hidden}
 	if sharees.Name != "" && sharees.Name != owners.Name {
 		a.Name = &sharees.Name
@@ -62,9 +62,9 @@ func arrangementOf(owners, sharees Properties) Arrangement {
 	return a
 }
 
-// personal tells whether two sets of properties differ in those alone that each sharee has for
+// Personal tells whether two sets of properties differ in those alone that each sharee has for
 // themselves.
-func personal(a, b Properties) bool {
+func Personal(a, b Properties) bool {
 	b.Name, b.Description, b.Color, b.Order = a.Name, a.Description, a.Color, a.Order
 	b.Transparent, b.Hidden = a.Transparent, a.Hidden
 	return reflect.DeepEqual(a, b)

@@ -10,6 +10,25 @@ import (
 // store/storetest holds as tests. Errors are *Error where the store can tell the reason:
 // NotFound, Exists, and Unavailable when the database is away.
 type Store interface {
+	Reader
+
+	// Update runs fn in one transaction: all of it is kept, or, when fn or the commit
+	// fails, nothing. fn may run again when the engine asks for it, so it must have no
+	// effect but on its own variables and tx.
+	Update(ctx context.Context, fn func(tx Tx) error) error
+
+	// Rederive calls derive with the bytes of every object, tombstones included, and
+	// stores what it returns. It changes no version. It returns how many it went through.
+	Rederive(ctx context.Context, derive func(Object) Derived) (int, error)
+
+	Trash
+	Attempts
+	Watchable
+	Subscriptions
+}
+
+// Reader is the part of a Store that answers questions.
+type Reader interface {
 	// Epoch returns the store's present epoch.
 	Epoch(ctx context.Context) (Epoch, error)
 
@@ -51,20 +70,8 @@ type Store interface {
 	// Home returns the record of a user's home, which has an Epoch alone when there is none.
 	Home(ctx context.Context, user UserID) (Home, error)
 
-	// Update runs fn in one transaction: all of it is kept, or, when fn or the commit
-	// fails, nothing. fn may run again when the engine asks for it, so it must have no
-	// effect but on its own variables and tx.
-	Update(ctx context.Context, fn func(tx Tx) error) error
-
-	// Rederive calls derive with the bytes of every object, tombstones included, and
-	// stores what it returns. It changes no version. It returns how many it went through.
-	Rederive(ctx context.Context, derive func(Object) Derived) (int, error)
-
 	Directory
-	Trash
-	Attempts
-	Watchable
-	Subscriptions
+	TrashReader
 	JournalReader
 	ShareReader
 	NoticeReader

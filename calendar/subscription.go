@@ -46,13 +46,3 @@ type Subscriptions interface {
 	// Seen notes what the subscriber knows by now of those that are still there.
 	Seen(ctx context.Context, known []Subscription) error
 }
-
-// Bounds of subscriptions.
-const (
-	// MaxFollowed is how much one subscriber may follow.
-	MaxFollowed = 100
-	// maxSubscriptions is how many a user may have, in all sessions.
-	maxSubscriptions = 1000
-	// maxFollowedName bounds what a subscriber calls it.
-	maxFollowedName = 4096
-)

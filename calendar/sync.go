@@ -28,14 +28,15 @@ type SyncToken struct {
 
 // String returns the token as it stands on the wire.
 func (t SyncToken) String() string {
-	s := syncURN + string(t.Epoch) + ":" + string(t.Calendar) + ":" + number(t.Version)
+	s := syncURN + string(t.Epoch) + ":" + string(t.Calendar) + ":" + t.Version.String()
 	if t.Begun > 0 {
-		s += ":" + number(t.Begun)
+		s += ":" + t.Begun.String()
 	}
 	return s
 }
 
-func number(v Version) string { return strconv.FormatInt(int64(v), 10) }
+// String returns the version as a number.
+func (v Version) String() string { return strconv.FormatInt(int64(v), 10) }
 
 // After returns the token for a client that now knows the calendar as it was at v; more
 // tells that the calendar as it is in cal has more for it. t is the token that it came
@@ -62,35 +63,36 @@ func ParseSyncToken(s string) (SyncToken, error) {
 	rest, ours := strings.CutPrefix(s, syncURN)
 	parts := strings.Split(rest, ":")
 	if !ours || len(parts) < 3 || len(parts) > 4 {
-		return SyncToken{}, errSyncToken("it was not made by this server")
+		return SyncToken{}, ErrSyncToken("it was not made by this server")
 	}
 	var versions [2]Version
 	for i, digits := range parts[2:] {
 		v, err := strconv.ParseInt(digits, 10, 64)
 		if err != nil || v < 0 {
-			return SyncToken{}, errSyncToken("its version cannot be read")
+			return SyncToken{}, ErrSyncToken("its version cannot be read")
 		}
 		versions[i] = Version(v)
 	}
 	return SyncToken{Epoch(parts[0]), CalendarID(parts[1]), versions[0], versions[1]}, nil
 }
 
-// check tells whether changes since t can be told without a gap.
-func (t SyncToken) check(cal Calendar) error {
+// Check tells whether changes since t can be told without a gap.
+func (t SyncToken) Check(cal Calendar) error {
 	switch {
 	case t.Epoch != cal.Epoch:
-		return errSyncToken("the store was restored since")
+		return ErrSyncToken("the store was restored since")
 	case t.Calendar != cal.ID:
-		return errSyncToken("it belongs to another calendar")
+		return ErrSyncToken("it belongs to another calendar")
 	case max(t.Version, t.Begun) > cal.Version:
-		return errSyncToken("it is from the future")
+		return ErrSyncToken("it is from the future")
 	case max(t.Version, t.Begun) < cal.Pruned:
-		return errSyncToken("it is older than the journal")
+		return ErrSyncToken("it is older than the journal")
 	}
 	return nil
 }
 
-func errSyncToken(why string) error {
+// ErrSyncToken says why a sync token is not honoured.
+func ErrSyncToken(why string) error {
 	e := Errorf(Forbidden, RuleSyncToken, "this sync token cannot be honoured: %s", why)
 	e.Hint = "synchronize from the start"
 	return e

@@ -6,8 +6,17 @@ import (
 	"time"
 )
 
-// Trash is the part of a Store that gives back what was deleted, until it is pruned by age.
+// Trash is the part of a Store that empties the trash.
 type Trash interface {
+	// ForgetCalendar removes a calendar for good; NotFound when it is not in the trash.
+	ForgetCalendar(ctx context.Context, id CalendarID) error
+	// ForgetDeletions drops the bytes of all deleted objects of a calendar, those of their
+	// former versions too. Sync tokens stay good: that there was an object is still known.
+	ForgetDeletions(ctx context.Context, cal CalendarID) error
+}
+
+// TrashReader is the part of a Store that gives back what was deleted, until it is pruned by age.
+type TrashReader interface {
 	// TrashedCalendars returns a user's own calendars that are in the trash, the latest first.
 	TrashedCalendars(ctx context.Context, owner UserID) ([]TrashedCalendar, error)
 	// Deletions yields the deletions in a live calendar whose bytes are kept, the latest first:
@@ -18,11 +27,6 @@ type Trash interface {
 	// Deletion returns the latest deletion of a UID whose bytes are kept; NotFound when there is
 	// none, or when that was such a move.
 	Deletion(ctx context.Context, cal CalendarID, uid UID) (Entry, error)
-	// ForgetCalendar removes a calendar for good; NotFound when it is not in the trash.
-	ForgetCalendar(ctx context.Context, id CalendarID) error
-	// ForgetDeletions drops the bytes of all deleted objects of a calendar, those of their
-	// former versions too. Sync tokens stay good: that there was an object is still known.
-	ForgetDeletions(ctx context.Context, cal CalendarID) error
 }
 
 // TrashedCalendar is a calendar in the trash.

@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/query"
 	"caldav-mcp-server/internal/testdb"
 )
 
@@ -369,14 +370,14 @@ func bit(yes bool) int {
 // expect holds what takes place in the week of March 2nd, of what has a word, to what should.
 func (h *house) expect(t *testing.T, word string, want ...string) {
 	t.Helper()
-	got := h.agenda(t, calendar.AgendaQuery{From: noon, Until: noon.AddDate(0, 0, 7), Keyword: word}, "Mon Jan 2 15:04")
+	got := h.agenda(t, query.AgendaQuery{From: noon, Until: noon.AddDate(0, 0, 7), Keyword: word}, "Mon Jan 2 15:04")
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("%s (-want +got):\n%s", word, diff)
 	}
 }
 
 // agenda lists what takes place as alice sees it.
-func (h *house) agenda(t *testing.T, q calendar.AgendaQuery, layout string) []string {
+func (h *house) agenda(t *testing.T, q query.AgendaQuery, layout string) []string {
 	t.Helper()
 	zone, err := time.LoadLocation("Europe/Berlin")
 	if err != nil {
@@ -403,7 +404,7 @@ func (h *house) expectReviews(t *testing.T, moved func(day string, hour int) int
 		hour := moved(day, 10+4*bit(day == "Mar 13"))
 		want = append(want, fmt.Sprintf("%s %d:00-%d:00 Project review [Work]", day, hour, hour+1))
 	}
-	got := h.agenda(t, calendar.AgendaQuery{From: noon.AddDate(0, -3, 0), Until: noon.AddDate(1, 0, 0), Keyword: "review"}, "Jan 2 15:04")
+	got := h.agenda(t, query.AgendaQuery{From: noon.AddDate(0, -3, 0), Until: noon.AddDate(1, 0, 0), Keyword: "review"}, "Jan 2 15:04")
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("the series (-want +got):\n%s", diff)
 	}

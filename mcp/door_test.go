@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/service"
 	"caldav-mcp-server/calendar/zone"
 	"caldav-mcp-server/store"
 )
@@ -24,7 +25,7 @@ var noon = time.Date(2026, time.March, 1, 12, 0, 0, 0, time.UTC)
 
 // house is a store with users and calendars, and doors to it.
 type house struct {
-	service *calendar.Service
+	service *service.Service
 	store   *store.Store
 	callers map[string]calendar.Caller // by bearer token
 	// now is the clock, in seconds since noon.
@@ -52,7 +53,7 @@ func newHouse(t testing.TB, url string) *house {
 		t.Fatal(err)
 	}
 	h.store = s
-	h.service = calendar.NewService(calendar.Config{Store: s, Limits: calendar.DefaultLimits(), Now: h.clock, NewID: h.newID})
+	h.service = service.New(service.Config{Store: s, Limits: calendar.DefaultLimits(), Now: h.clock, NewID: h.newID})
 	alice := calendar.User{ID: "alice-id", Name: "alice", Timezone: "Europe/Berlin", Created: noon}
 	bob := calendar.User{ID: "bob-id", Name: "bob", Created: noon}
 	for _, u := range []calendar.User{alice, bob} {

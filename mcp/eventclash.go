@@ -8,6 +8,7 @@ import (
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/calendar/content"
 	"caldav-mcp-server/calendar/edit"
+	"caldav-mcp-server/calendar/query"
 )
 
 // givesClashes is what create_event reports beside the event.
@@ -70,7 +71,7 @@ const (
 
 // clashes looks at the calendar of the new event, at the user's own, and at those of others that
 // take the user's time. A token that may not read learns nothing.
-func (b toolbox) clashes(ctx context.Context, c *call, cal calendar.Calendar, made calendar.Instance, z zoned) (clashes, error) {
+func (b toolbox) clashes(ctx context.Context, c *call, cal calendar.Calendar, made query.Instance, z zoned) (clashes, error) {
 	all, err := b.service.Calendars(ctx, c.caller)
 	if err != nil && calendar.ReasonOf(err) == calendar.Forbidden {
 		return clashes{}, nil
@@ -78,7 +79,7 @@ func (b toolbox) clashes(ctx context.Context, c *call, cal calendar.Calendar, ma
 	if err != nil {
 		return clashes{}, err
 	}
-	during := calendar.AgendaQuery{
+	during := query.AgendaQuery{
 		Calendars: slices.DeleteFunc(all, func(other calendar.Calendar) bool {
 			concerns := other.ID == cal.ID || other.Access == calendar.OwnerAccess || other.Access >= calendar.ReadAccess && !other.Transparent
 			return !concerns || !other.Kinds.Has(calendar.Event)
@@ -102,13 +103,13 @@ func (b toolbox) clashes(ctx context.Context, c *call, cal calendar.Calendar, ma
 
 // comparison holds other events against a new one.
 type comparison struct {
-	made                  calendar.Instance
+	made                  query.Instance
 	zone                  zoned
-	conflicts, duplicates []calendar.Occurrence
+	conflicts, duplicates []query.Occurrence
 }
 
-func (m *comparison) compare(all []calendar.Occurrence) {
-	var mine []calendar.Occurrence
+func (m *comparison) compare(all []query.Occurrence) {
+	var mine []query.Occurrence
 	for _, o := range all {
 		if m.self(o) {
 			mine = append(mine, o)
@@ -116,7 +117,7 @@ func (m *comparison) compare(all []calendar.Occurrence) {
 	}
 	title := content.Words(m.made.Object.Summary)
 	for _, o := range all {
-		if m.self(o) || !slices.ContainsFunc(mine, func(own calendar.Occurrence) bool { return meet(own, o) }) {
+		if m.self(o) || !slices.ContainsFunc(mine, func(own query.Occurrence) bool { return meet(own, o) }) {
 			continue
 		}
 		if len(title) > 0 && slices.Equal(content.Words(content.TextOf(o.Component, "SUMMARY")), title) {
@@ -127,16 +128,16 @@ func (m *comparison) compare(all []calendar.Occurrence) {
 	}
 }
 
-func (m *comparison) self(o calendar.Occurrence) bool {
+func (m *comparison) self(o query.Occurrence) bool {
 	return o.Calendar.ID == m.made.Object.Calendar && o.Object.UID == m.made.Object.UID
 }
 
 // meet tells whether two take place at one time, be it that they take none.
-func meet(a, b calendar.Occurrence) bool {
+func meet(a, b query.Occurrence) bool {
 	return a.Start.Time.Equal(b.Start.Time) || a.Start.Time.Before(b.End.Time) && b.Start.Time.Before(a.End.Time)
 }
 
-func busy(i calendar.Instance) bool {
+func busy(i query.Instance) bool {
 	return content.WordOf(i.Component, "TRANSP") != string(edit.Transparent) && content.WordOf(i.Component, "STATUS") != string(edit.Cancelled)
 }
 
@@ -148,7 +149,7 @@ func (m *comparison) result() clashes {
 }
 
 // views shows the earliest.
-func (m *comparison) views(list []calendar.Occurrence) []clash {
+func (m *comparison) views(list []query.Occurrence) []clash {
 	var views []clash
 	for _, o := range list[:min(len(list), maxClashes)] {
 		v, at := readViewOf(o.Instance), m.zone.times(o.Instance)

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"fmt"
 
-	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/query"
 )
 
 const (
@@ -107,7 +107,7 @@ func cutPage[T any](c *call, list []T, p page, r room, said func(T) int) ([]T, p
 }
 
 // sizeOf is how long the texts of an event or a task in a list are.
-func sizeOf(i calendar.Instance) int {
+func sizeOf(i query.Instance) int {
 	r := readViewOf(i)
 	return len(r.Summary) + len(r.UID)
 }

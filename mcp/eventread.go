@@ -10,6 +10,7 @@ import (
 
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/calendar/filter"
+	"caldav-mcp-server/calendar/query"
 	"caldav-mcp-server/ical"
 )
 
@@ -143,7 +144,7 @@ func (b toolbox) queryEvents(ctx context.Context, c *call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	list, err := b.instances(ctx, c, cal, calendar.InstanceQuery{Kind: calendar.Event, During: during, Timezone: z.Zone, Most: p.end()})
+	list, err := b.instances(ctx, c, cal, query.InstanceQuery{Kind: calendar.Event, During: during, Timezone: z.Zone, Most: p.end()})
 	if err != nil {
 		return answer{}, err
 	}
@@ -161,9 +162,9 @@ func (b toolbox) queryEvents(ctx context.Context, c *call) (answer, error) {
 
 // instances lists those of a calendar in order: of every object where no time is asked for,
 // else of every instance.
-func (b toolbox) instances(ctx context.Context, c *call, cal calendar.Calendar, q calendar.InstanceQuery) ([]calendar.Instance, error) {
-	var list []calendar.Instance
-	var briefs calendar.Briefs
+func (b toolbox) instances(ctx context.Context, c *call, cal calendar.Calendar, q query.InstanceQuery) ([]query.Instance, error) {
+	var list []query.Instance
+	var briefs query.Briefs
 	open := q.During == filter.TimeRange{}
 	if open {
 		q.Most = 1
@@ -185,12 +186,12 @@ func (b toolbox) instances(ctx context.Context, c *call, cal calendar.Calendar, 
 }
 
 // byStart orders instances by time, and what is at the same time always alike.
-func byStart(a, b calendar.Instance) int {
+func byStart(a, b query.Instance) int {
 	return cmp.Or(a.Start.Time.Compare(b.Start.Time), cmp.Compare(a.Object.UID, b.Object.UID))
 }
 
 // timesOf is times for what may be unclear.
-func (z zoned) timesOf(i calendar.Instance) timesView {
+func (z zoned) timesOf(i query.Instance) timesView {
 	if i.Unclear {
 		return timesView{}
 	}

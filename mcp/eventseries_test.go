@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/query"
 	"caldav-mcp-server/internal/testdb"
 )
 
@@ -27,7 +28,7 @@ func (h *house) meetings(t *testing.T) []meeting {
 	if err != nil {
 		t.Fatal(err)
 	}
-	q := calendar.AgendaQuery{From: noon.AddDate(0, -3, 0), Until: noon.AddDate(1, 0, 0), Keyword: "review", Limit: 1000}
+	q := query.AgendaQuery{From: noon.AddDate(0, -3, 0), Until: noon.AddDate(1, 0, 0), Keyword: "review", Limit: 1000}
 	found, err := h.service.Agenda(t.Context(), h.callers["alice"], q)
 	if err != nil {
 		t.Fatal(err)

@@ -8,6 +8,7 @@ import (
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/calendar/content"
 	"caldav-mcp-server/calendar/edit"
+	"caldav-mcp-server/calendar/query"
 	"caldav-mcp-server/calendar/recur"
 	"caldav-mcp-server/ical"
 )
@@ -163,7 +164,7 @@ func (z zoned) local(m recur.Moment) (at, weekday string) {
 func (z zoned) view() zoneView { return zoneView{z.Name(), z.source} }
 
 // times writes when an instance is. The end of whole days is the last of them.
-func (z zoned) times(i calendar.Instance) timesView {
+func (z zoned) times(i query.Instance) timesView {
 	v := timesView{AllDay: i.Start.AllDay || i.Start.Time.IsZero() && i.End.AllDay}
 	v.StartLocal, v.StartWeekday = z.local(i.Start)
 	end := i.End
@@ -177,12 +178,12 @@ func (z zoned) times(i calendar.Instance) timesView {
 }
 
 // viewOfEvent is an instance in the names of the tools that write.
-func viewOfEvent(i calendar.Instance) eventView {
+func viewOfEvent(i query.Instance) eventView {
 	r := readViewOf(i)
 	return eventView{r.UID, r.Calendar, r.Summary, r.Start, r.End, r.ETag, r.RecurrenceID}
 }
 
-func readViewOf(i calendar.Instance) readView {
+func readViewOf(i query.Instance) readView {
 	v := readView{
 		UID: shown(i.Object.UID), Calendar: i.Object.Calendar, Summary: shown(cut(i.Object.Summary)), ETag: i.Object.ETag,
 		Start: stamp(i.Start), End: stamp(i.End),
@@ -198,16 +199,16 @@ func readViewOf(i calendar.Instance) readView {
 
 // isSeries tells whether an instance is one of several. One alone that has a recurrence id is
 // of a series that somebody else keeps.
-func isSeries(i calendar.Instance) bool {
+func isSeries(i query.Instance) bool {
 	return i.Object.Recurring || i.Component != nil && i.Component.Property("RECURRENCE-ID") != nil
 }
 
-func (z zoned) placed(i calendar.Instance) placedView {
+func (z zoned) placed(i query.Instance) placedView {
 	return placedView{z.times(i), z.view(), clockOf(i.Start), isSeries(i)}
 }
 
 // details says all of an instance.
-func (z zoned) details(i calendar.Instance) detailsView {
+func (z zoned) details(i query.Instance) detailsView {
 	c := i.Component
 	v := detailsView{
 		placedView: z.placed(i), moreView: moreOf(c), Location: shown(cut(content.TextOf(c, "LOCATION"))),

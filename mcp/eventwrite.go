@@ -6,6 +6,8 @@ import (
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/calendar/content"
 	"caldav-mcp-server/calendar/edit"
+	"caldav-mcp-server/calendar/ledger"
+	"caldav-mcp-server/calendar/query"
 	"caldav-mcp-server/ical"
 )
 
@@ -226,14 +228,14 @@ func removed(before, after *ical.Component) []string {
 }
 
 // change makes a change and returns what has come of it.
-func (b toolbox) change(ctx context.Context, c *call, s subject, change edit.Change) (changedView, calendar.Instance, error) {
+func (b toolbox) change(ctx context.Context, c *call, s subject, change edit.Change) (changedView, query.Instance, error) {
 	if err := s.zone.serves(change.Times, c.args.text("rrule") != "" || change.Times.AsGiven && s.found.Object.Recurring); err != nil {
-		return changedView{}, calendar.Instance{}, err
+		return changedView{}, query.Instance{}, err
 	}
 	change.Target = s.target()
-	edited, err := b.service.EditObject(ctx, c.caller, s.cal, s.found.Object.UID, calendar.Edit{Change: change, When: c.when()})
+	edited, err := b.service.EditObject(ctx, c.caller, s.cal, s.found.Object.UID, ledger.Edit{Change: change, When: c.when()})
 	if err != nil {
-		return changedView{}, calendar.Instance{}, b.outdated(ctx, c, s, err)
+		return changedView{}, query.Instance{}, b.outdated(ctx, c, s, err)
 	}
 	now, err := b.after(ctx, s, edited)
 	if err != nil {
@@ -266,7 +268,7 @@ func (b toolbox) deleteEvent(ctx context.Context, c *call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	edited, err := b.service.CancelObject(ctx, c.caller, s.cal, s.found.Object.UID, calendar.Cancellation{Target: s.target(), When: c.when()})
+	edited, err := b.service.CancelObject(ctx, c.caller, s.cal, s.found.Object.UID, ledger.Cancellation{Target: s.target(), When: c.when()})
 	if err != nil {
 		return answer{}, b.outdated(ctx, c, s, err)
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/query"
 	"caldav-mcp-server/calendar/slot"
 )
 
@@ -116,7 +117,7 @@ func (b toolbox) findTime(ctx context.Context, c *call) (answer, error) {
 		return answer{}, errArgument("all of the time asked for (%s) is over", w)
 	}
 	// A day more at either end: what is around a slot tells how well it fits.
-	busy, err := b.service.FreeBusy(ctx, c.caller, calendar.BusyQuery{
+	busy, err := b.service.FreeBusy(ctx, c.caller, query.BusyQuery{
 		Calendars: whose, From: ask.From.AddDate(0, 0, -1), Until: ask.Until.AddDate(0, 0, 1), Timezone: z.reader(),
 	})
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/calendar/freebusy"
+	"caldav-mcp-server/calendar/query"
 	"caldav-mcp-server/calendar/zone"
 )
 
@@ -90,7 +91,7 @@ func (b toolbox) freeBusy(ctx context.Context, c *call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	found, err := b.service.FreeBusy(ctx, c.caller, calendar.BusyQuery{Calendars: whose, From: w.from, Until: w.until, Timezone: z.reader()})
+	found, err := b.service.FreeBusy(ctx, c.caller, query.BusyQuery{Calendars: whose, From: w.from, Until: w.until, Timezone: z.reader()})
 	if err != nil {
 		return answer{}, err
 	}

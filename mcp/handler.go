@@ -14,12 +14,13 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/service"
 	"caldav-mcp-server/calendar/zone"
 )
 
 // Config is what a Handler is made of.
 type Config struct {
-	Service *calendar.Service
+	Service *service.Service
 	// AllowedOrigins are the web origins whose pages may call, such as https://app.example.
 	AllowedOrigins []string
 	// BaseURL is how the server is reached from outside; "" when that was not said.

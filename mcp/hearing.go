@@ -11,6 +11,7 @@ import (
 
 	"caldav-mcp-server/auth"
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/service"
 )
 
 // hearing is one who hears of changes over a stream.
@@ -77,7 +78,7 @@ func (h *Handler) hear(ctx context.Context, s *hearing) {
 		}
 		if err != nil {
 			h.log.LogAttrs(ctx, slog.LevelDebug, "a stream ends", slog.String("user", s.caller.User.Name),
-				slog.String("token", string(s.caller.Token)), slog.String("why", calendar.ForLog(err)))
+				slog.String("token", string(s.caller.Token)), slog.String("why", service.ForLog(err)))
 			return
 		}
 	}
@@ -101,7 +102,7 @@ func (h *Handler) tell(ctx context.Context, s *hearing) error {
 		s.watch.Again()
 		return nil
 	case err != nil && ctx.Err() == nil && !errors.Is(err, auth.ErrUnauthorized):
-		h.log.ErrorContext(ctx, "what changed is not told", slog.String("user", s.caller.User.Name), slog.String("error", calendar.ForLog(err)))
+		h.log.ErrorContext(ctx, "what changed is not told", slog.String("user", s.caller.User.Name), slog.String("error", service.ForLog(err)))
 	}
 	for _, sub := range changed {
 		if err != nil {
@@ -144,7 +145,7 @@ func (h *Handler) closeWatch(ctx context.Context, s *hearing) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTimeout)
 	defer cancel()
 	if err := s.watch.Close(ctx); err != nil {
-		h.log.WarnContext(ctx, "what a stream told is not noted: its session may be told again", slog.String("error", calendar.ForLog(err)))
+		h.log.WarnContext(ctx, "what a stream told is not noted: its session may be told again", slog.String("error", service.ForLog(err)))
 	}
 }
 

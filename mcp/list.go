@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/query"
 )
 
 const (
@@ -63,7 +64,7 @@ func (b toolbox) listEvents(ctx context.Context, c *call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	q := calendar.AgendaQuery{Keyword: c.args.text("keyword"), Attendee: c.args.text("attendee"), Limit: cmp.Or(c.args.number("limit"), usualListed)}
+	q := query.AgendaQuery{Keyword: c.args.text("keyword"), Attendee: c.args.text("attendee"), Limit: cmp.Or(c.args.number("limit"), usualListed)}
 	w, err := b.listWindow(c, cal, &q)
 	if err != nil {
 		return answer{}, err
@@ -98,7 +99,7 @@ func (b toolbox) oneCalendar(ctx context.Context, c *call) (calendar.Calendar, e
 }
 
 // prose says it for reading.
-func (v listView) prose(r rows, found []calendar.Occurrence, w window) prose {
+func (v listView) prose(r rows, found []query.Occurrence, w window) prose {
 	var b strings.Builder
 	heading := "Found %s (%s):\n"
 	if w.continued {
@@ -125,13 +126,13 @@ func events(n int) string {
 // spot is where a listing goes on. It holds the window too: "today" may be another day when the rest
 // is asked for.
 type spot struct {
-	From  int64         `json:"f"`
-	Until int64         `json:"t"`
-	After calendar.Spot `json:"a"`
+	From  int64      `json:"f"`
+	Until int64      `json:"t"`
+	After query.Spot `json:"a"`
 }
 
 // listWindow is readRange for a listing that may go on.
-func (b toolbox) listWindow(c *call, cal calendar.Calendar, q *calendar.AgendaQuery) (window, error) {
+func (b toolbox) listWindow(c *call, cal calendar.Calendar, q *query.AgendaQuery) (window, error) {
 	var at spot
 	continued, err := c.place(&at)
 	if err != nil {

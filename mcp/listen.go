@@ -9,6 +9,7 @@ import (
 	mcpgo "github.com/mark3labs/mcp-go/mcp"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/watch"
 )
 
 // listenTo serves subscriptions/listen (MCP 2026-07-28 "Subscriptions"): the answer is a stream
@@ -60,8 +61,8 @@ func (h *Handler) serveSubscription(w http.ResponseWriter, r *http.Request, s *h
 // grant follows what of it the caller may follow: of what they cannot see, and of what never was,
 // nothing is said. Lists of tools and prompts do not change.
 func (h *Handler) grant(ctx context.Context, c *call, s *hearing, asked mcpgo.SubscriptionFilter) (granted mcpgo.SubscriptionFilter, err error) {
-	if len(asked.ResourceSubscriptions) >= calendar.MaxFollowed {
-		return granted, errArgument("a subscription names fewer than %d resources", calendar.MaxFollowed)
+	if len(asked.ResourceSubscriptions) >= watch.MaxFollowed {
+		return granted, errArgument("a subscription names fewer than %d resources", watch.MaxFollowed)
 	}
 	if asked.ResourcesListChanged {
 		if granted.ResourcesListChanged, err = h.follow(ctx, c, s, listName, calendar.Target{}); err != nil {

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/watch"
 	"caldav-mcp-server/internal/testdb"
 )
 
@@ -109,7 +110,7 @@ func TestListenRefuses(t *testing.T) {
 	c := h.config()
 	c.Limits.Streams = 1
 	door := h.open(t, c)
-	many := strings.Repeat(`"calendar://x",`, calendar.MaxFollowed) + `"calendar://y"`
+	many := strings.Repeat(`"calendar://x",`, watch.MaxFollowed) + `"calendar://y"`
 	for name, r := range map[string]struct {
 		request *http.Request
 		status  int

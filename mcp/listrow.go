@@ -7,6 +7,7 @@ import (
 
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/calendar/content"
+	"caldav-mcp-server/calendar/query"
 )
 
 // listedFields are those of listedEvent. Where the name says it all, there is no more.
@@ -68,7 +69,7 @@ func short(text string, most int) string {
 	return text
 }
 
-func (r rows) list(found []calendar.Occurrence) []listedEvent {
+func (r rows) list(found []query.Occurrence) []listedEvent {
 	list := make([]listedEvent, len(found))
 	for i, o := range found {
 		list[i] = r.event(o)
@@ -76,7 +77,7 @@ func (r rows) list(found []calendar.Occurrence) []listedEvent {
 	return list
 }
 
-func (r rows) event(o calendar.Occurrence) listedEvent {
+func (r rows) event(o query.Occurrence) listedEvent {
 	times := r.zone.times(o.Instance)
 	v := listedEvent{
 		Calendar: o.Calendar.ID, UID: shown(o.Object.UID), Title: shown(titleOf(o)), Start: times.StartLocal, End: times.EndLocal,
@@ -106,12 +107,12 @@ func (e listedEvent) size() int {
 	return n
 }
 
-func titleOf(o calendar.Occurrence) string {
+func titleOf(o query.Occurrence) string {
 	return short(content.TextOf(o.Component, "SUMMARY"), longestListedTitle)
 }
 
 // idOf is the id by which other tools find an occurrence.
-func idOf(o calendar.Occurrence) eventID {
+func idOf(o query.Occurrence) eventID {
 	id := eventID{Calendar: o.Calendar.ID, UID: o.Object.UID}
 	if isSeries(o.Instance) {
 		id.RecurrenceID = stamp(o.RecurrenceID)
@@ -120,7 +121,7 @@ func idOf(o calendar.Occurrence) eventID {
 }
 
 // people lists who takes part, by name where there is one.
-func people(o calendar.Occurrence) []shown {
+func people(o query.Occurrence) []shown {
 	var list []shown
 	all := o.Component.All("ATTENDEE")
 	for _, p := range all {
@@ -137,7 +138,7 @@ func people(o calendar.Occurrence) []shown {
 }
 
 // write numbers the events for reading, and says which calendars they are of.
-func (r rows) write(b *strings.Builder, found []calendar.Occurrence) {
+func (r rows) write(b *strings.Builder, found []query.Occurrence) {
 	names := calendarNames{}
 	var calendars []string
 	for i, o := range found {
@@ -180,7 +181,7 @@ func (n calendarNames) of(cal calendar.Calendar) (name string, known bool) {
 
 // line is an event in one line: title, time, place, calendar, and what names it. What people wrote
 // stands in quotation marks, lest it reads as something that we say.
-func (r rows) line(o calendar.Occurrence, in string) string {
+func (r rows) line(o query.Occurrence, in string) string {
 	text := fmt.Sprintf("%s (%s)", quotedTitle(titleOf(o)), r.zone.spell(o.Instance))
 	if place := short(content.TextOf(o.Component, "LOCATION"), longestListedTitle); place != "" {
 		text += ", at " + quoted(place)
@@ -239,7 +240,7 @@ func texts[T ~string](list []T) []string {
 }
 
 // spell writes when an instance is: "Mon 2026-03-02, 09:00–09:30".
-func (z zoned) spell(i calendar.Instance) string {
+func (z zoned) spell(i query.Instance) string {
 	const day = "Mon 2006-01-02"
 	if i.Start.AllDay {
 		first, last := i.Start.Time, i.End.Time.AddDate(0, 0, -1)

@@ -10,6 +10,7 @@ import (
 	mcpgo "github.com/mark3labs/mcp-go/mcp"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/service"
 )
 
 // codeNoResource is what versions before 2026-07-28 have for a resource that is not there.
@@ -38,7 +39,7 @@ func (h *Handler) attend(ctx context.Context, work func(*call) error) {
 		return
 	}
 	if calendar.ReasonOf(err) == calendar.Internal && ctx.Err() == nil {
-		h.logFault(x, calendar.ForLog(err))
+		h.logFault(x, service.ForLog(err))
 	}
 	refused := renderError(err, x.version, x.faultID)
 	if calendar.ReasonOf(err) == calendar.NotFound {

@@ -12,6 +12,7 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/service"
 )
 
 // The addresses of resources: a calendar, and an event or task by the id that search and
@@ -105,7 +106,7 @@ func (h *Handler) calendarText(ctx context.Context, c *call, id string) ([]byte,
 	var out boundedBuffer
 	_, err = h.box.service.Export(ctx, c.caller, cal, kindsGiven(c.caller), &out, func(o calendar.Object, err error) {
 		h.log.WarnContext(ctx, "an object is left out of its calendar's text",
-			slog.String("calendar", string(o.Calendar)), slog.String("error", calendar.ForLog(err)))
+			slog.String("calendar", string(o.Calendar)), slog.String("error", service.ForLog(err)))
 	})
 	if out.full {
 		e := calendar.Errorf(calendar.TooLarge, "", "the calendar %s has more than %d bytes as text", quote(cal.Name), mostResource)

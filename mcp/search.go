@@ -9,6 +9,7 @@ import (
 
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/calendar/content"
+	"caldav-mcp-server/calendar/query"
 )
 
 const (
@@ -76,7 +77,7 @@ func (b toolbox) searchEvents(ctx context.Context, c *call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	q := calendar.EventSearch{
+	q := query.EventSearch{
 		Text: c.args.text("query"), Timezone: z.Zone, Past: c.args.yes("include_past"), Limit: cmp.Or(c.args.number("limit"), usualFound),
 	}
 	if cal.ID != "" {
@@ -98,7 +99,7 @@ func (b toolbox) searchEvents(ctx context.Context, c *call) (answer, error) {
 	return answer{v.prose(r, found, q), v}, nil
 }
 
-func (v foundView) prose(r rows, found calendar.Finds, q calendar.EventSearch) prose {
+func (v foundView) prose(r rows, found query.Finds, q query.EventSearch) prose {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Found %s matching %s (%s):\n", events(len(v.Events)), quote(q.Text), r.zone.Name())
 	r.write(&b, found.Occurrences)
@@ -123,7 +124,7 @@ func (b toolbox) search(ctx context.Context, c *call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	found, err := b.service.SearchEvents(ctx, c.caller, calendar.EventSearch{
+	found, err := b.service.SearchEvents(ctx, c.caller, query.EventSearch{
 		Text: c.args.text("query"), Timezone: z.Zone, Past: true, Limit: mostConnected,
 	})
 	if err != nil {

@@ -7,6 +7,8 @@ import (
 
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/calendar/edit"
+	"caldav-mcp-server/calendar/ledger"
+	"caldav-mcp-server/calendar/query"
 	"caldav-mcp-server/calendar/timetext"
 	"caldav-mcp-server/ical"
 )
@@ -15,7 +17,7 @@ import (
 type subject struct {
 	cal calendar.Calendar
 	// found is the instance that was named, or the object as such.
-	found calendar.Instance
+	found query.Instance
 	// id is the recurrence id of the instance; zero when none was named.
 	id    ical.Time
 	scope edit.Scope
@@ -131,7 +133,7 @@ func (s subject) target() edit.Target { return edit.Target{Instance: s.id, Scope
 
 // after reads what the subject has become from what was stored: the instance that was named, by
 // the name that it has now, or else the object as such. What follows a split is another object.
-func (b toolbox) after(ctx context.Context, s subject, e calendar.Edited) (calendar.Instance, error) {
+func (b toolbox) after(ctx context.Context, s subject, e ledger.Edited) (query.Instance, error) {
 	o := e.Saved.Object
 	if e.Split != nil {
 		o = e.Split.Object

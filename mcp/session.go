@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/service"
 )
 
 const sessionHeader = "Mcp-Session-Id"
@@ -169,7 +170,7 @@ func (h *Handler) endSession(w http.ResponseWriter, r *http.Request, caller cale
 // forget ends what a session that is over subscribes to.
 func (h *Handler) forget(ctx context.Context, id sessionID) {
 	if err := h.box.service.Unsubscribe(ctx, subscriberOf(id), ""); err != nil {
-		h.log.WarnContext(ctx, "the subscriptions of a session stay until its time is over", slog.String("error", calendar.ForLog(err)))
+		h.log.WarnContext(ctx, "the subscriptions of a session stay until its time is over", slog.String("error", service.ForLog(err)))
 	}
 }
 

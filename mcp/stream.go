@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/service"
+	"caldav-mcp-server/calendar/watch"
 )
 
 // stream is a listening stream that is open.
@@ -20,7 +22,7 @@ type stream struct {
 	// session is whose it is; "" where there is none, as from 2026-07-28 on.
 	session sessionID
 	// watch hears of changes; nil where nobody will be told any.
-	watch *calendar.Watch
+	watch *watch.Watch
 	end   context.CancelFunc
 }
 
@@ -139,7 +141,7 @@ func (h *Handler) listen(w http.ResponseWriter, r *http.Request, caller calendar
 
 // watchSession begins to hear of what a session subscribes to, and of the list of resources,
 // which clients of the first version are not promised, and tokens for other tools do not get.
-func (h *Handler) watchSession(ctx context.Context, caller calendar.Caller, id sessionID, s session) (*calendar.Watch, error) {
+func (h *Handler) watchSession(ctx context.Context, caller calendar.Caller, id sessionID, s session) (*watch.Watch, error) {
 	watch := h.box.service.Watch(subscriberOf(id))
 	if s.version.plain() || !listOfCalendars.to(caller) {
 		return watch, nil
@@ -155,7 +157,7 @@ func (h *Handler) watchSession(ctx context.Context, caller calendar.Caller, id s
 func (h *Handler) refuseFault(w http.ResponseWriter, r *http.Request, caller calendar.Caller, err error) {
 	x := &exchange{caller: caller, message: message{method: r.Method}, faultID: h.faultID(w)}
 	if calendar.ReasonOf(err) == calendar.Internal && r.Context().Err() == nil {
-		h.logFault(x, calendar.ForLog(err))
+		h.logFault(x, service.ForLog(err))
 	}
 	x.refused = new(renderError(err, x.version, x.faultID))
 	h.send(w, x, nil)

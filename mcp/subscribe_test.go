@@ -16,6 +16,7 @@ import (
 
 	"caldav-mcp-server/auth"
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/service"
 	"caldav-mcp-server/internal/testdb"
 	"caldav-mcp-server/store"
 	"caldav-mcp-server/store/storetest"
@@ -29,14 +30,14 @@ func (h *house) calmConfig() Config {
 }
 
 // replica is a service on the same database, as another process has it.
-func (h *house) replica(t *testing.T, url string) *calendar.Service {
+func (h *house) replica(t *testing.T, url string) *service.Service {
 	t.Helper()
 	s, err := store.Open(t.Context(), url, store.Options{Now: h.clock})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = s.Close() })
-	return calendar.NewService(calendar.Config{Store: s, Limits: calendar.DefaultLimits(), Now: h.clock, NewID: h.newID})
+	return service.New(service.Config{Store: s, Limits: calendar.DefaultLimits(), Now: h.clock, NewID: h.newID})
 }
 
 // ear hears the messages of a stream.

@@ -6,6 +6,8 @@ import (
 
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/calendar/edit"
+	"caldav-mcp-server/calendar/ledger"
+	"caldav-mcp-server/calendar/query"
 	"caldav-mcp-server/ical"
 )
 
@@ -101,7 +103,7 @@ func (b toolbox) createTask(ctx context.Context, c *call) (answer, error) {
 		return answer{}, err
 	}
 	draft := edit.Draft{Kind: string(calendar.Todo), UID: string(c.uid), Fields: c.args.taskFields()}
-	if draft.Times, err = z.taskTimes(c.args, calendar.Instance{}); err != nil {
+	if draft.Times, err = z.taskTimes(c.args, query.Instance{}); err != nil {
 		return answer{}, err
 	}
 	saved, err := b.service.Create(ctx, c.caller, cal, draft)
@@ -129,7 +131,7 @@ func (b toolbox) updateTask(ctx context.Context, c *call) (answer, error) {
 	if change.Times, err = s.zone.taskTimes(c.args, s.found); err != nil {
 		return answer{}, err
 	}
-	edited, err := b.service.EditObject(ctx, c.caller, s.cal, s.found.Object.UID, calendar.Edit{Change: change, When: c.when()})
+	edited, err := b.service.EditObject(ctx, c.caller, s.cal, s.found.Object.UID, ledger.Edit{Change: change, When: c.when()})
 	if err != nil {
 		return answer{}, b.outdated(ctx, c, s, err)
 	}
@@ -146,7 +148,7 @@ func (b toolbox) updateTask(ctx context.Context, c *call) (answer, error) {
 
 // taskTimes reads start and due; an empty one is taken away. They go on the clock that the task
 // has, if it has one and it shows such times.
-func (z zoned) taskTimes(a arguments, was calendar.Instance) (edit.Times, error) {
+func (z zoned) taskTimes(a arguments, was query.Instance) (edit.Times, error) {
 	on := was.Start
 	if on.Time.IsZero() {
 		on = was.End

@@ -10,6 +10,7 @@ import (
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/calendar/content"
 	"caldav-mcp-server/calendar/edit"
+	"caldav-mcp-server/calendar/query"
 	"caldav-mcp-server/calendar/recur"
 	"caldav-mcp-server/ical"
 )
@@ -91,7 +92,7 @@ func (b toolbox) listTasks(ctx context.Context, c *call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	var list []calendar.Instance
+	var list []query.Instance
 	for _, cal := range calendars {
 		found, err := b.tasksIn(ctx, c, cal, z)
 		if err != nil {
@@ -99,7 +100,7 @@ func (b toolbox) listTasks(ctx context.Context, c *call) (answer, error) {
 		}
 		list = append(list, found...)
 	}
-	list = slices.DeleteFunc(list, func(i calendar.Instance) bool {
+	list = slices.DeleteFunc(list, func(i query.Instance) bool {
 		return !before.IsZero() && (dueOf(i).Time.IsZero() || !dueOf(i).Time.Before(before))
 	})
 	slices.SortStableFunc(list, byUrgency)
@@ -136,12 +137,12 @@ const mostInstances = 500
 
 // tasksIn lists the tasks of a calendar that the call asks for. Of a series these are the
 // instances that are done, and the first that is not.
-func (b toolbox) tasksIn(ctx context.Context, c *call, cal calendar.Calendar, z zoned) ([]calendar.Instance, error) {
+func (b toolbox) tasksIn(ctx context.Context, c *call, cal calendar.Calendar, z zoned) ([]query.Instance, error) {
 	want := cmp.Or(c.args.text("status"), openTasks)
-	var list []calendar.Instance
-	var briefs calendar.Briefs
+	var list []query.Instance
+	var briefs query.Briefs
 	opened := map[calendar.UID]bool{}
-	for i, err := range b.service.Instances(ctx, c.caller, cal, calendar.InstanceQuery{Kind: calendar.Todo, Timezone: z.Zone, Most: mostInstances}) {
+	for i, err := range b.service.Instances(ctx, c.caller, cal, query.InstanceQuery{Kind: calendar.Todo, Timezone: z.Zone, Most: mostInstances}) {
 		if err != nil {
 			return nil, err
 		}
@@ -162,7 +163,7 @@ func (b toolbox) tasksIn(ctx context.Context, c *call, cal calendar.Calendar, z 
 }
 
 // isDone tells whether nothing is left to do. Clients look at one or the other.
-func isDone(i calendar.Instance) bool {
+func isDone(i query.Instance) bool {
 	if i.Unclear {
 		return false
 	}
@@ -171,7 +172,7 @@ func isDone(i calendar.Instance) bool {
 }
 
 // dueOf is when a task is due; the zero moment for never.
-func dueOf(i calendar.Instance) recur.Moment {
+func dueOf(i query.Instance) recur.Moment {
 	if i.Unclear || i.Component.Property("DUE") == nil && i.Component.Property("DURATION") == nil {
 		return recur.Moment{}
 	}
@@ -179,7 +180,7 @@ func dueOf(i calendar.Instance) recur.Moment {
 }
 
 // byUrgency orders tasks: what is due first, then the important, then the rest.
-func byUrgency(a, b calendar.Instance) int {
+func byUrgency(a, b query.Instance) int {
 	dueA, dueB := dueOf(a).Time, dueOf(b).Time
 	return cmp.Or(-compareBool(!dueA.IsZero(), !dueB.IsZero()), dueA.Compare(dueB), cmp.Compare(rank(a), rank(b)), cmp.Compare(a.Object.UID, b.Object.UID))
 }
@@ -196,14 +197,14 @@ func compareBool(a, b bool) int {
 }
 
 // rank is the priority, with none behind the lowest.
-func rank(i calendar.Instance) int {
+func rank(i query.Instance) int {
 	if n := numberOf(i, "PRIORITY"); n > 0 {
 		return n
 	}
 	return mostPriority + 1
 }
 
-func numberOf(i calendar.Instance, name string) int {
+func numberOf(i query.Instance, name string) int {
 	if i.Unclear {
 		return 0
 	}
@@ -215,7 +216,7 @@ func numberOf(i calendar.Instance, name string) int {
 }
 
 // taskView shows a task.
-func (z zoned) taskView(i calendar.Instance) taskView {
+func (z zoned) taskView(i query.Instance) taskView {
 	r := readViewOf(i)
 	v := taskView{
 		UID: r.UID, Calendar: r.Calendar, Title: r.Summary, ETag: r.ETag, Status: string(edit.NeedsAction),
@@ -242,6 +243,6 @@ func (z zoned) taskView(i calendar.Instance) taskView {
 }
 
 // taskDetails shows all of it.
-func (z zoned) taskDetails(i calendar.Instance) taskDetailsView {
+func (z zoned) taskDetails(i query.Instance) taskDetailsView {
 	return taskDetailsView{taskView: z.taskView(i), moreView: moreOf(i.Component), zoneView: z.view()}
 }

@@ -15,6 +15,7 @@ import (
 
 	"caldav-mcp-server/auth"
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/service"
 	"caldav-mcp-server/calendar/zone"
 )
 
@@ -68,7 +69,7 @@ type noted struct {
 
 // toolbox holds what tools need.
 type toolbox struct {
-	service *calendar.Service
+	service *service.Service
 	zones   *zone.DB
 	now     func() time.Time
 }
@@ -150,7 +151,7 @@ func (h *Handler) runner(t tool) server.ToolHandlerFunc {
 			return result, nil
 		}
 		if calendar.ReasonOf(err) == calendar.Internal && ctx.Err() == nil {
-			h.logFault(x, calendar.ForLog(err))
+			h.logFault(x, service.ForLog(err))
 		}
 		refused := render(err, x.version, x.faultID)
 		if refused.err != nil {

@@ -12,6 +12,7 @@ import (
 
 	"caldav-mcp-server/auth"
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/service"
 	"caldav-mcp-server/store"
 )
 
@@ -19,7 +20,7 @@ import (
 type house struct {
 	store     *store.Store
 	auth      *auth.Service
-	calendars *calendar.Service
+	calendars *service.Service
 }
 
 // How long a command waits for a database that is away: a person sits before the one, a machine
@@ -47,7 +48,7 @@ func (p *program) openHouse(ctx context.Context, c config, o store.Options) (*ho
 			Store: s, Now: p.now, NewID: p.newID, Logger: o.Logger,
 			Hasher: auth.Argon2id{Cost: auth.DefaultCost()}, Limits: auth.DefaultLimits(),
 		}),
-		calendars: calendar.NewService(calendar.Config{
+		calendars: service.New(service.Config{
 			Store: s, Limits: calendar.DefaultLimits(), Now: p.now, NewID: p.newID,
 			OpenDirectory: c.openDirectory, NeedAcceptance: c.needAcceptance, ImageBytes: imageBytes,
 		}),

@@ -12,6 +12,7 @@ import (
 
 	"caldav-mcp-server/caldav"
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/service"
 	"caldav-mcp-server/internal/testdb"
 	"caldav-mcp-server/mcp"
 	"caldav-mcp-server/store"
@@ -23,7 +24,7 @@ type doors struct {
 	dav     *caldav.Handler
 	mcp     *mcp.Handler
 	caller  calendar.Caller
-	service *calendar.Service
+	service *service.Service
 	session string
 }
 
@@ -46,7 +47,7 @@ func open(t testing.TB) *doors {
 	if err := s.InsertUser(t.Context(), d.caller.User, ""); err != nil {
 		t.Fatal(err)
 	}
-	d.service = calendar.NewService(calendar.Config{Store: s, Limits: calendar.DefaultLimits(), Now: clock, NewID: newID, ImageBytes: 1 << 22})
+	d.service = service.New(service.Config{Store: s, Limits: calendar.DefaultLimits(), Now: clock, NewID: newID, ImageBytes: 1 << 22})
 	log := slog.New(slog.DiscardHandler)
 	if d.dav, err = caldav.New(caldav.Config{Service: d.service, Logger: log, Limits: caldav.DefaultLimits(), Now: clock}); err != nil {
 		t.Fatal(err)

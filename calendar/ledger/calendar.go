@@ -1,0 +1,194 @@
+package ledger
+
+import (
+	"cmp"
+	"context"
+
+	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/zone"
+)
+
+// CreateCalendar makes a calendar of the caller's own.
+func (s *Ledger) CreateCalendar(ctx context.Context, c calendar.Caller, n calendar.NewCalendar) (calendar.Calendar, error) {
+	if err := c.MayCreate(); err != nil {
+		return calendar.Calendar{}, err
+	}
+	if err := n.Segment.Validate(); err != nil {
+		return calendar.Calendar{}, err
+	}
+	cal := s.newCalendar(c, n)
+	if err := s.settle(&cal.Properties, c.User); err != nil {
+		return calendar.Calendar{}, err
+	}
+	err := s.change(ctx, c, func(w *work) error {
+		if err := w.InsertCalendar(ctx, cal); err != nil {
+			return err
+		}
+		now, err := w.next(ctx, cal.ID)
+		if err != nil {
+			return err
+		}
+		cal.Version, cal.Epoch = now.Version, now.Epoch
+		if err := w.keep(ctx, calendar.Holder{Place: calendar.AtCalendar, Calendar: cal}, n.Kept); err != nil {
+			return err
+		}
+		return w.log(ctx, now, calendar.Entry{Change: calendar.Created})
+	})
+	return cal, err
+}
+
+func (s *Ledger) newCalendar(c calendar.Caller, n calendar.NewCalendar) calendar.Calendar {
+	now := s.now()
+	cal := calendar.Calendar{
+		ID: calendar.CalendarID(s.newID()), Owner: c.User.ID, OwnerName: c.User.Name, Segment: n.Segment,
+		Properties: n.Properties, Created: now, Modified: now, Access: calendar.OwnerAccess,
+	}
+	if cal.Segment == "" {
+		cal.Segment = calendar.Segment(cal.ID)
+	}
+	if cal.Name == "" {
+		cal.Name = string(cal.Segment)
+	}
+	if len(cal.Kinds) == 0 {
+		cal.Kinds = calendar.AllKinds()
+	}
+	if n.Subscription {
+		cal.Kinds = nil
+	}
+	return cal
+}
+
+// PatchCalendar lets edit change a calendar's properties and return the changes of those that are
+// kept. What edit refuses changes nothing. Who has a share changes how they have the calendar for
+// themselves.
+func (s *Ledger) PatchCalendar(ctx context.Context, c calendar.Caller, id calendar.CalendarID, edit func(*calendar.Properties) ([]calendar.Kept, error)) error {
+	cal, err := s.patched(ctx, c, id)
+	if err != nil {
+		return err
+	}
+	if cal.Access != calendar.OwnerAccess {
+		return s.arrange(ctx, c, cal, edit)
+	}
+	return s.resettle(ctx, c, id, func(w *work, cal calendar.Calendar) error {
+		kept, err := edit(&cal.Properties)
+		if err != nil {
+			return err
+		}
+		if err := s.settle(&cal.Properties, c.User); err != nil {
+			return err
+		}
+		if err := w.UpdateCalendar(ctx, id, cal.Properties); err != nil {
+			return err
+		}
+		return w.keep(ctx, calendar.Holder{Place: calendar.AtCalendar, Calendar: cal}, kept)
+	})
+}
+
+// MoveCalendar gives a calendar another address in its owner's home. A token that is bound to some calendars
+// has no business there: by what is taken it would learn which others there are.
+func (s *Ledger) MoveCalendar(ctx context.Context, c calendar.Caller, id calendar.CalendarID, to calendar.Segment) error {
+	if err := c.MayOwn(calendar.ChangeCalendar); err != nil {
+		return err
+	}
+	if err := s.Allow(ctx, c, calendar.ChangeCalendar, id); err != nil {
+		return err
+	}
+	if err := to.Validate(); err != nil {
+		return err
+	}
+	return s.resettle(ctx, c, id, func(w *work, _ calendar.Calendar) error { return w.Tx.MoveCalendar(ctx, id, to) })
+}
+
+// resettle changes the settings of a calendar.
+func (s *Ledger) resettle(ctx context.Context, c calendar.Caller, id calendar.CalendarID, do func(*work, calendar.Calendar) error) error {
+	return s.change(ctx, c, func(w *work) error {
+		return w.settings(ctx, id, calendar.Modified, func(cal calendar.Calendar) error { return do(w, cal) })
+	})
+}
+
+// DeleteCalendar moves a calendar to the trash.
+func (s *Ledger) DeleteCalendar(ctx context.Context, c calendar.Caller, id calendar.CalendarID) error {
+	if err := s.Allow(ctx, c, calendar.DeleteCalendar, id); err != nil {
+		return err
+	}
+	return s.change(ctx, c, func(w *work) error { return w.trash(ctx, id) })
+}
+
+// settle fills in what a calendar of the owner's cannot be without, and refuses what it cannot be.
+func (s *Ledger) settle(p *calendar.Properties, owner calendar.User) error {
+	if len(p.Name) > calendar.MaxNameLength {
+		return calendar.Errorf(calendar.Invalid, "", "the calendar's name is longer than %d bytes", calendar.MaxNameLength)
+	}
+	for _, k := range p.Kinds {
+		if !calendar.AllKinds().Has(k) {
+			return calendar.Errorf(calendar.Invalid, calendar.RuleSupportedKind, "calendars cannot hold %s; they hold %s", k, calendar.AllKinds())
+		}
+	}
+	if p.Color != nil {
+		if _, err := calendar.ParseColor(*p.Color); err != nil {
+			return err
+		}
+	}
+	p.Timezone = cmp.Or(p.Timezone, owner.Timezone, zone.UTC().Name())
+	z, err := s.zones.Lookup(p.Timezone)
+	if err != nil {
+		return calendar.Errorf(calendar.Invalid, calendar.RuleValidTimezone, "%v", err)
+	}
+	p.Timezone = z.Name()
+	return nil
+}
+
+// patched returns the calendar of which the caller would change properties, and may: theirs, or one that they
+// have a share of.
+func (s *Ledger) patched(ctx context.Context, c calendar.Caller, id calendar.CalendarID) (calendar.Calendar, error) {
+	cal, err := s.Calendar(ctx, c, id)
+	if err != nil {
+		return cal, err
+	}
+	if cal.Access == calendar.OwnerAccess {
+		return cal, c.May(calendar.ChangeCalendar, cal)
+	}
+	return cal, c.May(calendar.ArrangeCalendar, cal)
+}
+
+// arrange is PatchCalendar for who has a share: what they set, they set for themselves, and what they keep is
+// theirs. The calendar stays at its version, which is everybody's: their other programs hear of it by their
+// home, see Calendar.seenAs.
+func (s *Ledger) arrange(ctx context.Context, c calendar.Caller, shared calendar.Calendar, edit func(*calendar.Properties) ([]calendar.Kept, error)) error {
+	owners, err := s.store.Calendar(ctx, shared.Owner, shared.ID)
+	if err != nil {
+		return noShare(err, shared.ID)
+	}
+	return s.change(ctx, c, func(w *work) error {
+		before, err := w.Arrangement(ctx, shared.ID, c.User.ID)
+		if err != nil {
+			return noShare(err, shared.ID)
+		}
+		mine := before.Over(owners.Properties)
+		kept, err := edit(&mine)
+		if err != nil {
+			return err
+		}
+		if !calendar.Personal(owners.Properties, mine) {
+			return calendar.Errorf(calendar.Forbidden, calendar.RulePrivileges, "of a calendar that is shared with you, you set the name, the description, the colour, the order and whether it is shown and takes your time for yourself; the rest is its owner's")
+		}
+		after := calendar.ArrangementOf(owners.Properties, mine)
+		mine = after.Over(owners.Properties)
+		if err := s.settle(&mine, calendar.User{}); err != nil {
+			return err
+		}
+		if err := w.Arrange(ctx, shared.ID, c.User.ID, after); err != nil {
+			return err
+		}
+		return w.keep(ctx, calendar.Holder{Place: calendar.AtShare, Calendar: owners, User: c.User.ID}, kept)
+	})
+}
+
+// noShare says of a share that was taken away in the meantime what is said of any calendar
+// that the caller does not see.
+func noShare(err error, id calendar.CalendarID) error {
+	if calendar.ReasonOf(err) == calendar.NotFound {
+		return calendar.ErrNoCalendar(string(id))
+	}
+	return err
+}

@@ -1,0 +1,78 @@
+package ledger
+
+import (
+	"context"
+	"errors"
+
+	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/content"
+	"caldav-mcp-server/ical"
+)
+
+// validate tells whether a draft may be stored in the calendar, and what to index of it.
+func (s *Ledger) validate(ctx context.Context, cal calendar.Calendar, d calendar.Draft) (calendar.Derived, error) {
+	if err := d.Name.Validate(); err != nil {
+		return calendar.Derived{}, err
+	}
+	if int64(len(d.Data)) > s.limits.ObjectBytes {
+		return calendar.Derived{}, calendar.Errorf(calendar.TooLarge, calendar.RuleMaxSize, "the object has %d bytes; this server takes %d", len(d.Data), s.limits.ObjectBytes)
+	}
+	o, err := s.read(ctx, d.Data)
+	if err != nil {
+		return calendar.Derived{}, err
+	}
+	if !cal.Kinds.Has(calendar.Kind(o.Kind)) {
+		return calendar.Derived{}, errKind(cal, calendar.Kind(o.Kind))
+	}
+	return s.derivedOf(o), nil
+}
+
+func errKind(cal calendar.Calendar, k calendar.Kind) error {
+	if cal.Subscribed() {
+		return calendar.Errorf(calendar.Forbidden, calendar.RuleSupportedKind, "%q is a subscription: what it shows lies elsewhere, and nothing can be stored in it", cal.Name)
+	}
+	return calendar.Errorf(calendar.Forbidden, calendar.RuleSupportedKind, "the calendar %q takes %s, not %s", cal.Name, cal.Kinds, k)
+}
+
+// read parses an object within the limits in force and renders its faults.
+func (s *Ledger) read(ctx context.Context, data []byte) (*content.Object, error) {
+	lim := ical.DefaultLimits()
+	lim.Bytes = int(s.limits.ObjectBytes)
+	o, err := content.Read(data, lim)
+	if err == nil {
+		err = o.Check(ctx, content.Limits{Attendees: s.limits.Attendees, Instances: s.limits.Instances}, s.zones)
+	}
+	if f, ok := errors.AsType[*content.RuleError](err); ok {
+		return nil, calendar.Errorf(faultReason(f.Rule), calendar.Rule(f.Rule), "%s", f.Message)
+	}
+	return o, err
+}
+
+func faultReason(rule string) calendar.Reason {
+	switch rule {
+	case content.RuleMaxSize, content.RuleMaxInstances, content.RuleMaxAttendees:
+		return calendar.TooLarge
+	}
+	return calendar.Invalid
+}
+
+// derive is what Reindex calls: the same as at save, but without the limits of today,
+// since what is stored stays stored.
+func (s *Ledger) derive(data []byte) (calendar.Derived, error) {
+	o, err := content.Read(data, ical.Limits{})
+	if err != nil {
+		return calendar.Derived{}, err
+	}
+	return s.derivedOf(o), nil
+}
+
+func (s *Ledger) derivedOf(o *content.Object) calendar.Derived {
+	main := o.Main()
+	start, end := o.Span(s.zones)
+	return calendar.Derived{
+		UID: calendar.UID(o.UID), Kind: calendar.Kind(o.Kind), Summary: o.Summary(), Search: o.SearchText(),
+		Span: calendar.Span{Start: start, End: end}, Recurring: o.Recurring(),
+		Status:      content.WordOf(main, "STATUS"),
+		Transparent: content.WordOf(main, "TRANSP") == "TRANSPARENT",
+	}
+}

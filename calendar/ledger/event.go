@@ -1,0 +1,30 @@
+package ledger
+
+import (
+	"context"
+
+	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/edit"
+	"caldav-mcp-server/calendar/lookup"
+)
+
+// Create makes an event or a task. Its UID is of our making, unless the draft has one of a
+// [Service.BeginAttempt].
+func (s *Ledger) Create(ctx context.Context, c calendar.Caller, cal calendar.Calendar, d edit.Draft) (calendar.Saved, error) {
+	if err := c.May(calendar.WriteObjects, cal); err != nil {
+		return calendar.Saved{}, err
+	}
+	if d.UID == "" {
+		d.UID = s.newUID()
+	}
+	doc, err := s.editor(cal).New(ctx, d)
+	if err != nil {
+		return calendar.Saved{}, lookup.Refusal(err)
+	}
+	return s.save(ctx, c, cal, calendar.Draft{Name: nameFor(d.UID), Data: doc.Bytes(), When: calendar.Precondition{NoneMatchAny: true}})
+}
+
+func (s *Ledger) newUID() string { return s.newID() + "@caldav-server" }
+
+// nameFor is the address of an object that we make.
+func nameFor(uid string) calendar.ObjectName { return calendar.ObjectName(uid + ".ics") }

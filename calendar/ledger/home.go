@@ -1,0 +1,60 @@
+package ledger
+
+import (
+	"context"
+
+	"caldav-mcp-server/calendar"
+)
+
+// HomeChanges tells what changed in the caller's home since a token: calendars that were
+// added, changed (they, or something in them) or removed. The zero token yields all that is
+// there. One that would leave a gap breaks RuleSyncToken.
+func (s *Ledger) HomeChanges(ctx context.Context, c calendar.Caller, since calendar.SyncToken) (calendar.HomeChanges, error) {
+	if err := c.HasScope(calendar.ReadObjects); err != nil {
+		return calendar.HomeChanges{}, err
+	}
+	home, calendars, err := s.home(ctx, c)
+	if err != nil {
+		return calendar.HomeChanges{}, err
+	}
+	now := calendar.Calendar{ID: calendar.CalendarID(c.User.ID), Epoch: home.Epoch, Version: home.Version, Pruned: home.Pruned}
+	if c.Calendars != nil {
+		// What changes in calendars that the caller does not see moves nothing on for them.
+		now.Pruned = max(now.Pruned, home.Replaced)
+		now.Version = max(now.Pruned, home.SeenBy(c))
+	}
+	if since != (calendar.SyncToken{}) {
+		if err := since.Check(now); err != nil {
+			return calendar.HomeChanges{}, err
+		}
+	}
+	changes := calendar.HomeChanges{Now: now.SyncToken()}
+	changes.List = home.Since(c, since, calendars)
+	changes.Calendars = c.AllSeen(calendars)
+	return changes, nil
+}
+
+// home brings the record of a home up to date and returns it with the calendars that it was
+// compared to. Most often there is nothing to write.
+func (s *Ledger) home(ctx context.Context, c calendar.Caller) (calendar.Home, []calendar.Calendar, error) {
+	calendars, err := s.store.Calendars(ctx, c.User.ID)
+	if err != nil {
+		return calendar.Home{}, nil, err
+	}
+	home, err := s.store.Home(ctx, c.User.ID)
+	if err != nil || len(home.Notice(calendars)) == 0 {
+		return home, calendars, err
+	}
+	err = s.change(ctx, c, func(w *work) error {
+		if home, calendars, err = w.LockHome(ctx, c.User.ID); err != nil {
+			return err
+		}
+		changed := home.Notice(calendars)
+		if len(changed) == 0 {
+			return nil
+		}
+		home.Version = changed[len(changed)-1].Version
+		return w.PutMembers(ctx, c.User.ID, home, changed, s.now())
+	})
+	return home, calendars, err
+}

@@ -1,0 +1,337 @@
+package ledger
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"caldav-mcp-server/calendar"
+)
+
+func errShareLevel() error {
+	return calendar.Errorf(calendar.Invalid, "", "a calendar is shared for free and busy times, for reading, or for reading and writing")
+}
+
+func errOwnCalendar() error {
+	return calendar.Errorf(calendar.Invalid, "", "this calendar is yours already: share it with somebody else")
+}
+
+// Reshare changes the shares of a calendar of the caller's: all of them, or none. It returns what
+// each came to be. What is as wanted already stays untouched.
+func (s *Ledger) Reshare(ctx context.Context, c calendar.Caller, id calendar.CalendarID, edits []calendar.ShareEdit) ([]calendar.Share, error) {
+	if err := s.Allow(ctx, c, calendar.ShareCalendar, id); err != nil {
+		return nil, err
+	}
+	for _, e := range edits {
+		if e.Access >= calendar.OwnerAccess {
+			return nil, errShareLevel()
+		}
+		if e.With.ID == c.User.ID {
+			return nil, errOwnCalendar()
+		}
+		if max(len(e.Title), len(e.CommonName)) > calendar.MaxNameLength {
+			return nil, calendar.Errorf(calendar.Invalid, "", "a name in an invitation is longer than %d bytes", calendar.MaxNameLength)
+		}
+	}
+	shares, _, err := s.reshare(ctx, c, id, edits)
+	return shares, err
+}
+
+// reshare is Reshare for who may, and tells whether anything changed.
+func (s *Ledger) reshare(ctx context.Context, c calendar.Caller, id calendar.CalendarID, edits []calendar.ShareEdit) (shares []calendar.Share, changed bool, err error) {
+	var cal calendar.Calendar
+	err = s.change(ctx, c, func(w *work) error {
+		shares = make([]calendar.Share, len(edits))
+		t, err := w.sharing(ctx, id)
+		if err != nil {
+			return err
+		}
+		cal = t.cal.Calendar
+		for i, e := range edits {
+			if shares[i], err = t.edit(ctx, e); err != nil {
+				return err
+			}
+		}
+		if t.cal.fresh {
+			return errSame
+		}
+		return nil
+	})
+	if errors.Is(err, errSame) {
+		return shares, false, s.remind(ctx, c, cal, shares)
+	}
+	return shares, err == nil, err
+}
+
+// remind tells those anew of what they were offered who have neither answered nor kept what they
+// were told: it is all by which their programs could answer.
+func (s *Ledger) remind(ctx context.Context, c calendar.Caller, cal calendar.Calendar, shares []calendar.Share) error {
+	for _, share := range shares {
+		if share.Status != calendar.SharePending {
+			continue
+		}
+		box, err := s.store.Notices(ctx, share.User.ID)
+		if err != nil {
+			return err
+		}
+		kept := func(n calendar.Notice) bool { return n.Name == share.Invitation().Notice() && !n.Gone }
+		if slices.ContainsFunc(box.Notices, kept) {
+			continue
+		}
+		err = s.change(ctx, c, func(w *work) error {
+			w.notify(cal, share)
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sharing is a change of a calendar's shares.
+type sharing struct {
+	*work
+	cal    *opened
+	shares []calendar.Share
+	// undoing tells that nothing is offered anew: who has refused what they were offered, or given
+	// it up, does not get it back.
+	undoing bool
+}
+
+// sharing takes the calendar's lock and reads who was offered what.
+func (w *work) sharing(ctx context.Context, id calendar.CalendarID) (*sharing, error) {
+	cal, err := w.open(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	shares, err := w.Tx.Shares(ctx, id)
+	return &sharing{work: w, cal: cal, shares: shares}, err
+}
+
+// of returns a user's share, nil for none.
+func (t *sharing) of(user calendar.UserID) *calendar.Share {
+	if i := slices.IndexFunc(t.shares, func(s calendar.Share) bool { return s.User.ID == user }); i >= 0 {
+		return &t.shares[i]
+	}
+	return nil
+}
+
+// edit carries an edit out. The calendar moves on with it, so that its owner's other programs
+// hear of it; the sharee's home finds out by itself, see Home.
+func (t *sharing) edit(ctx context.Context, e calendar.ShareEdit) (calendar.Share, error) {
+	before := t.of(e.With.ID)
+	if e.Access == calendar.NoAccess {
+		return calendar.Share{}, t.withdraw(ctx, before)
+	}
+	next := t.offered(before, e)
+	if before != nil && *before == next {
+		return next, nil
+	}
+	if err := t.bearable(ctx, before, next); err != nil {
+		return next, err
+	}
+	change := calendar.Modified
+	if before == nil {
+		change = calendar.Created
+	}
+	if err := t.put(ctx, change, before, next, next); err != nil {
+		return next, err
+	}
+	if next.Status != calendar.ShareDeclined {
+		t.offer(before, next)
+	}
+	if before == nil {
+		t.shares = append(t.shares, next)
+	} else {
+		*before = next
+	}
+	return next, nil
+}
+
+// offer tells a sharee of their share. What they said to an older offer is no word on a new one.
+func (t *sharing) offer(before *calendar.Share, next calendar.Share) {
+	if before == nil || before.Status != calendar.ShareAccepted || next.Status != calendar.ShareAccepted {
+		t.recall(t.cal.Owner, next.Invitation().Reply())
+	}
+	t.notify(t.cal.Calendar, next)
+}
+
+// offered is what an edit makes of a share.
+func (t *sharing) offered(before *calendar.Share, e calendar.ShareEdit) calendar.Share {
+	next := calendar.Share{Calendar: t.cal.ID, User: e.With, Access: e.Access, Title: e.Title, CommonName: e.CommonName, Created: t.now()}
+	had, has := false, calendar.NoAccess
+	if before != nil {
+		next.Created = before.Created
+		if next.Title == "" {
+			next.Title = before.Title
+		}
+		if next.CommonName == "" {
+			next.CommonName = before.CommonName
+		}
+		has = before.InForce()
+		// Who has accepted need not be asked again. Of busy times nobody was asked, see below.
+		had = before.Status == calendar.ShareAccepted && (before.Access > calendar.FreeBusyAccess || e.Access == calendar.FreeBusyAccess)
+	}
+	switch {
+	case t.undoing && before != nil && before.Status == calendar.ShareDeclined:
+		next.Status = calendar.ShareDeclined
+	// Busy times alone put nothing before anybody's eyes that they would want to refuse.
+	case t.needAcceptance && !had && !e.Settled && e.Access > calendar.FreeBusyAccess:
+		next.Status, next.Meanwhile = calendar.SharePending, has
+	default:
+		next.Status = calendar.ShareAccepted
+	}
+	return next
+}
+
+// What one user may put before another: calendars in all, and of those offers that wait for an answer; and
+// how many offers from all others may wait.
+const (
+	sharedMost     = 100
+	offeredMost    = 20
+	offeredMostAll = 200
+)
+
+// bearable refuses to share more with somebody than they can be expected to look through.
+func (t *sharing) bearable(ctx context.Context, before *calendar.Share, next calendar.Share) error {
+	waits := next.Status == calendar.SharePending && (before == nil || before.Status != calendar.SharePending)
+	if before != nil && !waits {
+		return nil
+	}
+	has, err := t.Offered(ctx, next.User.ID, t.cal.Owner)
+	if err != nil {
+		return err
+	}
+	var e *calendar.Error
+	switch {
+	case before == nil && has.Shared >= sharedMost:
+		e = calendar.Errorf(calendar.TooLarge, "", "you share %d calendars with %q, and no more can be: nobody could find their way among them", has.Shared, next.User.Name)
+		e.Hint = "take back one that they no longer need"
+	case waits && (has.Waiting >= offeredMost || has.WaitingOfAll >= offeredMostAll):
+		e = calendar.Errorf(calendar.TooLarge, "", "%q has not answered what they were offered already, and is not asked more until they do", next.User.Name)
+		e.Hint = "ask them to answer, or take back an offer"
+	default:
+		return nil
+	}
+	return e
+}
+
+func (t *sharing) withdraw(ctx context.Context, before *calendar.Share) error {
+	if before == nil {
+		return nil
+	}
+	if err := t.log(ctx, calendar.Deleted, before, calendar.Share{User: before.User}); err != nil {
+		return err
+	}
+	if err := t.DropShare(ctx, t.cal.ID, before.User.ID); err != nil {
+		return err
+	}
+	gone := *before
+	t.shares = slices.DeleteFunc(t.shares, func(s calendar.Share) bool { return s.User.ID == gone.User.ID })
+	t.notifyGone(t.cal.Calendar, gone)
+	return nil
+}
+
+// put writes a share, and a line of the journal that says what was done.
+func (t *sharing) put(ctx context.Context, change calendar.ChangeKind, before *calendar.Share, said, next calendar.Share) error {
+	if err := t.log(ctx, change, before, said); err != nil {
+		return err
+	}
+	return t.PutShare(ctx, next)
+}
+
+// log writes a line of the journal, at a version of its own.
+func (t *sharing) log(ctx context.Context, change calendar.ChangeKind, before *calendar.Share, next calendar.Share) error {
+	cal, err := t.next(ctx, t.cal.ID)
+	if err != nil {
+		return err
+	}
+	e := calendar.Entry{Change: change, Whom: next.User.ID, Given: next.Access}
+	if before != nil && !change.Answers() {
+		e.Before = calendar.TermsOf(*before).Encode()
+	}
+	return t.work.log(ctx, cal, e)
+}
+
+// Answer accepts an invitation of the caller's or declines it; to decline what was accepted is to
+// leave the calendar. It returns the calendar if it was accepted.
+func (s *Ledger) Answer(ctx context.Context, c calendar.Caller, id calendar.InvitationID, r calendar.Reply) (calendar.Calendar, error) {
+	if err := c.MayOwn(calendar.AnswerInvitation); err != nil {
+		return calendar.Calendar{}, err
+	}
+	if len(r.Name) > calendar.MaxNameLength {
+		return calendar.Calendar{}, calendar.Errorf(calendar.Invalid, "", "the calendar's name is longer than %d bytes", calendar.MaxNameLength)
+	}
+	offers, err := s.store.Offers(ctx, c.User.ID)
+	if err != nil {
+		return calendar.Calendar{}, err
+	}
+	i := slices.IndexFunc(offers, func(o calendar.Offer) bool { return o.Invitation() == id })
+	if i < 0 {
+		return calendar.Calendar{}, s.outdated(ctx, c, id)
+	}
+	offer := offers[i]
+	if !r.Accept && offer.Status == calendar.ShareAccepted {
+		return calendar.Calendar{}, s.Leave(ctx, c, offer.Calendar)
+	}
+	if err := s.answer(ctx, c, offer.Calendar, r); err != nil || !r.Accept {
+		return calendar.Calendar{}, err
+	}
+	return s.Calendar(ctx, c, offer.Calendar)
+}
+
+// outdated says that there is no such invitation, and removes what still speaks of it.
+func (s *Ledger) outdated(ctx context.Context, c calendar.Caller, id calendar.InvitationID) error {
+	if err := s.forget(ctx, c, id.Notice()); err != nil {
+		return err
+	}
+	return calendar.Errorf(calendar.NotFound, "", "there is no such invitation, or it was withdrawn")
+}
+
+// answer writes down what the caller says to the offer of a calendar.
+func (s *Ledger) answer(ctx context.Context, c calendar.Caller, id calendar.CalendarID, r calendar.Reply) error {
+	err := s.change(ctx, c, func(w *work) error {
+		t, err := w.sharing(ctx, id)
+		if err != nil {
+			return err
+		}
+		before := t.of(c.User.ID)
+		if before == nil {
+			return calendar.ErrNoCalendar(string(id))
+		}
+		said, next := before.Answered(r)
+		if *before == next {
+			return errSame
+		}
+		change := calendar.Declined
+		if r.Accept {
+			change = calendar.Accepted
+		}
+		if err := t.put(ctx, change, before, said, next); err != nil {
+			return err
+		}
+		if err := t.naming(ctx, r); err != nil {
+			return err
+		}
+		t.notifyOwner(t.cal.Calendar, said, r)
+		return nil
+	})
+	if errors.Is(err, errSame) {
+		return nil
+	}
+	return err
+}
+
+// naming gives the calendar the name that the sharee wants.
+func (t *sharing) naming(ctx context.Context, r calendar.Reply) error {
+	if !r.Accept || r.Name == "" || r.Name == t.cal.Name {
+		return nil
+	}
+	own, err := t.Arrangement(ctx, t.cal.ID, t.caller.User.ID)
+	if err != nil {
+		return err
+	}
+	own.Name = &r.Name
+	return t.Arrange(ctx, t.cal.ID, t.caller.User.ID, own)
+}

@@ -1,0 +1,57 @@
+package ledger
+
+import (
+	"context"
+	"time"
+
+	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/lookup"
+	"caldav-mcp-server/calendar/zone"
+)
+
+// Ledger makes changes. Its methods check access themselves.
+type Ledger struct {
+	*lookup.Reader
+	store          calendar.Store
+	limits         calendar.Limits
+	now            func() time.Time
+	newID          func() string
+	zones          *zone.DB
+	needAcceptance bool
+	written        func(cal calendar.Calendar, first calendar.Version, objects []calendar.Object)
+}
+
+// Config is what a Ledger is made of.
+type Config struct {
+	Reader *lookup.Reader
+	Store  calendar.Store
+	Limits calendar.Limits
+	Now    func() time.Time
+	NewID  func() string
+	Zones  *zone.DB
+	// NeedAcceptance lets who is offered a calendar be asked first.
+	NeedAcceptance bool
+	// Written is told of a calendar that was changed: how it is by now, the first version that the
+	// change took, and the objects that it wrote, without data.
+	Written func(cal calendar.Calendar, first calendar.Version, objects []calendar.Object)
+}
+
+// New makes a Ledger.
+func New(c Config) *Ledger {
+	return &Ledger{
+		Reader: c.Reader, store: c.Store, limits: c.Limits, now: c.Now, newID: c.NewID, zones: c.Zones,
+		needAcceptance: c.NeedAcceptance, written: c.Written,
+	}
+}
+
+// Reindex rebuilds everything that the store derives from the objects' bytes.
+func (s *Ledger) Reindex(ctx context.Context) (int, error) {
+	return s.store.Rederive(ctx, func(o calendar.Object) calendar.Derived {
+		d, err := s.derive(o.Data)
+		if err != nil {
+			// Stored by an older program that took what we would refuse: keep what it knew.
+			return o.Derived
+		}
+		return d
+	})
+}

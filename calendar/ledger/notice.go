@@ -1,0 +1,82 @@
+package ledger
+
+import (
+	"cmp"
+	"context"
+
+	"caldav-mcp-server/calendar"
+)
+
+// notify tells a sharee what they are offered. Of busy times there is nothing to tell: no
+// program can show them.
+func (w *work) notify(cal calendar.Calendar, share calendar.Share) {
+	n := share.About(cal)
+	n.Name, n.Owner, n.Title = n.Invitation.Notice(), calendar.PersonOf(w.caller.User), cmp.Or(share.Title, cal.Name)
+	if share.Access == calendar.FreeBusyAccess {
+		w.recall(share.User.ID, n.Name)
+		return
+	}
+	w.tell(share.User.ID, n)
+}
+
+// notifyGone tells a sharee that what they had is no longer offered. Who has not accepted loses
+// nothing, and need not hear of it.
+func (w *work) notifyGone(cal calendar.Calendar, share calendar.Share) {
+	if share.Status != calendar.ShareAccepted {
+		w.recall(share.User.ID, share.Invitation().Notice())
+		return
+	}
+	share.Status = calendar.ShareWithdrawn
+	w.notify(cal, share)
+}
+
+// notifyOwner tells the owner what the sharee, who is the caller, answered. The invitation is
+// dealt with.
+func (w *work) notifyOwner(cal calendar.Calendar, share calendar.Share, r calendar.Reply) {
+	n := share.About(cal)
+	n.Name, n.Reply, n.Title = n.Invitation.Reply(), true, r.Name
+	w.recall(share.User.ID, n.Invitation.Notice())
+	w.tell(cal.Owner, n)
+}
+
+// announce tells all sharees of a calendar of the caller's that it is there again, or that it is
+// not.
+func (w *work) announce(ctx context.Context, cal calendar.Calendar, there bool) error {
+	shares, err := w.Tx.Shares(ctx, cal.ID)
+	for _, share := range shares {
+		switch {
+		case !there:
+			w.notifyGone(cal, share)
+		case share.Status != calendar.ShareDeclined:
+			w.notify(cal, share)
+		}
+	}
+	return err
+}
+
+// Dismiss removes a notification. An invitation that waits for an answer goes on to wait. What
+// was removed already, as an invitation is with its answer, may be removed by its reader still.
+func (s *Ledger) Dismiss(ctx context.Context, c calendar.Caller, name calendar.NoticeName, when calendar.Precondition) error {
+	if err := c.MayOwn(calendar.AnswerInvitation); err != nil {
+		return err
+	}
+	n, err := s.Notification(ctx, c, name)
+	if err != nil {
+		if gone, failed := s.Dismissed(ctx, c, name); gone || failed != nil {
+			return failed
+		}
+		return err
+	}
+	if err := when.Check(n.ETag); err != nil {
+		return err
+	}
+	return s.forget(ctx, c, name)
+}
+
+// forget takes back what the caller was told.
+func (s *Ledger) forget(ctx context.Context, c calendar.Caller, name calendar.NoticeName) error {
+	return s.change(ctx, c, func(w *work) error {
+		w.recall(c.User.ID, name)
+		return nil
+	})
+}

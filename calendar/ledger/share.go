@@ -1,0 +1,107 @@
+package ledger
+
+import (
+	"context"
+	"strings"
+
+	"caldav-mcp-server/calendar"
+)
+
+// Share offers access to a calendar of the caller's to the user of a name or a mail address, in
+// place of what they had.
+func (s *Ledger) Share(ctx context.Context, c calendar.Caller, id calendar.CalendarID, with string, access calendar.Access) (calendar.Share, error) {
+	return s.share(ctx, c, id, with, calendar.ShareEdit{Access: access})
+}
+
+// Settle is Share for whoever runs the server: the user is not asked, and need not have been.
+func (s *Ledger) Settle(ctx context.Context, c calendar.Caller, id calendar.CalendarID, with string, access calendar.Access) (calendar.Share, error) {
+	return s.share(ctx, c, id, with, calendar.ShareEdit{Access: access, Settled: true})
+}
+
+func (s *Ledger) share(ctx context.Context, c calendar.Caller, id calendar.CalendarID, with string, e calendar.ShareEdit) (calendar.Share, error) {
+	user, err := s.Sharee(ctx, c, id, with)
+	if err != nil {
+		return calendar.Share{}, err
+	}
+	if e.Access == calendar.NoAccess {
+		return calendar.Share{}, errShareLevel()
+	}
+	e.With = user
+	shares, err := s.Reshare(ctx, c, id, []calendar.ShareEdit{e})
+	if err != nil {
+		return calendar.Share{}, err
+	}
+	return shares[0], nil
+}
+
+// Sharee finds the user of a name or a mail address with whom the caller would share a calendar.
+// Who can be found is what a search for people finds.
+func (s *Ledger) Sharee(ctx context.Context, c calendar.Caller, id calendar.CalendarID, with string) (calendar.User, error) {
+	if err := s.Allow(ctx, c, calendar.ShareCalendar, id); err != nil {
+		return calendar.User{}, err
+	}
+	user, err := s.sharee(ctx, c, with)
+	if err == nil && user.ID == c.User.ID {
+		return user, errOwnCalendar()
+	}
+	return user, err
+}
+
+// sharee finds a user by name or by a mail address that nobody else has.
+func (s *Ledger) sharee(ctx context.Context, c calendar.Caller, with string) (calendar.User, error) {
+	with = strings.TrimSpace(with)
+	user, err := s.store.UserByName(ctx, strings.ToLower(with))
+	if err == nil || calendar.ReasonOf(err) != calendar.NotFound {
+		return user, err
+	}
+	found, err := s.FindPeople(ctx, c, func(u calendar.User, is calendar.Comparison) bool {
+		return u.Email != "" && is(u.Email, with, calendar.Equals)
+	})
+	if err == nil && len(found) != 1 {
+		return calendar.User{}, calendar.Errorf(calendar.NotFound, "", "there is no user %q", with)
+	}
+	if err != nil {
+		return calendar.User{}, err
+	}
+	return found[0], nil
+}
+
+// Unshare takes away what the user of a name or a mail address was offered of a calendar. Its
+// owner may do that, and whoever has a share may give up their own.
+func (s *Ledger) Unshare(ctx context.Context, c calendar.Caller, id calendar.CalendarID, with string) error {
+	cal, err := s.Calendar(ctx, c, id)
+	if err != nil {
+		return err
+	}
+	if cal.Access != calendar.OwnerAccess && strings.EqualFold(strings.TrimSpace(with), c.User.Name) {
+		return s.Leave(ctx, c, id)
+	}
+	if err := c.May(calendar.ShareCalendar, cal); err != nil {
+		return err
+	}
+	user, err := s.sharee(ctx, c, with)
+	taken := false
+	if err == nil {
+		_, taken, err = s.reshare(ctx, c, id, []calendar.ShareEdit{{With: user}})
+	}
+	// Whether there is such a user does not matter to who takes something away.
+	if err == nil && !taken || err != nil && calendar.ReasonOf(err) == calendar.NotFound {
+		return calendar.Errorf(calendar.NotFound, "", "the calendar %q is not shared with %q", cal.Name, with)
+	}
+	return err
+}
+
+// Leave gives up the caller's share of a calendar.
+func (s *Ledger) Leave(ctx context.Context, c calendar.Caller, id calendar.CalendarID) error {
+	cal, err := s.Calendar(ctx, c, id)
+	if err != nil {
+		return err
+	}
+	if cal.Access == calendar.OwnerAccess {
+		return calendar.Errorf(calendar.Invalid, "", "the calendar %q is yours: it can be deleted, not left", cal.Name)
+	}
+	if err := c.May(calendar.LeaveCalendar, cal); err != nil {
+		return err
+	}
+	return s.answer(ctx, c, id, calendar.Reply{Leave: true})
+}

@@ -1,0 +1,139 @@
+package ledger
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"caldav-mcp-server/calendar"
+)
+
+// Transfer is an object on its way to another name or calendar.
+type Transfer struct {
+	From calendar.Calendar
+	Name calendar.ObjectName
+	To   calendar.Calendar
+	As   calendar.ObjectName
+	// When is demanded of the object, Then of what lies at its new place.
+	When, Then calendar.Precondition
+}
+
+// Copy puts a copy of an object at another place. The rules of a PUT hold there, in
+// particular that a UID is in a calendar once (RFC 4791 §5.3.2.1).
+func (s *Ledger) Copy(ctx context.Context, c calendar.Caller, t Transfer) (calendar.Saved, error) {
+	return s.transfer(ctx, c, t, false)
+}
+
+// Move takes an object to another place, in one step: nobody ever sees it twice, or not at all.
+func (s *Ledger) Move(ctx context.Context, c calendar.Caller, t Transfer) (calendar.Saved, error) {
+	if err := c.May(calendar.DeleteObjects, t.From); err != nil {
+		return calendar.Saved{}, err
+	}
+	return s.transfer(ctx, c, t, true)
+}
+
+// MoveToCalendar takes an object, all of it, to another calendar: under its name there, unless
+// that is taken.
+func (s *Ledger) MoveToCalendar(ctx context.Context, c calendar.Caller, from calendar.Calendar, uid calendar.UID, to calendar.Calendar, when calendar.Precondition) (calendar.Saved, error) {
+	o, err := s.ObjectByUID(ctx, c, from, uid)
+	if err != nil {
+		return calendar.Saved{}, err
+	}
+	t := Transfer{From: from, Name: o.Name, To: to, As: o.Name, When: when, Then: calendar.Precondition{NoneMatchAny: true}}
+	switch _, err := s.store.Object(ctx, to.ID, o.Name); {
+	case err == nil && from.ID != to.ID:
+		t.As = nameFor(s.newID())
+	case err != nil && calendar.ReasonOf(err) != calendar.NotFound:
+		return calendar.Saved{}, err
+	}
+	return s.Move(ctx, c, t)
+}
+
+func (s *Ledger) transfer(ctx context.Context, c calendar.Caller, t Transfer, remove bool) (saved calendar.Saved, err error) {
+	if err := t.allowed(c); err != nil {
+		return calendar.Saved{}, err
+	}
+	err = s.change(ctx, c, func(w *work) error {
+		saved, err = w.transfer(ctx, t, remove)
+		return err
+	})
+	return saved, err
+}
+
+// allowed tells whether the caller may do this at both ends. Reading is not enough to copy
+// what is only shared as busy.
+func (t Transfer) allowed(c calendar.Caller) error {
+	if err := c.May(calendar.ReadObjects, t.From); err != nil {
+		return err
+	}
+	if err := c.May(calendar.WriteObjects, t.To); err != nil {
+		return err
+	}
+	if t.From.ID == t.To.ID && t.Name == t.As {
+		// RFC 4918 §9.8.5, §9.9.4
+		return calendar.Errorf(calendar.Forbidden, "", "the object is at this place already")
+	}
+	return t.As.Validate()
+}
+
+func (w *work) transfer(ctx context.Context, t Transfer, remove bool) (calendar.Saved, error) {
+	if err := w.openEnds(ctx, t, remove); err != nil {
+		return calendar.Saved{}, err
+	}
+	next, err := w.find(ctx, t.From.ID, t.Name, t.When)
+	if err != nil {
+		return calendar.Saved{}, err
+	}
+	// What is stored was valid when it came, and stays so; but not every calendar takes it.
+	if to := w.opened[t.To.ID].Calendar; !to.Kinds.Has(next.Kind) {
+		return calendar.Saved{}, errKind(to, next.Kind)
+	}
+	if err := w.CopyKept(ctx, holderOf(t.From, t.Name), holderOf(t.To, t.As)); err != nil {
+		return calendar.Saved{}, err
+	}
+	if remove {
+		// First, since the object's UID may be in the calendar once.
+		if err := w.bury(ctx, next); err != nil {
+			return calendar.Saved{}, err
+		}
+	}
+	next.Calendar, next.Name = t.To.ID, t.As
+	old, twin, err := w.live(ctx, next.Calendar, next.Name, next.UID)
+	if err != nil {
+		return calendar.Saved{}, err
+	}
+	// The same bytes at the new place are still a change: the old place, and properties.
+	if err := admit(old, twin, next, t.Then); err != nil && !errors.Is(err, errSame) {
+		return calendar.Saved{}, err
+	}
+	next.Modified = w.now().Truncate(time.Second)
+	next, err = w.put(ctx, next, old)
+	return calendar.Saved{Object: next, Created: old == nil}, err
+}
+
+// openEnds opens the calendars, in the order of their ids.
+func (w *work) openEnds(ctx context.Context, t Transfer, remove bool) error {
+	ends := []end{{t.From.ID, calendar.DeleteObjects}, {t.To.ID, calendar.WriteObjects}}
+	if !remove {
+		ends = ends[1:]
+	}
+	slices.SortStableFunc(ends, func(a, b end) int { return cmp.Compare(a.id, b.id) })
+	for _, e := range ends {
+		if _, err := w.openTo(ctx, e.what, e.id); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// end is a calendar at one end of a transfer, and what is done there.
+type end struct {
+	id   calendar.CalendarID
+	what calendar.Action
+}
+
+func holderOf(cal calendar.Calendar, name calendar.ObjectName) calendar.Holder {
+	return calendar.Holder{Place: calendar.AtObject, Calendar: cal, Object: name}
+}

@@ -1,0 +1,101 @@
+package ledger
+
+import (
+	"context"
+	"errors"
+
+	"caldav-mcp-server/calendar"
+)
+
+// RestoreCalendar takes a calendar of the caller's own out of the trash, with its objects and
+// its shares, to its former address or to another one.
+func (s *Ledger) RestoreCalendar(ctx context.Context, c calendar.Caller, id calendar.CalendarID, as calendar.Segment) (calendar.Calendar, error) {
+	t, err := s.trashedCalendar(ctx, c, calendar.ChangeCalendar, id)
+	if err != nil {
+		return calendar.Calendar{}, err
+	}
+	cal := t.Calendar
+	if as != "" {
+		cal.Segment = as
+	}
+	if err := cal.Segment.Validate(); err != nil {
+		return calendar.Calendar{}, err
+	}
+	err = s.change(ctx, c, func(w *work) error {
+		now, err := w.untrash(ctx, id, cal.Segment)
+		cal.Version, cal.Modified, cal.Edition = now.Version, now.Modified, now.Edition
+		return err
+	})
+	if calendar.ReasonOf(err) == calendar.Exists {
+		e := calendar.Errorf(calendar.Exists, calendar.RuleResourceMustBeNil, "another calendar has the address %q by now", string(cal.Segment))
+		e.Hint = "restore it to another address"
+		return calendar.Calendar{}, e
+	}
+	return cal, err
+}
+
+// trashedCalendar finds a calendar in the trash with which the caller may do something.
+func (s *Ledger) trashedCalendar(ctx context.Context, c calendar.Caller, a calendar.Action, id calendar.CalendarID) (calendar.TrashedCalendar, error) {
+	all, err := s.TrashedCalendars(ctx, c)
+	if err != nil {
+		return calendar.TrashedCalendar{}, err
+	}
+	for _, t := range all {
+		if t.ID == id {
+			return t, c.May(a, t.Calendar)
+		}
+	}
+	return calendar.TrashedCalendar{}, calendar.Errorf(calendar.NotFound, "", "no calendar %q in the trash", string(id))
+}
+
+// RestoreObject stores the latest deleted object with a UID again, under its former name or
+// another one. It is a write like any other: today's rules hold, and it is in the journal.
+func (s *Ledger) RestoreObject(ctx context.Context, c calendar.Caller, cal calendar.Calendar, uid calendar.UID, as calendar.ObjectName) (calendar.Saved, error) {
+	if err := c.May(calendar.WriteObjects, cal); err != nil {
+		return calendar.Saved{}, err
+	}
+	e, err := s.store.Deletion(ctx, cal.ID, uid)
+	if err != nil && calendar.ReasonOf(err) == calendar.NotFound {
+		return calendar.Saved{}, calendar.Errorf(calendar.NotFound, "", "no object with the UID %q in the trash of this calendar", string(uid))
+	}
+	if err != nil {
+		return calendar.Saved{}, err
+	}
+	if as == "" {
+		as = e.Object
+	}
+	saved, err := s.save(ctx, c, cal, calendar.Draft{Name: as, Data: e.Before, When: calendar.Precondition{NoneMatchAny: true}})
+	if calendar.ReasonOf(err) == calendar.Stale {
+		taken := calendar.Errorf(calendar.Exists, "", "another object has the name %q by now", string(as))
+		taken.Hint, taken.Conflict = "restore it under another name", as
+		return calendar.Saved{}, taken
+	}
+	return saved, err
+}
+
+// ForgetCalendar removes a calendar of the caller's own from the trash, for good.
+func (s *Ledger) ForgetCalendar(ctx context.Context, c calendar.Caller, id calendar.CalendarID) error {
+	if _, err := s.trashedCalendar(ctx, c, calendar.DeleteCalendar, id); err != nil {
+		return err
+	}
+	return s.store.ForgetCalendar(ctx, id)
+}
+
+// ForgetObjects drops the deleted objects of a calendar of the caller's own, for good.
+func (s *Ledger) ForgetObjects(ctx context.Context, c calendar.Caller, cal calendar.Calendar) error {
+	if err := c.May(calendar.DeleteCalendar, cal); err != nil {
+		return err
+	}
+	return s.store.ForgetDeletions(ctx, cal.ID)
+}
+
+// RestoreDeleted is RestoreObject for who does not mind the name: where another object has it by
+// now, the restored one gets a new one.
+func (s *Ledger) RestoreDeleted(ctx context.Context, c calendar.Caller, cal calendar.Calendar, uid calendar.UID) (calendar.Saved, error) {
+	saved, err := s.RestoreObject(ctx, c, cal, uid, "")
+	var taken *calendar.Error
+	if errors.As(err, &taken) && taken.Reason == calendar.Exists && taken.Rule == "" {
+		return s.RestoreObject(ctx, c, cal, uid, calendar.ObjectName(s.newID()+".ics"))
+	}
+	return saved, err
+}

@@ -1,0 +1,142 @@
+package ledger
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"caldav-mcp-server/calendar"
+)
+
+// maxUndo bounds what is taken back at once: it is one transaction, which others wait for.
+const maxUndo = 10_000
+
+// Undo takes one change back, with those that were made together with it, if nothing of it has
+// changed since.
+func (s *Ledger) Undo(ctx context.Context, c calendar.Caller, id calendar.ChangeID) (calendar.Undone, error) {
+	j, err := s.JournalOf(ctx, c, id.Calendar)
+	if err != nil {
+		if calendar.ReasonOf(err) == calendar.NotFound {
+			err = calendar.ErrNoChange(id.String())
+		}
+		return calendar.Undone{}, err
+	}
+	unit, err := s.store.Unit(ctx, id)
+	if err != nil && calendar.ReasonOf(err) == calendar.NotFound {
+		return calendar.Undone{}, calendar.ErrNoChange(id.String())
+	}
+	if err != nil {
+		return calendar.Undone{}, err
+	}
+	u := undoing{Ledger: s, caller: c, whole: true, chosen: func(e calendar.Entry) bool { return contains(unit, e.ID()) }}
+	for _, member := range unit {
+		line, err := s.Line(ctx, member)
+		if err == nil && !c.SeesEntry(j.Calendar, line.Entry) {
+			err = calendar.ErrNoChange(id.String())
+		}
+		if err == nil {
+			err = u.choose(ctx, line.Entry)
+		}
+		if err != nil {
+			return calendar.Undone{}, err
+		}
+	}
+	done, err := u.run(ctx)
+	if err == nil && (len(done.Left) > 0 || len(done.Steps) == 0) {
+		err = s.notUndone(ctx, id, done.Left)
+	}
+	if err != nil {
+		return calendar.Undone{}, err
+	}
+	return done, nil
+}
+
+// notUndone says why a change was not taken back.
+func (s *Ledger) notUndone(ctx context.Context, id calendar.ChangeID, left []calendar.UndoConflict) error {
+	by, err := s.undoneBy(ctx, id)
+	switch {
+	case err != nil:
+		return err
+	case by != 0:
+		return calendar.Errorf(calendar.Stale, "", "the change %s was taken back already, by the change %s", id, calendar.ChangeID{Calendar: id.Calendar, Version: by})
+	case len(left) > 0:
+		return conflict(left)
+	}
+	return calendar.Errorf(calendar.Stale, "", "the change %s makes no difference any more: all is as it was before it", id)
+}
+
+// undoneBy is the change that took another one back, unless that was taken back as well; 0 for none.
+func (s *Ledger) undoneBy(ctx context.Context, id calendar.ChangeID) (calendar.Version, error) {
+	line, err := s.Line(ctx, id)
+	if err != nil || line.UndoneBy == 0 {
+		return 0, err
+	}
+	undo, err := s.Line(ctx, calendar.ChangeID{Calendar: id.Calendar, Version: line.UndoneBy})
+	if undo.UndoneBy > 0 {
+		return 0, err
+	}
+	return undo.Version, err
+}
+
+// UndoSince takes back all that a token did since a time, as one unit: all of it, or, when others
+// have changed something of it since, nothing but an error that says what.
+func (s *Ledger) UndoSince(ctx context.Context, c calendar.Caller, since calendar.UndoSince) (calendar.Undone, error) {
+	u := undoing{Ledger: s, caller: c, chosen: func(e calendar.Entry) bool { return e.Token == since.Token && !e.At.Before(since.At) }}
+	if since.Token == "" {
+		return calendar.Undone{}, calendar.Errorf(calendar.Invalid, "", "say whose changes are to be taken back: there is no token with an empty id")
+	}
+	if err := u.chooseSince(ctx, since); err != nil {
+		return calendar.Undone{}, err
+	}
+	if len(u.places) == 0 {
+		return calendar.Undone{}, calendar.Errorf(calendar.NotFound, "", "the token %q has changed nothing since %s that you may take back", since.Token, calendar.ShortTime(since.At))
+	}
+	// What would be done is found out first. A calendar in which nothing is to be done must not
+	// get a new version, which is how its lock is taken.
+	u.preview = true
+	plan, err := u.run(ctx)
+	switch {
+	case err != nil:
+		return calendar.Undone{}, err
+	case since.Preview:
+		return plan, nil
+	case len(plan.Left) > 0 && !since.LeaveChanged:
+		e := conflict(plan.Left)
+		e.Hint = "leave out what has changed since, or take the later changes back first"
+		return calendar.Undone{}, e
+	case len(plan.Steps) == 0:
+		return plan, nil
+	}
+	u.keepPlaces(plan.Steps)
+	u.preview, u.whole = false, !since.LeaveChanged
+	done, err := u.run(ctx)
+	if err == nil && u.whole && len(done.Left) > 0 { // others were quicker
+		err = conflict(done.Left)
+	}
+	if err != nil {
+		return calendar.Undone{}, err
+	}
+	done.Left, done.Already = plan.Left, plan.Already
+	return done, nil
+}
+
+// conflict is the error that says why something is not taken back.
+func conflict(left []calendar.UndoConflict) *calendar.Error {
+	const named = 5
+	texts := make([]string, 0, named)
+	for _, l := range left[:min(named, len(left))] {
+		texts = append(texts, l.Why())
+	}
+	if more := len(left) - len(texts); more > 0 {
+		texts = append(texts, fmt.Sprintf("and %d more", more))
+	}
+	e := calendar.Errorf(calendar.Stale, "", "%s", strings.Join(texts, "; "))
+	e.Hint = "take the later change back first, or change it by hand"
+	if left[0].Forgotten {
+		e.Reason, e.Hint = calendar.Unsupported, "change it by hand"
+	}
+	if left[0].Answer {
+		e.Reason, e.Hint = calendar.Unsupported, "share the calendar with them again"
+	}
+	return e
+}

@@ -1,0 +1,254 @@
+package ledger
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"maps"
+	"slices"
+
+	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/lookup"
+)
+
+// undoing is an undo under way. What it is about is chosen first; what is to be done about it is
+// decided, and done, under the calendars' locks.
+type undoing struct {
+	*Ledger
+	caller calendar.Caller
+	// chosen tells which changes are to be taken back.
+	chosen func(calendar.Entry) bool
+	places []*undoPlace
+	// answers are among what was chosen, and stay.
+	answers []calendar.UndoConflict
+	count   int
+	// preview decides and does nothing; whole does nothing where something would be left.
+	preview, whole bool
+	done           calendar.Undone
+}
+
+// undoPlace is a calendar with chosen changes.
+type undoPlace struct {
+	lookup.Journal
+	// first is, for each UID with chosen changes, the version of the earliest; whom, for each
+	// user whose share they changed.
+	first map[calendar.UID]calendar.Version
+	whom  map[calendar.UserID]calendar.Version
+}
+
+func contains(ids []calendar.ChangeID, id calendar.ChangeID) bool { return slices.Contains(ids, id) }
+
+// choose adds a change.
+func (u *undoing) choose(ctx context.Context, e calendar.Entry) error {
+	if u.count++; u.count > maxUndo {
+		return calendar.Errorf(calendar.TooLarge, "", "these are more than %d changes; take back the later ones first", maxUndo)
+	}
+	i := slices.IndexFunc(u.places, func(p *undoPlace) bool { return p.ID == e.Calendar })
+	if i < 0 {
+		j, err := u.JournalOf(ctx, u.caller, e.Calendar)
+		if err != nil && calendar.ReasonOf(err) == calendar.NotFound {
+			return calendar.Errorf(calendar.Forbidden, calendar.RulePrivileges, "together with this something was changed where you may not write")
+		}
+		if err != nil {
+			return err
+		}
+		i = len(u.places)
+		u.places = append(u.places, &undoPlace{j, map[calendar.UID]calendar.Version{}, map[calendar.UserID]calendar.Version{}})
+	}
+	p := u.places[i]
+	switch {
+	case e.Change.Answers():
+		u.answers = append(u.answers, calendar.UndoConflict{Entry: e, In: p.Calendar, Answer: true})
+	case e.Whom != "":
+		earliest(p.whom, e.Whom, e.Version)
+	default:
+		earliest(p.first, e.UID, e.Version)
+	}
+	return nil
+}
+
+func earliest[K comparable](of map[K]calendar.Version, key K, v calendar.Version) {
+	if known, ok := of[key]; !ok || v < known {
+		of[key] = v
+	}
+}
+
+// chooseSince chooses what a token did. The latest first: the walk ends with the first that is
+// too old.
+func (u *undoing) chooseSince(ctx context.Context, since calendar.UndoSince) error {
+	all, err := u.Journals(ctx, u.caller)
+	if err != nil {
+		return err
+	}
+	for _, j := range all {
+		if since.Calendar != "" && j.ID != since.Calendar || u.caller.May(calendar.ReadJournal, j.Calendar) != nil {
+			continue
+		}
+		for e, err := range u.store.Lines(ctx, j.ID, calendar.EntryQuery{Token: since.Token}) {
+			if err != nil {
+				return err
+			}
+			if !u.chosen(e.Entry) {
+				break
+			}
+			if !u.caller.SeesEntry(j.Calendar, e.Entry) {
+				continue
+			}
+			if err := u.choose(ctx, e.Entry); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// keepPlaces drops the calendars in which nothing is to be done.
+func (u *undoing) keepPlaces(steps []calendar.UndoStep) {
+	u.places = slices.DeleteFunc(u.places, func(p *undoPlace) bool {
+		return !slices.ContainsFunc(steps, func(s calendar.UndoStep) bool { return s.Entry.Calendar == p.ID })
+	})
+}
+
+// errPreview ends a transaction that found out only.
+var errPreview = errors.New("nothing is to be kept")
+
+// run takes back what was chosen, in one transaction.
+func (u *undoing) run(ctx context.Context) (calendar.Undone, error) {
+	// The order of the locks, see Tx.Advance.
+	slices.SortFunc(u.places, func(a, b *undoPlace) int { return cmp.Compare(a.ID, b.ID) })
+	err := u.change(ctx, u.caller, func(w *work) error {
+		u.done = calendar.Undone{Left: slices.Clone(u.answers)}
+		for _, p := range u.places {
+			if err := u.caller.May(calendar.WriteObjects, p.Calendar); err != nil {
+				return err
+			}
+			if err := u.place(ctx, w, p); err != nil {
+				return err
+			}
+		}
+		if u.preview || len(u.done.Steps) == 0 || u.whole && len(u.done.Left) > 0 {
+			return errPreview
+		}
+		return nil
+	})
+	if errors.Is(err, errPreview) {
+		err = nil
+	}
+	return u.done, err
+}
+
+// place takes back what was chosen in one calendar: what was done to it, to whom it was given,
+// then what was done in it.
+func (u *undoing) place(ctx context.Context, w *work, p *undoPlace) error {
+	t := &undoIn{work: w, undoing: u, place: p}
+	open, err := t.itself(ctx)
+	if err != nil || !open {
+		return err
+	}
+	if err := t.shares(ctx); err != nil {
+		return err
+	}
+	return t.objects(ctx)
+}
+
+// state is what a UID stood for at a time: an object's name and bytes, or a calendar's settings.
+type state struct {
+	name calendar.ObjectName
+	// data is nil when nothing was there.
+	data []byte
+}
+
+func (s state) same(other state) bool {
+	return (s.data == nil) == (other.data == nil) && bytes.Equal(s.data, other.data)
+}
+
+// before is the state before a change; it is not known when the journal has forgotten it.
+func before(e calendar.Entry) (s state, known bool) {
+	if e.Change == calendar.Created {
+		return state{}, true
+	}
+	return state{e.Object, e.Before}, e.Before != nil
+}
+
+// goal is what is to become of what a UID stands for.
+type goal struct {
+	now, then state
+	// undoes are the changes that this takes back, the latest first.
+	undoes []calendar.Version
+}
+
+// back walks the history of one UID, the latest change first, and takes back in thought what was
+// chosen: a change can be taken back when what it left is what is there.
+func (u *undoing) back(p *undoPlace, past []calendar.Entry, now state) goal {
+	g := goal{now: now, then: now}
+	for i, e := range past {
+		if !u.chosen(e) {
+			continue
+		}
+		after, knownAfter := now, true
+		if i > 0 {
+			after, knownAfter = before(past[i-1])
+		}
+		then, known := before(e)
+		switch {
+		case !known:
+			u.left(calendar.UndoConflict{Entry: e, In: p.Calendar, Forgotten: true})
+		case knownAfter && g.then.same(after):
+			g.step(e, then)
+		case g.then.same(then):
+			u.done.Already = append(u.done.Already, e.ID())
+		default:
+			u.left(conflictOf(p, e, u.inTheWay(past[:i]), after, g.then))
+		}
+	}
+	return g
+}
+
+func (u *undoing) left(c calendar.UndoConflict) {
+	c.Before = nil
+	u.done.Left = append(u.done.Left, c)
+}
+
+// step goes back before a change.
+func (g *goal) step(e calendar.Entry, before state) {
+	if e.Change == calendar.Modified {
+		// Whatever its name was then: what a change does not do is not taken back with it.
+		before.name = g.then.name
+	}
+	g.then = before
+	g.undoes = append(g.undoes, e.Version)
+}
+
+// idle tells whether nothing is to be done.
+func (g *goal) idle() bool {
+	return g.now.same(g.then) && (g.now.data == nil || g.now.name == g.then.name)
+}
+
+// inTheWay is the first of the later changes that is not to be taken back.
+func (u *undoing) inTheWay(later []calendar.Entry) calendar.Entry {
+	for _, e := range slices.Backward(later) {
+		if !u.chosen(e) {
+			return e
+		}
+	}
+	return later[len(later)-1]
+}
+
+func conflictOf(p *undoPlace, e, by calendar.Entry, after, now state) calendar.UndoConflict {
+	by.Before = nil
+	c := calendar.UndoConflict{Entry: e, In: p.Calendar, By: &by}
+	if after.data != nil && now.data != nil {
+		for _, d := range calendar.Compare(after.data, now.data) {
+			if !slices.Contains(c.Differs, d.Name) {
+				c.Differs = append(c.Differs, d.Name)
+			}
+		}
+	}
+	return c
+}
+
+// sortedUIDs are those with chosen changes, the calendar itself left out.
+func (p *undoPlace) sortedUIDs() []calendar.UID {
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(p.first)), func(uid calendar.UID) bool { return uid == "" })
+}

@@ -1,0 +1,88 @@
+package ledger
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"caldav-mcp-server/calendar"
+)
+
+// presentOffer is the state of one user's share.
+func presentOffer(shares []calendar.Share, user calendar.UserID) state {
+	for _, s := range shares {
+		if s.User.ID == user {
+			return state{data: calendar.TermsOf(s).Encode()}
+		}
+	}
+	return state{}
+}
+
+// sortedUsers are those with chosen changes of their shares: see NoticeKeeper for the order.
+func (p *undoPlace) sortedUsers() []calendar.UserID { return slices.Sorted(maps.Keys(p.whom)) }
+
+// shares takes back to whom the calendar was given, and from whom it was taken. Who gets it back
+// may be asked anew.
+func (t *undoIn) shares(ctx context.Context) error {
+	users := t.place.sortedUsers()
+	if len(users) == 0 {
+		return nil
+	}
+	change, err := t.sharing(ctx, t.cal.ID)
+	if err != nil {
+		return err
+	}
+	change.undoing = true
+	for _, user := range users {
+		past, err := t.past(ctx, t.place.ofShare(user))
+		if err != nil {
+			return err
+		}
+		g := t.undoing.back(t.place, past, presentOffer(change.shares, user))
+		if g.idle() {
+			continue
+		}
+		if err := t.reshare(ctx, change, user, g); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (t *undoIn) reshare(ctx context.Context, change *sharing, user calendar.UserID, g goal) error {
+	if err := t.caller().May(calendar.ShareCalendar, t.cal); err != nil {
+		return err
+	}
+	edit := calendar.ShareEdit{With: calendar.User{ID: user}}
+	if g.then.data != nil {
+		wanted, err := calendar.DecodeTerms(g.then.data)
+		if err != nil {
+			return err
+		}
+		edit.Access, edit.Title, edit.CommonName = wanted.Access, wanted.Title, wanted.CommonName
+	}
+	var err error
+	if before := change.of(user); before != nil {
+		edit.With = before.User
+	} else if edit.With, err = t.undoing.user(ctx, user); err != nil {
+		return err
+	}
+	t.undoes = g.undoes
+	if _, err := change.edit(ctx, edit); err != nil {
+		return err
+	}
+	t.done("share of " + edit.With.Name)
+	return nil
+}
+
+// user finds somebody with whom a calendar was shared.
+func (s *Ledger) user(ctx context.Context, id calendar.UserID) (calendar.User, error) {
+	all, err := s.store.Users(ctx)
+	if i := slices.IndexFunc(all, func(u calendar.User) bool { return u.ID == id }); err == nil && i >= 0 {
+		return all[i], nil
+	}
+	if err == nil {
+		err = calendar.Errorf(calendar.Stale, "", "the user is gone with whom the calendar was shared")
+	}
+	return calendar.User{}, err
+}

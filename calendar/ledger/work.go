@@ -1,0 +1,260 @@
+// Package ledger makes every change: in one transaction, under the calendars' locks, with versions and lines of the
+// journal, and with word to those whom it concerns. It has the way back, too: undo and the trash.
+package ledger
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"caldav-mcp-server/calendar"
+)
+
+// work is a change under way: one transaction in which a caller changes any number of calendars.
+// Whatever is done is numbered, written to the journal, told to other users and brought into the
+// images here, and nowhere else. See docs/decisions/0028-changes.md.
+type work struct {
+	calendar.Tx
+	*Ledger
+	caller calendar.Caller
+	opened map[calendar.CalendarID]*opened
+	// undoes are the changes that the lines which are logged from now on take back.
+	undoes []calendar.Version
+	// logged is the latest line that was logged.
+	logged calendar.Entry
+	// outbox is what other users are told when all is done, see deliver.
+	outbox []message
+}
+
+// opened is a calendar that is locked, at the version of its latest change.
+type opened struct {
+	calendar.Calendar
+	// first is the version that came with the lock. It is fresh until a change takes it.
+	first calendar.Version
+	fresh bool
+	// written are the objects that were written, as they are then and without data.
+	written []calendar.Object
+}
+
+// message tells a user something or, without data, takes it back.
+type message struct {
+	to calendar.UserID
+	calendar.Notice
+}
+
+// change runs do as one change: all of it is kept, or nothing. do may run again, see Store.Update.
+func (s *Ledger) change(ctx context.Context, c calendar.Caller, do func(*work) error) error {
+	var w *work
+	err := s.store.Update(ctx, func(tx calendar.Tx) error {
+		w = &work{Tx: tx, Ledger: s, caller: c, opened: map[calendar.CalendarID]*opened{}}
+		if err := do(w); err != nil {
+			return err
+		}
+		return w.deliver(ctx)
+	})
+	if err != nil {
+		return c.Told(err)
+	}
+	for _, cal := range w.opened {
+		if len(cal.written) <= shownMost {
+			s.written(cal.Calendar, cal.first, cal.written)
+		}
+	}
+	return nil
+}
+
+// open takes a calendar's lock, unless the work has it. Several are opened in the order of their
+// ids, see Tx.Advance.
+func (w *work) open(ctx context.Context, id calendar.CalendarID) (*opened, error) {
+	if cal := w.opened[id]; cal != nil {
+		return cal, nil
+	}
+	cal, err := w.Advance(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	if cal.Owner == w.caller.User.ID {
+		cal.Access = calendar.OwnerAccess
+	}
+	w.opened[id] = &opened{Calendar: cal, first: cal.Version, fresh: true}
+	return w.opened[id], nil
+}
+
+// openTo opens a calendar in which the caller may do something. Whether somebody else's is still
+// shared with them is looked at again: since they were let in it may have been taken away, and a
+// body may take minutes to arrive.
+func (w *work) openTo(ctx context.Context, a calendar.Action, id calendar.CalendarID) (*opened, error) {
+	cal, err := w.open(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	if cal.Access == calendar.NoAccess {
+		shares, err := w.Tx.Shares(ctx, id)
+		if err != nil {
+			return nil, err
+		}
+		if i := slices.IndexFunc(shares, func(s calendar.Share) bool { return s.User.ID == w.caller.User.ID }); i >= 0 {
+			cal.Access = shares[i].InForce()
+		}
+	}
+	return cal, w.caller.May(a, cal.Calendar)
+}
+
+// next opens a calendar at the version of the next change.
+func (w *work) next(ctx context.Context, id calendar.CalendarID) (*opened, error) {
+	cal, err := w.open(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	if !cal.fresh {
+		now, err := w.Advance(ctx, id)
+		if err != nil {
+			return nil, err
+		}
+		now.Access = cal.Access
+		cal.Calendar = now
+	}
+	cal.fresh = false
+	return cal, nil
+}
+
+// log writes a line of the journal, at the version that a calendar has.
+func (w *work) log(ctx context.Context, in *opened, e calendar.Entry) error {
+	e.Calendar, e.Version, e.At, e.Undoes = in.ID, in.Version, w.now(), w.undoes
+	e.User, e.Token, e.Agent = w.caller.User.ID, w.caller.Token, w.caller.Agent
+	w.logged = e
+	return w.Log(ctx, e)
+}
+
+// live is Tx.Occupants without tombstones.
+func (w *work) live(ctx context.Context, id calendar.CalendarID, name calendar.ObjectName, uid calendar.UID) (atName, withUID *calendar.Object, err error) {
+	atName, withUID, err = w.Occupants(ctx, id, name, uid)
+	if atName != nil && atName.Deleted {
+		atName = nil
+	}
+	return atName, withUID, err
+}
+
+// find returns the object of a name, which must be there and as it is expected to be.
+func (w *work) find(ctx context.Context, id calendar.CalendarID, name calendar.ObjectName, when calendar.Precondition) (calendar.Object, error) {
+	o, _, err := w.live(ctx, id, name, "")
+	if err != nil {
+		return calendar.Object{}, err
+	}
+	if o == nil {
+		return calendar.Object{}, calendar.ErrNoObject(name)
+	}
+	return *o, when.Check(o.ETag)
+}
+
+// put writes an object in the place of old, nil for none, and returns it with its version.
+func (w *work) put(ctx context.Context, o calendar.Object, old *calendar.Object) (calendar.Object, error) {
+	cal, err := w.next(ctx, o.Calendar)
+	if err != nil {
+		return o, err
+	}
+	o.Version = cal.Version
+	if err := w.PutObject(ctx, o); err != nil {
+		return o, err
+	}
+	cal.note(o)
+	e := calendar.Entry{Object: o.Name, UID: o.UID, Change: calendar.Created}
+	if old != nil {
+		e.Change, e.Before = calendar.Modified, old.Data
+	}
+	return o, w.log(ctx, cal, e)
+}
+
+// bury makes a tombstone of an object.
+func (w *work) bury(ctx context.Context, o calendar.Object) error {
+	cal, err := w.next(ctx, o.Calendar)
+	if err != nil {
+		return err
+	}
+	if err := w.BuryObject(ctx, o.Calendar, o.Name, cal.Version); err != nil {
+		return err
+	}
+	e := calendar.Entry{Object: o.Name, UID: o.UID, Change: calendar.Deleted, Before: o.Data}
+	o.Deleted, o.Version = true, cal.Version
+	cal.note(o)
+	return w.log(ctx, cal, e)
+}
+
+// shownMost is how many objects of a calendar are told to Config.Written.
+const shownMost = 256
+
+// note remembers what was written, as long as there is not too much of it to tell.
+func (cal *opened) note(o calendar.Object) {
+	if len(cal.written) <= shownMost {
+		o.Data = nil
+		cal.written = append(cal.written, o)
+	}
+}
+
+// settings does something to a calendar itself, and writes down how it was before.
+func (w *work) settings(ctx context.Context, id calendar.CalendarID, change calendar.ChangeKind, do func(calendar.Calendar) error) error {
+	cal, err := w.next(ctx, id)
+	if err != nil {
+		return err
+	}
+	kept, err := w.Tx.Kept(ctx, calendar.Holder{Place: calendar.AtCalendar, Calendar: cal.Calendar})
+	if err != nil {
+		return err
+	}
+	if err := do(cal.Calendar); err != nil {
+		return err
+	}
+	return w.log(ctx, cal, calendar.Entry{Change: change, Before: calendar.SettingsOf(cal.Calendar, kept).Encode()})
+}
+
+// trash moves a calendar to the trash.
+func (w *work) trash(ctx context.Context, id calendar.CalendarID) error {
+	return w.settings(ctx, id, calendar.Deleted, func(cal calendar.Calendar) error {
+		if err := w.announce(ctx, cal, false); err != nil {
+			return err
+		}
+		return w.TrashCalendar(ctx, id)
+	})
+}
+
+// untrash takes a calendar out of the trash, to an address.
+func (w *work) untrash(ctx context.Context, id calendar.CalendarID, at calendar.Segment) (calendar.Calendar, error) {
+	if err := w.UntrashCalendar(ctx, id, at); err != nil {
+		return calendar.Calendar{}, err
+	}
+	cal, err := w.next(ctx, id)
+	if err != nil {
+		return calendar.Calendar{}, err
+	}
+	if err := w.announce(ctx, cal.Calendar, true); err != nil {
+		return calendar.Calendar{}, err
+	}
+	return cal.Calendar, w.log(ctx, cal, calendar.Entry{Change: calendar.Created})
+}
+
+// tell puts a notification into the outbox, recall one that takes back what the user was told.
+func (w *work) tell(to calendar.UserID, n calendar.Notification) {
+	w.outbox = append(w.outbox, message{to, n.Encode(w.now())})
+}
+
+func (w *work) recall(to calendar.UserID, name calendar.NoticeName) {
+	w.outbox = append(w.outbox, message{to, calendar.Notice{Name: name}})
+}
+
+// deliver empties the outbox in the order in which boxes are locked, see NoticeKeeper. It comes
+// last: all calendars are locked by then.
+func (w *work) deliver(ctx context.Context) error {
+	slices.SortStableFunc(w.outbox, func(a, b message) int { return cmp.Compare(a.to, b.to) })
+	for _, m := range w.outbox {
+		var err error
+		if m.Data == nil {
+			err = w.DropNotice(ctx, m.to, m.Name)
+		} else {
+			err = w.PutNotice(ctx, m.to, m.Notice)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

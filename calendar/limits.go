@@ -1,0 +1,29 @@
+package calendar
+
+import (
+	"caldav-mcp-server/calendar/meter"
+)
+
+// Limits bound what a caller can ask the service to keep or compute.
+type Limits struct {
+	// ObjectBytes is the largest object taken (CALDAV:max-resource-size).
+	ObjectBytes int64
+	// Instances bounds how often an object may recur in its first four months, and in an
+	// expansion (CALDAV:max-instances).
+	Instances int
+	// Attendees bounds the attendees of an instance (CALDAV:max-attendees-per-instance).
+	Attendees int
+	// Cost bounds what a request may cost.
+	Cost meter.Limits
+}
+
+// DefaultLimits returns the limits that serve unless told otherwise.
+func DefaultLimits() Limits {
+	return Limits{ObjectBytes: 4 << 20, Instances: 3000, Attendees: 1000, Cost: costLimits()}
+}
+
+// costLimits are what one request may cost: an object of the largest size that is parsed takes 28 MB, and 50 million steps
+// some five seconds.
+func costLimits() meter.Limits {
+	return meter.Limits{Held: 40 << 20, Written: 64 << 20, Instances: 200_000, Steps: 50_000_000}
+}

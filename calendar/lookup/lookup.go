@@ -1,0 +1,125 @@
+// Package lookup is what a caller sees: their calendars, the people whom they know, what they were told, and
+// of whose changes they may know. Changes and questions both begin with it.
+package lookup
+
+import (
+	"context"
+	"slices"
+
+	"caldav-mcp-server/calendar"
+)
+
+// Reader looks up what callers see.
+type Reader struct {
+	store calendar.Reader
+	// openDirectory lets every user see and search all others.
+	openDirectory bool
+}
+
+// NewReader makes a Reader.
+func NewReader(store calendar.Reader, openDirectory bool) *Reader {
+	return &Reader{store: store, openDirectory: openDirectory}
+}
+
+// Calendars returns the calendars that the caller sees, but for subscriptions: who asks what is
+// in the calendars, or for one to write to, asks for nothing of those.
+func (s *Reader) Calendars(ctx context.Context, c calendar.Caller) ([]calendar.Calendar, error) {
+	all, err := s.CalendarsInHome(ctx, c)
+	return slices.DeleteFunc(all, func(cal calendar.Calendar) bool { return cal.Subscribed() }), err
+}
+
+// CalendarsInHome returns all that the caller sees, as a home lists it.
+func (s *Reader) CalendarsInHome(ctx context.Context, c calendar.Caller) ([]calendar.Calendar, error) {
+	if err := c.HasScope(calendar.ReadObjects); err != nil {
+		return nil, err
+	}
+	all, err := s.store.Calendars(ctx, c.User.ID)
+	return c.AllSeen(all), err
+}
+
+// Calendar returns one calendar by id.
+func (s *Reader) Calendar(ctx context.Context, c calendar.Caller, id calendar.CalendarID) (calendar.Calendar, error) {
+	cal, err := s.store.Calendar(ctx, c.User.ID, id)
+	return seen(c, cal, string(id), err)
+}
+
+// CalendarAt returns the calendar at an address in the caller's home.
+func (s *Reader) CalendarAt(ctx context.Context, c calendar.Caller, at calendar.Segment) (calendar.Calendar, error) {
+	cal, err := s.store.CalendarAt(ctx, c.User.ID, at)
+	return seen(c, cal, string(at), err)
+}
+
+// seen makes what the caller cannot see look exactly like what does not exist.
+func seen(c calendar.Caller, cal calendar.Calendar, asked string, err error) (calendar.Calendar, error) {
+	if calendar.ReasonOf(err) == calendar.NotFound && err != nil || err == nil && !c.Sees(cal) {
+		return calendar.Calendar{}, calendar.ErrNoCalendar(asked)
+	}
+	return cal, err
+}
+
+// Allow looks the calendar up as it is now and asks whether the caller may.
+func (s *Reader) Allow(ctx context.Context, c calendar.Caller, a calendar.Action, id calendar.CalendarID) error {
+	cal, err := s.Calendar(ctx, c, id)
+	if err != nil {
+		return err
+	}
+	return c.May(a, cal)
+}
+
+// SharedCalendars returns the calendars of others that the caller sees.
+func (s *Reader) SharedCalendars(ctx context.Context, c calendar.Caller) ([]calendar.Calendar, error) {
+	all, err := s.Calendars(ctx, c)
+	shared := all[:0]
+	for _, cal := range all {
+		if cal.Access != calendar.OwnerAccess {
+			shared = append(shared, cal)
+		}
+	}
+	return shared, err
+}
+
+// Offers returns what others have offered the caller of their calendars.
+func (s *Reader) Offers(ctx context.Context, c calendar.Caller) ([]calendar.Offer, error) {
+	if err := c.HasScope(calendar.ReadObjects); err != nil {
+		return nil, err
+	}
+	all, err := s.store.Offers(ctx, c.User.ID)
+	return slices.DeleteFunc(all, func(o calendar.Offer) bool {
+		return c.Calendars != nil && !slices.Contains(c.Calendars, o.Calendar)
+	}), err
+}
+
+// Shares returns who was offered what of a calendar of the caller's.
+func (s *Reader) Shares(ctx context.Context, c calendar.Caller, id calendar.CalendarID) ([]calendar.Share, error) {
+	if err := s.Allow(ctx, c, calendar.ListShares, id); err != nil {
+		return nil, err
+	}
+	return s.store.Shares(ctx, id)
+}
+
+// ObjectByUID returns one object of a calendar by its UID, with its data.
+func (s *Reader) ObjectByUID(ctx context.Context, c calendar.Caller, cal calendar.Calendar, uid calendar.UID) (calendar.Object, error) {
+	if err := c.May(calendar.ReadObjects, cal); err != nil {
+		return calendar.Object{}, err
+	}
+	o, err := s.store.ObjectByUID(ctx, cal.ID, uid)
+	if err != nil && calendar.ReasonOf(err) == calendar.NotFound {
+		return calendar.Object{}, calendar.ErrNoUID(uid)
+	}
+	return o, err
+}
+
+// TrashedCalendars returns the caller's own calendars that are in the trash, the latest first.
+func (s *Reader) TrashedCalendars(ctx context.Context, c calendar.Caller) ([]calendar.TrashedCalendar, error) {
+	if err := c.HasScope(calendar.ReadObjects); err != nil {
+		return nil, err
+	}
+	all, err := s.store.TrashedCalendars(ctx, c.User.ID)
+	seen := all[:0]
+	for _, t := range all {
+		if c.Sees(t.Calendar) {
+			seen = append(seen, t)
+		}
+	}
+	return seen, err
+}

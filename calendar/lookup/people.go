@@ -1,0 +1,78 @@
+package lookup
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+
+	"caldav-mcp-server/calendar"
+)
+
+// People returns the users who exist as far as the caller can tell, by name: themselves, those
+// they share a calendar with in either direction, and everybody where the directory is open. A
+// token that is bound to some calendars knows those alone with whom these are shared.
+func (s *Reader) People(ctx context.Context, c calendar.Caller) ([]calendar.User, error) {
+	if c.HasScope(calendar.ReadObjects) != nil {
+		return []calendar.User{c.User}, nil //nolint:nilerr // who may not read knows nobody else
+	}
+	if s.openDirectory && c.Calendars == nil {
+		return s.store.Users(ctx)
+	}
+	known, err := s.store.Acquaintances(ctx, c.User.ID)
+	if err != nil {
+		return nil, err
+	}
+	people := []calendar.User{c.User}
+	for _, a := range known {
+		if c.Calendars == nil || slices.Contains(c.Calendars, a.Calendar) {
+			people = append(people, a.User)
+		}
+	}
+	slices.SortFunc(people, func(a, b calendar.User) int { return cmp.Compare(a.Name, b.Name) })
+	return slices.CompactFunc(people, func(a, b calendar.User) bool { return a.ID == b.ID }), nil
+}
+
+// FindPeople returns the users who match, by name. Those whom the caller does not know are
+// compared by whole values, whatever the search asks for: they are found by who can name them,
+// and nobody can list them.
+func (s *Reader) FindPeople(ctx context.Context, c calendar.Caller, matches func(calendar.User, calendar.Comparison) bool) ([]calendar.User, error) {
+	people, err := s.People(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	known := make(map[calendar.UserID]bool, len(people))
+	for _, u := range people {
+		known[u.ID] = true
+	}
+	if c.MayOwn(calendar.ReadObjects) == nil && !s.openDirectory {
+		if people, err = s.store.Users(ctx); err != nil {
+			return nil, err
+		}
+	}
+	var found []calendar.User
+	for _, u := range people {
+		if known[u.ID] && matches(u, alike) || !known[u.ID] && matches(u, same) {
+			found = append(found, u)
+		}
+	}
+	return found, nil
+}
+
+// alike is the Comparison for whom the caller knows.
+func alike(value, text string, how calendar.Match) bool {
+	value, text = strings.ToLower(value), strings.ToLower(text)
+	switch how {
+	case calendar.Contains:
+		return strings.Contains(value, text)
+	case calendar.StartsWith:
+		return strings.HasPrefix(value, text)
+	case calendar.Equals:
+	}
+	return value == text
+}
+
+// same is the Comparison for the others. What is empty names nobody.
+func same(value, text string, _ calendar.Match) bool {
+	return value != "" && strings.EqualFold(value, text)
+}

@@ -1,0 +1,174 @@
+package query
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/content"
+	"caldav-mcp-server/calendar/filter"
+	"caldav-mcp-server/calendar/zone"
+	"caldav-mcp-server/ical"
+)
+
+// AgendaQuery asks what takes place in a time.
+type AgendaQuery struct {
+	// Calendars are those to look in; nil means all that the caller may read and has not hidden.
+	Calendars []calendar.Calendar
+	// From and Until bound the time.
+	From, Until time.Time
+	// Timezone is the zone of dates and floating times; nil is each calendar's.
+	Timezone *zone.Zone
+	// Keyword and Attendee are words that an event must have, the latter in the names and
+	// addresses of its people; empty means any event. See [content.Words].
+	Keyword, Attendee string
+	// After continues a former answer; nil begins at the beginning.
+	After *Spot
+	// Limit is how many occurrences the answer has at most.
+	Limit int
+}
+
+// Spot is where an occurrence stands in an agenda. Times are Unix seconds.
+type Spot struct {
+	Start    int64               `json:"s"`
+	Calendar calendar.CalendarID `json:"c"`
+	UID      calendar.UID        `json:"u"`
+	ID       int64               `json:"i"`
+}
+
+func (p Spot) compare(q Spot) int {
+	return cmp.Or(cmp.Compare(p.Start, q.Start), cmp.Compare(p.Calendar, q.Calendar),
+		cmp.Compare(p.UID, q.UID), cmp.Compare(p.ID, q.ID))
+}
+
+// Occurrence is an event as it takes place once.
+type Occurrence struct {
+	Calendar calendar.Calendar
+	// Instance has its object without the data.
+	Instance
+}
+
+// Spot returns where the occurrence stands in an agenda.
+func (o Occurrence) Spot() Spot {
+	return Spot{o.Start.Time.Unix(), o.Calendar.ID, o.Object.UID, o.RecurrenceID.Time.Unix()}
+}
+
+// Agenda is the answer to an [AgendaQuery].
+type Agenda struct {
+	// Occurrences are in the order of their start.
+	Occurrences []Occurrence
+	// More is how many come after them.
+	More int
+	// Unread are events that could not be expanded, or not to the end.
+	Unread int
+}
+
+// agendaMost bounds the instances that one question walks over.
+const agendaMost = 100_000
+
+// Agenda tells what takes place, series expanded, over any number of calendars.
+func (s *Queries) Agenda(ctx context.Context, c calendar.Caller, q AgendaQuery) (Agenda, error) {
+	if q.From.IsZero() || !q.From.Before(q.Until) {
+		return Agenda{}, calendar.Errorf(calendar.Invalid, "", "events are asked for from one time to a later one")
+	}
+	calendars, err := s.readable(ctx, c, q.Calendars)
+	if err != nil {
+		return Agenda{}, err
+	}
+	g := gathering{query: q, keyword: content.Words(q.Keyword), attendee: content.Words(q.Attendee)}
+	during := InstanceQuery{Kind: calendar.Event, During: filter.TimeRange{Start: q.From, End: q.Until}, Timezone: q.Timezone}
+	for _, cal := range calendars {
+		for i, err := range s.Instances(ctx, c, cal, during) {
+			if err == nil {
+				err = g.add(cal, i)
+			}
+			if err != nil {
+				return Agenda{}, err
+			}
+		}
+	}
+	return g.agenda(), nil
+}
+
+// readable returns the calendars that a question is about. Those that are shared for busy
+// times alone are left out of "all", and refused by name.
+func (s *Queries) readable(ctx context.Context, c calendar.Caller, asked []calendar.Calendar) ([]calendar.Calendar, error) {
+	for _, cal := range asked {
+		if err := c.May(calendar.ReadObjects, cal); err != nil {
+			return nil, err
+		}
+	}
+	if asked != nil {
+		return asked, nil
+	}
+	all, err := s.Calendars(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(all, func(cal calendar.Calendar) bool { return cal.Hidden || c.May(calendar.ReadObjects, cal) != nil }), nil
+}
+
+// gathering collects an agenda. It holds on to little more than it will return.
+type gathering struct {
+	query             AgendaQuery
+	keyword, attendee []string
+	found             []Occurrence
+	// judged is the component that was last asked for its words, fits what came of it: the
+	// instances of a series come one after the other.
+	judged       *ical.Component
+	fits         bool
+	briefs       Briefs
+	walked, more int
+	unread       int
+}
+
+func (g *gathering) add(cal calendar.Calendar, i Instance) error {
+	if i.Unclear {
+		g.unread++
+		return nil
+	}
+	if g.walked++; g.walked > agendaMost {
+		e := calendar.Errorf(calendar.TooLarge, calendar.RuleTooManyMatches, "more than %d events take place in that time", agendaMost)
+		e.Hint = "ask for a shorter time, or for one calendar"
+		return e
+	}
+	if i.Component != g.judged {
+		g.judged, g.fits = i.Component, g.wanted(i.Component)
+	}
+	if g.fits {
+		g.take(Occurrence{cal, g.briefs.Of(i)})
+	}
+	return nil
+}
+
+// wanted tells whether a component has the words asked for.
+func (g *gathering) wanted(c *ical.Component) bool {
+	return (len(g.keyword) == 0 || content.Found(g.keyword, content.WordsOf(c))) &&
+		(len(g.attendee) == 0 || content.Found(g.attendee, content.PeopleWords(c)))
+}
+
+func (g *gathering) take(o Occurrence) {
+	if g.query.After != nil && o.Spot().compare(*g.query.After) <= 0 {
+		return
+	}
+	if g.found = append(g.found, o); len(g.found) >= 2*g.query.Limit+64 {
+		g.shrink()
+	}
+}
+
+// shrink keeps the first of what was found.
+func (g *gathering) shrink() {
+	slices.SortFunc(g.found, func(a, b Occurrence) int { return a.Spot().compare(b.Spot()) })
+	if extra := len(g.found) - g.query.Limit; extra > 0 {
+		g.more += extra
+		clear(g.found[g.query.Limit:])
+		g.found = g.found[:g.query.Limit]
+	}
+}
+
+func (g *gathering) agenda() Agenda {
+	g.shrink()
+	return Agenda{g.found, g.more, g.unread}
+}

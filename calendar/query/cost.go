@@ -1,0 +1,59 @@
+package query
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"runtime"
+	"time"
+
+	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/meter"
+)
+
+const (
+	// answerBytes is what the requests in work may hold together, unless told otherwise.
+	answerBytes = 72 << 20
+	// roomWait is how long a request waits for others to give memory back, roomLine how many may wait.
+	roomWait = 5 * time.Second
+	roomLine = 256
+)
+
+func newPool(bytes int64, limits meter.Limits) *meter.Pool {
+	return meter.NewPool(meter.Config{
+		Bytes: cmp.Or(bytes, answerBytes), Turns: runtime.GOMAXPROCS(0), Limits: limits,
+		Wait: roomWait, Line: roomLine, Refuse: overrun,
+	})
+}
+
+// Meter makes the meter of a request of the caller's, which ends with ctx. Whoever makes it closes it. What it refuses is an
+// *Error, fit for every door.
+func (s *Queries) Meter(ctx context.Context, c calendar.Caller) *meter.Meter {
+	return s.costs.Meter(ctx, string(c.User.ID))
+}
+
+// overruns is what a request is told that wants more than it gets.
+var overruns = [...]struct {
+	reason        calendar.Reason
+	rule          calendar.Rule
+	message, hint string
+}{
+	meter.Held:      {calendar.TooLarge, calendar.RuleTooManyMatches, "the answer takes more memory than one request may have", "ask for a shorter time or for fewer objects"},
+	meter.Written:   {calendar.TooLarge, calendar.RuleTooManyMatches, "the answer would be too large", "ask for a shorter time or for fewer objects"},
+	meter.Instances: {calendar.TooLarge, calendar.RuleTooManyMatches, "the answer would have too many instances", "ask for a shorter time or for fewer objects"},
+	meter.Steps:     {calendar.TooLarge, calendar.RuleTooManyMatches, "the answer takes too much work", "ask for a shorter time, for fewer objects, or for less of them"},
+	meter.Room:      {calendar.Unavailable, "", "the server has too much in work", "try again in some seconds"},
+}
+
+func overrun(o *meter.OverrunError) error {
+	row := overruns[o.Of]
+	e := calendar.Errorf(row.reason, row.rule, "%s", row.message)
+	e.Hint, e.Cause = row.hint, o
+	return e
+}
+
+// spent tells whether an error is the end of what a request may cost, for whoever forgives an object other errors.
+func spent(err error) bool {
+	_, is := errors.AsType[*meter.OverrunError](err)
+	return is
+}

@@ -1,0 +1,54 @@
+package query
+
+import (
+	"context"
+	"errors"
+	"io"
+
+	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/archive"
+)
+
+// Export writes a calendar with its objects, those of some kinds or, for nil, all, as one iCalendar
+// text, and returns how many it wrote. It reads as it writes, so that a calendar of any size takes little memory. What an
+// older program took and this one cannot read goes to unreadable instead; without that, it
+// is an error.
+func (s *Queries) Export(ctx context.Context, c calendar.Caller, cal calendar.Calendar, kinds calendar.Kinds, to io.Writer, unreadable func(calendar.Object, error)) (n int, err error) {
+	if err := c.May(calendar.ReadObjects, cal); err != nil {
+		return 0, err
+	}
+	w, err := archive.NewWriter(to, headerOf(cal), s.zones)
+	if err != nil {
+		return 0, err
+	}
+	return s.exportTo(ctx, w, cal, kinds, unreadable)
+}
+
+// exportTo writes a calendar's objects and ends the text. Whether the caller may read them is known.
+func (s *Queries) exportTo(ctx context.Context, w *archive.Writer, cal calendar.Calendar, kinds calendar.Kinds, unreadable func(calendar.Object, error)) (n int, err error) {
+	for o, err := range s.store.Objects(ctx, cal.ID, calendar.ObjectQuery{Kinds: kinds, WithData: true}) {
+		if err == nil {
+			err = w.Add(o.Data)
+		}
+		switch {
+		case unreadable != nil && errors.Is(err, archive.ErrUnreadable):
+			unreadable(o, err)
+		case err != nil:
+			return n, err
+		default:
+			n++
+		}
+	}
+	return n, w.Close()
+}
+
+func headerOf(cal calendar.Calendar) archive.Header {
+	h := archive.Header{Name: cal.Name, Timezone: cal.Timezone}
+	if cal.Description != nil {
+		h.Description = *cal.Description
+	}
+	if cal.Color != nil {
+		h.Color = *cal.Color
+	}
+	return h
+}

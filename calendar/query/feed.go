@@ -1,0 +1,132 @@
+package query
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"time"
+
+	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/archive"
+	"caldav-mcp-server/calendar/publish"
+	"caldav-mcp-server/ical"
+)
+
+// FeedForm is a form in which a calendar is given to who comes by a public link.
+type FeedForm string
+
+// The forms there are: a calendar's events, or its busy times as such, and one VFREEBUSY. Each has
+// the file's ending of RFC 5545 §8.1.
+const (
+	FeedEvents   FeedForm = "ics"
+	FeedFreeBusy FeedForm = "ifb"
+)
+
+const (
+	// feedRefresh is how often programs are asked to look again. To look costs one row while
+	// nothing has changed.
+	feedRefresh = time.Hour
+	// feedRendition numbers the ways in which this program has written feeds: a copy of an older
+	// one must not pass for the present one.
+	feedRendition = 2
+)
+
+// Feed is what a public link shows of a calendar as it is now.
+type Feed struct {
+	// Tag changes whenever the text may.
+	Tag calendar.ETag
+	// Modified is zero for busy times: it would tell of changes that they do not show.
+	Modified time.Time
+	// File is what to call it.
+	File string
+
+	queries  *Queries
+	caller   calendar.Caller
+	calendar calendar.Calendar
+	form     FeedForm
+	// whole tells that it is the calendar; otherwise it is busy times, as they are asked for on a day.
+	whole bool
+	day   time.Time
+	busy  BusyQuery
+	found Busy
+}
+
+// Feed returns what who comes by a link sees of a calendar: all of it but for what is not public,
+// or when its owner is busy.
+func (s *Queries) Feed(ctx context.Context, c calendar.Caller, id calendar.CalendarID, form FeedForm) (Feed, error) {
+	cal, err := s.Calendar(ctx, c, id)
+	if err != nil {
+		return Feed{}, err
+	}
+	if err := c.May(calendar.SeeBusy, cal); err != nil {
+		return Feed{}, err
+	}
+	f := Feed{queries: s, caller: c, calendar: cal, form: form}
+	if f.whole = form == FeedEvents && c.May(calendar.ReadObjects, cal) == nil; f.whole {
+		f.Tag, f.File, f.Modified = f.tag(fmt.Sprintf("%d-%d", cal.Edition, cal.Version)), cal.Name+".ics", cal.Modified
+		return f, nil
+	}
+	// Weeks that have passed are of use to nobody; a year is as far as people plan together.
+	f.day = s.now().UTC().Truncate(24 * time.Hour)
+	f.busy = BusyQuery{Calendars: []calendar.Calendar{cal}, From: f.day.AddDate(0, -1, 0), Until: f.day.AddDate(1, 0, 0)}
+	if f.found, err = s.FreeBusy(ctx, c, f.busy); err != nil {
+		return Feed{}, err
+	}
+	// Of the text alone: when something was changed that takes no time is not for strangers.
+	f.Tag, f.File = f.tag(fmt.Sprint(f.day, f.owner(), f.found)), "busy."+string(form)
+	return f, nil
+}
+
+// tag is for strangers to compare: how many changes there were is not theirs to know.
+func (f Feed) tag(at string) calendar.ETag {
+	return calendar.ETag(fmt.Sprintf(`"%s-%s"`, f.calendar.Epoch, f.alias(fmt.Sprint(at, feedRendition))))
+}
+
+// Write writes the feed's text. Objects that cannot be read go to unreadable instead.
+func (f Feed) Write(ctx context.Context, to io.Writer, unreadable func(calendar.Object, error)) error {
+	if f.whole {
+		return f.writeWhole(ctx, to, unreadable)
+	}
+	if f.form == FeedFreeBusy {
+		_, err := to.Write(f.queries.BusyText(f.busy, f.found))
+		return err
+	}
+	// Not the calendar's name, nor its zone: they tell what the times are for.
+	w, err := archive.NewWriter(to, archive.Header{Name: f.owner() + " (busy)", Refresh: feedRefresh}, f.queries.zones)
+	if err != nil {
+		return err
+	}
+	root := ical.NewComponent("VCALENDAR")
+	for _, p := range f.found.Periods {
+		root.AddComponent(publish.Busy(p, f.alias(p.Start.UTC().String()), f.day))
+	}
+	if err := w.AddTree(root); err != nil {
+		return err
+	}
+	return w.Close()
+}
+
+func (f Feed) writeWhole(ctx context.Context, to io.Writer, unreadable func(calendar.Object, error)) error {
+	head := headerOf(f.calendar)
+	head.Refresh = feedRefresh
+	w, err := archive.NewWriter(to, head, f.queries.zones)
+	if err != nil {
+		return err
+	}
+	w.Shape = func(doc *ical.Document) error { return publish.Object(doc, f.queries.zones, f.alias) }
+	_, err = f.queries.exportTo(ctx, w, f.calendar, nil, unreadable)
+	return err
+}
+
+// owner is what people call whose calendar it is.
+func (f Feed) owner() string { return cmp.Or(f.caller.User.DisplayName, f.caller.User.Name) }
+
+// alias makes a UID that stays the same and tells nothing of what it stands for: the calendar's id,
+// which is in no feed, keeps others from trying what it may be.
+func (f Feed) alias(of string) string {
+	sum := sha256.Sum256([]byte(string(f.calendar.ID) + "\x00" + of))
+	return hex.EncodeToString(sum[:16])
+}

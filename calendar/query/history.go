@@ -1,0 +1,243 @@
+package query
+
+import (
+	"context"
+	"iter"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/lookup"
+)
+
+// History returns what was changed, by whom. Only who may write to a calendar sees its changes:
+// they show what was deleted, and what others use.
+func (s *Queries) History(ctx context.Context, c calendar.Caller, q calendar.HistoryQuery) (calendar.History, error) {
+	var h calendar.History
+	from, err := parseCursor(q.Cursor)
+	if err != nil {
+		return h, err
+	}
+	places, err := s.journals(ctx, c, &q, &h)
+	if err != nil {
+		return h, err
+	}
+	merged := merge{since: q.Since}
+	defer merged.stop()
+	for _, p := range places {
+		if err := merged.add(p, c.Visible(p.Calendar, s.store.Lines(ctx, p.ID, entriesOf(q, from))), from); err != nil {
+			return h, err
+		}
+	}
+	for len(merged.streams) > 0 {
+		next, err := merged.next()
+		if err != nil {
+			return h, err
+		}
+		if len(h.Changes) == q.Limit {
+			h.Cursor = cursorOf(h.Changes[q.Limit-1]).String()
+			break
+		}
+		h.Changes = append(h.Changes, next)
+	}
+	return h, s.hideUnits(ctx, c, h.Changes)
+}
+
+// hideUnits leaves out that changes were made together with one in a calendar that does not exist
+// for the caller: who moves something between a shared calendar and one of their own changes both.
+func (s *Queries) hideUnits(ctx context.Context, c calendar.Caller, changes []calendar.Change) error {
+	elsewhere := func(change calendar.Change) bool { return change.Unit.Calendar != change.Calendar }
+	if !slices.ContainsFunc(changes, elsewhere) {
+		return nil
+	}
+	all, err := s.Journals(ctx, c)
+	for i, change := range changes {
+		if elsewhere(change) && !slices.ContainsFunc(all, func(j lookup.Journal) bool { return j.ID == change.Unit.Calendar }) {
+			changes[i].Unit = change.ID()
+		}
+	}
+	return err
+}
+
+// entriesOf is the query for one calendar.
+func entriesOf(q calendar.HistoryQuery, from cursor) calendar.EntryQuery {
+	e := calendar.EntryQuery{NotAfter: from.at, Token: q.Token, User: q.User}
+	if q.After != (calendar.SyncToken{}) {
+		e.From = q.After.Version + 1
+	}
+	if q.UID != "" {
+		e.Of = &q.UID
+	}
+	return e
+}
+
+// journals are the calendars whose changes the query is about.
+func (s *Queries) journals(ctx context.Context, c calendar.Caller, q *calendar.HistoryQuery, h *calendar.History) ([]lookup.Journal, error) {
+	if q.After != (calendar.SyncToken{}) {
+		if q.Calendar != "" && q.Calendar != q.After.Calendar {
+			return nil, calendar.ErrSyncToken("it belongs to another calendar")
+		}
+		q.Calendar = q.After.Calendar
+	}
+	if q.Calendar != "" {
+		one, err := s.JournalOf(ctx, c, q.Calendar)
+		if err == nil && q.After != (calendar.SyncToken{}) {
+			err = s.checkEpoch(ctx, q.After)
+		}
+		return []lookup.Journal{one}, err
+	}
+	if err := c.HasScope(calendar.ReadJournal); err != nil {
+		return nil, err
+	}
+	all, err := s.Journals(ctx, c)
+	open := all[:0]
+	for _, j := range all {
+		if c.May(calendar.ReadJournal, j.Calendar) == nil {
+			open = append(open, j)
+		} else {
+			h.Closed = append(h.Closed, j.Calendar)
+		}
+	}
+	return open, err
+}
+
+func (s *Queries) checkEpoch(ctx context.Context, t calendar.SyncToken) error {
+	epoch, err := s.store.Epoch(ctx)
+	if err == nil && t.Epoch != epoch {
+		err = calendar.ErrSyncToken("the store was restored since")
+	}
+	return err
+}
+
+// cursor is a place in the merged list: by time, the calendars in the order of their ids. The
+// zero cursor is before all.
+type cursor struct {
+	at time.Time
+	calendar.ChangeID
+}
+
+func cursorOf(c calendar.Change) cursor { return cursor{c.At, c.ID()} }
+
+func (c cursor) String() string {
+	return calendar.Version(c.at.Unix()).String() + "." + c.ChangeID.String()
+}
+
+func parseCursor(text string) (cursor, error) {
+	if text == "" {
+		return cursor{}, nil
+	}
+	seconds, id, _ := strings.Cut(text, ".")
+	at, err := strconv.ParseInt(seconds, 10, 64)
+	if err != nil {
+		return cursor{}, errCursor(text)
+	}
+	change, err := calendar.ParseChangeID(id)
+	if err != nil {
+		return cursor{}, errCursor(text)
+	}
+	return cursor{time.Unix(at, 0).UTC(), change}, nil
+}
+
+func errCursor(text string) error {
+	e := calendar.Errorf(calendar.Invalid, "", "%q is no cursor of such a list", text)
+	e.Hint = "begin without one"
+	return e
+}
+
+// before tells whether c comes before other in the list.
+func (c cursor) before(other cursor) bool {
+	if !c.at.Equal(other.at) {
+		return c.at.After(other.at)
+	}
+	if c.Calendar != other.Calendar {
+		return c.Calendar < other.Calendar
+	}
+	return c.Version > other.Version
+}
+
+// merge makes one list of several calendars' changes.
+type merge struct {
+	since   time.Time
+	streams []*stream
+}
+
+// stream is one calendar's list, with its first change that is not taken yet.
+type stream struct {
+	lookup.Journal
+	first calendar.Line
+	pull  func() (calendar.Line, error, bool)
+	stop  func()
+}
+
+func (m *merge) add(j lookup.Journal, lines iter.Seq2[calendar.Line, error], from cursor) error {
+	pull, stop := iter.Pull2(lines)
+	s := &stream{Journal: j, pull: pull, stop: stop}
+	m.streams = append(m.streams, s)
+	for {
+		more, err := m.advance(s)
+		if err != nil || !more || from.at.IsZero() || from.before(cursor{s.first.At, s.first.ID()}) {
+			return err
+		}
+	}
+}
+
+// advance reads the stream's next change; at its end it drops the stream.
+func (m *merge) advance(s *stream) (bool, error) {
+	line, err, ok := s.pull()
+	if err != nil {
+		return false, err
+	}
+	if ok && !line.At.Before(m.since) {
+		s.first = line
+		return true, nil
+	}
+	s.stop()
+	m.streams = slices.DeleteFunc(m.streams, func(other *stream) bool { return other == s })
+	return false, nil
+}
+
+// next takes the latest change of all. There must be one.
+func (m *merge) next() (calendar.Change, error) {
+	latest := m.streams[0]
+	for _, s := range m.streams[1:] {
+		if (cursor{s.first.At, s.first.ID()}).before(cursor{latest.first.At, latest.first.ID()}) {
+			latest = s
+		}
+	}
+	change := calendar.Change{Line: latest.first, In: latest.Calendar, InTrash: latest.InTrash}
+	_, err := m.advance(latest)
+	return change, err
+}
+
+func (m *merge) stop() {
+	for _, s := range m.streams {
+		s.stop()
+	}
+}
+
+// Change returns one change, and in what it differs from what was there before: nothing for
+// what was created or deleted, and nil when the journal has forgotten it.
+func (s *Queries) Change(ctx context.Context, c calendar.Caller, id calendar.ChangeID) (calendar.Change, []calendar.Difference, error) {
+	j, err := s.JournalOf(ctx, c, id.Calendar)
+	if err != nil {
+		if calendar.ReasonOf(err) == calendar.NotFound {
+			err = calendar.ErrNoChange(id.String())
+		}
+		return calendar.Change{}, nil, err
+	}
+	line, err := s.Line(ctx, id)
+	if err == nil && !c.SeesEntry(j.Calendar, line.Entry) {
+		err = calendar.ErrNoChange(id.String())
+	}
+	if err != nil {
+		return calendar.Change{}, nil, err
+	}
+	changes := []calendar.Change{{Line: line, In: j.Calendar, InTrash: j.InTrash}}
+	if err := s.hideUnits(ctx, c, changes); err != nil {
+		return calendar.Change{}, nil, err
+	}
+	differences, err := s.differences(ctx, j, line.Entry)
+	return changes[0], differences, err
+}

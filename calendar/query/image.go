@@ -1,0 +1,160 @@
+package query
+
+import (
+	"cmp"
+	"iter"
+	"slices"
+	"strings"
+	"sync/atomic"
+
+	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/content"
+)
+
+// image is the objects of a calendar as they were at one version, in memory. The slices are
+// never changed; the entries learn what was read of them.
+type image struct {
+	epoch   calendar.Epoch
+	edition calendar.Edition
+	// version is the calendar's, born that of the first image that this one came of: what was
+	// deleted before is not in it.
+	version, born calendar.Version
+	// byName and byVersion are the same entries, tombstones included.
+	byName, byVersion []*entry
+}
+
+// entry is an object in an image.
+type entry struct {
+	// head is without data. Its strings are shared with nobody's rows.
+	head calendar.Object
+	// whole is the object with its data, read what the data says, once somebody wanted them.
+	whole atomic.Pointer[calendar.Object]
+	read  atomic.Pointer[content.Object]
+	// bytes is about what the entry takes.
+	bytes atomic.Int64
+}
+
+const (
+	// entryBytes is what an entry takes beside its texts.
+	entryBytes = 400
+	// readFactor is how many times as much memory a parsed object takes as its text.
+	readFactor = 7
+)
+
+// ReadBytes is about how much memory it takes to read an object's text of so many bytes.
+func ReadBytes(text int64) int64 { return readFactor * text }
+
+func newEntry(head calendar.Object) *entry {
+	e := &entry{head: head}
+	e.bytes.Store(entryBytes + int64(len(head.Name)+len(head.ETag)+len(head.UID)))
+	return e
+}
+
+func compareName(e *entry, name calendar.ObjectName) int {
+	return strings.Compare(string(e.head.Name), string(name))
+}
+
+func compareVersion(e *entry, v calendar.Version) int { return cmp.Compare(e.head.Version, v) }
+
+// newImage makes an image of the objects of a calendar, in the order of their versions. What
+// changed while they were read is there twice, the second time as it is.
+func newImage(cal calendar.Calendar, read []*entry, version calendar.Version) *image {
+	latest := make(map[calendar.ObjectName]*entry, len(read))
+	for _, e := range read {
+		latest[e.head.Name] = e
+	}
+	live := slices.DeleteFunc(read, func(e *entry) bool { return e.head.Deleted || latest[e.head.Name] != e })
+	m := &image{edition: cal.Edition, version: version, born: version, byVersion: live}
+	// What was cut out of the calendar's row would keep all of it.
+	m.epoch = calendar.Epoch(strings.Clone(string(cal.Epoch)))
+	m.byName = slices.Clone(live)
+	slices.SortFunc(m.byName, func(a, b *entry) int { return compareName(a, b.head.Name) })
+	return m
+}
+
+// isOf tells whether the image is of the calendar that was looked up, shows whether it is at
+// least as new.
+func (m *image) isOf(cal calendar.Calendar) bool {
+	return m != nil && m.epoch == cal.Epoch && m.edition == cal.Edition
+}
+
+func (m *image) shows(cal calendar.Calendar) bool { return m.isOf(cal) && m.version >= cal.Version }
+
+// after returns the image with the changes that came after it up to a version, in their order,
+// and how many bytes it has lost by them.
+func (m *image) after(changes []*entry, version calendar.Version) (next *image, lost int64) {
+	next = &image{epoch: m.epoch, edition: m.edition, version: version, born: m.born}
+	next.byName, next.byVersion = slices.Clone(m.byName), slices.Clone(m.byVersion)
+	for _, e := range changes {
+		at, known := slices.BinarySearchFunc(next.byName, e.head.Name, compareName)
+		if !known {
+			next.byName = slices.Insert(next.byName, at, e)
+		} else {
+			old := next.byName[at]
+			lost += old.bytes.Load()
+			if i, found := slices.BinarySearchFunc(next.byVersion, old.head.Version, compareVersion); found {
+				next.byVersion = slices.Delete(next.byVersion, i, i+1)
+			}
+			next.byName[at] = e
+		}
+		next.byVersion = append(next.byVersion, e)
+	}
+	return next, lost
+}
+
+// at returns the live object of a name, or nil.
+func (m *image) at(name calendar.ObjectName) *entry {
+	i, found := slices.BinarySearchFunc(m.byName, name, compareName)
+	if !found || m.byName[i].head.Deleted {
+		return nil
+	}
+	return m.byName[i]
+}
+
+// changes yields the heads of what changed in a stretch, by version: as Store.Changes does.
+func (m *image) changes(in calendar.Stretch) iter.Seq2[calendar.Object, error] {
+	first, _ := slices.BinarySearchFunc(m.byVersion, in.After+1, compareVersion)
+	return func(yield func(calendar.Object, error) bool) {
+		for _, e := range m.byVersion[first:] {
+			if e.head.Version > in.Until || !yield(e.head, nil) {
+				return
+			}
+		}
+	}
+}
+
+// tells whether the image knows all deletions of a stretch. Who starts from nothing needs none.
+func (m *image) tells(in calendar.Stretch) bool { return in.After == 0 || in.After >= m.born }
+
+// matching yields the entries that a query is about, by name.
+func (m *image) matching(q calendar.ObjectQuery) iter.Seq[*entry] {
+	if q.Names != nil {
+		return m.named(q)
+	}
+	return func(yield func(*entry) bool) {
+		for _, e := range m.byName {
+			if admits(&q, &e.head) && !yield(e) {
+				return
+			}
+		}
+	}
+}
+
+func (m *image) named(q calendar.ObjectQuery) iter.Seq[*entry] {
+	return func(yield func(*entry) bool) {
+		for _, name := range slices.Compact(slices.Sorted(slices.Values(q.Names))) {
+			if e := m.at(name); e != nil && admits(&q, &e.head) && !yield(e) {
+				return
+			}
+		}
+	}
+}
+
+// admits tells whether an object is one that the query asks for, but for its name.
+func admits(q *calendar.ObjectQuery, o *calendar.Object) bool {
+	if o.Deleted || q.Kinds != nil && !q.Kinds.Has(o.Kind) {
+		return false
+	}
+	return (q.Until == nil || o.Span.Start == nil || *o.Span.Start < *q.Until) &&
+		(q.From == nil || o.Span.End == nil || *o.Span.End >= *q.From)
+}

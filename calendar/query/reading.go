@@ -1,0 +1,253 @@
+package query
+
+import (
+	"context"
+	"iter"
+	"slices"
+
+	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/content"
+	"caldav-mcp-server/calendar/meter"
+	"caldav-mcp-server/ical"
+)
+
+// view is an image with its place, through which it learns what was read.
+type view struct {
+	*gallery
+	slot  *slot
+	image *image
+}
+
+// candidate is an object that may be an answer, and where the image has it, if it does.
+type candidate struct {
+	calendar.Object
+	view  *view
+	entry *entry
+	// weight is what the meter was told of.
+	weight int64
+}
+
+// weigh tells a meter what it takes to read the candidate, unless that was done before.
+func (c *candidate) weigh(m *meter.Meter) error {
+	if c.entry != nil && c.entry.read.Load() != nil {
+		return nil
+	}
+	if err := m.Text(len(c.Data)); err != nil {
+		return err
+	}
+	weight := readFactor * int64(len(c.Data))
+	if err := m.Hold(weight); err != nil {
+		return err
+	}
+	c.weight = weight
+	return nil
+}
+
+// unload tells the meter that what was read is no longer needed.
+func (c *candidate) unload(m *meter.Meter) { m.Free(c.weight) }
+
+// objects yields the objects of a calendar that match, by name: from memory what it has.
+func (s *Queries) objects(ctx context.Context, cal calendar.Calendar, q calendar.ObjectQuery) iter.Seq2[candidate, error] {
+	v := s.images.of(ctx, cal, false)
+	return func(yield func(candidate, error) bool) {
+		switch err := ctx.Err(); {
+		case err != nil:
+			yield(candidate{}, err)
+		case v == nil:
+			for o, err := range s.store.Objects(ctx, cal.ID, q) {
+				if !yield(candidate{Object: o}, err) || err != nil {
+					return
+				}
+			}
+		case q.WithData:
+			v.wholes(ctx, cal.ID, q, yield)
+		default:
+			for e := range v.image.matching(q) {
+				if !yield(candidate{Object: e.head, view: v, entry: e}, nil) {
+					return
+				}
+			}
+		}
+	}
+}
+
+const (
+	// fetchMost and fetchBytes bound what is fetched for an image at a time.
+	fetchMost  = 64
+	fetchBytes = 1 << 20
+	// walkLeast is from how many missing objects on the store's own walk is better than names.
+	walkLeast = 256
+)
+
+// wholes yields objects with their data. Those that the image does not have are fetched, some
+// at a time, and kept.
+func (v *view) wholes(ctx context.Context, id calendar.CalendarID, q calendar.ObjectQuery, yield func(candidate, error) bool) {
+	missing, matching := 0, slices.Collect(v.image.matching(q))
+	for _, e := range matching {
+		if e.whole.Load() == nil {
+			missing++
+		}
+	}
+	if missing >= walkLeast {
+		v.walk(ctx, id, q, yield)
+		return
+	}
+	f := fetching{view: v, id: id, query: q}
+	for _, e := range matching {
+		if f.add(e) && !f.yield(ctx, yield) {
+			return
+		}
+	}
+	f.yield(ctx, yield)
+}
+
+// walk goes through the store's objects, and keeps what it can.
+func (v *view) walk(ctx context.Context, id calendar.CalendarID, q calendar.ObjectQuery, yield func(candidate, error) bool) {
+	for o, err := range v.store.Objects(ctx, id, q) {
+		if err != nil {
+			yield(candidate{}, err)
+			return
+		}
+		if !yield(v.learn(v.image.at(o.Name), o), nil) {
+			return
+		}
+	}
+}
+
+// learn makes a candidate of an object that was read from the store. One that is newer than the
+// image is an answer as good, but none that the image can keep.
+func (v *view) learn(e *entry, o calendar.Object) candidate {
+	if e == nil || e.head.Version != o.Version {
+		return candidate{Object: o}
+	}
+	size := entryBytes + int64(len(o.Data)+len(o.Search)+len(o.Summary))
+	if e.whole.Load() == nil && v.room(v.slot, size) {
+		e.bytes.Add(size)
+		e.whole.Store(&o)
+	}
+	return candidate{Object: o, view: v, entry: e}
+}
+
+// fetching is some entries in order, of which those without data are to be fetched.
+type fetching struct {
+	*view
+	id      calendar.CalendarID
+	query   calendar.ObjectQuery
+	entries []*entry
+	names   []calendar.ObjectName
+	bytes   int64
+}
+
+// add tells whether there is enough to fetch.
+func (f *fetching) add(e *entry) bool {
+	f.entries = append(f.entries, e)
+	if e.whole.Load() == nil {
+		f.names = append(f.names, e.head.Name)
+		f.bytes += e.head.Size
+	}
+	return len(f.names) == fetchMost || f.bytes >= fetchBytes
+}
+
+// yield fetches and yields the entries.
+func (f *fetching) yield(ctx context.Context, yield func(candidate, error) bool) bool {
+	fetched, err := f.fetch(ctx)
+	if err != nil {
+		yield(candidate{}, err)
+		return false
+	}
+	for _, e := range f.entries {
+		c := candidate{view: f.view, entry: e}
+		if o, ok := fetched[e.head.Name]; ok {
+			c = f.learn(e, o)
+		} else if o := e.whole.Load(); o != nil {
+			c.Object = *o
+		} else {
+			continue // it has gone meanwhile
+		}
+		if !yield(c, nil) {
+			return false
+		}
+	}
+	f.entries, f.names, f.bytes = f.entries[:0], f.names[:0], 0
+	return true
+}
+
+func (f *fetching) fetch(ctx context.Context) (map[calendar.ObjectName]calendar.Object, error) {
+	if len(f.names) == 0 {
+		return nil, nil
+	}
+	q, fetched := f.query, make(map[calendar.ObjectName]calendar.Object, len(f.names))
+	q.Names = f.names
+	for o, err := range f.store.Objects(ctx, f.id, q) {
+		if err != nil {
+			return nil, err
+		}
+		fetched[o.Name] = o
+	}
+	return fetched, nil
+}
+
+// readObject reads one object from the store. The meter knows of large data before they are read, in three copies: the
+// driver's, the store's, and the one that goes out.
+func (s *Queries) readObject(ctx context.Context, m *meter.Meter, id calendar.CalendarID, name calendar.ObjectName) (calendar.Object, error) {
+	o, err := s.store.Object(ctx, id, name)
+	if err != nil || o.Size <= calendar.LargeObject {
+		return o, err
+	}
+	if err := m.Hold(3 * o.Size); err != nil {
+		return calendar.Object{}, err
+	}
+	o, err = calendar.Object{}, calendar.ErrNoObject(name) // if it has gone meanwhile
+	for only, failed := range s.store.Objects(ctx, id, calendar.ObjectQuery{Names: []calendar.ObjectName{name}, WithData: true}) {
+		o, err = only, failed
+	}
+	return o, err
+}
+
+// object returns one object of a calendar with its data.
+func (s *Queries) object(ctx context.Context, m *meter.Meter, cal calendar.Calendar, name calendar.ObjectName) (calendar.Object, error) {
+	v := s.images.of(ctx, cal, true)
+	if v == nil {
+		return s.readObject(ctx, m, cal.ID, name)
+	}
+	e := v.image.at(name)
+	if e == nil {
+		return calendar.Object{}, calendar.ErrNoObject(name)
+	}
+	if o := e.whole.Load(); o != nil {
+		return *o, nil
+	}
+	o, err := s.readObject(ctx, m, cal.ID, name)
+	if err == nil {
+		v.learn(e, o)
+	}
+	return o, err
+}
+
+// changes yields what changed in a stretch, by version.
+func (s *Queries) changes(ctx context.Context, cal calendar.Calendar, in calendar.Stretch) iter.Seq2[calendar.Object, error] {
+	if v := s.images.of(ctx, cal, false); v != nil && v.image.tells(in) {
+		return v.image.changes(in)
+	}
+	return s.store.Changes(ctx, cal.ID, in)
+}
+
+// content returns the object's text as it was read, by an earlier reader if there was one. It is
+// shared, and so must not be changed.
+func (c *candidate) content() (*content.Object, error) {
+	if c.entry != nil {
+		if read := c.entry.read.Load(); read != nil {
+			return read, nil
+		}
+	}
+	read, err := content.Read(c.Data, ical.Limits{})
+	if err != nil || c.entry == nil {
+		return read, err
+	}
+	read.Share()
+	if size := readFactor * int64(len(c.Data)); c.view.room(c.view.slot, size) {
+		c.entry.bytes.Add(size)
+		c.entry.read.Store(read)
+	}
+	return read, nil
+}

@@ -1,0 +1,235 @@
+package query
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"slices"
+	"time"
+
+	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/content"
+	"caldav-mcp-server/calendar/filter"
+	"caldav-mcp-server/calendar/recur"
+	"caldav-mcp-server/calendar/zone"
+	"caldav-mcp-server/ical"
+)
+
+// EventSearch asks for events by what they say.
+type EventSearch struct {
+	// Text is words, or the beginnings of words, in any order.
+	Text string
+	// Calendars are those to look in; nil means all that the caller may read.
+	Calendars []calendar.Calendar
+	// Timezone is the zone of dates and floating times; nil is each calendar's.
+	Timezone *zone.Zone
+	// Past tells whether events that are over are wanted too.
+	Past  bool
+	Limit int
+}
+
+// Finds is the answer to an [EventSearch].
+type Finds struct {
+	// Occurrences has each event once: as it takes place next, or else took place last. Those
+	// to come are first, the next one leading; then those that are over, the last one leading.
+	Occurrences []Occurrence
+	// More tells that there are others.
+	More bool
+}
+
+const (
+	// Of what the index finds, some may not be wanted after a closer look: a series may have
+	// ended early, or have its words in different instances.
+	searchSpare = 50
+	searchMost  = 500
+	// searchInstances bounds the instances of a series that are looked at for one with the words.
+	searchInstances = 400
+	// searchBack is how far back the last instance of a series is looked for.
+	searchBack = 400 * 24 * time.Hour
+)
+
+// search is a search under way.
+type search struct{ calendar.SearchQuery }
+
+// SearchEvents finds events by words of their titles, texts, places and people.
+func (s *Queries) SearchEvents(ctx context.Context, c calendar.Caller, q EventSearch) (Finds, error) {
+	words := content.Words(q.Text)
+	if len(words) == 0 {
+		return Finds{}, calendar.Errorf(calendar.Invalid, "", "there is no word to look for in %.80q", q.Text)
+	}
+	calendars, err := s.readable(ctx, c, q.Calendars)
+	if err != nil {
+		return Finds{}, err
+	}
+	byID := make(map[calendar.CalendarID]calendar.Calendar, len(calendars))
+	ask := search{calendar.SearchQuery{Kind: calendar.Event, Words: words, Now: s.now(), Past: q.Past, Limit: min(q.Limit+searchSpare, searchMost)}}
+	for _, cal := range calendars {
+		byID[cal.ID] = cal
+		ask.Calendars = append(ask.Calendars, cal.ID)
+	}
+	for {
+		candidates, err := s.store.Search(ctx, ask.SearchQuery)
+		if err != nil {
+			return Finds{}, err
+		}
+		found, err := s.wanted(ctx, ask, q.Timezone, byID, candidates)
+		more := len(candidates) == ask.Limit
+		// Where too many of them are not wanted, one that is may be behind them.
+		if err != nil || !more || len(found) >= q.Limit || ask.Limit == searchMost {
+			return ask.finds(found, q.Limit, more), err
+		}
+		ask.Limit = searchMost
+	}
+}
+
+// wanted are the candidates that have the words in one instance, as it takes place.
+func (s *Queries) wanted(ctx context.Context, ask search, timezone *zone.Zone, of map[calendar.CalendarID]calendar.Calendar, candidates []calendar.Object) ([]Occurrence, error) {
+	var found []Occurrence
+	for _, o := range candidates {
+		cal := of[o.Calendar]
+		if o.Data == nil {
+			var err error
+			if o, err = s.readObject(ctx, nil, cal.ID, o.Name); calendar.ReasonOf(err) == calendar.NotFound {
+				continue // it has gone meanwhile
+			} else if err != nil {
+				return nil, err
+			}
+		}
+		in := filter.Context{Zones: s.zones, Floating: s.floating(cal, timezone), Budget: answerBudget()}
+		i, ok, err := ask.nearest(ctx, o, in)
+		if err != nil {
+			return nil, err
+		}
+		if ok {
+			found = append(found, Occurrence{cal, new(Briefs).Of(i)})
+		}
+	}
+	return found, nil
+}
+
+// finds puts the nearest first.
+func (q search) finds(found []Occurrence, limit int, more bool) Finds {
+	slices.SortStableFunc(found, func(a, b Occurrence) int { return cmp.Compare(q.distance(a.Instance), q.distance(b.Instance)) })
+	if len(found) > limit {
+		found, more = found[:limit], true
+	}
+	return Finds{found, more}
+}
+
+// distance orders occurrences: what is over comes behind all that is not.
+func (q search) distance(i Instance) int64 {
+	if q.over(i) {
+		return math.MaxInt64/2 + q.Now.Unix() - i.End.Time.Unix()
+	}
+	return i.Start.Time.Unix()
+}
+
+func (q search) over(i Instance) bool {
+	return !i.End.Time.After(q.Now) && i.Start.Time.Before(q.Now)
+}
+
+// nearest finds the next instance of an object that has the words, or the last one.
+func (q search) nearest(ctx context.Context, o calendar.Object, in filter.Context) (Instance, bool, error) {
+	read, err := content.Read(o.Data, ical.Limits{})
+	if err != nil {
+		return Instance{}, false, nil //nolint:nilerr // an older program has stored it
+	}
+	o.Data = nil
+	wanted := slices.DeleteFunc(slices.Clone(read.Components()), func(c *ical.Component) bool {
+		return !content.Found(q.Words, content.WordsOf(c))
+	})
+	if len(wanted) == 0 {
+		return Instance{}, false, nil
+	}
+	ahead, back := q.ranges(o, read, wanted, in)
+	i, ok := recur.Instance{}, false
+	for n := 0; n < len(ahead) && !ok; n++ {
+		i, ok = first(ctx, read, ahead[n], wanted, in)
+	}
+	for n := 0; n < len(back) && !ok && q.Past; n++ {
+		i, ok = last(ctx, read, back[n], wanted, in)
+	}
+	return Instance{Instance: i, Object: o}, ok, ctx.Err()
+}
+
+// ranges are the times at which instances of some components are looked for, the nearest first:
+// those to come, and those that are over. Overrides are looked for at their own starts: from now
+// there may be more instances of the rule than can be gone through.
+func (q search) ranges(o calendar.Object, read *content.Object, of []*ical.Component, in filter.Context) (ahead, back []filter.TimeRange) {
+	clock, now := read.Clock(in.Zones, in.Floating), q.Now.Unix()
+	var to, from []int64
+	for _, c := range of {
+		at, ok, err := clock.Time(c, "DTSTART")
+		if err != nil || !ok || c == read.Master || spreads(c) {
+			return []filter.TimeRange{{Start: q.Now}}, []filter.TimeRange{q.lately(o)}
+		}
+		to = append(to, max(at, now)) // what goes on is found at the present time
+		if at < now {
+			from = append(from, at)
+		}
+	}
+	slices.Sort(to)
+	slices.Sort(from)
+	slices.Reverse(from)
+	return moments(to), moments(from)
+}
+
+// spreads tells whether an override is that of the instances after it, too (RFC 5545 §3.2.13).
+func spreads(c *ical.Component) bool {
+	id := c.Property("RECURRENCE-ID")
+	if id == nil {
+		return false
+	}
+	_, ok := id.Param("RANGE")
+	return ok
+}
+
+// moments are ranges of a second each, no more than are worth a look.
+func moments(starts []int64) []filter.TimeRange {
+	starts = slices.Compact(starts)
+	list := make([]filter.TimeRange, min(len(starts), searchInstances))
+	for i := range list {
+		at := time.Unix(starts[i], 0)
+		list[i] = filter.TimeRange{Start: at, End: at.Add(time.Second)}
+	}
+	return list
+}
+
+// lately is the time in which the last instance of an object lies, that of a series most often.
+func (q search) lately(o calendar.Object) filter.TimeRange {
+	r := filter.TimeRange{End: q.Now}
+	if o.Recurring {
+		until := q.Now
+		if end := o.Span.End; end != nil && *end < until.Unix() {
+			until = time.Unix(*end, 0)
+		}
+		r.Start = until.Add(-searchBack)
+	}
+	return r
+}
+
+// first and last find an instance of one of the components. What can't be expanded has none.
+func first(ctx context.Context, o *content.Object, r filter.TimeRange, of []*ical.Component, in filter.Context) (recur.Instance, bool) {
+	n := 0
+	for i, err := range filter.Instances(ctx, o, r, in) {
+		if n++; err != nil || n > searchInstances {
+			break
+		}
+		if slices.Contains(of, i.Component) {
+			return i, true
+		}
+	}
+	return recur.Instance{}, false
+}
+
+func last(ctx context.Context, o *content.Object, r filter.TimeRange, of []*ical.Component, in filter.Context) (found recur.Instance, ok bool) {
+	for i, err := range filter.Instances(ctx, o, r, in) {
+		if err != nil {
+			break
+		}
+		if slices.Contains(of, i.Component) {
+			found, ok = i, true
+		}
+	}
+	return found, ok
+}

@@ -1,0 +1,62 @@
+// Package service is what doors hold: changes, questions and watches in one.
+package service
+
+import (
+	"time"
+
+	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/ledger"
+	"caldav-mcp-server/calendar/lookup"
+	"caldav-mcp-server/calendar/query"
+	"caldav-mcp-server/calendar/watch"
+	"caldav-mcp-server/calendar/zone"
+)
+
+// Service is everything that a door may do with calendars. Its methods check access
+// themselves: a door cannot forget to.
+type Service struct {
+	*lookup.Reader
+	*ledger.Ledger
+	*query.Queries
+	*watch.Hub
+	limits calendar.Limits
+}
+
+// Config is what a Service is made of.
+type Config struct {
+	Store  calendar.Store
+	Limits calendar.Limits
+	// Now is the clock.
+	Now func() time.Time
+	// NewID makes a random identifier (a UUID).
+	NewID func() string
+	// OpenDirectory lets every user see and search all others. Without it they see those with
+	// whom they share a calendar, and find others by their exact name or address.
+	OpenDirectory bool
+	// NeedAcceptance lets who is offered a calendar be asked first. Without it they have it at
+	// once, and may give it up.
+	NeedAcceptance bool
+	// ImageBytes is about how much memory the calendars may take that are asked for most; 0 for none.
+	ImageBytes int64
+	// AnswerBytes is about how much memory the requests in work may hold together; 0 is the default.
+	AnswerBytes int64
+}
+
+// New makes a Service.
+func New(c Config) *Service {
+	reader, zones := lookup.NewReader(c.Store, c.OpenDirectory), zone.NewDB()
+	queries := query.New(query.Config{
+		Reader: reader, Store: c.Store, Limits: c.Limits, Now: c.Now, NewID: c.NewID, Zones: zones,
+		ImageBytes: c.ImageBytes, AnswerBytes: c.AnswerBytes,
+	})
+	changes := ledger.New(ledger.Config{
+		Reader: reader, Store: c.Store, Limits: c.Limits, Now: c.Now, NewID: c.NewID, Zones: zones,
+		NeedAcceptance: c.NeedAcceptance, Written: queries.Written,
+	})
+	return &Service{
+		Reader: reader, Ledger: changes, Queries: queries, Hub: watch.NewHub(reader, c.Store, c.Now), limits: c.Limits,
+	}
+}
+
+// Limits returns the limits in force, for doors that print them.
+func (s *Service) Limits() calendar.Limits { return s.limits }

@@ -1,0 +1,121 @@
+package service_test
+
+import (
+	"testing"
+	"time"
+
+	"caldav-mcp-server/calendar"
+)
+
+// assistant is alice's, with a token.
+func (h *house) assistant() calendar.Caller {
+	a := h.alice
+	a.Token, a.Agent = "token", "Claude on laptop"
+	return a
+}
+
+func TestAllOfATokenIsUndone(t *testing.T) {
+	each(t, func(h *house) {
+		work, home := h.calendar(h.alice, "work"), h.calendar(h.alice, "home")
+		h.put(h.alice, work, "1.ics", event("one", 2, "one"))
+		h.put(h.alice, work, "2.ics", event("two", 2, "two"))
+		h.put(h.alice, home, "3.ics", event("three", 2, "three"))
+		bot := h.assistant()
+		h.put(bot, work, "0.ics", event("zero", 2, "before"))
+		h.now = h.now.Add(time.Hour)
+		start := h.now
+		was, atHome := h.content(h.alice, work), h.content(h.alice, home)
+
+		h.put(bot, work, "1.ics", event("one", 3, "changed"))
+		h.put(bot, work, "1.ics", event("one", 4, "changed again"))
+		h.must(h.Delete(h.ctx, bot, work, "2.ics", calendar.Precondition{}))
+		h.put(bot, work, "2.ics", event("four", 5, "in its place"))
+		h.put(bot, work, "5.ics", event("five", 5, "new"))
+		made, err := h.CreateCalendar(h.ctx, bot, calendar.NewCalendar{Segment: "made"})
+		h.must(err)
+		h.put(bot, made, "6.ics", event("six", 2, "six"))
+		h.put(bot, home, "3.ics", event("three", 3, "moved"))
+		h.must(h.DeleteCalendar(h.ctx, bot, home.ID))
+
+		all := calendar.UndoSince{Token: "token", At: start}
+		preview := all
+		preview.Preview = true
+		plan, err := h.UndoSince(h.ctx, h.alice, preview)
+		h.must(err)
+		if _, err := h.Calendar(h.ctx, h.alice, home.ID); err == nil {
+			h.t.Error("a preview does something")
+		}
+		done, err := h.UndoSince(h.ctx, h.alice, all)
+		h.must(err)
+		if len(done.Steps) != len(plan.Steps) || len(done.Left) > 0 {
+			h.t.Errorf("%d steps were promised; done is %+v", len(plan.Steps), done)
+		}
+		h.is(work, was)
+		h.is(home, atHome)
+		_, err = h.Calendar(h.ctx, h.alice, made.ID)
+		h.refused(err, calendar.NotFound, "", "")
+
+		// It is one unit, and can be taken back as one.
+		h.undo(h.alice, h.latest(h.alice, work).ID())
+		if now := h.content(h.alice, work); len(now) != 4 || now["1.ics"] != event("one", 4, "changed again") {
+			h.t.Errorf("after undoing the undo there is %v", now)
+		}
+		h.is(made, map[calendar.ObjectName]string{"6.ics": event("six", 2, "six")})
+	})
+}
+
+func TestWhatOthersChangedStaysWithATokensChanges(t *testing.T) {
+	each(t, func(h *house) {
+		work, idle := h.calendar(h.alice, "work"), h.calendar(h.alice, "idle")
+		bot := h.assistant()
+		h.put(bot, work, "1.ics", event("one", 2, "one"))
+		h.put(bot, work, "2.ics", event("two", 2, "two"))
+		h.put(bot, idle, "3.ics", event("three", 2, "three"))
+		h.put(h.alice, work, "1.ics", event("one", 3, "mine now"))
+		h.must(h.Delete(h.ctx, h.alice, idle, "3.ics", calendar.Precondition{}))
+		all := calendar.UndoSince{Token: "token"}
+		before := h.fresh(h.alice, work).Version
+		_, err := h.UndoSince(h.ctx, h.alice, all)
+		h.refused(err, calendar.Stale, "", "leave out")
+		if now := h.fresh(h.alice, work).Version; now != before {
+			h.t.Errorf("a refusal moved the calendar on from %d to %d", before, now)
+		}
+		all.LeaveChanged = true
+		done, err := h.UndoSince(h.ctx, h.alice, all)
+		h.must(err)
+		if len(done.Steps) != 1 || len(done.Left) != 1 || done.Left[0].UID != "one" || len(done.Already) != 1 {
+			h.t.Errorf("done is %+v", done)
+		}
+		h.is(work, map[calendar.ObjectName]string{"1.ics": event("one", 3, "mine now")})
+		if v := h.fresh(h.alice, idle).Version; v != 3 {
+			h.t.Errorf("where nothing was to be done the version is %d", v)
+		}
+		_, err = h.UndoSince(h.ctx, h.alice, calendar.UndoSince{Token: "nobody"})
+		h.refused(err, calendar.NotFound, "", "nobody")
+		_, err = h.UndoSince(h.ctx, h.alice, calendar.UndoSince{})
+		h.refused(err, calendar.Invalid, "", "token")
+	})
+}
+
+// Who else has a calendar is its owner's to know: what a sharee takes back tells nothing of it.
+func TestShareesTakeBackWhatTheySee(t *testing.T) {
+	each(t, func(h *house) {
+		work, eve := h.calendar(h.alice, "work"), h.user("eve")
+		h.share(h.alice, work, h.bob, calendar.WriteAccess)
+		bot := h.assistant()
+		h.share(bot, work, eve, calendar.ReadAccess)
+		since := calendar.UndoSince{Token: "token", Preview: true}
+		_, err := h.UndoSince(h.ctx, h.bob, since)
+		h.refused(err, calendar.NotFound, "", "has changed nothing")
+		h.put(bot, work, "1.ics", event("one", 2, "one"))
+		since.Preview = false
+		done, err := h.UndoSince(h.ctx, h.bob, since)
+		h.must(err)
+		if len(done.Steps) != 1 || done.Steps[0].UID != "one" || len(done.Left) != 0 {
+			t.Errorf("done is %+v", done)
+		}
+		if got := h.shares(h.alice, work); got != "bob:write eve:read" {
+			t.Errorf("shares %q", got)
+		}
+	})
+}

@@ -1,0 +1,74 @@
+package calendar
+
+import (
+	"encoding/json"
+	"fmt"
+)
+
+// Settings are a calendar's own state, as the journal keeps it where of an object it keeps the
+// bytes. The names are stored: they do not change.
+type Settings struct {
+	Address      Segment       `json:"address"`
+	Name         string        `json:"name"`
+	Description  *string       `json:"description,omitempty"`
+	Color        *string       `json:"color,omitempty"`
+	Order        *int64        `json:"order,omitempty"`
+	Timezone     string        `json:"timezone"`
+	TimezoneData *string       `json:"timezone_data,omitempty"`
+	Kinds        Kinds         `json:"kinds"`
+	Transparent  bool          `json:"transparent"`
+	Hidden       bool          `json:"hidden,omitempty"`
+	Kept         []keptSetting `json:"kept,omitempty"`
+}
+
+type keptSetting struct {
+	Space string `json:"space"`
+	Local string `json:"name"`
+	Value string `json:"value"`
+}
+
+// SettingsOf returns the settings of a calendar as it is.
+func SettingsOf(cal Calendar, kept []Kept) Settings {
+	p := cal.Properties
+	s := Settings{cal.Segment, p.Name, p.Description, p.Color, p.Order, p.Timezone, p.TimezoneData, p.Kinds, p.Transparent, p.Hidden, nil}
+	for _, k := range kept {
+		s.Kept = append(s.Kept, keptSetting{k.Name.Space, k.Name.Local, k.Value})
+	}
+	return s
+}
+
+// Encode returns them as the journal keeps them.
+func (s Settings) Encode() []byte {
+	data, err := json.Marshal(s)
+	if err != nil {
+		// Texts, numbers and lists of them; there is nothing in them that JSON cannot hold.
+		panic(fmt.Sprintf("encoding settings: %v", err))
+	}
+	return data
+}
+
+// DecodeSettings reads them back.
+func DecodeSettings(data []byte) (Settings, error) {
+	var s Settings
+	if err := json.Unmarshal(data, &s); err != nil {
+		return s, fmt.Errorf("reading settings from the journal: %w", err)
+	}
+	return s, nil
+}
+
+// Properties returns those that a calendar's owner sets.
+func (s Settings) Properties() Properties {
+	return Properties{s.Name, s.Description, s.Color, s.Order, s.Timezone, s.TimezoneData, s.Kinds, s.Transparent, s.Hidden}
+}
+
+// KeptEdits turns the properties kept now into those of the settings.
+func (s Settings) KeptEdits(now []Kept) []Kept {
+	var edits []Kept
+	for _, k := range now {
+		edits = append(edits, Kept{Name: k.Name})
+	}
+	for _, k := range s.Kept {
+		edits = append(edits, Kept{KeptName{k.Space, k.Local}, k.Value})
+	}
+	return edits
+}

@@ -1,0 +1,303 @@
+// Package watch knows who wants to be told of changes, and of what.
+package watch
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/lookup"
+)
+
+// Hub tells of changes to who wants to be told.
+type Hub struct {
+	*lookup.Reader
+	store calendar.Store
+	now   func() time.Time
+}
+
+// NewHub makes a Hub.
+func NewHub(reader *lookup.Reader, store calendar.Store, now func() time.Time) *Hub {
+	return &Hub{reader, store, now}
+}
+
+// Watch is one who waits for changes. It keeps no more of them than where to look again, so
+// however slow it is, nobody waits for it. It is for one goroutine.
+type Watch struct {
+	hub   *Hub
+	id    calendar.SubscriberID
+	stop  func()
+	ready chan struct{}
+	// followed is what it follows, by name; moved are those of which it knows more than is kept.
+	followed map[string]calendar.Subscription
+	moved    map[string]bool
+
+	mu sync.Mutex
+	// concerns are the calendars that it follows something of; changed are those of them in which
+	// something changed. all is set when it is to look at everything anew.
+	concerns, changed map[calendar.CalendarID]bool
+	all, renewed      bool
+}
+
+// Watch begins to wait: for changes of what is followed, and, for a subscriber that has a name,
+// of what it subscribes to. The first look is due at once.
+func (s *Hub) Watch(id calendar.SubscriberID) *Watch {
+	w := &Watch{
+		hub: s, id: id, ready: make(chan struct{}, 1),
+		followed: make(map[string]calendar.Subscription), moved: make(map[string]bool), changed: make(map[calendar.CalendarID]bool),
+	}
+	w.stop = s.store.Watch(w.hear)
+	w.Again()
+	return w
+}
+
+// Close ends the watch. What a subscriber was told is noted, so that who continues the
+// subscription does not begin with it.
+func (w *Watch) Close(ctx context.Context) error {
+	w.stop()
+	var known []calendar.Subscription
+	for name, moved := range w.moved {
+		if moved {
+			known = append(known, w.followed[name])
+		}
+	}
+	if len(known) == 0 {
+		return nil
+	}
+	return w.hub.store.Seen(ctx, known)
+}
+
+// Ready yields when it is time to look for changes.
+func (w *Watch) Ready() <-chan struct{} { return w.ready }
+
+// Again has it look at everything anew. It may be called by anybody.
+func (w *Watch) Again() { w.hear(calendar.Hint{Everything: true}) }
+
+// hear notes where to look again.
+func (w *Watch) hear(n calendar.Hint) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.all = w.all || n.Everything
+	w.renewed = w.renewed || w.id != "" && slices.Contains(n.Subscribers, w.id)
+	for _, id := range n.Calendars {
+		if w.concerns[id] {
+			w.changed[id] = true
+		}
+	}
+	if !w.all && !w.renewed && len(w.changed) == 0 {
+		return
+	}
+	select {
+	case w.ready <- struct{}{}:
+	default: // it is to look anyway
+	}
+}
+
+// heard takes what was noted.
+func (w *Watch) heard() (all, renewed bool, changed map[calendar.CalendarID]bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	all, renewed, changed = w.all, w.renewed, w.changed
+	w.all, w.renewed, w.changed = false, false, make(map[calendar.CalendarID]bool)
+	return all, renewed, changed
+}
+
+// follow has it hear of what it follows by now.
+func (w *Watch) follow(followed map[string]calendar.Subscription) {
+	concerns := make(map[calendar.CalendarID]bool)
+	for _, sub := range followed {
+		concerns[sub.Calendar] = true
+	}
+	w.followed = followed
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.concerns = concerns
+}
+
+// Follow adds something to follow, under a name, from now on. It hears of its changes before it
+// looks how it is, lest one between the two be missed.
+func (w *Watch) Follow(ctx context.Context, c calendar.Caller, name string, t calendar.Target) error {
+	if len(w.followed) >= MaxFollowed {
+		return errFollowed()
+	}
+	before, next := w.followed, maps.Clone(w.followed)
+	next[name] = calendar.Subscription{Subscriber: w.id, Name: name, User: c.User.ID, Target: t}
+	w.follow(next)
+	seen, err := w.hub.find(ctx, c, t)
+	if err != nil {
+		w.follow(before)
+		return err
+	}
+	w.Told(calendar.Subscription{Subscriber: w.id, Name: name, User: c.User.ID, Target: t, Seen: seen})
+	return nil
+}
+
+// Changed returns what is not as it was last known, as it is now, by name. What the caller may
+// not see any more is not among it. After an error it looks at everything again.
+func (w *Watch) Changed(ctx context.Context, c calendar.Caller) (changed []calendar.Subscription, err error) {
+	all, renewed, in := w.heard()
+	defer func() {
+		if err != nil {
+			w.Again()
+		}
+	}()
+	if w.id != "" && (all || renewed) {
+		if err := w.renew(ctx); err != nil {
+			return nil, err
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(w.followed)) {
+		sub := w.followed[name]
+		if !all && !renewed && !in[sub.Calendar] {
+			continue
+		}
+		now, err := w.look(ctx, c, sub)
+		if err != nil {
+			return nil, err
+		}
+		if now != sub.Seen {
+			sub.Seen = now
+			changed = append(changed, sub)
+		}
+	}
+	return changed, nil
+}
+
+// look returns the state of what is followed: the one that is known where the caller may not see
+// another.
+func (w *Watch) look(ctx context.Context, c calendar.Caller, sub calendar.Subscription) (calendar.State, error) {
+	now, err := w.hub.Look(ctx, c, sub.Target)
+	if err == nil && now != sub.Seen && sub.UID != "" {
+		// The object was read after the access to it: a change that was made when that was gone
+		// must not be told.
+		_, err = w.hub.Look(ctx, c, calendar.Target{Calendar: sub.Calendar})
+	}
+	if err != nil && (calendar.ReasonOf(err) == calendar.NotFound || calendar.ReasonOf(err) == calendar.Forbidden) {
+		return sub.Seen, nil
+	}
+	return now, err
+}
+
+// Told notes that the subscriber knows of a change.
+func (w *Watch) Told(sub calendar.Subscription) {
+	w.followed[sub.Name] = sub
+	w.moved[sub.Name] = w.id != "" && sub.Calendar != ""
+}
+
+// renew takes up what the subscriber subscribes to by now.
+func (w *Watch) renew(ctx context.Context) error {
+	kept, err := w.hub.store.Subscriptions(ctx, w.id, w.hub.now())
+	if err != nil {
+		return err
+	}
+	next := make(map[string]calendar.Subscription, len(kept))
+	for name, sub := range w.followed {
+		if sub.Calendar == "" {
+			next[name] = sub
+		}
+	}
+	for _, sub := range kept {
+		if known, ok := w.followed[sub.Name]; ok && w.moved[sub.Name] && known.Target == sub.Target {
+			sub.Seen = known.Seen
+		}
+		next[sub.Name] = sub
+	}
+	w.follow(next)
+	maps.DeleteFunc(w.moved, func(name string, _ bool) bool { return next[name].Name == "" })
+	return nil
+}
+
+// find is Look for what must be there.
+func (s *Hub) find(ctx context.Context, c calendar.Caller, t calendar.Target) (calendar.State, error) {
+	state, err := s.Look(ctx, c, t)
+	if err == nil && state == gone {
+		return "", calendar.ErrNoUID(t.UID)
+	}
+	return state, err
+}
+
+// gone is the state of an object that is not there any more.
+const gone calendar.State = "gone"
+
+// Look returns the state of a target. What the caller may not read is refused as reading is.
+func (s *Hub) Look(ctx context.Context, c calendar.Caller, t calendar.Target) (calendar.State, error) {
+	if t.Calendar == "" {
+		return s.lookAtHome(ctx, c)
+	}
+	cal, err := s.Calendar(ctx, c, t.Calendar)
+	if err != nil {
+		return "", err
+	}
+	if err := c.May(calendar.ReadObjects, cal); err != nil {
+		return "", err
+	}
+	if t.UID == "" {
+		return calendar.State(cal.Version.String()), nil
+	}
+	o, err := s.store.ObjectByUID(ctx, cal.ID, t.UID)
+	if err != nil && calendar.ReasonOf(err) == calendar.NotFound {
+		return gone, nil
+	}
+	return calendar.State(o.Version.String()), err
+}
+
+// lookAtHome returns the state of the list of the calendars that the caller can read.
+func (s *Hub) lookAtHome(ctx context.Context, c calendar.Caller) (calendar.State, error) {
+	all, err := s.Calendars(ctx, c)
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.New()
+	for _, cal := range all {
+		if c.May(calendar.ReadObjects, cal) == nil {
+			_, _ = fmt.Fprintf(sum, "%q %q\n", cal.ID, cmp.Or(cal.Name, "-"))
+		}
+	}
+	return calendar.State(hex.EncodeToString(sum.Sum(nil)[:8])), nil
+}
+
+// Subscribe has a subscriber told of the changes of a target from now on, by whichever process it
+// listens to.
+func (s *Hub) Subscribe(ctx context.Context, c calendar.Caller, sub calendar.Subscription) error {
+	if len(sub.Name) > maxFollowedName {
+		return calendar.Errorf(calendar.Invalid, "", "what is followed is called by more than %d bytes", maxFollowedName)
+	}
+	seen, err := s.find(ctx, c, sub.Target)
+	if err != nil {
+		return err
+	}
+	sub.User, sub.Seen = c.User.ID, seen
+	err = s.store.Subscribe(ctx, sub, s.now(), MaxFollowed, maxSubscriptions)
+	if err != nil && calendar.ReasonOf(err) == calendar.TooLarge {
+		return errFollowed()
+	}
+	return err
+}
+
+func errFollowed() error {
+	e := calendar.Errorf(calendar.TooLarge, "", "one can follow at most %d things at a time", MaxFollowed)
+	e.Hint = "unsubscribe from what is not needed any more, or follow a calendar instead of its events"
+	return e
+}
+
+// Unsubscribe ends a subscription by its name, or, with none, all that the subscriber has.
+func (s *Hub) Unsubscribe(ctx context.Context, id calendar.SubscriberID, name string) error {
+	return s.store.Unsubscribe(ctx, id, name)
+}
+
+// Bounds of subscriptions.
+const (
+	// MaxFollowed is how much one subscriber may follow.
+	MaxFollowed = 100
+	// maxSubscriptions is how many a user may have, in all sessions.
+	maxSubscriptions = 1000
+	// maxFollowedName bounds what a subscriber calls it.
+	maxFollowedName = 4096
+)
