@@ -91,7 +91,7 @@ func (f field) read(raw json.RawMessage) (value any, complaint string) {
 		return readAs(f, raw, "a whole number", f.checkNumber)
 	case listOf:
 		return f.readList(raw)
-	case text, group:
+	case text, group: // no parameter is a group
 	}
 	return readAs(f, raw, "a string", f.checkText)
 }

@@ -24,7 +24,7 @@ func (b toolbox) calendarTools() []tool {
 		scope:       calendar.ScopeRead,
 		hints:       hints{readOnly: true, idempotent: true},
 		takes:       []field{takesCursor},
-		gives:       join([]field{{name: "calendars", kind: listOf, doc: "The calendars, the user's own first.", of: calendarFields}}, givesPage),
+		gives:       calendarsView{},
 		run:         b.listCalendars,
 	}, {
 		name: "get_calendar", title: "Get calendar",
@@ -32,7 +32,7 @@ func (b toolbox) calendarTools() []tool {
 		scope:       calendar.ScopeRead,
 		hints:       hints{readOnly: true, idempotent: true},
 		takes:       []field{calendarID},
-		gives:       calendarFields,
+		gives:       structuredCalendar{},
 		run:         b.getCalendar,
 	}, b.once(tool{
 		name: "create_calendar", title: "Create calendar",
@@ -44,7 +44,7 @@ func (b toolbox) calendarTools() []tool {
 			{name: "color", kind: text, doc: "Its colour, #RRGGBB. If missing: " + calendar.DefaultColor + ".", optional: true},
 			{name: "timezone", kind: text, doc: "The zone of times that name none (IANA name, such as Europe/Berlin). If missing: the user's, else UTC.", optional: true},
 		},
-		gives: calendarFields,
+		gives: structuredCalendar{},
 		run:   b.createCalendar,
 	}), b.once(tool{
 		name: "delete_calendar", title: "Delete calendar",
@@ -52,28 +52,9 @@ func (b toolbox) calendarTools() []tool {
 		scope:       calendar.ScopeDelete,
 		hints:       hints{destructive: true},
 		takes:       []field{calendarID},
-		gives: []field{
-			{name: "deleted", kind: yesNo, doc: "True."},
-			{name: "calendar_id", kind: text, doc: "The id that the calendar had."},
-		},
-		run: b.deleteCalendar,
+		gives:       deletedCalendar{},
+		run:         b.deleteCalendar,
 	})}
-}
-
-// calendarFields are those of calendarView.
-var calendarFields = []field{
-	{name: "id", kind: text, doc: "The id that other tools take as calendar_id."},
-	{name: "name", kind: text, doc: "The name that people see."},
-	{name: "description", kind: text, doc: "What the owner says of it; missing when they say nothing.", optional: true},
-	{name: "color", kind: text, doc: "Its colour, #RRGGBB."},
-	{name: "timezone", kind: text, doc: "The zone of times that name none (IANA)."},
-	{name: "owner_id", kind: text, doc: "The id of the user who owns it."},
-	{name: "owner", kind: text, doc: "That user's name."},
-	{name: "permission", kind: text, doc: "owner, read-write, read, or free-busy."},
-	{name: "holds", kind: listOf, item: text, doc: "What can be kept in it: event, todo (tasks), journal."},
-	{name: "hidden", kind: yesNo, doc: "True if the user hides it in their app: tools leave it out unless they are told its id.", optional: true},
-	{name: "is_default", kind: yesNo, doc: "Whether new events go here when the user names no calendar: the first that they made."},
-	{name: "ctag", kind: text, doc: "Changes whenever something in the calendar does; missing with free-busy.", optional: true},
 }
 
 // calendarView is a calendar as tools show it.
@@ -87,9 +68,10 @@ type calendarView struct {
 	Owner       shown               `json:"owner"`
 	Permission  string              `json:"permission"`
 	Holds       []string            `json:"holds"`
-	Hidden      bool                `json:"hidden,omitempty"`
-	IsDefault   bool                `json:"is_default"`
-	CTag        string              `json:"ctag,omitempty"`
+	// Hidden calendars are those that the user hides in their app: tools leave them out unless they are told the id.
+	Hidden    bool   `json:"hidden,omitempty"`
+	IsDefault bool   `json:"is_default"`
+	CTag      string `json:"ctag,omitempty"`
 }
 
 // structuredCalendar leaves out what a schema without lists of types can't call null.
@@ -228,6 +210,12 @@ func (b toolbox) makeCalendar(ctx context.Context, c *call, n calendar.NewCalend
 	return all[i], nil
 }
 
+// deletedCalendar is what delete_calendar returns.
+type deletedCalendar struct {
+	Calendar calendar.CalendarID `json:"calendar_id"`
+	Deleted  bool                `json:"deleted"`
+}
+
 func (b toolbox) deleteCalendar(ctx context.Context, c *call) (answer, error) {
 	cal, err := b.calendarOf(ctx, c)
 	if err != nil {
@@ -236,8 +224,8 @@ func (b toolbox) deleteCalendar(ctx context.Context, c *call) (answer, error) {
 	if err := b.service.DeleteCalendar(ctx, c.caller, cal.ID); err != nil {
 		return answer{}, err
 	}
-	result := map[string]any{"deleted": true, "calendar_id": cal.ID}
-	return answer{result, result}, nil
+	v := deletedCalendar{cal.ID, true}
+	return answer{v, v}, nil
 }
 
 func viewOf(cal calendar.Calendar, isDefault bool) calendarView {

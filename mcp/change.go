@@ -33,13 +33,8 @@ func (b toolbox) changeTools() []tool {
 				{name: "limit", kind: number, doc: "How many, 30 if missing, 100 at most.", optional: true, least: 1, most: mostChanges},
 				takesCursor, takesZone,
 			},
-			gives: join([]field{
-				{name: "changes", kind: listOf, of: givesChange},
-				{name: "truncated", kind: yesNo},
-				{name: "next_cursor", kind: text, optional: true},
-				{name: "not_shown", kind: listOf, item: text, doc: "Calendars whose changes the user may not see.", optional: true},
-			}, givesZone),
-			run: b.listChanges,
+			gives: changesView{},
+			run:   b.listChanges,
 		}, b.once(tool{
 			name: "undo_change", title: "Undo change",
 			description: "Takes back one change (change_id), with what was done together with it, if nothing has changed it since; or, with since, all that a token did since then, as one. The undo is a change itself and can be undone.",
@@ -53,70 +48,43 @@ func (b toolbox) changeTools() []tool {
 				{name: "preview", kind: yesNo, doc: "With since: only tell what would be taken back.", optional: true},
 				takesZone,
 			},
-			gives: []field{
-				{name: "undone", kind: listOf, of: givesUndone},
-				{name: "left", kind: listOf, doc: "What was not taken back.", of: []field{{name: "change_id", kind: text}, {name: "why", kind: text}}},
-			},
-			run: b.undoChange,
+			gives: undoView{},
+			run:   b.undoChange,
 		}), b.once(tool{
 			name: "restore_event", title: "Restore deleted event",
 			description: "Brings back an event or a task that was deleted, as it was last, while the journal keeps it. list_changes shows what was deleted.",
 			scope:       calendar.ScopeRead | calendar.ScopeWrite,
 			takes:       []field{calendarID, takesEvent},
-			gives: []field{
-				{name: "event_uid", kind: text},
-				{name: "calendar_id", kind: text},
-				{name: "title", kind: text},
-				{name: "kind", kind: text, doc: "event, todo or journal."},
-				{name: "etag", kind: text},
-			},
-			run: b.restoreEvent,
+			gives:       restoredView{},
+			run:         b.restoreEvent,
 		}),
 	}
 }
 
-// givesChange are the fields of changeView.
-var givesChange = []field{
-	{name: "change_id", kind: text},
-	{name: "at", kind: text, doc: "When, in timezone."},
-	{name: "weekday", kind: text},
-	{name: "user", kind: text, optional: true},
-	{name: "with", kind: text, doc: "App, or name of the token.", optional: true},
-	{name: "token", kind: text, optional: true},
-	{name: "did", kind: text, doc: "created, modified or deleted; of a share also accepted or declined."},
-	{name: "kind", kind: text, doc: "event, todo, journal, calendar, or share: who has the calendar."},
-	{name: "title", kind: text, optional: true},
-	{name: "shared_with", kind: text, optional: true},
-	{name: "permission", kind: text, doc: "What they then were offered.", optional: true},
-	{name: "calendar_id", kind: text},
-	{name: "calendar", kind: text},
-	{name: "event_uid", kind: text, optional: true},
-	{name: "together_with", kind: text, doc: "The change it is undone with.", optional: true},
-	{name: "undoes", kind: listOf, item: text, optional: true},
-	{name: "undone_by", kind: text, optional: true},
-	{name: "forgotten", kind: yesNo, doc: "True if it is too old to be undone.", optional: true},
-}
-
 // changeView is a change in a list. What most changes have not is left out.
 type changeView struct {
-	ID       string              `json:"change_id"`
-	At       string              `json:"at"`
-	Weekday  string              `json:"weekday"`
-	User     shown               `json:"user,omitempty"`
-	With     shown               `json:"with,omitempty"`
-	Token    calendar.TokenID    `json:"token,omitempty"`
-	Did      calendar.ChangeKind `json:"did"`
-	Kind     string              `json:"kind"`
-	Title    shown               `json:"title,omitempty"`
+	ID      string `json:"change_id"`
+	At      string `json:"at"`
+	Weekday string `json:"weekday"`
+	User    shown  `json:"user,omitempty"`
+	// With is the app, or the name of the token.
+	With  shown               `json:"with,omitempty"`
+	Token calendar.TokenID    `json:"token,omitempty"`
+	Did   calendar.ChangeKind `json:"did"`
+	Kind  string              `json:"kind"`
+	Title shown               `json:"title,omitempty"`
+	// Whom a share is with, and what they were offered then.
 	Whom     shown               `json:"shared_with,omitempty"`
 	Given    string              `json:"permission,omitempty"`
 	Calendar calendar.CalendarID `json:"calendar_id"`
 	In       shown               `json:"calendar"`
 	UID      shown               `json:"event_uid,omitempty"`
-	Together string              `json:"together_with,omitempty"`
-	Undoes   []string            `json:"undoes,omitempty"`
-	UndoneBy string              `json:"undone_by,omitempty"`
-	Lost     bool                `json:"forgotten,omitempty"`
+	// Together is the change that it is undone with.
+	Together string   `json:"together_with,omitempty"`
+	Undoes   []string `json:"undoes,omitempty"`
+	UndoneBy string   `json:"undone_by,omitempty"`
+	// Lost tells that it is too old to be undone.
+	Lost bool `json:"forgotten,omitempty"`
 }
 
 // changesView is what list_changes returns.

@@ -8,16 +8,6 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// givesUndone are the fields of undoneView.
-var givesUndone = []field{
-	{name: "change_id", kind: text, doc: "The undo's own.", optional: true},
-	{name: "did", kind: text, doc: "What the undo did: created, modified or deleted."},
-	{name: "undoes", kind: listOf, item: text},
-	{name: "title", kind: text, optional: true},
-	{name: "calendar_id", kind: text},
-	{name: "event_uid", kind: text, optional: true},
-}
-
 // undoneView is one thing that was brought back as it was.
 type undoneView struct {
 	ID       string              `json:"change_id,omitempty"`

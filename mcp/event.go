@@ -44,7 +44,7 @@ func (b toolbox) eventTools() []tool {
 			scope:       calendar.ScopeWrite,
 			hints:       hints{},
 			takes:       join([]field{calendarID, takesTitle, takesStart, takesEnd}, takesTexts, []field{takesZone}, takesMore),
-			gives:       join(givesEvent, givesClashes),
+			gives:       structuredCreation{},
 			run:         b.createEvent,
 		}), {
 			name: "get_event", title: "Get event",
@@ -55,18 +55,15 @@ func (b toolbox) eventTools() []tool {
 				calendarID, takesEvent, takesShown, takesZone,
 				{name: "ical_offset", kind: number, doc: "Where in the iCalendar text to go on: ical_next_offset of the answer before.", optional: true, most: longestObject},
 			},
-			gives: join(givesRead, givesDetails, []field{
-				{name: "ical_data", kind: text, doc: "The event as stored; of a series, all of it. Characters that act unseen stand as escapes."},
-				{name: "ical_next_offset", kind: number, doc: "If the text is cut: give it as ical_offset to get the rest.", optional: true},
-			}),
-			run: b.getEvent,
+			gives: structuredRead{},
+			run:   b.getEvent,
 		}, b.once(tool{
 			name: "update_event", title: "Replace event",
 			description: "Replaces title, start, end, description and location of an event: a description or location that you leave out is removed. All else stays unless given. To change single fields, use patch_event.",
 			scope:       calendar.ScopeRead | calendar.ScopeWrite,
 			hints:       hints{destructive: true, idempotent: true},
 			takes:       join([]field{calendarID, takesEvent, takesTitle, takesStart, takesEnd}, takesTexts, []field{takesZoneKept}, takesMore, takesTarget),
-			gives:       join(givesEvent, givesSplit, givesRemoved),
+			gives:       structuredChange{},
 			run:         b.updateEvent,
 		}), b.once(tool{
 			name: "patch_event", title: "Change event",
@@ -74,7 +71,7 @@ func (b toolbox) eventTools() []tool {
 			scope:       calendar.ScopeRead | calendar.ScopeWrite,
 			hints:       hints{destructive: true, idempotent: true},
 			takes:       join([]field{calendarID, takesEvent}, optionally(takesTitle, takesStart, takesEnd), takesTexts, []field{takesZoneKept}, takesMore, takesTarget),
-			gives:       join(givesEvent, givesSplit, givesRemoved),
+			gives:       structuredChange{},
 			run:         b.patchEvent,
 		}), b.once(tool{
 			name: "move_event", title: "Move event",
@@ -82,7 +79,7 @@ func (b toolbox) eventTools() []tool {
 			scope:       calendar.ScopeRead | calendar.ScopeWrite,
 			hints:       hints{destructive: true, idempotent: true},
 			takes:       join(takesID, optionally(calendarID, takesEvent), takesMove, []field{takesZoneKept}, takesTarget),
-			gives:       join(givesMoved, givesSplit),
+			gives:       structuredMove{},
 			run:         b.moveEvent,
 		}), b.once(tool{
 			name: "delete_event", title: "Delete event",
@@ -90,14 +87,8 @@ func (b toolbox) eventTools() []tool {
 			scope:       calendar.ScopeRead | calendar.ScopeWrite | calendar.ScopeDelete,
 			hints:       hints{destructive: true, idempotent: true},
 			takes:       join([]field{calendarID, takesEvent}, takesTarget),
-			gives: []field{
-				{name: "deleted", kind: yesNo},
-				{name: "calendar_id", kind: text},
-				{name: "uid", kind: text},
-				{name: "recurrence_id", kind: text, doc: "The instance with which the deletion began.", optional: true},
-				{name: "etag", kind: text, doc: "Of what is left of a series.", optional: true},
-			},
-			run: b.deleteEvent,
+			gives:       deletedView{},
+			run:         b.deleteEvent,
 		}), b.queryTool(),
 	}
 }

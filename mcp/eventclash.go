@@ -11,24 +11,6 @@ import (
 	"caldav-mcp-server/calendar/query"
 )
 
-// givesClashes is what create_event reports beside the event.
-var givesClashes = []field{
-	{name: "conflicts", kind: listOf, doc: "Busy times it overlaps: tell the user.", optional: true, of: clashFields},
-	{name: "duplicates", kind: listOf, doc: "Same title and time: was it made before?", optional: true, of: clashFields},
-	{name: "more_conflicts", kind: number, doc: "Conflicts left out.", optional: true},
-}
-
-var clashFields = []field{
-	{name: "calendar_id", kind: text},
-	{name: "calendar", kind: text},
-	{name: "uid", kind: text},
-	{name: "recurrence_id", kind: text, optional: true},
-	{name: "title", kind: text},
-	{name: "start_local", kind: text, doc: "Start."},
-	{name: "start_weekday", kind: text},
-	{name: "end_local", kind: text, doc: "End; of whole days, the last."},
-}
-
 // clash is an event that takes place at the time of another.
 type clash struct {
 	Calendar     calendar.CalendarID `json:"calendar_id"`

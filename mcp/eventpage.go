@@ -14,18 +14,11 @@ const (
 	mostSkipped = 100_000
 )
 
-// What lists take and give that come in pages.
-var (
-	takesPage = []field{
-		{name: "limit", kind: number, doc: "How many: 50 if missing, 500 at most.", optional: true, least: 1, most: mostRows},
-		takesCursor,
-	}
-	givesPage = []field{
-		{name: "truncated", kind: yesNo},
-		{name: "more", kind: number, doc: "How many more there are, at least.", optional: true},
-		{name: "next_cursor", kind: text, doc: "Give it as cursor to get more.", optional: true},
-	}
-)
+// takesPage are the parameters of lists that come in pages.
+var takesPage = []field{
+	{name: "limit", kind: number, doc: "How many: 50 if missing, 500 at most.", optional: true, least: 1, most: mostRows},
+	takesCursor,
+}
 
 // page is a part of a list.
 type page struct{ skip, limit int }
@@ -33,7 +26,7 @@ type page struct{ skip, limit int }
 // end is how much of the list must be known to show the page and to tell whether there is more.
 func (p page) end() int { return p.skip + p.limit + 1 }
 
-// pageView says whether there is more.
+// pageView says whether there is more, and how much at least.
 type pageView struct {
 	Truncated  bool   `json:"truncated"`
 	More       int    `json:"more,omitempty"`

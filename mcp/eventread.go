@@ -90,33 +90,18 @@ func (b toolbox) queryTool() tool {
 			{name: "start", kind: text, doc: "Events that end after it: " + timeForms + ".", optional: true},
 			{name: "end", kind: text, doc: "Events that start before it; a date such as 2026-03-01 counts whole.", optional: true},
 		}, takesPage, []field{takesZone}),
-		gives: join([]field{
-			{name: "events", kind: listOf, doc: "The events, the earliest first.", of: queryFields},
-			{name: "window", kind: text, doc: "The time that was asked for, in UTC; open where a side is missing."},
-		}, givesPage, givesZone),
-		run: b.queryEvents,
+		gives: queryView{},
+		run:   b.queryEvents,
 	}
 }
 
-// queryFields are those of queriedEvent.
-var queryFields = join([]field{
-	{name: "uid", kind: text},
-	{name: "summary", kind: text},
-	{name: "dtstart", kind: text},
-	{name: "dtend", kind: text, doc: "As iCalendar: of whole days, the day after the last.", telling: true},
-	{name: "etag", kind: text},
-	{name: "recurrence_id", kind: text, optional: true},
-}, givesTimes, []field{
-	{name: "recurring", kind: yesNo},
-	{name: "unclear", kind: yesNo, doc: "It cannot be followed; it is at about that time.", optional: true},
-})
-
 // queriedEvent is an event in a list, as an object.
 type queriedEvent struct {
-	readView
+	rowView
 	timesView
 	Recurring bool `json:"recurring"`
-	Unclear   bool `json:"unclear,omitempty"`
+	// Unclear tells that it cannot be followed, and is at about that time.
+	Unclear bool `json:"unclear,omitempty"`
 }
 
 // queryView is what query_events returns, as an object.
@@ -150,10 +135,9 @@ func (b toolbox) queryEvents(ctx context.Context, c *call) (answer, error) {
 	}
 	view := queryView{Events: []queriedEvent{}, Window: windowText(during), zoneView: z.view()}
 	list, view.pageView = cutPage(c, list, p, c.askedRoom(), sizeOf)
-	rows := []readView{}
+	rows := []rowView{}
 	for _, i := range list {
-		row := readViewOf(i)
-		row.Calendar = "" // all are of one
+		row := readViewOf(i).row()
 		rows = append(rows, row)
 		view.Events = append(view.Events, queriedEvent{row, z.timesOf(i), isSeries(i), i.Unclear})
 	}

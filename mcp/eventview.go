@@ -13,67 +13,14 @@ import (
 	"caldav-mcp-server/ical"
 )
 
-// What tools return of an event. The first version has two sets of names for the same: one of
-// the tools that write, one of those that read.
-var (
-	givesEvent   = join(givesWritten, givesDetails)
-	givesMoved   = join(givesWritten, givesTimes, givesZone, givesSeries)
-	givesWritten = []field{
-		{name: "uid", kind: text},
-		{name: "calendar_id", kind: text},
-		{name: "title", kind: text},
-		{name: "start", kind: text},
-		{name: "end", kind: text, doc: "As iCalendar: of whole days, the day after the last.", telling: true},
-		{name: "etag", kind: text},
-	}
-	givesRead = []field{
-		{name: "uid", kind: text},
-		{name: "calendar_id", kind: text},
-		{name: "summary", kind: text},
-		{name: "dtstart", kind: text},
-		{name: "dtend", kind: text, doc: "As iCalendar: of whole days, the day after the last.", telling: true},
-		{name: "etag", kind: text},
-	}
-	givesTimes = []field{
-		{name: "all_day", kind: yesNo},
-		{name: "start_local", kind: text, doc: "Start in timezone, or first day."},
-		{name: "start_weekday", kind: text},
-		{name: "end_local", kind: text, doc: "End in timezone; of whole days, the last.", telling: true},
-		{name: "end_weekday", kind: text},
-	}
-	givesZone = []field{
-		{name: "timezone", kind: text},
-		{name: "timezone_source", kind: text},
-	}
-	givesSeries = []field{
-		{name: "event_timezone", kind: text, doc: "The zone whose clock it keeps.", optional: true},
-		{name: "recurring", kind: yesNo},
-		{name: "recurrence_id", kind: text, optional: true},
-	}
-	// givesMore is what there is to say of events and of tasks.
-	givesMore = []field{
-		{name: "rrule", kind: text, optional: true},
-		{name: "description", kind: text, optional: true},
-		{name: "url", kind: text, optional: true},
-		{name: "categories", kind: listOf, item: text, optional: true},
-		{name: "alarms", kind: listOf, item: number, doc: "Minutes before the start; of a task without one, before due.", optional: true},
-	}
-	givesDetails = join(givesTimes, givesZone, givesSeries, givesMore, []field{
-		{name: "location", kind: text, optional: true},
-		{name: "status", kind: text, optional: true},
-		{name: "transparency", kind: text, optional: true},
-		{name: "organizer", kind: text, optional: true},
-		{name: "attendees", kind: listOf, item: text, doc: "Who takes part, and their answers.", optional: true},
-	})
-)
-
-// eventView is an event in the form of the first version's tools that write.
+// eventView is an event in the form of the first version's tools that write. It has two sets of names for the
+// same: those that read have another.
 type eventView struct {
 	UID          shown               `json:"uid"`
 	Calendar     calendar.CalendarID `json:"calendar_id"`
 	Title        shown               `json:"title"`
 	Start        string              `json:"start"`
-	End          string              `json:"end"`
+	End          string              `json:"end" doc:"As iCalendar: of whole days, the day after the last."`
 	ETag         calendar.ETag       `json:"etag"`
 	RecurrenceID string              `json:"recurrence_id,omitempty"`
 }
@@ -81,12 +28,26 @@ type eventView struct {
 // readView is one in the form of the tools that read.
 type readView struct {
 	UID          shown               `json:"uid"`
-	Calendar     calendar.CalendarID `json:"calendar_id,omitempty"`
+	Calendar     calendar.CalendarID `json:"calendar_id"`
 	Summary      shown               `json:"summary"`
 	Start        string              `json:"dtstart"`
-	End          string              `json:"dtend"`
+	End          string              `json:"dtend" doc:"As iCalendar: of whole days, the day after the last."`
 	ETag         calendar.ETag       `json:"etag"`
 	RecurrenceID string              `json:"recurrence_id,omitempty"`
+}
+
+// rowView is one in a list of a single calendar's.
+type rowView struct {
+	UID          shown         `json:"uid"`
+	Summary      shown         `json:"summary"`
+	Start        string        `json:"dtstart"`
+	End          string        `json:"dtend" doc:"As iCalendar: of whole days, the day after the last."`
+	ETag         calendar.ETag `json:"etag"`
+	RecurrenceID string        `json:"recurrence_id,omitempty"`
+}
+
+func (v readView) row() rowView {
+	return rowView{v.UID, v.Summary, v.Start, v.End, v.ETag, v.RecurrenceID}
 }
 
 // timesView is for people and models, which get weekdays wrong when they work them out.
@@ -94,7 +55,7 @@ type timesView struct {
 	AllDay       bool   `json:"all_day"`
 	StartLocal   string `json:"start_local"`
 	StartWeekday string `json:"start_weekday"`
-	EndLocal     string `json:"end_local"`
+	EndLocal     string `json:"end_local" doc:"End in timezone; of whole days, the last."`
 	EndWeekday   string `json:"end_weekday"`
 }
 
@@ -108,6 +69,7 @@ type zoneView struct {
 type placedView struct {
 	timesView
 	zoneView
+	// EventTimezone is the zone whose clock it keeps.
 	EventTimezone string `json:"event_timezone,omitempty"`
 	Recurring     bool   `json:"recurring"`
 }
@@ -118,7 +80,8 @@ type moreView struct {
 	Description shown   `json:"description,omitempty"`
 	URL         shown   `json:"url,omitempty"`
 	Categories  []shown `json:"categories,omitempty"`
-	Alarms      []int   `json:"alarms,omitempty"`
+	// Alarms are minutes before the start; of a task without one, before it is due.
+	Alarms []int `json:"alarms,omitempty"`
 }
 
 // detailsView is all that there is to say of an event.

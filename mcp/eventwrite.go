@@ -11,30 +11,26 @@ import (
 	"caldav-mcp-server/ical"
 )
 
-// givesSplit is what is said of a series that was divided.
-var givesSplit = []field{
-	{name: "split_from_uid", kind: text, doc: "The series was divided: what comes before this is still under that uid.", optional: true},
-}
-
-// givesRemoved is what is said of what an event has no longer.
-var givesRemoved = []field{
-	{name: "removed", kind: listOf, item: text, doc: "Which of description and location it had, and has no longer.", optional: true},
-}
-
 // changedView is an event after a change, as text.
 type changedView struct {
 	eventView
-	Removed   []string `json:"removed,omitempty"`
-	SplitFrom shown    `json:"split_from_uid,omitempty"`
+	// SplitFrom is the uid of a series that was divided: what comes before is still under it.
+	SplitFrom shown `json:"split_from_uid,omitempty"`
+}
+
+// patchedView is an event that may have lost some of what it had.
+type patchedView struct {
+	changedView
+	Removed []string `json:"removed,omitempty"`
 }
 
 // structuredChange is the same as an object.
 type structuredChange struct {
-	changedView
+	patchedView
 	detailsView
 }
 
-// structuredMove is the same of an event that was only moved.
+// structuredMove is a changedView, as an object, of an event that was only moved.
 type structuredMove struct {
 	changedView
 	placedView
@@ -208,11 +204,11 @@ func (b toolbox) changeEvent(ctx context.Context, c *call, s subject, change edi
 	if err := c.args.checkAnswers(s.found.Component); err != nil {
 		return answer{}, err
 	}
-	view, now, err := b.change(ctx, c, s, change)
+	changed, now, err := b.change(ctx, c, s, change)
 	if err != nil {
 		return answer{}, err
 	}
-	view.Removed = removed(s.found.Component, now.Component)
+	view := patchedView{changed, removed(s.found.Component, now.Component)}
 	return answer{view, structuredChange{view, s.zone.details(now)}}, nil
 }
 

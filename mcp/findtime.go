@@ -42,20 +42,8 @@ func (b toolbox) findTools() []tool {
 				{name: "days", kind: listOf, item: text, doc: "On which weekdays (mon, tue, wed, thu, fri, sat, sun). If missing: Monday to Friday.", optional: true, words: dayWords[:], most: len(dayWords)},
 				{name: "limit", kind: number, doc: "How many slots, 5 if missing, 20 at most.", optional: true, least: 1, most: mostSlots},
 			}),
-		gives: join([]field{{name: "slots", kind: listOf, doc: "The times, the best first.", of: []field{
-			{name: "start", kind: text, doc: "Begin in timezone, as RFC 3339."},
-			{name: "end", kind: text, doc: "End."},
-			{name: "weekday", kind: text, doc: "The weekday of start."},
-			{name: "tentative", kind: yesNo, doc: "True if somebody has something there that is not settled.", optional: true},
-		}}}, givesRange, []field{
-			{name: "working_hours", kind: text, doc: "The hours that were looked at."},
-			{name: "days", kind: listOf, item: text, doc: "The weekdays that were looked at."},
-			{name: "why", kind: text, doc: "Why there is no slot: days, hours or hours_elsewhere leave nothing of the time, or all are busy.", optional: true},
-			{name: "calendars", kind: listOf, item: text, doc: "If busy: whose calendars were looked at.", optional: true},
-			{name: "truncated", kind: yesNo, doc: "Whether there may be more."},
-			givesUnread,
-		}),
-		run: b.findTime,
+		gives: slotsView{},
+		run:   b.findTime,
 	}}
 }
 
@@ -63,12 +51,14 @@ func (b toolbox) findTools() []tool {
 type slotsView struct {
 	Slots []slotView `json:"slots"`
 	windowView
-	Hours     string   `json:"working_hours"`
-	Days      []string `json:"days"`
+	Hours string   `json:"working_hours"`
+	Days  []string `json:"days"`
+	// Why is why there is no slot. If somebody is busy, Calendars are those that were looked at.
 	Why       slot.Why `json:"why,omitempty"`
 	Calendars []shown  `json:"calendars,omitempty"`
 	Truncated bool     `json:"truncated"`
-	Unread    int      `json:"unread,omitempty"`
+	// Unread is how many events may take more time, because they can't be read or followed to their end.
+	Unread int `json:"unread,omitempty"`
 }
 
 type slotView struct {

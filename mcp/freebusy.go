@@ -37,17 +37,8 @@ func (b toolbox) busyTools() []tool {
 			{name: "start_time", kind: text, doc: "When the time begins: " + timeForms + "."},
 			{name: "end_time", kind: text, doc: "When it ends; a date such as 2026-03-01 counts whole."},
 		}, takesWhose, []field{takesZone}),
-		gives: join([]field{{name: "busy", kind: listOf, doc: "The busy times, in order, without overlaps.", of: []field{
-			{name: "start", kind: text, doc: "Begin in timezone, as RFC 3339."},
-			{name: "end", kind: text, doc: "End."},
-			{name: "weekday", kind: text, doc: "The weekday of start."},
-			{name: "type", kind: text, doc: "busy, tentative (not settled), or unavailable (outside of the hours that somebody is there)."},
-		}}}, givesRange, []field{
-			{name: "truncated", kind: yesNo, doc: "Whether there are more."},
-			givesUnread,
-			{name: "next_cursor", kind: text, doc: "The start_time to ask with for the rest.", optional: true},
-		}),
-		run: b.freeBusy,
+		gives: busyView{},
+		run:   b.freeBusy,
 	}}
 }
 
@@ -55,8 +46,10 @@ func (b toolbox) busyTools() []tool {
 type busyView struct {
 	Busy []blockView `json:"busy"`
 	windowView
-	Truncated  bool   `json:"truncated"`
-	Unread     int    `json:"unread,omitempty"`
+	Truncated bool `json:"truncated"`
+	// Unread is how many events may take more time, because they can't be read or followed to their end.
+	Unread int `json:"unread,omitempty"`
+	// NextCursor is the start_time to ask with for the rest.
 	NextCursor string `json:"next_cursor,omitempty"`
 }
 
@@ -132,10 +125,7 @@ func (v busyView) prose(w window, periods []freebusy.Period) prose {
 	return prose(strings.TrimSpace(b.String()))
 }
 
-// givesUnread is the field by which a tool tells that it may not know all.
-var givesUnread = field{name: "unread", kind: number, doc: "How many events may take more time, because they can't be read or followed to their end.", optional: true}
-
-// unreadProse says the same for reading.
+// unreadProse says for reading that a tool may not know all.
 func unreadProse(n int) string {
 	if n == 0 {
 		return ""

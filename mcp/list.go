@@ -39,13 +39,8 @@ func (b toolbox) listTools() []tool {
 			{name: "limit", kind: number, doc: "How many, 50 if missing, 200 at most.", optional: true, least: 1, most: mostListed},
 			takesCursor,
 		}),
-		gives: join([]field{{name: "events", kind: listOf, doc: "The events, the earliest first.", of: listedFields}}, givesRange, []field{
-			{name: "truncated", kind: yesNo, doc: "Whether there are more."},
-			{name: "more", kind: number, doc: "How many more there are."},
-			{name: "unread", kind: number, doc: "How many events are left out because their recurrence can't be followed.", optional: true},
-			{name: "next_cursor", kind: text, doc: "Give it as cursor to get more.", optional: true},
-		}),
-		run: b.listEvents,
+		gives: listView{},
+		run:   b.listEvents,
 	}}
 }
 
@@ -53,8 +48,9 @@ func (b toolbox) listTools() []tool {
 type listView struct {
 	Events []listedEvent `json:"events"`
 	windowView
-	Truncated  bool   `json:"truncated"`
-	More       int    `json:"more"`
+	Truncated bool `json:"truncated"`
+	More      int  `json:"more"`
+	// Unread is how many events are left out because their recurrence can't be followed.
 	Unread     int    `json:"unread,omitempty"`
 	NextCursor string `json:"next_cursor,omitempty"`
 }

@@ -10,24 +10,6 @@ import (
 	"caldav-mcp-server/calendar/query"
 )
 
-// listedFields are those of listedEvent. Where the name says it all, there is no more.
-var listedFields = []field{
-	{name: "calendar_id", kind: text},
-	{name: "event_uid", kind: text},
-	{name: "recurrence_id", kind: text, doc: "Which instance of a series this is.", optional: true},
-	{name: "title", kind: text},
-	{name: "start", kind: text, doc: "Its start in timezone, as RFC 3339; of an all-day event, its first day."},
-	{name: "end", kind: text, doc: "Its end; of an all-day event, its last day.", telling: true},
-	{name: "weekday", kind: text},
-	{name: "all_day", kind: yesNo, doc: "True if it takes whole days.", optional: true},
-	{name: "location", kind: text, optional: true},
-	{name: "status", kind: text, doc: "TENTATIVE or CANCELLED, if it is.", optional: true},
-	{name: "id", kind: text, doc: "Its id for fetch, and event_id elsewhere.", optional: true},
-	{name: "etag", kind: text, optional: true},
-	{name: "description", kind: text, optional: true},
-	{name: "people", kind: listOf, item: text, doc: "Names or addresses of those who take part.", optional: true},
-}
-
 // listedEvent is an event in a list. What most events have not is left out.
 type listedEvent struct {
 	Calendar     calendar.CalendarID `json:"calendar_id"`
@@ -35,12 +17,13 @@ type listedEvent struct {
 	RecurrenceID string              `json:"recurrence_id,omitempty"`
 	Title        shown               `json:"title"`
 	Start        string              `json:"start"`
-	End          string              `json:"end"`
+	End          string              `json:"end" doc:"Its end; of an all-day event, its last day."`
 	Weekday      string              `json:"weekday"`
 	AllDay       bool                `json:"all_day,omitempty"`
 	Location     shown               `json:"location,omitempty"`
 	Status       string              `json:"status,omitempty"`
 
+	// ID is its id for fetch, and event_id elsewhere.
 	ID          string        `json:"id,omitempty"`
 	ETag        calendar.ETag `json:"etag,omitempty"`
 	Description shown         `json:"description,omitempty"`

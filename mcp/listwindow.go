@@ -17,12 +17,6 @@ var takesRange = []field{
 	takesZone,
 }
 
-// givesRange are the fields by which a tool tells which time it took.
-var givesRange = join([]field{{name: "window", kind: group, doc: "The time that was looked at.", of: []field{
-	{name: "start", kind: text, doc: "Its begin in timezone, as RFC 3339."},
-	{name: "end", kind: text, doc: "Its end, which is not in it."},
-}}}, givesZone)
-
 // window is the time that a call is about.
 type window struct {
 	from, until time.Time

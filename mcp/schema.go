@@ -3,13 +3,14 @@ package mcp
 import (
 	"encoding/json"
 	"fmt"
-	"slices"
+	"reflect"
+	"strings"
 )
 
 // kind is a type of JSON Schema.
 type kind string
 
-// The kinds that fields have. Hosts differ in what else of JSON Schema they read, so there is
+// The kinds that values have. Hosts differ in what else of JSON Schema they read, so there is
 // nothing else: no list of types, no $ref, no combination.
 const (
 	text   kind = "string"
@@ -19,16 +20,13 @@ const (
 	group  kind = "object"
 )
 
-// field is a parameter of a tool or a field of its result. The schema that a model sees and
-// the check of what it sends are made from the same row.
+// field is a parameter of a tool. The schema that a model sees and the check of what it sends are
+// made from the same row.
 type field struct {
-	name string
-	kind kind
-	// doc may be missing of a result whose name says it all: models read every word of a list.
+	name     string
+	kind     kind
 	doc      string
 	optional bool
-	// telling keeps doc in the schema of results, for what no name and no example says.
-	telling bool
 	// longest bounds a text, in characters.
 	longest int
 	// least and most bound a number; most also how many items a list has. The schema leaves
@@ -36,45 +34,94 @@ type field struct {
 	least, most int
 	// words are all that a text may be, if it is not free.
 	words []string
-	// item is the kind of a list's items: text, number, or else groups.
+	// item is the kind of a list's items: text or number.
 	item kind
-	// of are the fields of a group, or of the groups in a list.
-	of []field
-}
-
-// errorField is what a refusal has in place of a tool's own fields.
-var errorField = field{
-	name: "error", kind: group, optional: true,
-	of: []field{
-		{name: "code", kind: text},
-		{name: "message", kind: text},
-		{name: "hint", kind: text, optional: true},
-	},
 }
 
 // inputSchema is the schema of a tool's arguments.
-func inputSchema(fields []field) json.RawMessage { return encodeSchema(objectSchema(fields)) }
+func inputSchema(fields []field) json.RawMessage {
+	properties, required := make(map[string]any, len(fields)), []string(nil)
+	for _, f := range fields {
+		properties[f.name] = f.schema()
+		if !f.optional {
+			required = append(required, f.name)
+		}
+	}
+	return encodeSchema(objectSchema(properties, required))
+}
+
+func (f field) schema() map[string]any {
+	s := map[string]any{"type": f.kind, "description": f.doc}
+	value := s
+	if f.kind == listOf {
+		value = map[string]any{"type": f.item}
+		s["items"] = value
+	}
+	if f.longest > 0 {
+		value["maxLength"] = f.longest
+	}
+	if len(f.words) > 0 {
+		value["enum"] = f.words
+	}
+	return s
+}
 
 // outputSchema is the schema of a tool's structured results, refusals included: the SDKs for
 // TypeScript hold these to it as well, and keep from their users what doesn't fit. So no field
-// is required. What is said of the fields is left out but where they would be misread, which makes
-// a list of all tools a quarter shorter: most hosts don't show it to the model, who sees the results.
-func outputSchema(fields []field) json.RawMessage {
-	schema := objectSchema(unsaid(append(slices.Clip(fields), errorField)))
-	delete(schema, "required")
-	return encodeSchema(schema)
+// is required.
+func outputSchema(result any) json.RawMessage {
+	properties, _ := propertiesOf(reflect.TypeOf(result))
+	properties["error"] = schemaOf(reflect.TypeFor[problem]())
+	return encodeSchema(objectSchema(properties, nil))
 }
 
-// unsaid are the fields without what is said of them, but where that is telling.
-func unsaid(fields []field) []field {
-	silent := slices.Clone(fields)
-	for i := range silent {
-		if !silent[i].telling {
-			silent[i].doc = ""
-		}
-		silent[i].of = unsaid(silent[i].of)
+// schemaOf is the schema of what encoding/json writes of a type.
+func schemaOf(t reflect.Type) map[string]any {
+	switch t.Kind() {
+	case reflect.Pointer:
+		return schemaOf(t.Elem())
+	case reflect.Struct:
+		return objectSchema(propertiesOf(t))
+	case reflect.Slice:
+		return map[string]any{"type": listOf, "items": schemaOf(t.Elem())}
+	case reflect.Bool:
+		return map[string]any{"type": yesNo}
+	case reflect.Int:
+		return map[string]any{"type": number}
+	case reflect.String:
+		return map[string]any{"type": text}
+	default:
+		panic(fmt.Sprintf("no result has a %s in it", t)) // the table of tools is read at the start
 	}
-	return silent
+}
+
+// propertiesOf are the fields of a result, and the names of those that it always has. The tag doc says
+// more of one, and is only for what would be misread: most hosts don't show it to the model, which sees
+// the results, and it would make a list of all tools a third longer.
+func propertiesOf(t reflect.Type) (properties map[string]any, required []string) {
+	properties = make(map[string]any)
+	for _, f := range reflect.VisibleFields(t) {
+		if f.Anonymous {
+			continue // its fields follow
+		}
+		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+		schema := schemaOf(f.Type)
+		if doc := f.Tag.Get("doc"); doc != "" {
+			schema["description"] = doc
+		}
+		if properties[name] = schema; options == "" {
+			required = append(required, name)
+		}
+	}
+	return properties, required
+}
+
+func objectSchema(properties map[string]any, required []string) map[string]any {
+	object := map[string]any{"type": group, "properties": properties, "additionalProperties": false}
+	if len(required) > 0 {
+		object["required"] = required
+	}
+	return object
 }
 
 func encodeSchema(schema map[string]any) json.RawMessage {
@@ -84,55 +131,4 @@ func encodeSchema(schema map[string]any) json.RawMessage {
 		panic(fmt.Sprintf("encoding a schema: %v", err))
 	}
 	return data
-}
-
-func objectSchema(fields []field) map[string]any {
-	properties := make(map[string]any, len(fields))
-	required := []string{}
-	for _, f := range fields {
-		properties[f.name] = f.schema()
-		if !f.optional {
-			required = append(required, f.name)
-		}
-	}
-	object := map[string]any{"type": "object", "properties": properties, "additionalProperties": false}
-	if len(required) > 0 {
-		object["required"] = required
-	}
-	return object
-}
-
-func (f field) schema() map[string]any {
-	s := make(map[string]any)
-	switch f.kind {
-	case group:
-		s = objectSchema(f.of)
-	case listOf:
-		s["items"] = f.itemSchema()
-	case text, yesNo, number:
-	}
-	if len(f.words) > 0 && f.kind != listOf {
-		s["enum"] = f.words
-	}
-	if f.longest > 0 && f.kind == text {
-		s["maxLength"] = f.longest
-	}
-	if s["type"] = f.kind; f.doc != "" {
-		s["description"] = f.doc
-	}
-	return s
-}
-
-func (f field) itemSchema() map[string]any {
-	if f.item != text && f.item != number {
-		return objectSchema(f.of)
-	}
-	s := map[string]any{"type": f.item}
-	if f.longest > 0 {
-		s["maxLength"] = f.longest
-	}
-	if len(f.words) > 0 {
-		s["enum"] = f.words
-	}
-	return s
 }

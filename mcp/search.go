@@ -36,25 +36,15 @@ func (b toolbox) searchTools() []tool {
 			{name: "limit", kind: number, doc: "How many, 20 if missing, 100 at most.", optional: true, least: 1, most: mostFound},
 			takesZone,
 		},
-		gives: join([]field{
-			{name: "events", kind: listOf, doc: "The events, the nearest first.", of: listedFields},
-			{name: "truncated", kind: yesNo, doc: "Whether there are more: then use more words, or a higher limit."},
-			{name: "window", kind: group, doc: "The time that was looked at.", of: []field{
-				{name: "start", kind: text, doc: "Its begin; missing with include_past.", optional: true},
-			}},
-		}, givesZone),
-		run: b.searchEvents,
+		gives: foundView{},
+		run:   b.searchEvents,
 	}, {
 		name: "search", title: "Search (for connectors)",
 		description: "Finds events by words, past ones too, and returns their ids, titles and urls alone. Made for connectors that then call fetch; otherwise use search_events.",
 		scope:       calendar.ScopeRead, hints: reads,
 		takes: []field{{name: "query", kind: text, doc: "The words.", longest: longestQuery}},
-		gives: []field{{name: "results", kind: listOf, doc: "The events, at most 50.", of: []field{
-			{name: "id", kind: text, doc: "The id for fetch."},
-			{name: "title", kind: text, doc: "The event's title and its day."},
-			{name: "url", kind: text, doc: "What to cite it by."},
-		}}, {name: "truncated", kind: yesNo, doc: "True if there are more: use more words.", optional: true}},
-		run: b.search,
+		gives: resultsView{},
+		run:   b.search,
 	}}
 }
 
@@ -112,6 +102,12 @@ func (v foundView) prose(r rows, found query.Finds, q query.EventSearch) prose {
 	return prose(strings.TrimSpace(b.String()))
 }
 
+// resultsView is what search returns.
+type resultsView struct {
+	Results   []resultView `json:"results"`
+	Truncated bool         `json:"truncated,omitempty"`
+}
+
 // resultView is an event as connectors want it.
 type resultView struct {
 	ID    string `json:"id"`
@@ -130,15 +126,11 @@ func (b toolbox) search(ctx context.Context, c *call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	results := make([]resultView, len(found.Occurrences))
+	v := resultsView{make([]resultView, len(found.Occurrences)), found.More}
 	for i, o := range found.Occurrences {
 		id := idOf(o)
 		title := fmt.Sprintf("%s (%s)", headline(titleOf(o)), z.spell(o.Instance))
-		results[i] = resultView{id.String(), shown(title), id.url()}
-	}
-	v := map[string]any{"results": results}
-	if found.More {
-		v["truncated"] = true
+		v.Results[i] = resultView{id.String(), shown(title), id.url()}
 	}
 	return answer{v, v}, nil
 }
@@ -157,19 +149,8 @@ func (b toolbox) fetchTools() []tool {
 		scope:       calendar.ScopeRead,
 		hints:       hints{readOnly: true, idempotent: true},
 		takes:       []field{{name: "id", kind: text, doc: "The id, from search.", longest: 4 * longestID}},
-		gives: []field{
-			{name: "id", kind: text, doc: "The id."},
-			{name: "title", kind: text, doc: "The event's title."},
-			{name: "text", kind: text, doc: "What there is to know of it, a line for each thing."},
-			{name: "url", kind: text, doc: "What to cite it by."},
-			{name: "metadata", kind: group, doc: "Some of it apart.", of: []field{
-				{name: "calendar", kind: text, doc: "The calendar's name."},
-				{name: "startDate", kind: text, doc: "Its start in the user's zone, as RFC 3339 or a date."},
-				{name: "endDate", kind: text, doc: "Its end; of an all-day event, its last day.", telling: true},
-				{name: "location", kind: text, doc: "Where it is."},
-			}},
-		},
-		run: b.fetch,
+		gives:       fetchedView{},
+		run:         b.fetch,
 	}}
 }
 
@@ -185,7 +166,7 @@ type fetchedView struct {
 type metadataView struct {
 	Calendar  shown  `json:"calendar"`
 	StartDate string `json:"startDate"`
-	EndDate   string `json:"endDate"`
+	EndDate   string `json:"endDate" doc:"Its end; of an all-day event, its last day."`
 	Location  shown  `json:"location"`
 }
 

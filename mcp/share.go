@@ -22,32 +22,23 @@ func (b toolbox) shareTools() []tool {
 			name: "permission", kind: text, words: sharePermissions(),
 			doc: "What they may do: free-busy (see when the owner is busy, not with what), read, or read-write.",
 		}},
-		gives: []field{
-			{name: "calendar_id", kind: text, doc: "The calendar's id."},
-			{name: "shared_with", kind: text, doc: "The other user's name."},
-			{name: "permission", kind: text, doc: "What they may do."},
-			{name: "status", kind: text, doc: "accepted, or pending: this server asks them first, and until they accept they have no more than before."},
-		},
-		run: b.shareCalendar,
+		gives: sharedView{},
+		run:   b.shareCalendar,
 	}), b.once(tool{
 		name: "unshare_calendar", title: "Stop sharing calendar",
 		description: "Takes a calendar that the user owns away from another user; with the user's own name it gives up a calendar that somebody shares with them.",
 		scope:       calendar.ScopeShare,
 		hints:       hints{destructive: true},
 		takes:       []field{calendarID, username},
-		gives: []field{
-			{name: "unshared", kind: yesNo, doc: "True."},
-			{name: "calendar_id", kind: text, doc: "The calendar's id."},
-			{name: "username", kind: text, doc: "Who has it no longer."},
-		},
-		run: b.unshareCalendar,
+		gives:       unsharedView{},
+		run:         b.unshareCalendar,
 	}), {
 		name: "list_shared_calendars", title: "List shared calendars",
 		description: "Lists the calendars that others share with the user, and what may be done with each.",
 		scope:       calendar.ScopeRead,
 		hints:       hints{readOnly: true, idempotent: true},
 		takes:       []field{takesCursor},
-		gives:       join([]field{{name: "calendars", kind: listOf, doc: "The calendars of others.", of: calendarFields}}, givesPage),
+		gives:       calendarsView{},
 		run:         b.listSharedCalendars,
 	}}
 }
@@ -55,6 +46,23 @@ func (b toolbox) shareTools() []tool {
 // sharePermissions are the words for what a share gives.
 func sharePermissions() []string {
 	return permissions[calendar.FreeBusyAccess:calendar.OwnerAccess]
+}
+
+// sharedView is what share_calendar returns.
+type sharedView struct {
+	Calendar   calendar.CalendarID `json:"calendar_id"`
+	Permission string              `json:"permission"`
+	With       shown               `json:"shared_with"`
+	// Status is pending where this server asks the other user first: until they accept they have no more than
+	// before.
+	Status calendar.ShareStatus `json:"status"`
+}
+
+// unsharedView is what unshare_calendar returns.
+type unsharedView struct {
+	Calendar calendar.CalendarID `json:"calendar_id"`
+	Unshared bool                `json:"unshared"`
+	With     shown               `json:"username"`
 }
 
 func (b toolbox) shareCalendar(ctx context.Context, c *call) (answer, error) {
@@ -67,8 +75,8 @@ func (b toolbox) shareCalendar(ctx context.Context, c *call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	result := map[string]any{"calendar_id": cal.ID, "shared_with": shown(share.User.Name), "permission": permissions[access], "status": share.Status}
-	return answer{result, result}, nil
+	v := sharedView{cal.ID, permissions[access], shown(share.User.Name), share.Status}
+	return answer{v, v}, nil
 }
 
 func (b toolbox) unshareCalendar(ctx context.Context, c *call) (answer, error) {
@@ -79,8 +87,8 @@ func (b toolbox) unshareCalendar(ctx context.Context, c *call) (answer, error) {
 	if err := b.service.Unshare(ctx, c.caller, cal.ID, c.args.text("username")); err != nil {
 		return answer{}, err
 	}
-	result := map[string]any{"unshared": true, "calendar_id": cal.ID, "username": shown(c.args.text("username"))}
-	return answer{result, result}, nil
+	v := unsharedView{cal.ID, true, shown(c.args.text("username"))}
+	return answer{v, v}, nil
 }
 
 func (b toolbox) listSharedCalendars(ctx context.Context, c *call) (answer, error) {

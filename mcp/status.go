@@ -18,38 +18,24 @@ func (b toolbox) statusTools() []tool {
 		description: "Tells who this connection speaks for, what its token may do and until when, and the present time, weekday and time zone of the user. Call it before turning words like \"tomorrow\" into dates.",
 		scope:       0, // whatever a token may do, it may know that
 		hints:       hints{readOnly: true},
-		gives: []field{
-			{name: "user", kind: text, doc: "The name that the user logs in with."},
-			{name: "display_name", kind: text, doc: "The name that people see."},
-			{name: "email", kind: text, doc: "The address by which the user is invited.", optional: true},
-			{name: "token_id", kind: text, doc: "The token's public half."},
-			{name: "token_name", kind: text, doc: "What the token is called.", optional: true},
-			{name: "scopes", kind: listOf, item: text, doc: "What the token may do: read, write, delete, share."},
-			{name: "calendar_ids", kind: listOf, item: text, doc: "The only calendars that the token reaches; missing when it reaches all.", optional: true},
-			{name: "expires", kind: text, doc: "When the token ends, in timezone; missing when it never does.", optional: true},
-			{name: "now", kind: text, doc: "The present time in timezone, as RFC 3339."},
-			{name: "weekday", kind: text, doc: "The weekday of now."},
-			{name: "timezone", kind: text, doc: "The user's time zone."},
-			{name: "timezone_source", kind: text, doc: "Where that zone is from: user, or default when the user has set none."},
-		},
-		run: b.status,
+		gives:       statusView{},
+		run:         b.status,
 	}}
 }
 
 // statusView is what calendar_auth_status returns.
 type statusView struct {
-	User           shown                 `json:"user"`
-	DisplayName    shown                 `json:"display_name"`
-	Email          shown                 `json:"email,omitempty"`
-	TokenID        calendar.TokenID      `json:"token_id"`
-	TokenName      shown                 `json:"token_name,omitempty"`
-	Scopes         []string              `json:"scopes"`
-	Calendars      []calendar.CalendarID `json:"calendar_ids,omitzero"`
-	Expires        string                `json:"expires,omitempty"`
-	Now            string                `json:"now"`
-	Weekday        string                `json:"weekday"`
-	Timezone       string                `json:"timezone"`
-	TimezoneSource zoneSource            `json:"timezone_source"`
+	User        shown                 `json:"user"`
+	DisplayName shown                 `json:"display_name"`
+	Email       shown                 `json:"email,omitempty"`
+	TokenID     calendar.TokenID      `json:"token_id"`
+	TokenName   shown                 `json:"token_name,omitempty"`
+	Scopes      []string              `json:"scopes"`
+	Calendars   []calendar.CalendarID `json:"calendar_ids,omitzero"`
+	Expires     string                `json:"expires,omitempty"`
+	Now         string                `json:"now"`
+	Weekday     string                `json:"weekday"`
+	zoneView
 }
 
 func (b toolbox) status(_ context.Context, c *call) (answer, error) {
@@ -62,7 +48,7 @@ func (b toolbox) status(_ context.Context, c *call) (answer, error) {
 		User: shown(c.caller.User.Name), DisplayName: shown(c.caller.User.Title()), Email: shown(c.caller.User.Email),
 		TokenID: c.caller.Token, TokenName: shown(c.caller.Agent),
 		Scopes: auth.ScopeNames(c.caller.Scopes), Calendars: c.caller.Calendars,
-		Now: now.Format(time.RFC3339), Weekday: now.Weekday().String(), Timezone: z.Name(), TimezoneSource: z.source,
+		Now: now.Format(time.RFC3339), Weekday: now.Weekday().String(), zoneView: z.view(),
 	}
 	if !c.caller.Expires.IsZero() {
 		v.Expires = c.caller.Expires.In(z.Location()).Format(time.RFC3339)

@@ -29,16 +29,14 @@ func (b toolbox) taskTools() []tool {
 				{name: "status", kind: text, doc: "Which tasks; open if missing.", optional: true, words: []string{openTasks, doneTasks, allTasks}},
 				{name: "due_before", kind: text, doc: "Only tasks that are due before it: " + timeForms + ".", optional: true},
 			}, takesPage, []field{takesZone}),
-			gives: join([]field{
-				{name: "tasks", kind: listOf, doc: "The tasks.", of: join(givesTask)},
-			}, givesPage, givesZone),
-			run: b.listTasks,
+			gives: tasksView{},
+			run:   b.listTasks,
 		}, b.once(tool{
 			name: "create_task", title: "Create task",
 			description: "Creates a task in a calendar that takes tasks, and returns it as it was stored.",
 			scope:       calendar.ScopeWrite,
 			takes:       join([]field{calendarID, takesTaskTitle}, takesTask, []field{takesZone}),
-			gives:       join(givesTask, givesMore, givesZone),
+			gives:       taskDetailsView{},
 			run:         b.createTask,
 		}), b.once(tool{
 			name: "update_task", title: "Change or complete task",
@@ -47,7 +45,7 @@ func (b toolbox) taskTools() []tool {
 			hints:       hints{destructive: true, idempotent: true},
 			takes: join([]field{calendarID, {name: "task_uid", kind: text, doc: "The task's uid.", longest: longestID}}, optionally(takesTaskTitle), takesTask,
 				[]field{{name: "completed", kind: yesNo, doc: "Whether it is done.", optional: true}, takesZoneKept}, takesTarget),
-			gives: join(givesTask, givesMore, givesZone, givesSplit),
+			gives: changedTask{},
 			run:   b.updateTask,
 		}),
 	}
@@ -139,7 +137,7 @@ func (b toolbox) updateTask(ctx context.Context, c *call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	v := s.zone.taskDetails(now)
+	v := changedTask{taskDetailsView: s.zone.taskDetails(now)}
 	if edited.Split != nil {
 		v.SplitFrom = shown(s.found.Object.UID)
 	}

@@ -22,28 +22,6 @@ const (
 	allTasks  = "all"
 )
 
-// What tools return of a task.
-var (
-	givesTask = []field{
-		{name: "uid", kind: text},
-		{name: "calendar_id", kind: text},
-		{name: "title", kind: text},
-		{name: "status", kind: text, doc: "NEEDS-ACTION, IN-PROCESS, COMPLETED or CANCELLED."},
-		{name: "due", kind: text, doc: "As iCalendar: UTC or a date.", optional: true},
-		{name: "due_local", kind: text, optional: true},
-		{name: "due_weekday", kind: text, optional: true},
-		{name: "start", kind: text, optional: true},
-		{name: "start_local", kind: text, optional: true},
-		{name: "start_weekday", kind: text, optional: true},
-		{name: "priority", kind: number, optional: true},
-		{name: "percent", kind: number, optional: true},
-		{name: "completed", kind: text, doc: "When it was done, in timezone.", optional: true},
-		{name: "recurring", kind: yesNo, optional: true},
-		{name: "recurrence_id", kind: text, optional: true},
-		{name: "etag", kind: text},
-	}
-)
-
 // taskView is a task in a list.
 type taskView struct {
 	UID          shown               `json:"uid"`
@@ -68,8 +46,13 @@ type taskView struct {
 type taskDetailsView struct {
 	taskView
 	moreView
-	SplitFrom shown `json:"split_from_uid,omitempty"`
 	zoneView
+}
+
+// changedTask is one after a change. SplitFrom is as in changedView.
+type changedTask struct {
+	taskDetailsView
+	SplitFrom shown `json:"split_from_uid,omitempty"`
 }
 
 // tasksView is what list_tasks returns.

@@ -27,9 +27,10 @@ type tool struct {
 	// unbound is what no token can do that is bound to some calendars: it is not listed to one.
 	unbound bool
 	hints   hints
-	// takes are the parameters, gives the fields of the structured result.
-	takes, gives []field
-	run          func(context.Context, *call) (answer, error)
+	takes   []field
+	// gives is an empty structured result: its schema comes out of its type.
+	gives any
+	run   func(context.Context, *call) (answer, error)
 }
 
 // hints tell a host how careful to be. They must be true: hosts ask the user, or don't, by
