@@ -19,7 +19,7 @@ import (
 func TestRevokedWhileSyncing(t *testing.T) {
 	t.Parallel()
 	testdb.Each(t, func(t *testing.T, database string) {
-		env := append(on(database), "MCP_CALLS_PER_MINUTE=60000") // it asks as fast as it can
+		env := append(on(database), "MCP_CALLS_PER_MINUTE=60000", "SHARES_NEED_ACCEPTANCE=false") // it asks as fast as it can
 		owner := firstClient(t, serve(t, env))
 		call(t, on(database), "a long password\n", "create-user", "bob", "--password-stdin")
 		_, token, err := openForTest(t, database).auth.CreateToken(t.Context(), auth.TokenSpec{User: "bob", Name: "assistant", Scopes: calendar.ScopeAll})
