@@ -67,8 +67,9 @@ var conditions = map[calendar.Rule]struct {
 	calendar.RuleMaxDate:       {http.StatusForbidden, "c:max-date-time"},
 	calendar.RuleMaxInstances:  {http.StatusForbidden, "c:max-instances"},
 	calendar.RuleMaxAttendees:  {http.StatusForbidden, "c:max-attendees-per-instance"},
+	// RFC 7809 §3.1.5
+	calendar.RuleValidTimezone: {http.StatusForbidden, "c:valid-timezone"},
 	// RFC 4791 §5.3.1.1
-	calendar.RuleValidTimezone:     {http.StatusForbidden, "c:valid-calendar-timezone"},
 	calendar.RuleResourceMustBeNil: {http.StatusForbidden, "d:resource-must-be-null"},
 	calendar.RuleCalendarsOnlyHere: {http.StatusForbidden, "c:calendar-collection-location-ok"},
 	// RFC 4791 §7.5.1

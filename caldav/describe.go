@@ -45,7 +45,16 @@ func (r *resource) displayName(m *markup) error {
 	return nil
 }
 
+// etag is what GET says in its header: of a calendar the tag of its text, which is a weak one.
 func (r *resource) etag(m *markup) error {
+	if r.at.kind() == atCalendar {
+		token, err := r.token()
+		if closed(err) {
+			return errAbsent
+		}
+		m.text("W/" + string(textTag(token)))
+		return err
+	}
 	m.text(string(cmp.Or(r.object.ETag, r.notification.ETag)))
 	return nil
 }
@@ -65,11 +74,16 @@ func (r *resource) contentType(m *markup) error {
 	return nil
 }
 
+// contentLength is the length of what GET answers. That of a calendar is known only once all of its objects
+// have been read.
 func (r *resource) contentLength(m *markup) error {
-	if r.at.kind() == atNotice {
+	switch r.at.kind() {
+	case atNotice:
 		return m.number(int64(len(r.rendered())))
+	case atObject:
+		return m.number(r.object.Size)
 	}
-	return m.number(r.object.Size)
+	return m.number(int64(len(page)))
 }
 
 func (r *resource) lastModified(m *markup) error {
@@ -190,19 +204,6 @@ func (r *resource) description(m *markup) error {
 		return errAbsent
 	}
 	return m.optional(r.calendar.Description)
-}
-
-func (r *resource) timezone(m *markup) error {
-	if r.calendar.TimezoneData == nil {
-		return errAbsent
-	}
-	m.cdata([]byte(*r.calendar.TimezoneData))
-	return nil
-}
-
-func (r *resource) timezoneID(m *markup) error {
-	m.text(r.calendar.Timezone)
-	return nil
 }
 
 func (r *resource) enabled(m *markup) error {

@@ -42,6 +42,8 @@ type exchange struct {
 	good    func(context.Context) error
 	// home is the caller's home, once something asked what changed in it.
 	home *calendar.HomeChanges
+	// timezones are the VTIMEZONEs that were written, by the names of their zones.
+	timezones map[string][]byte
 	// people are the users whom the caller sees, once looked up.
 	people []calendar.User
 }
@@ -68,7 +70,7 @@ func (x *exchange) serve() error {
 	}
 	x.method = m
 	if m.on&at.kind() == 0 {
-		return m.elsewhere
+		return m.refusal(at.kind())
 	}
 	if err := x.require(); err != nil {
 		return err

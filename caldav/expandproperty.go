@@ -218,10 +218,10 @@ func (x *exchange) findHref(href string) (*resource, error) {
 }
 
 // hrefsOf returns the addresses in the value of a property; none when it is not there.
-func (r *resource) hrefsOf(p *property) (hrefs []string, err error) {
+func (r *resource) hrefsOf(p planItem) (hrefs []string, err error) {
 	m := r.x.markup()
 	defer r.x.release(m)
-	if err := p.write(r, m, false); err != nil && !errors.Is(err, errAbsent) {
+	if err := p.writeFlat(r, m, false); err != nil && !errors.Is(err, errAbsent) {
 		return nil, err
 	}
 	err = eachHref(m.buf, func(_, _ int64, href string) error {

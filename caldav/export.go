@@ -23,12 +23,15 @@ func (x *exchange) getCalendar(r *resource) error {
 	if err != nil {
 		return err
 	}
-	t := calendarText{calendar.ETag(`"` + token + `"`), r.calendar.Modified, r.calendar.Name + ".ics", func(to io.Writer) error {
+	t := calendarText{textTag(token), r.calendar.Modified, r.calendar.Name + ".ics", func(to io.Writer) error {
 		_, err := x.service.Export(x.r.Context(), x.caller, r.calendar, nil, to, x.leftOut)
 		return err
 	}}
 	return x.wholeText(t)
 }
+
+// textTag is the tag of a calendar's text, which is another one whenever the token is.
+func textTag(token string) calendar.ETag { return calendar.ETag(`"` + token + `"`) }
 
 // calendarText is a calendar as one iCalendar text.
 type calendarText struct {

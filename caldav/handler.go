@@ -124,6 +124,8 @@ func (h *Handler) Public(private http.Handler) http.Handler {
 			private.ServeHTTP(w, r)
 			return
 		}
+		// For a day: without an end, clients might never learn of another path behind a proxy.
+		w.Header().Set("Cache-Control", "max-age=86400")
 		redirect(w, r, h.href(place{form: formRoot}))
 	})
 }

@@ -25,6 +25,8 @@ type method struct {
 var (
 	errNotAllowed = refuseWith(http.StatusMethodNotAllowed, "this method does not work on this kind of resource")
 	errNoCopy     = refuseWith(http.StatusForbidden, "objects are copied one by one, collections are not")
+	// RFC 4918 §9.3.1: 405 would say that there is something at the address already.
+	errNoCollection = refuseWith(http.StatusForbidden, "collections are made in one's calendar home, and are calendars")
 	// RFC 4791 §5.3.1.1: calendars stand in a calendar home and nowhere else, in particular not
 	// in each other.
 	errWrongLocation = breach("c:calendar-collection-location-ok", "calendars are made in one's calendar home")
@@ -50,6 +52,17 @@ func methods() []method {
 	}
 }
 
+// refusal is what a kind of resource says on which the method does not work.
+func (m *method) refusal(k kind) *failure {
+	if m.name == "MKCOL" && k&leaves != 0 {
+		return errNoCollection
+	}
+	return m.elsewhere
+}
+
+// makes tells whether the method works only where there is nothing yet.
+func (m *method) makes() bool { return strings.HasPrefix(m.name, "MK") }
+
 func (h *Handler) methodNamed(name string) *method {
 	for i := range h.methods {
 		if h.methods[i].name == name {
@@ -59,10 +72,10 @@ func (h *Handler) methodNamed(name string) *method {
 	return nil
 }
 
-// allowed lists the methods of a kind, as the Allow header has them.
-func (h *Handler) allowed(k kind) string {
+// allowed lists those of some methods that work on a kind, as the Allow header has them.
+func allowed(methods []method, k kind) string {
 	var names []string
-	for _, m := range h.methods {
+	for _, m := range methods {
 		if m.on&k != 0 {
 			names = append(names, m.name)
 		}
@@ -73,7 +86,7 @@ func (h *Handler) allowed(k kind) string {
 // options says what may be done here. Whether there is something here is not looked up:
 // clients ask this before they make a calendar, too.
 func (x *exchange) options() error {
-	x.w.Header().Set("Allow", x.allowed(x.at.kind()))
+	x.w.Header().Set("Allow", allowed(x.methods, x.at.kind()))
 	x.w.Header().Set("Content-Length", "0")
 	x.w.WriteHeader(http.StatusOK)
 	return nil

@@ -102,8 +102,12 @@ func (ms *multistatus) gone(href string) error {
 
 // truncated says that the collection has more (RFC 6578 §3.6).
 func (ms *multistatus) truncated(at place) {
-	ms.raw("<d:response>").hrefElement(at).status(http.StatusInsufficientStorage).
-		raw("<d:error><d:number-of-matches-within-limits/></d:error></d:response>")
+	ms.refused(at, http.StatusInsufficientStorage, "d:number-of-matches-within-limits")
+}
+
+// refused says by which condition an address has no answer.
+func (ms *multistatus) refused(at place, status int, condition string) {
+	ms.raw("<d:response>").hrefElement(at).status(status).raw("<d:error><").raw(condition).raw("/></d:error></d:response>")
 }
 
 // end finishes the reply.

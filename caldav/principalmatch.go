@@ -42,21 +42,21 @@ func (x *exchange) principalMatch(d *xml.Decoder, root xml.StartElement) error {
 		return err
 	}
 	ms := x.multistatus(p)
-	if row := x.byName[(*q.Property)[0]]; row != nil {
-		if err := ms.namingCaller(r, row); err != nil {
-			return err
-		}
+	name := (*q.Property)[0]
+	if err := ms.namingCaller(r, planItem{name: name, row: x.byName[name]}); err != nil {
+		return err
 	}
 	return ms.end()
 }
 
-// namingCaller writes the members of a collection that have a property which names the caller.
-func (ms *multistatus) namingCaller(r *resource, row *property) error {
+// namingCaller writes the members of a collection that have a property which names the caller, be it one
+// that is kept without being understood.
+func (ms *multistatus) namingCaller(r *resource, by planItem) error {
 	for child, err := range r.children() {
 		if err != nil {
 			return err
 		}
-		named, err := child.namesCaller(row)
+		named, err := child.namesCaller(by)
 		if err != nil {
 			return err
 		}
@@ -68,15 +68,15 @@ func (ms *multistatus) namingCaller(r *resource, row *property) error {
 		if child.at.kind()&leaves != 0 {
 			continue
 		}
-		if err := ms.namingCaller(child, row); err != nil {
+		if err := ms.namingCaller(child, by); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (r *resource) namesCaller(row *property) (bool, error) {
-	hrefs, err := r.hrefsOf(row)
+func (r *resource) namesCaller(by planItem) (bool, error) {
+	hrefs, err := r.hrefsOf(by)
 	if err != nil {
 		return false, err
 	}
@@ -108,11 +108,11 @@ func (x *exchange) aclPrincipals(d *xml.Decoder, root xml.StartElement) error {
 	if err != nil {
 		return err
 	}
-	hrefs, err := r.hrefsOf(x.byName[dav("acl")])
+	hrefs, err := r.hrefsOf(planItem{row: x.byName[dav("acl")]})
 	if err == nil && r.at.kind()&owned != 0 {
 		// §5.5.1: DAV:property stands for those whom the property names, which is DAV:owner here.
 		var owner []string
-		owner, err = r.hrefsOf(x.byName[dav("owner")])
+		owner, err = r.hrefsOf(planItem{row: x.byName[dav("owner")]})
 		hrefs = append(hrefs, owner...)
 	}
 	if err != nil {

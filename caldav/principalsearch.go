@@ -100,6 +100,9 @@ func (x *exchange) principalSearch(d *xml.Decoder, root xml.StartElement) error 
 	if err := q.check(); err != nil {
 		return err
 	}
+	if q.Prop != nil && len(q.Prop.names) == 0 {
+		q.Prop.names = names(q.Beside)
+	}
 	return x.searchPeople(q.principalQuery, func(u calendar.User, is calendar.Comparison) bool { return q.matches(x.addresses, u, is) })
 }
 
@@ -166,7 +169,19 @@ type propertySearches struct {
 	Test     string           `xml:"test,attr"`
 	Type     string           `xml:"type,attr"`
 	Searches []propertySearch `xml:"DAV: property-search"`
+	// Beside are elements that are none of these. python-caldav puts the properties that it wants
+	// beside a DAV:prop that is empty, in place of into it.
+	Beside beside `xml:",any"`
 	principalQuery
+}
+
+// beside are the names of elements that their parent does not expect.
+type beside names
+
+// UnmarshalXML takes the name of one of them.
+func (b *beside) UnmarshalXML(d *xml.Decoder, start xml.StartElement) error {
+	*b = append(*b, start.Name)
+	return d.Skip()
 }
 
 type propertySearch struct {
@@ -182,13 +197,11 @@ var matchTypes = map[string]calendar.Match{
 	"": calendar.Contains, "contains": calendar.Contains, "starts-with": calendar.StartsWith, "equals": calendar.Equals,
 }
 
-// check refuses what asks for nothing.
+// check refuses what cannot be looked for. What looks for nothing (RFC 3744 §9.4 has a DAV:property-search at
+// least) is python-caldav's way to ask for everybody: see matches.
 func (q *propertySearches) check() error {
 	if q.Test != "" && q.Test != "allof" && q.Test != "anyof" {
 		return refuseWith(http.StatusBadRequest, "test is allof or anyof")
-	}
-	if len(q.Searches) == 0 {
-		return refuseWith(http.StatusBadRequest, "principal-property-search takes a property-search")
 	}
 	var terms []string
 	for _, s := range q.Searches {
@@ -209,6 +222,10 @@ func (q *propertySearches) check() error {
 func (q *propertySearches) matches(a addresses, u calendar.User, is calendar.Comparison) bool {
 	if q.Type != "" && !strings.EqualFold(q.Type, individual) {
 		return false
+	}
+	if len(q.Searches) == 0 {
+		// A comparison that only those whom the caller knows can meet.
+		return is(u.Name, "", calendar.Contains)
 	}
 	met := func(s propertySearch) bool { return s.matches(a, u, is) }
 	if q.Test == "anyof" {

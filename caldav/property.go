@@ -62,19 +62,19 @@ func settable(name xml.Name, flags propertyFlags, get func(*resource, *markup) e
 	return property{name: name, on: atCalendar, flags: flags, get: get, set: set}
 }
 
-// content is what has dates and bytes.
-const content = atCalendar | atObject
+// dated is what has dates and bytes.
+const dated = atCalendar | atObject
 
 func webdavProperties() []property {
 	return slices.Concat(
 		under("RFC 4918 §15",
 			property{name: dav("resourcetype"), on: everything, flags: allprop | atCreation, get: (*resource).resourceType, set: setResourceType},
 			property{name: dav("displayname"), on: atPrincipal | atHome | atCalendar, flags: allprop, get: (*resource).displayName, set: setDisplayName},
-			row(dav("getetag"), leaves, allprop, (*resource).etag),
+			row(dav("getetag"), leaves|atCalendar, allprop, (*resource).etag),
 			row(dav("getcontenttype"), leaves, allprop, (*resource).contentType),
-			row(dav("getcontentlength"), leaves, allprop, (*resource).contentLength),
-			row(dav("getlastmodified"), content|atNotice, allprop, (*resource).lastModified),
-			row(dav("creationdate"), content|atNotice, allprop, (*resource).creationDate),
+			row(dav("getcontentlength"), everything&^atCalendar, allprop, (*resource).contentLength),
+			row(dav("getlastmodified"), dated|atNotice, allprop, (*resource).lastModified),
+			row(dav("creationdate"), dated|atNotice, allprop, (*resource).creationDate),
 			row(dav("supportedlock"), everything, allprop, nothing),
 			row(dav("lockdiscovery"), everything, allprop, nothing),
 		),
@@ -84,7 +84,7 @@ func webdavProperties() []property {
 func accessProperties() []property {
 	return slices.Concat(
 		under("RFC 3744 §4, §5",
-			row(dav("owner"), atPrincipal|atHome|content|atBox|atNotice, 0, (*resource).owner),
+			row(dav("owner"), atPrincipal|atHome|dated|atBox|atNotice, 0, (*resource).owner),
 			row(dav("current-user-privilege-set"), everything, 0, (*resource).privileges),
 			row(dav("supported-privilege-set"), everything, 0, (*resource).supportedPrivileges),
 			row(dav("acl"), everything, 0, (*resource).accessList),
@@ -128,7 +128,7 @@ func calendarProperties() []property {
 			row(caldav("max-attendees-per-instance"), atCalendar, 0, (*resource).maxAttendees),
 			row(caldav("min-date-time"), atCalendar, 0, (*resource).minTime),
 			row(caldav("max-date-time"), atCalendar, 0, (*resource).maxTime),
-			row(caldav("supported-collation-set"), atHome|content, 0, (*resource).collations),
+			row(caldav("supported-collation-set"), atHome|dated, 0, (*resource).collations),
 			row(caldav("calendar-data"), atObject, inReports, (*resource).data),
 		),
 		under("RFC 6638 §2.4, §9.1",

@@ -6,6 +6,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"slices"
 	"strconv"
 
 	"caldav-mcp-server/auth"
@@ -32,7 +33,12 @@ func (x *exchange) refuse(err error) {
 		x.w.Header().Set("Retry-After", retryAfter)
 	}
 	if f.status == http.StatusMethodNotAllowed {
-		x.w.Header().Set("Allow", x.allowed(x.at.kind()))
+		there := x.methods
+		if x.method != nil && x.method.makes() {
+			// What is in the way takes no method that makes it (RFC 9110 §15.5.6).
+			there = slices.DeleteFunc(slices.Clone(there), func(m method) bool { return m.makes() })
+		}
+		x.w.Header().Set("Allow", allowed(there, x.at.kind()))
 	}
 	m := x.markup()
 	defer x.release(m)

@@ -17,20 +17,22 @@ type syncRequest struct {
 	Prop    *requested `xml:"DAV: prop"`
 }
 
-// check reads what the elements say: how many results are wanted at most, 0 for all.
-func (q *syncRequest) check() (limit int, err error) {
+// check reads what the elements say: how many results are wanted at most, 0 for all, and whether those
+// within members are.
+func (q *syncRequest) check() (limit int, deep bool, err error) {
 	if q.Token == nil || q.Prop == nil {
-		return 0, refuseWith(http.StatusBadRequest, "sync-collection takes DAV:sync-token, empty at first, and DAV:prop")
+		return 0, false, refuseWith(http.StatusBadRequest, "sync-collection takes DAV:sync-token, empty at first, and DAV:prop")
 	}
 	// Drafts of RFC 6578 had no sync-level, and some clients still leave it out.
-	switch level := strings.TrimSpace(q.Level); level {
+	switch strings.TrimSpace(q.Level) {
 	case "", "1":
 	case "infinite":
-		return 0, breach("d:sync-traversal-supported", "calendars have one level: sync-level is 1")
+		deep = true
 	default:
-		return 0, refuseWith(http.StatusBadRequest, "sync-level is 1")
+		return 0, false, refuseWith(http.StatusBadRequest, "sync-level is 1 or infinite")
 	}
-	return resultLimit(q.Limit)
+	limit, err = resultLimit(q.Limit)
+	return limit, deep, err
 }
 
 // syncCollection answers RFC 6578 §3.2: what changed in a calendar or a home since a token,
@@ -40,7 +42,7 @@ func (x *exchange) syncCollection(d *xml.Decoder, root xml.StartElement) error {
 	if err := readAll(d, d.DecodeElement(&q, &root)); err != nil {
 		return err
 	}
-	limit, err := q.check()
+	limit, deep, err := q.check()
 	if err != nil {
 		return err
 	}
@@ -60,7 +62,7 @@ func (x *exchange) syncCollection(d *xml.Decoder, root xml.StartElement) error {
 		return x.syncBox(r, p, since, limit)
 	}
 	if x.at.kind() == atHome {
-		return x.syncHome(p, since, limit)
+		return x.syncHome(p, since, limit, deep)
 	}
 	s := &synchronization{multistatus: x.multistatus(p), collection: r, since: since, version: r.calendar.Version}
 	for o, err := range x.service.Changes(x.r.Context(), x.caller, r.calendar, since) {

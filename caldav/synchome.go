@@ -1,6 +1,10 @@
 package caldav
 
-import "caldav-mcp-server/calendar"
+import (
+	"net/http"
+
+	"caldav-mcp-server/calendar"
+)
 
 // listed is a change in a list that is read as a whole: a home, or a box of notifications.
 type listed struct {
@@ -8,6 +12,8 @@ type listed struct {
 	at      place
 	// there is nil for what is gone.
 	there *resource
+	// closed tells that what changed within is asked for, and is told by the member itself alone.
+	closed bool
 }
 
 // syncList tells the changes since a token, in the order of their versions, with the token to go on
@@ -22,10 +28,15 @@ func (x *exchange) syncList(p plan, list []listed, since, now calendar.SyncToken
 	ms := x.multistatus(p)
 	for _, change := range list {
 		var err error
-		if change.there != nil {
-			err = ms.add(change.there)
-		} else {
+		switch {
+		case change.there == nil:
 			err = ms.gone(x.href(change.at))
+		case change.closed:
+			// RFC 6578 §3.3: the member takes the report, and its parent does not answer for it.
+			ms.refused(change.at, http.StatusForbidden, "d:sync-traversal-supported")
+			err = ms.flush(flushBytes)
+		default:
+			err = ms.add(change.there)
 		}
 		if err != nil {
 			return err
@@ -39,15 +50,16 @@ func (x *exchange) syncList(p plan, list []listed, since, now calendar.SyncToken
 }
 
 // syncHome tells which calendars were added to the caller's home, changed or went from it.
-// What is no longer shared is as gone as what was deleted.
-func (x *exchange) syncHome(p plan, since calendar.SyncToken, limit int) error {
+// What is no longer shared is as gone as what was deleted. deep asks for the objects of the calendars as well:
+// each calendar numbers its own changes, and its token is its own.
+func (x *exchange) syncHome(p plan, since calendar.SyncToken, limit int, deep bool) error {
 	changes, err := x.service.HomeChanges(x.r.Context(), x.caller, since)
 	if err != nil {
 		return err
 	}
 	list := make([]listed, 0, len(changes.List))
 	for _, change := range changes.List {
-		l := listed{version: change.Version, at: place{form: formCalendar, user: x.at.user, calendar: change.Address}}
+		l := listed{version: change.Version, closed: deep, at: place{form: formCalendar, user: x.at.user, calendar: change.Address}}
 		if !change.Gone {
 			l.there = &resource{x: x, at: l.at, calendar: change.Calendar}
 		}

@@ -62,6 +62,11 @@ func Operations() []Operation {
 		o := Operation{Name: m.name, Method: m.name, Needs: m.needs, on: m.on}
 		if m.elsewhere != nil {
 			o.otherwise = m.elsewhere.status
+			for _, row := range layout {
+				if status := m.refusal(row.kind).status; m.on&row.kind == 0 && status != o.otherwise {
+					o.unlike = with(o.unlike, row.kind, status)
+				}
+			}
 		}
 		switch m.name {
 		case "REPORT":
@@ -74,6 +79,15 @@ func Operations() []Operation {
 	for _, r := range reports() {
 		all = append(all, Operation{Name: r.name.Local, Method: "REPORT", Needs: "d:read", on: r.on, otherwise: http.StatusForbidden})
 	}
+	return all
+}
+
+// with adds to a map that may not be there yet.
+func with(all map[kind]int, k kind, status int) map[kind]int {
+	if all == nil {
+		all = map[kind]int{}
+	}
+	all[k] = status
 	return all
 }
 

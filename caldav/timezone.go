@@ -2,8 +2,10 @@ package caldav
 
 import (
 	"strings"
+	"time"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/content"
 	"caldav-mcp-server/calendar/zone"
 	"caldav-mcp-server/ical"
 )
@@ -17,7 +19,7 @@ func setTimezone(p *calendar.Properties, e *element) error {
 	}
 	_, id, err := soleTimezone(e.Text)
 	if err != nil {
-		return breach("c:valid-calendar-timezone", "calendar-timezone takes an iCalendar object with one VTIMEZONE: %s", err)
+		return breach("c:valid-calendar-data", "calendar-timezone takes an iCalendar object with one VTIMEZONE: %s", err)
 	}
 	p.TimezoneData = &e.Text
 	if z, err := zone.Lookup(id); err == nil {
@@ -52,16 +54,89 @@ func soleTimezone(text string) (*ical.Component, string, error) {
 	return cal, id.Text(), nil
 }
 
-// setTimezoneID takes the name of a zone (RFC 7809 §5.2), which the middle knows or
-// refuses. A VTIMEZONE that was set for another zone is forgotten, lest the two disagree.
+// setTimezoneID takes the name of a zone (RFC 7809 §5.2), and refuses one that is not known. A VTIMEZONE that was
+// set under another name is forgotten, lest the two disagree.
 func setTimezoneID(p *calendar.Properties, e *element) error {
-	name := ""
-	if e != nil {
-		name = strings.TrimSpace(e.Text)
+	if e == nil {
+		p.TimezoneData, p.Timezone = nil, ""
+		return nil
 	}
-	if name != p.Timezone {
+	name := strings.TrimSpace(e.Text)
+	z, err := zone.Lookup(name)
+	if err != nil {
+		return breach("c:valid-timezone", "%s", err) // RFC 7809 §3.1.5
+	}
+	if p.TimezoneData != nil && timezoneName(*p.TimezoneData) != name {
 		p.TimezoneData = nil
 	}
-	p.Timezone = name
+	p.Timezone = z.Name()
 	return nil
+}
+
+// timezoneName is the TZID in a text that setTimezone has taken.
+func timezoneName(text string) string {
+	_, id, err := soleTimezone(text)
+	if err != nil {
+		return ""
+	}
+	return id
+}
+
+// timezone gives the VTIMEZONE that was set, or that of the zone which was named: whoever reads the one property
+// learns what was said by the other (RFC 7809 §3.1.5).
+func (r *resource) timezone(m *markup) error {
+	if r.calendar.TimezoneData != nil {
+		m.cdata([]byte(*r.calendar.TimezoneData))
+		return nil
+	}
+	text, err := r.x.timezoneText(r.calendar.Timezone)
+	if err != nil {
+		return err
+	}
+	m.cdata(text)
+	return nil
+}
+
+// timezoneID gives the name of the zone as calendar-timezone has it, be it one that nobody knows.
+func (r *resource) timezoneID(m *markup) error {
+	if r.calendar.TimezoneData == nil {
+		m.text(r.calendar.Timezone)
+		return nil
+	}
+	if err := r.x.meter.Text(len(*r.calendar.TimezoneData)); err != nil {
+		return err
+	}
+	m.text(timezoneName(*r.calendar.TimezoneData))
+	return nil
+}
+
+// written is how far back the VTIMEZONE of a zone tells its changes.
+var written = time.Date(1970, time.January, 1, 0, 0, 0, 0, time.UTC)
+
+// timezoneWork is how many bytes could be compared while a VTIMEZONE is written: a millisecond is usual.
+const timezoneWork = 256 << 10
+
+// timezoneText writes the VTIMEZONE of a known zone, once for each request: the calendars of a home most often
+// have one and the same.
+func (x *exchange) timezoneText(name string) ([]byte, error) {
+	if text, ok := x.timezones[name]; ok {
+		return text, nil
+	}
+	z, err := zone.Lookup(name)
+	if err != nil {
+		return nil, errAbsent
+	}
+	if err := x.meter.Text(timezoneWork); err != nil {
+		return nil, err
+	}
+	root := ical.NewComponent("VCALENDAR")
+	root.Add(ical.NewText("VERSION", "2.0"))
+	root.Add(ical.NewText("PRODID", content.ProductID))
+	root.AddComponent(zone.Component(z, written, time.Time{}))
+	text := ical.NewDocument(root).Bytes()
+	if x.timezones == nil {
+		x.timezones = map[string][]byte{}
+	}
+	x.timezones[name] = text
+	return text, nil
 }

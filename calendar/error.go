@@ -44,7 +44,7 @@ const (
 	RuleMaxDate           Rule = "max-date-time"
 	RuleMaxInstances      Rule = "max-instances"
 	RuleMaxAttendees      Rule = "max-attendees-per-instance"
-	RuleValidTimezone     Rule = "valid-calendar-timezone"         // RFC 4791 §5.3.1.1
+	RuleValidTimezone     Rule = "valid-timezone"                  // RFC 7809 §3.1.5
 	RuleResourceMustBeNil Rule = "resource-must-be-null"           // RFC 4918 §9.3.1, RFC 4791 §5.3.1.1
 	RuleSyncToken         Rule = "valid-sync-token"                // RFC 6578 §3.2
 	RulePrivileges        Rule = "need-privileges"                 // RFC 3744 §7.1.1
