@@ -7,7 +7,7 @@ import (
 
 // davClasses is the DAV header (RFC 4918 §10.1): what works, and nothing else. Class 2
 // would be locks.
-const davClasses = "1, 3, access-control, calendar-access, extended-mkcol, calendarserver-sharing, calendarserver-principal-property-search, calendarserver-principal-search, calendarserver-subscribed"
+const davClasses = "1, 3, access-control, calendar-access, extended-mkcol, calendarserver-sharing, calendarserver-principal-property-search, calendarserver-principal-search, calendarserver-subscribed, calendarserver-home-sync"
 
 // method is a row of the methods table.
 type method struct {
