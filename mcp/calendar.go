@@ -269,7 +269,11 @@ func defaultCalendar(all []calendar.Calendar) calendar.CalendarID {
 
 // calendarOf finds the calendar that a call names.
 func (b toolbox) calendarOf(ctx context.Context, c *call) (calendar.Calendar, error) {
-	id := calendar.CalendarID(c.args.text("calendar_id"))
+	return b.calendarNamed(ctx, c, calendar.CalendarID(c.args.text("calendar_id")))
+}
+
+// calendarNamed finds a calendar, which the call is about.
+func (b toolbox) calendarNamed(ctx context.Context, c *call, id calendar.CalendarID) (calendar.Calendar, error) {
 	cal, err := b.service.Calendar(ctx, c.caller, id)
 	if err == nil {
 		c.calendar = cal.ID

@@ -101,13 +101,13 @@ func (b toolbox) listChanges(ctx context.Context, c *call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	z, err := b.zoneFor(c.args.text("timezone"), c.caller.User, cal)
+	z, err := b.zoneFor(c, cal)
 	if err != nil {
 		return answer{}, err
 	}
 	q := calendar.HistoryQuery{
 		Calendar: cal.ID, UID: calendar.UID(c.args.text("event_uid")),
-		Limit: cmp.Or(c.args.number("limit"), usualChanges),
+		Limit: c.limit(usualChanges),
 	}
 	if _, err = c.place(&q.Cursor); err != nil {
 		return answer{}, err

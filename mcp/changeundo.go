@@ -76,7 +76,7 @@ func (b toolbox) takeBack(ctx context.Context, c *call) (calendar.Undone, error)
 }
 
 func (b toolbox) takeBackSince(ctx context.Context, c *call, since string) (calendar.Undone, error) {
-	z, err := b.zoneFor(c.args.text("timezone"), c.caller.User, calendar.Calendar{})
+	z, err := b.zoneFor(c, calendar.Calendar{})
 	if err != nil {
 		return calendar.Undone{}, err
 	}

@@ -211,5 +211,5 @@ func (l *lockedBuffer) String() string {
 
 // plain is a tool for tests: it takes nothing and needs the scope to read.
 func plain(name string, run func(context.Context, *call) (answer, error)) tool {
-	return tool{name: name, title: name, description: "A tool of the tests.", scope: calendar.ScopeRead, run: run}
+	return tool{name: name, title: name, description: "A tool of the tests.", scope: calendar.ScopeRead, gives: struct{}{}, run: run}
 }

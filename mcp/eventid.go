@@ -43,26 +43,23 @@ func parseEventID(text string) (eventID, error) {
 	return id, nil
 }
 
-// resolveEventID puts what event_id says in the place of the parameters that say it in full.
-func (c *call) resolveEventID() error {
+// eventID is the event that a call names, by event_id or in full.
+func (c *call) eventID() (eventID, error) {
+	named := c.named(anEvent)
 	if c.args.text("event_id") == "" {
 		for _, name := range [...]string{"calendar_id", "event_uid"} {
 			if strings.TrimSpace(c.args.text(name)) == "" {
-				return errArgument(`%q is missing: give "event_id", or "calendar_id" and "event_uid"`, name)
+				return named, errArgument(`%q is missing: give "event_id", or "calendar_id" and "event_uid"`, name)
 			}
 		}
-		return nil
+		return named, nil
 	}
-	if c.args.text("calendar_id") != "" || c.args.text("event_uid") != "" {
-		return errArgument(`give "event_id", or "calendar_id" and "event_uid", not both`)
+	if named.Calendar != "" || named.UID != "" {
+		return named, errArgument(`give "event_id", or "calendar_id" and "event_uid", not both`)
 	}
 	id, err := parseEventID(c.args.text("event_id"))
-	if err != nil {
-		return err
+	if c.args.has("recurrence_id") {
+		id.RecurrenceID = named.RecurrenceID
 	}
-	c.args["calendar_id"], c.args["event_uid"] = string(id.Calendar), string(id.UID)
-	if !c.args.has("recurrence_id") {
-		c.args["recurrence_id"] = id.RecurrenceID
-	}
-	return nil
+	return id, err
 }

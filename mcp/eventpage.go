@@ -41,8 +41,11 @@ func (v pageView) note() prose {
 	return prose(fmt.Sprintf("This is not all. %d more, at least: call again with cursor %s", v.More, v.NextCursor))
 }
 
+// limit is how many items a call asks for.
+func (c *call) limit(usual int) int { return cmp.Or(c.args.number("limit"), usual) }
+
 func readPage(c *call) (page, error) {
-	p := page{limit: cmp.Or(c.args.number("limit"), usualRows)}
+	p := page{limit: c.limit(usualRows)}
 	_, err := c.place(&p.skip)
 	if err == nil && (p.skip < 0 || p.skip > mostSkipped) {
 		err = errCursor(c.args.text("cursor"))
@@ -71,7 +74,7 @@ func (c *call) room() room {
 // as that, up to 500, so that only the texts in them count.
 func (c *call) askedRoom() room {
 	r := c.room()
-	if c.args.number("limit") > usualRows {
+	if c.limit(usualRows) > usualRows {
 		r.row, r.most = 0, 2*mostShownSize
 	}
 	return r

@@ -34,7 +34,7 @@ type structuredRead struct {
 }
 
 func (b toolbox) getEvent(ctx context.Context, c *call) (answer, error) {
-	s, err := b.subject(ctx, c, anEvent)
+	s, err := b.subject(ctx, c, anEvent, c.named(anEvent))
 	if err != nil {
 		return answer{}, err
 	}
@@ -117,7 +117,7 @@ func (b toolbox) queryEvents(ctx context.Context, c *call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	z, err := b.zoneFor(c.args.text("timezone"), c.caller.User, cal)
+	z, err := b.zoneFor(c, cal)
 	if err != nil {
 		return answer{}, err
 	}

@@ -41,7 +41,7 @@ func (b toolbox) createEvent(ctx context.Context, c *call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	z, err := b.zoneFor(c.args.text("timezone"), c.caller.User, cal)
+	z, err := b.zoneFor(c, cal)
 	if err != nil {
 		return answer{}, err
 	}
@@ -78,7 +78,7 @@ func (b toolbox) createEvent(ctx context.Context, c *call) (answer, error) {
 // updateEvent replaces what the tool models, as the first version has it: what is left out of
 // its own parameters goes, and what it does not know of stays.
 func (b toolbox) updateEvent(ctx context.Context, c *call) (answer, error) {
-	s, err := b.aim(ctx, c, anEvent)
+	s, err := b.aim(ctx, c, anEvent, c.named(anEvent))
 	if err != nil {
 		return answer{}, err
 	}
@@ -99,7 +99,7 @@ func (b toolbox) patchEvent(ctx context.Context, c *call) (answer, error) {
 	if err := c.args.checkPatch(); err != nil {
 		return answer{}, err
 	}
-	s, err := b.aim(ctx, c, anEvent)
+	s, err := b.aim(ctx, c, anEvent, c.named(anEvent))
 	if err != nil {
 		return answer{}, err
 	}
@@ -142,14 +142,15 @@ func (s subject) oneTime(a arguments, from, to string) (edit.Times, error) {
 }
 
 func (b toolbox) moveEvent(ctx context.Context, c *call) (answer, error) {
-	if err := c.resolveEventID(); err != nil {
+	id, err := c.eventID()
+	if err != nil {
 		return answer{}, err
 	}
 	to, from, until := given(c, "to_calendar_id"), given(c, "new_start"), given(c, "new_end")
 	if (to == "") == (from+until == "") {
 		return answer{}, errArgument(`give either "new_start", to move the event to another time, or "to_calendar_id", to move it to another calendar`)
 	}
-	s, err := b.aim(ctx, c, anEvent)
+	s, err := b.aim(ctx, c, anEvent, id)
 	if err != nil {
 		return answer{}, err
 	}
@@ -260,7 +261,7 @@ type deletedView struct {
 }
 
 func (b toolbox) deleteEvent(ctx context.Context, c *call) (answer, error) {
-	s, err := b.aim(ctx, c, anEvent)
+	s, err := b.aim(ctx, c, anEvent, c.named(anEvent))
 	if err != nil {
 		return answer{}, err
 	}

@@ -83,7 +83,7 @@ func (b toolbox) findTime(ctx context.Context, c *call) (answer, error) {
 	}
 	ask := slot.Ask{
 		From: w.from, Until: w.until, Length: time.Duration(c.args.number("duration_minutes")) * time.Minute,
-		Limit: cmp.Or(c.args.number("limit"), usualSlots),
+		Limit: c.limit(usualSlots),
 	}
 	// Nobody meets in the past.
 	if now := b.now(); ask.From.Before(now) {

@@ -145,11 +145,11 @@ func (b toolbox) zoneOf(ctx context.Context, c *call, whose []calendar.Calendar)
 	var common calendar.Calendar
 	for i, cal := range whose {
 		if i > 0 && cal.Timezone != common.Timezone {
-			return b.zoneFor(c.args.text("timezone"), c.caller.User, calendar.Calendar{})
+			return b.zoneFor(c, calendar.Calendar{})
 		}
 		common = cal
 	}
-	return b.zoneFor(c.args.text("timezone"), c.caller.User, common)
+	return b.zoneFor(c, common)
 }
 
 // reader is the zone in which the user reads their own whole days; nil, that of each calendar,

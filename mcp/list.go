@@ -1,7 +1,6 @@
 package mcp
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -60,7 +59,7 @@ func (b toolbox) listEvents(ctx context.Context, c *call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	q := query.AgendaQuery{Keyword: c.args.text("keyword"), Attendee: c.args.text("attendee"), Limit: cmp.Or(c.args.number("limit"), usualListed)}
+	q := query.AgendaQuery{Keyword: c.args.text("keyword"), Attendee: c.args.text("attendee"), Limit: c.limit(usualListed)}
 	w, err := b.listWindow(c, cal, &q)
 	if err != nil {
 		return answer{}, err
@@ -140,7 +139,7 @@ func (b toolbox) listWindow(c *call, cal calendar.Calendar, q *query.AgendaQuery
 	if at.From >= at.Until {
 		return window{}, errCursor(c.args.text("cursor"))
 	}
-	z, err := b.zoneFor(c.args.text("timezone"), c.caller.User, cal)
+	z, err := b.zoneFor(c, cal)
 	if err != nil {
 		return window{}, err
 	}

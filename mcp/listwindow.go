@@ -57,7 +57,7 @@ const (
 
 // readRange finds out which time a call means; most is how many days that may be.
 func (b toolbox) readRange(c *call, cal calendar.Calendar, most int) (window, error) {
-	z, err := b.zoneFor(c.args.text("timezone"), c.caller.User, cal)
+	z, err := b.zoneFor(c, cal)
 	if err != nil {
 		return window{}, err
 	}

@@ -32,10 +32,10 @@ type zoned struct {
 	seen map[string]time.Time
 }
 
-// zoneFor decides on the zone of a call. Only an argument that means nothing is an error: a
-// stored name that does gives way to the next.
-func (b toolbox) zoneFor(argument string, user calendar.User, cal calendar.Calendar) (zoned, error) {
-	if argument != "" {
+// zoneFor decides on the zone of a call about a calendar, or about none. Only an argument that means nothing
+// is an error: a stored name that does gives way to the next.
+func (b toolbox) zoneFor(c *call, cal calendar.Calendar) (zoned, error) {
+	if argument := c.args.text("timezone"); argument != "" {
 		z, err := b.zones.Ask(argument)
 		if err != nil {
 			return zoned{}, errArgument(`"timezone": %s`, err)
@@ -45,7 +45,7 @@ func (b toolbox) zoneFor(argument string, user calendar.User, cal calendar.Calen
 	for _, stored := range [...]struct {
 		name   string
 		source zoneSource
-	}{{user.Timezone, zoneOfUser}, {cal.Timezone, zoneOfCalendar}} {
+	}{{c.caller.User.Timezone, zoneOfUser}, {cal.Timezone, zoneOfCalendar}} {
 		if z, err := b.zones.Lookup(stored.name); err == nil {
 			return zoned{Zone: z, source: stored.source}, nil
 		}

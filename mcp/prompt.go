@@ -162,7 +162,7 @@ func (b toolbox) prompt(c *call, p prompt) (string, error) {
 	if c.caller.Scopes&calendar.ScopeRead == 0 {
 		return "", calendar.Errorf(calendar.Forbidden, calendar.RulePrivileges, "this token may not read")
 	}
-	z, err := b.zoneFor("", c.caller.User, calendar.Calendar{})
+	z, err := b.zoneFor(c, calendar.Calendar{})
 	if err != nil {
 		return "", err
 	}

@@ -98,8 +98,7 @@ func (h *Handler) calendarText(ctx context.Context, c *call, id string) ([]byte,
 	if err := allEvents.check(c.caller); err != nil {
 		return nil, err
 	}
-	c.args = arguments{"calendar_id": id}
-	cal, err := h.box.calendarOf(ctx, c)
+	cal, err := h.box.calendarNamed(ctx, c, calendar.CalendarID(id))
 	if err != nil {
 		return nil, err
 	}
@@ -125,14 +124,12 @@ func (b toolbox) eventText(ctx context.Context, c *call, word string) ([]byte, e
 	if err != nil {
 		return nil, err
 	}
-	c.args = arguments{"calendar_id": string(id.Calendar)}
-	cal, err := b.calendarOf(ctx, c)
+	cal, err := b.calendarNamed(ctx, c, id.Calendar)
 	if err != nil {
 		return nil, err
 	}
 	if kindsGiven(c.caller) != nil {
-		c.args[anEvent.uid] = string(id.UID)
-		o, err := b.object(ctx, c, cal, anEvent)
+		o, err := b.object(ctx, c, cal, anEvent, id.UID)
 		return o.Data, err
 	}
 	o, err := b.service.ObjectByUID(ctx, c.caller, cal, id.UID)

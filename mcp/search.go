@@ -63,12 +63,12 @@ func (b toolbox) searchEvents(ctx context.Context, c *call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	z, err := b.zoneFor(c.args.text("timezone"), c.caller.User, cal)
+	z, err := b.zoneFor(c, cal)
 	if err != nil {
 		return answer{}, err
 	}
 	q := query.EventSearch{
-		Text: c.args.text("query"), Timezone: z.Zone, Past: c.args.yes("include_past"), Limit: cmp.Or(c.args.number("limit"), usualFound),
+		Text: c.args.text("query"), Timezone: z.Zone, Past: c.args.yes("include_past"), Limit: c.limit(usualFound),
 	}
 	if cal.ID != "" {
 		q.Calendars = []calendar.Calendar{cal}
@@ -116,7 +116,7 @@ type resultView struct {
 }
 
 func (b toolbox) search(ctx context.Context, c *call) (answer, error) {
-	z, err := b.zoneFor("", c.caller.User, calendar.Calendar{})
+	z, err := b.zoneFor(c, calendar.Calendar{})
 	if err != nil {
 		return answer{}, err
 	}
@@ -175,8 +175,7 @@ func (b toolbox) fetch(ctx context.Context, c *call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	c.args["calendar_id"], c.args["event_uid"], c.args["recurrence_id"] = string(id.Calendar), string(id.UID), id.RecurrenceID
-	s, err := b.subject(ctx, c, anEvent)
+	s, err := b.subject(ctx, c, anEvent, id)
 	if err != nil {
 		return answer{}, err
 	}

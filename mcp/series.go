@@ -57,20 +57,25 @@ func errOther(n noun, o calendar.Object, cal calendar.Calendar) error {
 	return calendar.Errorf(calendar.NotFound, "", "%s in %s is no %s but a journal entry, for which there are no tools", quote(string(o.UID)), quote(cal.Name), n.name)
 }
 
+// named is what the parameters of a call name.
+func (c *call) named(n noun) eventID {
+	return eventID{calendar.CalendarID(c.args.text("calendar_id")), calendar.UID(c.args.text(n.uid)), c.args.text("recurrence_id")}
+}
+
 // subject finds what a call is about, and the zone in which it means its times.
-func (b toolbox) subject(ctx context.Context, c *call, n noun) (subject, error) {
-	cal, err := b.calendarOf(ctx, c)
+func (b toolbox) subject(ctx context.Context, c *call, n noun, id eventID) (subject, error) {
+	cal, err := b.calendarNamed(ctx, c, id.Calendar)
 	if err != nil {
 		return subject{}, err
 	}
 	s := subject{cal: cal, scope: edit.Scope(c.args.text("scope"))}
-	if s.zone, err = b.zoneFor(c.args.text("timezone"), c.caller.User, cal); err != nil {
+	if s.zone, err = b.zoneFor(c, cal); err != nil {
 		return subject{}, err
 	}
-	if s.id, err = recurrenceID(c.args.text("recurrence_id")); err != nil {
+	if s.id, err = recurrenceID(id.RecurrenceID); err != nil {
 		return subject{}, err
 	}
-	o, err := b.object(ctx, c, cal, n)
+	o, err := b.object(ctx, c, cal, n, id.UID)
 	if err != nil {
 		return subject{}, err
 	}
@@ -80,8 +85,8 @@ func (b toolbox) subject(ctx context.Context, c *call, n noun) (subject, error) 
 }
 
 // aim is subject for tools that change things: of a series it must be said how much.
-func (b toolbox) aim(ctx context.Context, c *call, n noun) (subject, error) {
-	s, err := b.subject(ctx, c, n)
+func (b toolbox) aim(ctx context.Context, c *call, n noun, id eventID) (subject, error) {
+	s, err := b.subject(ctx, c, n, id)
 	if err != nil || !s.found.Object.Recurring || s.scope == edit.All || s.scope != "" && !s.id.IsZero() {
 		return s, err
 	}
@@ -110,10 +115,9 @@ func recurrenceID(value string) (ical.Time, error) {
 	return t, nil
 }
 
-// object finds an object of a kind by the UID that the call gives.
-func (b toolbox) object(ctx context.Context, c *call, cal calendar.Calendar, n noun) (calendar.Object, error) {
-	uid := c.args.text(n.uid)
-	o, err := b.service.ObjectByUID(ctx, c.caller, cal, calendar.UID(uid))
+// object finds an object of a kind.
+func (b toolbox) object(ctx context.Context, c *call, cal calendar.Calendar, n noun, uid calendar.UID) (calendar.Object, error) {
+	o, err := b.service.ObjectByUID(ctx, c.caller, cal, uid)
 	if err == nil && o.Kind == n.kind {
 		return o, nil
 	}
@@ -123,7 +127,7 @@ func (b toolbox) object(ctx context.Context, c *call, cal calendar.Calendar, n n
 	case calendar.ReasonOf(err) != calendar.NotFound:
 		return o, err
 	}
-	e := calendar.Errorf(calendar.NotFound, "", "no %s %s in %s", n.name, quote(uid), quote(cal.Name))
+	e := calendar.Errorf(calendar.NotFound, "", "no %s %s in %s", n.name, quote(string(uid)), quote(cal.Name))
 	e.Hint = "take the uid from " + n.list + ", and mind the calendar"
 	return o, e
 }

@@ -39,7 +39,7 @@ type statusView struct {
 }
 
 func (b toolbox) status(_ context.Context, c *call) (answer, error) {
-	z, err := b.zoneFor("", c.caller.User, calendar.Calendar{})
+	z, err := b.zoneFor(c, calendar.Calendar{})
 	if err != nil {
 		return answer{}, err
 	}

@@ -49,8 +49,7 @@ func (h *Handler) subscribe(w http.ResponseWriter, r *http.Request, x *exchange,
 		if err != nil {
 			return err
 		}
-		c.args = arguments{"calendar_id": string(target.Calendar)}
-		if _, err := h.box.calendarOf(ctx, c); err != nil {
+		if _, err := h.box.calendarNamed(ctx, c, target.Calendar); err != nil {
 			return err
 		}
 		if err := h.box.follows(ctx, c, target); err != nil {

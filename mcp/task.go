@@ -93,7 +93,7 @@ func (b toolbox) createTask(ctx context.Context, c *call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	z, err := b.zoneFor(c.args.text("timezone"), c.caller.User, cal)
+	z, err := b.zoneFor(c, cal)
 	if err != nil {
 		return answer{}, err
 	}
@@ -121,7 +121,7 @@ func (b toolbox) updateTask(ctx context.Context, c *call) (answer, error) {
 	if err := c.args.checkTask(); err != nil {
 		return answer{}, err
 	}
-	s, err := b.aim(ctx, c, aTask)
+	s, err := b.aim(ctx, c, aTask, c.named(aTask))
 	if err != nil {
 		return answer{}, err
 	}

@@ -97,17 +97,13 @@ func (b toolbox) listTasks(ctx context.Context, c *call) (answer, error) {
 
 // taskCalendars are those that a call is about: the one it names, or all that take tasks.
 func (b toolbox) taskCalendars(ctx context.Context, c *call) ([]calendar.Calendar, zoned, error) {
-	if c.args.text("calendar_id") != "" {
-		cal, err := b.calendarOf(ctx, c)
-		if err != nil {
-			return nil, zoned{}, err
-		}
-		z, err := b.zoneFor(c.args.text("timezone"), c.caller.User, cal)
-		return []calendar.Calendar{cal}, z, err
-	}
-	z, err := b.zoneFor(c.args.text("timezone"), c.caller.User, calendar.Calendar{})
+	cal, err := b.oneCalendar(ctx, c)
 	if err != nil {
-		return nil, z, err
+		return nil, zoned{}, err
+	}
+	z, err := b.zoneFor(c, cal)
+	if err != nil || cal.ID != "" {
+		return []calendar.Calendar{cal}, z, err
 	}
 	all, err := b.service.Calendars(ctx, c.caller)
 	return slices.DeleteFunc(all, func(cal calendar.Calendar) bool {
