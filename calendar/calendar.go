@@ -122,8 +122,11 @@ func (c Calendar) Floating(zones *zone.DB) *zone.Zone {
 }
 
 // SyncToken returns the token for the calendar as it is.
-func (c Calendar) SyncToken() SyncToken {
-	return SyncToken{Epoch: c.Epoch, Calendar: c.ID, Version: c.Version}
+func (c Calendar) SyncToken() SyncToken { return c.History().Now() }
+
+// History returns what of the calendar's past can be synchronized.
+func (c Calendar) History() History {
+	return History{Of: c.ID, Epoch: c.Epoch, Version: c.Version, Pruned: c.Pruned}
 }
 
 // NewCalendar is what it takes to make one. An empty Segment means its id; an empty Kinds

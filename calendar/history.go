@@ -22,15 +22,6 @@ type HistoryQuery struct {
 	Cursor string
 }
 
-// History is a page of changes.
-type History struct {
-	Changes []Change
-	// Cursor is where the next page begins; empty when this is the last.
-	Cursor string
-	// Closed are the calendars in sight whose changes the caller may not see.
-	Closed []Calendar
-}
-
 // Change is a change with the calendar that it was made in.
 type Change struct {
 	Line

@@ -76,16 +76,32 @@ func ParseSyncToken(s string) (SyncToken, error) {
 	return SyncToken{Epoch(parts[0]), CalendarID(parts[1]), versions[0], versions[1]}, nil
 }
 
-// Check tells whether changes since t can be told without a gap.
-func (t SyncToken) Check(cal Calendar) error {
+// History is the past of what can be synchronized: a calendar, a home, or what a user was told.
+type History struct {
+	// Of names it.
+	Of    CalendarID
+	Epoch Epoch
+	// Version is that of the latest change, Pruned of the latest that was forgotten.
+	Version, Pruned Version
+}
+
+// Now returns the token for it as it is.
+func (h History) Now() SyncToken {
+	return SyncToken{Epoch: h.Epoch, Calendar: h.Of, Version: h.Version}
+}
+
+// Check refuses a token since which changes cannot be told without a gap. The zero token has none.
+func (h History) Check(t SyncToken) error {
 	switch {
-	case t.Epoch != cal.Epoch:
+	case t == SyncToken{}:
+		return nil
+	case t.Epoch != h.Epoch:
 		return ErrSyncToken("the store was restored since")
-	case t.Calendar != cal.ID:
+	case t.Calendar != h.Of:
 		return ErrSyncToken("it belongs to another calendar")
-	case max(t.Version, t.Begun) > cal.Version:
+	case max(t.Version, t.Begun) > h.Version:
 		return ErrSyncToken("it is from the future")
-	case max(t.Version, t.Begun) < cal.Pruned:
+	case max(t.Version, t.Begun) < h.Pruned:
 		return ErrSyncToken("it is older than the journal")
 	}
 	return nil

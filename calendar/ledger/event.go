@@ -9,7 +9,7 @@ import (
 )
 
 // Create makes an event or a task. Its UID is of our making, unless the draft has one of a
-// [Service.BeginAttempt].
+// [Ledger.BeginAttempt].
 func (s *Ledger) Create(ctx context.Context, c calendar.Caller, cal calendar.Calendar, d edit.Draft) (calendar.Saved, error) {
 	if err := c.May(calendar.WriteObjects, cal); err != nil {
 		return calendar.Saved{}, err

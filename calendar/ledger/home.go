@@ -17,18 +17,16 @@ func (s *Ledger) HomeChanges(ctx context.Context, c calendar.Caller, since calen
 	if err != nil {
 		return calendar.HomeChanges{}, err
 	}
-	now := calendar.Calendar{ID: calendar.CalendarID(c.User.ID), Epoch: home.Epoch, Version: home.Version, Pruned: home.Pruned}
+	past := calendar.History{Of: calendar.CalendarID(c.User.ID), Epoch: home.Epoch, Version: home.Version, Pruned: home.Pruned}
 	if c.Calendars != nil {
 		// What changes in calendars that the caller does not see moves nothing on for them.
-		now.Pruned = max(now.Pruned, home.Replaced)
-		now.Version = max(now.Pruned, home.SeenBy(c))
+		past.Pruned = max(past.Pruned, home.Replaced)
+		past.Version = max(past.Pruned, home.SeenBy(c))
 	}
-	if since != (calendar.SyncToken{}) {
-		if err := since.Check(now); err != nil {
-			return calendar.HomeChanges{}, err
-		}
+	if err := past.Check(since); err != nil {
+		return calendar.HomeChanges{}, err
 	}
-	changes := calendar.HomeChanges{Now: now.SyncToken()}
+	changes := calendar.HomeChanges{Now: past.Now()}
 	changes.List = home.Since(c, since, calendars)
 	changes.Calendars = c.AllSeen(calendars)
 	return changes, nil

@@ -48,13 +48,11 @@ func (s *Reader) NotificationChanges(ctx context.Context, c calendar.Caller, sin
 		return changes, err
 	}
 	// A home's token begins with the user's id as well.
-	now := calendar.Calendar{Epoch: epoch, ID: calendar.CalendarID("notices-" + c.User.ID), Version: box.Version, Pruned: box.Pruned}
-	if since != (calendar.SyncToken{}) {
-		if err := since.Check(now); err != nil {
-			return changes, err
-		}
+	past := calendar.History{Epoch: epoch, Of: calendar.CalendarID("notices-" + c.User.ID), Version: box.Version, Pruned: box.Pruned}
+	if err := past.Check(since); err != nil {
+		return changes, err
 	}
-	changes.Now = now.SyncToken()
+	changes.Now = past.Now()
 	slices.SortFunc(box.Notices, func(a, b calendar.Notice) int { return cmp.Compare(a.Version, b.Version) })
 	for _, n := range box.Notices {
 		switch {

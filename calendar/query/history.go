@@ -12,10 +12,19 @@ import (
 	"caldav-mcp-server/calendar/lookup"
 )
 
+// HistoryPage is a page of changes.
+type HistoryPage struct {
+	Changes []calendar.Change
+	// Cursor is where the next page begins; empty when this is the last.
+	Cursor string
+	// Closed are the calendars in sight whose changes the caller may not see.
+	Closed []calendar.Calendar
+}
+
 // History returns what was changed, by whom. Only who may write to a calendar sees its changes:
 // they show what was deleted, and what others use.
-func (s *Queries) History(ctx context.Context, c calendar.Caller, q calendar.HistoryQuery) (calendar.History, error) {
-	var h calendar.History
+func (s *Queries) History(ctx context.Context, c calendar.Caller, q calendar.HistoryQuery) (HistoryPage, error) {
+	var h HistoryPage
 	from, err := parseCursor(q.Cursor)
 	if err != nil {
 		return h, err
@@ -74,7 +83,7 @@ func entriesOf(q calendar.HistoryQuery, from cursor) calendar.EntryQuery {
 }
 
 // journals are the calendars whose changes the query is about.
-func (s *Queries) journals(ctx context.Context, c calendar.Caller, q *calendar.HistoryQuery, h *calendar.History) ([]lookup.Journal, error) {
+func (s *Queries) journals(ctx context.Context, c calendar.Caller, q *calendar.HistoryQuery, h *HistoryPage) ([]lookup.Journal, error) {
 	if q.After != (calendar.SyncToken{}) {
 		if q.Calendar != "" && q.Calendar != q.After.Calendar {
 			return nil, calendar.ErrSyncToken("it belongs to another calendar")

@@ -38,7 +38,7 @@ func (s *Queries) Changes(ctx context.Context, c calendar.Caller, cal calendar.C
 	if since == (calendar.SyncToken{}) {
 		return live(s.changes(ctx, cal, calendar.Stretch{Until: cal.Version}))
 	}
-	if err := since.Check(cal); err != nil {
+	if err := cal.History().Check(since); err != nil {
 		return failed(err)
 	}
 	return s.changes(ctx, cal, calendar.Stretch{
