@@ -131,7 +131,7 @@ func TestAllNeverLosesThePast(t *testing.T) {
 			}
 			before := first()
 			said := h.say(t, door, "alice", tool, args(map[string]any{times[0]: "2026-03-02T16:00", times[1]: "2026-03-02T16:30"}))
-			for _, want := range []string{"begins on Monday 2025-01-06", "20260302T150000", "2025-01-06T16:00:00"} {
+			for _, want := range []string{"begins on Monday 2025-01-06", "20260302T150000", "2025-01-06T16:00:00+01:00"} {
 				if !strings.Contains(said, want) || strings.Contains(said, `"result"`) {
 					t.Errorf("no %q in %s", want, said)
 				}

@@ -179,8 +179,8 @@ func TestAllNeverCutsThePast(t *testing.T) {
 	for _, tt := range []struct{ name, text, start, end, says string }{
 		{"the next instance's day", text, "2026-11-23T16:00", "", "begins on Monday 2025-01-06"},
 		{"is told its id", text, "2026-11-23T16:00", "", "(on that day: 20261123T150000)"},
-		{"and the other reading", text, "2026-11-23T16:00", "2026-11-23T16:30", "2025-01-06T16:00:00"},
-		{"in UTC", text, "20261123T150000Z", "", "2025-01-06T16:00:00"},
+		{"and the other reading", text, "2026-11-23T16:00", "2026-11-23T16:30", "2025-01-06T16:00:00+01:00"},
+		{"in UTC", text, "20261123T150000Z", "", "2025-01-06T16:00:00+01:00"},
 		{"a day without an instance", text, "2026-11-24T16:00", "", "by its recurrence id, or"},
 		{"an end alone", text, "", "2026-11-23T16:30", "each instance would last into the next one"},
 		{"an end elsewhere", text, "2025-01-06T16:00", "2026-11-23T16:30", "each instance would last into the next one"},

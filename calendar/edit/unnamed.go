@@ -31,7 +31,7 @@ func (e *session) unnamed(was ical.Time, move shift, p placement) error {
 func (s *series) elsewhere(was, start ical.Time) error {
 	f := fault(BadTime, "the series begins on %s, and no instance of it was named: with a start on %s all of it would move there",
 		dateText(was), dateText(start))
-	name, own := "by its recurrence id", clockText(start, was)
+	name, own := "by its recurrence id", s.firstText(start, was)
 	if at, err := s.onDay(ical.Date(start.Civil)); err == nil {
 		name += " (on that day: " + at.id.String() + ")"
 	}
@@ -66,10 +66,16 @@ func dateText(t ical.Time) string { return t.Civil.Weekday().String() + " " + da
 
 func day(t ical.Time) string { return t.Civil.Date().String()[:len(time.DateOnly)] }
 
-// clockText is a time of day on the day of another time.
-func clockText(t, on ical.Time) string {
+// firstText is the time of day of one time on the day of another, the first of the series. It says its offset: it is
+// written back by somebody whose clock may be another.
+func (s *series) firstText(t, first ical.Time) string {
 	if t.IsDate() {
-		return day(on)
+		return day(first)
 	}
-	return on.Civil.Date().AddSeconds(int64(t.Civil.SecondOfDay())).String()
+	civil := first.Civil.Date().AddSeconds(int64(t.Civil.SecondOfDay()))
+	if first.Form == ical.FormFloating {
+		return civil.String()
+	}
+	unix := s.on.unix(civil)
+	return time.Unix(unix, 0).In(time.FixedZone("", int(civil.Seconds()-unix))).Format(time.RFC3339)
 }

@@ -19,7 +19,7 @@ func machineZone(environ []string, etc string) string {
 		}
 	}
 	if !set && name == "" {
-		if text, err := os.ReadFile(filepath.Join(etc, "timezone")); err == nil {
+		if text, err := os.ReadFile(filepath.Join(etc, "timezone")); err == nil { //nolint:gosec // a file of the system's
 			name = strings.TrimSpace(string(text))
 		}
 	}
