@@ -1,6 +1,7 @@
 package edit
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -109,13 +110,26 @@ func (s shift) rule(p *ical.Property) error {
 	}
 	moved := rule
 	if !s.clocks(&moved) || s.days != 0 && !s.dayParts(&moved) {
-		return fault(RuleBound, "no rule says the same as %s, only %s", rule, s.distance()).hint("give the new recurrence rule along with the new time")
+		if rule.Count != 1 || p.Name() != "RRULE" {
+			return fault(RuleBound, "the series repeats by %s, and no rule names each of its times %s", rule, s.distance()).
+				hint("give the new recurrence rule along with the new time")
+		}
+		moved = s.once(rule)
 	}
 	if moved.Until, err = s.until(rule.Until); err != nil {
 		return err
 	}
 	rewriteRule(p, rule, moved)
 	return nil
+}
+
+// once is a rule that has the start and nothing else, wherever that is.
+func (s shift) once(rule ical.Recur) ical.Recur {
+	once := ical.Recur{Freq: rule.Freq, Interval: rule.Interval, WeekStart: rule.WeekStart, Count: 1, Extra: rule.Extra}
+	if s.to.form == ical.FormDate {
+		once.Freq = max(once.Freq, ical.Daily)
+	}
+	return once
 }
 
 // rewriteRule gives a property another rule and changes only the parts that differ: the others
@@ -154,15 +168,33 @@ func ruleParts(r ical.Recur) map[string]string {
 	return parts
 }
 
+// distance says in words how far the series goes.
 func (s shift) distance() string {
-	if !s.sameForm() {
-		return "with whole days in place of times, or the other way round"
+	switch {
+	case s.to.form == ical.FormDate && !s.sameForm():
+		return "as a whole day"
+	case !s.sameForm():
+		return "with a time of day"
 	}
-	distance := time.Duration(max(s.seconds, -s.seconds)) * time.Second
+	var words []string
+	left := max(s.seconds, -s.seconds)
+	for _, unit := range [...]struct {
+		name    string
+		seconds int64
+	}{{"day", secondsPerDay}, {"hour", 3600}, {"minute", 60}, {"second", 1}} {
+		switch n := left / unit.seconds; n {
+		case 0:
+		case 1:
+			words = append(words, "1 "+unit.name)
+		default:
+			words = append(words, fmt.Sprintf("%d %ss", n, unit.name))
+		}
+		left %= unit.seconds
+	}
 	if s.seconds < 0 {
-		return distance.String() + " earlier"
+		return strings.Join(words, " ") + " earlier"
 	}
-	return distance.String() + " later"
+	return strings.Join(words, " ") + " later"
 }
 
 // clocks moves the times of day that a rule names.

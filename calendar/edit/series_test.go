@@ -214,7 +214,7 @@ func TestNewRule(t *testing.T) {
 	second := calendarOf(eventOf("DTSTART:20260309T090000Z", "RRULE:FREQ=MONTHLY;BYDAY=2MO"))
 	times := edit.Times{Start: to(t, "20260310T090000Z")}
 	_, err = editor().Change(t.Context(), read(t, second), edit.Change{Target: whole(t, "2026-03-09"), Times: times})
-	refused(t, err, edit.RuleBound, "no rule says the same as FREQ=MONTHLY;BYDAY=2MO, only 24h0m0s later; give the new recurrence rule")
+	refused(t, err, edit.RuleBound, "the series repeats by FREQ=MONTHLY;BYDAY=2MO, and no rule names each of its times 1 day later; give the new recurrence rule")
 	got, err = editor().Change(t.Context(), read(t, second), edit.Change{Target: whole(t, "2026-03-09"), Times: times, Fields: edit.Fields{Rule: edit.To("FREQ=MONTHLY;BYDAY=2TU")}})
 	if err != nil || !strings.Contains(got.Document.String(), "DTSTART:20260310T090000Z\r\nRRULE:FREQ=MONTHLY;BYDAY=2TU\r\n") {
 		t.Errorf("%v, %v", got.Document, err)
@@ -366,4 +366,29 @@ func TestSplitHours(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestAnyRuleDoesForOne: a series of one instance goes anywhere; of more, the refusal says how far in plain words.
+func TestAnyRuleDoesForOne(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ rule, to, want string }{
+		{"FREQ=YEARLY;BYWEEKNO=-17;COUNT=1", "20260310T110000Z", "FREQ=YEARLY;COUNT=1"},
+		{"freq=MONTHLY;X-A=b;BYDAY=2MO;COUNT=1", "20260310T090000Z", "freq=MONTHLY;X-A=b;COUNT=1"},
+		{"FREQ=HOURLY;BYHOUR=9;COUNT=1", "20260310T110000Z", "FREQ=HOURLY;COUNT=1"},
+		{"FREQ=WEEKLY;BYDAY=MO;COUNT=1", "20260310T090000Z", "FREQ=WEEKLY;BYDAY=TU;COUNT=1"},
+	} {
+		text := calendarOf(eventOf("DTSTART:20260309T090000Z", "RRULE:"+tt.rule))
+		got, err := editor().Change(t.Context(), read(t, text), edit.Change{Target: whole(t, "2026-03-09"), Times: edit.Times{Start: to(t, tt.to)}})
+		if err != nil {
+			t.Errorf("%s: %v", tt.rule, err)
+			continue
+		}
+		o := valid(t, got.Document)
+		if rule, all := o.Master.Property("RRULE").Value(), expand(t, o); rule != tt.want || len(all) != 1 || all[0].Start != at(t, tt.to).Civil.Seconds() {
+			t.Errorf("%s: %s, %v; want %s", tt.rule, rule, all, tt.want)
+		}
+	}
+	many := calendarOf(eventOf("DTSTART:20260309T090000Z", "RRULE:FREQ=YEARLY;BYWEEKNO=-17;COUNT=2"))
+	_, err := editor().Change(t.Context(), read(t, many), edit.Change{Target: whole(t, "2026-03-09"), Times: edit.Times{Start: to(t, "20260310T110000Z")}})
+	refused(t, err, edit.RuleBound, "no rule names each of its times 1 day 2 hours later")
 }
