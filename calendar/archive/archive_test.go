@@ -18,7 +18,7 @@ import (
 // lines ends each line as RFC 5545 does.
 func lines(all ...string) string { return strings.Join(all, "\r\n") + "\r\n" }
 
-func split(file string) []archive.Part { return slices.Collect(archive.Split([]byte(file))) }
+func split(file string) []archive.Part { return slices.Collect(archive.Split([]byte(file), nil)) }
 
 // outline tells of each part where it begins and what became of it.
 func outline(parts []archive.Part) []string {
@@ -279,7 +279,7 @@ func FuzzSplit(f *testing.F) {
 	f.Add([]byte(mixed))
 	f.Add([]byte("BEGIN:VCALENDAR\nBEGIN:VEVENT\nEND:VEVENT"))
 	f.Fuzz(func(t *testing.T, file []byte) {
-		for p := range archive.Split(file) {
+		for p := range archive.Split(file, nil) {
 			if (p.Err == nil) != (p.Data != nil) {
 				t.Errorf("%+v", p)
 			}

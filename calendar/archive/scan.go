@@ -23,10 +23,17 @@ type piece struct {
 	broken string
 	// in is the VCALENDAR around it; nil outside of any.
 	in *wrapper
+	// tzids are the zones that it names, version which of several of its kind it is.
+	tzids   []string
+	version version
+	// edits are what is changed in its text, in its order, mends those that its reader is told of, rows its lines.
+	edits []edit
+	mends []Mend
+	rows  [][]byte
 }
 
-// wrapper is what a VCALENDAR says of itself: the lines that an object's own VCALENDAR takes over.
-type wrapper struct{ version, product, scale []byte }
+// wrapper is what a VCALENDAR says of itself: the lines that an object's own VCALENDAR takes over, and its zone.
+type wrapper struct{ version, product, scale, zone []byte }
 
 // scanner finds the pieces of a file by its BEGIN and END lines alone: a fault in one must not
 // cost the others.
@@ -159,7 +166,9 @@ func (s *scanner) add(name string, end int, broken string) {
 // message of a file, and messages are not stored (RFC 4791 §4.1).
 func (s *scanner) property(word string, line []byte) {
 	name, _, _ := strings.Cut(word, ";")
-	kept := map[string]*[]byte{"VERSION": &s.in.version, "PRODID": &s.in.product, "CALSCALE": &s.in.scale}[name]
+	kept := map[string]*[]byte{
+		"VERSION": &s.in.version, "PRODID": &s.in.product, "CALSCALE": &s.in.scale, "X-WR-TIMEZONE": &s.in.zone,
+	}[name]
 	if kept != nil && *kept == nil {
 		*kept = slices.Clone(line)
 		s.keep = kept

@@ -2,6 +2,7 @@ package archive
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -10,6 +11,7 @@ import (
 	"slices"
 
 	"caldav-mcp-server/calendar/content"
+	"caldav-mcp-server/calendar/zone"
 	"caldav-mcp-server/ical"
 )
 
@@ -21,6 +23,8 @@ type Part struct {
 	Err  error
 	// Line is where it begins in the file.
 	Line int
+	// Mends are what was read otherwise than the file has it.
+	Mends []Mend
 	// from tells for the object's lines which of the file they are.
 	from []stretch
 }
@@ -41,15 +45,17 @@ func (p Part) SourceLine(n int) int {
 // Split yields the objects of a file: the components of one kind and UID together, in the order
 // in which they first appear, each with the zones that it names. One that has no UID gets one made
 // of its content, so that it is the same the next time. What is wrong with one part does not touch
-// the others. The file may hold several VCALENDARs.
-func Split(file []byte) iter.Seq[Part] {
+// the others. The file may hold several VCALENDARs. What programs are known to write wrongly is mended, and the
+// part tells of it. Fallback is the zone for times of a kind in zones that nobody defines, where the file does not say
+// in which it is; nil for none.
+func Split(file []byte, fallback func(kind string) Zone) iter.Seq[Part] {
 	return func(yield func(Part) bool) {
-		s := &splitter{zones: make(map[string]piece), groups: make(map[groupKey]*group)}
+		s := &splitter{zones: make(map[string]piece), groups: make(map[groupKey]*group), names: zone.NewDB(), fallback: fallback}
 		for _, p := range scan(clean(file)) {
 			s.take(p)
 		}
 		for _, g := range s.order {
-			if !yield(g.part(s.zones)) {
+			if !yield(s.part(g)) {
 				return
 			}
 		}
@@ -74,16 +80,16 @@ type groupKey struct{ kind, uid string }
 type group struct {
 	groupKey
 	pieces []piece
-	tzids  []string
-	// made is the UID line of a component that had none.
-	made string
-	err  error
+	err    error
 }
 
 type splitter struct {
 	zones  map[string]piece
 	groups map[groupKey]*group
 	order  []*group
+	names  *zone.DB
+	// fallback is the zone for what nobody defines, or nil.
+	fallback func(kind string) Zone
 }
 
 // take puts a piece where it belongs.
@@ -129,23 +135,25 @@ func (p piece) parse() (*ical.Component, error) {
 }
 
 func (s *splitter) group(p piece, c *ical.Component) {
-	key, made := groupKey{p.name, content.TextOf(c, "UID")}, ""
-	if key.uid == "" {
+	key := groupKey{p.name, content.TextOf(c, "UID")}
+	made := key.uid == ""
+	if made {
 		key.uid = contentUID(c)
-		made = "UID:" + key.uid + "\r\n"
+		p.change(edit{line: 1, text: "UID:" + key.uid + "\r\n"}, "")
 	}
 	g := s.groups[key]
 	if g == nil {
-		g = &group{groupKey: key, made: made}
+		g = &group{groupKey: key}
 		s.groups[key] = g
 		s.order = append(s.order, g)
 	}
 	// Files that were put together hold the same component twice.
-	if slices.ContainsFunc(g.pieces, func(q piece) bool { return bytes.Equal(p.text, q.text) || made != "" }) {
+	if slices.ContainsFunc(g.pieces, func(q piece) bool { return bytes.Equal(p.text, q.text) || made }) {
 		return
 	}
+	p.mend(c)
+	p.tzids, p.version = appendZones(nil, c), versionOf(c)
 	g.pieces = append(g.pieces, p)
-	g.tzids = appendZones(g.tzids, c)
 }
 
 // appendZones adds the zones that a component names and that are not in the list yet.
@@ -182,26 +190,34 @@ func contentUID(c *ical.Component) string {
 }
 
 // part writes the object.
-func (g *group) part(zones map[string]piece) Part {
-	p := Part{Kind: g.kind, UID: g.uid, Line: g.pieces[0].line, Err: g.err}
+func (s *splitter) part(g *group) Part {
 	if g.err != nil {
-		return p
+		return Part{Kind: g.kind, UID: g.uid, Line: g.pieces[0].line, Err: g.err}
 	}
+	mends := g.newest()
+	s.mendZones(g)
+	p := Part{Kind: g.kind, UID: g.uid, Line: g.pieces[0].line, Mends: mends}
 	w := assembler{part: &p, line: 1}
 	in := g.pieces[0].in
 	w.text("BEGIN:VCALENDAR\r\n")
 	w.either(in.version, "VERSION:2.0\r\n")
 	w.either(in.product, "PRODID:"+content.ProductID+"\r\n")
 	w.either(in.scale, "")
-	for _, id := range g.tzids {
-		if zone, known := zones[id]; known {
-			w.piece(zone, "")
+	named := make(map[string]bool)
+	for _, c := range g.pieces {
+		for _, id := range c.tzids {
+			if z, known := s.zones[id]; known && !named[id] {
+				named[id] = true
+				w.piece(z)
+			}
 		}
 	}
 	for _, c := range g.pieces {
-		w.piece(c, g.made)
+		w.piece(c)
+		p.Mends = append(p.Mends, c.mends...)
 	}
 	w.text("END:VCALENDAR\r\n")
+	slices.SortStableFunc(p.Mends, func(a, b Mend) int { return cmp.Compare(a.Line, b.Line) })
 	return p
 }
 
@@ -223,20 +239,39 @@ func (w *assembler) either(line []byte, otherwise string) {
 	w.text(otherwise)
 }
 
-// piece writes a component, with a line put in behind its first one.
-func (w *assembler) piece(p piece, extra string) {
-	at := 0
-	if extra != "" {
-		at = bytes.IndexByte(p.text, '\n') + 1
-		w.from(p.line, 1)
-		w.text(string(p.text[:at]) + extra)
-		w.from(p.line+1, p.lines-1)
-	} else {
-		w.from(p.line, p.lines)
+// piece writes a component as it has been edited.
+func (w *assembler) piece(p piece) {
+	rest, at := p.text, 0
+	for _, e := range p.edits {
+		for ; at < e.line; at++ {
+			rest = w.row(rest, p.line+at)
+		}
+		if e.text != "" && e.lines > 0 {
+			w.from(p.line+at, 1)
+		}
+		w.text(e.text)
+		for ; at < e.line+e.lines; at++ {
+			_, rest, _ = bytes.Cut(rest, []byte("\n"))
+		}
 	}
-	w.text(string(p.text[at:]))
+	w.from(p.line+at, p.lines-at)
+	w.text(string(rest))
+}
+
+// row writes the first line of a text, and returns the others.
+func (w *assembler) row(text []byte, line int) []byte {
+	end := bytes.IndexByte(text, '\n') + 1
+	w.from(line, 1)
+	w.text(string(text[:end]))
+	return text[end:]
 }
 
 func (w *assembler) from(file, lines int) {
+	if n := len(w.part.from); n > 0 {
+		if last := &w.part.from[n-1]; last.object+last.lines == w.line && last.file+last.lines == file {
+			last.lines += lines
+			return
+		}
+	}
 	w.part.from = append(w.part.from, stretch{object: w.line, file: file, lines: lines})
 }

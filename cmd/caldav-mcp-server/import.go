@@ -13,7 +13,7 @@ import (
 const importDetails = `
 From a file: FILE.ics, a directory with such files, or - for standard input. A file with many events becomes one object
 for each UID, with the zones that it needs. Everything goes into --calendar, or else each thing into the first of
-the user's calendars that takes its kind.
+the user's calendars that takes its kind. Lines that programs are known to write wrongly are mended, and each is reported.
 
 From another CalDAV server: --from URL --from-user NAME. All calendars of that user, or the one that --calendar names,
 come over with names, colours and all that is in them, byte for byte. A calendar that is not here yet is made.

@@ -205,7 +205,7 @@ func TestBarText(t *testing.T) {
 // What an error says of an object's line is true of the file.
 func TestRefusalsNameTheFilesLines(t *testing.T) {
 	t.Parallel()
-	for part := range archive.Split([]byte("BEGIN:VCALENDAR\nX-A:1\nX-B:2\nX-C:3\nBEGIN:VEVENT\nUID:a\nSUMMARY:x\nEND:VEVENT\nEND:VCALENDAR\n")) {
+	for part := range archive.Split([]byte("BEGIN:VCALENDAR\nX-A:1\nX-B:2\nX-C:3\nBEGIN:VEVENT\nUID:a\nSUMMARY:x\nEND:VEVENT\nEND:VCALENDAR\n"), nil) {
 		for reason, want := range map[string]string{
 			"line 4: bad": "line 5: bad", "line 6: and line 4": "line 7: and line 5", "line 1: odd": "line 5: odd", "no lines": "no lines", "outline 4": "outline 4",
 		} {

@@ -72,7 +72,7 @@ func (i *importing) file(ctx context.Context, name string, from io.Reader, targe
 	if len(data) > maxImport {
 		return fmt.Errorf("%s is larger than %d MB: split it, or import a directory of files", name, maxImport>>20)
 	}
-	parts := slices.Collect(archive.Split(data))
+	parts := slices.Collect(archive.Split(data, zonesOf(targets)))
 	if len(parts) == 0 {
 		i.report.refuse(source{name: name}, errors.New("it holds nothing that a calendar keeps; is it an iCalendar file?"))
 	}
@@ -90,13 +90,30 @@ func (i *importing) part(ctx context.Context, from source, targets []calendar.Ca
 		i.report.refuse(from, why)
 		return nil
 	}
+	i.report.mend(from)
 	kind := calendar.Kind(from.part.Kind)
-	at := slices.IndexFunc(targets, func(c calendar.Calendar) bool { return c.Kinds.Has(kind) })
+	at := takes(targets, kind)
 	if at < 0 {
 		i.report.refuse(from, i.notTaken(targets, kind))
 		return nil
 	}
 	return i.store(ctx, targets[at], from, calendar.Import{Data: from.part.Data})
+}
+
+// takes finds the first calendar that takes a kind, or -1.
+func takes(targets []calendar.Calendar, kind calendar.Kind) int {
+	return slices.IndexFunc(targets, func(c calendar.Calendar) bool { return c.Kinds.Has(kind) })
+}
+
+// zonesOf tells in which zone each kind is where it goes.
+func zonesOf(targets []calendar.Calendar) func(kind string) archive.Zone {
+	return func(kind string) archive.Zone {
+		at := takes(targets, calendar.Kind(kind))
+		if at < 0 {
+			return archive.Zone{}
+		}
+		return archive.Zone{Name: targets[at].Timezone, Of: fmt.Sprintf("the zone of the calendar %q", targets[at].Name)}
+	}
 }
 
 // notTaken says why a kind goes nowhere.

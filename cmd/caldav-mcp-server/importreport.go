@@ -16,9 +16,11 @@ type importReport struct {
 	Created   int `json:"created"`
 	Unchanged int `json:"unchanged"`
 	// Kept were here in another version, which stays.
-	Kept      int                `json:"kept"`
-	Replaced  int                `json:"replaced"`
-	Refused   []refusal          `json:"refused"`
+	Kept     int       `json:"kept"`
+	Replaced int       `json:"replaced"`
+	Refused  []refusal `json:"refused"`
+	// Mended are the lines that were read otherwise than they are written, whatever became of their objects.
+	Mended    []mended           `json:"mended,omitempty"`
 	Calendars []importedCalendar `json:"calendars,omitempty"`
 }
 
@@ -29,6 +31,14 @@ type refusal struct {
 	Line   int    `json:"line,omitempty"`
 	UID    string `json:"uid,omitempty"`
 	Reason string `json:"reason"`
+}
+
+// mended is a line of a file that was read otherwise than it is written.
+type mended struct {
+	Source string `json:"source"`
+	Line   int    `json:"line"`
+	UID    string `json:"uid"`
+	How    string `json:"how"`
 }
 
 // importedCalendar is a calendar of another server, and where it went.
@@ -72,6 +82,13 @@ func (r *importReport) refuse(from source, why error) {
 	r.Refused = append(r.Refused, entry)
 }
 
+// mend notes what had to be mended in an object.
+func (r *importReport) mend(from source) {
+	for _, m := range from.part.Mends {
+		r.Mended = append(r.Mended, mended{Source: from.name, Line: m.Line, UID: from.part.UID, How: m.How})
+	}
+}
+
 var lineNumber = regexp.MustCompile(`\bline (\d+)`)
 
 // inFile makes the line numbers that an error names, which are those of the object, those of the
@@ -103,6 +120,9 @@ func (r *importReport) write(to io.Writer) error {
 			verb = "into the new calendar"
 		}
 		fmt.Fprintf(&b, "%q: %d objects %s at %s\n", shown(c.Name), c.Objects, verb, c.Address)
+	}
+	for _, m := range r.Mended {
+		fmt.Fprintf(&b, "mended %s: %s\n", shown(fmt.Sprintf("%s:%d", m.Source, m.Line)), shown(m.How))
 	}
 	for _, f := range r.Refused {
 		at := f.Source

@@ -1,0 +1,240 @@
+package archive
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"caldav-mcp-server/ical"
+)
+
+// Mend tells of a line of a file that was read otherwise than it is written. Programs wrote such lines for years, and
+// what they meant is plain; a calendar refuses them, and a whole series with them. A file is mended, for nobody can be
+// asked to write it again; a client that puts an object is told instead.
+type Mend struct {
+	// Line is where it is in the file.
+	Line int
+	// How says what was found and what was made of it.
+	How string
+}
+
+// edit puts other text in the place of some lines of a piece, counted from its first, which is 0.
+type edit struct {
+	line, lines int
+	text        string
+}
+
+// change notes an edit, and why. A line is changed once.
+func (p *piece) change(e edit, how string) {
+	at, taken := slices.BinarySearchFunc(p.edits, e.line, func(e edit, line int) int { return cmp.Compare(e.line, line) })
+	if taken && e.lines > 0 && p.edits[at].lines > 0 {
+		return
+	}
+	p.edits = slices.Insert(p.edits, at, e)
+	if how != "" {
+		p.mends = append(p.mends, Mend{p.line + e.line, how})
+	}
+}
+
+// replace puts other text in the place of a property.
+func (p *piece) replace(property *ical.Property, text, how string) {
+	if p.rows == nil {
+		p.rows = bytes.SplitAfter(p.text, []byte("\n"))
+	}
+	first := property.Line() - 1
+	end := first + 1
+	for end < len(p.rows) && len(p.rows[end]) > 0 && (p.rows[end][0] == ' ' || p.rows[end][0] == '\t') {
+		end++
+	}
+	p.change(edit{first, end - first, text}, how)
+}
+
+// menders are the faults of single properties. Each puts the property right, or says with an empty text that it is
+// to be left out; how is "" where nothing is wrong.
+var menders = []struct {
+	names []string
+	mend  func(c *ical.Component, p *ical.Property) (text, how string)
+}{
+	{[]string{"RRULE", "EXRULE", "RDATE", "EXDATE", "UID"}, mendEmpty},
+	{[]string{"DURATION"}, mendNoDuration},
+	{[]string{"RRULE"}, mendRule},
+}
+
+// mend mends what can be told from a component by itself.
+func (p *piece) mend(c *ical.Component) {
+	for _, m := range menders {
+		for _, name := range m.names {
+			for _, property := range c.All(name) {
+				if instead, how := m.mend(c, property); how != "" {
+					p.replace(property, instead, how)
+				}
+			}
+		}
+	}
+}
+
+func mendEmpty(_ *ical.Component, p *ical.Property) (instead, how string) {
+	if strings.TrimSpace(p.Value()) != "" {
+		return "", ""
+	}
+	return "", p.Name() + " has no value, and was left out"
+}
+
+// mendNoDuration: libical writes DURATION:PT0S beside the end for events that it could not read.
+func mendNoDuration(c *ical.Component, p *ical.Property) (instead, how string) {
+	d, err := p.Duration()
+	if err != nil || d.NominalDays() != 0 || d.ExactSeconds() != 0 {
+		return "", ""
+	}
+	for _, end := range [...]string{"DTEND", "DUE"} {
+		if c.Property(end) != nil {
+			return "", fmt.Sprintf("%s stands beside %s, and was left out", excerpt(p), end)
+		}
+	}
+	return "", ""
+}
+
+// mendRule: COUNT=-1 is what some programs keep for "no end", and UNTL is no word at all.
+func mendRule(_ *ical.Component, p *ical.Property) (instead, how string) {
+	if _, err := p.Recur(); err == nil {
+		return "", ""
+	}
+	var parts []string
+	for part := range strings.SplitSeq(p.Value(), ";") {
+		name, value, _ := strings.Cut(part, "=")
+		name, value = strings.ToUpper(strings.TrimSpace(name)), strings.TrimSpace(value)
+		switch {
+		case name == "COUNT" && strings.HasPrefix(value, "-"), name == "UNTL" && value == "":
+		case name == "UNTL":
+			parts = append(parts, "UNTIL="+value)
+		default:
+			parts = append(parts, part)
+		}
+	}
+	next := p.Clone()
+	next.SetValue(strings.Join(parts, ";"))
+	if _, err := next.Recur(); err != nil {
+		return "", ""
+	}
+	return text(next), fmt.Sprintf("%s was read as %s", excerpt(p), excerpt(next))
+}
+
+// excerpt is a line as far as a report shows it.
+func excerpt(p *ical.Property) string { return fmt.Sprintf("%.200s", p) }
+
+// Zone is a zone that somebody may mean, and why.
+type Zone struct{ Name, Of string }
+
+// mendZones reads times in a zone that nobody defines in the one that the file says all of it is in, or else in
+// the one where it goes.
+func (s *splitter) mendZones(g *group) {
+	for i := range g.pieces {
+		p := &g.pieces[i]
+		if !slices.ContainsFunc(p.tzids, s.unknown) {
+			continue
+		}
+		instead := s.instead(g.kind, p)
+		c, err := p.parse()
+		if instead.Name == "" || err != nil {
+			continue
+		}
+		s.rezone(p, c, instead)
+		p.tzids = append(p.tzids, instead.Name)
+	}
+}
+
+// unknown tells whether neither the file nor the name itself says what zone is meant.
+func (s *splitter) unknown(id string) bool {
+	if _, defined := s.zones[id]; defined {
+		return false
+	}
+	_, err := s.names.Lookup(id)
+	return err != nil
+}
+
+func (s *splitter) instead(kind string, p *piece) Zone {
+	if _, own, ok := strings.Cut(string(p.in.zone), ":"); ok {
+		own = strings.TrimSpace(strings.NewReplacer("\r\n ", "", "\r\n\t", "").Replace(own))
+		if own != "" && !s.unknown(own) {
+			return Zone{own, "the X-WR-TIMEZONE of the file"}
+		}
+	}
+	if s.fallback == nil {
+		return Zone{}
+	}
+	return s.fallback(kind)
+}
+
+func (s *splitter) rezone(p *piece, c *ical.Component, instead Zone) {
+	for property := range c.Properties() {
+		id, given := property.Param("TZID")
+		if !given || strings.HasPrefix(property.Name(), "X-") || !s.unknown(id) {
+			continue
+		}
+		next := property.Clone()
+		next.SetParam("TZID", instead.Name)
+		p.replace(property, text(next), fmt.Sprintf("%s: nobody says what zone %.100q is: it was read as %s, %s", property.Name(), id, instead.Name, instead.Of))
+	}
+	for sub := range c.Components() {
+		s.rezone(p, sub, instead)
+	}
+}
+
+// version tells which component a piece is of a series, and which revision of it (RFC 5546 §2.1.5).
+type version struct {
+	// of is the RECURRENCE-ID; zero in a master.
+	of       ical.Time
+	sequence int
+	stamp    int64
+	known    bool
+}
+
+func versionOf(c *ical.Component) version {
+	v := version{known: true}
+	if id := c.Property("RECURRENCE-ID"); id != nil {
+		var err error
+		v.of, err = id.Time()
+		v.known = err == nil
+	}
+	if p := c.Property("SEQUENCE"); p != nil {
+		v.sequence, _ = p.Int() // what is no number counts as none
+	}
+	if p := c.Property("DTSTAMP"); p != nil {
+		if t, err := p.Time(); err == nil {
+			v.stamp = t.Civil.Seconds()
+		}
+	}
+	return v
+}
+
+func (v version) compare(w version) int {
+	return cmp.Or(cmp.Compare(v.sequence, w.sequence), cmp.Compare(v.stamp, w.stamp))
+}
+
+// newest leaves one of several versions of a component, if one of them is the newest.
+func (g *group) newest() (mends []Mend) {
+	best, equals := make(map[ical.Time]piece), make(map[ical.Time]int)
+	for _, p := range g.pieces {
+		if !p.version.known {
+			continue
+		}
+		of := p.version.of
+		switch b, found := best[of]; {
+		case !found || p.version.compare(b.version) > 0:
+			best[of], equals[of] = p, 1
+		case p.version.compare(b.version) == 0:
+			equals[of]++
+		}
+	}
+	g.pieces = slices.DeleteFunc(g.pieces, func(p piece) bool {
+		b := best[p.version.of]
+		if !p.version.known || equals[p.version.of] > 1 || b.line == p.line {
+			return false
+		}
+		mends = append(mends, Mend{p.line, fmt.Sprintf("this %s was left out: a newer version of it is at line %d", p.name, b.line)})
+		return true
+	})
+	return mends
+}
