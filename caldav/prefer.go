@@ -74,9 +74,12 @@ func (x *exchange) grant(p preference) {
 }
 
 // saved answers a write of an object: with its tag, which may be told since what GET
-// returns are these very bytes (RFC 4791 §5.3.4), and with the object if that is preferred.
+// returns are these very bytes (RFC 4791 §5.3.4), and with the object if that is preferred. Where they are others,
+// a client that is told no tag fetches them.
 func (x *exchange) saved(at place, s calendar.Saved) error {
-	x.w.Header().Set("ETag", string(s.Object.ETag))
+	if !s.Cleaned {
+		x.w.Header().Set("ETag", string(s.Object.ETag))
+	}
 	if x.prefers(representation) {
 		status := http.StatusOK
 		if s.Created {

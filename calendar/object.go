@@ -116,6 +116,8 @@ type Saved struct {
 	Object Object
 	// Created tells a new object from a changed one.
 	Created bool
+	// Cleaned tells that control characters were taken out of the text, and so that it is not what the client has.
+	Cleaned bool
 }
 
 // Derivation numbers the rules by which Derived is made. It grows when they change: a store

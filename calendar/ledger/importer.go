@@ -8,6 +8,7 @@ import (
 	"regexp"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/ical"
 )
 
 // Import stores an object that has a life elsewhere. What a calendar knows by the same UID is not
@@ -16,6 +17,8 @@ func (s *Ledger) Import(ctx context.Context, c calendar.Caller, cal calendar.Cal
 	if err := c.May(calendar.WriteObjects, cal); err != nil {
 		return "", err
 	}
+	// As it would be stored: what is there already is compared to it.
+	i.Data = ical.WithoutControls(i.Data)
 	o, err := s.read(ctx, i.Data)
 	if err != nil {
 		return "", err

@@ -8,12 +8,13 @@ import (
 	"time"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/ical"
 )
 
 // errSame ends a transaction that would store what is stored already.
 var errSame = errors.New("nothing to change")
 
-// Put stores an object that a client wrote, byte for byte.
+// Put stores an object that a client wrote, byte for byte but for control characters.
 func (s *Ledger) Put(ctx context.Context, c calendar.Caller, cal calendar.Calendar, d calendar.Draft) (calendar.Saved, error) {
 	return s.save(ctx, c, cal, d)
 }
@@ -43,10 +44,13 @@ func (s *Ledger) saveAll(ctx context.Context, c calendar.Caller, cal calendar.Ca
 	}
 	next := make([]calendar.Saved, len(drafts))
 	for i, d := range drafts {
+		given := len(d.Data)
+		d.Data = ical.WithoutControls(d.Data)
 		derived, err := s.validate(ctx, cal, d)
 		if err != nil {
 			return nil, c.Told(err)
 		}
+		next[i].Cleaned = len(d.Data) < given
 		next[i].Object = calendar.Object{
 			Calendar: cal.ID, Name: d.Name, ETag: calendar.ETagOf(d.Data), Size: int64(len(d.Data)), Data: d.Data, Derived: derived,
 		}

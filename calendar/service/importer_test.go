@@ -24,6 +24,8 @@ func TestImportTwiceChangesNothing(t *testing.T) {
 		before := h.token(h.alice, work)
 		h.imports(work, calendar.Import{Data: []byte(event("one", 2, "x"))}, calendar.ImportedSame)
 		h.imports(work, calendar.Import{Data: []byte(event("one", 2, "x")), Replace: true}, calendar.ImportedSame)
+		// Nor does a control character that was taken out before.
+		h.imports(work, calendar.Import{Data: []byte(event("one", 2, "x\x0b")), Replace: true}, calendar.ImportedSame)
 		h.imports(work, calendar.Import{Data: []byte(event("one", 2, "another"))}, calendar.ImportedKept)
 		if h.token(h.alice, work) != before {
 			h.t.Error("the calendar has changed")
