@@ -26,7 +26,7 @@ const (
 func (k ChangeKind) Answers() bool { return k == Accepted || k == Declined }
 
 // Entry is one line of a calendar's journal: the audit trail, the history and the undo at
-// once. An entry with an empty Object is about the calendar itself.
+// once. Its Subject is what it is about.
 type Entry struct {
 	Calendar CalendarID
 	Version  Version
@@ -46,6 +46,29 @@ type Entry struct {
 	Before []byte
 	// Undoes are the changes of the same calendar that this one takes back. Only Log minds them.
 	Undoes []Version
+}
+
+// Subject is what a line of the journal is about.
+type Subject string
+
+// The subjects there are.
+const (
+	AboutObject Subject = "object"
+	// AboutCalendar is a calendar itself: its settings, and that it was made or deleted.
+	AboutCalendar Subject = "calendar"
+	// AboutShare is what one user has of a calendar.
+	AboutShare Subject = "share"
+)
+
+// Subject returns what the line is about.
+func (e Entry) Subject() Subject {
+	switch {
+	case e.Whom != "":
+		return AboutShare
+	case e.Object == "":
+		return AboutCalendar
+	}
+	return AboutObject
 }
 
 // ID returns what the change is known by.
@@ -138,7 +161,7 @@ type Actor struct {
 // SeesEntry tells whether a change is the caller's to know: who else has a calendar, its owner
 // alone is told.
 func (c Caller) SeesEntry(cal Calendar, e Entry) bool {
-	return e.Whom == "" || e.Whom == c.User.ID || cal.Access == OwnerAccess
+	return e.Subject() != AboutShare || e.Whom == c.User.ID || cal.Access == OwnerAccess
 }
 
 // Visible leaves out the changes that are not the caller's to know.
@@ -154,7 +177,7 @@ func (c Caller) Visible(cal Calendar, lines iter.Seq2[Line, error]) iter.Seq2[Li
 
 // Siblings asks for the changes of what a change is about, from a version on.
 func (e Entry) Siblings(from Version) EntryQuery {
-	if e.Whom != "" {
+	if e.Subject() == AboutShare {
 		return EntryQuery{From: from, Whom: e.Whom}
 	}
 	return EntryQuery{From: from, Of: &e.UID}

@@ -183,11 +183,12 @@ func (z zoned) change(c calendar.Change) changeView {
 		Title: shown(short(c.Summary, longestChangedTitle)), Calendar: c.In.ID, In: shown(short(c.In.Name, longestListedTitle)),
 		UID: shown(c.UID), Undoes: changeIDs(c.In.ID, c.Undoes), Lost: c.Forgotten(),
 	}
-	if c.Object == "" {
-		v.Kind, v.Title = "calendar", v.In
-	}
-	if c.Whom != "" {
-		v.Kind, v.Title, v.Whom = shareKind, "", shown(c.Line.With)
+	switch c.Subject() {
+	case calendar.AboutObject:
+	case calendar.AboutCalendar:
+		v.Kind, v.Title = string(calendar.AboutCalendar), v.In
+	case calendar.AboutShare:
+		v.Kind, v.Title, v.Whom = string(calendar.AboutShare), "", shown(c.Line.With)
 		if c.Given > calendar.NoAccess {
 			v.Given = permissions[c.Given]
 		}
@@ -200,9 +201,6 @@ func (z zoned) change(c calendar.Change) changeView {
 	}
 	return v
 }
-
-// shareKind is the word for a change of who has a calendar.
-const shareKind = "share"
 
 // kindWord is a kind in lower case. What nothing is left of was most likely an event.
 func kindWord(k calendar.Kind) string {
@@ -248,9 +246,9 @@ func (c changeView) sentence(cal calendar.Calendar) string {
 	in, _ := calendarNames{}.of(cal)
 	text := fmt.Sprintf("%s %s %s %s", who, c.Did, c.Kind, quotedTitle(short(string(c.Title), maxQuoted)))
 	switch c.Kind {
-	case shareKind:
+	case string(calendar.AboutShare):
 		text = strings.TrimSpace(fmt.Sprintf("%s %s the share of %s in %s %s", who, c.Did, quote(string(c.Whom)), in, c.Given))
-	case "calendar":
+	case string(calendar.AboutCalendar):
 	default:
 		text += fmt.Sprintf(" in %s, uid %s", in, quotedUID(calendar.UID(c.UID)))
 	}

@@ -60,7 +60,7 @@ func (u *undoing) choose(ctx context.Context, e calendar.Entry) error {
 	switch {
 	case e.Change.Answers():
 		u.answers = append(u.answers, calendar.UndoConflict{Entry: e, In: p.Calendar, Answer: true})
-	case e.Whom != "":
+	case e.Subject() == calendar.AboutShare:
 		earliest(p.whom, e.Whom, e.Version)
 	default:
 		earliest(p.first, e.UID, e.Version)

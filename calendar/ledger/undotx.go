@@ -154,7 +154,7 @@ func (t *undoIn) foreign(ctx context.Context, since calendar.Version) (calendar.
 		if err != nil {
 			return e, false, err
 		}
-		if e.UID == "" || t.undoing.chosen(e) {
+		if e.Subject() != calendar.AboutObject || t.undoing.chosen(e) {
 			continue
 		}
 		_, o, err := t.Occupants(ctx, t.cal.ID, "", e.UID)

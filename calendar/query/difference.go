@@ -37,7 +37,8 @@ func (s *Queries) differences(ctx context.Context, j lookup.Journal, e calendar.
 
 // present are the bytes of what a change is about as it is now, nil when it is not there.
 func (s *Queries) present(ctx context.Context, j lookup.Journal, e calendar.Entry) ([]byte, error) {
-	if e.Whom != "" {
+	switch e.Subject() {
+	case calendar.AboutShare:
 		shares, err := s.store.Shares(ctx, j.ID)
 		for _, share := range shares {
 			if share.User.ID == e.Whom {
@@ -45,10 +46,10 @@ func (s *Queries) present(ctx context.Context, j lookup.Journal, e calendar.Entr
 			}
 		}
 		return nil, err
-	}
-	if e.UID == "" {
+	case calendar.AboutCalendar:
 		kept, err := s.store.Kept(ctx, calendar.Holder{Place: calendar.AtCalendar, Calendar: j.Calendar})
 		return calendar.SettingsOf(j.Calendar, kept).Encode(), err
+	case calendar.AboutObject:
 	}
 	o, err := s.store.ObjectByUID(ctx, j.ID, e.UID)
 	if err != nil && calendar.ReasonOf(err) == calendar.NotFound {

@@ -135,7 +135,7 @@ type journalLine struct {
 	Token    calendar.TokenID    `json:"token,omitempty"`
 	Agent    string              `json:"agent,omitempty"`
 	Did      calendar.ChangeKind `json:"did"`
-	Type     string              `json:"type"` // "calendar", "share" or "object"
+	Type     calendar.Subject    `json:"type"`
 	Calendar calendar.CalendarID `json:"calendar_id"`
 	In       string              `json:"calendar"`
 	Name     calendar.ObjectName `json:"name,omitempty"`
@@ -160,14 +160,15 @@ type journalDifference struct {
 
 func lineOf(c calendar.Change) journalLine {
 	l := journalLine{
-		Change: c.ID().String(), At: c.At.UTC(), User: c.By, Token: c.Token, Agent: calendar.ProgramOf(c.Agent), Did: c.Line.Change, Type: "object",
+		Change: c.ID().String(), At: c.At.UTC(), User: c.By, Token: c.Token, Agent: calendar.ProgramOf(c.Agent), Did: c.Line.Change, Type: c.Subject(),
 		Calendar: c.In.ID, In: c.In.Name, Name: c.Object, UID: c.UID, Kind: c.Kind, Title: c.Summary, Lost: c.Forgotten(),
 	}
-	if c.Object == "" {
-		l.Type, l.Title = "calendar", c.In.Name
-	}
-	if c.Entry.Whom != "" {
-		l.Type, l.Title, l.Whom = "share", "", c.With
+	switch c.Subject() {
+	case calendar.AboutObject:
+	case calendar.AboutCalendar:
+		l.Title = c.In.Name
+	case calendar.AboutShare:
+		l.Title, l.Whom = "", c.With
 		if c.Given > calendar.NoAccess {
 			l.Given = permissionName(c.Given)
 		}
@@ -185,10 +186,10 @@ func lineOf(c calendar.Change) journalLine {
 }
 
 func (l journalLine) what() string {
-	if l.Type == "calendar" {
+	if l.Type == calendar.AboutCalendar {
 		return string(l.Did) + " calendar"
 	}
-	if l.Type == "share" {
+	if l.Type == calendar.AboutShare {
 		return string(l.Did) + " share"
 	}
 	return strings.TrimSpace(string(l.Did) + " " + strings.ToLower(strings.TrimPrefix(string(l.Kind), "V")))
@@ -197,7 +198,7 @@ func (l journalLine) what() string {
 // title is what the change is about.
 func (l journalLine) title() string {
 	switch {
-	case l.Type != "share":
+	case l.Type != calendar.AboutShare:
 		return l.Title
 	case l.Given == "":
 		return l.Whom
