@@ -74,7 +74,7 @@ func newHouse(t testing.TB, url string) *house {
 		"bob": {User: bob, Scopes: calendar.ScopeAll, Token: "token-e"},
 	}
 	work, color, front := "Where the money comes from", "#FF5733", int64(1)
-	h.calendar(t, "alice", calendar.Properties{Name: "Work", Order: &front, Description: &work, Kinds: calendar.Kinds{calendar.Event}})
+	h.calendar(t, "alice", calendar.Properties{Name: "Work", Timezone: "UTC", Order: &front, Description: &work, Kinds: calendar.Kinds{calendar.Event}})
 	h.calendar(t, "alice", calendar.Properties{Name: "Home\u202e", Color: &color, Timezone: "America/New_York"})
 	h.calendar(t, "alice", calendar.Properties{Name: "Tasks", Kinds: calendar.Kinds{calendar.Todo}})
 	h.calendar(t, "bob", calendar.Properties{Name: "Secret plans"})
