@@ -63,28 +63,34 @@ func TestSplitMendsWhatProgramsWriteWrongly(t *testing.T) {
 			wild(nil, nine, "RRULE:", "SUMMARY:x"), []string{nine, "SUMMARY:x"}, []string{"6 RRULE has no value, and was left out"},
 		},
 		"no duration beside an end": {
-			wild(nil, nine, "DTEND:20270101T100000Z", "DURATION:PT", " 0S", "SUMMARY:x"), []string{nine, "DTEND:20270101T100000Z", "SUMMARY:x"},
+			wild(nil, nine, "DTEND:20270101T100000Z", "DURATION:PT", " 0S", "SUMMARY:x"),
+			[]string{nine, "DTEND:20270101T100000Z", "SUMMARY:x"},
 			[]string{"7 DURATION:PT0S stands beside DTEND, and was left out"},
 		},
 		"no duration alone": {wild(nil, nine, "DURATION:PT0S"), []string{nine, "DURATION:PT0S"}, nil},
 		"COUNT=-1": {
-			wild(nil, nine, "RRULE:FREQ=WEEKLY;COUNT=-1;BYDAY=FR"), []string{nine, "RRULE:FREQ=WEEKLY;BYDAY=FR"},
+			wild(nil, nine, "RRULE:FREQ=WEEKLY;COUNT=-1;BYDAY=FR"),
+			[]string{nine, "RRULE:FREQ=WEEKLY;BYDAY=FR"},
 			[]string{"6 RRULE:FREQ=WEEKLY;COUNT=-1;BYDAY=FR was read as RRULE:FREQ=WEEKLY;BYDAY=FR"},
 		},
 		"UNTL": {
-			wild(nil, nine, "RRULE:FREQ=DAILY;UNTL=20270201T090000Z"), []string{nine, "RRULE:FREQ=DAILY;UNTIL=20270201T090000Z"},
+			wild(nil, nine, "RRULE:FREQ=DAILY;UNTL=20270201T090000Z"),
+			[]string{nine, "RRULE:FREQ=DAILY;UNTIL=20270201T090000Z"},
 			[]string{"6 RRULE:FREQ=DAILY;UNTL=20270201T090000Z was read as RRULE:FREQ=DAILY;UNTIL=20270201T090000Z"},
 		},
 		"UNTL of nothing": {
-			wild(nil, nine, "RRULE:FREQ=DAILY;UNTL="), []string{nine, "RRULE:FREQ=DAILY"},
+			wild(nil, nine, "RRULE:FREQ=DAILY;UNTL="),
+			[]string{nine, "RRULE:FREQ=DAILY"},
 			[]string{"6 RRULE:FREQ=DAILY;UNTL= was read as RRULE:FREQ=DAILY"},
 		},
 		"a zone of nowhere, in a file that says where it is": {
-			wild([]string{"X-WR-TIMEZONE:America/New_York"}, lotus), []string{"DTSTART;TZID=America/New_York:20270101T090000"},
+			wild([]string{"X-WR-TIMEZONE:America/New_York"}, lotus),
+			[]string{"DTSTART;TZID=America/New_York:20270101T090000"},
 			[]string{`6 DTSTART: nobody says what zone "Western/Central Europe" is: it was read as America/New_York, the X-WR-TIMEZONE of the file`},
 		},
 		"a zone of nowhere, in a file that does not": {
-			wild([]string{"X-WR-TIMEZONE:Nowhere"}, lotus, "X-A;TZID=Odd:1"), []string{"DTSTART;TZID=Europe/Berlin:20270101T090000", "X-A;TZID=Odd:1"},
+			wild([]string{"X-WR-TIMEZONE:Nowhere"}, lotus, "X-A;TZID=Odd:1"),
+			[]string{"DTSTART;TZID=Europe/Berlin:20270101T090000", "X-A;TZID=Odd:1"},
 			[]string{`6 DTSTART: nobody says what zone "Western/Central Europe" is: it was read as Europe/Berlin, the zone of the calendar`},
 		},
 		"two masters, the newer first": {
