@@ -57,19 +57,22 @@ func soleTimezone(text string) (*ical.Component, string, error) {
 // setTimezoneID takes the name of a zone (RFC 7809 §5.2), and refuses one that is not known. A VTIMEZONE that was
 // set under another name is forgotten, lest the two disagree.
 func setTimezoneID(p *calendar.Properties, e *element) error {
-	if e == nil {
+	name := ""
+	if e != nil {
+		name = strings.TrimSpace(e.Text)
+	}
+	if name == "" {
 		p.TimezoneData, p.Timezone = nil, ""
 		return nil
 	}
-	name := strings.TrimSpace(e.Text)
+	if p.TimezoneData != nil && timezoneName(*p.TimezoneData) == name {
+		return nil // it is set already, be it one that only the VTIMEZONE explains
+	}
 	z, err := zone.Lookup(name)
 	if err != nil {
 		return breach("c:valid-timezone", "%s", err) // RFC 7809 §3.1.5
 	}
-	if p.TimezoneData != nil && timezoneName(*p.TimezoneData) != name {
-		p.TimezoneData = nil
-	}
-	p.Timezone = z.Name()
+	p.TimezoneData, p.Timezone = nil, z.Name()
 	return nil
 }
 
