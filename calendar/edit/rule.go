@@ -49,7 +49,7 @@ func (r reader) readRule(value string, start ical.Time) (ical.Recur, error) {
 		return rule, fault(BadField, "the recurrence rule cannot be read: %v", err).hint("write it like FREQ=WEEKLY;BYDAY=MO,WE;COUNT=10")
 	}
 	if rule.RScale != "" {
-		return rule, fault(Unsupported, "RSCALE=%s is a calendar that we cannot count in", rule.RScale)
+		return rule, fault(Unsupported, "a new rule cannot have RSCALE=%s", rule.RScale).hint("write it without RSCALE and SKIP")
 	}
 	if start.IsDate() && rule.Freq < ical.Daily {
 		return rule, fault(BadField, "FREQ=%s divides the day, but the event takes whole days", rule.Freq)
@@ -105,7 +105,7 @@ func (s shift) rule(p *ical.Property) error {
 	if err != nil {
 		return fault(BadField, "%v", err)
 	}
-	if rule.RScale != "" {
+	if rule.RScale != "" && rule.RScale != "GREGORIAN" {
 		return fault(Unsupported, "RSCALE=%s is a calendar that we cannot count in", rule.RScale)
 	}
 	moved := rule
@@ -125,7 +125,7 @@ func (s shift) rule(p *ical.Property) error {
 
 // once is a rule that has the start and nothing else, wherever that is.
 func (s shift) once(rule ical.Recur) ical.Recur {
-	once := ical.Recur{Freq: rule.Freq, Interval: rule.Interval, WeekStart: rule.WeekStart, Count: 1, Extra: rule.Extra}
+	once := ical.Recur{Freq: rule.Freq, Interval: rule.Interval, WeekStart: rule.WeekStart, Count: 1, RScale: rule.RScale, Skip: rule.Skip, Extra: rule.Extra}
 	if s.to.form == ical.FormDate {
 		once.Freq = max(once.Freq, ical.Daily)
 	}

@@ -392,3 +392,21 @@ func TestAnyRuleDoesForOne(t *testing.T) {
 	_, err := editor().Change(t.Context(), read(t, many), edit.Change{Target: whole(t, "2026-03-09"), Times: edit.Times{Start: to(t, "20260310T110000Z")}})
 	refused(t, err, edit.RuleBound, "no rule names each of its times 1 day 2 hours later")
 }
+
+// TestSplitWhereADayIsSkippedTo: what follows a birthday on a leap day, split in another year, stays one.
+func TestSplitWhereADayIsSkippedTo(t *testing.T) {
+	t.Parallel()
+	text := calendarOf(eventOf("DTSTART;VALUE=DATE:20240229", "RRULE:RSCALE=GREGORIAN;FREQ=YEARLY;SKIP=BACKWARD;COUNT=6", "SUMMARY:a"))
+	aim := edit.Target{Instance: at(t, "2025-02-28"), Scope: edit.Following}
+	got, err := editor().Change(t.Context(), read(t, text), edit.Change{Target: aim, Fields: edit.Fields{Summary: edit.To("b")}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var days []string
+	for _, s := range expand(t, valid(t, got.Split)) {
+		days = append(days, s.Wall.String()[:10])
+	}
+	if diff := cmp.Diff("2025-02-28 2026-02-28 2027-02-28 2028-02-29 2029-02-28", strings.Join(days, " ")); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}

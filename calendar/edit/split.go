@@ -221,20 +221,25 @@ func (a *aimed) last() ical.Time {
 // cutRight begins the master with the instance.
 func (e *session) cutRight(at *aimed, cuts []cut) error {
 	master := e.object.Master
+	start, err := timeOf(master, "DTSTART")
+	if err != nil {
+		return err
+	}
 	for i, p := range master.All("RRULE") {
 		rule, err := p.Recur()
 		if err != nil {
 			return fault(BadField, "%v", err)
 		}
+		rest := pinned(rule, start.Civil)
 		left := rule.Count - cuts[i].before
 		switch {
 		case cuts[i].over || rule.Count > 0 && left <= 1:
 			master.RemoveProperty(p) // DTSTART is all that is left of it
+			continue
 		case rule.Count > 0:
-			rest := rule
 			rest.Count = left
-			rewriteRule(p, rule, rest)
 		}
+		rewriteRule(p, rule, rest)
 	}
 	later := func(unix int64) bool { return unix >= at.unix }
 	if err := at.keepDates(master, later); err != nil {
@@ -345,4 +350,18 @@ func (e *session) keepOverrides(at *aimed, keep func(unix int64) bool) error {
 		}
 	}
 	return nil
+}
+
+// pinned names the days that a rule with SKIP (RFC 7529) takes from its start: the series that goes on may begin on a
+// day that was skipped to.
+func pinned(rule ical.Recur, start ical.Civil) ical.Recur {
+	open := len(rule.ByDay)+len(rule.ByMonthDay)+len(rule.ByYearDay)+len(rule.ByWeekNo) == 0
+	if rule.Skip == "" || rule.Freq < ical.Monthly || !open {
+		return rule
+	}
+	rule.ByMonthDay = []int{start.Day}
+	if rule.Freq == ical.Yearly && len(rule.ByMonth) == 0 {
+		rule.ByMonth = []int{int(start.Month)}
+	}
+	return rule
 }

@@ -162,7 +162,7 @@ func TestRefusals(t *testing.T) {
 		says        string
 	}{
 		{"a calendar that we don't count in", event(berlin, "RRULE:RSCALE=CHINESE;FREQ=YEARLY"), recur.ErrUnsupported, "CHINESE"},
-		{"SKIP", event(berlin, "RRULE:RSCALE=GREGORIAN;FREQ=MONTHLY;SKIP=FORWARD;BYMONTHDAY=31"), recur.ErrUnsupported, "SKIP=FORWARD"},
+		{"SKIP", event(berlin, "RRULE:RSCALE=GREGORIAN;FREQ=MONTHLY;INTERVAL=2;SKIP=FORWARD;BYMONTHDAY=31"), recur.ErrUnsupported, "SKIP=FORWARD"},
 		{"hours of whole days", event("DTSTART;VALUE=DATE:20260803", "RRULE:FREQ=HOURLY"), recur.ErrUnsupported, "HOURLY"},
 		{"too many rules", event(berlin, strings.Repeat("RRULE:FREQ=DAILY\n", 40)+"SUMMARY:x"), recur.ErrUnsupported, "32"},
 		{"a zone that nobody knows", event("DTSTART;TZID=Europe/Berln:20260803T100000"), nil, "did you mean Europe/Berlin?"},

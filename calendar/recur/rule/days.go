@@ -110,6 +110,9 @@ type dayFilter struct {
 	weekdays uint8 // those of BYDAY without a number
 	numbered []ical.WeekdayNum
 	inMonth  bool // the numbers count in the month, not in the year
+
+	// skip is the SKIP of RFC 7529, where the rule moves days that a month does not have.
+	skip string
 }
 
 // newDayFilter takes over the parts and completes them from the start.
@@ -117,6 +120,9 @@ func newDayFilter(r *ical.Recur, start ical.Civil) dayFilter {
 	f := dayFilter{
 		months: allMonths, yearDays: r.ByYearDay, weeks: r.ByWeekNo, weekStart: r.WeekStart,
 		inMonth: r.Freq == ical.Monthly || len(r.ByMonth) > 0,
+	}
+	if skips(r) {
+		f.skip = r.Skip
 	}
 	if len(r.ByMonth) > 0 {
 		f.months = uint16(dialOf(r.ByMonth))
@@ -181,22 +187,37 @@ func (f *dayFilter) year(year int) daySet {
 // byMonths looks at what can be decided within each month.
 func (f *dayFilter) byMonths(year, weekday int) daySet {
 	var set daySet
-	first := 0
+	first, moved := 0, false
 	for month := time.January; month <= time.December; month++ {
 		days := ical.DaysIn(year, month)
+		passing := uint32(0)
 		if f.months>>month&1 != 0 {
-			passing := uint32(1<<days - 1)
-			if f.monthDays|f.monthEnds != 0 {
-				passing &= uint32(f.monthDays>>1) | bits.Reverse32(uint32(f.monthEnds>>1))>>(32-days)
-			}
-			if f.byDay() && f.inMonth {
-				passing &= f.monthWeekdays((weekday+first)%7, days)
-			}
-			set.addMonth(first, passing)
+			passing = f.monthDates(days)
 		}
+		if moved {
+			passing |= 1 // the day after the month before; December has all days
+		}
+		moved = f.months>>month&1 != 0 && f.skip == "FORWARD" && f.monthDays>>(days+1) != 0
+		if f.byDay() && f.inMonth {
+			passing &= f.monthWeekdays((weekday+first)%7, days)
+		}
+		set.addMonth(first, passing)
 		first += days
 	}
 	return set
+}
+
+// monthDates are the days of a month that BYMONTHDAY asks for. RFC 7529 §4.1: SKIP is applied to these, before BYDAY.
+func (f *dayFilter) monthDates(days int) uint32 {
+	all := uint32(1<<days - 1)
+	if f.monthDays|f.monthEnds == 0 {
+		return all
+	}
+	dates := uint32(f.monthDays>>1) | bits.Reverse32(uint32(f.monthEnds>>1))>>(32-days)
+	if f.skip == "BACKWARD" && f.monthDays>>(days+1) != 0 {
+		dates |= 1 << (days - 1)
+	}
+	return dates & all
 }
 
 // monthWeekdays finds the days that BYDAY asks for in a month which begins on a

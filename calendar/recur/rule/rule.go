@@ -90,14 +90,29 @@ func supported(r *ical.Recur, start ical.Time) error {
 	switch {
 	case r.RScale != "" && r.RScale != "GREGORIAN":
 		return fmt.Errorf("%w: RSCALE=%s is a calendar that we cannot count in", ErrUnsupported, r.RScale)
-	case r.Skip != "" && r.Skip != "OMIT":
-		// RFC 7529 §4.1: SKIP moves dates that do not exist; we leave them out.
-		return fmt.Errorf("%w: SKIP=%s", ErrUnsupported, r.Skip)
+	case skips(r) && !skippable(r):
+		return fmt.Errorf("%w: SKIP=%s beside BYYEARDAY, BYWEEKNO, a day counted from the month's end or, forward, "+
+			"beside INTERVAL or BYSETPOS", ErrUnsupported, r.Skip)
 	case start.IsDate() && r.Freq < ical.Daily:
 		return fmt.Errorf("%w: FREQ=%s divides the day, but the series consists of whole days", ErrUnsupported, r.Freq)
 	default:
 		return nil
 	}
+}
+
+// skips tells whether a rule moves days that a month does not have (RFC 7529 §4.1). Only rules of months and years
+// name such days.
+func skips(r *ical.Recur) bool {
+	return (r.Skip == "BACKWARD" || r.Skip == "FORWARD") && r.Freq >= ical.Monthly
+}
+
+// skippable tells whether what a rule skips to is in a period of its own. The day after a month is in the next, which
+// must be a period too, and whose days are not counted.
+func skippable(r *ical.Recur) bool {
+	if len(r.ByYearDay)+len(r.ByWeekNo) > 0 || slices.ContainsFunc(r.ByMonthDay, func(day int) bool { return day < 0 }) {
+		return false
+	}
+	return r.Skip == "BACKWARD" || r.Freq == ical.Yearly || r.Interval <= 1 && len(r.BySetPos) == 0
 }
 
 // Frequency is the rule's FREQ.
