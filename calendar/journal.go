@@ -143,7 +143,8 @@ type JournalReader interface {
 	Entries(ctx context.Context, cal CalendarID, q EntryQuery) iter.Seq2[Entry, error]
 	// Lines yields the same as lists show them, with their Undoes.
 	Lines(ctx context.Context, cal CalendarID, q EntryQuery) iter.Seq2[Line, error]
-	// Unit returns the changes that were made in the same transaction, the first one first.
+	// Unit returns the changes that were made in the same transaction or joined to it, the first
+	// one first.
 	// NotFound when there is no such change.
 	Unit(ctx context.Context, id ChangeID) ([]ChangeID, error)
 	// Actors returns the tokens that are in a calendar's journal, in byte order, each with every

@@ -95,6 +95,9 @@ type Tx interface {
 	BuryObject(ctx context.Context, cal CalendarID, name ObjectName, v Version) error
 	// Log writes a journal entry. The entries of a transaction are a unit, see JournalReader.
 	Log(ctx context.Context, e Entry) error
+	// Join makes what is logged from now on part of an earlier transaction's unit, which is named
+	// by its first entry.
+	Join(head ChangeID)
 	// Entries is JournalReader.Entries within the transaction: what it wrote itself included.
 	Entries(ctx context.Context, cal CalendarID, q EntryQuery) iter.Seq2[Entry, error]
 

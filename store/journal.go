@@ -35,6 +35,9 @@ func (t *Tx) Log(ctx context.Context, e calendar.Entry) error {
 	return err
 }
 
+// Join implements [calendar.Tx].
+func (t *Tx) Join(head calendar.ChangeID) { t.unit = head }
+
 const (
 	entryColumns = `j.calendar_id, j.version, j.object, j.uid, j.change, j.at, j.user_id, j.token_id, j.agent, j.whom, j.given`
 
@@ -53,12 +56,16 @@ const (
 	latestFirst = `ORDER BY j.version DESC LIMIT $6`
 )
 
+// ofUID is journaled for SQLite's planner, to which the bounds of the version seem narrower than a UID: they
+// are looked at in what journal_uid finds.
+const ofUID = `WHERE j.calendar_id = $1 AND +j.version <= $2 AND +j.version >= $3 AND j.at <= $4 AND ($5 = '' OR j.user_id = $5) `
+
 // The narrower questions each have an index. The planners cannot know that a token is not empty.
 const (
-	journaledOf      = journaled + `AND j.uid = $7 AND j.whom = '' ` + latestFirst
+	journaledOf      = ofUID + `AND j.uid = $7 AND j.whom = '' ` + latestFirst
 	journaledOfShare = journaled + `AND j.whom <> '' AND j.whom = $7 ` + latestFirst
 	journaledBy      = journaled + `AND j.token_id <> '' AND j.token_id = $7 ` + latestFirst
-	journaledByAndOf = journaled + `AND j.uid = $7 AND j.whom = '' AND j.token_id = $8 ` + latestFirst
+	journaledByAndOf = ofUID + `AND j.uid = $7 AND j.whom = '' AND j.token_id = $8 ` + latestFirst
 )
 
 // where is the condition of a query, and what it takes.

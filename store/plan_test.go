@@ -76,6 +76,20 @@ func TestSurveyPlan(t *testing.T) {
 	}
 }
 
+// TestJournalPlan: the history of one object is found without a walk over the calendar's.
+func TestJournalPlan(t *testing.T) {
+	t.Parallel()
+	s := openFile(t, filepath.Join(t.TempDir(), "calendar.db"))
+	for question, index := range map[string]string{
+		journaledOf: "INDEX journal_uid (calendar_id=? AND uid=?", journaledByAndOf: "INDEX journal_uid (calendar_id=? AND uid=?",
+		journaledOfShare: "INDEX journal_whom (", journaledBy: "INDEX journal_token (",
+	} {
+		if steps := plan(t, s, selectEntries+question); len(steps) != 1 || !strings.Contains(steps[0], index) {
+			t.Errorf("%s takes %q, want %s", question, steps, index)
+		}
+	}
+}
+
 // plan returns the steps that SQLite will take.
 func plan(t *testing.T, s *Store, text string) []string {
 	t.Helper()

@@ -38,7 +38,7 @@ type settler func(changed int64, err error) error
 type Tx struct {
 	session
 	store *Store
-	// unit is the first change that was logged.
+	// unit is the first change of the unit that is logged.
 	unit calendar.ChangeID
 	// put counts the objects written.
 	put int64

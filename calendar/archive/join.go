@@ -17,6 +17,8 @@ type Header struct {
 	Name, Description, Color, Timezone string
 	// Refresh is how often to look for a newer one.
 	Refresh time.Duration
+	// Backup is there in files that are to become the same calendar again.
+	Backup *Backup
 }
 
 // Writer writes objects into one file, each zone once. It holds the zones alone in memory.
@@ -50,6 +52,9 @@ func NewWriter(to io.Writer, h Header, zones *zone.DB) (*Writer, error) {
 		every := ical.DurationOf(h.Refresh).String()
 		head = append(head, text(ical.NewProperty("REFRESH-INTERVAL", every, ical.NewParam("VALUE", "DURATION")))...)
 		head = append(head, text(ical.NewProperty("X-PUBLISHED-TTL", every))...) // Outlook's name for it
+	}
+	for _, p := range h.Backup.properties() {
+		head = append(head, text(p)...)
 	}
 	_, err := to.Write(head)
 	return w, err

@@ -10,6 +10,15 @@ import (
 
 // CreateCalendar makes a calendar of the caller's own.
 func (s *Ledger) CreateCalendar(ctx context.Context, c calendar.Caller, n calendar.NewCalendar) (calendar.Calendar, error) {
+	cal, err := s.planCalendar(c, n)
+	if err != nil {
+		return calendar.Calendar{}, err
+	}
+	return s.createCalendar(ctx, c, cal, n.Kept, new(calendar.ChangeID))
+}
+
+// planCalendar is a calendar that the caller may make, before it is made.
+func (s *Ledger) planCalendar(c calendar.Caller, n calendar.NewCalendar) (calendar.Calendar, error) {
 	if err := c.MayCreate(); err != nil {
 		return calendar.Calendar{}, err
 	}
@@ -17,10 +26,14 @@ func (s *Ledger) CreateCalendar(ctx context.Context, c calendar.Caller, n calend
 		return calendar.Calendar{}, err
 	}
 	cal := s.newCalendar(c, n)
-	if err := s.settle(&cal.Properties, c.User); err != nil {
-		return calendar.Calendar{}, err
-	}
-	err := s.change(ctx, c, func(w *work) error {
+	return cal, s.settle(&cal.Properties, c.User)
+}
+
+// createCalendar makes what was planned, as part of a unit.
+func (s *Ledger) createCalendar(
+	ctx context.Context, c calendar.Caller, cal calendar.Calendar, kept []calendar.Kept, unit *calendar.ChangeID,
+) (calendar.Calendar, error) {
+	err := s.changeIn(ctx, c, unit, func(w *work) error {
 		if err := w.InsertCalendar(ctx, cal); err != nil {
 			return err
 		}
@@ -29,7 +42,7 @@ func (s *Ledger) CreateCalendar(ctx context.Context, c calendar.Caller, n calend
 			return err
 		}
 		cal.Version, cal.Epoch = now.Version, now.Epoch
-		if err := w.keep(ctx, calendar.Holder{Place: calendar.AtCalendar, Calendar: cal}, n.Kept); err != nil {
+		if err := w.keep(ctx, calendar.Holder{Place: calendar.AtCalendar, Calendar: cal}, kept); err != nil {
 			return err
 		}
 		return w.log(ctx, now, calendar.Entry{Change: calendar.Created})

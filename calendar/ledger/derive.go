@@ -14,8 +14,8 @@ func (s *Ledger) validate(ctx context.Context, cal calendar.Calendar, d calendar
 	if err := d.Name.Validate(); err != nil {
 		return calendar.Derived{}, err
 	}
-	if int64(len(d.Data)) > s.limits.ObjectBytes {
-		return calendar.Derived{}, calendar.Errorf(calendar.TooLarge, calendar.RuleMaxSize, "the object has %d bytes; this server takes %d", len(d.Data), s.limits.ObjectBytes)
+	if err := s.mayHold(d.Data); err != nil {
+		return calendar.Derived{}, err
 	}
 	o, err := s.read(ctx, d.Data)
 	if err != nil {
@@ -25,6 +25,14 @@ func (s *Ledger) validate(ctx context.Context, cal calendar.Calendar, d calendar
 		return calendar.Derived{}, errKind(cal, calendar.Kind(o.Kind))
 	}
 	return s.derivedOf(o), nil
+}
+
+// mayHold tells whether an object is not too large.
+func (s *Ledger) mayHold(data []byte) error {
+	if int64(len(data)) > s.limits.ObjectBytes {
+		return calendar.Errorf(calendar.TooLarge, calendar.RuleMaxSize, "the object has %d bytes; this server takes %d", len(data), s.limits.ObjectBytes)
+	}
+	return nil
 }
 
 func errKind(cal calendar.Calendar, k calendar.Kind) error {

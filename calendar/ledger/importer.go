@@ -2,56 +2,174 @@ package ledger
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"regexp"
+	"time"
 
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/ical"
 )
 
-// Import stores an object that has a life elsewhere. What a calendar knows by the same UID is not
-// overwritten unasked: somebody may have changed it here since it was imported before.
-func (s *Ledger) Import(ctx context.Context, c calendar.Caller, cal calendar.Calendar, i calendar.Import) (calendar.Imported, error) {
-	if err := c.May(calendar.WriteObjects, cal); err != nil {
-		return "", err
-	}
-	// As it would be stored: what is there already is compared to it.
-	i.Data = ical.WithoutControls(i.Data)
-	o, err := s.read(ctx, i.Data)
-	if err != nil {
-		return "", err
-	}
-	uid := calendar.UID(o.UID)
-	there, err := s.store.ObjectByUID(ctx, cal.ID, uid)
-	if err != nil && calendar.ReasonOf(err) == calendar.NotFound {
-		return s.importNew(ctx, c, cal, uid, i)
-	}
-	switch {
-	case err != nil:
-		return "", err
-	case bytes.Equal(there.Data, i.Data):
-		return calendar.ImportedSame, nil
-	case !i.Replace:
-		return calendar.ImportedKept, nil
-	}
-	_, err = s.save(ctx, c, cal, calendar.Draft{Name: there.Name, Data: i.Data, When: calendar.Precondition{Match: []calendar.ETag{there.ETag}}})
-	return calendar.ImportedReplaced, err
+// Importer takes over what has a life elsewhere. All that it does is one unit of the journal, which
+// is taken back at once, in as many transactions as others need to get their turn in between.
+type Importer struct {
+	*Ledger
+	calendar.ImportOptions
+	caller calendar.Caller
+	unit   calendar.ChangeID
+	// planned are the calendars that a preview would have made, by address, and foreseen what it
+	// would have stored.
+	planned  map[calendar.Segment]calendar.Calendar
+	foreseen map[holding][]byte
 }
 
-func (s *Ledger) importNew(ctx context.Context, c calendar.Caller, cal calendar.Calendar, uid calendar.UID, i calendar.Import) (calendar.Imported, error) {
-	name := i.Name
-	if name == "" {
-		name = nameOf(uid)
+// holding is a UID in a calendar.
+type holding struct {
+	in  calendar.CalendarID
+	uid calendar.UID
+}
+
+// NewImporter makes an Importer for one import.
+func (s *Ledger) NewImporter(c calendar.Caller, o calendar.ImportOptions) *Importer {
+	return &Importer{Ledger: s, ImportOptions: o, caller: c, planned: map[calendar.Segment]calendar.Calendar{}, foreseen: map[holding][]byte{}}
+}
+
+// Change is the first of the changes that were made, with which all are taken back; ok tells
+// whether there is any.
+func (i *Importer) Change() (id calendar.ChangeID, ok bool) {
+	return i.unit, i.unit != calendar.ChangeID{}
+}
+
+// Store stores objects in a calendar, in one transaction. What is wrong with one does not touch the others.
+func (i *Importer) Store(ctx context.Context, cal calendar.Calendar, batch []calendar.Import) ([]calendar.ImportResult, error) {
+	if err := i.caller.May(calendar.WriteObjects, cal); err != nil {
+		return nil, err
 	}
-	fresh := calendar.Precondition{NoneMatchAny: true}
-	_, err := s.save(ctx, c, cal, calendar.Draft{Name: name, Data: i.Data, When: fresh})
-	if calendar.ReasonOf(err) == calendar.Stale {
+	results, objects := make([]calendar.ImportResult, len(batch)), make([]*calendar.Object, len(batch))
+	for n, one := range batch {
+		objects[n], results[n].Err = i.prepare(ctx, cal, one)
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+	}
+	if i.Preview {
+		return results, i.foresee(ctx, objects, results)
+	}
+	err := i.changeIn(ctx, i.caller, &i.unit, func(w *work) error {
+		changed := false
+		for n, o := range objects {
+			if o == nil {
+				continue
+			}
+			var err error
+			if results[n], err = i.take(ctx, w, *o); err != nil {
+				return err
+			}
+			changed = changed || results[n].Did == calendar.ImportedNew || results[n].Did == calendar.ImportedReplaced
+		}
+		if !changed {
+			return errSame
+		}
+		return nil
+	})
+	if errors.Is(err, errSame) {
+		err = nil
+	}
+	return results, err
+}
+
+// prepare looks at an object before any lock is taken.
+func (i *Importer) prepare(ctx context.Context, cal calendar.Calendar, one calendar.Import) (*calendar.Object, error) {
+	// As it would be stored: what is there already is compared to it.
+	one.Data = ical.WithoutControls(one.Data)
+	if err := i.mayHold(one.Data); err != nil {
+		return nil, err
+	}
+	o, err := i.read(ctx, one.Data)
+	if err != nil {
+		return nil, err
+	}
+	if !cal.Kinds.Has(calendar.Kind(o.Kind)) {
+		return nil, errKind(cal, calendar.Kind(o.Kind))
+	}
+	name := cmp.Or(one.Name, nameOf(calendar.UID(o.UID)))
+	if err := name.Validate(); err != nil {
+		return nil, err
+	}
+	return &calendar.Object{
+		Calendar: cal.ID, Name: name, ETag: calendar.ETagOf(one.Data), Size: int64(len(one.Data)), Data: one.Data, Derived: i.derivedOf(o),
+	}, nil
+}
+
+// against tells what becomes of an object where there is another one with its UID.
+func (i *Importer) against(there, next []byte) calendar.Imported {
+	switch {
+	case there == nil:
+		return calendar.ImportedNew
+	case bytes.Equal(there, next):
+		return calendar.ImportedSame
+	case i.Replace:
+		return calendar.ImportedReplaced
+	}
+	return calendar.ImportedKept
+}
+
+// take is the part of Store that runs under the calendar's lock.
+func (i *Importer) take(ctx context.Context, w *work, next calendar.Object) (calendar.ImportResult, error) {
+	if _, err := w.openTo(ctx, calendar.WriteObjects, next.Calendar); err != nil {
+		return calendar.ImportResult{}, err
+	}
+	atName, there, err := w.live(ctx, next.Calendar, next.Name, next.UID)
+	if err == nil && there == nil && atName != nil {
 		// Something else has that name. UIDs tell objects apart, names need not.
-		_, err = s.save(ctx, c, cal, calendar.Draft{Name: hashedName(uid), Data: i.Data, When: fresh})
+		next.Name = hashedName(next.UID)
+		atName, there, err = w.live(ctx, next.Calendar, next.Name, next.UID)
 	}
-	return calendar.ImportedNew, err
+	if err != nil {
+		return calendar.ImportResult{}, err
+	}
+	next.Modified = w.now().Truncate(time.Second)
+	next.Created = next.Modified
+	result := calendar.ImportResult{Did: calendar.ImportedNew}
+	switch {
+	case there != nil:
+		result.Did = i.against(there.Data, next.Data)
+		next.Name, next.Created = there.Name, there.Created
+	case atName != nil:
+		return calendar.ImportResult{Err: calendar.Errorf(calendar.Exists, "", "other objects have the names that it could have")}, nil
+	}
+	if result.Did == calendar.ImportedSame || result.Did == calendar.ImportedKept {
+		return result, nil
+	}
+	_, err = w.put(ctx, next, there)
+	return result, err
+}
+
+// foresee tells what Store would do.
+func (i *Importer) foresee(ctx context.Context, objects []*calendar.Object, results []calendar.ImportResult) error {
+	for n, o := range objects {
+		if o == nil {
+			continue
+		}
+		at := holding{o.Calendar, o.UID}
+		there := i.foreseen[at]
+		if there == nil {
+			stored, err := i.store.ObjectByUID(ctx, o.Calendar, o.UID)
+			if err != nil && calendar.ReasonOf(err) != calendar.NotFound {
+				return err
+			}
+			there = stored.Data
+		}
+		results[n].Did = i.against(there, o.Data)
+		if results[n].Did != calendar.ImportedKept {
+			i.foreseen[at] = o.Data
+		}
+	}
+	return nil
 }
 
 // plainUID are the UIDs that make a name which needs no escape in a URL.

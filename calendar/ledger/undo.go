@@ -28,20 +28,15 @@ func (s *Ledger) Undo(ctx context.Context, c calendar.Caller, id calendar.Change
 	if err != nil {
 		return calendar.Undone{}, err
 	}
-	u := undoing{Ledger: s, caller: c, whole: true, chosen: func(e calendar.Entry) bool { return contains(unit, e.ID()) }}
+	members := make(map[calendar.ChangeID]bool, len(unit))
 	for _, member := range unit {
-		line, err := s.Line(ctx, member)
-		if err == nil && !c.SeesEntry(j.Calendar, line.Entry) {
-			err = calendar.ErrNoChange(id.String())
-		}
-		if err == nil {
-			err = u.choose(ctx, line.Entry)
-		}
-		if err != nil {
-			return calendar.Undone{}, err
-		}
+		members[member] = true
 	}
-	done, err := u.run(ctx)
+	u := undoing{Ledger: s, caller: c, whole: true, chosen: func(e calendar.Entry) bool { return members[e.ID()] }}
+	if err := u.chooseUnit(ctx, j.Calendar, id, unit); err != nil {
+		return calendar.Undone{}, err
+	}
+	done, err := u.runParts(ctx)
 	if err == nil && (len(done.Left) > 0 || len(done.Steps) == 0) {
 		err = s.notUndone(ctx, id, done.Left)
 	}

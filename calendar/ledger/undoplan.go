@@ -25,7 +25,9 @@ type undoing struct {
 	count   int
 	// preview decides and does nothing; whole does nothing where something would be left.
 	preview, whole bool
-	done           calendar.Undone
+	// unit is what the undo itself becomes in the journal.
+	unit calendar.ChangeID
+	done calendar.Undone
 }
 
 // undoPlace is a calendar with chosen changes.
@@ -37,13 +39,9 @@ type undoPlace struct {
 	whom  map[calendar.UserID]calendar.Version
 }
 
-func contains(ids []calendar.ChangeID, id calendar.ChangeID) bool { return slices.Contains(ids, id) }
-
 // choose adds a change.
 func (u *undoing) choose(ctx context.Context, e calendar.Entry) error {
-	if u.count++; u.count > maxUndo {
-		return calendar.Errorf(calendar.TooLarge, "", "these are more than %d changes; take back the later ones first", maxUndo)
-	}
+	u.count++
 	i := slices.IndexFunc(u.places, func(p *undoPlace) bool { return p.ID == e.Calendar })
 	if i < 0 {
 		j, err := u.JournalOf(ctx, u.caller, e.Calendar)
@@ -98,6 +96,9 @@ func (u *undoing) chooseSince(ctx context.Context, since calendar.UndoSince) err
 			if err := u.choose(ctx, e.Entry); err != nil {
 				return err
 			}
+			if u.count > maxUndo {
+				return calendar.Errorf(calendar.TooLarge, "", "these are more than %d changes; take back the later ones first", maxUndo)
+			}
 		}
 	}
 	return nil
@@ -117,7 +118,7 @@ var errPreview = errors.New("nothing is to be kept")
 func (u *undoing) run(ctx context.Context) (calendar.Undone, error) {
 	// The order of the locks, see Tx.Advance.
 	slices.SortFunc(u.places, func(a, b *undoPlace) int { return cmp.Compare(a.ID, b.ID) })
-	err := u.change(ctx, u.caller, func(w *work) error {
+	err := u.changeIn(ctx, u.caller, &u.unit, func(w *work) error {
 		u.done = calendar.Undone{Left: slices.Clone(u.answers)}
 		for _, p := range u.places {
 			if err := u.caller.May(calendar.WriteObjects, p.Calendar); err != nil {

@@ -20,7 +20,8 @@ type work struct {
 	opened map[calendar.CalendarID]*opened
 	// undoes are the changes that the lines which are logged from now on take back.
 	undoes []calendar.Version
-	// logged is the latest line that was logged.
+	// head is the first line that was logged, logged the latest.
+	head   calendar.ChangeID
 	logged calendar.Entry
 	// outbox is what other users are told when all is done, see deliver.
 	outbox []message
@@ -44,8 +45,17 @@ type message struct {
 
 // change runs do as one change: all of it is kept, or nothing. do may run again, see Store.Update.
 func (s *Ledger) change(ctx context.Context, c calendar.Caller, do func(*work) error) error {
+	return s.changeIn(ctx, c, new(calendar.ChangeID), do)
+}
+
+// changeIn is change for a part of what is too large for one transaction: all parts are one unit of
+// the journal, which is named by its first line.
+func (s *Ledger) changeIn(ctx context.Context, c calendar.Caller, unit *calendar.ChangeID, do func(*work) error) error {
 	var w *work
 	err := s.store.Update(ctx, func(tx calendar.Tx) error {
+		if *unit != (calendar.ChangeID{}) {
+			tx.Join(*unit)
+		}
 		w = &work{Tx: tx, Ledger: s, caller: c, opened: map[calendar.CalendarID]*opened{}}
 		if err := do(w); err != nil {
 			return err
@@ -54,6 +64,9 @@ func (s *Ledger) change(ctx context.Context, c calendar.Caller, do func(*work) e
 	})
 	if err != nil {
 		return c.Told(err)
+	}
+	if *unit == (calendar.ChangeID{}) {
+		*unit = w.head
 	}
 	for _, cal := range w.opened {
 		if len(cal.written) <= shownMost {
@@ -123,6 +136,9 @@ func (w *work) log(ctx context.Context, in *opened, e calendar.Entry) error {
 	e.Calendar, e.Version, e.At, e.Undoes = in.ID, in.Version, w.now(), w.undoes
 	e.User, e.Token, e.Agent = w.caller.User.ID, w.caller.Token, w.caller.Agent
 	w.logged = e
+	if w.head == (calendar.ChangeID{}) {
+		w.head = e.ID()
+	}
 	return w.Log(ctx, e)
 }
 

@@ -17,7 +17,30 @@ func (s *Queries) Export(ctx context.Context, c calendar.Caller, cal calendar.Ca
 	if err := c.May(calendar.ReadObjects, cal); err != nil {
 		return 0, err
 	}
-	w, err := archive.NewWriter(to, headerOf(cal), s.zones)
+	return s.exportUnder(ctx, headerOf(cal), cal, kinds, to, unreadable)
+}
+
+// Backup is Export with all that an import needs to make the same calendar of it.
+func (s *Queries) Backup(ctx context.Context, c calendar.Caller, cal calendar.Calendar, to io.Writer, unreadable func(calendar.Object, error)) (n int, err error) {
+	if err := c.May(calendar.ReadObjects, cal); err != nil {
+		return 0, err
+	}
+	return s.exportUnder(ctx, backupHeader(cal), cal, nil, to, unreadable)
+}
+
+// BackupHeader is what Backup writes of a calendar beside its objects.
+func (s *Queries) BackupHeader(cal calendar.Calendar, to io.Writer) error {
+	w, err := archive.NewWriter(to, backupHeader(cal), s.zones)
+	if err != nil {
+		return err
+	}
+	return w.Close()
+}
+
+func (s *Queries) exportUnder(
+	ctx context.Context, head archive.Header, cal calendar.Calendar, kinds calendar.Kinds, to io.Writer, unreadable func(calendar.Object, error),
+) (n int, err error) {
+	w, err := archive.NewWriter(to, head, s.zones)
 	if err != nil {
 		return 0, err
 	}
@@ -49,6 +72,15 @@ func headerOf(cal calendar.Calendar) archive.Header {
 	}
 	if cal.Color != nil {
 		h.Color = *cal.Color
+	}
+	return h
+}
+
+func backupHeader(cal calendar.Calendar) archive.Header {
+	h := headerOf(cal)
+	h.Backup = &archive.Backup{Address: string(cal.Address()), Order: cal.Order, Transparent: cal.Transparent, Hidden: cal.Hidden}
+	for _, k := range cal.Kinds {
+		h.Backup.Kinds = append(h.Backup.Kinds, string(k))
 	}
 	return h
 }

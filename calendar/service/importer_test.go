@@ -1,19 +1,31 @@
 package service_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/ledger"
 )
 
 // imports wants an import to end in a way.
 func (h *house) imports(cal calendar.Calendar, i calendar.Import, want calendar.Imported) {
 	h.t.Helper()
-	got, err := h.Import(h.ctx, h.alice, cal, i)
+	h.importsAs(h.NewImporter(h.alice, calendar.ImportOptions{}), cal, want, i)
+}
+
+// importsAs wants each of a batch to end in a way.
+func (h *house) importsAs(with *ledger.Importer, cal calendar.Calendar, want calendar.Imported, batch ...calendar.Import) {
+	h.t.Helper()
+	results, err := with.Store(h.ctx, cal, batch)
 	h.must(err)
-	if got != want {
-		h.t.Errorf("%s, want %s", got, want)
+	for n, got := range results {
+		if got.Err != nil || got.Did != want {
+			h.t.Errorf("%d: %s, %v, want %s", n, got.Did, got.Err, want)
+		}
 	}
 }
 
@@ -23,14 +35,15 @@ func TestImportTwiceChangesNothing(t *testing.T) {
 		h.imports(work, calendar.Import{Data: []byte(event("one", 2, "x"))}, calendar.ImportedNew)
 		before := h.token(h.alice, work)
 		h.imports(work, calendar.Import{Data: []byte(event("one", 2, "x"))}, calendar.ImportedSame)
-		h.imports(work, calendar.Import{Data: []byte(event("one", 2, "x")), Replace: true}, calendar.ImportedSame)
+		replacing := h.NewImporter(h.alice, calendar.ImportOptions{Replace: true})
+		h.importsAs(replacing, work, calendar.ImportedSame, calendar.Import{Data: []byte(event("one", 2, "x"))})
 		// Nor does a control character that was taken out before.
-		h.imports(work, calendar.Import{Data: []byte(event("one", 2, "x\x0b")), Replace: true}, calendar.ImportedSame)
+		h.importsAs(replacing, work, calendar.ImportedSame, calendar.Import{Data: []byte(event("one", 2, "x\x0b"))})
 		h.imports(work, calendar.Import{Data: []byte(event("one", 2, "another"))}, calendar.ImportedKept)
 		if h.token(h.alice, work) != before {
 			h.t.Error("the calendar has changed")
 		}
-		h.imports(work, calendar.Import{Data: []byte(event("one", 2, "another")), Name: "ignored.ics", Replace: true}, calendar.ImportedReplaced)
+		h.importsAs(replacing, work, calendar.ImportedReplaced, calendar.Import{Data: []byte(event("one", 2, "another")), Name: "ignored.ics"})
 		if got := h.changes(h.alice, work, before); got != "one.ics@3" {
 			h.t.Errorf("changed: %q", got)
 		}
@@ -76,10 +89,140 @@ func TestImportRefusesWhatPutRefuses(t *testing.T) {
 			if test.caller.User.ID != h.alice.User.ID {
 				cal.Access = calendar.NoAccess
 			}
-			_, err := h.Import(h.ctx, test.caller, cal, calendar.Import{Data: []byte(test.data)})
+			results, err := h.NewImporter(test.caller, calendar.ImportOptions{}).Store(h.ctx, cal, []calendar.Import{{Data: []byte(test.data)}})
+			if err == nil {
+				err = results[0].Err
+			}
 			if err == nil || calendar.ReasonOf(err) != test.reason || !strings.Contains(err.Error(), test.says) {
 				h.t.Errorf("%s: %v", name, err)
 			}
+		}
+	})
+}
+
+// many are events in one batch.
+func many(from, to int) []calendar.Import {
+	var all []calendar.Import
+	for n := from; n < to; n++ {
+		all = append(all, calendar.Import{Data: []byte(event(fmt.Sprintf("many-%d", n), 2, "x"))})
+	}
+	return all
+}
+
+// TestImportIsOneUndo: however many transactions an import took, in calendars that were here and in new
+// ones, any of its changes takes all of it back, and once more brings it all again.
+func TestImportIsOneUndo(t *testing.T) {
+	each(t, func(h *house) {
+		work := h.calendar(h.alice, "work")
+		h.put(h.alice, work, "mine.ics", event("mine", 2, "mine"))
+		with := h.NewImporter(h.alice, calendar.ImportOptions{Replace: true})
+		h.importsAs(with, work, calendar.ImportedNew, many(0, 300)...)
+		h.importsAs(with, work, calendar.ImportedReplaced, calendar.Import{Data: []byte(event("mine", 2, "theirs"))})
+		h.importsAs(with, work, calendar.ImportedNew, many(300, 510)...)
+		color := "#112233"
+		old, made, err := with.Calendar(h.ctx, calendar.NewCalendar{Segment: "old", Properties: calendar.Properties{Name: "Old", Color: &color}})
+		if err != nil || !made {
+			t.Fatalf("%v, made: %v", err, made)
+		}
+		h.importsAs(with, old, calendar.ImportedNew, many(0, 3)...)
+
+		whole, ok := with.Change()
+		if !ok {
+			t.Fatal("nothing was changed")
+		}
+		undone, err := h.Undo(h.ctx, h.alice, h.latest(h.alice, work).ID())
+		h.must(err)
+		if got := h.all(h.Objects(h.ctx, h.alice, h.fresh(h.alice, work), calendar.ObjectQuery{WithData: true})); len(got) != 1 || !strings.Contains(string(got[0].Data), "SUMMARY:mine") {
+			h.t.Errorf("%d objects are left", len(got))
+		}
+		if _, err := h.Calendar(h.ctx, h.alice, old.ID); calendar.ReasonOf(err) != calendar.NotFound {
+			h.t.Errorf("the new calendar: %v", err)
+		}
+		if _, err := h.Undo(h.ctx, h.alice, whole); calendar.ReasonOf(err) != calendar.Stale {
+			h.t.Errorf("the same once more: %v", err)
+		}
+		_, err = h.Undo(h.ctx, h.alice, undone.Steps[0].ID())
+		h.must(err)
+		for _, back := range []struct {
+			in   calendar.Calendar
+			want int
+		}{{work, 511}, {old, 3}} {
+			if got := h.all(h.Objects(h.ctx, h.alice, h.fresh(h.alice, back.in), calendar.ObjectQuery{})); len(got) != back.want {
+				h.t.Errorf("%s has %d objects again, want %d", back.in.Name, len(got), back.want)
+			}
+		}
+
+		// What was changed since keeps all of it, not only its part.
+		h.put(h.alice, work, "many-509.ics", event("many-509", 2, "changed"))
+		if _, err := h.Undo(h.ctx, h.alice, whole); calendar.ReasonOf(err) != calendar.Stale {
+			h.t.Errorf("after a change: %v", err)
+		}
+		if got := h.all(h.Objects(h.ctx, h.alice, h.fresh(h.alice, work), calendar.ObjectQuery{})); len(got) != 511 {
+			h.t.Errorf("after a refusal %d objects are left", len(got))
+		}
+	})
+}
+
+// TestImportPreviewTellsWhatTheImportDoes and changes nothing.
+func TestImportPreviewTellsWhatTheImportDoes(t *testing.T) {
+	each(t, func(h *house) {
+		work := h.calendar(h.alice, "work")
+		h.put(h.alice, work, "mine.ics", event("mine", 2, "mine"))
+		before := h.token(h.alice, work)
+		here := []calendar.Import{{Data: []byte(event("mine", 2, "mine"))}, {Data: []byte(event("mine", 2, "theirs"))}, {Data: []byte("nonsense")}}
+		here = append(here, many(0, 1)...)
+		here = append(here, many(0, 1)...)
+		var told [2]string
+		for n, preview := range []bool{true, false} {
+			with := h.NewImporter(h.alice, calendar.ImportOptions{Preview: preview})
+			fresh, made, err := with.Calendar(h.ctx, calendar.NewCalendar{Segment: "fresh"})
+			h.must(err)
+			again, remade, err := with.Calendar(h.ctx, calendar.NewCalendar{Segment: "fresh"})
+			h.must(err)
+			told[n] = fmt.Sprint(made, remade, fresh.ID == again.ID)
+			for _, in := range []calendar.Calendar{work, fresh} {
+				results, err := with.Store(h.ctx, in, here)
+				h.must(err)
+				for _, r := range results {
+					told[n] += fmt.Sprint(" ", r.Did, r.Err)
+				}
+			}
+			if _, changed := with.Change(); changed == preview || preview && h.token(h.alice, work) != before {
+				h.t.Errorf("preview %v: changed %v", preview, changed)
+			}
+		}
+		if told[0] != told[1] {
+			h.t.Errorf("the preview says\n%s\nand then\n%s", told[0], told[1])
+		}
+	})
+}
+
+// TestImportDressesWhatNobodyHasUsed: a calendar that was never used becomes what the other one is; one in use does not.
+func TestImportDressesWhatNobodyHasUsed(t *testing.T) {
+	each(t, func(h *house) {
+		color, order := "#112233", int64(7)
+		theirs := calendar.Properties{Name: "Theirs", Color: &color, Order: &order, Timezone: "Europe/Berlin", Kinds: calendar.Kinds{calendar.Event, calendar.Todo}}
+		unused, used := h.calendar(h.alice, "unused", calendar.Event), h.calendar(h.alice, "used")
+		h.put(h.alice, used, "a.ics", event("a", 2, "x"))
+		with := h.NewImporter(h.alice, calendar.ImportOptions{})
+		for _, test := range []struct {
+			in   calendar.Calendar
+			want string
+		}{{unused, "Theirs"}, {used, used.Name}} {
+			got, made, err := with.Calendar(h.ctx, calendar.NewCalendar{Segment: test.in.Segment, Properties: theirs})
+			if err != nil || made || got.ID != test.in.ID || h.fresh(h.alice, test.in).Name != test.want {
+				h.t.Errorf("%s: %+v, made %v, %v", test.in.Name, got, made, err)
+			}
+		}
+		now := h.fresh(h.alice, unused).Properties
+		if diff := cmp.Diff(theirs, now); diff != "" {
+			h.t.Errorf("(-wanted +is):\n%s", diff)
+		}
+		change, _ := with.Change()
+		_, err := h.Undo(h.ctx, h.alice, change)
+		h.must(err)
+		if got := h.fresh(h.alice, unused); got.Name != unused.Name || got.Color != nil {
+			h.t.Errorf("after the undo: %+v", got.Properties)
 		}
 	})
 }

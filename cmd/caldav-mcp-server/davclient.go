@@ -20,6 +20,8 @@ import (
 type davClient struct {
 	transport      http.RoundTripper
 	user, password string
+	// agent is what it calls itself.
+	agent string
 	// home is the host that the credentials are for.
 	home *url.URL
 }
@@ -33,11 +35,12 @@ const (
 func newDAVClient(home *url.URL, user, password string) *davClient {
 	return &davClient{transport: &http.Transport{
 		Proxy: http.ProxyFromEnvironment, ResponseHeaderTimeout: davTimeout, IdleConnTimeout: davTimeout,
-	}, user: user, password: password, home: home}
+	}, user: user, password: password, agent: name, home: home}
 }
 
 // Do implements the HTTP client of go-webdav.
 func (c *davClient) Do(r *http.Request) (*http.Response, error) {
+	r.Header.Set("User-Agent", c.agent)
 	for range maxRedirects {
 		if c.user != "" {
 			r.SetBasicAuth(c.user, c.password)

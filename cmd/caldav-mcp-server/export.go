@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"flag"
@@ -20,7 +21,7 @@ for standard output. In such a file each zone is once. With --objects a director
 with one file for each object, byte for byte as clients see it.
 
 Without --calendar all calendars are meant that are the user's own. Files that are there already are overwritten.
-What import reads of it is what was there.
+import makes the same calendars of such a directory.
 `
 
 // exportOptions are the flags of export.
@@ -103,8 +104,12 @@ func (e *exporting) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if e.out != "-" && !e.toDirectory() && len(cals) != 1 {
-		return fmt.Errorf("%s is one file, and there are %d calendars: say which with --calendar, or give a directory", e.out, len(cals))
+	if !e.toDirectory() && len(cals) != 1 {
+		where := e.out
+		if where == "-" {
+			where = "standard output"
+		}
+		return fmt.Errorf("%s is one file, and there are %d calendars: say which with --calendar, or give a directory", where, len(cals))
 	}
 	e.names = fileNames{}
 	all := []exported{}
@@ -186,37 +191,81 @@ func (e *exporting) calendar(ctx context.Context, cal calendar.Calendar) (export
 
 // joined writes a calendar as one file.
 func (e *exporting) joined(ctx context.Context, cal calendar.Calendar, to io.Writer) (int, error) {
-	return e.house.calendars.Export(ctx, caller(e.who), cal, nil, to, func(o calendar.Object, err error) {
+	return e.house.calendars.Backup(ctx, caller(e.who), cal, to, func(o calendar.Object, err error) {
 		e.failed++
 		e.say("%s/%s: %v\n", cal.Address(), shown(string(o.Name)), err)
 	})
 }
 
-// apart writes each object of a calendar to a file of its own.
-func (e *exporting) apart(ctx context.Context, cal calendar.Calendar, dir string) (int, error) {
+// calendarFile is the file in a directory of objects that says which calendar it is. Other programs
+// leave files with a dot alone.
+const calendarFile = ".calendar.ics"
+
+// apart writes each object of a calendar to a file of its own. They are written beside those that are there already,
+// and take their place when the disk has all of them: waiting for it once is what makes many files quick.
+func (e *exporting) apart(ctx context.Context, cal calendar.Calendar, dir string) (n int, err error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return 0, err
 	}
+	fresh, err := os.MkdirTemp(dir, ".export-*")
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(fresh)) }()
 	names := fileNames{}
-	return e.each(ctx, cal, func(o calendar.Object) error {
-		return writeWhole(filepath.Join(dir, names.object(string(o.Name))), func(to io.Writer) error {
-			_, err := to.Write(o.Data)
-			return err
-		})
+	files := []string{names.claim(calendarFile, "")}
+	var head bytes.Buffer
+	if err := e.house.calendars.BackupHeader(cal, &head); err != nil {
+		return 0, err
+	}
+	if err := os.WriteFile(filepath.Join(fresh, files[0]), head.Bytes(), 0o600); err != nil {
+		return 0, err
+	}
+	total, err := e.count(ctx, cal)
+	if err != nil {
+		return 0, err
+	}
+	err = e.each(ctx, cal, func(o calendar.Object) error {
+		e.bar.show(len(files)-1, total, cal.Name)
+		files = append(files, names.object(string(o.Name)))
+		return os.WriteFile(filepath.Join(fresh, files[len(files)-1]), o.Data, 0o600)
 	})
+	if err != nil {
+		return 0, err
+	}
+	syncDisks()
+	for _, file := range files {
+		if err := os.Rename(filepath.Join(fresh, file), filepath.Join(dir, file)); err != nil {
+			return 0, err
+		}
+	}
+	return len(files) - 1, nil
 }
 
-func (e *exporting) each(ctx context.Context, cal calendar.Calendar, do func(calendar.Object) error) (n int, err error) {
-	for o, err := range e.house.calendars.Objects(ctx, caller(e.who), cal, calendar.ObjectQuery{WithData: true}) {
+// count tells how many objects a calendar has, for a bar.
+func (e *exporting) count(ctx context.Context, cal calendar.Calendar) (n int, err error) {
+	if e.bar == nil {
+		return 0, nil
+	}
+	for _, err := range e.house.calendars.Objects(ctx, caller(e.who), cal, calendar.ObjectQuery{}) {
 		if err != nil {
-			return n, err
-		}
-		if err := do(o); err != nil {
-			return n, err
+			return 0, err
 		}
 		n++
 	}
 	return n, nil
+}
+
+func (e *exporting) each(ctx context.Context, cal calendar.Calendar, do func(calendar.Object) error) error {
+	for o, err := range e.house.calendars.Objects(ctx, caller(e.who), cal, calendar.ObjectQuery{WithData: true}) {
+		if err == nil {
+			err = do(o)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // writeWhole writes a file that is there as a whole or not at all. It is for its owner's eyes:

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -8,25 +9,31 @@ import (
 	"net/url"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/ledger"
 )
 
 const importDetails = `
-From a file: FILE.ics, a directory with such files, or - for standard input. A file with many events becomes one object
-for each UID, with the zones that it needs. Everything goes into --calendar, or else each thing into the first of
-the user's calendars that takes its kind. Lines that programs are known to write wrongly are mended, and each is reported.
+From a file: FILE.ics, or - for standard input. A file with many events becomes one object for each UID, with the zones
+that it needs. Everything goes into --calendar, or else each thing into the first of the user's calendars that
+takes its kind. Lines that programs are known to write wrongly are mended, and each is reported.
+
+From a directory: each .ics file in it that names its calendar, as those of export do, becomes that calendar, with its
+name, colour, zone and kinds. One that is not here yet is made; one that was never used becomes what the file says. What
+names none goes where a file goes. With --calendar all of it goes there.
 
 From another CalDAV server: --from URL --from-user NAME. All calendars of that user, or the one that --calendar names,
 come over with names, colours and all that is in them, byte for byte. A calendar that is not here yet is made.
 The password is asked for, or is the first line of standard input with --password-stdin.
 
 It is safe to run twice, and to go on with after an interruption: what is here already stays as it is, unless
---replace says that the other side wins. The exit code is 1 when something was refused; the report says why.
+--replace says that the other side wins. --dry-run tells what would be done. All that one import has changed is
+taken back at once: the report says how. The exit code is 1 when something was refused; the report says why.
 `
 
 // importOptions are the flags of import.
 type importOptions struct {
 	user, calendar, from, fromUser string
-	fromStdin, replace, json       bool
+	fromStdin, replace, json, dry  bool
 }
 
 func importCommand() command {
@@ -50,11 +57,11 @@ func importCommand() command {
 				if err != nil {
 					return err
 				}
-				i := &importing{program: p, house: h, importOptions: o, who: user, caller: caller(user), bar: p.newProgress()}
+				i := p.newImport(h, o, user)
 				if o.from != "" {
-					return i.finish(i.server(ctx, password))
+					return i.finish(ctx, i.server(ctx, password))
 				}
-				return i.finish(i.files(ctx, operands[0]))
+				return i.finish(ctx, i.files(ctx, operands[0]))
 			})
 		},
 	}
@@ -67,6 +74,7 @@ func (o *importOptions) declare(f *flag.FlagSet) {
 	f.StringVar(&o.fromUser, "from-user", "", "`NAME` of the user there")
 	f.BoolVar(&o.fromStdin, "password-stdin", false, "read the password for there from standard input")
 	f.BoolVar(&o.replace, "replace", false, "overwrite what is here already")
+	f.BoolVar(&o.dry, "dry-run", false, "only tell what would be done")
 	asJSON(f, &o.json)
 }
 
@@ -113,21 +121,60 @@ type importing struct {
 	caller calendar.Caller
 	report importReport
 	bar    *progress
+	into   *ledger.Importer
+	// batch is what goes into the calendar cal next, with where it comes from.
+	cal     calendar.Calendar
+	batch   []calendar.Import
+	sources []source
+	bytes   int
 }
 
-// store imports one object and notes what became of it. An error is one that ends the import:
-// what is wrong with the object itself is in the report.
+// One transaction takes so much, which others wait for.
+const (
+	batchMost  = 200
+	batchBytes = 1 << 20
+)
+
+func (p *program) newImport(h *house, o importOptions, user calendar.User) *importing {
+	i := &importing{program: p, house: h, importOptions: o, who: user, caller: caller(user), bar: p.newProgress()}
+	i.into = h.calendars.NewImporter(i.caller, calendar.ImportOptions{Replace: o.replace, Preview: o.dry})
+	return i
+}
+
+// store imports an object, with others of the same calendar at a time.
 func (i *importing) store(ctx context.Context, cal calendar.Calendar, from source, d calendar.Import) error {
-	d.Replace = i.replace
-	done, err := i.calendars.Import(ctx, i.caller, cal, d)
-	if err != nil {
-		if ctx.Err() != nil || !ofTheObject(err) {
-			return fmt.Errorf("%s: %w", from, err)
+	if cal.ID != i.cal.ID || len(i.batch) == batchMost || i.bytes+len(d.Data) > batchBytes {
+		if err := i.flush(ctx); err != nil {
+			return err
 		}
-		i.report.refuse(from, err)
+	}
+	i.cal = cal
+	i.batch, i.sources, i.bytes = append(i.batch, d), append(i.sources, from), i.bytes+len(d.Data)
+	return nil
+}
+
+// flush stores the batch and notes what became of it. An error is one that ends the import: what is
+// wrong with an object itself is in the report.
+func (i *importing) flush(ctx context.Context) error {
+	if len(i.batch) == 0 {
 		return nil
 	}
-	i.report.count(done)
+	batch, sources := i.batch, i.sources
+	i.batch, i.sources, i.bytes = nil, nil, 0
+	results, err := i.into.Store(ctx, i.cal, batch)
+	if err != nil {
+		return fmt.Errorf("%s: %w", sources[0], err)
+	}
+	for n, result := range results {
+		switch {
+		case result.Err == nil:
+			i.report.count(result.Did)
+		case ofTheObject(result.Err):
+			i.report.refuse(sources[n], result.Err)
+		default:
+			return fmt.Errorf("%s: %w", sources[n], result.Err)
+		}
+	}
 	return nil
 }
 
@@ -142,8 +189,15 @@ func ofTheObject(err error) bool {
 }
 
 // finish prints the report, also of an import that did not come to its end.
-func (i *importing) finish(err error) error {
+func (i *importing) finish(ctx context.Context, err error) error {
+	if ctx.Err() == nil {
+		err = cmp.Or(err, i.flush(ctx))
+	}
 	i.bar.clear()
+	if change, ok := i.into.Change(); ok {
+		i.report.Change = change.String()
+	}
+	i.report.DryRun = i.dry
 	if i.report.Refused == nil {
 		i.report.Refused = []refusal{}
 	}
@@ -167,5 +221,5 @@ func (i *importing) print() error {
 	if i.json {
 		return i.printJSON(i.report)
 	}
-	return i.report.write(i.stdout)
+	return i.report.write(i.stdout, i.who.Name)
 }

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -198,6 +199,24 @@ func TestBarText(t *testing.T) {
 	} {
 		if got := barText(test.done, test.total, "x"); got != test.want {
 			t.Errorf("%q, want %q", got, test.want)
+		}
+	}
+}
+
+func TestPace(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		done, left int
+		took       time.Duration
+		want       string
+	}{
+		{10, 10, time.Second / 2, ""},
+		{0, 10, time.Minute, ""},
+		{100, 1000, 2 * time.Second, "  50/s, 20s left"},
+		{1900, 19000, 10 * time.Second, "  190/s, 1m40s left"},
+	} {
+		if got := pace(test.done, test.left, test.took); got != test.want {
+			t.Errorf("%d and %d in %s: %q, want %q", test.done, test.left, test.took, got, test.want)
 		}
 	}
 }

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,6 +15,7 @@ import (
 
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/calendar/archive"
+	"caldav-mcp-server/calendar/zone"
 )
 
 // maxImport bounds a file: it is held in memory.
@@ -25,60 +28,167 @@ func (i *importing) files(ctx context.Context, operand string) error {
 		return err
 	}
 	if operand == "-" {
-		return i.file(ctx, "-", i.stdin, targets)
+		return i.file(ctx, fileToImport{name: "-"}, i.stdin, targets)
 	}
-	names, err := calendarFiles(operand)
+	files, err := calendarFiles(operand)
 	if err != nil {
 		return err
 	}
-	for _, name := range names {
-		f, err := os.Open(name) //nolint:gosec // whoever starts the program names its files
-		if err != nil {
-			return fmt.Errorf("reading: %w", err)
+	dirs := map[string]calendar.Calendar{}
+	for n, f := range files {
+		if len(files) > fileBars {
+			i.bar.show(n, len(files), operand)
+			f.quiet = true
 		}
-		err = i.file(ctx, name, f, targets)
-		if err := errors.Join(err, f.Close()); err != nil {
+		if err := i.fileAt(ctx, f, targets, dirs); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// calendarFiles are the files that an operand means: itself, or the .ics files below a directory.
-func calendarFiles(operand string) ([]string, error) {
-	var names []string
-	//nolint:gosec // whoever starts the program names its files
+// fileBars is from how many files on each is too small for a bar of its own.
+const fileBars = 50
+
+// fileToImport is a file, or standard input.
+type fileToImport struct {
+	name string
+	// named tells that it becomes the calendar that it names; quiet that it has no bar of its own.
+	named, quiet bool
+}
+
+// fileAt imports a file. Dirs are the calendars that directories stand for.
+func (i *importing) fileAt(ctx context.Context, f fileToImport, targets []calendar.Calendar, dirs map[string]calendar.Calendar) error {
+	opened, err := os.Open(f.name)
+	if err != nil {
+		return unread(f.name, err)
+	}
+	defer opened.Close()
+	dir := filepath.Dir(f.name)
+	if cal, ok := dirs[dir]; ok {
+		targets = []calendar.Calendar{cal}
+	}
+	if !f.named || i.calendar != "" {
+		return i.file(ctx, f, opened, targets)
+	}
+	data, err := i.readFile(f.name, opened)
+	if err != nil {
+		return err
+	}
+	n, named := calendarOf(data)
+	if !named {
+		return i.contents(ctx, f, data, targets)
+	}
+	cal, made, err := i.into.Calendar(ctx, n)
+	if err != nil {
+		return fmt.Errorf("%s: %w", f.name, err)
+	}
+	if filepath.Base(f.name) == calendarFile {
+		dirs[dir] = cal
+	}
+	i.report.Calendars = append(i.report.Calendars, importedCalendar{From: f.name, Name: cal.Name, Address: cal.Segment, Created: made})
+	return i.contents(ctx, f, data, []calendar.Calendar{cal})
+}
+
+// calendarOf is the calendar that a file says it holds. What another program wrote has no address and no kinds.
+func calendarOf(data []byte) (n calendar.NewCalendar, named bool) {
+	h := archive.ReadHeader(data)
+	if h.Backup == nil && h.Name == "" {
+		return n, false
+	}
+	n.Properties = calendar.Properties{Name: h.Name, Kinds: calendar.Kinds{calendar.Event, calendar.Todo}}
+	n.Segment = safeSegment(strings.ToLower(h.Name))
+	if h.Description != "" {
+		n.Description = &h.Description
+	}
+	if color, err := calendar.ParseColor(h.Color); err == nil {
+		n.Color = &color
+	}
+	if z, err := zone.Lookup(h.Timezone); err == nil && h.Timezone != "" {
+		n.Timezone = z.Name()
+	}
+	if b := h.Backup; b != nil {
+		n.Segment, n.Order, n.Transparent, n.Hidden, n.Kinds = safeSegment(b.Address), b.Order, b.Transparent, b.Hidden, nil
+		for _, word := range b.Kinds {
+			n.Kinds = append(n.Kinds, calendar.Kind(word))
+		}
+	}
+	return n, true
+}
+
+// calendarFiles are the files that an operand means: itself, or the .ics files below a directory. What says of a
+// directory which calendar it is comes first in it.
+func calendarFiles(operand string) ([]fileToImport, error) {
+	var files []fileToImport
 	err := filepath.WalkDir(operand, func(path string, entry fs.DirEntry, err error) error {
+		if err == nil && entry.IsDir() && path != operand && strings.HasPrefix(entry.Name(), ".") {
+			return filepath.SkipDir // what an export that was killed has left
+		}
 		if err == nil && !entry.IsDir() && (path == operand || strings.EqualFold(filepath.Ext(path), ".ics")) {
-			names = append(names, path)
+			files = append(files, fileToImport{name: path, named: path != operand})
 		}
 		return err
 	})
 	if err != nil {
-		return nil, fmt.Errorf("reading: %w", err)
+		return nil, unread(operand, err)
 	}
-	if len(names) == 0 {
+	if len(files) == 0 {
 		return nil, fmt.Errorf("there is no .ics file in %s", operand)
 	}
-	return names, nil
+	slices.SortStableFunc(files, func(a, b fileToImport) int {
+		return cmp.Or(cmp.Compare(filepath.Dir(a.name), filepath.Dir(b.name)), -cmp.Compare(ofDirectory(a), ofDirectory(b)))
+	})
+	return files, nil
+}
+
+func ofDirectory(f fileToImport) int {
+	if filepath.Base(f.name) == calendarFile {
+		return 1
+	}
+	return 0
+}
+
+// unread says why something cannot be read, in words for people.
+func unread(path string, err error) error {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("there is no file or directory %s", path)
+	case errors.Is(err, fs.ErrPermission):
+		return fmt.Errorf("%s cannot be read: this user may not", path)
+	}
+	return fmt.Errorf("%s cannot be read: %w", path, err)
+}
+
+func (i *importing) readFile(name string, from io.Reader) ([]byte, error) {
+	data, err := io.ReadAll(io.LimitReader(from, maxImport+1))
+	if err != nil {
+		return nil, unread(name, err)
+	}
+	if len(data) > maxImport {
+		return nil, fmt.Errorf("%s is larger than %d MB: split it, or import a directory of files", name, maxImport>>20)
+	}
+	return data, nil
 }
 
 // file imports what one file holds.
-func (i *importing) file(ctx context.Context, name string, from io.Reader, targets []calendar.Calendar) error {
-	data, err := io.ReadAll(io.LimitReader(from, maxImport+1))
+func (i *importing) file(ctx context.Context, f fileToImport, from io.Reader, targets []calendar.Calendar) error {
+	data, err := i.readFile(f.name, from)
 	if err != nil {
-		return fmt.Errorf("reading %s: %w", name, err)
+		return err
 	}
-	if len(data) > maxImport {
-		return fmt.Errorf("%s is larger than %d MB: split it, or import a directory of files", name, maxImport>>20)
-	}
+	return i.contents(ctx, f, data, targets)
+}
+
+func (i *importing) contents(ctx context.Context, f fileToImport, data []byte, targets []calendar.Calendar) error {
 	parts := slices.Collect(archive.Split(data, zonesOf(targets)))
-	if len(parts) == 0 {
-		i.report.refuse(source{name: name}, errors.New("it holds nothing that a calendar keeps; is it an iCalendar file?"))
+	if len(parts) == 0 && !bytes.Contains(bytes.ToUpper(data), []byte("BEGIN:VCALENDAR")) {
+		i.report.refuse(source{name: f.name}, errors.New("it holds nothing that a calendar keeps; is it an iCalendar file?"))
 	}
 	for n, part := range parts {
-		i.bar.show(n, len(parts), filepath.Base(name))
-		if err := i.part(ctx, source{name, &part}, targets); err != nil {
+		if !f.quiet {
+			i.bar.show(n, len(parts), filepath.Base(f.name))
+		}
+		if err := i.part(ctx, source{f.name, &part}, targets); err != nil {
 			return err
 		}
 	}
@@ -97,6 +207,7 @@ func (i *importing) part(ctx context.Context, from source, targets []calendar.Ca
 		i.report.refuse(from, i.notTaken(targets, kind))
 		return nil
 	}
+	i.report.holds(targets[at])
 	return i.store(ctx, targets[at], from, calendar.Import{Data: from.part.Data})
 }
 

@@ -31,6 +31,7 @@ func (i *importing) server(ctx context.Context, password string) error {
 		return usageError{err}
 	}
 	client := newDAVClient(base, i.fromUser, password)
+	i.bar.tell("asking %s for its calendars …", base.Host)
 	found, err := client.calendars(ctx, base)
 	if err != nil {
 		return fmt.Errorf("looking for the calendars of %s at %s: %w", i.fromUser, base.Host, err)
@@ -163,7 +164,11 @@ func zoneNamed(text string) string {
 
 // remote imports one calendar.
 func (i *importing) remote(ctx context.Context, client *davClient, from remoteCalendar) error {
-	cal, made, err := i.counterpart(ctx, from)
+	i.bar.tell("asking for what is in %s …", from.properties.Name)
+	if len(from.properties.Kinds) == 0 {
+		from.properties.Kinds = calendar.AllKinds()
+	}
+	cal, made, err := i.into.Calendar(ctx, calendar.NewCalendar{Segment: addressOf(from.at), Properties: from.properties})
 	if err != nil {
 		return err
 	}
@@ -192,40 +197,15 @@ func (i *importing) remote(ctx context.Context, client *davClient, from remoteCa
 	return nil
 }
 
-// counterpart finds the calendar here that one of the other server goes into, or makes it. An
-// address here that takes less than the calendar there holds is left alone.
-func (i *importing) counterpart(ctx context.Context, from remoteCalendar) (cal calendar.Calendar, made bool, err error) {
-	kinds := from.properties.Kinds
-	if len(kinds) == 0 {
-		kinds = calendar.AllKinds()
-	}
-	segment := addressOf(from.at)
-	for n := 1; ; n++ {
-		at := calendar.Segment(segment)
-		if n > 1 {
-			at = calendar.Segment(fmt.Sprintf("%s-%d", segment, n))
-		}
-		cal, err = i.calendars.CalendarAt(ctx, i.caller, at)
-		switch {
-		case err != nil && calendar.ReasonOf(err) == calendar.NotFound:
-			cal, err = i.calendars.CreateCalendar(ctx, i.caller, calendar.NewCalendar{Segment: at, Properties: from.properties})
-			return cal, true, err
-		case err != nil:
-			return cal, false, err
-		case cal.Access == calendar.OwnerAccess && !slices.ContainsFunc(kinds, func(k calendar.Kind) bool { return !cal.Kinds.Has(k) }):
-			return cal, false, nil
-		}
-	}
-}
-
 // addressOf is what a calendar of another server is called in URLs here: the same as there, where
 // that is a name for one.
-func addressOf(at *url.URL) string {
-	segment := lastSegment(at)
-	if reserved := []string{"", ".", "..", "/", "inbox", "outbox"}; slices.Contains(reserved, segment) || len(segment) > 200 || segment != shown(segment) {
+func addressOf(at *url.URL) calendar.Segment { return safeSegment(lastSegment(at)) }
+
+func safeSegment(segment string) calendar.Segment {
+	if reserved := []string{"", ".", "..", "/", "inbox", "outbox"}; slices.Contains(reserved, segment) || strings.Contains(segment, "/") || len(segment) > 200 || segment != shown(segment) {
 		return "imported"
 	}
-	return segment
+	return calendar.Segment(segment)
 }
 
 // objects lists the addresses of what is in a calendar.

@@ -22,6 +22,9 @@ type importReport struct {
 	// Mended are the lines that were read otherwise than they are written, whatever became of their objects.
 	Mended    []mended           `json:"mended,omitempty"`
 	Calendars []importedCalendar `json:"calendars,omitempty"`
+	// Change is one of the changes that were made, with which all of them are taken back.
+	Change string `json:"change,omitempty"`
+	DryRun bool   `json:"dry_run,omitempty"`
 }
 
 // refusal is something that could not be imported.
@@ -41,7 +44,7 @@ type mended struct {
 	How    string `json:"how"`
 }
 
-// importedCalendar is a calendar of another server, and where it went.
+// importedCalendar is a calendar of another server or of a file, and where it went.
 type importedCalendar struct {
 	From    string           `json:"from"`
 	Name    string           `json:"name"`
@@ -78,6 +81,7 @@ func (r *importReport) refuse(from source, why error) {
 		if from.part.Err == nil {
 			entry.Reason = inFile(entry.Reason, *from.part)
 		}
+		entry.Reason = strings.TrimPrefix(entry.Reason, fmt.Sprintf("line %d: ", entry.Line)) // which stands before it
 	}
 	r.Refused = append(r.Refused, entry)
 }
@@ -86,6 +90,16 @@ func (r *importReport) refuse(from source, why error) {
 func (r *importReport) mend(from source) {
 	for _, m := range from.part.Mends {
 		r.Mended = append(r.Mended, mended{Source: from.name, Line: m.Line, UID: from.part.UID, How: m.How})
+	}
+}
+
+// holds counts an object of one of the calendars that were imported.
+func (r *importReport) holds(cal calendar.Calendar) {
+	for i := range r.Calendars {
+		if r.Calendars[i].Address == cal.Segment {
+			r.Calendars[i].Objects++
+			return
+		}
 	}
 }
 
@@ -112,8 +126,11 @@ func (r *importReport) total() int {
 }
 
 // write tells people.
-func (r *importReport) write(to io.Writer) error {
+func (r *importReport) write(to io.Writer, user string) error {
 	var b strings.Builder
+	if r.DryRun {
+		b.WriteString("dry run: nothing was changed, and this is what would be:\n")
+	}
 	for _, c := range r.Calendars {
 		verb := "into the calendar"
 		if c.Created {
@@ -145,6 +162,10 @@ func (r *importReport) write(to io.Writer) error {
 			fmt.Fprintf(&b, ", %d %s", more.n, more.what)
 		}
 	}
-	_, err := io.WriteString(to, b.String()+"\n")
+	b.WriteString("\n")
+	if r.Change != "" {
+		fmt.Fprintf(&b, "%s journal undo --user %s %s takes all of it back\n", name, user, briefChange(r.Change))
+	}
+	_, err := io.WriteString(to, b.String())
 	return err
 }

@@ -19,6 +19,10 @@ const (
 type progress struct {
 	p     *program
 	drawn time.Time
+	// what is done since begun, when first were done already.
+	what  string
+	begun time.Time
+	first int
 }
 
 // newProgress makes a bar if a person watches.
@@ -41,11 +45,32 @@ func (b *progress) show(done, total int, what string) {
 		return
 	}
 	now := b.p.now()
+	if b.what != what || done < b.first {
+		b.what, b.begun, b.first = what, now, done
+	}
 	if now.Sub(b.drawn) < barPause && done != total {
 		return
 	}
 	b.drawn = now
-	b.p.say("\r\x1b[K%s", barText(done, total, what))
+	b.p.say("\r\x1b[K%s%s", barText(done, total, what), pace(done-b.first, total-done, now.Sub(b.begun)))
+}
+
+// tell says what goes on of which nobody knows how long it takes.
+func (b *progress) tell(format string, args ...any) {
+	if b != nil {
+		b.drawn = b.p.now()
+		b.p.say("\r\x1b[K%.99s", fmt.Sprintf(format, args...))
+	}
+}
+
+// pace is how fast it goes, and how long it goes on at that rate; nothing at the beginning, when nobody knows.
+func pace(done, left int, took time.Duration) string {
+	if took < time.Second || done <= 0 {
+		return ""
+	}
+	rate := float64(done) / took.Seconds()
+	ends := time.Duration(float64(left) / rate * float64(time.Second)).Round(time.Second)
+	return fmt.Sprintf("  %.0f/s, %s left", rate, ends)
 }
 
 func barText(done, total int, what string) string {

@@ -189,7 +189,20 @@ func journalUnits(b *bundle) {
 		_, err := b.Unit(b.Context(), missing)
 		b.refused(err, calendar.NotFound, "")
 	}
-	lines := drawn(b, b.Lines(b.Context(), one.ID, calendar.EntryQuery{}))
+	later := entry(one, "d")
+	b.must(b.Update(b.Context(), func(tx calendar.Tx) error {
+		cal, err := tx.Advance(b.Context(), one.ID)
+		if err != nil {
+			return err
+		}
+		later.Version = cal.Version
+		tx.Join(head)
+		return tx.Log(b.Context(), later)
+	}))
+	joined, err := b.Unit(b.Context(), later.ID())
+	b.must(err)
+	same(b, "unit that was joined", len(joined), len(want)+1)
+	lines := drawn(b, b.Lines(b.Context(), one.ID, calendar.EntryQuery{Until: later.Version - 1}))
 	same(b, "heads", []calendar.ChangeID{lines[0].Unit, lines[1].Unit}, []calendar.ChangeID{head, alone})
 }
 

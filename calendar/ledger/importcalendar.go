@@ -1,0 +1,102 @@
+package ledger
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+	"slices"
+
+	"caldav-mcp-server/calendar"
+)
+
+// Calendar finds the calendar that one from elsewhere goes into, or makes it. An address here at
+// which there is one that takes less is left alone. A calendar that nobody has used since it was
+// made becomes what the other one is; so does any that is to be replaced.
+func (i *Importer) Calendar(ctx context.Context, n calendar.NewCalendar) (cal calendar.Calendar, made bool, err error) {
+	segment := n.Segment
+	for count := 2; ; count++ {
+		cal, err = i.at(ctx, n.Segment)
+		switch {
+		case err != nil && calendar.ReasonOf(err) == calendar.NotFound:
+			cal, err = i.make(ctx, n)
+			return cal, true, err
+		case err != nil:
+			return cal, false, err
+		case cal.Access != calendar.OwnerAccess || cal.Subscribed():
+		case i.Replace || cal.Version == 1:
+			cal, err = i.become(ctx, cal, n.Properties)
+			return cal, false, err
+		case !slices.ContainsFunc(n.Kinds, func(k calendar.Kind) bool { return !cal.Kinds.Has(k) }):
+			return cal, false, nil
+		}
+		n.Segment = calendar.Segment(fmt.Sprintf("%s-%d", segment, count))
+	}
+}
+
+func (i *Importer) at(ctx context.Context, at calendar.Segment) (calendar.Calendar, error) {
+	if cal, ok := i.planned[at]; ok {
+		return cal, nil
+	}
+	return i.CalendarAt(ctx, i.caller, at)
+}
+
+func (i *Importer) make(ctx context.Context, n calendar.NewCalendar) (calendar.Calendar, error) {
+	cal, err := i.planCalendar(i.caller, n)
+	if err != nil {
+		return calendar.Calendar{}, err
+	}
+	if i.Preview {
+		i.planned[cal.Segment] = cal
+		return cal, nil
+	}
+	return i.createCalendar(ctx, i.caller, cal, n.Kept, &i.unit)
+}
+
+// become gives a calendar the properties of another one. What that does not say stays as it is,
+// and nothing is taken away of the kinds that may be in it.
+func (i *Importer) become(ctx context.Context, cal calendar.Calendar, other calendar.Properties) (calendar.Calendar, error) {
+	next := dressed(cal.Properties, other)
+	if err := i.settle(&next, i.caller.User); err != nil {
+		return cal, err
+	}
+	if reflect.DeepEqual(next, cal.Properties) {
+		return cal, nil
+	}
+	if err := i.caller.May(calendar.ChangeCalendar, cal); err != nil {
+		return cal, err
+	}
+	cal.Properties = next
+	if i.Preview {
+		i.planned[cal.Segment] = cal
+		return cal, nil
+	}
+	return cal, i.changeIn(ctx, i.caller, &i.unit, func(w *work) error {
+		return w.settings(ctx, cal.ID, calendar.Modified, func(calendar.Calendar) error { return w.UpdateCalendar(ctx, cal.ID, next) })
+	})
+}
+
+// dressed are properties with what others say.
+func dressed(p, others calendar.Properties) calendar.Properties {
+	if others.Name != "" {
+		p.Name = others.Name
+	}
+	if others.Description != nil {
+		p.Description = others.Description
+	}
+	if others.Color != nil {
+		p.Color = others.Color
+	}
+	if others.Order != nil {
+		p.Order = others.Order
+	}
+	if others.Timezone != "" {
+		p.Timezone = others.Timezone
+	}
+	for _, k := range others.Kinds {
+		if !p.Kinds.Has(k) {
+			p.Kinds = append(slices.Clone(p.Kinds), k)
+		}
+	}
+	p.Transparent, p.Hidden = others.Transparent, others.Hidden
+	return p
+}

@@ -1,0 +1,125 @@
+package ledger
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"caldav-mcp-server/calendar"
+)
+
+// undoPart is how many objects are taken back in one transaction, which others wait for. An import may
+// have brought far more.
+const undoPart = 500
+
+// chooseUnit chooses all changes of a unit. They are read along the journal: one by one would take a
+// query each. In is the calendar of the change that was named.
+func (u *undoing) chooseUnit(ctx context.Context, in calendar.Calendar, named calendar.ChangeID, unit []calendar.ChangeID) error {
+	slices.SortFunc(unit, func(a, b calendar.ChangeID) int {
+		return cmp.Or(cmp.Compare(a.Calendar, b.Calendar), cmp.Compare(a.Version, b.Version))
+	})
+	for len(unit) > 0 {
+		first, n := unit[0], 1
+		for n < len(unit) && unit[n].Calendar == first.Calendar {
+			n++
+		}
+		found := 0
+		for line, err := range u.store.Lines(ctx, first.Calendar, calendar.EntryQuery{From: first.Version, Until: unit[n-1].Version}) {
+			switch {
+			case err != nil:
+				return err
+			case !u.chosen(line.Entry):
+				continue
+			case !u.caller.SeesEntry(in, line.Entry):
+				return calendar.ErrNoChange(named.String())
+			}
+			found++
+			if err := u.choose(ctx, line.Entry); err != nil {
+				return err
+			}
+		}
+		if found < n {
+			return calendar.ErrNoChange(named.String())
+		}
+		unit = unit[n:]
+	}
+	return nil
+}
+
+// runParts is run for any number of changes. Whether all of them can be taken back is found out before the first is.
+func (u *undoing) runParts(ctx context.Context) (calendar.Undone, error) {
+	parts := u.parts()
+	if len(parts) == 1 {
+		return u.run(ctx)
+	}
+	u.preview = true
+	plan, err := u.runEach(ctx, parts)
+	if err != nil || len(plan.Left) > 0 {
+		return plan, err
+	}
+	u.preview = false
+	done, err := u.runEach(ctx, parts)
+	if err == nil && len(done.Left) > 0 { // others were quicker
+		err = conflict(done.Left)
+	}
+	if n := len(done.Steps); err != nil && n > 0 {
+		return calendar.Undone{}, fmt.Errorf("%d of %d changes were taken back, then: %w (the same undo again goes on)", n, len(plan.Steps), err)
+	}
+	return done, err
+}
+
+// runEach runs part after part, up to one of which something would be left.
+func (u *undoing) runEach(ctx context.Context, parts [][]*undoPlace) (calendar.Undone, error) {
+	var all calendar.Undone
+	gone := map[calendar.CalendarID]bool{}
+	for _, part := range parts {
+		if gone[part[0].ID] {
+			continue
+		}
+		u.places = part
+		done, err := u.run(ctx)
+		if err != nil {
+			return all, err
+		}
+		all.Left, all.Already = append(all.Left, done.Left...), append(all.Already, done.Already...)
+		if len(done.Left) > 0 {
+			return all, nil
+		}
+		all.Steps = append(all.Steps, done.Steps...)
+		for _, s := range done.Steps {
+			if s.Subject() == calendar.AboutCalendar && s.Change == calendar.Deleted {
+				gone[s.Entry.Calendar] = true // and all that was put into it
+			}
+		}
+	}
+	return all, nil
+}
+
+// parts divides what was chosen: what was done to a calendar itself comes before what was done in it.
+func (u *undoing) parts() [][]*undoPlace {
+	if u.count <= undoPart {
+		return [][]*undoPlace{u.places}
+	}
+	slices.SortFunc(u.places, func(a, b *undoPlace) int { return cmp.Compare(a.ID, b.ID) })
+	var parts [][]*undoPlace
+	for _, p := range u.places {
+		if p.InTrash || len(p.first) <= undoPart {
+			parts = append(parts, []*undoPlace{p})
+			continue
+		}
+		itself := &undoPlace{Journal: p.Journal, first: map[calendar.UID]calendar.Version{}, whom: p.whom}
+		if v, ok := p.first[""]; ok {
+			itself.first[""] = v
+		}
+		parts = append(parts, []*undoPlace{itself})
+		for uids := range slices.Chunk(p.sortedUIDs(), undoPart) {
+			some := &undoPlace{Journal: p.Journal, first: map[calendar.UID]calendar.Version{}, whom: map[calendar.UserID]calendar.Version{}}
+			for _, uid := range uids {
+				some.first[uid] = p.first[uid]
+			}
+			parts = append(parts, []*undoPlace{some})
+		}
+	}
+	return parts
+}
