@@ -24,7 +24,7 @@ func (x *exchange) getCalendar(r *resource) error {
 		return err
 	}
 	t := calendarText{textTag(token), r.calendar.Modified, r.calendar.Name + ".ics", func(to io.Writer) error {
-		_, err := x.service.Export(x.r.Context(), x.caller, r.calendar, nil, to, x.leftOut)
+		_, err := x.service.Export(x.r.Context(), x.meter, x.caller, r.calendar, nil, to, x.leftOut)
 		return err
 	}}
 	return x.wholeText(t)
@@ -87,5 +87,6 @@ type streamed struct{ x *exchange }
 
 func (s streamed) Write(p []byte) (int, error) {
 	s.x.begun = true
+	s.x.meter.Rest() // the client may take its time
 	return s.x.w.Write(p)
 }

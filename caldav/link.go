@@ -88,12 +88,14 @@ func (x *exchange) follow(verify VerifyLink, at linkAddress) error {
 		return err
 	}
 	x.caller = link.Caller()
+	x.meter = x.service.Meter(x.r.Context(), x.caller)
+	defer x.meter.Close()
 	x.good = func(ctx context.Context) error {
 		_, err := verify(ctx, at.secret)
 		return err
 	}
 	x.granted = map[calendar.CalendarID]calendar.Access{link.Calendar: calendar.NoAccess}
-	feed, err := x.service.Feed(x.r.Context(), x.caller, link.Calendar, at.form)
+	feed, err := x.service.Feed(x.r.Context(), x.meter, x.caller, link.Calendar, at.form)
 	if err != nil {
 		return err
 	}

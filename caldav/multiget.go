@@ -241,7 +241,7 @@ func (f *fetcher) fetchFrom(segment calendar.Segment, names []calendar.ObjectNam
 		f.calendars[segment] = cal
 	}
 	query := calendar.ObjectQuery{Names: names, WithData: f.data}
-	for o, err := range f.x.service.Objects(f.x.r.Context(), f.x.caller, cal, query) {
+	for o, err := range f.x.service.Objects(f.x.r.Context(), f.x.meter, f.x.caller, cal, query) {
 		if err != nil {
 			return err
 		}

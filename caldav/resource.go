@@ -155,7 +155,7 @@ func (r *resource) objects(yield func(*resource, error) bool) {
 	}
 	child := resource{x: r.x, at: r.at, calendar: r.calendar}
 	child.at.form = formObject
-	for o, err := range r.x.service.Objects(r.x.r.Context(), r.x.caller, r.calendar, calendar.ObjectQuery{}) {
+	for o, err := range r.x.service.Objects(r.x.r.Context(), nil, r.x.caller, r.calendar, calendar.ObjectQuery{}) {
 		child.object, child.at.object = o, o.Name
 		if !yield(&child, err) || err != nil {
 			return

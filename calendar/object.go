@@ -88,6 +88,9 @@ type ObjectQuery struct {
 	From, Until *int64
 	// WithData asks for whole objects instead of their heads.
 	WithData bool
+	// Light leaves the data of what is larger than [LargeObject] out all the same: they are asked for by name, once
+	// there is room for them.
+	Light bool
 }
 
 // SearchQuery asks a Store for objects by their words. Those that are not over come first, by
@@ -137,3 +140,6 @@ func (n ObjectName) Validate() error {
 
 // LargeObject is the size of data from which on they are read by themselves, once there is room for them.
 const LargeObject = 64 << 10
+
+// Light tells whether the object's data are left out.
+func (o *Object) Light() bool { return len(o.Data) == 0 && o.Size > 0 }

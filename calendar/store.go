@@ -45,7 +45,7 @@ type Reader interface {
 	// Object returns a live object with its data, or NotFound.
 	// Data larger than LargeObject are left out: Objects has them, for who has room.
 	Object(ctx context.Context, cal CalendarID, name ObjectName) (Object, error)
-	// ObjectByUID returns a live object with its data, or NotFound.
+	// ObjectByUID does the same by the object's UID.
 	ObjectByUID(ctx context.Context, cal CalendarID, uid UID) (Object, error)
 	// Objects yields the live objects that match, by name in byte order. It holds no
 	// database resource while the consumer works, and at most a bounded page of rows.
@@ -56,7 +56,7 @@ type Reader interface {
 	Changes(ctx context.Context, cal CalendarID, in Stretch) iter.Seq2[Object, error]
 
 	// Search returns live objects by their words: see SearchQuery. The first of them come with their data,
-	// those behind some mebibyte of it without.
+	// those behind some mebibyte of it, and all that are larger than LargeObject, without.
 	Search(ctx context.Context, q SearchQuery) ([]Object, error)
 
 	// Kept returns the properties that are kept of something, by name.

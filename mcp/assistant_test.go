@@ -442,7 +442,7 @@ func (h *house) expectText(t *testing.T, id calendar.CalendarID, uid calendar.UI
 	if err != nil {
 		t.Fatal(err)
 	}
-	o, err := h.service.ObjectByUID(t.Context(), h.callers["alice"], cal, uid)
+	o, err := h.service.ObjectByUID(t.Context(), nil, h.callers["alice"], cal, uid)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -128,7 +128,7 @@ func digestOf(name string, args arguments) (string, error) {
 // made is what a call created, or what an earlier attempt of it did before it was cut off.
 func (b toolbox) made(ctx context.Context, c *call, cal calendar.Calendar, saved calendar.Saved, err error) (calendar.Object, error) {
 	if c.uid != "" && err != nil && (calendar.ReasonOf(err) == calendar.Stale || calendar.RuleOf(err) == calendar.RuleUIDConflict) {
-		return b.service.ObjectByUID(ctx, c.caller, cal, c.uid)
+		return b.service.ObjectByUID(ctx, c.meter, c.caller, cal, c.uid)
 	}
 	return saved.Object, err
 }

@@ -30,7 +30,7 @@ func (h *house) count(t *testing.T, id calendar.CalendarID) int {
 		t.Fatal(err)
 	}
 	n := 0
-	for _, err := range h.service.Objects(t.Context(), h.callers["alice"], cal, calendar.ObjectQuery{}) {
+	for _, err := range h.service.Objects(t.Context(), nil, h.callers["alice"], cal, calendar.ObjectQuery{}) {
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -26,7 +26,7 @@ func (h *house) discard(t testing.TB) {
 	cal, err := h.service.Calendar(t.Context(), h.callers["alice"], home)
 	if err == nil {
 		var o calendar.Object
-		o, err = h.service.ObjectByUID(t.Context(), h.callers["alice"], cal, "gone")
+		o, err = h.service.ObjectByUID(t.Context(), nil, h.callers["alice"], cal, "gone")
 		if err == nil {
 			err = h.service.Delete(t.Context(), h.callers["alice"], cal, o.Name, calendar.Precondition{})
 		}

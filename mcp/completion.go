@@ -79,7 +79,7 @@ func (b toolbox) calendarsLike(ctx context.Context, c *call, typed string) ([]st
 // eventsLike returns the ids of events soon to come that go by what was typed.
 func (b toolbox) eventsLike(ctx context.Context, c *call, typed string) ([]string, error) {
 	now := b.now()
-	soon, err := b.service.Agenda(ctx, c.caller, query.AgendaQuery{From: now, Until: now.AddDate(0, 0, completedDays), Limit: mostListed})
+	soon, err := b.service.Agenda(ctx, c.caller, query.AgendaQuery{From: now, Until: now.AddDate(0, 0, completedDays), Limit: mostListed, Meter: c.meter})
 	var ids []string
 	seen := make(map[string]bool)
 	for _, o := range soon.Occurrences {

@@ -66,7 +66,7 @@ func (b toolbox) clashes(ctx context.Context, c *call, cal calendar.Calendar, ma
 			concerns := other.ID == cal.ID || other.Access == calendar.OwnerAccess || other.Access >= calendar.ReadAccess && !other.Transparent
 			return !concerns || !other.Kinds.Has(calendar.Event)
 		}),
-		From: made.Start.Time, Until: made.End.Time, Timezone: z.Zone, Limit: mostCompared,
+		From: made.Start.Time, Until: made.End.Time, Timezone: z.Zone, Limit: mostCompared, Meter: c.meter,
 	}
 	if made.Object.Recurring {
 		during.Until = during.From.Add(foresight)

@@ -148,7 +148,8 @@ func (b toolbox) queryEvents(ctx context.Context, c *call) (answer, error) {
 // else of every instance.
 func (b toolbox) instances(ctx context.Context, c *call, cal calendar.Calendar, q query.InstanceQuery) ([]query.Instance, error) {
 	var list []query.Instance
-	var briefs query.Briefs
+	briefs := query.Briefs{Meter: c.meter}
+	q.Meter = c.meter
 	open := q.During == filter.TimeRange{}
 	if open {
 		q.Most = 1
@@ -158,12 +159,15 @@ func (b toolbox) instances(ctx context.Context, c *call, cal calendar.Calendar, 
 			return nil, err
 		}
 		if open && !i.Unclear {
-			whole, err := b.service.InstanceOf(ctx, cal, i.Object, ical.Time{})
+			whole, err := b.service.InstanceOf(ctx, nil, cal, i.Object, ical.Time{})
 			if err == nil {
 				i = whole
 			}
 		}
-		list = append(list, briefs.Of(i))
+		if i, err = briefs.Of(i); err != nil {
+			return nil, err
+		}
+		list = append(list, i)
 	}
 	slices.SortStableFunc(list, byStart)
 	return list, nil

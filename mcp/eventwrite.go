@@ -63,7 +63,7 @@ func (b toolbox) createEvent(ctx context.Context, c *call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	made, err := b.service.InstanceOf(ctx, cal, o, ical.Time{})
+	made, err := b.service.InstanceOf(ctx, c.meter, cal, o, ical.Time{})
 	if err != nil {
 		return answer{}, err
 	}
@@ -192,7 +192,7 @@ func (b toolbox) moveToCalendar(ctx context.Context, c *call, s subject, id cale
 	if err != nil {
 		return answer{}, b.outdated(ctx, c, s, err)
 	}
-	now, err := b.service.InstanceOf(ctx, to, saved.Object, ical.Time{})
+	now, err := b.service.InstanceOf(ctx, c.meter, to, saved.Object, ical.Time{})
 	if err != nil {
 		return answer{}, err
 	}
@@ -230,11 +230,11 @@ func (b toolbox) change(ctx context.Context, c *call, s subject, change edit.Cha
 		return changedView{}, query.Instance{}, err
 	}
 	change.Target = s.target()
-	edited, err := b.service.EditObject(ctx, c.caller, s.cal, s.found.Object.UID, ledger.Edit{Change: change, When: c.when()})
+	edited, err := b.service.EditObject(ctx, c.caller, s.cal, s.found.Object.UID, ledger.Edit{Change: change, When: c.when(), Meter: c.meter})
 	if err != nil {
 		return changedView{}, query.Instance{}, b.outdated(ctx, c, s, err)
 	}
-	now, err := b.after(ctx, s, edited)
+	now, err := b.after(ctx, c, s, edited)
 	if err != nil {
 		return changedView{}, now, err
 	}
@@ -265,7 +265,7 @@ func (b toolbox) deleteEvent(ctx context.Context, c *call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	edited, err := b.service.CancelObject(ctx, c.caller, s.cal, s.found.Object.UID, ledger.Cancellation{Target: s.target(), When: c.when()})
+	edited, err := b.service.CancelObject(ctx, c.caller, s.cal, s.found.Object.UID, ledger.Cancellation{Target: s.target(), When: c.when(), Meter: c.meter})
 	if err != nil {
 		return answer{}, b.outdated(ctx, c, s, err)
 	}

@@ -108,7 +108,7 @@ func (b toolbox) findTime(ctx context.Context, c *call) (answer, error) {
 	}
 	// A day more at either end: what is around a slot tells how well it fits.
 	busy, err := b.service.FreeBusy(ctx, c.caller, query.BusyQuery{
-		Calendars: whose, From: ask.From.AddDate(0, 0, -1), Until: ask.Until.AddDate(0, 0, 1), Timezone: z.reader(),
+		Calendars: whose, From: ask.From.AddDate(0, 0, -1), Until: ask.Until.AddDate(0, 0, 1), Timezone: z.reader(), Meter: c.meter,
 	})
 	if err != nil {
 		return answer{}, err

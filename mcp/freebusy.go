@@ -84,7 +84,7 @@ func (b toolbox) freeBusy(ctx context.Context, c *call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	found, err := b.service.FreeBusy(ctx, c.caller, query.BusyQuery{Calendars: whose, From: w.from, Until: w.until, Timezone: z.reader()})
+	found, err := b.service.FreeBusy(ctx, c.caller, query.BusyQuery{Calendars: whose, From: w.from, Until: w.until, Timezone: z.reader(), Meter: c.meter})
 	if err != nil {
 		return answer{}, err
 	}

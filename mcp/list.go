@@ -59,7 +59,7 @@ func (b toolbox) listEvents(ctx context.Context, c *call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	q := query.AgendaQuery{Keyword: c.args.text("keyword"), Attendee: c.args.text("attendee"), Limit: c.limit(usualListed)}
+	q := query.AgendaQuery{Keyword: c.args.text("keyword"), Attendee: c.args.text("attendee"), Limit: c.limit(usualListed), Meter: c.meter}
 	w, err := b.listWindow(c, cal, &q)
 	if err != nil {
 		return answer{}, err

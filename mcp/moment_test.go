@@ -62,7 +62,7 @@ func TestBareOffsetsAreNoZones(t *testing.T) {
 	args := map[string]any{"calendar_id": work, "title": "Call", "start": "2026-12-03T11:00", "end": "2026-12-03T12:00", "timezone": "+09:00"}
 	var made struct{ UID string }
 	use(t, door, "alice", "create_event", args, &made)
-	o, err := h.service.ObjectByUID(t.Context(), h.callers["alice"], h.work(t), calendar.UID(made.UID))
+	o, err := h.service.ObjectByUID(t.Context(), nil, h.callers["alice"], h.work(t), calendar.UID(made.UID))
 	if err != nil || !strings.Contains(string(o.Data), "DTSTART:20261203T020000Z") || strings.Contains(string(o.Data), "VTIMEZONE") {
 		t.Errorf("%v, stored\n%s", err, o.Data)
 	}

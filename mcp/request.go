@@ -25,7 +25,11 @@ func (h *Handler) attend(ctx context.Context, work func(*call) error) {
 	started := h.now()
 	leave, err := h.places.enter(ctx, ownerOf(x.caller))
 	if err == nil {
-		err = safely(c, work)
+		err = safely(c, func(c *call) error {
+			c.meter = h.box.service.Meter(ctx, c.caller)
+			defer c.meter.Close()
+			return work(c)
+		})
 		leave()
 	}
 	outcome := "ok"

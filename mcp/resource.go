@@ -103,7 +103,7 @@ func (h *Handler) calendarText(ctx context.Context, c *call, id string) ([]byte,
 		return nil, err
 	}
 	var out boundedBuffer
-	_, err = h.box.service.Export(ctx, c.caller, cal, kindsGiven(c.caller), &out, func(o calendar.Object, err error) {
+	_, err = h.box.service.Export(ctx, c.meter, c.caller, cal, kindsGiven(c.caller), &out, func(o calendar.Object, err error) {
 		h.log.WarnContext(ctx, "an object is left out of its calendar's text",
 			slog.String("calendar", string(o.Calendar)), slog.String("error", service.ForLog(err)))
 	})
@@ -132,7 +132,7 @@ func (b toolbox) eventText(ctx context.Context, c *call, word string) ([]byte, e
 		o, err := b.object(ctx, c, cal, anEvent, id.UID)
 		return o.Data, err
 	}
-	o, err := b.service.ObjectByUID(ctx, c.caller, cal, id.UID)
+	o, err := b.service.ObjectByUID(ctx, c.meter, c.caller, cal, id.UID)
 	return o.Data, err
 }
 

@@ -157,7 +157,7 @@ func (h *house) writeBack(t *testing.T, door, uid, zone string, r spoken) {
 // stored is an object of Work as it is stored.
 func (h *house) stored(t *testing.T, uid string) []byte {
 	t.Helper()
-	o, err := h.service.ObjectByUID(t.Context(), h.callers["alice"], h.work(t), calendar.UID(uid))
+	o, err := h.service.ObjectByUID(t.Context(), nil, h.callers["alice"], h.work(t), calendar.UID(uid))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -69,6 +69,7 @@ func (b toolbox) searchEvents(ctx context.Context, c *call) (answer, error) {
 	}
 	q := query.EventSearch{
 		Text: c.args.text("query"), Timezone: z.Zone, Past: c.args.yes("include_past"), Limit: c.limit(usualFound),
+		Meter: c.meter,
 	}
 	if cal.ID != "" {
 		q.Calendars = []calendar.Calendar{cal}
@@ -121,7 +122,7 @@ func (b toolbox) search(ctx context.Context, c *call) (answer, error) {
 		return answer{}, err
 	}
 	found, err := b.service.SearchEvents(ctx, c.caller, query.EventSearch{
-		Text: c.args.text("query"), Timezone: z.Zone, Past: true, Limit: mostConnected,
+		Text: c.args.text("query"), Timezone: z.Zone, Past: true, Limit: mostConnected, Meter: c.meter,
 	})
 	if err != nil {
 		return answer{}, err

@@ -79,7 +79,7 @@ func (b toolbox) subject(ctx context.Context, c *call, n noun, id eventID) (subj
 	if err != nil {
 		return subject{}, err
 	}
-	s.found, err = b.service.InstanceOf(ctx, cal, o, s.id)
+	s.found, err = b.service.InstanceOf(ctx, c.meter, cal, o, s.id)
 	s.zone.seen = map[string]time.Time{"start": s.found.Start.Time, "end": s.found.End.Time, "due": s.found.End.Time}
 	return s, err
 }
@@ -117,7 +117,7 @@ func recurrenceID(value string) (ical.Time, error) {
 
 // object finds an object of a kind.
 func (b toolbox) object(ctx context.Context, c *call, cal calendar.Calendar, n noun, uid calendar.UID) (calendar.Object, error) {
-	o, err := b.service.ObjectByUID(ctx, c.caller, cal, uid)
+	o, err := b.service.ObjectByUID(ctx, c.meter, c.caller, cal, uid)
 	if err == nil && o.Kind == n.kind {
 		return o, nil
 	}
@@ -137,15 +137,15 @@ func (s subject) target() edit.Target { return edit.Target{Instance: s.id, Scope
 
 // after reads what the subject has become from what was stored: the instance that was named, by
 // the name that it has now, or else the object as such. What follows a split is another object.
-func (b toolbox) after(ctx context.Context, s subject, e ledger.Edited) (query.Instance, error) {
+func (b toolbox) after(ctx context.Context, c *call, s subject, e ledger.Edited) (query.Instance, error) {
 	o := e.Saved.Object
 	if e.Split != nil {
 		o = e.Split.Object
 	}
-	now, err := b.service.InstanceOf(ctx, s.cal, o, e.Instance)
+	now, err := b.service.InstanceOf(ctx, c.meter, s.cal, o, e.Instance)
 	if reason := calendar.ReasonOf(err); err != nil && !e.Instance.IsZero() && (reason == calendar.NotFound || reason == calendar.Invalid) {
 		// A new rule does not have it, or what follows is no series: it is that one instance, moved.
-		return b.service.InstanceOf(ctx, s.cal, o, ical.Time{})
+		return b.service.InstanceOf(ctx, c.meter, s.cal, o, ical.Time{})
 	}
 	return now, err
 }
@@ -164,11 +164,11 @@ func (b toolbox) outdated(ctx context.Context, c *call, s subject, err error) er
 	if err == nil || calendar.ReasonOf(err) != calendar.Stale {
 		return err
 	}
-	o, gone := b.service.ObjectByUID(ctx, c.caller, s.cal, s.found.Object.UID)
+	o, gone := b.service.ObjectByUID(ctx, c.meter, c.caller, s.cal, s.found.Object.UID)
 	if gone != nil {
 		return err
 	}
-	now, unknown := b.service.InstanceOf(ctx, s.cal, o, s.id)
+	now, unknown := b.service.InstanceOf(ctx, c.meter, s.cal, o, s.id)
 	if unknown != nil {
 		return err
 	}

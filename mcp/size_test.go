@@ -75,7 +75,7 @@ func TestLongEventsComeInParts(t *testing.T) {
 	h := newHouse(t, testdb.SQLite(t))
 	h.overfill(t)
 	door := h.open(t, h.config())
-	o, err := h.service.ObjectByUID(t.Context(), h.callers["alice"], h.work(t), "fair")
+	o, err := h.service.ObjectByUID(t.Context(), nil, h.callers["alice"], h.work(t), "fair")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -109,7 +109,7 @@ func (b toolbox) createTask(ctx context.Context, c *call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	made, err := b.service.InstanceOf(ctx, cal, o, ical.Time{})
+	made, err := b.service.InstanceOf(ctx, c.meter, cal, o, ical.Time{})
 	if err != nil {
 		return answer{}, err
 	}
@@ -129,11 +129,11 @@ func (b toolbox) updateTask(ctx context.Context, c *call) (answer, error) {
 	if change.Times, err = s.zone.taskTimes(c.args, s.found); err != nil {
 		return answer{}, err
 	}
-	edited, err := b.service.EditObject(ctx, c.caller, s.cal, s.found.Object.UID, ledger.Edit{Change: change, When: c.when()})
+	edited, err := b.service.EditObject(ctx, c.caller, s.cal, s.found.Object.UID, ledger.Edit{Change: change, When: c.when(), Meter: c.meter})
 	if err != nil {
 		return answer{}, b.outdated(ctx, c, s, err)
 	}
-	now, err := b.after(ctx, s, edited)
+	now, err := b.after(ctx, c, s, edited)
 	if err != nil {
 		return answer{}, err
 	}

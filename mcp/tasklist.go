@@ -119,15 +119,15 @@ const mostInstances = 500
 func (b toolbox) tasksIn(ctx context.Context, c *call, cal calendar.Calendar, z zoned) ([]query.Instance, error) {
 	want := cmp.Or(c.args.text("status"), openTasks)
 	var list []query.Instance
-	var briefs query.Briefs
+	briefs := query.Briefs{Meter: c.meter}
 	opened := map[calendar.UID]bool{}
-	for i, err := range b.service.Instances(ctx, c.caller, cal, query.InstanceQuery{Kind: calendar.Todo, Timezone: z.Zone, Most: mostInstances}) {
+	for i, err := range b.service.Instances(ctx, c.caller, cal, query.InstanceQuery{Kind: calendar.Todo, Timezone: z.Zone, Most: mostInstances, Meter: c.meter}) {
 		if err != nil {
 			return nil, err
 		}
 		// A task without a start is no series; when it is due, its instance does not say.
 		if !i.Unclear && i.Start.Time.IsZero() {
-			if whole, err := b.service.InstanceOf(ctx, cal, i.Object, ical.Time{}); err == nil {
+			if whole, err := b.service.InstanceOf(ctx, nil, cal, i.Object, ical.Time{}); err == nil {
 				i = whole
 			}
 		}
@@ -136,7 +136,10 @@ func (b toolbox) tasksIn(ctx context.Context, c *call, cal calendar.Calendar, z 
 			continue
 		}
 		opened[i.Object.UID] = opened[i.Object.UID] || !done
-		list = append(list, briefs.Of(i))
+		if i, err = briefs.Of(i); err != nil {
+			return nil, err
+		}
+		list = append(list, i)
 	}
 	return list, nil
 }

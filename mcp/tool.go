@@ -15,6 +15,7 @@ import (
 
 	"caldav-mcp-server/auth"
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/meter"
 	"caldav-mcp-server/calendar/service"
 	"caldav-mcp-server/calendar/zone"
 )
@@ -40,7 +41,9 @@ type hints struct{ readOnly, destructive, idempotent, openWorld bool }
 // call is one use of a tool.
 type call struct {
 	caller calendar.Caller
-	args   arguments
+	// meter counts what the call costs.
+	meter *meter.Meter
+	args  arguments
 	// calendar is the one that the call is about, once it is found; it is for the log.
 	calendar calendar.CalendarID
 	// uid is for what the call makes; "" for any. See toolbox.once.
@@ -185,6 +188,8 @@ func (h *Handler) answer(ctx context.Context, t tool, c *call, x *exchange) (res
 		return nil, err
 	}
 	defer leave()
+	c.meter = h.box.service.Meter(ctx, c.caller)
+	defer c.meter.Close()
 	a, err := t.run(ctx, c)
 	if err != nil {
 		return nil, err

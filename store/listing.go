@@ -9,8 +9,8 @@ import (
 )
 
 const (
-	// pageRows and pageBytes bound what is held of a listing: the rows of a page, and the bytes of
-	// their data, past which the page ends early.
+	// pageRows and pageBytes bound what is held of a listing: the rows of a page, and their bytes, past
+	// which the page ends early.
 	pageRows  = 512
 	pageBytes = 1 << 20
 	// firstDataRows is the size of the first page with data. Postgres sends a page to its end, also
@@ -96,23 +96,19 @@ type namesText struct {
 	text  string
 }
 
-// The listings without data, and with.
+// The listings without data, with all of it, and with that of what is not large.
 var (
-	headTexts = listingTexts{
-		`SELECT ` + headColumns + listedAll, near + `SELECT ` + headColumns + listedBySpan, [3]namesText{
-			{1, `SELECT ` + headColumns + listedName},
-			{8, `SELECT ` + headColumns + listedNames},
-			{64, `SELECT ` + headColumns + listedMany},
-		},
-	}
-	objectTexts = listingTexts{
-		`SELECT ` + wholeColumns + listedAll, near + `SELECT ` + wholeColumns + listedBySpan, [3]namesText{
-			{1, `SELECT ` + wholeColumns + listedName},
-			{8, `SELECT ` + wholeColumns + listedNames},
-			{64, `SELECT ` + wholeColumns + listedMany},
-		},
-	}
+	headTexts   = textsOf(headColumns)
+	objectTexts = textsOf(wholeColumns)
+	lightTexts  = textsOf(lightColumns)
 )
+
+func textsOf(columns string) *listingTexts {
+	show := `SELECT ` + columns
+	return &listingTexts{
+		show + listedAll, near + show + listedBySpan, [3]namesText{{1, show + listedName}, {8, show + listedNames}, {64, show + listedMany}},
+	}
+}
 
 // listing is the state of one run of Objects.
 type listing struct {
@@ -134,7 +130,7 @@ type listing struct {
 
 func newListing(reads *statements, cal calendar.CalendarID, q calendar.ObjectQuery) *listing {
 	l := &listing{
-		reads: reads, texts: &headTexts, scan: scanPacked(q.WithData), unpack: unpackHead(cal),
+		reads: reads, texts: headTexts, scan: scanPacked(q.WithData), unpack: unpackHead(cal),
 		window:  span{valueOr(q.From, beginning), valueOr(q.Until, endless)},
 		bySpan:  q.From != nil || q.Until != nil,
 		byNames: q.Names != nil,
@@ -142,7 +138,10 @@ func newListing(reads *statements, cal calendar.CalendarID, q calendar.ObjectQue
 		rows:    pageRows,
 	}
 	if q.WithData {
-		l.texts, l.unpack, l.rows = &objectTexts, unpackWhole, firstDataRows
+		l.texts, l.unpack, l.rows = objectTexts, unpackWhole, firstDataRows
+	}
+	if q.WithData && q.Light {
+		l.texts = lightTexts
 	}
 	l.filter = []any{cal}
 	for _, kind := range kindSlots(q.Kinds) {
@@ -235,7 +234,7 @@ func (l *listing) read(ctx context.Context, text string, args ...any) (objects [
 	err = each(ctx, l.reads, func(row scanner) (bool, error) {
 		p, err := l.scan(row)
 		objects = append(objects, p)
-		room -= len(p.data)
+		room -= len(p.data) + len(p.text)
 		cut = room <= 0
 		return !cut, err
 	}, text, slices.Concat(l.filter, args)...)

@@ -11,12 +11,14 @@ const (
 	objectColumns = `name, version, deleted, etag, size, created, modified, uid, kind,
 		calendar_id, span_start, span_end, recurring, transparent, status, summary, search, data`
 
-	selectObject = `SELECT ` + wholeColumns + ` FROM objects WHERE calendar_id = $1 `
+	selectObject = `SELECT ` + lightColumns + oneObject
+	selectWhole  = `SELECT ` + wholeColumns + oneObject
+	oneObject    = ` FROM objects WHERE calendar_id = $1 `
 )
 
 // Object implements [calendar.Store].
 func (s *Store) Object(ctx context.Context, cal calendar.CalendarID, name calendar.ObjectName) (calendar.Object, error) {
-	return rowOf(s.brief(ctx), s.reads, scanObject, `SELECT `+lightColumns+` FROM objects WHERE calendar_id = $1 AND name = $2 AND NOT deleted`, cal, name)
+	return rowOf(s.brief(ctx), s.reads, scanObject, selectObject+`AND name = $2 AND NOT deleted`, cal, name)
 }
 
 // ObjectByUID implements [calendar.Store].
@@ -27,8 +29,8 @@ func (s *Store) ObjectByUID(ctx context.Context, cal calendar.CalendarID, uid ca
 // Occupants implements [calendar.Tx]. When one object is both, it is returned as both. The two
 // selects are one query, each with its own index. No object has the UID "", which asks for none.
 func (t *Tx) Occupants(ctx context.Context, cal calendar.CalendarID, name calendar.ObjectName, uid calendar.UID) (atName, withUID *calendar.Object, err error) {
-	found, err := rowsOf(ctx, t, scanObject, selectObject+`AND name = $2
-		UNION ALL `+selectObject+`AND uid = $3 AND NOT deleted AND name <> $2`, cal, name, uid)
+	found, err := rowsOf(ctx, t, scanObject, selectWhole+`AND name = $2
+		UNION ALL `+selectWhole+`AND uid = $3 AND NOT deleted AND name <> $2`, cal, name, uid)
 	for i := range found {
 		o := &found[i]
 		if o.Name == name {

@@ -33,7 +33,7 @@ const searched = ` ORDER BY CASE WHEN span_end >= $3 THEN 0 ELSE 1 END,
 // thousands.
 func sqliteSearching() searching {
 	return searching{
-		text: `SELECT ` + wholeColumns + ` FROM (
+		text: `SELECT ` + lightColumns + ` FROM (
 				SELECT r.calendar_id AS calendar, r.name AS object FROM search_words JOIN search_rows r ON r.id = search_words.rowid
 				WHERE search_words MATCH $1 AND r.calendar_id IN (SELECT value FROM json_each($2)) AND r.kind = $6
 					AND (r.span_end >= $3 OR $4)
@@ -42,19 +42,19 @@ func sqliteSearching() searching {
 			JOIN objects ON calendar_id = calendar AND name = object WHERE NOT deleted` + searched,
 		expression: sqliteExpression,
 		survey:     sqliteSurvey,
-		pick: `SELECT ` + wholeColumns + ` FROM json_each($1) k CROSS JOIN objects
+		pick: `SELECT ` + lightColumns + ` FROM json_each($1) k CROSS JOIN objects
 			WHERE calendar_id = k.value ->> 0 AND name = k.value ->> 1 AND NOT deleted`,
 	}
 }
 
 func postgresSearching() searching {
 	return searching{
-		text: `SELECT ` + wholeColumns + ` FROM objects WHERE words @@ $1::tsquery AND NOT deleted
+		text: `SELECT ` + lightColumns + ` FROM objects WHERE words @@ $1::tsquery AND NOT deleted
 			AND calendar_id IN (SELECT jsonb_array_elements_text($2::jsonb)) AND kind = $6 AND (span_end >= $3 OR $4::boolean)
 			AND NOT EXISTS (SELECT 1 FROM jsonb_array_elements_text($7::jsonb) w (value) WHERE strpos(' ' || search, ' ' || w.value) = 0)` + searched,
 		expression: postgresExpression,
 		survey:     postgresSurvey,
-		pick: `SELECT ` + wholeColumns + ` FROM jsonb_array_elements($1::jsonb) k (value)
+		pick: `SELECT ` + lightColumns + ` FROM jsonb_array_elements($1::jsonb) k (value)
 			JOIN objects ON calendar_id = k.value ->> 0 AND name = k.value ->> 1 AND NOT deleted`,
 	}
 }
@@ -92,7 +92,7 @@ func (s *Store) lookUp(ctx context.Context, q calendar.SearchQuery, seen survey,
 		s.engine.search.expression(q), calendars, q.Now.Unix(), q.Past, q.Limit, q.Kind, string(others))
 }
 
-// sparingly scans objects, with their data for as long as that is not more than a page has.
+// sparingly scans objects, with their data for as long as that is not more than a page has, and never that of large ones.
 func sparingly() func(scanner) (calendar.Object, error) {
 	room := pageBytes
 	return func(row scanner) (calendar.Object, error) {

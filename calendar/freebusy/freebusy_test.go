@@ -58,7 +58,7 @@ func busy(t *testing.T, in freebusy.Context, objects ...*content.Object) string 
 // collected are the times of March 10th 2026.
 func collected(t *testing.T, in freebusy.Context, objects ...*content.Object) *freebusy.Times {
 	t.Helper()
-	times := freebusy.NewTimes(march10, march10.AddDate(0, 0, 1))
+	times := freebusy.NewTimes(nil, march10, march10.AddDate(0, 0, 1))
 	in.Zones = zone.NewDB()
 	for _, o := range objects {
 		if err := times.Add(t.Context(), o, in); err != nil {
@@ -315,7 +315,7 @@ func TestTooMuch(t *testing.T) {
 	t.Parallel()
 	in := freebusy.Context{Zones: zone.NewDB(), Budget: recur.Budget{Steps: 1000, Instances: 3}}
 	o := event(t, "DTSTART:20260310T000000Z", "DURATION:PT30M", "RRULE:FREQ=HOURLY")
-	times := freebusy.NewTimes(march10, march10.AddDate(0, 0, 1))
+	times := freebusy.NewTimes(nil, march10, march10.AddDate(0, 0, 1))
 	if err := times.Add(t.Context(), o, in); !errors.Is(err, recur.ErrBudget) {
 		t.Error(err)
 	}
@@ -323,7 +323,7 @@ func TestTooMuch(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 	in.Budget = recur.Budget{Steps: 10_000_000, Instances: 1_000_000}
-	all := freebusy.NewTimes(march10, march10.AddDate(0, 0, 4))
+	all := freebusy.NewTimes(nil, march10, march10.AddDate(0, 0, 4))
 	if err := all.Add(t.Context(), event(t, "DTSTART:20260310T000000Z", "DURATION:PT1S", "RRULE:FREQ=SECONDLY"), in); !errors.Is(err, freebusy.ErrTooMany) {
 		t.Error(err)
 	}

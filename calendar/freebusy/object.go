@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"caldav-mcp-server/calendar/content"
+	"caldav-mcp-server/calendar/meter"
 	"caldav-mcp-server/calendar/recur"
 	"caldav-mcp-server/calendar/zone"
 	"caldav-mcp-server/ical"
@@ -22,6 +23,8 @@ type Context struct {
 	Own []string
 	// Budget bounds the expansion of one object; the zero Budget is the default.
 	Budget recur.Budget
+	// Meter counts what all of the request costs.
+	Meter *meter.Meter
 }
 
 // Add collects what an object says. Tasks and journal entries take nobody's time (RFC 4791
@@ -60,6 +63,9 @@ func (r *reader) each(o *content.Object, read func(*ical.Component) error) error
 	return errors.Join(failed...)
 }
 
+// instanceSteps is the work of finding one instance.
+const instanceSteps = 20
+
 // expand calls take with each instance of a series in the window.
 func (r *reader) expand(s content.Series, take func(c *ical.Component, start, end int64) error) error {
 	set, err := r.object.Set(s, r.clock)
@@ -67,6 +73,9 @@ func (r *reader) expand(s content.Series, take func(c *ical.Component, start, en
 		return err
 	}
 	for i, err := range set.Between(r.ctx, time.Unix(r.from, 0), time.Unix(r.until, 0), r.in.Budget) {
+		if err == nil {
+			err = r.in.Meter.Work(instanceSteps)
+		}
 		if err != nil {
 			return err
 		}

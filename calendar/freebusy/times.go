@@ -6,6 +6,8 @@ import (
 	"math/bits"
 	"slices"
 	"time"
+
+	"caldav-mcp-server/calendar/meter"
 )
 
 // ErrTooMany tells that more was found than one answer can hold.
@@ -18,11 +20,15 @@ const instancesMost = 200_000
 type Times struct {
 	from, until int64
 	marks       []mark
+	meter       *meter.Meter
 }
 
-// NewTimes begins a collection for the time from one instant up to another.
-func NewTimes(from, until time.Time) *Times {
-	return &Times{from: from.Unix(), until: until.Unix()}
+// markBytes is what a mark takes until the answer is made of it: itself, its edges, and a period.
+const markBytes = 160
+
+// NewTimes begins a collection for the time from one instant up to another. The meter knows of what it holds.
+func NewTimes(m *meter.Meter, from, until time.Time) *Times {
+	return &Times{from: from.Unix(), until: until.Unix(), meter: m}
 }
 
 // mark says what a time is on some layer.
@@ -51,6 +57,9 @@ func (t *Times) add(m mark) error {
 	}
 	if len(t.marks) >= instancesMost {
 		return ErrTooMany
+	}
+	if err := t.meter.Hold(markBytes); err != nil {
+		return err
 	}
 	t.marks = append(t.marks, m)
 	return nil

@@ -7,6 +7,7 @@ import (
 	"caldav-mcp-server/calendar/content"
 	"caldav-mcp-server/calendar/edit"
 	"caldav-mcp-server/calendar/lookup"
+	"caldav-mcp-server/calendar/meter"
 	"caldav-mcp-server/ical"
 )
 
@@ -15,12 +16,16 @@ import (
 type Edit struct {
 	edit.Change
 	When calendar.Precondition
+	// Meter counts what it costs.
+	Meter *meter.Meter
 }
 
 // Cancellation takes an event or a task away, or the instances of a series that its target names.
 type Cancellation struct {
 	edit.Target
 	When calendar.Precondition
+	// Meter counts what it costs.
+	Meter *meter.Meter
 }
 
 // Edited is what came of an edit.
@@ -38,7 +43,7 @@ func (s *Ledger) EditObject(ctx context.Context, c calendar.Caller, cal calendar
 	if err := c.May(calendar.WriteObjects, cal); err != nil {
 		return Edited{}, err
 	}
-	r := revision{s, c, cal, func(ctx context.Context, o *content.Object) (edit.Result, error) {
+	r := revision{s, e.Meter, c, cal, func(ctx context.Context, o *content.Object) (edit.Result, error) {
 		return s.editor(cal).Change(ctx, o, e.Change)
 	}}
 	return r.run(ctx, uid, e.When)
@@ -52,7 +57,7 @@ func (s *Ledger) CancelObject(ctx context.Context, c calendar.Caller, cal calend
 			return Edited{}, err
 		}
 	}
-	r := revision{s, c, cal, func(ctx context.Context, o *content.Object) (edit.Result, error) {
+	r := revision{s, e.Meter, c, cal, func(ctx context.Context, o *content.Object) (edit.Result, error) {
 		return s.editor(cal).Cancel(ctx, o, e.Target)
 	}}
 	return r.run(ctx, uid, e.When)
@@ -61,6 +66,7 @@ func (s *Ledger) CancelObject(ctx context.Context, c calendar.Caller, cal calend
 // revision is an edit on its way into the store.
 type revision struct {
 	*Ledger
+	meter  *meter.Meter
 	caller calendar.Caller
 	cal    calendar.Calendar
 	do     func(context.Context, *content.Object) (edit.Result, error)
@@ -74,7 +80,8 @@ const editAttempts = 4
 func (r revision) run(ctx context.Context, uid calendar.UID, when calendar.Precondition) (Edited, error) {
 	var failed error
 	for range editAttempts {
-		now, err := r.ObjectByUID(ctx, r.caller, r.cal, uid)
+		held := r.meter.Held()
+		now, err := r.ObjectByUID(ctx, r.meter, r.caller, r.cal, uid)
 		if err != nil {
 			return Edited{}, err
 		}
@@ -82,6 +89,7 @@ func (r revision) run(ctx context.Context, uid calendar.UID, when calendar.Preco
 			return Edited{}, err
 		}
 		edited, err := r.attempt(ctx, now)
+		r.meter.Free(r.meter.Held() - held)
 		if err == nil || calendar.ReasonOf(err) != calendar.Stale {
 			return edited, err
 		}
@@ -92,6 +100,9 @@ func (r revision) run(ctx context.Context, uid calendar.UID, when calendar.Preco
 
 // attempt edits an object and stores it, if it is still the same.
 func (r revision) attempt(ctx context.Context, now calendar.Object) (Edited, error) {
+	if err := lookup.Weigh(r.meter, now); err != nil {
+		return Edited{}, err
+	}
 	o, err := content.Read(now.Data, ical.Limits{})
 	if err != nil {
 		return Edited{}, calendar.Errorf(calendar.Unsupported, "", "the object cannot be edited: %v", err)

@@ -159,6 +159,9 @@ func (i *Importer) foresee(ctx context.Context, objects []*calendar.Object, resu
 		there := i.foreseen[at]
 		if there == nil {
 			stored, err := i.store.ObjectByUID(ctx, o.Calendar, o.UID)
+			if err == nil {
+				stored, err = i.Load(ctx, nil, stored)
+			}
 			if err != nil && calendar.ReasonOf(err) != calendar.NotFound {
 				return err
 			}

@@ -37,7 +37,13 @@ func (s *Ledger) Move(ctx context.Context, c calendar.Caller, t Transfer) (calen
 // MoveToCalendar takes an object, all of it, to another calendar: under its name there, unless
 // that is taken.
 func (s *Ledger) MoveToCalendar(ctx context.Context, c calendar.Caller, from calendar.Calendar, uid calendar.UID, to calendar.Calendar, when calendar.Precondition) (calendar.Saved, error) {
-	o, err := s.ObjectByUID(ctx, c, from, uid)
+	if err := c.May(calendar.ReadObjects, from); err != nil {
+		return calendar.Saved{}, err
+	}
+	o, err := s.store.ObjectByUID(ctx, from.ID, uid)
+	if err != nil && calendar.ReasonOf(err) == calendar.NotFound {
+		err = calendar.ErrNoUID(uid)
+	}
 	if err != nil {
 		return calendar.Saved{}, err
 	}

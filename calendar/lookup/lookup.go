@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/meter"
 )
 
 // Reader looks up what callers see.
@@ -97,12 +98,15 @@ func (s *Reader) Shares(ctx context.Context, c calendar.Caller, id calendar.Cale
 	return s.store.Shares(ctx, id)
 }
 
-// ObjectByUID returns one object of a calendar by its UID, with its data.
-func (s *Reader) ObjectByUID(ctx context.Context, c calendar.Caller, cal calendar.Calendar, uid calendar.UID) (calendar.Object, error) {
+// ObjectByUID returns one object of a calendar by its UID, with its data, of which the meter has been told where they are large.
+func (s *Reader) ObjectByUID(ctx context.Context, m *meter.Meter, c calendar.Caller, cal calendar.Calendar, uid calendar.UID) (calendar.Object, error) {
 	if err := c.May(calendar.ReadObjects, cal); err != nil {
 		return calendar.Object{}, err
 	}
 	o, err := s.store.ObjectByUID(ctx, cal.ID, uid)
+	if err == nil {
+		o, err = s.Load(ctx, m, o)
+	}
 	if err != nil && calendar.ReasonOf(err) == calendar.NotFound {
 		return calendar.Object{}, calendar.ErrNoUID(uid)
 	}

@@ -9,6 +9,7 @@ import (
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/calendar/content"
 	"caldav-mcp-server/calendar/filter"
+	"caldav-mcp-server/calendar/meter"
 	"caldav-mcp-server/calendar/zone"
 	"caldav-mcp-server/ical"
 )
@@ -28,6 +29,8 @@ type AgendaQuery struct {
 	After *Spot
 	// Limit is how many occurrences the answer has at most.
 	Limit int
+	// Meter counts what the answer costs.
+	Meter *meter.Meter
 }
 
 // Spot is where an occurrence stands in an agenda. Times are Unix seconds.
@@ -77,8 +80,8 @@ func (s *Queries) Agenda(ctx context.Context, c calendar.Caller, q AgendaQuery) 
 	if err != nil {
 		return Agenda{}, err
 	}
-	g := gathering{query: q, keyword: content.Words(q.Keyword), attendee: content.Words(q.Attendee)}
-	during := InstanceQuery{Kind: calendar.Event, During: filter.TimeRange{Start: q.From, End: q.Until}, Timezone: q.Timezone}
+	g := gathering{query: q, briefs: Briefs{Meter: q.Meter}, keyword: content.Words(q.Keyword), attendee: content.Words(q.Attendee)}
+	during := InstanceQuery{Kind: calendar.Event, During: filter.TimeRange{Start: q.From, End: q.Until}, Timezone: q.Timezone, Meter: q.Meter}
 	for _, cal := range calendars {
 		for i, err := range s.Instances(ctx, c, cal, during) {
 			if err == nil {
@@ -122,6 +125,8 @@ type gathering struct {
 	briefs       Briefs
 	walked, more int
 	unread       int
+	// held is what the meter was told of what was found.
+	held int64
 }
 
 func (g *gathering) add(cal calendar.Calendar, i Instance) error {
@@ -137,8 +142,8 @@ func (g *gathering) add(cal calendar.Calendar, i Instance) error {
 	if i.Component != g.judged {
 		g.judged, g.fits = i.Component, g.wanted(i.Component)
 	}
-	if g.fits {
-		g.take(Occurrence{cal, g.briefs.Of(i)})
+	if o := (Occurrence{cal, i}); g.fits && (g.query.After == nil || o.Spot().compare(*g.query.After) > 0) {
+		return g.take(o)
 	}
 	return nil
 }
@@ -149,13 +154,16 @@ func (g *gathering) wanted(c *ical.Component) bool {
 		(len(g.attendee) == 0 || content.Found(g.attendee, content.PeopleWords(c)))
 }
 
-func (g *gathering) take(o Occurrence) {
-	if g.query.After != nil && o.Spot().compare(*g.query.After) <= 0 {
-		return
+func (g *gathering) take(o Occurrence) (err error) {
+	before := g.query.Meter.Held()
+	if o.Instance, err = g.briefs.Of(o.Instance); err != nil {
+		return err
 	}
+	g.held += g.query.Meter.Held() - before
 	if g.found = append(g.found, o); len(g.found) >= 2*g.query.Limit+64 {
 		g.shrink()
 	}
+	return nil
 }
 
 // shrink keeps the first of what was found.
@@ -165,6 +173,23 @@ func (g *gathering) shrink() {
 		g.more += extra
 		clear(g.found[g.query.Limit:])
 		g.found = g.found[:g.query.Limit]
+		g.letGo()
+	}
+}
+
+// letGo tells the meter that what was dropped is no longer held.
+func (g *gathering) letGo() {
+	kept := int64(0)
+	seen := map[*ical.Component]bool{}
+	for _, o := range g.found {
+		if kept += instanceBytes; !seen[o.Component] {
+			seen[o.Component] = true
+			kept += briefWeight(o.Object, o.Component)
+		}
+	}
+	if extra := g.held - kept; extra > 0 {
+		g.query.Meter.Free(extra)
+		g.held = kept
 	}
 }
 

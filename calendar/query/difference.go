@@ -52,6 +52,9 @@ func (s *Queries) present(ctx context.Context, j lookup.Journal, e calendar.Entr
 	case calendar.AboutObject:
 	}
 	o, err := s.store.ObjectByUID(ctx, j.ID, e.UID)
+	if err == nil {
+		o, err = s.Load(ctx, nil, o)
+	}
 	if err != nil && calendar.ReasonOf(err) == calendar.NotFound {
 		return nil, nil
 	}

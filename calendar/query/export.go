@@ -7,17 +7,18 @@ import (
 
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/calendar/archive"
+	"caldav-mcp-server/calendar/meter"
 )
 
 // Export writes a calendar with its objects, those of some kinds or, for nil, all, as one iCalendar
 // text, and returns how many it wrote. It reads as it writes, so that a calendar of any size takes little memory. What an
 // older program took and this one cannot read goes to unreadable instead; without that, it
 // is an error.
-func (s *Queries) Export(ctx context.Context, c calendar.Caller, cal calendar.Calendar, kinds calendar.Kinds, to io.Writer, unreadable func(calendar.Object, error)) (n int, err error) {
+func (s *Queries) Export(ctx context.Context, m *meter.Meter, c calendar.Caller, cal calendar.Calendar, kinds calendar.Kinds, to io.Writer, unreadable func(calendar.Object, error)) (n int, err error) {
 	if err := c.May(calendar.ReadObjects, cal); err != nil {
 		return 0, err
 	}
-	return s.exportUnder(ctx, headerOf(cal), cal, kinds, to, unreadable)
+	return s.exportUnder(ctx, m, headerOf(cal), cal, kinds, to, unreadable)
 }
 
 // Backup is Export with all that an import needs to make the same calendar of it.
@@ -25,7 +26,7 @@ func (s *Queries) Backup(ctx context.Context, c calendar.Caller, cal calendar.Ca
 	if err := c.May(calendar.ReadObjects, cal); err != nil {
 		return 0, err
 	}
-	return s.exportUnder(ctx, backupHeader(cal), cal, nil, to, unreadable)
+	return s.exportUnder(ctx, nil, backupHeader(cal), cal, nil, to, unreadable)
 }
 
 // BackupHeader is what Backup writes of a calendar beside its objects.
@@ -38,22 +39,23 @@ func (s *Queries) BackupHeader(cal calendar.Calendar, to io.Writer) error {
 }
 
 func (s *Queries) exportUnder(
-	ctx context.Context, head archive.Header, cal calendar.Calendar, kinds calendar.Kinds, to io.Writer, unreadable func(calendar.Object, error),
+	ctx context.Context, m *meter.Meter, head archive.Header, cal calendar.Calendar, kinds calendar.Kinds, to io.Writer, unreadable func(calendar.Object, error),
 ) (n int, err error) {
 	w, err := archive.NewWriter(to, head, s.zones)
 	if err != nil {
 		return 0, err
 	}
-	return s.exportTo(ctx, w, cal, kinds, unreadable)
+	return s.exportTo(ctx, m, w, cal, kinds, unreadable)
 }
 
 // exportTo writes a calendar's objects and ends the text. Whether the caller may read them is known.
-func (s *Queries) exportTo(ctx context.Context, w *archive.Writer, cal calendar.Calendar, kinds calendar.Kinds, unreadable func(calendar.Object, error)) (n int, err error) {
-	for o, err := range s.store.Objects(ctx, cal.ID, calendar.ObjectQuery{Kinds: kinds, WithData: true}) {
+func (s *Queries) exportTo(ctx context.Context, m *meter.Meter, w *archive.Writer, cal calendar.Calendar, kinds calendar.Kinds, unreadable func(calendar.Object, error)) (n int, err error) {
+	for o, err := range s.store.Objects(ctx, cal.ID, calendar.ObjectQuery{Kinds: kinds, WithData: true, Light: true}) {
 		if err == nil {
-			err = w.Add(o.Data)
+			err = s.exportOne(ctx, m, w, o)
 		}
 		switch {
+		case errors.Is(err, errGone):
 		case unreadable != nil && errors.Is(err, archive.ErrUnreadable):
 			unreadable(o, err)
 		case err != nil:
@@ -63,6 +65,28 @@ func (s *Queries) exportTo(ctx context.Context, w *archive.Writer, cal calendar.
 		}
 	}
 	return n, w.Close()
+}
+
+// errGone says that an object has gone while others were written.
+var errGone = errors.New("the object has gone meanwhile")
+
+// exportOne writes one object. The meter knows of what it takes to read it.
+func (s *Queries) exportOne(ctx context.Context, m *meter.Meter, w *archive.Writer, o calendar.Object) error {
+	before := m.Held()
+	defer func() { m.Free(m.Held() - before) }()
+	c := candidate{Object: o}
+	if o.Light() {
+		var err error
+		if c, err = s.loaded(ctx, m, c); err != nil && calendar.ReasonOf(err) == calendar.NotFound {
+			return errGone
+		} else if err != nil {
+			return err
+		}
+	}
+	if err := c.weigh(m); err != nil {
+		return err
+	}
+	return w.Add(c.Data)
 }
 
 func headerOf(cal calendar.Calendar) archive.Header {

@@ -11,6 +11,7 @@ import (
 
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/calendar/archive"
+	"caldav-mcp-server/calendar/meter"
 	"caldav-mcp-server/calendar/publish"
 	"caldav-mcp-server/ical"
 )
@@ -44,6 +45,7 @@ type Feed struct {
 	File string
 
 	queries  *Queries
+	meter    *meter.Meter
 	caller   calendar.Caller
 	calendar calendar.Calendar
 	form     FeedForm
@@ -56,7 +58,7 @@ type Feed struct {
 
 // Feed returns what who comes by a link sees of a calendar: all of it but for what is not public,
 // or when its owner is busy.
-func (s *Queries) Feed(ctx context.Context, c calendar.Caller, id calendar.CalendarID, form FeedForm) (Feed, error) {
+func (s *Queries) Feed(ctx context.Context, m *meter.Meter, c calendar.Caller, id calendar.CalendarID, form FeedForm) (Feed, error) {
 	cal, err := s.Calendar(ctx, c, id)
 	if err != nil {
 		return Feed{}, err
@@ -64,14 +66,14 @@ func (s *Queries) Feed(ctx context.Context, c calendar.Caller, id calendar.Calen
 	if err := c.May(calendar.SeeBusy, cal); err != nil {
 		return Feed{}, err
 	}
-	f := Feed{queries: s, caller: c, calendar: cal, form: form}
+	f := Feed{queries: s, meter: m, caller: c, calendar: cal, form: form}
 	if f.whole = form == FeedEvents && c.May(calendar.ReadObjects, cal) == nil; f.whole {
 		f.Tag, f.File, f.Modified = f.tag(fmt.Sprintf("%d-%d", cal.Edition, cal.Version)), cal.Name+".ics", cal.Modified
 		return f, nil
 	}
 	// Weeks that have passed are of use to nobody; a year is as far as people plan together.
 	f.day = s.now().UTC().Truncate(24 * time.Hour)
-	f.busy = BusyQuery{Calendars: []calendar.Calendar{cal}, From: f.day.AddDate(0, -1, 0), Until: f.day.AddDate(1, 0, 0)}
+	f.busy = BusyQuery{Calendars: []calendar.Calendar{cal}, From: f.day.AddDate(0, -1, 0), Until: f.day.AddDate(1, 0, 0), Meter: m}
 	if f.found, err = s.FreeBusy(ctx, c, f.busy); err != nil {
 		return Feed{}, err
 	}
@@ -117,7 +119,7 @@ func (f Feed) writeWhole(ctx context.Context, to io.Writer, unreadable func(cale
 		return err
 	}
 	w.Shape = func(doc *ical.Document) error { return publish.Object(doc, f.queries.zones, f.alias) }
-	_, err = f.queries.exportTo(ctx, w, f.calendar, nil, unreadable)
+	_, err = f.queries.exportTo(ctx, f.meter, w, f.calendar, nil, unreadable)
 	return err
 }
 

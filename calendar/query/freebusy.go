@@ -51,7 +51,7 @@ func (s *Queries) FreeBusy(ctx context.Context, c calendar.Caller, q BusyQuery) 
 	if err != nil {
 		return Busy{}, err
 	}
-	times, unread := freebusy.NewTimes(q.From, q.Until), 0
+	times, unread := freebusy.NewTimes(q.Meter, q.From, q.Until), 0
 	for _, cal := range calendars {
 		missed, err := s.collectBusy(ctx, c, cal, q, times)
 		if err != nil {
@@ -89,10 +89,10 @@ func (s *Queries) collectBusy(ctx context.Context, c calendar.Caller, cal calend
 	if cal.Owner != c.User.ID {
 		q.Timezone = nil
 	}
-	in := freebusy.Context{Zones: s.zones, Floating: s.floating(cal, q.Timezone), Own: own, Budget: answerBudget()}
+	in := freebusy.Context{Zones: s.zones, Floating: s.floating(cal, q.Timezone), Own: own, Budget: answerBudget(), Meter: q.Meter}
 	from, until := q.From.Unix(), q.Until.Unix()
 	narrowed := calendar.ObjectQuery{Kinds: calendar.Kinds{calendar.Event, calendar.FreeBusy, calendar.Availability}, From: &from, Until: &until, WithData: true}
-	for o, err := range s.objects(ctx, cal, narrowed) {
+	for o, err := range s.objects(ctx, q.Meter, cal, narrowed) {
 		if err != nil {
 			return 0, err
 		}
@@ -122,6 +122,9 @@ func addBusy(ctx context.Context, m *meter.Meter, times *freebusy.Times, c candi
 		return false, nil // see above: an older program has stored it
 	}
 	err = times.Add(ctx, read, in)
+	if spent(err) {
+		return false, err
+	}
 	if errors.Is(err, freebusy.ErrTooMany) {
 		e := calendar.Errorf(calendar.TooLarge, calendar.RuleTooManyMatches, "%v", err)
 		e.Hint = "ask for a shorter time"

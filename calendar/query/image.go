@@ -9,6 +9,7 @@ import (
 
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/calendar/content"
+	"caldav-mcp-server/calendar/lookup"
 )
 
 // image is the objects of a calendar as they were at one version, in memory. The slices are
@@ -38,7 +39,7 @@ const (
 	// entryBytes is what an entry takes beside its texts.
 	entryBytes = 400
 	// readFactor is how many times as much memory a parsed object takes as its text.
-	readFactor = 7
+	readFactor = lookup.ReadFactor
 )
 
 // ReadBytes is about how much memory it takes to read an object's text of so many bytes.

@@ -1,6 +1,7 @@
 package query
 
 import (
+	"cmp"
 	"context"
 	"iter"
 
@@ -9,6 +10,7 @@ import (
 	"caldav-mcp-server/calendar/edit"
 	"caldav-mcp-server/calendar/filter"
 	"caldav-mcp-server/calendar/lookup"
+	"caldav-mcp-server/calendar/meter"
 	"caldav-mcp-server/calendar/recur"
 	"caldav-mcp-server/calendar/zone"
 	"caldav-mcp-server/ical"
@@ -33,6 +35,8 @@ type InstanceQuery struct {
 	// Most bounds the instances of one object; 0 leaves that to the service. The earliest are
 	// given.
 	Most int
+	// Meter counts what the answer costs while it is made.
+	Meter *meter.Meter
 }
 
 // Instances yields the instances of a calendar's objects that overlap a time, object by
@@ -45,9 +49,9 @@ func (s *Queries) Instances(ctx context.Context, c calendar.Caller, cal calendar
 	narrowed := filter.Filter{{Name: "VCALENDAR", Components: []filter.CompFilter{
 		{Name: filter.ComponentName(q.Kind), TimeRange: &q.During},
 	}}}.Prefilter()
-	in := filter.Context{Zones: s.zones, Floating: s.floating(cal, q.Timezone), Budget: answerBudget()}
+	in := filter.Context{Zones: s.zones, Floating: s.floating(cal, q.Timezone), Budget: answerBudget(), Meter: q.Meter}
 	return func(yield func(Instance, error) bool) {
-		for o, err := range s.objects(ctx, cal, calendar.ObjectQuery{
+		for o, err := range s.objects(ctx, q.Meter, cal, calendar.ObjectQuery{
 			Kinds: kindsOf(narrowed.Kinds), From: narrowed.From, Until: narrowed.Until, WithData: true,
 		}) {
 			if err != nil {
@@ -63,10 +67,18 @@ func (s *Queries) Instances(ctx context.Context, c calendar.Caller, cal calendar
 	}
 }
 
-// instancesOf yields those of one object. Only the caller's own end is an error.
+// instanceSteps is the work of finding one instance.
+const instanceSteps = 20
+
+// instancesOf yields those of one object. Only the end of the caller, or of what the request may cost, is an error.
 func instancesOf(ctx context.Context, c candidate, q InstanceQuery, in filter.Context) iter.Seq2[Instance, error] {
 	return func(yield func(Instance, error) bool) {
 		o := c.Object
+		if err := c.weigh(q.Meter); err != nil {
+			yield(Instance{}, err)
+			return
+		}
+		defer c.unload(q.Meter)
 		read, err := c.content()
 		if err != nil {
 			yield(Instance{Object: o, Unclear: true}, nil)
@@ -74,8 +86,8 @@ func instancesOf(ctx context.Context, c candidate, q InstanceQuery, in filter.Co
 		}
 		n := 0
 		for found, err := range filter.Instances(ctx, read, q.During, in) {
-			if ctx.Err() != nil {
-				yield(Instance{}, ctx.Err())
+			if failed := cmp.Or(ctx.Err(), q.Meter.Work(instanceSteps)); failed != nil {
+				yield(Instance{}, failed)
 				return
 			}
 			if n++; !yield(Instance{Instance: found, Object: o, Unclear: err != nil}, nil) || err != nil || n == q.Most {
@@ -86,8 +98,12 @@ func instancesOf(ctx context.Context, c candidate, q InstanceQuery, in filter.Co
 }
 
 // InstanceOf finds in an object that was read with its data the instance that an edit with
-// this recurrence id would be about; the zero id is the object as such.
-func (s *Queries) InstanceOf(ctx context.Context, cal calendar.Calendar, o calendar.Object, id ical.Time) (Instance, error) {
+// this recurrence id would be about; the zero id is the object as such. What was read stays, and the meter knows of it.
+func (s *Queries) InstanceOf(ctx context.Context, m *meter.Meter, cal calendar.Calendar, o calendar.Object, id ical.Time) (Instance, error) {
+	c := candidate{Object: o}
+	if err := c.weigh(m); err != nil {
+		return Instance{}, err
+	}
 	read, err := content.Read(o.Data, ical.Limits{})
 	if err != nil {
 		return Instance{}, calendar.Errorf(calendar.Unsupported, "", "the object cannot be read: %v", err)

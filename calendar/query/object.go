@@ -20,12 +20,12 @@ func (s *Queries) Object(ctx context.Context, m *meter.Meter, c calendar.Caller,
 	return o, err
 }
 
-// Objects yields the objects of a calendar that match, by name.
-func (s *Queries) Objects(ctx context.Context, c calendar.Caller, cal calendar.Calendar, q calendar.ObjectQuery) iter.Seq2[calendar.Object, error] {
+// Objects yields the objects of a calendar that match, by name. The meter knows of large data while their object is looked at.
+func (s *Queries) Objects(ctx context.Context, m *meter.Meter, c calendar.Caller, cal calendar.Calendar, q calendar.ObjectQuery) iter.Seq2[calendar.Object, error] {
 	if err := c.May(calendar.ReadObjects, cal); err != nil {
 		return failed(err)
 	}
-	return plain(s.objects(ctx, cal, q))
+	return plain(s.objects(ctx, m, cal, q))
 }
 
 // Changes yields what changed in a calendar after since and up to the version of cal, by

@@ -39,7 +39,7 @@ func (s *Queries) Query(ctx context.Context, c calendar.Caller, cal calendar.Cal
 		return func(func(calendar.Object, error) bool) {}
 	}
 	in := filter.Context{Zones: s.zones, Floating: s.floating(cal, q.Timezone), Budget: answerBudget(), Meter: q.Meter}
-	candidates := s.objects(ctx, cal, calendar.ObjectQuery{
+	candidates := s.objects(ctx, q.Meter, cal, calendar.ObjectQuery{
 		Names: q.Names, Kinds: kindsOf(narrowed.Kinds), From: narrowed.From, Until: narrowed.Until,
 		WithData: !q.WithoutData || !narrowed.Exact,
 	})

@@ -23,8 +23,8 @@ type candidate struct {
 	calendar.Object
 	view  *view
 	entry *entry
-	// weight is what the meter was told of.
-	weight int64
+	// weight is what the meter was told of that reading it takes, drawn what it was told of large data.
+	weight, drawn int64
 }
 
 // weigh tells a meter what it takes to read the candidate, unless that was done before.
@@ -46,8 +46,48 @@ func (c *candidate) weigh(m *meter.Meter) error {
 // unload tells the meter that what was read is no longer needed.
 func (c *candidate) unload(m *meter.Meter) { m.Free(c.weight) }
 
-// objects yields the objects of a calendar that match, by name: from memory what it has.
-func (s *Queries) objects(ctx context.Context, cal calendar.Calendar, q calendar.ObjectQuery) iter.Seq2[candidate, error] {
+// objects yields the objects of a calendar that match, by name: from memory what it has. Large data are read one by one,
+// and the meter knows of them for as long as the object is looked at.
+func (s *Queries) objects(ctx context.Context, m *meter.Meter, cal calendar.Calendar, q calendar.ObjectQuery) iter.Seq2[candidate, error] {
+	q.Light = q.WithData
+	all := s.listed(ctx, cal, q)
+	if !q.WithData {
+		return all
+	}
+	return func(yield func(candidate, error) bool) {
+		for c, err := range all {
+			if err == nil && c.Light() {
+				if c, err = s.loaded(ctx, m, c); calendar.ReasonOf(err) == calendar.NotFound && err != nil {
+					continue // it has gone meanwhile
+				}
+			}
+			more := yield(c, err) && err == nil
+			m.Free(c.drawn)
+			if !more {
+				return
+			}
+		}
+	}
+}
+
+// loaded is a candidate with its large data.
+func (s *Queries) loaded(ctx context.Context, m *meter.Meter, c candidate) (candidate, error) {
+	before := m.Held()
+	o, err := s.Load(ctx, m, c.Object)
+	if err != nil {
+		m.Free(m.Held() - before)
+		return c, err
+	}
+	if c.view != nil {
+		c = c.view.learn(c.entry, o)
+	}
+	c.Object, c.drawn = o, o.Size
+	m.Free(max(m.Held()-before-o.Size, 0)) // one copy stays
+	return c, nil
+}
+
+// listed yields what objects does, large objects without their data but for those in memory.
+func (s *Queries) listed(ctx context.Context, cal calendar.Calendar, q calendar.ObjectQuery) iter.Seq2[candidate, error] {
 	v := s.images.of(ctx, cal, false)
 	return func(yield func(candidate, error) bool) {
 		switch err := ctx.Err(); {
@@ -121,7 +161,7 @@ func (v *view) learn(e *entry, o calendar.Object) candidate {
 		return candidate{Object: o}
 	}
 	size := entryBytes + int64(len(o.Data)+len(o.Search)+len(o.Summary))
-	if e.whole.Load() == nil && v.room(v.slot, size) {
+	if e.whole.Load() == nil && !o.Light() && v.room(v.slot, size) {
 		e.bytes.Add(size)
 		e.whole.Store(&o)
 	}
@@ -187,21 +227,13 @@ func (f *fetching) fetch(ctx context.Context) (map[calendar.ObjectName]calendar.
 	return fetched, nil
 }
 
-// readObject reads one object from the store. The meter knows of large data before they are read, in three copies: the
-// driver's, the store's, and the one that goes out.
+// readObject reads one object from the store.
 func (s *Queries) readObject(ctx context.Context, m *meter.Meter, id calendar.CalendarID, name calendar.ObjectName) (calendar.Object, error) {
 	o, err := s.store.Object(ctx, id, name)
-	if err != nil || o.Size <= calendar.LargeObject {
+	if err != nil {
 		return o, err
 	}
-	if err := m.Hold(3 * o.Size); err != nil {
-		return calendar.Object{}, err
-	}
-	o, err = calendar.Object{}, calendar.ErrNoObject(name) // if it has gone meanwhile
-	for only, failed := range s.store.Objects(ctx, id, calendar.ObjectQuery{Names: []calendar.ObjectName{name}, WithData: true}) {
-		o, err = only, failed
-	}
-	return o, err
+	return s.Load(ctx, m, o)
 }
 
 // object returns one object of a calendar with its data.

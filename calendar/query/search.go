@@ -10,6 +10,7 @@ import (
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/calendar/content"
 	"caldav-mcp-server/calendar/filter"
+	"caldav-mcp-server/calendar/meter"
 	"caldav-mcp-server/calendar/recur"
 	"caldav-mcp-server/calendar/zone"
 	"caldav-mcp-server/ical"
@@ -26,6 +27,8 @@ type EventSearch struct {
 	// Past tells whether events that are over are wanted too.
 	Past  bool
 	Limit int
+	// Meter counts what the answer costs.
+	Meter *meter.Meter
 }
 
 // Finds is the answer to an [EventSearch].
@@ -72,7 +75,7 @@ func (s *Queries) SearchEvents(ctx context.Context, c calendar.Caller, q EventSe
 		if err != nil {
 			return Finds{}, err
 		}
-		found, err := s.wanted(ctx, ask, q.Timezone, byID, candidates)
+		found, err := s.wanted(ctx, q.Meter, ask, q.Timezone, byID, candidates)
 		more := len(candidates) == ask.Limit
 		// Where too many of them are not wanted, one that is may be behind them.
 		if err != nil || !more || len(found) >= q.Limit || ask.Limit == searchMost {
@@ -83,28 +86,46 @@ func (s *Queries) SearchEvents(ctx context.Context, c calendar.Caller, q EventSe
 }
 
 // wanted are the candidates that have the words in one instance, as it takes place.
-func (s *Queries) wanted(ctx context.Context, ask search, timezone *zone.Zone, of map[calendar.CalendarID]calendar.Calendar, candidates []calendar.Object) ([]Occurrence, error) {
+func (s *Queries) wanted(ctx context.Context, m *meter.Meter, ask search, timezone *zone.Zone, of map[calendar.CalendarID]calendar.Calendar, candidates []calendar.Object) ([]Occurrence, error) {
 	var found []Occurrence
 	for _, o := range candidates {
 		cal := of[o.Calendar]
-		if o.Data == nil {
-			var err error
-			if o, err = s.readObject(ctx, nil, cal.ID, o.Name); calendar.ReasonOf(err) == calendar.NotFound {
-				continue // it has gone meanwhile
-			} else if err != nil {
-				return nil, err
-			}
-		}
-		in := filter.Context{Zones: s.zones, Floating: s.floating(cal, timezone), Budget: answerBudget()}
-		i, ok, err := ask.nearest(ctx, o, in)
+		in := filter.Context{Zones: s.zones, Floating: s.floating(cal, timezone), Budget: answerBudget(), Meter: m}
+		i, ok, err := s.nearest(ctx, m, ask, o, in)
 		if err != nil {
 			return nil, err
 		}
 		if ok {
-			found = append(found, Occurrence{cal, new(Briefs).Of(i)})
+			found = append(found, Occurrence{cal, i})
 		}
 	}
 	return found, nil
+}
+
+// nearest reads an object and finds the next instance of it that has the words, or the last one. Of what it took, the meter
+// keeps what stays.
+func (s *Queries) nearest(ctx context.Context, m *meter.Meter, ask search, o calendar.Object, in filter.Context) (i Instance, ok bool, err error) {
+	before := m.Held()
+	defer func() {
+		m.Free(m.Held() - before)
+		if ok && err == nil {
+			i, err = (&Briefs{Meter: m}).Of(i)
+		}
+	}()
+	c := candidate{Object: o}
+	if o.Light() || o.Data == nil {
+		c.Object, err = s.readObject(ctx, m, o.Calendar, o.Name)
+		if err != nil && calendar.ReasonOf(err) == calendar.NotFound {
+			return Instance{}, false, nil // it has gone meanwhile
+		}
+	}
+	if err == nil {
+		err = c.weigh(m)
+	}
+	if err != nil {
+		return Instance{}, false, err
+	}
+	return ask.nearest(ctx, c.Object, in)
 }
 
 // finds puts the nearest first.

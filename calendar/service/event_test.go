@@ -18,7 +18,7 @@ import (
 // text is what is stored under a UID, without the time zones.
 func (h *house) text(c calendar.Caller, cal calendar.Calendar, uid calendar.UID) string {
 	h.t.Helper()
-	o, err := h.ObjectByUID(h.ctx, c, cal, uid)
+	o, err := h.ObjectByUID(h.ctx, nil, c, cal, uid)
 	h.must(err)
 	read, err := content.Read(o.Data, ical.DefaultLimits())
 	h.must(err)
@@ -243,7 +243,7 @@ func TestCancelObject(t *testing.T) {
 		if !edited.Saved.Object.Deleted {
 			h.t.Error("the whole series, and something is left")
 		}
-		_, err = h.ObjectByUID(h.ctx, h.alice, work, "one")
+		_, err = h.ObjectByUID(h.ctx, nil, h.alice, work, "one")
 		h.refused(err, calendar.NotFound, "", "one")
 	})
 }

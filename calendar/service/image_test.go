@@ -202,12 +202,12 @@ func (p *processes) compare(s *service.Service) (failed bool) {
 	day := time.Date(2026, 3, 1+p.random.IntN(28), 0, 0, 0, 0, time.UTC)
 	for what, ask := range map[string]func(s *service.Service) []string{
 		"heads": func(s *service.Service) []string {
-			return told(s.Objects(p.t.Context(), p.alice, p.at(s), calendar.ObjectQuery{}))
+			return told(s.Objects(p.t.Context(), nil, p.alice, p.at(s), calendar.ObjectQuery{}))
 		},
 		"week":    func(s *service.Service) []string { return told(s.Query(p.t.Context(), p.alice, p.at(s), weekOf(day))) },
 		"changes": func(s *service.Service) []string { return told(s.Changes(p.t.Context(), p.alice, p.at(s), since)) },
 		"named": func(s *service.Service) []string {
-			return told(s.Objects(p.t.Context(), p.alice, p.at(s), calendar.ObjectQuery{
+			return told(s.Objects(p.t.Context(), nil, p.alice, p.at(s), calendar.ObjectQuery{
 				Names: []calendar.ObjectName{name, "event-1.ics", "event-1.ics", "none"}, WithData: true,
 			}))
 		},
@@ -302,7 +302,7 @@ func writeAndSee(ctx context.Context, s, other *service.Service, c calendar.Call
 		return err
 	}
 	for what, all := range map[string]iter.Seq2[calendar.Object, error]{
-		"heads":   other.Objects(ctx, c, now, calendar.ObjectQuery{}),
+		"heads":   other.Objects(ctx, nil, c, now, calendar.ObjectQuery{}),
 		"changes": other.Changes(ctx, c, now, cal.SyncToken()),
 		"week":    other.Query(ctx, c, now, weekOf(time.Date(2026, 3, 4, 0, 0, 0, 0, time.UTC))),
 	} {

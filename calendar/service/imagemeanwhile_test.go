@@ -56,7 +56,7 @@ func TestImageOfACalendarThatChangesMeanwhile(t *testing.T) {
 			}},
 		})
 		for range 2 { // the first visit makes no image
-			told(s.Objects(p.t.Context(), p.alice, p.at(s), calendar.ObjectQuery{}))
+			told(s.Objects(p.t.Context(), nil, p.alice, p.at(s), calendar.ObjectQuery{}))
 		}
 		p.compare(s)
 	})

@@ -60,7 +60,7 @@ func TestImportFindsNames(t *testing.T) {
 		}
 		h.imports(work, calendar.Import{Data: []byte(event("given", 2, "x")), Name: "given name.ics"}, calendar.ImportedNew)
 		found := map[calendar.ObjectName]bool{}
-		for _, o := range h.all(h.Objects(h.ctx, h.alice, work, calendar.ObjectQuery{})) {
+		for _, o := range h.all(h.Objects(h.ctx, nil, h.alice, work, calendar.ObjectQuery{})) {
 			found[o.Name] = true
 			if strings.ContainsAny(string(o.Name), "/ü") || len(o.Name) > 250 || o.Name == "...ics" {
 				h.t.Errorf("%q is a bad name", o.Name)

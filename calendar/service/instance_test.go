@@ -92,15 +92,15 @@ func TestInstanceOf(t *testing.T) {
 	each(t, func(h *house) {
 		cal := h.calendar(h.alice, "work")
 		h.put(h.alice, cal, "w.ics", text(calendar.Event, "w", "DTSTART;TZID=Europe/Berlin:20260105T090000", "DURATION:PT1H", "RRULE:FREQ=WEEKLY"))
-		o, err := h.ObjectByUID(h.ctx, h.alice, cal, "w")
+		o, err := h.ObjectByUID(h.ctx, nil, h.alice, cal, "w")
 		h.must(err)
 		id := ical.Date(ical.CivilDate(2026, time.March, 30))
-		i, err := h.InstanceOf(h.ctx, cal, o, id)
+		i, err := h.InstanceOf(h.ctx, nil, cal, o, id)
 		h.must(err)
 		if got := i.Start.Time.Format(time.RFC3339); got != "2026-03-30T09:00:00+02:00" || i.Object.UID != "w" {
 			t.Errorf("it is %s at %s", i.Object.UID, got)
 		}
-		if _, err := h.InstanceOf(h.ctx, cal, o, ical.Date(ical.CivilDate(2026, time.March, 31))); calendar.ReasonOf(err) != calendar.NotFound {
+		if _, err := h.InstanceOf(h.ctx, nil, cal, o, ical.Date(ical.CivilDate(2026, time.March, 31))); calendar.ReasonOf(err) != calendar.NotFound {
 			t.Errorf("another day: %v", err)
 		}
 	})

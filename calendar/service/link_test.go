@@ -23,7 +23,7 @@ func by(owner calendar.Caller, most calendar.Access, cal calendar.Calendar) cale
 // feed returns a feed and its text.
 func (h *house) feed(c calendar.Caller, cal calendar.Calendar, form query.FeedForm) (query.Feed, string) {
 	h.t.Helper()
-	f, err := h.Feed(h.ctx, c, cal.ID, form)
+	f, err := h.Feed(h.ctx, nil, c, cal.ID, form)
 	h.must(err)
 	var text strings.Builder
 	h.must(f.Write(h.ctx, &text, func(o calendar.Object, err error) { h.t.Errorf("%s: %v", o.Name, err) }))
@@ -197,7 +197,7 @@ func TestFeedTag(t *testing.T) {
 		work := h.calendar(h.alice, "work")
 		tags := func() (all [2]calendar.ETag) {
 			for i, most := range []calendar.Access{calendar.ReadAccess, calendar.FreeBusyAccess} {
-				f, err := h.Feed(h.ctx, by(h.alice, most, work), work.ID, query.FeedEvents)
+				f, err := h.Feed(h.ctx, nil, by(h.alice, most, work), work.ID, query.FeedEvents)
 				h.must(err)
 				all[i] = f.Tag
 			}
@@ -231,7 +231,7 @@ func TestFeedTagTellsNothing(t *testing.T) {
 		for _, most := range []calendar.Access{calendar.ReadAccess, calendar.FreeBusyAccess} {
 			var tags []calendar.ETag
 			for _, cal := range []calendar.Calendar{one, two} {
-				f, err := h.Feed(h.ctx, by(h.alice, most, cal), cal.ID, query.FeedEvents)
+				f, err := h.Feed(h.ctx, nil, by(h.alice, most, cal), cal.ID, query.FeedEvents)
 				h.must(err)
 				if !regexp.MustCompile(`^"` + string(cal.Epoch) + `-[0-9a-f]{32}"$`).MatchString(string(f.Tag)) {
 					t.Errorf("the tag is %s", f.Tag)
@@ -249,7 +249,7 @@ func TestFeedRefused(t *testing.T) {
 	each(t, func(h *house) {
 		work, home := h.calendar(h.alice, "work"), h.calendar(h.alice, "home")
 		ask := func(c calendar.Caller, cal calendar.Calendar) error {
-			_, err := h.Feed(h.ctx, c, cal.ID, query.FeedEvents)
+			_, err := h.Feed(h.ctx, nil, c, cal.ID, query.FeedEvents)
 			return err
 		}
 		h.refused(ask(by(h.bob, calendar.ReadAccess, work), work), calendar.NotFound, "", "no calendar")
@@ -257,7 +257,7 @@ func TestFeedRefused(t *testing.T) {
 		h.must(h.DeleteCalendar(h.ctx, h.alice, work.ID))
 		h.refused(ask(by(h.alice, calendar.ReadAccess, work), work), calendar.NotFound, "", "no calendar")
 		ended := errors.New("the reader has gone")
-		f, err := h.Feed(h.ctx, by(h.alice, calendar.ReadAccess, home), home.ID, query.FeedEvents)
+		f, err := h.Feed(h.ctx, nil, by(h.alice, calendar.ReadAccess, home), home.ID, query.FeedEvents)
 		h.must(err)
 		if err := f.Write(h.ctx, broken{ended}, nil); !errors.Is(err, ended) {
 			h.t.Errorf("to somebody who has gone: %v", err)

@@ -35,7 +35,7 @@ func (h *house) undo(c calendar.Caller, id calendar.ChangeID) calendar.Undone {
 func (h *house) content(c calendar.Caller, cal calendar.Calendar) map[calendar.ObjectName]string {
 	h.t.Helper()
 	all := map[calendar.ObjectName]string{}
-	for _, o := range h.all(h.Objects(h.ctx, c, h.fresh(c, cal), calendar.ObjectQuery{WithData: true})) {
+	for _, o := range h.all(h.Objects(h.ctx, nil, c, h.fresh(c, cal), calendar.ObjectQuery{WithData: true})) {
 		all[o.Name] = string(o.Data)
 	}
 	return all

@@ -32,7 +32,7 @@ func TestEveryChangeIsShownToTheImage(t *testing.T) {
 		work := h.calendar(h.alice, "work")
 		h.put(h.alice, work, "1.ics", event("one", 2, "dinner"))
 		for range 2 { // the first visit makes no image
-			h.all(h.Objects(h.ctx, h.alice, h.fresh(h.alice, work), calendar.ObjectQuery{}))
+			h.all(h.Objects(h.ctx, nil, h.alice, h.fresh(h.alice, work), calendar.ObjectQuery{}))
 		}
 		counting.reads = 0
 		for _, step := range []struct {

@@ -109,7 +109,7 @@ func (h *house) holdings(ctx context.Context, u calendar.User, cal calendar.Cale
 		return "a subscription", nil
 	}
 	objects, deleted := 0, 0
-	for _, err := range h.calendars.Objects(ctx, caller(u), cal, calendar.ObjectQuery{}) {
+	for _, err := range h.calendars.Objects(ctx, nil, caller(u), cal, calendar.ObjectQuery{}) {
 		if err != nil {
 			return "", err
 		}

@@ -247,7 +247,7 @@ func (e *exporting) count(ctx context.Context, cal calendar.Calendar) (n int, er
 	if e.bar == nil {
 		return 0, nil
 	}
-	for _, err := range e.house.calendars.Objects(ctx, caller(e.who), cal, calendar.ObjectQuery{}) {
+	for _, err := range e.house.calendars.Objects(ctx, nil, caller(e.who), cal, calendar.ObjectQuery{}) {
 		if err != nil {
 			return 0, err
 		}
@@ -257,7 +257,7 @@ func (e *exporting) count(ctx context.Context, cal calendar.Calendar) (n int, er
 }
 
 func (e *exporting) each(ctx context.Context, cal calendar.Calendar, do func(calendar.Object) error) error {
-	for o, err := range e.house.calendars.Objects(ctx, caller(e.who), cal, calendar.ObjectQuery{WithData: true}) {
+	for o, err := range e.house.calendars.Objects(ctx, nil, caller(e.who), cal, calendar.ObjectQuery{WithData: true}) {
 		if err == nil {
 			err = do(o)
 		}

@@ -1,0 +1,39 @@
+package lookup
+
+import (
+	"context"
+
+	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/meter"
+)
+
+// ReadFactor is how many times as much memory a parsed object takes as its text.
+const ReadFactor = 7
+
+// Weigh tells a meter what it takes to read an object's text.
+func Weigh(m *meter.Meter, o calendar.Object) error {
+	if err := m.Text(len(o.Data)); err != nil {
+		return err
+	}
+	return m.Hold(ReadFactor * int64(len(o.Data)))
+}
+
+// Load reads the data of an object where they are left out. The meter knows of them before they are read, in three copies:
+// the driver's, the store's, and the one that goes out.
+func (s *Reader) Load(ctx context.Context, m *meter.Meter, o calendar.Object) (calendar.Object, error) {
+	if !o.Light() {
+		return o, nil
+	}
+	if err := m.Text(int(o.Size)); err != nil {
+		return calendar.Object{}, err
+	}
+	if err := m.Hold(3 * o.Size); err != nil {
+		return calendar.Object{}, err
+	}
+	id, name := o.Calendar, o.Name
+	o, err := calendar.Object{}, calendar.ErrNoObject(name) // if it has gone meanwhile
+	for only, failed := range s.store.Objects(ctx, id, calendar.ObjectQuery{Names: []calendar.ObjectName{name}, WithData: true}) {
+		o, err = only, failed
+	}
+	return o, err
+}
