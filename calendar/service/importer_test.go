@@ -132,7 +132,7 @@ func TestImportIsOneUndo(t *testing.T) {
 		}
 		undone, err := h.Undo(h.ctx, h.alice, h.latest(h.alice, work).ID())
 		h.must(err)
-		if got := h.all(h.Objects(h.ctx, h.alice, h.fresh(h.alice, work), calendar.ObjectQuery{WithData: true})); len(got) != 1 || !strings.Contains(string(got[0].Data), "SUMMARY:mine") {
+		if got := h.all(h.Objects(h.ctx, nil, h.alice, h.fresh(h.alice, work), calendar.ObjectQuery{WithData: true})); len(got) != 1 || !strings.Contains(string(got[0].Data), "SUMMARY:mine") {
 			h.t.Errorf("%d objects are left", len(got))
 		}
 		if _, err := h.Calendar(h.ctx, h.alice, old.ID); calendar.ReasonOf(err) != calendar.NotFound {
@@ -147,7 +147,7 @@ func TestImportIsOneUndo(t *testing.T) {
 			in   calendar.Calendar
 			want int
 		}{{work, 511}, {old, 3}} {
-			if got := h.all(h.Objects(h.ctx, h.alice, h.fresh(h.alice, back.in), calendar.ObjectQuery{})); len(got) != back.want {
+			if got := h.all(h.Objects(h.ctx, nil, h.alice, h.fresh(h.alice, back.in), calendar.ObjectQuery{})); len(got) != back.want {
 				h.t.Errorf("%s has %d objects again, want %d", back.in.Name, len(got), back.want)
 			}
 		}
@@ -157,7 +157,7 @@ func TestImportIsOneUndo(t *testing.T) {
 		if _, err := h.Undo(h.ctx, h.alice, whole); calendar.ReasonOf(err) != calendar.Stale {
 			h.t.Errorf("after a change: %v", err)
 		}
-		if got := h.all(h.Objects(h.ctx, h.alice, h.fresh(h.alice, work), calendar.ObjectQuery{})); len(got) != 511 {
+		if got := h.all(h.Objects(h.ctx, nil, h.alice, h.fresh(h.alice, work), calendar.ObjectQuery{})); len(got) != 511 {
 			h.t.Errorf("after a refusal %d objects are left", len(got))
 		}
 	})
