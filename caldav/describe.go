@@ -82,8 +82,9 @@ func (r *resource) contentLength(m *markup) error {
 		return m.number(int64(len(r.rendered())))
 	case atObject:
 		return m.number(r.object.Size)
+	default:
+		return m.number(int64(len(page)))
 	}
-	return m.number(int64(len(page)))
 }
 
 func (r *resource) lastModified(m *markup) error {

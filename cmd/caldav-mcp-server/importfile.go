@@ -63,7 +63,7 @@ func (i *importing) fileAt(ctx context.Context, f fileToImport, targets []calend
 	if err != nil {
 		return unread(f.name, err)
 	}
-	defer opened.Close()
+	defer func() { _ = opened.Close() }() // it was read only
 	dir := filepath.Dir(f.name)
 	if cal, ok := dirs[dir]; ok {
 		targets = []calendar.Calendar{cal}
@@ -120,7 +120,7 @@ func calendarOf(data []byte) (n calendar.NewCalendar, named bool) {
 // directory which calendar it is comes first in it.
 func calendarFiles(operand string) ([]fileToImport, error) {
 	var files []fileToImport
-	err := filepath.WalkDir(operand, func(path string, entry fs.DirEntry, err error) error {
+	err := filepath.WalkDir(operand, func(path string, entry fs.DirEntry, err error) error { //nolint:gosec // who calls the program names its files
 		if err == nil && entry.IsDir() && path != operand && strings.HasPrefix(entry.Name(), ".") {
 			return filepath.SkipDir // what an export that was killed has left
 		}
