@@ -1,7 +1,6 @@
 package calendar
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -40,21 +39,6 @@ func (ks Kinds) String() string {
 	return strings.Join(words, ",")
 }
 
-// DefaultColor is the colour of calendars that were made without one.
-const DefaultColor = "#0E61B9"
-
-// colorForm is what Apple's clients, which made the property up, send; others follow them.
-var colorForm = regexp.MustCompile(`^#([0-9A-Fa-f]{3}|[0-9A-Fa-f]{6}|[0-9A-Fa-f]{8})$`)
-
-// ParseColor reads a colour as calendars have it.
-func ParseColor(text string) (string, error) {
-	color := strings.TrimSpace(text)
-	if !colorForm.MatchString(color) {
-		return "", Errorf(Invalid, "", "%q is no colour: write #RRGGBB or #RRGGBBAA", text)
-	}
-	return color, nil
-}
-
 // Properties are what a calendar's owner can set.
 type Properties struct {
 	Name string
@@ -84,6 +68,8 @@ type Calendar struct {
 	ID        CalendarID
 	Owner     UserID
 	OwnerName string
+	// OwnerTitle is what people call the owner.
+	OwnerTitle string
 	// Segment is the calendar's name in its owner's URLs. A shared calendar stands in the
 	// sharee's home under its id instead: see Address.
 	Segment Segment

@@ -1,11 +1,20 @@
 package calendar
 
 import (
+	"fmt"
 	"reflect"
 )
 
+// ForSharees are a calendar's properties as who has a share of it finds them: everybody's first calendar has
+// the same name, so that it says whose it is.
+func (c Calendar) ForSharees() Properties {
+	p := c.Properties
+	p.Name = fmt.Sprintf("%s (%s)", p.Name, c.OwnerTitle)
+	return p
+}
+
 // Arrangement is how a sharee has a calendar for themselves. What is nil is as its owner has
-// it.
+// it, see Calendar.ForSharees.
 type Arrangement struct {
 	Name, Description, Color *string
 	Order                    *int64
@@ -25,7 +34,7 @@ func (a Arrangement) Under(access Access) Arrangement {
 	return a
 }
 
-// Over returns the properties as the sharee has them.
+// Over returns the properties that sharees find as this one has them.
 func (a Arrangement) Over(p Properties) Properties {
 	if a.Name != nil {
 		p.Name = *a.Name
@@ -43,20 +52,20 @@ func (a Arrangement) Over(p Properties) Properties {
 	return p
 }
 
-// ArrangementOf is what makes the owner's properties the sharee's. To remove one is to have
-// the owner's again, and so is to set it to the same.
-func ArrangementOf(owners, sharees Properties) Arrangement {
+// ArrangementOf is what makes the properties that sharees find this one's. To remove one is to have
+// what there was again, and so is to set it to the same.
+func ArrangementOf(found, sharees Properties) Arrangement {
 	a := Arrangement{Opaque: !sharees.Transparent, Hidden: sharees.Hidden}
-	if sharees.Name != "" && sharees.Name != owners.Name {
+	if sharees.Name != "" && sharees.Name != found.Name {
 		a.Name = &sharees.Name
 	}
-	if sharees.Description != nil && (owners.Description == nil || *sharees.Description != *owners.Description) {
+	if sharees.Description != nil && (found.Description == nil || *sharees.Description != *found.Description) {
 		a.Description = sharees.Description
 	}
-	if sharees.Color != nil && (owners.Color == nil || *sharees.Color != *owners.Color) {
+	if sharees.Color != nil && (found.Color == nil || *sharees.Color != *found.Color) {
 		a.Color = sharees.Color
 	}
-	if sharees.Order != nil && (owners.Order == nil || *sharees.Order != *owners.Order) {
+	if sharees.Order != nil && (found.Order == nil || *sharees.Order != *found.Order) {
 		a.Order = sharees.Order
 	}
 	return a

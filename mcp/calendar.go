@@ -161,7 +161,7 @@ func (b toolbox) showCalendar(ctx context.Context, c *call, cal calendar.Calenda
 }
 
 func (b toolbox) createCalendar(ctx context.Context, c *call) (answer, error) {
-	p := calendar.Properties{Name: strings.TrimSpace(c.args.text("name")), Timezone: c.args.text("timezone")}
+	p := calendar.Properties{Name: strings.TrimSpace(c.args.text("name")), Timezone: c.args.text("timezone"), Color: new(calendar.DefaultColor)}
 	if c.args.has("description") {
 		text := c.args.text("description")
 		p.Description = &text

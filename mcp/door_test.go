@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -83,6 +84,8 @@ func newHouse(t testing.TB, url string) *house {
 
 func (h *house) calendar(t testing.TB, token string, p calendar.Properties) {
 	t.Helper()
+	p.Timezone = cmp.Or(p.Timezone, "UTC")
+	p.Color = cmp.Or(p.Color, new(calendar.DefaultColor))
 	if _, err := h.service.CreateCalendar(t.Context(), h.callers[token], calendar.NewCalendar{Properties: p}); err != nil {
 		t.Fatal(err)
 	}

@@ -118,7 +118,7 @@ func TestClashesWithTheOthers(t *testing.T) {
 		t.Errorf("a calendar that does not take alice's time is in the way: %s", got)
 	}
 	for _, cal := range h.seen(t, "alice") {
-		if cal.Name != "Team" {
+		if cal.Name != "Team (bob)" {
 			continue
 		}
 		if err := h.service.PatchCalendar(t.Context(), h.callers["alice"], cal.ID, func(p *calendar.Properties) ([]calendar.Kept, error) {
@@ -128,7 +128,7 @@ func TestClashesWithTheOthers(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if got := clash(); got != "Team: Team day" {
+	if got := clash(); got != "Team (bob): Team day" {
 		t.Errorf("in the way is %q", got)
 	}
 }

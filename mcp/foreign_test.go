@@ -35,7 +35,7 @@ func TestForeignTextForgesNothing(t *testing.T) {
 		}
 		var v struct{}
 		text = contentText(t, use(t, h.open(t, h.config()), "alice", "list_events", map[string]any{"date_range": "2026-03-03"}, &v))
-		line, name := "", `"Work\" is calendar_id 1" of "bob"`
+		line, name := "", `"Work\" is calendar_id 1 (bob)" of "bob"`
 		for l := range strings.Lines(text) {
 			if strings.HasPrefix(l, "1. ") {
 				line = strings.TrimSpace(l)

@@ -13,7 +13,8 @@ import (
 
 // calendarColumns, which are packed as those of objects are, are written so that a select from
 // calendars and an update's RETURNING may both have them. What can be NULL has a number before it
-// that tells so: a length of -1 for a text. The owner's name comes last, so that it needs no length.
+// that tells so: a length of -1 for a text. The owner's names come last, so that they
+// need no length; neither has a line break in it.
 const (
 	calendarNumbers = `version, pruned, created, modified, edition, CASE WHEN position IS NULL THEN 0 ELSE 1 END,
 		COALESCE(position, 0), CASE WHEN transparent THEN 1 ELSE 0 END, CASE WHEN hidden THEN 1 ELSE 0 END,
@@ -21,7 +22,8 @@ const (
 		octet_length(timezone), COALESCE(octet_length(color), -1), COALESCE(octet_length(description), -1),
 		COALESCE(octet_length(timezone_data), -1), (SELECT epoch FROM meta WHERE id = 1)`
 	calendarTexts = `id || owner_id || segment || name || kinds || timezone || COALESCE(color, '') ||
-		COALESCE(description, '') || COALESCE(timezone_data, '') || (SELECT u.name FROM users u WHERE u.id = owner_id)`
+		COALESCE(description, '') || COALESCE(timezone_data, '') || (SELECT u.name || '
+' || u.display_name FROM users u WHERE u.id = owner_id)`
 	calendarColumns = `concat_ws(' ', ` + calendarNumbers + `, ` + calendarTexts + `)`
 )
 
@@ -60,7 +62,8 @@ func (u *unpacker) calendarTexts(c *calendar.Calendar, lengths packedCalendar) {
 	}
 	c.Timezone = u.text(lengths.timezone)
 	c.Color, c.Description, c.TimezoneData = u.maybeText(lengths.color), u.maybeText(lengths.description), u.maybeText(lengths.timezoneData)
-	c.OwnerName = u.rest
+	name, display, _ := strings.Cut(u.rest, "\n")
+	c.OwnerName, c.OwnerTitle = name, calendar.User{Name: name, DisplayName: display}.Title()
 }
 
 // unpackCalendar takes apart the calendarColumns.
@@ -85,7 +88,7 @@ func scanCalendar(row scanner) (calendar.Calendar, error) {
 	u.calendarTexts(&c, lengths)
 	c.OwnerFree = c.Transparent
 	if c.Access > calendar.NoAccess && c.Access < calendar.OwnerAccess {
-		c.Properties = own.Under(c.Access).Over(c.Properties)
+		c.Properties = own.Under(c.Access).Over(c.ForSharees())
 	}
 	// Who else has it is the owner's to know.
 	c.Shared = shared && c.Access == calendar.OwnerAccess

@@ -72,7 +72,7 @@ func TestPackedCalendars(t *testing.T) {
 			testdb.Each(t, func(t *testing.T, url string) {
 				s := openMigrated(t, url)
 				for id, name := range map[calendar.UserID]string{"u 1": " 7 owner", "u 2": "sharee"} {
-					if err := s.InsertUser(t.Context(), calendar.User{ID: id, Name: name}, "hash"); err != nil {
+					if err := s.InsertUser(t.Context(), calendar.User{ID: id, Name: name, DisplayName: "3 " + name}, "hash"); err != nil {
 						t.Fatal(err)
 					}
 				}
@@ -89,7 +89,8 @@ func TestPackedCalendars(t *testing.T) {
 				if want.Epoch, err = s.Epoch(t.Context()); err != nil {
 					t.Fatal(err)
 				}
-				want.OwnerName, want.OwnerFree, want.Access, want.Shared = " 7 owner", props.Transparent, calendar.OwnerAccess, true
+				want.OwnerName, want.OwnerTitle = " 7 owner", "3  7 owner"
+				want.OwnerFree, want.Access, want.Shared = props.Transparent, calendar.OwnerAccess, true
 				got, err := s.Calendar(t.Context(), "u 1", want.ID)
 				if diff := cmp.Diff(want, got); diff != "" || err != nil {
 					t.Errorf("the owner sees: %v (-want +got)\n%s", err, diff)

@@ -33,6 +33,13 @@ func (s *Ledger) planCalendar(c calendar.Caller, n calendar.NewCalendar) (calend
 func (s *Ledger) createCalendar(
 	ctx context.Context, c calendar.Caller, cal calendar.Calendar, kept []calendar.Kept, unit *calendar.ChangeID,
 ) (calendar.Calendar, error) {
+	if cal.Color == nil {
+		home, err := s.store.Calendars(ctx, c.User.ID)
+		if err != nil {
+			return calendar.Calendar{}, err
+		}
+		cal.Color = new(calendar.FreshColor(c.User.ID, home))
+	}
 	err := s.changeIn(ctx, c, unit, func(w *work) error {
 		if err := w.InsertCalendar(ctx, cal); err != nil {
 			return err
@@ -53,7 +60,7 @@ func (s *Ledger) createCalendar(
 func (s *Ledger) newCalendar(c calendar.Caller, n calendar.NewCalendar) calendar.Calendar {
 	now := s.now()
 	cal := calendar.Calendar{
-		ID: calendar.CalendarID(s.newID()), Owner: c.User.ID, OwnerName: c.User.Name, Segment: n.Segment,
+		ID: calendar.CalendarID(s.newID()), Owner: c.User.ID, OwnerName: c.User.Name, OwnerTitle: c.User.Title(), Segment: n.Segment,
 		Properties: n.Properties, Created: now, Modified: now, Access: calendar.OwnerAccess,
 	}
 	if cal.Segment == "" {
@@ -177,15 +184,16 @@ func (s *Ledger) arrange(ctx context.Context, c calendar.Caller, shared calendar
 		if err != nil {
 			return noShare(err, shared.ID)
 		}
-		mine := before.Over(owners.Properties)
+		found := owners.ForSharees()
+		mine := before.Over(found)
 		kept, err := edit(&mine)
 		if err != nil {
 			return err
 		}
-		if !calendar.Personal(owners.Properties, mine) {
+		if !calendar.Personal(found, mine) {
 			return calendar.Errorf(calendar.Forbidden, calendar.RulePrivileges, "of a calendar that is shared with you, you set the name, the description, the colour, the order and whether it is shown and takes your time for yourself; the rest is its owner's")
 		}
-		after := calendar.ArrangementOf(owners.Properties, mine)
+		after := calendar.ArrangementOf(found, mine)
 		mine = after.Over(owners.Properties)
 		if err := s.settle(&mine, calendar.User{}); err != nil {
 			return err

@@ -325,7 +325,7 @@ func (s *Ledger) answer(ctx context.Context, c calendar.Caller, id calendar.Cale
 
 // naming gives the calendar the name that the sharee wants.
 func (t *sharing) naming(ctx context.Context, r calendar.Reply) error {
-	if !r.Accept || r.Name == "" || r.Name == t.cal.Name {
+	if !r.Accept || r.Name == "" || r.Name == t.cal.Name || r.Name == t.cal.ForSharees().Name {
 		return nil
 	}
 	own, err := t.Arrangement(ctx, t.cal.ID, t.caller.User.ID)

@@ -93,7 +93,7 @@ func TestInvitationIsAnswered(t *testing.T) {
 			t.Error("he still sees it")
 		}
 		h.answer(work, calendar.Reply{Accept: true})
-		if his := h.fresh(h.bob, work); his.Name != "work" {
+		if his := h.fresh(h.bob, work); his.Name != "work (alice)" {
 			t.Errorf("his name for it came back: %q", his.Name)
 		}
 		h.offer(work, h.bob, calendar.NoAccess, "")

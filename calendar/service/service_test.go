@@ -2,6 +2,7 @@ package service_test
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -15,7 +16,7 @@ func TestNewCalendarsHaveWhatTheirMakerLeftOut(t *testing.T) {
 		if string(cal.Segment) != string(cal.ID) || cal.Name != string(cal.ID) || cal.Timezone != "UTC" || cal.Kinds.String() != calendar.AllKinds().String() {
 			h.t.Errorf("%+v", cal)
 		}
-		if cal.Description != nil || cal.Color != nil || cal.Order != nil || cal.Access != calendar.OwnerAccess || cal.Version != 1 {
+		if cal.Description != nil || cal.Color == nil || cal.Order != nil || cal.Access != calendar.OwnerAccess || cal.Version != 1 {
 			h.t.Errorf("%+v", cal)
 		}
 	})
@@ -39,6 +40,30 @@ func TestNewCalendarsTakeTheirUsersZone(t *testing.T) {
 		if set, unset := zone("Asia/Tokyo"), zone(""); set != "Asia/Tokyo" || unset != "Europe/Berlin" {
 			h.t.Errorf("the zone is %q when it was set, %q when it was taken away", set, unset)
 		}
+	})
+}
+
+// TestNewCalendarsHaveColorsOfTheirOwn: those of one user differ as long as there are colours, and what others share
+// counts.
+func TestNewCalendarsHaveColorsOfTheirOwn(t *testing.T) {
+	each(t, func(h *house) {
+		h.share(h.bob, h.calendar(h.bob, "his"), h.alice, calendar.ReadAccess)
+		for i := range 10 {
+			h.calendar(h.alice, calendar.Segment(fmt.Sprint("hers-", i)))
+		}
+		all, err := h.Calendars(h.ctx, h.alice)
+		h.must(err)
+		used := map[string]string{}
+		for _, cal := range all {
+			if other, taken := used[*cal.Color]; taken {
+				h.t.Errorf("%s and %s are both %s", other, cal.Name, *cal.Color)
+			}
+			used[*cal.Color] = cal.Name
+		}
+		if len(all) != 11 {
+			h.t.Errorf("there are %d", len(all))
+		}
+		h.calendar(h.alice, "one too many") // begins anew
 	})
 }
 

@@ -192,8 +192,41 @@ func TestShareesArrangeForThemselves(t *testing.T) {
 			p.Name, p.Color = "Office", new("#AABBCC")
 			return nil
 		}))
-		if his := h.fresh(h.bob, work); his.Name != "Office" || *his.Color != "#123456" {
+		if his := h.fresh(h.bob, work); his.Name != "Office (alice)" || *his.Color != "#123456" {
 			h.t.Errorf("his, later: %+v", his)
+		}
+	})
+}
+
+// TestSharesTellWhoseTheyAre: by what others call the owner, until who has the share gives it a name. What the owner calls
+// it for themselves is one, too.
+func TestSharesTellWhoseTheyAre(t *testing.T) {
+	each(t, func(h *house) {
+		work := h.calendar(h.alice, "work")
+		h.share(h.alice, work, h.bob, calendar.FreeBusyAccess)
+		name := func(set string) string {
+			h.must(h.ChangeCalendar(h.ctx, h.bob, work.ID, func(p *calendar.Properties) error {
+				p.Name = set
+				return nil
+			}))
+			return h.fresh(h.bob, work).Name
+		}
+		if busy, own := h.fresh(h.bob, work).Name, h.fresh(h.alice, work).Name; busy != "work (alice)" || own != "work" {
+			h.t.Errorf("it is %q to him, %q to her", busy, own)
+		}
+		h.share(h.alice, work, h.bob, calendar.ReadAccess)
+		for set, want := range map[string]string{"": "work (alice)", "work (alice)": "work (alice)", "work": "work", "Hers": "Hers"} {
+			if got := name(set); got != want {
+				h.t.Errorf("named %q it is %q, want %q", set, got, want)
+			}
+		}
+		name("work (alice)")
+		h.must(h.ChangeCalendar(h.ctx, h.alice, work.ID, func(p *calendar.Properties) error {
+			p.Name = "Office"
+			return nil
+		}))
+		if got := h.fresh(h.bob, work).Name; got != "Office (alice)" {
+			h.t.Errorf("renamed it is %q to him", got)
 		}
 	})
 }
@@ -209,7 +242,7 @@ func TestArrangementsRest(t *testing.T) {
 			return nil
 		}))
 		his := h.fresh(h.bob, work).Properties
-		plain := work.Properties
+		plain := work.ForSharees()
 		plain.Transparent = true
 		for _, step := range []struct {
 			access calendar.Access

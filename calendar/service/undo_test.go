@@ -251,7 +251,7 @@ func TestAChangeOfACalendarIsUndone(t *testing.T) {
 		h.undo(h.alice, moved)
 		h.undo(h.alice, first)
 		now := h.fresh(h.alice, work)
-		if now.Segment != "work" || now.Name != work.Name || now.Color != nil {
+		if now.Segment != "work" || now.Name != work.Name || *now.Color != *work.Color {
 			h.t.Errorf("it is %+v", now)
 		}
 		left, err := h.Kept(h.ctx, h.alice, calendar.Holder{Place: calendar.AtCalendar, Calendar: now})

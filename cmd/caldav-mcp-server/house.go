@@ -182,7 +182,7 @@ func pick(u calendar.User, all []calendar.Calendar, word string) (calendar.Calen
 			return cal, nil
 		case len(word) == briefLength && briefID(cal.ID) == word:
 			others = append(others, cal) // a name of one's own counts for more
-		case !strings.EqualFold(cal.Name, word):
+		case !isCalled(cal, word):
 		case isOthers(cal):
 			others = append(others, cal)
 		default:
@@ -200,6 +200,16 @@ func pick(u calendar.User, all []calendar.Calendar, word string) (calendar.Calen
 		return calendar.Calendar{}, fmt.Errorf("%s has no calendar %q: there are %s", u.Name, word, nameAll(all))
 	}
 	return calendar.Calendar{}, fmt.Errorf("%s has several calendars %q; say which by its address or its id: %s", u.Name, word, nameAll(named))
+}
+
+// isCalled tells whether a word is a calendar's name. One that is shared is called by its owner's name for it as well.
+func isCalled(cal calendar.Calendar, word string) bool {
+	if strings.EqualFold(cal.Name, word) {
+		return true
+	}
+	shared := cal
+	shared.Name = word
+	return isOthers(cal) && strings.EqualFold(cal.Name, shared.ForSharees().Name)
 }
 
 // nameAll tells calendars apart: two may have one name, but not one address.

@@ -42,7 +42,7 @@ func calendarComesBack(b *bundle) {
 	bob := b.user("bob")
 	b.must(Share(b.Context(), b, want.ID, bob.ID, calendar.ReadAccess))
 	b.must(b.arrange(want, bob, calendar.Arrangement{Opaque: true}))
-	want.Transparent, want.Access = false, calendar.ReadAccess
+	want.Name, want.Transparent, want.Access = want.ForSharees().Name, false, calendar.ReadAccess
 	got, err = b.Calendar(b.Context(), bob.ID, want.ID)
 	b.must(err)
 	same(b, "a sharee's, whose time it takes", got, want)
@@ -116,7 +116,7 @@ func calendarsAreListed(b *bundle) {
 	umlaut, again := add(ann, "ä", nil), add(ann, "a", nil)
 	second, first := add(ann, "z", new(int64(2))), add(ann, "z", new(int64(1)))
 	b.must(Share(b.Context(), b, shared.ID, ann.ID, calendar.ReadAccess))
-	shared.Access, shared.Transparent = calendar.ReadAccess, true
+	shared.Name, shared.Access, shared.Transparent = "0 (Ms bob)", calendar.ReadAccess, true
 	all, err := b.Calendars(b.Context(), ann.ID)
 	b.must(err)
 	same(b, "calendars", all, []calendar.Calendar{first, second, upper, lower, again, umlaut, shared})

@@ -44,10 +44,13 @@ func shareGives(b *bundle) {
 		b.must(Share(b.Context(), b, cal.ID, bob.ID, access))
 		want := cal
 		want.Access, want.Transparent = access, access != calendar.NoAccess
+		if access != calendar.NoAccess {
+			want.Name = "work (Ms ann)"
+		}
 		got, err := b.Calendar(b.Context(), bob.ID, cal.ID)
 		b.must(err)
 		same(b, "his", got, want)
-		want.Access, want.Transparent = calendar.NoAccess, false
+		want.Name, want.Access, want.Transparent = cal.Name, calendar.NoAccess, false
 		got, err = b.Calendar(b.Context(), eve.ID, cal.ID)
 		b.must(err)
 		same(b, "a stranger's", got, want)
@@ -66,6 +69,7 @@ func shareStands(b *bundle) {
 	b.must(Share(b.Context(), b, cal.ID, bob.ID, calendar.ReadAccess))
 	want := cal
 	want.Access, want.Transparent = calendar.ReadAccess, true
+	want.Name = "work (Ms ann)"
 	got, err := b.CalendarAt(b.Context(), bob.ID, calendar.Segment(cal.ID))
 	b.must(err)
 	same(b, "at its id", got, want)
@@ -154,6 +158,7 @@ func shareArranged(b *bundle) {
 	same(b, "his, in his order", all, []calendar.Calendar{asHis, other})
 	first.Shared, second.Shared = true, true
 	same(b, "hers", b.read(first), first)
+	first.Name = first.Name + " (" + ann.DisplayName + ")"
 	first.Shared, first.Transparent, first.Access = false, true, calendar.ReadAccess
 	got3, err := b.CalendarAt(b.Context(), eve.ID, calendar.Segment(first.ID))
 	b.must(err)

@@ -125,7 +125,7 @@ func (b *bundle) user(name string) calendar.User {
 // blank is a calendar that is not stored yet.
 func (b *bundle) blank(owner calendar.User, segment calendar.Segment) calendar.Calendar {
 	return calendar.Calendar{
-		ID: calendar.CalendarID(b.id("calendar")), Owner: owner.ID, OwnerName: owner.Name, Segment: segment,
+		ID: calendar.CalendarID(b.id("calendar")), Owner: owner.ID, OwnerName: owner.Name, OwnerTitle: owner.Title(), Segment: segment,
 		Properties: calendar.Properties{Name: string(segment), Timezone: "UTC", Kinds: calendar.AllKinds()},
 		Created:    b.now(), Modified: b.now(), Access: calendar.OwnerAccess, Epoch: b.epoch(),
 	}
