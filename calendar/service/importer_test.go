@@ -221,8 +221,8 @@ func TestImportDressesWhatNobodyHasUsed(t *testing.T) {
 		change, _ := with.Change()
 		_, err := h.Undo(h.ctx, h.alice, change)
 		h.must(err)
-		if got := h.fresh(h.alice, unused); got.Name != unused.Name || got.Color != nil {
-			h.t.Errorf("after the undo: %+v", got.Properties)
+		if diff := cmp.Diff(unused.Properties, h.fresh(h.alice, unused).Properties); diff != "" {
+			h.t.Errorf("after the undo (-was +is):\n%s", diff)
 		}
 	})
 }
