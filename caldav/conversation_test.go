@@ -103,6 +103,9 @@ func (h *house) answer(t *testing.T, request string) string {
 		return "200 OK\n"
 	}
 	r := h.send(t, strings.ReplaceAll(head, "{link}", string(h.secret)), body)
+	if h.secret != "" {
+		r.body = strings.ReplaceAll(r.body, string(h.secret), "{link}")
+	}
 	return fmt.Sprintf("%d %s\n%s\n%s", r.status, http.StatusText(r.status), lines(r.header), strings.ReplaceAll(r.body, "><", ">\n<"))
 }
 

@@ -63,7 +63,8 @@ type Handler struct {
 	methods    []method
 	reports    []report
 	properties []property
-	byName     map[xml.Name]*property
+	// byName are properties by their names, ofLinks those of public links.
+	byName, ofLinks map[xml.Name]*property
 	// buffers keeps the memory that replies are written in, gzips what compresses them.
 	buffers, gzips sync.Pool
 	repeated       repeated
@@ -77,8 +78,9 @@ func New(c Config) (*Handler, error) {
 	}
 	h := &Handler{
 		addresses: at, service: c.Service, limits: c.Limits, log: c.Logger, now: c.Now,
-		methods: methods(), reports: reports(), properties: properties(), byName: map[xml.Name]*property{},
+		methods: methods(), reports: reports(), properties: properties(),
 	}
+	h.byName, h.ofLinks = rowsByName(h.properties), rowsByName(linkProperties())
 	if c.BaseURL != nil {
 		h.host = c.BaseURL.Hostname()
 	}
@@ -88,12 +90,18 @@ func New(c Config) (*Handler, error) {
 		gz, _ := gzip.NewWriterLevel(nil, gzip.BestSpeed)
 		return gz
 	}
-	for i := range h.properties {
-		p := &h.properties[i]
-		p.tag = tagOf(p.name)
-		h.byName[p.name] = p
-	}
 	return h, nil
+}
+
+// rowsByName makes rows ready to be found by their names.
+func rowsByName(rows []property) map[xml.Name]*property {
+	byName := make(map[xml.Name]*property, len(rows))
+	for i := range rows {
+		p := &rows[i]
+		p.tag = tagOf(p.name)
+		byName[p.name] = p
+	}
+	return byName
 }
 
 // ServeDAV answers a request of a caller who is known.

@@ -1,13 +1,16 @@
 package caldav
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
+	"unicode"
 
 	"caldav-mcp-server/auth"
 	"caldav-mcp-server/calendar"
@@ -21,18 +24,45 @@ type VerifyLink func(ctx context.Context, secret string) (auth.Link, error)
 // lets them through. It is no collection: nobody can list it.
 var linkPath = [...]string{"dav", "links"}
 
-// LinkPath returns the path of a public link below the base URL.
-func LinkPath(secret auth.Secret) string {
-	return strings.Join(linkPath[:], "/") + "/" + string(secret) + "." + string(query.FeedEvents)
+// LinkPath returns the path of a public link below the base URL. Behind the secret it says what the
+// link is of: programs that ask for no name show the end of the address.
+func LinkPath(l auth.Link, secret auth.Secret) string {
+	return strings.Join(linkPath[:], "/") + "/" + string(secret) + "/" + url.PathEscape(linkTitle(l)) + "." + string(query.FeedEvents)
+}
+
+// linkTitleRunes bounds what an address says of its calendar: people send addresses to each other.
+const linkTitleRunes = 40
+
+// linkTitle is what an address calls its calendar: the words of its name, without what people or programs may
+// take for something else. Of busy times it must not tell what they are for.
+func linkTitle(l auth.Link) string {
+	if l.Access == calendar.FreeBusyAccess {
+		return "busy"
+	}
+	words := strings.FieldsFunc(l.CalendarName, func(r rune) bool { return !unicode.In(r, unicode.L, unicode.M, unicode.N) })
+	title := []rune(strings.Join(words, "-"))
+	return cmp.Or(string(title[:min(len(title), linkTitleRunes)]), "calendar")
 }
 
 // linkAddress is the address of a public link, understood.
 type linkAddress struct {
 	secret string
 	form   query.FeedForm
+	// segments are the whole of it below the base.
+	segments []string
 }
 
-// linkAt understands the address of a public link; false tells that it is none, not even in form.
+// linkHref writes the address of a public link as [addresses.append] writes those of places.
+func (a addresses) linkHref(at linkAddress) string {
+	href := a.prefix
+	for _, s := range at.segments {
+		href += "/" + url.PathEscape(s)
+	}
+	return href
+}
+
+// linkAt understands the address of a public link; false tells that it is none, not even in form. What stands
+// between the secret and the ending is for people, and links of before had nothing there.
 func (a addresses) linkAt(escaped string) (linkAddress, bool) {
 	segments, err := split(escaped)
 	if err != nil {
@@ -41,12 +71,17 @@ func (a addresses) linkAt(escaped string) (linkAddress, bool) {
 	if n := len(a.base); len(segments) > n && slices.Equal(segments[:n], a.base) {
 		segments = segments[n:]
 	}
-	if len(segments) != len(linkPath)+1 || !slices.Equal(segments[:len(linkPath)], linkPath[:]) {
+	titled := len(segments) == len(linkPath)+2
+	if !titled && len(segments) != len(linkPath)+1 || !slices.Equal(segments[:len(linkPath)], linkPath[:]) {
 		return linkAddress{}, false
 	}
 	for _, form := range [...]query.FeedForm{query.FeedEvents, query.FeedFreeBusy} {
-		if secret, is := strings.CutSuffix(segments[len(linkPath)], "."+string(form)); is {
-			return linkAddress{secret, form}, true
+		secret, is := strings.CutSuffix(segments[len(segments)-1], "."+string(form))
+		if titled {
+			secret = segments[len(linkPath)]
+		}
+		if is {
+			return linkAddress{secret, form, segments}, true
 		}
 	}
 	return linkAddress{}, true
@@ -78,11 +113,28 @@ func (h *Handler) serveLink(w http.ResponseWriter, r *http.Request, verify Verif
 	answer.end()
 }
 
-// follow answers with what a link shows.
+// linkMethods are those that work on public links, as the Allow header has them.
+const linkMethods = "OPTIONS, GET, HEAD, PROPFIND"
+
+// follow answers what a link is asked.
 func (x *exchange) follow(verify VerifyLink, at linkAddress) error {
-	if x.r.Method != http.MethodGet && x.r.Method != http.MethodHead {
-		return errNotAllowed
+	switch x.r.Method {
+	case http.MethodOptions:
+		// Whether there is something here is not looked up, as in [exchange.options].
+		x.w.Header().Set("Allow", linkMethods)
+		x.w.Header().Set("Content-Length", "0")
+		x.w.WriteHeader(http.StatusOK)
+		return nil
+	case http.MethodGet, http.MethodHead:
+		return x.enter(verify, at, (*exchange).feedText)
+	case "PROPFIND":
+		return x.enter(verify, at, (*exchange).describeFeed)
 	}
+	return errNotAllowed
+}
+
+// enter lets in who has a good link, and has serve answer.
+func (x *exchange) enter(verify VerifyLink, at linkAddress, serve func(*exchange, calendar.CalendarID, linkAddress) error) error {
 	link, err := verify(x.r.Context(), at.secret)
 	if err != nil {
 		return err
@@ -95,7 +147,12 @@ func (x *exchange) follow(verify VerifyLink, at linkAddress) error {
 		return err
 	}
 	x.granted = map[calendar.CalendarID]calendar.Access{link.Calendar: calendar.NoAccess}
-	feed, err := x.service.Feed(x.r.Context(), x.meter, x.caller, link.Calendar, at.form)
+	return serve(x, link.Calendar, at)
+}
+
+// feedText answers with what a link shows.
+func (x *exchange) feedText(id calendar.CalendarID, at linkAddress) error {
+	feed, err := x.service.Feed(x.r.Context(), x.meter, x.caller, id, at.form)
 	if err != nil {
 		return err
 	}
@@ -112,15 +169,18 @@ func (x *exchange) refuseLink(err error) {
 		h.Del(name)
 	}
 	h.Set("Cache-Control", "no-store")
-	var refused *failure
+	var (
+		refused *failure
+		large   *http.MaxBytesError
+	)
 	switch {
 	case errors.Is(err, errNotAllowed):
-		h.Set("Allow", "GET, HEAD")
+		h.Set("Allow", linkMethods)
 		x.reply(http.StatusMethodNotAllowed, "text/plain; charset=utf-8", []byte("a public link is for reading\n"))
 		return
 	case errors.Is(err, auth.ErrUnauthorized), calendar.ReasonOf(err) == calendar.NotFound:
 		err = errNowhere
-	case errors.As(err, &refused), calendar.ReasonOf(err) == calendar.Unavailable, x.r.Context().Err() != nil:
+	case errors.As(err, &refused), errors.As(err, &large), calendar.ReasonOf(err) == calendar.Unavailable, x.r.Context().Err() != nil:
 	default:
 		// What the owner could do about it is not for strangers to read.
 		err = fmt.Errorf("a public link: %v", err) //nolint:errorlint // see above

@@ -3,10 +3,12 @@ package caldav_test
 import (
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"strings"
 	"testing"
 
+	"caldav-mcp-server/auth"
 	"caldav-mcp-server/caldav"
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/internal/testdb"
@@ -36,14 +38,21 @@ func TestLinkBelowBase(t *testing.T) {
 	h := linked(t, func(c *caldav.Config) {
 		c.BaseURL = &url.URL{Scheme: "https", Host: "cal.example.com", Path: "/my/cal"}
 	})
+	secret := string(h.secret)
 	for path, want := range map[string]int{
-		"/" + caldav.LinkPath(h.secret):              http.StatusOK,
-		"/my/cal/" + caldav.LinkPath(h.secret):       http.StatusOK,
-		"/my/cal/" + caldav.LinkPath(h.secret) + "/": http.StatusOK,
-		"/my/" + caldav.LinkPath(h.secret):           http.StatusUnauthorized,
-		"/dav/links/" + string(h.secret) + ".txt":    http.StatusNotFound,
+		"/dav/links/" + secret + "/work.ics":         http.StatusOK,
+		"/my/cal/dav/links/" + secret + "/work.ics":  http.StatusOK,
+		"/my/cal/dav/links/" + secret + "/work.ics/": http.StatusOK,
+		"/my/dav/links/" + secret + "/work.ics":      http.StatusUnauthorized,
+		"/dav/links/" + secret + ".ics":              http.StatusOK, // links of before
+		"/dav/links/" + secret + "/.ics":             http.StatusOK,
+		"/dav/links/" + secret + "/Other%20name.ifb": http.StatusOK,
+		"/dav/links/" + secret + "/work":             http.StatusNotFound,
+		"/dav/links/" + secret + ".ics/work.ics":     http.StatusNotFound,
+		"/dav/links/" + secret + ".txt":              http.StatusNotFound,
 		"/dav/links/.ics":                            http.StatusNotFound,
-		"/dav/links/x/" + string(h.secret) + ".ics":  http.StatusUnauthorized,
+		"/dav/links/x/" + secret + ".ics":            http.StatusNotFound,
+		"/dav/links/" + secret + "/a/work.ics":       http.StatusUnauthorized,
 	} {
 		if got := h.follow(t, path); got.status != want {
 			t.Errorf("%s: %d, want %d", strings.ReplaceAll(path, string(h.secret), "…"), got.status, want)
@@ -51,10 +60,105 @@ func TestLinkBelowBase(t *testing.T) {
 	}
 }
 
+// TestLinkPathSaysWhatItIsOf: an address ends in the calendar's name as far as that is plain words, and that of busy
+// times does not tell what they are for.
+func TestLinkPathSaysWhatItIsOf(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]string{
+		"Team":                     "Team",
+		"Sportclub Süd":            "Sportclub-S%C3%BCd",
+		"../../a?b#c%2F\x00\u202e": "a-b-c-2F",
+		"🎉":                        "calendar",
+		" . ":                      "calendar",
+		"a\xffb":                   "a-b",
+		strings.Repeat("ж", 100):   strings.Repeat("%D0%B6", 40),
+	} {
+		got := caldav.LinkPath(auth.Link{Access: calendar.ReadAccess, CalendarName: name}, "SECRET")
+		if got != "dav/links/SECRET/"+want+".ics" {
+			t.Errorf("%q: %s", name, got)
+		}
+	}
+	if got := caldav.LinkPath(auth.Link{Access: calendar.FreeBusyAccess, CalendarName: "Chemotherapy"}, "SECRET"); got != "dav/links/SECRET/busy.ics" {
+		t.Errorf("busy times: %s", got)
+	}
+}
+
+// TestLinkPropfindHref: the address in the answer is the one by which clients know the link.
+func TestLinkPropfindHref(t *testing.T) {
+	t.Parallel()
+	h := linked(t, func(c *caldav.Config) {
+		c.BaseURL = &url.URL{Scheme: "https", Host: "cal.example.com", Path: "/my/cal"}
+	})
+	for _, base := range []string{"", "/my/cal"} {
+		got := h.send(t, "PROPFIND "+base+"/dav/links/"+string(h.secret)+"/A&b%20c.ics/\nAs: nobody\nDepth: 0", "")
+		if want := "<d:href>/my/cal/dav/links/" + string(h.secret) + "/A&amp;b%20c.ics</d:href>"; got.status != http.StatusMultiStatus || !strings.Contains(got.body, want) {
+			t.Errorf("%d %s", got.status, strings.ReplaceAll(got.body, string(h.secret), "…"))
+		}
+	}
+}
+
+// TestLinkPropfindKeepsTheLimits: what strangers ask has the limits of what users ask, and whether a link is good
+// comes first.
+func TestLinkPropfindKeepsTheLimits(t *testing.T) {
+	t.Parallel()
+	h := linked(t, nil)
+	names := strings.Repeat(`<D:a/>`, 300)
+	for what, ask := range map[string]struct {
+		header, body string
+		want         int
+	}{
+		"deep":         {"Depth: 0", strings.Repeat("<a>", 50), http.StatusBadRequest},
+		"many names":   {"Depth: 0", `<D:propfind xmlns:D="DAV:"><D:prop>` + names + `</D:prop></D:propfind>`, http.StatusForbidden},
+		"large":        {"Depth: 0\nContent-Length: 3000000", "x", http.StatusRequestEntityTooLarge},
+		"no XML":       {"Depth: 0", "BEGIN:VCALENDAR", http.StatusBadRequest},
+		"no such deep": {"Depth: 7", "", http.StatusBadRequest},
+		"a report's":   {"Depth: 0", `<D:propfind xmlns:D="DAV:"><D:prop><c:calendar-data xmlns:c="urn:ietf:params:xml:ns:caldav"/></D:prop></D:propfind>`, http.StatusMultiStatus},
+	} {
+		for secret, want := range map[string]int{string(h.secret): ask.want, "never" + string(h.secret[5:]): http.StatusNotFound} {
+			got := h.send(t, "PROPFIND /dav/links/"+secret+"/work.ics\nAs: nobody\n"+ask.header, ask.body)
+			if got.status != want || strings.Contains(got.body, "long") {
+				t.Errorf("%s: %d %s, want %d", what, got.status, strings.ReplaceAll(got.body, secret, "…"), want)
+			}
+		}
+	}
+	if h.log.Len() > 0 {
+		t.Errorf("the log says %s", h.log)
+	}
+}
+
+// ending is a body at whose end something happens.
+type ending struct {
+	*strings.Reader
+	happens func()
+}
+
+func (e ending) Read(p []byte) (int, error) {
+	n, err := e.Reader.Read(p)
+	if e.Len() == 0 {
+		e.happens()
+	}
+	return n, err
+}
+
+// TestLinkEndsWhileTheQuestionArrives: a link that is revoked by the end of a PROPFIND tells nothing any more.
+func TestLinkEndsWhileTheQuestionArrives(t *testing.T) {
+	t.Parallel()
+	h := linked(t, nil)
+	body := ending{strings.NewReader(`<D:propfind xmlns:D="DAV:"><D:allprop/></D:propfind>`), func() {
+		if err := h.auth.RevokeLink(t.Context(), h.link.ID); err != nil {
+			t.Error(err)
+		}
+	}}
+	r := httptest.NewRequestWithContext(t.Context(), "PROPFIND", "/"+caldav.LinkPath(h.link, h.secret), body)
+	if got := h.do(t, r); got.status != http.StatusNotFound || strings.Contains(got.body, "displayname") {
+		t.Errorf("%d %s", got.status, got.body)
+	}
+}
+
 func TestLinkCompressed(t *testing.T) {
 	t.Parallel()
 	h := linked(t, nil)
-	path := "/" + caldav.LinkPath(h.secret)
+	path := "/" + caldav.LinkPath(h.link, h.secret)
 	plain, got := h.follow(t, path), h.follow(t, path, "Accept-Encoding: gzip")
 	if got.header.Get("Content-Encoding") != "gzip" || got.header.Get("Vary") != "Accept-Encoding" || decompressed(t, got.body) != plain.body {
 		t.Errorf("%v", got.header)
@@ -68,7 +172,7 @@ func TestLinkCompressed(t *testing.T) {
 func TestLinkIsNotLogged(t *testing.T) {
 	t.Parallel()
 	h := linked(t, nil)
-	path := "/" + caldav.LinkPath(h.secret)
+	path := "/" + caldav.LinkPath(h.link, h.secret)
 	h.must(t, "GET "+path+"\nAs: nobody", "")
 	if err := h.close(); err != nil {
 		t.Fatal(err)
@@ -93,7 +197,7 @@ func TestLinkGuesses(t *testing.T) {
 			t.Fatalf("guess %d: %d %v", i, got.status, got.header)
 		}
 	}
-	if got := h.follow(t, "/"+caldav.LinkPath(h.secret)); got.status != http.StatusOK {
+	if got := h.follow(t, "/"+caldav.LinkPath(h.link, h.secret)); got.status != http.StatusOK {
 		t.Errorf("a link that is good: %d", got.status)
 	}
 }
@@ -116,7 +220,7 @@ func TestLinkLogsNoCalendar(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := h.follow(t, "/"+caldav.LinkPath(h.secret)); got.status != http.StatusOK || strings.Contains(got.body, "ZZSECRET") {
+	if got := h.follow(t, "/"+caldav.LinkPath(h.link, h.secret)); got.status != http.StatusOK || strings.Contains(got.body, "ZZSECRET") {
 		t.Errorf("%d %s", got.status, got.body)
 	}
 	if log := h.log.String(); !strings.Contains(log, "cannot be read (syntax)") || strings.Contains(log, "ZZSECRET") {

@@ -41,6 +41,15 @@ func (ms *multistatus) add(r *resource) error {
 // lacks and what it cannot give.
 func (m *markup) response(r *resource, p *plan) error {
 	m.raw("<d:response>").hrefElement(r.at)
+	if err := m.propstats(r, p); err != nil {
+		return err
+	}
+	m.raw("</d:response>")
+	return nil
+}
+
+// propstats writes what a plan asks of a resource without its address.
+func (m *markup) propstats(r *resource, p *plan) error {
 	start, before := len(m.buf), len(m.absent)
 	m.raw("<d:propstat><d:prop>")
 	inside := len(m.buf)
@@ -62,7 +71,6 @@ func (m *markup) response(r *resource, p *plan) error {
 	for _, item := range refused {
 		m.propstat([]xml.Name{item.name}, item.failure)
 	}
-	m.raw("</d:response>")
 	return nil
 }
 

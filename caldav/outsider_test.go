@@ -1,12 +1,13 @@
 package caldav_test
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
 
 	"caldav-mcp-server/caldav"
 	"caldav-mcp-server/calendar"
@@ -61,8 +62,10 @@ type linkMatrix struct {
 	t *testing.T
 }
 
-// reads tells whether a method is one that links are for.
-func reads(o caldav.Operation) bool { return o.Method == http.MethodGet || o.Method == http.MethodHead }
+// linkAnswers are what the methods that links are for answer.
+var linkAnswers = map[string]int{
+	http.MethodGet: http.StatusOK, http.MethodHead: http.StatusOK, http.MethodOptions: http.StatusOK, "PROPFIND": http.StatusMultiStatus,
+}
 
 func (m *linkMatrix) ask(o caldav.Operation, link string) reply {
 	m.t.Helper()
@@ -75,15 +78,12 @@ func (m *linkMatrix) ask(o caldav.Operation, link string) reply {
 func (m *linkMatrix) shows(o caldav.Operation, link string, titles bool) {
 	m.t.Helper()
 	before := m.must(m.t, "GET /dav/calendars/alice/work/", "").body
-	got, want := m.ask(o, link), http.StatusMethodNotAllowed
-	if reads(o) {
-		want = http.StatusOK
-	}
+	got, want := m.ask(o, link), cmp.Or(linkAnswers[o.Method], http.StatusMethodNotAllowed)
 	told := strings.Contains(got.body, "secret")
 	if got.status != want || told != (titles && o.Method == http.MethodGet) {
 		m.t.Errorf("%s of a link: %d %s, want %d", o.Name, got.status, got.body, want)
 	}
-	if diff := cmp.Diff(before, m.must(m.t, "GET /dav/calendars/alice/work/", "").body); diff != "" {
+	if diff := gocmp.Diff(before, m.must(m.t, "GET /dav/calendars/alice/work/", "").body); diff != "" {
 		m.t.Errorf("%s of a link changed something (-was +is):\n%s", o.Name, diff)
 	}
 }
@@ -92,10 +92,11 @@ func (m *linkMatrix) shows(o caldav.Operation, link string, titles bool) {
 func (m *linkMatrix) looksAbsent(o caldav.Operation, link string) {
 	m.t.Helper()
 	got, want := m.ask(o, link), m.ask(o, "never"+link[len("never"):])
-	if got.status != want.status || got.body != want.body || reads(o) && got.status != http.StatusNotFound {
+	if got.status != want.status || got.body != want.body ||
+		linkAnswers[o.Method] > 0 && o.Method != http.MethodOptions && got.status != http.StatusNotFound {
 		m.t.Errorf("%s of a revoked link: %d %s\nwhere there never was one: %d %s", o.Name, got.status, got.body, want.status, want.body)
 	}
-	if diff := cmp.Diff(want.header, got.header); diff != "" {
+	if diff := gocmp.Diff(want.header, got.header); diff != "" {
 		m.t.Errorf("%s of a revoked link has other headers (-never +revoked):\n%s", o.Name, diff)
 	}
 }

@@ -98,11 +98,12 @@ type place struct {
 // Routes returns the patterns of all addresses there are, for logs and metrics: an address itself
 // tells of people and their calendars.
 func Routes() []string {
-	routes := make([]string, 0, len(layout)+1)
+	routes := make([]string, 0, len(layout)+2)
 	for _, row := range layout {
 		routes = append(routes, "/"+strings.Join(row.path, "/"))
 	}
-	return append(routes, "/"+strings.Join(linkPath[:], "/")+"/{link}")
+	link := "/" + strings.Join(linkPath[:], "/") + "/{link}"
+	return append(routes, link, link+"/{title}")
 }
 
 func (p place) kind() kind { return layout[p.form].kind }

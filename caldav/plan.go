@@ -44,6 +44,11 @@ func (i *planItem) write(r *resource, m *markup, nameOnly bool) error {
 // writeFlat writes it with addresses as such.
 func (i *planItem) writeFlat(r *resource, m *markup, nameOnly bool) error {
 	switch {
+	case r.feed != nil:
+		if row := r.x.ofLinks[i.name]; row != nil {
+			return row.write(r, m, nameOnly)
+		}
+		return errAbsent
 	case i.kept:
 		return r.writeAllKept(m, i.but, nameOnly)
 	case i.row == nil, i.row.on&r.at.kind() == 0, i.row.flags&ofContent != 0 && r.calendar.Subscribed():

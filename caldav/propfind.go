@@ -57,6 +57,17 @@ func (q propfindRequest) plan(x *exchange) (plan, error) {
 	return p, err
 }
 
+// asked reads which properties a PROPFIND asks for.
+func (x *exchange) asked() (plan, error) {
+	q, err := x.question()
+	if errors.Is(err, errNoBody) {
+		q.AllProp = &struct{}{} // §9.1: no body means allprop
+	} else if err != nil {
+		return plan{}, err
+	}
+	return q.plan(x)
+}
+
 // propfind answers RFC 4918 §9.1.
 func (x *exchange) propfind() error {
 	d, err := x.depth()
@@ -68,13 +79,7 @@ func (x *exchange) propfind() error {
 	if (d == depthMissing || d == depthInfinity) && x.at.kind()&leaves == 0 {
 		return breach("d:propfind-finite-depth", "say Depth: 0 or Depth: 1; without it, PROPFIND asks for the whole tree")
 	}
-	q, err := x.question()
-	if errors.Is(err, errNoBody) {
-		q.AllProp = &struct{}{} // §9.1: no body means allprop
-	} else if err != nil {
-		return err
-	}
-	p, err := q.plan(x)
+	p, err := x.asked()
 	if err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 	"net/http"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/query"
 )
 
 // resource is what lies at an address, as the caller sees it.
@@ -21,6 +22,8 @@ type resource struct {
 	other *calendar.User
 	// notification is set for notices.
 	notification calendar.Notification
+	// feed is set for a public link, which has no place.
+	feed *query.Feed
 }
 
 // find looks up what lies at an address, for a caller who wants to read it.

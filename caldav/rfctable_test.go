@@ -52,6 +52,11 @@ func RFCTable() string {
 	printTable(&b, "Reports", []string{"report", "works on", "defined in"}, reportRows())
 	printTable(&b, "Properties", []string{"property", "stands on", "set", "in allprop", "defined in"}, propertyRows())
 	b.WriteString("\nAny other property can be set on principals, homes, calendars and objects, and is kept as it was written.\n")
+	b.WriteString("\n## Public links\n\n`/" + strings.Join(linkPath[:], "/") + "/{link}/{title}.ics` and `.ifb` need no login. They take " + linkMethods +
+		", have no members, and tell by PROPFIND these properties and no others:\n\n")
+	for _, p := range linkProperties() {
+		b.WriteString("- `" + tagOf(p.name) + "`\n")
+	}
 	printTable(&b, "Privileges", []string{"privilege", "on"}, privilegeRows())
 	printTable(&b, "Conditions of the calendar rules", []string{"condition", "status"}, conditionRows())
 	return b.String()

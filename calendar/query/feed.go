@@ -43,6 +43,9 @@ type Feed struct {
 	Modified time.Time
 	// File is what to call it.
 	File string
+	// Name is what programs are to call it, Color is nil where it has none that strangers may see.
+	Name  string
+	Color *string
 
 	queries  *Queries
 	meter    *meter.Meter
@@ -69,6 +72,7 @@ func (s *Queries) Feed(ctx context.Context, m *meter.Meter, c calendar.Caller, i
 	f := Feed{queries: s, meter: m, caller: c, calendar: cal, form: form}
 	if f.whole = form == FeedEvents && c.May(calendar.ReadObjects, cal) == nil; f.whole {
 		f.Tag, f.File, f.Modified = f.tag(fmt.Sprintf("%d-%d", cal.Edition, cal.Version)), cal.Name+".ics", cal.Modified
+		f.Name, f.Color = cal.Name, cal.Color
 		return f, nil
 	}
 	// Weeks that have passed are of use to nobody; a year is as far as people plan together.
@@ -79,6 +83,8 @@ func (s *Queries) Feed(ctx context.Context, m *meter.Meter, c calendar.Caller, i
 	}
 	// Of the text alone: when something was changed that takes no time is not for strangers.
 	f.Tag, f.File = f.tag(fmt.Sprint(f.day, f.owner(), f.found)), "busy."+string(form)
+	// Not the calendar's name, nor its colour, nor its zone: they tell what the times are for.
+	f.Name = f.owner() + " (busy)"
 	return f, nil
 }
 
@@ -96,8 +102,7 @@ func (f Feed) Write(ctx context.Context, to io.Writer, unreadable func(calendar.
 		_, err := to.Write(f.queries.BusyText(f.busy, f.found))
 		return err
 	}
-	// Not the calendar's name, nor its zone: they tell what the times are for.
-	w, err := archive.NewWriter(to, archive.Header{Name: f.owner() + " (busy)", Refresh: feedRefresh}, f.queries.zones)
+	w, err := archive.NewWriter(to, archive.Header{Name: f.Name, Refresh: feedRefresh}, f.queries.zones)
 	if err != nil {
 		return err
 	}

@@ -74,7 +74,7 @@ func (p *program) createLink(ctx context.Context, h *house, c config, spec auth.
 	if err != nil {
 		return err
 	}
-	url := c.caldavURL() + caldav.LinkPath(secret)
+	url := c.caldavURL() + caldav.LinkPath(link, secret)
 	if o.json {
 		return p.printJSON(struct {
 			listedLink

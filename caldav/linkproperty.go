@@ -1,0 +1,83 @@
+package caldav
+
+import (
+	"net/http"
+
+	"caldav-mcp-server/calendar"
+)
+
+// linkProperties are what a public link tells of itself: what its text tells, and that it can be read and not
+// written. Thunderbird asks for them before it subscribes, for a name and a colour; everything else about a calendar
+// is not for strangers.
+func linkProperties() []property {
+	return []property{
+		row(dav("resourcetype"), everything, allprop, nothing),
+		row(dav("displayname"), everything, allprop, (*resource).feedName),
+		row(dav("getetag"), everything, allprop, (*resource).feedTag),
+		row(dav("getcontenttype"), everything, allprop, (*resource).feedType),
+		row(dav("getlastmodified"), everything, allprop, (*resource).feedModified),
+		row(dav("current-user-privilege-set"), everything, 0, (*resource).feedPrivileges),
+		row(apple("calendar-color"), everything, 0, (*resource).feedColor),
+	}
+}
+
+func (r *resource) feedName(m *markup) error {
+	m.text(r.feed.Name)
+	return nil
+}
+
+func (r *resource) feedTag(m *markup) error {
+	m.text("W/" + string(r.feed.Tag))
+	return nil
+}
+
+// feedType has no charset: Thunderbird compares all of it to find out whether this is a calendar.
+func (r *resource) feedType(m *markup) error {
+	m.raw("text/calendar")
+	return nil
+}
+
+func (r *resource) feedModified(m *markup) error {
+	if r.feed.Modified.IsZero() {
+		return errAbsent
+	}
+	m.buf = r.feed.Modified.UTC().AppendFormat(m.buf, http.TimeFormat)
+	return nil
+}
+
+func (r *resource) feedPrivileges(m *markup) error {
+	m.privilege("d:read")
+	return nil
+}
+
+func (r *resource) feedColor(m *markup) error { return m.optional(r.feed.Color) }
+
+// describeFeed answers a PROPFIND of a public link. It has no members, so that every Depth is 0.
+func (x *exchange) describeFeed(id calendar.CalendarID, at linkAddress) error {
+	if _, err := x.depth(); err != nil {
+		return err
+	}
+	x.method = x.methodNamed(x.r.Method)
+	p, err := x.asked()
+	if err != nil {
+		return err
+	}
+	// A body may take its time, and the link may have ended meanwhile.
+	if err := x.good(x.r.Context()); err != nil {
+		return err
+	}
+	feed, err := x.service.Feed(x.r.Context(), x.meter, x.caller, id, at.form)
+	if err != nil {
+		return err
+	}
+	m := x.markup()
+	defer x.release(m)
+	m.begin("d:multistatus")
+	m.raw("<d:response>").element("d:href", x.linkHref(at))
+	if err := m.propstats(&resource{x: x, feed: &feed}, &p); err != nil {
+		return err
+	}
+	m.raw("</d:response></d:multistatus>\n")
+	x.reply(http.StatusMultiStatus, xmlType, m.buf)
+	return nil
+}
