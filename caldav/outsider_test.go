@@ -1,13 +1,13 @@
 package caldav_test
 
 import (
-	"cmp"
+	stdcmp "cmp"
 	"fmt"
 	"net/http"
 	"strings"
 	"testing"
 
-	gocmp "github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp"
 
 	"caldav-mcp-server/caldav"
 	"caldav-mcp-server/calendar"
@@ -78,12 +78,12 @@ func (m *linkMatrix) ask(o caldav.Operation, link string) reply {
 func (m *linkMatrix) shows(o caldav.Operation, link string, titles bool) {
 	m.t.Helper()
 	before := m.must(m.t, "GET /dav/calendars/alice/work/", "").body
-	got, want := m.ask(o, link), cmp.Or(linkAnswers[o.Method], http.StatusMethodNotAllowed)
+	got, want := m.ask(o, link), stdcmp.Or(linkAnswers[o.Method], http.StatusMethodNotAllowed)
 	told := strings.Contains(got.body, "secret")
 	if got.status != want || told != (titles && o.Method == http.MethodGet) {
 		m.t.Errorf("%s of a link: %d %s, want %d", o.Name, got.status, got.body, want)
 	}
-	if diff := gocmp.Diff(before, m.must(m.t, "GET /dav/calendars/alice/work/", "").body); diff != "" {
+	if diff := cmp.Diff(before, m.must(m.t, "GET /dav/calendars/alice/work/", "").body); diff != "" {
 		m.t.Errorf("%s of a link changed something (-was +is):\n%s", o.Name, diff)
 	}
 }
@@ -96,7 +96,7 @@ func (m *linkMatrix) looksAbsent(o caldav.Operation, link string) {
 		linkAnswers[o.Method] > 0 && o.Method != http.MethodOptions && got.status != http.StatusNotFound {
 		m.t.Errorf("%s of a revoked link: %d %s\nwhere there never was one: %d %s", o.Name, got.status, got.body, want.status, want.body)
 	}
-	if diff := gocmp.Diff(want.header, got.header); diff != "" {
+	if diff := cmp.Diff(want.header, got.header); diff != "" {
 		m.t.Errorf("%s of a revoked link has other headers (-never +revoked):\n%s", o.Name, diff)
 	}
 }
