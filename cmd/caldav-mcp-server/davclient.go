@@ -33,9 +33,11 @@ const (
 )
 
 func newDAVClient(home *url.URL, user, password string) *davClient {
-	return &davClient{transport: &http.Transport{
-		Proxy: http.ProxyFromEnvironment, ResponseHeaderTimeout: davTimeout, IdleConnTimeout: davTimeout,
-	}, user: user, password: password, agent: name, home: home}
+	return &davClient{transport: newTransport(), user: user, password: password, agent: name, home: home}
+}
+
+func newTransport() *http.Transport {
+	return &http.Transport{Proxy: http.ProxyFromEnvironment, ResponseHeaderTimeout: davTimeout, IdleConnTimeout: davTimeout}
 }
 
 // Do implements the HTTP client of go-webdav.

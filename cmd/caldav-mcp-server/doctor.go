@@ -2,10 +2,14 @@ package main
 
 import (
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
+	"net"
+	"net/http"
 	"net/url"
 	"strings"
 	"time"
@@ -14,27 +18,29 @@ import (
 const doctorDetails = `
 It asks a running server what Apple's Calendar, Thunderbird, DAVx5, Evolution and assistants ask when they are set up, from
 where it runs: call it from another machine to see what that machine sees, through every proxy on the way. It names the
-first thing that is wrong and what mends it. It changes nothing on the server.
+first thing that is wrong and what mends it, and stops where nothing behind it can be seen. It changes nothing on the server.
 
   caldav-mcp-server doctor --url https://cal.example.com --user alice
 
 The password is asked for, or is the first line of standard input with --password-stdin. With --token-file it tries an
-access token on the MCP endpoint too. The exit code is 1 when a check fails.
+access token on the MCP endpoint too, which it looks for behind the URL and, on this machine, at the MCP port. Where the
+certificate is of an authority of your own, --ca names it. The exit code is 1 when a check fails.
 `
 
 // doctorOptions are the flags of doctor.
 type doctorOptions struct {
-	url, user, mcp, tokenFile string
-	fromStdin, json           bool
-	patience                  time.Duration
+	url, user, mcp, tokenFile, ca string
+	fromStdin, json               bool
+	patience                      time.Duration
 }
 
 func doctorCommand() command {
 	var o doctorOptions
 	return command{
-		name: "doctor", summary: "check from outside what apps see of a running server", details: doctorDetails, flags: o.declare,
-		run: func(ctx context.Context, p *program, _ config, _ []string) error {
-			x, err := p.newExamination(o)
+		name: "doctor", settings: doorSettings,
+		summary: "check from outside what apps see of a running server", details: doctorDetails, flags: o.declare,
+		run: func(ctx context.Context, p *program, c config, _ []string) error {
+			x, err := p.newExamination(c, o)
 			if err != nil {
 				return usageError{fmt.Errorf("doctor: %w (see %s doctor --help)", err, name)}
 			}
@@ -43,7 +49,7 @@ func doctorCommand() command {
 			}
 			ctx, cancel := context.WithTimeout(ctx, o.patience)
 			defer cancel()
-			return p.report(x.examine(ctx, checks()), o.json)
+			return x.report(x.examine(ctx, checks()), o.json)
 		},
 	}
 }
@@ -52,7 +58,8 @@ func (o *doctorOptions) declare(f *flag.FlagSet) {
 	f.StringVar(&o.url, "url", "", "`URL` that is given to apps (needed)")
 	f.StringVar(&o.user, "user", "", "`NAME` of a user (needed)")
 	f.BoolVar(&o.fromStdin, "password-stdin", false, "read the password from standard input")
-	f.StringVar(&o.mcp, "mcp-url", "", "`URL` of the MCP endpoint; that of the server with /mcp behind it if not given")
+	f.StringVar(&o.mcp, "mcp-url", "", "`URL` of the MCP endpoint; looked for if not given")
+	f.StringVar(&o.ca, "ca", "", "`FILE` with the certificate of an authority to trust (PEM)")
 	f.StringVar(&o.tokenFile, "token-file", "", "`FILE` with an access token for it")
 	f.DurationVar(&o.patience, "timeout", 2*time.Minute, "how `LONG` all of it may take")
 	asJSON(f, &o.json)
@@ -61,7 +68,11 @@ func (o *doctorOptions) declare(f *flag.FlagSet) {
 // examination is what is known of a server so far.
 type examination struct {
 	*program
-	base, mcp *url.URL
+	// base is the URL that was given, root what apps are to be given: without a path within the server.
+	base, root *url.URL
+	// mcp is the MCP endpoint once it is found; mcpPlaces are where it may be.
+	mcp       *url.URL
+	mcpPlaces []*url.URL
 	// dav asks as the user, bare as nobody.
 	dav, bare *davClient
 	token     string
@@ -73,7 +84,7 @@ type examination struct {
 	syncToken string
 }
 
-func (p *program) newExamination(o doctorOptions) (*examination, error) {
+func (p *program) newExamination(c config, o doctorOptions) (*examination, error) {
 	if o.url == "" || o.user == "" {
 		return nil, errors.New("it needs --url and --user")
 	}
@@ -84,11 +95,24 @@ func (p *program) newExamination(o doctorOptions) (*examination, error) {
 	if base.Path == "" {
 		base.Path = "/"
 	}
-	x := &examination{program: p, base: base, mcp: mcpBeside(base), dav: newDAVClient(base, o.user, ""), bare: newDAVClient(base, "", "")}
+	root := rootOf(base)
+	x := &examination{
+		program: p, base: base, root: root, mcpPlaces: mcpPlaces(root, c.mcp.port), dav: newDAVClient(base, o.user, ""), bare: newDAVClient(base, "", ""),
+	}
+	x.dav.agent, x.bare.agent = doctorAgent, doctorAgent
 	if o.mcp != "" {
-		if x.mcp, err = serverURL("--mcp-url", o.mcp); err != nil {
+		at, err := serverURL("--mcp-url", o.mcp)
+		if err != nil {
 			return nil, err
 		}
+		x.mcpPlaces = []*url.URL{at}
+	}
+	if o.ca != "" {
+		transport, err := trusting(o.ca)
+		if err != nil {
+			return nil, err
+		}
+		x.dav.transport, x.bare.transport = transport, transport
 	}
 	if o.tokenFile != "" {
 		if _, x.token, err = readSecret("--token-file", o.tokenFile); err != nil {
@@ -98,14 +122,49 @@ func (p *program) newExamination(o doctorOptions) (*examination, error) {
 	return x, nil
 }
 
-// mcpBeside is where the MCP endpoint is if nothing else was said: a proxy has both doors at one
-// name; without one they have two ports.
-func mcpBeside(base *url.URL) *url.URL {
-	mcp := base.JoinPath(mcpPath)
-	if base.Port() == "5232" {
-		mcp.Host = strings.TrimSuffix(mcp.Host, "5232") + "5233"
+// doctorAgent is what all requests of the doctor call themselves, in logs and wherever it leaves a trace.
+const doctorAgent = name + " (doctor)"
+
+// rootOf cuts off what is within the server: people paste the address of a calendar.
+func rootOf(base *url.URL) *url.URL {
+	root := *base
+	root.RawPath = ""
+	if i := strings.Index(strings.TrimRight(root.Path, "/")+"/", "/dav/"); i >= 0 {
+		root.Path = root.Path[:i+1]
 	}
-	return mcp
+	return &root
+}
+
+// mcpPlaces are where the MCP endpoint may be if nothing was said: a proxy has both doors at one
+// name; without one they have two ports, as on the machine itself.
+func mcpPlaces(root *url.URL, port string) []*url.URL {
+	beside := *root.JoinPath(mcpPath)
+	places := []*url.URL{root.JoinPath(mcpPath)}
+	ip := net.ParseIP(root.Hostname())
+	here := root.Hostname() == "localhost" || ip != nil && ip.IsLoopback()
+	if root.Scheme == "http" && (here || root.Port() == "5232") && port != root.Port() && port != "0" {
+		beside.Host, beside.Path = net.JoinHostPort(root.Hostname(), port), mcpPath
+		places = append(places, &beside)
+	}
+	return places
+}
+
+// trusting is a transport that takes certificates of one more authority.
+func trusting(file string) (http.RoundTripper, error) {
+	_, pem, err := readSecret("--ca", file)
+	if err != nil {
+		return nil, err
+	}
+	pool, err := x509.SystemCertPool()
+	if err != nil {
+		pool = x509.NewCertPool()
+	}
+	if !pool.AppendCertsFromPEM([]byte(pem)) {
+		return nil, fmt.Errorf("--ca names %s, in which there is no certificate: it begins with -----BEGIN CERTIFICATE-----", file)
+	}
+	transport := newTransport()
+	transport.TLSClientConfig = &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}
+	return transport, nil
 }
 
 // finding is how one check went.
@@ -134,26 +193,32 @@ type skippedError struct{ why string }
 
 func (s skippedError) Error() string { return s.why }
 
-// examine runs the checks in their order; what an earlier one has found later ones use.
+// examine runs the checks in their order; what an earlier one has found later ones use. Behind a wall
+// nothing can be seen: all that follows would fail for the same cause.
 func (x *examination) examine(ctx context.Context, all []check) []finding {
 	findings := make([]finding, 0, len(all))
 	for _, c := range all {
 		detail, err := c.run(x, ctx)
 		f := finding{Client: c.client, Check: c.name, Result: resultOK, Detail: detail}
-		if err != nil {
-			f.Result, f.Detail, f.Mend = resultFailed, err.Error(), mendOf(err)
-		}
-		if skip, ok := errors.AsType[skippedError](err); ok {
-			f.Result, f.Detail, f.Mend = resultSkipped, skip.why, ""
+		skip, skipped := errors.AsType[skippedError](err)
+		switch {
+		case skipped:
+			f.Result, f.Detail = resultSkipped, skip.why
+		case err != nil:
+			f.Result = resultFailed
+			f.Detail, f.Mend = diagnose(err)
 		}
 		findings = append(findings, f)
+		if f.Result == resultFailed && (c.client == anyClient || ctx.Err() != nil) {
+			break
+		}
 	}
 	return findings
 }
 
-// report prints the findings.
-func (p *program) report(findings []finding, json bool) error {
-	if err := p.printFindings(findings, json); err != nil {
+// report prints the findings, and what to do with a server that is well.
+func (x *examination) report(findings []finding, json bool) error {
+	if err := x.printFindings(findings, json); err != nil {
 		return err
 	}
 	failed := 0
@@ -162,10 +227,18 @@ func (p *program) report(findings []finding, json bool) error {
 			failed++
 		}
 	}
-	if failed > 0 {
-		return fmt.Errorf("%d of %d checks failed", failed, len(findings))
+	all := len(checks())
+	switch {
+	case failed > 0 && len(findings) < all:
+		return fmt.Errorf("%d of %d checks failed, and %d were not tried: mend this first", failed, all, all-len(findings))
+	case failed > 0:
+		return fmt.Errorf("%d of %d checks failed", failed, all)
+	case json:
+		return nil
 	}
-	return nil
+	_, err := fmt.Fprintf(x.stdout, "\nAll is well. Give calendar apps %s with the user name %s and the password, and assistants %s with a token (%s create-token makes one).\n",
+		shown(x.root.String()), shown(x.dav.user), shown(x.mcp.String()), name)
+	return err
 }
 
 func (p *program) printFindings(findings []finding, json bool) error {

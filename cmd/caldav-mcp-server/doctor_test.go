@@ -1,13 +1,17 @@
 package main
 
 import (
+	"context"
 	"crypto/tls"
+	"encoding/pem"
 	"io"
 	"log"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -19,7 +23,7 @@ import (
 func examine(t *testing.T, at string, transport http.RoundTripper) string {
 	t.Helper()
 	p := &program{now: time.Now, newID: uuid.NewString}
-	x, err := p.newExamination(doctorOptions{url: at, user: "ann"})
+	x, err := p.newExamination(config{mcp: address{port: "0"}}, doctorOptions{url: at, user: "ann"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,7 +89,7 @@ func TestDoctorNamesWhatProxiesBreak(t *testing.T) {
 	}{
 		{"none", func(h http.Handler) http.Handler { return h }, "/", nil},
 		{"REPORT is refused", refusing(http.StatusMethodNotAllowed, "REPORT"), "/", []string{"changes are synchronized", "405", "must pass OPTIONS, PROPFIND, PROPPATCH, REPORT"}},
-		{"PROPFIND is unknown", refusing(http.StatusNotImplemented, "PROPFIND"), "/", []string{"it takes the password", "501"}},
+		{"PROPFIND is unknown", refusing(http.StatusNotImplemented, "PROPFIND"), "/", []string{"it asks for a password", "501"}},
 		{"OPTIONS is answered", refusing(http.StatusNoContent, "OPTIONS"), "/", []string{"OPTIONS promises calendars", "204", "the proxy answers OPTIONS itself"}},
 		{"If-Match is dropped", without("If-Match"), "/", []string{"a wrong If-Match is refused", "the proxy drops the If-Match header"}},
 		{"Authorization is dropped", without("Authorization"), "/", []string{"it takes the password", "401", "does the proxy pass the Authorization header on"}},
@@ -123,6 +127,7 @@ func TestDoctorNamesWhatIsWrongWithTLS(t *testing.T) {
 		{"no TLS", strings.Replace(plain.URL, "http:", "https:", 1), "the port speaks no TLS", nil},
 		{"its own authority", secure.URL, "of no authority that this machine knows", nil},
 		{"another name", strings.Replace(secure.URL, "127.0.0.1", "localhost", 1), "the certificate is for another name", trusting},
+		{"TLS asked without", strings.Replace(secure.URL, "https:", "http:", 1), "say https: " + secure.URL, nil},
 		{"nobody", "https://127.0.0.1:1", "nobody listens there", nil},
 		{"no name", "https://nowhere.invalid", "the name leads nowhere", nil},
 	} {
@@ -132,21 +137,75 @@ func TestDoctorNamesWhatIsWrongWithTLS(t *testing.T) {
 	}
 }
 
-func TestMCPBeside(t *testing.T) {
+func TestMCPPlaces(t *testing.T) {
 	t.Parallel()
 	for base, want := range map[string]string{
-		"https://cal.example.com/":     "https://cal.example.com/mcp",
-		"https://cal.example.com/cal/": "https://cal.example.com/cal/mcp",
-		"http://127.0.0.1:5232/":       "http://127.0.0.1:5233/mcp",
-		"http://[::1]:5232/":           "http://[::1]:5233/mcp",
+		"https://cal.example.com/":                 "https://cal.example.com/mcp",
+		"https://cal.example.com/cal/":             "https://cal.example.com/cal/mcp",
+		"https://cal.example.com/cal/dav/x/y/":     "https://cal.example.com/cal/mcp",
+		"https://cal.example.com/dav":              "https://cal.example.com/mcp",
+		"https://localhost:8443/":                  "https://localhost:8443/mcp",
+		"http://192.0.2.1/":                        "http://192.0.2.1/mcp",
+		"http://192.0.2.1:5232/":                   "http://192.0.2.1:5232/mcp http://192.0.2.1:6233/mcp",
+		"http://127.0.0.1:5232/":                   "http://127.0.0.1:5232/mcp http://127.0.0.1:6233/mcp",
+		"http://localhost:8080/dav/calendars/ann/": "http://localhost:8080/mcp http://localhost:6233/mcp",
+		"http://[::1]:5232/":                       "http://[::1]:5232/mcp http://[::1]:6233/mcp",
 	} {
 		u, err := url.Parse(base)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := mcpBeside(u).String(); got != want {
+		var got []string
+		for _, at := range mcpPlaces(rootOf(u), "6233") {
+			got = append(got, at.String())
+		}
+		if strings.Join(got, " ") != want {
 			t.Errorf("%s: %s, want %s", base, got, want)
 		}
+	}
+}
+
+// TestDoctorSaysACauseOnce lets nothing through a wall, and reads no word of a programmer's.
+func TestDoctorSaysACauseOnce(t *testing.T) {
+	t.Parallel()
+	silent := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }))
+	t.Cleanup(silent.Close)
+	for _, at := range []string{silent.URL, "https://127.0.0.1:1", "https://nowhere.invalid"} {
+		p := &program{now: time.Now, newID: uuid.NewString}
+		x, err := p.newExamination(config{mcp: address{port: "0"}}, doctorOptions{url: at, user: "ann"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+		found := x.examine(ctx, checks())
+		cancel()
+		if len(found) != 1 || found[0].Mend == "" {
+			t.Errorf("%s: found %+v", at, found)
+		}
+		for _, word := range []string{"context", "dial", "deadline", "lookup"} {
+			if strings.Contains(found[0].Detail, word) {
+				t.Errorf("%s: %q says %q", at, found[0].Detail, word)
+			}
+		}
+	}
+}
+
+// TestDoctorTrustsAnAuthorityOfOnesOwn names the file of its certificate.
+func TestDoctorTrustsAnAuthorityOfOnesOwn(t *testing.T) {
+	t.Parallel()
+	secure := httptest.NewTLSServer(http.NotFoundHandler())
+	t.Cleanup(secure.Close)
+	file := filepath.Join(t.TempDir(), "ca.pem")
+	if err := os.WriteFile(file, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: secure.Certificate().Raw}), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p := &program{now: time.Now, newID: uuid.NewString}
+	x, err := p.newExamination(config{mcp: address{port: "0"}}, doctorOptions{url: secure.URL, user: "ann", ca: file})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if detail, err := x.reach(t.Context()); err != nil || detail != "with TLS" {
+		t.Errorf("%q, %v", detail, err)
 	}
 }
 

@@ -85,6 +85,11 @@ func (x *examination) send(ctx context.Context, as *davClient, method string, at
 
 func (x *examination) reach(ctx context.Context) (string, error) {
 	answer, err := x.send(ctx, x.bare, http.MethodOptions, x.base, "")
+	if (err != nil && cut(err) || err == nil && answer.status == http.StatusBadRequest) && x.speaksTLS(ctx) {
+		https := *x.root
+		https.Scheme = "https"
+		return "", &ailment{"the port speaks TLS, and was asked without", "say https: " + https.String()}
+	}
 	if err != nil {
 		return "", err
 	}
@@ -102,6 +107,8 @@ func (x *examination) challenge(ctx context.Context) (string, error) {
 	switch {
 	case err != nil:
 		return "", err
+	case answer.status == http.StatusNotFound:
+		return "", x.strayed(ctx, &statusError{"PROPFIND", x.base.String(), answer.status})
 	case answer.status != http.StatusUnauthorized:
 		return "", &statusError{"PROPFIND", x.base.String(), answer.status}
 	}
@@ -109,6 +116,9 @@ func (x *examination) challenge(ctx context.Context) (string, error) {
 		if strings.HasPrefix(strings.ToLower(offer), "basic ") {
 			return offer, nil
 		}
+	}
+	if asksForToken(answer.header) {
+		return "", assistantsOnly
 	}
 	return "", &ailment{
 		"the answer is 401, but does not offer Basic authentication",
@@ -118,6 +128,9 @@ func (x *examination) challenge(ctx context.Context) (string, error) {
 
 func (x *examination) login(ctx context.Context) (string, error) {
 	_, err := x.principalAt(ctx, x.base)
+	if s, ok := errors.AsType[*statusError](err); ok && s.Status == http.StatusNotFound {
+		err = x.strayed(ctx, s)
+	}
 	return "as " + x.dav.user, err
 }
 
@@ -142,11 +155,7 @@ func (x *examination) place(base *url.URL, href string) (*url.URL, error) {
 	if err != nil {
 		return nil, err
 	}
-	prefix := strings.TrimRight(x.base.Path, "/")
-	// An address within the server, as people paste it, is not a prefix that a proxy has.
-	if i := strings.Index(prefix+"/", "/dav/"); i >= 0 {
-		prefix = prefix[:i]
-	}
+	prefix := strings.TrimRight(x.root.Path, "/")
 	switch {
 	case to.Host != x.base.Host || to.Scheme != x.base.Scheme:
 		return nil, &ailment{
@@ -156,7 +165,7 @@ func (x *examination) place(base *url.URL, href string) (*url.URL, error) {
 	case !strings.HasPrefix(to.Path, prefix+"/"):
 		return nil, &ailment{
 			fmt.Sprintf("the server sends apps to %s, which is not below %s/", to.Path, prefix),
-			fmt.Sprintf("set BASE_URL=%s: the server does not know the path that the proxy publishes it at", strings.TrimRight(x.base.String(), "/")),
+			fmt.Sprintf("set BASE_URL=%s: the server does not know the path that the proxy publishes it at", strings.TrimRight(x.root.String(), "/")),
 		}
 	}
 	return to, nil
@@ -168,8 +177,8 @@ func (x *examination) wellKnown(ctx context.Context) (string, error) {
 	principal, err := x.principalAt(ctx, start)
 	if err != nil {
 		_, known := errors.AsType[*ailment](err)
-		if _, status := errors.AsType[*statusError](err); !known && status && x.base.Path != "/" {
-			target := strings.TrimRight(x.base.Path, "/") + "/dav/"
+		if _, status := errors.AsType[*statusError](err); !known && status {
+			target := strings.TrimRight(x.root.Path, "/") + "/dav/"
 			return "", &ailment{err.Error(), "let the proxy redirect /.well-known/caldav at the root of the host to " + target}
 		}
 		return "", err

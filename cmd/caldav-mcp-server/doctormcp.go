@@ -42,6 +42,7 @@ func (x *examination) rpc(ctx context.Context, token, session, call string) (*rp
 	if session != "" {
 		r.Header.Set("Mcp-Session-Id", session)
 	}
+	r.Header.Set("User-Agent", x.bare.agent)
 	// A token is for this very address: no redirect is followed.
 	answer, err := x.bare.transport.RoundTrip(r)
 	if err != nil {
@@ -80,7 +81,30 @@ func message(contentType string, body []byte) []byte {
 	return nil
 }
 
+// mcpChallenge looks for the endpoint.
 func (x *examination) mcpChallenge(ctx context.Context) (string, error) {
+	var failures []error
+	for _, at := range x.mcpPlaces {
+		x.mcp = at
+		detail, err := x.challengedAt(ctx)
+		if err == nil {
+			return detail, nil
+		}
+		failures = append(failures, err)
+	}
+	if len(failures) == 1 {
+		return "", failures[0]
+	}
+	// There is no proxy that could pass anything on: it was asked at this machine's own ports.
+	x.mcp = nil
+	what, _ := diagnose(failures[len(failures)-1])
+	return "", &ailment{
+		fmt.Sprintf("it is neither at %s nor at %s (%s)", x.mcpPlaces[0], x.mcpPlaces[1], what),
+		"if the MCP port is another one, --mcp-url names the endpoint, such as http://127.0.0.1:5233/mcp",
+	}
+}
+
+func (x *examination) challengedAt(ctx context.Context) (string, error) {
 	_, header, err := x.rpc(ctx, "", "", initializeCall)
 	status, refused := errors.AsType[*statusError](err)
 	switch {
@@ -100,6 +124,9 @@ func (x *examination) mcpInitialize(ctx context.Context) (string, error) {
 	if x.token == "" {
 		return "", skippedError{"there is no token: --token-file names one"}
 	}
+	if x.mcp == nil {
+		return "", skippedError{"the endpoint was not found"}
+	}
 	said, _, err := x.rpc(ctx, x.token, "", initializeCall)
 	if err != nil {
 		return "", tokenAilment(err)
@@ -108,8 +135,8 @@ func (x *examination) mcpInitialize(ctx context.Context) (string, error) {
 }
 
 func (x *examination) mcpTools(ctx context.Context) (string, error) {
-	if x.token == "" {
-		return "", skippedError{"there is no token"}
+	if x.token == "" || x.mcp == nil {
+		return "", skippedError{"there is no token, or no endpoint"}
 	}
 	_, header, err := x.rpc(ctx, x.token, "", initializeCall)
 	if err != nil {

@@ -1,11 +1,14 @@
 package main
 
 import (
+	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
+	"io"
 	"net"
 	"net/http"
+	"syscall"
 )
 
 // statusMends are what usually helps when a server answers so to something that it should take.
@@ -25,35 +28,67 @@ var statusMends = map[int]string{
 	http.StatusInternalServerError: "the server has a fault; its log has more under the request's id",
 }
 
-// mendOf says what to do about a failure.
-func mendOf(err error) string {
+// fault is a failure of the way to a server, which Go words for programmers.
+type fault struct {
+	is func(error) bool
+	// what happened, and what to do about it.
+	what, mend string
+}
+
+// isA tells whether an error is one of a type, or has one in it.
+func isA[T error](err error) bool {
+	_, ok := errors.AsType[T](err)
+	return ok
+}
+
+// late tells whether the time was up.
+func late(err error) bool {
+	var slow net.Error
+	return errors.Is(err, context.DeadlineExceeded) || errors.As(err, &slow) && slow.Timeout()
+}
+
+// cut tells whether the other side hung up.
+func cut(err error) bool {
+	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, syscall.ECONNRESET)
+}
+
+// faults are those known, the narrower first.
+var faults = []fault{
+	{late, "no answer came in time", "is the server busy, or does a firewall swallow what is asked? --timeout gives it longer"},
+	{
+		isA[*net.DNSError], "there is no host of this name",
+		"the name leads nowhere: is it written right, and is there a DNS record for it?",
+	},
+	{
+		isA[x509.UnknownAuthorityError], "the certificate is of no authority that this machine knows",
+		"if the authority is your own (or the certificate signs itself), --ca FILE tells the doctor of it, and phones have to be told as well; " +
+			"a public authority's certificate, as Caddy gets by itself, is taken everywhere",
+	},
+	{isA[x509.HostnameError], "the certificate is for another name", "get one for the name in the URL"},
+	{isA[x509.CertificateInvalidError], "the certificate is not valid now", "renew it, and see that the clocks are right"},
+	{
+		isA[tls.RecordHeaderError], "the port speaks no TLS",
+		"is it the server's own (then say http://), or is the proxy's TLS missing?",
+	},
+	{
+		isA[*net.OpError], "nobody answers there",
+		"nobody listens there: does the server or its proxy run, on that port, and does a firewall let it through?",
+	},
+	{cut, "the connection was closed before the answer", "something there does not speak HTTP, or breaks off: is it the right port, and what does the proxy's log say?"},
+}
+
+// diagnose says in plain words what failed, and what to do about it.
+func diagnose(err error) (what, mend string) {
 	if a, ok := errors.AsType[*ailment](err); ok {
-		return a.mend
+		return err.Error(), a.mend
 	}
 	if s, ok := errors.AsType[*statusError](err); ok {
-		return statusMends[s.Status]
+		return err.Error(), statusMends[s.Status]
 	}
-	var (
-		unknown   x509.UnknownAuthorityError
-		wrongName x509.HostnameError
-		expired   x509.CertificateInvalidError
-		plain     tls.RecordHeaderError
-		dns       *net.DNSError
-		dial      *net.OpError
-	)
-	switch {
-	case errors.As(err, &dns):
-		return "the name leads nowhere: is it written right, and is there a DNS record for it?"
-	case errors.As(err, &unknown):
-		return "the certificate is of no authority that this machine knows; phones refuse it too: get one of a public authority, as Caddy does by itself"
-	case errors.As(err, &wrongName):
-		return "the certificate is for another name: get one for the name in the URL"
-	case errors.As(err, &expired):
-		return "the certificate is not valid now: renew it, and see that the clocks are right"
-	case errors.As(err, &plain):
-		return "the port speaks no TLS: is it the server's own (use http://), or is the proxy's TLS missing?"
-	case errors.As(err, &dial):
-		return "nobody listens there: does the server or its proxy run, on that port, and does a firewall let it through?"
+	for _, f := range faults {
+		if f.is(err) {
+			return f.what, f.mend
+		}
 	}
-	return ""
+	return err.Error(), ""
 }

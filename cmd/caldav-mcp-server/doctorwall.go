@@ -1,0 +1,68 @@
+package main
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"net/http"
+	"net/url"
+	"strings"
+)
+
+// speaksTLS tells whether the port that was asked without TLS has it.
+func (x *examination) speaksTLS(ctx context.Context) bool {
+	if x.base.Scheme != "http" {
+		return false
+	}
+	https := *x.base
+	https.Scheme = "https"
+	r, err := http.NewRequestWithContext(ctx, http.MethodOptions, https.String(), nil)
+	if err != nil {
+		return false
+	}
+	r.Header.Set("User-Agent", x.bare.agent)
+	answer, err := x.bare.transport.RoundTrip(r)
+	if err == nil {
+		_ = answer.Body.Close() // that it answers is all there is to know
+		return true
+	}
+	_, refused := errors.AsType[*tls.CertificateVerificationError](err)
+	return refused
+}
+
+// assistantsOnly is what is found at the MCP port, and below the path of the endpoint.
+var assistantsOnly = &ailment{
+	"the endpoint of assistants answers there, nothing for calendar apps",
+	"this is the MCP port, or the proxy sends apps there, or nowhere: the URL of apps leads to the CalDAV port (5232 unless CALDAV_PORT says otherwise), and has no /mcp",
+}
+
+// asksForToken tells the head of the MCP endpoint's refusal from that of the CalDAV port, which takes passwords too.
+func asksForToken(header http.Header) bool {
+	offers := strings.ToLower(strings.Join(header.Values("WWW-Authenticate"), ", "))
+	return strings.Contains(offers, "bearer") && !strings.Contains(offers, "basic")
+}
+
+// strayed says what is wrong with a URL that nothing answers at: perhaps the server is elsewhere on the host.
+func (x *examination) strayed(ctx context.Context, missing *statusError) error {
+	answer, err := x.ping(ctx, x.root.JoinPath(mcpPath))
+	if err == nil && answer.status == http.StatusUnauthorized && asksForToken(answer.header) && x.root.Path == "/" {
+		return assistantsOnly
+	}
+	found, err := x.dav.ask(ctx, "PROPFIND", x.base.ResolveReference(&url.URL{Path: "/.well-known/caldav"}), "0", propfindBody("d:current-user-principal"))
+	if err != nil {
+		return missing
+	}
+	for _, r := range found.Responses {
+		to, err := found.from.Parse(r.href(davSpace, "current-user-principal"))
+		if err != nil || to.Host != x.base.Host || !strings.Contains(to.Path, "/dav/") {
+			continue
+		}
+		return &ailment{missing.Error(), "nothing of the server is there: is the path written right? The server calls itself " + rootOf(to).String()}
+	}
+	return missing
+}
+
+// ping asks the MCP endpoint as nobody.
+func (x *examination) ping(ctx context.Context, at *url.URL) (reply, error) {
+	return x.send(ctx, x.bare, http.MethodPost, at, initializeCall, "Content-Type", "application/json", "Accept", "application/json, text/event-stream")
+}
