@@ -3,11 +3,11 @@ package main
 import (
 	"fmt"
 	"net/http"
-	"os"
 	"strings"
 	"sync"
 	"testing"
 
+	"caldav-mcp-server/internal/slowtest"
 	"caldav-mcp-server/internal/testdb"
 )
 
@@ -17,9 +17,7 @@ const costMemory = 300 << 20
 // Fifty of the costliest requests at once, of any kind that is known, neither eat the memory nor stay unanswered: each is
 // done, refused because it is too much for one, or sent away for a moment.
 func TestFiftyCostlyRequestsAtOnce(t *testing.T) {
-	if os.Getenv("TORTURE") == "" {
-		t.Skip("it tortures a server for a minute; TORTURE=1 runs it")
-	}
+	slowtest.Skip(t, slowtest.Big, "puts fifty of the most costly requests at once, for a minute")
 	program := build(t)
 	testdb.Each(t, func(t *testing.T, database string) {
 		call(t, on(database), "correct horse\n", "create-user", "ann", "--password-stdin")
