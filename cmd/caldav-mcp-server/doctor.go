@@ -18,7 +18,8 @@ import (
 const doctorDetails = `
 It asks a running server what Apple's Calendar, Thunderbird, DAVx5, Evolution and assistants ask when they are set up, from
 where it runs: call it from another machine to see what that machine sees, through every proxy on the way. It names the
-first thing that is wrong and what mends it, and stops where nothing behind it can be seen. It changes nothing on the server.
+first thing that is wrong and what mends it, and stops where nothing behind it can be seen. It changes nothing on a server
+that is well; what a proxy that drops a condition makes it leave, it says.
 
   caldav-mcp-server doctor --url https://cal.example.com --user alice
 

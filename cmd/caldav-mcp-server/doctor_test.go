@@ -80,6 +80,15 @@ func TestDoctorNamesWhatProxiesBreak(t *testing.T) {
 	below := func(next http.Handler) http.Handler {
 		return http.StripPrefix("/cal", next)
 	}
+	limited := func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.ContentLength > 10_000 {
+				w.WriteHeader(http.StatusRequestEntityTooLarge)
+				return
+			}
+			next.ServeHTTP(w, r)
+		})
+	}
 	for _, test := range []struct {
 		fault string
 		wrap  func(http.Handler) http.Handler
@@ -91,7 +100,8 @@ func TestDoctorNamesWhatProxiesBreak(t *testing.T) {
 		{"REPORT is refused", refusing(http.StatusMethodNotAllowed, "REPORT"), "/", []string{"changes are synchronized", "405", "must pass OPTIONS, PROPFIND, PROPPATCH, REPORT"}},
 		{"PROPFIND is unknown", refusing(http.StatusNotImplemented, "PROPFIND"), "/", []string{"it asks for a password", "501"}},
 		{"OPTIONS is answered", refusing(http.StatusNoContent, "OPTIONS"), "/", []string{"OPTIONS promises calendars", "204", "the proxy answers OPTIONS itself"}},
-		{"If-Match is dropped", without("If-Match"), "/", []string{"a wrong If-Match is refused", "the proxy drops the If-Match header"}},
+		{"If-Match is dropped", without("If-Match"), "/", []string{"a wrong If-Match is refused", "the proxy drops the If-Match header", "stays in the trash and in the journal, by caldav-mcp-server (doctor)"}},
+		{"bodies are limited", limited, "/", []string{"a large event gets through: 2 MB are too many → the proxy limits bodies"}},
 		{"Authorization is dropped", without("Authorization"), "/", []string{"it takes the password", "401", "does the proxy pass the Authorization header on"}},
 		{"the server is away", refusing(http.StatusBadGateway, "OPTIONS PROPFIND REPORT PUT POST"), "/", []string{"the server answers: ", "502", "the proxy does not reach the server"}},
 		{"the path is unknown to the server", below, "/cal/", []string{"which is not below /cal/", "set BASE_URL=", "/cal: the server does not know the path"}},

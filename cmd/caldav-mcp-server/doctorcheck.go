@@ -47,6 +47,7 @@ func checks() []check {
 		{thunderbird, "calendars are listed", listed("d:resourcetype", "d:displayname", "d:current-user-privilege-set", "a:calendar-color")},
 		{thunderbird, "changes are synchronized", (*examination).synchronize},
 		{thunderbird, "a wrong If-Match is refused", (*examination).ifMatch},
+		{thunderbird, "a large event gets through", (*examination).largeBody},
 		{davx5, "OPTIONS promises calendars", optionsAt((*examination).calendar)},
 		{davx5, "calendars are listed", listed("d:current-user-privilege-set", "d:displayname", "d:owner", "d:resourcetype", "a:calendar-color",
 			"c:calendar-description", "c:calendar-timezone", "c:supported-calendar-component-set", "s:source")},
@@ -369,30 +370,3 @@ func (x *examination) staleToken(ctx context.Context) (string, error) {
 	}
 	return "", err
 }
-
-// ifMatch is Thunderbird's test whether it may write: a PUT that cannot succeed. Where it does all
-// the same, what it left is taken away again.
-func (x *examination) ifMatch(ctx context.Context) (string, error) {
-	if x.calendar() == nil {
-		return "", skippedError{"no calendar was found"}
-	}
-	id := "doctor-" + x.newID()
-	at := x.calendar().JoinPath(id + ".ics")
-	answer, err := x.send(ctx, x.dav, http.MethodPut, at, fmt.Sprintf(probe, id), "If-Match", `"none has this"`, "Content-Type", "text/calendar")
-	switch {
-	case err != nil:
-		return "", err
-	case answer.status == http.StatusPreconditionFailed:
-		return "412", nil
-	case answer.status < 300:
-		_, err = x.send(context.WithoutCancel(ctx), x.dav, http.MethodDelete, at, "")
-	}
-	return "", errors.Join(&ailment{
-		fmt.Sprintf("the answer is %d instead of 412", answer.status),
-		"the proxy drops the If-Match header or refuses PUT: without it one app overwrites what another has changed",
-	}, err)
-}
-
-// probe is an event that no calendar should ever hold.
-const probe = "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//caldav-mcp-server//doctor//EN\r\nBEGIN:VEVENT\r\nUID:%s\r\n" +
-	"DTSTAMP:20000101T000000Z\r\nDTSTART:20000101T000000Z\r\nSUMMARY:Doctor\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n"

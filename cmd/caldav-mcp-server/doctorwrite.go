@@ -1,0 +1,73 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+)
+
+const (
+	// probeHead and probeEnd alone are no event: what no calendar takes leaves no trace.
+	probeHead  = "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//caldav-mcp-server//doctor//EN\r\n"
+	probeEvent = "BEGIN:VEVENT\r\nUID:doctor-%s\r\nDTSTAMP:20000101T000000Z\r\nDTSTART:20000101T000000Z\r\nSUMMARY:Doctor\r\nEND:VEVENT\r\n"
+	probeLine  = "X-DOCTOR:a line that is here for its length\r\n"
+	probeEnd   = "END:VCALENDAR\r\n"
+	// largeProbe is more than proxies let through unless told otherwise (nginx: 1 MB), in bytes.
+	largeProbe = 2 << 20
+)
+
+// write tries to change an event that there is not.
+func (x *examination) write(ctx context.Context, body string) (int, *url.URL, error) {
+	if x.calendar() == nil {
+		return 0, nil, skippedError{"no calendar was found"}
+	}
+	at := x.calendar().JoinPath("doctor-" + x.newID() + ".ics")
+	answer, err := x.send(ctx, x.dav, http.MethodPut, at, body, "If-Match", `"none has this"`, "Content-Type", "text/calendar")
+	return answer.status, at, err
+}
+
+// ifMatch is Thunderbird's test whether it may write: a PUT that cannot succeed. Where it does all
+// the same, what it left is taken away again, and what stays of that is said.
+func (x *examination) ifMatch(ctx context.Context) (string, error) {
+	status, at, err := x.write(ctx, probeHead+fmt.Sprintf(probeEvent, x.newID())+probeEnd)
+	if err != nil {
+		return "", err
+	}
+	if status == http.StatusPreconditionFailed {
+		return "412", nil
+	}
+	trace := ""
+	if status < 300 {
+		trace = `; the event "Doctor" that it made stays in the trash and in the journal, by ` + doctorAgent
+		if gone, err := x.send(context.WithoutCancel(ctx), x.dav, http.MethodDelete, at, ""); err != nil || gone.status >= 300 {
+			trace = "; the event that it made could not be deleted: delete " + at.String()
+		}
+	}
+	return "", &ailment{
+		fmt.Sprintf("the answer is %d instead of 412%s", status, trace),
+		"the proxy drops the If-Match header or refuses PUT: without it one app overwrites what another has changed",
+	}
+}
+
+// largeBody is an event with a picture in it. That it is refused for what it is shows that it came through.
+func (x *examination) largeBody(ctx context.Context) (string, error) {
+	status, at, err := x.write(ctx, probeHead+strings.Repeat(probeLine, largeProbe/len(probeLine))+probeEnd)
+	_, skipped := errors.AsType[skippedError](err)
+	switch {
+	case skipped:
+		return "", err
+	case status == http.StatusRequestEntityTooLarge || err != nil && cut(err):
+		return "", &ailment{
+			fmt.Sprintf("%d MB are too many", largeProbe>>20),
+			"the proxy limits bodies: let it take 8 MB (client_max_body_size 8m; in nginx)",
+		}
+	case err != nil:
+		return "", err
+	case status != http.StatusForbidden && status != http.StatusPreconditionFailed:
+		return "", &statusError{http.MethodPut, at.String(), status}
+	}
+	return fmt.Sprintf("%d MB", largeProbe>>20), nil
+}
