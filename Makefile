@@ -10,6 +10,7 @@ ARGS     ?=
 BENCH    ?= .
 FUZZTIME ?= 30s
 PKG      ?= ./...
+RUN      ?= .
 VERSION  ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
 
 # The linter is compiled once for each version of it and of Go, outside the module's own dependencies.
@@ -41,8 +42,8 @@ test: ## Run every test on SQLite and on a Postgres of its own, with the race de
 	$(WITHPG) $(GO) test $(RACE) $(PKG)
 
 .PHONY: torture
-torture: ## Run the tests with all that is slow in them (TORTURE: which parts, PKG: which packages)
-	TORTURE=$(or $(TORTURE),all) $(WITHPG) $(GO) test -count=1 -p 1 -timeout 1h $(PKG)
+torture: ## Run the tests with all that is slow in them (TORTURE: which parts, RUN: a pattern, PKG)
+	TORTURE=$(or $(TORTURE),all) $(WITHPG) $(GO) test -count=1 -p 1 -timeout 1h -run='$(RUN)' $(PKG)
 
 .PHONY: check
 check: lint test ## All that must pass before a change is proposed
