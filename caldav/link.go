@@ -54,11 +54,12 @@ type linkAddress struct {
 
 // linkHref writes the address of a public link as [addresses.append] writes those of places.
 func (a addresses) linkHref(at linkAddress) string {
-	href := a.prefix
+	var href strings.Builder
+	href.WriteString(a.prefix)
 	for _, s := range at.segments {
-		href += "/" + url.PathEscape(s)
+		href.WriteString("/" + url.PathEscape(s))
 	}
-	return href
+	return href.String()
 }
 
 // linkAt understands the address of a public link; false tells that it is none, not even in form. What stands

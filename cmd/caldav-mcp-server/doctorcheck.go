@@ -119,7 +119,7 @@ func (x *examination) challenge(ctx context.Context) (string, error) {
 		}
 	}
 	if asksForToken(answer.header) {
-		return "", assistantsOnly
+		return "", errAssistantsOnly
 	}
 	return "", &ailment{
 		"the answer is 401, but does not offer Basic authentication",

@@ -30,8 +30,8 @@ func (x *examination) speaksTLS(ctx context.Context) bool {
 	return refused
 }
 
-// assistantsOnly is what is found at the MCP port, and below the path of the endpoint.
-var assistantsOnly = &ailment{
+// errAssistantsOnly is what is found at the MCP port, and below the path of the endpoint.
+var errAssistantsOnly = &ailment{
 	"the endpoint of assistants answers there, nothing for calendar apps",
 	"this is the MCP port, or the proxy sends apps there, or nowhere: the URL of apps leads to the CalDAV port (5232 unless CALDAV_PORT says otherwise), and has no /mcp",
 }
@@ -46,7 +46,7 @@ func asksForToken(header http.Header) bool {
 func (x *examination) strayed(ctx context.Context, missing *statusError) error {
 	answer, err := x.ping(ctx, x.root.JoinPath(mcpPath))
 	if err == nil && answer.status == http.StatusUnauthorized && asksForToken(answer.header) && x.root.Path == "/" {
-		return assistantsOnly
+		return errAssistantsOnly
 	}
 	found, err := x.dav.ask(ctx, "PROPFIND", x.base.ResolveReference(&url.URL{Path: "/.well-known/caldav"}), "0", propfindBody("d:current-user-principal"))
 	if err != nil {
