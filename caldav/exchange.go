@@ -42,8 +42,6 @@ type exchange struct {
 	good    func(context.Context) error
 	// home is the caller's home, once something asked what changed in it.
 	home *calendar.HomeChanges
-	// timezones are the VTIMEZONEs that were written, by the names of their zones.
-	timezones map[string][]byte
 	// people are the users whom the caller sees, once looked up.
 	people []calendar.User
 }

@@ -67,7 +67,9 @@ type Handler struct {
 	byName, ofLinks map[xml.Name]*property
 	// buffers keeps the memory that replies are written in, gzips what compresses them.
 	buffers, gzips sync.Pool
-	repeated       repeated
+	// timezones are the VTIMEZONEs that were written, by the names of their zones: no more than there are zones.
+	timezones sync.Map
+	repeated  repeated
 }
 
 // New makes a Handler.

@@ -119,11 +119,10 @@ var written = time.Date(1970, time.January, 1, 0, 0, 0, 0, time.UTC)
 // timezoneWork is how many bytes could be compared while a VTIMEZONE is written: a millisecond is usual.
 const timezoneWork = 256 << 10
 
-// timezoneText writes the VTIMEZONE of a known zone, once for each request: the calendars of a home most often
-// have one and the same.
+// timezoneText writes the VTIMEZONE of a known zone, once: every listing of a home by Apple's apps asks for it.
 func (x *exchange) timezoneText(name string) ([]byte, error) {
-	if text, ok := x.timezones[name]; ok {
-		return text, nil
+	if text, ok := x.timezones.Load(name); ok {
+		return text.([]byte), nil //nolint:forcetypeassert // nothing else is stored there
 	}
 	z, err := zone.Lookup(name)
 	if err != nil {
@@ -137,9 +136,6 @@ func (x *exchange) timezoneText(name string) ([]byte, error) {
 	root.Add(ical.NewText("PRODID", content.ProductID))
 	root.AddComponent(zone.Component(z, written, time.Time{}))
 	text := ical.NewDocument(root).Bytes()
-	if x.timezones == nil {
-		x.timezones = map[string][]byte{}
-	}
-	x.timezones[name] = text
+	x.timezones.Store(z.Name(), text)
 	return text, nil
 }
