@@ -2,6 +2,6 @@
 //
 // A [Document] remembers the bytes of every content line, with their folds,
 // line ends and spelling. What nobody touches is written back octet for octet;
-// a touched [Property] alone is encoded anew. The package knows the syntax and
+// only a touched [Property] is encoded anew. The package knows the syntax and
 // the value types of iCalendar, and nothing of calendars, clocks or zones.
 package ical

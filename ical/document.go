@@ -11,7 +11,7 @@ import (
 const calendarName = "VCALENDAR"
 
 // Document is a whole text. It is not safe for use by several goroutines while
-// one of them changes it; reading alone is.
+// one of them changes it; only reading is.
 type Document struct {
 	lead       string // byte order mark and blank lines before the first BEGIN
 	eol        string // what ends the lines that are written anew

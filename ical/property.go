@@ -51,7 +51,7 @@ func (p *Property) Value() string { return p.text[p.colon+1:] }
 
 // SetValue gives the property another raw value. Line breaks become \n and
 // other control characters are dropped, for no value can hold them. A value
-// that the property has already leaves its bytes alone.
+// that the property has already keeps its bytes.
 func (p *Property) SetValue(value string) {
 	if value == p.Value() {
 		return
@@ -63,8 +63,8 @@ func (p *Property) SetValue(value string) {
 // Text is the value as text, with its escapes decoded.
 func (p *Property) Text() string { return UnescapeText(p.Value()) }
 
-// SetText gives the property a text. One that it has already leaves its bytes
-// alone, however the client escaped it.
+// SetText gives the property a text. One that it has already keeps its
+// bytes, however the client escaped it.
 func (p *Property) SetText(text string) {
 	if text != p.Text() {
 		p.SetValue(EscapeText(text))

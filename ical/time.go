@@ -34,7 +34,7 @@ const (
 type Time struct {
 	Civil Civil
 	Form  Form
-	TZID  string // as it was found, for FormZoned alone
+	TZID  string // as it was found, only for FormZoned
 }
 
 // Date makes a Time that is a whole day.
@@ -81,7 +81,7 @@ func ParseTime(value, tzid string) (Time, error) {
 }
 
 var (
-	errTimeForm = errors.New("is no time; write 20060102, 20060102T150405 or 20060102T150405Z")
+	errTimeForm = errors.New("is no time; write a date as 20261231, a time as 20261231T235959 or, in UTC, 20261231T235959Z")
 	errTimeDay  = errors.New("is a time that no calendar or clock shows")
 )
 

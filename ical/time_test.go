@@ -63,7 +63,7 @@ func TestPropertyTime(t *testing.T) {
 
 func TestPropertyTimeRefuses(t *testing.T) {
 	t.Parallel()
-	const form = "is no time; write 20060102, 20060102T150405 or 20060102T150405Z"
+	const form = "is no time; write a date as 20261231, a time as 20261231T235959 or, in UTC, 20261231T235959Z"
 	const day = "is a time that no calendar or clock shows"
 	for value, problem := range map[string]string{
 		"":                      form,

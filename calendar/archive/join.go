@@ -12,7 +12,7 @@ import (
 	"caldav-mcp-server/ical"
 )
 
-// Header is what a file says of the calendar that it holds. What is empty is left out.
+// Header is what a file says of the calendar that it holds. Empty fields are left out.
 type Header struct {
 	Name, Description, Color, Timezone string
 	// Refresh is how often to look for a newer one.
@@ -21,7 +21,7 @@ type Header struct {
 	Backup *Backup
 }
 
-// Writer writes objects into one file, each zone once. It holds the zones alone in memory.
+// Writer writes objects into one file, each zone once. It holds only the zones in memory.
 type Writer struct {
 	to    io.Writer
 	zones *zone.DB

@@ -35,7 +35,7 @@ type piece struct {
 // wrapper is what a VCALENDAR says of itself: the lines that an object's own VCALENDAR takes over, and its zone.
 type wrapper struct{ version, product, scale, zone []byte }
 
-// scanner finds the pieces of a file by its BEGIN and END lines alone: a fault in one must not
+// scanner finds the pieces of a file only by its BEGIN and END lines: a fault in one must not
 // cost the others.
 type scanner struct {
 	data []byte

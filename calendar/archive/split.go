@@ -44,8 +44,8 @@ func (p Part) SourceLine(n int) int {
 
 // Split yields the objects of a file: the components of one kind and UID together, in the order
 // in which they first appear, each with the zones that it names. One that has no UID gets one made
-// of its content, so that it is the same the next time. What is wrong with one part does not touch
-// the others. The file may hold several VCALENDARs. What programs are known to write wrongly is mended, and the
+// of its content, so that it is the same the next time. A fault in one part does not touch
+// the others. The file may hold several VCALENDARs. Known faults of programs are mended, and the
 // part tells of it. Fallback is the zone for times of a kind in zones that nobody defines, where the file does not say
 // in which it is; nil for none.
 func Split(file []byte, fallback func(kind string) Zone) iter.Seq[Part] {
@@ -97,7 +97,7 @@ func (s *splitter) take(p piece) {
 	c, err := p.parse()
 	switch {
 	case p.name == zoneName:
-		// One that cannot be read explains nothing; who names it is told so.
+		// An unreadable one explains nothing; an object that names it is reported.
 		if err == nil && c.Property("TZID") != nil {
 			if id := c.Property("TZID").Value(); s.zones[id].text == nil {
 				s.zones[id] = p
@@ -169,7 +169,7 @@ func appendZones(ids []string, c *ical.Component) []string {
 	return ids
 }
 
-// contentUID names a component by what it says. Whoever exports it again says when that was, and
+// contentUID names a component by what it says. A program that exports it again says when that was, and
 // may count; that does not make another event of it.
 func contentUID(c *ical.Component) string {
 	h := sha256.New()

@@ -7,7 +7,7 @@ import (
 	"caldav-mcp-server/ical"
 )
 
-// The rules of RFC 4791 §5.3.2.1 that a text alone can break.
+// The rules of RFC 4791 §5.3.2.1 that a text by itself can break.
 const (
 	RuleValidData     = "valid-calendar-data"
 	RuleValidObject   = "valid-calendar-object-resource"

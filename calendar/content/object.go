@@ -30,7 +30,7 @@ type Object struct {
 	Calendar *ical.Component
 	Kind     string
 	UID      string
-	// Master is the component without a RECURRENCE-ID; nil in an object of overrides alone,
+	// Master is the component without a RECURRENCE-ID; nil in an object of only overrides,
 	// as an invitation to single instances leaves it.
 	Master *ical.Component
 	// Overrides are the components with one, in the order of the text.
@@ -101,7 +101,7 @@ func (o *Object) Components() []*ical.Component {
 }
 
 // sort puts a component in its place. Those that no RFC names are kept in the text and
-// otherwise left alone.
+// otherwise not touched.
 func (o *Object) sort(c *ical.Component) error {
 	if !slices.Contains(Kinds(), c.Name()) {
 		return nil

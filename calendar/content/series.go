@@ -55,7 +55,7 @@ type setIn struct {
 	set      *recur.Set
 }
 
-// Share makes the object fit for several readers at once, none of whom may change it from now
+// Share makes the object fit for several readers at once; none may change it from now
 // on. It remembers its recurrence set.
 func (o *Object) Share() { o.sets = new(sets) }
 

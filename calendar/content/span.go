@@ -15,7 +15,7 @@ func (o *Object) Recurring() bool {
 }
 
 const (
-	// zoneSlack is how far the clocks of a zone are from UTC, and a little more: whoever asks
+	// zoneSlack is how far the clocks of a zone are from UTC, and a little more: the caller
 	// decides in which zone a date or a floating time is read.
 	zoneSlack = 16 * 3600
 	// spanSteps is what finding the end of a rule may cost. A rule that is worth more goes on

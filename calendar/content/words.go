@@ -13,10 +13,10 @@ import (
 )
 
 // longestWord bounds a word, in bytes: what is longer was not typed by a person, and will
-// not be by whoever looks for it.
+// not be by a person who looks for it.
 const longestWord = 64
 
-// Words cuts text into the words by which it is found: of letters and digits alone, in one
+// Words cuts text into the words by which it is found: of only letters and digits, in one
 // case and without accents, so that "Café-Termin" is found as "cafe termin". The same goes
 // for what people look for. The order is that of the text, and words may come twice.
 func Words(text string) []string {

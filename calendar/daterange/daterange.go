@@ -31,7 +31,7 @@ type Error struct {
 	Why string
 }
 
-// Error lists what is readable, so that whoever asked can ask again.
+// Error lists the readable words, so that the caller can ask again.
 func (e *Error) Error() string {
 	if e.Why != "" {
 		return fmt.Sprintf("the date range %q cannot be read: %s", e.Text, e.Why)

@@ -94,7 +94,7 @@ func (m *matcher) series(parent *ical.Component, wanted map[*ical.Component]bool
 	return list
 }
 
-// withoutMaster is what to expand when overrides alone are wanted. One for a single
+// withoutMaster is what to expand when only overrides are wanted. One for a single
 // instance is that instance, wherever the master would put others: an endless series is
 // not searched for it.
 func withoutMaster(s content.Series, wanted map[*ical.Component]bool) []content.Series {

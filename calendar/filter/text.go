@@ -76,7 +76,7 @@ func (c Collation) fold() func(string) string {
 	return nil
 }
 
-// foldASCII is RFC 4790 §9.2: letters of ASCII alone have a case.
+// foldASCII is RFC 4790 §9.2: only letters of ASCII have a case.
 func foldASCII(s string) string {
 	i := 0
 	for i < len(s) && (s[i] < 'A' || s[i] > 'Z') {

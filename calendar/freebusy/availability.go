@@ -41,7 +41,7 @@ func (r *reader) available(c *ical.Component, whole mark) ([]mark, error) {
 	if len(all) > availableMost {
 		return nil, &recur.BudgetError{What: "AVAILABLE series", Limit: availableMost}
 	}
-	// What one object may cost, its parts share.
+	// The parts share the budget of one object.
 	shared := *r
 	shared.in.Budget.Steps /= max(1, len(all))
 	for _, s := range all {

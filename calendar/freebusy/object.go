@@ -113,7 +113,7 @@ func (in Context) kindOf(c *ical.Component) Type {
 
 // answers is what a PARTSTAT means for one's own time. An invitation that has not been
 // answered holds the time for now: to say free would invite a second one, and to say busy
-// would let strangers block it. Who has delegated stays away.
+// would let strangers block it. A guest who has delegated stays away.
 func answers(status string) Type {
 	switch strings.ToUpper(status) {
 	case "DECLINED", "DELEGATED":
@@ -124,7 +124,7 @@ func answers(status string) Type {
 	return Busy
 }
 
-// answer is what the person has said to the invitation. Whoever is not invited has made
+// answer is what the person has said to the invitation. A person who is not invited has made
 // the event, or is there in another's place.
 func (in Context) answer(c *ical.Component) Type {
 	if len(in.Own) == 0 {

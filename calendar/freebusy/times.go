@@ -44,7 +44,7 @@ type layer uint8
 const (
 	// RFC 7953 §3.1: PRIORITY 1 is the highest, 9 the lowest but for 0, which is none.
 	priorities layer = 10
-	// What somebody has to do counts whenever it is, also in their office hours.
+	// Busy times count whenever they are, also in office hours.
 	appointments = priorities
 	layers       = priorities + 1
 )
@@ -79,7 +79,7 @@ func (t *Times) Periods() []Period {
 	return t.merged(func(said kinds) kinds { return said.busiest() })
 }
 
-// ByType merges what is of one type alone. What is tentative is also told where something else is
+// ByType merges only times of one type. A tentative time is also told where another one is
 // sure: it takes the time as well, and will when that is called off.
 func (t *Times) ByType() []Period {
 	return t.merged(func(said kinds) kinds { return said })

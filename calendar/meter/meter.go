@@ -1,5 +1,5 @@
 // Package meter counts what a request costs while it is worked for: the bytes that it holds and writes, the instances that
-// it makes and the steps of its work. What all requests of a process hold together comes out of one [Pool].
+// it makes and the steps of its work. All requests of a process draw on one [Pool].
 package meter
 
 import (
@@ -50,7 +50,7 @@ type Limits struct {
 type Meter struct {
 	ctx  context.Context
 	pool *Pool
-	// who is whose share of the pool the request draws on.
+	// who is the user from whose share of the pool the request takes.
 	who string
 	// held is what the request holds, drawn how much of that came out of the pool.
 	held, drawn               int64

@@ -68,7 +68,7 @@ func NewPool(c Config) *Pool {
 	}
 }
 
-// Meter makes the meter of a request of somebody, which ends with ctx. Whoever makes it closes it.
+// Meter makes the meter of a request of somebody, which ends with ctx. Its maker closes it.
 func (p *Pool) Meter(ctx context.Context, who string) *Meter {
 	return &Meter{ctx: ctx, pool: p, who: who, rotate: turnAfter}
 }
@@ -157,7 +157,7 @@ func (p *Pool) grant(m *Meter, bytes int64) bool {
 	return true
 }
 
-// mine tells whether a request is within its user's half. Whoever has nothing gets what one request may have.
+// mine tells whether a request is within its user's half. A user who has nothing gets the part of one request.
 func (p *Pool) mine(m *Meter, bytes int64) bool {
 	return p.by[m.who] == 0 || p.by[m.who]+bytes <= p.size/2
 }
@@ -177,7 +177,7 @@ func (p *Pool) give(m *Meter, bytes int64) {
 	p.serve()
 }
 
-// serve lets those in who can be: first all who hold some, then by turns who has just come, past those whose user has
+// serve lets waiters in: first all who hold some, then by turns those who have just come, past those whose user has
 // enough for now.
 func (p *Pool) serve() {
 	for len(p.growing) > 0 {

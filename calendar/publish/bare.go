@@ -9,7 +9,7 @@ import (
 )
 
 // bare write anew what tells when something is, so that nothing else can stand there: not in a value that
-// programs read over, and not beside it. What cannot be read is not written.
+// programs read over, and not beside it. An unreadable part is not written.
 var bare = map[string]func(from, to *ical.Property) error{
 	"UID": same, "DTSTAMP": times, "DTSTART": times, "DTEND": times, "DUE": times, "RECURRENCE-ID": times, "RDATE": dates, "EXDATE": dates,
 	"RRULE": rule, "EXRULE": rule, "DURATION": duration, "SEQUENCE": number, "TZOFFSETFROM": offset, "TZOFFSETTO": offset,

@@ -1,4 +1,4 @@
-// Package publish makes of what a calendar holds what strangers may see of it, who come by a public link.
+// Package publish reduces a calendar's objects to the parts that strangers may see by a public link.
 package publish
 
 import (
@@ -13,7 +13,7 @@ import (
 
 // Strangers see the properties that tell when something is, and of what is public those that tell what it is.
 // Nothing else is shown: people who are invited have not agreed to it, links to join a call or to fetch a file
-// let in whoever reads them, and at what programs keep for themselves nobody has looked.
+// let in their reader, and at what programs keep for themselves nobody has looked.
 var (
 	timing = []string{
 		"UID", "DTSTAMP", "DTSTART", "DTEND", "DUE", "DURATION", "RECURRENCE-ID", "RRULE", "RDATE", "EXRULE", "EXDATE",
@@ -28,12 +28,12 @@ var (
 // params say how to read a value; others may say anything.
 var params = []string{"TZID", "VALUE", "RANGE", "LANGUAGE", "ENCODING", "CHARSET"}
 
-// kinds are what is shown at all. Published busy times and availability are for whoever asks when
+// kinds are what is shown at all. Published busy times and availability are for people who ask when
 // somebody is busy.
 var kinds = []string{content.Event, content.Todo, content.Journal}
 
 // Object leaves of an object what strangers may see, which may be nothing. Of an event that is not
-// public it leaves the times, under another UID that hide makes: a UID may tell who made the event, and
+// public it leaves the times, under another UID that hide makes: a UID may name the author of the event, and
 // with which program. Names of zones that not every program knows are hidden likewise.
 func Object(doc *ical.Document, zones *zone.DB, hide func(string) string) error {
 	o, err := content.Of(doc)
@@ -108,7 +108,7 @@ var words = [...]struct{ summary, status string }{
 }
 
 // Busy writes a busy time as an event, for the many programs that subscribe to events and know
-// nothing of VFREEBUSY. It holds the time alone.
+// nothing of VFREEBUSY. It holds only the time.
 func Busy(p freebusy.Period, uid string, stamp time.Time) *ical.Component {
 	c := ical.NewComponent(content.Event)
 	c.Add(ical.NewText("UID", uid))

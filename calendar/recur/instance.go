@@ -100,7 +100,7 @@ type part interface {
 	next() (placed, bool, error)
 }
 
-// walk merges the parts of the set. What a part has found is yielded before it
+// walk merges the parts of the set. The finds of a part are yielded before it
 // searches on, and where one gives up, the others do not: the error comes last.
 func (s *Set) walk(w window, meter *rule.Meter, yield func(Instance, int) (bool, error)) error {
 	queue, err := newQueue(s.parts(w, meter))
@@ -146,7 +146,7 @@ func (s *Set) parts(w window, meter *rule.Meter) []part {
 	}
 }
 
-// overrides are the instances that are described alone.
+// overrides are the instances that are described apart from the series.
 type overrides struct{ list []*override }
 
 func (o *overrides) next() (placed, bool, error) {

@@ -107,7 +107,7 @@ func (x *expansion) place(c *ical.Component, found recur.Instance) error {
 	return nil
 }
 
-// initial tells whether an instance is the one that the series is written as, which alone
+// initial tells whether an instance is the one that the series is written as; only that one
 // needs no RECURRENCE-ID.
 func (x *expansion) initial(found recur.Instance) (bool, error) {
 	if found.Component != x.object.Master {

@@ -40,7 +40,7 @@ type limiter struct {
 	during filter.TimeRange
 	in     filter.Context
 	clock  content.Clock
-	// series is the master alone; nil without one.
+	// series is only the master; nil without one.
 	series *recur.Set
 }
 
@@ -49,7 +49,7 @@ func newLimiter(ctx context.Context, o *content.Object, during filter.TimeRange,
 	if l.in.Budget == (recur.Budget{}) {
 		l.in.Budget = recur.DefaultBudget()
 	}
-	// What one object may cost, its overrides share.
+	// The overrides share the budget of one object.
 	l.in.Budget.Steps /= len(o.Overrides)
 	if o.Master == nil {
 		return l, nil

@@ -1,5 +1,5 @@
 // Package render gives a calendar object in the shape in which a reader wants it: expanded
-// into its instances, cut to a time, or with some of its components and properties alone
+// into its instances, cut to a time, or with only some of its components and properties
 // (RFC 4791 §9.6).
 package render
 

@@ -7,7 +7,7 @@ type Why string
 
 // The reasons, each of which would not be one were those before it.
 const (
-	// Busy: whoever was asked about is busy at all times that would do.
+	// Busy: the people in question are busy at all times that would do.
 	Busy Why = "busy"
 	// Elsewhere: the hours of others never meet those of the search.
 	Elsewhere Why = "hours_elsewhere"

@@ -1,4 +1,4 @@
-// Package watch knows who wants to be told of changes, and of what.
+// Package watch tells subscribers of the changes that they asked for.
 package watch
 
 import (
@@ -16,7 +16,7 @@ import (
 	"caldav-mcp-server/calendar/lookup"
 )
 
-// Hub tells of changes to who wants to be told.
+// Hub tells subscribers of changes.
 type Hub struct {
 	*lookup.Reader
 	store calendar.Store
@@ -58,7 +58,7 @@ func (s *Hub) Watch(id calendar.SubscriberID) *Watch {
 	return w
 }
 
-// Close ends the watch. What a subscriber was told is noted, so that who continues the
+// Close ends the watch. What a subscriber was told is noted, so that a client that continues the
 // subscription does not begin with it.
 func (w *Watch) Close(ctx context.Context) error {
 	w.stop()

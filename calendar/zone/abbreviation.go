@@ -3,7 +3,7 @@ package zone
 import "strings"
 
 // abbreviations are what people mean by the short names of zones, the likeliest first. Those of half a
-// year stand with the others: who writes PST in July hardly means a clock that knows no summer.
+// year stand with the others: a person who writes PST in July hardly means a clock that knows no summer.
 var abbreviations = map[string][]string{
 	"PST": {"America/Los_Angeles"}, "PDT": {"America/Los_Angeles"}, "PT": {"America/Los_Angeles"},
 	"MST": {"America/Denver", "America/Phoenix"}, "MDT": {"America/Denver"}, "MT": {"America/Denver"},

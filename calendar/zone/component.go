@@ -14,7 +14,7 @@ const (
 	// A rule is taken to go on when it holds for so long: after 28 years every
 	// date has been every weekday.
 	provenYears = 30
-	// What has no rule is listed for so long when the series has no end.
+	// A zone without a rule is listed for so long when the series has no end.
 	openYears = 20
 )
 

@@ -60,7 +60,7 @@ func (db *DB) Lookup(name string) (*Zone, error) {
 }
 
 // Ask is Lookup of a name that somebody gives just now, and can still be asked about. IANA knows EST as a
-// zone without summer; who says it in New York means another.
+// zone without summer; a person who says it in New York means another.
 func (db *DB) Ask(name string) (*Zone, error) {
 	if m := meanings(name); len(m) > 1 {
 		return nil, &UnknownError{Name: name, Meanings: m}

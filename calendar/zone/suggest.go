@@ -2,8 +2,8 @@ package zone
 
 import "strings"
 
-// Suggest finds the IANA name that is nearest to what somebody wrote: a city
-// alone, or a name with a few wrong letters. It is empty when none is near.
+// Suggest finds the IANA name that is nearest to what somebody wrote: only a
+// city, or a name with a few wrong letters. It is empty when none is near.
 func (db *DB) Suggest(name string) string {
 	const longest = 64
 	lower := strings.ToLower(clean(name))

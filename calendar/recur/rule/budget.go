@@ -38,7 +38,7 @@ func NewMeter(ctx context.Context, steps int) *Meter {
 	return &Meter{ctx: ctx, limit: steps}
 }
 
-// Steps allows so many steps whoever waits: for what is over within some
+// Steps allows so many steps even if others wait: for work that is over within some
 // milliseconds.
 func Steps(n int) *Meter { return &Meter{limit: n} }
 
