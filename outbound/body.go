@@ -1,0 +1,53 @@
+package outbound
+
+import (
+	"io"
+	"net/http"
+)
+
+// bounded is a transport whose answers end at a limit.
+type bounded struct {
+	guard *Guard
+	bytes int64
+}
+
+// RoundTrip implements [http.RoundTripper]. A redirect comes by here too, and is checked again.
+func (b *bounded) RoundTrip(r *http.Request) (*http.Response, error) {
+	if err := b.guard.check(r.URL); err != nil {
+		return nil, err
+	}
+	if r.Header.Get("User-Agent") == "" {
+		r = r.Clone(r.Context())
+		r.Header.Set("User-Agent", b.guard.agent)
+	}
+	answer, err := b.guard.transport.RoundTrip(r)
+	if err != nil {
+		return nil, err
+	}
+	if answer.ContentLength > b.bytes {
+		_ = answer.Body.Close()
+		return nil, errTooLarge(b.bytes)
+	}
+	answer.Body = &body{answer.Body, b.bytes, b.bytes}
+	return answer, nil
+}
+
+func errTooLarge(limit int64) error { return refused("the answer is larger than %d bytes", limit) }
+
+// body is a body that fails beyond its limit. A packed body has been unpacked by then, piece by
+// piece, so that a few bytes which unpack to gigabytes are not unpacked to the end.
+type body struct {
+	io.ReadCloser
+	limit, left int64
+}
+
+func (b *body) Read(p []byte) (int, error) {
+	if int64(len(p)) > b.left+1 {
+		p = p[:b.left+1]
+	}
+	n, err := b.ReadCloser.Read(p)
+	if b.left -= int64(n); b.left < 0 {
+		return 0, errTooLarge(b.limit)
+	}
+	return n, err
+}

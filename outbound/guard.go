@@ -1,0 +1,206 @@
+package outbound
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"time"
+)
+
+// Config has the parts and settings of a Guard.
+type Config struct {
+	// Allow are networks that may be asked although they are not public.
+	Allow []netip.Prefix
+	// Lookup finds the addresses of a name; nil asks the system.
+	Lookup func(ctx context.Context, host string) ([]netip.Addr, error)
+	// Own finds the networks that this machine is in; nil asks the system.
+	Own func() ([]net.Addr, error)
+	// Roots are the authorities whose certificates are believed; nil for the system's.
+	Roots *x509.CertPool
+	// Agent is the server's name for itself.
+	Agent string
+}
+
+// Limits bound one exchange.
+type Limits struct {
+	// Time is for all of it, the body included.
+	Time time.Duration
+	// Bytes bound the answer's body, as it is once it is unpacked.
+	Bytes int64
+	// Redirects are how many are followed. Each is checked as the first address was.
+	Redirects int
+}
+
+// RefusedError says why an address is not asked, or its answer not taken.
+type RefusedError struct {
+	why   string
+	cause error
+}
+
+// Error is for the user who named the address.
+func (e *RefusedError) Error() string { return e.why }
+
+// Unwrap returns what the user is not told.
+func (e *RefusedError) Unwrap() error { return e.cause }
+
+// LogValue is for the administrator, who may know all of it.
+func (e *RefusedError) LogValue() slog.Value {
+	if e.cause == nil {
+		return slog.StringValue(e.why)
+	}
+	return slog.StringValue(e.cause.Error())
+}
+
+func refused(format string, args ...any) error {
+	return &RefusedError{why: fmt.Sprintf(format, args...)}
+}
+
+// Bounds of every connection, whatever the caller.
+const (
+	dialTime     = 5 * time.Second
+	idleTime     = 30 * time.Second
+	idleMost     = 16
+	perHostMost  = 8
+	headerMost   = 64 << 10
+	maxHostBytes = 253 // RFC 1035 §2.3.4
+	httpsPort    = "443"
+)
+
+// Guard makes clients that ask only permitted addresses.
+type Guard struct {
+	allow     []netip.Prefix
+	lookup    func(ctx context.Context, host string) ([]netip.Addr, error)
+	own       func() ([]net.Addr, error)
+	agent     string
+	transport *http.Transport
+}
+
+// New makes a Guard.
+func New(c Config) *Guard {
+	g := &Guard{allow: c.Allow, lookup: c.Lookup, own: c.Own, agent: c.Agent}
+	if g.own == nil {
+		g.own = net.InterfaceAddrs
+	}
+	if g.lookup == nil {
+		g.lookup = func(ctx context.Context, host string) ([]netip.Addr, error) {
+			return net.DefaultResolver.LookupNetIP(ctx, "ip", host)
+		}
+	}
+	g.transport = &http.Transport{
+		// No proxy of the environment: it would look the name up again, and dial what it likes.
+		Proxy:                  nil,
+		DialContext:            g.dial,
+		TLSClientConfig:        &tls.Config{RootCAs: c.Roots, MinVersion: tls.VersionTLS12},
+		TLSHandshakeTimeout:    dialTime,
+		ForceAttemptHTTP2:      true,
+		MaxIdleConns:           idleMost,
+		MaxConnsPerHost:        perHostMost,
+		IdleConnTimeout:        idleTime,
+		MaxResponseHeaderBytes: headerMost,
+	}
+	return g
+}
+
+// Client returns a client whose every exchange keeps to the limits. Clients share their connections.
+func (g *Guard) Client(l Limits) *http.Client {
+	return &http.Client{
+		Timeout:   l.Time,
+		Transport: &bounded{g, l.Bytes},
+		CheckRedirect: func(_ *http.Request, via []*http.Request) error {
+			if len(via) > l.Redirects {
+				return refused("%s leads elsewhere: at most %d redirects are followed", via[0].URL.Redacted(), l.Redirects)
+			}
+			return nil
+		},
+	}
+}
+
+// check refuses addresses that are wrong whatever their name stands for.
+func (g *Guard) check(u *url.URL) error {
+	host := u.Hostname()
+	switch {
+	case u.Scheme != "https":
+		return refused("%s is not https", u.Redacted())
+	case u.User != nil:
+		return refused("%s has a user name in it", u.Redacted())
+	case host == "" || len(host) > maxHostBytes:
+		return refused("%q names no host", u.Redacted())
+	}
+	// An address that has no name has nobody who could be asked for a certificate either; the
+	// administrator's own networks are the exception.
+	if addr, err := netip.ParseAddr(host); err == nil && !g.allowed(addr) {
+		return refused("%s is an address where a name is wanted", host)
+	}
+	return nil
+}
+
+// dial looks a name up once and connects to an address that was checked: there is no second look,
+// in which the name could stand for another one.
+func (g *Guard) dial(ctx context.Context, network, hostport string) (net.Conn, error) {
+	host, port, err := net.SplitHostPort(hostport)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, dialTime)
+	defer cancel()
+	addrs, err := g.addresses(ctx, host, port)
+	if err != nil {
+		return nil, err
+	}
+	var failures []error
+	for _, addr := range addrs {
+		conn, err := new(net.Dialer).DialContext(ctx, network, net.JoinHostPort(addr.String(), port))
+		if err == nil {
+			return conn, nil
+		}
+		failures = append(failures, err)
+	}
+	return nil, errors.Join(failures...)
+}
+
+// addresses are those of a name that may be asked at a port: at another one than that of HTTPS there are none but the
+// administrator's own.
+func (g *Guard) addresses(ctx context.Context, host, port string) ([]netip.Addr, error) {
+	found, err := g.find(ctx, host)
+	if err != nil {
+		return nil, fmt.Errorf("looking up %s: %w", host, err)
+	}
+	own, err := g.own()
+	if err != nil {
+		return nil, fmt.Errorf("the networks of this machine: %w", err)
+	}
+	var good []netip.Addr
+	for _, addr := range found {
+		if addr = addr.Unmap(); g.allowed(addr) || port == httpsPort && public(addr) && !among(own, addr) {
+			good = append(good, addr)
+		}
+	}
+	if len(good) == 0 {
+		return nil, fmt.Errorf("%s stands for no public address that is asked at port %s", host, port)
+	}
+	return good, nil
+}
+
+func (g *Guard) find(ctx context.Context, host string) ([]netip.Addr, error) {
+	if addr, err := netip.ParseAddr(host); err == nil {
+		return []netip.Addr{addr}, nil
+	}
+	return g.lookup(ctx, host)
+}
+
+func (g *Guard) allowed(addr netip.Addr) bool {
+	addr = addr.Unmap().WithZone("")
+	for _, network := range g.allow {
+		if network.Contains(addr) {
+			return true
+		}
+	}
+	return false
+}
