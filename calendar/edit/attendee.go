@@ -18,7 +18,7 @@ type Attendee struct {
 	Status string
 }
 
-// AttendeesOf lists who takes part in a component.
+// AttendeesOf lists the attendees of a component.
 func AttendeesOf(c *ical.Component) []Attendee {
 	var list []Attendee
 	for _, p := range c.All("ATTENDEE") {

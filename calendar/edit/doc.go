@@ -1,3 +1,3 @@
 // Package edit changes calendar objects as people mean it: a title, a time, one instance of a
-// series or all that follow. What is not asked for keeps its bytes and its place.
+// series or all that follow. Parts that are not asked for keep their bytes and their place.
 package edit

@@ -58,10 +58,12 @@ type Fields struct {
 	// Rule is an RRULE's value. Cleared, the series becomes its first instance.
 	Rule Field[string]
 
-	// Of tasks alone. Priority is from 1, the highest, to 9; Percent from 0 to 100. Completed
+	// Only of tasks. Priority is from 1, the highest, to 9; Percent from 0 to 100. Completed
 	// is when the task was done.
 	Priority, Percent Field[int]
 	Completed         Field[time.Time]
+	// Parent is the UID of what the component is a part of.
+	Parent Field[string]
 }
 
 // patch is one change of a component: the properties and components that it is about, and
@@ -95,6 +97,7 @@ func (f Fields) patches() []patch {
 	add(f.Priority.Left(), number("PRIORITY", f.Priority), "PRIORITY")
 	add(f.Completed.Left(), done(f.Completed), "COMPLETED")
 	add(f.Percent.Left(), number("PERCENT-COMPLETE", f.Percent), "PERCENT-COMPLETE")
+	add(f.Parent.Left(), related(f.Parent), "RELATED-TO")
 	if !f.Alarms.Left() {
 		list = append(list, patch{alarms: true, apply: alarmed(f.Alarms)})
 	}

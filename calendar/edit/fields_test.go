@@ -64,6 +64,7 @@ func TestFields(t *testing.T) {
 		{"no values", cleared, all + `-ATTENDEE;PARTSTAT=DECLINED;X-A=1:MAILTO:i@example.com
 -ATTENDEE:mailto:j@example.com
 `},
+		{"a parent", edit.Fields{Parent: edit.To("of,it")}, "+RELATED-TO:of\\,it\n"},
 		{"the same values", edit.Fields{
 			Summary: edit.To("a"), Categories: edit.To([]string{"e", "f", "g"}), Status: edit.To(edit.Confirmed),
 			Attendees: edit.To([]edit.Attendee{{Address: "j@example.com"}, {Address: "i@example.com"}}), Organizer: edit.To(edit.Attendee{Address: "h@example.com"}),
@@ -230,6 +231,24 @@ func TestTaskTimes(t *testing.T) {
 	} {
 		text := calendarOf("BEGIN:VTODO\nUID:first\nDTSTAMP:20260101T000000Z\n" + tt.lines + "\nEND:VTODO\n")
 		if diff := cmp.Diff(tt.want, exact(t, text, edit.Change{Times: tt.times})); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", tt.name, diff)
+		}
+	}
+}
+
+// TestParent sets, replaces and removes a parent, and leaves relations of other kinds alone.
+func TestParent(t *testing.T) {
+	t.Parallel()
+	data := calendarOf(eventOf("DTSTART:20260302T090000Z", "RELATED-TO;RELTYPE=CHILD:c", "RELATED-TO;RELTYPE=parent;X-A=1:p"))
+	for _, tt := range []struct {
+		name, want string
+		parent     edit.Field[string]
+	}{
+		{"the same", "", edit.To("p")},
+		{"another", "-RELATED-TO;RELTYPE=parent;X-A=1:p\n+RELATED-TO:q\n", edit.To("q")},
+		{"none", "-RELATED-TO;RELTYPE=parent;X-A=1:p\n", edit.Clear[string]()},
+	} {
+		if diff := cmp.Diff(sorted(tt.want), sorted(exact(t, data, edit.Change{Fields: edit.Fields{Parent: tt.parent}}))); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", tt.name, diff)
 		}
 	}

@@ -11,7 +11,7 @@ import (
 
 // Find looks for the instance that an edit with this recurrence id would be about, so that
 // what is shown is what is changed. A zero id is the object as such: the master, at the times
-// that are written there, or the first override. What has no times has zero moments.
+// that are written there, or the first override. A component without times has zero moments.
 func (e Editor) Find(ctx context.Context, o *content.Object, id ical.Time) (recur.Instance, error) {
 	s := e.session(ctx, o)
 	if id.IsZero() {

@@ -19,7 +19,7 @@ type Draft struct {
 	Fields Fields
 }
 
-// New makes an object. What it cannot be made of is a [*Error].
+// New makes an object. A draft that makes none is a [*Error].
 func (e Editor) New(ctx context.Context, d Draft) (*ical.Document, error) {
 	root := ical.NewComponent("VCALENDAR")
 	root.Add(ical.NewText("VERSION", "2.0"))

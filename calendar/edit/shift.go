@@ -65,7 +65,7 @@ func (s shift) nothing() bool {
 }
 
 // time moves a time that belongs to the series: its start, a date that is added or left out,
-// or the name of an instance. Whoever writes these in UTC goes on doing so.
+// or the name of an instance. A program that writes these in UTC goes on doing so.
 func (s shift) time(t ical.Time) (ical.Time, error) {
 	if t.IsDate() && s.from.form != ical.FormDate && s.to.form != ical.FormDate {
 		return ical.Date(t.Civil.AddDays(s.days)), nil // the day stands for the instance on it

@@ -53,7 +53,7 @@ func timeOf(c *ical.Component, name string) (ical.Time, error) {
 	return t, nil
 }
 
-// setTime gives a component a time, and leaves the bytes alone of one that it has.
+// setTime gives a component a time, and keeps the bytes of one that it has.
 func setTime(c *ical.Component, name string, t ical.Time) {
 	p := c.Property(name)
 	if p == nil {
@@ -178,7 +178,7 @@ func (r reader) ending(p placement, end ical.Time, asGiven bool) (placement, err
 	return p, nil
 }
 
-// put moves a component. What does not change keeps its bytes.
+// put moves a component. Properties that do not change keep their bytes.
 func (r reader) put(c *ical.Component, p placement) error {
 	now, err := timeOf(c, "DTSTART")
 	if err != nil {
@@ -188,36 +188,40 @@ func (r reader) put(c *ical.Component, p placement) error {
 		p.lasting = &length{days: max(1, p.lasting.days)}
 	}
 	if now.IsZero() {
-		setTime(c, "DTSTART", p.start)
-		return r.putEnd(c, p, p.start)
-	}
-	lasting, err := r.lasts(c, now)
-	if err != nil {
+		now = p.start
+	} else if p.lasting, err = r.toLast(c, p, now); err != nil {
 		return err
-	}
-	ends := c.Property(endName(c)) != nil
-	same, err := r.says(c, p, now, lasting)
-	switch {
-	case err != nil:
-		return err
-	case same:
-		p.lasting = nil
-	case p.lasting == nil && now.IsDate() != p.start.IsDate():
-		if p.lasting, err = converted(lasting, p.start); err != nil {
-			return err
-		}
-	case p.lasting == nil && ends && now != p.start:
-		p.lasting = &lasting
 	}
 	setTime(c, "DTSTART", p.start)
 	return r.putEnd(c, p, now)
 }
 
+// toLast is the length for which an end must be written anew, nil where what the component has for its end stays.
+func (r reader) toLast(c *ical.Component, p placement, now ical.Time) (*length, error) {
+	before, err := r.lasts(c, now)
+	if err != nil {
+		return nil, err
+	}
+	if p.lasting != nil {
+		said, err := r.says(c, p, now, before)
+		if said {
+			return nil, err
+		}
+		return p.lasting, err
+	}
+	turns := now.IsDate() != p.start.IsDate() // times into whole days, or back
+	moves := now != p.start && c.Property(endName(c)) != nil
+	switch {
+	case turns:
+		return converted(before, p.start)
+	case moves:
+		return &before, nil
+	}
+	return nil, nil // a DURATION goes along by itself
+}
+
 // says tells whether what a component has for its end says already how long it is to last.
 func (r reader) says(c *ical.Component, p placement, now ical.Time, lasting length) (bool, error) {
-	if p.lasting == nil {
-		return false, nil
-	}
 	if c.Property(endName(c)) != nil {
 		return *p.lasting == lasting && now == p.start && p.endOn == nil, nil
 	}
