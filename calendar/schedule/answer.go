@@ -1,0 +1,191 @@
+package schedule
+
+import (
+	"context"
+	"errors"
+
+	"caldav-mcp-server/calendar/content"
+	"caldav-mcp-server/ical"
+)
+
+// Why a message changes nothing.
+var (
+	// ErrUninvited is an answer of somebody who was not asked.
+	ErrUninvited = errors.New("who answers was not invited")
+	// ErrStale is a message about an older version of the event.
+	ErrStale = errors.New("something newer is known")
+	// ErrForeign is a message of somebody who has no say in the event.
+	ErrForeign = errors.New("who sent this is not who organizes the event")
+	// ErrSame is a message with nothing new.
+	ErrSame = errors.New("the message says nothing new")
+	// ErrDelegates is an answer of somebody who sends more than one delegate, or one for whom there is no room.
+	ErrDelegates = errors.New("whoever is invited sends one delegate, if there is room for one")
+)
+
+// Answer puts what somebody has answered into the organizer's event. Outside tells that the answer came by mail, which
+// may overtake another one.
+func (r Rules) Answer(ctx context.Context, stored, reply *content.Object, from Address, outside bool) (*content.Object, error) {
+	made, err := copyOf(stored)
+	if err != nil {
+		return nil, err
+	}
+	x, err := r.read(ctx, made)
+	if err != nil {
+		return nil, err
+	}
+	is := only(from)
+	if !outside {
+		is = r.person(from)
+	}
+	invited, stale, changed := false, false, false
+	before := NeedsAction
+	if p := attendee(x.master(), is); p != nil {
+		before = partstat(p)
+	}
+	given := map[int64]bool{}
+	master := ""
+	for _, c := range reply.Components() {
+		p := attendee(c, is)
+		if p == nil {
+			continue
+		}
+		target, key, err := x.target(c)
+		if err != nil || target == nil {
+			stale = true
+			continue
+		}
+		given[key] = c.Property("RECURRENCE-ID") != nil && partstat(p) != NeedsAction
+		line := x.line(target, is)
+		if line == nil {
+			continue
+		}
+		invited = true
+		if x.older(target, line, c, outside) {
+			stale = true
+			continue
+		}
+		did := x.note(line, p, c, outside)
+		changed = changed || did
+		if c.Property("RECURRENCE-ID") == nil && did {
+			master = partstat(p)
+		} else if did && x.Calendar != nil && target != x.apart[key] && target != x.master() {
+			x.Calendar.AddComponent(target)
+			x.apart[key] = target
+		}
+		added, err := x.deputies(target, c, is)
+		if err != nil {
+			return nil, err
+		}
+		changed = changed || added
+	}
+	if master != "" {
+		x.follow(is, before, master, given)
+	}
+	switch {
+	case changed:
+		return content.Of(made.Document)
+	case !invited && !stale:
+		return nil, ErrUninvited
+	case stale:
+		return nil, ErrStale
+	}
+	return nil, ErrSame
+}
+
+// target is the subject of an answer's component: the series, an override, or the instance as an override that is
+// not in the object yet.
+func (x *reading) target(c *ical.Component) (*ical.Component, int64, error) {
+	p := c.Property("RECURRENCE-ID")
+	if p == nil {
+		return x.master(), 0, nil
+	}
+	id, err := p.Time()
+	if err != nil {
+		return nil, 0, err
+	}
+	key, err := x.key(id)
+	if err != nil {
+		return nil, 0, err
+	}
+	return x.at(key, id), key, nil
+}
+
+// line is that of an attendee in a component. One that leaves its attendees to the series gets them now.
+func (x *reading) line(c *ical.Component, is Self) *ical.Property {
+	if p := attendee(c, is); p != nil {
+		return p
+	}
+	if len(c.All("ATTENDEE")) > 0 || attendee(x.master(), is) == nil || c.Property("ORGANIZER") != nil {
+		return nil
+	}
+	for _, p := range x.Master.All("ATTENDEE") {
+		c.Add(p.Clone())
+	}
+	c.Set(organizer(x.Object).Clone())
+	return attendee(c, is)
+}
+
+// older tells whether an answer is to what the event was before, or written before one that came earlier. One with a
+// lower SEQUENCE is good as long as the time that it answers for is that of the event: SEQUENCE grows for less.
+func (x *reading) older(target *ical.Component, line *ical.Property, c *ical.Component, outside bool) bool {
+	if sequence(c) < sequence(target) {
+		at, dated, err := x.clock.Time(c, "DTSTART")
+		now, _, _ := x.clock.Time(target, "DTSTART")
+		if err != nil || !dated || at != now {
+			return true
+		}
+	}
+	last, there := line.Param(paramReplied)
+	return outside && there && content.TextOf(c, "DTSTAMP") < last
+}
+
+// note writes an answer down, and tells whether it is another one.
+func (x *reading) note(line, said *ical.Property, c *ical.Component, outside bool) bool {
+	before := line.String()
+	setParam(line, paramPartstat, partstat(said))
+	if partstat(said) != NeedsAction {
+		setParam(line, paramRSVP, "")
+	}
+	setParam(line, paramStatus, "2.0")
+	for _, name := range [...]string{"DELEGATED-TO", paramFrom} {
+		if value, there := said.Param(name); there {
+			setParam(line, name, value)
+		}
+	}
+	if stamp := content.TextOf(c, "DTSTAMP"); outside && stamp != "" {
+		setParam(line, paramReplied, stamp)
+	}
+	return line.String() != before
+}
+
+// deputies adds those whom an attendee sends in their place. It is the one way by which somebody else than the
+// organizer brings people in, and so for one of them.
+func (x *reading) deputies(target, c *ical.Component, is Self) (bool, error) {
+	added := false
+	for _, p := range delegates(c.All("ATTENDEE"), is) {
+		if attendee(target, only(addressOf(p))) != nil {
+			continue
+		}
+		if len(delegates(target.All("ATTENDEE"), is)) > 0 {
+			return false, ErrDelegates
+		}
+		line := p.Clone()
+		bare(line)
+		line.SetParam(paramPartstat, NeedsAction)
+		setParam(line, "ROLE", "REQ-PARTICIPANT")
+		setParam(line, paramRSVP, "TRUE")
+		target.Add(line)
+		added = true
+	}
+	return added, nil
+}
+
+// follow lets the instances that are told apart for other reasons have the answer to the series, where they had that
+// before: a guest who answers the whole series need not know of them.
+func (x *reading) follow(is Self, before, answer string, given map[int64]bool) {
+	for key, c := range x.apart {
+		if p := attendee(c, is); p != nil && !given[key] && partstat(p) == before {
+			setParam(p, paramPartstat, answer)
+		}
+	}
+}

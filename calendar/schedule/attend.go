@@ -1,0 +1,290 @@
+package schedule
+
+import (
+	"context"
+	"slices"
+
+	"caldav-mcp-server/calendar/content"
+	"caldav-mcp-server/ical"
+)
+
+// Guest holds the facts known of an attendee.
+type Guest struct {
+	Self
+	// Away tells that the organizer is not of this server, so that the attendee's program may be the one that gets to
+	// know of changes, and stores them.
+	Away bool
+}
+
+// Attend returns the outcome of an attendee's change. Before or next is nil where there was, or is, nothing.
+func (r Rules) Attend(ctx context.Context, before, next *content.Object, g Guest) (Outcome, error) {
+	old, err := r.read(ctx, before)
+	if err != nil {
+		return Outcome{}, err
+	}
+	if next == nil {
+		return Outcome{Messages: r.declineAll(old, g.Self)}, nil
+	}
+	if err := oneOrganizer(next); err != nil {
+		return Outcome{}, err
+	}
+	made, err := copyOf(next)
+	if err != nil {
+		return Outcome{}, err
+	}
+	now, err := r.read(ctx, made)
+	if err != nil {
+		return Outcome{}, err
+	}
+	free := before == nil || !served(organizer(made)) || !served(organizer(before)) || g.Away && highest(now) > highest(old)
+	if !free {
+		if now, err = r.carry(ctx, old, now); err != nil {
+			return Outcome{}, err
+		}
+		if err := r.allowed(old, now, g.Self); err != nil {
+			return Outcome{}, err
+		}
+		r.keepOthers(old, now, g.Self)
+	}
+	return Outcome{Object: now.Object, Messages: r.answers(old, now, g.Self)}, nil
+}
+
+// guarded is what of an event is its organizer's (RFC 6638 §3.2.2.1).
+var guarded = [...]string{"SUMMARY", "LOCATION", "DESCRIPTION", "STATUS", "GEO", "URL"}
+
+// allowed sees that an attendee changes only what is theirs: the answer, alarms, whether it takes their time, what
+// they note, and the instances that they leave out.
+func (r Rules) allowed(old, now *reading, is Self) error {
+	if was, is := OrganizerOf(old.Object), OrganizerOf(now.Object); was != is {
+		return refuse(AttendeeMayChange, "the organizer of this event is %s, who can change that", was)
+	}
+	if (old.master() == nil) != (now.master() == nil) {
+		return refuse(AttendeeMayChange, "you are invited to other instances of this series than these; ask %s", OrganizerOf(old.Object))
+	}
+	if err := r.alike(old, now, old.master(), now.master(), is); err != nil {
+		return err
+	}
+	left := now.excluded()
+	keys, ids := touched(old, now)
+	for _, key := range keys {
+		if _, out := left[key]; out {
+			continue // they decline it
+		}
+		a, b := old.at(key, ids[key]), now.at(key, ids[key])
+		if a == nil && b == nil || a != nil && b == nil && now.master() == nil {
+			continue
+		}
+		if err := r.alike(old, now, a, b, is); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// alike sees that two versions of an instance differ only in what is the attendee's.
+func (r Rules) alike(old, now *reading, a, b *ical.Component, is Self) error {
+	org := OrganizerOf(old.Object)
+	if (a == nil) != (b == nil) {
+		return refuse(AttendeeMayChange, "%s organizes this event, and says which instances it has", org)
+	}
+	if a == nil {
+		return nil
+	}
+	if old.timing(a) != now.timing(b) {
+		return refuse(AttendeeMayChange, "%s organizes this event, and says when it is: you can accept or decline it, or propose another time", org)
+	}
+	for _, name := range guarded {
+		if words(a, []string{name}) != words(b, []string{name}) {
+			return refuse(AttendeeMayChange, "%s organizes this event, and its %s is not yours to change", org, name)
+		}
+	}
+	return r.sameGuests(old, now, a, b, is)
+}
+
+// sameGuests sees that nobody was added or left out, but for the delegate whom the attendee sends in their place.
+func (r Rules) sameGuests(old, now *reading, a, b *ical.Component, is Self) error {
+	was, there := old.attendeesIn(a), now.attendeesIn(b)
+	sent := len(delegates(there, is))
+	for _, p := range there {
+		if said := param(p, paramPartstat); is(addressOf(p)) && said != "" && !answers[said] {
+			return refuse(AttendeeMayChange, "%q is no answer to an invitation", said)
+		}
+		added := !slices.ContainsFunc(was, sameAs(p))
+		if from, _ := p.Param(paramFrom); added && !is(AddressOf(from)) {
+			return refuse(AttendeeMayChange, "%s organizes this event, and invites to it; you can delegate it to somebody", OrganizerOf(old.Object))
+		}
+		if added && sent > 1 {
+			return refuse(AttendeeMayChange, "%s organizes this event, and you can send one delegate in your place", OrganizerOf(old.Object))
+		}
+	}
+	for _, p := range was {
+		if !slices.ContainsFunc(there, sameAs(p)) {
+			return refuse(AttendeeMayChange, "%s organizes this event, and says who takes part", OrganizerOf(old.Object))
+		}
+	}
+	return nil
+}
+
+func sameAs(p *ical.Property) func(*ical.Property) bool {
+	return func(q *ical.Property) bool { return addressOf(p) == addressOf(q) }
+}
+
+// keepOthers puts back the answers of others: the sender of the object need not know the latest.
+func (r Rules) keepOthers(old, now *reading, is Self) {
+	for _, c := range now.Components() {
+		was := old.counterpart(now, c)
+		for _, p := range c.All("ATTENDEE") {
+			if stored := attendee(was, only(addressOf(p))); stored != nil && !is(addressOf(p)) && stored.String() != p.String() {
+				carryParams(p, stored, paramPartstat, paramRSVP, paramStatus, "DELEGATED-TO", paramFrom)
+			}
+		}
+		if org, stored := c.Property("ORGANIZER"), organizer(old.Object); org != nil && stored != nil {
+			carryParams(org, stored, paramStatus)
+		}
+		if n := sequence(was); sequence(c) < n {
+			setSequence(c, n)
+		}
+	}
+}
+
+// answers are what the organizer is told of a change.
+func (r Rules) answers(old, now *reading, is Self) []Message {
+	org := organizer(now.Object)
+	if org == nil || !served(org) {
+		return nil
+	}
+	forced := r.Known && old.Object == nil
+	for _, c := range now.Components() {
+		if p := c.Property("ORGANIZER"); p != nil {
+			forced = forced || param(p, paramForce) == string(Reply)
+			p.RemoveParam(paramForce)
+		}
+	}
+	all := r.answered(old, now, is, forced)
+	if len(all) == 0 {
+		return nil
+	}
+	return []Message{r.reply(now, is, all)}
+}
+
+// answered are the components with another answer than before. Where it is that of the series, all are given, so
+// that what is said of an instance stays said.
+func (r Rules) answered(old, now *reading, is Self, forced bool) []*ical.Component {
+	var all []*ical.Component
+	everything := forced
+	if c := now.master(); c != nil && now.attends(c, is) {
+		was := NeedsAction
+		if p := attendee(old.master(), is); p != nil {
+			was = partstat(p)
+		}
+		everything = everything || partstat(attendee(c, is)) != was
+		if everything {
+			all = append(all, c.Clone())
+		}
+	}
+	left, were := now.excluded(), old.excluded()
+	keys, ids := touched(old, now)
+	for _, key := range keys {
+		_, out := left[key]
+		_, before := were[key]
+		was, c := old.at(key, ids[key]), now.at(key, ids[key])
+		switch {
+		case out && !before && old.attends(was, is) && partstat(attendee(was, is)) != Declined:
+			all = append(all, saying(was, is, Declined))
+		case c == nil || !now.attends(c, is):
+		case everything && now.apart[key] != nil, said(now, c, is) != said(old, was, is) && !out:
+			all = append(all, c.Clone())
+		}
+	}
+	return all
+}
+
+// said is somebody's answer to an instance; nothing where there was none.
+func said(x *reading, c *ical.Component, is Self) string {
+	for _, p := range x.attendeesIn(c) {
+		if is(addressOf(p)) {
+			return partstat(p)
+		}
+	}
+	return NeedsAction
+}
+
+// saying is a component with another answer of somebody's.
+func saying(c *ical.Component, is Self, answer string) *ical.Component {
+	c = c.Clone()
+	if p := attendee(c, is); p != nil {
+		p.SetParam(paramPartstat, answer)
+	}
+	return c
+}
+
+// declineAll tells the organizer that somebody who threw the event away does not come.
+func (r Rules) declineAll(old *reading, is Self) []Message {
+	org := organizer(old.Object)
+	if org == nil || !served(org) {
+		return nil
+	}
+	var all []*ical.Component
+	for _, c := range old.Components() {
+		if old.attends(c, is) && partstat(attendee(c, is)) != Declined {
+			all = append(all, saying(c, is, Declined))
+		}
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	m := r.reply(old, is, all)
+	m.Answered = Declined
+	return []Message{m}
+}
+
+// answering are the properties of a component that an answer names: what it is about, as programs show it.
+var answering = map[string]bool{
+	"UID": true, "DTSTAMP": true, "SEQUENCE": true, "RECURRENCE-ID": true, "ORGANIZER": true, "ATTENDEE": true, "SUMMARY": true,
+	"DTSTART": true, "DTEND": true, "DURATION": true, "DUE": true, "RRULE": true, "COMMENT": true, "LOCATION": true,
+}
+
+// reply is an answer, of components that are given away.
+func (r Rules) reply(x *reading, is Self, all []*ical.Component) Message {
+	m := Message{Method: Reply, To: OrganizerOf(x.Object)}
+	var from *ical.Property
+	for _, c := range all {
+		var other []*ical.Property
+		if c.Property("ATTENDEE") == nil && x.master() != nil {
+			if p := attendee(x.Master, is); p != nil {
+				c.Add(p.Clone())
+			}
+		}
+		for p := range c.Properties() {
+			switch {
+			case !answering[p.Name()], p.Name() == "ATTENDEE" && !is(addressOf(p)) && !delegatedBy(p, is):
+				other = append(other, p)
+			case p.Name() == "ATTENDEE" && from == nil && is(addressOf(p)):
+				from = p
+			}
+		}
+		for _, p := range other {
+			c.RemoveProperty(p)
+		}
+		m.Sequence = max(m.Sequence, sequence(c))
+	}
+	if from != nil {
+		m.From, m.Answered = addressOf(from), partstat(from)
+	}
+	if len(all) == 1 {
+		m.Recurrence = recurrence(all[0])
+	}
+	m.Document = r.compose(x, Reply, all)
+	return m
+}
+
+// delegates are the lines that name somebody's delegates.
+func delegates(all []*ical.Property, is Self) []*ical.Property {
+	return slices.DeleteFunc(slices.Clone(all), func(p *ical.Property) bool { return is(addressOf(p)) || !delegatedBy(p, is) })
+}
+
+// delegatedBy tells whether a line names a delegate of somebody.
+func delegatedBy(p *ical.Property, is Self) bool {
+	from, there := p.Param(paramFrom)
+	return there && is(AddressOf(from))
+}

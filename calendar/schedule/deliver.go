@@ -1,0 +1,339 @@
+package schedule
+
+import (
+	"bytes"
+	"context"
+	"slices"
+	"strings"
+
+	"caldav-mcp-server/calendar/content"
+	"caldav-mcp-server/ical"
+)
+
+// Delivery is a message of an organizer on its way into what an attendee has of the event.
+type Delivery struct {
+	// Stored is that; nil where they have nothing of it. Message is what the organizer says.
+	Stored, Message *content.Object
+	Self            Self
+	// Whole tells that the message says all that the attendee takes part in; else what it says of single instances
+	// leaves the others as they are. Outside tells that it came by mail, where messages may overtake each other.
+	Whole, Outside bool
+}
+
+// Delivered is the outcome.
+type Delivered struct {
+	Object *content.Object
+	// Consequential tells that more has changed than what others have answered.
+	Consequential bool
+}
+
+// mayTell sees that a message is from the event's organizer, and not older than the version that is known.
+func (r Rules) mayTell(old *reading, d Delivery) error {
+	if d.Stored == nil {
+		return nil
+	}
+	if !r.person(OrganizerOf(d.Stored))(OrganizerOf(d.Message)) {
+		return ErrForeign
+	}
+	if !served(organizer(d.Stored)) {
+		return ErrSame // their program sees to it
+	}
+	if !d.Outside {
+		return nil
+	}
+	for _, c := range d.Message.Components() {
+		was := old.counterpart(old, c)
+		if was == nil {
+			continue
+		}
+		before, now := sequence(was), sequence(c)
+		if now < before || now == before && content.TextOf(c, "DTSTAMP") < content.TextOf(was, "DTSTAMP") {
+			return ErrStale
+		}
+	}
+	return nil
+}
+
+// Invite puts what an organizer asks for into what an attendee has.
+func (r Rules) Invite(ctx context.Context, d Delivery) (Delivered, error) {
+	old, err := r.read(ctx, d.Stored)
+	if err != nil {
+		return Delivered{}, err
+	}
+	if err := r.mayTell(old, d); err != nil {
+		return Delivered{}, err
+	}
+	made, err := r.merged(ctx, d)
+	if err != nil {
+		return Delivered{}, err
+	}
+	now, err := r.read(ctx, made)
+	if err != nil {
+		return Delivered{}, err
+	}
+	asked, err := r.read(ctx, d.Message)
+	if err != nil {
+		return Delivered{}, err
+	}
+	for _, c := range now.Components() {
+		if asked.counterpartOf(now, c) {
+			r.keepOwn(old, now, c, d)
+		}
+	}
+	if d.Stored != nil {
+		if now, err = r.keepOut(ctx, old, now, asked, d); err != nil {
+			return Delivered{}, err
+		}
+		if now, err = r.keepPrivate(ctx, old, now, asked); err != nil {
+			return Delivered{}, err
+		}
+		if bytes.Equal(now.Document.Bytes(), d.Stored.Document.Bytes()) {
+			return Delivered{}, ErrSame
+		}
+	}
+	return Delivered{now.Object, d.Stored == nil || r.differs(old, now, d.Self)}, nil
+}
+
+// counterpartOf tells whether a message has a component for the same as one of another reading.
+func (x *reading) counterpartOf(now *reading, c *ical.Component) bool {
+	p := c.Property("RECURRENCE-ID")
+	if p == nil {
+		return x.master() != nil
+	}
+	id, err := p.Time()
+	if err != nil {
+		return false
+	}
+	key, err := now.key(id)
+	return err == nil && x.apart[key] != nil
+}
+
+// merged is the message as an object, or what is stored with what the message says of single instances.
+func (r Rules) merged(ctx context.Context, d Delivery) (*content.Object, error) {
+	if d.Stored == nil || d.Whole || d.Message.Master != nil {
+		made, err := copyOf(d.Message)
+		if err == nil {
+			made.Calendar.Remove("METHOD")
+		}
+		return made, err
+	}
+	made, err := copyOf(d.Stored)
+	if err != nil {
+		return nil, err
+	}
+	x, err := r.read(ctx, made)
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range d.Message.Overrides {
+		id, err := c.Property("RECURRENCE-ID").Time()
+		if err != nil {
+			return nil, err
+		}
+		key, err := x.key(id)
+		if err != nil {
+			return nil, err
+		}
+		if was := x.apart[key]; was != nil {
+			made.Calendar.RemoveComponent(was)
+		}
+		x.admit(key)
+		made.Calendar.AddComponent(c.Clone())
+	}
+	lendZones(made.Calendar, d.Message.Calendar)
+	return content.Of(made.Document)
+}
+
+// lendZones adds the definitions of zones that only the other has.
+func lendZones(to, from *ical.Component) {
+	known := map[string]bool{}
+	for _, z := range to.AllComponents("VTIMEZONE") {
+		known[content.TextOf(z, "TZID")] = true
+	}
+	for _, z := range from.AllComponents("VTIMEZONE") {
+		if !known[content.TextOf(z, "TZID")] {
+			to.InsertComponent(z.Clone(), slices.Collect(to.Components())[0])
+		}
+	}
+}
+
+// admit takes an instance out of those that the series leaves out.
+func (x *reading) admit(key int64) {
+	if x.master() == nil {
+		return
+	}
+	for _, p := range x.Master.All("EXDATE") {
+		times, err := p.Times()
+		if err != nil {
+			continue
+		}
+		kept := slices.DeleteFunc(slices.Clone(times), func(t ical.Time) bool {
+			at, err := x.key(t)
+			return err == nil && at == key
+		})
+		switch {
+		case len(kept) == 0:
+			x.Master.RemoveProperty(p)
+		case len(kept) < len(times):
+			p.SetTimes(kept...)
+		}
+	}
+}
+
+// theirs are the properties that are each attendee's own, once they have the event.
+var theirs = [...]string{"TRANSP", "CATEGORIES", "COLOR", "CLASS", "COMMENT", "PERCENT-COMPLETE", "COMPLETED", "X-MICROSOFT-CDO-BUSYSTATUS"}
+
+// keepOwn gives a component what the attendee had of their own: alarms, whether it takes their time, notes, the answer.
+func (r Rules) keepOwn(old, now *reading, c *ical.Component, d Delivery) {
+	was := old.counterpart(now, c)
+	for _, alarm := range c.AllComponents("VALARM") {
+		c.RemoveComponent(alarm)
+	}
+	mine := attendee(c, d.Self)
+	if was == nil {
+		if mine != nil && d.Outside && partstat(mine) != Delegated {
+			setParam(mine, paramPartstat, NeedsAction)
+		}
+		return
+	}
+	transplant(c, was)
+	if stored := attendee(was, d.Self); mine != nil && stored != nil {
+		// An organizer of this server has every answer; one elsewhere need not have got the latest.
+		if d.Outside && old.timing(was) == now.timing(c) && content.WordOf(was, "STATUS") != "CANCELLED" {
+			carryParams(mine, stored, paramPartstat)
+		} else if d.Outside {
+			setParam(mine, paramPartstat, NeedsAction)
+		}
+		carryParams(mine, stored, paramAgent)
+	}
+	if org, stored := c.Property("ORGANIZER"), was.Property("ORGANIZER"); org != nil && stored != nil {
+		carryParams(org, stored, paramStatus, paramAgent)
+	}
+}
+
+// transplant takes over the properties that are private to a component's holder.
+func transplant(c, was *ical.Component) {
+	for _, name := range theirs {
+		c.Remove(name)
+		for _, p := range was.All(name) {
+			c.Add(p.Clone())
+		}
+	}
+	for p := range was.Properties() {
+		if strings.HasPrefix(p.Name(), "X-") && c.Property(p.Name()) == nil {
+			c.Add(p.Clone())
+		}
+	}
+	for _, alarm := range was.AllComponents("VALARM") {
+		c.AddComponent(alarm.Clone())
+	}
+}
+
+// Lighten takes out of a copy what programs and their people add most of: alarms, comments, categories and properties of
+// their own. It is what goes first where a copy gets too large.
+func Lighten(o *content.Object) {
+	for _, c := range o.Components() {
+		for _, alarm := range c.AllComponents("VALARM") {
+			c.RemoveComponent(alarm)
+		}
+		for _, p := range slices.Collect(c.Properties()) {
+			if strings.HasPrefix(p.Name(), "X-") || p.Name() == "COMMENT" || p.Name() == "CATEGORIES" {
+				c.RemoveProperty(p)
+			}
+		}
+	}
+}
+
+// differs tells whether two versions of what an attendee has differ in more than in what others have answered.
+func (r Rules) differs(old, now *reading, is Self) bool {
+	if (old.master() == nil) != (now.master() == nil) || old.essence(old.master()) != now.essence(now.master()) {
+		return true
+	}
+	if said(old, old.master(), is) != said(now, now.master(), is) {
+		return true
+	}
+	keys, ids := touched(old, now)
+	for _, key := range keys {
+		a, b := old.at(key, ids[key]), now.at(key, ids[key])
+		if old.essence(a) != now.essence(b) || said(old, a, is) != said(now, b, is) {
+			return true
+		}
+	}
+	return !slices.Equal(Parties(old.Object), Parties(now.Object))
+}
+
+// CallOff puts what an organizer calls off into what an attendee has. All of it stays to be seen, as called off; an
+// instance goes.
+func (r Rules) CallOff(ctx context.Context, d Delivery) (Delivered, error) {
+	if d.Stored == nil {
+		return Delivered{}, ErrSame
+	}
+	stored, err := copyOf(d.Stored)
+	if err != nil {
+		return Delivered{}, err
+	}
+	x, err := r.read(ctx, stored)
+	if err != nil {
+		return Delivered{}, err
+	}
+	if err := r.mayTell(x, d); err != nil {
+		return Delivered{}, err
+	}
+	for _, c := range d.Message.Components() {
+		if err := x.drop(c); err != nil {
+			return Delivered{}, err
+		}
+	}
+	if bytes.Equal(stored.Document.Bytes(), d.Stored.Document.Bytes()) {
+		return Delivered{}, ErrSame
+	}
+	now, err := content.Of(stored.Document)
+	return Delivered{now, true}, err
+}
+
+// drop calls off what a component of a message names.
+func (x *reading) drop(c *ical.Component) error {
+	p := c.Property("RECURRENCE-ID")
+	if p == nil {
+		for _, all := range x.Components() {
+			setWord(all, "STATUS", "CANCELLED")
+			setSequence(all, max(sequence(all), sequence(c)))
+		}
+		return nil
+	}
+	id, err := p.Time()
+	if err != nil {
+		return err
+	}
+	key, err := x.key(id)
+	if err != nil {
+		return err
+	}
+	at := x.at(key, id)
+	switch {
+	case at == nil:
+		return nil
+	case x.master() != nil:
+		if own := at.Property("RECURRENCE-ID"); own != nil {
+			id, err = own.Time()
+		}
+		if err != nil {
+			return err
+		}
+		x.Master.Add(ical.NewTime("EXDATE", id))
+		x.Calendar.RemoveComponent(at)
+	case len(x.apart) > 1:
+		x.Calendar.RemoveComponent(at)
+		delete(x.apart, key)
+	default:
+		setWord(at, "STATUS", "CANCELLED")
+		setSequence(at, max(sequence(at), sequence(c)))
+	}
+	return nil
+}
+
+func setWord(c *ical.Component, name, word string) {
+	if content.WordOf(c, name) != word {
+		c.Set(ical.NewText(name, word))
+	}
+}

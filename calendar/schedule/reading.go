@@ -1,0 +1,319 @@
+package schedule
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"caldav-mcp-server/calendar/content"
+	"caldav-mcp-server/calendar/edit"
+	"caldav-mcp-server/calendar/zone"
+	"caldav-mcp-server/ical"
+)
+
+// Rules are the rules of scheduling, with what they are told of the world.
+type Rules struct {
+	Zones *zone.DB
+	Now   time.Time
+	// Known tells that a new event was there before: its guests were told, called off, and have answered what it says.
+	Known bool
+	// Person tells which addresses are of the person who has one; nil where nobody has two.
+	Person func(Address) Self
+}
+
+// person tells which addresses are of the person who has one.
+func (r Rules) person(a Address) Self {
+	if r.Person == nil {
+		return only(a)
+	}
+	return r.Person(a)
+}
+
+// line is that of a person in a component, under the address or else under another one of theirs.
+func (r Rules) line(c *ical.Component, a Address) *ical.Property {
+	if p := attendee(c, only(a)); p != nil {
+		return p
+	}
+	return attendee(c, r.person(a))
+}
+
+// reading is an object of which the instances are told apart by when they are. What differs is always what instances
+// come to, and not how many components say so: an answer for one instance makes a component and changes no meeting.
+type reading struct {
+	*content.Object
+	now       time.Time
+	clock     content.Clock
+	instances *edit.Instances
+	// apart are the overrides, by the keys of their instances.
+	apart map[int64]*ical.Component
+	ids   map[int64]ical.Time
+	made  map[int64]*ical.Component
+}
+
+// read makes a reading; of no object an empty one.
+func (r Rules) read(ctx context.Context, o *content.Object) (*reading, error) {
+	x := &reading{Object: o, now: r.Now, apart: map[int64]*ical.Component{}, ids: map[int64]ical.Time{}, made: map[int64]*ical.Component{}}
+	if o == nil {
+		return x, nil
+	}
+	x.clock = o.Clock(r.Zones, nil)
+	// An object whose rules cannot be computed has only the instances that are told apart.
+	x.instances, _ = edit.Editor{Zones: r.Zones, Now: r.Now}.Instances(ctx, o)
+	for _, c := range o.Overrides {
+		id, err := c.Property("RECURRENCE-ID").Time()
+		if err != nil {
+			return nil, err
+		}
+		key, err := x.key(id)
+		if err != nil {
+			return nil, err
+		}
+		x.apart[key], x.ids[key] = c, id
+	}
+	return x, nil
+}
+
+func (x *reading) key(id ical.Time) (int64, error) {
+	if x.instances != nil {
+		return x.instances.Key(id)
+	}
+	return x.clock.At(id)
+}
+
+// master is the series, or what takes place once; nil where there is none.
+func (x *reading) master() *ical.Component {
+	if x.Object == nil {
+		return nil
+	}
+	return x.Master
+}
+
+// at is what an instance comes to; nil where there is none.
+func (x *reading) at(key int64, id ical.Time) *ical.Component {
+	if c := x.apart[key]; c != nil {
+		return c
+	}
+	if c, known := x.made[key]; known {
+		return c
+	}
+	var c *ical.Component
+	if x.master() != nil && x.instances != nil {
+		// An instance that cannot be found is not there.
+		c, _ = x.instances.At(id)
+	}
+	x.made[key] = c
+	return c
+}
+
+// excluded are the instances that the series leaves out, by their keys.
+func (x *reading) excluded() map[int64]ical.Time {
+	out := map[int64]ical.Time{}
+	if x.master() == nil {
+		return out
+	}
+	for _, p := range x.Master.All("EXDATE") {
+		times, err := p.Times()
+		if err != nil {
+			continue
+		}
+		for _, t := range times {
+			if key, err := x.key(t); err == nil {
+				out[key] = t
+			}
+		}
+	}
+	return out
+}
+
+// touched are the instances that two readings tell apart or leave out, in order.
+func touched(a, b *reading) ([]int64, map[int64]ical.Time) {
+	ids := map[int64]ical.Time{}
+	for _, x := range [...]*reading{a, b} {
+		maps.Copy(ids, x.excluded())
+		maps.Copy(ids, x.ids)
+	}
+	return slices.Sorted(maps.Keys(ids)), ids
+}
+
+// attendeesIn returns the ATTENDEE lines of a component. An override without any has those of
+// its series.
+func (x *reading) attendeesIn(c *ical.Component) []*ical.Property {
+	if c == nil {
+		return nil
+	}
+	all := c.All("ATTENDEE")
+	if len(all) == 0 && c != x.master() && x.master() != nil && c.Property("ORGANIZER") == nil {
+		return x.Master.All("ATTENDEE")
+	}
+	return all
+}
+
+// attends tells whether somebody takes part in what a component says, as far as the server sees to it.
+func (x *reading) attends(c *ical.Component, is Self) bool {
+	if c == nil || content.WordOf(c, "STATUS") == "CANCELLED" {
+		return false
+	}
+	return slices.ContainsFunc(x.attendeesIn(c), func(p *ical.Property) bool { return is(addressOf(p)) && served(p) })
+}
+
+// timing is when an event takes place, and how often, in a form that can be compared. Where it changes, a guest who was
+// asked is asked anew (RFC 6638 §3.2.8).
+func (x *reading) timing(c *ical.Component) string {
+	if c == nil {
+		return ""
+	}
+	var b strings.Builder
+	start, end, err := x.clock.Bounds(c)
+	b.WriteString(strconv.FormatInt(start, 10) + " " + strconv.FormatInt(end, 10))
+	if err != nil || c.Property("DTSTART") == nil {
+		b.WriteString(text(c, "DTSTART") + text(c, "DTEND") + text(c, "DURATION"))
+	}
+	if p := c.Property("DTSTART"); p != nil {
+		if t, err := p.Time(); err == nil && t.IsDate() {
+			b.WriteString(" day")
+		}
+	}
+	if p := c.Property("DUE"); p != nil {
+		at, _, _ := x.clock.Time(c, "DUE")
+		b.WriteString(" due " + strconv.FormatInt(at, 10))
+	}
+	for _, name := range [...]string{"RRULE", "EXRULE"} {
+		for _, p := range c.All(name) {
+			parts := strings.Split(strings.ToUpper(strings.TrimSpace(p.Value())), ";")
+			slices.Sort(parts)
+			b.WriteString("\n" + name + strings.Join(parts, ";"))
+		}
+	}
+	b.WriteString(x.dates(c))
+	if z, at := x.zoneOf(c); z != nil {
+		b.WriteString("\n" + at.Civil.String() + pace(z, max(start, x.now.Unix())))
+	}
+	return b.String()
+}
+
+// zoneOf is the zone by which something takes place again and again, and when it does so first; nil where there is
+// none, or what is there cannot be calculated with.
+func (x *reading) zoneOf(c *ical.Component) (*zone.Zone, ical.Time) {
+	p := c.Property("DTSTART")
+	if p == nil || c.Property("RRULE") == nil && c.Property("RDATE") == nil {
+		return nil, ical.Time{}
+	}
+	t, err := p.Time()
+	if err != nil || t.Form != ical.FormZoned {
+		return nil, t
+	}
+	z, err := x.clock.Zones.Zone(t.TZID)
+	if err != nil {
+		return nil, t
+	}
+	return z, t
+}
+
+// foreseen is how far two zones are compared, in years.
+const foreseen = 10
+
+// pace is how the clocks of a zone go from an instant on. Series in two zones may begin at the same instant, and part
+// with the next summer.
+func pace(z *zone.Zone, from int64) string {
+	var b strings.Builder
+	until := time.Unix(from, 0).AddDate(foreseen, 0, 0).Unix()
+	segment := z.Segment(from)
+	b.WriteString(" " + strconv.FormatInt(segment.Offset, 10))
+	for segment.To < until {
+		next := z.Segment(segment.To)
+		if next.Offset != segment.Offset {
+			b.WriteString(" " + strconv.FormatInt(segment.To, 10) + "=" + strconv.FormatInt(next.Offset, 10))
+		}
+		segment = next
+	}
+	return b.String()
+}
+
+// dates are the RDATEs of a component.
+func (x *reading) dates(c *ical.Component) string {
+	var all []string
+	for _, p := range c.All("RDATE") {
+		times, err := p.Times()
+		if err != nil {
+			all = append(all, p.Value())
+			continue
+		}
+		for _, t := range times {
+			at, _ := x.clock.At(t)
+			all = append(all, strconv.FormatInt(at, 10))
+		}
+	}
+	slices.Sort(all)
+	return "\n" + strings.Join(slices.Compact(all), ",")
+}
+
+func text(c *ical.Component, name string) string {
+	if p := c.Property(name); p != nil {
+		return "\n" + p.String()
+	}
+	return ""
+}
+
+// told are the properties, beside the times, that the organizer says and attendees are told of. All others are each
+// one's own: nobody gets mail since a colour changed.
+var told = [...]string{
+	"SUMMARY", "DESCRIPTION", "LOCATION", "GEO", "URL", "STATUS", "PRIORITY", "CONTACT", "RESOURCES", "ATTACH",
+	"CONFERENCE", "RELATED-TO", "STYLED-DESCRIPTION",
+}
+
+// essence is all that attendees are told of something.
+func (x *reading) essence(c *ical.Component) string {
+	if c == nil {
+		return ""
+	}
+	said := x.timing(c) + words(c, told[:])
+	// The name of a zone with the same clocks is told, and asks nobody anew.
+	if z, _ := x.zoneOf(c); z != nil {
+		said += "\n" + z.Name()
+	}
+	return said
+}
+
+// words are the values of properties, in a form that can be compared.
+func words(c *ical.Component, names []string) string {
+	var b strings.Builder
+	for _, name := range names {
+		var values []string
+		for _, p := range c.All(name) {
+			value := p.Value()
+			if name == "STATUS" {
+				value = content.Word(p)
+			}
+			values = append(values, value)
+		}
+		// Not said is what it is unless it is said.
+		if name == "STATUS" && c.Name() == content.Event && len(values) == 0 {
+			values = []string{"CONFIRMED"}
+		}
+		slices.Sort(values)
+		b.WriteString("\n" + name + ":" + strings.Join(values, "\n\t"))
+	}
+	return b.String()
+}
+
+// sequence is a component's SEQUENCE.
+func sequence(c *ical.Component) int {
+	if c == nil {
+		return 0
+	}
+	p := c.Property("SEQUENCE")
+	if p == nil {
+		return 0
+	}
+	n, err := p.Int()
+	if err != nil {
+		return 0
+	}
+	return max(0, n)
+}
+
+// copyOf is an object of its own.
+func copyOf(o *content.Object) (*content.Object, error) { return content.Of(o.Document.Clone()) }

@@ -1,0 +1,26 @@
+package schedule
+
+import "fmt"
+
+// Rule names the broken rule, in the words of RFC 6638 §3.2.4.
+type Rule string
+
+// The rules.
+const (
+	SameOrganizer      Rule = "same-organizer-in-all-components"
+	OrganizerMayChange Rule = "allowed-organizer-scheduling-object-change"
+	AttendeeMayChange  Rule = "allowed-attendee-scheduling-object-change"
+)
+
+// RefusalError says why a change is not one that the person may make to the event.
+type RefusalError struct {
+	Rule    Rule
+	Message string
+}
+
+// Error returns the message.
+func (e *RefusalError) Error() string { return e.Message }
+
+func refuse(rule Rule, format string, args ...any) error {
+	return &RefusalError{rule, fmt.Sprintf(format, args...)}
+}

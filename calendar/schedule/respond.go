@@ -1,0 +1,141 @@
+package schedule
+
+import (
+	"context"
+	"errors"
+
+	"caldav-mcp-server/calendar/content"
+	"caldav-mcp-server/ical"
+)
+
+// Response is somebody's answer to an invitation, by their own copy of it.
+type Response struct {
+	// Instance is the one of a series that it is about; zero for all of it. What was answered to an instance otherwise
+	// stays answered.
+	Instance ical.Time
+	// Status is the PARTSTAT.
+	Status string
+	// Comment is for the organizer; that of an earlier answer is taken away.
+	Comment string
+}
+
+// Why somebody cannot answer.
+var (
+	// ErrNoGuest is an answer of somebody who does not take part.
+	ErrNoGuest = errors.New("they are not invited to this")
+	// ErrNoInstance is an answer to an instance that the series does not have.
+	ErrNoInstance = errors.New("the series has no such instance")
+)
+
+// Respond writes down what somebody answers in what they have of an event. Nothing else changes, not even SEQUENCE,
+// which is the organizer's.
+func (r Rules) Respond(ctx context.Context, stored *content.Object, is Self, a Response) (*content.Object, error) {
+	made, err := copyOf(stored)
+	if err != nil {
+		return nil, err
+	}
+	x, err := r.read(ctx, made)
+	if err != nil {
+		return nil, err
+	}
+	about, err := x.aimedAt(is, a.Instance)
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range about {
+		setParam(x.line(c, is), paramPartstat, a.Status)
+		if a.Comment != "" {
+			c.SetText("COMMENT", a.Comment)
+		} else {
+			c.Remove("COMMENT")
+		}
+	}
+	return content.Of(made.Document)
+}
+
+// aimedAt are the components that an answer is about: an instance's own, which is made if need be, or the series' and
+// of its overrides those with the same answer so far.
+func (x *reading) aimedAt(is Self, id ical.Time) ([]*ical.Component, error) {
+	if !id.IsZero() {
+		c, err := x.override(id)
+		if err == nil && x.line(c, is) == nil {
+			err = ErrNoGuest
+		}
+		return []*ical.Component{c}, err
+	}
+	var all []*ical.Component
+	whole := attendee(x.master(), is)
+	for _, c := range x.Components() {
+		if p := attendee(c, is); p != nil && (whole == nil || partstat(p) == partstat(whole)) {
+			all = append(all, c)
+		}
+	}
+	if len(all) == 0 {
+		return nil, ErrNoGuest
+	}
+	return all, nil
+}
+
+// override is the component of an instance, which the object has from now on.
+func (x *reading) override(id ical.Time) (*ical.Component, error) {
+	key, err := x.key(id)
+	if err != nil {
+		return nil, ErrNoInstance
+	}
+	c := x.at(key, id)
+	switch {
+	case c == nil:
+		return nil, ErrNoInstance
+	case x.apart[key] == nil && c != x.master():
+		x.Calendar.AddComponent(c)
+		x.apart[key] = c
+	}
+	return c, nil
+}
+
+// Host lets somebody organize an event whose guests nobody invites yet, and tells whether that changed anything.
+func Host(o *content.Object, by Address, name string) bool {
+	if !scheduled(o) || organizer(o) != nil || !invitesOthers(o, by) {
+		return false
+	}
+	for _, c := range o.Components() {
+		p := ical.NewProperty("ORGANIZER", string(by))
+		if name != "" {
+			p.SetParam("CN", name)
+		}
+		c.Add(p)
+	}
+	return true
+}
+
+// invitesOthers tells whether anybody else takes part.
+func invitesOthers(o *content.Object, than Address) bool {
+	for _, a := range Attendees(o) {
+		if a != than {
+			return true
+		}
+	}
+	return false
+}
+
+// Agree has a guest's copy say what its organizer knows of the guest's answer, for neither hears of it when the copy comes
+// back. It tells whether anything changed.
+func (r Rules) Agree(ctx context.Context, copied, organized *content.Object, is Self) (bool, error) {
+	x, err := r.read(ctx, copied)
+	if err != nil {
+		return false, err
+	}
+	known, err := r.read(ctx, organized)
+	if err != nil {
+		return false, err
+	}
+	changed := false
+	for _, c := range x.Components() {
+		mine, answered := attendee(c, is), attendee(known.counterpart(x, c), is)
+		if mine != nil && answered != nil && partstat(mine) != partstat(answered) {
+			setParam(mine, paramPartstat, partstat(answered))
+			changed = true
+		}
+	}
+	return changed, nil
+}
