@@ -1,0 +1,81 @@
+package backup
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"unicode/utf8"
+)
+
+// binary is a value that is no UTF-8.
+type binary struct {
+	Base64 []byte `json:"base64"`
+}
+
+// pack turns a value of a database's driver into the written form.
+func (k Kind) pack(value any) (any, error) {
+	switch v := value.(type) {
+	case nil:
+		return nil, nil
+	case string:
+		if k == Text || k == Bytes {
+			return packText([]byte(v)), nil
+		}
+	case []byte:
+		if k == Text || k == Bytes {
+			return packText(v), nil
+		}
+	case int64:
+		switch k {
+		case Integer:
+			return v, nil
+		case Boolean:
+			return v != 0, nil
+		case Text, Bytes:
+		}
+	case bool:
+		if k == Boolean {
+			return v, nil
+		}
+	}
+	return nil, fmt.Errorf("a %T in a column of %s", value, k)
+}
+
+func packText(v []byte) any {
+	if utf8.Valid(v) {
+		return string(v)
+	}
+	return binary{v}
+}
+
+// unpack turns a written value into one that a database's driver takes.
+func (k Kind) unpack(raw json.RawMessage) (any, error) {
+	if bytes.Equal(raw, []byte("null")) {
+		return nil, nil
+	}
+	switch k {
+	case Integer:
+		return strconv.ParseInt(string(raw), 10, 64)
+	case Boolean:
+		return strconv.ParseBool(string(raw))
+	case Text:
+		text, err := unpackText(raw)
+		return string(text), err
+	case Bytes:
+		return unpackText(raw)
+	}
+	return nil, fmt.Errorf("there is no kind of column %q", k)
+}
+
+// unpackText never returns nil: that would be NULL.
+func unpackText(raw json.RawMessage) ([]byte, error) {
+	if len(raw) > 0 && raw[0] == '{' {
+		b := binary{[]byte{}}
+		err := json.Unmarshal(raw, &b)
+		return b.Base64, err
+	}
+	var text string
+	err := json.Unmarshal(raw, &text)
+	return []byte(text), err
+}
