@@ -21,11 +21,23 @@ func (s *Server) metricsHandler() http.Handler {
 		var page bytes.Buffer
 		s.metrics.write(&page)
 		s.config.Tools.write(&page)
+		if s.config.Measures != nil {
+			for _, m := range s.config.Measures() {
+				family(&page, m.Name, m.Kind, m.Help)
+				sample(&page, m.Name, m.Value)
+			}
+		}
 		writeProcess(&page, s.metrics.started)
 		w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
 		_, _ = w.Write(page.Bytes())
 	})
 	return s.ownHost(mux)
+}
+
+// Measure is one number that somebody else has counted or sees now: its Prometheus name, "counter" or "gauge", and a line for people.
+type Measure struct {
+	Name, Kind, Help string
+	Value            float64
 }
 
 // family begins a metric: a line for people, a line for the type.

@@ -35,8 +35,8 @@ func bounded(limit int64, next http.Handler) http.Handler {
 }
 
 // ownHost refuses DNS rebinding: a web page whose name was made to point at this machine has the
-// browser ask us under that name. Who listens for the machine alone is asked by the machine's own
-// names, by the name that the administrator gave us, or through a proxy that we trust.
+// browser ask us under that name. A server that listens only on this machine is asked by the machine's own
+// names, by the name that the administrator set, or through a proxy that we trust.
 func (s *Server) ownHost(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if onLoopback(r) && !s.known(hostname(r.Host)) && !s.config.Proxies.trust(peer(r)) {

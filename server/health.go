@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// The two questions of whoever watches over us, answered without login on every door.
+// The two questions of a monitor, answered without login on every door.
 const (
 	aliveRoute = "/healthz"
 	readyRoute = "/readyz"
@@ -27,6 +27,9 @@ const (
 func (s *Server) health(next http.Handler) http.Handler {
 	answers := map[string]http.HandlerFunc{aliveRoute: alive, readyRoute: s.ready}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if s.leaving.Load() {
+			w.Header().Set("Connection", "close") // the next request goes to another server
+		}
 		answer, ours := answers[r.URL.Path]
 		if !ours {
 			next.ServeHTTP(w, r)
@@ -50,15 +53,32 @@ func alive(w http.ResponseWriter, _ *http.Request) {
 
 // ready says whether requests can be answered at this moment.
 func (s *Server) ready(w http.ResponseWriter, r *http.Request) {
+	if s.leaving.Load() {
+		notReady(w, "stopping")
+		return
+	}
 	if err := s.readiness.ask(r.Context(), s.config.Now, s.config.Ready); err != nil {
-		w.Header().Set("Retry-After", retryAfter)
-		say(w, http.StatusServiceUnavailable, "not ready: "+err.Error())
+		notReady(w, err.Error())
 		return
 	}
 	say(w, http.StatusOK, "ready")
 }
 
-// readiness remembers whether the store was ready. Who asks while somebody looks waits for the same
+// starting answers for a door that is not open yet.
+func (s *Server) starting(w http.ResponseWriter, r *http.Request) {
+	why := "starting"
+	if err := s.readiness.ask(r.Context(), s.config.Now, s.config.Ready); err != nil {
+		why = err.Error()
+	}
+	notReady(w, why)
+}
+
+func notReady(w http.ResponseWriter, why string) {
+	w.Header().Set("Retry-After", retryAfter)
+	say(w, http.StatusServiceUnavailable, "not ready: "+why)
+}
+
+// readiness remembers whether the store was ready. A request that comes while another one looks waits for the same
 // answer.
 type readiness struct {
 	mu   sync.Mutex
@@ -72,7 +92,7 @@ func (m *readiness) ask(ctx context.Context, now func() time.Time, ready func(co
 	if !m.at.IsZero() && now().Sub(m.at) < readyFor {
 		return m.last
 	}
-	// The answer is not this client's alone: it must not fail because they hang up.
+	// Other clients wait for the answer, too: it must not fail because this one hangs up.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), readyPatience)
 	defer cancel()
 	m.last = ready(ctx)

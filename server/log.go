@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// watch counts a request and writes its line: who asked for what kind of thing and what came
-// of it. Never a path, a query, a header or a body.
+// watch counts a request and writes its line: the user, the kind of request and the outcome.
+// Never a path, a query, a header or a body.
 func (s *Server) watch(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		w, ctx := rw.(*response), r.Context()
@@ -24,6 +24,7 @@ func (s *Server) watch(next http.Handler) http.Handler {
 			took := s.config.Now().Sub(begin)
 			s.metrics.end(record, w.status, took)
 			s.logLine(ctx, record, w, took)
+			s.logRefusal(ctx, record, w.status)
 			if cut {
 				// Half an answer must not look like a whole one.
 				panic(http.ErrAbortHandler)
@@ -48,6 +49,15 @@ func (s *Server) logLine(ctx context.Context, record *Record, w *response, took 
 		slog.Int64("bytes", w.bytes),
 		slog.Duration("took", took.Round(time.Microsecond)),
 	)
+}
+
+// logRefusal writes the line that a watcher such as fail2ban looks for. A request without credentials, as clients send
+// at first, is not in it. Nor is the name that was tried: people type passwords there.
+func (s *Server) logRefusal(ctx context.Context, record *Record, status int) {
+	if record.refused(status) {
+		s.config.Logger.WarnContext(ctx, "login refused", "id", record.ID, "door", record.door,
+			"client", record.Client.String(), "scheme", record.scheme, "status", status)
+	}
 }
 
 // level keeps the questions of health checkers, every few seconds, out of the usual log.

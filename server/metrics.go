@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// series is what requests are counted by. All of its parts come from short lists, so that no
+// series is the key by which requests are counted. All of its parts come from short lists, so that no
 // client can make the counters grow without end.
 type series struct{ door, route, method string }
 
@@ -16,7 +16,7 @@ type outcome struct {
 	status int
 }
 
-// counters are what Prometheus asks for.
+// counters are the numbers for Prometheus.
 type counters struct {
 	version string
 	started time.Time
@@ -78,8 +78,8 @@ func (m *counters) end(r *Record, status int, took time.Duration) {
 		m.durations[key] = h
 	}
 	h.add(took.Seconds())
-	// A 401 to who brought nothing is how every client begins; with credentials it is a failure.
-	if r.tried && (status == http.StatusUnauthorized || status == http.StatusTooManyRequests) {
+	// A 401 to a request without credentials is how every client begins; with credentials it is a failure.
+	if r.refused(status) {
 		m.authFailures[r.door]++
 	}
 }
@@ -98,4 +98,9 @@ func (m *counters) inFlightNow() int {
 		sum += n
 	}
 	return sum
+}
+
+// refused tells whether credentials were, or are to wait.
+func (r *Record) refused(status int) bool {
+	return r.badForm || r.scheme != "" && (status == http.StatusUnauthorized || status == http.StatusTooManyRequests)
 }

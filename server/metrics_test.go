@@ -27,7 +27,7 @@ func TestExposition(t *testing.T) {
 	put := &Record{door: "caldav", route: "/dav/calendars/{user}", method: "PUT"}
 	m.end(put, 201, 2*time.Millisecond)
 	m.end(put, 201, 40*time.Second)
-	m.end(&Record{door: "mcp", route: "/mcp", method: "POST", tried: true}, 401, time.Millisecond)
+	m.end(&Record{door: "mcp", route: "/mcp", method: "POST", scheme: "bearer"}, 401, time.Millisecond)
 	m.panicked()
 	var page bytes.Buffer
 	m.write(&page)

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// What pages of an allowed origin may send and read (Fetch §3.2).
+// The headers that pages of an allowed origin may send and read (Fetch §3.2).
 const (
 	corsMethods = "GET, HEAD, OPTIONS, PUT, DELETE, PROPFIND, PROPPATCH, REPORT, MKCALENDAR, MKCOL, COPY, MOVE, POST"
 	corsRequest = "Authorization, Content-Type, Depth, Destination, If-Match, If-None-Match, Overwrite, Prefer"
@@ -18,10 +18,14 @@ const (
 // browsers remember Basic credentials and send them along. Programs send no Origin.
 func (s *Server) ownOrigin(d *Door, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if d.AnyOrigin != nil && d.AnyOrigin(r.URL.Path) {
+			next.ServeHTTP(w, r)
+			return
+		}
 		origins := r.Header.Values("Origin")
 		allowed := len(origins) == 1 && slices.Contains(d.Origins, origins[0])
 		if len(origins) > 0 && !allowed && !s.servedFromHere(origins, r.Host) {
-			http.Error(w, "pages of this origin may not call; ALLOWED_ORIGINS names those that may", http.StatusForbidden)
+			http.Error(w, foreign(origins, r.Host), http.StatusForbidden)
 			return
 		}
 		if allowed {
@@ -44,6 +48,18 @@ func (s *Server) ownOrigin(d *Door, next http.Handler) http.Handler {
 // servedFromHere tells whether a page is one of our own. That its origin is the host which was
 // asked proves nothing by itself: after DNS rebinding it is, too.
 func (s *Server) servedFromHere(origins []string, host string) bool {
+	return ofHost(origins, host) && s.known(hostname(host))
+}
+
+func ofHost(origins []string, host string) bool {
 	u, err := url.Parse(origins[0])
-	return err == nil && len(origins) == 1 && u.Host != "" && strings.EqualFold(u.Host, host) && s.known(hostname(host))
+	return err == nil && len(origins) == 1 && u.Host != "" && strings.EqualFold(u.Host, host)
+}
+
+// foreign says why a page is refused, to somebody who may well sit before one of ours.
+func foreign(origins []string, host string) string {
+	if ofHost(origins, host) {
+		return "this server does not know the name under which its pages were opened; BASE_URL tells it its name, or open them by its address"
+	}
+	return "pages of this origin may not call; ALLOWED_ORIGINS names those that may"
 }

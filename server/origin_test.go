@@ -63,3 +63,13 @@ func TestPreflight(t *testing.T) {
 		}
 	}
 }
+
+// Whoever opened our own page under a name that we were not told is not told of foreign pages.
+func TestForeignSaysWhatHelps(t *testing.T) {
+	t.Parallel()
+	for origin, want := range map[string]string{"http://nas:5232": "BASE_URL", "https://evil.example": "ALLOWED_ORIGINS", "null": "ALLOWED_ORIGINS"} {
+		if got := foreign([]string{origin}, "nas:5232"); !strings.Contains(got, want) {
+			t.Errorf("%s is told %q", origin, got)
+		}
+	}
+}

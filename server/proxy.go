@@ -8,7 +8,7 @@ import (
 )
 
 // Proxies are the networks of the reverse proxies in front of us. Only what comes from there can
-// say for whom it asks.
+// name the client that it asks for.
 type Proxies []netip.Prefix
 
 // ParseProxies reads a comma list of addresses and networks (10.0.0.0/8).
@@ -58,6 +58,38 @@ const (
 // forwarding are all that proxies send. Under which scheme and path the service is published the
 // administrator says, in BASE_URL: no door may be tempted to believe a header.
 var forwarding = [...]string{forwardedFor, forwardedHost, "X-Forwarded-Proto", "X-Forwarded-Prefix", "Forwarded"}
+
+// Way is how a request came, for a person who looks for a fault between a client and the server.
+type Way string
+
+// The ways there are.
+const (
+	// WayDirect: nothing that the request says tells of a proxy.
+	WayDirect Way = "direct"
+	// WayBelieved: by a proxy that is trusted, and names its client.
+	WayBelieved Way = "believed"
+	// WayUnsaid: from where a trusted proxy is, but without a word about the client.
+	WayUnsaid Way = "unsaid"
+	// WayUnbelieved: by a sender that names another client, and is not trusted.
+	WayUnbelieved Way = "unbelieved"
+)
+
+// way tells how a request came, as long as settle has not made it say what is true.
+func (ps Proxies) way(r *http.Request) Way {
+	said := false
+	for _, name := range forwarding {
+		said = said || len(r.Header.Values(name)) > 0
+	}
+	switch trusted := ps.trust(peer(r)); {
+	case trusted && len(r.Header.Values(forwardedFor)) > 0:
+		return WayBelieved
+	case trusted:
+		return WayUnsaid
+	case said:
+		return WayUnbelieved
+	}
+	return WayDirect
+}
 
 // settle returns the client's address, and makes the host that the client asked for the request's
 // host.

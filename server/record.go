@@ -4,26 +4,35 @@ import (
 	"context"
 	"net/http"
 	"net/netip"
+	"strings"
 )
 
-// RequestIDHeader carries a request's id: to the client, and inwards to whoever writes a log line
+// RequestIDHeader carries a request's id: to the client, and inwards to the code that writes a log line
 // about the request.
 const RequestIDHeader = "X-Request-Id"
 
 // Record is what the log line and the metrics of one request will say. The chain makes it before
-// a door is asked; who learns more on the way in adds it, from the request's own goroutine.
+// a door is asked; code that learns more on the way in adds it, from the request's own goroutine.
 type Record struct {
 	// ID names the request in logs and answers.
 	ID string
-	// User is who asks, once that is known.
+	// User is the name of the caller, once that is known.
 	User string
 	// Client is the address of the client itself, behind whatever proxies we trust.
 	Client netip.Addr
+	// Peer is the other end of the connection, Way how the request came through it.
+	Peer netip.Addr
+	Way  Way
 
 	door, route, method string
-	// tried is true when the request brought credentials.
-	tried bool
+	// scheme is how the request brought credentials: "basic", "bearer", "form", "other", or "" for none.
+	scheme string
+	// badForm tells that a form brought credentials that were refused, whatever the status is.
+	badForm bool
 }
+
+// RefuseForm notes that a page's form brought credentials that were refused, or that have to wait.
+func (r *Record) RefuseForm() { r.scheme, r.badForm = "form", true }
 
 type recordKey struct{}
 
@@ -52,9 +61,10 @@ func (s *Server) record(door *Door, routes routes, next http.Handler) http.Handl
 			door:   door.Name,
 			route:  routes.of(r.URL.EscapedPath()),
 			method: knownMethod(r.Method),
-			tried:  r.Header.Get("Authorization") != "",
+			scheme: schemeOf(r.Header.Get("Authorization")),
 		}
 		r = r.WithContext(context.WithValue(r.Context(), recordKey{}, record))
+		record.Peer, record.Way = peer(r), s.config.Proxies.way(r)
 		record.Client = s.config.Proxies.settle(r)
 		r.Header.Set(RequestIDHeader, record.ID)
 		w.Header().Set(RequestIDHeader, record.ID)
@@ -81,4 +91,14 @@ func validID(id string) bool {
 		}
 	}
 	return id != "" && len(id) <= maxIDLength
+}
+
+// schemeOf names the scheme of credentials by a word of ours: what a client writes stands in no log.
+func schemeOf(authorization string) string {
+	name, _, _ := strings.Cut(authorization, " ")
+	switch name = strings.ToLower(name); name {
+	case "", "basic", "bearer":
+		return name
+	}
+	return "other"
 }

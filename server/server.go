@@ -6,13 +6,16 @@ package server
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
+	"log"
 	"log/slog"
 	"net"
 	"net/http"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -26,11 +29,14 @@ type Timeouts struct {
 	Stall time.Duration
 	// Body is the time to send a whole body, however steadily it trickles.
 	Body time.Duration
-	// Drain is how long a stop waits for requests in flight.
+	// Leave is how long the server goes on as before after it was told to stop, and says that it is not ready:
+	// a load balancer needs as long to notice.
+	Leave time.Duration
+	// Drain is how long a stop then waits for requests in flight.
 	Drain time.Duration
 }
 
-// DefaultTimeouts returns what serves unless told otherwise.
+// DefaultTimeouts returns the timeouts that apply unless told otherwise.
 func DefaultTimeouts() Timeouts {
 	return Timeouts{
 		Header: 10 * time.Second,
@@ -46,15 +52,16 @@ func DefaultTimeouts() Timeouts {
 // If-Match tags fit many times.
 const maxHeaderBytes = 64 << 10
 
-// Door is one listener and who answers there.
+// Door is one listener and its handler.
 type Door struct {
 	// Name stands in logs and metrics.
 	Name string
 	// Addr is host:port; port 0 takes a free one.
-	Addr    string
+	Addr string
+	// Handler may be nil until [Server.Open]: the door then says that the server is starting.
 	Handler http.Handler
 	// Routes are the patterns that requests are logged and counted under, such as
-	// "/dav/calendars/{user}/{calendar}/". What matches none is "other".
+	// "/dav/calendars/{user}/{calendar}/". A path that matches none is "other".
 	Routes []string
 	// Base is the path under which a proxy publishes the door ("/cal"), whether the proxy takes
 	// it away or not.
@@ -63,21 +70,27 @@ type Door struct {
 	// that does not do so itself.
 	CheckOrigin bool
 	Origins     []string
+	// AnyOrigin tells which paths every page may read, and answers them itself; nil for none.
+	AnyOrigin func(path string) bool
 	// Stop, if there is one, ends those answers of the door's that would never end by themselves.
 	Stop func()
 	// MaxBody is the most that a request's body may have; the door's own, finer limits come after.
 	MaxBody int64
 }
 
-// Config is what a Server is made of.
+// Config has the parts and settings of a Server.
 type Config struct {
 	Doors []Door
 	// MetricsAddr is where /metrics is served, on a listener of its own; "" for nowhere.
 	MetricsAddr string
-	// Tools counts what assistants do; nil where there are none.
+	// Tools counts the calls of assistants; nil where there are none.
 	Tools *ToolMeter
-	// Ready tells whether requests can be answered; its error is shown to whoever asks /readyz.
+	// Measures are further numbers for /metrics, asked for with each request; nil for nothing.
+	Measures func() []Measure
+	// Ready tells whether requests can be answered; its error is the answer of /readyz.
 	Ready func(context.Context) error
+	// TLS is how the doors speak it, with HTTP/2; nil for doors behind a proxy that does.
+	TLS *tls.Config
 	// Proxies are the peers whose X-Forwarded-* and X-Request-Id are believed.
 	Proxies Proxies
 	// Hosts are the names that the server is reached by, beside those of the machine itself.
@@ -95,15 +108,28 @@ type Server struct {
 	metrics   *counters
 	readiness readiness
 	listeners []*listener
+	// leaving is set from when the server was told to stop.
+	leaving atomic.Bool
 	// stopping ends the streams that would otherwise keep a stop waiting.
 	stopping context.Context
 	stop     context.CancelFunc
+
+	mu sync.Mutex
+	// stops end the doors' answers that would never end by themselves.
+	stops []func()
 }
 
 type listener struct {
 	name string
 	net  net.Listener
 	http *http.Server
+	// answers is the handler: another one after Open.
+	answers atomic.Pointer[http.Handler]
+}
+
+// ServeHTTP implements [http.Handler].
+func (l *listener) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	(*l.answers.Load()).ServeHTTP(w, r)
 }
 
 // New makes a Server that does not listen yet.
@@ -116,17 +142,39 @@ func New(c Config) *Server {
 // Listen takes all addresses, or none.
 func (s *Server) Listen(ctx context.Context) error {
 	for _, d := range s.config.Doors {
-		if err := s.listen(ctx, d.Name, d.Addr, s.handler(d)); err != nil {
+		if d.Handler == nil {
+			d.Handler = http.HandlerFunc(s.starting)
+		}
+		if err := s.listen(ctx, d.Name, d.Addr, s.handler(d), s.config.TLS); err != nil {
 			return err
 		}
+		s.mindStop(d)
 	}
 	if s.config.MetricsAddr == "" {
 		return nil
 	}
-	return s.listen(ctx, "metrics", s.config.MetricsAddr, s.metricsHandler())
+	return s.listen(ctx, "metrics", s.config.MetricsAddr, s.metricsHandler(), nil)
 }
 
-func (s *Server) listen(ctx context.Context, name, addr string, h http.Handler) error {
+// Open lets doors answer that could not when the server began to listen. They are known by their names.
+func (s *Server) Open(doors ...Door) {
+	for _, d := range doors {
+		i := slices.IndexFunc(s.listeners, func(l *listener) bool { return l.name == d.Name })
+		h := s.handler(d)
+		s.mindStop(d)
+		s.listeners[i].answers.Store(&h)
+	}
+}
+
+func (s *Server) mindStop(d Door) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if d.Stop != nil {
+		s.stops = append(s.stops, d.Stop)
+	}
+}
+
+func (s *Server) listen(ctx context.Context, name, addr string, h http.Handler, secure *tls.Config) error {
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp", addr)
 	if err != nil {
 		for _, open := range s.listeners {
@@ -134,7 +182,11 @@ func (s *Server) listen(ctx context.Context, name, addr string, h http.Handler) 
 		}
 		return fmt.Errorf("the %s door cannot listen: %w", name, err)
 	}
-	s.listeners = append(s.listeners, &listener{name: name, net: l, http: s.httpServer(name, h)})
+	open := &listener{name: name, net: l}
+	open.answers.Store(&h)
+	open.http = s.httpServer(name, open)
+	open.http.TLSConfig = secure.Clone() // nil of nil
+	s.listeners = append(s.listeners, open)
 	return nil
 }
 
@@ -144,8 +196,7 @@ func (s *Server) httpServer(name string, h http.Handler) *http.Server {
 		ReadHeaderTimeout: s.config.Timeouts.Header,
 		IdleTimeout:       s.config.Timeouts.Idle,
 		MaxHeaderBytes:    maxHeaderBytes,
-		// What net/http complains about is mostly strangers' broken requests.
-		ErrorLog: slog.NewLogLogger(s.config.Logger.With("door", name).Handler(), slog.LevelDebug),
+		ErrorLog:          log.New(complaints{s.config.Logger.With("door", name)}, "", 0),
 	}
 }
 
@@ -170,12 +221,34 @@ func (s *Server) Run(ctx context.Context) error {
 	select {
 	case err = <-failed:
 	case <-ctx.Done():
+		err = s.leave(ctx, failed)
 	}
 	return errors.Join(err, s.shutdown(ctx))
 }
 
+// leave goes on for a while, and says that the server is not ready.
+func (s *Server) leave(ctx context.Context, failed <-chan error) error {
+	s.leaving.Store(true)
+	if s.config.Timeouts.Leave <= 0 {
+		return nil
+	}
+	s.config.Logger.InfoContext(ctx, "leaving", "for", s.config.Timeouts.Leave)
+	timer := time.NewTimer(s.config.Timeouts.Leave)
+	defer timer.Stop()
+	select {
+	case err := <-failed:
+		return err
+	case <-timer.C:
+		return nil
+	}
+}
+
 func (l *listener) serve() error {
-	if err := l.http.Serve(l.net); !errors.Is(err, http.ErrServerClosed) {
+	serve := l.http.Serve
+	if l.http.TLSConfig != nil {
+		serve = func(at net.Listener) error { return l.http.ServeTLS(at, "", "") }
+	}
+	if err := serve(l.net); !errors.Is(err, http.ErrServerClosed) {
 		return fmt.Errorf("the %s door stopped listening: %w", l.name, err)
 	}
 	return nil
@@ -186,10 +259,11 @@ func (l *listener) serve() error {
 func (s *Server) shutdown(ctx context.Context) error {
 	s.config.Logger.InfoContext(ctx, "stopping", "requests", s.metrics.inFlightNow())
 	s.stop()
-	for _, d := range s.config.Doors {
-		if d.Stop != nil {
-			d.Stop()
-		}
+	s.mu.Lock()
+	stops := s.stops
+	s.mu.Unlock()
+	for _, end := range stops {
+		end()
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.config.Timeouts.Drain)
 	defer cancel()
