@@ -53,7 +53,7 @@ type Server struct {
 	running  *process
 }
 
-// Start makes a new, empty database cluster and starts Postgres on it. The context bounds the start alone; a
+// Start makes a new, empty database cluster and starts Postgres on it. The context bounds only the start; a
 // server lives until Stop. Where there is no Postgres, the error is ErrNoPostgres.
 func Start(ctx context.Context, options Options) (*Server, error) {
 	found, err := findPrograms(ctx)

@@ -21,9 +21,10 @@ const (
 	shutdownImmediate = shutdown(syscall.SIGQUIT) // leave at once, recover at the next start
 )
 
-// readyMessage is what Postgres logs when it takes connections, and portMessage when it cannot.
+// readyMessage begins what Postgres logs when it takes connections, which a standby's are only for reading;
+// portMessage is what it logs when it cannot.
 const (
-	readyMessage = "database system is ready to accept connections"
+	readyMessage = "database system is ready to accept "
 	portMessage  = "could not create any TCP/IP sockets"
 )
 

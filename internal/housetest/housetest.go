@@ -1,0 +1,134 @@
+// Package housetest is what tests of the rooms above the store stand on: a store with its schema, a clock that stands
+// still until it is moved, ids that count, and a log that can be read.
+package housetest
+
+import (
+	"bytes"
+	"fmt"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"caldav-mcp-server/auth"
+	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/service"
+	"caldav-mcp-server/store"
+)
+
+// Clock stands still until it is moved, and is a source of ids. The processes on one database share it.
+type Clock struct {
+	// Form is how ids are written.
+	Form string
+	mu   sync.Mutex
+	now  time.Time
+	ids  atomic.Int64
+}
+
+// At makes a clock that shows a time.
+func At(now time.Time) *Clock { return &Clock{Form: "id-%d", now: now} }
+
+// Now is what the clock shows.
+func (c *Clock) Now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.now
+}
+
+// Pass moves the clock.
+func (c *Clock) Pass(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.now = c.now.Add(d)
+}
+
+// Set lets the clock show another time.
+func (c *Clock) Set(now time.Time) { c.Pass(now.Sub(c.Now())) }
+
+// NewID is the next id.
+func (c *Clock) NewID() string { return fmt.Sprintf(c.Form, c.ids.Add(1)) }
+
+// IDs is how many ids there are.
+func (c *Clock) IDs() int64 { return c.ids.Load() }
+
+// Log is what was written to a log, by several requests at once.
+type Log struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (l *Log) Write(line []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(line)
+}
+
+// String is what there is by now.
+func (l *Log) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
+}
+
+// House is a process on a database.
+type House struct {
+	*Clock
+	Store *store.Store
+	Log   *Log
+	// URL is the database's.
+	URL string
+	// Close closes the store before the test ends.
+	Close func() error
+}
+
+// Open opens a database, making its schema where there is none. A second house on the same one is another process.
+func Open(t testing.TB, url string, c *Clock) *House {
+	t.Helper()
+	s, err := store.Open(t.Context(), url, store.Options{Now: c.Now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := &House{Clock: c, Store: s, Log: new(Log), URL: url, Close: sync.OnceValue(s.Close)}
+	t.Cleanup(func() {
+		if err := h.Close(); err != nil {
+			t.Errorf("closing the store: %v", err)
+		}
+	})
+	if err := s.Migrate(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
+// Logger writes to the log.
+func (h *House) Logger() *slog.Logger { return slog.New(slog.NewTextHandler(h.Log, nil)) }
+
+// Admit adds users, without passwords.
+func (h *House) Admit(t testing.TB, all ...calendar.User) {
+	t.Helper()
+	for _, u := range all {
+		if u.Created.IsZero() {
+			u.Created = h.Now()
+		}
+		if err := h.Store.InsertUser(t.Context(), u, ""); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// Middle is what a calendar service on the store is made of, for tests to change.
+func (h *House) Middle() service.Config {
+	return service.Config{Store: h.Store, Limits: calendar.DefaultLimits(), Now: h.Now, NewID: h.NewID}
+}
+
+// Cheap is the real hasher at a cost of next to nothing.
+var Cheap = auth.Argon2id{Cost: auth.Cost{MemoryKiB: 8, Iterations: 1, Parallelism: 1}}
+
+// Login is what a service that knows users by their passwords and tokens is made of, with hashes that cost next to nothing.
+func (h *House) Login() auth.Config {
+	return auth.Config{
+		Store: h.Store, Now: h.Now, NewID: h.NewID, Logger: h.Logger(), Limits: auth.DefaultLimits(),
+		Hasher: Cheap,
+	}
+}
