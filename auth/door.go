@@ -15,7 +15,7 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// Handler serves a request of a caller who is known. Who is calling is an argument, not a value
+// Handler serves a request of a caller who is known. The caller is an argument, not a value
 // in the request's context.
 type Handler func(w http.ResponseWriter, r *http.Request, caller calendar.Caller)
 
@@ -28,7 +28,7 @@ const (
 	Bearer Scheme = "Bearer"
 )
 
-// Door is how one door asks who is calling.
+// Door is how one door identifies its callers.
 type Door struct {
 	// Schemes are those that the door takes, in the order in which it offers them.
 	Schemes []Scheme
@@ -38,6 +38,28 @@ type Door struct {
 	ClientAddr func(*http.Request) netip.Addr
 	// Refuse writes the body of a refusal: [RefuseText] or [RefuseJSON].
 	Refuse func(w http.ResponseWriter, status int)
+	// Protected says what OAuth clients are told of the door, as the request's sender reaches it, and
+	// whether they are let in at all. Nil is for a door without them.
+	Protected func(*http.Request) (Protected, bool)
+}
+
+// Protected is a door as OAuth clients know it: a protected resource (RFC 9728).
+type Protected struct {
+	Resource Resource
+	// Metadata is the address of its description.
+	Metadata string
+	// Scopes are what a client does well to ask for at first.
+	Scopes calendar.Scope
+}
+
+// protected is the same with nothing in it where clients are not let in.
+func (d Door) protected(r *http.Request) Protected {
+	if d.Protected != nil {
+		if p, ok := d.Protected(r); ok {
+			return p
+		}
+	}
+	return Protected{}
 }
 
 // storeRetry is when to come back while the store is away or everybody logs in.
@@ -68,6 +90,9 @@ func (s *Service) identify(d Door, r *http.Request) (calendar.Caller, error) {
 	scheme, credentials := presented(r)
 	if !slices.Contains(d.Schemes, scheme) {
 		return calendar.Caller{}, ErrUnauthorized
+	}
+	if _, _, access := AccessForm.Parse(credentials); access && scheme == Bearer {
+		return s.VerifyAccess(r.Context(), credentials, d.protected(r).Resource)
 	}
 	return verifiers[scheme](r.Context(), s, credentials, d.ClientAddr(r))
 }
@@ -112,7 +137,7 @@ func parseBasic(credentials string) (user, password string, ok bool) {
 	return strings.Cut(string(raw), ":")
 }
 
-// refuse answers who does not get in.
+// refuse answers a caller who does not get in.
 func (s *Service) refuse(d Door, w http.ResponseWriter, r *http.Request, err error) {
 	var throttled *ThrottledError
 	switch {
@@ -148,12 +173,31 @@ func challenge(d Door, w http.ResponseWriter, r *http.Request) {
 		if scheme == Basic {
 			params += `, charset="UTF-8"` // RFC 7617 §2.1
 		}
-		// RFC 6750 §3.1: who sent a token is told that it is no longer good.
+		// RFC 6750 §3.1: a client that sent a token is told that it is no longer good.
 		if scheme == Bearer && sent == Bearer {
-			params += `, error="invalid_token"`
+			params += `, error="invalid_token", error_description="The access token is not good, or no longer."`
+		}
+		if p := d.protected(r); scheme == Bearer && p.Metadata != "" {
+			params += p.params(p.Scopes)
 		}
 		w.Header().Add("WWW-Authenticate", string(scheme)+params)
 	}
+}
+
+// params say where to learn how to get a token (RFC 9728 §5.1), and what to ask for (RFC 6750 §3).
+func (p Protected) params(scopes calendar.Scope) string {
+	return `, resource_metadata=` + quoted(p.Metadata) + `, scope=` + quoted(strings.Join(ScopeNames(scopes), " "))
+}
+
+// Insufficient tells an OAuth client that its user has to allow more first (RFC 6750 §3.1): all that it may do
+// now and what it lacks, since what it gets next takes the place of what it has.
+func (d Door) Insufficient(w http.ResponseWriter, r *http.Request, c calendar.Caller, lacks calendar.Scope) {
+	params := ` realm=` + quoted(d.Realm) + `, error="insufficient_scope", error_description="The user has not allowed this yet."`
+	if p := d.protected(r); p.Metadata != "" {
+		params += p.params(c.Scopes | lacks)
+	}
+	w.Header().Set("WWW-Authenticate", string(Bearer)+params)
+	d.Refuse(w, http.StatusForbidden)
 }
 
 // quoted writes a quoted-string (RFC 9110 §5.6.4).
@@ -164,6 +208,7 @@ func quoted(text string) string {
 // refusals says what each status means: a word for programs, a sentence for people.
 var refusals = map[int]struct{ word, sentence string }{
 	http.StatusUnauthorized:        {"unauthorized", "Log in with your user name and password, or with an access token."},
+	http.StatusForbidden:           {"insufficient_scope", "The user has not allowed this program to do that."},
 	http.StatusTooManyRequests:     {"too_many_requests", "Too many failed logins. Wait a moment, then try again."},
 	http.StatusServiceUnavailable:  {"unavailable", "The server cannot check your credentials just now. Try again in a moment."},
 	http.StatusInternalServerError: {"internal", "The server could not check your credentials."},
@@ -185,16 +230,19 @@ func write(w http.ResponseWriter, status int, contentType, body string) {
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Cache-Control", "no-store")
 	w.WriteHeader(status)
-	_, _ = w.Write([]byte(body)) // who has gone does not read it
+	_, _ = w.Write([]byte(body)) // a client that has gone does not read it
 }
 
 // agent returns a User-Agent fit for the journal: one line, not too long.
-func agent(header string) string {
+func agent(header string) string { return agentWithin(header, maxAgent) }
+
+// agentWithin returns one line of at most so many characters.
+func agentWithin(header string, most int) string {
 	clean := strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) {
 			return -1
 		}
 		return r
 	}, strings.ToValidUTF8(header, ""))
-	return shortened(strings.TrimSpace(clean), maxAgent)
+	return shortened(strings.TrimSpace(clean), most)
 }

@@ -95,8 +95,8 @@ func TestDoorsRefuse(t *testing.T) {
 		Status: http.StatusUnauthorized, Challenges: []string{`Bearer realm="calendars"`}, Body: `{"error":"unauthorized"}`,
 	}
 	badDAV, badMCP := dav, mcp
-	badDAV.Challenges = []string{basicChallenge, `Bearer realm="our \"calendars\"", error="invalid_token"`}
-	badMCP.Challenges = []string{`Bearer realm="calendars", error="invalid_token"`}
+	badDAV.Challenges = []string{basicChallenge, `Bearer realm="our \"calendars\"", error="invalid_token", error_description="The access token is not good, or no longer."`}
+	badMCP.Challenges = []string{`Bearer realm="calendars", error="invalid_token", error_description="The access token is not good, or no longer."`}
 	each(t, func(h *house) {
 		h.createUser("alice")
 		_, token := h.createToken(auth.TokenSpec{User: "alice"})
@@ -133,8 +133,7 @@ func TestDoorsRefuse(t *testing.T) {
 func TestDoorsThrottle(t *testing.T) {
 	t.Parallel()
 	each(t, func(h *house) {
-		h.createUser("alice")
-		_, token := h.createToken(auth.TokenSpec{User: "alice"})
+		token := h.unsealed(h.createUser("alice"))
 		other := map[bool]string{true: "B", false: "A"}[strings.HasSuffix(token, "A")]
 		var last answer
 		for i := range 11 {
@@ -147,7 +146,7 @@ func TestDoorsThrottle(t *testing.T) {
 		if diff := cmp.Diff(want, last); diff != "" {
 			h.t.Error(diff)
 		}
-		// Only guesses at a token that exists are throttled; each is another text.
+		// Only guesses at a token that has no seal yet are throttled; each is another text.
 		for i := range 11 {
 			guess := token[:60] + fmt.Sprintf("%07d", i) + other
 			last = h.ask(mcpDoor(), "Bearer "+guess)
@@ -192,7 +191,7 @@ func TestDamagedHash(t *testing.T) {
 	t.Parallel()
 	each(t, func(h *house) {
 		alice := h.createUser("alice")
-		if err := h.store.SetPassword(h.t.Context(), alice.ID, "not a hash"); err != nil {
+		if err := h.Store.SetPassword(h.t.Context(), alice.ID, "not a hash"); err != nil {
 			h.t.Fatal(err)
 		}
 		got := h.ask(davDoor(), basic("alice", rightPassword))
@@ -200,7 +199,7 @@ func TestDamagedHash(t *testing.T) {
 		if diff := cmp.Diff(want, got); diff != "" {
 			h.t.Error(diff)
 		}
-		log := h.log.String()
+		log := h.Log.String()
 		if !strings.Contains(log, "a stored hash cannot be read") || strings.Contains(log, rightPassword) {
 			h.t.Errorf("the log says %q", log)
 		}

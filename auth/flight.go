@@ -29,7 +29,7 @@ type flight struct {
 func newFlights() *flights { return &flights{open: map[flightKey]*flight{}} }
 
 // do runs work, or waits for the outcome of a run for the same key. The work runs in the
-// goroutine of who came first, so a panic ends where panics of requests are caught.
+// goroutine of the first caller, so a panic ends where panics of requests are caught.
 func (f *flights) do(ctx context.Context, key flightKey, work func() (verdict, error)) (verdict, error) {
 	f.mu.Lock()
 	if other, ok := f.open[key]; ok {

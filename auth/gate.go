@@ -8,7 +8,7 @@ import (
 )
 
 // gate bounds how many hashes are computed at once, and how many callers wait in line for their turn:
-// each hash takes a core and DefaultCost's memory for tens of milliseconds. Who was right before has a gate
+// each hash takes a core and DefaultCost's memory for tens of milliseconds. A caller who was right before has a gate
 // of their own: strangers can neither fill its line nor take its places.
 type gate struct {
 	line, places chan struct{}

@@ -1,19 +1,15 @@
 package auth_test
 
 import (
-	"bytes"
-	"fmt"
-	"log/slog"
 	"net/netip"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"caldav-mcp-server/auth"
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/internal/housetest"
 	"caldav-mcp-server/internal/testdb"
-	"caldav-mcp-server/store"
 )
 
 const (
@@ -21,28 +17,10 @@ const (
 	wrongPassword = "incorrect horse battery"
 )
 
-// clock is a clock that stands still until it is moved, and a source of ids. The processes on one
-// database share it.
-type clock struct {
-	mu  sync.Mutex
-	now time.Time
-	ids atomic.Int64
-}
-
-func atNoon() *clock { return &clock{now: time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)} }
-
-func (c *clock) newID() string { return fmt.Sprint("user-", c.ids.Add(1)) }
-
-func (c *clock) Now() time.Time {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.now
-}
-
-func (c *clock) advance(d time.Duration) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.now = c.now.Add(d)
+func atNoon() *housetest.Clock {
+	c := housetest.At(time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC))
+	c.Form = "user-%d"
+	return c
 }
 
 // counter is the real hasher at the least cost, which counts what it is asked for.
@@ -69,12 +47,9 @@ func (c *counter) Hash(secret string) (auth.Hash, error) {
 // house is a Service on a real store.
 type house struct {
 	*auth.Service
+	*housetest.House
 	t      *testing.T
-	url    string
-	store  *store.Store
-	clock  *clock
 	hasher *counter
-	log    *bytes.Buffer
 }
 
 // each runs a test in a house of its own on each engine.
@@ -86,43 +61,28 @@ func each(t *testing.T, test func(h *house)) {
 }
 
 // open opens a house, as one more process would; wrap may put something before its store.
-func open(t *testing.T, url string, c *clock, wrap func(auth.Store) auth.Store) *house {
+func open(t *testing.T, url string, c *housetest.Clock, wrap func(auth.Store) auth.Store) *house {
 	t.Helper()
-	s, err := store.Open(t.Context(), url, store.Options{Now: c.Now})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := s.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	if err := s.Migrate(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	h := &house{
-		t: t, url: url, store: s, clock: c, log: new(bytes.Buffer),
-		hasher: &counter{Argon2id: auth.Argon2id{Cost: auth.Cost{MemoryKiB: 8, Iterations: 1, Parallelism: 1}}},
-	}
-	var kept auth.Store = s
+	h := &house{t: t, House: housetest.Open(t, url, c), hasher: new(counter)}
+	h.hasher.Argon2id = housetest.Cheap
+	config := h.config(h.Store)
 	if wrap != nil {
-		kept = wrap(s)
+		config.Store = wrap(h.Store)
 	}
-	h.Service = auth.New(h.config(kept))
+	h.Service = auth.New(config)
 	return h
 }
 
 func (h *house) config(s auth.Store) auth.Config {
-	return auth.Config{
-		Store: s, Now: h.clock.Now, NewID: h.clock.newID,
-		Logger: slog.New(slog.NewTextHandler(h.log, nil)), Hasher: h.hasher, Limits: auth.DefaultLimits(),
-	}
+	c := h.Login()
+	c.Store, c.Hasher = s, h.hasher
+	return c
 }
 
 // neighbour is another process on the same database.
 func (h *house) neighbour() *house {
 	h.t.Helper()
-	return open(h.t, h.url, h.clock, nil)
+	return open(h.t, h.URL, h.Clock, nil)
 }
 
 func (h *house) createUser(name string) calendar.User {
@@ -152,9 +112,9 @@ func (h *house) createToken(spec auth.TokenSpec) (auth.Token, string) {
 // createCalendar makes a calendar that tokens can be bound to.
 func (h *house) createCalendar(owner calendar.UserID, id calendar.CalendarID) {
 	h.t.Helper()
-	err := h.store.Update(h.t.Context(), func(tx calendar.Tx) error {
+	err := h.Store.Update(h.t.Context(), func(tx calendar.Tx) error {
 		return tx.InsertCalendar(h.t.Context(), calendar.Calendar{
-			ID: id, Owner: owner, Segment: calendar.Segment(id), Created: h.clock.Now(), Modified: h.clock.Now(),
+			ID: id, Owner: owner, Segment: calendar.Segment(id), Created: h.Now(), Modified: h.Now(),
 			Properties: calendar.Properties{Name: string(id), Timezone: "UTC", Kinds: calendar.AllKinds()},
 		})
 	})

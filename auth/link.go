@@ -2,9 +2,7 @@ package auth
 
 import (
 	"context"
-	"crypto/sha256"
 	"crypto/subtle"
-	"encoding/hex"
 	"fmt"
 	"time"
 
@@ -22,12 +20,12 @@ type LinkHash string
 // in: all but its secret.
 type Link struct {
 	ID LinkID
-	// Name says who it was given to, or is empty.
+	// Name says to which person it was given, or is empty.
 	Name         string
 	Owner        calendar.User
 	Calendar     calendar.CalendarID
 	CalendarName string
-	// Access is ReadAccess, or FreeBusyAccess for a link that tells busy times alone.
+	// Access is ReadAccess, or FreeBusyAccess for a link that tells only busy times.
 	Access  calendar.Access
 	Created time.Time
 	// Expires, LastUsed and Revoked are zero for never.
@@ -41,7 +39,7 @@ func (l Link) Valid(at time.Time) bool {
 	return l.Revoked.IsZero() && !l.Trashed && (l.Expires.IsZero() || at.Before(l.Expires))
 }
 
-// Caller returns who comes by the link: the calendar's owner, as far as the link goes.
+// Caller returns the caller that a link stands for: the calendar's owner, as far as the link goes.
 func (l Link) Caller() calendar.Caller {
 	return calendar.Caller{
 		User: l.Owner, Scopes: calendar.ScopeRead, Calendars: []calendar.CalendarID{l.Calendar}, Most: l.Access,
@@ -51,7 +49,7 @@ func (l Link) Caller() calendar.Caller {
 
 // LinkSpec is what a new link is to be.
 type LinkSpec struct {
-	// Name says who it is given to; it may be empty.
+	// Name says to which person it is given; it may be empty.
 	Name   string
 	Access calendar.Access
 	// Expires is when it ends; zero for never.
@@ -67,7 +65,7 @@ type LinkStore interface {
 	// order of user name, calendar name, time of creation and id.
 	Links(ctx context.Context, owner calendar.UserID) ([]Link, error)
 	// InsertLink makes a link. NotFound when the owner has no such calendar, or it lies in the
-	// trash; of both the ids alone are looked at.
+	// trash; only the ids of both are looked at.
 	InsertLink(ctx context.Context, l Link, h LinkHash) error
 	// RevokeLink ends a link at a time. NotFound when there is none; one that is revoked already
 	// keeps its time.
@@ -113,8 +111,8 @@ func (spec LinkSpec) validate(now time.Time) error {
 }
 
 func linkParts(raw []byte) (LinkID, LinkHash) {
-	sum := sha256.Sum256(raw)
-	return LinkID(hex.EncodeToString(raw[:idLength])), LinkHash(hex.EncodeToString(sum[:]))
+	id, hash := rawParts(raw)
+	return LinkID(id), LinkHash(hash)
 }
 
 // VerifyLink returns the link of a secret: ErrUnauthorized, whatever is wrong with it, or Unavailable. It asks
@@ -132,7 +130,7 @@ func (s *Service) VerifyLink(ctx context.Context, secret string) (Link, error) {
 		return Link{}, err
 	}
 	now := s.now()
-	if !l.Valid(now) {
+	if !l.Valid(now) || l.Owner.Disabled {
 		return Link{}, ErrUnauthorized
 	}
 	s.uses.note(used{link: id}, now)

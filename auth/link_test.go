@@ -19,7 +19,7 @@ func (h *house) owner() (calendar.Caller, calendar.Calendar) {
 	h.t.Helper()
 	u := h.createUser("alice")
 	h.createCalendar(u.ID, "work")
-	cal, err := h.store.Calendar(h.t.Context(), u.ID, "work")
+	cal, err := h.Store.Calendar(h.t.Context(), u.ID, "work")
 	if err != nil {
 		h.t.Fatal(err)
 	}
@@ -49,7 +49,7 @@ func TestLinkSpeaksForItsOwner(t *testing.T) {
 	each(t, func(h *house) {
 		alice, work := h.owner()
 		want, secret := h.createLink(alice, work, auth.LinkSpec{
-			Name: "Sports club", Access: calendar.FreeBusyAccess, Expires: h.clock.Now().Add(time.Hour),
+			Name: "Sports club", Access: calendar.FreeBusyAccess, Expires: h.Now().Add(time.Hour),
 		})
 		got, err := h.VerifyLink(h.t.Context(), secret)
 		if diff := cmp.Diff(want, got); err != nil || diff != "" {
@@ -79,7 +79,7 @@ func TestLinkIsKeptAsAHash(t *testing.T) {
 		if len(secret) != 64 {
 			h.t.Errorf("the secret has %d characters", len(secret))
 		}
-		_, hash, err := h.store.LinkByID(h.t.Context(), l.ID)
+		_, hash, err := h.Store.LinkByID(h.t.Context(), l.ID)
 		if err != nil || len(hash) != 64 || strings.Contains(string(hash), secret) {
 			h.t.Errorf("hash %q, %v", hash, err)
 		}
@@ -99,7 +99,7 @@ func TestLinkEnds(t *testing.T) {
 		alice, work := h.owner()
 		neighbour := h.neighbour()
 		revoked, one := h.createLink(alice, work, auth.LinkSpec{})
-		_, two := h.createLink(alice, work, auth.LinkSpec{Expires: h.clock.Now().Add(time.Hour)})
+		_, two := h.createLink(alice, work, auth.LinkSpec{Expires: h.Now().Add(time.Hour)})
 		_, three := h.createLink(alice, work, auth.LinkSpec{})
 		secrets := []string{one, two, three}
 		good := func(step string, want ...bool) {
@@ -117,9 +117,9 @@ func TestLinkEnds(t *testing.T) {
 			h.t.Fatal(err)
 		}
 		good("one is revoked", false, true, true)
-		h.clock.advance(time.Hour)
+		h.Pass(time.Hour)
 		good("one has expired", false, false, true)
-		err := h.store.Update(h.t.Context(), func(tx calendar.Tx) error { return tx.TrashCalendar(h.t.Context(), "work") })
+		err := h.Store.Update(h.t.Context(), func(tx calendar.Tx) error { return tx.TrashCalendar(h.t.Context(), "work") })
 		if err != nil {
 			h.t.Fatal(err)
 		}
@@ -139,10 +139,10 @@ func TestLinkRefused(t *testing.T) {
 	each(t, func(h *house) {
 		alice, work := h.owner()
 		bob := calendar.Caller{User: h.createUser("bob"), Scopes: calendar.ScopeAll}
-		if err := storetest.Share(h.t.Context(), h.store, work.ID, bob.User.ID, calendar.WriteAccess); err != nil {
+		if err := storetest.Share(h.t.Context(), h.Store, work.ID, bob.User.ID, calendar.WriteAccess); err != nil {
 			h.t.Fatal(err)
 		}
-		his, err := h.store.Calendar(h.t.Context(), bob.User.ID, work.ID)
+		his, err := h.Store.Calendar(h.t.Context(), bob.User.ID, work.ID)
 		if err != nil {
 			h.t.Fatal(err)
 		}
@@ -157,7 +157,7 @@ func TestLinkRefused(t *testing.T) {
 		}{
 			"by a sharee":         {bob, his, auth.LinkSpec{}, calendar.Forbidden},
 			"without the scope":   {reader, work, auth.LinkSpec{}, calendar.Forbidden},
-			"expired":             {alice, work, auth.LinkSpec{Expires: h.clock.Now()}, calendar.Invalid},
+			"expired":             {alice, work, auth.LinkSpec{Expires: h.Now()}, calendar.Invalid},
 			"two lines":           {alice, work, auth.LinkSpec{Name: "a\nb"}, calendar.Invalid},
 			"for writing":         {alice, work, auth.LinkSpec{Access: calendar.WriteAccess}, calendar.Invalid},
 			"to no calendar":      {alice, nowhere, auth.LinkSpec{}, calendar.NotFound},
@@ -205,8 +205,8 @@ func TestLinkGuessesBlockNobody(t *testing.T) {
 				h.t.Errorf("%q: %v", malformed, err)
 			}
 		}
-		if h.log.Len() > 0 {
-			h.t.Errorf("the log says %s", h.log)
+		if h.Log.String() != "" {
+			h.t.Errorf("the log says %s", h.Log)
 		}
 	})
 }
@@ -221,7 +221,7 @@ func TestLinkUseIsNoted(t *testing.T) {
 				h.t.Fatal(err)
 			}
 		}
-		used := h.clock.Now()
+		used := h.Now()
 		ended, cancel := context.WithCancel(h.t.Context())
 		cancel()
 		h.Run(ended) // writes what waits, and returns

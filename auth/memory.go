@@ -27,16 +27,14 @@ func (v verdict) good(now time.Time) bool {
 	return v.right && (v.expires.IsZero() || now.Before(v.expires))
 }
 
-// memory holds verdicts for a short time, so that a credential is hashed once and not with every
-// request. They hang on the store's credential generation: when it moves, whichever process moved
-// it, all of them are dropped.
+// memory holds verdicts, so that a password is hashed once and not with every request. Each hangs on its user's
+// generation in the store: when that moves, whichever process moved it, the verdict is worth nothing.
 type memory struct {
-	key                []byte
-	ttlRight, ttlWrong time.Duration
+	key      []byte
+	ttlWrong time.Duration
 
-	mu         sync.Mutex
-	generation int64
-	right      *lru[digest, dated]
+	mu    sync.Mutex
+	right *lru[digest, dated]
 	// wrong has a bound of its own, lest a flood of wrong credentials pushes out the right ones.
 	wrong *lru[digest, dated]
 	// known are credentials that were right at some time. It outlives the generation: it grants
@@ -44,9 +42,17 @@ type memory struct {
 	known *lru[digest, struct{}]
 }
 
+// dated is a verdict with the generation that was read before the credential was looked up: what was revoked in
+// between is not taken for good.
 type dated struct {
 	verdict
+	generation int64
+	// until is when a wrong one is forgotten.
 	until time.Time
+}
+
+func (d dated) stands(generation int64, now time.Time) bool {
+	return d.generation == generation && (d.right || now.Before(d.until))
 }
 
 func newMemory(l Limits) *memory {
@@ -54,7 +60,7 @@ func newMemory(l Limits) *memory {
 	// Never fails: crypto/rand ends the program where the system has no randomness.
 	_, _ = rand.Read(key)
 	return &memory{
-		key: key, ttlRight: l.RememberRight, ttlWrong: l.RememberWrong,
+		key: key, ttlWrong: l.RememberWrong,
 		right: newLRU[digest, dated](l.Credentials), wrong: newLRU[digest, dated](l.Credentials),
 		known: newLRU[digest, struct{}](l.Credentials),
 	}
@@ -72,37 +78,33 @@ func (m *memory) digest(parts ...string) digest {
 	return digest(mac.Sum(nil))
 }
 
-// recall returns the verdict on a credential if it was given in this generation and not long ago.
+// recall returns the verdict on a credential if it was given in this generation, and, where it was wrong, not long ago.
 func (m *memory) recall(d digest, generation int64, now time.Time) (verdict, bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.turn(generation)
 	for _, verdicts := range []*lru[digest, dated]{m.right, m.wrong} {
-		if v, ok := verdicts.get(d); ok && now.Before(v.until) {
+		v, ok := verdicts.get(d)
+		switch {
+		case ok && v.stands(generation, now):
 			return v.verdict, true
+		case ok:
+			verdicts.drop(d)
 		}
 	}
 	return verdict{}, false
 }
 
-// remember keeps a verdict. The generation is the one read before the credential was looked up:
-// what was revoked in between is then not remembered as good.
+// remember keeps a verdict of a generation.
 func (m *memory) remember(d digest, generation int64, now time.Time, v verdict) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if !v.right {
-		m.known.drop(d)
-	} else {
-		m.known.put(d, struct{}{})
-	}
-	if generation != m.generation {
-		return
-	}
 	if v.right {
-		m.right.put(d, dated{v, now.Add(m.ttlRight)})
+		m.known.put(d, struct{}{})
+		m.right.put(d, dated{verdict: v, generation: generation})
 		return
 	}
-	m.wrong.put(d, dated{v, now.Add(m.ttlWrong)})
+	m.known.drop(d)
+	m.wrong.put(d, dated{v, generation, now.Add(m.ttlWrong)})
 }
 
 // knows tells whether the credential was right before.
@@ -111,15 +113,4 @@ func (m *memory) knows(d digest) bool {
 	defer m.mu.Unlock()
 	_, ok := m.known.get(d)
 	return ok
-}
-
-// turn forgets all verdicts when the generation is another one. A request that read it just
-// before it moved may turn it back: that costs a hash, never a wrong verdict.
-func (m *memory) turn(generation int64) {
-	if generation == m.generation {
-		return
-	}
-	m.generation = generation
-	m.right.clear()
-	m.wrong.clear()
 }

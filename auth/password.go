@@ -33,6 +33,11 @@ func validatePassword(password string) error {
 // lower-case letters and the digits 2 to 7.
 func NewPassword() string {
 	const groups, length = 4, 5
+	return grouped(groups, length)
+}
+
+// grouped is random text of 5 bits a letter, in groups with dashes between: at most 26 letters.
+func grouped(groups, length int) string {
 	text := strings.ToLower(rand.Text())
 	words := make([]string, groups)
 	for i := range words {

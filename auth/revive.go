@@ -28,7 +28,7 @@ func (s *Service) Living(ctx context.Context) (tokens, links int, err error) {
 	return tokens, links, err
 }
 
-// RevokeAll ends all tokens and links at once, in every process.
+// RevokeAll ends all tokens, links and sessions at once, in every process.
 func (s *Service) RevokeAll(ctx context.Context) error {
 	if err := s.store.RevokeAll(ctx, s.seconds()); err != nil {
 		return fmt.Errorf("revoking all tokens and links: %w", err)

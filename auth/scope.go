@@ -15,6 +15,7 @@ var scopes = [...]struct {
 	{"write", calendar.ScopeWrite},
 	{"delete", calendar.ScopeDelete},
 	{"share", calendar.ScopeShare},
+	{"invite", calendar.ScopeInvite},
 }
 
 // ParseScopes reads a comma list of scopes, such as "read,write".

@@ -2,6 +2,8 @@ package auth
 
 import (
 	"crypto/rand"
+	"crypto/sha256"
+	"crypto/subtle"
 	"encoding/base64"
 	"encoding/hex"
 	"log/slog"
@@ -23,13 +25,23 @@ const (
 	encodedLength = (idLength + secretLength) / 3 * 4
 )
 
-// newRaw makes what a token or a link is: an id and a secret. The id is random as well, so who does
+// newRaw makes what a token or a link is: an id and a secret. The id is random as well, so a stranger who does
 // not have one cannot even make the server look for one.
 func newRaw() []byte {
 	raw := make([]byte, idLength+secretLength)
 	// Never fails: crypto/rand ends the program where the system has no randomness.
 	_, _ = rand.Read(raw)
 	return raw
+}
+
+// SecretHash is the SHA-256 of a whole secret with its id. There is nothing to guess in 32 random bytes, so it need
+// not cost anything; since it covers the id, it is of no use for another one.
+type SecretHash string
+
+// rawParts returns the public half in hexadecimal, and the hash of the whole.
+func rawParts(raw []byte) (id string, h SecretHash) {
+	sum := sha256.Sum256(raw)
+	return hex.EncodeToString(raw[:idLength]), SecretHash(hex.EncodeToString(sum[:]))
 }
 
 func encodeRaw(raw []byte) string { return base64.RawURLEncoding.EncodeToString(raw) }
@@ -73,4 +85,39 @@ func halves(raw []byte) (calendar.TokenID, string) {
 func looksLikeToken(text string) bool {
 	_, _, ok := parseSecret(text)
 	return ok
+}
+
+// Form is a kind of secret that nobody chooses, by how its text begins.
+type Form string
+
+// AccessForm is the form of the token that an OAuth client shows at the MCP door.
+const AccessForm Form = "mcpa_"
+
+// SecretID is the public half of such a secret, in lower-case hexadecimal.
+type SecretID string
+
+// New makes a secret.
+func (f Form) New() (SecretID, SecretHash, Secret) {
+	raw := newRaw()
+	id, hash := rawParts(raw)
+	return SecretID(id), hash, Secret(f) + Secret(encodeRaw(raw))
+}
+
+// Parse takes a secret's text apart.
+func (f Form) Parse(text string) (SecretID, SecretHash, bool) {
+	encoded, found := strings.CutPrefix(text, string(f))
+	if !found {
+		return "", "", false
+	}
+	raw, ok := decodeRaw(encoded)
+	if !ok {
+		return "", "", false
+	}
+	id, hash := rawParts(raw)
+	return SecretID(id), hash, true
+}
+
+// Is compares in a time that tells nothing.
+func (h SecretHash) Is(other SecretHash) bool {
+	return subtle.ConstantTimeCompare([]byte(h), []byte(other)) == 1
 }

@@ -5,6 +5,8 @@ import (
 	"net/netip"
 	"sync"
 	"time"
+
+	"caldav-mcp-server/calendar"
 )
 
 // Rate is how often something may be done: Burst times at once, then once in Every.
@@ -41,7 +43,7 @@ type pair struct {
 
 // throttle counts wrong credentials before they cost anything. A pair that is flooded blocks
 // neither another account from the same network nor the same account from another one, so that
-// nobody can be locked out by a stranger; the count by network alone stops who walks through
+// nobody can be locked out by a stranger; the count by network alone stops an attacker who walks through
 // the accounts.
 type throttle struct {
 	now func() time.Time
@@ -50,6 +52,7 @@ type throttle struct {
 	// pairs, nets and sites are buckets, each kind by when it is full again.
 	pairs       buckets[pair]
 	nets, sites buckets[netip.Prefix]
+	steps       buckets[calendar.UserID]
 }
 
 func newThrottle(now func() time.Time, l Limits) *throttle {
@@ -58,6 +61,7 @@ func newThrottle(now func() time.Time, l Limits) *throttle {
 		pairs: newBuckets[pair](l.PerAccount, l.Buckets),
 		nets:  newBuckets[netip.Prefix](l.PerNetwork, l.Buckets),
 		sites: newBuckets[netip.Prefix](l.PerSite, l.Buckets),
+		steps: newBuckets[calendar.UserID](l.PerSecondStep, l.Buckets),
 	}
 }
 
@@ -84,6 +88,25 @@ func (t *throttle) giveBack(p pair) {
 	t.pairs.giveBack(p)
 	t.nets.giveBack(p.network)
 	t.sites.giveBack(siteOf(p.network))
+}
+
+// takeStep pays for one guess of a second step.
+func (t *throttle) takeStep(user calendar.UserID) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	now := t.now()
+	if wait := t.steps.wait(user, now); wait > 0 {
+		return &ThrottledError{RetryAfter: wait}
+	}
+	t.steps.take(user, now)
+	return nil
+}
+
+// giveStepBack returns what takeStep took: the code was right.
+func (t *throttle) giveStepBack(user calendar.UserID) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.steps.giveBack(user)
 }
 
 // buckets are of one size, each by the time at which it is full again, which is all that it has to remember.
@@ -130,7 +153,7 @@ func (r Rate) take(full, now time.Time) (next time.Time, wait time.Duration) {
 }
 
 // networkOf returns the network that an address is counted under: itself for IPv4, its /64 for
-// IPv6, which is what a single subscriber has. What is no address shares one bucket.
+// IPv6, which is what a single subscriber has. Names that are no addresses share one bucket.
 func networkOf(a netip.Addr) netip.Prefix {
 	a = a.Unmap().WithZone("")
 	bits := 64
@@ -144,11 +167,36 @@ func networkOf(a netip.Addr) netip.Prefix {
 	return p
 }
 
-// siteOf returns what all networks of one subscriber have in common: of IPv6, where whoever wants gets a /48
+// siteOf returns what all networks of one subscriber have in common: of IPv6, where anybody can get a /48
 // with 65,536 networks; for IPv4 the address is all.
 func siteOf(network netip.Prefix) netip.Prefix {
 	if !network.Addr().Is6() {
 		return network
 	}
 	return netip.PrefixFrom(network.Addr(), 48).Masked()
+}
+
+// Limiter bounds what strangers may do that costs something, by where they come from.
+type Limiter struct {
+	now func() time.Time
+
+	mu    sync.Mutex
+	sites buckets[netip.Prefix]
+}
+
+// NewLimiter makes a Limiter that remembers so many places.
+func NewLimiter(now func() time.Time, r Rate, most int) *Limiter {
+	return &Limiter{now: now, sites: newBuckets[netip.Prefix](r, most)}
+}
+
+// Take pays for one thing; a positive answer says how long to wait for it instead.
+func (l *Limiter) Take(from netip.Addr) time.Duration {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	now, site := l.now(), siteOf(networkOf(from))
+	wait := l.sites.wait(site, now)
+	if wait <= 0 {
+		l.sites.take(site, now)
+	}
+	return wait
 }

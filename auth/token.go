@@ -10,7 +10,7 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// Token is what may be known of an access token: all but its secret.
+// Token is an access token without its secret.
 type Token struct {
 	// ID is the public half, in lower-case hexadecimal. It names the token in lists, in the
 	// journal and on the command line.
@@ -28,18 +28,29 @@ type Token struct {
 	Created time.Time
 	// Expires, LastUsed and Revoked are zero for never.
 	Expires, LastUsed, Revoked time.Time
+	// Client is the OAuth client that the token was granted to; empty for one that is shown by itself. A
+	// grant has no secret: its client shows access tokens, which end within the hour.
+	Client ClientID
+	// Resource is the address that a grant is good for.
+	Resource Resource
 }
+
+// ClientID names an OAuth client (RFC 6749 §2.2).
+type ClientID string
+
+// Resource is the address of what a grant is for (RFC 8707).
+type Resource string
 
 // Valid tells whether the token is good at a time.
 func (t Token) Valid(at time.Time) bool {
 	return t.Revoked.IsZero() && (t.Expires.IsZero() || at.Before(t.Expires))
 }
 
-// TokenSpec is what a new token is to be.
+// TokenSpec describes a new token.
 type TokenSpec struct {
-	// User is the name of whom it speaks for.
+	// User is the name of the user for whom it speaks.
 	User string
-	// Name says what it is for; people tell their tokens apart by it.
+	// Name says its purpose; people tell their tokens apart by it.
 	Name   string
 	Scopes calendar.Scope
 	// Calendars are the only ones that it reaches; nil means all of the user's.
@@ -66,11 +77,15 @@ func (s *Service) CreateToken(ctx context.Context, spec TokenSpec) (Token, Secre
 	if err != nil {
 		return Token{}, "", err
 	}
+	seal, err := s.sealer.seal(ctx, id, half)
+	if err != nil {
+		return Token{}, "", err
+	}
 	t := Token{
 		ID: id, User: u.ID, UserName: u.Name, Name: spec.Name, Scopes: spec.Scopes,
 		Calendars: slices.Clone(spec.Calendars), Tools: slices.Sorted(slices.Values(spec.Tools)), Created: now, Expires: spec.Expires.UTC().Truncate(time.Second),
 	}
-	if err := s.store.InsertToken(ctx, t, h); err != nil {
+	if err := s.store.InsertToken(ctx, t, h, seal); err != nil {
 		return Token{}, "", fmt.Errorf("creating the token: %w", err)
 	}
 	return t, text, nil
@@ -83,7 +98,7 @@ func (spec TokenSpec) validate(now time.Time) error {
 	if err := validateTitle("token's name", spec.Name); err != nil {
 		return err
 	}
-	// There are tools that need no scope, and a token for these alone gets none.
+	// There are tools that need no scope, and a token only for these gets none.
 	if spec.Scopes == 0 && spec.Tools == nil || spec.Scopes&^calendar.ScopeAll != 0 {
 		return invalid("a token needs at least one of the scopes %s", ScopeList(calendar.ScopeAll))
 	}

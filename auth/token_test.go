@@ -12,15 +12,16 @@ import (
 
 	"caldav-mcp-server/auth"
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/internal/testdb"
 )
 
 func TestScopes(t *testing.T) {
 	t.Parallel()
 	for list, want := range map[string]calendar.Scope{
-		"read":                    calendar.ScopeRead,
-		"write, read":             calendar.ScopeRead | calendar.ScopeWrite,
-		"read,write,delete,share": calendar.ScopeAll,
-		"share,share":             calendar.ScopeShare,
+		"read":                           calendar.ScopeRead,
+		"write, read":                    calendar.ScopeRead | calendar.ScopeWrite,
+		"read,write,delete,share,invite": calendar.ScopeAll,
+		"share,share":                    calendar.ScopeShare,
 	} {
 		got, err := auth.ParseScopes(list)
 		if err != nil || got != want {
@@ -32,7 +33,7 @@ func TestScopes(t *testing.T) {
 	}
 	for _, list := range []string{"", "READ", "read,", "read;write", "admin"} {
 		_, err := auth.ParseScopes(list)
-		if calendar.ReasonOf(err) != calendar.Invalid || !strings.Contains(err.Error(), "read,write,delete,share") {
+		if calendar.ReasonOf(err) != calendar.Invalid || !strings.Contains(err.Error(), "read,write,delete,share,invite") {
 			t.Errorf("ParseScopes(%q): %v, want Invalid with the list of them", list, err)
 		}
 	}
@@ -64,7 +65,7 @@ func TestTokenSpeaksForItsUser(t *testing.T) {
 		h.createCalendar(alice.ID, "work")
 		token, secret := h.createToken(auth.TokenSpec{
 			User: "Alice", Name: "Claude on laptop", Scopes: calendar.ScopeRead | calendar.ScopeWrite,
-			Calendars: []calendar.CalendarID{"work"}, Tools: []calendar.ToolName{"b", "a"}, Expires: h.clock.Now().Add(time.Hour),
+			Calendars: []calendar.CalendarID{"work"}, Tools: []calendar.ToolName{"b", "a"}, Expires: h.Now().Add(time.Hour),
 		})
 		want := calendar.Caller{
 			User: alice, Scopes: calendar.ScopeRead | calendar.ScopeWrite, Token: token.ID,
@@ -104,7 +105,7 @@ func TestTokenSpecRefused(t *testing.T) {
 			"no scope":        {func(s *auth.TokenSpec) { s.Scopes = 0 }, calendar.Invalid},
 			"unknown scope":   {func(s *auth.TokenSpec) { s.Scopes = calendar.ScopeAll + 1 }, calendar.Invalid},
 			"no calendars":    {func(s *auth.TokenSpec) { s.Calendars = []calendar.CalendarID{} }, calendar.Invalid},
-			"expired":         {func(s *auth.TokenSpec) { s.Expires = h.clock.Now() }, calendar.Invalid},
+			"expired":         {func(s *auth.TokenSpec) { s.Expires = h.Now() }, calendar.Invalid},
 			"nobody":          {func(s *auth.TokenSpec) { s.User = "bob" }, calendar.NotFound},
 			"no user name":    {func(s *auth.TokenSpec) { s.User = "b:b" }, calendar.Invalid},
 			"absent calendar": {func(s *auth.TokenSpec) { s.Calendars = []calendar.CalendarID{"work"} }, calendar.NotFound},
@@ -140,7 +141,7 @@ func TestTokensAreListed(t *testing.T) {
 		}
 		h.createToken(auth.TokenSpec{User: "bob", Name: "one"})
 		first, _ := h.createToken(auth.TokenSpec{User: "alice", Name: "two"})
-		h.clock.advance(time.Second)
+		h.Pass(time.Second)
 		h.createToken(auth.TokenSpec{User: "alice", Name: "three"})
 		if err := h.RevokeToken(h.t.Context(), first.ID); err != nil {
 			h.t.Fatal(err)
@@ -161,12 +162,12 @@ func TestTokenExpires(t *testing.T) {
 	t.Parallel()
 	each(t, func(h *house) {
 		h.createUser("alice")
-		_, secret := h.createToken(auth.TokenSpec{User: "alice", Expires: h.clock.Now().Add(2 * time.Minute)})
-		h.clock.advance(2*time.Minute - time.Second)
+		_, secret := h.createToken(auth.TokenSpec{User: "alice", Expires: h.Now().Add(2 * time.Minute)})
+		h.Pass(2*time.Minute - time.Second)
 		if err := h.bear(secret); err != nil {
 			h.t.Errorf("a second before: %v", err)
 		}
-		h.clock.advance(time.Second)
+		h.Pass(time.Second)
 		if n := h.hashes(func() {
 			if err := h.bear(secret); !errors.Is(err, auth.ErrUnauthorized) {
 				h.t.Errorf("in time, though remembered: %v", err)
@@ -223,7 +224,7 @@ func TestRevokeToken(t *testing.T) {
 			}
 		}
 		all, err := h.Tokens(h.t.Context(), "alice")
-		token.Revoked = h.clock.Now()
+		token.Revoked = h.Now()
 		if diff := cmp.Diff([]auth.Token{token}, all, cmpopts.IgnoreFields(auth.Token{}, "LastUsed")); err != nil || diff != "" {
 			h.t.Errorf("%v\n%s", err, diff)
 		}
@@ -233,20 +234,42 @@ func TestRevokeToken(t *testing.T) {
 	})
 }
 
-// The token is revoked while its hash is being checked: what is found out then must not last.
+// late is a store that does something after it has looked a token up.
+type late struct {
+	auth.Store
+	then func(id calendar.TokenID)
+}
+
+func (l *late) TokenByID(ctx context.Context, id calendar.TokenID) (auth.Credential, error) {
+	c, err := l.Store.TokenByID(ctx, id)
+	if l.then != nil {
+		l.then(id)
+	}
+	return c, err
+}
+
+// The token is revoked while it is being checked, by its seal or by its hash: what is found out then must not last.
 func TestRevokeTokenDuringItsCheck(t *testing.T) {
 	t.Parallel()
-	each(t, func(h *house) {
-		h.createUser("alice")
-		token, secret := h.createToken(auth.TokenSpec{User: "alice"})
-		h.hasher.during = func() {
-			if err := h.RevokeToken(h.t.Context(), token.ID); err != nil {
-				h.t.Error(err)
+	testdb.Each(t, func(t *testing.T, url string) {
+		l := new(late)
+		h := open(t, url, atNoon(), func(s auth.Store) auth.Store {
+			l.Store = s
+			return l
+		})
+		alice := h.createUser("alice")
+		_, secret := h.createToken(auth.TokenSpec{User: "alice"})
+		for _, token := range []string{secret, h.unsealed(alice)} {
+			l.then = func(id calendar.TokenID) {
+				if err := l.RevokeToken(t.Context(), id, h.Now()); err != nil {
+					t.Error(err)
+				}
 			}
-		}
-		_ = h.bear(secret) // either answer is right: both happened at the same time
-		if err := h.bear(secret); !errors.Is(err, auth.ErrUnauthorized) {
-			h.t.Errorf("the next request: %v", err)
+			_ = h.bear(token) // either answer is right: both happened at the same time
+			l.then = nil
+			if err := h.bear(token); !errors.Is(err, auth.ErrUnauthorized) {
+				t.Errorf("the next request: %v", err)
+			}
 		}
 	})
 }
@@ -270,17 +293,17 @@ func TestTokenLastUsed(t *testing.T) {
 		if got := lastUsed(); !got.IsZero() {
 			h.t.Errorf("before any use: %v", got)
 		}
-		start := h.clock.Now()
+		start := h.Now()
 		for _, step := range []struct {
 			after time.Duration
 			want  time.Time
 		}{{0, start}, {time.Minute - time.Second, start}, {time.Second, start.Add(time.Minute)}} {
-			h.clock.advance(step.after)
+			h.Pass(step.after)
 			if err := h.bear(secret); err != nil {
 				h.t.Fatal(err)
 			}
 			if got := lastUsed(); !got.Equal(step.want) {
-				h.t.Errorf("used at %v, last used %v; want %v", h.clock.Now(), got, step.want)
+				h.t.Errorf("used at %v, last used %v; want %v", h.Now(), got, step.want)
 			}
 		}
 	})

@@ -13,15 +13,18 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// NewUser is what it takes to make one. All but Name and Password may be empty.
+// NewUser describes a new user. All but Name and Password may be empty.
 type NewUser struct {
 	Name, DisplayName, Email string
 	// Timezone is an IANA name.
 	Timezone string
 	Password string
+	// Invited makes a user who has no password yet: a link lets them choose one, or they sign in elsewhere.
+	Invited bool
+	Admin   bool
 }
 
-// userName is what user names look like. They stand in URLs and in Basic credentials, so no
+// userName is the form of user names. They stand in URLs and in Basic credentials, so no
 // colon (RFC 7617 §2), no slash, and nothing that a client would encode in two ways.
 var userName = regexp.MustCompile(`^[a-z0-9][a-z0-9._@-]{0,63}$`)
 
@@ -50,13 +53,15 @@ func (s *Service) CreateUser(ctx context.Context, n NewUser) (calendar.User, err
 	if err := n.validate(); err != nil {
 		return calendar.User{}, err
 	}
-	h, err := s.hash(ctx, n.Password)
-	if err != nil {
-		return calendar.User{}, err
+	var h Hash
+	if !n.Invited {
+		if h, err = s.hash(ctx, n.Password); err != nil {
+			return calendar.User{}, err
+		}
 	}
 	u := calendar.User{
 		ID: calendar.UserID(s.newID()), Name: name, DisplayName: n.DisplayName, Email: n.Email, Timezone: n.Timezone,
-		Created: s.seconds(),
+		Created: s.seconds(), Admin: n.Admin,
 	}
 	err = s.store.InsertUser(ctx, u, h)
 	if err != nil && calendar.ReasonOf(err) == calendar.Exists {
@@ -69,14 +74,22 @@ func (s *Service) CreateUser(ctx context.Context, n NewUser) (calendar.User, err
 }
 
 func (n NewUser) validate() error {
-	if err := (UserEdit{&n.DisplayName, &n.Email, &n.Timezone}).Validate(); err != nil {
+	if err := (UserEdit{DisplayName: &n.DisplayName, Email: &n.Email, Timezone: &n.Timezone}).Validate(); err != nil {
 		return err
+	}
+	if n.Invited {
+		return nil
 	}
 	return validatePassword(n.Password)
 }
 
-// UserEdit is what is to become of what is said of a user: nil leaves it, an empty text takes it away.
-type UserEdit struct{ DisplayName, Email, Timezone *string }
+// UserEdit changes the properties of a user: nil leaves one, an empty text takes it away.
+type UserEdit struct {
+	DisplayName, Email, Timezone         *string
+	WeekStart, WorkingDays, WorkingHours *string
+	// Admin and Disabled are for administrators.
+	Admin, Disabled *bool
+}
 
 // Validate refuses what users cannot be.
 func (e UserEdit) Validate() error {
@@ -87,6 +100,9 @@ func (e UserEdit) Validate() error {
 		{e.DisplayName, func(text string) error { return validateTitle("display name", text) }},
 		{e.Email, validateEmail},
 		{e.Timezone, CheckTimezone},
+		{e.WeekStart, checkWeekStart},
+		{e.WorkingDays, checkWorkingDays},
+		{e.WorkingHours, checkWorkingHours},
 	} {
 		if part.text == nil {
 			continue
@@ -98,7 +114,7 @@ func (e UserEdit) Validate() error {
 	return nil
 }
 
-// ChangeUser changes what is said of a user, in every process at once, and returns them as they then are.
+// ChangeUser changes the properties of a user, in every process at once, and returns them as they then are.
 func (s *Service) ChangeUser(ctx context.Context, name string, e UserEdit) (calendar.User, error) {
 	u, err := s.User(ctx, name)
 	if err != nil {
@@ -185,13 +201,22 @@ func (s *Service) idOf(ctx context.Context, name string) (calendar.UserID, error
 	return u.ID, err
 }
 
-// SetPassword gives a user another password; the old one ends at once, in every process. Tokens
-// stay good.
+// SetPassword gives a user another password; the old one ends at once, in every process, and so do all
+// sessions. Tokens stay good.
 func (s *Service) SetPassword(ctx context.Context, name, password string) error {
 	u, err := s.User(ctx, name)
 	if err != nil {
 		return err
 	}
+	return s.setPassword(ctx, u, password, "")
+}
+
+// ChangePassword is SetPassword for somebody who is signed in, and stays so.
+func (s *Service) ChangePassword(ctx context.Context, session Session, password string) error {
+	return s.setPassword(ctx, session.User, password, session.ID)
+}
+
+func (s *Service) setPassword(ctx context.Context, u calendar.User, password string, but SessionID) error {
 	if err := validatePassword(password); err != nil {
 		return err
 	}
@@ -202,7 +227,7 @@ func (s *Service) SetPassword(ctx context.Context, name, password string) error 
 	if err := s.store.SetPassword(ctx, u.ID, h); err != nil {
 		return fmt.Errorf("setting the password: %w", err)
 	}
-	return nil
+	return s.EndSessions(ctx, u, but)
 }
 
 // DeleteUser removes a user with all that is theirs.

@@ -37,7 +37,7 @@ func TestCreateUser(t *testing.T) {
 		})
 		want := calendar.User{
 			ID: "user-1", Name: "alice", DisplayName: "Alice Ünal", Email: "alice@example.com", Timezone: "Europe/Berlin",
-			Created: h.clock.Now(),
+			Created: h.Now(),
 		}
 		if diff := cmp.Diff(want, made); err != nil || diff != "" {
 			h.t.Fatalf("%v\n%s", err, diff)

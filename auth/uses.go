@@ -18,17 +18,18 @@ const (
 	useTimeout = 5 * time.Second
 )
 
-// uses notes when tokens and links are used, out of the request's way.
+// uses notes when tokens, links and sessions are used, out of the request's way.
 type uses struct {
 	mu     sync.Mutex
 	noted  *lru[used, time.Time]
 	queued chan use
 }
 
-// used is what was: a token or a link.
+// used is the thing that was used: a token, a link or a session.
 type used struct {
-	token calendar.TokenID
-	link  LinkID
+	token   calendar.TokenID
+	link    LinkID
+	session SessionID
 }
 
 type use struct {
@@ -53,7 +54,7 @@ func (u *uses) note(what used, now time.Time) {
 	}
 }
 
-// Run writes down when tokens and links were last used, until ctx ends; then it writes what is left and
+// Run writes down when tokens, links and sessions were last used, until ctx ends; then it writes what is left and
 // returns. Without it everything works but that time.
 func (s *Service) Run(ctx context.Context) {
 	for {
@@ -83,12 +84,15 @@ func (s *Service) touch(ctx context.Context, u use) {
 	defer cancel()
 	at := u.at.Truncate(time.Second)
 	var err error
-	if u.link != "" {
+	switch {
+	case u.link != "":
 		err = s.store.TouchLink(ctx, u.link, at)
-	} else {
+	case u.session != "":
+		err = s.store.TouchSession(ctx, u.session, at)
+	default:
 		err = s.store.TouchToken(ctx, u.token, at)
 	}
 	if err != nil {
-		s.log.WarnContext(ctx, "a last use was not written down", "token", u.token, "link", u.link, "error", err)
+		s.log.WarnContext(ctx, "a last use was not written down", "token", u.token, "link", u.link, "session", u.session, "error", err)
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// ErrUnauthorized says that a credential is not good. It does not say why: whoever guesses must
+// ErrUnauthorized says that a credential is not good. It does not say why: an attacker must
 // not learn which half was wrong.
 var ErrUnauthorized = errors.New("the credentials are not valid")
 
@@ -21,6 +21,8 @@ const judgeTimeout = 15 * time.Second
 // attempt is one credential as it was presented.
 type attempt struct {
 	digest digest
+	// subject is whose credential it would be.
+	subject Subject
 	// pair is what the attempt is counted for if it is wrong.
 	pair   pair
 	secret string
@@ -30,7 +32,7 @@ type attempt struct {
 	decoy bool
 }
 
-// VerifyBasic returns who logs in with a user name and a password, or with a token in place of
+// VerifyBasic returns the caller who logs in with a user name and a password, or with a token in place of
 // the password, from an address: ErrUnauthorized, *ThrottledError, or Unavailable when the store
 // is away or too many log in at once.
 func (s *Service) VerifyBasic(ctx context.Context, user, password string, from netip.Addr) (calendar.Caller, error) {
@@ -48,26 +50,45 @@ func (s *Service) VerifyBasic(ctx context.Context, user, password string, from n
 		return c, err
 	}
 	return s.verify(ctx, attempt{
-		digest: s.memory.digest("password", name, password), secret: password, decoy: true,
+		digest: s.memory.digest("program", name, password), subject: Subject{Name: name}, secret: password, decoy: true,
+		pair: pair{account("user " + name), networkOf(from)},
+		load: func(ctx context.Context) (Credential, error) {
+			c, err := s.store.PasswordByName(ctx, name)
+			if c.Guarded {
+				c.Hash = "" // as wrong as any other, so that a program learns nothing of it
+			}
+			return c, err
+		},
+	})
+}
+
+// verifyPassword returns the user of a name and a password, for a person who signs in.
+func (s *Service) verifyPassword(ctx context.Context, user, password string, from netip.Addr) (calendar.Caller, error) {
+	name, err := CanonicalName(user)
+	if err != nil || password == "" || len(password) > maxPassword {
+		return calendar.Caller{}, ErrUnauthorized
+	}
+	return s.verify(ctx, attempt{
+		digest: s.memory.digest("password", name, password), subject: Subject{Name: name}, secret: password, decoy: true,
 		pair: pair{account("user " + name), networkOf(from)},
 		load: func(ctx context.Context) (Credential, error) { return s.store.PasswordByName(ctx, name) },
 	})
 }
 
-// VerifyBearer returns for whom a token speaks. The errors are those of VerifyBasic.
+// VerifyBearer returns the caller for whom a token speaks. The errors are those of VerifyBasic.
 func (s *Service) VerifyBearer(ctx context.Context, token string, from netip.Addr) (calendar.Caller, error) {
 	id, half, ok := parseSecret(token)
 	if !ok {
 		return calendar.Caller{}, ErrUnauthorized
 	}
 	return s.verify(ctx, attempt{
-		digest: s.memory.digest("token", token), secret: half,
+		digest: s.memory.digest("token", token), subject: Subject{Token: id}, secret: half,
 		pair: pair{account("token " + string(id)), networkOf(from)},
 		load: func(ctx context.Context) (Credential, error) { return s.store.TokenByID(ctx, id) },
 	})
 }
 
-// StillGood tells whether the token that a caller came with is good at this moment, for who has
+// StillGood tells whether the token that a caller came with is good at this moment, for one who has
 // listened since then: ErrUnauthorized where it is not. A password is asked for with each request,
 // so nobody listens with one.
 func (s *Service) StillGood(ctx context.Context, c calendar.Caller) error {
@@ -78,7 +99,7 @@ func (s *Service) StillGood(ctx context.Context, c calendar.Caller) error {
 	switch {
 	case err != nil && calendar.ReasonOf(err) != calendar.NotFound:
 		return fmt.Errorf("looking up the token: %w", err)
-	case err != nil || cred.User.ID != c.User.ID || !cred.Token.Valid(s.now()):
+	case err != nil || cred.User.ID != c.User.ID || cred.User.Disabled || !cred.Token.Valid(s.now()) || c.Delegated && !s.now().Before(c.Expires):
 		return ErrUnauthorized
 	}
 	return nil
@@ -87,7 +108,7 @@ func (s *Service) StillGood(ctx context.Context, c calendar.Caller) error {
 // verify answers from memory if it can. The generation is read with every request: that is what
 // makes a revocation count at once, also when another process made it.
 func (s *Service) verify(ctx context.Context, a attempt) (calendar.Caller, error) {
-	generation, err := s.store.CredentialGeneration(ctx)
+	generation, err := s.store.CredentialGeneration(ctx, a.subject)
 	if err != nil {
 		return calendar.Caller{}, fmt.Errorf("reading the credential generation: %w", err)
 	}
@@ -118,6 +139,17 @@ func (s *Service) judge(ctx context.Context, a attempt, generation int64) (verdi
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), judgeTimeout)
 	defer cancel()
+	if v, decided, err := s.unseal(ctx, a); decided {
+		if v.right {
+			s.memory.remember(a.digest, generation, s.now(), v)
+		}
+		return v, err
+	}
+	return s.judgeByHash(ctx, a, generation)
+}
+
+// judgeByHash is judge for what takes a hash, which is paid for first.
+func (s *Service) judgeByHash(ctx context.Context, a attempt, generation int64) (verdict, error) {
 	known := s.memory.knows(a.digest)
 	if !known {
 		if err := s.throttle.take(a.pair); err != nil {
@@ -141,7 +173,7 @@ func (s *Service) weigh(ctx context.Context, a attempt, known bool) (v verdict, 
 	if err != nil && calendar.ReasonOf(err) != calendar.NotFound {
 		return verdict{}, false, fmt.Errorf("looking up the credential: %w", err)
 	}
-	exists := err == nil && cred.Hash != "" && (cred.Token.ID == "" || cred.Token.Valid(s.now()))
+	exists := err == nil && cred.Hash != "" && cred.usable(s.now())
 	if !exists && !a.decoy {
 		return verdict{}, false, nil
 	}
@@ -159,13 +191,25 @@ func (s *Service) weigh(ctx context.Context, a attempt, known bool) (v verdict, 
 	if !c.Right || !exists {
 		return verdict{}, true, nil
 	}
-	if c.Weak && cred.Token.ID == "" {
+	if cred.Token.ID != "" {
+		s.sealLate(ctx, cred.Token.ID, a.secret)
+	} else if c.Weak {
 		s.strengthen(ctx, cred, a.secret)
 	}
-	return verdict{right: true, caller: cred.caller(), expires: cred.Token.Expires}, true, nil
+	return cred.verdict(), true, nil
 }
 
-// caller returns for whom a credential speaks, once it is checked.
+// usable tells whether the bearer of the credential is let in, should it be right.
+func (c Credential) usable(now time.Time) bool {
+	return !c.User.Disabled && (c.Token.ID == "" || c.Token.Valid(now))
+}
+
+// verdict is the meaning of a right credential.
+func (c Credential) verdict() verdict {
+	return verdict{right: true, caller: c.caller(), expires: c.Token.Expires}
+}
+
+// caller returns the caller for whom a credential speaks, once it is checked.
 func (c Credential) caller() calendar.Caller {
 	if c.Token.ID == "" {
 		return calendar.Caller{User: c.User, Scopes: calendar.ScopeAll}

@@ -35,7 +35,7 @@ type vigil struct {
 func (v *vigil) watch() (http.ResponseWriter, *http.Request) {
 	r := v.r
 	if r.Body != nil && r.Body != http.NoBody {
-		// Whoever handed the request in goes on with a body of their own.
+		// The code that handed the request in goes on with a body of its own.
 		r = r.WithContext(r.Context())
 		r.Body = &vouchedBody{r.Body, v}
 	}

@@ -24,7 +24,7 @@ func (h *house) endings(token auth.Token) map[string]func() error {
 			return err
 		},
 		"revoked":  func() error { return h.RevokeToken(ctx, token.ID) },
-		"expired":  func() error { h.clock.advance(2 * time.Hour); return nil },
+		"expired":  func() error { h.Pass(2 * time.Hour); return nil },
 		"password": func() error { return h.SetPassword(ctx, "alice", "another "+rightPassword) },
 		"deleted":  func() error { return h.DeleteUser(ctx, "alice") },
 	}
@@ -53,7 +53,7 @@ func eachEnding(t *testing.T, test func(h *house, authorization, ending string, 
 				if _, err := h.CreateUser(h.t.Context(), auth.NewUser{Name: "alice", Password: rightPassword}); err != nil {
 					h.t.Fatal(err)
 				}
-				token, secret := h.createToken(auth.TokenSpec{User: "alice", Expires: h.clock.Now().Add(time.Hour)})
+				token, secret := h.createToken(auth.TokenSpec{User: "alice", Expires: h.Now().Add(time.Hour)})
 				authorization := basic("alice", rightPassword)
 				if byToken {
 					authorization = "Bearer " + secret
@@ -85,7 +85,7 @@ func TestRevokedWhileTheAnswerGoesOut(t *testing.T) {
 		door := h.Require(davDoor(), func(w http.ResponseWriter, _ *http.Request, _ calendar.Caller) {
 			_, _ = io.WriteString(w, "old")
 			happens()
-			h.clock.advance(10 * time.Second)
+			h.Pass(10 * time.Second)
 			_, _ = io.WriteString(w, "new")
 		})
 		err := panicOf(func() { door.ServeHTTP(w, r) })
@@ -116,7 +116,7 @@ func TestRevokedWhileTheBodyArrives(t *testing.T) {
 	eachEnding(t, func(h *house, authorization, ending string, happens func(), good bool) {
 		body := io.MultiReader(strings.NewReader("BEGIN:"), readerFunc(func([]byte) (int, error) {
 			happens()
-			h.clock.advance(time.Second)
+			h.Pass(time.Second)
 			return 0, io.EOF
 		}), strings.NewReader("VCALENDAR"))
 		r := httptest.NewRequestWithContext(h.t.Context(), http.MethodPut, "/", body)

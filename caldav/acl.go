@@ -1,6 +1,6 @@
 package caldav
 
-// The read side of RFC 3744. Who may do what is said by owning and by sharing, so that an
+// The read side of RFC 3744. Ownership and shares decide about access, so that an
 // access control list can be read here and is not set.
 
 // privilegeNode is a row of DAV:supported-privilege-set: a privilege and those within it
@@ -23,6 +23,16 @@ func supportedPrivileges() privilegeNode {
 			{"d:write-content", "Change objects", true, nil},
 			{"d:bind", "Add objects", true, nil},
 			{"d:unbind", "Remove objects", true, nil},
+		}},
+		{"c:schedule-deliver", "Send the owner messages about events", true, []privilegeNode{
+			{"c:schedule-deliver-invite", "Invite the owner", true, nil},
+			{"c:schedule-deliver-reply", "Answer the owner", true, nil},
+			{"c:schedule-query-freebusy", "Ask when the owner is busy", true, nil},
+		}},
+		{"c:schedule-send", "Send messages about events", true, []privilegeNode{
+			{"c:schedule-send-invite", "Invite others", true, nil},
+			{"c:schedule-send-reply", "Answer others", true, nil},
+			{"c:schedule-send-freebusy", "Ask when others are busy", true, nil},
 		}},
 		{"d:read-acl", "See who may do what", true, nil},
 		{"d:write-acl", "Say who may do what", true, nil},
@@ -53,12 +63,12 @@ func (m *markup) privilege(tag string) {
 }
 
 // owned are the kinds of resources that somebody owns.
-const owned = atPrincipal | atHome | atCalendar | atObject | atBox | atNotice
+const owned = atPrincipal | atHome | atCalendar | atObject | atBox | atNotice | atScheduling
 
-// accessList is DAV:acl (RFC 3744 §5.5). What belongs to nobody is everybody's to read who
+// accessList is DAV:acl (RFC 3744 §5.5). A thing that belongs to nobody may be read by all users who
 // can log in.
 func (r *resource) accessList(m *markup) error {
-	const personal = atPrincipal | atHome | atBox | atNotice
+	const personal = atPrincipal | atHome | atBox | atNotice | atScheduling
 	switch {
 	case r.other != nil:
 		return errAbsent

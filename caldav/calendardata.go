@@ -146,8 +146,8 @@ func instant(text string) (time.Time, error) {
 // errEnough says that a request has had its share of shaping calendar data.
 var errEnough = breach("d:number-of-matches-within-limits", "the answer would be too large; ask for a shorter time or for fewer objects")
 
-// data writes CALDAV:calendar-data. What cannot be had in the shape asked for is refused
-// for this object alone: one endless series must not keep a client from all the others.
+// data writes CALDAV:calendar-data. A shape that cannot be had is refused
+// only for this object: one endless series must not keep a client from all the others.
 func (r *resource) data(m *markup) error {
 	if r.object.Data == nil {
 		return errAbsent
@@ -167,7 +167,7 @@ func (r *resource) data(m *markup) error {
 	return nil
 }
 
-// unshown is an error about calendar data: of this object alone, where the rest of the answer can be had.
+// unshown is an error about calendar data: of this object only, where the rest of the answer can be had.
 func (x *exchange) unshown(err error) error {
 	reason := calendar.ReasonOf(err)
 	if reason == calendar.TooLarge || reason == calendar.Unsupported || reason == calendar.Unavailable && x.begun {

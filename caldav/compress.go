@@ -12,7 +12,7 @@ import (
 const compressBytes = 2 << 10
 
 // compressed answers in gzip where that is asked for and worth it. What has a strong entity
-// tag is left alone: those stand for the very bytes (RFC 9110 §8.8.3).
+// tag stays as it is: those stand for the very bytes (RFC 9110 §8.8.3).
 type compressed struct {
 	http.ResponseWriter
 	// handler is nil when the client takes no gzip.

@@ -18,7 +18,7 @@ type failure struct {
 	// details writes what the condition holds; nil for nothing.
 	details func(*markup)
 	message string
-	// cause is for the log alone.
+	// cause is only for the log.
 	cause error
 }
 
@@ -67,6 +67,14 @@ var conditions = map[calendar.Rule]struct {
 	calendar.RuleMaxDate:       {http.StatusForbidden, "c:max-date-time"},
 	calendar.RuleMaxInstances:  {http.StatusForbidden, "c:max-instances"},
 	calendar.RuleMaxAttendees:  {http.StatusForbidden, "c:max-attendees-per-instance"},
+	// RFC 6638 §3.2.4, §5, §9.2
+	calendar.RuleUniqueScheduling: {http.StatusConflict, "c:unique-scheduling-object-resource"},
+	calendar.RuleSameOrganizer:    {http.StatusForbidden, "c:same-organizer-in-all-components"},
+	calendar.RuleOrganizerChange:  {http.StatusForbidden, "c:allowed-organizer-scheduling-object-change"},
+	calendar.RuleAttendeeChange:   {http.StatusForbidden, "c:allowed-attendee-scheduling-object-change"},
+	calendar.RuleValidMessage:     {http.StatusForbidden, "c:valid-scheduling-message"},
+	calendar.RuleValidOrganizer:   {http.StatusForbidden, "c:valid-organizer"},
+	calendar.RuleDefaultCalendar:  {http.StatusForbidden, "c:valid-schedule-default-calendar-URL"},
 	// RFC 7809 §3.1.5
 	calendar.RuleValidTimezone: {http.StatusForbidden, "c:valid-timezone"},
 	// RFC 4791 §5.3.1.1
@@ -90,8 +98,8 @@ func (x *exchange) translate(e *calendar.Error) *failure {
 	if row, ok := conditions[e.Rule]; ok {
 		f.status, f.condition = row.status, row.tag
 	}
-	if e.Rule == calendar.RuleUIDConflict && e.Conflict != "" {
-		f.details = x.conflictAt(e.Conflict)
+	if (e.Rule == calendar.RuleUIDConflict || e.Rule == calendar.RuleUniqueScheduling) && e.Conflict != "" {
+		f.details = x.conflictAt(e)
 	}
 	if e.Rule == calendar.RulePrivileges {
 		f.details = x.neededPrivilege
@@ -101,9 +109,17 @@ func (x *exchange) translate(e *calendar.Error) *failure {
 
 // conflictAt names the object in the way. Thunderbird needs it, having stored an
 // invitation before it saw that the server had it too.
-func (x *exchange) conflictAt(name calendar.ObjectName) func(*markup) {
+func (x *exchange) conflictAt(e *calendar.Error) func(*markup) {
 	at := x.subject
-	at.form, at.object = formObject, name
+	at.form, at.object = formObject, e.Conflict
+	if e.ConflictIn != "" {
+		// Where it lies in another calendar, that need not be one that the caller sees.
+		cal, err := x.service.Calendar(x.r.Context(), x.caller, e.ConflictIn)
+		if err != nil {
+			return nil
+		}
+		at.calendar = cal.Address()
+	}
 	return func(m *markup) { m.hrefElement(at) }
 }
 

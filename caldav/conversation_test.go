@@ -3,7 +3,6 @@ package caldav_test
 import (
 	"flag"
 	"fmt"
-	"log/slog"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -14,9 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/tools/txtar"
 
-	"caldav-mcp-server/caldav"
 	"caldav-mcp-server/calendar"
-	"caldav-mcp-server/calendar/service"
 	"caldav-mcp-server/internal/testdb"
 	"caldav-mcp-server/store/storetest"
 )
@@ -52,7 +49,7 @@ func converse(t *testing.T, database, file string) {
 		t.Fatal(err)
 	}
 	h := newHouse(t, database, nil)
-	epoch, err := h.store.Epoch(t.Context())
+	epoch, err := h.Store.Epoch(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,8 +69,8 @@ func converse(t *testing.T, database, file string) {
 		answer = strings.ReplaceAll(answer, string(epoch), "EPOCH")
 		got.Files = append(got.Files, txtar.File{Name: "response", Data: []byte(answer)})
 	}
-	if h.log.Len() > 0 {
-		t.Errorf("the log says: %s", h.log)
+	if h.Log.String() != "" {
+		t.Errorf("the log says: %s", h.Log)
 	}
 	settle(t, file, want, got)
 }
@@ -148,22 +145,15 @@ var accesses = map[string]calendar.Access{
 func (h *house) asks(t *testing.T, _ []string) {
 	t.Helper()
 	h.middle.NeedAcceptance = true
-	h.service = service.New(h.middle)
-	handler, err := caldav.New(caldav.Config{
-		Service: h.service, Limits: caldav.DefaultLimits(), Logger: slog.New(slog.NewTextHandler(h.log, nil)), Now: h.clock,
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	h.handler = handler
+	h.remake(t, nil)
 }
 
 // share carries out "SHARE alice work bob read".
 func (h *house) share(t *testing.T, words []string) {
 	t.Helper()
-	cal, err := h.store.CalendarAt(t.Context(), h.users[words[1]].ID, calendar.Segment(words[2]))
+	cal, err := h.Store.CalendarAt(t.Context(), h.users[words[1]].ID, calendar.Segment(words[2]))
 	if err == nil {
-		err = storetest.Share(t.Context(), h.store, cal.ID, h.users[words[3]].ID, accesses[words[4]])
+		err = storetest.Share(t.Context(), h.Store, cal.ID, h.users[words[3]].ID, accesses[words[4]])
 	}
 	if err != nil {
 		t.Fatal(err)

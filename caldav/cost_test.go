@@ -2,13 +2,10 @@ package caldav_test
 
 import (
 	"fmt"
-	"log/slog"
 	"strings"
 	"testing"
 
-	"caldav-mcp-server/caldav"
 	"caldav-mcp-server/calendar/meter"
-	"caldav-mcp-server/calendar/service"
 	"caldav-mcp-server/internal/testdb"
 )
 
@@ -16,14 +13,7 @@ import (
 func (h *house) costing(t testing.TB, most meter.Limits) {
 	t.Helper()
 	h.middle.Limits.Cost = most
-	h.service = service.New(h.middle)
-	handler, err := caldav.New(caldav.Config{
-		Service: h.service, Limits: caldav.DefaultLimits(), Logger: slog.New(slog.NewTextHandler(h.log, nil)), Now: h.clock,
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	h.handler = handler
+	h.remake(t, nil)
 }
 
 // TestALargeSeriesIsNotExpanded: its instances would take more memory than a request may have, which is known before they

@@ -33,24 +33,24 @@ func (r *resource) holder() (calendar.Holder, bool) {
 	return h, false
 }
 
-// keptProperties are those of one resource.
-type keptProperties struct {
+// deadProperties are those of one resource.
+type deadProperties struct {
 	of   place
-	list []calendar.Kept
+	list []calendar.DeadProperty
 }
 
-// kept returns the properties that are kept of the resource. It asks the store as seldom
+// listDead returns the properties that are kept of the resource. It asks the store as seldom
 // as it can: a listing has many resources, and most of them keep nothing.
-func (r *resource) kept() ([]calendar.Kept, error) {
-	if r.keeps != nil && r.keeps.of == r.at {
-		return r.keeps.list, nil
+func (r *resource) listDead() ([]calendar.DeadProperty, error) {
+	if r.dead != nil && r.dead.of == r.at {
+		return r.dead.list, nil
 	}
-	list, err := r.x.keptOf(r)
-	r.keeps = &keptProperties{r.at, list}
+	list, err := r.x.deadOf(r)
+	r.dead = &deadProperties{r.at, list}
 	return list, err
 }
 
-func (x *exchange) keptOf(r *resource) ([]calendar.Kept, error) {
+func (x *exchange) deadOf(r *resource) ([]calendar.DeadProperty, error) {
 	h, ok := r.holder()
 	if !ok {
 		return nil, nil
@@ -58,24 +58,24 @@ func (x *exchange) keptOf(r *resource) ([]calendar.Kept, error) {
 	listed := r.at != x.at
 	switch {
 	case listed && h.Place == calendar.AtCalendar:
-		return x.keptInHome(r.calendar.ID)
+		return x.deadInHome(r.calendar.ID)
 	case listed && h.Place == calendar.AtObject:
 		if keeper, err := x.isKeeper(r); err != nil || !keeper {
 			return nil, err
 		}
 	}
-	return x.service.Kept(x.r.Context(), x.caller, h)
+	return x.service.DeadProperties(x.r.Context(), x.caller, h)
 }
 
-// keptInHome looks at what is kept of a calendar among others.
-func (x *exchange) keptInHome(id calendar.CalendarID) ([]calendar.Kept, error) {
-	if x.homeKept == nil {
+// deadInHome looks at what is kept of a calendar among others.
+func (x *exchange) deadInHome(id calendar.CalendarID) ([]calendar.DeadProperty, error) {
+	if x.homeDead == nil {
 		var err error
-		if x.homeKept, err = x.service.KeptInHome(x.r.Context(), x.caller); err != nil {
+		if x.homeDead, err = x.service.DeadPropertiesInHome(x.r.Context(), x.caller); err != nil {
 			return nil, err
 		}
 	}
-	return x.homeKept[id], nil
+	return x.homeDead[id], nil
 }
 
 // isKeeper tells whether an object among others keeps anything.
@@ -83,7 +83,7 @@ func (x *exchange) isKeeper(r *resource) (bool, error) {
 	names, known := x.keepers[r.calendar.ID]
 	if !known {
 		var err error
-		if names, err = x.service.Keepers(x.r.Context(), x.caller, r.calendar); err != nil {
+		if names, err = x.service.DeadPropertyHolders(x.r.Context(), x.caller, r.calendar); err != nil {
 			return false, err
 		}
 		if x.keepers == nil {
@@ -96,7 +96,7 @@ func (x *exchange) isKeeper(r *resource) (bool, error) {
 
 // keptAs returns the property that is kept under a name, or errAbsent.
 func (r *resource) keptAs(n xml.Name) (string, error) {
-	list, err := r.kept()
+	list, err := r.listDead()
 	if err != nil {
 		return "", err
 	}
@@ -108,8 +108,8 @@ func (r *resource) keptAs(n xml.Name) (string, error) {
 	return "", errAbsent
 }
 
-// writeKept writes the property that is kept under a name.
-func (r *resource) writeKept(n xml.Name, m *markup, nameOnly bool) error {
+// writeDead writes the property that is kept under a name.
+func (r *resource) writeDead(n xml.Name, m *markup, nameOnly bool) error {
 	value, err := r.keptAs(n)
 	if err != nil {
 		return err
@@ -122,9 +122,9 @@ func (r *resource) writeKept(n xml.Name, m *markup, nameOnly bool) error {
 	return nil
 }
 
-// writeAllKept writes what is kept and is not understood: RFC 4918 §9.1 wants it in allprop.
-func (r *resource) writeAllKept(m *markup, but names, nameOnly bool) error {
-	list, err := r.kept()
+// writeAllDead writes what is kept and is not understood: RFC 4918 §9.1 wants it in allprop.
+func (r *resource) writeAllDead(m *markup, but names, nameOnly bool) error {
+	list, err := r.listDead()
 	if err != nil {
 		return err
 	}
@@ -159,16 +159,16 @@ func (p *property) dress(r *resource, m *markup, start, inside int) error {
 }
 
 // keep returns the change that keeps an element as it is, or removes it.
-func (e edit) keep() (calendar.Kept, error) {
-	k := calendar.Kept{Name: calendar.KeptName{Space: e.name.Space, Local: e.name.Local}}
+func (e edit) keep() (calendar.DeadProperty, error) {
+	k := calendar.DeadProperty{Name: calendar.PropertyName{Space: e.name.Space, Local: e.name.Local}}
 	if e.value == nil {
 		return k, nil
 	}
 	var m markup
 	m.foreign(e.value, "", e.lang)
-	if len(m.buf) > calendar.MaxKeptBytes {
+	if len(m.buf) > calendar.MaxDeadPropertyBytes {
 		// RFC 4918 §9.2.1 has this status for it.
-		return k, refuseWith(http.StatusInsufficientStorage, "a property of more than %d bytes is not kept", calendar.MaxKeptBytes)
+		return k, refuseWith(http.StatusInsufficientStorage, "a property of more than %d bytes is not kept", calendar.MaxDeadPropertyBytes)
 	}
 	k.Value = string(m.buf)
 	return k, nil

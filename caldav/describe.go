@@ -17,22 +17,7 @@ import (
 func nothing(*resource, *markup) error { return nil }
 
 func (r *resource) resourceType(m *markup) error {
-	if r.at.kind()&leaves == 0 {
-		m.raw("<d:collection/>")
-	}
-	if r.at.kind() == atBox {
-		m.raw("<cs:notification/>")
-	}
-	if r.at.kind() == atPrincipal {
-		m.raw("<d:principal/>")
-	}
-	switch {
-	case r.at.kind() != atCalendar:
-	case r.calendar.Subscribed():
-		m.raw("<cs:subscribed/>")
-	default:
-		m.raw("<c:calendar/>").raw(r.sharedType())
-	}
+	m.raw(r.node().types(r))
 	return nil
 }
 
@@ -60,7 +45,7 @@ func (r *resource) etag(m *markup) error {
 }
 
 // calendarType names the component, too (RFC 5545 §8.1), so that a client can tell a task
-// from an event by the listing alone.
+// from an event by the listing itself.
 const calendarType = "text/calendar; charset=utf-8; component="
 
 func mediaTypeOf(o calendar.Object) string { return calendarType + string(o.Kind) }
@@ -80,7 +65,10 @@ func (r *resource) contentLength(m *markup) error {
 	switch r.at.kind() {
 	case atNotice:
 		return m.number(int64(len(r.rendered())))
-	case atObject:
+	case atObject, atItem:
+		if r.at.kind() == atObject && r.object.Data == nil && r.calendar.Access != calendar.OwnerAccess {
+			return errAbsent // it takes reading the object to know what is the caller's own of it
+		}
 		return m.number(r.object.Size)
 	default:
 		return m.number(int64(len(page)))
@@ -88,30 +76,25 @@ func (r *resource) contentLength(m *markup) error {
 }
 
 func (r *resource) lastModified(m *markup) error {
-	at := r.calendar.Modified
-	switch r.at.kind() {
-	case atObject:
-		at = r.object.Modified
-	case atNotice:
-		at = r.notification.Created
-	default:
-		if closed(r.x.caller.May(calendar.ReadObjects, r.calendar)) {
-			return errAbsent
-		}
+	if r.at.kind() == atCalendar && closed(r.x.caller.May(calendar.ReadObjects, r.calendar)) {
+		return errAbsent
 	}
-	m.buf = at.UTC().AppendFormat(m.buf, http.TimeFormat)
+	_, changed := r.node().times(r)
+	return m.date(changed, http.TimeFormat)
+}
+
+// date writes a date; a busy time has none.
+func (m *markup) date(at time.Time, layout string) error {
+	if at.IsZero() {
+		return errAbsent
+	}
+	m.buf = at.UTC().AppendFormat(m.buf, layout)
 	return nil
 }
 
 func (r *resource) creationDate(m *markup) error {
-	at := r.calendar.Created
-	if r.at.kind() == atObject {
-		at = r.object.Created
-	} else if r.at.kind() == atNotice {
-		at = r.notification.Created
-	}
-	m.buf = at.UTC().AppendFormat(m.buf, time.RFC3339)
-	return nil
+	made, _ := r.node().times(r)
+	return m.date(made, time.RFC3339)
 }
 
 func principalOf(name string) place { return place{form: formPrincipal, user: userName(name)} }
@@ -140,7 +123,7 @@ func (r *resource) principalURL(m *markup) error {
 	return nil
 }
 
-// home is told of oneself alone: other people's homes are not there for the caller.
+// home is told only of oneself: other people's homes are not there for the caller.
 func (r *resource) home(m *markup) error {
 	if r.other != nil {
 		return errAbsent
@@ -180,9 +163,11 @@ func (r *resource) syncToken(m *markup) error {
 	return err
 }
 
-// closed tells whether an error says that the caller may not look into something. Of a calendar of
-// which they have the busy times alone, that something was changed is not theirs to know.
-func closed(err error) bool { return calendar.ReasonOf(err) == calendar.Forbidden || missing(err) }
+// closed tells whether an error says that the caller may not look into something, or that there is too much in it to tell.
+func closed(err error) bool {
+	reason := calendar.ReasonOf(err)
+	return reason == calendar.Forbidden || reason == calendar.TooLarge && err != nil || missing(err)
+}
 
 // resourceID names the resource for as long as it is there, wherever it moves.
 func (r *resource) resourceID(m *markup) error {
@@ -224,6 +209,10 @@ func (r *resource) order(m *markup) error {
 }
 
 func (r *resource) kinds(m *markup) error {
+	if r.x.caller.SeesBusyAlone(r.calendar) {
+		m.kindElement(calendar.Event)
+		return nil
+	}
 	for _, k := range r.calendar.Kinds {
 		m.kindElement(k)
 	}
@@ -257,7 +246,7 @@ func (r *resource) collations(m *markup) error {
 	return nil
 }
 
-// kindSets are sets of components of which calendars can be made: each alone, as Apple's
+// kindSets are sets of components of which calendars can be made: each by itself, as Apple's
 // clients make them, and all together.
 func (r *resource) kindSets(m *markup) error {
 	sets := []calendar.Kinds{calendar.AllKinds()}
@@ -291,13 +280,35 @@ func (r *resource) transparency(m *markup) error {
 	return nil
 }
 
-// userAddresses names the user as an attendee: the mail address, if there is one, and the
+// userAddresses names the user as an attendee: the mail addresses, which Apple's programs want first, and the
 // principal.
 func (r *resource) userAddresses(m *markup) error {
-	if mail := r.person().Email; mail != "" {
+	mails, err := r.x.service.Mails(r.x.r.Context(), r.person())
+	if err != nil {
+		return err
+	}
+	for _, mail := range mails {
 		m.element("d:href", "mailto:"+mail)
 	}
 	m.hrefElement(r.at)
+	return nil
+}
+
+// publishedURL is BASE_URL; empty where it is not set.
+func (r *resource) publishedURL(m *markup) error {
+	if r.other != nil {
+		return errAbsent
+	}
+	m.text(r.x.published)
+	return nil
+}
+
+// wayHere is how this very request came.
+func (r *resource) wayHere(m *markup) error {
+	if r.other != nil || r.x.way == nil {
+		return errAbsent
+	}
+	m.text(r.x.way(r.x.r))
 	return nil
 }
 

@@ -66,7 +66,7 @@ func TestPagesAfterPruning(t *testing.T) {
 			h.must(t, fmt.Sprintf("PUT %s%d.ics", path, i), event(fmt.Sprint(i), "Something"))
 		}
 		h.must(t, "DELETE "+path+"3.ics", "")
-		if err := h.store.Prune(t.Context(), now.Add(time.Hour)); err != nil {
+		if err := h.Store.Prune(t.Context(), now.Add(time.Hour)); err != nil {
 			t.Fatal(err)
 		}
 		for i := 6; i < 9; i++ {
@@ -193,8 +193,8 @@ func TestBrokenAnswer(t *testing.T) {
 		if err, ok := recover().(error); !ok || !errors.Is(err, http.ErrAbortHandler) {
 			t.Errorf("the answer ended with %v", err)
 		}
-		if strings.Contains(w.Body.String(), "</d:multistatus>") || strings.Contains(h.log.String(), "level=ERROR") {
-			t.Errorf("the answer looks whole, or is a fault in the log though its client has gone: %s", h.log)
+		if strings.Contains(w.Body.String(), "</d:multistatus>") || strings.Contains(h.Log.String(), "level=ERROR") {
+			t.Errorf("the answer looks whole, or is a fault in the log though its client has gone: %s", h.Log)
 		}
 	}()
 	h.ServeHTTP(w, httptest.NewRequestWithContext(ctx, "REPORT", "/dav/calendars/alice/work/", strings.NewReader(body)))
@@ -204,7 +204,7 @@ func TestBrokenAnswer(t *testing.T) {
 func TestInnerErrors(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, testdb.SQLite(t), nil)
-	if err := h.close(); err != nil {
+	if err := h.Close(); err != nil {
 		t.Fatal(err)
 	}
 	got := h.send(t, "PROPFIND /dav/calendars/alice/\nDepth: 1", "")
@@ -217,8 +217,8 @@ func TestInnerErrors(t *testing.T) {
 	if got.status == http.StatusServiceUnavailable && got.header.Get("Retry-After") == "" {
 		t.Error("503 without Retry-After")
 	}
-	if got.status == http.StatusInternalServerError && !strings.Contains(h.log.String(), "closed") {
-		t.Errorf("the log does not say what went wrong: %s", h.log)
+	if got.status == http.StatusInternalServerError && !strings.Contains(h.Log.String(), "closed") {
+		t.Errorf("the log does not say what went wrong: %s", h.Log)
 	}
 }
 

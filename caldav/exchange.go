@@ -31,10 +31,12 @@ type exchange struct {
 	needs   string
 	// tags are those of objects by which a condition was found to be true.
 	tags map[place]calendar.ETag
-	// shares are who was given what of a calendar, once looked up.
+	// scheduleTags are those of the objects of calendars, once looked up.
+	scheduleTags map[calendar.CalendarID]map[calendar.ObjectName]calendar.ScheduleTag
+	// shares are the shares of each calendar, once looked up.
 	shares map[calendar.CalendarID][]calendar.Share
-	// homeKept and keepers are what keeps properties that are not understood, once looked up.
-	homeKept map[calendar.CalendarID][]calendar.Kept
+	// homeDead and keepers are what keeps properties that are not understood, once looked up.
+	homeDead map[calendar.CalendarID][]calendar.DeadProperty
 	keepers  map[calendar.CalendarID]map[calendar.ObjectName]bool
 	// granted are the calendars that the answer may be of, with what the caller may do there; good,
 	// where there is one, looks again at what the request was let in by.

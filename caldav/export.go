@@ -16,14 +16,15 @@ import (
 // getCalendar answers GET of a calendar: all of it as one iCalendar text, which any
 // calendar program can subscribe to or import.
 func (x *exchange) getCalendar(r *resource) error {
-	if err := x.caller.May(calendar.ReadObjects, r.calendar); err != nil {
-		return err
-	}
 	token, err := r.token()
 	if err != nil {
 		return err
 	}
-	t := calendarText{textTag(token), r.calendar.Modified, r.calendar.Name + ".ics", func(to io.Writer) error {
+	modified := r.calendar.Modified
+	if x.caller.SeesBusyAlone(r.calendar) {
+		modified = time.Time{} // it would tell of changes that they do not see
+	}
+	t := calendarText{textTag(token), modified, r.calendar.Name + ".ics", func(to io.Writer) error {
 		_, err := x.service.Export(x.r.Context(), x.meter, x.caller, r.calendar, nil, to, x.leftOut)
 		return err
 	}}
@@ -52,7 +53,7 @@ func (x *exchange) wholeText(t calendarText) error {
 	if !t.modified.IsZero() {
 		h.Set("Last-Modified", t.modified.UTC().Format(http.TimeFormat))
 	}
-	// To say that nothing has changed is cheap; and who may no longer read it must learn so at once.
+	// To say that nothing has changed is cheap; and a user who may no longer read it must learn so at once.
 	h.Set("Cache-Control", "private, no-cache")
 	when, err := x.precondition()
 	if err != nil {

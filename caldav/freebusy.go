@@ -16,7 +16,7 @@ type busyRequest struct {
 
 // freeBusyQuery answers RFC 4791 §7.10, for a calendar or for all of a user's that take
 // their time. The Depth is not looked at: to leave out what is deeper would say that
-// somebody has time who has not.
+// a busy person has time.
 func (x *exchange) freeBusyQuery(d *xml.Decoder, root xml.StartElement) error {
 	var q busyRequest
 	if err := readAll(d, d.DecodeElement(&q, &root)); err != nil {

@@ -78,7 +78,7 @@ func (h *house) sound(t *testing.T, r *http.Request) {
 	t.Helper()
 	got := h.do(t, r) //nolint:contextcheck // it sets the test's
 	if got.status >= 500 && got.status != http.StatusBadGateway && got.status != http.StatusInsufficientStorage {
-		t.Fatalf("%s %s: %d\n%s", r.Method, r.URL.Path, got.status, h.log)
+		t.Fatalf("%s %s: %d\n%s", r.Method, r.URL.Path, got.status, h.Log)
 	}
 	if strings.HasPrefix(got.header.Get("Content-Type"), "application/xml") {
 		wellFormed(t, got.body)

@@ -5,7 +5,7 @@ import (
 	"net/http"
 )
 
-// page is what a person sees who opens a collection of collections in a browser. It tells
+// page is shown to a person who opens a collection of collections in a browser. It tells
 // nothing of what is in there.
 const page = "This is a CalDAV server, and it works. Give this address to a calendar program.\n"
 
@@ -15,20 +15,23 @@ func (x *exchange) get() error {
 	if err != nil {
 		return err
 	}
-	if x.at.kind() == atCalendar {
-		return x.getCalendar(r)
-	}
-	if x.at.kind() == atNotice {
-		return x.getNotice(r)
-	}
-	if x.at.kind() != atObject {
-		x.reply(http.StatusOK, "text/plain; charset=utf-8", []byte(page))
-		return nil
+	return r.node().get(x, r)
+}
+
+func (x *exchange) getPage(*resource) error {
+	x.reply(http.StatusOK, "text/plain; charset=utf-8", []byte(page))
+	return nil
+}
+
+// getObject answers with an object, or with a message of an inbox.
+func (x *exchange) getObject(r *resource) error {
+	if r.object.ScheduleTag != "" {
+		x.w.Header().Set("Schedule-Tag", string(r.object.ScheduleTag))
 	}
 	h := x.w.Header()
 	h.Set("ETag", string(r.object.ETag))
 	h.Set("Content-Type", mediaTypeOf(r.object))
-	// What a stranger wrote into an invitation must never run as a page of this host.
+	// A stranger's text in an invitation must never run as a page of this host.
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Content-Disposition", "attachment")
 	// Without this, RFC 9111 §4.2.2 lets a client guess from Last-Modified how long it is fresh.

@@ -19,7 +19,7 @@ type guard struct {
 	source *measured
 	tokens *xml.Decoder
 	depth  int
-	// elements counts what is not an href, hrefs those: they alone come in thousands.
+	// elements counts what is not an href, hrefs those: only they come in thousands.
 	elements, hrefs int
 	// opened is the name, as written, of a plain href that was entered, repeats that of one that has
 	// just ended.

@@ -38,7 +38,7 @@ func DefaultLimits() Limits {
 	}
 }
 
-// Config is what a Handler is made of.
+// Config has the parts and settings of a Handler.
 type Config struct {
 	Service *service.Service
 	// BaseURL is where the service is found from outside. Nil, or
@@ -46,6 +46,8 @@ type Config struct {
 	BaseURL *url.URL
 	Limits  Limits
 	Logger  *slog.Logger
+	// Way tells how a request came, for a person who looks for a fault of a proxy; nil tells nothing.
+	Way func(*http.Request) string
 	// Now is the clock.
 	Now func() time.Time
 }
@@ -59,9 +61,13 @@ type Handler struct {
 	now     func() time.Time
 	// host is the name that clients are told of, "" if none is known.
 	host string
+	// published is the base URL as it was given, way see Config.
+	published string
+	way       func(*http.Request) string
 
 	methods    []method
 	reports    []report
+	nodes      [len(layout)]node
 	properties []property
 	// byName are properties by their names, ofLinks those of public links.
 	byName, ofLinks map[xml.Name]*property
@@ -79,12 +85,12 @@ func New(c Config) (*Handler, error) {
 		return nil, fmt.Errorf("base URL: %w", err)
 	}
 	h := &Handler{
-		addresses: at, service: c.Service, limits: c.Limits, log: c.Logger, now: c.Now,
-		methods: methods(), reports: reports(), properties: properties(),
+		addresses: at, service: c.Service, limits: c.Limits, log: c.Logger, now: c.Now, way: c.Way,
+		methods: methods(), reports: reports(), nodes: nodes(), properties: properties(),
 	}
 	h.byName, h.ofLinks = rowsByName(h.properties), rowsByName(linkProperties())
 	if c.BaseURL != nil {
-		h.host = c.BaseURL.Hostname()
+		h.host, h.published = c.BaseURL.Hostname(), c.BaseURL.String()
 	}
 	h.buffers.New = func() any { return &markup{addresses: at} }
 	h.gzips.New = func() any {
@@ -100,7 +106,9 @@ func rowsByName(rows []property) map[xml.Name]*property {
 	byName := make(map[xml.Name]*property, len(rows))
 	for i := range rows {
 		p := &rows[i]
-		p.tag = tagOf(p.name)
+		if p.tag = tagOf(p.name); p.tag == "" {
+			p.tag, p.scope = p.name.Local, ` xmlns="`+p.name.Space+`"`
+		}
 		byName[p.name] = p
 	}
 	return byName

@@ -2,14 +2,10 @@ package caldav_test
 
 import (
 	"bufio"
-	"bytes"
 	"fmt"
-	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -17,13 +13,12 @@ import (
 	"caldav-mcp-server/caldav"
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/calendar/service"
-	"caldav-mcp-server/store"
+	"caldav-mcp-server/internal/housetest"
 )
 
 // house is a door with everything behind it: the service and a real store.
 type house struct {
-	store   *store.Store
-	close   func() error
+	*housetest.House
 	service *service.Service
 	// middle is what the service is made of.
 	middle  service.Config
@@ -33,10 +28,6 @@ type house struct {
 	// link is the last public link that was made, secret its secret.
 	link   auth.Link
 	secret auth.Secret
-	// later is by how much the clock is ahead of now.
-	later atomic.Int64
-	// log holds what the door wrote to the log.
-	log *bytes.Buffer
 }
 
 // now is the time in all tests of this package.
@@ -49,54 +40,32 @@ var people = []calendar.User{
 	{ID: "u-odd", Name: "o&d@example.com", Created: now},
 }
 
-func (h *house) clock() time.Time { return now.Add(time.Duration(h.later.Load())) }
-
 func newHouse(t testing.TB, database string, change func(*caldav.Config)) *house {
 	t.Helper()
-	ctx := t.Context()
-	h := &house{}
-	clock := h.clock
-	s, err := store.Open(ctx, database, store.Options{Now: clock})
-	if err != nil {
-		t.Fatal(err)
-	}
-	closed := sync.OnceValue(s.Close)
-	t.Cleanup(func() {
-		if err := closed(); err != nil {
-			t.Errorf("closing the store: %v", err)
-		}
-	})
-	if err := s.Migrate(ctx); err != nil {
-		t.Fatal(err)
-	}
-	h.store, h.close, h.users, h.log = s, closed, map[string]calendar.User{}, &bytes.Buffer{}
+	h := &house{House: housetest.Open(t, database, housetest.At(now)), users: map[string]calendar.User{}}
+	h.Admit(t, people...)
 	for _, u := range people {
-		if err := s.InsertUser(ctx, u, ""); err != nil {
-			t.Fatal(err)
-		}
 		h.users[u.Name] = u
 	}
-	var last atomic.Int64
-	h.middle = service.Config{
-		Store: s, Limits: calendar.DefaultLimits(), Now: clock,
-		NewID:      func() string { return fmt.Sprintf("id-%d", last.Add(1)) },
-		ImageBytes: 1 << 20,
-	}
+	h.middle = h.Middle()
+	h.middle.ImageBytes = 1 << 20
+	h.auth = auth.New(h.Login())
+	h.remake(t, change)
+	return h
+}
+
+// remake makes the service and its door anew.
+func (h *house) remake(t testing.TB, change func(*caldav.Config)) {
+	t.Helper()
 	h.service = service.New(h.middle)
-	config := caldav.Config{
-		Service: h.service, Limits: caldav.DefaultLimits(), Logger: slog.New(slog.NewTextHandler(h.log, nil)), Now: h.clock,
-	}
-	h.auth = auth.New(auth.Config{
-		Store: s, Now: clock, Logger: config.Logger, Limits: auth.DefaultLimits(),
-		Hasher: auth.Argon2id{Cost: auth.Cost{MemoryKiB: 8, Iterations: 1, Parallelism: 1}},
-	})
+	config := caldav.Config{Service: h.service, Limits: caldav.DefaultLimits(), Logger: h.Logger(), Now: h.Now}
 	if change != nil {
 		change(&config)
 	}
+	var err error
 	if h.handler, err = caldav.New(config); err != nil {
 		t.Fatal(err)
 	}
-	return h
 }
 
 // scopes are the words by which a test gives its caller less than everything.

@@ -179,7 +179,7 @@ func (s states) hold(list stateList) (bool, error) {
 	return true, nil
 }
 
-// of looks a state up. What the caller cannot see has none.
+// of looks a state up. A resource that the caller cannot see has none.
 func (s states) of(at place) (state, error) {
 	now, known := s.known[at]
 	if known {
@@ -190,11 +190,11 @@ func (s states) of(at place) (state, error) {
 	case missing(err), calendar.ReasonOf(err) == calendar.Forbidden:
 	case err != nil:
 		return now, err
-	case at.kind() == atObject:
+	case at.kind()&(atObject|atItem) != 0:
 		now.tag = r.object.ETag
 	case at.kind() == atNotice:
 		now.tag = r.notification.ETag
-	case at.kind()&(atHome|atCalendar|atBox) != 0:
+	case at.kind()&(atHome|atCalendar|atBox|atInbox) != 0:
 		if now.token, err = r.token(); closed(err) {
 			now.token = ""
 		} else if err != nil {

@@ -27,7 +27,7 @@ type shareEdit struct {
 // maxShareEdits bounds what one request changes: it is one transaction.
 const maxShareEdits = 100
 
-// edit understands an edit, but for who is meant.
+// edit understands an edit, but for the sharee.
 func (e *shareEdit) edit() (calendar.ShareEdit, error) {
 	edit := calendar.ShareEdit{Title: strings.TrimSpace(e.Summary), CommonName: strings.TrimSpace(e.CommonName)}
 	switch {
@@ -90,7 +90,7 @@ func (x *exchange) share() error {
 	return nil
 }
 
-// sharee finds whom a calendar user address means: a mail address or a principal of this server.
+// sharee finds the user whom a calendar user address means: a mail address or a principal of this server.
 func (x *exchange) sharee(cal calendar.Calendar, href string) (calendar.User, error) {
 	name := strings.TrimSpace(href)
 	if scheme, address, ok := strings.Cut(name, ":"); ok && strings.EqualFold(scheme, "mailto") {
@@ -101,7 +101,7 @@ func (x *exchange) sharee(cal calendar.Calendar, href string) (calendar.User, er
 	return x.service.Sharee(x.r.Context(), x.caller, cal.ID, name)
 }
 
-// unshared says of each user whether it is they who stand in the way.
+// unshared says of each user whether they are the obstacle.
 func (x *exchange) unshared(edits []shareEdit, unfit []error) error {
 	ms := x.multistatus(plan{})
 	for i, e := range edits {

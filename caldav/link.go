@@ -88,7 +88,7 @@ func (a addresses) linkAt(escaped string) (linkAddress, bool) {
 	return linkAddress{}, true
 }
 
-// Links answers who comes by a public link, without a login, and leaves the rest to next.
+// Links answers a visitor who comes by a public link, without a login, and leaves the rest to next.
 func (h *Handler) Links(verify VerifyLink, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if at, ok := h.linkAt(pathOf(r.URL)); ok {
@@ -134,7 +134,7 @@ func (x *exchange) follow(verify VerifyLink, at linkAddress) error {
 	return errNotAllowed
 }
 
-// enter lets in who has a good link, and has serve answer.
+// enter lets in a visitor with a good link, and has serve answer.
 func (x *exchange) enter(verify VerifyLink, at linkAddress, serve func(*exchange, calendar.CalendarID, linkAddress) error) error {
 	link, err := verify(x.r.Context(), at.secret)
 	if err != nil {
@@ -183,7 +183,7 @@ func (x *exchange) refuseLink(err error) {
 		err = errNowhere
 	case errors.As(err, &refused), errors.As(err, &large), calendar.ReasonOf(err) == calendar.Unavailable, x.r.Context().Err() != nil:
 	default:
-		// What the owner could do about it is not for strangers to read.
+		// Advice to the owner is not for strangers to read.
 		err = fmt.Errorf("a public link: %v", err) //nolint:errorlint // see above
 	}
 	x.refuse(err)

@@ -121,8 +121,8 @@ func TestLinkPropfindKeepsTheLimits(t *testing.T) {
 			}
 		}
 	}
-	if h.log.Len() > 0 {
-		t.Errorf("the log says %s", h.log)
+	if h.Log.String() != "" {
+		t.Errorf("the log says %s", h.Log)
 	}
 }
 
@@ -174,14 +174,14 @@ func TestLinkIsNotLogged(t *testing.T) {
 	h := linked(t, nil)
 	path := "/" + caldav.LinkPath(h.link, h.secret)
 	h.must(t, "GET "+path+"\nAs: nobody", "")
-	if err := h.close(); err != nil {
+	if err := h.Close(); err != nil {
 		t.Fatal(err)
 	}
 	got := h.follow(t, path)
 	if got.status != http.StatusInternalServerError || got.header.Get("ETag") != "" || !strings.Contains(got.body, "the log of the server") {
 		t.Errorf("without a store: %d %v %s", got.status, got.header, got.body)
 	}
-	log := h.log.String()
+	log := h.Log.String()
 	if !strings.Contains(log, "request failed") || strings.Contains(log, string(h.secret)) || strings.Contains(log, string(h.secret[30:])) {
 		t.Errorf("the log says %s", log)
 	}
@@ -208,7 +208,7 @@ func TestLinkLogsNoCalendar(t *testing.T) {
 	t.Parallel()
 	h := linked(t, nil)
 	data := []byte(strings.ReplaceAll(event("z", "x"), "SUMMARY:", "SUMMARY ZZSECRET "))
-	err := h.store.Update(t.Context(), func(tx calendar.Tx) error {
+	err := h.Store.Update(t.Context(), func(tx calendar.Tx) error {
 		cal, err := tx.Advance(t.Context(), h.link.Calendar)
 		if err != nil {
 			return err
@@ -223,7 +223,7 @@ func TestLinkLogsNoCalendar(t *testing.T) {
 	if got := h.follow(t, "/"+caldav.LinkPath(h.link, h.secret)); got.status != http.StatusOK || strings.Contains(got.body, "ZZSECRET") {
 		t.Errorf("%d %s", got.status, got.body)
 	}
-	if log := h.log.String(); !strings.Contains(log, "cannot be read (syntax)") || strings.Contains(log, "ZZSECRET") {
+	if log := h.Log.String(); !strings.Contains(log, "cannot be read (syntax)") || strings.Contains(log, "ZZSECRET") {
 		t.Errorf("the log says %s", log)
 	}
 }

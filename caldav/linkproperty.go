@@ -38,11 +38,7 @@ func (r *resource) feedType(m *markup) error {
 }
 
 func (r *resource) feedModified(m *markup) error {
-	if r.feed.Modified.IsZero() {
-		return errAbsent
-	}
-	m.buf = r.feed.Modified.UTC().AppendFormat(m.buf, http.TimeFormat)
-	return nil
+	return m.date(r.feed.Modified, http.TimeFormat)
 }
 
 func (r *resource) feedPrivileges(m *markup) error {

@@ -121,7 +121,7 @@ func (m *markup) empty(n xml.Name) {
 func (m *markup) address(p place) *markup {
 	start := len(m.buf)
 	m.buf = m.append(m.buf, p)
-	// Of what XML reserves, an encoded path can hold the ampersand alone.
+	// Of what XML reserves, an encoded path can hold only the ampersand.
 	if bytes.IndexByte(m.buf[start:], '&') >= 0 {
 		href := string(m.buf[start:])
 		m.buf = m.buf[:start]

@@ -124,6 +124,9 @@ func (c *cell) try() {
 		if got.status >= 500 || refused(got) || got.status == http.StatusNotFound {
 			c.t.Errorf("%s: %d %s", what, got.status, got.body)
 		}
+		if c.relation.share == calendar.FreeBusyAccess && (strings.Contains(got.body, "SUMMARY:secret") || strings.Contains(got.body, "a-"+c.at)) {
+			c.t.Errorf("%s tells more than busy times: %s", what, got.body)
+		}
 		if c.state() != c.before {
 			c.clear()
 		}
@@ -208,14 +211,19 @@ func (c *matrix) prepare() {
 		share.Status = calendar.SharePending
 	}
 	c.invitation = share.Invitation()
-	err = c.house.store.Update(c.t.Context(), func(tx calendar.Tx) error {
+	err = c.house.Store.Update(c.t.Context(), func(tx calendar.Tx) error {
 		if share.Access > calendar.NoAccess {
 			if err := tx.PutShare(c.t.Context(), share); err != nil {
 				return err
 			}
 		}
 		word := calendar.Notice{Name: "n.xml", Created: now, Data: []byte(`{"status":"accepted","title":"secret"}`)}
-		return errors.Join(tx.PutNotice(c.t.Context(), owner.ID, word), tx.PutNotice(c.t.Context(), c.house.users["bob"].ID, word))
+		message := calendar.InboxItem{Name: "m.ics", Created: now, Data: []byte("BEGIN:VCALENDAR\r\nBEGIN:VEVENT\r\nSUMMARY:a message\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n")}
+		var errs []error
+		for _, id := range []calendar.UserID{owner.ID, c.house.users["bob"].ID} {
+			errs = append(errs, tx.PutNotice(c.t.Context(), id, word), tx.PutInboxItem(c.t.Context(), id, message))
+		}
+		return errors.Join(errs...)
 	})
 	if err != nil {
 		c.t.Fatal(err)
@@ -238,12 +246,20 @@ func (c *matrix) state() string {
 		for _, cal := range all {
 			fmt.Fprintln(&b, cal.ID, cal.Segment, cal.Name, cal.Access, cal.Version)
 		}
+		messages, lost := c.house.service.Messages(c.t.Context(), caller)
+		err = errors.Join(err, lost)
+		for _, m := range messages {
+			fmt.Fprintln(&b, user, m.Name)
+		}
+		said, lost := c.house.service.Scheduling(c.t.Context(), caller)
+		err = errors.Join(err, lost)
+		fmt.Fprintln(&b, user, said.Availability)
 		told, untold := c.house.service.Notifications(c.t.Context(), caller)
 		for _, n := range told {
 			fmt.Fprintln(&b, user, n.Name)
 		}
 		for _, place := range []calendar.Place{calendar.AtPrincipal, calendar.AtHome} {
-			kept, lost := c.house.service.Kept(c.t.Context(), caller, calendar.Holder{Place: place, User: caller.User.ID})
+			kept, lost := c.house.service.DeadProperties(c.t.Context(), caller, calendar.Holder{Place: place, User: caller.User.ID})
 			err = errors.Join(err, lost)
 			fmt.Fprintln(&b, user, place, kept)
 		}
@@ -302,9 +318,10 @@ func (c *cell) replies() bool { return c.sample.home != "" && c.shelf == private
 func (c *cell) ofWords() bool {
 	r := c.relation
 	switch {
-	case c.operation.Name == "DELETE":
+	case c.operation.Name == "DELETE", c.operation.Name == "PROPPATCH" && strings.HasSuffix(c.address.Name, "/inbox/"):
 		return !r.holds("")
-	case c.operation.Name == "sync-collection", strings.Contains(c.address.Name, "{notice}"):
+	case c.operation.Name == "sync-collection", c.operation.Name == "calendar-multiget", strings.HasPrefix(c.operation.Name, "POST"),
+		strings.Contains(c.address.Name, "{notice}"), strings.Contains(c.address.Name, "{message}"):
 		return !r.holds("none") && !r.holds("bound")
 	}
 	return true
@@ -320,7 +337,7 @@ func (c *cell) ask(name string) reply {
 	if c.sample.fresh {
 		name = "fresh-" + name
 	}
-	path := strings.NewReplacer("{user}", stdcmp.Or(c.user, user), "{calendar}", name, "{object}", "a.ics", "{notice}", "n.xml").Replace(c.address.Name)
+	path := strings.NewReplacer("{user}", stdcmp.Or(c.user, user), "{calendar}", name, "{object}", "a.ics", "{notice}", "n.xml", "{message}", "m.ics").Replace(c.address.Name)
 	header := strings.ReplaceAll(c.sample.header, "OWN", own)
 	if strings.HasSuffix(path, "/") && c.operation.Name == "MOVE" {
 		header = strings.ReplaceAll(header, "own/moved.ics", "moved-"+name+"/")
@@ -331,6 +348,9 @@ func (c *cell) ask(name string) reply {
 	if c.replies() {
 		body = c.sample.home
 	}
-	body = strings.NewReplacer("UID:a\r", "UID:a-"+name+"\r", "UID:new\r", "UID:new-"+name+"\r", "PATH", path, "INVITATION", string(c.invitation)).Replace(body)
+	if c.sample.outbox != "" && strings.HasSuffix(c.address.Name, "/outbox/") {
+		body = c.sample.outbox
+	}
+	body = strings.NewReplacer("USER", user, "UID:a\r", "UID:a-"+name+"\r", "UID:new\r", "UID:new-"+name+"\r", "PATH", path, "INVITATION", string(c.invitation)).Replace(body)
 	return c.house.send(c.t, strings.TrimSpace(fmt.Sprintf("%s %s\nAs: %s\n%s", c.operation.Method, path, c.relation.as, header)), body)
 }

@@ -7,7 +7,7 @@ import (
 
 // davClasses is the DAV header (RFC 4918 §10.1): what works, and nothing else. Class 2
 // would be locks.
-const davClasses = "1, 3, access-control, calendar-access, extended-mkcol, calendarserver-sharing, calendarserver-principal-property-search, calendarserver-principal-search, calendarserver-subscribed, calendarserver-home-sync"
+const davClasses = "1, 3, access-control, calendar-access, calendar-auto-schedule, calendar-availability, extended-mkcol, calendarserver-sharing, calendarserver-principal-property-search, calendarserver-principal-search, calendarserver-subscribed, calendarserver-home-sync"
 
 // method is a row of the methods table.
 type method struct {
@@ -46,7 +46,7 @@ func methods() []method {
 		{"MOVE", atCalendar | atObject, "d:unbind", (*exchange).move, errNotAllowed, "RFC 4918 §9.9"},
 		{"MKCOL", atCalendar, "d:bind", (*exchange).mkcol, errNotAllowed, "RFC 5689 §3"},
 		{"MKCALENDAR", atCalendar, "d:bind", (*exchange).mkcalendar, errWrongLocation, "RFC 4791 §5.3.1"},
-		{"POST", atHome | atCalendar, "d:bind", (*exchange).post, errNotAllowed, "RFC 5995 §3, caldav-sharing §5.3.2, §5.4.1"},
+		{"POST", atHome | atCalendar | atOutbox, "d:bind", (*exchange).post, errNotAllowed, "RFC 5995 §3, caldav-sharing §5.3.2, §5.4.1, RFC 6638 §5"},
 		{"ACL", everything, "d:write-acl", (*exchange).acl, nil, "RFC 3744 §8.1"},
 		{"REPORT", everything, "d:read", (*exchange).report, nil, "RFC 3253 §3.6"},
 	}

@@ -95,7 +95,7 @@ func (x *exchange) create(set []edit, refuse func(outcome) error) error {
 	}
 	for _, k := range outcome.kept {
 		if k.Value != "" {
-			n.Kept = append(n.Kept, k)
+			n.DeadProperties = append(n.DeadProperties, k)
 		}
 	}
 	if _, err := x.service.CreateCalendar(x.r.Context(), x.caller, n); err != nil {

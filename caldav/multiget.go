@@ -66,6 +66,9 @@ func (x *exchange) multiget(d *xml.Decoder, root xml.StartElement) error {
 	if err != nil {
 		return err
 	}
+	if x.at.kind() == atInbox {
+		return x.getMessages(p, q.hrefs)
+	}
 	f := newFetcher(x, p.data, r.calendar)
 	ms := x.multistatus(p)
 	for hrefs := range slices.Chunk(q.hrefs, chunk) {

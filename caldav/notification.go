@@ -13,7 +13,7 @@ import (
 // boxOf is where a user's notifications are.
 func boxOf(name userName) place { return place{form: formBox, user: name} }
 
-// notificationURL tells of the caller's box alone: other people's are not there for the caller.
+// notificationURL tells only of the caller's box: other people's are not there for the caller.
 func (r *resource) notificationURL(m *markup) error {
 	if r.other != nil {
 		return errAbsent
@@ -22,7 +22,7 @@ func (r *resource) notificationURL(m *markup) error {
 	return nil
 }
 
-// notices yields the members of a box: none to who may not read what is the user's own, so that
+// notices yields the members of a box: none to a caller who may not read the user's own things, so that
 // they can look at what is around it.
 func (r *resource) notices(yield func(*resource, error) bool) {
 	all, err := r.x.service.Notifications(r.x.r.Context(), r.x.caller)

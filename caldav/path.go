@@ -28,9 +28,12 @@ const (
 	atBoxes  // the collection of boxes
 	atBox    // what a user is told of shares
 	atNotice // a word of that
+	atInbox  // what others send a user about events
+	atItem   // a message of those
+	atOutbox // where a user asks others when they are busy
 
 	everything  = ^kind(0)
-	leaves      = atObject | atNotice
+	leaves      = atObject | atNotice | atItem
 	collections = everything &^ leaves
 )
 
@@ -49,6 +52,10 @@ const (
 	formPrincipal
 	formHomes
 	formHome
+	// They come before the calendars, none of which is called so.
+	formInbox
+	formOutbox
+	formItem
 	formCalendar
 	formObject
 	formBoxes
@@ -62,6 +69,7 @@ const (
 	calendarPart = "{calendar}"
 	objectPart   = "{object}"
 	noticePart   = "{notice}"
+	itemPart     = "{message}"
 )
 
 // layout is every address there is, and whose member it is; the entrances are nobody's.
@@ -79,6 +87,9 @@ var layout = [...]struct {
 	formPrincipal:      {atPrincipal, formPrincipals, []string{"dav", "principals", userPart}},
 	formHomes:          {atHomes, formRoot, []string{"dav", "calendars"}},
 	formHome:           {atHome, formHomes, []string{"dav", "calendars", userPart}},
+	formInbox:          {atInbox, formHome, []string{"dav", "calendars", userPart, "inbox"}},
+	formOutbox:         {atOutbox, formHome, []string{"dav", "calendars", userPart, "outbox"}},
+	formItem:           {atItem, formInbox, []string{"dav", "calendars", userPart, "inbox", itemPart}},
 	formCalendar:       {atCalendar, formHome, []string{"dav", "calendars", userPart, calendarPart}},
 	formObject:         {atObject, formCalendar, []string{"dav", "calendars", userPart, calendarPart, objectPart}},
 	formBoxes:          {atBoxes, formRoot, []string{"dav", "notifications"}},
@@ -124,7 +135,7 @@ func (p *place) with(part, value string) bool {
 		p.user = userName(value)
 	case calendarPart:
 		p.calendar = calendar.Segment(value)
-	case objectPart:
+	case objectPart, itemPart:
 		p.object = calendar.ObjectName(value)
 	case noticePart:
 		p.notice = calendar.NoticeName(value)
@@ -141,7 +152,7 @@ func (p place) part(part string) string {
 		return string(p.user)
 	case calendarPart:
 		return string(p.calendar)
-	case objectPart:
+	case objectPart, itemPart:
 		return string(p.object)
 	case noticePart:
 		return string(p.notice)
@@ -249,7 +260,7 @@ func plainPath[text string | []byte](path text) bool {
 	return true
 }
 
-// plainByte are letters, digits and those marks that url.PathEscape leaves alone, with the slash.
+// plainByte are letters, digits and those marks that url.PathEscape keeps, with the slash.
 var plainByte = func() (plain [256]bool) {
 	for c := range plain {
 		plain[c] = c < utf8.RuneSelf && (c == '/' || url.PathEscape(string(rune(c))) == string(rune(c)))

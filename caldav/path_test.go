@@ -192,7 +192,8 @@ func FuzzPath(f *testing.F) {
 func TestRoutes(t *testing.T) {
 	t.Parallel()
 	want := strings.Fields(`/ /.well-known/caldav /principals /dav /dav/principals /dav/principals/{user}
-		/dav/calendars /dav/calendars/{user} /dav/calendars/{user}/{calendar} /dav/calendars/{user}/{calendar}/{object}
+		/dav/calendars /dav/calendars/{user} /dav/calendars/{user}/inbox /dav/calendars/{user}/outbox /dav/calendars/{user}/inbox/{message}
+		/dav/calendars/{user}/{calendar} /dav/calendars/{user}/{calendar}/{object}
 		/dav/notifications /dav/notifications/{user} /dav/notifications/{user}/{notice} /dav/links/{link} /dav/links/{link}/{title}`)
 	if diff := cmp.Diff(want, Routes()); diff != "" {
 		t.Errorf("routes (-want +got):\n%s", diff)

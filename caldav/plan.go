@@ -50,12 +50,12 @@ func (i *planItem) writeFlat(r *resource, m *markup, nameOnly bool) error {
 		}
 		return errAbsent
 	case i.kept:
-		return r.writeAllKept(m, i.but, nameOnly)
+		return r.writeAllDead(m, i.but, nameOnly)
 	case i.row == nil, i.row.on&r.at.kind() == 0, i.row.flags&ofContent != 0 && r.calendar.Subscribed():
 		if i.quiet {
 			return errAbsent // it is among the kept ones
 		}
-		return r.writeKept(i.name, m, nameOnly)
+		return r.writeDead(i.name, m, nameOnly)
 	}
 	return i.row.write(r, m, nameOnly)
 }

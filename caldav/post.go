@@ -19,6 +19,7 @@ var posts = []struct {
 	{atCalendar, []string{"", "text/calendar"}, (*exchange).addObject},
 	{atCalendar, []string{"application/xml", "text/xml"}, (*exchange).share},
 	{atHome, []string{"application/xml", "text/xml"}, (*exchange).replyInvitation},
+	{atOutbox, []string{"", "text/calendar"}, (*exchange).askBusy},
 }
 
 // post finds out what it is that is sent.

@@ -23,6 +23,8 @@ func (x *exchange) precondition() (calendar.Precondition, error) {
 	if err == nil {
 		err = x.unmodifiedSince()
 	}
+	// RFC 6638 §8.2: one tag, as Schedule-Tag has it.
+	p.ScheduleMatch = calendar.ScheduleTag(strings.TrimSpace(x.r.Header.Get("If-Schedule-Tag-Match")))
 	x.pin(x.at, &p)
 	return p, err
 }
@@ -46,7 +48,7 @@ func (x *exchange) unmodifiedSince() error {
 	return nil
 }
 
-// entityTags reads a list of entity tags. What is no tag is kept as it is, since nothing
+// entityTags reads a list of entity tags. Other text is kept as it is, since nothing
 // equals it: a condition that cannot be read must fail, not vanish.
 func entityTags(lines []string) (tags []calendar.ETag, wildcard bool, err error) {
 	if len(lines) == 0 {

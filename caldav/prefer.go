@@ -77,7 +77,10 @@ func (x *exchange) grant(p preference) {
 // returns are these very bytes (RFC 4791 §5.3.4), and with the object if that is preferred. Where they are others,
 // a client that is told no tag fetches them.
 func (x *exchange) saved(at place, s calendar.Saved) error {
-	if !s.Cleaned {
+	if s.Object.ScheduleTag != "" {
+		x.w.Header().Set("Schedule-Tag", string(s.Object.ScheduleTag))
+	}
+	if !s.Cleaned && !s.Scheduled {
 		x.w.Header().Set("ETag", string(s.Object.ETag))
 	}
 	if x.prefers(representation) {

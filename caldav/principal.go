@@ -75,7 +75,7 @@ func (r *resource) person() calendar.User {
 	return r.x.caller.User
 }
 
-// beOwn refuses what can be done to one's own principal alone.
+// beOwn refuses requests that one may make only about one's own principal.
 func (r *resource) beOwn() error {
 	if r.other != nil {
 		return calendar.Errorf(calendar.Forbidden, calendar.RulePrivileges, "this is another user, who can be looked at and not changed")

@@ -36,7 +36,7 @@ func checkTerms(terms []string) error {
 type searchable struct {
 	name        xml.Name
 	description string
-	// values are what is compared: each on its own, since whom the caller does not know must be
+	// values are what is compared: each on its own, since a user whom the caller does not know must be
 	// named by a whole one.
 	values func(addresses, calendar.User) []string
 }
@@ -192,12 +192,12 @@ type propertySearch struct {
 	} `xml:"DAV: match"`
 }
 
-// matchTypes are the ways to compare that Apple's clients name; RFC 3744 has the first alone.
+// matchTypes are the ways to compare that Apple's clients name; RFC 3744 has only the first.
 var matchTypes = map[string]calendar.Match{
 	"": calendar.Contains, "contains": calendar.Contains, "starts-with": calendar.StartsWith, "equals": calendar.Equals,
 }
 
-// check refuses what cannot be looked for. What looks for nothing (RFC 3744 §9.4 has a DAV:property-search at
+// check refuses a search that cannot be carried out. A search for nothing (RFC 3744 §9.4 has a DAV:property-search at
 // least) is python-caldav's way to ask for everybody: see matches.
 func (q *propertySearches) check() error {
 	if q.Test != "" && q.Test != "allof" && q.Test != "anyof" {

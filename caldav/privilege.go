@@ -10,25 +10,34 @@ var privileges = []struct {
 	may func(*resource) error
 }{
 	{"d:read", collections &^ atCalendar, freely},
-	{"d:read", atNotice, freely},
-	{"d:read", atCalendar | atObject, may(calendar.ReadObjects)},
+	{"d:read", atNotice | atItem, freely},
+	// A sharee of only the busy times reads them too, as events.
+	{"d:read", atCalendar | atObject, may(calendar.SeeBusy)},
 	{"d:read-current-user-privilege-set", everything, freely},
 	{"c:read-free-busy", atCalendar | atObject, may(calendar.SeeBusy)},
 	// Thunderbird and others take a calendar without it for read-only, whatever else is named.
 	{"d:write", atCalendar | atObject, may(calendar.WriteObjects, calendar.DeleteObjects)},
-	// Also who only reads sets name and colour for themselves. They are not told: Thunderbird
+	// A sharee who only reads sets name and colour for themselves, too. They are not told: Thunderbird
 	// would take the calendar for one to write to.
 	{"d:write-properties", atCalendar, may(calendar.WriteObjects, calendar.ArrangeCalendar)},
 	{"d:write-content", atCalendar | atObject, may(calendar.WriteObjects)},
 	{"d:bind", atCalendar, may(calendar.WriteObjects)},
 	{"d:unbind", atCalendar, may(calendar.DeleteObjects)},
+	{"c:schedule-deliver", atInbox, freely},
+	{"c:schedule-deliver-invite", atInbox, freely},
+	{"c:schedule-deliver-reply", atInbox, freely},
+	{"c:schedule-query-freebusy", atInbox, freely},
+	{"c:schedule-send", atOutbox, maySend},
+	{"c:schedule-send-invite", atOutbox, maySend},
+	{"c:schedule-send-reply", atOutbox, maySend},
+	{"c:schedule-send-freebusy", atOutbox, mayAsk},
 	{"d:read-acl", everything &^ (atCalendar | atObject), (*resource).beOwn},
 	{"d:read-acl", atCalendar | atObject, mayReadACL},
 	{"d:write-properties", atObject, may(calendar.WriteObjects)},
-	{"d:write-properties", atPrincipal | atHome, mayOwn},
+	{"d:write-properties", atPrincipal | atHome | atInbox, mayOwn},
 	{"d:bind", atHome, mayCreate},
 	{"d:unbind", atHome, mayUnbind},
-	{"d:unbind", atBox, mayDismiss},
+	{"d:unbind", atBox | atInbox, mayDismiss},
 }
 
 func freely(*resource) error { return nil }
@@ -52,7 +61,7 @@ func mayOwn(r *resource) error {
 	return r.x.caller.MayOwn(calendar.ChangeCalendar)
 }
 
-// mayReadACL: who else has a share of a calendar is told to its owner alone.
+// mayReadACL: only a calendar's owner is told of its other sharees.
 func mayReadACL(r *resource) error {
 	if r.calendar.Access != calendar.OwnerAccess {
 		return calendar.Errorf(calendar.Forbidden, calendar.RulePrivileges, "only the owner sees who has access")
@@ -61,6 +70,10 @@ func mayReadACL(r *resource) error {
 }
 
 func mayDismiss(r *resource) error { return r.x.caller.MayOwn(calendar.AnswerInvitation) }
+
+func maySend(r *resource) error { return r.x.caller.MayOwn(calendar.TellOthers) }
+
+func mayAsk(r *resource) error { return r.x.caller.MayOwn(calendar.SeeBusy) }
 
 func mayCreate(r *resource) error { return r.x.caller.MayCreate() }
 

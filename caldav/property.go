@@ -18,8 +18,12 @@ type property struct {
 	// set takes the element of a PROPPATCH or of a calendar's making; nil when the property is
 	// removed. Without it the property is protected, as all are but those of calendars.
 	set func(*calendar.Properties, *element) error
+	// arrange takes the element of a PROPPATCH of an inbox, likewise.
+	arrange func(*exchange, *calendar.Scheduling, *element) error
 	// tag is the name as replies write it.
 	tag string
+	// scope declares the namespace of a name for which replies have no prefix.
+	scope string
 	// source is where the property is defined.
 	source string
 }
@@ -29,7 +33,7 @@ type propertyFlags uint8
 const (
 	// allprop marks what RFC 4918 defines: allprop gives these (§9.1), and no more.
 	allprop propertyFlags = 1 << iota
-	// inReports marks what is data rather than a property: reports alone give it.
+	// inReports marks what is data rather than a property: only reports give it.
 	inReports
 	// atCreation marks what can be set when a calendar is made, and never again.
 	atCreation
@@ -49,7 +53,7 @@ func owncloud(local string) xml.Name { return xml.Name{Space: owncloudNS, Local:
 
 // properties is what resources have, in the order of allprop.
 func properties() []property {
-	return slices.Concat(webdavProperties(), accessProperties(), calendarProperties(), appleProperties(), sharingProperties())
+	return slices.Concat(webdavProperties(), accessProperties(), calendarProperties(), schedulingProperties(), appleProperties(), sharingProperties(), doctorProperties())
 }
 
 // row is a property that the server keeps itself.
@@ -73,8 +77,8 @@ func webdavProperties() []property {
 			row(dav("getetag"), leaves|atCalendar, allprop, (*resource).etag),
 			row(dav("getcontenttype"), leaves, allprop, (*resource).contentType),
 			row(dav("getcontentlength"), everything&^atCalendar, allprop, (*resource).contentLength),
-			row(dav("getlastmodified"), dated|atNotice, allprop, (*resource).lastModified),
-			row(dav("creationdate"), dated|atNotice, allprop, (*resource).creationDate),
+			row(dav("getlastmodified"), dated|atNotice|atItem, allprop, (*resource).lastModified),
+			row(dav("creationdate"), dated|atNotice|atItem, allprop, (*resource).creationDate),
 			row(dav("supportedlock"), everything, allprop, nothing),
 			row(dav("lockdiscovery"), everything, allprop, nothing),
 		),
@@ -84,7 +88,7 @@ func webdavProperties() []property {
 func accessProperties() []property {
 	return slices.Concat(
 		under("RFC 3744 §4, §5",
-			row(dav("owner"), atPrincipal|atHome|dated|atBox|atNotice, 0, (*resource).owner),
+			row(dav("owner"), atPrincipal|atHome|dated|atBox|atNotice|atScheduling, 0, (*resource).owner),
 			row(dav("current-user-privilege-set"), everything, 0, (*resource).privileges),
 			row(dav("supported-privilege-set"), everything, 0, (*resource).supportedPrivileges),
 			row(dav("acl"), everything, 0, (*resource).accessList),
@@ -110,7 +114,7 @@ func accessProperties() []property {
 			row(dav("add-member"), atCalendar, 0, (*resource).addMember),
 		),
 		under("RFC 6578 §4",
-			row(dav("sync-token"), atHome|atCalendar|atBox, 0, (*resource).syncToken),
+			row(dav("sync-token"), atHome|atCalendar|atBox|atInbox, 0, (*resource).syncToken),
 		),
 	)
 }
@@ -128,13 +132,8 @@ func calendarProperties() []property {
 			row(caldav("max-attendees-per-instance"), atCalendar, 0, (*resource).maxAttendees),
 			row(caldav("min-date-time"), atCalendar, 0, (*resource).minTime),
 			row(caldav("max-date-time"), atCalendar, 0, (*resource).maxTime),
-			row(caldav("supported-collation-set"), atHome|dated, 0, (*resource).collations),
-			row(caldav("calendar-data"), atObject, inReports, (*resource).data),
-		),
-		under("RFC 6638 §2.4, §9.1",
-			row(caldav("calendar-user-address-set"), atPrincipal, 0, (*resource).userAddresses),
-			row(caldav("calendar-user-type"), atPrincipal, 0, (*resource).userType),
-			settable(caldav("schedule-calendar-transp"), 0, (*resource).transparency, setTransparency),
+			row(caldav("supported-collation-set"), atHome|dated|atInbox, 0, (*resource).collations),
+			row(caldav("calendar-data"), atObject|atItem, inReports, (*resource).data),
 		),
 		under("RFC 7809 §5.2",
 			settable(caldav("calendar-timezone-id"), 0, (*resource).timezoneID, setTimezoneID),
@@ -146,7 +145,7 @@ func appleProperties() []property {
 	return slices.Concat(
 		under("Apple's extensions",
 			row(caldav("supported-calendar-component-sets"), atHome, 0, (*resource).kindSets),
-			row(server("getctag"), atHome|atCalendar|atBox, 0, (*resource).syncToken),
+			row(server("getctag"), atHome|atCalendar|atBox|atInbox, 0, (*resource).syncToken),
 			row(server("email-address-set"), atPrincipal, 0, (*resource).emailAddresses),
 			settable(apple("calendar-color"), 0, (*resource).color, setColor),
 			settable(apple("calendar-order"), 0, (*resource).order, setOrder),
@@ -169,6 +168,18 @@ func sharingProperties() []property {
 	)
 }
 
+// doctorNS is the namespace of properties in which the server helps to find a fault.
+const doctorNS = "urn:caldav-mcp-server"
+
+// doctorProperties tell users how the server is reached, as it sees it: the doctor compares.
+func doctorProperties() []property {
+	own := func(local string) xml.Name { return xml.Name{Space: doctorNS, Local: local} }
+	return under("This server",
+		row(own("base-url"), atPrincipal, 0, (*resource).publishedURL),
+		row(own("way"), atPrincipal, 0, (*resource).wayHere),
+	)
+}
+
 // under says where rows come from.
 func under(source string, rows ...property) []property {
 	for i := range rows {
@@ -183,7 +194,7 @@ func (p *property) write(r *resource, m *markup, nameOnly bool) error {
 		return errAbsent
 	}
 	start := len(m.buf)
-	m.raw("<").raw(p.tag).raw(">")
+	m.raw("<").raw(p.tag).raw(p.scope).raw(">")
 	inside := len(m.buf)
 	if err := p.get(r, m); err != nil {
 		m.buf = m.buf[:start]
@@ -196,7 +207,7 @@ func (p *property) write(r *resource, m *markup, nameOnly bool) error {
 	}
 	if nameOnly || len(m.buf) == inside {
 		m.buf = m.buf[:start]
-		m.raw("<").raw(p.tag).raw("/>")
+		m.raw("<").raw(p.tag).raw(p.scope).raw("/>")
 		return nil
 	}
 	m.raw("</").raw(p.tag).raw(">")

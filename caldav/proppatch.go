@@ -66,7 +66,7 @@ type outcome struct {
 	verdicts []verdict
 	failed   bool
 	// kept are the changes of properties that are not understood, or not wholly.
-	kept []calendar.Kept
+	kept []calendar.DeadProperty
 }
 
 // apply carries the edits out on p, in their order, and tells what became of each.
@@ -85,9 +85,9 @@ func (x *exchange) apply(all []edit, p *calendar.Properties, creating bool) outc
 }
 
 // set carries one edit out, and returns what there is to be kept of it.
-func (x *exchange) set(e edit, p *calendar.Properties, creating bool) ([]calendar.Kept, error) {
+func (x *exchange) set(e edit, p *calendar.Properties, creating bool) ([]calendar.DeadProperty, error) {
 	row := x.byName[e.name]
-	if row == nil || row.set != nil && row.on&x.at.kind() == 0 {
+	if row == nil || (row.set != nil || row.arrange != nil) && row.on&x.at.kind() == 0 {
 		return x.keep(e)
 	}
 	if row.set == nil || x.at.kind() != atCalendar || row.flags&atCreation != 0 && !creating {
@@ -103,12 +103,12 @@ func (x *exchange) set(e edit, p *calendar.Properties, creating bool) ([]calenda
 }
 
 // keep keeps a property as it is written.
-func (x *exchange) keep(e edit) ([]calendar.Kept, error) {
+func (x *exchange) keep(e edit) ([]calendar.DeadProperty, error) {
 	if _, ok := (&resource{x: x, at: x.at}).holder(); !ok {
 		return nil, refuseWith(http.StatusForbidden, "nothing is kept of this resource")
 	}
 	kept, err := e.keep()
-	return []calendar.Kept{kept}, err
+	return []calendar.DeadProperty{kept}, err
 }
 
 // errRefused rolls back a change of which a part was refused.
@@ -156,11 +156,14 @@ func (x *exchange) patch(all []edit) (o outcome, err error) {
 	if err := r.beOwn(); err != nil {
 		return o, err
 	}
+	if x.at.kind() == atInbox {
+		return x.patchInbox(all)
+	}
 	if o = x.apply(all, &calendar.Properties{}, false); o.failed {
 		return o, nil
 	}
 	h, _ := r.holder()
-	return o, x.service.Keep(x.r.Context(), x.caller, h, o.kept, when)
+	return o, x.service.SetDeadProperties(x.r.Context(), x.caller, h, o.kept, when)
 }
 
 // patchCalendar changes what is understood and what is not in one step.
@@ -169,7 +172,7 @@ func (x *exchange) patchCalendar(all []edit) (o outcome, err error) {
 	if err != nil {
 		return o, err
 	}
-	err = x.service.PatchCalendar(x.r.Context(), x.caller, cal.ID, func(p *calendar.Properties) ([]calendar.Kept, error) {
+	err = x.service.PatchCalendar(x.r.Context(), x.caller, cal.ID, func(p *calendar.Properties) ([]calendar.DeadProperty, error) {
 		if o = x.apply(all, p, false); o.failed {
 			return nil, errRefused
 		}

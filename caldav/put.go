@@ -62,10 +62,13 @@ func (x *exchange) beforeBody(cal calendar.Calendar, when calendar.Precondition)
 		return nil
 	}
 	now, err := x.service.Object(x.r.Context(), x.meter, x.caller, cal, x.at.object)
-	if err != nil && !missing(err) {
+	if missing(err) {
+		return when.CheckObject(nil)
+	}
+	if err != nil {
 		return err
 	}
-	return when.Check(now.ETag)
+	return when.CheckObject(&now)
 }
 
 // done answers a write that has no more to tell.

@@ -162,13 +162,13 @@ func (s *search) in(r *resource) error {
 	return nil
 }
 
-// everywhere searches the calendars of a home that the caller may read.
+// everywhere searches the calendars of a home.
 func (s *search) everywhere(home *resource) error {
 	for child, err := range home.children() {
 		if err != nil {
 			return err
 		}
-		if s.x.caller.May(calendar.ReadObjects, child.calendar) != nil {
+		if s.x.caller.MayLook(child.calendar) != nil {
 			continue
 		}
 		if err := s.in(child); err != nil || s.more {

@@ -174,7 +174,7 @@ func (t *timeRange) optional() (*filter.TimeRange, error) {
 }
 
 // takingTime are the components that RFC 4791 §9.9 and RFC 7953 §5 have a table for. A VCALENDAR
-// stands for what is in it, since that is what those mean who ask so.
+// stands for its components, since clients that ask so mean these.
 var takingTime = []string{"VCALENDAR", "VEVENT", "VTODO", "VJOURNAL", "VFREEBUSY", "VALARM", "VAVAILABILITY", "AVAILABLE"}
 
 // homes is where the components of RFC 5545 and RFC 7953 stand. Others may be anywhere.

@@ -14,7 +14,7 @@ import (
 	"caldav-mcp-server/calendar/service"
 )
 
-// retryAfter is how many seconds a client should leave a store alone that is away.
+// retryAfter is how many seconds a client should not ask a store that is away.
 const retryAfter = "5"
 
 // refuse renders an error; it is the one place that does.
@@ -35,7 +35,7 @@ func (x *exchange) refuse(err error) {
 	if f.status == http.StatusMethodNotAllowed {
 		there := x.methods
 		if x.method != nil && x.method.makes() {
-			// What is in the way takes no method that makes it (RFC 9110 §15.5.6).
+			// A resource in the way takes no method that makes it (RFC 9110 §15.5.6).
 			there = slices.DeleteFunc(slices.Clone(there), func(m method) bool { return m.makes() })
 		}
 		x.w.Header().Set("Allow", allowed(there, x.at.kind()))
@@ -54,7 +54,7 @@ func (x *exchange) faultLevel() slog.Level {
 	return slog.LevelError
 }
 
-// failureOf finds out what an error is on the wire. What nobody foresaw is Internal, and
+// failureOf turns an error into its form on the wire. An unforeseen one is Internal, and
 // its text stays here.
 func (x *exchange) failureOf(err error) *failure {
 	var (
@@ -88,7 +88,7 @@ func (f *failure) mediaType() string {
 }
 
 // descriptionNS is where Apple's server has the sentence for people, which its clients
-// show. RFC 4918 §14.5 gives DAV:error conditions alone: what else stands in it, strict
+// show. RFC 4918 §14.5 gives DAV:error only conditions: anything else in it, strict
 // clients take for one.
 const descriptionNS = "http://twistedmatrix.com/xml_namespace/dav/"
 

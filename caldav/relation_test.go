@@ -55,6 +55,7 @@ func shelves() map[string]shelf {
 		"/dav/principals/{user}/": persons,
 		"/dav/calendars/{user}/":  privates,
 		"/dav/notifications/":     everybodys, "/dav/notifications/{user}/": words, "/dav/notifications/{user}/{notice}": words,
+		"/dav/calendars/{user}/inbox/": words, "/dav/calendars/{user}/inbox/{message}": words, "/dav/calendars/{user}/outbox/": words,
 		"/dav/calendars/{user}/{calendar}/": calendars, "/dav/calendars/{user}/{calendar}/{object}": calendars,
 	}
 }
@@ -74,7 +75,10 @@ func relations() []relation {
 		{name: "writer", as: "bob", share: calendar.WriteAccess, sees: true, may: append([]string{"d:write-properties"}, writing...), finds: []string{"DELETE"}},
 		{name: "writer's reading token", as: "bob read", share: calendar.WriteAccess, sees: true, may: reading},
 		{name: "reader", as: "bob", share: calendar.ReadAccess, sees: true, may: reading, finds: []string{"PROPPATCH", "DELETE"}},
-		{name: "who sees busy times", as: "bob", share: calendar.FreeBusyAccess, finds: append([]string{"DELETE"}, seeing...)},
+		{
+			name: "who sees busy times", as: "bob", share: calendar.FreeBusyAccess,
+			finds: append([]string{"DELETE", "GET", "HEAD", "calendar-query", "calendar-multiget", "sync-collection"}, seeing...),
+		},
 		{name: "who was invited", as: "bob", share: calendar.WriteAccess, offered: true},
 		{name: "stranger", as: "bob"},
 		{name: "stranger at the owner's address", as: "bob", inOwners: true},
@@ -93,6 +97,8 @@ type sample struct {
 	header, body string
 	// home is the body at a home, where that is another one.
 	home string
+	// outbox is the body at an outbox, likewise.
+	outbox string
 	// needs is what it takes, where that is not what the table says.
 	needs string
 	// fresh asks at an address where nothing is: what is made there is the caller's own.
@@ -110,8 +116,12 @@ func samples() map[string]sample {
 	const shared = ` xmlns:D="DAV:" xmlns:S="http://calendarserver.org/ns/"`
 	return map[string]sample{
 		"OPTIONS": {}, "GET": {}, "HEAD": {}, "DELETE": {},
-		"PUT":                {body: event("a", "Changed")},
-		"POST text/calendar": {body: event("new", "Added"), header: "Content-Type: text/calendar"},
+		"PUT": {body: event("a", "Changed")},
+		"POST text/calendar": {
+			body: event("new", "Added"), header: "Content-Type: text/calendar",
+			outbox: "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//test//EN\r\nMETHOD:REQUEST\r\nBEGIN:VFREEBUSY\r\nUID:ask\r\nDTSTAMP:20261101T000000Z\r\n" +
+				"DTSTART:20261101T000000Z\r\nDTEND:20261201T000000Z\r\nORGANIZER:/dav/principals/USER/\r\nATTENDEE:/dav/principals/USER/\r\nEND:VFREEBUSY\r\nEND:VCALENDAR\r\n",
+		},
 		"POST text/xml": {
 			header: "Content-Type: text/xml", needs: "d:write-acl",
 			body: `<S:share` + shared + `><S:set><D:href>/dav/principals/o&amp;d@example.com/</D:href><S:read/></S:set></S:share>`,

@@ -20,9 +20,9 @@ type report struct {
 func reports() []report {
 	return []report{
 		{caldav("calendar-query"), atHome | atCalendar | atObject, (*exchange).calendarQuery, "RFC 4791 §7.8"},
-		{caldav("calendar-multiget"), atHome | atCalendar | atObject, (*exchange).multiget, "RFC 4791 §7.9"},
+		{caldav("calendar-multiget"), atHome | atCalendar | atObject | atInbox, (*exchange).multiget, "RFC 4791 §7.9"},
 		{caldav("free-busy-query"), atHome | atCalendar, (*exchange).freeBusyQuery, "RFC 4791 §7.10"},
-		{dav("sync-collection"), atHome | atCalendar | atBox, (*exchange).syncCollection, "RFC 6578 §3.2"},
+		{dav("sync-collection"), atHome | atCalendar | atBox | atInbox, (*exchange).syncCollection, "RFC 6578 §3.2"},
 		{dav("expand-property"), everything, (*exchange).expandProperty, "RFC 3253 §3.8"},
 		{dav("acl-principal-prop-set"), everything, (*exchange).aclPrincipals, "RFC 3744 §9.2"},
 		{dav("principal-match"), collections, (*exchange).principalMatch, "RFC 3744 §9.3"},

@@ -16,8 +16,8 @@ type resource struct {
 	// calendar is set for calendars and objects, object for objects.
 	calendar calendar.Calendar
 	object   calendar.Object
-	// keeps are the properties that are kept of it, once they were asked for.
-	keeps *keptProperties
+	// dead are the properties that are kept of it, once they were asked for.
+	dead *deadProperties
 	// other is set for a principal that is not the caller's own.
 	other *calendar.User
 	// notification is set for notices.
@@ -33,22 +33,36 @@ func (x *exchange) find(at place) (*resource, error) {
 	if r.other, err = x.personAt(at); err != nil {
 		return nil, err
 	}
-	if at.kind() == atNotice {
-		r.notification, err = x.service.Notification(x.r.Context(), x.caller, at.notice)
-		return r, err
-	}
-	if at.kind()&(atCalendar|atObject) == 0 {
-		return r, nil
-	}
-	if r.calendar, err = x.calendarAt(at); err != nil {
-		return nil, err
-	}
-	if at.kind() == atObject {
-		r.object, err = x.service.Object(x.r.Context(), x.meter, x.caller, r.calendar, at.object)
-	} else {
-		err = x.caller.May(calendar.SeeBusy, r.calendar)
+	if load := r.node().load; load != nil {
+		err = load(r)
 	}
 	return r, err
+}
+
+func (r *resource) loadNotice() (err error) {
+	r.notification, err = r.x.service.Notification(r.x.r.Context(), r.x.caller, r.at.notice)
+	return err
+}
+
+func (r *resource) loadItem() error {
+	i, err := r.x.service.Message(r.x.r.Context(), r.x.caller, r.at.object)
+	r.object = i.Object()
+	return err
+}
+
+func (r *resource) loadCalendar() (err error) {
+	if r.calendar, err = r.x.calendarAt(r.at); err != nil {
+		return err
+	}
+	return r.x.caller.May(calendar.SeeBusy, r.calendar)
+}
+
+func (r *resource) loadObject() (err error) {
+	if r.calendar, err = r.x.calendarAt(r.at); err != nil {
+		return err
+	}
+	r.object, err = r.x.service.Object(r.x.r.Context(), r.x.meter, r.x.caller, r.calendar, r.at.object)
+	return err
 }
 
 // calendarAt returns the calendar of an address. What may be done with it, reading
@@ -73,21 +87,7 @@ func (x *exchange) parentCalendar(at place) (calendar.Calendar, error) {
 
 // children yields the members of a collection. The resource yielded may be the same one
 // each time, filled anew.
-func (r *resource) children() iter.Seq2[*resource, error] {
-	if r.at.kind() == atHome {
-		return r.calendars
-	}
-	if r.at.kind() == atCalendar {
-		return r.objects
-	}
-	if r.at.kind() == atBox {
-		return r.notices
-	}
-	if r.at.kind() == atPrincipals {
-		return r.x.principals
-	}
-	return r.fixed
-}
+func (r *resource) children() iter.Seq2[*resource, error] { return r.node().members(r) }
 
 // fixed yields members that are always there; a home and a box are the caller's.
 func (r *resource) fixed(yield func(*resource, error) bool) {
@@ -100,6 +100,23 @@ func (r *resource) fixed(yield func(*resource, error) bool) {
 			at.user = userName(r.x.caller.User.Name)
 		}
 		if !yield(&resource{x: r.x, at: at}, nil) {
+			return
+		}
+	}
+}
+
+// homeMembers yields the calendars, and where messages come and go.
+func (r *resource) homeMembers(yield func(*resource, error) bool) {
+	for child, err := range r.calendars {
+		if !yield(child, err) || err != nil {
+			return
+		}
+	}
+	if r.x.caller.MayOwn(calendar.ReadObjects) != nil {
+		return
+	}
+	for _, form := range [...]form{formInbox, formOutbox} {
+		if !yield(&resource{x: r.x, at: place{form: form, user: r.at.user}}, nil) {
 			return
 		}
 	}
@@ -152,13 +169,9 @@ func (x *exchange) homeToken() (string, error) {
 }
 
 func (r *resource) objects(yield func(*resource, error) bool) {
-	// A calendar of which only the free and busy times are shared looks empty.
-	if r.x.caller.May(calendar.ReadObjects, r.calendar) != nil {
-		return
-	}
 	child := resource{x: r.x, at: r.at, calendar: r.calendar}
 	child.at.form = formObject
-	for o, err := range r.x.service.Objects(r.x.r.Context(), nil, r.x.caller, r.calendar, calendar.ObjectQuery{}) {
+	for o, err := range r.x.service.Objects(r.x.r.Context(), r.x.meter, r.x.caller, r.calendar, calendar.ObjectQuery{}) {
 		child.object, child.at.object = o, o.Name
 		if !yield(&child, err) || err != nil {
 			return
@@ -166,16 +179,29 @@ func (r *resource) objects(yield func(*resource, error) bool) {
 	}
 }
 
-// token returns the token for a calendar, a home or a box as it is.
-func (r *resource) token() (string, error) {
-	if r.at.kind() == atCalendar {
-		return r.calendar.SyncToken().String(), r.x.caller.May(calendar.ReadObjects, r.calendar)
-	}
-	if r.at.kind() == atBox {
-		changes, err := r.x.service.NotificationChanges(r.x.r.Context(), r.x.caller, calendar.SyncToken{})
-		return changes.Now.String(), err
-	}
-	return r.x.homeToken()
+// token returns the token for the state of what can be synchronized.
+func (r *resource) token() (string, error) { return r.node().token(r) }
+
+func (r *resource) calendarToken() (string, error) {
+	token, err := r.x.tokenOf(r.calendar)
+	return token.String(), err
+}
+
+func (r *resource) boxToken() (string, error) {
+	changes, err := r.x.service.NotificationChanges(r.x.r.Context(), r.x.caller, calendar.SyncToken{})
+	return changes.Now.String(), err
+}
+
+func (r *resource) inboxToken() (string, error) {
+	changes, err := r.x.service.MessageChanges(r.x.r.Context(), r.x.caller, calendar.SyncToken{})
+	return changes.Now.String(), err
+}
+
+func (r *resource) homeToken() (string, error) { return r.x.homeToken() }
+
+// tokenOf returns the token for a calendar as the caller sees it.
+func (x *exchange) tokenOf(cal calendar.Calendar) (calendar.SyncToken, error) {
+	return x.service.Token(x.r.Context(), x.meter, x.caller, cal)
 }
 
 // missing tells whether an error says that a resource is not there.

@@ -26,6 +26,9 @@ var kindNames = []struct {
 	{atBoxes, "boxes"},
 	{atBox, "box"},
 	{atNotice, "notice"},
+	{atInbox, "inbox"},
+	{atItem, "message"},
+	{atOutbox, "outbox"},
 }
 
 func (k kind) words() string {
@@ -105,11 +108,13 @@ func propertyRows() [][]string {
 			set = "when a calendar is made"
 		case p.set != nil:
 			set = "on calendars"
+		case p.arrange != nil:
+			set = "on inboxes"
 		}
 		if p.flags&allprop != 0 {
 			in = "yes"
 		}
-		rows = append(rows, []string{"`" + tagOf(p.name) + "`", p.on.words(), set, in, p.source})
+		rows = append(rows, []string{"`" + cmp.Or(tagOf(p.name), p.name.Space+" "+p.name.Local) + "`", p.on.words(), set, in, p.source})
 	}
 	return rows
 }

@@ -33,8 +33,8 @@ func isSubscription(set []edit) bool {
 }
 
 // keepFeed keeps of a subscription what a calendar would understand, but is about its feed.
-func (x *exchange) keepFeed(set []edit) ([]calendar.Kept, error) {
-	var all []calendar.Kept
+func (x *exchange) keepFeed(set []edit) ([]calendar.DeadProperty, error) {
+	var all []calendar.DeadProperty
 	sourced := false
 	for _, e := range set {
 		sourced = sourced || e.name == server("source") && e.value != nil && e.value.has(dav("href"))

@@ -78,8 +78,8 @@ func (r *resource) sharedURL(m *markup) error {
 	return nil
 }
 
-// invitees is CS:invite (caldav-sharing §5.2.2): to the owner all who were asked, to who has a
-// share the owner and themselves. Shares of busy times are not among them: the protocol has no
+// invitees is CS:invite (caldav-sharing §5.2.2): to the owner all who were asked, to a
+// sharee the owner and themselves. Shares of busy times are not among them: the protocol has no
 // word for these, and any other would say too much.
 func (r *resource) invitees(m *markup) error {
 	if r.calendar.Access != calendar.OwnerAccess {

@@ -58,14 +58,17 @@ func (x *exchange) syncCollection(d *xml.Decoder, root xml.StartElement) error {
 	if err != nil {
 		return err
 	}
-	if x.at.kind() == atBox {
-		return x.syncBox(r, p, since, limit)
+	return r.node().sync(x, r, p, since, limit, deep)
+}
+
+// syncCalendar tells what has changed in a calendar.
+func (x *exchange) syncCalendar(r *resource, p plan, since calendar.SyncToken, limit int, _ bool) error {
+	now, err := x.tokenOf(r.calendar)
+	if err != nil {
+		return err
 	}
-	if x.at.kind() == atHome {
-		return x.syncHome(p, since, limit, deep)
-	}
-	s := &synchronization{multistatus: x.multistatus(p), collection: r, since: since, version: r.calendar.Version}
-	for o, err := range x.service.Changes(x.r.Context(), x.caller, r.calendar, since) {
+	s := &synchronization{multistatus: x.multistatus(p), collection: r, since: since, now: now, version: now.Version}
+	for o, err := range x.service.Changes(x.r.Context(), x.meter, x.caller, r.calendar, since) {
 		if err != nil {
 			return err
 		}
@@ -86,21 +89,23 @@ func (x *exchange) syncCollection(d *xml.Decoder, root xml.StartElement) error {
 type synchronization struct {
 	*multistatus
 	collection *resource
-	// since is the token that the client came with.
-	since calendar.SyncToken
+	// since is the token that the client came with, now the one for the calendar as it is.
+	since, now calendar.SyncToken
 	// pending are changes whose calendar data has yet to be fetched.
 	pending []calendar.Object
 	count   int
 	// version is what the answer brings the client up to; more tells that there is more.
 	version calendar.Version
 	last    calendar.Version
+	// lastOwn is set once only what is the client's own is told, see [calendar.Object].
+	lastOwn calendar.Version
 	more    bool
 }
 
 // take answers for one change, at once or along with others when bytes are wanted.
 func (s *synchronization) take(o calendar.Object) error {
 	s.count++
-	s.last = o.Version
+	s.last, s.lastOwn = o.Version, o.Own
 	if !s.plan.data {
 		return s.tell(o)
 	}
@@ -171,7 +176,10 @@ func (s *synchronization) finish() error {
 		s.truncated(s.collection.at)
 		s.version = s.last
 	}
-	now := s.collection.calendar.SyncToken()
-	s.element("d:sync-token", s.since.After(s.version, s.more, now).String())
+	next := s.since.After(s.version, s.more, s.now)
+	if s.more && s.lastOwn > 0 {
+		next.Own = s.lastOwn
+	}
+	s.element("d:sync-token", next.String())
 	return s.end()
 }

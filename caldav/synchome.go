@@ -12,7 +12,7 @@ type listed struct {
 	at      place
 	// there is nil for what is gone.
 	there *resource
-	// closed tells that what changed within is asked for, and is told by the member itself alone.
+	// closed tells that what changed within is asked for, and is told only by the member itself.
 	closed bool
 }
 
@@ -50,7 +50,7 @@ func (x *exchange) syncList(p plan, list []listed, since, now calendar.SyncToken
 }
 
 // syncHome tells which calendars were added to the caller's home, changed or went from it.
-// What is no longer shared is as gone as what was deleted. deep asks for the objects of the calendars as well:
+// A calendar that is no longer shared is as gone as a deleted one. deep asks for the objects of the calendars as well:
 // each calendar numbers its own changes, and its token is its own.
 func (x *exchange) syncHome(p plan, since calendar.SyncToken, limit int, deep bool) error {
 	changes, err := x.service.HomeChanges(x.r.Context(), x.caller, since)

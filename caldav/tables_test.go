@@ -101,7 +101,7 @@ func postings(post Operation) []Operation {
 		if !known {
 			i, at[media] = len(all), len(all)
 			o := post
-			o.Name, o.on, o.unlike = "POST "+media, 0, map[kind]int{atHome: http.StatusUnsupportedMediaType, atCalendar: http.StatusUnsupportedMediaType}
+			o.Name, o.on, o.unlike = "POST "+media, 0, map[kind]int{atHome: http.StatusUnsupportedMediaType, atCalendar: http.StatusUnsupportedMediaType, atOutbox: http.StatusUnsupportedMediaType}
 			all = append(all, o)
 		}
 		all[i].on |= p.on

@@ -85,8 +85,8 @@ func timezoneName(text string) string {
 	return id
 }
 
-// timezone gives the VTIMEZONE that was set, or that of the zone which was named: whoever reads the one property
-// learns what was said by the other (RFC 7809 §3.1.5).
+// timezone gives the VTIMEZONE that was set, or that of the zone which was named: a client that reads the one property
+// learns the value of the other (RFC 7809 §3.1.5).
 func (r *resource) timezone(m *markup) error {
 	if r.calendar.TimezoneData != nil {
 		m.cdata([]byte(*r.calendar.TimezoneData))

@@ -15,10 +15,13 @@ const (
 	ScopeWrite
 	ScopeDelete
 	ScopeShare
-	ScopeAll = ScopeRead | ScopeWrite | ScopeDelete | ScopeShare
+	ScopeInvite
+	ScopeAll = ScopeRead | ScopeWrite | ScopeDelete | ScopeShare | ScopeInvite
+	// ScopeUsual are those that a token has unless its maker says otherwise: what it does may not leave the house.
+	ScopeUsual = ScopeAll &^ ScopeInvite
 )
 
-// Caller is who asks: a user, and the credential that speaks for them. Each door makes
+// Caller is a user, and the credential that speaks for them. Each door makes
 // one per request and passes it as an argument.
 type Caller struct {
 	User   User
@@ -27,7 +30,7 @@ type Caller struct {
 	Token TokenID
 	// Calendars are the only ones that the token reaches; nil means all of the user's.
 	Calendars []CalendarID
-	// Tools are the only ones that assistants are offered with the token; nil means all. Who has
+	// Tools are the only ones that assistants are offered with the token; nil means all. The bearer of
 	// such a token gets nothing that its tools do not give, by any door.
 	Tools []ToolName
 	// Most is the most access that the credential gives, whatever the user has; NoAccess is no
@@ -35,6 +38,8 @@ type Caller struct {
 	Most Access
 	// Expires is when the token ends; zero for never.
 	Expires time.Time
+	// Delegated tells that the program was let in only by the user's word (OAuth), and can ask for more.
+	Delegated bool
 	// Agent names the program that asks ("Claude on laptop", a User-Agent), for the journal.
 	Agent string
 }
@@ -50,6 +55,17 @@ const (
 	WriteAccess
 	OwnerAccess
 )
+
+// accessWords are the words for the levels of access, which the store keeps, too.
+var accessWords = [...]string{
+	NoAccess: "none", FreeBusyAccess: "freebusy", ReadAccess: "read", WriteAccess: "read-write", OwnerAccess: "owner",
+}
+
+// Word names the level.
+func (a Access) Word() string { return accessWords[a] }
+
+// ParseAccess finds the level of a word. One that a newer program wrote means nothing here, rather than too much.
+func ParseAccess(word string) Access { return Access(max(0, slices.Index(accessWords[:], word))) }
 
 // Action is something that a caller wants to do.
 type Action uint8
@@ -68,6 +84,7 @@ const (
 	ArrangeCalendar
 	LeaveCalendar
 	AnswerInvitation
+	TellOthers
 	ReadJournal
 )
 
@@ -90,12 +107,13 @@ var needs = [...]struct {
 	ArrangeCalendar:  {ReadAccess, ScopeWrite, "set how the calendar looks"},
 	LeaveCalendar:    {FreeBusyAccess, ScopeDelete, "give up the calendar"},
 	AnswerInvitation: {NoAccess, ScopeWrite, "answer invitations"},
+	TellOthers:       {WriteAccess, ScopeInvite, "invite others to events, or tell them of changes"},
 	ReadJournal:      {WriteAccess, ScopeRead, "see who changed what"},
 }
 
 // May answers the one question of authorization: may the caller do this to this calendar?
-// What the caller cannot see does not exist (NotFound); what they see but may not do is
-// Forbidden. Of a calendar that is shared for busy times alone, the rest does not exist.
+// An object that the caller cannot see does not exist (NotFound); an action that they may not take is
+// Forbidden. Of a calendar that is shared only for busy times, the rest does not exist.
 func (c Caller) May(a Action, cal Calendar) error {
 	need, access := needs[a], cal.Access
 	if c.Most != NoAccess {
@@ -113,10 +131,23 @@ func (c Caller) May(a Action, cal Calendar) error {
 		return Errorf(Forbidden, RulePrivileges, "you may not %s here: the calendar %q is shared with you for less", need.verb, cal.Name)
 	}
 	if a == ShareCalendar && cal.Subscribed() {
-		// What the owner's apps keep of it, its address above all, is the owner's alone.
+		// The properties that the owner's apps keep of it, its address above all, are only the owner's.
 		return Errorf(Forbidden, RulePrivileges, "%q is a subscription: give others the address that it follows instead", cal.Name)
 	}
 	return c.HasScope(a)
+}
+
+// SeesBusyAlone tells whether the caller is told of a calendar when its owner is busy, and nothing else.
+func (c Caller) SeesBusyAlone(cal Calendar) bool {
+	return c.May(SeeBusy, cal) == nil && c.May(ReadObjects, cal) != nil
+}
+
+// MayLook tells whether the caller may see what is in a calendar, be it no more than its busy times.
+func (c Caller) MayLook(cal Calendar) error {
+	if c.SeesBusyAlone(cal) {
+		return nil
+	}
+	return c.May(ReadObjects, cal)
 }
 
 // MayCreate tells whether the caller may make new calendars: a token that is bound to
@@ -155,7 +186,7 @@ func (c Caller) HasScope(a Action) error {
 	return nil
 }
 
-// untold are the words of a refusal for who may not read: they name no object and no calendar.
+// untold are the words of a refusal for a caller who may not read: they name no object and no calendar.
 var untold = [...]struct {
 	rule  Rule
 	words string

@@ -76,6 +76,8 @@ type Calendar struct {
 	Properties
 	// Version is that of the latest change; Pruned the latest that the journal has forgotten.
 	Version, Pruned Version
+	// Own counts what the user who asked has changed of what they have for themselves of a shared calendar's objects.
+	Own Version
 	// Epoch is the store's, Edition the calendar's. With the Version they name one state of the
 	// calendar's objects.
 	Epoch             Epoch
@@ -84,7 +86,7 @@ type Calendar struct {
 	// Access is what the user who asked may do.
 	Access Access
 	// OwnerFree tells that it takes none of its owner's time, whatever it takes of a sharee's: that
-	// is what Transparent says of who asked.
+	// is what Transparent says of the caller.
 	OwnerFree bool
 	// Shared tells the owner that others have a share of it.
 	Shared bool
@@ -112,7 +114,7 @@ func (c Calendar) SyncToken() SyncToken { return c.History().Now() }
 
 // History returns what of the calendar's past can be synchronized.
 func (c Calendar) History() History {
-	return History{Of: c.ID, Epoch: c.Epoch, Version: c.Version, Pruned: c.Pruned}
+	return History{Of: c.ID, Epoch: c.Epoch, Version: c.Version, Pruned: c.Pruned, Own: c.Own}
 }
 
 // NewCalendar is what it takes to make one. An empty Segment means its id; an empty Kinds
@@ -122,8 +124,8 @@ type NewCalendar struct {
 	Properties
 	// Subscription makes one that takes no kind, whatever Kinds says.
 	Subscription bool
-	// Kept are properties to keep of it from the start.
-	Kept []Kept
+	// DeadProperties are kept of it from the start.
+	DeadProperties []DeadProperty
 }
 
 const (

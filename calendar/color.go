@@ -28,7 +28,7 @@ func ParseColor(text string) (string, error) {
 }
 
 // FreshColor returns the colour that the fewest calendars in a user's home have. Among equals each user begins with
-// another one, lest everybody's first calendar looks the same to who has shares of them.
+// another one, lest everybody's first calendar looks the same to sharees of several.
 func FreshColor(user UserID, home []Calendar) string {
 	sum := fnv.New32a()
 	_, _ = sum.Write([]byte(user))

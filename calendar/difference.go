@@ -18,6 +18,15 @@ type Difference struct {
 	Before, After []string
 }
 
+// Differences are what the change did to each property: none of what was created or deleted, and none when the
+// bytes before and after are not there.
+func (c Change) Differences() []Difference {
+	if c.Did != Modified || c.Before == nil || c.After == nil {
+		return nil
+	}
+	return Compare(c.Before, c.After)
+}
+
 // Compare lists the properties in which two texts differ, in the order in which they stand.
 func Compare(before, after []byte) []Difference {
 	old, now := linesOf(before), linesOf(after)

@@ -8,6 +8,8 @@ import (
 type Directory interface {
 	// UserByName returns a user, or NotFound.
 	UserByName(ctx context.Context, name string) (User, error)
+	// UserByID does the same by what never changes.
+	UserByID(ctx context.Context, id UserID) (User, error)
 	// Users returns all users by name, in byte order.
 	Users(ctx context.Context) ([]User, error)
 	// Acquaintances returns those who share a live calendar with a user and those with whom the

@@ -44,14 +44,22 @@ const (
 	RuleMaxDate           Rule = "max-date-time"
 	RuleMaxInstances      Rule = "max-instances"
 	RuleMaxAttendees      Rule = "max-attendees-per-instance"
-	RuleValidTimezone     Rule = "valid-timezone"                  // RFC 7809 §3.1.5
-	RuleResourceMustBeNil Rule = "resource-must-be-null"           // RFC 4918 §9.3.1, RFC 4791 §5.3.1.1
-	RuleSyncToken         Rule = "valid-sync-token"                // RFC 6578 §3.2
-	RulePrivileges        Rule = "need-privileges"                 // RFC 3744 §7.1.1
-	RuleCalendarsOnlyHere Rule = "calendar-collection-location-ok" // RFC 4791 §5.3.1.1
-	RuleDiskSpace         Rule = "sufficient-disk-space"           // RFC 4331 §6, with Unavailable
-	RuleCollation         Rule = "supported-collation"             // RFC 4791 §7.5
-	RuleTooManyMatches    Rule = "number-of-matches-within-limits" // RFC 4791 §7.10
+	RuleValidTimezone     Rule = "valid-timezone"        // RFC 7809 §3.1.5
+	RuleResourceMustBeNil Rule = "resource-must-be-null" // RFC 4918 §9.3.1, RFC 4791 §5.3.1.1
+	// Those of RFC 6638 §3.2.4.
+	RuleUniqueScheduling  Rule = "unique-scheduling-object-resource"
+	RuleSameOrganizer     Rule = "same-organizer-in-all-components"
+	RuleOrganizerChange   Rule = "allowed-organizer-scheduling-object-change"
+	RuleAttendeeChange    Rule = "allowed-attendee-scheduling-object-change"
+	RuleValidMessage      Rule = "valid-scheduling-message" // RFC 6638 §5
+	RuleValidOrganizer    Rule = "valid-organizer"
+	RuleDefaultCalendar   Rule = "valid-schedule-default-calendar-URL" // RFC 6638 §9.2
+	RuleSyncToken         Rule = "valid-sync-token"                    // RFC 6578 §3.2
+	RulePrivileges        Rule = "need-privileges"                     // RFC 3744 §7.1.1
+	RuleCalendarsOnlyHere Rule = "calendar-collection-location-ok"     // RFC 4791 §5.3.1.1
+	RuleDiskSpace         Rule = "sufficient-disk-space"               // RFC 4331 §6, with Unavailable
+	RuleCollation         Rule = "supported-collation"                 // RFC 4791 §7.5
+	RuleTooManyMatches    Rule = "number-of-matches-within-limits"     // RFC 4791 §7.10
 )
 
 // Error is the one error type of the middle: a reason, the rule if there is one, and a
@@ -62,9 +70,11 @@ type Error struct {
 	Message string
 	// Hint says what to do next, where that is not plain from the message.
 	Hint string
-	// Conflict is the object that stands in the way (RuleUIDConflict).
-	Conflict ObjectName
-	// Cause is for the log alone.
+	// Conflict is the object that stands in the way (RuleUIDConflict, RuleUniqueScheduling), ConflictIn its calendar where
+	// that is another one.
+	Conflict   ObjectName
+	ConflictIn CalendarID
+	// Cause is only for the log.
 	Cause error
 }
 

@@ -5,7 +5,7 @@ type Hint struct {
 	Calendars []CalendarID
 	// Subscribers are those whose subscriptions changed.
 	Subscribers []SubscriberID
-	// Everything is set when it may have been anything: who may what, which calendars there are.
+	// Everything is set when anything may have changed: access, or the set of calendars.
 	Everything bool
 }
 

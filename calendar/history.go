@@ -1,8 +1,6 @@
 package calendar
 
-import (
-	"time"
-)
+import "time"
 
 // HistoryQuery asks for the changes that a caller may see, the latest first.
 type HistoryQuery struct {
@@ -17,21 +15,10 @@ type HistoryQuery struct {
 	UID   UID
 	Token TokenID
 	User  UserID
+	// Described asks for the bytes before and after, from which changes are described, where they
+	// are not too many.
+	Described bool
 	// Limit is how many are given, Cursor where the last answer ended.
 	Limit  int
 	Cursor string
-}
-
-// Change is a change with the calendar that it was made in.
-type Change struct {
-	Line
-	In Calendar
-	// InTrash tells that the calendar is deleted.
-	InTrash bool
-}
-
-// Forgotten tells that the change cannot be taken back since the journal no longer has the bytes
-// that were there before.
-func (c Change) Forgotten() bool {
-	return !c.Kept && c.Line.Change != Created && !c.Line.Change.Answers()
 }

@@ -18,7 +18,7 @@ type Home struct {
 	// was forgotten.
 	Version, Pruned Version
 	// Replaced is that of the latest change by which an address came to another calendar: that the
-	// one before is gone from there cannot be told to who sees that one alone.
+	// one before is gone from there cannot be told to a user who sees only that one.
 	Replaced Version
 	Members  []Member
 }
@@ -135,7 +135,7 @@ func (h *Home) Notice(calendars []Calendar) []Member {
 }
 
 // seenAs is a version for the home's record. Of a calendar that is shared it is made of what its user has
-// for themselves too, which moves the calendar on for nobody. Who has the busy times alone is told no more
+// for themselves too, which moves the calendar on for nobody. A sharee of only the busy times is told no more
 // than what it is called.
 func (c Calendar) seenAs() Version {
 	if c.Access == OwnerAccess {
@@ -145,6 +145,9 @@ func (c Calendar) seenAs() Version {
 	_, _ = fmt.Fprintf(sum, "%q %q %d %q", c.Name, *cmp.Or(c.Color, new(string)), *cmp.Or(c.Order, new(int64)), c.Timezone)
 	if c.Access > FreeBusyAccess {
 		_, _ = fmt.Fprintf(sum, " %d %q %t %t", c.Version, *cmp.Or(c.Description, new(string)), c.Transparent, c.Hidden)
+		if c.Own > 0 {
+			_, _ = fmt.Fprintf(sum, " %d", c.Own)
+		}
 	}
 	return Version(sum.Sum64() >> 1)
 }

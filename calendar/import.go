@@ -10,7 +10,7 @@ type Import struct {
 // Imported is what became of an Import.
 type Imported string
 
-// What can become of one. A second import of the same thing changes nothing.
+// The outcomes for one object. A second import of the same thing changes nothing.
 const (
 	ImportedNew      Imported = "created"
 	ImportedSame     Imported = "unchanged" // it was there already, byte for byte

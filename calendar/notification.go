@@ -37,7 +37,7 @@ type NoticeReader interface {
 	Notices(ctx context.Context, user UserID) (NoticeBox, error)
 }
 
-// NoticeKeeper is the part of a Tx that tells users something. Whoever locks several boxes does
+// NoticeKeeper is the part of a Tx that tells users something. A writer that locks several boxes does
 // so in the order of their users' ids, and calendars before them.
 type NoticeKeeper interface {
 	// PutNotice tells a user something, in place of what was told under that name. The store sets
@@ -47,7 +47,7 @@ type NoticeKeeper interface {
 	DropNotice(ctx context.Context, user UserID, name NoticeName) error
 }
 
-// Person is who a notification is from or about.
+// Person is the person that a notification is from or about.
 type Person struct {
 	Name  string `json:"name"`
 	Title string `json:"title,omitempty"`

@@ -2,6 +2,7 @@ package calendar
 
 import (
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -13,10 +14,15 @@ type Object struct {
 	ETag     ETag
 	// Version is that of the object's last change.
 	Version Version
-	Size    int64
+	// Own is set where a sharee is told of an object that has not changed, but for what they have of it for themselves:
+	// the version of that, see [OwnPart].
+	Own  Version
+	Size int64
 	// Data is nil where only the head was asked for, which of Derived has the UID and the kind.
 	Data              []byte
 	Created, Modified time.Time
+	// ScheduleTag is not told with heads: see SchedulingReader.ScheduleTags.
+	ScheduleTag ScheduleTag
 	// Deleted marks a tombstone: the object is gone, but its bytes can be restored.
 	Deleted bool
 	Derived
@@ -55,6 +61,23 @@ type Precondition struct {
 	// NoneMatchAny is If-None-Match: *.
 	NoneMatch    []ETag
 	NoneMatchAny bool
+	// ScheduleMatch is the schedule tag that the object must have (If-Schedule-Tag-Match); "" is no demand.
+	ScheduleMatch ScheduleTag
+}
+
+// CheckObject tells whether the precondition holds of an object, nil for none.
+func (p Precondition) CheckObject(now *Object) error {
+	var etag ETag
+	var tag ScheduleTag
+	if now != nil {
+		etag, tag = now.ETag, now.ScheduleTag
+	}
+	if p.ScheduleMatch != "" && p.ScheduleMatch != tag {
+		e := Errorf(Stale, "", "the event has changed: its schedule tag is not the one that you name")
+		e.Hint = "read it again, then repeat your change"
+		return e
+	}
+	return p.Check(etag)
 }
 
 // Check tells whether the precondition holds when the object's tag is now ("" for none).
@@ -112,15 +135,52 @@ type Draft struct {
 	Name ObjectName
 	Data []byte
 	When Precondition
+	// Telling says which people hear of it, where it is an event with guests.
+	Telling Telling
+	// From is the object that this one is split off: all who have the calendar have the same of it for themselves.
+	From UID
+	// Stored tells that the text was stored before, so that the owner's own part is in it, even if another user stores it.
+	Stored bool
 }
+
+// Telling says which people hear of a change of an event with guests (RFC 6638).
+type Telling uint8
+
+// The ways there are. TellAll is how a change is that a person makes. TellNobody is that of a caller who asks for it:
+// others tell a guest who was not told yet, and a change that the guests must hear of is refused; an invitation
+// that is thrown away is not answered. TellAgain is that of an undo: a guest who is told anew was told before, and
+// answered as the text says. Unscheduled is for objects from elsewhere or out of the trash: these are stored as is.
+const (
+	TellAll Telling = iota
+	TellNobody
+	TellAgain
+	Unscheduled
+)
+
+// Told is somebody to whom a change of an event with guests was written.
+type Told struct {
+	// To is their mail address, or what the event has instead of one.
+	To     string
+	Method Method
+	// Status is what came of it (SCHEDULE-STATUS, RFC 6638 §3.2.9); "" where nothing was sent, since all is past.
+	Status string
+}
+
+// Reached tells whether the message is with them, or on its way by mail.
+func (t Told) Reached() bool { return strings.HasPrefix(t.Status, "1.") }
 
 // Saved is what came of a Draft.
 type Saved struct {
 	Object Object
+	// Told are those who were written to.
+	Told []Told
 	// Created tells a new object from a changed one.
 	Created bool
-	// Cleaned tells that control characters were taken out of the text, and so that it is not what the client has.
+	// Cleaned tells that the text is not what the client has: control characters were taken out of it, or what is a sharee's own
+	// was moved to its end.
 	Cleaned bool
+	// Scheduled tells the same of what the server notes of guests and their answers.
+	Scheduled bool
 }
 
 // Derivation numbers the rules by which Derived is made. It grows when they change: a store

@@ -8,31 +8,31 @@ import (
 // Settings are a calendar's own state, as the journal keeps it where of an object it keeps the
 // bytes. The names are stored: they do not change.
 type Settings struct {
-	Address      Segment       `json:"address"`
-	Name         string        `json:"name"`
-	Description  *string       `json:"description,omitempty"`
-	Color        *string       `json:"color,omitempty"`
-	Order        *int64        `json:"order,omitempty"`
-	Timezone     string        `json:"timezone"`
-	TimezoneData *string       `json:"timezone_data,omitempty"`
-	Kinds        Kinds         `json:"kinds"`
-	Transparent  bool          `json:"transparent"`
-	Hidden       bool          `json:"hidden,omitempty"`
-	Kept         []keptSetting `json:"kept,omitempty"`
+	Address        Segment       `json:"address"`
+	Name           string        `json:"name"`
+	Description    *string       `json:"description,omitempty"`
+	Color          *string       `json:"color,omitempty"`
+	Order          *int64        `json:"order,omitempty"`
+	Timezone       string        `json:"timezone"`
+	TimezoneData   *string       `json:"timezone_data,omitempty"`
+	Kinds          Kinds         `json:"kinds"`
+	Transparent    bool          `json:"transparent"`
+	Hidden         bool          `json:"hidden,omitempty"`
+	DeadProperties []deadSetting `json:"kept,omitempty"`
 }
 
-type keptSetting struct {
+type deadSetting struct {
 	Space string `json:"space"`
 	Local string `json:"name"`
 	Value string `json:"value"`
 }
 
 // SettingsOf returns the settings of a calendar as it is.
-func SettingsOf(cal Calendar, kept []Kept) Settings {
+func SettingsOf(cal Calendar, kept []DeadProperty) Settings {
 	p := cal.Properties
 	s := Settings{cal.Segment, p.Name, p.Description, p.Color, p.Order, p.Timezone, p.TimezoneData, p.Kinds, p.Transparent, p.Hidden, nil}
 	for _, k := range kept {
-		s.Kept = append(s.Kept, keptSetting{k.Name.Space, k.Name.Local, k.Value})
+		s.DeadProperties = append(s.DeadProperties, deadSetting{k.Name.Space, k.Name.Local, k.Value})
 	}
 	return s
 }
@@ -61,14 +61,14 @@ func (s Settings) Properties() Properties {
 	return Properties{s.Name, s.Description, s.Color, s.Order, s.Timezone, s.TimezoneData, s.Kinds, s.Transparent, s.Hidden}
 }
 
-// KeptEdits turns the properties kept now into those of the settings.
-func (s Settings) KeptEdits(now []Kept) []Kept {
-	var edits []Kept
+// DeadPropertyEdits turns the properties kept now into those of the settings.
+func (s Settings) DeadPropertyEdits(now []DeadProperty) []DeadProperty {
+	var edits []DeadProperty
 	for _, k := range now {
-		edits = append(edits, Kept{Name: k.Name})
+		edits = append(edits, DeadProperty{Name: k.Name})
 	}
-	for _, k := range s.Kept {
-		edits = append(edits, Kept{KeptName{k.Space, k.Local}, k.Value})
+	for _, k := range s.DeadProperties {
+		edits = append(edits, DeadProperty{PropertyName{k.Space, k.Local}, k.Value})
 	}
 	return edits
 }

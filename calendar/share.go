@@ -10,7 +10,7 @@ import (
 // Share is what one user was offered of another one's calendar, and what they made of it.
 type Share struct {
 	Calendar CalendarID
-	// User is who it was offered to.
+	// User is the sharee.
 	User User
 	// Access is what they may do once they have accepted.
 	Access Access
@@ -50,17 +50,17 @@ func (s Share) InForce() Access {
 	}
 }
 
-// Offer is a share as who got it sees it: with the calendar, to which they need not have access.
+// Offer is a share as its sharee sees it: with the calendar, to which they need not have access.
 type Offer struct {
 	Share
 	From Calendar
 }
 
 // Offered is how much a user was offered: by one owner in all, by them without an answer yet, and by everybody
-// without an answer. What lies in the trash counts, since it may come back.
+// without an answer. Calendars in the trash count, since they may come back.
 type Offered struct{ Shared, Waiting, WaitingOfAll int }
 
-// ShareReader is the part of a Store that knows who was offered what.
+// ShareReader is the part of a Store that knows the shares.
 type ShareReader interface {
 	// Shares returns the shares of a calendar, by the names of their users.
 	Shares(ctx context.Context, id CalendarID) ([]Share, error)
@@ -103,7 +103,7 @@ type ShareEdit struct {
 	Access Access
 	// Title and CommonName stay what they were where they are empty.
 	Title, CommonName string
-	// Settled tells that the user need not be asked: whoever runs the server has decided it with them.
+	// Settled tells that the user need not be asked: the operator has decided it with them.
 	Settled bool
 }
 
@@ -116,7 +116,7 @@ type Reply struct {
 	Leave bool
 }
 
-// Answered is what a user says to an offer, and what their share is then: who declines more keeps
+// Answered is what a user says to an offer, and what their share is then: a user who declines more keeps
 // what they had.
 func (s Share) Answered(r Reply) (said, next Share) {
 	said, said.Meanwhile = s, NoAccess

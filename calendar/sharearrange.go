@@ -5,7 +5,7 @@ import (
 	"reflect"
 )
 
-// ForSharees are a calendar's properties as who has a share of it finds them: everybody's first calendar has
+// ForSharees are a calendar's properties as a sharee finds them: everybody's first calendar has
 // the same name, so that it says whose it is.
 func (c Calendar) ForSharees() Properties {
 	p := c.Properties
@@ -21,11 +21,11 @@ type Arrangement struct {
 	// Opaque tells that the calendar takes the sharee's time as well. caldav-sharing §5.5.5: until
 	// they say so, it does not, whatever its owner says of their own time.
 	Opaque bool
-	// Hidden is theirs alone, like the owner's is.
+	// Hidden is only theirs, like the owner's is.
 	Hidden bool
 }
 
-// Under is what counts of it with an access. Who has come to have the busy times alone could not
+// Under is what counts of it with an access. A sharee who has come to have only the busy times could not
 // change it any more, nor see why a calendar is hidden: it rests until they have more again.
 func (a Arrangement) Under(access Access) Arrangement {
 	if access < needs[ArrangeCalendar].access {
@@ -71,7 +71,7 @@ func ArrangementOf(found, sharees Properties) Arrangement {
 	return a
 }
 
-// Personal tells whether two sets of properties differ in those alone that each sharee has for
+// Personal tells whether two sets of properties differ only in those that each sharee has for
 // themselves.
 func Personal(a, b Properties) bool {
 	b.Name, b.Description, b.Color, b.Order = a.Name, a.Description, a.Color, a.Order

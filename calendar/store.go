@@ -17,14 +17,30 @@ type Store interface {
 	// effect but on its own variables and tx.
 	Update(ctx context.Context, fn func(tx Tx) error) error
 
-	// Rederive calls derive with the bytes of every object, tombstones included, and
+	// Rederive calls derive with the bytes of every object that the walk comes by, tombstones included, and
 	// stores what it returns. It changes no version. It returns how many it went through.
-	Rederive(ctx context.Context, derive func(Object) Derived) (int, error)
+	Rederive(ctx context.Context, walk Walk, derive func(Object) Derived) (int, error)
 
 	Trash
 	Attempts
 	Watchable
 	Subscriptions
+	Outbox
+	Leases
+}
+
+// Walk is a way through all objects, in one order whatever becomes of them meanwhile.
+type Walk struct {
+	// After is the object behind which it begins; none for the first.
+	After ObjectAddress
+	// Reached is told, now and then, the last object and how many it were so far; an error ends the walk. Nil if nobody asks.
+	Reached func(ctx context.Context, last ObjectAddress, walked int) error
+}
+
+// ObjectAddress is where an object lies.
+type ObjectAddress struct {
+	Calendar CalendarID
+	Name     ObjectName
 }
 
 // Reader is the part of a Store that answers questions.
@@ -43,7 +59,7 @@ type Reader interface {
 	CalendarAt(ctx context.Context, user UserID, address Segment) (Calendar, error)
 
 	// Object returns a live object with its data, or NotFound.
-	// Data larger than LargeObject are left out: Objects has them, for who has room.
+	// Data larger than LargeObject are left out: Objects has them, for a caller that has room.
 	Object(ctx context.Context, cal CalendarID, name ObjectName) (Object, error)
 	// ObjectByUID does the same by the object's UID.
 	ObjectByUID(ctx context.Context, cal CalendarID, uid UID) (Object, error)
@@ -51,33 +67,35 @@ type Reader interface {
 	// database resource while the consumer works, and at most a bounded page of rows.
 	Objects(ctx context.Context, cal CalendarID, q ObjectQuery) iter.Seq2[Object, error]
 	// Changes yields the heads of objects, with their spans and tombstones included, whose last change lies in the
-	// stretch, by version. Should a tombstone of after its Unbroken be pruned, also while this
+	// range, by version. Should a tombstone of after its Unbroken be pruned, also while this
 	// goes on, it ends with RuleSyncToken: a deletion would be missing. Limits as for Objects.
-	Changes(ctx context.Context, cal CalendarID, in Stretch) iter.Seq2[Object, error]
+	Changes(ctx context.Context, cal CalendarID, in VersionRange) iter.Seq2[Object, error]
 
 	// Search returns live objects by their words: see SearchQuery. The first of them come with their data,
 	// those behind some mebibyte of it, and all that are larger than LargeObject, without.
 	Search(ctx context.Context, q SearchQuery) ([]Object, error)
 
-	// Kept returns the properties that are kept of something, by name.
-	Kept(ctx context.Context, h Holder) ([]Kept, error)
-	// KeptInHome returns what a user keeps of each live calendar that they own or have a share
+	// DeadProperties returns the properties that are kept of something, by name.
+	DeadProperties(ctx context.Context, h Holder) ([]DeadProperty, error)
+	// DeadPropertiesInHome returns what a user keeps of each live calendar that they own or have a share
 	// of.
-	KeptInHome(ctx context.Context, user UserID) (map[CalendarID][]Kept, error)
-	// Keepers returns the names of a calendar's objects of which properties are kept.
-	Keepers(ctx context.Context, cal CalendarID) ([]ObjectName, error)
+	DeadPropertiesInHome(ctx context.Context, user UserID) (map[CalendarID][]DeadProperty, error)
+	// DeadPropertyHolders returns the names of a calendar's objects of which properties are kept.
+	DeadPropertyHolders(ctx context.Context, cal CalendarID) ([]ObjectName, error)
 
-	// Home returns the record of a user's home, which has an Epoch alone when there is none.
+	// Home returns the record of a user's home, which has only an Epoch when there is none.
 	Home(ctx context.Context, user UserID) (Home, error)
 
 	Directory
 	TrashReader
 	JournalReader
 	ShareReader
+	OwnPartReader
 	NoticeReader
+	SchedulingReader
 }
 
-// Tx is one transaction. Whoever changes objects of a calendar calls Advance first: it
+// Tx is one transaction. A writer that changes objects of a calendar calls Advance first: it
 // takes the calendar's lock, so that versions appear in commit order. An engine may send
 // PutObject, BuryObject and Log as late as the commit: Update returns their errors too.
 type Tx interface {
@@ -85,21 +103,21 @@ type Tx interface {
 	// is (Access unset). NotFound when it is gone. Several calendars are locked in the order
 	// of their ids, lest two transactions wait for each other.
 	Advance(ctx context.Context, id CalendarID) (Calendar, error)
-	// Occupants returns whatever lies at the name, a tombstone included, and the live
+	// Duplicates returns whatever lies at the name, a tombstone included, and the live
 	// object with the UID, each with its data; nil where there is none.
-	Occupants(ctx context.Context, cal CalendarID, name ObjectName, uid UID) (atName, withUID *Object, err error)
+	Duplicates(ctx context.Context, cal CalendarID, name ObjectName, uid UID) (atName, withUID *Object, err error)
 	// PutObject writes a live object, over whatever lies at its name.
 	PutObject(ctx context.Context, o Object) error
 	// BuryObject makes a live object a tombstone of that version, and forgets the properties
 	// that were kept of it.
 	BuryObject(ctx context.Context, cal CalendarID, name ObjectName, v Version) error
-	// Log writes a journal entry. The entries of a transaction are a unit, see JournalReader.
-	Log(ctx context.Context, e Entry) error
+	// Log writes a line of the journal. The lines of a transaction are a unit, see JournalReader.
+	Log(ctx context.Context, c Change) error
 	// Join makes what is logged from now on part of an earlier transaction's unit, which is named
 	// by its first entry.
 	Join(head ChangeID)
-	// Entries is JournalReader.Entries within the transaction: what it wrote itself included.
-	Entries(ctx context.Context, cal CalendarID, q EntryQuery) iter.Seq2[Entry, error]
+	// Journal is JournalReader.Journal within the transaction: what it wrote itself included.
+	Journal(ctx context.Context, cal CalendarID, q JournalQuery) iter.Seq2[Change, error]
 
 	// InsertCalendar makes a calendar with version 0. Exists when its segment is taken.
 	InsertCalendar(ctx context.Context, c Calendar) error
@@ -114,13 +132,13 @@ type Tx interface {
 	// there, Exists when the address is taken.
 	UntrashCalendar(ctx context.Context, id CalendarID, at Segment) error
 
-	// Keep sets and removes properties that are kept of something, in their order, and returns
+	// SetDeadProperties sets and removes properties that are kept of something, in their order, and returns
 	// how many there then are. Whose holder is gone is NotFound.
-	Keep(ctx context.Context, h Holder, edits []Kept) (int, error)
-	// Kept is Store.Kept within the transaction.
-	Kept(ctx context.Context, h Holder) ([]Kept, error)
-	// CopyKept puts what is kept of one object in the place of what is kept of another.
-	CopyKept(ctx context.Context, from, to Holder) error
+	SetDeadProperties(ctx context.Context, h Holder, edits []DeadProperty) (int, error)
+	// DeadProperties is Store.DeadProperties within the transaction.
+	DeadProperties(ctx context.Context, h Holder) ([]DeadProperty, error)
+	// CopyDeadProperties puts what is kept of one object in the place of what is kept of another.
+	CopyDeadProperties(ctx context.Context, from, to Holder) error
 
 	// LockHome locks the record of a user's home, making it where there is none, and returns
 	// it with the calendars as Store.Calendars has them.
@@ -130,5 +148,8 @@ type Tx interface {
 	PutMembers(ctx context.Context, user UserID, home Home, changed []Member, now time.Time) error
 
 	ShareKeeper
+	OwnPartKeeper
 	NoticeKeeper
+	Poster
+	SchedulingKeeper
 }

@@ -8,7 +8,7 @@ import (
 // SubscriberID stands for one who is told of changes, such as a session of an assistant.
 type SubscriberID string
 
-// State is what something was like at a time. Whoever knows one learns from another whether
+// State is what something was like at a time. A holder of one learns from another whether
 // there was a change in between, and nothing else.
 type State string
 
@@ -39,7 +39,7 @@ type Subscriptions interface {
 	// were over by now. TooLarge when the subscriber then had more than each; a user who had more
 	// than all loses those that are over first.
 	Subscribe(ctx context.Context, sub Subscription, now time.Time, each, all int) error
-	// Unsubscribe forgets one by its name, or, with none, all of the subscriber. What is not there is no error.
+	// Unsubscribe forgets one by its name, or, with none, all of the subscriber. A missing one is no error.
 	Unsubscribe(ctx context.Context, id SubscriberID, name string) error
 	// Subscriptions returns those that are not over, by name.
 	Subscriptions(ctx context.Context, id SubscriberID, now time.Time) ([]Subscription, error)

@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// Stretch is a part of a calendar's history: the versions after After, up to Until.
-type Stretch struct {
+// VersionRange is a part of a calendar's history: the versions after After, up to Until.
+type VersionRange struct {
 	After, Until Version
-	// Unbroken is the version from which on every deletion must be known still. Who starts
+	// Unbroken is the version from which on every deletion must be known still. A client that starts
 	// from nothing (After is 0) needs to know of none, and may leave it out.
 	Unbroken Version
 }
@@ -21,6 +21,8 @@ type SyncToken struct {
 	Epoch    Epoch
 	Calendar CalendarID
 	Version  Version
+	// Own is the version of what a sharee has for themselves, see Calendar.Own.
+	Own Version
 	// Begun is where a first synchronization that is not over yet began, else 0. What has
 	// been deleted before then its client never saw, so that it need not be told of it.
 	Begun Version
@@ -29,6 +31,9 @@ type SyncToken struct {
 // String returns the token as it stands on the wire.
 func (t SyncToken) String() string {
 	s := syncURN + string(t.Epoch) + ":" + string(t.Calendar) + ":" + t.Version.String()
+	if t.Own > 0 {
+		s += "." + t.Own.String()
+	}
 	if t.Begun > 0 {
 		s += ":" + t.Begun.String()
 	}
@@ -42,13 +47,13 @@ func (v Version) String() string { return strconv.FormatInt(int64(v), 10) }
 // tells that the calendar as it is in cal has more for it. t is the token that it came
 // with, zero for a first synchronization.
 func (t SyncToken) After(v Version, more bool, now SyncToken) SyncToken {
-	next := SyncToken{Epoch: now.Epoch, Calendar: now.Calendar, Version: v}
+	next := SyncToken{Epoch: now.Epoch, Calendar: now.Calendar, Version: v, Own: now.Own}
 	switch {
 	case !more:
 	case t == (SyncToken{}):
 		next.Begun = now.Version
 	default:
-		next.Begun = t.Begun
+		next.Begun, next.Own = t.Begun, t.Own
 	}
 	return next
 }
@@ -65,15 +70,23 @@ func ParseSyncToken(s string) (SyncToken, error) {
 	if !ours || len(parts) < 3 || len(parts) > 4 {
 		return SyncToken{}, ErrSyncToken("it was not made by this server")
 	}
-	var versions [2]Version
-	for i, digits := range parts[2:] {
+	t := SyncToken{Epoch: Epoch(parts[0]), Calendar: CalendarID(parts[1])}
+	shared, own, both := strings.Cut(parts[2], ".")
+	into := map[*Version]string{&t.Version: shared}
+	if both {
+		into[&t.Own] = own
+	}
+	if len(parts) == 4 {
+		into[&t.Begun] = parts[3]
+	}
+	for version, digits := range into {
 		v, err := strconv.ParseInt(digits, 10, 64)
 		if err != nil || v < 0 {
 			return SyncToken{}, ErrSyncToken("its version cannot be read")
 		}
-		versions[i] = Version(v)
+		*version = Version(v)
 	}
-	return SyncToken{Epoch(parts[0]), CalendarID(parts[1]), versions[0], versions[1]}, nil
+	return t, nil
 }
 
 // History is the past of what can be synchronized: a calendar, a home, or what a user was told.
@@ -83,11 +96,13 @@ type History struct {
 	Epoch Epoch
 	// Version is that of the latest change, Pruned of the latest that was forgotten.
 	Version, Pruned Version
+	// Own is that of the latest change of what a sharee has for themselves.
+	Own Version
 }
 
 // Now returns the token for it as it is.
 func (h History) Now() SyncToken {
-	return SyncToken{Epoch: h.Epoch, Calendar: h.Of, Version: h.Version}
+	return SyncToken{Epoch: h.Epoch, Calendar: h.Of, Version: h.Version, Own: h.Own}
 }
 
 // Check refuses a token since which changes cannot be told without a gap. The zero token has none.
@@ -99,7 +114,7 @@ func (h History) Check(t SyncToken) error {
 		return ErrSyncToken("the store was restored since")
 	case t.Calendar != h.Of:
 		return ErrSyncToken("it belongs to another calendar")
-	case max(t.Version, t.Begun) > h.Version:
+	case max(t.Version, t.Begun) > h.Version, t.Own > h.Own:
 		return ErrSyncToken("it is from the future")
 	case max(t.Version, t.Begun) < h.Pruned:
 		return ErrSyncToken("it is older than the journal")

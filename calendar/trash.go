@@ -23,10 +23,10 @@ type TrashReader interface {
 	// one for each UID, and none for a UID that a live object of the calendar has. What was moved
 	// to another calendar is not in the trash of the first, unless the owner of the first does not
 	// see the other.
-	Deletions(ctx context.Context, cal CalendarID) iter.Seq2[Entry, error]
+	Deletions(ctx context.Context, cal CalendarID) iter.Seq2[Change, error]
 	// Deletion returns the latest deletion of a UID whose bytes are kept; NotFound when there is
 	// none, or when that was such a move.
-	Deletion(ctx context.Context, cal CalendarID, uid UID) (Entry, error)
+	Deletion(ctx context.Context, cal CalendarID, uid UID) (Change, error)
 }
 
 // TrashedCalendar is a calendar in the trash.
@@ -35,11 +35,4 @@ type TrashedCalendar struct {
 	// Trashed is when it went there, Objects how many it holds.
 	Trashed time.Time
 	Objects int64
-}
-
-// TrashedObject is a deleted object whose bytes are kept, with what the journal knows of it.
-type TrashedObject struct {
-	Entry
-	Kind    Kind
-	Summary string
 }

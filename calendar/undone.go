@@ -8,30 +8,21 @@ import (
 
 // Undone is what came of an undo.
 type Undone struct {
-	// Steps are the changes that took others back.
-	Steps []UndoStep
+	// Steps are the changes that took others back. They are in the journal as well, so that they can
+	// be taken back themselves.
+	Steps []Change
 	// Left are the changes that were not taken back, and why.
 	Left []UndoConflict
 	// Already are those that had no effect any more.
 	Already []ChangeID
 }
 
-// UndoStep is a change that took others back. It is in the journal as well, so that it can be
-// taken back itself.
-type UndoStep struct {
-	Entry
-	// In is the calendar as it is then.
-	In      Calendar
-	Summary string
-}
-
 // UndoConflict is a change that cannot be taken back by itself.
 type UndoConflict struct {
-	Entry
-	// In is its calendar, By the later change that is in the way. It is nil when the journal has
-	// Forgotten the bytes, for an Answer, and when the calendar was deleted.
-	In        Calendar
-	By        *Entry
+	Change
+	// By is the later change that is in the way. It is nil when the journal has Forgotten the bytes,
+	// for an Answer, and when the calendar was deleted.
+	By        *Change
 	Forgotten bool
 	// Answer tells that it is another user's answer to an invitation.
 	Answer bool
@@ -66,7 +57,9 @@ func ShortTime(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05Z
 // UndoSince says what to take back: all that a token did at that time and later.
 type UndoSince struct {
 	Token TokenID
-	At    time.Time
+	// Anybody means the changes of all, by any token or password, to the Calendar and in it. Its shares stay as they are.
+	Anybody bool
+	At      time.Time
 	// Calendar restricts it to one; empty means all.
 	Calendar CalendarID
 	// LeaveChanged leaves what was changed by others since, instead of taking back nothing then.

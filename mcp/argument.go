@@ -1,9 +1,12 @@
 package mcp
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
+	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -11,108 +14,42 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// arguments are those of a call, checked against the tool's parameters: by the parameter's
-// kind a string, a bool, an int, or a list of strings or ints. What was left out is missing.
-type arguments map[string]any
-
-// has tells whether the call gives a parameter.
-func (a arguments) has(name string) bool {
-	_, given := a[name]
-	return given
-}
-
-// text returns a text; "" when it was left out.
-func (a arguments) text(name string) string { return valueOf[string](a, name) }
-
-// yes tells whether a parameter is true.
-func (a arguments) yes(name string) bool { return valueOf[bool](a, name) }
-
-// number returns a number; 0 when it was left out.
-func (a arguments) number(name string) int { return valueOf[int](a, name) }
-
-// texts returns a list of texts; nil when it was left out.
-func (a arguments) texts(name string) []string { return valueOf[[]string](a, name) }
-
-// numbers returns a list of numbers; nil when it was left out.
-func (a arguments) numbers(name string) []int { return valueOf[[]int](a, name) }
-
-func valueOf[T any](a arguments, name string) T {
-	value, _ := a[name].(T)
-	return value
-}
-
 // errArgument is the refusal of a call whose arguments can't be used.
 func errArgument(format string, args ...any) *calendar.Error {
 	return calendar.Errorf(calendar.Invalid, "", format, args...)
 }
 
-// readArguments checks what a call sends. It collects everything that is wrong, so that one
-// more try is enough.
-func readArguments(t tool, sent map[string]json.RawMessage) (arguments, error) {
-	args := make(arguments)
+// readArguments fills what the parameters are bound to with what a call sends. It collects everything that is
+// wrong, so that one more try is enough.
+func readArguments(name string, takes []field, sent map[string]json.RawMessage) error {
 	var wrong []string
-	for _, f := range t.takes {
+	for _, f := range takes {
 		raw := sent[f.name]
 		// Models write null for what they mean to leave out.
 		if raw == nil || string(raw) == "null" {
 			if !f.optional {
-				wrong = append(wrong, fmt.Sprintf("%q is missing (%s)", f.name, f.brief()))
+				wrong = append(wrong, fmt.Sprintf("%q is missing%s", f.name, f.brief()))
 			}
 			continue
 		}
-		value, complaint := f.read(raw)
-		if complaint == "" && !t.hints.readOnly {
-			complaint = f.checkMarks(value)
-		}
-		if complaint != "" {
+		if complaint := f.fill(f, raw); complaint != "" {
 			wrong = append(wrong, complaint)
 		}
-		args[f.name] = value
 	}
-	wrong = append(wrong, unknown(t, sent)...)
+	wrong = append(wrong, unknown(name, takes, sent)...)
 	if len(wrong) > 0 {
-		return nil, errArgument("%s", strings.Join(wrong, "; "))
+		return errArgument("%s", strings.Join(wrong, "; "))
 	}
-	return args, nil
+	return nil
 }
 
-// brief is the first sentence of what is said of the field.
+// brief is the first sentence of what is said of the field, in brackets.
 func (f field) brief() string {
+	if f.doc == "" {
+		return ""
+	}
 	first, _, _ := strings.Cut(f.doc, ". ")
-	return strings.TrimSuffix(first, ".")
-}
-
-// read takes one argument, or says what is wrong with it.
-func (f field) read(raw json.RawMessage) (value any, complaint string) {
-	switch f.kind {
-	case yesNo:
-		return readAs[bool](f, raw, "true or false", nil)
-	case number:
-		return readAs(f, raw, "a whole number", f.checkNumber)
-	case listOf:
-		return f.readList(raw)
-	case text, group: // no parameter is a group
-	}
-	return readAs(f, raw, "a string", f.checkText)
-}
-
-func (f field) readList(raw json.RawMessage) (value any, complaint string) {
-	if f.item == number {
-		return readAs(f, raw, "a list of whole numbers", func(list []int) string { return checkList(f, list, f.checkNumber) })
-	}
-	return readAs(f, raw, "a list of strings", func(list []string) string { return checkList(f, list, f.checkText) })
-}
-
-// readAs reads an argument of one type, and checks it unless check is nil.
-func readAs[T any](f field, raw json.RawMessage, want string, check func(T) string) (value any, complaint string) {
-	var v T
-	if err := json.Unmarshal(raw, &v); err != nil {
-		return nil, fmt.Sprintf("%q must be %s, not %s", f.name, want, kindOf(raw))
-	}
-	if check != nil {
-		complaint = check(v)
-	}
-	return v, complaint
+	return " (" + strings.TrimSuffix(first, ".") + ")"
 }
 
 func (f field) checkText(value string) string {
@@ -129,7 +66,7 @@ func (f field) checkText(value string) string {
 	if len(f.words) > 0 && !slices.Contains(f.words, value) {
 		return fmt.Sprintf("%q must be one of %s, not %s", f.name, strings.Join(f.words, ", "), quote(value))
 	}
-	return ""
+	return f.checkMarks(value)
 }
 
 func (f field) checkNumber(value int) string {
@@ -139,24 +76,27 @@ func (f field) checkNumber(value int) string {
 	return ""
 }
 
-func checkList[T any](f field, list []T, check func(T) string) string {
-	if f.most > 0 && len(list) > f.most {
-		return fmt.Sprintf("%q has %d items; it may have %d", f.name, len(list), f.most)
-	}
-	for _, item := range list {
-		if complaint := check(item); complaint != "" {
-			return complaint
+// checkItems checks a list, and each of its items.
+func checkItems[T any](check func(field, T) string) func(field, []T) string {
+	return func(f field, list []T) string {
+		if f.most > 0 && len(list) > f.most {
+			return fmt.Sprintf("%q has %d items; it may have %d", f.name, len(list), f.most)
 		}
+		for _, item := range list {
+			if complaint := check(f, item); complaint != "" {
+				return complaint
+			}
+		}
+		return ""
 	}
-	return ""
 }
 
 // unknown says which of what was sent means nothing to the tool. To drop it in silence would
 // let a model believe that it had an effect.
-func unknown(t tool, sent map[string]json.RawMessage) []string {
+func unknown(tool string, takes []field, sent map[string]json.RawMessage) []string {
 	var names []string
 	for name := range sent {
-		if !slices.ContainsFunc(t.takes, func(f field) bool { return f.name == name }) {
+		if !slices.ContainsFunc(takes, func(f field) bool { return f.name == name }) {
 			names = append(names, quote(name))
 		}
 	}
@@ -164,21 +104,76 @@ func unknown(t tool, sent map[string]json.RawMessage) []string {
 		return nil
 	}
 	slices.Sort(names)
-	return []string{fmt.Sprintf("there is no parameter %s: %s takes %s", strings.Join(names, ", "), t.name, t.parameters())}
+	return []string{fmt.Sprintf("there is no parameter %s: %s takes %s", strings.Join(names, ", "), tool, parameters(takes))}
 }
 
-func (t tool) parameters() string {
-	if len(t.takes) == 0 {
-		return "none"
-	}
-	names := make([]string, len(t.takes))
-	for i, f := range t.takes {
+func parameters(takes []field) string {
+	names := make([]string, len(takes))
+	for i, f := range takes {
 		names[i] = f.name
 	}
-	return strings.Join(names, ", ")
+	return cmp.Or(strings.Join(names, ", "), "none")
 }
 
 func isControl(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\t' && r != '\r' }
+
+// Many models write "5" for 5, "true" for true, 2026 for "2026", and one item where a list is asked for. What is
+// meant is plain, and is taken.
+
+func readText(raw json.RawMessage) (string, bool) {
+	var value string
+	if kind := kindOf(raw); kind == "a number" || kind == "true or false" {
+		return string(raw), true
+	}
+	return value, json.Unmarshal(raw, &value) == nil
+}
+
+func readYes(raw json.RawMessage) (bool, bool) {
+	value, ok := readText(raw)
+	value = strings.ToLower(strings.TrimSpace(value))
+	return value == "true", ok && (value == "true" || value == "false")
+}
+
+// readNumber takes 5.0 as well, which JSON Schema calls an integer.
+func readNumber(raw json.RawMessage) (int, bool) {
+	value, _ := readText(raw)
+	f, err := strconv.ParseFloat(strings.TrimSpace(value), 64)
+	return int(f), err == nil && f == math.Trunc(f) && math.Abs(f) <= mostNumber
+}
+
+// mostNumber is more than any parameter takes.
+const mostNumber = 1 << 40
+
+// readList takes a list, also as a text that holds one, and one item for a list of it.
+func readList[V any](read func(json.RawMessage) (V, bool)) func(json.RawMessage) ([]V, bool) {
+	return func(raw json.RawMessage) ([]V, bool) {
+		var inside string
+		if json.Unmarshal(raw, &inside) == nil && strings.HasPrefix(strings.TrimSpace(inside), "[") && json.Valid([]byte(inside)) {
+			raw = json.RawMessage(strings.TrimSpace(inside))
+		}
+		var items []json.RawMessage
+		if json.Unmarshal(raw, &items) != nil {
+			items = []json.RawMessage{raw}
+		}
+		list := make([]V, len(items))
+		for i, item := range items {
+			value, ok := read(item)
+			if !ok {
+				return nil, false
+			}
+			list[i] = value
+		}
+		return list, true
+	}
+}
+
+// excerpt is a value that cannot be taken, or what kind of one where it is long.
+func excerpt(raw json.RawMessage) string {
+	if utf8.RuneCount(raw) > maxQuoted {
+		return kindOf(raw)
+	}
+	return visible(string(raw))
+}
 
 // kindOf names the type of a JSON value by its first character.
 func kindOf(raw json.RawMessage) string {
@@ -189,6 +184,8 @@ func kindOf(raw json.RawMessage) string {
 		return "a list"
 	case 't', 'f':
 		return "true or false"
+	case 'n':
+		return "null"
 	case '"':
 		return "a string"
 	default:

@@ -54,7 +54,7 @@ func TestEverydayTasks(t *testing.T) {
 			testdb.Each(t, func(t *testing.T, url string) {
 				h := newHouse(t, url)
 				h.furnishOffice(t)
-				told := perform(t, h.open(t, h.config()), part)
+				told := perform(t, h.open(t, h.config()), part, bothHalves)
 				if diff := cmp.Diff(part, told); diff != "" && !*update {
 					t.Errorf("%s is behind; -update mends it (-is +should be):\n%s", tasksFile, diff)
 				}
@@ -63,6 +63,14 @@ func TestEverydayTasks(t *testing.T) {
 					parts[i+1] = told
 				}
 			})
+			for _, seen := range []half{textAlone, structureAlone} {
+				t.Run(string(seen), func(t *testing.T) {
+					h := newHouse(t, testdb.SQLite(t))
+					h.furnishOffice(t)
+					perform(t, h.open(t, h.config()), part, seen)
+					check(t, h)
+				})
+			}
 		})
 	}
 	for name := range checks {
@@ -80,24 +88,43 @@ func TestEverydayTasks(t *testing.T) {
 type chore struct {
 	door  string
 	tools map[string]listed
-	// answers are the structured results so far.
+	seen  half
+	// names stand for ids that are known already.
+	names map[string]calendar.CalendarID
+	// answers are the structured results so far, texts the others.
 	answers []any
+	texts   []string
 }
 
 // perform makes the calls of a task, and returns its text with the last answer below them.
-func perform(t *testing.T, door, part string) string {
+func perform(t *testing.T, door, part string, seen half) string {
 	t.Helper()
 	head, rest, ok := strings.Cut(part, "\n```json\n")
 	calls, _, closed := strings.Cut(rest, "\n```")
 	if !ok || !closed {
 		t.Fatalf("no calls in %s", part)
 	}
-	c := chore{door: door, tools: map[string]listed{}}
+	said := newChore(t, door, seen).do(t, calls)
+	end := "\n"
+	if !strings.HasSuffix(part, "\n") {
+		end = ""
+	}
+	return head + "\n```json\n" + calls + "\n```\n\n```text\n" + shorten(epoch.ReplaceAllString(said, "${1}EPOCH")) + "\n```" + end
+}
+
+func newChore(t *testing.T, door string, seen half) *chore {
+	t.Helper()
+	c := chore{door: door, tools: map[string]listed{}, seen: seen}
 	tools, _ := listTools(t, door)
 	for _, tool := range tools {
 		c.tools[tool.Name] = tool
 	}
-	said := ""
+	return &c
+}
+
+// do makes the calls, and returns the last text.
+func (c *chore) do(t *testing.T, calls string) (said string) {
+	t.Helper()
 	for decoder := json.NewDecoder(strings.NewReader(calls)); decoder.More(); {
 		var next struct {
 			Name      string
@@ -111,11 +138,7 @@ func perform(t *testing.T, door, part string) string {
 	if len(c.answers) > mostCalls {
 		t.Errorf("%d calls, want at most %d", len(c.answers), mostCalls)
 	}
-	end := "\n"
-	if !strings.HasSuffix(part, "\n") {
-		end = ""
-	}
-	return head + "\n```json\n" + calls + "\n```\n\n```text\n" + shorten(epoch.ReplaceAllString(said, "${1}EPOCH")) + "\n```" + end
+	return said
 }
 
 // call makes one call with what is known by then, and returns its text.
@@ -123,11 +146,21 @@ func (c *chore) call(t *testing.T, name string, args map[string]any) string {
 	t.Helper()
 	for parameter, value := range args {
 		text, _ := value.(string)
+		if id, ok := c.names[text]; ok {
+			args[parameter] = string(id)
+			continue
+		}
 		if opaque.MatchString(parameter) && !strings.HasPrefix(text, "$") {
 			t.Errorf("%s: %s is %q, which no answer has", name, parameter, text)
 		}
 		if strings.HasPrefix(text, "$") {
-			args[parameter] = c.resolve(t, text)
+			args[parameter] = c.known(t, text)
+		}
+		list, _ := value.([]any)
+		for i, item := range list {
+			if text, _ := item.(string); strings.HasPrefix(text, "$") {
+				list[i] = c.known(t, text)
+			}
 		}
 	}
 	tool, ok := c.tools[name]
@@ -142,14 +175,8 @@ func (c *chore) call(t *testing.T, name string, args map[string]any) string {
 	if tokens := utf8.RuneCountInString(resultText(t, body)) / 4; tokens > mostTokens {
 		t.Errorf("%s: the answer has some %d tokens", name, tokens)
 	}
-	c.answers = append(c.answers, structured)
-	var r struct {
-		Result struct{ Content []struct{ Text string } }
-	}
-	if err := json.Unmarshal([]byte(body), &r); err != nil || len(r.Result.Content) != 1 {
-		t.Fatalf("%s: %s", name, body)
-	}
-	return r.Result.Content[0].Text
+	c.answers, c.texts = append(c.answers, structured), append(c.texts, contentText(t, body))
+	return c.texts[len(c.texts)-1]
 }
 
 var (
@@ -159,16 +186,25 @@ var (
 	step = regexp.MustCompile(`\.(\w+)|\[(-?\d+)\]|\[(\w+)=([^\]]*)\]`)
 )
 
-// resolve finds what a word such as $1.calendars[name=Work].id stands for.
-func (c *chore) resolve(t *testing.T, word string) any {
+// known finds what a word such as $1.calendars[name=Work].id stands for, in what the host shows its model.
+func (c *chore) known(t *testing.T, word string) any {
 	t.Helper()
 	first := strings.IndexAny(word, ".[")
 	n, err := strconv.Atoi(word[1:first])
 	if err != nil || n < 1 || n > len(c.answers) {
 		t.Fatalf("%s: there is no such answer yet", word)
 	}
-	value := c.answers[n-1]
-	for _, s := range step.FindAllStringSubmatch(word[first:], -1) {
+	if c.seen == textAlone {
+		return readable(t, c.texts[n-1], word, word[first:], c.answers[n-1])
+	}
+	return resolve(t, word, word[first:], c.answers[n-1])
+}
+
+// resolve goes a way into an answer.
+func resolve(t *testing.T, word, way string, answer any) any {
+	t.Helper()
+	value := answer
+	for _, s := range step.FindAllStringSubmatch(way, -1) {
 		list, _ := value.([]any)
 		switch {
 		case s[1] != "":
@@ -192,7 +228,7 @@ func (c *chore) resolve(t *testing.T, word string) any {
 		}
 	}
 	if value == nil {
-		t.Fatalf("%s: no such thing in %v", word, c.answers[n-1])
+		t.Fatalf("%s: no such thing in %v", word, answer)
 	}
 	return value
 }
@@ -234,13 +270,13 @@ func budget(room string) []string {
 // furnishOffice fills the house with what people who work have.
 func (h *house) furnishOffice(t *testing.T) {
 	t.Helper()
-	h.now.Store(-30 * 24 * 3600)
+	h.Set(noon.AddDate(0, 0, -30))
 	carol := calendar.User{ID: "carol-id", Name: "carol", Created: noon}
-	if err := h.store.InsertUser(t.Context(), carol, ""); err != nil {
+	if err := h.Store.InsertUser(t.Context(), carol, ""); err != nil {
 		t.Fatal(err)
 	}
 	h.callers["carol"] = calendar.Caller{User: carol, Scopes: calendar.ScopeAll, Token: "token-carol"}
-	if err := h.service.PatchCalendar(t.Context(), h.callers["alice"], home, func(p *calendar.Properties) ([]calendar.Kept, error) {
+	if err := h.service.PatchCalendar(t.Context(), h.callers["alice"], home, func(p *calendar.Properties) ([]calendar.DeadProperty, error) {
 		p.Name = "Home"
 		return nil, nil
 	}); err != nil {
@@ -284,9 +320,9 @@ func (h *house) meddle(t *testing.T) {
 	phone := h.callers["alice"]
 	phone.Token, phone.Agent = "", "Phone"
 	h.callers["phone"] = phone
-	h.now.Store(-4 * 24 * 3600)
+	h.Set(noon.AddDate(0, 0, -4))
 	h.put(t, work, "budget", wrapped(calendar.Event, "budget", budget("Room 5")...))
-	h.now.Store(-3600)
+	h.Set(noon.Add(-time.Hour))
 	cal, err := h.service.Calendar(t.Context(), phone, home)
 	if err == nil {
 		err = h.service.Delete(t.Context(), phone, cal, "yoga.ics", calendar.Precondition{})
@@ -294,7 +330,7 @@ func (h *house) meddle(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h.now.Store(0)
+	h.Set(noon)
 }
 
 // endings look at what has come of each task, as the apps and the journal see it.
@@ -425,7 +461,7 @@ func (h *house) expectChanges(t *testing.T, want ...string) {
 	t.Helper()
 	var got []string
 	for _, c := range h.history(t) {
-		got = append(got, fmt.Sprintf("%s %s", c.Line.Change, c.Summary))
+		got = append(got, fmt.Sprintf("%s %s", c.Did, c.Summary))
 		if c.Token != h.callers["alice"].Token {
 			t.Errorf("%s is said to be the doing of %q", c.Summary, c.Token)
 		}

@@ -7,16 +7,13 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"slices"
+	"maps"
 
 	"caldav-mcp-server/calendar"
 )
 
-// takesKey is the parameter of tools that can be called again without harm.
-var takesKey = field{
-	name: "idempotency_key", kind: text, optional: true, longest: 255,
-	doc: "Any text: the same call with it again does nothing and gives the first answer.",
-}
+// keyName is the parameter of tools that can be called again without harm.
+const keyName = "idempotency_key"
 
 // kept is an answer as it is remembered.
 type kept struct {
@@ -24,31 +21,46 @@ type kept struct {
 	Structured json.RawMessage `json:"structured"`
 }
 
-// once lets clients repeat calls of the tool whose answer they lost.
+// once lets clients repeat calls of the tool whose answer they lost. All tools that change something do.
 func (b toolbox) once(t tool) tool {
-	run := t.run
-	t.takes = append(slices.Clip(t.takes), takesKey)
-	t.run = func(ctx context.Context, c *call) (answer, error) {
-		key := c.args.text(takesKey.name)
-		if key == "" {
-			return run(ctx, c)
+	begin := t.begin
+	t.begin = func() job {
+		w, key := begin(), ""
+		w.takes = append(w.takes, textTo(&key, keyName, "Makes repeats harmless.").upTo(longestKey))
+		for i := range w.takes {
+			w.takes[i].writes = true
 		}
-		digest, err := digestOf(t.name, c.args)
-		if err != nil {
-			return answer{}, err
+		do := w.do
+		w.do = func(ctx context.Context, c *call) (answer, error) {
+			if key == "" {
+				return do(ctx, c)
+			}
+			return b.attempt(ctx, c, key, do)
 		}
-		attempt, mine, err := b.service.BeginAttempt(ctx, c.caller, key, digest)
-		if err != nil {
-			return answer{}, err
-		}
-		if !mine {
-			return recall(attempt)
-		}
-		c.uid = attempt.UID
-		a, err := run(ctx, c)
-		return b.settle(ctx, attempt, a, err)
+		return w
 	}
 	return t
+}
+
+// longestKey bounds a key.
+const longestKey = 255
+
+// attempt does what a call with a key asks for, unless that was done before.
+func (b toolbox) attempt(ctx context.Context, c *call, key string, do func(context.Context, *call) (answer, error)) (answer, error) {
+	digest, err := digestOf(c.tool, c.asked)
+	if err != nil {
+		return answer{}, err
+	}
+	attempt, mine, err := b.service.BeginAttempt(ctx, c.caller, key, digest)
+	if err != nil {
+		return answer{}, err
+	}
+	if !mine {
+		return recall(attempt)
+	}
+	c.uid = attempt.UID
+	a, err := do(ctx, c)
+	return b.settle(ctx, attempt, a, err)
 }
 
 // settle remembers what came of a call. A refusal is forgotten, so that the mended call can
@@ -109,15 +121,13 @@ func recall(attempt calendar.Attempt) (answer, error) {
 	return answer{k.Text, k.Structured}, nil
 }
 
-// digestOf tells calls apart: by the tool and all arguments but the key.
-func digestOf(name string, args arguments) (string, error) {
-	said := make(arguments, len(args))
-	for parameter, value := range args {
-		if parameter != takesKey.name {
-			said[parameter] = value
-		}
-	}
-	data, err := json.Marshal(said) // in the order of the names
+// digestOf tells calls apart: by the tool and all that was sent but the key.
+func digestOf(name string, asked map[string]json.RawMessage) (string, error) {
+	said := maps.Clone(asked)
+	maps.DeleteFunc(said, func(parameter string, value json.RawMessage) bool {
+		return parameter == keyName || string(value) == "null"
+	})
+	data, err := json.Marshal(said) // in the order of the names, without blanks
 	if err != nil {
 		return "", fmt.Errorf("encoding arguments: %w", err)
 	}

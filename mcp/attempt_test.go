@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/calendar/edit"
@@ -68,7 +69,7 @@ func TestRepeatedCalls(t *testing.T) {
 				t.Errorf("with another token: %s", other)
 			}
 		}
-		h.now.Add(25 * 3600)
+		h.Pass(25 * time.Hour)
 		if late := h.say(t, door, "alice", "create_event", standup()); late == first || !strings.Contains(late, `"result"`) {
 			t.Errorf("a day later: %s", late)
 		}
@@ -141,7 +142,7 @@ func TestRepeatedCalendars(t *testing.T) {
 	testdb.Each(t, func(t *testing.T, url string) {
 		h := newHouse(t, url)
 		door := h.open(t, h.config())
-		digest, err := digestOf("create_calendar", arguments{"name": "Choir"})
+		digest, err := digestOf("create_calendar", map[string]json.RawMessage{"name": json.RawMessage(`"Choir"`)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -155,7 +156,7 @@ func TestRepeatedCalendars(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		h.now.Add(120)
+		h.Pass(2 * time.Minute)
 		args := map[string]any{"name": "Choir", "idempotency_key": "k"}
 		first := h.say(t, door, "alice", "create_calendar", args)
 		if again := h.say(t, door, "alice", "create_calendar", args); again != first || !strings.Contains(first, string(cut.ID)) {
@@ -176,8 +177,11 @@ func TestCutOffCalls(t *testing.T) {
 		h := newHouse(t, url)
 		door := h.open(t, h.config())
 		caller := h.callers["alice"]
-		args := standup()
-		digest, err := digestOf("create_event", arguments{"calendar_id": string(work), "title": args["title"], "start": args["start"], "end": args["end"]})
+		args, sent := standup(), map[string]json.RawMessage{}
+		for name, value := range args {
+			sent[name], _ = json.Marshal(value)
+		}
+		digest, err := digestOf("create_event", sent)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -201,7 +205,7 @@ func TestCutOffCalls(t *testing.T) {
 		if early := h.say(t, door, "alice", "create_event", args); !strings.Contains(early, "has no answer yet") {
 			t.Errorf("at once: %s", early)
 		}
-		h.now.Add(120)
+		h.Pass(2 * time.Minute)
 		late := h.say(t, door, "alice", "create_event", args)
 		if !strings.Contains(late, string(attempt.UID)) || h.count(t, work) != 1 {
 			t.Errorf("later, with %d events: %s", h.count(t, work), late)

@@ -1,59 +1,83 @@
 package mcp
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
 	"strings"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/edit"
 )
 
 // longestName bounds the name of a calendar that a tool makes.
 const longestName = 200
 
-// calendarID is the parameter of tools that are about one calendar.
-var calendarID = field{name: "calendar_id", kind: text, doc: "The calendar's id, from list_calendars."}
+// inCalendar is what tools take that are about one calendar.
+type inCalendar struct{ calendar calendar.CalendarID }
+
+func (in *inCalendar) takes() []field { return []field{takesCalendar(&in.calendar).needed()} }
+
+func takesCalendar(into *calendar.CalendarID) field {
+	return wordTo(into, "calendar_id", "From list_calendars.")
+}
+
+// takesOnly is the parameter of tools that look in all calendars unless they are told one.
+func takesOnly(into *calendar.CalendarID) field {
+	return wordTo(into, "calendar_id", "Look in this one only.")
+}
+
+// newCalendar is what create_calendar takes.
+type newCalendar struct {
+	name, timezone     string
+	description, color edit.Field[string]
+}
+
+func (in *newCalendar) takes() []field {
+	return []field{
+		wordTo(&in.name, "name", "").needed().upTo(longestName),
+		fieldTo(&in.description, "description", "").upTo(longestText),
+		fieldTo(&in.color, "color", "#RRGGBB."),
+		wordTo(&in.timezone, "timezone", "Such as Europe/Berlin; default: the user's."),
+	}
+}
 
 // calendarTools are the tools about calendars as such.
 func (b toolbox) calendarTools() []tool {
 	return []tool{{
 		name: "list_calendars", title: "List calendars",
-		description: "Lists the calendars that the user owns or that are shared with them, with their ids, time zones and what may be done with each. Call it first: other tools need a calendar's id.",
+		description: "Lists the user's calendars and those shared with them: ids, time zones, what may be done. Call it first; other tools need the ids.",
 		scope:       calendar.ScopeRead,
 		hints:       hints{readOnly: true, idempotent: true},
-		takes:       []field{takesCursor},
+		begin:       doing(b.listCalendars),
 		gives:       calendarsView{},
-		run:         b.listCalendars,
 	}, {
 		name: "get_calendar", title: "Get calendar",
-		description: "Returns one calendar: its name, time zone, what may be done with it, and the ctag that tells whether anything in it has changed.",
+		description: "Returns one calendar, with all that list_calendars leaves out: what may be done, what it holds, and the ctag, since which list_changes tells what changed.",
 		scope:       calendar.ScopeRead,
 		hints:       hints{readOnly: true, idempotent: true},
-		takes:       []field{calendarID},
+		begin:       doing(b.getCalendar),
 		gives:       structuredCalendar{},
-		run:         b.getCalendar,
 	}, b.once(tool{
 		name: "create_calendar", title: "Create calendar",
-		description: "Makes a new, empty calendar that the user owns, and returns it with its id.",
+		description: "Makes an empty calendar and returns it with its id.",
 		scope:       calendar.ScopeWrite, unbound: true,
-		takes: []field{
-			{name: "name", kind: text, doc: "The name that people see.", longest: longestName},
-			{name: "description", kind: text, doc: "What it is for.", optional: true, longest: longestText},
-			{name: "color", kind: text, doc: "Its colour, #RRGGBB. If missing: " + calendar.DefaultColor + ".", optional: true},
-			{name: "timezone", kind: text, doc: "The zone of times that name none (IANA name, such as Europe/Berlin). If missing: the user's, else UTC.", optional: true},
-		},
+		begin: doing(b.createCalendar),
 		gives: structuredCalendar{},
-		run:   b.createCalendar,
+	}), b.once(tool{
+		name: "update_calendar", title: "Change calendar",
+		description: "Renames or recolours a calendar; one that is shared with the user, for their eyes only.",
+		scope:       calendar.ScopeRead | calendar.ScopeWrite,
+		hints:       hints{destructive: true, idempotent: true},
+		begin:       doing(b.updateCalendar),
+		gives:       structuredCalendar{},
 	}), b.once(tool{
 		name: "delete_calendar", title: "Delete calendar",
-		description: "Deletes a calendar with all its events, for everybody it is shared with. Ask the user first. The server's operator can bring it back for some days; no tool can.",
+		description: "Deletes a calendar with all its events, for everybody. Ask the user first: no tool can bring it back, only the operator, for some days.",
 		scope:       calendar.ScopeDelete,
 		hints:       hints{destructive: true},
-		takes:       []field{calendarID},
+		begin:       doing(b.deleteCalendar),
 		gives:       deletedCalendar{},
-		run:         b.deleteCalendar,
 	})}
 }
 
@@ -65,19 +89,38 @@ type calendarView struct {
 	Color       string              `json:"color"`
 	Timezone    string              `json:"timezone"`
 	OwnerID     calendar.UserID     `json:"owner_id"`
-	Owner       shown               `json:"owner"`
-	Permission  string              `json:"permission"`
-	Holds       []string            `json:"holds"`
-	// Hidden calendars are those that the user hides in their app: tools leave them out unless they are told the id.
-	Hidden    bool   `json:"hidden,omitempty"`
-	IsDefault bool   `json:"is_default"`
-	CTag      string `json:"ctag,omitempty"`
+	Owner       shown               `json:"owner,omitempty" doc:"The user, if missing."`
+	Permission  string              `json:"permission,omitempty" doc:"What the user may do; everything, as owner, if missing."`
+	Holds       []string            `json:"holds,omitempty" doc:"Events, tasks (todo) and journal entries, if missing."`
+	Hidden      bool                `json:"hidden,omitempty" doc:"Hidden in the user's apps: left out unless it is named."`
+	IsDefault   bool                `json:"is_default,omitempty" doc:"Where new events go if the user names none."`
+	CTag        string              `json:"ctag,omitempty" doc:"Changes with anything in it; list_changes takes it as since."`
 }
 
-// structuredCalendar leaves out what a schema without lists of types can't call null.
+// brief leaves out what a list need not say: what most calendars are, and what get_calendar has.
+func (v calendarView) brief() calendarView {
+	v.CTag = ""
+	if v.Permission == permissions[calendar.OwnerAccess] {
+		v.Owner, v.Permission = "", ""
+	}
+	if len(v.Holds) == len(kinds) {
+		v.Holds = nil
+	}
+	if v.Description != nil {
+		d := shown(short(string(*v.Description), longestListedText))
+		v.Description = &d
+	}
+	return v
+}
+
+// kinds are all that a calendar may hold.
+var kinds = [...]calendar.Kind{calendar.Event, calendar.Todo, calendar.Journal}
+
+// structuredCalendar leaves out what a schema without lists of types can't call null, and in lists an id that nothing takes.
 type structuredCalendar struct {
 	calendarView
-	Description *shown `json:"description,omitempty"`
+	Description *shown          `json:"description,omitempty"`
+	OwnerID     calendar.UserID `json:"owner_id,omitempty"`
 }
 
 // permissions are the words for the levels of access.
@@ -86,12 +129,12 @@ var permissions = [...]string{
 	calendar.WriteAccess: "read-write", calendar.OwnerAccess: "owner",
 }
 
-func (b toolbox) listCalendars(ctx context.Context, c *call) (answer, error) {
+func (b toolbox) listCalendars(ctx context.Context, c *call, in *continued) (answer, error) {
 	found, err := b.service.Calendars(ctx, c.caller)
 	if err != nil {
 		return answer{}, err
 	}
-	return showCalendars(c, found)
+	return b.showCalendars(ctx, c, in, found)
 }
 
 // calendarsView is a list of calendars, as an object.
@@ -102,23 +145,21 @@ type calendarsView struct {
 
 // showCalendars answers with a list of calendars, or as many of them as one answer holds: others may
 // share any number with the user.
-func showCalendars(c *call, found []calendar.Calendar) (answer, error) {
-	p, err := readPage(c)
+func (b toolbox) showCalendars(ctx context.Context, c *call, in *continued, found []calendar.Calendar) (answer, error) {
+	p, err := (paged{continued: *in}).read(c)
 	if err != nil {
 		return answer{}, err
 	}
 	p.limit = len(found)
 	view := calendarsView{Calendars: []structuredCalendar{}}
-	views := viewsOf(found)
-	for i, v := range views {
-		if v.Description != nil {
-			d := shown(short(string(*v.Description), longestListedText))
-			views[i].Description = &d
-		}
+	first, err := b.defaultCalendar(ctx, c, found)
+	if err != nil {
+		return answer{}, err
 	}
+	views := each(found, func(cal calendar.Calendar) calendarView { return viewOf(cal, cal.ID == first).brief() })
 	views, view.pageView = cutPage(c, views, p, c.room(), calendarView.size)
 	for _, v := range views {
-		view.Calendars = append(view.Calendars, structuredCalendar{v, v.Description})
+		view.Calendars = append(view.Calendars, structuredCalendar{calendarView: v, Description: v.Description})
 	}
 	return answer{noted{views, view.note()}, view}, nil
 }
@@ -132,18 +173,8 @@ func (v calendarView) size() int {
 	return n
 }
 
-// viewsOf shows all calendars that a caller sees.
-func viewsOf(all []calendar.Calendar) []calendarView {
-	views := make([]calendarView, len(all))
-	first := defaultCalendar(all)
-	for i, cal := range all {
-		views[i] = viewOf(cal, cal.ID == first)
-	}
-	return views
-}
-
-func (b toolbox) getCalendar(ctx context.Context, c *call) (answer, error) {
-	cal, err := b.calendarOf(ctx, c)
+func (b toolbox) getCalendar(ctx context.Context, c *call, in *inCalendar) (answer, error) {
+	cal, err := b.calendarNamed(ctx, c, in.calendar)
 	if err != nil {
 		return answer{}, err
 	}
@@ -156,29 +187,28 @@ func (b toolbox) showCalendar(ctx context.Context, c *call, cal calendar.Calenda
 	if err != nil && calendar.ReasonOf(err) != calendar.Forbidden {
 		return answer{}, err
 	}
-	v := viewOf(cal, cal.ID == defaultCalendar(all))
-	return answer{v, structuredCalendar{v, v.Description}}, nil
+	first, err := b.defaultCalendar(ctx, c, all)
+	if err != nil {
+		return answer{}, err
+	}
+	v := viewOf(cal, cal.ID == first)
+	return answer{v, structuredCalendar{v, v.Description, v.OwnerID}}, nil
 }
 
-func (b toolbox) createCalendar(ctx context.Context, c *call) (answer, error) {
-	p := calendar.Properties{Name: strings.TrimSpace(c.args.text("name")), Timezone: c.args.text("timezone"), Color: new(calendar.DefaultColor)}
-	if c.args.has("description") {
-		text := c.args.text("description")
+func (b toolbox) createCalendar(ctx context.Context, c *call, in *newCalendar) (answer, error) {
+	p := calendar.Properties{Name: in.name, Timezone: in.timezone, Color: new(calendar.DefaultColor)}
+	if text, _ := in.description.Value(); !in.description.Left() {
 		p.Description = &text
 	}
-	if c.args.has("color") {
-		color, err := calendar.ParseColor(c.args.text("color"))
+	if text, _ := in.color.Value(); !in.color.Left() {
+		color, err := calendar.ParseColor(text)
 		if err != nil {
 			return answer{}, err
 		}
 		p.Color = &color
 	}
-	if p.Timezone != "" {
-		if z, err := b.zones.Ask(p.Timezone); err != nil {
-			return answer{}, errArgument("%s", err)
-		} else if z.Bare() {
-			return answer{}, errArgument(`"timezone" %s is only an offset, which knows no summer: name the zone, such as Europe/Berlin`, quote(p.Timezone))
-		}
+	if err := b.checkPlace(p.Timezone); p.Timezone != "" && err != nil {
+		return answer{}, err
 	}
 	cal, err := b.makeCalendar(ctx, c, calendar.NewCalendar{Properties: p})
 	if err != nil {
@@ -216,8 +246,8 @@ type deletedCalendar struct {
 	Deleted  bool                `json:"deleted"`
 }
 
-func (b toolbox) deleteCalendar(ctx context.Context, c *call) (answer, error) {
-	cal, err := b.calendarOf(ctx, c)
+func (b toolbox) deleteCalendar(ctx context.Context, c *call, in *inCalendar) (answer, error) {
+	cal, err := b.calendarNamed(ctx, c, in.calendar)
 	if err != nil {
 		return answer{}, err
 	}
@@ -225,7 +255,7 @@ func (b toolbox) deleteCalendar(ctx context.Context, c *call) (answer, error) {
 		return answer{}, err
 	}
 	v := deletedCalendar{cal.ID, true}
-	return answer{v, v}, nil
+	return same(v)
 }
 
 func viewOf(cal calendar.Calendar, isDefault bool) calendarView {
@@ -241,7 +271,7 @@ func viewOf(cal calendar.Calendar, isDefault bool) calendarView {
 			v.Description = &d
 		}
 	}
-	for _, k := range [...]calendar.Kind{calendar.Event, calendar.Todo, calendar.Journal} {
+	for _, k := range kinds {
 		if cal.Kinds.Has(k) {
 			v.Holds = append(v.Holds, kindWord(k))
 		}
@@ -252,24 +282,15 @@ func viewOf(cal calendar.Calendar, isDefault bool) calendarView {
 	return v
 }
 
-// defaultCalendar is the first that the user made of their own that take events. Names and order, which
-// programs change by themselves, don't move it, nor do calendars that come later.
-func defaultCalendar(all []calendar.Calendar) calendar.CalendarID {
-	var first calendar.Calendar
-	for _, cal := range all {
-		if cal.Access != calendar.OwnerAccess || !cal.Kinds.Has(calendar.Event) {
-			continue
-		}
-		if first.ID == "" || cmp.Or(cal.Created.Compare(first.Created), cmp.Compare(cal.ID, first.ID)) < 0 {
-			first = cal
-		}
+// defaultCalendar is the one that the user chose, or else the first that they made of their own that take events. Names and
+// order, which programs change by themselves, don't move it, nor do calendars that come later.
+func (b toolbox) defaultCalendar(ctx context.Context, c *call, all []calendar.Calendar) (calendar.CalendarID, error) {
+	said, err := b.service.Scheduling(ctx, c.caller)
+	if err != nil && calendar.ReasonOf(err) == calendar.Forbidden {
+		// A token for certain calendars must not learn of others.
+		return calendar.Scheduling{}.Reception(all), nil
 	}
-	return first.ID
-}
-
-// calendarOf finds the calendar that a call names.
-func (b toolbox) calendarOf(ctx context.Context, c *call) (calendar.Calendar, error) {
-	return b.calendarNamed(ctx, c, calendar.CalendarID(c.args.text("calendar_id")))
+	return said.Default, err
 }
 
 // calendarNamed finds a calendar, which the call is about.

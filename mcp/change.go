@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/daterange"
 )
 
 const (
@@ -15,6 +16,10 @@ const (
 	mostChanges  = 100
 	// longestChangedTitle is how much of a title is shown, so that as many fit into an answer.
 	longestChangedTitle = 120
+	// longestTold is how much is shown of each text that a change replaced.
+	longestTold = 40
+	// mostTold is how much is said of what the changes of an answer did.
+	mostTold = 8 << 10
 )
 
 // changeTools are the tools about the journal: who changed what, and taking it back.
@@ -22,69 +27,70 @@ func (b toolbox) changeTools() []tool {
 	return []tool{
 		{
 			name: "list_changes", title: "List changes",
-			description: "Lists who changed what in the calendars that the user may write to, the latest first: by any app or assistant, deletions and changes of calendars included. undo_change takes a change_id.",
+			description: "Lists who changed what, by any app or assistant, the latest first, deletions included. undo_change takes a change_id, restore_event brings back what was deleted.",
 			scope:       calendar.ScopeRead,
 			hints:       hints{readOnly: true, idempotent: true},
-			takes: []field{
-				{name: "since", kind: text, doc: "Only changes since then: a time, or a calendar's ctag.", optional: true, longest: longestID},
-				{name: "calendar_id", kind: text, doc: "The only calendar to look in. If missing: all.", optional: true},
-				{name: "event_uid", kind: text, doc: "Only changes of this event or task.", optional: true, longest: longestID},
-				{name: "token", kind: text, doc: "Only what this token did: its name or id, as listed; own is the one in use.", optional: true, longest: longestID},
-				{name: "limit", kind: number, doc: "How many, 30 if missing, 100 at most.", optional: true, least: 1, most: mostChanges},
-				takesCursor, takesZone,
-			},
-			gives: changesView{},
-			run:   b.listChanges,
+			begin:       doing(b.listChanges),
+			gives:       changesView{},
 		}, b.once(tool{
 			name: "undo_change", title: "Undo change",
-			description: "Takes back one change (change_id), with what was done together with it, if nothing has changed it since; or, with since, all that a token did since then, as one. The undo is a change itself and can be undone.",
+			description: "Takes back one change (change_id, from list_changes) or all that a token did since a time, if nothing changed it later. Can be undone itself.",
 			scope:       calendar.ScopeRead | calendar.ScopeWrite,
 			hints:       hints{destructive: true, idempotent: true},
-			takes: []field{
-				{name: "change_id", kind: text, doc: "The change, from list_changes.", optional: true, longest: longestID},
-				{name: "since", kind: text, doc: "Instead of change_id: take back all since this time.", optional: true},
-				{name: "token", kind: text, doc: "With since: whose changes, by name or id. If missing: those of the token in use.", optional: true, longest: longestID},
-				{name: "leave_changed", kind: yesNo, doc: "With since: leave what others have changed after it. If missing, nothing at all is taken back then.", optional: true},
-				{name: "preview", kind: yesNo, doc: "With since: only tell what would be taken back.", optional: true},
-				takesZone,
-			},
-			gives: undoView{},
-			run:   b.undoChange,
+			begin:       doing(b.undoChange),
+			gives:       undoView{},
 		}), b.once(tool{
 			name: "restore_event", title: "Restore deleted event",
-			description: "Brings back an event or a task that was deleted, as it was last, while the journal keeps it. list_changes shows what was deleted.",
+			description: "Brings back a deleted event or task as it was last. list_changes shows what was deleted.",
 			scope:       calendar.ScopeRead | calendar.ScopeWrite,
-			takes:       []field{calendarID, takesEvent},
+			begin:       doing(b.restoreEvent),
 			gives:       restoredView{},
-			run:         b.restoreEvent,
 		}),
+	}
+}
+
+// changesQuestion is what list_changes takes.
+type changesQuestion struct {
+	since string
+	inCalendar
+	uid   calendar.UID
+	token string
+	paged
+	inZone
+}
+
+func (in *changesQuestion) takes() []field {
+	return []field{
+		wordTo(&in.since, "since", "A time, words such as yesterday or this week, or a calendar's ctag.").upTo(longestID),
+		takesOnly(&in.calendar),
+		textTo(&in.uid, "event_uid", "Only this event or task.").upTo(longestID),
+		wordTo(&in.token, "token", "Only what this token did, by name or id; own is yours.").upTo(longestID),
+		numberTo(&in.limit, "limit", "Default 30, at most 100.").between(1, mostChanges),
+		in.takesCursor(), in.takesZone(),
 	}
 }
 
 // changeView is a change in a list. What most changes have not is left out.
 type changeView struct {
-	ID      string `json:"change_id"`
-	At      string `json:"at"`
-	Weekday string `json:"weekday"`
-	User    shown  `json:"user,omitempty"`
-	// With is the app, or the name of the token.
-	With  shown               `json:"with,omitempty"`
-	Token calendar.TokenID    `json:"token,omitempty"`
-	Did   calendar.ChangeKind `json:"did"`
-	Kind  string              `json:"kind"`
-	Title shown               `json:"title,omitempty"`
-	// Whom a share is with, and what they were offered then.
+	ID       string              `json:"change_id"`
+	At       string              `json:"at"`
+	Weekday  string              `json:"weekday"`
+	User     shown               `json:"user,omitempty"`
+	With     shown               `json:"with,omitempty" doc:"The app, or the name of the token."`
+	Token    calendar.TokenID    `json:"token,omitempty"`
+	Did      calendar.ChangeKind `json:"did"`
+	Kind     string              `json:"kind"`
+	Title    shown               `json:"title,omitempty"`
+	What     shown               `json:"what,omitempty" doc:"What a modification did."`
 	Whom     shown               `json:"shared_with,omitempty"`
-	Given    string              `json:"permission,omitempty"`
+	Given    string              `json:"permission,omitempty" doc:"What they were offered."`
 	Calendar calendar.CalendarID `json:"calendar_id"`
 	In       shown               `json:"calendar"`
 	UID      shown               `json:"event_uid,omitempty"`
-	// Together is the change that it is undone with.
-	Together string   `json:"together_with,omitempty"`
-	Undoes   []string `json:"undoes,omitempty"`
-	UndoneBy string   `json:"undone_by,omitempty"`
-	// Lost tells that it is too old to be undone.
-	Lost bool `json:"forgotten,omitempty"`
+	Together string              `json:"together_with,omitempty" doc:"The change that it is undone with."`
+	Undoes   []string            `json:"undoes,omitempty"`
+	UndoneBy string              `json:"undone_by,omitempty"`
+	Lost     bool                `json:"forgotten,omitempty" doc:"Too old to be undone."`
 }
 
 // changesView is what list_changes returns.
@@ -92,34 +98,38 @@ type changesView struct {
 	Changes    []changeView `json:"changes"`
 	Truncated  bool         `json:"truncated"`
 	NextCursor string       `json:"next_cursor,omitempty"`
-	NotShown   []shown      `json:"not_shown,omitempty"`
+	NotShown   []shown      `json:"not_shown,omitempty" doc:"Calendars shared for reading only, of which nothing is told."`
 	zoneView
 }
 
-func (b toolbox) listChanges(ctx context.Context, c *call) (answer, error) {
-	cal, err := b.journalCalendar(ctx, c)
+func (b toolbox) listChanges(ctx context.Context, c *call, in *changesQuestion) (answer, error) {
+	cal, err := b.journalCalendar(ctx, c, in.calendar)
 	if err != nil {
 		return answer{}, err
 	}
-	z, err := b.zoneFor(c, cal)
+	z, err := b.zoneFor(c, in.inZone, cal)
 	if err != nil {
 		return answer{}, err
+	}
+	if marks.MatchString(string(in.uid)) {
+		return answer{}, errArgument(`"event_uid" %s is cut: leave it out, and ask for the calendar or a time`, quote(string(in.uid)))
 	}
 	q := calendar.HistoryQuery{
-		Calendar: cal.ID, UID: calendar.UID(c.args.text("event_uid")),
-		Limit: c.limit(usualChanges),
+		Calendar: cal.ID, UID: in.uid,
+		Limit: cmp.Or(in.limit, usualChanges), Described: true,
 	}
-	if _, err = c.place(&q.Cursor); err != nil {
+	if _, err = in.place(c, &q.Cursor); err != nil {
 		return answer{}, err
 	}
-	if q.Token, err = b.tokenOf(ctx, c); err != nil {
+	if q.Token, err = b.tokenOf(ctx, c, in.token); err != nil {
 		return answer{}, err
 	}
-	since := given(c, "since")
-	if strings.HasPrefix(since, "urn:") {
-		q.After, err = calendar.ParseSyncToken(since)
-	} else if since != "" {
-		q.Since, err = z.readInstant("since", since)
+	if strings.HasPrefix(in.since, "urn:") {
+		if q.After, err = calendar.ParseSyncToken(in.since); err != nil {
+			err = errArgument(`"since" is no ctag of this server: %s; take it from get_calendar, or give a time`, quote(in.since))
+		}
+	} else if in.since != "" {
+		q.Since, err = b.readSince(c, z, in.since)
 	}
 	if err != nil {
 		return answer{}, err
@@ -132,21 +142,38 @@ func (b toolbox) listChanges(ctx context.Context, c *call) (answer, error) {
 	if v.Truncated {
 		v.NextCursor = c.next(found.Cursor)
 	}
+	told := z.toldOf(found.Changes)
 	for i, change := range found.Changes {
 		v.Changes[i] = z.change(change)
+		if change.Did == calendar.Modified {
+			v.Changes[i].What = shown(told[i])
+		}
 	}
 	var closed []string
 	for _, cal := range found.Closed {
 		closed = append(closed, cal.Name)
 	}
 	v.NotShown = few(closed)
-	return answer{v.prose(z, found.Changes), v}, nil
+	return answer{v.prose(z, found.Changes, told), v}, nil
+}
+
+// readSince reads a time that is past, or the beginning of days in words.
+func (b toolbox) readSince(c *call, z zoned, since string) (time.Time, error) {
+	at, err := z.readInstant("since", since)
+	if err == nil {
+		return at, nil
+	}
+	days, unread := daterange.Reader{Now: b.now(), Zone: z.Location(), WeekStart: c.caller.User.FirstDay()}.Parse(since)
+	if unread != nil {
+		return at, err
+	}
+	return days.From, nil
 }
 
 // journalCalendar finds the calendar that a call may name. It may be in the trash, where only
 // its journal is left to be seen; so an unknown one is for the service to refuse.
-func (b toolbox) journalCalendar(ctx context.Context, c *call) (calendar.Calendar, error) {
-	cal, err := b.oneCalendar(ctx, c)
+func (b toolbox) journalCalendar(ctx context.Context, c *call, id calendar.CalendarID) (calendar.Calendar, error) {
+	cal, err := b.oneCalendar(ctx, c, id)
 	if err == nil || calendar.ReasonOf(err) != calendar.NotFound {
 		return cal, err
 	}
@@ -155,7 +182,7 @@ func (b toolbox) journalCalendar(ctx context.Context, c *call) (calendar.Calenda
 		return cal, failed
 	}
 	for _, t := range trashed {
-		if string(t.ID) == given(c, "calendar_id") {
+		if t.ID == id {
 			c.calendar = t.ID
 			return t.Calendar, nil
 		}
@@ -164,8 +191,8 @@ func (b toolbox) journalCalendar(ctx context.Context, c *call) (calendar.Calenda
 }
 
 // tokenOf is the token whose changes a call means; "" if it names none.
-func (b toolbox) tokenOf(ctx context.Context, c *call) (calendar.TokenID, error) {
-	switch name := given(c, "token"); name {
+func (b toolbox) tokenOf(ctx context.Context, c *call, name string) (calendar.TokenID, error) {
+	switch name {
 	case "":
 		return "", nil
 	case "own", string(c.caller.Token):
@@ -179,7 +206,7 @@ func (z zoned) change(c calendar.Change) changeView {
 	at := c.At.In(z.Location())
 	v := changeView{
 		ID: c.ID().String(), At: at.Format(time.RFC3339), Weekday: at.Weekday().String(),
-		User: shown(c.By), With: shown(c.Agent), Token: c.Token, Did: c.Line.Change, Kind: kindWord(c.Kind),
+		User: shown(c.UserName), With: shown(c.Agent), Token: c.Token, Did: c.Did, Kind: kindWord(c.Kind),
 		Title: shown(short(c.Summary, longestChangedTitle)), Calendar: c.In.ID, In: shown(short(c.In.Name, longestListedTitle)),
 		UID: shown(c.UID), Undoes: changeIDs(c.In.ID, c.Undoes), Lost: c.Forgotten(),
 	}
@@ -188,7 +215,7 @@ func (z zoned) change(c calendar.Change) changeView {
 	case calendar.AboutCalendar:
 		v.Kind, v.Title = string(calendar.AboutCalendar), v.In
 	case calendar.AboutShare:
-		v.Kind, v.Title, v.Whom = string(calendar.AboutShare), "", shown(c.Line.With)
+		v.Kind, v.Title, v.Whom = string(calendar.AboutShare), "", shown(c.WhomName)
 		if c.Given > calendar.NoAccess {
 			v.Given = permissions[c.Given]
 		}
@@ -216,12 +243,15 @@ func changeIDs(in calendar.CalendarID, versions []calendar.Version) []string {
 }
 
 // prose says it for reading.
-func (v changesView) prose(z zoned, found []calendar.Change) prose {
+func (v changesView) prose(z zoned, found []calendar.Change, told []string) prose {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Found %s (times in %s):\n\n", changesWord(len(v.Changes)), z.Name())
+	names, legend := calendarNames{}, []string(nil)
 	for i, c := range v.Changes {
-		fmt.Fprintf(&b, "%d. %s: %s\n", i+1, z.readable(found[i].At), c.sentence(found[i].In))
+		in := names.tell(found[i].In, &legend)
+		fmt.Fprintf(&b, "%d. %s: %s\n", i+1, z.readable(found[i].At), c.sentence(told[i], in))
 	}
+	writeLegend(&b, legend)
 	if v.Truncated {
 		fmt.Fprintf(&b, "\nThere are more: call again with cursor %s\n", v.NextCursor)
 	}
@@ -238,18 +268,26 @@ func changesWord(n int) string {
 	return fmt.Sprintf("%d changes", n)
 }
 
-func (c changeView) sentence(cal calendar.Calendar) string {
+// toldOf says what happened, of each change as long as there is room for it.
+func (z zoned) toldOf(changes []calendar.Change) []string {
+	told, room := make([]string, len(changes)), mostTold
+	for i, c := range changes {
+		if room < 0 {
+			c.Before = nil
+		}
+		told[i] = c.Describe(z.Location(), func(s string) string { return quoted(short(s, longestTold)) })
+		room -= len(told[i])
+	}
+	return told
+}
+
+func (c changeView) sentence(told, in string) string {
 	who := cmp.Or(string(c.User), "somebody")
 	if c.With != "" {
 		who += fmt.Sprintf(" (%s)", quote(string(c.With)))
 	}
-	in, _ := calendarNames{}.of(cal)
-	text := fmt.Sprintf("%s %s %s %s", who, c.Did, c.Kind, quotedTitle(short(string(c.Title), maxQuoted)))
-	switch c.Kind {
-	case string(calendar.AboutShare):
-		text = strings.TrimSpace(fmt.Sprintf("%s %s the share of %s in %s %s", who, c.Did, quote(string(c.Whom)), in, c.Given))
-	case string(calendar.AboutCalendar):
-	default:
+	text := who + " " + told
+	if c.UID != "" {
 		text += fmt.Sprintf(" in %s, uid %s", in, quotedUID(calendar.UID(c.UID)))
 	}
 	switch {

@@ -3,6 +3,7 @@ package mcp
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -56,20 +57,33 @@ func TestWhatAnAssistantDidIsUndone(t *testing.T) {
 		h := newHouse(t, url)
 		h.stock(t)
 		door := h.open(t, h.config())
-		h.now.Add(3600)
+		h.Pass(time.Hour)
 		var made, ignored map[string]any
 		use(t, door, "alice-other", "create_event", params{"calendar_id": home, "title": "Spam", "start": "2026-03-03T09:00:00", "end": "2026-03-03T10:00:00"}, &made)
 		use(t, door, "alice-other", "patch_event", params{"calendar_id": home, "event_uid": "party", "title": "Wake"}, &ignored)
 		use(t, door, "alice-other", "delete_event", params{"calendar_id": home, "event_uid": "weekly", "scope": "all"}, &ignored)
 
 		var list changesView
+		var words changesView
+		use(t, door, "alice", "list_changes", params{"since": "this month", "token": "token-b"}, &words)
 		body := use(t, door, "alice", "list_changes", params{"since": "2026-03-01T13:30:00", "token": "token-b"}, &list)
+		if len(words.Changes) != len(list.Changes) {
+			t.Errorf("this month has %d changes, since a time in it there are %d", len(words.Changes), len(list.Changes))
+		}
+		use(t, door, "alice", "list_changes", params{"since": "tomorrow", "token": "token-b"}, &words)
+		if len(words.Changes) > 0 {
+			t.Errorf("since tomorrow there are %d changes", len(words.Changes))
+		}
 		var did []string
 		for _, c := range list.Changes {
 			did = append(did, string(c.Did)+" "+c.Kind+" "+string(c.Title))
 		}
 		if diff := cmp.Diff([]string{"deleted event Weekly", "modified event Wake", "created event Spam"}, did); diff != "" {
 			t.Errorf("changes (-want +got):\n%s", diff)
+		}
+		const renamed = `changed the event "Wake": title changed from "Party" to "Wake"`
+		if list.Changes[1].What != renamed || !strings.Contains(resultText(t, body), renamed) || list.Changes[0].What != "" {
+			t.Errorf("what was changed reads %q and %q", list.Changes[1].What, list.Changes[0].What)
 		}
 		if !strings.Contains(body, "Found 3 changes (times in Europe/Berlin)") || list.Changes[0].Weekday != "Sunday" {
 			t.Errorf("it reads %s", body)
@@ -126,20 +140,11 @@ func TestChangesGoOn(t *testing.T) {
 	}
 
 	// A calendar's ctag says since when as well.
-	var calendars struct {
-		Calendars []struct {
-			ID   calendar.CalendarID
-			CTag string
-		}
-	}
-	use(t, door, "alice", "list_calendars", params{}, &calendars)
-	i := 0
-	for calendars.Calendars[i].ID != home {
-		i++
-	}
+	var now struct{ CTag string }
+	use(t, door, "alice", "get_calendar", params{"calendar_id": home}, &now)
 	h.put(t, home, "new", wrapped(calendar.Event, "new", "DTSTART:20260306T200000Z", "SUMMARY:New"))
 	var since changesView
-	use(t, door, "alice", "list_changes", params{"since": calendars.Calendars[i].CTag}, &since)
+	use(t, door, "alice", "list_changes", params{"since": now.CTag}, &since)
 	if len(since.Changes) != 1 || since.Changes[0].UID != "new" {
 		t.Errorf("since the ctag: %+v", since.Changes)
 	}
@@ -175,7 +180,7 @@ func TestChangesAreNobodyElses(t *testing.T) {
 		}
 	}
 	for args, says := range map[string]string{
-		`{"cursor":"x"}`: "cursor", `{"since":"urn:x"}`: "not made by this server", `{"limit":1000}`: "from 1 to 100", `{"calendar_id":"x"}`: "no calendar",
+		`{"cursor":"x"}`: "cursor", `{"since":"urn:x"}`: "no ctag of this server", `{"limit":1000}`: "from 1 to 100", `{"calendar_id":"x"}`: "no calendar",
 	} {
 		if body := refusalOf(t, door, "alice", "list_changes", args); !strings.Contains(body, says) {
 			t.Errorf("list_changes %s: %s", args, body)

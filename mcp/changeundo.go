@@ -10,11 +10,13 @@ import (
 
 // undoneView is one thing that was brought back as it was.
 type undoneView struct {
-	ID       string              `json:"change_id,omitempty"`
-	Did      calendar.ChangeKind `json:"did"`
-	Undoes   []string            `json:"undoes"`
+	ID       string              `json:"change_id,omitempty" doc:"Of the undo, which can be undone itself."`
+	Did      calendar.ChangeKind `json:"did" doc:"What the undo did: created is there again, deleted is gone again."`
+	Changes  int                 `json:"changes" doc:"How many were taken back of it."`
+	Undoes   []string            `json:"undoes" doc:"The change_ids of the latest."`
 	Title    shown               `json:"title,omitempty"`
 	Calendar calendar.CalendarID `json:"calendar_id"`
+	In       shown               `json:"calendar"`
 	UID      shown               `json:"event_uid,omitempty"`
 }
 
@@ -26,48 +28,77 @@ type leftView struct {
 
 // undoView is what undo_change returns.
 type undoView struct {
-	Undone []undoneView `json:"undone"`
-	Left   []leftView   `json:"left"`
+	Changes    int          `json:"changes" doc:"How many were taken back."`
+	Undone     []undoneView `json:"undone"`
+	Left       []leftView   `json:"left"`
+	MoreUndone int          `json:"more_undone,omitempty" doc:"So many more were taken back, and are not listed."`
+	MoreLeft   int          `json:"more_left,omitempty" doc:"So many more were not, and are not listed."`
 }
 
-func (b toolbox) undoChange(ctx context.Context, c *call) (answer, error) {
-	done, err := b.takeBack(ctx, c)
+// mostUndone is how many things, and how many changes of each, are told of one undo.
+const mostUndone = 50
+
+// undo is what undo_change takes.
+type undo struct {
+	change, since, token  string
+	leaveChanged, preview bool
+	inZone
+}
+
+func (in *undo) takes() []field {
+	return []field{
+		wordTo(&in.change, "change_id", "").upTo(longestID),
+		wordTo(&in.since, "since", "All since this time; words such as today do."),
+		wordTo(&in.token, "token", "With since: whose; default: yours.").upTo(longestID),
+		yesTo(&in.leaveChanged, "leave_changed", "With since: leave what was changed later; else all stays."),
+		yesTo(&in.preview, "preview", "With since: only tell."),
+		in.takesZone(),
+	}
+}
+
+func (b toolbox) undoChange(ctx context.Context, c *call, in *undo) (answer, error) {
+	done, err := b.takeBack(ctx, c, in)
 	if err != nil {
 		return answer{}, err
 	}
-	preview := c.args.yes("preview")
-	v := undoView{Undone: []undoneView{}, Left: []leftView{}}
-	for _, s := range done.Steps {
+	steps, left := done.Steps[:min(len(done.Steps), mostUndone)], done.Left[:min(len(done.Left), mostUndone)]
+	v := undoView{Undone: []undoneView{}, Left: []leftView{}, MoreUndone: len(done.Steps) - len(steps), MoreLeft: len(done.Left) - len(left)}
+	for _, s := range steps {
 		step := undoneView{
-			Did: s.Change, Undoes: changeIDs(s.In.ID, s.Undoes), Title: shown(short(s.Summary, longestListedTitle)),
-			Calendar: s.In.ID, UID: shown(s.UID),
+			Did: s.Did, Changes: len(s.Undoes), Undoes: changeIDs(s.In.ID, s.Undoes[:min(len(s.Undoes), mostUndone)]),
+			Title: shown(short(s.Summary, longestListedTitle)), Calendar: s.In.ID, In: shown(short(ownName(s.In), longestListedTitle)), UID: shown(s.UID),
 		}
-		if !preview {
+		if !in.preview {
 			step.ID = s.ID().String()
 		}
 		v.Undone = append(v.Undone, step)
 	}
-	for _, left := range done.Left {
-		v.Left = append(v.Left, leftView{left.ID().String(), shown(left.Why())})
+	for _, s := range done.Steps {
+		v.Changes += len(s.Undoes)
 	}
-	return answer{v.prose(preview), v}, nil
+	for _, l := range left {
+		v.Left = append(v.Left, leftView{l.ID().String(), shown(l.Why())})
+	}
+	return answer{v.prose(in.preview), v}, nil
 }
 
 // takeBack undoes the one change, or all that a token did.
-func (b toolbox) takeBack(ctx context.Context, c *call) (calendar.Undone, error) {
-	change, since := given(c, "change_id"), given(c, "since")
+func (b toolbox) takeBack(ctx context.Context, c *call, in *undo) (calendar.Undone, error) {
 	switch {
-	case change != "" && since != "", change == "" && since == "":
+	case (in.change == "") == (in.since == ""):
 		return calendar.Undone{}, errArgument(`give either "change_id", for one change, or "since", for all that a token did`)
-	case change == "":
-		return b.takeBackSince(ctx, c, since)
+	case in.change == "":
+		return b.takeBackSince(ctx, c, in)
 	}
-	for _, other := range [...]string{"token", "leave_changed", "preview", "timezone"} {
-		if c.args.has(other) {
-			return calendar.Undone{}, errArgument("%q goes with \"since\", not with \"change_id\"", other)
+	for _, other := range [...]struct {
+		name  string
+		given bool
+	}{{"token", in.token != ""}, {"leave_changed", in.leaveChanged}, {"preview", in.preview}, {"timezone", in.timezone != ""}} {
+		if other.given {
+			return calendar.Undone{}, errArgument("%q goes with \"since\", not with \"change_id\"", other.name)
 		}
 	}
-	id, err := calendar.ParseChangeID(change)
+	id, err := calendar.ParseChangeID(in.change)
 	if err != nil {
 		return calendar.Undone{}, err
 	}
@@ -75,20 +106,20 @@ func (b toolbox) takeBack(ctx context.Context, c *call) (calendar.Undone, error)
 	return b.service.Undo(ctx, c.caller, id)
 }
 
-func (b toolbox) takeBackSince(ctx context.Context, c *call, since string) (calendar.Undone, error) {
-	z, err := b.zoneFor(c, calendar.Calendar{})
+func (b toolbox) takeBackSince(ctx context.Context, c *call, in *undo) (calendar.Undone, error) {
+	z, err := b.zoneFor(c, in.inZone, calendar.Calendar{})
 	if err != nil {
 		return calendar.Undone{}, err
 	}
-	at, err := z.readInstant("since", since)
+	at, err := b.readSince(c, z, in.since)
 	if err != nil {
 		return calendar.Undone{}, err
 	}
-	token, err := b.tokenOf(ctx, c)
+	token, err := b.tokenOf(ctx, c, in.token)
 	if err != nil {
 		return calendar.Undone{}, err
 	}
-	all := calendar.UndoSince{Token: token, At: at, LeaveChanged: c.args.yes("leave_changed"), Preview: c.args.yes("preview")}
+	all := calendar.UndoSince{Token: token, At: at, LeaveChanged: in.leaveChanged, Preview: in.preview}
 	if all.Token == "" {
 		all.Token = c.caller.Token
 	}
@@ -109,23 +140,28 @@ func (v undoView) prose(preview bool) prose {
 	if preview {
 		heading = "This would take back %s:\n"
 	}
-	count := 0
-	for _, s := range v.Undone {
-		count += len(s.Undoes)
-	}
-	fmt.Fprintf(&b, heading, changesWord(count))
+	fmt.Fprintf(&b, heading, changesWord(v.Changes))
 	for i, s := range v.Undone {
-		fmt.Fprintf(&b, "%d. %s %s", i+1, quotedTitle(string(s.Title)), undoneWords[s.Did])
+		fmt.Fprintf(&b, "%d. %s %s, in %s, calendar_id %s", i+1, quotedTitle(string(s.Title)), undoneWords[s.Did], quoted(string(s.In)), s.Calendar)
+		if s.UID != "" {
+			b.WriteString(", uid " + quotedUID(calendar.UID(s.UID)))
+		}
 		if s.ID != "" {
 			fmt.Fprintf(&b, " (change_id %s)", s.ID)
 		}
 		b.WriteString("\n")
+	}
+	if v.MoreUndone > 0 {
+		fmt.Fprintf(&b, "%d more are not listed.\n", v.MoreUndone)
 	}
 	if len(v.Left) > 0 {
 		b.WriteString("\nNot taken back:\n")
 	}
 	for _, left := range v.Left {
 		fmt.Fprintf(&b, "- %s\n", left.Why)
+	}
+	if v.MoreLeft > 0 {
+		fmt.Fprintf(&b, "- %d more\n", v.MoreLeft)
 	}
 	return prose(strings.TrimSpace(b.String()))
 }
@@ -139,16 +175,23 @@ type restoredView struct {
 	ETag     calendar.ETag       `json:"etag"`
 }
 
-func (b toolbox) restoreEvent(ctx context.Context, c *call) (answer, error) {
-	cal, err := b.calendarOf(ctx, c)
+// lost is what restore_event takes.
+type lost struct{ reference }
+
+func (in *lost) takes() []field { return in.takesEvent() }
+
+func (b toolbox) restoreEvent(ctx context.Context, c *call, in *lost) (answer, error) {
+	cal, err := b.calendarNamed(ctx, c, in.Calendar)
 	if err != nil {
 		return answer{}, err
 	}
-	uid := c.args.text("event_uid")
-	saved, err := b.service.RestoreDeleted(ctx, c.caller, cal, calendar.UID(uid))
+	saved, err := b.service.RestoreDeleted(ctx, c.caller, cal, in.UID)
 	if err != nil && calendar.ReasonOf(err) == calendar.NotFound {
-		e := calendar.Errorf(calendar.NotFound, "", "nothing with the uid %s was deleted in %s, or the journal has forgotten it", quote(uid), quote(cal.Name))
+		e := calendar.Errorf(calendar.NotFound, "", "nothing with the uid %s was deleted in %s, or the journal has forgotten it", quote(string(in.UID)), quote(cal.Name))
 		e.Hint, e.Cause = "list_changes shows what was deleted, and where", err
+		if marks.MatchString(string(in.UID)) {
+			e.Hint = "this uid is cut: undo_change takes back the deletion by its change_id, from list_changes"
+		}
 		return answer{}, e
 	}
 	if err != nil {
@@ -156,6 +199,6 @@ func (b toolbox) restoreEvent(ctx context.Context, c *call) (answer, error) {
 	}
 	o := saved.Object
 	v := restoredView{shown(o.UID), cal.ID, shown(o.Summary), kindWord(o.Kind), o.ETag}
-	in, _ := calendarNames{}.of(cal)
-	return answer{prose(fmt.Sprintf("Restored the %s %s to %s, uid %s", v.Kind, quotedTitle(o.Summary), in, quotedUID(o.UID))), v}, nil
+	name, _ := calendarNames{}.of(cal)
+	return answer{prose(fmt.Sprintf("Restored the %s %s to %s, calendar_id %s, uid %s, etag %s", v.Kind, quotedTitle(o.Summary), name, cal.ID, quotedUID(o.UID), o.ETag)), v}, nil
 }

@@ -25,7 +25,7 @@ func (p completer) CompletePromptArgument(ctx context.Context, name string, a mc
 	var offered []string
 	p.h.attend(ctx, func(*call) error {
 		for _, row := range p.h.box.prompts() {
-			for _, f := range row.takes {
+			for _, f := range row.asks().takes() {
 				if row.name == name && f.name == a.Name {
 					offered = append(offered, f.words...)
 				}

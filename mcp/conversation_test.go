@@ -73,7 +73,7 @@ func converse(t *testing.T, file, url string) {
 		return
 	}
 	if diff := cmp.Diff(string(txtar.Format(archive)), string(now)); diff != "" {
-		t.Errorf("the conversation went another way (-want +got):\n%s\nthe log: %s", diff, h.log.String())
+		t.Errorf("the conversation went another way (-want +got):\n%s\nthe log: %s", diff, h.Log.String())
 	}
 }
 
@@ -98,7 +98,7 @@ func readRequest(t *testing.T, url, text string) *http.Request {
 
 // shownFields are the header fields that a conversation shows.
 var shownFields = []string{
-	"Access-Control-Allow-Headers", "Access-Control-Allow-Methods", "Access-Control-Allow-Origin", "Access-Control-Expose-Headers",
+	"Access-Control-Allow-Credentials", "Access-Control-Allow-Headers", "Access-Control-Allow-Methods", "Access-Control-Allow-Origin", "Access-Control-Expose-Headers",
 	"Allow", "Content-Type", sessionHeader, "Retry-After", "Vary", "X-Accel-Buffering",
 }
 

@@ -24,7 +24,7 @@ func TestEachReadingCallHasAMeter(t *testing.T) {
 		usual := h.open(t, h.config())
 		small := calendar.DefaultLimits()
 		small.Cost = meter.Limits{Held: 300 << 10}
-		h.service = service.New(service.Config{Store: h.store, Limits: small, Now: h.clock, NewID: h.newID})
+		h.service = service.New(service.Config{Store: h.Store, Limits: small, Now: h.Now, NewID: h.NewID})
 		tight := h.open(t, h.config())
 		id := eventID{Calendar: work, UID: "large"}.String()
 		tool := func(name, args string) [2]string {

@@ -18,10 +18,20 @@ type cursor struct {
 	At    json.RawMessage            `json:"a"`
 }
 
-var takesCursor = field{name: "cursor", kind: text, doc: "The next_cursor of the answer before, to go on from there with the same question.", optional: true, longest: 32 * longestID}
+// continued is what lists take that go on.
+type continued struct{ cursor string }
+
+// cursorName is the parameter that a cursor comes by.
+const cursorName = "cursor"
+
+func (in *continued) takesCursor() field {
+	return textTo(&in.cursor, cursorName, "next_cursor of the answer before, to go on.").upTo(32 * longestID)
+}
+
+func (in *continued) takes() []field { return []field{in.takesCursor()} }
 
 // ofPage are the parameters that may differ from page to page.
-var ofPage = []string{"cursor", "limit", "detail"}
+var ofPage = []string{cursorName, "limit", "detail"}
 
 // next writes the cursor of an answer that ends at a place.
 func (c *call) next(at any) string {
@@ -29,7 +39,7 @@ func (c *call) next(at any) string {
 	var data []byte
 	if err == nil {
 		asked := maps.Clone(c.asked)
-		delete(asked, "cursor")
+		delete(asked, cursorName)
 		data, err = json.Marshal(cursor{c.tool, asked, place})
 	}
 	if err != nil {
@@ -39,12 +49,12 @@ func (c *call) next(at any) string {
 }
 
 // place reads where the call goes on, and tells whether it goes on at all.
-func (c *call) place(into any) (bool, error) {
+func (in continued) place(c *call, into any) (bool, error) {
 	if c.at == nil {
 		return false, nil
 	}
 	if err := json.Unmarshal(c.at, into); err != nil {
-		return false, errCursor(c.args.text("cursor"))
+		return false, errCursor(in.cursor)
 	}
 	return true, nil
 }
@@ -55,15 +65,15 @@ func errCursor(text string) error {
 
 // resume puts the question of the cursor that a call gives in the place of what the call leaves out, and
 // refuses what contradicts it.
-func (c *call) resume(t tool, sent map[string]json.RawMessage) error {
-	c.tool, c.asked = t.name, sent
-	if !slices.ContainsFunc(t.takes, func(f field) bool { return f.name == takesCursor.name }) {
+func (c *call) resume(tool string, takes []field, sent map[string]json.RawMessage) error {
+	c.tool, c.asked = tool, sent
+	if !slices.ContainsFunc(takes, func(f field) bool { return f.name == cursorName }) {
 		return nil
 	}
 	c.asked = maps.Clone(sent)
 	maps.DeleteFunc(c.asked, func(_ string, raw json.RawMessage) bool { return !isGiven(raw) })
 	var text string
-	_ = json.Unmarshal(c.asked[takesCursor.name], &text) // what is no text is for readArguments to judge
+	_ = json.Unmarshal(c.asked[cursorName], &text) // what is no text is for readArguments to judge
 	if strings.TrimSpace(text) == "" {
 		return nil
 	}
@@ -72,7 +82,7 @@ func (c *call) resume(t tool, sent map[string]json.RawMessage) error {
 	if err == nil {
 		err = json.Unmarshal(data, &from)
 	}
-	if err != nil || from.Tool != t.name || from.At == nil {
+	if err != nil || from.Tool != tool || from.At == nil {
 		return errCursor(text)
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.asked)) {

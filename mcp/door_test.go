@@ -1,24 +1,19 @@
 package mcp
 
 import (
-	"bytes"
 	"cmp"
 	"context"
-	"fmt"
 	"io"
-	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/calendar/service"
 	"caldav-mcp-server/calendar/zone"
-	"caldav-mcp-server/store"
+	"caldav-mcp-server/internal/housetest"
 )
 
 // noon is what the clock shows in tests: a Sunday.
@@ -26,42 +21,22 @@ var noon = time.Date(2026, time.March, 1, 12, 0, 0, 0, time.UTC)
 
 // house is a store with users and calendars, and doors to it.
 type house struct {
+	*housetest.House
 	service *service.Service
-	store   *store.Store
 	callers map[string]calendar.Caller // by bearer token
-	// now is the clock, in seconds since noon.
-	now atomic.Int64
-	ids atomic.Int64
-	log lockedBuffer
 }
-
-func (h *house) clock() time.Time { return noon.Add(time.Duration(h.now.Load()) * time.Second) }
-
-// newID counts, so that transcripts can name what it made.
-func (h *house) newID() string { return fmt.Sprintf("00000000-0000-4000-8000-%012d", h.ids.Add(1)) }
 
 // newHouse opens a store with alice, who has the calendars Work and Home and a list of tasks,
 // and bob, who has one calendar.
 func newHouse(t testing.TB, url string) *house {
 	t.Helper()
-	h := &house{}
-	s, err := store.Open(t.Context(), url, store.Options{Now: h.clock})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = s.Close() })
-	if err := s.Migrate(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	h.store = s
-	h.service = service.New(service.Config{Store: s, Limits: calendar.DefaultLimits(), Now: h.clock, NewID: h.newID})
+	clock := housetest.At(noon)
+	clock.Form = "00000000-0000-4000-8000-%012d" // transcripts name what was made
+	h := &house{House: housetest.Open(t, url, clock)}
+	h.service = service.New(h.Middle())
 	alice := calendar.User{ID: "alice-id", Name: "alice", Timezone: "Europe/Berlin", Created: noon}
 	bob := calendar.User{ID: "bob-id", Name: "bob", Created: noon}
-	for _, u := range []calendar.User{alice, bob} {
-		if err := s.InsertUser(t.Context(), u, ""); err != nil {
-			t.Fatal(err)
-		}
-	}
+	h.Admit(t, alice, bob)
 	h.callers = map[string]calendar.Caller{
 		"alice":       {User: alice, Scopes: calendar.ScopeAll, Token: "token-a"},
 		"alice-other": {User: alice, Scopes: calendar.ScopeAll, Token: "token-b"},
@@ -95,9 +70,9 @@ func (h *house) calendar(t testing.TB, token string, p calendar.Properties) {
 func (h *house) config() Config {
 	return Config{
 		Service: h.service, AllowedOrigins: []string{"https://app.example"}, BaseURL: "https://cal.example/dav",
-		SessionKey: []byte("a key that all doors share"), Version: "0.1.0", Now: h.clock, NewID: h.newID,
+		SessionKey: []byte("a key that all doors share"), Version: "0.1.0", Now: h.Now, NewID: h.NewID,
 		Limits: Limits{BodyBytes: 64 << 10},
-		Logger: slog.New(slog.NewTextHandler(&h.log, nil)),
+		Logger: h.Logger(),
 	}
 }
 
@@ -194,25 +169,7 @@ func initialize(t *testing.T, url, token, version string) string {
 
 const listCalls = `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"list_calendars","arguments":{}}}`
 
-// lockedBuffer is a buffer that handlers and tests share.
-type lockedBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (l *lockedBuffer) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.Write(p)
-}
-
-func (l *lockedBuffer) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.String()
-}
-
 // plain is a tool for tests: it takes nothing and needs the scope to read.
 func plain(name string, run func(context.Context, *call) (answer, error)) tool {
-	return tool{name: name, title: name, description: "A tool of the tests.", scope: calendar.ScopeRead, gives: struct{}{}, run: run}
+	return tool{name: name, title: name, description: "A tool of the tests.", scope: calendar.ScopeRead, gives: struct{}{}, begin: func() job { return job{do: run} }}
 }

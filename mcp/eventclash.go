@@ -30,16 +30,12 @@ type clashes struct {
 	More       int     `json:"more_conflicts,omitempty"`
 }
 
-// createdView is a new event as text, structuredCreation as an object.
+// createdView is a new event.
 type createdView struct {
-	eventView
-	clashes
-}
-
-type structuredCreation struct {
 	eventView
 	detailsView
 	clashes
+	toldView
 }
 
 const (

@@ -259,7 +259,7 @@ func (h *house) changedSince(t *testing.T, since calendar.SyncToken) calendar.Ob
 	cal := h.work(t)
 	var names []calendar.ObjectName
 	var tag calendar.ETag
-	for o, err := range h.service.Changes(t.Context(), h.callers["alice"], cal, since) {
+	for o, err := range h.service.Changes(t.Context(), nil, h.callers["alice"], cal, since) {
 		if err != nil {
 			t.Fatal(err)
 		}

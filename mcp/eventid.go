@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"encoding/base64"
 	"strings"
 
@@ -43,23 +44,20 @@ func parseEventID(text string) (eventID, error) {
 	return id, nil
 }
 
-// eventID is the event that a call names, by event_id or in full.
-func (c *call) eventID() (eventID, error) {
-	named := c.named(anEvent)
-	if c.args.text("event_id") == "" {
-		for _, name := range [...]string{"calendar_id", "event_uid"} {
-			if strings.TrimSpace(c.args.text(name)) == "" {
-				return named, errArgument(`%q is missing: give "event_id", or "calendar_id" and "event_uid"`, name)
-			}
-		}
-		return named, nil
+// named is the event that a call names, by an event_id or in full.
+func (r *reference) named(id string) error {
+	switch {
+	case id == "" && r.Calendar == "":
+		return errArgument(`"calendar_id" is missing: give "event_id", or "calendar_id" and "event_uid"`)
+	case id == "" && strings.TrimSpace(string(r.UID)) == "":
+		return errArgument(`"event_uid" is missing: give "event_id", or "calendar_id" and "event_uid"`)
+	case id == "":
+		return nil
+	case r.Calendar != "" || r.UID != "":
+		return errArgument(`give "event_id", or "calendar_id" and "event_uid", not both`)
 	}
-	if named.Calendar != "" || named.UID != "" {
-		return named, errArgument(`give "event_id", or "calendar_id" and "event_uid", not both`)
-	}
-	id, err := parseEventID(c.args.text("event_id"))
-	if c.args.has("recurrence_id") {
-		id.RecurrenceID = named.RecurrenceID
-	}
-	return id, err
+	found, err := parseEventID(id)
+	found.RecurrenceID = cmp.Or(r.RecurrenceID, found.RecurrenceID)
+	r.eventID = found
+	return err
 }

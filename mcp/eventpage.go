@@ -14,10 +14,14 @@ const (
 	mostSkipped = 100_000
 )
 
-// takesPage are the parameters of lists that come in pages.
-var takesPage = []field{
-	{name: "limit", kind: number, doc: "How many: 50 if missing, 500 at most.", optional: true, least: 1, most: mostRows},
-	takesCursor,
+// paged is what lists take that come in pages.
+type paged struct {
+	limit int
+	continued
+}
+
+func (in *paged) takes() []field {
+	return []field{numberTo(&in.limit, "limit", "Default 50, at most 500.").between(1, mostRows), in.takesCursor()}
 }
 
 // page is a part of a list.
@@ -29,7 +33,7 @@ func (p page) end() int { return p.skip + p.limit + 1 }
 // pageView says whether there is more, and how much at least.
 type pageView struct {
 	Truncated  bool   `json:"truncated"`
-	More       int    `json:"more,omitempty"`
+	More       int    `json:"more,omitempty" doc:"So many are left out, at least."`
 	NextCursor string `json:"next_cursor,omitempty"`
 }
 
@@ -41,14 +45,12 @@ func (v pageView) note() prose {
 	return prose(fmt.Sprintf("This is not all. %d more, at least: call again with cursor %s", v.More, v.NextCursor))
 }
 
-// limit is how many items a call asks for.
-func (c *call) limit(usual int) int { return cmp.Or(c.args.number("limit"), usual) }
-
-func readPage(c *call) (page, error) {
-	p := page{limit: c.limit(usualRows)}
-	_, err := c.place(&p.skip)
+// read is the page that a call asks for.
+func (in paged) read(c *call) (page, error) {
+	p := page{limit: cmp.Or(in.limit, usualRows)}
+	_, err := in.place(c, &p.skip)
 	if err == nil && (p.skip < 0 || p.skip > mostSkipped) {
-		err = errCursor(c.args.text("cursor"))
+		err = errCursor(in.cursor)
 	}
 	return p, err
 }
@@ -72,9 +74,9 @@ func (c *call) room() room {
 
 // askedRoom is that of query_events when it is asked for many rows: the first version promises as many
 // as that, up to 500, so that only the texts in them count.
-func (c *call) askedRoom() room {
+func (c *call) askedRoom(p page) room {
 	r := c.room()
-	if c.limit(usualRows) > usualRows {
+	if p.limit > usualRows {
 		r.row, r.most = 0, 2*mostShownSize
 	}
 	return r

@@ -14,33 +14,43 @@ import (
 	"caldav-mcp-server/ical"
 )
 
-// fullView is an event as get_event returns it, as text.
+// fullView is an event as get_event returns it.
 type fullView struct {
 	readView
+	detailsView
 	rawView
 }
 
 // rawView is what is stored, or a part of it.
 type rawView struct {
 	Data string `json:"ical_data"`
-	Next int    `json:"ical_next_offset,omitempty"`
+	Next int    `json:"ical_next_offset,omitempty" doc:"Where to go on; ical_data is whole, if missing."`
 }
 
-// structuredRead is the same as an object.
-type structuredRead struct {
-	readView
-	detailsView
-	rawView
+// eventQuestion is what get_event takes.
+type eventQuestion struct {
+	reference
+	offset int
 }
 
-func (b toolbox) getEvent(ctx context.Context, c *call) (answer, error) {
-	s, err := b.subject(ctx, c, anEvent, c.named(anEvent))
+func (in *eventQuestion) takes() []field {
+	return append(in.takesEvent(),
+		wordTo(&in.RecurrenceID, "recurrence_id", "Which instance of a series, as listed; the series as such without."),
+		in.takesZone(),
+		numberTo(&in.offset, "ical_offset", "ical_next_offset of the answer before, to go on.").between(0, longestObject),
+	)
+}
+
+func (b toolbox) getEvent(ctx context.Context, c *call, in *eventQuestion) (answer, error) {
+	s, err := b.subject(ctx, c, anEvent, in.reference)
 	if err != nil {
 		return answer{}, err
 	}
-	raw, err := part(rawText(s.found.Object.Data), c.args.number("ical_offset"))
-	view := readViewOf(s.found)
-	return answer{fullView{view, raw}, structuredRead{view, s.zone.details(s.found), raw}}, err
+	raw, err := part(rawText(s.found.Object.Data), in.offset)
+	if err != nil {
+		return answer{}, err
+	}
+	return same(fullView{readViewOf(s.found), s.zone.details(c.caller, s.cal, s.found), raw})
 }
 
 // longestRaw is how much of what is stored one answer has, in characters. Text and structure both
@@ -82,50 +92,74 @@ func rawText(data []byte) string {
 func (b toolbox) queryTool() tool {
 	return tool{
 		name: "query_events", title: "Query events",
-		description: "Lists the events of one calendar that overlap a time, in order. Series are expanded: each instance is listed with its recurrence_id. Without start and end, all events are listed and each series once.",
+		description: "Lists one calendar's events with their etags; between start and end each instance of a series, else all events and each series once. For days in words, or all calendars: list_events.",
 		scope:       calendar.ScopeRead,
 		hints:       hints{readOnly: true, idempotent: true},
-		takes: join([]field{
-			calendarID,
-			{name: "start", kind: text, doc: "Events that end after it: " + timeForms + ".", optional: true},
-			{name: "end", kind: text, doc: "Events that start before it; a date such as 2026-03-01 counts whole.", optional: true},
-		}, takesPage, []field{takesZone}),
-		gives: queryView{},
-		run:   b.queryEvents,
+		begin:       doing(b.queryEvents),
+		gives:       queryView{},
 	}
 }
 
-// queriedEvent is an event in a list, as an object.
-type queriedEvent struct {
-	rowView
-	timesView
-	Recurring bool `json:"recurring"`
-	// Unclear tells that it cannot be followed, and is at about that time.
-	Unclear bool `json:"unclear,omitempty"`
+// eventsQuestion is what query_events takes.
+type eventsQuestion struct {
+	inCalendar
+	start, end string
+	paged
+	inZone
 }
 
-// queryView is what query_events returns, as an object.
+func (in *eventsQuestion) takes() []field {
+	return slices.Concat(in.inCalendar.takes(), []field{
+		wordTo(&in.start, "start", timeForm),
+		wordTo(&in.end, "end", "A date counts whole."),
+	}, in.paged.takes(), []field{in.takesZone()})
+}
+
+// queriedEvent is an event in a list of a single calendar's.
+type queriedEvent struct {
+	UID          shown         `json:"uid"`
+	Summary      shown         `json:"summary"`
+	Start        string        `json:"dtstart" doc:"As iCalendar: in UTC, a date, or floating."`
+	End          string        `json:"dtend" doc:"As iCalendar: of whole days, the day after the last."`
+	ETag         calendar.ETag `json:"etag"`
+	RecurrenceID string        `json:"recurrence_id,omitempty" doc:"Which instance of a series it is."`
+	StartLocal   string        `json:"start_local"`
+	StartWeekday string        `json:"start_weekday"`
+	EndLocal     string        `json:"end_local" doc:"Of whole days, the last."`
+	Unclear      bool          `json:"unclear,omitempty" doc:"It cannot be followed, and is at about that time."`
+	standingView
+}
+
+// queryView is what query_events returns, as an object. The text is the list alone, as the first version has it.
 type queryView struct {
 	Events []queriedEvent `json:"events"`
-	Window string         `json:"window"`
+	Window spanView       `json:"window"`
 	pageView
 	zoneView
 }
 
-func (b toolbox) queryEvents(ctx context.Context, c *call) (answer, error) {
-	cal, err := b.calendarOf(ctx, c)
+// note is what the list has no place for; clients of the first version are told nothing but that there is more.
+func (v queryView) note(c *call) prose {
+	if c.plain {
+		return v.pageView.note()
+	}
+	return prose(strings.TrimSpace(fmt.Sprintf("Local times are in %s.\n%s", v.Timezone, v.pageView.note())))
+}
+
+func (b toolbox) queryEvents(ctx context.Context, c *call, in *eventsQuestion) (answer, error) {
+	cal, err := b.calendarNamed(ctx, c, in.calendar)
 	if err != nil {
 		return answer{}, err
 	}
-	z, err := b.zoneFor(c, cal)
+	z, err := b.zoneFor(c, in.inZone, cal)
 	if err != nil {
 		return answer{}, err
 	}
-	during, err := z.readWindow(c.args)
+	during, err := z.readWindow(in.start, in.end)
 	if err != nil {
 		return answer{}, err
 	}
-	p, err := readPage(c)
+	p, err := in.read(c)
 	if err != nil {
 		return answer{}, err
 	}
@@ -133,15 +167,17 @@ func (b toolbox) queryEvents(ctx context.Context, c *call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	view := queryView{Events: []queriedEvent{}, Window: windowText(during), zoneView: z.view()}
-	list, view.pageView = cutPage(c, list, p, c.askedRoom(), sizeOf)
-	rows := []rowView{}
+	view := queryView{Events: []queriedEvent{}, Window: z.span(during.Start, during.End), zoneView: z.view()}
+	list, view.pageView = cutPage(c, list, p, c.askedRoom(p), sizeOf)
 	for _, i := range list {
-		row := readViewOf(i).row()
-		rows = append(rows, row)
-		view.Events = append(view.Events, queriedEvent{row, z.timesOf(i), isSeries(i), i.Unclear})
+		r, at := readViewOf(i), z.timesOf(i)
+		row := queriedEvent{r.UID, r.Summary, r.Start, r.End, r.ETag, r.RecurrenceID, at.StartLocal, at.StartWeekday, at.EndLocal, i.Unclear, standingView{}}
+		if i.Component != nil {
+			row.standingView = standing(c.caller, cal, i.Component)
+		}
+		view.Events = append(view.Events, row)
 	}
-	return answer{noted{rows, view.note()}, view}, nil
+	return answer{noted{view.Events, view.note(c)}, view}, nil
 }
 
 // instances lists those of a calendar in order: of every object where no time is asked for,
@@ -187,17 +223,17 @@ func (z zoned) timesOf(i query.Instance) timesView {
 }
 
 // readWindow reads the time that a question is about; a side that is missing is open.
-func (z zoned) readWindow(a arguments) (r filter.TimeRange, err error) {
-	if r.Start, err = z.readInstant("start", a.text("start")); err != nil {
+func (z zoned) readWindow(start, end string) (r filter.TimeRange, err error) {
+	if r.Start, err = z.readInstant("start", start); err != nil {
 		return r, err
 	}
-	if strings.TrimSpace(a.text("end")) != "" {
-		if r.End, err = z.readEnd("end", a.text("end"), r.Start); err != nil {
+	if end != "" {
+		if r.End, err = z.readEnd("end", end, r.Start); err != nil {
 			return r, err
 		}
 	}
 	if !r.End.IsZero() && !r.End.After(r.Start) {
-		return r, errArgument(`"end" (%s) must be after "start" (%s)`, quote(a.text("end")), quote(a.text("start")))
+		return r, errArgument(`"end" (%s) must be after "start" (%s)`, quote(end), quote(start))
 	}
 	return r, nil
 }
@@ -218,16 +254,4 @@ func (z zoned) readInstant(name, value string) (time.Time, error) {
 func (z zoned) midnight(m moment) time.Time {
 	at, _ := z.Resolve(ical.Instant(m.at).Civil)
 	return at
-}
-
-// windowText writes the time that was asked for as ISO 8601 does, with .. for an open side.
-func windowText(r filter.TimeRange) string {
-	sides := [2]string{"..", ".."}
-	if !r.Start.IsZero() {
-		sides[0] = ical.Instant(r.Start).String()
-	}
-	if !r.End.IsZero() {
-		sides[1] = ical.Instant(r.End).String()
-	}
-	return strings.Join(sides[:], "/")
 }

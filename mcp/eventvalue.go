@@ -2,64 +2,12 @@ package mcp
 
 import (
 	"net/mail"
-	"strings"
 	"time"
 
 	"caldav-mcp-server/calendar/edit"
 	"caldav-mcp-server/calendar/recur"
 	"caldav-mcp-server/ical"
 )
-
-// fields are the values that a call gives an event or a task. What it leaves out stays; what it
-// gives empty goes.
-func (a arguments) fields() edit.Fields {
-	return edit.Fields{
-		Summary: a.field("title"), Description: a.field("description"), Location: a.field("location"), URL: a.field("url"),
-		Rule:   a.field("rrule"),
-		Status: mapped(a.field("status"), asWord[edit.Status]), Transparency: mapped(a.field("transparency"), asWord[edit.Transparency]),
-		Categories: listField(a, "categories", a.texts("categories"), strings.TrimSpace),
-		Attendees:  listField(a, "attendees", a.texts("attendees"), attendeeOf),
-		Alarms:     listField(a, "alarms", a.numbers("alarms"), func(minutes int) edit.Alarm { return edit.Alarm{Minutes: minutes} }),
-	}
-}
-
-func (a arguments) field(name string) edit.Field[string] {
-	switch value := a.text(name); {
-	case !a.has(name):
-		return edit.Field[string]{}
-	case value == "":
-		return edit.Clear[string]()
-	default:
-		return edit.To(value)
-	}
-}
-
-// mapped is a field with its value in another form.
-func mapped[T any](f edit.Field[string], as func(string) T) edit.Field[T] {
-	value, ok := f.Value()
-	switch {
-	case f.Left():
-		return edit.Field[T]{}
-	case !ok:
-		return edit.Clear[T]()
-	default:
-		return edit.To(as(value))
-	}
-}
-
-// listField is a field that is a list; an empty one clears it.
-func listField[T, U any](a arguments, name string, list []T, as func(T) U) edit.Field[[]U] {
-	if !a.has(name) {
-		return edit.Field[[]U]{}
-	}
-	values := make([]U, len(list))
-	for i, value := range list {
-		values[i] = as(value)
-	}
-	return edit.To(values)
-}
-
-func asWord[T ~string](value string) T { return T(value) }
 
 // attendeeOf reads an address, with or without a name, also as attendeeText writes it. What is no
 // e-mail address may be a URI: that is for the edit to judge.
@@ -71,22 +19,25 @@ func attendeeOf(value string) edit.Attendee {
 	return edit.Attendee{Address: value}
 }
 
-// readEventSpan reads start and end, and makes them days where all_day says so.
-func (z zoned) readEventSpan(a arguments) (start, end moment, err error) {
-	if start, end, err = z.readSpan(a.text("start"), a.text("end")); err != nil {
+// span reads start and end, and makes them days where all_day says so.
+func (in *eventValues) span(z zoned) (start, end moment, err error) {
+	from, _ := in.start.Value()
+	to, _ := in.end.Value()
+	if start, end, err = z.readSpan(from, to); err != nil {
 		return start, end, err
 	}
-	if start.date && a.has("all_day") && !a.yes("all_day") {
+	allDay, given := in.allDay.Value()
+	if start.date && given && !allDay {
 		return start, end, errArgument(`"all_day" is false, but "start" is a date: give times`)
 	}
-	if a.yes("all_day") {
+	if allDay {
 		start, end = z.day(start), z.dayBehind(end)
 		if !end.at.After(start.at) {
 			end.at = start.at.AddDate(0, 0, 1)
 		}
 	}
 	if end.at.Before(start.at) {
-		return start, end, errArgument(`"end" (%s) must be after "start" (%s)`, quote(a.text("end")), quote(a.text("start")))
+		return start, end, errArgument(`"end" (%s) must be after "start" (%s)`, quote(to), quote(from))
 	}
 	return start, end, nil
 }

@@ -19,10 +19,10 @@ type eventView struct {
 	UID          shown               `json:"uid"`
 	Calendar     calendar.CalendarID `json:"calendar_id"`
 	Title        shown               `json:"title"`
-	Start        string              `json:"start"`
+	Start        string              `json:"start" doc:"As iCalendar: in UTC, a date, or floating."`
 	End          string              `json:"end" doc:"As iCalendar: of whole days, the day after the last."`
 	ETag         calendar.ETag       `json:"etag"`
-	RecurrenceID string              `json:"recurrence_id,omitempty"`
+	RecurrenceID string              `json:"recurrence_id,omitempty" doc:"Which instance of a series it is."`
 }
 
 // readView is one in the form of the tools that read.
@@ -30,24 +30,10 @@ type readView struct {
 	UID          shown               `json:"uid"`
 	Calendar     calendar.CalendarID `json:"calendar_id"`
 	Summary      shown               `json:"summary"`
-	Start        string              `json:"dtstart"`
+	Start        string              `json:"dtstart" doc:"As iCalendar: in UTC, a date, or floating."`
 	End          string              `json:"dtend" doc:"As iCalendar: of whole days, the day after the last."`
 	ETag         calendar.ETag       `json:"etag"`
 	RecurrenceID string              `json:"recurrence_id,omitempty"`
-}
-
-// rowView is one in a list of a single calendar's.
-type rowView struct {
-	UID          shown         `json:"uid"`
-	Summary      shown         `json:"summary"`
-	Start        string        `json:"dtstart"`
-	End          string        `json:"dtend" doc:"As iCalendar: of whole days, the day after the last."`
-	ETag         calendar.ETag `json:"etag"`
-	RecurrenceID string        `json:"recurrence_id,omitempty"`
-}
-
-func (v readView) row() rowView {
-	return rowView{v.UID, v.Summary, v.Start, v.End, v.ETag, v.RecurrenceID}
 }
 
 // timesView is for people and models, which get weekdays wrong when they work them out.
@@ -55,13 +41,13 @@ type timesView struct {
 	AllDay       bool   `json:"all_day"`
 	StartLocal   string `json:"start_local"`
 	StartWeekday string `json:"start_weekday"`
-	EndLocal     string `json:"end_local" doc:"End in timezone; of whole days, the last."`
+	EndLocal     string `json:"end_local" doc:"Of whole days, the last."`
 	EndWeekday   string `json:"end_weekday"`
 }
 
 // zoneView says what the local times are in.
 type zoneView struct {
-	Timezone       string     `json:"timezone"`
+	Timezone       string     `json:"timezone" doc:"Of all local times here."`
 	TimezoneSource zoneSource `json:"timezone_source"`
 }
 
@@ -69,8 +55,7 @@ type zoneView struct {
 type placedView struct {
 	timesView
 	zoneView
-	// EventTimezone is the zone whose clock it keeps.
-	EventTimezone string `json:"event_timezone,omitempty"`
+	EventTimezone string `json:"event_timezone,omitempty" doc:"The zone whose clock the event keeps; floating: that of wherever one is."`
 	Recurring     bool   `json:"recurring"`
 }
 
@@ -80,8 +65,8 @@ type moreView struct {
 	Description shown   `json:"description,omitempty"`
 	URL         shown   `json:"url,omitempty"`
 	Categories  []shown `json:"categories,omitempty"`
-	// Alarms are minutes before the start; of a task without one, before it is due.
-	Alarms []int `json:"alarms,omitempty"`
+	Alarms      []int   `json:"alarms,omitempty" doc:"Minutes before the start; of a task without one, before it is due."`
+	MoreAlarms  int     `json:"more_alarms,omitempty" doc:"So many are not shown: setting alarms would remove them."`
 }
 
 // detailsView is all that there is to say of an event.
@@ -91,8 +76,8 @@ type detailsView struct {
 	Location     shown   `json:"location,omitempty"`
 	Status       string  `json:"status,omitempty"`
 	Transparency string  `json:"transparency,omitempty"`
-	Organizer    shown   `json:"organizer,omitempty"`
-	Attendees    []shown `json:"attendees,omitempty"`
+	Attendees    []shown `json:"attendees,omitempty" doc:"Each with the answer behind it."`
+	standingView
 }
 
 // stamp writes a moment as the first version has it: in UTC, or as a date or a floating time.
@@ -170,15 +155,12 @@ func (z zoned) placed(i query.Instance) placedView {
 	return placedView{z.times(i), z.view(), clockOf(i.Start), isSeries(i)}
 }
 
-// details says all of an instance.
-func (z zoned) details(i query.Instance) detailsView {
+// details says all of an instance, as it stands to whoever asks.
+func (z zoned) details(who calendar.Caller, cal calendar.Calendar, i query.Instance) detailsView {
 	c := i.Component
 	v := detailsView{
 		placedView: z.placed(i), moreView: moreOf(c), Location: shown(cut(content.TextOf(c, "LOCATION"))),
-		Status: visible(content.WordOf(c, "STATUS")), Transparency: visible(content.WordOf(c, "TRANSP")),
-	}
-	if p := c.Property("ORGANIZER"); p != nil {
-		v.Organizer = shown(cut(strings.TrimPrefix(p.Value(), "mailto:")))
+		Status: visible(content.WordOf(c, "STATUS")), Transparency: visible(content.WordOf(c, "TRANSP")), standingView: standing(who, cal, c),
 	}
 	var attendees []string
 	for _, a := range edit.AttendeesOf(c) {
@@ -203,9 +185,11 @@ func moreOf(c *ical.Component) moreView {
 	}
 	v.Categories = few(tags)
 	for _, a := range edit.AlarmsOf(c) {
-		if len(v.Alarms) < mostItems {
-			v.Alarms = append(v.Alarms, a.Minutes)
+		if len(v.Alarms) == mostItems {
+			v.MoreAlarms++
+			continue
 		}
+		v.Alarms = append(v.Alarms, a.Minutes)
 	}
 	return v
 }

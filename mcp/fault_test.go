@@ -47,7 +47,7 @@ func TestFaultsAreKeptInside(t *testing.T) {
 				if err == nil {
 					told = "panic: string"
 				}
-				if log := h.log.String(); !strings.Contains(log, told) || !strings.Contains(log, "request=request-1") || strings.Contains(log, "secret of") {
+				if log := h.Log.String(); !strings.Contains(log, told) || !strings.Contains(log, "request=request-1") || strings.Contains(log, "secret of") {
 					t.Errorf("the log has not what the client lacks:\n%s", log)
 				}
 			})
@@ -142,7 +142,7 @@ func TestLogHasNoContent(t *testing.T) {
 		do(t, request(t, "POST", door, "alice", fmt.Sprintf(created, args...)))
 	}
 	do(t, request(t, "POST", door, "alice", strings.Replace(listCalls, "list_calendars", "Hush tool", 1)))
-	log := h.log.String()
+	log := h.Log.String()
 	const want = `msg="tool called" tool=create_event user=alice token=token-a calendar=00000000-0000-4000-8000-000000000001 outcome=ok duration=0s`
 	if !strings.Contains(log, want) || !strings.Contains(log, "outcome=invalid") || !strings.Contains(log, "outcome=not_found") {
 		t.Errorf("the log lacks %s:\n%s", want, log)
@@ -200,7 +200,7 @@ func FuzzBody(f *testing.F) {
 			}
 		}
 		if w.Code >= http.StatusInternalServerError || strings.Contains(reply, "the server failed") {
-			t.Errorf("status %d: %q\n%s", w.Code, reply, h.log.String())
+			t.Errorf("status %d: %q\n%s", w.Code, reply, h.Log.String())
 		}
 	})
 }

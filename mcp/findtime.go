@@ -19,7 +19,6 @@ const (
 	usualSlots, mostSlots     = 5, 20
 	// mostSlotDays is the longest time that is searched for a slot.
 	mostSlotDays = 92
-	usualHours   = "09:00-17:00"
 )
 
 // dayWords name the weekdays as parameters have them.
@@ -31,77 +30,94 @@ var dayWords = [...]string{
 func (b toolbox) findTools() []tool {
 	return []tool{{
 		name: "find_time", title: "Find a time",
-		description: "Finds times at which the user and everybody named are free, within working hours, the best first: settled rather than tentative, soon, at the full or half hour, without useless gaps. Slots don't overlap, and lie on different days if they can. Without a time: the next 7 days. It books nothing; use create_event.",
+		description: "Finds times when the user and all who are named are free, in working hours, the best first. Without a time: the next 7 days. Books nothing; then create_event. For busy times only: get_free_busy.",
 		scope:       calendar.ScopeRead,
 		hints:       hints{readOnly: true, idempotent: true},
-		takes: join([]field{{name: "duration_minutes", kind: number, doc: "How long it shall be, 5 to 1440 minutes.", least: shortestSlot, most: longestSlot}},
-			takesRange, takesWhose, []field{
-				{name: "without_me", kind: yesNo, doc: "True leaves the user's own calendars out. If missing: no.", optional: true},
-				{name: "working_hours", kind: text, doc: "Within which hours of the day, such as 08:30-18:00, in timezone. If missing: 09:00-17:00.", optional: true},
-				{name: "hours_elsewhere", kind: listOf, item: text, doc: "Working hours that others have in their own zones, which slots must be within too, such as bob 09:00-17:00 America/New_York.", optional: true, most: mostAsked, longest: longestTitle},
-				{name: "days", kind: listOf, item: text, doc: "On which weekdays (mon, tue, wed, thu, fri, sat, sun). If missing: Monday to Friday.", optional: true, words: dayWords[:], most: len(dayWords)},
-				{name: "limit", kind: number, doc: "How many slots, 5 if missing, 20 at most.", optional: true, least: 1, most: mostSlots},
-			}),
-		gives: slotsView{},
-		run:   b.findTime,
+		begin:       doing(b.findTime),
+		gives:       slotsView{},
 	}}
+}
+
+// slotQuestion is what find_time takes.
+type slotQuestion struct {
+	minutes int
+	inRange
+	whose
+	withoutMe       bool
+	hours           string
+	elsewhere, days []string
+	limit           int
+}
+
+func (in *slotQuestion) takes() []field {
+	return slices.Concat([]field{
+		numberTo(&in.minutes, "duration_minutes", "5 to 1440.").needed().between(shortestSlot, longestSlot),
+	}, in.inRange.takes(), in.whose.takes(), []field{
+		yesTo(&in.withoutMe, "without_me", "Leave the user out."),
+		wordTo(&in.hours, "working_hours", "Default: the user's."),
+		listTo(&in.elsewhere, "hours_elsewhere", "Such as bob 09:00-17:00 America/New_York.").
+			items(mostAsked).upTo(longestTitle),
+		listTo(&in.days, "days", "Default: the user's.").items(len(dayWords)).oneOf(dayWords[:]...),
+		numberTo(&in.limit, "limit", "Default 5, at most 20.").between(1, mostSlots),
+	})
 }
 
 // slotsView is what find_time returns.
 type slotsView struct {
 	Slots []slotView `json:"slots"`
 	windowView
-	Hours string   `json:"working_hours"`
-	Days  []string `json:"days"`
-	// Why is why there is no slot. If somebody is busy, Calendars are those that were looked at.
-	Why       slot.Why `json:"why,omitempty"`
-	Calendars []shown  `json:"calendars,omitempty"`
+	Hours     string   `json:"working_hours"`
+	Days      []string `json:"days"`
+	Why       slot.Why `json:"why,omitempty" doc:"Why there is no slot."`
+	Calendars []shown  `json:"calendars,omitempty" doc:"Those that were looked at, if somebody is busy."`
 	Truncated bool     `json:"truncated"`
-	// Unread is how many events may take more time, because they can't be read or followed to their end.
-	Unread int `json:"unread,omitempty"`
+	Unread    int      `json:"unread,omitempty" doc:"So many events may take more time, since they can't be read or followed to their end."`
 }
 
 type slotView struct {
 	Start     string `json:"start"`
 	End       string `json:"end"`
 	Weekday   string `json:"weekday"`
-	Tentative bool   `json:"tentative,omitempty"`
+	Tentative bool   `json:"tentative,omitempty" doc:"Somebody has something tentative then."`
 }
 
-func (b toolbox) findTime(ctx context.Context, c *call) (answer, error) {
-	whose, err := b.toMeet(ctx, c)
+func (b toolbox) findTime(ctx context.Context, c *call, in *slotQuestion) (answer, error) {
+	whose, err := b.toMeet(ctx, c, in)
 	if err != nil {
 		return answer{}, err
 	}
-	z, err := b.zoneOf(ctx, c, whose)
+	z, err := b.zoneOf(ctx, c, in.inZone, whose)
 	if err != nil {
 		return answer{}, err
 	}
-	w, err := b.readRangeIn(c, z, mostSlotDays)
+	w, err := b.readRange(c, in.inRange, z, mostSlotDays)
 	if err != nil {
 		return answer{}, err
 	}
 	ask := slot.Ask{
-		From: w.from, Until: w.until, Length: time.Duration(c.args.number("duration_minutes")) * time.Minute,
-		Limit: c.limit(usualSlots),
+		From: w.from, Until: w.until, Length: time.Duration(in.minutes) * time.Minute,
+		Limit: cmp.Or(in.limit, usualSlots),
 	}
 	// Nobody meets in the past.
 	if now := b.now(); ask.From.Before(now) {
 		ask.From = now
 	}
-	hours := cmp.Or(given(c, "working_hours"), usualHours)
-	if ask.Hours, err = w.zone.hours("working_hours", hours, c.args.texts("days")); err != nil {
+	hours, days := c.caller.User.Workweek()
+	if hours = cmp.Or(in.hours, hours); len(in.days) > 0 {
+		days = in.days
+	}
+	if ask.Hours, err = w.zone.hours("working_hours", hours, days); err != nil {
 		return answer{}, err
 	}
-	for _, text := range c.args.texts("hours_elsewhere") {
-		theirs, err := b.hoursElsewhere(text, c.args.texts("days"))
+	for _, text := range in.elsewhere {
+		theirs, err := b.hoursElsewhere(text, days)
 		if err != nil {
 			return answer{}, err
 		}
 		ask.Others = append(ask.Others, theirs)
 	}
 	if ask.Hours.Closes-ask.Hours.Opens < ask.Length {
-		return answer{}, errArgument(`"duration_minutes" (%d) is longer than "working_hours" (%s)`, c.args.number("duration_minutes"), hours)
+		return answer{}, errArgument(`"duration_minutes" (%d) is longer than "working_hours" (%s)`, in.minutes, hours)
 	}
 	if !ask.From.Before(ask.Until) {
 		return answer{}, errArgument("all of the time asked for (%s) is over", w)
@@ -129,15 +145,15 @@ func (b toolbox) findTime(ctx context.Context, c *call) (answer, error) {
 }
 
 // toMeet finds the calendars of those who shall meet.
-func (b toolbox) toMeet(ctx context.Context, c *call) ([]calendar.Calendar, error) {
-	whose, err := b.whose(ctx, c)
+func (b toolbox) toMeet(ctx context.Context, c *call, in *slotQuestion) ([]calendar.Calendar, error) {
+	whose, err := b.calendarsOf(ctx, c, in.whose)
 	if err != nil {
 		return nil, err
 	}
 	switch {
-	case c.args.yes("without_me") && whose == nil:
+	case in.withoutMe && whose == nil:
 		return nil, errArgument(`with "without_me", "usernames" or "calendar_ids" must say whose time it is about`)
-	case !c.args.yes("without_me"):
+	case !in.withoutMe:
 		own, err := b.ownCalendars(ctx, c)
 		if err != nil {
 			return nil, err
@@ -162,7 +178,7 @@ func wordsOf(days map[time.Weekday]bool) []string {
 func namesOf(all []calendar.Calendar) []string {
 	names := make([]string, len(all))
 	for i, cal := range all {
-		names[i] = quote(cal.Name) + " of " + cal.OwnerName
+		names[i] = quote(ownName(cal)) + " of " + cal.OwnerName
 	}
 	return names
 }
@@ -206,12 +222,7 @@ func (z zoned) hours(name, text string, days []string) (slot.Hours, error) {
 		return h, errArgument(`%q must be like 09:00-17:00, the earlier time first, not %s`, name, quote(text))
 	}
 	for day, word := range dayWords {
-		h.Days[time.Weekday(day)] = len(days) == 0 && day != int(time.Saturday) && day != int(time.Sunday)
-		for _, wanted := range days {
-			if wanted == word {
-				h.Days[time.Weekday(day)] = true
-			}
-		}
+		h.Days[time.Weekday(day)] = slices.Contains(days, word)
 	}
 	return h, nil
 }

@@ -37,3 +37,27 @@ func TestFindTimeSaysWhyNothingIsFree(t *testing.T) {
 		}
 	}
 }
+
+// TestFindTimeKnowsTheWeek: hours and days are the user's own unless a call says others, and so is where a week begins.
+func TestFindTimeKnowsTheWeek(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, testdb.SQLite(t))
+	carla := h.callers["alice"]
+	carla.User.WorkingHours, carla.User.WorkingDays, carla.User.WeekStart = "12:00-14:00", "sun mon", "sun"
+	h.callers["carla"] = carla
+	door := h.open(t, h.config())
+	for _, c := range []struct {
+		args        params
+		hours, days string
+		first       string
+	}{
+		{params{"duration_minutes": 60, "date_range": "next week"}, "12:00-14:00", "mon sun", "2026-03-08T12:00:00+01:00"},
+		{params{"duration_minutes": 60, "date_range": "next week", "days": []string{"tue"}, "working_hours": "08:00-10:00"}, "08:00-10:00", "tue", "2026-03-10T08:00:00+01:00"},
+	} {
+		var v slotsView
+		use(t, door, "carla", "find_time", c.args, &v)
+		if v.Hours != c.hours || strings.Join(v.Days, " ") != c.days || len(v.Slots) == 0 || v.Slots[0].Start != c.first {
+			t.Errorf("%v: %+v", c.args, v)
+		}
+	}
+}

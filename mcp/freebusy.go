@@ -20,37 +20,52 @@ const (
 	mostAsked = 50
 )
 
-// takesWhose are the parameters that say whose time it is about.
-var takesWhose = []field{
-	{name: "calendar_ids", kind: listOf, item: text, doc: "Calendars, by id.", optional: true, most: mostAsked},
-	{name: "usernames", kind: listOf, item: text, doc: "People, by user name: all of theirs that they share with the user.", optional: true, most: mostAsked},
+// whose says whose time a question is about.
+type whose struct {
+	calendars []calendar.CalendarID
+	users     []string
+}
+
+func (in *whose) takes() []field {
+	return []field{
+		listTo(&in.calendars, "calendar_ids", "").items(mostAsked),
+		listTo(&in.users, "usernames", "Or mail addresses.").items(mostAsked),
+	}
 }
 
 // busyTools tell when people are busy.
 func (b toolbox) busyTools() []tool {
 	return []tool{{
 		name: "get_free_busy", title: "Free and busy times",
-		description: "Tells when somebody is busy, as blocks of time without titles: the user, or the calendars and people that are named, all taken together. What leaves people free (transparent, cancelled, declined) does not count. All-day events of others are days where they are.",
+		description: "Tells when the user, or all calendars and people named together, are busy, without titles. To find a time for all: find_time.",
 		scope:       calendar.ScopeRead,
 		hints:       hints{readOnly: true, idempotent: true},
-		takes: join([]field{
-			{name: "start_time", kind: text, doc: "When the time begins: " + timeForms + "."},
-			{name: "end_time", kind: text, doc: "When it ends; a date such as 2026-03-01 counts whole."},
-		}, takesWhose, []field{takesZone}),
-		gives: busyView{},
-		run:   b.freeBusy,
+		begin:       doing(b.freeBusy),
+		gives:       busyView{},
 	}}
+}
+
+// busyQuestion is what get_free_busy takes.
+type busyQuestion struct {
+	start, end string
+	whose
+	inZone
+}
+
+func (in *busyQuestion) takes() []field {
+	return slices.Concat([]field{
+		wordTo(&in.start, "start_time", timeForm).needed(),
+		wordTo(&in.end, "end_time", "A date counts whole.").needed(),
+	}, in.whose.takes(), []field{in.takesZone()})
 }
 
 // busyView is what get_free_busy returns.
 type busyView struct {
 	Busy []blockView `json:"busy"`
 	windowView
-	Truncated bool `json:"truncated"`
-	// Unread is how many events may take more time, because they can't be read or followed to their end.
-	Unread int `json:"unread,omitempty"`
-	// NextCursor is the start_time to ask with for the rest.
-	NextCursor string `json:"next_cursor,omitempty"`
+	Truncated  bool   `json:"truncated"`
+	Unread     int    `json:"unread,omitempty" doc:"So many events may take more time, since they can't be read or followed to their end."`
+	NextCursor string `json:"next_cursor,omitempty" doc:"The start_time to ask with for the rest."`
 }
 
 type blockView struct {
@@ -68,16 +83,16 @@ var busyWords = [...]string{
 // mostBlocks is how many busy times one answer has.
 const mostBlocks = 200
 
-func (b toolbox) freeBusy(ctx context.Context, c *call) (answer, error) {
-	whose, err := b.whose(ctx, c)
+func (b toolbox) freeBusy(ctx context.Context, c *call, in *busyQuestion) (answer, error) {
+	whose, err := b.calendarsOf(ctx, c, in.whose)
 	if err != nil {
 		return answer{}, err
 	}
-	z, err := b.zoneOf(ctx, c, whose)
+	z, err := b.zoneOf(ctx, c, in.inZone, whose)
 	if err != nil {
 		return answer{}, err
 	}
-	w, err := z.between("start_time", given(c, "start_time"), "end_time", given(c, "end_time"), b.now())
+	w, err := z.between("start_time", in.start, "end_time", in.end, b.now())
 	if err == nil {
 		err = w.check(mostBusyDays)
 	}
@@ -135,7 +150,7 @@ func unreadProse(n int) string {
 
 // zoneOf decides on the zone of a call about whose time: an argument's, the user's, or that of
 // the calendars where they have one.
-func (b toolbox) zoneOf(ctx context.Context, c *call, whose []calendar.Calendar) (zoned, error) {
+func (b toolbox) zoneOf(ctx context.Context, c *call, in inZone, whose []calendar.Calendar) (zoned, error) {
 	if whose == nil {
 		var err error
 		if whose, err = b.ownCalendars(ctx, c); err != nil {
@@ -145,11 +160,11 @@ func (b toolbox) zoneOf(ctx context.Context, c *call, whose []calendar.Calendar)
 	var common calendar.Calendar
 	for i, cal := range whose {
 		if i > 0 && cal.Timezone != common.Timezone {
-			return b.zoneFor(c, calendar.Calendar{})
+			return b.zoneFor(c, in, calendar.Calendar{})
 		}
 		common = cal
 	}
-	return b.zoneFor(c, common)
+	return b.zoneFor(c, in, common)
 }
 
 // reader is the zone in which the user reads their own whole days; nil, that of each calendar,
@@ -161,22 +176,22 @@ func (z zoned) reader() *zone.Zone {
 	return z.Zone
 }
 
-// whose finds the calendars that a question about busy times names; nil, if it names none,
+// calendarsOf finds the calendars that a question about busy times names; nil, if it names none,
 // means the user's own.
-func (b toolbox) whose(ctx context.Context, c *call) ([]calendar.Calendar, error) {
+func (b toolbox) calendarsOf(ctx context.Context, c *call, in whose) ([]calendar.Calendar, error) {
 	var named []calendar.Calendar
-	for _, id := range c.args.texts("calendar_ids") {
-		cal, err := b.service.Calendar(ctx, c.caller, calendar.CalendarID(id))
+	for _, id := range in.calendars {
+		cal, err := b.service.Calendar(ctx, c.caller, id)
 		if err != nil && calendar.ReasonOf(err) == calendar.NotFound {
-			err = b.errNoCalendar(ctx, c.caller, calendar.CalendarID(id))
+			err = b.errNoCalendar(ctx, c.caller, id)
 		}
 		if err != nil {
 			return nil, err
 		}
 		named = append(named, cal)
 	}
-	if names := c.args.texts("usernames"); len(names) > 0 {
-		theirs, err := b.calendarsOf(ctx, c, names)
+	if len(in.users) > 0 {
+		theirs, err := b.calendarsOfUsers(ctx, c, in.users)
 		if err != nil {
 			return nil, err
 		}
@@ -195,9 +210,9 @@ func unique(list []calendar.Calendar) []calendar.Calendar {
 	})
 }
 
-// calendarsOf finds the calendars that take people's own time, as far as the caller sees them.
-// Who shares none might as well not exist.
-func (b toolbox) calendarsOf(ctx context.Context, c *call, names []string) ([]calendar.Calendar, error) {
+// calendarsOfUsers finds the calendars that take people's own time, as far as the caller sees them.
+// Whoever shares none might as well not exist.
+func (b toolbox) calendarsOfUsers(ctx context.Context, c *call, names []string) ([]calendar.Calendar, error) {
 	all, err := b.service.Calendars(ctx, c.caller)
 	if err != nil {
 		return nil, err
@@ -205,8 +220,12 @@ func (b toolbox) calendarsOf(ctx context.Context, c *call, names []string) ([]ca
 	var found []calendar.Calendar
 	for _, name := range names {
 		before := len(found)
+		theirs, err := b.ownedBy(ctx, c, strings.TrimSpace(name))
+		if err != nil {
+			return nil, err
+		}
 		for _, cal := range all {
-			if strings.EqualFold(cal.OwnerName, strings.TrimSpace(name)) && !cal.OwnerFree {
+			if theirs(cal) && !cal.OwnerFree {
 				found = append(found, cal)
 			}
 		}
@@ -215,6 +234,18 @@ func (b toolbox) calendarsOf(ctx context.Context, c *call, names []string) ([]ca
 		}
 	}
 	return found, nil
+}
+
+// ownedBy tells which calendars are those of who has a login name or a mail address.
+func (b toolbox) ownedBy(ctx context.Context, c *call, name string) (func(calendar.Calendar) bool, error) {
+	if !strings.Contains(name, "@") {
+		return func(cal calendar.Calendar) bool { return strings.EqualFold(cal.OwnerName, name) }, nil
+	}
+	name = bareAddress(name)
+	people, err := b.service.FindPeople(ctx, c.caller, func(u calendar.User, same calendar.Comparison) bool { return same(u.Email, name, calendar.Equals) })
+	return func(cal calendar.Calendar) bool {
+		return strings.EqualFold(cal.OwnerName, name) || slices.ContainsFunc(people, func(u calendar.User) bool { return u.ID == cal.Owner })
+	}, err
 }
 
 func errNobody(name string, all []calendar.Calendar) error {

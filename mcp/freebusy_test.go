@@ -16,7 +16,7 @@ func TestTimeOfOthers(t *testing.T) {
 	testdb.Each(t, func(t *testing.T, url string) {
 		h := newHouse(t, url)
 		const plans = "00000000-0000-4000-8000-000000000004"
-		if err := storetest.Share(t.Context(), h.store, plans, "alice-id", calendar.FreeBusyAccess); err != nil {
+		if err := storetest.Share(t.Context(), h.Store, plans, "alice-id", calendar.FreeBusyAccess); err != nil {
 			t.Fatal(err)
 		}
 		door := h.open(t, h.config())
@@ -69,7 +69,7 @@ func TestCalendarOfBusyTimes(t *testing.T) {
 	var made, seen calendarView
 	use(t, door, "bob", "create_calendar", map[string]any{"name": "Mondays", "description": "Therapy"}, &made)
 	for access, told := range map[calendar.Access]bool{calendar.FreeBusyAccess: false, calendar.ReadAccess: true} {
-		if err := storetest.Share(t.Context(), h.store, made.ID, "alice-id", access); err != nil {
+		if err := storetest.Share(t.Context(), h.Store, made.ID, "alice-id", access); err != nil {
 			t.Fatal(err)
 		}
 		seen = calendarView{}

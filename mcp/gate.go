@@ -70,6 +70,8 @@ func (g gate) admit(w http.ResponseWriter, r *http.Request) bool {
 		return true // Guard has been here
 	}
 	w.Header().Set("Access-Control-Allow-Origin", origins[0])
+	// No cookie means anything here; pages that ask with credentials all the same get an answer.
+	w.Header().Set("Access-Control-Allow-Credentials", "true")
 	w.Header().Set("Access-Control-Expose-Headers", "Mcp-Session-Id, WWW-Authenticate, Retry-After, X-Request-Id")
 	w.Header().Add("Vary", "Origin")
 	return true

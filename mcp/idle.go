@@ -11,46 +11,38 @@ import (
 // What a call asks for and a tool cannot do is refused. A success without an effect would be told
 // to the user as one.
 
-// eventValues are the parameters by which a change of an event says what is to be different.
-var eventValues = func() []string {
-	var names []string
-	for _, f := range join([]field{takesTitle, takesStart, takesEnd}, takesTexts, takesMore) {
-		names = append(names, f.name)
-	}
-	return names
-}()
-
-// checkPatch refuses a change of nothing, and times that are taken away.
-func (a arguments) checkPatch() error {
-	if !slices.ContainsFunc(eventValues, a.has) {
+// check refuses a change of nothing, and times that are taken away.
+func (in *eventPatch) check() error {
+	if in.empty() {
 		e := errArgument("nothing was given that is to be changed")
-		e.Hint = "give at least one of " + strings.Join(eventValues, ", ")
+		e.Hint = "give at least one of " + parameters(append(in.takesMain(), in.takesMore()...))
 		return e
 	}
-	for _, name := range [...]string{"start", "end"} {
-		if a.has(name) && strings.TrimSpace(a.text(name)) == "" {
-			return errArgument("%q must not be empty: an event has a start and an end; leave %q out to keep it", name, name)
+	for _, side := range [...]struct {
+		name string
+		edit.Field[string]
+	}{{"start", in.start}, {"end", in.end}} {
+		if !side.Left() && !isTime(side.Field) {
+			return errArgument("%q must not be empty: an event has a start and an end; leave %q out to keep it", side.name, side.name)
 		}
 	}
-	return a.checkZone("start", "end")
+	return in.checkZone("start or end", in.start, in.end)
+}
+
+// isTime tells whether a parameter gives a time, and not that there be none.
+func isTime(f edit.Field[string]) bool {
+	value, _ := f.Value()
+	return strings.TrimSpace(value) != ""
 }
 
 // checkZone refuses a zone with which no time was given that is in it.
-func (a arguments) checkZone(times ...string) error {
-	if a.text("timezone") == "" || slices.ContainsFunc(times, func(name string) bool { return strings.TrimSpace(a.text(name)) != "" }) {
+func (in inZone) checkZone(names string, times ...edit.Field[string]) error {
+	if in.timezone == "" || slices.ContainsFunc(times, isTime) {
 		return nil
 	}
 	e := errArgument(`"timezone" is the zone of times that you give, and none was given: by itself it changes nothing`)
-	e.Hint = `leave "timezone" out, or give ` + strings.Join(times, " or ") + " with it"
+	e.Hint = `leave "timezone" out, or give ` + names + " with it"
 	return e
-}
-
-// checkTask refuses what says two things of a task, and a zone without a time.
-func (a arguments) checkTask() error {
-	if a.has("completed") && a.has("percent") && a.yes("completed") != (a.number("percent") == mostPercent) {
-		return errArgument(`"completed" is %t and "percent" is %d: give one of them, or make them say the same`, a.yes("completed"), a.number("percent"))
-	}
-	return a.checkZone("due", "start")
 }
 
 // noAnswer is that of an attendee who has not answered yet (RFC 5545 §3.2.12).
@@ -75,20 +67,21 @@ func cutAnswer(value string) (attendee, answer string) {
 }
 
 // checkAnswers refuses answers to an invitation that are not those that the event has: attendees
-// give their own, in programs that tell the organizer.
-func (a arguments) checkAnswers(event *ical.Component) error {
+// give their own.
+func (in *eventValues) checkAnswers(event *ical.Component) error {
 	var there []edit.Attendee
 	if event != nil {
 		there = edit.AttendeesOf(event)
 	}
-	for _, value := range a.texts("attendees") {
+	list, _ := in.attendees.Value()
+	for _, value := range list {
 		_, given := cutAnswer(value)
 		if given == "" {
 			continue
 		}
 		if now := answerOf(there, attendeeOf(value).Address); !strings.EqualFold(now, given) {
 			e := errArgument(`"attendees": the answer of %s is %s and cannot be changed to %s by this tool`, quote(attendeeOf(value).Address), now, quote(given))
-			e.Hint = "leave answers out, they stay as they are; attendees answer in their own calendar programs"
+			e.Hint = "leave answers out, they stay as they are; everybody gives their own, the user by respond_to_event"
 			return e
 		}
 	}

@@ -53,16 +53,13 @@ func TestMarksAreRefused(t *testing.T) {
 	}
 	// Every text and list of every tool that writes.
 	for _, tool := range (toolbox{}).tools() {
-		for _, f := range tool.takes {
-			if tool.hints.readOnly || f.kind != text && (f.kind != listOf || f.item != text) || f.words != nil {
+		for _, f := range tool.begin().takes {
+			if tool.hints.readOnly || f.names || f.kind != text && (f.kind != listOf || f.item != text) || f.words != nil {
 				continue
 			}
 			var value any = "a… [3 more characters]"
 			if f.kind == listOf {
 				value = []string{"a", "… [3 more]"}
-			}
-			if complaint := f.checkMarks(value); complaint == "" {
-				t.Errorf("%s takes a mark as %s", tool.name, f.name)
 			}
 			refusal := h.say(t, door, "alice", tool.name, map[string]any{f.name: value})
 			if !strings.Contains(refusal, "stood in an answer") {

@@ -3,6 +3,7 @@ package mcp
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/internal/testdb"
@@ -48,12 +49,12 @@ func TestTheDefaultCalendarStays(t *testing.T) {
 			}
 		}
 		expect("at first")
-		h.now.Add(60)
+		h.Pass(time.Minute)
 		first := int64(-1)
 		h.calendar(t, "alice", calendar.Properties{Name: "AAA", Order: &first})
 		expect("after another was made")
 		for id, name := range map[calendar.CalendarID]string{work: "Zzz", home: "Aaa"} {
-			err := h.service.PatchCalendar(t.Context(), h.callers["alice"], id, func(p *calendar.Properties) ([]calendar.Kept, error) {
+			err := h.service.PatchCalendar(t.Context(), h.callers["alice"], id, func(p *calendar.Properties) ([]calendar.DeadProperty, error) {
 				p.Name, p.Order = name, nil
 				return nil, nil
 			})

@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -27,40 +28,51 @@ const (
 func (b toolbox) listTools() []tool {
 	return []tool{{
 		name: "list_events", title: "List events",
-		description: "Lists what takes place in a time, in order, over all calendars that the user may read, or in one of them. Series are expanded: each instance is an event with its recurrence_id. Without a time: the next 7 days.",
+		description: "Lists what takes place in a time, in all calendars; each instance of a series with its recurrence_id. Without a time: the next 7 days. To find words at any time: search_events.",
 		scope:       calendar.ScopeRead,
 		hints:       hints{readOnly: true, idempotent: true},
-		takes: join(takesRange, []field{
-			{name: "calendar_id", kind: text, doc: "The only calendar to look in. If missing: all.", optional: true},
-			{name: "keyword", kind: text, doc: "Words that title, description, place or people must have; beginnings of words are enough.", optional: true, longest: longestTitle},
-			{name: "attendee", kind: text, doc: "Name or address of somebody who must take part.", optional: true, longest: longestTitle},
-			{name: "detail", kind: text, doc: "compact (if missing) or full, with descriptions, people and ids for fetch.", optional: true, words: []string{compact, full}},
-			{name: "limit", kind: number, doc: "How many, 50 if missing, 200 at most.", optional: true, least: 1, most: mostListed},
-			takesCursor,
-		}),
-		gives: listView{},
-		run:   b.listEvents,
+		begin:       doing(b.listEvents),
+		gives:       listView{},
 	}}
+}
+
+// agendaQuestion is what list_events takes.
+type agendaQuestion struct {
+	inRange
+	inCalendar
+	keyword, attendee, detail string
+	paged
+}
+
+func (in *agendaQuestion) takes() []field {
+	return append(in.inRange.takes(),
+		takesOnly(&in.calendar),
+		textTo(&in.keyword, "keyword", "Words that it must have.").upTo(longestTitle),
+		textTo(&in.attendee, "attendee", "Name or address.").upTo(longestTitle),
+		textTo(&in.detail, "detail", "full has notes and people.").oneOf(compact, full),
+		numberTo(&in.limit, "limit", "Default 50, at most 200.").between(1, mostListed),
+		in.takesCursor(),
+	)
 }
 
 // listView is what list_events returns.
 type listView struct {
-	Events []listedEvent `json:"events"`
+	Events    []listedEvent `json:"events"`
+	Calendars []legendView  `json:"calendars,omitempty"`
 	windowView
-	Truncated bool `json:"truncated"`
-	More      int  `json:"more"`
-	// Unread is how many events are left out because their recurrence can't be followed.
-	Unread     int    `json:"unread,omitempty"`
+	Truncated  bool   `json:"truncated"`
+	More       int    `json:"more,omitempty" doc:"So many are left out."`
+	Unread     int    `json:"unread,omitempty" doc:"So many are not listed, since their recurrence can't be followed."`
 	NextCursor string `json:"next_cursor,omitempty"`
 }
 
-func (b toolbox) listEvents(ctx context.Context, c *call) (answer, error) {
-	cal, err := b.oneCalendar(ctx, c)
+func (b toolbox) listEvents(ctx context.Context, c *call, in *agendaQuestion) (answer, error) {
+	cal, err := b.oneCalendar(ctx, c, in.calendar)
 	if err != nil {
 		return answer{}, err
 	}
-	q := query.AgendaQuery{Keyword: c.args.text("keyword"), Attendee: c.args.text("attendee"), Limit: c.limit(usualListed), Meter: c.meter}
-	w, err := b.listWindow(c, cal, &q)
+	q := query.AgendaQuery{Keyword: in.keyword, Attendee: in.attendee, Limit: cmp.Or(in.limit, usualListed), Meter: c.meter}
+	w, err := b.listWindow(c, in, cal, &q)
 	if err != nil {
 		return answer{}, err
 	}
@@ -72,13 +84,13 @@ func (b toolbox) listEvents(ctx context.Context, c *call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	rows := rows{zone: w.zone, full: c.args.text("detail") == full}
+	rows := rows{zone: w.zone, who: c.caller, full: in.detail == full}
 	listed := rows.list(found.Occurrences)
 	if n := fit(listed, c.room(), listedEvent.size); n < len(listed) {
 		found.More += len(listed) - n
 		found.Occurrences, listed = found.Occurrences[:n], listed[:n]
 	}
-	v := listView{Events: listed, windowView: w.view(), Truncated: found.More > 0, More: found.More, Unread: found.Unread}
+	v := listView{Events: listed, Calendars: legend(found.Occurrences), windowView: w.view(), Truncated: found.More > 0, More: found.More, Unread: found.Unread}
 	if v.Truncated {
 		v.NextCursor = c.next(spot{w.from.Unix(), w.until.Unix(), found.Occurrences[len(found.Occurrences)-1].Spot()})
 	}
@@ -86,11 +98,11 @@ func (b toolbox) listEvents(ctx context.Context, c *call) (answer, error) {
 }
 
 // oneCalendar finds the calendar that a call may name; the zero one if it names none.
-func (b toolbox) oneCalendar(ctx context.Context, c *call) (calendar.Calendar, error) {
-	if given(c, "calendar_id") == "" {
+func (b toolbox) oneCalendar(ctx context.Context, c *call, id calendar.CalendarID) (calendar.Calendar, error) {
+	if id == "" {
 		return calendar.Calendar{}, nil
 	}
-	return b.calendarOf(ctx, c)
+	return b.calendarNamed(ctx, c, id)
 }
 
 // prose says it for reading.
@@ -101,7 +113,7 @@ func (v listView) prose(r rows, found []query.Occurrence, w window) prose {
 		heading = "Going on with the other %s (%s):\n"
 	}
 	fmt.Fprintf(&b, heading, events(len(v.Events)+v.More), w)
-	r.write(&b, found)
+	r.write(&b, found, v.Events)
 	if v.Truncated {
 		fmt.Fprintf(&b, "\n%d more: call again with cursor %s\n", v.More, v.NextCursor)
 	}
@@ -127,21 +139,21 @@ type spot struct {
 }
 
 // listWindow is readRange for a listing that may go on.
-func (b toolbox) listWindow(c *call, cal calendar.Calendar, q *query.AgendaQuery) (window, error) {
+func (b toolbox) listWindow(c *call, in *agendaQuestion, cal calendar.Calendar, q *query.AgendaQuery) (window, error) {
 	var at spot
-	continued, err := c.place(&at)
+	continued, err := in.place(c, &at)
+	if err != nil {
+		return window{}, err
+	}
+	z, err := b.zoneFor(c, in.inZone, cal)
 	if err != nil {
 		return window{}, err
 	}
 	if !continued {
-		return b.readRange(c, cal, mostDays)
+		return b.readRange(c, in.inRange, z, mostDays)
 	}
 	if at.From >= at.Until {
-		return window{}, errCursor(c.args.text("cursor"))
-	}
-	z, err := b.zoneFor(c, cal)
-	if err != nil {
-		return window{}, err
+		return window{}, errCursor(in.cursor)
 	}
 	w := window{from: time.Unix(at.From, 0), until: time.Unix(at.Until, 0), zone: z, continued: true}
 	q.After = &at.After

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	"caldav-mcp-server/calendar"
@@ -125,7 +126,7 @@ func TestListGoesOn(t *testing.T) {
 				break
 			}
 			args["cursor"] = v.NextCursor
-			h.now.Add(24 * 3600)
+			h.Pass(24 * time.Hour)
 		}
 		seen := map[string]bool{}
 		for _, uid := range uids {

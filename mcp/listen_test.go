@@ -197,9 +197,9 @@ func TestLinesTell(t *testing.T) {
 func (h *house) subscriptionsByLines(t *testing.T) int {
 	t.Helper()
 	all := 0
-	for i := range h.ids.Load() + 1 {
-		s := newSessions(h.config().SessionKey, time.Hour, h.clock, func() string { return fmt.Sprintf("00000000-0000-4000-8000-%012d", i) })
-		kept, err := h.store.Subscriptions(t.Context(), subscriberOf(s.begin(ownerOf(h.callers["alice"]), "2025-11-25")), h.clock())
+	for i := range h.IDs() + 1 {
+		s := newSessions(h.config().SessionKey, time.Hour, h.Now, func() string { return fmt.Sprintf("00000000-0000-4000-8000-%012d", i) })
+		kept, err := h.Store.Subscriptions(t.Context(), subscriberOf(s.begin(ownerOf(h.callers["alice"]), "2025-11-25")), h.Now())
 		if err != nil {
 			t.Fatal(err)
 		}

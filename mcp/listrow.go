@@ -1,12 +1,15 @@
 package mcp
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/calendar/content"
+	"caldav-mcp-server/calendar/edit"
 	"caldav-mcp-server/calendar/query"
 )
 
@@ -22,18 +25,47 @@ type listedEvent struct {
 	AllDay       bool                `json:"all_day,omitempty"`
 	Location     shown               `json:"location,omitempty"`
 	Status       string              `json:"status,omitempty"`
+	standingView
 
-	// ID is its id for fetch, and event_id elsewhere.
-	ID          string        `json:"id,omitempty"`
+	ID          string        `json:"id,omitempty" doc:"For fetch, and for move_event as event_id."`
 	ETag        calendar.ETag `json:"etag,omitempty"`
 	Description shown         `json:"description,omitempty"`
 	People      []shown       `json:"people,omitempty"`
 }
 
-// rows is how a list of events is written.
+// rows is how a list of events is written, and for whom.
 type rows struct {
 	zone zoned
+	who  calendar.Caller
 	full bool
+}
+
+// legendView is a calendar that events of a list are in.
+type legendView struct {
+	Calendar calendar.CalendarID `json:"calendar_id"`
+	Name     shown               `json:"name"`
+	Owner    shown               `json:"owner,omitempty" doc:"The user, if missing."`
+}
+
+// legend tells the calendars of a list, in their order.
+func legend(found []query.Occurrence) []legendView {
+	var list []legendView
+	for _, o := range found {
+		list = inLegend(list, o.Calendar)
+	}
+	return list
+}
+
+// inLegend adds a calendar to those of a list, once.
+func inLegend(list []legendView, cal calendar.Calendar) []legendView {
+	if slices.ContainsFunc(list, func(v legendView) bool { return v.Calendar == cal.ID }) {
+		return list
+	}
+	v := legendView{Calendar: cal.ID, Name: shown(short(ownName(cal), longestListedTitle))}
+	if cal.Access != calendar.OwnerAccess {
+		v.Owner = shown(cal.OwnerName)
+	}
+	return append(list, v)
 }
 
 const (
@@ -65,6 +97,7 @@ func (r rows) event(o query.Occurrence) listedEvent {
 	v := listedEvent{
 		Calendar: o.Calendar.ID, UID: shown(o.Object.UID), Title: shown(titleOf(o)), Start: times.StartLocal, End: times.EndLocal,
 		Weekday: times.StartWeekday, AllDay: times.AllDay, Location: shown(short(content.TextOf(o.Component, "LOCATION"), longestListedTitle)),
+		standingView: standing(r.who, o.Calendar, o.Component),
 	}
 	if isSeries(o.Instance) {
 		v.RecurrenceID = stamp(o.RecurrenceID)
@@ -103,39 +136,38 @@ func idOf(o query.Occurrence) eventID {
 	return id
 }
 
-// people lists who takes part, by name where there is one.
+// people lists who takes part, by name where there is one, with their answers.
 func people(o query.Occurrence) []shown {
 	var list []shown
-	all := o.Component.All("ATTENDEE")
-	for _, p := range all {
-		name, _ := p.Param("CN")
-		if name == "" {
-			name = strings.TrimPrefix(p.Value(), "mailto:")
-		}
+	all := edit.AttendeesOf(o.Component)
+	for _, a := range all {
 		if len(list) == mostPeople {
 			return append(list, shown(moreItems(len(all)-mostPeople)))
 		}
-		list = append(list, shown(short(name, longestListedTitle)))
+		name := short(cmp.Or(a.Name, a.Address), longestListedTitle)
+		if a.Status != "" {
+			name += " (" + a.Status + ")"
+		}
+		list = append(list, shown(name))
 	}
 	return list
 }
 
 // write numbers the events for reading, and says which calendars they are of.
-func (r rows) write(b *strings.Builder, found []query.Occurrence) {
-	names := calendarNames{}
-	var calendars []string
+func (r rows) write(b *strings.Builder, found []query.Occurrence, listed []listedEvent) {
+	names, legend := calendarNames{}, []string(nil)
 	for i, o := range found {
 		if i == 0 {
 			b.WriteString("\n")
 		}
-		name, known := names.of(o.Calendar)
-		if !known {
-			calendars = append(calendars, fmt.Sprintf("%s is calendar_id %s", name, o.Calendar.ID))
-		}
-		fmt.Fprintf(b, "%d. %s\n", i+1, r.line(o, name))
+		fmt.Fprintf(b, "%d. %s\n", i+1, r.line(o, listed[i], names.tell(o.Calendar, &legend)))
 	}
-	if calendars != nil {
-		fmt.Fprintf(b, "\n%s\n", strings.Join(calendars, "\n"))
+	writeLegend(b, legend)
+}
+
+func writeLegend(b *strings.Builder, legend []string) {
+	if legend != nil {
+		fmt.Fprintf(b, "\n%s\n", strings.Join(legend, "\n"))
 	}
 }
 
@@ -148,7 +180,7 @@ func (n calendarNames) of(cal calendar.Calendar) (name string, known bool) {
 	if name, known = n[cal.ID]; known {
 		return name, true
 	}
-	name = quoted(short(cal.Name, longestListedTitle))
+	name = quoted(short(ownName(cal), longestListedTitle))
 	if cal.Access != calendar.OwnerAccess {
 		name += " of " + quoted(cal.OwnerName)
 	}
@@ -162,31 +194,45 @@ func (n calendarNames) of(cal calendar.Calendar) (name string, known bool) {
 	return name, false
 }
 
+// tell is a calendar's name; the first time, a line of the legend says its id.
+func (n calendarNames) tell(cal calendar.Calendar, legend *[]string) string {
+	name, known := n.of(cal)
+	if !known {
+		*legend = append(*legend, fmt.Sprintf("%s is calendar_id %s", name, cal.ID))
+	}
+	return name
+}
+
+// ownName is a calendar's name without its owner's, which sharees find behind it (calendar.Calendar.ForSharees).
+func ownName(cal calendar.Calendar) string {
+	if cal.Access == calendar.OwnerAccess {
+		return cal.Name
+	}
+	return strings.TrimSuffix(cal.Name, fmt.Sprintf(" (%s)", cal.OwnerTitle))
+}
+
 // line is an event in one line: title, time, place, calendar, and what names it. What people wrote
 // stands in quotation marks, lest it reads as something that we say.
-func (r rows) line(o query.Occurrence, in string) string {
-	text := fmt.Sprintf("%s (%s)", quotedTitle(titleOf(o)), r.zone.spell(o.Instance))
-	if place := short(content.TextOf(o.Component, "LOCATION"), longestListedTitle); place != "" {
-		text += ", at " + quoted(place)
+func (r rows) line(o query.Occurrence, e listedEvent, in string) string {
+	text := fmt.Sprintf("%s (%s)", quotedTitle(string(e.Title)), r.zone.spell(o.Instance))
+	if e.Location != "" {
+		text += ", at " + quoted(string(e.Location))
 	}
-	if status := content.WordOf(o.Component, "STATUS"); status != "" && status != "CONFIRMED" {
-		text += ", " + strings.ToLower(word(status))
+	if e.Status != "" {
+		text += ", " + strings.ToLower(word(e.Status))
 	}
-	text += fmt.Sprintf(", in %s, uid %s", in, quotedUID(o.Object.UID))
-	if isSeries(o.Instance) {
-		text += " recurrence_id " + stamp(o.RecurrenceID)
+	text += e.standingView.line() + fmt.Sprintf(", in %s, uid %s", in, quotedUID(o.Object.UID))
+	if e.RecurrenceID != "" {
+		text += " recurrence_id " + e.RecurrenceID
 	}
-	if !r.full {
-		return text
+	if r.full {
+		text += fmt.Sprintf("\n   etag %s, id %s", e.ETag, e.ID)
 	}
-	if names := people(o); names != nil {
-		for i := range names {
-			names[i] = shown(quoted(string(names[i])))
-		}
-		text += fmt.Sprintf("\n   With: %s", strings.Join(texts(names), ", "))
+	if e.People != nil {
+		text += "\n   With: " + strings.Join(each(texts(e.People), quoted), ", ")
 	}
-	if notes := short(content.TextOf(o.Component, "DESCRIPTION"), longestListedText); notes != "" {
-		text += "\n   Notes: " + quoted(notes)
+	if e.Description != "" {
+		text += "\n   Notes: " + quoted(string(e.Description))
 	}
 	return text
 }

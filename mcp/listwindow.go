@@ -2,19 +2,25 @@ package mcp
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/calendar/daterange"
 )
 
-// takesRange are the parameters by which a tool is told which time is meant.
-var takesRange = []field{
-	{name: "date_range", kind: text, doc: "Days in words, such as \"today\", \"tomorrow morning\", \"this week\", \"next 7 days\", \"rest of the month\", \"next friday\" (of next week), \"last friday\" (the latest before today), \"monday to friday\" (the end is read from the start), \"first monday of may\", \"dec 24\", \"q1 2027\", \"2026-02-20 to 2026-02-27\". Weeks begin on Monday.", optional: true},
-	{name: "start", kind: text, doc: "Instead of date_range, when the time begins: " + timeForms + ".", optional: true},
-	{name: "end", kind: text, doc: "When it ends; a date such as 2026-03-01 counts whole.", optional: true},
-	takesZone,
+// inRange is how a tool is told which time is meant.
+type inRange struct {
+	words, start, end string
+	inZone
+}
+
+func (in *inRange) takes() []field {
+	return []field{
+		wordTo(&in.words, "date_range", "In words: today, tomorrow morning, this week, next friday (of next week), next 7 days, rest of the month, dec 24, 2026-02-20 to 2026-02-27."),
+		wordTo(&in.start, "start", timeForm),
+		wordTo(&in.end, "end", "A date counts whole."),
+		in.takesZone(),
+	}
 }
 
 // window is the time that a call is about.
@@ -27,18 +33,28 @@ type window struct {
 
 // windowView is a window as tools return it.
 type windowView struct {
-	Window struct {
-		Start string `json:"start"`
-		End   string `json:"end"`
-	} `json:"window"`
+	Window spanView `json:"window"`
 	zoneView
 }
 
-func (w window) view() windowView {
-	v := windowView{zoneView: w.zone.view()}
-	v.Window.Start = w.from.In(w.zone.Location()).Format(time.RFC3339)
-	v.Window.End = w.until.In(w.zone.Location()).Format(time.RFC3339)
+// spanView is the time that a question is about; a side that is missing is open.
+type spanView struct {
+	Start string `json:"start,omitempty"`
+	End   string `json:"end,omitempty"`
+}
+
+func (z zoned) span(from, until time.Time) (v spanView) {
+	if !from.IsZero() {
+		v.Start = from.In(z.Location()).Format(time.RFC3339)
+	}
+	if !until.IsZero() {
+		v.End = until.In(z.Location()).Format(time.RFC3339)
+	}
 	return v
+}
+
+func (w window) view() windowView {
+	return windowView{w.zone.span(w.from, w.until), w.zone.view()}
 }
 
 // String writes the window as people say it.
@@ -56,18 +72,9 @@ const (
 )
 
 // readRange finds out which time a call means; most is how many days that may be.
-func (b toolbox) readRange(c *call, cal calendar.Calendar, most int) (window, error) {
-	z, err := b.zoneFor(c, cal)
-	if err != nil {
-		return window{}, err
-	}
-	return b.readRangeIn(c, z, most)
-}
-
-// readRangeIn is readRange where the zone is known.
-func (b toolbox) readRangeIn(c *call, z zoned, most int) (window, error) {
+func (b toolbox) readRange(c *call, in inRange, z zoned, most int) (window, error) {
 	var err error
-	words, from, until := given(c, "date_range"), given(c, "start"), given(c, "end")
+	words, from, until := in.words, in.start, in.end
 	w := window{zone: z}
 	switch {
 	case words != "" && from+until != "":
@@ -76,7 +83,7 @@ func (b toolbox) readRangeIn(c *call, z zoned, most int) (window, error) {
 		if words == "" {
 			words = usualRange
 		}
-		days, err := daterange.Reader{Now: b.now(), Zone: z.Location(), WeekStart: time.Monday}.Parse(words)
+		days, err := daterange.Reader{Now: b.now(), Zone: z.Location(), WeekStart: c.caller.User.FirstDay()}.Parse(words)
 		if err != nil {
 			return window{}, errArgument(`"date_range": %s`, err)
 		}
@@ -88,8 +95,6 @@ func (b toolbox) readRangeIn(c *call, z zoned, most int) (window, error) {
 	}
 	return w, w.check(most)
 }
-
-func given(c *call, name string) string { return strings.TrimSpace(c.args.text(name)) }
 
 // between reads a time that is given by its ends. A start that is missing is the present, an
 // end a week later.

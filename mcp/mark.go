@@ -19,16 +19,11 @@ func moreItems(n int) string { return fmt.Sprintf("… [%d more]", n) }
 var marks = regexp.MustCompile(`…\s*\[\d+ more( characters\b[^\]]*)?\]`)
 
 // checkMarks refuses a value that has one of our own marks in it.
-func (f field) checkMarks(value any) string {
-	list, _ := value.([]string)
-	if one, ok := value.(string); ok {
-		list = []string{one}
+func (f field) checkMarks(value string) string {
+	mark := marks.FindString(value)
+	if !f.writes || f.names || mark == "" {
+		return ""
 	}
-	for _, item := range list {
-		if mark := marks.FindString(item); mark != "" {
-			return fmt.Sprintf("%q has %s in it, which stood in an answer for what was left out there, and would take the place of it: "+
-				"give all of it (ical_data of get_event has it), or leave %q out of a call that keeps what is not given", f.name, quote(mark), f.name)
-		}
-	}
-	return ""
+	return fmt.Sprintf("%q has %s in it, which stood in an answer for what was left out there, and would take the place of it: "+
+		"give all of it (ical_data of get_event has it), or leave %q out of a call that keeps what is not given", f.name, quote(mark), f.name)
 }

@@ -32,11 +32,23 @@ type zoned struct {
 	seen map[string]time.Time
 }
 
+// inZone is what tools take that are given local times or tell them.
+type inZone struct{ timezone string }
+
+func (in *inZone) takesZone() field {
+	return wordTo(&in.timezone, "timezone", "Default: the user's.")
+}
+
+// takesZoneKept is for tools that change what has a zone already.
+func (in *inZone) takesZoneKept() field {
+	return wordTo(&in.timezone, "timezone", "Of the local times you give.")
+}
+
 // zoneFor decides on the zone of a call about a calendar, or about none. Only an argument that means nothing
 // is an error: a stored name that does gives way to the next.
-func (b toolbox) zoneFor(c *call, cal calendar.Calendar) (zoned, error) {
-	if argument := c.args.text("timezone"); argument != "" {
-		z, err := b.zones.Ask(argument)
+func (b toolbox) zoneFor(c *call, in inZone, cal calendar.Calendar) (zoned, error) {
+	if in.timezone != "" {
+		z, err := b.zones.Ask(in.timezone)
 		if err != nil {
 			return zoned{}, errArgument(`"timezone": %s`, err)
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/internal/housetest"
 	"caldav-mcp-server/internal/testdb"
 )
 
@@ -40,13 +41,13 @@ func TestPaceOfAToken(t *testing.T) {
 	if g := do(t, request(t, "POST", door, "alice", told)); g.status != http.StatusAccepted {
 		t.Errorf("a notification: status %d", g.status)
 	}
-	h.now.Add(20)
+	h.Pass(20 * time.Second)
 	want(http.StatusOK, "alice")
 	want(http.StatusTooManyRequests, "alice")
-	h.now.Add(3600)
+	h.Pass(time.Hour)
 	want(http.StatusOK, "alice", "alice", "alice")
 	want(http.StatusTooManyRequests, "alice")
-	h.now.Add(-7200) // the clock is set back
+	h.Pass(-2 * time.Hour) // the clock is set back
 	want(http.StatusOK, "alice")
 }
 
@@ -73,7 +74,7 @@ func TestCallsAreCounted(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, testdb.SQLite(t))
 	c := h.config()
-	var counted lockedBuffer
+	var counted housetest.Log
 	c.Called = func(tool, outcome string, took time.Duration) { _, _ = fmt.Fprintln(&counted, tool, outcome, took) }
 	door := h.open(t, c)
 	for _, params := range []string{
@@ -86,7 +87,7 @@ func TestCallsAreCounted(t *testing.T) {
 	if diff := cmp.Diff(want, counted.String()); diff != "" {
 		t.Errorf("counted (-want +got):\n%s", diff)
 	}
-	if strings.Contains(h.log.String(), "My secret") {
-		t.Errorf("the log tells what the client said:\n%s", h.log.String())
+	if strings.Contains(h.Log.String(), "My secret") {
+		t.Errorf("the log tells what the client said:\n%s", h.Log.String())
 	}
 }

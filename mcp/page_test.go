@@ -75,7 +75,7 @@ func writeTools(t *testing.T, examples map[string]string) string {
 	for _, tool := range tools {
 		row := rows[tool.Name]
 		fmt.Fprintf(&b, "\n### %s\n\n%s\n\n%s\n", tool.Name, tool.Description, nature(row))
-		writeParameters(&b, row.takes)
+		writeParameters(&b, row.begin().takes)
 		calls := examples[tool.Name]
 		if calls == "" {
 			t.Errorf("%s has no example of %s: write a heading ### %s with the call in a json fence below it", pageFile, tool.Name, tool.Name)
@@ -160,8 +160,11 @@ func tryExample(t *testing.T, name, calls string) string {
 // furnish fills the house as a reader would expect one.
 func (h *house) furnish(t *testing.T) {
 	t.Helper()
+	h.reachable(t, "alice")
 	h.stock(t)
-	if err := h.service.PatchCalendar(t.Context(), h.callers["alice"], home, func(p *calendar.Properties) ([]calendar.Kept, error) {
+	h.put(t, work, "gala", wrapped(calendar.Event, "gala", "DTSTART;TZID=Europe/Berlin:20260508T190000", "DTEND;TZID=Europe/Berlin:20260508T230000",
+		"SUMMARY:Gala", "ORGANIZER;CN=Eve Example:mailto:eve@example.net", "ATTENDEE:mailto:eve@example.net", "ATTENDEE:mailto:alice@example.com"))
+	if err := h.service.PatchCalendar(t.Context(), h.callers["alice"], home, func(p *calendar.Properties) ([]calendar.DeadProperty, error) {
 		p.Name = "Home"
 		return nil, nil
 	}); err != nil {
@@ -206,7 +209,7 @@ func TestPageNamesPrompts(t *testing.T) {
 	var rows []string
 	for _, p := range (toolbox{}).prompts() {
 		var takes []string
-		for _, f := range p.takes {
+		for _, f := range p.asks().takes() {
 			takes = append(takes, "`"+f.name+"`")
 		}
 		rows = append(rows, "\n| `"+p.name+"` |", " | "+strings.Join(takes, ", ")+" |\n")

@@ -158,12 +158,30 @@ func (h *Handler) pass(w http.ResponseWriter, r *http.Request, x *exchange, head
 			sendError(w, statusOf(x.version, err.Code), x.message.id, err)
 			return
 		}
+		if lacks := h.lacks(x); lacks != 0 {
+			h.stepUp(w, r, x.caller, lacks)
+			return
+		}
 	}
 	if serve := ours[x.message.method]; serve != nil && x.message.id != nil {
 		serve(h, w, r, x, header)
 		return
 	}
 	h.forward(w, r, x, header)
+}
+
+// lacks are the scopes that a call wants and that its program can ask the user for. The transport is not asked: it would have
+// no words for that but those for a call that failed.
+func (h *Handler) lacks(x *exchange) calendar.Scope {
+	if !x.caller.Delegated || h.stepUp == nil {
+		return 0
+	}
+	for _, t := range h.tools {
+		if t.name == x.call.Name && t.offered(x.caller) {
+			return t.scope &^ x.caller.Scopes
+		}
+	}
+	return 0
 }
 
 // forward hands the message to the transport and settles its answer.

@@ -19,10 +19,15 @@ import (
 // assistant go about something in a way that has proved itself.
 type prompt struct {
 	name, title, description string
-	// takes are texts, all that hosts have for arguments.
-	takes []field
-	// lines say what to do; tools stand in backticks.
-	lines func(arguments) []string
+	// asks is an empty form of it.
+	asks func() form
+}
+
+// form is what a prompt wants to know. All are texts: hosts have nothing else for arguments.
+type form interface {
+	takes() []field
+	// lines say what to do, when the form is filled; tools stand in backticks.
+	lines() []string
 }
 
 // weeks are those that can be planned.
@@ -32,43 +37,51 @@ func (toolbox) prompts() []prompt {
 	return []prompt{{
 		name: "find_a_time", title: "Find a time",
 		description: "Look for a time at which everybody can, and book it.",
-		takes: []field{
-			{name: "what", kind: text, doc: "What it is for.", longest: longestTitle},
-			{name: "minutes", kind: text, doc: "How long it takes, 30 if missing.", optional: true, longest: longestTitle},
-			{name: "with", kind: text, doc: "Who else takes part: names of users here, separated by commas.", optional: true, longest: longestTitle},
-			{name: "when", kind: text, doc: "In which days, such as next week. If missing: the next 7 days.", optional: true, longest: longestTitle},
-		},
-		lines: findATime,
+		asks:        func() form { return new(timeToFind) },
 	}, {
 		name: "plan_my_week", title: "Plan my week",
 		description: "Go through a week, say what clashes, and find times for the tasks that are due.",
-		takes:       []field{{name: "week", kind: text, doc: "this week (if missing) or next week.", optional: true, words: weeks}},
-		lines:       planMyWeek,
+		asks:        func() form { return new(weekPlan) },
 	}, {
 		name: "prepare_for_meeting", title: "Prepare for a meeting",
 		description: "Gather what the calendar knows about a meeting and those before it.",
-		takes:       []field{{name: "meeting", kind: text, doc: "Words of its title. If missing: the next one.", optional: true, longest: longestTitle}},
-		lines:       prepareForMeeting,
+		asks:        func() form { return new(preparation) },
 	}, {
 		name: "tidy_up", title: "Tidy up",
 		description: "Find duplicates, clashes and leftovers, and mend those that the user picks.",
-		takes:       []field{{name: "when", kind: text, doc: "In which days, such as this month. If missing: the next 7 days.", optional: true, longest: longestTitle}},
-		lines:       tidyUp,
+		asks:        func() form { return new(cleaning) },
 	}}
 }
 
-func findATime(a arguments) []string {
+type timeToFind struct{ what, minutes, with, when string }
+
+func (in *timeToFind) takes() []field {
+	return []field{
+		textTo(&in.what, "what", "What it is for.").needed().upTo(longestTitle),
+		textTo(&in.minutes, "minutes", "How long it takes, 30 if missing.").upTo(longestTitle),
+		textTo(&in.with, "with", "Who else takes part: names of users here, separated by commas.").upTo(longestTitle),
+		textTo(&in.when, "when", "In which days, such as next week. If missing: the next 7 days.").upTo(longestTitle),
+	}
+}
+
+func (in *timeToFind) lines() []string {
 	return []string{
-		"Find a time for this: " + said(a, "what", "") + ", of " + said(a, "minutes", "30") + " minutes, with " + said(a, "with", "me alone") +
-			", in " + said(a, "when", "next 7 days") + ".",
+		"Find a time for this: " + said(in.what, "") + ", of " + said(in.minutes, "30") + " minutes, with " + said(in.with, "me alone") +
+			", in " + said(in.when, usualRange) + ".",
 		"1. Call `find_time` with that length, those people and that range. If a name is not known there, ask me instead of leaving it out.",
 		"2. Show me at most three times, each with its weekday and date, and say what speaks for it.",
 		"3. When I have picked one, make it with `create_event`, in the calendar that I name or else my default one, and tell me of the conflicts that it reports.",
 	}
 }
 
-func planMyWeek(a arguments) []string {
-	week := said(a, "week", weeks[0])
+type weekPlan struct{ week string }
+
+func (in *weekPlan) takes() []field {
+	return []field{textTo(&in.week, "week", "this week (if missing) or next week.").oneOf(weeks...)}
+}
+
+func (in *weekPlan) lines() []string {
+	week := said(in.week, weeks[0])
 	return []string{
 		"Plan " + week + " with me.",
 		"1. Read `list_events` with date_range " + week + ", and `list_tasks`.",
@@ -79,10 +92,16 @@ func planMyWeek(a arguments) []string {
 	}
 }
 
-func prepareForMeeting(a arguments) []string {
+type preparation struct{ meeting string }
+
+func (in *preparation) takes() []field {
+	return []field{textTo(&in.meeting, "meeting", "Words of its title. If missing: the next one.").upTo(longestTitle)}
+}
+
+func (in *preparation) lines() []string {
 	find := "1. Find my next meeting with `list_events`: the first that has other people in it."
-	if a.text("meeting") != "" {
-		find = "1. Find the next meeting about " + said(a, "meeting", "") + " with `search_events`. If several may be meant, ask me which."
+	if in.meeting != "" {
+		find = "1. Find the next meeting about " + said(in.meeting, "") + " with `search_events`. If several may be meant, ask me which."
 	}
 	return []string{
 		"Prepare me for a meeting. Change nothing in my calendars.",
@@ -93,26 +112,32 @@ func prepareForMeeting(a arguments) []string {
 	}
 }
 
-func tidyUp(a arguments) []string {
+type cleaning struct{ when string }
+
+func (in *cleaning) takes() []field {
+	return []field{textTo(&in.when, "when", "In which days, such as this month. If missing: the next 7 days.").upTo(longestTitle)}
+}
+
+func (in *cleaning) lines() []string {
 	return []string{
 		"Tidy up my calendars with me.",
-		"1. Read `list_events` with date_range " + said(a, "when", "next 7 days") + ", and `list_tasks` with status all.",
+		"1. Read `list_events` with date_range " + said(in.when, usualRange) + ", and `list_tasks` with status all.",
 		"2. Look for events that are there twice, that overlap, that are cancelled or have no title, and for tasks that are long overdue or long done.",
 		"3. Show what you found as a numbered list, each with what you would do about it. Change nothing before I have said which.",
-		"4. Do what I picked: events with `delete_event` or `patch_event`, tasks with `update_task`, which marks them as done. No tool deletes a task: leave that to me. Of a series, ask whether this, following or all are meant.",
+		"4. Do what I picked: events with `delete_event` or `patch_event`, tasks with `update_task`, which marks them as done, or `delete_task`. Of a series, ask whether this, following or all are meant.",
 		"5. Tell me what you did, and that `undo_change` takes it back if I say so.",
 	}
 }
 
 // said is an argument as the prompt repeats it, or what stands in for it.
-func said(a arguments, name, missing string) string {
-	return strconv.Quote(visible(cmp.Or(strings.TrimSpace(a.text(name)), missing)))
+func said(value, missing string) string {
+	return strconv.Quote(visible(cmp.Or(strings.TrimSpace(value), missing)))
 }
 
 // declare describes the prompt to mcp-go.
 func (p prompt) declare() mcpgo.Prompt {
 	declared := mcpgo.Prompt{Name: p.name, Title: p.title, Description: p.description}
-	for _, f := range p.takes {
+	for _, f := range p.asks().takes() {
 		declared.Arguments = append(declared.Arguments, mcpgo.PromptArgument{Name: f.name, Description: f.doc, Required: !f.optional})
 	}
 	return declared
@@ -146,10 +171,11 @@ func (h *Handler) prompter(p prompt) func(context.Context, mcpgo.GetPromptReques
 			for name, value := range r.Params.Arguments {
 				sent[name], _ = json.Marshal(value) // a string can always be written
 			}
-			if c.args, err = readArguments(tool{name: p.name, takes: p.takes}, sent); err != nil {
+			filled := p.asks()
+			if err = readArguments(p.name, filled.takes(), sent); err != nil {
 				return err
 			}
-			text, err := h.box.prompt(c, p)
+			text, err := h.box.prompt(c, filled)
 			result.Messages = []mcpgo.PromptMessage{mcpgo.NewPromptMessage(mcpgo.RoleUser, mcpgo.NewTextContent(text))}
 			return err
 		})
@@ -158,15 +184,15 @@ func (h *Handler) prompter(p prompt) func(context.Context, mcpgo.GetPromptReques
 }
 
 // prompt writes the text of a prompt. It begins with the time: models have none of their own.
-func (b toolbox) prompt(c *call, p prompt) (string, error) {
+func (b toolbox) prompt(c *call, f form) (string, error) {
 	if c.caller.Scopes&calendar.ScopeRead == 0 {
 		return "", calendar.Errorf(calendar.Forbidden, calendar.RulePrivileges, "this token may not read")
 	}
-	z, err := b.zoneFor(c, calendar.Calendar{})
+	z, err := b.zoneFor(c, inZone{}, calendar.Calendar{})
 	if err != nil {
 		return "", err
 	}
 	now := b.now().In(z.Location())
-	lines := append([]string{fmt.Sprintf("It is %s, %s in %s.", now.Weekday(), now.Format(time.RFC3339), z.Name())}, p.lines(c.args)...)
+	lines := append([]string{fmt.Sprintf("It is %s, %s in %s.", now.Weekday(), now.Format(time.RFC3339), z.Name())}, f.lines()...)
 	return strings.Join(lines, "\n"), nil
 }

@@ -3,9 +3,11 @@ package mcp
 import (
 	"bytes"
 	"context"
+	"encoding/base64"
 	"errors"
 	"log/slog"
 	"slices"
+	"strconv"
 	"strings"
 
 	mcpgo "github.com/mark3labs/mcp-go/mcp"
@@ -40,9 +42,17 @@ func (h *Handler) addResources(s *server.MCPServer) {
 }
 
 // listResources lists the caller's calendars. mcp-go knows no resources but those that all have.
-func (h *Handler) listResources(ctx context.Context, _ any, _ *mcpgo.ListResourcesRequest, result *mcpgo.ListResourcesResult) {
+func (h *Handler) listResources(ctx context.Context, _ any, r *mcpgo.ListResourcesRequest, result *mcpgo.ListResourcesResult) {
 	h.attend(ctx, func(c *call) error {
+		skip, err := skipped(r.Params.Cursor)
+		if err != nil {
+			return err
+		}
 		readable, err := h.box.readable(ctx, c)
+		readable = readable[min(skip, len(readable)):]
+		if len(readable) > mostResources {
+			readable, result.NextCursor = readable[:mostResources], mcpgo.Cursor(base64.StdEncoding.EncodeToString([]byte(strconv.Itoa(skip+mostResources))))
+		}
 		for _, cal := range readable {
 			result.Resources = append(result.Resources, mcpgo.Resource{
 				URI: calendarAddress + string(cal.ID), Name: visible(cal.Name), MIMEType: calendarType,
@@ -51,6 +61,22 @@ func (h *Handler) listResources(ctx context.Context, _ any, _ *mcpgo.ListResourc
 		}
 		return err
 	})
+}
+
+// mostResources is how many calendars one list has.
+const mostResources = 100
+
+// skipped is how many resources were listed before a cursor. What is no base64 the transport has refused.
+func skipped(cursor mcpgo.Cursor) (int, error) {
+	if cursor == "" {
+		return 0, nil
+	}
+	place, _ := base64.StdEncoding.DecodeString(string(cursor))
+	skip, err := strconv.Atoi(string(place))
+	if err != nil || skip < 0 {
+		return 0, errArgument(`"cursor" is the nextCursor of the answer before, not %s`, quote(string(cursor)))
+	}
+	return skip, nil
 }
 
 // listTemplates leaves out the resources that no address would be answered of.

@@ -106,7 +106,7 @@ func TestFaultsOfRequests(t *testing.T) {
 		if g.status != http.StatusOK || strings.TrimSpace(g.body) != want {
 			t.Errorf("%s: status %d, body %s", method, g.status, g.body)
 		}
-		if log := h.log.String(); !strings.Contains(log, "panic") || !strings.Contains(log, "method="+method) {
+		if log := h.Log.String(); !strings.Contains(log, "panic") || !strings.Contains(log, "method="+method) {
 			t.Errorf("%s: the log has not what the client lacks:\n%s", method, log)
 		}
 	}
@@ -122,8 +122,10 @@ func TestPromptsNameTools(t *testing.T) {
 		names[row.name] = true
 	}
 	for _, p := range (toolbox{}).prompts() {
-		for _, args := range []arguments{nil, {"meeting": "Budget", "what": "Lunch"}} {
-			found := backticked.FindAllStringSubmatch(strings.Join(p.lines(args), "\n"), -1)
+		for _, sent := range []map[string]json.RawMessage{nil, {"meeting": json.RawMessage(`"Budget"`), "what": json.RawMessage(`"Lunch"`)}} {
+			filled := p.asks()
+			_ = readArguments(p.name, filled.takes(), sent) // each takes some of it
+			found := backticked.FindAllStringSubmatch(strings.Join(filled.lines(), "\n"), -1)
 			if len(found) == 0 {
 				t.Errorf("%s names no tool", p.name)
 			}
@@ -142,13 +144,13 @@ func TestPromptPanics(t *testing.T) {
 	h := newHouse(t, testdb.SQLite(t))
 	door := New(h.config())
 	x := &exchange{caller: h.callers["alice"], version: "2025-11-25", faultID: "request-1"}
-	broken := prompt{name: "broken", lines: func(arguments) []string { panic("secret of a panic") }}
+	broken := prompt{name: "broken", asks: func() form { panic("secret of a panic") }}
 	_, err := door.prompter(broken)(context.WithValue(t.Context(), exchangeKey{}, x), mcpgo.GetPromptRequest{})
 	if err != nil || x.refused == nil || x.refused.err.Code != codeInternal || strings.Contains(x.refused.err.Message, "secret") {
 		t.Errorf("err %v, refused %+v", err, x.refused)
 	}
 	// A panic's value may be a piece of somebody's calendar.
-	if log := h.log.String(); !strings.Contains(log, "panic: string") || !strings.Contains(log, "TestPromptPanics") || strings.Contains(log, "secret") {
+	if log := h.Log.String(); !strings.Contains(log, "panic: string") || !strings.Contains(log, "TestPromptPanics") || strings.Contains(log, "secret") {
 		t.Errorf("the log has not what the client lacks, or more:\n%s", log)
 	}
 }
@@ -160,7 +162,7 @@ func TestResourceWithoutWhatCannotBeRead(t *testing.T) {
 	h := newHouse(t, testdb.SQLite(t))
 	h.put(t, work, "w", wrapped(calendar.Event, "w", "DTSTART:20260302T090000Z", "SUMMARY:whole"))
 	damaged := "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:x\r\nBEGIN:VEVENT\r\nUID:d\r\nSUMMARY ZZSECRET without colon\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n"
-	err := h.store.Update(t.Context(), func(tx calendar.Tx) error {
+	err := h.Store.Update(t.Context(), func(tx calendar.Tx) error {
 		cal, err := tx.Advance(t.Context(), work)
 		if err != nil {
 			return err
@@ -176,7 +178,7 @@ func TestResourceWithoutWhatCannotBeRead(t *testing.T) {
 	if !strings.Contains(g.body, "SUMMARY:whole") || strings.Contains(g.body, "ZZSECRET") {
 		t.Errorf("%s", g.body)
 	}
-	if log := h.log.String(); !strings.Contains(log, "line 6 of an object cannot be read (syntax)") || strings.Contains(log, "ZZSECRET") {
+	if log := h.Log.String(); !strings.Contains(log, "line 6 of an object cannot be read (syntax)") || strings.Contains(log, "ZZSECRET") {
 		t.Errorf("the log says %s", log)
 	}
 }

@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"reflect"
@@ -23,45 +24,84 @@ const (
 // field is a parameter of a tool. The schema that a model sees and the check of what it sends are
 // made from the same row.
 type field struct {
-	name     string
-	kind     kind
+	name string
+	kind kind
+	// doc says what its name and its words do not.
 	doc      string
 	optional bool
-	// longest bounds a text, in characters.
-	longest int
-	// least and most bound a number; most also how many items a list has. The schema leaves
-	// them out: not every host reads such words, so doc says them too.
-	least, most int
+	// longest bounds a text, in characters; least and most bound a number, and most how many items a list has.
+	// The schema leaves them out: not every host reads such words, and they cost. Where a person could want more,
+	// doc says how much there may be.
+	longest, least, most int
 	// words are all that a text may be, if it is not free.
 	words []string
 	// item is the kind of a list's items: text or number.
 	item kind
+	// fill reads what was sent into what the parameter is bound to, or says what is wrong with it.
+	fill func(f field, raw json.RawMessage) (complaint string)
+	// writes tells that the tool changes something, names that the text is written nowhere, but names what is there.
+	writes, names bool
+}
+
+// members are those of an object of JSON, in their order: a person fills a form in from the top, and a model that
+// is held to a schema writes what it has in the schema's order.
+type members []member
+
+type member struct {
+	name  string
+	value any
+}
+
+// MarshalJSON writes the object.
+func (m members) MarshalJSON() ([]byte, error) {
+	var b bytes.Buffer
+	for i, one := range m {
+		b.WriteByte("{,"[min(i, 1)])
+		name, err := json.Marshal(one.name)
+		if err != nil {
+			return nil, err
+		}
+		value, err := encodeJSON(one.value)
+		if err != nil {
+			return nil, err
+		}
+		b.Write(append(append(name, ':'), value...))
+	}
+	if len(m) == 0 {
+		b.WriteByte('{')
+	}
+	b.WriteByte('}')
+	return b.Bytes(), nil
 }
 
 // inputSchema is the schema of a tool's arguments.
 func inputSchema(fields []field) json.RawMessage {
-	properties, required := make(map[string]any, len(fields)), []string(nil)
+	var properties members
+	var required []string
 	for _, f := range fields {
-		properties[f.name] = f.schema()
+		properties = append(properties, member{f.name, f.schema()})
 		if !f.optional {
 			required = append(required, f.name)
 		}
 	}
-	return encodeSchema(objectSchema(properties, required))
+	schema := objectSchema(properties, required)
+	if len(properties) > 0 {
+		// What else is sent is refused with the names that there are: to say so here would cost each tool eight tokens.
+		schema = schema[:len(schema)-1]
+	}
+	return encodeSchema(schema)
 }
 
-func (f field) schema() map[string]any {
-	s := map[string]any{"type": f.kind, "description": f.doc}
-	value := s
+func (f field) schema() members {
+	s := members{{"type", f.kind}}
+	words := members{{"enum", f.words}}[:min(len(f.words), 1)]
 	if f.kind == listOf {
-		value = map[string]any{"type": f.item}
-		s["items"] = value
+		s = append(s, member{"items", append(members{{"type", f.item}}, words...)})
+	} else {
+		s = append(s, words...)
 	}
-	if f.longest > 0 {
-		value["maxLength"] = f.longest
-	}
-	if len(f.words) > 0 {
-		value["enum"] = f.words
+	if f.doc != "" {
+		s = append(s, member{"description", f.doc})
 	}
 	return s
 }
@@ -71,25 +111,24 @@ func (f field) schema() map[string]any {
 // is required.
 func outputSchema(result any) json.RawMessage {
 	properties, _ := propertiesOf(reflect.TypeOf(result))
-	properties["error"] = schemaOf(reflect.TypeFor[problem]())
-	return encodeSchema(objectSchema(properties, nil))
+	return encodeSchema(objectSchema(append(properties, member{"error", schemaOf(reflect.TypeFor[problem]())}), nil))
 }
 
 // schemaOf is the schema of what encoding/json writes of a type.
-func schemaOf(t reflect.Type) map[string]any {
+func schemaOf(t reflect.Type) members {
 	switch t.Kind() {
 	case reflect.Pointer:
 		return schemaOf(t.Elem())
 	case reflect.Struct:
 		return objectSchema(propertiesOf(t))
 	case reflect.Slice:
-		return map[string]any{"type": listOf, "items": schemaOf(t.Elem())}
+		return members{{"type", listOf}, {"items", schemaOf(t.Elem())}}
 	case reflect.Bool:
-		return map[string]any{"type": yesNo}
+		return members{{"type", yesNo}}
 	case reflect.Int:
-		return map[string]any{"type": number}
+		return members{{"type", number}}
 	case reflect.String:
-		return map[string]any{"type": text}
+		return members{{"type", text}}
 	default:
 		panic(fmt.Sprintf("no result has a %s in it", t)) // the table of tools is read at the start
 	}
@@ -98,8 +137,7 @@ func schemaOf(t reflect.Type) map[string]any {
 // propertiesOf are the fields of a result, and the names of those that it always has. The tag doc says
 // more of one, and is only for what would be misread: most hosts don't show it to the model, which sees
 // the results, and it would make a list of all tools a third longer.
-func propertiesOf(t reflect.Type) (properties map[string]any, required []string) {
-	properties = make(map[string]any)
+func propertiesOf(t reflect.Type) (properties members, required []string) {
 	for _, f := range reflect.VisibleFields(t) {
 		if f.Anonymous {
 			continue // its fields follow
@@ -107,27 +145,28 @@ func propertiesOf(t reflect.Type) (properties map[string]any, required []string)
 		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
 		schema := schemaOf(f.Type)
 		if doc := f.Tag.Get("doc"); doc != "" {
-			schema["description"] = doc
+			schema = append(schema, member{"description", doc})
 		}
-		if properties[name] = schema; options == "" {
+		properties = append(properties, member{name, schema})
+		if options == "" {
 			required = append(required, name)
 		}
 	}
 	return properties, required
 }
 
-func objectSchema(properties map[string]any, required []string) map[string]any {
-	object := map[string]any{"type": group, "properties": properties, "additionalProperties": false}
+func objectSchema(properties members, required []string) members {
+	object := members{{"type", group}, {"properties", properties}}
 	if len(required) > 0 {
-		object["required"] = required
+		object = append(object, member{"required", required})
 	}
-	return object
+	return append(object, member{"additionalProperties", false})
 }
 
-func encodeSchema(schema map[string]any) json.RawMessage {
-	data, err := json.Marshal(schema)
+func encodeSchema(schema members) json.RawMessage {
+	data, err := schema.MarshalJSON()
 	if err != nil {
-		// Maps of strings, numbers and lists; there is nothing in them that JSON can't hold.
+		// Strings, numbers and lists; there is nothing in them that JSON can't hold.
 		panic(fmt.Sprintf("encoding a schema: %v", err))
 	}
 	return data

@@ -27,48 +27,64 @@ func (b toolbox) searchTools() []tool {
 	reads := hints{readOnly: true, idempotent: true}
 	return []tool{{
 		name: "search_events", title: "Search events",
-		description: "Finds events in all calendars by words of title, description, place or people. All words must be there, by their beginning; case and accents don't matter. Events to come, the next one first; with include_past also those that are over, the latest first. A series is found once, as it takes place next.",
+		description: "Finds events by words of title, notes, place or people (all words, or their beginnings), the next first, a series once. For a time, without words: list_events.",
 		scope:       calendar.ScopeRead, hints: reads,
-		takes: []field{
-			{name: "query", kind: text, doc: "The words.", longest: longestQuery},
-			{name: "include_past", kind: yesNo, doc: "Whether to look for events that are over, too. If missing: no.", optional: true},
-			{name: "calendar_id", kind: text, doc: "The only calendar to look in. If missing: all.", optional: true},
-			{name: "limit", kind: number, doc: "How many, 20 if missing, 100 at most.", optional: true, least: 1, most: mostFound},
-			takesZone,
-		},
+		begin: doing(b.searchEvents),
 		gives: foundView{},
-		run:   b.searchEvents,
 	}, {
 		name: "search", title: "Search (for connectors)",
-		description: "Finds events by words, past ones too, and returns their ids, titles and urls alone. Made for connectors that then call fetch; otherwise use search_events.",
+		description: "For connectors that call fetch next; otherwise use search_events. Returns ids, titles and urls.",
 		scope:       calendar.ScopeRead, hints: reads,
-		takes: []field{{name: "query", kind: text, doc: "The words.", longest: longestQuery}},
+		begin: doing(b.search),
 		gives: resultsView{},
-		run:   b.search,
 	}}
+}
+
+// wanted are the words that are looked for.
+type wanted struct{ words string }
+
+func (in *wanted) takes() []field {
+	return []field{textTo(&in.words, "query", "").needed().upTo(longestQuery)}
+}
+
+// searchQuestion is what search_events takes.
+type searchQuestion struct {
+	wanted
+	inCalendar
+	inZone
+	past  bool
+	limit int
+}
+
+func (in *searchQuestion) takes() []field {
+	return append(in.wanted.takes(),
+		yesTo(&in.past, "include_past", "Also what is over, the latest first."),
+		takesOnly(&in.calendar),
+		numberTo(&in.limit, "limit", "Default 20, at most 100.").between(1, mostFound),
+		in.takesZone(),
+	)
 }
 
 // foundView is what search_events returns.
 type foundView struct {
 	Events    []listedEvent `json:"events"`
+	Calendars []legendView  `json:"calendars,omitempty"`
 	Truncated bool          `json:"truncated"`
-	Window    struct {
-		Start string `json:"start,omitempty"`
-	} `json:"window"`
+	Window    spanView      `json:"window"`
 	zoneView
 }
 
-func (b toolbox) searchEvents(ctx context.Context, c *call) (answer, error) {
-	cal, err := b.oneCalendar(ctx, c)
+func (b toolbox) searchEvents(ctx context.Context, c *call, in *searchQuestion) (answer, error) {
+	cal, err := b.oneCalendar(ctx, c, in.calendar)
 	if err != nil {
 		return answer{}, err
 	}
-	z, err := b.zoneFor(c, cal)
+	z, err := b.zoneFor(c, in.inZone, cal)
 	if err != nil {
 		return answer{}, err
 	}
 	q := query.EventSearch{
-		Text: c.args.text("query"), Timezone: z.Zone, Past: c.args.yes("include_past"), Limit: c.limit(usualFound),
+		Text: in.words, Timezone: z.Zone, Past: in.past, Limit: cmp.Or(in.limit, usualFound),
 		Meter: c.meter,
 	}
 	if cal.ID != "" {
@@ -78,14 +94,14 @@ func (b toolbox) searchEvents(ctx context.Context, c *call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	r := rows{zone: z}
+	r := rows{zone: z, who: c.caller}
 	listed := r.list(found.Occurrences)
 	if n := fit(listed, c.room(), listedEvent.size); n < len(listed) {
 		found.Occurrences, listed, found.More = found.Occurrences[:n], listed[:n], true
 	}
-	v := foundView{Events: listed, Truncated: found.More, zoneView: z.view()}
+	v := foundView{Events: listed, Calendars: legend(found.Occurrences), Truncated: found.More, zoneView: z.view()}
 	if !q.Past {
-		v.Window.Start = b.now().In(z.Location()).Format(time.RFC3339)
+		v.Window = z.span(b.now(), time.Time{})
 	}
 	return answer{v.prose(r, found, q), v}, nil
 }
@@ -93,7 +109,7 @@ func (b toolbox) searchEvents(ctx context.Context, c *call) (answer, error) {
 func (v foundView) prose(r rows, found query.Finds, q query.EventSearch) prose {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Found %s matching %s (%s):\n", events(len(v.Events)), quote(q.Text), r.zone.Name())
-	r.write(&b, found.Occurrences)
+	r.write(&b, found.Occurrences, v.Events)
 	switch {
 	case v.Truncated:
 		b.WriteString("\nThere are more: use more words, or a higher limit.\n")
@@ -116,13 +132,13 @@ type resultView struct {
 	URL   string `json:"url"`
 }
 
-func (b toolbox) search(ctx context.Context, c *call) (answer, error) {
-	z, err := b.zoneFor(c, calendar.Calendar{})
+func (b toolbox) search(ctx context.Context, c *call, in *wanted) (answer, error) {
+	z, err := b.zoneFor(c, inZone{}, calendar.Calendar{})
 	if err != nil {
 		return answer{}, err
 	}
 	found, err := b.service.SearchEvents(ctx, c.caller, query.EventSearch{
-		Text: c.args.text("query"), Timezone: z.Zone, Past: true, Limit: mostConnected, Meter: c.meter,
+		Text: in.words, Timezone: z.Zone, Past: true, Limit: mostConnected, Meter: c.meter,
 	})
 	if err != nil {
 		return answer{}, err
@@ -133,7 +149,7 @@ func (b toolbox) search(ctx context.Context, c *call) (answer, error) {
 		title := fmt.Sprintf("%s (%s)", headline(titleOf(o)), z.spell(o.Instance))
 		v.Results[i] = resultView{id.String(), shown(title), id.url()}
 	}
-	return answer{v, v}, nil
+	return same(v)
 }
 
 // url is what an event is cited by. It opens nothing outside of this server.
@@ -146,13 +162,19 @@ func headline(title string) string { return cmp.Or(title, "(no title)") }
 func (b toolbox) fetchTools() []tool {
 	return []tool{{
 		name: "fetch", title: "Fetch (for connectors)",
-		description: "Returns one event that search has found, as a text. Made for connectors; otherwise use get_event.",
+		description: "For connectors: one event that search found; otherwise use get_event.",
 		scope:       calendar.ScopeRead,
 		hints:       hints{readOnly: true, idempotent: true},
-		takes:       []field{{name: "id", kind: text, doc: "The id, from search.", longest: 4 * longestID}},
+		begin:       doing(b.fetch),
 		gives:       fetchedView{},
-		run:         b.fetch,
 	}}
+}
+
+// oneFound is what fetch takes.
+type oneFound struct{ id string }
+
+func (in *oneFound) takes() []field {
+	return []field{wordTo(&in.id, "id", "From search.").needed()}
 }
 
 // fetchedView is an event as connectors want it.
@@ -171,12 +193,12 @@ type metadataView struct {
 	Location  shown  `json:"location"`
 }
 
-func (b toolbox) fetch(ctx context.Context, c *call) (answer, error) {
-	id, err := parseEventID(c.args.text("id"))
+func (b toolbox) fetch(ctx context.Context, c *call, in *oneFound) (answer, error) {
+	id, err := parseEventID(in.id)
 	if err != nil {
 		return answer{}, err
 	}
-	s, err := b.subject(ctx, c, anEvent, id)
+	s, err := b.subject(ctx, c, anEvent, reference{eventID: id})
 	if err != nil {
 		return answer{}, err
 	}
@@ -189,9 +211,34 @@ func (b toolbox) fetch(ctx context.Context, c *call) (answer, error) {
 		"Start: " + times.StartWeekday + " " + times.StartLocal, "End: " + times.EndWeekday + " " + times.EndLocal,
 		"Location: " + place, "Description: " + cut(content.TextOf(event, "DESCRIPTION")),
 	}
+	lines = append(lines, more(s.zone.details(c.caller, s.cal, s.found))...)
 	v := fetchedView{
 		ID: id.String(), Title: shown(title), Text: shown(strings.Join(lines, "\n")), URL: id.url(),
 		Metadata: metadataView{shown(s.cal.Name), times.StartLocal, times.EndLocal, shown(place)},
 	}
-	return answer{v, v}, nil
+	return same(v)
+}
+
+// more are the lines about an event that few have.
+func more(v detailsView) []string {
+	var lines []string
+	for _, l := range [...]struct{ name, text string }{
+		{"Time zone", cmp.Or(v.EventTimezone, v.Timezone)},
+		{"Recurs", v.Rule},
+		{"Status", v.Status},
+		{"Organizer", string(v.Organizer)},
+		{"Attendees", strings.Join(texts(v.Attendees), ", ")},
+		{"The user's answer", v.MyAnswer},
+		{"Tags", strings.Join(texts(v.Categories), ", ")},
+		{"Page", string(v.URL)},
+		{"Untrusted text by", string(v.Untrusted)},
+	} {
+		if l.text != "" {
+			lines = append(lines, l.name+": "+strings.Join(strings.Fields(l.text), " "))
+		}
+	}
+	if v.Free {
+		lines = append(lines, "It takes none of the user's time.")
+	}
+	return lines
 }

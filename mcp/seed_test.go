@@ -78,7 +78,7 @@ func saidBy(t *testing.T, body string, v version) string {
 		t.Fatalf("no model can read this: %s", body)
 	case r.Error != nil:
 		return "refused: " + r.Error.Message
-	case r.Result == nil || len(r.Result.Content) != 1:
+	case r.Result == nil || len(r.Result.Content) != 1 && v.plain(): // later versions may have a note behind it
 		t.Fatalf("not one text: %s", body)
 	case r.Result.IsError:
 		return "refused: " + r.Result.Content[0].Text

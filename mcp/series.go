@@ -16,6 +16,8 @@ import (
 // subject is what a call is about: an event or a task, or instances of a series.
 type subject struct {
 	cal calendar.Calendar
+	// when is what the call demands of the present state.
+	when calendar.Precondition
 	// found is the instance that was named, or the object as such.
 	found query.Instance
 	// id is the recurrence id of the instance; zero when none was named.
@@ -28,20 +30,20 @@ type subject struct {
 type noun struct {
 	kind calendar.Kind
 	name string
-	// uid is the parameter that names one, list the tool that lists them.
-	uid, list string
+	// list is the tool that lists them.
+	list string
 	// one is it with its article, instead what can be done with one that another tool was given.
 	one, instead string
 }
 
 var (
 	anEvent = noun{
-		calendar.Event, "event", "event_uid", "query_events", "an event",
+		calendar.Event, "event", "query_events", "an event",
 		"use the tools for events: get_event, patch_event, move_event or delete_event, with this uid as event_uid",
 	}
 	aTask = noun{
-		calendar.Todo, "task", "task_uid", "list_tasks", "a task",
-		"use list_tasks to read it and update_task to change it, with this uid as task_uid; no tool deletes tasks, but completed true marks one as done",
+		calendar.Todo, "task", "list_tasks", "a task",
+		"use the tools for tasks: get_task, update_task, move_task or delete_task, with this uid as task_uid",
 	}
 )
 
@@ -57,25 +59,58 @@ func errOther(n noun, o calendar.Object, cal calendar.Calendar) error {
 	return calendar.Errorf(calendar.NotFound, "", "%s in %s is no %s but a journal entry, for which there are no tools", quote(string(o.UID)), quote(cal.Name), n.name)
 }
 
-// named is what the parameters of a call name.
-func (c *call) named(n noun) eventID {
-	return eventID{calendar.CalendarID(c.args.text("calendar_id")), calendar.UID(c.args.text(n.uid)), c.args.text("recurrence_id")}
+// reference is how a call names an event or a task, or how much of a series.
+type reference struct {
+	eventID
+	inZone
+	scope edit.Scope
+	match string
+}
+
+// takesEvent are the parameters that name an event.
+func (r *reference) takesEvent() []field {
+	return []field{takesCalendar(&r.Calendar).needed(), r.takesUID().needed()}
+}
+
+func (r *reference) takesUID() field {
+	return uidTo(&r.UID, "event_uid")
+}
+
+// takesSeries are those that say how much of a series is meant.
+func (r *reference) takesSeries() []field {
+	return []field{
+		wordTo(&r.RecurrenceID, "recurrence_id", "Instance of a series, as listed."),
+		textTo(&r.scope, "scope", "Of a series; ask the user.").
+			oneOf(string(edit.This), string(edit.Following), string(edit.All)),
+	}
+}
+
+func (r *reference) takesMatch() field {
+	return wordTo(&r.match, "if_match", "Only if the etag is still this.")
+}
+
+// when is what the call demands of the present state. Models lose the quotes of etags.
+func (r *reference) when() calendar.Precondition {
+	if r.match == "" {
+		return calendar.Precondition{}
+	}
+	return calendar.Precondition{Match: []calendar.ETag{calendar.ETag(`"` + strings.Trim(r.match, `"`) + `"`)}}
 }
 
 // subject finds what a call is about, and the zone in which it means its times.
-func (b toolbox) subject(ctx context.Context, c *call, n noun, id eventID) (subject, error) {
-	cal, err := b.calendarNamed(ctx, c, id.Calendar)
+func (b toolbox) subject(ctx context.Context, c *call, n noun, r reference) (subject, error) {
+	cal, err := b.calendarNamed(ctx, c, r.Calendar)
 	if err != nil {
 		return subject{}, err
 	}
-	s := subject{cal: cal, scope: edit.Scope(c.args.text("scope"))}
-	if s.zone, err = b.zoneFor(c, cal); err != nil {
+	s := subject{cal: cal, scope: r.scope, when: r.when()}
+	if s.zone, err = b.zoneFor(c, r.inZone, cal); err != nil {
 		return subject{}, err
 	}
-	if s.id, err = recurrenceID(id.RecurrenceID); err != nil {
+	if s.id, err = recurrenceID(r.RecurrenceID); err != nil {
 		return subject{}, err
 	}
-	o, err := b.object(ctx, c, cal, n, id.UID)
+	o, err := b.object(ctx, c, cal, n, r.UID)
 	if err != nil {
 		return subject{}, err
 	}
@@ -85,8 +120,8 @@ func (b toolbox) subject(ctx context.Context, c *call, n noun, id eventID) (subj
 }
 
 // aim is subject for tools that change things: of a series it must be said how much.
-func (b toolbox) aim(ctx context.Context, c *call, n noun, id eventID) (subject, error) {
-	s, err := b.subject(ctx, c, n, id)
+func (b toolbox) aim(ctx context.Context, c *call, n noun, r reference) (subject, error) {
+	s, err := b.subject(ctx, c, n, r)
 	if err != nil || !s.found.Object.Recurring || s.scope == edit.All || s.scope != "" && !s.id.IsZero() {
 		return s, err
 	}
@@ -121,6 +156,9 @@ func (b toolbox) object(ctx context.Context, c *call, cal calendar.Calendar, n n
 	if err == nil && o.Kind == n.kind {
 		return o, nil
 	}
+	if err != nil && calendar.ReasonOf(err) == calendar.NotFound && (marks.MatchString(string(uid)) || strings.Contains(string(uid), `\u`)) {
+		return b.objectShown(ctx, c, cal, n, uid)
+	}
 	switch {
 	case err == nil:
 		return o, errOther(n, o, cal)
@@ -130,6 +168,24 @@ func (b toolbox) object(ctx context.Context, c *call, cal calendar.Calendar, n n
 	e := calendar.Errorf(calendar.NotFound, "", "no %s %s in %s", n.name, quote(string(uid)), quote(cal.Name))
 	e.Hint = "take the uid from " + n.list + ", and mind the calendar"
 	return o, e
+}
+
+// objectShown finds an object by its uid as texts show it: cut where it is an essay, and with escapes for what acts unseen. Some
+// hosts have nothing else of it.
+func (b toolbox) objectShown(ctx context.Context, c *call, cal calendar.Calendar, n noun, as calendar.UID) (calendar.Object, error) {
+	var found []calendar.UID
+	for o, err := range b.service.Objects(ctx, c.meter, c.caller, cal, calendar.ObjectQuery{Kinds: calendar.Kinds{n.kind}}) {
+		if err != nil {
+			return o, err
+		}
+		if uid := string(o.UID); as == calendar.UID(visible(uid)) || as == calendar.UID(visible(short(uid, longestListedUID))) {
+			found = append(found, o.UID)
+		}
+	}
+	if len(found) != 1 {
+		return calendar.Object{}, calendar.Errorf(calendar.NotFound, "", "%d %ss in %s have a uid that is shown as %s", len(found), n.name, quote(cal.Name), quote(string(as)))
+	}
+	return b.service.ObjectByUID(ctx, c.meter, c.caller, cal, found[0])
 }
 
 // target is what an edit of the subject is about.
@@ -148,15 +204,6 @@ func (b toolbox) after(ctx context.Context, c *call, s subject, e ledger.Edited)
 		return b.service.InstanceOf(ctx, c.meter, s.cal, o, ical.Time{})
 	}
 	return now, err
-}
-
-// when is what the call demands of the present state. Models lose the quotes of etags.
-func (c *call) when() calendar.Precondition {
-	tag := strings.TrimSpace(c.args.text("if_match"))
-	if tag == "" {
-		return calendar.Precondition{}
-	}
-	return calendar.Precondition{Match: []calendar.ETag{calendar.ETag(`"` + strings.Trim(tag, `"`) + `"`)}}
 }
 
 // outdated adds to a refusal what the object is now, so that one more try is enough.

@@ -85,11 +85,11 @@ func TestSessionEnds(t *testing.T) {
 	if got := use(given); got != http.StatusNotFound {
 		t.Errorf("a session that was given up: status %d", got)
 	}
-	h.now.Store(int64(DefaultLimits().SessionAge/time.Second) - 1)
+	h.Set(noon.Add(DefaultLimits().SessionAge - time.Second))
 	if got := use(old); got != http.StatusOK {
 		t.Errorf("a session of almost seven days: status %d", got)
 	}
-	h.now.Add(1)
+	h.Pass(time.Second)
 	if got := use(old); got != http.StatusNotFound {
 		t.Errorf("a session of seven days: status %d", got)
 	}

@@ -12,35 +12,49 @@ const longestUser = 200
 
 // shareTools are the tools about who else has a calendar.
 func (b toolbox) shareTools() []tool {
-	username := field{name: "username", kind: text, doc: "The name that the other user logs in with, or their mail address.", longest: longestUser}
 	return []tool{b.once(tool{
 		name: "share_calendar", title: "Share calendar",
-		description: "Lets another user of this server have a calendar that the user owns; if they have it already, changes what they may do. Ask the user first.",
+		description: "Shares a calendar that the user owns with another user of this server, or changes what they may do with it. Ask the user first.",
 		scope:       calendar.ScopeShare,
 		hints:       hints{idempotent: true},
-		takes: []field{calendarID, username, {
-			name: "permission", kind: text, words: sharePermissions(),
-			doc: "What they may do: free-busy (see when the owner is busy, not with what), read, or read-write.",
-		}},
-		gives: sharedView{},
-		run:   b.shareCalendar,
+		begin:       doing(b.shareCalendar),
+		gives:       sharedView{},
 	}), b.once(tool{
 		name: "unshare_calendar", title: "Stop sharing calendar",
-		description: "Takes a calendar that the user owns away from another user; with the user's own name it gives up a calendar that somebody shares with them.",
+		description: "Takes a shared calendar away from another user; with the user's own name it gives up one that somebody shares with them.",
 		scope:       calendar.ScopeShare,
 		hints:       hints{destructive: true},
-		takes:       []field{calendarID, username},
+		begin:       doing(b.unshareCalendar),
 		gives:       unsharedView{},
-		run:         b.unshareCalendar,
 	}), {
 		name: "list_shared_calendars", title: "List shared calendars",
-		description: "Lists the calendars that others share with the user, and what may be done with each.",
+		description: "Lists what others share with the user; list_calendars has these, too.",
 		scope:       calendar.ScopeRead,
 		hints:       hints{readOnly: true, idempotent: true},
-		takes:       []field{takesCursor},
+		begin:       doing(b.listSharedCalendars),
 		gives:       calendarsView{},
-		run:         b.listSharedCalendars,
 	}}
+}
+
+// withUser is a calendar and somebody else.
+type withUser struct {
+	inCalendar
+	user string
+}
+
+func (in *withUser) takes() []field {
+	return append(in.inCalendar.takes(), textTo(&in.user, "username", "Their login name or mail address.").needed().upTo(longestUser))
+}
+
+// newShare is what share_calendar takes.
+type newShare struct {
+	withUser
+	permission string
+}
+
+func (in *newShare) takes() []field {
+	return append(in.withUser.takes(), textTo(&in.permission, "permission", "free-busy shows when the owner is busy, not with what.").
+		needed().oneOf(sharePermissions()...))
 }
 
 // sharePermissions are the words for what a share gives.
@@ -50,12 +64,10 @@ func sharePermissions() []string {
 
 // sharedView is what share_calendar returns.
 type sharedView struct {
-	Calendar   calendar.CalendarID `json:"calendar_id"`
-	Permission string              `json:"permission"`
-	With       shown               `json:"shared_with"`
-	// Status is pending where this server asks the other user first: until they accept they have no more than
-	// before.
-	Status calendar.ShareStatus `json:"status"`
+	Calendar   calendar.CalendarID  `json:"calendar_id"`
+	Permission string               `json:"permission"`
+	With       shown                `json:"shared_with"`
+	Status     calendar.ShareStatus `json:"status" doc:"pending: they have no more than before until they accept."`
 }
 
 // unsharedView is what unshare_calendar returns.
@@ -65,36 +77,36 @@ type unsharedView struct {
 	With     shown               `json:"username"`
 }
 
-func (b toolbox) shareCalendar(ctx context.Context, c *call) (answer, error) {
-	cal, err := b.calendarOf(ctx, c)
+func (b toolbox) shareCalendar(ctx context.Context, c *call, in *newShare) (answer, error) {
+	cal, err := b.calendarNamed(ctx, c, in.calendar)
 	if err != nil {
 		return answer{}, err
 	}
-	access := calendar.Access(slices.Index(permissions[:], c.args.text("permission")))
-	share, err := b.service.Share(ctx, c.caller, cal.ID, c.args.text("username"), access)
+	access := calendar.Access(slices.Index(permissions[:], in.permission))
+	share, err := b.service.Share(ctx, c.caller, cal.ID, in.user, access)
 	if err != nil {
 		return answer{}, err
 	}
 	v := sharedView{cal.ID, permissions[access], shown(share.User.Name), share.Status}
-	return answer{v, v}, nil
+	return same(v)
 }
 
-func (b toolbox) unshareCalendar(ctx context.Context, c *call) (answer, error) {
-	cal, err := b.calendarOf(ctx, c)
+func (b toolbox) unshareCalendar(ctx context.Context, c *call, in *withUser) (answer, error) {
+	cal, err := b.calendarNamed(ctx, c, in.calendar)
 	if err != nil {
 		return answer{}, err
 	}
-	if err := b.service.Unshare(ctx, c.caller, cal.ID, c.args.text("username")); err != nil {
+	if err := b.service.Unshare(ctx, c.caller, cal.ID, in.user); err != nil {
 		return answer{}, err
 	}
-	v := unsharedView{cal.ID, true, shown(c.args.text("username"))}
-	return answer{v, v}, nil
+	v := unsharedView{cal.ID, true, shown(in.user)}
+	return same(v)
 }
 
-func (b toolbox) listSharedCalendars(ctx context.Context, c *call) (answer, error) {
+func (b toolbox) listSharedCalendars(ctx context.Context, c *call, in *continued) (answer, error) {
 	found, err := b.service.SharedCalendars(ctx, c.caller)
 	if err != nil {
 		return answer{}, err
 	}
-	return showCalendars(c, found)
+	return b.showCalendars(ctx, c, in, found)
 }

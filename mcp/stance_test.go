@@ -21,6 +21,8 @@ type deed struct {
 	// leaves tells that only those can do it who have a share, hides that it is not there for
 	// whom it is not granted to, whatever else they may do.
 	leaves, hides bool
+	// titled is from which access on the answer has the title, where with less it has busy times.
+	titled calendar.Access
 }
 
 func (d deed) String() string {
@@ -46,6 +48,7 @@ func deeds() []deed {
 		{tool: "list_calendars", arguments: `{}`, everywhere: true, needs: calendar.FreeBusyAccess, lists: true},
 		{tool: "list_shared_calendars", arguments: `{}`, everywhere: true, needs: calendar.FreeBusyAccess},
 		{tool: "get_calendar", arguments: `{"calendar_id":"CAL"}`, needs: calendar.FreeBusyAccess, lists: true},
+		{tool: "update_calendar", arguments: `{"calendar_id":"CAL","hidden":true}`, needs: calendar.ReadAccess, lists: true},
 		{tool: "delete_calendar", arguments: `{"calendar_id":"CAL"}`, needs: calendar.OwnerAccess},
 		{tool: "share_calendar", arguments: `{"calendar_id":"CAL","username":"carol","permission":"read"}`, needs: calendar.OwnerAccess},
 		{tool: "unshare_calendar", arguments: `{"calendar_id":"CAL","username":"carol"}`, needs: calendar.OwnerAccess},
@@ -62,21 +65,27 @@ func deeds() []deed {
 		{tool: "delete_event", arguments: `{` + event + `}`, needs: calendar.WriteAccess},
 		{tool: "restore_event", arguments: `{"calendar_id":"CAL","event_uid":"gone"}`, needs: calendar.WriteAccess, shows: true},
 
-		{tool: "query_events", arguments: `{"calendar_id":"CAL"}`, needs: calendar.ReadAccess, shows: true},
+		{tool: "list_invitations", arguments: `{}`, everywhere: true, needs: calendar.OwnerAccess, shows: true},
+		{tool: "respond_to_event", arguments: `{"calendar_id":"CAL","event_uid":"asked","answer":"accept"}`, needs: calendar.WriteAccess, shows: true},
+
+		{tool: "query_events", arguments: `{"calendar_id":"CAL"}`, needs: calendar.FreeBusyAccess, shows: true, titled: calendar.ReadAccess},
 		{tool: "list_events", arguments: `{` + week + `}`, everywhere: true, needs: calendar.ReadAccess, shows: true},
-		{tool: "list_events", arguments: `{"calendar_id":"CAL",` + week + `}`, needs: calendar.ReadAccess, shows: true},
+		{tool: "list_events", arguments: `{"calendar_id":"CAL",` + week + `}`, needs: calendar.FreeBusyAccess, shows: true, titled: calendar.ReadAccess},
 		{tool: "search_events", arguments: `{"query":"zebra"}`, everywhere: true, needs: calendar.ReadAccess},
 		{tool: "search_events", arguments: `{"query":"rides","calendar_id":"CAL"}`, needs: calendar.ReadAccess, shows: true},
 		{tool: "search_events", arguments: `{"query":"rides"}`, everywhere: true, needs: calendar.ReadAccess, shows: true},
 		{tool: "search", arguments: `{"query":"rides"}`, everywhere: true, needs: calendar.ReadAccess, shows: true},
 		{tool: "fetch", arguments: `{"id":"ID"}`, needs: calendar.ReadAccess, shows: true},
-		{method: "resources/read", resource: "calendar://CAL", needs: calendar.ReadAccess, shows: true},
+		{method: "resources/read", resource: "calendar://CAL", needs: calendar.FreeBusyAccess, shows: true, titled: calendar.ReadAccess},
 		{method: "resources/read", resource: "calendar://event/ID", needs: calendar.ReadAccess, shows: true},
 		{method: "resources/subscribe", resource: "calendar://CAL", needs: calendar.ReadAccess},
 		{method: "resources/subscribe", resource: "calendar://event/ID", needs: calendar.ReadAccess},
 
 		{tool: "create_task", arguments: `{"calendar_id":"CAL","title":"New"}`, needs: calendar.WriteAccess},
 		{tool: "update_task", arguments: `{"calendar_id":"CAL","task_uid":"task","completed":true}`, needs: calendar.WriteAccess, shows: true},
+		{tool: "get_task", arguments: `{"calendar_id":"CAL","task_uid":"task"}`, needs: calendar.ReadAccess, shows: true},
+		{tool: "move_task", arguments: `{"calendar_id":"CAL","task_uid":"task","to_calendar_id":"ERRANDS"}`, needs: calendar.WriteAccess, shows: true},
+		{tool: "delete_task", arguments: `{"calendar_id":"CAL","task_uid":"task"}`, needs: calendar.WriteAccess},
 		{tool: "list_tasks", arguments: `{}`, everywhere: true, needs: calendar.ReadAccess, shows: true},
 		{tool: "list_tasks", arguments: `{"calendar_id":"CAL"}`, needs: calendar.ReadAccess, shows: true},
 

@@ -15,11 +15,11 @@ import (
 func (b toolbox) statusTools() []tool {
 	return []tool{{
 		name: "calendar_auth_status", title: "Who am I, what time is it",
-		description: "Tells who this connection speaks for, what its token may do and until when, and the present time, weekday and time zone of the user. Call it before turning words like \"tomorrow\" into dates.",
+		description: "Tells the date, time and weekday, the user's zone, and what this connection may do. Call it before you turn \"tomorrow\" into a date.",
 		scope:       0, // whatever a token may do, it may know that
 		hints:       hints{readOnly: true},
+		begin:       doing(b.status),
 		gives:       statusView{},
-		run:         b.status,
 	}}
 }
 
@@ -28,18 +28,18 @@ type statusView struct {
 	User        shown                 `json:"user"`
 	DisplayName shown                 `json:"display_name"`
 	Email       shown                 `json:"email,omitempty"`
-	TokenID     calendar.TokenID      `json:"token_id"`
-	TokenName   shown                 `json:"token_name,omitempty"`
+	TokenID     calendar.TokenID      `json:"token_id,omitempty"`
+	TokenName   shown                 `json:"token_name,omitempty" doc:"As list_changes tells of it."`
 	Scopes      []string              `json:"scopes"`
-	Calendars   []calendar.CalendarID `json:"calendar_ids,omitzero"`
+	Calendars   []calendar.CalendarID `json:"calendar_ids,omitzero" doc:"The only ones that it reaches; all, if missing."`
 	Expires     string                `json:"expires,omitempty"`
 	Now         string                `json:"now"`
 	Weekday     string                `json:"weekday"`
 	zoneView
 }
 
-func (b toolbox) status(_ context.Context, c *call) (answer, error) {
-	z, err := b.zoneFor(c, calendar.Calendar{})
+func (b toolbox) status(_ context.Context, c *call, _ *nothing) (answer, error) {
+	z, err := b.zoneFor(c, inZone{}, calendar.Calendar{})
 	if err != nil {
 		return answer{}, err
 	}
@@ -63,7 +63,14 @@ func (v statusView) prose() prose {
 	if v.DisplayName != v.User {
 		fmt.Fprintf(&b, " (%s)", quote(string(v.DisplayName)))
 	}
-	fmt.Fprintf(&b, ". The token %s may %s", v.TokenID, cmp.Or(strings.Join(v.Scopes, ", "), "neither read nor change calendars"))
+	if v.Email != "" {
+		fmt.Fprintf(&b, ", %s", v.Email)
+	}
+	which := "This connection"
+	if v.TokenID != "" {
+		which = strings.TrimSpace(fmt.Sprintf("The token %s %s", v.TokenID, quotedName(v.TokenName)))
+	}
+	fmt.Fprintf(&b, ". %s may %s", which, cmp.Or(strings.Join(v.Scopes, ", "), "neither read nor change calendars"))
 	if v.Calendars != nil {
 		fmt.Fprintf(&b, ", in %d of the user's calendars alone", len(v.Calendars))
 	}
@@ -77,4 +84,12 @@ func (v statusView) prose() prose {
 	}
 	b.WriteString(".")
 	return prose(b.String())
+}
+
+// quotedName is the name of a token, where it has one.
+func quotedName(name shown) string {
+	if name == "" {
+		return ""
+	}
+	return quote(string(name))
 }

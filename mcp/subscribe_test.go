@@ -17,8 +17,8 @@ import (
 	"caldav-mcp-server/auth"
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/calendar/service"
+	"caldav-mcp-server/internal/housetest"
 	"caldav-mcp-server/internal/testdb"
-	"caldav-mcp-server/store"
 	"caldav-mcp-server/store/storetest"
 )
 
@@ -32,12 +32,7 @@ func (h *house) calmConfig() Config {
 // replica is a service on the same database, as another process has it.
 func (h *house) replica(t *testing.T, url string) *service.Service {
 	t.Helper()
-	s, err := store.Open(t.Context(), url, store.Options{Now: h.clock})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = s.Close() })
-	return service.New(service.Config{Store: s, Limits: calendar.DefaultLimits(), Now: h.clock, NewID: h.newID})
+	return service.New(housetest.Open(t, url, h.Clock).Middle())
 }
 
 // ear hears the messages of a stream.
@@ -197,7 +192,7 @@ func TestSubscriptionEndsWithTheShare(t *testing.T) {
 		h.put(t, work, "party", event("party", "Party"))
 		share := func(access calendar.Access) {
 			t.Helper()
-			if err := storetest.Share(t.Context(), h.store, work, "bob-id", access); err != nil {
+			if err := storetest.Share(t.Context(), h.Store, work, "bob-id", access); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -235,7 +230,7 @@ func TestStreamEndsWithItsToken(t *testing.T) {
 	t.Parallel()
 	for name, end := range map[string]func(h *house, revoked *atomic.Bool){
 		"revoked": func(_ *house, revoked *atomic.Bool) { revoked.Store(true) },
-		"expired": func(h *house, _ *atomic.Bool) { h.now.Add(3600) },
+		"expired": func(h *house, _ *atomic.Bool) { h.Pass(time.Hour) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -317,7 +312,7 @@ func TestListOfResourcesIsTold(t *testing.T) {
 	alice, bob, old := stream("alice", "2025-11-25"), stream("bob", "2025-11-25"), stream("alice", "2025-03-26")
 	h.calendar(t, "alice", calendar.Properties{Name: "New"})
 	alice.told(t, listChanged)
-	if err := h.service.PatchCalendar(t.Context(), h.callers["alice"], work, func(p *calendar.Properties) ([]calendar.Kept, error) {
+	if err := h.service.PatchCalendar(t.Context(), h.callers["alice"], work, func(p *calendar.Properties) ([]calendar.DeadProperty, error) {
 		p.Name = "Toil"
 		return nil, nil
 	}); err != nil {
@@ -379,7 +374,7 @@ func TestEndedSessionHasNoSubscriptions(t *testing.T) {
 	inSession(t, door, "alice", session, "resources/subscribe", addressOf(work, ""))
 	id := subscriberOf(sessionID(session))
 	kept := func() int {
-		all, err := h.store.Subscriptions(t.Context(), id, h.clock())
+		all, err := h.Store.Subscriptions(t.Context(), id, h.Now())
 		if err != nil {
 			t.Fatal(err)
 		}

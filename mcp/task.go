@@ -2,6 +2,8 @@ package mcp
 
 import (
 	"context"
+	"slices"
+	"strings"
 	"time"
 
 	"caldav-mcp-server/calendar"
@@ -22,89 +24,143 @@ func (b toolbox) taskTools() []tool {
 	return []tool{
 		{
 			name: "list_tasks", title: "List tasks",
-			description: "Lists the user's tasks, those due first on top. Of a task that recurs, the next open instance is listed.",
+			description: "Lists tasks, what is due first on top; of one that recurs, the next open instance. For events: list_events.",
 			scope:       calendar.ScopeRead,
 			hints:       hints{readOnly: true, idempotent: true},
-			takes: join(optionally(calendarID), []field{
-				{name: "status", kind: text, doc: "Which tasks; open if missing.", optional: true, words: []string{openTasks, doneTasks, allTasks}},
-				{name: "due_before", kind: text, doc: "Only tasks that are due before it: " + timeForms + ".", optional: true},
-			}, takesPage, []field{takesZone}),
-			gives: tasksView{},
-			run:   b.listTasks,
+			begin:       doing(b.listTasks),
+			gives:       tasksView{},
+		}, {
+			name: "get_task", title: "Get task",
+			description: "Returns one task, or one instance of a series, with all details and its subtasks.",
+			scope:       calendar.ScopeRead,
+			hints:       hints{readOnly: true, idempotent: true},
+			begin:       doing(b.getTask),
+			gives:       wholeTask{},
 		}, b.once(tool{
 			name: "create_task", title: "Create task",
-			description: "Creates a task in a calendar that takes tasks, and returns it as it was stored.",
+			description: "Creates a task, in a calendar that holds tasks. For what takes time: create_event.",
 			scope:       calendar.ScopeWrite,
-			takes:       join([]field{calendarID, takesTaskTitle}, takesTask, []field{takesZone}),
+			begin:       doing(b.createTask),
 			gives:       taskDetailsView{},
-			run:         b.createTask,
 		}), b.once(tool{
 			name: "update_task", title: "Change or complete task",
-			description: "Changes only the fields that you give, and keeps the rest. completed: true marks the task as done, false opens it again. An empty text or list removes a field.",
+			description: "Changes only the fields that you give; an empty text or list removes one. completed: true is done, false opens it again.",
 			scope:       calendar.ScopeRead | calendar.ScopeWrite,
 			hints:       hints{destructive: true, idempotent: true},
-			takes: join([]field{calendarID, {name: "task_uid", kind: text, doc: "The task's uid.", longest: longestID}}, optionally(takesTaskTitle), takesTask,
-				[]field{{name: "completed", kind: yesNo, doc: "Whether it is done.", optional: true}, takesZoneKept}, takesTarget),
-			gives: changedTask{},
-			run:   b.updateTask,
+			begin:       doing(b.updateTask),
+			gives:       changedTask{},
+		}), b.once(tool{
+			name: "move_task", title: "Move task",
+			description: "Moves a task to another calendar that holds tasks. For another time: update_task.",
+			scope:       calendar.ScopeRead | calendar.ScopeWrite,
+			hints:       hints{destructive: true, idempotent: true},
+			begin:       doing(b.moveTask),
+			gives:       taskDetailsView{},
+		}), b.once(tool{
+			name: "delete_task", title: "Delete task",
+			description: "Deletes a task or instances. What is done: update_task with completed.",
+			scope:       calendar.ScopeRead | calendar.ScopeWrite | calendar.ScopeDelete,
+			hints:       hints{destructive: true, idempotent: true},
+			begin:       doing(b.deleteTask),
+			gives:       deletedTask{},
 		}),
 	}
 }
 
-var (
-	takesTaskTitle = field{name: "title", kind: text, doc: "What is to be done.", longest: longestTitle}
-	takesTask      = []field{
-		{name: "due", kind: text, doc: "When it is due: " + timeForms + ".", optional: true},
-		{name: "start", kind: text, doc: "When work on it starts.", optional: true},
-		{name: "description", kind: text, doc: "Notes.", optional: true, longest: longestText},
-		{name: "priority", kind: number, doc: "1 (high) to 9 (low); 0 for none.", optional: true, most: mostPriority},
-		{name: "percent", kind: number, doc: "How much is done, 0 to 100.", optional: true, most: mostPercent},
-		{name: "rrule", kind: text, doc: "How it recurs: FREQ=WEEKLY;BYDAY=MO. Needs start, not due alone.", optional: true, longest: longestTitle},
-		{name: "alarms", kind: listOf, item: number, doc: "All reminders, in minutes before the start, or before due if there is no start.", optional: true, most: longestList},
-		{name: "url", kind: text, doc: "A page about it.", optional: true, longest: longestText},
-		{name: "categories", kind: listOf, item: text, doc: "All its tags.", optional: true, most: longestList, longest: longestTitle},
-	}
-)
+// taskValues are what tools take to make a task or to change one.
+type taskValues struct {
+	due, start edit.Field[string]
+	values     edit.Fields
+}
 
-// taskFields are the values that a call gives a task.
-func (a arguments) taskFields() edit.Fields {
-	f := a.fields()
-	if a.has("priority") {
-		f.Priority = edit.To(a.number("priority"))
-		if a.number("priority") == 0 { // RFC 5545 §3.8.1.9: undefined
-			f.Priority = edit.Clear[int]()
-		}
+func (in *taskValues) takesTitle() field {
+	return fieldTo(&in.values.Summary, "title", "").upTo(longestTitle)
+}
+
+func (in *taskValues) takesTimes() []field {
+	return []field{fieldTo(&in.due, "due", timeForm), fieldTo(&in.start, "start", "")}
+}
+
+func (in *taskValues) takesMore() []field {
+	return []field{
+		fieldTo(&in.values.Description, "description", "").upTo(longestText),
+		fieldTo(&in.values.Location, "location", "").upTo(longestTitle),
+		fieldTo(&in.values.Parent, "parent_uid", "Of which it is a part.").upTo(longestID),
+		numberFieldTo(&in.values.Priority, "priority", "1 (high) to 9 (low); 0 for none.").between(0, mostPriority),
+		numberFieldTo(&in.values.Percent, "percent", "0 to 100.").between(0, mostPercent),
+		fieldTo(&in.values.Rule, "rrule", "FREQ=WEEKLY;BYDAY=MO. Needs start.").upTo(longestTitle),
+		numbersFieldTo(&in.values.Alarms, "alarms", "All, minutes before start, else due.", alarmBefore).items(longestList),
+		fieldTo(&in.values.URL, "url", "").upTo(longestText),
+		listFieldTo(&in.values.Categories, "categories", "All.", strings.TrimSpace).items(longestList).upTo(longestTitle),
 	}
-	if a.has("percent") {
-		f.Percent = edit.To(a.number("percent"))
+}
+
+// fields are the values that a call gives.
+func (in *taskValues) fields() edit.Fields {
+	f := in.values
+	if n, given := f.Priority.Value(); given && n == 0 { // RFC 5545 §3.8.1.9: undefined
+		f.Priority = edit.Clear[int]()
 	}
-	switch {
-	case !a.has("completed"):
-	case a.yes("completed"):
+	return f
+}
+
+// newTask is what create_task takes.
+type newTask struct {
+	inCalendar
+	taskValues
+	inZone
+}
+
+func (in *newTask) takes() []field {
+	return slices.Concat(in.inCalendar.takes(), []field{in.takesTitle().needed()}, in.takesTimes(), []field{in.takesZone()}, in.takesMore())
+}
+
+// taskPatch is what update_task takes.
+type taskPatch struct {
+	reference
+	taskValues
+	completed edit.Field[bool]
+}
+
+func (in *taskPatch) takes() []field {
+	return slices.Concat(in.takesTask(), in.takesSeries(), []field{yesFieldTo(&in.completed, "completed", ""), in.takesTitle()}, in.takesTimes(), []field{in.takesZoneKept()},
+		in.takesMore(), []field{in.takesMatch()})
+}
+
+// check refuses what says two things of a task.
+func (in *taskPatch) check() error {
+	done, said := in.completed.Value()
+	percent, counted := in.values.Percent.Value()
+	if said && counted && done != (percent == mostPercent) {
+		return errArgument(`"completed" is %t and "percent" is %d: give one of them, or make them say the same`, done, percent)
+	}
+	return nil
+}
+
+func (in *taskPatch) fields() edit.Fields {
+	f := in.taskValues.fields()
+	if done, said := in.completed.Value(); done {
 		f.Status = edit.To(edit.Completed)
-	default:
+	} else if said {
 		f.Completed = edit.Clear[time.Time]()
 	}
 	return f
 }
 
-func (b toolbox) createTask(ctx context.Context, c *call) (answer, error) {
-	cal, err := b.calendarOf(ctx, c)
+func (b toolbox) createTask(ctx context.Context, c *call, in *newTask) (answer, error) {
+	cal, err := b.calendarNamed(ctx, c, in.calendar)
 	if err != nil {
 		return answer{}, err
 	}
-	z, err := b.zoneFor(c, cal)
+	z, err := b.zoneFor(c, in.inZone, cal)
 	if err != nil {
 		return answer{}, err
 	}
-	if err := c.args.checkTask(); err != nil {
+	draft := edit.Draft{Kind: string(calendar.Todo), UID: string(c.uid), Fields: in.fields()}
+	if draft.Times, err = in.times(z, in.inZone, query.Instance{}); err != nil {
 		return answer{}, err
 	}
-	draft := edit.Draft{Kind: string(calendar.Todo), UID: string(c.uid), Fields: c.args.taskFields()}
-	if draft.Times, err = z.taskTimes(c.args, query.Instance{}); err != nil {
-		return answer{}, err
-	}
-	saved, err := b.service.Create(ctx, c.caller, cal, draft)
+	saved, err := b.service.CreateTelling(ctx, c.caller, cal, draft, c.telling())
 	o, err := b.made(ctx, c, cal, saved, err)
 	if err != nil {
 		return answer{}, err
@@ -113,23 +169,23 @@ func (b toolbox) createTask(ctx context.Context, c *call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	v := z.taskDetails(made)
-	return answer{v, v}, nil
+	v := z.taskDetails(c.caller, cal, made)
+	return same(v)
 }
 
-func (b toolbox) updateTask(ctx context.Context, c *call) (answer, error) {
-	if err := c.args.checkTask(); err != nil {
+func (b toolbox) updateTask(ctx context.Context, c *call, in *taskPatch) (answer, error) {
+	if err := in.check(); err != nil {
 		return answer{}, err
 	}
-	s, err := b.aim(ctx, c, aTask, c.named(aTask))
+	s, err := b.aim(ctx, c, aTask, in.reference)
 	if err != nil {
 		return answer{}, err
 	}
-	change := edit.Change{Target: s.target(), Fields: c.args.taskFields()}
-	if change.Times, err = s.zone.taskTimes(c.args, s.found); err != nil {
+	change := edit.Change{Target: s.target(), Fields: in.fields()}
+	if change.Times, err = in.times(s.zone, in.inZone, s.found); err != nil {
 		return answer{}, err
 	}
-	edited, err := b.service.EditObject(ctx, c.caller, s.cal, s.found.Object.UID, ledger.Edit{Change: change, When: c.when(), Meter: c.meter})
+	edited, err := b.service.EditObject(ctx, c.caller, s.cal, s.found.Object.UID, ledger.Edit{Change: change, When: s.when, Telling: c.telling(), Meter: c.meter})
 	if err != nil {
 		return answer{}, b.outdated(ctx, c, s, err)
 	}
@@ -137,16 +193,19 @@ func (b toolbox) updateTask(ctx context.Context, c *call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	v := changedTask{taskDetailsView: s.zone.taskDetails(now)}
+	v := changedTask{taskDetailsView: s.zone.taskDetails(c.caller, s.cal, now)}
 	if edited.Split != nil {
 		v.SplitFrom = shown(s.found.Object.UID)
 	}
-	return answer{v, v}, nil
+	return same(v)
 }
 
-// taskTimes reads start and due; an empty one is taken away. They go on the clock that the task
+// times reads start and due; an empty one is taken away. They go on the clock that the task
 // has, if it has one and it shows such times.
-func (z zoned) taskTimes(a arguments, was query.Instance) (edit.Times, error) {
+func (in *taskValues) times(z zoned, asked inZone, was query.Instance) (edit.Times, error) {
+	if err := asked.checkZone("due or start", in.due, in.start); err != nil {
+		return edit.Times{}, err
+	}
 	on := was.Start
 	if on.Time.IsZero() {
 		on = was.End
@@ -154,14 +213,14 @@ func (z zoned) taskTimes(a arguments, was query.Instance) (edit.Times, error) {
 	t := edit.Times{AsGiven: on.Time.IsZero()}
 	for _, f := range [...]struct {
 		name string
+		edit.Field[string]
 		into *edit.Field[ical.Time]
-	}{{"start", &t.Start}, {"due", &t.End}} {
-		switch {
-		case !a.has(f.name):
-		case a.text(f.name) == "":
+	}{{"start", in.start, &t.Start}, {"due", in.due, &t.End}} {
+		switch value, given := f.Value(); {
+		case f.Cleared():
 			*f.into = edit.Clear[ical.Time]()
-		default:
-			m, err := z.read(f.name, a.text(f.name))
+		case given:
+			m, err := z.read(f.name, value)
 			if err != nil {
 				return t, err
 			}
@@ -169,5 +228,6 @@ func (z zoned) taskTimes(a arguments, was query.Instance) (edit.Times, error) {
 			t.AsGiven = t.AsGiven || m.date != on.AllDay
 		}
 	}
-	return t, z.serves(t, a.text("rrule") != "")
+	_, rule := in.values.Rule.Value()
+	return t, z.serves(t, rule)
 }

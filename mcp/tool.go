@@ -28,11 +28,33 @@ type tool struct {
 	// unbound is what no token can do that is bound to some calendars: it is not listed to one.
 	unbound bool
 	hints   hints
-	takes   []field
+	// begin makes the arguments of a call, and what is done with them: see doing.
+	begin func() job
 	// gives is an empty structured result: its schema comes out of its type.
 	gives any
-	run   func(context.Context, *call) (answer, error)
 }
+
+// job is what a tool does in one call: the parameters fill a struct of its own, which do finds filled.
+type job struct {
+	takes []field
+	do    func(context.Context, *call) (answer, error)
+}
+
+// doing is the job of a tool whose arguments are an A.
+func doing[A any, P interface {
+	*A
+	takes() []field
+}](do func(context.Context, *call, P) (answer, error)) func() job {
+	return func() job {
+		in := P(new(A))
+		return job{in.takes(), func(ctx context.Context, c *call) (answer, error) { return do(ctx, c, in) }}
+	}
+}
+
+// nothing is what a tool takes that takes no arguments.
+type nothing struct{}
+
+func (*nothing) takes() []field { return nil }
 
 // hints tell a host how careful to be. They must be true: hosts ask the user, or don't, by
 // them. All four are always sent; where one is missing, hosts assume the worst.
@@ -43,7 +65,6 @@ type call struct {
 	caller calendar.Caller
 	// meter counts what the call costs.
 	meter *meter.Meter
-	args  arguments
 	// calendar is the one that the call is about, once it is found; it is for the log.
 	calendar calendar.CalendarID
 	// uid is for what the call makes; "" for any. See toolbox.once.
@@ -59,6 +80,9 @@ type call struct {
 // answer is what came of a call: as text in the form that clients of the first version know,
 // and as an object for the later ones.
 type answer struct{ text, structured any }
+
+// same is an answer that is the same as text and as an object.
+func same(v any) (answer, error) { return answer{v, v}, nil }
 
 // prose is an answer's text that is for reading, and stands as it is but for hidden characters; any
 // other is written as JSON.
@@ -84,6 +108,7 @@ func (b toolbox) tools() []tool {
 		b.calendarTools(),
 		b.shareTools(),
 		b.eventTools(),
+		b.invitationTools(),
 		b.taskTools(),
 		b.statusTools(),
 		b.listTools(),
@@ -110,7 +135,7 @@ func (t tool) errClosed(c calendar.Caller) error {
 func (t tool) declare() mcpgo.Tool {
 	return mcpgo.Tool{
 		Name: t.name, Title: t.title, Description: t.description,
-		RawInputSchema: inputSchema(t.takes), RawOutputSchema: outputSchema(t.gives),
+		RawInputSchema: inputSchema(t.begin().takes), RawOutputSchema: outputSchema(t.gives),
 		Annotations: mcpgo.ToolAnnotation{
 			Title: t.title, ReadOnlyHint: &t.hints.readOnly, DestructiveHint: &t.hints.destructive,
 			IdempotentHint: &t.hints.idempotent, OpenWorldHint: &t.hints.openWorld,
@@ -177,10 +202,11 @@ func (h *Handler) answer(ctx context.Context, t tool, c *call, x *exchange) (res
 	if !t.open(c.caller) {
 		return nil, t.errClosed(c.caller)
 	}
-	if err := c.resume(t, x.call.Arguments); err != nil {
+	w := t.begin()
+	if err := c.resume(t.name, w.takes, x.call.Arguments); err != nil {
 		return nil, err
 	}
-	if c.args, err = readArguments(t, c.asked); err != nil {
+	if err := readArguments(t.name, w.takes, c.asked); err != nil {
 		return nil, err
 	}
 	leave, err := h.places.enter(ctx, ownerOf(x.caller))
@@ -190,7 +216,7 @@ func (h *Handler) answer(ctx context.Context, t tool, c *call, x *exchange) (res
 	defer leave()
 	c.meter = h.box.service.Meter(ctx, c.caller)
 	defer c.meter.Close()
-	a, err := t.run(ctx, c)
+	a, err := w.do(ctx, c)
 	if err != nil {
 		return nil, err
 	}

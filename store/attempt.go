@@ -35,9 +35,7 @@ func (s *Store) Begin(ctx context.Context, a calendar.Attempt, abandoned, forgot
 
 func scanAttempt(row scanner) (calendar.Attempt, error) {
 	var a calendar.Attempt
-	var at int64
-	err := row.Scan(&a.User, &a.Token, &a.Name, &a.Digest, &a.UID, &a.Answer, &at)
-	a.At = moment(at)
+	err := row.Scan(&a.User, &a.Token, &a.Name, &a.Digest, &a.UID, &a.Answer, seconds{&a.At})
 	return a, err
 }
 

@@ -12,7 +12,7 @@ import (
 const maxBatch = 64
 
 // fileWriter is the one connection that writes to a SQLite file. Writers of this process stand in
-// line for it. Whoever finds others behind them leaves the commit to the last: one wait for the
+// line for it. A writer with others behind it leaves the commit to the last: one wait for the
 // disk keeps what all of them wrote, and nobody is told so before.
 type fileWriter struct {
 	statements
@@ -22,7 +22,7 @@ type fileWriter struct {
 	busy bool
 	line []*place
 
-	// batch is the transaction under way. It belongs to whoever's turn it is.
+	// batch is the transaction under way. It belongs to the writer whose turn it is.
 	batch *batch
 }
 
@@ -54,7 +54,7 @@ func (w *fileWriter) begin(ctx context.Context, work func(session) error) (err e
 			return
 		}
 		// A refusal waits, too: it may be due to what another part wrote, which is not so until
-		// it is kept. Whoever is refused and reads again must see why.
+		// it is kept. A refused writer that reads again must see why.
 		if <-b.done; m.kept || m.undone && b.err != nil {
 			err = b.err
 		}
@@ -161,7 +161,7 @@ func (w *fileWriter) end(ctx context.Context, b *batch) error {
 // member is one writer's part of a batch.
 type member struct {
 	*fileWriter
-	// kept tells that the part is to be committed, undone that it was rolled back alone.
+	// kept tells that the part is to be committed, undone that only the part was rolled back.
 	kept, undone bool
 }
 

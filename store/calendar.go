@@ -11,93 +11,86 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// calendarColumns, which are packed as those of objects are, are written so that a select from
-// calendars and an update's RETURNING may both have them. What can be NULL has a number before it
-// that tells so: a length of -1 for a text. The owner's names come last, so that they
-// need no length; neither has a line break in it.
-const (
-	calendarNumbers = `version, pruned, created, modified, edition, CASE WHEN position IS NULL THEN 0 ELSE 1 END,
-		COALESCE(position, 0), CASE WHEN transparent THEN 1 ELSE 0 END, CASE WHEN hidden THEN 1 ELSE 0 END,
-		octet_length(id), octet_length(owner_id), octet_length(segment), octet_length(name), octet_length(kinds),
-		octet_length(timezone), COALESCE(octet_length(color), -1), COALESCE(octet_length(description), -1),
-		COALESCE(octet_length(timezone_data), -1), (SELECT epoch FROM meta WHERE id = 1)`
-	calendarTexts = `id || owner_id || segment || name || kinds || timezone || COALESCE(color, '') ||
-		COALESCE(description, '') || COALESCE(timezone_data, '') || (SELECT u.name || '
-' || u.display_name FROM users u WHERE u.id = owner_id)`
-	calendarColumns = `concat_ws(' ', ` + calendarNumbers + `, ` + calendarTexts + `)`
+// calendarRow is a calendar as its columns have it, with what one user has of it.
+type calendarRow struct {
+	calendar.Calendar
+	// owner is the owner's name and the one they are shown by. Neither has a line break in it.
+	kinds, owner, access string
+	shared               bool
+	own                  calendar.Arrangement
+}
+
+// The fields of calendars are written so that a select from calendars and an update's RETURNING may both have them.
+var (
+	calendarFields = columns[calendarRow]{
+		{"version", func(c *calendarRow) any { return (*int64)(&c.Version) }},
+		{"pruned", func(c *calendarRow) any { return (*int64)(&c.Pruned) }},
+		{"created", func(c *calendarRow) any { return &c.Created }},
+		{"modified", func(c *calendarRow) any { return &c.Modified }},
+		{"edition", func(c *calendarRow) any { return (*int64)(&c.Edition) }},
+		{"position", func(c *calendarRow) any { return &c.Order }},
+		{"transparent", func(c *calendarRow) any { return &c.Transparent }},
+		{"hidden", func(c *calendarRow) any { return &c.Hidden }},
+		{"(SELECT epoch FROM life)", func(c *calendarRow) any { return (*word)(&c.Epoch) }},
+		{"id", func(c *calendarRow) any { return (*string)(&c.ID) }},
+		{"owner_id", func(c *calendarRow) any { return (*string)(&c.Owner) }},
+		{"segment", func(c *calendarRow) any { return (*string)(&c.Segment) }},
+		{"name", func(c *calendarRow) any { return &c.Name }},
+		{"kinds", func(c *calendarRow) any { return &c.kinds }},
+		{"timezone", func(c *calendarRow) any { return &c.Timezone }},
+		{"color", func(c *calendarRow) any { return &c.Color }},
+		{"description", func(c *calendarRow) any { return &c.Description }},
+		{"timezone_data", func(c *calendarRow) any { return &c.TimezoneData }},
+		{"(SELECT u.name || '\n' || u.display_name FROM users u WHERE u.id = owner_id)", func(c *calendarRow) any { return (*remainder)(&c.owner) }},
+	}
+	accessFields = columns[calendarRow]{
+		{"CASE WHEN owner_id = $1 THEN 'owner' ELSE COALESCE(own_access, '') END", func(c *calendarRow) any { return (*word)(&c.access) }},
+		{"EXISTS (SELECT 1 FROM invitations h WHERE h.calendar_id = calendars.id)", func(c *calendarRow) any { return &c.shared }},
+	}
+
+	packedCalendar = calendarFields.packed()
+	packedSeen     = slices.Concat(accessFields, arrangementFields, calendarFields).packed()
 )
 
 // selectCalendars yields calendars as the user $1 sees them. Whose they are stands in a select of
 // its own behind it, which an index answers; an OR over owner and share would read all calendars.
-const selectCalendars = `SELECT concat_ws(' ', CASE WHEN owner_id = $1 THEN 'owner' ELSE COALESCE(own_access, '') END,
-		CASE WHEN EXISTS (SELECT 1 FROM invitations h WHERE h.calendar_id = calendars.id) THEN 1 ELSE 0 END,
-		` + arrangementNumbers + `, ` + calendarNumbers + `, ` + arrangementTexts + ` || ` + calendarTexts + `)
-	FROM calendars LEFT JOIN (
-		SELECT calendar_id, access AS own_access, ` + arrangementColumns + ` FROM shares WHERE user_id = $1
+var selectCalendars = `SELECT ` + packedSeen.selected + ` FROM calendars LEFT JOIN (
+		SELECT calendar_id, access AS own_access, own_name, own_description, own_color, own_position, own_opaque, own_hidden, own_version
+		FROM shares WHERE user_id = $1
 	) s ON s.calendar_id = calendars.id
 	WHERE trashed IS NULL AND `
 
-// packedCalendar is what stands before the texts of a calendar.
-type packedCalendar struct {
-	id, owner, segment, name, kinds, timezone, color, description, timezoneData int64
-}
-
-func (u *unpacker) calendar(c *calendar.Calendar) (lengths packedCalendar) {
-	u.numbers((*int64)(&c.Version), (*int64)(&c.Pruned))
-	c.Created, c.Modified = u.time(), u.time()
-	u.numbers((*int64)(&c.Edition))
-	c.Order = u.maybeNumber()
-	c.Transparent, c.Hidden = u.yes(), u.yes()
-	u.numbers(&lengths.id, &lengths.owner, &lengths.segment, &lengths.name, &lengths.kinds, &lengths.timezone,
-		&lengths.color, &lengths.description, &lengths.timezoneData)
-	c.Epoch = calendar.Epoch(u.word())
-	return lengths
-}
-
-func (u *unpacker) calendarTexts(c *calendar.Calendar, lengths packedCalendar) {
-	c.ID, c.Owner = calendar.CalendarID(u.text(lengths.id)), calendar.UserID(u.text(lengths.owner))
-	c.Segment, c.Name = calendar.Segment(u.text(lengths.segment)), u.text(lengths.name)
-	for word := range strings.FieldsFuncSeq(u.text(lengths.kinds), func(c rune) bool { return c == ',' }) {
-		c.Kinds = append(c.Kinds, calendar.Kind(word))
+func (c calendarRow) result() calendar.Calendar {
+	for kind := range strings.FieldsFuncSeq(c.kinds, func(c rune) bool { return c == ',' }) {
+		c.Kinds = append(c.Kinds, calendar.Kind(kind))
 	}
-	c.Timezone = u.text(lengths.timezone)
-	c.Color, c.Description, c.TimezoneData = u.maybeText(lengths.color), u.maybeText(lengths.description), u.maybeText(lengths.timezoneData)
-	name, display, _ := strings.Cut(u.rest, "\n")
+	name, display, _ := strings.Cut(c.owner, "\n")
 	c.OwnerName, c.OwnerTitle = name, calendar.User{Name: name, DisplayName: display}.Title()
+	return c.Calendar
 }
 
-// unpackCalendar takes apart the calendarColumns.
+// unpackCalendar takes apart a packedCalendar.
 func unpackCalendar(row string) (calendar.Calendar, error) {
-	u, c := unpacker{rest: row}, calendar.Calendar{}
-	u.calendarTexts(&c, u.calendar(&c))
-	return c, u.err()
+	c, err := packedCalendar.reader()(row)
+	return c.result(), err
 }
 
 // scanCalendar scans a row of selectCalendars.
 func scanCalendar(row scanner) (calendar.Calendar, error) {
-	text, err := scanText(row)
-	if err != nil {
-		return calendar.Calendar{}, err
-	}
-	u, c := unpacker{rest: text}, calendar.Calendar{}
-	c.Access = accessOf(u.word())
-	shared := u.yes()
-	own, ownLengths := u.arrangement()
-	lengths := u.calendar(&c)
-	u.arrangementTexts(&own, ownLengths)
-	u.calendarTexts(&c, lengths)
-	c.OwnerFree = c.Transparent
+	seen, err := packedSeen.scan(row)
+	c := seen.result()
+	c.Access, c.OwnerFree = calendar.ParseAccess(seen.access), c.Transparent
 	if c.Access > calendar.NoAccess && c.Access < calendar.OwnerAccess {
-		c.Properties = own.Under(c.Access).Over(c.ForSharees())
+		c.Properties = seen.own.Under(c.Access).Over(c.ForSharees())
 	}
-	// Who else has it is the owner's to know.
-	c.Shared = shared && c.Access == calendar.OwnerAccess
-	return c, u.err()
+	// Only the owner knows the other sharees.
+	c.Shared = seen.shared && c.Access == calendar.OwnerAccess
+	return c, err
 }
 
 // selectCalendarsOf lists those in the user's home, each half by an index. Putting them in order is
 // left to us: for so few, engines take longer to prepare for it than to read them.
-const selectCalendarsOf = selectCalendars + `owner_id = $1 UNION ALL ` +
+var selectCalendarsOf = selectCalendars + `owner_id = $1 UNION ALL ` +
 	selectCalendars + `owner_id <> $1 AND id IN (SELECT calendar_id FROM shares WHERE user_id = $1)`
 
 // Calendars implements [calendar.Store].
@@ -133,15 +126,12 @@ func (s *Store) CalendarAt(ctx context.Context, user calendar.UserID, address ca
 func (t *Tx) Advance(ctx context.Context, id calendar.CalendarID) (calendar.Calendar, error) {
 	t.hint.Calendars = append(t.hint.Calendars, id)
 	return rowOf(ctx, t, scanAdvanced, `UPDATE calendars SET version = version + 1, modified = $2
-		WHERE id = $1 AND trashed IS NULL RETURNING `+calendarColumns, id, t.store.now())
+		WHERE id = $1 AND trashed IS NULL RETURNING `+packedCalendar.selected, id, t.store.now())
 }
 
 func scanAdvanced(row scanner) (calendar.Calendar, error) {
-	text, err := scanText(row)
-	if err != nil {
-		return calendar.Calendar{}, err
-	}
-	return unpackCalendar(text)
+	c, err := packedCalendar.scan(row)
+	return c.result(), err
 }
 
 // InsertCalendar implements [calendar.Tx].

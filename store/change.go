@@ -8,22 +8,21 @@ import (
 )
 
 const (
-	// changeColumns are what changes show: heads with their spans.
-	changeColumns = `concat_ws(' ', ` + packedNumbers + `, span_start, span_end, ` + packedTexts + `)`
-
 	changed = ` FROM objects WHERE calendar_id = $1 AND version > $2 AND version <= $3 ORDER BY version LIMIT $4 + 0`
 
-	selectChanges = `SELECT ` + changeColumns + changed
-
 	selectPruned = `SELECT pruned FROM calendars WHERE id = $1`
+)
+
+var (
+	selectChanges = `SELECT ` + packedChange.selected + changed
 
 	// selectChangesSince tells with each row what the calendar has pruned: only the same snapshot can
 	// tell whether all tombstones are there still.
-	selectChangesSince = `SELECT ` + changeColumns + `, (` + selectPruned + `)` + changed
+	selectChangesSince = `SELECT ` + packedChange.selected + `, (` + selectPruned + `)` + changed
 )
 
 // Changes implements [calendar.Store].
-func (s *Store) Changes(ctx context.Context, cal calendar.CalendarID, in calendar.Stretch) iter.Seq2[calendar.Object, error] {
+func (s *Store) Changes(ctx context.Context, cal calendar.CalendarID, in calendar.VersionRange) iter.Seq2[calendar.Object, error] {
 	return func(yield func(calendar.Object, error) bool) {
 		after, unpack := in.After, unpackChange(cal)
 		drain(func() ([]packedRow, bool, error) {
@@ -38,8 +37,8 @@ func (s *Store) Changes(ctx context.Context, cal calendar.CalendarID, in calenda
 	}
 }
 
-// changes reads the page of the stretch that comes after a version.
-func (s *Store) changes(ctx context.Context, cal calendar.CalendarID, in calendar.Stretch, after calendar.Version) ([]packedRow, error) {
+// changes reads the page of the range that comes after a version.
+func (s *Store) changes(ctx context.Context, cal calendar.CalendarID, in calendar.VersionRange, after calendar.Version) ([]packedRow, error) {
 	if in.After == 0 && in.Unbroken == 0 {
 		return rowsOf(ctx, s.reads, scanPacked(false), selectChanges, cal, after, in.Until, pageRows)
 	}

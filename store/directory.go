@@ -7,10 +7,10 @@ import (
 )
 
 // selectAcquaintances has a half for each direction, so that an index answers either.
-const selectAcquaintances = `SELECT c.id, ` + userColumns + `
+var selectAcquaintances = `SELECT c.id, ` + userColumns.list() + `
 	FROM calendars c JOIN invitations i ON i.calendar_id = c.id JOIN users u ON u.id = i.user_id
 	WHERE c.owner_id = $1 AND c.trashed IS NULL AND i.status IN ('pending', 'accepted')
-	UNION ALL SELECT c.id, ` + userColumns + `
+	UNION ALL SELECT c.id, ` + userColumns.list() + `
 	FROM invitations i JOIN calendars c ON c.id = i.calendar_id JOIN users u ON u.id = c.owner_id
 	WHERE i.user_id = $1 AND c.trashed IS NULL AND i.status IN ('pending', 'accepted')
 	ORDER BY 3, 1`
@@ -22,8 +22,6 @@ func (s *Store) Acquaintances(ctx context.Context, user calendar.UserID) ([]cale
 
 func scanAcquaintance(row scanner) (calendar.Acquaintance, error) {
 	var a calendar.Acquaintance
-	var created int64
-	err := row.Scan(append([]any{&a.Calendar}, userFields(&a.User, &created)...)...)
-	a.User.Created = moment(created)
+	err := row.Scan(append([]any{&a.Calendar}, userColumns.fields(&a.User)...)...)
 	return a, err
 }

@@ -11,7 +11,7 @@ import (
 
 // engine is all in which the databases differ.
 type engine struct {
-	// name stands in the file names of migrations for this engine alone.
+	// name stands in the file names of migrations for only this engine.
 	name string
 	// migrate, run first in the transaction of a migration, keeps other processes from migrating.
 	migrate string
@@ -27,6 +27,16 @@ type engine struct {
 	// announce tells other processes the hint $1, if some process wants to hear it at the time
 	// $2; empty where they find out by themselves.
 	announce string
+	// columns yields all tables' columns: the table, the column, its type, and its place in the primary key, from 1 on.
+	// Columns that the engine computes itself are left out. references yields which table points at which.
+	columns, references string
+	// snapshot is a transaction that sees one moment, for as long as it takes; endless, run in it, lets statements take
+	// longer than a request's may, empty where they do.
+	snapshot sql.TxOptions
+	endless  string
+	// bulk is how many values go into a statement that inserts many rows: round trips are spared by more, and SQLite's driver
+	// looks for each value among all of them.
+	bulk int
 	// search is how words are looked for.
 	search searching
 	// hasty is set where a row is found by its key before the query could be interrupted.
@@ -54,7 +64,7 @@ const (
 	faultText           // a text that cannot be stored: not UTF-8, or with a NUL
 )
 
-// faults renders each fault as an error of the middle. What is not here is an internal error.
+// faults renders each fault as an error of the middle. Any other is an internal error.
 var faults = [...]struct {
 	reason  calendar.Reason
 	rule    calendar.Rule

@@ -8,10 +8,10 @@ import (
 )
 
 // selectHome has a row for each member, and at least one.
-const selectHome = `SELECT meta.epoch, COALESCE(h.version, 0), COALESCE(h.pruned, 0), COALESCE(h.replaced, 0), COALESCE(m.address, ''),
+const selectHome = `SELECT life.epoch, COALESCE(h.version, 0), COALESCE(h.pruned, 0), COALESCE(h.replaced, 0), COALESCE(m.address, ''),
 		COALESCE(m.calendar_id, ''), COALESCE(m.seen, 0), COALESCE(m.access, 0), COALESCE(m.version, 0), m.gone IS NOT NULL
-	FROM meta LEFT JOIN homes h ON h.user_id = $1 LEFT JOIN home_members m ON m.user_id = h.user_id
-	WHERE meta.id = 1 ORDER BY m.version`
+	FROM life LEFT JOIN homes h ON h.user_id = $1 LEFT JOIN home_members m ON m.user_id = h.user_id
+	ORDER BY m.version`
 
 // Home implements [calendar.Store].
 func (s *Store) Home(ctx context.Context, user calendar.UserID) (calendar.Home, error) {

@@ -6,48 +6,42 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-const (
-	invitationColumns = `i.calendar_id, i.access, i.status, i.summary, i.common_name, i.created, COALESCE(h.access, '')`
+// joinInForce finds what is in force of an invitation.
+const joinInForce = ` LEFT JOIN shares h ON h.calendar_id = i.calendar_id AND h.user_id = i.user_id`
 
-	// joinInForce finds what is in force of an invitation.
-	joinInForce = ` LEFT JOIN shares h ON h.calendar_id = i.calendar_id AND h.user_id = i.user_id`
+// invitationColumns are those of invitations i.
+var invitationColumns = columns[calendar.Share]{
+	{"i.calendar_id", func(s *calendar.Share) any { return &s.Calendar }},
+	{"i.access", func(s *calendar.Share) any { return level{&s.Access} }},
+	{"i.status", func(s *calendar.Share) any { return &s.Status }},
+	{"i.summary", func(s *calendar.Share) any { return &s.Title }},
+	{"i.common_name", func(s *calendar.Share) any { return &s.CommonName }},
+	{"i.created", func(s *calendar.Share) any { return seconds{&s.Created} }},
+	{"CASE WHEN i.status = 'pending' THEN COALESCE(h.access, '') ELSE '' END", func(s *calendar.Share) any { return level{&s.Meanwhile} }},
+}
 
-	selectInvitations = `SELECT ` + invitationColumns + `, ` + userColumns + `
+var (
+	showInvitations = `SELECT ` + invitationColumns.list() + `, ` + userColumns.list()
+
+	selectInvitations = showInvitations + `
 		FROM invitations i JOIN users u ON u.id = i.user_id` + joinInForce + ` WHERE i.calendar_id = $1 ORDER BY u.name`
 
-	selectOffers = `SELECT ` + invitationColumns + `, ` + userColumns + `, c.packed
+	selectOffers = showInvitations + `, c.packed
 		FROM invitations i JOIN users u ON u.id = i.user_id JOIN (
-			SELECT id, ` + calendarColumns + ` AS packed FROM calendars
+			SELECT id, ` + packedCalendar.selected + ` AS packed FROM calendars
 			WHERE trashed IS NULL AND id IN (SELECT calendar_id FROM invitations WHERE user_id = $1)
 		) c ON c.id = i.calendar_id` + joinInForce + `
 		WHERE i.user_id = $1 ORDER BY c.id`
 )
 
-// invitationRow is an invitation as the columns have it.
-type invitationRow struct {
-	share         calendar.Share
-	access, has   string
-	given, joined int64
-}
-
-func (r *invitationRow) fields() []any {
-	s := &r.share
-	return append([]any{&s.Calendar, &r.access, &s.Status, &s.Title, &s.CommonName, &r.given, &r.has}, userFields(&s.User, &r.joined)...)
-}
-
-func (r *invitationRow) result() calendar.Share {
-	s := r.share
-	s.Access, s.Created, s.User.Created = accessOf(r.access), moment(r.given), moment(r.joined)
-	if s.Status == calendar.SharePending {
-		s.Meanwhile = accessOf(r.has)
-	}
-	return s
+func shareFields(s *calendar.Share) []any {
+	return append(invitationColumns.fields(s), userColumns.fields(&s.User)...)
 }
 
 func scanShare(row scanner) (calendar.Share, error) {
-	var r invitationRow
-	err := row.Scan(r.fields()...)
-	return r.result(), err
+	var s calendar.Share
+	err := row.Scan(shareFields(&s)...)
+	return s, err
 }
 
 // Shares implements [calendar.Store].
@@ -75,19 +69,19 @@ func (t *Tx) Offered(ctx context.Context, user, by calendar.UserID) (calendar.Of
 // Offers implements [calendar.Store].
 func (s *Store) Offers(ctx context.Context, user calendar.UserID) ([]calendar.Offer, error) {
 	return rowsOf(ctx, s.reads, func(row scanner) (calendar.Offer, error) {
-		var r invitationRow
+		var share calendar.Share
 		var packed string
-		if err := row.Scan(append(r.fields(), &packed)...); err != nil {
+		if err := row.Scan(append(shareFields(&share), &packed)...); err != nil {
 			return calendar.Offer{}, err
 		}
 		from, err := unpackCalendar(packed)
-		return calendar.Offer{Share: r.result(), From: from}, err
+		return calendar.Offer{Share: share, From: from}, err
 	}, selectOffers, user)
 }
 
 // PutShare implements [calendar.Tx].
 func (t *Tx) PutShare(ctx context.Context, s calendar.Share) error {
-	if s.Access <= calendar.NoAccess || int(s.Access) >= len(accessWords) {
+	if s.Access <= calendar.NoAccess || s.Access >= calendar.OwnerAccess {
 		return calendar.Errorf(calendar.Invalid, "", "a share gives something, and cannot make somebody the owner")
 	}
 	t.hint.Everything = true
@@ -95,7 +89,7 @@ func (t *Tx) PutShare(ctx context.Context, s calendar.Share) error {
 		VALUES ($1, $2, $3, $4, $5, $6, $7)
 		ON CONFLICT (calendar_id, user_id) DO UPDATE SET access = excluded.access, status = excluded.status,
 			summary = excluded.summary, common_name = excluded.common_name`,
-		s.Calendar, s.User.ID, accessWord(s.Access), s.Status, s.Title, s.CommonName, s.Created.Unix())
+		s.Calendar, s.User.ID, s.Access.Word(), s.Status, s.Title, s.CommonName, s.Created.Unix())
 	if err != nil {
 		return err
 	}
@@ -105,7 +99,7 @@ func (t *Tx) PutShare(ctx context.Context, s calendar.Share) error {
 	}
 	_, err = t.exec(ctx, `INSERT INTO shares (calendar_id, user_id, access, created) VALUES ($1, $2, $3, $4)
 		ON CONFLICT (calendar_id, user_id) DO UPDATE SET access = excluded.access`,
-		s.Calendar, s.User.ID, accessWord(gives), t.store.now())
+		s.Calendar, s.User.ID, gives.Word(), t.store.now())
 	return err
 }
 

@@ -10,27 +10,34 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// Log implements [calendar.Tx]. What is logged in one transaction is a unit, of which the first
-// entry is the head.
-func (t *Tx) Log(ctx context.Context, e calendar.Entry) error {
-	err := t.later(ctx, ignore, `INSERT INTO journal (calendar_id, version, object, uid, change, at, user_id, token_id, agent, whom, given, before)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
-		e.Calendar, e.Version, e.Object, e.UID, e.Change, e.At.Unix(), e.User, e.Token, e.Agent, e.Whom, accessWord(e.Given), e.Before)
+// Log implements [calendar.Tx]. The changes of one transaction are a unit, of which the first
+// line is the head.
+func (t *Tx) Log(ctx context.Context, c calendar.Change) error {
+	given := ""
+	if c.Given > calendar.NoAccess {
+		given = c.Given.Word()
+	}
+	err := t.later(ctx, ignore, `INSERT INTO journal (calendar_id, version, object, uid, change, at, user_id, token_id, agent, whom, given, before, scheduled)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`,
+		c.Calendar, c.Version, c.Object, c.UID, c.Did, c.At.Unix(), c.User, c.Token, c.Agent, c.Whom, given, c.Before, c.Scheduled)
 	if err != nil {
 		return err
 	}
+	if c.Scheduled {
+		return nil
+	}
 	if t.unit == (calendar.ChangeID{}) {
-		t.unit = e.ID()
+		t.unit = c.ID()
 	} else {
 		err = t.later(ctx, ignore, `INSERT INTO journal_units (calendar_id, version, head_calendar, head_version)
-			VALUES ($1, $2, $3, $4)`, e.Calendar, e.Version, t.unit.Calendar, t.unit.Version)
+			VALUES ($1, $2, $3, $4)`, c.Calendar, c.Version, t.unit.Calendar, t.unit.Version)
 	}
-	for _, v := range e.Undoes {
+	for _, v := range c.Undoes {
 		if err != nil {
 			return err
 		}
 		err = t.later(ctx, ignore, `INSERT INTO journal_undone (calendar_id, version, undone_by) VALUES ($1, $2, $3)`,
-			e.Calendar, v, e.Version)
+			c.Calendar, v, c.Version)
 	}
 	return err
 }
@@ -38,22 +45,58 @@ func (t *Tx) Log(ctx context.Context, e calendar.Entry) error {
 // Join implements [calendar.Tx].
 func (t *Tx) Join(head calendar.ChangeID) { t.unit = head }
 
-const (
-	entryColumns = `j.calendar_id, j.version, j.object, j.uid, j.change, j.at, j.user_id, j.token_id, j.agent, j.whom, j.given`
+// logged are what a change was logged with, but for the bytes before.
+var logged = columns[calendar.Change]{
+	{"j.calendar_id", func(c *calendar.Change) any { return &c.Calendar }},
+	{"j.version", func(c *calendar.Change) any { return &c.Version }},
+	{"j.object", func(c *calendar.Change) any { return &c.Object }},
+	{"j.uid", func(c *calendar.Change) any { return &c.UID }},
+	{"j.change", func(c *calendar.Change) any { return &c.Did }},
+	{"j.at", func(c *calendar.Change) any { return seconds{&c.At} }},
+	{"j.user_id", func(c *calendar.Change) any { return &c.User }},
+	{"j.token_id", func(c *calendar.Change) any { return &c.Token }},
+	{"j.agent", func(c *calendar.Change) any { return &c.Agent }},
+	{"j.whom", func(c *calendar.Change) any { return &c.Whom }},
+	{"j.given", func(c *calendar.Change) any { return level{&c.Given} }},
+	{"j.scheduled", func(c *calendar.Change) any { return &c.Scheduled }},
+	{"COALESCE(octet_length(j.before), 0)", func(c *calendar.Change) any { return &c.Size }},
+}
 
-	selectEntries = `SELECT ` + entryColumns + `, j.before FROM journal j `
+// A change is read with the bytes before, or with what lists show.
+var (
+	withBefore = append(slices.Clip(logged),
+		column[calendar.Change]{"j.before", func(c *calendar.Change) any { return &c.Before }})
 
-	selectLines = `SELECT ` + entryColumns + `, j.before IS NOT NULL, COALESCE(u.name, ''), COALESCE(w.name, ''), COALESCE(o.kind, ''), COALESCE(o.summary, ''),
-			COALESCE(g.head_calendar, j.calendar_id), COALESCE(g.head_version, j.version)
-		FROM journal j
+	asListed = append(slices.Clip(logged), columns[calendar.Change]{
+		{"COALESCE(u.name, '')", func(c *calendar.Change) any { return &c.UserName }},
+		{"COALESCE(w.name, '')", func(c *calendar.Change) any { return &c.WhomName }},
+		{"COALESCE(o.kind, '')", func(c *calendar.Change) any { return &c.Kind }},
+		{"COALESCE(o.summary, '')", func(c *calendar.Change) any { return &c.Summary }},
+		{"COALESCE(g.head_calendar, j.calendar_id)", func(c *calendar.Change) any { return &c.Unit.Calendar }},
+		{"COALESCE(g.head_version, j.version)", func(c *calendar.Change) any { return &c.Unit.Version }},
+		{
+			`COALESCE((SELECT MAX(x.undone_by) FROM journal_undone x WHERE x.calendar_id = j.calendar_id AND x.version = j.version), 0)`,
+			func(c *calendar.Change) any { return &c.UndoneBy },
+		},
+		{`COALESCE((SELECT string_agg(CAST(x.version AS TEXT), ' ') FROM journal_undone x
+			WHERE x.calendar_id = j.calendar_id AND x.undone_by = j.version), '')`, func(c *calendar.Change) any { return versions{&c.Undoes} }},
+	}...)
+)
+
+var (
+	selectWithBefore = `SELECT ` + withBefore.list() + ` FROM journal j `
+
+	selectListed = `SELECT ` + asListed.list() + ` FROM journal j
 		LEFT JOIN users u ON u.id = j.user_id
 		LEFT JOIN users w ON w.id = j.whom
 		LEFT JOIN objects o ON o.calendar_id = j.calendar_id AND o.name = j.object AND o.uid = j.uid
 		LEFT JOIN journal_units g ON g.calendar_id = j.calendar_id AND g.version = j.version `
+)
 
+const (
 	journaled = `WHERE j.calendar_id = $1 AND j.version <= $2 AND j.version >= $3 AND j.at <= $4 AND ($5 = '' OR j.user_id = $5) `
 
-	latestFirst = `ORDER BY j.version DESC LIMIT $6`
+	byVersion = `ORDER BY j.version DESC LIMIT $6`
 )
 
 // ofUID is journaled for SQLite's planner, to which the bounds of the version seem narrower than a UID: they
@@ -62,14 +105,14 @@ const ofUID = `WHERE j.calendar_id = $1 AND +j.version <= $2 AND +j.version >= $
 
 // The narrower questions each have an index. The planners cannot know that a token is not empty.
 const (
-	journaledOf      = ofUID + `AND j.uid = $7 AND j.whom = '' ` + latestFirst
-	journaledOfShare = journaled + `AND j.whom <> '' AND j.whom = $7 ` + latestFirst
-	journaledBy      = journaled + `AND j.token_id <> '' AND j.token_id = $7 ` + latestFirst
-	journaledByAndOf = ofUID + `AND j.uid = $7 AND j.whom = '' AND j.token_id = $8 ` + latestFirst
+	journaledOf      = ofUID + `AND j.uid = $7 AND j.whom = '' ` + byVersion
+	journaledOfShare = journaled + `AND j.whom <> '' AND j.whom = $7 ` + byVersion
+	journaledBy      = journaled + `AND j.token_id <> '' AND j.token_id = $7 ` + byVersion
+	journaledByAndOf = ofUID + `AND j.uid = $7 AND j.whom = '' AND j.token_id = $8 ` + byVersion
 )
 
 // where is the condition of a query, and what it takes.
-func journalWhere(cal calendar.CalendarID, q calendar.EntryQuery, until calendar.Version, limit int) (text string, args []any) {
+func journalWhere(cal calendar.CalendarID, q calendar.JournalQuery, until calendar.Version, limit int) (text string, args []any) {
 	at := int64(math.MaxInt64)
 	if !q.NotAfter.IsZero() {
 		at = q.NotAfter.Unix()
@@ -85,53 +128,57 @@ func journalWhere(cal calendar.CalendarID, q calendar.EntryQuery, until calendar
 	case q.Token != "":
 		return journaledBy, append(args, q.Token)
 	}
-	return journaled + latestFirst, args
+	return journaled + byVersion, args
 }
 
-// inJournal yields what a query selects, page by page.
-func inJournal[T any](q calendar.EntryQuery, rows int, read func(until calendar.Version) ([]T, error), version func(T) calendar.Version) iter.Seq2[T, error] {
-	return func(yield func(T, error) bool) {
-		until := q.Until
-		if until == 0 {
-			until = math.MaxInt64
+// Journal implements [calendar.Store].
+func (s *Store) Journal(ctx context.Context, cal calendar.CalendarID, q calendar.JournalQuery) iter.Seq2[calendar.Change, error] {
+	return journal(ctx, s.reads, cal, q)
+}
+
+// Journal implements [calendar.Tx].
+func (t *Tx) Journal(ctx context.Context, cal calendar.CalendarID, q calendar.JournalQuery) iter.Seq2[calendar.Change, error] {
+	return journal(ctx, t, cal, q)
+}
+
+func journal(ctx context.Context, from querier, cal calendar.CalendarID, q calendar.JournalQuery) iter.Seq2[calendar.Change, error] {
+	return latestFirst(q.Until, func(until calendar.Version, most int) ([]calendar.Change, bool, error) {
+		text, args := journalWhere(cal, q, until, most)
+		if q.WithBefore {
+			return journalPage(ctx, from, most, selectWithBefore+text, args...)
 		}
-		drain(func() ([]T, bool, error) {
-			page, err := read(until)
+		page, err := rowsOf(ctx, from, asListed.scan, selectListed+text, args...)
+		return page, len(page) == most, err
+	})
+}
+
+// firstJournalRows is the size of the first page. Mostly all that is asked for is in it, and objects may be large.
+const firstJournalRows = 16
+
+// latestFirst yields changes page by page. Read is given the latest version that is wanted, and how many rows.
+func latestFirst(until calendar.Version, read func(until calendar.Version, most int) (page []calendar.Change, more bool, err error)) iter.Seq2[calendar.Change, error] {
+	return func(yield func(calendar.Change, error) bool) {
+		until, most := cmp.Or(until, math.MaxInt64), firstJournalRows
+		drain(func() ([]calendar.Change, bool, error) {
+			page, more, err := read(until, most)
 			if n := len(page); n > 0 {
-				until = version(page[n-1]) - 1
+				until, most = page[n-1].Version-1, min(firstDataRows, 2*n)
 			}
-			return page, len(page) == rows, err
+			return page, more, err
 		}, yield)
 	}
 }
 
-// Entries implements [calendar.Store].
-func (s *Store) Entries(ctx context.Context, cal calendar.CalendarID, q calendar.EntryQuery) iter.Seq2[calendar.Entry, error] {
-	return entries(ctx, s.reads, cal, q)
-}
-
-// Entries implements [calendar.Tx].
-func (t *Tx) Entries(ctx context.Context, cal calendar.CalendarID, q calendar.EntryQuery) iter.Seq2[calendar.Entry, error] {
-	return entries(ctx, t, cal, q)
-}
-
-func entries(ctx context.Context, from querier, cal calendar.CalendarID, q calendar.EntryQuery) iter.Seq2[calendar.Entry, error] {
-	return inJournal(q, firstDataRows, func(until calendar.Version) ([]calendar.Entry, error) {
-		text, args := journalWhere(cal, q, until, firstDataRows)
-		return rowsOf(ctx, from, scanEntry, selectEntries+text, args...)
-	}, func(e calendar.Entry) calendar.Version { return e.Version })
-}
-
-// Lines implements [calendar.Store].
-func (s *Store) Lines(ctx context.Context, cal calendar.CalendarID, q calendar.EntryQuery) iter.Seq2[calendar.Line, error] {
-	return inJournal(q, firstDataRows, func(until calendar.Version) ([]calendar.Line, error) {
-		text, args := journalWhere(cal, q, until, firstDataRows)
-		lines, err := rowsOf(ctx, s.reads, scanLine, selectLines+text, args...)
-		if err != nil || len(lines) == 0 {
-			return nil, err
-		}
-		return lines, s.linkLines(ctx, cal, lines)
-	}, func(l calendar.Line) calendar.Version { return l.Version })
+// journalPage reads changes with their bytes until there are no more rows, or bytes enough: see pageBytes.
+func journalPage(ctx context.Context, from querier, most int, text string, args ...any) (page []calendar.Change, more bool, err error) {
+	room := int64(pageBytes)
+	err = each(ctx, from, func(row scanner) (bool, error) {
+		c, err := withBefore.scan(row)
+		page = append(page, c)
+		room -= c.Size
+		return room > 0, err
+	}, text, args...)
+	return page, room <= 0 || len(page) == most, err
 }
 
 // Actors implements [calendar.Store].
@@ -146,57 +193,34 @@ func (s *Store) Actors(ctx context.Context, cal calendar.CalendarID, user calend
 	return found, err
 }
 
-// entryRow is what of the entryColumns is not as an entry has it.
-type entryRow struct {
-	at    int64
-	given string
-}
+// selectTexts takes up to eight versions. What the next change of the same thing replaced is what a change left.
+const selectTexts = `SELECT j.version, n.version IS NULL,
+		CASE WHEN octet_length(j.before) <= $2 THEN j.before END,
+		CASE WHEN n.version IS NOT NULL AND octet_length(n.before) <= $2 THEN n.before
+			WHEN n.version IS NULL AND o.size <= $2 THEN o.data END
+	FROM journal j
+	LEFT JOIN journal n ON n.calendar_id = j.calendar_id AND n.version = (SELECT MIN(k.version) FROM journal k
+		WHERE k.calendar_id = j.calendar_id AND k.uid = j.uid AND k.whom = j.whom AND k.version > j.version)
+	LEFT JOIN objects o ON o.calendar_id = j.calendar_id AND o.uid = j.uid AND NOT o.deleted
+	WHERE j.calendar_id = $1 AND j.version IN ($3, $4, $5, $6, $7, $8, $9, $10)`
 
-// fields are where the entryColumns go.
-func (r *entryRow) fields(e *calendar.Entry) []any {
-	return []any{
-		&e.Calendar, &e.Version, &e.Object, &e.UID, &e.Change, &r.at, &e.User, &e.Token, &e.Agent, &e.Whom, &r.given,
-	}
-}
-
-func (r *entryRow) complete(e *calendar.Entry) { e.At, e.Given = moment(r.at), accessOf(r.given) }
-
-func scanLine(row scanner) (calendar.Line, error) {
-	var l calendar.Line
-	var r entryRow
-	err := row.Scan(append(r.fields(&l.Entry), &l.Kept, &l.By, &l.With, &l.Kind, &l.Summary, &l.Unit.Calendar, &l.Unit.Version)...)
-	r.complete(&l.Entry)
-	return l, err
-}
-
-// undone is a row of journal_undone.
-type undone struct{ version, by calendar.Version }
-
-func scanUndone(row scanner) (undone, error) {
-	var u undone
-	err := row.Scan(&u.version, &u.by)
-	return u, err
-}
-
-// linkLines adds to a page of lines what undid what.
-func (s *Store) linkLines(ctx context.Context, cal calendar.CalendarID, lines []calendar.Line) error {
-	low, high := lines[len(lines)-1].Version, lines[0].Version
-	links, err := rowsOf(ctx, s.reads, scanUndone, `SELECT version, undone_by FROM journal_undone
-		WHERE calendar_id = $1 AND (version BETWEEN $2 AND $3 OR undone_by BETWEEN $2 AND $3)
-		ORDER BY undone_by, version`, cal, low, high)
-	for _, u := range links {
-		if i, ok := lineOf(lines, u.version); ok {
-			lines[i].UndoneBy = u.by
+// Texts implements [calendar.Store].
+func (s *Store) Texts(ctx context.Context, cal calendar.CalendarID, changes []calendar.Version, most int64) ([]calendar.ChangeTexts, error) {
+	var all []calendar.ChangeTexts
+	for some := range slices.Chunk(changes, 8) {
+		args := []any{cal, most}
+		for i := range 8 {
+			args = append(args, some[min(i, len(some)-1)])
 		}
-		if i, ok := lineOf(lines, u.by); ok {
-			lines[i].Undoes = append(lines[i].Undoes, u.version)
+		found, err := rowsOf(ctx, s.reads, func(row scanner) (t calendar.ChangeTexts, err error) {
+			return t, row.Scan(&t.Version, &t.Latest, &t.Before, &t.After)
+		}, selectTexts, args...)
+		if err != nil {
+			return nil, err
 		}
+		all = append(all, found...)
 	}
-	return err
-}
-
-func lineOf(lines []calendar.Line, v calendar.Version) (int, bool) {
-	return slices.BinarySearchFunc(lines, v, func(l calendar.Line, v calendar.Version) int { return int(v - l.Version) })
+	return all, nil
 }
 
 // Unit implements [calendar.Store].

@@ -2,15 +2,14 @@ package store
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	"caldav-mcp-server/auth"
 	"caldav-mcp-server/calendar"
 )
 
-const selectLinks = `SELECT l.hash, l.id, l.name, l.calendar_id, c.name, c.trashed IS NOT NULL, l.access,
-		l.created, l.expires, l.used, l.revoked, ` + userColumns + `
+var selectLinks = `SELECT l.hash, l.id, l.name, l.calendar_id, c.name, c.trashed IS NOT NULL, l.access,
+		l.created, l.expires, l.used, l.revoked, ` + userColumns.list() + `
 	FROM links l JOIN calendars c ON c.id = l.calendar_id JOIN users u ON u.id = c.owner_id `
 
 // linkRow is a link as the columns have it.
@@ -21,15 +20,15 @@ type linkRow struct {
 
 func scanLink(row scanner) (linkRow, error) {
 	var r linkRow
-	var access string
-	var created, joined int64
-	var expires, used, revoked *int64
 	l := &r.link
-	err := row.Scan(slices.Concat([]any{
-		&r.hash, &l.ID, &l.Name, &l.Calendar, &l.CalendarName, &l.Trashed, &access, &created, &expires, &used, &revoked,
-	}, userFields(&l.Owner, &joined))...)
-	l.Access, l.Owner.Created = accessOf(access), moment(joined)
-	l.Created, l.Expires, l.LastUsed, l.Revoked = moment(created), maybe(expires), maybe(used), maybe(revoked)
+	err := row.Scan(append([]any{
+		&r.hash, &l.ID, &l.Name, &l.Calendar, &l.CalendarName, &l.Trashed,
+		level{&l.Access},
+		seconds{&l.Created},
+		seconds{&l.Expires},
+		seconds{&l.LastUsed},
+		seconds{&l.Revoked},
+	}, userColumns.fields(&l.Owner)...)...)
 	return r, err
 }
 
@@ -54,7 +53,7 @@ func (s *Store) Links(ctx context.Context, owner calendar.UserID) ([]auth.Link, 
 func (s *Store) InsertLink(ctx context.Context, l auth.Link, h auth.LinkHash) error {
 	return expectRow(s.write(ctx, `INSERT INTO links (id, calendar_id, name, access, hash, created, expires, used, revoked)
 		SELECT $1, id, $3, $4, $5, $6, $7, $8, $9 FROM calendars WHERE id = $2 AND owner_id = $10 AND trashed IS NULL`,
-		l.ID, l.Calendar, l.Name, accessWords[l.Access], h, l.Created.Unix(),
+		l.ID, l.Calendar, l.Name, l.Access.Word(), h, l.Created.Unix(),
 		unlessZero(l.Expires), unlessZero(l.LastUsed), unlessZero(l.Revoked), l.Owner.ID))
 }
 

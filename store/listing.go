@@ -46,7 +46,7 @@ func (s *Store) Objects(ctx context.Context, cal calendar.CalendarID, q calendar
 }
 
 const (
-	// listed takes the first nine arguments of a listing. The sums keep planners, who cannot know how
+	// listed takes the first nine arguments of a listing. The sums keep planners, which cannot know how
 	// long a span is, from taking the index of spans where a walk by name is meant.
 	listed = ` FROM objects WHERE calendar_id = $1 AND NOT deleted AND ($2 = '' OR kind IN ($2, $3, $4, $5, $6, $7))
 		AND span_start + 0 < $8 AND span_end + 0 >= $9 `
@@ -98,7 +98,7 @@ type namesText struct {
 
 // The listings without data, with all of it, and with that of what is not large.
 var (
-	headTexts   = textsOf(headColumns)
+	headTexts   = textsOf(packedHead.selected)
 	objectTexts = textsOf(wholeColumns)
 	lightTexts  = textsOf(lightColumns)
 )
@@ -138,7 +138,7 @@ func newListing(reads *statements, cal calendar.CalendarID, q calendar.ObjectQue
 		rows:    pageRows,
 	}
 	if q.WithData {
-		l.texts, l.unpack, l.rows = objectTexts, unpackWhole, firstDataRows
+		l.texts, l.unpack, l.rows = objectTexts, unpackWhole(), firstDataRows
 	}
 	if q.WithData && q.Light {
 		l.texts = lightTexts

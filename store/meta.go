@@ -10,7 +10,7 @@ import (
 
 // Epoch implements [calendar.Store].
 func (s *Store) Epoch(ctx context.Context) (calendar.Epoch, error) {
-	epoch, err := rowOf(s.brief(ctx), s.reads, scanText, `SELECT epoch FROM meta WHERE id = 1`)
+	epoch, err := rowOf(s.brief(ctx), s.reads, scanText, `SELECT epoch FROM life`)
 	return calendar.Epoch(epoch), err
 }
 
@@ -37,24 +37,8 @@ func (s *Store) NewEpoch(ctx context.Context) error {
 		if _, err := t.exec(ctx, `UPDATE meta SET epoch = $1 WHERE id = 1`, newEpoch()); err != nil {
 			return err
 		}
-		return t.credentialsChanged(ctx)
+		return t.allCredentialsChanged(ctx)
 	})
-}
-
-// CredentialGeneration implements [auth.Store].
-func (s *Store) CredentialGeneration(ctx context.Context) (int64, error) {
-	return rowOf(s.brief(ctx), s.reads, scanNumber, `SELECT credentials FROM meta WHERE id = 1`)
-}
-
-// credentialsChanged moves the generation on. It follows the clock, in microseconds, so that after
-// a backup was restored the next change does not meet a number that was used before; should the
-// clock go back, the number still grows.
-func (t *Tx) credentialsChanged(ctx context.Context) error {
-	_, err := t.exec(ctx, `UPDATE meta
-		SET credentials = CASE WHEN credentials < $1 THEN $1 ELSE credentials + 1 END WHERE id = 1`,
-		t.store.options.Now().UnixMicro())
-	t.hint.Everything = true
-	return err
 }
 
 // Derivation returns the number of the rules by which the objects' derived columns were last made
@@ -63,8 +47,32 @@ func (s *Store) Derivation(ctx context.Context) (int64, error) {
 	return rowOf(ctx, s.reads, scanNumber, `SELECT derivation FROM meta WHERE id = 1`)
 }
 
-// SetDerivation notes the number of those rules.
+// SetDerivation notes the number of those rules, and that none are being applied.
 func (s *Store) SetDerivation(ctx context.Context, number int64) error {
-	_, err := s.write(ctx, `UPDATE meta SET derivation = $1 WHERE id = 1`, number)
+	_, err := s.write(ctx, `UPDATE meta SET derivation = $1, deriving = 0, derived = 0, derived_calendar = '', derived_name = ''
+		WHERE id = 1`, number)
+	return err
+}
+
+// Deriving is how far derived columns were made by some rules.
+type Deriving struct {
+	// Walked is how many objects were gone through, Last the last of them, of Total there are about.
+	Walked, Total int64
+	Last          calendar.ObjectAddress
+}
+
+// Deriving returns how far the making by the rules of a number is, by whichever process.
+func (s *Store) Deriving(ctx context.Context, number int64) (Deriving, error) {
+	return rowOf(ctx, s.reads, func(row scanner) (d Deriving, err error) {
+		err = row.Scan(&d.Walked, &d.Last.Calendar, &d.Last.Name, &d.Total)
+		return d, err
+	}, `SELECT CASE WHEN deriving = $1 THEN derived ELSE 0 END, CASE WHEN deriving = $1 THEN derived_calendar ELSE '' END,
+		CASE WHEN deriving = $1 THEN derived_name ELSE '' END, (SELECT count(*) FROM objects) FROM meta WHERE id = 1`, number)
+}
+
+// NoteDeriving keeps how far the making by the rules of a number is. Of several processes the one that is furthest counts.
+func (s *Store) NoteDeriving(ctx context.Context, number int64, d Deriving) error {
+	_, err := s.write(ctx, `UPDATE meta SET deriving = $1, derived = $2, derived_calendar = $3, derived_name = $4
+		WHERE id = 1 AND (deriving <> $1 OR derived < $2)`, number, d.Walked, d.Last.Calendar, d.Last.Name)
 	return err
 }

@@ -42,6 +42,16 @@ type migration struct {
 	text     string // empty when it comes from the database
 }
 
+// engine is which one the file is for; empty for both.
+func (m migration) engine() string {
+	if parts := fileName.FindStringSubmatch(path.Base(m.name)); parts != nil {
+		return parts[2]
+	}
+	return ""
+}
+
+func (m migration) number() int { return lastNumber([]migration{m}) }
+
 func (m migration) sameName(o migration) bool { return o.name == m.name }
 
 // Migrate brings the database's tables up to date. Each migration is a transaction of its own.
@@ -51,11 +61,19 @@ func (s *Store) Migrate(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	return s.migrate(ctx, wanted, (*Tx).beginLife)
+}
+
+// migrate applies some migrations, and then does what ends it, in one transaction with the look whether more are left.
+func (s *Store) migrate(ctx context.Context, wanted []migration, end func(*Tx, context.Context) error) error {
 	for {
 		more := false
 		err := s.transact(ctx, func(t *Tx) error {
 			var err error
 			more, err = t.migrateOnce(ctx, wanted)
+			if err == nil && !more {
+				err = end(t, ctx)
+			}
 			return err
 		})
 		if err != nil || !more {
@@ -64,8 +82,18 @@ func (s *Store) Migrate(ctx context.Context) error {
 	}
 }
 
-// migrateOnce applies the first migration that the database lacks, or, when there is none, makes
-// sure that the row of meta is there, with a secret.
+// beginLife makes sure that the row of meta is there, with a secret.
+func (t *Tx) beginLife(ctx context.Context) error {
+	if err := t.insertMeta(ctx); err != nil {
+		return err
+	}
+	return t.makeSecret(ctx)
+}
+
+// nothing leaves that to what is restored.
+func (t *Tx) nothing(context.Context) error { return nil }
+
+// migrateOnce applies the first migration that the database lacks, if there is one.
 func (t *Tx) migrateOnce(ctx context.Context, wanted []migration) (more bool, err error) {
 	if err := t.maybeScript(ctx, t.of().migrate); err != nil {
 		return false, err
@@ -87,10 +115,10 @@ func (t *Tx) migrateOnce(ctx context.Context, wanted []migration) (more bool, er
 		return false, err
 	}
 	if len(left) == 0 {
-		if err := t.insertMeta(ctx); err != nil {
-			return false, err
-		}
-		return false, t.makeSecret(ctx)
+		return false, nil
+	}
+	if tell := t.store.options.Migrating; tell != nil {
+		tell(left[0].name, len(wanted)-len(left)+1, len(wanted))
 	}
 	return true, t.apply(ctx, left[0])
 }
@@ -117,8 +145,8 @@ func (t *Tx) maybeScript(ctx context.Context, text string) error {
 
 // insertMeta begins the store's first epoch.
 func (t *Tx) insertMeta(ctx context.Context) error {
-	_, err := t.exec(ctx, `INSERT INTO meta (id, epoch, credentials, derivation) VALUES (1, $1, $2, 0)
-		ON CONFLICT (id) DO NOTHING`, newEpoch(), t.store.options.Now().UnixMicro())
+	_, err := t.exec(ctx, `INSERT INTO meta (id, epoch, derivation) VALUES (1, $1, 0)
+		ON CONFLICT (id) DO NOTHING`, newEpoch())
 	return err
 }
 

@@ -12,10 +12,8 @@ const boxMost = 500
 
 func scanNotice(row scanner) (calendar.Notice, error) {
 	var n calendar.Notice
-	var at int64
 	var data string
-	err := row.Scan(&n.Name, &n.Version, &at, &n.Waits, &n.Gone, &data)
-	n.Created = moment(at)
+	err := row.Scan(&n.Name, &n.Version, seconds{&n.Created}, &n.Waits, &n.Gone, &data)
 	if !n.Gone {
 		n.Data = []byte(data)
 	}
@@ -61,7 +59,7 @@ func (t *Tx) PutNotice(ctx context.Context, user calendar.UserID, n calendar.Not
 	if err != nil {
 		return err
 	}
-	// What waits for an answer is bounded by who offers it.
+	// The sender of an offer bounds how many wait for an answer.
 	_, err = t.exec(ctx, `UPDATE notices SET version = $2, gone = $3, data = '' WHERE user_id = $1 AND gone IS NULL AND name IN (
 		SELECT name FROM notices WHERE user_id = $1 AND gone IS NULL AND NOT waits ORDER BY version DESC LIMIT 10000 OFFSET $4)`,
 		user, version, t.store.now(), boxMost)

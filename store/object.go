@@ -9,11 +9,14 @@ import (
 const (
 	// objectColumns are the columns that PutObject writes; reach, which is made of others, comes behind.
 	objectColumns = `name, version, deleted, etag, size, created, modified, uid, kind,
-		calendar_id, span_start, span_end, recurring, transparent, status, summary, search, data`
+		calendar_id, span_start, span_end, recurring, transparent, status, summary, search, data, schedule_tag`
 
+	oneObject = ` FROM objects WHERE calendar_id = $1 `
+)
+
+var (
 	selectObject = `SELECT ` + lightColumns + oneObject
 	selectWhole  = `SELECT ` + wholeColumns + oneObject
-	oneObject    = ` FROM objects WHERE calendar_id = $1 `
 )
 
 // Object implements [calendar.Store].
@@ -26,9 +29,9 @@ func (s *Store) ObjectByUID(ctx context.Context, cal calendar.CalendarID, uid ca
 	return rowOf(s.brief(ctx), s.reads, scanObject, selectObject+`AND uid = $2 AND NOT deleted`, cal, uid)
 }
 
-// Occupants implements [calendar.Tx]. When one object is both, it is returned as both. The two
+// Duplicates implements [calendar.Tx]. When one object is both, it is returned as both. The two
 // selects are one query, each with its own index. No object has the UID "", which asks for none.
-func (t *Tx) Occupants(ctx context.Context, cal calendar.CalendarID, name calendar.ObjectName, uid calendar.UID) (atName, withUID *calendar.Object, err error) {
+func (t *Tx) Duplicates(ctx context.Context, cal calendar.CalendarID, name calendar.ObjectName, uid calendar.UID) (atName, withUID *calendar.Object, err error) {
 	found, err := rowsOf(ctx, t, scanObject, selectWhole+`AND name = $2
 		UNION ALL `+selectWhole+`AND uid = $3 AND NOT deleted AND name <> $2`, cal, name, uid)
 	for i := range found {
@@ -48,14 +51,14 @@ func (t *Tx) PutObject(ctx context.Context, o calendar.Object) error {
 	t.put++
 	at := spanOf(o.Span)
 	return t.later(ctx, uidTaken, `INSERT INTO objects (`+objectColumns+`, reach)
-		VALUES ($1, $2, FALSE, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)
+		VALUES ($1, $2, FALSE, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)
 		ON CONFLICT (calendar_id, name) DO UPDATE SET version = excluded.version, deleted = FALSE,
 			etag = excluded.etag, size = excluded.size, created = excluded.created, modified = excluded.modified,
 			uid = excluded.uid, kind = excluded.kind, span_start = excluded.span_start, span_end = excluded.span_end,
 			recurring = excluded.recurring, transparent = excluded.transparent, status = excluded.status,
-			summary = excluded.summary, search = excluded.search, data = excluded.data, reach = excluded.reach`,
+			summary = excluded.summary, search = excluded.search, data = excluded.data, schedule_tag = excluded.schedule_tag, reach = excluded.reach`,
 		o.Name, o.Version, o.ETag, o.Size, o.Created.Unix(), o.Modified.Unix(), o.UID, o.Kind,
-		o.Calendar, at.start, at.end, o.Recurring, o.Transparent, o.Status, o.Summary, o.Search, bytesOf(o.Data), at.reach())
+		o.Calendar, at.start, at.end, o.Recurring, o.Transparent, o.Status, o.Summary, o.Search, bytesOf(o.Data), o.ScheduleTag, at.reach())
 }
 
 // uidTaken settles the writing of an object, where nothing else that is unique can be taken.
@@ -78,5 +81,5 @@ func (t *Tx) BuryObject(ctx context.Context, cal calendar.CalendarID, name calen
 	if err != nil {
 		return err
 	}
-	return t.later(ctx, ignore, forgetKept, cal, name)
+	return t.later(ctx, ignore, forgetDeadProperties, cal, name)
 }

@@ -2,6 +2,7 @@ package store
 
 import (
 	"errors"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -10,23 +11,105 @@ import (
 )
 
 // A listing's time on SQLite is what its driver takes for each column of each row, some hundred
-// nanoseconds, so that rows of objects come as one text: numbers, among them the lengths of the
-// texts, and behind them the texts.
-const (
-	packedNumbers = `version, CASE WHEN deleted THEN 1 ELSE 0 END, size, created, modified,
-		octet_length(name), octet_length(etag), octet_length(uid), octet_length(kind)`
-	packedTexts = `name || etag || uid || kind`
+// nanoseconds, so that rows of objects and of calendars come as one text: numbers, among them the lengths
+// of the texts, and behind them the texts. What lies where follows from the columns, and what a column is
+// from where its value goes.
 
-	// headColumns are what listings without data show.
-	headColumns = `concat_ws(' ', ` + packedNumbers + `, ` + packedTexts + `)`
-	// wholeColumns are all there is.
-	packedWhole = `concat_ws(' ', ` + packedNumbers + `, octet_length(calendar_id), octet_length(status), octet_length(summary),
-		span_start, span_end, CASE WHEN recurring THEN 1 ELSE 0 END, CASE WHEN transparent THEN 1 ELSE 0 END,
-		` + packedTexts + ` || calendar_id || status || summary || search), `
-	wholeColumns = packedWhole + `data`
-	// lightColumns are the same without the data of what is larger than [calendar.LargeObject].
-	lightColumns = packedWhole + `CASE WHEN size <= 65536 THEN data END`
+// word is a text without blanks, which needs no length; remainder is the last of the texts, which needs none either.
+type (
+	word      string
+	remainder string
 )
+
+// packing is how rows of some columns are packed.
+type packing[T any] struct {
+	// selected is the one column that a query shows in their place.
+	selected string
+	// numbers and texts are the columns in the order in which they come.
+	numbers, texts columns[T]
+	// lengths is how many of the texts have a length.
+	lengths int
+}
+
+// mostTexts is how many texts a packed row has at most.
+const mostTexts = 16
+
+// packed makes the packing of the columns.
+func (c columns[T]) packed() packing[T] {
+	var p packing[T]
+	var numbers, lengths, texts []string
+	for _, one := range c {
+		switch one.into(new(T)).(type) {
+		case *bool:
+			numbers = append(numbers, `CASE WHEN `+one.text+` THEN 1 ELSE 0 END`)
+		case **int64:
+			numbers = append(numbers, `CASE WHEN `+one.text+` IS NULL THEN 0 ELSE 1 END, COALESCE(`+one.text+`, 0)`)
+		case *int64, *time.Time, *word:
+			numbers = append(numbers, one.text)
+		case *string:
+			lengths, texts = append(lengths, `octet_length(`+one.text+`)`), append(texts, one.text)
+		case **string:
+			lengths, texts = append(lengths, `COALESCE(octet_length(`+one.text+`), -1)`), append(texts, `COALESCE(`+one.text+`, '')`)
+		case *remainder:
+			texts = append(texts, one.text)
+		}
+		if len(texts) > len(p.texts) {
+			p.texts = append(p.texts, one)
+		} else {
+			p.numbers = append(p.numbers, one)
+		}
+	}
+	p.lengths = len(lengths)
+	p.selected = `concat_ws(' ', ` + strings.Join(append(numbers, lengths...), ", ") + `, ` + strings.Join(texts, " || ") + `)`
+	return p
+}
+
+// reader makes what takes rows apart, one after the other.
+func (p *packing[T]) reader() func(row string) (T, error) {
+	one := new(T) // for all rows, of which each fills the same columns: it would be allocated for each
+	return func(row string) (T, error) {
+		u := unpacker{rest: row}
+		for i := range p.numbers {
+			switch at := p.numbers[i].into(one).(type) {
+			case *int64:
+				*at = u.number()
+			case *bool:
+				*at = u.number() == 1
+			case *time.Time:
+				*at = moment(u.number())
+			case **int64:
+				*at = u.maybeNumber()
+			case *word:
+				*at = word(u.word())
+			}
+		}
+		var lengths [mostTexts]int64
+		for i := range p.texts[:p.lengths] {
+			lengths[i] = u.number()
+		}
+		for i := range p.texts {
+			switch at := p.texts[i].into(one).(type) {
+			case *string:
+				*at = u.text(lengths[i])
+			case **string:
+				*at = u.maybeText(lengths[i])
+			case *remainder:
+				*at = remainder(u.rest)
+			}
+		}
+		return *one, u.err()
+	}
+}
+
+// scan takes apart a row that has nothing but the packed column.
+func (p *packing[T]) scan(row scanner) (T, error) {
+	text, err := scanText(row)
+	if err != nil {
+		var none T
+		return none, err
+	}
+	return p.reader()(text)
+}
 
 // unpacker takes a packed row apart. The texts that it returns share the row's memory.
 type unpacker struct {
@@ -44,26 +127,15 @@ func (u *unpacker) number() int64 {
 	return n
 }
 
-func (u *unpacker) numbers(into ...*int64) {
-	for _, n := range into {
-		*n = u.number()
-	}
-}
-
-func (u *unpacker) yes() bool { return u.number() == 1 }
-
-func (u *unpacker) time() time.Time { return moment(u.number()) }
-
 // maybeNumber is a number that may be NULL: before it stands whether it is there.
 func (u *unpacker) maybeNumber() *int64 {
-	there, n := u.yes(), u.number()
-	if !there {
+	there, n := u.number(), u.number()
+	if there != 1 {
 		return nil
 	}
 	return &n
 }
 
-// word is a text without blanks, which needs no length.
 func (u *unpacker) word() string {
 	word, rest, found := strings.Cut(u.rest, " ")
 	u.rest, u.broken = rest, u.broken || !found
@@ -97,24 +169,47 @@ func (u *unpacker) err() error {
 	return nil
 }
 
-// packedHead is what heads and whole objects begin with.
-type packedHead struct{ name, etag, uid, kind int64 }
-
-func (u *unpacker) head(o *calendar.Object) (lengths packedHead) {
-	u.numbers((*int64)(&o.Version))
-	o.Deleted = u.yes()
-	u.numbers(&o.Size)
-	o.Created, o.Modified = u.time(), u.time()
-	u.numbers(&lengths.name, &lengths.etag, &lengths.uid, &lengths.kind)
-	return lengths
+// objectRow is an object as its columns have it.
+type objectRow struct {
+	calendar.Object
+	at span
 }
 
-func (u *unpacker) headTexts(o *calendar.Object, lengths packedHead) {
-	o.Name = calendar.ObjectName(u.text(lengths.name))
-	o.ETag = calendar.ETag(u.text(lengths.etag))
-	o.UID = calendar.UID(u.text(lengths.uid))
-	o.Kind = calendar.Kind(u.text(lengths.kind))
-}
+var (
+	headFields = columns[objectRow]{
+		{"version", func(o *objectRow) any { return (*int64)(&o.Version) }},
+		{"deleted", func(o *objectRow) any { return &o.Deleted }},
+		{"size", func(o *objectRow) any { return &o.Size }},
+		{"created", func(o *objectRow) any { return &o.Created }},
+		{"modified", func(o *objectRow) any { return &o.Modified }},
+		{"name", func(o *objectRow) any { return (*string)(&o.Name) }},
+		{"etag", func(o *objectRow) any { return (*string)(&o.ETag) }},
+		{"uid", func(o *objectRow) any { return (*string)(&o.UID) }},
+		{"kind", func(o *objectRow) any { return (*string)(&o.Kind) }},
+	}
+	spanFields = columns[objectRow]{
+		{"span_start", func(o *objectRow) any { return &o.at.start }},
+		{"span_end", func(o *objectRow) any { return &o.at.end }},
+	}
+	otherFields = columns[objectRow]{
+		{"calendar_id", func(o *objectRow) any { return (*string)(&o.Calendar) }},
+		{"recurring", func(o *objectRow) any { return &o.Recurring }},
+		{"transparent", func(o *objectRow) any { return &o.Transparent }},
+		{"status", func(o *objectRow) any { return &o.Status }},
+		{"summary", func(o *objectRow) any { return &o.Summary }},
+		{"schedule_tag", func(o *objectRow) any { return (*string)(&o.ScheduleTag) }},
+		{"search", func(o *objectRow) any { return (*remainder)(&o.Search) }},
+	}
+
+	// packedHead is what listings without data show, packedChange what changes do, packedWhole all there is.
+	packedHead   = headFields.packed()
+	packedChange = slices.Concat(headFields, spanFields).packed()
+	packedWhole  = slices.Concat(headFields, spanFields, otherFields).packed()
+
+	wholeColumns = packedWhole.selected + `, data`
+	// lightColumns are the same without the data of what is larger than [calendar.LargeObject].
+	lightColumns = packedWhole.selected + `, CASE WHEN size <= 65536 THEN data END`
+)
 
 // packedRow is a row of objects as it came. Listings hold their pages so, a fifth of the size.
 type packedRow struct {
@@ -142,48 +237,40 @@ func scanObject(row scanner) (calendar.Object, error) {
 	if err != nil {
 		return calendar.Object{}, err
 	}
-	return unpackWhole(p)
+	return unpackWhole()(p)
 }
 
-// unpackHead makes what takes apart the headColumns of one calendar's objects.
+// unpackHead makes what takes apart heads of one calendar's objects, unpackChange heads with their spans.
 func unpackHead(cal calendar.CalendarID) func(packedRow) (calendar.Object, error) {
+	read := packedHead.reader()
 	return func(p packedRow) (calendar.Object, error) {
-		u, o := unpacker{rest: p.text}, calendar.Object{Calendar: cal}
-		u.headTexts(&o, u.head(&o))
-		return o, u.err()
+		o, err := read(p.text)
+		o.Calendar = cal
+		return o.Object, err
 	}
 }
 
-// unpackChange makes what takes apart the changeColumns of one calendar's objects.
 func unpackChange(cal calendar.CalendarID) func(packedRow) (calendar.Object, error) {
+	read := packedChange.reader()
 	return func(p packedRow) (calendar.Object, error) {
-		u, o := unpacker{rest: p.text}, calendar.Object{Calendar: cal}
-		var at span
-		head := u.head(&o)
-		u.numbers(&at.start, &at.end)
-		o.Span = at.result()
-		u.headTexts(&o, head)
-		return o, u.err()
+		o, err := read(p.text)
+		o.Calendar, o.Span = cal, o.at.result()
+		return o.Object, err
 	}
 }
 
-// unpackWhole takes apart the wholeColumns.
-func unpackWhole(p packedRow) (calendar.Object, error) {
-	u, o := unpacker{rest: p.text}, calendar.Object{}
-	var cal, status, summary int64
-	var at span
-	head := u.head(&o)
-	u.numbers(&cal, &status, &summary, &at.start, &at.end)
-	o.Span, o.Recurring, o.Transparent = at.result(), u.yes(), u.yes()
-	u.headTexts(&o, head)
-	o.Calendar, o.Status, o.Summary = calendar.CalendarID(u.text(cal)), u.text(status), u.text(summary)
-	o.Search = u.rest
-	// SQLite's driver has nil for no bytes, which here means that nobody asked for them.
-	o.Data = bytesOf(p.data)
-	return o, u.err()
+// unpackWhole makes what takes apart the wholeColumns.
+func unpackWhole() func(packedRow) (calendar.Object, error) {
+	read := packedWhole.reader()
+	return func(p packedRow) (calendar.Object, error) {
+		o, err := read(p.text)
+		// SQLite's driver has nil for no bytes, which here means that nobody asked for them.
+		o.Span, o.Data = o.at.result(), bytesOf(p.data)
+		return o.Object, err
+	}
 }
 
-// unpacked makes what yields packed rows to who takes objects.
+// unpacked makes a yield of packed rows from one of objects.
 func unpacked(unpack func(packedRow) (calendar.Object, error), yield func(calendar.Object, error) bool) func(packedRow, error) bool {
 	return func(p packedRow, err error) bool {
 		var o calendar.Object

@@ -130,7 +130,7 @@ func TestBrokenRows(t *testing.T) {
 		if o, err := unpack(packedRow{text: text}); !errors.Is(err, errPacked) {
 			t.Errorf("%q is %+v, %v", text, o, err)
 		}
-		if o, err := unpackWhole(packedRow{text: text}); !errors.Is(err, errPacked) {
+		if o, err := unpackWhole()(packedRow{text: text}); !errors.Is(err, errPacked) {
 			t.Errorf("%q is the whole of %+v, %v", text, o, err)
 		}
 	}
@@ -139,7 +139,7 @@ func TestBrokenRows(t *testing.T) {
 // TestBrokenCalendars: so it is with a calendar.
 func TestBrokenCalendars(t *testing.T) {
 	t.Parallel()
-	const row = "5 0 1 1 0 0 0 0 0 1 1 1 1 6 3 -1 -1 -1 epoch cusnVEVENTUTCowner"
+	const row = "5 0 1 1 0 0 0 0 0 epoch 1 1 1 1 6 3 -1 -1 -1 cusnVEVENTUTCowner"
 	if c, err := unpackCalendar(row); err != nil || c.ID != "c" || c.Timezone != "UTC" || c.OwnerName != "owner" || c.Color != nil {
 		t.Fatalf("%+v, %v", c, err)
 	}

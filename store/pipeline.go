@@ -137,7 +137,7 @@ func (p *pipeline) settle(ctx context.Context, all pgx.BatchResults, n int) erro
 	return nil
 }
 
-// closed ends the reading of results. What went wrong before is not told twice.
+// closed ends the reading of results. An earlier error is not told twice.
 func closed(all pgx.BatchResults, before error) error {
 	if err := all.Close(); before == nil {
 		return err

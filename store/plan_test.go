@@ -32,7 +32,7 @@ func TestPlans(t *testing.T) {
 		selectCalendars + `id = $2`:     nil,
 		selectCalendarsOf:               nil,
 		selectHome:                      nil,
-		selectKeptInHome:                nil,
+		selectDeadInHome:                nil,
 		selectLinks + `WHERE l.id = $1`: nil,
 		listDeletions:                   nil,
 	} {
@@ -76,6 +76,20 @@ func TestSurveyPlan(t *testing.T) {
 	}
 }
 
+// TestOutboxPlan: who looks for what is due, each few seconds, and who posts do not walk over all that waits.
+func TestOutboxPlan(t *testing.T) {
+	t.Parallel()
+	s := openFile(t, filepath.Join(t.TempDir(), "calendar.db"))
+	for text, indexes := range map[string][]string{takeLetters: {"letters_due (due<?)", "letters_talk (user_id=? AND uid=? AND recipient=? AND number<?)"}, selectWaiting: {"letters_talk (user_id=? AND uid=?)"}} {
+		steps := strings.Join(plan(t, s, text), "\n")
+		for _, index := range indexes {
+			if !strings.Contains(steps, index) || strings.Contains(steps, "SCAN letters") || strings.Contains(steps, "SCAN l") {
+				t.Errorf("it takes\n%s\nwant %s", steps, index)
+			}
+		}
+	}
+}
+
 // TestJournalPlan: the history of one object is found without a walk over the calendar's.
 func TestJournalPlan(t *testing.T) {
 	t.Parallel()
@@ -84,9 +98,15 @@ func TestJournalPlan(t *testing.T) {
 		journaledOf: "INDEX journal_uid (calendar_id=? AND uid=?", journaledByAndOf: "INDEX journal_uid (calendar_id=? AND uid=?",
 		journaledOfShare: "INDEX journal_whom (", journaledBy: "INDEX journal_token (",
 	} {
-		if steps := plan(t, s, selectEntries+question); len(steps) != 1 || !strings.Contains(steps[0], index) {
+		if steps := plan(t, s, selectWithBefore+question); len(steps) != 1 || !strings.Contains(steps[0], index) {
 			t.Errorf("%s takes %q, want %s", question, steps, index)
 		}
+		if steps := plan(t, s, selectListed+question); !strings.Contains(steps[0], index) || strings.Contains(strings.Join(steps, " "), "SCAN") {
+			t.Errorf("%s as lists show it takes %q, want %s", question, steps, index)
+		}
+	}
+	if steps := strings.Join(plan(t, s, selectTexts), "\n"); strings.Contains(steps, "SCAN") || !strings.Contains(steps, "k USING COVERING INDEX") && !strings.Contains(steps, "k USING INDEX journal_uid") {
+		t.Errorf("the texts of changes take these steps: %s", steps)
 	}
 }
 

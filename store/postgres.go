@@ -35,7 +35,17 @@ func postgresEngine() *engine {
 		// than a request may.
 		migrate: `SET LOCAL statement_timeout = 0;
 			SELECT pg_advisory_xact_lock(hashtext('caldav-mcp-server migrations in ' || current_schema()))`,
-		collate:         byteCollation,
+		collate: byteCollation,
+		columns: `SELECT c.relname, a.attname, t.typname, COALESCE(array_position(i.indkey::int2[], a.attnum) + 1, 0)
+			FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid JOIN pg_type t ON t.oid = a.atttypid
+			LEFT JOIN pg_index i ON i.indrelid = c.oid AND i.indisprimary
+			WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind = 'r' AND a.attnum > 0 AND NOT a.attisdropped
+				AND a.attgenerated = '' ORDER BY c.relname, a.attnum`,
+		references: `SELECT c.relname, f.relname FROM pg_constraint k JOIN pg_class c ON c.oid = k.conrelid JOIN pg_class f ON f.oid = k.confrelid
+			WHERE k.contype = 'f' AND c.relnamespace = current_schema()::regnamespace`,
+		snapshot:        sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true},
+		endless:         `SET LOCAL statement_timeout = 0`,
+		bulk:            2000,
 		countMigrations: `SELECT count(*) FROM pg_tables WHERE schemaname = current_schema() AND tablename = 'migrations'`,
 		search:          postgresSearching(),
 		announce:        `SELECT pg_notify(` + hintChannel + `, $1) FROM meta WHERE id = 1 AND watched >= $2`,
@@ -80,6 +90,7 @@ var postgresFaults = map[string]fault{
 	"57P03": faultAway, // starting up or shutting down
 	"57P05": faultCut,  // idle session timeout
 	"25006": faultAway, // read-only: a stand-by that has not taken over yet
+	"55000": faultAway, // the same, where it is asked for its epoch
 }
 
 func postgresFault(err error) fault {
@@ -119,7 +130,7 @@ func openPostgres(ctx context.Context, where string, o Options) (*Store, error) 
 		return nil, err
 	}
 	s.place = fmt.Sprintf("%s on the Postgres at %s", config.Database, net.JoinHostPort(config.Host, strconv.Itoa(int(config.Port))))
-	db := stdlib.OpenDB(*config)
+	db := stdlib.OpenDB(*config, stdlib.OptionAfterConnect(s.renew))
 	db.SetMaxOpenConns(s.options.MaxConns)
 	db.SetMaxIdleConns(s.options.MaxConns)
 	db.SetConnMaxIdleTime(idleTime)
@@ -134,7 +145,7 @@ func openPostgres(ctx context.Context, where string, o Options) (*Store, error) 
 	return s, nil
 }
 
-// postgresConfig reads the URL. What it says wins over what we would choose.
+// postgresConfig reads the URL. Its settings win over ours.
 func postgresConfig(where string, o Options) (*pgx.ConnConfig, error) {
 	config, err := pgx.ParseConfig(where)
 	if err != nil {
@@ -142,7 +153,7 @@ func postgresConfig(where string, o Options) (*pgx.ConnConfig, error) {
 	}
 	defaults := map[string]string{
 		"application_name": "caldav-mcp-server",
-		// Compiling a query takes longer than any of ours; a wrong estimate alone would bring it on.
+		// Compiling a query takes longer than any of ours; only a wrong estimate would bring it on.
 		"jit":               "off",
 		"statement_timeout": strconv.FormatInt(o.StatementTimeout.Milliseconds(), 10),
 	}

@@ -10,7 +10,7 @@ import (
 // pruneRows bounds what one transaction of Prune removes, so that requests need not wait for it.
 const pruneRows = 500
 
-// pruned is what came of a Prune: calendars and tombstones were dropped, of bodies the bytes alone.
+// pruned is the outcome of a Prune: calendars and tombstones were dropped, of bodies only the bytes.
 type pruned struct{ calendars, tombstones, bodies int64 }
 
 // Prune forgets what is older than a time: the journal's bytes (its lines stay), the tombstones
@@ -31,7 +31,16 @@ func (s *Store) Prune(ctx context.Context, older time.Time) error {
 	if _, err := s.write(ctx, `DELETE FROM subscriptions WHERE until <= $1`, s.now()); err != nil {
 		return err
 	}
+	if err := s.pruneGrants(ctx); err != nil {
+		return err
+	}
 	if err := s.pruneNotices(ctx, older); err != nil {
+		return err
+	}
+	if err := s.pruneTold(ctx, older); err != nil {
+		return err
+	}
+	if err := s.pruneInboxes(ctx, older); err != nil {
 		return err
 	}
 	for last := calendar.CalendarID(""); ; {
@@ -93,6 +102,9 @@ func (t *Tx) dropTombstones(ctx context.Context, id calendar.CalendarID, kept in
 	if err != nil {
 		return 0, err
 	}
+	if _, err := t.exec(ctx, ownPartsOfGone, id, latest); err != nil {
+		return 0, err
+	}
 	return t.exec(ctx, `DELETE FROM objects WHERE calendar_id = $1 AND deleted AND version <= $2`, id, latest)
 }
 
@@ -129,11 +141,11 @@ func (s *Store) remove(ctx context.Context, id string) error {
 		}
 	}
 	return s.transact(ctx, func(t *Tx) error {
-		if _, err := t.exec(ctx, `DELETE FROM calendars WHERE id = $1 AND trashed IS NOT NULL`, id); err != nil {
+		if err := t.moveGeneration(ctx, moveGeneration+boundTo+`c.id = $2)`, id); err != nil {
 			return err
 		}
-		// Tokens that were bound to it reach one less.
-		return t.credentialsChanged(ctx)
+		_, err := t.exec(ctx, `DELETE FROM calendars WHERE id = $1 AND trashed IS NOT NULL`, id)
+		return err
 	})
 }
 

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"caldav-mcp-server/auth"
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/internal/pgtest"
 	"caldav-mcp-server/internal/testdb"
@@ -112,7 +113,7 @@ func away(t *testing.T, s *store.Store) {
 	refused(t, "Ping", s.Ping(ctx))
 	_, err := s.Object(ctx, theCalendar, "a")
 	refused(t, "Object", err)
-	_, err = s.CredentialGeneration(ctx)
+	_, err = s.CredentialGeneration(ctx, auth.Subject{Name: "ann"})
 	refused(t, "CredentialGeneration", err)
 	_, err = s.PasswordByName(ctx, "ann")
 	refused(t, "PasswordByName", err)

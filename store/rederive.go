@@ -8,10 +8,10 @@ import (
 )
 
 // Rederive implements [calendar.Store]. It goes through the objects page by page, in transactions
-// so short that requests wait for none of them. An object that is written meanwhile is left alone:
-// whoever wrote it derived it.
-func (s *Store) Rederive(ctx context.Context, derive func(calendar.Object) calendar.Derived) (int, error) {
-	var last calendar.Object
+// so short that requests wait for none of them. An object that is written meanwhile stays as it is:
+// its writer derived it.
+func (s *Store) Rederive(ctx context.Context, walk calendar.Walk, derive func(calendar.Object) calendar.Derived) (int, error) {
+	last := walk.After
 	for total := 0; ; {
 		objects, err := s.pageOfAll(ctx, last)
 		if err != nil || len(objects) == 0 {
@@ -21,12 +21,19 @@ func (s *Store) Rederive(ctx context.Context, derive func(calendar.Object) calen
 			return total, err
 		}
 		total += len(objects)
-		last = objects[len(objects)-1]
+		end := objects[len(objects)-1]
+		last = calendar.ObjectAddress{Calendar: end.Calendar, Name: end.Name}
+		if walk.Reached == nil {
+			continue
+		}
+		if err := walk.Reached(ctx, last, total); err != nil {
+			return total, err
+		}
 	}
 }
 
 // pageOfAll reads some of the objects that come after one, tombstones and the trash included.
-func (s *Store) pageOfAll(ctx context.Context, last calendar.Object) ([]calendar.Object, error) {
+func (s *Store) pageOfAll(ctx context.Context, last calendar.ObjectAddress) ([]calendar.Object, error) {
 	var objects []calendar.Object
 	room := pageBytes
 	err := each(ctx, s.reads, func(row scanner) (bool, error) {
@@ -69,7 +76,7 @@ func (s *Store) rederive(ctx context.Context, objects []calendar.Object, derive 
 	})
 }
 
-// newEdition tells who holds a calendar's objects in memory that they are not what they were. It
+// newEdition tells processes that hold a calendar's objects in memory that these have changed. It
 // takes the calendar's lock before those of its objects, as every other change does.
 const newEdition = `UPDATE calendars SET edition = edition + 1 WHERE id = $1`
 

@@ -17,7 +17,7 @@ const (
 	selectSecret = `SELECT secret FROM meta WHERE id = 1`
 )
 
-// Secret returns a key for one purpose. All processes on the store get the same; who knows one
+// Secret returns a key for one purpose. All processes on the store get the same; a thief of one
 // purpose's key learns nothing of another's. It outlives a restore from a backup.
 func (s *Store) Secret(ctx context.Context, purpose string) ([]byte, error) {
 	secret, err := rowOf(ctx, s.reads, scanBytes, selectSecret)
@@ -34,7 +34,7 @@ func (s *Store) Secret(ctx context.Context, purpose string) ([]byte, error) {
 	return key, nil
 }
 
-// makeSecret gives a store the secret that it lacks. What is there is looked at first, so that
+// makeSecret gives a store the secret that it lacks. A stored one is looked for first, so that
 // most starts of the program write nothing.
 func (t *Tx) makeSecret(ctx context.Context) error {
 	secret, err := rowOf(ctx, t, scanBytes, selectSecret)

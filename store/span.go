@@ -17,7 +17,7 @@ const (
 // week among years of events; only what runs for more than a year is looked at one by one.
 var reaches = [...]int64{day, 32 * day, 400 * day}
 
-// span is a calendar.Span as the columns have it: numbers alone, so that an index orders them.
+// span is a calendar.Span as the columns have it: only numbers, so that an index orders them.
 type span struct{ start, end int64 }
 
 func spanOf(s calendar.Span) span {

@@ -29,9 +29,14 @@ func sqliteEngine() *engine {
 		name:            "sqlite",
 		countMigrations: `SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = 'migrations'`,
 		check:           `PRAGMA quick_check(1)`,
-		search:          sqliteSearching(),
-		fault:           sqliteFault,
-		hasty:           true,
+		columns: `SELECT m.name, c.name, c.type, c.pk FROM sqlite_schema m JOIN pragma_table_info(m.name) c
+			WHERE m.type = 'table' AND m.name NOT LIKE 'sqlite\_%' ESCAPE '\' ORDER BY m.name, c.cid`,
+		references: `SELECT m.name, f."table" FROM sqlite_schema m JOIN pragma_foreign_key_list(m.name) f WHERE m.type = 'table'`,
+		snapshot:   sql.TxOptions{ReadOnly: true},
+		bulk:       100,
+		search:     sqliteSearching(),
+		fault:      sqliteFault,
+		hasty:      true,
 	}
 }
 
@@ -166,7 +171,7 @@ func createFile(path string, existing bool) error {
 }
 
 // warnOfReaders tells of a file that others on this machine may read: one that was made otherwise, such as a
-// backup brought back. Who runs the server may want it so, so that the mode is theirs to change.
+// backup brought back. The operator may want it so, so that the mode is theirs to change.
 func (s *Store) warnOfReaders(ctx context.Context) {
 	info, err := os.Stat(s.place)
 	if err == nil && runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {

@@ -84,7 +84,7 @@ func (s *statements) prepared(ctx context.Context, text string) (*sql.Stmt, erro
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if first := s.kept[text]; first != nil {
-		return first, stmt.Close() //nolint:sqlclosecheck // this one alone is not kept
+		return first, stmt.Close() //nolint:sqlclosecheck // only this one is not kept
 	}
 	s.kept[text] = stmt
 	return stmt, nil

@@ -26,7 +26,7 @@ func (s *statistics) due(objects int64) bool {
 	return written >= max(next, firstAnalysis) && s.next.CompareAndSwap(next, written*analysisGrowth)
 }
 
-// analyze renews the picture. The writer whom it falls to is a moment late; nobody waits for them.
+// analyze renews the picture. The writer whose turn it is is a moment late; nobody waits for them.
 func (s *Store) analyze(ctx context.Context) {
 	_, err := s.reads.on.ExecContext(context.WithoutCancel(ctx), s.engine.analyze)
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"caldav-mcp-server/auth"
+	"caldav-mcp-server/auth/oauth"
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/migrations"
 )
@@ -27,6 +28,8 @@ type Options struct {
 	Wait time.Duration
 	// Existing refuses to make a SQLite file that is not there.
 	Existing bool
+	// Migrating is told each migration that is about to be applied; nil if nobody asks.
+	Migrating func(file string, n, of int)
 	// Now is the clock; nil means the system's.
 	Now func() time.Time
 	// Logger hears about waiting and trying again; nil means nobody does.
@@ -72,6 +75,7 @@ type Store struct {
 var (
 	_ calendar.Store = (*Store)(nil)
 	_ auth.Store     = (*Store)(nil)
+	_ oauth.Store    = (*Store)(nil)
 )
 
 // schemes tell the engines apart by how their URLs begin.

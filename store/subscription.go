@@ -51,9 +51,7 @@ func (s *Store) Subscriptions(ctx context.Context, id calendar.SubscriberID, now
 
 func scanSubscription(row scanner) (calendar.Subscription, error) {
 	var sub calendar.Subscription
-	var until int64
-	err := row.Scan(&sub.Subscriber, &sub.Name, &sub.User, &sub.Calendar, &sub.UID, &sub.Seen, &until)
-	sub.Until = moment(until)
+	err := row.Scan(&sub.Subscriber, &sub.Name, &sub.User, &sub.Calendar, &sub.UID, &sub.Seen, seconds{&sub.Until})
 	return sub, err
 }
 

@@ -10,48 +10,25 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// tokenColumns need tokens t and users u. Ids hold no space: the program makes them.
-//
-//nolint:gosec // G101: columns are no credentials
-const tokenColumns = `t.id, t.user_id, u.name, t.name, t.scopes, t.bound, t.created, t.expires, t.used, t.revoked, t.tools,
-	COALESCE((SELECT string_agg(b.calendar_id, ' ') FROM token_calendars b WHERE b.token_id = t.id), '')`
-
-// tokenRow is a token as the columns have it.
-type tokenRow struct {
-	token                  auth.Token
-	bound                  bool
-	created                int64
-	expires, used, revoked *int64
-	calendars              string
-	tools                  *string
-}
-
-func (r *tokenRow) fields() []any {
-	t := &r.token
-	return []any{
-		&t.ID, &t.User, &t.UserName, &t.Name, &t.Scopes, &r.bound,
-		&r.created, &r.expires, &r.used, &r.revoked, &r.tools, &r.calendars,
-	}
-}
-
-func (r *tokenRow) result() auth.Token {
-	t := r.token
-	t.Created, t.Expires, t.LastUsed, t.Revoked = moment(r.created), maybe(r.expires), maybe(r.used), maybe(r.revoked)
-	if r.bound {
-		// Not nil, also when all of them are gone: the token must not become one for everything.
-		t.Calendars = []calendar.CalendarID{}
-	}
-	for id := range strings.FieldsSeq(r.calendars) {
-		t.Calendars = append(t.Calendars, calendar.CalendarID(id))
-	}
-	slices.Sort(t.Calendars)
-	if r.tools != nil {
-		t.Tools = []calendar.ToolName{}
-		for name := range strings.FieldsSeq(*r.tools) {
-			t.Tools = append(t.Tools, calendar.ToolName(name))
-		}
-	}
-	return t
+// tokenColumns are those of tokens t with their users u. Ids hold no space: the program makes them.
+var tokenColumns = columns[auth.Token]{
+	{"t.id", func(t *auth.Token) any { return &t.ID }},
+	{"t.user_id", func(t *auth.Token) any { return &t.User }},
+	{"u.name", func(t *auth.Token) any { return &t.UserName }},
+	{"t.name", func(t *auth.Token) any { return &t.Name }},
+	{"t.scopes", func(t *auth.Token) any { return &t.Scopes }},
+	{"t.created", func(t *auth.Token) any { return seconds{&t.Created} }},
+	{"t.expires", func(t *auth.Token) any { return seconds{&t.Expires} }},
+	{"t.used", func(t *auth.Token) any { return seconds{&t.LastUsed} }},
+	{"t.revoked", func(t *auth.Token) any { return seconds{&t.Revoked} }},
+	{"t.tools", func(t *auth.Token) any { return words[calendar.ToolName]{&t.Tools} }},
+	{"t.client", func(t *auth.Token) any { return &t.Client }},
+	{"t.resource", func(t *auth.Token) any { return &t.Resource }},
+	// Not NULL for a bound one, also when all of its calendars are gone: it must not become one for everything.
+	{
+		`CASE WHEN t.bound THEN COALESCE((SELECT string_agg(b.calendar_id, ' ') FROM token_calendars b WHERE b.token_id = t.id), '') END`,
+		func(t *auth.Token) any { return calendarIDs{&t.Calendars} },
+	},
 }
 
 // toolsText writes the names as the column has them.
@@ -67,15 +44,7 @@ func toolsText(names []calendar.ToolName) *string {
 	return &text
 }
 
-// maybe is a time that may be never.
-func maybe(seconds *int64) time.Time {
-	if seconds == nil {
-		return time.Time{}
-	}
-	return moment(*seconds)
-}
-
-// unlessZero is its inverse.
+// unlessZero is a time that may be never, as columns of seconds have it.
 func unlessZero(t time.Time) *int64 {
 	if t.IsZero() {
 		return nil
@@ -84,52 +53,45 @@ func unlessZero(t time.Time) *int64 {
 	return &seconds
 }
 
-func scanToken(row scanner) (auth.Token, error) {
-	var r tokenRow
-	err := row.Scan(r.fields()...)
-	return r.result(), err
-}
-
 func scanTokenCredential(row scanner) (auth.Credential, error) {
 	var c auth.Credential
-	var created int64
-	var r tokenRow
-	err := row.Scan(slices.Concat([]any{&c.Hash}, userFields(&c.User, &created), r.fields())...)
-	c.User.Created, c.Token = moment(created), r.result()
+	err := row.Scan(slices.Concat([]any{&c.Hash, &c.Seal}, userColumns.fields(&c.User), tokenColumns.fields(&c.Token))...)
 	return c, err
 }
 
 // TokenByID implements [auth.Store].
 func (s *Store) TokenByID(ctx context.Context, id calendar.TokenID) (auth.Credential, error) {
-	return rowOf(ctx, s.reads, scanTokenCredential, `SELECT t.hash, `+userColumns+`, `+tokenColumns+`
+	return rowOf(ctx, s.reads, scanTokenCredential, `SELECT t.hash, t.digest, `+userColumns.list()+`, `+tokenColumns.list()+`
 		FROM tokens t JOIN users u ON u.id = t.user_id WHERE t.id = $1`, id)
 }
 
 // Tokens implements [auth.Store].
 func (s *Store) Tokens(ctx context.Context, user calendar.UserID) ([]auth.Token, error) {
-	return rowsOf(ctx, s.reads, scanToken, `SELECT `+tokenColumns+`
+	return rowsOf(ctx, s.reads, tokenColumns.scan, `SELECT `+tokenColumns.list()+`
 		FROM tokens t JOIN users u ON u.id = t.user_id
 		WHERE t.user_id = $1 OR $1 = ''
 		ORDER BY u.name, t.created, t.id`, user)
 }
 
 // InsertToken implements [auth.Store].
-func (s *Store) InsertToken(ctx context.Context, token auth.Token, h auth.Hash) error {
-	return s.transact(ctx, func(t *Tx) error {
-		_, err := t.exec(ctx, `INSERT INTO tokens (id, user_id, name, hash, scopes, bound, created, expires, used, revoked, tools)
-			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
-			token.ID, token.User, token.Name, h, token.Scopes, token.Calendars != nil, token.Created.Unix(),
-			unlessZero(token.Expires), unlessZero(token.LastUsed), unlessZero(token.Revoked), toolsText(token.Tools))
-		if err != nil {
+func (s *Store) InsertToken(ctx context.Context, token auth.Token, h auth.Hash, seal auth.Seal) error {
+	return s.transact(ctx, func(t *Tx) error { return t.insertToken(ctx, token, h, seal) })
+}
+
+func (t *Tx) insertToken(ctx context.Context, token auth.Token, h auth.Hash, seal auth.Seal) error {
+	_, err := t.exec(ctx, `INSERT INTO tokens (id, user_id, name, hash, scopes, bound, created, expires, used, revoked, tools, client, resource, digest)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`,
+		token.ID, token.User, token.Name, h, token.Scopes, token.Calendars != nil, token.Created.Unix(),
+		unlessZero(token.Expires), unlessZero(token.LastUsed), unlessZero(token.Revoked), toolsText(token.Tools), token.Client, token.Resource, seal)
+	if err != nil {
+		return err
+	}
+	for _, id := range token.Calendars {
+		if err := t.bind(ctx, token.ID, id); err != nil {
 			return err
 		}
-		for _, id := range token.Calendars {
-			if err := t.bind(ctx, token.ID, id); err != nil {
-				return err
-			}
-		}
-		return t.credentialsChanged(ctx)
-	})
+	}
+	return t.credentialsChanged(ctx, token.User)
 }
 
 // bind lets a token reach a live calendar.
@@ -141,12 +103,56 @@ func (t *Tx) bind(ctx context.Context, token calendar.TokenID, id calendar.Calen
 // RevokeToken implements [auth.Store].
 func (s *Store) RevokeToken(ctx context.Context, id calendar.TokenID, at time.Time) error {
 	return s.transact(ctx, func(t *Tx) error {
-		err := expectRow(t.exec(ctx, `UPDATE tokens SET revoked = COALESCE(revoked, $2) WHERE id = $1`, id, at.Unix()))
+		of, err := rowOf(ctx, t, scanText, `UPDATE tokens SET revoked = COALESCE(revoked, $2) WHERE id = $1 RETURNING user_id`, id, at.Unix())
 		if err != nil {
 			return err
 		}
-		return t.credentialsChanged(ctx)
+		return t.credentialsChanged(ctx, calendar.UserID(of))
 	})
+}
+
+// NarrowToken implements [auth.Store].
+func (s *Store) NarrowToken(ctx context.Context, id calendar.TokenID, scopes calendar.Scope, calendars []calendar.CalendarID) error {
+	return s.transact(ctx, func(t *Tx) error {
+		of, err := rowOf(ctx, t, scanText, `UPDATE tokens SET scopes = scopes & $2 WHERE id = $1 RETURNING user_id`, id, scopes)
+		if err != nil {
+			return err
+		}
+		if calendars != nil {
+			if err := t.unbind(ctx, id, calendars); err != nil {
+				return err
+			}
+		}
+		return t.credentialsChanged(ctx, calendar.UserID(of))
+	})
+}
+
+// unbind leaves a token some calendars of those that it reaches.
+func (t *Tx) unbind(ctx context.Context, id calendar.TokenID, calendars []calendar.CalendarID) error {
+	now, err := rowOf(ctx, t, tokenColumns.scan, `SELECT `+tokenColumns.list()+` FROM tokens t JOIN users u ON u.id = t.user_id WHERE t.id = $1`, id)
+	if err != nil {
+		return err
+	}
+	if now.Calendars == nil {
+		if _, err := t.exec(ctx, `UPDATE tokens SET bound = TRUE WHERE id = $1`, id); err != nil {
+			return err
+		}
+		for _, one := range calendars {
+			if err := t.bind(ctx, id, one); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	for _, one := range now.Calendars {
+		if slices.Contains(calendars, one) {
+			continue
+		}
+		if _, err := t.exec(ctx, `DELETE FROM token_calendars WHERE token_id = $1 AND calendar_id = $2`, id, one); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // RevokeAll implements [auth.Store].
@@ -155,17 +161,26 @@ func (s *Store) RevokeAll(ctx context.Context, at time.Time) error {
 		for _, text := range [...]string{
 			`UPDATE tokens SET revoked = $1 WHERE revoked IS NULL`,
 			`UPDATE links SET revoked = $1 WHERE revoked IS NULL`,
+			// These leave nothing to look at; none is younger than this moment.
+			`DELETE FROM sessions WHERE created <= $1`,
+			`DELETE FROM vouchers WHERE created <= $1`,
 		} {
 			if _, err := t.exec(ctx, text, at.Unix()); err != nil {
 				return err
 			}
 		}
-		return t.credentialsChanged(ctx)
+		return t.allCredentialsChanged(ctx)
 	})
 }
 
 // TouchToken implements [auth.Store].
 func (s *Store) TouchToken(ctx context.Context, id calendar.TokenID, at time.Time) error {
 	_, err := s.write(ctx, `UPDATE tokens SET used = $2 WHERE id = $1 AND (used IS NULL OR used < $2)`, id, at.Unix())
+	return err
+}
+
+// SealToken implements [auth.Store].
+func (s *Store) SealToken(ctx context.Context, id calendar.TokenID, seal auth.Seal) error {
+	_, err := s.write(ctx, `UPDATE tokens SET digest = $2 WHERE id = $1 AND digest = ''`, id, seal)
 	return err
 }

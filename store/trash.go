@@ -3,14 +3,13 @@ package store
 import (
 	"context"
 	"iter"
-	"math"
 
 	"caldav-mcp-server/calendar"
 )
 
 // TrashedCalendars implements [calendar.Store].
 func (s *Store) TrashedCalendars(ctx context.Context, owner calendar.UserID) ([]calendar.TrashedCalendar, error) {
-	return rowsOf(ctx, s.reads, scanTrashed, `SELECT `+calendarColumns+`, trashed,
+	return rowsOf(ctx, s.reads, scanTrashed, `SELECT `+packedCalendar.selected+`, trashed,
 			(SELECT COUNT(*) FROM objects o WHERE o.calendar_id = calendars.id AND NOT o.deleted)
 		FROM calendars WHERE owner_id = $1 AND trashed IS NOT NULL ORDER BY trashed DESC, id`, owner)
 }
@@ -18,12 +17,10 @@ func (s *Store) TrashedCalendars(ctx context.Context, owner calendar.UserID) ([]
 func scanTrashed(row scanner) (calendar.TrashedCalendar, error) {
 	var packed string
 	var t calendar.TrashedCalendar
-	var trashed int64
-	err := row.Scan(&packed, &trashed, &t.Objects)
+	err := row.Scan(&packed, seconds{&t.Trashed}, &t.Objects)
 	if err != nil {
 		return t, err
 	}
-	t.Trashed = moment(trashed)
 	t.Calendar, err = unpackCalendar(packed)
 	t.Access = calendar.OwnerAccess
 	return t, err
@@ -37,12 +34,12 @@ func (t *Tx) UntrashCalendar(ctx context.Context, id calendar.CalendarID, segmen
 	return taken(err, calendar.RuleResourceMustBeNil, "a calendar has this address already")
 }
 
-const (
+var (
 	// selectDeletions takes the last of what was deleted twice, and no object that went to another
 	// calendar: a unit that has its UID arrive there moved it. What was moved over something is
 	// journalled as its change. Where the calendar's owner does not see the other one, the object
 	// is as good as deleted: a sharee could take it away for good.
-	selectDeletions = selectEntries + `WHERE j.calendar_id = $1 AND j.change = 'deleted' AND j.before IS NOT NULL AND j.object <> ''
+	selectDeletions = selectWithBefore + `WHERE j.calendar_id = $1 AND j.change = 'deleted' AND j.before IS NOT NULL AND j.object <> ''
 		AND NOT EXISTS (SELECT 1 FROM journal k WHERE k.calendar_id = j.calendar_id AND k.uid = j.uid
 			AND k.change = 'deleted' AND k.before IS NOT NULL AND k.version > j.version)
 		AND NOT EXISTS (SELECT 1 FROM (` + restOfUnit + `) AS u
@@ -63,36 +60,21 @@ const (
 			WHERE c.calendar_id = j.calendar_id AND c.version = j.version AND d.calendar_id <> j.calendar_id`
 
 	// listDeletions leaves out what came back.
-	listDeletions = selectDeletions + `AND j.version < $2
+	listDeletions = selectDeletions + `AND j.version <= $2
 		AND NOT EXISTS (SELECT 1 FROM objects o WHERE o.calendar_id = j.calendar_id AND o.uid = j.uid AND NOT o.deleted)
 		ORDER BY j.version DESC LIMIT $3`
 )
 
-func scanEntry(row scanner) (calendar.Entry, error) {
-	var e calendar.Entry
-	var r entryRow
-	err := row.Scan(append(r.fields(&e), &e.Before)...)
-	r.complete(&e)
-	return e, err
-}
-
 // Deletions implements [calendar.Store].
-func (s *Store) Deletions(ctx context.Context, cal calendar.CalendarID) iter.Seq2[calendar.Entry, error] {
-	return func(yield func(calendar.Entry, error) bool) {
-		last := calendar.Version(math.MaxInt64)
-		drain(func() ([]calendar.Entry, bool, error) {
-			page, err := rowsOf(ctx, s.reads, scanEntry, listDeletions, cal, last, firstDataRows)
-			if n := len(page); n > 0 {
-				last = page[n-1].Version
-			}
-			return page, len(page) == firstDataRows, err
-		}, yield)
-	}
+func (s *Store) Deletions(ctx context.Context, cal calendar.CalendarID) iter.Seq2[calendar.Change, error] {
+	return latestFirst(0, func(until calendar.Version, most int) ([]calendar.Change, bool, error) {
+		return journalPage(ctx, s.reads, most, listDeletions, cal, until, most)
+	})
 }
 
 // Deletion implements [calendar.Store].
-func (s *Store) Deletion(ctx context.Context, cal calendar.CalendarID, uid calendar.UID) (calendar.Entry, error) {
-	return rowOf(ctx, s.reads, scanEntry, selectDeletions+`AND j.uid = $2`, cal, uid)
+func (s *Store) Deletion(ctx context.Context, cal calendar.CalendarID, uid calendar.UID) (calendar.Change, error) {
+	return rowOf(ctx, s.reads, withBefore.scan, selectDeletions+`AND j.uid = $2`, cal, uid)
 }
 
 // ForgetCalendar implements [calendar.Store].

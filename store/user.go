@@ -8,40 +8,48 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-const userColumns = `u.id, u.name, u.display_name, u.email, u.timezone, u.created`
-
-// userFields are where the userColumns go.
-func userFields(u *calendar.User, created *int64) []any {
-	return []any{&u.ID, &u.Name, &u.DisplayName, &u.Email, &u.Timezone, created}
+// userColumns are those of users u.
+var userColumns = columns[calendar.User]{
+	{"u.id", func(u *calendar.User) any { return &u.ID }},
+	{"u.name", func(u *calendar.User) any { return &u.Name }},
+	{"u.display_name", func(u *calendar.User) any { return &u.DisplayName }},
+	{"u.email", func(u *calendar.User) any { return &u.Email }},
+	{"u.timezone", func(u *calendar.User) any { return &u.Timezone }},
+	{"u.created", func(u *calendar.User) any { return seconds{&u.Created} }},
+	{"u.admin", func(u *calendar.User) any { return &u.Admin }},
+	{"u.disabled", func(u *calendar.User) any { return &u.Disabled }},
+	{"u.week_start", func(u *calendar.User) any { return &u.WeekStart }},
+	{"u.working_days", func(u *calendar.User) any { return &u.WorkingDays }},
+	{"u.working_hours", func(u *calendar.User) any { return &u.WorkingHours }},
 }
 
-func scanUser(row scanner) (calendar.User, error) {
-	var u calendar.User
-	var created int64
-	err := row.Scan(userFields(&u, &created)...)
-	u.Created = moment(created)
-	return u, err
-}
+// selectUsers shows users.
+var selectUsers = `SELECT ` + userColumns.list() + ` FROM users u `
 
 // moment is a time as the program has it.
 func moment(seconds int64) time.Time { return time.Unix(seconds, 0).UTC() }
 
 // Users implements [auth.Store].
 func (s *Store) Users(ctx context.Context) ([]calendar.User, error) {
-	return rowsOf(ctx, s.reads, scanUser, `SELECT `+userColumns+` FROM users u ORDER BY u.name`)
+	return rowsOf(ctx, s.reads, userColumns.scan, selectUsers+`ORDER BY u.name`)
 }
 
 // UserByName implements [calendar.Store] and [auth.Store].
 func (s *Store) UserByName(ctx context.Context, name string) (calendar.User, error) {
-	return rowOf(ctx, s.reads, scanUser, `SELECT `+userColumns+` FROM users u WHERE u.name = $1`, name)
+	return rowOf(ctx, s.reads, userColumns.scan, selectUsers+`WHERE u.name = $1`, name)
+}
+
+// UserByID implements [calendar.Directory] and [auth.Store].
+func (s *Store) UserByID(ctx context.Context, id calendar.UserID) (calendar.User, error) {
+	return rowOf(ctx, s.reads, userColumns.scan, selectUsers+`WHERE u.id = $1`, id)
 }
 
 // InsertUser implements [auth.Store].
 func (s *Store) InsertUser(ctx context.Context, u calendar.User, h auth.Hash) error {
 	return s.transact(ctx, func(t *Tx) error {
-		_, err := t.exec(ctx, `INSERT INTO users (id, name, display_name, email, timezone, created)
-			VALUES ($1, $2, $3, $4, $5, $6)`,
-			u.ID, u.Name, u.DisplayName, u.Email, u.Timezone, u.Created.Unix())
+		_, err := t.exec(ctx, `INSERT INTO users (id, name, display_name, email, timezone, created, admin, disabled,
+			week_start, working_days, working_hours) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
+			u.ID, u.Name, u.DisplayName, u.Email, u.Timezone, u.Created.Unix(), u.Admin, u.Disabled, u.WeekStart, u.WorkingDays, u.WorkingHours)
 		if err != nil {
 			return err
 		}
@@ -49,15 +57,17 @@ func (s *Store) InsertUser(ctx context.Context, u calendar.User, h auth.Hash) er
 	})
 }
 
-// ChangeUser implements [auth.Store]. What is remembered of credentials says whose they are, so that it goes.
+// ChangeUser implements [auth.Store]. Remembered credentials hold their user, so they are dropped.
 func (s *Store) ChangeUser(ctx context.Context, id calendar.UserID, e auth.UserEdit) error {
 	return s.transact(ctx, func(t *Tx) error {
 		err := expectRow(t.exec(ctx, `UPDATE users SET display_name = COALESCE($2, display_name), email = COALESCE($3, email),
-			timezone = COALESCE($4, timezone) WHERE id = $1`, id, e.DisplayName, e.Email, e.Timezone))
+			timezone = COALESCE($4, timezone), week_start = COALESCE($5, week_start), working_days = COALESCE($6, working_days),
+			working_hours = COALESCE($7, working_hours), admin = COALESCE($8, admin), disabled = COALESCE($9, disabled) WHERE id = $1`,
+			id, e.DisplayName, e.Email, e.Timezone, e.WeekStart, e.WorkingDays, e.WorkingHours, e.Admin, e.Disabled))
 		if err != nil {
 			return err
 		}
-		return t.credentialsChanged(ctx)
+		return t.credentialsChanged(ctx, id)
 	})
 }
 
@@ -72,13 +82,13 @@ func (s *Store) DeleteUser(ctx context.Context, id calendar.UserID) error {
 		if err := t.advanceShared(ctx, id); err != nil {
 			return err
 		}
+		if err := t.moveGeneration(ctx, moveGeneration+boundTo+`c.owner_id = $2)`, id); err != nil {
+			return err
+		}
 		if err := expectRow(t.exec(ctx, `DELETE FROM users WHERE id = $1`, id)); err != nil {
 			return err
 		}
-		if err := t.untell(ctx, id, shares); err != nil {
-			return err
-		}
-		return t.credentialsChanged(ctx)
+		return t.untell(ctx, id, shares)
 	})
 }
 
@@ -93,7 +103,7 @@ func (t *Tx) advanceShared(ctx context.Context, user calendar.UserID) error {
 		return err
 	}
 	for _, id := range shared {
-		// Of one in the trash nobody sees whom it was shared with.
+		// Nobody sees the sharees of one in the trash.
 		if _, err := t.Advance(ctx, id); err != nil && calendar.ReasonOf(err) != calendar.NotFound {
 			return err
 		}
@@ -101,13 +111,13 @@ func (t *Tx) advanceShared(ctx context.Context, user calendar.UserID) error {
 	return nil
 }
 
-// parties are the two between whom there is a share.
+// parties are the two users of a share.
 type parties struct {
 	share calendar.Share
 	owner calendar.UserID
 }
 
-// selectParties is in the order of whoever is not $1: see calendar.NoticeKeeper.
+// selectParties is in the order of the users other than $1: see calendar.NoticeKeeper.
 const selectParties = `SELECT i.calendar_id, i.user_id, c.owner_id
 	FROM invitations i JOIN calendars c ON c.id = i.calendar_id WHERE i.user_id = $1 OR c.owner_id = $1
 	ORDER BY CASE WHEN i.user_id = $1 THEN c.owner_id ELSE i.user_id END`
@@ -135,15 +145,17 @@ func (t *Tx) untell(ctx context.Context, gone calendar.UserID, shares []parties)
 
 // PasswordByName implements [auth.Store].
 func (s *Store) PasswordByName(ctx context.Context, name string) (auth.Credential, error) {
-	return rowOf(ctx, s.reads, scanPassword, `SELECT COALESCE(c.hash, ''), `+userColumns+`
+	return rowOf(ctx, s.reads, scanPassword, `SELECT COALESCE(c.hash, ''),
+		(SELECT COUNT(*) FROM totps f WHERE f.user_id = u.id) + (SELECT COUNT(*) FROM passkeys f WHERE f.user_id = u.id)
+		+ (SELECT COUNT(*) FROM identities f WHERE f.user_id = u.id), `+userColumns.list()+`
 		FROM users u LEFT JOIN credentials c ON c.user_id = u.id WHERE u.name = $1`, name)
 }
 
 func scanPassword(row scanner) (auth.Credential, error) {
 	var c auth.Credential
-	var created int64
-	err := row.Scan(append([]any{&c.Hash}, userFields(&c.User, &created)...)...)
-	c.User.Created = moment(created)
+	var guards int64
+	err := row.Scan(append([]any{&c.Hash, &guards}, userColumns.fields(&c.User)...)...)
+	c.Guarded = guards > 0
 	return c, err
 }
 
@@ -152,7 +164,8 @@ func (s *Store) SetPassword(ctx context.Context, id calendar.UserID, h auth.Hash
 	return s.transact(ctx, func(t *Tx) error { return t.setPassword(ctx, id, h) })
 }
 
-// setPassword writes a hash; an empty one takes the password away.
+// setPassword writes a hash; an empty one takes the password away. Links by which another one could be chosen go:
+// an intruder may hold one.
 func (t *Tx) setPassword(ctx context.Context, id calendar.UserID, h auth.Hash) error {
 	_, err := t.exec(ctx, `INSERT INTO credentials (user_id, hash, changed) VALUES ($1, $2, $3)
 		ON CONFLICT (user_id) DO UPDATE SET hash = excluded.hash, changed = excluded.changed`,
@@ -160,7 +173,10 @@ func (t *Tx) setPassword(ctx context.Context, id calendar.UserID, h auth.Hash) e
 	if err != nil {
 		return err
 	}
-	return t.credentialsChanged(ctx)
+	if err := t.dropVouchers(ctx, id); err != nil {
+		return err
+	}
+	return t.credentialsChanged(ctx, id)
 }
 
 // Rehash implements [auth.Store].

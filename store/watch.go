@@ -56,8 +56,8 @@ func (s *Store) Watch(heard func(calendar.Hint)) (stop func()) {
 	return func() { n.leave(w) }
 }
 
-// leave ends the listening with the last who watches. Whether there is another one is asked under
-// the same lock as who listens: one who begins meanwhile has it begin anew.
+// leave ends the listening with the last watcher. Whether there is another one is asked under
+// the same lock as whether one listens: a watcher who begins meanwhile has it begin anew.
 func (n *hints) leave(gone *watcher) {
 	n.mu.Lock()
 	delete(n.watchers, gone)
@@ -131,7 +131,7 @@ func hearFile(path string) func(context.Context, func(calendar.Hint)) error {
 			return err
 		}
 		defer func() { err = errors.Join(err, db.Close()) }()
-		db.SetMaxOpenConns(1) // the number means something to one connection alone
+		db.SetMaxOpenConns(1) // the number means something to only one connection
 		ticker := time.NewTicker(filePause)
 		defer ticker.Stop()
 		for last := int64(-1); ; {

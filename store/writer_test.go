@@ -42,7 +42,7 @@ func put(ctx context.Context, s *store.Store, name string) (calendar.Version, er
 		if err := tx.PutObject(ctx, o); err != nil {
 			return err
 		}
-		return tx.Log(ctx, calendar.Entry{Calendar: theCalendar, Version: v, Object: o.Name, UID: o.UID, Change: calendar.Created})
+		return tx.Log(ctx, calendar.Change{Calendar: theCalendar, Version: v, Object: o.Name, UID: o.UID, Did: calendar.Created})
 	})
 	return v, err
 }
@@ -61,7 +61,7 @@ func version(t testing.TB, s *store.Store) calendar.Version {
 func changed(t testing.TB, s *store.Store, since calendar.Version) map[string]calendar.Version {
 	t.Helper()
 	all := map[string]calendar.Version{}
-	for o, err := range s.Changes(t.Context(), theCalendar, calendar.Stretch{After: since, Until: version(t, s), Unbroken: since}) {
+	for o, err := range s.Changes(t.Context(), theCalendar, calendar.VersionRange{After: since, Until: version(t, s), Unbroken: since}) {
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -10,7 +10,7 @@ import (
 const (
 	// attemptKept is how long an answer is remembered.
 	attemptKept = 24 * time.Hour
-	// attemptLease is how long a call may take: after that, whoever made it is gone.
+	// attemptLease is how long a call may take: after that, the caller is gone.
 	attemptLease = time.Minute
 	// maxAttemptName bounds what a client calls an attempt.
 	maxAttemptName = 255

@@ -14,7 +14,7 @@ func (s *Ledger) CreateCalendar(ctx context.Context, c calendar.Caller, n calend
 	if err != nil {
 		return calendar.Calendar{}, err
 	}
-	return s.createCalendar(ctx, c, cal, n.Kept, new(calendar.ChangeID))
+	return s.createCalendar(ctx, c, cal, n.DeadProperties, new(calendar.ChangeID))
 }
 
 // planCalendar is a calendar that the caller may make, before it is made.
@@ -31,7 +31,7 @@ func (s *Ledger) planCalendar(c calendar.Caller, n calendar.NewCalendar) (calend
 
 // createCalendar makes what was planned, as part of a unit.
 func (s *Ledger) createCalendar(
-	ctx context.Context, c calendar.Caller, cal calendar.Calendar, kept []calendar.Kept, unit *calendar.ChangeID,
+	ctx context.Context, c calendar.Caller, cal calendar.Calendar, kept []calendar.DeadProperty, unit *calendar.ChangeID,
 ) (calendar.Calendar, error) {
 	if cal.Color == nil {
 		home, err := s.store.Calendars(ctx, c.User.ID)
@@ -52,7 +52,7 @@ func (s *Ledger) createCalendar(
 		if err := w.keep(ctx, calendar.Holder{Place: calendar.AtCalendar, Calendar: cal}, kept); err != nil {
 			return err
 		}
-		return w.log(ctx, now, calendar.Entry{Change: calendar.Created})
+		return w.log(ctx, now, calendar.Change{Did: calendar.Created})
 	})
 	return cal, err
 }
@@ -79,9 +79,9 @@ func (s *Ledger) newCalendar(c calendar.Caller, n calendar.NewCalendar) calendar
 }
 
 // PatchCalendar lets edit change a calendar's properties and return the changes of those that are
-// kept. What edit refuses changes nothing. Who has a share changes how they have the calendar for
+// kept. An error of edit changes nothing. A sharee changes the calendar's look for
 // themselves.
-func (s *Ledger) PatchCalendar(ctx context.Context, c calendar.Caller, id calendar.CalendarID, edit func(*calendar.Properties) ([]calendar.Kept, error)) error {
+func (s *Ledger) PatchCalendar(ctx context.Context, c calendar.Caller, id calendar.CalendarID, edit func(*calendar.Properties) ([]calendar.DeadProperty, error)) error {
 	cal, err := s.patched(ctx, c, id)
 	if err != nil {
 		return err
@@ -171,10 +171,10 @@ func (s *Ledger) patched(ctx context.Context, c calendar.Caller, id calendar.Cal
 	return cal, c.May(calendar.ArrangeCalendar, cal)
 }
 
-// arrange is PatchCalendar for who has a share: what they set, they set for themselves, and what they keep is
+// arrange is PatchCalendar for a sharee: what they set, they set for themselves, and what they keep is
 // theirs. The calendar stays at its version, which is everybody's: their other programs hear of it by their
 // home, see Calendar.seenAs.
-func (s *Ledger) arrange(ctx context.Context, c calendar.Caller, shared calendar.Calendar, edit func(*calendar.Properties) ([]calendar.Kept, error)) error {
+func (s *Ledger) arrange(ctx context.Context, c calendar.Caller, shared calendar.Calendar, edit func(*calendar.Properties) ([]calendar.DeadProperty, error)) error {
 	owners, err := s.store.Calendar(ctx, shared.Owner, shared.ID)
 	if err != nil {
 		return noShare(err, shared.ID)

@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"context"
+	"slices"
 
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/calendar/content"
@@ -16,6 +17,8 @@ import (
 type Edit struct {
 	edit.Change
 	When calendar.Precondition
+	// Telling says which people hear of it, where it is an event with guests.
+	Telling calendar.Telling
 	// Meter counts what it costs.
 	Meter *meter.Meter
 }
@@ -24,11 +27,13 @@ type Edit struct {
 type Cancellation struct {
 	edit.Target
 	When calendar.Precondition
+	// Telling says which people hear of it, where it is an event with guests.
+	Telling calendar.Telling
 	// Meter counts what it costs.
 	Meter *meter.Meter
 }
 
-// Edited is what came of an edit.
+// Edited is the outcome of an edit.
 type Edited struct {
 	// Saved is the object as it is now; its Object is a tombstone when nothing is left of it.
 	Saved calendar.Saved
@@ -36,6 +41,8 @@ type Edited struct {
 	Split *calendar.Saved
 	// Instance names the instance that a change was aimed at, as it is named now: see [edit.Result].
 	Instance ical.Time
+	// Told are those who were written to.
+	Told []calendar.Told
 }
 
 // EditObject changes an event or a task. A split series is written as one unit.
@@ -43,8 +50,13 @@ func (s *Ledger) EditObject(ctx context.Context, c calendar.Caller, cal calendar
 	if err := c.May(calendar.WriteObjects, cal); err != nil {
 		return Edited{}, err
 	}
-	r := revision{s, e.Meter, c, cal, func(ctx context.Context, o *content.Object) (edit.Result, error) {
-		return s.editor(cal).Change(ctx, o, e.Change)
+	r := revision{s, e.Meter, c, cal, e.Telling, func(ctx context.Context, o *content.Object) (edit.Result, error) {
+		had := attended(o) // which the change may write into
+		result, err := s.editor(cal).Change(ctx, o, e.Change)
+		if err == nil && !had {
+			err = s.host(ctx, cal, result.Document, result.Split)
+		}
+		return result, err
 	}}
 	return r.run(ctx, uid, e.When)
 }
@@ -57,7 +69,7 @@ func (s *Ledger) CancelObject(ctx context.Context, c calendar.Caller, cal calend
 			return Edited{}, err
 		}
 	}
-	r := revision{s, e.Meter, c, cal, func(ctx context.Context, o *content.Object) (edit.Result, error) {
+	r := revision{s, e.Meter, c, cal, e.Telling, func(ctx context.Context, o *content.Object) (edit.Result, error) {
 		return s.editor(cal).Cancel(ctx, o, e.Target)
 	}}
 	return r.run(ctx, uid, e.When)
@@ -69,6 +81,7 @@ type revision struct {
 	meter  *meter.Meter
 	caller calendar.Caller
 	cal    calendar.Calendar
+	tell   calendar.Telling
 	do     func(context.Context, *content.Object) (edit.Result, error)
 }
 
@@ -81,7 +94,7 @@ func (r revision) run(ctx context.Context, uid calendar.UID, when calendar.Preco
 	var failed error
 	for range editAttempts {
 		held := r.meter.Held()
-		now, err := r.ObjectByUID(ctx, r.meter, r.caller, r.cal, uid)
+		now, err := r.SeenByUID(ctx, r.meter, r.caller, r.cal, uid)
 		if err != nil {
 			return Edited{}, err
 		}
@@ -114,19 +127,21 @@ func (r revision) attempt(ctx context.Context, now calendar.Object) (Edited, err
 	unchanged := calendar.Precondition{Match: []calendar.ETag{now.ETag}}
 	if result.Document == nil {
 		now.Deleted = true
-		return Edited{Saved: calendar.Saved{Object: now}}, r.Delete(ctx, r.caller, r.cal, now.Name, unchanged)
+		told, err := r.delete(ctx, r.caller, r.cal, calendar.Draft{Name: now.Name, When: unchanged, Telling: r.tell})
+		return Edited{Saved: calendar.Saved{Object: now}, Told: told}, err
 	}
-	drafts := []calendar.Draft{{Name: now.Name, Data: result.Document.Bytes(), When: unchanged}}
+	drafts := []calendar.Draft{{Name: now.Name, Data: result.Document.Bytes(), When: unchanged, Telling: r.tell}}
 	if result.Split != nil {
-		drafts = append(drafts, calendar.Draft{Name: nameFor(result.SplitUID), Data: result.Split.Bytes(), When: calendar.Precondition{NoneMatchAny: true}})
+		drafts = append(drafts, calendar.Draft{Name: nameFor(result.SplitUID), Data: result.Split.Bytes(), When: calendar.Precondition{NoneMatchAny: true}, Telling: r.tell, From: now.UID})
 	}
 	saved, err := r.saveAll(ctx, r.caller, r.cal, drafts)
 	if err != nil {
 		return Edited{}, err
 	}
-	edited := Edited{Saved: saved[0], Instance: result.Instance}
+	edited := Edited{Saved: saved[0], Instance: result.Instance, Told: saved[0].Told}
 	if len(saved) > 1 {
 		edited.Split = &saved[1]
+		edited.Told = slices.Concat(edited.Told, saved[1].Told)
 	}
 	return edited, nil
 }

@@ -11,6 +11,11 @@ import (
 // Create makes an event or a task. Its UID is of our making, unless the draft has one of a
 // [Ledger.BeginAttempt].
 func (s *Ledger) Create(ctx context.Context, c calendar.Caller, cal calendar.Calendar, d edit.Draft) (calendar.Saved, error) {
+	return s.CreateTelling(ctx, c, cal, d, calendar.TellAll)
+}
+
+// CreateTelling is Create by a caller who says which people hear of it. The guests are those of the calendar's owner.
+func (s *Ledger) CreateTelling(ctx context.Context, c calendar.Caller, cal calendar.Calendar, d edit.Draft, tell calendar.Telling) (calendar.Saved, error) {
 	if err := c.May(calendar.WriteObjects, cal); err != nil {
 		return calendar.Saved{}, err
 	}
@@ -21,7 +26,10 @@ func (s *Ledger) Create(ctx context.Context, c calendar.Caller, cal calendar.Cal
 	if err != nil {
 		return calendar.Saved{}, lookup.Refusal(err)
 	}
-	return s.save(ctx, c, cal, calendar.Draft{Name: nameFor(d.UID), Data: doc.Bytes(), When: calendar.Precondition{NoneMatchAny: true}})
+	if err := s.host(ctx, cal, doc); err != nil {
+		return calendar.Saved{}, err
+	}
+	return s.save(ctx, c, cal, calendar.Draft{Name: nameFor(d.UID), Data: doc.Bytes(), When: calendar.Precondition{NoneMatchAny: true}, Telling: tell})
 }
 
 func (s *Ledger) newUID() string { return s.newID() + "@caldav-server" }

@@ -19,7 +19,7 @@ func (s *Ledger) HomeChanges(ctx context.Context, c calendar.Caller, since calen
 	}
 	past := calendar.History{Of: calendar.CalendarID(c.User.ID), Epoch: home.Epoch, Version: home.Version, Pruned: home.Pruned}
 	if c.Calendars != nil {
-		// What changes in calendars that the caller does not see moves nothing on for them.
+		// Changes in calendars that the caller does not see move nothing on for them.
 		past.Pruned = max(past.Pruned, home.Replaced)
 		past.Version = max(past.Pruned, home.SeenBy(c))
 	}

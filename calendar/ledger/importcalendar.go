@@ -10,7 +10,7 @@ import (
 )
 
 // Calendar finds the calendar that one from elsewhere goes into, or makes it. An address here at
-// which there is one that takes less is left alone. A calendar that nobody has used since it was
+// which there is one that takes less stays untouched. A calendar that nobody has used since it was
 // made becomes what the other one is; so does any that is to be replaced.
 func (i *Importer) Calendar(ctx context.Context, n calendar.NewCalendar) (cal calendar.Calendar, made bool, err error) {
 	segment := n.Segment
@@ -49,10 +49,10 @@ func (i *Importer) make(ctx context.Context, n calendar.NewCalendar) (calendar.C
 		i.planned[cal.Segment] = cal
 		return cal, nil
 	}
-	return i.createCalendar(ctx, i.caller, cal, n.Kept, &i.unit)
+	return i.createCalendar(ctx, i.caller, cal, n.DeadProperties, &i.unit)
 }
 
-// become gives a calendar the properties of another one. What that does not say stays as it is,
+// become gives a calendar the properties of another one. Those that the other does not set stay as they are,
 // and nothing is taken away of the kinds that may be in it.
 func (i *Importer) become(ctx context.Context, cal calendar.Calendar, other calendar.Properties) (calendar.Calendar, error) {
 	next := dressed(cal.Properties, other)

@@ -44,7 +44,7 @@ func (i *Importer) Change() (id calendar.ChangeID, ok bool) {
 	return i.unit, i.unit != calendar.ChangeID{}
 }
 
-// Store stores objects in a calendar, in one transaction. What is wrong with one does not touch the others.
+// Store stores objects in a calendar, in one transaction. A fault in one does not touch the others.
 func (i *Importer) Store(ctx context.Context, cal calendar.Calendar, batch []calendar.Import) ([]calendar.ImportResult, error) {
 	if err := i.caller.May(calendar.WriteObjects, cal); err != nil {
 		return nil, err
@@ -120,7 +120,8 @@ func (i *Importer) against(there, next []byte) calendar.Imported {
 
 // take is the part of Store that runs under the calendar's lock.
 func (i *Importer) take(ctx context.Context, w *work, next calendar.Object) (calendar.ImportResult, error) {
-	if _, err := w.openTo(ctx, calendar.WriteObjects, next.Calendar); err != nil {
+	cal, err := w.openTo(ctx, calendar.WriteObjects, next.Calendar)
+	if err != nil {
 		return calendar.ImportResult{}, err
 	}
 	atName, there, err := w.live(ctx, next.Calendar, next.Name, next.UID)
@@ -145,11 +146,18 @@ func (i *Importer) take(ctx context.Context, w *work, next calendar.Object) (cal
 	if result.Did == calendar.ImportedSame || result.Did == calendar.ImportedKept {
 		return result, nil
 	}
-	_, err = w.put(ctx, next, there)
-	return result, err
+	if w.owned(cal.Calendar) {
+		_, err = w.put(ctx, next, there)
+		return result, err
+	}
+	err = w.saveShared(ctx, cal, &calendar.Saved{Object: next}, calendar.Draft{Telling: calendar.Unscheduled}, there, nil)
+	if errors.Is(err, errSame) {
+		result.Did, err = calendar.ImportedSame, nil
+	}
+	return result, w.along(ctx, cal.ID, err)
 }
 
-// foresee tells what Store would do.
+// foresee tells the outcome of a Store.
 func (i *Importer) foresee(ctx context.Context, objects []*calendar.Object, results []calendar.ImportResult) error {
 	for n, o := range objects {
 		if o == nil {

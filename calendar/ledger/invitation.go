@@ -17,7 +17,7 @@ func errOwnCalendar() error {
 }
 
 // Reshare changes the shares of a calendar of the caller's: all of them, or none. It returns what
-// each came to be. What is as wanted already stays untouched.
+// each came to be. A share that is as wanted already stays untouched.
 func (s *Ledger) Reshare(ctx context.Context, c calendar.Caller, id calendar.CalendarID, edits []calendar.ShareEdit) ([]calendar.Share, error) {
 	if err := s.Allow(ctx, c, calendar.ShareCalendar, id); err != nil {
 		return nil, err
@@ -37,7 +37,7 @@ func (s *Ledger) Reshare(ctx context.Context, c calendar.Caller, id calendar.Cal
 	return shares, err
 }
 
-// reshare is Reshare for who may, and tells whether anything changed.
+// reshare is Reshare after the check of access; it tells whether anything changed.
 func (s *Ledger) reshare(ctx context.Context, c calendar.Caller, id calendar.CalendarID, edits []calendar.ShareEdit) (shares []calendar.Share, changed bool, err error) {
 	var cal calendar.Calendar
 	err = s.change(ctx, c, func(w *work) error {
@@ -63,8 +63,8 @@ func (s *Ledger) reshare(ctx context.Context, c calendar.Caller, id calendar.Cal
 	return shares, err == nil, err
 }
 
-// remind tells those anew of what they were offered who have neither answered nor kept what they
-// were told: it is all by which their programs could answer.
+// remind repeats the offer to sharees who have neither answered nor kept the notification that they
+// got: their programs could not answer without it.
 func (s *Ledger) remind(ctx context.Context, c calendar.Caller, cal calendar.Calendar, shares []calendar.Share) error {
 	for _, share := range shares {
 		if share.Status != calendar.SharePending {
@@ -94,12 +94,12 @@ type sharing struct {
 	*work
 	cal    *opened
 	shares []calendar.Share
-	// undoing tells that nothing is offered anew: who has refused what they were offered, or given
+	// undoing tells that nothing is offered anew: a user who has refused what they were offered, or given
 	// it up, does not get it back.
 	undoing bool
 }
 
-// sharing takes the calendar's lock and reads who was offered what.
+// sharing takes the calendar's lock and reads the shares that were offered.
 func (w *work) sharing(ctx context.Context, id calendar.CalendarID) (*sharing, error) {
 	cal, err := w.open(ctx, id)
 	if err != nil {
@@ -149,7 +149,7 @@ func (t *sharing) edit(ctx context.Context, e calendar.ShareEdit) (calendar.Shar
 	return next, nil
 }
 
-// offer tells a sharee of their share. What they said to an older offer is no word on a new one.
+// offer tells a sharee of their share. Their answer to an older offer does not count for a new one.
 func (t *sharing) offer(before *calendar.Share, next calendar.Share) {
 	if before == nil || before.Status != calendar.ShareAccepted || next.Status != calendar.ShareAccepted {
 		t.recall(t.cal.Owner, next.Invitation().Reply())
@@ -157,7 +157,7 @@ func (t *sharing) offer(before *calendar.Share, next calendar.Share) {
 	t.notify(t.cal.Calendar, next)
 }
 
-// offered is what an edit makes of a share.
+// offered is a share after an edit.
 func (t *sharing) offered(before *calendar.Share, e calendar.ShareEdit) calendar.Share {
 	next := calendar.Share{Calendar: t.cal.ID, User: e.With, Access: e.Access, Title: e.Title, CommonName: e.CommonName, Created: t.now()}
 	had, has := false, calendar.NoAccess
@@ -170,13 +170,13 @@ func (t *sharing) offered(before *calendar.Share, e calendar.ShareEdit) calendar
 			next.CommonName = before.CommonName
 		}
 		has = before.InForce()
-		// Who has accepted need not be asked again. Of busy times nobody was asked, see below.
+		// A sharee who has accepted need not be asked again. Nobody was asked about busy times, see below.
 		had = before.Status == calendar.ShareAccepted && (before.Access > calendar.FreeBusyAccess || e.Access == calendar.FreeBusyAccess)
 	}
 	switch {
 	case t.undoing && before != nil && before.Status == calendar.ShareDeclined:
 		next.Status = calendar.ShareDeclined
-	// Busy times alone put nothing before anybody's eyes that they would want to refuse.
+	// Busy times put nothing before anybody's eyes that they would want to refuse.
 	case t.needAcceptance && !had && !e.Settled && e.Access > calendar.FreeBusyAccess:
 		next.Status, next.Meanwhile = calendar.SharePending, has
 	default:
@@ -185,7 +185,7 @@ func (t *sharing) offered(before *calendar.Share, e calendar.ShareEdit) calendar
 	return next
 }
 
-// What one user may put before another: calendars in all, and of those offers that wait for an answer; and
+// The limits of one user's offers to another: calendars in all, and of those offers that wait for an answer; and
 // how many offers from all others may wait.
 const (
 	sharedMost     = 100
@@ -247,7 +247,7 @@ func (t *sharing) log(ctx context.Context, change calendar.ChangeKind, before *c
 	if err != nil {
 		return err
 	}
-	e := calendar.Entry{Change: change, Whom: next.User.ID, Given: next.Access}
+	e := calendar.Change{Did: change, Whom: next.User.ID, Given: next.Access}
 	if before != nil && !change.Answers() {
 		e.Before = calendar.TermsOf(*before).Encode()
 	}
@@ -289,7 +289,7 @@ func (s *Ledger) outdated(ctx context.Context, c calendar.Caller, id calendar.In
 	return calendar.Errorf(calendar.NotFound, "", "there is no such invitation, or it was withdrawn")
 }
 
-// answer writes down what the caller says to the offer of a calendar.
+// answer writes down the caller's answer to the offer of a calendar.
 func (s *Ledger) answer(ctx context.Context, c calendar.Caller, id calendar.CalendarID, r calendar.Reply) error {
 	err := s.change(ctx, c, func(w *work) error {
 		t, err := w.sharing(ctx, id)

@@ -18,10 +18,11 @@ type Ledger struct {
 	newID          func() string
 	zones          *zone.DB
 	needAcceptance bool
+	mailed         bool
 	written        func(cal calendar.Calendar, first calendar.Version, objects []calendar.Object)
 }
 
-// Config is what a Ledger is made of.
+// Config has the parts and settings of a Ledger.
 type Config struct {
 	Reader *lookup.Reader
 	Store  calendar.Store
@@ -29,8 +30,11 @@ type Config struct {
 	Now    func() time.Time
 	NewID  func() string
 	Zones  *zone.DB
-	// NeedAcceptance lets who is offered a calendar be asked first.
+	// NeedAcceptance lets a user who is offered a calendar be asked first.
 	NeedAcceptance bool
+	// Mailed tells that somebody mails what is posted to people elsewhere. Without that they are told nothing, which
+	// their organizer sees (SCHEDULE-STATUS 5.2).
+	Mailed bool
 	// Written is told of a calendar that was changed: how it is by now, the first version that the
 	// change took, and the objects that it wrote, without data.
 	Written func(cal calendar.Calendar, first calendar.Version, objects []calendar.Object)
@@ -40,13 +44,13 @@ type Config struct {
 func New(c Config) *Ledger {
 	return &Ledger{
 		Reader: c.Reader, store: c.Store, limits: c.Limits, now: c.Now, newID: c.NewID, zones: c.Zones,
-		needAcceptance: c.NeedAcceptance, written: c.Written,
+		needAcceptance: c.NeedAcceptance, mailed: c.Mailed, written: c.Written,
 	}
 }
 
 // Reindex rebuilds everything that the store derives from the objects' bytes.
-func (s *Ledger) Reindex(ctx context.Context) (int, error) {
-	return s.store.Rederive(ctx, func(o calendar.Object) calendar.Derived {
+func (s *Ledger) Reindex(ctx context.Context, walk calendar.Walk) (int, error) {
+	return s.store.Rederive(ctx, walk, func(o calendar.Object) calendar.Derived {
 		d, err := s.derive(o.Data)
 		if err != nil {
 			// Stored by an older program that took what we would refuse: keep what it knew.

@@ -19,7 +19,7 @@ func (w *work) notify(cal calendar.Calendar, share calendar.Share) {
 	w.tell(share.User.ID, n)
 }
 
-// notifyGone tells a sharee that what they had is no longer offered. Who has not accepted loses
+// notifyGone tells a sharee that a calendar is no longer offered to them. One who has not accepted loses
 // nothing, and need not hear of it.
 func (w *work) notifyGone(cal calendar.Calendar, share calendar.Share) {
 	if share.Status != calendar.ShareAccepted {
@@ -30,7 +30,7 @@ func (w *work) notifyGone(cal calendar.Calendar, share calendar.Share) {
 	w.notify(cal, share)
 }
 
-// notifyOwner tells the owner what the sharee, who is the caller, answered. The invitation is
+// notifyOwner tells the owner the answer of the sharee, who is the caller. The invitation is
 // dealt with.
 func (w *work) notifyOwner(cal calendar.Calendar, share calendar.Share, r calendar.Reply) {
 	n := share.About(cal)
@@ -73,7 +73,7 @@ func (s *Ledger) Dismiss(ctx context.Context, c calendar.Caller, name calendar.N
 	return s.forget(ctx, c, name)
 }
 
-// forget takes back what the caller was told.
+// forget takes back the caller's notification.
 func (s *Ledger) forget(ctx context.Context, c calendar.Caller, name calendar.NoticeName) error {
 	return s.change(ctx, c, func(w *work) error {
 		w.recall(c.User.ID, name)

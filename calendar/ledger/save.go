@@ -11,7 +11,7 @@ import (
 	"caldav-mcp-server/ical"
 )
 
-// errSame ends a transaction that would store what is stored already.
+// errSame ends a transaction that would change nothing.
 var errSame = errors.New("nothing to change")
 
 // Put stores an object that a client wrote, byte for byte but for control characters.
@@ -59,7 +59,11 @@ func (s *Ledger) saveAll(ctx context.Context, c calendar.Caller, cal calendar.Ca
 	err := s.change(ctx, c, func(w *work) error {
 		saved = slices.Clone(next)
 		for i := range saved {
-			if err := w.save(ctx, &saved[i], drafts[i].When); err != nil {
+			err := w.save(ctx, &saved[i], drafts[i])
+			if len(drafts) > 1 {
+				err = w.along(ctx, cal.ID, err)
+			}
+			if err != nil {
 				return err
 			}
 		}
@@ -68,20 +72,27 @@ func (s *Ledger) saveAll(ctx context.Context, c calendar.Caller, cal calendar.Ca
 	if errors.Is(err, errSame) && len(drafts) == 1 {
 		return saved, nil
 	}
+	if alone, ok := errors.AsType[*ownAloneError](err); ok {
+		err = s.keepOwn(ctx, c, cal, alone)
+	}
 	return saved, err
 }
 
 // save is the part that runs under the calendar's lock.
-func (w *work) save(ctx context.Context, saved *calendar.Saved, when calendar.Precondition) error {
+func (w *work) save(ctx context.Context, saved *calendar.Saved, d calendar.Draft) error {
 	next := &saved.Object
-	if _, err := w.openTo(ctx, calendar.WriteObjects, next.Calendar); err != nil {
+	cal, err := w.openTo(ctx, calendar.WriteObjects, next.Calendar)
+	if err != nil {
 		return err
 	}
 	old, twin, err := w.live(ctx, next.Calendar, next.Name, next.UID)
 	if err != nil {
 		return err
 	}
-	if err := admit(old, twin, *next, when); err != nil {
+	if !w.owned(cal.Calendar) && !d.Stored {
+		return w.saveShared(ctx, cal, saved, d, old, twin)
+	}
+	if err := admit(old, twin, *next, d.When); err != nil {
 		if errors.Is(err, errSame) {
 			*next = *old
 		}
@@ -93,19 +104,29 @@ func (w *work) save(ctx context.Context, saved *calendar.Saved, when calendar.Pr
 		next.Created = old.Created
 	}
 	saved.Created = old == nil
-	*next, err = w.put(ctx, *next, old)
+	sent := next.ETag
+	before := len(w.told)
+	if err := w.schedule(ctx, cal.Calendar, old, next, d.Telling); err != nil {
+		return err
+	}
+	saved.Scheduled, saved.Told = next.ETag != sent, w.told[before:]
+	if *next, err = w.put(ctx, *next, old); err != nil {
+		return err
+	}
+	if d.From != "" {
+		if err := w.CopyOwnParts(ctx, cal.ID, d.From, next.UID, w.caller.User.ID); err != nil {
+			return err
+		}
+	}
+	*next, err = w.asSeen(ctx, cal.Calendar, *next)
 	return err
 }
 
 // admit decides whether next may take the place of old, while twin has its UID.
 func admit(old, twin *calendar.Object, next calendar.Object, when calendar.Precondition) error {
-	now := calendar.ETag("")
-	if old != nil {
-		now = old.ETag
-	}
 	// RFC 9110 §13.1.1 would let a stale tag pass where the same bytes are stored. But clients, and every
 	// other server, take 412 for the answer to it, and with Expect it is given before the bytes are there.
-	if err := when.Check(now); err != nil {
+	if err := when.CheckObject(old); err != nil {
 		return err
 	}
 	if old != nil && bytes.Equal(old.Data, next.Data) {
@@ -127,19 +148,45 @@ func uidConflict(at calendar.ObjectName, format string, uid calendar.UID) error 
 	return e
 }
 
-// Delete removes an object; a tombstone and the journal keep it for a while.
+// Delete removes an object; a tombstone and the journal keep it for a while. An organizer calls the event off by that,
+// a guest declines.
 func (s *Ledger) Delete(ctx context.Context, c calendar.Caller, cal calendar.Calendar, name calendar.ObjectName, when calendar.Precondition) error {
+	return s.DeleteTelling(ctx, c, cal, name, when, calendar.TellAll)
+}
+
+// DeleteTelling is Delete by a caller who says whether others are told.
+func (s *Ledger) DeleteTelling(
+	ctx context.Context, c calendar.Caller, cal calendar.Calendar, name calendar.ObjectName, when calendar.Precondition, tell calendar.Telling,
+) error {
+	_, err := s.delete(ctx, c, cal, calendar.Draft{Name: name, When: when, Telling: tell})
+	return err
+}
+
+// delete removes the object that a draft names, and returns the people who were written to.
+func (s *Ledger) delete(ctx context.Context, c calendar.Caller, cal calendar.Calendar, d calendar.Draft) (told []calendar.Told, err error) {
 	if err := c.May(calendar.DeleteObjects, cal); err != nil {
-		return err
+		return nil, err
 	}
-	return s.change(ctx, c, func(w *work) error {
-		if _, err := w.openTo(ctx, calendar.DeleteObjects, cal.ID); err != nil {
-			return err
-		}
-		old, err := w.find(ctx, cal.ID, name, when)
+	err = s.change(ctx, c, func(w *work) error {
+		in, err := w.openTo(ctx, calendar.DeleteObjects, cal.ID)
 		if err != nil {
 			return err
 		}
-		return w.bury(ctx, old)
+		old, err := w.find(ctx, cal, d.Name, d.When)
+		if err != nil {
+			return err
+		}
+		err = w.remove(ctx, in.Calendar, old, d.Telling)
+		told = w.told
+		return err
 	})
+	return told, err
+}
+
+// remove buries an object, and tells those whom it concerns.
+func (w *work) remove(ctx context.Context, cal calendar.Calendar, old calendar.Object, tell calendar.Telling) error {
+	if err := w.schedule(ctx, cal, &old, nil, tell); err != nil {
+		return err
+	}
+	return w.bury(ctx, old)
 }

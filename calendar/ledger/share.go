@@ -13,7 +13,7 @@ func (s *Ledger) Share(ctx context.Context, c calendar.Caller, id calendar.Calen
 	return s.share(ctx, c, id, with, calendar.ShareEdit{Access: access})
 }
 
-// Settle is Share for whoever runs the server: the user is not asked, and need not have been.
+// Settle is Share for the server's operator: the user is not asked, and need not have been.
 func (s *Ledger) Settle(ctx context.Context, c calendar.Caller, id calendar.CalendarID, with string, access calendar.Access) (calendar.Share, error) {
 	return s.share(ctx, c, id, with, calendar.ShareEdit{Access: access, Settled: true})
 }
@@ -35,7 +35,7 @@ func (s *Ledger) share(ctx context.Context, c calendar.Caller, id calendar.Calen
 }
 
 // Sharee finds the user of a name or a mail address with whom the caller would share a calendar.
-// Who can be found is what a search for people finds.
+// It finds the same users as a search for people does.
 func (s *Ledger) Sharee(ctx context.Context, c calendar.Caller, id calendar.CalendarID, with string) (calendar.User, error) {
 	if err := s.Allow(ctx, c, calendar.ShareCalendar, id); err != nil {
 		return calendar.User{}, err
@@ -67,7 +67,7 @@ func (s *Ledger) sharee(ctx context.Context, c calendar.Caller, with string) (ca
 }
 
 // Unshare takes away what the user of a name or a mail address was offered of a calendar. Its
-// owner may do that, and whoever has a share may give up their own.
+// owner may do that, and a sharee may give up their own share.
 func (s *Ledger) Unshare(ctx context.Context, c calendar.Caller, id calendar.CalendarID, with string) error {
 	cal, err := s.Calendar(ctx, c, id)
 	if err != nil {
@@ -84,7 +84,7 @@ func (s *Ledger) Unshare(ctx context.Context, c calendar.Caller, id calendar.Cal
 	if err == nil {
 		_, taken, err = s.reshare(ctx, c, id, []calendar.ShareEdit{{With: user}})
 	}
-	// Whether there is such a user does not matter to who takes something away.
+	// Whether there is such a user does not matter when a share is taken away.
 	if err == nil && !taken || err != nil && calendar.ReasonOf(err) == calendar.NotFound {
 		return calendar.Errorf(calendar.NotFound, "", "the calendar %q is not shared with %q", cal.Name, with)
 	}

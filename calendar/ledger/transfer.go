@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -8,6 +9,7 @@ import (
 	"time"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/schedule"
 )
 
 // Transfer is an object on its way to another name or calendar.
@@ -88,15 +90,18 @@ func (w *work) transfer(ctx context.Context, t Transfer, remove bool) (calendar.
 	if err := w.openEnds(ctx, t, remove); err != nil {
 		return calendar.Saved{}, err
 	}
-	next, err := w.find(ctx, t.From.ID, t.Name, t.When)
+	next, err := w.find(ctx, t.From, t.Name, t.When)
 	if err != nil {
 		return calendar.Saved{}, err
 	}
-	// What is stored was valid when it came, and stays so; but not every calendar takes it.
+	// A stored object was valid when it came, and stays so; but not every calendar takes it.
 	if to := w.opened[t.To.ID].Calendar; !to.Kinds.Has(next.Kind) {
 		return calendar.Saved{}, errKind(to, next.Kind)
 	}
-	if err := w.CopyKept(ctx, holderOf(t.From, t.Name), holderOf(t.To, t.As)); err != nil {
+	if err := w.mayCarry(ctx, w.opened[t.To.ID].Calendar, t, &next, remove); err != nil {
+		return calendar.Saved{}, err
+	}
+	if err := w.CopyDeadProperties(ctx, holderOf(t.From, t.Name), holderOf(t.To, t.As)); err != nil {
 		return calendar.Saved{}, err
 	}
 	if remove {
@@ -105,18 +110,73 @@ func (w *work) transfer(ctx context.Context, t Transfer, remove bool) (calendar.
 			return calendar.Saved{}, err
 		}
 	}
+	if next, err = w.carried(ctx, t, next); err != nil {
+		return calendar.Saved{}, err
+	}
 	next.Calendar, next.Name = t.To.ID, t.As
 	old, twin, err := w.live(ctx, next.Calendar, next.Name, next.UID)
 	if err != nil {
 		return calendar.Saved{}, err
+	}
+	if to := w.opened[t.To.ID]; t.From.ID != t.To.ID && !w.owned(to.Calendar) {
+		saved := calendar.Saved{Object: next}
+		err := w.saveShared(ctx, to, &saved, calendar.Draft{When: t.Then, Telling: calendar.Unscheduled}, old, twin)
+		if errors.Is(err, errSame) {
+			err = nil
+		}
+		return saved, w.along(ctx, to.ID, err)
 	}
 	// The same bytes at the new place are still a change: the old place, and properties.
 	if err := admit(old, twin, next, t.Then); err != nil && !errors.Is(err, errSame) {
 		return calendar.Saved{}, err
 	}
 	next.Modified = w.now().Truncate(time.Second)
-	next, err = w.put(ctx, next, old)
+	if next, err = w.put(ctx, next, old); err != nil {
+		return calendar.Saved{}, err
+	}
+	next, err = w.asSeen(ctx, w.opened[t.To.ID].Calendar, next)
 	return calendar.Saved{Object: next, Created: old == nil}, err
+}
+
+// mayCarry sees that an event with guests stays with its organizer or attendee, and is in their calendars once. Nobody
+// is told when it moves from one of these to another.
+func (w *work) mayCarry(ctx context.Context, to calendar.Calendar, t Transfer, o *calendar.Object, remove bool) error {
+	there := meeting{work: w, in: to}
+	if !organized.Match(o.Data) {
+		return nil
+	}
+	if err := there.read(ctx, nil, o); err != nil {
+		return nil //nolint:nilerr // stored by an older program that took what we would refuse
+	}
+	here := there
+	here.in = t.From
+	if remove && t.From.Owner != to.Owner && here.role(there.next) != schedule.Bystander {
+		return calendar.Errorf(calendar.Forbidden, calendar.RuleOrganizerChange,
+			"this is an event with guests of the owner of %q, and stays in their calendars", t.From.Name)
+	}
+	if there.is == schedule.Bystander {
+		o.ScheduleTag = ""
+		return nil
+	}
+	if err := there.lookUp(ctx); err != nil {
+		return err
+	}
+	there.copies = slices.DeleteFunc(there.copies, func(a calendar.Appointment) bool { return remove && a.Calendar == t.From.ID })
+	return there.unique()
+}
+
+// carried is what arrives of an object in another calendar: what its bearer sees of it, and not what is its owner's own.
+func (w *work) carried(ctx context.Context, t Transfer, o calendar.Object) (calendar.Object, error) {
+	if t.From.ID == t.To.ID || w.owned(t.From) {
+		return o, nil
+	}
+	seen, err := w.asSeen(ctx, t.From, o)
+	if err != nil || bytes.Equal(seen.Data, o.Data) {
+		return o, err
+	}
+	seen.ETag = calendar.ETagOf(seen.Data)
+	seen.Derived, err = w.derive(seen.Data)
+	return seen, err
 }
 
 // openEnds opens the calendars, in the order of their ids.

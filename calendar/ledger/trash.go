@@ -64,7 +64,7 @@ func (s *Ledger) RestoreObject(ctx context.Context, c calendar.Caller, cal calen
 	if as == "" {
 		as = e.Object
 	}
-	saved, err := s.save(ctx, c, cal, calendar.Draft{Name: as, Data: e.Before, When: calendar.Precondition{NoneMatchAny: true}})
+	saved, err := s.save(ctx, c, cal, calendar.Draft{Name: as, Data: e.Before, When: calendar.Precondition{NoneMatchAny: true}, Telling: calendar.Unscheduled, Stored: true})
 	if calendar.ReasonOf(err) == calendar.Stale {
 		taken := calendar.Errorf(calendar.Exists, "", "another object has the name %q by now", string(as))
 		taken.Hint, taken.Conflict = "restore it under another name", as
@@ -89,7 +89,7 @@ func (s *Ledger) ForgetObjects(ctx context.Context, c calendar.Caller, cal calen
 	return s.store.ForgetDeletions(ctx, cal.ID)
 }
 
-// RestoreDeleted is RestoreObject for who does not mind the name: where another object has it by
+// RestoreDeleted is RestoreObject for a caller who does not mind the name: where another object has it by
 // now, the restored one gets a new one.
 func (s *Ledger) RestoreDeleted(ctx context.Context, c calendar.Caller, cal calendar.Calendar, uid calendar.UID) (calendar.Saved, error) {
 	saved, err := s.RestoreObject(ctx, c, cal, uid, "")

@@ -32,7 +32,7 @@ func (s *Ledger) Undo(ctx context.Context, c calendar.Caller, id calendar.Change
 	for _, member := range unit {
 		members[member] = true
 	}
-	u := undoing{Ledger: s, caller: c, whole: true, chosen: func(e calendar.Entry) bool { return members[e.ID()] }}
+	u := undoing{Ledger: s, caller: c, whole: true, chosen: func(e calendar.Change) bool { return members[e.ID()] }}
 	if err := u.chooseUnit(ctx, j.Calendar, id, unit); err != nil {
 		return calendar.Undone{}, err
 	}
@@ -73,20 +73,28 @@ func (s *Ledger) undoneBy(ctx context.Context, id calendar.ChangeID) (calendar.V
 	return undo.Version, err
 }
 
-// UndoSince takes back all that a token did since a time, as one unit: all of it, or, when others
+// UndoSince takes back all that a token did, or that anybody did in a calendar, since a time, as one unit: all of it, or, when others
 // have changed something of it since, nothing but an error that says what.
 func (s *Ledger) UndoSince(ctx context.Context, c calendar.Caller, since calendar.UndoSince) (calendar.Undone, error) {
-	u := undoing{Ledger: s, caller: c, chosen: func(e calendar.Entry) bool { return e.Token == since.Token && !e.At.Before(since.At) }}
-	if since.Token == "" {
+	u := undoing{Ledger: s, caller: c, chosen: func(e calendar.Change) bool {
+		return (since.Anybody || e.Token == since.Token) && !e.At.Before(since.At)
+	}}
+	if since.Anybody && since.Calendar == "" {
+		return calendar.Undone{}, calendar.Errorf(calendar.Invalid, "", "say in which calendar")
+	}
+	if since.Token == "" && !since.Anybody {
 		return calendar.Undone{}, calendar.Errorf(calendar.Invalid, "", "say whose changes are to be taken back: there is no token with an empty id")
 	}
 	if err := u.chooseSince(ctx, since); err != nil {
 		return calendar.Undone{}, err
 	}
+	if len(u.places) == 0 && since.Anybody {
+		return calendar.Undone{}, nil
+	}
 	if len(u.places) == 0 {
 		return calendar.Undone{}, calendar.Errorf(calendar.NotFound, "", "the token %q has changed nothing since %s that you may take back", since.Token, calendar.ShortTime(since.At))
 	}
-	// What would be done is found out first. A calendar in which nothing is to be done must not
+	// The first run only previews. A calendar in which nothing is to be done must not
 	// get a new version, which is how its lock is taken.
 	u.preview = true
 	plan, err := u.run(ctx)

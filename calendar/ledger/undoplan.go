@@ -12,17 +12,20 @@ import (
 	"caldav-mcp-server/calendar/lookup"
 )
 
-// undoing is an undo under way. What it is about is chosen first; what is to be done about it is
+// undoing is an undo under way. The changes are chosen first; what is to be done about them is
 // decided, and done, under the calendars' locks.
 type undoing struct {
 	*Ledger
 	caller calendar.Caller
 	// chosen tells which changes are to be taken back.
-	chosen func(calendar.Entry) bool
+	chosen func(calendar.Change) bool
 	places []*undoPlace
 	// answers are among what was chosen, and stay.
 	answers []calendar.UndoConflict
-	count   int
+	// count is how many were chosen, size how many bytes they replaced, and held how many were read
+	// in this transaction.
+	count      int
+	size, held int64
 	// preview decides and does nothing; whole does nothing where something would be left.
 	preview, whole bool
 	// unit is what the undo itself becomes in the journal.
@@ -33,15 +36,22 @@ type undoing struct {
 // undoPlace is a calendar with chosen changes.
 type undoPlace struct {
 	lookup.Journal
-	// first is, for each UID with chosen changes, the version of the earliest; whom, for each
+	// first is, for each UID with chosen changes, the version of the earliest; whom has it for each
 	// user whose share they changed.
 	first map[calendar.UID]calendar.Version
 	whom  map[calendar.UserID]calendar.Version
+	// size is, for each UID, how many bytes its chosen changes replaced.
+	size map[calendar.UID]int64
+}
+
+func newUndoPlace(j lookup.Journal) *undoPlace {
+	return &undoPlace{j, map[calendar.UID]calendar.Version{}, map[calendar.UserID]calendar.Version{}, map[calendar.UID]int64{}}
 }
 
 // choose adds a change.
-func (u *undoing) choose(ctx context.Context, e calendar.Entry) error {
+func (u *undoing) choose(ctx context.Context, e calendar.Change) error {
 	u.count++
+	u.size += e.Size
 	i := slices.IndexFunc(u.places, func(p *undoPlace) bool { return p.ID == e.Calendar })
 	if i < 0 {
 		j, err := u.JournalOf(ctx, u.caller, e.Calendar)
@@ -52,16 +62,17 @@ func (u *undoing) choose(ctx context.Context, e calendar.Entry) error {
 			return err
 		}
 		i = len(u.places)
-		u.places = append(u.places, &undoPlace{j, map[calendar.UID]calendar.Version{}, map[calendar.UserID]calendar.Version{}})
+		u.places = append(u.places, newUndoPlace(j))
 	}
 	p := u.places[i]
 	switch {
-	case e.Change.Answers():
-		u.answers = append(u.answers, calendar.UndoConflict{Entry: e, In: p.Calendar, Answer: true})
+	case e.Did.Answers():
+		u.answers = append(u.answers, p.conflict(e, calendar.UndoConflict{Answer: true}))
 	case e.Subject() == calendar.AboutShare:
 		earliest(p.whom, e.Whom, e.Version)
 	default:
 		earliest(p.first, e.UID, e.Version)
+		p.size[e.UID] += e.Size
 	}
 	return nil
 }
@@ -72,7 +83,7 @@ func earliest[K comparable](of map[K]calendar.Version, key K, v calendar.Version
 	}
 }
 
-// chooseSince chooses what a token did. The latest first: the walk ends with the first that is
+// chooseSince chooses what a token did, or anybody. The latest first: the walk ends with the first that is
 // too old.
 func (u *undoing) chooseSince(ctx context.Context, since calendar.UndoSince) error {
 	all, err := u.Journals(ctx, u.caller)
@@ -83,17 +94,26 @@ func (u *undoing) chooseSince(ctx context.Context, since calendar.UndoSince) err
 		if since.Calendar != "" && j.ID != since.Calendar || u.caller.May(calendar.ReadJournal, j.Calendar) != nil {
 			continue
 		}
-		for e, err := range u.store.Lines(ctx, j.ID, calendar.EntryQuery{Token: since.Token}) {
+		for e, err := range u.store.Journal(ctx, j.ID, calendar.JournalQuery{Token: since.Token}) {
 			if err != nil {
 				return err
 			}
-			if !u.chosen(e.Entry) {
+			if !u.chosen(e) {
 				break
 			}
-			if !u.caller.SeesEntry(j.Calendar, e.Entry) {
+			if since.Anybody && e.Subject() == calendar.AboutCalendar && e.Did == calendar.Created {
+				return calendar.Errorf(calendar.Invalid, "", "there was no such calendar then: it was made on %s", calendar.ShortTime(e.At))
+			}
+			if since.Anybody && (e.Did.Answers() || e.Subject() == calendar.AboutShare) {
 				continue
 			}
-			if err := u.choose(ctx, e.Entry); err != nil {
+			if e.Scheduled && !since.Anybody {
+				continue // it goes with what brought it about
+			}
+			if !u.caller.SeesChange(j.Calendar, e) {
+				continue
+			}
+			if err := u.choose(ctx, e); err != nil {
 				return err
 			}
 			if u.count > maxUndo {
@@ -105,21 +125,21 @@ func (u *undoing) chooseSince(ctx context.Context, since calendar.UndoSince) err
 }
 
 // keepPlaces drops the calendars in which nothing is to be done.
-func (u *undoing) keepPlaces(steps []calendar.UndoStep) {
+func (u *undoing) keepPlaces(steps []calendar.Change) {
 	u.places = slices.DeleteFunc(u.places, func(p *undoPlace) bool {
-		return !slices.ContainsFunc(steps, func(s calendar.UndoStep) bool { return s.Entry.Calendar == p.ID })
+		return !slices.ContainsFunc(steps, func(s calendar.Change) bool { return s.Calendar == p.ID })
 	})
 }
 
 // errPreview ends a transaction that found out only.
 var errPreview = errors.New("nothing is to be kept")
 
-// run takes back what was chosen, in one transaction.
+// run takes back the chosen changes, in one transaction.
 func (u *undoing) run(ctx context.Context) (calendar.Undone, error) {
 	// The order of the locks, see Tx.Advance.
 	slices.SortFunc(u.places, func(a, b *undoPlace) int { return cmp.Compare(a.ID, b.ID) })
 	err := u.changeIn(ctx, u.caller, &u.unit, func(w *work) error {
-		u.done = calendar.Undone{Left: slices.Clone(u.answers)}
+		u.done, u.held = calendar.Undone{Left: slices.Clone(u.answers)}, 0
 		for _, p := range u.places {
 			if err := u.caller.May(calendar.WriteObjects, p.Calendar); err != nil {
 				return err
@@ -139,8 +159,8 @@ func (u *undoing) run(ctx context.Context) (calendar.Undone, error) {
 	return u.done, err
 }
 
-// place takes back what was chosen in one calendar: what was done to it, to whom it was given,
-// then what was done in it.
+// place takes back the chosen changes of one calendar: first those to its properties and its shares,
+// then those to its objects.
 func (u *undoing) place(ctx context.Context, w *work, p *undoPlace) error {
 	t := &undoIn{work: w, undoing: u, place: p}
 	open, err := t.itself(ctx)
@@ -165,14 +185,14 @@ func (s state) same(other state) bool {
 }
 
 // before is the state before a change; it is not known when the journal has forgotten it.
-func before(e calendar.Entry) (s state, known bool) {
-	if e.Change == calendar.Created {
+func before(e calendar.Change) (s state, known bool) {
+	if e.Did == calendar.Created {
 		return state{}, true
 	}
 	return state{e.Object, e.Before}, e.Before != nil
 }
 
-// goal is what is to become of what a UID stands for.
+// goal is the wanted state of a UID.
 type goal struct {
 	now, then state
 	// undoes are the changes that this takes back, the latest first.
@@ -181,7 +201,7 @@ type goal struct {
 
 // back walks the history of one UID, the latest change first, and takes back in thought what was
 // chosen: a change can be taken back when what it left is what is there.
-func (u *undoing) back(p *undoPlace, past []calendar.Entry, now state) goal {
+func (u *undoing) back(p *undoPlace, past []calendar.Change, now state) goal {
 	g := goal{now: now, then: now}
 	for i, e := range past {
 		if !u.chosen(e) {
@@ -194,11 +214,13 @@ func (u *undoing) back(p *undoPlace, past []calendar.Entry, now state) goal {
 		then, known := before(e)
 		switch {
 		case !known:
-			u.left(calendar.UndoConflict{Entry: e, In: p.Calendar, Forgotten: true})
+			u.left(p.conflict(e, calendar.UndoConflict{Forgotten: true}))
 		case knownAfter && g.then.same(after):
 			g.step(e, then)
 		case g.then.same(then):
 			u.done.Already = append(u.done.Already, e.ID())
+		case knownAfter && (g.then.data == nil) == (after.data == nil) && onlyScheduled(past[:i], g):
+			g.step(e, then)
 		default:
 			u.left(conflictOf(p, e, u.inTheWay(past[:i]), after, g.then))
 		}
@@ -206,14 +228,29 @@ func (u *undoing) back(p *undoPlace, past []calendar.Entry, now state) goal {
 	return g
 }
 
-func (u *undoing) left(c calendar.UndoConflict) {
-	c.Before = nil
-	u.done.Left = append(u.done.Left, c)
+// onlyScheduled tells whether all that came between a change and what is thought to be there was brought about by others,
+// as answers are, or taken back itself: that does not block the undo, since a guest who is told anew answers anew.
+func onlyScheduled(later []calendar.Change, g goal) bool {
+	void := map[calendar.Version]bool{}
+	for _, e := range later {
+		void[e.Version] = e.UndoneBy > 0 && !void[e.UndoneBy]
+	}
+	for _, e := range slices.Backward(later) {
+		if slices.Contains(g.undoes, e.Version) {
+			return true
+		}
+		if !e.Scheduled && !void[e.Version] && len(e.Undoes) == 0 {
+			return false
+		}
+	}
+	return true
 }
 
+func (u *undoing) left(c calendar.UndoConflict) { u.done.Left = append(u.done.Left, c) }
+
 // step goes back before a change.
-func (g *goal) step(e calendar.Entry, before state) {
-	if e.Change == calendar.Modified {
+func (g *goal) step(e calendar.Change, before state) {
+	if e.Did == calendar.Modified {
 		// Whatever its name was then: what a change does not do is not taken back with it.
 		before.name = g.then.name
 	}
@@ -227,7 +264,7 @@ func (g *goal) idle() bool {
 }
 
 // inTheWay is the first of the later changes that is not to be taken back.
-func (u *undoing) inTheWay(later []calendar.Entry) calendar.Entry {
+func (u *undoing) inTheWay(later []calendar.Change) calendar.Change {
 	for _, e := range slices.Backward(later) {
 		if !u.chosen(e) {
 			return e
@@ -236,9 +273,16 @@ func (u *undoing) inTheWay(later []calendar.Entry) calendar.Entry {
 	return later[len(later)-1]
 }
 
-func conflictOf(p *undoPlace, e, by calendar.Entry, after, now state) calendar.UndoConflict {
+// conflict is one about a change in the calendar.
+func (p *undoPlace) conflict(e calendar.Change, c calendar.UndoConflict) calendar.UndoConflict {
+	e.In, e.InTrash, e.Before = p.Calendar, p.InTrash, nil
+	c.Change = e
+	return c
+}
+
+func conflictOf(p *undoPlace, e, by calendar.Change, after, now state) calendar.UndoConflict {
 	by.Before = nil
-	c := calendar.UndoConflict{Entry: e, In: p.Calendar, By: &by}
+	c := p.conflict(e, calendar.UndoConflict{By: &by})
 	if after.data != nil && now.data != nil {
 		for _, d := range calendar.Compare(after.data, now.data) {
 			if !slices.Contains(c.Differs, d.Name) {

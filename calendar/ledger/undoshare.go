@@ -21,7 +21,7 @@ func presentOffer(shares []calendar.Share, user calendar.UserID) state {
 // sortedUsers are those with chosen changes of their shares: see NoticeKeeper for the order.
 func (p *undoPlace) sortedUsers() []calendar.UserID { return slices.Sorted(maps.Keys(p.whom)) }
 
-// shares takes back to whom the calendar was given, and from whom it was taken. Who gets it back
+// shares takes back the changes of the calendar's shares. A user who gets the calendar back
 // may be asked anew.
 func (t *undoIn) shares(ctx context.Context) error {
 	users := t.place.sortedUsers()
@@ -75,7 +75,7 @@ func (t *undoIn) reshare(ctx context.Context, change *sharing, user calendar.Use
 	return nil
 }
 
-// user finds somebody with whom a calendar was shared.
+// user finds somebody who had a share of a calendar.
 func (s *Ledger) user(ctx context.Context, id calendar.UserID) (calendar.User, error) {
 	all, err := s.store.Users(ctx)
 	if i := slices.IndexFunc(all, func(u calendar.User) bool { return u.ID == id }); err == nil && i >= 0 {

@@ -20,40 +20,75 @@ func (t *undoIn) caller() calendar.Caller { return t.work.caller }
 
 func (t *undoIn) done(summary string) {
 	e := t.logged
-	e.Before = nil
-	t.undoing.done.Steps = append(t.undoing.done.Steps, calendar.UndoStep{Entry: e, In: t.cal, Summary: summary})
+	e.Before, e.In, e.Summary = nil, t.cal, summary
+	t.undoing.done.Steps = append(t.undoing.done.Steps, e)
 }
 
 // ofUID and ofShare ask for the changes of what the undo is about, from the earliest on that was chosen.
-func (p *undoPlace) ofUID(uid calendar.UID) calendar.EntryQuery {
-	return calendar.EntryQuery{From: p.first[uid], Of: &uid}
+func (p *undoPlace) ofUID(uid calendar.UID) calendar.JournalQuery {
+	return calendar.JournalQuery{From: p.first[uid], Of: &uid}
 }
 
-func (p *undoPlace) ofShare(user calendar.UserID) calendar.EntryQuery {
-	return calendar.EntryQuery{From: p.whom[user], Whom: user}
+func (p *undoPlace) ofShare(user calendar.UserID) calendar.JournalQuery {
+	return calendar.JournalQuery{From: p.whom[user], Whom: user}
 }
 
-// undoMost bounds what an undo of one object reads of former states, in bytes: the writers of all others wait for it.
-const undoMost = 64 << 20
+// hold counts bytes before they are read.
+func (u *undoing) hold(size int64) error {
+	if u.held += size; u.held <= u.limits.UndoBytes {
+		return nil
+	}
+	e := calendar.Errorf(calendar.TooLarge, "", "what was there before these changes has more than %d KiB", u.limits.UndoBytes>>10)
+	e.Hint = "take back fewer of them, the later ones first, or put the event in order by hand"
+	return e
+}
 
-// past are the changes that can be taken back.
-func (t *undoIn) past(ctx context.Context, q calendar.EntryQuery) ([]calendar.Entry, error) {
-	var past []calendar.Entry
-	held := 0
-	for e, err := range t.Entries(ctx, t.place.ID, q) {
+// past are the changes that can be taken back. Bytes have those that are chosen and those that came
+// next, which say what the chosen ones left: there may be any number of others.
+func (t *undoIn) past(ctx context.Context, q calendar.JournalQuery) ([]calendar.Change, error) {
+	var past []calendar.Change
+	for e, err := range t.Journal(ctx, t.place.ID, q) {
 		if err != nil {
 			return nil, err
 		}
-		if held += len(e.Before); held > undoMost {
-			e := calendar.Errorf(calendar.TooLarge, "", "what was there before these changes has more than %d MiB", undoMost>>20)
-			e.Hint = "take back later changes first, or put the event in order by hand"
-			return nil, e
-		}
-		if !e.Change.Answers() {
+		if !e.Did.Answers() {
 			past = append(past, e)
 		}
 	}
+	needed := func(i int) bool {
+		return t.undoing.chosen(past[i]) || i+1 < len(past) && t.undoing.chosen(past[i+1])
+	}
+	for i := 0; i < len(past); i++ {
+		first, size := i, int64(0)
+		for i < len(past) && needed(i) {
+			size += past[i].Size
+			i++
+		}
+		if size == 0 {
+			continue
+		}
+		if err := t.undoing.hold(size); err != nil {
+			return nil, err
+		}
+		if err := t.read(ctx, q, past[first:i]); err != nil {
+			return nil, err
+		}
+	}
 	return past, nil
+}
+
+// read gives changes that came one after the other their bytes.
+func (t *undoIn) read(ctx context.Context, q calendar.JournalQuery, run []calendar.Change) error {
+	q.WithBefore, q.From, q.Until = true, run[len(run)-1].Version, run[0].Version
+	for e, err := range t.Journal(ctx, t.place.ID, q) {
+		if err != nil {
+			return err
+		}
+		if i := slices.IndexFunc(run, func(c calendar.Change) bool { return c.Version == e.Version }); i >= 0 {
+			run[i].Before = e.Before
+		}
+	}
+	return nil
 }
 
 // itself takes back what was done to the calendar itself. It tells whether the calendar is
@@ -67,7 +102,7 @@ func (t *undoIn) itself(ctx context.Context) (open bool, err error) {
 		}
 		t.cal = at.Calendar
 	}
-	kept, err := t.Tx.Kept(ctx, calendar.Holder{Place: calendar.AtCalendar, Calendar: t.cal})
+	kept, err := t.Tx.DeadProperties(ctx, calendar.Holder{Place: calendar.AtCalendar, Calendar: t.cal})
 	if err != nil {
 		return false, err
 	}
@@ -100,7 +135,7 @@ func (t *undoIn) itself(ctx context.Context) (open bool, err error) {
 // closed says of the changes in a calendar that stays in the trash that they stay too, or, where
 // its making was to be taken back, that they are.
 func (t *undoIn) closed(ctx context.Context, unmade bool) error {
-	var all []calendar.EntryQuery
+	var all []calendar.JournalQuery
 	for _, user := range t.place.sortedUsers() {
 		all = append(all, t.place.ofShare(user))
 	}
@@ -118,7 +153,7 @@ func (t *undoIn) closed(ctx context.Context, unmade bool) error {
 			case unmade:
 				t.undoing.done.Already = append(t.undoing.done.Already, e.ID())
 			default:
-				t.undoing.left(calendar.UndoConflict{Entry: e, In: t.cal})
+				t.undoing.left(t.place.conflict(e, calendar.UndoConflict{}))
 			}
 		}
 	}
@@ -134,7 +169,7 @@ func (t *undoIn) remove(ctx context.Context) (open bool, err error) {
 		return false, err
 	}
 	if foreign {
-		made := calendar.Entry{Calendar: t.cal.ID, Version: created, Change: calendar.Created, At: t.cal.Created}
+		made := calendar.Change{Calendar: t.cal.ID, Version: created, Did: calendar.Created, At: t.cal.Created}
 		t.undoing.left(conflictOf(t.place, made, e, state{}, state{}))
 		return true, nil
 	}
@@ -149,24 +184,24 @@ func (t *undoIn) remove(ctx context.Context) (open bool, err error) {
 }
 
 // foreign finds a change since a version that is not to be taken back and left something.
-func (t *undoIn) foreign(ctx context.Context, since calendar.Version) (calendar.Entry, bool, error) {
-	for e, err := range t.Entries(ctx, t.cal.ID, calendar.EntryQuery{From: since}) {
+func (t *undoIn) foreign(ctx context.Context, since calendar.Version) (calendar.Change, bool, error) {
+	for e, err := range t.Journal(ctx, t.cal.ID, calendar.JournalQuery{From: since}) {
 		if err != nil {
 			return e, false, err
 		}
 		if e.Subject() != calendar.AboutObject || t.undoing.chosen(e) {
 			continue
 		}
-		_, o, err := t.Occupants(ctx, t.cal.ID, "", e.UID)
+		_, o, err := t.Duplicates(ctx, t.cal.ID, "", e.UID)
 		if err != nil || o != nil {
 			return e, o != nil, err
 		}
 	}
-	return calendar.Entry{}, false, nil
+	return calendar.Change{}, false, nil
 }
 
 // bringBack takes a calendar out of the trash.
-func (t *undoIn) bringBack(ctx context.Context, then state, kept []calendar.Kept) error {
+func (t *undoIn) bringBack(ctx context.Context, then state, kept []calendar.DeadProperty) error {
 	if err := t.caller().May(calendar.ChangeCalendar, t.cal); err != nil {
 		return err
 	}
@@ -204,7 +239,7 @@ func (t *undoIn) freeAddress(ctx context.Context, wanted calendar.Segment) (cale
 }
 
 // reset gives the calendar the settings that it had.
-func (t *undoIn) reset(ctx context.Context, then state, kept []calendar.Kept) error {
+func (t *undoIn) reset(ctx context.Context, then state, kept []calendar.DeadProperty) error {
 	if err := t.caller().May(calendar.ChangeCalendar, t.cal); err != nil {
 		return err
 	}
@@ -216,8 +251,8 @@ func (t *undoIn) reset(ctx context.Context, then state, kept []calendar.Kept) er
 		if err := t.UpdateCalendar(ctx, cal.ID, wanted.Properties()); err != nil {
 			return err
 		}
-		if edits := wanted.KeptEdits(kept); len(edits) > 0 {
-			if _, err := t.Tx.Keep(ctx, calendar.Holder{Place: calendar.AtCalendar, Calendar: cal}, edits); err != nil {
+		if edits := wanted.DeadPropertyEdits(kept); len(edits) > 0 {
+			if _, err := t.Tx.SetDeadProperties(ctx, calendar.Holder{Place: calendar.AtCalendar, Calendar: cal}, edits); err != nil {
 				return err
 			}
 		}
@@ -234,8 +269,8 @@ func (t *undoIn) reset(ctx context.Context, then state, kept []calendar.Kept) er
 	return nil
 }
 
-// objects takes back what was done to the objects of the calendar. What is to go goes first, so
-// that names and UIDs are free for what comes back.
+// objects takes back what was done to the objects of the calendar. Removals come first, so
+// that names and UIDs are free for the objects that come back.
 func (t *undoIn) objects(ctx context.Context) error {
 	var returning []goal
 	for _, uid := range t.place.sortedUIDs() {
@@ -251,12 +286,13 @@ func (t *undoIn) objects(ctx context.Context) error {
 				return err
 			}
 			t.undoes = g.undoes
-			if err := t.bury(ctx, *o); err != nil {
+			if err := t.away(ctx, g, *o); err != nil {
 				return err
 			}
 			t.done(o.Summary)
 		}
 		if g.then.data != nil {
+			g.now.data = nil // what comes back is held until all that goes has gone
 			returning = append(returning, g)
 		}
 	}
@@ -268,13 +304,30 @@ func (t *undoIn) objects(ctx context.Context) error {
 	return nil
 }
 
-// goal finds out what is to become of an object.
+// away takes an object away. One that comes back under another name is the same event still.
+func (t *undoIn) away(ctx context.Context, g goal, o calendar.Object) error {
+	if g.then.data == nil && !t.moves(o.UID) {
+		return t.work.remove(ctx, t.cal, o, calendar.TellAll)
+	}
+	return t.bury(ctx, o)
+}
+
+// moves tells whether the undo takes back that an object was moved among the calendars of one owner, of which nobody else
+// need hear.
+func (t *undoIn) moves(uid calendar.UID) bool {
+	return slices.ContainsFunc(t.undoing.places, func(p *undoPlace) bool {
+		_, also := p.first[uid]
+		return also && p.ID != t.cal.ID && p.Owner == t.cal.Owner
+	})
+}
+
+// goal finds the wanted state of an object.
 func (t *undoIn) goal(ctx context.Context, uid calendar.UID) (goal, *calendar.Object, error) {
 	past, err := t.past(ctx, t.place.ofUID(uid))
 	if err != nil {
 		return goal{}, nil, err
 	}
-	_, o, err := t.Occupants(ctx, t.cal.ID, "", uid)
+	_, o, err := t.Duplicates(ctx, t.cal.ID, "", uid)
 	if err != nil {
 		return goal{}, nil, err
 	}
@@ -304,7 +357,11 @@ func (t *undoIn) restore(ctx context.Context, g goal) error {
 		}
 	}
 	t.undoes = g.undoes
-	if err := t.save(ctx, &next, calendar.Precondition{}); err != nil {
+	tell := calendar.TellAgain
+	if t.moves(d.UID) || g.now.data != nil && g.now.name != g.then.name {
+		tell = calendar.Unscheduled
+	}
+	if err := t.save(ctx, &next, calendar.Draft{Telling: tell, Stored: true}); err != nil {
 		return err
 	}
 	t.done(next.Object.Summary)

@@ -9,8 +9,8 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// undoPart is how many objects are taken back in one transaction, which others wait for. An import may
-// have brought far more.
+// undoPart is how many objects are taken back in one transaction, which others wait for. An import may have
+// brought far more.
 const undoPart = 500
 
 // chooseUnit chooses all changes of a unit. They are read along the journal: one by one would take a
@@ -25,17 +25,17 @@ func (u *undoing) chooseUnit(ctx context.Context, in calendar.Calendar, named ca
 			n++
 		}
 		found := 0
-		for line, err := range u.store.Lines(ctx, first.Calendar, calendar.EntryQuery{From: first.Version, Until: unit[n-1].Version}) {
+		for line, err := range u.store.Journal(ctx, first.Calendar, calendar.JournalQuery{From: first.Version, Until: unit[n-1].Version}) {
 			switch {
 			case err != nil:
 				return err
-			case !u.chosen(line.Entry):
+			case !u.chosen(line):
 				continue
-			case !u.caller.SeesEntry(in, line.Entry):
+			case !u.caller.SeesChange(in, line):
 				return calendar.ErrNoChange(named.String())
 			}
 			found++
-			if err := u.choose(ctx, line.Entry); err != nil {
+			if err := u.choose(ctx, line); err != nil {
 				return err
 			}
 		}
@@ -88,8 +88,8 @@ func (u *undoing) runEach(ctx context.Context, parts [][]*undoPlace) (calendar.U
 		}
 		all.Steps = append(all.Steps, done.Steps...)
 		for _, s := range done.Steps {
-			if s.Subject() == calendar.AboutCalendar && s.Change == calendar.Deleted {
-				gone[s.Entry.Calendar] = true // and all that was put into it
+			if s.Subject() == calendar.AboutCalendar && s.Did == calendar.Deleted {
+				gone[s.Calendar] = true // and all that was put into it
 			}
 		}
 	}
@@ -98,28 +98,31 @@ func (u *undoing) runEach(ctx context.Context, parts [][]*undoPlace) (calendar.U
 
 // parts divides what was chosen: what was done to a calendar itself comes before what was done in it.
 func (u *undoing) parts() [][]*undoPlace {
-	if u.count <= undoPart {
+	// A part reads what later changes replaced, too.
+	most := u.limits.UndoBytes / 4
+	if u.count <= undoPart && u.size <= most {
 		return [][]*undoPlace{u.places}
 	}
 	slices.SortFunc(u.places, func(a, b *undoPlace) int { return cmp.Compare(a.ID, b.ID) })
 	var parts [][]*undoPlace
 	for _, p := range u.places {
-		if p.InTrash || len(p.first) <= undoPart {
+		if p.InTrash {
 			parts = append(parts, []*undoPlace{p})
 			continue
 		}
-		itself := &undoPlace{Journal: p.Journal, first: map[calendar.UID]calendar.Version{}, whom: p.whom}
+		part := newUndoPlace(p.Journal)
+		part.whom = p.whom
 		if v, ok := p.first[""]; ok {
-			itself.first[""] = v
+			part.first[""] = v
 		}
-		parts = append(parts, []*undoPlace{itself})
-		for uids := range slices.Chunk(p.sortedUIDs(), undoPart) {
-			some := &undoPlace{Journal: p.Journal, first: map[calendar.UID]calendar.Version{}, whom: map[calendar.UserID]calendar.Version{}}
-			for _, uid := range uids {
-				some.first[uid] = p.first[uid]
+		size := int64(0)
+		for _, uid := range p.sortedUIDs() {
+			if size += p.size[uid]; len(part.first) >= undoPart || size > most {
+				parts, part, size = append(parts, []*undoPlace{part}), newUndoPlace(p.Journal), p.size[uid]
 			}
-			parts = append(parts, []*undoPlace{some})
+			part.first[uid] = p.first[uid]
 		}
+		parts = append(parts, []*undoPlace{part})
 	}
 	return parts
 }

@@ -5,6 +5,7 @@ package ledger
 import (
 	"cmp"
 	"context"
+	"errors"
 	"slices"
 
 	"caldav-mcp-server/calendar"
@@ -22,9 +23,14 @@ type work struct {
 	undoes []calendar.Version
 	// head is the first line that was logged, logged the latest.
 	head   calendar.ChangeID
-	logged calendar.Entry
+	logged calendar.Change
 	// outbox is what other users are told when all is done, see deliver.
 	outbox []message
+	// inboxes and letters are the scheduling messages, to users and to people elsewhere.
+	inboxes []inboxItem
+	letters map[calendar.UserID][]calendar.Letter
+	// told are those who were written to so far.
+	told []calendar.Told
 }
 
 // opened is a calendar that is locked, at the version of its latest change.
@@ -52,16 +58,31 @@ func (s *Ledger) change(ctx context.Context, c calendar.Caller, do func(*work) e
 // the journal, which is named by its first line.
 func (s *Ledger) changeIn(ctx context.Context, c calendar.Caller, unit *calendar.ChangeID, do func(*work) error) error {
 	var w *work
-	err := s.store.Update(ctx, func(tx calendar.Tx) error {
-		if *unit != (calendar.ChangeID{}) {
-			tx.Join(*unit)
+	var also []calendar.CalendarID
+	attempt := func() error {
+		return s.store.Update(ctx, func(tx calendar.Tx) error {
+			if *unit != (calendar.ChangeID{}) {
+				tx.Join(*unit)
+			}
+			w = &work{Tx: tx, Ledger: s, caller: c, opened: map[calendar.CalendarID]*opened{}}
+			if err := w.openAll(ctx, also); err != nil {
+				return err
+			}
+			if err := do(w); err != nil {
+				return err
+			}
+			return w.deliver(ctx)
+		})
+	}
+	err := attempt()
+	for range reachAttempts {
+		more, ok := errors.AsType[*reachError](err)
+		if !ok {
+			break
 		}
-		w = &work{Tx: tx, Ledger: s, caller: c, opened: map[calendar.CalendarID]*opened{}}
-		if err := do(w); err != nil {
-			return err
-		}
-		return w.deliver(ctx)
-	})
+		also = slices.Compact(slices.Sorted(slices.Values(append(also, more.calendars...))))
+		err = attempt()
+	}
 	if err != nil {
 		return c.Told(err)
 	}
@@ -91,6 +112,45 @@ func (w *work) open(ctx context.Context, id calendar.CalendarID) (*opened, error
 	}
 	w.opened[id] = &opened{Calendar: cal, first: cal.Version, fresh: true}
 	return w.opened[id], nil
+}
+
+// reachAttempts bounds how often a change begins anew since it reaches further than it was known to.
+const reachAttempts = 4
+
+// reachError ends a transaction that needs calendars which it has not opened: all that it opens are opened in the order
+// of their ids, so that it begins anew with them.
+type reachError struct{ calendars []calendar.CalendarID }
+
+// Error says so, should it be shown to anybody after all.
+func (e *reachError) Error() string {
+	return "who takes part in this changes it all the time; try again in a moment"
+}
+
+// openAll opens calendars, in the order of their ids. Those that are gone are left out.
+func (w *work) openAll(ctx context.Context, ids []calendar.CalendarID) error {
+	for _, id := range ids {
+		if _, err := w.open(ctx, id); err != nil && calendar.ReasonOf(err) != calendar.NotFound {
+			return err
+		}
+	}
+	return nil
+}
+
+// reach sees that calendars are open, or has the change begin anew with them.
+func (w *work) reach(ids []calendar.CalendarID) error {
+	var missing []calendar.CalendarID
+	for _, id := range ids {
+		if w.opened[id] == nil {
+			missing = append(missing, id)
+		}
+	}
+	if len(missing) == 0 {
+		return nil
+	}
+	for id := range w.opened {
+		missing = append(missing, id)
+	}
+	return &reachError{missing}
 }
 
 // openTo opens a calendar in which the caller may do something. Whether somebody else's is still
@@ -132,9 +192,13 @@ func (w *work) next(ctx context.Context, id calendar.CalendarID) (*opened, error
 }
 
 // log writes a line of the journal, at the version that a calendar has.
-func (w *work) log(ctx context.Context, in *opened, e calendar.Entry) error {
+func (w *work) log(ctx context.Context, in *opened, e calendar.Change) error {
 	e.Calendar, e.Version, e.At, e.Undoes = in.ID, in.Version, w.now(), w.undoes
 	e.User, e.Token, e.Agent = w.caller.User.ID, w.caller.Token, w.caller.Agent
+	if e.Scheduled {
+		e.Undoes = nil
+		return w.Log(ctx, e)
+	}
 	w.logged = e
 	if w.head == (calendar.ChangeID{}) {
 		w.head = e.ID()
@@ -142,29 +206,39 @@ func (w *work) log(ctx context.Context, in *opened, e calendar.Entry) error {
 	return w.Log(ctx, e)
 }
 
-// live is Tx.Occupants without tombstones.
+// live is Tx.Duplicates without tombstones.
 func (w *work) live(ctx context.Context, id calendar.CalendarID, name calendar.ObjectName, uid calendar.UID) (atName, withUID *calendar.Object, err error) {
-	atName, withUID, err = w.Occupants(ctx, id, name, uid)
+	atName, withUID, err = w.Duplicates(ctx, id, name, uid)
 	if atName != nil && atName.Deleted {
 		atName = nil
 	}
 	return atName, withUID, err
 }
 
-// find returns the object of a name, which must be there and as it is expected to be.
-func (w *work) find(ctx context.Context, id calendar.CalendarID, name calendar.ObjectName, when calendar.Precondition) (calendar.Object, error) {
-	o, _, err := w.live(ctx, id, name, "")
+// find returns the object of a name, as it is stored. It must be there, and be for the caller what they expect.
+func (w *work) find(ctx context.Context, cal calendar.Calendar, name calendar.ObjectName, when calendar.Precondition) (calendar.Object, error) {
+	o, _, err := w.live(ctx, cal.ID, name, "")
 	if err != nil {
 		return calendar.Object{}, err
 	}
 	if o == nil {
 		return calendar.Object{}, calendar.ErrNoObject(name)
 	}
-	return *o, when.Check(o.ETag)
+	seen := *o
+	seen.Data = nil
+	if seen, err = w.asSeen(ctx, cal, seen); err != nil {
+		return calendar.Object{}, err
+	}
+	return *o, when.CheckObject(&seen)
 }
 
 // put writes an object in the place of old, nil for none, and returns it with its version.
 func (w *work) put(ctx context.Context, o calendar.Object, old *calendar.Object) (calendar.Object, error) {
+	return w.write(ctx, o, old, false)
+}
+
+// write is put, of what somebody else's change brought about as well.
+func (w *work) write(ctx context.Context, o calendar.Object, old *calendar.Object, scheduled bool) (calendar.Object, error) {
 	cal, err := w.next(ctx, o.Calendar)
 	if err != nil {
 		return o, err
@@ -174,9 +248,9 @@ func (w *work) put(ctx context.Context, o calendar.Object, old *calendar.Object)
 		return o, err
 	}
 	cal.note(o)
-	e := calendar.Entry{Object: o.Name, UID: o.UID, Change: calendar.Created}
+	e := calendar.Change{Object: o.Name, UID: o.UID, Did: calendar.Created, Scheduled: scheduled}
 	if old != nil {
-		e.Change, e.Before = calendar.Modified, old.Data
+		e.Did, e.Before = calendar.Modified, old.Data
 	}
 	return o, w.log(ctx, cal, e)
 }
@@ -190,7 +264,7 @@ func (w *work) bury(ctx context.Context, o calendar.Object) error {
 	if err := w.BuryObject(ctx, o.Calendar, o.Name, cal.Version); err != nil {
 		return err
 	}
-	e := calendar.Entry{Object: o.Name, UID: o.UID, Change: calendar.Deleted, Before: o.Data}
+	e := calendar.Change{Object: o.Name, UID: o.UID, Did: calendar.Deleted, Before: o.Data}
 	o.Deleted, o.Version = true, cal.Version
 	cal.note(o)
 	return w.log(ctx, cal, e)
@@ -213,14 +287,14 @@ func (w *work) settings(ctx context.Context, id calendar.CalendarID, change cale
 	if err != nil {
 		return err
 	}
-	kept, err := w.Tx.Kept(ctx, calendar.Holder{Place: calendar.AtCalendar, Calendar: cal.Calendar})
+	kept, err := w.Tx.DeadProperties(ctx, calendar.Holder{Place: calendar.AtCalendar, Calendar: cal.Calendar})
 	if err != nil {
 		return err
 	}
 	if err := do(cal.Calendar); err != nil {
 		return err
 	}
-	return w.log(ctx, cal, calendar.Entry{Change: change, Before: calendar.SettingsOf(cal.Calendar, kept).Encode()})
+	return w.log(ctx, cal, calendar.Change{Did: change, Before: calendar.SettingsOf(cal.Calendar, kept).Encode()})
 }
 
 // trash moves a calendar to the trash.
@@ -245,7 +319,7 @@ func (w *work) untrash(ctx context.Context, id calendar.CalendarID, at calendar.
 	if err := w.announce(ctx, cal.Calendar, true); err != nil {
 		return calendar.Calendar{}, err
 	}
-	return cal.Calendar, w.log(ctx, cal, calendar.Entry{Change: calendar.Created})
+	return cal.Calendar, w.log(ctx, cal, calendar.Change{Did: calendar.Created})
 }
 
 // tell puts a notification into the outbox, recall one that takes back what the user was told.
@@ -272,5 +346,5 @@ func (w *work) deliver(ctx context.Context) error {
 			return err
 		}
 	}
-	return nil
+	return w.send(ctx)
 }

@@ -4,7 +4,9 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"io/fs"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -19,22 +21,49 @@ func TestChangesAreMadeInOnePlace(t *testing.T) {
 	callers := map[string]map[string]bool{
 		"Update": {}, "Advance": {}, "Log": {}, "PutObject": {}, "BuryObject": {}, "PutNotice": {}, "DropNotice": {},
 	}
-	for _, room := range []string{"..", "../ledger", "../lookup", "../query", "../service", "../watch"} {
-		files, err := filepath.Glob(room + "/*.go")
-		if err != nil || len(files) == 0 {
-			t.Fatalf("no files in %s: %v", room, err)
-		}
-		for _, name := range files {
-			if !strings.HasSuffix(name, "_test.go") {
-				calls(t, name, callers)
-			}
-		}
+	for _, name := range sources(t, "..") {
+		calls(t, name, callers)
 	}
 	for method, in := range callers {
 		if got := slices.Collect(maps.Keys(in)); !slices.Equal(got, []string{place}) {
 			t.Errorf("%s is called in %s, want %s only", method, got, place)
 		}
 	}
+}
+
+// TestOnlyTheStoreKnowsTransactions: the doors and the program change nothing past the ledger.
+func TestOnlyTheStoreKnowsTransactions(t *testing.T) {
+	t.Parallel()
+	var in []string
+	for _, name := range sources(t, "../..") {
+		if text, err := os.ReadFile(name); err != nil {
+			t.Fatal(err)
+		} else if strings.Contains(string(text), "calendar.Tx") && !strings.HasPrefix(name, "../../store/") && !strings.HasPrefix(name, "../../internal/") {
+			in = append(in, name)
+		}
+	}
+	if !slices.Equal(in, []string{"../../calendar/ledger/work.go"}) {
+		t.Errorf("transactions are known in %v", in)
+	}
+}
+
+// sources are the files below a directory of which the program is made.
+func sources(t *testing.T, below string) []string {
+	t.Helper()
+	var names []string
+	err := filepath.WalkDir(below, func(name string, d fs.DirEntry, err error) error {
+		if d != nil && d.IsDir() && (d.Name() == "testdata" || len(d.Name()) > 2 && d.Name()[0] == '.') {
+			return filepath.SkipDir
+		}
+		if strings.HasSuffix(name, ".go") && !strings.HasSuffix(name, "_test.go") {
+			names = append(names, filepath.ToSlash(name))
+		}
+		return err
+	})
+	if err != nil || len(names) == 0 {
+		t.Fatalf("no files below %s: %v", below, err)
+	}
+	return names
 }
 
 // calls notes which of the methods a file calls.

@@ -46,9 +46,9 @@ func (s *Reader) JournalOf(ctx context.Context, c calendar.Caller, id calendar.C
 }
 
 // Line returns one line of the journal.
-func (s *Reader) Line(ctx context.Context, id calendar.ChangeID) (calendar.Line, error) {
-	for line, err := range s.store.Lines(ctx, id.Calendar, calendar.EntryQuery{From: id.Version, Until: id.Version}) {
+func (s *Reader) Line(ctx context.Context, id calendar.ChangeID) (calendar.Change, error) {
+	for line, err := range s.store.Journal(ctx, id.Calendar, calendar.JournalQuery{From: id.Version, Until: id.Version}) {
 		return line, err
 	}
-	return calendar.Line{}, calendar.ErrNoChange(id.String())
+	return calendar.Change{}, calendar.ErrNoChange(id.String())
 }

@@ -22,7 +22,7 @@ func NewReader(store calendar.Reader, openDirectory bool) *Reader {
 	return &Reader{store: store, openDirectory: openDirectory}
 }
 
-// Calendars returns the calendars that the caller sees, but for subscriptions: who asks what is
+// Calendars returns the calendars that the caller sees, but for subscriptions: a caller that asks what is
 // in the calendars, or for one to write to, asks for nothing of those.
 func (s *Reader) Calendars(ctx context.Context, c calendar.Caller) ([]calendar.Calendar, error) {
 	all, err := s.CalendarsInHome(ctx, c)
@@ -90,7 +90,7 @@ func (s *Reader) Offers(ctx context.Context, c calendar.Caller) ([]calendar.Offe
 	}), err
 }
 
-// Shares returns who was offered what of a calendar of the caller's.
+// Shares returns the shares of a calendar of the caller's.
 func (s *Reader) Shares(ctx context.Context, c calendar.Caller, id calendar.CalendarID) ([]calendar.Share, error) {
 	if err := s.Allow(ctx, c, calendar.ListShares, id); err != nil {
 		return nil, err
@@ -98,14 +98,18 @@ func (s *Reader) Shares(ctx context.Context, c calendar.Caller, id calendar.Cale
 	return s.store.Shares(ctx, id)
 }
 
-// ObjectByUID returns one object of a calendar by its UID, with its data, of which the meter has been told where they are large.
-func (s *Reader) ObjectByUID(ctx context.Context, m *meter.Meter, c calendar.Caller, cal calendar.Calendar, uid calendar.UID) (calendar.Object, error) {
+// SeenByUID returns one object of a calendar by its UID, as the caller sees it, with its data, of which the meter has been told where
+// they are large.
+func (s *Reader) SeenByUID(ctx context.Context, m *meter.Meter, c calendar.Caller, cal calendar.Calendar, uid calendar.UID) (calendar.Object, error) {
 	if err := c.May(calendar.ReadObjects, cal); err != nil {
 		return calendar.Object{}, err
 	}
 	o, err := s.store.ObjectByUID(ctx, cal.ID, uid)
 	if err == nil {
 		o, err = s.Load(ctx, m, o)
+	}
+	if err == nil {
+		o, err = s.AsSeen(ctx, m, c, cal, o)
 	}
 	if err != nil && calendar.ReasonOf(err) == calendar.NotFound {
 		return calendar.Object{}, calendar.ErrNoUID(uid)

@@ -11,10 +11,10 @@ import (
 
 // People returns the users who exist as far as the caller can tell, by name: themselves, those
 // they share a calendar with in either direction, and everybody where the directory is open. A
-// token that is bound to some calendars knows those alone with whom these are shared.
+// token that is bound to some calendars knows only the users with whom these are shared.
 func (s *Reader) People(ctx context.Context, c calendar.Caller) ([]calendar.User, error) {
 	if c.HasScope(calendar.ReadObjects) != nil {
-		return []calendar.User{c.User}, nil //nolint:nilerr // who may not read knows nobody else
+		return []calendar.User{c.User}, nil //nolint:nilerr // a caller who may not read knows nobody else
 	}
 	if s.openDirectory && c.Calendars == nil {
 		return s.store.Users(ctx)
@@ -34,7 +34,7 @@ func (s *Reader) People(ctx context.Context, c calendar.Caller) ([]calendar.User
 }
 
 // FindPeople returns the users who match, by name. Those whom the caller does not know are
-// compared by whole values, whatever the search asks for: they are found by who can name them,
+// compared by whole values, whatever the search asks for: they are found by a caller who can name them,
 // and nobody can list them.
 func (s *Reader) FindPeople(ctx context.Context, c calendar.Caller, matches func(calendar.User, calendar.Comparison) bool) ([]calendar.User, error) {
 	people, err := s.People(ctx, c)
@@ -59,7 +59,7 @@ func (s *Reader) FindPeople(ctx context.Context, c calendar.Caller, matches func
 	return found, nil
 }
 
-// alike is the Comparison for whom the caller knows.
+// alike is the Comparison for people whom the caller knows.
 func alike(value, text string, how calendar.Match) bool {
 	value, text = strings.ToLower(value), strings.ToLower(text)
 	switch how {
@@ -72,7 +72,7 @@ func alike(value, text string, how calendar.Match) bool {
 	return value == text
 }
 
-// same is the Comparison for the others. What is empty names nobody.
+// same is the Comparison for the others. An empty value names nobody.
 func same(value, text string, _ calendar.Match) bool {
 	return value != "" && strings.EqualFold(value, text)
 }

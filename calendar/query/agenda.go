@@ -25,6 +25,10 @@ type AgendaQuery struct {
 	// Keyword and Attendee are words that an event must have, the latter in the names and
 	// addresses of its people; empty means any event. See [content.Words].
 	Keyword, Attendee string
+	// Wants tells which events are wanted otherwise; nil is all of them.
+	Wants func(event *ical.Component) bool
+	// Once tells that a series is wanted as it takes place first, and not each time; so is what was moved of it.
+	Once bool
 	// After continues a former answer; nil begins at the beginning.
 	After *Spot
 	// Limit is how many occurrences the answer has at most.
@@ -76,7 +80,7 @@ func (s *Queries) Agenda(ctx context.Context, c calendar.Caller, q AgendaQuery) 
 	if q.From.IsZero() || !q.From.Before(q.Until) {
 		return Agenda{}, calendar.Errorf(calendar.Invalid, "", "events are asked for from one time to a later one")
 	}
-	calendars, err := s.readable(ctx, c, q.Calendars)
+	calendars, err := s.asked(ctx, c, c.MayLook, q.Calendars)
 	if err != nil {
 		return Agenda{}, err
 	}
@@ -95,11 +99,11 @@ func (s *Queries) Agenda(ctx context.Context, c calendar.Caller, q AgendaQuery) 
 	return g.agenda(), nil
 }
 
-// readable returns the calendars that a question is about. Those that are shared for busy
-// times alone are left out of "all", and refused by name.
-func (s *Queries) readable(ctx context.Context, c calendar.Caller, asked []calendar.Calendar) ([]calendar.Calendar, error) {
+// asked returns the calendars that a question is about: those that it names, if the caller may ask so. Calendars shared
+// only for busy times are left out of "all": an owner can share them without asking first.
+func (s *Queries) asked(ctx context.Context, c calendar.Caller, may func(calendar.Calendar) error, asked []calendar.Calendar) ([]calendar.Calendar, error) {
 	for _, cal := range asked {
-		if err := c.May(calendar.ReadObjects, cal); err != nil {
+		if err := may(cal); err != nil {
 			return nil, err
 		}
 	}
@@ -120,8 +124,12 @@ type gathering struct {
 	found             []Occurrence
 	// judged is the component that was last asked for its words, fits what came of it: the
 	// instances of a series come one after the other.
-	judged       *ical.Component
-	fits         bool
+	judged *ical.Component
+	fits   bool
+	// series in a calendar is the one that the last instance was of, met whether any of it was there before.
+	series       calendar.UID
+	in           calendar.CalendarID
+	met          bool
 	briefs       Briefs
 	walked, more int
 	unread       int
@@ -139,6 +147,9 @@ func (g *gathering) add(cal calendar.Calendar, i Instance) error {
 		e.Hint = "ask for a shorter time, or for one calendar"
 		return e
 	}
+	if g.query.Once && g.told(i) {
+		return nil
+	}
 	if i.Component != g.judged {
 		g.judged, g.fits = i.Component, g.wanted(i.Component)
 	}
@@ -151,7 +162,21 @@ func (g *gathering) add(cal calendar.Calendar, i Instance) error {
 // wanted tells whether a component has the words asked for.
 func (g *gathering) wanted(c *ical.Component) bool {
 	return (len(g.keyword) == 0 || content.Found(g.keyword, content.WordsOf(c))) &&
-		(len(g.attendee) == 0 || content.Found(g.attendee, content.PeopleWords(c)))
+		(len(g.attendee) == 0 || content.Found(g.attendee, content.PeopleWords(c))) &&
+		(g.query.Wants == nil || g.query.Wants(c))
+}
+
+// told tells whether a series has been met already, of which an instance is not told apart.
+func (g *gathering) told(i Instance) bool {
+	if i.Object.UID != g.series || i.Object.Calendar != g.in {
+		g.series, g.in, g.met = i.Object.UID, i.Object.Calendar, false
+	}
+	if i.Component.Property("RECURRENCE-ID") != nil {
+		return false
+	}
+	before := g.met
+	g.met = true
+	return before
 }
 
 func (g *gathering) take(o Occurrence) (err error) {

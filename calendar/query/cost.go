@@ -26,7 +26,7 @@ func newPool(bytes int64, limits meter.Limits) *meter.Pool {
 	})
 }
 
-// Meter makes the meter of a request of the caller's, which ends with ctx. Whoever makes it closes it. What it refuses is an
+// Meter makes the meter of a request of the caller's, which ends with ctx. Its maker closes it. Its refusal is an
 // *Error, fit for every door.
 func (s *Queries) Meter(ctx context.Context, c calendar.Caller) *meter.Meter {
 	return s.costs.Meter(ctx, string(c.User.ID))
@@ -52,7 +52,7 @@ func overrun(o *meter.OverrunError) error {
 	return e
 }
 
-// spent tells whether an error is the end of what a request may cost, for whoever forgives an object other errors.
+// spent tells whether an error is the end of what a request may cost, for a caller that forgives an object other errors.
 func spent(err error) bool {
 	_, is := errors.AsType[*meter.OverrunError](err)
 	return is

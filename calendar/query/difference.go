@@ -2,61 +2,65 @@ package query
 
 import (
 	"context"
+	"slices"
 
 	"caldav-mcp-server/calendar"
-	"caldav-mcp-server/calendar/lookup"
 )
 
-// differences tells what a change did. It is nil when the journal does not know any more.
-func (s *Queries) differences(ctx context.Context, j lookup.Journal, e calendar.Entry) ([]calendar.Difference, error) {
-	var before, after []byte
-	last := true
-	// The latest first: what comes last is the change itself, before it stands what came next.
-	for each, err := range s.store.Entries(ctx, e.Calendar, e.Siblings(e.Version)) {
-		if err != nil {
-			return nil, err
+const (
+	// describedText and describedTexts bound the bytes before a change that are read to describe it, and those
+	// before all the changes of a list. What has more is told without what it did.
+	describedText  = calendar.LargeObject
+	describedTexts = 1 << 20
+)
+
+// describe gives the changes of a list what [calendar.Change.Describe] needs.
+func (s *Queries) describe(ctx context.Context, changes []calendar.Change) error {
+	room := int64(describedTexts)
+	wanted := map[calendar.CalendarID][]calendar.Version{}
+	for _, c := range changes {
+		if c.Did == calendar.Modified && c.Size > 0 && c.Size <= min(describedText, room) {
+			room -= c.Size
+			wanted[c.Calendar] = append(wanted[c.Calendar], c.Version)
 		}
-		if each.Version == e.Version {
-			before = each.Before
-			break
+	}
+	for cal, versions := range wanted {
+		if err := s.addTexts(ctx, cal, versions, describedText, changes); err != nil {
+			return err
 		}
-		after, last = each.Before, false
 	}
-	if last {
-		now, err := s.present(ctx, j, e)
-		if err != nil {
-			return nil, err
-		}
-		after = now
-	}
-	if before == nil || after == nil || e.Change != calendar.Modified {
-		return nil, nil
-	}
-	return calendar.Compare(before, after), nil
+	return nil
 }
 
-// present are the bytes of what a change is about as it is now, nil when it is not there.
-func (s *Queries) present(ctx context.Context, j lookup.Journal, e calendar.Entry) ([]byte, error) {
-	switch e.Subject() {
-	case calendar.AboutShare:
-		shares, err := s.store.Shares(ctx, j.ID)
-		for _, share := range shares {
-			if share.User.ID == e.Whom {
-				return calendar.TermsOf(share).Encode(), err
+// addTexts gives those of the changes the bytes before and after that are of these versions of a calendar.
+func (s *Queries) addTexts(ctx context.Context, cal calendar.CalendarID, versions []calendar.Version, most int64, changes []calendar.Change) error {
+	texts, err := s.store.Texts(ctx, cal, versions, most)
+	if err != nil {
+		return err
+	}
+	for _, t := range texts {
+		i := slices.IndexFunc(changes, func(c calendar.Change) bool { return c.ID() == calendar.ChangeID{Calendar: cal, Version: t.Version} })
+		c := &changes[i]
+		c.Before, c.After = t.Before, t.After
+		if t.Latest && c.Subject() != calendar.AboutObject {
+			if c.After, err = s.present(ctx, *c); err != nil {
+				return err
 			}
 		}
+	}
+	return nil
+}
+
+// present are the bytes of a calendar or a share as it is now, nil when it is not there.
+func (s *Queries) present(ctx context.Context, c calendar.Change) ([]byte, error) {
+	if c.Subject() == calendar.AboutCalendar {
+		kept, err := s.store.DeadProperties(ctx, calendar.Holder{Place: calendar.AtCalendar, Calendar: c.In})
+		return calendar.SettingsOf(c.In, kept).Encode(), err
+	}
+	shares, err := s.store.Shares(ctx, c.Calendar)
+	i := slices.IndexFunc(shares, func(share calendar.Share) bool { return share.User.ID == c.Whom })
+	if err != nil || i < 0 {
 		return nil, err
-	case calendar.AboutCalendar:
-		kept, err := s.store.Kept(ctx, calendar.Holder{Place: calendar.AtCalendar, Calendar: j.Calendar})
-		return calendar.SettingsOf(j.Calendar, kept).Encode(), err
-	case calendar.AboutObject:
 	}
-	o, err := s.store.ObjectByUID(ctx, j.ID, e.UID)
-	if err == nil {
-		o, err = s.Load(ctx, nil, o)
-	}
-	if err != nil && calendar.ReasonOf(err) == calendar.NotFound {
-		return nil, nil
-	}
-	return o.Data, err
+	return calendar.TermsOf(shares[i]).Encode(), nil
 }

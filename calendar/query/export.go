@@ -1,6 +1,7 @@
 package query
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -15,10 +16,31 @@ import (
 // older program took and this one cannot read goes to unreadable instead; without that, it
 // is an error.
 func (s *Queries) Export(ctx context.Context, m *meter.Meter, c calendar.Caller, cal calendar.Calendar, kinds calendar.Kinds, to io.Writer, unreadable func(calendar.Object, error)) (n int, err error) {
-	if err := c.May(calendar.ReadObjects, cal); err != nil {
+	if err := c.MayLook(cal); err != nil {
 		return 0, err
 	}
-	return s.exportUnder(ctx, m, headerOf(cal), cal, kinds, to, unreadable)
+	if c.SeesBusyAlone(cal) {
+		return s.exportBusy(ctx, m, c, cal, kinds, to)
+	}
+	return s.exportUnder(ctx, m, c, headerOf(cal), cal, kinds, to, unreadable)
+}
+
+// exportBusy is Export for a sharee of only the busy times.
+func (s *Queries) exportBusy(ctx context.Context, m *meter.Meter, c calendar.Caller, cal calendar.Calendar, kinds calendar.Kinds, to io.Writer) (n int, err error) {
+	w, err := archive.NewWriter(to, archive.Header{Name: cal.Name}, s.zones)
+	if err != nil {
+		return 0, err
+	}
+	for o, err := range s.seen(ctx, m, c, cal, calendar.ObjectQuery{Kinds: kinds, WithData: true}) {
+		if err == nil {
+			err = w.Add(o.Data)
+		}
+		if err != nil {
+			return n, err
+		}
+		n++
+	}
+	return n, w.Close()
 }
 
 // Backup is Export with all that an import needs to make the same calendar of it.
@@ -26,7 +48,7 @@ func (s *Queries) Backup(ctx context.Context, c calendar.Caller, cal calendar.Ca
 	if err := c.May(calendar.ReadObjects, cal); err != nil {
 		return 0, err
 	}
-	return s.exportUnder(ctx, nil, backupHeader(cal), cal, nil, to, unreadable)
+	return s.exportUnder(ctx, nil, c, backupHeader(cal), cal, nil, to, unreadable)
 }
 
 // BackupHeader is what Backup writes of a calendar beside its objects.
@@ -39,20 +61,25 @@ func (s *Queries) BackupHeader(cal calendar.Calendar, to io.Writer) error {
 }
 
 func (s *Queries) exportUnder(
-	ctx context.Context, m *meter.Meter, head archive.Header, cal calendar.Calendar, kinds calendar.Kinds, to io.Writer, unreadable func(calendar.Object, error),
+	ctx context.Context, m *meter.Meter, c calendar.Caller, head archive.Header, cal calendar.Calendar, kinds calendar.Kinds, to io.Writer, unreadable func(calendar.Object, error),
 ) (n int, err error) {
 	w, err := archive.NewWriter(to, head, s.zones)
 	if err != nil {
 		return 0, err
 	}
-	return s.exportTo(ctx, m, w, cal, kinds, unreadable)
+	return s.exportTo(ctx, m, c, w, cal, kinds, unreadable)
 }
 
 // exportTo writes a calendar's objects and ends the text. Whether the caller may read them is known.
-func (s *Queries) exportTo(ctx context.Context, m *meter.Meter, w *archive.Writer, cal calendar.Calendar, kinds calendar.Kinds, unreadable func(calendar.Object, error)) (n int, err error) {
+func (s *Queries) exportTo(ctx context.Context, m *meter.Meter, c calendar.Caller, w *archive.Writer, cal calendar.Calendar, kinds calendar.Kinds, unreadable func(calendar.Object, error)) (n int, err error) {
+	mine, err := s.ownOf(ctx, m, c, cal, true)
+	if err != nil {
+		return 0, err
+	}
+	defer mine.done()
 	for o, err := range s.store.Objects(ctx, cal.ID, calendar.ObjectQuery{Kinds: kinds, WithData: true, Light: true}) {
-		if err == nil {
-			err = s.exportOne(ctx, m, w, o)
+		if err = cmp.Or(err, ctx.Err()); err == nil {
+			err = s.exportOne(ctx, m, w, o, mine)
 		}
 		switch {
 		case errors.Is(err, errGone):
@@ -71,7 +98,7 @@ func (s *Queries) exportTo(ctx context.Context, m *meter.Meter, w *archive.Write
 var errGone = errors.New("the object has gone meanwhile")
 
 // exportOne writes one object. The meter knows of what it takes to read it.
-func (s *Queries) exportOne(ctx context.Context, m *meter.Meter, w *archive.Writer, o calendar.Object) error {
+func (s *Queries) exportOne(ctx context.Context, m *meter.Meter, w *archive.Writer, o calendar.Object, mine *own) error {
 	before := m.Held()
 	defer func() { m.Free(m.Held() - before) }()
 	c := candidate{Object: o}
@@ -82,6 +109,10 @@ func (s *Queries) exportOne(ctx context.Context, m *meter.Meter, w *archive.Writ
 		} else if err != nil {
 			return err
 		}
+	}
+	c, err := mine.seen(c)
+	if err != nil {
+		return err
 	}
 	if err := c.weigh(m); err != nil {
 		return err

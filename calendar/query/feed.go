@@ -3,8 +3,6 @@ package query
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"io"
 	"time"
@@ -16,7 +14,7 @@ import (
 	"caldav-mcp-server/ical"
 )
 
-// FeedForm is a form in which a calendar is given to who comes by a public link.
+// FeedForm is a form in which a calendar is given to a visitor by a public link.
 type FeedForm string
 
 // The forms there are: a calendar's events, or its busy times as such, and one VFREEBUSY. Each has
@@ -59,7 +57,7 @@ type Feed struct {
 	found Busy
 }
 
-// Feed returns what who comes by a link sees of a calendar: all of it but for what is not public,
+// Feed returns a calendar as a visitor by a link sees it: all of it but for what is not public,
 // or when its owner is busy.
 func (s *Queries) Feed(ctx context.Context, m *meter.Meter, c calendar.Caller, id calendar.CalendarID, form FeedForm) (Feed, error) {
 	cal, err := s.Calendar(ctx, c, id)
@@ -75,13 +73,12 @@ func (s *Queries) Feed(ctx context.Context, m *meter.Meter, c calendar.Caller, i
 		f.Name, f.Color = cal.Name, cal.Color
 		return f, nil
 	}
-	// Weeks that have passed are of use to nobody; a year is as far as people plan together.
-	f.day = s.now().UTC().Truncate(24 * time.Hour)
-	f.busy = BusyQuery{Calendars: []calendar.Calendar{cal}, From: f.day.AddDate(0, -1, 0), Until: f.day.AddDate(1, 0, 0), Meter: m}
+	f.busy = BusyQuery{Calendars: []calendar.Calendar{cal}, Meter: m}
+	f.day, f.busy.From, f.busy.Until = s.busyDays()
 	if f.found, err = s.FreeBusy(ctx, c, f.busy); err != nil {
 		return Feed{}, err
 	}
-	// Of the text alone: when something was changed that takes no time is not for strangers.
+	// Only of the text: when something was changed that takes no time is not for strangers.
 	f.Tag, f.File = f.tag(fmt.Sprint(f.day, f.owner(), f.found)), "busy."+string(form)
 	// Not the calendar's name, nor its colour, nor its zone: they tell what the times are for.
 	f.Name = f.owner() + " (busy)"
@@ -124,16 +121,11 @@ func (f Feed) writeWhole(ctx context.Context, to io.Writer, unreadable func(cale
 		return err
 	}
 	w.Shape = func(doc *ical.Document) error { return publish.Object(doc, f.queries.zones, f.alias) }
-	_, err = f.queries.exportTo(ctx, f.meter, w, f.calendar, nil, unreadable)
+	_, err = f.queries.exportTo(ctx, f.meter, f.caller, w, f.calendar, nil, unreadable)
 	return err
 }
 
 // owner is what people call whose calendar it is.
 func (f Feed) owner() string { return cmp.Or(f.caller.User.DisplayName, f.caller.User.Name) }
 
-// alias makes a UID that stays the same and tells nothing of what it stands for: the calendar's id,
-// which is in no feed, keeps others from trying what it may be.
-func (f Feed) alias(of string) string {
-	sum := sha256.Sum256([]byte(string(f.calendar.ID) + "\x00" + of))
-	return hex.EncodeToString(sum[:16])
-}
+func (f Feed) alias(of string) string { return alias(f.calendar.ID, of) }

@@ -26,7 +26,7 @@ type BusyQuery struct {
 	// each calendar's. Those of others are where their calendar is, wherever the caller may be.
 	Timezone *zone.Zone
 	// ByType tells each type by itself, though they overlap. RFC 4791 §7.10 allows it in answers to
-	// programs; who looks for free time wants one answer for each moment.
+	// programs; a person who looks for free time wants one answer for each moment.
 	ByType bool
 	// Meter counts what the answer costs.
 	Meter *meter.Meter
@@ -59,6 +59,11 @@ func (s *Queries) FreeBusy(ctx context.Context, c calendar.Caller, q BusyQuery) 
 		}
 		unread += missed
 	}
+	if q.Calendars == nil {
+		if err := s.collectAvailability(ctx, c, q, times); err != nil {
+			return Busy{}, err
+		}
+	}
 	if q.ByType {
 		return Busy{times.ByType(), unread}, nil
 	}
@@ -82,7 +87,7 @@ func (s *Queries) collectBusy(ctx context.Context, c calendar.Caller, cal calend
 	if err := c.May(calendar.SeeBusy, cal); err != nil {
 		return 0, err
 	}
-	own, err := s.addresses(ctx, c, cal)
+	own, err := s.addresses(ctx, cal)
 	if err != nil {
 		return 0, err
 	}
@@ -92,11 +97,16 @@ func (s *Queries) collectBusy(ctx context.Context, c calendar.Caller, cal calend
 	in := freebusy.Context{Zones: s.zones, Floating: s.floating(cal, q.Timezone), Own: own, Budget: answerBudget(), Meter: q.Meter}
 	from, until := q.From.Unix(), q.Until.Unix()
 	narrowed := calendar.ObjectQuery{Kinds: calendar.Kinds{calendar.Event, calendar.FreeBusy, calendar.Availability}, From: &from, Until: &until, WithData: true}
-	for o, err := range s.objects(ctx, q.Meter, cal, narrowed) {
+	all, mine := s.objects(ctx, q.Meter, cal, narrowed), q.Calendars == nil && cal.Owner != c.User.ID
+	if mine {
+		// It is the caller's own time that is asked for: what takes it is theirs to say.
+		all = s.asOwn(ctx, q.Meter, c, cal, true, all)
+	}
+	for o, err := range all {
 		if err != nil {
 			return 0, err
 		}
-		if !o.Recurring && (o.Transparent || o.Status == "CANCELLED") {
+		if !mine && !o.Recurring && (o.Transparent || o.Status == "CANCELLED") {
 			continue
 		}
 		whole, err := addBusy(ctx, q.Meter, times, o, in)
@@ -134,18 +144,8 @@ func addBusy(ctx context.Context, m *meter.Meter, times *freebusy.Times, c candi
 }
 
 // addresses are those by which the owner of a calendar is invited.
-func (s *Queries) addresses(ctx context.Context, c calendar.Caller, cal calendar.Calendar) ([]string, error) {
-	owner := c.User
-	if cal.Owner != c.User.ID {
-		var err error
-		if owner, err = s.store.UserByName(ctx, cal.OwnerName); err != nil {
-			return nil, err
-		}
-	}
-	if owner.Email == "" {
-		return nil, nil
-	}
-	return []string{owner.Email}, nil
+func (s *Queries) addresses(ctx context.Context, cal calendar.Calendar) ([]string, error) {
+	return s.store.Mails(ctx, cal.Owner)
 }
 
 // BusyText writes the answer to a [BusyQuery] as a calendar object with one VFREEBUSY

@@ -21,7 +21,7 @@ type HistoryPage struct {
 	Closed []calendar.Calendar
 }
 
-// History returns what was changed, by whom. Only who may write to a calendar sees its changes:
+// History returns changes, with their authors. Only users who may write to a calendar see its changes:
 // they show what was deleted, and what others use.
 func (s *Queries) History(ctx context.Context, c calendar.Caller, q calendar.HistoryQuery) (HistoryPage, error) {
 	var h HistoryPage
@@ -36,7 +36,7 @@ func (s *Queries) History(ctx context.Context, c calendar.Caller, q calendar.His
 	merged := merge{since: q.Since}
 	defer merged.stop()
 	for _, p := range places {
-		if err := merged.add(p, c.Visible(p.Calendar, s.store.Lines(ctx, p.ID, entriesOf(q, from))), from); err != nil {
+		if err := merged.add(p, c.Visible(p.Calendar, s.store.Journal(ctx, p.ID, entriesOf(q, from))), from); err != nil {
 			return h, err
 		}
 	}
@@ -51,11 +51,16 @@ func (s *Queries) History(ctx context.Context, c calendar.Caller, q calendar.His
 		}
 		h.Changes = append(h.Changes, next)
 	}
+	if q.Described {
+		if err := s.describe(ctx, h.Changes); err != nil {
+			return h, err
+		}
+	}
 	return h, s.hideUnits(ctx, c, h.Changes)
 }
 
 // hideUnits leaves out that changes were made together with one in a calendar that does not exist
-// for the caller: who moves something between a shared calendar and one of their own changes both.
+// for the caller: a user who moves something between a shared calendar and one of their own changes both.
 func (s *Queries) hideUnits(ctx context.Context, c calendar.Caller, changes []calendar.Change) error {
 	elsewhere := func(change calendar.Change) bool { return change.Unit.Calendar != change.Calendar }
 	if !slices.ContainsFunc(changes, elsewhere) {
@@ -71,8 +76,8 @@ func (s *Queries) hideUnits(ctx context.Context, c calendar.Caller, changes []ca
 }
 
 // entriesOf is the query for one calendar.
-func entriesOf(q calendar.HistoryQuery, from cursor) calendar.EntryQuery {
-	e := calendar.EntryQuery{NotAfter: from.at, Token: q.Token, User: q.User}
+func entriesOf(q calendar.HistoryQuery, from cursor) calendar.JournalQuery {
+	e := calendar.JournalQuery{NotAfter: from.at, Token: q.Token, User: q.User}
 	if q.After != (calendar.SyncToken{}) {
 		e.From = q.After.Version + 1
 	}
@@ -175,12 +180,12 @@ type merge struct {
 // stream is one calendar's list, with its first change that is not taken yet.
 type stream struct {
 	lookup.Journal
-	first calendar.Line
-	pull  func() (calendar.Line, error, bool)
+	first calendar.Change
+	pull  func() (calendar.Change, error, bool)
 	stop  func()
 }
 
-func (m *merge) add(j lookup.Journal, lines iter.Seq2[calendar.Line, error], from cursor) error {
+func (m *merge) add(j lookup.Journal, lines iter.Seq2[calendar.Change, error], from cursor) error {
 	pull, stop := iter.Pull2(lines)
 	s := &stream{Journal: j, pull: pull, stop: stop}
 	m.streams = append(m.streams, s)
@@ -215,7 +220,8 @@ func (m *merge) next() (calendar.Change, error) {
 			latest = s
 		}
 	}
-	change := calendar.Change{Line: latest.first, In: latest.Calendar, InTrash: latest.InTrash}
+	change := latest.first
+	change.In, change.InTrash = latest.Calendar, latest.InTrash
 	_, err := m.advance(latest)
 	return change, err
 }
@@ -226,27 +232,29 @@ func (m *merge) stop() {
 	}
 }
 
-// Change returns one change, and in what it differs from what was there before: nothing for
-// what was created or deleted, and nil when the journal has forgotten it.
-func (s *Queries) Change(ctx context.Context, c calendar.Caller, id calendar.ChangeID) (calendar.Change, []calendar.Difference, error) {
+// shownText bounds the bytes before and after a change that is shown by itself.
+const shownText = 4 << 20
+
+// Change returns one change, with the bytes before it and after.
+func (s *Queries) Change(ctx context.Context, c calendar.Caller, id calendar.ChangeID) (calendar.Change, error) {
 	j, err := s.JournalOf(ctx, c, id.Calendar)
 	if err != nil {
 		if calendar.ReasonOf(err) == calendar.NotFound {
 			err = calendar.ErrNoChange(id.String())
 		}
-		return calendar.Change{}, nil, err
+		return calendar.Change{}, err
 	}
 	line, err := s.Line(ctx, id)
-	if err == nil && !c.SeesEntry(j.Calendar, line.Entry) {
+	if err == nil && !c.SeesChange(j.Calendar, line) {
 		err = calendar.ErrNoChange(id.String())
 	}
 	if err != nil {
-		return calendar.Change{}, nil, err
+		return calendar.Change{}, err
 	}
-	changes := []calendar.Change{{Line: line, In: j.Calendar, InTrash: j.InTrash}}
-	if err := s.hideUnits(ctx, c, changes); err != nil {
-		return calendar.Change{}, nil, err
+	line.In, line.InTrash = j.Calendar, j.InTrash
+	one := []calendar.Change{line}
+	if err = s.hideUnits(ctx, c, one); err == nil {
+		err = s.addTexts(ctx, id.Calendar, []calendar.Version{id.Version}, shownText, one)
 	}
-	differences, err := s.differences(ctx, j, line.Entry)
-	return changes[0], differences, err
+	return one[0], err
 }

@@ -112,8 +112,8 @@ func (m *image) at(name calendar.ObjectName) *entry {
 	return m.byName[i]
 }
 
-// changes yields the heads of what changed in a stretch, by version: as Store.Changes does.
-func (m *image) changes(in calendar.Stretch) iter.Seq2[calendar.Object, error] {
+// changes yields the heads of what changed in a range of versions, by version: as Store.Changes does.
+func (m *image) changes(in calendar.VersionRange) iter.Seq2[calendar.Object, error] {
 	first, _ := slices.BinarySearchFunc(m.byVersion, in.After+1, compareVersion)
 	return func(yield func(calendar.Object, error) bool) {
 		for _, e := range m.byVersion[first:] {
@@ -124,8 +124,8 @@ func (m *image) changes(in calendar.Stretch) iter.Seq2[calendar.Object, error] {
 	}
 }
 
-// tells whether the image knows all deletions of a stretch. Who starts from nothing needs none.
-func (m *image) tells(in calendar.Stretch) bool { return in.After == 0 || in.After >= m.born }
+// tells whether the image knows all deletions in a range. A client that starts from nothing needs none.
+func (m *image) tells(in calendar.VersionRange) bool { return in.After == 0 || in.After >= m.born }
 
 // matching yields the entries that a query is about, by name.
 func (m *image) matching(q calendar.ObjectQuery) iter.Seq[*entry] {

@@ -43,7 +43,7 @@ type InstanceQuery struct {
 // object. What can't be decided is in the answer as Unclear: a reader who is told nothing
 // believes that the time is free.
 func (s *Queries) Instances(ctx context.Context, c calendar.Caller, cal calendar.Calendar, q InstanceQuery) iter.Seq2[Instance, error] {
-	if err := c.May(calendar.ReadObjects, cal); err != nil {
+	if err := c.MayLook(cal); err != nil {
 		return func(yield func(Instance, error) bool) { yield(Instance{}, err) }
 	}
 	narrowed := filter.Filter{{Name: "VCALENDAR", Components: []filter.CompFilter{
@@ -51,7 +51,7 @@ func (s *Queries) Instances(ctx context.Context, c calendar.Caller, cal calendar
 	}}}.Prefilter()
 	in := filter.Context{Zones: s.zones, Floating: s.floating(cal, q.Timezone), Budget: answerBudget(), Meter: q.Meter}
 	return func(yield func(Instance, error) bool) {
-		for o, err := range s.objects(ctx, q.Meter, cal, calendar.ObjectQuery{
+		for o, err := range s.seen(ctx, q.Meter, c, cal, calendar.ObjectQuery{
 			Kinds: kindsOf(narrowed.Kinds), From: narrowed.From, Until: narrowed.Until, WithData: true,
 		}) {
 			if err != nil {

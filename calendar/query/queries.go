@@ -1,5 +1,5 @@
 // Package query answers every question about calendars: listings, calendar-query, agenda, search, busy times, history
-// and feeds. What is asked for often it holds in memory.
+// and feeds. It keeps in memory the calendars that are asked for often.
 package query
 
 import (
@@ -14,13 +14,14 @@ import (
 // Queries answers questions. Its methods check access themselves.
 type Queries struct {
 	*lookup.Reader
-	store  calendar.Reader
-	limits calendar.Limits
-	now    func() time.Time
-	newID  func() string
-	zones  *zone.DB
-	images *gallery
-	costs  *meter.Pool
+	store   calendar.Reader
+	limits  calendar.Limits
+	now     func() time.Time
+	newID   func() string
+	zones   *zone.DB
+	cache   *cache
+	glances glances
+	costs   *meter.Pool
 }
 
 // Config is what Queries is made of.
@@ -41,12 +42,12 @@ type Config struct {
 func New(c Config) *Queries {
 	return &Queries{
 		Reader: c.Reader, store: c.Store, limits: c.Limits, now: c.Now, newID: c.NewID, zones: c.Zones,
-		images: newGallery(c.Store, c.ImageBytes), costs: newPool(c.AnswerBytes, c.Limits.Cost),
+		cache: newCache(c.Store, c.ImageBytes), costs: newPool(c.AnswerBytes, c.Limits.Cost),
 	}
 }
 
 // Written tells of a calendar that this process has changed: how it is by now, the first version that
 // the change took, and the objects that it wrote, without data.
 func (s *Queries) Written(cal calendar.Calendar, first calendar.Version, objects []calendar.Object) {
-	s.images.note(cal, first, objects)
+	s.cache.note(cal, first, objects)
 }

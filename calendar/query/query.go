@@ -28,7 +28,7 @@ type Query struct {
 // Query yields the objects of a calendar that the filter matches, by name. The store
 // narrows them by kind and span, then each is decided exactly.
 func (s *Queries) Query(ctx context.Context, c calendar.Caller, cal calendar.Calendar, q Query) iter.Seq2[calendar.Object, error] {
-	if err := c.May(calendar.ReadObjects, cal); err != nil {
+	if err := c.MayLook(cal); err != nil {
 		return failed(err)
 	}
 	if err := q.Filter.Check(); err != nil {
@@ -39,7 +39,7 @@ func (s *Queries) Query(ctx context.Context, c calendar.Caller, cal calendar.Cal
 		return func(func(calendar.Object, error) bool) {}
 	}
 	in := filter.Context{Zones: s.zones, Floating: s.floating(cal, q.Timezone), Budget: answerBudget(), Meter: q.Meter}
-	candidates := s.objects(ctx, q.Meter, cal, calendar.ObjectQuery{
+	candidates := s.seen(ctx, q.Meter, c, cal, calendar.ObjectQuery{
 		Names: q.Names, Kinds: kindsOf(narrowed.Kinds), From: narrowed.From, Until: narrowed.Until,
 		WithData: !q.WithoutData || !narrowed.Exact,
 	})
@@ -63,7 +63,7 @@ func (s *Queries) Query(ctx context.Context, c calendar.Caller, cal calendar.Cal
 	}
 }
 
-// matches decides about one object. What cannot be decided is in the answer: it is in the
+// matches decides about one object. An object that cannot be decided is in the answer: it is in the
 // calendar at about that time, and a client that is told too much looks for itself, while
 // one that is told too little would delete its copy. Only the end of the caller, or of what the request may cost, is an error.
 func matches(ctx context.Context, f filter.Filter, c candidate, in filter.Context) (bool, error) {

@@ -13,7 +13,7 @@ import (
 
 // view is an image with its place, through which it learns what was read.
 type view struct {
-	*gallery
+	*cache
 	slot  *slot
 	image *image
 }
@@ -88,7 +88,7 @@ func (s *Queries) loaded(ctx context.Context, m *meter.Meter, c candidate) (cand
 
 // listed yields what objects does, large objects without their data but for those in memory.
 func (s *Queries) listed(ctx context.Context, cal calendar.Calendar, q calendar.ObjectQuery) iter.Seq2[candidate, error] {
-	v := s.images.of(ctx, cal, false)
+	v := s.cache.of(ctx, cal, false)
 	return func(yield func(candidate, error) bool) {
 		switch err := ctx.Err(); {
 		case err != nil:
@@ -238,7 +238,7 @@ func (s *Queries) readObject(ctx context.Context, m *meter.Meter, id calendar.Ca
 
 // object returns one object of a calendar with its data.
 func (s *Queries) object(ctx context.Context, m *meter.Meter, cal calendar.Calendar, name calendar.ObjectName) (calendar.Object, error) {
-	v := s.images.of(ctx, cal, true)
+	v := s.cache.of(ctx, cal, true)
 	if v == nil {
 		return s.readObject(ctx, m, cal.ID, name)
 	}
@@ -256,9 +256,9 @@ func (s *Queries) object(ctx context.Context, m *meter.Meter, cal calendar.Calen
 	return o, err
 }
 
-// changes yields what changed in a stretch, by version.
-func (s *Queries) changes(ctx context.Context, cal calendar.Calendar, in calendar.Stretch) iter.Seq2[calendar.Object, error] {
-	if v := s.images.of(ctx, cal, false); v != nil && v.image.tells(in) {
+// changes yields what changed in a range of versions, by version.
+func (s *Queries) changes(ctx context.Context, cal calendar.Calendar, in calendar.VersionRange) iter.Seq2[calendar.Object, error] {
+	if v := s.cache.of(ctx, cal, false); v != nil && v.image.tells(in) {
 		return v.image.changes(in)
 	}
 	return s.store.Changes(ctx, cal.ID, in)

@@ -52,7 +52,10 @@ const (
 )
 
 // search is a search under way.
-type search struct{ calendar.SearchQuery }
+type search struct {
+	calendar.SearchQuery
+	caller calendar.Caller
+}
 
 // SearchEvents finds events by words of their titles, texts, places and people.
 func (s *Queries) SearchEvents(ctx context.Context, c calendar.Caller, q EventSearch) (Finds, error) {
@@ -60,12 +63,12 @@ func (s *Queries) SearchEvents(ctx context.Context, c calendar.Caller, q EventSe
 	if len(words) == 0 {
 		return Finds{}, calendar.Errorf(calendar.Invalid, "", "there is no word to look for in %.80q", q.Text)
 	}
-	calendars, err := s.readable(ctx, c, q.Calendars)
+	calendars, err := s.asked(ctx, c, func(cal calendar.Calendar) error { return c.May(calendar.ReadObjects, cal) }, q.Calendars)
 	if err != nil {
 		return Finds{}, err
 	}
 	byID := make(map[calendar.CalendarID]calendar.Calendar, len(calendars))
-	ask := search{calendar.SearchQuery{Kind: calendar.Event, Words: words, Now: s.now(), Past: q.Past, Limit: min(q.Limit+searchSpare, searchMost)}}
+	ask := search{caller: c, SearchQuery: calendar.SearchQuery{Kind: calendar.Event, Words: words, Now: s.now(), Past: q.Past, Limit: min(q.Limit+searchSpare, searchMost)}}
 	for _, cal := range calendars {
 		byID[cal.ID] = cal
 		ask.Calendars = append(ask.Calendars, cal.ID)
@@ -91,7 +94,7 @@ func (s *Queries) wanted(ctx context.Context, m *meter.Meter, ask search, timezo
 	for _, o := range candidates {
 		cal := of[o.Calendar]
 		in := filter.Context{Zones: s.zones, Floating: s.floating(cal, timezone), Budget: answerBudget(), Meter: m}
-		i, ok, err := s.nearest(ctx, m, ask, o, in)
+		i, ok, err := s.nearest(ctx, m, ask, cal, o, in)
 		if err != nil {
 			return nil, err
 		}
@@ -104,7 +107,7 @@ func (s *Queries) wanted(ctx context.Context, m *meter.Meter, ask search, timezo
 
 // nearest reads an object and finds the next instance of it that has the words, or the last one. Of what it took, the meter
 // keeps what stays.
-func (s *Queries) nearest(ctx context.Context, m *meter.Meter, ask search, o calendar.Object, in filter.Context) (i Instance, ok bool, err error) {
+func (s *Queries) nearest(ctx context.Context, m *meter.Meter, ask search, cal calendar.Calendar, o calendar.Object, in filter.Context) (i Instance, ok bool, err error) {
 	before := m.Held()
 	defer func() {
 		m.Free(m.Held() - before)
@@ -118,6 +121,9 @@ func (s *Queries) nearest(ctx context.Context, m *meter.Meter, ask search, o cal
 		if err != nil && calendar.ReasonOf(err) == calendar.NotFound {
 			return Instance{}, false, nil // it has gone meanwhile
 		}
+	}
+	if err == nil {
+		c.Object, err = s.AsSeen(ctx, m, ask.caller, cal, c.Object)
 	}
 	if err == nil {
 		err = c.weigh(m)
@@ -229,7 +235,7 @@ func (q search) lately(o calendar.Object) filter.TimeRange {
 	return r
 }
 
-// first and last find an instance of one of the components. What can't be expanded has none.
+// first and last find an instance of one of the components. A component that cannot be expanded has none.
 func first(ctx context.Context, o *content.Object, r filter.TimeRange, of []*ical.Component, in filter.Context) (recur.Instance, bool) {
 	n := 0
 	for i, err := range filter.Instances(ctx, o, r, in) {

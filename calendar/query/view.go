@@ -19,7 +19,7 @@ type View struct {
 	Shape render.Shape
 	// Timezone is the zone of dates and floating times; nil is the calendar's.
 	Timezone *zone.Zone
-	// Meter counts what the text costs. That it is held is for whoever gets it to take back.
+	// Meter counts what the text costs. The caller that gets it takes back what is held.
 	Meter *meter.Meter
 }
 

@@ -120,8 +120,12 @@ func TestAgendaSeesWhatItMay(t *testing.T) {
 		if got, _ := h.agenda(h.bob, query.AgendaQuery{}); got != "06T00:00 Café day" {
 			h.t.Errorf("bob sees %s", got)
 		}
+		const busy = "01T23:00 Busy, 02T09:00 Busy, 03T09:00 Busy, 05T14:00 Busy, 06T09:00 Busy, 07T09:00 Busy, 08T09:00 Busy"
+		if got, _ := h.agenda(h.bob, query.AgendaQuery{Calendars: []calendar.Calendar{h.fresh(h.bob, work)}}); got != busy {
+			h.t.Errorf("bob sees by name %s", got)
+		}
 		_, err := h.Agenda(h.ctx, h.bob, query.AgendaQuery{
-			Calendars: []calendar.Calendar{h.fresh(h.bob, home), h.fresh(h.bob, work)}, From: day(2), Until: day(9), Limit: 1,
+			Calendars: []calendar.Calendar{h.fresh(h.bob, home), {ID: "none"}}, From: day(2), Until: day(9), Limit: 1,
 		})
 		h.refused(err, calendar.NotFound, "", "no calendar")
 		bound := h.alice

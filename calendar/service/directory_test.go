@@ -3,7 +3,6 @@ package service_test
 import (
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -80,8 +79,8 @@ func (h *house) grant(cal calendar.Calendar, with calendar.Caller, access calend
 
 func TestOthersAreFoundByTheirWholeName(t *testing.T) {
 	each(t, func(h *house) {
-		eve := calendar.User{ID: "user-eve", Name: "eve", Email: "Eve@Example.com", Created: h.now}
-		h.must(h.store.InsertUser(h.ctx, eve, ""))
+		eve := calendar.User{ID: "user-eve", Name: "eve", Email: "Eve@Example.com", Created: h.Now()}
+		h.must(h.Store.InsertUser(h.ctx, eve, ""))
 		h.grant(h.calendar(h.alice, "work"), h.bob, calendar.ReadAccess)
 
 		h.finds(h.alice, "b", "bob")
@@ -104,7 +103,7 @@ func TestOthersAreFoundByTheirWholeName(t *testing.T) {
 
 func TestAnOpenDirectoryHasEverybody(t *testing.T) {
 	each(t, func(h *house) {
-		h.Service = service.New(service.Config{Store: h.store, OpenDirectory: true, Now: func() time.Time { return h.now }})
+		h.Service = service.New(service.Config{Store: h.Store, OpenDirectory: true, Now: h.Now})
 		h.sees(h.alice, "alice bob")
 		h.finds(h.alice, "b", "bob")
 		bound := h.alice

@@ -62,8 +62,8 @@ func TestFreeBusy(t *testing.T) {
 // TestBusyTimesOfOthers takes no more than leave to see them, and the answers of the owner.
 func TestBusyTimesOfOthers(t *testing.T) {
 	each(t, func(h *house) {
-		carol := calendar.Caller{User: calendar.User{ID: "user-carol", Name: "carol", Email: "carol@example.com", Created: h.now}, Scopes: calendar.ScopeAll}
-		h.must(h.store.InsertUser(h.ctx, carol.User, ""))
+		carol := calendar.Caller{User: calendar.User{ID: "user-carol", Name: "carol", Email: "carol@example.com", Created: h.Now()}, Scopes: calendar.ScopeAll}
+		h.must(h.Store.InsertUser(h.ctx, carol.User, ""))
 		work := h.calendar(carol, "work")
 		h.put(carol, work, "1.ics", text(calendar.Event, "one", "DTSTART:20260309T090000Z", "DURATION:PT1H", "ATTENDEE;PARTSTAT=DECLINED:mailto:Carol@example.com"))
 		h.put(carol, work, "2.ics", text(calendar.Event, "two", "DTSTART:20260309T120000Z", "DURATION:PT1H", "ATTENDEE;PARTSTAT=ACCEPTED:mailto:carol@example.com"))
@@ -80,7 +80,7 @@ func TestBusyTimesOfOthers(t *testing.T) {
 			h.t.Errorf("bob's own time: %q", got)
 		}
 		shared.Access = calendar.NoAccess
-		_, err := h.FreeBusy(h.ctx, h.bob, query.BusyQuery{Calendars: []calendar.Calendar{shared}, From: h.now, Until: h.now.Add(time.Hour)})
+		_, err := h.FreeBusy(h.ctx, h.bob, query.BusyQuery{Calendars: []calendar.Calendar{shared}, From: h.Now(), Until: h.Now().Add(time.Hour)})
 		h.refused(err, calendar.NotFound, "", string(work.ID))
 	})
 }
@@ -88,8 +88,8 @@ func TestBusyTimesOfOthers(t *testing.T) {
 func TestFreeBusyIsRefused(t *testing.T) {
 	each(t, func(h *house) {
 		cal := h.calendar(h.alice, "work")
-		for _, until := range []time.Time{{}, h.now, h.now.Add(-time.Hour)} {
-			_, err := h.FreeBusy(h.ctx, h.alice, query.BusyQuery{Calendars: []calendar.Calendar{cal}, From: h.now, Until: until})
+		for _, until := range []time.Time{{}, h.Now(), h.Now().Add(-time.Hour)} {
+			_, err := h.FreeBusy(h.ctx, h.alice, query.BusyQuery{Calendars: []calendar.Calendar{cal}, From: h.Now(), Until: until})
 			h.refused(err, calendar.Invalid, "", "to a later one")
 		}
 		// Each stays below what one object may have, together they are too many.
@@ -97,7 +97,7 @@ func TestFreeBusyIsRefused(t *testing.T) {
 			h.put(h.alice, cal, calendar.ObjectName(fmt.Sprintf("%d.ics", i)),
 				text(calendar.Event, fmt.Sprint(i), "DTSTART:20260301T000000Z", "DURATION:PT1S", "RRULE:FREQ=HOURLY"))
 		}
-		_, err := h.FreeBusy(h.ctx, h.alice, query.BusyQuery{From: h.now, Until: h.now.AddDate(0, 4, 0)})
+		_, err := h.FreeBusy(h.ctx, h.alice, query.BusyQuery{From: h.Now(), Until: h.Now().AddDate(0, 4, 0)})
 		h.refused(err, calendar.TooLarge, calendar.RuleTooManyMatches, "a shorter time")
 	})
 }
@@ -106,7 +106,7 @@ func TestBusyText(t *testing.T) {
 	each(t, func(h *house) {
 		cal := h.calendar(h.alice, "work")
 		h.put(h.alice, cal, "1.ics", event("one", 9, "x"))
-		q := query.BusyQuery{From: h.now, Until: h.now.AddDate(0, 0, 14)}
+		q := query.BusyQuery{From: h.Now(), Until: h.Now().AddDate(0, 0, 14)}
 		busy, err := h.FreeBusy(h.ctx, h.alice, q)
 		h.must(err)
 		want := strings.Join([]string{
@@ -167,7 +167,7 @@ func TestBusyTimesThatAreNotAllKnown(t *testing.T) {
 	each(t, func(h *house) {
 		cal := h.calendar(h.alice, "work")
 		h.put(h.alice, cal, "1.ics", text(calendar.Event, "chinese", "DTSTART:20260309T090000Z", "DURATION:PT1H", "RRULE:RSCALE=CHINESE;FREQ=YEARLY"))
-		q := query.BusyQuery{From: h.now, Until: h.now.AddDate(0, 0, 14)}
+		q := query.BusyQuery{From: h.Now(), Until: h.Now().AddDate(0, 0, 14)}
 		busy, err := h.FreeBusy(h.ctx, h.alice, q)
 		h.must(err)
 		if busy.Unread != 1 || !strings.Contains(string(h.BusyText(q, busy)), "\r\nCOMMENT:Not all is known: 1 ") {

@@ -153,7 +153,7 @@ func TestHomeTokensAreRefused(t *testing.T) {
 		_, his := h.home(h.bob, calendar.SyncToken{})
 		h.must(h.DeleteCalendar(h.ctx, h.alice, work.ID))
 		_, second := h.home(h.alice, first)
-		h.must(h.store.Prune(h.ctx, h.now.Add(time.Hour)))
+		h.must(h.Store.Prune(h.ctx, h.Now().Add(time.Hour)))
 		future := second
 		future.Version++
 		for _, token := range []calendar.SyncToken{first, his, future} {
@@ -193,21 +193,21 @@ func TestHomesAreNoticedOnce(t *testing.T) {
 func TestKeptPropertiesAreBounded(t *testing.T) {
 	each(t, func(h *house) {
 		home := calendar.Holder{Place: calendar.AtHome, User: h.alice.User.ID}
-		keep := func(c calendar.Caller, edits ...calendar.Kept) error {
-			return h.Keep(h.ctx, c, home, edits, calendar.Precondition{})
+		keep := func(c calendar.Caller, edits ...calendar.DeadProperty) error {
+			return h.SetDeadProperties(h.ctx, c, home, edits, calendar.Precondition{})
 		}
-		large := calendar.Kept{Name: calendar.KeptName{Local: "x"}, Value: strings.Repeat("x", calendar.MaxKeptBytes+1)}
+		large := calendar.DeadProperty{Name: calendar.PropertyName{Local: "x"}, Value: strings.Repeat("x", calendar.MaxDeadPropertyBytes+1)}
 		h.refused(keep(h.alice, large), calendar.TooLarge, calendar.RuleDiskSpace, "bytes")
-		var many []calendar.Kept
-		for i := range calendar.MaxKept + 1 {
-			many = append(many, calendar.Kept{Name: calendar.KeptName{Local: fmt.Sprint(i)}, Value: "x"})
+		var many []calendar.DeadProperty
+		for i := range calendar.MaxDeadProperties + 1 {
+			many = append(many, calendar.DeadProperty{Name: calendar.PropertyName{Local: fmt.Sprint(i)}, Value: "x"})
 		}
 		h.refused(keep(h.alice, many...), calendar.TooLarge, calendar.RuleDiskSpace, "100")
 		h.must(keep(h.alice, many[1:]...))
 		bound := h.alice
 		bound.Calendars = []calendar.CalendarID{}
 		h.refused(keep(bound, many[1]), calendar.Forbidden, calendar.RulePrivileges, "bound")
-		if got, err := h.Kept(h.ctx, bound, home); err != nil || got != nil {
+		if got, err := h.DeadProperties(h.ctx, bound, home); err != nil || got != nil {
 			h.t.Errorf("a bound token reads %v, %v", got, err)
 		}
 	})

@@ -5,24 +5,22 @@ import (
 	"fmt"
 	"iter"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/calendar/service"
+	"caldav-mcp-server/internal/housetest"
 	"caldav-mcp-server/internal/testdb"
-	"caldav-mcp-server/store"
 	"caldav-mcp-server/store/storetest"
 )
 
 // house is a Service on a real store, with a clock that stands still and ids that count.
 type house struct {
 	*service.Service
+	*housetest.House
 	t          *testing.T
 	ctx        context.Context
-	store      *store.Store
-	now        time.Time
 	alice, bob calendar.Caller
 	config     service.Config
 }
@@ -31,22 +29,9 @@ type house struct {
 func each(t *testing.T, test func(h *house)) {
 	t.Parallel()
 	testdb.Each(t, func(t *testing.T, url string) {
-		h := &house{t: t, ctx: t.Context(), now: time.Date(2026, 3, 1, 8, 0, 0, 0, time.UTC)}
-		s, err := store.Open(h.ctx, url, store.Options{})
-		h.must(err)
-		t.Cleanup(func() {
-			if err := s.Close(); err != nil {
-				t.Error(err)
-			}
-		})
-		h.must(s.Migrate(h.ctx))
-		var ids atomic.Int64
-		h.store = s
-		h.config = service.Config{
-			Store: s, Limits: calendar.DefaultLimits(), Now: func() time.Time { return h.now },
-			NewID:      func() string { return fmt.Sprintf("id-%d", ids.Add(1)) },
-			ImageBytes: 1 << 20,
-		}
+		h := &house{t: t, ctx: t.Context(), House: housetest.Open(t, url, housetest.At(time.Date(2026, 3, 1, 8, 0, 0, 0, time.UTC)))}
+		h.config = h.Middle()
+		h.config.ImageBytes = 1 << 20
 		h.Service = service.New(h.config)
 		h.alice, h.bob = h.user("alice"), h.user("bob")
 		test(h)
@@ -68,8 +53,8 @@ func (h *house) must(err error) {
 
 func (h *house) user(name string) calendar.Caller {
 	h.t.Helper()
-	u := calendar.User{ID: calendar.UserID("user-" + name), Name: name, Created: h.now}
-	h.must(h.store.InsertUser(h.ctx, u, ""))
+	u := calendar.User{ID: calendar.UserID("user-" + name), Name: name, Created: h.Now()}
+	h.Admit(h.t, u)
 	return calendar.Caller{User: u, Scopes: calendar.ScopeAll, Agent: "test"}
 }
 
@@ -89,12 +74,12 @@ func (h *house) put(c calendar.Caller, cal calendar.Calendar, name calendar.Obje
 
 // give shares a calendar, past all rules.
 func (h *house) give(id calendar.CalendarID, user calendar.UserID, access calendar.Access) error {
-	return storetest.Share(h.ctx, h.store, id, user, access)
+	return storetest.Share(h.ctx, h.Store, id, user, access)
 }
 
 // ChangeCalendar is PatchCalendar without properties that are kept.
 func (h *house) ChangeCalendar(ctx context.Context, c calendar.Caller, id calendar.CalendarID, edit func(*calendar.Properties) error) error {
-	return h.PatchCalendar(ctx, c, id, func(p *calendar.Properties) ([]calendar.Kept, error) { return nil, edit(p) })
+	return h.PatchCalendar(ctx, c, id, func(p *calendar.Properties) ([]calendar.DeadProperty, error) { return nil, edit(p) })
 }
 
 // now returns the calendar as it is by now.
@@ -111,7 +96,7 @@ func (h *house) changes(c calendar.Caller, cal calendar.Calendar, since string) 
 	token, err := calendar.ParseSyncToken(since)
 	h.must(err)
 	var list []string
-	for _, o := range h.all(h.Changes(h.ctx, c, h.fresh(c, cal), token)) {
+	for _, o := range h.all(h.Changes(h.ctx, nil, c, h.fresh(c, cal), token)) {
 		line := fmt.Sprintf("%s@%d", o.Name, o.Version)
 		if o.Deleted {
 			line = "-" + line
@@ -150,3 +135,6 @@ func event(uid string, day int, summary string) string {
 		"DTSTAMP:20260301T000000Z\r\nDTSTART:202603%02dT090000Z\r\nDTEND:202603%02dT100000Z\r\nSUMMARY:%s\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n",
 		uid, day, day, summary)
 }
+
+// serviceOf makes a service anew, once its settings are others.
+func serviceOf(h *house) *service.Service { return service.New(h.config) }

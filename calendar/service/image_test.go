@@ -17,6 +17,7 @@ import (
 	"caldav-mcp-server/calendar/ledger"
 	"caldav-mcp-server/calendar/query"
 	"caldav-mcp-server/calendar/service"
+	"caldav-mcp-server/internal/housetest"
 	"caldav-mcp-server/internal/testdb"
 	"caldav-mcp-server/store"
 )
@@ -25,6 +26,7 @@ import (
 // does not, by which they are measured.
 type processes struct {
 	t      *testing.T
+	url    string
 	random *rand.Rand
 	two    [2]*service.Service
 	plain  *service.Service
@@ -40,7 +42,7 @@ type processes struct {
 func eachWithProcesses(t *testing.T, imageBytes int64, test func(p *processes)) {
 	t.Parallel()
 	testdb.Each(t, func(t *testing.T, url string) {
-		p := &processes{t: t, random: rand.New(rand.NewPCG(20261120, 24))}
+		p := &processes{t: t, url: url, random: rand.New(rand.NewPCG(20261120, 24))}
 		p.plain, p.store = p.process(url, 0)
 		for i := range p.two {
 			p.two[i], _ = p.process(url, imageBytes)
@@ -56,19 +58,11 @@ func eachWithProcesses(t *testing.T, imageBytes int64, test func(p *processes)) 
 }
 
 func (p *processes) process(url string, imageBytes int64) (*service.Service, *store.Store) {
-	s, err := store.Open(p.t.Context(), url, store.Options{})
-	p.must(err)
-	p.t.Cleanup(func() {
-		if err := s.Close(); err != nil {
-			p.t.Error(err)
-		}
-	})
-	p.must(s.Migrate(p.t.Context()))
-	ids := 0
-	return service.New(service.Config{
-		Store: s, Limits: calendar.DefaultLimits(), Now: time.Now, ImageBytes: imageBytes,
-		NewID: func() string { ids++; return fmt.Sprintf("id-%p-%d", s, ids) },
-	}), s
+	h := housetest.Open(p.t, url, housetest.At(time.Now()))
+	h.Form = fmt.Sprintf("id-%p-%%d", h)
+	config := h.Middle()
+	config.Now, config.ImageBytes = time.Now, imageBytes
+	return service.New(config), h.Store
 }
 
 func (p *processes) must(err error) {
@@ -120,7 +114,7 @@ var deeds = []struct {
 		p.refusedOrDone(err)
 	}},
 	{"settings", func(p *processes) {
-		p.must(p.any().PatchCalendar(p.t.Context(), p.alice, p.cal, func(q *calendar.Properties) ([]calendar.Kept, error) {
+		p.must(p.any().PatchCalendar(p.t.Context(), p.alice, p.cal, func(q *calendar.Properties) ([]calendar.DeadProperty, error) {
 			q.Name += "x"
 			return nil, nil
 		}))
@@ -161,7 +155,7 @@ var deeds = []struct {
 	{"rederive", func(p *processes) {
 		// As an older program would have, which took all to be later.
 		later := p.random.Int64N(3) * 7 * 24 * 3600
-		_, err := p.store.Rederive(p.t.Context(), func(o calendar.Object) calendar.Derived {
+		_, err := p.store.Rederive(p.t.Context(), calendar.Walk{}, func(o calendar.Object) calendar.Derived {
 			d := o.Derived
 			d.Span.Start = new(*d.Span.Start + later)
 			return d
@@ -205,7 +199,7 @@ func (p *processes) compare(s *service.Service) (failed bool) {
 			return told(s.Objects(p.t.Context(), nil, p.alice, p.at(s), calendar.ObjectQuery{}))
 		},
 		"week":    func(s *service.Service) []string { return told(s.Query(p.t.Context(), p.alice, p.at(s), weekOf(day))) },
-		"changes": func(s *service.Service) []string { return told(s.Changes(p.t.Context(), p.alice, p.at(s), since)) },
+		"changes": func(s *service.Service) []string { return told(s.Changes(p.t.Context(), nil, p.alice, p.at(s), since)) },
 		"named": func(s *service.Service) []string {
 			return told(s.Objects(p.t.Context(), nil, p.alice, p.at(s), calendar.ObjectQuery{
 				Names: []calendar.ObjectName{name, "event-1.ics", "event-1.ics", "none"}, WithData: true,
@@ -238,7 +232,7 @@ func (p *processes) compareLate(s *service.Service, then calendar.Calendar) (fai
 		return false
 	}
 	all := func(s *service.Service) []string {
-		return told(s.Changes(p.t.Context(), p.alice, then, calendar.SyncToken{}))
+		return told(s.Changes(p.t.Context(), nil, p.alice, then, calendar.SyncToken{}))
 	}
 	if diff := cmp.Diff(all(p.plain), all(s)); diff != "" {
 		p.t.Errorf("changes up to version %d (-store +memory):\n%s", then.Version, diff)
@@ -303,7 +297,7 @@ func writeAndSee(ctx context.Context, s, other *service.Service, c calendar.Call
 	}
 	for what, all := range map[string]iter.Seq2[calendar.Object, error]{
 		"heads":   other.Objects(ctx, nil, c, now, calendar.ObjectQuery{}),
-		"changes": other.Changes(ctx, c, now, cal.SyncToken()),
+		"changes": other.Changes(ctx, nil, c, now, cal.SyncToken()),
 		"week":    other.Query(ctx, c, now, weekOf(time.Date(2026, 3, 4, 0, 0, 0, 0, time.UTC))),
 	} {
 		seen := false

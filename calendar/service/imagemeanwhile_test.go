@@ -21,7 +21,7 @@ type slowReader struct {
 	meanwhile func()
 }
 
-func (s *slowReader) Changes(ctx context.Context, id calendar.CalendarID, in calendar.Stretch) iter.Seq2[calendar.Object, error] {
+func (s *slowReader) Changes(ctx context.Context, id calendar.CalendarID, in calendar.VersionRange) iter.Seq2[calendar.Object, error] {
 	return func(yield func(calendar.Object, error) bool) {
 		for o, err := range s.Store.Changes(ctx, id, in) {
 			s.once.Do(s.meanwhile)

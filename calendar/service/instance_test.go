@@ -59,9 +59,10 @@ func TestInstances(t *testing.T) {
 			}
 		}
 		cal.Access = calendar.FreeBusyAccess
-		for _, err := range h.Instances(h.ctx, h.bob, cal, query.InstanceQuery{Kind: calendar.Event}) {
-			if calendar.ReasonOf(err) != calendar.NotFound {
-				t.Errorf("bob is told %v", err)
+		for i, err := range h.Instances(h.ctx, h.bob, cal, query.InstanceQuery{Kind: calendar.Event}) {
+			h.must(err)
+			if i.Object.Summary != "Busy" {
+				t.Errorf("bob is told of %s", i.Object.Summary)
 			}
 		}
 	})

@@ -362,8 +362,8 @@ func TestNotificationsSynchronize(t *testing.T) {
 func TestSharedWithAnAddress(t *testing.T) {
 	each(t, func(h *house) {
 		for _, name := range []string{"ann", "one", "two"} {
-			u := calendar.User{ID: calendar.UserID(name), Name: name, Email: strings.TrimLeft(name, "onetw") + "@example.com", Created: h.now}
-			h.must(h.store.InsertUser(h.ctx, u, ""))
+			u := calendar.User{ID: calendar.UserID(name), Name: name, Email: strings.TrimLeft(name, "onetw") + "@example.com", Created: h.Now()}
+			h.must(h.Store.InsertUser(h.ctx, u, ""))
 		}
 		work := h.calendar(h.alice, "work")
 		share, err := h.Share(h.ctx, h.alice, work.ID, " ANN@example.com ", calendar.ReadAccess)
@@ -388,7 +388,7 @@ func TestHiddenCalendarsAreLeftOut(t *testing.T) {
 		}
 		found := func(c calendar.Caller, named ...calendar.Calendar) int {
 			t.Helper()
-			a, err := h.Agenda(h.ctx, c, query.AgendaQuery{Calendars: named, From: h.now, Until: h.now.AddDate(0, 1, 0), Limit: 10})
+			a, err := h.Agenda(h.ctx, c, query.AgendaQuery{Calendars: named, From: h.Now(), Until: h.Now().AddDate(0, 1, 0), Limit: 10})
 			h.must(err)
 			return len(a.Occurrences)
 		}

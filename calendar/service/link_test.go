@@ -213,13 +213,13 @@ func TestFeedTag(t *testing.T) {
 				}
 			}
 		}
-		step("an hour", func() { h.now = h.now.Add(time.Hour) }, false, false)
-		step("a day", func() { h.now = h.now.Add(24 * time.Hour) }, false, true)
+		step("an hour", func() { h.Pass(time.Hour) }, false, false)
+		step("a day", func() { h.Pass(24 * time.Hour) }, false, true)
 		step("an event", func() { h.put(h.alice, work, "1.ics", event("one", 9, "x")) }, true, true)
 		step("another name", func() {
 			h.must(h.ChangeCalendar(h.ctx, h.alice, work.ID, func(p *calendar.Properties) error { p.Name = "x"; return nil }))
 		}, true, false)
-		step("a restored backup", func() { h.must(h.store.NewEpoch(h.ctx)) }, true, true)
+		step("a restored backup", func() { h.must(h.Store.NewEpoch(h.ctx)) }, true, true)
 	})
 }
 
@@ -278,7 +278,7 @@ func TestBusyFeedTellsNothingOfWhatTakesNoTime(t *testing.T) {
 		h.put(h.alice, work, "1.ics", event("one", 9, "x"))
 		visitor := by(h.alice, calendar.FreeBusyAccess, work)
 		before, text1 := h.feed(visitor, work, query.FeedEvents)
-		h.now = h.now.Add(time.Hour)
+		h.Pass(time.Hour)
 		h.put(h.alice, work, "2.ics", text(calendar.Event, "two", "DTSTART:20260310T090000Z", "DURATION:PT1H", "TRANSP:TRANSPARENT"))
 		h.put(h.alice, work, "1.ics", event("one", 9, "another title"))
 		after, text2 := h.feed(visitor, work, query.FeedEvents)

@@ -95,8 +95,6 @@ func TestQueryIsRefused(t *testing.T) {
 		bad := filter.Filter{{Name: "VCALENDAR", Props: []filter.PropFilter{{Name: "X", Text: &filter.TextMatch{Collation: "i;klingon"}}}}}
 		h.refused(h.last(h.ctx, h.alice, cal, bad), calendar.Forbidden, calendar.RuleCollation, "i;ascii-casemap")
 		h.refused(h.last(h.ctx, h.bob, calendar.Calendar{ID: cal.ID}, nil), calendar.NotFound, "", string(cal.ID))
-		shared := calendar.Calendar{ID: cal.ID, Access: calendar.FreeBusyAccess}
-		h.refused(h.last(h.ctx, h.bob, shared, nil), calendar.NotFound, "", string(cal.ID))
 		gone, cancel := context.WithCancel(h.ctx)
 		cancel()
 		if err := h.last(gone, h.alice, cal, march(calendar.Event, 1, 3)); !errors.Is(err, context.Canceled) {

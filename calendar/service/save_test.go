@@ -20,7 +20,7 @@ func TestWhatIsPutIsWhatIsRead(t *testing.T) {
 		if string(got.Data) != odd || got.ETag != calendar.ETagOf([]byte(odd)) || got.ETag != saved.Object.ETag || !saved.Created {
 			h.t.Errorf("stored %q as %s, created %v", got.Data, got.ETag, saved.Created)
 		}
-		if got.UID != "one" || got.Kind != calendar.Event || got.Summary != "a  b, c" || !got.Created.Equal(h.now) {
+		if got.UID != "one" || got.Kind != calendar.Event || got.Summary != "a  b, c" || !got.Created.Equal(h.Now()) {
 			h.t.Errorf("derived %+v at %v", got.Derived, got.Created)
 		}
 	})
@@ -32,7 +32,7 @@ func TestRepeatedPutChangesNothing(t *testing.T) {
 		work := h.calendar(h.alice, "work")
 		first := h.put(h.alice, work, "1.ics", event("one", 2, "x"))
 		before := h.token(h.alice, work)
-		h.now = h.now.Add(time.Hour)
+		h.Pass(time.Hour)
 		again := h.put(h.alice, work, "1.ics", event("one", 2, "x"))
 		if again.Created || again.Object.Version != first.Object.Version || h.token(h.alice, work) != before {
 			h.t.Errorf("version %d, then %d", first.Object.Version, again.Object.Version)
@@ -132,9 +132,9 @@ func TestWritesNeedTheShareAsItIs(t *testing.T) {
 				return err
 			},
 			"keep": func() error {
-				kept := []calendar.Kept{{Name: calendar.KeptName{Space: "x", Local: "y"}, Value: "<y xmlns='x'/>"}}
+				kept := []calendar.DeadProperty{{Name: calendar.PropertyName{Space: "x", Local: "y"}, Value: "<y xmlns='x'/>"}}
 				of := calendar.Holder{Place: calendar.AtObject, Calendar: shared, Object: "1.ics"}
-				return h.Keep(h.ctx, h.bob, of, kept, calendar.Precondition{})
+				return h.SetDeadProperties(h.ctx, h.bob, of, kept, calendar.Precondition{})
 			},
 		}
 		before := h.content(h.alice, work)

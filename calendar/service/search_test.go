@@ -142,7 +142,7 @@ func TestSearchSeesWhatItMay(t *testing.T) {
 func TestSearchFollowsWrites(t *testing.T) {
 	each(t, func(h *house) {
 		cal := h.calendar(h.alice, "work")
-		at := "DTSTART:" + h.now.Add(time.Hour).Format("20060102T150405Z")
+		at := "DTSTART:" + h.Now().Add(time.Hour).Format("20060102T150405Z")
 		for _, step := range []struct{ title, one, two string }{
 			{"One", "Mar 1 09:00 One", ""}, {"Two", "", "Mar 1 09:00 Two"}, {"", "", ""}, {"One", "Mar 1 09:00 One", ""}, {"One two", "Mar 1 09:00 One two", "Mar 1 09:00 One two"},
 		} {

@@ -33,9 +33,11 @@ type Config struct {
 	// OpenDirectory lets every user see and search all others. Without it they see those with
 	// whom they share a calendar, and find others by their exact name or address.
 	OpenDirectory bool
-	// NeedAcceptance lets who is offered a calendar be asked first. Without it they have it at
+	// NeedAcceptance lets a user who is offered a calendar be asked first. Without it they have it at
 	// once, and may give it up.
 	NeedAcceptance bool
+	// Mailed tells that somebody mails what is posted to people elsewhere: see [ledger.Config].
+	Mailed bool
 	// ImageBytes is about how much memory the calendars may take that are asked for most; 0 for none.
 	ImageBytes int64
 	// AnswerBytes is about how much memory the requests in work may hold together; 0 is the default.
@@ -51,7 +53,7 @@ func New(c Config) *Service {
 	})
 	changes := ledger.New(ledger.Config{
 		Reader: reader, Store: c.Store, Limits: c.Limits, Now: c.Now, NewID: c.NewID, Zones: zones,
-		NeedAcceptance: c.NeedAcceptance, Written: queries.Written,
+		NeedAcceptance: c.NeedAcceptance, Mailed: c.Mailed, Written: queries.Written,
 	})
 	return &Service{
 		Reader: reader, Ledger: changes, Queries: queries, Hub: watch.NewHub(reader, c.Store, c.Now), limits: c.Limits,

@@ -184,7 +184,7 @@ func TestReindexKeepsWhatClientsSee(t *testing.T) {
 		h.put(h.alice, work, "2.ics", event("two", 2, "y"))
 		h.must(h.Delete(h.ctx, h.alice, work, "2.ics", calendar.Precondition{}))
 		before := h.token(h.alice, work)
-		n, err := h.Reindex(h.ctx)
+		n, err := h.Reindex(h.ctx, calendar.Walk{})
 		h.must(err)
 		if n != 2 || h.token(h.alice, work) != before {
 			h.t.Errorf("went through %d objects, token %s became %s", n, before, h.token(h.alice, work))

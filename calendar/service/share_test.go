@@ -157,9 +157,9 @@ func TestShareesArrangeForThemselves(t *testing.T) {
 		_, home := h.home(h.bob, calendar.SyncToken{})
 		_, hers0 := h.home(h.alice, calendar.SyncToken{})
 		version := h.token(h.alice, work)
-		h.must(h.PatchCalendar(h.ctx, h.bob, work.ID, func(p *calendar.Properties) ([]calendar.Kept, error) {
+		h.must(h.PatchCalendar(h.ctx, h.bob, work.ID, func(p *calendar.Properties) ([]calendar.DeadProperty, error) {
 			p.Name, p.Color, p.Order = "Alice at work", new("#123456"), new(int64(3))
-			return []calendar.Kept{{Name: calendar.KeptName{Local: "alarm"}, Value: "<alarm/>"}}, nil
+			return []calendar.DeadProperty{{Name: calendar.PropertyName{Local: "alarm"}, Value: "<alarm/>"}}, nil
 		}))
 		his, hers := h.fresh(h.bob, work), h.fresh(h.alice, work)
 		if his.Name != "Alice at work" || *his.Color != "#123456" || *his.Order != 3 {
@@ -180,7 +180,7 @@ func TestShareesArrangeForThemselves(t *testing.T) {
 			cal  calendar.Calendar
 			want int
 		}{{h.bob, his, 1}, {h.alice, hers, 0}} {
-			kept, err := h.Kept(h.ctx, c.who, calendar.Holder{Place: calendar.AtCalendar, Calendar: c.cal})
+			kept, err := h.DeadProperties(h.ctx, c.who, calendar.Holder{Place: calendar.AtCalendar, Calendar: c.cal})
 			h.must(err)
 			if len(kept) != c.want {
 				h.t.Errorf("kept for %s: %v", c.who.User.Name, kept)

@@ -17,7 +17,7 @@ func (h *house) shareJournal(c calendar.Caller, cal calendar.Calendar) string {
 	words := []string{}
 	for _, line := range page.Changes {
 		if line.Whom != "" {
-			words = append(words, fmt.Sprintf("%s %s %s %d", line.By, line.Entry.Change, line.With, line.Given))
+			words = append(words, fmt.Sprintf("%s %s %s %d", line.UserName, line.Did, line.WhomName, line.Given))
 		}
 	}
 	slices.Reverse(words)
@@ -43,10 +43,10 @@ func TestSharesAreJournalled(t *testing.T) {
 			t.Errorf("his: %s", got)
 		}
 		about := calendar.ChangeID{Calendar: work.ID, Version: h.fresh(h.alice, work).Version}
-		if _, _, err := h.Change(h.ctx, h.alice, about); err != nil {
+		if _, err := h.Change(h.ctx, h.alice, about); err != nil {
 			t.Error(err)
 		}
-		_, _, err := h.Change(h.ctx, h.bob, about)
+		_, err := h.Change(h.ctx, h.bob, about)
 		h.refused(err, calendar.NotFound, "", "no change")
 		_, err = h.Undo(h.ctx, h.bob, about)
 		h.refused(err, calendar.NotFound, "", "no change")
@@ -59,7 +59,7 @@ func TestSharesAreTakenBack(t *testing.T) {
 		assistant := h.alice
 		assistant.Token = "token"
 		undo := func() (calendar.Undone, error) {
-			return h.UndoSince(h.ctx, h.alice, calendar.UndoSince{Token: "token", At: h.now})
+			return h.UndoSince(h.ctx, h.alice, calendar.UndoSince{Token: "token", At: h.Now()})
 		}
 		_, err := h.Share(h.ctx, assistant, work.ID, "bob", calendar.WriteAccess)
 		h.must(err)

@@ -328,8 +328,12 @@ func (c *circle) pull(p calendar.Caller, cal calendar.Calendar, copies map[calen
 	c.t.Helper()
 	if cal.Access < calendar.ReadAccess {
 		delete(copies, cal.ID)
-		for _, err := range c.Changes(c.ctx, p, cal, calendar.SyncToken{}) {
-			c.refused(err, calendar.NotFound, "", "no calendar")
+		for o, err := range c.Changes(c.ctx, nil, p, cal, calendar.SyncToken{}) {
+			if cal.Access == calendar.NoAccess || err != nil {
+				c.refused(err, calendar.NotFound, "", "no calendar")
+			} else if c.objects[cal.ID][o.Name] != "" || o.Summary != "Busy" {
+				c.t.Errorf("who has the busy times is told of %s %s", o.Name, o.Summary)
+			}
 		}
 		return
 	}
@@ -338,7 +342,7 @@ func (c *circle) pull(p calendar.Caller, cal calendar.Calendar, copies map[calen
 		client = &mirror{tags: map[calendar.ObjectName]calendar.ETag{}}
 		copies[cal.ID] = client
 	}
-	for _, o := range c.all(c.Changes(c.ctx, p, cal, client.token)) {
+	for _, o := range c.all(c.Changes(c.ctx, nil, p, cal, client.token)) {
 		if o.Deleted {
 			delete(client.tags, o.Name)
 		} else {

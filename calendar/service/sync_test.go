@@ -51,7 +51,7 @@ func TestTokensThatCannotBeHonoured(t *testing.T) {
 		} {
 			parsed, err := calendar.ParseSyncToken(token)
 			if err == nil {
-				for _, err = range h.Changes(h.ctx, h.alice, h.fresh(h.alice, work), parsed) {
+				for _, err = range h.Changes(h.ctx, nil, h.alice, h.fresh(h.alice, work), parsed) {
 				}
 			}
 			if calendar.RuleOf(err) != calendar.RuleSyncToken {
@@ -71,7 +71,7 @@ func TestAFirstSyncOutlivesPruning(t *testing.T) {
 		h.must(h.Delete(h.ctx, h.alice, work, "b", calendar.Precondition{}))
 		h.put(h.alice, work, "c", event("c", 2, "x"))
 		old := h.token(h.alice, work)
-		h.must(h.store.Prune(h.ctx, time.Now().Add(time.Hour)))
+		h.must(h.Store.Prune(h.ctx, time.Now().Add(time.Hour)))
 		now := h.fresh(h.alice, work).SyncToken()
 		page := calendar.SyncToken{}.After(2, true, now)
 		if got := h.changes(h.alice, work, page.String()); got != "c@5" {

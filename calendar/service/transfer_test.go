@@ -29,8 +29,8 @@ func TestMove(t *testing.T) {
 	each(t, func(h *house) {
 		work, rest := h.calendar(h.alice, "work"), h.calendar(h.alice, "rest")
 		was := h.put(h.alice, work, "1.ics", event("one", 2, "x")).Object
-		h.must(h.Keep(h.ctx, h.alice, calendar.Holder{Place: calendar.AtObject, Calendar: work, Object: "1.ics"},
-			[]calendar.Kept{{Name: calendar.KeptName{Local: "x"}, Value: "<x/>"}}, calendar.Precondition{}))
+		h.must(h.SetDeadProperties(h.ctx, h.alice, calendar.Holder{Place: calendar.AtObject, Calendar: work, Object: "1.ics"},
+			[]calendar.DeadProperty{{Name: calendar.PropertyName{Local: "x"}, Value: "<x/>"}}, calendar.Precondition{}))
 		for _, step := range []struct{ from, to place }{
 			{place{work, "1.ics"}, place{rest, "2.ics"}},
 			{place{rest, "2.ics"}, place{rest, "3.ics"}}, // the UID stays legal within a calendar
@@ -41,7 +41,7 @@ func TestMove(t *testing.T) {
 			h.refused(err, calendar.NotFound, "", "")
 			got, err := h.Object(h.ctx, nil, h.alice, step.to.cal, step.to.name)
 			h.must(err)
-			kept, err := h.Kept(h.ctx, h.alice, calendar.Holder{Place: calendar.AtObject, Calendar: step.to.cal, Object: step.to.name})
+			kept, err := h.DeadProperties(h.ctx, h.alice, calendar.Holder{Place: calendar.AtObject, Calendar: step.to.cal, Object: step.to.name})
 			h.must(err)
 			if got.ETag != was.ETag || string(got.Data) != string(was.Data) || !got.Created.Equal(was.Created) || len(kept) != 1 {
 				h.t.Errorf("%+v became %+v with %v", was, got, kept)
@@ -137,7 +137,7 @@ func TestMovesTellNothingOfOtherCalendars(t *testing.T) {
 			h.must(err)
 			together := 0
 			for _, change := range found.Changes {
-				one, _, err := h.Change(h.ctx, who.Caller, change.ID())
+				one, err := h.Change(h.ctx, who.Caller, change.ID())
 				h.must(err)
 				if one.Unit != change.Unit {
 					t.Errorf("%s: listed with %v, alone with %v", who.User.Name, change.Unit, one.Unit)

@@ -72,7 +72,7 @@ func TestEachKindOfChangeIsUndone(t *testing.T) {
 		h.must(h.Delete(h.ctx, h.alice, work, "1.ics", calendar.Precondition{}))
 		done := h.undo(h.alice, h.latest(h.alice, work).ID())
 		h.is(work, map[calendar.ObjectName]string{"1.ics": one})
-		if len(done.Steps) != 1 || done.Steps[0].Summary != "dinner" || done.Steps[0].Change != calendar.Created {
+		if len(done.Steps) != 1 || done.Steps[0].Summary != "dinner" || done.Steps[0].Did != calendar.Created {
 			h.t.Errorf("done is %+v", done)
 		}
 	})
@@ -233,9 +233,9 @@ func TestWhatWasDoneTogetherStaysTogether(t *testing.T) {
 func TestAChangeOfACalendarIsUndone(t *testing.T) {
 	each(t, func(h *house) {
 		work := h.calendar(h.alice, "work")
-		kept := calendar.Kept{Name: calendar.KeptName{Space: "urn:x", Local: "p"}, Value: "<p/>"}
-		change := func(name string, add ...calendar.Kept) calendar.ChangeID {
-			h.must(h.PatchCalendar(h.ctx, h.alice, work.ID, func(p *calendar.Properties) ([]calendar.Kept, error) {
+		kept := calendar.DeadProperty{Name: calendar.PropertyName{Space: "urn:x", Local: "p"}, Value: "<p/>"}
+		change := func(name string, add ...calendar.DeadProperty) calendar.ChangeID {
+			h.must(h.PatchCalendar(h.ctx, h.alice, work.ID, func(p *calendar.Properties) ([]calendar.DeadProperty, error) {
 				p.Name, p.Color = name, &name
 				color := "#ff0000"
 				p.Color = &color
@@ -254,15 +254,15 @@ func TestAChangeOfACalendarIsUndone(t *testing.T) {
 		if now.Segment != "work" || now.Name != work.Name || *now.Color != *work.Color {
 			h.t.Errorf("it is %+v", now)
 		}
-		left, err := h.Kept(h.ctx, h.alice, calendar.Holder{Place: calendar.AtCalendar, Calendar: now})
+		left, err := h.DeadProperties(h.ctx, h.alice, calendar.Holder{Place: calendar.AtCalendar, Calendar: now})
 		h.must(err)
 		if len(left) != 0 {
 			h.t.Errorf("it keeps %v", left)
 		}
 		h.undo(h.alice, h.latest(h.alice, work).ID())
-		left, err = h.Kept(h.ctx, h.alice, calendar.Holder{Place: calendar.AtCalendar, Calendar: now})
+		left, err = h.DeadProperties(h.ctx, h.alice, calendar.Holder{Place: calendar.AtCalendar, Calendar: now})
 		h.must(err)
-		if diff := cmp.Diff([]calendar.Kept{kept}, left); diff != "" {
+		if diff := cmp.Diff([]calendar.DeadProperty{kept}, left); diff != "" {
 			h.t.Errorf("it keeps (-want +got):\n%s", diff)
 		}
 	})
@@ -278,7 +278,7 @@ func TestADeletedCalendarComesBack(t *testing.T) {
 		h.refused(err, calendar.Stale, "", "was followed by")
 		h.must(h.DeleteCalendar(h.ctx, h.alice, work.ID))
 		deleted := h.latest(h.alice, work)
-		if !deleted.InTrash || deleted.Line.Change != calendar.Deleted {
+		if !deleted.InTrash || deleted.Did != calendar.Deleted {
 			h.t.Errorf("the change is %+v", deleted)
 		}
 		put := calendar.ChangeID{Calendar: work.ID, Version: deleted.Version - 1}
@@ -305,7 +305,7 @@ func TestWhatTheJournalForgotIsNotUndone(t *testing.T) {
 		h.put(h.alice, work, "1.ics", event("one", 2, "x"))
 		created := h.latest(h.alice, work).ID()
 		h.put(h.alice, work, "1.ics", event("one", 2, "y"))
-		h.must(h.store.Prune(h.ctx, h.now.Add(time.Hour)))
+		h.must(h.Store.Prune(h.ctx, h.Now().Add(time.Hour)))
 		old := h.latest(h.alice, work)
 		if !old.Forgotten() {
 			h.t.Errorf("the change is %+v", old)
@@ -340,7 +340,7 @@ func TestUndoNeedsTheShareAsItIs(t *testing.T) {
 			h.put(h.bob, h.fresh(h.bob, work), "1.ics", event(string(work.ID), 2, "x"))
 			before, created := h.content(h.alice, work), h.latest(h.bob, work).ID()
 			late := h.config
-			late.Store = &lateStore{h.store, func() { h.must(h.give(work.ID, h.bob.User.ID, now.access)) }}
+			late.Store = &lateStore{h.Store, func() { h.must(h.give(work.ID, h.bob.User.ID, now.access)) }}
 			if _, err := service.New(late).Undo(h.ctx, h.bob, created); err == nil || calendar.ReasonOf(err) != now.reason {
 				h.t.Errorf("with access %d: %v, want %v", now.access, err, now.reason)
 			}

@@ -54,7 +54,7 @@ func (m *mischief) sync(cal calendar.Calendar) {
 	}
 	m.must(err)
 	client := m.mirrors[cal.ID]
-	for _, o := range m.all(m.Changes(m.ctx, m.alice, now, client.token)) {
+	for _, o := range m.all(m.Changes(m.ctx, nil, m.alice, now, client.token)) {
 		if o.Deleted {
 			delete(client.tags, o.Name)
 		} else {
@@ -149,8 +149,8 @@ func TestRandomChangesAreAllUndone(t *testing.T) {
 		for seed := range uint64(slowtest.Rounds(h.t, slowtest.Random, 4, 16)) {
 			m := newMischief(h, seed)
 			before := m.state()
-			h.now = h.now.Add(time.Minute)
-			start := h.now
+			h.Pass(time.Minute)
+			start := h.Now()
 			for range 25 {
 				m.change()
 			}
@@ -169,7 +169,7 @@ func TestRandomChangesAreAllUndone(t *testing.T) {
 				m.converge()
 				h.undo(h.alice, m.lastOf(start))
 			}
-			h.now = h.now.Add(time.Minute)
+			h.Pass(time.Minute)
 		}
 	})
 }
@@ -193,11 +193,11 @@ func TestRandomChangesAreUndoneOneByOne(t *testing.T) {
 		for seed := range uint64(slowtest.Rounds(h.t, slowtest.Random, 2, 8)) {
 			m := newMischief(h, seed)
 			before := m.state()
-			h.now = h.now.Add(time.Minute)
-			start := h.now
+			h.Pass(time.Minute)
+			start := h.Now()
 			for range 20 {
 				m.change()
-				h.now = h.now.Add(time.Second)
+				h.Pass(time.Second)
 			}
 			page, err := h.History(h.ctx, h.alice, calendar.HistoryQuery{Since: start, Limit: 1000})
 			h.must(err)
@@ -215,7 +215,7 @@ func TestRandomChangesAreUndoneOneByOne(t *testing.T) {
 				h.t.Fatalf("seed %d (-want +got):\n%s", seed, diff)
 			}
 			m.converge()
-			h.now = h.now.Add(time.Minute)
+			h.Pass(time.Minute)
 		}
 	})
 }

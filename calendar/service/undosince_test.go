@@ -1,10 +1,13 @@
 package service_test
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 	"time"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/service"
 )
 
 // assistant is alice's, with a token.
@@ -22,8 +25,8 @@ func TestAllOfATokenIsUndone(t *testing.T) {
 		h.put(h.alice, home, "3.ics", event("three", 2, "three"))
 		bot := h.assistant()
 		h.put(bot, work, "0.ics", event("zero", 2, "before"))
-		h.now = h.now.Add(time.Hour)
-		start := h.now
+		h.Pass(time.Hour)
+		start := h.Now()
 		was, atHome := h.content(h.alice, work), h.content(h.alice, home)
 
 		h.put(bot, work, "1.ics", event("one", 3, "changed"))
@@ -116,6 +119,106 @@ func TestShareesTakeBackWhatTheySee(t *testing.T) {
 		}
 		if got := h.shares(h.alice, work); got != "bob:write eve:read" {
 			t.Errorf("shares %q", got)
+		}
+	})
+}
+
+// TestUndoReadsABoundedNumberOfBytes: an object that was written often has any number of former states, and all
+// writers wait while an undo reads them. It reads what it takes back and what came next, or nothing.
+func TestUndoReadsABoundedNumberOfBytes(t *testing.T) {
+	each(t, func(h *house) {
+		h.config.Limits.UndoBytes = 64 << 10
+		h.Service = service.New(h.config)
+		work := h.calendar(h.alice, "work")
+		bot, page := h.assistant(), strings.Repeat("x", 8<<10)
+		h.put(h.alice, work, "1.ics", event("one", 2, page))
+		h.put(bot, work, "1.ics", event("one", 3, page))
+		early := h.latest(h.alice, work)
+		h.put(bot, work, "1.ics", event("one", 4, page))
+		h.put(bot, work, "1.ics", event("one", 3, page))
+		for range 10 {
+			h.put(bot, work, "1.ics", event("one", 4, page))
+			h.put(bot, work, "1.ics", event("one", 3, page))
+		}
+		before := h.fresh(h.alice, work).Version
+		_, err := h.UndoSince(h.ctx, h.alice, calendar.UndoSince{Token: "token"})
+		h.refused(err, calendar.TooLarge, "", "more than 64 KiB")
+		if now := h.fresh(h.alice, work).Version; now != before {
+			h.t.Errorf("a refusal moved the calendar on from %d to %d", before, now)
+		}
+		// The state that the early change left is there again, with many between.
+		h.undo(h.alice, early.ID())
+		h.is(work, map[calendar.ObjectName]string{"1.ics": event("one", 2, page)})
+	})
+}
+
+// TestAnUndoIsCutByBytes: what was one unit comes back in as many transactions as its bytes take.
+func TestAnUndoIsCutByBytes(t *testing.T) {
+	each(t, func(h *house) {
+		h.config.Limits.UndoBytes = 64 << 10
+		h.Service = service.New(h.config)
+		work, page := h.calendar(h.alice, "work"), strings.Repeat("x", 8<<10)
+		var theirs []calendar.Import
+		for n := range 12 {
+			uid := fmt.Sprintf("many-%d", n)
+			h.put(h.alice, work, calendar.ObjectName(uid+".ics"), event(uid, 2, page))
+			theirs = append(theirs, calendar.Import{Data: []byte(event(uid, 2, "theirs"))})
+		}
+		was := h.content(h.alice, work)
+		with := h.NewImporter(h.alice, calendar.ImportOptions{Replace: true})
+		h.importsAs(with, work, calendar.ImportedReplaced, theirs...)
+		whole, _ := with.Change()
+		done := h.undo(h.alice, whole)
+		h.is(work, was)
+		again := h.undo(h.alice, done.Steps[0].ID())
+		if len(done.Steps) != 12 || len(again.Steps) != 12 {
+			h.t.Errorf("%d steps, and back %d", len(done.Steps), len(again.Steps))
+		}
+	})
+}
+
+// A calendar is given back what was in it at a time, whoever has changed what since, and who has it stays as it is.
+func TestACalendarAsItWas(t *testing.T) {
+	each(t, func(h *house) {
+		work, home := h.calendar(h.alice, "work"), h.calendar(h.alice, "home")
+		h.put(h.alice, work, "1.ics", event("one", 2, "one"))
+		h.put(h.alice, work, "2.ics", event("two", 2, "two"))
+		h.put(h.alice, home, "3.ics", event("three", 2, "three"))
+		h.Pass(time.Hour)
+		then := h.Now()
+		was := h.content(h.alice, work)
+
+		h.put(h.assistant(), work, "1.ics", event("one", 3, "changed by a token"))
+		h.put(h.alice, work, "1.ics", event("one", 3, "changed by a password"))
+		h.must(h.Delete(h.ctx, h.alice, work, "2.ics", calendar.Precondition{}))
+		h.put(h.alice, work, "4.ics", event("four", 2, "made since"))
+		h.must(h.ChangeCalendar(h.ctx, h.alice, work.ID, func(p *calendar.Properties) error { p.Name = "Renamed"; return nil }))
+		h.put(h.alice, home, "3.ics", event("three", 5, "elsewhere"))
+		elsewhere := h.content(h.alice, home)
+		h.must(h.give(work.ID, h.bob.User.ID, calendar.ReadAccess))
+
+		all := calendar.UndoSince{Anybody: true, At: then, Calendar: work.ID}
+		done, err := h.UndoSince(h.ctx, h.alice, all)
+		h.must(err)
+		if len(done.Left) > 0 || len(done.Steps) == 0 {
+			h.t.Errorf("%+v", done)
+		}
+		h.is(work, was)
+		h.is(home, elsewhere)
+		if got := h.fresh(h.bob, work); got.Access != calendar.ReadAccess {
+			h.t.Errorf("bob has %v by now", got.Access)
+		}
+		h.Pass(time.Hour)
+		_, err = h.UndoSince(h.ctx, h.alice, calendar.UndoSince{Anybody: true, At: then, Calendar: work.ID})
+		h.must(err)
+		h.is(work, was)
+		_, err = h.UndoSince(h.ctx, h.alice, calendar.UndoSince{Anybody: true, At: then.Add(-2 * time.Hour), Calendar: work.ID})
+		h.refused(err, calendar.Invalid, "", "there was no such calendar then")
+		_, err = h.UndoSince(h.ctx, h.alice, calendar.UndoSince{Anybody: true, At: then})
+		h.refused(err, calendar.Invalid, "", "say in which calendar")
+		done, err = h.UndoSince(h.ctx, h.alice, calendar.UndoSince{Anybody: true, At: h.Now().Add(time.Hour), Calendar: work.ID})
+		if err != nil || len(done.Steps) > 0 {
+			h.t.Errorf("since a time to come: %+v, %v", done, err)
 		}
 	})
 }

@@ -17,7 +17,7 @@ type countingReader struct {
 	reads int
 }
 
-func (s *countingReader) Changes(ctx context.Context, id calendar.CalendarID, in calendar.Stretch) iter.Seq2[calendar.Object, error] {
+func (s *countingReader) Changes(ctx context.Context, id calendar.CalendarID, in calendar.VersionRange) iter.Seq2[calendar.Object, error] {
 	s.reads++
 	return s.Store.Changes(ctx, id, in)
 }
@@ -26,7 +26,7 @@ func (s *countingReader) Changes(ctx context.Context, id calendar.CalendarID, in
 // changed need not read what this process has written.
 func TestEveryChangeIsShownToTheImage(t *testing.T) {
 	each(t, func(h *house) {
-		counting := &countingReader{Store: h.store}
+		counting := &countingReader{Store: h.Store}
 		h.config.Store = counting
 		h.Service = service.New(h.config)
 		work := h.calendar(h.alice, "work")
@@ -54,7 +54,7 @@ func TestEveryChangeIsShownToTheImage(t *testing.T) {
 			}, "-2.ics@6 1.ics@7"},
 			{"property kept", func() error {
 				in := calendar.Holder{Place: calendar.AtObject, Calendar: h.fresh(h.alice, work), Object: "1.ics"}
-				return h.Keep(h.ctx, h.alice, in, []calendar.Kept{{Name: calendar.KeptName{Local: "x"}, Value: "<x/>"}}, calendar.Precondition{})
+				return h.SetDeadProperties(h.ctx, h.alice, in, []calendar.DeadProperty{{Name: calendar.PropertyName{Local: "x"}, Value: "<x/>"}}, calendar.Precondition{})
 			}, "1.ics@8"},
 			{"settings", func() error { return h.MoveCalendar(h.ctx, h.alice, work.ID, "elsewhere") }, ""},
 			{"share", func() error {

@@ -15,7 +15,7 @@ the calendar up; what was declined can be accepted as long as its owner does not
 
 func answerShareCommand() command {
 	var user, word string
-	var accept, decline bool
+	var accept, decline, json bool
 	return command{
 		name: "answer-share", settings: storeSettings,
 		summary: "accept or decline a calendar that somebody shares", details: answerShareDetails,
@@ -24,6 +24,7 @@ func answerShareCommand() command {
 			f.StringVar(&word, "calendar", "", "`CALENDAR` that is meant (needed)")
 			f.BoolVar(&accept, "accept", false, "take it")
 			f.BoolVar(&decline, "decline", false, "do not take it")
+			asJSON(f, &json)
 		},
 		run: func(ctx context.Context, p *program, c config, _ []string) error {
 			if user == "" || word == "" || accept == decline {
@@ -38,15 +39,17 @@ func answerShareCommand() command {
 				if err != nil {
 					return err
 				}
-				if _, err := h.calendars.Answer(ctx, caller(u), offer.Invitation(), calendar.Reply{Accept: accept}); err != nil {
+				_, err = h.calendars.Answer(ctx, caller(u), offer.Invitation(), calendar.Reply{Accept: accept})
+				if err != nil {
 					return err
 				}
 				done := "declined"
 				if accept {
 					done = "accepted"
 				}
-				_, err = fmt.Fprintf(p.stdout, "%s %s the calendar %q of %s\n", u.Name, done, offer.From.Name, offer.From.OwnerName)
-				return err
+				said, _ := offer.Answered(calendar.Reply{Accept: accept})
+				said.User = u
+				return p.done(json, shareLine(said, offer.From), "%s %s the calendar %q of %s\n", u.Name, done, offer.From.Name, offer.From.OwnerName)
 			})
 		},
 	}

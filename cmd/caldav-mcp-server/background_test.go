@@ -82,7 +82,7 @@ func changesSince(ctx context.Context, h *house, user calendar.User, token calen
 	if err != nil {
 		return err
 	}
-	for _, err := range h.calendars.Changes(ctx, caller(user), cal, token) {
+	for _, err := range h.calendars.Changes(ctx, nil, caller(user), cal, token) {
 		if err != nil {
 			return err
 		}

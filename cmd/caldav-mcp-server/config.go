@@ -2,9 +2,12 @@ package main
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"net"
+	"net/netip"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -23,24 +26,34 @@ type config struct {
 	dataDir     string
 	maxConns    int
 	baseURL     *url.URL
+	// mcpAt is MCP_URL.
+	mcpAt *url.URL
+	oauth bool
+	// fetchAllow is FETCH_ALLOW.
+	fetchAllow  []netip.Prefix
 	origins     []string
 	proxies     server.Proxies
 	metricsAddr string
 	journalDays int
-	mcpCalls    int
+	// tlsCert and tlsKey are files; empty where a proxy speaks TLS.
+	tlsCert, tlsKey string
+	stopDelay       int
+	mcpCalls        int
 	// openDirectory is USER_DIRECTORY.
 	openDirectory bool
 	// needAcceptance is SHARES_NEED_ACCEPTANCE.
 	needAcceptance bool
+	signIn         signInConfig
 	logLevel       slog.Level
 	logJSON        bool
+	mail           mailConfig
 }
 
 type address struct{ host, port string }
 
 func (a address) String() string { return net.JoinHostPort(a.host, a.port) }
 
-// reachable is the address to ask a door at from this machine: who listens everywhere listens on
+// reachable is the address to ask a door at from this machine: a server that listens everywhere listens on
 // the loopback too.
 func (a address) reachable() string {
 	switch a.host {
@@ -77,8 +90,16 @@ func loadConfig(groups group, environ []string, flags given) (config, error) {
 			return c, s.malformed(from, value, err)
 		}
 	}
-	return c, nil
+	if groups&mailSettings != 0 {
+		if err := c.mail.check(); err != nil {
+			return c, err
+		}
+	}
+	return c, c.signIn.check()
 }
+
+// pagesURL is where people find their pages.
+func (c config) pagesURL() string { return c.caldavURL() + "account/" }
 
 // malformed says which setting is wrong, and why. A secret is not repeated.
 func (s setting) malformed(from, value string, err error) error {
@@ -97,7 +118,7 @@ func environment(environ []string) map[string]string {
 	return env
 }
 
-// find returns a setting's value and where it comes from, in the words of who gave it.
+// find returns a setting's value and where it comes from, in the words of its source.
 func (s setting) find(env map[string]string, flags given) (from, value string, err error) {
 	if !s.secret {
 		switch {
@@ -138,9 +159,14 @@ func checkArgument(s setting, value string) error {
 }
 
 func readSecret(from, file string) (string, string, error) {
-	data, err := os.ReadFile(file) //nolint:gosec // whoever starts the program names its files
-	if err != nil {
-		return "", "", fmt.Errorf("%s cannot be read: %w", from, err)
+	data, err := os.ReadFile(file) //nolint:gosec // the operator names the program's files
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return "", "", fmt.Errorf("%s names %s, which is not there", from, file)
+	case errors.Is(err, fs.ErrPermission):
+		return "", "", fmt.Errorf("%s names %s, which this user may not read", from, file)
+	case err != nil:
+		return "", "", fmt.Errorf("%s names %s, which cannot be read: %w", from, file, errors.Unwrap(err))
 	}
 	value := strings.TrimSpace(string(data))
 	if value == "" {
@@ -195,6 +221,9 @@ func (c config) caldavURL() string {
 }
 
 func (c config) mcpURL() string {
+	if c.mcpAt != nil {
+		return c.mcpAt.String()
+	}
 	if c.baseURL != nil {
 		return c.baseURL.JoinPath("mcp").String()
 	}

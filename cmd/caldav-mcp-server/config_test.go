@@ -14,7 +14,7 @@ import (
 	"caldav-mcp-server/server"
 )
 
-const everySetting = storeSettings | doorSettings | addressSettings | shareSettings | serveSettings
+const everySetting = storeSettings | doorSettings | addressSettings | shareSettings | serveSettings | mailSettings
 
 func TestDefaults(t *testing.T) {
 	t.Parallel()
@@ -24,7 +24,8 @@ func TestDefaults(t *testing.T) {
 	}
 	c.dataDir = "" // the platform's
 	want := config{
-		caldav: address{"127.0.0.1", "5232"}, mcp: address{"127.0.0.1", "5233"}, journalDays: 30, mcpCalls: 600, logLevel: slog.LevelInfo, needAcceptance: true,
+		caldav: address{"127.0.0.1", "5232"}, mcp: address{"127.0.0.1", "5233"}, journalDays: 30, mcpCalls: 600, logLevel: slog.LevelInfo, needAcceptance: true, oauth: true,
+		mail: mailConfig{perHour: 500},
 	}
 	if diff := compareConfigs(want, c); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -37,7 +38,9 @@ func TestFlagsWinOverEnvironment(t *testing.T) {
 		"CALDAV_PORT=1", "MCP_PORT=2", "CALDAV_HOST=[::1]", "BASE_URL=https://cal.example/a/", "LOG_LEVEL=DEBUG", "LOG_FORMAT=json",
 		"TRUSTED_PROXIES=10.0.0.0/8", "ALLOWED_ORIGINS=https://A.example, http://b.example:8080", "METRICS_ADDR=:9090",
 		"JOURNAL_DAYS=7", "MCP_CALLS_PER_MINUTE=90", "DB_MAX_CONNS=3", "DATABASE_URL=postgres://u:p@h/d", "DATA_DIR=/data", "MCP_HOST=", "OTHER=1", "USER_DIRECTORY=true",
-		"SHARES_NEED_ACCEPTANCE=false",
+		"SHARES_NEED_ACCEPTANCE=false", "OAUTH=off", "FETCH_ALLOW=10.0.0.0/8", "MCP_URL=https://mcp.example/mcp/",
+		"SMTP_URL=smtps://u:p@mail.example", "MAIL_FROM=Calendar@Mail.example", "MAIL_FROM_DOMAINS=a.example, B.example",
+		"MAIL_PER_HOUR=9", "IMAP_URL=imaps://u:p@mail.example/In", "LMTP_ADDR=unix:/run/lmtp", "MAIL_AUTHSERV_ID=mx.mail.example",
 	}
 	c, err := loadConfig(everySetting, environ, given{"caldav-port": "0", "log-format": "text", "journal-days": ""})
 	if err != nil {
@@ -51,7 +54,11 @@ func TestFlagsWinOverEnvironment(t *testing.T) {
 		caldav: address{"::1", "0"}, mcp: address{"127.0.0.1", "2"}, databaseURL: "postgres://u:p@h/d", dataDir: filepath.FromSlash("/data"),
 		maxConns: 3, baseURL: &url.URL{Scheme: "https", Host: "cal.example", Path: "/a"}, proxies: proxies, metricsAddr: ":9090",
 		origins: []string{"https://a.example", "http://b.example:8080"}, journalDays: 7, mcpCalls: 90, logLevel: slog.LevelDebug,
-		openDirectory: true,
+		openDirectory: true, mcpAt: &url.URL{Scheme: "https", Host: "mcp.example", Path: "/mcp"}, fetchAllow: proxies,
+		mail: mailConfig{
+			smtpURL: "smtps://u:p@mail.example", imapURL: "imaps://u:p@mail.example/In", from: "calendar@mail.example", perHour: 9,
+			fromDomains: []string{"a.example", "b.example"}, lmtpAddr: "unix:/run/lmtp", authServer: "mx.mail.example",
+		},
 	}
 	if diff := compareConfigs(want, c); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -59,7 +66,7 @@ func TestFlagsWinOverEnvironment(t *testing.T) {
 }
 
 func compareConfigs(want, got config) string {
-	return cmp.Diff(want, got, cmp.AllowUnexported(config{}, address{}), cmp.Transformer("proxies", func(ps server.Proxies) []string {
+	return cmp.Diff(want, got, cmp.AllowUnexported(config{}, address{}, mailConfig{}, signInConfig{}), cmp.Transformer("proxies", func(ps server.Proxies) []string {
 		return each(ps, func(p netip.Prefix) string { return p.String() })
 	}))
 }
@@ -68,6 +75,13 @@ func compareConfigs(want, got config) string {
 func TestMalformed(t *testing.T) {
 	t.Parallel()
 	tests := map[string]string{
+		"SMTP_URL=http://u:secret@h":    "SMTP_URL is malformed: its scheme is neither smtps nor smtp",
+		"SMTP_URL=smtps://u:p@h":        "MAIL_FROM is not",
+		"IMAP_URL=imaps://h":            "IMAP_URL is malformed: it names no user",
+		"MAIL_FROM=nobody":              `MAIL_FROM is malformed: "nobody" is no mail address`,
+		"MAIL_FROM_DOMAINS=a.b, c":      `has "c" in it, which is no domain`,
+		"LMTP_ADDR=0.0.0.0:24":          `LMTP_ADDR is malformed: "0.0.0.0:24" is neither an address of this machine`,
+		"MAIL_AUTHSERV_ID=a b":          `"a b" is no name`,
 		"CALDAV_PORT=http":              `CALDAV_PORT is malformed: "http" is not a port`,
 		"CALDAV_PORT=70000":             `"70000" is not a port`,
 		"MCP_PORT=-1":                   `MCP_PORT is malformed: "-1" is not a port`,
@@ -78,6 +92,10 @@ func TestMalformed(t *testing.T) {
 		"BASE_URL=ftp://cal.example":    `is not a URL such as`,
 		"BASE_URL=https://u@x.example":  `may have a path at most`,
 		"BASE_URL=https://x.example/?a": `may have a path at most`,
+		"MCP_URL=mcp.example.org":       `MCP_URL is malformed: "mcp.example.org" is not a URL such as`,
+		"MCP_URL=https://mcp.example":   `has no path: the endpoint's address is wanted`,
+		"OAUTH=true":                    `OAUTH is malformed: "true" is not on or off`,
+		"FETCH_ALLOW=home":              `FETCH_ALLOW is malformed: "home" has a fault`,
 		"ALLOWED_ORIGINS=*":             `"*" in it, which is not an origin`,
 		"ALLOWED_ORIGINS=https://a/b":   `"https://a/b" in it`,
 		"TRUSTED_PROXIES=10.0.0.0/99":   `"10.0.0.0/99" is neither an address`,
@@ -94,7 +112,7 @@ func TestMalformed(t *testing.T) {
 		"CALDAV_PORT_FILE=x":            "CALDAV_PORT_FILE in the environment is no setting",
 		"DATABASE_URL=mysql://u:pa55@h": "DATABASE_URL is malformed: its scheme is neither postgres nor sqlite",
 		"DATABASE_URL=postgres://a%b@h": "special characters of the password",
-		"DATABASE_URL_FILE=/not/there":  "DATABASE_URL_FILE cannot be read",
+		"DATABASE_URL_FILE=/not/there":  "DATABASE_URL_FILE names /not/there, which is not there",
 	}
 	for entry, want := range tests {
 		_, err := loadConfig(everySetting, []string{entry}, nil)

@@ -1,11 +1,14 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"caldav-mcp-server/internal/slowtest"
 	"caldav-mcp-server/internal/testdb"
@@ -20,11 +23,17 @@ func TestFiftyCostlyRequestsAtOnce(t *testing.T) {
 	slowtest.Skip(t, slowtest.Big, "puts fifty of the most costly requests at once, for a minute")
 	program := build(t)
 	testdb.Each(t, func(t *testing.T, database string) {
-		call(t, on(database), "correct horse\n", "create-user", "ann", "--password-stdin")
-		r := serveProgram(t, program, on(database), "--no-first-user")
-		c := newClient(t, r, "ann", "correct horse", "")
+		r := serveProgram(t, program, on(database), "--first-user", "ann")
+		until(t, "the first user's credentials are shown", func() bool { _, tok := r.credentials(); return tok != "" })
+		pass, tok := r.credentials()
+		call(t, on(database), "correct horse\n", "create-user", "ben", "--password-stdin")
+		call(t, on(database), "", "create-calendar", "--user", "ann", "--name", "Many", "--address", "many")
+		call(t, on(database), manyEvents(6000), "import", "--user", "ann", "--calendar", "Many", "-")
+		c, other := newClient(t, r, "ann", pass, tok), newClient(t, r, "ben", "correct horse", "")
+		quiet := waits(t, other, func() { time.Sleep(time.Second) }) //nolint:forbidigo // how long others wait is what it measures
 		for _, kind := range costly() {
-			tortured(t, c, kind)
+			busy := waits(t, other, func() { tortured(t, c, kind) })
+			t.Logf("%s: another user's small request waits %v, and at rest %v", kind.name, busy, quiet)
 			if peak := peakMemory(t, r); peak > costMemory {
 				t.Errorf("with fifty times %s the server took %d MiB", kind.name, peak>>20)
 			}
@@ -32,9 +41,59 @@ func TestFiftyCostlyRequestsAtOnce(t *testing.T) {
 	})
 }
 
-// costlyKind is a request that takes much; %d in its address is another number each time.
+// waits is how long another user's small requests take in the middle while something goes on.
+func waits(t *testing.T, c client, during func()) time.Duration {
+	t.Helper()
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		during()
+	}()
+	var all []time.Duration
+	for {
+		began := time.Now()
+		c.must(t, http.StatusMultiStatus, "PROPFIND", "/dav/calendars/ben/", "", "Depth", "0")
+		all = append(all, time.Since(began))
+		select {
+		case <-over:
+			slices.Sort(all)
+			return all[len(all)/2].Round(time.Millisecond)
+		default:
+		}
+	}
+}
+
+// manyEvents are events as a calendar of years has them, every twentieth a series.
+func manyEvents(n int) string {
+	var b strings.Builder
+	b.WriteString("BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:x\r\n")
+	for i := range n {
+		rule := ""
+		if i%20 == 0 {
+			rule = "RRULE:FREQ=WEEKLY\r\n"
+		}
+		fmt.Fprintf(&b, "BEGIN:VEVENT\r\nUID:many-%d\r\nDTSTAMP:20260101T000000Z\r\nDTSTART:2026%02d%02dT%02d0000Z\r\nDURATION:PT1H\r\n%sSUMMARY:words of event %d\r\nEND:VEVENT\r\n",
+			i, i%12+1, i%28+1, i%24, rule, i)
+	}
+	return b.String() + "END:VCALENDAR\r\n"
+}
+
+// costlyKind is a request that takes much; %d in its address is another number each time. With a tool, the body is its arguments.
 type costlyKind struct {
 	name, method, path, body string
+	tool                     string
+}
+
+// ask makes the request and returns the status of the answer.
+func (k costlyKind) ask(ctx context.Context, c client, i int) (int, error) {
+	path, body := strings.ReplaceAll(k.path, "%d", fmt.Sprint(i)), strings.ReplaceAll(k.body, "%d", fmt.Sprint(i))
+	if k.tool == "" {
+		a, err := c.dav(ctx, k.method, path, body, "Depth", "1")
+		return a.status, err
+	}
+	message := fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":%q,"arguments":%s}}`, k.tool, body)
+	a, err := c.send(ctx, http.MethodPost, c.mcp(), message, "Authorization", "Bearer "+c.tok, "Content-Type", "application/json", "Accept", "application/json, text/event-stream")
+	return a.status, err
 }
 
 func tortured(t *testing.T, c client, kind costlyKind) {
@@ -42,10 +101,9 @@ func tortured(t *testing.T, c client, kind costlyKind) {
 	var all sync.WaitGroup
 	for i := range 50 {
 		all.Go(func() {
-			path, body := strings.ReplaceAll(kind.path, "%d", fmt.Sprint(i)), strings.ReplaceAll(kind.body, "%d", fmt.Sprint(i))
-			a, err := c.dav(t.Context(), kind.method, path, body, "Depth", "1")
-			if err != nil || a.status >= 500 && a.status != http.StatusServiceUnavailable {
-				t.Errorf("%s: %v %d", kind.name, err, a.status)
+			status, err := kind.ask(t.Context(), c, i)
+			if err != nil || status >= 500 && status != http.StatusServiceUnavailable {
+				t.Errorf("%s: %v %d", kind.name, err, status)
 			}
 		})
 	}
@@ -69,17 +127,29 @@ func costly() []costlyKind {
 		hrefs += fmt.Sprintf("<D:href>%s%d.ics</D:href>", home, i)
 	}
 	folded := `<C:prop-filter name="COMMENT"><C:text-match collation="i;unicode-casemap">` + strings.Repeat("Ä", 400) + `</C:text-match></C:prop-filter>`
-	return []costlyKind{
-		{"a large PUT", "PUT", home + "%d.ics", event("%d", large)},
-		{"a large GET", "GET", home + "%d.ics", ""},
-		{"a multiget of large objects", "REPORT", home, `<C:calendar-multiget` + spaces + `<D:prop><C:calendar-data/></D:prop>` + hrefs + `</C:calendar-multiget>`},
-		{"a large series", "PUT", home + "series.ics", event("series", "RRULE:FREQ=DAILY\n"+large)},
+	const year = `"start":"2027-01-01","end":"2027-12-31"`
+	kinds := []costlyKind{
+		{name: "a large PUT", method: "PUT", path: home + "%d.ics", body: event("%d", large)},
+		{name: "a large GET", method: "GET", path: home + "%d.ics"},
+		{name: "list_events over large objects", tool: "list_events", body: `{` + year + `,"keyword":"nothing"}`},
+		{name: "search_events over large objects", tool: "search_events", body: `{"query":"XXX","limit":100}`},
+		{name: "a multiget of large objects", method: "REPORT", path: home, body: `<C:calendar-multiget` + spaces + `<D:prop><C:calendar-data/></D:prop>` + hrefs + `</C:calendar-multiget>`},
+		{name: "a large series", method: "PUT", path: home + "series.ics", body: event("series", "RRULE:FREQ=DAILY\n"+large)},
 		{
-			"its expansion", "REPORT", home,
-			query(`<C:calendar-data><C:expand start="20270101T000000Z" end="20350101T000000Z"/></C:calendar-data>`, `<C:time-range start="20280101T000000Z" end="20290101T000000Z"/>`),
+			name: "its expansion", method: "REPORT", path: home,
+			body: query(`<C:calendar-data><C:expand start="20270101T000000Z" end="20350101T000000Z"/></C:calendar-data>`, `<C:time-range start="20280101T000000Z" end="20290101T000000Z"/>`),
 		},
-		{"many comments", "PUT", home + "comments.ics", event("comments", strings.Repeat("COMMENT:Ä\n", 40_000))},
-		{"a query for text in them", "REPORT", home, query(`<D:getetag/>`, strings.Repeat(folded, 9))},
-		{"a PROPFIND", "PROPFIND", home, `<D:propfind xmlns:D="DAV:"><D:allprop/></D:propfind>`},
+		{name: "many comments", method: "PUT", path: home + "comments.ics", body: event("comments", strings.Repeat("COMMENT:Ä\n", 40_000))},
+		{name: "a query for text in them", method: "REPORT", path: home, body: query(`<D:getetag/>`, strings.Repeat(folded, 9))},
 	}
+	const many = "/dav/calendars/ann/many/"
+	return append(kinds,
+		costlyKind{name: "a PROPFIND of 6,000", method: "PROPFIND", path: many, body: `<D:propfind xmlns:D="DAV:"><D:allprop/></D:propfind>`},
+		costlyKind{
+			name: "an expansion of 6,000", method: "REPORT", path: many,
+			body: query(`<C:calendar-data><C:expand start="20260101T000000Z" end="20270101T000000Z"/></C:calendar-data>`, `<C:time-range start="20260101T000000Z" end="20270101T000000Z"/>`),
+		},
+		costlyKind{name: "list_events over 6,000", tool: "list_events", body: `{"start":"2026-01-01","end":"2026-12-31","limit":100}`},
+		costlyKind{name: "search_events over 6,000", tool: "search_events", body: `{"query":"words","limit":100}`},
+	)
 }

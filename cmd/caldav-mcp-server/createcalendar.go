@@ -56,8 +56,8 @@ func createCalendarCommand() command {
 	}
 }
 
-// warnOfNamesake says that a user has another calendar of the name: nothing is wrong with that, but whoever types the
-// name has to say more from now on.
+// warnOfNamesake says that a user has another calendar of the name: nothing is wrong with that, but a caller that types
+// the name has to say more from now on.
 func (p *program) warnOfNamesake(ctx context.Context, h *house, u calendar.User, cal calendar.Calendar) error {
 	own, err := h.ownCalendars(ctx, u)
 	if err != nil {

@@ -16,7 +16,8 @@ user or only those named. CalDAV clients can use one in place of the password.
 The token is printed once and cannot be shown again; if it is lost, revoke it and make another.
 
 --tools names the only tools that an assistant is offered, and "core" the fifteen that everyday work takes:
-models drown in long lists. The token then gives nothing but what these tools give, by no door.
+models drown in long lists. --tools=-search,-fetch is for all but these. The token then gives nothing but what its
+tools give, by no door.
 Of the scopes it has only those that they need.
 
 --expires takes a span (12h, 90d, 12w) or a date (2027-01-31, the end of that day in UTC).
@@ -48,7 +49,7 @@ func createTokenCommand() command {
 func (o *tokenOptions) declare(f *flag.FlagSet) {
 	f.StringVar(&o.user, "user", "", "`NAME` of the user that it speaks for (needed)")
 	f.StringVar(&o.name, "name", "", "`TEXT` that says what it is for, such as \"Claude on laptop\" (needed)")
-	f.StringVar(&o.scopes, "scope", auth.ScopeList(calendar.ScopeAll), "`LIST` of what it may do")
+	f.StringVar(&o.scopes, "scope", auth.ScopeList(calendar.ScopeUsual), "`LIST` of what it may do")
 	f.StringVar(&o.tools, "tools", "", "`LIST` of the only tools that an assistant is offered, such as core; all if not given")
 	f.StringVar(&o.expires, "expires", "", "`WHEN` it ends; never if not given")
 	f.Func("calendar", "`CALENDAR` that it reaches, by name, address or id; may be given again; all if not given", func(v string) error {
@@ -101,5 +102,5 @@ func (p *program) createToken(ctx context.Context, h *house, c config, spec auth
 			MCPURL string      `json:"mcp_url"`
 		}{tokenJSON(token), secret, c.mcpURL()})
 	}
-	return writeTokenHelp(p.stdout, c.mcpURL(), token, secret)
+	return writeTokenHelp(p.stdout, c.caldavURL(), c.mcpURL(), token, secret)
 }

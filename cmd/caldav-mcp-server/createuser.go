@@ -24,6 +24,7 @@ func createUserCommand() command {
 			f.StringVar(&user.Email, "email", "", "`ADDRESS` for invitations")
 			f.StringVar(&user.Timezone, "timezone", "", "the user's `ZONE`, such as Europe/Berlin")
 			f.BoolVar(&fromStdin, "password-stdin", false, "read the password from standard input")
+			f.BoolVar(&user.Admin, "admin", false, "the user looks after the others")
 			asJSON(f, &json)
 		},
 		run: func(ctx context.Context, p *program, c config, operands []string) error {

@@ -23,8 +23,8 @@ unless all of it could be written.
 
 // deleteUserOptions are the flags of delete-user.
 type deleteUserOptions struct {
-	yes    bool
-	export string
+	yes, json bool
+	export    string
 }
 
 func deleteUserCommand() command {
@@ -43,6 +43,7 @@ func deleteUserCommand() command {
 func (o *deleteUserOptions) declare(f *flag.FlagSet) {
 	f.BoolVar(&o.yes, "yes", false, "do not ask")
 	f.StringVar(&o.export, "export", "", "write the calendars to `DIR` first")
+	asJSON(f, &o.json)
 }
 
 func (p *program) deleteUser(ctx context.Context, h *house, name string, o deleteUserOptions) error {
@@ -69,8 +70,7 @@ func (p *program) deleteUser(ctx context.Context, h *house, name string, o delet
 	if err := h.auth.DeleteUser(ctx, user.Name); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(p.stdout, "removed the user %s\n", user.Name)
-	return err
+	return p.done(o.json, map[string]any{"user": user.Name, "removed": true}, "removed the user %s\n", user.Name)
 }
 
 // estateOf lists what goes with a user, a line for each.
@@ -103,7 +103,7 @@ func (h *house) estateOf(ctx context.Context, u calendar.User) (string, error) {
 	return b.String(), err
 }
 
-// holdings says what is in a calendar, and who else has it.
+// holdings says what is in a calendar, and names its sharees.
 func (h *house) holdings(ctx context.Context, u calendar.User, cal calendar.Calendar) (string, error) {
 	if cal.Subscribed() {
 		return "a subscription", nil

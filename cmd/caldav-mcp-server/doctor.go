@@ -13,6 +13,9 @@ import (
 	"net/url"
 	"strings"
 	"time"
+
+	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/mail/letter"
 )
 
 const doctorDetails = `
@@ -26,19 +29,25 @@ that is well; what a proxy that drops a condition makes it leave, it says.
 The password is asked for, or is the first line of standard input with --password-stdin. With --token-file it tries an
 access token on the MCP endpoint too, which it looks for behind the URL and, on this machine, at the MCP port. Where the
 certificate is of an authority of your own, --ca names it. The exit code is 1 when a check fails.
+
+Last it connects as claude.ai does, which registers, has the user sign in and say yes, and renews its access. What it was allowed it
+gives back; that it came is kept for a day (list-clients), and that it went among the tokens (list-tokens).
+
+With the server's settings for mail (SMTP_URL, IMAP_URL …) it sends a mail to the server's own mailbox, waits for it and removes
+it, or to --mail-to.
 `
 
 // doctorOptions are the flags of doctor.
 type doctorOptions struct {
-	url, user, mcp, tokenFile, ca string
-	fromStdin, json               bool
-	patience                      time.Duration
+	url, user, mcp, tokenFile, ca, mailTo string
+	fromStdin, json                       bool
+	patience                              time.Duration
 }
 
 func doctorCommand() command {
 	var o doctorOptions
 	return command{
-		name: "doctor", settings: doorSettings,
+		name: "doctor", settings: doorSettings | mailSettings,
 		summary: "check from outside what apps see of a running server", details: doctorDetails, flags: o.declare,
 		run: func(ctx context.Context, p *program, c config, _ []string) error {
 			x, err := p.newExamination(c, o)
@@ -50,7 +59,7 @@ func doctorCommand() command {
 			}
 			ctx, cancel := context.WithTimeout(ctx, o.patience)
 			defer cancel()
-			return x.report(x.examine(ctx, checks()), o.json)
+			return x.report(x.examine(ctx, x.checks()), o.json)
 		},
 	}
 }
@@ -62,6 +71,7 @@ func (o *doctorOptions) declare(f *flag.FlagSet) {
 	f.StringVar(&o.mcp, "mcp-url", "", "`URL` of the MCP endpoint; looked for if not given")
 	f.StringVar(&o.ca, "ca", "", "`FILE` with the certificate of an authority to trust (PEM)")
 	f.StringVar(&o.tokenFile, "token-file", "", "`FILE` with an access token for it")
+	f.StringVar(&o.mailTo, "mail-to", "", "`ADDRESS` that gets a test mail; the server's own mailbox if not given")
 	f.DurationVar(&o.patience, "timeout", 2*time.Minute, "how `LONG` all of it may take")
 	asJSON(f, &o.json)
 }
@@ -77,12 +87,23 @@ type examination struct {
 	// dav asks as the user, bare as nobody.
 	dav, bare *davClient
 	token     string
+	// offer is what the endpoint said to a request without a token; walk goes on from there.
+	offer string
+	walk  *walk
 	// What discovery has found; nil while it has not.
 	principal, home *url.URL
 	calendars       []*url.URL
 	// events is one of them that takes events.
 	events    *url.URL
 	syncToken string
+	// mail is how the server's mail goes, where that is known; mailTo the recipient of a test, testMail its Message-ID.
+	mail     mailConfig
+	mailTo   calendar.MailAddress
+	testMail string
+	// streamPatience is how long the head of a stream may take.
+	streamPatience time.Duration
+	// itself is what the server says of itself, once it was asked.
+	itself *saysItself
 }
 
 func (p *program) newExamination(c config, o doctorOptions) (*examination, error) {
@@ -98,9 +119,15 @@ func (p *program) newExamination(c config, o doctorOptions) (*examination, error
 	}
 	root := rootOf(base)
 	x := &examination{
-		program: p, base: base, root: root, mcpPlaces: mcpPlaces(root, c.mcp.port), dav: newDAVClient(base, o.user, ""), bare: newDAVClient(base, "", ""),
+		program: p, base: base, root: root, mcpPlaces: mcpPlaces(root, c.mcp.port), streamPatience: streamPatience, dav: newDAVClient(base, o.user, ""), bare: newDAVClient(base, "", ""),
 	}
 	x.dav.agent, x.bare.agent = doctorAgent, doctorAgent
+	x.mail = c.mail
+	if o.mailTo != "" {
+		if x.mailTo, err = letter.Address(o.mailTo); err != nil {
+			return nil, fmt.Errorf("--mail-to: %w", err)
+		}
+	}
 	if o.mcp != "" {
 		at, err := serverURL("--mcp-url", o.mcp)
 		if err != nil {
@@ -184,10 +211,10 @@ const (
 	resultSkipped = "skipped"
 )
 
-// ailment is a failure whose mend is known.
-type ailment struct{ what, mend string }
+// checkError is a failure whose mend is known.
+type checkError struct{ what, mend string }
 
-func (a *ailment) Error() string { return a.what }
+func (e *checkError) Error() string { return e.what }
 
 // skipped says that a check has nothing to check.
 type skippedError struct{ why string }
@@ -228,7 +255,7 @@ func (x *examination) report(findings []finding, json bool) error {
 			failed++
 		}
 	}
-	all := len(checks())
+	all := len(x.checks())
 	switch {
 	case failed > 0 && len(findings) < all:
 		return fmt.Errorf("%d of %d checks failed, and %d were not tried: mend this first", failed, all, all-len(findings))
@@ -237,8 +264,12 @@ func (x *examination) report(findings []finding, json bool) error {
 	case json:
 		return nil
 	}
-	_, err := fmt.Fprintf(x.stdout, "\nAll is well. Give calendar apps %s with the user name %s and the password, and assistants %s with a token (%s create-token makes one).\n",
-		shown(x.root.String()), shown(x.dav.user), shown(x.mcp.String()), name)
+	assistants := fmt.Sprintf("%s with a token (%s create-token makes one)", shown(x.mcp.String()), name)
+	if x.walk != nil {
+		assistants = fmt.Sprintf("%s, where people let them in, or with a token (%s create-token makes one)", shown(x.mcp.String()), name)
+	}
+	_, err := fmt.Fprintf(x.stdout, "\nAll is well. Give calendar apps %s with the user name %s and the password, and assistants %s.\n",
+		shown(x.root.String()), shown(x.dav.user), assistants)
 	return err
 }
 

@@ -12,6 +12,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -40,6 +41,14 @@ func examine(t *testing.T, at string, transport http.RoundTripper) string {
 	return strings.Join(wrong, "\n")
 }
 
+// forwards makes a proxy say for whom it asks.
+func forwards(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		r.Header.Set("X-Forwarded-For", "192.0.2.7")
+		next.ServeHTTP(w, r)
+	})
+}
+
 // proxied puts a proxy in front of a server and returns its address.
 func proxied(t *testing.T, behind string, wrap func(http.Handler) http.Handler) string {
 	t.Helper()
@@ -47,7 +56,10 @@ func proxied(t *testing.T, behind string, wrap func(http.Handler) http.Handler) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	proxy := httptest.NewServer(wrap(&httputil.ReverseProxy{ErrorLog: log.New(io.Discard, "", 0), Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(to); r.Out.Host = r.In.Host }}))
+	proxy := httptest.NewServer(wrap(&httputil.ReverseProxy{ErrorLog: log.New(io.Discard, "", 0), Rewrite: func(r *httputil.ProxyRequest) {
+		r.SetURL(to)
+		r.Out.Host, r.Out.Header["X-Forwarded-For"] = r.In.Host, r.In.Header["X-Forwarded-For"]
+	}}))
 	t.Cleanup(proxy.Close)
 	return proxy.URL
 }
@@ -103,6 +115,8 @@ func TestDoctorNamesWhatProxiesBreak(t *testing.T) {
 		{"If-Match is dropped", without("If-Match"), "/", []string{"a wrong If-Match is refused", "the proxy drops the If-Match header", "stays in the trash and in the journal, by caldav-mcp-server (doctor)"}},
 		{"bodies are limited", limited, "/", []string{"a large event gets through: 2 MB are too many → the proxy limits bodies"}},
 		{"Authorization is dropped", without("Authorization"), "/", []string{"it takes the password", "401", "does the proxy pass the Authorization header on"}},
+		{"Depth is dropped", without("Depth"), "/", []string{"it takes the password", "the proxy drops the Depth header"}},
+		{"the proxy is not trusted", forwards, "/", []string{"it can tell its clients apart: a proxy asks from 127.0.0.1, and is not trusted → set TRUSTED_PROXIES=127.0.0.1"}},
 		{"the server is away", refusing(http.StatusBadGateway, "OPTIONS PROPFIND REPORT PUT POST"), "/", []string{"the server answers: ", "502", "the proxy does not reach the server"}},
 		{"the path is unknown to the server", below, "/cal/", []string{"which is not below /cal/", "set BASE_URL=", "/cal: the server does not know the path"}},
 	} {
@@ -118,6 +132,66 @@ func TestDoctorNamesWhatProxiesBreak(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestDoctorComparesWithWhatTheServerSays: a wrong BASE_URL behind a trusted proxy breaks nothing that a client does; links
+// and tokens lead elsewhere.
+func TestDoctorComparesWithWhatTheServerSays(t *testing.T) {
+	t.Parallel()
+	env := []string{"DATA_DIR=" + t.TempDir(), "BASE_URL=https://elsewhere.example.com", "TRUSTED_PROXIES=127.0.0.1"}
+	call(t, env, "correct horse\n", "create-user", "ann", "--password-stdin")
+	r := serveProgram(t, name, env, "--no-first-user")
+	found := examine(t, proxied(t, r.caldav(""), forwards), nil)
+	if want := "it knows its own URL: the server calls itself https://elsewhere.example.com → set BASE_URL=http://127.0.0.1:"; !strings.Contains(found, want) {
+		t.Errorf("found\n%s", found)
+	}
+	to, err := url.Parse(r.caldav(""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	secure := httptest.NewTLSServer(&httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(to); r.Out.Host = r.In.Host }})
+	t.Cleanup(secure.Close)
+	found = examine(t, secure.URL, secure.Client().Transport)
+	if want := "the proxy at 127.0.0.1 does not say for whom it asks → let the proxy set X-Forwarded-For"; !strings.Contains(found, want) {
+		t.Errorf("found\n%s", found)
+	}
+}
+
+// TestDoctorSeesAStreamHeldBack: a proxy that waits for the end of an answer holds back what assistants wait for.
+func TestDoctorSeesAStreamHeldBack(t *testing.T) {
+	t.Parallel()
+	r := serveProgram(t, name, []string{"DATA_DIR=" + t.TempDir()})
+	token := regexp.MustCompile(`mcp_[\w-]+`).FindString(r.stdout.String())
+	held := func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			whole := httptest.NewRecorder()
+			next.ServeHTTP(whole, r)
+			w.WriteHeader(whole.Code)
+			_, _ = w.Write(whole.Body.Bytes())
+		})
+	}
+	for want, wrap := range map[string]func(http.Handler) http.Handler{
+		"":                                      func(next http.Handler) http.Handler { return next },
+		"waits for the end of answers from the": held,
+	} {
+		p := &program{now: time.Now, newID: uuid.NewString}
+		x, err := p.newExamination(config{}, doctorOptions{url: r.caldav(""), user: "ann", mcp: proxied(t, strings.TrimSuffix(r.mcp(), mcpPath), wrap) + mcpPath})
+		if err != nil {
+			t.Fatal(err)
+		}
+		x.mcp, x.token = x.mcpPlaces[0], token
+		if want != "" {
+			x.streamPatience = time.Second
+		}
+		_, err = x.mcpStream(t.Context())
+		mend := ""
+		if err != nil {
+			_, mend = diagnose(err)
+		}
+		if !strings.Contains(mend, want) || want == "" && err != nil {
+			t.Errorf("%v → %s, want %q", err, mend, want)
+		}
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 )
 
@@ -23,21 +24,30 @@ type checkFunc func(x *examination, ctx context.Context) (string, error)
 // The clients whose steps are replayed, from what they were seen to send.
 const (
 	anyClient   = "any"
+	itself      = "server"
 	apple       = "Apple"
 	thunderbird = "Thunderbird"
 	davx5       = "DAVx5"
 	evolution   = "Evolution"
 	assistant   = "assistant"
+	hosted      = "claude.ai"
 )
 
 // checks are all there are, in the order of a set-up.
 func checks() []check {
+	return slices.Concat(appChecks(), oauthChecks())
+}
+
+// appChecks are the steps of calendar apps, and of assistants that have a token.
+func appChecks() []check {
 	return []check{
 		{anyClient, "the server answers", (*examination).reach},
 		{anyClient, "it asks for a password", (*examination).challenge},
 		{anyClient, "it takes the password", (*examination).login},
 		{apple, "a bare host name leads to the user", (*examination).wellKnown},
 		{apple, "the user leads to the calendars", (*examination).appleHome},
+		{itself, "it knows its own URL", (*examination).ownURL},
+		{itself, "it can tell its clients apart", (*examination).whoAsks},
 		{apple, "OPTIONS promises calendars", optionsAt(func(x *examination) *url.URL { return x.principal })},
 		{apple, "delegates are asked for", (*examination).delegates},
 		{apple, "calendars are listed", listed("d:displayname", "d:resourcetype", "a:calendar-color", "a:calendar-order", "s:getctag", "d:owner",
@@ -58,6 +68,7 @@ func checks() []check {
 		{assistant, "the endpoint asks for a token", (*examination).mcpChallenge},
 		{assistant, "it takes the token", (*examination).mcpInitialize},
 		{assistant, "tools are listed", (*examination).mcpTools},
+		{assistant, "a stream is not held back", (*examination).mcpStream},
 	}
 }
 
@@ -89,7 +100,7 @@ func (x *examination) reach(ctx context.Context) (string, error) {
 	if (err != nil && cut(err) || err == nil && answer.status == http.StatusBadRequest) && x.speaksTLS(ctx) {
 		https := *x.root
 		https.Scheme = "https"
-		return "", &ailment{"the port speaks TLS, and was asked without", "say https: " + https.String()}
+		return "", &checkError{"the port speaks TLS, and was asked without", "say https: " + https.String()}
 	}
 	if err != nil {
 		return "", err
@@ -121,7 +132,7 @@ func (x *examination) challenge(ctx context.Context) (string, error) {
 	if asksForToken(answer.header) {
 		return "", errAssistantsOnly
 	}
-	return "", &ailment{
+	return "", &checkError{
 		"the answer is 401, but does not offer Basic authentication",
 		"another program asks for the password, or the proxy drops the WWW-Authenticate header: calendar apps know Basic alone",
 	}
@@ -132,10 +143,13 @@ func (x *examination) login(ctx context.Context) (string, error) {
 	if s, ok := errors.AsType[*statusError](err); ok && s.Status == http.StatusNotFound {
 		err = x.strayed(ctx, s)
 	}
+	if s, ok := errors.AsType[*statusError](err); ok && s.Status == http.StatusForbidden && x.withoutDepth(ctx) {
+		err = &checkError{err.Error(), "the proxy drops the Depth header: without it apps get nothing, or all there is"}
+	}
 	return "as " + x.dav.user, err
 }
 
-// principalAt asks an address who the user is.
+// principalAt asks an address for the user's principal.
 func (x *examination) principalAt(ctx context.Context, at *url.URL) (*url.URL, error) {
 	found, err := x.dav.ask(ctx, "PROPFIND", at, "0", propfindBody("d:current-user-principal", "d:principal-URL", "d:resourcetype"))
 	if err != nil {
@@ -146,7 +160,7 @@ func (x *examination) principalAt(ctx context.Context, at *url.URL) (*url.URL, e
 			return x.place(found.from, href)
 		}
 	}
-	return nil, &ailment{"the answer names no current-user-principal", "another program answers there: does the proxy pass this path to the CalDAV port?"}
+	return nil, &checkError{"the answer names no current-user-principal", "another program answers there: does the proxy pass this path to the CalDAV port?"}
 }
 
 // place finds where an href leads and sees that a client gets there: hrefs without the proxy's
@@ -159,12 +173,12 @@ func (x *examination) place(base *url.URL, href string) (*url.URL, error) {
 	prefix := strings.TrimRight(x.root.Path, "/")
 	switch {
 	case to.Host != x.base.Host || to.Scheme != x.base.Scheme:
-		return nil, &ailment{
+		return nil, &checkError{
 			fmt.Sprintf("the server sends apps to %s://%s", to.Scheme, to.Host),
 			"set BASE_URL to the URL that apps are given: the server believes that it is somewhere else",
 		}
 	case !strings.HasPrefix(to.Path, prefix+"/"):
-		return nil, &ailment{
+		return nil, &checkError{
 			fmt.Sprintf("the server sends apps to %s, which is not below %s/", to.Path, prefix),
 			fmt.Sprintf("set BASE_URL=%s: the server does not know the path that the proxy publishes it at", strings.TrimRight(x.root.String(), "/")),
 		}
@@ -172,15 +186,15 @@ func (x *examination) place(base *url.URL, href string) (*url.URL, error) {
 	return to, nil
 }
 
-// wellKnown is how an app begins that knows a host name alone (RFC 6764 §5).
+// wellKnown is how an app begins that knows only a host name (RFC 6764 §5).
 func (x *examination) wellKnown(ctx context.Context) (string, error) {
 	start := x.base.ResolveReference(&url.URL{Path: "/.well-known/caldav"})
 	principal, err := x.principalAt(ctx, start)
 	if err != nil {
-		_, known := errors.AsType[*ailment](err)
+		_, known := errors.AsType[*checkError](err)
 		if _, status := errors.AsType[*statusError](err); !known && status {
 			target := strings.TrimRight(x.root.Path, "/") + "/dav/"
-			return "", &ailment{err.Error(), "let the proxy redirect /.well-known/caldav at the root of the host to " + target}
+			return "", &checkError{err.Error(), "let the proxy redirect /.well-known/caldav at the root of the host to " + target}
 		}
 		return "", err
 	}
@@ -219,7 +233,7 @@ func (x *examination) appleHome(ctx context.Context) (string, error) {
 			return x.home.Path, nil
 		}
 	}
-	return "", &ailment{"the user has no calendar-home-set", "another program answers there: does the proxy pass this path to the CalDAV port?"}
+	return "", &checkError{"the user has no calendar-home-set", "another program answers there: does the proxy pass this path to the CalDAV port?"}
 }
 
 // calendar is one that takes events, as far as that is known, or nil.
@@ -246,7 +260,7 @@ func optionsAt(place func(*examination) *url.URL) checkFunc {
 		}
 		promised := strings.Join(answer.header.Values("DAV"), ", ")
 		if !strings.Contains(promised, "calendar-access") {
-			return "", &ailment{
+			return "", &checkError{
 				fmt.Sprintf("OPTIONS is answered %d with DAV: %q", answer.status, promised),
 				"the proxy answers OPTIONS itself, perhaps for CORS, or drops the DAV header: let it pass OPTIONS on",
 			}
@@ -289,7 +303,7 @@ func listed(props ...string) checkFunc {
 			}
 		}
 		if len(x.calendars) == 0 {
-			return "", &ailment{"there is no calendar", "make one: caldav-mcp-server create-calendar"}
+			return "", &checkError{"there is no calendar", "make one: caldav-mcp-server create-calendar"}
 		}
 		return fmt.Sprintf("%d calendars", len(x.calendars)), nil
 	}
@@ -342,7 +356,7 @@ func (x *examination) synchronize(ctx context.Context) (string, error) {
 	}
 	x.syncToken = found.SyncToken
 	if x.syncToken == "" {
-		return "", &ailment{"the answer has no sync-token", "something between here and the server cuts the answer short: raise the proxy's limits and timeouts"}
+		return "", &checkError{"the answer has no sync-token", "something between here and the server cuts the answer short: raise the proxy's limits and timeouts"}
 	}
 	return fmt.Sprintf("%d objects", len(found.Responses)), nil
 }
@@ -364,7 +378,7 @@ func (x *examination) staleToken(ctx context.Context) (string, error) {
 	status, refused := errors.AsType[*statusError](err)
 	switch {
 	case err == nil:
-		return "", &ailment{"it is taken", "the server is not caldav-mcp-server, or has a fault: apps would miss changes"}
+		return "", &checkError{"it is taken", "the server is not caldav-mcp-server, or has a fault: apps would miss changes"}
 	case refused && (status.Status == http.StatusForbidden || status.Status == http.StatusConflict):
 		return fmt.Sprintf("%d", status.Status), nil
 	}

@@ -58,7 +58,7 @@ func (x *examination) rpc(ctx context.Context, token, session, call string) (*rp
 	}
 	var said rpcAnswer
 	if err := json.Unmarshal(message(answer.Header.Get("Content-Type"), body), &said); err != nil {
-		return nil, nil, &ailment{"the answer is not JSON-RPC", "another program answers there: does the proxy pass this path to the MCP port, without the path in front of /mcp or with it?"}
+		return nil, nil, &checkError{"the answer is not JSON-RPC", "another program answers there: does the proxy pass this path to the MCP port, without the path in front of /mcp or with it?"}
 	}
 	if said.Error != nil {
 		return nil, nil, fmt.Errorf("the server says: %s", shown(said.Error.Message))
@@ -98,7 +98,7 @@ func (x *examination) mcpChallenge(ctx context.Context) (string, error) {
 	// There is no proxy that could pass anything on: it was asked at this machine's own ports.
 	x.mcp = nil
 	what, _ := diagnose(failures[len(failures)-1])
-	return "", &ailment{
+	return "", &checkError{
 		fmt.Sprintf("it is neither at %s nor at %s (%s)", x.mcpPlaces[0], x.mcpPlaces[1], what),
 		"if the MCP port is another one, --mcp-url names the endpoint, such as http://127.0.0.1:5233/mcp",
 	}
@@ -109,14 +109,15 @@ func (x *examination) challengedAt(ctx context.Context) (string, error) {
 	status, refused := errors.AsType[*statusError](err)
 	switch {
 	case err == nil:
-		return "", &ailment{"it answers without a token", "another program answers there, or the proxy adds a token of its own: take that away"}
+		return "", &checkError{"it answers without a token", "another program answers there, or the proxy adds a token of its own: take that away"}
 	case !refused || status.Status != http.StatusUnauthorized:
 		return "", err
 	case strings.Contains(strings.ToLower(strings.Join(header.Values("WWW-Authenticate"), ",")), "basic "):
-		return "", &ailment{"it asks for a password, not for a token", "the CalDAV port answers there: let the proxy pass this path to the MCP port"}
+		return "", &checkError{"it asks for a password, not for a token", "the CalDAV port answers there: let the proxy pass this path to the MCP port"}
 	case header.Get("WWW-Authenticate") == "":
-		return "", &ailment{"the answer is 401 without WWW-Authenticate", "the proxy drops the WWW-Authenticate header: let it through"}
+		return "", &checkError{"the answer is 401 without WWW-Authenticate", "the proxy drops the WWW-Authenticate header: let it through"}
 	}
+	x.offer = strings.Join(header.Values("WWW-Authenticate"), ", ")
 	return x.mcp.String(), nil
 }
 
@@ -129,7 +130,7 @@ func (x *examination) mcpInitialize(ctx context.Context) (string, error) {
 	}
 	said, _, err := x.rpc(ctx, x.token, "", initializeCall)
 	if err != nil {
-		return "", tokenAilment(err)
+		return "", tokenError(err)
 	}
 	return "protocol " + shown(said.Result.ProtocolVersion), nil
 }
@@ -140,22 +141,22 @@ func (x *examination) mcpTools(ctx context.Context) (string, error) {
 	}
 	_, header, err := x.rpc(ctx, x.token, "", initializeCall)
 	if err != nil {
-		return "", tokenAilment(err)
+		return "", tokenError(err)
 	}
 	said, _, err := x.rpc(ctx, x.token, header.Get("Mcp-Session-Id"), `{"jsonrpc":"2.0","id":2,"method":"tools/list"}`)
 	if err != nil {
-		return "", tokenAilment(err)
+		return "", tokenError(err)
 	}
 	if len(said.Result.Tools) == 0 {
-		return "", &ailment{"there are no tools", "the token has no scope that any tool needs: make another one"}
+		return "", &checkError{"there are no tools", "the token has no scope that any tool needs: make another one"}
 	}
 	return fmt.Sprintf("%d tools", len(said.Result.Tools)), nil
 }
 
-// tokenAilment tells a token that is not taken from a password that is not.
-func tokenAilment(err error) error {
+// tokenError tells a token that is not taken from a password that is not.
+func tokenError(err error) error {
 	if s, ok := errors.AsType[*statusError](err); ok && s.Status == http.StatusUnauthorized {
-		return &ailment{err.Error(), "the token is not taken: is it whole and not revoked (list-tokens), and does the proxy pass the Authorization header on?"}
+		return &checkError{err.Error(), "the token is not taken: is it whole and not revoked (list-tokens), and does the proxy pass the Authorization header on?"}
 	}
 	return err
 }

@@ -79,7 +79,7 @@ var faults = []fault{
 
 // diagnose says in plain words what failed, and what to do about it.
 func diagnose(err error) (what, mend string) {
-	if a, ok := errors.AsType[*ailment](err); ok {
+	if a, ok := errors.AsType[*checkError](err); ok {
 		return err.Error(), a.mend
 	}
 	if s, ok := errors.AsType[*statusError](err); ok {

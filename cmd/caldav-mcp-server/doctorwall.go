@@ -31,7 +31,7 @@ func (x *examination) speaksTLS(ctx context.Context) bool {
 }
 
 // errAssistantsOnly is what is found at the MCP port, and below the path of the endpoint.
-var errAssistantsOnly = &ailment{
+var errAssistantsOnly = &checkError{
 	"the endpoint of assistants answers there, nothing for calendar apps",
 	"this is the MCP port, or the proxy sends apps there, or nowhere: the URL of apps leads to the CalDAV port (5232 unless CALDAV_PORT says otherwise), and has no /mcp",
 }
@@ -57,7 +57,7 @@ func (x *examination) strayed(ctx context.Context, missing *statusError) error {
 		if err != nil || to.Host != x.base.Host || !strings.Contains(to.Path, "/dav/") {
 			continue
 		}
-		return &ailment{missing.Error(), "nothing of the server is there: is the path written right? The server calls itself " + rootOf(to).String()}
+		return &checkError{missing.Error(), "nothing of the server is there: is the path written right? The server calls itself " + rootOf(to).String()}
 	}
 	return missing
 }

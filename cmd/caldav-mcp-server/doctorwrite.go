@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	// probeHead and probeEnd alone are no event: what no calendar takes leaves no trace.
+	// probeHead and probeEnd together make no event: a text that no calendar takes leaves no trace.
 	probeHead  = "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//caldav-mcp-server//doctor//EN\r\n"
 	probeEvent = "BEGIN:VEVENT\r\nUID:doctor-%s\r\nDTSTAMP:20000101T000000Z\r\nDTSTART:20000101T000000Z\r\nSUMMARY:Doctor\r\nEND:VEVENT\r\n"
 	probeLine  = "X-DOCTOR:a line that is here for its length\r\n"
@@ -46,7 +46,7 @@ func (x *examination) ifMatch(ctx context.Context) (string, error) {
 			trace = "; the event that it made could not be deleted: delete " + at.String()
 		}
 	}
-	return "", &ailment{
+	return "", &checkError{
 		fmt.Sprintf("the answer is %d instead of 412%s", status, trace),
 		"the proxy drops the If-Match header or refuses PUT: without it one app overwrites what another has changed",
 	}
@@ -60,7 +60,7 @@ func (x *examination) largeBody(ctx context.Context) (string, error) {
 	case skipped:
 		return "", err
 	case status == http.StatusRequestEntityTooLarge || err != nil && cut(err):
-		return "", &ailment{
+		return "", &checkError{
 			fmt.Sprintf("%d MB are too many", largeProbe>>20),
 			"the proxy limits bodies: let it take 8 MB (client_max_body_size 8m; in nginx)",
 		}

@@ -7,12 +7,14 @@ import (
 	"log/slog"
 	"net/http"
 	"strings"
+	"time"
 
 	"caldav-mcp-server/auth"
 	"caldav-mcp-server/caldav"
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/mcp"
 	"caldav-mcp-server/server"
+	"caldav-mcp-server/web"
 )
 
 // The names of the listeners, in logs and metrics.
@@ -28,25 +30,45 @@ const realm = "Calendars"
 // spareBody is what a request may have beyond the largest object: a multipart or XML wrapper.
 const spareBody = 1 << 20
 
-// newServer puts the doors into their frames.
-func (p *program) newServer(ctx context.Context, c config, h *house, log *slog.Logger) (*server.Server, error) {
-	dav, err := p.caldavDoor(c, h, log)
+// newServer makes the doors' frames. openDoors fills them, once the store is ready.
+func (p *program) newServer(c config, up *startup, meter *server.ToolMeter, log *slog.Logger) (*server.Server, error) {
+	secure, err := c.tlsConfig(log)
 	if err != nil {
 		return nil, err
 	}
-	meter := server.NewToolMeter()
-	tools, err := p.mcpDoor(ctx, c, h, meter, log)
-	if err != nil {
-		return nil, err
-	}
+	timeouts := server.DefaultTimeouts()
+	timeouts.Leave = time.Duration(c.stopDelay) * time.Second
 	return server.New(server.Config{
-		Doors: []server.Door{dav, tools}, MetricsAddr: c.metricsAddr, Tools: meter, Ready: h.ready, Proxies: c.proxies, Hosts: c.hosts(),
-		Timeouts: server.DefaultTimeouts(), Version: p.version, Logger: log, Now: p.now, NewID: p.newID,
+		Doors: []server.Door{
+			{Name: caldavDoor, Addr: c.caldav.String(), Base: c.basePath(), MaxBody: spareBody},
+			{Name: mcpDoor, Addr: c.mcp.String(), Base: c.basePath(), MaxBody: spareBody},
+		},
+		MetricsAddr: c.metricsAddr, Tools: meter, Measures: up.measures.read, Ready: up.ask, Proxies: c.proxies, Hosts: c.hosts(),
+		TLS: secure, Timeouts: timeouts, Version: p.version, Logger: log, Now: p.now, NewID: p.newID,
 	}), nil
 }
 
-func (p *program) caldavDoor(c config, h *house, log *slog.Logger) (server.Door, error) {
-	handler, err := caldav.New(caldav.Config{Service: h.calendars, BaseURL: c.baseURL, Limits: caldav.DefaultLimits(), Logger: log, Now: p.now})
+// openDoors puts the doors into their frames.
+func (p *program) openDoors(ctx context.Context, c config, h *house, s *server.Server, meter *server.ToolMeter, log *slog.Logger) error {
+	front := &frontage{config: c, server: s}
+	pages, err := p.pages(ctx, front, h, log)
+	if err != nil {
+		return err
+	}
+	dav, err := p.caldavDoor(c, h, pages, log)
+	if err != nil {
+		return err
+	}
+	tools, err := p.mcpDoor(ctx, front, h, pages, meter, log)
+	if err != nil {
+		return err
+	}
+	s.Open(dav, tools)
+	return nil
+}
+
+func (p *program) caldavDoor(c config, h *house, pages *web.Handler, log *slog.Logger) (server.Door, error) {
+	handler, err := caldav.New(caldav.Config{Service: h.calendars, BaseURL: c.baseURL, Limits: caldav.DefaultLimits(), Logger: log, Now: p.now, Way: wayOf})
 	if err != nil {
 		return server.Door{}, fmt.Errorf("the CalDAV door: %w", err)
 	}
@@ -54,30 +76,75 @@ func (p *program) caldavDoor(c config, h *house, log *slog.Logger) (server.Door,
 		Schemes: []auth.Scheme{auth.Basic, auth.Bearer}, Realm: realm, ClientAddr: server.ClientAddr, Refuse: auth.RefuseText,
 	}
 	return server.Door{
-		Name: caldavDoor, Addr: c.caldav.String(), Base: c.basePath(), CheckOrigin: true, Origins: c.origins,
+		Name: caldavDoor, Addr: c.caldav.String(), Base: c.basePath(), CheckOrigin: true, Origins: c.origins, AnyOrigin: pages.AnyOrigin,
 		MaxBody: h.calendars.Limits().ObjectBytes + spareBody,
-		Handler: handler.Public(handler.Links(h.auth.VerifyLink, h.auth.Require(door, named(handler.ServeDAV)))),
-		Routes:  caldav.Routes(),
+		Handler: pages.Before(handler.Public(handler.Links(h.auth.VerifyLink, h.auth.Require(door, named(handler.ServeDAV))))),
+		Routes:  append(caldav.Routes(), pages.Routes()...),
 	}, nil
+}
+
+// wayOf tells how a request came, and from where.
+func wayOf(r *http.Request) string {
+	record := server.RecordOf(r.Context())
+	return string(record.Way) + " " + record.Peer.String()
+}
+
+// pages are for people. They share the CalDAV door's port, so that one name serves both.
+func (p *program) pages(ctx context.Context, front *frontage, h *house, log *slog.Logger) (*web.Handler, error) {
+	oauth, err := front.oauthPages(ctx, h)
+	if err != nil {
+		return nil, err
+	}
+	answers, err := p.answers(ctx, front.config, h)
+	if err != nil {
+		return nil, fmt.Errorf("the pages: %w", err)
+	}
+	config := web.Config{
+		Auth: h.auth, Service: h.calendars, BaseURL: front.baseURL, ClientAddr: server.ClientAddr,
+		NewUser: h.createUser, ChangeUser: h.editUser, Provider: p.provider(front.signIn), CreateUsers: front.signIn.createUsers, Facts: p.facts(h),
+		MCPURL: front.mcpURL(), LinkPath: caldav.LinkPath, OAuth: oauth,
+		Named:   func(ctx context.Context, user string) { server.RecordOf(ctx).User = user },
+		Refused: func(ctx context.Context) { server.RecordOf(ctx).RefuseForm() },
+		Now:     p.now, Version: p.version, Logger: log,
+	}
+	if answers != nil {
+		config.Answers = answers
+	}
+	proofs, err := p.proofs(ctx, front.config, h)
+	if err != nil {
+		return nil, fmt.Errorf("the pages: %w", err)
+	}
+	if proofs != nil {
+		config.Proofs = proofs
+	}
+	pages, err := web.New(config)
+	if err != nil {
+		return nil, fmt.Errorf("the pages: %w", err)
+	}
+	return pages, nil
 }
 
 // mcpPath is where the MCP door answers.
 const mcpPath = "/mcp"
 
-func (p *program) mcpDoor(ctx context.Context, c config, h *house, meter *server.ToolMeter, log *slog.Logger) (server.Door, error) {
+func (p *program) mcpDoor(ctx context.Context, front *frontage, h *house, pages *web.Handler, meter *server.ToolMeter, log *slog.Logger) (server.Door, error) {
 	key, err := h.sessionKey(ctx)
 	if err != nil {
 		return server.Door{}, err
 	}
+	c := front.config
+	door := auth.Door{Schemes: []auth.Scheme{auth.Bearer}, Realm: realm, ClientAddr: server.ClientAddr, Refuse: auth.RefuseJSON}
+	if c.oauth {
+		door.Protected = front.protected
+	}
 	config := mcp.Config{
-		Service: h.calendars, AllowedOrigins: c.origins, SessionKey: key, Good: h.auth.StillGood, Limits: c.mcpLimits(), Called: meter.Called,
+		Service: h.calendars, StepUp: door.Insufficient, AllowedOrigins: c.origins, SessionKey: key, Good: h.auth.StillGood, Limits: c.mcpLimits(), Called: meter.Called,
 		Version: p.version, Now: p.now, NewID: p.newID, Logger: log,
 	}
 	if c.baseURL != nil {
 		config.BaseURL = c.baseURL.String()
 	}
 	handler := mcp.New(config)
-	door := auth.Door{Schemes: []auth.Scheme{auth.Bearer}, Realm: realm, ClientAddr: server.ClientAddr, Refuse: auth.RefuseJSON}
 	inner := handler.Guard(h.auth.Require(door, named(handler.ServeMCP)))
 	mux := http.NewServeMux()
 	mux.Handle(mcpPath, inner)
@@ -87,7 +154,7 @@ func (p *program) mcpDoor(ctx context.Context, c config, h *house, meter *server
 	mux.HandleFunc("/", notHere)
 	return server.Door{
 		Name: mcpDoor, Addr: c.mcp.String(), Base: c.basePath(), MaxBody: config.Limits.BodyBytes + spareBody,
-		Handler: mux, Routes: []string{mcpPath}, Stop: handler.Close,
+		Handler: pages.Discovery(mux), Routes: append([]string{mcpPath}, web.DiscoveryRoutes()...), Stop: handler.Close,
 	}, nil
 }
 
@@ -98,13 +165,13 @@ func (c config) mcpLimits() mcp.Limits {
 	return limits
 }
 
-// notHere answers who knocks at the wrong address of the MCP door. Hosts that look for OAuth
+// notHere answers requests to the wrong address of the MCP door. Hosts that look for OAuth
 // there learn from the status that there is none.
 func notHere(w http.ResponseWriter, _ *http.Request) {
 	http.Error(w, "there is nothing here; assistants connect to "+mcpPath, http.StatusNotFound)
 }
 
-// named lets the log line say who asked.
+// named lets the log line name the user.
 func named(next auth.Handler) auth.Handler {
 	return func(w http.ResponseWriter, r *http.Request, who calendar.Caller) {
 		server.RecordOf(r.Context()).User = who.User.Name
@@ -117,7 +184,7 @@ func (h *house) sessionKey(ctx context.Context) ([]byte, error) {
 	return h.store.Secret(ctx, "mcp sessions")
 }
 
-// ready tells whether the store can be worked with. Its words go to whoever asks, so they tell
+// ready tells whether the store can be worked with. Its words go to strangers, so they tell
 // nothing of the inside.
 func (h *house) ready(ctx context.Context) error {
 	schema, err := h.store.Schema(ctx)

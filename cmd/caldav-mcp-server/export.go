@@ -198,7 +198,7 @@ func (e *exporting) joined(ctx context.Context, cal calendar.Calendar, to io.Wri
 }
 
 // calendarFile is the file in a directory of objects that says which calendar it is. Other programs
-// leave files with a dot alone.
+// ignore files with a dot.
 const calendarFile = ".calendar.ics"
 
 // apart writes each object of a calendar to a file of its own. They are written beside those that are there already,

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -159,4 +160,58 @@ func peakMemory(t *testing.T, r *running) int {
 	}
 	t.Fatal("the kernel tells no peak")
 	return 0
+}
+
+// signIns is how many wrong sign-ins come in one moment.
+const signIns = 1000
+
+// A thousand wrong sign-ins at one moment leave the pages and the other doors as quick as they were, and the memory
+// within what a flood may take.
+func TestFloodOfSignIns(t *testing.T) {
+	slowtest.Skip(t, slowtest.Flood, "sends a thousand sign-ins at once")
+	database := testdb.SQLite(t)
+	for _, user := range []string{"ann", "bob"} {
+		call(t, on(database), "correct horse\n", "create-user", user, "--password-stdin")
+	}
+	r := serveProgram(t, build(t), on(database), "--no-first-user")
+	logIn(t, r, "bob")
+	stranger := newClient(t, r, "", "", "")
+	var all sync.WaitGroup
+	var mu sync.Mutex
+	statuses := map[int]int{}
+	begin := make(chan struct{})
+	for i := range signIns {
+		all.Go(func() {
+			<-begin
+			form := url.Values{"name": {fmt.Sprint("user", i%100)}, "password": {fmt.Sprint("guess number ", i)}}
+			a, err := stranger.send(t.Context(), http.MethodPost, stranger.caldav("/account/sign-in"), form.Encode(),
+				"Content-Type", "application/x-www-form-urlencoded", "Sec-Fetch-Site", "same-origin")
+			mu.Lock()
+			defer mu.Unlock()
+			if err == nil {
+				statuses[a.status]++
+			}
+		})
+	}
+	close(begin)
+	for range 5 {
+		if took := logIn(t, r, "bob"); took > loginPromise {
+			t.Errorf("a program's login took %s", took)
+		}
+		asked := time.Now()
+		if a, err := stranger.send(t.Context(), http.MethodGet, stranger.caldav("/account/sign-in"), ""); err != nil || a.status != http.StatusOK {
+			t.Errorf("the page was answered %d, %v", a.status, err)
+		}
+		if took := time.Since(asked); took > loginPromise {
+			t.Errorf("the page took %s", took)
+		}
+	}
+	all.Wait()
+	t.Logf("answered with %v", statuses)
+	if statuses[http.StatusTooManyRequests] == 0 || statuses[http.StatusSeeOther]+statuses[http.StatusOK]+statuses[http.StatusInternalServerError] > 0 {
+		t.Errorf("answered with %v", statuses)
+	}
+	if peak := peakMemory(t, r); peak > floodMemory {
+		t.Errorf("the server took %d MiB", peak>>20)
+	}
 }

@@ -30,7 +30,7 @@ func healthCommand() command {
 		run: func(ctx context.Context, p *program, c config, _ []string) error {
 			ctx, cancel := context.WithTimeout(ctx, wait)
 			defer cancel()
-			err := errors.Join(askReady(ctx, "CalDAV", c.caldav), askReady(ctx, "MCP", c.mcp))
+			err := errors.Join(c.askReady(ctx, "CalDAV", c.caldav), c.askReady(ctx, "MCP", c.mcp))
 			if err != nil {
 				return err
 			}
@@ -40,13 +40,21 @@ func healthCommand() command {
 	}
 }
 
-func askReady(ctx context.Context, door string, at address) error {
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+at.reachable()+"/readyz", nil)
+func (c config) askReady(ctx context.Context, door string, at address) error {
+	scheme, transport := "http://", new(http.Transport)
+	if c.tlsCert != "" {
+		own, err := c.ownTLS()
+		if err != nil {
+			return err
+		}
+		scheme, transport.TLSClientConfig = "https://", own
+	}
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, scheme+at.reachable()+"/readyz", nil)
 	if err != nil {
 		return fmt.Errorf("%s: %w", door, err)
 	}
 	// Not the default transport: the question must not leave the machine through a proxy.
-	answer, err := new(http.Transport).RoundTrip(r)
+	answer, err := transport.RoundTrip(r)
 	if err != nil {
 		return fmt.Errorf("the %s door does not answer: %w", door, err)
 	}

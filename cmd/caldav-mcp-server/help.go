@@ -86,7 +86,11 @@ func flagTable(flags *flag.FlagSet) string {
 // help tells what a setting is for.
 func (s setting) help() string {
 	const indent = 6
-	text := fmt.Sprintf("  %s (--%s %s)\n", s.env, s.flag(), s.placeholder) +
+	flag := fmt.Sprintf(" (--%s %s)", s.flag(), s.placeholder)
+	if s.hidden {
+		flag = ""
+	}
+	text := fmt.Sprintf("  %s%s\n", s.env, flag) +
 		folded(strings.Repeat(" ", indent)+s.about+shownDefault(s.fallback), indent)
 	if s.secret {
 		text += folded(fmt.Sprintf("%*s%s_FILE (--%s-file FILE) names a file that holds it", indent, "", s.env, s.flag()), indent)

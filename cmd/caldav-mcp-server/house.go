@@ -1,16 +1,19 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"log/slog"
+	"os"
 	"slices"
 	"strings"
 	"time"
 
 	"caldav-mcp-server/auth"
+	"caldav-mcp-server/auth/oauth"
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/calendar/service"
 	"caldav-mcp-server/store"
@@ -20,6 +23,7 @@ import (
 type house struct {
 	store     *store.Store
 	auth      *auth.Service
+	oauth     *oauth.Service
 	calendars *service.Service
 }
 
@@ -42,15 +46,17 @@ func (p *program) openHouse(ctx context.Context, c config, o store.Options) (*ho
 		return nil, fmt.Errorf("opening the database: %w", err)
 	}
 	p.database = s.Place()
+	room := allow(allowedMemory(os.DirFS("/")))
 	return &house{
 		store: s,
 		auth: auth.New(auth.Config{
 			Store: s, Now: p.now, NewID: p.newID, Logger: o.Logger,
-			Hasher: auth.Argon2id{Cost: auth.DefaultCost()}, Limits: auth.DefaultLimits(),
+			Hasher: auth.Argon2id{Cost: auth.DefaultCost()}, Limits: room.logins,
 		}),
+		oauth: p.newOAuth(c, s, cmp.Or(o.Logger, slog.New(slog.DiscardHandler))),
 		calendars: service.New(service.Config{
 			Store: s, Limits: calendar.DefaultLimits(), Now: p.now, NewID: p.newID,
-			OpenDirectory: c.openDirectory, NeedAcceptance: c.needAcceptance, ImageBytes: imageBytes,
+			OpenDirectory: c.openDirectory, NeedAcceptance: c.needAcceptance, Mailed: c.mail.sends(), ImageBytes: room.images, AnswerBytes: room.answers,
 		}),
 	}, nil
 }
@@ -70,7 +76,7 @@ func (p *program) withNewHouse(ctx context.Context, c config, work func(*house) 
 const noDatabase = "has the command the server's settings, DATABASE_URL or DATA_DIR? serve and create-user make a new database"
 
 // inHouse opens the store for a command. An empty database gets its tables, if the command may make one; tables that
-// are behind are left alone, since a server that runs may still work with them.
+// are behind stay as they are, since a server that runs may still work with them.
 func (p *program) inHouse(ctx context.Context, c config, mayMake bool, work func(*house) error) (err error) {
 	h, err := p.openHouse(ctx, c, store.Options{Existing: !mayMake, Wait: commandWait, Logger: p.logger(slog.LevelWarn, false)})
 	if errors.Is(err, fs.ErrNotExist) {

@@ -90,7 +90,7 @@ func (i *importing) fileAt(ctx context.Context, f fileToImport, targets []calend
 	return i.contents(ctx, f, data, []calendar.Calendar{cal})
 }
 
-// calendarOf is the calendar that a file says it holds. What another program wrote has no address and no kinds.
+// calendarOf is the calendar that a file says it holds. The file of another program has no address and no kinds.
 func calendarOf(data []byte) (n calendar.NewCalendar, named bool) {
 	h := archive.ReadHeader(data)
 	if h.Backup == nil && h.Name == "" {
@@ -120,7 +120,7 @@ func calendarOf(data []byte) (n calendar.NewCalendar, named bool) {
 // directory which calendar it is comes first in it.
 func calendarFiles(operand string) ([]fileToImport, error) {
 	var files []fileToImport
-	err := filepath.WalkDir(operand, func(path string, entry fs.DirEntry, err error) error { //nolint:gosec // who calls the program names its files
+	err := filepath.WalkDir(operand, func(path string, entry fs.DirEntry, err error) error { //nolint:gosec // the operator names the files
 		if err == nil && entry.IsDir() && path != operand && strings.HasPrefix(entry.Name(), ".") {
 			return filepath.SkipDir // what an export that was killed has left
 		}

@@ -52,7 +52,7 @@ func (i *importing) server(ctx context.Context, password string) error {
 	return nil
 }
 
-// calendars finds the user's calendars as a client does that knows a host name alone.
+// calendars finds the user's calendars as a client does that knows only a host name.
 func (c *davClient) calendars(ctx context.Context, base *url.URL) ([]remoteCalendar, error) {
 	home, err := c.findHome(ctx, base)
 	if err != nil {

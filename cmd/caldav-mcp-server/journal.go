@@ -37,7 +37,7 @@ type journalOptions struct {
 func journalCommand() command {
 	var o journalOptions
 	return command{
-		name: "journal", operands: []string{"list|show|undo"}, optional: []string{"CHANGE"}, settings: storeSettings | shareSettings,
+		name: "journal", operands: []string{"list|show|undo"}, optional: []string{"CHANGE"}, settings: storeSettings | shareSettings | postSettings,
 		summary: "show who changed what, and take it back", details: journalDetails, flags: o.declare,
 		run: func(ctx context.Context, p *program, c config, operands []string) error {
 			act, since, err := o.action(operands, p.now())
@@ -135,6 +135,7 @@ type journalLine struct {
 	Token    calendar.TokenID    `json:"token,omitempty"`
 	Agent    string              `json:"agent,omitempty"`
 	Did      calendar.ChangeKind `json:"did"`
+	What     string              `json:"what"`
 	Type     calendar.Subject    `json:"type"`
 	Calendar calendar.CalendarID `json:"calendar_id"`
 	In       string              `json:"calendar"`
@@ -158,9 +159,12 @@ type journalDifference struct {
 	After  []string `json:"after"`
 }
 
+// inQuotes is a text that people wrote, as it stands in a sentence.
+func inQuotes(text string) string { return fmt.Sprintf("%q", shown(text)) }
+
 func lineOf(c calendar.Change) journalLine {
 	l := journalLine{
-		Change: c.ID().String(), At: c.At.UTC(), User: c.By, Token: c.Token, Agent: calendar.ProgramOf(c.Agent), Did: c.Line.Change, Type: c.Subject(),
+		Change: c.ID().String(), At: c.At.UTC(), User: c.UserName, Token: c.Token, Agent: calendar.ProgramOf(c.Agent), Did: c.Did, What: c.Describe(time.UTC, inQuotes), Type: c.Subject(),
 		Calendar: c.In.ID, In: c.In.Name, Name: c.Object, UID: c.UID, Kind: c.Kind, Title: c.Summary, Lost: c.Forgotten(),
 	}
 	switch c.Subject() {
@@ -168,9 +172,9 @@ func lineOf(c calendar.Change) journalLine {
 	case calendar.AboutCalendar:
 		l.Title = c.In.Name
 	case calendar.AboutShare:
-		l.Title, l.Whom = "", c.With
+		l.Title, l.Whom = "", c.WhomName
 		if c.Given > calendar.NoAccess {
-			l.Given = permissionName(c.Given)
+			l.Given = c.Given.Word()
 		}
 	}
 	if c.Unit != c.ID() {
@@ -185,14 +189,12 @@ func lineOf(c calendar.Change) journalLine {
 	return l
 }
 
-func (l journalLine) what() string {
-	if l.Type == calendar.AboutCalendar {
-		return string(l.Did) + " calendar"
+// did is what a table has room for.
+func (l journalLine) did() string {
+	if l.Type == calendar.AboutObject {
+		return strings.TrimSpace(string(l.Did) + " " + strings.ToLower(strings.TrimPrefix(string(l.Kind), "V")))
 	}
-	if l.Type == calendar.AboutShare {
-		return string(l.Did) + " share"
-	}
-	return strings.TrimSpace(string(l.Did) + " " + strings.ToLower(strings.TrimPrefix(string(l.Kind), "V")))
+	return string(l.Did) + " " + string(l.Type)
 }
 
 // title is what the change is about.
@@ -219,12 +221,12 @@ func (l journalLine) state() string {
 }
 
 func (l journalLine) row() []string {
-	return []string{shownTime(l.At), l.User, l.Agent, l.what(), l.title(), l.In, l.state(), briefChange(l.Change)}
+	return []string{shownTime(l.At), l.User, l.Agent, l.did(), l.title(), l.In, l.state(), briefChange(l.Change)}
 }
 
 func (l *logbook) list(ctx context.Context, _ []string) error {
 	q := calendar.HistoryQuery{
-		Since: l.since, Token: calendar.TokenID(l.token), UID: calendar.UID(l.uid), Limit: l.limit,
+		Since: l.since, Token: calendar.TokenID(l.token), UID: calendar.UID(l.uid), Limit: l.limit, Described: true,
 	}
 	var err error
 	if q.Calendar, err = l.chosen(ctx); err != nil {
@@ -294,12 +296,12 @@ func (l *logbook) show(ctx context.Context, changes []string) error {
 	if err != nil {
 		return err
 	}
-	change, differences, err := l.calendars.Change(ctx, l.caller, id)
+	change, err := l.calendars.Change(ctx, l.caller, id)
 	if err != nil {
 		return err
 	}
 	line := lineOf(change)
-	for _, d := range differences {
+	for _, d := range change.Differences() {
 		line.Changed = append(line.Changed, journalDifference{d.In, d.Name, d.Before, d.After})
 	}
 	if l.json {
@@ -316,8 +318,7 @@ func (l journalLine) text() string {
 		{"when", shownTime(l.At)},
 		{"who", shown(l.User)},
 		{"with", shown(l.Agent)},
-		{"did", l.what()},
-		{"title", shown(l.title())},
+		{"what", l.What},
 		{"calendar", shown(l.In)},
 	}
 	for _, optional := range [][]string{

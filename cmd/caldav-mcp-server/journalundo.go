@@ -37,6 +37,11 @@ func (l *logbook) undo(ctx context.Context, changes []string) error {
 	if err != nil {
 		return err
 	}
+	return l.undone(done)
+}
+
+// undone says what was taken back.
+func (l *logbook) undone(done calendar.Undone) error {
 	out := undoneJSON{each(done.Steps, l.step), each(done.Left, func(u calendar.UndoConflict) leftChange {
 		return leftChange{u.ID().String(), u.Why()}
 	})}
@@ -65,9 +70,9 @@ func (l *logbook) takeBack(ctx context.Context, changes []string) (calendar.Undo
 	})
 }
 
-func (l *logbook) step(s calendar.UndoStep) undoneStep {
+func (l *logbook) step(s calendar.Change) undoneStep {
 	step := undoneStep{
-		Did: s.Change, Calendar: s.In.ID, In: s.In.Name, Name: s.Object, UID: s.UID, Title: s.Summary,
+		Did: s.Did, Calendar: s.In.ID, In: s.In.Name, Name: s.Object, UID: s.UID, Title: s.Summary,
 		Undoes: each(s.Undoes, func(v calendar.Version) string { return calendar.ChangeID{Calendar: s.In.ID, Version: v}.String() }),
 	}
 	if !l.dryRun {
@@ -83,13 +88,50 @@ var undoneWords = map[calendar.ChangeKind]string{
 	calendar.Created: "it is there again", calendar.Modified: "it is as it was", calendar.Deleted: "it is gone again",
 }
 
+// undoneMost is how many things are named one by one; of more, such as an import, it is said how many there are.
+const undoneMost = 20
+
+// sumUp tells of many things how many there are of each sort.
+func (l *logbook) sumUp(steps []undoneStep) error {
+	type sort struct {
+		in  string
+		did calendar.ChangeKind
+	}
+	var order []sort
+	counts := map[sort]int{}
+	for _, s := range steps {
+		of := sort{s.In, s.Did}
+		if counts[of]++; counts[of] == 1 {
+			order = append(order, of)
+		}
+	}
+	form := "took back the changes of %d objects of %q: of each, %s\n"
+	if l.dryRun {
+		form = "would take back the changes of %d objects of %q: of each, %s\n"
+	}
+	for _, of := range order {
+		if _, err := fmt.Fprintf(l.stdout, form, counts[of], shown(of.in), undoneWords[of.did]); err != nil {
+			return err
+		}
+	}
+	_, err := fmt.Fprintln(l.stdout, "(--json names each)")
+	return err
+}
+
 // tell says it to a person.
 func (l *logbook) tell(out undoneJSON) error {
 	form := "took back %d of %s: %s (%s)\n"
 	if l.dryRun {
 		form = "would take back %d of %s: %s%s\n"
 	}
-	for _, s := range out.Steps {
+	steps := out.Steps
+	if len(steps) > undoneMost {
+		if err := l.sumUp(steps); err != nil {
+			return err
+		}
+		steps = nil
+	}
+	for _, s := range steps {
 		what := fmt.Sprintf("%q in %q", shown(s.Title), shown(s.In))
 		if s.Name == "" {
 			what = fmt.Sprintf("the calendar %q", shown(s.In))

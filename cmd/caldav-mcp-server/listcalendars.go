@@ -25,15 +25,8 @@ type listedCalendar struct {
 
 func calendarJSON(c calendar.Calendar) listedCalendar {
 	return listedCalendar{
-		c.ID, c.OwnerName, c.Name, c.Address(), append(calendar.Kinds{}, c.Kinds...), accessName(c.Access), c.Timezone, c.Version, jsonTime(c.Created),
+		c.ID, c.OwnerName, c.Name, c.Address(), append(calendar.Kinds{}, c.Kinds...), c.Access.Word(), c.Timezone, c.Version, jsonTime(c.Created),
 	}
-}
-
-func accessName(a calendar.Access) string {
-	return [...]string{
-		calendar.NoAccess: "none", calendar.FreeBusyAccess: "freebusy", calendar.ReadAccess: "read",
-		calendar.WriteAccess: "write", calendar.OwnerAccess: "owner",
-	}[a]
 }
 
 const listCalendarsDetails = `
@@ -43,32 +36,22 @@ address of a feed elsewhere, which the user's apps fetch themselves; it holds no
 
 func listCalendarsCommand() command {
 	var user string
-	var json bool
-	return command{
-		name: "list-calendars", settings: storeSettings, summary: "list calendars", details: listCalendarsDetails,
-		flags: func(f *flag.FlagSet) {
-			f.StringVar(&user, "user", "", "only those that the user `NAME` sees")
-			asJSON(f, &json)
+	return listing[calendar.Calendar, listedCalendar]{
+		command: command{
+			name: "list-calendars", summary: "list calendars", details: listCalendarsDetails,
+			flags: func(f *flag.FlagSet) { f.StringVar(&user, "user", "", "only those that the user `NAME` sees") },
 		},
-		run: func(ctx context.Context, p *program, c config, _ []string) error {
-			return p.withHouse(ctx, c, func(h *house) error {
-				all, err := h.listCalendars(ctx, user)
-				if err != nil {
-					return err
-				}
-				if json {
-					return p.printJSON(each(all, calendarJSON))
-				}
-				return p.printTable([]string{"OWNER", "NAME", "ADDRESS", "KINDS", "ACCESS", "ID"}, each(all, calendarRow))
-			})
-		},
-	}
+		find:  func(ctx context.Context, h *house) ([]calendar.Calendar, error) { return h.listCalendars(ctx, user) },
+		json:  calendarJSON,
+		heads: []string{"OWNER", "NAME", "ADDRESS", "KINDS", "ACCESS", "ID"},
+		row:   calendarRow,
+	}.asCommand()
 }
 
-func calendarRow(c calendar.Calendar) []string {
+func calendarRow(c calendar.Calendar, _ time.Time) []string {
 	kinds := c.Kinds.String()
 	if c.Subscribed() {
 		kinds = "(subscription)"
 	}
-	return []string{c.OwnerName, c.Name, string(c.Address()), kinds, accessName(c.Access), briefID(c.ID)}
+	return []string{c.OwnerName, c.Name, string(c.Address()), kinds, c.Access.Word(), briefID(c.ID)}
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"caldav-mcp-server/calendar"
 )
@@ -12,7 +13,7 @@ import (
 func TestSubscriptionsAreListedAsSuch(t *testing.T) {
 	t.Parallel()
 	feed := calendar.Calendar{OwnerName: "ann", Segment: "feed", Properties: calendar.Properties{Name: "Holidays"}, Access: calendar.OwnerAccess}
-	if row := calendarRow(feed); !slices.Contains(row, "(subscription)") {
+	if row := calendarRow(feed, time.Time{}); !slices.Contains(row, "(subscription)") {
 		t.Errorf("%q", row)
 	}
 	text, err := json.Marshal(calendarJSON(feed))

@@ -25,40 +25,28 @@ type listedLink struct {
 
 func linkJSON(l auth.Link) listedLink {
 	return listedLink{
-		l.ID, l.Owner.Name, l.CalendarName, l.Calendar, permissionName(l.Access), l.Name,
+		l.ID, l.Owner.Name, l.CalendarName, l.Calendar, l.Access.Word(), l.Name,
 		jsonTime(l.Created), jsonTime(l.Expires), jsonTime(l.LastUsed), jsonTime(l.Revoked),
 	}
 }
 
 func listLinksCommand() command {
 	var user string
-	var json bool
-	return command{
-		name: "list-links", settings: storeSettings, summary: "list public links, never their secrets",
-		flags: func(f *flag.FlagSet) {
-			f.StringVar(&user, "user", "", "only those to calendars of the user `NAME`")
-			asJSON(f, &json)
+	return listing[auth.Link, listedLink]{
+		command: command{
+			name: "list-links", summary: "list public links, never their secrets",
+			flags: func(f *flag.FlagSet) { f.StringVar(&user, "user", "", "only those to calendars of the user `NAME`") },
 		},
-		run: func(ctx context.Context, p *program, c config, _ []string) error {
-			return p.withHouse(ctx, c, func(h *house) error {
-				links, err := h.auth.Links(ctx, user)
-				if err != nil {
-					return err
-				}
-				if json {
-					return p.printJSON(each(links, linkJSON))
-				}
-				now := p.now()
-				return p.printTable([]string{"ID", "OWNER", "CALENDAR", "KIND", "NAME", "EXPIRES", "LAST USED", "STATE"},
-					each(links, func(l auth.Link) []string { return linkRow(l, now) }))
-			})
-		},
-	}
+		find:  func(ctx context.Context, h *house) ([]auth.Link, error) { return h.auth.Links(ctx, user) },
+		json:  linkJSON,
+		heads: []string{"ID", "OWNER", "CALENDAR", "KIND", "NAME", "EXPIRES", "LAST USED", "STATE"},
+		row:   linkRow,
+	}.asCommand()
 }
 
 func linkRow(l auth.Link, now time.Time) []string {
 	return []string{
-		briefID(l.ID), l.Owner.Name, l.CalendarName, permissionName(l.Access), l.Name,
+		briefID(l.ID), l.Owner.Name, l.CalendarName, l.Access.Word(), l.Name,
 		shownTime(l.Expires), shownTime(l.LastUsed), linkState(l, now),
 	}
 }

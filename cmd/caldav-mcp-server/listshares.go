@@ -25,10 +25,10 @@ type listedShare struct {
 }
 
 func shareLine(s calendar.Share, of calendar.Calendar) listedShare {
-	return listedShare{of.OwnerName, of.Name, of.ID, s.User.Name, permissionName(s.Access), s.Status, jsonTime(s.Created)}
+	return listedShare{of.OwnerName, of.Name, of.ID, s.User.Name, s.Access.Word(), s.Status, jsonTime(s.Created)}
 }
 
-// sharesOf returns who was offered what of a user's calendars, of every user's when none is named.
+// sharesOf returns the shares of a user's calendars, of every user's when none is named.
 func (h *house) sharesOf(ctx context.Context, user string) ([]listedShare, error) {
 	all, err := h.listCalendars(ctx, user)
 	if err != nil {
@@ -65,46 +65,29 @@ func (h *house) sharesWith(ctx context.Context, user string) ([]listedShare, err
 	return list, err
 }
 
-// permissionName is the word for what a share gives.
-func permissionName(access calendar.Access) string {
-	for word, means := range permissions() {
-		if means == access {
-			return word
-		}
-	}
-	return accessName(access)
-}
-
 func listSharesCommand() command {
 	var user, with string
-	var json bool
-	return command{
-		name: "list-shares", settings: storeSettings, summary: "list which calendars are shared with whom", details: listSharesDetails,
-		flags: func(f *flag.FlagSet) {
-			f.StringVar(&user, "user", "", "only those of calendars that the user `NAME` owns")
-			f.StringVar(&with, "with", "", "instead, what others have offered the user `NAME`")
-			asJSON(f, &json)
+	return listing[listedShare, listedShare]{
+		command: command{
+			name: "list-shares", summary: "list which calendars are shared with whom", details: listSharesDetails,
+			flags: func(f *flag.FlagSet) {
+				f.StringVar(&user, "user", "", "only those of calendars that the user `NAME` owns")
+				f.StringVar(&with, "with", "", "instead, what others have offered the user `NAME`")
+			},
 		},
-		run: func(ctx context.Context, p *program, c config, _ []string) error {
-			if user != "" && with != "" {
-				return wrongUsage("list-shares takes one of --user and --with")
+		find: func(ctx context.Context, h *house) ([]listedShare, error) {
+			switch {
+			case user != "" && with != "":
+				return nil, wrongUsage("list-shares takes one of --user and --with")
+			case with != "":
+				return h.sharesWith(ctx, with)
 			}
-			return p.withHouse(ctx, c, func(h *house) error {
-				find, whose := h.sharesOf, user
-				if with != "" {
-					find, whose = h.sharesWith, with
-				}
-				list, err := find(ctx, whose)
-				if err != nil {
-					return err
-				}
-				if json {
-					return p.printJSON(list)
-				}
-				return p.printTable([]string{"OWNER", "CALENDAR", "USER", "PERMISSION", "STATUS", "ID"}, each(list, func(s listedShare) []string {
-					return []string{s.Owner, s.Calendar, s.User, s.Permission, string(s.Status), briefID(s.CalendarID)}
-				}))
-			})
+			return h.sharesOf(ctx, user)
 		},
-	}
+		json:  func(s listedShare) listedShare { return s },
+		heads: []string{"OWNER", "CALENDAR", "USER", "PERMISSION", "STATUS", "ID"},
+		row: func(s listedShare, _ time.Time) []string {
+			return []string{s.Owner, s.Calendar, s.User, s.Permission, string(s.Status), briefID(s.CalendarID)}
+		},
+	}.asCommand()
 }

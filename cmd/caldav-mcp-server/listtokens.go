@@ -19,44 +19,34 @@ type listedToken struct {
 	// Calendars is null for a token that reaches all of the user's.
 	Calendars []calendar.CalendarID `json:"calendars"`
 	// Tools is null for a token that is for all of them.
-	Tools    []calendar.ToolName `json:"tools"`
-	Created  *time.Time          `json:"created"`
-	Expires  *time.Time          `json:"expires"`
-	LastUsed *time.Time          `json:"last_used"`
-	Revoked  *time.Time          `json:"revoked"`
+	Tools []calendar.ToolName `json:"tools"`
+	// Client is the assistant that its user let in; none for a token that was made.
+	Client   auth.ClientID `json:"client,omitempty"`
+	Created  *time.Time    `json:"created"`
+	Expires  *time.Time    `json:"expires"`
+	LastUsed *time.Time    `json:"last_used"`
+	Revoked  *time.Time    `json:"revoked"`
 }
 
 func tokenJSON(t auth.Token) listedToken {
 	return listedToken{
-		t.ID, t.UserName, t.Name, auth.ScopeNames(t.Scopes), t.Calendars, t.Tools,
+		t.ID, t.UserName, t.Name, auth.ScopeNames(t.Scopes), t.Calendars, t.Tools, t.Client,
 		jsonTime(t.Created), jsonTime(t.Expires), jsonTime(t.LastUsed), jsonTime(t.Revoked),
 	}
 }
 
 func listTokensCommand() command {
 	var user string
-	var json bool
-	return command{
-		name: "list-tokens", settings: storeSettings, summary: "list access tokens, never their secrets",
-		flags: func(f *flag.FlagSet) {
-			f.StringVar(&user, "user", "", "only those of the user `NAME`")
-			asJSON(f, &json)
+	return listing[auth.Token, listedToken]{
+		command: command{
+			name: "list-tokens", summary: "list access tokens, never their secrets",
+			flags: func(f *flag.FlagSet) { f.StringVar(&user, "user", "", "only those of the user `NAME`") },
 		},
-		run: func(ctx context.Context, p *program, c config, _ []string) error {
-			return p.withHouse(ctx, c, func(h *house) error {
-				tokens, err := h.auth.Tokens(ctx, user)
-				if err != nil {
-					return err
-				}
-				if json {
-					return p.printJSON(each(tokens, tokenJSON))
-				}
-				now := p.now()
-				return p.printTable([]string{"ID", "USER", "NAME", "SCOPES", "CALENDARS", "TOOLS", "LAST USED", "EXPIRES", "STATE"},
-					each(tokens, func(t auth.Token) []string { return tokenRow(t, now) }))
-			})
-		},
-	}
+		find:  func(ctx context.Context, h *house) ([]auth.Token, error) { return h.auth.Tokens(ctx, user) },
+		json:  tokenJSON,
+		heads: []string{"ID", "USER", "NAME", "SCOPES", "CALENDARS", "TOOLS", "LAST USED", "EXPIRES", "STATE"},
+		row:   tokenRow,
+	}.asCommand()
 }
 
 func tokenRow(t auth.Token, now time.Time) []string {

@@ -2,7 +2,7 @@ package main
 
 import (
 	"context"
-	"flag"
+	"strings"
 	"time"
 
 	"caldav-mcp-server/calendar"
@@ -16,34 +16,35 @@ type listedUser struct {
 	Email       string          `json:"email"`
 	Timezone    string          `json:"timezone"`
 	Created     *time.Time      `json:"created"`
+	Admin       bool            `json:"admin"`
+	Disabled    bool            `json:"disabled"`
 }
 
 func userJSON(u calendar.User) listedUser {
-	return listedUser{u.ID, u.Name, u.DisplayName, u.Email, u.Timezone, jsonTime(u.Created)}
+	return listedUser{u.ID, u.Name, u.DisplayName, u.Email, u.Timezone, jsonTime(u.Created), u.Admin, u.Disabled}
 }
 
 func listUsersCommand() command {
-	var json bool
-	return command{
-		name: "list-users", settings: storeSettings, summary: "list the users",
-		flags: func(f *flag.FlagSet) { asJSON(f, &json) },
-		run: func(ctx context.Context, p *program, c config, _ []string) error {
-			return p.withHouse(ctx, c, func(h *house) error {
-				users, err := h.auth.Users(ctx)
-				if err != nil {
-					return err
-				}
-				if json {
-					return p.printJSON(each(users, userJSON))
-				}
-				return p.printTable([]string{"NAME", "DISPLAY NAME", "EMAIL", "TIMEZONE", "CREATED"}, each(users, userRow))
-			})
+	return listing[calendar.User, listedUser]{
+		command: command{name: "list-users", summary: "list the users"},
+		find:    func(ctx context.Context, h *house) ([]calendar.User, error) { return h.auth.Users(ctx) },
+		json:    userJSON,
+		heads:   []string{"NAME", "DISPLAY NAME", "EMAIL", "TIMEZONE", "ROLE", "CREATED"},
+		row: func(u calendar.User, _ time.Time) []string {
+			return []string{u.Name, u.DisplayName, u.Email, u.Timezone, roleOf(u), shownTime(u.Created)}
 		},
-	}
+	}.asCommand()
 }
 
-func userRow(u calendar.User) []string {
-	return []string{u.Name, u.DisplayName, u.Email, u.Timezone, shownTime(u.Created)}
+func roleOf(u calendar.User) string {
+	var words []string
+	if u.Admin {
+		words = append(words, "admin")
+	}
+	if u.Disabled {
+		words = append(words, "disabled")
+	}
+	return strings.Join(words, ", ")
 }
 
 // each turns every element into another; the result is never nil, so that JSON says [].

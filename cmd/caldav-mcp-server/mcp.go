@@ -36,7 +36,7 @@ type mcpOptions struct {
 func mcpCommand() command {
 	var o mcpOptions
 	return command{
-		name: "mcp", settings: storeSettings | shareSettings,
+		name: "mcp", settings: storeSettings | shareSettings | postSettings,
 		summary: "serve one assistant on standard input and output", details: mcpDetails, flags: o.declare,
 		run: func(ctx context.Context, p *program, c config, _ []string) error {
 			if o.user == "" {
@@ -59,7 +59,7 @@ func mcpCommand() command {
 
 func (o *mcpOptions) declare(f *flag.FlagSet) {
 	f.StringVar(&o.user, "user", "", "`NAME` of the user that it speaks for (needed)")
-	f.StringVar(&o.scopes, "scope", auth.ScopeList(calendar.ScopeAll), "`LIST` of what it may do")
+	f.StringVar(&o.scopes, "scope", auth.ScopeList(calendar.ScopeUsual), "`LIST` of what it may do")
 	f.StringVar(&o.tools, "tools", "", "`LIST` of the only tools that it is offered, such as core; all if not given")
 	f.Func("calendar", "`CALENDAR` that it reaches, by name, address or id; may be given again; all if not given", func(v string) error {
 		o.calendars = append(o.calendars, v)

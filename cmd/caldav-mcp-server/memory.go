@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"math"
+	"os"
 	"runtime/debug"
 	"runtime/metrics"
 	"time"
@@ -24,13 +25,14 @@ const (
 	collectPercent = 150
 	// memoryLimit is from where on garbage is collected sooner, so that what requests hold together (calendar.Config.AnswerBytes)
 	// is not there twice. GOMEMLIMIT overrides it.
+	// A process that may have little begins with that.
 	memoryLimit = 160 << 20
 )
 
 // spaceOutCollections sets how often garbage is collected, unless the operator has.
-func spaceOutCollections() {
+func spaceOutCollections(limit int64) {
 	if debug.SetMemoryLimit(-1) == math.MaxInt64 {
-		debug.SetMemoryLimit(memoryLimit)
+		debug.SetMemoryLimit(limit)
 	}
 	const unset = 100
 	if set := debug.SetGCPercent(collectPercent); set != unset {
@@ -41,7 +43,7 @@ func spaceOutCollections() {
 // returnMemory gives the system back what nobody uses, until ctx ends. rest lets go of what nobody
 // has used since it was last called.
 func returnMemory(ctx context.Context, rest func()) {
-	spaceOutCollections()
+	spaceOutCollections(allow(allowedMemory(os.DirFS("/"))).collect)
 	ticker, resting := time.NewTicker(memoryEvery), time.NewTicker(restEvery)
 	defer ticker.Stop()
 	defer resting.Stop()

@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"log/slog"
+	"strings"
 
 	"caldav-mcp-server/store"
 )
@@ -23,13 +24,14 @@ list-shares and taken back by unshare.
 `
 
 func migrateCommand() command {
-	var restored, revoke bool
+	var restored, revoke, json bool
 	return command{
 		name: "migrate", settings: storeSettings,
 		summary: "bring the database's tables up to date", details: migrateDetails,
 		flags: func(f *flag.FlagSet) {
 			f.BoolVar(&restored, "restored", false, "the database is a backup brought back: make clients begin anew")
 			f.BoolVar(&revoke, "revoke-all", false, "with --restored: end all tokens and public links that are in the backup")
+			asJSON(f, &json)
 		},
 		run: func(ctx context.Context, p *program, c config, _ []string) (err error) {
 			if revoke && !restored {
@@ -45,43 +47,41 @@ func migrateCommand() command {
 					return fmt.Errorf("%w; put the backup in its place again, without a file that ends in -wal or -shm beside it", err)
 				}
 			}
-			if err := p.migrate(ctx, h); err != nil || !restored {
+			done := migrated{program: p}
+			if err := done.migrate(ctx, h); err != nil {
 				return err
 			}
-			if err := h.store.NewEpoch(ctx); err != nil {
-				return err
+			if restored {
+				if err := h.store.NewEpoch(ctx); err != nil {
+					return err
+				}
+				r, err := h.revive(ctx, revoke)
+				if err != nil {
+					return err
+				}
+				done.Revived = &r
 			}
-			if _, err := fmt.Fprintln(p.stdout, "clients will begin anew"); err != nil {
-				return err
-			}
-			return p.revived(ctx, h, revoke)
+			return done.tell(json)
 		},
 	}
 }
 
-// revived says what a backup has brought back to life, or ends of it what can be ended.
-func (p *program) revived(ctx context.Context, h *house, revoke bool) error {
-	tokens, links, err := h.auth.Living(ctx)
-	if err != nil {
-		return err
-	}
-	if revoke {
-		if err := h.auth.RevokeAll(ctx); err != nil {
-			return err
-		}
-		_, err = fmt.Fprintf(p.stdout, "ended %d tokens and %d public links; make new ones with create-token and create-link\n", tokens, links)
-	} else {
-		_, err = fmt.Fprintf(p.stdout, "of the backup, %d tokens and %d public links are good, also those that were ended since: "+
-			"see list-tokens and list-links, or end all with --restored --revoke-all\n", tokens, links)
-	}
-	if err != nil {
-		return err
-	}
-	_, err = fmt.Fprintln(p.stdout, "passwords and shares are those of the backup, too: change them again with set-password and unshare")
-	return err
+// migrated is what came of bringing the tables up to date.
+type migrated struct {
+	*program `json:"-"`
+	From     int      `json:"from"`
+	To       int      `json:"to"`
+	Revived  *revived `json:"restored,omitempty"`
 }
 
-func (p *program) migrate(ctx context.Context, h *house) error {
+// revived is what a backup has brought back to life, and whether it was ended.
+type revived struct {
+	Tokens int  `json:"tokens"`
+	Links  int  `json:"links"`
+	Ended  bool `json:"ended"`
+}
+
+func (m *migrated) migrate(ctx context.Context, h *house) error {
 	before, err := h.store.Schema(ctx)
 	if err != nil {
 		return fmt.Errorf("looking at the database's tables: %w", err)
@@ -89,10 +89,42 @@ func (p *program) migrate(ctx context.Context, h *house) error {
 	if err := h.store.Migrate(ctx); err != nil {
 		return err
 	}
+	m.From, m.To = before.Current, before.Wanted
 	if before.Ready() {
-		_, err = fmt.Fprintf(p.stdout, "the tables were up to date (version %d)\n", before.Current)
-		return err
+		m.To = before.Current
 	}
-	_, err = fmt.Fprintf(p.stdout, "brought the tables from version %d to %d\n", before.Current, before.Wanted)
-	return err
+	return nil
+}
+
+// revive counts what a backup has brought back to life, or ends of it what can be ended.
+func (h *house) revive(ctx context.Context, revoke bool) (revived, error) {
+	tokens, links, err := h.auth.Living(ctx)
+	if err == nil && revoke {
+		err = h.auth.RevokeAll(ctx)
+	}
+	return revived{tokens, links, revoke}, err
+}
+
+// words say it to a person.
+func (r revived) words() string {
+	const others = "passwords and shares are those of the backup, too: change them again with set-password and unshare\n"
+	if r.Ended {
+		return fmt.Sprintf("ended %d tokens and %d public links; make new ones with create-token and create-link\n", r.Tokens, r.Links) + others
+	}
+	return fmt.Sprintf("of the backup, %d tokens and %d public links are good, also those that were ended since: "+
+		"see list-tokens and list-links, or end all with migrate --restored --revoke-all\n", r.Tokens, r.Links) + others
+}
+
+// tell says it to a person, or to a script.
+func (m *migrated) tell(json bool) error {
+	var b strings.Builder
+	if m.From == m.To {
+		fmt.Fprintf(&b, "the tables were up to date (version %d)\n", m.To)
+	} else {
+		fmt.Fprintf(&b, "brought the tables from version %d to %d\n", m.From, m.To)
+	}
+	if r := m.Revived; r != nil {
+		b.WriteString("clients will begin anew\n" + r.words())
+	}
+	return m.done(json, m, "%s", b.String())
 }

@@ -25,6 +25,15 @@ func (p *program) printJSON(value any) error {
 	return nil
 }
 
+// done tells what was done: a person in a line, a script in JSON.
+func (p *program) done(json bool, value any, format string, args ...any) error {
+	if json {
+		return p.printJSON(value)
+	}
+	_, err := fmt.Fprintf(p.stdout, format, args...)
+	return err
+}
+
 // shown makes a text fit for a terminal's table: what others wrote must not move the cursor.
 func shown(text string) string {
 	if text == "" {

@@ -15,7 +15,7 @@ import (
 	"caldav-mcp-server/server"
 )
 
-// What a setting's value must look like. Each error goes on after the value: `"abc" is not …`.
+// The forms of settings' values. Each error goes on after the value: `"abc" is not …`.
 
 var hostName = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9.-]{0,252}[A-Za-z0-9])?$`)
 
@@ -86,16 +86,37 @@ func setDataDir(c *config, value string) error {
 	return nil
 }
 
-func setBaseURL(c *config, value string) error {
+func setBaseURL(c *config, value string) (err error) {
+	c.baseURL, err = publicURL(value, "https://calendar.example.org")
+	return err
+}
+
+func setMCPURL(c *config, value string) (err error) {
+	c.mcpAt, err = publicURL(value, "https://calendar.example.org/mcp")
+	if err == nil && c.mcpAt.Path == "" {
+		return errors.New("has no path: the endpoint's address is wanted, such as https://calendar.example.org/mcp")
+	}
+	return err
+}
+
+// publicURL reads an address at which the server is found from outside.
+func publicURL(value, example string) (*url.URL, error) {
 	u, err := url.Parse(value)
 	switch {
 	case err != nil, u.Scheme != "http" && u.Scheme != "https", u.Host == "":
-		return errors.New("is not a URL such as https://calendar.example.org")
+		return nil, fmt.Errorf("is not a URL such as %s", example)
 	case u.User != nil, u.RawQuery != "", u.Fragment != "":
-		return errors.New("may have a path at most: no user, query or fragment")
+		return nil, errors.New("may have a path at most: no user, query or fragment")
 	}
 	u.Path = strings.TrimRight(u.Path, "/")
-	c.baseURL = u
+	return u, nil
+}
+
+func setOAuth(c *config, value string) error {
+	if value != "on" && value != "off" {
+		return errors.New("is not on or off")
+	}
+	c.oauth = value == "on"
 	return nil
 }
 
@@ -120,6 +141,15 @@ func setProxies(c *config, value string) error {
 		return fmt.Errorf("has a fault: %w", err)
 	}
 	c.proxies = proxies
+	return nil
+}
+
+func setFetchAllow(c *config, value string) error {
+	networks, err := server.ParseProxies(value)
+	if err != nil {
+		return fmt.Errorf("has a fault: %w", err)
+	}
+	c.fetchAllow = networks
 	return nil
 }
 
@@ -153,4 +183,11 @@ func setLogFormat(c *config, value string) error {
 		return errors.New("is not text or json")
 	}
 	return nil
+}
+
+func setFile(field func(*config) *string) func(*config, string) error {
+	return func(c *config, value string) error {
+		*field(c) = value
+		return nil
+	}
 }

@@ -7,8 +7,11 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"regexp"
 	"strings"
 	"time"
+
+	"caldav-mcp-server/calendar"
 )
 
 // exitCode is what the program's caller learns.
@@ -17,8 +20,9 @@ type exitCode = int
 // The exit codes there are.
 const (
 	exitDone   exitCode = 0
-	exitFailed exitCode = 1 // the command could not do its work; standard error says why
-	exitUsage  exitCode = 2 // the command was called wrongly, or a setting is malformed
+	exitFailed exitCode = 1  // the command could not do its work; standard error says why
+	exitUsage  exitCode = 2  // the command was called wrongly, or a setting is malformed
+	exitLater  exitCode = 75 // only of deliver: the fault will pass; mail servers know the code (EX_TEMPFAIL)
 )
 
 // name is how the program speaks of itself.
@@ -36,7 +40,7 @@ type program struct {
 	database string
 }
 
-// usageError is a fault of who called the program.
+// usageError is a fault of the program's caller.
 type usageError struct{ error }
 
 func (e usageError) Unwrap() error { return e.error }
@@ -55,8 +59,12 @@ func (p *program) run(ctx context.Context, args []string) exitCode {
 	if p.database != "" {
 		p.say("  (the database is %s)\n", p.database)
 	}
-	if _, wrong := errors.AsType[usageError](err); wrong {
+	// What the middle finds invalid is what it was called with, such as a colour that is none.
+	if _, wrong := errors.AsType[usageError](err); wrong || calendar.ReasonOf(err) == calendar.Invalid {
 		return exitUsage
+	}
+	if _, passes := errors.AsType[laterError](err); passes {
+		return exitLater
 	}
 	return exitFailed
 }
@@ -137,11 +145,49 @@ func parseFlags(flags *flag.FlagSet, args []string) (operands []string, err erro
 func betterFlagError(flags *flag.FlagSet, err error) error {
 	unknown, ok := strings.CutPrefix(err.Error(), "flag provided but not defined: -")
 	if !ok {
-		return err
+		return plainFlagError(flags, err)
 	}
 	var names []string
 	flags.VisitAll(func(f *flag.Flag) { names = append(names, f.Name) })
 	return fmt.Errorf("unknown flag --%s%s", strings.TrimLeft(unknown, "-"), didYouMean("--", nearest(strings.TrimLeft(unknown, "-"), names)))
+}
+
+// plainFlagError words what is wrong with a flag's value for people.
+func plainFlagError(flags *flag.FlagSet, err error) error {
+	if name, missing := strings.CutPrefix(err.Error(), "flag needs an argument: -"); missing {
+		return fmt.Errorf("--%s needs a value", strings.TrimLeft(name, "-"))
+	}
+	parts := badValue.FindStringSubmatch(err.Error())
+	if parts == nil {
+		return err
+	}
+	why := parts[3]
+	if f := flags.Lookup(parts[2]); f != nil {
+		if wants := wanted(f); wants != "" {
+			why = wants
+		}
+	}
+	return fmt.Errorf("--%s: %s %s", parts[2], parts[1], why)
+}
+
+// badValue is how the package flag says that a value is wrong: it has no type for that error.
+var badValue = regexp.MustCompile(`^invalid (?:boolean )?value (".*") for (?:flag )?-+([^:]+): (.*)$`)
+
+// wanted says what a flag takes; "" where its own words do.
+func wanted(f *flag.Flag) string {
+	getter, ok := f.Value.(flag.Getter)
+	if !ok {
+		return ""
+	}
+	switch getter.Get().(type) {
+	case time.Duration:
+		return "is not a time such as 30s, 5m or 2h"
+	case int, int64, uint, uint64:
+		return "is not a whole number"
+	case bool:
+		return "is not true or false"
+	}
+	return ""
 }
 
 func wrongOperands(c command, operands []string) error {

@@ -2,10 +2,13 @@ package main
 
 import (
 	"context"
+	"errors"
+	"flag"
 	"fmt"
-	"log/slog"
+	"time"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/store"
 )
 
 const reindexDetails = `
@@ -14,42 +17,79 @@ client sees, and the server may run meanwhile.
 `
 
 func reindexCommand() command {
+	var json bool
 	return command{
 		name: "reindex", settings: storeSettings,
 		summary: "rebuild the index of all objects", details: reindexDetails,
+		flags: func(f *flag.FlagSet) { asJSON(f, &json) },
 		run: func(ctx context.Context, p *program, c config, _ []string) error {
 			return p.withHouse(ctx, c, func(h *house) error {
-				n, err := h.reindex(ctx)
+				n, err := h.reindex(ctx, calendar.Walk{})
 				if err != nil {
 					return err
 				}
-				_, err = fmt.Fprintf(p.stdout, "rebuilt the index of %d objects\n", n)
-				return err
+				return p.done(json, map[string]int{"objects": n}, "rebuilt the index of %d objects\n", n)
 			})
 		},
 	}
 }
 
-// reindex rebuilds the index and notes by which rules.
-func (h *house) reindex(ctx context.Context) (int, error) {
-	n, err := h.calendars.Reindex(ctx)
+// reindex rebuilds the index of all that a walk comes by, and notes by which rules.
+func (h *house) reindex(ctx context.Context, walk calendar.Walk) (int, error) {
+	n, err := h.calendars.Reindex(ctx, walk)
 	if err != nil {
 		return n, err
 	}
 	return n, h.store.SetDerivation(ctx, calendar.Derivation)
 }
 
+// errRefreshed ends a walk: another process has come to the end.
+var errRefreshed = errors.New("the index is up to date")
+
 // refreshIndex reindexes a store that an older program has filled: its index may hide events from
-// the searches of this one. A newer program's index is left alone.
-func (h *house) refreshIndex(ctx context.Context, log *slog.Logger) error {
+// the searches of this one. A newer program's index stays as it is. A run that was cut short goes on where it was.
+func (h *house) refreshIndex(ctx context.Context, up *startup) error {
 	made, err := h.store.Derivation(ctx)
 	if err != nil || made >= calendar.Derivation {
 		return err
 	}
-	n, err := h.reindex(ctx)
+	begun, err := h.store.Deriving(ctx, calendar.Derivation)
+	if err != nil {
+		return err
+	}
+	up.log.InfoContext(ctx, "rebuilding the index", "objects", begun.Total, "done", begun.Walked, "from", made, "to", calendar.Derivation)
+	noted := up.now()
+	n, err := h.reindex(ctx, calendar.Walk{After: begun.Last, Reached: func(ctx context.Context, last calendar.ObjectAddress, walked int) error {
+		at := begun
+		at.Last, at.Walked = last, begun.Walked+int64(walked)
+		up.tell(ctx, "rebuilding the index: %d of %d objects", at.Walked, at.Total)
+		if up.now().Sub(noted) < noteEvery {
+			return nil
+		}
+		noted = up.now()
+		return h.noteDeriving(ctx, at)
+	}})
+	if errors.Is(err, errRefreshed) {
+		return nil
+	}
 	if err != nil {
 		return fmt.Errorf("rebuilding the index: %w", err)
 	}
-	log.InfoContext(ctx, "rebuilt the index", "objects", n, "from", made, "to", calendar.Derivation)
+	up.log.InfoContext(ctx, "rebuilt the index", "objects", n, "from", made, "to", calendar.Derivation)
 	return nil
+}
+
+// noteEvery is how much of a walk is done again, at most, when it was cut short.
+const noteEvery = 2 * time.Second
+
+// noteDeriving keeps how far this process is, unless another one has come to the end.
+func (h *house) noteDeriving(ctx context.Context, at store.Deriving) error {
+	made, err := h.store.Derivation(ctx)
+	if err != nil {
+		return err
+	}
+	if made >= calendar.Derivation {
+		return errRefreshed
+	}
+	return h.store.NoteDeriving(ctx, calendar.Derivation, at)
 }

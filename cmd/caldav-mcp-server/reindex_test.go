@@ -1,19 +1,34 @@
 package main
 
 import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
 	"log/slog"
+	"strings"
 	"testing"
+	"time"
 
 	"caldav-mcp-server/auth"
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/internal/testdb"
 )
 
+// quiet is a start that nobody watches, on a clock that goes on by an hour whenever somebody looks at it.
+func quiet() *startup {
+	now := time.Now()
+	return &startup{log: slog.New(slog.DiscardHandler), notify: func(...string) {}, now: func() time.Time {
+		now = now.Add(time.Hour)
+		return now
+	}}
+}
+
 // An index that older rules made is rebuilt when the server starts, and only then.
 func TestAnOldIndexIsRebuilt(t *testing.T) {
 	t.Parallel()
 	testdb.Each(t, func(t *testing.T, database string) {
-		ctx, log := t.Context(), slog.New(slog.DiscardHandler)
+		ctx, up := t.Context(), quiet()
 		h := openForTest(t, database)
 		user, err := h.createUser(ctx, auth.NewUser{Name: "ann", Password: "correct horse"})
 		if err != nil {
@@ -34,13 +49,13 @@ func TestAnOldIndexIsRebuilt(t *testing.T) {
 			made int64
 			want string
 		}{{0, "A"}, {calendar.Derivation, "stale"}, {calendar.Derivation + 1, "stale"}} {
-			if _, err := h.store.Rederive(ctx, spoil); err != nil {
+			if _, err := h.store.Rederive(ctx, calendar.Walk{}, spoil); err != nil {
 				t.Fatal(err)
 			}
 			if err := h.store.SetDerivation(ctx, c.made); err != nil {
 				t.Fatal(err)
 			}
-			if err := h.refreshIndex(ctx, log); err != nil {
+			if err := h.refreshIndex(ctx, up); err != nil {
 				t.Fatal(err)
 			}
 			o, err := h.store.Object(ctx, cal.ID, "a.ics")
@@ -53,6 +68,58 @@ func TestAnOldIndexIsRebuilt(t *testing.T) {
 			if made, err := h.store.Derivation(ctx); err != nil || made != max(c.made, calendar.Derivation) {
 				t.Errorf("the store says %d, %v", made, err)
 			}
+		}
+	})
+}
+
+// A server that was stopped while it rebuilt the index goes on where it was, and says how far it is meanwhile.
+func TestAnIndexIsRebuiltOn(t *testing.T) {
+	t.Parallel()
+	testdb.Each(t, func(t *testing.T, database string) {
+		h := openForTest(t, database)
+		user, err := h.createUser(t.Context(), auth.NewUser{Name: "ann", Password: "correct horse"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		cal, err := h.calendars.CalendarAt(t.Context(), caller(user), "personal")
+		if err != nil {
+			t.Fatal(err)
+		}
+		const objects = 150
+		for n := range objects {
+			uid := fmt.Sprintf("e%03d", n)
+			if _, err := h.calendars.Put(t.Context(), caller(user), cal, calendar.Draft{Name: calendar.ObjectName(uid + ".ics"), Data: []byte(event(uid, "A"))}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := h.store.SetDerivation(t.Context(), 0); err != nil {
+			t.Fatal(err)
+		}
+		ctx, stop := context.WithCancel(t.Context())
+		up := quiet()
+		told := 0
+		up.notify = func(...string) {
+			if told++; told == 2 {
+				stop()
+			}
+		}
+		if err := h.refreshIndex(ctx, up); !errors.Is(err, context.Canceled) {
+			t.Fatalf("stopped in the midst of it: %v", err)
+		}
+		if says := up.ask(t.Context()); says == nil || !strings.Contains(says.Error(), "of 150 objects") {
+			t.Errorf("meanwhile it says %v", says)
+		}
+		var log bytes.Buffer
+		up = quiet()
+		up.log = slog.New(slog.NewTextHandler(&log, nil))
+		if err := h.refreshIndex(t.Context(), up); err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(log.String(), fmt.Sprint("objects=", objects, " from")) || !strings.Contains(log.String(), "rebuilt the index") {
+			t.Errorf("it began anew:\n%s", log.String())
+		}
+		if made, err := h.store.Derivation(t.Context()); err != nil || made != calendar.Derivation {
+			t.Errorf("the store says %d, %v", made, err)
 		}
 	})
 }

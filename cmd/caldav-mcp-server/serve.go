@@ -34,7 +34,7 @@ type serveOptions struct {
 func serveCommand() command {
 	var o serveOptions
 	return command{
-		name: "serve", settings: storeSettings | doorSettings | addressSettings | shareSettings | serveSettings,
+		name: "serve", settings: storeSettings | doorSettings | addressSettings | shareSettings | serveSettings | mailSettings,
 		summary: "run the server", details: serveDetails,
 		flags: func(f *flag.FlagSet) {
 			f.StringVar(&o.firstUser, "first-user", "admin", "`NAME` of the user that the first start makes")
@@ -55,19 +55,8 @@ func serveCommand() command {
 
 func (p *program) serve(ctx context.Context, c config, o serveOptions) (err error) {
 	log := p.logger(c.logLevel, c.logJSON)
-	h, err := p.openHouse(ctx, c, store.Options{Wait: serveWait, Logger: log})
-	if err != nil {
-		return err
-	}
-	log.InfoContext(ctx, "starting", "version", p.version, "database", p.database)
-	defer func() { err = errors.Join(err, h.store.Close()) }()
-	if err := h.store.Migrate(ctx); err != nil {
-		return fmt.Errorf("bringing the tables up to date: %w", err)
-	}
-	if err := h.refreshIndex(ctx, log); err != nil {
-		return err
-	}
-	s, err := p.newServer(ctx, c, h, log)
+	up, meter := p.newStartup(log), server.NewToolMeter()
+	s, err := p.newServer(c, up, meter, log) //nolint:contextcheck // a certificate is read again at no request
 	if err != nil {
 		return err
 	}
@@ -75,14 +64,70 @@ func (p *program) serve(ctx context.Context, c config, o serveOptions) (err erro
 		return err
 	}
 	c.caldav.port, c.mcp.port = portOf(s.Addr(caldavDoor)), portOf(s.Addr(mcpDoor))
-	if !o.noFirstUser {
-		if err := p.welcomeFirstUser(ctx, c, h, o); err != nil {
-			return err
-		}
-	}
-	defer p.background(ctx, c, h, log)()
 	p.announce(ctx, s, log)
-	return s.Run(ctx)
+	told := ctx
+	defer p.notifyStop(told)()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	ended := make(chan error, 1)
+	go func() {
+		defer cancel()
+		ended <- s.Run(ctx)
+	}()
+	h, err := p.prepare(ctx, c, o, up, log)
+	if h != nil {
+		defer func() { err = errors.Join(err, h.store.Close()) }()
+	}
+	var stop func()
+	if err == nil {
+		stop, err = p.open(ctx, c, h, s, meter, log)
+	}
+	if err != nil {
+		cancel()
+		if told.Err() != nil && errors.Is(err, context.Canceled) {
+			err = nil // it was told to stop before it was ready
+		}
+		return errors.Join(err, <-ended)
+	}
+	defer stop()
+	up.over(h)
+	log.InfoContext(ctx, "ready")
+	return <-ended
+}
+
+// open lets the doors answer and starts what goes on beside them; the function that it returns ends that.
+func (p *program) open(ctx context.Context, c config, h *house, s *server.Server, meter *server.ToolMeter, log *slog.Logger) (stop func(), err error) {
+	room, err := p.openMailroom(ctx, c, h, log)
+	if err != nil {
+		return nil, err
+	}
+	if err := p.openDoors(ctx, c, h, s, meter, log); err != nil {
+		return nil, err
+	}
+	return p.background(ctx, c, h, room, log), nil
+}
+
+// prepare opens the store and does what must be done before it can be worked with. It may return a house
+// with an error: the caller closes it.
+func (p *program) prepare(ctx context.Context, c config, o serveOptions, up *startup, log *slog.Logger) (*house, error) {
+	up.tell(ctx, "waiting for the database")
+	h, err := p.openHouse(ctx, c, store.Options{Wait: serveWait, Logger: log, Migrating: func(file string, n, of int) {
+		up.tell(ctx, "bringing the tables up to date: %s (%d of %d)", file, n, of)
+	}})
+	if err != nil {
+		return nil, err
+	}
+	log.InfoContext(ctx, "starting", "version", p.version, "database", p.database)
+	if err := h.store.Migrate(ctx); err != nil {
+		return h, fmt.Errorf("bringing the tables up to date: %w", err)
+	}
+	if err := h.refreshIndex(ctx, up); err != nil {
+		return h, err
+	}
+	if o.noFirstUser {
+		return h, nil
+	}
+	return h, p.welcomeFirstUser(ctx, c, h, o)
 }
 
 func portOf(addr string) string {
@@ -93,14 +138,13 @@ func portOf(addr string) string {
 	return port
 }
 
-// announce says where the doors are; whoever chose port 0 learns the port here.
+// announce says where the doors are; a user who chose port 0 learns the port here.
 func (p *program) announce(ctx context.Context, s *server.Server, log *slog.Logger) {
 	for _, door := range []string{caldavDoor, mcpDoor, metricsDoor} {
 		if addr := s.Addr(door); addr != "" {
 			log.InfoContext(ctx, "listening", "door", door, "addr", addr)
 		}
 	}
-	log.InfoContext(ctx, "ready")
 }
 
 // welcomeFirstUser makes a user where there is none. When two processes find the same empty
@@ -112,7 +156,7 @@ func (p *program) welcomeFirstUser(ctx context.Context, c config, h *house, o se
 	}
 	password := auth.NewPassword()
 	user, err := h.createUser(ctx, auth.NewUser{
-		Name: o.firstUser, Password: password, Timezone: cmp.Or(o.timezone, machineZone(p.environ, "/etc")),
+		Name: o.firstUser, Password: password, Timezone: cmp.Or(o.timezone, machineZone(p.environ, "/etc")), Admin: true,
 	})
 	if err != nil && calendar.ReasonOf(err) == calendar.Exists {
 		return nil
@@ -124,20 +168,21 @@ func (p *program) welcomeFirstUser(ctx context.Context, c config, h *house, o se
 	if err != nil {
 		return err
 	}
-	return welcome{c.caldavURL(), c.mcpURL(), user.Name, password, user.Timezone, secret}.write(p.stdout)
+	return welcome{c.pagesURL(), c.caldavURL(), c.mcpURL(), user.Name, password, user.Timezone, secret}.write(p.stdout)
 }
 
 // pruneEvery is how often the journal is shortened.
 const pruneEvery = 24 * time.Hour
 
 // background starts what goes on beside the requests; the function that it returns ends it.
-func (p *program) background(ctx context.Context, c config, h *house, log *slog.Logger) (stop func()) {
+func (p *program) background(ctx context.Context, c config, h *house, room *mailroom, log *slog.Logger) (stop func()) {
 	// Not ctx: requests in flight still note their tokens' use while the server stops.
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	var all sync.WaitGroup
 	all.Go(func() { h.auth.Run(ctx) })
 	all.Go(func() { p.pruneDaily(ctx, c, h, log) })
 	all.Go(func() { returnMemory(ctx, h.calendars.Rest) })
+	all.Go(func() { room.run(ctx) })
 	return func() {
 		cancel()
 		all.Wait()
@@ -151,6 +196,9 @@ func (p *program) pruneDaily(ctx context.Context, c config, h *house, log *slog.
 	for {
 		if err := h.store.Prune(ctx, p.now().AddDate(0, 0, -c.journalDays)); err != nil && ctx.Err() == nil {
 			log.WarnContext(ctx, "the journal was not shortened", "error", err)
+		}
+		if err := h.auth.Tidy(ctx); err != nil && ctx.Err() == nil {
+			log.WarnContext(ctx, "sign-ins that have ended were not forgotten", "error", err)
 		}
 		select {
 		case <-ticker.C:

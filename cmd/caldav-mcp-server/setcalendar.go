@@ -18,7 +18,10 @@ owner's again.
 `
 
 // calendarEdit is what set-calendar is to change; nil leaves it.
-type calendarEdit struct{ name, color, timezone, description *string }
+type calendarEdit struct {
+	name, color, timezone, description *string
+	isDefault                          bool
+}
 
 func setCalendarCommand() command {
 	var edit calendarEdit
@@ -33,11 +36,12 @@ func setCalendarCommand() command {
 			textFlag(f, &edit.color, "color", "its `COLOR`, such as #0E61B9")
 			textFlag(f, &edit.timezone, "timezone", "`ZONE` of times that name none, such as Europe/Berlin")
 			textFlag(f, &edit.description, "description", "`TEXT` about it")
+			f.BoolVar(&edit.isDefault, "default", false, "new events and invitations go into it")
 			asJSON(f, &json)
 		},
 		run: func(ctx context.Context, p *program, c config, operands []string) error {
 			if user == "" || edit == (calendarEdit{}) {
-				return wrongUsage("set-calendar needs --user, and --name, --color, --timezone or --description (see %s set-calendar --help)", name)
+				return wrongUsage("set-calendar needs --user, and --name, --color, --timezone, --description or --default (see %s set-calendar --help)", name)
 			}
 			return p.withHouse(ctx, c, func(h *house) error {
 				cal, err := h.setCalendar(ctx, user, operands[0], edit)
@@ -62,12 +66,21 @@ func (h *house) setCalendar(ctx context.Context, user, word string, e calendarEd
 	if err := h.calendars.PatchCalendar(ctx, caller(u), cal.ID, e.apply(cal)); err != nil {
 		return cal, err
 	}
+	if e.isDefault {
+		err := h.calendars.PatchScheduling(ctx, caller(u), func(s *calendar.Scheduling) error {
+			s.Default = cal.ID
+			return nil
+		})
+		if err != nil {
+			return cal, err
+		}
+	}
 	return h.calendars.Calendar(ctx, caller(u), cal.ID)
 }
 
 // apply returns what makes the change.
-func (e calendarEdit) apply(cal calendar.Calendar) func(*calendar.Properties) ([]calendar.Kept, error) {
-	return func(p *calendar.Properties) ([]calendar.Kept, error) {
+func (e calendarEdit) apply(cal calendar.Calendar) func(*calendar.Properties) ([]calendar.DeadProperty, error) {
+	return func(p *calendar.Properties) ([]calendar.DeadProperty, error) {
 		if e.name != nil {
 			if *e.name == "" && !isOthers(cal) {
 				return nil, wrongUsage("--name: a calendar of one's own cannot be without a name")

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"flag"
-	"fmt"
 
 	"caldav-mcp-server/auth"
 )
@@ -15,12 +14,13 @@ input with --password-stdin.
 `
 
 func setPasswordCommand() command {
-	var fromStdin bool
+	var fromStdin, json bool
 	return command{
 		name: "set-password", operands: []string{"NAME"}, settings: storeSettings,
 		summary: "give a user a new password", details: setPasswordDetails,
 		flags: func(f *flag.FlagSet) {
 			f.BoolVar(&fromStdin, "password-stdin", false, "read the password from standard input")
+			asJSON(f, &json)
 		},
 		run: func(ctx context.Context, p *program, c config, operands []string) error {
 			user, err := auth.CanonicalName(operands[0])
@@ -38,8 +38,7 @@ func setPasswordCommand() command {
 				if err := h.auth.SetPassword(ctx, user, password); err != nil {
 					return err
 				}
-				_, err = fmt.Fprintf(p.stdout, "%s has a new password\n", user)
-				return err
+				return p.done(json, map[string]string{"user": user}, "%s has a new password\n", user)
 			})
 		},
 	}

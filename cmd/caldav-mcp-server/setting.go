@@ -3,23 +3,27 @@ package main
 import (
 	"flag"
 	"fmt"
+	"slices"
 	"strings"
 )
 
-// group is a set of settings that belong together, by who reads them.
+// group is a set of settings that belong together, by the commands that read them.
 type group uint8
 
 const (
 	// storeSettings say where the data is.
 	storeSettings group = 1 << iota
-	// doorSettings say where the doors are, for who opens them or asks there.
+	// doorSettings say where the doors are, for commands that open them or ask there.
 	doorSettings
 	// addressSettings say how the doors are reached from outside.
 	addressSettings
 	// shareSettings say what it takes to share.
 	shareSettings
-	// serveSettings are for serve alone.
+	// serveSettings are only for serve.
 	serveSettings
+	// mailSettings say how mail goes out and comes in, postSettings only whether any goes out.
+	mailSettings
+	postSettings
 )
 
 // setting is one row of the table of settings.
@@ -32,6 +36,8 @@ type setting struct {
 	groups      group
 	// secret settings can be read from a file, and their values stand in no error.
 	secret bool
+	// hidden settings are secret as a whole, and no argument: everybody on the machine could read it.
+	hidden bool
 	set    func(*config, string) error
 }
 
@@ -42,7 +48,7 @@ func (s setting) flag() string {
 
 // settings are all there are. The environment decides where the platform keeps data.
 func settings(environ []string) []setting {
-	return []setting{
+	return slices.Concat([]setting{
 		{
 			env: "CALDAV_HOST", placeholder: "HOST", fallback: "127.0.0.1", groups: doorSettings | addressSettings,
 			about: "address that the CalDAV door listens at; 0.0.0.0 or :: for all", set: setHost(func(c *config) *string { return &c.caldav.host }),
@@ -76,6 +82,18 @@ func settings(environ []string) []setting {
 			about: "how clients reach the CalDAV door from outside, such as https://calendar.example.org", set: setBaseURL,
 		},
 		{
+			env: "MCP_URL", placeholder: "URL", groups: addressSettings,
+			about: "how assistants reach the MCP door from outside; BASE_URL with /mcp behind it if not set", set: setMCPURL,
+		},
+		{
+			env: "OAUTH", placeholder: "ON|OFF", fallback: "on", groups: serveSettings,
+			about: "off lets no assistant ask people to let it in (OAuth): all need access tokens", set: setOAuth,
+		},
+		{
+			env: "FETCH_ALLOW", placeholder: "LIST", groups: serveSettings,
+			about: "addresses or networks, though not public, that the server may fetch from where somebody names an address there", set: setFetchAllow,
+		},
+		{
 			env: "ALLOWED_ORIGINS", placeholder: "LIST", groups: serveSettings,
 			about: "web origins whose pages may call the server, such as https://app.example.org", set: setOrigins,
 		},
@@ -84,12 +102,26 @@ func settings(environ []string) []setting {
 			about: "addresses or networks of reverse proxies whose X-Forwarded-For and X-Forwarded-Host are believed", set: setProxies,
 		},
 		{
+			env: "TLS_CERT", placeholder: "FILE", groups: doorSettings,
+			about: "the chain of certificates (PEM), for HTTPS without a proxy; read again when it is replaced",
+			set:   setFile(func(c *config) *string { return &c.tlsCert }),
+		},
+		{
+			env: "TLS_KEY", placeholder: "FILE", groups: doorSettings,
+			about: "its private key (PEM)", set: setFile(func(c *config) *string { return &c.tlsKey }),
+		},
+		{
 			env: "METRICS_ADDR", placeholder: "HOST:PORT", groups: serveSettings,
 			about: "where /metrics is served for Prometheus; nowhere when not set", set: setMetrics,
 		},
 		{
 			env: "JOURNAL_DAYS", placeholder: "N", fallback: "30", groups: serveSettings,
 			about: "days that old versions and deleted objects are kept", set: setNumber(1, 36500, func(c *config) *int { return &c.journalDays }),
+		},
+		{
+			env: "STOP_DELAY", placeholder: "SECONDS", fallback: "0", groups: serveSettings,
+			about: "how long the server goes on after it was told to stop, while /readyz says that it is stopping",
+			set:   setNumber(0, 600, func(c *config) *int { return &c.stopDelay }),
 		},
 		{
 			env: "USER_DIRECTORY", placeholder: "BOOL", fallback: "false", groups: serveSettings,
@@ -113,7 +145,7 @@ func settings(environ []string) []setting {
 			env: "LOG_FORMAT", placeholder: "FORMAT", fallback: "text", groups: serveSettings,
 			about: "text or json", set: setLogFormat,
 		},
-	}
+	}, mailRows(), signInRows())
 }
 
 // given are the settings that flags gave, by the flag's name.
@@ -137,7 +169,10 @@ func addSettings(flags *flag.FlagSet, groups group) given {
 }
 
 func (s setting) flags() []string {
-	if s.secret {
+	switch {
+	case s.hidden:
+		return []string{s.flag() + "-file"}
+	case s.secret:
 		return []string{s.flag(), s.flag() + "-file"}
 	}
 	return []string{s.flag()}

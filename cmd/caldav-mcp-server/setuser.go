@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"strings"
@@ -25,16 +26,21 @@ func setUserCommand() command {
 	var json bool
 	return command{
 		name: "set-user", operands: []string{"NAME"}, settings: storeSettings,
-		summary: "change a user's name for others, mail address or time zone", details: setUserDetails,
+		summary: "change what is said of a user, their role, or whether they get in", details: setUserDetails,
 		flags: func(f *flag.FlagSet) {
 			textFlag(f, &edit.DisplayName, "display-name", "`NAME` that others see")
 			textFlag(f, &edit.Email, "email", "`ADDRESS` for invitations")
 			textFlag(f, &edit.Timezone, "timezone", "the user's `ZONE`, such as Europe/Berlin")
+			textFlag(f, &edit.WeekStart, "week-start", "the `DAY` with which weeks begin, such as mon")
+			textFlag(f, &edit.WorkingDays, "working-days", "the `DAYS` on which the user works, such as \"mon tue wed\"")
+			textFlag(f, &edit.WorkingHours, "working-hours", "the `HOURS` in which they do, such as 09:00-17:00")
+			switchFlag(f, &edit.Admin, "admin", "`BOOL`: the user looks after the others")
+			switchFlag(f, &edit.Disabled, "disabled", "`BOOL`: nobody gets in as the user")
 			asJSON(f, &json)
 		},
 		run: func(ctx context.Context, p *program, c config, operands []string) error {
 			if edit == (auth.UserEdit{}) {
-				return wrongUsage("set-user needs --display-name, --email or --timezone (see %s set-user --help)", name)
+				return wrongUsage("set-user needs something to change, such as --display-name or --timezone (see %s set-user --help)", name)
 			}
 			return p.withHouse(ctx, c, func(h *house) error {
 				user, moved, err := h.changeUser(ctx, operands[0], edit)
@@ -55,6 +61,17 @@ func setUserCommand() command {
 func textFlag(f *flag.FlagSet, to **string, name, usage string) {
 	f.Func(name, usage, func(text string) error {
 		*to = &text
+		return nil
+	})
+}
+
+// switchFlag declares a flag that is true, false or left out.
+func switchFlag(f *flag.FlagSet, to **bool, name, usage string) {
+	f.Func(name, usage, func(text string) error {
+		if text != "true" && text != "false" {
+			return errors.New("is not true or false")
+		}
+		*to = new(text == "true")
 		return nil
 	})
 }
@@ -91,7 +108,7 @@ func (h *house) moveToZone(ctx context.Context, u calendar.User, zone string) (s
 		if !strings.EqualFold(cal.Timezone, former) || cal.TimezoneData != nil {
 			continue
 		}
-		err := h.calendars.PatchCalendar(ctx, caller(u), cal.ID, func(p *calendar.Properties) ([]calendar.Kept, error) {
+		err := h.calendars.PatchCalendar(ctx, caller(u), cal.ID, func(p *calendar.Properties) ([]calendar.DeadProperty, error) {
 			p.Timezone = zone
 			return nil, nil
 		})

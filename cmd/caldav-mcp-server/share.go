@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"flag"
-	"fmt"
 
 	"caldav-mcp-server/calendar"
 )
@@ -15,20 +14,17 @@ or by the mail address. The calendar appears in the user's programs by itself. W
 asked first, as if its owner had shared it from a program, see answer-share.
 `
 
-// permissions are the words for what a share gives.
-func permissions() map[string]calendar.Access {
-	return map[string]calendar.Access{
-		"freebusy": calendar.FreeBusyAccess, "read": calendar.ReadAccess, "read-write": calendar.WriteAccess,
-	}
-}
-
 // shareOptions are the flags of share and of unshare.
-type shareOptions struct{ user, calendar, with, permission string }
+type shareOptions struct {
+	user, calendar, with, permission string
+	json                             bool
+}
 
 func (o *shareOptions) declare(f *flag.FlagSet) {
 	f.StringVar(&o.user, "user", "", "`NAME` of the calendar's owner (needed)")
 	f.StringVar(&o.calendar, "calendar", "", "`CALENDAR` that is meant (needed)")
 	f.StringVar(&o.with, "with", "", "`NAME` of the user to share with (needed)")
+	asJSON(f, &o.json)
 }
 
 func (o *shareOptions) check(command string) error {
@@ -63,8 +59,8 @@ func shareCommand() command {
 			if err := o.check("share"); err != nil {
 				return err
 			}
-			access, ok := permissions()[o.permission]
-			if !ok {
+			access := calendar.ParseAccess(o.permission)
+			if access == calendar.NoAccess || access == calendar.OwnerAccess {
 				return wrongUsage("--permission: %q is none of freebusy, read and read-write", o.permission)
 			}
 			return p.withHouse(ctx, c, func(h *house) error {
@@ -84,8 +80,7 @@ func shareCommand() command {
 				if share.Status == calendar.SharePending {
 					done = "offered the calendar %q of %s to %s, who is asked: %s\n"
 				}
-				_, err = fmt.Fprintf(p.stdout, done, cal.Name, cal.OwnerName, share.User.Name, o.permission)
-				return err
+				return p.done(o.json, shareLine(share, cal), done, cal.Name, cal.OwnerName, share.User.Name, o.permission)
 			})
 		},
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -13,33 +14,58 @@ import (
 // coreWord stands for the tools that everyday work takes.
 const coreWord = "core"
 
-// parseTools reads a comma list of tools, of which "core" stands for several, for a credential of
-// some scopes. It returns what is left of these when they go no further than the tools need, which
-// is nothing where they need none.
+// parseTools reads a comma list of tools, of which "core" stands for several, and "-search" for all but that one, for a
+// credential of some scopes. It returns what is left of these when they go no further than the tools need, which is nothing
+// where they need none.
 func parseTools(list string, scopes calendar.Scope) ([]calendar.ToolName, calendar.Scope, error) {
 	if list == "" {
 		return nil, scopes, nil
 	}
-	var names []calendar.ToolName
-	var needed calendar.Scope
+	var with, without []mcp.ToolInfo
+	named := false
 	for word := range strings.SplitSeq(list, ",") {
-		tools, err := toolsOf(strings.TrimSpace(word), scopes)
+		name, left := strings.CutPrefix(strings.TrimSpace(word), "-")
+		reach := scopes
+		if left {
+			reach = calendar.ScopeAll // what it could not use anyway is left out as well
+		}
+		tools, err := toolsOf(name, reach)
 		if err != nil {
 			return nil, 0, err
 		}
-		for _, t := range tools {
+		if left {
+			without = append(without, tools...)
+		} else {
+			named, with = true, append(with, tools...)
+		}
+	}
+	if !named {
+		with = within(mcp.Tools(), scopes)
+	}
+	var names []calendar.ToolName
+	var needed calendar.Scope
+	for _, t := range with {
+		if !slices.Contains(without, t) {
 			names, needed = append(names, t.Name), needed|t.Scope
 		}
 	}
+	if names == nil {
+		return nil, 0, errors.New("no tool is left")
+	}
 	slices.Sort(names)
 	return slices.Compact(names), scopes & needed, nil
+}
+
+// within are the tools that a credential of some scopes can use.
+func within(tools []mcp.ToolInfo, scopes calendar.Scope) []mcp.ToolInfo {
+	return slices.DeleteFunc(tools, func(t mcp.ToolInfo) bool { return t.Scope&^scopes != 0 })
 }
 
 // toolsOf finds the tools that a word means.
 func toolsOf(word string, scopes calendar.Scope) ([]mcp.ToolInfo, error) {
 	all := mcp.Tools()
 	if word == coreWord {
-		return slices.DeleteFunc(all, func(t mcp.ToolInfo) bool { return !t.Core || t.Scope&^scopes != 0 }), nil
+		return within(slices.DeleteFunc(all, func(t mcp.ToolInfo) bool { return !t.Core }), scopes), nil
 	}
 	i := slices.IndexFunc(all, func(t mcp.ToolInfo) bool { return string(t.Name) == word })
 	if i < 0 {

@@ -32,7 +32,7 @@ type trashOptions struct {
 func trashCommand() command {
 	var o trashOptions
 	return command{
-		name: "trash", operands: []string{"list|restore|empty"}, optional: []string{"ITEM"}, settings: storeSettings,
+		name: "trash", operands: []string{"list|restore|empty"}, optional: []string{"ITEM"}, settings: storeSettings | postSettings,
 		summary: "list, restore or forget what was deleted", details: trashDetails, flags: o.declare,
 		run: func(ctx context.Context, p *program, c config, operands []string) error {
 			act, err := o.action(operands)
@@ -151,7 +151,7 @@ func (b *trashBin) users(ctx context.Context) ([]calendar.User, error) {
 	return []calendar.User{u}, err
 }
 
-// of returns what is in one user's trash. With --calendar these are objects alone.
+// of returns what is in one user's trash. With --calendar these are only objects.
 func (b *trashBin) of(ctx context.Context, u calendar.User) ([]discarded, error) {
 	var all []discarded
 	if b.calendar == "" {
@@ -192,7 +192,7 @@ func discardedCalendar(t calendar.TrashedCalendar) discarded {
 	}
 }
 
-func discardedObject(cal calendar.Calendar, o calendar.TrashedObject) discarded {
+func discardedObject(cal calendar.Calendar, o calendar.Change) discarded {
 	return discarded{
 		Type: "object", Item: string(o.UID), Owner: cal.OwnerName, Calendar: cal.ID, Place: cal.Name, Name: o.Object,
 		Kind: o.Kind, Title: o.Summary, Deleted: jsonTime(o.At), Agent: o.Agent, in: cal,

@@ -2,7 +2,8 @@ package main
 
 import (
 	"context"
-	"fmt"
+
+	"caldav-mcp-server/calendar"
 )
 
 const unshareDetails = `
@@ -27,8 +28,8 @@ func unshareCommand() command {
 				if err := h.calendars.Unshare(ctx, owner, cal.ID, o.with); err != nil {
 					return err
 				}
-				_, err = fmt.Fprintf(p.stdout, "the calendar %q of %s is no longer shared with %s\n", cal.Name, cal.OwnerName, o.with)
-				return err
+				was := shareLine(calendar.Share{User: calendar.User{Name: o.with}, Status: calendar.ShareWithdrawn}, cal)
+				return p.done(o.json, was, "the calendar %q of %s is no longer shared with %s\n", cal.Name, cal.OwnerName, o.with)
 			})
 		},
 	}

@@ -10,10 +10,10 @@ import (
 
 // welcome is what the first start tells, once.
 type welcome struct {
-	caldavURL, mcpURL string
-	user, password    string
-	timezone          string
-	token             auth.Secret
+	pagesURL, caldavURL, mcpURL string
+	user, password              string
+	timezone                    string
+	token                       auth.Secret
 }
 
 func (v welcome) write(w io.Writer) error {
@@ -23,6 +23,11 @@ func (v welcome) write(w io.Writer) error {
 	}
 	_, err = fmt.Fprintf(w, `
 This is the first start, and what follows is shown only now: keep it.
+
+  Your own page: sign in there, connect apps and assistants, invite others
+    URL       %s
+    user      %s
+    password  %s
 
   Calendar clients (CalDAV)
     URL       %s
@@ -41,7 +46,7 @@ This is the first start, and what follows is shown only now: keep it.
 
 %s
 
-`, v.caldavURL, v.user, v.password, v.mcpURL, v.token, claudeLine(v.mcpURL, v.token), block, v.zone())
+`, v.pagesURL, v.user, v.password, v.caldavURL, v.user, v.password, v.mcpURL, v.token, claudeLine(v.mcpURL, v.token), block, v.zone())
 	if err != nil {
 		return fmt.Errorf("showing the first user: %w", err)
 	}
@@ -58,7 +63,7 @@ func (v welcome) zone() string {
 }
 
 // writeTokenHelp shows a new token and what to paste where.
-func writeTokenHelp(w io.Writer, url string, t auth.Token, secret auth.Secret) error {
+func writeTokenHelp(w io.Writer, apps, url string, t auth.Token, secret auth.Secret) error {
 	block, err := hostBlock(url, secret)
 	if err != nil {
 		return err
@@ -68,17 +73,41 @@ func writeTokenHelp(w io.Writer, url string, t auth.Token, secret auth.Secret) e
   URL       %s
   token     %s
   id        %s   (for revoke-token)
-
+  good for  %s
+%s
   Claude Code
     %s
 
   Other hosts
 %s
-`, t.UserName, shown(t.Name), url, secret, t.ID, claudeLine(url, secret), block)
+`, t.UserName, shown(t.Name), url, secret, t.ID, goodFor(t), appLines(apps, t), claudeLine(url, secret), block)
 	if err != nil {
 		return fmt.Errorf("showing the token: %w", err)
 	}
 	return nil
+}
+
+// goodFor says what a token may do, and until when.
+func goodFor(t auth.Token) string {
+	text := scopesText(t.Scopes)
+	if t.Calendars != nil {
+		text += ", in " + fmt.Sprintf("%d of the calendars", len(t.Calendars))
+	}
+	if t.Tools != nil {
+		text += ", by the tools " + toolsText(t.Tools)
+	}
+	if !t.Expires.IsZero() {
+		return text + ", until " + shownTime(t.Expires)
+	}
+	return text + ", until it is revoked"
+}
+
+// appLines say what to type into a phone. A token for certain tools is good for none.
+func appLines(url string, t auth.Token) string {
+	if t.Tools != nil {
+		return ""
+	}
+	return fmt.Sprintf("\n  Calendar apps\n    address %s, user name %s, and the token as the password\n", url, t.UserName)
 }
 
 func claudeLine(url string, token auth.Secret) string {

@@ -19,7 +19,7 @@ func changeTests() []test {
 
 func (b *bundle) changes(cal calendar.Calendar, since, until calendar.Version) []calendar.Object {
 	b.Helper()
-	return b.all(b.Changes(b.Context(), cal.ID, calendar.Stretch{After: since, Until: until, Unbroken: since}))
+	return b.all(b.Changes(b.Context(), cal.ID, calendar.VersionRange{After: since, Until: until, Unbroken: since}))
 }
 
 func changesOnce(b *bundle) {
@@ -63,7 +63,7 @@ func changesMeanwhile(b *bundle) {
 	until := b.read(cal).Version
 	seen := map[calendar.ObjectName]int{}
 	i := 0
-	for o, err := range b.Changes(b.Context(), cal.ID, calendar.Stretch{Until: until}) {
+	for o, err := range b.Changes(b.Context(), cal.ID, calendar.VersionRange{Until: until}) {
 		b.must(err)
 		seen[o.Name]++
 		switch i {
@@ -108,18 +108,18 @@ func changesPruned(b *bundle) {
 
 	var failed error
 	told := 0
-	for _, err := range b.Changes(b.Context(), cal.ID, calendar.Stretch{After: old.Version, Until: until, Unbroken: old.Version}) {
+	for _, err := range b.Changes(b.Context(), cal.ID, calendar.VersionRange{After: old.Version, Until: until, Unbroken: old.Version}) {
 		if told++; told == 1 {
 			b.must(b.Prune(b.Context(), b.now()))
 		}
 		failed = err
 	}
 	b.refused(failed, calendar.Forbidden, calendar.RuleSyncToken)
-	for _, err := range b.Changes(b.Context(), cal.ID, calendar.Stretch{After: old.Version, Until: old.Version, Unbroken: old.Version}) {
+	for _, err := range b.Changes(b.Context(), cal.ID, calendar.VersionRange{After: old.Version, Until: old.Version, Unbroken: old.Version}) {
 		b.refused(err, calendar.Forbidden, calendar.RuleSyncToken)
 	}
-	// Who starts from nothing and wants it told is refused, too.
-	for _, err := range b.Changes(b.Context(), cal.ID, calendar.Stretch{Until: until, Unbroken: old.Version}) {
+	// A caller who starts from nothing and wants it told is refused, too.
+	for _, err := range b.Changes(b.Context(), cal.ID, calendar.VersionRange{Until: until, Unbroken: old.Version}) {
 		b.refused(err, calendar.Forbidden, calendar.RuleSyncToken)
 		break
 	}

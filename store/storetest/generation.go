@@ -10,23 +10,28 @@ import (
 func generationTests() []test {
 	return []test{
 		{"moves on with every change of a credential", generationMoves},
+		{"moves on with the calendars that tokens are bound to", generationFollowsBonds},
 		{"stays when a change is refused", generationStays},
 		{"grows when the clock goes back", generationGrows},
 		{"begins anew with a new epoch", epochBegins},
 	}
 }
 
-func (b *bundle) generation() int64 {
+func (b *bundle) generation(user string) int64 {
 	b.Helper()
-	n, err := b.CredentialGeneration(b.Context())
+	n, err := b.CredentialGeneration(b.Context(), auth.Subject{Name: user})
 	b.must(err)
 	return n
 }
 
+// generationMoves for one user, by their name and by their tokens, and for nobody else.
 func generationMoves(b *bundle) {
 	other := b.another()
-	var u calendar.User
-	var t calendar.TokenID
+	bob := b.user("bob")
+	bobs := b.token(bob, nil).ID
+	his := b.generation("bob")
+	u, token := b.user("ann"), b.token(b.user("eve"), nil).ID
+	b.must(b.DeleteUser(b.Context(), u.ID))
 	for _, step := range []struct {
 		name string
 		do   func()
@@ -34,34 +39,65 @@ func generationMoves(b *bundle) {
 		{"InsertUser", func() { u = b.user("ann") }},
 		{"ChangeUser", func() { b.must(b.ChangeUser(b.Context(), u.ID, auth.UserEdit{Timezone: new("Asia/Tokyo")})) }},
 		{"SetPassword", func() { b.must(b.SetPassword(b.Context(), u.ID, "hash")) }},
-		{"InsertToken", func() { t = b.token(u, nil).ID }},
-		{"RevokeToken", func() { b.must(b.RevokeToken(b.Context(), t, b.now())) }},
-		{"DeleteUser", func() { b.must(b.DeleteUser(b.Context(), u.ID)) }},
+		{"InsertToken", func() { token = b.token(u, nil).ID }},
+		{"RevokeToken", func() { b.must(b.RevokeToken(b.Context(), token, b.now())) }},
 	} {
-		before := b.generation()
+		before := b.generation("ann")
 		step.do()
-		after, err := other.CredentialGeneration(b.Context())
+		after, err := other.CredentialGeneration(b.Context(), auth.Subject{Name: "ann"})
 		b.must(err)
 		if after <= before {
 			b.Errorf("%s: generation %d after %d", step.name, after, before)
 		}
 	}
+	theirs, err := b.CredentialGeneration(b.Context(), auth.Subject{Token: token})
+	b.must(err)
+	same(b, "generation by the token", theirs, b.generation("ann"))
+	b.must(b.DeleteUser(b.Context(), u.ID))
+	for _, of := range []auth.Subject{{Name: "ann"}, {Token: token}, {Name: "nobody"}, {Token: "none"}} {
+		gone, err := b.CredentialGeneration(b.Context(), of)
+		b.must(err)
+		same(b, "generation of nobody", gone, 0)
+	}
+	same(b, "bob's generation", b.generation("bob"), his)
+	b.must(b.RevokeAll(b.Context(), b.now()))
+	if now, err := b.CredentialGeneration(b.Context(), auth.Subject{Token: bobs}); err != nil || now <= his {
+		b.Errorf("after RevokeAll bob's generation is %d, %v; it was %d", now, err, his)
+	}
+}
+
+// generationFollowsBonds: a token of somebody else's that was bound to a calendar reaches less once that is gone.
+func generationFollowsBonds(b *bundle) {
+	ann, bob := b.user("ann"), b.user("bob")
+	b.token(bob, []calendar.CalendarID{b.calendar(ann, "work").ID})
+	before := b.generation("bob")
+	b.must(b.DeleteUser(b.Context(), ann.ID))
+	if after := b.generation("bob"); after <= before {
+		b.Errorf("generation %d after %d", after, before)
+	}
 }
 
 func generationStays(b *bundle) {
 	ann := b.user("ann")
-	before := b.generation()
+	before := b.generation("ann")
 	b.refused(b.InsertUser(b.Context(), ann, "hash"), calendar.Exists, "")
 	b.refused(b.SetPassword(b.Context(), "nobody", "hash"), calendar.NotFound, "")
-	same(b, "generation", b.generation(), before)
+	same(b, "generation", b.generation("ann"), before)
 }
 
 func generationGrows(b *bundle) {
+	ann := b.user("ann")
+	before := b.generation("ann")
 	b.pass(-24 * time.Hour)
-	before := b.generation()
-	b.user("ann")
-	if after := b.generation(); after <= before {
+	b.must(b.SetPassword(b.Context(), ann.ID, "another"))
+	if after := b.generation("ann"); after <= before {
 		b.Errorf("generation %d after %d", after, before)
+	}
+	b.must(b.DeleteUser(b.Context(), ann.ID))
+	b.pass(48 * time.Hour)
+	b.user("ann")
+	if after := b.generation("ann"); after <= before {
+		b.Errorf("another user of the name has the generation %d, the first had %d", after, before)
 	}
 }
 
@@ -75,14 +111,15 @@ func epochBegins(b *bundle) {
 	if first == "" || first != again {
 		b.Fatalf("epochs %q and %q of one store", first, again)
 	}
-	generation := b.generation()
+	b.user("ann")
+	generation := b.generation("ann")
 	b.must(b.NewEpoch(b.Context()))
 	second, err := other.Epoch(b.Context())
 	b.must(err)
 	if second == first {
 		b.Errorf("the epoch is still %q", second)
 	}
-	if after := b.generation(); after <= generation {
+	if after := b.generation("ann"); after <= generation {
 		b.Errorf("generation %d after %d", after, generation)
 	}
 }

@@ -1,8 +1,11 @@
 package storetest
 
 import (
+	"cmp"
 	"fmt"
 	"iter"
+	"slices"
+	"strings"
 	"time"
 
 	"caldav-mcp-server/calendar"
@@ -19,6 +22,7 @@ func journalTests() []test {
 		{"keeps what undid what", journalUndone},
 		{"is read within a transaction", journalWithin},
 		{"tells which tokens are in it", journalActors},
+		{"has the bytes before and after", journalTexts},
 	}
 }
 
@@ -34,21 +38,22 @@ func drawn[T any](b *bundle, all iter.Seq2[T, error]) []T {
 }
 
 // versions lists what a query selects.
-func (b *bundle) versions(cal calendar.Calendar, q calendar.EntryQuery) []calendar.Version {
+func (b *bundle) versions(cal calendar.Calendar, q calendar.JournalQuery) []calendar.Version {
 	b.Helper()
-	var list, lines []calendar.Version
-	for _, e := range drawn(b, b.Entries(b.Context(), cal.ID, q)) {
-		list = append(list, e.Version)
+	var list, withBefore []calendar.Version
+	for _, c := range drawn(b, b.Journal(b.Context(), cal.ID, q)) {
+		list = append(list, c.Version)
 	}
-	for _, l := range drawn(b, b.Lines(b.Context(), cal.ID, q)) {
-		lines = append(lines, l.Version)
+	q.WithBefore = true
+	for _, c := range drawn(b, b.Journal(b.Context(), cal.ID, q)) {
+		withBefore = append(withBefore, c.Version)
 	}
-	same(b, "the lines beside the entries", lines, list)
+	same(b, "the same with the bytes before", withBefore, list)
 	return list
 }
 
 // log writes entries, each with a version of its own, in one transaction.
-func (b *bundle) log(entries ...calendar.Entry) []calendar.Entry {
+func (b *bundle) log(entries ...calendar.Change) []calendar.Change {
 	b.Helper()
 	b.must(b.Update(b.Context(), func(tx calendar.Tx) error {
 		for i := range entries {
@@ -70,11 +75,11 @@ func journalYields(b *bundle) {
 	cal := b.home()
 	o := b.put(cal, "a.ics")
 	gone := b.bury(o)
-	same(b, "journal", drawn(b, b.Entries(b.Context(), cal.ID, calendar.EntryQuery{})),
-		[]calendar.Entry{b.entry(gone, calendar.Deleted), b.entry(o, calendar.Modified)})
-	same(b, "journal of no calendar", b.versions(calendar.Calendar{ID: "nowhere"}, calendar.EntryQuery{}), nil)
+	same(b, "journal", drawn(b, b.Journal(b.Context(), cal.ID, calendar.JournalQuery{WithBefore: true})),
+		[]calendar.Change{b.entry(gone, calendar.Deleted), b.entry(o, calendar.Modified)})
+	same(b, "journal of no calendar", b.versions(calendar.Calendar{ID: "nowhere"}, calendar.JournalQuery{}), nil)
 	b.trash(cal)
-	same(b, "journal of a calendar in the trash", b.versions(cal, calendar.EntryQuery{}), []calendar.Version{2, 1})
+	same(b, "journal of a calendar in the trash", b.versions(cal, calendar.JournalQuery{}), []calendar.Version{2, 1})
 }
 
 func journalNarrows(b *bundle) {
@@ -82,7 +87,7 @@ func journalNarrows(b *bundle) {
 	entry := func(uid calendar.UID, token calendar.TokenID, user calendar.UserID) {
 		b.pass(time.Minute)
 		for _, in := range []calendar.Calendar{cal, other} {
-			b.log(calendar.Entry{Calendar: in.ID, UID: uid, Object: calendar.ObjectName(uid), Change: calendar.Created, At: b.now(), Token: token, User: user})
+			b.log(calendar.Change{Calendar: in.ID, UID: uid, Object: calendar.ObjectName(uid), Did: calendar.Created, At: b.now(), Token: token, User: user})
 		}
 	}
 	entry("", "t", "ann")
@@ -94,18 +99,18 @@ func journalNarrows(b *bundle) {
 	itself, one := calendar.UID(""), calendar.UID("one")
 	for _, c := range []struct {
 		name string
-		q    calendar.EntryQuery
+		q    calendar.JournalQuery
 		want []calendar.Version
 	}{
-		{"all", calendar.EntryQuery{}, []calendar.Version{5, 4, 3, 2, 1}},
-		{"versions", calendar.EntryQuery{From: 2, Until: 4}, []calendar.Version{4, 3, 2}},
-		{"time", calendar.EntryQuery{NotAfter: third}, []calendar.Version{3, 2, 1}},
-		{"the calendar", calendar.EntryQuery{Of: &itself}, []calendar.Version{1}},
-		{"an object", calendar.EntryQuery{Of: &one}, []calendar.Version{5, 4, 2}},
-		{"a token", calendar.EntryQuery{Token: "t"}, []calendar.Version{2, 1}},
-		{"a user", calendar.EntryQuery{User: "bob"}, []calendar.Version{5, 3}},
-		{"all of it", calendar.EntryQuery{Of: &one, Token: "t", User: "ann", From: 1, Until: 9, NotAfter: b.now()}, []calendar.Version{2}},
-		{"nothing", calendar.EntryQuery{Token: "nobody"}, nil},
+		{"all", calendar.JournalQuery{}, []calendar.Version{5, 4, 3, 2, 1}},
+		{"versions", calendar.JournalQuery{From: 2, Until: 4}, []calendar.Version{4, 3, 2}},
+		{"time", calendar.JournalQuery{NotAfter: third}, []calendar.Version{3, 2, 1}},
+		{"the calendar", calendar.JournalQuery{Of: &itself}, []calendar.Version{1}},
+		{"an object", calendar.JournalQuery{Of: &one}, []calendar.Version{5, 4, 2}},
+		{"a token", calendar.JournalQuery{Token: "t"}, []calendar.Version{2, 1}},
+		{"a user", calendar.JournalQuery{User: "bob"}, []calendar.Version{5, 3}},
+		{"all of it", calendar.JournalQuery{Of: &one, Token: "t", User: "ann", From: 1, Until: 9, NotAfter: b.now()}, []calendar.Version{2}},
+		{"nothing", calendar.JournalQuery{Token: "nobody"}, nil},
 	} {
 		same(b, c.name, b.versions(cal, c.q), c.want)
 	}
@@ -113,15 +118,15 @@ func journalNarrows(b *bundle) {
 
 func journalPages(b *bundle) {
 	cal := b.home()
-	entries := make([]calendar.Entry, 200)
+	entries := make([]calendar.Change, 200)
 	var want []calendar.Version
 	for i := range entries {
-		entries[i] = calendar.Entry{Calendar: cal.ID, Object: "a.ics", UID: "a", Change: calendar.Modified, At: b.now(), Token: "t"}
+		entries[i] = calendar.Change{Calendar: cal.ID, Object: "a.ics", UID: "a", Did: calendar.Modified, At: b.now(), Token: "t"}
 		want = append([]calendar.Version{calendar.Version(i + 1)}, want...)
 	}
 	b.log(entries...)
 	uid := calendar.UID("a")
-	for _, q := range []calendar.EntryQuery{{}, {Of: &uid}, {Token: "t"}, {Of: &uid, Token: "t"}} {
+	for _, q := range []calendar.JournalQuery{{}, {Of: &uid}, {Token: "t"}, {Of: &uid, Token: "t"}} {
 		same(b, fmt.Sprintf("%+v", q), b.versions(cal, q), want)
 	}
 }
@@ -134,16 +139,16 @@ func journalShows(b *bundle) {
 	taken.UID = "another"
 	taken, err := b.write(b.Store, taken)
 	b.must(err)
-	b.log(calendar.Entry{Calendar: cal.ID, Change: calendar.Modified, At: b.now(), User: ann.ID, Before: []byte("{}")})
-	line := func(e calendar.Entry, summary string, kind calendar.Kind) calendar.Line {
-		e.Before = nil
-		return calendar.Line{Entry: e, Kept: true, Kind: kind, Summary: summary, Unit: e.ID()}
+	b.log(calendar.Change{Calendar: cal.ID, Did: calendar.Modified, At: b.now(), User: ann.ID, Before: []byte("{}")})
+	line := func(e calendar.Change, summary string, kind calendar.Kind) calendar.Change {
+		e.Before, e.Kind, e.Summary, e.Unit, e.Size = nil, kind, summary, e.ID(), max(e.Size, 2)
+		return e
 	}
-	itself := line(calendar.Entry{Calendar: cal.ID, Version: 5, Change: calendar.Modified, At: b.now(), User: ann.ID}, "", "")
-	itself.By = "ann"
+	itself := line(calendar.Change{Calendar: cal.ID, Version: 5, Did: calendar.Modified, At: b.now(), User: ann.ID}, "", "")
+	itself.UserName = "ann"
 	before := gone
 	before.Version--
-	same(b, "lines", drawn(b, b.Lines(b.Context(), cal.ID, calendar.EntryQuery{})), []calendar.Line{
+	same(b, "lines", drawn(b, b.Journal(b.Context(), cal.ID, calendar.JournalQuery{})), []calendar.Change{
 		itself, line(b.entry(taken, calendar.Modified), taken.Summary, taken.Kind),
 		line(b.entry(gone, calendar.Deleted), "", ""), line(b.entry(before, calendar.Modified), "", ""),
 		line(b.entry(live, calendar.Modified), live.Summary, live.Kind),
@@ -157,21 +162,21 @@ func journalForgets(b *bundle) {
 	b.put(cal, "young.ics")
 	b.must(b.Prune(b.Context(), b.now()))
 	var kept []bool
-	for _, l := range drawn(b, b.Lines(b.Context(), cal.ID, calendar.EntryQuery{})) {
-		kept = append(kept, l.Kept)
+	for _, l := range drawn(b, b.Journal(b.Context(), cal.ID, calendar.JournalQuery{})) {
+		kept = append(kept, l.Size > 0)
 	}
 	same(b, "kept", kept, []bool{true, false})
 	// What the owner has deleted for good is forgotten; how the calendar was called is not meant.
-	b.log(calendar.Entry{Calendar: cal.ID, Change: calendar.Modified, At: b.now(), Before: []byte("{}")})
+	b.log(calendar.Change{Calendar: cal.ID, Did: calendar.Modified, At: b.now(), Before: []byte("{}")})
 	b.must(b.ForgetDeletions(b.Context(), cal.ID))
-	same(b, "settings", drawn(b, b.Lines(b.Context(), cal.ID, calendar.EntryQuery{}))[0].Kept, true)
+	same(b, "settings", drawn(b, b.Journal(b.Context(), cal.ID, calendar.JournalQuery{}))[0].Size > 0, true)
 }
 
 func journalUnits(b *bundle) {
 	ann := b.user("ann")
 	one, two := b.calendar(ann, "one"), b.calendar(ann, "two")
-	entry := func(in calendar.Calendar, uid calendar.UID) calendar.Entry {
-		return calendar.Entry{Calendar: in.ID, Object: calendar.ObjectName(uid), UID: uid, Change: calendar.Created, At: b.now()}
+	entry := func(in calendar.Calendar, uid calendar.UID) calendar.Change {
+		return calendar.Change{Calendar: in.ID, Object: calendar.ObjectName(uid), UID: uid, Did: calendar.Created, At: b.now()}
 	}
 	alone := b.log(entry(one, "a"))[0].ID()
 	together := b.log(entry(two, "b"), entry(one, "b"), entry(two, "c"))
@@ -202,14 +207,14 @@ func journalUnits(b *bundle) {
 	joined, err := b.Unit(b.Context(), later.ID())
 	b.must(err)
 	same(b, "unit that was joined", len(joined), len(want)+1)
-	lines := drawn(b, b.Lines(b.Context(), one.ID, calendar.EntryQuery{Until: later.Version - 1}))
+	lines := drawn(b, b.Journal(b.Context(), one.ID, calendar.JournalQuery{Until: later.Version - 1}))
 	same(b, "heads", []calendar.ChangeID{lines[0].Unit, lines[1].Unit}, []calendar.ChangeID{head, alone})
 }
 
 func journalUndone(b *bundle) {
 	cal, other := b.home(), b.calendar(b.user("bob"), "other")
-	entry := func(in calendar.Calendar, undoes ...calendar.Version) calendar.Entry {
-		return calendar.Entry{Calendar: in.ID, Object: "a", UID: "a", Change: calendar.Modified, At: b.now(), Undoes: undoes}
+	entry := func(in calendar.Calendar, undoes ...calendar.Version) calendar.Change {
+		return calendar.Change{Calendar: in.ID, Object: "a", UID: "a", Did: calendar.Modified, At: b.now(), Undoes: undoes}
 	}
 	b.log(entry(cal), entry(cal), entry(other))
 	b.log(entry(cal, 2, 1))
@@ -217,24 +222,24 @@ func journalUndone(b *bundle) {
 	b.log(entry(cal, 1))
 	var undoneBy []calendar.Version
 	var undoes [][]calendar.Version
-	for _, l := range drawn(b, b.Lines(b.Context(), cal.ID, calendar.EntryQuery{})) {
+	for _, l := range drawn(b, b.Journal(b.Context(), cal.ID, calendar.JournalQuery{})) {
 		undoneBy, undoes = append(undoneBy, l.UndoneBy), append(undoes, l.Undoes)
 	}
 	same(b, "undone by", undoneBy, []calendar.Version{0, 0, 4, 3, 5})
 	same(b, "undoes", undoes, [][]calendar.Version{{1}, {3}, {1, 2}, nil, nil})
-	same(b, "undone in another calendar", drawn(b, b.Lines(b.Context(), other.ID, calendar.EntryQuery{}))[0].UndoneBy, 0)
+	same(b, "undone in another calendar", drawn(b, b.Journal(b.Context(), other.ID, calendar.JournalQuery{}))[0].UndoneBy, 0)
 }
 
 func journalWithin(b *bundle) {
 	cal := b.home()
 	b.must(b.Update(b.Context(), func(tx calendar.Tx) error {
 		h := calendar.Holder{Place: calendar.AtCalendar, Calendar: cal}
-		color := calendar.Kept{Name: calendar.KeptName{Space: "urn:x", Local: "color"}, Value: "<color/>"}
-		if _, err := tx.Keep(b.Context(), h, []calendar.Kept{color}); err != nil {
+		color := calendar.DeadProperty{Name: calendar.PropertyName{Space: "urn:x", Local: "color"}, Value: "<color/>"}
+		if _, err := tx.SetDeadProperties(b.Context(), h, []calendar.DeadProperty{color}); err != nil {
 			return err
 		}
-		kept, err := tx.Kept(b.Context(), h)
-		same(b, "kept", kept, []calendar.Kept{color})
+		kept, err := tx.DeadProperties(b.Context(), h)
+		same(b, "kept", kept, []calendar.DeadProperty{color})
 		if err != nil {
 			return err
 		}
@@ -242,11 +247,11 @@ func journalWithin(b *bundle) {
 		if err != nil {
 			return err
 		}
-		e := calendar.Entry{Calendar: cal.ID, Version: locked.Version, Change: calendar.Modified, At: b.now(), Before: []byte("{}")}
+		e := calendar.Change{Calendar: cal.ID, Version: locked.Version, Did: calendar.Modified, At: b.now(), Before: []byte("{}"), Size: 2}
 		if err := tx.Log(b.Context(), e); err != nil {
 			return err
 		}
-		same(b, "journal", drawn(b, tx.Entries(b.Context(), cal.ID, calendar.EntryQuery{})), []calendar.Entry{e})
+		same(b, "journal", drawn(b, tx.Journal(b.Context(), cal.ID, calendar.JournalQuery{WithBefore: true})), []calendar.Change{e})
 		return nil
 	}))
 }
@@ -254,8 +259,8 @@ func journalWithin(b *bundle) {
 func journalActors(b *bundle) {
 	ann, ben := b.user("ann"), b.user("ben")
 	cal := b.calendar(ann, "work")
-	by := func(token calendar.TokenID, agent string, whom calendar.UserID) calendar.Entry {
-		return calendar.Entry{Calendar: cal.ID, Change: calendar.Modified, At: b.now(), User: ann.ID, Token: token, Agent: agent, Whom: whom}
+	by := func(token calendar.TokenID, agent string, whom calendar.UserID) calendar.Change {
+		return calendar.Change{Calendar: cal.ID, Did: calendar.Modified, At: b.now(), User: ann.ID, Token: token, Agent: agent, Whom: whom}
 	}
 	b.log(by("t2", "Claude", ""), by("t1", "mirror", ""), by("t2", "Claude", ""), by("t2", "claude at work", ""), by("", "Thunderbird", ""), by("t3", "sharer", ben.ID))
 	for user, want := range map[calendar.UserID][]calendar.Actor{
@@ -267,4 +272,40 @@ func journalActors(b *bundle) {
 		b.must(err)
 		same(b, "tokens for "+string(user), got, want)
 	}
+}
+
+func journalTexts(b *bundle) {
+	ann, ben := b.user("ann"), b.user("ben")
+	cal := b.calendar(ann, "work")
+	first := b.put(cal, "a.ics")
+	second := b.event(cal, "a.ics")
+	second.Data = []byte(strings.Replace(string(first.Data), "X-NAME:", "X-NAME:much longer ", 1))
+	second.Size = int64(len(second.Data))
+	second, err := b.write(b.Store, second)
+	b.must(err)
+	b.bury(second)
+	live := b.put(cal, "b.ics")
+	about := func(whom calendar.UserID, before string) calendar.Change {
+		return calendar.Change{Calendar: cal.ID, Did: calendar.Modified, At: b.now(), Whom: whom, Before: []byte(before)}
+	}
+	b.log(about("", "one"), about(ben.ID, "share"), about("", "two"))
+	texts := func(most int64, changes ...calendar.Version) []calendar.ChangeTexts {
+		found, err := b.Texts(b.Context(), cal.ID, changes, most)
+		b.must(err)
+		slices.SortFunc(found, func(a, b calendar.ChangeTexts) int { return cmp.Compare(a.Version, b.Version) })
+		return found
+	}
+	want := []calendar.ChangeTexts{
+		{Version: 1, Before: first.Data, After: second.Data},
+		{Version: 2, Before: second.Data, After: second.Data},
+		{Version: 3, Before: second.Data, Latest: true},
+		{Version: 4, Before: live.Data, After: live.Data, Latest: true},
+		{Version: 5, Before: []byte("one"), After: []byte("two")},
+		{Version: 6, Before: []byte("share"), Latest: true},
+		{Version: 7, Before: []byte("two"), Latest: true},
+	}
+	same(b, "texts", texts(1<<20, 7, 1, 2, 3, 4, 5, 6), want)
+	same(b, "texts of more changes than one query takes", texts(1<<20, 1, 1, 1, 1, 1, 1, 1, 1, 7), []calendar.ChangeTexts{want[0], want[6]})
+	same(b, "no texts", texts(1<<20), nil)
+	same(b, "what is too large", texts(4, 4, 5), []calendar.ChangeTexts{{Version: 4, Latest: true}, want[4]})
 }

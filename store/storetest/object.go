@@ -118,7 +118,7 @@ func objectBecomesTombstone(b *bundle) {
 	_, err = b.ObjectByUID(b.Context(), cal.ID, want.UID)
 	b.refused(err, calendar.NotFound, "")
 	b.must(b.Update(b.Context(), func(tx calendar.Tx) error {
-		atName, withUID, err := tx.Occupants(b.Context(), cal.ID, "a.ics", want.UID)
+		atName, withUID, err := tx.Duplicates(b.Context(), cal.ID, "a.ics", want.UID)
 		same(b, "at the name", atName, &want)
 		same(b, "with the UID", withUID, nil)
 		return err
@@ -135,7 +135,7 @@ func objectRevives(b *bundle) {
 	if want.Version != 3 {
 		b.Errorf("version %d after two changes", want.Version)
 	}
-	same(b, "changes", b.all(b.Changes(b.Context(), cal.ID, calendar.Stretch{Until: 9})), []calendar.Object{change(want)})
+	same(b, "changes", b.all(b.Changes(b.Context(), cal.ID, calendar.VersionRange{Until: 9})), []calendar.Object{change(want)})
 }
 
 func objectFreesUID(b *bundle) {
@@ -149,7 +149,7 @@ func objectFreesUID(b *bundle) {
 	b.must(err)
 	same(b, "object", got, next)
 	b.must(b.Update(b.Context(), func(tx calendar.Tx) error {
-		atName, withUID, err := tx.Occupants(b.Context(), cal.ID, old.Name, old.UID)
+		atName, withUID, err := tx.Duplicates(b.Context(), cal.ID, old.Name, old.UID)
 		same(b, "at the name", atName, &old)
 		same(b, "with the UID", withUID, &next)
 		return err
@@ -160,7 +160,7 @@ func objectOwnsUID(b *bundle) {
 	cal := b.home()
 	first := b.put(cal, "a.ics")
 	b.must(b.Update(b.Context(), func(tx calendar.Tx) error {
-		atName, withUID, err := tx.Occupants(b.Context(), cal.ID, first.Name, first.UID)
+		atName, withUID, err := tx.Duplicates(b.Context(), cal.ID, first.Name, first.UID)
 		same(b, "at the name", atName, &first)
 		same(b, "with the UID", withUID, &first)
 		return err

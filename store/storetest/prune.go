@@ -34,7 +34,7 @@ func pruneTombstones(b *bundle) {
 	same(b, "version", now.Version, 6)
 	same(b, "left", names(b.changes(cal, 0, now.Version)), []string{"young.ics", "live.ics"})
 	b.must(b.Update(b.Context(), func(tx calendar.Tx) error {
-		atName, _, err := tx.Occupants(b.Context(), cal.ID, "old.ics", "")
+		atName, _, err := tx.Duplicates(b.Context(), cal.ID, "old.ics", "")
 		same(b, "at the old name", atName, nil)
 		return err
 	}))

@@ -38,7 +38,7 @@ func rederiveAll(b *bundle) {
 	editions := []calendar.Edition{before.Edition}
 
 	for round := range 2 {
-		n, err := b.Rederive(b.Context(), func(o calendar.Object) calendar.Derived {
+		n, err := b.Rederive(b.Context(), calendar.Walk{}, func(o calendar.Object) calendar.Derived {
 			if round > 0 {
 				return o.Derived
 			}
@@ -53,11 +53,11 @@ func rederiveAll(b *bundle) {
 		}
 		tombstone.UID = "new uid of tombstone.ics"
 		b.must(b.Update(b.Context(), func(tx calendar.Tx) error {
-			got, _, err := tx.Occupants(b.Context(), home.ID, tombstone.Name, "")
+			got, _, err := tx.Duplicates(b.Context(), home.ID, tombstone.Name, "")
 			same(b, "tombstone", got.UID, tombstone.UID)
 			return err
 		}))
-		// Who holds its objects in memory hears of it, once.
+		// A process that holds its objects in memory hears of it, once.
 		before.Edition = b.read(work).Edition
 		same(b, "calendar", b.read(work), before)
 		editions = append(editions, before.Edition)
@@ -74,7 +74,7 @@ func rederiveMeanwhile(b *bundle) {
 	b.put(cal, "a.ics")
 	next := b.event(cal, "a.ics")
 	next.Summary = "written meanwhile"
-	n, err := b.Rederive(b.Context(), func(o calendar.Object) calendar.Derived {
+	n, err := b.Rederive(b.Context(), calendar.Walk{}, func(o calendar.Object) calendar.Derived {
 		var err error
 		next, err = b.write(b.Store, next)
 		b.must(err)
@@ -91,7 +91,7 @@ func rederiveConflict(b *bundle) {
 	cal := b.home()
 	b.put(cal, "a.ics")
 	b.put(cal, "b.ics")
-	_, err := b.Rederive(b.Context(), func(o calendar.Object) calendar.Derived {
+	_, err := b.Rederive(b.Context(), calendar.Walk{}, func(o calendar.Object) calendar.Derived {
 		d := o.Derived
 		d.UID = "the same"
 		return d

@@ -140,7 +140,7 @@ func searchFollows(b *bundle) {
 	check("buried", nil, nil)
 	b.said(cal, "a", "one two", soon(1))
 	check("back again", a, a)
-	_, err := b.Rederive(b.Context(), func(o calendar.Object) calendar.Derived {
+	_, err := b.Rederive(b.Context(), calendar.Walk{}, func(o calendar.Object) calendar.Derived {
 		o.Search = "two"
 		return o.Derived
 	})

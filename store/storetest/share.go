@@ -179,7 +179,7 @@ func shareKeeps(b *bundle) {
 	cal := b.calendar(ann, "work")
 	his := calendar.Holder{Place: calendar.AtShare, Calendar: cal, User: bob.ID}
 	keep := func(tx calendar.Tx) error {
-		_, err := tx.Keep(b.Context(), his, []calendar.Kept{kept("x", "y", "bob's")})
+		_, err := tx.SetDeadProperties(b.Context(), his, []calendar.DeadProperty{kept("x", "y", "bob's")})
 		return err
 	}
 	b.refused(b.Update(b.Context(), keep), calendar.NotFound, "")
@@ -190,9 +190,9 @@ func shareKeeps(b *bundle) {
 	b.keeps("hers", ofCalendar(cal), kept("x", "y", "ann's"))
 	b.must(Share(b.Context(), b, cal.ID, bob.ID, calendar.NoAccess))
 	b.keeps("after the share", his)
-	got, err := b.KeptInHome(b.Context(), bob.ID)
+	got, err := b.DeadPropertiesInHome(b.Context(), bob.ID)
 	b.must(err)
-	same(b, "kept in his home", got, map[calendar.CalendarID][]calendar.Kept{})
+	same(b, "kept in his home", got, map[calendar.CalendarID][]calendar.DeadProperty{})
 }
 
 // offer writes a share of bob's.

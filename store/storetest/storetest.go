@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"caldav-mcp-server/auth"
+	"caldav-mcp-server/auth/oauth"
 	"caldav-mcp-server/calendar"
 )
 
@@ -22,6 +23,7 @@ import (
 type Store interface {
 	calendar.Store
 	auth.Store
+	oauth.Store
 	NewEpoch(ctx context.Context) error
 	Prune(ctx context.Context, older time.Time) error
 }
@@ -33,10 +35,11 @@ type Open func(t testing.TB, now func() time.Time) Store
 func Run(t *testing.T, database func(t *testing.T) Open) {
 	t.Helper()
 	for noun, tests := range map[string][]test{
-		"User": userTests(), "Directory": directoryTests(), "Token": tokenTests(), "Link": linkTests(), "Generation": generationTests(), "Calendar": calendarTests(),
+		"User": userTests(), "Directory": directoryTests(), "Token": tokenTests(), "Link": linkTests(), "Session": sessionTests(), "Factor": factorTests(), "Voucher": voucherTests(), "Identity": identityTests(), "Address": addressTests(),
+		"Client": clientTests(), "Grant": grantTests(), "Generation": generationTests(), "Calendar": calendarTests(),
 		"Share": shareTests(), "Notice": noticeTests(), "Object": objectTests(), "Listing": listingTests(), "Change": changeTests(),
 		"Order": orderTests(), "Transaction": transactionTests(), "Writers": writerTests(),
-		"Prune": pruneTests(), "Rederive": rederiveTests(), "Kept": keptTests(), "Home": homeTests(), "Trash": trashTests(), "Attempt": attemptTests(), "Search": searchTests(), "Journal": journalTests(), "Watch": watchTests(), "Subscription": subscriptionTests(),
+		"Prune": pruneTests(), "Rederive": rederiveTests(), "DeadProperty": deadPropertyTests(), "OwnPart": ownPartTests(), "Home": homeTests(), "Trash": trashTests(), "Attempt": attemptTests(), "Search": searchTests(), "Journal": journalTests(), "Watch": watchTests(), "Subscription": subscriptionTests(), "Outbox": outboxTests(), "Lease": leaseTests(), "Scheduling": schedulingTests(), "Inbox": inboxTests(),
 	} {
 		t.Run(noun, func(t *testing.T) {
 			t.Parallel()
@@ -191,10 +194,10 @@ func (b *bundle) writeIn(tx calendar.Tx, o *calendar.Object) error {
 	return tx.Log(b.Context(), b.entry(*o, calendar.Modified))
 }
 
-func (b *bundle) entry(o calendar.Object, change calendar.ChangeKind) calendar.Entry {
-	return calendar.Entry{
-		Calendar: o.Calendar, Version: o.Version, Object: o.Name, UID: o.UID, Change: change, At: b.now(),
-		User: "user", Token: "token", Agent: "agent", Before: o.Data,
+func (b *bundle) entry(o calendar.Object, change calendar.ChangeKind) calendar.Change {
+	return calendar.Change{
+		Calendar: o.Calendar, Version: o.Version, Object: o.Name, UID: o.UID, Did: change, At: b.now(),
+		User: "user", Token: "token", Agent: "agent", Before: o.Data, Size: int64(len(o.Data)),
 	}
 }
 

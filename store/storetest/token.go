@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"slices"
 	"time"
 
 	"caldav-mcp-server/auth"
@@ -11,11 +12,13 @@ func tokenTests() []test {
 	return []test{
 		{"comes back as it was written", tokenComesBack},
 		{"is unknown", tokenUnknown},
+		{"is sealed once", tokenIsSealed},
 		{"is bound to calendars", tokenBound},
 		{"stays bound when its calendars are gone", tokenStaysBound},
 		{"keeps its tools", tokenKeepsTools},
 		{"is refused for what does not exist", tokenRefused},
 		{"is revoked once", tokenRevoked},
+		{"is narrowed and never widened", tokenNarrowed},
 		{"remembers its latest use", tokenUsed},
 		{"are listed by user, time and id", tokensAreListed},
 	}
@@ -28,7 +31,7 @@ func (b *bundle) token(u calendar.User, cals []calendar.CalendarID) auth.Token {
 		ID: calendar.TokenID(b.id("token")), User: u.ID, UserName: u.Name, Name: "laptop",
 		Scopes: calendar.ScopeRead | calendar.ScopeShare, Calendars: cals, Created: b.now(),
 	}
-	b.must(b.InsertToken(b.Context(), t, "hash of "+auth.Hash(t.ID)))
+	b.must(b.InsertToken(b.Context(), t, "hash of "+auth.Hash(t.ID), "seal of "+auth.Seal(t.ID)))
 	return t
 }
 
@@ -46,11 +49,26 @@ func tokenComesBack(b *bundle) {
 		ID: "token", User: ann.ID, UserName: "ann", Name: "Claude on “laptop”", Scopes: calendar.ScopeAll, Created: b.now(),
 		Expires: b.now().Add(time.Hour), LastUsed: b.now().Add(time.Minute), Revoked: b.now().Add(time.Second),
 	}
-	b.must(b.InsertToken(b.Context(), want, "hash"))
+	b.must(b.InsertToken(b.Context(), want, "hash", ""))
 	got, err := b.TokenByID(b.Context(), "token")
 	b.must(err)
 	same(b, "credential", got, auth.Credential{User: ann, Hash: "hash", Token: want})
 	b.stored(b.token(ann, nil))
+}
+
+// tokenIsSealed once: what has a seal keeps it.
+func tokenIsSealed(b *bundle) {
+	t := auth.Token{ID: "token", User: b.user("ann").ID, UserName: "ann", Name: "laptop", Scopes: calendar.ScopeRead, Created: b.now()}
+	b.must(b.InsertToken(b.Context(), t, "hash", ""))
+	before := b.generation("ann")
+	for _, seal := range []auth.Seal{"", "first", "second"} {
+		b.must(b.SealToken(b.Context(), t.ID, seal))
+	}
+	b.must(b.SealToken(b.Context(), "unknown", "seal"))
+	got, err := b.TokenByID(b.Context(), t.ID)
+	b.must(err)
+	same(b, "seal", got.Seal, "first")
+	same(b, "generation", b.generation("ann"), before)
 }
 
 func tokenUnknown(b *bundle) {
@@ -74,14 +92,12 @@ func tokenStaysBound(b *bundle) {
 	work := b.calendar(ann, "work")
 	t := b.token(ann, []calendar.CalendarID{work.ID})
 	b.must(b.Update(b.Context(), func(tx calendar.Tx) error { return tx.TrashCalendar(b.Context(), work.ID) }))
-	before, err := b.CredentialGeneration(b.Context())
-	b.must(err)
+	before := b.generation("ann")
 	b.pass(time.Hour)
 	b.must(b.Prune(b.Context(), b.now()))
 	t.Calendars = []calendar.CalendarID{}
 	b.stored(t)
-	after, err := b.CredentialGeneration(b.Context())
-	b.must(err)
+	after := b.generation("ann")
 	if after == before {
 		b.Error("what the token reaches changed, and the generation did not")
 	}
@@ -94,7 +110,7 @@ func tokenKeepsTools(b *bundle) {
 		t := auth.Token{
 			ID: calendar.TokenID(b.id("token")), User: ann.ID, UserName: ann.Name, Name: "laptop", Scopes: calendar.ScopeRead, Tools: tools, Created: b.now(),
 		}
-		b.must(b.InsertToken(b.Context(), t, "hash"))
+		b.must(b.InsertToken(b.Context(), t, "hash", ""))
 		b.stored(t)
 	}
 }
@@ -108,13 +124,13 @@ func tokenRefused(b *bundle) {
 		"calendar": {ID: "2", User: ann.ID, Created: b.now(), Calendars: []calendar.CalendarID{"nowhere"}},
 		"trash":    {ID: "3", User: ann.ID, Created: b.now(), Calendars: []calendar.CalendarID{gone.ID}},
 	} {
-		b.refused(b.InsertToken(b.Context(), t, "hash"), calendar.NotFound, "")
+		b.refused(b.InsertToken(b.Context(), t, "hash", ""), calendar.NotFound, "")
 		if _, err := b.TokenByID(b.Context(), t.ID); calendar.ReasonOf(err) != calendar.NotFound {
 			b.Errorf("%s: the token is there: %v", name, err)
 		}
 	}
 	t := b.token(ann, nil)
-	b.refused(b.InsertToken(b.Context(), t, "hash"), calendar.Exists, "")
+	b.refused(b.InsertToken(b.Context(), t, "hash", ""), calendar.Exists, "")
 }
 
 func tokenRevoked(b *bundle) {
@@ -125,18 +141,45 @@ func tokenRevoked(b *bundle) {
 	b.stored(t)
 }
 
+func tokenNarrowed(b *bundle) {
+	ann := b.user("ann")
+	work, home := b.calendar(ann, "work"), b.calendar(ann, "home")
+	t, other := b.token(ann, nil), b.token(ann, nil) // read and share
+	before := b.generation(ann.Name)
+	b.must(b.NarrowToken(b.Context(), t.ID, calendar.ScopeRead|calendar.ScopeWrite, nil))
+	t.Scopes = calendar.ScopeRead
+	b.stored(t)
+	if b.generation(ann.Name) == before {
+		b.Error("what the token may do changed, and the generation did not")
+	}
+	for _, step := range []struct{ keep, left []calendar.CalendarID }{
+		{[]calendar.CalendarID{home.ID, work.ID}, []calendar.CalendarID{home.ID, work.ID}},
+		{[]calendar.CalendarID{work.ID}, []calendar.CalendarID{work.ID}},
+		{[]calendar.CalendarID{home.ID, work.ID}, []calendar.CalendarID{work.ID}},
+		{[]calendar.CalendarID{home.ID}, []calendar.CalendarID{}},
+	} {
+		b.must(b.NarrowToken(b.Context(), t.ID, calendar.ScopeAll, step.keep))
+		t.Calendars = slices.Sorted(slices.Values(step.left))
+		if t.Calendars == nil {
+			t.Calendars = []calendar.CalendarID{}
+		}
+		b.stored(t)
+	}
+	b.stored(other)
+	b.refused(b.NarrowToken(b.Context(), "unknown", calendar.ScopeAll, nil), calendar.NotFound, "")
+	b.refused(b.NarrowToken(b.Context(), other.ID, calendar.ScopeAll, []calendar.CalendarID{"nowhere"}), calendar.NotFound, "")
+	b.stored(other)
+}
+
 func tokenUsed(b *bundle) {
 	t := b.token(b.user("ann"), nil)
-	before, err := b.CredentialGeneration(b.Context())
-	b.must(err)
+	before := b.generation("ann")
 	t.LastUsed = b.now().Add(time.Minute)
 	b.must(b.TouchToken(b.Context(), t.ID, t.LastUsed))
 	// A slower process comes with an earlier use.
 	b.must(b.TouchToken(b.Context(), t.ID, b.now()))
 	b.stored(t)
-	after, err := b.CredentialGeneration(b.Context())
-	b.must(err)
-	same(b, "generation", after, before)
+	same(b, "generation", b.generation("ann"), before)
 }
 
 func tokensAreListed(b *bundle) {

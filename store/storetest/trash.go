@@ -227,7 +227,7 @@ func trashForgetsObjects(b *bundle) {
 	same(b, "the live one", b.list(cal, calendar.ObjectQuery{WithData: true})[0].Data, live.Data)
 	same(b, "the trash of another calendar", len(b.deletions(other)), 1)
 	b.must(b.Update(b.Context(), func(tx calendar.Tx) error {
-		at, _, err := tx.Occupants(b.Context(), cal.ID, "a.ics", "")
+		at, _, err := tx.Duplicates(b.Context(), cal.ID, "a.ics", "")
 		if at != nil {
 			same(b, "bytes of the tombstone", string(at.Data), "")
 		}

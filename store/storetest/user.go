@@ -24,6 +24,11 @@ func userComesBack(b *bundle) {
 	got, err := b.UserByName(b.Context(), "ann")
 	b.must(err)
 	same(b, "user", got, want)
+	got, err = b.UserByID(b.Context(), want.ID)
+	b.must(err)
+	same(b, "user by id", got, want)
+	_, err = b.UserByID(b.Context(), "ann")
+	b.refused(err, calendar.NotFound, "")
 	for _, name := range []string{"bob", "Ann", "", "ann ", "an_"} {
 		_, err := b.UserByName(b.Context(), name)
 		b.refused(err, calendar.NotFound, "")
@@ -72,7 +77,7 @@ func userTakesTheirs(b *bundle) {
 	b.refused(err, calendar.NotFound, "")
 	_, err = b.Object(b.Context(), anns.ID, "a.ics")
 	b.refused(err, calendar.NotFound, "")
-	same(b, "her objects", b.all(b.Changes(b.Context(), anns.ID, calendar.Stretch{Until: 9})), nil)
+	same(b, "her objects", b.all(b.Changes(b.Context(), anns.ID, calendar.VersionRange{Until: 9})), nil)
 	_, err = b.TokenByID(b.Context(), anns2.ID)
 	b.refused(err, calendar.NotFound, "")
 
@@ -103,7 +108,12 @@ func userChanges(b *bundle) {
 	b.must(b.ChangeUser(b.Context(), want.ID, auth.UserEdit{DisplayName: new("Ann Lee"), Timezone: new("Asia/Tokyo")}))
 	b.must(b.ChangeUser(b.Context(), want.ID, auth.UserEdit{Email: new("")}))
 	b.must(b.ChangeUser(b.Context(), want.ID, auth.UserEdit{}))
+	b.must(b.ChangeUser(b.Context(), want.ID, auth.UserEdit{
+		WeekStart: new("sun"), WorkingDays: new("mon tue"), WorkingHours: new("08:00-16:00"), Admin: new(true), Disabled: new(true),
+	}))
+	b.must(b.ChangeUser(b.Context(), want.ID, auth.UserEdit{Disabled: new(false)}))
 	want.DisplayName, want.Timezone, want.Email = "Ann Lee", "Asia/Tokyo", ""
+	want.WeekStart, want.WorkingDays, want.WorkingHours, want.Admin = "sun", "mon tue", "08:00-16:00", true
 	got, err := b.Users(b.Context())
 	b.must(err)
 	same(b, "users", got, []calendar.User{want, other})
@@ -130,8 +140,7 @@ func userWithoutPassword(b *bundle) {
 
 func userRehash(b *bundle) {
 	ann := b.user("ann")
-	before, err := b.CredentialGeneration(b.Context())
-	b.must(err)
+	before := b.generation("ann")
 	b.must(b.Rehash(b.Context(), ann.ID, "hash of ann", "stronger"))
 	// Somebody set another password while the stronger hash of the old one was computed.
 	b.must(b.Rehash(b.Context(), ann.ID, "hash of ann", "too late"))
@@ -139,7 +148,5 @@ func userRehash(b *bundle) {
 	got, err := b.PasswordByName(b.Context(), "ann")
 	b.must(err)
 	same(b, "hash", got.Hash, "stronger")
-	after, err := b.CredentialGeneration(b.Context())
-	b.must(err)
-	same(b, "generation", after, before)
+	same(b, "generation", b.generation("ann"), before)
 }

@@ -71,7 +71,7 @@ func (b *bundle) poll(s Store, cal calendar.Calendar, written <-chan struct{}) h
 	for last := false; ; {
 		now, err := s.Calendar(b.Context(), cal.Owner, cal.ID)
 		b.must(err)
-		for o, err := range s.Changes(b.Context(), cal.ID, calendar.Stretch{After: token, Until: now.Version, Unbroken: token}) {
+		for o, err := range s.Changes(b.Context(), cal.ID, calendar.VersionRange{After: token, Until: now.Version, Unbroken: token}) {
 			b.must(err)
 			if o.Version <= token || told.versions[o.Version] {
 				b.Errorf("version %d came after %d", o.Version, token)
@@ -123,7 +123,7 @@ func (b *bundle) grow(s Store, cal calendar.Calendar) error {
 		if err != nil {
 			return err
 		}
-		old, _, err := tx.Occupants(b.Context(), cal.ID, "a.ics", "")
+		old, _, err := tx.Duplicates(b.Context(), cal.ID, "a.ics", "")
 		if err != nil {
 			return err
 		}

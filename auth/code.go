@@ -1,0 +1,171 @@
+package auth
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha1" //nolint:gosec // RFC 6238 has it, and apps know nothing else
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/base32"
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"net/url"
+	"strings"
+	"time"
+
+	"caldav-mcp-server/calendar"
+)
+
+// One-time codes as every app makes them (RFC 6238 with the parameters of RFC 4226).
+const (
+	codeDigits  = 6
+	codeModulus = 1_000_000
+	codePeriod  = 30 * time.Second
+	// codeDrift is how many periods a phone's clock may be off.
+	codeDrift = 1
+	// codeSecretLength is that of the hash (RFC 4226 §4).
+	codeSecretLength = 20
+	// recoveryCodes is how many there are, recoveryGroups and recoveryGroup how they are written: 80 random bits.
+	recoveryCodes, recoveryGroups, recoveryGroup = 10, 4, 4
+)
+
+// CodeOffer is a secret for an app that makes codes, which counts from when a code of it was entered.
+type CodeOffer struct {
+	// Secret is what a person types into the app, Address what a phone opens in it.
+	Secret, Address string
+	Parcel          Parcel
+}
+
+// OfferCodes makes a secret for an app.
+func (s *Service) OfferCodes(ctx context.Context, u calendar.User, site string) (CodeOffer, error) {
+	secret := make([]byte, codeSecretLength)
+	// Never fails: crypto/rand ends the program where the system has no randomness.
+	_, _ = rand.Read(secret)
+	parcel, err := s.pack(ctx, newCodes, packed{User: u.ID, State: secret})
+	if err != nil {
+		return CodeOffer{}, err
+	}
+	return s.offer(u, site, secret, parcel), nil
+}
+
+// OfferAgain returns the offer of a parcel, for a user who mistyped the code.
+func (s *Service) OfferAgain(ctx context.Context, u calendar.User, site string, parcel Parcel) (CodeOffer, error) {
+	t, err := s.unpack(ctx, newCodes, parcel)
+	if err != nil || t.User != u.ID {
+		return s.OfferCodes(ctx, u, site)
+	}
+	return s.offer(u, site, t.State, parcel), nil
+}
+
+func (s *Service) offer(u calendar.User, site string, secret []byte, parcel Parcel) CodeOffer {
+	text := base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(secret)
+	address := url.URL{
+		Scheme: "otpauth", Host: "totp", Path: "/" + site + ":" + u.Name,
+		RawQuery: "secret=" + text + "&issuer=" + url.PathEscape(site),
+	}
+	return CodeOffer{Secret: text, Address: address.String(), Parcel: parcel}
+}
+
+// AcceptCodes takes the first code of an app: from then on the session's user signs in with codes. A user without
+// recovery codes gets some, too.
+func (s *Service) AcceptCodes(ctx context.Context, session Session, parcel Parcel, code string) (recovery []string, err error) {
+	u := session.User
+	t, err := s.unpack(ctx, newCodes, parcel)
+	if err != nil {
+		return nil, err
+	}
+	if t.User != u.ID {
+		return nil, errStale()
+	}
+	step, ok := s.stepOf(t.State, strings.Join(strings.Fields(code), ""))
+	if !ok {
+		return nil, invalid("that code is not the one of this moment; is the phone's clock right?")
+	}
+	err = s.addFactor(ctx, session, func() error { return s.store.SetCodeSecret(ctx, u.ID, t.State, s.seconds(), step) })
+	if err != nil {
+		return nil, fmt.Errorf("keeping the secret of the codes: %w", err)
+	}
+	return s.recoverable(ctx, u)
+}
+
+// DropCodes ends a user's one-time codes.
+func (s *Service) DropCodes(ctx context.Context, u calendar.User) error {
+	if err := s.store.DropCodeSecret(ctx, u.ID); err != nil {
+		return fmt.Errorf("dropping the secret of the codes: %w", err)
+	}
+	return nil
+}
+
+// stepOf returns the period whose code it is, of those about now.
+func (s *Service) stepOf(secret []byte, code string) (step int64, ok bool) {
+	now := s.now().Unix() / int64(codePeriod/time.Second)
+	for candidate := now - codeDrift; candidate <= now+codeDrift; candidate++ {
+		if subtle.ConstantTimeCompare([]byte(codeAt(secret, candidate)), []byte(code)) == 1 {
+			step, ok = candidate, true
+		}
+	}
+	return step, ok
+}
+
+// codeAt is the code of a period: RFC 4226 §5.3.
+func codeAt(secret []byte, step int64) string {
+	mac := hmac.New(sha1.New, secret)
+	_ = binary.Write(mac, binary.BigEndian, step) // a hash takes everything
+	sum := mac.Sum(nil)
+	from := sum[len(sum)-1] & 0x0f
+	return fmt.Sprintf("%0*d", codeDigits, (binary.BigEndian.Uint32(sum[from:])&0x7fffffff)%codeModulus)
+}
+
+func (s *Service) spendAppCode(ctx context.Context, u calendar.User, code string) error {
+	secret, err := s.store.CodeSecret(ctx, u.ID)
+	if err != nil {
+		return gone(err)
+	}
+	step, ok := s.stepOf(secret, code)
+	if !ok {
+		return ErrUnauthorized
+	}
+	// A code read over a shoulder comes too late.
+	if err := s.store.SpendCode(ctx, u.ID, step); err != nil {
+		return gone(err)
+	}
+	return nil
+}
+
+func (s *Service) spendRecoveryCode(ctx context.Context, u calendar.User, code string) error {
+	if err := s.store.SpendRecoveryCode(ctx, u.ID, recoveryHash(u.ID, code)); err != nil {
+		return gone(err)
+	}
+	return nil
+}
+
+// recoverable gives a user without recovery codes some, and returns them: they are shown once.
+func (s *Service) recoverable(ctx context.Context, u calendar.User) ([]string, error) {
+	f, err := s.Factors(ctx, u)
+	if err != nil || f.RecoveryCodes > 0 {
+		return nil, err
+	}
+	return s.NewRecoveryCodes(ctx, u)
+}
+
+// NewRecoveryCodes replaces a user's recovery codes.
+func (s *Service) NewRecoveryCodes(ctx context.Context, u calendar.User) ([]string, error) {
+	codes := make([]string, recoveryCodes)
+	hashes := make([]SecretHash, recoveryCodes)
+	for i := range codes {
+		codes[i] = grouped(recoveryGroups, recoveryGroup)
+		hashes[i] = recoveryHash(u.ID, codes[i])
+	}
+	if err := s.store.SetRecoveryCodes(ctx, u.ID, hashes); err != nil {
+		return nil, fmt.Errorf("keeping the recovery codes: %w", err)
+	}
+	return codes, nil
+}
+
+// recoveryHash is blind to how a code was typed. There is nothing to guess in 80 random bits.
+func recoveryHash(user calendar.UserID, code string) SecretHash {
+	sum := sha256.Sum256([]byte(string(user) + " " + strings.ToLower(strings.ReplaceAll(code, "-", ""))))
+	return SecretHash(hex.EncodeToString(sum[:]))
+}

@@ -1,0 +1,48 @@
+package oauth
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"slices"
+	"time"
+
+	"caldav-mcp-server/auth"
+	"caldav-mcp-server/calendar"
+)
+
+// codeForm is the form of the code with which a client takes an offer up.
+const codeForm auth.Form = "mcpc_"
+
+// Choice is the access that a user allows.
+type Choice struct {
+	Scopes calendar.Scope
+	// Calendars are the only ones that the client reaches; nil means all of the user's.
+	Calendars []calendar.CalendarID
+	// Expires is when it ends; zero for when the user ends it.
+	Expires time.Time
+}
+
+// Approve offers the client the access that the user allows, and returns where the browser goes.
+func (s *Service) Approve(ctx context.Context, r Request, user calendar.UserID, c Choice) (string, error) {
+	now := s.seconds()
+	switch {
+	case c.Scopes == 0 || c.Scopes&^calendar.ScopeAll != 0:
+		return "", calendar.Errorf(calendar.Invalid, "", "choose at least one thing that the program may do")
+	case c.Calendars != nil && len(c.Calendars) == 0:
+		return "", calendar.Errorf(calendar.Invalid, "", "choose at least one calendar, or all")
+	case !c.Expires.IsZero() && !c.Expires.After(now):
+		return "", calendar.Errorf(calendar.Invalid, "", "what you allow would be over already")
+	}
+	id, digest, code := codeForm.New()
+	err := s.store.InsertOffer(ctx, Offer{
+		ID: id, Digest: digest, Client: r.Client.ID, User: user, Redirect: r.Redirect, Challenge: r.challenge, Resource: r.resource,
+		Name: r.Client.title(r.Redirect), Scopes: c.Scopes, Calendars: slices.Clone(c.Calendars), GrantExpires: c.Expires.UTC().Truncate(time.Second),
+		Expires: now.Add(codeAge),
+	}, now.Add(-codeKept))
+	if err != nil {
+		return "", fmt.Errorf("keeping what the user allows: %w", err)
+	}
+	s.log.InfoContext(ctx, "a user let a client in", "client", r.Client.ID, "user", user, "scopes", auth.ScopeList(c.Scopes))
+	return r.answer(url.Values{"code": {string(code)}}), nil
+}

@@ -1,0 +1,151 @@
+package oauth
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/netip"
+	"slices"
+	"strings"
+
+	"caldav-mcp-server/auth"
+	"caldav-mcp-server/calendar"
+)
+
+// secretForm is the form of the secret that a client may be given.
+const secretForm auth.Form = "mcps_"
+
+// metadata is a client's data about itself, in a registration (RFC 7591 §2) as in a description. What is not here is
+// nothing to us, the address of a logo above all: nobody's browser is sent there.
+type metadata struct {
+	ClientID     string   `json:"client_id"`
+	Name         string   `json:"client_name"`
+	Redirects    []string `json:"redirect_uris"`
+	Method       Method   `json:"token_endpoint_auth_method"`
+	GrantTypes   []string `json:"grant_types"`
+	AnswerTypes  []string `json:"response_types"`
+	Type         string   `json:"application_type"`
+	ClientSecret string   `json:"client_secret"`
+}
+
+// The types of application (OpenID Connect Registration 1.0 §2).
+const (
+	webApp    = "web"
+	nativeApp = "native"
+)
+
+// Registration is a client that has just been made, with what it is told once.
+type Registration struct {
+	Client
+	// Secret is empty for a client that keeps none.
+	Secret auth.Secret
+	// Type is the kind of program.
+	Type string
+}
+
+// Register makes a client of what one says of itself.
+func (s *Service) Register(ctx context.Context, from netip.Addr, body []byte) (Registration, error) {
+	if err := pay(s.registrations, from); err != nil {
+		return Registration{}, err
+	}
+	var m metadata
+	if err := json.Unmarshal(body, &m); err != nil {
+		return Registration{}, fault(InvalidMetadata, "the registration is not a JSON object as RFC 7591 has it")
+	}
+	if err := m.check(); err != nil {
+		return Registration{}, err
+	}
+	r := s.newClient(Registered, m)
+	if err := s.crowd(ctx, Registered); err != nil {
+		return Registration{}, err
+	}
+	if err := s.store.PutClient(ctx, r.Client); err != nil {
+		return Registration{}, fmt.Errorf("registering the client: %w", err)
+	}
+	s.log.InfoContext(ctx, "a client registered", "client", r.ID, "name", r.Name, "host", r.Host(r.Redirects[0]))
+	return r, nil
+}
+
+// crowd makes room for one more client.
+func (s *Service) crowd(ctx context.Context, kind Kind) error {
+	l := s.limits
+	err := s.store.Crowd(ctx, kind, Bounds{Now: s.seconds(), Unused: l.Unused, Idle: l.Idle, Most: l.Most, Soon: l.Soon})
+	if err != nil && calendar.ReasonOf(err) == calendar.Unavailable {
+		return errors.Join(&Error{Code: Later, What: "too many clients have come lately", RetryAfter: l.Soon}, err)
+	}
+	if err != nil {
+		return fmt.Errorf("making room for a client: %w", err)
+	}
+	return nil
+}
+
+// check refuses what we cannot be to a client. A method that we do not have is none: the answer says
+// which it became (RFC 7591 §3.2.1).
+func (m *metadata) check() error {
+	local := len(m.Redirects) > 0 && !slices.ContainsFunc(m.Redirects, func(r string) bool { return !isLocal(r) })
+	switch m.Type {
+	case "":
+		// Programs on the user's machine leave it out.
+		if m.Type = webApp; local {
+			m.Type = nativeApp
+		}
+	case webApp, nativeApp:
+	default:
+		return fault(InvalidMetadata, "application_type is web or native, not %q", brief(m.Type))
+	}
+	if err := checkRedirects(m.Redirects, true); err != nil {
+		return err
+	}
+	if m.Type == webApp && slices.ContainsFunc(m.Redirects, isLocal) {
+		return fault(InvalidRedirect, "a web application has https redirects alone: one on the user's machine has the application_type native")
+	}
+	if len(m.GrantTypes) > 0 && !slices.Contains(m.GrantTypes, "authorization_code") {
+		return fault(InvalidMetadata, "grant_types lacks authorization_code, the one way to begin here")
+	}
+	if len(m.AnswerTypes) > 0 && !slices.Contains(m.AnswerTypes, "code") {
+		return fault(InvalidMetadata, "response_types lacks code, the only one there is here")
+	}
+	return nil
+}
+
+// newClient makes a client, with a secret if it wants one.
+func (s *Service) newClient(kind Kind, m metadata) Registration {
+	id, _, _ := secretForm.New()
+	r := Registration{Type: m.Type, Client: Client{
+		ID: auth.ClientID(id), Kind: kind, Name: cleanName(m.Name, HostOf(m.Redirects[0])), Redirects: m.Redirects,
+		Method: NoSecret, Created: s.seconds(),
+	}}
+	if m.Method == SecretBasic || m.Method == SecretInForm {
+		_, r.Digest, r.Secret = secretForm.New()
+		r.Method = m.Method
+	}
+	return r
+}
+
+// NewClient is an administrator's description of a client.
+type NewClient struct {
+	Name      string
+	Redirects []string
+	// Secret tells that the client is to have one.
+	Secret bool
+}
+
+// AddClient makes a client by hand.
+func (s *Service) AddClient(ctx context.Context, n NewClient) (Registration, error) {
+	if strings.TrimSpace(n.Name) == "" {
+		return Registration{}, fault(InvalidMetadata, "a client needs a name that people know it by")
+	}
+	if err := checkRedirects(n.Redirects, true); err != nil {
+		return Registration{}, err
+	}
+	m := metadata{Name: n.Name, Redirects: n.Redirects}
+	if n.Secret {
+		m.Method = SecretBasic
+	}
+	r := s.newClient(Added, m)
+	if err := s.store.PutClient(ctx, r.Client); err != nil {
+		return Registration{}, fmt.Errorf("adding the client: %w", err)
+	}
+	return r, nil
+}

@@ -1,0 +1,157 @@
+package oauth
+
+import (
+	"context"
+	"net/netip"
+	"net/url"
+	"regexp"
+	"strings"
+
+	"caldav-mcp-server/auth"
+	"caldav-mcp-server/calendar"
+)
+
+// Request is a client's request to a user, sent by their browser.
+type Request struct {
+	Client Client
+	// Redirect is where the answer goes; it is set as soon as it is known to be the client's.
+	Redirect string
+	// Scopes are those that the client asks for; none means that it does not say.
+	Scopes calendar.Scope
+
+	state, challenge string
+	resource         auth.Resource
+	issuer           string
+}
+
+// Local tells whether the answer stays on the user's machine, where any other program can take
+// the client's place.
+func (r Request) Local() bool { return !strings.HasPrefix(r.Redirect, "https://") }
+
+// maxState bounds what a client has us carry for it.
+const maxState = 4096
+
+// challengeForm is a SHA-256 in base64url (RFC 7636 §4.2).
+var challengeForm = regexp.MustCompile(`^[A-Za-z0-9_-]{43}$`)
+
+// Ask reads a request. When the Request that comes with an error has a Redirect, the client is told of it there
+// ([Request.Refuse]); otherwise the person is, since nobody knows which client sent them.
+func (s *Service) Ask(ctx context.Context, site Site, from netip.Addr, query url.Values) (Request, error) {
+	r := Request{issuer: site.Issuer}
+	if err := once(query, "client_id", "redirect_uri"); err != nil {
+		return r, err
+	}
+	client, err := s.client(ctx, from, auth.ClientID(query.Get("client_id")))
+	if err != nil {
+		return r, err
+	}
+	r.Client = client
+	redirect := query.Get("redirect_uri")
+	if redirect == "" {
+		return r, fault(InvalidRequest, "redirect_uri is missing")
+	}
+	if !client.allows(redirect) {
+		return r, fault(InvalidRedirect, "%q is not one of the addresses that %s has named", brief(redirect), client.Name)
+	}
+	r.Redirect = redirect
+	return r, r.read(site, query)
+}
+
+// read reads the rest, which the client is told if it is wrong.
+func (r *Request) read(site Site, query url.Values) error {
+	r.state = query.Get("state")
+	if err := once(query, "state", "response_type", "scope", "code_challenge", "code_challenge_method", "resource", "prompt", "response_mode"); err != nil {
+		return err
+	}
+	switch {
+	case len(r.state) > maxState:
+		r.state = ""
+		return fault(InvalidRequest, "state is longer than %d bytes", maxState)
+	case query.Has("request") || query.Has("request_uri"):
+		return fault(RequestUnsupported, "requests are sent as parameters here")
+	case query.Get("response_type") != "code":
+		return fault(UnsupportedAnswer, "response_type is code")
+	case query.Has("response_mode") && query.Get("response_mode") != "query":
+		return fault(InvalidRequest, "response_mode is query")
+	case query.Get("code_challenge") == "":
+		return fault(InvalidRequest, "code_challenge is missing: PKCE is needed (RFC 7636)")
+	case query.Get("code_challenge_method") != "S256":
+		// To leave it out is to say "plain".
+		return fault(InvalidRequest, "code_challenge_method is S256")
+	case !challengeForm.MatchString(query.Get("code_challenge")):
+		return fault(InvalidRequest, "code_challenge is no SHA-256 in base64url")
+	case query.Get("prompt") == "none":
+		return fault(LoginRequired, "the user is asked each time")
+	}
+	r.challenge = query.Get("code_challenge")
+	r.Scopes = scopesOf(query.Get("scope"))
+	resource, err := target(site, query.Get("resource"))
+	r.resource = resource
+	return err
+}
+
+// once refuses parameters that are there twice (RFC 6749 §3.1): a proxy in front and we could read different ones.
+func once(values url.Values, names ...string) error {
+	for _, name := range names {
+		if len(values[name]) > 1 {
+			return fault(InvalidRequest, "%s is there more than once", name)
+		}
+	}
+	return nil
+}
+
+// target is the resource that a client wants to reach. A client that does not say wants the one there is.
+func target(site Site, resource string) (auth.Resource, error) {
+	if resource == "" || normal(resource) == normal(string(site.Resource)) {
+		return site.Resource, nil
+	}
+	return "", fault(InvalidTarget, "there is no resource %q here, only %s", brief(resource), site.Resource)
+}
+
+// normal writes an address as RFC 8707 clients differ in writing it: the host's case, the scheme's own port, a
+// slash at the end.
+func normal(address string) string {
+	u, err := url.Parse(address)
+	if err != nil || u.Fragment != "" {
+		return ""
+	}
+	u.Scheme, u.Host = strings.ToLower(u.Scheme), strings.ToLower(u.Host)
+	for scheme, port := range map[string]string{"http": ":80", "https": ":443"} {
+		if u.Scheme == scheme {
+			u.Host = strings.TrimSuffix(u.Host, port)
+		}
+	}
+	u.Path, u.RawPath = strings.TrimRight(u.Path, "/"), ""
+	return u.String()
+}
+
+// scopesOf reads a scope parameter. Unknown scopes are left out, as RFC 6749 §3.3 lets us: hosts ask
+// for scopes of other servers, such as offline_access.
+func scopesOf(list string) calendar.Scope {
+	var set calendar.Scope
+	for word := range strings.FieldsSeq(list) {
+		if one, err := auth.ParseScopes(word); err == nil {
+			set |= one
+		}
+	}
+	return set
+}
+
+// Refuse is where the browser goes to tell the client that it does not get what it asked for.
+func (r Request) Refuse(e *Error) string {
+	return r.answer(url.Values{"error": {string(e.Code)}, "error_description": {e.What}})
+}
+
+// Deny is where it goes when the user said no.
+func (r Request) Deny() string {
+	return r.Refuse(&Error{Code: AccessDenied, What: "the user said no"})
+}
+
+// answer adds what every answer has (RFC 6749 §4.1.2, RFC 9207).
+func (r Request) answer(values url.Values) string {
+	if r.state != "" {
+		values.Set("state", r.state)
+	}
+	values.Set("iss", r.issuer)
+	return answerTo(r.Redirect, values)
+}

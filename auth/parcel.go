@@ -1,0 +1,112 @@
+package auth
+
+import (
+	"context"
+	"crypto/aes"
+	"crypto/cipher"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"caldav-mcp-server/calendar"
+)
+
+// Parcel is what somebody brings back with the next step: sealed, so that nobody else can read or make it, and good for
+// minutes. The server keeps nothing for a visitor who goes away in the middle.
+type Parcel string
+
+// errand is what a parcel is for. One for another errand is no good.
+type errand string
+
+const (
+	secondStep    errand = "second step"
+	newCodes      errand = "new code app"
+	makePasskey   errand = "new passkey"
+	usePasskey    errand = "passkey"
+	elsewhere     errand = "elsewhere"
+	linking       errand = "linking"
+	aDevice       errand = "device"
+	maxParcel            = 16 << 10
+	parcelPurpose        = "parcels"
+)
+
+// ParcelLasts is how long a parcel is good for.
+const ParcelLasts = 10 * time.Minute
+
+// packed is what is in a parcel.
+type packed struct {
+	User calendar.UserID `json:"user,omitempty"`
+	// Once names what must not happen twice.
+	Once  string `json:"once,omitempty"`
+	State []byte `json:"state,omitempty"`
+	// Generation is that of the user's credentials when the parcel was made, where it must still be the same.
+	Generation int64 `json:"generation,omitempty"`
+	Until      int64 `json:"until"`
+}
+
+// until is when what is in the parcel ends.
+func (t packed) until() time.Time { return time.Unix(t.Until, 0).UTC() }
+
+// cipher asks the store for its key once.
+func (s *Service) cipher(ctx context.Context) (cipher.AEAD, error) {
+	if box := s.box.Load(); box != nil {
+		return *box, nil
+	}
+	key, err := s.store.Secret(ctx, parcelPurpose)
+	if err != nil {
+		return nil, err
+	}
+	block, err := aes.NewCipher(key)
+	if err != nil {
+		return nil, fmt.Errorf("parcels: %w", err)
+	}
+	box, err := cipher.NewGCMWithRandomNonce(block)
+	if err != nil {
+		return nil, fmt.Errorf("parcels: %w", err)
+	}
+	s.box.Store(&box)
+	return box, nil
+}
+
+func (s *Service) pack(ctx context.Context, of errand, t packed) (Parcel, error) {
+	box, err := s.cipher(ctx)
+	if err != nil {
+		return "", err
+	}
+	t.Until = s.seconds().Add(ParcelLasts).Unix()
+	plain, err := json.Marshal(t)
+	if err != nil {
+		return "", fmt.Errorf("writing JSON: %w", err)
+	}
+	sealed := box.Seal(nil, nil, plain, []byte(of)) //nolint:gosec // it adds a random nonce by itself
+	return Parcel(base64.RawURLEncoding.EncodeToString(sealed)), nil
+}
+
+// unpack opens a parcel. A bad or expired one is Invalid: to begin anew helps.
+func (s *Service) unpack(ctx context.Context, of errand, text Parcel) (t packed, err error) {
+	box, err := s.cipher(ctx)
+	if err != nil {
+		return t, err
+	}
+	if len(text) > maxParcel {
+		return t, errStale()
+	}
+	raw, err := base64.RawURLEncoding.DecodeString(string(text))
+	if err != nil {
+		return t, errStale()
+	}
+	plain, err := box.Open(nil, nil, raw, []byte(of))
+	if err != nil {
+		return t, errStale()
+	}
+	if err := json.Unmarshal(plain, &t); err != nil {
+		return t, fmt.Errorf("reading JSON: %w", err)
+	}
+	if !s.now().Before(t.until()) {
+		return t, errStale()
+	}
+	return t, nil
+}
+
+func errStale() error { return invalid("that took too long; begin again") }

@@ -1,0 +1,181 @@
+package auth
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"caldav-mcp-server/auth/passkey"
+	"caldav-mcp-server/calendar"
+)
+
+// PasskeyID is the authenticator's own name for a passkey, in base64url.
+type PasskeyID string
+
+// Passkey is one that a user signs in with.
+type Passkey struct {
+	ID PasskeyID
+	// Name tells it from the user's others.
+	Name    string
+	Created time.Time
+	// Used is zero for never.
+	Used time.Time
+	// Data is what a signature is checked with.
+	Data []byte
+}
+
+// maxPasskeys bounds what one user's sign-in has to look through.
+const maxPasskeys = 20
+
+// BeginPasskey asks a user's authenticator for a new passkey.
+func (s *Service) BeginPasskey(ctx context.Context, site passkey.Site, u calendar.User) (options string, t Parcel, err error) {
+	p, err := s.personOf(ctx, u)
+	if err != nil {
+		return "", "", err
+	}
+	c, err := site.BeginMaking(p)
+	if err != nil {
+		return "", "", err
+	}
+	t, err = s.pack(ctx, makePasskey, packed{User: u.ID, Once: c.Challenge, State: c.State})
+	return string(c.Options), t, err
+}
+
+// AddPasskey keeps the authenticator's new passkey. A user without recovery codes gets some.
+func (s *Service) AddPasskey(ctx context.Context, site passkey.Site, session Session, t Parcel, name, answer string) (recovery []string, err error) {
+	u := session.User
+	parcel, err := s.unpack(ctx, makePasskey, t)
+	if err != nil {
+		return nil, err
+	}
+	if parcel.User != u.ID {
+		return nil, errStale()
+	}
+	if name = strings.TrimSpace(name); name == "" {
+		return nil, invalid("a passkey needs a name that tells it from others, such as \"Laptop\"")
+	}
+	if err := validateTitle("passkey's name", name); err != nil {
+		return nil, err
+	}
+	p, err := s.personOf(ctx, u)
+	if err != nil {
+		return nil, err
+	}
+	if len(p.Keys) >= maxPasskeys {
+		return nil, invalid("there are %d passkeys already; remove one first", maxPasskeys)
+	}
+	key, err := site.Make(p, parcel.State, []byte(answer))
+	if err != nil {
+		return nil, s.unlessRefused(ctx, err)
+	}
+	made := Passkey{ID: PasskeyID(key.ID), Name: name, Created: s.seconds(), Data: key.Data}
+	err = s.addFactor(ctx, session, func() error { return s.store.InsertPasskey(ctx, u.ID, made) })
+	if err != nil {
+		return nil, fmt.Errorf("keeping the passkey: %w", err)
+	}
+	return s.recoverable(ctx, u)
+}
+
+// BeginPasskeySignIn asks for a signature by whatever passkey there is.
+func (s *Service) BeginPasskeySignIn(ctx context.Context, site passkey.Site) (options string, t Parcel, err error) {
+	c, err := site.BeginUsing()
+	if err != nil {
+		return "", "", err
+	}
+	t, err = s.pack(ctx, usePasskey, packed{Once: c.Challenge, State: c.State})
+	return string(c.Options), t, err
+}
+
+// SignInByPasskey opens a session for the holder of a passkey. The authenticator has asked for a finger or a PIN, so it
+// stands for both steps.
+func (s *Service) SignInByPasskey(ctx context.Context, site passkey.Site, t Parcel, answer, browser string) (Entry, error) {
+	u, err := s.checkPasskey(ctx, site, t, answer)
+	if err != nil {
+		return Entry{}, err
+	}
+	return s.enter(ctx, u, ByPasskey, browser)
+}
+
+// ProveByPasskey lets somebody who is signed in prove their identity again.
+func (s *Service) ProveByPasskey(ctx context.Context, site passkey.Site, session Session, t Parcel, answer string) error {
+	u, err := s.checkPasskey(ctx, site, t, answer)
+	if err != nil {
+		return err
+	}
+	if u.ID != session.User.ID {
+		return ErrUnauthorized
+	}
+	return s.prove(ctx, session)
+}
+
+// checkPasskey returns whose signature it is. None counts twice.
+func (s *Service) checkPasskey(ctx context.Context, site passkey.Site, t Parcel, answer string) (calendar.User, error) {
+	parcel, err := s.unpack(ctx, usePasskey, t)
+	if err != nil {
+		return calendar.User{}, err
+	}
+	var u calendar.User
+	key, err := site.Use(parcel.State, []byte(answer), func(handle string) (p passkey.Person, err error) {
+		if u, err = s.store.UserByID(ctx, calendar.UserID(handle)); err != nil {
+			return p, gone(err)
+		}
+		return s.personOf(ctx, u)
+	})
+	if err != nil {
+		return u, s.unlessRefused(ctx, err)
+	}
+	if err := s.store.Spend(ctx, "passkey "+parcel.Once, parcel.until()); err != nil {
+		if calendar.ReasonOf(err) == calendar.Exists {
+			return u, ErrUnauthorized
+		}
+		return u, fmt.Errorf("noting the use of a passkey: %w", err)
+	}
+	if err := s.store.UsePasskey(ctx, u.ID, PasskeyID(key.ID), key.Data, s.seconds()); err != nil {
+		return u, gone(err)
+	}
+	return u, nil
+}
+
+// unlessRefused tells a refused visitor no more than the refusal; the log says what happened.
+func (s *Service) unlessRefused(ctx context.Context, err error) error {
+	if !errors.Is(err, passkey.ErrRefused) {
+		return err
+	}
+	s.log.InfoContext(ctx, "a passkey was refused", "error", err)
+	return ErrUnauthorized
+}
+
+func (s *Service) personOf(ctx context.Context, u calendar.User) (passkey.Person, error) {
+	all, err := s.Passkeys(ctx, u)
+	p := passkey.Person{Handle: string(u.ID), Name: u.Name, Title: u.Title()}
+	for _, one := range all {
+		p.Keys = append(p.Keys, passkey.Key{ID: string(one.ID), Data: one.Data})
+	}
+	return p, err
+}
+
+// Passkeys returns a user's, the oldest first.
+func (s *Service) Passkeys(ctx context.Context, u calendar.User) ([]Passkey, error) {
+	all, err := s.store.Passkeys(ctx, u.ID)
+	if err != nil {
+		return nil, fmt.Errorf("listing passkeys: %w", err)
+	}
+	return all, nil
+}
+
+// DropPasskey ends one of a user's passkeys.
+func (s *Service) DropPasskey(ctx context.Context, u calendar.User, id PasskeyID) error {
+	f, err := s.Factors(ctx, u)
+	if err != nil {
+		return err
+	}
+	if !f.Password && f.Passkeys <= 1 && f.Identities == 0 {
+		return errOnlyWay()
+	}
+	if err := s.store.DropPasskey(ctx, u.ID, id); err != nil {
+		return fmt.Errorf("dropping the passkey: %w", err)
+	}
+	return nil
+}

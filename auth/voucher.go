@@ -1,0 +1,129 @@
+package auth
+
+import (
+	"context"
+	"crypto/subtle"
+	"fmt"
+	"time"
+
+	"caldav-mcp-server/calendar"
+)
+
+// VoucherID is the public half of a voucher's secret.
+type VoucherID string
+
+// VoucherKind is the purpose of a voucher.
+type VoucherKind string
+
+// The kinds there are: a new user chooses their first password, and one who has lost it another.
+const (
+	Invitation VoucherKind = "invitation"
+	Reset      VoucherKind = "reset"
+)
+
+// voucherLasts is for how long they are good: an invitation may wait for a holiday, a reset is waited for.
+var voucherLasts = map[VoucherKind]time.Duration{Invitation: 7 * 24 * time.Hour, Reset: 24 * time.Hour}
+
+// Voucher is a link by which somebody chooses a user's password, once.
+type Voucher struct {
+	ID               VoucherID
+	User             calendar.User
+	Kind             VoucherKind
+	Created, Expires time.Time
+}
+
+// VoucherStore is the part of a [Store] that keeps vouchers.
+type VoucherStore interface {
+	// VoucherByID returns a voucher with what its secret is checked against, also when it has expired, or NotFound.
+	VoucherByID(ctx context.Context, id VoucherID) (Voucher, SecretHash, error)
+	// Vouchers returns all that have not been used, by user name.
+	Vouchers(ctx context.Context) ([]Voucher, error)
+	// SetVoucher makes a voucher in place of the user's others. NotFound when there is no such user.
+	SetVoucher(ctx context.Context, v Voucher, h SecretHash) error
+	// DropVouchers takes a user's vouchers back.
+	DropVouchers(ctx context.Context, user calendar.UserID) error
+	// Redeem uses a voucher up: the user gets a password, and all their sessions end. NotFound when it is gone.
+	Redeem(ctx context.Context, id VoucherID, h Hash) error
+}
+
+// Vouch makes a link for a user, in place of those they have. Its secret is shown once.
+func (s *Service) Vouch(ctx context.Context, name string, kind VoucherKind) (Voucher, Secret, error) {
+	u, err := s.User(ctx, name)
+	if err != nil {
+		return Voucher{}, "", err
+	}
+	raw, now := newRaw(), s.seconds()
+	id, hash := rawParts(raw)
+	v := Voucher{ID: VoucherID(id), User: u, Kind: kind, Created: now, Expires: now.Add(voucherLasts[kind])}
+	if err := s.store.SetVoucher(ctx, v, hash); err != nil {
+		return Voucher{}, "", fmt.Errorf("making the link: %w", err)
+	}
+	return v, Secret(encodeRaw(raw)), nil
+}
+
+// Voucher returns the voucher of a link. One that is used, has expired or never was is NotFound.
+func (s *Service) Voucher(ctx context.Context, secret string) (Voucher, error) {
+	raw, ok := decodeRaw(secret)
+	if !ok {
+		return Voucher{}, errUsed()
+	}
+	id, hash := rawParts(raw)
+	v, stored, err := s.store.VoucherByID(ctx, VoucherID(id))
+	switch {
+	case err != nil && calendar.ReasonOf(err) != calendar.NotFound:
+		return Voucher{}, fmt.Errorf("looking up the link: %w", err)
+	case err != nil || subtle.ConstantTimeCompare([]byte(stored), []byte(hash)) != 1 || !s.now().Before(v.Expires) || v.User.Disabled:
+		return Voucher{}, errUsed()
+	}
+	return v, nil
+}
+
+func errUsed() error {
+	return calendar.Errorf(calendar.NotFound, "", "this link has been used, has expired or was replaced; ask for another one")
+}
+
+// Redeem gives the user of a link the password that they chose, and signs them out everywhere.
+func (s *Service) Redeem(ctx context.Context, secret, password string) (calendar.User, error) {
+	v, err := s.Voucher(ctx, secret)
+	if err != nil {
+		return v.User, err
+	}
+	if err := validatePassword(password); err != nil {
+		return v.User, err
+	}
+	h, err := s.hash(ctx, password)
+	if err != nil {
+		return v.User, err
+	}
+	if err := s.store.Redeem(ctx, v.ID, h); err != nil {
+		if calendar.ReasonOf(err) == calendar.NotFound {
+			err = errUsed()
+		}
+		return v.User, fmt.Errorf("choosing the password: %w", err)
+	}
+	return v.User, nil
+}
+
+// Vouchers returns the links that wait to be used, by user name.
+func (s *Service) Vouchers(ctx context.Context) ([]Voucher, error) {
+	all, err := s.store.Vouchers(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("listing links: %w", err)
+	}
+	now := s.now()
+	living := all[:0]
+	for _, v := range all {
+		if now.Before(v.Expires) {
+			living = append(living, v)
+		}
+	}
+	return living, nil
+}
+
+// DropVouchers takes the links of a user back.
+func (s *Service) DropVouchers(ctx context.Context, u calendar.User) error {
+	if err := s.store.DropVouchers(ctx, u.ID); err != nil {
+		return fmt.Errorf("taking links back: %w", err)
+	}
+	return nil
+}

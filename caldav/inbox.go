@@ -1,0 +1,258 @@
+package caldav
+
+import (
+	"cmp"
+	"encoding/xml"
+	"net/http"
+	"slices"
+	"strings"
+
+	"caldav-mcp-server/calendar"
+)
+
+// atScheduling is where messages come and go.
+const atScheduling = atInbox | atItem | atOutbox
+
+// schedulingProperties are those of RFC 6638 and RFC 7953. Apple's programs have a name of their own for the latter: it is
+// one value.
+func schedulingProperties() []property {
+	availability := func(name xml.Name) property {
+		return property{name: name, on: atInbox, get: (*resource).availability, arrange: arrangeAvailability}
+	}
+	return slices.Concat(
+		under("RFC 6638 §2.1, §2.2, §2.4, §9",
+			row(caldav("calendar-user-address-set"), atPrincipal, 0, (*resource).userAddresses),
+			row(caldav("calendar-user-type"), atPrincipal, 0, (*resource).userType),
+			row(caldav("schedule-inbox-URL"), atPrincipal, 0, (*resource).inboxURL),
+			row(caldav("schedule-outbox-URL"), atPrincipal, 0, (*resource).outboxURL),
+			settable(caldav("schedule-calendar-transp"), 0, (*resource).transparency, setTransparency),
+			property{name: caldav("schedule-default-calendar-URL"), on: atInbox, get: (*resource).defaultCalendar, arrange: arrangeDefault},
+			row(caldav("schedule-tag"), atObject, 0, (*resource).scheduleTag),
+		),
+		under("RFC 7953 §7.2", availability(caldav("calendar-availability"))),
+		under("Apple's extensions", availability(server("calendar-availability"))),
+	)
+}
+
+func (r *resource) inboxURL(m *markup) error  { return r.ownPlace(m, formInbox) }
+func (r *resource) outboxURL(m *markup) error { return r.ownPlace(m, formOutbox) }
+
+// ownPlace tells of a place of the caller's only: those of others are not there for the caller.
+func (r *resource) ownPlace(m *markup, at form) error {
+	if r.other != nil {
+		return errAbsent
+	}
+	m.hrefElement(place{form: at, user: r.at.user})
+	return nil
+}
+
+// scheduling is how the caller wants to be scheduled with, where they may know.
+func (r *resource) scheduling() (calendar.Scheduling, error) {
+	said, err := r.x.service.Scheduling(r.x.r.Context(), r.x.caller)
+	if closed(err) {
+		err = errAbsent
+	}
+	return said, err
+}
+
+func (r *resource) defaultCalendar(m *markup) error {
+	said, err := r.scheduling()
+	if err != nil {
+		return err
+	}
+	if said.Default == "" {
+		return nil
+	}
+	cal, err := r.x.service.Calendar(r.x.r.Context(), r.x.caller, said.Default)
+	if err != nil {
+		return err
+	}
+	m.hrefElement(place{form: formCalendar, user: r.at.user, calendar: cal.Address()})
+	return nil
+}
+
+func (r *resource) availability(m *markup) error {
+	said, err := r.scheduling()
+	if err != nil {
+		return err
+	}
+	return m.optional(said.Availability)
+}
+
+// scheduleTag is that of an object. A listing has the tags of all objects of a calendar, few of which have one.
+func (r *resource) scheduleTag(m *markup) error {
+	tag := r.object.ScheduleTag
+	if r.object.Data == nil {
+		tags, known := r.x.scheduleTags[r.calendar.ID]
+		if !known {
+			var err error
+			if tags, err = r.x.service.ScheduleTags(r.x.r.Context(), r.x.caller, r.calendar); err != nil {
+				return err
+			}
+			if r.x.scheduleTags == nil {
+				r.x.scheduleTags = map[calendar.CalendarID]map[calendar.ObjectName]calendar.ScheduleTag{}
+			}
+			r.x.scheduleTags[r.calendar.ID] = tags
+		}
+		tag = tags[r.object.Name]
+	}
+	if tag == "" {
+		return errAbsent
+	}
+	m.text(string(tag))
+	return nil
+}
+
+func arrangeAvailability(_ *exchange, s *calendar.Scheduling, e *element) error {
+	s.Availability = nil
+	if e != nil && strings.TrimSpace(e.Text) != "" {
+		s.Availability = &e.Text
+	}
+	return nil
+}
+
+func arrangeDefault(x *exchange, s *calendar.Scheduling, e *element) error {
+	s.Default = ""
+	if e == nil {
+		return nil
+	}
+	wrong := breach("c:valid-schedule-default-calendar-URL", "schedule-default-calendar-URL holds a DAV:href of a calendar of one's own")
+	for _, c := range e.Children {
+		if c.XMLName != dav("href") {
+			continue
+		}
+		at, err := x.parseHref(c.Text)
+		if err != nil || at.kind() != atCalendar || x.reach(at) != nil {
+			return wrong
+		}
+		cal, err := x.calendarAt(at)
+		if err != nil {
+			return wrong
+		}
+		s.Default = cal.ID
+		return nil
+	}
+	return wrong
+}
+
+// patchInbox changes how the caller wants to be scheduled with.
+func (x *exchange) patchInbox(all []edit) (o outcome, err error) {
+	err = x.service.PatchScheduling(x.r.Context(), x.caller, func(s *calendar.Scheduling) error {
+		o = outcome{}
+		for _, e := range all {
+			v := verdict{name: e.name}
+			row := x.byName[e.name]
+			switch {
+			case row == nil || row.on&atInbox == 0:
+				v.refusal = refuseWith(http.StatusForbidden, "nothing is kept of this resource")
+			case row.arrange == nil:
+				v.refusal = breach("d:cannot-modify-protected-property", "the server keeps this property itself")
+			default:
+				if err := row.arrange(x, s, e.value); err != nil {
+					v.refusal = x.failureOf(err)
+				}
+			}
+			o.failed = o.failed || v.refusal != nil
+			o.verdicts = append(o.verdicts, v)
+		}
+		if o.failed {
+			return errRefused
+		}
+		return nil
+	})
+	if o.failed {
+		return o, nil
+	}
+	return o, err
+}
+
+// messages yields the members of an inbox: none to a caller who may not read the user's own things.
+func (r *resource) messages(yield func(*resource, error) bool) {
+	all, err := r.x.service.Messages(r.x.r.Context(), r.x.caller)
+	if err != nil {
+		if calendar.ReasonOf(err) != calendar.Forbidden {
+			yield(nil, err)
+		}
+		return
+	}
+	for _, i := range all {
+		if !yield(r.x.message(i), nil) {
+			return
+		}
+	}
+}
+
+// message is the member of the caller's inbox that a message is.
+func (x *exchange) message(i calendar.InboxItem) *resource {
+	return &resource{x: x, at: x.messageAt(i.Name), object: i.Object()}
+}
+
+func (x *exchange) messageAt(name calendar.ObjectName) place {
+	return place{form: formItem, user: x.at.user, object: name}
+}
+
+// getMessages answers a multiget for an inbox.
+func (x *exchange) getMessages(p plan, hrefs []string) error {
+	all, err := x.service.Messages(x.r.Context(), x.caller)
+	if err != nil {
+		return err
+	}
+	there := make(map[place]calendar.InboxItem, len(all))
+	for _, i := range all {
+		there[x.messageAt(i.Name)] = i
+	}
+	ms := x.multistatus(p)
+	for _, href := range hrefs {
+		at, err := x.parseHref(href)
+		i, known := there[at]
+		if err != nil || !known {
+			if err := ms.gone(href); err != nil {
+				return err
+			}
+			continue
+		}
+		delete(there, at)
+		if err := ms.add(x.message(i)); err != nil {
+			return err
+		}
+	}
+	return ms.end()
+}
+
+// syncInbox tells which messages came or went.
+func (x *exchange) syncInbox(p plan, since calendar.SyncToken, limit int) error {
+	changes, err := x.service.MessageChanges(x.r.Context(), x.caller, since)
+	if err != nil {
+		return err
+	}
+	list := make([]listed, 0, len(changes.There)+len(changes.Gone))
+	for _, i := range changes.There {
+		list = append(list, listed{version: i.Version, there: x.message(i)})
+	}
+	for _, i := range changes.Gone {
+		list = append(list, listed{version: i.Version, at: x.messageAt(i.Name)})
+	}
+	slices.SortFunc(list, func(a, b listed) int { return cmp.Compare(a.version, b.version) })
+	return x.syncList(p, list, since, changes.Now, limit)
+}
+
+// discard answers DELETE of a message. It answers no invitation: that is done in the calendar.
+func (x *exchange) discard() error {
+	when, err := x.precondition()
+	if err != nil {
+		return err
+	}
+	if err := x.service.Discard(x.r.Context(), x.caller, x.at.object, when); err != nil {
+		return err
+	}
+	return x.done(false)
+}
+
+// telling is what Schedule-Reply says (RFC 6638 §8.1): an invitation that is thrown away is declined, unless the client
+// does not want that.
+func (x *exchange) telling() calendar.Telling {
+	if strings.EqualFold(strings.TrimSpace(x.r.Header.Get("Schedule-Reply")), "F") {
+		return calendar.TellNobody
+	}
+	return calendar.TellAll
+}

@@ -1,0 +1,115 @@
+package caldav
+
+import (
+	"iter"
+	"time"
+
+	"caldav-mcp-server/calendar"
+)
+
+// node is what differs by kind of resource. The rest is the same for all, or a row of another table says for which
+// kinds it is.
+type node struct {
+	// types stand in its DAV:resourcetype.
+	types func(*resource) string
+	// load looks up what lies at the address of a resource; nil where all of it is in the address.
+	load func(*resource) error
+	// members yields those of a collection.
+	members func(*resource) iter.Seq2[*resource, error]
+	// token is that of its state, for what can be synchronized.
+	token func(*resource) (string, error)
+	// times are when it was made and changed; zero where nobody knows.
+	times func(*resource) (made, changed time.Time)
+	// get and remove answer GET and DELETE; sync the report, from a token on.
+	get    func(*exchange, *resource) error
+	remove func(*exchange) error
+	sync   func(x *exchange, r *resource, p plan, since calendar.SyncToken, limit int, deep bool) error
+}
+
+// nodes are all kinds, by the form of their addresses. Most collections differ in nothing but their type.
+func nodes() [len(layout)]node {
+	collection := node{
+		types: always("<d:collection/>"), members: (*resource).fixedMembers, token: (*resource).homeToken, times: (*resource).calendarTimes, get: (*exchange).getPage,
+	}
+	kinds := map[kind]func(*node){ //nolint:exhaustive // the others are collections and nothing else
+		atPrincipals: func(n *node) { n.members = (*resource).principals },
+		atPrincipal:  func(n *node) { n.types = always("<d:collection/><d:principal/>") },
+		atOutbox:     func(n *node) { n.types = always("<d:collection/><c:schedule-outbox/>") },
+		atHome: func(n *node) {
+			n.members = (*resource).homeChildren
+			n.sync = func(x *exchange, _ *resource, p plan, since calendar.SyncToken, limit int, deep bool) error {
+				return x.syncHome(p, since, limit, deep)
+			}
+		},
+		atBox: func(n *node) {
+			n.types, n.members, n.token = always("<d:collection/><cs:notification/>"), (*resource).boxChildren, (*resource).boxToken
+			n.sync = func(x *exchange, r *resource, p plan, since calendar.SyncToken, limit int, _ bool) error {
+				return x.syncBox(r, p, since, limit)
+			}
+		},
+		atInbox: func(n *node) {
+			n.types, n.members, n.token = always("<d:collection/><c:schedule-inbox/>"), (*resource).inboxChildren, (*resource).inboxToken
+			n.sync = func(x *exchange, _ *resource, p plan, since calendar.SyncToken, limit int, _ bool) error {
+				return x.syncInbox(p, since, limit)
+			}
+		},
+		atCalendar: func(n *node) {
+			*n = node{
+				types: (*resource).calendarTypes, load: (*resource).loadCalendar, members: (*resource).calendarChildren,
+				token: (*resource).calendarToken, times: (*resource).calendarTimes,
+				get: (*exchange).getCalendar, remove: (*exchange).deleteCalendar, sync: (*exchange).syncCalendar,
+			}
+		},
+		atObject: func(n *node) {
+			*n = node{types: always(""), load: (*resource).loadObject, members: none, times: (*resource).objectTimes, get: (*exchange).getObject, remove: (*exchange).deleteObject}
+		},
+		atItem: func(n *node) {
+			*n = node{types: always(""), load: (*resource).loadItem, members: none, times: (*resource).objectTimes, get: (*exchange).getObject, remove: (*exchange).discard}
+		},
+		atNotice: func(n *node) {
+			*n = node{types: always(""), load: (*resource).loadNotice, members: none, times: (*resource).noticeTimes, get: (*exchange).getNotice, remove: (*exchange).dismiss}
+		},
+	}
+	var all [len(layout)]node
+	for form, row := range layout {
+		all[form] = collection
+		if differs := kinds[row.kind]; differs != nil {
+			differs(&all[form])
+		}
+	}
+	return all
+}
+
+// node is that of the resource's kind.
+func (r *resource) node() *node { return &r.x.nodes[r.at.form] }
+
+func always(types string) func(*resource) string { return func(*resource) string { return types } }
+
+// none are the members of what is no collection.
+func none(*resource) iter.Seq2[*resource, error] { return func(func(*resource, error) bool) {} }
+
+func (r *resource) fixedMembers() iter.Seq2[*resource, error]     { return r.fixed }
+func (r *resource) principals() iter.Seq2[*resource, error]       { return r.x.principals }
+func (r *resource) homeChildren() iter.Seq2[*resource, error]     { return r.homeMembers }
+func (r *resource) boxChildren() iter.Seq2[*resource, error]      { return r.notices }
+func (r *resource) inboxChildren() iter.Seq2[*resource, error]    { return r.messages }
+func (r *resource) calendarChildren() iter.Seq2[*resource, error] { return r.objects }
+
+func (r *resource) calendarTypes() string {
+	if r.calendar.Subscribed() {
+		return "<d:collection/><cs:subscribed/>"
+	}
+	return "<d:collection/><c:calendar/>" + r.sharedType()
+}
+
+func (r *resource) calendarTimes() (made, changed time.Time) {
+	return r.calendar.Created, r.calendar.Modified
+}
+
+func (r *resource) objectTimes() (made, changed time.Time) {
+	return r.object.Created, r.object.Modified
+}
+
+func (r *resource) noticeTimes() (made, changed time.Time) {
+	return r.notification.Created, r.notification.Created
+}

@@ -1,0 +1,360 @@
+package calendar
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"caldav-mcp-server/calendar/zone"
+	"caldav-mcp-server/ical"
+)
+
+// objectText is the text of an object: its main component, and the instances that differ by their RECURRENCE-ID.
+type objectText struct {
+	zones     *zone.Resolver
+	main      *ical.Component
+	instances map[string]*ical.Component
+	order     []string
+}
+
+func readObject(data []byte) (*objectText, error) {
+	doc, err := ical.Parse(data, ical.Limits{})
+	if err != nil {
+		return nil, err
+	}
+	cal, err := doc.Calendar()
+	if err != nil {
+		return nil, err
+	}
+	o := &objectText{zones: zone.FromDocument(cal), main: ical.NewComponent("VEVENT"), instances: map[string]*ical.Component{}}
+	for c := range cal.Components() {
+		switch id := c.Property("RECURRENCE-ID"); {
+		case c.Name() == "VTIMEZONE":
+		case id == nil:
+			o.main = c
+		default:
+			o.order = append(o.order, id.String())
+			o.instances[id.String()] = c
+		}
+	}
+	return o, nil
+}
+
+// object tells how an object differs: the object itself, then the instances of a series that are not like it.
+func (t teller) object(before, after []byte) ([]string, error) {
+	old, err := readObject(before)
+	if err != nil {
+		return nil, err
+	}
+	now, err := readObject(after)
+	if err != nil {
+		return nil, err
+	}
+	deeds := t.component(t.extent(old, old.main), t.extent(now, now.main), old.main, now.main)
+	ids := slices.Concat(old.order, now.order)
+	slices.Sort(ids)
+	for _, id := range slices.Compact(ids) {
+		a, b := old.instances[id], now.instances[id]
+		var told []string
+		switch {
+		case b == nil && now.excludes(a.Property("RECURRENCE-ID")):
+			continue // EXDATE says it
+		case b == nil:
+			told = []string{"as in the series again"}
+		case a == nil:
+			told = t.component(t.instance(now, b), t.extent(now, b), now.main, b)
+		default:
+			told = t.component(t.extent(old, a), t.extent(now, b), a, b)
+		}
+		if len(told) > 0 {
+			o, c := now, b
+			if c == nil {
+				o, c = old, a
+			}
+			at := t.point(o, c.Property("RECURRENCE-ID"))
+			deeds = append(deeds, "on "+t.stamp(at)+" "+strings.Join(told, ", "))
+		}
+	}
+	return deeds, nil
+}
+
+func (o *objectText) excludes(id *ical.Property) bool {
+	return slices.ContainsFunc(o.main.All("EXDATE"), func(p *ical.Property) bool {
+		return slices.Contains(strings.Split(p.Value(), ","), id.Value())
+	})
+}
+
+// component tells how two components differ, and when they are.
+func (t teller) component(from, to extent, old, now *ical.Component) []string {
+	var deeds []string
+	if moved := t.moved(from, to); moved != "" {
+		deeds = append(deeds, moved)
+	}
+	for _, fact := range facts {
+		before, after := fact.of(old), fact.of(now)
+		switch {
+		case slices.Equal(before, after):
+		case fact.told:
+			deeds = append(deeds, t.from(fact.what, strings.Join(before, ", "), strings.Join(after, ", ")))
+		case len(before) == 0:
+			deeds = append(deeds, fact.what+" added")
+		case len(after) == 0:
+			deeds = append(deeds, fact.what+" removed")
+		default:
+			deeds = append(deeds, fact.what+" changed")
+		}
+	}
+	if old.Property("RECURRENCE-ID") == nil && now.Property("RECURRENCE-ID") == nil {
+		for _, fact := range seriesFacts {
+			if before, after := fact.of(old), fact.of(now); !slices.Equal(before, after) {
+				deeds = append(deeds, fact.what)
+			}
+		}
+	}
+	return append(deeds, t.people(old, now)...)
+}
+
+// fact is something that people see of a component.
+type fact struct {
+	what  string
+	names []string
+	// told tells that the values themselves are shown.
+	told bool
+}
+
+var facts = []fact{
+	{"title", []string{"SUMMARY"}, true},
+	{"place", []string{"LOCATION"}, true},
+	{"status", []string{"STATUS"}, true},
+	{"progress", []string{"PERCENT-COMPLETE"}, true},
+	{"notes", []string{"DESCRIPTION"}, false},
+	{"categories", []string{"CATEGORIES"}, true},
+	{"link", []string{"URL", "CONFERENCE"}, true},
+	{"priority", []string{"PRIORITY"}, true},
+	{"visibility", []string{"CLASS"}, true},
+	{"what it blocks", []string{"TRANSP"}, true},
+	{"colour", []string{"COLOR"}, true},
+	{"attachments", []string{"ATTACH"}, false},
+	{"organizer", []string{"ORGANIZER"}, false},
+	{"reminders", []string{"VALARM"}, false},
+}
+
+// seriesFacts are those of a whole series.
+var seriesFacts = []fact{
+	{"repeats differently", []string{"RRULE", "RDATE"}, false},
+	{"some dates left out or put back", []string{"EXDATE"}, false},
+}
+
+// of is how a component has the fact.
+func (f fact) of(c *ical.Component) []string {
+	var values []string
+	for _, name := range f.names {
+		for _, p := range c.All(name) {
+			if name == "ORGANIZER" || !f.told {
+				values = append(values, p.Value())
+			} else {
+				values = append(values, strings.ReplaceAll(p.Text(), "\n", " "))
+			}
+		}
+		for _, sub := range c.AllComponents(name) {
+			values = append(values, ical.NewDocument(sub).String())
+		}
+	}
+	return values
+}
+
+// answers are the words for what an attendee says.
+var answers = map[string]string{
+	"ACCEPTED": "accepted", "DECLINED": "declined", "TENTATIVE": "answered perhaps", "DELEGATED": "sent somebody else",
+}
+
+// people tells of guests who were invited or taken off, and of their answers.
+func (t teller) people(old, now *ical.Component) []string {
+	find := func(c *ical.Component, like *ical.Property) *ical.Property {
+		all := c.All("ATTENDEE")
+		i := slices.IndexFunc(all, func(p *ical.Property) bool { return strings.EqualFold(p.Value(), like.Value()) })
+		if i < 0 {
+			return nil
+		}
+		return all[i]
+	}
+	answer := func(p *ical.Property) string {
+		word, _ := p.Param("PARTSTAT")
+		return answers[strings.ToUpper(word)]
+	}
+	var deeds []string
+	for _, p := range now.All("ATTENDEE") {
+		switch before := find(old, p); {
+		case before == nil:
+			deeds = append(deeds, "invited "+t.person(p))
+		case answer(before) != answer(p) && answer(p) != "":
+			deeds = append(deeds, t.person(p)+" "+answer(p))
+		}
+	}
+	for _, p := range old.All("ATTENDEE") {
+		if find(now, p) == nil {
+			deeds = append(deeds, "took "+t.person(p)+" off")
+		}
+	}
+	return deeds
+}
+
+func (t teller) person(p *ical.Property) string {
+	if name, ok := p.Param("CN"); ok && name != "" {
+		return t.quote(name)
+	}
+	address := p.Value()
+	if i := strings.IndexByte(address, ':'); i >= 0 {
+		address = address[i+1:]
+	}
+	return t.quote(address)
+}
+
+// extent is when something is. Without a start it has none, and a task may have only an end.
+type extent struct {
+	start, end *moment
+	task       bool
+}
+
+// moment is a time, or a day.
+type moment struct {
+	time.Time
+	day bool
+}
+
+// point reads a time, in the teller's zone where it has none of its own.
+func (t teller) point(o *objectText, p *ical.Property) *moment {
+	if p == nil {
+		return nil
+	}
+	at, err := p.Time()
+	if err != nil {
+		return nil
+	}
+	if at.IsDate() {
+		return &moment{time.Unix(at.Civil.Seconds(), 0).UTC(), true}
+	}
+	in := zone.In(t.in)
+	if at.Form == ical.FormUTC {
+		in = zone.UTC()
+	} else if named, err := o.zones.Zone(at.TZID); at.TZID != "" && err == nil {
+		in = named
+	}
+	instant, _ := in.Resolve(at.Civil)
+	return &moment{instant.In(t.in), false}
+}
+
+func (t teller) extent(o *objectText, c *ical.Component) extent {
+	e := extent{start: t.point(o, c.Property("DTSTART")), task: c.Name() == "VTODO"}
+	if e.task {
+		e.end = t.point(o, c.Property("DUE"))
+	} else {
+		e.end = t.point(o, c.Property("DTEND"))
+	}
+	if p := c.Property("DURATION"); p != nil && e.start != nil && e.end == nil {
+		if d, err := p.Duration(); err == nil {
+			at := e.start.AddDate(0, 0, d.NominalDays()).Add(time.Duration(d.ExactSeconds()) * time.Second)
+			e.end = &moment{at, e.start.day}
+		}
+	}
+	return e
+}
+
+// instance is when an instance would be if it were like the others of its series.
+func (t teller) instance(o *objectText, c *ical.Component) extent {
+	e, at := t.extent(o, o.main), t.point(o, c.Property("RECURRENCE-ID"))
+	if at == nil || e.start == nil {
+		return e
+	}
+	if e.end != nil {
+		e.end = &moment{at.Add(e.end.Sub(e.start.Time)), e.end.day}
+	}
+	e.start = at
+	return e
+}
+
+func (m *moment) same(other *moment) bool {
+	if m == nil || other == nil {
+		return m == other
+	}
+	return m.day == other.day && m.Equal(other.Time)
+}
+
+// moved tells how two times differ, "" if they do not.
+func (t teller) moved(from, to extent) string {
+	begins, ends := !from.start.same(to.start), !from.end.same(to.end)
+	switch {
+	case !begins && !ends:
+		return ""
+	case from.task || to.task:
+		return t.replanned(from, to)
+	case from.start == nil || to.start == nil || from.end == nil || to.end == nil || from.start.day != to.start.day:
+		return "moved from " + t.span(from) + " to " + t.span(to)
+	case !begins:
+		return "ends " + t.last(to, to.start) + " instead of " + t.last(from, to.start)
+	case from.end.Sub(from.start.Time) == to.end.Sub(to.start.Time):
+		return "moved from " + t.stamp(from.start) + " to " + t.after(from.start, to.start)
+	}
+	return "moved from " + t.span(from) + " to " + t.span(to)
+}
+
+// replanned is moved for tasks, which are due.
+func (t teller) replanned(from, to extent) string {
+	var deeds []string
+	for _, p := range [...]struct {
+		word   string
+		before *moment
+		after  *moment
+	}{{"due", from.end, to.end}, {"to be begun", from.start, to.start}} {
+		switch {
+		case p.before.same(p.after):
+		case p.after == nil:
+			deeds = append(deeds, "no longer "+p.word+" "+t.stamp(p.before))
+		case p.before == nil:
+			deeds = append(deeds, p.word+" "+t.stamp(p.after))
+		default:
+			deeds = append(deeds, p.word+" "+t.stamp(p.after)+" instead of "+t.stamp(p.before))
+		}
+	}
+	return strings.Join(deeds, ", ")
+}
+
+func (t teller) span(e extent) string {
+	switch {
+	case e.start == nil:
+		return "no time"
+	case e.end == nil || e.start.day && !e.end.After(e.start.AddDate(0, 0, 1)):
+		return t.stamp(e.start)
+	}
+	return t.stamp(e.start) + "–" + t.last(e, e.start)
+}
+
+// last is the end of something as people say it: the last of its days, without the day if that is known.
+func (t teller) last(e extent, known *moment) string {
+	if e.end.day {
+		return t.stamp(&moment{e.end.AddDate(0, 0, -1), true})
+	}
+	return t.after(known, e.end)
+}
+
+// after is a moment behind another one, on whose day the day goes without saying.
+func (t teller) after(known, m *moment) string {
+	if !m.day && !known.day && known.Format(time.DateOnly) == m.Format(time.DateOnly) {
+		return m.Format("15:04")
+	}
+	return t.stamp(m)
+}
+
+func (t teller) stamp(m *moment) string {
+	if m == nil {
+		return "some day"
+	}
+	layout := "Mon 2 Jan"
+	if m.Year() != t.year {
+		layout += " 2006"
+	}
+	if !m.day {
+		layout += " 15:04"
+	}
+	return m.Format(layout)
+}

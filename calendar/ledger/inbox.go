@@ -1,0 +1,81 @@
+package ledger
+
+import (
+	"context"
+
+	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/content"
+	"caldav-mcp-server/ical"
+)
+
+// Discard takes a message out of the caller's inbox, as programs do once they have shown it. It answers nothing.
+func (s *Ledger) Discard(ctx context.Context, c calendar.Caller, name calendar.ObjectName, when calendar.Precondition) error {
+	if err := c.MayOwn(calendar.AnswerInvitation); err != nil {
+		return err
+	}
+	i, err := s.Message(ctx, c, name)
+	if err != nil {
+		return err
+	}
+	if err := when.Check(calendar.ETagOf(i.Data)); err != nil {
+		return err
+	}
+	return s.change(ctx, c, func(w *work) error { return w.DropInboxItem(ctx, c.User.ID, name) })
+}
+
+// PatchScheduling lets edit change how the caller wants to be scheduled with.
+func (s *Ledger) PatchScheduling(ctx context.Context, c calendar.Caller, edit func(*calendar.Scheduling) error) error {
+	if err := c.MayOwn(calendar.ChangeCalendar); err != nil {
+		return err
+	}
+	next, err := s.store.Scheduling(ctx, c.User.ID)
+	if err != nil {
+		return err
+	}
+	if err := edit(&next); err != nil {
+		return err
+	}
+	if err := s.checkScheduling(ctx, c, next); err != nil {
+		return err
+	}
+	return s.change(ctx, c, func(w *work) error { return w.SetScheduling(ctx, c.User.ID, next) })
+}
+
+func (s *Ledger) checkScheduling(ctx context.Context, c calendar.Caller, next calendar.Scheduling) error {
+	if next.Default != "" {
+		cal, err := s.Calendar(ctx, c, next.Default)
+		if err != nil || cal.Access != calendar.OwnerAccess || !cal.Kinds.Has(calendar.Event) {
+			return calendar.Errorf(calendar.Invalid, calendar.RuleDefaultCalendar, "invitations are put into a calendar of one's own that takes events")
+		}
+	}
+	if next.Availability == nil {
+		return nil
+	}
+	if err := s.mayHold([]byte(*next.Availability)); err != nil {
+		return err
+	}
+	lim := ical.DefaultLimits()
+	lim.Bytes = int(s.limits.ObjectBytes)
+	doc, err := ical.Parse([]byte(*next.Availability), lim)
+	if err == nil {
+		err = onlyAvailability(doc)
+	}
+	if err != nil {
+		return calendar.Errorf(calendar.Invalid, calendar.RuleValidData, "the availability cannot be read: %v", err)
+	}
+	return nil
+}
+
+// onlyAvailability sees that a text says when somebody can be had, and nothing else.
+func onlyAvailability(doc *ical.Document) error {
+	root, err := doc.Calendar()
+	if err != nil {
+		return err
+	}
+	for c := range root.Components() {
+		if c.Name() != content.Availability && c.Name() != "VTIMEZONE" {
+			return calendar.Errorf(calendar.Invalid, calendar.RuleValidData, "it holds a %s, where it can hold %s alone", c.Name(), content.Availability)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,212 @@
+package ledger
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"time"
+
+	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/content"
+	"caldav-mcp-server/calendar/lookup"
+	"caldav-mcp-server/calendar/personal"
+	"caldav-mcp-server/ical"
+)
+
+// owned tells whether the caller's own of a calendar's objects stands in them: it is the caller's.
+func (w *work) owned(cal calendar.Calendar) bool { return cal.Owner == w.caller.User.ID }
+
+// asSeen is [lookup.Reader.AsSeen] within the transaction.
+func (w *work) asSeen(ctx context.Context, cal calendar.Calendar, o calendar.Object) (calendar.Object, error) {
+	if w.owned(cal) {
+		return o, nil
+	}
+	p, err := w.OwnPart(ctx, cal.ID, w.caller.User.ID, o.UID)
+	if err != nil {
+		return o, err
+	}
+	return lookup.Exchanged(nil, o, p)
+}
+
+// shared is an object on its way into a calendar that another one shares with the caller: what is the caller's own of it is
+// kept beside it, and what is the owner's stays.
+type shared struct {
+	*work
+	cal *opened
+	// old is what is there, nil for nothing; was is what the caller had of it for themselves.
+	old *calendar.Object
+	was calendar.OwnPart
+	// sent is the object as the caller has it, saved what comes of it.
+	sent  calendar.Object
+	saved *calendar.Saved
+}
+
+// saveShared is save for a calendar of somebody else's.
+func (w *work) saveShared(ctx context.Context, cal *opened, saved *calendar.Saved, d calendar.Draft, old, twin *calendar.Object) error {
+	s := shared{work: w, cal: cal, old: old, sent: saved.Object, saved: saved}
+	var err error
+	if s.was, err = w.OwnPart(ctx, cal.ID, w.caller.User.ID, s.sent.UID); err != nil {
+		return err
+	}
+	seen := old
+	if old != nil {
+		now, err := lookup.Exchanged(nil, *old, s.was)
+		if err != nil {
+			return err
+		}
+		seen = &now
+	}
+	if err := admit(seen, twin, s.sent, d.When); err != nil {
+		if errors.Is(err, errSame) {
+			saved.Object = *seen
+		}
+		return err
+	}
+	if err := s.inherit(ctx, d); err != nil {
+		return err
+	}
+	return s.keep(ctx, d)
+}
+
+// inherit gives those who have the calendar of an object that was split what they have of the one that it was split off.
+func (s *shared) inherit(ctx context.Context, d calendar.Draft) error {
+	if d.From == "" {
+		return nil
+	}
+	return s.CopyOwnParts(ctx, s.cal.ID, d.From, s.sent.UID, s.caller.User.ID)
+}
+
+// keep writes what is the caller's own, and the rest if that is another by now.
+func (s *shared) keep(ctx context.Context, d calendar.Draft) error {
+	owners, err := s.owners(ctx, d)
+	if err != nil {
+		return err
+	}
+	text, mine, err := s.split(owners)
+	if err != nil {
+		return err
+	}
+	part := calendar.OwnPart{UID: s.sent.UID, Data: mine}
+	if len(mine) > 0 {
+		part.ETag = calendar.ETagOf(mine)
+	}
+	other := !bytes.Equal(mine, s.was.Data)
+	if s.old != nil && (bytes.Equal(text, s.old.Data) || other && personal.SameShared(text, s.old.Data)) {
+		if err := s.show(*s.old, part); err != nil || !other {
+			return err
+		}
+		return &ownAloneError{s.was, part}
+	}
+	if other {
+		if err := s.put(ctx, part); err != nil {
+			return err
+		}
+	}
+	next, err := s.write(ctx, d, text)
+	if err != nil {
+		return err
+	}
+	return s.show(next, part)
+}
+
+// show returns an object as the caller sees it.
+func (s *shared) show(o calendar.Object, p calendar.OwnPart) (err error) {
+	s.saved.Created = s.old == nil
+	s.saved.Object, err = lookup.Exchanged(nil, o, p)
+	s.saved.Cleaned = s.saved.Cleaned || !bytes.Equal(s.saved.Object.Data, s.sent.Data)
+	return err
+}
+
+// ownAloneError ends a transaction in which nothing but what is the caller's own would change: it must not move the calendar on.
+type ownAloneError struct{ was, is calendar.OwnPart }
+
+func (*ownAloneError) Error() string { return "nothing but what is one's own would change" }
+
+// along does as part of a larger change what a call of its own would have done.
+func (w *work) along(ctx context.Context, id calendar.CalendarID, err error) error {
+	if alone, ok := errors.AsType[*ownAloneError](err); ok {
+		return w.putOwn(ctx, id, alone.is)
+	}
+	return err
+}
+
+// keepOwn writes the caller's own part of a calendar's object, if that has not changed.
+func (s *Ledger) keepOwn(ctx context.Context, c calendar.Caller, cal calendar.Calendar, o *ownAloneError) error {
+	return s.change(ctx, c, func(w *work) error {
+		now, err := w.OwnPart(ctx, cal.ID, c.User.ID, o.is.UID)
+		if err != nil {
+			return err
+		}
+		if now.Version != o.was.Version {
+			return calendar.Precondition{Match: []calendar.ETag{""}}.Check(now.ETag)
+		}
+		return w.putOwn(ctx, cal.ID, o.is)
+	})
+}
+
+// owners is what is the owner's own of what is there, or of what it was split off.
+func (s *shared) owners(ctx context.Context, d calendar.Draft) ([]byte, error) {
+	from := s.old
+	if from == nil && d.From != "" {
+		var err error
+		if _, from, err = s.live(ctx, s.cal.ID, "", d.From); err != nil {
+			return nil, err
+		}
+	}
+	if from == nil {
+		return nil, nil
+	}
+	_, part, err := personal.Exchange(from.Data, nil)
+	if err != nil {
+		return nil, nil //nolint:nilerr // an older program has stored it: what it says cannot be told apart
+	}
+	return part, nil
+}
+
+// split takes the caller's own part out of a sent object, and puts in the owner's.
+func (s *shared) split(owners []byte) (text, mine []byte, err error) {
+	text, mine, err = personal.Exchange(s.sent.Data, owners)
+	if err == nil {
+		err = s.mayHold(text)
+	}
+	if err == nil && len(mine) > calendar.MaxOwnPart {
+		err = calendar.Errorf(calendar.TooLarge, calendar.RuleMaxSize, "the reminders have %d bytes; of an event that another one shares, %d are kept", len(mine), calendar.MaxOwnPart)
+	}
+	return text, mine, err
+}
+
+// put writes the caller's own part.
+func (s *shared) put(ctx context.Context, p calendar.OwnPart) error {
+	return s.putOwn(ctx, s.cal.ID, p)
+}
+
+// putOwn writes the caller's own part of an object, within what one user may have.
+func (w *work) putOwn(ctx context.Context, cal calendar.CalendarID, p calendar.OwnPart) error {
+	held, err := w.PutOwnPart(ctx, cal, w.caller.User.ID, p)
+	if err == nil && held > calendar.MaxOwnParts {
+		err = calendar.Errorf(calendar.TooLarge, calendar.RuleDiskSpace, "your reminders in this calendar would have more than %d bytes", calendar.MaxOwnParts)
+	}
+	return err
+}
+
+// write stores the shared part, with the owner's own.
+func (s *shared) write(ctx context.Context, d calendar.Draft, text []byte) (calendar.Object, error) {
+	o, err := content.Read(text, ical.Limits{})
+	if err != nil {
+		return calendar.Object{}, err
+	}
+	next := s.sent
+	next.Data, next.ETag, next.Size, next.Derived = text, calendar.ETagOf(text), int64(len(text)), s.derivedOf(o)
+	next.Modified = s.now().Truncate(time.Second)
+	next.Created = next.Modified
+	if s.old != nil {
+		next.Created = s.old.Created
+	}
+	sent := next.ETag
+	before := len(s.told)
+	if err := s.schedule(ctx, s.cal.Calendar, s.old, &next, d.Telling); err != nil {
+		return calendar.Object{}, err
+	}
+	s.saved.Scheduled, s.saved.Told = next.ETag != sent, s.told[before:]
+	return s.work.put(ctx, next, s.old)
+}

@@ -1,0 +1,327 @@
+package ledger
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/content"
+	"caldav-mcp-server/calendar/lookup"
+	"caldav-mcp-server/calendar/schedule"
+	"caldav-mcp-server/ical"
+)
+
+var _ calendar.Correspondence = (*Ledger)(nil)
+
+// Receive implements [calendar.Correspondence].
+func (s *Ledger) Receive(ctx context.Context, in calendar.Inbound) error {
+	text, err := s.arrival(in)
+	if err != nil {
+		return err
+	}
+	from := schedule.AddressOf("mailto:" + string(in.From))
+	method := schedule.Method(in.Method)
+	sender := schedule.Sender(text, method)
+	if sender == "" && method == schedule.Reply {
+		sender = from
+	}
+	if from != sender {
+		return calendar.Errorf(calendar.Forbidden, "", "the message is of %s, who is not the %s that it names", from, sender)
+	}
+	deputy := schedule.Address("")
+	if in.By != "" {
+		deputy = schedule.AddressOf("mailto:" + string(in.By))
+	}
+	recipients, err := s.recipients(ctx, in, text, method)
+	if err != nil {
+		return err
+	}
+	var last error
+	did := false
+	for _, user := range recipients {
+		c := calendar.Caller{User: user, Scopes: calendar.ScopeAll, Agent: "mail of " + string(in.From)}
+		err := s.change(ctx, c, func(w *work) error {
+			return w.receive(ctx, arrival{user, sender, deputy, method, text, in.Data})
+		})
+		if err != nil && calendar.ReasonOf(err) == calendar.Internal {
+			return err
+		}
+		did, last = did || err == nil, err
+	}
+	if did {
+		return nil
+	}
+	return last
+}
+
+// arrival reads a message from outside, within the limits of what is stored.
+func (s *Ledger) arrival(in calendar.Inbound) (*content.Object, error) {
+	if err := s.mayHold(in.Data); err != nil {
+		return nil, err
+	}
+	lim := ical.DefaultLimits()
+	lim.Bytes = int(s.limits.ObjectBytes)
+	text, err := content.Read(ical.WithoutControls(in.Data), lim)
+	if err != nil {
+		return nil, calendar.Errorf(calendar.Invalid, calendar.RuleValidData, "the message cannot be read: %v", err)
+	}
+	if said := content.WordOf(text.Calendar, "METHOD"); said != string(in.Method) {
+		return nil, calendar.Errorf(calendar.Invalid, calendar.RuleValidData, "the message says %q and came as %q", said, in.Method)
+	}
+	if len(schedule.Parties(text)) == 0 || len(schedule.Attendees(text)) > s.limits.Attendees || len(text.Components()) > s.limits.Instances {
+		return nil, calendar.Errorf(calendar.Invalid, calendar.RuleValidObject, "the message names nobody, or too many")
+	}
+	return text, nil
+}
+
+// recipients are the users to whom a message goes: those who are named in it, and, where it is known for whom it was
+// handed in, only those of them. An answer goes to the event's organizer, whom it need not name.
+func (s *Ledger) recipients(ctx context.Context, in calendar.Inbound, text *content.Object, method schedule.Method) ([]calendar.User, error) {
+	var named []schedule.Address
+	for _, to := range in.To {
+		named = append(named, schedule.AddressOf("mailto:"+string(to)))
+	}
+	if len(named) == 0 {
+		if named = schedule.Attendees(text); toOrganizer(method) {
+			named = []schedule.Address{schedule.OrganizerOf(text)}
+		}
+	}
+	found, err := lookup.FindParties(ctx, s.store, named)
+	if err == nil && len(found) == 0 && len(in.To) > 0 {
+		// It was handed in for a mailbox that is nobody's own.
+		in.To = nil
+		return s.recipients(ctx, in, text, method)
+	}
+	if err != nil {
+		return nil, err
+	}
+	var users []calendar.User
+	for _, u := range found {
+		if !slices.ContainsFunc(users, func(v calendar.User) bool { return v.ID == u.ID }) {
+			users = append(users, u)
+		}
+	}
+	if len(users) == 0 {
+		return nil, calendar.Errorf(calendar.NotFound, "", "the message is for nobody here")
+	}
+	return users, nil
+}
+
+// toOrganizer tells whether attendees send messages of a method to organizers.
+func toOrganizer(m schedule.Method) bool {
+	return m == schedule.Reply || m == schedule.Method(calendar.MethodCounter) || m == schedule.Method(calendar.MethodRefresh)
+}
+
+// arrival is a message for a user. Deputy is who sent it for whom it is from; "" where they did so themselves.
+type arrival struct {
+	user   calendar.User
+	from   schedule.Address
+	deputy schedule.Address
+	method schedule.Method
+	text   *content.Object
+	data   []byte
+}
+
+// receive carries out a message in a user's calendars.
+func (w *work) receive(ctx context.Context, a arrival) error {
+	m := meeting{work: w, next: a.text, rules: schedule.Rules{Zones: w.zones, Now: w.now()}}
+	m.in.Owner, m.rules.Person = a.user.ID, m.person
+	var err error
+	if m.parties, err = w.partiesOf(ctx, a.text); err != nil {
+		return err
+	}
+	m.parties = m.trusted(a)
+	if err := m.lookUp(ctx); err != nil {
+		return err
+	}
+	if err := m.deputized(a); err != nil {
+		return err
+	}
+	msg := schedule.Message{Method: a.method, From: a.from, Document: a.text.Document, First: true}
+	switch a.method {
+	case schedule.Request, schedule.Cancel, schedule.Method(calendar.MethodAdd):
+		return m.arrived(ctx, a.user, msg, a.text)
+	case schedule.Reply:
+		return m.answered(ctx, a.user, msg, a.text)
+	default:
+		// A proposal of another time, or a question: for the organizer to see.
+		if m.copyOf(a.user.ID) == nil {
+			return calendar.Errorf(calendar.NotFound, "", "the message is about an event that the user does not have")
+		}
+		m.drop(a.user.ID, msg)
+		return nil
+	}
+}
+
+// deputized refuses a message that somebody sent in another's place, unless what the user has of the event names that
+// deputy: it came from the organizer themselves, or is the user's own.
+func (m *meeting) deputized(a arrival) error {
+	if a.deputy == "" {
+		return nil
+	}
+	if has := m.copyOf(a.user.ID); has != nil {
+		if stored, err := content.Read(has.Data, unlimited); err == nil && schedule.ActsFor(stored, a.method, a.from, a.deputy) {
+			return nil
+		}
+	}
+	return calendar.Errorf(calendar.Forbidden, "", "the event as it is known does not say that %s acts for %s", a.deputy, a.from)
+}
+
+// trusted leaves only the user's own addresses: other users of this server hear from their organizer.
+func (m *meeting) trusted(a arrival) lookup.Parties {
+	mine := lookup.Parties{}
+	for address, u := range m.parties {
+		if u.ID == a.user.ID {
+			mine[address] = u
+		}
+	}
+	return mine
+}
+
+// arrived puts an organizer's message from outside into the user's calendar.
+func (m *meeting) arrived(ctx context.Context, user calendar.User, msg schedule.Message, text *content.Object) error {
+	if msg.Method != schedule.Cancel && !slices.ContainsFunc(schedule.Attendees(text), m.parties.Are(user.ID)) {
+		return calendar.Errorf(calendar.Forbidden, "", "the message does not invite the user")
+	}
+	if m.parties.Are(user.ID)(schedule.OrganizerOf(text)) {
+		return calendar.Errorf(calendar.Forbidden, "", "the user organizes this event, and nobody else does")
+	}
+	a := m.copyOf(user.ID)
+	if a == nil && msg.Method == schedule.Cancel {
+		return calendar.Errorf(calendar.NotFound, "", "the user does not have this event")
+	}
+	at := calendar.CalendarID("")
+	if a == nil {
+		places, err := m.Receptions(ctx, []calendar.UserID{user.ID}, m.kind())
+		if err != nil {
+			return err
+		}
+		if at = places[user.ID]; at == "" {
+			return calendar.Errorf(calendar.NotFound, "", "the user has no calendar for this")
+		}
+		a = &calendar.Appointment{Owner: user.ID, Object: calendar.Object{Calendar: at, Name: calendar.ObjectName(m.newID() + ".ics")}}
+	}
+	if err := m.reach([]calendar.CalendarID{a.Calendar}); err != nil {
+		return err
+	}
+	d := schedule.Delivery{Message: text, Self: m.parties.Are(user.ID), Outside: true}
+	if a.Data != nil {
+		stored, err := content.Read(a.Data, unlimited)
+		if err != nil {
+			return err
+		}
+		d.Stored = stored
+	}
+	apply := m.rules.Invite
+	if msg.Method == schedule.Cancel {
+		apply = m.rules.CallOff
+	}
+	done, err := apply(ctx, d)
+	if errors.Is(err, schedule.ErrForeign) && msg.Method != schedule.Cancel {
+		m.drop(user.ID, msg) // what lies there is somebody else's, and keeps no invitation away
+		return nil
+	}
+	if err != nil {
+		return notApplied(err)
+	}
+	if _, err := m.Ledger.read(ctx, done.Object.Document.Bytes()); err != nil {
+		return err
+	}
+	if err := m.settleCopy(ctx, a, done); err != nil {
+		return err
+	}
+	m.drop(user.ID, msg)
+	return nil
+}
+
+// answered puts an answer from outside into the event that the user organizes.
+func (m *meeting) answered(ctx context.Context, user calendar.User, msg schedule.Message, text *content.Object) error {
+	a := m.copyOf(user.ID)
+	if a == nil {
+		return calendar.Errorf(calendar.NotFound, "", "the answer is to an event that the user does not have")
+	}
+	stored, err := content.Read(a.Data, unlimited)
+	if err != nil {
+		return err
+	}
+	if m.parties, err = m.partiesOf(ctx, stored); err != nil {
+		return err
+	}
+	if !m.parties.Are(user.ID)(schedule.OrganizerOf(stored)) {
+		return calendar.Errorf(calendar.Forbidden, "", "the answer is to an event that the user does not organize")
+	}
+	if err := m.lookUp(ctx); err != nil {
+		return err
+	}
+	reached := []calendar.CalendarID{a.Calendar}
+	for _, other := range m.refreshed(user.ID) {
+		reached = append(reached, m.copyOf(other).Calendar)
+	}
+	if err := m.reach(reached); err != nil {
+		return err
+	}
+	made, err := m.answer(ctx, stored, text, msg.From, true)
+	if errors.Is(err, schedule.ErrUninvited) {
+		m.drop(user.ID, msg) // held for the organizer: nobody comes by themselves
+		return nil
+	}
+	if err != nil {
+		return notApplied(err)
+	}
+	if err := m.mayHold(made.Document.Bytes()); err != nil {
+		return err
+	}
+	if err := m.settleCopy(ctx, m.copyOf(user.ID), schedule.Delivered{Object: made}); err != nil {
+		return err
+	}
+	m.drop(user.ID, msg)
+	return m.refresh(ctx, made, user.ID)
+}
+
+// answer puts an answer into an event, within the number of people who may take part.
+func (m *meeting) answer(ctx context.Context, stored, text *content.Object, from schedule.Address, outside bool) (*content.Object, error) {
+	made, err := m.rules.Answer(ctx, stored, text, from, outside)
+	if err == nil && len(schedule.Attendees(made)) > max(m.limits.Attendees, len(schedule.Attendees(stored))) {
+		return nil, schedule.ErrDelegates
+	}
+	return made, err
+}
+
+// notApplied says why a message changes nothing; one that says what is known is none that failed.
+func notApplied(err error) error {
+	switch {
+	case errors.Is(err, schedule.ErrSame):
+		return nil
+	case errors.Is(err, schedule.ErrStale):
+		return calendar.Errorf(calendar.Stale, "", "%v", err)
+	case errors.Is(err, schedule.ErrForeign), errors.Is(err, schedule.ErrDelegates):
+		return calendar.Errorf(calendar.Forbidden, "", "%v", err)
+	}
+	return calendar.Errorf(calendar.Invalid, calendar.RuleValidObject, "the message cannot be understood: %v", err)
+}
+
+// Delivered implements [calendar.Correspondence]. It is no news to the user's programs that mail was sent: the schedule
+// tag stays.
+func (s *Ledger) Delivered(ctx context.Context, l calendar.Letter) error {
+	user := calendar.User{ID: l.User}
+	err := s.change(ctx, calendar.Caller{User: user, Scopes: calendar.ScopeAll, Agent: "mail"}, func(w *work) error {
+		copies, err := w.Appointments(ctx, []calendar.UserID{l.User}, l.UID)
+		if err != nil || len(copies) == 0 {
+			return err
+		}
+		a := &copies[0]
+		if err := w.reach([]calendar.CalendarID{a.Calendar}); err != nil {
+			return err
+		}
+		stored, err := content.Read(a.Data, unlimited)
+		if err != nil || !schedule.Note(stored, lookup.Parties{}.Person(schedule.AddressOf("mailto:"+string(l.To))), l.Status) {
+			return errSame
+		}
+		return w.settleCopy(ctx, a, schedule.Delivered{Object: stored})
+	})
+	if errors.Is(err, errSame) {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,87 @@
+package lookup
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"caldav-mcp-server/calendar"
+)
+
+// Messages returns what came to the caller's inbox, the latest last.
+func (s *Reader) Messages(ctx context.Context, c calendar.Caller) ([]calendar.InboxItem, error) {
+	changes, err := s.MessageChanges(ctx, c, calendar.SyncToken{})
+	return changes.There, err
+}
+
+// Message returns one of them.
+func (s *Reader) Message(ctx context.Context, c calendar.Caller, name calendar.ObjectName) (calendar.InboxItem, error) {
+	all, err := s.Messages(ctx, c)
+	if i := slices.IndexFunc(all, func(m calendar.InboxItem) bool { return m.Name == name }); err == nil && i >= 0 {
+		return all[i], nil
+	}
+	if err == nil {
+		err = calendar.Errorf(calendar.NotFound, "", "there is no message %q", string(name))
+	}
+	return calendar.InboxItem{}, err
+}
+
+// MessageChanges tells what changed in the caller's inbox since a token; the zero token yields all that there is.
+func (s *Reader) MessageChanges(ctx context.Context, c calendar.Caller, since calendar.SyncToken) (calendar.MessageChanges, error) {
+	var changes calendar.MessageChanges
+	if err := c.MayOwn(calendar.ReadObjects); err != nil {
+		return changes, err
+	}
+	epoch, err := s.store.Epoch(ctx)
+	if err != nil {
+		return changes, err
+	}
+	in, err := s.store.Inbox(ctx, c.User.ID)
+	if err != nil {
+		return changes, err
+	}
+	past := calendar.History{Epoch: epoch, Of: calendar.CalendarID("inbox-" + c.User.ID), Version: in.Version, Pruned: in.Pruned}
+	if err := past.Check(since); err != nil {
+		return changes, err
+	}
+	changes.Now = past.Now()
+	slices.SortFunc(in.Items, func(a, b calendar.InboxItem) int { return cmp.Compare(a.Version, b.Version) })
+	for _, i := range in.Items {
+		switch {
+		case i.Version <= since.Version:
+		case i.Gone && since != (calendar.SyncToken{}):
+			changes.Gone = append(changes.Gone, i)
+		case !i.Gone:
+			changes.There = append(changes.There, i)
+		}
+	}
+	return changes, nil
+}
+
+// Scheduling tells how the caller wants to be scheduled with. The calendar is the one into which invitations are put as
+// things are; "" where there is none.
+func (s *Reader) Scheduling(ctx context.Context, c calendar.Caller) (calendar.Scheduling, error) {
+	if err := c.MayOwn(calendar.ReadObjects); err != nil {
+		return calendar.Scheduling{}, err
+	}
+	said, err := s.store.Scheduling(ctx, c.User.ID)
+	if err != nil {
+		return said, err
+	}
+	all, err := s.store.Calendars(ctx, c.User.ID)
+	said.Default = said.Reception(all)
+	return said, err
+}
+
+// Mails returns the mail addresses of a user whom the caller sees.
+func (s *Reader) Mails(ctx context.Context, user calendar.User) ([]string, error) {
+	return s.store.Mails(ctx, user.ID)
+}
+
+// ScheduleTags returns the tags of a calendar's objects that have one.
+func (s *Reader) ScheduleTags(ctx context.Context, c calendar.Caller, cal calendar.Calendar) (map[calendar.ObjectName]calendar.ScheduleTag, error) {
+	if err := c.May(calendar.ReadObjects, cal); err != nil {
+		return nil, err
+	}
+	return s.store.ScheduleTags(ctx, cal.ID)
+}

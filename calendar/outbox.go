@@ -1,0 +1,102 @@
+package calendar
+
+import (
+	"context"
+	"time"
+)
+
+type (
+	// LetterID identifies a letter. The Message-ID that it is mailed with is derived of it, so that
+	// a recipient who gets it twice can tell.
+	LetterID string
+	// MailAddress is where a person gets mail: lower case, and without "mailto:".
+	MailAddress string
+	// Method is what a scheduling message is for (RFC 5546 §1.4), in upper case.
+	Method string
+)
+
+// The methods of letters.
+const (
+	MethodRequest Method = "REQUEST"
+	MethodCancel  Method = "CANCEL"
+	MethodReply   Method = "REPLY"
+	MethodAdd     Method = "ADD"
+	MethodRefresh Method = "REFRESH"
+	MethodCounter Method = "COUNTER"
+	MethodDecline Method = "DECLINECOUNTER"
+)
+
+// Letter is a scheduling message to somebody without an account here, on its way or as it was sent.
+type Letter struct {
+	ID LetterID
+	// User is the sender, From the address of theirs that the message names.
+	User UserID
+	From MailAddress
+	To   MailAddress
+	// Method, UID, Recurrence and Sequence are as in Data. Recurrence is the RECURRENCE-ID as it stands
+	// there, and empty where the message is about all of the event.
+	Method     Method
+	UID        UID
+	Recurrence string
+	Sequence   int64
+	// First tells that the recipient was not told of the UID, or was told that they are no longer invited.
+	First bool
+	// Posted is when it came into the outbox; what replaces it keeps that. Due is when it may leave.
+	Posted, Due time.Time
+	// Tries counts how often it was taken out to be sent.
+	Tries int64
+	// Status is what came of it, as SCHEDULE-STATUS has it (RFC 6638 §3.2.9); empty while it waits.
+	Status string
+	// Data is the message: a VCALENDAR with its METHOD.
+	Data []byte
+}
+
+// OutboxLimits bound what may wait of one user.
+type OutboxLimits struct {
+	// Letters is how many, Bytes how large they are together, Letter how large one may be.
+	Letters int
+	Bytes   int64
+	Letter  int64
+}
+
+// LetterHeld is how long a letter may be kept back, however often it is replaced meanwhile.
+const LetterHeld = 5 * time.Minute
+
+// Poster is the part of a Tx that puts letters into the outbox.
+type Poster interface {
+	// Post puts letters of one user into the outbox, in this order; see Coalesce for what becomes of
+	// those that wait already. TooLarge where the user would pass the limits, and then the whole change
+	// is refused. It locks the user's outbox:
+	// calendars and boxes of notices are locked before, outboxes in the order of their users.
+	Post(ctx context.Context, user UserID, letters []Letter, most OutboxLimits) error
+}
+
+// Outbox is the part of a Store that hands out the letters to the process that mails them.
+type Outbox interface {
+	// TakeLetters returns letters that are due, the earliest first, and keeps them from being taken again
+	// until a time, or until SettleLetter says what came of them. Letters to one recipient about one UID are
+	// taken one after the other, in the order in which they were posted. Those with a Status were sent,
+	// or given up, and wait for ConcludeLetter.
+	TakeLetters(ctx context.Context, now, until time.Time, most int) ([]Letter, error)
+	// SettleLetter notes what came of a letter that was taken: its Status and when it is Due again. NotFound
+	// where another one has taken it since, as Tries tells.
+	SettleLetter(ctx context.Context, l Letter) error
+	// ConcludeLetter takes a letter out of the outbox. What was sent is remembered as told at a time. Of more than most
+	// bytes of a user the largest letters lose their Data first, and then the oldest are forgotten.
+	ConcludeLetter(ctx context.Context, l Letter, sent bool, now time.Time, most int64) error
+	// Told returns what a recipient was last told of a UID: of all of it, and of single instances.
+	Told(ctx context.Context, user UserID, to MailAddress, uid UID) ([]Letter, error)
+	// ToldBy returns a letter that was sent, and is the last that its recipient was told of what it is
+	// about; NotFound where it is not.
+	ToldBy(ctx context.Context, id LetterID) (Letter, error)
+	// WaitingLetters counts the letters in all outboxes, and tells when the oldest was posted.
+	WaitingLetters(ctx context.Context) (letters int, oldest time.Time, err error)
+}
+
+// Leases is the part of a Store that lets one process at a time do something.
+type Leases interface {
+	// Lease gives the lease of a name to a holder until a time, unless another holds it now.
+	Lease(ctx context.Context, name, holder string, now, until time.Time) (bool, error)
+	// Release gives it back early.
+	Release(ctx context.Context, name, holder string) error
+}

@@ -1,0 +1,68 @@
+package query
+
+import (
+	"context"
+
+	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/content"
+	"caldav-mcp-server/calendar/freebusy"
+	"caldav-mcp-server/calendar/zone"
+	"caldav-mcp-server/ical"
+)
+
+// collectAvailability adds the times at which the caller, as they have said, cannot be had (RFC 7953 §5).
+func (s *Queries) collectAvailability(ctx context.Context, c calendar.Caller, q BusyQuery, times *freebusy.Times) error {
+	if c.Calendars != nil {
+		return nil
+	}
+	said, err := s.store.Scheduling(ctx, c.User.ID)
+	if err != nil || said.Availability == nil {
+		return err
+	}
+	if err := q.Meter.Hold(int64(3 * len(*said.Availability))); err != nil {
+		return err
+	}
+	defer q.Meter.Free(int64(3 * len(*said.Availability)))
+	floating := q.Timezone
+	if floating == nil {
+		floating, _ = s.zones.Lookup(c.User.Timezone)
+	}
+	if floating == nil {
+		floating = zone.UTC()
+	}
+	in := freebusy.Context{Zones: s.zones, Floating: floating, Budget: answerBudget(), Meter: q.Meter}
+	for _, o := range availabilities(*said.Availability) {
+		if err := times.Add(ctx, o, in); spent(err) {
+			return err
+		}
+	}
+	return ctx.Err()
+}
+
+// availabilities takes a text apart into parts that can be read by themselves. An unreadable one counts for nothing.
+func availabilities(text string) []*content.Object {
+	doc, err := ical.Parse([]byte(text), ical.Limits{})
+	if err != nil {
+		return nil
+	}
+	root, err := doc.Calendar()
+	if err != nil {
+		return nil
+	}
+	var all []*content.Object
+	for _, c := range root.AllComponents(content.Availability) {
+		alone := ical.NewComponent("VCALENDAR")
+		for _, z := range root.AllComponents("VTIMEZONE") {
+			alone.AddComponent(z.Clone())
+		}
+		c = c.Clone()
+		if c.Property("UID") == nil {
+			c.Add(ical.NewText("UID", "availability"))
+		}
+		alone.AddComponent(c)
+		if o, err := content.Of(ical.NewDocument(alone)); err == nil {
+			all = append(all, o)
+		}
+	}
+	return all
+}

@@ -1,0 +1,37 @@
+package query
+
+import (
+	"context"
+
+	"caldav-mcp-server/calendar"
+)
+
+// DeadProperties returns the properties that are kept of something. What the caller may not read is
+// not there for them.
+func (s *Queries) DeadProperties(ctx context.Context, c calendar.Caller, h calendar.Holder) ([]calendar.DeadProperty, error) {
+	if err := c.MayRead(h); err != nil {
+		return nil, nil //nolint:nilerr // see above
+	}
+	return s.store.DeadProperties(ctx, c.Holder(h))
+}
+
+// DeadPropertiesInHome returns the properties that the caller keeps of each calendar in their home.
+func (s *Queries) DeadPropertiesInHome(ctx context.Context, c calendar.Caller) (map[calendar.CalendarID][]calendar.DeadProperty, error) {
+	if err := c.HasScope(calendar.ReadObjects); err != nil {
+		return nil, nil //nolint:nilerr // as for DeadProperties
+	}
+	return s.store.DeadPropertiesInHome(ctx, c.User.ID)
+}
+
+// DeadPropertyHolders returns the objects of a calendar of which properties are kept: most often none.
+func (s *Queries) DeadPropertyHolders(ctx context.Context, c calendar.Caller, cal calendar.Calendar) (map[calendar.ObjectName]bool, error) {
+	if err := c.May(calendar.ReadObjects, cal); err != nil {
+		return nil, nil //nolint:nilerr // as for DeadProperties
+	}
+	names, err := s.store.DeadPropertyHolders(ctx, cal.ID)
+	keepers := make(map[calendar.ObjectName]bool, len(names))
+	for _, n := range names {
+		keepers[n] = true
+	}
+	return keepers, err
+}

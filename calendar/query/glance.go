@@ -1,0 +1,180 @@
+package query
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"iter"
+	"slices"
+	"strings"
+	"time"
+
+	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/content"
+	"caldav-mcp-server/calendar/freebusy"
+	"caldav-mcp-server/calendar/meter"
+	"caldav-mcp-server/calendar/publish"
+	"caldav-mcp-server/ical"
+)
+
+// glance is a calendar as sharees of only its busy times see it: an event for each of them, made of the time and
+// of nothing else, so that names, tags and versions tell no more than the times do.
+type glance struct {
+	// objects are in the order of their start, and numbered from 1 on in it.
+	objects []calendar.Object
+	// version stands for all of the times: a number that is another one when any of them is.
+	version calendar.Version
+}
+
+// busyDays is the time of which calendars tell others: weeks that have passed are of use to nobody, and a year is as far as people
+// plan together.
+func (s *Queries) busyDays() (today, from, until time.Time) {
+	today = s.now().UTC().Truncate(24 * time.Hour)
+	return today, today.AddDate(0, -1, 0), today.AddDate(1, 0, 0)
+}
+
+// glance looks at a calendar for somebody who has only its busy times.
+func (s *Queries) glance(ctx context.Context, m *meter.Meter, c calendar.Caller, cal calendar.Calendar) (glance, error) {
+	own, err := s.addresses(ctx, cal)
+	if err != nil {
+		return glance{}, err
+	}
+	today, from, until := s.busyDays()
+	at := glanceKey{cal.ID, cal.Epoch, cal.Edition, cal.Version, today.Unix(), cal.Timezone, strings.Join(own, " ")}
+	if g, known := s.glances.get(at); known {
+		return g, nil
+	}
+	busy, err := s.FreeBusy(ctx, c, BusyQuery{Calendars: []calendar.Calendar{cal}, From: from, Until: until, Meter: m})
+	if err != nil {
+		return glance{}, err
+	}
+	g, sum := glance{}, sha256.New()
+	for i, p := range busy.Periods {
+		o := busyObject(cal.ID, p)
+		o.Version = calendar.Version(i + 1)
+		g.objects = append(g.objects, o)
+		sum.Write([]byte(o.ETag))
+	}
+	// Any number of 63 bits will do: it is compared only with itself.
+	g.version = calendar.Version(binary.BigEndian.Uint64(sum.Sum(nil)) >> 1)
+	s.glances.put(at, g)
+	return g, nil
+}
+
+// busyObject is a busy time as an object. It was made when it begins: when it really was is for nobody to know.
+func busyObject(id calendar.CalendarID, p freebusy.Period) calendar.Object {
+	uid := alias(id, p.Start.UTC().String())
+	event := publish.Busy(p, uid, p.Start)
+	root := ical.NewComponent("VCALENDAR")
+	root.Add(ical.NewText("VERSION", "2.0"))
+	root.Add(ical.NewText("PRODID", content.ProductID))
+	root.AddComponent(event)
+	data, start, end := ical.NewDocument(root).Bytes(), p.Start.Unix(), p.End.Unix()
+	return calendar.Object{
+		Calendar: id, Name: calendar.ObjectName(uid + ".ics"), ETag: calendar.ETagOf(data), Size: int64(len(data)), Data: data,
+		Derived: calendar.Derived{
+			UID: calendar.UID(uid), Kind: calendar.Event, Summary: event.Property("SUMMARY").Text(),
+			Span: calendar.Span{Start: &start, End: &end}, Status: event.Property("STATUS").Text(),
+		},
+	}
+}
+
+// alias makes a UID that stays the same and tells nothing of what it stands for: the calendar's id,
+// which is in no feed, keeps strangers from trying what it may be.
+func alias(id calendar.CalendarID, of string) string {
+	sum := sha256.Sum256([]byte(string(id) + "\x00" + of))
+	return hex.EncodeToString(sum[:16])
+}
+
+// matching yields the objects that a query is about, by name, as a store would.
+func (g glance) matching(q calendar.ObjectQuery) iter.Seq2[candidate, error] {
+	found := slices.DeleteFunc(slices.Clone(g.objects), func(o calendar.Object) bool {
+		return q.Names != nil && !slices.Contains(q.Names, o.Name) || !admits(&q, &o)
+	})
+	slices.SortFunc(found, func(a, b calendar.Object) int { return cmp.Compare(a.Name, b.Name) })
+	return func(yield func(candidate, error) bool) {
+		for _, o := range found {
+			if !q.WithData {
+				o.Data = nil
+			}
+			if !yield(candidate{Object: o}, nil) {
+				return
+			}
+		}
+	}
+}
+
+// find returns the object that is meant.
+func (g glance) find(is func(calendar.Object) bool) (calendar.Object, bool) {
+	i := slices.IndexFunc(g.objects, is)
+	if i < 0 {
+		return calendar.Object{}, false
+	}
+	return g.objects[i], true
+}
+
+// since yields what a token's holder does not have yet. Busy times have no past: either they are what they were,
+// or it is all of them again.
+func (g glance) since(cal calendar.Calendar, t calendar.SyncToken) iter.Seq2[calendar.Object, error] {
+	rest := g.objects
+	switch {
+	case t == calendar.SyncToken{}:
+	case t.Epoch != cal.Epoch || t.Calendar != cal.ID:
+		return failed(cal.History().Check(t))
+	case t.Begun == 0 && t.Version == g.version:
+		rest = nil
+	case t.Begun == g.version && t.Version >= 0 && t.Version <= calendar.Version(len(rest)):
+		rest = rest[t.Version:]
+	default:
+		return failed(calendar.ErrSyncToken("the busy times are others by now"))
+	}
+	return func(yield func(calendar.Object, error) bool) {
+		for _, o := range rest {
+			o.Data = nil
+			if !yield(o, nil) {
+				return
+			}
+		}
+	}
+}
+
+// Token returns the token for the calendar as it is for the caller: a sharee of only its busy times learns of
+// changes of those, and of no others.
+func (s *Queries) Token(ctx context.Context, m *meter.Meter, c calendar.Caller, cal calendar.Calendar) (calendar.SyncToken, error) {
+	now := cal.SyncToken()
+	if !c.SeesBusyAlone(cal) {
+		return now, c.May(calendar.ReadObjects, cal)
+	}
+	g, err := s.glance(ctx, m, c, cal)
+	now.Version, now.Own = g.version, 0
+	return now, err
+}
+
+// seen yields the objects of a calendar that match, by name, as the caller sees them.
+func (s *Queries) seen(ctx context.Context, m *meter.Meter, c calendar.Caller, cal calendar.Calendar, q calendar.ObjectQuery) iter.Seq2[candidate, error] {
+	if !c.SeesBusyAlone(cal) {
+		return s.asOwn(ctx, m, c, cal, q.WithData, s.objects(ctx, m, cal, q))
+	}
+	g, err := s.glance(ctx, m, c, cal)
+	if err != nil {
+		return func(yield func(candidate, error) bool) { yield(candidate{}, err) }
+	}
+	return g.matching(q)
+}
+
+// ObjectByUID returns one object of a calendar by its UID, with its data, as the caller sees it.
+func (s *Queries) ObjectByUID(ctx context.Context, m *meter.Meter, c calendar.Caller, cal calendar.Calendar, uid calendar.UID) (calendar.Object, error) {
+	if !c.SeesBusyAlone(cal) {
+		return s.Reader.SeenByUID(ctx, m, c, cal, uid)
+	}
+	g, err := s.glance(ctx, m, c, cal)
+	if err != nil {
+		return calendar.Object{}, err
+	}
+	if o, ok := g.find(func(o calendar.Object) bool { return o.UID == uid }); ok {
+		return o, nil
+	}
+	return calendar.Object{}, calendar.ErrNoUID(uid)
+}

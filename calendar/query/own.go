@@ -1,0 +1,141 @@
+package query
+
+import (
+	"context"
+	"iter"
+
+	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/lookup"
+	"caldav-mcp-server/calendar/meter"
+	"caldav-mcp-server/calendar/personal"
+)
+
+// own is what a sharee has for themselves of a calendar's objects.
+type own struct {
+	parts map[calendar.UID]calendar.OwnPart
+	meter *meter.Meter
+	// held is what the meter was told of the parts.
+	held int64
+}
+
+// ownOf reads it; nil in a calendar of the caller's own, whose objects have what is theirs.
+func (s *Queries) ownOf(ctx context.Context, m *meter.Meter, c calendar.Caller, cal calendar.Calendar, withData bool) (*own, error) {
+	if cal.Owner == c.User.ID {
+		return nil, nil
+	}
+	mine := &own{meter: m}
+	if cal.Own == 0 {
+		return mine, nil
+	}
+	all, err := s.store.OwnParts(ctx, cal.ID, c.User.ID, 0, withData)
+	if err != nil {
+		return nil, err
+	}
+	mine.parts = make(map[calendar.UID]calendar.OwnPart, len(all))
+	for _, p := range all {
+		mine.parts[p.UID] = p
+		mine.held += instanceBytes + int64(len(p.Data))
+	}
+	if err := m.Hold(mine.held); err != nil {
+		return nil, err
+	}
+	return mine, nil
+}
+
+// done tells the meter that the parts are no longer needed.
+func (o *own) done() {
+	if o != nil {
+		o.meter.Free(o.held)
+	}
+}
+
+// seen is a candidate as the sharee sees it. One of which nothing is anybody's own stays what was read of it.
+func (o *own) seen(c candidate) (candidate, error) {
+	if o == nil || c.Deleted {
+		return c, nil
+	}
+	part, has := o.parts[c.UID]
+	if len(c.Data) == 0 {
+		c.ETag = part.Tag(c.ETag)
+		return c, nil
+	}
+	if !has {
+		if err := c.weigh(o.meter); err != nil {
+			return c, err
+		}
+		read, err := c.content()
+		c.unload(o.meter)
+		c.weight = 0
+		if err != nil || !personal.Has(read) {
+			return c, nil //nolint:nilerr // an older program has stored it: it stays as it is
+		}
+	}
+	object, err := lookup.Exchanged(o.meter, c.Object, part)
+	return candidate{Object: object, drawn: c.drawn}, err
+}
+
+// asOwn yields candidates as their reader sees them.
+func (s *Queries) asOwn(ctx context.Context, m *meter.Meter, c calendar.Caller, cal calendar.Calendar, withData bool, all iter.Seq2[candidate, error]) iter.Seq2[candidate, error] {
+	if cal.Owner == c.User.ID {
+		return all
+	}
+	return func(yield func(candidate, error) bool) {
+		mine, err := s.ownOf(ctx, m, c, cal, withData)
+		if err != nil {
+			yield(candidate{}, err)
+			return
+		}
+		defer mine.done()
+		for one, err := range all {
+			if err == nil {
+				one, err = mine.seen(one)
+			}
+			if !yield(one, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// ownChanges yields changes as a sharee sees them, and behind them the objects of which they have something else for themselves
+// by now, though nobody changed them.
+func (s *Queries) ownChanges(ctx context.Context, m *meter.Meter, c calendar.Caller, cal calendar.Calendar, since calendar.SyncToken, all iter.Seq2[calendar.Object, error]) iter.Seq2[calendar.Object, error] {
+	if cal.Owner == c.User.ID {
+		return all
+	}
+	return func(yield func(calendar.Object, error) bool) {
+		told := map[calendar.UID]bool{}
+		mine, err := s.ownOf(ctx, m, c, cal, false)
+		if err != nil {
+			yield(calendar.Object{}, err)
+			return
+		}
+		defer mine.done()
+		for o, err := range all {
+			one, _ := mine.seen(candidate{Object: o})
+			told[o.UID] = true
+			if !yield(one.Object, err) || err != nil {
+				return
+			}
+		}
+		if since == (calendar.SyncToken{}) || since.Own == cal.Own {
+			return
+		}
+		changed, err := s.store.OwnParts(ctx, cal.ID, c.User.ID, since.Own, false)
+		if err != nil {
+			yield(calendar.Object{}, err)
+			return
+		}
+		for _, p := range changed {
+			o, err := s.store.ObjectByUID(ctx, cal.ID, p.UID)
+			if told[p.UID] || err != nil && calendar.ReasonOf(err) == calendar.NotFound {
+				continue
+			}
+			// As far as the calendar's own changes go, a client that is told this knows them all.
+			o.Data, o.ETag, o.Version, o.Own = nil, p.Tag(o.ETag), cal.Version, p.Version
+			if !yield(o, err) || err != nil {
+				return
+			}
+		}
+	}
+}

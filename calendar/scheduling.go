@@ -1,0 +1,136 @@
+package calendar
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"time"
+)
+
+// ScheduleTag is the tag of an object with which people are invited (RFC 6638 §3.2.10). It stays where a change was
+// of no consequence to its editor. It is written as an ETag is; "" is that of all other objects.
+type ScheduleTag string
+
+// Scheduling is how a user wants to be scheduled with.
+type Scheduling struct {
+	// Default is the calendar in which invitations are put; "" is the first that takes them.
+	Default CalendarID
+	// Availability is a VCALENDAR with the times at which the user can be had (RFC 7953); nil when never set.
+	Availability *string
+}
+
+// InboxItem is a scheduling message as it came to a user (RFC 6638 §2.2).
+type InboxItem struct {
+	Name ObjectName
+	// Version is the inbox's, of the item's latest change.
+	Version Version
+	Created time.Time
+	// Gone tells that there is none of that name any more; Data is empty then.
+	Gone bool
+	Data []byte
+}
+
+// Object is the item as an object of a calendar is.
+func (i InboxItem) Object() Object {
+	return Object{
+		Name: i.Name, ETag: ETagOf(i.Data), Version: i.Version, Size: int64(len(i.Data)), Data: i.Data,
+		Created: i.Created, Modified: i.Created, Deleted: i.Gone, Derived: Derived{Kind: kindOf(i.Data)},
+	}
+}
+
+// kindMarks are how the components begin of which messages are.
+var kindMarks = [...]Kind{Event, Todo, FreeBusy}
+
+// kindOf tells what a message is about.
+func kindOf(data []byte) Kind {
+	for _, k := range kindMarks {
+		if bytes.Contains(data, []byte("\nBEGIN:"+k)) {
+			return k
+		}
+	}
+	return ""
+}
+
+// Reception is the calendar into which the invitations of a user with these calendars are put: the chosen one, or else
+// the oldest that takes events; "" for none.
+func (s Scheduling) Reception(all []Calendar) CalendarID {
+	var oldest *Calendar
+	for i := range all {
+		cal := &all[i]
+		if cal.Access != OwnerAccess || !cal.Kinds.Has(Event) {
+			continue
+		}
+		if cal.ID == s.Default {
+			return cal.ID
+		}
+		if oldest == nil || cmp.Or(cal.Created.Compare(oldest.Created), cmp.Compare(cal.ID, oldest.ID)) < 0 {
+			oldest = cal
+		}
+	}
+	if oldest == nil {
+		return ""
+	}
+	return oldest.ID
+}
+
+// MessageChanges is what changed in an inbox.
+type MessageChanges struct {
+	// Now is the token for the inbox as it is.
+	Now SyncToken
+	// There are those that are new or changed, Gone the removed ones; each by Version.
+	There, Gone []InboxItem
+}
+
+// Inbox is all that came to a user, with what is gone by now.
+type Inbox struct {
+	// Version is that of the latest change, Pruned of the latest removal that was forgotten.
+	Version, Pruned Version
+	// Items are by name.
+	Items []InboxItem
+}
+
+// SchedulingReader is the part of a Store that knows how users are scheduled with.
+type SchedulingReader interface {
+	// Scheduling returns how a user wants to be scheduled with; the zero value when they never said.
+	Scheduling(ctx context.Context, user UserID) (Scheduling, error)
+	// Inbox returns what came to a user; the zero inbox where that is nothing.
+	Inbox(ctx context.Context, user UserID) (Inbox, error)
+	// ScheduleTags returns the tags of a calendar's objects that have one.
+	ScheduleTags(ctx context.Context, cal CalendarID) (map[ObjectName]ScheduleTag, error)
+	// UsersAt returns the users who have one of the mail addresses, in lower case, or one of the names, each with what it
+	// was found by. An address that several have is nobody's.
+	UsersAt(ctx context.Context, mails, names []string) ([]UserAt, error)
+	// Mails returns the mail addresses under which a user is invited, in lower case, the first one before all others.
+	Mails(ctx context.Context, user UserID) ([]string, error)
+}
+
+// SchedulingKeeper is the part of a Tx that schedules. Calendars and boxes of notices are locked before inboxes, and
+// these in the order of their users.
+type SchedulingKeeper interface {
+	// UsersAt is SchedulingReader.UsersAt within the transaction.
+	UsersAt(ctx context.Context, mails, names []string) ([]UserAt, error)
+	// Appointments returns the live objects with a UID in live calendars of these users, with their data, by
+	// calendar.
+	Appointments(ctx context.Context, users []UserID, uid UID) ([]Appointment, error)
+	// Receptions returns, for each of the users, the live calendar of theirs in which an object of a kind is put that
+	// comes to them: the one they chose, or else the oldest that takes it. A user who has none is left out.
+	Receptions(ctx context.Context, users []UserID, kind Kind) (map[UserID]CalendarID, error)
+	// PutInboxItem puts a message into a user's inbox, where the oldest makes room for it. The inbox sets Version.
+	PutInboxItem(ctx context.Context, user UserID, i InboxItem) error
+	// DropInboxItem takes it out, if it is there.
+	DropInboxItem(ctx context.Context, user UserID, name ObjectName) error
+	// SetScheduling writes how a user wants to be scheduled with.
+	SetScheduling(ctx context.Context, user UserID, s Scheduling) error
+}
+
+// UserAt is a user, found by a mail address or a name.
+type UserAt struct {
+	Text string
+	User
+}
+
+// Appointment is a user's copy of an event.
+type Appointment struct {
+	Owner UserID
+	Object
+}

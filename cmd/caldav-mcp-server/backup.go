@@ -1,0 +1,149 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"time"
+
+	"caldav-mcp-server/store"
+	"caldav-mcp-server/store/backup"
+)
+
+const backupDetails = `
+It writes all that the database holds, as it is at one moment, while servers go on to work: users with the hashes of their
+passwords, tokens, calendars, objects, shares, links, trash and journal. It is one file, alike for SQLite and Postgres, which
+restore brings back on either. It can be read by no other user of the machine; so it should be where it is kept.
+
+--out - writes to standard output, as in: docker exec calendar caldav-mcp-server backup --out - >calendar.backup
+`
+
+func backupCommand() command {
+	var out string
+	var json bool
+	return command{
+		name: "backup", settings: storeSettings,
+		summary: "write everything to a file, while servers run", details: backupDetails,
+		flags: func(f *flag.FlagSet) {
+			f.StringVar(&out, "out", "", "`FILE|-` to write to (needed); a file that is there already is left alone")
+			asJSON(f, &json)
+		},
+		run: func(ctx context.Context, p *program, c config, _ []string) (err error) {
+			if out == "" || out == "-" && json {
+				return wrongUsage("backup: it needs --out FILE, or --out - without --json")
+			}
+			h, err := p.openHouse(ctx, c, store.Options{Existing: true, Wait: commandWait, Logger: p.logger(slog.LevelWarn, false)})
+			if err != nil {
+				return err
+			}
+			defer func() { err = errors.Join(err, h.store.Close()) }()
+			b := &keeper{program: p, house: h, bar: p.newProgress()}
+			if out == "-" {
+				_, err := b.write(ctx, p.stdout)
+				return err
+			}
+			return b.keep(ctx, out, json)
+		},
+	}
+}
+
+// keeper makes a backup.
+type keeper struct {
+	*program
+	*house
+	bar *progress
+}
+
+func (b *keeper) write(ctx context.Context, to io.Writer) (backup.Manifest, error) {
+	defer b.bar.clear()
+	return b.store.Backup(ctx, to, b.version, b.bar.of("backing up"))
+}
+
+// keep writes a file, reads it again, and only then gives it its name.
+func (b *keeper) keep(ctx context.Context, path string, json bool) (err error) {
+	if _, err := os.Lstat(path); err == nil {
+		return fmt.Errorf("%s is there already: give the backup another name", path)
+	}
+	// Nobody else may read it, from the first byte on.
+	f, err := os.CreateTemp(filepath.Dir(path), ".backup-")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.Close(), removeIfThere(f.Name())) }()
+	m, err := b.write(ctx, f)
+	if err == nil {
+		err = f.Sync()
+	}
+	if err != nil {
+		return err
+	}
+	size, err := checkBackup(f, b.bar)
+	if err != nil {
+		return fmt.Errorf("what was written cannot be read back: %w", err)
+	}
+	// Of two at once one is told that there is a file by now.
+	if err := os.Link(f.Name(), path); err != nil {
+		return err
+	}
+	syncDisks()
+	return b.tell(path, size, m, json)
+}
+
+func removeIfThere(path string) error {
+	if err := os.Remove(path); !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// checkBackup reads a backup from its beginning to its end.
+func checkBackup(f *os.File, bar *progress) (size int64, err error) {
+	defer bar.clear()
+	info, err := f.Stat()
+	if err != nil {
+		return 0, err
+	}
+	read, err := backup.Open(f, info.Size())
+	if err == nil {
+		err = read.Check(bar.of("checking"))
+	}
+	return info.Size(), err
+}
+
+// backupJSON is a backup for programs.
+type backupJSON struct {
+	File    string           `json:"file"`
+	Bytes   int64            `json:"bytes"`
+	Made    time.Time        `json:"made"`
+	Engine  string           `json:"engine"`
+	Program string           `json:"program"`
+	Rows    map[string]int64 `json:"rows"`
+}
+
+func (p *program) tell(path string, size int64, m backup.Manifest, json bool) error {
+	if json {
+		rows := map[string]int64{}
+		for _, t := range m.Tables {
+			rows[t.Name] = t.Rows
+		}
+		return p.printJSON(backupJSON{path, size, m.Made, m.Engine, m.Program, rows})
+	}
+	_, err := fmt.Fprintf(p.stdout, "%s has %s (%d bytes)\n", path, holds(m), size)
+	return err
+}
+
+// holds says what is in a backup.
+func holds(m backup.Manifest) string {
+	return fmt.Sprintf("%d users, %d calendars, %d objects with their tombstones and %d changes of the journal, as of %s",
+		m.Table("users").Rows, m.Table("calendars").Rows, m.Table("objects").Rows, m.Table("journal").Rows, m.Made.Format(time.RFC3339))
+}
+
+// of is the bar as what goes through many rows wants it.
+func (b *progress) of(what string) backup.Progress {
+	return func(table string, done, total int64) { b.show(int(done), int(total), what+" "+table) }
+}

@@ -1,0 +1,101 @@
+package main
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"sync"
+	"time"
+)
+
+// certificate is a pair of files, which a renewal replaces while the server runs.
+type certificate struct {
+	chain, key string
+	log        *slog.Logger
+
+	mu     sync.Mutex
+	loaded *tls.Certificate
+	// made is when the files were that are loaded, or that could not be.
+	made [2]time.Time
+}
+
+// tlsConfig is how the doors speak TLS; nil where they do not. The files must be good to begin with.
+func (c config) tlsConfig(log *slog.Logger) (*tls.Config, error) {
+	if c.tlsCert == "" && c.tlsKey == "" {
+		return nil, nil
+	}
+	switch {
+	case c.tlsCert == "" || c.tlsKey == "":
+		return nil, wrongUsage("TLS_CERT and TLS_KEY go together: the chain of certificates, and its key")
+	case c.baseURL == nil || c.baseURL.Scheme != "https":
+		return nil, wrongUsage("TLS_CERT needs a BASE_URL that begins with https:// and has the certificate's name, and the port where there is no proxy")
+	}
+	files := &certificate{chain: c.tlsCert, key: c.tlsKey, log: log}
+	if _, err := files.get(nil); err != nil {
+		return nil, err
+	}
+	return &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: files.get}, nil
+}
+
+// get returns the certificate that is in the files, which are looked at with each new connection. One that cannot be read
+// leaves the last one in force.
+func (f *certificate) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	made, err := f.modified()
+	if err == nil && made == f.made && f.loaded != nil {
+		return f.loaded, nil
+	}
+	if err == nil {
+		err = f.load(made)
+	}
+	if f.loaded == nil {
+		return nil, fmt.Errorf("the certificate cannot be read: %w", err)
+	}
+	if err != nil && made != f.made {
+		f.made = made
+		f.log.ErrorContext(context.Background(), "the new certificate cannot be read: the last one stays in force", "error", err)
+	}
+	return f.loaded, nil
+}
+
+func (f *certificate) load(made [2]time.Time) error {
+	pair, err := tls.LoadX509KeyPair(f.chain, f.key)
+	if err != nil {
+		return err
+	}
+	f.loaded, f.made = &pair, made
+	f.log.InfoContext(context.Background(), "certificate", "until", pair.Leaf.NotAfter, "names", pair.Leaf.DNSNames)
+	return nil
+}
+
+func (f *certificate) modified() (made [2]time.Time, err error) {
+	for i, file := range []string{f.chain, f.key} {
+		info, failed := os.Stat(file)
+		if failed != nil {
+			err = errors.Join(err, failed)
+			continue
+		}
+		made[i] = info.ModTime()
+	}
+	return made, err
+}
+
+// ownTLS is for asking the server on this machine, which is known by the certificate in the files and not by its name.
+func (c config) ownTLS() (*tls.Config, error) {
+	pair, err := tls.LoadX509KeyPair(c.tlsCert, c.tlsKey)
+	if err != nil {
+		return nil, fmt.Errorf("the certificate cannot be read: %w", err)
+	}
+	roots := x509.NewCertPool()
+	roots.AddCert(pair.Leaf)
+	own := &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: roots}
+	if len(pair.Leaf.DNSNames) > 0 {
+		own.ServerName = pair.Leaf.DNSNames[0]
+	}
+	return own, nil
+}

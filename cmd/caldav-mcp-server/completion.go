@@ -1,0 +1,130 @@
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+)
+
+const completionDetails = `
+It writes what makes a shell complete commands and flags when TAB is pressed. SHELL is bash, zsh or fish.
+
+  bash  eval "$(caldav-mcp-server completion bash)", in ~/.bashrc
+  zsh   eval "$(caldav-mcp-server completion zsh)", in ~/.zshrc behind compinit
+  fish  caldav-mcp-server completion fish > ~/.config/fish/completions/caldav-mcp-server.fish
+`
+
+// shells are those that are known, each with what writes for it.
+var shells = map[string]func([]completion) string{"bash": bashCompletion, "zsh": zshCompletion, "fish": fishCompletion}
+
+func completionCommand() command {
+	return command{
+		name: "completion", operands: []string{"SHELL"},
+		summary: "write what lets a shell complete commands and flags", details: completionDetails,
+		run: func(_ context.Context, p *program, _ config, operands []string) error {
+			write, known := shells[operands[0]]
+			if !known {
+				return wrongUsage("completion is for bash, zsh and fish, not for %q", operands[0])
+			}
+			_, err := io.WriteString(p.stdout, write(p.completions()))
+			return err
+		},
+	}
+}
+
+// completion is what there is to complete of a command.
+type completion struct {
+	name, summary string
+	flags         []completedFlag
+}
+
+type completedFlag struct {
+	name, usage string
+	// takes tells that a value follows.
+	takes bool
+}
+
+// completions are those of the table of commands.
+func (p *program) completions() []completion {
+	return each(commands(), func(c command) completion {
+		return completion{c.name, c.summary, each(flagsOf(c), func(f *flag.Flag) completedFlag {
+			placeholder, usage := flag.UnquoteUsage(f)
+			return completedFlag{f.Name, usage, placeholder != ""}
+		})}
+	})
+}
+
+// flagsOf are a command's flags, by name, with those that stand for settings.
+func flagsOf(c command) (all []*flag.Flag) {
+	flags := flag.NewFlagSet(c.name, flag.ContinueOnError)
+	if c.flags != nil {
+		c.flags(flags)
+	}
+	addSettings(flags, c.settings)
+	flags.VisitAll(func(f *flag.Flag) { all = append(all, f) })
+	return all
+}
+
+// quoted puts a text in single quotes, as shells read them.
+func quoted(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
+
+func namesOf(c completion) string {
+	return strings.Join(each(c.flags, func(f completedFlag) string { return "--" + f.name }), " ")
+}
+
+func bashCompletion(all []completion) string {
+	var b strings.Builder
+	b.WriteString("_caldav_mcp_server() {\n\tlocal current=${COMP_WORDS[COMP_CWORD]} words=\n\tCOMPREPLY=()\n\tif [ \"$COMP_CWORD\" -eq 1 ]; then\n")
+	fmt.Fprintf(&b, "\t\twords=%s\n\telse\n\t\tcase $current in -*) ;; *) return ;; esac\n\t\tcase ${COMP_WORDS[1]} in\n",
+		quoted(strings.Join(slices.Concat([]string{"help"}, each(all, func(c completion) string { return c.name })), " ")))
+	for _, c := range all {
+		fmt.Fprintf(&b, "\t\t%s) words=%s ;;\n", c.name, quoted(namesOf(c)))
+	}
+	fmt.Fprintf(&b, "\t\tesac\n\tfi\n\tCOMPREPLY=($(compgen -W \"$words\" -- \"$current\"))\n}\ncomplete -o default -F _caldav_mcp_server %s\n", name)
+	return b.String()
+}
+
+// described is an entry of zsh's _describe: a word, and what it is.
+func described(word, about string) string {
+	return quoted(strings.ReplaceAll(word, ":", `\:`) + ":" + about)
+}
+
+func zshCompletion(all []completion) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "#compdef %s\n_caldav_mcp_server() {\n\tlocal -a commands flags\n\tcommands=(\n", name)
+	for _, c := range all {
+		fmt.Fprintf(&b, "\t\t%s\n", described(c.name, c.summary))
+	}
+	b.WriteString("\t)\n\tif (( CURRENT == 2 )); then\n\t\t_describe command commands\n\t\treturn\n\tfi\n\tcase $words[2] in\n")
+	for _, c := range all {
+		fmt.Fprintf(&b, "\t%s) flags=(%s) ;;\n", c.name, strings.Join(each(c.flags, func(f completedFlag) string { return described("--"+f.name, f.usage) }), " "))
+	}
+	fmt.Fprintf(&b, "\tesac\n\tif [[ $PREFIX == -* ]]; then _describe -o flag flags; else _files; fi\n}\n"+
+		"if [ \"$funcstack[1]\" = _caldav_mcp_server ]; then _caldav_mcp_server \"$@\"; else compdef _caldav_mcp_server %s; fi\n", name)
+	return b.String()
+}
+
+func fishCompletion(all []completion) string {
+	var b strings.Builder
+	for _, c := range all {
+		fmt.Fprintf(&b, "complete -c %s -f -n __fish_use_subcommand -a %s -d %s\n", name, c.name, fishQuoted(c.summary))
+	}
+	for _, c := range all {
+		for _, f := range c.flags {
+			takes := ""
+			if f.takes {
+				takes = " -r"
+			}
+			fmt.Fprintf(&b, "complete -c %s -n '__fish_seen_subcommand_from %s' -l %s -d %s%s\n", name, c.name, f.name, fishQuoted(f.usage), takes)
+		}
+	}
+	return b.String()
+}
+
+// fishQuoted is quoted for fish, which knows an escape within quotes.
+func fishQuoted(text string) string {
+	return "'" + strings.NewReplacer(`\`, `\\`, `'`, `\'`).Replace(text) + "'"
+}

@@ -1,0 +1,94 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestCompletionCompletes has bash complete, and each shell that is there read what is for it.
+func TestCompletionCompletes(t *testing.T) {
+	t.Parallel()
+	p := &program{now: time.Now}
+	for shell, write := range shells {
+		file := filepath.Join(t.TempDir(), shell)
+		if err := os.WriteFile(file, []byte(write(p.completions())), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := exec.LookPath(shell); err != nil {
+			t.Logf("there is no %s here", shell)
+			continue
+		}
+		if out, err := exec.CommandContext(t.Context(), shell, "-n", file).CombinedOutput(); err != nil {
+			t.Errorf("%s does not read it: %v %s", shell, err, out)
+		}
+		if shell != "bash" {
+			continue
+		}
+		for line, want := range map[string]string{
+			"list-u":                   "list-users",
+			"create-user --pass":       "--password-stdin",
+			"share --user ann --perm":  "--permission",
+			"create-user ann --data-d": "--data-dir",
+			"nonsense --":              "",
+			"export ann":               "",
+		} {
+			words := strings.Fields(line)
+			script := `. "$1"; shift; COMP_WORDS=(caldav-mcp-server "$@"); COMP_CWORD=$#; _caldav_mcp_server; echo "${COMPREPLY[*]}"`
+			out, err := exec.CommandContext(t.Context(), "bash", append([]string{"-c", script, "bash", file}, words...)...).Output()
+			if got := strings.TrimSpace(string(out)); err != nil || got != want {
+				t.Errorf("%q: %q %v, want %q", line, got, err, want)
+			}
+		}
+	}
+}
+
+// TestCompletionHasEveryFlag: what a command takes is completed, in every shell.
+func TestCompletionHasEveryFlag(t *testing.T) {
+	t.Parallel()
+	p := &program{now: time.Now}
+	for shell, write := range shells {
+		text := write(p.completions())
+		for _, c := range commands() {
+			if !strings.Contains(text, c.name) {
+				t.Errorf("%s: %s is missing", shell, c.name)
+			}
+			for _, f := range flagsOf(c) {
+				if !slices.Contains(strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" '():\n", r) }), strings.Repeat("-", map[bool]int{true: 0, false: 2}[shell == "fish"])+f.Name) {
+					t.Errorf("%s: %s --%s is missing", shell, c.name, f.Name)
+				}
+			}
+		}
+	}
+}
+
+// TestManual: the page has every command, flag and setting, and is read by what reads manual pages.
+func TestManual(t *testing.T) {
+	t.Parallel()
+	p := &program{now: time.Now, version: "1.2.3"}
+	page := p.manual()
+	plain := strings.ReplaceAll(page, `\-`, "-")
+	for _, c := range commands() {
+		if !strings.Contains(plain, `.SS "`+c.name+`"`) {
+			t.Errorf("%s is missing", c.name)
+		}
+	}
+	for _, s := range settings(nil) {
+		if !strings.Contains(plain, ".B "+s.env) {
+			t.Errorf("%s is missing", s.env)
+		}
+	}
+	groff, err := exec.LookPath("groff")
+	if err != nil {
+		t.Skip("there is no groff here")
+	}
+	cmd := exec.CommandContext(t.Context(), groff, "-man", "-Tutf8", "-ww", "-z")
+	cmd.Stdin = strings.NewReader(page)
+	if out, err := cmd.CombinedOutput(); err != nil || len(out) > 0 {
+		t.Errorf("groff: %v %s", err, out)
+	}
+}

@@ -1,0 +1,70 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"log/slog"
+
+	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/mail"
+	"caldav-mcp-server/mail/letter"
+)
+
+const deliverDetails = `
+It reads one mail from standard input, as mail servers and filters such as procmail or sieve hand it to programs, and does
+what the scheduling message in it asks for, if who sent it may ask: an organizer invites and cancels, an attendee answers.
+That it is from whom it says must be proven by the sender's domain (DKIM), or by your own mail server
+(MAIL_AUTHSERV_ID). It prints what became of the mail.
+
+  caldav-mcp-server deliver --to alice@example.org < mail
+
+The exit code is 0 also for a mail that is not followed, lest it go back to whomever a stranger named, and 75 where the
+mail server is to try again later.
+`
+
+// laterError is a fault that will pass: the caller of the program is to try again.
+type laterError struct{ error }
+
+func (e laterError) Unwrap() error { return e.error }
+
+func deliverCommand() command {
+	var to []calendar.MailAddress
+	return command{
+		name: "deliver", settings: storeSettings | mailSettings,
+		summary: "take in one mail from standard input", details: deliverDetails,
+		flags: func(f *flag.FlagSet) {
+			f.Func("to", "`ADDRESS` that the mail was handed in for; may be given again", func(v string) error {
+				address, err := letter.Address(v)
+				to = append(to, address)
+				return err
+			})
+		},
+		run: func(ctx context.Context, p *program, c config, _ []string) error {
+			raw, err := io.ReadAll(io.LimitReader(p.stdin, mail.MailMost+1))
+			if err != nil {
+				return laterError{fmt.Errorf("reading the mail: %w", err)}
+			}
+			err = p.withHouse(ctx, c, func(h *house) error { return p.deliver(ctx, c, h, raw, to) })
+			if _, wrong := errors.AsType[usageError](err); err != nil && !wrong {
+				return laterError{err}
+			}
+			return err
+		},
+	}
+}
+
+func (p *program) deliver(ctx context.Context, c config, h *house, raw []byte, to []calendar.MailAddress) error {
+	receiver, err := p.receiver(ctx, c, h, p.logger(slog.LevelError, false))
+	if err != nil {
+		return err
+	}
+	verdict, err := receiver.Take(ctx, raw, to)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintln(p.stdout, verdict)
+	return err
+}

@@ -1,0 +1,117 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/mail"
+	"caldav-mcp-server/mail/letter"
+)
+
+// mailServer is whose steps the checks of mail are.
+const mailServer = "mail"
+
+// mailChecks are those for a server with settings for mail, where the doctor is given them too.
+func (x *examination) mailChecks() []check {
+	var all []check
+	if x.mail.sends() {
+		all = append(all, check{mailServer, "the mail server takes the password", (*examination).tryRelay})
+	}
+	if x.mail.imapURL != "" {
+		all = append(all, check{mailServer, "the mailbox opens", (*examination).tryMailbox})
+	}
+	if x.mail.sends() && (x.mail.imapURL != "" || x.mailTo != "") {
+		all = append(all, check{mailServer, "a mail is sent", (*examination).sendMail})
+	}
+	if x.mail.sends() && x.mail.imapURL != "" && x.mailTo == "" {
+		all = append(all, check{mailServer, "it arrives in the mailbox", (*examination).receiveMail})
+	}
+	return all
+}
+
+// checks are all that there are for the server.
+func (x *examination) checks() []check { return append(checks(), x.mailChecks()...) }
+
+func (x *examination) tryRelay(ctx context.Context) (string, error) {
+	relay, err := mail.ParseRelay(x.mail.smtpURL)
+	if err == nil {
+		err = relay.Try(ctx)
+	}
+	return relay.Addr, withMend(err, "check SMTP_URL: host, port, user, password, and whether it is smtps:// (TLS from the start) or smtp:// (STARTTLS)")
+}
+
+func (x *examination) tryMailbox(ctx context.Context) (string, error) {
+	box, err := mail.ParseMailbox(x.mail.imapURL)
+	if err == nil {
+		err = box.Try(ctx)
+	}
+	if err != nil {
+		return "", withMend(err, "check IMAP_URL: host, port, user, password, the folder's name, and whether it is imaps:// or imap:// (STARTTLS)")
+	}
+	return box.Folder, nil
+}
+
+const testMail = `This mail was sent by the doctor of a calendar server, to find out whether its mail arrives.
+
+Nothing is to be done. If it lies in the spam folder, invitations will lie there too: look at SPF and DKIM of the
+domain of MAIL_FROM, as docs/scheduling.md has it.
+`
+
+// sendMail sends a mail to the address of --mail-to, or to the server's own mailbox.
+func (x *examination) sendMail(ctx context.Context) (string, error) {
+	relay, err := mail.ParseRelay(x.mail.smtpURL)
+	if err != nil {
+		return "", err
+	}
+	to := x.mailTo
+	if to == "" {
+		to = calendar.MailAddress(x.mail.from)
+	}
+	post := x.mail.post()
+	relay.Hello = letter.Domain(post.From)
+	x.testMail = x.newID() + "@" + letter.Domain(post.From)
+	data, err := post.Plain(letter.Plain{To: to, Subject: "A test of the calendar server's mail", Text: testMail, ID: x.testMail, At: x.now()})
+	if err == nil {
+		err = relay.Send(ctx, post.From, to, x.testMail, data)
+	}
+	return "to " + string(to), withMend(err, "the mail server must take mail from MAIL_FROM, and to anybody, for the user in SMTP_URL")
+}
+
+// lookEvery is how often the mailbox is looked into for the mail.
+const lookEvery = 2 * time.Second
+
+// receiveMail waits until the mail is there, and removes it.
+func (x *examination) receiveMail(ctx context.Context) (string, error) {
+	if x.testMail == "" {
+		return "", skippedError{"no mail was sent"}
+	}
+	box, err := mail.ParseMailbox(x.mail.imapURL)
+	if err != nil {
+		return "", err
+	}
+	for {
+		found, err := box.Remove(ctx, x.testMail)
+		if found || err != nil && ctx.Err() == nil {
+			return "after a moment, and is removed", err
+		}
+		timer := time.NewTimer(lookEvery)
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return "", withMend(errors.New("the mail did not arrive in time"),
+				fmt.Sprintf("is IMAP_URL the mailbox of %s, or of an address that its mail goes on to? Mail may be slow: --timeout 10m waits longer", x.mail.from))
+		}
+	}
+}
+
+// withMend is an error with what mends it.
+func withMend(err error, mend string) error {
+	if err == nil {
+		return nil
+	}
+	return &checkError{err.Error(), mend}
+}

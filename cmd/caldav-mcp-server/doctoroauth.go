@@ -1,0 +1,356 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"html"
+	"io"
+	"net/http"
+	"net/http/cookiejar"
+	"net/url"
+	"regexp"
+	"strings"
+)
+
+// walk is the way of an assistant that asks its user to let it in (OAuth), as far as it has come.
+type walk struct {
+	browser  *http.Client
+	resource struct {
+		Resource string   `json:"resource"`
+		Servers  []string `json:"authorization_servers"`
+	}
+	server struct {
+		Issuer    string `json:"issuer"`
+		Authorize string `json:"authorization_endpoint"`
+		Token     string `json:"token_endpoint"`
+		Register  string `json:"registration_endpoint"`
+		Revoke    string `json:"revocation_endpoint"`
+	}
+	client, verifier, code string
+	access, refresh        string
+}
+
+// walkRedirect is where a program on this machine would get its answer. Nobody listens: the answer is read before
+// anybody goes there.
+const walkRedirect = "http://127.0.0.1/doctor"
+
+// maxWalkAnswer is more than any page or document on the way has.
+const maxWalkAnswer = 1 << 20
+
+const wellKnownMend = "hosts look for OAuth at the root of the name, whatever path the server has: let the proxy pass /.well-known/oauth-protected-resource, " +
+	"/.well-known/oauth-authorization-server and what is below them on to either port"
+
+const addressMend = "BASE_URL says how apps reach the server, MCP_URL how assistants do: set them to what is given to people"
+
+// oauthChecks are the steps of claude.ai and other hosts that people connect without a token.
+func oauthChecks() []check {
+	return []check{
+		{hosted, "the endpoint leads to sign-in", (*examination).discover},
+		{hosted, "it registers", (*examination).register},
+		{hosted, "people are asked to sign in", (*examination).signInPage},
+		{hosted, "they let it in", (*examination).consent},
+		{hosted, "a code gets it a token", (*examination).exchange},
+		{hosted, "the token lets it in, and is renewed", (*examination).renew},
+		{hosted, "it is out once it is revoked", (*examination).revoke},
+	}
+}
+
+var errNotSoFar = skippedError{"what comes before it has failed"}
+
+// fetch gets a document of metadata.
+func (x *examination) fetch(ctx context.Context, at string, into any) error {
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, at, nil)
+	if err != nil {
+		return &checkError{fmt.Sprintf("%q is no address", at), addressMend}
+	}
+	r.Header.Set("User-Agent", x.bare.agent)
+	answer, err := x.bare.transport.RoundTrip(r)
+	if err != nil {
+		return err
+	}
+	defer answer.Body.Close()
+	if answer.StatusCode != http.StatusOK {
+		return &checkError{fmt.Sprintf("%s answers %d", at, answer.StatusCode), wellKnownMend}
+	}
+	if err := json.NewDecoder(io.LimitReader(answer.Body, maxWalkAnswer)).Decode(into); err != nil {
+		return &checkError{at + " is no JSON", "another program answers there: " + wellKnownMend}
+	}
+	return nil
+}
+
+var metadataParameter = regexp.MustCompile(`resource_metadata="([^"]*)"`)
+
+// discover finds the sign-in as hosts do: from the challenge to the endpoint's description, and to the server's.
+func (x *examination) discover(ctx context.Context) (string, error) {
+	if x.offer == "" {
+		return "", skippedError{"the endpoint was not found"}
+	}
+	found := metadataParameter.FindStringSubmatch(x.offer)
+	if found == nil {
+		return "", skippedError{"there is none: OAUTH is off, or BASE_URL is not set and the server is asked from elsewhere"}
+	}
+	w := &walk{}
+	if err := x.fetch(ctx, found[1], &w.resource); err != nil {
+		return "", err
+	}
+	if w.resource.Resource != x.mcp.String() {
+		return "", &checkError{fmt.Sprintf("the endpoint calls itself %s, and was asked at %s: hosts go no further", shown(w.resource.Resource), x.mcp), addressMend}
+	}
+	if len(w.resource.Servers) == 0 {
+		return "", &checkError{found[1] + " names no authorization server", "another program answers there"}
+	}
+	for _, at := range []string{wellKnownOf(w.resource.Servers[0]), wellKnownOf(x.mcp.String())} {
+		if err := x.fetch(ctx, at, &w.server); err != nil {
+			return "", err
+		}
+		if w.server.Issuer != w.resource.Servers[0] {
+			return "", &checkError{fmt.Sprintf("%s calls itself %s, and is called %s", at, shown(w.server.Issuer), shown(w.resource.Servers[0])), addressMend}
+		}
+	}
+	for _, at := range []string{w.server.Authorize, w.server.Token, w.server.Register} {
+		if x.mcp.Scheme == "https" && !strings.HasPrefix(at, "https://") {
+			return "", &checkError{shown(at) + " is without TLS: hosts go no further", addressMend}
+		}
+	}
+	x.walk = w
+	return w.server.Issuer, nil
+}
+
+// wellKnownOf is where a server's description lies, by its address or by that of what it guards.
+func wellKnownOf(address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		return address
+	}
+	u.Path = "/.well-known/oauth-authorization-server" + strings.TrimRight(u.Path, "/")
+	return u.String()
+}
+
+// submit sends something to an endpoint for programs and reads the answer.
+func (x *examination) submit(ctx context.Context, at, kind string, body []byte, want int, into any) error {
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, at, bytes.NewReader(body))
+	if err != nil {
+		return err
+	}
+	r.Header.Set("Content-Type", kind)
+	r.Header.Set("User-Agent", x.bare.agent)
+	answer, err := x.bare.transport.RoundTrip(r)
+	if err != nil {
+		return err
+	}
+	defer answer.Body.Close()
+	data, err := io.ReadAll(io.LimitReader(answer.Body, maxWalkAnswer))
+	if err != nil {
+		return err
+	}
+	if answer.StatusCode != want {
+		var said struct {
+			What string `json:"error_description"`
+		}
+		if json.Unmarshal(data, &said) == nil && said.What != "" {
+			return fmt.Errorf("the server says: %s", shown(said.What))
+		}
+		return &statusError{http.MethodPost, at, answer.StatusCode}
+	}
+	if into == nil {
+		return nil
+	}
+	if err := json.Unmarshal(data, into); err != nil {
+		return &checkError{at + " answers what is no JSON", "another program answers there: does the proxy pass /oauth/ on to the CalDAV port?"}
+	}
+	return nil
+}
+
+func (x *examination) submitForm(ctx context.Context, at string, form url.Values, into any) error {
+	return x.submit(ctx, at, "application/x-www-form-urlencoded", []byte(form.Encode()), http.StatusOK, into)
+}
+
+func (x *examination) register(ctx context.Context) (string, error) {
+	if x.walk == nil {
+		return "", errNotSoFar
+	}
+	var made struct {
+		ID string `json:"client_id"`
+	}
+	body := fmt.Appendf(nil, `{"client_name":"doctor","application_type":"native","redirect_uris":[%q],"token_endpoint_auth_method":"none"}`, walkRedirect)
+	if err := x.submit(ctx, x.walk.server.Register, "application/json", body, http.StatusCreated, &made); err != nil {
+		return "", err
+	}
+	x.walk.client = made.ID
+	return "as " + shown(made.ID), nil
+}
+
+// signInPage opens what the host sends people to, in a browser that nobody is signed in.
+func (x *examination) signInPage(ctx context.Context) (string, error) {
+	if x.walk == nil || x.walk.client == "" {
+		return "", errNotSoFar
+	}
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		return "", err
+	}
+	x.walk.browser = &http.Client{Jar: jar, Transport: x.bare.transport, CheckRedirect: func(r *http.Request, _ []*http.Request) error {
+		if strings.HasPrefix(r.URL.String(), walkRedirect) {
+			return http.ErrUseLastResponse
+		}
+		return nil
+	}}
+	x.walk.verifier = rand.Text() + rand.Text()
+	sum := sha256.Sum256([]byte(x.walk.verifier))
+	ask := url.Values{
+		"response_type": {"code"}, "client_id": {x.walk.client}, "redirect_uri": {walkRedirect}, "scope": {"read"}, "state": {"doctor"},
+		"code_challenge": {base64.RawURLEncoding.EncodeToString(sum[:])}, "code_challenge_method": {"S256"}, "resource": {x.walk.resource.Resource},
+	}
+	page, at, err := x.browse(ctx, http.MethodGet, x.walk.server.Authorize+"?"+ask.Encode(), nil)
+	if err != nil {
+		return "", err
+	}
+	if !strings.Contains(page, `name="password"`) {
+		return "", &checkError{"there is no sign-in at " + shown(at.String()), "another program answers there: does the proxy pass /oauth/ and /account/ on to the CalDAV port?"}
+	}
+	x.walk.code = at.String()
+	return at.Scheme + "://" + at.Host + at.Path, nil
+}
+
+// browse opens a page, as a browser does, and returns what is on it and where it was found. Where the way leads to the host's own
+// address, that is what is found.
+func (x *examination) browse(ctx context.Context, method, at string, form url.Values) (page string, found *url.URL, err error) {
+	r, err := http.NewRequestWithContext(ctx, method, at, strings.NewReader(form.Encode()))
+	if err != nil {
+		return "", nil, err
+	}
+	r.Header.Set("User-Agent", x.bare.agent)
+	r.Header.Set("Accept", "text/html")
+	if method == http.MethodPost {
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	}
+	answer, err := x.walk.browser.Do(r)
+	if err != nil {
+		return "", nil, err
+	}
+	defer answer.Body.Close()
+	data, err := io.ReadAll(io.LimitReader(answer.Body, maxWalkAnswer))
+	if err != nil {
+		return "", nil, err
+	}
+	if to, err := answer.Location(); err == nil && answer.StatusCode == http.StatusSeeOther {
+		return "", to, nil
+	}
+	if answer.StatusCode != http.StatusOK {
+		return "", nil, &statusError{method, answer.Request.URL.Path, answer.StatusCode}
+	}
+	return string(data), answer.Request.URL, nil
+}
+
+var hiddenField = regexp.MustCompile(`<input type="hidden" name="([a-z]+)" value="([^"]*)">`)
+
+// hiddenFields are what a form of ours brings along.
+func hiddenFields(page string) url.Values {
+	fields := url.Values{}
+	for _, m := range hiddenField.FindAllStringSubmatch(page, -1) {
+		fields.Set(m[1], html.UnescapeString(m[2]))
+	}
+	return fields
+}
+
+// consent signs the user in and says yes, to the least there is: one scope, for a day.
+func (x *examination) consent(ctx context.Context) (string, error) {
+	if x.walk == nil || x.walk.code == "" {
+		return "", errNotSoFar
+	}
+	signIn, err := url.Parse(x.walk.code)
+	if err != nil {
+		return "", err
+	}
+	x.walk.code = ""
+	form := url.Values{"name": {x.dav.user}, "password": {x.dav.password}, "next": {signIn.Query().Get("next")}}
+	signIn.RawQuery = ""
+	page, at, err := x.browse(ctx, http.MethodPost, signIn.String(), form)
+	if err != nil {
+		return "", err
+	}
+	fields := hiddenFields(page)
+	switch {
+	case strings.HasSuffix(at.Path, "/sign-in"):
+		return "", &checkError{"the browser was signed in and is not", "the proxy drops cookies, or people reach it by http where BASE_URL says https"}
+	case fields.Get("seal") == "":
+		return "", skippedError{"the user signs in with more than a password: try it in a browser"}
+	}
+	for name, value := range map[string]string{"scope": "read", "reach": "all", "days": "1", "answer": "allow"} {
+		fields.Set(name, value)
+	}
+	_, to, err := x.browse(ctx, http.MethodPost, at.Scheme+"://"+at.Host+at.Path, fields)
+	if err != nil {
+		return "", err
+	}
+	if to.Query().Get("code") == "" || to.Query().Get("state") != "doctor" || to.Query().Get("iss") != x.walk.server.Issuer {
+		return "", &checkError{"the answer is " + shown(to.String()), "something on the way changes the Location header: the proxy must leave it alone"}
+	}
+	x.walk.code = to.Query().Get("code")
+	_, _, err = x.browse(ctx, http.MethodPost, strings.TrimSuffix(at.Scheme+"://"+at.Host+at.Path, "allow")+"sign-out", url.Values{})
+	return "the answer went to " + to.Host + to.Path, err
+}
+
+// walkTokens are what the token endpoint gives.
+type walkTokens struct {
+	Access  string `json:"access_token"`
+	Refresh string `json:"refresh_token"`
+}
+
+func (x *examination) exchange(ctx context.Context) (string, error) {
+	if x.walk == nil || x.walk.code == "" {
+		return "", errNotSoFar
+	}
+	var got walkTokens
+	err := x.submitForm(ctx, x.walk.server.Token, url.Values{
+		"grant_type": {"authorization_code"}, "code": {x.walk.code}, "redirect_uri": {walkRedirect}, "client_id": {x.walk.client},
+		"code_verifier": {x.walk.verifier}, "resource": {x.walk.resource.Resource},
+	}, &got)
+	if err != nil {
+		return "", err
+	}
+	x.walk.access, x.walk.refresh = got.Access, got.Refresh
+	return "an access and a refresh token", nil
+}
+
+// renew calls with the token, and with the one that follows it.
+func (x *examination) renew(ctx context.Context) (string, error) {
+	if x.walk == nil || x.walk.access == "" {
+		return "", errNotSoFar
+	}
+	if _, _, err := x.rpc(ctx, x.walk.access, "", initializeCall); err != nil {
+		return "", tokenError(err)
+	}
+	var got walkTokens
+	err := x.submitForm(ctx, x.walk.server.Token, url.Values{"grant_type": {"refresh_token"}, "refresh_token": {x.walk.refresh}, "client_id": {x.walk.client}}, &got)
+	if err != nil {
+		return "", err
+	}
+	x.walk.access, x.walk.refresh = got.Access, got.Refresh
+	said, _, err := x.rpc(ctx, x.walk.access, "", initializeCall)
+	if err != nil {
+		return "", tokenError(err)
+	}
+	return "protocol " + shown(said.Result.ProtocolVersion), nil
+}
+
+func (x *examination) revoke(ctx context.Context) (string, error) {
+	if x.walk == nil || x.walk.access == "" {
+		return "", errNotSoFar
+	}
+	err := x.submitForm(ctx, x.walk.server.Revoke, url.Values{"token": {x.walk.refresh}, "client_id": {x.walk.client}}, nil)
+	if err != nil {
+		return "", err
+	}
+	_, _, err = x.rpc(ctx, x.walk.access, "", initializeCall)
+	if s, ok := errors.AsType[*statusError](err); !ok || s.Status != http.StatusUnauthorized {
+		return "", &checkError{"it is let in all the same", "the proxy answers from a cache, or adds a token of its own: take that away"}
+	}
+	return "401", nil
+}

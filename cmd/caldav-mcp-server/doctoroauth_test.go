@@ -1,0 +1,124 @@
+package main
+
+import (
+	"io"
+	"log"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+)
+
+// nameForBoth is a proxy that gives both doors one name, with a fault that changes.
+type nameForBoth struct {
+	*httptest.Server
+	caldav, mcp http.Handler
+	// fault answers a request in place of the doors, and tells that it did.
+	fault atomic.Pointer[func(w http.ResponseWriter, r *http.Request) bool]
+}
+
+func newNameForBoth(t *testing.T) *nameForBoth {
+	t.Helper()
+	n := &nameForBoth{}
+	n.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if fault := n.fault.Load(); fault != nil && (*fault)(w, r) {
+			return
+		}
+		if r.URL.Path == mcpPath {
+			n.mcp.ServeHTTP(w, r)
+			return
+		}
+		n.caldav.ServeHTTP(w, r)
+	}))
+	t.Cleanup(n.Close)
+	return n
+}
+
+// passedTo passes requests on to a door.
+func passedTo(t *testing.T, door string) *httputil.ReverseProxy {
+	t.Helper()
+	to, err := url.Parse(door)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &httputil.ReverseProxy{ErrorLog: log.New(io.Discard, "", 0), Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(to); r.Out.Host = r.In.Host }}
+}
+
+// TestDoctorNamesWhatKeepsAssistantsOut gives both doors one name by proxies with one fault each.
+func TestDoctorNamesWhatKeepsAssistantsOut(t *testing.T) {
+	t.Parallel()
+	front := newNameForBoth(t)
+	env := []string{"DATA_DIR=" + t.TempDir(), "BASE_URL=" + front.URL}
+	call(t, env, "correct horse\n", "create-user", "ann", "--password-stdin")
+	running := serveProgram(t, name, env, "--no-first-user")
+	front.caldav, front.mcp = passedTo(t, running.caldav("")), passedTo(t, strings.TrimSuffix(running.mcp(), mcpPath))
+	missing := func(path string) func(http.ResponseWriter, *http.Request) bool {
+		return func(w http.ResponseWriter, r *http.Request) bool {
+			if !strings.HasPrefix(r.URL.Path, path) {
+				return false
+			}
+			http.NotFound(w, r)
+			return true
+		}
+	}
+	changing := func(path string, change func(*http.Response)) func(http.ResponseWriter, *http.Request) bool {
+		return func(w http.ResponseWriter, r *http.Request) bool {
+			if !strings.HasPrefix(r.URL.Path, path) {
+				return false
+			}
+			proxy := *front.caldav.(*httputil.ReverseProxy)
+			if path == mcpPath {
+				proxy = *front.mcp.(*httputil.ReverseProxy)
+			}
+			proxy.ModifyResponse = func(answer *http.Response) error { change(answer); return nil }
+			proxy.ServeHTTP(w, r)
+			return true
+		}
+	}
+	for _, test := range []struct {
+		fault string
+		serve func(http.ResponseWriter, *http.Request) bool
+		wants []string
+	}{
+		{"none", func(http.ResponseWriter, *http.Request) bool { return false }, nil},
+		{"well-known is elsewhere", missing("/.well-known/oauth"), []string{"leads to sign-in: ", "/.well-known/oauth-protected-resource/mcp answers 404", "at the root of the name"}},
+		{"half of it is", missing("/.well-known/oauth-authorization-server/mcp"), []string{"leads to sign-in: ", "oauth-authorization-server/mcp answers 404"}},
+		{"OAuth is not passed on", missing("/oauth/"), []string{"it registers: POST", "404"}},
+		{"pages are not passed on", missing("/account/"), []string{"people are asked to sign in: GET", "404"}},
+		{"cookies are dropped", changing("/account/", func(a *http.Response) { a.Header.Del("Set-Cookie") }), []string{"they let it in: the browser was signed in and is not", "the proxy drops cookies"}},
+		{"the way back is changed", changing("/account/allow", func(a *http.Response) {
+			a.Header.Set("Location", strings.Replace(a.Header.Get("Location"), "?code", "?c", 1))
+		}), []string{"they let it in: the answer is", "must leave it alone"}},
+		{"the challenge is another's", changing(mcpPath, func(a *http.Response) {
+			a.Header.Set("WWW-Authenticate", strings.ReplaceAll(a.Header.Get("WWW-Authenticate"), "protected-resource/mcp", "protected-resource/other"))
+		}), []string{"leads to sign-in: ", "answers 404"}},
+	} {
+		front.fault.Store(&test.serve)
+		p := &program{now: time.Now, newID: uuid.NewString}
+		x, err := p.newExamination(config{mcp: address{port: "0"}}, doctorOptions{url: front.URL, user: "ann"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		x.dav.password = "correct horse"
+		found := ""
+		for _, f := range x.examine(t.Context(), append(appChecks()[len(appChecks())-4:], oauthChecks()...)) {
+			if f.Result == resultFailed {
+				found += f.Check + ": " + f.Detail + " → " + f.Mend + "\n"
+			}
+		}
+		if test.wants == nil && (found != "" || x.walk == nil || x.walk.access == "") {
+			t.Errorf("%s: found\n%s", test.fault, found)
+		}
+		for _, want := range test.wants {
+			if !strings.Contains(found, want) {
+				t.Errorf("%s: there is no %q in\n%s", test.fault, want, found)
+			}
+		}
+	}
+}

@@ -1,0 +1,159 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"caldav-mcp-server/server"
+)
+
+// ownSpace is the namespace of what the server says of itself.
+const ownSpace = "urn:caldav-mcp-server"
+
+// askItself asks the server how it is reached, as it sees it. It answers only its own users.
+func (x *examination) askItself(ctx context.Context) error {
+	if x.principal == nil {
+		return skippedError{"the user was not found"}
+	}
+	if x.itself != nil {
+		return nil
+	}
+	found, err := x.dav.ask(ctx, "PROPFIND", x.principal, "0", `<propfind xmlns="DAV:"><prop><base-url xmlns="`+ownSpace+`"/><way xmlns="`+ownSpace+`"/></prop></propfind>`)
+	if err != nil {
+		return err
+	}
+	for _, r := range found.Responses {
+		if way := r.prop(ownSpace, "way"); way != nil {
+			word, peer, _ := strings.Cut(way.text(), " ")
+			x.itself = &saysItself{base: r.prop(ownSpace, "base-url").text(), way: server.Way(word), peer: peer}
+			return nil
+		}
+	}
+	return skippedError{"this server does not say"}
+}
+
+// saysItself is what a server says of itself.
+type saysItself struct {
+	base string
+	way  server.Way
+	// peer is the other end of its connection.
+	peer string
+}
+
+// proxied tells whether something stands between: the server itself speaks no TLS, and says how the request came.
+func (x *examination) proxied() bool {
+	return x.root.Scheme == "https" || x.itself.way == server.WayBelieved || x.itself.way == server.WayUnbelieved
+}
+
+// ownURL compares the URL that was asked with the one that the server gives away.
+func (x *examination) ownURL(ctx context.Context) (string, error) {
+	if err := x.askItself(ctx); err != nil {
+		return "", err
+	}
+	want := strings.TrimRight(x.root.String(), "/")
+	base, err := url.Parse(x.itself.base)
+	switch {
+	case x.itself.base == "" && !x.proxied() && here(x.root):
+		return "none is set, and none is needed on this machine", nil
+	case x.itself.base == "":
+		return "", &checkError{"the server does not know the URL that apps are given", "set BASE_URL=" + want + ": links, tokens and invitations name this machine's own address until then"}
+	case err == nil && sameURL(base, x.root):
+		return x.itself.base, nil
+	case !x.proxied() && here(x.root):
+		return x.itself.base + ", and it was asked past its proxy", nil
+	}
+	return "", &checkError{
+		"the server calls itself " + x.itself.base,
+		"set BASE_URL=" + want + ", or give apps the URL that it has: links, tokens and invitations lead to the other one",
+	}
+}
+
+// here tells whether a URL is of this machine.
+func here(u *url.URL) bool {
+	ip := net.ParseIP(u.Hostname())
+	return u.Hostname() == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+func sameURL(a, b *url.URL) bool {
+	return a.Scheme == b.Scheme && strings.EqualFold(a.Hostname(), b.Hostname()) && portAt(a) == portAt(b) && strings.TrimRight(a.Path, "/") == strings.TrimRight(b.Path, "/")
+}
+
+// whoAsks sees whether the server can tell its clients apart.
+func (x *examination) whoAsks(ctx context.Context) (string, error) {
+	if err := x.askItself(ctx); err != nil {
+		return "", err
+	}
+	const elseways = ": the server takes all clients for one, and whoever mistypes a password keeps all others out"
+	untrusted := &checkError{"a proxy asks from " + x.itself.peer + ", and is not trusted", "set TRUSTED_PROXIES=" + x.itself.peer + elseways}
+	switch {
+	case x.itself.way == server.WayBelieved:
+		return "by a proxy that says for whom it asks", nil
+	case x.itself.way == server.WayUnbelieved:
+		return "", untrusted
+	case !x.proxied():
+		return "without a proxy", nil
+	case x.itself.way == server.WayUnsaid:
+		return "", &checkError{"the proxy at " + x.itself.peer + " does not say for whom it asks", "let the proxy set X-Forwarded-For" + elseways}
+	}
+	untrusted.mend = "let the proxy set X-Forwarded-For, and set TRUSTED_PROXIES=" + x.itself.peer + elseways
+	return "", untrusted
+}
+
+// streamPatience is how long the head of a stream may take, which the server sends at once.
+const streamPatience = 5 * time.Second
+
+// mcpStream opens a stream and looks whether its head comes while it is open: a proxy that waits for the end
+// holds back what assistants wait for.
+func (x *examination) mcpStream(ctx context.Context) (string, error) {
+	if x.token == "" || x.mcp == nil {
+		return "", skippedError{"there is no token, or no endpoint"}
+	}
+	ctx, cancel := context.WithTimeout(ctx, x.streamPatience)
+	defer cancel()
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, x.mcp.String(), nil)
+	if err != nil {
+		return "", err
+	}
+	r.Header.Set("Accept", "text/event-stream")
+	r.Header.Set("Authorization", "Bearer "+x.token)
+	r.Header.Set("User-Agent", x.bare.agent)
+	answer, err := x.bare.transport.RoundTrip(r)
+	switch {
+	case err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded):
+		return "", &checkError{
+			fmt.Sprintf("nothing came for %s", x.streamPatience),
+			"the proxy waits for the end of answers from the MCP port: let them stream (proxy_buffering off; in nginx)",
+		}
+	case err != nil:
+		return "", err
+	}
+	defer answer.Body.Close()
+	if answer.StatusCode != http.StatusOK {
+		_, _ = io.CopyN(io.Discard, answer.Body, 1<<10) // so that the connection may be used again
+		return "", tokenError(&statusError{r.Method, x.mcp.String(), answer.StatusCode})
+	}
+	return "it opens at once", nil
+}
+
+// withoutDepth tells whether a refusal is one of a PROPFIND that says no depth, which it did when it left.
+func (x *examination) withoutDepth(ctx context.Context) bool {
+	r, err := http.NewRequestWithContext(ctx, "PROPFIND", x.base.String(), strings.NewReader(propfindBody("d:current-user-principal")))
+	if err != nil {
+		return false
+	}
+	r.Header.Set("Depth", "0")
+	answer, err := x.dav.Do(r)
+	if err != nil {
+		return false
+	}
+	defer answer.Body.Close()
+	said, err := io.ReadAll(io.LimitReader(answer.Body, 64<<10))
+	return err == nil && strings.Contains(string(said), "propfind-finite-depth")
+}

@@ -1,0 +1,209 @@
+package main
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"maps"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"caldav-mcp-server/internal/pgtest"
+	"caldav-mcp-server/internal/slowtest"
+)
+
+const (
+	// calm is how many changes are acknowledged before anything happens and after it is over, behind how
+	// many while the standby hears nothing.
+	calm, behind = 150, 60
+	servers      = 3
+)
+
+// Three servers, writers and clients that synchronize go on while Postgres dies and its standby takes over.
+// One that waited for the standby loses nothing that was acknowledged; one that did not loses what it
+// must, and in either case nobody is told of what is not there.
+func TestFailOver(t *testing.T) {
+	slowtest.Skip(t, slowtest.Crash, "makes two Postgres servers and ends one under load")
+	for _, way := range []struct {
+		name        string
+		synchronous bool
+	}{{"synchronous", true}, {"asynchronous", false}} {
+		t.Run(way.name, func(t *testing.T) {
+			p := newPair(t)
+			l := p.witness(t)
+			if way.synchronous {
+				p.run(t, p.primary, `ALTER SYSTEM SET synchronous_standby_names = 'second'`, `SELECT pg_reload_conf()`)
+			}
+			work := l.begin(t)
+			l.await(t, calm)
+			if !way.synchronous {
+				p.run(t, p.standby, `ALTER SYSTEM SET primary_conninfo = ''`, `SELECT pg_reload_conf()`)
+				until(t, "the standby hears nothing", func() bool { return p.count(t, p.primary, `SELECT count(*) FROM pg_stat_replication`) == 0 })
+				l.await(t, behind)
+			}
+			if err := p.primary.Kill(); err != nil {
+				t.Fatal(err)
+			}
+			p.run(t, p.standby, `SELECT pg_promote()`)
+			l.await(t, calm)
+			work()
+			l.judge(t, way.synchronous)
+		})
+	}
+}
+
+// pair is a Postgres with a standby.
+type pair struct {
+	primary, standby *pgtest.Server
+	url              string
+}
+
+func newPair(t *testing.T) *pair {
+	t.Helper()
+	p := &pair{primary: ownPostgres(t)}
+	standby, err := p.primary.Standby(t.Context(), "second")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := standby.Stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	p.standby = standby
+	if p.url, err = pgtest.Together(p.primary, p.standby); err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func (p *pair) run(t *testing.T, on *pgtest.Server, statements ...string) {
+	t.Helper()
+	db, err := sql.Open("pgx", on.URL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	for _, text := range statements {
+		if _, err := db.ExecContext(t.Context(), text); err != nil {
+			t.Fatalf("%s: %v", text, err)
+		}
+	}
+}
+
+func (p *pair) count(t *testing.T, on *pgtest.Server, query string) (n int) {
+	t.Helper()
+	db, err := sql.Open("pgx", on.URL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if err := db.QueryRowContext(t.Context(), query).Scan(&n); err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// witness is what writers were told, and what clients that synchronize have kept.
+type witness struct {
+	url     string
+	clients []client
+	acked   atomic.Int64
+	unknown atomic.Int64
+
+	mu sync.Mutex
+	// told is what the last acknowledged write of a name made of it: a text, or nothing once it was deleted.
+	// One whose last write was not answered is in doubt.
+	told  map[string]string
+	doubt map[string]bool
+	kept  []keptToken
+}
+
+// keptToken is a token with what the client that has it knows.
+type keptToken struct {
+	token string
+	etags map[string]string
+}
+
+func (p *pair) witness(t *testing.T) *witness {
+	t.Helper()
+	l := &witness{url: p.url, told: map[string]string{}, doubt: map[string]bool{}}
+	first := firstClient(t, serve(t, on(p.url)))
+	l.clients = append(l.clients, first)
+	for len(l.clients) < servers {
+		l.clients = append(l.clients, first.at(serve(t, on(p.url))))
+	}
+	return l
+}
+
+// begin lets four write and two synchronize; what it returns ends that.
+func (l *witness) begin(t *testing.T) (end func()) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	var all sync.WaitGroup
+	for n := range 4 {
+		all.Go(func() { l.write(ctx, n) })
+	}
+	for n := range 2 {
+		all.Go(func() { l.follow(ctx, n) })
+	}
+	return func() {
+		cancel()
+		all.Wait()
+	}
+}
+
+// await waits for so many more acknowledged changes.
+func (l *witness) await(t *testing.T, more int64) {
+	t.Helper()
+	goal := l.acked.Load() + more
+	until(t, fmt.Sprint("there are ", goal, " acknowledged changes"), func() bool { return l.acked.Load() >= goal })
+}
+
+// write makes, changes and deletes objects of its own, each request at another server.
+func (l *witness) write(ctx context.Context, writer int) {
+	for n := 0; ctx.Err() == nil; n++ {
+		uid := fmt.Sprintf("w%d-%d", writer, n/3)
+		name, text, method := uid+".ics", event(uid, fmt.Sprint("write ", n)), http.MethodPut
+		if n%3 == 2 && n%2 == 0 {
+			text, method = "", http.MethodDelete
+		}
+		a, err := l.clients[n%servers].dav(ctx, method, personal+name, text)
+		done := err == nil && (a.status < 300 || a.status == http.StatusNotFound && method == http.MethodDelete)
+		l.note(name, text, done)
+	}
+}
+
+func (l *witness) note(name, text string, done bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.doubt[name] = !done; !done {
+		l.unknown.Add(1)
+		return
+	}
+	l.acked.Add(1)
+	l.told[name] = text
+}
+
+// follow synchronizes as a client does, and keeps every token it ever had.
+func (l *witness) follow(ctx context.Context, n int) {
+	c, has := l.clients[n], keptToken{etags: map[string]string{}}
+	for ctx.Err() == nil {
+		next, ok := c.follow(ctx, has)
+		if !ok {
+			continue
+		}
+		if next.token == "" { // it is told to start over
+			has = keptToken{etags: map[string]string{}}
+			continue
+		}
+		if next.token != has.token {
+			l.mu.Lock()
+			l.kept = append(l.kept, keptToken{next.token, maps.Clone(next.etags)})
+			l.mu.Unlock()
+		}
+		has = next
+	}
+}

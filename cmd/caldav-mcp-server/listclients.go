@@ -1,0 +1,37 @@
+package main
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"caldav-mcp-server/auth"
+	"caldav-mcp-server/auth/oauth"
+)
+
+// listedClient is a client in JSON.
+type listedClient struct {
+	ID        auth.ClientID `json:"id"`
+	Name      string        `json:"name"`
+	Kind      oauth.Kind    `json:"kind"`
+	Redirects []string      `json:"redirects"`
+	Method    oauth.Method  `json:"method"`
+	Created   *time.Time    `json:"created"`
+	LastUsed  *time.Time    `json:"last_used"`
+}
+
+func clientJSON(c oauth.Client) listedClient {
+	return listedClient{c.ID, c.Name, c.Kind, c.Redirects, c.Method, jsonTime(c.Created), jsonTime(c.Used)}
+}
+
+func listClientsCommand() command {
+	return listing[oauth.Client, listedClient]{
+		command: command{name: "list-clients", summary: "list the assistants that ask people to let them in"},
+		find:    func(ctx context.Context, h *house) ([]oauth.Client, error) { return h.oauth.Clients(ctx) },
+		json:    clientJSON,
+		heads:   []string{"ID", "NAME", "KIND", "REDIRECTS", "CREATED", "LAST USED"},
+		row: func(c oauth.Client, _ time.Time) []string {
+			return []string{shownClient(c.ID), c.Name, string(c.Kind), strings.Join(c.Redirects, " "), shownTime(c.Created), shownTime(c.Used)}
+		},
+	}.asCommand()
+}

@@ -1,0 +1,139 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net"
+	"sync"
+
+	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/mail"
+	"caldav-mcp-server/mail/letter"
+	"caldav-mcp-server/web"
+)
+
+// mailroom sends mail and takes it in beside the doors. Parts that no setting asks for are nil.
+type mailroom struct {
+	sender  *mail.Sender
+	mailbox *mail.Mailbox
+	door    *mail.Door
+	// hatch is where the door listens.
+	hatch net.Listener
+	log   *slog.Logger
+}
+
+// mailKey is what mails and links of the house are known by.
+func (h *house) mailKey(ctx context.Context) (mail.Key, error) {
+	key, err := h.store.Secret(ctx, "mail")
+	return key, err
+}
+
+// answers lets people answer by links, where mail goes out and a link leads to the server; nil elsewhere.
+func (p *program) answers(ctx context.Context, c config, h *house) (*mail.Answers, error) {
+	if !c.mail.sends() || c.baseURL == nil {
+		return nil, nil
+	}
+	key, err := h.mailKey(ctx)
+	return &mail.Answers{Store: h.store, Middle: h.calendars, Key: key, Page: c.baseURL.JoinPath(web.AnswerPath), Now: p.now}, err
+}
+
+// proofs lets people show that a mail address is theirs, under the same conditions.
+func (p *program) proofs(ctx context.Context, c config, h *house) (*mail.Proofs, error) {
+	if !c.mail.sends() || c.baseURL == nil {
+		return nil, nil
+	}
+	relay, err := mail.ParseRelay(c.mail.smtpURL)
+	if err != nil {
+		return nil, err
+	}
+	relay.Hello = letter.Domain(c.mail.post().From)
+	key, err := h.mailKey(ctx)
+	return &mail.Proofs{Relay: relay, Post: c.mail.post(), Key: key, Page: c.baseURL.JoinPath(web.ProofPath), Now: p.now, NewID: p.newID}, err
+}
+
+// receiver takes mail in.
+func (p *program) receiver(ctx context.Context, c config, h *house, log *slog.Logger) (*mail.Receiver, error) {
+	key, err := h.mailKey(ctx)
+	return &mail.Receiver{
+		Store: h.store, Middle: h.calendars, Key: key, Trust: mail.Trust{Server: c.mail.authServer}, Now: p.now, Logger: log,
+	}, err
+}
+
+// openMailroom makes what the settings ask for.
+func (p *program) openMailroom(ctx context.Context, c config, h *house, log *slog.Logger) (*mailroom, error) {
+	room := &mailroom{log: log}
+	receiver, err := p.receiver(ctx, c, h, log)
+	if err != nil {
+		return nil, fmt.Errorf("the mail: %w", err)
+	}
+	if c.mail.sends() {
+		if room.sender, err = p.newSender(ctx, c, h, log); err != nil {
+			return nil, fmt.Errorf("the mail: %w", err)
+		}
+	}
+	if c.mail.imapURL != "" {
+		m, err := mail.ParseMailbox(c.mail.imapURL)
+		if err != nil {
+			return nil, fmt.Errorf("IMAP_URL: %w", err)
+		}
+		m.Receiver, m.Store, m.Now, m.NewID, m.Logger = receiver, h.store, p.now, p.newID, log
+		room.mailbox = m
+	}
+	if c.mail.lmtpAddr != "" {
+		room.door = &mail.Door{Addr: c.mail.lmtpAddr, Receiver: receiver, Logger: log}
+		if room.hatch, err = room.door.Listen(ctx); err != nil {
+			return nil, fmt.Errorf("LMTP_ADDR: %w", err)
+		}
+		log.InfoContext(ctx, "listening", "door", "lmtp", "addr", room.hatch.Addr().String())
+	}
+	return room, nil
+}
+
+func (p *program) newSender(ctx context.Context, c config, h *house, log *slog.Logger) (*mail.Sender, error) {
+	relay, err := mail.ParseRelay(c.mail.smtpURL)
+	if err != nil {
+		return nil, err
+	}
+	key, err := h.mailKey(ctx)
+	if err != nil {
+		return nil, err
+	}
+	answers, err := p.answers(ctx, c, h)
+	if err != nil {
+		return nil, err
+	}
+	if answers == nil {
+		log.WarnContext(ctx, "mail has no link for answers, since BASE_URL is not set")
+	}
+	limits := mail.DefaultLimits()
+	limits.User = c.mail.perHour
+	return mail.NewSender(mail.Config{
+		Store: h.store, Middle: h.calendars, Relay: relay, Post: c.mail.post(), Key: key, Answers: answers, Limits: limits,
+		Now: p.now, NewID: p.newID, Logger: log,
+	}), nil
+}
+
+// post is the office that mail leaves from.
+func (m mailConfig) post() letter.Post {
+	return letter.Post{From: calendar.MailAddress(m.from), Domains: m.fromDomains}
+}
+
+// run works until the context ends.
+func (r *mailroom) run(ctx context.Context) {
+	var all sync.WaitGroup
+	if r.sender != nil {
+		all.Go(func() { r.sender.Run(ctx) })
+	}
+	if r.mailbox != nil {
+		all.Go(func() { r.mailbox.Run(ctx) })
+	}
+	if r.door != nil {
+		all.Go(func() {
+			if err := r.door.Serve(ctx, r.hatch); err != nil {
+				r.log.ErrorContext(ctx, "mail is no longer taken in by LMTP", "error", err)
+			}
+		})
+	}
+	all.Wait()
+}

@@ -1,0 +1,128 @@
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"strings"
+)
+
+const manDetails = `
+It writes a manual page of all commands and settings, as man reads it:
+
+  caldav-mcp-server man > caldav-mcp-server.1
+`
+
+func manCommand() command {
+	return command{
+		name: "man", summary: "write the manual page", details: manDetails,
+		run: func(_ context.Context, p *program, _ config, _ []string) error {
+			_, err := io.WriteString(p.stdout, p.manual())
+			return err
+		},
+	}
+}
+
+// manual is the manual page, made of the tables of commands and settings.
+func (p *program) manual() string {
+	var m manPage
+	m.add(".TH %s 1 \"\" %s \"User Commands\"\n", strings.ToUpper(manText(name)), quotedMan(name+" "+p.version))
+	m.section("NAME")
+	m.line(name + " - a calendar server for apps (CalDAV) and assistants (MCP)")
+	m.section("SYNOPSIS")
+	m.add(".B %s\n.I COMMAND\n[\\-\\-\\fIFLAG\\fR ...] [\\fIARGUMENT\\fR ...]\n", manText(name))
+	m.section("COMMANDS")
+	for _, c := range commands() {
+		m.command(c)
+	}
+	m.section("SETTINGS")
+	m.line("They come from the environment; the flag beside one wins over it.")
+	for _, s := range settings(nil) {
+		m.setting(s)
+	}
+	m.section("EXIT STATUS")
+	m.line("0 done, 1 failed, 2 called wrongly.")
+	return m.String()
+}
+
+// manPage is a manual page in the making (roff, with the macros of man).
+type manPage struct{ strings.Builder }
+
+// add writes a form with its values. A builder takes all.
+func (m *manPage) add(form string, values ...any) { _, _ = fmt.Fprintf(m, form, values...) }
+
+// manText writes a text so that roff shows it as it is.
+func manText(text string) string {
+	text = strings.NewReplacer(`\`, `\e`, "-", `\-`).Replace(text)
+	if strings.HasPrefix(text, ".") || strings.HasPrefix(text, "'") {
+		text = `\&` + text
+	}
+	var b strings.Builder
+	for _, r := range text {
+		if r < 0x80 {
+			b.WriteRune(r)
+		} else {
+			fmt.Fprintf(&b, `\[u%04X]`, r)
+		}
+	}
+	return b.String()
+}
+
+func quotedMan(text string) string { return `"` + strings.ReplaceAll(manText(text), `"`, `\(dq`) + `"` }
+
+func (m *manPage) line(text string) { m.add("%s\n", manText(text)) }
+
+func (m *manPage) section(title string) { m.add(".SH %s\n", title) }
+
+// paragraphs writes a text of paragraphs, in which indented lines stay what they are.
+func (m *manPage) paragraphs(text string) {
+	example := false
+	for line := range strings.SplitSeq(strings.TrimSpace(text), "\n") {
+		indented := strings.HasPrefix(line, " ")
+		switch {
+		case strings.TrimSpace(line) == "":
+			continue
+		case indented && !example:
+			m.add(".PP\n.nf\n")
+		case !indented && example:
+			m.add(".fi\n.PP\n")
+		}
+		example = indented
+		m.line(line)
+	}
+	if example {
+		m.add(".fi\n")
+	}
+}
+
+// entry writes a word and what it is.
+func (m *manPage) entry(word, about string) {
+	m.add(".TP\n.B %s\n", manText(word))
+	m.line(about)
+}
+
+func (m *manPage) command(c command) {
+	m.add(".SS %s\n", quotedMan(c.name))
+	m.line(c.summary + ".")
+	if c.details != "" {
+		m.add(".PP\n")
+		m.paragraphs(c.details)
+	}
+	flags := flag.NewFlagSet(c.name, flag.ContinueOnError)
+	if c.flags != nil {
+		c.flags(flags)
+	}
+	flags.VisitAll(func(f *flag.Flag) {
+		placeholder, usage := flag.UnquoteUsage(f)
+		m.entry(strings.TrimSpace("--"+f.Name+" "+placeholder), usage+shownDefault(f.DefValue))
+	})
+}
+
+func (m *manPage) setting(s setting) {
+	word := s.env
+	if !s.hidden {
+		word += " (--" + s.flag() + " " + s.placeholder + ")"
+	}
+	m.entry(word, s.about+shownDefault(s.fallback))
+}

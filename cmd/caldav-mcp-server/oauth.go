@@ -1,0 +1,96 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/netip"
+	"strings"
+	"time"
+
+	"caldav-mcp-server/auth"
+	"caldav-mcp-server/auth/oauth"
+	"caldav-mcp-server/outbound"
+	"caldav-mcp-server/server"
+	"caldav-mcp-server/web"
+)
+
+// The limits of a client's description (draft-ietf-oauth-client-id-metadata-document §6.6).
+const (
+	descriptionTime  = 5 * time.Second
+	descriptionBytes = 5 << 10
+)
+
+// newOAuth makes the authorization server's rules.
+func (p *program) newOAuth(c config, s oauth.Store, log *slog.Logger) *oauth.Service {
+	guard := outbound.New(outbound.Config{Allow: c.fetchAllow, Agent: name + "/" + p.version})
+	limits := outbound.Limits{Time: descriptionTime, Bytes: descriptionBytes}
+	return oauth.New(oauth.Config{
+		Store: s, Now: p.now, Limits: oauth.DefaultLimits(), Logger: log,
+		Fetch: func(ctx context.Context, address string) ([]byte, string, error) {
+			d, err := guard.Get(ctx, address, "application/json", limits)
+			return d.Body, d.Header.Get("Cache-Control"), err
+		},
+	})
+}
+
+// frontage is how the doors are seen from outside.
+type frontage struct {
+	config
+	// server says at which ports it listens, once it does.
+	server *server.Server
+}
+
+// site holds the addresses of both doors for a request. Without an address in the settings, only requests to a
+// loopback name have one: the name in a request proves nothing, and OAuth without TLS is only for the loopback.
+func (f *frontage) site(r *http.Request) (oauth.Site, bool) {
+	if f.baseURL != nil {
+		return oauth.Site{Issuer: f.baseURL.String(), Resource: auth.Resource(f.mcpURL())}, true
+	}
+	host := hostOf(r.Host)
+	if !isLoopback(host) {
+		return oauth.Site{}, false
+	}
+	at := func(door string) string { return "http://" + net.JoinHostPort(host, portOf(f.server.Addr(door))) }
+	resource := at(mcpDoor) + mcpPath
+	if f.mcpAt != nil {
+		resource = f.mcpURL()
+	}
+	return oauth.Site{Issuer: at(caldavDoor), Resource: auth.Resource(resource)}, true
+}
+
+// hostOf is a Host header without its port.
+func hostOf(header string) string {
+	if host, _, err := net.SplitHostPort(header); err == nil {
+		return host
+	}
+	return strings.Trim(header, "[]")
+}
+
+func isLoopback(host string) bool {
+	addr, err := netip.ParseAddr(host)
+	return host == "localhost" || err == nil && addr.IsLoopback()
+}
+
+// protected is the MCP door as assistants know it that ask people to let them in.
+func (f *frontage) protected(r *http.Request) (auth.Protected, bool) {
+	site, ok := f.site(r)
+	if !ok {
+		return auth.Protected{}, false
+	}
+	return auth.Protected{Resource: site.Resource, Metadata: web.ResourceMetadata(site.Resource), Scopes: web.FirstScopes}, true
+}
+
+// oauthPages are what the pages need for it; nil where OAUTH is off.
+func (f *frontage) oauthPages(ctx context.Context, h *house) (*web.OAuth, error) {
+	if !f.oauth {
+		return nil, nil //nolint:nilnil // there is none
+	}
+	key, err := h.store.Secret(ctx, "oauth consent")
+	if err != nil {
+		return nil, fmt.Errorf("the key of consent: %w", err)
+	}
+	return &web.OAuth{Service: h.oauth, Site: f.site, Key: key}, nil
+}

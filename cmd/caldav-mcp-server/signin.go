@@ -1,0 +1,87 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"net/url"
+
+	"caldav-mcp-server/auth"
+	"caldav-mcp-server/auth/oidc"
+	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/web"
+)
+
+// signInConfig is how people sign in at the pages by another service.
+type signInConfig struct {
+	issuer, clientID, clientSecret string
+	createUsers                    bool
+}
+
+// signInRows are the rows of the table of settings that say so.
+func signInRows() []setting {
+	return []setting{
+		{
+			env: "OIDC_ISSUER", placeholder: "URL", groups: serveSettings,
+			about: "another service that people sign in with (OpenID Connect), by its name for itself, such as https://id.example.org", set: setIssuer,
+		},
+		{
+			env: "OIDC_CLIENT_ID", placeholder: "ID", groups: serveSettings, about: "what the server is called there",
+			set: func(c *config, value string) error { c.signIn.clientID = value; return nil },
+		},
+		{
+			env: "OIDC_CLIENT_SECRET", placeholder: "SECRET", groups: serveSettings, secret: true, hidden: true,
+			about: "how the server proves there that it is itself",
+			set:   func(c *config, value string) error { c.signIn.clientSecret = value; return nil },
+		},
+		{
+			env: "OIDC_CREATE_USERS", placeholder: "BOOL", fallback: "false", groups: serveSettings,
+			about: "true makes users of those whom it vouches for and whom nobody knows here",
+			set:   setSwitch(func(c *config) *bool { return &c.signIn.createUsers }),
+		},
+	}
+}
+
+func setIssuer(c *config, value string) error {
+	u, err := url.Parse(value)
+	if err != nil || u.Host == "" || u.Scheme != "https" && (u.Scheme != "http" || !isLoopback(u.Hostname())) {
+		return errors.New("is not an address such as https://id.example.org")
+	}
+	c.signIn.issuer = value
+	return nil
+}
+
+// check refuses half an agreement.
+func (c signInConfig) check() error {
+	if (c.issuer == "") != (c.clientID == "") {
+		return wrongUsage("OIDC_ISSUER and OIDC_CLIENT_ID need each other: one of them is not set")
+	}
+	if c.issuer == "" && (c.clientSecret != "" || c.createUsers) {
+		return wrongUsage("OIDC_CLIENT_SECRET and OIDC_CREATE_USERS need OIDC_ISSUER, which is not set")
+	}
+	return nil
+}
+
+// provider is the other service, or nil.
+func (p *program) provider(c signInConfig) *oidc.Provider {
+	if c.issuer == "" {
+		return nil
+	}
+	return oidc.New(oidc.Config{Issuer: c.issuer, ClientID: c.clientID, ClientSecret: c.clientSecret, Now: p.now})
+}
+
+// editUser is changeUser for the pages, which do not say which calendars went along.
+func (h *house) editUser(ctx context.Context, name string, e auth.UserEdit) (calendar.User, error) {
+	u, _, err := h.changeUser(ctx, name, e)
+	return u, err
+}
+
+// facts tell administrators how the server is.
+func (p *program) facts(h *house) func(context.Context) web.Health {
+	return func(ctx context.Context) web.Health {
+		state := "ready"
+		if err := h.ready(ctx); err != nil {
+			state = err.Error()
+		}
+		return web.Health{{Name: "Database", Value: p.database}, {Name: "State", Value: state}}
+	}
+}

@@ -1,0 +1,164 @@
+package mail
+
+import (
+	"cmp"
+	"context"
+	"crypto/hmac"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+	"unicode/utf8"
+
+	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/mail/letter"
+)
+
+// Answers lets people without a calendar program answer an invitation by a link. A link is for one person and
+// one event, or one instance of it, and good until that is over.
+type Answers struct {
+	Store  Store
+	Middle calendar.Correspondence
+	Key    Key
+	// Page is the address that a link begins with.
+	Page *url.URL
+	Now  func() time.Time
+
+	mu    sync.Mutex
+	links throttle
+}
+
+var _ calendar.Answers = (*Answers)(nil)
+
+// grace is how long after an event its link still opens, lasting how long that of one without an end does after it was sent.
+const (
+	grace   = 24 * time.Hour
+	lasting = 400 * 24 * time.Hour
+)
+
+// claim is the content of a link: guest and event. The names in JSON are those of links that are out there.
+type claim struct {
+	User       calendar.UserID      `json:"u"`
+	To         calendar.MailAddress `json:"t"`
+	UID        calendar.UID         `json:"e"`
+	Recurrence string               `json:"i,omitempty"`
+	Until      int64                `json:"x"`
+}
+
+// Link is where the recipient of a letter may answer.
+func (a *Answers) Link(l calendar.Letter, local *time.Location) string {
+	until := l.Posted.Add(lasting)
+	if s, err := letter.SummaryOf(l, local); err == nil && !s.End.IsZero() {
+		until = s.End.Add(grace)
+	}
+	text, err := json.Marshal(claim{l.User, l.To, l.UID, l.Recurrence, until.Unix()})
+	if err != nil {
+		return ""
+	}
+	body := base64.RawURLEncoding.EncodeToString(text)
+	return a.Page.JoinPath(body + "." + a.Key.mac("answer", body)).String()
+}
+
+// errLink answers a visitor whose link is not good, whatever is wrong with it.
+var errLink = calendar.Errorf(calendar.NotFound, "", "this link is not good: the event may be over, there may be a newer mail about it, or the link was cut off on its way")
+
+// Open implements [calendar.Answers].
+func (a *Answers) Open(ctx context.Context, token string) (calendar.Asked, error) {
+	_, asked, err := a.open(ctx, token)
+	return asked, err
+}
+
+// open finds the letter that a link is about, and what there is to read of it.
+func (a *Answers) open(ctx context.Context, token string) (calendar.Letter, calendar.Asked, error) {
+	c, err := a.claim(token)
+	if err != nil {
+		return calendar.Letter{}, calendar.Asked{}, err
+	}
+	told, err := a.Store.Told(ctx, c.User, c.To, c.UID)
+	if err != nil {
+		return calendar.Letter{}, calendar.Asked{}, err
+	}
+	// The letter about an instance is forgotten when all of the event is told anew: that mail has a link of its own.
+	i := slices.IndexFunc(told, func(l calendar.Letter) bool { return l.Recurrence == c.Recurrence })
+	if i < 0 {
+		return calendar.Letter{}, calendar.Asked{}, errLink
+	}
+	user, err := a.Store.UserByID(ctx, c.User)
+	if err != nil {
+		return calendar.Letter{}, calendar.Asked{}, err
+	}
+	s, err := letter.SummaryOf(told[i], zoneOf(user))
+	if err != nil {
+		return calendar.Letter{}, calendar.Asked{}, errors.Join(errLink, err)
+	}
+	return told[i], calendar.Asked{
+		Title: s.Title, When: s.When, Repeats: s.Repeats, Where: s.Where, Description: s.Description,
+		Organizer: cmp.Or(user.Title(), string(told[i].From)), Recipient: c.To, Status: s.Status, Cancelled: told[i].Method == calendar.MethodCancel,
+	}, nil
+}
+
+// tokenMost is longer than any link of ours.
+const tokenMost = 4 << 10
+
+func (a *Answers) claim(token string) (claim, error) {
+	body, mac, _ := strings.Cut(token, ".")
+	if len(token) > tokenMost || !hmac.Equal([]byte(mac), []byte(a.Key.mac("answer", body))) {
+		return claim{}, errLink
+	}
+	var c claim
+	text, err := base64.RawURLEncoding.DecodeString(body)
+	if err == nil {
+		err = json.Unmarshal(text, &c)
+	}
+	if err != nil || a.Now().After(time.Unix(c.Until, 0)) {
+		return claim{}, errLink
+	}
+	return c, nil
+}
+
+// commentMost is how much may be written with an answer.
+const commentMost = 500
+
+// given are the answers that may be given, by PARTSTAT.
+var given = []string{"ACCEPTED", "TENTATIVE", "DECLINED"}
+
+// givenMost is how often one link answers in an hour: each answer is a line in the organizer's journal.
+const givenMost = 20
+
+func (a *Answers) allowed(id calendar.LetterID) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.links.most = givenMost
+	_, ok := a.links.take(string(id), a.Now())
+	return ok
+}
+
+// Give implements [calendar.Answers]: the organizer's event then says so, as after a reply by mail.
+func (a *Answers) Give(ctx context.Context, token, status, comment string) (calendar.Asked, error) {
+	l, asked, err := a.open(ctx, token)
+	switch {
+	case err != nil:
+		return asked, err
+	case asked.Cancelled:
+		return asked, calendar.Errorf(calendar.Stale, "", "the event was called off, so there is nothing to answer")
+	case !slices.Contains(given, status):
+		return asked, calendar.Errorf(calendar.Invalid, "", "an answer is yes, maybe or no")
+	case utf8.RuneCountInString(comment) > commentMost:
+		return asked, calendar.Errorf(calendar.Invalid, "", "a comment may have %d characters", commentMost)
+	}
+	if !a.allowed(l.ID) {
+		return asked, calendar.Errorf(calendar.Unavailable, "", "you have answered very often; wait an hour, then answer again")
+	}
+	reply, err := letter.Reply(l, status, comment, a.Now())
+	if err != nil {
+		return asked, fmt.Errorf("answering: %w", err)
+	}
+	asked.Status = status
+	in := calendar.Inbound{From: l.To, To: []calendar.MailAddress{l.From}, Method: calendar.MethodReply, Data: reply}
+	return asked, a.Middle.Receive(ctx, in)
+}

@@ -1,0 +1,160 @@
+package letter
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"fmt"
+	"mime/multipart"
+	"mime/quotedprintable"
+	"net/textproto"
+	"slices"
+	"strings"
+	"time"
+
+	"caldav-mcp-server/calendar"
+)
+
+// Post is the office that mails leave from.
+type Post struct {
+	// From is its address: mails come from there unless they may come from their sender, and what cannot be
+	// delivered goes back to it.
+	From calendar.MailAddress
+	// Domains are those whose addresses mails may come from, since the relay signs for them.
+	Domains []string
+}
+
+// Envelope is what a mail is made of.
+type Envelope struct {
+	calendar.Letter
+	// Told is what the recipient was told before, of all of the event and of instances.
+	Told []calendar.Letter
+	// Sender is what the account's owner is called, Zone theirs.
+	Sender string
+	Zone   *time.Location
+	// ID is the Message-ID without brackets, Thread that to which all mails about the event belong.
+	ID, Thread string
+	// Answer is the address of a page on which the recipient may answer; empty for none.
+	Answer string
+}
+
+// Mail is what a letter came to.
+type Mail struct {
+	// Data is all of it, with CRLF at the ends of lines, of which none is long.
+	Data []byte
+}
+
+// Compose makes the mail of a letter.
+func (p Post) Compose(e Envelope) (Mail, error) {
+	now, err := read(e.Data, e.Zone)
+	if err != nil {
+		return Mail{}, err
+	}
+	w := e.words(now)
+	plain, html, err := w.render()
+	if err != nil {
+		return Mail{}, err
+	}
+	h := p.headers(e, w)
+	boundary := sha256.Sum256([]byte(e.ID))
+	outer, inner := "=_m"+hex.EncodeToString(boundary[:12]), "=_a"+hex.EncodeToString(boundary[12:24])
+	h.field("MIME-Version", "1.0")
+	h.field("Content-Type", "multipart/mixed;", `boundary="`+outer+`"`)
+	h.write("\r\n")
+	mixed := multipart.NewWriter(&h.Buffer)
+	if err := mixed.SetBoundary(outer); err != nil {
+		return Mail{}, err
+	}
+	part, err := mixed.CreatePart(textproto.MIMEHeader{"Content-Type": {`multipart/alternative; boundary="` + inner + `"`}})
+	if err != nil {
+		return Mail{}, err
+	}
+	alternative := multipart.NewWriter(part)
+	if err := alternative.SetBoundary(inner); err != nil {
+		return Mail{}, err
+	}
+	kind := now.main().Name()
+	data := crlf(e.Data)
+	for _, write := range []func() error{
+		func() error { return quotedPart(alternative, "text/plain; charset=utf-8", plain) },
+		func() error { return quotedPart(alternative, "text/html; charset=utf-8", html) },
+		// The last is what programs prefer. A Content-Disposition would hide the buttons for answering.
+		func() error {
+			return base64Part(alternative, fmt.Sprintf("text/calendar; charset=utf-8; method=%s; component=%s", e.Method, kind), "", data)
+		},
+		alternative.Close,
+		func() error {
+			return base64Part(mixed, `application/ics; name="event.ics"`, `attachment; filename="event.ics"`, data)
+		},
+		mixed.Close,
+	} {
+		if err := write(); err != nil {
+			return Mail{}, err
+		}
+	}
+	return Mail{h.Bytes()}, nil
+}
+
+// headers are those above the body.
+func (p Post) headers(e Envelope, w words) *header {
+	h := new(header)
+	if slices.Contains(p.Domains, Domain(e.From)) {
+		h.person("From", e.Sender, e.From)
+	} else {
+		h.person("From", strings.TrimSpace(e.Sender+" via Calendar"), p.From)
+		h.person("Reply-To", e.Sender, e.From)
+	}
+	h.person("To", w.recipient(e.To), e.To)
+	h.text("Subject", w.Subject)
+	h.field("Date", strings.Fields(e.Posted.UTC().Format(time.RFC1123Z))...)
+	h.field("Message-ID", "<"+e.ID+">")
+	if e.Thread != "" {
+		h.field("References", "<"+e.Thread+">")
+	}
+	// RFC 3834: nobody's holiday answers it. Exchange looks for a field of its own.
+	h.field("Auto-Submitted", "auto-generated")
+	h.field("X-Auto-Response-Suppress", "All")
+	return h
+}
+
+// quotedPart writes text for people.
+func quotedPart(w *multipart.Writer, kind, text string) error {
+	part, err := w.CreatePart(textproto.MIMEHeader{"Content-Type": {kind}, "Content-Transfer-Encoding": {"quoted-printable"}})
+	if err != nil {
+		return err
+	}
+	q := quotedprintable.NewWriter(part)
+	if _, err := q.Write(crlf([]byte(text))); err != nil {
+		return err
+	}
+	return q.Close()
+}
+
+// base64Line is how many characters a line of base64 has (RFC 2045 §6.8).
+const base64Line = 76
+
+// base64Part writes data that must arrive as it is.
+func base64Part(w *multipart.Writer, kind, disposition string, data []byte) error {
+	h := textproto.MIMEHeader{"Content-Type": {kind}, "Content-Transfer-Encoding": {"base64"}}
+	if disposition != "" {
+		h.Set("Content-Disposition", disposition)
+	}
+	part, err := w.CreatePart(h)
+	if err != nil {
+		return err
+	}
+	text := []byte(base64.StdEncoding.EncodeToString(data))
+	for line := range slices.Chunk(text, base64Line) {
+		if _, err := part.Write(append(slices.Clip(line), '\r', '\n')); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// crlf ends all lines as mail does.
+func crlf(text []byte) []byte {
+	text = bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n"))
+	return bytes.ReplaceAll(text, []byte("\n"), []byte("\r\n"))
+}

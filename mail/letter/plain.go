@@ -1,0 +1,44 @@
+package letter
+
+import (
+	"mime/quotedprintable"
+	"strings"
+	"time"
+
+	"caldav-mcp-server/calendar"
+)
+
+// Plain is a mail of the server's own, in text only.
+type Plain struct {
+	To calendar.MailAddress
+	// Name is what the recipient is called; it may be empty.
+	Name, Subject, Text string
+	// ID is the Message-ID without brackets.
+	ID string
+	At time.Time
+}
+
+// Plain makes the mail of a text.
+func (p Post) Plain(m Plain) ([]byte, error) {
+	h := new(header)
+	h.person("From", "Calendar", p.From)
+	h.person("To", m.Name, m.To)
+	h.text("Subject", m.Subject)
+	h.field("Date", strings.Fields(m.At.UTC().Format(time.RFC1123Z))...)
+	h.field("Message-ID", "<"+m.ID+">")
+	h.field("Auto-Submitted", "auto-generated")
+	h.field("X-Auto-Response-Suppress", "All")
+	h.field("MIME-Version", "1.0")
+	h.field("Content-Type", "text/plain;", "charset=utf-8")
+	h.field("Content-Transfer-Encoding", "quoted-printable")
+	h.write("\r\n")
+	q := quotedprintable.NewWriter(&h.Buffer)
+	if _, err := q.Write(crlf([]byte(m.Text))); err != nil {
+		return nil, err
+	}
+	if err := q.Close(); err != nil {
+		return nil, err
+	}
+	h.write("\r\n")
+	return h.Bytes(), nil
+}

@@ -1,0 +1,61 @@
+package letter
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/content"
+	"caldav-mcp-server/ical"
+)
+
+// repeated are the properties of an event that a reply to an invitation repeats: those that it must have (RFC 5546 §3.2.3),
+// and those without which other programs cannot read it.
+var repeated = []string{"UID", "RECURRENCE-ID", "SEQUENCE", "DTSTART", "DTEND", "DURATION", "DUE", "SUMMARY", "ORGANIZER"}
+
+// Reply makes the answer of a letter's recipient to it.
+func Reply(to calendar.Letter, status, comment string, now time.Time) ([]byte, error) {
+	s, err := read(to.Data, nil)
+	if err != nil {
+		return nil, err
+	}
+	asked := s.main()
+	c := ical.NewComponent(asked.Name())
+	for p := range asked.Properties() {
+		if slices.Contains(repeated, p.Name()) {
+			c.Add(p.Clone())
+		}
+	}
+	c.Set(ical.NewTime("DTSTAMP", ical.Instant(now)))
+	mine, err := attendee(asked, to.To)
+	if err != nil {
+		return nil, err
+	}
+	p := mine.Clone()
+	p.SetParam("PARTSTAT", status)
+	p.RemoveParam("RSVP")
+	c.Add(p)
+	if comment = lines(comment, fieldMost); comment != "" {
+		c.SetText("COMMENT", comment)
+	}
+	calendar := ical.NewComponent("VCALENDAR")
+	calendar.Add(ical.NewProperty("VERSION", "2.0"))
+	calendar.Add(ical.NewProperty("PRODID", content.ProductID))
+	calendar.Add(ical.NewProperty("METHOD", "REPLY"))
+	for _, zone := range s.zones {
+		calendar.AddComponent(zone.Clone())
+	}
+	calendar.AddComponent(c)
+	return ical.NewDocument(calendar).Bytes(), nil
+}
+
+// attendee is the line of one who takes part.
+func attendee(c *ical.Component, who calendar.MailAddress) (*ical.Property, error) {
+	for _, p := range c.All("ATTENDEE") {
+		if a, err := Address(p.Value()); err == nil && a == who {
+			return p, nil
+		}
+	}
+	return nil, fmt.Errorf("%s is not among those who are invited", who)
+}

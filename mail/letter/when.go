@@ -1,0 +1,127 @@
+package letter
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"caldav-mcp-server/calendar/content"
+	"caldav-mcp-server/calendar/zone"
+	"caldav-mcp-server/ical"
+)
+
+// when is a time as people read it.
+type when struct {
+	start, end time.Time // in the zone of the event; end is after the last moment
+	allDay     bool
+	zone       string
+	known      bool
+}
+
+const (
+	dayForm   = "Monday, 2 January 2006"
+	clockForm = "15:04"
+)
+
+// when finds the time of a component: in its own zone or, where it names none, in the local one.
+func (s *source) when(c *ical.Component) (when, error) {
+	name := "DTSTART"
+	if c.Property(name) == nil && c.Name() == content.Todo {
+		name = "DUE"
+	}
+	p := c.Property(name)
+	if p == nil {
+		return when{}, nil
+	}
+	t, err := p.Time()
+	if err != nil {
+		return when{}, err
+	}
+	z := s.zoneOf(t)
+	w := when{allDay: t.IsDate(), zone: z.Name(), known: true}
+	start, err := s.clock.At(t)
+	if err != nil {
+		return when{}, err
+	}
+	w.start = time.Unix(start, 0).In(z.Location())
+	w.end = w.start
+	if _, end, err := s.clock.Bounds(c); err == nil && end != content.Forever && end > start {
+		w.end = time.Unix(end, 0).In(z.Location())
+	} else if w.allDay {
+		w.end = w.start.AddDate(0, 0, 1)
+	}
+	return w, nil
+}
+
+// zoneOf is the zone in which a time is shown.
+func (s *source) zoneOf(t ical.Time) *zone.Zone {
+	if t.Form == ical.FormZoned {
+		if z, err := s.clock.Zones.Zone(t.TZID); err == nil {
+			return z
+		}
+	}
+	return s.local
+}
+
+// moment shows one time, such as the instance that a RECURRENCE-ID names.
+func (s *source) moment(t ical.Time) string {
+	at, err := s.clock.At(t)
+	if err != nil {
+		return ""
+	}
+	start := time.Unix(at, 0).In(s.zoneOf(t).Location())
+	if t.IsDate() {
+		return start.Format(dayForm)
+	}
+	return start.Format(dayForm + ", " + clockForm)
+}
+
+// String is the time in words.
+func (w when) String() string {
+	switch {
+	case !w.known:
+		return ""
+	case w.allDay:
+		return w.days()
+	case w.end.Equal(w.start):
+		return w.start.Format(dayForm+", "+clockForm) + w.place()
+	case sameDay(w.start, w.end):
+		return w.start.Format(dayForm+", "+clockForm) + " – " + w.end.Format(clockForm) + w.place()
+	}
+	return w.start.Format(dayForm+", "+clockForm) + " – " + w.end.Format(dayForm+", "+clockForm) + w.place()
+}
+
+// day is the first day.
+func (w when) day() string {
+	if !w.known {
+		return ""
+	}
+	return w.start.Format(dayForm)
+}
+
+func (w when) days() string {
+	last := w.end.AddDate(0, 0, -1)
+	if !last.After(w.start) {
+		return w.start.Format(dayForm) + " (all day)"
+	}
+	return w.start.Format(dayForm) + " – " + last.Format(dayForm) + " (all day)"
+}
+
+// place says which clock is meant.
+func (w when) place() string {
+	offset := w.start.Format("-07:00")
+	if offset == "+00:00" {
+		offset = ""
+	}
+	name := oneLine(w.zone, nameMost)
+	if name == "" || name == "UTC" {
+		return " (UTC" + offset + ")"
+	}
+	return fmt.Sprintf(" (%s, UTC%s)", strings.ReplaceAll(name, "_", " "), offset)
+}
+
+func sameDay(a, b time.Time) bool {
+	ay, am, ad := a.Date()
+	by, bm, bd := b.Date()
+	return ay == by && am == bm && ad == bd
+}

@@ -1,0 +1,250 @@
+package mail
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/emersion/go-imap/v2"
+	"github.com/emersion/go-imap/v2/imapclient"
+)
+
+// Mailbox is a folder on an IMAP server from which mail is taken in. It should be for nothing else.
+type Mailbox struct {
+	server
+	Folder   string
+	Receiver *Receiver
+	Store    Store
+	Now      func() time.Time
+	NewID    func() string
+	Logger   *slog.Logger
+
+	// mark is the flag of mails that were looked at.
+	mark imap.Flag
+	// later are mails that have to come again, and when.
+	later map[imap.UID]again
+}
+
+// again is when a mail is looked at again, and how often it was in vain.
+type again struct {
+	at    time.Time
+	tries int
+}
+
+// ParseMailbox understands imaps://USER:PASSWORD@HOST[:993][/FOLDER] and imap://…[:143], where TLS begins with STARTTLS.
+// Its errors do not repeat the URL.
+func ParseMailbox(text string) (*Mailbox, error) {
+	s, u, err := parseServer(text, "imap", "143", "imaps", "993")
+	if err != nil {
+		return nil, err
+	}
+	if s.User == "" {
+		return nil, errors.New("it names no user")
+	}
+	return &Mailbox{server: s, Folder: cmp.Or(strings.Trim(u.Path, "/"), "INBOX")}, nil
+}
+
+const (
+	// handled marks mails that were looked at. They stay where they are, read or not.
+	handled imap.Flag = "$CalendarHandled"
+	// lookBack is how old mails may be that are looked at: a user who names a full mailbox does not want all of it.
+	lookBack = 14 * 24 * time.Hour
+	// idleFor is how long news is waited for before the folder is looked at all the same, pollMail where the server cannot
+	// tell news.
+	idleFor  = 5 * time.Minute
+	pollMail = time.Minute
+	// mailLease is the lease of the process that reads the mailbox, readTurn how long it lasts.
+	mailLease = "mail in"
+	readTurn  = 3 * idleFor
+)
+
+// Run takes mail in until the context ends.
+func (m *Mailbox) Run(ctx context.Context) {
+	holder := m.NewID()
+	defer func() { _ = m.Store.Release(context.WithoutCancel(ctx), mailLease, holder) }()
+	for vain := 0; ctx.Err() == nil; {
+		mine, err := m.Store.Lease(ctx, mailLease, holder, m.Now(), m.Now().Add(readTurn))
+		if err == nil && mine {
+			err = m.Visit(ctx, func() (bool, error) {
+				return m.Store.Lease(ctx, mailLease, holder, m.Now(), m.Now().Add(readTurn))
+			})
+		}
+		vain++
+		if err == nil {
+			vain = 0
+		} else if ctx.Err() == nil {
+			m.Logger.WarnContext(ctx, "the mailbox could not be read", "error", err)
+		}
+		wait(ctx, min(pollMail<<min(vain, 5), 30*time.Minute))
+	}
+}
+
+// wait waits for a time to pass or the context to end.
+func wait(ctx context.Context, d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+}
+
+// Visit logs in and takes mail in as it comes, as long as going on is allowed.
+func (m *Mailbox) Visit(ctx context.Context, goOn func() (bool, error)) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel() // it cuts the line
+	news := make(chan struct{}, 1)
+	c, err := m.open(ctx, func() {
+		select {
+		case news <- struct{}{}:
+		default:
+		}
+	})
+	if err != nil {
+		return err
+	}
+	defer func() { _ = c.Close() }()
+	for {
+		if err := m.read(ctx, c); err != nil {
+			return err
+		}
+		if more, err := goOn(); err != nil || !more {
+			_ = c.Logout().Wait()
+			return err
+		}
+		if err := m.await(ctx, c, news); err != nil {
+			return err
+		}
+	}
+}
+
+// open logs in and opens the folder.
+func (m *Mailbox) open(ctx context.Context, news func()) (*imapclient.Client, error) {
+	conn, err := m.dial(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("the mail server %s cannot be reached: %w", m.Addr, err)
+	}
+	options := &imapclient.Options{TLSConfig: m.tls(), UnilateralDataHandler: &imapclient.UnilateralDataHandler{
+		Mailbox: func(data *imapclient.UnilateralDataMailbox) {
+			if data.NumMessages != nil {
+				news()
+			}
+		},
+	}}
+	var c *imapclient.Client
+	if m.Implicit || m.Plain {
+		c = imapclient.New(conn, options)
+	} else if c, err = imapclient.NewStartTLS(conn, options); err != nil {
+		_ = conn.Close()
+		return nil, fmt.Errorf("the mail server %s begins no TLS: %w", m.Addr, err)
+	}
+	if err := c.Login(m.User, m.Password).Wait(); err != nil {
+		return nil, errors.Join(fmt.Errorf("the mail server %s does not take the user and the password: %w", m.Addr, err), c.Close())
+	}
+	folder, err := c.Select(m.Folder, nil).Wait()
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("the folder %q cannot be opened: %w", m.Folder, err), c.Close())
+	}
+	// Where a server has no marks of one's own there is the one for mails that were read.
+	m.mark = imap.FlagSeen
+	if slices.Contains(folder.PermanentFlags, imap.FlagWildcard) || slices.Contains(folder.PermanentFlags, handled) {
+		m.mark = handled
+	}
+	return c, nil
+}
+
+// await waits for news.
+func (m *Mailbox) await(ctx context.Context, c *imapclient.Client, news <-chan struct{}) error {
+	if !c.Caps().Has(imap.CapIdle) {
+		wait(ctx, pollMail)
+		return ctx.Err()
+	}
+	idle, err := c.Idle()
+	if err != nil {
+		return err
+	}
+	timer := time.NewTimer(idleFor)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-news:
+	case <-c.Closed():
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	if err := idle.Close(); err != nil {
+		return err
+	}
+	return idle.Wait()
+}
+
+// read takes in what was not looked at yet, the oldest first.
+func (m *Mailbox) read(ctx context.Context, c *imapclient.Client) error {
+	found, err := c.UIDSearch(&imap.SearchCriteria{Since: m.Now().Add(-lookBack), NotFlag: []imap.Flag{m.mark, imap.FlagDeleted}}, nil).Wait()
+	if err != nil {
+		return fmt.Errorf("looking for mail: %w", err)
+	}
+	uids := found.AllUIDs()
+	slices.Sort(uids)
+	m.forget(uids)
+	for _, uid := range uids {
+		if m.Now().Before(m.later[uid].at) {
+			continue
+		}
+		if err := m.take(ctx, c, uid); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// take takes one mail in and marks it, unless it has to come again.
+func (m *Mailbox) take(ctx context.Context, c *imapclient.Client, uid imap.UID) error {
+	whole := &imap.FetchItemBodySection{Peek: true, Partial: &imap.SectionPartial{Size: MailMost + 1}}
+	mails, err := c.Fetch(imap.UIDSetNum(uid), &imap.FetchOptions{UID: true, BodySection: []*imap.FetchItemBodySection{whole}}).Collect()
+	if err != nil {
+		return fmt.Errorf("reading a mail: %w", err)
+	}
+	for _, mail := range mails {
+		// No field can be trusted to name the recipient: the mail is for the people whom the message names.
+		if len(mail.BodySection) == 0 {
+			continue
+		}
+		if _, err := m.Receiver.Take(ctx, mail.BodySection[0].Bytes, nil); err != nil {
+			m.postpone(uid)
+			return nil //nolint:nilerr // the receiver has logged it; others come first
+		}
+	}
+	delete(m.later, uid)
+	err = c.Store(imap.UIDSetNum(uid), &imap.StoreFlags{Op: imap.StoreFlagsAdd, Silent: true, Flags: []imap.Flag{m.mark}}, nil).Close()
+	if err != nil {
+		return fmt.Errorf("marking a mail: %w", err)
+	}
+	return nil
+}
+
+// triesMost is when the pauses no longer grow; after two weeks the mail is too old to be looked for.
+const triesMost = 12
+
+// postpone has a mail come again, less and less often.
+func (m *Mailbox) postpone(uid imap.UID) {
+	if m.later == nil {
+		m.later = map[imap.UID]again{}
+	}
+	tries := m.later[uid].tries + 1
+	m.later[uid] = again{m.Now().Add(pollMail << min(tries, triesMost)), tries}
+}
+
+// forget drops the mails that are gone.
+func (m *Mailbox) forget(there []imap.UID) {
+	for uid := range m.later {
+		if !slices.Contains(there, uid) {
+			delete(m.later, uid)
+		}
+	}
+}

@@ -1,0 +1,127 @@
+package mail
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"mime"
+	netmail "net/mail"
+	"strings"
+
+	"github.com/emersion/go-message"
+	_ "github.com/emersion/go-message/charset" // mail comes in more charsets than one
+
+	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/mail/letter"
+)
+
+// How much of a mail is looked at. Nothing in it may make us work longer than a mail is worth.
+const (
+	// MailMost is how large a mail may be that is taken in.
+	MailMost = 16 << 20
+	// calendarMost is how large the message in it may be.
+	calendarMost = 1 << 20
+	headerMost   = 256 << 10
+	partsMost    = 100
+	depthMost    = 8
+	// hopsMost is how many servers a mail may have come by; one that went round has come by more.
+	hopsMost = 40
+)
+
+// incoming is a mail as far as it matters.
+type incoming struct {
+	header message.Header
+	// from is the one address in the From field.
+	from calendar.MailAddress
+	// scheduling is the calendar file in it, method what its part says that it is for.
+	scheduling []byte
+	method     string
+	// report is what a mail server writes about a mail of ours that it could not deliver.
+	report *report
+}
+
+// badMailError is a fault of a mail. It holds nothing of the mail's text.
+type badMailError string
+
+func (e badMailError) Error() string { return string(e) }
+
+// readMail takes a mail apart.
+func readMail(raw []byte) (*incoming, error) {
+	if len(raw) > MailMost {
+		return nil, badMailError("it is too large")
+	}
+	entity, err := message.ReadWithOptions(bytes.NewReader(raw), &message.ReadOptions{MaxHeaderBytes: headerMost})
+	if entity == nil || err != nil && !message.IsUnknownCharset(err) && !message.IsUnknownEncoding(err) {
+		return nil, badMailError("it cannot be read")
+	}
+	m := &incoming{header: entity.Header}
+	if m.from, err = author(entity.Header); err != nil {
+		return nil, err
+	}
+	if hops := entity.Header.FieldsByKey("Received"); hops.Len() > hopsMost {
+		return nil, badMailError("it went round")
+	}
+	parts := 0
+	err = entity.Walk(func(path []int, part *message.Entity, err error) error {
+		if parts++; parts > partsMost || len(path) > depthMost {
+			return badMailError("it has too many parts")
+		}
+		if err != nil {
+			return nil //nolint:nilerr // a part in a charset that nobody knows is no reason to leave the others
+		}
+		return m.part(part)
+	})
+	if known, bad := errors.AsType[badMailError](err); bad {
+		return nil, known
+	}
+	if err != nil && m.scheduling == nil && m.report == nil {
+		return nil, badMailError("its parts cannot be read")
+	}
+	return m, nil
+}
+
+// author is the one address that a mail is from. A mail with two From fields shows one person to one program and another
+// to the next.
+func author(h message.Header) (calendar.MailAddress, error) {
+	fields := h.FieldsByKey("From")
+	if fields.Len() != 1 {
+		return "", badMailError("it has not one From field")
+	}
+	list, err := (&netmail.AddressParser{WordDecoder: new(mime.WordDecoder)}).ParseList(h.Get("From"))
+	if err != nil || len(list) != 1 {
+		return "", badMailError("its From field is not one address")
+	}
+	address, err := letter.Address(list[0].Address)
+	if err != nil {
+		return "", badMailError("its From field is no mail address")
+	}
+	return address, nil
+}
+
+// part looks at one part. The first calendar file counts: many mails have the same a second time, as an attachment.
+func (m *incoming) part(e *message.Entity) error {
+	kind, params, err := e.Header.ContentType()
+	if err != nil {
+		return nil //nolint:nilerr // what has no type is no calendar file
+	}
+	switch {
+	case kind == "multipart/report" && params["report-type"] == "delivery-status":
+		m.report = new(report)
+		return nil
+	case strings.HasPrefix(kind, "multipart/"):
+		return nil
+	case m.report != nil:
+		return m.report.part(kind, e.Body)
+	case kind != "text/calendar" && kind != "application/ics" || m.scheduling != nil:
+		return nil
+	}
+	data, err := io.ReadAll(io.LimitReader(e.Body, calendarMost+1))
+	if err != nil {
+		return badMailError("its calendar file cannot be read")
+	}
+	if len(data) > calendarMost {
+		return badMailError("its calendar file is too large")
+	}
+	m.scheduling, m.method = data, strings.ToUpper(strings.TrimSpace(params["method"]))
+	return nil
+}

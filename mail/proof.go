@@ -1,0 +1,129 @@
+package mail
+
+import (
+	"context"
+	"crypto/hmac"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+
+	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/mail/letter"
+)
+
+// Proofs are mails with a link, by which people show that a mail address is theirs: only its reader can open the link.
+type Proofs struct {
+	Relay Relay
+	Post  letter.Post
+	Key   Key
+	// Page is the address that a link begins with.
+	Page  *url.URL
+	Now   func() time.Time
+	NewID func() string
+
+	mu   sync.Mutex
+	sent throttle
+}
+
+const (
+	// proofLasts is how long a link is good.
+	proofLasts = 24 * time.Hour
+	// proofsMost is how many a user sends in an hour: they go to addresses that nobody has proven yet.
+	proofsMost = 5
+	// proofPatience is how long somebody waits for the page after the form.
+	proofPatience = 20 * time.Second
+)
+
+// proofClaim is the content of a link: an address and its user. The names in JSON are those of links that are out there.
+type proofClaim struct {
+	User    calendar.UserID      `json:"u"`
+	Address calendar.MailAddress `json:"a"`
+	Until   int64                `json:"x"`
+}
+
+const proofText = `The account %q of the calendar server %s says that this mail address is its own.
+
+If that is so, open this page, where you are asked to confirm it. The link is good for a day:
+%s
+
+If it is not, there is nothing to do: without the link nobody gets invitations to your address.
+`
+
+// Send sends a link to an address that a user says is theirs.
+func (p *Proofs) Send(ctx context.Context, u calendar.User, text string) error {
+	to, err := letter.Address(text)
+	if err != nil {
+		return calendar.Errorf(calendar.Invalid, "", "%.100q is no mail address", text)
+	}
+	if !p.allowed(u.ID) {
+		return calendar.Errorf(calendar.Unavailable, "", "%d links were sent within an hour; wait for the next hour", proofsMost)
+	}
+	link, err := p.link(u.ID, to)
+	if err != nil {
+		return err
+	}
+	id := p.NewID() + "@" + letter.Domain(p.Post.From)
+	data, err := p.Post.Plain(letter.Plain{
+		To: to, Name: u.Title(), Subject: "Is this your mail address?", Text: fmt.Sprintf(proofText, u.Name, p.Page.Host, link), ID: id, At: p.Now(),
+	})
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, proofPatience)
+	defer cancel()
+	if err := p.Relay.Send(ctx, p.Post.From, to, id, data); err != nil {
+		return unsent(err)
+	}
+	return nil
+}
+
+// unsent says why a mail could not be sent: to a person, and to the log.
+func unsent(err error) error {
+	told := calendar.Errorf(calendar.Unavailable, "", "the mail could not be sent just now; try again in a while")
+	if status, _ := outcome(err); status != "" {
+		told = calendar.Errorf(calendar.Invalid, "", "the mail server takes no mail to this address; is it written as it should be?")
+	}
+	told.Cause = err
+	return told
+}
+
+func (p *Proofs) allowed(user calendar.UserID) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.sent.most = proofsMost
+	_, ok := p.sent.take(string(user), p.Now())
+	return ok
+}
+
+func (p *Proofs) link(user calendar.UserID, address calendar.MailAddress) (string, error) {
+	text, err := json.Marshal(proofClaim{user, address, p.Now().Add(proofLasts).Unix()})
+	if err != nil {
+		return "", err
+	}
+	body := base64.RawURLEncoding.EncodeToString(text)
+	return p.Page.JoinPath(body + "." + p.Key.mac("proof", body)).String(), nil
+}
+
+// errProof answers a visitor whose link is not good.
+var errProof = calendar.Errorf(calendar.NotFound, "", "this link is not good: it may be older than a day, or was cut off on its way; the settings send another one")
+
+// Open returns what a link proves: its bearer reads the mail of an address that a user says is theirs.
+func (p *Proofs) Open(token string) (calendar.UserID, calendar.MailAddress, error) {
+	body, mac, _ := strings.Cut(token, ".")
+	var c proofClaim
+	if len(token) > tokenMost || !hmac.Equal([]byte(mac), []byte(p.Key.mac("proof", body))) {
+		return "", "", errProof
+	}
+	text, err := base64.RawURLEncoding.DecodeString(body)
+	if err == nil {
+		err = json.Unmarshal(text, &c)
+	}
+	if err != nil || p.Now().After(time.Unix(c.Until, 0)) {
+		return "", "", errProof
+	}
+	return c.User, c.Address, nil
+}

@@ -1,0 +1,287 @@
+package mail
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"time"
+
+	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/mail/letter"
+)
+
+// Store keeps the state of this package.
+type Store interface {
+	calendar.Outbox
+	calendar.Leases
+	UserByID(ctx context.Context, id calendar.UserID) (calendar.User, error)
+}
+
+// Limits bound the mail that is sent in somebody's name.
+type Limits struct {
+	// User is how many mails a user may send in an hour, Recipient how many one address gets in an hour from all of them.
+	User, Recipient int
+	// GivenUp is how long a letter is tried.
+	GivenUp time.Duration
+	// Told bounds the bytes that are remembered of what a user told others.
+	Told int64
+}
+
+// DefaultLimits are those that serve unless told otherwise.
+func DefaultLimits() Limits {
+	return Limits{User: 500, Recipient: 60, GivenUp: 4 * 24 * time.Hour, Told: 16 << 20}
+}
+
+// Config has the parts and settings of a Sender.
+type Config struct {
+	Store  Store
+	Middle calendar.Correspondence
+	Relay  Relay
+	Post   letter.Post
+	Key    Key
+	// Answers makes links; nil where nobody outside could open one.
+	Answers *Answers
+	Limits  Limits
+	Now     func() time.Time
+	NewID   func() string
+	Logger  *slog.Logger
+}
+
+// Sender empties the outbox.
+type Sender struct {
+	Config
+	// holder is what it calls itself in the lease.
+	holder          string
+	users, everyone throttle
+	// looked is when it was last seen to that mail leaves.
+	looked time.Time
+}
+
+// NewSender makes a Sender.
+func NewSender(c Config) *Sender {
+	if c.Relay.Hello == "" {
+		c.Relay.Hello = letter.Domain(c.Post.From)
+	}
+	return &Sender{Config: c, holder: c.NewID(), users: throttle{most: c.Limits.User}, everyone: throttle{most: c.Limits.Recipient}}
+}
+
+const (
+	// leaseName is the lease of the process that sends.
+	leaseName = "mail out"
+	// turn is how long a process has what it took, rest what it needs at the end of it for the mail that it is at.
+	turn, rest = 15 * time.Minute, 7 * time.Minute
+	// batch is how many letters it takes at once.
+	batch = 20
+	// pollEvery is how often the outbox is looked into.
+	pollEvery = 5 * time.Second
+)
+
+// Run sends what comes into the outbox until the context ends.
+func (s *Sender) Run(ctx context.Context) {
+	ticker := time.NewTicker(pollEvery)
+	defer ticker.Stop()
+	defer func() { _ = s.Store.Release(context.WithoutCancel(ctx), leaseName, s.holder) }()
+	for {
+		s.look(ctx)
+		n, err := s.Round(ctx)
+		if err != nil && ctx.Err() == nil {
+			s.Logger.WarnContext(ctx, "mail was not sent", "error", err)
+		}
+		if n == batch && err == nil && ctx.Err() == nil {
+			continue
+		}
+		select {
+		case <-ticker.C:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// How long mail may wait before somebody is told, and how often.
+const (
+	waitsLong = 6 * time.Hour
+	lookEvery = time.Hour
+)
+
+// look warns of mail that does not leave.
+func (s *Sender) look(ctx context.Context) {
+	now := s.Now()
+	if now.Sub(s.looked) < lookEvery {
+		return
+	}
+	s.looked = now
+	n, oldest, err := s.Store.WaitingLetters(ctx)
+	if err == nil && n > 0 && now.Sub(oldest) > waitsLong {
+		s.Logger.WarnContext(ctx, "mail has been waiting to be sent", "letters", n, "oldest", oldest)
+	}
+}
+
+// Round takes what is due, if no other process is at it, and sends it. It returns how many letters it took.
+func (s *Sender) Round(ctx context.Context) (int, error) {
+	now := s.Now()
+	until := now.Add(turn)
+	mine, err := s.Store.Lease(ctx, leaseName, s.holder, now, until)
+	if err != nil || !mine {
+		return 0, err
+	}
+	letters, err := s.Store.TakeLetters(ctx, now, until, batch)
+	if err != nil {
+		return 0, err
+	}
+	line := &session{Relay: s.Relay}
+	defer line.quit()
+	var failed error
+	for i, l := range letters {
+		if ctx.Err() != nil || s.Now().After(until.Add(-rest)) {
+			return i, s.giveBack(ctx, letters[i:])
+		}
+		if err := s.one(ctx, line, l, &failed); err != nil {
+			return len(letters), errors.Join(err, s.giveBack(ctx, letters[i+1:]))
+		}
+	}
+	return len(letters), failed
+}
+
+// giveBack leaves letters to the next turn.
+func (s *Sender) giveBack(ctx context.Context, letters []calendar.Letter) error {
+	var errs []error
+	for _, l := range letters {
+		errs = append(errs, ignoreLost(s.Store.SettleLetter(context.WithoutCancel(ctx), l)))
+	}
+	return errors.Join(errs...)
+}
+
+// one brings a letter a step on. Down is why the relay takes nothing, once that is known.
+func (s *Sender) one(ctx context.Context, line *session, l calendar.Letter, down *error) error {
+	if l.Status == "" {
+		if again, ok := s.allowed(l); !ok {
+			l.Due = again
+			return s.Store.SettleLetter(ctx, l)
+		}
+		var err error
+		if l, err = s.post(ctx, line, l, down); err != nil {
+			return ignoreLost(err)
+		}
+		// Not the caller's context: a sent mail is written down even when the program is told to stop.
+		if err := s.Store.SettleLetter(context.WithoutCancel(ctx), l); err != nil || l.Status == "" {
+			return ignoreLost(err)
+		}
+	}
+	return s.conclude(context.WithoutCancel(ctx), l)
+}
+
+// conclude has the middle note the outcome of a letter, which then leaves the outbox. One that it cannot note holds up no
+// other letter: it is tried again in the next turn, and given up as a letter is.
+func (s *Sender) conclude(ctx context.Context, l calendar.Letter) error {
+	if err := s.Middle.Delivered(ctx, l); err != nil {
+		s.Logger.WarnContext(ctx, "what came of a letter could not be noted", "letter", l.ID, "error", err)
+		if s.Now().Sub(l.Posted) < s.Limits.GivenUp {
+			return nil
+		}
+	}
+	return s.Store.ConcludeLetter(ctx, l, l.Status == statusSent, s.Now(), s.Limits.Told)
+}
+
+// ignoreLost drops the error that another process has the letter by now, or that its user is gone.
+func ignoreLost(err error) error {
+	if calendar.ReasonOf(err) == calendar.NotFound {
+		return nil
+	}
+	return err
+}
+
+// allowed tells whether the letter may leave now or, if not, when.
+func (s *Sender) allowed(l calendar.Letter) (again time.Time, ok bool) {
+	if again, ok = s.users.take(string(l.User), s.Now()); !ok {
+		return again, false
+	}
+	return s.everyone.take(string(l.To), s.Now())
+}
+
+// post sends a letter and returns it with what came of that: a status, or when it is to be tried again.
+func (s *Sender) post(ctx context.Context, line *session, l calendar.Letter, down *error) (calendar.Letter, error) {
+	p, err := s.parcel(ctx, l)
+	switch {
+	case err != nil && calendar.ReasonOf(err) != calendar.Internal:
+		return l, err // the store is away
+	case err != nil:
+		s.Logger.WarnContext(ctx, "a letter could not be made into a mail", "letter", l.ID, "error", err)
+		l.Status = statusUnsent
+		return l, nil
+	case *down == nil:
+		err = line.send(ctx, p)
+	default:
+		err = *down
+	}
+	if err == nil {
+		s.Logger.InfoContext(ctx, "a letter was mailed", "letter", l.ID, "method", l.Method, "tries", l.Tries)
+		l.Status = statusSent
+		return l, nil
+	}
+	status, all := outcome(err)
+	if all {
+		*down = err
+	}
+	if status == "" && s.Now().Sub(l.Posted) > s.Limits.GivenUp {
+		status = statusUnsent
+	}
+	if status != "" {
+		s.Logger.WarnContext(ctx, "a letter was refused", "letter", l.ID, "method", l.Method, "status", status, "error", err)
+	}
+	l.Status, l.Due = status, s.Now().Add(s.pause(l))
+	return l, nil
+}
+
+// The pauses between tries grow from the first to the longest.
+const (
+	firstPause   = time.Minute
+	longestPause = 4 * time.Hour
+)
+
+// pause is how long a letter waits for its next try: twice as long each time, and a quarter more or less, by its own name, so
+// that what failed together does not come back together.
+func (s *Sender) pause(l calendar.Letter) time.Duration {
+	pause := firstPause << min(l.Tries-1, 8)
+	pause = min(pause, longestPause)
+	part := time.Duration(s.Key.mac("pause", string(l.ID))[0]) % 51
+	return pause*3/4 + pause*part/100
+}
+
+// parcel makes the mail of a letter.
+func (s *Sender) parcel(ctx context.Context, l calendar.Letter) (parcel, error) {
+	if _, err := letter.Address(string(l.To)); err != nil {
+		return parcel{}, err
+	}
+	told, err := s.Store.Told(ctx, l.User, l.To, l.UID)
+	if err != nil {
+		return parcel{}, errors.Join(errAway, err)
+	}
+	user, err := s.Store.UserByID(ctx, l.User)
+	if err != nil && calendar.ReasonOf(err) == calendar.NotFound {
+		return parcel{}, err // and the letter is gone with them
+	}
+	if err != nil {
+		return parcel{}, errors.Join(errAway, err)
+	}
+	domain := letter.Domain(s.Post.From)
+	e := letter.Envelope{
+		Letter: l, Told: told, Sender: user.Title(), Zone: zoneOf(user), ID: s.Key.messageID(l.ID, domain), Thread: s.Key.threadID(l, domain),
+	}
+	if s.Answers != nil && l.Method == calendar.MethodRequest {
+		e.Answer = s.Answers.Link(l, e.Zone)
+	}
+	m, err := s.Post.Compose(e)
+	return parcel{from: s.Post.From, to: l.To, id: e.ID, data: m.Data}, err
+}
+
+// errAway marks what is no fault of a letter.
+var errAway = &calendar.Error{Reason: calendar.Unavailable, Message: "the store does not answer"}
+
+// zoneOf is a user's own zone.
+func zoneOf(u calendar.User) *time.Location {
+	if loc, err := time.LoadLocation(u.Timezone); err == nil && u.Timezone != "" {
+		return loc
+	}
+	return time.UTC
+}

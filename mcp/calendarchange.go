@@ -1,0 +1,108 @@
+package mcp
+
+import (
+	"context"
+
+	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/edit"
+)
+
+// calendarPatch is what update_calendar takes.
+type calendarPatch struct {
+	inCalendar
+	name, timezone     string
+	description, color edit.Field[string]
+	hidden             edit.Field[bool]
+	isDefault          bool
+}
+
+func (in *calendarPatch) takes() []field {
+	return append(in.inCalendar.takes(),
+		wordTo(&in.name, "name", "").upTo(longestName),
+		fieldTo(&in.description, "description", "").upTo(longestText),
+		fieldTo(&in.color, "color", "#RRGGBB."),
+		wordTo(&in.timezone, "timezone", ""),
+		yesFieldTo(&in.hidden, "hidden", ""),
+		yesTo(&in.isDefault, "is_default", "true: new events go here."),
+	)
+}
+
+// says tells whether anything is asked for.
+func (in *calendarPatch) says() bool {
+	return in.name != "" || in.timezone != "" || !in.description.Left() || !in.color.Left() || !in.hidden.Left() || in.isDefault
+}
+
+func (b toolbox) updateCalendar(ctx context.Context, c *call, in *calendarPatch) (answer, error) {
+	if !in.says() {
+		return answer{}, errArgument("it was not said what to change: give name, description, color, timezone, hidden or is_default true")
+	}
+	cal, err := b.calendarNamed(ctx, c, in.calendar)
+	if err != nil {
+		return answer{}, err
+	}
+	if in.timezone != "" {
+		if err := b.checkPlace(in.timezone); err != nil {
+			return answer{}, err
+		}
+		if cal.Access != calendar.OwnerAccess {
+			return answer{}, errArgument(`only its owner sets the "timezone" of a calendar`)
+		}
+	}
+	err = b.service.PatchCalendar(ctx, c.caller, cal.ID, func(p *calendar.Properties) ([]calendar.DeadProperty, error) { return nil, in.change(p) })
+	if err != nil {
+		return answer{}, err
+	}
+	if in.isDefault {
+		err = b.service.PatchScheduling(ctx, c.caller, func(s *calendar.Scheduling) error {
+			s.Default = cal.ID
+			return nil
+		})
+		if err != nil {
+			return answer{}, err
+		}
+	}
+	if cal, err = b.service.Calendar(ctx, c.caller, cal.ID); err != nil {
+		return answer{}, err
+	}
+	return b.showCalendar(ctx, c, cal)
+}
+
+// change puts what was asked for into a calendar's properties.
+func (in *calendarPatch) change(p *calendar.Properties) error {
+	if in.name != "" {
+		p.Name = in.name
+	}
+	if in.timezone != "" {
+		p.Timezone, p.TimezoneData = in.timezone, nil
+	}
+	if text, given := in.description.Value(); given {
+		p.Description = &text
+	} else if in.description.Cleared() {
+		p.Description = nil
+	}
+	if text, given := in.color.Value(); given {
+		color, err := calendar.ParseColor(text)
+		if err != nil {
+			return err
+		}
+		p.Color = &color
+	} else if in.color.Cleared() {
+		p.Color = nil
+	}
+	if hidden, given := in.hidden.Value(); given {
+		p.Hidden = hidden
+	}
+	return nil
+}
+
+// checkPlace refuses what is no time zone of a place.
+func (b toolbox) checkPlace(name string) error {
+	z, err := b.zones.Ask(name)
+	if err != nil {
+		return errArgument("%s", err)
+	}
+	if z.Bare() {
+		return errArgument(`"timezone" %s is only an offset, which knows no summer: name the zone, such as Europe/Berlin`, quote(name))
+	}
+	return nil
+}

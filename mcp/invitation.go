@@ -1,0 +1,232 @@
+package mcp
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/content"
+	"caldav-mcp-server/calendar/edit"
+	"caldav-mcp-server/calendar/ledger"
+	"caldav-mcp-server/calendar/query"
+	"caldav-mcp-server/calendar/schedule"
+	"caldav-mcp-server/ical"
+)
+
+const (
+	usualInvitations = 20
+	mostInvitations  = 50
+	// invitedDays is how far ahead invitations are looked for.
+	invitedDays = 366
+)
+
+// answers are the words of respond_to_event, with what they are in an event.
+var answers = map[string]string{"accept": schedule.Accepted, "decline": schedule.Declined, "tentative": schedule.Tentative}
+
+// invitationTools are the tools about what others invite the user to.
+func (b toolbox) invitationTools() []tool {
+	return []tool{
+		{
+			name: "list_invitations", title: "List invitations",
+			description: "Lists events within a year that wait for the user's answer, with what else is on then; a series once. Then respond_to_event.",
+			scope:       calendar.ScopeRead,
+			hints:       hints{readOnly: true, idempotent: true},
+			begin:       doing(b.listInvitations),
+			gives:       invitationsView{},
+		}, b.once(tool{
+			name: "respond_to_event", title: "Answer invitation",
+			description: "Answers an invitation and tells its organizer. Ask the user first.",
+			scope:       calendar.ScopeRead | calendar.ScopeWrite | calendar.ScopeInvite,
+			hints:       hints{destructive: true, idempotent: true},
+			begin:       doing(b.respondToEvent),
+			gives:       respondedView{},
+		}),
+	}
+}
+
+// eventAnswer is what respond_to_event takes.
+type eventAnswer struct {
+	reference
+	answer, comment string
+}
+
+func (in *eventAnswer) takes() []field {
+	return slices.Concat(in.takesEvent(), []field{
+		textTo(&in.answer, "answer", "").needed().oneOf("accept", "decline", "tentative"),
+		textTo(&in.comment, "comment", "For the organizer.").upTo(longestTitle),
+		wordTo(&in.RecurrenceID, "recurrence_id", "Instance of a series, as listed."),
+		textTo(&in.scope, "scope", "").oneOf(string(edit.This), string(edit.All)),
+		in.takesMatch(),
+	})
+}
+
+// respondedView is an event after it was answered.
+type respondedView struct {
+	Calendar     calendar.CalendarID `json:"calendar_id"`
+	UID          shown               `json:"uid"`
+	RecurrenceID string              `json:"recurrence_id,omitempty"`
+	Title        shown               `json:"title"`
+	StartLocal   string              `json:"start_local"`
+	StartWeekday string              `json:"start_weekday"`
+	Answered     string              `json:"answered"`
+	ETag         calendar.ETag       `json:"etag"`
+	toldView
+}
+
+func (b toolbox) respondToEvent(ctx context.Context, c *call, in *eventAnswer) (answer, error) {
+	s, err := b.aim(ctx, c, anEvent, in.reference)
+	if err != nil {
+		return answer{}, err
+	}
+	said := ledger.Response{Response: schedule.Response{Status: answers[in.answer], Comment: strings.TrimSpace(in.comment)}, When: s.when, Meter: c.meter}
+	if s.scope != edit.All {
+		said.Instance = s.id
+	}
+	edited, err := b.service.Respond(ctx, c.caller, s.cal, s.found.Object.UID, said)
+	if err != nil {
+		return answer{}, b.outdated(ctx, c, s, err)
+	}
+	now, err := b.after(ctx, c, s, edited)
+	if err != nil {
+		return answer{}, err
+	}
+	v, at := viewOfEvent(now), s.zone.times(now)
+	return same(respondedView{
+		v.Calendar, v.UID, v.RecurrenceID, v.Title, at.StartLocal, at.StartWeekday, said.Status, v.ETag, c.told(edited.Told, now.Component),
+	})
+}
+
+// invitationsQuestion is what list_invitations takes.
+type invitationsQuestion struct {
+	limit int
+	inZone
+}
+
+func (in *invitationsQuestion) takes() []field {
+	return []field{numberTo(&in.limit, "limit", "Default 20, at most 50.").between(1, mostInvitations), in.takesZone()}
+}
+
+// invitationView is an event that waits for an answer.
+type invitationView struct {
+	listedEvent
+	Series bool    `json:"series,omitempty" doc:"Answer with scope all."`
+	Beside []shown `json:"conflicts,omitempty" doc:"What else is on."`
+}
+
+// invitationsView is what list_invitations returns.
+type invitationsView struct {
+	Invitations []invitationView `json:"invitations"`
+	Calendars   []legendView     `json:"calendars,omitempty"`
+	zoneView
+	Truncated bool `json:"truncated"`
+	Unread    int  `json:"unread,omitempty" doc:"So many can't be followed."`
+}
+
+func (b toolbox) listInvitations(ctx context.Context, c *call, in *invitationsQuestion) (answer, error) {
+	z, err := b.zoneFor(c, in.inZone, calendar.Calendar{})
+	if err != nil {
+		return answer{}, err
+	}
+	found, err := b.waiting(ctx, c, z, cmp.Or(in.limit, usualInvitations))
+	if err != nil {
+		return answer{}, err
+	}
+	r := rows{zone: z, who: c.caller}
+	listed := r.list(found.Occurrences)
+	if n := fit(listed, c.room(), listedEvent.size); n < len(listed) {
+		found.More += len(listed) - n
+		found.Occurrences, listed = found.Occurrences[:n], listed[:n]
+	}
+	v := invitationsView{
+		Invitations: []invitationView{}, Calendars: legend(found.Occurrences), zoneView: z.view(), Truncated: found.More > 0, Unread: found.Unread,
+	}
+	for i, o := range found.Occurrences {
+		beside, err := b.clashes(ctx, c, o.Calendar, o.Instance, z)
+		if err != nil {
+			return answer{}, err
+		}
+		v.Invitations = append(v.Invitations, invitationView{listed[i], wholeSeries(o), named(beside)})
+	}
+	return answer{v.prose(r, found.Occurrences), v}, nil
+}
+
+// wholeSeries tells whether an occurrence stands for its series.
+func wholeSeries(o query.Occurrence) bool {
+	return o.Object.Recurring && o.Component.Property("RECURRENCE-ID") == nil
+}
+
+// waiting finds what the user is asked to come to, a series or a part of it once.
+func (b toolbox) waiting(ctx context.Context, c *call, z zoned, limit int) (query.Agenda, error) {
+	all, err := b.service.Calendars(ctx, c.caller)
+	if err != nil {
+		return query.Agenda{}, err
+	}
+	mails, err := b.service.Mails(ctx, c.caller.User)
+	if err != nil {
+		return query.Agenda{}, err
+	}
+	self := func(a schedule.Address) bool {
+		return a.Principal() == c.caller.User.Name || slices.Contains(mails, a.Mail())
+	}
+	now := b.now()
+	return b.service.Agenda(ctx, c.caller, query.AgendaQuery{
+		Calendars: slices.DeleteFunc(all, func(cal calendar.Calendar) bool {
+			return cal.Owner != c.caller.User.ID || !cal.Kinds.Has(calendar.Event)
+		}),
+		From: now, Until: now.AddDate(0, 0, invitedDays), Timezone: z.Zone, Limit: limit, Meter: c.meter,
+		Wants: func(event *ical.Component) bool { return awaits(event, self) }, Once: true,
+	})
+}
+
+// awaits tells whether an event waits for somebody's answer.
+func awaits(event *ical.Component, self schedule.Self) bool {
+	if p := event.Property("ORGANIZER"); p != nil && self(schedule.AddressOf(p.Value())) || content.WordOf(event, "STATUS") == string(edit.Cancelled) {
+		return false
+	}
+	return slices.ContainsFunc(edit.AttendeesOf(event), func(a edit.Attendee) bool {
+		return self(schedule.AddressOf(a.Address)) && (a.Status == "" || strings.EqualFold(a.Status, schedule.NeedsAction))
+	})
+}
+
+// named are events in a few words each.
+func named(all clashes) []shown {
+	var list []shown
+	for _, e := range all.Conflicts {
+		list = append(list, shown(fmt.Sprintf("%s (%s)", quotedTitle(string(e.Title)), day(e.StartWeekday, e.StartLocal))))
+	}
+	if all.More > 0 {
+		list = append(list, shown(moreItems(all.More)))
+	}
+	return list
+}
+
+// prose says it for reading.
+func (v invitationsView) prose(r rows, found []query.Occurrence) prose {
+	if len(found) == 0 {
+		return prose(strings.TrimSpace("No invitation waits for the user's answer. " + unreadProse(v.Unread)))
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "Waiting for the user's answer (times in %s):\n\n", r.zone.Name())
+	names, legend := calendarNames{}, []string(nil)
+	for i, o := range found {
+		e := v.Invitations[i]
+		fmt.Fprintf(&b, "%d. %s\n", i+1, r.line(o, e.listedEvent, names.tell(o.Calendar, &legend)))
+		if e.Series {
+			b.WriteString("   All of the series waits: answer with scope all.\n")
+		}
+		if e.Beside != nil {
+			fmt.Fprintf(&b, "   Then there is: %s\n", strings.Join(texts(e.Beside), ", "))
+		}
+	}
+	writeLegend(&b, legend)
+	if v.Truncated {
+		b.WriteString("\nThere are more: ask for more with limit, or answer these first.\n")
+	}
+	if v.Unread > 0 {
+		b.WriteString("\n" + unreadProse(v.Unread) + "\n")
+	}
+	return prose(strings.TrimSpace(b.String()))
+}

@@ -1,0 +1,249 @@
+package mcp
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"caldav-mcp-server/auth"
+	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/service"
+	"caldav-mcp-server/internal/testdb"
+)
+
+// reachable gives the people of the house mail addresses, and the house mail.
+func (h *house) reachable(t *testing.T, names ...string) {
+	t.Helper()
+	for _, name := range names {
+		mail := name + "@example.com"
+		if err := h.Store.ChangeUser(t.Context(), h.callers[name].User.ID, auth.UserEdit{Email: &mail}); err != nil {
+			t.Fatal(err)
+		}
+		for token, c := range h.callers {
+			if c.User.Name == name {
+				c.User.Email = mail
+				h.callers[token] = c
+			}
+		}
+	}
+	config := h.Middle()
+	config.Mailed = true
+	h.service = service.New(config)
+}
+
+// toldIn is what an answer says of who was written to.
+type toldIn struct {
+	UID   string
+	ETag  string
+	Told  []string
+	Not   []string `json:"not_reached"`
+	Why   string   `json:"nobody_told"`
+	Guest []string `json:"attendees"`
+}
+
+// invitations are what list_invitations returns.
+type invitationsOf struct {
+	Invitations []struct {
+		Calendar  string `json:"calendar_id"`
+		UID       string `json:"event_uid"`
+		ID        string `json:"recurrence_id"`
+		Title     string
+		Organizer string
+		Series    bool
+		Conflicts []string
+	}
+}
+
+// TestInvitations: bob invites alice and somebody elsewhere, alice is shown it with what she has then, answers, and bob sees
+// the answer; what is called off is told, too.
+func TestInvitations(t *testing.T) {
+	t.Parallel()
+	testdb.Each(t, func(t *testing.T, url string) {
+		h := newHouse(t, url)
+		h.reachable(t, "alice", "bob")
+		h.put(t, work, "dentist", wrapped(calendar.Event, "dentist", "DTSTART:20260304T090000Z", "DTEND:20260304T100000Z", "SUMMARY:Dentist"))
+		door := h.open(t, h.config())
+		bobs := "00000000-0000-4000-8000-000000000004"
+		make := func(title, day string, more params) (v toldIn) {
+			args := params{"calendar_id": bobs, "title": title, "start": day + "T09:30:00Z", "end": day + "T10:30:00Z", "attendees": []string{"alice@example.com", "Eve <eve@example.net>"}}
+			maps.Copy(args, more)
+			use(t, door, "bob", "create_event", args, &v)
+			return v
+		}
+		later := make("Lunch", "2026-03-06", nil)
+		daily := make("Standup", "2026-03-03", params{"rrule": "FREQ=DAILY;COUNT=5"})
+		plans := make("Plans", "2026-03-04", nil)
+		if diff := cmp.Diff([]string{"alice@example.com", "eve@example.net (by mail, within a minute)"}, plans.Told); diff != "" {
+			t.Errorf("told of a new event (-want +got):\n%s", diff)
+		}
+		var waiting invitationsOf
+		use(t, door, "alice", "list_invitations", params{}, &waiting)
+		var titles []string
+		for _, i := range waiting.Invitations {
+			titles = append(titles, i.Title+" of "+i.Organizer)
+		}
+		if diff := cmp.Diff([]string{"Standup of bob@example.com", "Plans of bob@example.com", "Lunch of bob@example.com"}, titles); diff != "" {
+			t.Fatalf("alice is asked (-want +got):\n%s", diff)
+		}
+		if first := waiting.Invitations[0]; !first.Series || first.UID != daily.UID {
+			t.Errorf("the series is %+v", first)
+		}
+		if beside := waiting.Invitations[1].Conflicts; !slices.ContainsFunc(beside, func(s string) bool { return strings.Contains(s, "Dentist") }) {
+			t.Errorf("beside the plans: %v", beside)
+		}
+		respond := func(i int, more params) (v toldIn) {
+			args := params{"calendar_id": waiting.Invitations[i].Calendar, "event_uid": waiting.Invitations[i].UID}
+			maps.Copy(args, more)
+			use(t, door, "alice", "respond_to_event", args, &v)
+			return v
+		}
+		if v := respond(1, params{"answer": "accept", "comment": "Glad to"}); !slices.Equal(v.Told, []string{"bob@example.com"}) {
+			t.Errorf("told of an answer: %+v", v)
+		}
+		respond(0, params{"answer": "accept", "scope": "all"})
+		respond(0, params{"answer": "decline", "scope": "this", "recurrence_id": "20260304T093000Z"})
+		answersTo := func(uid, id string) string {
+			var v toldIn
+			use(t, door, "bob", "get_event", params{"calendar_id": bobs, "event_uid": uid, "recurrence_id": id}, &v)
+			return v.Guest[0]
+		}
+		for _, c := range []struct{ uid, id, want string }{
+			{plans.UID, "", "(ACCEPTED)"},
+			{daily.UID, "20260303T093000Z", "(ACCEPTED)"},
+			{daily.UID, "20260304T093000Z", "(DECLINED)"},
+			{daily.UID, "20260305T093000Z", "(ACCEPTED)"},
+			{later.UID, "", "(NEEDS-ACTION)"},
+		} {
+			if got := answersTo(c.uid, c.id); !strings.Contains(got, c.want) {
+				t.Errorf("bob sees of %s %s: %s, want %s", c.uid, c.id, got, c.want)
+			}
+		}
+		use(t, door, "alice", "list_invitations", params{}, &waiting)
+		if len(waiting.Invitations) != 1 || waiting.Invitations[0].Title != "Lunch" {
+			t.Errorf("still waiting: %+v", waiting.Invitations)
+		}
+		var v toldIn
+		use(t, door, "bob", "delete_event", params{"calendar_id": bobs, "event_uid": plans.UID}, &v)
+		if len(v.Told) != 2 {
+			t.Errorf("called off: %+v", v)
+		}
+	})
+}
+
+// TestTokensThatInviteNobody: a token without the scope makes events of which nobody hears, says so, can change nothing that
+// others were told, and is offered no tool to answer.
+func TestTokensThatInviteNobody(t *testing.T) {
+	t.Parallel()
+	testdb.Each(t, func(t *testing.T, url string) {
+		h := newHouse(t, url)
+		h.reachable(t, "alice", "bob")
+		quiet := h.callers["alice"]
+		quiet.Scopes, quiet.Token = calendar.ScopeUsual, "token-q"
+		h.callers["quiet"] = quiet
+		door := h.open(t, h.config())
+		args := params{"calendar_id": work, "title": "Plans", "start": "2026-03-04T09:00", "end": "2026-03-04T10:00", "attendees": []string{"bob@example.com"}}
+		var made, told toldIn
+		use(t, door, "quiet", "create_event", args, &made)
+		if made.Told != nil || !strings.Contains(made.Why, "scope invite") {
+			t.Errorf("without the scope: %+v", made)
+		}
+		use(t, door, "alice", "create_event", args, &told)
+		if !slices.Equal(told.Told, []string{"bob@example.com"}) {
+			t.Errorf("with it: %+v", told)
+		}
+		var waiting invitationsOf
+		use(t, door, "bob", "list_invitations", params{}, &waiting)
+		if len(waiting.Invitations) != 1 || waiting.Invitations[0].UID != told.UID {
+			t.Errorf("bob was asked to %+v", waiting.Invitations)
+		}
+		of, _ := json.Marshal(params{"calendar_id": work, "event_uid": told.UID, "start": "2026-03-05T09:00", "end": "2026-03-05T10:00"})
+		if said := refusalOf(t, door, "quiet", "patch_event", string(of)); !strings.Contains(said, "bob@example.com") || !strings.Contains(said, "scope invite") {
+			t.Errorf("moved without the scope: %s", said)
+		}
+		if said := refusalOf(t, door, "quiet", "respond_to_event", string(of)); !strings.Contains(said, "invite") {
+			t.Errorf("answered without the scope: %s", said)
+		}
+		var list invitationsOf
+		use(t, door, "quiet", "list_invitations", params{}, &list)
+		if len(list.Invitations) != 0 {
+			t.Errorf("alice is asked to her own: %+v", list)
+		}
+	})
+}
+
+// TestAnswersOfNobody: who is not invited, organizes it, or means an instance that is not there, is refused.
+func TestAnswersOfNobody(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, testdb.SQLite(t))
+	h.reachable(t, "alice", "bob")
+	for uid, lines := range map[string][]string{
+		"own":     {"ORGANIZER:mailto:alice@example.com", "ATTENDEE:mailto:bob@example.com"},
+		"foreign": {"ORGANIZER:mailto:eve@example.net", "ATTENDEE:mailto:mallory@example.net"},
+		"daily":   {"RRULE:FREQ=DAILY;COUNT=2", "ORGANIZER:mailto:eve@example.net", "ATTENDEE:mailto:alice@example.com"},
+	} {
+		h.put(t, work, uid, wrapped(calendar.Event, uid, append(lines, "DTSTART:20260304T090000Z", "DURATION:PT1H", "SUMMARY:Plans")...))
+	}
+	door := h.open(t, h.config())
+	for more, want := range map[string]string{
+		`"event_uid":"own","answer":"accept"`:                                                           "organizes this event",
+		`"event_uid":"foreign","answer":"accept"`:                                                       "does not invite",
+		`"event_uid":"daily","answer":"accept"`:                                                         "series",
+		`"event_uid":"daily","answer":"accept","scope":"this","recurrence_id":"20260401T090000Z"`:       "no ",
+		`"event_uid":"daily","answer":"delegate","scope":"all"`:                                         "accept",
+		`"event_uid":"daily","answer":"accept","scope":"all","if_match":"0123456789abcdef0123456789ab"`: "has changed",
+	} {
+		if said := refusalOf(t, door, "alice", "respond_to_event", `{"calendar_id":"`+string(work)+`",`+more+`}`); !strings.Contains(said, want) {
+			t.Errorf("%s: %s, want %q", more, said, want)
+		}
+	}
+}
+
+// TestPeopleGoByMailAddress: whose time is asked for may be named by mail address, as attendees are; whoever shares nothing is as
+// unknown by it as by name.
+func TestPeopleGoByMailAddress(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, testdb.SQLite(t))
+	h.furnishOffice(t)
+	h.reachable(t, "alice", "bob", "carol")
+	door := h.open(t, h.config())
+	busy := func(who string) string {
+		return h.say(t, door, "alice", "get_free_busy", params{"usernames": []string{who}, "start_time": "2026-03-02", "end_time": "2026-03-02"})
+	}
+	if byName, byMail := busy("carol"), busy("mailto:Carol@Example.com"); byName != byMail || !strings.Contains(byMail, "Busy times") {
+		t.Errorf("by name:\n%s\nby mail:\n%s", byName, byMail)
+	}
+	if said := refusalOf(t, door, "bob", "get_free_busy", `{"usernames":["carol@example.com"],"start_time":"2026-03-02","end_time":"2026-03-02"}`); !strings.Contains(said, "nobody called") {
+		t.Errorf("bob asks for carol: %s", said)
+	}
+}
+
+// TestGuestsOfOneDay: who is asked to one instance of a series gets that one, and answers it.
+func TestGuestsOfOneDay(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, testdb.SQLite(t))
+	h.reachable(t, "alice", "bob")
+	h.put(t, work, "daily", wrapped(calendar.Event, "daily", "DTSTART:20260303T090000Z", "DURATION:PT1H", "RRULE:FREQ=DAILY;COUNT=5", "SUMMARY:Standup"))
+	door := h.open(t, h.config())
+	var v toldIn
+	use(t, door, "alice", "patch_event", params{
+		"calendar_id": work, "event_uid": "daily", "recurrence_id": "20260304T090000Z", "scope": "this", "attendees": []string{"bob@example.com"},
+	}, &v)
+	if !slices.Equal(v.Told, []string{"bob@example.com"}) {
+		t.Errorf("told of one day: %+v", v)
+	}
+	var waiting invitationsOf
+	use(t, door, "bob", "list_invitations", params{}, &waiting)
+	if len(waiting.Invitations) != 1 || waiting.Invitations[0].Series || waiting.Invitations[0].ID != "20260304T090000Z" {
+		t.Fatalf("bob is asked to %+v", waiting.Invitations)
+	}
+	one := waiting.Invitations[0]
+	use(t, door, "bob", "respond_to_event", params{"calendar_id": one.Calendar, "event_uid": one.UID, "recurrence_id": one.ID, "scope": "this", "answer": "tentative"}, &v)
+	if !slices.Equal(v.Told, []string{"alice@example.com"}) {
+		t.Errorf("told of the answer: %+v", v)
+	}
+	h.expectText(t, work, "daily", "ATTENDEE;ROLE=REQ-PARTICIPANT;PARTSTAT=TENTATIVE;SCHEDULE-STATUS=2.0:mailto\r\n :bob@example.com")
+}

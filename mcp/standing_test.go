@@ -1,0 +1,72 @@
+package mcp
+
+import (
+	"strings"
+	"testing"
+
+	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/internal/testdb"
+)
+
+// TestForeignTextIsMarked: what somebody else organizes, or has in a calendar that they share, says whose words it has, in text and
+// structure of all tools that show it; what is the user's own does not.
+func TestForeignTextIsMarked(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, testdb.SQLite(t))
+	alice := h.callers["alice"]
+	alice.User.Email = "alice@example.com"
+	h.callers["alice"] = alice
+	secret, err := h.service.Calendar(t.Context(), h.callers["bob"], "00000000-0000-4000-8000-000000000004")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for uid, text := range map[string]string{
+		"his":  wrapped(calendar.Event, "his", "DTSTART:20260303T090000Z", "DURATION:PT1H", "SUMMARY:Foreign plan"),
+		"todo": wrapped(calendar.Todo, "todo", "DUE:20260303T090000Z", "SUMMARY:Foreign chore"),
+	} {
+		draft := calendar.Draft{Name: calendar.ObjectName(uid + ".ics"), Data: []byte(strings.ReplaceAll(text, "\n", "\r\n"))}
+		if _, err := h.service.Put(t.Context(), h.callers["bob"], secret, draft); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := h.service.Share(t.Context(), h.callers["bob"], secret.ID, "alice", calendar.WriteAccess); err != nil {
+		t.Fatal(err)
+	}
+	h.put(t, work, "inv", wrapped(calendar.Event, "inv", "DTSTART:20260303T110000Z", "DURATION:PT1H", "SUMMARY:Foreign party", "ORGANIZER:MAILTO:Mallory@example.com",
+		"ATTENDEE;PARTSTAT=TENTATIVE:mailto:Alice@example.com"))
+	h.put(t, work, "own", wrapped(calendar.Event, "own", "DTSTART:20260303T130000Z", "DURATION:PT1H", "SUMMARY:Own party", "ORGANIZER:mailto:alice@example.com"))
+	door := h.open(t, h.config())
+	week := params{"date_range": "2026-03-03"}
+	for _, c := range []struct {
+		tool string
+		args params
+		by   []string
+	}{
+		{"list_events", week, []string{"bob", "Mallory@example.com"}},
+		{"list_events", params{"date_range": "2026-03-03", "keyword": "own"}, nil},
+		{"search_events", params{"query": "foreign"}, []string{"bob", "Mallory@example.com"}},
+		{"query_events", params{"calendar_id": work, "start": "2026-03-03", "end": "2026-03-03"}, []string{"Mallory@example.com"}},
+		{"query_events", params{"calendar_id": secret.ID}, []string{"bob"}},
+		{"get_event", params{"calendar_id": secret.ID, "event_uid": "his"}, []string{"bob"}},
+		{"get_event", params{"calendar_id": work, "event_uid": "inv"}, []string{"Mallory@example.com"}},
+		{"get_event", params{"calendar_id": work, "event_uid": "own"}, nil},
+		{"patch_event", params{"calendar_id": work, "event_uid": "inv", "location": "Here"}, []string{"Mallory@example.com"}},
+		{"fetch", params{"id": eventID{Calendar: work, UID: "inv"}.String()}, []string{"Mallory@example.com"}},
+		{"list_tasks", params{"calendar_id": secret.ID}, []string{"bob"}},
+		{"get_task", params{"calendar_id": secret.ID, "task_uid": "todo"}, []string{"bob"}},
+	} {
+		var v any
+		body := use(t, door, "alice", c.tool, c.args, &v)
+		text, structure := contentText(t, body), strings.TrimPrefix(resultText(t, body), contentText(t, body))
+		for half, said := range map[string]string{"text": text, "structure": structure} {
+			if marked := strings.Contains(strings.ToLower(said), "untrusted"); marked != (c.by != nil) {
+				t.Errorf("%s %v: the %s is marked: %v\n%s", c.tool, c.args, half, marked, said)
+			}
+			for _, by := range c.by {
+				if !strings.Contains(said, by) {
+					t.Errorf("%s %v: the %s does not say %s:\n%s", c.tool, c.args, half, by, said)
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,50 @@
+package mcp
+
+import (
+	"net/http"
+	"testing"
+
+	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/internal/testdb"
+)
+
+// A program that its user let in learns what it has to ask them for, before anything is called; a token
+// that was made for a purpose is refused as ever.
+func TestStepUp(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, testdb.SQLite(t))
+	granted := h.callers["alice-read"]
+	granted.Delegated = true
+	h.callers["alice-granted"] = granted
+	c := h.config()
+	c.StepUp = func(w http.ResponseWriter, _ *http.Request, who calendar.Caller, lacks calendar.Scope) {
+		if who.Scopes != calendar.ScopeRead || lacks != calendar.ScopeWrite|calendar.ScopeDelete {
+			t.Errorf("asked to get %v beyond %v", lacks, who.Scopes)
+		}
+		w.WriteHeader(http.StatusForbidden)
+	}
+	url := h.open(t, c)
+	call := func(token, tool string) int {
+		t.Helper()
+		r := request(t, http.MethodPost, url, token, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"`+tool+`","arguments":{}}}`)
+		res, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer res.Body.Close()
+		return res.StatusCode
+	}
+	for _, test := range []struct {
+		token, tool string
+		want        int
+	}{
+		{"alice-granted", "delete_event", http.StatusForbidden},
+		{"alice-granted", "list_calendars", http.StatusOK},
+		{"alice-granted", "no_such_tool", http.StatusOK},
+		{"alice-read", "delete_event", http.StatusOK},
+	} {
+		if got := call(test.token, test.tool); got != test.want {
+			t.Errorf("%s calls %s: %d, want %d", test.token, test.tool, got, test.want)
+		}
+	}
+}

@@ -1,0 +1,127 @@
+package mcp
+
+import (
+	"context"
+	"slices"
+
+	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/edit"
+	"caldav-mcp-server/calendar/filter"
+	"caldav-mcp-server/calendar/query"
+	"caldav-mcp-server/ical"
+)
+
+// takesTask are the parameters that name a task.
+func (r *reference) takesTask() []field {
+	return []field{takesCalendar(&r.Calendar).needed(), uidTo(&r.UID, "task_uid").needed()}
+}
+
+// taskQuestion is what get_task takes.
+type taskQuestion struct{ reference }
+
+func (in *taskQuestion) takes() []field {
+	return append(in.takesTask(), wordTo(&in.RecurrenceID, "recurrence_id", "Instance of a series, as listed."), in.takesZone())
+}
+
+// wholeTask is what get_task returns.
+type wholeTask struct {
+	taskDetailsView
+	Subtasks []taskView `json:"subtasks,omitempty"`
+	// More tells that there are more of them.
+	More bool `json:"more_subtasks,omitempty"`
+}
+
+func (b toolbox) getTask(ctx context.Context, c *call, in *taskQuestion) (answer, error) {
+	s, err := b.subject(ctx, c, aTask, in.reference)
+	if err != nil {
+		return answer{}, err
+	}
+	v := wholeTask{taskDetailsView: s.zone.taskDetails(c.caller, s.cal, s.found)}
+	if v.Subtasks, v.More, err = b.subtasks(ctx, c, s); err != nil {
+		return answer{}, err
+	}
+	return same(v)
+}
+
+// subtasks are the tasks of a calendar that say they are a part of another one.
+func (b toolbox) subtasks(ctx context.Context, c *call, s subject) (list []taskView, more bool, err error) {
+	uid := string(s.found.Object.UID)
+	relates := filter.PropFilter{Name: "RELATED-TO", Text: &filter.TextMatch{Text: uid}}
+	q := query.Query{Meter: c.meter, Timezone: s.zone.Zone, Filter: filter.Filter{{Name: "VCALENDAR", Components: []filter.CompFilter{
+		{Name: filter.ComponentName(calendar.Todo), Props: []filter.PropFilter{relates}},
+	}}}}
+	for o, err := range b.service.Query(ctx, c.caller, s.cal, q) {
+		if err != nil {
+			return nil, false, err
+		}
+		part, err := b.service.InstanceOf(ctx, c.meter, s.cal, o, ical.Time{})
+		if err != nil {
+			return nil, false, err
+		}
+		if part.Unclear || edit.ParentOf(part.Component) != uid {
+			continue
+		}
+		if len(list) == mostItems {
+			return list, true, nil
+		}
+		list = append(list, s.zone.taskView(c.caller, s.cal, part))
+	}
+	return list, false, nil
+}
+
+// taskMove is what move_task takes.
+type taskMove struct {
+	reference
+	to calendar.CalendarID
+}
+
+func (in *taskMove) takes() []field {
+	return append(in.takesTask(), wordTo(&in.to, "to_calendar_id", "").needed(), in.takesMatch())
+}
+
+func (b toolbox) moveTask(ctx context.Context, c *call, in *taskMove) (answer, error) {
+	in.scope = edit.All // a task leaves its calendar as a whole
+	s, err := b.subject(ctx, c, aTask, in.reference)
+	if err != nil {
+		return answer{}, err
+	}
+	now, to, err := b.moved(ctx, c, s, in.to)
+	if err != nil {
+		return answer{}, err
+	}
+	return same(s.zone.taskDetails(c.caller, to, now))
+}
+
+// taskTarget is what delete_task takes.
+type taskTarget struct{ reference }
+
+func (in *taskTarget) takes() []field {
+	return slices.Concat(in.takesTask(), in.takesSeries(), []field{in.takesMatch()})
+}
+
+// deletedTask is what delete_task returns: of what is left of a series, too.
+type deletedTask struct {
+	Deleted      bool                `json:"deleted"`
+	Calendar     calendar.CalendarID `json:"calendar_id"`
+	UID          shown               `json:"uid"`
+	Title        shown               `json:"title"`
+	RecurrenceID string              `json:"recurrence_id,omitempty"`
+	ETag         calendar.ETag       `json:"etag,omitempty"`
+}
+
+func (b toolbox) deleteTask(ctx context.Context, c *call, in *taskTarget) (answer, error) {
+	s, err := b.aim(ctx, c, aTask, in.reference)
+	if err != nil {
+		return answer{}, err
+	}
+	edited, err := b.cancel(ctx, c, s)
+	if err != nil {
+		return answer{}, err
+	}
+	was := readViewOf(s.found)
+	v := deletedTask{Deleted: true, Calendar: s.cal.ID, UID: was.UID, Title: was.Summary}
+	if !edited.Saved.Object.Deleted {
+		v.ETag, v.RecurrenceID = edited.Saved.Object.ETag, stamp(s.found.RecurrenceID)
+	}
+	return same(v)
+}

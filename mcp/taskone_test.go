@@ -1,0 +1,102 @@
+package mcp
+
+import (
+	"strings"
+	"testing"
+
+	"caldav-mcp-server/internal/testdb"
+)
+
+// TestTasksAreAFamily finds a task by a word, makes subtasks, moves one and deletes it, and takes that back.
+func TestTasksAreAFamily(t *testing.T) {
+	t.Parallel()
+	testdb.Each(t, func(t *testing.T, url string) {
+		h := newHouse(t, url)
+		h.stock(t)
+		door := h.open(t, h.config())
+		type task struct {
+			UID, Title, Location string
+			Parent               string `json:"parent_uid"`
+			Calendar             string `json:"calendar_id"`
+			Subtasks             []struct{ Title string }
+		}
+		var party, cake, gone, whole task
+		use(t, door, "alice", "create_task", params{"calendar_id": home, "title": "Plan the party", "location": "Garden", "description": "with Bob"}, &party)
+		use(t, door, "alice", "create_task", params{"calendar_id": home, "title": "Bake a cake", "parent_uid": party.UID}, &cake)
+		use(t, door, "alice", "create_task", params{"calendar_id": home, "title": "Unrelated"}, &gone)
+		if cake.Parent != party.UID || party.Location != "Garden" {
+			t.Errorf("made %+v and %+v", party, cake)
+		}
+		var found struct{ Tasks []task }
+		use(t, door, "alice", "list_tasks", params{"query": "bob party"}, &found)
+		if len(found.Tasks) != 1 || found.Tasks[0].UID != party.UID {
+			t.Errorf("found %+v", found)
+		}
+		use(t, door, "alice", "get_task", params{"calendar_id": home, "task_uid": party.UID}, &whole)
+		if len(whole.Subtasks) != 1 || whole.Subtasks[0].Title != "Bake a cake" {
+			t.Errorf("the subtasks are %+v", whole.Subtasks)
+		}
+		if said := refusalOf(t, door, "alice", "update_task", `{"calendar_id":"`+string(home)+`","task_uid":"`+party.UID+`","parent_uid":"`+party.UID+`"}`); !strings.Contains(said, "part of itself") {
+			t.Errorf("a task became its own part: %s", said)
+		}
+		use(t, door, "alice", "update_task", params{"calendar_id": home, "task_uid": cake.UID, "parent_uid": ""}, &cake)
+		var alone task
+		use(t, door, "alice", "get_task", params{"calendar_id": home, "task_uid": party.UID}, &alone)
+		if len(alone.Subtasks) != 0 {
+			t.Errorf("the subtasks are %+v still", alone.Subtasks)
+		}
+		use(t, door, "alice", "move_task", params{"calendar_id": home, "task_uid": cake.UID, "to_calendar_id": "00000000-0000-4000-8000-000000000003"}, &cake)
+		if cake.Calendar != "00000000-0000-4000-8000-000000000003" || cake.Title != "Bake a cake" {
+			t.Errorf("moved %+v", cake)
+		}
+		var deleted struct{ Deleted bool }
+		use(t, door, "alice", "delete_task", params{"calendar_id": home, "task_uid": gone.UID}, &deleted)
+		if said := refusalOf(t, door, "alice", "get_task", `{"calendar_id":"`+string(home)+`","task_uid":"`+gone.UID+`"}`); !deleted.Deleted || !strings.Contains(said, "no task") {
+			t.Errorf("deleted %t: %s", deleted.Deleted, said)
+		}
+		if said := refusalOf(t, door, "alice", "delete_task", `{"calendar_id":"`+string(home)+`","task_uid":"weekly"}`); !strings.Contains(said, "an event") {
+			t.Errorf("delete_task took an event: %s", said)
+		}
+	})
+}
+
+// TestTheDefaultCalendarIsWhatTheUserMadeIt: it does not move by itself, and moves when it is told to.
+func TestTheDefaultCalendarIsWhatTheUserMadeIt(t *testing.T) {
+	t.Parallel()
+	testdb.Each(t, func(t *testing.T, url string) {
+		h := newHouse(t, url)
+		door := h.open(t, h.config())
+		var list struct {
+			Calendars []struct {
+				ID        string
+				IsDefault bool `json:"is_default"`
+			}
+		}
+		chosen := func() (ids string) {
+			t.Helper()
+			use(t, door, "alice", "list_calendars", params{}, &list)
+			for _, c := range list.Calendars {
+				if c.IsDefault {
+					ids += c.ID
+				}
+			}
+			list.Calendars = nil
+			return ids
+		}
+		var made struct {
+			IsDefault bool `json:"is_default"`
+		}
+		first := chosen()
+		use(t, door, "alice", "update_calendar", params{"calendar_id": home, "is_default": true}, &made)
+		if got := chosen(); first != string(work) || got != string(home) || !made.IsDefault {
+			t.Errorf("the default was %s and is %s", first, got)
+		}
+		if said := refusalOf(t, door, "alice", "update_calendar", `{"calendar_id":"00000000-0000-4000-8000-000000000003","is_default":true}`); !strings.Contains(said, "takes events") {
+			t.Errorf("a list of tasks became the default: %s", said)
+		}
+		use(t, door, "alice", "update_calendar", params{"calendar_id": home, "name": "House"}, &made)
+		if got := chosen(); got != string(home) {
+			t.Errorf("the default has moved to %s by itself", got)
+		}
+	})
+}

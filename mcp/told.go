@@ -1,0 +1,74 @@
+package mcp
+
+import (
+	"slices"
+
+	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/ical"
+)
+
+// toldView is whom a change was written to: guests, or who invites.
+type toldView struct {
+	Told      []shown `json:"told,omitempty"`
+	Unreached []shown `json:"not_reached,omitempty"`
+	Untold    string  `json:"nobody_told,omitempty"`
+}
+
+// Why guests are sent nothing.
+const (
+	untoldByToken = "this token lacks the scope invite: the others in this event were sent nothing"
+	untoldByUser  = "the user has no mail address here, so that nobody can be invited: the others in this event were sent nothing"
+	untoldByEvent = "nobody organizes this event: the others in it were sent nothing, and the user must tell them"
+)
+
+// telling is how others hear of what a call changes: a token without the scope tells nobody, and cannot change what
+// somebody was told.
+func (c *call) telling() calendar.Telling {
+	if c.invites() {
+		return calendar.TellAll
+	}
+	return calendar.TellNobody
+}
+
+func (c *call) invites() bool { return c.caller.HasScope(calendar.TellOthers) == nil }
+
+// told says who was written to of a change of an event, or why the others in it were not.
+func (c *call) told(all []calendar.Told, event *ical.Component) toldView {
+	var v toldView
+	var told, not []string
+	for _, t := range all {
+		if t.Reached() {
+			told = append(told, t.To+ways[t.Status])
+		} else {
+			not = append(not, t.To+": "+failures[t.Status])
+		}
+	}
+	v.Told, v.Unreached = few(told), few(not)
+	if len(all) > 0 || !slices.ContainsFunc(event.All("ATTENDEE"), func(p *ical.Property) bool { return !isOwn(c.caller.User, p.Value()) }) {
+		return v
+	}
+	switch organizer := event.Property("ORGANIZER"); {
+	case organizer == nil && c.caller.User.Email == "":
+		v.Untold = untoldByUser
+	case organizer == nil:
+		v.Untold = untoldByEvent
+	case !c.invites():
+		v.Untold = untoldByToken
+	}
+	return v
+}
+
+// ways say how somebody is told, where it is not in their calendar here.
+var ways = map[string]string{
+	"1.0": " (by mail, within a minute)",
+	"1.1": " (in their inbox alone: another event in their calendar has its UID)",
+}
+
+// failures say in words what came of a message that nobody got (RFC 6638 §3.2.9).
+var failures = map[string]string{
+	"":    "sent nothing, since it is over",
+	"3.7": "this is no mail address",
+	"3.8": "they may not be written to by this user",
+	"5.1": "it could not be delivered",
+	"5.2": "this server sends no mail",
+}

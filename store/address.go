@@ -1,0 +1,65 @@
+package store
+
+import (
+	"context"
+	"time"
+
+	"caldav-mcp-server/auth"
+	"caldav-mcp-server/calendar"
+)
+
+// Addresses implements [auth.Store].
+func (s *Store) Addresses(ctx context.Context, user calendar.UserID) ([]auth.Address, error) {
+	return rowsOf(ctx, s.reads, func(row scanner) (auth.Address, error) {
+		var a auth.Address
+		err := row.Scan(&a.Text, seconds{&a.Created}, seconds{&a.Verified})
+		return a, err
+	}, `SELECT address, created, verified FROM addresses WHERE user_id = $1 ORDER BY address`, user)
+}
+
+// InsertAddress implements [auth.Store].
+func (s *Store) InsertAddress(ctx context.Context, user calendar.UserID, a auth.Address) error {
+	_, err := s.write(ctx, `INSERT INTO addresses (user_id, address, created, verified) VALUES ($1, $2, $3, $4)`,
+		user, a.Text, a.Created.Unix(), unlessZero(a.Verified))
+	return err
+}
+
+// VerifyAddress implements [auth.Store]. That no two have verified one, the table sees to.
+func (s *Store) VerifyAddress(ctx context.Context, user calendar.UserID, address string, at time.Time) error {
+	return s.transact(ctx, func(t *Tx) error {
+		others, err := rowOf(ctx, t, scanNumber, `SELECT COUNT(*) FROM users WHERE lower(email) = $1 AND id <> $2`, address, user)
+		if err != nil {
+			return err
+		}
+		if others > 0 {
+			return calendar.Errorf(calendar.Exists, "", "the address is another user's")
+		}
+		return expectRow(t.exec(ctx, `UPDATE addresses SET verified = COALESCE(verified, $3) WHERE user_id = $1 AND address = $2`,
+			user, address, at.Unix()))
+	})
+}
+
+// DropAddress implements [auth.Store].
+func (s *Store) DropAddress(ctx context.Context, user calendar.UserID, address string) error {
+	return expectRow(s.write(ctx, `DELETE FROM addresses WHERE user_id = $1 AND address = $2`, user, address))
+}
+
+// SwapAddress implements [auth.Store]. Remembered credentials hold the main address, so they are dropped.
+func (s *Store) SwapAddress(ctx context.Context, user calendar.UserID, address string, at time.Time) error {
+	return s.transact(ctx, func(t *Tx) error {
+		err := expectRow(t.exec(ctx, `DELETE FROM addresses WHERE user_id = $1 AND address = $2 AND verified IS NOT NULL`, user, address))
+		if err != nil {
+			return err
+		}
+		_, err = t.exec(ctx, `INSERT INTO addresses (user_id, address, created, verified)
+			SELECT id, lower(email), $2, $2 FROM users WHERE id = $1 AND email <> ''
+			ON CONFLICT (user_id, address) DO UPDATE SET verified = excluded.verified`, user, at.Unix())
+		if err != nil {
+			return err
+		}
+		if _, err := t.exec(ctx, `UPDATE users SET email = $2 WHERE id = $1`, user, address); err != nil {
+			return err
+		}
+		return t.credentialsChanged(ctx, user)
+	})
+}

@@ -1,0 +1,146 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"caldav-mcp-server/store/backup"
+)
+
+// snapshot is the database as it was when it began; what is written meanwhile is not in it.
+type snapshot struct {
+	engine *engine
+	tx     *sql.Tx
+}
+
+func (s *snapshot) of() *engine { return s.engine }
+
+func (s *snapshot) query(ctx context.Context, text string, args ...any) (rows, error) {
+	return s.tx.QueryContext(ctx, text, args...) //nolint:rowserrcheck // each does
+}
+
+// inSnapshot reads the database as it is at one moment, while others write.
+func (s *Store) inSnapshot(ctx context.Context, read func(*snapshot) error) (err error) {
+	pool, ok := s.reads.on.(*sql.DB)
+	if !ok {
+		return fmt.Errorf("the store reads from a %T", s.reads.on)
+	}
+	tx, err := pool.BeginTx(ctx, &s.engine.snapshot)
+	if err != nil {
+		return s.engine.translate(ctx, err)
+	}
+	defer func() { err = errors.Join(err, tx.Rollback()) }()
+	if s.engine.endless != "" {
+		if _, err := tx.ExecContext(ctx, s.engine.endless); err != nil {
+			return s.engine.translate(ctx, err)
+		}
+	}
+	return read(&snapshot{s.engine, tx})
+}
+
+// Backup writes all that the store holds, as it is at one moment, while others go on to write. Program names its writer.
+func (s *Store) Backup(ctx context.Context, to io.Writer, program string, tell backup.Progress) (m backup.Manifest, err error) {
+	err = s.inSnapshot(ctx, func(at *snapshot) error {
+		m = backup.Manifest{Program: program, Engine: s.engine.name, Made: s.options.Now().UTC()}
+		m.Migrations, err = commonMigrations(ctx, at)
+		if err != nil {
+			return err
+		}
+		all, err := tables(ctx, at)
+		if err != nil {
+			return err
+		}
+		b := &writing{snapshot: at, to: backup.NewWriter(to), tell: tell}
+		if b.total, err = b.count(ctx, all); err != nil {
+			return err
+		}
+		for _, t := range all {
+			if err := b.table(ctx, t); err != nil {
+				return fmt.Errorf("the table %s: %w", t.name, err)
+			}
+		}
+		m, err = b.to.Close(m)
+		return err
+	})
+	return m, err
+}
+
+// commonMigrations are the files that were applied and that both engines have.
+func commonMigrations(ctx context.Context, q querier) (common []backup.Migration, err error) {
+	all, err := applied(ctx, q)
+	for _, m := range all {
+		if m.engine() == "" {
+			common = append(common, backup.Migration{Name: m.name, Checksum: m.checksum})
+		}
+	}
+	if err == nil && len(common) == 0 {
+		err = errors.New("there is nothing in the database yet")
+	}
+	return common, err
+}
+
+// writing is a backup on its way.
+type writing struct {
+	*snapshot
+	to          *backup.Writer
+	tell        backup.Progress
+	done, total int64
+}
+
+func (b *writing) count(ctx context.Context, all []table) (total int64, err error) {
+	for _, t := range all {
+		var n int64
+		if err := b.tx.QueryRowContext(ctx, `SELECT count(*) FROM `+t.name).Scan(&n); err != nil { // a name of the schema
+			return 0, b.engine.translate(ctx, err)
+		}
+		total += n
+	}
+	return total, nil
+}
+
+// table writes all rows of a table as they come. What takes a whole table may take longer than the answer to a request is
+// waited for.
+func (b *writing) table(ctx context.Context, t table) (err error) {
+	if err := b.to.Table(t.name, t.columns); err != nil {
+		return err
+	}
+	found, err := b.tx.QueryContext(ctx, `SELECT `+strings.Join(t.names(), ", ")+` FROM `+t.name+t.order()) //nolint:gosec // names of the schema
+	if err != nil {
+		return b.engine.translate(ctx, err)
+	}
+	defer func() { err = errors.Join(err, found.Close()) }()
+	values, into := make([]any, len(t.columns)), make([]any, len(t.columns))
+	for i := range values {
+		into[i] = &values[i]
+	}
+	for found.Next() {
+		if err := found.Scan(into...); err != nil {
+			return b.engine.translate(ctx, err)
+		}
+		if err := b.to.Row(values); err != nil {
+			return err
+		}
+		b.done++
+		b.tell(t.name, b.done, b.total)
+	}
+	return b.engine.translate(ctx, found.Err())
+}
+
+func (t table) names() (names []string) {
+	for _, c := range t.columns {
+		names = append(names, c.Name)
+	}
+	return names
+}
+
+// order has the same rows come in the same order from either engine.
+func (t table) order() string {
+	if len(t.key) == 0 {
+		return ""
+	}
+	return ` ORDER BY ` + strings.Join(t.key, ", ")
+}

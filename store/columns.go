@@ -1,0 +1,122 @@
+package store
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"caldav-mcp-server/calendar"
+)
+
+// column is a column, or what is selected in the place of one, and where its value goes.
+type column[T any] struct {
+	text string
+	into func(*T) any
+}
+
+// columns are what a query shows: the list that is selected, its order and how a row is taken apart come from
+// one table.
+type columns[T any] []column[T]
+
+// list is what stands behind SELECT.
+func (c columns[T]) list() string {
+	texts := make([]string, len(c))
+	for i, one := range c {
+		texts[i] = one.text
+	}
+	return strings.Join(texts, ", ")
+}
+
+// scan takes a row apart.
+func (c columns[T]) scan(row scanner) (T, error) {
+	var one T
+	err := row.Scan(c.fields(&one)...)
+	return one, err
+}
+
+// fields are where the values go.
+func (c columns[T]) fields(one *T) []any {
+	into := make([]any, len(c))
+	for i, each := range c {
+		into[i] = each.into(one)
+	}
+	return into
+}
+
+// seconds is a column of Unix seconds, in which NULL is the zero time.
+type seconds struct{ *time.Time }
+
+// Scan implements [database/sql.Scanner].
+func (s seconds) Scan(value any) error {
+	switch v := value.(type) {
+	case nil:
+		*s.Time = time.Time{}
+	case int64:
+		*s.Time = moment(v)
+	default:
+		return fmt.Errorf("%T is no time", value)
+	}
+	return nil
+}
+
+// level is a column of the words of access.
+type level struct{ *calendar.Access }
+
+// Scan implements [database/sql.Scanner].
+func (l level) Scan(value any) error {
+	word, ok := value.(string)
+	if !ok {
+		return fmt.Errorf("%T is no level of access", value)
+	}
+	*l.Access = calendar.ParseAccess(word)
+	return nil
+}
+
+// versions is a column of some versions, with blanks between them, in any order.
+type versions struct{ into *[]calendar.Version }
+
+// Scan implements [database/sql.Scanner].
+func (v versions) Scan(value any) error {
+	text, ok := value.(string)
+	if !ok {
+		return fmt.Errorf("%T is no list of versions", value)
+	}
+	for word := range strings.FieldsSeq(text) {
+		n, err := strconv.ParseInt(word, 10, 64)
+		if err != nil {
+			return err
+		}
+		*v.into = append(*v.into, calendar.Version(n))
+	}
+	slices.Sort(*v.into)
+	return nil
+}
+
+// calendarIDs is a column of words that are ids, in any order.
+type calendarIDs struct{ into *[]calendar.CalendarID }
+
+// Scan implements [database/sql.Scanner].
+func (c calendarIDs) Scan(value any) error {
+	err := words[calendar.CalendarID](c).Scan(value)
+	slices.Sort(*c.into)
+	return err
+}
+
+// words is a column of some words with blanks between them, in which NULL is nil, and no words are none.
+type words[T ~string] struct{ into *[]T }
+
+// Scan implements [database/sql.Scanner].
+func (w words[T]) Scan(value any) error {
+	text, ok := value.(string)
+	if !ok {
+		*w.into = nil
+		return nil
+	}
+	*w.into = []T{}
+	for word := range strings.FieldsSeq(text) {
+		*w.into = append(*w.into, T(word))
+	}
+	return nil
+}

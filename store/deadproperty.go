@@ -1,0 +1,121 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"caldav-mcp-server/calendar"
+)
+
+// deadTable is one of the tables of kept properties, which differ in whose rows they hold.
+type deadTable struct{ list, put, remove, count string }
+
+// keptIn makes the statements of a table. All have the same columns.
+func keptIn(table string) deadTable {
+	return deadTable{
+		list: `SELECT space, name, value FROM ` + table + ` WHERE owner = $1 AND item = $2 ORDER BY space, name`,
+		put: `INSERT INTO ` + table + ` (owner, item, space, name, value) VALUES ($1, $2, $3, $4, $5)
+			ON CONFLICT (owner, item, space, name) DO UPDATE SET value = excluded.value`,
+		remove: `DELETE FROM ` + table + ` WHERE owner = $1 AND item = $2 AND space = $3 AND name = $4`,
+		count:  `SELECT COUNT(*) FROM ` + table + ` WHERE owner = $1 AND item = $2`,
+	}
+}
+
+// keptOf tells where what a holder keeps is stored: the table, the row's owner and item.
+func keptOf(h calendar.Holder) (table deadTable, owner, item string) {
+	switch h.Place {
+	case calendar.AtPrincipal:
+		return keptIn("user_kept"), string(h.User), "principal"
+	case calendar.AtHome:
+		return keptIn("user_kept"), string(h.User), "home"
+	case calendar.AtShare:
+		return keptIn("share_kept"), string(h.Calendar.ID), string(h.User)
+	case calendar.AtCalendar, calendar.AtObject:
+	}
+	return keptIn("calendar_kept"), string(h.Calendar.ID), string(h.Object)
+}
+
+func scanDeadProperty(row scanner) (calendar.DeadProperty, error) {
+	var k calendar.DeadProperty
+	err := row.Scan(&k.Name.Space, &k.Name.Local, &k.Value)
+	return k, err
+}
+
+// DeadProperties implements [calendar.Store].
+func (s *Store) DeadProperties(ctx context.Context, h calendar.Holder) ([]calendar.DeadProperty, error) {
+	table, owner, item := keptOf(h)
+	return rowsOf(s.brief(ctx), s.reads, scanDeadProperty, table.list, owner, item)
+}
+
+// DeadProperties implements [calendar.Tx].
+func (t *Tx) DeadProperties(ctx context.Context, h calendar.Holder) ([]calendar.DeadProperty, error) {
+	table, owner, item := keptOf(h)
+	return rowsOf(ctx, t, scanDeadProperty, table.list, owner, item)
+}
+
+// DeadPropertiesInHome implements [calendar.Store].
+func (s *Store) DeadPropertiesInHome(ctx context.Context, user calendar.UserID) (map[calendar.CalendarID][]calendar.DeadProperty, error) {
+	kept := map[calendar.CalendarID][]calendar.DeadProperty{}
+	err := each(s.brief(ctx), s.reads, func(row scanner) (bool, error) {
+		var id calendar.CalendarID
+		var k calendar.DeadProperty
+		err := row.Scan(&id, &k.Name.Space, &k.Name.Local, &k.Value)
+		kept[id] = append(kept[id], k)
+		return true, err
+	}, selectDeadInHome, user)
+	for _, list := range kept {
+		slices.SortFunc(list, func(a, b calendar.DeadProperty) int {
+			return cmp.Or(strings.Compare(a.Name.Space, b.Name.Space), strings.Compare(a.Name.Local, b.Name.Local))
+		})
+	}
+	return kept, err
+}
+
+// selectDeadInHome begins with the user's own, so that calendars of others are not gone through.
+const selectDeadInHome = `SELECT k.owner, k.space, k.name, k.value
+		FROM calendars c JOIN calendar_kept k ON k.owner = c.id AND k.item = ''
+		WHERE c.owner_id = $1 AND c.trashed IS NULL
+	UNION ALL SELECT k.owner, k.space, k.name, k.value FROM share_kept k
+		WHERE k.item = $1 AND EXISTS (SELECT 1 FROM calendars c WHERE c.id = k.owner AND c.trashed IS NULL)`
+
+// DeadPropertyHolders implements [calendar.Store].
+func (s *Store) DeadPropertyHolders(ctx context.Context, cal calendar.CalendarID) ([]calendar.ObjectName, error) {
+	return rowsOf(s.brief(ctx), s.reads, func(row scanner) (calendar.ObjectName, error) {
+		name, err := scanText(row)
+		return calendar.ObjectName(name), err
+	}, `SELECT DISTINCT item FROM calendar_kept WHERE owner = $1 AND item <> ''`, cal)
+}
+
+// SetDeadProperties implements [calendar.Tx]. The caller that locked the calendar sees to it that the object is there.
+func (t *Tx) SetDeadProperties(ctx context.Context, h calendar.Holder, edits []calendar.DeadProperty) (int, error) {
+	table, owner, item := keptOf(h)
+	for _, e := range edits {
+		var err error
+		if e.Value == "" {
+			_, err = t.exec(ctx, table.remove, owner, item, e.Name.Space, e.Name.Local)
+		} else {
+			_, err = t.exec(ctx, table.put, owner, item, e.Name.Space, e.Name.Local, e.Value)
+		}
+		if err != nil {
+			return 0, fmt.Errorf("property %s: %w", e.Name.Local, err)
+		}
+	}
+	count, err := rowOf(ctx, t, scanNumber, table.count, owner, item)
+	return int(count), err
+}
+
+// forgetDeadProperties is run when an object goes, or is replaced by another one.
+const forgetDeadProperties = `DELETE FROM calendar_kept WHERE owner = $1 AND item = $2`
+
+// CopyDeadProperties implements [calendar.Tx].
+func (t *Tx) CopyDeadProperties(ctx context.Context, from, to calendar.Holder) error {
+	if err := t.later(ctx, ignore, forgetDeadProperties, to.Calendar.ID, to.Object); err != nil {
+		return err
+	}
+	return t.later(ctx, ignore, `INSERT INTO calendar_kept (owner, item, space, name, value)
+		SELECT $3, $4, space, name, value FROM calendar_kept WHERE owner = $1 AND item = $2`,
+		from.Calendar.ID, from.Object, to.Calendar.ID, to.Object)
+}

@@ -1,0 +1,153 @@
+package store
+
+import (
+	"context"
+	"time"
+
+	"caldav-mcp-server/auth"
+	"caldav-mcp-server/calendar"
+)
+
+// Factors implements [auth.Store].
+func (s *Store) Factors(ctx context.Context, user calendar.UserID) (auth.Factors, error) {
+	return rowOf(ctx, s.reads, func(row scanner) (auth.Factors, error) {
+		var f auth.Factors
+		var passwords, codes int
+		err := row.Scan(&passwords, &codes, &f.Passkeys, &f.Identities, &f.RecoveryCodes)
+		f.Password, f.Codes = passwords > 0, codes > 0
+		return f, err
+	}, `SELECT (SELECT COUNT(*) FROM credentials WHERE user_id = $1 AND hash <> ''), (SELECT COUNT(*) FROM totps WHERE user_id = $1),
+		(SELECT COUNT(*) FROM passkeys WHERE user_id = $1), (SELECT COUNT(*) FROM identities WHERE user_id = $1),
+		(SELECT COUNT(*) FROM recovery_codes WHERE user_id = $1)`, user)
+}
+
+// Spend implements [auth.Store].
+func (s *Store) Spend(ctx context.Context, name string, until time.Time) error {
+	_, err := s.write(ctx, `INSERT INTO spent (name, until) VALUES ($1, $2)`, name, until.Unix())
+	return err
+}
+
+// Tidy implements [auth.Store].
+func (s *Store) Tidy(ctx context.Context, now, idle time.Time) error {
+	for _, old := range [...]struct {
+		text  string
+		until time.Time
+	}{
+		{`DELETE FROM sessions WHERE seen <= $1`, idle},
+		{`DELETE FROM vouchers WHERE expires <= $1`, now},
+		{`DELETE FROM spent WHERE until <= $1`, now},
+	} {
+		if _, err := s.write(ctx, old.text, old.until.Unix()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// CodeSecret implements [auth.Store].
+func (s *Store) CodeSecret(ctx context.Context, user calendar.UserID) ([]byte, error) {
+	return rowOf(ctx, s.reads, scanBytes, `SELECT secret FROM totps WHERE user_id = $1`, user)
+}
+
+// SetCodeSecret implements [auth.Store].
+func (s *Store) SetCodeSecret(ctx context.Context, user calendar.UserID, secret []byte, at time.Time, step int64) error {
+	return s.changeCredential(ctx, user, `INSERT INTO totps (user_id, secret, created, step) VALUES ($1, $2, $3, $4)
+		ON CONFLICT (user_id) DO UPDATE SET secret = excluded.secret, created = excluded.created, step = excluded.step`,
+		user, secret, at.Unix(), step)
+}
+
+// changeCredential runs a statement that must concern a row, and moves the user's generation on.
+func (s *Store) changeCredential(ctx context.Context, user calendar.UserID, text string, args ...any) error {
+	return s.transact(ctx, func(t *Tx) error {
+		if err := expectRow(t.exec(ctx, text, args...)); err != nil {
+			return err
+		}
+		return t.credentialsChanged(ctx, user)
+	})
+}
+
+// SpendCode implements [auth.Store].
+func (s *Store) SpendCode(ctx context.Context, user calendar.UserID, step int64) error {
+	return expectRow(s.write(ctx, `UPDATE totps SET step = $2 WHERE user_id = $1 AND step < $2`, user, step))
+}
+
+// DropCodeSecret implements [auth.Store].
+func (s *Store) DropCodeSecret(ctx context.Context, user calendar.UserID) error {
+	return s.dropFactors(ctx, user, `DELETE FROM totps WHERE user_id = $1`)
+}
+
+// dropFactors runs statements about one user, and takes the recovery codes away with the last second factor.
+func (s *Store) dropFactors(ctx context.Context, user calendar.UserID, texts ...string) error {
+	return s.transact(ctx, func(t *Tx) error {
+		for _, text := range texts {
+			if _, err := t.exec(ctx, text, user); err != nil {
+				return err
+			}
+		}
+		return t.factorsDropped(ctx, user)
+	})
+}
+
+func (t *Tx) factorsDropped(ctx context.Context, user calendar.UserID) error {
+	_, err := t.exec(ctx, `DELETE FROM recovery_codes WHERE user_id = $1
+		AND NOT EXISTS (SELECT 1 FROM totps f WHERE f.user_id = $1) AND NOT EXISTS (SELECT 1 FROM passkeys f WHERE f.user_id = $1)`, user)
+	if err != nil {
+		return err
+	}
+	return t.credentialsChanged(ctx, user)
+}
+
+// DropFactors implements [auth.Store].
+func (s *Store) DropFactors(ctx context.Context, user calendar.UserID) error {
+	return s.dropFactors(ctx, user, `DELETE FROM totps WHERE user_id = $1`, `DELETE FROM passkeys WHERE user_id = $1`)
+}
+
+// SetRecoveryCodes implements [auth.Store].
+func (s *Store) SetRecoveryCodes(ctx context.Context, user calendar.UserID, codes []auth.SecretHash) error {
+	return s.transact(ctx, func(t *Tx) error {
+		if _, err := t.exec(ctx, `DELETE FROM recovery_codes WHERE user_id = $1`, user); err != nil {
+			return err
+		}
+		for _, code := range codes {
+			if _, err := t.exec(ctx, `INSERT INTO recovery_codes (user_id, hash) VALUES ($1, $2)`, user, code); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// SpendRecoveryCode implements [auth.Store].
+func (s *Store) SpendRecoveryCode(ctx context.Context, user calendar.UserID, code auth.SecretHash) error {
+	return expectRow(s.write(ctx, `DELETE FROM recovery_codes WHERE user_id = $1 AND hash = $2`, user, code))
+}
+
+// Passkeys implements [auth.Store].
+func (s *Store) Passkeys(ctx context.Context, user calendar.UserID) ([]auth.Passkey, error) {
+	return rowsOf(ctx, s.reads, func(row scanner) (auth.Passkey, error) {
+		var p auth.Passkey
+		err := row.Scan(&p.ID, &p.Name, seconds{&p.Created}, seconds{&p.Used}, &p.Data)
+		return p, err
+	}, `SELECT id, name, created, used, data FROM passkeys WHERE user_id = $1 ORDER BY created, id`, user)
+}
+
+// InsertPasskey implements [auth.Store].
+func (s *Store) InsertPasskey(ctx context.Context, user calendar.UserID, p auth.Passkey) error {
+	return s.changeCredential(ctx, user, `INSERT INTO passkeys (id, user_id, name, created, data) VALUES ($1, $2, $3, $4, $5)`,
+		p.ID, user, p.Name, p.Created.Unix(), p.Data)
+}
+
+// UsePasskey implements [auth.Store].
+func (s *Store) UsePasskey(ctx context.Context, user calendar.UserID, id auth.PasskeyID, data []byte, at time.Time) error {
+	return expectRow(s.write(ctx, `UPDATE passkeys SET data = $3, used = $4 WHERE user_id = $1 AND id = $2`, user, id, data, at.Unix()))
+}
+
+// DropPasskey implements [auth.Store].
+func (s *Store) DropPasskey(ctx context.Context, user calendar.UserID, id auth.PasskeyID) error {
+	return s.transact(ctx, func(t *Tx) error {
+		if err := expectRow(t.exec(ctx, `DELETE FROM passkeys WHERE user_id = $1 AND id = $2`, user, id)); err != nil {
+			return err
+		}
+		return t.factorsDropped(ctx, user)
+	})
+}

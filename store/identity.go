@@ -1,0 +1,34 @@
+package store
+
+import (
+	"context"
+
+	"caldav-mcp-server/auth"
+	"caldav-mcp-server/calendar"
+)
+
+// UserByIdentity implements [auth.Store].
+func (s *Store) UserByIdentity(ctx context.Context, issuer, subject string) (calendar.User, error) {
+	return rowOf(ctx, s.reads, userColumns.scan, `SELECT `+userColumns.list()+`
+		FROM identities i JOIN users u ON u.id = i.user_id WHERE i.issuer = $1 AND i.subject = $2`, issuer, subject)
+}
+
+// Identities implements [auth.Store].
+func (s *Store) Identities(ctx context.Context, user calendar.UserID) ([]auth.Identity, error) {
+	return rowsOf(ctx, s.reads, func(row scanner) (auth.Identity, error) {
+		var i auth.Identity
+		err := row.Scan(&i.Issuer, &i.Subject, &i.Name, seconds{&i.Created})
+		return i, err
+	}, `SELECT issuer, subject, name, created FROM identities WHERE user_id = $1 ORDER BY created, issuer, subject`, user)
+}
+
+// InsertIdentity implements [auth.Store].
+func (s *Store) InsertIdentity(ctx context.Context, user calendar.UserID, i auth.Identity) error {
+	return s.changeCredential(ctx, user, `INSERT INTO identities (issuer, subject, user_id, name, created) VALUES ($1, $2, $3, $4, $5)`,
+		i.Issuer, i.Subject, user, i.Name, i.Created.Unix())
+}
+
+// DropIdentity implements [auth.Store].
+func (s *Store) DropIdentity(ctx context.Context, user calendar.UserID, issuer, subject string) error {
+	return s.changeCredential(ctx, user, `DELETE FROM identities WHERE user_id = $1 AND issuer = $2 AND subject = $3`, user, issuer, subject)
+}

@@ -1,0 +1,90 @@
+package store
+
+import (
+	"context"
+	"time"
+
+	"caldav-mcp-server/calendar"
+)
+
+// inboxMost is how many messages an inbox holds at most; the oldest makes room. Nearly all programs show the events and not
+// the messages, and never empty it.
+const inboxMost = 500
+
+func scanInboxItem(row scanner) (calendar.InboxItem, error) {
+	var i calendar.InboxItem
+	err := row.Scan(&i.Name, &i.Version, seconds{&i.Created}, &i.Gone, &i.Data)
+	if i.Gone {
+		i.Data = nil
+	}
+	return i, err
+}
+
+// Inbox implements [calendar.Store]. Should it change between the two reads, its items are newer than its version, and
+// are told of a second time.
+func (s *Store) Inbox(ctx context.Context, user calendar.UserID) (calendar.Inbox, error) {
+	in, err := rowOf(ctx, s.reads, func(row scanner) (in calendar.Inbox, err error) {
+		return in, row.Scan(&in.Version, &in.Pruned)
+	}, `SELECT version, pruned FROM inboxes WHERE user_id = $1`, user)
+	if err != nil {
+		if calendar.ReasonOf(err) == calendar.NotFound {
+			err = nil
+		}
+		return calendar.Inbox{}, err
+	}
+	in.Items, err = rowsOf(ctx, s.reads, scanInboxItem, `SELECT name, version, created, gone IS NOT NULL, data
+		FROM inbox_items WHERE user_id = $1 ORDER BY name`, user)
+	return in, err
+}
+
+// advanceInbox locks a user's inbox, making it where there is none, and moves its version on.
+func (t *Tx) advanceInbox(ctx context.Context, user calendar.UserID) error {
+	return t.later(ctx, ignore, `INSERT INTO inboxes (user_id, version, pruned) VALUES ($1, 1, 0)
+		ON CONFLICT (user_id) DO UPDATE SET version = inboxes.version + 1`, user)
+}
+
+// PutInboxItem implements [calendar.Tx]. Nothing of it is waited for: an invitation of many comes to as many inboxes.
+func (t *Tx) PutInboxItem(ctx context.Context, user calendar.UserID, i calendar.InboxItem) error {
+	if err := t.advanceInbox(ctx, user); err != nil {
+		return err
+	}
+	err := t.later(ctx, ignore, `INSERT INTO inbox_items (user_id, name, version, created, gone, data)
+		SELECT $1, $2, version, $3, NULL, $4 FROM inboxes WHERE user_id = $1
+		ON CONFLICT (user_id, name) DO UPDATE SET version = excluded.version, created = excluded.created, gone = NULL, data = excluded.data`,
+		user, i.Name, i.Created.Unix(), bytesOf(i.Data))
+	if err != nil {
+		return err
+	}
+	// Each message has a version of its own, so that those of the last few hundred are the last few hundred messages.
+	return t.later(ctx, ignore, `UPDATE inbox_items SET gone = $2, data = $4, version = (SELECT version FROM inboxes WHERE user_id = $1)
+		WHERE user_id = $1 AND gone IS NULL AND version <= (SELECT version - $3 FROM inboxes WHERE user_id = $1)`,
+		user, t.store.now(), inboxMost, []byte{})
+}
+
+// DropInboxItem implements [calendar.Tx].
+func (t *Tx) DropInboxItem(ctx context.Context, user calendar.UserID, name calendar.ObjectName) error {
+	there, err := rowOf(ctx, t, scanNumber, `SELECT COUNT(*) FROM inbox_items WHERE user_id = $1 AND name = $2 AND gone IS NULL`, user, name)
+	if err != nil || there == 0 {
+		return err
+	}
+	if err := t.advanceInbox(ctx, user); err != nil {
+		return err
+	}
+	return t.later(ctx, ignore, `UPDATE inbox_items SET gone = $3, data = $4, version = (SELECT version FROM inboxes WHERE user_id = $1)
+		WHERE user_id = $1 AND name = $2 AND gone IS NULL`, user, name, t.store.now(), []byte{})
+}
+
+// pruneInboxes forgets messages that came before a time, and what was removed before it. A token from before that is
+// refused from then on.
+func (s *Store) pruneInboxes(ctx context.Context, older time.Time) error {
+	const old = `(gone < $1 OR gone IS NULL AND created < $1)`
+	return s.transact(ctx, func(t *Tx) error {
+		_, err := t.exec(ctx, `UPDATE inboxes SET version = version + 1, pruned = version + 1
+			WHERE user_id IN (SELECT user_id FROM inbox_items WHERE `+old+`)`, older.Unix())
+		if err != nil {
+			return err
+		}
+		_, err = t.exec(ctx, `DELETE FROM inbox_items WHERE `+old, older.Unix())
+		return err
+	})
+}

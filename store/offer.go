@@ -1,0 +1,75 @@
+package store
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"caldav-mcp-server/auth"
+	"caldav-mcp-server/auth/oauth"
+	"caldav-mcp-server/calendar"
+)
+
+func scanOffer(row scanner) (oauth.Offer, error) {
+	var o oauth.Offer
+	err := row.Scan(&o.ID, &o.Digest, &o.Client, &o.User, &o.Redirect, &o.Challenge, &o.Resource, &o.Name, &o.Scopes,
+		words[calendar.CalendarID]{&o.Calendars}, seconds{&o.GrantExpires}, seconds{&o.Expires}, &o.Grant)
+	return o, err
+}
+
+// InsertOffer implements [oauth.Store].
+func (s *Store) InsertOffer(ctx context.Context, o oauth.Offer, forget time.Time) error {
+	ids := make([]string, len(o.Calendars))
+	for i, id := range o.Calendars {
+		ids[i] = string(id)
+	}
+	return s.transact(ctx, func(t *Tx) error {
+		if _, err := t.exec(ctx, `DELETE FROM oauth_offers WHERE expires < $1`, forget.Unix()); err != nil {
+			return err
+		}
+		_, err := t.exec(ctx, `INSERT INTO oauth_offers (id, digest, client_id, user_id, redirect, challenge, resource, name, scopes,
+				bound, calendars, grant_expires, expires, token_id)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, '')`,
+			o.ID, o.Digest, o.Client, o.User, o.Redirect, o.Challenge, o.Resource, o.Name, o.Scopes,
+			o.Calendars != nil, strings.Join(ids, " "), unlessZero(o.GrantExpires), o.Expires.Unix())
+		return err
+	})
+}
+
+// Offer implements [oauth.Store].
+func (s *Store) Offer(ctx context.Context, id auth.SecretID) (oauth.Offer, error) {
+	return rowOf(ctx, s.reads, scanOffer, `SELECT id, digest, client_id, user_id, redirect, challenge, resource, name, scopes,
+		CASE WHEN bound THEN calendars END, grant_expires, expires, token_id FROM oauth_offers WHERE id = $1`, id)
+}
+
+// TakeUp implements [oauth.Store].
+func (s *Store) TakeUp(ctx context.Context, id auth.SecretID, grant auth.Token, first oauth.Pair) error {
+	return s.transact(ctx, func(t *Tx) error {
+		taken, err := t.exec(ctx, `UPDATE oauth_offers SET token_id = $2 WHERE id = $1 AND token_id = ''`, id, grant.ID)
+		if err != nil {
+			return err
+		}
+		if taken == 0 {
+			return t.why(ctx, `SELECT COUNT(*) FROM oauth_offers WHERE id = $1`, id)
+		}
+		if err := t.insertToken(ctx, grant, "", ""); err != nil {
+			return err
+		}
+		if err := t.insertPair(ctx, first); err != nil {
+			return err
+		}
+		return t.noteClient(ctx, grant.Client, grant.Created)
+	})
+}
+
+// why tells what it means that a row was not changed: it is gone, or was changed before.
+func (t *Tx) why(ctx context.Context, count string, id auth.SecretID) error {
+	there, err := rowOf(ctx, t, scanNumber, count, id)
+	if err != nil {
+		return err
+	}
+	if there == 0 {
+		return expectRow(0, nil)
+	}
+	return calendar.Errorf(calendar.Stale, "", "it was used already")
+}

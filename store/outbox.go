@@ -1,0 +1,239 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"caldav-mcp-server/calendar"
+)
+
+// letterColumns are those of letters that wait, lightLetter the same without what is large.
+const (
+	letterHead    = `id, user_id, sender, recipient, method, uid, recurrence, sequence, first, posted, due, tries, status, `
+	letterColumns = letterHead + `data`
+	lightLetter   = letterHead + `NULL`
+	selectWaiting = `SELECT ` + lightLetter + `, taken, CAST($3 AS BIGINT) FROM letters WHERE user_id = $1 AND uid = $2 ORDER BY number + 0`
+	takeLetters   = `UPDATE letters SET taken = $2, tries = tries + 1 WHERE taken <= $1 AND id IN (
+		SELECT id FROM letters AS l WHERE due <= $1 AND taken <= $1 AND NOT EXISTS (
+			SELECT 1 FROM letters AS e WHERE e.user_id = l.user_id AND e.uid = l.uid AND e.recipient = l.recipient AND e.number < l.number)
+		ORDER BY due, id LIMIT $3) RETURNING ` + letterColumns
+	toldLetter = `id, user_id, sender, recipient, method, uid, recurrence, sequence, first, posted, at, tries, status, data`
+)
+
+func scanLetter(row scanner) (calendar.Letter, error) {
+	var l calendar.Letter
+	err := row.Scan(&l.ID, &l.User, &l.From, &l.To, &l.Method, &l.UID, &l.Recurrence, &l.Sequence, &l.First, seconds{&l.Posted}, seconds{&l.Due},
+		&l.Tries, &l.Status, &l.Data)
+	return l, err
+}
+
+// held is a letter in the outbox, and whether somebody is sending it.
+type held struct {
+	calendar.Letter
+	taken bool
+}
+
+func scanHeld(row scanner) (held, error) {
+	var until, now int64
+	l, err := scanLetter(also{row, []any{&until, &now}})
+	return held{l, until > now || l.Status != ""}, err
+}
+
+// also is a row with further columns behind those that its scanner knows.
+type also struct {
+	scanner
+	more []any
+}
+
+func (a also) Scan(dest ...any) error { return a.scanner.Scan(append(dest, a.more...)...) }
+
+// Post implements [calendar.Poster].
+func (t *Tx) Post(ctx context.Context, user calendar.UserID, letters []calendar.Letter, most calendar.OutboxLimits) error {
+	number, err := rowOf(ctx, t, scanNumber, `INSERT INTO outboxes (user_id, number) VALUES ($1, $2)
+		ON CONFLICT (user_id) DO UPDATE SET number = outboxes.number + $2 RETURNING number`, user, len(letters))
+	if err != nil {
+		return err
+	}
+	number -= int64(len(letters))
+	waiting := map[calendar.UID][]held{}
+	for _, l := range letters {
+		if int64(len(l.Data)) > most.Letter {
+			return calendar.Errorf(calendar.TooLarge, calendar.RuleMaxSize, "a mail of %d bytes to %s is larger than mail servers take", len(l.Data), l.To)
+		}
+		if _, known := waiting[l.UID]; !known {
+			waiting[l.UID], err = t.waiting(ctx, user, l.UID)
+			if err != nil {
+				return err
+			}
+		}
+		number++
+		if waiting[l.UID], err = t.post(ctx, number, l, waiting[l.UID]); err != nil {
+			return err
+		}
+	}
+	return t.checkOutbox(ctx, user, most)
+}
+
+func (t *Tx) waiting(ctx context.Context, user calendar.UserID, uid calendar.UID) ([]held, error) {
+	return rowsOf(ctx, t, scanHeld, selectWaiting, user, uid, t.store.now())
+}
+
+// post puts one letter in, and returns what then waits of its UID.
+func (t *Tx) post(ctx context.Context, number int64, next calendar.Letter, waiting []held) ([]held, error) {
+	var mine []calendar.Letter
+	ahead := false
+	for _, h := range waiting {
+		switch {
+		case h.To != next.To:
+		case h.taken:
+			ahead = true
+		default:
+			mine = append(mine, h.Letter)
+		}
+	}
+	next, post, dropped := calendar.Coalesce(mine, ahead, next)
+	gone := map[calendar.LetterID]bool{}
+	for _, id := range dropped {
+		gone[id] = true
+		if err := t.later(ctx, ignore, `DELETE FROM letters WHERE id = $1`, id); err != nil {
+			return nil, err
+		}
+	}
+	var left []held
+	for _, h := range waiting {
+		if !gone[h.ID] {
+			left = append(left, h)
+		}
+	}
+	if !post {
+		return left, nil
+	}
+	err := t.later(ctx, ignore, `INSERT INTO letters (`+letterColumns+`, number, taken, size)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, 0, '', $12, $13, 0, $14)`,
+		next.ID, next.User, next.From, next.To, next.Method, next.UID, next.Recurrence, next.Sequence, next.First,
+		next.Posted.Unix(), next.Due.Unix(), next.Data, number, len(next.Data))
+	next.Data = nil
+	return append(left, held{Letter: next}), err
+}
+
+// checkOutbox refuses a change after which more mail of a user waits than may.
+func (t *Tx) checkOutbox(ctx context.Context, user calendar.UserID, most calendar.OutboxLimits) error {
+	letters, err := rowOf(ctx, t, scanNumber, `SELECT COUNT(*) FROM letters WHERE user_id = $1`, user)
+	if err != nil {
+		return err
+	}
+	bytes, err := rowOf(ctx, t, scanNumber, `SELECT CAST(COALESCE(SUM(size), 0) AS BIGINT) FROM letters WHERE user_id = $1`, user)
+	if err != nil {
+		return err
+	}
+	if letters > int64(most.Letters) || bytes > most.Bytes {
+		return &calendar.Error{
+			Reason: calendar.TooLarge, Message: "more mail of yours waits to be sent than the server keeps",
+			Hint: "try again when some of it has left",
+		}
+	}
+	return nil
+}
+
+// TakeLetters implements [calendar.Outbox]. The condition on taken stands twice: on Postgres another one may take
+// the same letters meanwhile, and only the outer one is looked at again after the wait for the row.
+func (s *Store) TakeLetters(ctx context.Context, now, until time.Time, most int) ([]calendar.Letter, error) {
+	var taken []calendar.Letter
+	err := s.transact(ctx, func(t *Tx) error {
+		var err error
+		taken, err = rowsOf(ctx, t, scanLetter, takeLetters, now.Unix(), until.Unix(), most)
+		return err
+	})
+	slices.SortFunc(taken, func(a, b calendar.Letter) int {
+		return cmp.Or(a.Due.Compare(b.Due), cmp.Compare(a.ID, b.ID))
+	})
+	return taken, err
+}
+
+// SettleLetter implements [calendar.Outbox].
+func (s *Store) SettleLetter(ctx context.Context, l calendar.Letter) error {
+	return expectRow(s.write(ctx, `UPDATE letters SET status = $3, due = $4, taken = 0 WHERE id = $1 AND tries = $2`,
+		l.ID, l.Tries, l.Status, l.Due.Unix()))
+}
+
+// ConcludeLetter implements [calendar.Outbox].
+func (s *Store) ConcludeLetter(ctx context.Context, l calendar.Letter, sent bool, now time.Time, most int64) error {
+	return s.transact(ctx, func(t *Tx) error {
+		gone, err := t.exec(ctx, `DELETE FROM letters WHERE id = $1 AND tries = $2`, l.ID, l.Tries)
+		if err != nil || gone == 0 || !sent {
+			return err
+		}
+		return t.tell(ctx, l, now, most)
+	})
+}
+
+const (
+	// bareLetter is about what a letter takes that is remembered without its text.
+	bareLetter = 512
+	// stripTold forgets the largest texts, of those of one size the oldest, as far as it takes for all to have $2 bytes.
+	stripTold = `UPDATE told SET data = $3, size = $4 WHERE user_id = $1 AND id IN (SELECT id FROM (
+		SELECT id, SUM(size - $4) OVER (ORDER BY size, at DESC, id) + (
+			SELECT SUM(CASE WHEN size > $4 THEN $4 ELSE size END) FROM told WHERE user_id = $1) AS smaller
+		FROM told WHERE user_id = $1 AND size > $4) AS t WHERE smaller > $2)`
+)
+
+// tell remembers a letter as the last about what it says. What is about all of an event takes the place of
+// what was told of its instances. Of more than most bytes the largest texts are forgotten, so that one large meeting does
+// not cost the others their links; a mail that comes back is known without. Then the oldest are forgotten.
+func (t *Tx) tell(ctx context.Context, l calendar.Letter, now time.Time, most int64) error {
+	_, err := t.exec(ctx, `DELETE FROM told WHERE user_id = $1 AND recipient = $2 AND uid = $3 AND (recurrence = $4 OR $4 = '')`,
+		l.User, l.To, l.UID, l.Recurrence)
+	if err != nil {
+		return err
+	}
+	_, err = t.exec(ctx, `INSERT INTO told (`+toldLetter+`, size)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)`,
+		l.ID, l.User, l.From, l.To, l.Method, l.UID, l.Recurrence, l.Sequence, l.First, l.Posted.Unix(), now.Unix(), l.Tries, l.Status,
+		l.Data, len(l.Data))
+	if err != nil {
+		return err
+	}
+	if _, err = t.exec(ctx, stripTold, l.User, most, []byte{}, bareLetter); err != nil {
+		return err
+	}
+	_, err = t.exec(ctx, `DELETE FROM told WHERE user_id = $1 AND id IN (
+		SELECT id FROM (SELECT id, SUM(size) OVER (ORDER BY at DESC, id) AS newer FROM told WHERE user_id = $1) AS t WHERE newer > $2)`, l.User, most)
+	return err
+}
+
+// Told implements [calendar.Outbox].
+func (s *Store) Told(ctx context.Context, user calendar.UserID, to calendar.MailAddress, uid calendar.UID) ([]calendar.Letter, error) {
+	return rowsOf(ctx, s.reads, scanLetter, `SELECT `+toldLetter+` FROM told
+		WHERE user_id = $1 AND recipient = $2 AND uid = $3 ORDER BY recurrence`, user, to, uid)
+}
+
+// ToldBy implements [calendar.Outbox].
+func (s *Store) ToldBy(ctx context.Context, id calendar.LetterID) (calendar.Letter, error) {
+	return rowOf(ctx, s.reads, scanLetter, `SELECT `+toldLetter+` FROM told WHERE id = $1`, id)
+}
+
+// WaitingLetters implements [calendar.Outbox].
+func (s *Store) WaitingLetters(ctx context.Context) (letters int, oldest time.Time, err error) {
+	type count struct{ letters, oldest int64 }
+	c, err := rowOf(ctx, s.reads, func(row scanner) (count, error) {
+		var c count
+		err := row.Scan(&c.letters, &c.oldest)
+		return c, err
+	}, `SELECT COUNT(*), COALESCE(MIN(posted), 0) FROM letters`)
+	if c.letters > 0 {
+		oldest = moment(c.oldest)
+	}
+	return int(c.letters), oldest, err
+}
+
+// toldFor is how much longer than other words an invitation is remembered, for its event may be changed late.
+const toldFor = 365 * 24 * time.Hour
+
+// pruneTold forgets what people outside were told before a time. After that a mail about the same event says
+// no more what changed.
+func (s *Store) pruneTold(ctx context.Context, older time.Time) error {
+	_, err := s.write(ctx, `DELETE FROM told WHERE at < $2 OR at < $1 AND method <> $3`, older.Unix(), older.Add(-toldFor).Unix(), calendar.MethodRequest)
+	return err
+}

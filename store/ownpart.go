@@ -1,0 +1,83 @@
+package store
+
+import (
+	"context"
+
+	"caldav-mcp-server/calendar"
+)
+
+const (
+	ownPart        = `SELECT uid, version, etag, data FROM own_parts WHERE calendar_id = $1 AND user_id = $2 AND uid = $3`
+	ownParts       = ` FROM own_parts WHERE calendar_id = $1 AND user_id = $2 AND version > $3 AND ($3 > 0 OR etag <> '') ORDER BY version`
+	ownPartsWhole  = `SELECT uid, version, etag, data` + ownParts
+	ownPartsHeads  = `SELECT uid, version, etag, NULL` + ownParts
+	ownPartsOfGone = `DELETE FROM own_parts WHERE calendar_id = $1
+		AND uid IN (SELECT uid FROM objects WHERE calendar_id = $1 AND deleted AND version <= $2)
+		AND uid NOT IN (SELECT uid FROM objects WHERE calendar_id = $1 AND NOT deleted AND uid IN (SELECT o.uid FROM own_parts o WHERE o.calendar_id = $1))`
+)
+
+func scanOwnPart(row scanner) (calendar.OwnPart, error) {
+	var p calendar.OwnPart
+	err := row.Scan(&p.UID, &p.Version, &p.ETag, &p.Data)
+	return p, err
+}
+
+func ownPartOf(ctx context.Context, q querier, cal calendar.CalendarID, user calendar.UserID, uid calendar.UID) (calendar.OwnPart, error) {
+	p, err := rowOf(ctx, q, scanOwnPart, ownPart, cal, user, uid)
+	if err != nil && calendar.ReasonOf(err) == calendar.NotFound {
+		return calendar.OwnPart{}, nil
+	}
+	return p, err
+}
+
+// OwnPart implements [calendar.Store].
+func (s *Store) OwnPart(ctx context.Context, cal calendar.CalendarID, user calendar.UserID, uid calendar.UID) (calendar.OwnPart, error) {
+	return ownPartOf(s.brief(ctx), s.reads, cal, user, uid)
+}
+
+// OwnParts implements [calendar.Store].
+func (s *Store) OwnParts(ctx context.Context, cal calendar.CalendarID, user calendar.UserID, after calendar.Version, withData bool) ([]calendar.OwnPart, error) {
+	text := ownPartsHeads
+	if withData {
+		text = ownPartsWhole
+	}
+	return rowsOf(s.brief(ctx), s.reads, scanOwnPart, text, cal, user, after)
+}
+
+// OwnPart implements [calendar.Tx].
+func (t *Tx) OwnPart(ctx context.Context, cal calendar.CalendarID, user calendar.UserID, uid calendar.UID) (calendar.OwnPart, error) {
+	return ownPartOf(ctx, t, cal, user, uid)
+}
+
+// PutOwnPart implements [calendar.Tx].
+func (t *Tx) PutOwnPart(ctx context.Context, cal calendar.CalendarID, user calendar.UserID, p calendar.OwnPart) (int64, error) {
+	t.hint.Calendars = append(t.hint.Calendars, cal)
+	version, err := rowOf(ctx, t, scanNumber, `UPDATE shares SET own_version = own_version + 1
+		WHERE calendar_id = $1 AND user_id = $2 RETURNING own_version`, cal, user)
+	if err != nil {
+		return 0, err
+	}
+	_, err = t.exec(ctx, `INSERT INTO own_parts (calendar_id, user_id, uid, version, etag, data) VALUES ($1, $2, $3, $4, $5, $6)
+		ON CONFLICT (calendar_id, user_id, uid) DO UPDATE SET version = excluded.version, etag = excluded.etag, data = excluded.data`,
+		cal, user, p.UID, version, p.ETag, bytesOf(p.Data))
+	if err != nil {
+		return 0, err
+	}
+	return rowOf(ctx, t, scanNumber, `SELECT COALESCE(SUM(octet_length(data)), 0) FROM own_parts WHERE calendar_id = $1 AND user_id = $2`, cal, user)
+}
+
+// CopyOwnParts implements [calendar.Tx].
+func (t *Tx) CopyOwnParts(ctx context.Context, cal calendar.CalendarID, from, to calendar.UID, but calendar.UserID) error {
+	const who = `SELECT user_id FROM own_parts WHERE calendar_id = $1 AND uid = $2 AND etag <> '' AND user_id <> $3`
+	moved, err := t.exec(ctx, `UPDATE shares SET own_version = own_version + 1 WHERE calendar_id = $1 AND user_id IN (`+who+`)`, cal, from, but)
+	if err != nil || moved == 0 {
+		return err
+	}
+	_, err = t.exec(ctx, `INSERT INTO own_parts (calendar_id, user_id, uid, version, etag, data)
+		SELECT p.calendar_id, p.user_id, $4, s.own_version, p.etag, p.data
+		FROM own_parts p JOIN shares s ON s.calendar_id = p.calendar_id AND s.user_id = p.user_id
+		WHERE p.calendar_id = $1 AND p.uid = $2 AND p.etag <> '' AND p.user_id <> $3
+		ON CONFLICT (calendar_id, user_id, uid) DO UPDATE SET version = excluded.version, etag = excluded.etag, data = excluded.data`,
+		cal, from, but, to)
+	return err
+}

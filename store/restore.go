@@ -1,0 +1,170 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/store/backup"
+)
+
+// Restore fills an empty store with a backup, of either engine. It is checked as a whole before anything is changed, and goes
+// in as a whole or not at all. The tables are brought up to date afterwards, and a new epoch begins: what clients have seen
+// since the backup is not in it.
+func (s *Store) Restore(ctx context.Context, file *backup.File, tell backup.Progress) error {
+	if err := file.Check(func(string, int64, int64) {}); err != nil {
+		return err
+	}
+	wanted, err := s.upTo(file.Migrations)
+	if err != nil {
+		return err
+	}
+	if err := s.requireEmpty(ctx, wanted); err != nil {
+		return err
+	}
+	if err := s.migrate(ctx, wanted, (*Tx).nothing); err != nil {
+		return err
+	}
+	if err := s.transact(ctx, func(t *Tx) error { return t.restore(ctx, file, tell) }); err != nil {
+		return err
+	}
+	if err := s.Migrate(ctx); err != nil {
+		return fmt.Errorf("bringing the restored tables up to date: %w", err)
+	}
+	if s.engine.analyze != "" {
+		s.analyze(ctx)
+	}
+	return s.NewEpoch(ctx)
+}
+
+// upTo returns the program's migrations up to those of a backup, or refuses one of another or a newer program.
+func (s *Store) upTo(had []backup.Migration) ([]migration, error) {
+	all, err := s.wanted()
+	if err != nil {
+		return nil, err
+	}
+	var theirs []migration
+	for _, m := range had {
+		theirs = append(theirs, migration{name: m.Name, checksum: m.Checksum})
+	}
+	if unknown := missing(theirs, all); len(unknown) > 0 {
+		return nil, calendar.Errorf(calendar.Unsupported, "", "the backup is of a newer program: it has %s, which this program does not know; restore it with that one",
+			strings.Join(unknown, ", "))
+	}
+	if other := altered(all, theirs); len(other) > 0 {
+		return nil, calendar.Errorf(calendar.Unsupported, "", "the backup is of another build of this program, with another %s: restore it with that one",
+			strings.Join(other, ", "))
+	}
+	last := lastNumber(theirs)
+	// Of the engine's own all those that the backup's tables may have needed.
+	return slices.DeleteFunc(all, func(m migration) bool {
+		return m.number() > last || m.engine() == "" && !slices.ContainsFunc(theirs, m.sameName)
+	}), nil
+}
+
+// requireEmpty refuses a store that somebody uses, and one whose tables are not those that the backup is for.
+func (s *Store) requireEmpty(ctx context.Context, wanted []migration) error {
+	have, err := applied(ctx, s.reads)
+	if err != nil || len(have) == 0 {
+		return err
+	}
+	users, err := s.Users(ctx)
+	if err != nil {
+		return err
+	}
+	if len(users) > 0 {
+		return calendar.Errorf(calendar.Exists, "", "the database is not empty, it has %d users: restore into a new one; nothing was changed", len(users))
+	}
+	if left, more := missing(wanted, have), missing(have, wanted); len(left) > 0 || len(more) > 0 {
+		return calendar.Errorf(calendar.Exists, "", "the database has tables already, of another version than the backup's: restore into a new one; nothing was changed")
+	}
+	return nil
+}
+
+// restore writes all rows of a backup into tables that may hold what migrations put there.
+func (t *Tx) restore(ctx context.Context, file *backup.File, tell backup.Progress) error {
+	if err := t.maybeScript(ctx, t.of().endless); err != nil {
+		return err
+	}
+	all, err := tables(ctx, t)
+	if err != nil {
+		return err
+	}
+	for _, one := range slices.Backward(all) {
+		if _, err := t.exec(ctx, `DELETE FROM `+one.name); err != nil {
+			return err
+		}
+	}
+	r := &reading{Tx: t, tell: tell, total: file.Manifest.Rows()}
+	for _, one := range all {
+		if err := r.table(ctx, file, one); err != nil {
+			return fmt.Errorf("the table %s: %w", one.name, err)
+		}
+	}
+	_, err = t.exec(ctx, `UPDATE meta SET epoch = $1 WHERE id = 1`, newEpoch())
+	t.hint.Everything = true
+	return err
+}
+
+// reading is a backup that is read into a store.
+type reading struct {
+	*Tx
+	tell        backup.Progress
+	done, total int64
+}
+
+// table reads one table. That the file has the same columns, its migrations have said; their order is its own.
+func (r *reading) table(ctx context.Context, file *backup.File, into table) error {
+	from := file.Table(into.name)
+	if len(from.Columns) != len(into.columns) {
+		return fmt.Errorf("the backup has %d columns of it, and there are %d", len(from.Columns), len(into.columns))
+	}
+	var names []string
+	for _, c := range from.Columns {
+		if !slices.Contains(into.columns, c) {
+			return fmt.Errorf("the backup has a column %s of %s, and there is none", c.Name, c.Kind)
+		}
+		names = append(names, c.Name)
+	}
+	most := max(1, r.of().bulk/len(names))
+	many, one := insertRows(into.name, names, most), insertRows(into.name, names, 1)
+	var waiting []any
+	err := file.Rows(from, func(values []any) error {
+		if waiting = append(waiting, values...); len(waiting) < most*len(names) {
+			return nil
+		}
+		_, err := r.exec(ctx, many, waiting...)
+		r.done += int64(most)
+		r.tell(into.name, r.done, r.total)
+		waiting = nil
+		return err
+	})
+	for ; err == nil && len(waiting) > 0; waiting = waiting[len(names):] {
+		_, err = r.exec(ctx, one, waiting[:len(names)]...)
+		r.done++
+		r.tell(into.name, r.done, r.total)
+	}
+	return err
+}
+
+// insertRows is a statement that inserts so many rows.
+func insertRows(table string, columns []string, rows int) string {
+	var b strings.Builder
+	b.WriteString(`INSERT INTO ` + table + ` (` + strings.Join(columns, ", ") + `) VALUES `)
+	for n := range rows * len(columns) {
+		switch {
+		case n == 0:
+			b.WriteString("(")
+		case n%len(columns) == 0:
+			b.WriteString("), (")
+		default:
+			b.WriteString(", ")
+		}
+		b.WriteString("$" + strconv.Itoa(n+1))
+	}
+	b.WriteString(")")
+	return b.String()
+}

@@ -1,0 +1,197 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"iter"
+	"slices"
+	"strconv"
+	"strings"
+
+	"caldav-mcp-server/calendar"
+)
+
+// slots is how many values a list in a query has place for. A fixed number keeps the prepared statements few; room
+// that is left over is filled with the last value.
+const slots = 32
+
+// oneOf is the list of the places from one on.
+func oneOf(first int) string {
+	places := make([]string, slots)
+	for i := range places {
+		places[i] = "$" + strconv.Itoa(first+i)
+	}
+	return " IN (" + strings.Join(places, ", ") + ") "
+}
+
+// inSlots yields values in arguments for oneOf.
+func inSlots[T ~string](values []T) iter.Seq[[]any] {
+	return func(yield func([]any) bool) {
+		for some := range slices.Chunk(slices.Compact(slices.Sorted(slices.Values(values))), slots) {
+			args := make([]any, slots)
+			for i := range args {
+				args[i] = some[min(i, len(some)-1)]
+			}
+			if !yield(args) {
+				return
+			}
+		}
+	}
+}
+
+// asked runs a query for some values, in as many parts as it takes.
+func asked[V ~string, T any](ctx context.Context, q querier, values []V, scan func(scanner) (T, error), text string, before ...any) ([]T, error) {
+	var all []T
+	for args := range inSlots(values) {
+		some, err := rowsOf(ctx, q, scan, text, append(slices.Clone(before), args...)...)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, some...)
+	}
+	return all, nil
+}
+
+var (
+	usersWithMail = `SELECT m.address, ` + userColumns.list() + ` FROM (
+		SELECT lower(email) AS address, id FROM users WHERE lower(email)` + oneOf(1) + `
+		UNION SELECT address, user_id FROM addresses WHERE verified IS NOT NULL AND address` + oneOf(1) + `) m JOIN users u ON u.id = m.id`
+	usersNamed = `SELECT u.name, ` + userColumns.list() + ` FROM users u WHERE u.name` + oneOf(1)
+	// Each user's copy is found by its UID, of which there is one in a calendar.
+	appointmentsOf = selectWholeOf + `FROM objects WHERE uid = $1 AND NOT deleted AND calendar_id IN (
+		SELECT id FROM calendars WHERE trashed IS NULL AND owner_id` + oneOf(2) + `)`
+	calendarsOwned = `SELECT c.owner_id, c.id, c.kinds, c.created, CASE WHEN s.calendar_id = c.id THEN 1 ELSE 0 END
+		FROM calendars c LEFT JOIN scheduling s ON s.user_id = c.owner_id WHERE c.trashed IS NULL AND c.owner_id` + oneOf(1)
+	ownersOf = `SELECT id, owner_id FROM calendars WHERE id` + oneOf(1)
+)
+
+var selectWholeOf = `SELECT ` + wholeColumns + ` `
+
+func scanUserAt(row scanner) (calendar.UserAt, error) {
+	var a calendar.UserAt
+	err := row.Scan(append([]any{&a.Text}, userColumns.fields(&a.User)...)...)
+	return a, err
+}
+
+// UsersAt implements [calendar.Store].
+func (s *Store) UsersAt(ctx context.Context, mails, names []string) ([]calendar.UserAt, error) {
+	return usersAt(ctx, s.reads, mails, names)
+}
+
+// UsersAt implements [calendar.Tx].
+func (t *Tx) UsersAt(ctx context.Context, mails, names []string) ([]calendar.UserAt, error) {
+	return usersAt(ctx, t, mails, names)
+}
+
+func usersAt(ctx context.Context, q querier, mails, names []string) ([]calendar.UserAt, error) {
+	found, err := asked(ctx, q, names, scanUserAt, usersNamed)
+	if err != nil {
+		return nil, err
+	}
+	all, err := asked(ctx, q, mails, scanUserAt, usersWithMail)
+	count := map[string]int{}
+	for _, a := range all {
+		count[a.Text]++
+	}
+	for _, a := range all {
+		if count[a.Text] == 1 {
+			found = append(found, a)
+		}
+	}
+	slices.SortFunc(found, func(a, b calendar.UserAt) int { return cmp.Or(cmp.Compare(a.ID, b.ID), cmp.Compare(a.Text, b.Text)) })
+	return found, err
+}
+
+// Mails implements [calendar.Store].
+func (s *Store) Mails(ctx context.Context, user calendar.UserID) ([]string, error) {
+	return rowsOf(ctx, s.reads, scanText, `SELECT address FROM (
+			SELECT lower(email) AS address, 0 AS place FROM users WHERE id = $1 AND email <> ''
+			UNION ALL SELECT address, 1 FROM addresses WHERE user_id = $1 AND verified IS NOT NULL
+				AND address <> (SELECT lower(email) FROM users WHERE id = $1)) a
+		ORDER BY place, address`, user)
+}
+
+// Appointments implements [calendar.Tx].
+func (t *Tx) Appointments(ctx context.Context, users []calendar.UserID, uid calendar.UID) ([]calendar.Appointment, error) {
+	objects, err := asked(ctx, t, users, scanObject, appointmentsOf, uid)
+	if err != nil || len(objects) == 0 {
+		return nil, err
+	}
+	places := make([]calendar.CalendarID, len(objects))
+	for i, o := range objects {
+		places[i] = o.Calendar
+	}
+	type ownership struct {
+		id    calendar.CalendarID
+		owner calendar.UserID
+	}
+	owned, err := asked(ctx, t, places, func(row scanner) (o ownership, err error) { return o, row.Scan(&o.id, &o.owner) }, ownersOf)
+	owners := make(map[calendar.CalendarID]calendar.UserID, len(owned))
+	for _, o := range owned {
+		owners[o.id] = o.owner
+	}
+	all := make([]calendar.Appointment, len(objects))
+	for i, o := range objects {
+		all[i] = calendar.Appointment{Owner: owners[o.Calendar], Object: o}
+	}
+	slices.SortFunc(all, func(a, b calendar.Appointment) int { return cmp.Compare(a.Calendar, b.Calendar) })
+	return all, err
+}
+
+// reception is a calendar that could take what comes to its owner.
+type reception struct {
+	owner   calendar.UserID
+	id      calendar.CalendarID
+	kinds   string
+	created int64
+	chosen  int64
+}
+
+// Receptions implements [calendar.Tx].
+func (t *Tx) Receptions(ctx context.Context, users []calendar.UserID, kind calendar.Kind) (map[calendar.UserID]calendar.CalendarID, error) {
+	all, err := asked(ctx, t, users, func(row scanner) (r reception, err error) {
+		return r, row.Scan(&r.owner, &r.id, &r.kinds, &r.created, &r.chosen)
+	}, calendarsOwned)
+	slices.SortFunc(all, func(a, b reception) int {
+		return cmp.Or(-cmp.Compare(a.chosen, b.chosen), cmp.Compare(a.created, b.created), cmp.Compare(a.id, b.id))
+	})
+	places := map[calendar.UserID]calendar.CalendarID{}
+	for _, r := range all {
+		if _, known := places[r.owner]; !known && slices.Contains(strings.Split(r.kinds, ","), string(kind)) {
+			places[r.owner] = r.id
+		}
+	}
+	return places, err
+}
+
+// Scheduling implements [calendar.Store].
+func (s *Store) Scheduling(ctx context.Context, user calendar.UserID) (calendar.Scheduling, error) {
+	found, err := rowOf(ctx, s.reads, func(row scanner) (f calendar.Scheduling, err error) {
+		return f, row.Scan(&f.Default, &f.Availability)
+	}, `SELECT calendar_id, availability FROM scheduling WHERE user_id = $1`, user)
+	if calendar.ReasonOf(err) == calendar.NotFound {
+		err = nil
+	}
+	return found, err
+}
+
+// SetScheduling implements [calendar.Tx].
+func (t *Tx) SetScheduling(ctx context.Context, user calendar.UserID, s calendar.Scheduling) error {
+	_, err := t.exec(ctx, `INSERT INTO scheduling (user_id, calendar_id, availability) VALUES ($1, $2, $3)
+		ON CONFLICT (user_id) DO UPDATE SET calendar_id = excluded.calendar_id, availability = excluded.availability`,
+		user, s.Default, s.Availability)
+	return err
+}
+
+// ScheduleTags implements [calendar.Store].
+func (s *Store) ScheduleTags(ctx context.Context, cal calendar.CalendarID) (map[calendar.ObjectName]calendar.ScheduleTag, error) {
+	tags := map[calendar.ObjectName]calendar.ScheduleTag{}
+	err := each(ctx, s.reads, func(row scanner) (bool, error) {
+		var name calendar.ObjectName
+		var tag calendar.ScheduleTag
+		err := row.Scan(&name, &tag)
+		tags[name] = tag
+		return true, err
+	}, `SELECT name, schedule_tag FROM objects WHERE calendar_id = $1 AND schedule_tag <> ''`, cal)
+	return tags, err
+}

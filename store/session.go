@@ -1,0 +1,69 @@
+package store
+
+import (
+	"context"
+	"time"
+
+	"caldav-mcp-server/auth"
+	"caldav-mcp-server/calendar"
+)
+
+var sessionColumns = `s.id, s.way, s.agent, s.created, s.seen, s.proven, s.hash, ` + userColumns.list()
+
+// sessionRow is a session as the columns have it.
+type sessionRow struct {
+	session auth.Session
+	hash    auth.SecretHash
+}
+
+func scanSession(row scanner) (sessionRow, error) {
+	var r sessionRow
+	s := &r.session
+	err := row.Scan(append([]any{&s.ID, &s.Way, &s.Agent, seconds{&s.Created}, seconds{&s.Seen}, seconds{&s.Proven}, &r.hash}, userColumns.fields(&s.User)...)...)
+	return r, err
+}
+
+// SessionByID implements [auth.Store].
+func (s *Store) SessionByID(ctx context.Context, id auth.SessionID) (auth.Session, auth.SecretHash, error) {
+	r, err := rowOf(ctx, s.reads, scanSession, `SELECT `+sessionColumns+`
+		FROM sessions s JOIN users u ON u.id = s.user_id WHERE s.id = $1`, id)
+	return r.session, r.hash, err
+}
+
+// Sessions implements [auth.Store].
+func (s *Store) Sessions(ctx context.Context, user calendar.UserID) ([]auth.Session, error) {
+	return rowsOf(ctx, s.reads, func(row scanner) (auth.Session, error) {
+		r, err := scanSession(row)
+		return r.session, err
+	}, `SELECT `+sessionColumns+`
+		FROM sessions s JOIN users u ON u.id = s.user_id WHERE s.user_id = $1 ORDER BY s.seen DESC, s.created DESC, s.id`, user)
+}
+
+// InsertSession implements [auth.Store].
+func (s *Store) InsertSession(ctx context.Context, n auth.Session, h auth.SecretHash) error {
+	return expectRow(s.write(ctx, `INSERT INTO sessions (id, user_id, hash, created, seen, proven, way, agent)
+		SELECT $1, id, $3, $4, $5, $6, $7, $8 FROM users WHERE id = $2`,
+		n.ID, n.User.ID, h, n.Created.Unix(), n.Seen.Unix(), n.Proven.Unix(), n.Way, n.Agent))
+}
+
+// ProveSession implements [auth.Store].
+func (s *Store) ProveSession(ctx context.Context, id auth.SessionID, at time.Time) error {
+	return expectRow(s.write(ctx, `UPDATE sessions SET proven = $2 WHERE id = $1`, id, at.Unix()))
+}
+
+// TouchSession implements [auth.Store].
+func (s *Store) TouchSession(ctx context.Context, id auth.SessionID, at time.Time) error {
+	_, err := s.write(ctx, `UPDATE sessions SET seen = $2 WHERE id = $1 AND seen < $2`, id, at.Unix())
+	return err
+}
+
+// EndSession implements [auth.Store].
+func (s *Store) EndSession(ctx context.Context, user calendar.UserID, id auth.SessionID) error {
+	return expectRow(s.write(ctx, `DELETE FROM sessions WHERE user_id = $1 AND id = $2`, user, id))
+}
+
+// EndSessions implements [auth.Store].
+func (s *Store) EndSessions(ctx context.Context, user calendar.UserID, but auth.SessionID) error {
+	_, err := s.write(ctx, `DELETE FROM sessions WHERE user_id = $1 AND id <> $2`, user, but)
+	return err
+}

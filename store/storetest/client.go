@@ -1,0 +1,132 @@
+package storetest
+
+import (
+	"time"
+
+	"caldav-mcp-server/auth"
+	"caldav-mcp-server/auth/oauth"
+	"caldav-mcp-server/calendar"
+)
+
+func clientTests() []test {
+	return []test{
+		{"comes back as it was written", clientComesBack},
+		{"is replaced but for its past", clientReplaced},
+		{"goes with its offers, and its grants end", clientGoes},
+		{"makes room", clientMakesRoom},
+		{"is kept while a grant is good", clientKept},
+	}
+}
+
+// client makes a client of a kind.
+func (b *bundle) client(kind oauth.Kind) oauth.Client {
+	b.Helper()
+	c := oauth.Client{
+		ID: auth.ClientID(b.id("client")), Kind: kind, Name: "Claude", Redirects: []string{"https://claude.ai/callback"},
+		Method: oauth.NoSecret, Created: b.now(),
+	}
+	b.must(b.PutClient(b.Context(), c))
+	return c
+}
+
+// remembered wants a client as it is in the store.
+func (b *bundle) remembered(want oauth.Client) {
+	b.Helper()
+	got, err := b.Client(b.Context(), want.ID)
+	b.must(err)
+	same(b, "client", got, want)
+}
+
+// forgot wants a client not to be there.
+func (b *bundle) forgot(id auth.ClientID) {
+	b.Helper()
+	_, err := b.Client(b.Context(), id)
+	b.refused(err, calendar.NotFound, "")
+}
+
+func clientComesBack(b *bundle) {
+	want := oauth.Client{
+		ID: "https://claude.ai/client.json", Kind: oauth.Described, Name: "Claude “Code”", Redirects: []string{"http://localhost/a?b=c", "cursor://x/y"},
+		Digest: "digest", Method: oauth.SecretBasic, Created: b.now(), Used: b.now().Add(time.Minute), Fresh: b.now().Add(time.Hour),
+	}
+	b.must(b.PutClient(b.Context(), want))
+	b.remembered(want)
+	other := b.client(oauth.Added)
+	all, err := b.Clients(b.Context())
+	b.must(err)
+	same(b, "clients", all, []oauth.Client{other, want})
+	b.forgot("unknown")
+	b.refused(b.DropClient(b.Context(), "unknown", b.now()), calendar.NotFound, "")
+}
+
+func clientReplaced(b *bundle) {
+	c := b.client(oauth.Described)
+	grant, _ := b.grant(b.user("ann"), c, nil)
+	created, used := c.Created, grant.Created
+	b.pass(time.Hour)
+	c.Name, c.Redirects, c.Created, c.Fresh = "Claude 2", []string{"https://claude.com/callback"}, b.now(), b.now().Add(time.Minute)
+	b.must(b.PutClient(b.Context(), c))
+	c.Created, c.Used = created, used
+	b.remembered(c)
+}
+
+func clientGoes(b *bundle) {
+	ann := b.user("ann")
+	c, other := b.client(oauth.Registered), b.client(oauth.Registered)
+	grant, _ := b.grant(ann, c, nil)
+	kept, _ := b.grant(ann, other, nil)
+	offer := b.proposed(ann, c, nil)
+	token := b.token(ann, nil)
+	before := b.generation("ann")
+	b.must(b.DropClient(b.Context(), c.ID, b.now()))
+	b.forgot(c.ID)
+	grant.Revoked = b.now()
+	b.stored(grant)
+	b.stored(kept)
+	b.stored(token)
+	_, err := b.Offer(b.Context(), offer.ID)
+	b.refused(err, calendar.NotFound, "")
+	after := b.generation("ann")
+	if after == before {
+		b.Error("grants ended, and the generation did not move")
+	}
+	offer.ID = "late"
+	b.refused(b.InsertOffer(b.Context(), offer, b.now()), calendar.NotFound, "")
+}
+
+// bounds are for two clients, kept for a day unused and a week idle.
+func (b *bundle) bounds() oauth.Bounds {
+	return oauth.Bounds{Now: b.now(), Unused: 24 * time.Hour, Idle: 7 * 24 * time.Hour, Most: 2, Soon: time.Hour}
+}
+
+func clientMakesRoom(b *bundle) {
+	first, described, added := b.client(oauth.Registered), b.client(oauth.Described), b.client(oauth.Added)
+	b.must(b.Crowd(b.Context(), oauth.Registered, b.bounds()))
+	b.pass(time.Minute)
+	second := b.client(oauth.Registered)
+	b.refused(b.Crowd(b.Context(), oauth.Registered, b.bounds()), calendar.Unavailable, "")
+	b.must(b.Crowd(b.Context(), oauth.Described, b.bounds()))
+	b.pass(time.Hour)
+	b.must(b.Crowd(b.Context(), oauth.Registered, b.bounds()))
+	b.forgot(first.ID)
+	b.remembered(second)
+	b.pass(24 * time.Hour)
+	b.must(b.Crowd(b.Context(), oauth.Registered, b.bounds()))
+	b.forgot(second.ID)
+	b.remembered(described)
+	b.remembered(added)
+}
+
+func clientKept(b *bundle) {
+	c := b.client(oauth.Registered)
+	grant, _ := b.grant(b.user("ann"), c, nil)
+	b.pass(30 * 24 * time.Hour)
+	bounds := b.bounds()
+	bounds.Most = 1
+	b.must(b.Crowd(b.Context(), oauth.Registered, bounds))
+	c.Used = grant.Created
+	b.remembered(c)
+	b.must(b.RevokeToken(b.Context(), grant.ID, b.now()))
+	b.must(b.Crowd(b.Context(), oauth.Registered, bounds))
+	b.forgot(c.ID)
+}

@@ -1,0 +1,244 @@
+package storetest
+
+import (
+	"fmt"
+	"time"
+
+	"caldav-mcp-server/auth"
+	"caldav-mcp-server/auth/oauth"
+	"caldav-mcp-server/calendar"
+)
+
+func grantTests() []test {
+	return []test{
+		{"is offered and taken up once", grantTakenUp},
+		{"is not taken up when what it reaches is gone", grantOfNothing},
+		{"forgets offers", offersForgotten},
+		{"has tickets that come back as they were written", ticketsComeBack},
+		{"is renewed by whoever comes first", grantRenewed},
+		{"has a bounded number of tickets", ticketsBounded},
+		{"lets in by access tickets alone", grantLetsIn},
+		{"ends when its client can do nothing with it", grantPruned},
+	}
+}
+
+// proposed makes an offer of a user to a client.
+func (b *bundle) proposed(u calendar.User, c oauth.Client, cals []calendar.CalendarID) oauth.Offer {
+	b.Helper()
+	o := oauth.Offer{
+		ID: auth.SecretID(b.id("offer")), Digest: "digest", Client: c.ID, User: u.ID, Redirect: c.Redirects[0], Challenge: "challenge",
+		Resource: "https://cal.example/mcp", Name: "Claude (claude.ai)", Scopes: calendar.ScopeRead | calendar.ScopeWrite, Calendars: cals,
+		GrantExpires: b.now().Add(90 * 24 * time.Hour), Expires: b.now().Add(time.Minute),
+	}
+	b.must(b.InsertOffer(b.Context(), o, b.now().Add(-time.Hour)))
+	return o
+}
+
+// granted is the grant of an offer that is not stored yet.
+func (b *bundle) granted(u calendar.User, o oauth.Offer) auth.Token {
+	return auth.Token{
+		ID: calendar.TokenID(b.id("grant")), User: u.ID, UserName: u.Name, Name: o.Name, Scopes: o.Scopes, Calendars: o.Calendars,
+		Created: b.now(), Expires: o.GrantExpires, Client: o.Client, Resource: o.Resource,
+	}
+}
+
+// pair makes tickets that are not stored yet.
+func (b *bundle) pair(grant auth.Token) oauth.Pair {
+	ticket := func(use oauth.Use, scopes calendar.Scope, age time.Duration) oauth.Ticket {
+		return oauth.Ticket{
+			ID: auth.SecretID(b.id(string(use))), Digest: "digest", Grant: grant.ID, Use: use, Scopes: scopes, Created: b.now(), Expires: b.now().Add(age),
+		}
+	}
+	return oauth.Pair{Access: ticket(oauth.ForAccess, calendar.ScopeRead, time.Hour), Refresh: ticket(oauth.ForRefresh, grant.Scopes, 24*time.Hour)}
+}
+
+// grant makes a grant with its first tickets.
+func (b *bundle) grant(u calendar.User, c oauth.Client, cals []calendar.CalendarID) (auth.Token, oauth.Pair) {
+	b.Helper()
+	o := b.proposed(u, c, cals)
+	grant := b.granted(u, o)
+	pair := b.pair(grant)
+	b.must(b.TakeUp(b.Context(), o.ID, grant, pair))
+	return grant, pair
+}
+
+// holds wants a ticket as it is in a store.
+func (b *bundle) holds(in Store, want oauth.Ticket, grant auth.Token) {
+	b.Helper()
+	got, of, err := in.Ticket(b.Context(), want.ID)
+	b.must(err)
+	same(b, "ticket", got, want)
+	same(b, "grant", of, grant)
+}
+
+func grantTakenUp(b *bundle) {
+	ann := b.user("ann")
+	c := b.client(oauth.Registered)
+	work := b.calendar(ann, "work")
+	for _, cals := range [][]calendar.CalendarID{nil, {}, {work.ID}} {
+		o := b.proposed(ann, c, cals)
+		got, err := b.Offer(b.Context(), o.ID)
+		b.must(err)
+		same(b, "offer", got, o)
+		grant := b.granted(ann, o)
+		pair := b.pair(grant)
+		b.must(b.TakeUp(b.Context(), o.ID, grant, pair))
+		b.stored(grant)
+		b.holds(b.Store, pair.Access, grant)
+		b.holds(b.another(), pair.Refresh, grant)
+		again := b.granted(ann, o)
+		b.refused(b.TakeUp(b.Context(), o.ID, again, b.pair(again)), calendar.Stale, "")
+		_, err = b.TokenByID(b.Context(), again.ID)
+		b.refused(err, calendar.NotFound, "")
+		o.Grant = grant.ID
+		got, err = b.Offer(b.Context(), o.ID)
+		b.must(err)
+		same(b, "offer", got, o)
+	}
+	c.Used = b.now()
+	b.remembered(c)
+	_, err := b.Offer(b.Context(), "unknown")
+	b.refused(err, calendar.NotFound, "")
+	b.refused(b.TakeUp(b.Context(), "unknown", b.granted(ann, oauth.Offer{Client: c.ID}), oauth.Pair{}), calendar.NotFound, "")
+}
+
+func grantOfNothing(b *bundle) {
+	ann, bob := b.user("ann"), b.user("bob")
+	c := b.client(oauth.Registered)
+	gone := b.calendar(ann, "gone")
+	o := b.proposed(ann, c, []calendar.CalendarID{gone.ID})
+	b.must(b.Update(b.Context(), func(tx calendar.Tx) error { return tx.TrashCalendar(b.Context(), gone.ID) }))
+	grant := b.granted(ann, o)
+	b.refused(b.TakeUp(b.Context(), o.ID, grant, b.pair(grant)), calendar.NotFound, "")
+	_, err := b.TokenByID(b.Context(), grant.ID)
+	b.refused(err, calendar.NotFound, "")
+	his := b.proposed(bob, c, nil)
+	b.must(b.DeleteUser(b.Context(), bob.ID))
+	_, err = b.Offer(b.Context(), his.ID)
+	b.refused(err, calendar.NotFound, "")
+}
+
+func offersForgotten(b *bundle) {
+	ann := b.user("ann")
+	c := b.client(oauth.Registered)
+	old := b.proposed(ann, c, nil)
+	b.pass(30 * time.Minute)
+	late := b.proposed(ann, c, nil)
+	_, err := b.Offer(b.Context(), old.ID)
+	b.must(err)
+	b.pass(time.Hour)
+	b.proposed(ann, c, nil)
+	_, err = b.Offer(b.Context(), old.ID)
+	b.refused(err, calendar.NotFound, "")
+	b.must(b.Prune(b.Context(), start()))
+	_, err = b.Offer(b.Context(), late.ID)
+	b.refused(err, calendar.NotFound, "")
+}
+
+func ticketsComeBack(b *bundle) {
+	ann := b.user("ann")
+	work := b.calendar(ann, "work")
+	grant, pair := b.grant(ann, b.client(oauth.Registered), []calendar.CalendarID{work.ID})
+	b.holds(b.Store, pair.Access, grant)
+	for _, disabled := range []bool{true, false} {
+		b.must(b.ChangeUser(b.Context(), ann.ID, auth.UserEdit{Disabled: &disabled}))
+		pair.Access.Disabled = disabled
+		b.holds(b.Store, pair.Access, grant)
+	}
+	b.must(b.DropTicket(b.Context(), pair.Access.ID))
+	b.must(b.DropTicket(b.Context(), pair.Access.ID))
+	_, _, err := b.Ticket(b.Context(), pair.Access.ID)
+	b.refused(err, calendar.NotFound, "")
+	b.must(b.RevokeToken(b.Context(), grant.ID, b.now()))
+	grant.Revoked = b.now()
+	b.holds(b.Store, pair.Refresh, grant)
+}
+
+func grantRenewed(b *bundle) {
+	c := b.client(oauth.Registered)
+	grant, first := b.grant(b.user("ann"), c, nil)
+	b.pass(time.Minute)
+	at := b.now()
+	second := b.pair(grant)
+	b.must(b.Renew(b.Context(), first.Refresh, at, second))
+	// Another process had read the ticket before that.
+	other, third := b.another(), b.pair(grant)
+	b.refused(other.Renew(b.Context(), first.Refresh, at, third), calendar.Stale, "")
+	_, _, err := b.Ticket(b.Context(), third.Access.ID)
+	b.refused(err, calendar.NotFound, "")
+	used := first.Refresh
+	used.Used = at
+	b.holds(other, used, grant)
+	b.pass(time.Second)
+	b.must(other.Renew(b.Context(), used, b.now(), third))
+	b.holds(b.Store, used, grant)
+	b.holds(b.Store, second.Refresh, grant)
+	b.holds(b.Store, third.Access, grant)
+	unknown := used
+	unknown.ID = "unknown"
+	b.refused(b.Renew(b.Context(), unknown, at, b.pair(grant)), calendar.NotFound, "")
+	c.Used = b.now()
+	b.remembered(c)
+}
+
+func ticketsBounded(b *bundle) {
+	grant, pair := b.grant(b.user("ann"), b.client(oauth.Registered), nil)
+	first := pair
+	for range oauth.Tickets {
+		b.pass(time.Second)
+		next := b.pair(grant)
+		b.must(b.Renew(b.Context(), pair.Refresh, b.now(), next))
+		pair = next
+	}
+	for _, k := range []oauth.Ticket{first.Access, first.Refresh} {
+		_, _, err := b.Ticket(b.Context(), k.ID)
+		b.refused(err, calendar.NotFound, "")
+	}
+	b.holds(b.Store, pair.Refresh, grant)
+	b.pass(2 * time.Hour)
+	next := b.pair(grant)
+	b.must(b.Renew(b.Context(), pair.Refresh, b.now(), next))
+	_, _, err := b.Ticket(b.Context(), pair.Access.ID)
+	b.refused(err, calendar.NotFound, "")
+}
+
+func grantLetsIn(b *bundle) {
+	ann := b.user("ann")
+	work := b.calendar(ann, "work")
+	grant, pair := b.grant(ann, b.client(oauth.Registered), []calendar.CalendarID{work.ID})
+	want := auth.Access{
+		Credential: auth.Credential{User: ann, Token: grant}, Digest: "digest", Scopes: calendar.ScopeRead, Expires: pair.Access.Expires,
+	}
+	got, err := b.AccessByID(b.Context(), pair.Access.ID)
+	b.must(err)
+	same(b, "access", got, want)
+	_, err = b.AccessByID(b.Context(), pair.Refresh.ID)
+	b.refused(err, calendar.NotFound, "")
+	other := b.another()
+	b.must(b.RevokeToken(b.Context(), grant.ID, b.now()))
+	want.Token.Revoked = b.now()
+	got, err = other.AccessByID(b.Context(), pair.Access.ID)
+	b.must(err)
+	same(b, fmt.Sprint("access of ", grant.ID), got, want)
+}
+
+func grantPruned(b *bundle) {
+	ann := b.user("ann")
+	c := b.client(oauth.Registered)
+	left, pair := b.grant(ann, c, nil)
+	b.must(b.Renew(b.Context(), pair.Refresh, b.now(), b.pair(left)))
+	b.pass(12 * time.Hour)
+	lively, late := b.grant(ann, c, nil)
+	token := b.token(ann, nil)
+	b.must(b.Prune(b.Context(), start()))
+	b.stored(left)
+	b.pass(12 * time.Hour)
+	b.must(b.Prune(b.Context(), start()))
+	left.Revoked = b.now()
+	b.stored(left)
+	b.stored(lively)
+	b.stored(token)
+	b.holds(b.Store, late.Refresh, lively)
+	_, _, err := b.Ticket(b.Context(), pair.Refresh.ID)
+	b.refused(err, calendar.NotFound, "")
+}

@@ -1,0 +1,291 @@
+package storetest
+
+import (
+	"fmt"
+	"time"
+
+	"caldav-mcp-server/auth"
+	"caldav-mcp-server/calendar"
+)
+
+func schedulingTests() []test {
+	return []test{
+		{"users are found by address and name", usersFoundAt},
+		{"an address of several is nobody's", usersApart},
+		{"users have several addresses", mailsOfUsers},
+		{"copies are found wherever they lie", appointmentsFound},
+		{"many copies are found at once", manyAppointments},
+		{"what comes goes into the calendar that was chosen", receptions},
+		{"is kept", schedulingKept},
+		{"tags stay with their objects", scheduleTags},
+		{"what came about is no part of the unit", scheduledApart},
+	}
+}
+
+func inboxTests() []test {
+	return []test{
+		{"take, replace and give up messages", inboxTakes},
+		{"grow old", inboxGrowsOld},
+		{"have a bound", inboxBounded},
+	}
+}
+
+func usersFoundAt(b *bundle) {
+	ann, bob, eve := b.user("ann"), b.user("bob"), b.user("eve")
+	found, err := b.UsersAt(b.Context(), []string{"bob@example.com", "nobody@example.com", "ann@example.com"}, []string{"eve", "ann", "zoe"})
+	b.must(err)
+	at := func(text string, u calendar.User) calendar.UserAt { return calendar.UserAt{Text: text, User: u} }
+	same(b, "found", found, []calendar.UserAt{at("ann", ann), at("ann@example.com", ann), at("bob@example.com", bob), at("eve", eve)})
+	found, err = b.UsersAt(b.Context(), nil, nil)
+	b.must(err)
+	same(b, "nobody was asked for", len(found), 0)
+}
+
+func mailsOfUsers(b *bundle) {
+	ann := b.user("ann")
+	mails := func() []string {
+		mails, err := b.Mails(b.Context(), ann.ID)
+		b.must(err)
+		return mails
+	}
+	same(b, "one", mails(), []string{"ann@example.com"})
+	b.must(b.InsertAddress(b.Context(), ann.ID, auth.Address{Text: "a@example.net", Created: b.now()}))
+	same(b, "one that is not verified", mails(), []string{"ann@example.com"})
+	b.must(b.VerifyAddress(b.Context(), ann.ID, "a@example.net", b.now()))
+	same(b, "two", mails(), []string{"ann@example.com", "a@example.net"})
+	found, err := b.UsersAt(b.Context(), []string{"a@example.net"}, nil)
+	b.must(err)
+	same(b, "found by it", len(found), 1)
+}
+
+func usersApart(b *bundle) {
+	ann := b.user("ann")
+	twin := calendar.User{ID: "twin", Name: "twin", Email: "ANN@example.com", Created: b.now()}
+	b.must(b.InsertUser(b.Context(), twin, ""))
+	found, err := b.UsersAt(b.Context(), []string{"ann@example.com"}, nil)
+	b.must(err)
+	same(b, "neither", len(found), 0)
+	found, err = b.UsersAt(b.Context(), nil, []string{"ann"})
+	b.must(err)
+	same(b, "by name", found, []calendar.UserAt{{Text: "ann", User: ann}})
+}
+
+// in runs a question of a transaction.
+func in[T any](b *bundle, ask func(calendar.Tx) (T, error)) T {
+	b.Helper()
+	var found T
+	b.must(b.Update(b.Context(), func(tx calendar.Tx) (err error) {
+		found, err = ask(tx)
+		return err
+	}))
+	return found
+}
+
+func (b *bundle) appointments(uid calendar.UID, users ...calendar.UserID) []calendar.Appointment {
+	b.Helper()
+	return in(b, func(tx calendar.Tx) ([]calendar.Appointment, error) { return tx.Appointments(b.Context(), users, uid) })
+}
+
+func appointmentsFound(b *bundle) {
+	ann, bob, eve := b.user("ann"), b.user("bob"), b.user("eve")
+	work, trip := b.calendar(ann, "work"), b.calendar(bob, "trip")
+	gone, hidden := b.calendar(bob, "gone"), b.calendar(eve, "hidden")
+	mine, his := b.put(work, "a"), b.put(trip, "a")
+	b.put(work, "b")
+	b.bury(b.put(gone, "a"))
+	b.put(hidden, "a")
+	b.must(b.Update(b.Context(), func(tx calendar.Tx) error { return tx.TrashCalendar(b.Context(), hidden.ID) }))
+	same(b, "found", b.appointments(mine.UID, ann.ID, bob.ID, eve.ID),
+		[]calendar.Appointment{{Owner: ann.ID, Object: mine}, {Owner: bob.ID, Object: his}})
+	same(b, "of one", b.appointments(mine.UID, bob.ID), []calendar.Appointment{{Owner: bob.ID, Object: his}})
+	same(b, "of nobody", len(b.appointments(mine.UID)), 0)
+}
+
+func manyAppointments(b *bundle) {
+	var users []calendar.UserID
+	var uid calendar.UID
+	for i := range 70 {
+		u := b.user(fmt.Sprintf("user%02d", i))
+		users, uid = append(users, u.ID), b.put(b.calendar(u, "work"), "a").UID
+	}
+	same(b, "copies", len(b.appointments(uid, users...)), len(users))
+}
+
+func receptions(b *bundle) {
+	ann, bob, eve := b.user("ann"), b.user("bob"), b.user("eve")
+	tasks := b.blank(ann, "tasks")
+	tasks.Kinds = calendar.Kinds{calendar.Todo}
+	b.insert(tasks)
+	b.pass(time.Minute)
+	first := b.calendar(ann, "first")
+	b.pass(time.Minute)
+	second := b.calendar(ann, "second")
+	his := b.calendar(bob, "his")
+	where := func(kind calendar.Kind) map[calendar.UserID]calendar.CalendarID {
+		return in(b, func(tx calendar.Tx) (map[calendar.UserID]calendar.CalendarID, error) {
+			return tx.Receptions(b.Context(), []calendar.UserID{ann.ID, bob.ID, eve.ID}, kind)
+		})
+	}
+	same(b, "the oldest", where(calendar.Event), map[calendar.UserID]calendar.CalendarID{ann.ID: first.ID, bob.ID: his.ID})
+	same(b, "of tasks", where(calendar.Todo)[ann.ID], tasks.ID)
+	b.schedule(ann, calendar.Scheduling{Default: second.ID})
+	same(b, "the chosen one", where(calendar.Event)[ann.ID], second.ID)
+	b.must(b.Update(b.Context(), func(tx calendar.Tx) error { return tx.TrashCalendar(b.Context(), second.ID) }))
+	same(b, "the chosen one is gone", where(calendar.Event)[ann.ID], first.ID)
+}
+
+func (b *bundle) schedule(user calendar.User, s calendar.Scheduling) {
+	b.Helper()
+	b.must(b.Update(b.Context(), func(tx calendar.Tx) error { return tx.SetScheduling(b.Context(), user.ID, s) }))
+}
+
+func schedulingKept(b *bundle) {
+	ann := b.user("ann")
+	read := func() calendar.Scheduling {
+		s, err := b.Scheduling(b.Context(), ann.ID)
+		b.must(err)
+		return s
+	}
+	same(b, "never set", read(), calendar.Scheduling{})
+	text := "BEGIN:VCALENDAR"
+	for _, s := range []calendar.Scheduling{{Default: "one", Availability: &text}, {Default: "two"}, {}} {
+		b.schedule(ann, s)
+		same(b, "set", read(), s)
+	}
+}
+
+func scheduleTags(b *bundle) {
+	cal := b.home()
+	o := b.event(cal, "a")
+	o.ScheduleTag = `"tag"`
+	o, err := b.write(b.Store, o)
+	b.must(err)
+	b.put(cal, "b")
+	read, err := b.Object(b.Context(), cal.ID, "a")
+	b.must(err)
+	same(b, "an object", read, o)
+	tags, err := b.ScheduleTags(b.Context(), cal.ID)
+	b.must(err)
+	same(b, "tags", tags, map[calendar.ObjectName]calendar.ScheduleTag{"a": `"tag"`})
+	o.ScheduleTag = ""
+	_, err = b.write(b.Store, o)
+	b.must(err)
+	tags, err = b.ScheduleTags(b.Context(), cal.ID)
+	b.must(err)
+	same(b, "taken away", len(tags), 0)
+}
+
+func scheduledApart(b *bundle) {
+	ann, bob := b.user("ann"), b.user("bob")
+	mine, his := b.calendar(ann, "work"), b.calendar(bob, "work")
+	var ids []calendar.ChangeID
+	b.must(b.Update(b.Context(), func(tx calendar.Tx) error {
+		ids = nil
+		for i, cal := range []calendar.Calendar{his, mine, mine} {
+			o := b.event(cal, fmt.Sprint(i))
+			now, err := tx.Advance(b.Context(), cal.ID)
+			if err != nil {
+				return err
+			}
+			o.Version = now.Version
+			if err := tx.PutObject(b.Context(), o); err != nil {
+				return err
+			}
+			e := b.entry(o, calendar.Created)
+			e.Scheduled = i == 0
+			ids = append(ids, e.ID())
+			if err := tx.Log(b.Context(), e); err != nil {
+				return err
+			}
+		}
+		return nil
+	}))
+	unit := func(id calendar.ChangeID) []calendar.ChangeID {
+		unit, err := b.Unit(b.Context(), id)
+		b.must(err)
+		return unit
+	}
+	same(b, "of the change", unit(ids[1]), ids[1:])
+	same(b, "of what it brought about", unit(ids[0]), ids[:1])
+	for line, err := range b.Journal(b.Context(), his.ID, calendar.JournalQuery{}) {
+		b.must(err)
+		same(b, "its line", line.Scheduled, true)
+	}
+}
+
+func (b *bundle) inbox(user calendar.User) calendar.Inbox {
+	b.Helper()
+	in, err := b.Inbox(b.Context(), user.ID)
+	b.must(err)
+	return in
+}
+
+func (b *bundle) deliver(user calendar.User, items ...calendar.InboxItem) {
+	b.Helper()
+	b.must(b.Update(b.Context(), func(tx calendar.Tx) error {
+		for _, i := range items {
+			if err := tx.PutInboxItem(b.Context(), user.ID, i); err != nil {
+				return err
+			}
+		}
+		return nil
+	}))
+}
+
+func (b *bundle) item(name string) calendar.InboxItem {
+	return calendar.InboxItem{Name: calendar.ObjectName(name), Created: b.now(), Data: []byte("message " + name)}
+}
+
+func (b *bundle) discard(user calendar.User, name calendar.ObjectName) {
+	b.Helper()
+	b.must(b.Update(b.Context(), func(tx calendar.Tx) error { return tx.DropInboxItem(b.Context(), user.ID, name) }))
+}
+
+func inboxTakes(b *bundle) {
+	ann, bob := b.user("ann"), b.user("bob")
+	same(b, "nothing", b.inbox(ann), calendar.Inbox{})
+	one, two := b.item("one"), b.item("two")
+	b.deliver(ann, one, two)
+	one.Version, two.Version = 1, 2
+	same(b, "two", b.inbox(ann), calendar.Inbox{Version: 2, Items: []calendar.InboxItem{one, two}})
+	one.Data = []byte("another")
+	b.deliver(ann, one)
+	one.Version = 3
+	b.discard(ann, "two")
+	b.discard(ann, "two")
+	b.discard(ann, "three")
+	gone := calendar.InboxItem{Name: "two", Version: 4, Created: two.Created, Gone: true}
+	same(b, "one replaced, one gone", b.inbox(ann), calendar.Inbox{Version: 4, Items: []calendar.InboxItem{one, gone}})
+	same(b, "another user's", b.inbox(bob), calendar.Inbox{})
+	b.must(b.DeleteUser(b.Context(), ann.ID))
+	same(b, "of a user who is gone", b.inbox(ann), calendar.Inbox{})
+}
+
+func inboxGrowsOld(b *bundle) {
+	ann := b.user("ann")
+	b.deliver(ann, b.item("one"), b.item("two"))
+	b.discard(ann, "two")
+	b.pass(time.Hour)
+	three := b.item("three")
+	b.deliver(ann, three)
+	three.Version = 4
+	b.must(b.Prune(b.Context(), b.now()))
+	same(b, "what is left", b.inbox(ann), calendar.Inbox{Version: 5, Pruned: 5, Items: []calendar.InboxItem{three}})
+}
+
+func inboxBounded(b *bundle) {
+	ann := b.user("ann")
+	var items []calendar.InboxItem
+	for i := range 505 {
+		items = append(items, b.item(fmt.Sprintf("%03d", i)))
+	}
+	b.deliver(ann, items...)
+	there := 0
+	for _, i := range b.inbox(ann).Items {
+		if !i.Gone {
+			there++
+		}
+		same(b, string(i.Name), i.Gone, i.Name < "005")
+	}
+	same(b, "there", there, 500)
+}

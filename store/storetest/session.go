@@ -1,0 +1,92 @@
+package storetest
+
+import (
+	"time"
+
+	"caldav-mcp-server/auth"
+	"caldav-mcp-server/calendar"
+)
+
+func sessionTests() []test {
+	return []test{
+		{"comes back as it was written", sessionComesBack},
+		{"is seen and proven later", sessionMovesOn},
+		{"is ended by whose it is", sessionEnds},
+		{"ends with its user, and after a restore", sessionEndsWith},
+	}
+}
+
+// session makes a session.
+func (b *bundle) session(u calendar.User) auth.Session {
+	b.Helper()
+	s := auth.Session{
+		ID: auth.SessionID(b.id("session")), User: u, Way: auth.ByPassword, Agent: "Firefox", Created: b.now(), Seen: b.now(), Proven: b.now(),
+	}
+	b.must(b.InsertSession(b.Context(), s, "hash of "+auth.SecretHash(s.ID)))
+	return s
+}
+
+// sessions are a user's, by their ids.
+func (b *bundle) sessions(u calendar.User) []auth.SessionID {
+	b.Helper()
+	all, err := b.Sessions(b.Context(), u.ID)
+	b.must(err)
+	var ids []auth.SessionID
+	for _, s := range all {
+		ids = append(ids, s.ID)
+	}
+	return ids
+}
+
+func sessionComesBack(b *bundle) {
+	ann := b.user("ann")
+	want := b.session(ann)
+	got, hash, err := b.another().SessionByID(b.Context(), want.ID)
+	b.must(err)
+	same(b, "session", got, want)
+	same(b, "hash", hash, "hash of "+auth.SecretHash(want.ID))
+	_, _, err = b.SessionByID(b.Context(), "none")
+	b.refused(err, calendar.NotFound, "")
+	want.User.ID = "nobody"
+	b.refused(b.InsertSession(b.Context(), want, "hash"), calendar.NotFound, "")
+}
+
+func sessionMovesOn(b *bundle) {
+	ann := b.user("ann")
+	first, second := b.session(ann), b.session(ann)
+	later := b.now().Add(time.Hour)
+	b.must(b.TouchSession(b.Context(), first.ID, later))
+	b.must(b.TouchSession(b.Context(), first.ID, b.now()))
+	b.must(b.TouchSession(b.Context(), "gone", later))
+	b.must(b.ProveSession(b.Context(), second.ID, later))
+	b.refused(b.ProveSession(b.Context(), "gone", later), calendar.NotFound, "")
+	first.Seen, second.Proven = later, later
+	got, err := b.Sessions(b.Context(), ann.ID)
+	b.must(err)
+	same(b, "sessions", got, []auth.Session{first, second})
+}
+
+func sessionEnds(b *bundle) {
+	ann, bob := b.user("ann"), b.user("bob")
+	one, two, three, his := b.session(ann), b.session(ann), b.session(ann), b.session(bob)
+	b.refused(b.EndSession(b.Context(), bob.ID, one.ID), calendar.NotFound, "")
+	b.must(b.EndSession(b.Context(), ann.ID, one.ID))
+	b.refused(b.EndSession(b.Context(), ann.ID, one.ID), calendar.NotFound, "")
+	same(b, "hers", b.sessions(ann), []auth.SessionID{two.ID, three.ID})
+	b.must(b.EndSessions(b.Context(), ann.ID, three.ID))
+	same(b, "hers", b.sessions(ann), []auth.SessionID{three.ID})
+	b.must(b.EndSessions(b.Context(), ann.ID, ""))
+	same(b, "hers", b.sessions(ann), nil)
+	same(b, "his", b.sessions(bob), []auth.SessionID{his.ID})
+}
+
+func sessionEndsWith(b *bundle) {
+	ann, bob := b.user("ann"), b.user("bob")
+	hers, his := b.session(ann), b.session(bob)
+	b.must(b.DeleteUser(b.Context(), ann.ID))
+	_, _, err := b.SessionByID(b.Context(), hers.ID)
+	b.refused(err, calendar.NotFound, "")
+	b.must(b.RevokeAll(b.Context(), b.now()))
+	_, _, err = b.SessionByID(b.Context(), his.ID)
+	b.refused(err, calendar.NotFound, "")
+}

@@ -1,0 +1,71 @@
+package storetest
+
+import (
+	"time"
+
+	"caldav-mcp-server/auth"
+	"caldav-mcp-server/calendar"
+)
+
+func voucherTests() []test {
+	return []test{
+		{"replaces the user's others", voucherReplaces},
+		{"gives a password once", voucherRedeemed},
+		{"ends with the password that it was to replace", voucherOutlived},
+	}
+}
+
+func (b *bundle) voucher(u calendar.User) auth.Voucher {
+	b.Helper()
+	v := auth.Voucher{ID: auth.VoucherID(b.id("voucher")), User: u, Kind: auth.Reset, Created: b.now(), Expires: b.now().Add(time.Hour)}
+	b.must(b.SetVoucher(b.Context(), v, "hash of "+auth.SecretHash(v.ID)))
+	return v
+}
+
+func voucherReplaces(b *bundle) {
+	ann, bob := b.user("ann"), b.user("bob")
+	old, his, want := b.voucher(ann), b.voucher(bob), b.voucher(ann)
+	got, hash, err := b.VoucherByID(b.Context(), want.ID)
+	b.must(err)
+	same(b, "voucher", got, want)
+	same(b, "hash", hash, "hash of "+auth.SecretHash(want.ID))
+	_, _, err = b.VoucherByID(b.Context(), old.ID)
+	b.refused(err, calendar.NotFound, "")
+	all, err := b.Vouchers(b.Context())
+	b.must(err)
+	same(b, "all", all, []auth.Voucher{want, his})
+	b.must(b.DropVouchers(b.Context(), ann.ID))
+	b.pass(time.Hour)
+	b.must(b.Tidy(b.Context(), b.now(), b.now()))
+	all, err = b.Vouchers(b.Context())
+	b.must(err)
+	same(b, "all", all, nil)
+	b.refused(b.SetVoucher(b.Context(), auth.Voucher{ID: "x", User: calendar.User{ID: "nobody"}}, "hash"), calendar.NotFound, "")
+}
+
+func voucherRedeemed(b *bundle) {
+	ann := b.user("ann")
+	v, session := b.voucher(ann), b.session(ann)
+	before := b.generation("ann")
+	b.must(b.Redeem(b.Context(), v.ID, "chosen"))
+	b.refused(b.Redeem(b.Context(), v.ID, "again"), calendar.NotFound, "")
+	c, err := b.PasswordByName(b.Context(), "ann")
+	b.must(err)
+	same(b, "credential", c, auth.Credential{User: ann, Hash: "chosen"})
+	_, _, err = b.SessionByID(b.Context(), session.ID)
+	b.refused(err, calendar.NotFound, "")
+	if b.generation("ann") <= before {
+		b.Error("the generation stayed")
+	}
+}
+
+func voucherOutlived(b *bundle) {
+	ann, bob := b.user("ann"), b.user("bob")
+	old, his := b.voucher(ann), b.voucher(bob)
+	b.must(b.SetPassword(b.Context(), ann.ID, "another"))
+	_, _, err := b.VoucherByID(b.Context(), old.ID)
+	b.refused(err, calendar.NotFound, "")
+	b.refused(b.Redeem(b.Context(), old.ID, "chosen"), calendar.NotFound, "")
+	_, _, err = b.VoucherByID(b.Context(), his.ID)
+	b.must(err)
+}

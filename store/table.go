@@ -1,0 +1,125 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"caldav-mcp-server/store/backup"
+)
+
+// table is one of the database's tables, as the database itself describes it.
+type table struct {
+	name    string
+	columns []backup.Column
+	// key are the columns of the primary key, in their order.
+	key []string
+	// needs are the tables that its rows point at.
+	needs []string
+}
+
+// leftOut are the tables that no backup has, and why. Whatever else there is, it has. A name that ends in * stands for
+// all that begin so.
+var leftOut = map[string]string{
+	"migrations":   "says which files made the tables, which whoever restores knows better; the manifest names them",
+	"leases":       "says which process may do what just now",
+	"search_rows":  "is made from the objects by triggers, and only on SQLite",
+	"search_words": "is made from the objects by triggers, and only on SQLite",
+	// The tables in which SQLite keeps search_words.
+	"search_words_*": "is SQLite's own",
+}
+
+// leftOutColumns are those of which the same holds, as "table.column".
+var leftOutColumns = map[string]string{
+	"meta.watched":  "says who listens to this Postgres just now",
+	"meta.timeline": "says which Postgres the epoch was begun on; a restored store has an epoch of its own",
+	"meta.cluster":  "says which Postgres the epoch was begun on; a restored store has an epoch of its own",
+}
+
+func isLeftOut(name string) bool {
+	for pattern := range leftOut {
+		prefix, many := strings.CutSuffix(pattern, "*")
+		if name == pattern || many && strings.HasPrefix(name, prefix) {
+			return true
+		}
+	}
+	return false
+}
+
+// kinds are the types of columns, as the engines name them.
+var kinds = map[string]backup.Kind{
+	"text": backup.Text, "bigint": backup.Integer, "int8": backup.Integer, "boolean": backup.Boolean, "bool": backup.Boolean, "bytea": backup.Bytes,
+}
+
+// tables returns the tables that a backup has, in an order in which none needs rows of a later one.
+func tables(ctx context.Context, q querier) ([]table, error) {
+	all := map[string]*table{}
+	err := each(ctx, q, func(row scanner) (bool, error) {
+		var name, column, kind string
+		var key int
+		if err := row.Scan(&name, &column, &kind, &key); err != nil {
+			return false, err
+		}
+		return true, addColumn(all, name, column, kind, key)
+	}, q.of().columns)
+	if err != nil {
+		return nil, err
+	}
+	err = each(ctx, q, func(row scanner) (bool, error) {
+		var from, to string
+		err := row.Scan(&from, &to)
+		if t := all[from]; t != nil && from != to {
+			t.needs = append(t.needs, to)
+		}
+		return true, err
+	}, q.of().references)
+	if err != nil {
+		return nil, err
+	}
+	return inOrder(all)
+}
+
+// addColumn adds a column, with its place in the key from 1 on.
+func addColumn(all map[string]*table, name, column, kind string, key int) error {
+	if isLeftOut(name) || leftOutColumns[name+"."+column] != "" {
+		return nil
+	}
+	k, known := kinds[strings.ToLower(kind)]
+	if !known {
+		return fmt.Errorf("the column %s.%s is of the type %s, of which a backup knows nothing", name, column, kind)
+	}
+	t := all[name]
+	if t == nil {
+		t = &table{name: name}
+		all[name] = t
+	}
+	t.columns = append(t.columns, backup.Column{Name: column, Kind: k})
+	if key > 0 {
+		t.key = append(t.key, make([]string, max(0, key-len(t.key)))...)
+		t.key[key-1] = column
+	}
+	return nil
+}
+
+// inOrder puts tables behind those that they need, and otherwise by name.
+func inOrder(all map[string]*table) ([]table, error) {
+	var done []table
+	placed := map[string]bool{}
+	for len(done) < len(all) {
+		before := len(done)
+		for _, name := range slices.Sorted(maps.Keys(all)) {
+			t := all[name]
+			waits := slices.ContainsFunc(t.needs, func(need string) bool { return !placed[need] })
+			if !placed[name] && !waits {
+				placed[name] = true
+				done = append(done, *t)
+			}
+		}
+		if len(done) == before {
+			return nil, fmt.Errorf("tables point at each other in a circle, behind %d others", before)
+		}
+	}
+	return done, nil
+}

@@ -1,0 +1,118 @@
+package store
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"caldav-mcp-server/auth"
+	"caldav-mcp-server/auth/oauth"
+)
+
+const ticketColumns = `k.id, k.digest, k.token_id, k.use, k.scopes, k.created, k.expires, k.used, u.disabled, `
+
+// heldTicket is a ticket with its grant.
+type heldTicket struct {
+	ticket oauth.Ticket
+	grant  auth.Token
+}
+
+func scanTicket(row scanner) (heldTicket, error) {
+	var h heldTicket
+	k := &h.ticket
+	err := row.Scan(slices.Concat([]any{&k.ID, &k.Digest, &k.Grant, &k.Use, &k.Scopes, seconds{&k.Created}, seconds{&k.Expires}, seconds{&k.Used}, &k.Disabled}, tokenColumns.fields(&h.grant))...)
+	return h, err
+}
+
+// Ticket implements [oauth.Store].
+func (s *Store) Ticket(ctx context.Context, id auth.SecretID) (oauth.Ticket, auth.Token, error) {
+	h, err := rowOf(ctx, s.reads, scanTicket, `SELECT `+ticketColumns+tokenColumns.list()+`
+		FROM oauth_tickets k JOIN tokens t ON t.id = k.token_id JOIN users u ON u.id = t.user_id WHERE k.id = $1`, id)
+	return h.ticket, h.grant, err
+}
+
+func scanAccess(row scanner) (auth.Access, error) {
+	var a auth.Access
+	err := row.Scan(slices.Concat([]any{&a.Digest, &a.Scopes, seconds{&a.Expires}}, userColumns.fields(&a.User), tokenColumns.fields(&a.Token))...)
+	return a, err
+}
+
+// AccessByID implements [auth.Store].
+func (s *Store) AccessByID(ctx context.Context, id auth.SecretID) (auth.Access, error) {
+	return rowOf(s.brief(ctx), s.reads, scanAccess, `SELECT k.digest, k.scopes, k.expires, `+userColumns.list()+`, `+tokenColumns.list()+`
+		FROM oauth_tickets k JOIN tokens t ON t.id = k.token_id JOIN users u ON u.id = t.user_id
+		WHERE k.id = $1 AND k.use = 'access'`, id)
+}
+
+// Renew implements [oauth.Store].
+func (s *Store) Renew(ctx context.Context, k oauth.Ticket, at time.Time, next oauth.Pair) error {
+	return s.transact(ctx, func(t *Tx) error {
+		noted, err := t.exec(ctx, `UPDATE oauth_tickets SET used = COALESCE(used, $2) WHERE id = $1 AND COALESCE(used, 0) = $3`,
+			k.ID, at.Unix(), unixOrZero(k.Used))
+		if err != nil {
+			return err
+		}
+		if noted == 0 {
+			return t.why(ctx, `SELECT COUNT(*) FROM oauth_tickets WHERE id = $1`, k.ID)
+		}
+		if err := t.insertPair(ctx, next); err != nil {
+			return err
+		}
+		_, err = t.exec(ctx, `UPDATE oauth_clients SET used = $2 WHERE id = (SELECT client FROM tokens WHERE id = $1)`, k.Grant, at.Unix())
+		return err
+	})
+}
+
+func unixOrZero(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return t.Unix()
+}
+
+// insertPair keeps two tickets, and forgets what the grant has beyond its bounds.
+func (t *Tx) insertPair(ctx context.Context, p oauth.Pair) error {
+	for _, k := range [...]oauth.Ticket{p.Access, p.Refresh} {
+		_, err := t.exec(ctx, `INSERT INTO oauth_tickets (id, digest, token_id, use, scopes, created, expires, used)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
+			k.ID, k.Digest, k.Grant, k.Use, k.Scopes, k.Created.Unix(), k.Expires.Unix(), unlessZero(k.Used))
+		if err != nil {
+			return err
+		}
+		_, err = t.exec(ctx, `DELETE FROM oauth_tickets WHERE token_id = $1 AND use = $2 AND id <> $5 AND (expires <= $3 OR id NOT IN (
+			SELECT id FROM oauth_tickets WHERE token_id = $1 AND use = $2 ORDER BY created DESC, id LIMIT $4))`,
+			k.Grant, k.Use, k.Created.Unix(), oauth.Tickets, k.ID)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// DropTicket implements [oauth.Store].
+func (s *Store) DropTicket(ctx context.Context, id auth.SecretID) error {
+	_, err := s.write(ctx, `DELETE FROM oauth_tickets WHERE id = $1`, id)
+	return err
+}
+
+// pruneGrants ends the grants that their clients can do nothing with any more, and forgets offers and tickets that
+// have ended. A refresh ticket that was exchanged is known until it would have ended: to show it again gives its grant away.
+func (s *Store) pruneGrants(ctx context.Context) error {
+	return s.transact(ctx, func(t *Tx) error {
+		now := s.now()
+		for _, text := range [...]string{
+			`DELETE FROM oauth_offers WHERE expires <= $1`,
+			`DELETE FROM oauth_tickets WHERE expires <= $1`,
+		} {
+			if _, err := t.exec(ctx, text, now); err != nil {
+				return err
+			}
+		}
+		ended, err := t.exec(ctx, `UPDATE tokens SET revoked = $1 WHERE client <> '' AND revoked IS NULL AND NOT EXISTS (
+			SELECT 1 FROM oauth_tickets k WHERE k.token_id = tokens.id AND k.used IS NULL)`, now)
+		if err != nil || ended == 0 {
+			return err
+		}
+		return t.moveGeneration(ctx, moveGeneration+` WHERE id IN (SELECT user_id FROM tokens WHERE client <> '' AND revoked = $2)`, now)
+	})
+}

@@ -1,0 +1,208 @@
+package web
+
+import (
+	"archive/zip"
+	"cmp"
+	"net/http"
+	"slices"
+	"strings"
+
+	"caldav-mcp-server/auth"
+	"caldav-mcp-server/calendar"
+)
+
+func (h *Handler) accountPages() []page {
+	return []page{
+		get("settings", people, (*visit).settings),
+		post("settings", people, (*visit).saveSettings),
+		postBack("settings/addresses", people, "settings", (*visit).addAddress),
+		postBack("settings/addresses/main", people, "settings", (*visit).chooseAddress),
+		postBack("settings/addresses/remove", people, "settings", (*visit).removeAddress),
+		get("export", proven, (*visit).exportAll),
+		get("delete", proven, (*visit).deleteForm),
+		post("delete", proven, (*visit).deleteAccount),
+	}
+}
+
+// settingsContent holds people's own settings.
+type settingsContent struct {
+	User      calendar.User
+	WeekStart []choice
+	Days      []choice
+	// Opens and Closes are the working hours.
+	Opens, Closes string
+	Addresses     []auth.Address
+	// Proofs tells that a link can be sent to an address.
+	Proofs bool
+}
+
+// dayNames are the weekdays in a person's words, as [auth.Weekdays] has them.
+var dayNames = []string{"Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"}
+
+// dayChoices are the weekdays, some of them chosen.
+func dayChoices(chosen ...string) []choice {
+	var all []choice
+	for i, day := range auth.Weekdays() {
+		all = append(all, choice{day, dayNames[i], slices.Contains(chosen, day)})
+	}
+	return all
+}
+
+func (v *visit) settingsContent(u calendar.User) (settingsContent, error) {
+	addresses, err := v.Auth.Addresses(v.r.Context(), u)
+	opens, closes, _ := strings.Cut(u.WorkingHours, "-")
+	return settingsContent{
+		User: u, WeekStart: dayChoices(cmp.Or(u.WeekStart, "mon")), Addresses: addresses, Proofs: v.Proofs != nil,
+		Days: dayChoices(strings.Fields(cmp.Or(u.WorkingDays, "mon tue wed thu fri"))...), Opens: cmp.Or(opens, "09:00"), Closes: cmp.Or(closes, "17:00"),
+	}, err
+}
+
+func (v *visit) settings() error { return v.showSettings(v.user(), nil) }
+
+// showSettings shows the page, with what is wrong if something is.
+func (v *visit) showSettings(u calendar.User, wrong error) error {
+	content, err := v.settingsContent(u)
+	if err != nil {
+		return err
+	}
+	if wrong != nil {
+		return v.again("settings", content, wrong)
+	}
+	return v.show("settings", content)
+}
+
+func (v *visit) saveSettings() error {
+	if err := v.r.ParseForm(); err != nil {
+		return err
+	}
+	u := v.user()
+	u.DisplayName, u.Timezone, u.WeekStart = v.field("display-name"), v.field("timezone"), v.field("week-start")
+	u.WorkingDays = strings.Join(v.r.PostForm["day"], " ")
+	u.WorkingHours = v.field("opens") + "-" + v.field("closes")
+	_, err := v.ChangeUser(v.r.Context(), u.Name, auth.UserEdit{
+		DisplayName: &u.DisplayName, Timezone: &u.Timezone, WeekStart: &u.WeekStart, WorkingDays: &u.WorkingDays, WorkingHours: &u.WorkingHours,
+	})
+	if err != nil {
+		return v.showSettings(u, err)
+	}
+	return v.done("settings", "saved")
+}
+
+func (v *visit) addAddress() error {
+	address := strings.ToLower(v.field("address"))
+	err := v.Auth.AddAddress(v.r.Context(), v.user(), address)
+	if err != nil || v.Proofs == nil {
+		return v.settled(err, "address-added")
+	}
+	return v.settled(v.sendProofTo(address), "proof-sent")
+}
+
+func (v *visit) chooseAddress() error {
+	return v.settled(v.Auth.MainAddress(v.r.Context(), v.user(), v.field("address")), "saved")
+}
+
+func (v *visit) removeAddress() error {
+	return v.settled(v.Auth.DropAddress(v.r.Context(), v.user(), v.field("address")), "saved")
+}
+
+// settled goes back to the settings, with what was done or what is wrong.
+func (v *visit) settled(err error, notice string) error {
+	if err != nil {
+		return v.showSettings(v.user(), err)
+	}
+	return v.done("settings", notice)
+}
+
+// ownCalendars are those that go with the account.
+func (v *visit) ownCalendars() ([]calendar.Calendar, error) {
+	all, err := v.Service.CalendarsInHome(v.r.Context(), v.caller())
+	return slices.DeleteFunc(all, func(cal calendar.Calendar) bool {
+		return cal.Access != calendar.OwnerAccess || cal.Subscribed()
+	}), err
+}
+
+// exportAll sends all calendars of the visitor's own, a file for each. It is written as it is read, so what goes wrong
+// in the middle cuts the connection: half an export must not look like a whole one.
+func (v *visit) exportAll() error {
+	own, err := v.ownCalendars()
+	if err != nil {
+		return err
+	}
+	v.w.Header().Set("Content-Type", "application/zip")
+	v.w.Header().Set("Content-Disposition", `attachment; filename="calendars.zip"`)
+	archive := zip.NewWriter(v.w)
+	for _, cal := range own {
+		file, err := archive.Create(string(cal.Segment) + ".ics")
+		if err == nil {
+			_, err = v.Service.Backup(v.r.Context(), v.caller(), cal, file, func(calendar.Object, error) {})
+		}
+		v.orBreak(err)
+	}
+	v.orBreak(archive.Close())
+	return nil
+}
+
+// orBreak cuts the connection of an answer that cannot be finished.
+func (v *visit) orBreak(err error) {
+	if err != nil {
+		v.Logger.WarnContext(v.r.Context(), "an export ended early", "error", err)
+		panic(http.ErrAbortHandler)
+	}
+}
+
+// deleteContent lists the things that go with the account.
+type deleteContent struct {
+	Calendars []calendar.Calendar
+	Apps      int
+}
+
+func (v *visit) deleteContent() (deleteContent, error) {
+	own, err := v.ownCalendars()
+	if err != nil {
+		return deleteContent{}, err
+	}
+	tokens, err := v.Auth.Tokens(v.r.Context(), v.user().Name)
+	return deleteContent{own, len(tokens)}, err
+}
+
+func (v *visit) deleteForm() error {
+	content, err := v.deleteContent()
+	if err != nil {
+		return err
+	}
+	return v.show("delete", content)
+}
+
+func (v *visit) deleteAccount() error {
+	err := v.mayGo(v.user())
+	if err == nil && v.field("name") != v.user().Name {
+		err = calendar.Errorf(calendar.Invalid, "", "type your user name, %s, to say that you mean it", v.user().Name)
+	}
+	if err != nil {
+		content, failed := v.deleteContent()
+		if failed != nil {
+			return failed
+		}
+		return v.again("delete", content, err)
+	}
+	if err := v.Auth.DeleteUser(v.r.Context(), v.user().Name); err != nil {
+		return err
+	}
+	v.dropCookie(sessionCookie)
+	return v.done("sign-in", "deleted")
+}
+
+// mayGo refuses to delete the only administrator.
+func (v *visit) mayGo(u calendar.User) error {
+	if !u.Admin {
+		return nil
+	}
+	all, err := v.Auth.Users(v.r.Context())
+	if err != nil {
+		return err
+	}
+	if len(all) > 1 && !slices.ContainsFunc(all, func(other calendar.User) bool { return other.ID != u.ID && other.Admin && !other.Disabled }) {
+		return calendar.Errorf(calendar.Invalid, "", "%s is the only administrator; make somebody else one first", u.Name)
+	}
+	return nil
+}

@@ -1,0 +1,171 @@
+package web
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/content"
+	"caldav-mcp-server/calendar/filter"
+	"caldav-mcp-server/calendar/meter"
+	"caldav-mcp-server/calendar/query"
+	"caldav-mcp-server/ical"
+)
+
+const (
+	// agendaDays is how far the home page looks ahead: this week and the next.
+	agendaDays = 14
+	// overdueDays is how long a task that was due stays on it.
+	overdueDays = 60
+	// mostEvents and mostTasks bound what it lists, longestTitle what it says of each.
+	mostEvents, mostTasks, longestTitle = 200, 50, 200
+)
+
+// agenda lists the coming days for the home page.
+type agenda struct {
+	Days  []agendaDay
+	Tasks []agendaTask
+	// More are events that did not fit, Unread what could not be made out.
+	More, Unread int
+}
+
+// agendaDay is a day on which something takes place.
+type agendaDay struct {
+	Title  string
+	Events []agendaEvent
+}
+
+// agendaEvent is an event as it takes place once.
+type agendaEvent struct {
+	When, Title, Place string
+	Calendar           swatch
+	Cancelled          bool
+}
+
+// agendaTask is a task that is due, or was.
+type agendaTask struct {
+	Due, Title string
+	Late       bool
+	Calendar   swatch
+	at         time.Time
+}
+
+// swatch is a calendar's name beside its colour.
+type swatch struct{ Name, Color string }
+
+func swatchOf(cal calendar.Calendar) swatch {
+	color := calendar.DefaultColor
+	if cal.Color != nil {
+		if parsed, err := calendar.ParseColor(*cal.Color); err == nil {
+			color = parsed
+		}
+	}
+	return swatch{calendarName(cal), color}
+}
+
+// Hue is the colour as a colour field takes it, which knows no transparency.
+func (s swatch) Hue() string {
+	if len(s.Color) < len(calendar.DefaultColor) {
+		// "#RGB" is short for "#RRGGBB".
+		return fmt.Sprintf("#%c%c%c%c%c%c", s.Color[1], s.Color[1], s.Color[2], s.Color[2], s.Color[3], s.Color[3])
+	}
+	return s.Color[:len(calendar.DefaultColor)]
+}
+
+// calendarName is a calendar's name on a page.
+func calendarName(cal calendar.Calendar) string {
+	return cmp.Or(excerpt(cal.Name), string(cal.Address()))
+}
+
+// agenda looks at the days from today on.
+func (v *visit) agenda(c clock) (agenda, error) {
+	m := v.Service.Meter(v.r.Context(), v.caller())
+	defer m.Close()
+	from := c.midnight()
+	found, err := v.Service.Agenda(v.r.Context(), v.caller(), query.AgendaQuery{
+		From: from, Until: from.AddDate(0, 0, agendaDays), Timezone: c.zone, Limit: mostEvents, Meter: m,
+	})
+	if err != nil {
+		return agenda{}, err
+	}
+	a := agenda{More: found.More, Unread: found.Unread}
+	for _, o := range found.Occurrences {
+		a.add(c, from, o)
+	}
+	a.Tasks, err = v.tasksDue(m, c)
+	return a, err
+}
+
+// add puts an event under the day on which it begins, or under today when it has begun before.
+func (a *agenda) add(c clock, from time.Time, o query.Occurrence) {
+	start := o.Start.Time
+	if start.Before(from) {
+		start = from
+	}
+	title := c.heading(start)
+	if n := len(a.Days); n == 0 || a.Days[n-1].Title != title {
+		a.Days = append(a.Days, agendaDay{Title: title})
+	}
+	day := &a.Days[len(a.Days)-1]
+	day.Events = append(day.Events, agendaEvent{
+		When: c.span(o.Start, o.End), Title: titleOf(o.Instance), Place: excerpt(content.TextOf(o.Component, "LOCATION")),
+		Calendar: swatchOf(o.Calendar), Cancelled: content.WordOf(o.Component, "STATUS") == "CANCELLED",
+	})
+}
+
+// heading names a day over its events.
+func (c clock) heading(t time.Time) string {
+	day := c.day(t)
+	if date := c.date(t); date != day {
+		return sentenceCase(day) + ", " + date
+	}
+	return day
+}
+
+func titleOf(i query.Instance) string {
+	return cmp.Or(excerpt(content.TextOf(i.Component, "SUMMARY")), "(no title)")
+}
+
+// tasksDue lists the tasks that are due by the end of the agenda, and those that are overdue.
+func (v *visit) tasksDue(m *meter.Meter, c clock) ([]agendaTask, error) {
+	all, err := v.Service.Calendars(v.r.Context(), v.caller())
+	if err != nil {
+		return nil, err
+	}
+	from := c.midnight()
+	during := query.InstanceQuery{
+		Kind: calendar.Todo, Timezone: c.zone, Meter: m,
+		During: filter.TimeRange{Start: from.AddDate(0, 0, -overdueDays), End: from.AddDate(0, 0, agendaDays)},
+	}
+	var due []agendaTask
+	for _, cal := range all {
+		if cal.Hidden || !cal.Kinds.Has(calendar.Todo) || v.caller().May(calendar.ReadObjects, cal) != nil {
+			continue
+		}
+		for i, err := range v.Service.Instances(v.r.Context(), v.caller(), cal, during) {
+			if err != nil {
+				return nil, err
+			}
+			if i.Unclear || finished(i) || i.Component.Property("DUE") == nil {
+				continue
+			}
+			if i.Start.Time.IsZero() {
+				// A task without a start is no series; when it is due, its instance does not say.
+				if i, err = v.Service.InstanceOf(v.r.Context(), nil, cal, i.Object, ical.Time{}); err != nil {
+					return nil, err
+				}
+			}
+			due = append(due, agendaTask{c.Moment(i.End.Time), titleOf(i), i.End.Time.Before(c.now), swatchOf(cal), i.End.Time})
+		}
+	}
+	slices.SortStableFunc(due, func(a, b agendaTask) int { return a.at.Compare(b.at) })
+	return due[:min(len(due), mostTasks)], nil
+}
+
+// finished tells whether nothing is left to do of a task. Programs write one or the other.
+func finished(i query.Instance) bool {
+	status := content.WordOf(i.Component, "STATUS")
+	return status == "COMPLETED" || status == "CANCELLED" || status == "" && i.Component.Property("COMPLETED") != nil
+}

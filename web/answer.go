@@ -1,0 +1,77 @@
+package web
+
+import (
+	"net/http"
+
+	"caldav-mcp-server/calendar"
+)
+
+// answerPages are for people without an account, who were invited by mail. A link may be opened by whatever looks for
+// viruses in mail: to open it changes nothing.
+func (h *Handler) answerPages() []page {
+	if h.Answers == nil {
+		return nil
+	}
+	return []page{
+		get(answerPath+"{token}", anybody, (*visit).invitationForm),
+		post(answerPath+"{token}", anybody, (*visit).answerInvitation),
+	}
+}
+
+// answerPath is where the links in mails lead.
+const answerPath = "answer/"
+
+// AnswerPath is where the links in mails lead, below the path of BASE_URL.
+const AnswerPath = root + answerPath
+
+// answerContent is the content of the page of that name.
+type answerContent struct {
+	calendar.Asked
+	// Said is the answer in words, Given tells that it was given just now.
+	Said  string
+	Given bool
+	// Choices are the answers there are.
+	Choices []given
+	Comment string
+}
+
+// given is an answer: as a button, and in words once it is given.
+type given struct{ Status, Label, words string }
+
+var givens = []given{
+	{"ACCEPTED", "Yes", "You said that you will come."},
+	{"TENTATIVE", "Maybe", "You said that you may come."},
+	{"DECLINED", "No", "You said that you will not come."},
+}
+
+// said is an answer in words; empty while there is none.
+func said(status string) string {
+	for _, g := range givens {
+		if g.Status == status {
+			return g.words
+		}
+	}
+	return ""
+}
+
+func (v *visit) invitationForm() error {
+	asked, err := v.Answers.Open(v.r.Context(), v.r.PathValue("token"))
+	if err != nil {
+		return err
+	}
+	return v.show("answer", answerContent{Asked: asked, Choices: givens})
+}
+
+func (v *visit) answerInvitation() error {
+	comment := v.field("comment")
+	asked, err := v.Answers.Give(v.r.Context(), v.r.PathValue("token"), v.field("answer"), comment)
+	content := answerContent{Asked: asked, Choices: givens, Comment: comment}
+	if err != nil && asked.Recipient != "" {
+		return v.again("answer", content, err)
+	}
+	if err != nil {
+		return err
+	}
+	content.Said, content.Given = said(asked.Status), true
+	return v.write(http.StatusOK, "answer", content, "")
+}

@@ -1,0 +1,149 @@
+package web_test
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/internal/testdb"
+	"caldav-mcp-server/mail"
+	"caldav-mcp-server/web"
+)
+
+// guestbook takes the answers: it writes them down.
+type guestbook struct {
+	mu      sync.Mutex
+	answers []string
+	refuse  error
+}
+
+func (g *guestbook) Receive(_ context.Context, in calendar.Inbound) error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.refuse == nil {
+		g.answers = append(g.answers, string(in.Data))
+	}
+	return g.refuse
+}
+
+func (g *guestbook) Delivered(context.Context, calendar.Letter) error { return nil }
+
+const invitation = `BEGIN:VCALENDAR
+VERSION:2.0
+METHOD:REQUEST
+BEGIN:VEVENT
+UID:u
+DTSTAMP:20260501T120000Z
+DTSTART;TZID=Europe/Berlin:20260510T100000
+DTEND;TZID=Europe/Berlin:20260510T110000
+SUMMARY:Team <b>meeting</b>
+LOCATION:Room 1
+DESCRIPTION:One\nTwo
+ORGANIZER:mailto:ann@example.org
+ATTENDEE;PARTSTAT=NEEDS-ACTION:mailto:guest@example.com
+END:VEVENT
+END:VCALENDAR
+`
+
+// invited is a house in which ann has told a guest of an event by mail.
+type invited struct {
+	*house
+	book    *guestbook
+	answers *mail.Answers
+	letter  calendar.Letter
+}
+
+func invite(t *testing.T, test func(*invited)) {
+	t.Helper()
+	testdb.Each(t, func(t *testing.T, database string) {
+		i := &invited{book: new(guestbook)}
+		i.answers = &mail.Answers{Middle: i.book, Key: mail.Key("key"), Page: &url.URL{Scheme: "https", Host: "example.org", Path: web.AnswerPath}}
+		i.house = open(t, database, func(c *web.Config) { c.Answers = i.answers })
+		i.answers.Store, i.answers.Now = i.store, i.Now
+		i.letter = calendar.Letter{
+			User: i.user("ann").ID, From: "ann@example.org", To: "guest@example.com", UID: "u", First: true,
+			Posted: i.Now(), Due: i.Now(), Data: []byte(strings.ReplaceAll(invitation, "\n", "\r\n")),
+		}
+		i.tell(calendar.MethodRequest)
+		test(i)
+	})
+}
+
+// tell tells the guest something.
+func (i *invited) tell(method calendar.Method) {
+	i.Helper()
+	l := i.letter
+	l.ID, l.Method = calendar.LetterID(i.newID()), method
+	i.must(i.store.Update(i.Context(), func(tx calendar.Tx) error {
+		return tx.Post(i.Context(), l.User, []calendar.Letter{l}, calendar.DefaultLimits().Outbox)
+	}))
+	taken, err := i.store.TakeLetters(i.Context(), i.Now(), i.Now().Add(time.Hour), 10)
+	i.must(err)
+	for _, l := range taken {
+		i.must(i.store.ConcludeLetter(i.Context(), l, true, i.Now(), 1<<20))
+	}
+	i.letter.First = false
+}
+
+// path is that of the guest's link.
+func (i *invited) path() string {
+	return strings.TrimPrefix(i.answers.Link(i.letter, time.UTC), "https://example.org/account/")
+}
+
+func TestAnswerPage(t *testing.T) {
+	t.Parallel()
+	invite(t, func(i *invited) {
+		b := i.browser()
+		b.get(i.path()).shows(http.StatusOK, "Team <b>meeting</b>", "Sunday, 10 May 2026, 10:00 – 11:00 (Europe/Berlin, UTC", "Room 1", "One", "guest@example.com", "Will you come?").
+			hides("<b>meeting", "Sign out")
+		if len(i.book.answers) > 0 {
+			t.Error("to open the page is an answer")
+		}
+		b.post(i.path(), "answer", "DECLINED", "comment", "I am away").shows(http.StatusOK, "You said that you will not come", "ann can see it now")
+		if len(i.book.answers) != 1 || !strings.Contains(i.book.answers[0], "PARTSTAT=DECLINED:mailto:guest@example.com") || !strings.Contains(i.book.answers[0], "COMMENT:I am away") {
+			t.Errorf("the answers are %q", i.book.answers)
+		}
+		b.post(i.path(), "answer", "ACCEPTED").shows(http.StatusOK, "You said that you will come")
+		b.post(i.path(), "answer", "DELEGATED").shows(http.StatusUnprocessableEntity, "An answer is yes, maybe or no")
+		b.post(i.path(), "answer", "ACCEPTED", "comment", strings.Repeat("x", 501)).shows(http.StatusUnprocessableEntity, "500 characters")
+		if len(i.book.answers) != 2 {
+			t.Errorf("there are %d answers", len(i.book.answers))
+		}
+		i.book.refuse = calendar.Errorf(calendar.Stale, "", "the event is another one by now")
+		b.post(i.path(), "answer", "ACCEPTED").shows(http.StatusConflict, "another one by now")
+		i.book.refuse = nil
+		for range 30 {
+			b.post(i.path(), "answer", "ACCEPTED")
+		}
+		b.post(i.path(), "answer", "ACCEPTED").shows(http.StatusServiceUnavailable, "very often")
+	})
+}
+
+func TestAnswerPageRefuses(t *testing.T) {
+	t.Parallel()
+	invite(t, func(i *invited) {
+		b := i.browser()
+		for _, path := range []string{"answer/x", "answer/x.y", i.path() + "x", i.path()[:len(i.path())-1]} {
+			b.get(path).shows(http.StatusNotFound, "This link is not good").hides("Team")
+			b.post(path, "answer", "ACCEPTED").shows(http.StatusNotFound, "This link is not good")
+		}
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, b.address(i.path()), strings.NewReader("answer=ACCEPTED"))
+		i.must(err)
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		r.Header.Set("Sec-Fetch-Site", "cross-site")
+		b.send(r).shows(http.StatusForbidden)
+		i.tell(calendar.MethodCancel)
+		b.get(i.path()).shows(http.StatusOK, "called this event off").hides("<form")
+		b.post(i.path(), "answer", "ACCEPTED").shows(http.StatusConflict, "nothing to answer")
+		i.pass(30 * 24 * time.Hour)
+		b.get(i.path()).shows(http.StatusNotFound, "the event may be over")
+		if len(i.book.answers) > 0 {
+			t.Errorf("there are answers: %q", i.book.answers)
+		}
+	})
+}

@@ -1,0 +1,203 @@
+package web
+
+import (
+	"cmp"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"caldav-mcp-server/auth"
+	"caldav-mcp-server/calendar"
+)
+
+func (h *Handler) appPages() []page {
+	return []page{
+		get("apps", people, (*visit).appList),
+		get("apps/new", proven, (*visit).appForm),
+		post("apps/new", proven, (*visit).createApp),
+		get("apps/{token}/narrow", people, (*visit).narrowForm),
+		post("apps/{token}/narrow", people, (*visit).narrowApp),
+		{method: http.MethodPost, path: "apps/{token}/revoke", who: people, serve: (*visit).revokeApp, back: "apps"},
+	}
+}
+
+// app is a program or an assistant that the visitor has let in.
+type app struct {
+	ID   calendar.TokenID
+	Name string
+	// May says what it may do, On on which calendars; empty means all.
+	May, On                string
+	Tools                  []calendar.ToolName
+	Created, Used, Expires string
+	Expired                bool
+}
+
+// scopeWords say in a person's words what the scopes let an app do, by their names.
+var scopeWords = map[string]string{"read": "read", "write": "change", "delete": "delete", "share": "share"}
+
+// mayDo says what a set of scopes lets an app do.
+func mayDo(set calendar.Scope) string {
+	var words []string
+	for _, name := range auth.ScopeNames(set) {
+		words = append(words, cmp.Or(scopeWords[name], name))
+	}
+	return strings.Join(words, ", ")
+}
+
+// apps are those that are let in by now, or were until they expired.
+func (v *visit) apps() ([]app, error) {
+	tokens, err := v.Auth.Tokens(v.r.Context(), v.user().Name)
+	if err != nil {
+		return nil, err
+	}
+	all, err := v.Service.CalendarsInHome(v.r.Context(), v.caller())
+	if err != nil {
+		return nil, err
+	}
+	c := v.clock()
+	var list []app
+	for _, t := range tokens {
+		if !t.Revoked.IsZero() {
+			continue
+		}
+		list = append(list, app{
+			ID: t.ID, Name: excerpt(t.Name), May: mayDo(t.Scopes), On: named(t.Calendars, all), Tools: t.Tools,
+			Created: c.date(t.Created), Used: c.Ago(t.LastUsed), Expires: c.Moment(t.Expires), Expired: !t.Valid(v.Now()),
+		})
+	}
+	return list, nil
+}
+
+// named lists calendars by their names. Nil ids are all calendars, and need no list.
+func named(ids []calendar.CalendarID, all []calendar.Calendar) string {
+	var names []string
+	for _, id := range ids {
+		if i := slices.IndexFunc(all, func(cal calendar.Calendar) bool { return cal.ID == id }); i >= 0 {
+			names = append(names, calendarName(all[i]))
+		}
+	}
+	if ids != nil && names == nil {
+		return "none that is still there"
+	}
+	return strings.Join(names, ", ")
+}
+
+func (v *visit) appList() error {
+	list, err := v.apps()
+	if err != nil {
+		return err
+	}
+	return v.show("apps", list)
+}
+
+// appContent is the content of the page for a new app.
+type appContent struct {
+	Name string
+	// Scopes and Calendars are the choices.
+	Scopes    []choice
+	Calendars []choice
+	Days      string
+	// Secret is the password of the app that was made just now. Nobody can see it again.
+	Secret             auth.Secret
+	URL, MCP, UserName string
+}
+
+// choice is a box that may be ticked.
+type choice struct {
+	Value, Label string
+	Chosen       bool
+}
+
+// newApp is the new app that a form describes.
+type newApp struct {
+	name, days string
+	scopes     []string
+	calendars  []string
+}
+
+// appLives are how long an app may be let in, in days; 0 is until it is revoked.
+var appLives = map[string]int{"30": 30, "90": 90, "365": 365, "0": 0}
+
+func (v *visit) appForm() error {
+	content, err := v.appContent(newApp{name: v.r.URL.Query().Get("name"), days: "0", scopes: []string{"read", "write", "delete"}})
+	if err != nil {
+		return err
+	}
+	return v.show("app", content)
+}
+
+func (v *visit) appContent(n newApp) (appContent, error) {
+	content := appContent{Name: n.name, Days: n.days, URL: v.address().String(), MCP: v.assistantsURL(), UserName: v.user().Name}
+	for _, name := range auth.ScopeNames(calendar.ScopeAll) {
+		scope, err := auth.ParseScopes(name)
+		if err != nil {
+			return content, err
+		}
+		content.Scopes = append(content.Scopes, choice{name, mayDo(scope), slices.Contains(n.scopes, name)})
+	}
+	all, err := v.Service.CalendarsInHome(v.r.Context(), v.caller())
+	for _, cal := range all {
+		content.Calendars = append(content.Calendars, choice{string(cal.ID), calendarName(cal), slices.Contains(n.calendars, string(cal.ID))})
+	}
+	return content, err
+}
+
+func (v *visit) createApp() error {
+	if err := v.r.ParseForm(); err != nil {
+		return err
+	}
+	n := newApp{v.field("name"), v.field("days"), v.r.PostForm["scope"], v.r.PostForm["calendar"]}
+	content, err := v.appContent(n)
+	if err != nil {
+		return err
+	}
+	_, secret, err := v.makeApp(n)
+	if err != nil {
+		return v.again("app", content, err)
+	}
+	content.Secret = secret
+	return v.show("app", content)
+}
+
+func (v *visit) makeApp(n newApp) (auth.Token, auth.Secret, error) {
+	spec := auth.TokenSpec{User: v.user().Name, Name: n.name}
+	if len(n.scopes) > 0 {
+		var err error
+		if spec.Scopes, err = auth.ParseScopes(strings.Join(n.scopes, ",")); err != nil {
+			return auth.Token{}, "", err
+		}
+	}
+	days, ok := appLives[n.days]
+	if !ok {
+		return auth.Token{}, "", calendar.Errorf(calendar.Invalid, "", "say for how long")
+	}
+	if days > 0 {
+		spec.Expires = v.Now().Add(time.Duration(days) * 24 * time.Hour)
+	}
+	for _, id := range n.calendars {
+		// A calendar that is not the visitor's to see cannot be given to an app.
+		cal, err := v.Service.Calendar(v.r.Context(), v.caller(), calendar.CalendarID(id))
+		if err != nil {
+			return auth.Token{}, "", err
+		}
+		spec.Calendars = append(spec.Calendars, cal.ID)
+	}
+	return v.Auth.CreateToken(v.r.Context(), spec)
+}
+
+// revokeApp ends an app of the visitor's. Somebody else's is none.
+func (v *visit) revokeApp() error {
+	id := calendar.TokenID(v.r.PathValue("token"))
+	tokens, err := v.Auth.Tokens(v.r.Context(), v.user().Name)
+	if err != nil {
+		return err
+	}
+	if !slices.ContainsFunc(tokens, func(t auth.Token) bool { return t.ID == id }) {
+		return errMissing()
+	}
+	if err := v.Auth.RevokeToken(v.r.Context(), id); err != nil {
+		return err
+	}
+	return v.done("apps", "app-revoked")
+}

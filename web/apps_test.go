@@ -1,0 +1,133 @@
+package web_test
+
+import (
+	"encoding/xml"
+	"errors"
+	"io"
+	"net/http"
+	"net/netip"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"caldav-mcp-server/auth"
+	"caldav-mcp-server/calendar"
+)
+
+func tokenSpec(user, name string) auth.TokenSpec {
+	return auth.TokenSpec{User: user, Name: name, Scopes: calendar.ScopeAll}
+}
+
+var tokenText = regexp.MustCompile(`mcp_[\w-]+`)
+
+// An app password is shown once, does what was chosen, and ends when it is revoked.
+func TestApps(t *testing.T) {
+	t.Parallel()
+	each(t, func(h *house) {
+		ann := h.user("ann")
+		work := h.made(ann, "Work")
+		b := h.as("ann")
+		b.get("apps").shows(http.StatusOK, "None yet")
+		b.post("apps/new", "name", "", "scope", "read", "days", "0").shows(http.StatusUnprocessableEntity, "A token needs a name")
+		b.post("apps/new", "name", "x", "days", "0").shows(http.StatusUnprocessableEntity, "at least one of the scopes")
+		b.post("apps/new", "name", "x", "scope", "all", "days", "0").shows(http.StatusUnprocessableEntity, `"all" is no scope`)
+		b.post("apps/new", "name", "x", "scope", "read", "days", "1").shows(http.StatusUnprocessableEntity, "Say for how long")
+		made := b.post("apps/new", "name", "Claude <b>", "scope", "read", "scope", "write", "calendar", string(work.ID), "days", "30").
+			shows(http.StatusOK, "Claude <b>", "shown only now", b.server.URL+"/")
+		secret := tokenText.FindString(made.body)
+		caller, err := h.auth.VerifyBearer(t.Context(), secret, netip.MustParseAddr("192.0.2.7"))
+		h.must(err)
+		if caller.Scopes != calendar.ScopeRead|calendar.ScopeWrite || len(caller.Calendars) != 1 || caller.Calendars[0] != work.ID {
+			t.Errorf("the token is for %v in %v", caller.Scopes, caller.Calendars)
+		}
+		list := b.get("apps").shows(http.StatusOK, "Claude <b>", "read, change, in: Work", "until Sun 31 May 14:00").hides(secret, "<b>")
+		revoke := regexp.MustCompile(`apps/[0-9a-f]+/revoke`).FindString(list.body)
+		b.post(revoke).shows(http.StatusOK, "It gets in no more").hides("Claude")
+		if _, err := h.auth.VerifyBearer(t.Context(), secret, netip.MustParseAddr("192.0.2.7")); err == nil {
+			t.Error("a token that was revoked is good")
+		}
+		h.pass(time.Hour)
+		b.get("apps/new?name=Thunderbird").at("confirm?next=apps%2Fnew%3Fname%3DThunderbird")
+	})
+}
+
+// An Apple device fetches its profile with nobody signed in on it, for ten minutes and as long as its password is good.
+func TestProfile(t *testing.T) {
+	t.Parallel()
+	each(t, func(h *house) {
+		h.user("ann")
+		b := h.as("ann")
+		b.get("connect").shows(http.StatusOK, b.server.URL+"/", "http://127.0.0.1:5233/mcp")
+		b.get("connect/fridge").shows(http.StatusNotFound)
+		page := b.post("connect/apple").shows(http.StatusOK, "10 minutes")
+		if !strings.Contains(page.body, "<svg") {
+			t.Error("there is no code to scan")
+		}
+		path := regexp.MustCompile(`/account/profile/[\w-]+`).FindString(page.body)
+		device := h.browser()
+		first := device.get(path).shows(http.StatusOK)
+		second := device.get(path).shows(http.StatusOK)
+		if first.header.Get("Content-Type") != "application/x-apple-aspen-config" || first.body != second.body {
+			t.Errorf("the profile came as %s, twice the same: %t", first.header.Get("Content-Type"), first.body == second.body)
+		}
+		keys := plistKeys(t, first.body)
+		secret := keys["CalDAVPassword"]
+		for key, want := range map[string]string{
+			"CalDAVHostName": "127.0.0.1", "CalDAVUsername": "ann", "CalDAVPrincipalURL": "/", "CalDAVPort": strings.Split(b.server.URL, ":")[2],
+			"PayloadVersion": "1", "CalDAVPassword": tokenText.FindString(page.body),
+		} {
+			if keys[key] != want {
+				t.Errorf("%s is %q, want %q", key, keys[key], want)
+			}
+		}
+		caller, err := h.auth.VerifyBasic(t.Context(), "ann", secret, netip.MustParseAddr("192.0.2.7"))
+		h.must(err)
+		device.get(path+"x").shows(http.StatusUnprocessableEntity, "That took too long")
+		h.must(h.auth.RevokeToken(t.Context(), caller.Token))
+		device.get(path).shows(http.StatusUnprocessableEntity).hides(secret)
+		path = regexp.MustCompile(`/account/profile/[\w-]+`).FindString(b.post("connect/apple").body)
+		h.pass(11 * time.Minute)
+		device.get(path).shows(http.StatusUnprocessableEntity, "That took too long")
+	})
+}
+
+// plistKeys reads a property list's keys with what stands behind each, and finds whether it is well-formed.
+func plistKeys(t *testing.T, text string) map[string]string {
+	t.Helper()
+	d, keys, key, in := xml.NewDecoder(strings.NewReader(text)), map[string]string{}, "", ""
+	for {
+		token, err := d.Token()
+		if errors.Is(err, io.EOF) {
+			return keys
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		switch token := token.(type) {
+		case xml.StartElement:
+			in = token.Name.Local
+		case xml.EndElement:
+			in = ""
+		case xml.CharData:
+			if in == "key" {
+				key = string(token)
+			} else if in != "" {
+				keys[key] = string(token)
+			}
+		}
+	}
+}
+
+// A phone with DAVx⁵ is led to the login screen with everything filled in.
+func TestAndroid(t *testing.T) {
+	t.Parallel()
+	each(t, func(h *house) {
+		h.user("ann")
+		page := h.as("ann").post("connect/android").shows(http.StatusOK)
+		host := strings.TrimPrefix(h.server.URL, "http://")
+		if want := "caldav://ann:" + tokenText.FindString(page.body) + "@" + host + "/"; !strings.Contains(page.body, want) {
+			t.Errorf("there is no %s in\n%s", want, page.body)
+		}
+	})
+}

@@ -1,0 +1,276 @@
+package web
+
+import (
+	"strings"
+
+	"caldav-mcp-server/auth"
+	"caldav-mcp-server/calendar"
+)
+
+func (h *Handler) calendarPages() []page {
+	one := "calendars/{id}"
+	upload := post(one+"/import", people, (*visit).importFile)
+	upload.body = h.Service.Limits().ObjectBytes
+	return []page{
+		get("calendars", people, (*visit).calendars),
+		post("calendars", people, (*visit).createCalendar),
+		get(one, people, (*visit).calendar),
+		post(one, people, (*visit).changeCalendar),
+		post(one+"/delete", people, (*visit).deleteCalendar),
+		post(one+"/leave", people, (*visit).leaveCalendar),
+		post(one+"/share", people, (*visit).share),
+		post(one+"/unshare", people, (*visit).unshare),
+		get(one+"/links", proven, (*visit).linkForm),
+		post(one+"/links", proven, (*visit).createLink),
+		post(one+"/links/{link}/revoke", people, (*visit).revokeLink),
+		upload,
+		get(one+"/export", people, (*visit).exportCalendar),
+		post("invitations/{invitation}", people, (*visit).answer),
+	}
+}
+
+// calendarsContent is the content of the page of all calendars.
+type calendarsContent struct {
+	Own, Shared []listedCalendar
+	Invitations []invitation
+	// Form is the new calendar, as far as it was filled in.
+	Form newCalendarForm
+}
+
+// listedCalendar is a calendar in a list.
+type listedCalendar struct {
+	swatch
+	ID calendar.CalendarID
+	// Holds says what it takes, May what one may do with it; Owner is whose it is.
+	Holds, May, Owner string
+	Hidden, Shared    bool
+}
+
+type newCalendarForm struct{ Name, Color, Kind string }
+
+// kindChoices are the kinds of calendar that people make. Apple's programs show a calendar among the events or among
+// the tasks, not in both.
+var kindChoices = map[string]calendar.Kinds{"events": {calendar.Event}, "tasks": {calendar.Todo}}
+
+// accessWords say what one may do.
+var accessWords = [...]string{"nothing", "see when you are busy", "read", "read and change", "own"}
+
+func (v *visit) calendars() error {
+	content, err := v.calendarsContent(newCalendarForm{Kind: "events"})
+	if err != nil {
+		return err
+	}
+	return v.show("calendars", content)
+}
+
+func (v *visit) calendarsContent(form newCalendarForm) (calendarsContent, error) {
+	content := calendarsContent{Form: form}
+	all, err := v.Service.CalendarsInHome(v.r.Context(), v.caller())
+	if err != nil {
+		return content, err
+	}
+	for _, cal := range all {
+		listed := listedCalendar{
+			swatch: swatchOf(cal), ID: cal.ID, Holds: holds(cal), May: accessWords[cal.Access], Owner: excerpt(cal.OwnerTitle),
+			Hidden: cal.Hidden, Shared: cal.Shared,
+		}
+		if cal.Access == calendar.OwnerAccess {
+			content.Own = append(content.Own, listed)
+		} else {
+			content.Shared = append(content.Shared, listed)
+		}
+	}
+	content.Invitations, err = v.invitations()
+	return content, err
+}
+
+// holds says what a calendar takes.
+func holds(cal calendar.Calendar) string {
+	switch {
+	case cal.Subscribed():
+		return "a subscription of your apps"
+	case !cal.Kinds.Has(calendar.Event):
+		return "tasks"
+	case !cal.Kinds.Has(calendar.Todo):
+		return "events"
+	}
+	return "events and tasks"
+}
+
+func (v *visit) createCalendar() error {
+	form := newCalendarForm{v.field("name"), v.field("color"), v.field("kind")}
+	made, err := v.makeCalendar(form)
+	if err == nil {
+		return v.done("calendars/"+string(made.ID), "calendar-made")
+	}
+	content, failed := v.calendarsContent(form)
+	if failed != nil {
+		return failed
+	}
+	return v.again("calendars", content, err)
+}
+
+func (v *visit) makeCalendar(form newCalendarForm) (calendar.Calendar, error) {
+	n := calendar.NewCalendar{Properties: calendar.Properties{Name: form.Name, Kinds: kindChoices[form.Kind]}}
+	switch {
+	case form.Name == "":
+		return calendar.Calendar{}, calendar.Errorf(calendar.Invalid, "", "a calendar needs a name")
+	case n.Kinds == nil:
+		return calendar.Calendar{}, calendar.Errorf(calendar.Invalid, "", "say whether the calendar is for events or for tasks")
+	}
+	if form.Color != "" {
+		color, err := calendar.ParseColor(form.Color)
+		if err != nil {
+			return calendar.Calendar{}, err
+		}
+		n.Color = &color
+	}
+	return v.Service.CreateCalendar(v.r.Context(), v.caller(), n)
+}
+
+// wanted is the calendar that the address names. One that is not the visitor's to see is none.
+func (v *visit) wanted() (calendar.Calendar, error) {
+	return v.Service.Calendar(v.r.Context(), v.caller(), calendar.CalendarID(v.r.PathValue("id")))
+}
+
+// calendarContent is the content of the page of one calendar.
+type calendarContent struct {
+	calendar.Calendar
+	swatch
+	// Owned tells that it is the visitor's own; Objects that it holds any, which they may read.
+	Owned, Objects, Writable bool
+	MayWord                  string
+	Describes                string
+	// Chosen tells that new events and invitations go into it, Choosable that they may.
+	Chosen, Choosable bool
+	Shares            []listedShare
+	Links             []listedLink
+	// Imported is the outcome of an import.
+	Imported *imported
+}
+
+func (v *visit) calendar() error {
+	cal, err := v.wanted()
+	if err != nil {
+		return err
+	}
+	content, err := v.calendarContent(cal)
+	if err != nil {
+		return err
+	}
+	return v.show("calendar", content)
+}
+
+func (v *visit) calendarContent(cal calendar.Calendar) (calendarContent, error) {
+	content := calendarContent{
+		Calendar: cal, swatch: swatchOf(cal), Owned: cal.Access == calendar.OwnerAccess, MayWord: accessWords[cal.Access],
+		Objects:  v.caller().May(calendar.ReadObjects, cal) == nil && !cal.Subscribed(),
+		Writable: v.caller().May(calendar.WriteObjects, cal) == nil && !cal.Subscribed(),
+	}
+	if cal.Description != nil {
+		content.Describes = *cal.Description
+	}
+	if !content.Owned || cal.Subscribed() {
+		return content, nil
+	}
+	said, err := v.Service.Scheduling(v.r.Context(), v.caller())
+	if err != nil {
+		return content, err
+	}
+	content.Chosen, content.Choosable = said.Default == cal.ID, cal.Kinds.Has(calendar.Event)
+	if content.Shares, err = v.shares(cal); err != nil {
+		return content, err
+	}
+	content.Links, err = v.links(cal)
+	return content, err
+}
+
+// calendarAgain shows a calendar's page with what is wrong.
+func (v *visit) calendarAgain(cal calendar.Calendar, wrong error) error {
+	content, err := v.calendarContent(cal)
+	if err != nil {
+		return err
+	}
+	return v.again("calendar", content, wrong)
+}
+
+// onCalendar does something to a calendar, and shows its page with what came of it.
+func (v *visit) onCalendar(notice string, do func(calendar.Calendar) error) error {
+	cal, err := v.wanted()
+	if err != nil {
+		return err
+	}
+	if err := do(cal); err != nil {
+		return v.calendarAgain(cal, err)
+	}
+	return v.done("calendars/"+string(cal.ID), notice)
+}
+
+func (v *visit) changeCalendar() error {
+	return v.onCalendar("saved", func(cal calendar.Calendar) error {
+		err := v.Service.PatchCalendar(v.r.Context(), v.caller(), cal.ID, func(p *calendar.Properties) ([]calendar.DeadProperty, error) {
+			return nil, v.fillIn(p, cal)
+		})
+		if err != nil || v.field("default") == "" {
+			return err
+		}
+		return v.Service.PatchScheduling(v.r.Context(), v.caller(), func(s *calendar.Scheduling) error {
+			s.Default = cal.ID
+			return nil
+		})
+	})
+}
+
+// fillIn puts what the form says into a calendar's properties.
+func (v *visit) fillIn(p *calendar.Properties, cal calendar.Calendar) error {
+	if p.Name = v.field("name"); p.Name == "" {
+		return calendar.Errorf(calendar.Invalid, "", "a calendar needs a name")
+	}
+	color, err := calendar.ParseColor(v.field("color"))
+	if err != nil {
+		return err
+	}
+	// A colour that clients have set, which may be transparent, stays where the field was not changed.
+	if !strings.EqualFold(swatchOf(cal).Hue(), color) {
+		p.Color = &color
+	}
+	if text := v.field("description"); text != "" {
+		p.Description = &text
+	} else {
+		p.Description = nil
+	}
+	p.Hidden = v.field("hidden") != ""
+	if cal.Access != calendar.OwnerAccess {
+		return nil
+	}
+	p.Transparent = v.field("free") != ""
+	if name := v.field("timezone"); name != p.Timezone {
+		if err := auth.CheckTimezone(name); err != nil {
+			return err
+		}
+		p.Timezone, p.TimezoneData = name, nil
+	}
+	return nil
+}
+
+func (v *visit) deleteCalendar() error {
+	cal, err := v.wanted()
+	if err != nil {
+		return err
+	}
+	if err := v.Service.DeleteCalendar(v.r.Context(), v.caller(), cal.ID); err != nil {
+		return v.calendarAgain(cal, err)
+	}
+	return v.done("calendars", "calendar-deleted")
+}
+
+func (v *visit) leaveCalendar() error {
+	cal, err := v.wanted()
+	if err != nil {
+		return err
+	}
+	if err := v.Service.Leave(v.r.Context(), v.caller(), cal.ID); err != nil {
+		return v.calendarAgain(cal, err)
+	}
+	return v.done("calendars", "calendar-left")
+}

@@ -1,0 +1,250 @@
+package web_test
+
+import (
+	"bytes"
+	"fmt"
+	"mime/multipart"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"caldav-mcp-server/calendar"
+)
+
+// made makes a calendar of a user's.
+func (h *house) made(u calendar.User, name string) calendar.Calendar {
+	h.Helper()
+	cal, err := h.calendars.CreateCalendar(h.Context(), callerOf(u), calendar.NewCalendar{
+		Segment: calendar.Segment(strings.ToLower(name)), Properties: calendar.Properties{Name: name, Kinds: calendar.Kinds{calendar.Event, calendar.Todo}},
+	})
+	h.must(err)
+	return cal
+}
+
+func callerOf(u calendar.User) calendar.Caller {
+	return calendar.Caller{User: u, Scopes: calendar.ScopeAll, Agent: "test"}
+}
+
+// object is the text of an event or a task.
+func object(kind, uid, summary string, lines ...string) []byte {
+	return fmt.Appendf(nil, "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//test//EN\r\nBEGIN:%s\r\nUID:%s\r\nDTSTAMP:20260501T000000Z\r\nSUMMARY:%s\r\n%s\r\nEND:%[1]s\r\nEND:VCALENDAR\r\n",
+		kind, uid, summary, strings.Join(lines, "\r\n"))
+}
+
+func (h *house) put(c calendar.Caller, cal calendar.Calendar, data []byte) {
+	h.Helper()
+	_, err := h.calendars.Add(h.Context(), c, cal, data)
+	h.must(err)
+}
+
+// assistant is a caller with a token of the user's.
+func (h *house) assistant(u calendar.User, name string) calendar.Caller {
+	h.Helper()
+	token, _, err := h.auth.CreateToken(h.Context(), tokenSpec(u.Name, name))
+	h.must(err)
+	c := callerOf(u)
+	c.Token, c.Agent = token.ID, name
+	return c
+}
+
+const evil = `<script>alert(1)</script>"onload='x' ` + "\u202e\u0007 " + `{{.Root}}`
+
+// The home page shows the days to come in the person's zone, what is due, and what assistants did, to be taken back.
+func TestHome(t *testing.T) {
+	t.Parallel()
+	each(t, func(h *house) {
+		ann := h.user("ann")
+		work := h.made(ann, "Work")
+		h.put(callerOf(ann), work, object("VEVENT", "1", "Stand-up", "DTSTART:20260501T140000Z", "DTEND:20260501T143000Z", "LOCATION:Room 1"))
+		h.put(callerOf(ann), work, object("VEVENT", "2", strings.ReplaceAll(evil, "\u0007", ""), "DTSTART;VALUE=DATE:20260502", "DTEND;VALUE=DATE:20260505"))
+		h.put(callerOf(ann), work, object("VEVENT", "3", "Gone", "DTSTART:20260601T140000Z"))
+		h.put(callerOf(ann), work, object("VTODO", "4", "Taxes", "DUE:20260430T100000Z"))
+		h.put(callerOf(ann), work, object("VTODO", "5", "Done", "DUE:20260502T100000Z", "STATUS:COMPLETED"))
+		h.put(h.assistant(ann, "Claude"), work, object("VEVENT", "6", "By Claude", "DTSTART:20260503T080000Z", "DTEND:20260503T090000Z"))
+		b := h.as("ann")
+		home := b.get("").shows(http.StatusOK, "Today, Fri 1 May 16:00–16:30", "Stand-up Room 1", "Tomorrow, Sat 2 May until Mon 4 May", "<script>", "Taxes", "late", "Created the event “By Claude”", "Claude").
+			hides("<script>", "Gone", "\u202e", "Done")
+		h.must(takeBack(home))
+		b.get("").shows(http.StatusOK, "Taken back").hides("By Claude</span>")
+	})
+}
+
+var changeField = regexp.MustCompile(`name="change" value="([^"]+)"`)
+
+// takeBack presses the first such button of a page.
+func takeBack(s shown) error {
+	found := changeField.FindStringSubmatch(s.body)
+	if found == nil {
+		return fmt.Errorf("there is nothing to take back:\n%s", s.text())
+	}
+	s.b.post("undo", "change", found[1], "next", "").at("?done=undone").shows(http.StatusOK, "Taken back.")
+	return nil
+}
+
+// A calendar is made, changed, shared, accepted, left, deleted and brought back, all by its pages.
+func TestCalendarsLife(t *testing.T) {
+	t.Parallel()
+	each(t, func(h *house) {
+		h.user("ann")
+		h.user("bob")
+		ann, bob := h.as("ann"), h.as("bob")
+		ann.post("calendars", "name", " ", "kind", "events").shows(http.StatusUnprocessableEntity, "A calendar needs a name.")
+		ann.post("calendars", "name", "Choir", "kind", "nothing").shows(http.StatusUnprocessableEntity, "events or for tasks").shows(http.StatusUnprocessableEntity)
+		ann.post("calendars", "name", "First", "kind", "events").shows(http.StatusOK, "New events and invitations go here.")
+		made := ann.post("calendars", "name", "Choir", "kind", "events").shows(http.StatusOK, "The calendar is made", "Choir")
+		path := strings.TrimSuffix(made.path, "?done=calendar-made")
+		form := []string{"name", "Choir & Band", "color", "#123456", "description", "Songs", "timezone", "Europe/Paris", "free", "1"}
+		ann.post(path, form...).shows(http.StatusOK, "Saved.", "Choir & Band", "Songs").hides("New events and invitations go here.")
+		ann.post(path, append(form, "default", "1")...).shows(http.StatusOK, "New events and invitations go here.")
+		ann.post(path, "name", "Choir", "color", "red", "timezone", "Europe/Paris").shows(http.StatusUnprocessableEntity)
+		ann.post(path, "name", "Choir", "color", "#123456", "timezone", "Mars/Base").shows(http.StatusUnprocessableEntity, "Mars/Base")
+		ann.get(path).shows(http.StatusOK, "Choir & Band")
+
+		ann.post(path+"/share", "with", "nobody", "access", "read").shows(http.StatusNotFound, "nobody")
+		ann.post(path+"/share", "with", "bob", "access", "all").shows(http.StatusUnprocessableEntity)
+		ann.post(path+"/share", "with", "bob", "access", "write").shows(http.StatusOK, "Shared.", "bob", "read and change", "not answered yet")
+		bob.get(path).shows(http.StatusNotFound).hides("Choir")
+		offer := bob.get("").shows(http.StatusOK, "ann offers you the calendar Choir & Band , to read and change")
+		invitation := regexp.MustCompile(`invitations/[0-9a-f]+`).FindString(offer.body)
+		bob.post(invitation, "answer", "perhaps").shows(http.StatusUnprocessableEntity)
+		bob.post(invitation, "answer", "accept").at("calendars?done=invitation-accepted").shows(http.StatusOK, "Shared with you", "Choir & Band", "of ann, to read and change")
+		bob.get(path).shows(http.StatusOK, "This calendar is ann’s.", "Give this calendar up").hides("/unshare", "/links", "timezone")
+		bob.post(path, "name", "Singing", "color", "#0E61B9", "hidden", "1").shows(http.StatusOK, "Saved.", "Singing")
+		ann.get(path).shows(http.StatusOK, "Choir & Band").hides("Singing")
+		bob.post(path + "/delete").shows(http.StatusNotFound)
+		bob.post(path+"/leave").shows(http.StatusOK, "given the calendar up").hides("Singing")
+		bob.get(path).shows(http.StatusNotFound)
+
+		ann.post(path+"/unshare", "with", "bob").shows(http.StatusOK, "No longer shared.")
+		ann.post(path + "/delete").at("calendars?done=calendar-deleted")
+		ann.get(path).shows(http.StatusNotFound)
+		ann.get("trash").shows(http.StatusOK, "Choir & Band")
+		bob.post("trash/" + path).shows(http.StatusNotFound)
+		ann.post("trash/"+path).at(path+"?done=restored").shows(http.StatusOK, "It is back.")
+		ann.post(path + "/delete")
+		h.pass(time.Hour)
+		ann.post("trash/" + path + "/forget").at("confirm?next=trash")
+		ann.post("confirm", "password", rightPassword, "next", "trash").at("trash")
+		ann.post("trash/"+path+"/forget").shows(http.StatusOK, "gone for good").hides("Choir")
+	})
+}
+
+// Public links are made after a proof, shown once, and ended by who made them only.
+func TestLinks(t *testing.T) {
+	t.Parallel()
+	each(t, func(h *house) {
+		ann := h.user("ann")
+		h.user("bob")
+		path := "calendars/" + string(h.made(ann, "Work").ID)
+		b := h.as("ann")
+		h.pass(time.Hour)
+		b.get(path + "/links").at("confirm?next=" + url.QueryEscape(path+"/links"))
+		b.post("confirm", "password", rightPassword, "next", path+"/links").at(path + "/links")
+		b.post(path+"/links", "access", "write", "days", "0").shows(http.StatusUnprocessableEntity, "for reading")
+		b.post(path+"/links", "access", "read", "days", "3").shows(http.StatusUnprocessableEntity, "Say what the link shows")
+		made := b.post(path+"/links", "name", "Grandma", "access", "busy", "days", "7").shows(http.StatusOK, "/dav/links/", "shown only now")
+		secret := regexp.MustCompile(`dav/links/([\w-]+)`).FindStringSubmatch(made.body)[1]
+		if _, err := h.auth.VerifyLink(t.Context(), secret); err != nil {
+			t.Error(err)
+		}
+		listed := b.get(path).shows(http.StatusOK, "Grandma", "see when you are busy", "until Fri 8 May").hides(secret)
+		revoke := regexp.MustCompile(`calendars/[^"]+/revoke`).FindAllString(listed.body, -1)
+		h.as("bob").post(revoke[len(revoke)-1]).shows(http.StatusNotFound)
+		for _, one := range revoke {
+			b.post(one).shows(http.StatusOK, "The link has ended.")
+		}
+		if _, err := h.auth.VerifyLink(t.Context(), secret); err == nil {
+			t.Error("a link that has ended is good")
+		}
+	})
+}
+
+// upload sends a file to a path.
+func (b *browser) upload(path string, data []byte, fields ...string) shown {
+	b.Helper()
+	var body bytes.Buffer
+	w := multipart.NewWriter(&body)
+	for i := 0; i < len(fields); i += 2 {
+		b.must(w.WriteField(fields[i], fields[i+1]))
+	}
+	if data != nil {
+		part, err := w.CreateFormFile("file", "x.ics")
+		b.must(err)
+		_, err = part.Write(data)
+		b.must(err)
+	}
+	b.must(w.Close())
+	r, err := http.NewRequestWithContext(b.Context(), http.MethodPost, b.address(path), &body)
+	b.must(err)
+	r.Header.Set("Content-Type", w.FormDataContentType())
+	r.Header.Set("Sec-Fetch-Site", "same-origin")
+	return b.send(r)
+}
+
+// What a calendar exports can be imported again. An import says what came of each entry, and is taken back as one.
+func TestFiles(t *testing.T) {
+	t.Parallel()
+	each(t, func(h *house) {
+		ann := h.user("ann")
+		path := "calendars/" + string(h.made(ann, "Work").ID)
+		b := h.as("ann")
+		b.upload(path+"/import", nil).shows(http.StatusUnprocessableEntity, "Choose a file")
+		b.upload(path+"/import", []byte{}).shows(http.StatusUnprocessableEntity, "Choose a file")
+		b.upload(path+"/import", []byte("hello")).shows(http.StatusUnprocessableEntity, "is it an iCalendar")
+		b.post(path+"/import", "file", "x").shows(http.StatusUnprocessableEntity, "Choose a file")
+		two := bytes.ReplaceAll(append(object("VEVENT", "1", "One", "DTSTART:20260503T080000Z"), object("VEVENT", "2", "Two", "DTSTART:nonsense")...), []byte("\r\n"), []byte("\n"))
+		first := b.upload(path+"/import", two).shows(http.StatusOK, "1 new.", "Not taken")
+		b.upload(path+"/import", object("VEVENT", "1", "One B", "DTSTART:20260503T080000Z")).shows(http.StatusOK, "in another form, which was kept")
+		b.upload(path+"/import", object("VEVENT", "1", "One B", "DTSTART:20260503T080000Z"), "replace", "1").shows(http.StatusOK, "1 replaced")
+		exported := b.get(path + "/export").shows(http.StatusOK)
+		if got := exported.header.Get("Content-Disposition"); got != `attachment; filename=work.ics` || !strings.Contains(exported.body, "SUMMARY:One B") {
+			t.Errorf("exported %q:\n%s", got, exported.body)
+		}
+		b.upload(path+"/import", object("VEVENT", "1", "One B", "DTSTART:20260503T080000Z")).shows(http.StatusOK, "1 already here.")
+		other := "calendars/" + string(h.made(ann, "Other").ID)
+		b.upload(other+"/import", []byte(exported.body)).shows(http.StatusOK, "1 new.")
+		id := changeField.FindStringSubmatch(first.body)[1]
+		b.post("undo", "change", id, "next", path).shows(http.StatusConflict, "That did not work", "followed by the change")
+	})
+}
+
+// Nobody sees or touches what is another one's: their pages are those of a calendar that is not there.
+func TestStrangers(t *testing.T) {
+	t.Parallel()
+	each(t, func(h *house) {
+		ann := h.user("ann")
+		h.user("eve")
+		work := h.made(ann, "Work")
+		h.put(callerOf(ann), work, object("VEVENT", "1", "Secret", "DTSTART:20260503T080000Z"))
+		page, err := h.calendars.History(t.Context(), callerOf(ann), calendar.HistoryQuery{Limit: 10})
+		h.must(err)
+		token := h.assistant(ann, "Claude").Token
+		eve, nobody := h.as("eve"), h.browser()
+		there, gone := "calendars/"+string(work.ID), "calendars/00000000-0000-4000-8000-999999999999"
+		fields := []string{
+			"name", "Mine", "color", "#123456", "timezone", "UTC", "with", "eve", "access", "read", "days", "0", "uid", "1", "change", page.Changes[0].ID().String(),
+			"calendar", string(work.ID), "scope", "read",
+		}
+		for _, path := range []string{"", "/links", "/export"} {
+			a, b := eve.get(there+path).shows(http.StatusNotFound).hides("Work", "Secret"), eve.get(gone+path).shows(http.StatusNotFound)
+			if id := strings.TrimPrefix; a.text() != strings.ReplaceAll(b.text(), id(gone, "calendars/"), id(there, "calendars/")) {
+				t.Errorf("%s tells a calendar that is there from one that is not:\n%s\n%s", path, a.text(), b.text())
+			}
+			nobody.get(there + path).at("sign-in?next=" + url.QueryEscape(there+path))
+		}
+		for _, path := range []string{
+			there, there + "/delete", there + "/leave", there + "/share", there + "/unshare", there + "/links", there + "/import",
+			"trash/" + there, "trash/" + there + "/forget", "trash/objects/" + string(work.ID), "undo", "journal/undo", "apps/new",
+			"apps/" + string(token) + "/revoke",
+		} {
+			eve.post(path, fields...).shows(http.StatusNotFound).hides("Work", "Secret", "ann")
+			nobody.post(path, fields...).shows(http.StatusOK, "Sign in").hides("Work", "Secret", "ann")
+		}
+		eve.get("journal?calendar="+string(work.ID)).shows(http.StatusNotFound).hides("Work", "Secret")
+		eve.get("journal?app="+string(token)).shows(http.StatusOK, "There is nothing.").hides("Claude")
+		h.as("ann").get(there).shows(http.StatusOK, "Work").hides("Mine")
+	})
+}

@@ -1,0 +1,119 @@
+package web
+
+import (
+	"fmt"
+	"time"
+
+	"caldav-mcp-server/calendar/recur"
+	"caldav-mcp-server/calendar/zone"
+)
+
+// clock says times as a person reads them: in their zone, and by today where that is near.
+type clock struct {
+	now  time.Time
+	zone *zone.Zone
+}
+
+// clock is that of the signed-in user.
+func (v *visit) clock() clock {
+	z, err := zone.Lookup(v.user().Timezone)
+	if err != nil {
+		z = zone.UTC()
+	}
+	return clock{v.Now(), z}
+}
+
+func (c clock) in(t time.Time) time.Time { return t.In(c.zone.Location()) }
+
+// midnight is when the day of today began.
+func (c clock) midnight() time.Time {
+	y, m, d := c.in(c.now).Date()
+	return time.Date(y, m, d, 0, 0, 0, 0, c.zone.Location())
+}
+
+// day names the day of a time: today, tomorrow, or its date.
+func (c clock) day(t time.Time) string {
+	switch daysBetween(c.in(c.now), c.in(t)) {
+	case -1:
+		return "yesterday"
+	case 0:
+		return "today"
+	case 1:
+		return "tomorrow"
+	}
+	return c.date(t)
+}
+
+// date is the day of a time in full, with the year unless that is this one.
+func (c clock) date(t time.Time) string {
+	if t = c.in(t); t.Year() == c.in(c.now).Year() {
+		return t.Format("Mon 2 Jan")
+	}
+	return t.Format("Mon 2 Jan 2006")
+}
+
+// time is the time of day.
+func (c clock) time(t time.Time) string { return c.in(t).Format("15:04") }
+
+// Moment says day and time: "tomorrow 09:30".
+func (c clock) Moment(t time.Time) string {
+	if t.IsZero() {
+		return "never"
+	}
+	return c.day(t) + " " + c.time(t)
+}
+
+// Ago says how long ago something was, as long as that tells more than its date.
+func (c clock) Ago(t time.Time) string {
+	if t.IsZero() {
+		return "never"
+	}
+	switch past := c.now.Sub(t); {
+	case past < time.Minute:
+		return "just now"
+	case past < time.Hour:
+		return count(int(past/time.Minute), "minute") + " ago"
+	case past < 12*time.Hour:
+		return count(int(past/time.Hour), "hour") + " ago"
+	}
+	return c.Moment(t)
+}
+
+// span says from when until when something takes place, on the page of the day on which it begins.
+func (c clock) span(start, end recur.Moment) string {
+	last := end.Time
+	if start.AllDay && last.After(start.Time) {
+		last = last.Add(-time.Second) // its end is the day after its last
+	}
+	days := daysBetween(c.in(start.Time), c.in(last))
+	switch {
+	case start.AllDay && days < 1:
+		return "all day"
+	case start.AllDay:
+		return "until " + c.day(last)
+	case !end.Time.After(start.Time):
+		return c.time(start.Time)
+	case days < 1:
+		return c.time(start.Time) + "–" + c.time(end.Time)
+	}
+	return c.time(start.Time) + " until " + c.Moment(end.Time)
+}
+
+// daysBetween counts the midnights between two times of one zone.
+func daysBetween(a, b time.Time) int {
+	return int(dayOf(b).Sub(dayOf(a)) / (24 * time.Hour))
+}
+
+// dayOf is the day of a time where no clock is changed.
+func dayOf(t time.Time) time.Time {
+	y, m, d := t.Date()
+	return time.Date(y, m, d, 0, 0, 0, 0, time.UTC)
+}
+
+// count says a number of things.
+func count(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
+}

@@ -1,0 +1,44 @@
+package web_test
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"testing"
+	"time"
+)
+
+// Where there is no page, and for a page of another site, nothing of what is sent is read: the answer comes while the body has yet to.
+func TestRefusalsReadNoBody(t *testing.T) {
+	t.Parallel()
+	each(t, func(h *house) {
+		for path, want := range map[string]struct {
+			status int
+			site   string
+		}{
+			"nope":          {http.StatusNotFound, "same-origin"},
+			"static/nope":   {http.StatusNotFound, "same-origin"},
+			"sign-in":       {http.StatusForbidden, "cross-site"},
+			"calendars/new": {http.StatusForbidden, "cross-site"},
+		} {
+			for _, kind := range []string{"application/x-www-form-urlencoded", "multipart/form-data; boundary=x"} {
+				ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+				body, never := io.Pipe()
+				context.AfterFunc(ctx, func() { _ = never.Close() })
+				r, err := http.NewRequestWithContext(ctx, http.MethodPost, h.browser().address(path), body)
+				h.must(err)
+				r.ContentLength = 5 << 20
+				r.Header.Set("Content-Type", kind)
+				r.Header.Set("Sec-Fetch-Site", want.site)
+				res, err := http.DefaultTransport.RoundTrip(r)
+				if err != nil || res.StatusCode != want.status {
+					t.Errorf("%s as %s: got %v, %v, want %d", path, kind, res, err, want.status)
+				}
+				if err == nil {
+					_ = res.Body.Close()
+				}
+				cancel()
+			}
+		}
+	})
+}

@@ -1,0 +1,56 @@
+package web
+
+import (
+	"slices"
+	"time"
+
+	"caldav-mcp-server/calendar"
+)
+
+func (h *Handler) homePages() []page {
+	return []page{
+		get("{$}", people, (*visit).home),
+	}
+}
+
+const (
+	// recently is how far back the home page looks for what assistants did, mostDeeds how many it shows.
+	recently  = 7 * 24 * time.Hour
+	mostDeeds = 10
+)
+
+// homeContent is the content of the home page.
+type homeContent struct {
+	agenda
+	Invitations []invitation
+	// Deeds are the latest changes by assistants; MoreDeeds tells that there are others in the journal.
+	Deeds     []change
+	MoreDeeds bool
+}
+
+func (v *visit) home() error {
+	c := v.clock()
+	var content homeContent
+	var err error
+	if content.agenda, err = v.agenda(c); err != nil {
+		return err
+	}
+	if content.Invitations, err = v.invitations(); err != nil {
+		return err
+	}
+	if content.Deeds, content.MoreDeeds, err = v.deeds(c); err != nil {
+		return err
+	}
+	return v.show("home", content)
+}
+
+// deeds are the latest changes by assistants: every change by a token.
+func (v *visit) deeds(c clock) (list []change, more bool, err error) {
+	found, err := v.Service.History(v.r.Context(), v.caller(), calendar.HistoryQuery{Since: c.now.Add(-recently), Limit: journalPage, Described: true})
+	if err != nil {
+		return nil, false, err
+	}
+	by := slices.DeleteFunc(found.Changes, func(one calendar.Change) bool { return one.Token == "" })
+	more = len(by) > mostDeeds || found.Cursor != ""
+	return v.changes(c, by[:min(len(by), mostDeeds)]), more, nil
+}

@@ -1,0 +1,184 @@
+package web
+
+import (
+	"crypto/sha256"
+	"embed"
+	"encoding/hex"
+	"fmt"
+	"html/template"
+	"io/fs"
+	"mime"
+	"net/http"
+	"path"
+	"slices"
+	"strings"
+)
+
+//go:embed templates/*.html
+var templateFiles embed.FS
+
+//go:embed static
+var staticFiles embed.FS
+
+// shared are the files that every page has: the layout, and parts of pages.
+var shared = []string{"templates/layout.html", "templates/parts.html"}
+
+// parseTemplates returns each page's template by the name of its file, with the layout and the parts that pages share.
+func parseTemplates() (map[string]*template.Template, error) {
+	layout, err := template.New("").Funcs(functions()).ParseFS(templateFiles, shared...)
+	if err != nil {
+		return nil, fmt.Errorf("the layout: %w", err)
+	}
+	files, err := fs.Glob(templateFiles, "templates/*.html")
+	if err != nil {
+		return nil, err
+	}
+	all := make(map[string]*template.Template)
+	for _, file := range files {
+		if slices.Contains(shared, file) {
+			continue
+		}
+		name := strings.TrimSuffix(path.Base(file), ".html")
+		t, err := layout.Clone()
+		if err == nil {
+			t, err = t.ParseFS(templateFiles, file)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("the page %s: %w", name, err)
+		}
+		all[name] = t
+	}
+	return all, nil
+}
+
+// assets are the style and the scripts, by names that change with what is in them, so that browsers keep them for good.
+type assets struct {
+	// names are by the file's name, contents by ours.
+	names    map[string]string
+	contents map[string][]byte
+}
+
+func readAssets() (assets, error) {
+	a := assets{map[string]string{}, map[string][]byte{}}
+	files, err := fs.ReadDir(staticFiles, "static")
+	if err != nil {
+		return a, err
+	}
+	for _, file := range files {
+		content, err := staticFiles.ReadFile("static/" + file.Name())
+		if err != nil {
+			return a, err
+		}
+		sum := sha256.Sum256(content)
+		extension := path.Ext(file.Name())
+		name := strings.TrimSuffix(file.Name(), extension) + "-" + hex.EncodeToString(sum[:6]) + extension
+		a.names[file.Name()], a.contents[name] = name, content
+	}
+	return a, nil
+}
+
+func (h *Handler) asset(w http.ResponseWriter, r *http.Request) {
+	name := r.PathValue("name")
+	content, ok := h.assets.contents[name]
+	if !ok {
+		h.missing(w, r)
+		return
+	}
+	w.Header().Set("Content-Type", mime.TypeByExtension(path.Ext(name)))
+	w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
+	_, _ = w.Write(content)
+}
+
+// frame is the data of the layout.
+type frame struct {
+	// Page is the page's own content, Wrong why a form is shown again, Notice what was done before.
+	Page          any
+	Wrong, Notice string
+	// Root is the address that all of ours begin with; Path is this page's after it.
+	Root, Path string
+	// User is nil for a visitor who is not signed in.
+	User  *menuUser
+	Menu  []menuItem
+	Style string
+	// Next is where to go on to after a sign-in.
+	Next string
+	// assets names scripts.
+	assets assets
+}
+
+type menuUser struct {
+	Name, Title string
+	Admin       bool
+}
+
+type menuItem struct {
+	Path, Title string
+	Here        bool
+}
+
+// Script is the address of a script.
+func (f frame) Script(file string) string { return f.Root + "static/" + f.assets.names[file] }
+
+func (v *visit) frame(content any, wrong string) frame {
+	f := frame{
+		Page: content, Wrong: wrong, Root: v.href(""), Path: strings.TrimPrefix(v.r.URL.Path, root),
+		Style: v.href("static/" + v.assets.names["style.css"]), Notice: notices[v.r.URL.Query().Get("done")],
+		Next: localPath(v.r.FormValue("next")), assets: v.assets,
+	}
+	if !v.signedIn() {
+		return f
+	}
+	u := v.user()
+	f.User = &menuUser{u.Name, u.Title(), u.Admin}
+	for _, item := range menu {
+		if item.admin && !u.Admin {
+			continue
+		}
+		f.Menu = append(f.Menu, menuItem{item.path, item.title, f.Path == item.path || item.path != "" && strings.HasPrefix(f.Path, item.path+"/")})
+	}
+	return f
+}
+
+// menu lists the pages that are one click away from everywhere.
+var menu = []struct {
+	path, title string
+	admin       bool
+}{
+	{"", "Home", false},
+	{"calendars", "Calendars", false},
+	{"connect", "Connect", false},
+	{"apps", "Apps", false},
+	{"journal", "Journal", false},
+	{"settings", "Account", false},
+	{"security", "Security", false},
+	{"people", "People", true},
+}
+
+// notices say what was done, on the page after it.
+var notices = map[string]string{
+	"signed-out":          "You are signed out.",
+	"deleted":             "The account is deleted.",
+	"proof-sent":          "A mail with a link is on its way. The address counts once you have opened it.",
+	"proven":              "The address is yours.",
+	"address-added":       "Added. It counts once the administrator has verified it.",
+	"password-changed":    "The password is changed, and all other browsers are signed out.",
+	"passkey-added":       "The passkey is made.",
+	"codes-added":         "Codes are on.",
+	"linked":              "Linked. You can sign in with it from now on.",
+	"removed":             "Removed.",
+	"session-ended":       "Signed out there.",
+	"saved":               "Saved.",
+	"calendar-made":       "The calendar is made.",
+	"calendar-deleted":    "The calendar is in the trash.",
+	"calendar-left":       "You have given the calendar up.",
+	"shared":              "Shared.",
+	"unshared":            "No longer shared.",
+	"link-ended":          "The link has ended.",
+	"invitation-accepted": "The calendar is among yours now.",
+	"invitation-declined": "You have declined.",
+	"app-revoked":         "Revoked. It gets in no more.",
+	"app-narrowed":        "It may do less from now on.",
+	"undone":              "Taken back.",
+	"restored":            "It is back.",
+	"forgotten":           "It is gone for good.",
+}

@@ -1,0 +1,111 @@
+package web
+
+import (
+	"slices"
+	"strings"
+
+	"caldav-mcp-server/auth"
+	"caldav-mcp-server/calendar"
+)
+
+// narrowContent is the content of the page on which an app loses some of its rights.
+type narrowContent struct {
+	ID   calendar.TokenID
+	Name string
+	// Scopes and Calendars are what it has, ticked while it is to keep them.
+	Scopes, Calendars []choice
+	// Bound tells that it reaches certain calendars already.
+	Bound bool
+}
+
+// ownApp is the app that the address names: somebody else's is none, and neither is one that has ended.
+func (v *visit) ownApp() (auth.Token, error) {
+	id := calendar.TokenID(v.r.PathValue("token"))
+	tokens, err := v.Auth.Tokens(v.r.Context(), v.user().Name)
+	if err != nil {
+		return auth.Token{}, err
+	}
+	i := slices.IndexFunc(tokens, func(t auth.Token) bool { return t.ID == id && t.Revoked.IsZero() })
+	if i < 0 {
+		return auth.Token{}, errMissing()
+	}
+	return tokens[i], nil
+}
+
+func (v *visit) narrowForm() error {
+	t, err := v.ownApp()
+	if err != nil {
+		return err
+	}
+	content, err := v.narrowContent(t, t.Scopes, t.Calendars)
+	if err != nil {
+		return err
+	}
+	return v.show("narrow", content)
+}
+
+// narrowContent lists an app's rights, with those that it is to keep.
+func (v *visit) narrowContent(t auth.Token, scopes calendar.Scope, keep []calendar.CalendarID) (narrowContent, error) {
+	c := narrowContent{ID: t.ID, Name: excerpt(t.Name), Bound: t.Calendars != nil}
+	for _, name := range auth.ScopeNames(t.Scopes) {
+		scope, err := auth.ParseScopes(name)
+		if err != nil {
+			return c, err
+		}
+		c.Scopes = append(c.Scopes, choice{name, mayDo(scope), scopes&scope != 0})
+	}
+	all, err := v.Service.CalendarsInHome(v.r.Context(), v.caller())
+	for _, cal := range all {
+		if t.Calendars == nil || slices.Contains(t.Calendars, cal.ID) {
+			c.Calendars = append(c.Calendars, choice{string(cal.ID), calendarName(cal), slices.Contains(keep, cal.ID)})
+		}
+	}
+	return c, err
+}
+
+// narrowApp takes from an app the rights that are not ticked. It asks nobody who they are anew: nothing is handed out.
+func (v *visit) narrowApp() error {
+	t, err := v.ownApp()
+	if err != nil {
+		return err
+	}
+	if err := v.r.ParseForm(); err != nil {
+		return err
+	}
+	var scopes calendar.Scope
+	if names := v.r.PostForm["scope"]; len(names) > 0 {
+		if scopes, err = auth.ParseScopes(strings.Join(names, ",")); err != nil {
+			return err
+		}
+	}
+	// Of an app that reaches all, no tick leaves all.
+	keep, err := v.ticked(t)
+	if err == nil {
+		err = v.Auth.NarrowToken(v.r.Context(), t.ID, scopes, keep)
+	}
+	if err == nil {
+		return v.done("apps", "app-narrowed")
+	}
+	content, failed := v.narrowContent(t, scopes, keep)
+	if failed != nil {
+		return failed
+	}
+	return v.again("narrow", content, err)
+}
+
+// ticked are the calendars that an app is to keep, of those that the visitor sees; nil where it goes on to reach all.
+func (v *visit) ticked(t auth.Token) ([]calendar.CalendarID, error) {
+	ids := v.r.PostForm["calendar"]
+	if len(ids) == 0 && t.Calendars == nil {
+		return nil, nil
+	}
+	keep := make([]calendar.CalendarID, 0, len(ids))
+	for _, id := range ids {
+		cal, err := v.Service.Calendar(v.r.Context(), v.caller(), calendar.CalendarID(id))
+		if err != nil {
+			return nil, err
+		}
+		keep = append(keep, cal.ID)
+	}
+	return keep, nil
+}

@@ -1,0 +1,273 @@
+package web
+
+import (
+	"cmp"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"caldav-mcp-server/auth"
+	"caldav-mcp-server/auth/oauth"
+	"caldav-mcp-server/calendar"
+)
+
+// consentPages ask a person whether an assistant may come in. Their answer needs no new proof of identity: what they
+// were shown, they were shown after that.
+func (h *Handler) consentPages() []page {
+	if h.OAuth == nil {
+		return nil
+	}
+	return []page{
+		get("allow", anybody, (*visit).beginConsent),
+		post("allow", people, (*visit).decide),
+	}
+}
+
+// sealAge is how long a person may think about it.
+const sealAge = 15 * time.Minute
+
+// consentContent is the content of the page. The client's words about itself are shown as plain text.
+type consentContent struct {
+	Client, Host, Redirect, User string
+	// Described tells that the client's host vouches for its name; Local that any program on the person's machine may
+	// be the client.
+	Described, Local bool
+	Scopes           []consentScope
+	Calendars        []consentCalendar
+	Ages             []consentAge
+	Bound            bool
+	// Query is what the client asked, and Seal that this person was shown it.
+	Query, Seal string
+}
+
+type consentScope struct {
+	Name, Title string
+	Checked     bool
+}
+
+type consentCalendar struct {
+	ID          calendar.CalendarID
+	Name, Owner string
+	Checked     bool
+}
+
+type consentAge struct {
+	Days     int
+	Title    string
+	Selected bool
+}
+
+// scopeTitles say what each scope gives.
+var scopeTitles = map[string]string{
+	"read":   "See your calendars, events and tasks",
+	"write":  "Add and change events, tasks and calendars",
+	"delete": "Delete events, tasks and calendars",
+	"share":  "Share your calendars with other people",
+	"invite": "Send invitations and answers to other people in your name",
+}
+
+// ages are for how long people allow something.
+var ages = []consentAge{{0, "Until I end it", false}, {1, "One day", false}, {30, "30 days", false}, {90, "90 days", false}, {365, "A year", false}}
+
+// asked is what the client wants, read anew for the page and for its form. Where the client is to be told that it cannot have it,
+// the browser has been sent there.
+func (v *visit) asked(query string) (r oauth.Request, sent bool, err error) {
+	site, ok := v.site(v.r)
+	values, malformed := url.ParseQuery(query)
+	if !ok || malformed != nil {
+		return r, false, errMissing()
+	}
+	r, err = v.OAuth.Ask(v.r.Context(), site, v.ClientAddr(v.r), values)
+	if e := oauth.FaultOf(err); e != nil && r.Redirect != "" {
+		return r, true, v.leave(r.Refuse(e))
+	}
+	if e := oauth.FaultOf(err); e != nil {
+		err = errNotLetIn(e)
+	}
+	return r, false, err
+}
+
+// leave sends the browser to the client.
+func (v *visit) leave(to string) error {
+	v.w.Header().Set("Location", to)
+	v.w.WriteHeader(http.StatusSeeOther)
+	return nil
+}
+
+// beginConsent tells strangers here what is wrong with what a client asks that registered itself: anybody can, so that to send
+// them to it would be to send them wherever a link of ours says. All others prove their identity first.
+func (v *visit) beginConsent() error {
+	if site, ok := v.site(v.r); ok && !v.signedIn() {
+		if _, e := v.turnedAway(v.r, site, v.r.URL.RawQuery); e != nil {
+			return errNotLetIn(e)
+		}
+	}
+	v.page.who, v.page.serve = proven, (*visit).ask
+	return v.enter()
+}
+
+func errNotLetIn(e *oauth.Error) error {
+	return calendar.Errorf(calendar.Invalid, "", "this program cannot be let in: %s", e.What)
+}
+
+func (v *visit) ask() error {
+	r, sent, err := v.asked(v.r.URL.RawQuery)
+	if err != nil || sent {
+		return err
+	}
+	first := r.Scopes
+	if first == 0 {
+		first = FirstScopes
+	}
+	return v.showConsent(v.r.URL.RawQuery, r, consentForm{scopes: first}, nil)
+}
+
+// consentForm is the form that the person has filled in.
+type consentForm struct {
+	scopes    calendar.Scope
+	bound     bool
+	calendars []calendar.CalendarID
+	days      int
+}
+
+// showConsent shows the page, again where something is wrong with what was filled in.
+func (v *visit) showConsent(query string, r oauth.Request, f consentForm, wrong error) error {
+	cals, err := v.Service.Calendars(v.r.Context(), v.caller())
+	if err != nil {
+		return err
+	}
+	c := consentContent{
+		Client: r.Client.Name, Host: r.Client.Host(r.Redirect), Redirect: oauth.HostOf(r.Redirect), User: v.user().Title(),
+		Described: r.Client.Kind == oauth.Described, Local: r.Local(), Bound: f.bound, Query: query, Seal: v.seal(query, v.Now()),
+	}
+	for _, name := range auth.ScopeNames(calendar.ScopeAll) {
+		scope, _ := auth.ParseScopes(name)
+		c.Scopes = append(c.Scopes, consentScope{name, cmp.Or(scopeTitles[name], name), f.scopes&scope != 0})
+	}
+	for _, cal := range cals {
+		row := consentCalendar{ID: cal.ID, Name: cal.Name, Checked: slices.Contains(f.calendars, cal.ID)}
+		if cal.Access != calendar.OwnerAccess {
+			row.Owner = cal.OwnerTitle
+		}
+		c.Calendars = append(c.Calendars, row)
+	}
+	for _, age := range ages {
+		age.Selected = age.Days == f.days
+		c.Ages = append(c.Ages, age)
+	}
+	// Browsers hold the way that an answer takes to form-action.
+	v.formTo = []string{formSource(r.Redirect)}
+	if wrong != nil {
+		return v.again("allow", c, wrong)
+	}
+	return v.show("allow", c)
+}
+
+// formSource is an address as Content-Security-Policy names where a form may lead. It has no word for IPv6.
+func formSource(address string) string {
+	u, err := url.Parse(address)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || strings.Contains(u.Host, "[") {
+		scheme, _, _ := strings.Cut(address, ":")
+		return scheme + ":"
+	}
+	return u.Scheme + "://" + u.Host
+}
+
+func (v *visit) decide() error {
+	query := v.r.PostFormValue("query")
+	if !v.sealed(query, v.r.PostFormValue("seal")) {
+		return calendar.Errorf(calendar.Stale, "", "this question was put to somebody else, or too long ago: begin again in the program that asks")
+	}
+	r, sent, err := v.asked(query)
+	if err != nil || sent {
+		return err
+	}
+	if v.field("answer") != "allow" {
+		return v.leave(r.Deny())
+	}
+	f, err := v.consentForm()
+	if err != nil {
+		return err
+	}
+	choice, err := v.choice(f)
+	var to string
+	if err == nil {
+		to, err = v.OAuth.Approve(v.r.Context(), r, v.user().ID, choice)
+	}
+	if err != nil {
+		return v.showConsent(query, r, f, err)
+	}
+	return v.leave(to)
+}
+
+func (v *visit) consentForm() (consentForm, error) {
+	f := consentForm{bound: v.field("reach") == "some"}
+	for _, name := range v.r.PostForm["scope"] {
+		scope, err := auth.ParseScopes(name)
+		if err != nil {
+			return f, err
+		}
+		f.scopes |= scope
+	}
+	for _, id := range v.r.PostForm["calendar"] {
+		f.calendars = append(f.calendars, calendar.CalendarID(id))
+	}
+	days, err := strconv.Atoi(v.field("days"))
+	if err != nil || !slices.ContainsFunc(ages, func(a consentAge) bool { return a.Days == days }) {
+		return f, calendar.Errorf(calendar.Invalid, "", "choose for how long")
+	}
+	f.days = days
+	return f, nil
+}
+
+// choice is the part of their own rights that the person allows.
+func (v *visit) choice(f consentForm) (oauth.Choice, error) {
+	c := oauth.Choice{Scopes: f.scopes}
+	if f.days > 0 {
+		c.Expires = v.Now().AddDate(0, 0, f.days)
+	}
+	if !f.bound {
+		return c, nil
+	}
+	cals, err := v.Service.Calendars(v.r.Context(), v.caller())
+	if err != nil {
+		return c, err
+	}
+	c.Calendars = []calendar.CalendarID{}
+	for _, cal := range cals {
+		if slices.Contains(f.calendars, cal.ID) {
+			c.Calendars = append(c.Calendars, cal.ID)
+		}
+	}
+	return c, nil
+}
+
+// seal proves that a question was shown in this session, and when.
+func (v *visit) seal(query string, at time.Time) string {
+	when := strconv.FormatInt(at.Unix(), 10)
+	mac := hmac.New(sha256.New, v.OAuth.Key)
+	for _, part := range []string{string(v.session.ID), string(v.user().ID), when, query} {
+		mac.Write([]byte(strconv.Itoa(len(part)) + ":" + part))
+	}
+	return when + "." + base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
+}
+
+func (v *visit) sealed(query, seal string) bool {
+	when, _, _ := strings.Cut(seal, ".")
+	seconds, err := strconv.ParseInt(when, 10, 64)
+	at, now := time.Unix(seconds, 0), v.Now()
+	return err == nil && !now.Before(at.Add(-time.Minute)) && now.Before(at.Add(sealAge)) && hmac.Equal([]byte(seal), []byte(v.seal(query, at)))
+}
+
+// asksForConsent tells whether a page is on the way to the question. Clients that opened a window for it want to hear
+// from that window again, which a policy of ours for windows would forbid.
+func asksForConsent(path string) bool {
+	page := strings.TrimPrefix(path, root)
+	return page == "allow" || strings.HasPrefix(page, "sign-in") || strings.HasPrefix(page, "confirm")
+}

@@ -1,0 +1,178 @@
+package web
+
+import (
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"caldav-mcp-server/auth"
+	"caldav-mcp-server/auth/oauth"
+	"caldav-mcp-server/calendar"
+)
+
+// The well-known addresses of RFC 9728 and RFC 8414. Hosts ask for them with the path of the issuer or of the MCP endpoint behind, as the
+// RFCs have it, or bare; some ask the MCP endpoint's host for what is the issuer's, and some for OpenID's.
+const (
+	wellKnown         = "/.well-known/"
+	resourceWellKnown = wellKnown + "oauth-protected-resource"
+	serverWellKnown   = wellKnown + "oauth-authorization-server"
+	openIDWellKnown   = wellKnown + "openid-configuration"
+)
+
+var discovery = [...]string{resourceWellKnown, serverWellKnown, openIDWellKnown}
+
+// FirstScopes are what clients do well to ask for at first: what everyday work takes. To share somebody's calendars, or to
+// write to others in their name, is asked for when it comes to that.
+const FirstScopes = calendar.ScopeRead | calendar.ScopeWrite | calendar.ScopeDelete
+
+// ResourceMetadata is where the description of a resource is found (RFC 9728 §3.1).
+func ResourceMetadata(resource auth.Resource) string {
+	u, err := url.Parse(string(resource))
+	if err != nil {
+		return ""
+	}
+	u.Path = resourceWellKnown + u.Path
+	return u.String()
+}
+
+var (
+	grantTypes  = []string{"authorization_code", "refresh_token"}
+	answerTypes = []string{"code"}
+)
+
+// resourceDocument describes the MCP endpoint (RFC 9728 §2).
+type resourceDocument struct {
+	Resource auth.Resource `json:"resource"`
+	Servers  []string      `json:"authorization_servers"`
+	Scopes   []string      `json:"scopes_supported"`
+	Methods  []string      `json:"bearer_methods_supported"`
+	Name     string        `json:"resource_name"`
+}
+
+// serverDocument describes the authorization server (RFC 8414 §2).
+type serverDocument struct {
+	Issuer            string          `json:"issuer"`
+	Authorize         string          `json:"authorization_endpoint"`
+	Token             string          `json:"token_endpoint"`
+	Register          string          `json:"registration_endpoint"`
+	Revoke            string          `json:"revocation_endpoint"`
+	Introspect        string          `json:"introspection_endpoint"`
+	Scopes            []string        `json:"scopes_supported"`
+	AnswerTypes       []string        `json:"response_types_supported"`
+	AnswerModes       []string        `json:"response_modes_supported"`
+	GrantTypes        []string        `json:"grant_types_supported"`
+	Challenges        []string        `json:"code_challenge_methods_supported"`
+	Methods           []oauth.Method  `json:"token_endpoint_auth_methods_supported"`
+	RevokeMethods     []oauth.Method  `json:"revocation_endpoint_auth_methods_supported"`
+	IntrospectMethods []oauth.Method  `json:"introspection_endpoint_auth_methods_supported"`
+	Described         bool            `json:"client_id_metadata_document_supported"`
+	IssuerInAnswer    bool            `json:"authorization_response_iss_parameter_supported"`
+	Resources         []auth.Resource `json:"protected_resources"`
+}
+
+func describeResource(site oauth.Site) any {
+	return resourceDocument{site.Resource, []string{site.Issuer}, auth.ScopeNames(FirstScopes), []string{"header"}, "Calendars"}
+}
+
+func (h *Handler) describeServer(site oauth.Site) any {
+	return serverDocument{
+		Issuer:    site.Issuer,
+		Authorize: site.Issuer + authorizePath, Token: site.Issuer + exchangePath, Register: site.Issuer + registerPath,
+		Revoke: site.Issuer + revokePath, Introspect: site.Issuer + introspectPath,
+		// Hosts that want refresh tokens ask for offline_access where they see it; all get them.
+		Scopes:      append(auth.ScopeNames(calendar.ScopeAll), "offline_access"),
+		AnswerTypes: answerTypes, AnswerModes: []string{"query"}, GrantTypes: grantTypes, Challenges: []string{"S256"},
+		Methods: oauth.Methods(), RevokeMethods: oauth.Methods(), IntrospectMethods: oauth.Methods(),
+		Described: h.OAuth.Describes(), IssuerInAnswer: true, Resources: []auth.Resource{site.Resource},
+	}
+}
+
+// isDiscovery tells whether a path is where OAuth is looked for.
+func isDiscovery(path string) bool {
+	for _, at := range discovery {
+		if path == at || strings.HasPrefix(path, at+"/") {
+			return true
+		}
+	}
+	return false
+}
+
+// DiscoveryRoutes are the patterns of what [Handler.Discovery] answers.
+func DiscoveryRoutes() []string {
+	var routes []string
+	for _, at := range discovery {
+		routes = append(routes, at, at+"/{path}")
+	}
+	return routes
+}
+
+// AnyOrigin tells whether pages of every origin may read what is at a path: it is public.
+func (h *Handler) AnyOrigin(path string) bool { return isDiscovery(h.within(path)) }
+
+// Discovery answers clients that look for OAuth at either door, and leaves the rest to the door.
+func (h *Handler) Discovery(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if path := h.within(r.URL.Path); isDiscovery(path) {
+			h.discover(w, r, path)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// discover serves a document of metadata.
+func (h *Handler) discover(w http.ResponseWriter, r *http.Request, path string) {
+	site, ok := h.site(r)
+	if !ok {
+		http.Error(w, "there is no OAuth here", http.StatusNotFound)
+		return
+	}
+	if r.Header.Get("Origin") != "" {
+		w.Header().Set("Access-Control-Allow-Origin", "*")
+	}
+	if r.Method == http.MethodOptions {
+		w.Header().Set("Access-Control-Allow-Methods", "GET, HEAD")
+		w.Header().Set("Access-Control-Allow-Headers", "*")
+		w.Header().Set("Access-Control-Max-Age", "7200")
+		w.WriteHeader(http.StatusNoContent)
+		return
+	}
+	document := h.document(site, path)
+	if document == nil {
+		http.Error(w, "there is nothing here", http.StatusNotFound)
+		return
+	}
+	if allowedMethod(w, r, []string{http.MethodGet, http.MethodHead, http.MethodOptions}) {
+		w.Header().Set("Cache-Control", "max-age=300")
+		w.Header().Set("X-Content-Type-Options", "nosniff")
+		sendJSON(w, http.StatusOK, document)
+	}
+}
+
+// document is the document at a well-known path, or nil.
+func (h *Handler) document(site oauth.Site, path string) any {
+	endpoint := pathOf(string(site.Resource))
+	if of, ok := strings.CutPrefix(path, resourceWellKnown); ok {
+		if slices.Contains([]string{"", endpoint}, of) {
+			return describeResource(site)
+		}
+		return nil
+	}
+	for _, at := range []string{serverWellKnown, openIDWellKnown} {
+		of, ok := strings.CutPrefix(path, at)
+		if ok && slices.Contains([]string{"", pathOf(site.Issuer), endpoint}, of) {
+			return h.describeServer(site)
+		}
+	}
+	return nil
+}
+
+// pathOf is the path of an address, without a slash at the end.
+func pathOf(address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		return ""
+	}
+	return strings.TrimRight(u.Path, "/")
+}

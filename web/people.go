@@ -1,0 +1,171 @@
+package web
+
+import (
+	"slices"
+
+	"caldav-mcp-server/auth"
+	"caldav-mcp-server/calendar"
+)
+
+func (h *Handler) peoplePages() []page {
+	return []page{
+		get("people", admins, (*visit).people),
+		get("people/invite", provenAdmins, (*visit).inviteForm),
+		post("people/invite", provenAdmins, (*visit).invite),
+		get("people/{name}", admins, (*visit).person),
+		post("people/{name}", provenAdmins, (*visit).changePerson),
+	}
+}
+
+// Health is the server's state, for administrators: each fact with its name.
+type Health []struct{ Name, Value string }
+
+// peopleContent is the page of all users, for administrators.
+type peopleContent struct {
+	People []personRow
+	Health Health
+}
+
+// personRow is a user in the list.
+type personRow struct {
+	calendar.User
+	// Waits says until when an invitation or a reset can be used.
+	Waits string
+}
+
+func (v *visit) people() error {
+	users, err := v.Auth.Users(v.r.Context())
+	if err != nil {
+		return err
+	}
+	vouchers, err := v.Auth.Vouchers(v.r.Context())
+	if err != nil {
+		return err
+	}
+	c := v.clock()
+	content := peopleContent{Health: v.health()}
+	for _, u := range users {
+		row := personRow{User: u}
+		if i := slices.IndexFunc(vouchers, func(w auth.Voucher) bool { return w.User.ID == u.ID }); i >= 0 {
+			row.Waits = string(vouchers[i].Kind) + " until " + c.Moment(vouchers[i].Expires)
+		}
+		content.People = append(content.People, row)
+	}
+	return v.show("people", content)
+}
+
+func (v *visit) health() Health {
+	facts := Health{{"Version", v.Version}}
+	if v.Facts == nil {
+		return facts
+	}
+	return append(facts, v.Facts(v.r.Context())...)
+}
+
+// inviteContent is the content of an invitation's page; its link is shown once.
+type inviteContent struct {
+	Name, DisplayName, Email string
+	Admin                    bool
+	Link, Until              string
+}
+
+func (v *visit) inviteForm() error { return v.show("invite", inviteContent{}) }
+
+func (v *visit) invite() error {
+	content := inviteContent{Name: v.field("name"), DisplayName: v.field("display-name"), Email: v.field("email"), Admin: v.field("admin") != ""}
+	u, err := v.NewUser(v.r.Context(), auth.NewUser{
+		Name: content.Name, DisplayName: content.DisplayName, Email: content.Email, Admin: content.Admin, Invited: true,
+	})
+	if err != nil {
+		return v.again("invite", content, err)
+	}
+	content.Name = u.Name
+	if content.Link, content.Until, err = v.vouch(u, auth.Invitation); err != nil {
+		return err
+	}
+	return v.show("invite", content)
+}
+
+// vouch makes a link by which a user chooses their password.
+func (v *visit) vouch(u calendar.User, kind auth.VoucherKind) (link, until string, err error) {
+	voucher, secret, err := v.Auth.Vouch(v.r.Context(), u.Name, kind)
+	return v.address().JoinPath(root, "key", string(secret)).String(), v.clock().Moment(voucher.Expires), err
+}
+
+// personContent is the page of one user, for administrators.
+type personContent struct {
+	User      calendar.User
+	Factors   auth.Factors
+	Addresses []auth.Address
+	// Self tells that it is the visitor, who cannot lock themselves out.
+	Self        bool
+	Link, Until string
+}
+
+// wantedPerson is the user that the page is about.
+func (v *visit) wantedPerson() (c personContent, err error) {
+	if c.User, err = v.Auth.User(v.r.Context(), v.r.PathValue("name")); err != nil {
+		return c, errMissing()
+	}
+	c.Self = c.User.ID == v.user().ID
+	if c.Factors, err = v.Auth.Factors(v.r.Context(), c.User); err != nil {
+		return c, err
+	}
+	c.Addresses, err = v.Auth.Addresses(v.r.Context(), c.User)
+	return c, err
+}
+
+func (v *visit) person() error {
+	c, err := v.wantedPerson()
+	if err != nil {
+		return err
+	}
+	return v.show("person", c)
+}
+
+// personDeeds are the actions on a user, by the name of their button.
+var personDeeds = map[string]func(v *visit, u calendar.User) error{
+	"disable": func(v *visit, u calendar.User) error { return v.edit(u, auth.UserEdit{Disabled: new(true)}) },
+	"enable":  func(v *visit, u calendar.User) error { return v.edit(u, auth.UserEdit{Disabled: new(false)}) },
+	"admin":   func(v *visit, u calendar.User) error { return v.edit(u, auth.UserEdit{Admin: new(true)}) },
+	"plain":   func(v *visit, u calendar.User) error { return v.edit(u, auth.UserEdit{Admin: new(false)}) },
+	"sign-out": func(v *visit, u calendar.User) error {
+		return v.Auth.EndSessions(v.r.Context(), u, "")
+	},
+	"factors": func(v *visit, u calendar.User) error { return v.Auth.DropFactors(v.r.Context(), u.Name) },
+	"verify": func(v *visit, u calendar.User) error {
+		return v.Auth.VerifyAddress(v.r.Context(), u, v.field("address"))
+	},
+	"take-back": func(v *visit, u calendar.User) error { return v.Auth.DropVouchers(v.r.Context(), u) },
+}
+
+// edit changes a user, but never so that the visitor, or everybody, is locked out.
+func (v *visit) edit(u calendar.User, e auth.UserEdit) error {
+	if u.ID == v.user().ID {
+		return calendar.Errorf(calendar.Invalid, "", "that would be you; let another administrator do it")
+	}
+	_, err := v.ChangeUser(v.r.Context(), u.Name, e)
+	return err
+}
+
+func (v *visit) changePerson() error {
+	c, err := v.wantedPerson()
+	if err != nil {
+		return err
+	}
+	deed := v.field("do")
+	if deed == "reset" {
+		if c.Link, c.Until, err = v.vouch(c.User, auth.Reset); err != nil {
+			return err
+		}
+		return v.show("person", c)
+	}
+	do, ok := personDeeds[deed]
+	if !ok {
+		return errMissing()
+	}
+	if err := do(v, c.User); err != nil {
+		return v.again("person", c, err)
+	}
+	return v.done("people/"+c.User.Name, "saved")
+}

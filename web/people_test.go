@@ -1,0 +1,225 @@
+package web_test
+
+import (
+	"archive/zip"
+	"bytes"
+	"net/http"
+	"net/netip"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"caldav-mcp-server/auth"
+	"caldav-mcp-server/calendar"
+)
+
+// admin makes root, who looks after the others.
+func (h *house) admin() calendar.User {
+	h.Helper()
+	u, err := h.auth.CreateUser(h.Context(), auth.NewUser{Name: "root", Password: rightPassword, Admin: true})
+	h.must(err)
+	return u
+}
+
+// To whom they are not for, the pages of administrators do not exist, and nothing says that they might.
+func TestAdminsAlone(t *testing.T) {
+	t.Parallel()
+	each(t, func(h *house) {
+		h.admin()
+		h.user("ann")
+		b := h.as("ann")
+		b.get("").hides("People")
+		for _, path := range []string{"people", "people/invite", "people/root", "people/nobody"} {
+			b.get(path).shows(http.StatusNotFound, "no such page")
+			h.browser().get(path).shows(http.StatusOK, "Sign in")
+		}
+		for _, path := range []string{"people/invite", "people/root"} {
+			b.post(path, "name", "eve", "do", "disable").shows(http.StatusNotFound, "no such page")
+		}
+		root := h.as("root")
+		root.get("people").shows(http.StatusOK, "ann", "root administrator", "Version 1.2.3")
+		root.get("people/nobody").shows(http.StatusNotFound, "no such page")
+	})
+}
+
+// Whoever is invited chooses a password, once; a reset link ends what was.
+func TestInvite(t *testing.T) {
+	t.Parallel()
+	each(t, func(h *house) {
+		h.admin()
+		root := h.as("root")
+		root.post("people/invite", "name", "ROOT").shows(http.StatusConflict, `There is a user "root" already`)
+		root.post("people/invite", "name", "a/b").shows(http.StatusUnprocessableEntity, "is no user name")
+		made := root.post("people/invite", "name", "Ann", "email", "ann@example.com").shows(http.StatusOK, "Give ann this link")
+		key := strings.TrimPrefix(made.secret(), h.server.URL+"/account/")
+		root.get("people").shows(http.StatusOK, "ann", "invitation until")
+		h.browser().post("sign-in", "name", "ann", "password", "").shows(http.StatusUnprocessableEntity)
+
+		guest := h.browser()
+		guest.get(key).shows(http.StatusOK, "You are invited", "ann")
+		guest.post(key, "password", "short", "again", "short").shows(http.StatusUnprocessableEntity, "too short")
+		guest.post(key, "password", "one password", "again", "other password").shows(http.StatusUnprocessableEntity, "not alike")
+		guest.post(key, "password", rightPassword, "again", rightPassword).at("").shows(http.StatusOK)
+		for _, used := range []string{key, key[:len(key)-1] + "A", "key/x"} {
+			guest.get(used).shows(http.StatusNotFound, "has been used, has expired or was replaced")
+			guest.post(used, "password", rightPassword, "again", rightPassword).shows(http.StatusNotFound)
+		}
+
+		reset := func() string {
+			s := root.post("people/ann", "do", "reset").shows(http.StatusOK, "Give ann this link")
+			return strings.TrimPrefix(s.secret(), h.server.URL+"/account/")
+		}
+		replaced, key := reset(), reset()
+		other := h.browser()
+		other.get(replaced).shows(http.StatusNotFound)
+		other.post(key, "password", "another password", "again", "another password").at("").shows(http.StatusOK)
+		guest.get("").at("sign-in?next=")
+		h.browser().post("sign-in", "name", "ann", "password", rightPassword).shows(http.StatusUnprocessableEntity)
+
+		late := reset()
+		h.pass(24 * time.Hour)
+		other.get(late).shows(http.StatusNotFound)
+		root.post("confirm", "password", rightPassword)
+		taken := reset()
+		root.post("people/ann", "do", "take-back").shows(http.StatusOK)
+		other.get(taken).shows(http.StatusNotFound)
+	})
+}
+
+// Who keeps a link to choose a password does not outlive the next password, whoever sets that.
+func TestResetEndsWithPassword(t *testing.T) {
+	t.Parallel()
+	each(t, func(h *house) {
+		h.admin()
+		h.user("ann")
+		root, ann := h.as("root"), h.as("ann")
+		for _, change := range []func(){
+			func() {
+				ann.post("security/password", "password", "a new password", "again", "a new password").at("security?done=password-changed")
+			},
+			func() { h.must(h.auth.SetPassword(t.Context(), "ann", "a third password")) },
+		} {
+			key := strings.TrimPrefix(root.post("people/ann", "do", "reset").secret(), h.server.URL+"/account/")
+			h.browser().get(key).shows(http.StatusOK)
+			change()
+			h.browser().get(key).shows(http.StatusNotFound, "was replaced")
+			h.browser().post(key, "password", "not hers at all", "again", "not hers at all").shows(http.StatusNotFound)
+		}
+	})
+}
+
+// A link does not get round the second factor.
+func TestResetKeepsSecondFactor(t *testing.T) {
+	t.Parallel()
+	each(t, func(h *house) {
+		h.admin()
+		h.user("ann")
+		secret, _ := h.as("ann").withCodes()
+		root := h.as("root")
+		s := root.post("people/ann", "do", "reset")
+		key := strings.TrimPrefix(s.secret(), h.server.URL+"/account/")
+		b := h.browser()
+		step := b.post(key, "password", "another password", "again", "another password").shows(http.StatusOK, "One more step")
+		b.get("").at("sign-in?next=")
+		h.pass(time.Minute)
+		b.post("sign-in/code", "parcel", step.hidden("parcel"), "code", app(t, secret, h.Now())).at("")
+		root.post("people/ann", "do", "factors").at("people/ann?done=saved").hides("codes")
+		h.browser().post("sign-in", "name", "ann", "password", "another password").at("")
+	})
+}
+
+// Nobody gets in as a disabled user, by any door, and administrators cannot lock themselves out.
+func TestDisable(t *testing.T) {
+	t.Parallel()
+	each(t, func(h *house) {
+		h.admin()
+		h.user("ann")
+		b, root := h.as("ann"), h.as("root")
+		_, token, err := h.auth.CreateToken(t.Context(), auth.TokenSpec{User: "ann", Name: "x", Scopes: calendar.ScopeAll})
+		h.must(err)
+		root.post("people/root", "do", "disable").shows(http.StatusUnprocessableEntity, "That would be you")
+		root.post("people/root", "do", "plain").shows(http.StatusUnprocessableEntity, "That would be you")
+		root.post("people/ann", "do", "explode").shows(http.StatusNotFound)
+		root.post("people/ann", "do", "disable").at("people/ann?done=saved").shows(http.StatusOK, "disabled")
+		b.get("").at("sign-in?next=")
+		b.post("sign-in", "name", "ann", "password", rightPassword).shows(http.StatusUnprocessableEntity, "did not match")
+		for _, secret := range []string{rightPassword, string(token)} {
+			if _, err := h.auth.VerifyBasic(t.Context(), "ann", secret, here); err == nil {
+				t.Error("a disabled user's credential opens a door to programs")
+			}
+		}
+		root.post("people/ann", "do", "enable")
+		b.post("sign-in", "name", "ann", "password", rightPassword).at("")
+		if _, err := h.auth.VerifyBearer(t.Context(), string(token), here); err != nil {
+			t.Error(err)
+		}
+		root.post("people/ann", "do", "admin")
+		b.get("people").at("people").shows(http.StatusOK)
+	})
+}
+
+// What people say of themselves is kept, and their addresses count once somebody has looked.
+func TestSettings(t *testing.T) {
+	t.Parallel()
+	each(t, func(h *house) {
+		h.admin()
+		h.user("ann")
+		b, root := h.as("ann"), h.as("root")
+		fields := []string{
+			"display-name", "Ann <b>Lee</b>", "timezone", "Asia/Tokyo", "week-start", "sun", "day", "mon", "day", "tue", "opens", "08:00", "closes", "16:30",
+		}
+		b.post("settings", fields...).at("settings?done=saved").shows(http.StatusOK, "Saved").hides("<b>Lee")
+		u, err := h.auth.User(t.Context(), "ann")
+		h.must(err)
+		u.ID, u.Created = "", time.Time{}
+		want := calendar.User{
+			Name: "ann", DisplayName: "Ann <b>Lee</b>", Timezone: "Asia/Tokyo", WeekStart: "sun", WorkingDays: "mon tue", WorkingHours: "08:00-16:30",
+		}
+		if diff := cmp.Diff(want, u); diff != "" {
+			t.Errorf("ann (-want +got):\n%s", diff)
+		}
+		b.post("settings", append(fields, "timezone", "x")...).shows(http.StatusOK)
+		fields[3] = "Mars/Base"
+		b.post("settings", fields...).shows(http.StatusUnprocessableEntity, `"Mars/Base" is no time zone`)
+		b.post("settings/addresses", "address", "no address").shows(http.StatusUnprocessableEntity, "is no e-mail address")
+		b.post("settings/addresses", "address", "Ann@Example.org").at("settings?done=address-added").shows(http.StatusOK, "ann@example.org not verified yet")
+		b.post("settings/addresses/main", "address", "ann@example.org").shows(http.StatusNotFound)
+		root.post("people/ann", "do", "verify", "address", "ann@example.org").shows(http.StatusOK, "ann@example.org")
+		b.post("settings/addresses/main", "address", "ann@example.org").shows(http.StatusOK, "ann@example.org main address")
+		b.post("settings/addresses/remove", "address", "ann@example.org").shows(http.StatusNotFound)
+	})
+}
+
+// Whoever goes takes their calendars along, and is gone; the last administrator stays.
+func TestDeleteAccount(t *testing.T) {
+	t.Parallel()
+	each(t, func(h *house) {
+		root := h.admin()
+		ann := h.user("ann")
+		_, err := h.calendars.CreateCalendar(t.Context(), calendar.Caller{User: ann, Scopes: calendar.ScopeAll}, calendar.NewCalendar{
+			Segment: "work", Properties: calendar.Properties{Name: "Work", Kinds: calendar.Kinds{calendar.Event}},
+		})
+		h.must(err)
+		b := h.as("ann")
+		file := b.get("export").shows(http.StatusOK)
+		archive, err := zip.NewReader(bytes.NewReader([]byte(file.body)), int64(len(file.body)))
+		h.must(err)
+		if len(archive.File) != 1 || archive.File[0].Name != "work.ics" {
+			t.Errorf("the export has %v", archive.File)
+		}
+		b.get("delete").shows(http.StatusOK, "the calendar Work")
+		b.post("delete", "name", "").shows(http.StatusUnprocessableEntity, "Type your user name, ann, to say")
+		b.post("delete", "name", "ann").at("sign-in?done=deleted").shows(http.StatusOK, "The account is deleted")
+		b.get("").at("sign-in?next=")
+		if _, err := h.auth.User(t.Context(), "ann"); calendar.ReasonOf(err) != calendar.NotFound {
+			t.Errorf("ann: %v", err)
+		}
+		h.user("bob")
+		h.as(root.Name).post("delete", "name", "root").shows(http.StatusUnprocessableEntity, "the only administrator")
+	})
+}
+
+// here is where programs of the tests are.
+var here = netip.MustParseAddr("198.51.100.7")

@@ -1,0 +1,101 @@
+package web
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/xml"
+	"fmt"
+)
+
+// profile describes a calendar account to an Apple device: a configuration profile, which it
+// installs in one go. Its identifiers come from the app password that it holds, so that installing
+// it again replaces the account, and the profile of another app password stands beside it.
+type profile struct {
+	// Host and Port are where the server is; TLS tells whether it is reached by https.
+	Host string
+	Port int
+	TLS  bool
+	// Principal is the path at which the account begins.
+	Principal string
+	// Description is the account's name on the device.
+	Description, Username string
+	// Password is an app password, made for this profile; ID is what that is known by.
+	Password, ID string
+}
+
+// profileType is the media type by which an Apple device knows a profile.
+const profileType = "application/x-apple-aspen-config"
+
+// text writes the profile as a property list.
+func (p profile) text() []byte {
+	account := plist{
+		{"PayloadType", "com.apple.caldav.account"},
+		{"PayloadVersion", 1},
+		{"PayloadIdentifier", p.identifier() + ".account"},
+		{"PayloadUUID", p.uuid("account")},
+		{"PayloadDisplayName", p.Description},
+		{"CalDAVAccountDescription", p.Description},
+		{"CalDAVHostName", p.Host},
+		{"CalDAVPort", p.Port},
+		{"CalDAVUseSSL", p.TLS},
+		{"CalDAVPrincipalURL", p.Principal},
+		{"CalDAVUsername", p.Username},
+		{"CalDAVPassword", p.Password},
+	}
+	top := plist{
+		{"PayloadType", "Configuration"},
+		{"PayloadVersion", 1},
+		{"PayloadIdentifier", p.identifier()},
+		{"PayloadUUID", p.uuid("profile")},
+		{"PayloadDisplayName", p.Description},
+		{"PayloadDescription", "Adds the calendars of " + p.Username + " on " + p.Host + "."},
+		{"PayloadContent", []plist{account}},
+	}
+	var b bytes.Buffer
+	b.WriteString(xml.Header)
+	b.WriteString(`<!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">` + "\n")
+	b.WriteString(`<plist version="1.0">` + "\n")
+	top.write(&b)
+	b.WriteString("</plist>\n")
+	return b.Bytes()
+}
+
+// identifier names the profile on the device.
+func (p profile) identifier() string { return "caldav-mcp-server." + p.ID }
+
+// uuid makes the same UUID for the same app password and part (RFC 9562 §5.8).
+func (p profile) uuid(part string) string {
+	sum := sha256.Sum256([]byte(p.Host + "\x00" + p.ID + "\x00" + part))
+	sum[6], sum[8] = sum[6]&0x0f|0x80, sum[8]&0x3f|0x80
+	return fmt.Sprintf("%X-%X-%X-%X-%X", sum[:4], sum[4:6], sum[6:8], sum[8:10], sum[10:16])
+}
+
+// plist is a dictionary of a property list, in order.
+type plist []struct {
+	key   string
+	value any
+}
+
+func (d plist) write(b *bytes.Buffer) {
+	b.WriteString("<dict>\n")
+	for _, entry := range d {
+		b.WriteString("<key>" + entry.key + "</key>")
+		switch v := entry.value.(type) {
+		case bool:
+			fmt.Fprintf(b, "<%t/>\n", v)
+		case int:
+			fmt.Fprintf(b, "<integer>%d</integer>\n", v)
+		case []plist:
+			b.WriteString("<array>\n")
+			for _, d := range v {
+				d.write(b)
+			}
+			b.WriteString("</array>\n")
+		case string:
+			b.WriteString("<string>")
+			_ = xml.EscapeText(b, []byte(v)) // a buffer takes all
+			b.WriteString("</string>\n")
+		}
+	}
+	b.WriteString("</dict>\n")
+}

@@ -1,0 +1,80 @@
+package web
+
+import (
+	"context"
+	"net/http"
+
+	"caldav-mcp-server/calendar"
+)
+
+// Proofs are mails with a link, by which people show that a mail address is theirs.
+type Proofs interface {
+	// Send sends a link to an address.
+	Send(ctx context.Context, u calendar.User, address string) error
+	// Open tells what a link proves; NotFound where it is not good.
+	Open(token string) (calendar.UserID, calendar.MailAddress, error)
+}
+
+// proofPath is where the links lead, ProofPath the same below the path of BASE_URL.
+const (
+	proofPath = "prove/"
+	ProofPath = root + proofPath
+)
+
+func (h *Handler) proofPages() []page {
+	if h.Proofs == nil {
+		return nil
+	}
+	return []page{
+		postBack("settings/addresses/prove", people, "settings", (*visit).sendProof),
+		get(proofPath+"{token}", people, (*visit).proofForm),
+		{method: http.MethodPost, path: proofPath + "{token}", who: people, serve: (*visit).prove, back: "settings"},
+	}
+}
+
+// sendProof sends a link to an address that the user has added.
+func (v *visit) sendProof() error {
+	return v.settled(v.sendProofTo(v.field("address")), "proof-sent")
+}
+
+// sendProofTo writes only to addresses that were added: nobody can have us write to strangers for nothing.
+func (v *visit) sendProofTo(address string) error {
+	all, err := v.Auth.Addresses(v.r.Context(), v.user())
+	if err != nil {
+		return err
+	}
+	for _, a := range all {
+		if a.Text == address && a.Verified.IsZero() {
+			return v.Proofs.Send(v.r.Context(), v.user(), a.Text)
+		}
+	}
+	return calendar.Errorf(calendar.NotFound, "", "this address does not wait to be verified")
+}
+
+// proven is the address of a link that is for the user who opened it. Another user's link proves nothing.
+func (v *visit) proven() (string, error) {
+	user, address, err := v.Proofs.Open(v.r.PathValue("token"))
+	if err != nil {
+		return "", err
+	}
+	if user != v.user().ID {
+		return "", calendar.Errorf(calendar.NotFound, "", "this link is for another account: sign in to that, and open it again")
+	}
+	return string(address), nil
+}
+
+func (v *visit) proofForm() error {
+	address, err := v.proven()
+	if err != nil {
+		return err
+	}
+	return v.show("prove", address)
+}
+
+func (v *visit) prove() error {
+	address, err := v.proven()
+	if err != nil {
+		return err
+	}
+	return v.settled(v.Auth.VerifyAddress(v.r.Context(), v.user(), address), "proven")
+}

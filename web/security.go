@@ -1,0 +1,274 @@
+package web
+
+import (
+	"html/template"
+	"strings"
+
+	"caldav-mcp-server/auth"
+)
+
+func (h *Handler) securityPages() []page {
+	return []page{
+		get("security", people, (*visit).security),
+		get("security/password", proven, (*visit).passwordForm),
+		post("security/password", proven, (*visit).changePassword),
+		get("security/passkey", proven, (*visit).passkeyForm),
+		post("security/passkey", proven, (*visit).addPasskey),
+		postBack("security/passkey/remove", proven, "security", (*visit).removePasskey),
+		get("security/codes", proven, (*visit).codesForm),
+		post("security/codes", proven, (*visit).addCodes),
+		postBack("security/codes/remove", proven, "security", (*visit).removeCodes),
+		postBack("security/recovery", proven, "security", (*visit).newRecoveryCodes),
+		postBack("security/link", proven, "security", (*visit).linkElsewhere),
+		postBack("security/link/accept", proven, "security", (*visit).link),
+		postBack("security/unlink", proven, "security", (*visit).unlink),
+		postBack("security/sessions/end", people, "security", (*visit).endOneSession),
+		postBack("security/sessions/end-others", people, "security", (*visit).endOtherSessions),
+	}
+}
+
+// securityContent is how somebody gets in, and where they are in.
+type securityContent struct {
+	Factors    auth.Factors
+	Passkeys   []keyRow
+	Identities []auth.Identity
+	Sessions   []sessionRow
+	// Provider is the other service's name, "" for none; CanPasskey tells whether there can be passkeys here.
+	Provider   string
+	CanPasskey bool
+}
+
+// keyRow is a passkey in a list.
+type keyRow struct {
+	ID                  auth.PasskeyID
+	Name, Created, Used string
+}
+
+// sessionRow is a browser in a list.
+type sessionRow struct {
+	ID                 auth.SessionID
+	Browser, Way, Seen string
+	Here               bool
+}
+
+func (v *visit) security() error {
+	content, err := v.securityContent()
+	if err != nil {
+		return err
+	}
+	return v.show("security", content)
+}
+
+func (v *visit) securityContent() (c securityContent, err error) {
+	ctx, u, clock := v.r.Context(), v.user(), v.clock()
+	if c.Factors, err = v.Auth.Factors(ctx, u); err != nil {
+		return c, err
+	}
+	if c.Identities, err = v.Auth.Identities(ctx, u); err != nil {
+		return c, err
+	}
+	keys, err := v.Auth.Passkeys(ctx, u)
+	if err != nil {
+		return c, err
+	}
+	for _, k := range keys {
+		c.Passkeys = append(c.Passkeys, keyRow{k.ID, excerpt(k.Name), clock.date(k.Created), clock.Ago(k.Used)})
+	}
+	sessions, err := v.Auth.Sessions(ctx, u)
+	for _, s := range sessions {
+		c.Sessions = append(c.Sessions, sessionRow{s.ID, browserName(s.Agent), string(s.Way), clock.Ago(s.Seen), s.ID == v.session.ID})
+	}
+	_, c.CanPasskey = v.passkeySite()
+	if v.Provider != nil {
+		c.Provider = v.Provider.Name()
+	}
+	return c, err
+}
+
+// browsers and systems tell what a browser says of itself, the more telling words first.
+var (
+	browsers = [][2]string{{"Edg/", "Edge"}, {"OPR/", "Opera"}, {"Firefox/", "Firefox"}, {"FxiOS/", "Firefox"}, {"Chrome/", "Chrome"}, {"CriOS/", "Chrome"}, {"Safari/", "Safari"}}
+	systems  = [][2]string{{"iPhone", "iPhone"}, {"iPad", "iPad"}, {"Android", "Android"}, {"Windows", "Windows"}, {"Mac OS X", "Mac"}, {"Linux", "Linux"}}
+)
+
+// browserName is a browser's common name.
+func browserName(agent string) string {
+	browser, system := known(browsers, agent), known(systems, agent)
+	switch {
+	case browser == "" && agent == "":
+		return "Unknown browser"
+	case browser == "":
+		return excerpt(agent)
+	case system == "":
+		return browser
+	}
+	return browser + " on " + system
+}
+
+func known(words [][2]string, agent string) string {
+	for _, w := range words {
+		if strings.Contains(agent, w[0]) {
+			return w[1]
+		}
+	}
+	return ""
+}
+
+func (v *visit) passwordForm() error { return v.show("password", nil) }
+
+func (v *visit) changePassword() error {
+	password, err := v.newPassword()
+	if err == nil {
+		err = v.Auth.ChangePassword(v.r.Context(), v.session, password)
+	}
+	if err != nil {
+		return v.again("password", nil, err)
+	}
+	return v.done("security", "password-changed")
+}
+
+// makeKeyContent is the content of the page on which passkeys are made.
+type makeKeyContent struct {
+	Form passkeyForm
+	Name string
+	// First tells that the main password will no longer open the doors to programs.
+	First bool
+}
+
+func (v *visit) passkeyForm() error {
+	content, err := v.makeKeyContent()
+	if err != nil {
+		return err
+	}
+	return v.show("passkey", content)
+}
+
+func (v *visit) makeKeyContent() (c makeKeyContent, err error) {
+	site, ok := v.passkeySite()
+	if !ok {
+		return c, errMissing()
+	}
+	f, err := v.Auth.Factors(v.r.Context(), v.user())
+	if err != nil {
+		return c, err
+	}
+	options, parcel, err := v.Auth.BeginPasskey(v.r.Context(), site, v.user())
+	return makeKeyContent{passkeyForm{options, parcel}, browserName(v.r.UserAgent()), !f.Guarded()}, err
+}
+
+func (v *visit) addPasskey() error {
+	site, ok := v.passkeySite()
+	if !ok {
+		return errMissing()
+	}
+	codes, err := v.Auth.AddPasskey(v.r.Context(), site, v.session, auth.Parcel(v.field("parcel")), v.field("name"), v.field("answer"))
+	if err != nil {
+		content, failed := v.makeKeyContent()
+		if failed != nil {
+			return failed
+		}
+		return v.again("passkey", content, err)
+	}
+	return v.recoverable(codes, "passkey-added")
+}
+
+// recoverable shows recovery codes if there are new ones: nobody can see them again.
+func (v *visit) recoverable(codes []string, notice string) error {
+	if codes == nil {
+		return v.done("security", notice)
+	}
+	return v.show("recovery", strings.Join(codes, "\n"))
+}
+
+func (v *visit) removePasskey() error {
+	return v.secured(v.Auth.DropPasskey(v.r.Context(), v.user(), auth.PasskeyID(v.field("id"))), "removed")
+}
+
+// secured goes back to the page, with what was done or what is wrong.
+func (v *visit) secured(err error, notice string) error {
+	if err == nil {
+		return v.done("security", notice)
+	}
+	content, failed := v.securityContent()
+	if failed != nil {
+		return failed
+	}
+	return v.again("security", content, err)
+}
+
+// codesContent is a secret for an app that makes codes.
+type codesContent struct {
+	Offer auth.CodeOffer
+	QR    template.HTML
+	Link  template.URL
+	First bool
+}
+
+func (v *visit) codesForm() error {
+	offer, err := v.Auth.OfferCodes(v.r.Context(), v.user(), v.address().Hostname())
+	if err != nil {
+		return err
+	}
+	content, err := v.codesContent(offer)
+	if err != nil {
+		return err
+	}
+	return v.show("codes", content)
+}
+
+func (v *visit) codesContent(offer auth.CodeOffer) (codesContent, error) {
+	f, err := v.Auth.Factors(v.r.Context(), v.user())
+	if err != nil {
+		return codesContent{}, err
+	}
+	code, err := qrCode(offer.Address, "Scan this with the app")
+	return codesContent{offer, code, template.URL(offer.Address), !f.Guarded()}, err //nolint:gosec // it is made here
+}
+
+func (v *visit) addCodes() error {
+	parcel := auth.Parcel(v.field("parcel"))
+	codes, err := v.Auth.AcceptCodes(v.r.Context(), v.session, parcel, v.field("code"))
+	if err == nil {
+		return v.recoverable(codes, "codes-added")
+	}
+	offer, failed := v.Auth.OfferAgain(v.r.Context(), v.user(), v.address().Hostname(), parcel)
+	if failed != nil {
+		return failed
+	}
+	content, failed := v.codesContent(offer)
+	if failed != nil {
+		return failed
+	}
+	return v.again("codes", content, err)
+}
+
+func (v *visit) removeCodes() error {
+	return v.secured(v.Auth.DropCodes(v.r.Context(), v.user()), "removed")
+}
+
+func (v *visit) newRecoveryCodes() error {
+	f, err := v.Auth.Factors(v.r.Context(), v.user())
+	if err == nil && !f.Second() {
+		err = errMissing()
+	}
+	if err != nil {
+		return err
+	}
+	codes, err := v.Auth.NewRecoveryCodes(v.r.Context(), v.user())
+	if err != nil {
+		return err
+	}
+	return v.recoverable(codes, "")
+}
+
+func (v *visit) unlink() error {
+	return v.secured(v.Auth.UnlinkIdentity(v.r.Context(), v.user(), v.field("issuer"), v.field("subject")), "removed")
+}
+
+func (v *visit) endOneSession() error {
+	return v.secured(v.Auth.EndSession(v.r.Context(), v.user(), auth.SessionID(v.field("id"))), "session-ended")
+}
+
+func (v *visit) endOtherSessions() error {
+	return v.secured(v.Auth.EndSessions(v.r.Context(), v.user(), v.session.ID), "session-ended")
+}

@@ -1,0 +1,165 @@
+package web
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"slices"
+
+	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/archive"
+)
+
+const (
+	// importBatch is how many objects one transaction takes, mostRefused how many refusals a page lists.
+	importBatch, mostRefused = 200, 20
+	// importFactor is what a file takes in memory while it is read, as a multiple of its size.
+	importFactor = 4
+)
+
+// imported is the outcome of a file's import.
+type imported struct {
+	Counts  map[string]int
+	Refused []string
+	// MoreRefused are those that are not listed.
+	MoreRefused int
+	// Change identifies the import for an undo; empty when nothing was changed.
+	Change string
+}
+
+// importFile puts the objects of an iCalendar file into a calendar, as one change.
+func (v *visit) importFile() error {
+	cal, err := v.wanted()
+	if err != nil {
+		return err
+	}
+	done, err := v.takeFile(cal)
+	if err != nil {
+		return v.calendarAgain(cal, err)
+	}
+	content, err := v.calendarContent(cal)
+	if err != nil {
+		return err
+	}
+	content.Imported = done
+	return v.show("calendar", content)
+}
+
+func (v *visit) takeFile(cal calendar.Calendar) (*imported, error) {
+	if err := v.caller().May(calendar.WriteObjects, cal); err != nil {
+		return nil, err
+	}
+	m := v.Service.Meter(v.r.Context(), v.caller())
+	defer m.Close()
+	if err := m.Hold(importFactor * max(v.r.ContentLength, 0)); err != nil {
+		return nil, err
+	}
+	data, fields, err := v.upload()
+	if err != nil {
+		return nil, err
+	}
+	of := archive.Zone{Name: cal.Timezone, Of: "the calendar's zone"}
+	into := v.Service.NewImporter(v.caller(), calendar.ImportOptions{Replace: fields["replace"] != ""})
+	done := &imported{Counts: map[string]int{}}
+	for parts := range slices.Chunk(slices.Collect(archive.Split(data, func(string) archive.Zone { return of })), importBatch) {
+		var batch []calendar.Import
+		for _, p := range parts {
+			if p.Err != nil {
+				done.refuse(p.Line, p.Err)
+				continue
+			}
+			batch = append(batch, calendar.Import{Data: p.Data})
+		}
+		results, err := into.Store(v.r.Context(), cal, batch)
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range results {
+			done.note(r)
+		}
+	}
+	if len(done.Counts) == 0 && len(done.Refused) == 0 {
+		return nil, calendar.Errorf(calendar.Invalid, "", "the file holds nothing that a calendar keeps: is it an iCalendar (.ics) file?")
+	}
+	if id, ok := into.Change(); ok {
+		done.Change = id.String()
+	}
+	return done, nil
+}
+
+// upload reads the file that a form sends along, and the fields before it, straight from the request: nothing is put
+// on a disk.
+func (v *visit) upload() (data []byte, fields map[string]string, err error) {
+	form, err := v.r.MultipartReader()
+	if err != nil {
+		return nil, nil, errNoFile()
+	}
+	fields = map[string]string{}
+	for {
+		part, err := form.NextPart()
+		if errors.Is(err, io.EOF) {
+			return nil, nil, errNoFile()
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+		if data, err = io.ReadAll(part); err != nil {
+			return nil, nil, err
+		}
+		if part.FormName() != "file" {
+			fields[part.FormName()] = string(data)
+			continue
+		}
+		if len(data) == 0 {
+			err = errNoFile()
+		}
+		return data, fields, err
+	}
+}
+
+func errNoFile() error {
+	return calendar.Errorf(calendar.Invalid, "", "choose a file that holds something")
+}
+
+func (d *imported) note(r calendar.ImportResult) {
+	if r.Err != nil {
+		d.refuse(0, r.Err)
+		return
+	}
+	d.Counts[string(r.Did)]++
+}
+
+func (d *imported) refuse(line int, err error) {
+	if len(d.Refused) == mostRefused {
+		d.MoreRefused++
+		return
+	}
+	text := excerpt(err.Error())
+	if line > 0 {
+		text = fmt.Sprintf("line %d: %s", line, text)
+	}
+	d.Refused = append(d.Refused, text)
+}
+
+// exportCalendar sends a calendar as one iCalendar file. It is written as it is read, so what goes wrong in the middle
+// cuts the connection: half a calendar must not look like a whole one.
+func (v *visit) exportCalendar() error {
+	cal, err := v.wanted()
+	if err != nil {
+		return err
+	}
+	if err := v.caller().May(calendar.ReadObjects, cal); err != nil {
+		return err
+	}
+	m := v.Service.Meter(v.r.Context(), v.caller())
+	defer m.Close()
+	v.w.Header().Set("Content-Type", "text/calendar; charset=utf-8")
+	v.w.Header().Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": string(cal.Address()) + ".ics"}))
+	if _, err := v.Service.Export(v.r.Context(), m, v.caller(), cal, nil, v.w, nil); err != nil {
+		v.Logger.WarnContext(v.r.Context(), "an export ended early", "error", err)
+		panic(http.ErrAbortHandler)
+	}
+	return nil
+}

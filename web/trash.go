@@ -1,0 +1,119 @@
+package web
+
+import (
+	"net/http"
+	"strconv"
+
+	"caldav-mcp-server/calendar"
+)
+
+func (h *Handler) trashPages() []page {
+	return []page{
+		get("trash", people, (*visit).trash),
+		post("trash/calendars/{id}", people, (*visit).restoreCalendar),
+		{method: http.MethodPost, path: "trash/calendars/{id}/forget", who: proven, serve: (*visit).forgetCalendar, back: "trash"},
+		post("trash/objects/{id}", people, (*visit).restoreObject),
+	}
+}
+
+// mostTrashed bounds the deleted objects that the page lists of one calendar.
+const mostTrashed = 50
+
+// trashContent is the content of the page of the trash.
+type trashContent struct {
+	Calendars []trashedCalendar
+	Objects   []trashedObject
+	// More tells that calendars have more in the trash than is listed.
+	More bool
+}
+
+type trashedCalendar struct {
+	swatch
+	ID            calendar.CalendarID
+	When, Objects string
+}
+
+type trashedObject struct {
+	In          swatch
+	ID          calendar.CalendarID
+	UID         calendar.UID
+	Title, When string
+	With        string
+}
+
+func (v *visit) trash() error {
+	c := v.clock()
+	var content trashContent
+	gone, err := v.Service.TrashedCalendars(v.r.Context(), v.caller())
+	if err != nil {
+		return err
+	}
+	for _, t := range gone {
+		content.Calendars = append(content.Calendars, trashedCalendar{swatchOf(t.Calendar), t.ID, c.Ago(t.Trashed), entries(t.Objects)})
+	}
+	all, err := v.Service.Calendars(v.r.Context(), v.caller())
+	if err != nil {
+		return err
+	}
+	for _, cal := range all {
+		if cal.Access != calendar.OwnerAccess {
+			continue
+		}
+		if err := v.listTrashed(c, cal, &content); err != nil {
+			return err
+		}
+	}
+	return v.show("trash", content)
+}
+
+func (v *visit) listTrashed(c clock, cal calendar.Calendar, content *trashContent) error {
+	n := 0
+	for o, err := range v.Service.TrashedObjects(v.r.Context(), v.caller(), cal) {
+		if err != nil {
+			return err
+		}
+		if n++; n > mostTrashed {
+			content.More = true
+			return nil
+		}
+		title := excerpt(o.Summary)
+		if title == "" {
+			title = "(no title)"
+		}
+		content.Objects = append(content.Objects, trashedObject{swatchOf(cal), cal.ID, o.UID, title, c.Ago(o.At), excerpt(o.Agent)})
+	}
+	return nil
+}
+
+func (v *visit) restoreCalendar() error {
+	id := calendar.CalendarID(v.r.PathValue("id"))
+	if _, err := v.Service.RestoreCalendar(v.r.Context(), v.caller(), id, ""); err != nil {
+		return err
+	}
+	return v.done("calendars/"+string(id), "restored")
+}
+
+func (v *visit) forgetCalendar() error {
+	if err := v.Service.ForgetCalendar(v.r.Context(), v.caller(), calendar.CalendarID(v.r.PathValue("id"))); err != nil {
+		return err
+	}
+	return v.done("trash", "forgotten")
+}
+
+func (v *visit) restoreObject() error {
+	cal, err := v.wanted()
+	if err != nil {
+		return err
+	}
+	if _, err := v.Service.RestoreDeleted(v.r.Context(), v.caller(), cal, calendar.UID(v.r.PostFormValue("uid"))); err != nil {
+		return err
+	}
+	return v.done("trash", "restored")
+}
+
+func entries(n int64) string {
+	if n == 1 {
+		return "1 entry"
+	}
+	return strconv.FormatInt(n, 10) + " entries"
+}

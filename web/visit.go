@@ -1,0 +1,174 @@
+package web
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"caldav-mcp-server/auth"
+	"caldav-mcp-server/calendar"
+)
+
+// visit is one request for a page, and the visitor who makes it.
+type visit struct {
+	*Handler
+	w    http.ResponseWriter
+	r    *http.Request
+	page page
+	// session is zero for a visitor who is not signed in.
+	session auth.Session
+	// formTo are other origins to which a form of the page may lead.
+	formTo []string
+}
+
+// signedIn tells whether anybody is.
+func (v *visit) signedIn() bool { return v.session.ID != "" }
+
+// user is the one who is signed in.
+func (v *visit) user() calendar.User { return v.session.User }
+
+// caller is the visitor as the rooms of the middle know them.
+func (v *visit) caller() calendar.Caller { return v.session.Caller() }
+
+// recognize finds the visitor's session. A cookie that is no longer good is that of a stranger.
+func (v *visit) recognize() error {
+	secret := v.cookie(sessionCookie)
+	if secret == "" {
+		return nil
+	}
+	session, err := v.Auth.Session(v.r.Context(), secret)
+	if errors.Is(err, auth.ErrUnauthorized) {
+		v.dropCookie(sessionCookie)
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	v.session = session
+	if v.Named != nil {
+		v.Named(v.r.Context(), session.User.Name)
+	}
+	v.renewCookie(secret)
+	return nil
+}
+
+// enter serves the page to a visitor that may see it.
+func (v *visit) enter() error {
+	need := needs[v.page.who]
+	switch {
+	case need.session && !v.signedIn():
+		return v.leadTo("sign-in?" + url.Values{"next": {v.comeBack()}}.Encode())
+	case need.admin && !v.user().Admin:
+		return errMissing()
+	case need.proof && !v.session.Fresh(v.Now()):
+		return v.leadTo("confirm?" + url.Values{"next": {v.comeBack()}}.Encode())
+	}
+	return v.page.serve(v)
+}
+
+// comeBack is what a visitor sees once they have signed in: what they asked for, or the form of what they sent.
+func (v *visit) comeBack() string {
+	if v.page.back != "" {
+		return v.page.back
+	}
+	back := strings.TrimPrefix(v.r.URL.Path, root)
+	if v.r.Method != http.MethodPost && v.r.URL.RawQuery != "" {
+		back += "?" + v.r.URL.RawQuery
+	}
+	return back
+}
+
+// next is where a form said to go on to: a page of ours, whatever was written there.
+func (v *visit) next() string {
+	return localPath(v.r.FormValue("next"))
+}
+
+// localPath takes a path below the root, and nothing that a browser could take for an address elsewhere.
+func localPath(next string) string {
+	u, err := url.Parse(next)
+	if err != nil || u.IsAbs() || u.Host != "" || strings.HasPrefix(u.Path, "/") || strings.ContainsAny(next, "\\\r\n\t") || strings.Contains(u.Path, "..") {
+		return ""
+	}
+	return next
+}
+
+// field is a field of a form, without blanks around it.
+func (v *visit) field(name string) string { return strings.TrimSpace(v.r.PostFormValue(name)) }
+
+// href is the address of a page of ours.
+func (v *visit) href(path string) string { return v.base + root + path }
+
+// leadTo sends the browser on to a page of ours.
+func (v *visit) leadTo(path string) error {
+	// Relative to the host: behind a proxy only the browser knows its name.
+	v.w.Header().Set("Location", v.href(path))
+	v.w.WriteHeader(http.StatusSeeOther)
+	return nil
+}
+
+// done leads on to a page that says what was done, by a key of the table of notices.
+func (v *visit) done(path, notice string) error {
+	sign := "?"
+	if strings.Contains(path, "?") {
+		sign = "&"
+	}
+	return v.leadTo(path + sign + "done=" + url.QueryEscape(notice))
+}
+
+// show writes a page by its template.
+func (v *visit) show(name string, content any) error {
+	return v.write(http.StatusOK, name, content, "")
+}
+
+// again shows a form again, with the error. An error that a person cannot help is passed on as a fault.
+func (v *visit) again(name string, content any, err error) error {
+	status, text := explain(err)
+	if status >= http.StatusInternalServerError && status != http.StatusServiceUnavailable {
+		return err
+	}
+	if wait := (*auth.ThrottledError)(nil); errors.As(err, &wait) {
+		v.w.Header().Set("Retry-After", strconv.Itoa(wait.Seconds()))
+	}
+	return v.write(status, name, content, text)
+}
+
+// write renders into memory first: a page that fails in the middle is an error, not half a page.
+func (v *visit) write(status int, name string, content any, wrong string) error {
+	t, ok := v.templates[name]
+	if !ok {
+		return fmt.Errorf("there is no template %q", name)
+	}
+	var text bytes.Buffer
+	if err := t.ExecuteTemplate(&text, "layout", v.frame(content, wrong)); err != nil {
+		return fmt.Errorf("the page %s: %w", name, err)
+	}
+	header := v.w.Header()
+	if len(v.formTo) > 0 {
+		header.Set("Content-Security-Policy", policy(v.formTo...))
+	}
+	header.Set("Content-Type", "text/html; charset=utf-8")
+	header.Set("Content-Length", strconv.Itoa(text.Len()))
+	v.w.WriteHeader(status)
+	_, _ = v.w.Write(text.Bytes()) // a visitor who has gone does not read it
+	return nil
+}
+
+// refuse shows a page that says why there is nothing else.
+func (v *visit) refuse(status int, text string) {
+	if err := v.write(status, "refusal", status, text); err != nil {
+		http.Error(v.w, text, status)
+	}
+}
+
+// fault shows an error. The part that is not for the visitor goes to the log.
+func (v *visit) fault(err error) {
+	status, text := explain(err)
+	if status == http.StatusInternalServerError {
+		v.Logger.ErrorContext(v.r.Context(), "a page failed", "error", err)
+	}
+	v.refuse(status, text)
+}
