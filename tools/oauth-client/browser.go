@@ -1,0 +1,74 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/chromedp/chromedp"
+)
+
+// browser is a Chromium in which the user of the bench is signed in once they had to.
+type browser struct {
+	*bench
+	tab   context.Context
+	close func()
+}
+
+func newBrowser(ctx context.Context, b *bench) (*browser, error) {
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.NoSandbox, chromedp.UserDataDir(b.work+"/profile"))
+	allocator, endAllocator := chromedp.NewExecAllocator(ctx, options...)
+	tab, endTab := chromedp.NewContext(allocator)
+	if err := chromedp.Do(tab); err != nil {
+		endTab()
+		endAllocator()
+		return nil, fmt.Errorf("starting Chromium: %w", err)
+	}
+	return &browser{b, tab, func() { endTab(); endAllocator() }}, nil
+}
+
+// title returns what the page is called.
+func (w *browser) title(ctx context.Context) string {
+	title, _ := chromedp.Run(ctx, chromedp.Title())
+	return title
+}
+
+// lost says where the browser has come to.
+func (w *browser) lost(err error) error {
+	at, _ := chromedp.Run(w.tab, chromedp.Location())
+	return fmt.Errorf("%w, at %s, %q", err, at, w.title(w.tab))
+}
+
+// allow opens the address that a client wants the user to see, signs in if that is asked for, and allows all.
+func (w *browser) allow(address string) error {
+	ctx, cancel := context.WithTimeout(w.tab, 30*time.Second)
+	defer cancel()
+	if err := chromedp.Do(ctx, chromedp.Navigate(address)); err != nil {
+		return w.lost(err)
+	}
+	if strings.HasPrefix(w.title(ctx), "Sign in") {
+		_, err := chromedp.RunResponse(ctx, chromedp.SendKeys("#name", w.user), chromedp.SendKeys("#password", w.password), chromedp.Click("main form button"))
+		if err != nil {
+			return w.lost(err)
+		}
+	}
+	if _, err := chromedp.RunResponse(ctx, chromedp.Click(`button[value="allow"]`)); err != nil {
+		return w.lost(err)
+	}
+	return nil
+}
+
+// revoke ends what a client may do, on the page for that.
+func (w *browser) revoke(name string) error {
+	ctx, cancel := context.WithTimeout(w.tab, 30*time.Second)
+	defer cancel()
+	if err := chromedp.Do(ctx, chromedp.Navigate(w.server.caldav+"/account/apps")); err != nil {
+		return w.lost(err)
+	}
+	button := fmt.Sprintf(`//li[contains(., %q)]//form[contains(@action, "/revoke")]/button`, name+" (")
+	if _, err := chromedp.RunResponse(ctx, chromedp.Click(button)); err != nil {
+		return w.lost(err)
+	}
+	return nil
+}

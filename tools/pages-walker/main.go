@@ -1,0 +1,106 @@
+// Command pages-walker is a judge: a real browser walks the pages for people, as somebody sees them who has little room,
+// a dark room, no mouse or no JavaScript, and axe-core looks at each.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"os"
+	"strings"
+	"time"
+)
+
+// trial is one thing that must hold.
+type trial struct {
+	name string
+	run  func(*walker) error
+}
+
+// trials are all there are, in order: the last leave the user with a passkey.
+func trials() []trial {
+	all := []trial{
+		{"a wrong password is refused, and a right one lets in", (*walker).signIn},
+		{"a first visit is small", (*walker).firstVisit},
+	}
+	for _, m := range modes {
+		all = append(all, trial{"every page, " + m.name, func(w *walker) error { return w.everyPage(m) }})
+	}
+	return append(all,
+		trial{"by keyboard alone", (*walker).byKeyboard},
+		trial{"without JavaScript", (*walker).withoutScripts},
+		trial{"a passkey is made and signs in", (*walker).passkey},
+	)
+}
+
+func main() {
+	if len(os.Args) != 4 {
+		fmt.Fprintln(os.Stderr, "usage: pages-walker URL USER PASSWORD")
+		os.Exit(2)
+	}
+	if err := judge(os.Args[1], os.Args[2], os.Args[3]); err != nil {
+		fmt.Println("pages:", err)
+		os.Exit(1)
+	}
+}
+
+func judge(address, user, password string) error {
+	at, err := url.Parse(address)
+	if err != nil {
+		return err
+	}
+	if err := hostile(address, user, password); err != nil {
+		return fmt.Errorf("putting an event: %w", err)
+	}
+	// Browsers make no passkeys for an address.
+	at.Host = "localhost:" + at.Port()
+	axe, err := os.ReadFile(os.Getenv("NODE_MODULES") + "/axe-core/axe.min.js")
+	if err != nil {
+		return err
+	}
+	w, err := newWalker(context.Background(), at.JoinPath("/account/").String(), user, password, string(axe))
+	if err != nil {
+		return err
+	}
+	defer w.close()
+	passed, failed := 0, 0
+	for _, t := range trials() {
+		if err := t.run(w); err != nil {
+			fmt.Printf("failed  %s: %v\n", t.name, err)
+			failed++
+			continue
+		}
+		fmt.Println("passed ", t.name)
+		passed++
+	}
+	fmt.Printf("pages: %d passed, %d failed, 0 skipped\n", passed, failed)
+	if failed > 0 {
+		os.Exit(1)
+	}
+	return nil
+}
+
+// hostile puts an event whose text would be more than text where it can be.
+func hostile(address, user, password string) error {
+	now := time.Now().UTC().Truncate(time.Hour).Add(24 * time.Hour)
+	summary := `<img src=x onerror="document.title='owned'"><script>document.title='owned'</script> ` + "\u202eright to left " + strings.Repeat("long", 2500)
+	text := "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//walker//EN\r\nBEGIN:VEVENT\r\nUID:hostile\r\nDTSTAMP:20260101T000000Z\r\nDTSTART:" +
+		now.Format("20060102T150405Z") + "\r\nDURATION:PT1H\r\nSUMMARY:" + summary + "\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n"
+	r, err := http.NewRequest(http.MethodPut, strings.TrimSuffix(address, "/")+"/dav/calendars/"+user+"/personal/hostile.ics", strings.NewReader(text))
+	if err != nil {
+		return err
+	}
+	r.SetBasicAuth(user, password)
+	r.Header.Set("Content-Type", "text/calendar")
+	res, err := http.DefaultClient.Do(r)
+	if err != nil {
+		return err
+	}
+	defer res.Body.Close()
+	if res.StatusCode != http.StatusCreated && res.StatusCode != http.StatusNoContent {
+		return errors.New(res.Status)
+	}
+	return nil
+}

@@ -1,0 +1,375 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/webauthn"
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+)
+
+// patience is how long one step may take.
+const patience = 30 * time.Second
+
+// walker is a browser, and the person before it.
+type walker struct {
+	root, user, password, axe string
+	tab                       context.Context
+	close                     func()
+
+	mu sync.Mutex
+	// complaints are what the browser said of our pages' policy.
+	complaints []string
+}
+
+func newWalker(ctx context.Context, root, user, password, axe string) (*walker, error) {
+	profile, err := os.MkdirTemp("", "pages-walker")
+	if err != nil {
+		return nil, err
+	}
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.NoSandbox, chromedp.UserDataDir(profile))
+	allocator, endAllocator := chromedp.NewExecAllocator(ctx, options...)
+	tab, endTab := chromedp.NewContext(allocator)
+	w := &walker{root: root, user: user, password: password, axe: axe, tab: tab}
+	w.close = func() { endTab(); endAllocator(); _ = os.RemoveAll(profile) }
+	err = chromedp.Listen(tab, w.hear)
+	if err == nil {
+		_, err = chromedp.Call(tab, log.Enable, struct{}{})
+	}
+	if err != nil {
+		w.close()
+		return nil, fmt.Errorf("starting Chromium: %w", err)
+	}
+	return w, nil
+}
+
+// hear notes what the browser refused because a page's policy says so.
+func (w *walker) hear(event any) {
+	entry, ok := event.(*log.EventEntryAdded)
+	if !ok || !strings.Contains(entry.Entry.Text, "Content Security Policy") {
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.complaints = append(w.complaints, entry.Entry.Text)
+}
+
+// complained returns what was heard, and forgets it.
+func (w *walker) complained() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	heard := w.complaints
+	w.complaints = nil
+	if len(heard) > 0 {
+		return errors.New(strings.Join(heard, "; "))
+	}
+	return nil
+}
+
+// do takes steps in the browser, and says where it was when one failed.
+func (w *walker) do(steps ...chromedp.Action[chromedp.Void]) error {
+	ctx, cancel := context.WithTimeout(w.tab, patience)
+	defer cancel()
+	if err := chromedp.Do(ctx, steps...); err != nil {
+		return fmt.Errorf("%w, at %s", err, w.where())
+	}
+	return nil
+}
+
+// follow takes steps of which the last opens another page.
+func (w *walker) follow(steps ...chromedp.Action[chromedp.Void]) error {
+	ctx, cancel := context.WithTimeout(w.tab, patience)
+	defer cancel()
+	if _, err := chromedp.RunResponse(ctx, steps...); err != nil {
+		return fmt.Errorf("%w, at %s", err, w.where())
+	}
+	return nil
+}
+
+func ask[T any](w *walker, expression string) (T, error) {
+	ctx, cancel := context.WithTimeout(w.tab, patience)
+	defer cancel()
+	return chromedp.Run(ctx, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
+}
+
+// where says what the browser shows.
+func (w *walker) where() string {
+	at, _ := ask[string](w, `location.pathname + " " + document.title`)
+	return at
+}
+
+// open shows a page of ours.
+func (w *walker) open(path string) error { return w.do(chromedp.Navigate(w.root + path)) }
+
+// titled wants the page to be called something.
+func (w *walker) titled(want string) error {
+	title, err := ask[string](w, "document.title")
+	if err == nil && title != want+" · Calendars" {
+		err = fmt.Errorf("the page is called %q, want %q", title, want)
+	}
+	return err
+}
+
+// enter types a name and a password, and sends them off.
+func (w *walker) enter(password string) error {
+	return w.follow(chromedp.SetValue("#name", w.user), chromedp.SetValue("#password", password), chromedp.Click("main form button"))
+}
+
+func (w *walker) signOut() error {
+	return w.follow(chromedp.Click("header form button"))
+}
+
+func (w *walker) signIn() error {
+	if err := w.open(""); err != nil {
+		return err
+	}
+	if err := w.enter("not this one"); err != nil {
+		return err
+	}
+	if wrong, err := ask[string](w, `document.querySelector("[role=alert]").textContent`); err != nil || !strings.Contains(wrong, "did not match") {
+		return fmt.Errorf("a wrong password is answered %q, %w", wrong, err)
+	}
+	if err := w.look("sign-in with what is wrong"); err != nil {
+		return err
+	}
+	if err := w.enter(w.password); err != nil {
+		return err
+	}
+	return w.titled("Home")
+}
+
+// firstVisit counts what a browser fetches that has nothing yet.
+func (w *walker) firstVisit() error {
+	if _, err := chromedp.Call(w.tab, network.ClearBrowserCache, struct{}{}); err != nil {
+		return err
+	}
+	for _, path := range []string{"", "connect"} {
+		if err := w.open(path); err != nil {
+			return err
+		}
+		const bytes = `performance.getEntries().reduce((sum, e) => sum + (e.transferSize || 0), 0)`
+		size, err := ask[float64](w, bytes)
+		if err != nil {
+			return err
+		}
+		if size == 0 || size > 50<<10 {
+			return fmt.Errorf("/account/%s takes %.0f bytes", path, size)
+		}
+		others, err := ask[float64](w, `performance.getEntriesByType("resource").filter(e => !e.name.startsWith(location.origin)).length`)
+		if err != nil || others > 0 {
+			return fmt.Errorf("/account/%s asks other hosts %.0f times, %w", path, others, err)
+		}
+	}
+	return nil
+}
+
+// mode is how somebody sees the pages.
+type mode struct {
+	name, scheme string
+	width        int64
+}
+
+var modes = []mode{{"light", "light", 1280}, {"dark", "dark", 1280}, {"in 320 pixels", "light", 320}, {"in 320 pixels, dark", "dark", 320}}
+
+func (w *walker) see(m mode) error {
+	_, err := chromedp.Call(w.tab, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
+		Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: m.scheme}},
+	})
+	if err != nil {
+		return err
+	}
+	return w.do(chromedp.EmulateViewport(m.width, 800))
+}
+
+// everyPage opens all pages that there are, and looks at each.
+func (w *walker) everyPage(m mode) error {
+	if err := w.see(m); err != nil {
+		return err
+	}
+	if err := w.open("calendars"); err != nil {
+		return err
+	}
+	calendar, err := ask[string](w, `document.querySelector("main a[href*='/account/calendars/']").getAttribute("href").replace(/^\/account\//, "")`)
+	if err != nil {
+		return fmt.Errorf("there is no calendar: %w", err)
+	}
+	if err := w.open("apps"); err != nil {
+		return err
+	}
+	narrow, err := ask[string](w, `document.querySelector("main a[href$='/narrow']").getAttribute("href").replace(/^\/account\//, "")`)
+	if err != nil {
+		return fmt.Errorf("there is no app: %w", err)
+	}
+	consent, err := w.consent()
+	if err != nil {
+		return err
+	}
+	var wrong []error
+	for _, path := range []string{
+		"", "calendars", calendar, "connect", "connect/apple", "connect/android", "apps", "apps/new", narrow, consent, "journal", "trash", "settings", "security",
+		"security/password", "security/passkey", "security/codes", "confirm", "delete", "people", "people/invite", "people/" + w.user, missing,
+	} {
+		if err := w.open(path); err != nil {
+			wrong = append(wrong, err)
+			continue
+		}
+		if err := w.look(path); err != nil {
+			wrong = append(wrong, err)
+		}
+		if is := w.titled("Not here"); (is == nil) != (path == missing) {
+			wrong = append(wrong, fmt.Errorf("/account/%s is there, or is not: %w", path, is))
+		}
+	}
+	return errors.Join(append(wrong, w.harmless())...)
+}
+
+// missing is a page that there is not.
+const missing = "nothing-here"
+
+// harmless wants the event of a stranger on the home page, as text.
+func (w *walker) harmless() error {
+	if err := w.open(""); err != nil {
+		return err
+	}
+	text, err := ask[string](w, `document.querySelector("main").textContent`)
+	if err == nil && !strings.Contains(text, "<script>document.title") {
+		err = errors.New("the home page does not show what somebody wrote")
+	}
+	return err
+}
+
+// look wants a page to keep its own policy, to fit, to be nobody else's, and to pass axe's rules of WCAG 2.2, A and AA.
+func (w *walker) look(path string) error {
+	if err := w.complained(); err != nil {
+		return fmt.Errorf("/account/%s: %w", path, err)
+	}
+	if title, err := ask[string](w, "document.title"); err != nil || strings.Contains(title, "owned") {
+		return fmt.Errorf("/account/%s is called %q, %w", path, title, err)
+	}
+	over, err := ask[float64](w, "document.documentElement.scrollWidth - document.documentElement.clientWidth")
+	if err != nil || over > 0 {
+		return fmt.Errorf("/account/%s is %.0f pixels too wide, %w", path, over, err)
+	}
+	if err := w.do(chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
+		_, err := chromedp.Run(ctx, chromedp.Evaluate[any](w.axe+"; 1"))
+		return err
+	})); err != nil {
+		return err
+	}
+	found, err := ask[string](w, `axe.run(document, {runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]}).then(r =>
+		JSON.stringify(r.violations.map(v => v.id + ": " + v.nodes.map(n => n.html.slice(0, 120)).join(" | ")).concat(r.passes.length > 5 ? [] : ["axe looked at nothing"])))`)
+	if err != nil {
+		return fmt.Errorf("/account/%s: %w", path, err)
+	}
+	var violations []string
+	if err := json.Unmarshal([]byte(found), &violations); err != nil {
+		return err
+	}
+	_ = w.complained() // axe's own doing
+	if len(violations) > 0 {
+		return fmt.Errorf("/account/%s: %s", path, strings.Join(violations, "\n  "))
+	}
+	return nil
+}
+
+// byKeyboard signs out and in with nothing but keys, and skips to the content.
+func (w *walker) byKeyboard() error {
+	if err := w.signOut(); err != nil {
+		return err
+	}
+	// The name has the focus from the start.
+	if err := w.do(chromedp.WaitVisible("#name:focus")); err != nil {
+		return err
+	}
+	if err := w.follow(chromedp.KeyEvent(w.user + kb.Tab + w.password + kb.Enter)); err != nil {
+		return err
+	}
+	if err := w.titled("Home"); err != nil {
+		return err
+	}
+	if err := w.do(chromedp.KeyEvent(kb.Tab)); err != nil {
+		return err
+	}
+	shown, err := ask[string](w, `getComputedStyle(document.activeElement).outlineStyle + " " + document.activeElement.textContent`)
+	if err != nil || shown != "solid Skip to the content" {
+		return fmt.Errorf("the first stop is %q, %w", shown, err)
+	}
+	return nil
+}
+
+func (w *walker) withoutScripts() error {
+	scripts := func(off bool) error {
+		_, err := chromedp.Call(w.tab, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: off})
+		return err
+	}
+	if err := scripts(true); err != nil {
+		return err
+	}
+	defer func() { _ = scripts(false) }()
+	if err := w.signOut(); err != nil {
+		return err
+	}
+	if err := w.enter(w.password); err != nil {
+		return err
+	}
+	if err := w.open("settings"); err != nil {
+		return err
+	}
+	if err := w.follow(chromedp.SetValue("#display-name", "Without <script>"), chromedp.Click("main form button")); err != nil {
+		return err
+	}
+	notice, err := chromedp.Run(w.tab, chromedp.Text(".notice"))
+	if err != nil || notice != "Saved." {
+		return fmt.Errorf("saving says %q, %w", notice, err)
+	}
+	return nil
+}
+
+// passkey makes one with an authenticator of the browser's own, and signs in with it.
+func (w *walker) passkey() error {
+	if _, err := chromedp.Call(w.tab, webauthn.Enable, webauthn.EnableParams{}); err != nil {
+		return err
+	}
+	_, err := chromedp.Call(w.tab, webauthn.AddVirtualAuthenticator, webauthn.AddVirtualAuthenticatorParams{Options: &webauthn.VirtualAuthenticatorOptions{
+		Protocol: "ctap2", Ctap2version: "ctap2_1", Transport: "internal", HasResidentKey: true, HasUserVerification: true, IsUserVerified: true,
+		AutomaticPresenceSimulation: true, DefaultBackupEligibility: true, DefaultBackupState: true,
+	}})
+	if err != nil {
+		return err
+	}
+	if err := w.open("security/passkey"); err != nil {
+		return err
+	}
+	if err := w.follow(chromedp.Click("form.passkey button")); err != nil {
+		return err
+	}
+	if err := w.titled("Your recovery codes"); err != nil {
+		return err
+	}
+	if err := w.look("recovery codes"); err != nil {
+		return err
+	}
+	if err := w.open("security"); err != nil {
+		return err
+	}
+	if err := w.look("security with a passkey"); err != nil {
+		return err
+	}
+	if err := w.signOut(); err != nil {
+		return err
+	}
+	if err := w.follow(chromedp.Click("form.passkey button")); err != nil {
+		return err
+	}
+	return w.titled("Home")
+}
