@@ -224,7 +224,7 @@ func newFilterHouse(b *testing.B, url string, texts [][]byte) *filterHouse {
 	check(b, err)
 	check(b, s.Update(b.Context(), func(tx calendar.Tx) error { return h.fill(b.Context(), tx, texts) }))
 	// What a save derives is derived here, without a transaction for each.
-	_, err = h.Reindex(b.Context())
+	_, err = h.Reindex(b.Context(), calendar.Walk{})
 	check(b, err)
 	return h
 }

@@ -96,12 +96,12 @@ func storeOperations() []struct {
 		{"changes-10", func(b *testing.B, h *storeHouse) {
 			until := calendar.Version(h.size)
 			for b.Loop() {
-				consume(b, 10, h.Changes(b.Context(), h.cal.ID, calendar.Stretch{After: until - 10, Until: until, Unbroken: until - 10}))
+				consume(b, 10, h.Changes(b.Context(), h.cal.ID, calendar.VersionRange{After: until - 10, Until: until, Unbroken: until - 10}))
 			}
 		}},
 		{"list-1000", func(b *testing.B, h *storeHouse) {
 			for b.Loop() {
-				consume(b, 1000, h.Changes(b.Context(), h.cal.ID, calendar.Stretch{Until: 1000}))
+				consume(b, 1000, h.Changes(b.Context(), h.cal.ID, calendar.VersionRange{Until: 1000}))
 			}
 		}},
 		{"week", func(b *testing.B, h *storeHouse) {
@@ -162,7 +162,7 @@ func (h *storeHouse) put(b *testing.B) {
 		if err != nil {
 			return err
 		}
-		old, _, err := tx.Occupants(b.Context(), h.cal.ID, name, calendar.UID(name))
+		old, _, err := tx.Duplicates(b.Context(), h.cal.ID, name, calendar.UID(name))
 		if err != nil {
 			return err
 		}
@@ -171,8 +171,8 @@ func (h *storeHouse) put(b *testing.B) {
 		if err := tx.PutObject(b.Context(), next); err != nil {
 			return err
 		}
-		return tx.Log(b.Context(), calendar.Entry{
-			Calendar: h.cal.ID, Version: cal.Version, Object: name, UID: next.UID, Change: calendar.Modified,
+		return tx.Log(b.Context(), calendar.Change{
+			Calendar: h.cal.ID, Version: cal.Version, Object: name, UID: next.UID, Did: calendar.Modified,
 			At: next.Modified, User: "alice", Agent: "bench", Before: old.Data,
 		})
 	}))
