@@ -1,0 +1,85 @@
+package google
+
+import (
+	"cmp"
+	"strconv"
+
+	"caldav-mcp-server/calendar/mirror"
+	"caldav-mcp-server/ical"
+	"caldav-mcp-server/linked/vevent"
+)
+
+// people writes guests. An event without any has no organizer either: it is nobody's meeting.
+func (w writer) people(c *ical.Component, e *Event) error {
+	if len(e.Attendees) == 0 && !e.Omitted {
+		return nil
+	}
+	if o := e.Organizer; o != nil && o.Email != "" {
+		c.Add(vevent.Person("ORGANIZER", o.Email, o.Name))
+	}
+	for _, a := range e.Attendees {
+		c.Add(attendee(a))
+	}
+	return nil
+}
+
+func attendee(a Attendee) *ical.Property {
+	p := vevent.Person("ATTENDEE", a.Email, a.Name)
+	if a.Email == "" {
+		// Somebody whose address is hidden has only a number.
+		p = ical.NewProperty("ATTENDEE", "urn:x-google-profile:"+a.ID)
+		setParam(p, "CN", a.Name)
+	} else {
+		setParam(p, profileParam, a.ID)
+	}
+	if a.Resource {
+		p.SetParam("CUTYPE", "ROOM")
+	}
+	if a.Optional {
+		p.SetParam("ROLE", "OPT-PARTICIPANT")
+	}
+	p.SetParam("PARTSTAT", cmp.Or(answers.out(a.Answer), "NEEDS-ACTION"))
+	if a.Answer == "needsAction" {
+		p.SetParam("RSVP", "TRUE")
+	}
+	setParam(p, commentParam, a.Comment)
+	if a.Guests > 0 {
+		p.SetParam(guestsParam, strconv.Itoa(a.Guests))
+	}
+	return p
+}
+
+const profile = "urn:x-google-profile:"
+
+// attendeeOf reads a guest.
+func attendeeOf(p *ical.Property) (Attendee, error) {
+	a := Attendee{}
+	a.Name, _ = p.Param("CN")
+	if value := p.Value(); len(value) > len(profile) && value[:len(profile)] == profile {
+		a.ID = value[len(profile):]
+	} else {
+		email, err := vevent.Address(p)
+		if err != nil {
+			return a, err
+		}
+		a.Email = email
+		a.ID, _ = p.Param(profileParam)
+	}
+	kind := vevent.Word(p, "CUTYPE", "INDIVIDUAL")
+	a.Resource = kind == "ROOM" || kind == "RESOURCE"
+	role := vevent.Word(p, "ROLE", "REQ-PARTICIPANT")
+	a.Optional = role == "OPT-PARTICIPANT" || role == "NON-PARTICIPANT"
+	answer := vevent.Word(p, "PARTSTAT", "NEEDS-ACTION")
+	if a.Answer = answers.in(answer); a.Answer == "" {
+		return a, mirror.Refusef("Google knows no answer %q of a guest (%s): it has accepted, tentative, declined and none.", answer, a.Email)
+	}
+	a.Comment, _ = p.Param(commentParam)
+	if guests, given := p.Param(guestsParam); given {
+		n, err := strconv.Atoi(guests)
+		if err != nil || n < 0 {
+			return a, mirror.Refusef("%q is no number of further guests.", guests)
+		}
+		a.Guests = n
+	}
+	return a, nil
+}

@@ -1,0 +1,104 @@
+package vevent
+
+import (
+	"time"
+
+	"caldav-mcp-server/calendar/mirror"
+	"caldav-mcp-server/calendar/zone"
+	"caldav-mcp-server/ical"
+)
+
+// Clock tells what the times of one object mean.
+type Clock struct {
+	resolver *zone.Resolver
+	names    *zone.DB
+}
+
+// NewClock is a clock for times that stand in no object.
+func NewClock(zones *zone.DB) Clock { return Clock{resolver: zones.FromDocument(nil), names: zones} }
+
+// stamp is how a moment is written where it names an instance.
+const stamp = "20060102T150405Z"
+
+// Key names the instance that begins at a time: the day, or the instant in UTC.
+func (k Clock) Key(t ical.Time) (string, error) {
+	if t.IsDate() {
+		return t.String(), nil
+	}
+	at, err := k.Instant(t)
+	if err != nil {
+		return "", err
+	}
+	return at.UTC().Format(stamp), nil
+}
+
+// Instant finds the moment of a time that is no whole day.
+func (k Clock) Instant(t ical.Time) (time.Time, error) {
+	z, err := k.Zone(t)
+	if err != nil {
+		return time.Time{}, err
+	}
+	at, _ := z.Resolve(t.Civil)
+	return at, nil
+}
+
+// Zone finds the zone of a time, as one that has a name of IANA.
+func (k Clock) Zone(t ical.Time) (*zone.Zone, error) {
+	switch t.Form {
+	case ical.FormUTC:
+		return zone.UTC(), nil
+	case ical.FormZoned:
+		return k.named(t.TZID)
+	case ical.FormDate, ical.FormFloating:
+	}
+	return nil, mirror.Refusef("The event has a time without a zone, which cannot be kept there. Give its times a zone.")
+}
+
+func (k Clock) named(name string) (*zone.Zone, error) {
+	z, err := k.resolver.Zone(name)
+	if err != nil {
+		return nil, mirror.Refusef("The zone %q is not known, so it cannot be said there.", name)
+	}
+	if _, known := k.names.Lookup(z.Name()); known != nil || z.Bare() {
+		return nil, mirror.Refusef("The zone %q has rules of its own and no name that is known there. Use a zone such as Europe/Berlin.", name)
+	}
+	return z, nil
+}
+
+// In is a moment as clocks of a zone show it. Where they show it a second time, iCalendar can say it in UTC alone.
+func In(at time.Time, z *zone.Zone) ical.Time {
+	if z.Name() == "UTC" {
+		return ical.Instant(at)
+	}
+	shown := z.Civil(at)
+	if back, _ := z.Resolve(shown); !back.Equal(at) {
+		return ical.Instant(at)
+	}
+	return ical.Zoned(shown, z.Name())
+}
+
+// Ends is when a component ends: at its DTEND, after its DURATION, or else, of a whole day, with it.
+func Ends(c *ical.Component, start ical.Time) (ical.Time, error) {
+	if p := c.Property("DTEND"); p != nil {
+		return p.Time()
+	}
+	if p := c.Property("DURATION"); p != nil {
+		d, err := p.Duration()
+		if err != nil {
+			return ical.Time{}, err
+		}
+		return after(start, d)
+	}
+	if start.IsDate() {
+		start.Civil = start.Civil.AddDays(1)
+	}
+	return start, nil
+}
+
+func after(start ical.Time, d ical.Duration) (ical.Time, error) {
+	if start.IsDate() && d.ExactSeconds() != 0 {
+		return ical.Time{}, mirror.Refusef("The event begins with a whole day and ends at a time of day, which cannot be kept there.")
+	}
+	start.Civil = start.Civil.AddDays(d.NominalDays()).AddSeconds(int64(d.ExactSeconds()))
+	return start, nil
+}
