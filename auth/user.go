@@ -89,6 +89,8 @@ type UserEdit struct {
 	WeekStart, WorkingDays, WorkingHours *string
 	// Admin and Disabled are for administrators.
 	Admin, Disabled *bool
+	// The quotas are, too: see [calendar.Quota].
+	QuotaCalendars, QuotaObjects, QuotaBytes *int64
 }
 
 // Validate refuses what users cannot be.
@@ -109,6 +111,11 @@ func (e UserEdit) Validate() error {
 		}
 		if err := part.check(*part.text); err != nil {
 			return err
+		}
+	}
+	for _, bound := range [...]*int64{e.QuotaCalendars, e.QuotaObjects, e.QuotaBytes} {
+		if bound != nil && *bound < calendar.Unbounded {
+			return invalid("a quota is a number, none or default")
 		}
 	}
 	return nil

@@ -88,6 +88,7 @@ var conditions = map[calendar.Rule]struct {
 	calendar.RuleSyncToken: {http.StatusForbidden, "d:valid-sync-token"},
 	// RFC 4331 §6
 	calendar.RuleDiskSpace: {http.StatusInsufficientStorage, "d:sufficient-disk-space"},
+	calendar.RuleQuota:     {http.StatusInsufficientStorage, "d:quota-not-exceeded"},
 	// RFC 3744 §7.1.1
 	calendar.RulePrivileges: {http.StatusForbidden, "d:need-privileges"},
 }

@@ -46,6 +46,8 @@ type exchange struct {
 	home *calendar.HomeChanges
 	// people are the users whom the caller sees, once looked up.
 	people []calendar.User
+	// quota is the caller's, once looked up.
+	quota *quota
 }
 
 // errToolsOnly refuses a token that is for certain tools of assistants: this door would give it more.

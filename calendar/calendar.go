@@ -70,6 +70,8 @@ type Calendar struct {
 	OwnerName string
 	// OwnerTitle is what people call the owner.
 	OwnerTitle string
+	// OwnerQuota bounds what the owner may have.
+	OwnerQuota Quota
 	// Segment is the calendar's name in its owner's URLs. A shared calendar stands in the
 	// sharee's home under its id instead: see Address.
 	Segment Segment

@@ -58,6 +58,7 @@ const (
 	RulePrivileges        Rule = "need-privileges"                     // RFC 3744 §7.1.1
 	RuleCalendarsOnlyHere Rule = "calendar-collection-location-ok"     // RFC 4791 §5.3.1.1
 	RuleDiskSpace         Rule = "sufficient-disk-space"               // RFC 4331 §6, with Unavailable
+	RuleQuota             Rule = "quota-not-exceeded"                  // RFC 4331 §6
 	RuleCollation         Rule = "supported-collation"                 // RFC 4791 §7.5
 	RuleTooManyMatches    Rule = "number-of-matches-within-limits"     // RFC 4791 §7.10
 )

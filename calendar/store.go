@@ -93,6 +93,7 @@ type Reader interface {
 	OwnPartReader
 	NoticeReader
 	SchedulingReader
+	UsageReader
 }
 
 // Tx is one transaction. A writer that changes objects of a calendar calls Advance first: it
@@ -152,4 +153,5 @@ type Tx interface {
 	NoticeKeeper
 	Poster
 	SchedulingKeeper
+	UsageKeeper
 }

@@ -23,6 +23,8 @@ type User struct {
 	// WeekStart is the day with which the user's weeks begin (mon, tue …), WorkingDays are those on which they work,
 	// with blanks between, WorkingHours when (09:00-17:00). Each is empty if not set.
 	WeekStart, WorkingDays, WorkingHours string
+	// Quota bounds what the user may have.
+	Quota Quota
 }
 
 // Workweek returns the user's working hours and days, as people usually have them where nothing is set.

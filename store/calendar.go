@@ -6,6 +6,7 @@ import (
 	"errors"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"caldav-mcp-server/calendar"
@@ -14,7 +15,7 @@ import (
 // calendarRow is a calendar as its columns have it, with what one user has of it.
 type calendarRow struct {
 	calendar.Calendar
-	// owner is the owner's name and the one they are shown by. Neither has a line break in it.
+	// owner is the owner's name, quota and the name they are shown by, which has no line break in it either.
 	kinds, owner, access string
 	shared               bool
 	own                  calendar.Arrangement
@@ -41,7 +42,7 @@ var (
 		{"color", func(c *calendarRow) any { return &c.Color }},
 		{"description", func(c *calendarRow) any { return &c.Description }},
 		{"timezone_data", func(c *calendarRow) any { return &c.TimezoneData }},
-		{"(SELECT u.name || '\n' || u.display_name FROM users u WHERE u.id = owner_id)", func(c *calendarRow) any { return (*remainder)(&c.owner) }},
+		{"(SELECT " + ownerText + " FROM users u WHERE u.id = owner_id)", func(c *calendarRow) any { return (*remainder)(&c.owner) }},
 	}
 	accessFields = columns[calendarRow]{
 		{"CASE WHEN owner_id = $1 THEN 'owner' ELSE COALESCE(own_access, '') END", func(c *calendarRow) any { return (*word)(&c.access) }},
@@ -64,10 +65,23 @@ func (c calendarRow) result() calendar.Calendar {
 	for kind := range strings.FieldsFuncSeq(c.kinds, func(c rune) bool { return c == ',' }) {
 		c.Kinds = append(c.Kinds, calendar.Kind(kind))
 	}
-	name, display, _ := strings.Cut(c.owner, "\n")
-	c.OwnerName, c.OwnerTitle = name, calendar.User{Name: name, DisplayName: display}.Title()
+	owner := strings.SplitN(c.owner, "\n", ownerParts)
+	if len(owner) == ownerParts {
+		u := calendar.User{Name: owner[0], DisplayName: owner[ownerParts-1]}
+		c.OwnerName, c.OwnerTitle = u.Name, u.Title()
+		for i, bound := range [...]*int64{&c.OwnerQuota.Calendars, &c.OwnerQuota.Objects, &c.OwnerQuota.Bytes} {
+			// The database made the text of a number.
+			*bound, _ = strconv.ParseInt(owner[i+1], 10, 64)
+		}
+	}
 	return c.Calendar
 }
+
+// ownerText is what a calendar tells of its owner, in lines.
+const (
+	ownerText  = "u.name || '\n' || u.quota_calendars || '\n' || u.quota_objects || '\n' || u.quota_bytes || '\n' || u.display_name"
+	ownerParts = 5
+)
 
 // unpackCalendar takes apart a packedCalendar.
 func unpackCalendar(row string) (calendar.Calendar, error) {

@@ -21,6 +21,9 @@ var userColumns = columns[calendar.User]{
 	{"u.week_start", func(u *calendar.User) any { return &u.WeekStart }},
 	{"u.working_days", func(u *calendar.User) any { return &u.WorkingDays }},
 	{"u.working_hours", func(u *calendar.User) any { return &u.WorkingHours }},
+	{"u.quota_calendars", func(u *calendar.User) any { return &u.Quota.Calendars }},
+	{"u.quota_objects", func(u *calendar.User) any { return &u.Quota.Objects }},
+	{"u.quota_bytes", func(u *calendar.User) any { return &u.Quota.Bytes }},
 }
 
 // selectUsers shows users.
@@ -48,8 +51,10 @@ func (s *Store) UserByID(ctx context.Context, id calendar.UserID) (calendar.User
 func (s *Store) InsertUser(ctx context.Context, u calendar.User, h auth.Hash) error {
 	return s.transact(ctx, func(t *Tx) error {
 		_, err := t.exec(ctx, `INSERT INTO users (id, name, display_name, email, timezone, created, admin, disabled,
-			week_start, working_days, working_hours) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
-			u.ID, u.Name, u.DisplayName, u.Email, u.Timezone, u.Created.Unix(), u.Admin, u.Disabled, u.WeekStart, u.WorkingDays, u.WorkingHours)
+			week_start, working_days, working_hours, quota_calendars, quota_objects, quota_bytes)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`,
+			u.ID, u.Name, u.DisplayName, u.Email, u.Timezone, u.Created.Unix(), u.Admin, u.Disabled, u.WeekStart, u.WorkingDays, u.WorkingHours,
+			u.Quota.Calendars, u.Quota.Objects, u.Quota.Bytes)
 		if err != nil {
 			return err
 		}
@@ -62,8 +67,11 @@ func (s *Store) ChangeUser(ctx context.Context, id calendar.UserID, e auth.UserE
 	return s.transact(ctx, func(t *Tx) error {
 		err := expectRow(t.exec(ctx, `UPDATE users SET display_name = COALESCE($2, display_name), email = COALESCE($3, email),
 			timezone = COALESCE($4, timezone), week_start = COALESCE($5, week_start), working_days = COALESCE($6, working_days),
-			working_hours = COALESCE($7, working_hours), admin = COALESCE($8, admin), disabled = COALESCE($9, disabled) WHERE id = $1`,
-			id, e.DisplayName, e.Email, e.Timezone, e.WeekStart, e.WorkingDays, e.WorkingHours, e.Admin, e.Disabled))
+			working_hours = COALESCE($7, working_hours), admin = COALESCE($8, admin), disabled = COALESCE($9, disabled),
+			quota_calendars = COALESCE($10, quota_calendars), quota_objects = COALESCE($11, quota_objects), quota_bytes = COALESCE($12, quota_bytes)
+			WHERE id = $1`,
+			id, e.DisplayName, e.Email, e.Timezone, e.WeekStart, e.WorkingDays, e.WorkingHours, e.Admin, e.Disabled,
+			e.QuotaCalendars, e.QuotaObjects, e.QuotaBytes))
 		if err != nil {
 			return err
 		}

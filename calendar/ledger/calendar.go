@@ -48,7 +48,8 @@ func (s *Ledger) createCalendar(
 		if err != nil {
 			return err
 		}
-		cal.Version, cal.Epoch = now.Version, now.Epoch
+		now.wanted.Calendars = 1
+		cal.Version, cal.Epoch, cal.OwnerQuota = now.Version, now.Epoch, now.OwnerQuota
 		if err := w.keep(ctx, calendar.Holder{Place: calendar.AtCalendar, Calendar: cal}, kept); err != nil {
 			return err
 		}

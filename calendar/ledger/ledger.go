@@ -19,6 +19,7 @@ type Ledger struct {
 	zones          *zone.DB
 	needAcceptance bool
 	mailed         bool
+	quota          calendar.Quota
 	written        func(cal calendar.Calendar, first calendar.Version, objects []calendar.Object)
 }
 
@@ -35,6 +36,8 @@ type Config struct {
 	// Mailed tells that somebody mails what is posted to people elsewhere. Without that they are told nothing, which
 	// their organizer sees (SCHEDULE-STATUS 5.2).
 	Mailed bool
+	// Quota bounds what users may have who have no bounds of their own.
+	Quota calendar.Quota
 	// Written is told of a calendar that was changed: how it is by now, the first version that the
 	// change took, and the objects that it wrote, without data.
 	Written func(cal calendar.Calendar, first calendar.Version, objects []calendar.Object)
@@ -44,7 +47,7 @@ type Config struct {
 func New(c Config) *Ledger {
 	return &Ledger{
 		Reader: c.Reader, store: c.Store, limits: c.Limits, now: c.Now, newID: c.NewID, zones: c.Zones,
-		needAcceptance: c.NeedAcceptance, mailed: c.Mailed, written: c.Written,
+		needAcceptance: c.NeedAcceptance, mailed: c.Mailed, quota: c.Quota, written: c.Written,
 	}
 }
 

@@ -41,6 +41,8 @@ type opened struct {
 	fresh bool
 	// written are the objects that were written, as they are then and without data.
 	written []calendar.Object
+	// grown is by how much it grew, wanted the part of it that the caller asked for.
+	grown, wanted calendar.Usage
 }
 
 // message tells a user something or, without data, takes it back.
@@ -69,6 +71,9 @@ func (s *Ledger) changeIn(ctx context.Context, c calendar.Caller, unit *calendar
 				return err
 			}
 			if err := do(w); err != nil {
+				return err
+			}
+			if err := w.count(ctx); err != nil {
 				return err
 			}
 			return w.deliver(ctx)
@@ -248,6 +253,8 @@ func (w *work) write(ctx context.Context, o calendar.Object, old *calendar.Objec
 		return o, err
 	}
 	cal.note(o)
+	objects, size := sizeOf(old)
+	cal.grow(1-objects, o.Size-size, scheduled)
 	e := calendar.Change{Object: o.Name, UID: o.UID, Did: calendar.Created, Scheduled: scheduled}
 	if old != nil {
 		e.Did, e.Before = calendar.Modified, old.Data
@@ -264,6 +271,7 @@ func (w *work) bury(ctx context.Context, o calendar.Object) error {
 	if err := w.BuryObject(ctx, o.Calendar, o.Name, cal.Version); err != nil {
 		return err
 	}
+	cal.grow(-1, -o.Size, false)
 	e := calendar.Change{Object: o.Name, UID: o.UID, Did: calendar.Deleted, Before: o.Data}
 	o.Deleted, o.Version = true, cal.Version
 	cal.note(o)

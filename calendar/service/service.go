@@ -38,6 +38,8 @@ type Config struct {
 	NeedAcceptance bool
 	// Mailed tells that somebody mails what is posted to people elsewhere: see [ledger.Config].
 	Mailed bool
+	// Quota bounds what users may have who have no bounds of their own.
+	Quota calendar.Quota
 	// ImageBytes is about how much memory the calendars may take that are asked for most; 0 for none.
 	ImageBytes int64
 	// AnswerBytes is about how much memory the requests in work may hold together; 0 is the default.
@@ -53,7 +55,7 @@ func New(c Config) *Service {
 	})
 	changes := ledger.New(ledger.Config{
 		Reader: reader, Store: c.Store, Limits: c.Limits, Now: c.Now, NewID: c.NewID, Zones: zones,
-		NeedAcceptance: c.NeedAcceptance, Mailed: c.Mailed, Written: queries.Written,
+		NeedAcceptance: c.NeedAcceptance, Mailed: c.Mailed, Quota: c.Quota, Written: queries.Written,
 	})
 	return &Service{
 		Reader: reader, Ledger: changes, Queries: queries, Hub: watch.NewHub(reader, c.Store, c.Now), limits: c.Limits,

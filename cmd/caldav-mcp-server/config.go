@@ -15,6 +15,7 @@ import (
 	"strconv"
 	"strings"
 
+	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/server"
 )
 
@@ -41,6 +42,8 @@ type config struct {
 	mcpCalls        int
 	// openDirectory is USER_DIRECTORY.
 	openDirectory bool
+	// quota bounds users who have no bounds of their own.
+	quota calendar.Quota
 	// needAcceptance is SHARES_NEED_ACCEPTANCE.
 	needAcceptance bool
 	signIn         signInConfig

@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -18,20 +20,55 @@ type listedUser struct {
 	Created     *time.Time      `json:"created"`
 	Admin       bool            `json:"admin"`
 	Disabled    bool            `json:"disabled"`
+	Quota       quotaJSON       `json:"quota"`
+	Usage       *usageJSON      `json:"usage,omitempty"`
+}
+
+// usageJSON is what a user's own calendars take.
+type usageJSON struct {
+	Calendars int64 `json:"calendars"`
+	Objects   int64 `json:"objects"`
+	Bytes     int64 `json:"bytes"`
 }
 
 func userJSON(u calendar.User) listedUser {
-	return listedUser{u.ID, u.Name, u.DisplayName, u.Email, u.Timezone, jsonTime(u.Created), u.Admin, u.Disabled}
+	return listedUser{u.ID, u.Name, u.DisplayName, u.Email, u.Timezone, jsonTime(u.Created), u.Admin, u.Disabled, asQuotaJSON(u.Quota), nil}
+}
+
+// userUsed is a user with what they have.
+type userUsed struct {
+	calendar.User
+	usage calendar.Usage
+}
+
+func (u userUsed) json() listedUser {
+	listed := userJSON(u.User)
+	listed.Usage = new(usageJSON(u.usage))
+	return listed
+}
+
+func (h *house) usersUsed(ctx context.Context) ([]userUsed, error) {
+	users, err := h.auth.Users(ctx)
+	if err != nil {
+		return nil, err
+	}
+	usages, err := h.store.Usages(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("counting what users have: %w", err)
+	}
+	return each(users, func(u calendar.User) userUsed { return userUsed{u, usages[u.ID]} }), nil
 }
 
 func listUsersCommand() command {
-	return listing[calendar.User, listedUser]{
+	return listing[userUsed, listedUser]{
 		command: command{name: "list-users", summary: "list the users"},
-		find:    func(ctx context.Context, h *house) ([]calendar.User, error) { return h.auth.Users(ctx) },
-		json:    userJSON,
-		heads:   []string{"NAME", "DISPLAY NAME", "EMAIL", "TIMEZONE", "ROLE", "CREATED"},
-		row: func(u calendar.User, _ time.Time) []string {
-			return []string{u.Name, u.DisplayName, u.Email, u.Timezone, roleOf(u), shownTime(u.Created)}
+		find:    func(ctx context.Context, h *house) ([]userUsed, error) { return h.usersUsed(ctx) },
+		json:    userUsed.json,
+		heads:   []string{"NAME", "DISPLAY NAME", "EMAIL", "TIMEZONE", "ROLE", "CREATED", "OBJECTS", "SIZE"},
+		row: func(u userUsed, _ time.Time) []string {
+			return []string{
+				u.Name, u.DisplayName, u.Email, u.Timezone, roleOf(u.User), shownTime(u.Created), strconv.FormatInt(u.usage.Objects, 10), sizeText(u.usage.Bytes),
+			}
 		},
 	}.asCommand()
 }

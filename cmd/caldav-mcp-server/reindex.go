@@ -40,6 +40,9 @@ func (h *house) reindex(ctx context.Context, walk calendar.Walk) (int, error) {
 	if err != nil {
 		return n, err
 	}
+	if err := h.store.Recount(ctx); err != nil {
+		return n, fmt.Errorf("counting the objects of the calendars: %w", err)
+	}
 	return n, h.store.SetDerivation(ctx, calendar.Derivation)
 }
 

@@ -145,7 +145,7 @@ func settings(environ []string) []setting {
 			env: "LOG_FORMAT", placeholder: "FORMAT", fallback: "text", groups: serveSettings,
 			about: "text or json", set: setLogFormat,
 		},
-	}, mailRows(), signInRows())
+	}, quotaRows(), mailRows(), signInRows())
 }
 
 // given are the settings that flags gave, by the flag's name.

@@ -18,7 +18,11 @@ What is not named stays; an empty text takes away what there is. It holds at onc
 A new time zone is that of the user's calendars, too, where those had the old one: whole days and times without a zone
 are meant where the user is. A calendar that was given another zone keeps it.
 
+A quota bounds what the user's own calendars hold, those in the trash included. Who has more than a new quota allows
+keeps it, and can only make it less.
+
   caldav-mcp-server set-user alice --timezone Europe/Berlin
+  caldav-mcp-server set-user alice --quota-bytes 500MB --quota-calendars none
 `
 
 func setUserCommand() command {
@@ -36,6 +40,9 @@ func setUserCommand() command {
 			textFlag(f, &edit.WorkingHours, "working-hours", "the `HOURS` in which they do, such as 09:00-17:00")
 			switchFlag(f, &edit.Admin, "admin", "`BOOL`: the user looks after the others")
 			switchFlag(f, &edit.Disabled, "disabled", "`BOOL`: nobody gets in as the user")
+			quotaFlag(f, &edit.QuotaCalendars, "quota-calendars", "most calendars of their own: `N`, none or default, which is what the server's settings say")
+			quotaFlag(f, &edit.QuotaObjects, "quota-objects", "most objects in them, `N` likewise")
+			quotaFlag(f, &edit.QuotaBytes, "quota-bytes", "most bytes in them, a `SIZE` such as 500MB likewise")
 			asJSON(f, &json)
 		},
 		run: func(ctx context.Context, p *program, c config, operands []string) error {

@@ -1,0 +1,82 @@
+package ledger
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"slices"
+
+	"caldav-mcp-server/calendar"
+)
+
+// grow notes by how much a calendar grows. What somebody else's change brought into it is counted, but refused to nobody:
+// who invites cannot know how much room the others have.
+func (cal *opened) grow(objects, bytes int64, scheduled bool) {
+	by := calendar.Usage{Objects: objects, Bytes: bytes}
+	cal.grown = cal.grown.Plus(by)
+	if !scheduled {
+		cal.wanted = cal.wanted.Plus(by)
+	}
+}
+
+// sizeOf is what an object takes; of none, nothing.
+func sizeOf(o *calendar.Object) (objects, bytes int64) {
+	if o == nil || o.Deleted {
+		return 0, 0
+	}
+	return 1, o.Size
+}
+
+// count writes down by how much calendars have grown, and sees that their owners may have so much.
+func (w *work) count(ctx context.Context) error {
+	wanted, quotas := map[calendar.UserID]calendar.Usage{}, map[calendar.UserID]calendar.Quota{}
+	for _, cal := range w.opened {
+		if cal.grown != (calendar.Usage{}) {
+			if err := w.Count(ctx, cal.ID, cal.grown); err != nil {
+				return err
+			}
+		}
+		wanted[cal.Owner] = wanted[cal.Owner].Plus(cal.wanted)
+		quotas[cal.Owner] = cal.OwnerQuota
+	}
+	for _, owner := range slices.SortedFunc(maps.Keys(wanted), cmp.Compare) {
+		if err := w.afford(ctx, owner, quotas[owner], wanted[owner]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// afford refuses what a user may not have. Nobody's usage is looked at who has no bound, or did not grow.
+func (w *work) afford(ctx context.Context, owner calendar.UserID, q calendar.Quota, grown calendar.Usage) error {
+	q = q.Under(w.quota)
+	if what, _, _ := q.Exceeded(calendar.Usage{Calendars: most, Objects: most, Bytes: most}, grown); what == "" {
+		return nil
+	}
+	now, err := w.UsageAlone(ctx, owner)
+	if err != nil {
+		return err
+	}
+	what, has, may := q.Exceeded(now, grown)
+	switch {
+	case what == "":
+		return nil
+	case owner != w.caller.User.ID:
+		return calendar.Errorf(calendar.TooLarge, calendar.RuleQuota, "the calendar's owner may not have more %s than there are", what)
+	}
+	e := calendar.Errorf(calendar.TooLarge, calendar.RuleQuota, "that would be %d %s, and the account may have %d", has, what, may)
+	e.Hint = "delete what is not needed (a deleted calendar counts until the trash is emptied), or ask the server's administrator for more room"
+	return e
+}
+
+// most is more than any bound.
+const most = int64(1) << 62
+
+// Usage returns what the caller has, and may have. A token that is bound to some calendars has no business there.
+func (s *Ledger) Usage(ctx context.Context, c calendar.Caller) (calendar.Usage, calendar.Quota, error) {
+	if err := c.MayOwn(calendar.ReadObjects); err != nil {
+		return calendar.Usage{}, calendar.Quota{}, err
+	}
+	now, err := s.store.Usage(ctx, c.User.ID)
+	return now, c.User.Quota.Under(s.quota), err
+}

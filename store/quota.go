@@ -1,0 +1,89 @@
+package store
+
+import (
+	"context"
+
+	"caldav-mcp-server/calendar"
+)
+
+const (
+	// selectUsage has a half for each index of calendars.
+	selectUsage = `SELECT COUNT(*), COALESCE(SUM(objects), 0), COALESCE(SUM(bytes), 0) FROM (
+		SELECT objects, bytes FROM calendars WHERE owner_id = $1 AND trashed IS NULL
+		UNION ALL SELECT objects, bytes FROM calendars WHERE owner_id = $1 AND trashed IS NOT NULL) AS c`
+
+	selectUsages = `SELECT owner_id, COUNT(*), SUM(objects), SUM(bytes) FROM calendars GROUP BY owner_id`
+
+	// recount is what the counts are, for who doubts them.
+	recount = `UPDATE calendars SET
+		objects = (SELECT COUNT(*) FROM objects o WHERE o.calendar_id = calendars.id AND NOT o.deleted),
+		bytes = (SELECT COALESCE(SUM(o.size), 0) FROM objects o WHERE o.calendar_id = calendars.id AND NOT o.deleted)
+		WHERE id = $1`
+)
+
+func usageFields(u *calendar.Usage) []any { return []any{&u.Calendars, &u.Objects, &u.Bytes} }
+
+func scanUsage(row scanner) (calendar.Usage, error) {
+	var u calendar.Usage
+	err := row.Scan(usageFields(&u)...)
+	return u, err
+}
+
+// Usage implements [calendar.UsageReader].
+func (s *Store) Usage(ctx context.Context, user calendar.UserID) (calendar.Usage, error) {
+	return rowOf(ctx, s.reads, scanUsage, selectUsage, user)
+}
+
+// Usages implements [calendar.UsageReader].
+func (s *Store) Usages(ctx context.Context) (map[calendar.UserID]calendar.Usage, error) {
+	type owned struct {
+		owner calendar.UserID
+		usage calendar.Usage
+	}
+	all, err := rowsOf(ctx, s.reads, func(row scanner) (o owned, err error) {
+		err = row.Scan(append([]any{&o.owner}, usageFields(&o.usage)...)...)
+		return o, err
+	}, selectUsages)
+	by := make(map[calendar.UserID]calendar.Usage, len(all))
+	for _, o := range all {
+		by[o.owner] = o.usage
+	}
+	return by, err
+}
+
+// Count implements [calendar.UsageKeeper].
+func (t *Tx) Count(ctx context.Context, id calendar.CalendarID, grown calendar.Usage) error {
+	return t.later(ctx, ignore, `UPDATE calendars SET objects = objects + $2, bytes = bytes + $3 WHERE id = $1`, id, grown.Objects, grown.Bytes)
+}
+
+// UsageAlone implements [calendar.UsageKeeper]. The user's row is the lock.
+func (t *Tx) UsageAlone(ctx context.Context, user calendar.UserID) (calendar.Usage, error) {
+	if err := t.later(ctx, ignore, `UPDATE users SET created = created WHERE id = $1`, user); err != nil {
+		return calendar.Usage{}, err
+	}
+	return rowOf(ctx, t, scanUsage, selectUsage, user)
+}
+
+// Recount counts anew what each calendar holds, one after the other: a program of before the counts may have written to it.
+func (s *Store) Recount(ctx context.Context) error {
+	for last := calendar.CalendarID(""); ; {
+		ids, err := rowsOf(ctx, s.reads, scanText, `SELECT id FROM calendars WHERE id > $1 ORDER BY id LIMIT $2`, last, pageRows)
+		if err != nil || len(ids) == 0 {
+			return err
+		}
+		for _, id := range ids {
+			last = calendar.CalendarID(id)
+			err := s.transact(ctx, func(t *Tx) error {
+				// The row's lock first: on Postgres, what is counted in the statement that takes it is of before.
+				if _, err := t.exec(ctx, `UPDATE calendars SET objects = objects WHERE id = $1`, id); err != nil {
+					return err
+				}
+				_, err := t.exec(ctx, recount, id)
+				return err
+			})
+			if err != nil {
+				return err
+			}
+		}
+	}
+}
