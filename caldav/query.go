@@ -125,7 +125,7 @@ func resultLimit(elements ...*string) (limit int, err error) {
 }
 
 // look searches what the depth reaches: the object itself, or the objects of a calendar, or
-// of all calendars of a home. RFC 3253 §3.6 takes a missing Depth for 0, and counts the
+// of all calendars of a home, or the messages of an inbox. An outbox never has any (RFC 6638 §2.1). RFC 3253 §3.6 takes a missing Depth for 0, and counts the
 // objects of a home from 2 on. But nobody asks for objects in order not to get any, and a
 // client that is told "nothing" deletes its copies: only an explicit 0 means that.
 func (s *search) look(r *resource, d depth) error {
@@ -133,10 +133,12 @@ func (s *search) look(r *resource, d depth) error {
 	case r.at.kind() == atObject:
 		s.query.Names = []calendar.ObjectName{r.at.object}
 		return s.in(r)
-	case d == depthZero:
+	case d == depthZero, r.at.kind() == atOutbox:
 		return nil
 	case r.at.kind() == atCalendar:
 		return s.in(r)
+	case r.at.kind() == atInbox:
+		return s.inMessages()
 	}
 	return s.everywhere(r)
 }
@@ -149,13 +151,34 @@ func (s *search) in(r *resource) error {
 		if err != nil {
 			return err
 		}
-		if s.limit > 0 && s.count >= s.limit {
-			s.more = true
+		if s.full() {
 			return nil
 		}
-		s.count++
 		found.object, found.at.object = o, o.Name
 		if err := s.add(&found); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// full counts one more result, and tells whether it is one too many.
+func (s *search) full() bool {
+	s.more = s.limit > 0 && s.count >= s.limit
+	s.count++
+	return s.more
+}
+
+// inMessages searches the caller's inbox (RFC 6638 §2.2).
+func (s *search) inMessages() error {
+	for i, err := range s.x.service.QueryMessages(s.x.r.Context(), s.x.caller, s.query) {
+		if err != nil {
+			return err
+		}
+		if s.full() {
+			return nil
+		}
+		if err := s.add(s.x.message(i)); err != nil {
 			return err
 		}
 	}

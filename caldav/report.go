@@ -19,8 +19,8 @@ type report struct {
 // reports is what REPORT can ask; supported-report-set is this table, printed.
 func reports() []report {
 	return []report{
-		{caldav("calendar-query"), atHome | atCalendar | atObject, (*exchange).calendarQuery, "RFC 4791 §7.8"},
-		{caldav("calendar-multiget"), atHome | atCalendar | atObject | atInbox, (*exchange).multiget, "RFC 4791 §7.9"},
+		{caldav("calendar-query"), atHome | atCalendar | atObject | atInbox | atOutbox, (*exchange).calendarQuery, "RFC 4791 §7.8, RFC 6638 §2.2"},
+		{caldav("calendar-multiget"), atHome | atCalendar | atObject | atInbox | atOutbox, (*exchange).multiget, "RFC 4791 §7.9, RFC 6638 §2.2"},
 		{caldav("free-busy-query"), atHome | atCalendar, (*exchange).freeBusyQuery, "RFC 4791 §7.10"},
 		{dav("sync-collection"), atHome | atCalendar | atBox | atInbox, (*exchange).syncCollection, "RFC 6578 §3.2"},
 		{dav("expand-property"), everything, (*exchange).expandProperty, "RFC 3253 §3.8"},
