@@ -51,10 +51,34 @@ func (r Rules) keepOut(ctx context.Context, old, now, asked *reading, d Delivery
 		}
 		dropped = true
 	}
+	if now.keepAway(old, d) {
+		dropped = true
+	}
 	if !dropped {
 		return now, nil
 	}
 	return r.again(ctx, now)
+}
+
+// keepAway is keepOut for an attendee of single instances, who deletes one by leaving it out: there is no series in which
+// to say so. One is always left.
+func (x *reading) keepAway(old *reading, d Delivery) bool {
+	if old.master() != nil || x.master() != nil {
+		return false
+	}
+	dropped := false
+	for key, c := range x.apart {
+		if len(x.apart) == 1 || old.apart[key] != nil || partstat(attendee(c, d.Self)) != Declined {
+			continue
+		}
+		if start, _, err := x.clock.Bounds(c); d.Outside && (err != nil || start != key) {
+			continue
+		}
+		x.Calendar.RemoveComponent(c)
+		delete(x.apart, key)
+		dropped = true
+	}
+	return dropped
 }
 
 // privateOf returns the properties that are private to a component's holder, in a form that can be compared.

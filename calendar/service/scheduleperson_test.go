@@ -77,3 +77,33 @@ func TestDeletedInstanceStaysDeleted(t *testing.T) {
 		g.want("asked anew", g.answered("eve", "eve"), "NEEDS-ACTION NEEDS-ACTION")
 	})
 }
+
+// TestDeletedSingleInstanceStaysDeleted is TestDeletedInstanceStaysDeleted for a guest of single days, who has no series in
+// which to leave one out.
+func TestDeletedSingleInstanceStaysDeleted(t *testing.T) {
+	one := func(id, who string) string {
+		return "BEGIN:VEVENT\r\nUID:meeting\r\nDTSTAMP:20260301T080000Z\r\nRECURRENCE-ID:" + id + "\r\nDTSTART:" + id + "\r\nDURATION:PT1H\r\nSUMMARY:Plans\r\n" +
+			organizedByAnn + "\r\n" + who + "\r\nEND:VEVENT\r\n"
+	}
+	days := func(second string) string {
+		text := meetingOf("RRULE:FREQ=DAILY;COUNT=5", organizedByAnn, attendees("bob"))
+		return strings.Replace(text, "END:VCALENDAR", one("20260312T100000Z", attendees("bob", "eve"))+one(second, attendees("bob", "eve"))+"END:VCALENDAR", 1)
+	}
+	invited(t, "ann bob eve", func(g *guests) {
+		g.save("ann", days("20260313T100000Z"))
+		eve := g.people["eve"]
+		o, _ := g.has("eve")
+		text := string(o.Data)
+		second := text[strings.LastIndex(text, "BEGIN:VEVENT"):strings.LastIndex(text, "END:VCALENDAR")]
+		_, err := g.Put(g.ctx, eve.Caller, eve.cal, calendar.Draft{Name: o.Name, Data: []byte(strings.Replace(text, second, "", 1))})
+		g.must(err)
+		g.want("declined for that day", g.answered("ann", "eve"), "NEEDS-ACTION DECLINED")
+		g.must(g.answer("ACCEPTED"))
+		o, _ = g.has("eve")
+		if text := string(o.Data); strings.Count(text, "BEGIN:VEVENT") != 1 || strings.Contains(text, "20260313T") {
+			g.t.Errorf("it is back:\n%s", text)
+		}
+		g.save("ann", strings.Replace(days("20260313T100000Z"), "DTSTART:20260313T100000Z", "DTSTART:20260313T140000Z", 1))
+		g.want("asked anew about another time", g.answered("eve", "eve"), "NEEDS-ACTION NEEDS-ACTION")
+	})
+}
