@@ -47,7 +47,8 @@ CREATE TABLE oauth_tickets (
 	scopes   BIGINT NOT NULL,
 	created  BIGINT NOT NULL,
 	expires  BIGINT NOT NULL,
-	used     BIGINT           -- when a refresh ticket was first exchanged
+	used     BIGINT,          -- when a refresh ticket was first exchanged
+	parent   TEXT   NOT NULL  -- the refresh ticket that it was exchanged for; '' for a grant's first
 );
 
 CREATE INDEX oauth_tickets_token ON oauth_tickets (token_id, use, created);

@@ -9,7 +9,9 @@ import (
 	"caldav-mcp-server/auth/oauth"
 )
 
-const ticketColumns = `k.id, k.digest, k.token_id, k.use, k.scopes, k.created, k.expires, k.used, u.disabled, `
+const ticketColumns = `k.id, k.digest, k.token_id, k.use, k.scopes, k.created, k.expires, k.used, k.parent, u.disabled,
+	EXISTS (SELECT 1 FROM oauth_tickets r WHERE k.parent <> '' AND r.token_id = k.token_id AND r.use = k.use
+		AND r.parent = k.parent AND r.id <> k.id AND r.used IS NOT NULL), `
 
 // heldTicket is a ticket with its grant.
 type heldTicket struct {
@@ -20,7 +22,7 @@ type heldTicket struct {
 func scanTicket(row scanner) (heldTicket, error) {
 	var h heldTicket
 	k := &h.ticket
-	err := row.Scan(slices.Concat([]any{&k.ID, &k.Digest, &k.Grant, &k.Use, &k.Scopes, seconds{&k.Created}, seconds{&k.Expires}, seconds{&k.Used}, &k.Disabled}, tokenColumns.fields(&h.grant))...)
+	err := row.Scan(slices.Concat([]any{&k.ID, &k.Digest, &k.Grant, &k.Use, &k.Scopes, seconds{&k.Created}, seconds{&k.Expires}, seconds{&k.Used}, &k.Parent, &k.Disabled, &k.Rival}, tokenColumns.fields(&h.grant))...)
 	return h, err
 }
 
@@ -73,9 +75,9 @@ func unixOrZero(t time.Time) int64 {
 // insertPair keeps two tickets, and forgets what the grant has beyond its bounds.
 func (t *Tx) insertPair(ctx context.Context, p oauth.Pair) error {
 	for _, k := range [...]oauth.Ticket{p.Access, p.Refresh} {
-		_, err := t.exec(ctx, `INSERT INTO oauth_tickets (id, digest, token_id, use, scopes, created, expires, used)
-			VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
-			k.ID, k.Digest, k.Grant, k.Use, k.Scopes, k.Created.Unix(), k.Expires.Unix(), unlessZero(k.Used))
+		_, err := t.exec(ctx, `INSERT INTO oauth_tickets (id, digest, token_id, use, scopes, created, expires, used, parent)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+			k.ID, k.Digest, k.Grant, k.Use, k.Scopes, k.Created.Unix(), k.Expires.Unix(), unlessZero(k.Used), k.Parent)
 		if err != nil {
 			return err
 		}

@@ -175,6 +175,24 @@ func TestRefreshAgain(t *testing.T) {
 	})
 }
 
+// Where two go on from one refresh token that was shown twice, one of them is not the client.
+func TestRefreshRivals(t *testing.T) {
+	t.Parallel()
+	each(t, func(h *house) {
+		h.user("ann")
+		b, a := h.as("ann"), h.program(claudeRedirect)
+		first := a.tokens(b)
+		lost := a.refresh(first.text("refresh_token")).is(h, http.StatusOK, "")
+		kept := a.refresh(first.text("refresh_token")).is(h, http.StatusOK, "")
+		h.pass(time.Hour)
+		next := a.refresh(kept.text("refresh_token")).is(h, http.StatusOK, "")
+		h.lets(next.text("access_token"), true)
+		a.refresh(lost.text("refresh_token")).is(h, http.StatusBadRequest, "invalid_grant")
+		h.lets(next.text("access_token"), false)
+		a.refresh(next.text("refresh_token")).is(h, http.StatusBadRequest, "invalid_grant")
+	})
+}
+
 func TestRefreshRefusals(t *testing.T) {
 	t.Parallel()
 	each(t, func(h *house) {

@@ -160,16 +160,16 @@ func (s *Service) grant(o Offer) (auth.Token, Pair, Tokens) {
 		ID: calendar.TokenID(id), User: o.User, Name: o.Name, Scopes: o.Scopes, Calendars: slices.Clone(o.Calendars),
 		Created: now, Expires: o.GrantExpires, Client: o.Client, Resource: o.Resource,
 	}
-	pair, tokens := newPair(grant, o.Scopes, now)
+	pair, tokens := newPair(grant, o.Scopes, "", now)
 	return grant, pair, tokens
 }
 
-// newPair makes the tickets of a grant that are good from now on.
-func newPair(grant auth.Token, scopes calendar.Scope, now time.Time) (Pair, Tokens) {
+// newPair makes the tickets of a grant that are good from now on, in place of a refresh ticket if there was one.
+func newPair(grant auth.Token, scopes calendar.Scope, parent auth.SecretID, now time.Time) (Pair, Tokens) {
 	id, digest, access := auth.AccessForm.New()
-	p := Pair{Access: Ticket{ID: id, Digest: digest, Grant: grant.ID, Use: ForAccess, Scopes: scopes, Created: now, Expires: now.Add(accessAge)}}
+	p := Pair{Access: Ticket{ID: id, Digest: digest, Grant: grant.ID, Use: ForAccess, Scopes: scopes, Parent: parent, Created: now, Expires: now.Add(accessAge)}}
 	id, digest, refresh := refreshForm.New()
-	p.Refresh = Ticket{ID: id, Digest: digest, Grant: grant.ID, Use: ForRefresh, Scopes: grant.Scopes, Created: now, Expires: now.Add(refreshAge)}
+	p.Refresh = Ticket{ID: id, Digest: digest, Grant: grant.ID, Use: ForRefresh, Scopes: grant.Scopes, Parent: parent, Created: now, Expires: now.Add(refreshAge)}
 	if end := grant.Expires; !end.IsZero() {
 		p.Access.Expires, p.Refresh.Expires = earlier(p.Access.Expires, end), earlier(p.Refresh.Expires, end)
 	}

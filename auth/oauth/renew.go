@@ -15,7 +15,8 @@ func errRefresh() error {
 }
 
 // renew exchanges a refresh token for the next, with an access token. One that was exchanged before is in two hands, and ends all that
-// came of the grant, unless that was a moment ago.
+// came of the grant, unless that was a moment ago: its answer may have been lost, or two workers of the client have asked at
+// once. Of the tickets that come of it then one may go on.
 func (s *Service) renew(ctx context.Context, site Site, c Client, form url.Values) (Tokens, error) {
 	t, grant, err := s.ticket(ctx, refreshForm, form.Get("refresh_token"))
 	if err != nil {
@@ -27,6 +28,8 @@ func (s *Service) renew(ctx context.Context, site Site, c Client, form url.Value
 		return Tokens{}, errRefresh()
 	case !t.Used.IsZero() && now.Sub(t.Used) > grace:
 		return Tokens{}, s.betrayed(ctx, grant.ID, "a refresh token was shown again")
+	case t.Rival:
+		return Tokens{}, s.betrayed(ctx, grant.ID, "two tokens that came of one were both renewed")
 	}
 	if got, err := target(site, form.Get("resource")); err != nil || got != grant.Resource {
 		return Tokens{}, fault(InvalidTarget, "the refresh token is for %s", grant.Resource)
@@ -35,7 +38,7 @@ func (s *Service) renew(ctx context.Context, site Site, c Client, form url.Value
 	if err != nil {
 		return Tokens{}, err
 	}
-	pair, tokens := newPair(grant, scopes, now)
+	pair, tokens := newPair(grant, scopes, t.ID, now)
 	err = s.store.Renew(ctx, t, now, pair)
 	switch {
 	case err != nil && calendar.ReasonOf(err) == calendar.Stale:

@@ -101,6 +101,10 @@ type Ticket struct {
 	Expires time.Time
 	// Used is when a refresh ticket was first exchanged; zero for never.
 	Used time.Time
+	// Parent is the refresh ticket that it was exchanged for; empty for a grant's first.
+	Parent auth.SecretID
+	// Rival tells that another refresh ticket of the same parent was exchanged; Renew does not look at it.
+	Rival bool
 	// Disabled tells that nobody gets in as the grant's user; Renew does not look at it.
 	Disabled bool
 }

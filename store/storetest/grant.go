@@ -174,6 +174,17 @@ func grantRenewed(b *bundle) {
 	b.holds(b.Store, used, grant)
 	b.holds(b.Store, second.Refresh, grant)
 	b.holds(b.Store, third.Access, grant)
+	// Both that came of the first are renewed: the one that comes second has a rival.
+	rivals := [...]oauth.Pair{b.pair(grant), b.pair(grant)}
+	for i := range rivals {
+		rivals[i].Refresh.Parent = first.Refresh.ID
+		b.must(b.Renew(b.Context(), used, b.now(), rivals[i]))
+		b.holds(b.Store, rivals[i].Refresh, grant)
+	}
+	b.must(b.Renew(b.Context(), rivals[0].Refresh, b.now(), b.pair(grant)))
+	rivals[0].Refresh.Used, rivals[1].Refresh.Rival = b.now(), true
+	b.holds(other, rivals[0].Refresh, grant)
+	b.holds(other, rivals[1].Refresh, grant)
 	unknown := used
 	unknown.ID = "unknown"
 	b.refused(b.Renew(b.Context(), unknown, at, b.pair(grant)), calendar.NotFound, "")
