@@ -182,7 +182,7 @@ func (v *visit) welcome(p oidc.Person, who auth.Identity) (auth.Entry, error) {
 	if _, err := auth.CanonicalName(wanted); err != nil {
 		wanted, _, _ = strings.Cut(p.Email, "@")
 	}
-	u, err := v.NewUser(v.r.Context(), auth.NewUser{Name: wanted, DisplayName: p.Name, Email: p.Email, Invited: true})
+	u, err := v.NewUser(v.r.Context(), auth.NewUser{Name: wanted, DisplayName: p.Name, Invited: true})
 	if err != nil && calendar.ReasonOf(err) == calendar.Exists {
 		err = calendar.Errorf(calendar.Exists, "",
 			"there is a user %q here already; if that is you, sign in otherwise and link the account on your security page", wanted)
@@ -193,5 +193,27 @@ func (v *visit) welcome(p oidc.Person, who auth.Identity) (auth.Entry, error) {
 	if err := v.Auth.LinkIdentity(v.r.Context(), u, who); err != nil {
 		return auth.Entry{}, errors.Join(err, v.Auth.DeleteUser(v.r.Context(), u.Name))
 	}
+	if err := v.giveAddress(u, p.Email); err != nil {
+		return auth.Entry{}, err
+	}
 	return v.Auth.SignInByIdentity(v.r.Context(), who, v.r.UserAgent())
+}
+
+// giveAddress makes the mail address that a new user has at the other service theirs, unless it is somebody's here.
+func (v *visit) giveAddress(u calendar.User, address string) error {
+	if address == "" {
+		return nil
+	}
+	ctx := v.r.Context()
+	if err := v.Auth.AddAddress(ctx, u, address); err != nil {
+		return nil //nolint:nilerr // what is no mail address here gives them none
+	}
+	err := v.Auth.VerifyAddress(ctx, u, address)
+	if err != nil && calendar.ReasonOf(err) == calendar.Exists {
+		return v.Auth.DropAddress(ctx, u, address)
+	}
+	if err != nil {
+		return err
+	}
+	return v.Auth.MainAddress(ctx, u, address)
 }

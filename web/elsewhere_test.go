@@ -282,6 +282,11 @@ func TestUsersFromElsewhere(t *testing.T) {
 		}
 		i.is(map[string]any{"sub": "2", "preferred_username": "bob"}, nil)
 		h.browser().get("sign-in/elsewhere").shows(http.StatusConflict, `There is a user "bob" here already`)
+		i.is(map[string]any{"sub": "4", "preferred_username": "Cleo", "email": "ANN@example.com", "email_verified": true}, nil)
+		h.browser().get("sign-in/elsewhere").at("")
+		if u, err := h.auth.User(t.Context(), "cleo"); err != nil || u.Email != "" {
+			t.Errorf("with ann's address: %+v, %v", u, err)
+		}
 		i.is(map[string]any{"sub": "3", "email": "eve@example.com", "email_verified": false}, nil)
 		h.browser().get("sign-in/elsewhere").shows(http.StatusUnprocessableEntity, "is no user name")
 		disabled := true
