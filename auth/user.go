@@ -121,6 +121,16 @@ func (e UserEdit) Validate() error {
 	return nil
 }
 
+// Leaves tells whether a user is by now as the edit would have them.
+func (e UserEdit) Leaves(u calendar.User) bool {
+	return left(e.DisplayName, u.DisplayName) && left(e.Email, u.Email) && left(e.Timezone, u.Timezone) &&
+		left(e.WeekStart, u.WeekStart) && left(e.WorkingDays, u.WorkingDays) && left(e.WorkingHours, u.WorkingHours) &&
+		left(e.Admin, u.Admin) && left(e.Disabled, u.Disabled) &&
+		left(e.QuotaCalendars, u.Quota.Calendars) && left(e.QuotaObjects, u.Quota.Objects) && left(e.QuotaBytes, u.Quota.Bytes)
+}
+
+func left[T comparable](next *T, now T) bool { return next == nil || *next == now }
+
 // ChangeUser changes the properties of a user, in every process at once, and returns them as they then are.
 func (s *Service) ChangeUser(ctx context.Context, name string, e UserEdit) (calendar.User, error) {
 	u, err := s.User(ctx, name)

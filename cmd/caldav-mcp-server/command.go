@@ -26,6 +26,7 @@ func commands() []command {
 		serveCommand(),
 		createUserCommand(),
 		inviteUserCommand(),
+		importUsersCommand(),
 		listUsersCommand(),
 		setUserCommand(),
 		setPasswordCommand(),

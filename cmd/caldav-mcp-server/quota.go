@@ -62,22 +62,24 @@ func parseAmount(text string) (int64, error) {
 
 // quotaFlag declares a flag for a user's own bound.
 func quotaFlag(f *flag.FlagSet, to **int64, name, usage string) {
-	f.Func(name, usage, func(text string) error {
-		switch text {
-		case "default":
-			*to = new(int64(0))
-			return nil
-		case "none":
-			*to = new(int64(calendar.Unbounded))
-			return nil
-		}
-		n, err := parseAmount(text)
-		if err != nil {
-			return fmt.Errorf("%w, nor none or default", err)
-		}
-		*to = &n
+	f.Func(name, usage, func(text string) error { return parseQuota(to, text) })
+}
+
+func parseQuota(to **int64, text string) error {
+	switch text {
+	case "default":
+		*to = new(int64(0))
 		return nil
-	})
+	case "none":
+		*to = new(int64(calendar.Unbounded))
+		return nil
+	}
+	n, err := parseAmount(text)
+	if err != nil {
+		return fmt.Errorf("%w, nor none or default", err)
+	}
+	*to = &n
+	return nil
 }
 
 // quotaJSON is a user's own bounds for programs: null is what the server's settings say, 0 no bound.

@@ -74,13 +74,15 @@ func textFlag(f *flag.FlagSet, to **string, name, usage string) {
 
 // switchFlag declares a flag that is true, false or left out.
 func switchFlag(f *flag.FlagSet, to **bool, name, usage string) {
-	f.Func(name, usage, func(text string) error {
-		if text != "true" && text != "false" {
-			return errors.New("is not true or false")
-		}
-		*to = new(text == "true")
-		return nil
-	})
+	f.Func(name, usage, func(text string) error { return parseSwitch(to, text) })
+}
+
+func parseSwitch(to **bool, text string) error {
+	if text != "true" && text != "false" {
+		return errors.New("is not true or false")
+	}
+	*to = new(text == "true")
+	return nil
 }
 
 // changeUser changes what is said of a user, and says which calendars took a new zone with them. The calendars come

@@ -1,0 +1,201 @@
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"caldav-mcp-server/auth"
+	"caldav-mcp-server/calendar"
+)
+
+const importUsersDetails = `
+FILE is a table (CSV) whose first line has the heads, or lines of JSON; - is standard input. The fields are name, which each
+line has, display_name, email, timezone, admin, disabled, quota_calendars, quota_objects and quota_bytes. An empty
+field says nothing.
+
+Who is not there is made as invite-user does it, and the link by which they choose a password is printed, once. Who is
+there is changed as set-user does it, where the line says something else. Nobody is removed. What is wrong with a line is told
+with its number, and the other lines are done all the same; run again, the command does what is left. --dry-run tells what would be done.
+
+--new-links also makes links for those of the list who are there and have no password yet, in place of those that they have.
+
+  caldav-mcp-server import-users staff.csv --dry-run
+`
+
+// importUsersOptions are the flags of import-users.
+type importUsersOptions struct{ dry, newLinks, json bool }
+
+// userOutcome is what became of a line of a list of users.
+type userOutcome struct {
+	Line int    `json:"line"`
+	User string `json:"user,omitempty"`
+	// Outcome is created, changed, unchanged or failed; of a dry run, what it would be.
+	Outcome string     `json:"outcome"`
+	Link    string     `json:"link,omitempty"`
+	Expires *time.Time `json:"expires,omitempty"`
+	Error   string     `json:"error,omitempty"`
+}
+
+func importUsersCommand() command {
+	var o importUsersOptions
+	return command{
+		name: "import-users", operands: []string{"FILE"}, settings: storeSettings | addressSettings,
+		summary: "make or change the users of a list", details: importUsersDetails,
+		flags: func(f *flag.FlagSet) {
+			f.BoolVar(&o.dry, "dry-run", false, "only tell what would be done")
+			f.BoolVar(&o.newLinks, "new-links", false, "also make links for those who are there and have no password yet")
+			asJSON(f, &o.json)
+		},
+		run: func(ctx context.Context, p *program, c config, operands []string) error {
+			all, err := p.usersOf(operands[0])
+			if err != nil {
+				return usageError{err}
+			}
+			return p.withHouse(ctx, c, func(h *house) error {
+				i := userImport{house: h, options: o, pages: c.pagesURL()}
+				return p.tellUsers(i.all(ctx, all), o)
+			})
+		},
+	}
+}
+
+func (p *program) usersOf(file string) ([]wantedUser, error) {
+	if file == "-" {
+		return readUsers(p.stdin)
+	}
+	f, err := os.Open(file) //nolint:gosec // the operator names it
+	if err != nil {
+		return nil, fmt.Errorf("opening the list: %w", err)
+	}
+	defer func() { _ = f.Close() }() // it was only read
+	return readUsers(f)
+}
+
+// userImport makes and changes users.
+type userImport struct {
+	*house
+	options importUsersOptions
+	pages   string
+}
+
+func (i *userImport) all(ctx context.Context, list []wantedUser) []userOutcome {
+	return each(list, func(w wantedUser) userOutcome {
+		out := userOutcome{Line: w.line, User: w.name}
+		err := w.wrong
+		if err == nil {
+			err = i.one(ctx, w, &out)
+		}
+		if err != nil {
+			out.Outcome, out.Error = "failed", err.Error()
+		}
+		return out
+	})
+}
+
+func (i *userImport) one(ctx context.Context, w wantedUser, out *userOutcome) error {
+	u, err := i.auth.User(ctx, w.name)
+	switch {
+	case err == nil:
+		return i.change(ctx, u, w, out)
+	case calendar.ReasonOf(err) != calendar.NotFound:
+		return err
+	}
+	out.Outcome = "created"
+	if i.options.dry {
+		return nil
+	}
+	if _, err := i.createUser(ctx, auth.NewUser{
+		Name: w.name, DisplayName: or(w.edit.DisplayName), Email: or(w.edit.Email), Timezone: or(w.edit.Timezone), Admin: or(w.edit.Admin), Invited: true,
+	}); err != nil {
+		return err
+	}
+	// The rest is what a new user cannot be given.
+	if rest := (auth.UserEdit{
+		Disabled: w.edit.Disabled, QuotaCalendars: w.edit.QuotaCalendars, QuotaObjects: w.edit.QuotaObjects, QuotaBytes: w.edit.QuotaBytes,
+	}); rest != (auth.UserEdit{}) {
+		if _, err := i.auth.ChangeUser(ctx, w.name, rest); err != nil {
+			return err
+		}
+	}
+	return i.link(ctx, w.name, out)
+}
+
+func (i *userImport) change(ctx context.Context, u calendar.User, w wantedUser, out *userOutcome) error {
+	if out.Outcome = "unchanged"; !w.edit.Leaves(u) {
+		out.Outcome = "changed"
+		if !i.options.dry {
+			if _, _, err := i.changeUser(ctx, u.Name, w.edit); err != nil {
+				return err
+			}
+		}
+	}
+	if !i.options.newLinks || i.options.dry {
+		return nil
+	}
+	factors, err := i.auth.Factors(ctx, u)
+	if err != nil || factors != (auth.Factors{}) {
+		return err
+	}
+	return i.link(ctx, u.Name, out)
+}
+
+// link makes the link by which a user chooses a password.
+func (i *userImport) link(ctx context.Context, user string, out *userOutcome) error {
+	v, secret, err := i.auth.Vouch(ctx, user, auth.Invitation)
+	if err == nil {
+		out.Link, out.Expires = i.pages+"key/"+string(secret), jsonTime(v.Expires)
+	}
+	return err
+}
+
+func or[T any](value *T) (v T) {
+	if value != nil {
+		v = *value
+	}
+	return v
+}
+
+// tellUsers prints what became of each line. That something failed is the command's failure.
+func (p *program) tellUsers(all []userOutcome, o importUsersOptions) error {
+	counts := map[string]int{}
+	for _, out := range all {
+		counts[out.Outcome]++
+	}
+	if o.json {
+		if err := p.printJSON(all); err != nil {
+			return err
+		}
+	} else if err := p.tellUserLines(all, counts, o.dry); err != nil {
+		return err
+	}
+	if n := counts["failed"]; n > 0 {
+		return fmt.Errorf("%d of %d lines failed; the others are done, and nothing of them is done again", n, len(all))
+	}
+	return nil
+}
+
+func (p *program) tellUserLines(all []userOutcome, counts map[string]int, dry bool) error {
+	var text strings.Builder
+	for _, out := range all {
+		switch {
+		case out.Error != "":
+			p.say("line %d: %s\n", out.Line, shown(out.Error))
+		case out.Link != "":
+			fmt.Fprintf(&text, "%s %s %s\n", out.Outcome, out.User, out.Link)
+		case out.Outcome != "unchanged":
+			fmt.Fprintf(&text, "%s %s\n", out.Outcome, out.User)
+		}
+	}
+	did := ""
+	if dry {
+		did = "this would be: "
+	}
+	fmt.Fprintf(&text, "%screated %d, changed %d, unchanged %d, failed %d\n", did, counts["created"], counts["changed"], counts["unchanged"], counts["failed"])
+	_, err := io.WriteString(p.stdout, text.String())
+	return err
+}
