@@ -1,0 +1,361 @@
+package microsoft
+
+import (
+	"cmp"
+	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"caldav-mcp-server/calendar/mirror"
+	"caldav-mcp-server/calendar/zone"
+	"caldav-mcp-server/ical"
+	"caldav-mcp-server/linked/vevent"
+)
+
+// Read makes of an iCalendar object the series that Microsoft is to hold. What it cannot hold is a *mirror.Refusal.
+func Read(data []byte, zones *zone.DB) (*Series, error) {
+	object, clock, err := vevent.Read(data, zones)
+	if err != nil {
+		return nil, err
+	}
+	r := &reader{zones: zones, clock: clock}
+	s := &Series{}
+	if object.Master != nil {
+		if s.Master, err = r.event(object.Master); err != nil {
+			return nil, err
+		}
+		if s.Cancelled, err = r.cancelled(object.Master); err != nil {
+			return nil, err
+		}
+	}
+	for _, c := range object.Overrides {
+		e, err := r.instance(c, s.Master)
+		if err != nil {
+			return nil, err
+		}
+		s.Exceptions = append(s.Exceptions, e)
+	}
+	s.Exceptions = sorted(s.Exceptions)
+	return s, nil
+}
+
+type reader struct {
+	zones *zone.DB
+	clock vevent.Clock
+}
+
+func (r *reader) event(c *ical.Component) (*Event, error) {
+	for p := range c.Properties() {
+		if slices.Contains(unheld, p.Name()) {
+			return nil, mirror.Refusef("Microsoft has no field for an event's %s. Take it out, or put it into the description.", p.Name())
+		}
+	}
+	e := &Event{Transaction: ours + textOf(c, "UID")}
+	steps := []func(*ical.Component, *Event) error{r.times, r.rest, r.words, r.people, r.meeting, r.reminder}
+	for _, step := range steps {
+		if err := step(c, e); err != nil {
+			return nil, err
+		}
+	}
+	return e, nil
+}
+
+func textOf(c *ical.Component, name string) string {
+	if p := c.Property(name); p != nil {
+		return p.Text()
+	}
+	return ""
+}
+
+func (r *reader) instance(c *ical.Component, of *Event) (*Event, error) {
+	e, err := r.event(c)
+	if err != nil {
+		return nil, err
+	}
+	if e.Recurrence != nil {
+		return nil, mirror.Refusef("An instance of a series has a rule of its own, which Microsoft cannot keep.")
+	}
+	t, err := c.Property("RECURRENCE-ID").Time()
+	if err != nil {
+		return nil, err
+	}
+	if of != nil && of.AllDay != t.IsDate() {
+		return nil, mirror.Refusef("An instance names the one that it replaces by a day where the series has times, or the other way round.")
+	}
+	if of != nil && of.AllDay != e.AllDay {
+		return nil, mirror.Refusef("An instance lasts whole days where its series has times, or the other way round, which Microsoft cannot keep.")
+	}
+	e.Type = exceptional
+	if t.IsDate() {
+		e.Original = dayOf(t.Civil) + "T00:00:00Z"
+		return e, nil
+	}
+	at, err := r.clock.Instant(t)
+	if err != nil {
+		return nil, err
+	}
+	e.Original = at.UTC().Format(time.RFC3339)
+	return e, nil
+}
+
+// cancelled lists the days of the instances that are left out.
+func (r *reader) cancelled(c *ical.Component) (days []string, err error) {
+	start, err := c.Property("DTSTART").Time()
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range c.All("EXDATE") {
+		times, err := p.Times()
+		if err != nil {
+			return nil, err
+		}
+		for _, t := range times {
+			shown, err := r.like(t, start)
+			if err != nil {
+				return nil, err
+			}
+			// What is at another time of the day leaves nothing out.
+			if shown.SecondOfDay() == start.Civil.SecondOfDay() && !slices.Contains(days, dayOf(shown)) {
+				days = append(days, dayOf(shown))
+			}
+		}
+	}
+	slices.Sort(days)
+	return days, nil
+}
+
+// like is a time as it is shown in the zone of another one.
+func (r *reader) like(t, start ical.Time) (ical.Civil, error) {
+	if t.IsDate() || start.IsDate() || t.TZID == start.TZID && t.Form == start.Form {
+		return t.Civil, nil
+	}
+	at, err := r.clock.Instant(t)
+	if err != nil {
+		return ical.Civil{}, err
+	}
+	z, err := r.clock.Zone(start)
+	if err != nil {
+		return ical.Civil{}, err
+	}
+	return z.Civil(at), nil
+}
+
+func (r *reader) times(c *ical.Component, e *Event) error {
+	p := c.Property("DTSTART")
+	if p == nil {
+		return mirror.Refusef("Microsoft keeps no event without a start.")
+	}
+	start, err := p.Time()
+	if err != nil {
+		return err
+	}
+	end, err := vevent.Ends(c, start)
+	if err != nil {
+		return err
+	}
+	if start.IsDate() != end.IsDate() {
+		return mirror.Refusef("The event begins with a whole day and ends at a time of day, or the other way round, which Microsoft does not keep.")
+	}
+	e.AllDay = start.IsDate()
+	last := p
+	if written := c.Property("DTEND"); written != nil {
+		last = written
+	}
+	if e.Start, e.StartZone, err = r.moment(start, p); err != nil {
+		return err
+	}
+	if e.End, e.EndZone, err = r.moment(end, last); err != nil {
+		return err
+	}
+	e.Recurrence, err = r.recurrence(c, start)
+	return err
+}
+
+// moment reads a time, and names the zone that it is in.
+func (r *reader) moment(t ical.Time, p *ical.Property) (*Moment, string, error) {
+	if t.IsDate() {
+		return &Moment{DateTime: dayOf(t.Civil) + "T00:00:00", Zone: "UTC"}, "", nil
+	}
+	z, err := r.clock.Zone(t)
+	if err != nil {
+		return nil, "", err
+	}
+	at, _ := z.Resolve(t.Civil)
+	made := z.Name()
+	if t.Form == ical.FormUTC {
+		if said, given := p.Param(zoneParam); given {
+			made = said
+		}
+	}
+	return &Moment{DateTime: z.Civil(at).String(), Zone: z.Name()}, made, nil
+}
+
+func (r *reader) words(c *ical.Component, e *Event) error {
+	e.Subject = textOf(c, "SUMMARY")
+	if described, isHTML := vevent.Description(c); isHTML {
+		e.Body = &Body{Type: htmlBody, Content: described}
+	} else if described != "" {
+		e.Body = &Body{Type: textBody, Content: described}
+	}
+	if name := textOf(c, "LOCATION"); name != placeName(e.Place) {
+		e.Place = nil
+		if name != "" {
+			place, err := text(map[string]string{"displayName": name})
+			if err != nil {
+				return err
+			}
+			e.Place = place
+		}
+	}
+	status := strings.ToUpper(textOf(c, "STATUS"))
+	e.Cancelled = status == "CANCELLED"
+	e.ShowAs = showAs(c, status)
+	class := strings.ToUpper(textOf(c, "CLASS"))
+	e.Sensitivity = cmp.Or(sensitivities.in(class), normal)
+	if class != "" && class != "PUBLIC" && e.Sensitivity == normal {
+		// RFC 5545 §3.8.1.3: what is not known is private.
+		e.Sensitivity = "private"
+	}
+	e.Importance = importance(textOf(c, "PRIORITY"))
+	for _, p := range c.All("CATEGORIES") {
+		e.Categories = append(e.Categories, p.TextList()...)
+	}
+	return nil
+}
+
+func showAs(c *ical.Component, status string) string {
+	said := shown.in(strings.ToUpper(textOf(c, busyName)))
+	transparent := strings.EqualFold(textOf(c, "TRANSP"), "TRANSPARENT")
+	switch {
+	case transparent && said == elsewhere:
+		return elsewhere
+	case transparent:
+		return free
+	case status == "TENTATIVE":
+		return tentative
+	case said == "oof", said == "unknown":
+		return said
+	default:
+		return busy
+	}
+}
+
+// importance reads a priority of 1 to 9 (RFC 5545 §3.8.1.9) as one of three.
+func importance(priority string) string {
+	n, err := strconv.Atoi(priority)
+	switch {
+	case err != nil || n < 1 || n == 5:
+		return normal
+	case n < 5:
+		return "high"
+	default:
+		return "low"
+	}
+}
+
+func (r *reader) people(c *ical.Component, e *Event) error {
+	host := ""
+	if p := c.Property("ORGANIZER"); p != nil {
+		address, err := vevent.Address(p)
+		if err != nil {
+			return err
+		}
+		host = address
+		e.Organizer = &Person{Address: Address{Address: address}}
+		e.Organizer.Address.Name, _ = p.Param("CN")
+	}
+	for _, p := range c.All("ATTENDEE") {
+		address, err := vevent.Address(p)
+		if err != nil {
+			return err
+		}
+		if strings.EqualFold(address, host) {
+			// Microsoft has the organizer beside the guests, not among them.
+			continue
+		}
+		a := Attendee{Type: required, Address: Address{Address: address}}
+		a.Address.Name, _ = p.Param("CN")
+		if kind := vevent.Word(p, "CUTYPE", "INDIVIDUAL"); kind == "ROOM" || kind == "RESOURCE" {
+			a.Type = "resource"
+		} else if role := vevent.Word(p, "ROLE", ""); role == "OPT-PARTICIPANT" || role == "NON-PARTICIPANT" {
+			a.Type = "optional"
+		}
+		answer := responses.in(vevent.Word(p, "PARTSTAT", "NEEDS-ACTION"))
+		a.Status = &Answer{Response: cmp.Or(answer, "notResponded")}
+		e.Attendees = append(e.Attendees, a)
+	}
+	return nil
+}
+
+func (r *reader) meeting(c *ical.Component, e *Event) error {
+	for _, p := range c.All("CONFERENCE") {
+		if p.Value() != joins(e) {
+			return mirror.Refusef("Microsoft keeps no meeting of others (CONFERENCE). Put its address into the place or the description.")
+		}
+	}
+	return nil
+}
+
+// reminder reads the one reminder that an event has there. Alarms that nobody notices are left out.
+func (r *reader) reminder(c *ical.Component, e *Event) error {
+	for _, alarm := range c.AllComponents("VALARM") {
+		mailed, noticed := vevent.Mailed(alarm)
+		if !noticed {
+			continue
+		}
+		minutes, ok := vevent.Before(alarm)
+		switch {
+		case mailed:
+			return mirror.Refusef("Microsoft mails no reminders. Make it one that is shown.")
+		case !ok:
+			return mirror.Refusef("Microsoft reminds of an event so many minutes before it begins, and not at other moments.")
+		case e.ReminderOn && minutes != e.Minutes:
+			return mirror.Refusef("Microsoft keeps one reminder of an event, and this one has more. Take some out.")
+		}
+		e.ReminderOn, e.Minutes = true, minutes
+	}
+	return nil
+}
+
+// rest writes what iCalendar has no word for, so that an event that is made anew is whole again.
+func (w writer) rest(c *ical.Component, e *Event) error {
+	kept := map[string]any{}
+	for name, value := range e.Rest {
+		kept[name] = value
+	}
+	// Most places are nothing but their names.
+	if name, err := text(map[string]string{"displayName": placeName(e.Place)}); err == nil && len(e.Place) != 0 && string(name) != string(e.Place) {
+		kept["location"] = e.Place
+	}
+	if e.Meeting != nil {
+		kept["onlineMeeting"] = e.Meeting
+	}
+	if e.MeetingURL != "" {
+		kept["onlineMeetingUrl"] = e.MeetingURL
+	}
+	if len(kept) == 0 {
+		return nil
+	}
+	data, err := text(kept)
+	if err != nil {
+		return err
+	}
+	c.Add(ical.NewText(restName, string(data)))
+	return nil
+}
+
+// rest reads it back. It is not believed about what is said elsewhere.
+func (r *reader) rest(c *ical.Component, e *Event) error {
+	p := c.Property(restName)
+	if p == nil {
+		return nil
+	}
+	var kept Event
+	if err := json.Unmarshal([]byte(p.Text()), &kept); err != nil {
+		return mirror.Refusef("The property %s was changed: it holds what Microsoft has of the event beyond iCalendar. Leave it as it is, or leave it out.", restName)
+	}
+	e.Rest, e.Place, e.Meeting, e.MeetingURL = kept.Rest, kept.Place, kept.Meeting, kept.MeetingURL
+	return nil
+}
