@@ -27,6 +27,9 @@ type Store interface {
 	Subscriptions
 	Outbox
 	Leases
+	Pushes
+	Webhooks
+	Digests
 }
 
 // Walk is a way through all objects, in one order whatever becomes of them meanwhile.

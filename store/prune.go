@@ -31,6 +31,12 @@ func (s *Store) Prune(ctx context.Context, older time.Time) error {
 	if _, err := s.write(ctx, `DELETE FROM subscriptions WHERE until <= $1`, s.now()); err != nil {
 		return err
 	}
+	if err := s.prunePushes(ctx); err != nil {
+		return err
+	}
+	if err := s.pruneDeliveries(ctx); err != nil {
+		return err
+	}
 	if err := s.pruneGrants(ctx); err != nil {
 		return err
 	}

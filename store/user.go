@@ -184,6 +184,10 @@ func (t *Tx) setPassword(ctx context.Context, id calendar.UserID, h auth.Hash) e
 	if err := t.dropVouchers(ctx, id); err != nil {
 		return err
 	}
+	// What the old password asked to be told is asked for anew, by whoever has the new one.
+	if _, err := t.exec(ctx, `DELETE FROM push_subscriptions WHERE user_id = $1 AND token_id = ''`, id); err != nil {
+		return err
+	}
 	return t.credentialsChanged(ctx, id)
 }
 

@@ -1,0 +1,55 @@
+package store
+
+import (
+	"context"
+	"time"
+
+	"caldav-mcp-server/calendar"
+)
+
+var digestColumns = columns[calendar.Digest]{
+	{"user_id", func(d *calendar.Digest) any { return &d.User }},
+	{"hour", func(d *calendar.Digest) any { return &d.Hour }},
+	{"agenda", func(d *calendar.Digest) any { return &d.Agenda }},
+	{"changes", func(d *calendar.Digest) any { return &d.Changes }},
+	{"posted", func(d *calendar.Digest) any { return &d.Posted }},
+	{"due", func(d *calendar.Digest) any { return seconds{&d.Due} }},
+}
+
+// Digest implements [calendar.Digests].
+func (s *Store) Digest(ctx context.Context, user calendar.UserID) (calendar.Digest, error) {
+	d, err := rowOf(ctx, s.reads, digestColumns.scan, `SELECT `+digestColumns.list()+` FROM digests WHERE user_id = $1`, user)
+	if err != nil && calendar.ReasonOf(err) == calendar.NotFound {
+		return calendar.Digest{User: user}, nil
+	}
+	return d, err
+}
+
+// SetDigest implements [calendar.Digests].
+func (s *Store) SetDigest(ctx context.Context, d calendar.Digest) error {
+	if !d.Wanted() {
+		_, err := s.write(ctx, `DELETE FROM digests WHERE user_id = $1`, d.User)
+		return err
+	}
+	_, err := s.write(ctx, `INSERT INTO digests (user_id, hour, agenda, changes, posted, due) VALUES ($1, $2, $3, $4, $5, $6)
+		ON CONFLICT (user_id) DO UPDATE SET hour = excluded.hour, agenda = excluded.agenda, changes = excluded.changes, due = excluded.due`,
+		d.User, d.Hour, d.Agenda, d.Changes, d.Posted, d.Due.Unix())
+	return err
+}
+
+// DueDigests implements [calendar.Digests].
+func (s *Store) DueDigests(ctx context.Context, now time.Time, most int) ([]calendar.Digest, error) {
+	return rowsOf(ctx, s.reads, digestColumns.scan, `SELECT `+digestColumns.list()+` FROM digests WHERE due <= $1 ORDER BY due, user_id LIMIT $2`, now.Unix(), most)
+}
+
+// PostDigest implements [calendar.Digests].
+func (s *Store) PostDigest(ctx context.Context, d calendar.Digest, l *calendar.Letter, most calendar.OutboxLimits) error {
+	return s.transact(ctx, func(t *Tx) error {
+		// A day that was posted already is not posted again, whatever became of the hour meanwhile.
+		moved, err := t.exec(ctx, `UPDATE digests SET posted = $2, due = $3 WHERE user_id = $1 AND posted < $2`, d.User, d.Posted, d.Due.Unix())
+		if err != nil || moved == 0 || l == nil {
+			return err
+		}
+		return t.Post(ctx, d.User, []calendar.Letter{*l}, most)
+	})
+}

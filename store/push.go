@@ -1,0 +1,151 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"caldav-mcp-server/calendar"
+)
+
+var pushColumns = columns[calendar.PushDue]{
+	{"p.id", func(p *calendar.PushDue) any { return &p.ID }},
+	{"p.user_id", func(p *calendar.PushDue) any { return &p.User }},
+	{"p.token_id", func(p *calendar.PushDue) any { return &p.Token }},
+	{"p.calendar_id", func(p *calendar.PushDue) any { return &p.Calendar }},
+	{"p.endpoint", func(p *calendar.PushDue) any { return &p.Endpoint }},
+	{"p.public_key", func(p *calendar.PushDue) any { return &p.Key }},
+	{"p.auth", func(p *calendar.PushDue) any { return &p.Auth }},
+	{"p.expires", func(p *calendar.PushDue) any { return seconds{&p.Expires} }},
+	{"p.told", func(p *calendar.PushDue) any { return &p.Told }},
+	{"p.told_own", func(p *calendar.PushDue) any { return &p.ToldOwn }},
+	{"p.due", func(p *calendar.PushDue) any { return seconds{&p.Due} }},
+	{"p.tries", func(p *calendar.PushDue) any { return &p.Tries }},
+}
+
+const (
+	// sumOfHome is the state of a user's home as one number: a calendar that comes, goes or changes moves it. The factor keeps
+	// a calendar that goes from being made up for by one that comes.
+	sumOfHome = `(SELECT CAST(COALESCE(SUM(h.version + 1009 * h.created), 0) AS BIGINT) FROM calendars h WHERE h.owner_id = p.user_id AND h.trashed IS NULL) +
+		(SELECT CAST(COALESCE(SUM(h.version + 1009 * h.created + s.own_version), 0) AS BIGINT) FROM shares s
+			JOIN calendars h ON h.id = s.calendar_id WHERE s.user_id = p.user_id AND h.trashed IS NULL AND s.access <> 'freebusy')`
+
+	duePush  = `p.due <= $1 AND p.expires > $1`
+	fromPush = ` FROM push_subscriptions p JOIN calendars c ON c.id = p.calendar_id AND c.trashed IS NULL
+		LEFT JOIN shares s ON s.calendar_id = p.calendar_id AND s.user_id = p.user_id `
+	ownOfPush = `COALESCE(s.own_version, 0)`
+)
+
+// selectDuePushes looks at what is not as it was told: more or, after a standby took over, less.
+var selectDuePushes = [...]string{
+	`SELECT ` + pushColumns.list() + `, c.version, ` + ownOfPush + fromPush + `WHERE ` + duePush +
+		` AND (c.version <> p.told OR ` + ownOfPush + ` <> p.told_own) ORDER BY p.due, p.id LIMIT $2`,
+	`SELECT * FROM (SELECT ` + pushColumns.list() + `, ` + sumOfHome + ` AS now, 0 FROM push_subscriptions p WHERE p.calendar_id = '' AND ` + duePush + `) AS t
+		WHERE now <> told ORDER BY due, id LIMIT $2`,
+}
+
+func scanPush(row scanner) (calendar.PushDue, error) {
+	var p calendar.PushDue
+	err := row.Scan(append(pushColumns.fields(&p), &p.Now, &p.NowOwn)...)
+	return p, err
+}
+
+// DuePushes implements [calendar.Pushes].
+func (s *Store) DuePushes(ctx context.Context, now time.Time, most int) ([]calendar.PushDue, error) {
+	var all []calendar.PushDue
+	for _, text := range selectDuePushes {
+		due, err := rowsOf(ctx, s.reads, scanPush, text, now.Unix(), most)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, due...)
+	}
+	slices.SortStableFunc(all, func(a, b calendar.PushDue) int { return cmp.Or(a.Due.Compare(b.Due), cmp.Compare(a.ID, b.ID)) })
+	return all[:min(len(all), most)], nil
+}
+
+// RegisterPush implements [calendar.Pushes].
+func (s *Store) RegisterPush(ctx context.Context, sub calendar.PushSubscription, most int) (calendar.PushSubscription, error) {
+	err := s.transact(ctx, func(t *Tx) error {
+		id, err := rowOf(ctx, t, scanText, `INSERT INTO push_subscriptions
+			(id, user_id, token_id, calendar_id, endpoint, public_key, auth, expires, told, told_own, due, tries)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 0, 0, $9, 0)
+			ON CONFLICT (user_id, calendar_id, endpoint) DO UPDATE SET token_id = excluded.token_id, public_key = excluded.public_key,
+				auth = excluded.auth, expires = excluded.expires
+			RETURNING id`,
+			sub.ID, sub.User, sub.Token, sub.Calendar, sub.Endpoint, sub.Key, sub.Auth, sub.Expires.Unix(), sub.Due.Unix())
+		if err != nil {
+			return err
+		}
+		if calendar.PushID(id) == sub.ID {
+			if err := t.knows(ctx, sub); err != nil {
+				return err
+			}
+		}
+		sub.ID = calendar.PushID(id)
+		_, err = t.exec(ctx, `DELETE FROM push_subscriptions WHERE user_id = $1 AND id <> $3 AND id NOT IN (
+			SELECT id FROM push_subscriptions WHERE user_id = $1 AND id <> $3 ORDER BY expires DESC, id LIMIT $2)`, sub.User, most-1, id)
+		return err
+	})
+	return sub, err
+}
+
+// knows has a new subscription begin with what is.
+func (t *Tx) knows(ctx context.Context, sub calendar.PushSubscription) error {
+	text := `UPDATE push_subscriptions AS p SET told = ` + sumOfHome + ` WHERE id = $1`
+	if sub.Calendar != "" {
+		text = `UPDATE push_subscriptions AS p SET told = COALESCE((SELECT c.version FROM calendars c WHERE c.id = p.calendar_id), 0),
+			told_own = COALESCE((SELECT s.own_version FROM shares s WHERE s.calendar_id = p.calendar_id AND s.user_id = p.user_id), 0) WHERE id = $1`
+	}
+	_, err := t.exec(ctx, text, sub.ID)
+	return err
+}
+
+// UnregisterPush implements [calendar.Pushes].
+func (s *Store) UnregisterPush(ctx context.Context, user calendar.UserID, id calendar.PushID) error {
+	return expectRow(s.write(ctx, `DELETE FROM push_subscriptions WHERE id = $1 AND user_id = $2`, id, user))
+}
+
+// QuietPush implements [calendar.Pushes].
+func (s *Store) QuietPush(ctx context.Context, user calendar.UserID, ids []calendar.PushID, m calendar.Moved) error {
+	text := `UPDATE push_subscriptions SET told = $4 WHERE user_id = $1 AND calendar_id = $2 AND told = $3 AND told_own = $5 AND EXISTS (
+		SELECT 1 FROM journal WHERE calendar_id = $2 AND version = $4 AND user_id = $6 AND token_id = $7 AND agent = $8)`
+	args := []any{user, m.Calendar, m.Before, m.After, m.Own, m.By.User.ID, m.By.Token, m.By.Agent}
+	if len(ids) > 0 {
+		var marks []string
+		for i, id := range ids {
+			marks, args = append(marks, "$"+strconv.Itoa(9+i)), append(args, id)
+		}
+		text += ` AND id IN (` + strings.Join(marks, ", ") + `)`
+	}
+	_, err := s.write(ctx, text, args...)
+	return err
+}
+
+// SettlePushes implements [calendar.Pushes].
+func (s *Store) SettlePushes(ctx context.Context, all []calendar.PushSubscription) error {
+	return s.transact(ctx, func(t *Tx) error {
+		for _, p := range all {
+			var err error
+			if p.Endpoint == "" {
+				err = t.later(ctx, ignore, `DELETE FROM push_subscriptions WHERE id = $1`, p.ID)
+			} else {
+				err = t.later(ctx, ignore, `UPDATE push_subscriptions SET told = $2, told_own = $3, due = $4, tries = $5 WHERE id = $1 AND endpoint = $6`,
+					p.ID, p.Told, p.ToldOwn, p.Due.Unix(), p.Tries, p.Endpoint)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// prunePushes forgets the subscriptions that are over.
+func (s *Store) prunePushes(ctx context.Context) error {
+	_, err := s.write(ctx, `DELETE FROM push_subscriptions WHERE expires <= $1`, s.now())
+	return err
+}

@@ -1,0 +1,206 @@
+package storetest
+
+import (
+	"time"
+
+	"caldav-mcp-server/calendar"
+)
+
+func pushTests() []test {
+	return []test{
+		{"who knows all is not told", pushFollows},
+		{"a new one takes the place of the old", pushIsRenewed},
+		{"a home is all that is in it", pushOfHome},
+		{"what a sharee has for themselves is told to them", pushOfOwnParts},
+		{"a client's own change is not told to it", pushIsQuiet},
+		{"too many push out those that are over first", pushesAreBounded},
+		{"they end, and go with user and password", pushEnds},
+	}
+}
+
+// program is a subscription that is not stored yet, good for a day.
+func (b *bundle) program(u calendar.User, cal calendar.CalendarID) calendar.PushSubscription {
+	id := b.id("push")
+	return calendar.PushSubscription{
+		ID: calendar.PushID(id), User: u.ID, Calendar: cal, Endpoint: "https://push.example.net/" + id, Key: []byte("key"), Auth: []byte("auth"),
+		Expires: b.now().Add(24 * time.Hour), Due: b.now(),
+	}
+}
+
+func (b *bundle) register(sub calendar.PushSubscription) calendar.PushSubscription {
+	b.Helper()
+	sub, err := b.RegisterPush(b.Context(), sub, 10)
+	b.must(err)
+	return sub
+}
+
+// due are the subscriptions that do not know something.
+func (b *bundle) due() []calendar.PushDue {
+	b.Helper()
+	all, err := b.another().DuePushes(b.Context(), b.now(), 100)
+	b.must(err)
+	return all
+}
+
+func (b *bundle) dueIDs() []calendar.PushID {
+	b.Helper()
+	ids := []calendar.PushID{}
+	for _, p := range b.due() {
+		ids = append(ids, p.ID)
+	}
+	return ids
+}
+
+// tell settles a subscription as one that knows all.
+func (b *bundle) tellPush(p calendar.PushDue) {
+	b.Helper()
+	p.Told, p.ToldOwn = p.Now, p.NowOwn
+	b.must(b.SettlePushes(b.Context(), []calendar.PushSubscription{p.PushSubscription}))
+}
+
+func pushFollows(b *bundle) {
+	ann := b.user("ann")
+	cal, other := b.calendar(ann, "work"), b.calendar(ann, "other")
+	b.put(cal, "a.ics")
+	sub := b.register(b.program(ann, cal.ID))
+	same(b, "at first", b.dueIDs(), []calendar.PushID{})
+	b.put(other, "a.ics")
+	same(b, "after a change elsewhere", b.dueIDs(), []calendar.PushID{})
+	b.put(cal, "b.ics")
+	b.put(cal, "c.ics")
+	due := b.due()
+	sub.Told = 1
+	same(b, "after changes", due, []calendar.PushDue{{PushSubscription: sub, Now: 3}})
+	b.put(cal, "d.ics")
+	b.tellPush(due[0])
+	if due = b.due(); len(due) != 1 || due[0].Told != 3 || due[0].Now != 4 {
+		b.Errorf("after a change while it was told: %+v", due)
+	}
+	b.tellPush(due[0])
+	same(b, "when it knows all", b.dueIDs(), []calendar.PushID{})
+	later := due[0].PushSubscription
+	later.Due, later.Tries, later.Told = b.now().Add(time.Minute), 2, 1
+	b.must(b.SettlePushes(b.Context(), []calendar.PushSubscription{later}))
+	same(b, "before it is due", b.dueIDs(), []calendar.PushID{})
+	b.pass(time.Minute)
+	if due = b.due(); len(due) != 1 || due[0].Tries != 2 {
+		b.Errorf("when it is due: %+v", due)
+	}
+	b.must(b.SettlePushes(b.Context(), []calendar.PushSubscription{{ID: sub.ID}}))
+	same(b, "forgotten", b.dueIDs(), []calendar.PushID{})
+	b.trash(cal)
+}
+
+func pushIsRenewed(b *bundle) {
+	ann := b.user("ann")
+	cal := b.calendar(ann, "work")
+	first := b.register(b.program(ann, cal.ID))
+	b.put(cal, "a.ics")
+	again := first
+	again.ID, again.Key, again.Auth, again.Token, again.Expires = "another", []byte("k2"), []byte("a2"), "token", b.now().Add(48*time.Hour)
+	same(b, "its name", b.register(again).ID, first.ID)
+	again.ID = first.ID
+	same(b, "what it was not told yet", b.due(), []calendar.PushDue{{PushSubscription: again, Now: 1}})
+	b.refused(b.UnregisterPush(b.Context(), "another user", first.ID), calendar.NotFound, "")
+	b.must(b.UnregisterPush(b.Context(), ann.ID, first.ID))
+	b.refused(b.UnregisterPush(b.Context(), ann.ID, first.ID), calendar.NotFound, "")
+}
+
+func pushOfHome(b *bundle) {
+	cal, ben, _ := b.shared()
+	own := b.calendar(ben, "own")
+	b.register(b.program(ben, ""))
+	moved := func(what string, want bool) {
+		b.Helper()
+		due := b.due()
+		if len(due) == 1 != want {
+			b.Errorf("%s: %d are due", what, len(due))
+		}
+		for _, p := range due {
+			b.tellPush(p)
+		}
+	}
+	moved("at first", false)
+	b.put(own, "a.ics")
+	moved("an object of one's own", true)
+	b.put(cal, "a.ics")
+	moved("an object of a shared calendar", true)
+	next := b.calendar(ben, "next")
+	moved("a new calendar", true)
+	b.trash(next)
+	moved("one that is gone", true)
+	b.must(Share(b.Context(), b, cal.ID, ben.ID, calendar.FreeBusyAccess))
+	moved("less access", true)
+	b.put(cal, "b.ics")
+	moved("what cannot be read", false)
+	b.calendar(b.user("zoe"), "hers")
+	moved("somebody else's", false)
+}
+
+func pushOfOwnParts(b *bundle) {
+	cal, ben, eve := b.shared()
+	hers, his := b.register(b.program(eve, cal.ID)), b.register(b.program(ben, cal.ID))
+	b.own(cal, ben, "uid", "his")
+	same(b, "after his reminder", b.dueIDs(), []calendar.PushID{his.ID})
+	b.tellPush(b.due()[0])
+	b.put(cal, "a.ics")
+	same(b, "after a change of all", b.dueIDs(), []calendar.PushID{hers.ID, his.ID})
+}
+
+func pushIsQuiet(b *bundle) {
+	ann := b.user("ann")
+	cal := b.calendar(ann, "work")
+	mine, other := b.register(b.program(ann, cal.ID)), b.register(b.program(ann, cal.ID))
+	by := calendar.Caller{User: calendar.User{ID: "user"}, Token: "token", Agent: "agent"} // as entry has it
+	quiet := func(m calendar.Moved, ids ...calendar.PushID) []calendar.PushID {
+		b.Helper()
+		m.Calendar = cal.ID
+		b.must(b.QuietPush(b.Context(), ann.ID, ids, m))
+		return b.dueIDs()
+	}
+	b.put(cal, "a.ics")
+	same(b, "by somebody else", quiet(calendar.Moved{Before: 0, After: 1, By: calendar.Caller{User: ann, Agent: "agent"}}, mine.ID), []calendar.PushID{mine.ID, other.ID})
+	same(b, "of another one's", quiet(calendar.Moved{Before: 0, After: 1, By: by}, "no such"), []calendar.PushID{mine.ID, other.ID})
+	same(b, "by the client", quiet(calendar.Moved{Before: 0, After: 1, By: by}, mine.ID, "more"), []calendar.PushID{other.ID})
+	b.put(cal, "b.ics")
+	same(b, "to all, of which one has more to know", quiet(calendar.Moved{Before: 1, After: 2, By: by}), []calendar.PushID{other.ID})
+}
+
+func pushesAreBounded(b *bundle) {
+	ann := b.user("ann")
+	cal := b.calendar(ann, "work")
+	var all []calendar.PushID
+	for i := range 3 {
+		p := b.program(ann, cal.ID)
+		p.Expires = p.Expires.Add(time.Duration(i) * time.Hour)
+		p, err := b.RegisterPush(b.Context(), p, 3)
+		b.must(err)
+		all = append(all, p.ID)
+	}
+	early := b.program(ann, cal.ID)
+	early.Expires = b.now().Add(time.Hour)
+	kept, err := b.RegisterPush(b.Context(), early, 3)
+	b.must(err)
+	b.put(cal, "a.ics")
+	same(b, "the new one, and those that last", b.dueIDs(), []calendar.PushID{all[1], all[2], kept.ID})
+}
+
+func pushEnds(b *bundle) {
+	ann, ben := b.user("ann"), b.user("ben")
+	cal, his := b.calendar(ann, "work"), b.calendar(ben, "his")
+	b.register(b.program(ann, cal.ID))
+	ofToken := b.program(ann, cal.ID)
+	ofToken.Token = "token"
+	ofToken = b.register(ofToken)
+	b.register(b.program(ben, his.ID))
+	b.put(cal, "a.ics")
+	b.put(his, "a.ics")
+	same(b, "before", len(b.dueIDs()), 3)
+	b.must(b.DeleteUser(b.Context(), ben.ID))
+	b.must(b.SetPassword(b.Context(), ann.ID, "new"))
+	same(b, "after a user is gone, and a password is new", b.dueIDs(), []calendar.PushID{ofToken.ID})
+	b.pass(24 * time.Hour)
+	same(b, "after a day", b.dueIDs(), []calendar.PushID{})
+	b.must(b.Prune(b.Context(), b.now().Add(-time.Hour)))
+	b.refused(b.UnregisterPush(b.Context(), ann.ID, ofToken.ID), calendar.NotFound, "")
+}

@@ -1,0 +1,201 @@
+package store
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"caldav-mcp-server/calendar"
+)
+
+var webhookColumns = columns[calendar.Webhook]{
+	{"w.id", func(w *calendar.Webhook) any { return &w.ID }},
+	{"w.user_id", func(w *calendar.Webhook) any { return &w.User }},
+	{"w.url", func(w *calendar.Webhook) any { return &w.URL }},
+	{"w.kinds", func(w *calendar.Webhook) any { return filled{&w.Kinds} }},
+	{"w.content", func(w *calendar.Webhook) any { return &w.Content }},
+	{"w.number", func(w *calendar.Webhook) any { return &w.Number }},
+	{"w.rotated", func(w *calendar.Webhook) any { return seconds{&w.Rotated} }},
+	{"w.state", func(w *calendar.Webhook) any { return &w.State }},
+	{"NULLIF(w.failing, 0)", func(w *calendar.Webhook) any { return seconds{&w.Failing} }},
+	{"w.created", func(w *calendar.Webhook) any { return seconds{&w.Created} }},
+}
+
+// filled is a column of words in which no words are nil.
+type filled struct{ into *[]calendar.ChangeKind }
+
+// Scan implements [database/sql.Scanner].
+func (f filled) Scan(value any) error {
+	err := words[calendar.ChangeKind](f).Scan(value)
+	if len(*f.into) == 0 {
+		*f.into = nil
+	}
+	return err
+}
+
+const (
+	// ownRead and shareRead are the calendars that the owner of a webhook w reads: their own, and those of others.
+	ownRead   = ` FROM webhooks w JOIN calendars c ON c.owner_id = w.user_id AND c.trashed IS NULL `
+	shareRead = ` FROM webhooks w JOIN shares s ON s.user_id = w.user_id AND s.access <> 'freebusy'
+		JOIN calendars c ON c.id = s.calendar_id AND c.trashed IS NULL `
+	lagging = ` LEFT JOIN webhook_marks m ON m.webhook_id = w.id AND m.calendar_id = c.id
+		WHERE w.state = 'on' AND (m.told IS NULL OR m.told <> c.version)
+			AND (SELECT COUNT(*) FROM webhook_deliveries d WHERE d.webhook_id = w.id AND d.state = 'waiting') < $1 `
+	markAll = `INSERT INTO webhook_marks (webhook_id, calendar_id, told) SELECT w.id, c.id, c.version`
+)
+
+var selectLags = `SELECT ` + webhookColumns.list() + `, c.id, COALESCE(m.told, -1), c.version, c.created, NULL` + ownRead + lagging +
+	`UNION ALL SELECT ` + webhookColumns.list() + `, c.id, COALESCE(m.told, -1), c.version, c.created, s.created` + shareRead + lagging + `LIMIT $2`
+
+// AddWebhook implements [calendar.Webhooks].
+func (s *Store) AddWebhook(ctx context.Context, w calendar.Webhook, most int) error {
+	return s.transact(ctx, func(t *Tx) error {
+		_, err := t.exec(ctx, `INSERT INTO webhooks (id, user_id, url, kinds, content, number, rotated, state, failing, created)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 0, $9)`,
+			w.ID, w.User, w.URL, kindWords(w.Kinds), w.Content, w.Number, w.Rotated.Unix(), w.State, w.Created.Unix())
+		if err != nil {
+			return err
+		}
+		held, err := rowOf(ctx, t, scanNumber, `SELECT COUNT(*) FROM webhooks WHERE user_id = $1`, w.User)
+		if err != nil {
+			return err
+		}
+		if held > int64(most) {
+			return calendar.Errorf(calendar.TooLarge, "", "one may have at most %d webhooks", most)
+		}
+		for _, from := range []string{ownRead, shareRead} {
+			if _, err := t.exec(ctx, markAll+from+`WHERE w.id = $1`, w.ID); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func kindWords(kinds []calendar.ChangeKind) string {
+	var all []string
+	for _, k := range kinds {
+		all = append(all, string(k))
+	}
+	return strings.Join(all, " ")
+}
+
+// WebhooksOf implements [calendar.Webhooks].
+func (s *Store) WebhooksOf(ctx context.Context, user calendar.UserID) ([]calendar.Webhook, error) {
+	return rowsOf(ctx, s.reads, webhookColumns.scan, `SELECT `+webhookColumns.list()+` FROM webhooks w WHERE w.user_id = $1 ORDER BY w.created, w.id`, user)
+}
+
+// RotateWebhook implements [calendar.Webhooks].
+func (s *Store) RotateWebhook(ctx context.Context, user calendar.UserID, id calendar.WebhookID, now time.Time) error {
+	return expectRow(s.write(ctx, `UPDATE webhooks SET number = number + 1, rotated = $3 WHERE id = $1 AND user_id = $2`, id, user, now.Unix()))
+}
+
+// ResumeWebhook implements [calendar.Webhooks].
+func (s *Store) ResumeWebhook(ctx context.Context, user calendar.UserID, id calendar.WebhookID) error {
+	return expectRow(s.write(ctx, `UPDATE webhooks SET state = $3, failing = 0 WHERE id = $1 AND user_id = $2`, id, user, calendar.WebhookOn))
+}
+
+// RemoveWebhook implements [calendar.Webhooks].
+func (s *Store) RemoveWebhook(ctx context.Context, user calendar.UserID, id calendar.WebhookID) error {
+	return expectRow(s.write(ctx, `DELETE FROM webhooks WHERE id = $1 AND user_id = $2`, id, user))
+}
+
+// WebhookLags implements [calendar.Webhooks].
+func (s *Store) WebhookLags(ctx context.Context, waiting, most int) ([]calendar.WebhookLag, error) {
+	return rowsOf(ctx, s.reads, func(row scanner) (calendar.WebhookLag, error) {
+		var l calendar.WebhookLag
+		err := row.Scan(append(webhookColumns.fields(&l.Webhook), &l.Calendar, &l.Told, &l.Version, seconds{&l.Began}, seconds{&l.Since})...)
+		return l, err
+	}, selectLags, waiting, most)
+}
+
+// CatchUp implements [calendar.Webhooks].
+func (s *Store) CatchUp(ctx context.Context, lag calendar.WebhookLag, told calendar.Version, d *calendar.Delivery) error {
+	return s.transact(ctx, func(t *Tx) error {
+		text, args := `UPDATE webhook_marks SET told = $3 WHERE webhook_id = $1 AND calendar_id = $2 AND told = $4`, []any{lag.ID, lag.Calendar, told, lag.Told}
+		if lag.Told < 0 {
+			text, args = `INSERT INTO webhook_marks (webhook_id, calendar_id, told) SELECT w.id, c.id, $3 FROM webhooks w, calendars c
+				WHERE w.id = $1 AND c.id = $2 ON CONFLICT (webhook_id, calendar_id) DO NOTHING`, args[:3]
+		}
+		moved, err := t.exec(ctx, text, args...)
+		if err != nil || moved == 0 || d == nil {
+			return err
+		}
+		_, err = t.exec(ctx, `INSERT INTO webhook_deliveries (`+deliveryNames+`) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 0, $9)`,
+			d.ID, d.Webhook, d.Calendar, d.Made.Unix(), d.Due.Unix(), d.Tries, d.State, d.Answer, string(d.Body))
+		return err
+	})
+}
+
+const deliveryNames = `id, webhook_id, calendar_id, made, due, tries, state, answer, ended, body`
+
+var deliveryColumns = columns[calendar.Delivery]{
+	{"d.id", func(d *calendar.Delivery) any { return &d.ID }},
+	{"d.webhook_id", func(d *calendar.Delivery) any { return &d.Webhook }},
+	{"d.calendar_id", func(d *calendar.Delivery) any { return &d.Calendar }},
+	{"d.made", func(d *calendar.Delivery) any { return seconds{&d.Made} }},
+	{"d.due", func(d *calendar.Delivery) any { return seconds{&d.Due} }},
+	{"d.tries", func(d *calendar.Delivery) any { return &d.Tries }},
+	{"d.state", func(d *calendar.Delivery) any { return &d.State }},
+	{"d.answer", func(d *calendar.Delivery) any { return &d.Answer }},
+	{"NULLIF(d.ended, 0)", func(d *calendar.Delivery) any { return seconds{&d.Ended} }},
+	{"d.body", func(d *calendar.Delivery) any { return &d.Body }},
+}
+
+// Deliveries implements [calendar.Webhooks].
+func (s *Store) Deliveries(ctx context.Context, id calendar.WebhookID, most int) ([]calendar.Delivery, error) {
+	return rowsOf(ctx, s.reads, deliveryColumns.scan, `SELECT `+deliveryColumns.list()+`
+		FROM webhook_deliveries d WHERE d.webhook_id = $1 ORDER BY d.made DESC, d.id DESC LIMIT $2`, id, most)
+}
+
+// DueDeliveries implements [calendar.Webhooks].
+func (s *Store) DueDeliveries(ctx context.Context, now time.Time, most int) ([]calendar.DueDelivery, error) {
+	return rowsOf(ctx, s.reads, func(row scanner) (calendar.DueDelivery, error) {
+		var d calendar.DueDelivery
+		err := row.Scan(slices.Concat(deliveryColumns.fields(&d.Delivery), webhookColumns.fields(&d.To))...)
+		return d, err
+	}, `SELECT `+deliveryColumns.list()+`, `+webhookColumns.list()+` FROM webhook_deliveries d JOIN webhooks w ON w.id = d.webhook_id
+		WHERE d.state = 'waiting' AND w.state = 'on' AND d.due <= $1 ORDER BY d.due, d.id LIMIT $2`, now.Unix(), most)
+}
+
+// SettleDelivery implements [calendar.Webhooks].
+func (s *Store) SettleDelivery(ctx context.Context, d calendar.DueDelivery, now time.Time) error {
+	failing, ended := int64(0), int64(0)
+	if !d.To.Failing.IsZero() {
+		failing = d.To.Failing.Unix()
+	}
+	if !d.Ended.IsZero() {
+		ended = d.Ended.Unix()
+	}
+	return s.transact(ctx, func(t *Tx) error {
+		_, err := t.exec(ctx, `UPDATE webhook_deliveries SET due = $2, tries = $3, state = $4, answer = $5, ended = $6 WHERE id = $1`,
+			d.ID, d.Due.Unix(), d.Tries, d.State, d.Answer, ended)
+		if err != nil {
+			return err
+		}
+		if _, err := t.exec(ctx, `UPDATE webhooks SET state = $2, failing = $3 WHERE id = $1 AND state = 'on'`, d.Webhook, d.To.State, failing); err != nil {
+			return err
+		}
+		if d.To.State == calendar.WebhookOn {
+			return nil
+		}
+		_, err = t.exec(ctx, `UPDATE webhook_deliveries SET state = $2, ended = $3 WHERE webhook_id = $1 AND state = $4`,
+			d.Webhook, calendar.DeliveryFailed, now.Unix(), calendar.DeliveryWaiting)
+		return err
+	})
+}
+
+const (
+	// endedFor is how long a message is listed that has ended, endedMost how many of one webhook are.
+	endedFor  = 7 * 24 * time.Hour
+	endedMost = 200
+)
+
+// pruneDeliveries forgets messages that ended long ago, or many messages ago.
+func (s *Store) pruneDeliveries(ctx context.Context) error {
+	_, err := s.write(ctx, `DELETE FROM webhook_deliveries WHERE state <> 'waiting' AND (ended < $1 OR id IN (
+		SELECT id FROM (SELECT id, ROW_NUMBER() OVER (PARTITION BY webhook_id ORDER BY made DESC, id) AS place FROM webhook_deliveries) AS t WHERE place > $2))`,
+		s.options.Now().Add(-endedFor).Unix(), endedMost)
+	return err
+}
