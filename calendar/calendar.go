@@ -92,6 +92,8 @@ type Calendar struct {
 	OwnerFree bool
 	// Shared tells the owner that others have a share of it.
 	Shared bool
+	// Origin is where its events are from, if it mirrors a calendar elsewhere.
+	Origin Origin
 }
 
 // Address returns the calendar's last path segment in the home of the user who asked.

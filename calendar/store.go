@@ -30,6 +30,7 @@ type Store interface {
 	Pushes
 	Webhooks
 	Digests
+	Accounts
 }
 
 // Walk is a way through all objects, in one order whatever becomes of them meanwhile.
@@ -157,4 +158,5 @@ type Tx interface {
 	Poster
 	SchedulingKeeper
 	UsageKeeper
+	MirrorKeeper
 }

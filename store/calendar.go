@@ -41,6 +41,8 @@ var (
 		{"timezone", func(c *calendarRow) any { return &c.Timezone }},
 		{"color", func(c *calendarRow) any { return &c.Color }},
 		{"description", func(c *calendarRow) any { return &c.Description }},
+		{"origin", func(c *calendarRow) any { return &c.Origin.From }},
+		{"origin_writable", func(c *calendarRow) any { return &c.Origin.Writable }},
 		{"timezone_data", func(c *calendarRow) any { return &c.TimezoneData }},
 		{"(SELECT " + ownerText + " FROM users u WHERE u.id = owner_id)", func(c *calendarRow) any { return (*remainder)(&c.owner) }},
 	}

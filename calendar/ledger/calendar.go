@@ -17,6 +17,18 @@ func (s *Ledger) CreateCalendar(ctx context.Context, c calendar.Caller, n calend
 	return s.createCalendar(ctx, c, cal, n.DeadProperties, new(calendar.ChangeID))
 }
 
+// CreateMirror makes a calendar of the caller's own that shows one elsewhere.
+func (s *Ledger) CreateMirror(ctx context.Context, c calendar.Caller, n calendar.NewCalendar, m calendar.Mirror, o calendar.Origin) (calendar.Calendar, error) {
+	cal, err := s.planCalendar(c, n)
+	if err != nil {
+		return calendar.Calendar{}, err
+	}
+	m.Calendar = cal.ID
+	return s.makeCalendar(ctx, c, cal, new(calendar.ChangeID), func(w *work, cal calendar.Calendar) error {
+		return w.InsertMirror(ctx, m, o)
+	})
+}
+
 // planCalendar is a calendar that the caller may make, before it is made.
 func (s *Ledger) planCalendar(c calendar.Caller, n calendar.NewCalendar) (calendar.Calendar, error) {
 	if err := c.MayCreate(); err != nil {
@@ -32,6 +44,15 @@ func (s *Ledger) planCalendar(c calendar.Caller, n calendar.NewCalendar) (calend
 // createCalendar makes what was planned, as part of a unit.
 func (s *Ledger) createCalendar(
 	ctx context.Context, c calendar.Caller, cal calendar.Calendar, kept []calendar.DeadProperty, unit *calendar.ChangeID,
+) (calendar.Calendar, error) {
+	return s.makeCalendar(ctx, c, cal, unit, func(w *work, cal calendar.Calendar) error {
+		return w.keep(ctx, calendar.Holder{Place: calendar.AtCalendar, Calendar: cal}, kept)
+	})
+}
+
+// makeCalendar is createCalendar with what else there is to do.
+func (s *Ledger) makeCalendar(
+	ctx context.Context, c calendar.Caller, cal calendar.Calendar, unit *calendar.ChangeID, also func(*work, calendar.Calendar) error,
 ) (calendar.Calendar, error) {
 	if cal.Color == nil {
 		home, err := s.store.Calendars(ctx, c.User.ID)
@@ -50,7 +71,7 @@ func (s *Ledger) createCalendar(
 		}
 		now.wanted.Calendars = 1
 		cal.Version, cal.Epoch, cal.OwnerQuota = now.Version, now.Epoch, now.OwnerQuota
-		if err := w.keep(ctx, calendar.Holder{Place: calendar.AtCalendar, Calendar: cal}, kept); err != nil {
+		if err := also(w, cal); err != nil {
 			return err
 		}
 		return w.log(ctx, now, calendar.Change{Did: calendar.Created})

@@ -20,6 +20,7 @@ type Ledger struct {
 	needAcceptance bool
 	mailed         bool
 	quota          calendar.Quota
+	elsewhere      Elsewhere
 	written        func(cal calendar.Calendar, first calendar.Version, objects []calendar.Object)
 }
 
@@ -38,6 +39,8 @@ type Config struct {
 	Mailed bool
 	// Quota bounds what users may have who have no bounds of their own.
 	Quota calendar.Quota
+	// Elsewhere is where linked calendars live; nil refuses what is to be written to one.
+	Elsewhere Elsewhere
 	// Written is told of a calendar that was changed: how it is by now, the first version that the
 	// change took, and the objects that it wrote, without data.
 	Written func(cal calendar.Calendar, first calendar.Version, objects []calendar.Object)
@@ -47,7 +50,7 @@ type Config struct {
 func New(c Config) *Ledger {
 	return &Ledger{
 		Reader: c.Reader, store: c.Store, limits: c.Limits, now: c.Now, newID: c.NewID, zones: c.Zones,
-		needAcceptance: c.NeedAcceptance, mailed: c.Mailed, quota: c.Quota, written: c.Written,
+		needAcceptance: c.NeedAcceptance, mailed: c.Mailed, quota: c.Quota, elsewhere: c.Elsewhere, written: c.Written,
 	}
 }
 

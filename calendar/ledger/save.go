@@ -110,9 +110,11 @@ func (w *work) save(ctx context.Context, saved *calendar.Saved, d calendar.Draft
 		return err
 	}
 	saved.Scheduled, saved.Told = next.ETag != sent, w.told[before:]
+	sent = next.ETag
 	if *next, err = w.put(ctx, *next, old); err != nil {
 		return err
 	}
+	saved.Cleaned = saved.Cleaned || next.ETag != sent // by its source
 	if d.From != "" {
 		if err := w.CopyOwnParts(ctx, cal.ID, d.From, next.UID, w.caller.User.ID); err != nil {
 			return err

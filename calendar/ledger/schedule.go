@@ -51,9 +51,9 @@ type meeting struct {
 }
 
 // schedule does what follows from a change of an event with guests: next becomes what is to be stored, and guests, or the
-// organizer, are told. Of old and next either may be nil.
+// organizer, are told. Of old and next either may be nil. For an event in a linked calendar its source does that.
 func (w *work) schedule(ctx context.Context, cal calendar.Calendar, old, next *calendar.Object, tell calendar.Telling) error {
-	if (old == nil || !organized.Match(old.Data)) && (next == nil || !organized.Match(next.Data)) {
+	if cal.Origin.Mirrors() || (old == nil || !organized.Match(old.Data)) && (next == nil || !organized.Match(next.Data)) {
 		if next != nil {
 			next.ScheduleTag = ""
 		}

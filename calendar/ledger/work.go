@@ -31,6 +31,11 @@ type work struct {
 	letters map[calendar.UserID][]calendar.Letter
 	// told are those who were written to so far.
 	told []calendar.Told
+	// outgoing are the writes to linked calendars, courier what became of them at their sources. Arriving tells that the
+	// change comes from there.
+	outgoing []calendar.Outgoing
+	courier  *courier
+	arriving bool
 }
 
 // opened is a calendar that is locked, at the version of its latest change.
@@ -61,12 +66,14 @@ func (s *Ledger) change(ctx context.Context, c calendar.Caller, do func(*work) e
 func (s *Ledger) changeIn(ctx context.Context, c calendar.Caller, unit *calendar.ChangeID, do func(*work) error) error {
 	var w *work
 	var also []calendar.CalendarID
+	carried := new(courier)
+	defer carried.end()
 	attempt := func() error {
 		return s.store.Update(ctx, func(tx calendar.Tx) error {
 			if *unit != (calendar.ChangeID{}) {
 				tx.Join(*unit)
 			}
-			w = &work{Tx: tx, Ledger: s, caller: c, opened: map[calendar.CalendarID]*opened{}}
+			w = &work{Tx: tx, Ledger: s, caller: c, opened: map[calendar.CalendarID]*opened{}, courier: carried}
 			if err := w.openAll(ctx, also); err != nil {
 				return err
 			}
@@ -76,16 +83,21 @@ func (s *Ledger) changeIn(ctx context.Context, c calendar.Caller, unit *calendar
 			if err := w.count(ctx); err != nil {
 				return err
 			}
+			if err := w.settleAbroad(ctx); err != nil {
+				return err
+			}
 			return w.deliver(ctx)
 		})
 	}
 	err := attempt()
 	for range reachAttempts {
-		more, ok := errors.AsType[*reachError](err)
-		if !ok {
+		if more, ok := errors.AsType[*reachError](err); ok {
+			also = slices.Compact(slices.Sorted(slices.Values(append(also, more.calendars...))))
+		} else if first, ok := errors.AsType[*elsewhereError](err); !ok {
+			break
+		} else if err = carried.carry(ctx, s, c, first.outgoing); err != nil {
 			break
 		}
-		also = slices.Compact(slices.Sorted(slices.Values(append(also, more.calendars...))))
 		err = attempt()
 	}
 	if err != nil {
@@ -249,6 +261,9 @@ func (w *work) write(ctx context.Context, o calendar.Object, old *calendar.Objec
 		return o, err
 	}
 	o.Version = cal.Version
+	if err := w.abroad(ctx, cal.Calendar, &o); err != nil {
+		return o, err
+	}
 	if err := w.PutObject(ctx, o); err != nil {
 		return o, err
 	}
@@ -267,6 +282,9 @@ func (w *work) bury(ctx context.Context, o calendar.Object) error {
 	cal, err := w.next(ctx, o.Calendar)
 	if err != nil {
 		return err
+	}
+	if cal.Origin.Mirrors() && !w.arriving {
+		w.post(cal.ID, o, nil)
 	}
 	if err := w.BuryObject(ctx, o.Calendar, o.Name, cal.Version); err != nil {
 		return err

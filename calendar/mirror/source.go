@@ -60,6 +60,8 @@ type Object struct {
 type Changes struct {
 	// Objects are those that are new or have another version. The same may be told again.
 	Objects []Object
+	// Kept are the refs of those that are there still, and as they were: a full answer may name them so.
+	Kept []string
 	// Gone are the refs of those that are there no more. A ref that nobody knows is no fault.
 	Gone []string
 	// Cursor is where to go on: with More it asks for the next page, else for what changes from now on.
@@ -71,8 +73,6 @@ type Changes struct {
 	Whole bool
 	// Wait is how long the source wants not to be asked again; 0 leaves it to the mirror.
 	Wait time.Duration
-	// Facts are what the calendar is called and looks like by now, where the answer tells; else nil.
-	Facts *Remote
 }
 
 // What a Source may answer with. They may be wrapped.

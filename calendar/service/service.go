@@ -2,11 +2,13 @@
 package service
 
 import (
+	"log/slog"
 	"time"
 
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/calendar/ledger"
 	"caldav-mcp-server/calendar/lookup"
+	"caldav-mcp-server/calendar/mirror"
 	"caldav-mcp-server/calendar/query"
 	"caldav-mcp-server/calendar/watch"
 	"caldav-mcp-server/calendar/zone"
@@ -19,7 +21,9 @@ type Service struct {
 	*ledger.Ledger
 	*query.Queries
 	*watch.Hub
-	limits calendar.Limits
+	// Mirrors has the linked accounts; with no providers it links none.
+	Mirrors *mirror.Mirror
+	limits  calendar.Limits
 }
 
 // Config is what a Service is made of.
@@ -40,6 +44,10 @@ type Config struct {
 	Mailed bool
 	// Quota bounds what users may have who have no bounds of their own.
 	Quota calendar.Quota
+	// Providers speak to accounts elsewhere, Sealer keeps their secrets; nil where nothing can be linked.
+	Providers map[string]mirror.Provider
+	Sealer    mirror.Sealer
+	Logger    *slog.Logger
 	// ImageBytes is about how much memory the calendars may take that are asked for most; 0 for none.
 	ImageBytes int64
 	// AnswerBytes is about how much memory the requests in work may hold together; 0 is the default.
@@ -53,12 +61,16 @@ func New(c Config) *Service {
 		Reader: reader, Store: c.Store, Limits: c.Limits, Now: c.Now, NewID: c.NewID, Zones: zones,
 		ImageBytes: c.ImageBytes, AnswerBytes: c.AnswerBytes,
 	})
+	mirrors := mirror.New(mirror.Config{
+		Store: c.Store, Sealer: c.Sealer, Providers: c.Providers, Now: c.Now, NewID: c.NewID, Logger: c.Logger,
+	})
 	changes := ledger.New(ledger.Config{
 		Reader: reader, Store: c.Store, Limits: c.Limits, Now: c.Now, NewID: c.NewID, Zones: zones,
-		NeedAcceptance: c.NeedAcceptance, Mailed: c.Mailed, Quota: c.Quota, Written: queries.Written,
+		NeedAcceptance: c.NeedAcceptance, Mailed: c.Mailed, Quota: c.Quota, Elsewhere: mirrors, Written: queries.Written,
 	})
+	mirrors.Serve(changes)
 	return &Service{
-		Reader: reader, Ledger: changes, Queries: queries, Hub: watch.NewHub(reader, c.Store, c.Now), limits: c.Limits,
+		Reader: reader, Ledger: changes, Queries: queries, Hub: watch.NewHub(reader, c.Store, c.Now), Mirrors: mirrors, limits: c.Limits,
 	}
 }
 

@@ -1,0 +1,173 @@
+package calendar
+
+import (
+	"context"
+	"time"
+)
+
+// AccountID identifies an account elsewhere that a user has linked.
+type AccountID string
+
+// AccountStatus says how it stands with an account.
+type AccountStatus string
+
+// The states of an account. One that must be signed in to, and one that is paused, are not looked at until their owner
+// does something about it.
+const (
+	AccountGood   AccountStatus = "good"
+	AccountFailed AccountStatus = "failing"
+	AccountSignIn AccountStatus = "sign in again"
+	AccountPaused AccountStatus = "paused"
+)
+
+// Account is an account elsewhere, or a feed, that a user has linked.
+type Account struct {
+	ID    AccountID
+	Owner UserID
+	// Provider names the protocol: "ics", "caldav" …
+	Provider string
+	// Name is what people call it, Address where it is. Neither holds anything secret.
+	Name, Address string
+	// Subject is what the provider calls its user, Scopes what it lets us do.
+	Subject, Scopes string
+	// Secret is sealed, with the key of that id.
+	Secret []byte
+	Key    string
+	// Every is how long to wait between two looks; 0 leaves it to the source.
+	Every  time.Duration
+	Status AccountStatus
+	// Error is why the last look failed, for the owner; Failures how many did since one did not, Failing since when.
+	Error    string
+	Failures int64
+	Failing  time.Time
+	Created  time.Time
+	// Checked is when a look last did not fail, Listed when the account's calendars were last listed, Due when it is looked at
+	// next.
+	Checked, Listed, Due time.Time
+}
+
+// Mirror is a calendar here that shows one of an account.
+type Mirror struct {
+	Calendar CalendarID
+	Account  AccountID
+	// Remote is what the source calls it.
+	Remote string
+	// Cursor is where to go on at the source.
+	Cursor string
+	// Round counts full listings, Whole tells that one is under way.
+	Round int64
+	Whole bool
+	// Faults counts the objects that are kept out, Error says why the last look failed.
+	Faults  int64
+	Error   string
+	Checked time.Time
+}
+
+// Mirrored is what was last agreed with a source about an object.
+type Mirrored struct {
+	// Ref is what the source calls it, Version its entity tag there.
+	Ref     string
+	Version string
+	UID     UID
+	// Round is the full listing that last told of it.
+	Round int64
+	// Fault says why the object's present state is kept out.
+	Fault string
+}
+
+// Origin says whose events a calendar holds that mirrors one elsewhere. That of other calendars is zero.
+type Origin struct {
+	// From names the account for people.
+	From string
+	// Writable tells that what is written here is written there.
+	Writable bool
+}
+
+// Mirrors tells that the calendar mirrors one elsewhere.
+func (o Origin) Mirrors() bool { return o.From != "" }
+
+// Accounts is the part of a Store that knows what is linked.
+type Accounts interface {
+	// InsertAccount keeps an account. NotFound when its owner is gone, TooLarge when the owner then had more than most.
+	InsertAccount(ctx context.Context, a Account, most int) error
+	// Account returns one; NotFound when there is none.
+	Account(ctx context.Context, id AccountID) (Account, error)
+	// Accounts returns a user's, or with no user all, by their age.
+	Accounts(ctx context.Context, owner UserID) ([]Account, error)
+	// DueAccounts returns accounts that are to be looked at by now, the earliest first.
+	DueAccounts(ctx context.Context, now time.Time, most int) ([]Account, error)
+	// SetAccount writes what changes of an account by a look at it: all but its secret and whose it is. NotFound when it is gone.
+	SetAccount(ctx context.Context, a Account) error
+	// SealAccount writes an account's secret; Stale when that is not the one that it was before.
+	SealAccount(ctx context.Context, id AccountID, before, secret []byte, key string) error
+	// DeleteAccount forgets an account and its mirrors. The calendars stay, and are from then on like any other.
+	DeleteAccount(ctx context.Context, id AccountID) error
+	// Mirrors returns the mirrors of an account whose calendars are not in the trash, by calendar.
+	Mirrors(ctx context.Context, id AccountID) ([]Mirror, error)
+	// Mirror returns that of a calendar; NotFound where it has none.
+	Mirror(ctx context.Context, id CalendarID) (Mirror, error)
+	// SetMirrorError notes why a look at a mirror failed.
+	SetMirrorError(ctx context.Context, id CalendarID, why string) error
+	// Mirrored returns what was agreed about objects of a calendar, by ref. Nil refs are all of them.
+	Mirrored(ctx context.Context, id CalendarID, refs []string) (map[string]Mirrored, error)
+	// MirroredByUID returns the same of one object; NotFound where nothing was.
+	MirroredByUID(ctx context.Context, id CalendarID, uid UID) (Mirrored, error)
+}
+
+// MirrorKeeper is the part of a Tx that remembers what was agreed with sources.
+type MirrorKeeper interface {
+	// InsertMirror makes a calendar a mirror. Exists when another one mirrors the same.
+	InsertMirror(ctx context.Context, m Mirror, o Origin) error
+	// SetOrigin writes what a calendar says of where it is from.
+	SetOrigin(ctx context.Context, id CalendarID, o Origin) error
+	// PutMirror writes the Cursor, the Round, the Whole, the Faults, the Error and the Checked of a mirror; NotFound when it is none any more.
+	PutMirror(ctx context.Context, m Mirror) error
+	// PutMirrored writes what was agreed about an object. What was agreed about another ref with its UID is forgotten.
+	PutMirrored(ctx context.Context, id CalendarID, m Mirrored) error
+	// DropMirrored forgets what was agreed about a ref.
+	DropMirrored(ctx context.Context, id CalendarID, ref string) error
+	// MirroredBefore returns up to most of those that no full listing since a round has told of.
+	MirroredBefore(ctx context.Context, id CalendarID, round int64, most int) ([]Mirrored, error)
+	// MirrorFaults counts the objects that are kept out.
+	MirrorFaults(ctx context.Context, id CalendarID) (int64, error)
+}
+
+// Outgoing is a write to a linked calendar on its way to its source: nil Data takes the object away.
+type Outgoing struct {
+	Calendar CalendarID
+	UID      UID
+	Data     []byte
+}
+
+// Sent is what became of an Outgoing: Data is what the source made of it, and nil where that is what was sent.
+type Sent struct {
+	Outgoing
+	Mirrored Mirrored
+	Data     []byte
+}
+
+// Arrival is a part of what changed at a source, on its way here.
+type Arrival struct {
+	// Mirror is how far the mirror is when all of it is stored.
+	Mirror Mirror
+	// Objects are those that are new or have changed.
+	Objects []Arriving
+	// Gone are the refs of those that are there no more.
+	Gone []string
+	// Sweep tells that whatever the present round has not told of is gone as well.
+	Sweep bool
+}
+
+// Arriving is an object as its source has it. One without Data is there, and is as it was.
+type Arriving struct {
+	Mirrored
+	Data []byte
+}
+
+// Arrived counts what an Arrival changed.
+type Arrived struct{ Created, Modified, Deleted, Refused int }
+
+// Add counts others as well.
+func (a *Arrived) Add(b Arrived) {
+	a.Created, a.Modified, a.Deleted, a.Refused = a.Created+b.Created, a.Modified+b.Modified, a.Deleted+b.Deleted, a.Refused+b.Refused
+}

@@ -1,0 +1,310 @@
+package ledger
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"time"
+
+	"caldav-mcp-server/calendar"
+)
+
+// arriving is what changed at a source on its way into the calendar that mirrors it.
+type arriving struct {
+	*Ledger
+	in     calendar.Calendar
+	caller calendar.Caller
+	known  map[string]calendar.Mirrored
+	next   []incoming
+	done   calendar.Arrived
+}
+
+// incoming is an object that was looked at before any lock is taken. Write tells that it is to be stored.
+type incoming struct {
+	calendar.Mirrored
+	object calendar.Object
+	write  bool
+}
+
+// sweepMost is how many objects go in one transaction.
+const sweepMost = 200
+
+// foreignCaller is who changes a calendar for its source.
+func foreignCaller(cal calendar.Calendar) calendar.Caller {
+	return calendar.Caller{
+		User: calendar.User{ID: cal.Owner, Name: cal.OwnerName}, Scopes: calendar.ScopeAll, Agent: "changed at " + cal.Origin.From,
+	}
+}
+
+// Arrive takes over what changed at a calendar's source. It is for one caller at a time, who keeps others from writing
+// there. What is broken, or too large, is kept out, and its last good state stays. Nobody is invited or told by it: the
+// source has done that.
+func (s *Ledger) Arrive(ctx context.Context, cal calendar.Calendar, a calendar.Arrival) (calendar.Arrived, error) {
+	in := arriving{Ledger: s, in: cal, caller: foreignCaller(cal)}
+	refs := append([]string{}, a.Gone...)
+	for _, o := range a.Objects {
+		refs = append(refs, o.Ref)
+	}
+	var err error
+	if in.known, err = s.store.Mirrored(ctx, cal.ID, refs); err != nil {
+		return in.done, err
+	}
+	for _, o := range a.Objects {
+		in.look(ctx, o)
+		if err := ctx.Err(); err != nil {
+			return in.done, err
+		}
+	}
+	if !a.Sweep {
+		return in.done, in.store(ctx, a)
+	}
+	// Where it is begun anew is not written down before what is gone has gone.
+	whole := a
+	if whole.Mirror, err = s.store.Mirror(ctx, cal.ID); err != nil {
+		return in.done, err
+	}
+	if err := in.store(ctx, whole); err != nil {
+		return in.done, err
+	}
+	for more := true; more; {
+		if more, err = in.sweep(ctx, a.Mirror.Round); err != nil {
+			return in.done, err
+		}
+	}
+	in.next, in.known = nil, nil
+	return in.done, in.store(ctx, calendar.Arrival{Mirror: a.Mirror})
+}
+
+// look decides about an object.
+func (a *arriving) look(ctx context.Context, o calendar.Arriving) {
+	was, known := a.known[o.Ref]
+	if o.Data == nil && o.Fault == "" || known && was.Version == o.Version && o.Version != "" && was.Fault == o.Fault {
+		if was.Round = o.Round; known {
+			a.next = append(a.next, incoming{Mirrored: was})
+		}
+		return
+	}
+	n := incoming{Mirrored: o.Mirrored}
+	if n.Fault == "" {
+		var err error
+		if n.object, err = a.prepare(ctx, o.Data); err != nil {
+			n.Fault = err.Error()
+		} else {
+			n.UID, n.write = n.object.UID, true
+		}
+	}
+	if n.UID == "" {
+		n.UID = was.UID
+	}
+	if n.UID == "" {
+		n.UID = calendar.UID("without a UID: " + o.Ref)
+	}
+	if n.Fault != "" {
+		a.done.Refused++
+	}
+	a.next = append(a.next, n)
+}
+
+// prepare makes an object of a text.
+func (a *arriving) prepare(ctx context.Context, data []byte) (calendar.Object, error) {
+	cal := a.in
+	o, err := (&Importer{Ledger: a.Ledger}).prepare(ctx, cal, calendar.Import{Data: data})
+	if err != nil {
+		return calendar.Object{}, err
+	}
+	return *o, nil
+}
+
+// store writes what was decided. Where nothing comes of it for anybody who looks at the calendar, it does not move on.
+func (a *arriving) store(ctx context.Context, all calendar.Arrival) error {
+	before := a.done
+	writes := len(all.Gone) > 0
+	for _, n := range a.next {
+		writes = writes || n.write
+	}
+	if writes {
+		err := a.change(ctx, a.caller, func(w *work) error {
+			w.arriving, a.done = true, before
+			if err := a.write(ctx, w, all.Gone); err != nil {
+				return err
+			}
+			if a.done.Created+a.done.Modified+a.done.Deleted == 0 {
+				return errSame
+			}
+			return a.remember(ctx, w.Tx, all)
+		})
+		if !errors.Is(err, errSame) {
+			return err
+		}
+	}
+	a.done = before
+	return a.Ledger.store.Update(ctx, func(tx calendar.Tx) error { return a.remember(ctx, tx, all) })
+}
+
+// write stores objects, and takes away what is gone.
+func (a *arriving) write(ctx context.Context, w *work, gone []string) error {
+	cal, err := w.open(ctx, a.in.ID)
+	if err != nil {
+		return err
+	}
+	if !cal.Origin.Mirrors() {
+		return calendar.Errorf(calendar.NotFound, "", "the calendar is linked no more")
+	}
+	here := map[calendar.UID]bool{}
+	for _, n := range a.next {
+		here[n.UID] = true
+	}
+	for _, n := range a.next {
+		if was := a.known[n.Ref].UID; was != "" && was != n.UID && !here[was] {
+			if err := a.away(ctx, w, was); err != nil {
+				return err
+			}
+		}
+		if !n.write {
+			continue
+		}
+		if err := a.put(ctx, w, n.object); err != nil {
+			return err
+		}
+	}
+	for _, ref := range gone {
+		if was := a.known[ref].UID; was != "" && !here[was] {
+			if err := a.away(ctx, w, was); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// put stores an object in the place of the one with its UID.
+func (a *arriving) put(ctx context.Context, w *work, next calendar.Object) error {
+	atName, there, err := w.live(ctx, a.in.ID, next.Name, next.UID)
+	if err == nil && there == nil && atName != nil {
+		next.Name = hashedName(next.UID)
+		atName, there, err = w.live(ctx, a.in.ID, next.Name, next.UID)
+	}
+	if err != nil {
+		return err
+	}
+	if there == nil && atName != nil {
+		next.Name = calendar.ObjectName(w.newID() + ".ics")
+	}
+	next.Modified = w.now().Truncate(time.Second)
+	next.Created = next.Modified
+	if there != nil {
+		if bytes.Equal(there.Data, next.Data) {
+			return nil
+		}
+		next.Name, next.Created = there.Name, there.Created
+		a.done.Modified++
+	} else {
+		a.done.Created++
+	}
+	_, err = w.put(ctx, next, there)
+	return err
+}
+
+// away takes away the object of a UID, if it is there.
+func (a *arriving) away(ctx context.Context, w *work, uid calendar.UID) error {
+	_, there, err := w.live(ctx, a.in.ID, "", uid)
+	if err != nil || there == nil {
+		return err
+	}
+	a.done.Deleted++
+	return w.bury(ctx, *there)
+}
+
+// remember writes down what was agreed, and how far it went.
+func (a *arriving) remember(ctx context.Context, tx calendar.Tx, all calendar.Arrival) error {
+	for _, ref := range all.Gone {
+		if err := tx.DropMirrored(ctx, a.in.ID, ref); err != nil {
+			return err
+		}
+	}
+	for _, n := range a.next {
+		if n.Mirrored == a.known[n.Ref] {
+			continue
+		}
+		if err := tx.PutMirrored(ctx, a.in.ID, n.Mirrored); err != nil {
+			return err
+		}
+	}
+	var err error
+	if all.Mirror.Faults, err = tx.MirrorFaults(ctx, a.in.ID); err != nil {
+		return err
+	}
+	return tx.PutMirror(ctx, all.Mirror)
+}
+
+// sweep takes away some of what a full listing did not tell of, and tells whether there may be more.
+func (a *arriving) sweep(ctx context.Context, round int64) (more bool, err error) {
+	var left []calendar.Mirrored
+	err = a.Ledger.store.Update(ctx, func(tx calendar.Tx) (err error) {
+		left, err = tx.MirroredBefore(ctx, a.in.ID, round, sweepMost)
+		return err
+	})
+	if err != nil || len(left) == 0 {
+		return false, err
+	}
+	err = a.change(ctx, a.caller, func(w *work) error {
+		w.arriving = true
+		for _, m := range left {
+			if err := a.away(ctx, w, m.UID); err != nil {
+				return err
+			}
+			if err := w.DropMirrored(ctx, a.in.ID, m.Ref); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return err == nil && len(left) == sweepMost, err
+}
+
+// Overtaken keeps what a caller wrote to a linked calendar while it was changed at its source: their text becomes a
+// former version of what is there now, from which the history gives it back.
+func (s *Ledger) Overtaken(ctx context.Context, c calendar.Caller, cal calendar.Calendar, lost calendar.Outgoing) error {
+	if lost.Data == nil {
+		return nil
+	}
+	err := s.change(ctx, c, func(w *work) error {
+		w.arriving = true
+		now, err := w.open(ctx, cal.ID)
+		if err != nil {
+			return err
+		}
+		_, there, err := w.live(ctx, cal.ID, "", lost.UID)
+		if err != nil {
+			return err
+		}
+		d, err := w.derive(lost.Data)
+		if err != nil || d.UID != lost.UID || there != nil && bytes.Equal(there.Data, lost.Data) {
+			return errSame
+		}
+		mine := calendar.Object{
+			Calendar: cal.ID, Name: nameOf(lost.UID), ETag: calendar.ETagOf(lost.Data), Size: int64(len(lost.Data)), Data: lost.Data, Derived: d,
+			Created: w.now().Truncate(time.Second), Modified: w.now().Truncate(time.Second),
+		}
+		if there != nil {
+			mine.Name, mine.Created = there.Name, there.Created
+		} else if taken, _, err := w.live(ctx, cal.ID, mine.Name, ""); err != nil {
+			return err
+		} else if taken != nil {
+			mine.Name = calendar.ObjectName(w.newID() + ".ics")
+		}
+		if mine, err = w.put(ctx, mine, there); err != nil {
+			return err
+		}
+		w.caller = foreignCaller(now.Calendar)
+		if there == nil {
+			return w.bury(ctx, mine)
+		}
+		_, err = w.put(ctx, *there, &mine)
+		return err
+	})
+	if errors.Is(err, errSame) {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,140 @@
+package ledger
+
+import (
+	"bytes"
+	"context"
+	"slices"
+
+	"caldav-mcp-server/calendar"
+)
+
+// Elsewhere is where the objects of linked calendars really live. What is written to such a calendar goes there first, and
+// is then stored here as it is there.
+type Elsewhere interface {
+	// Send writes to the sources of calendars, in the order given. Until the function that it returns is called nobody
+	// else writes to these calendars or takes over what is new there. It returns what became of each.
+	Send(ctx context.Context, c calendar.Caller, all []calendar.Outgoing) (sent []calendar.Sent, done func(), err error)
+}
+
+// elsewhereError ends a transaction that writes to linked calendars: what it would write goes to their sources first.
+// Then it begins anew, and stores what they have made of it.
+type elsewhereError struct{ outgoing []calendar.Outgoing }
+
+// Error says so, should it be shown to anybody after all.
+func (e *elsewhereError) Error() string {
+	return "this is being changed all the time where it is from; try again in a moment"
+}
+
+// foreign is an object of a linked calendar.
+type foreign struct {
+	in  calendar.CalendarID
+	uid calendar.UID
+}
+
+// courier has what became of a change's writes at their sources, over all its attempts.
+type courier struct {
+	sent map[foreign]calendar.Sent
+	// open calls are those that let others at the calendars again.
+	open []func()
+}
+
+func (c *courier) end() {
+	for _, done := range slices.Backward(c.open) {
+		done()
+	}
+	c.open = nil
+}
+
+// carry brings what a change wants to write to its sources. A second time there is only where the change came out
+// another way: others were quicker before the calendars were held.
+func (c *courier) carry(ctx context.Context, s *Ledger, by calendar.Caller, all []calendar.Outgoing) error {
+	if s.elsewhere == nil {
+		return calendar.Errorf(calendar.Unavailable, "", "this program does not reach the account that the calendar is from")
+	}
+	c.end()
+	sent, done, err := s.elsewhere.Send(ctx, by, all)
+	if err != nil {
+		return err
+	}
+	c.open = append(c.open, done)
+	if c.sent == nil {
+		c.sent = map[foreign]calendar.Sent{}
+	}
+	for _, one := range sent {
+		c.sent[foreign{one.Calendar, one.UID}] = one
+	}
+	return nil
+}
+
+// post notes that an object of a linked calendar is written, nil data for one that goes. The last of what is done to a UID
+// is what counts.
+func (w *work) post(cal calendar.CalendarID, o calendar.Object, data []byte) {
+	next := calendar.Outgoing{Calendar: cal, UID: o.UID, Data: data}
+	i := slices.IndexFunc(w.outgoing, func(g calendar.Outgoing) bool { return g.Calendar == cal && g.UID == o.UID })
+	if i < 0 {
+		w.outgoing = append(w.outgoing, next)
+		return
+	}
+	w.outgoing[i] = next
+}
+
+// abroad has an object of a linked calendar written as its source now holds it, if it was sent there.
+func (w *work) abroad(ctx context.Context, cal calendar.Calendar, o *calendar.Object) error {
+	if !cal.Origin.Mirrors() || w.arriving {
+		return nil
+	}
+	o.ScheduleTag = ""
+	w.post(cal.ID, *o, o.Data)
+	sent, ok := w.courier.sent[foreign{cal.ID, o.UID}]
+	if !ok || !bytes.Equal(sent.Outgoing.Data, o.Data) {
+		return nil
+	}
+	if len(sent.Data) > 0 && !bytes.Equal(sent.Data, o.Data) {
+		d, err := w.derive(sent.Data)
+		if err == nil && d.UID == o.UID {
+			o.Data, o.ETag, o.Size, o.Derived = sent.Data, calendar.ETagOf(sent.Data), int64(len(sent.Data)), d
+		}
+	}
+	return w.PutMirrored(ctx, cal.ID, sent.Mirrored)
+}
+
+// unsent are the writes that the sources do not have yet: those that take something away come last, so that nothing is
+// lost on the way from one account to another.
+func (w *work) unsent() []calendar.Outgoing {
+	var left []calendar.Outgoing
+	for _, o := range w.outgoing {
+		sent, ok := w.courier.sent[foreign{o.Calendar, o.UID}]
+		if !ok || !bytes.Equal(sent.Outgoing.Data, o.Data) {
+			left = append(left, o)
+		}
+	}
+	slices.SortStableFunc(left, func(a, b calendar.Outgoing) int {
+		switch {
+		case (a.Data == nil) == (b.Data == nil):
+			return 0
+		case a.Data == nil:
+			return 1
+		}
+		return -1
+	})
+	return left
+}
+
+// settleAbroad forgets what was agreed about what is gone at its source, and ends a transaction whose writes
+// are not there yet.
+func (w *work) settleAbroad(ctx context.Context) error {
+	if left := w.unsent(); len(left) > 0 {
+		return &elsewhereError{left}
+	}
+	for _, o := range w.outgoing {
+		if o.Data != nil {
+			continue
+		}
+		if ref := w.courier.sent[foreign{o.Calendar, o.UID}].Mirrored.Ref; ref != "" {
+			if err := w.DropMirrored(ctx, o.Calendar, ref); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,85 @@
+package mirror
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"caldav-mcp-server/calendar"
+)
+
+const (
+	// holdFor is how long a calendar is held at most by a process that has died. What is done meanwhile is bounded by less.
+	holdFor = 3 * time.Minute
+	// holdAsk is how often a process asks for a calendar that another one holds.
+	holdAsk = 100 * time.Millisecond
+)
+
+// hold takes a calendar, so that nobody else writes to it, at its source or here, or takes over what is new there. It
+// waits for as long as the context lets it.
+func (m *Mirror) hold(ctx context.Context, id calendar.CalendarID) (release func(), err error) {
+	mine := make(chan struct{})
+	for {
+		m.mu.Lock()
+		theirs := m.held[id]
+		if theirs == nil {
+			m.held[id] = mine
+		}
+		m.mu.Unlock()
+		if theirs == nil {
+			break
+		}
+		select {
+		case <-theirs:
+		case <-ctx.Done():
+			return nil, errBusy
+		}
+	}
+	free := func() {
+		m.mu.Lock()
+		delete(m.held, id)
+		m.mu.Unlock()
+		close(mine)
+	}
+	name := "mirror " + string(id)
+	for {
+		ok, err := m.Store.Lease(ctx, name, m.holder, m.Now(), m.Now().Add(holdFor))
+		if err != nil {
+			free()
+			return nil, err
+		}
+		if ok {
+			return func() {
+				_ = m.Store.Release(context.WithoutCancel(ctx), name, m.holder)
+				free()
+			}, nil
+		}
+		select {
+		case <-time.After(holdAsk):
+		case <-ctx.Done():
+			free()
+			return nil, errBusy
+		}
+	}
+}
+
+var errBusy = calendar.Errorf(calendar.Unavailable, "", "the calendar is being brought up to date; try again in a moment")
+
+// holdAll takes calendars in the order of their ids.
+func (m *Mirror) holdAll(ctx context.Context, ids []calendar.CalendarID) (release func(), err error) {
+	var held []func()
+	release = func() {
+		for _, free := range slices.Backward(held) {
+			free()
+		}
+	}
+	for _, id := range slices.Compact(slices.Sorted(slices.Values(ids))) {
+		free, err := m.hold(ctx, id)
+		if err != nil {
+			release()
+			return nil, err
+		}
+		held = append(held, free)
+	}
+	return release, nil
+}

@@ -1,0 +1,304 @@
+package mirror
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"caldav-mcp-server/calendar"
+)
+
+const (
+	// accountsMost is how many accounts and feeds a user may link, calendarsMost how many calendars of one account.
+	accountsMost, calendarsMost = 100, 200
+	// firstLook is for the first look at what was linked. What it leaves is looked at later.
+	firstLook = 50 * time.Second
+)
+
+// NewAccount is what it takes to link one.
+type NewAccount struct {
+	Provider string
+	// Name is what it is to be called; empty for what the source calls itself.
+	Name            string
+	Secret          Secret
+	Subject, Scopes string
+	// Every is how long there is between two looks; 0 leaves it to the source.
+	Every time.Duration
+}
+
+// Linked is an account with its calendars.
+type Linked struct {
+	calendar.Account
+	// Kind is what people call its protocol.
+	Kind      string
+	Calendars []LinkedCalendar
+}
+
+// LinkedCalendar is a calendar that mirrors one of an account.
+type LinkedCalendar struct {
+	calendar.Calendar
+	State calendar.Mirror
+}
+
+// Offers tells whether accounts of a kind can be linked here.
+func (m *Mirror) Offers(provider string) bool {
+	_, ok := m.Providers[provider]
+	return ok && m.Sealer != nil
+}
+
+// Link links an account, or a feed, and looks at it for the first time. What cannot be looked at is not linked.
+func (m *Mirror) Link(ctx context.Context, c calendar.Caller, n NewAccount) (Linked, calendar.Arrived, error) {
+	var none calendar.Arrived
+	if err := c.MayOwn(calendar.CreateCalendars); err != nil {
+		return Linked{}, none, err
+	}
+	p, ok := m.Providers[n.Provider]
+	if !ok || m.Sealer == nil {
+		return Linked{}, none, calendar.Errorf(calendar.Unsupported, "", "this server is not set up for accounts of the kind %q", n.Provider)
+	}
+	if n.Name = strings.TrimSpace(n.Name); len(n.Name) > calendar.MaxNameLength || strings.ContainsAny(n.Name, "\r\n") {
+		return Linked{}, none, calendar.Errorf(calendar.Invalid, "", "a name has one line of at most %d bytes", calendar.MaxNameLength)
+	}
+	if n.Every < 0 || n.Every > 0 && n.Every < p.Least {
+		return Linked{}, none, calendar.Errorf(calendar.Invalid, "", "it is looked at every %s at most", p.Least)
+	}
+	a := calendar.Account{
+		ID: calendar.AccountID(m.NewID()), Owner: c.User.ID, Provider: n.Provider, Name: n.Name, Address: p.Address(n.Secret), Subject: n.Subject,
+		Scopes: n.Scopes, Every: n.Every, Status: calendar.AccountGood, Created: m.Now(), Due: m.Now().Add(time.Hour),
+	}
+	if a.Name == "" {
+		a.Name = a.Address
+	}
+	var err error
+	if a.Secret, a.Key, err = m.seal(a, n.Secret); err != nil {
+		return Linked{}, none, err
+	}
+	if err := m.Store.InsertAccount(ctx, a, accountsMost); err != nil {
+		return Linked{}, none, err
+	}
+	arrived, err := m.first(ctx, c, a, p, n.Name)
+	if err != nil {
+		return Linked{}, arrived, errors.Join(asked(err, a.Address), m.drop(context.WithoutCancel(ctx), c, a, false))
+	}
+	all, err := m.linked(ctx, c, a.ID)
+	return all, arrived, err
+}
+
+// first makes the calendars of a new account, and fills them.
+func (m *Mirror) first(ctx context.Context, c calendar.Caller, a calendar.Account, p Provider, name string) (calendar.Arrived, error) {
+	within, cancel := context.WithTimeout(ctx, firstLook)
+	defer cancel()
+	source, _, err := m.open(a)
+	if err != nil {
+		return calendar.Arrived{}, err
+	}
+	remotes, err := source.Calendars(within)
+	if err != nil {
+		return calendar.Arrived{}, err
+	}
+	if len(remotes) == 0 {
+		return calendar.Arrived{}, Refusef("the account has no calendars")
+	}
+	if p.Feed && name != "" {
+		remotes[0].Name = name
+	}
+	if p.Feed && name == "" && remotes[0].Name != "" {
+		a.Name = remotes[0].Name
+	}
+	for _, r := range remotes[:min(len(remotes), calendarsMost)] {
+		if err := m.show(within, c, a, r); err != nil {
+			return calendar.Arrived{}, err
+		}
+	}
+	a.Listed = m.Now()
+	all, err := m.visitAll(within, source, a)
+	if err != nil && ctx.Err() == nil && within.Err() != nil {
+		err = nil // there is more than a first look takes
+		a.Due = m.Now()
+	}
+	if err != nil {
+		return all.Arrived, err
+	}
+	due := a.Due
+	m.plan(&a, p, all.wait, nil)
+	if within.Err() != nil {
+		a.Due = due
+	}
+	return all.Arrived, m.Store.SetAccount(ctx, a)
+}
+
+// show makes a calendar that mirrors a remote one.
+func (m *Mirror) show(ctx context.Context, c calendar.Caller, a calendar.Account, r Remote) error {
+	props := calendar.Properties{Name: r.Name, Kinds: r.Kinds, Timezone: r.Zone}
+	if props.Name == "" {
+		props.Name = a.Name
+	}
+	if len(props.Kinds) == 0 {
+		props.Kinds = calendar.Kinds{calendar.Event}
+	}
+	if color, err := calendar.ParseColor(r.Color); err == nil {
+		props.Color = &color
+	}
+	if r.Description != "" {
+		props.Description = &r.Description
+	}
+	props.Name = strings.ToValidUTF8(props.Name[:min(len(props.Name), calendar.MaxNameLength)], "")
+	_, err := m.ledger.CreateMirror(ctx, c, calendar.NewCalendar{Properties: props},
+		calendar.Mirror{Account: a.ID, Remote: r.ID}, calendar.Origin{From: a.Name, Writable: r.Writable})
+	return err
+}
+
+// discover makes calendars for what is new in an account. One whose mirror is in the trash is not wanted.
+func (m *Mirror) discover(ctx context.Context, source Source, a calendar.Account) error {
+	remotes, err := source.Calendars(ctx)
+	if err != nil {
+		return err
+	}
+	mirrors, err := m.Store.Mirrors(ctx, a.ID)
+	if err != nil {
+		return err
+	}
+	known := map[string]bool{}
+	for _, one := range mirrors {
+		known[one.Remote] = true
+	}
+	owner := calendar.Caller{User: calendar.User{ID: a.Owner}, Scopes: calendar.ScopeAll, Agent: "changed at " + a.Name}
+	for _, r := range remotes {
+		if known[r.ID] || len(known) >= calendarsMost {
+			continue
+		}
+		known[r.ID] = true
+		if err := m.show(ctx, owner, a, r); err != nil && calendar.ReasonOf(err) != calendar.Exists {
+			return err
+		}
+	}
+	return nil
+}
+
+// asked is an error of a first look as the one reads it who named the account.
+func asked(err error, at string) error {
+	if _, own := errors.AsType[*calendar.Error](err); own {
+		return err
+	}
+	e := calendar.Errorf(calendar.Invalid, "", "%s cannot be linked: %s", at, told(err))
+	if errors.Is(err, ErrSignIn) {
+		e.Message = at + " does not let us in with this name and password"
+	}
+	e.Cause = err
+	return e
+}
+
+// LinkedAccounts returns the caller's accounts, with their calendars.
+func (m *Mirror) LinkedAccounts(ctx context.Context, c calendar.Caller) ([]Linked, error) {
+	if err := c.MayOwn(calendar.ReadObjects); err != nil {
+		return nil, err
+	}
+	accounts, err := m.Store.Accounts(ctx, c.User.ID)
+	if err != nil {
+		return nil, err
+	}
+	all := make([]Linked, 0, len(accounts))
+	for _, a := range accounts {
+		one, err := m.with(ctx, c, a)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, one)
+	}
+	return all, nil
+}
+
+func (m *Mirror) linked(ctx context.Context, c calendar.Caller, id calendar.AccountID) (Linked, error) {
+	a, err := m.own(ctx, c, id)
+	if err != nil {
+		return Linked{}, err
+	}
+	return m.with(ctx, c, a)
+}
+
+// own finds an account of the caller's.
+func (m *Mirror) own(ctx context.Context, c calendar.Caller, id calendar.AccountID) (calendar.Account, error) {
+	a, err := m.Store.Account(ctx, id)
+	if err != nil && calendar.ReasonOf(err) != calendar.NotFound {
+		return a, err
+	}
+	if err != nil || a.Owner != c.User.ID {
+		e := calendar.Errorf(calendar.NotFound, "", "you have linked no account %q", string(id))
+		e.Hint = "list the linked accounts, and take an id from there"
+		return calendar.Account{}, e
+	}
+	return a, nil
+}
+
+func (m *Mirror) with(ctx context.Context, c calendar.Caller, a calendar.Account) (Linked, error) {
+	one := Linked{Account: a, Kind: a.Provider}
+	if p, ok := m.Providers[a.Provider]; ok {
+		one.Kind = p.Title
+	}
+	one.Secret = nil
+	mirrors, err := m.Store.Mirrors(ctx, a.ID)
+	if err != nil {
+		return one, err
+	}
+	for _, state := range mirrors {
+		cal, err := m.Store.Calendar(ctx, c.User.ID, state.Calendar)
+		if err != nil && calendar.ReasonOf(err) == calendar.NotFound {
+			continue
+		}
+		if err != nil {
+			return one, err
+		}
+		state.Cursor = ""
+		one.Calendars = append(one.Calendars, LinkedCalendar{cal, state})
+	}
+	return one, nil
+}
+
+// Refresh looks at an account now.
+func (m *Mirror) Refresh(ctx context.Context, c calendar.Caller, id calendar.AccountID) (calendar.Arrived, error) {
+	if err := c.MayOwn(calendar.ArrangeCalendar); err != nil {
+		return calendar.Arrived{}, err
+	}
+	a, err := m.own(ctx, c, id)
+	if err != nil {
+		return calendar.Arrived{}, err
+	}
+	if a.Status == calendar.AccountPaused {
+		a.Failing = time.Time{}
+	}
+	arrived, err := m.visit(ctx, a, true)
+	if err != nil {
+		return arrived, refused(err, a.Name)
+	}
+	return arrived, nil
+}
+
+// Unlink forgets an account and its secret. Its calendars stay as they are and are the caller's own from then on, or
+// go to the trash.
+func (m *Mirror) Unlink(ctx context.Context, c calendar.Caller, id calendar.AccountID, keep bool) error {
+	if err := c.MayOwn(calendar.DeleteCalendar); err != nil {
+		return err
+	}
+	a, err := m.own(ctx, c, id)
+	if err != nil {
+		return err
+	}
+	return m.drop(ctx, c, a, keep)
+}
+
+func (m *Mirror) drop(ctx context.Context, c calendar.Caller, a calendar.Account, keep bool) error {
+	mirrors, err := m.Store.Mirrors(ctx, a.ID)
+	if err != nil {
+		return err
+	}
+	for _, one := range mirrors {
+		if keep {
+			continue
+		}
+		if err := m.ledger.DeleteCalendar(ctx, c, one.Calendar); err != nil && calendar.ReasonOf(err) != calendar.NotFound {
+			return err
+		}
+	}
+	return m.Store.DeleteAccount(ctx, a.ID)
+}

@@ -1,0 +1,133 @@
+package mirror
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"caldav-mcp-server/calendar"
+)
+
+const (
+	// chunk is how many objects go into one transaction, so that others get their turn.
+	chunk = 200
+	// pagesMost bounds the pages of one look, so that a source which always has another one ends.
+	pagesMost = 5000
+	// anewMost is how often a look begins anew since the source has forgotten its cursor.
+	anewMost = 2
+)
+
+// errEndless says that a source never comes to an end.
+var errEndless = &Later{Why: "the account lists more and more of the same, and never ends"}
+
+// look takes over what has changed at the source of a calendar. It goes on where the last one ended, wherever that was.
+func (m *Mirror) look(ctx context.Context, id calendar.CalendarID, again bool) (looked, error) {
+	mirror, err := m.Store.Mirror(ctx, id)
+	if err != nil {
+		return looked{}, err
+	}
+	account, err := m.Store.Account(ctx, mirror.Account)
+	if err != nil {
+		return looked{}, err
+	}
+	source, _, err := m.open(account)
+	if err != nil {
+		return looked{}, err
+	}
+	return m.lookWith(ctx, source, account, id, again)
+}
+
+// looked is what came of a look, and how long the source wants not to be asked.
+type looked struct {
+	calendar.Arrived
+	wait time.Duration
+}
+
+func (m *Mirror) lookWith(ctx context.Context, source Source, a calendar.Account, id calendar.CalendarID, again bool) (looked, error) {
+	var all looked
+	anew := 0
+	for range pagesMost {
+		page, more, err := m.page(ctx, source, a, id)
+		all.Add(page.Arrived)
+		all.wait = max(all.wait, page.wait)
+		if errors.Is(err, ErrExpired) && anew < anewMost {
+			anew++
+			continue
+		}
+		if err != nil || !more {
+			return all, err
+		}
+	}
+	if again {
+		return all, nil
+	}
+	return all, errEndless
+}
+
+// page takes over one page of changes, while nobody else writes to the calendar: what is written here between the answer and
+// its being stored would be taken for older than it is.
+func (m *Mirror) page(ctx context.Context, source Source, a calendar.Account, id calendar.CalendarID) (done looked, more bool, err error) {
+	release, err := m.hold(ctx, id)
+	if err != nil {
+		return done, false, err
+	}
+	defer release()
+	mirror, err := m.Store.Mirror(ctx, id)
+	if err != nil {
+		return done, false, err
+	}
+	cal, err := m.Store.Calendar(ctx, a.Owner, id)
+	if err != nil {
+		return done, false, err
+	}
+	asked := mirror.Cursor
+	changes, err := source.Changes(ctx, mirror.Remote, asked)
+	if errors.Is(err, ErrExpired) && asked != "" {
+		mirror.Cursor, mirror.Whole = "", false
+		if failed := m.Store.Update(ctx, func(tx calendar.Tx) error { return tx.PutMirror(ctx, mirror) }); failed != nil {
+			return done, false, failed
+		}
+		return done, true, ErrExpired
+	}
+	if err != nil {
+		return done, false, err
+	}
+	if changes.More && changes.Cursor == asked {
+		return done, false, errEndless
+	}
+	done.wait = changes.Wait
+	done.Arrived, err = m.take(ctx, cal, mirror, changes)
+	return done, changes.More, err
+}
+
+// take stores a page, in parts.
+func (m *Mirror) take(ctx context.Context, cal calendar.Calendar, at calendar.Mirror, page Changes) (all calendar.Arrived, err error) {
+	if at.Cursor == "" && (page.Whole || page.More) {
+		at.Round++
+		at.Whole = true
+	}
+	arriving := make([]calendar.Arriving, 0, len(page.Objects)+len(page.Kept))
+	for _, o := range page.Objects {
+		arriving = append(arriving, calendar.Arriving{
+			Mirrored: calendar.Mirrored{Ref: o.Ref, Version: o.Version, UID: calendar.UID(o.UID), Round: at.Round, Fault: o.Fault}, Data: o.Data,
+		})
+	}
+	for _, ref := range page.Kept {
+		arriving = append(arriving, calendar.Arriving{Mirrored: calendar.Mirrored{Ref: ref, Round: at.Round}})
+	}
+	for len(arriving) > chunk {
+		some, err := m.ledger.Arrive(ctx, cal, calendar.Arrival{Mirror: at, Objects: arriving[:chunk]})
+		if all.Add(some); err != nil {
+			return all, err
+		}
+		arriving = arriving[chunk:]
+	}
+	end := at
+	end.Cursor, end.Error = page.Cursor, ""
+	if !page.More {
+		end.Whole, end.Checked = false, m.Now()
+	}
+	some, err := m.ledger.Arrive(ctx, cal, calendar.Arrival{Mirror: end, Objects: arriving, Gone: page.Gone, Sweep: page.Whole && !page.More})
+	all.Add(some)
+	return all, err
+}

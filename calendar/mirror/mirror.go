@@ -1,0 +1,163 @@
+package mirror
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"caldav-mcp-server/calendar"
+)
+
+// Ledger makes the changes of the calendars here.
+type Ledger interface {
+	CreateMirror(ctx context.Context, c calendar.Caller, n calendar.NewCalendar, m calendar.Mirror, o calendar.Origin) (calendar.Calendar, error)
+	DeleteCalendar(ctx context.Context, c calendar.Caller, id calendar.CalendarID) error
+	Arrive(ctx context.Context, cal calendar.Calendar, a calendar.Arrival) (calendar.Arrived, error)
+	Overtaken(ctx context.Context, c calendar.Caller, cal calendar.Calendar, lost calendar.Outgoing) error
+}
+
+// Sealer keeps secrets: each is bound to a user's account.
+type Sealer interface {
+	Seal(secret []byte, user, account string) (sealed []byte, key string, err error)
+	Open(sealed []byte, user, account string) ([]byte, error)
+	// Present is the id of the key with which secrets are sealed now.
+	Present() (string, error)
+}
+
+// Secret is what opens an account. It is sealed as a whole: an address can be a secret as well.
+type Secret struct {
+	URL      string `json:"url,omitempty"`
+	Username string `json:"username,omitempty"`
+	Password string `json:"password,omitempty"`
+	// Token is what a provider keeps for itself: what it signs in with anew (OAuth).
+	Token json.RawMessage `json:"token,omitempty"`
+}
+
+// Opening is what a provider needs to speak to an account.
+type Opening struct {
+	Secret Secret
+	// Keep seals another secret in the place of the present one, before anything is done with it: one that is used
+	// up, and whose successor was lost, opens nothing any more.
+	Keep func(ctx context.Context, next Secret) error
+}
+
+// Provider speaks a protocol.
+type Provider struct {
+	// Title is what people call it.
+	Title string
+	// Every is how long there is between two looks unless the user or the source says otherwise; the least is Least.
+	Every, Least time.Duration
+	// Feed tells that it is one calendar, which is only read.
+	Feed bool
+	Open func(Opening) (Source, error)
+	// Address makes what people are shown of where the account is: nothing of it may be secret.
+	Address func(Secret) string
+}
+
+// Config has the parts of a Mirror.
+type Config struct {
+	Store     calendar.Store
+	Sealer    Sealer
+	Providers map[string]Provider
+	Now       func() time.Time
+	NewID     func() string
+	Logger    *slog.Logger
+}
+
+// Mirror keeps the linked calendars of all users.
+type Mirror struct {
+	Config
+	ledger Ledger
+	holder string
+	mu     sync.Mutex
+	// held are the calendars that this process is at, see hold.
+	held map[calendar.CalendarID]chan struct{}
+}
+
+// New makes a Mirror, which is of use once it has a ledger.
+func New(c Config) *Mirror {
+	if c.Logger == nil {
+		c.Logger = slog.New(slog.DiscardHandler)
+	}
+	return &Mirror{Config: c, holder: c.NewID(), held: map[calendar.CalendarID]chan struct{}{}}
+}
+
+// Serve gives it the ledger, which has the Mirror in turn.
+func (m *Mirror) Serve(l Ledger) { m.ledger = l }
+
+// open speaks to an account.
+func (m *Mirror) open(a calendar.Account) (Source, Provider, error) {
+	p, ok := m.Providers[a.Provider]
+	if !ok || m.Sealer == nil {
+		return nil, p, &Refusal{Why: fmt.Sprintf("this server is not set up for accounts of the kind %q", a.Provider)}
+	}
+	text, err := m.Sealer.Open(a.Secret, string(a.Owner), string(a.ID))
+	if err != nil {
+		return nil, p, &Later{Why: "the account's secret cannot be opened: is the server's master key the one that it was sealed with?", Cause: err}
+	}
+	var secret Secret
+	if err := json.Unmarshal(text, &secret); err != nil {
+		return nil, p, &Later{Why: "the account's secret cannot be read: link the account again", Cause: errors.New("it is no JSON")}
+	}
+	source, err := p.Open(Opening{secret, func(ctx context.Context, next Secret) error { return m.keep(ctx, &a, next) }})
+	return source, p, err
+}
+
+// keep seals the secret of an account anew.
+func (m *Mirror) keep(ctx context.Context, a *calendar.Account, next Secret) error {
+	sealed, key, err := m.seal(*a, next)
+	if err != nil {
+		return err
+	}
+	if err := m.Store.SealAccount(context.WithoutCancel(ctx), a.ID, a.Secret, sealed, key); err != nil {
+		return err
+	}
+	a.Secret, a.Key = sealed, key
+	return nil
+}
+
+func (m *Mirror) seal(a calendar.Account, s Secret) (sealed []byte, key string, err error) {
+	text, err := json.Marshal(s)
+	if err != nil {
+		return nil, "", err
+	}
+	return m.Sealer.Seal(text, string(a.Owner), string(a.ID))
+}
+
+// Rotate seals what is sealed with a former key with the present one, and tells how many those were.
+func (m *Mirror) Rotate(ctx context.Context) (int, error) {
+	now, err := m.Sealer.Present()
+	if err != nil {
+		return 0, err
+	}
+	all, err := m.Store.Accounts(ctx, "")
+	if err != nil {
+		return 0, err
+	}
+	done := 0
+	for _, a := range all {
+		if a.Key == now {
+			continue
+		}
+		text, err := m.Sealer.Open(a.Secret, string(a.Owner), string(a.ID))
+		if err != nil {
+			return done, fmt.Errorf("the account %s: %w", a.ID, err)
+		}
+		sealed, key, err := m.Sealer.Seal(text, string(a.Owner), string(a.ID))
+		if err != nil {
+			return done, err
+		}
+		switch err := m.Store.SealAccount(ctx, a.ID, a.Secret, sealed, key); {
+		case err != nil && calendar.ReasonOf(err) == calendar.NotFound: // it was unlinked meanwhile
+		case err != nil:
+			return done, err
+		default:
+			done++
+		}
+	}
+	return done, nil
+}

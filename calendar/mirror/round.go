@@ -1,0 +1,229 @@
+package mirror
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"caldav-mcp-server/calendar"
+)
+
+const (
+	// leaseName is the lease of the process that looks at accounts, turn how long it has that.
+	leaseName = "mirrors"
+	turn      = 15 * time.Minute
+	// pollEvery is how often there is a look at which accounts are due.
+	pollEvery = 15 * time.Second
+	// batch is how many accounts are taken at once, side how many are looked at side by side, accountTime is for one.
+	batch, side = 16, 4
+	accountTime = 3 * time.Minute
+	// listEvery is how often there is a look at which calendars an account has.
+	listEvery = 24 * time.Hour
+	// The pauses after looks that failed grow from the first to the longest; after pausedAfter nobody looks any more.
+	firstPause, longestPause = 2 * time.Minute, 24 * time.Hour
+	pausedAfter              = 4 * 7 * 24 * time.Hour
+)
+
+// Run looks at accounts when they are due, until the context ends.
+func (m *Mirror) Run(ctx context.Context) {
+	ticker := time.NewTicker(pollEvery)
+	defer ticker.Stop()
+	defer func() { _ = m.Store.Release(context.WithoutCancel(ctx), leaseName, m.holder) }()
+	for {
+		n, err := m.Round(ctx)
+		if err != nil && ctx.Err() == nil {
+			m.Logger.WarnContext(ctx, "linked accounts were not looked at", "error", forLog(err))
+		}
+		if n == batch && err == nil && ctx.Err() == nil {
+			continue
+		}
+		select {
+		case <-ticker.C:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// Round looks at the accounts that are due, if no other process is at it, and tells how many it looked at.
+func (m *Mirror) Round(ctx context.Context) (int, error) {
+	now := m.Now()
+	mine, err := m.Store.Lease(ctx, leaseName, m.holder, now, now.Add(turn))
+	if err != nil || !mine {
+		return 0, err
+	}
+	due, err := m.Store.DueAccounts(ctx, now, batch)
+	if err != nil {
+		return 0, err
+	}
+	var all sync.WaitGroup
+	room := make(chan struct{}, side)
+	for _, a := range due {
+		room <- struct{}{}
+		all.Go(func() {
+			defer func() { <-room }()
+			if ctx.Err() == nil {
+				_, _ = m.visit(ctx, a, false) // the account has what came of it
+			}
+		})
+	}
+	all.Wait()
+	return len(due), nil
+}
+
+// visit looks at all that an account has, and notes when to do so next.
+func (m *Mirror) visit(ctx context.Context, a calendar.Account, list bool) (calendar.Arrived, error) {
+	within, cancel := context.WithTimeout(ctx, accountTime)
+	defer cancel()
+	source, provider, err := m.open(a)
+	var all looked
+	if err == nil && !provider.Feed && (list || m.Now().Sub(a.Listed) > listEvery) {
+		if err = m.discover(within, source, a); err == nil {
+			a.Listed = m.Now()
+		}
+	}
+	if err == nil {
+		all, err = m.visitAll(within, source, a)
+	}
+	if ctx.Err() != nil {
+		return all.Arrived, ctx.Err() // it was told to stop, which is nobody's fault
+	}
+	m.plan(&a, provider, all.wait, err)
+	if err != nil {
+		m.Logger.InfoContext(ctx, "a linked account failed", "account", a.ID, "provider", a.Provider, "status", a.Status, "failures", a.Failures, "error", forLog(err))
+	}
+	if failed := m.Store.SetAccount(ctx, a); failed != nil && calendar.ReasonOf(failed) != calendar.NotFound {
+		return all.Arrived, failed
+	}
+	return all.Arrived, err
+}
+
+// visitAll looks at each calendar of an account. One that fails does not keep the others back, unless that is the
+// account's fault.
+func (m *Mirror) visitAll(ctx context.Context, source Source, a calendar.Account) (all looked, err error) {
+	mirrors, err := m.Store.Mirrors(ctx, a.ID)
+	if err != nil {
+		return all, err
+	}
+	var failed error
+	for _, one := range mirrors {
+		done, err := m.lookWith(ctx, source, a, one.Calendar, false)
+		all.Add(done.Arrived)
+		all.wait = max(all.wait, done.wait)
+		if err == nil {
+			continue
+		}
+		failed = err
+		if noted := m.Store.SetMirrorError(ctx, one.Calendar, told(err)); noted != nil {
+			return all, noted
+		}
+		if _, later := errors.AsType[*Later](err); later || errors.Is(err, ErrSignIn) || ctx.Err() != nil {
+			break
+		}
+	}
+	return all, failed
+}
+
+// plan says when an account is looked at next, and how it stands with it.
+func (m *Mirror) plan(a *calendar.Account, p Provider, wait time.Duration, err error) {
+	now := m.Now()
+	every := a.Every
+	if every == 0 {
+		every = wait
+	}
+	if every == 0 {
+		every = p.Every
+	}
+	every = max(every, p.Least, time.Minute)
+	if err == nil {
+		a.Status, a.Error, a.Failures, a.Failing, a.Checked = calendar.AccountGood, "", 0, time.Time{}, now
+		a.Due = now.Add(jittered(every, string(a.ID)+now.String()))
+		return
+	}
+	a.Failures++
+	if a.Failing.IsZero() {
+		a.Failing = now
+	}
+	a.Status, a.Error = calendar.AccountFailed, told(err)
+	pause := min(firstPause<<min(a.Failures-1, 12), longestPause)
+	if later, ok := errors.AsType[*Later](err); ok {
+		pause = max(pause, min(later.After, longestPause))
+	}
+	a.Due = now.Add(jittered(pause, string(a.ID)+now.String()))
+	switch {
+	case errors.Is(err, ErrSignIn):
+		a.Status = calendar.AccountSignIn
+	case now.Sub(a.Failing) > pausedAfter:
+		a.Status = calendar.AccountPaused
+	}
+}
+
+// jittered is a time, a tenth more or less, by what it is for: what begins together does not stay together.
+func jittered(d time.Duration, by string) time.Duration {
+	sum := sha256.Sum256([]byte(by))
+	return d*9/10 + d*time.Duration(sum[0])/(5*256)
+}
+
+// hurry has an account looked at as soon as may be.
+func (m *Mirror) hurry(ctx context.Context, id calendar.AccountID) {
+	a, err := m.Store.Account(ctx, id)
+	if err == nil && a.Due.After(m.Now()) {
+		a.Due = m.Now()
+		err = m.Store.SetAccount(ctx, a)
+	}
+	if err != nil {
+		m.Logger.WarnContext(ctx, "an account is not looked at at once", "account", id, "error", forLog(err))
+	}
+}
+
+// toldMost bounds what is remembered of an error.
+const toldMost = 500
+
+// told is an error as the account's owner reads it.
+func told(err error) string {
+	text := "it does not answer, or not in a way that is understood"
+	switch {
+	case errors.Is(err, ErrSignIn):
+		text = "the account does not let us in any more: link it again"
+	case errors.Is(err, ErrGone):
+		text = "the calendar is there no more; what it last held stays here"
+	case errors.Is(err, context.DeadlineExceeded):
+		text = "it takes too long to answer; the next look goes on where this one ended"
+	}
+	if later, ok := errors.AsType[*Later](err); ok {
+		text = later.Error()
+	}
+	if no, ok := errors.AsType[*Refusal](err); ok {
+		text = no.Why
+	}
+	if own, ok := errors.AsType[*calendar.Error](err); ok {
+		text = own.Error()
+	}
+	return strings.ToValidUTF8(text[:min(len(text), toldMost)], "")
+}
+
+// forLog is an error as others than the owner read it: nothing that a source said stands in it.
+func forLog(err error) string {
+	for _, known := range []error{ErrSignIn, ErrGone, ErrConflict, ErrExpired} {
+		if errors.Is(err, known) {
+			return known.Error()
+		}
+	}
+	if own, ok := errors.AsType[*calendar.Error](err); ok {
+		return own.Reason.String()
+	}
+	if _, ok := errors.AsType[*Refusal](err); ok {
+		return "it was refused"
+	}
+	if later, ok := errors.AsType[*Later](err); ok && later.Cause != nil {
+		return fmt.Sprintf("it does not answer: %v", later.Cause)
+	}
+	if _, ok := errors.AsType[*Later](err); ok {
+		return "it does not answer"
+	}
+	return fmt.Sprintf("%T", err)
+}

@@ -1,0 +1,148 @@
+package mirror
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"caldav-mcp-server/calendar"
+)
+
+const (
+	// sendTime is for a write at a source, sendMore for each further one of the same change, and sendMost for all of them.
+	sendTime, sendMore, sendMost = 10 * time.Second, time.Second, time.Minute
+	// caughtUp is for taking over what has changed there, where a write was in its way.
+	caughtUp = 10 * time.Second
+)
+
+// post has the sources that one change writes to.
+type post struct {
+	*Mirror
+	mirrors map[calendar.CalendarID]calendar.Mirror
+	sources map[calendar.AccountID]Source
+	origins map[calendar.CalendarID]calendar.Calendar
+}
+
+// Send writes to the sources of linked calendars. Until done is called nobody else writes to these calendars. A write that
+// was overtaken there is refused, and what overtook it is taken over.
+func (m *Mirror) Send(ctx context.Context, c calendar.Caller, all []calendar.Outgoing) (sent []calendar.Sent, done func(), err error) {
+	limit := min(sendTime+time.Duration(len(all)-1)*sendMore, sendMost)
+	within, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	var ids []calendar.CalendarID
+	for _, o := range all {
+		ids = append(ids, o.Calendar)
+	}
+	release, err := m.holdAll(within, ids)
+	if err != nil {
+		return nil, nil, err
+	}
+	p := post{m, map[calendar.CalendarID]calendar.Mirror{}, map[calendar.AccountID]Source{}, map[calendar.CalendarID]calendar.Calendar{}}
+	for _, o := range all {
+		one, err := p.send(within, c, o)
+		if err != nil {
+			release()
+			return nil, nil, p.failed(ctx, c, o, err)
+		}
+		sent = append(sent, one)
+	}
+	return sent, release, nil
+}
+
+// ready finds what a calendar mirrors, and opens its account.
+func (p *post) ready(ctx context.Context, c calendar.Caller, id calendar.CalendarID) (calendar.Mirror, Source, error) {
+	mirror, ok := p.mirrors[id]
+	if !ok {
+		cal, err := p.Store.Calendar(ctx, c.User.ID, id)
+		if err != nil {
+			return mirror, nil, err
+		}
+		if mirror, err = p.Store.Mirror(ctx, id); err != nil {
+			return mirror, nil, err
+		}
+		p.mirrors[id], p.origins[id] = mirror, cal
+	}
+	if source := p.sources[mirror.Account]; source != nil {
+		return mirror, source, nil
+	}
+	account, err := p.Store.Account(ctx, mirror.Account)
+	if err != nil {
+		return mirror, nil, err
+	}
+	if account.Status == calendar.AccountSignIn {
+		return mirror, nil, ErrSignIn
+	}
+	source, _, err := p.open(account)
+	if err == nil {
+		p.sources[mirror.Account] = source
+	}
+	return mirror, source, err
+}
+
+// send writes one object.
+func (p *post) send(ctx context.Context, c calendar.Caller, o calendar.Outgoing) (calendar.Sent, error) {
+	mirror, source, err := p.ready(ctx, c, o.Calendar)
+	if err != nil {
+		return calendar.Sent{}, err
+	}
+	was, err := p.Store.MirroredByUID(ctx, o.Calendar, o.UID)
+	if err != nil && calendar.ReasonOf(err) != calendar.NotFound {
+		return calendar.Sent{}, err
+	}
+	if o.Data == nil {
+		if was.Ref == "" {
+			return calendar.Sent{Outgoing: o}, nil // the source never had it
+		}
+		err := source.Delete(ctx, mirror.Remote, was.Ref, was.Version)
+		if errors.Is(err, ErrGone) {
+			err = nil
+		}
+		return calendar.Sent{Outgoing: o, Mirrored: was}, err
+	}
+	made, err := source.Put(ctx, mirror.Remote, Object{Ref: was.Ref, Version: was.Version, UID: string(o.UID), Data: o.Data})
+	if err != nil {
+		return calendar.Sent{}, err
+	}
+	return calendar.Sent{
+		Outgoing: o, Data: made.Data, Mirrored: calendar.Mirrored{Ref: made.Ref, Version: made.Version, UID: o.UID, Round: mirror.Round},
+	}, nil
+}
+
+// failed says why a write was not done, and takes over what was in its way. The text that lost stays in the history.
+func (p *post) failed(ctx context.Context, c calendar.Caller, o calendar.Outgoing, err error) error {
+	cal := p.origins[o.Calendar]
+	if errors.Is(err, ErrConflict) || errors.Is(err, ErrGone) {
+		within, cancel := context.WithTimeout(ctx, caughtUp)
+		defer cancel()
+		if _, err := p.look(within, o.Calendar, true); err != nil {
+			p.Logger.WarnContext(ctx, "what overtook a write was not taken over", "calendar", o.Calendar, "error", forLog(err))
+		} else if err := p.ledger.Overtaken(within, c, cal, o); err != nil {
+			p.Logger.WarnContext(ctx, "a write that was overtaken was not kept", "calendar", o.Calendar, "error", forLog(err))
+		}
+		e := calendar.Errorf(calendar.Stale, "", "it was changed at %s in the meantime, which is shown now", cal.Origin.From)
+		e.Hint = "read it again, then repeat your change; what you wrote is in the history"
+		return e
+	}
+	if later, ok := errors.AsType[*Later](err); ok && later.Unknown || errors.Is(err, context.DeadlineExceeded) {
+		p.hurry(ctx, p.mirrors[o.Calendar].Account) // it may have been done all the same
+	}
+	return refused(err, cal.Origin.From)
+}
+
+// refused is an error of a source as a caller is told.
+func refused(err error, from string) error {
+	if _, own := errors.AsType[*calendar.Error](err); own {
+		return err
+	}
+	if no, ok := errors.AsType[*Refusal](err); ok {
+		return calendar.Errorf(calendar.Forbidden, "", "%s does not take this: %s", from, no.Why)
+	}
+	if errors.Is(err, ErrSignIn) {
+		e := calendar.Errorf(calendar.Unavailable, "", "nothing can be written to %s now: the account must be linked again", from)
+		e.Cause = err
+		return e
+	}
+	e := calendar.Errorf(calendar.Unavailable, "", "%s does not answer now; nothing was changed here", from)
+	e.Hint, e.Cause = "try again later", err
+	return e
+}

@@ -1,0 +1,96 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"time"
+
+	"caldav-mcp-server/calendar"
+)
+
+const accountColumns = `id, user_id, provider, name, address, subject, scopes, secret, key_id, every, status, error, failures, failing,
+	created, checked, listed, due`
+
+const selectAccounts = `SELECT ` + accountColumns + ` FROM linked_accounts `
+
+func scanAccount(row scanner) (calendar.Account, error) {
+	var a calendar.Account
+	var every int64
+	err := row.Scan(&a.ID, &a.Owner, &a.Provider, &a.Name, &a.Address, &a.Subject, &a.Scopes, &a.Secret, &a.Key, &every, &a.Status, &a.Error,
+		&a.Failures, seconds{&a.Failing}, seconds{&a.Created}, seconds{&a.Checked}, seconds{&a.Listed}, seconds{&a.Due})
+	a.Every = time.Duration(every) * time.Second
+	return a, err
+}
+
+// InsertAccount implements [calendar.Accounts]. Who links locks their own row, which counts.
+func (s *Store) InsertAccount(ctx context.Context, a calendar.Account, most int) error {
+	return s.transact(ctx, func(t *Tx) error {
+		if err := expectRow(t.exec(ctx, `UPDATE users SET name = name WHERE id = $1`, a.Owner)); err != nil {
+			return err
+		}
+		has, err := rowOf(ctx, t, scanNumber, `SELECT COUNT(*) FROM linked_accounts WHERE user_id = $1`, a.Owner)
+		if err != nil {
+			return err
+		}
+		if has >= int64(most) {
+			return calendar.Errorf(calendar.TooLarge, "", "you have linked %d accounts and feeds already, and more are not kept", has)
+		}
+		_, err = t.exec(ctx, `INSERT INTO linked_accounts (`+accountColumns+`)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)`,
+			a.ID, a.Owner, a.Provider, a.Name, a.Address, a.Subject, a.Scopes, a.Secret, a.Key, int64(a.Every/time.Second), a.Status, a.Error, a.Failures,
+			unlessZero(a.Failing), a.Created.Unix(), unlessZero(a.Checked), unlessZero(a.Listed), a.Due.Unix())
+		return err
+	})
+}
+
+// Account implements [calendar.Accounts].
+func (s *Store) Account(ctx context.Context, id calendar.AccountID) (calendar.Account, error) {
+	return rowOf(ctx, s.reads, scanAccount, selectAccounts+`WHERE id = $1`, id)
+}
+
+// Accounts implements [calendar.Accounts].
+func (s *Store) Accounts(ctx context.Context, owner calendar.UserID) ([]calendar.Account, error) {
+	return rowsOf(ctx, s.reads, scanAccount, selectAccounts+`WHERE user_id = $1 OR $1 = '' ORDER BY created, id`, owner)
+}
+
+// DueAccounts implements [calendar.Accounts].
+func (s *Store) DueAccounts(ctx context.Context, now time.Time, most int) ([]calendar.Account, error) {
+	return rowsOf(ctx, s.reads, scanAccount, selectAccounts+`WHERE due <= $1 AND status NOT IN ($3, $4) ORDER BY due, id LIMIT $2`,
+		now.Unix(), most, calendar.AccountSignIn, calendar.AccountPaused)
+}
+
+// SetAccount implements [calendar.Accounts].
+func (s *Store) SetAccount(ctx context.Context, a calendar.Account) error {
+	return expectRow(s.write(ctx, `UPDATE linked_accounts SET name = $2, address = $3, subject = $4, scopes = $5, every = $6, status = $7, error = $8,
+			failures = $9, failing = $10, checked = $11, listed = $12, due = $13 WHERE id = $1`,
+		a.ID, a.Name, a.Address, a.Subject, a.Scopes, int64(a.Every/time.Second), a.Status, a.Error, a.Failures,
+		unlessZero(a.Failing), unlessZero(a.Checked), unlessZero(a.Listed), a.Due.Unix()))
+}
+
+// SealAccount implements [calendar.Accounts].
+func (s *Store) SealAccount(ctx context.Context, id calendar.AccountID, before, secret []byte, key string) error {
+	return s.transact(ctx, func(t *Tx) error {
+		changed, err := t.exec(ctx, `UPDATE linked_accounts SET secret = $2, key_id = $3 WHERE id = $1 AND secret = $4`, id, secret, key, before)
+		if err != nil || changed == 1 {
+			return err
+		}
+		now, err := rowOf(ctx, t, scanAccount, selectAccounts+`WHERE id = $1`, id)
+		if err != nil || bytes.Equal(now.Secret, secret) {
+			return err
+		}
+		return calendar.Errorf(calendar.Stale, "", "the account's secret was renewed in the meantime")
+	})
+}
+
+// DeleteAccount implements [calendar.Accounts].
+func (s *Store) DeleteAccount(ctx context.Context, id calendar.AccountID) error {
+	return s.transact(ctx, func(t *Tx) error {
+		t.hint.Everything = true
+		_, err := t.exec(ctx, `UPDATE calendars SET origin = '', origin_writable = FALSE
+			WHERE id IN (SELECT calendar_id FROM mirrors WHERE account_id = $1)`, id)
+		if err != nil {
+			return err
+		}
+		return expectRow(t.exec(ctx, `DELETE FROM linked_accounts WHERE id = $1`, id))
+	})
+}

@@ -1,0 +1,112 @@
+package store
+
+import (
+	"context"
+
+	"caldav-mcp-server/calendar"
+)
+
+const selectMirrors = `SELECT m.calendar_id, m.account_id, m.remote, m.cursor_text, m.round, m.whole, m.faults, m.error, m.checked
+	FROM mirrors m JOIN calendars c ON c.id = m.calendar_id WHERE c.trashed IS NULL AND `
+
+func scanMirror(row scanner) (calendar.Mirror, error) {
+	var m calendar.Mirror
+	err := row.Scan(&m.Calendar, &m.Account, &m.Remote, &m.Cursor, &m.Round, &m.Whole, &m.Faults, &m.Error, seconds{&m.Checked})
+	return m, err
+}
+
+// Mirrors implements [calendar.Accounts].
+func (s *Store) Mirrors(ctx context.Context, id calendar.AccountID) ([]calendar.Mirror, error) {
+	return rowsOf(ctx, s.reads, scanMirror, selectMirrors+`m.account_id = $1 ORDER BY m.calendar_id`, id)
+}
+
+// Mirror implements [calendar.Accounts].
+func (s *Store) Mirror(ctx context.Context, id calendar.CalendarID) (calendar.Mirror, error) {
+	return rowOf(ctx, s.reads, scanMirror, selectMirrors+`m.calendar_id = $1`, id)
+}
+
+// SetMirrorError implements [calendar.Accounts].
+func (s *Store) SetMirrorError(ctx context.Context, id calendar.CalendarID, why string) error {
+	_, err := s.write(ctx, `UPDATE mirrors SET error = $2 WHERE calendar_id = $1 AND error <> $2`, id, why)
+	return err
+}
+
+const selectMirrored = `SELECT ref, version, uid, round, fault FROM mirror_objects WHERE calendar_id = $1 `
+
+var mirroredRefs = selectMirrored + `AND ref` + oneOf(2)
+
+func scanMirrored(row scanner) (calendar.Mirrored, error) {
+	var m calendar.Mirrored
+	err := row.Scan(&m.Ref, &m.Version, &m.UID, &m.Round, &m.Fault)
+	return m, err
+}
+
+// Mirrored implements [calendar.Accounts].
+func (s *Store) Mirrored(ctx context.Context, id calendar.CalendarID, refs []string) (map[string]calendar.Mirrored, error) {
+	var all []calendar.Mirrored
+	var err error
+	if refs == nil {
+		all, err = rowsOf(ctx, s.reads, scanMirrored, selectMirrored, id)
+	} else {
+		all, err = asked(ctx, s.reads, refs, scanMirrored, mirroredRefs, id)
+	}
+	found := make(map[string]calendar.Mirrored, len(all))
+	for _, m := range all {
+		found[m.Ref] = m
+	}
+	return found, err
+}
+
+// MirroredByUID implements [calendar.Accounts].
+func (s *Store) MirroredByUID(ctx context.Context, id calendar.CalendarID, uid calendar.UID) (calendar.Mirrored, error) {
+	return rowOf(ctx, s.reads, scanMirrored, selectMirrored+`AND uid = $2 ORDER BY ref LIMIT 1`, id, uid)
+}
+
+// InsertMirror implements [calendar.Tx].
+func (t *Tx) InsertMirror(ctx context.Context, m calendar.Mirror, o calendar.Origin) error {
+	t.hint.Everything = true
+	_, err := t.exec(ctx, `INSERT INTO mirrors (calendar_id, account_id, remote, cursor_text, round, whole, faults, error)
+		VALUES ($1, $2, $3, $4, $5, $6, 0, '')`, m.Calendar, m.Account, m.Remote, m.Cursor, m.Round, m.Whole)
+	if err != nil {
+		return taken(err, "", "this is linked already")
+	}
+	return t.SetOrigin(ctx, m.Calendar, o)
+}
+
+// SetOrigin implements [calendar.Tx].
+func (t *Tx) SetOrigin(ctx context.Context, id calendar.CalendarID, o calendar.Origin) error {
+	t.hint.Everything = true
+	return expectRow(t.exec(ctx, `UPDATE calendars SET origin = $2, origin_writable = $3 WHERE id = $1`, id, o.From, o.Writable))
+}
+
+// PutMirror implements [calendar.Tx].
+func (t *Tx) PutMirror(ctx context.Context, m calendar.Mirror) error {
+	return expectRow(t.exec(ctx, `UPDATE mirrors SET cursor_text = $2, round = $3, whole = $4, faults = $5, error = $6, checked = $7 WHERE calendar_id = $1`,
+		m.Calendar, m.Cursor, m.Round, m.Whole, m.Faults, m.Error, unlessZero(m.Checked)))
+}
+
+// PutMirrored implements [calendar.Tx].
+func (t *Tx) PutMirrored(ctx context.Context, id calendar.CalendarID, m calendar.Mirrored) error {
+	err := t.later(ctx, ignore, `DELETE FROM mirror_objects WHERE calendar_id = $1 AND uid = $2 AND ref <> $3`, id, m.UID, m.Ref)
+	if err != nil {
+		return err
+	}
+	return t.later(ctx, ignore, `INSERT INTO mirror_objects (calendar_id, ref, uid, version, round, fault) VALUES ($1, $2, $3, $4, $5, $6)
+		ON CONFLICT (calendar_id, ref) DO UPDATE SET uid = excluded.uid, version = excluded.version, round = excluded.round, fault = excluded.fault`,
+		id, m.Ref, m.UID, m.Version, m.Round, m.Fault)
+}
+
+// DropMirrored implements [calendar.Tx].
+func (t *Tx) DropMirrored(ctx context.Context, id calendar.CalendarID, ref string) error {
+	return t.later(ctx, ignore, `DELETE FROM mirror_objects WHERE calendar_id = $1 AND ref = $2`, id, ref)
+}
+
+// MirroredBefore implements [calendar.Tx].
+func (t *Tx) MirroredBefore(ctx context.Context, id calendar.CalendarID, round int64, most int) ([]calendar.Mirrored, error) {
+	return rowsOf(ctx, t, scanMirrored, selectMirrored+`AND round < $2 ORDER BY ref LIMIT $3`, id, round, most)
+}
+
+// MirrorFaults implements [calendar.Tx].
+func (t *Tx) MirrorFaults(ctx context.Context, id calendar.CalendarID) (int64, error) {
+	return rowOf(ctx, t, scanNumber, `SELECT COUNT(*) FROM mirror_objects WHERE calendar_id = $1 AND fault <> ''`, id)
+}

@@ -1,0 +1,262 @@
+package storetest
+
+import (
+	"time"
+
+	"caldav-mcp-server/calendar"
+)
+
+func accountTests() []test {
+	return []test{
+		{"comes back as it was written", accountComesBack},
+		{"of one user are bounded", accountsAreBounded},
+		{"are looked at when they are due", accountsAreDue},
+		{"has one secret at a time", accountIsSealed},
+		{"lets its calendars stay", accountGoes},
+		{"goes with its user", accountGoesWithUser},
+	}
+}
+
+func mirrorTests() []test {
+	return []test{
+		{"makes a calendar say so", mirrorShows},
+		{"remembers where it is", mirrorRemembers},
+		{"remembers objects by ref and by UID", mirrorRemembersObjects},
+		{"finds what a listing has not told of", mirrorFindsGone},
+		{"is out of sight in the trash", mirrorInTrash},
+		{"takes no part in scheduling", mirrorIsNotScheduled},
+	}
+}
+
+// account links one.
+func (b *bundle) account(owner calendar.User, provider string) calendar.Account {
+	b.Helper()
+	id := b.id("account")
+	a := calendar.Account{
+		ID: calendar.AccountID(id), Owner: owner.ID, Provider: provider, Name: "the “" + id + "”", Address: "https://example.org/", Subject: "sub", Scopes: "read",
+		Secret: []byte("sealed " + id), Key: "k1", Every: time.Hour, Status: calendar.AccountGood, Created: b.now(), Due: b.now(),
+	}
+	b.must(b.InsertAccount(b.Context(), a, 100))
+	return a
+}
+
+// mirror makes a calendar that mirrors one of an account.
+func (b *bundle) mirror(owner calendar.User, a calendar.Account, segment calendar.Segment, remote string) calendar.Calendar {
+	b.Helper()
+	cal := b.calendar(owner, segment)
+	b.must(b.Update(b.Context(), func(tx calendar.Tx) error {
+		return tx.InsertMirror(b.Context(), calendar.Mirror{Calendar: cal.ID, Account: a.ID, Remote: remote}, calendar.Origin{From: a.Name, Writable: true})
+	}))
+	return cal
+}
+
+func accountComesBack(b *bundle) {
+	ann := b.user("ann")
+	want := b.account(ann, "caldav")
+	got, err := b.Account(b.Context(), want.ID)
+	b.must(err)
+	same(b, "account", got, want)
+	want.Name, want.Status, want.Error, want.Failures, want.Failing = "another", calendar.AccountFailed, "away", 3, b.now()
+	want.Checked, want.Listed, want.Due = b.now().Add(time.Second), b.now().Add(time.Minute), b.now().Add(time.Hour)
+	b.must(b.SetAccount(b.Context(), want))
+	all, err := b.Accounts(b.Context(), ann.ID)
+	b.must(err)
+	same(b, "accounts", all, []calendar.Account{want})
+	_, err = b.Account(b.Context(), "unknown")
+	b.refused(err, calendar.NotFound, "")
+	want.ID = "unknown"
+	b.refused(b.SetAccount(b.Context(), want), calendar.NotFound, "")
+	want.ID, want.Owner = "nobody's", "nobody"
+	b.refused(b.InsertAccount(b.Context(), want, 100), calendar.NotFound, "")
+}
+
+func accountsAreBounded(b *bundle) {
+	ann, bob := b.user("ann"), b.user("bob")
+	a := b.account(ann, "ics")
+	b.account(ann, "ics")
+	a.ID = "third"
+	b.refused(b.InsertAccount(b.Context(), a, 2), calendar.TooLarge, "")
+	a.Owner = bob.ID
+	b.must(b.InsertAccount(b.Context(), a, 2))
+	all, err := b.Accounts(b.Context(), "")
+	b.must(err)
+	same(b, "all accounts", len(all), 3)
+}
+
+func accountsAreDue(b *bundle) {
+	ann := b.user("ann")
+	late, soon, asleep := b.account(ann, "ics"), b.account(ann, "ics"), b.account(ann, "ics")
+	late.Due, soon.Due, asleep.Status = b.now().Add(time.Hour), b.now().Add(-time.Second), calendar.AccountSignIn
+	for _, a := range []calendar.Account{late, soon, asleep} {
+		b.must(b.SetAccount(b.Context(), a))
+	}
+	due, err := b.DueAccounts(b.Context(), b.now(), 10)
+	b.must(err)
+	same(b, "due", due, []calendar.Account{soon})
+	due, err = b.DueAccounts(b.Context(), b.now().Add(time.Hour), 1)
+	b.must(err)
+	same(b, "the first that is due later", due, []calendar.Account{soon})
+}
+
+func accountIsSealed(b *bundle) {
+	a := b.account(b.user("ann"), "ics")
+	b.must(b.SealAccount(b.Context(), a.ID, a.Secret, []byte("two"), "k2"))
+	b.must(b.SealAccount(b.Context(), a.ID, a.Secret, []byte("two"), "k2"))
+	b.refused(b.SealAccount(b.Context(), a.ID, a.Secret, []byte("three"), "k2"), calendar.Stale, "")
+	b.refused(b.SealAccount(b.Context(), "unknown", a.Secret, []byte("three"), "k2"), calendar.NotFound, "")
+	now, err := b.Account(b.Context(), a.ID)
+	b.must(err)
+	same(b, "secret", string(now.Secret)+now.Key, "twok2")
+}
+
+func accountGoes(b *bundle) {
+	ann := b.user("ann")
+	a := b.account(ann, "ics")
+	cal := b.mirror(ann, a, "work", "r")
+	b.must(b.DeleteAccount(b.Context(), a.ID))
+	b.refused(b.DeleteAccount(b.Context(), a.ID), calendar.NotFound, "")
+	now, err := b.Calendar(b.Context(), ann.ID, cal.ID)
+	b.must(err)
+	same(b, "origin", now.Origin, calendar.Origin{})
+	_, err = b.Mirror(b.Context(), cal.ID)
+	b.refused(err, calendar.NotFound, "")
+}
+
+func accountGoesWithUser(b *bundle) {
+	ann := b.user("ann")
+	a := b.account(ann, "ics")
+	b.mirror(ann, a, "work", "r")
+	b.must(b.DeleteUser(b.Context(), ann.ID))
+	_, err := b.Account(b.Context(), a.ID)
+	b.refused(err, calendar.NotFound, "")
+}
+
+func mirrorShows(b *bundle) {
+	ann, bob := b.user("ann"), b.user("bob")
+	a := b.account(ann, "ics")
+	cal := b.mirror(ann, a, "work", "r")
+	plain := b.calendar(ann, "plain")
+	b.must(Share(b.Context(), b, cal.ID, bob.ID, calendar.WriteAccess))
+	for user, id := range map[calendar.UserID]calendar.CalendarID{ann.ID: cal.ID, bob.ID: cal.ID} {
+		got, err := b.Calendar(b.Context(), user, id)
+		b.must(err)
+		same(b, "origin", got.Origin, calendar.Origin{From: a.Name, Writable: true})
+	}
+	got, err := b.Calendar(b.Context(), ann.ID, plain.ID)
+	b.must(err)
+	same(b, "origin of another", got.Origin, calendar.Origin{})
+	b.refused(b.Update(b.Context(), func(tx calendar.Tx) error {
+		return tx.InsertMirror(b.Context(), calendar.Mirror{Calendar: plain.ID, Account: a.ID, Remote: "r"}, calendar.Origin{From: "x"})
+	}), calendar.Exists, "")
+	b.must(b.Update(b.Context(), func(tx calendar.Tx) error { return tx.SetOrigin(b.Context(), cal.ID, calendar.Origin{From: "new"}) }))
+	got, err = b.Calendar(b.Context(), ann.ID, cal.ID)
+	b.must(err)
+	same(b, "origin by another name", got.Origin, calendar.Origin{From: "new"})
+}
+
+func mirrorRemembers(b *bundle) {
+	ann := b.user("ann")
+	a := b.account(ann, "ics")
+	cal := b.mirror(ann, a, "work", "r")
+	want := calendar.Mirror{Calendar: cal.ID, Account: a.ID, Remote: "r", Cursor: "c", Round: 3, Whole: true, Faults: 2, Error: "e", Checked: b.now()}
+	put := func(m calendar.Mirror) error {
+		return b.Update(b.Context(), func(tx calendar.Tx) error { return tx.PutMirror(b.Context(), m) })
+	}
+	b.must(put(want))
+	got, err := b.Mirror(b.Context(), cal.ID)
+	b.must(err)
+	same(b, "mirror", got, want)
+	b.must(b.SetMirrorError(b.Context(), cal.ID, "f"))
+	want.Error = "f"
+	all, err := b.Mirrors(b.Context(), a.ID)
+	b.must(err)
+	same(b, "mirrors", all, []calendar.Mirror{want})
+	want.Calendar = "unknown"
+	b.refused(put(want), calendar.NotFound, "")
+}
+
+// agree writes what was agreed.
+func (b *bundle) agree(id calendar.CalendarID, all ...calendar.Mirrored) {
+	b.Helper()
+	b.must(b.Update(b.Context(), func(tx calendar.Tx) error {
+		for _, m := range all {
+			if err := tx.PutMirrored(b.Context(), id, m); err != nil {
+				return err
+			}
+		}
+		return nil
+	}))
+}
+
+func mirrorRemembersObjects(b *bundle) {
+	ann := b.user("ann")
+	cal := b.mirror(ann, b.account(ann, "ics"), "work", "r")
+	one := calendar.Mirrored{Ref: "1", Version: "v1", UID: "u1", Round: 1}
+	two := calendar.Mirrored{Ref: "2", Version: "v2", UID: "u2", Round: 2, Fault: "broken"}
+	b.agree(cal.ID, one, two)
+	for _, ask := range [][]string{nil, {"1", "2", "3"}} {
+		got, err := b.Mirrored(b.Context(), cal.ID, ask)
+		b.must(err)
+		same(b, "by ref", got, map[string]calendar.Mirrored{"1": one, "2": two})
+	}
+	got, err := b.MirroredByUID(b.Context(), cal.ID, "u2")
+	b.must(err)
+	same(b, "by UID", got, two)
+	_, err = b.MirroredByUID(b.Context(), cal.ID, "u3")
+	b.refused(err, calendar.NotFound, "")
+	moved := one
+	moved.Ref = "3"
+	b.agree(cal.ID, moved)
+	all, err := b.Mirrored(b.Context(), cal.ID, nil)
+	b.must(err)
+	same(b, "one that goes by another name now", all, map[string]calendar.Mirrored{"3": moved, "2": two})
+	b.must(b.Update(b.Context(), func(tx calendar.Tx) error {
+		if n, err := tx.MirrorFaults(b.Context(), cal.ID); err != nil || n != 1 {
+			b.Errorf("%d faults, %v", n, err)
+		}
+		return tx.DropMirrored(b.Context(), cal.ID, "2")
+	}))
+	all, err = b.Mirrored(b.Context(), cal.ID, []string{"2", "3"})
+	b.must(err)
+	same(b, "when one was dropped", all, map[string]calendar.Mirrored{"3": moved})
+}
+
+func mirrorFindsGone(b *bundle) {
+	ann := b.user("ann")
+	cal := b.mirror(ann, b.account(ann, "ics"), "work", "r")
+	b.agree(cal.ID, calendar.Mirrored{Ref: "1", UID: "1", Round: 1}, calendar.Mirrored{Ref: "2", UID: "2", Round: 2}, calendar.Mirrored{Ref: "3", UID: "3", Round: 1})
+	b.must(b.Update(b.Context(), func(tx calendar.Tx) error {
+		got, err := tx.MirroredBefore(b.Context(), cal.ID, 2, 10)
+		same(b, "before the second", got, []calendar.Mirrored{{Ref: "1", UID: "1", Round: 1}, {Ref: "3", UID: "3", Round: 1}})
+		return err
+	}))
+}
+
+func mirrorInTrash(b *bundle) {
+	ann := b.user("ann")
+	a := b.account(ann, "ics")
+	cal := b.mirror(ann, a, "work", "r")
+	b.must(b.Update(b.Context(), func(tx calendar.Tx) error { return tx.TrashCalendar(b.Context(), cal.ID) }))
+	all, err := b.Mirrors(b.Context(), a.ID)
+	b.must(err)
+	same(b, "mirrors", len(all), 0)
+	b.must(b.Update(b.Context(), func(tx calendar.Tx) error { return tx.UntrashCalendar(b.Context(), cal.ID, "back") }))
+	_, err = b.Mirror(b.Context(), cal.ID)
+	b.must(err)
+}
+
+func mirrorIsNotScheduled(b *bundle) {
+	ann := b.user("ann")
+	cal := b.mirror(ann, b.account(ann, "ics"), "work", "r")
+	o := b.put(cal, "1.ics")
+	b.must(b.Update(b.Context(), func(tx calendar.Tx) error {
+		places, err := tx.Receptions(b.Context(), []calendar.UserID{ann.ID}, calendar.Event)
+		same(b, "where invitations go", len(places), 0)
+		if err != nil {
+			return err
+		}
+		copies, err := tx.Appointments(b.Context(), []calendar.UserID{ann.ID}, o.UID)
+		same(b, "copies", len(copies), 0)
+		return err
+	}))
+}
