@@ -43,7 +43,7 @@ test: ## Run every test on SQLite and on a Postgres of its own, with the race de
 	@[ -n "$(RACE)" ] || echo "make test: no C compiler here, so without the race detector" >&2
 	$(WITHPG) bash -c 'all=$$($(GO) list $(PKG)) || exit; \
 		rest=$$(grep -v /cmd/ <<<"$$all"); cmd=$$(grep /cmd/ <<<"$$all"); \
-		{ [ -z "$$rest" ] || $(GO) test $(RACE) $$rest; } && { [ -z "$$cmd" ] || $(GO) test $$cmd; }'
+		{ [ -z "$$rest" ] || $(GO) test -timeout 20m $(RACE) $$rest; } && { [ -z "$$cmd" ] || $(GO) test -timeout 20m $$cmd; }'
 
 .PHONY: torture
 torture: ## Run the tests with all that is slow in them (TORTURE: which parts, RUN: a pattern, PKG)
