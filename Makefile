@@ -11,6 +11,7 @@ BENCH    ?= .
 FUZZTIME ?= 30s
 PKG      ?= ./...
 RUN      ?= .
+OUT      ?= bin/
 VERSION  ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
 
 # The linter is compiled once for each version of it and of Go, outside the module's own dependencies.
@@ -83,7 +84,11 @@ bench: ## Run the benchmarks on both engines (BENCH: a pattern, PKG: which packa
 .PHONY: build
 build: ## Build the static binary bin/caldav-mcp-server (VERSION: its stamp)
 	CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=false -ldflags '-s -w -buildid= -X main.version=$(VERSION)' \
-		-o bin/ ./cmd/caldav-mcp-server
+		-o $(OUT) ./cmd/caldav-mcp-server
+
+.PHONY: release
+release: ## Make binaries, packages, image, SBOM and checksums in dist/, and try them (ARGS: more flags)
+	cd tools/release && $(GO) run . -root ../.. $(ARGS)
 
 .PHONY: compat
 compat: ## Run real clients against the server on both engines
@@ -92,4 +97,4 @@ compat: ## Run real clients against the server on both engines
 
 .PHONY: clean
 clean: ## Remove what was built
-	rm -rf bin .cache
+	rm -rf bin dist .cache

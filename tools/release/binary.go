@@ -1,0 +1,86 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+)
+
+// platform is one that binaries are made for.
+type platform struct{ os, arch string }
+
+func platforms() []platform {
+	return []platform{
+		{"linux", "amd64"}, {"linux", "arm64"},
+		{"darwin", "amd64"}, {"darwin", "arm64"},
+		{"windows", "amd64"}, {"windows", "arm64"},
+	}
+}
+
+func (p platform) String() string { return p.os + "/" + p.arch }
+
+// suffix is what programs end in there.
+func (p platform) suffix() string {
+	if p.os == "windows" {
+		return ".exe"
+	}
+	return ""
+}
+
+// choose reads a list of platforms; an empty one is all.
+func choose(list string) ([]platform, error) {
+	if list == "" {
+		return platforms(), nil
+	}
+	var chosen []platform
+	for word := range strings.SplitSeq(list, ",") {
+		i := slices.IndexFunc(platforms(), func(p platform) bool { return p.String() == word })
+		if i < 0 {
+			return nil, fmt.Errorf("there is no platform %q; there are %v", word, platforms())
+		}
+		chosen = append(chosen, platforms()[i])
+	}
+	return chosen, nil
+}
+
+// binary is where a platform's binary lies.
+func (r *release) binary(p platform) string {
+	return filepath.Join(r.work, "bin", p.os+"_"+p.arch, name+p.suffix())
+}
+
+// of returns the chosen platforms of an operating system.
+func (r *release) of(system string) []platform {
+	return slices.DeleteFunc(slices.Clone(r.platforms), func(p platform) bool { return p.os != system })
+}
+
+// buildAll makes the binaries by the Makefile's one rule for that, one after the other: each compiles all of the program.
+func (r *release) buildAll(ctx context.Context) error {
+	host := platform{runtime.GOOS, runtime.GOARCH}
+	for _, p := range r.platforms {
+		if err := r.build(ctx, p); err != nil {
+			return fmt.Errorf("%s: %w", p, err)
+		}
+	}
+	if !slices.Contains(r.platforms, host) {
+		if err := r.build(ctx, host); err != nil {
+			return fmt.Errorf("%s, which writes the manual: %w", host, err)
+		}
+	}
+	r.host = r.binary(host)
+	return nil
+}
+
+func (r *release) build(ctx context.Context, p platform) error {
+	fmt.Fprintf(r.log, "%s\n", p)
+	c := exec.CommandContext(ctx, "make", "--no-print-directory", "build",
+		"VERSION="+r.stamp.version, "OUT="+filepath.Dir(r.binary(p))+"/")
+	c.Dir = r.root
+	c.Env = append(os.Environ(), "GOOS="+p.os, "GOARCH="+p.arch, "GOAMD64=v1", "GOARM64=v8.0", "GOFLAGS=", "GOWORK=off", "GOEXPERIMENT=")
+	c.Stdout, c.Stderr = r.log, r.log
+	return c.Run()
+}
