@@ -50,7 +50,7 @@ func alarm(r Reminder, e *Event, cal Calendar) *ical.Component {
 // alarms writes reminders, each as it was written here where that says the same. Those of the calendar are marked as such.
 func (w writer) alarms(c *ical.Component, e *Event, kept *ical.Component) {
 	if e.Reminders != nil && e.Reminders.Default {
-		c.Add(ical.NewText(reminderName, listed(w.cal.Reminders)))
+		c.Add(ical.NewText(reminderName, inWords(w.cal.Reminders)))
 	}
 	all := slices.Clone(reminders(e, w.cal))
 	written := kept.AllComponents("VALARM")
@@ -73,8 +73,8 @@ func (w writer) alarms(c *ical.Component, e *Event, kept *ical.Component) {
 	}
 }
 
-// listed is a list of reminders as one word, by which it is known again.
-func listed(list []Reminder) string {
+// inWords is a list of reminders as one word, by which it is known again.
+func inWords(list []Reminder) string {
 	if len(list) == 0 {
 		return "DEFAULT"
 	}
@@ -107,7 +107,7 @@ func (r *reader) reminders(c *ical.Component, e *Event) error {
 			list = append(list, found)
 		}
 	}
-	if p := c.Property(reminderName); p != nil && p.Text() == listed(list) {
+	if p := c.Property(reminderName); p != nil && p.Text() == inWords(list) {
 		e.Reminders = &Reminders{Default: true}
 		return nil
 	}

@@ -65,7 +65,9 @@ func (r *reader) remember(current *Series) error {
 		if err != nil {
 			return err
 		}
-		r.cancelled[key] = e
+		if current.Master == nil || !excluded(current.Master, key, r.zones) {
+			r.cancelled[key] = e
+		}
 	}
 	return nil
 }

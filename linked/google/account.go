@@ -1,0 +1,149 @@
+package google
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"caldav-mcp-server/calendar/mirror"
+	"caldav-mcp-server/calendar/zone"
+	"caldav-mcp-server/linked/rest"
+	"caldav-mcp-server/linked/token"
+)
+
+// Addresses of Google's.
+const (
+	API      = "https://www.googleapis.com/calendar/v3"
+	authURL  = "https://accounts.google.com/o/oauth2/v2/auth"
+	tokenURL = "https://oauth2.googleapis.com/token" //nolint:gosec // an address, and no secret
+)
+
+// Scopes are what we ask an owner for: to list their calendars, and to read and write events.
+func Scopes() []string {
+	return []string{"https://www.googleapis.com/auth/calendar.calendarlist.readonly", "https://www.googleapis.com/auth/calendar.events"}
+}
+
+// Ended is what an owner reads whose key is good no more.
+const Ended = "If this comes back every seven days, the app at Google is in \"Testing\": whoever runs this server has to publish it " +
+	"(Google Auth Platform, Audience, Publish app), after which a key lasts. A key ends as well when it is unused for six months, or is taken back."
+
+// Client is this server at Google.
+func Client(id, secret string, ask *http.Client, now func() time.Time) *token.Client {
+	return &token.Client{
+		ID: id, Secret: secret, AuthURL: authURL, TokenURL: tokenURL, Scopes: Scopes(), Ended: Ended, HTTP: ask, Now: now,
+		Ask: map[string]string{"access_type": "offline", "prompt": "consent", "include_granted_scopes": "true"},
+	}
+}
+
+// Account is a Google account as a source of mirrors.
+type Account struct {
+	client rest.Client
+	zones  *zone.DB
+}
+
+// Open makes an account of what gives its access tokens.
+func Open(base string, ask *http.Client, zones *zone.DB, access func(ctx context.Context, stale string) (string, error)) *Account {
+	return &Account{zones: zones, client: rest.Client{HTTP: ask, Base: base, Token: access, Read: problem, Busy: busy}}
+}
+
+// problem reads an error of Google's.
+func problem(body []byte) (reason, message string) {
+	var answer struct {
+		Error struct {
+			Message string `json:"message"`
+			Errors  []struct {
+				Reason string `json:"reason"`
+			} `json:"errors"`
+		} `json:"error"`
+	}
+	if json.Unmarshal(body, &answer) != nil {
+		return "", ""
+	}
+	if len(answer.Error.Errors) != 0 {
+		reason = answer.Error.Errors[0].Reason
+	}
+	return reason, answer.Error.Message
+}
+
+func busy(reason string) bool {
+	return slices.Contains([]string{"rateLimitExceeded", "userRateLimitExceeded", "quotaExceeded", "calendarUsageLimitsExceeded", "dailyLimitExceeded"}, reason)
+}
+
+// listed is an entry of the list of calendars.
+type listed struct {
+	ID          string     `json:"id"`
+	Summary     string     `json:"summary"`
+	Override    string     `json:"summaryOverride"`
+	Description string     `json:"description"`
+	Zone        string     `json:"timeZone"`
+	Color       string     `json:"backgroundColor"`
+	Role        string     `json:"accessRole"`
+	Primary     bool       `json:"primary"`
+	Deleted     bool       `json:"deleted"`
+	Reminders   []Reminder `json:"defaultReminders"`
+}
+
+// Calendars implements mirror.Source.
+func (a *Account) Calendars(ctx context.Context) ([]mirror.Remote, error) {
+	var all []mirror.Remote
+	query := url.Values{"maxResults": {"250"}}
+	for {
+		var page struct {
+			Items []listed `json:"items"`
+			Next  string   `json:"nextPageToken"`
+		}
+		if err := a.client.Do(ctx, rest.Request{Method: http.MethodGet, Path: "/users/me/calendarList", Query: query}, &page); err != nil {
+			return nil, gone(err)
+		}
+		for _, c := range page.Items {
+			if c.Deleted || slices.ContainsFunc(all, func(r mirror.Remote) bool { return r.ID == c.ID }) {
+				continue
+			}
+			name := c.Summary
+			if c.Override != "" {
+				name = c.Override
+			}
+			all = append(all, mirror.Remote{
+				ID: c.ID, Name: name, Color: strings.ToUpper(c.Color), Zone: c.Zone, Description: c.Description,
+				Writable: c.Role == "owner" || c.Role == "writer", Primary: c.Primary,
+			})
+		}
+		if page.Next == "" {
+			return all, nil
+		}
+		query.Set("pageToken", page.Next)
+	}
+}
+
+// calendar finds what events of a calendar do not say.
+func (a *Account) calendar(ctx context.Context, remote string) (Calendar, error) {
+	var c listed
+	path := "/users/me/calendarList/" + url.PathEscape(remote)
+	if err := a.client.Do(ctx, rest.Request{Method: http.MethodGet, Path: path}, &c); err != nil {
+		return Calendar{}, gone(err)
+	}
+	return Calendar{Zone: c.Zone, Reminders: c.Reminders, Self: owner(remote)}, nil
+}
+
+// owner is the address of whose calendar it is; others have none of their own.
+func owner(remote string) string {
+	if strings.HasSuffix(remote, "calendar.google.com") || !strings.Contains(remote, "@") {
+		return ""
+	}
+	return remote
+}
+
+// gone says what it means that something is not there.
+func gone(err error) error {
+	switch {
+	case rest.Is(err, http.StatusNotFound, http.StatusGone):
+		return mirror.ErrGone
+	case rest.Is(err, http.StatusConflict, http.StatusPreconditionFailed):
+		return mirror.ErrConflict
+	}
+	return err
+}

@@ -1,0 +1,211 @@
+package google
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"caldav-mcp-server/calendar/mirror"
+	"caldav-mcp-server/linked/rest"
+)
+
+// mostEvents is how many a calendar may have, and mostPages bounds a server that never ends.
+const (
+	mostEvents = 100_000
+	mostPages  = 2_000
+	perPage    = "2500"
+)
+
+// page is an answer with events.
+type page struct {
+	Zone      string     `json:"timeZone"`
+	Reminders []Reminder `json:"defaultReminders"`
+	Items     []*Event   `json:"items"`
+	Next      string     `json:"nextPageToken"`
+	Sync      string     `json:"nextSyncToken"`
+}
+
+func eventsOf(remote string) string { return "/calendars/" + url.PathEscape(remote) + "/events" }
+
+// list reads all pages of a question.
+func (a *Account) list(ctx context.Context, remote string, query url.Values) (page, error) {
+	var all page
+	for range mostPages {
+		var one page
+		if err := a.client.Do(ctx, rest.Request{Method: http.MethodGet, Path: eventsOf(remote), Query: query}, &one); err != nil {
+			return all, err
+		}
+		all.Zone, all.Reminders, all.Sync = one.Zone, one.Reminders, one.Sync
+		all.Items = append(all.Items, one.Items...)
+		if len(all.Items) > mostEvents {
+			return all, mirror.Refusef("The calendar at Google has more than %d events, which is more than is kept here.", mostEvents)
+		}
+		if one.Next == "" {
+			all.Items = newest(all.Items)
+			return all, nil
+		}
+		query.Set("pageToken", one.Next)
+	}
+	return all, &mirror.Later{Why: "Google's list of events has no end"}
+}
+
+// newest keeps of events that are told of twice the last one.
+func newest(items []*Event) []*Event {
+	seen := map[string]int{}
+	kept := items[:0]
+	for _, e := range items {
+		if at, twice := seen[e.ID]; twice {
+			kept[at] = e
+			continue
+		}
+		seen[e.ID] = len(kept)
+		kept = append(kept, e)
+	}
+	return kept
+}
+
+// Changes implements mirror.Source. It lists masters and exceptions rather than instances, so that rules are ours to expand;
+// of a series of which anything has changed, all is asked for.
+func (a *Account) Changes(ctx context.Context, remote, cursor string) (mirror.Changes, error) {
+	query := url.Values{"maxResults": {perPage}}
+	if cursor != "" {
+		query.Set("syncToken", cursor)
+	}
+	all, err := a.list(ctx, remote, query)
+	switch {
+	case rest.Is(err, http.StatusGone) && cursor != "":
+		return mirror.Changes{}, mirror.ErrExpired
+	case err != nil:
+		return mirror.Changes{}, gone(err)
+	}
+	cal := Calendar{Zone: all.Zone, Reminders: all.Reminders, Self: owner(remote)}
+	out := mirror.Changes{Cursor: all.Sync, Whole: cursor == ""}
+	if out.Whole {
+		for _, s := range grouped(all.Items) {
+			out.Objects = append(out.Objects, a.object(s, cal))
+		}
+		return out, nil
+	}
+	return a.touched(ctx, remote, cal, all.Items, out)
+}
+
+// grouped puts events together that are one object.
+func grouped(items []*Event) []*Series {
+	var all []*Series
+	byRef := map[string]*Series{}
+	at := func(ref string) *Series {
+		if byRef[ref] == nil {
+			byRef[ref] = &Series{}
+			all = append(all, byRef[ref])
+		}
+		return byRef[ref]
+	}
+	for _, e := range items {
+		switch {
+		case e.SeriesID != "":
+			s := at(e.SeriesID)
+			s.Exceptions = append(s.Exceptions, e)
+		case e.Status != cancelled:
+			at(e.ID).Master = e
+		}
+	}
+	return slices.DeleteFunc(all, func(s *Series) bool { return !s.alive() })
+}
+
+// alive tells whether there is anything to show: instances alone that are all cancelled are nothing.
+func (s *Series) alive() bool {
+	return s.Master != nil || slices.ContainsFunc(s.Exceptions, func(e *Event) bool { return e.Status != cancelled })
+}
+
+// touched asks for what changed. Only events that stand alone are told whole.
+func (a *Account) touched(ctx context.Context, remote string, cal Calendar, items []*Event, out mirror.Changes) (mirror.Changes, error) {
+	done := map[string]bool{}
+	for _, e := range items {
+		ref := e.ID
+		if e.SeriesID != "" {
+			ref = e.SeriesID
+		}
+		if done[ref] {
+			continue
+		}
+		done[ref] = true
+		if e.SeriesID == "" && e.Status != cancelled && len(e.Recurrence) == 0 {
+			out.Objects = append(out.Objects, a.object(&Series{Master: e}, cal))
+			continue
+		}
+		s, err := a.series(ctx, remote, ref, e)
+		switch {
+		case errors.Is(err, mirror.ErrGone):
+			out.Gone = append(out.Gone, ref)
+		case err != nil:
+			return mirror.Changes{}, err
+		default:
+			out.Objects = append(out.Objects, a.object(s, cal))
+		}
+	}
+	return out, nil
+}
+
+// series asks for all that is one object. Hint is an event of it, whose UID finds the others where nobody shows us the master.
+func (a *Account) series(ctx context.Context, remote, ref string, hint *Event) (*Series, error) {
+	var master Event
+	err := a.client.Do(ctx, rest.Request{Method: http.MethodGet, Path: eventsOf(remote) + "/" + url.PathEscape(ref)}, &master)
+	uid := master.UID
+	switch {
+	case rest.Is(err, http.StatusNotFound, http.StatusGone):
+		if hint == nil || hint.SeriesID == "" {
+			return nil, mirror.ErrGone
+		}
+		if uid = hint.UID; uid == "" {
+			// Nothing but that some instance is gone: what is left of the others only a full list tells.
+			return nil, mirror.ErrExpired
+		}
+	case err != nil:
+		return nil, gone(err)
+	case master.Status == cancelled:
+		return nil, mirror.ErrGone
+	case len(master.Recurrence) == 0:
+		return &Series{Master: &master}, nil
+	}
+	all, err := a.list(ctx, remote, url.Values{"maxResults": {perPage}, "iCalUID": {uid}, "showDeleted": {"true"}})
+	if err != nil {
+		return nil, gone(err)
+	}
+	for _, s := range grouped(all.Items) {
+		if s.ref() == ref {
+			return s, nil
+		}
+	}
+	return nil, mirror.ErrGone
+}
+
+// object is a series as the mirror takes it. One that cannot be said is told of all the same.
+func (a *Account) object(s *Series, cal Calendar) mirror.Object {
+	o := mirror.Object{Ref: s.ref(), Version: s.version(), UID: s.first().UID}
+	data, err := Text(s, cal, a.zones)
+	if err != nil {
+		o.Fault = "Google's event cannot be said in iCalendar: " + err.Error()
+		return o
+	}
+	o.Data = data
+	return o
+}
+
+// version is the state of all that is one object: no entity tag of Google's covers more than one event.
+func (s *Series) version() string {
+	var tags []string
+	if s.Master != nil {
+		tags = append(tags, s.Master.ID+" "+s.Master.ETag)
+	}
+	for _, e := range s.Exceptions {
+		tags = append(tags, e.ID+" "+e.ETag)
+	}
+	slices.Sort(tags)
+	sum := sha256.Sum256([]byte(strings.Join(tags, "\n")))
+	return hex.EncodeToString(sum[:12])
+}

@@ -1,0 +1,172 @@
+package google
+
+import (
+	"cmp"
+	"encoding/json"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	"caldav-mcp-server/calendar/mirror"
+	"caldav-mcp-server/calendar/zone"
+	"caldav-mcp-server/linked/vevent"
+)
+
+// difference is what PATCH sends to bring an event from one state to another. What iCalendar does not say stays as it is.
+func (w *write) difference(now, want *Event) (map[string]any, error) {
+	changes := map[string]any{}
+	w.fields(now, want, changes)
+	w.moments(now, want, changes)
+	if notes := notes(now.Extended, want.Extended); len(notes) != 0 {
+		changes["extendedProperties"] = map[string]any{"private": notes}
+	}
+	if len(now.Conference) == 0 && strings.Contains(string(want.Conference), `"createRequest"`) {
+		changes["conferenceData"] = want.Conference
+	}
+	if !reflect.DeepEqual(guests(now.Attendees), guests(want.Attendees)) {
+		if now.Omitted {
+			return nil, mirror.Refusef("Google does not show us all guests of this event, so they cannot be changed from here.")
+		}
+		changes["attendees"] = orNull(want.Attendees)
+	}
+	return changes, nil
+}
+
+// fields compares what is one value.
+func (w *write) fields(now, want *Event, changes map[string]any) {
+	text := func(name, from, to string) {
+		if from != to {
+			changes[name] = to
+		}
+	}
+	text("summary", now.Summary, want.Summary)
+	if strings.ReplaceAll(now.Description, "\r\n", "\n") != want.Description {
+		changes["description"] = want.Description
+	}
+	text("location", now.Location, want.Location)
+	text("status", cmp.Or(now.Status, confirmed), cmp.Or(want.Status, confirmed))
+	text("transparency", cmp.Or(now.Transparency, "opaque"), cmp.Or(want.Transparency, "opaque"))
+	text("visibility", cmp.Or(now.Visibility, "default"), cmp.Or(want.Visibility, "default"))
+	if now.Color != want.Color {
+		changes["colorId"] = orNull(want.Color)
+	}
+	if !slices.Equal(now.Recurrence, want.Recurrence) {
+		changes["recurrence"] = orNull(want.Recurrence)
+	}
+	if !reflect.DeepEqual(plainReminders(now.Reminders), plainReminders(want.Reminders)) {
+		changes["reminders"] = want.Reminders
+	}
+	if !reflect.DeepEqual(now.Source, want.Source) {
+		changes["source"] = want.Source
+	}
+	if !slices.Equal(now.Attachments, want.Attachments) {
+		changes["attachments"] = orNull(want.Attachments)
+	}
+}
+
+// orNull is a value, or what PATCH says for none.
+func orNull[T any](value T) any {
+	v := reflect.ValueOf(value)
+	if v.IsZero() || v.Kind() == reflect.Slice && v.Len() == 0 {
+		return json.RawMessage("null")
+	}
+	return value
+}
+
+func plainReminders(r *Reminders) Reminders {
+	if r == nil || r.Default {
+		return Reminders{Default: r != nil}
+	}
+	if len(r.Overrides) == 0 {
+		return Reminders{}
+	}
+	return *r
+}
+
+// guests are what we say of guests, without what only Google does.
+func guests(list []Attendee) []Attendee {
+	out := make([]Attendee, 0, len(list))
+	for _, a := range list {
+		a.Self, a.Organizer, a.ID = false, false, ""
+		a.Answer = cmp.Or(a.Answer, "needsAction")
+		out = append(out, a)
+	}
+	return out
+}
+
+// moments compares start and end. A day in the place of a time takes the time away.
+func (w *write) moments(now, want *Event, changes map[string]any) {
+	for name, pair := range map[string][2]*Moment{"start": {now.Start, want.Start}, "end": {now.End, want.End}} {
+		if w.moment(pair[0]) == w.moment(pair[1]) {
+			continue
+		}
+		value := map[string]any{"date": orNull(pair[1].Date), "dateTime": orNull(pair[1].DateTime), "timeZone": orNull(pair[1].Zone)}
+		changes[name] = value
+	}
+}
+
+// moment says a time in one way.
+func (w *write) moment(m *Moment) Moment {
+	if m == nil || m.Date != "" {
+		return Moment{Date: cmp.Or(m, &Moment{}).Date}
+	}
+	out := writer{cal: w.cal, zones: w.account.zones}
+	z := out.zone(m.Zone)
+	at, err := moment(m.DateTime, z)
+	if err != nil {
+		return *m
+	}
+	return Moment{DateTime: at.UTC().Format(time.RFC3339), Zone: z.Name()}
+}
+
+// notes compares what we keep there of ourselves.
+func notes(now, want *Extended) map[string]any {
+	changes := map[string]any{}
+	had, wanted := ourNotes(now), ourNotes(want)
+	for name := range had {
+		if _, stays := wanted[name]; !stays {
+			changes[name] = json.RawMessage("null")
+		}
+	}
+	for name, value := range wanted {
+		if had[name] != value {
+			changes[name] = value
+		}
+	}
+	return changes
+}
+
+func ourNotes(x *Extended) map[string]string {
+	out := map[string]string{}
+	if x == nil {
+		return out
+	}
+	for name, value := range x.Private {
+		if strings.HasPrefix(name, linesKey) {
+			out[name] = value
+		}
+	}
+	return out
+}
+
+// excluded tells whether a series leaves out the instance of a key.
+func excluded(master *Event, key string, zones *zone.DB) bool {
+	lines, err := vevent.Lines(strings.Join(master.Recurrence, "\r\n"))
+	if err != nil {
+		return false
+	}
+	clock := vevent.NewClock(zones)
+	for _, p := range lines.All("EXDATE") {
+		times, err := p.Times()
+		if err != nil {
+			continue
+		}
+		for _, t := range times {
+			if found, err := clock.Key(t); err == nil && found == key {
+				return true
+			}
+		}
+	}
+	return false
+}

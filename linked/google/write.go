@@ -1,0 +1,326 @@
+package google
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"caldav-mcp-server/calendar/mirror"
+	"caldav-mcp-server/linked/rest"
+)
+
+// Put implements mirror.Source.
+func (a *Account) Put(ctx context.Context, remote string, o mirror.Object) (mirror.Object, error) {
+	cal, err := a.calendar(ctx, remote)
+	if err != nil {
+		return o, err
+	}
+	var now *Series
+	if o.Ref != "" {
+		if now, err = a.stored(ctx, remote, o); err != nil {
+			return o, err
+		}
+	}
+	want, err := Read(o.Data, now, cal, a.zones)
+	if err != nil {
+		return o, refusal(err)
+	}
+	w := &write{account: a, remote: remote, cal: cal, guests: "none"}
+	for _, e := range append([]*Event{want.Master}, want.Exceptions...) {
+		if e != nil && slices.ContainsFunc(e.Attendees, func(g Attendee) bool { return g.Email != cal.Self }) {
+			w.guests = "all"
+		}
+	}
+	if now == nil {
+		now, err = w.create(ctx, want)
+	}
+	if err == nil {
+		err = w.change(ctx, now, want)
+	}
+	if err != nil {
+		return o, gone(err)
+	}
+	held, err := a.series(ctx, remote, now.ref(), now.first())
+	if err != nil {
+		// It is written; what it is like by now the next look tells.
+		return o, &mirror.Later{Unknown: true, Cause: err}
+	}
+	return a.object(held, cal), nil
+}
+
+// refusal says to whoever wrote an object what is wrong with it.
+func refusal(err error) error {
+	if _, is := errors.AsType[*mirror.Refusal](err); is {
+		return err
+	}
+	return mirror.Refusef("The event cannot be read: %s", err)
+}
+
+// stored asks for an object, which must be of the version that is written over.
+func (a *Account) stored(ctx context.Context, remote string, o mirror.Object) (*Series, error) {
+	s, err := a.series(ctx, remote, o.Ref, &Event{SeriesID: o.Ref, UID: o.UID})
+	if err != nil {
+		return nil, err
+	}
+	if s.version() != o.Version {
+		return nil, mirror.ErrConflict
+	}
+	return s, nil
+}
+
+// Delete implements mirror.Source.
+func (a *Account) Delete(ctx context.Context, remote, ref, version string) error {
+	s, err := a.stored(ctx, remote, mirror.Object{Ref: ref, Version: version})
+	if err != nil {
+		if errors.Is(err, mirror.ErrExpired) {
+			return mirror.ErrGone
+		}
+		return err
+	}
+	w := &write{account: a, remote: remote, guests: "none"}
+	if len(s.first().Attendees) != 0 {
+		w.guests = "all"
+	}
+	if s.Master != nil {
+		return gone(w.send(ctx, http.MethodDelete, "/"+url.PathEscape(ref), s.Master.ETag, nil, nil))
+	}
+	for _, e := range s.Exceptions {
+		if e.Status == cancelled {
+			continue
+		}
+		if err := w.send(ctx, http.MethodDelete, "/"+url.PathEscape(e.ID), e.ETag, nil, nil); err != nil {
+			return gone(err)
+		}
+	}
+	return nil
+}
+
+// write is one change of an object, in as many requests as it takes.
+type write struct {
+	account *Account
+	remote  string
+	cal     Calendar
+	// guests says who is told by mail.
+	guests string
+	// done tells that a part has been written: what fails then leaves the others.
+	done bool
+}
+
+func (w *write) send(ctx context.Context, method, path, match string, body, into any) error {
+	query := url.Values{"sendUpdates": {w.guests}}
+	if method != http.MethodDelete {
+		query.Set("supportsAttachments", "true")
+		query.Set("conferenceDataVersion", "1")
+	}
+	if path == "/import" {
+		query.Del("sendUpdates")
+	}
+	err := w.account.client.Do(ctx, rest.Request{Method: method, Path: eventsOf(w.remote) + path, Query: query, Match: match, Body: body}, into)
+	switch {
+	case err == nil:
+		w.done = true
+	case w.done:
+		return &mirror.Later{Unknown: true, Cause: err, Why: "Google took a part of the change, and not all of it"}
+	}
+	return err
+}
+
+// create makes an event. One with its UID that was deleted is brought back, since Google gives no UID twice.
+func (w *write) create(ctx context.Context, want *Series) (*Series, error) {
+	if want.Master == nil {
+		return nil, mirror.Refusef("Google keeps single instances only within their series.")
+	}
+	query := url.Values{"maxResults": {perPage}, "iCalUID": {want.Master.UID}, "showDeleted": {"true"}}
+	there, err := w.account.list(ctx, w.remote, query)
+	if err != nil {
+		return nil, err
+	}
+	var deleted *Event
+	for _, e := range there.Items {
+		if e.SeriesID == "" && e.Status != cancelled {
+			return nil, mirror.ErrConflict
+		}
+		if e.SeriesID == "" {
+			deleted = e
+		}
+	}
+	if slices.ContainsFunc(grouped(there.Items), (*Series).alive) {
+		return nil, mirror.ErrConflict
+	}
+	var made Event
+	switch body := fresh(want.Master); {
+	case deleted != nil:
+		err = w.send(ctx, http.MethodPut, "/"+url.PathEscape(deleted.ID), deleted.ETag, body, &made)
+	case w.foreign(want.Master):
+		err = w.send(ctx, http.MethodPost, "/import", "", body, &made)
+	default:
+		body.Organizer = nil
+		err = w.send(ctx, http.MethodPost, "", "", body, &made)
+	}
+	if err != nil {
+		return nil, err
+	}
+	// Instances that were cancelled before it was deleted are cancelled still.
+	return w.account.series(ctx, w.remote, made.ID, &made)
+}
+
+// foreign tells whether an event is somebody else's: a copy of it is private.
+func (w *write) foreign(e *Event) bool {
+	return e.Organizer != nil && len(e.Attendees) != 0 && w.cal.Self != "" && !strings.EqualFold(e.Organizer.Email, w.cal.Self)
+}
+
+// fresh is an event as it is made.
+func fresh(e *Event) *Event {
+	made := *e
+	made.Meet, made.Omitted = "", false
+	if made.Type == usualEvent {
+		made.Type = ""
+	}
+	return &made
+}
+
+// change brings an object from one state to another, request by request: first the series, then its instances.
+func (w *write) change(ctx context.Context, now, want *Series) error {
+	if (now.Master == nil) != (want.Master == nil) {
+		return mirror.Refusef("Google shows us single instances of this series, to which no others can be added.")
+	}
+	if now.Master != nil {
+		if err := w.patch(ctx, now.Master, want.Master); err != nil {
+			return err
+		}
+	}
+	out := writer{cal: w.cal, zones: w.account.zones}
+	left := map[string]*Event{}
+	for _, e := range now.Exceptions {
+		key, err := out.key(e)
+		if err != nil {
+			return err
+		}
+		left[key] = e
+	}
+	for _, e := range want.Exceptions {
+		key, err := out.key(e)
+		if err != nil {
+			return err
+		}
+		if err := w.instance(ctx, now, left[key], e); err != nil {
+			return err
+		}
+		delete(left, key)
+	}
+	for key, e := range left {
+		if err := w.leave(ctx, e, key, want); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// instance brings one instance into its state. It may not be an exception yet.
+func (w *write) instance(ctx context.Context, s *Series, now, want *Event) error {
+	if want.Status == cancelled {
+		return nil
+	}
+	if now == nil {
+		if s.Master == nil {
+			return mirror.Refusef("Google shows us single instances of this series, to which no others can be added.")
+		}
+		found, err := w.find(ctx, s.Master.ID, want.Original)
+		if err != nil {
+			return err
+		}
+		now = found
+	}
+	return w.patch(ctx, now, want)
+}
+
+// find asks for the instance that begins at a moment.
+func (w *write) find(ctx context.Context, series string, at *Moment) (*Event, error) {
+	when := at.Date
+	if when == "" {
+		when = at.DateTime
+	}
+	var all page
+	query := url.Values{"originalStart": {when}, "showDeleted": {"true"}}
+	err := w.account.client.Do(ctx, rest.Request{
+		Method: http.MethodGet, Path: eventsOf(w.remote) + "/" + url.PathEscape(series) + "/instances", Query: query,
+	}, &all)
+	if err != nil {
+		return nil, err
+	}
+	if len(all.Items) == 0 {
+		return nil, mirror.Refusef("The series has no instance on %s, so none can be changed there.", when)
+	}
+	return all.Items[0], nil
+}
+
+// leave is for an exception that is none any more: it is cancelled, or like the series again.
+func (w *write) leave(ctx context.Context, now *Event, key string, want *Series) error {
+	if want.Master == nil || excluded(want.Master, key, w.account.zones) {
+		if now.Status == cancelled {
+			return nil
+		}
+		return w.send(ctx, http.MethodDelete, "/"+url.PathEscape(now.ID), now.ETag, nil, nil)
+	}
+	like, err := w.usual(want.Master, now.Original)
+	if err != nil {
+		return err
+	}
+	return w.patch(ctx, now, like)
+}
+
+// usual is the instance that a series has at a moment where nothing is unlike it.
+func (w *write) usual(master *Event, at *Moment) (*Event, error) {
+	like := *master
+	like.Recurrence, like.Original, like.UID = nil, at, ""
+	start, end, err := w.span(master)
+	if err != nil {
+		return nil, err
+	}
+	like.Start = at
+	if at.Date != "" {
+		day, err := time.Parse(time.DateOnly, at.Date)
+		if err != nil {
+			return nil, err
+		}
+		like.End = &Moment{Date: day.Add(end.Sub(start)).Format(time.DateOnly)}
+		return &like, nil
+	}
+	z := writer{cal: w.cal, zones: w.account.zones}.zone(master.Start.Zone)
+	from, err := moment(at.DateTime, z)
+	if err != nil {
+		return nil, err
+	}
+	like.Start = &Moment{DateTime: from.In(z.Location()).Format(time.RFC3339), Zone: master.Start.Zone}
+	like.End = &Moment{DateTime: from.Add(end.Sub(start)).In(z.Location()).Format(time.RFC3339), Zone: master.End.Zone}
+	return &like, nil
+}
+
+func (w *write) span(e *Event) (start, end time.Time, err error) {
+	at := func(m *Moment) (time.Time, error) {
+		if m.Date != "" {
+			return time.Parse(time.DateOnly, m.Date)
+		}
+		return moment(m.DateTime, writer{cal: w.cal, zones: w.account.zones}.zone(m.Zone))
+	}
+	if start, err = at(e.Start); err == nil {
+		end, err = at(e.End)
+	}
+	return start, end, err
+}
+
+// patch sends what is another in an event.
+func (w *write) patch(ctx context.Context, now, want *Event) error {
+	if now.Organizer != nil && want.Organizer != nil && len(want.Attendees) != 0 && len(now.Attendees) != 0 && !strings.EqualFold(now.Organizer.Email, want.Organizer.Email) {
+		return mirror.Refusef("The organizer of an event cannot be changed at Google (it is %s).", now.Organizer.Email)
+	}
+	changes, err := w.difference(now, want)
+	if err != nil || len(changes) == 0 {
+		return err
+	}
+	return w.send(ctx, http.MethodPatch, "/"+url.PathEscape(now.ID), now.ETag, changes, nil)
+}
