@@ -88,16 +88,20 @@ func (c *Component) AllComponents(name string) []*Component {
 	return found
 }
 
-// Add puts a property behind the last one. RFC 5545 §3.6.1: the properties of
+// Add puts properties behind the last one. RFC 5545 §3.6.1: the properties of
 // an event come before its alarms.
-func (c *Component) Add(p *Property) {
+func (c *Component) Add(all ...*Property) {
 	at := 0
 	for i, it := range c.items {
 		if it.property != nil {
 			at = i + 1
 		}
 	}
-	c.items = slices.Insert(c.items, at, item{property: p})
+	added := make([]item, len(all))
+	for i, p := range all {
+		added[i].property = p
+	}
+	c.items = slices.Insert(c.items, at, added...)
 }
 
 // Set puts a property in the place of the first one of its name and drops the
@@ -139,6 +143,13 @@ func (c *Component) Remove(name string) int {
 // RemoveProperty drops one property and tells whether it was there.
 func (c *Component) RemoveProperty(p *Property) bool {
 	return c.remove(item{property: p})
+}
+
+// RemoveFunc drops the properties that are unwanted, and counts them.
+func (c *Component) RemoveFunc(unwanted func(*Property) bool) int {
+	before := len(c.items)
+	c.items = slices.DeleteFunc(c.items, func(it item) bool { return it.property != nil && unwanted(it.property) })
+	return before - len(c.items)
 }
 
 // AddComponent puts a sub-component at the end.

@@ -57,8 +57,13 @@ func (e *session) alterOne(c *ical.Component, change Change) error {
 // override copies what describes an instance: the master, or an override for the future. Its
 // RECURRENCE-ID has the form of the series' DTSTART (RFC 5545 §3.8.4.4).
 func (e *session) override(at *aimed) (*ical.Component, error) {
-	c := at.component.Clone()
-	for _, name := range [...]string{"RRULE", "EXRULE", "RDATE", "EXDATE", "RECURRENCE-ID"} {
+	return e.overrideOf(at.component, at, slices.ContainsFunc(e.object.Master.All("RDATE"), (*ical.Property).IsPeriods))
+}
+
+// overrideOf is override, of a model of the component. Periods tells that the series has some.
+func (e *session) overrideOf(model *ical.Component, at *aimed, periods bool) (*ical.Component, error) {
+	c := model.Clone()
+	for _, name := range recurring {
 		c.Remove(name)
 	}
 	was, err := timeOf(c, "DTSTART")
@@ -66,7 +71,7 @@ func (e *session) override(at *aimed) (*ical.Component, error) {
 		return nil, err
 	}
 	p := placement{start: at.from}
-	if slices.ContainsFunc(e.object.Master.All("RDATE"), (*ical.Property).IsPeriods) {
+	if periods {
 		lasting, err := e.between(at.from, at.to)
 		if err != nil {
 			return nil, err

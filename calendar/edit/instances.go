@@ -3,25 +3,41 @@ package edit
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"caldav-mcp-server/calendar/content"
 	"caldav-mcp-server/ical"
 )
 
+// recurring are the properties by which a component recurs, or stands for one instance.
+var recurring = [...]string{"RRULE", "EXRULE", "RDATE", "EXDATE", "RECURRENCE-ID"}
+
 // Instances gives the instances of an object as components of their own.
 type Instances struct {
 	session *session
 	series  *series
+	// model is what instances are made of that have no override: the series without what makes it recur, which may be
+	// many lines. Periods tells that instances have lengths of their own.
+	model   *ical.Component
+	periods bool
 }
 
-// Instances reads an object for that. It is a refusal that it has no dates or cannot be calculated with.
-func (e Editor) Instances(ctx context.Context, o *content.Object) (*Instances, error) {
+// Instances reads an object for that. It is a refusal that it has no dates or cannot be calculated with. Of the series
+// instances do not take over the properties that are named.
+func (e Editor) Instances(ctx context.Context, o *content.Object, without ...string) (*Instances, error) {
 	s := e.session(ctx, o)
 	all, err := s.series(o)
 	if err != nil {
 		return nil, err
 	}
-	return &Instances{s, all}, nil
+	i := &Instances{session: s, series: all}
+	if o.Master != nil {
+		i.model, i.periods = o.Master.Clone(), slices.ContainsFunc(o.Master.All("RDATE"), (*ical.Property).IsPeriods)
+		i.model.RemoveFunc(func(p *ical.Property) bool {
+			return slices.Contains(recurring[:], p.Name()) || slices.Contains(without, p.Name())
+		})
+	}
+	return i, nil
 }
 
 // Key is when the instance is, in seconds since 1970, that a recurrence id names, however it was written.
@@ -38,5 +54,9 @@ func (i *Instances) At(id ical.Time) (*ical.Component, error) {
 	if err != nil || found.own {
 		return found.component, err
 	}
-	return i.session.override(&aimed{i.series, found})
+	model := found.component
+	if model == i.series.object.Master {
+		model = i.model
+	}
+	return i.session.overrideOf(model, &aimed{i.series, found}, i.periods)
 }
