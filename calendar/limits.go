@@ -17,13 +17,15 @@ type Limits struct {
 	UndoBytes int64
 	// Outbox bounds the mail of a user that waits to be sent.
 	Outbox OutboxLimits
+	// Telling bounds what a change may have for other people: the text that is written for them, and the work of that.
+	Telling meter.Limits
 	// Cost bounds what a request may cost.
 	Cost meter.Limits
 }
 
 // DefaultLimits returns the limits that serve unless told otherwise.
 func DefaultLimits() Limits {
-	return Limits{ObjectBytes: 4 << 20, Instances: 3000, Attendees: 1000, UndoBytes: 64 << 20, Outbox: outboxLimits(), Cost: costLimits()}
+	return Limits{ObjectBytes: 4 << 20, Instances: 3000, Attendees: 1000, UndoBytes: 64 << 20, Outbox: outboxLimits(), Telling: tellingLimits(), Cost: costLimits()}
 }
 
 // costLimits are what one request may cost: an object of the largest size that is parsed takes 28 MB, and 50 million steps
@@ -31,6 +33,10 @@ func DefaultLimits() Limits {
 func costLimits() meter.Limits {
 	return meter.Limits{Held: 40 << 20, Written: 64 << 20, Instances: 200_000, Steps: 50_000_000}
 }
+
+// tellingLimits are what a change may have for other people: some hundreds are invited to an event of some kilobytes, and
+// all others wait for it for a second or two.
+func tellingLimits() meter.Limits { return meter.Limits{Written: 64 << 20, Steps: 20_000_000} }
 
 // outboxLimits are what may wait of one user: some invitations of a thousand, or one large one. Mail servers take a few
 // mebibytes, and the message goes into a mail twice, in base64.

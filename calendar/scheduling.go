@@ -109,7 +109,8 @@ type SchedulingReader interface {
 type SchedulingKeeper interface {
 	// UsersAt is SchedulingReader.UsersAt within the transaction.
 	UsersAt(ctx context.Context, mails, names []string) ([]UserAt, error)
-	// Appointments returns the live objects with a UID in live calendars of these users, with their data, by
+	// Appointments returns the live objects with a UID in live calendars of these users, with the data of
+	// what is no larger than [LargeObject], by
 	// calendar.
 	Appointments(ctx context.Context, users []UserID, uid UID) ([]Appointment, error)
 	// Receptions returns, for each of the users, the live calendar of theirs in which an object of a kind is put that

@@ -59,14 +59,14 @@ var (
 	usersNamed = `SELECT u.name, ` + userColumns.list() + ` FROM users u WHERE u.name` + oneOf(1)
 	// Each user's copy is found by its UID, of which there is one in a calendar. Of what is mirrored those see to who is told
 	// what who hold it.
-	appointmentsOf = selectWholeOf + `FROM objects WHERE uid = $1 AND NOT deleted AND calendar_id IN (
+	appointmentsOf = selectLightOf + `FROM objects WHERE uid = $1 AND NOT deleted AND calendar_id IN (
 		SELECT id FROM calendars WHERE trashed IS NULL AND origin = '' AND owner_id` + oneOf(2) + `)`
 	calendarsOwned = `SELECT c.owner_id, c.id, c.kinds, c.created, CASE WHEN s.calendar_id = c.id THEN 1 ELSE 0 END
 		FROM calendars c LEFT JOIN scheduling s ON s.user_id = c.owner_id WHERE c.trashed IS NULL AND c.origin = '' AND c.owner_id` + oneOf(1)
 	ownersOf = `SELECT id, owner_id FROM calendars WHERE id` + oneOf(1)
 )
 
-var selectWholeOf = `SELECT ` + wholeColumns + ` `
+var selectLightOf = `SELECT ` + lightColumns + ` `
 
 func scanUserAt(row scanner) (calendar.UserAt, error) {
 	var a calendar.UserAt

@@ -8,28 +8,23 @@ import (
 	"caldav-mcp-server/calendar/schedule"
 )
 
-// fits tells whether what a message made of a copy may be stored. One that has grown too large loses first what its holder
-// added. What does not fit is its holder's loss: the sender's change goes ahead.
-func (w *work) fits(done *schedule.Delivered) bool {
-	if w.mayHold(done.Object.Document.Bytes()) == nil {
-		return true
-	}
-	schedule.Lighten(done.Object)
-	return w.mayHold(done.Object.Document.Bytes()) == nil
+// versionAsIs is versionOf for what is not to lose anything.
+func (w *work) versionAsIs(done schedule.Delivered) version {
+	data := done.Object.Document.Bytes()
+	return version{done, data, calendar.ETagOf(data), w.derivedOf(done.Object), w.mayHold(data) == nil}
 }
 
 // settleCopy stores what a message made of what a user has of the event. What calls it off is stored however large the copy is.
-func (w *work) settleCopy(ctx context.Context, a *calendar.Appointment, done schedule.Delivered) error {
+func (w *work) settleCopy(ctx context.Context, a *calendar.Appointment, made version) error {
 	old := a.Object
 	next := a.Object
-	next.Data = done.Object.Document.Bytes()
-	next.ETag, next.Size, next.Derived = calendar.ETagOf(next.Data), int64(len(next.Data)), w.derivedOf(done.Object)
+	next.Data, next.ETag, next.Size, next.Derived = made.data, made.etag, int64(len(made.data)), made.derived
 	next.Modified = w.now().Truncate(time.Second)
-	if done.Consequential || next.ScheduleTag == "" {
+	if made.Consequential || next.ScheduleTag == "" {
 		next.ScheduleTag = calendar.ScheduleTag(next.ETag)
 	}
 	before := &old
-	if old.Data == nil {
+	if old.ETag == "" {
 		before, next.Created = nil, next.Modified
 	}
 	var err error

@@ -127,6 +127,7 @@ type arrival struct {
 func (w *work) receive(ctx context.Context, a arrival) error {
 	m := meeting{work: w, next: a.text, rules: schedule.Rules{Zones: w.zones, Now: w.now()}}
 	m.in.Owner, m.rules.Person = a.user.ID, m.person
+	m.rules.Meter = w.telling(ctx)
 	var err error
 	if m.parties, err = w.partiesOf(ctx, a.text); err != nil {
 		return err
@@ -135,7 +136,7 @@ func (w *work) receive(ctx context.Context, a arrival) error {
 	if err := m.lookUp(ctx); err != nil {
 		return err
 	}
-	if err := m.deputized(a); err != nil {
+	if err := m.deputized(ctx, a); err != nil {
 		return err
 	}
 	msg := schedule.Message{Method: a.method, From: a.from, Document: a.text.Document, First: true}
@@ -149,18 +150,22 @@ func (w *work) receive(ctx context.Context, a arrival) error {
 		if m.copyOf(a.user.ID) == nil {
 			return calendar.Errorf(calendar.NotFound, "", "the message is about an event that the user does not have")
 		}
-		m.drop(a.user.ID, msg)
+		m.drop(a.user.ID, m.itemOf(msg))
 		return nil
 	}
 }
 
 // deputized refuses a message that somebody sent in another's place, unless what the user has of the event names that
 // deputy: it came from the organizer themselves, or is the user's own.
-func (m *meeting) deputized(a arrival) error {
+func (m *meeting) deputized(ctx context.Context, a arrival) error {
 	if a.deputy == "" {
 		return nil
 	}
-	if has := m.copyOf(a.user.ID); has != nil {
+	has, err := m.whole(ctx, a.user.ID)
+	if err != nil {
+		return err
+	}
+	if has != nil {
 		if stored, err := content.Read(has.Data, unlimited); err == nil && schedule.ActsFor(stored, a.method, a.from, a.deputy) {
 			return nil
 		}
@@ -187,7 +192,10 @@ func (m *meeting) arrived(ctx context.Context, user calendar.User, msg schedule.
 	if m.parties.Are(user.ID)(schedule.OrganizerOf(text)) {
 		return calendar.Errorf(calendar.Forbidden, "", "the user organizes this event, and nobody else does")
 	}
-	a := m.copyOf(user.ID)
+	a, err := m.whole(ctx, user.ID)
+	if err != nil {
+		return err
+	}
 	if a == nil && msg.Method == schedule.Cancel {
 		return calendar.Errorf(calendar.NotFound, "", "the user does not have this event")
 	}
@@ -219,7 +227,7 @@ func (m *meeting) arrived(ctx context.Context, user calendar.User, msg schedule.
 	}
 	done, err := apply(ctx, d)
 	if errors.Is(err, schedule.ErrForeign) && msg.Method != schedule.Cancel {
-		m.drop(user.ID, msg) // what lies there is somebody else's, and keeps no invitation away
+		m.drop(user.ID, m.itemOf(msg)) // what lies there is somebody else's, and keeps no invitation away
 		return nil
 	}
 	if err != nil {
@@ -228,16 +236,19 @@ func (m *meeting) arrived(ctx context.Context, user calendar.User, msg schedule.
 	if _, err := m.Ledger.read(ctx, done.Object.Document.Bytes()); err != nil {
 		return err
 	}
-	if err := m.settleCopy(ctx, a, done); err != nil {
+	if err := m.settleCopy(ctx, a, m.versionAsIs(done)); err != nil {
 		return err
 	}
-	m.drop(user.ID, msg)
+	m.drop(user.ID, m.itemOf(msg))
 	return nil
 }
 
 // answered puts an answer from outside into the event that the user organizes.
 func (m *meeting) answered(ctx context.Context, user calendar.User, msg schedule.Message, text *content.Object) error {
-	a := m.copyOf(user.ID)
+	a, err := m.whole(ctx, user.ID)
+	if err != nil {
+		return err
+	}
 	if a == nil {
 		return calendar.Errorf(calendar.NotFound, "", "the answer is to an event that the user does not have")
 	}
@@ -263,7 +274,7 @@ func (m *meeting) answered(ctx context.Context, user calendar.User, msg schedule
 	}
 	made, err := m.answer(ctx, stored, text, msg.From, true)
 	if errors.Is(err, schedule.ErrUninvited) {
-		m.drop(user.ID, msg) // held for the organizer: nobody comes by themselves
+		m.drop(user.ID, m.itemOf(msg)) // held for the organizer: nobody comes by themselves
 		return nil
 	}
 	if err != nil {
@@ -272,10 +283,10 @@ func (m *meeting) answered(ctx context.Context, user calendar.User, msg schedule
 	if err := m.mayHold(made.Document.Bytes()); err != nil {
 		return err
 	}
-	if err := m.settleCopy(ctx, m.copyOf(user.ID), schedule.Delivered{Object: made}); err != nil {
+	if err := m.settleCopy(ctx, a, m.versionAsIs(schedule.Delivered{Object: made})); err != nil {
 		return err
 	}
-	m.drop(user.ID, msg)
+	m.drop(user.ID, m.itemOf(msg))
 	return m.refresh(ctx, made, user.ID)
 }
 
@@ -301,6 +312,12 @@ func notApplied(err error) error {
 	return calendar.Errorf(calendar.Invalid, calendar.RuleValidObject, "the message cannot be understood: %v", err)
 }
 
+// noted notes what came of a letter in its sender's event.
+func noted(o *content.Object, l calendar.Letter) bool {
+	to := schedule.AddressOf("mailto:" + string(l.To))
+	return schedule.Rules{}.Note(o, map[schedule.Person]string{schedule.Person(to): l.Status})
+}
+
 // Delivered implements [calendar.Correspondence]. It is no news to the user's programs that mail was sent: the schedule
 // tag stays.
 func (s *Ledger) Delivered(ctx context.Context, l calendar.Letter) error {
@@ -311,14 +328,17 @@ func (s *Ledger) Delivered(ctx context.Context, l calendar.Letter) error {
 			return err
 		}
 		a := &copies[0]
+		if err := w.fill(ctx, a); err != nil {
+			return err
+		}
 		if err := w.reach([]calendar.CalendarID{a.Calendar}); err != nil {
 			return err
 		}
 		stored, err := content.Read(a.Data, unlimited)
-		if err != nil || !schedule.Note(stored, lookup.Parties{}.Person(schedule.AddressOf("mailto:"+string(l.To))), l.Status) {
+		if err != nil || !noted(stored, l) {
 			return errSame
 		}
-		return w.settleCopy(ctx, a, schedule.Delivered{Object: stored})
+		return w.settleCopy(ctx, a, w.versionAsIs(schedule.Delivered{Object: stored}))
 	})
 	if errors.Is(err, errSame) {
 		return nil

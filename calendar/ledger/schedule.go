@@ -48,6 +48,12 @@ type meeting struct {
 	renewed *content.Object
 	// receptions are where users without a copy get one.
 	receptions map[calendar.UserID]calendar.CalendarID
+	// texts are the messages as they are written, merges what they made of copies, asked the organizers that were looked
+	// up. Extra is how many bytes guests have added to their copies.
+	texts  map[*ical.Document]*text
+	merges map[merging]merged
+	asked  map[schedule.Address]bool
+	extra  int64
 }
 
 // schedule does what follows from a change of an event with guests: next becomes what is to be stored, and guests, or the
@@ -60,7 +66,7 @@ func (w *work) schedule(ctx context.Context, cal calendar.Calendar, old, next *c
 		return nil
 	}
 	m := meeting{work: w, in: cal, tell: tell, rules: schedule.Rules{Zones: w.zones, Now: w.now(), Known: tell == calendar.TellAgain}}
-	m.rules.Person = m.person
+	m.rules.Person, m.rules.Meter = m.person, w.telling(ctx)
 	if err := m.read(ctx, old, next); err != nil {
 		return err
 	}
@@ -99,9 +105,9 @@ func (m *meeting) agree(ctx context.Context, old, next *calendar.Object) error {
 	if err := m.lookUp(ctx); err != nil {
 		return err
 	}
-	a := m.copyOf(organizer.ID)
-	if a == nil {
-		return nil
+	a, err := m.whole(ctx, organizer.ID)
+	if err != nil || a == nil {
+		return err
 	}
 	organized, _ := content.Read(a.Data, unlimited)
 	if organized == nil || schedule.OrganizerOf(organized) != schedule.OrganizerOf(m.next) {
@@ -130,8 +136,8 @@ func (m *meeting) read(ctx context.Context, old, next *calendar.Object) (err err
 	return nil
 }
 
-// person tells which addresses are of whoever has one.
-func (m *meeting) person(a schedule.Address) schedule.Self { return m.parties.Person(a) }
+// person tells who has an address.
+func (m *meeting) person(a schedule.Address) schedule.Person { return m.parties.Person(a) }
 
 func (m *meeting) role(o *content.Object) schedule.Role {
 	if o == nil {

@@ -10,8 +10,8 @@ import (
 
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/calendar/content"
-	"caldav-mcp-server/calendar/lookup"
 	"caldav-mcp-server/calendar/schedule"
+	"caldav-mcp-server/ical"
 )
 
 // The outcomes of a message (RFC 6638 §3.2.9).
@@ -49,12 +49,9 @@ func (m *meeting) carryOut(ctx context.Context, out *schedule.Outcome) error {
 	if err := m.prepare(ctx, messages); err != nil {
 		return err
 	}
+	m.sign(messages)
+	came := map[schedule.Person]string{}
 	for _, msg := range messages {
-		if m.caller.User.ID != m.in.Owner {
-			if mail := m.caller.User.Email; mail != "" {
-				msg.SentBy(schedule.AddressOf("mailto:" + mail))
-			}
-		}
 		status, err := m.deliver(ctx, msg)
 		if err != nil {
 			return err
@@ -66,11 +63,28 @@ func (m *meeting) carryOut(ctx context.Context, out *schedule.Outcome) error {
 			continue
 		}
 		m.told = append(m.told, calendar.Told{To: cmp.Or(msg.To.Mail(), string(msg.To)), Method: calendar.Method(msg.Method), Status: status})
-		if out.Object != nil && status != "" {
-			schedule.Note(out.Object, m.person(msg.To), status)
+		if status != "" {
+			came[m.person(msg.To)] = status
 		}
 	}
+	if out.Object != nil {
+		m.rules.Note(out.Object, came)
+	}
 	return nil
+}
+
+// sign has messages say who wrote them, where that is not the one in whose name they are sent.
+func (m *meeting) sign(messages []schedule.Message) {
+	if m.caller.User.ID == m.in.Owner || m.caller.User.Email == "" {
+		return
+	}
+	signed := map[*ical.Document]bool{}
+	for _, msg := range messages {
+		if !signed[msg.Document] {
+			signed[msg.Document] = true
+			msg.SentBy(schedule.AddressOf("mailto:" + m.caller.User.Email))
+		}
+	}
 }
 
 // heard returns the messages of which people hear: a guest sees that somebody else takes part by looking.
@@ -166,18 +180,18 @@ func (m *meeting) deliver(ctx context.Context, msg schedule.Message) (string, er
 	case user.ID == m.in.Owner:
 		return "", nil
 	}
-	text, err := content.Of(msg.Document)
-	if err != nil {
-		return statusFailed, nil //nolint:nilerr // such as an event of which nothing is left to tell
+	t := m.textOf(msg)
+	if t.err != nil {
+		return statusFailed, nil // such as an event of which nothing is left to tell
 	}
 	if msg.Method == schedule.Reply {
-		return m.reply(ctx, user, msg, text)
+		return m.reply(ctx, user, msg, t)
 	}
-	return m.invite(ctx, user, msg, text)
+	return m.invite(ctx, user, msg, t)
 }
 
 // invite puts an organizer's message into a user's calendar.
-func (m *meeting) invite(ctx context.Context, user calendar.User, msg schedule.Message, text *content.Object) (string, error) {
+func (m *meeting) invite(ctx context.Context, user calendar.User, msg schedule.Message, t *text) (string, error) {
 	a := m.copyOf(user.ID)
 	if a == nil {
 		at, there := m.receptions[user.ID]
@@ -189,36 +203,26 @@ func (m *meeting) invite(ctx context.Context, user calendar.User, msg schedule.M
 		}
 		a = &calendar.Appointment{Owner: user.ID, Object: calendar.Object{Calendar: at, Name: calendar.ObjectName(m.newID() + ".ics")}}
 	}
-	d := schedule.Delivery{Message: text, Self: m.parties.Are(user.ID), Whole: msg.Whole}
-	if a.Data != nil {
-		if d.Stored, _ = content.Read(a.Data, unlimited); d.Stored == nil {
-			return statusFailed, nil
-		}
-		if err := m.recognize(ctx, d.Stored); err != nil {
-			return "", err
-		}
-	}
-	apply := m.rules.Invite
-	if msg.Method == schedule.Cancel {
-		apply = m.rules.CallOff
-	}
-	done, err := apply(ctx, d)
+	fresh := a.ETag == ""
+	made, err := m.merge(ctx, a, user, msg, t)
 	switch {
 	case errors.Is(err, schedule.ErrForeign):
 		// Another event under that UID keeps no invitation away: it can be read, if not filed.
 		if !msg.Refresh {
-			m.drop(user.ID, msg)
+			m.drop(user.ID, t.item)
 		}
 		return statusUnfiled, nil
 	case errors.Is(err, schedule.ErrSame):
 	case err != nil:
-		return statusFailed, nil //nolint:nilerr // a copy that cannot be calculated with
+		return statusFailed, fails(ctx, err) // a copy that cannot be calculated with
 	default:
-		fresh := a.Data == nil
-		if !m.fits(&done) && msg.Method != schedule.Cancel {
+		if !made.fits && msg.Method != schedule.Cancel {
 			return statusFailed, nil
 		}
-		if err := m.settleCopy(ctx, a, done); err != nil {
+		if err := m.rules.Meter.Write(int64(len(made.data))); err != nil {
+			return "", err
+		}
+		if err := m.settleCopy(ctx, a, made); err != nil {
 			return "", err
 		}
 		if fresh {
@@ -226,44 +230,34 @@ func (m *meeting) invite(ctx context.Context, user calendar.User, msg schedule.M
 		}
 	}
 	if !msg.Refresh {
-		m.drop(user.ID, msg)
+		m.drop(user.ID, t.item)
 	}
 	return statusDelivered, nil
 }
 
-// recognize finds the organizer of a user's copy, who may be known there by another address than in the event.
-func (m *meeting) recognize(ctx context.Context, stored *content.Object) error {
-	org := schedule.OrganizerOf(stored)
-	if _, known := m.parties[org]; known || org == schedule.OrganizerOf(m.before) || org == schedule.OrganizerOf(m.next) {
-		return nil
-	}
-	found, err := lookup.FindParties(ctx, m.Tx, []schedule.Address{org})
-	maps.Copy(m.parties, found)
-	return err
-}
-
 // reply puts an answer into the organizer's event, and lets the other guests know.
-func (m *meeting) reply(ctx context.Context, user calendar.User, msg schedule.Message, text *content.Object) (string, error) {
-	a := m.copyOf(user.ID)
-	if a == nil {
-		return statusFailed, nil
+func (m *meeting) reply(ctx context.Context, user calendar.User, msg schedule.Message, t *text) (string, error) {
+	a, err := m.whole(ctx, user.ID)
+	if err != nil || a == nil {
+		return statusFailed, err
 	}
 	stored, err := content.Read(a.Data, unlimited)
 	if err != nil || !m.parties.Are(user.ID)(schedule.OrganizerOf(stored)) {
 		return statusFailed, nil //nolint:nilerr // they have something else under that UID
 	}
-	made, err := m.answer(ctx, stored, text, msg.From, false)
+	made, err := m.answer(ctx, stored, t.object, msg.From, false)
 	switch {
 	case errors.Is(err, schedule.ErrUninvited):
-		m.drop(user.ID, msg) // for the organizer to decide
+		m.drop(user.ID, t.item) // for the organizer to decide
 		return statusForbidden, nil
 	case err != nil && !errors.Is(err, schedule.ErrSame):
-		return statusFailed, nil
+		return statusFailed, fails(ctx, err)
 	case err == nil:
-		if m.mayHold(made.Document.Bytes()) != nil {
-			return statusFailed, nil //nolint:nilerr // the status says that their copy is full
+		next := m.versionAsIs(schedule.Delivered{Object: made})
+		if !next.fits {
+			return statusFailed, nil // their copy is full
 		}
-		if err := m.settleCopy(ctx, a, schedule.Delivered{Object: made}); err != nil {
+		if err := m.settleCopy(ctx, a, next); err != nil {
 			return "", err
 		}
 		if err := m.refresh(ctx, made, user.ID); err != nil {
@@ -271,7 +265,7 @@ func (m *meeting) reply(ctx context.Context, user calendar.User, msg schedule.Me
 		}
 		m.renew(ctx, made, msg.From)
 	}
-	m.drop(user.ID, msg)
+	m.drop(user.ID, t.item)
 	return statusDelivered, nil
 }
 
@@ -281,11 +275,11 @@ func (m *meeting) renew(ctx context.Context, event *content.Object, guest schedu
 	if m.tell != calendar.TellAgain {
 		return
 	}
-	msg, err := m.rules.Refreshed(ctx, event, guest)
-	if err != nil || msg.Document == nil {
+	all, err := m.rules.Refreshed(ctx, event, []schedule.Address{guest})
+	if err != nil || len(all) == 0 {
 		return
 	}
-	text, err := content.Of(msg.Document)
+	text, err := content.Of(all[0].Document)
 	if err != nil {
 		return
 	}
@@ -297,21 +291,23 @@ func (m *meeting) renew(ctx context.Context, event *content.Object, guest schedu
 
 // refresh lets guests see the answers of others. No mail tells them.
 func (m *meeting) refresh(ctx context.Context, event *content.Object, organizer calendar.UserID) error {
+	named := schedule.Attendees(event)
+	var to []schedule.Address
 	for _, user := range m.refreshed(organizer) {
-		named := schedule.Attendees(event)
-		i := slices.IndexFunc(named, m.parties.Are(user))
-		if i < 0 {
+		if i := slices.IndexFunc(named, m.parties.Are(user)); i >= 0 {
+			to = append(to, named[i])
+		}
+	}
+	all, err := m.rules.Refreshed(ctx, event, to)
+	if err != nil {
+		return fails(ctx, err) // what cannot be told now is told with the next change
+	}
+	for _, msg := range all {
+		t := m.textOf(msg)
+		if t.err != nil {
 			continue
 		}
-		msg, err := m.rules.Refreshed(ctx, event, named[i])
-		if err != nil || msg.Document == nil {
-			continue // what cannot be told now is told with the next change
-		}
-		text, err := content.Of(msg.Document)
-		if err != nil {
-			continue
-		}
-		if _, err := m.invite(ctx, m.parties[named[i]], msg, text); err != nil {
+		if _, err := m.invite(ctx, m.parties[msg.To], msg, t); err != nil {
 			return err
 		}
 	}
@@ -324,15 +320,13 @@ type inboxItem struct {
 	calendar.InboxItem
 }
 
-// drop puts a message into a user's inbox. One that comes again takes its own place.
-func (w *work) drop(to calendar.UserID, msg schedule.Message) {
-	data := msg.Document.Bytes()
-	w.inboxes = append(w.inboxes, inboxItem{to, calendar.InboxItem{
-		Name: hashedName(calendar.UID(data)), Created: w.now().Truncate(time.Second), Data: data,
-	}})
+// drop puts a message into a user's inbox.
+func (w *work) drop(to calendar.UserID, i calendar.InboxItem) {
+	w.inboxes = append(w.inboxes, inboxItem{to, i})
 }
 
-// post puts a message to somebody elsewhere into the outbox. Nobody gets mail about an event that is over.
+// post puts a message to somebody elsewhere into the outbox. Nobody gets mail about an event that is over; that somebody is
+// on their way to what is called off is no past.
 func (m *meeting) post(msg schedule.Message) string {
 	to := msg.To.Mail()
 	switch {
@@ -341,7 +335,7 @@ func (m *meeting) post(msg schedule.Message) string {
 	case !m.mailed:
 		return statusNoService
 	// A guest who declined is told that the event is called off, too: they may just be changing their mind.
-	case msg.Refresh, m.over(msg):
+	case msg.Refresh, m.textOf(msg).late:
 		return ""
 	}
 	if m.letters == nil {
@@ -351,7 +345,7 @@ func (m *meeting) post(msg schedule.Message) string {
 	m.letters[m.in.Owner] = append(m.letters[m.in.Owner], calendar.Letter{
 		ID: calendar.LetterID(m.newID()), User: m.in.Owner, From: calendar.MailAddress(msg.From.Mail()), To: calendar.MailAddress(to),
 		Method: calendar.Method(msg.Method), UID: m.uid(), Recurrence: msg.Recurrence, Sequence: int64(msg.Sequence), First: msg.First,
-		Posted: now, Due: now.Add(lettersHeld), Data: msg.Document.Bytes(),
+		Posted: now, Due: now.Add(lettersHeld), Data: m.textOf(msg).item.Data,
 	})
 	return statusPending
 }
@@ -361,16 +355,6 @@ func (m *meeting) uid() calendar.UID {
 		return calendar.UID(m.next.UID)
 	}
 	return calendar.UID(m.before.UID)
-}
-
-// over tells whether all that a message is about is past. That somebody is on their way to what is called off is no past.
-func (m *meeting) over(msg schedule.Message) bool {
-	text, err := content.Of(msg.Document)
-	if err != nil {
-		return false
-	}
-	_, end := text.Span(m.zones)
-	return end != nil && *end < m.now().Unix() && msg.Method != schedule.Reply
 }
 
 // send empties the inboxes' and the letters' part of the outbox, in the order in which they are locked.

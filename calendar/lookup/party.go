@@ -15,12 +15,12 @@ func (p Parties) Are(user calendar.UserID) schedule.Self {
 	return func(a schedule.Address) bool { return user != "" && p[a].ID == user }
 }
 
-// Person tells which addresses are of whoever has one. Of a person who is no user, nothing but that is known.
-func (p Parties) Person(a schedule.Address) schedule.Self {
+// Person tells who has an address. Of a person who is no user, nothing but that is known.
+func (p Parties) Person(a schedule.Address) schedule.Person {
 	if u, here := p[a]; here {
-		return p.Are(u.ID)
+		return schedule.Person("user " + u.ID)
 	}
-	return func(b schedule.Address) bool { return a == b }
+	return schedule.Person(a)
 }
 
 // UserFinder knows users by their addresses and names: a store, or a transaction.
@@ -31,11 +31,12 @@ type UserFinder interface {
 // FindParties is where addresses become users.
 func FindParties(ctx context.Context, in UserFinder, named []schedule.Address) (Parties, error) {
 	var mails, names []string
+	by := map[string][]schedule.Address{}
 	for _, a := range named {
 		if mail := a.Mail(); mail != "" {
-			mails = append(mails, mail)
+			mails, by[mail] = append(mails, mail), append(by[mail], a)
 		} else if name := a.Principal(); name != "" {
-			names = append(names, name)
+			names, by[name] = append(names, name), append(by[name], a)
 		}
 	}
 	found := Parties{}
@@ -44,10 +45,8 @@ func FindParties(ctx context.Context, in UserFinder, named []schedule.Address) (
 	}
 	users, err := in.UsersAt(ctx, mails, names)
 	for _, u := range users {
-		for _, a := range named {
-			if a.Principal() == u.Text || a.Mail() == u.Text {
-				found[a] = u.User
-			}
+		for _, a := range by[u.Text] {
+			found[a] = u.User
 		}
 	}
 	return found, err

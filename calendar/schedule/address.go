@@ -18,6 +18,9 @@ const mailto = "mailto:"
 
 // AddressOf reads an address as a property has it.
 func AddressOf(value string) Address {
+	if plain(value) {
+		return Address(value)
+	}
 	value = strings.TrimSpace(value)
 	scheme, rest, isURI := strings.Cut(value, ":")
 	switch {
@@ -33,6 +36,20 @@ func AddressOf(value string) Address {
 		value = strings.ToLower(scheme) + value[len(scheme):]
 	}
 	return Address(strings.TrimRight(value, "/"))
+}
+
+// plain tells whether a value is a mail address in the form in which it is compared, as nearly all are.
+func plain(value string) bool {
+	rest, found := strings.CutPrefix(value, mailto)
+	if !found {
+		return false
+	}
+	for i := range len(rest) {
+		if c := rest[i]; c <= ' ' || c >= 0x7f || c >= 'A' && c <= 'Z' || c == '%' || c == '?' || c == '<' || c == '>' {
+			return false
+		}
+	}
+	return true
 }
 
 // mailAddress is that of what stands behind "mailto:". Some programs put the name of the person there, too.

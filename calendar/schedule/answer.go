@@ -112,16 +112,10 @@ func (x *reading) target(c *ical.Component) (*ical.Component, int64, error) {
 
 // line is that of an attendee in a component. One that leaves its attendees to the series gets them now.
 func (x *reading) line(c *ical.Component, is Self) *ical.Property {
-	if p := attendee(c, is); p != nil {
+	if p := attendee(c, is); p != nil || !x.inherits(c) || attendee(x.master(), is) == nil {
 		return p
 	}
-	if len(c.All("ATTENDEE")) > 0 || attendee(x.master(), is) == nil || c.Property("ORGANIZER") != nil {
-		return nil
-	}
-	for _, p := range x.Master.All("ATTENDEE") {
-		c.Add(p.Clone())
-	}
-	c.Set(organizer(x.Object).Clone())
+	x.dress(c)
 	return attendee(c, is)
 }
 

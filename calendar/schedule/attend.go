@@ -103,13 +103,17 @@ func (r Rules) alike(old, now *reading, a, b *ical.Component, is Self) error {
 
 // sameGuests sees that nobody was added or left out, but for the delegate whom the attendee sends in their place.
 func (r Rules) sameGuests(old, now *reading, a, b *ical.Component, is Self) error {
+	if old.inherits(a) && now.inherits(b) {
+		return nil // the series' are compared
+	}
 	was, there := old.attendeesIn(a), now.attendeesIn(b)
 	sent := len(delegates(there, is))
+	had, has := old.roster(a), now.roster(b)
 	for _, p := range there {
 		if said := param(p, paramPartstat); is(addressOf(p)) && said != "" && !answers[said] {
 			return refuse(AttendeeMayChange, "%q is no answer to an invitation", said)
 		}
-		added := !slices.ContainsFunc(was, sameAs(p))
+		added := had.at[addressOf(p)] == nil
 		if from, _ := p.Param(paramFrom); added && !is(AddressOf(from)) {
 			return refuse(AttendeeMayChange, "%s organizes this event, and invites to it; you can delegate it to somebody", OrganizerOf(old.Object))
 		}
@@ -118,23 +122,20 @@ func (r Rules) sameGuests(old, now *reading, a, b *ical.Component, is Self) erro
 		}
 	}
 	for _, p := range was {
-		if !slices.ContainsFunc(there, sameAs(p)) {
+		if has.at[addressOf(p)] == nil {
 			return refuse(AttendeeMayChange, "%s organizes this event, and says who takes part", OrganizerOf(old.Object))
 		}
 	}
 	return nil
 }
 
-func sameAs(p *ical.Property) func(*ical.Property) bool {
-	return func(q *ical.Property) bool { return addressOf(p) == addressOf(q) }
-}
-
 // keepOthers puts back the answers of others: the sender of the object need not know the latest.
 func (r Rules) keepOthers(old, now *reading, is Self) {
 	for _, c := range now.Components() {
 		was := old.counterpart(now, c)
+		answers := old.roster(was)
 		for _, p := range c.All("ATTENDEE") {
-			if stored := attendee(was, only(addressOf(p))); stored != nil && !is(addressOf(p)) && stored.String() != p.String() {
+			if stored := answers.at[addressOf(p)]; stored != nil && !is(addressOf(p)) && stored.String() != p.String() {
 				carryParams(p, stored, paramPartstat, paramRSVP, paramStatus, "DELEGATED-TO", paramFrom)
 			}
 		}
@@ -190,8 +191,8 @@ func (r Rules) answered(old, now *reading, is Self, forced bool) []*ical.Compone
 		was, c := old.at(key, ids[key]), now.at(key, ids[key])
 		out = out || now.master() == nil && c == nil // whoever has no series leaves an instance out by not having it
 		switch {
-		case out && !before && old.attends(was, is) && partstat(attendee(was, is)) != Declined:
-			all = append(all, saying(was, is, Declined))
+		case out && !before && old.attends(was, is) && said(old, was, is) != Declined:
+			all = append(all, old.saying(was, is, Declined))
 		case c == nil || !now.attends(c, is):
 		case everything && now.apart[key] != nil, said(now, c, is) != said(old, was, is) && !out:
 			all = append(all, c.Clone())
@@ -202,17 +203,30 @@ func (r Rules) answered(old, now *reading, is Self, forced bool) []*ical.Compone
 
 // said is somebody's answer to an instance; nothing where there was none.
 func said(x *reading, c *ical.Component, is Self) string {
-	for _, p := range x.attendeesIn(c) {
-		if is(addressOf(p)) {
-			return partstat(p)
-		}
+	if p := x.mine(c, is); p != nil {
+		return partstat(p)
 	}
 	return NeedsAction
 }
 
+// mine is somebody's line in a component, or in the series where that speaks for it.
+func (x *reading) mine(c *ical.Component, is Self) *ical.Property {
+	if !x.inherits(c) {
+		return attendee(c, is)
+	}
+	if !x.looked {
+		x.looked, x.seriesLine = true, attendee(x.Master, is)
+	}
+	return x.seriesLine
+}
+
 // saying is a component with another answer of somebody's.
-func saying(c *ical.Component, is Self, answer string) *ical.Component {
+func (x *reading) saying(c *ical.Component, is Self, answer string) *ical.Component {
+	inherits := x.inherits(c)
 	c = c.Clone()
+	if p := x.mine(c, is); inherits && p != nil {
+		c.Add(p.Clone())
+	}
 	if p := attendee(c, is); p != nil {
 		p.SetParam(paramPartstat, answer)
 	}
@@ -228,7 +242,7 @@ func (r Rules) declineAll(old *reading, is Self) []Message {
 	var all []*ical.Component
 	for _, c := range old.Components() {
 		if old.attends(c, is) && partstat(attendee(c, is)) != Declined {
-			all = append(all, saying(c, is, Declined))
+			all = append(all, old.saying(c, is, Declined))
 		}
 	}
 	if len(all) == 0 {
@@ -250,23 +264,17 @@ func (r Rules) reply(x *reading, is Self, all []*ical.Component) Message {
 	m := Message{Method: Reply, To: OrganizerOf(x.Object)}
 	var from *ical.Property
 	for _, c := range all {
-		var other []*ical.Property
 		if c.Property("ATTENDEE") == nil && x.master() != nil {
 			if p := attendee(x.Master, is); p != nil {
 				c.Add(p.Clone())
 			}
 		}
-		for p := range c.Properties() {
-			switch {
-			case !answering[p.Name()], p.Name() == "ATTENDEE" && !is(addressOf(p)) && !delegatedBy(p, is):
-				other = append(other, p)
-			case p.Name() == "ATTENDEE" && from == nil && is(addressOf(p)):
+		c.RemoveFunc(func(p *ical.Property) bool {
+			if p.Name() == "ATTENDEE" && from == nil && is(addressOf(p)) {
 				from = p
 			}
-		}
-		for _, p := range other {
-			c.RemoveProperty(p)
-		}
+			return !answering[p.Name()] || p.Name() == "ATTENDEE" && !is(addressOf(p)) && !delegatedBy(p, is)
+		})
 		m.Sequence = max(m.Sequence, sequence(c))
 	}
 	if from != nil {

@@ -25,6 +25,30 @@ type Delivered struct {
 	Object *content.Object
 	// Consequential tells that more has changed than what others have answered.
 	Consequential bool
+	// heeds tells whether only somebody's own answer decides about that; nil where it does not hang on it.
+	heeds func(Self) bool
+}
+
+// For is the same for somebody else, whose copy said the same to the letter. See [Personal].
+func (d Delivered) For(is Self) Delivered {
+	if d.heeds != nil {
+		d.Consequential = d.heeds(is)
+	}
+	return d
+}
+
+// Personal tells whether it hangs on whose copy it is what a message makes of it: there is something in it that only
+// its holder's line says something about.
+func Personal(stored *content.Object) bool {
+	if stored == nil {
+		return false
+	}
+	for _, c := range stored.Components() {
+		if c.Property("EXDATE") != nil || slices.ContainsFunc(c.All("ATTENDEE"), func(p *ical.Property) bool { return param(p, paramAgent) != "" }) {
+			return true
+		}
+	}
+	return false
 }
 
 // mayTell sees that a message is from the event's organizer, and not older than the version that is known.
@@ -91,7 +115,11 @@ func (r Rules) Invite(ctx context.Context, d Delivery) (Delivered, error) {
 			return Delivered{}, ErrSame
 		}
 	}
-	return Delivered{now.Object, d.Stored == nil || r.differs(old, now, d.Self)}, nil
+	if d.Stored == nil || r.differs(old, now) {
+		return Delivered{Object: now.Object, Consequential: true}, nil
+	}
+	heeds := func(is Self) bool { return saysOther(old, now, is) }
+	return Delivered{now.Object, heeds(d.Self), heeds}, nil
 }
 
 // counterpartOf tells whether a message has a component for the same as one of another reading.
@@ -197,7 +225,7 @@ func (r Rules) keepOwn(old, now *reading, c *ical.Component, d Delivery) {
 		return
 	}
 	transplant(c, was)
-	if stored := attendee(was, d.Self); mine != nil && stored != nil {
+	if stored := old.mine(was, d.Self); mine != nil && stored != nil {
 		// An organizer of this server has every answer; one elsewhere need not have got the latest.
 		if d.Outside && old.timing(was) == now.timing(c) && content.WordOf(was, "STATUS") != "CANCELLED" {
 			carryParams(mine, stored, paramPartstat)
@@ -215,15 +243,23 @@ func (r Rules) keepOwn(old, now *reading, c *ical.Component, d Delivery) {
 func transplant(c, was *ical.Component) {
 	for _, name := range theirs {
 		c.Remove(name)
+		var kept []*ical.Property
 		for _, p := range was.All(name) {
-			c.Add(p.Clone())
+			kept = append(kept, p.Clone())
 		}
+		c.Add(kept...)
 	}
+	there := map[string]bool{}
+	for p := range c.Properties() {
+		there[p.Name()] = true
+	}
+	var kept []*ical.Property
 	for p := range was.Properties() {
-		if strings.HasPrefix(p.Name(), "X-") && c.Property(p.Name()) == nil {
-			c.Add(p.Clone())
+		if strings.HasPrefix(p.Name(), "X-") && !there[p.Name()] {
+			kept = append(kept, p.Clone())
 		}
 	}
+	c.Add(kept...)
 	for _, alarm := range was.AllComponents("VALARM") {
 		c.AddComponent(alarm.Clone())
 	}
@@ -236,30 +272,46 @@ func Lighten(o *content.Object) {
 		for _, alarm := range c.AllComponents("VALARM") {
 			c.RemoveComponent(alarm)
 		}
-		for _, p := range slices.Collect(c.Properties()) {
-			if strings.HasPrefix(p.Name(), "X-") || p.Name() == "COMMENT" || p.Name() == "CATEGORIES" {
-				c.RemoveProperty(p)
-			}
-		}
+		c.RemoveFunc(func(p *ical.Property) bool {
+			return strings.HasPrefix(p.Name(), "X-") || p.Name() == "COMMENT" || p.Name() == "CATEGORIES"
+		})
 	}
 }
 
-// differs tells whether two versions of what an attendee has differ in more than in what others have answered.
-func (r Rules) differs(old, now *reading, is Self) bool {
+// differs tells whether two versions of what an attendee has differ in more than in what people have answered.
+func (r Rules) differs(old, now *reading) bool {
 	if (old.master() == nil) != (now.master() == nil) || old.essence(old.master()) != now.essence(now.master()) {
-		return true
-	}
-	if said(old, old.master(), is) != said(now, now.master(), is) {
 		return true
 	}
 	keys, ids := touched(old, now)
 	for _, key := range keys {
-		a, b := old.at(key, ids[key]), now.at(key, ids[key])
-		if old.essence(a) != now.essence(b) || said(old, a, is) != said(now, b, is) {
+		if old.essence(old.at(key, ids[key])) != now.essence(now.at(key, ids[key])) {
 			return true
 		}
 	}
 	return !slices.Equal(Parties(old.Object), Parties(now.Object))
+}
+
+// saysOther tells whether two versions say that somebody has answered something else.
+func saysOther(old, now *reading, is Self) bool {
+	was, still := attendee(old.master(), is), attendee(now.master(), is)
+	answer := func(x *reading, c *ical.Component, series *ical.Property) string {
+		p := series
+		if !x.inherits(c) {
+			p = attendee(c, is)
+		}
+		if p == nil {
+			return NeedsAction
+		}
+		return partstat(p)
+	}
+	if answer(old, old.master(), was) != answer(now, now.master(), still) {
+		return true
+	}
+	keys, ids := touched(old, now)
+	return slices.ContainsFunc(keys, func(key int64) bool {
+		return answer(old, old.at(key, ids[key]), was) != answer(now, now.at(key, ids[key]), still)
+	})
 }
 
 // CallOff puts what an organizer calls off into what an attendee has. All of it stays to be seen, as called off; an
@@ -288,7 +340,7 @@ func (r Rules) CallOff(ctx context.Context, d Delivery) (Delivered, error) {
 		return Delivered{}, ErrSame
 	}
 	now, err := content.Of(stored.Document)
-	return Delivered{now, true}, err
+	return Delivered{Object: now, Consequential: true}, err
 }
 
 // drop calls off what a component of a message names.

@@ -1,7 +1,6 @@
 package schedule
 
 import (
-	"context"
 	"maps"
 	"slices"
 	"strconv"
@@ -51,35 +50,20 @@ type view struct {
 }
 
 // view finds the part that somebody takes part in.
-func (x *reading) view(is Self) view {
+func (x *reading) view(who Person) view {
 	v := view{apart: map[int64]*ical.Component{}, without: map[int64]ical.Time{}}
-	if x.attends(x.master(), is) {
+	if x.joins(x.master(), who) {
 		v.master = x.Master
 	}
 	for key, c := range x.apart {
 		switch {
-		case x.attends(c, is):
+		case x.joins(c, who):
 			v.apart[key] = c
 		case v.master != nil:
 			v.without[key] = x.ids[key]
 		}
 	}
 	return v
-}
-
-// guests returns the attendees of each part, with their answers, in a form that can be compared.
-func (v view) guests() string {
-	var b strings.Builder
-	for _, c := range v.components() {
-		b.WriteString("\n" + recurrence(c))
-		var all []string
-		for _, p := range c.All("ATTENDEE") {
-			all = append(all, string(addressOf(p))+"="+partstat(p))
-		}
-		slices.Sort(all)
-		b.WriteString(strings.Join(all, " "))
-	}
-	return b.String()
 }
 
 func (v view) empty() bool { return v.master == nil && len(v.apart) == 0 }
@@ -89,9 +73,11 @@ func (v view) components() []*ical.Component {
 	var all []*ical.Component
 	if v.master != nil {
 		master := v.master.Clone()
+		var without []*ical.Property
 		for _, key := range slices.Sorted(maps.Keys(v.without)) {
-			master.Add(ical.NewTime("EXDATE", v.without[key]))
+			without = append(without, ical.NewTime("EXDATE", v.without[key]))
 		}
+		master.Add(without...)
 		all = append(all, master)
 	}
 	for _, key := range slices.Sorted(maps.Keys(v.apart)) {
@@ -99,9 +85,6 @@ func (v view) components() []*ical.Component {
 	}
 	return all
 }
-
-// answered is somebody's answer to all of a view; "" where there is not exactly one.
-func (v view) answered(is Self) string { return oneAnswer(v.components(), is) }
 
 // sequence is the highest of a view.
 func (v view) sequence() int {
@@ -135,9 +118,11 @@ func (r Rules) dress(x *reading, c *ical.Component, method Method) {
 			c.Add(org.Clone())
 		}
 		if c.Property("ATTENDEE") == nil && x.master() != nil {
+			var lines []*ical.Property
 			for _, p := range x.Master.All("ATTENDEE") {
-				c.Add(p.Clone())
+				lines = append(lines, p.Clone())
 			}
+			c.Add(lines...)
 		}
 	}
 	undress(c, method)
@@ -151,14 +136,15 @@ func undress(c *ical.Component, method Method) {
 			c.RemoveComponent(inner)
 		}
 	}
-	for _, p := range slices.Collect(c.Properties()) {
+	c.RemoveFunc(func(p *ical.Property) bool {
 		switch name := p.Name(); {
 		case name == "ATTENDEE" || name == "ORGANIZER":
 			bare(p)
-		case private(name, method):
-			c.RemoveProperty(p)
+			return false
+		default:
+			return private(name, method)
 		}
-	}
+	})
 }
 
 // bare takes away the parameters between a person and their server.
@@ -191,29 +177,19 @@ func private(name string, method Method) bool {
 	return strings.HasPrefix(name, "X-") && !strings.HasPrefix(name, shownPrefix) && !slices.Contains(shown[:], name)
 }
 
-// request tells somebody all that they take part in.
-func (r Rules) request(x *reading, to Address) Message {
-	v := x.view(r.person(to))
-	m := Message{
-		Method: Request, From: OrganizerOf(x.Object), To: to, Sequence: v.sequence(), Whole: true, Answered: v.answered(r.person(to)),
-		Document: r.compose(x, Request, v.components()),
+// request tells people who take part in the same all of that.
+// People is how many they are.
+func (r Rules) request(x *reading, v view, people int) (Message, error) {
+	components, err := r.weighed(x, v.components(), people)
+	if err != nil {
+		return Message{}, err
 	}
+	m := Message{Method: Request, From: OrganizerOf(x.Object), Sequence: v.sequence(), Whole: true, Document: r.compose(x, Request, components)}
 	if v.master == nil && len(v.apart) == 1 {
 		for key := range v.apart {
 			m.Recurrence = recurrence(x.apart[key])
 		}
 	}
-	return m
-}
-
-// Refreshed tells a guest the answers of the others. It has no Document for a guest who takes part in nothing.
-func (r Rules) Refreshed(ctx context.Context, event *content.Object, to Address) (Message, error) {
-	x, err := r.read(ctx, event)
-	if err != nil || x.view(r.person(to)).empty() {
-		return Message{}, err
-	}
-	m := r.request(x, to)
-	m.Refresh = true
 	return m, nil
 }
 
@@ -225,27 +201,63 @@ func recurrence(c *ical.Component) string {
 	return ""
 }
 
-// cancel tells somebody that they no longer take part in anything. Before is what they took part in, seq what is counted now.
-func (r Rules) cancel(before *reading, to Address, seq int) Message {
-	v := before.view(r.person(to))
-	m := Message{Method: Cancel, From: OrganizerOf(before.Object), To: to, Sequence: max(seq, v.sequence()+1), Answered: v.answered(r.person(to))}
+// cancel tells people who took part in the same that they no longer take part in anything. Seq is what is counted now.
+func (r Rules) cancel(before *reading, v view, seq, people int) (Message, error) {
+	m := Message{Method: Cancel, From: OrganizerOf(before.Object), Sequence: max(seq, v.sequence()+1)}
 	all := v.components()
 	if v.master != nil {
 		all = all[:1] // it stands for all of the series
 	} else if len(all) == 1 {
 		m.Recurrence = recurrence(all[0])
 	}
+	all, err := r.weighed(before, all, people)
+	if err != nil {
+		return m, err
+	}
 	m.Document = r.called(before, all, m.Sequence)
-	return m
+	return m, nil
 }
 
-// cancelOne tells somebody that they no longer take part in one instance.
-func (r Rules) cancelOne(before *reading, to Address, key int64, id ical.Time, seq int) Message {
-	c := before.at(key, id).Clone()
-	m := Message{Method: Cancel, From: OrganizerOf(before.Object), To: to, Recurrence: recurrence(c), Sequence: max(seq, sequence(c)+1)}
-	m.Answered = partstat(r.line(c, to))
-	m.Document = r.called(before, []*ical.Component{c}, m.Sequence)
-	return m
+// cancelOne tells people that they no longer take part in one instance.
+func (r Rules) cancelOne(before *reading, one contrast, seq, people int) (Message, error) {
+	c := one.a.Clone()
+	m := Message{Method: Cancel, From: OrganizerOf(before.Object), Recurrence: recurrence(c), Sequence: max(seq, sequence(c)+1)}
+	all, err := r.weighed(before, []*ical.Component{c}, people)
+	if err != nil {
+		return m, err
+	}
+	m.Document = r.called(before, all, m.Sequence)
+	return m, nil
+}
+
+// weighed counts the text that a message makes of components, before it is made, for each of those who get it.
+func (r Rules) weighed(x *reading, all []*ical.Component, people int) ([]*ical.Component, error) {
+	var bytes, lent int64
+	for _, c := range all {
+		bytes += size(c)
+		if x.inherits(c) {
+			if lent == 0 {
+				lent = size(x.Master)
+			}
+			bytes += lent
+		}
+	}
+	if err := r.Meter.Text(int(bytes)); err != nil {
+		return nil, err
+	}
+	return all, r.Meter.Write(bytes * int64(people))
+}
+
+// size is about how many bytes a component has as text.
+func size(c *ical.Component) int64 {
+	n := int64(24)
+	for p := range c.Properties() {
+		n += int64(len(p.String())) + 4
+	}
+	for inner := range c.Components() {
+		n += size(inner)
+	}
+	return n
 }
 
 // called is the text that calls components off. It says when they were to be: programs show nothing without that.

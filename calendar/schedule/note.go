@@ -7,15 +7,15 @@ import (
 	"caldav-mcp-server/ical"
 )
 
-// Note writes into an event what came of a message to somebody in it (SCHEDULE-STATUS, RFC 6638 §3.2.9), and tells
+// Note writes into an event what came of messages to people in it (SCHEDULE-STATUS, RFC 6638 §3.2.9), and tells
 // whether that is another thing than before.
-func Note(o *content.Object, to Self, status string) bool {
+func (r Rules) Note(o *content.Object, came map[Person]string) bool {
 	changed := false
 	for _, c := range o.Components() {
 		for _, name := range [...]string{"ATTENDEE", "ORGANIZER"} {
 			for _, p := range c.All(name) {
 				now, _ := p.Param(paramStatus)
-				if to(addressOf(p)) && served(p) && now != status {
+				if status, told := came[r.who(addressOf(p))]; told && served(p) && now != status {
 					p.SetParam(paramStatus, status)
 					changed = true
 				}

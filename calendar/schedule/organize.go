@@ -3,6 +3,7 @@ package schedule
 import (
 	"context"
 	"slices"
+	"sync"
 
 	"caldav-mcp-server/calendar/content"
 	"caldav-mcp-server/ical"
@@ -23,7 +24,8 @@ func (r Rules) Organize(ctx context.Context, before, next *content.Object, is Se
 		return Outcome{}, err
 	}
 	if next == nil {
-		return Outcome{Messages: r.callOff(old, is)}, nil
+		all, err := r.callOff(ctx, old, is)
+		return Outcome{Messages: all}, err
 	}
 	if err := r.sameOrganizer(before, next, is); err != nil {
 		return Outcome{}, err
@@ -43,23 +45,27 @@ func (r Rules) Organize(ctx context.Context, before, next *content.Object, is Se
 	}
 	forced := r.settle(old, now, is)
 	out := Outcome{Object: now.Object}
-	for _, to := range r.recipients(Attendees(before), Attendees(now.Object), is) {
-		out.Messages = append(out.Messages, r.differences(old, now, to, forced(r.person(to)))...)
-	}
-	return out, nil
+	out.Messages, err = r.differences(old, now, r.recipients(Attendees(before), Attendees(now.Object), is), forced)
+	return out, err
 }
 
 // recipients are the people who were or are named, but for the sender: each by one address, which is one of those that
 // are named now, if there is any.
 func (r Rules) recipients(before, now []Address, is Self) []Address {
+	named := map[Person]Address{}
+	for _, a := range slices.Backward(now) {
+		named[r.who(a)] = a
+	}
 	var all []Address
-	for _, a := range union(before, now) {
-		person := r.person(a)
-		if is(a) || slices.ContainsFunc(all, person) {
+	known := map[Person]bool{}
+	for _, a := range slices.Concat(before, now) {
+		who := r.who(a)
+		if is(a) || known[who] {
 			continue
 		}
-		if i := slices.IndexFunc(now, person); i >= 0 {
-			a = now[i]
+		known[who] = true
+		if b, there := named[who]; there {
+			a = b
 		}
 		all = append(all, a)
 	}
@@ -80,25 +86,13 @@ func keepOrganizer(next, before *content.Object) {
 	}
 }
 
-func union(a, b []Address) []Address {
-	all := slices.Clone(a)
-	for _, one := range b {
-		if !slices.Contains(all, one) {
-			all = append(all, one)
-		}
-	}
-	return all
-}
-
 // callOff tells everybody that there is nothing any more.
-func (r Rules) callOff(old *reading, is Self) []Message {
-	var all []Message
-	for _, to := range r.recipients(Attendees(old.Object), nil, is) {
-		if !old.view(r.person(to)).empty() {
-			all = append(all, r.cancel(old, to, 0))
-		}
+func (r Rules) callOff(ctx context.Context, old *reading, is Self) ([]Message, error) {
+	nothing, err := r.read(ctx, nil)
+	if err != nil {
+		return nil, err
 	}
-	return all
+	return r.differences(old, nothing, r.recipients(Attendees(old.Object), nil, is), nil)
 }
 
 // sameOrganizer sees that all components are of one organizer, and that a meeting keeps its organizer.
@@ -127,13 +121,15 @@ func oneOrganizer(o *content.Object) error {
 func single(o *content.Object) {
 	for _, c := range o.Components() {
 		known := map[Address]bool{}
-		for _, p := range c.All("ATTENDEE") {
-			if a := addressOf(p); known[a] {
-				c.RemoveProperty(p)
-			} else {
-				known[a] = true
+		c.RemoveFunc(func(p *ical.Property) bool {
+			if p.Name() != "ATTENDEE" {
+				return false
 			}
-		}
+			a := addressOf(p)
+			again := known[a]
+			known[a] = true
+			return again
+		})
 	}
 }
 
@@ -159,8 +155,13 @@ func (r Rules) carry(ctx context.Context, old, now *reading) (*reading, error) {
 		if as := series.at(key, old.ids[key]); made == nil || as == nil || old.essence(c) != series.essence(as) {
 			continue
 		}
+		if err := r.Meter.Make(size(c)+size(now.Master), 1); err != nil {
+			return nil, err
+		}
+		now.dress(made)
+		answers := old.roster(c)
 		for _, p := range made.All("ATTENDEE") {
-			if stored := attendee(c, only(addressOf(p))); stored != nil {
+			if stored := answers.at[addressOf(p)]; stored != nil {
 				setParam(p, paramPartstat, partstat(stored))
 			}
 		}
@@ -188,31 +189,33 @@ func (r Rules) series(ctx context.Context, x *reading) (*reading, error) {
 
 // settle puts into the object the values that the server keeps: the guests' answers, and the counters. It tells to
 // whom a message goes in any case.
-func (r Rules) settle(old, now *reading, is Self) func(Self) bool {
-	var forced []Address
+func (r Rules) settle(old, now *reading, is Self) map[Person]bool {
+	forced, known := map[Person]bool{}, len(Attendees(old.Object)) > 0
+	leaves := sync.OnceValue(func() bool { return r.leaves(old.attendeesIn(old.master()), now.roster(now.master())) })
 	for _, c := range now.Components() {
 		was := old.counterpart(now, c)
+		stored := old.roster(was)
 		retimed := was != nil && old.timing(was) != now.timing(c)
 		for _, p := range c.All("ATTENDEE") {
 			to := addressOf(p)
 			if param(p, paramForce) == string(Request) {
-				forced = append(forced, to)
+				forced[r.who(to)] = true
 			}
 			p.RemoveParam(paramForce)
 			if !is(to) && served(p) {
 				if old.Object != nil || !r.Known {
-					settleAnswer(p, r.line(was, to), retimed)
+					settleAnswer(p, stored.line(to, r.who(to)), retimed)
 				}
 			}
 		}
 		if old.Object == nil && r.Known {
 			setSequence(c, sequence(c)+2) // that it was called off has counted one
 		}
-		if old.Object != nil && len(Attendees(old.Object)) > 0 {
-			r.count(old, now, was, c)
+		if known {
+			r.count(old, now, was, c, leaves)
 		}
 	}
-	return func(person Self) bool { return slices.ContainsFunc(forced, person) }
+	return forced
 }
 
 // counterpart is what a component was before: the same instance, also where its series spoke for it.
@@ -265,8 +268,9 @@ func carryParams(p, from *ical.Property, names ...string) {
 }
 
 // count keeps SEQUENCE: it grows with what makes an answer worth asking for again (RFC 5546 §2.1.4), and never goes back. It grows
-// when a guest is taken off, too: they are told so with the next number, and may be invited again.
-func (r Rules) count(old, now *reading, was, c *ical.Component) {
+// when a guest is taken off, too: they are told so with the next number, and may be invited again. Leaves tells that of the
+// series.
+func (r Rules) count(old, now *reading, was, c *ical.Component, leaves func() bool) {
 	before := sequence(was)
 	if was == nil {
 		before = sequence(old.master())
@@ -275,7 +279,11 @@ func (r Rules) count(old, now *reading, was, c *ical.Component) {
 	if !significant && c == now.master() {
 		significant = !sameKeys(old.excluded(), now.excluded())
 	}
-	significant = significant || r.leaves(was, c)
+	if !significant && old.inherits(was) && now.inherits(c) {
+		significant = leaves()
+	} else if !significant {
+		significant = r.leaves(old.attendeesIn(was), now.roster(c))
+	}
 	switch n := sequence(c); {
 	case significant && n <= before:
 		setSequence(c, before+1)
@@ -285,9 +293,10 @@ func (r Rules) count(old, now *reading, was, c *ical.Component) {
 }
 
 // leaves tells whether somebody takes part in a component no longer.
-func (r Rules) leaves(was, c *ical.Component) bool {
-	for _, p := range was.All("ATTENDEE") {
-		if now := r.line(c, addressOf(p)); served(p) && (now == nil || !served(now)) {
+func (r Rules) leaves(was []*ical.Property, now *roster) bool {
+	for _, p := range was {
+		a := addressOf(p)
+		if now := now.line(a, r.who(a)); served(p) && (now == nil || !served(now)) {
 			return true
 		}
 	}
@@ -306,45 +315,6 @@ func sameKeys(a, b map[int64]ical.Time) bool {
 	return true
 }
 
-// differences are the messages for one attendee.
-func (r Rules) differences(old, now *reading, to Address, forced bool) []Message {
-	was, is := old.view(r.person(to)), now.view(r.person(to))
-	switch {
-	case was.empty() && is.empty():
-		return nil
-	case was.empty():
-		m := r.request(now, to)
-		m.First = !r.Known
-		return []Message{m}
-	case is.empty():
-		return []Message{r.cancel(old, to, highest(now))}
-	}
-	var all []Message
-	whole := was.master != nil && is.master == nil
-	if whole {
-		all = append(all, r.cancel(old, to, 0))
-	}
-	lost, changed, retimed := r.instances(old, now, to)
-	if forced || whole || changed {
-		m := r.request(now, to)
-		m.Retimed = retimed
-		all = append(all, m)
-	}
-	if whole {
-		return all
-	}
-	if len(all) == 0 && was.guests() != is.guests() {
-		m := r.request(now, to)
-		m.Refresh = true
-		all = append(all, m)
-	}
-	_, ids := touched(old, now)
-	for _, key := range lost {
-		all = append(all, r.cancelOne(old, to, key, ids[key], sequence(now.at(key, ids[key]))))
-	}
-	return all
-}
-
 // highest is the highest SEQUENCE of an object.
 func highest(x *reading) int {
 	n := 0
@@ -355,36 +325,4 @@ func highest(x *reading) int {
 		n = max(n, sequence(c))
 	}
 	return n
-}
-
-// instances compares what somebody takes part in: which instances they lost, and whether anything else is to be told.
-func (r Rules) instances(old, now *reading, to Address) (lost []int64, changed, retimed bool) {
-	is := r.person(to)
-	before, after := old.master(), now.master()
-	switch was, still := old.attends(before, is), now.attends(after, is); {
-	case was != still:
-		changed = still
-	case was:
-		changed = old.essence(before) != now.essence(after)
-		retimed = old.timing(before) != now.timing(after)
-	}
-	keys, ids := touched(old, now)
-	for _, key := range keys {
-		a, b := old.at(key, ids[key]), now.at(key, ids[key])
-		had, has := old.attends(a, is), now.attends(b, is)
-		switch {
-		case had && !has:
-			// An instance that a new rule does not have need not be called off: the rule says so.
-			if _, out := now.excluded()[key]; out || b != nil || after == nil || !retimed {
-				lost = append(lost, key)
-			}
-		case has && !had:
-			changed = true
-		case has && old.timing(a) != now.timing(b):
-			changed, retimed = true, true
-		case has && old.essence(a) != now.essence(b):
-			changed = true
-		}
-	}
-	return lost, changed, retimed
 }

@@ -20,7 +20,11 @@ func (r Rules) keepPrivate(ctx context.Context, old, now, asked *reading) (*read
 		if slices.Equal(privateOf(made), privateOf(c)) {
 			continue
 		}
+		if err := r.Meter.Make(size(c)+size(now.Master), 1); err != nil {
+			return nil, err
+		}
 		made = made.Clone()
+		now.dress(made)
 		for _, alarm := range made.AllComponents("VALARM") {
 			made.RemoveComponent(alarm)
 		}
@@ -40,7 +44,7 @@ func (r Rules) keepOut(ctx context.Context, old, now, asked *reading, d Delivery
 	left, dropped := now.excluded(), false
 	for key, id := range old.excluded() {
 		c := asked.at(key, id)
-		if _, out := left[key]; out || c == nil || now.master() == nil || partstat(attendee(c, d.Self)) != Declined {
+		if _, out := left[key]; out || c == nil || now.master() == nil || partstat(asked.mine(c, d.Self)) != Declined {
 			continue
 		}
 		if start, _, err := asked.clock.Bounds(c); d.Outside && (err != nil || start != key) {

@@ -10,6 +10,7 @@ import (
 
 	"caldav-mcp-server/calendar/content"
 	"caldav-mcp-server/calendar/edit"
+	"caldav-mcp-server/calendar/meter"
 	"caldav-mcp-server/calendar/zone"
 	"caldav-mcp-server/ical"
 )
@@ -20,30 +21,31 @@ type Rules struct {
 	Now   time.Time
 	// Known tells that a new event was there before: its guests were told, called off, and have answered what it says.
 	Known bool
-	// Person tells which addresses are of the person who has one; nil where nobody has two.
-	Person func(Address) Self
+	// Person tells who has an address; nil where nobody has two.
+	Person func(Address) Person
+	// Meter counts what the change costs; nil where nobody counts.
+	Meter *meter.Meter
 }
 
-// person tells which addresses are of the person who has one.
-func (r Rules) person(a Address) Self {
+// who tells who has an address.
+func (r Rules) who(a Address) Person {
 	if r.Person == nil {
-		return only(a)
+		return Person(a)
 	}
 	return r.Person(a)
 }
 
-// line is that of a person in a component, under the address or else under another one of theirs.
-func (r Rules) line(c *ical.Component, a Address) *ical.Property {
-	if p := attendee(c, only(a)); p != nil {
-		return p
-	}
-	return attendee(c, r.person(a))
+// person tells which addresses are of the person who has one.
+func (r Rules) person(a Address) Self {
+	who := r.who(a)
+	return func(b Address) bool { return r.who(b) == who }
 }
 
 // reading is an object of which the instances are told apart by when they are. What differs is always what instances
 // come to, and not how many components say so: an answer for one instance makes a component and changes no meeting.
 type reading struct {
 	*content.Object
+	rules     Rules
 	now       time.Time
 	clock     content.Clock
 	instances *edit.Instances
@@ -51,17 +53,28 @@ type reading struct {
 	apart map[int64]*ical.Component
 	ids   map[int64]ical.Time
 	made  map[int64]*ical.Component
+	// What was found out already: who is in a component, whether it is called off, and what the series leaves out.
+	rosters map[*ical.Component]*roster
+	off     map[*ical.Component]bool
+	guests  map[*ical.Component]int
+	left    map[int64]ical.Time
+	// seriesLine is the line in the series of the one person for whom a reading of theirs is made, once it was looked for.
+	seriesLine *ical.Property
+	looked     bool
 }
 
 // read makes a reading; of no object an empty one.
 func (r Rules) read(ctx context.Context, o *content.Object) (*reading, error) {
-	x := &reading{Object: o, now: r.Now, apart: map[int64]*ical.Component{}, ids: map[int64]ical.Time{}, made: map[int64]*ical.Component{}}
+	x := &reading{
+		Object: o, rules: r, now: r.Now, apart: map[int64]*ical.Component{}, ids: map[int64]ical.Time{}, made: map[int64]*ical.Component{},
+		rosters: map[*ical.Component]*roster{}, off: map[*ical.Component]bool{}, guests: map[*ical.Component]int{},
+	}
 	if o == nil {
 		return x, nil
 	}
 	x.clock = o.Clock(r.Zones, nil)
 	// An object whose rules cannot be computed has only the instances that are told apart.
-	x.instances, _ = edit.Editor{Zones: r.Zones, Now: r.Now}.Instances(ctx, o)
+	x.instances, _ = edit.Editor{Zones: r.Zones, Now: r.Now}.Instances(ctx, o, "ORGANIZER", "ATTENDEE")
 	for _, c := range o.Overrides {
 		id, err := c.Property("RECURRENCE-ID").Time()
 		if err != nil {
@@ -91,7 +104,8 @@ func (x *reading) master() *ical.Component {
 	return x.Master
 }
 
-// at is what an instance comes to; nil where there is none.
+// at is what an instance comes to; nil where there is none. One that is made of the series leaves it to that to say who
+// takes part: instances and guests are many.
 func (x *reading) at(key int64, id ical.Time) *ical.Component {
 	if c := x.apart[key]; c != nil {
 		return c
@@ -100,7 +114,7 @@ func (x *reading) at(key int64, id ical.Time) *ical.Component {
 		return c
 	}
 	var c *ical.Component
-	if x.master() != nil && x.instances != nil {
+	if _, out := x.excluded()[key]; !out && x.master() != nil && x.instances != nil {
 		// An instance that cannot be found is not there.
 		c, _ = x.instances.At(id)
 	}
@@ -108,8 +122,30 @@ func (x *reading) at(key int64, id ical.Time) *ical.Component {
 	return c
 }
 
-// excluded are the instances that the series leaves out, by their keys.
+// dress gives an instance that is made of the series the people of that, before it becomes part of the object.
+func (x *reading) dress(c *ical.Component) {
+	if !x.inherits(c) {
+		return
+	}
+	for _, name := range [...]string{"ORGANIZER", "ATTENDEE"} {
+		var lines []*ical.Property
+		for _, p := range x.Master.All(name) {
+			lines = append(lines, p.Clone())
+		}
+		c.Add(lines...)
+	}
+	delete(x.rosters, c)
+}
+
+// excluded are the instances that the series leaves out, by their keys, as it was read.
 func (x *reading) excluded() map[int64]ical.Time {
+	if x.left == nil {
+		x.left = x.excludes()
+	}
+	return x.left
+}
+
+func (x *reading) excludes() map[int64]ical.Time {
 	out := map[int64]ical.Time{}
 	if x.master() == nil {
 		return out
@@ -144,11 +180,10 @@ func (x *reading) attendeesIn(c *ical.Component) []*ical.Property {
 	if c == nil {
 		return nil
 	}
-	all := c.All("ATTENDEE")
-	if len(all) == 0 && c != x.master() && x.master() != nil && c.Property("ORGANIZER") == nil {
-		return x.Master.All("ATTENDEE")
+	if x.inherits(c) {
+		c = x.Master
 	}
-	return all
+	return c.All("ATTENDEE")
 }
 
 // attends tells whether somebody takes part in what a component says, as far as the server sees to it.
@@ -156,7 +191,11 @@ func (x *reading) attends(c *ical.Component, is Self) bool {
 	if c == nil || content.WordOf(c, "STATUS") == "CANCELLED" {
 		return false
 	}
-	return slices.ContainsFunc(x.attendeesIn(c), func(p *ical.Property) bool { return is(addressOf(p)) && served(p) })
+	if x.inherits(c) {
+		p := x.mine(c, is)
+		return p != nil && served(p)
+	}
+	return slices.ContainsFunc(c.All("ATTENDEE"), func(p *ical.Property) bool { return is(addressOf(p)) && served(p) })
 }
 
 // timing is when an event takes place, and how often, in a form that can be compared. Where it changes, a guest who was

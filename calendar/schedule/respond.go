@@ -131,7 +131,7 @@ func (r Rules) Agree(ctx context.Context, copied, organized *content.Object, is 
 	}
 	changed := false
 	for _, c := range x.Components() {
-		mine, answered := attendee(c, is), attendee(known.counterpart(x, c), is)
+		mine, answered := attendee(c, is), known.mine(known.counterpart(x, c), is)
 		if mine != nil && answered != nil && partstat(mine) != partstat(answered) {
 			setParam(mine, paramPartstat, partstat(answered))
 			changed = true

@@ -51,7 +51,7 @@ const (
 	later   = third + "|DTSTART:20260312T140000Z|DTEND:20260312T150000Z"
 )
 
-func read(t *testing.T, text string) *content.Object {
+func read(t testing.TB, text string) *content.Object {
 	t.Helper()
 	if text == "" {
 		return nil

@@ -1,0 +1,217 @@
+package ledger
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"maps"
+	"time"
+
+	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/content"
+	"caldav-mcp-server/calendar/lookup"
+	"caldav-mcp-server/calendar/meter"
+	"caldav-mcp-server/calendar/schedule"
+	"caldav-mcp-server/ical"
+)
+
+// ownMost is how many bytes guests may have added to their copies, in all, for a change to keep all of that. What is beyond
+// it is its holder's loss: the sender's change goes ahead, and takes no longer for it.
+const ownMost = 16 << 20
+
+// telling returns the meter of what a change has for other people: it counts the text that is written for them, and the work.
+// Nobody waits for it, since others wait for what the change has locked.
+func (w *work) telling(ctx context.Context) *meter.Meter {
+	pool := meter.NewPool(meter.Config{Turns: 1, Limits: w.limits.Telling, Refuse: errTelling})
+	return pool.Meter(ctx, string(w.caller.User.ID))
+}
+
+// errTelling refuses a change that has too much for other people.
+func errTelling(o *meter.OverrunError) error {
+	e := calendar.Errorf(calendar.TooLarge, calendar.RuleMaxSize, "this event is too large for so many guests: telling all of them takes more than %d %s", o.Limit, o.Of)
+	e.Hint = "invite fewer people to it, have fewer instances that differ, or put what is long elsewhere and write down where"
+	return e
+}
+
+// text is a message as it is written, once for all who get it.
+type text struct {
+	object *content.Object
+	err    error
+	item   calendar.InboxItem
+	late   bool
+}
+
+// textOf writes a message.
+func (m *meeting) textOf(msg schedule.Message) *text {
+	if known := m.texts[msg.Document]; known != nil {
+		return known
+	}
+	t := &text{item: m.itemOf(msg)}
+	if t.object, t.err = content.Of(msg.Document); t.err == nil {
+		_, end := t.object.Span(m.zones)
+		t.late = end != nil && *end < m.now().Unix() && msg.Method != schedule.Reply
+	}
+	if m.texts == nil {
+		m.texts = map[*ical.Document]*text{}
+	}
+	m.texts[msg.Document] = t
+	return t
+}
+
+// itemOf is a message as it comes into inboxes. One that comes again takes its own place.
+func (w *work) itemOf(msg schedule.Message) calendar.InboxItem {
+	data := msg.Document.Bytes()
+	return calendar.InboxItem{Name: hashedName(calendar.UID(data)), Created: w.now().Truncate(time.Second), Data: data}
+}
+
+// version is what a message makes of a copy, ready to be stored.
+type version struct {
+	schedule.Delivered
+	data    []byte
+	etag    calendar.ETag
+	derived calendar.Derived
+	// fits tells that it may be stored.
+	fits bool
+}
+
+// versionOf finds out what is to be stored of what a message made of a copy. One that has grown too large loses first what
+// its holder added. What does not fit is its holder's loss: the sender's change goes ahead.
+func (w *work) versionOf(done schedule.Delivered) version {
+	data := done.Object.Document.Bytes()
+	fits := w.mayHold(data) == nil
+	if !fits {
+		schedule.Lighten(done.Object)
+		data = done.Object.Document.Bytes()
+		fits = w.mayHold(data) == nil
+	}
+	return version{done, data, calendar.ETagOf(data), w.derivedOf(done.Object), fits}
+}
+
+// merging is a message on its way into copies that are alike. What it makes of one it makes of all.
+type merging struct {
+	copy  calendar.ETag
+	text  *text
+	whole bool
+}
+
+// merged is what was made of one of them, and stored is what that was.
+type merged struct {
+	version
+	stored []byte
+	err    error
+}
+
+// merge puts an organizer's message into what a user has of the event.
+func (m *meeting) merge(ctx context.Context, a *calendar.Appointment, user calendar.User, msg schedule.Message, t *text) (version, error) {
+	self := m.parties.Are(user.ID)
+	key := merging{a.ETag, t, msg.Whole}
+	if known, there := m.merges[key]; there {
+		a.Data = known.stored
+		return known.of(self), known.err
+	}
+	d := schedule.Delivery{Message: t.object, Self: self, Whole: msg.Whole}
+	if err := m.readCopy(ctx, a, len(t.item.Data)); err != nil {
+		return version{}, err
+	}
+	if len(a.Data) > 0 {
+		var err error
+		if d.Stored, err = content.Read(a.Data, unlimited); err != nil {
+			return version{}, err
+		}
+		if err := m.recognize(ctx, d.Stored); err != nil {
+			return version{}, err
+		}
+	}
+	if err := m.rules.Meter.Work(int64(mergeSteps * (len(a.Data) + len(t.item.Data)) >> 6)); err != nil {
+		return version{}, err
+	}
+	apply := m.rules.Invite
+	if msg.Method == schedule.Cancel {
+		apply = m.rules.CallOff
+	}
+	done, err := apply(ctx, d)
+	made := merged{stored: a.Data, err: err}
+	if err == nil {
+		made.version = m.versionOf(done)
+	}
+	if !schedule.Personal(d.Stored) {
+		if m.merges == nil {
+			m.merges = map[merging]merged{}
+		}
+		m.merges[key] = made
+	}
+	return made.version, err
+}
+
+// mergeSteps is about how many steps of a meter 64 bytes of a copy take to be read, merged and written.
+const mergeSteps = 60
+
+// of is what was made of one copy, for the holder of another one that says the same.
+func (m merged) of(self schedule.Self) version {
+	v := m.version
+	if m.err == nil {
+		v.Delivered = v.For(self)
+	}
+	return v
+}
+
+// readCopy sees that the data of a copy are there, unless there is too much that guests have added: then the message takes
+// its place.
+func (m *meeting) readCopy(ctx context.Context, a *calendar.Appointment, message int) error {
+	if a.Size == 0 {
+		return nil
+	}
+	if extra := a.Size - int64(2*message) - 16<<10; extra > 0 {
+		if m.extra += extra; m.extra > ownMost {
+			a.Data = nil
+			return nil
+		}
+	}
+	return m.fill(ctx, a)
+}
+
+// whole is a user's copy of the event with its data, however large; nil for none.
+func (m *meeting) whole(ctx context.Context, user calendar.UserID) (*calendar.Appointment, error) {
+	a := m.copyOf(user)
+	if a == nil {
+		return nil, nil //nolint:nilnil // which is an answer
+	}
+	return a, m.fill(ctx, a)
+}
+
+// fill gets the data of a copy that is large.
+func (w *work) fill(ctx context.Context, a *calendar.Appointment) error {
+	if len(a.Data) > 0 {
+		return nil
+	}
+	_, o, err := w.Duplicates(ctx, a.Calendar, "", a.UID)
+	if err == nil && o != nil {
+		a.Data = o.Data
+	}
+	return err
+}
+
+// recognize finds the organizer of a user's copy, who may be known there by another address than in the event.
+func (m *meeting) recognize(ctx context.Context, stored *content.Object) error {
+	org := schedule.OrganizerOf(stored)
+	if _, known := m.parties[org]; known || m.asked[org] || org == schedule.OrganizerOf(m.before) || org == schedule.OrganizerOf(m.next) {
+		return nil
+	}
+	if m.asked == nil {
+		m.asked = map[schedule.Address]bool{}
+	}
+	m.asked[org] = true
+	found, err := lookup.FindParties(ctx, m.Tx, []schedule.Address{org})
+	maps.Copy(m.parties, found)
+	return err
+}
+
+// fails returns what keeps the whole change from being made, as opposed to a copy or a message that cannot be calculated
+// with, which is told as the outcome of that message alone.
+func fails(ctx context.Context, err error) error {
+	var ours *calendar.Error
+	if errors.As(err, &ours) {
+		return err
+	}
+	return cmp.Or(ctx.Err(), error(nil))
+}

@@ -1,0 +1,285 @@
+package schedule
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"caldav-mcp-server/calendar/content"
+	"caldav-mcp-server/ical"
+)
+
+// What a comparison costs, in steps of a meter: to find an instance, and to look at what was found once more.
+const (
+	findSteps = 40
+	lookSteps = 1
+)
+
+// contrast is how two versions of an instance, or of a series, differ in what people are told.
+type contrast struct {
+	key     int64
+	id      ical.Time
+	a, b    *ical.Component
+	retimed bool
+	changed bool
+	// out tells that the series leaves the instance out now.
+	out bool
+}
+
+// comparison is two versions of an event. Each instance is compared once, however many people take part in it.
+type comparison struct {
+	Rules
+	old, now *reading
+	series   contrast
+	each     []contrast
+	// texts tells the guests of components apart, by numbers.
+	texts map[string]int
+	known map[*ical.Component]int
+}
+
+func (r Rules) compare(old, now *reading) (*comparison, error) {
+	c := &comparison{Rules: r, old: old, now: now, texts: map[string]int{}, known: map[*ical.Component]int{}}
+	c.series = contrast{a: old.master(), b: now.master()}
+	c.series.look(old, now)
+	keys, ids := touched(old, now)
+	if err := r.Meter.Work(int64(findSteps * len(keys))); err != nil {
+		return nil, err
+	}
+	left := now.excluded()
+	for _, key := range keys {
+		one := contrast{key: key, id: ids[key], a: old.at(key, ids[key]), b: now.at(key, ids[key])}
+		_, one.out = left[key]
+		one.look(old, now)
+		c.each = append(c.each, one)
+	}
+	return c, nil
+}
+
+func (c *contrast) look(old, now *reading) {
+	if c.a == nil || c.b == nil {
+		return
+	}
+	c.retimed = old.timing(c.a) != now.timing(c.b)
+	c.changed = c.retimed || old.essence(c.a) != now.essence(c.b)
+}
+
+// circle is people who take part in the same of an event, before and after. They are told the same, which is found out
+// and written once.
+type circle struct {
+	one    Person
+	forced bool
+	people int
+	all    []template
+}
+
+// template is a message to each of a circle.
+type template struct {
+	Message
+	// answered is the earlier answer of one of them.
+	answered func(Address, Person) string
+}
+
+// differences are the messages for people, in their order.
+func (r Rules) differences(old, now *reading, people []Address, forced map[Person]bool) ([]Message, error) {
+	c, err := r.compare(old, now)
+	if err != nil {
+		return nil, err
+	}
+	was, is := old.parts(), now.parts()
+	circles, in := map[string]*circle{}, make([]*circle, len(people))
+	var order []*circle
+	for i, to := range people {
+		who := r.who(to)
+		name := c.name(was[who], is[who], forced[who])
+		if circles[name] == nil {
+			circles[name] = &circle{one: who, forced: forced[who]}
+			order = append(order, circles[name])
+		}
+		in[i] = circles[name]
+		in[i].people++
+	}
+	for _, o := range order {
+		if err := c.tell(o, was, is); err != nil {
+			return nil, err
+		}
+	}
+	var all []Message
+	for i, to := range people {
+		for _, t := range in[i].all {
+			t.To, t.Answered = to, t.answered(to, r.who(to))
+			all = append(all, t.Message)
+		}
+	}
+	return all, nil
+}
+
+// Refreshed tells guests the answers of the others. Nobody is told who takes part in nothing.
+func (r Rules) Refreshed(ctx context.Context, event *content.Object, people []Address) ([]Message, error) {
+	x, err := r.read(ctx, event)
+	if err != nil {
+		return nil, err
+	}
+	names := comparison{known: map[*ical.Component]int{}}
+	is, circles := x.parts(), map[string]*Message{}
+	var all []Message
+	for _, to := range people {
+		who := r.who(to)
+		name := names.name(nil, is[who], false)
+		if circles[name] == nil {
+			v := x.view(who)
+			if v.empty() {
+				continue
+			}
+			m, err := r.request(x, v, 1)
+			if err != nil {
+				return nil, err
+			}
+			m.Refresh = true
+			circles[name] = &m
+		}
+		m := *circles[name]
+		m.To, m.Answered = to, x.oneAnswer(is[who], who)
+		all = append(all, m)
+	}
+	return all, nil
+}
+
+// name is what tells circles apart.
+func (c *comparison) name(was, is []*ical.Component, forced bool) string {
+	var b strings.Builder
+	for _, list := range [...][]*ical.Component{was, is} {
+		for _, part := range list {
+			b.WriteString(strconv.Itoa(c.number(part)) + " ")
+		}
+		b.WriteByte('|')
+	}
+	if forced {
+		b.WriteByte('!')
+	}
+	return b.String()
+}
+
+// number tells a component from all others.
+func (c *comparison) number(part *ical.Component) int {
+	if _, known := c.known[part]; !known {
+		c.known[part] = len(c.known)
+	}
+	return c.known[part]
+}
+
+// tell finds out what a circle is told.
+func (c *comparison) tell(o *circle, was, is map[Person][]*ical.Component) error {
+	before, after := c.old.view(o.one), c.now.view(o.one)
+	if err := c.Meter.Work(int64(lookSteps * (len(before.apart) + len(after.apart) + len(before.without) + len(after.without) + len(c.each)))); err != nil {
+		return err
+	}
+	answeredOf := func(x *reading, parts map[Person][]*ical.Component) func(Address, Person) string {
+		return func(_ Address, who Person) string { return x.oneAnswer(parts[who], who) }
+	}
+	request := func(set func(*Message)) error {
+		m, err := c.request(c.now, after, o.people)
+		set(&m)
+		o.all = append(o.all, template{m, answeredOf(c.now, is)})
+		return err
+	}
+	cancel := func(seq int) error {
+		m, err := c.cancel(c.old, before, seq, o.people)
+		o.all = append(o.all, template{m, answeredOf(c.old, was)})
+		return err
+	}
+	switch {
+	case before.empty() && after.empty():
+		return nil
+	case before.empty():
+		return request(func(m *Message) { m.First = !c.Known })
+	case after.empty():
+		return cancel(highest(c.now))
+	}
+	return c.update(o, before, after, request, cancel)
+}
+
+// update finds out what a circle is told that took part before and still does.
+func (c *comparison) update(o *circle, before, after view, request func(func(*Message)) error, cancel func(int) error) error {
+	whole := before.master != nil && after.master == nil
+	if whole {
+		if err := cancel(0); err != nil {
+			return err
+		}
+	}
+	lost, changed, retimed := c.instances(o.one)
+	switch {
+	case o.forced || whole || changed:
+		if err := request(func(m *Message) { m.Retimed = retimed }); err != nil || whole {
+			return err
+		}
+	case !slices.Equal(c.guests(c.old, before), c.guests(c.now, after)):
+		if err := request(func(m *Message) { m.Refresh = true }); err != nil {
+			return err
+		}
+	}
+	for _, l := range lost {
+		m, err := c.cancelOne(c.old, l, sequence(l.b), o.people)
+		if err != nil {
+			return err
+		}
+		o.all = append(o.all, template{m, func(to Address, who Person) string { return partstat(c.old.roster(l.a).line(to, who)) }})
+	}
+	return nil
+}
+
+// instances compares what somebody takes part in: which instances they lost, and whether anything else is to be told.
+func (c *comparison) instances(who Person) (lost []contrast, changed, retimed bool) {
+	switch was, still := c.old.joins(c.series.a, who), c.now.joins(c.series.b, who); {
+	case was != still:
+		changed = still
+	case was:
+		changed, retimed = c.series.changed, c.series.retimed
+	}
+	for _, one := range c.each {
+		had, has := c.old.joins(one.a, who), c.now.joins(one.b, who)
+		switch {
+		case had && !has:
+			// An instance that a new rule does not have need not be called off: the rule says so.
+			if one.out || one.b != nil || c.series.b == nil || !retimed {
+				lost = append(lost, one)
+			}
+		case has && !had:
+			changed = true
+		case has && one.changed:
+			changed, retimed = true, retimed || one.retimed
+		}
+	}
+	return lost, changed, retimed
+}
+
+// guests are the attendees of each part of a view, with their answers, in a form that can be compared.
+func (c *comparison) guests(x *reading, v view) []int {
+	var all []int
+	if v.master != nil {
+		all = append(all, c.guestsOf(x, v.master))
+	}
+	for _, key := range slices.Sorted(maps.Keys(v.apart)) {
+		all = append(all, c.guestsOf(x, v.apart[key]))
+	}
+	return all
+}
+
+// guestsOf is a number for the attendees of a component, and for the instance that it is.
+func (c *comparison) guestsOf(x *reading, part *ical.Component) int {
+	if n := x.guests[part]; n > 0 {
+		return n
+	}
+	var list []string
+	for _, p := range part.All("ATTENDEE") {
+		list = append(list, string(addressOf(p))+"="+partstat(p))
+	}
+	slices.Sort(list)
+	text := recurrence(part) + "\n" + strings.Join(list, " ")
+	if c.texts[text] == 0 {
+		c.texts[text] = len(c.texts) + 1
+	}
+	x.guests[part] = c.texts[text]
+	return x.guests[part]
+}
