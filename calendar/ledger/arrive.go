@@ -300,7 +300,8 @@ func (s *Ledger) Overtaken(ctx context.Context, c calendar.Caller, cal calendar.
 		if there == nil {
 			return w.bury(ctx, mine)
 		}
-		_, err = w.put(ctx, *there, &mine)
+		// By itself: whoever takes it back gets what the caller wrote.
+		_, err = w.write(ctx, *there, &mine, true)
 		return err
 	})
 	if errors.Is(err, errSame) {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"caldav-mcp-server/auth/vault"
 	"cmp"
 	"errors"
 	"fmt"
@@ -30,6 +31,8 @@ type config struct {
 	// mcpAt is MCP_URL.
 	mcpAt *url.URL
 	oauth bool
+	// masterKeys is MASTER_KEY, the present one first.
+	masterKeys []vault.Key
 	// fetchAllow is FETCH_ALLOW.
 	fetchAllow  []netip.Prefix
 	origins     []string

@@ -56,7 +56,7 @@ func (p *program) openHouse(ctx context.Context, c config, o store.Options) (*ho
 		oauth: p.newOAuth(c, s, cmp.Or(o.Logger, slog.New(slog.DiscardHandler))),
 		calendars: service.New(service.Config{
 			Store: s, Limits: calendar.DefaultLimits(), Now: p.now, NewID: p.newID,
-			OpenDirectory: c.openDirectory, NeedAcceptance: c.needAcceptance, Mailed: c.mail.sends(), Quota: c.quota, ImageBytes: room.images, AnswerBytes: room.answers,
+			OpenDirectory: c.openDirectory, NeedAcceptance: c.needAcceptance, Mailed: c.mail.sends(), Providers: p.providers(c), Sealer: c.sealer(), Logger: o.Logger, Quota: c.quota, ImageBytes: room.images, AnswerBytes: room.answers,
 		}),
 	}, nil
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"caldav-mcp-server/auth/vault"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -190,4 +191,10 @@ func setFile(field func(*config) *string) func(*config, string) error {
 		*field(c) = value
 		return nil
 	}
+}
+
+func setMasterKey(c *config, text string) error {
+	keys, err := vault.ParseKeys(text)
+	c.masterKeys = keys
+	return err
 }

@@ -183,6 +183,7 @@ func (p *program) background(ctx context.Context, c config, h *house, room *mail
 	all.Go(func() { p.pruneDaily(ctx, c, h, log) })
 	all.Go(func() { returnMemory(ctx, h.calendars.Rest) })
 	all.Go(func() { room.run(ctx) })
+	all.Go(func() { h.calendars.Mirrors.Run(ctx) })
 	return func() {
 		cancel()
 		all.Wait()

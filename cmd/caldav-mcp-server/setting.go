@@ -24,6 +24,8 @@ const (
 	// mailSettings say how mail goes out and comes in, postSettings only whether any goes out.
 	mailSettings
 	postSettings
+	// linkSettings are for what asks other servers for calendars.
+	linkSettings
 )
 
 // setting is one row of the table of settings.
@@ -90,8 +92,12 @@ func settings(environ []string) []setting {
 			about: "off lets no assistant ask people to let it in (OAuth): all need access tokens", set: setOAuth,
 		},
 		{
-			env: "FETCH_ALLOW", placeholder: "LIST", groups: serveSettings,
+			env: "FETCH_ALLOW", placeholder: "LIST", groups: serveSettings | linkSettings,
 			about: "addresses or networks, though not public, that the server may fetch from where somebody names an address there", set: setFetchAllow,
+		},
+		{
+			env: "MASTER_KEY", placeholder: "KEY", groups: serveSettings | linkSettings, secret: true, hidden: true,
+			about: "32 random bytes in base64 that seal the secrets of linked accounts; master.key in DATA_DIR if not set", set: setMasterKey,
 		},
 		{
 			env: "ALLOWED_ORIGINS", placeholder: "LIST", groups: serveSettings,

@@ -1,0 +1,67 @@
+package main
+
+import (
+	"context"
+	"path/filepath"
+
+	"caldav-mcp-server/auth/vault"
+	"caldav-mcp-server/calendar/mirror"
+	"caldav-mcp-server/linked/ics"
+	"caldav-mcp-server/outbound"
+)
+
+// masterKeyFile is where the master key lies in the data's directory, unless MASTER_KEY gives one.
+const masterKeyFile = "master.key"
+
+// sealer seals the secrets of linked accounts.
+type sealer struct{ *vault.Vault }
+
+// Seal implements [mirror.Sealer].
+func (s sealer) Seal(secret []byte, user, account string) (sealed []byte, key string, err error) {
+	return s.Vault.Seal(secret, vault.Owner{User: user, Account: account})
+}
+
+// Open implements [mirror.Sealer].
+func (s sealer) Open(sealed []byte, user, account string) ([]byte, error) {
+	return s.Vault.Open(sealed, vault.Owner{User: user, Account: account})
+}
+
+// sealer finds the master keys where the settings say.
+func (c config) sealer() mirror.Sealer {
+	if len(c.masterKeys) > 0 {
+		return sealer{vault.New(vault.Given(c.masterKeys))}
+	}
+	return sealer{vault.New(vault.In(filepath.Join(c.dataDir, masterKeyFile)))}
+}
+
+// providers are the kinds of accounts that can be linked.
+func (p *program) providers(c config) map[string]mirror.Provider {
+	guard := outbound.New(outbound.Config{Allow: c.fetchAllow, Agent: name + "/" + p.version})
+	return map[string]mirror.Provider{"ics": ics.Provider(guard)}
+}
+
+// linkedOf finds the accounts that a command is about: those of a user, or of all.
+func (h *house) linkedOf(ctx context.Context, user string) ([]ownedAccount, error) {
+	users, err := h.auth.Users(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if user != "" {
+		u, err := h.auth.User(ctx, user)
+		if err != nil {
+			return nil, err
+		}
+		users = append(users[:0], u)
+	}
+	var all []ownedAccount
+	for _, u := range users {
+		theirs, err := h.calendars.Mirrors.LinkedAccounts(ctx, caller(u))
+		if err != nil {
+			return nil, err
+		}
+		for _, l := range theirs {
+			all = append(all, ownedAccount{l, u})
+		}
+	}
+	return all, nil
+}

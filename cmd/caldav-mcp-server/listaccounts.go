@@ -1,0 +1,82 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"flag"
+	"fmt"
+	"strings"
+	"time"
+
+	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/mirror"
+)
+
+// ownedAccount is a linked account and whose it is.
+type ownedAccount struct {
+	mirror.Linked
+	user calendar.User
+}
+
+// listedAccount is a linked account in JSON.
+type listedAccount struct {
+	ID        calendar.AccountID `json:"id"`
+	User      string             `json:"user"`
+	Provider  string             `json:"provider"`
+	Name      string             `json:"name"`
+	Address   string             `json:"address"`
+	Status    string             `json:"status"`
+	Error     string             `json:"error,omitempty"`
+	Checked   *time.Time         `json:"checked"`
+	Due       *time.Time         `json:"due"`
+	Calendars []listedMirror     `json:"calendars"`
+}
+
+type listedMirror struct {
+	ID       calendar.CalendarID `json:"id"`
+	Name     string              `json:"name"`
+	Writable bool                `json:"writable"`
+	Refused  int64               `json:"kept_out,omitempty"`
+	Error    string              `json:"error,omitempty"`
+}
+
+func accountJSON(a ownedAccount) listedAccount {
+	all := make([]listedMirror, 0, len(a.Calendars))
+	for _, c := range a.Calendars {
+		all = append(all, listedMirror{c.ID, c.Name, c.Origin.Writable, c.State.Faults, c.State.Error})
+	}
+	return listedAccount{
+		a.ID, a.user.Name, a.Provider, a.Name, a.Address, string(a.Status), a.Error, jsonTime(a.Checked), jsonTime(a.Due), all,
+	}
+}
+
+func listAccountsCommand() command {
+	var user string
+	return listing[ownedAccount, listedAccount]{
+		command: command{
+			name: "list-accounts", summary: "list linked accounts and feeds, and how it stands with them",
+			flags: func(f *flag.FlagSet) { f.StringVar(&user, "user", "", "only those of the user `NAME`") },
+		},
+		find:  func(ctx context.Context, h *house) ([]ownedAccount, error) { return h.linkedOf(ctx, user) },
+		json:  accountJSON,
+		heads: []string{"ID", "USER", "KIND", "NAME", "AT", "CHECKED", "CALENDARS", "STATE"},
+		row:   accountRow,
+	}.asCommand()
+}
+
+func accountRow(a ownedAccount, _ time.Time) []string {
+	var names []string
+	refused := int64(0)
+	for _, c := range a.Calendars {
+		names = append(names, c.Name)
+		refused += c.State.Faults
+	}
+	state := string(a.Status)
+	if a.Error != "" {
+		state += ": " + a.Error
+	}
+	if refused > 0 {
+		state += fmt.Sprintf(" (%d kept out)", refused)
+	}
+	return []string{briefID(a.ID), a.user.Name, a.Kind, a.Name, a.Address, shownTime(a.Checked), cmp.Or(strings.Join(names, ", "), "-"), state}
+}

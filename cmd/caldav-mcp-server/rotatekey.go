@@ -1,0 +1,30 @@
+package main
+
+import (
+	"context"
+	"path/filepath"
+
+	"caldav-mcp-server/auth/vault"
+)
+
+// rotate seals all secrets with a new key. The file has both until that is done: whenever it is interrupted, each secret's
+// key is there.
+func rotate(ctx context.Context, c config, h *house) (int, error) {
+	if len(c.masterKeys) > 0 {
+		return h.calendars.Mirrors.Rotate(ctx)
+	}
+	file := filepath.Join(c.dataDir, masterKeyFile)
+	had, err := vault.In(file)()
+	if err != nil {
+		return 0, err
+	}
+	next := vault.NewKey()
+	if err := vault.Rewrite(file, append([]vault.Key{next}, had...)); err != nil {
+		return 0, err
+	}
+	n, err := h.calendars.Mirrors.Rotate(ctx)
+	if err != nil {
+		return n, err
+	}
+	return n, vault.Rewrite(file, []vault.Key{next})
+}

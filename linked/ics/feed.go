@@ -1,0 +1,291 @@
+// Package ics follows calendars that somebody publishes at an address (RFC 5545, webcal). It only reads.
+package ics
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/archive"
+	"caldav-mcp-server/calendar/mirror"
+	"caldav-mcp-server/ical"
+	"caldav-mcp-server/outbound"
+)
+
+const (
+	// feedBytes bound a feed once it is unpacked, feedTime the exchange, redirects how often it may lead elsewhere.
+	feedBytes = 10 << 20
+	feedTime  = 30 * time.Second
+	redirects = 5
+	// usual is how often a feed is looked at that does not say how often it changes, least and seldom are the bounds of what it says.
+	usual, least, seldom = 12 * time.Hour, 15 * time.Minute, 7 * 24 * time.Hour
+	// accepted is what is asked for.
+	accepted = "text/calendar, */*;q=0.1"
+)
+
+// Provider is the one for feeds, over a guarded client: the address is whatever somebody names.
+func Provider(guard *outbound.Guard) mirror.Provider {
+	return mirror.Provider{
+		Title: "feed", Every: usual, Least: least, Feed: true, Address: shownAddress,
+		Open: func(o mirror.Opening) (mirror.Source, error) { return open(guard, o.Secret) },
+	}
+}
+
+// feed is a published calendar.
+type feed struct {
+	client *http.Client
+	at     *url.URL
+	user   *url.Userinfo
+}
+
+func open(guard *outbound.Guard, s mirror.Secret) (mirror.Source, error) {
+	at, err := address(s.URL)
+	if err != nil {
+		return nil, err
+	}
+	f := &feed{client: guard.Client(outbound.Limits{Time: feedTime, Bytes: feedBytes, Redirects: redirects}), at: at, user: at.User}
+	f.at.User = nil
+	if s.Username != "" {
+		f.user = url.UserPassword(s.Username, s.Password)
+	}
+	return f, nil
+}
+
+// address reads what people paste: webcal: is how programs are told to subscribe to what lies at https:.
+func address(text string) (*url.URL, error) {
+	at, err := url.Parse(strings.TrimSpace(text))
+	if err != nil || at.Host == "" {
+		return nil, mirror.Refusef("this is no address; one begins with https:// or webcal://")
+	}
+	switch strings.ToLower(at.Scheme) {
+	case "webcal", "webcals", "https":
+		at.Scheme = "https"
+	default:
+		return nil, mirror.Refusef("an address of a calendar begins with https:// or webcal://, not %s:", at.Scheme)
+	}
+	at.Fragment = ""
+	return at, nil
+}
+
+// shownAddress is the host alone: what is behind it is often all that keeps strangers out.
+func shownAddress(s mirror.Secret) string {
+	at, err := address(s.URL)
+	if err != nil {
+		return "a feed"
+	}
+	return at.Host
+}
+
+// cursor is what is known of the feed as it last was.
+type cursor struct {
+	ETag     string        `json:"etag,omitempty"`
+	Modified string        `json:"modified,omitempty"`
+	Sum      string        `json:"sum"`
+	Wait     time.Duration `json:"wait,omitempty"`
+}
+
+// Calendars implements [mirror.Source].
+func (f *feed) Calendars(ctx context.Context) ([]mirror.Remote, error) {
+	text, _, err := f.get(ctx, cursor{})
+	if err != nil {
+		return nil, err
+	}
+	head := archive.ReadHeader(text)
+	r := mirror.Remote{Name: head.Name, Color: head.Color, Zone: head.Timezone, Description: head.Description, Primary: true}
+	r.Kinds = calendar.Kinds{calendar.Event, calendar.Todo, calendar.Journal}
+	return []mirror.Remote{r}, nil
+}
+
+// Changes implements [mirror.Source]. A feed is always told whole.
+func (f *feed) Changes(ctx context.Context, _, at string) (mirror.Changes, error) {
+	var was cursor
+	if at != "" && json.Unmarshal([]byte(at), &was) != nil {
+		return mirror.Changes{}, mirror.ErrExpired
+	}
+	text, now, err := f.get(ctx, was)
+	if err != nil {
+		return mirror.Changes{}, err
+	}
+	if text == nil {
+		return mirror.Changes{Cursor: at, Wait: was.Wait}, nil
+	}
+	now.Sum, now.Wait = sumOf(text), waitOf(text)
+	next, err := json.Marshal(now)
+	if err != nil {
+		return mirror.Changes{}, err
+	}
+	changes := mirror.Changes{Cursor: string(next), Wait: now.Wait}
+	if now.Sum == was.Sum {
+		return changes, nil
+	}
+	changes.Objects, changes.Whole = objects(text), true
+	return changes, nil
+}
+
+// Put implements [mirror.Source].
+func (f *feed) Put(context.Context, string, mirror.Object) (mirror.Object, error) {
+	return mirror.Object{}, mirror.Refusef("a feed is only read")
+}
+
+// Delete implements [mirror.Source].
+func (f *feed) Delete(context.Context, string, string, string) error {
+	return mirror.Refusef("a feed is only read")
+}
+
+// get fetches the feed, unless it is as it was: then there is no text.
+func (f *feed) get(ctx context.Context, was cursor) ([]byte, cursor, error) {
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, f.at.String(), http.NoBody)
+	if err != nil {
+		return nil, cursor{}, mirror.Refusef("this is no address")
+	}
+	r.Header.Set("Accept", accepted)
+	if was.ETag != "" {
+		r.Header.Set("If-None-Match", was.ETag)
+	}
+	if was.Modified != "" {
+		r.Header.Set("If-Modified-Since", was.Modified)
+	}
+	if f.user != nil {
+		password, _ := f.user.Password()
+		r.SetBasicAuth(f.user.Username(), password)
+	}
+	answer, err := f.client.Do(r)
+	if err != nil {
+		return nil, cursor{}, away(err)
+	}
+	defer answer.Body.Close()
+	if answer.StatusCode == http.StatusNotModified && was.Sum != "" {
+		return nil, was, nil
+	}
+	if err := judge(answer); err != nil {
+		return nil, cursor{}, err
+	}
+	text, err := io.ReadAll(answer.Body)
+	if err != nil {
+		return nil, cursor{}, away(err)
+	}
+	if err := whole(text); err != nil {
+		return nil, cursor{}, err
+	}
+	return text, cursor{ETag: answer.Header.Get("ETag"), Modified: answer.Header.Get("Last-Modified")}, nil
+}
+
+// away says why nothing came. The client's own errors name the address, which is often a secret.
+func away(err error) error {
+	if own, ok := errors.AsType[*outbound.RefusedError](err); ok {
+		return &mirror.Later{Why: strings.TrimPrefix(own.Error(), "Get "), Cause: errors.New("the address is refused")}
+	}
+	return &mirror.Later{Why: "it does not answer there, or stands for no public address", Cause: errors.New("no answer")}
+}
+
+// judge tells what an answer's status means.
+func judge(answer *http.Response) error {
+	switch code := answer.StatusCode; {
+	case code == http.StatusOK:
+		return nil
+	case code == http.StatusUnauthorized:
+		return mirror.ErrSignIn
+	case code == http.StatusNotFound, code == http.StatusGone:
+		return &mirror.Later{Why: fmt.Sprintf("there is nothing at the address any more (%d); what it last held stays here", code)}
+	case code == http.StatusTooManyRequests, code >= http.StatusInternalServerError:
+		return &mirror.Later{Why: fmt.Sprintf("it answers %d", code), After: after(answer.Header.Get("Retry-After"))}
+	default:
+		return mirror.Refusef("it answers %d", code)
+	}
+}
+
+func after(text string) time.Duration {
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 0 {
+		return 0
+	}
+	return min(time.Duration(n)*time.Second, seldom)
+}
+
+// whole tells whether a text is a calendar from its beginning to its end. What was cut off on the way would look like events
+// that are gone.
+func whole(text []byte) error {
+	trimmed := bytes.TrimSpace(bytes.TrimPrefix(text, []byte("\uFEFF")))
+	const begin, end = "BEGIN:VCALENDAR", "END:VCALENDAR"
+	if len(trimmed) < len(begin) || !bytes.EqualFold(trimmed[:len(begin)], []byte(begin)) {
+		return mirror.Refusef("what is there is no calendar in the format iCalendar")
+	}
+	if !bytes.EqualFold(trimmed[len(trimmed)-len(end):], []byte(end)) {
+		return &mirror.Later{Why: "the calendar ends in the middle"}
+	}
+	return nil
+}
+
+// objects are the objects of a feed. One that was told twice is told as it comes last.
+func objects(text []byte) []mirror.Object {
+	zone := archive.ReadHeader(text).Timezone
+	fallback := func(string) archive.Zone { return archive.Zone{Name: zone, Of: "the feed"} }
+	if zone == "" {
+		fallback = nil
+	}
+	var all []mirror.Object
+	at := map[string]int{}
+	for part := range archive.Split(text, fallback) {
+		o := mirror.Object{Ref: part.Kind + " " + part.UID, Version: sumOf(part.Data), UID: part.UID, Data: part.Data}
+		if part.UID == "" {
+			o.Ref = fmt.Sprintf("line %d", part.Line)
+		}
+		if part.Err != nil {
+			o.Fault, o.Data, o.Version = part.Err.Error(), nil, ""
+		}
+		if i, twice := at[o.Ref]; twice {
+			all[i] = o
+			continue
+		}
+		at[o.Ref] = len(all)
+		all = append(all, o)
+	}
+	return all
+}
+
+// sumOf names the state of a text. When it was written out is no part of that: many programs write the moment of the
+// request into each event.
+func sumOf(text []byte) string {
+	sum := sha256.New()
+	for line := range bytes.Lines(text) {
+		if !bytes.HasPrefix(line, []byte("DTSTAMP")) {
+			sum.Write(line)
+		}
+	}
+	return hex.EncodeToString(sum.Sum(nil)[:16])
+}
+
+// waitOf is how often the feed says that it changes (RFC 7986 §5.7), or 0.
+func waitOf(text []byte) time.Duration {
+	head, _, _ := bytes.Cut(text, []byte("\nBEGIN:"))
+	for line := range bytes.Lines(head) {
+		name, value, ok := strings.Cut(strings.TrimSpace(string(line)), ":")
+		name, _, _ = strings.Cut(strings.ToUpper(name), ";")
+		if !ok || name != "REFRESH-INTERVAL" && name != "X-PUBLISHED-TTL" {
+			continue
+		}
+		d, err := ical.ParseDuration(value)
+		if err != nil {
+			continue
+		}
+		if wait := length(d); wait > 0 {
+			return min(max(wait, least), seldom)
+		}
+	}
+	return 0
+}
+
+func length(d ical.Duration) time.Duration {
+	return time.Duration(d.NominalDays())*24*time.Hour + time.Duration(d.ExactSeconds())*time.Second
+}

@@ -1,0 +1,196 @@
+package ics_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"strings"
+	"testing"
+	"time"
+
+	"caldav-mcp-server/calendar/mirror"
+	"caldav-mcp-server/linked/ics"
+	"caldav-mcp-server/outbound"
+)
+
+// publisher is a server with a feed.
+type publisher struct {
+	*httptest.Server
+	text, etag string
+	status     int
+	header     http.Header
+	asked      []*http.Request
+	packed     bool
+}
+
+func newPublisher(t *testing.T) *publisher {
+	t.Helper()
+	p := &publisher{header: http.Header{}}
+	p.Server = httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		p.asked = append(p.asked, r)
+		for name, values := range p.header {
+			w.Header()[name] = values
+		}
+		switch {
+		case p.status != 0:
+			w.WriteHeader(p.status)
+		case p.etag != "" && r.Header.Get("If-None-Match") == p.etag:
+			w.WriteHeader(http.StatusNotModified)
+		case p.packed:
+			w.Header().Set("Content-Encoding", "gzip")
+			z := gzip.NewWriter(w)
+			_, _ = z.Write([]byte(p.text))
+			_ = z.Close()
+		default:
+			w.Header().Set("ETag", p.etag)
+			_, _ = w.Write([]byte(p.text))
+		}
+	}))
+	t.Cleanup(p.Close)
+	return p
+}
+
+// source follows the feed at an address of the publisher, as example.com.
+func (p *publisher) source(t *testing.T, scheme string) mirror.Source {
+	t.Helper()
+	c := outbound.Config{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}, Roots: x509.NewCertPool(), Lookup: func(context.Context, string) ([]netip.Addr, error) {
+		return []netip.Addr{netip.MustParseAddr("127.0.0.1")}, nil
+	}}
+	c.Roots.AddCert(p.Certificate())
+	_, port, _ := net.SplitHostPort(p.Listener.Addr().String())
+	s, err := ics.Provider(outbound.New(c)).Open(mirror.Opening{Secret: mirror.Secret{URL: scheme + "://me:pw@example.com:" + port + "/secret-path/feed.ics"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func feedOf(lines ...string) string {
+	return "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//x//EN\r\nX-WR-CALNAME:Holidays\r\nREFRESH-INTERVAL;VALUE=DURATION:PT6H\r\n" + strings.Join(lines, "") + "END:VCALENDAR\r\n"
+}
+
+func event(uid, summary, stamp string) string {
+	id := ""
+	if uid != "" {
+		id = "UID:" + uid + "\r\n"
+	}
+	return "BEGIN:VEVENT\r\n" + id + "DTSTAMP:" + stamp + "\r\nDTSTART;VALUE=DATE:20261225\r\nSUMMARY:" + summary + "\r\nEND:VEVENT\r\n"
+}
+
+func TestAFeedIsFollowed(t *testing.T) {
+	t.Parallel()
+	p := newPublisher(t)
+	p.text, p.etag = feedOf(event("a", "one", "20260101T000000Z"), event("b", "two", "20260101T000000Z"), event("", "no uid", "20260101T000000Z")), `"1"`
+	s := p.source(t, "webcal")
+	all, err := s.Calendars(t.Context())
+	if err != nil || len(all) != 1 || all[0].Name != "Holidays" || all[0].Writable {
+		t.Fatalf("calendars %+v, %v", all, err)
+	}
+	if user, password, _ := p.asked[0].BasicAuth(); user != "me" || password != "pw" {
+		t.Error("the name and password of the address are not used")
+	}
+	first, err := s.Changes(t.Context(), "", "")
+	if err != nil || len(first.Objects) != 3 || !first.Whole || first.Wait != 6*time.Hour {
+		t.Fatalf("changes %+v, %v", first, err)
+	}
+	if strings.Contains(first.Cursor, "secret") {
+		t.Error("the address is in the cursor")
+	}
+	same, err := s.Changes(t.Context(), "", first.Cursor)
+	if err != nil || same.Whole || len(same.Objects) != 0 || same.Cursor != first.Cursor || same.Wait != first.Wait {
+		t.Errorf("a second look: %+v, %v", same, err)
+	}
+	// Another ETag, and another time of writing, are no other events.
+	p.text, p.etag = strings.ReplaceAll(p.text, "20260101T000000Z", "20270101T000000Z"), `"2"`
+	if next, err := s.Changes(t.Context(), "", first.Cursor); err != nil || len(next.Objects) != 0 {
+		t.Errorf("what was only written anew: %+v, %v", next, err)
+	}
+	p.text, p.etag = strings.Replace(p.text, "two", "changed", 1), `"3"`
+	next, err := s.Changes(t.Context(), "", first.Cursor)
+	if err != nil || len(next.Objects) != 3 || !next.Whole {
+		t.Fatalf("%+v, %v", next, err)
+	}
+	for i, o := range next.Objects {
+		if same := o.Version == first.Objects[i].Version; same == strings.Contains(string(o.Data), "changed") || o.Ref != first.Objects[i].Ref {
+			t.Errorf("object %d: %q, version alike %v", i, o.Ref, same)
+		}
+	}
+}
+
+func TestABrokenFeedChangesNothing(t *testing.T) {
+	t.Parallel()
+	good := feedOf(event("a", "one", "20260101T000000Z"))
+	for name, test := range map[string]struct {
+		set  func(*publisher)
+		want string
+	}{
+		"no calendar":   {func(p *publisher) { p.text = "<html>sorry</html>" }, "no calendar"},
+		"nothing":       {func(p *publisher) { p.text = "" }, "no calendar"},
+		"cut off":       {func(p *publisher) { p.text = good[:len(good)-30] }, "ends in the middle"},
+		"gone":          {func(p *publisher) { p.status = http.StatusGone }, "what it last held stays"},
+		"away":          {func(p *publisher) { p.status = http.StatusBadGateway }, "502"},
+		"not let in":    {func(p *publisher) { p.status = http.StatusUnauthorized }, "linked again"},
+		"large":         {func(p *publisher) { p.text = good + strings.Repeat("X", 11<<20) }, "larger than"},
+		"bomb":          {func(p *publisher) { p.packed, p.text = true, good+strings.Repeat("X", 50<<20) }, "larger than"},
+		"leads inside":  {func(p *publisher) { p.status = http.StatusFound; p.header.Set("Location", "https://10.0.0.1/x") }, "is an address"},
+		"leads to http": {func(p *publisher) { p.status = http.StatusFound; p.header.Set("Location", "http://example.com/x") }, "not https"},
+	} {
+		p := newPublisher(t)
+		test.set(p)
+		_, err := p.source(t, "https").Changes(t.Context(), "", "")
+		if err == nil || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%s: got %v, want %q", name, err, test.want)
+		}
+		if err != nil && (strings.Contains(err.Error(), "secret-path") || strings.Contains(fmt.Sprint(errors.Unwrap(err)), "secret-path")) {
+			t.Errorf("%s: the address is told: %v", name, err)
+		}
+	}
+	p := newPublisher(t)
+	p.status = http.StatusTooManyRequests
+	p.header.Set("Retry-After", "120")
+	_, err := p.source(t, "https").Changes(t.Context(), "", "")
+	if later, ok := errors.AsType[*mirror.Later](err); !ok || later.After != 2*time.Minute {
+		t.Errorf("asked to wait: %v", err)
+	}
+}
+
+func TestOnlyWhatIsBrokenIsKeptOut(t *testing.T) {
+	t.Parallel()
+	p := newPublisher(t)
+	p.text = feedOf(event("a", "one", "20260101T000000Z"), "BEGIN:VEVENT\r\nUID:b\r\nno line\r\nEND:VEVENT\r\n", event("c", "two", "20260101T000000Z"))
+	got, err := p.source(t, "https").Changes(t.Context(), "", "")
+	if err != nil || len(got.Objects) != 3 {
+		t.Fatalf("%+v, %v", got, err)
+	}
+	faults := 0
+	for _, o := range got.Objects {
+		if o.Fault != "" {
+			faults++
+		} else if !bytes.Contains(o.Data, []byte("BEGIN:VCALENDAR")) {
+			t.Errorf("%q", o.Data)
+		}
+	}
+	if faults != 1 {
+		t.Errorf("%d faults", faults)
+	}
+}
+
+func TestAddressesThatAreNone(t *testing.T) {
+	t.Parallel()
+	provider := ics.Provider(outbound.New(outbound.Config{}))
+	for _, bad := range []string{"", "file:///etc/passwd", "gopher://x/", "http://example.com/a.ics", "https://", "::"} {
+		if _, err := provider.Open(mirror.Opening{Secret: mirror.Secret{URL: bad}}); err == nil {
+			t.Errorf("%q is opened", bad)
+		}
+	}
+	if got := provider.Address(mirror.Secret{URL: "https://me:pw@example.com/private-123/basic.ics"}); got != "example.com" {
+		t.Errorf("shown as %q", got)
+	}
+}
