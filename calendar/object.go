@@ -36,6 +36,8 @@ type Derived struct {
 	// Search is the folded text that searches look through.
 	Search string
 	Span   Span
+	// Rhythm tells more exactly when a series of events takes place; nil is anywhere within the span.
+	Rhythm *Rhythm
 	// Recurring objects have more than one instance.
 	Recurring bool
 	// Status is STATUS in upper case, or "".
@@ -116,6 +118,14 @@ type ObjectQuery struct {
 	Light bool
 }
 
+// Window is the pattern of the time that is asked for; false where that has no end on one side, so that every series meets it.
+func (q ObjectQuery) Window() (Rhythm, bool) {
+	if q.From == nil || q.Until == nil || *q.Until < *q.From {
+		return Rhythm{}, false
+	}
+	return RhythmOf(*q.From, *q.Until), true
+}
+
 // SearchQuery asks a Store for objects by their words. Those that are not over come first, by
 // their start, what goes on already before all others; then, if they are wanted, those that
 // are over, the latest first.
@@ -184,8 +194,8 @@ type Saved struct {
 }
 
 // Derivation numbers the rules by which Derived is made. It grows when they change: a store
-// whose number is lower is reindexed before it serves. 2: words for searches.
-const Derivation = 2
+// whose number is lower is reindexed before it serves. 2: words for searches. 3: the rhythm of series.
+const Derivation = 3
 
 // maxObjectName keeps names within what every engine can index.
 const maxObjectName = 512

@@ -65,7 +65,18 @@ const (
 		UNION ALL
 		SELECT name FROM objects WHERE calendar_id = $1 AND reach = 2 AND span_start >= $14 AND span_start < $8 AND span_end >= $9
 		UNION ALL
-		SELECT name FROM objects WHERE calendar_id = $1 AND reach = 3 AND span_start < $8 AND span_end >= $9) `
+		SELECT name FROM objects WHERE calendar_id = $1 AND reach = 3 AND span_start < $8 AND span_end >= $9
+		UNION ALL
+		SELECT name FROM objects WHERE calendar_id = $1 AND reach = 4 AND span_start >= $13 AND span_start < $8 AND span_end >= $9` + met + `
+		UNION ALL
+		SELECT name FROM objects WHERE calendar_id = $1 AND reach = 5 AND span_start >= $14 AND span_start < $8 AND span_end >= $9` + met + `
+		UNION ALL
+		SELECT name FROM objects WHERE calendar_id = $1 AND reach = 6 AND span_start < $8 AND span_end >= $9` + met + `) `
+
+	// met is what a series whose rhythm is known has in common with the window. That its class is 4 or more stands there for
+	// SQLite, which otherwise does not see that objects_rhythm has them all.
+	met = ` AND reach >= 4 AND (known < $15
+		OR ((week_1 & $16) + (week_2 & $17) + (week_3 & $18) <> 0 AND (dates & $19) <> 0 AND (dates & $20) <> 0))`
 
 	listedBySpan = listed + `AND name > $10 AND name IN (SELECT name FROM near) ORDER BY name LIMIT $11 + 0`
 
@@ -117,8 +128,10 @@ type listing struct {
 	scan   func(scanner) (packedRow, error)
 	unpack func(packedRow) (calendar.Object, error)
 	// filter is the first nine arguments.
-	filter  []any
-	window  span
+	filter []any
+	window span
+	// near are the last arguments of a listing by span.
+	near    []any
 	bySpan  bool
 	byNames bool
 	// names are those still to be asked for.
@@ -132,6 +145,7 @@ func newListing(reads *statements, cal calendar.CalendarID, q calendar.ObjectQue
 	l := &listing{
 		reads: reads, texts: headTexts, scan: scanPacked(q.WithData), unpack: unpackHead(cal),
 		window:  span{valueOr(q.From, beginning), valueOr(q.Until, endless)},
+		near:    nearArgs(q),
 		bySpan:  q.From != nil || q.Until != nil,
 		byNames: q.Names != nil,
 		names:   slices.Compact(slices.Sorted(slices.Values(q.Names))),
@@ -176,8 +190,7 @@ func (l *listing) next(ctx context.Context) ([]packedRow, bool, error) {
 	case l.byNames:
 		return l.nextNames(ctx)
 	case l.bySpan && l.seen < maxSpanRows:
-		return l.page(ctx, l.texts.bySpan, l.last, l.rows,
-			before(l.window.start, reaches[0]), before(l.window.start, reaches[1]), before(l.window.start, reaches[2]))
+		return l.page(ctx, l.texts.bySpan, slices.Concat([]any{l.last, l.rows}, l.near)...)
 	default:
 		return l.page(ctx, l.texts.all, l.last, l.rows)
 	}

@@ -9,7 +9,7 @@ import (
 const (
 	// objectColumns are the columns that PutObject writes; reach, which is made of others, comes behind.
 	objectColumns = `name, version, deleted, etag, size, created, modified, uid, kind,
-		calendar_id, span_start, span_end, recurring, transparent, status, summary, search, data, schedule_tag`
+		calendar_id, span_start, span_end, recurring, transparent, status, summary, search, data, schedule_tag, known, week_1, week_2, week_3, dates`
 
 	oneObject = ` FROM objects WHERE calendar_id = $1 `
 )
@@ -49,16 +49,18 @@ func (t *Tx) Duplicates(ctx context.Context, cal calendar.CalendarID, name calen
 // PutObject implements [calendar.Tx].
 func (t *Tx) PutObject(ctx context.Context, o calendar.Object) error {
 	t.put++
-	at := spanOf(o.Span)
+	at, r := spanOf(o.Span), rhythmOf(o.Derived)
 	return t.later(ctx, uidTaken, `INSERT INTO objects (`+objectColumns+`, reach)
-		VALUES ($1, $2, FALSE, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)
+		VALUES ($1, $2, FALSE, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24)
 		ON CONFLICT (calendar_id, name) DO UPDATE SET version = excluded.version, deleted = FALSE,
 			etag = excluded.etag, size = excluded.size, created = excluded.created, modified = excluded.modified,
 			uid = excluded.uid, kind = excluded.kind, span_start = excluded.span_start, span_end = excluded.span_end,
 			recurring = excluded.recurring, transparent = excluded.transparent, status = excluded.status,
-			summary = excluded.summary, search = excluded.search, data = excluded.data, schedule_tag = excluded.schedule_tag, reach = excluded.reach`,
+			summary = excluded.summary, search = excluded.search, data = excluded.data, schedule_tag = excluded.schedule_tag, reach = excluded.reach,
+			known = excluded.known, week_1 = excluded.week_1, week_2 = excluded.week_2, week_3 = excluded.week_3, dates = excluded.dates`,
 		o.Name, o.Version, o.ETag, o.Size, o.Created.Unix(), o.Modified.Unix(), o.UID, o.Kind,
-		o.Calendar, at.start, at.end, o.Recurring, o.Transparent, o.Status, o.Summary, o.Search, bytesOf(o.Data), o.ScheduleTag, at.reach())
+		o.Calendar, at.start, at.end, o.Recurring, o.Transparent, o.Status, o.Summary, o.Search, bytesOf(o.Data), o.ScheduleTag,
+		r.Known, r.Hours[0], r.Hours[1], r.Hours[2], r.Dates, class(o.Derived))
 }
 
 // uidTaken settles the writing of an object, where nothing else that is unique can be taken.

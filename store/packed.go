@@ -173,6 +173,8 @@ func (u *unpacker) err() error {
 type objectRow struct {
 	calendar.Object
 	at span
+	// rhythm is rhythmColumn.
+	rhythm word
 }
 
 var (
@@ -190,6 +192,7 @@ var (
 	spanFields = columns[objectRow]{
 		{"span_start", func(o *objectRow) any { return &o.at.start }},
 		{"span_end", func(o *objectRow) any { return &o.at.end }},
+		{rhythmColumn, func(o *objectRow) any { return &o.rhythm }},
 	}
 	otherFields = columns[objectRow]{
 		{"calendar_id", func(o *objectRow) any { return (*string)(&o.Calendar) }},
@@ -255,6 +258,9 @@ func unpackChange(cal calendar.CalendarID) func(packedRow) (calendar.Object, err
 	return func(p packedRow) (calendar.Object, error) {
 		o, err := read(p.text)
 		o.Calendar, o.Span = cal, o.at.result()
+		if err == nil {
+			o.Rhythm, err = o.rhythm.read()
+		}
 		return o.Object, err
 	}
 }
@@ -266,6 +272,9 @@ func unpackWhole() func(packedRow) (calendar.Object, error) {
 		o, err := read(p.text)
 		// SQLite's driver has nil for no bytes, which here means that nobody asked for them.
 		o.Span, o.Data = o.at.result(), bytesOf(p.data)
+		if err == nil {
+			o.Rhythm, err = o.rhythm.read()
+		}
 		return o.Object, err
 	}
 }

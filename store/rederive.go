@@ -81,18 +81,21 @@ func (s *Store) rederive(ctx context.Context, objects []calendar.Object, derive 
 const newEdition = `UPDATE calendars SET edition = edition + 1 WHERE id = $1`
 
 func (t *Tx) updateDerived(ctx context.Context, o calendar.Object) error {
-	at := spanOf(o.Span)
+	at, r := spanOf(o.Span), rhythmOf(o.Derived)
 	return uidTaken(t.exec(ctx, `UPDATE objects SET uid = $4, kind = $5, span_start = $6, span_end = $7, recurring = $8,
-			transparent = $9, status = $10, summary = $11, search = $12, reach = $13
+			transparent = $9, status = $10, summary = $11, search = $12, reach = $13,
+			known = $14, week_1 = $15, week_2 = $16, week_3 = $17, dates = $18
 		WHERE calendar_id = $1 AND name = $2 AND version = $3`,
 		o.Calendar, o.Name, o.Version, o.UID, o.Kind, at.start, at.end, o.Recurring,
-		o.Transparent, o.Status, o.Summary, o.Search, at.reach()))
+		o.Transparent, o.Status, o.Summary, o.Search, class(o.Derived),
+		r.Known, r.Hours[0], r.Hours[1], r.Hours[2], r.Dates))
 }
 
 func sameDerived(a, b calendar.Derived) bool {
-	if spanOf(a.Span) != spanOf(b.Span) {
+	if spanOf(a.Span) != spanOf(b.Span) || !a.Rhythm.Equal(b.Rhythm) {
 		return false
 	}
 	a.Span, b.Span = calendar.Span{}, calendar.Span{}
+	a.Rhythm, b.Rhythm = nil, nil
 	return a == b
 }

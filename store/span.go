@@ -28,6 +28,19 @@ func (s span) result() calendar.Span {
 	return calendar.Span{Start: unless(s.start, beginning), End: unless(s.end, endless)}
 }
 
+// followed is the size class from which on those of series lie whose rhythm is known: such a class less than followed is the one
+// that they would be in without it. None lies within a day.
+const followed = int64(len(reaches))
+
+// class returns the size class of an object.
+func class(d calendar.Derived) int64 {
+	reach := spanOf(d.Span).reach()
+	if d.Rhythm == nil || reach == 0 {
+		return reach
+	}
+	return reach + followed
+}
+
 // reach returns the size class.
 func (s span) reach() int64 {
 	for class, longest := range reaches {

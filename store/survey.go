@@ -77,7 +77,9 @@ func (s *Store) survey(ctx context.Context, q calendar.SearchQuery, calendars st
 	for _, reach := range reaches {
 		since = append(since, before(now, reach))
 	}
-	from, err := json.Marshal(append(since, beginning))
+	since = append(since, beginning)
+	since = append(since, since[1:]...) // the same of series whose rhythm is known
+	from, err := json.Marshal(since)
 	if err != nil {
 		return survey{}, err
 	}

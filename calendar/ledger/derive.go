@@ -79,8 +79,19 @@ func (s *Ledger) derivedOf(o *content.Object) calendar.Derived {
 	start, end := o.Span(s.zones)
 	return calendar.Derived{
 		UID: calendar.UID(o.UID), Kind: calendar.Kind(o.Kind), Summary: o.Summary(), Search: o.SearchText(),
-		Span: calendar.Span{Start: start, End: end}, Recurring: o.Recurring(),
+		Span: calendar.Span{Start: start, End: end}, Rhythm: s.rhythmOf(o), Recurring: o.Recurring(),
 		Status:      content.WordOf(main, "STATUS"),
 		Transparent: content.WordOf(main, "TRANSP") == "TRANSPARENT",
 	}
+}
+
+// rhythmOf is when a series takes place; nil where it is within a day, or is not known.
+func (s *Ledger) rhythmOf(o *content.Object) *calendar.Rhythm {
+	r := new(calendar.Rhythm)
+	known, ok := o.Follow(s.zones, r.Add)
+	if !ok {
+		return nil
+	}
+	r.Known = known
+	return r
 }

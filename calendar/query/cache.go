@@ -173,6 +173,7 @@ func (c *cache) note(cal calendar.Calendar, first calendar.Version, written []ca
 			// What was cut out of the text would keep all of it.
 			Name: calendar.ObjectName(strings.Clone(string(o.Name))), Derived: calendar.Derived{
 				UID: calendar.UID(strings.Clone(string(o.UID))), Kind: calendar.Kind(strings.Clone(string(o.Kind))), Span: o.Span,
+				Rhythm: o.Rhythm,
 			},
 			Created: o.Created.UTC(), Modified: o.Modified.UTC(),
 		})

@@ -90,8 +90,9 @@ func alias(id calendar.CalendarID, of string) string {
 
 // matching yields the objects that a query is about, by name, as a store would.
 func (g glance) matching(q calendar.ObjectQuery) iter.Seq2[candidate, error] {
+	admits := admission(q)
 	found := slices.DeleteFunc(slices.Clone(g.objects), func(o calendar.Object) bool {
-		return q.Names != nil && !slices.Contains(q.Names, o.Name) || !admits(&q, &o)
+		return q.Names != nil && !slices.Contains(q.Names, o.Name) || !admits(&o)
 	})
 	slices.SortFunc(found, func(a, b calendar.Object) int { return cmp.Compare(a.Name, b.Name) })
 	return func(yield func(candidate, error) bool) {

@@ -132,9 +132,10 @@ func (m *image) matching(q calendar.ObjectQuery) iter.Seq[*entry] {
 	if q.Names != nil {
 		return m.named(q)
 	}
+	admits := admission(q)
 	return func(yield func(*entry) bool) {
 		for _, e := range m.byName {
-			if admits(&q, &e.head) && !yield(e) {
+			if admits(&e.head) && !yield(e) {
 				return
 			}
 		}
@@ -142,20 +143,25 @@ func (m *image) matching(q calendar.ObjectQuery) iter.Seq[*entry] {
 }
 
 func (m *image) named(q calendar.ObjectQuery) iter.Seq[*entry] {
+	admits := admission(q)
 	return func(yield func(*entry) bool) {
 		for _, name := range slices.Compact(slices.Sorted(slices.Values(q.Names))) {
-			if e := m.at(name); e != nil && admits(&q, &e.head) && !yield(e) {
+			if e := m.at(name); e != nil && admits(&e.head) && !yield(e) {
 				return
 			}
 		}
 	}
 }
 
-// admits tells whether an object is one that the query asks for, but for its name.
-func admits(q *calendar.ObjectQuery, o *calendar.Object) bool {
-	if o.Deleted || q.Kinds != nil && !q.Kinds.Has(o.Kind) {
-		return false
+// admission makes what tells whether an object is one that the query asks for, but for its name.
+func admission(q calendar.ObjectQuery) func(*calendar.Object) bool {
+	window, bounded := q.Window()
+	return func(o *calendar.Object) bool {
+		if o.Deleted || q.Kinds != nil && !q.Kinds.Has(o.Kind) {
+			return false
+		}
+		return (q.Until == nil || o.Span.Start == nil || *o.Span.Start < *q.Until) &&
+			(q.From == nil || o.Span.End == nil || *o.Span.End >= *q.From) &&
+			(!bounded || o.Rhythm.Meets(window))
 	}
-	return (q.Until == nil || o.Span.Start == nil || *o.Span.Start < *q.Until) &&
-		(q.From == nil || o.Span.End == nil || *o.Span.End >= *q.From)
 }

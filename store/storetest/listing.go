@@ -18,6 +18,7 @@ func listingTests() []test {
 		{"selects by kind", listingByKind},
 		{"selects by time", listingByTime},
 		{"selects by time as a walk over all would", listingByTimeExactly},
+		{"finds series by their rhythm", listingByRhythm},
 		{"goes over many pages", listingPages},
 		{"goes over large objects", listingLarge},
 		{"may be left early and begun again", listingTwice},
@@ -192,6 +193,56 @@ func listingByTimeExactly(b *bundle) {
 			}
 		}
 	}
+}
+
+// listingByRhythm compares the index with the rule, of series of some days, weeks and months.
+func listingByRhythm(b *bundle) {
+	const day = 86400
+	cal := b.home()
+	objects := b.events(cal, 600)
+	for i := range objects {
+		begin, every, times := int64(i*7919%3000)*day/3, []int64{day, 7 * day, 10 * day, 30 * day, 91 * day}[i%5], int64(2+i%60)
+		end := begin + every*(times-1) + 3600
+		r := &calendar.Rhythm{Known: 1<<63 - 1}
+		for n := range times {
+			r.Add(begin+n*every, begin+n*every+3600)
+		}
+		objects[i].Span = between(begin, end)
+		if i%7 == 3 { // it goes on, and what comes later is not known
+			objects[i].Span.End, r.Known = nil, end
+		}
+		objects[i].Rhythm = r
+	}
+	b.fill(cal, objects)
+	told := 0
+	for _, width := range []int64{1, 7200, day, 6 * day, 31 * day, 400 * day} {
+		for from := int64(-10 * day); from < 2100*day; from += 97*day + 5000 {
+			until := from + width
+			window := calendar.RhythmOf(from, until)
+			var want []string
+			for _, o := range objects {
+				if *o.Span.Start < until && (o.Span.End == nil || *o.Span.End >= from) {
+					if !o.Rhythm.Meets(window) && (o.Span.End == nil || *o.Span.End-*o.Span.Start > day) {
+						told++
+						continue
+					}
+					want = append(want, string(o.Name))
+				}
+			}
+			got := names(b.list(cal, calendar.ObjectQuery{From: &from, Until: &until}))
+			if !slices.Equal(got, want) {
+				b.Fatalf("[%d, %d): %d objects, want %d", from, until, len(got), len(want))
+			}
+		}
+	}
+	if told == 0 {
+		b.Error("no window told any of them apart")
+	}
+	got := b.list(cal, calendar.ObjectQuery{WithData: true})
+	same(b, "objects as they were put", got, objects)
+	// Without an end on one side every series is within.
+	far := int64(-1 << 60)
+	same(b, "from the beginning on", len(b.list(cal, calendar.ObjectQuery{From: &far})), len(objects))
 }
 
 func listingPages(b *bundle) {
