@@ -11,7 +11,18 @@ import (
 
 // Alarm is a reminder: so many minutes before the start, or after it when negative. Of a task
 // that has no start, it is before it is due.
-type Alarm struct{ Minutes int }
+type Alarm struct {
+	Minutes int
+	// FromEnd counts from the end instead.
+	FromEnd bool
+	// At is a time of its own instead, in UTC.
+	At ical.Time
+}
+
+// usual tells whether it is one of those that [AlarmsOf] lists.
+func (a Alarm) usual(bound anchor) bool {
+	return a.At.IsZero() && (a.FromEnd == (bound == fromEnd))
+}
 
 // alarmMost is a year, beyond which nobody wants to be reminded.
 const alarmMost = 366 * 24 * 60
@@ -34,16 +45,32 @@ func anchorOf(c *ical.Component) anchor {
 }
 
 // AlarmsOf lists the reminders of a component that are bound to its start, or to when it is due
-// if it has none. There may be others: at a fixed time, before the end, at a place, or Apple's
-// placeholder which never rings.
+// if it has none.
 func AlarmsOf(c *ical.Component) []Alarm {
-	var list []Alarm
+	usual, _ := alarmsOf(c)
+	return usual
+}
+
+// OtherAlarmsOf lists those at a fixed time, and those that are bound to the end. There may be more: at a place, or
+// Apple's placeholder which never rings.
+func OtherAlarmsOf(c *ical.Component) []Alarm {
+	_, others := alarmsOf(c)
+	return others
+}
+
+func alarmsOf(c *ical.Component) (usual, others []Alarm) {
+	bound := anchorOf(c)
 	for _, alarm := range c.AllComponents("VALARM") {
-		if a, ok := alarmOf(alarm, anchorOf(c)); ok {
-			list = append(list, a)
+		switch a, ok := alarmOf(alarm, bound); {
+		case !ok:
+		case a.usual(bound):
+			a.FromEnd = false // which goes without saying
+			usual = append(usual, a)
+		default:
+			others = append(others, a)
 		}
 	}
-	return list
+	return usual, others
 }
 
 func alarmOf(c *ical.Component, bound anchor) (Alarm, bool) {
@@ -51,8 +78,12 @@ func alarmOf(c *ical.Component, bound anchor) (Alarm, bool) {
 	if trigger == nil || content.WordOf(c, "ACTION") == "NONE" || c.Property("X-APPLE-PROXIMITY") != nil || c.Property("PROXIMITY") != nil {
 		return Alarm{}, false
 	}
+	if at, err := trigger.Time(); err == nil && at.Form == ical.FormUTC {
+		return Alarm{At: at}, true
+	}
 	related, _ := trigger.Param("RELATED")
-	if anchor(cmp.Or(strings.ToUpper(related), string(fromStart))) != bound {
+	of := anchor(cmp.Or(strings.ToUpper(related), string(fromStart)))
+	if of != fromStart && of != fromEnd || bound == fromEnd && of == fromStart {
 		return Alarm{}, false
 	}
 	d, err := trigger.Duration()
@@ -60,22 +91,27 @@ func alarmOf(c *ical.Component, bound anchor) (Alarm, bool) {
 		return Alarm{}, false
 	}
 	seconds := d.NominalDays()*secondsPerDay + d.ExactSeconds()
-	return Alarm{Minutes: -seconds / 60}, seconds%60 == 0
+	return Alarm{Minutes: -seconds / 60, FromEnd: of == fromEnd}, seconds%60 == 0
 }
 
 // component makes the VALARM of a reminder. RFC 5545 §3.6.6: one that is displayed needs a
 // DESCRIPTION.
-func (a Alarm) component(title string, bound anchor) *ical.Component {
+func (a Alarm) component(title string) *ical.Component {
 	if title == "" {
 		title = "Reminder"
 	}
-	seconds := 60 * max(a.Minutes, -a.Minutes)
 	c := ical.NewComponent("VALARM")
 	c.Add(ical.NewProperty("ACTION", "DISPLAY"))
 	c.Add(ical.NewText("DESCRIPTION", title))
-	trigger := ical.NewProperty("TRIGGER", ical.Duration{Negative: a.Minutes > 0, Seconds: seconds}.String())
-	if bound != fromStart {
-		trigger.SetParam("RELATED", string(bound))
+	if !a.At.IsZero() {
+		trigger := ical.NewProperty("TRIGGER", a.At.String())
+		trigger.SetParam("VALUE", "DATE-TIME")
+		c.Add(trigger)
+		return c
+	}
+	trigger := ical.NewProperty("TRIGGER", ical.Duration{Negative: a.Minutes > 0, Seconds: 60 * max(a.Minutes, -a.Minutes)}.String())
+	if a.FromEnd {
+		trigger.SetParam("RELATED", string(fromEnd))
 	}
 	c.Add(trigger)
 	return c
@@ -84,21 +120,27 @@ func (a Alarm) component(title string, bound anchor) *ical.Component {
 // alarmed makes the list of reminders what it is to be. Those that were there keep their bytes.
 func alarmed(f Field[[]Alarm]) func(*ical.Component) error {
 	return func(c *ical.Component) error {
-		list, _ := f.Value()
-		if len(list) > 0 && c.Name() == content.Todo && c.Property("DTSTART") == nil && c.Property("DUE") == nil {
-			return fault(BadField, "a task that has no date has nothing to remind of before").hint("give it a date on which it is due, too")
-		}
-		missing := slices.Clone(list)
-		slices.SortFunc(missing, func(a, b Alarm) int { return b.Minutes - a.Minutes })
-		missing = slices.Compact(missing)
-		for _, a := range missing {
+		given, is := f.Value()
+		bound := anchorOf(c)
+		list := make([]Alarm, len(given))
+		others := is && len(given) == 0
+		for i, a := range given {
+			if a.At.IsZero() && bound == fromEnd {
+				a.FromEnd = true
+			}
+			list[i], others = a, others || !a.usual(bound)
 			if max(a.Minutes, -a.Minutes) > alarmMost {
 				return fault(BadField, "a reminder %d minutes before the start is more than a year away", a.Minutes)
 			}
+			if a.At.IsZero() && c.Property("DTSTART") == nil && c.Property("DUE") == nil {
+				return fault(BadField, "a task that has no date has nothing to remind of before").hint("give it a date on which it is due, too")
+			}
 		}
+		missing := slices.Clone(list)
+		slices.SortStableFunc(missing, func(a, b Alarm) int { return b.Minutes - a.Minutes })
 		for _, component := range c.AllComponents("VALARM") {
-			a, ok := alarmOf(component, anchorOf(c))
-			if !ok {
+			a, ok := alarmOf(component, bound)
+			if !ok || !a.usual(bound) && !others {
 				continue
 			}
 			if i := slices.Index(missing, a); i >= 0 {
@@ -107,8 +149,10 @@ func alarmed(f Field[[]Alarm]) func(*ical.Component) error {
 				c.RemoveComponent(component)
 			}
 		}
-		for _, a := range missing {
-			c.AddComponent(a.component(content.TextOf(c, "SUMMARY"), anchorOf(c)))
+		for i, a := range missing {
+			if !slices.Contains(missing[:i], a) {
+				c.AddComponent(a.component(content.TextOf(c, "SUMMARY")))
+			}
 		}
 		return nil
 	}

@@ -94,6 +94,29 @@ func attended(f Field[[]Attendee]) func(*ical.Component) error {
 	}
 }
 
+// joined adds attendees, and takes some off.
+func joined(more, less []Attendee) func(*ical.Component) error {
+	return func(c *ical.Component) error {
+		for _, a := range less {
+			uri, err := a.uri()
+			if err != nil {
+				return err
+			}
+			for _, p := range c.All("ATTENDEE") {
+				if same(p, uri) {
+					c.RemoveProperty(p)
+				}
+			}
+		}
+		for _, a := range more {
+			if _, err := invite(c, a); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+}
+
 // invite finds or makes the line of an attendee.
 func invite(c *ical.Component, a Attendee) (*ical.Property, error) {
 	uri, err := a.uri()

@@ -221,13 +221,18 @@ func (e *session) alter(at *aimed, c Change) error {
 			return err
 		}
 	}
-	if c.Fields.Rule.Left() {
+	if c.Fields.Rule.Left() && !c.Fields.dated() {
 		return nil
 	}
 	if e.object.Master == nil {
 		return fault(Unsupported, "the object holds single instances of a series only").hint("change the series itself")
 	}
-	if err := e.setRule(e.object.Master, c.Fields.Rule); err != nil {
+	if !c.Fields.Rule.Left() {
+		if err := e.setRule(e.object.Master, c.Fields.Rule); err != nil {
+			return err
+		}
+	}
+	if err := e.setDates(e.object, c.Fields); err != nil {
 		return err
 	}
 	return e.dropOrphans()
@@ -242,7 +247,7 @@ func (e *session) spread(at *aimed, p patch) error {
 		return err
 	}
 	for _, c := range e.object.Overrides {
-		if c == main || p.view(c) != before && e.object.Master != nil && !at.describes(c) {
+		if c == main || !p.relative && p.view(c) != before && e.object.Master != nil && !at.describes(c) {
 			continue
 		}
 		if err := p.apply(c); err != nil {

@@ -11,6 +11,9 @@ func (e *session) changeThis(at *aimed, c Change) (Result, error) {
 	if !c.Fields.Rule.Left() {
 		return Result{}, fault(BadField, "one instance cannot have a recurrence rule").hint(`change "all" or the "following" instances`)
 	}
+	if c.Fields.dated() {
+		return Result{}, fault(BadField, "one instance has no dates of its own that are added or left out").hint(`change "all" or the "following" instances`)
+	}
 	before := e.zonesNamed()
 	override, isNew := at.component, false
 	if !at.own {

@@ -53,10 +53,17 @@ type Fields struct {
 	Class                          Field[Class]
 	Organizer                      Field[Attendee]
 	Attendees                      Field[[]Attendee]
-	// Alarms replaces those that [AlarmsOf] lists; others stay.
+	// Invite are attendees who come to those who are there, Uninvite those who are taken off, wherever they are.
+	Invite, Uninvite []Attendee
+	// Alarms replaces those that [AlarmsOf] lists. Those of [OtherAlarmsOf] stay, unless the list has such, or is
+	// empty; cleared, they stay as well.
 	Alarms Field[[]Alarm]
+	// Color is the name of one, as CSS has it.
+	Color Field[string]
 	// Rule is an RRULE's value. Cleared, the series becomes its first instance.
 	Rule Field[string]
+	// Left are the instances that are left out of a series, Extra those beside its rule.
+	Left, Extra Field[[]ical.Time]
 
 	// Only of tasks. Priority is from 1, the highest, to 9; Percent from 0 to 100. Completed
 	// is when the task was done.
@@ -72,7 +79,9 @@ type patch struct {
 	names []string
 	// alarms tells that it is about the VALARMs.
 	alarms bool
-	apply  func(*ical.Component) error
+	// relative tells that it adds or takes away, so that it is for what differs, too.
+	relative bool
+	apply    func(*ical.Component) error
 }
 
 // patches lists what is asked for.
@@ -93,7 +102,11 @@ func (f Fields) patches() []patch {
 	add(f.Transparency.Left(), word("TRANSP", f.Transparency), "TRANSP")
 	add(f.Class.Left(), word("CLASS", f.Class), "CLASS")
 	add(f.Organizer.Left(), organized(f.Organizer), "ORGANIZER")
+	add(f.Color.Left(), colored(f.Color), "COLOR")
 	add(f.Attendees.Left(), attended(f.Attendees), "ATTENDEE")
+	if len(f.Invite)+len(f.Uninvite) > 0 {
+		list = append(list, patch{names: []string{"ATTENDEE"}, apply: joined(f.Invite, f.Uninvite), relative: true})
+	}
 	add(f.Priority.Left(), number("PRIORITY", f.Priority), "PRIORITY")
 	add(f.Completed.Left(), done(f.Completed), "COMPLETED")
 	add(f.Percent.Left(), number("PERCENT-COMPLETE", f.Percent), "PERCENT-COMPLETE")

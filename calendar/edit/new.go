@@ -49,6 +49,9 @@ func (e Editor) New(ctx context.Context, d Draft) (*ical.Document, error) {
 			return nil, err
 		}
 	}
+	if err := s.setDates(o, d.Fields); err != nil {
+		return nil, err
+	}
 	return o.Document, s.define(nil)
 }
 

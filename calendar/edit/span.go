@@ -13,6 +13,8 @@ type Times struct {
 	// AsGiven writes the times in the very form they have: another zone, or whole days
 	// instead of times. Without it they are written on the clock of the event.
 	AsGiven bool
+	// EndAsGiven writes the end in the very form it has: a flight lands in another zone.
+	EndAsGiven bool
 }
 
 func (t Times) left() bool { return t.Start.Left() && t.End.Left() }
@@ -140,7 +142,7 @@ func (r reader) place(now ical.Time, t Times) (placement, error) {
 	if p.start.IsZero() {
 		return p, fault(BadTime, "an end needs a start")
 	}
-	return r.ending(p, end, t.AsGiven)
+	return r.ending(p, end, t.AsGiven || t.EndAsGiven)
 }
 
 // ending adds an end to a placement.
@@ -248,7 +250,9 @@ func (r reader) putEnd(c *ical.Component, p placement, was ical.Time) error {
 	if p.lasting == nil {
 		return nil
 	}
-	if d := c.Property("DURATION"); d != nil {
+	if d := c.Property("DURATION"); d != nil && p.apart() {
+		c.Remove("DURATION") // it has no zone
+	} else if d != nil {
 		d.SetValue(ical.Duration{Days: p.lasting.days, Seconds: int(p.lasting.seconds)}.String())
 		return nil
 	}
@@ -270,6 +274,11 @@ func (r reader) putEnd(c *ical.Component, p placement, was ical.Time) error {
 	}
 	setTime(c, endName(c), on.at(from+p.lasting.seconds))
 	return nil
+}
+
+// apart tells whether the end is to be on another clock than the start.
+func (p placement) apart() bool {
+	return p.endOn != nil && (p.endOn.form != p.start.Form || p.endOn.tzid != p.start.TZID)
 }
 
 // endClock is the clock on which the end is written: the one it is on (a flight lands in

@@ -1,0 +1,41 @@
+package edit
+
+import (
+	"slices"
+	"strings"
+
+	"caldav-mcp-server/ical"
+)
+
+// colors are the names that a COLOR may have (RFC 7986 §5.9, which takes those of CSS).
+var colors = strings.Fields(`
+	aliceblue antiquewhite aqua aquamarine azure beige bisque black blanchedalmond blue blueviolet brown burlywood cadetblue
+	chartreuse chocolate coral cornflowerblue cornsilk crimson cyan darkblue darkcyan darkgoldenrod darkgray darkgreen darkgrey
+	darkkhaki darkmagenta darkolivegreen darkorange darkorchid darkred darksalmon darkseagreen darkslateblue darkslategray
+	darkslategrey darkturquoise darkviolet deeppink deepskyblue dimgray dimgrey dodgerblue firebrick floralwhite forestgreen
+	fuchsia gainsboro ghostwhite gold goldenrod gray green greenyellow grey honeydew hotpink indianred indigo ivory khaki
+	lavender lavenderblush lawngreen lemonchiffon lightblue lightcoral lightcyan lightgoldenrodyellow lightgray lightgreen
+	lightgrey lightpink lightsalmon lightseagreen lightskyblue lightslategray lightslategrey lightsteelblue lightyellow lime
+	limegreen linen magenta maroon mediumaquamarine mediumblue mediumorchid mediumpurple mediumseagreen mediumslateblue
+	mediumspringgreen mediumturquoise mediumvioletred midnightblue mintcream mistyrose moccasin navajowhite navy oldlace olive
+	olivedrab orange orangered orchid palegoldenrod palegreen paleturquoise palevioletred papayawhip peachpuff peru pink plum
+	powderblue purple red rosybrown royalblue saddlebrown salmon sandybrown seagreen seashell sienna silver skyblue slateblue
+	slategray slategrey snow springgreen steelblue tan teal thistle tomato turquoise violet wheat white whitesmoke yellow
+	yellowgreen`)
+
+// colored sets the colour of an event, by its name.
+func colored(f Field[string]) func(*ical.Component) error {
+	return func(c *ical.Component) error {
+		value, ok := f.Value()
+		if !ok {
+			c.Remove("COLOR")
+			return nil
+		}
+		name := strings.ToLower(strings.Join(strings.Fields(value), ""))
+		if _, found := slices.BinarySearch(colors, name); !found {
+			return fault(BadField, "%.50q is no colour that an event can have", value).hint("give one by its name in CSS, such as red, teal or orange")
+		}
+		setValue(c, "COLOR", name)
+		return nil
+	}
+}
