@@ -27,7 +27,32 @@ type Hours struct {
 	Zone *time.Location
 	// Opens and Closes are since midnight on the wall clock; a day has at most 24 hours.
 	Opens, Closes time.Duration
-	Days          map[time.Weekday]bool
+	// Breaks are the times in between at which nobody meets, in order and apart.
+	Breaks []Break
+	Days   map[time.Weekday]bool
+}
+
+// Break is a time of the day, since midnight.
+type Break struct{ From, Until time.Duration }
+
+// parts are the hours between the breaks of a day.
+func (h Hours) parts(noon time.Time) []Slot {
+	opens := h.Opens
+	var list []Slot
+	for _, b := range append(slices.Clip(h.Breaks), Break{From: h.Closes}) {
+		list = append(list, Slot{Start: h.at(noon, opens), End: h.at(noon, b.From)})
+		opens = b.Until
+	}
+	return list
+}
+
+// Longest is how long a slot may be at most.
+func (h Hours) Longest() time.Duration {
+	opens, longest := h.Opens, time.Duration(0)
+	for _, b := range append(slices.Clip(h.Breaks), Break{From: h.Closes}) {
+		longest, opens = max(longest, b.From-opens), b.Until
+	}
+	return longest
 }
 
 // Slot is a time to meet.
@@ -104,14 +129,15 @@ func (h Hours) at(noon time.Time, since time.Duration) time.Time {
 
 // on lists the slots of a day.
 func (a Ask) on(day time.Time, busy []freebusy.Period) []candidate {
-	opens, closes := a.Hours.at(day, a.Hours.Opens), a.Hours.at(day, a.Hours.Closes)
 	var list []candidate
-	for start := opens; !start.Add(a.Length).After(closes); start = start.Add(step) {
-		c := candidate{Slot: Slot{Start: start, End: start.Add(a.Length)}, day: day, odd: start.Minute()%30 != 0}
-		if c.Start.Before(a.From) || c.End.After(a.Until) || !a.suits(c.Slot) || !c.judge(opens, closes, busy) {
-			continue
+	for _, open := range a.Hours.parts(day) {
+		for start := open.Start; !start.Add(a.Length).After(open.End); start = start.Add(step) {
+			c := candidate{Slot: Slot{Start: start, End: start.Add(a.Length)}, day: day, odd: start.Minute()%30 != 0}
+			if c.Start.Before(a.From) || c.End.After(a.Until) || !a.suits(c.Slot) || !c.judge(open.Start, open.End, busy) {
+				continue
+			}
+			list = append(list, c)
 		}
-		list = append(list, c)
 	}
 	return list
 }
@@ -131,7 +157,9 @@ func (h Hours) hold(s Slot) bool {
 	local := s.Start.In(h.Zone)
 	year, month, day := local.Date()
 	noon := time.Date(year, month, day, 12, 0, 0, 0, h.Zone)
-	return h.Days[local.Weekday()] && !s.Start.Before(h.at(noon, h.Opens)) && !s.End.After(h.at(noon, h.Closes))
+	return h.Days[local.Weekday()] && slices.ContainsFunc(h.parts(noon), func(open Slot) bool {
+		return !s.Start.Before(open.Start) && !s.End.After(open.End)
+	})
 }
 
 // judge tells whether the slot is free, and how well it fits between what is around it.

@@ -124,6 +124,9 @@ func TestFindAgainstTheRule(t *testing.T) {
 		a := ask(t)
 		a.Length = time.Duration(1+random.IntN(16)) * 15 * time.Minute
 		a.Limit = 1 + random.IntN(8)
+		if random.IntN(2) == 0 {
+			a.Hours.Breaks = []slot.Break{{From: 12 * time.Hour, Until: 13 * time.Hour}, {From: 15 * time.Hour, Until: 15*time.Hour + 15*time.Minute}}
+		}
 		var taken []freebusy.Period
 		for at := a.From; at.Before(a.Until); {
 			at = at.Add(time.Duration(random.IntN(400)) * time.Minute)
@@ -136,6 +139,11 @@ func TestFindAgainstTheRule(t *testing.T) {
 			since := time.Duration(local.Hour())*time.Hour + time.Duration(local.Minute())*time.Minute
 			for _, p := range taken {
 				if p.Type != freebusy.Tentative && p.Start.Before(s.End) && s.Start.Before(p.End) {
+					return false
+				}
+			}
+			for _, b := range a.Hours.Breaks {
+				if since < b.Until && b.From < since+a.Length {
 					return false
 				}
 			}
