@@ -50,29 +50,48 @@ func (s *Ledger) EditObject(ctx context.Context, c calendar.Caller, cal calendar
 	if err := c.May(calendar.WriteObjects, cal); err != nil {
 		return Edited{}, err
 	}
-	r := revision{s, e.Meter, c, cal, e.Telling, func(ctx context.Context, o *content.Object) (edit.Result, error) {
+	r := revision{s, e.Meter, c, cal, e.Telling, s.changing(cal, e.Change)}
+	return r.run(ctx, uid, e.When)
+}
+
+// revise is what an edit makes of an object.
+type revise func(context.Context, *content.Object) (edit.Result, error)
+
+// changing makes a change. An event that gets its first guests gets an organizer.
+func (s *Ledger) changing(cal calendar.Calendar, change edit.Change) revise {
+	return func(ctx context.Context, o *content.Object) (edit.Result, error) {
 		had := attended(o) // which the change may write into
-		result, err := s.editor(cal).Change(ctx, o, e.Change)
+		result, err := s.editor(cal).Change(ctx, o, change)
 		if err == nil && !had {
 			err = s.host(ctx, cal, result.Document, result.Split)
 		}
 		return result, err
-	}}
-	return r.run(ctx, uid, e.When)
+	}
 }
 
 // CancelObject removes an event or a task, or some instances of it. To the caller's credential
 // all of these are deletions.
 func (s *Ledger) CancelObject(ctx context.Context, c calendar.Caller, cal calendar.Calendar, uid calendar.UID, e Cancellation) (Edited, error) {
+	if err := mayCancel(c, cal); err != nil {
+		return Edited{}, err
+	}
+	r := revision{s, e.Meter, c, cal, e.Telling, s.cancelling(cal, e.Target)}
+	return r.run(ctx, uid, e.When)
+}
+
+func mayCancel(c calendar.Caller, cal calendar.Calendar) error {
 	for _, action := range [...]calendar.Action{calendar.WriteObjects, calendar.DeleteObjects} {
 		if err := c.May(action, cal); err != nil {
-			return Edited{}, err
+			return err
 		}
 	}
-	r := revision{s, e.Meter, c, cal, e.Telling, func(ctx context.Context, o *content.Object) (edit.Result, error) {
-		return s.editor(cal).Cancel(ctx, o, e.Target)
-	}}
-	return r.run(ctx, uid, e.When)
+	return nil
+}
+
+func (s *Ledger) cancelling(cal calendar.Calendar, t edit.Target) revise {
+	return func(ctx context.Context, o *content.Object) (edit.Result, error) {
+		return s.editor(cal).Cancel(ctx, o, t)
+	}
 }
 
 // revision is an edit on its way into the store.
@@ -82,7 +101,7 @@ type revision struct {
 	caller calendar.Caller
 	cal    calendar.Calendar
 	tell   calendar.Telling
-	do     func(context.Context, *content.Object) (edit.Result, error)
+	do     revise
 }
 
 // editAttempts bounds how often an edit begins anew since somebody else was faster.

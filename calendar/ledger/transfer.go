@@ -39,24 +39,42 @@ func (s *Ledger) Move(ctx context.Context, c calendar.Caller, t Transfer) (calen
 // MoveToCalendar takes an object, all of it, to another calendar: under its name there, unless
 // that is taken.
 func (s *Ledger) MoveToCalendar(ctx context.Context, c calendar.Caller, from calendar.Calendar, uid calendar.UID, to calendar.Calendar, when calendar.Precondition) (calendar.Saved, error) {
-	if err := c.May(calendar.ReadObjects, from); err != nil {
+	t, err := s.toCalendar(ctx, c, from, uid, to, when)
+	if err != nil {
 		return calendar.Saved{}, err
+	}
+	return s.Move(ctx, c, t)
+}
+
+// CopyToCalendar puts a copy of an object, all of it, into another calendar.
+func (s *Ledger) CopyToCalendar(ctx context.Context, c calendar.Caller, from calendar.Calendar, uid calendar.UID, to calendar.Calendar, when calendar.Precondition) (calendar.Saved, error) {
+	t, err := s.toCalendar(ctx, c, from, uid, to, when)
+	if err != nil {
+		return calendar.Saved{}, err
+	}
+	return s.Copy(ctx, c, t)
+}
+
+// toCalendar plans a transfer of the object with a UID.
+func (s *Ledger) toCalendar(ctx context.Context, c calendar.Caller, from calendar.Calendar, uid calendar.UID, to calendar.Calendar, when calendar.Precondition) (Transfer, error) {
+	if err := c.May(calendar.ReadObjects, from); err != nil {
+		return Transfer{}, err
 	}
 	o, err := s.store.ObjectByUID(ctx, from.ID, uid)
 	if err != nil && calendar.ReasonOf(err) == calendar.NotFound {
 		err = calendar.ErrNoUID(uid)
 	}
 	if err != nil {
-		return calendar.Saved{}, err
+		return Transfer{}, err
 	}
 	t := Transfer{From: from, Name: o.Name, To: to, As: o.Name, When: when, Then: calendar.Precondition{NoneMatchAny: true}}
 	switch _, err := s.store.Object(ctx, to.ID, o.Name); {
 	case err == nil && from.ID != to.ID:
 		t.As = nameFor(s.newID())
 	case err != nil && calendar.ReasonOf(err) != calendar.NotFound:
-		return calendar.Saved{}, err
+		return Transfer{}, err
 	}
-	return s.Move(ctx, c, t)
+	return t, nil
 }
 
 func (s *Ledger) transfer(ctx context.Context, c calendar.Caller, t Transfer, remove bool) (saved calendar.Saved, err error) {

@@ -1,0 +1,251 @@
+package ledger
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"slices"
+
+	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/content"
+	"caldav-mcp-server/calendar/edit"
+	"caldav-mcp-server/calendar/lookup"
+	"caldav-mcp-server/calendar/meter"
+	"caldav-mcp-server/ical"
+)
+
+// Batch collects changes of events and tasks that are made together: all of them, as one unit of the journal, or none. Until it is
+// committed nothing is written; each change sees what those before it will have done. See docs/decisions/0054-batches.md.
+type Batch struct {
+	*Ledger
+	caller calendar.Caller
+	meter  *meter.Meter
+	tell   calendar.Telling
+	plans  []*plan
+	last   calendar.Change
+}
+
+// plan is what becomes of one object.
+type plan struct {
+	cal calendar.Calendar
+	// before is what was read, nil of what is new; now is what it will be, perhaps deleted.
+	before *calendar.Object
+	now    calendar.Object
+	from   calendar.UID
+	// done is what was stored in the end: a message may be in it that was sent.
+	done calendar.Object
+}
+
+// NewBatch makes a batch of nothing. What it reads and makes is held until the meter is closed.
+func (s *Ledger) NewBatch(c calendar.Caller, m *meter.Meter, tell calendar.Telling) *Batch {
+	return &Batch{Ledger: s, caller: c, meter: m, tell: tell}
+}
+
+// Last is the latest change, as the journal would have it, with the bytes before and after.
+func (b *Batch) Last() calendar.Change { return b.last }
+
+// Planned is an object as it will be; false where no change is about it.
+func (b *Batch) Planned(in calendar.CalendarID, uid calendar.UID) (calendar.Object, bool) {
+	if p := b.plan(in, uid); p != nil {
+		return p.now, true
+	}
+	return calendar.Object{}, false
+}
+
+func (b *Batch) plan(in calendar.CalendarID, uid calendar.UID) *plan {
+	i := slices.IndexFunc(b.plans, func(p *plan) bool { return p.cal.ID == in && p.now.UID == uid })
+	if i < 0 {
+		return nil
+	}
+	return b.plans[i]
+}
+
+// CreateTelling is [Ledger.CreateTelling], later.
+func (b *Batch) CreateTelling(ctx context.Context, c calendar.Caller, cal calendar.Calendar, d edit.Draft, _ calendar.Telling) (calendar.Saved, error) {
+	if err := c.May(calendar.WriteObjects, cal); err != nil {
+		return calendar.Saved{}, err
+	}
+	if d.UID == "" {
+		d.UID = b.newUID()
+	}
+	doc, err := b.editor(cal).New(ctx, d)
+	if err != nil {
+		return calendar.Saved{}, lookup.Refusal(err)
+	}
+	if err := b.host(ctx, cal, doc); err != nil {
+		return calendar.Saved{}, err
+	}
+	p := &plan{cal: cal, now: calendar.Object{Calendar: cal.ID, Name: nameFor(d.UID)}}
+	if err := b.become(ctx, p, doc); err != nil {
+		return calendar.Saved{}, err
+	}
+	b.plans = append(b.plans, p)
+	b.note(p, calendar.Created, nil)
+	return calendar.Saved{Object: p.now, Created: true}, nil
+}
+
+// EditObject is [Ledger.EditObject], later.
+func (b *Batch) EditObject(ctx context.Context, c calendar.Caller, cal calendar.Calendar, uid calendar.UID, e Edit) (Edited, error) {
+	if err := c.May(calendar.WriteObjects, cal); err != nil {
+		return Edited{}, err
+	}
+	return b.revise(ctx, cal, uid, e.When, b.changing(cal, e.Change))
+}
+
+// CancelObject is [Ledger.CancelObject], later.
+func (b *Batch) CancelObject(ctx context.Context, c calendar.Caller, cal calendar.Calendar, uid calendar.UID, e Cancellation) (Edited, error) {
+	if err := mayCancel(c, cal); err != nil {
+		return Edited{}, err
+	}
+	return b.revise(ctx, cal, uid, e.When, b.cancelling(cal, e.Target))
+}
+
+// revise plans what an edit makes of an object.
+func (b *Batch) revise(ctx context.Context, cal calendar.Calendar, uid calendar.UID, when calendar.Precondition, do revise) (Edited, error) {
+	p := b.plan(cal.ID, uid)
+	if p == nil {
+		now, err := b.SeenByUID(ctx, b.meter, b.caller, cal, uid)
+		if err != nil {
+			return Edited{}, err
+		}
+		p = &plan{cal: cal, before: &now, now: now}
+		b.plans = append(b.plans, p)
+	}
+	if p.now.Deleted {
+		return Edited{}, calendar.ErrNoUID(uid)
+	}
+	if err := when.Check(p.now.ETag); err != nil {
+		return Edited{}, err
+	}
+	held := b.meter.Held()
+	defer func() { b.meter.Free(b.meter.Held() - held - int64(len(p.now.Data))) }()
+	if err := lookup.Weigh(b.meter, p.now); err != nil {
+		return Edited{}, err
+	}
+	o, err := content.Read(p.now.Data, ical.Limits{})
+	if err != nil {
+		return Edited{}, calendar.Errorf(calendar.Unsupported, "", "the object cannot be edited: %v", err)
+	}
+	result, err := do(ctx, o)
+	if err != nil {
+		return Edited{}, lookup.Refusal(err)
+	}
+	return b.take(ctx, p, result)
+}
+
+// take plans what came of an edit.
+func (b *Batch) take(ctx context.Context, p *plan, result edit.Result) (Edited, error) {
+	before := p.now.Data
+	if result.Document == nil {
+		p.now.Deleted = true
+		b.note(p, calendar.Deleted, before)
+		return Edited{Saved: calendar.Saved{Object: p.now}}, nil
+	}
+	if err := b.become(ctx, p, result.Document); err != nil {
+		return Edited{}, err
+	}
+	edited := Edited{Saved: calendar.Saved{Object: p.now}, Instance: result.Instance}
+	if result.Split != nil {
+		right := &plan{cal: p.cal, from: p.now.UID, now: calendar.Object{Calendar: p.cal.ID, Name: nameFor(result.SplitUID)}}
+		if err := b.become(ctx, right, result.Split); err != nil {
+			return Edited{}, err
+		}
+		b.plans = append(b.plans, right)
+		edited.Split = &calendar.Saved{Object: right.now, Created: true}
+		b.note(right, calendar.Modified, before)
+		return edited, nil
+	}
+	b.note(p, calendar.Modified, before)
+	return edited, nil
+}
+
+// become gives a plan the text that its object will have.
+func (b *Batch) become(ctx context.Context, p *plan, doc *ical.Document) error {
+	data := ical.WithoutControls(doc.Bytes())
+	if err := b.meter.Hold(int64(len(data))); err != nil {
+		return err
+	}
+	derived, err := b.validate(ctx, p.cal, calendar.Draft{Name: p.now.Name, Data: data})
+	if err != nil {
+		return b.caller.Told(err)
+	}
+	p.now.Data, p.now.ETag, p.now.Size, p.now.Derived = data, calendar.ETagOf(data), int64(len(data)), derived
+	return nil
+}
+
+func (b *Batch) note(p *plan, did calendar.ChangeKind, before []byte) {
+	b.last = calendar.Change{
+		Calendar: p.cal.ID, Object: p.now.Name, UID: p.now.UID, Did: did, At: b.now(), Kind: p.now.Kind, Summary: p.now.Summary,
+		Before: before, After: p.now.Data, In: p.cal,
+	}
+}
+
+// Stored is the etag of an object after the batch was committed; "" where nothing is left of it.
+func (b *Batch) Stored(in calendar.CalendarID, uid calendar.UID) calendar.ETag {
+	p := b.plan(in, uid)
+	switch {
+	case p == nil || p.now.Deleted:
+		return ""
+	case p.done.ETag != "":
+		return p.done.ETag
+	}
+	return p.now.ETag
+}
+
+// Commit makes the changes. What somebody else has changed since it was read refuses all of them.
+func (b *Batch) Commit(ctx context.Context) (told []calendar.Told, err error) {
+	plans := slices.DeleteFunc(slices.Clone(b.plans), (*plan).idle)
+	if len(plans) == 0 {
+		return nil, nil
+	}
+	err = b.change(ctx, b.caller, func(w *work) error {
+		var ids []calendar.CalendarID
+		for _, p := range plans {
+			ids = append(ids, p.cal.ID)
+		}
+		slices.Sort(ids)
+		for _, id := range slices.Compact(ids) {
+			if _, err := w.openTo(ctx, calendar.WriteObjects, id); err != nil {
+				return err
+			}
+		}
+		for _, p := range plans {
+			if err := b.carryOut(ctx, w, p); err != nil && !errors.Is(err, errSame) {
+				return err
+			}
+		}
+		told = w.told
+		return nil
+	})
+	return told, err
+}
+
+// idle tells that nothing is to be done.
+func (p *plan) idle() bool {
+	if p.before == nil {
+		return p.now.Deleted
+	}
+	return !p.now.Deleted && bytes.Equal(p.before.Data, p.now.Data)
+}
+
+func (b *Batch) carryOut(ctx context.Context, w *work, p *plan) error {
+	when := calendar.Precondition{NoneMatchAny: true}
+	if p.before != nil {
+		when = calendar.Precondition{Match: []calendar.ETag{p.before.ETag}}
+	}
+	if !p.now.Deleted {
+		saved := calendar.Saved{Object: p.now}
+		err := w.along(ctx, p.cal.ID, w.save(ctx, &saved, calendar.Draft{Name: p.now.Name, Data: p.now.Data, When: when, Telling: b.tell, From: p.from}))
+		p.done = saved.Object
+		return err
+	}
+	in, err := w.openTo(ctx, calendar.DeleteObjects, p.cal.ID)
+	if err != nil {
+		return err
+	}
+	old, err := w.find(ctx, p.cal, p.now.Name, when)
+	if err != nil {
+		return err
+	}
+	return w.remove(ctx, in.Calendar, old, b.tell)
+}
