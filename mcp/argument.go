@@ -21,13 +21,13 @@ func errArgument(format string, args ...any) *calendar.Error {
 
 // readArguments fills what the parameters are bound to with what a call sends. It collects everything that is
 // wrong, so that one more try is enough.
-func readArguments(name string, takes []field, sent map[string]json.RawMessage) error {
+func readArguments(name string, takes []field, sent map[string]json.RawMessage, plain bool) error {
 	var wrong []string
 	for _, f := range takes {
 		raw := sent[f.name]
 		// Models write null for what they mean to leave out.
 		if raw == nil || string(raw) == "null" {
-			if !f.optional {
+			if !f.optional || f.first && plain {
 				wrong = append(wrong, fmt.Sprintf("%q is missing%s", f.name, f.brief()))
 			}
 			continue

@@ -26,7 +26,7 @@ func (b toolbox) once(t tool) tool {
 	begin := t.begin
 	t.begin = func() job {
 		w, key := begin(), ""
-		w.takes = append(w.takes, textTo(&key, keyName, "Makes repeats harmless.").upTo(longestKey))
+		w.takes = append(w.takes, textTo(&key, keyName, "").upTo(longestKey))
 		for i := range w.takes {
 			w.takes[i].writes = true
 		}
@@ -92,6 +92,9 @@ func (b toolbox) settle(ctx context.Context, attempt calendar.Attempt, a answer,
 func remember(a answer) (k kept, err error) {
 	if k.Text, err = encodeJSON(a.text); err != nil {
 		return k, err
+	}
+	if isForeign(a.text) {
+		k.Text = json.RawMessage(defused(string(k.Text)))
 	}
 	k.Structured, err = encodeJSON(a.structured)
 	return k, err

@@ -99,11 +99,6 @@ func listFieldTo[T any](into *edit.Field[[]T], name, doc string, as func(string)
 	return bindList(text, name, doc, "a list of strings", readText, field.checkText, func(list []string) { *into = edit.To(each(list, as)) })
 }
 
-// numbersFieldTo is a list of whole numbers that changes a field.
-func numbersFieldTo[T any](into *edit.Field[[]T], name, doc string, as func(int) T) field {
-	return bindList(number, name, doc, "a list of whole numbers", readNumber, field.checkNumber, func(list []int) { *into = edit.To(each(list, as)) })
-}
-
 func bindList[V any](item kind, name, doc, want string, read func(json.RawMessage) (V, bool), check func(field, V) string, set func([]V)) field {
 	return bind(field{name: name, kind: listOf, item: item, doc: doc}, want, readList(read), checkItems(check), set)
 }
@@ -120,6 +115,12 @@ func each[T, U any](list []T, as func(T) U) []U {
 // needed is for a parameter that must be given, and not blank.
 func (f field) needed() field {
 	f.optional = false
+	return f
+}
+
+// neededFirst is for one that the first version needs, and later ones do not.
+func (f field) neededFirst() field {
+	f.optional, f.first = true, true
 	return f
 }
 

@@ -2,7 +2,6 @@ package mcp
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -19,7 +18,7 @@ type inCalendar struct{ calendar calendar.CalendarID }
 func (in *inCalendar) takes() []field { return []field{takesCalendar(&in.calendar).needed()} }
 
 func takesCalendar(into *calendar.CalendarID) field {
-	return wordTo(into, "calendar_id", "From list_calendars.")
+	return wordTo(into, "calendar_id", "")
 }
 
 // takesOnly is the parameter of tools that look in all calendars unless they are told one.
@@ -161,7 +160,7 @@ func (b toolbox) showCalendars(ctx context.Context, c *call, in *continued, foun
 	for _, v := range views {
 		view.Calendars = append(view.Calendars, structuredCalendar{calendarView: v, Description: v.Description})
 	}
-	return answer{noted{views, view.note()}, view}, nil
+	return answer{noted{calendarViews(views), view.note()}, view}, nil
 }
 
 // size is how long the texts are that people wrote.
@@ -295,42 +294,9 @@ func (b toolbox) defaultCalendar(ctx context.Context, c *call, all []calendar.Ca
 
 // calendarNamed finds a calendar, which the call is about.
 func (b toolbox) calendarNamed(ctx context.Context, c *call, id calendar.CalendarID) (calendar.Calendar, error) {
-	cal, err := b.service.Calendar(ctx, c.caller, id)
+	cal, err := b.calendarBy(ctx, c, id)
 	if err == nil {
 		c.calendar = cal.ID
-		return cal, nil
 	}
-	if calendar.ReasonOf(err) != calendar.NotFound {
-		return cal, err
-	}
-	return cal, b.errNoCalendar(ctx, c.caller, id)
-}
-
-// maxNamed is how many calendars an error names.
-const maxNamed = 10
-
-// errNoCalendar says which calendars there are instead. It is the same for a calendar of
-// somebody else's and for one that never was.
-func (b toolbox) errNoCalendar(ctx context.Context, caller calendar.Caller, asked calendar.CalendarID) error {
-	e := calendar.Errorf(calendar.NotFound, "", "no calendar %s", quote(string(asked)))
-	all, err := b.service.Calendars(ctx, caller)
-	switch {
-	case calendar.ReasonOf(err) == calendar.Forbidden && err != nil:
-		return e // a token without the scope to read must not learn their names
-	case err != nil:
-		return err
-	case len(all) == 0:
-		e.Message += ": you have none"
-		return e
-	}
-	names := make([]string, 0, maxNamed)
-	for _, cal := range all[:min(len(all), maxNamed)] {
-		names = append(names, fmt.Sprintf("%s (%s)", quote(cal.Name), cal.ID))
-	}
-	e.Message += ": yours are " + strings.Join(names, ", ")
-	if more := len(all) - len(names); more > 0 {
-		e.Message += fmt.Sprintf(" and %d more", more)
-	}
-	e.Hint = "give the id that stands in parentheses"
-	return e
+	return cal, err
 }

@@ -275,7 +275,7 @@ func (z zoned) toldOf(changes []calendar.Change) []string {
 		if room < 0 {
 			c.Before = nil
 		}
-		told[i] = c.Describe(z.Location(), func(s string) string { return quoted(short(s, longestTold)) })
+		told[i] = c.Describe(z.Location(), func(s string) string { return quoted(short(defused(s), longestTold)) })
 		room -= len(told[i])
 	}
 	return told

@@ -142,7 +142,7 @@ func (v undoView) prose(preview bool) prose {
 	}
 	fmt.Fprintf(&b, heading, changesWord(v.Changes))
 	for i, s := range v.Undone {
-		fmt.Fprintf(&b, "%d. %s %s, in %s, calendar_id %s", i+1, quotedTitle(string(s.Title)), undoneWords[s.Did], quoted(string(s.In)), s.Calendar)
+		fmt.Fprintf(&b, "%d. %s %s, in %s, calendar_id %s", i+1, quotedTitle(defused(string(s.Title))), undoneWords[s.Did], quoted(string(s.In)), s.Calendar)
 		if s.UID != "" {
 			b.WriteString(", uid " + quotedUID(calendar.UID(s.UID)))
 		}

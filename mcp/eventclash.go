@@ -47,6 +47,14 @@ const (
 	foresight = 8 * 7 * 24 * time.Hour
 )
 
+// clashesOf are those of what was moved: of one instance, where that alone was.
+func (b toolbox) clashesOf(ctx context.Context, c *call, s subject, now query.Instance) (clashes, error) {
+	if s.scope == edit.This {
+		now.Object.Recurring = false
+	}
+	return b.clashes(ctx, c, s.cal, now, s.zone)
+}
+
 // clashes looks at the calendar of the new event, at the user's own, and at those of others that
 // take the user's time. A token that may not read learns nothing.
 func (b toolbox) clashes(ctx context.Context, c *call, cal calendar.Calendar, made query.Instance, z zoned) (clashes, error) {
@@ -75,21 +83,26 @@ func (b toolbox) clashes(ctx context.Context, c *call, cal calendar.Calendar, ma
 		return clashes{}, nil // a full calendar is no reason to hide that the event is made
 	}
 	m := comparison{made: made, zone: z}
+	if c.batch != nil {
+		m.planned = []query.Occurrence{{Calendar: cal, Instance: made}}
+	}
 	m.compare(agenda.Occurrences)
 	return m.result(), err
 }
 
 // comparison holds other events against a new one.
 type comparison struct {
-	made                  query.Instance
-	zone                  zoned
+	made query.Instance
+	zone zoned
+	// planned is what is not stored yet, and so is not found among the others.
+	planned               []query.Occurrence
 	conflicts, duplicates []query.Occurrence
 }
 
 func (m *comparison) compare(all []query.Occurrence) {
-	var mine []query.Occurrence
+	mine := m.planned
 	for _, o := range all {
-		if m.self(o) {
+		if m.planned == nil && m.self(o) && (m.made.Object.Recurring || o.Start.Time.Equal(m.made.Start.Time)) {
 			mine = append(mine, o)
 		}
 	}

@@ -3,6 +3,9 @@ package mcp
 import (
 	"cmp"
 	"encoding/base64"
+	"encoding/json"
+	"maps"
+	"slices"
 	"strings"
 
 	"caldav-mcp-server/calendar"
@@ -60,4 +63,54 @@ func (r *reference) named(id string) error {
 	found.RecurrenceID = cmp.Or(r.RecurrenceID, found.RecurrenceID)
 	r.eventID = found
 	return err
+}
+
+// eventIDName is the parameter that an id comes by. Every tool that names an event takes it in the place of what it holds, though
+// few say so: models that have one use it.
+const eventIDName = "event_id"
+
+// unpackEvent puts what an event_id holds in its place.
+func (c *call) unpackEvent(takes []field) error {
+	has := func(name string) bool {
+		return slices.ContainsFunc(takes, func(f field) bool { return f.name == name })
+	}
+	raw, given := c.asked[eventIDName]
+	if !given || has(eventIDName) || !has("calendar_id") || !has("event_uid") {
+		return nil
+	}
+	sent := maps.Clone(c.asked)
+	delete(sent, eventIDName)
+	if isGiven(raw) {
+		text, _ := readText(raw)
+		id, err := parseEventID(text)
+		if err != nil {
+			return err
+		}
+		if isGiven(sent["calendar_id"]) || isGiven(sent["event_uid"]) {
+			return errArgument(`give "event_id", or "calendar_id" and "event_uid", not both`)
+		}
+		sent["calendar_id"], sent["event_uid"] = asJSON(string(id.Calendar)), asJSON(string(id.UID))
+		if id.RecurrenceID != "" && has("recurrence_id") && !isGiven(sent["recurrence_id"]) {
+			sent["recurrence_id"] = asJSON(id.RecurrenceID)
+		}
+	}
+	c.asked = sent
+	return nil
+}
+
+func asJSON(text string) json.RawMessage {
+	data, _ := json.Marshal(text) // a string can always be written
+	return data
+}
+
+// orID is what a call means that gives an id where a uid belongs. A uid may look like anything, so that only one that names
+// nothing is read as an id, and only as one of the same calendar.
+func (r reference) orID(in calendar.CalendarID) (reference, bool) {
+	id, err := parseEventID(string(r.UID))
+	if err != nil || id.Calendar != in {
+		return r, false
+	}
+	id.RecurrenceID = cmp.Or(r.RecurrenceID, id.RecurrenceID)
+	r.eventID = id
+	return r, true
 }

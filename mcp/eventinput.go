@@ -1,21 +1,32 @@
 package mcp
 
 import (
+	"cmp"
 	"reflect"
 	"slices"
 	"strings"
 
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/calendar/edit"
+	"caldav-mcp-server/calendar/timetext"
+	"caldav-mcp-server/ical"
 )
 
 // eventValues are what tools take to make an event or to change one.
 type eventValues struct {
 	start, end edit.Field[string]
-	allDay     edit.Field[bool]
-	values     edit.Fields
-	// attendees are as they were given, with answers behind them.
-	attendees edit.Field[[]string]
+	// minutes is how long it lasts instead of an end, endZone the zone of its end.
+	minutes edit.Field[int]
+	endZone string
+	away    *zoned
+	allDay  edit.Field[bool]
+	values  edit.Fields
+	// attendees are as they were given, with answers behind them; more come to them, and less go.
+	attendees  edit.Field[[]string]
+	more, less []string
+	alarms     edit.Field[[]string]
+	// left and extra are the dates left out of a series, and those beside its rule.
+	left, extra edit.Field[[]string]
 }
 
 // takesMain are the parameters without which no event is made.
@@ -27,6 +38,29 @@ func (in *eventValues) takesMain() []field {
 	}
 }
 
+// longestLasting is a year, in minutes.
+const longestLasting = 366 * 24 * 60
+
+// takesRare are those that few calls have, and that update_event, which the first version has, goes without.
+func (in *eventValues) takesRare() []field {
+	return []field{
+		numberFieldTo(&in.minutes, "duration_minutes", "").between(1, longestLasting),
+		wordTo(&in.endZone, "end_timezone", "If another."),
+		fieldTo(&in.values.Class, "class", "").oneOf(string(edit.Public), string(edit.Private), string(edit.Confidential)),
+		fieldTo(&in.values.Color, "color", "As in CSS: teal.").upTo(longestName),
+		listFieldTo(&in.left, "exdate", "All dates left out.", strings.TrimSpace).items(longestList),
+		listFieldTo(&in.extra, "rdate", "All dates besides.", strings.TrimSpace).items(longestList),
+	}
+}
+
+// takesGuests are the attendees that come or go.
+func (in *eventValues) takesGuests() []field {
+	return []field{
+		listTo(&in.more, "add_attendees", "").items(longestList).upTo(longestTitle),
+		listTo(&in.less, "remove_attendees", "").items(longestList).upTo(longestTitle),
+	}
+}
+
 func (in *eventValues) takesMore() []field {
 	return []field{
 		yesFieldTo(&in.allDay, "all_day", ""),
@@ -35,7 +69,7 @@ func (in *eventValues) takesMore() []field {
 		listFieldTo(&in.attendees, "attendees", "All, such as Bob Ray <bob@example.com>.", strings.TrimSpace).
 			items(longestList).upTo(longestTitle),
 		fieldTo(&in.values.Rule, "rrule", "FREQ=WEEKLY;BYDAY=MO,WE;COUNT=10.").upTo(longestTitle),
-		numbersFieldTo(&in.values.Alarms, "alarms", "All, minutes before the start.", alarmBefore).items(longestList),
+		listFieldTo(&in.alarms, "alarms", alarmForm, strings.TrimSpace).items(longestList),
 		fieldTo(&in.values.Status, "status", "").oneOf(string(edit.Tentative), string(edit.Confirmed), string(edit.Cancelled)),
 		fieldTo(&in.values.Transparency, "transparency", "TRANSPARENT: free.").oneOf(string(edit.Opaque), string(edit.Transparent)),
 		listFieldTo(&in.values.Categories, "categories", "All.", strings.TrimSpace).items(longestList).upTo(longestTitle),
@@ -43,26 +77,96 @@ func (in *eventValues) takesMore() []field {
 	}
 }
 
-func alarmBefore(minutes int) edit.Alarm { return edit.Alarm{Minutes: minutes} }
+// alarmForm tells a model how to write a reminder.
+const alarmForm = "All: minutes before, or 1 hour before end, or at a time."
 
-// fields are the values that a call gives. What it leaves out stays; what it gives empty goes.
-func (in *eventValues) fields() edit.Fields {
-	f := in.values
+// fields are the values that a call gives. What it leaves out stays; what it gives empty goes. The event is what is there, nil for
+// none.
+func (in *eventValues) fields(z zoned, event *ical.Component) (f edit.Fields, err error) {
+	f = in.values
 	if list, given := in.attendees.Value(); given {
 		f.Attendees = edit.To(each(list, attendeeOf))
 	}
-	return f
+	if f.Invite, f.Uninvite, err = in.guests(event); err != nil {
+		return f, err
+	}
+	if list, given := in.alarms.Value(); given {
+		alarms, err := z.alarms(list)
+		if err != nil {
+			return f, err
+		}
+		f.Alarms = edit.To(alarms)
+	}
+	if f.Left, err = datesOf("exdate", in.left); err != nil {
+		return f, err
+	}
+	f.Extra, err = datesOf("rdate", in.extra)
+	return f, err
+}
+
+// datesOf reads dates of a series. As with a recurrence id, a local time is on the clock of the series.
+func datesOf(name string, given edit.Field[[]string]) (edit.Field[[]ical.Time], error) {
+	list, ok := given.Value()
+	if !ok {
+		return edit.Field[[]ical.Time]{}, nil
+	}
+	times := make([]ical.Time, len(list))
+	for i, text := range list {
+		var err error
+		if times[i], err = timetext.Parse(text, nil); err != nil || text == "" {
+			return edit.Field[[]ical.Time]{}, errArgument(`%q cannot be read: %s; write each as 2026-03-01, or 2026-03-01T09:00 on the clock of the series`, name, quote(text))
+		}
+	}
+	return edit.To(times), nil
+}
+
+// guests are the attendees who come, and those who go, who may be named as they are listed.
+func (in *eventValues) guests(event *ical.Component) (more, less []edit.Attendee, err error) {
+	if len(in.more)+len(in.less) > 0 && !in.attendees.Left() {
+		return nil, nil, errArgument(`give all "attendees", or "add_attendees" and "remove_attendees", not both`)
+	}
+	for _, text := range in.less {
+		a, err := guestNamed(event, text)
+		if err != nil {
+			return nil, nil, err
+		}
+		less = append(less, a)
+	}
+	return each(in.more, attendeeOf), less, nil
+}
+
+// guestNamed finds an attendee by address or name.
+func guestNamed(event *ical.Component, text string) (edit.Attendee, error) {
+	asked := attendeeOf(text)
+	var found []edit.Attendee
+	var all []string
+	for _, a := range edit.AttendeesOf(event) {
+		if strings.EqualFold(a.Address, bareAddress(asked.Address)) {
+			return a, nil
+		}
+		if strings.EqualFold(a.Name, strings.TrimSpace(text)) {
+			found = append(found, a)
+		}
+		all = append(all, quote(attendeeText(a)))
+	}
+	if len(found) == 1 {
+		return found[0], nil
+	}
+	e := errArgument(`"remove_attendees": %d attendees are called %s`, len(found), quote(text))
+	e.Hint = "name one by the address: there are " + cmp.Or(strings.Join(all[:min(len(all), maxNamed)], ", "), "none")
+	return edit.Attendee{}, e
 }
 
 // recurs tells whether the call gives a rule.
 func (in *eventValues) recurs() bool {
 	_, given := in.values.Rule.Value()
-	return given
+	return given || !in.extra.Left()
 }
 
 // empty tells that the call gives nothing.
 func (in *eventValues) empty() bool {
-	return in.start.Left() && in.end.Left() && in.allDay.Left() && in.attendees.Left() && reflect.ValueOf(in.values).IsZero()
+	return in.start.Left() && in.end.Left() && in.minutes.Left() && in.endZone == "" && in.allDay.Left() && in.attendees.Left() && in.alarms.Left() &&
+		in.left.Left() && in.extra.Left() && len(in.more)+len(in.less) == 0 && reflect.ValueOf(in.values).IsZero()
 }
 
 // newEvent is what create_event takes.
@@ -73,7 +177,9 @@ type newEvent struct {
 }
 
 func (in *newEvent) takes() []field {
-	return slices.Concat(in.inCalendar.takes(), allNeeded(in.takesMain()), []field{in.takesZone()}, in.takesMore())
+	main := allNeeded(in.takesMain())
+	main[len(main)-1] = main[len(main)-1].neededFirst() // without one, it takes an hour, or the day
+	return slices.Concat(in.inCalendar.takes(), main, []field{in.takesZone()}, in.takesMore(), in.takesRare())
 }
 
 // eventPatch is what patch_event takes.
@@ -82,7 +188,9 @@ type eventPatch struct {
 	eventValues
 }
 
-func (in *eventPatch) takes() []field { return in.rows(in.takesMain()) }
+func (in *eventPatch) takes() []field {
+	return slices.Concat(in.rows(in.takesMain()), in.takesGuests(), in.takesRare())
+}
 
 func (in *eventPatch) rows(main []field) []field {
 	return slices.Concat(in.takesEvent(), in.takesSeries(), main, []field{in.takesZoneKept()}, in.takesMore(), []field{in.takesMatch()})
@@ -99,6 +207,7 @@ type eventMove struct {
 	id         string
 	start, end edit.Field[string]
 	to         calendar.CalendarID
+	copy       bool
 }
 
 func (in *eventMove) takes() []field {
@@ -110,6 +219,7 @@ func (in *eventMove) takes() []field {
 		fieldTo(&in.end, "new_end", "Of whole days, the last."),
 		in.takesZoneKept(),
 		wordTo(&in.to, "to_calendar_id", "Instead of a time."),
+		yesTo(&in.copy, "copy", "Leave it there, too."),
 		in.takesMatch(),
 	})
 }

@@ -35,7 +35,7 @@ type eventQuestion struct {
 
 func (in *eventQuestion) takes() []field {
 	return append(in.takesEvent(),
-		wordTo(&in.RecurrenceID, "recurrence_id", "Which instance of a series, as listed; the series as such without."),
+		wordTo(&in.RecurrenceID, "recurrence_id", "Instance of a series; none: the series."),
 		in.takesZone(),
 		numberTo(&in.offset, "ical_offset", "ical_next_offset of the answer before, to go on.").between(0, longestObject),
 	)
@@ -177,7 +177,7 @@ func (b toolbox) queryEvents(ctx context.Context, c *call, in *eventsQuestion) (
 		}
 		view.Events = append(view.Events, row)
 	}
-	return answer{noted{view.Events, view.note(c)}, view}, nil
+	return answer{noted{queriedEvents(view.Events), view.note(c)}, view}, nil
 }
 
 // instances lists those of a calendar in order: of every object where no time is asked for,

@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"net/mail"
 	"time"
 
@@ -23,7 +24,7 @@ func attendeeOf(value string) edit.Attendee {
 func (in *eventValues) span(z zoned) (start, end moment, err error) {
 	from, _ := in.start.Value()
 	to, _ := in.end.Value()
-	if start, end, err = z.readSpan(from, to); err != nil {
+	if start, end, err = in.sides(z, from, to); err != nil {
 		return start, end, err
 	}
 	allDay, given := in.allDay.Value()
@@ -41,6 +42,43 @@ func (in *eventValues) span(z zoned) (start, end moment, err error) {
 	}
 	return start, end, nil
 }
+
+// sides reads the start, and the end on its own clock or as far from it as the call says: an hour, or the day, if it says nothing.
+func (in *eventValues) sides(z zoned, from, to string) (start, end moment, err error) {
+	minutes, lasts := in.minutes.Value()
+	if to != "" && lasts {
+		return start, end, errArgument(`give "end" or "duration_minutes", not both`)
+	}
+	if to != "" && in.away == nil {
+		return z.readSpan(from, to)
+	}
+	if start, err = z.read("start", from); err != nil {
+		return start, end, err
+	}
+	if to != "" {
+		end, err = in.away.read("end", to)
+		if err == nil && (end.date || start.date) {
+			err = errArgument(`"end_timezone" is for what begins and ends at times: this takes whole days`)
+		}
+		return start, end, err
+	}
+	if end = start; !start.date {
+		end.at = start.at.Add(time.Duration(cmp.Or(minutes, usualMinutes)) * time.Minute)
+		return start, end, nil
+	}
+	days := cmp.Or(minutes, minutesOfDay) / minutesOfDay
+	if minutes%minutesOfDay != 0 {
+		return start, end, errArgument(`"start" is a date, and "duration_minutes" (%d) is no number of days: give a time, or 1440 for each day`, minutes)
+	}
+	end.at, end.basic = start.at.AddDate(0, 0, days), true
+	return start, end, nil
+}
+
+const (
+	minutesOfDay = 24 * 60
+	// usualMinutes is how long an event lasts of which that was not said.
+	usualMinutes = 60
+)
 
 // day is the whole day in which a moment is, in the zone of the call.
 func (z zoned) day(m moment) moment {
@@ -68,6 +106,9 @@ func (z zoned) onClock(m moment) ical.Time {
 		return ical.Date(utc.Civil)
 	}
 	civil := z.Civil(m.at)
+	if z.floating {
+		return ical.Floating(civil)
+	}
 	if at, _ := z.Resolve(civil); !m.local && z.source != zoneOfArgument || !at.Equal(m.at) || z.Bare() || z.Name() == time.UTC.String() {
 		return utc
 	}
@@ -90,6 +131,6 @@ func (z zoned) movedTo(was recur.Moment, start, end *moment) edit.Times {
 			*f.into = edit.To(z.onClock(*f.m))
 		}
 	}
-	t.AsGiven = start != nil && end != nil && start.date != was.AllDay
+	t.AsGiven = start != nil && end != nil && start.date != was.AllDay || z.floating && start != nil && !was.Floating
 	return t
 }

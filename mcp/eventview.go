@@ -56,6 +56,7 @@ type placedView struct {
 	timesView
 	zoneView
 	EventTimezone string `json:"event_timezone,omitempty" doc:"The zone whose clock the event keeps; floating: that of wherever one is."`
+	EndTimezone   string `json:"end_timezone,omitempty" doc:"Of its end, where that is another."`
 	Recurring     bool   `json:"recurring"`
 }
 
@@ -63,9 +64,14 @@ type placedView struct {
 type moreView struct {
 	Rule        string  `json:"rrule,omitempty"`
 	Description shown   `json:"description,omitempty"`
+	Left        []shown `json:"exdate,omitempty" doc:"Left out of the series."`
+	Extra       []shown `json:"rdate,omitempty"`
 	URL         shown   `json:"url,omitempty"`
+	Class       string  `json:"class,omitempty"`
+	Color       string  `json:"color,omitempty"`
 	Categories  []shown `json:"categories,omitempty"`
 	Alarms      []int   `json:"alarms,omitempty" doc:"Minutes before the start; of a task without one, before it is due."`
+	Others      []shown `json:"other_alarms,omitempty" doc:"They stay, unless alarms is given with such, or empty."`
 	MoreAlarms  int     `json:"more_alarms,omitempty" doc:"So many are not shown: setting alarms would remove them."`
 }
 
@@ -152,14 +158,33 @@ func isSeries(i query.Instance) bool {
 }
 
 func (z zoned) placed(i query.Instance) placedView {
-	return placedView{z.times(i), z.view(), clockOf(i.Start), isSeries(i)}
+	return placedView{z.times(i), z.view(), clockOf(i.Start), endZoneOf(i.Component), isSeries(i)}
+}
+
+// endZoneOf names the zone in which an event ends, if that is not the one in which it begins.
+func endZoneOf(c *ical.Component) string {
+	if c == nil || c.Property("DTSTART") == nil || c.Property("DTEND") == nil {
+		return ""
+	}
+	start, err := c.Property("DTSTART").Time()
+	if err != nil {
+		return ""
+	}
+	end, err := c.Property("DTEND").Time()
+	switch {
+	case err != nil || end.Form == start.Form && end.TZID == start.TZID:
+		return ""
+	case end.Form == ical.FormUTC:
+		return time.UTC.String()
+	}
+	return visible(end.TZID)
 }
 
 // details says all of an instance, as it stands to whoever asks.
 func (z zoned) details(who calendar.Caller, cal calendar.Calendar, i query.Instance) detailsView {
 	c := i.Component
 	v := detailsView{
-		placedView: z.placed(i), moreView: moreOf(c), Location: shown(cut(content.TextOf(c, "LOCATION"))),
+		placedView: z.placed(i), moreView: z.moreOf(c), Location: shown(cut(content.TextOf(c, "LOCATION"))),
 		Status: visible(content.WordOf(c, "STATUS")), Transparency: visible(content.WordOf(c, "TRANSP")), standingView: standing(who, cal, c),
 	}
 	var attendees []string
@@ -171,7 +196,7 @@ func (z zoned) details(who calendar.Caller, cal calendar.Calendar, i query.Insta
 }
 
 // moreOf says what events and tasks have alike.
-func moreOf(c *ical.Component) moreView {
+func (z zoned) moreOf(c *ical.Component) moreView {
 	v := moreView{Description: shown(cut(content.TextOf(c, "DESCRIPTION")))}
 	if p := c.Property("RRULE"); p != nil {
 		v.Rule = visible(cut(p.Value()))
@@ -191,6 +216,9 @@ func moreOf(c *ical.Component) moreView {
 		}
 		v.Alarms = append(v.Alarms, a.Minutes)
 	}
+	v.Others = few(each(edit.OtherAlarmsOf(c), z.alarmText))
+	v.Class, v.Color = visible(content.WordOf(c, "CLASS")), visible(cut(content.TextOf(c, "COLOR")))
+	v.Left, v.Extra = few(each(edit.DatesOf(c, "EXDATE"), ical.Time.String)), few(each(edit.DatesOf(c, "RDATE"), ical.Time.String))
 	return v
 }
 

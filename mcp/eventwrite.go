@@ -17,6 +17,7 @@ type changedView struct {
 	eventView
 	SplitFrom shown `json:"split_from_uid,omitempty" doc:"The series was divided: what comes before is still under this uid."`
 	detailsView
+	clashes
 	toldView
 }
 
@@ -31,24 +32,15 @@ func (b toolbox) createEvent(ctx context.Context, c *call, in *newEvent) (answer
 	if err != nil {
 		return answer{}, err
 	}
-	z, err := b.zoneFor(c, in.inZone, cal)
+	z, err := b.zoneToWrite(c, in.inZone, cal)
 	if err != nil {
 		return answer{}, err
 	}
-	start, end, err := in.span(z)
+	draft, err := b.draftOf(c, in, z)
 	if err != nil {
 		return answer{}, err
 	}
-	end.local = start.local // one clock for both
-	if err := in.checkAnswers(nil); err != nil {
-		return answer{}, err
-	}
-	draft := edit.Draft{Kind: string(calendar.Event), UID: string(c.uid), Fields: in.fields()}
-	draft.Times = edit.Times{Start: edit.To(z.onClock(start)), End: edit.To(z.onClock(end))}
-	if err := z.serves(draft.Times, in.recurs()); err != nil {
-		return answer{}, err
-	}
-	saved, err := b.service.CreateTelling(ctx, c.caller, cal, draft, c.telling())
+	saved, err := b.changer(c).CreateTelling(ctx, c.caller, cal, draft, c.telling())
 	o, err := b.made(ctx, c, cal, saved, err)
 	if err != nil {
 		return answer{}, err
@@ -91,46 +83,11 @@ func (b toolbox) patchEvent(ctx context.Context, c *call, in *eventPatch) (answe
 	if err != nil {
 		return answer{}, err
 	}
-	times, err := s.patchedTimes(&in.eventValues)
+	times, err := b.patchedTimes(s, &in.eventValues)
 	if err != nil {
 		return answer{}, err
 	}
 	return b.changeEvent(ctx, c, s, &in.eventValues, times)
-}
-
-// patchedTimes are those of a call that may give both, one or none.
-func (s subject) patchedTimes(in *eventValues) (edit.Times, error) {
-	if !in.start.Left() && !in.end.Left() {
-		start, end, err := in.span(s.zone)
-		return s.zone.movedTo(s.found.Start, &start, &end), err
-	}
-	if allDay, given := in.allDay.Value(); given && allDay != s.found.Start.AllDay {
-		return edit.Times{}, errArgument(`"all_day" changes what start and end are: give both of them, too`)
-	}
-	return s.oneTime("start", in.start, "end", in.end)
-}
-
-// oneTime reads a start and an end of which either may be missing.
-func (s subject) oneTime(from string, start edit.Field[string], to string, end edit.Field[string]) (edit.Times, error) {
-	var given [2]*moment
-	for i, side := range [...]struct {
-		name string
-		edit.Field[string]
-	}{{from, start}, {to, end}} {
-		value, ok := side.Value()
-		if !ok {
-			continue
-		}
-		m, err := s.zone.read(side.name, value)
-		if err != nil {
-			return edit.Times{}, err
-		}
-		if side.name == to {
-			m = m.behind()
-		}
-		given[i] = &m
-	}
-	return s.zone.movedTo(s.found.Start, given[0], given[1]), nil
 }
 
 func (b toolbox) moveEvent(ctx context.Context, c *call, in *eventMove) (answer, error) {
@@ -147,8 +104,11 @@ func (b toolbox) moveEvent(ctx context.Context, c *call, in *eventMove) (answer,
 	if err := in.checkZone("new_start or new_end", in.start, in.end); err != nil {
 		return answer{}, err
 	}
+	if in.copy && in.to == "" {
+		return answer{}, errArgument(`"copy" is for "to_calendar_id": say into which calendar`)
+	}
 	if in.to != "" {
-		return b.moveToCalendar(ctx, c, s, in.to)
+		return b.moveToCalendar(ctx, c, s, in)
 	}
 	times, err := s.oneTime("new_start", in.start, "new_end", in.end)
 	if err != nil {
@@ -163,31 +123,36 @@ func (b toolbox) moveEvent(ctx context.Context, c *call, in *eventMove) (answer,
 }
 
 // moveToCalendar takes an event to another calendar. Instances stay with their series.
-func (b toolbox) moveToCalendar(ctx context.Context, c *call, s subject, id calendar.CalendarID) (answer, error) {
+func (b toolbox) moveToCalendar(ctx context.Context, c *call, s subject, in *eventMove) (answer, error) {
 	if s.found.Object.Recurring && s.scope != edit.All {
 		e := errArgument(`an instance can't leave its series: "scope" must be "all" with "to_calendar_id", not %s`, quote(string(s.scope)))
 		e.Hint = "to have one instance elsewhere, delete it with the scope this and create an event"
 		return answer{}, e
 	}
-	now, to, err := b.moved(ctx, c, s, id)
+	carry := b.service.MoveToCalendar
+	if in.copy {
+		carry = b.service.CopyToCalendar
+	}
+	now, to, err := b.carried(ctx, c, s, in.to, carry)
 	if err != nil {
 		return answer{}, err
 	}
 	return same(changedView{eventView: viewOfEvent(now), detailsView: s.zone.details(c.caller, to, now)})
 }
 
-// moved moves what a call is about to another calendar, and returns it as it is there.
-func (b toolbox) moved(ctx context.Context, c *call, s subject, id calendar.CalendarID) (query.Instance, calendar.Calendar, error) {
-	to, err := b.service.Calendar(ctx, c.caller, id)
+// carry takes an object to another calendar.
+type carry func(context.Context, calendar.Caller, calendar.Calendar, calendar.UID, calendar.Calendar, calendar.Precondition) (calendar.Saved, error)
+
+// carried moves or copies what a call is about to another calendar, and returns it as it is there.
+func (b toolbox) carried(ctx context.Context, c *call, s subject, id calendar.CalendarID, carry carry) (query.Instance, calendar.Calendar, error) {
+	to, err := b.calendarBy(ctx, c, id)
 	switch {
-	case err != nil && calendar.ReasonOf(err) == calendar.NotFound:
-		return query.Instance{}, to, b.errNoCalendar(ctx, c.caller, id)
 	case err != nil:
 		return query.Instance{}, to, err
 	case to.ID == s.cal.ID:
 		return query.Instance{}, to, errArgument(`that is in %s already: "to_calendar_id" must be another calendar's id`, quote(to.Name))
 	}
-	saved, err := b.service.MoveToCalendar(ctx, c.caller, s.cal, s.found.Object.UID, to, s.when)
+	saved, err := carry(ctx, c.caller, s.cal, s.found.Object.UID, to, s.when)
 	if err != nil {
 		return query.Instance{}, to, b.outdated(ctx, c, s, err)
 	}
@@ -200,7 +165,11 @@ func (b toolbox) changeEvent(ctx context.Context, c *call, s subject, in *eventV
 	if err := in.checkAnswers(s.found.Component); err != nil {
 		return answer{}, err
 	}
-	changed, now, err := b.change(ctx, c, s, edit.Change{Fields: in.fields(), Times: times}, in.recurs())
+	fields, err := in.fields(s.zone, s.found.Component)
+	if err != nil {
+		return answer{}, err
+	}
+	changed, now, err := b.change(ctx, c, s, edit.Change{Fields: fields, Times: times}, in.recurs())
 	if err != nil {
 		return answer{}, err
 	}
@@ -224,7 +193,7 @@ func (b toolbox) change(ctx context.Context, c *call, s subject, change edit.Cha
 		return changedView{}, query.Instance{}, err
 	}
 	change.Target = s.target()
-	edited, err := b.service.EditObject(ctx, c.caller, s.cal, s.found.Object.UID, ledger.Edit{Change: change, When: s.when, Telling: c.telling(), Meter: c.meter})
+	edited, err := b.changer(c).EditObject(ctx, c.caller, s.cal, s.found.Object.UID, ledger.Edit{Change: change, When: s.when, Telling: c.telling(), Meter: c.meter})
 	if err != nil {
 		return changedView{}, query.Instance{}, b.outdated(ctx, c, s, err)
 	}
@@ -232,11 +201,14 @@ func (b toolbox) change(ctx context.Context, c *call, s subject, change edit.Cha
 	if err != nil {
 		return changedView{}, now, err
 	}
-	view := changedView{viewOfEvent(now), "", s.zone.details(c.caller, s.cal, now), c.told(edited.Told, now.Component)}
+	view := changedView{viewOfEvent(now), "", s.zone.details(c.caller, s.cal, now), clashes{}, c.told(edited.Told, now.Component)}
 	if edited.Split != nil {
 		view.SplitFrom = shown(s.found.Object.UID)
 	}
-	return view, now, nil
+	if !change.Times.Start.Left() || !change.Times.End.Left() {
+		view.clashes, err = b.clashesOf(ctx, c, s, now)
+	}
+	return view, now, err
 }
 
 // deletedView is what is said of an event that was deleted; when a part of a series was, of what is left, too.
@@ -279,6 +251,6 @@ func (b toolbox) deleteEvent(ctx context.Context, c *call, in *eventTarget) (ans
 
 // cancel deletes what a call is about.
 func (b toolbox) cancel(ctx context.Context, c *call, s subject) (ledger.Edited, error) {
-	edited, err := b.service.CancelObject(ctx, c.caller, s.cal, s.found.Object.UID, ledger.Cancellation{Target: s.target(), When: s.when, Telling: c.telling(), Meter: c.meter})
+	edited, err := b.changer(c).CancelObject(ctx, c.caller, s.cal, s.found.Object.UID, ledger.Cancellation{Target: s.target(), When: s.when, Telling: c.telling(), Meter: c.meter})
 	return edited, b.outdated(ctx, c, s, err)
 }

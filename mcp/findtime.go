@@ -116,7 +116,7 @@ func (b toolbox) findTime(ctx context.Context, c *call, in *slotQuestion) (answe
 		}
 		ask.Others = append(ask.Others, theirs)
 	}
-	if ask.Hours.Closes-ask.Hours.Opens < ask.Length {
+	if ask.Hours.Longest() < ask.Length {
 		return answer{}, errArgument(`"duration_minutes" (%d) is longer than "working_hours" (%s)`, in.minutes, hours)
 	}
 	if !ask.From.Before(ask.Until) {
@@ -208,18 +208,35 @@ func (b toolbox) hoursElsewhere(text string, days []string) (slot.Hours, error) 
 	if err != nil {
 		return slot.Hours{}, errArgument(`"hours_elsewhere", %s: %s`, quote(text), err)
 	}
-	return zoned{Zone: z}.hours("hours_elsewhere", words[len(words)-2], days)
+	// A name may stand before the hours, which may have blanks between them.
+	words = words[:len(words)-1]
+	for len(words) > 1 && !strings.ContainsAny(words[0][:1], "0123456789") {
+		words = words[1:]
+	}
+	return zoned{Zone: z}.hours("hours_elsewhere", strings.Join(words, " "), days)
 }
 
-// hours reads working hours, such as 08:30-18:00, and the weekdays on which they are.
+// hours reads working hours, such as 08:30-18:00 or 09:00-12:00, 13:00-17:00, and the weekdays on which they are.
 func (z zoned) hours(name, text string, days []string) (slot.Hours, error) {
 	h := slot.Hours{Zone: z.Location(), Days: map[time.Weekday]bool{}}
-	opens, closes, ok := strings.Cut(strings.ReplaceAll(text, "–", "-"), "-")
-	var openErr, closeErr error
-	h.Opens, openErr = clock(opens)
-	h.Closes, closeErr = clock(closes)
-	if !ok || openErr != nil || closeErr != nil || h.Opens >= h.Closes {
-		return h, errArgument(`%q must be like 09:00-17:00, the earlier time first, not %s`, name, quote(text))
+	for i, part := range strings.FieldsFunc(strings.ReplaceAll(text, "–", "-"), func(r rune) bool { return r == ',' || r == ';' }) {
+		from, until, ok := strings.Cut(part, "-")
+		opens, openErr := clock(from)
+		closes, closeErr := clock(until)
+		if !ok || openErr != nil || closeErr != nil || opens >= closes || i > 0 && opens < h.Closes {
+			h.Closes = 0
+			break
+		}
+		switch {
+		case i == 0:
+			h.Opens = opens
+		case opens > h.Closes:
+			h.Breaks = append(h.Breaks, slot.Break{From: h.Closes, Until: opens})
+		}
+		h.Closes = closes
+	}
+	if h.Closes == 0 {
+		return h, errArgument(`%q must be like 09:00-17:00 or 09:00-12:00, 13:00-17:00, the earlier times first, not %s`, name, quote(text))
 	}
 	for day, word := range dayWords {
 		h.Days[time.Weekday(day)] = slices.Contains(days, word)

@@ -181,10 +181,7 @@ func (z zoned) reader() *zone.Zone {
 func (b toolbox) calendarsOf(ctx context.Context, c *call, in whose) ([]calendar.Calendar, error) {
 	var named []calendar.Calendar
 	for _, id := range in.calendars {
-		cal, err := b.service.Calendar(ctx, c.caller, id)
-		if err != nil && calendar.ReasonOf(err) == calendar.NotFound {
-			err = b.errNoCalendar(ctx, c.caller, id)
-		}
+		cal, err := b.calendarBy(ctx, c, id)
 		if err != nil {
 			return nil, err
 		}

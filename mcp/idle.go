@@ -15,7 +15,7 @@ import (
 func (in *eventPatch) check() error {
 	if in.empty() {
 		e := errArgument("nothing was given that is to be changed")
-		e.Hint = "give at least one of " + parameters(append(in.takesMain(), in.takesMore()...))
+		e.Hint = "give at least one of " + parameters(slices.Concat(in.takesMain(), in.takesMore(), in.takesGuests(), in.takesRare()))
 		return e
 	}
 	for _, side := range [...]struct {

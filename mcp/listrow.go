@@ -25,6 +25,7 @@ type listedEvent struct {
 	AllDay       bool                `json:"all_day,omitempty"`
 	Location     shown               `json:"location,omitempty"`
 	Status       string              `json:"status,omitempty"`
+	Color        string              `json:"color,omitempty"`
 	standingView
 
 	ID          string        `json:"id,omitempty" doc:"For fetch, and for move_event as event_id."`
@@ -105,6 +106,7 @@ func (r rows) event(o query.Occurrence) listedEvent {
 	if status := content.WordOf(o.Component, "STATUS"); status != "CONFIRMED" {
 		v.Status = visible(status)
 	}
+	v.Color = visible(short(content.TextOf(o.Component, "COLOR"), longestListedTitle))
 	if !r.full {
 		return v
 	}
@@ -214,12 +216,18 @@ func ownName(cal calendar.Calendar) string {
 // line is an event in one line: title, time, place, calendar, and what names it. What people wrote
 // stands in quotation marks, lest it reads as something that we say.
 func (r rows) line(o query.Occurrence, e listedEvent, in string) string {
+	if e.foreign() {
+		e = e.defused()
+	}
 	text := fmt.Sprintf("%s (%s)", quotedTitle(string(e.Title)), r.zone.spell(o.Instance))
 	if e.Location != "" {
 		text += ", at " + quoted(string(e.Location))
 	}
 	if e.Status != "" {
 		text += ", " + strings.ToLower(word(e.Status))
+	}
+	if e.Color != "" {
+		text += ", colour " + word(e.Color)
 	}
 	text += e.standingView.line() + fmt.Sprintf(", in %s, uid %s", in, quotedUID(o.Object.UID))
 	if e.RecurrenceID != "" {
@@ -235,6 +243,13 @@ func (r rows) line(o query.Occurrence, e listedEvent, in string) string {
 		text += "\n   Notes: " + quoted(string(e.Description))
 	}
 	return text
+}
+
+// defused is the event with the words of somebody else as text for reading has them.
+func (e listedEvent) defused() listedEvent {
+	e.Title, e.Location, e.Description = shown(defused(string(e.Title))), shown(defused(string(e.Location))), shown(defused(string(e.Description)))
+	e.People = each(e.People, func(name shown) shown { return shown(defused(string(name))) })
+	return e
 }
 
 // quotedTitle is a title in a text for reading.

@@ -30,6 +30,8 @@ type zoned struct {
 	source zoneSource
 	// seen are the times of the event or task that the call is about, by their parameters: see agrees.
 	seen map[string]time.Time
+	// floating tells that what is written keeps no zone.
+	floating bool
 }
 
 // inZone is what tools take that are given local times or tell them.
@@ -41,7 +43,20 @@ func (in *inZone) takesZone() field {
 
 // takesZoneKept is for tools that change what has a zone already.
 func (in *inZone) takesZoneKept() field {
-	return wordTo(&in.timezone, "timezone", "Of the local times you give.")
+	return wordTo(&in.timezone, "timezone", "Of the local times you give, or floating.")
+}
+
+// floating is the zone of what is at a time of day wherever one is.
+const floating = "floating"
+
+// zoneToWrite is zoneFor for a call that gives an event times, which may be floating.
+func (b toolbox) zoneToWrite(c *call, in inZone, cal calendar.Calendar) (zoned, error) {
+	if !strings.EqualFold(in.timezone, floating) {
+		return b.zoneFor(c, in, cal)
+	}
+	z, err := b.zoneFor(c, inZone{}, cal)
+	z.floating = true
+	return z, err
 }
 
 // zoneFor decides on the zone of a call about a calendar, or about none. Only an argument that means nothing
@@ -129,6 +144,9 @@ func (z zoned) read(parameter, value string) (moment, error) {
 	m := moment{at: time.Unix(t.Civil.Seconds(), 0).UTC(), date: t.IsDate(), basic: !strings.Contains(value, "-"), local: t.Form == ical.FormZoned}
 	if m.local {
 		m.at, _ = z.Resolve(t.Civil)
+	}
+	if t.Form == ical.FormUTC && z.floating {
+		return m, errArgument("%q (%s) has an offset, and \"timezone\" says that it is floating: write it without one", parameter, quote(value))
 	}
 	if t.Form == ical.FormUTC {
 		err = z.agrees(parameter, value, m.at, timetext.Written(value, t))

@@ -172,7 +172,7 @@ func (h *Handler) prompter(p prompt) func(context.Context, mcpgo.GetPromptReques
 				sent[name], _ = json.Marshal(value) // a string can always be written
 			}
 			filled := p.asks()
-			if err = readArguments(p.name, filled.takes(), sent); err != nil {
+			if err = readArguments(p.name, filled.takes(), sent, false); err != nil {
 				return err
 			}
 			text, err := h.box.prompt(c, filled)

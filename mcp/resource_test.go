@@ -124,7 +124,7 @@ func TestPromptsNameTools(t *testing.T) {
 	for _, p := range (toolbox{}).prompts() {
 		for _, sent := range []map[string]json.RawMessage{nil, {"meeting": json.RawMessage(`"Budget"`), "what": json.RawMessage(`"Lunch"`)}} {
 			filled := p.asks()
-			_ = readArguments(p.name, filled.takes(), sent) // each takes some of it
+			_ = readArguments(p.name, filled.takes(), sent, false) // each takes some of it
 			found := backticked.FindAllStringSubmatch(strings.Join(filled.lines(), "\n"), -1)
 			if len(found) == 0 {
 				t.Errorf("%s names no tool", p.name)

@@ -29,6 +29,8 @@ type field struct {
 	// doc says what its name and its words do not.
 	doc      string
 	optional bool
+	// first tells that it must be given by clients of the first version, whose contract says so.
+	first bool
 	// longest bounds a text, in characters; least and most bound a number, and most how many items a list has.
 	// The schema leaves them out: not every host reads such words, and they cost. Where a person could want more,
 	// doc says how much there may be.
@@ -75,19 +77,18 @@ func (m members) MarshalJSON() ([]byte, error) {
 }
 
 // inputSchema is the schema of a tool's arguments.
-func inputSchema(fields []field) json.RawMessage {
+func inputSchema(fields []field, v version) json.RawMessage {
 	var properties members
 	var required []string
 	for _, f := range fields {
 		properties = append(properties, member{f.name, f.schema()})
-		if !f.optional {
+		if !f.optional || f.first && v.plain() {
 			required = append(required, f.name)
 		}
 	}
 	schema := objectSchema(properties, required)
-	if len(properties) > 0 {
-		// What else is sent is refused with the names that there are: to say so here would cost each tool eight tokens.
-		schema = schema[:len(schema)-1]
+	if properties == nil {
+		schema = append(schema, member{"additionalProperties", false}) // what the protocol advises for a tool without parameters
 	}
 	return encodeSchema(schema)
 }
@@ -111,7 +112,7 @@ func (f field) schema() members {
 // is required.
 func outputSchema(result any) json.RawMessage {
 	properties, _ := propertiesOf(reflect.TypeOf(result))
-	return encodeSchema(objectSchema(append(properties, member{"error", schemaOf(reflect.TypeFor[problem]())}), nil))
+	return encodeSchema(objectSchema(append(properties, member{"error", members{{"type", group}}}), nil))
 }
 
 // schemaOf is the schema of what encoding/json writes of a type.
@@ -120,7 +121,8 @@ func schemaOf(t reflect.Type) members {
 	case reflect.Pointer:
 		return schemaOf(t.Elem())
 	case reflect.Struct:
-		return objectSchema(propertiesOf(t))
+		properties, _ := propertiesOf(t)
+		return objectSchema(properties, nil)
 	case reflect.Slice:
 		return members{{"type", listOf}, {"items", schemaOf(t.Elem())}}
 	case reflect.Bool:
@@ -155,12 +157,14 @@ func propertiesOf(t reflect.Type) (properties members, required []string) {
 	return properties, required
 }
 
+// objectSchema leaves out that there is nothing else in an object: no result has more, and what else is sent is refused with the
+// names that there are. To say so would cost each tool eight tokens.
 func objectSchema(properties members, required []string) members {
 	object := members{{"type", group}, {"properties", properties}}
 	if len(required) > 0 {
 		object = append(object, member{"required", required})
 	}
-	return append(object, member{"additionalProperties", false})
+	return object
 }
 
 func encodeSchema(schema members) json.RawMessage {

@@ -86,7 +86,7 @@ func (r *reference) takesSeries() []field {
 }
 
 func (r *reference) takesMatch() field {
-	return wordTo(&r.match, "if_match", "Only if the etag is still this.")
+	return wordTo(&r.match, "if_match", "An etag.")
 }
 
 // when is what the call demands of the present state. Models lose the quotes of etags.
@@ -104,14 +104,20 @@ func (b toolbox) subject(ctx context.Context, c *call, n noun, r reference) (sub
 		return subject{}, err
 	}
 	s := subject{cal: cal, scope: r.scope, when: r.when()}
-	if s.zone, err = b.zoneFor(c, r.inZone, cal); err != nil {
-		return subject{}, err
-	}
-	if s.id, err = recurrenceID(r.RecurrenceID); err != nil {
+	if s.zone, err = b.zoneToWrite(c, r.inZone, cal); err != nil {
 		return subject{}, err
 	}
 	o, err := b.object(ctx, c, cal, n, r.UID)
+	if err != nil && calendar.ReasonOf(err) == calendar.NotFound {
+		if as, ok := r.orID(cal.ID); ok {
+			r = as
+			o, err = b.object(ctx, c, cal, n, r.UID)
+		}
+	}
 	if err != nil {
+		return subject{}, err
+	}
+	if s.id, err = recurrenceID(r.RecurrenceID); err != nil {
 		return subject{}, err
 	}
 	s.found, err = b.service.InstanceOf(ctx, c.meter, cal, o, s.id)
@@ -152,7 +158,7 @@ func recurrenceID(value string) (ical.Time, error) {
 
 // object finds an object of a kind.
 func (b toolbox) object(ctx context.Context, c *call, cal calendar.Calendar, n noun, uid calendar.UID) (calendar.Object, error) {
-	o, err := b.service.ObjectByUID(ctx, c.meter, c.caller, cal, uid)
+	o, err := b.objectByUID(ctx, c, cal, uid)
 	if err == nil && o.Kind == n.kind {
 		return o, nil
 	}
@@ -168,6 +174,21 @@ func (b toolbox) object(ctx context.Context, c *call, cal calendar.Calendar, n n
 	e := calendar.Errorf(calendar.NotFound, "", "no %s %s in %s", n.name, quote(string(uid)), quote(cal.Name))
 	e.Hint = "take the uid from " + n.list + ", and mind the calendar"
 	return o, e
+}
+
+// objectByUID reads an object, as it will be after the changes that the call is to be made with.
+func (b toolbox) objectByUID(ctx context.Context, c *call, cal calendar.Calendar, uid calendar.UID) (calendar.Object, error) {
+	if c.batch == nil {
+		return b.service.ObjectByUID(ctx, c.meter, c.caller, cal, uid)
+	}
+	o, planned := c.batch.Planned(cal.ID, uid)
+	switch {
+	case planned && o.Deleted:
+		return o, calendar.ErrNoUID(uid)
+	case planned:
+		return o, nil
+	}
+	return b.service.ObjectByUID(ctx, c.meter, c.caller, cal, uid)
 }
 
 // objectShown finds an object by its uid as texts show it: cut where it is an essay, and with escapes for what acts unseen. Some

@@ -65,6 +65,8 @@ func deeds() []deed {
 		{tool: "delete_event", arguments: `{` + event + `}`, needs: calendar.WriteAccess},
 		{tool: "restore_event", arguments: `{"calendar_id":"CAL","event_uid":"gone"}`, needs: calendar.WriteAccess, shows: true},
 
+		{tool: "change_many", arguments: `{"changes":[{"tool":"patch_event",` + event + `,"location":"New"}]}`, needs: calendar.WriteAccess, shows: true},
+
 		{tool: "list_invitations", arguments: `{}`, everywhere: true, needs: calendar.OwnerAccess, shows: true},
 		{tool: "respond_to_event", arguments: `{"calendar_id":"CAL","event_uid":"asked","answer":"accept"}`, needs: calendar.WriteAccess, shows: true},
 

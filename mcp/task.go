@@ -71,6 +71,7 @@ func (b toolbox) taskTools() []tool {
 type taskValues struct {
 	due, start edit.Field[string]
 	values     edit.Fields
+	alarms     edit.Field[[]string]
 }
 
 func (in *taskValues) takesTitle() field {
@@ -89,19 +90,26 @@ func (in *taskValues) takesMore() []field {
 		numberFieldTo(&in.values.Priority, "priority", "1 (high) to 9 (low); 0 for none.").between(0, mostPriority),
 		numberFieldTo(&in.values.Percent, "percent", "0 to 100.").between(0, mostPercent),
 		fieldTo(&in.values.Rule, "rrule", "FREQ=WEEKLY;BYDAY=MO. Needs start.").upTo(longestTitle),
-		numbersFieldTo(&in.values.Alarms, "alarms", "All, minutes before start, else due.", alarmBefore).items(longestList),
+		listFieldTo(&in.alarms, "alarms", alarmForm, strings.TrimSpace).items(longestList),
 		fieldTo(&in.values.URL, "url", "").upTo(longestText),
 		listFieldTo(&in.values.Categories, "categories", "All.", strings.TrimSpace).items(longestList).upTo(longestTitle),
 	}
 }
 
 // fields are the values that a call gives.
-func (in *taskValues) fields() edit.Fields {
-	f := in.values
+func (in *taskValues) fields(z zoned) (f edit.Fields, err error) {
+	f = in.values
 	if n, given := f.Priority.Value(); given && n == 0 { // RFC 5545 §3.8.1.9: undefined
 		f.Priority = edit.Clear[int]()
 	}
-	return f
+	if list, given := in.alarms.Value(); given {
+		alarms, err := z.alarms(list)
+		if err != nil {
+			return f, err
+		}
+		f.Alarms = edit.To(alarms)
+	}
+	return f, nil
 }
 
 // newTask is what create_task takes.
@@ -137,14 +145,14 @@ func (in *taskPatch) check() error {
 	return nil
 }
 
-func (in *taskPatch) fields() edit.Fields {
-	f := in.taskValues.fields()
+func (in *taskPatch) fields(z zoned) (edit.Fields, error) {
+	f, err := in.taskValues.fields(z)
 	if done, said := in.completed.Value(); done {
 		f.Status = edit.To(edit.Completed)
 	} else if said {
 		f.Completed = edit.Clear[time.Time]()
 	}
-	return f
+	return f, err
 }
 
 func (b toolbox) createTask(ctx context.Context, c *call, in *newTask) (answer, error) {
@@ -156,11 +164,14 @@ func (b toolbox) createTask(ctx context.Context, c *call, in *newTask) (answer, 
 	if err != nil {
 		return answer{}, err
 	}
-	draft := edit.Draft{Kind: string(calendar.Todo), UID: string(c.uid), Fields: in.fields()}
+	draft := edit.Draft{Kind: string(calendar.Todo), UID: string(c.uid)}
+	if draft.Fields, err = in.fields(z); err != nil {
+		return answer{}, err
+	}
 	if draft.Times, err = in.times(z, in.inZone, query.Instance{}); err != nil {
 		return answer{}, err
 	}
-	saved, err := b.service.CreateTelling(ctx, c.caller, cal, draft, c.telling())
+	saved, err := b.changer(c).CreateTelling(ctx, c.caller, cal, draft, c.telling())
 	o, err := b.made(ctx, c, cal, saved, err)
 	if err != nil {
 		return answer{}, err
@@ -181,11 +192,14 @@ func (b toolbox) updateTask(ctx context.Context, c *call, in *taskPatch) (answer
 	if err != nil {
 		return answer{}, err
 	}
-	change := edit.Change{Target: s.target(), Fields: in.fields()}
+	change := edit.Change{Target: s.target()}
+	if change.Fields, err = in.fields(s.zone); err != nil {
+		return answer{}, err
+	}
 	if change.Times, err = in.times(s.zone, in.inZone, s.found); err != nil {
 		return answer{}, err
 	}
-	edited, err := b.service.EditObject(ctx, c.caller, s.cal, s.found.Object.UID, ledger.Edit{Change: change, When: s.when, Telling: c.telling(), Meter: c.meter})
+	edited, err := b.changer(c).EditObject(ctx, c.caller, s.cal, s.found.Object.UID, ledger.Edit{Change: change, When: s.when, Telling: c.telling(), Meter: c.meter})
 	if err != nil {
 		return answer{}, b.outdated(ctx, c, s, err)
 	}

@@ -257,6 +257,6 @@ func (z zoned) taskView(who calendar.Caller, cal calendar.Calendar, i query.Inst
 // taskDetails shows all of it.
 func (z zoned) taskDetails(who calendar.Caller, cal calendar.Calendar, i query.Instance) taskDetailsView {
 	return taskDetailsView{
-		taskView: z.taskView(who, cal, i), moreView: moreOf(i.Component), Location: shown(cut(content.TextOf(i.Component, "LOCATION"))), zoneView: z.view(),
+		taskView: z.taskView(who, cal, i), moreView: z.moreOf(i.Component), Location: shown(cut(content.TextOf(i.Component, "LOCATION"))), zoneView: z.view(),
 	}
 }

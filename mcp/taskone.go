@@ -85,7 +85,7 @@ func (b toolbox) moveTask(ctx context.Context, c *call, in *taskMove) (answer, e
 	if err != nil {
 		return answer{}, err
 	}
-	now, to, err := b.moved(ctx, c, s, in.to)
+	now, to, err := b.carried(ctx, c, s, in.to, b.service.MoveToCalendar)
 	if err != nil {
 		return answer{}, err
 	}

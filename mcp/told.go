@@ -34,16 +34,7 @@ func (c *call) invites() bool { return c.caller.HasScope(calendar.TellOthers) ==
 
 // told says who was written to of a change of an event, or why the others in it were not.
 func (c *call) told(all []calendar.Told, event *ical.Component) toldView {
-	var v toldView
-	var told, not []string
-	for _, t := range all {
-		if t.Reached() {
-			told = append(told, t.To+ways[t.Status])
-		} else {
-			not = append(not, t.To+": "+failures[t.Status])
-		}
-	}
-	v.Told, v.Unreached = few(told), few(not)
+	v := toldTo(all)
 	if len(all) > 0 || !slices.ContainsFunc(event.All("ATTENDEE"), func(p *ical.Property) bool { return !isOwn(c.caller.User, p.Value()) }) {
 		return v
 	}
@@ -55,6 +46,20 @@ func (c *call) told(all []calendar.Told, event *ical.Component) toldView {
 	case !c.invites():
 		v.Untold = untoldByToken
 	}
+	return v
+}
+
+// toldTo says who was written to.
+func toldTo(all []calendar.Told) (v toldView) {
+	var told, not []string
+	for _, t := range all {
+		if t.Reached() {
+			told = append(told, t.To+ways[t.Status])
+		} else {
+			not = append(not, t.To+": "+failures[t.Status])
+		}
+	}
+	v.Told, v.Unreached = few(told), few(not)
 	return v
 }
 

@@ -1,13 +1,11 @@
 package mcp
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
 	"log/slog"
 	"slices"
-	"strings"
 	"time"
 
 	mcpgo "github.com/mark3labs/mcp-go/mcp"
@@ -15,6 +13,8 @@ import (
 
 	"caldav-mcp-server/auth"
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/edit"
+	"caldav-mcp-server/calendar/ledger"
 	"caldav-mcp-server/calendar/meter"
 	"caldav-mcp-server/calendar/service"
 	"caldav-mcp-server/calendar/zone"
@@ -75,6 +75,22 @@ type call struct {
 	at    json.RawMessage
 	// plain tells that the client gets the text alone.
 	plain bool
+	// batch collects what the call changes, if it is one of several that are made together.
+	batch *ledger.Batch
+}
+
+// changer makes changes of events and tasks, at once or together with others.
+type changer interface {
+	CreateTelling(context.Context, calendar.Caller, calendar.Calendar, edit.Draft, calendar.Telling) (calendar.Saved, error)
+	EditObject(context.Context, calendar.Caller, calendar.Calendar, calendar.UID, ledger.Edit) (ledger.Edited, error)
+	CancelObject(context.Context, calendar.Caller, calendar.Calendar, calendar.UID, ledger.Cancellation) (ledger.Edited, error)
+}
+
+func (b toolbox) changer(c *call) changer {
+	if c.batch != nil {
+		return c.batch
+	}
+	return b.service
 }
 
 // answer is what came of a call: as text in the form that clients of the first version know,
@@ -108,6 +124,7 @@ func (b toolbox) tools() []tool {
 		b.calendarTools(),
 		b.shareTools(),
 		b.eventTools(),
+		b.batchTools(),
 		b.invitationTools(),
 		b.taskTools(),
 		b.statusTools(),
@@ -135,7 +152,7 @@ func (t tool) errClosed(c calendar.Caller) error {
 func (t tool) declare() mcpgo.Tool {
 	return mcpgo.Tool{
 		Name: t.name, Title: t.title, Description: t.description,
-		RawInputSchema: inputSchema(t.begin().takes), RawOutputSchema: outputSchema(t.gives),
+		RawInputSchema: inputSchema(t.begin().takes, "2025-06-18"), RawOutputSchema: outputSchema(t.gives),
 		Annotations: mcpgo.ToolAnnotation{
 			Title: t.title, ReadOnlyHint: &t.hints.readOnly, DestructiveHint: &t.hints.destructive,
 			IdempotentHint: &t.hints.idempotent, OpenWorldHint: &t.hints.openWorld,
@@ -159,11 +176,18 @@ func (h *Handler) visibleTools(ctx context.Context, declared []mcpgo.Tool) []mcp
 			}
 			if x.version.plain() {
 				d.Title, d.RawOutputSchema = "", nil
+				d.RawInputSchema = h.firstInput(d.Name)
 			}
 			visible = append(visible, d)
 		}
 	}
 	return visible
+}
+
+// firstInput is what a tool takes of clients of the first version.
+func (h *Handler) firstInput(name string) json.RawMessage {
+	i := slices.IndexFunc(h.tools, func(t tool) bool { return t.name == name })
+	return inputSchema(h.tools[i].begin().takes, first)
 }
 
 // runner makes a tool one of mcp-go's. It never returns an error: mcp-go would send its text
@@ -206,7 +230,10 @@ func (h *Handler) answer(ctx context.Context, t tool, c *call, x *exchange) (res
 	if err := c.resume(t.name, w.takes, x.call.Arguments); err != nil {
 		return nil, err
 	}
-	if err := readArguments(t.name, w.takes, c.asked); err != nil {
+	if err := c.unpackEvent(w.takes); err != nil {
+		return nil, err
+	}
+	if err := readArguments(t.name, w.takes, c.asked, c.plain); err != nil {
 		return nil, err
 	}
 	leave, err := h.places.enter(ctx, ownerOf(x.caller))
@@ -247,12 +274,11 @@ func write(value any) (string, error) {
 	if text, ok := value.(prose); ok {
 		return visible(string(text)), nil
 	}
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	// The text is read by models, not by browsers.
-	enc.SetEscapeHTML(false)
-	err := enc.Encode(value)
-	return strings.TrimSpace(b.String()), err
+	data, err := encodeJSON(value)
+	if isForeign(value) {
+		return defused(string(data)), err // what it is looked for is in strings alone
+	}
+	return string(data), err
 }
 
 // logCall counts a call and writes its line: never what it said or what it was told.

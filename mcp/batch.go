@@ -1,0 +1,230 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"caldav-mcp-server/calendar"
+)
+
+// mostTogether is how many changes one call makes.
+const mostTogether = 50
+
+// together are the tools whose calls can be made together.
+var together = []string{"create_event", "patch_event", "update_event", "move_event", "delete_event", "create_task", "update_task", "delete_task"}
+
+// batchTools make several changes in one call.
+func (b toolbox) batchTools() []tool {
+	return []tool{b.once(tool{
+		name: "change_many", title: "Make several changes",
+		description: "Makes up to 50 changes, all or none, which undo_change takes back as one. Each is {tool, and what that takes}: create_, patch_, move_, delete_event, create_, update_, delete_task.",
+		scope:       calendar.ScopeRead | calendar.ScopeWrite,
+		hints:       hints{destructive: true},
+		begin:       doing(b.changeMany),
+		gives:       manyView{},
+	})}
+}
+
+// manyChanges is what change_many takes.
+type manyChanges struct {
+	changes []map[string]json.RawMessage
+	preview bool
+}
+
+func (in *manyChanges) takes() []field {
+	changes := bindList(group, "changes", "", "a list of objects", readGroup, func(field, map[string]json.RawMessage) string { return "" },
+		func(list []map[string]json.RawMessage) { in.changes = list })
+	return []field{changes.needed().items(mostTogether), yesTo(&in.preview, "preview", "Only say what it would do.")}
+}
+
+func readGroup(raw json.RawMessage) (group map[string]json.RawMessage, ok bool) {
+	err := json.Unmarshal(raw, &group)
+	return group, err == nil && group != nil
+}
+
+// oneOfMany is one of several changes, in few words.
+type oneOfMany struct {
+	Tool         string              `json:"tool"`
+	Calendar     calendar.CalendarID `json:"calendar_id"`
+	UID          shown               `json:"uid"`
+	RecurrenceID string              `json:"recurrence_id,omitempty"`
+	Title        shown               `json:"title"`
+	StartLocal   string              `json:"start_local,omitempty"`
+	StartWeekday string              `json:"start_weekday,omitempty"`
+	What         shown               `json:"what"`
+	Conflicts    []shown             `json:"conflicts,omitempty"`
+	ETag         calendar.ETag       `json:"etag,omitempty"`
+}
+
+// manyView is what change_many returns.
+type manyView struct {
+	Preview bool        `json:"preview"`
+	Changes []oneOfMany `json:"changes"`
+	zoneView
+	toldView
+}
+
+func (b toolbox) changeMany(ctx context.Context, c *call, in *manyChanges) (answer, error) {
+	if len(in.changes) == 0 {
+		return answer{}, errArgument(`"changes" is empty: give one object for each change`)
+	}
+	z, err := b.zoneFor(c, inZone{}, calendar.Calendar{})
+	if err != nil {
+		return answer{}, err
+	}
+	c.batch = b.service.NewBatch(c.caller, c.meter, c.telling())
+	v := manyView{Preview: in.preview, zoneView: z.view()}
+	for i, sent := range in.changes {
+		one, err := b.oneChange(ctx, c, z, i, sent)
+		if err != nil {
+			return answer{}, errOf(i, one.Tool, err)
+		}
+		v.Changes = append(v.Changes, one)
+	}
+	if !in.preview {
+		told, err := c.batch.Commit(ctx)
+		if err != nil {
+			return answer{}, errAll(err)
+		}
+		v.toldView = toldTo(told)
+		for i, one := range v.Changes {
+			v.Changes[i].ETag = c.batch.Stored(one.Calendar, calendar.UID(one.UID))
+		}
+	}
+	return answer{v.prose(), v}, nil
+}
+
+// oneChange plans one of several changes.
+func (b toolbox) oneChange(ctx context.Context, c *call, z zoned, i int, sent map[string]json.RawMessage) (oneOfMany, error) {
+	name, _ := readText(sent["tool"])
+	one := oneOfMany{Tool: name}
+	t, err := b.partOf(c, name)
+	if err != nil {
+		return one, err
+	}
+	asked := make(map[string]json.RawMessage, len(sent))
+	for key, value := range sent {
+		if key != "tool" {
+			asked[key] = value
+		}
+	}
+	for _, key := range [...]string{keyName, "to_calendar_id"} {
+		if isGiven(asked[key]) {
+			return one, errArgument("%q is not for one of several changes", key)
+		}
+	}
+	part := &call{caller: c.caller, meter: c.meter, tool: t.name, asked: asked, batch: c.batch}
+	if local, _, ok := strings.Cut(string(c.uid), "@"); ok {
+		part.uid = calendar.UID(fmt.Sprintf("%s-%d@caldav-server", local, i+1))
+	}
+	w := t.begin()
+	if err := part.unpackEvent(w.takes); err != nil {
+		return one, err
+	}
+	if err := readArguments(t.name, w.takes, part.asked, false); err != nil {
+		return one, err
+	}
+	a, err := w.do(ctx, part)
+	if err != nil {
+		return one, err
+	}
+	c.calendar = part.calendar
+	return one.of(a, c, z)
+}
+
+// partOf finds the tool of one of several changes, which the caller's token must be for.
+func (b toolbox) partOf(c *call, name string) (tool, error) {
+	if !slices.Contains(together, name) {
+		return tool{}, errArgument(`"tool" is %s: it must be one of %s`, quote(name), strings.Join(together, ", "))
+	}
+	all := b.tools()
+	t := all[slices.IndexFunc(all, func(t tool) bool { return t.name == name })]
+	if !t.offered(c.caller) {
+		e := calendar.Errorf(calendar.Forbidden, calendar.RulePrivileges, "this token is for certain tools, and %s is none of them", name)
+		e.Hint = "tell the user that it takes another token"
+		return t, e
+	}
+	if !t.open(c.caller) {
+		return t, t.errClosed(c.caller)
+	}
+	return t, nil
+}
+
+// of says what came of a change, or would come of it.
+func (one oneOfMany) of(a answer, c *call, z zoned) (oneOfMany, error) {
+	data, err := encodeJSON(a.structured)
+	if err != nil {
+		return one, err
+	}
+	var said struct {
+		oneOfMany
+		Conflicts []clash `json:"conflicts"`
+		More      int     `json:"more_conflicts"`
+	}
+	if err := json.Unmarshal(data, &said); err != nil {
+		return one, fmt.Errorf("reading what came of a change: %w", err)
+	}
+	last := c.batch.Last()
+	said.oneOfMany.Tool, said.oneOfMany.ETag, said.oneOfMany.UID = one.Tool, "", shown(last.UID)
+	said.oneOfMany.What = shown(last.Describe(z.Location(), func(s string) string { return quoted(short(s, longestTold)) }))
+	said.oneOfMany.Conflicts = named(clashes{Conflicts: said.Conflicts, More: said.More})
+	return said.oneOfMany, nil
+}
+
+// errOf says which of several changes was refused, and that none was made.
+func errOf(i int, name string, err error) error {
+	return noneMade(fmt.Sprintf("change %d (%s): ", i+1, visible(short(name, longestListedTitle))), err)
+}
+
+func errAll(err error) error { return noneMade("", err) }
+
+func noneMade(where string, err error) error {
+	e, ok := errors.AsType[*calendar.Error](err)
+	if !ok || calendar.ReasonOf(err) == calendar.Internal {
+		return err
+	}
+	told := *e
+	told.Message = where + e.Message + " (none of the changes was made)"
+	told.Cause = err
+	return &told
+}
+
+// prose says it for reading.
+func (v manyView) prose() prose {
+	var b strings.Builder
+	heading := "Made %s, which undo_change takes back as one (times in %s):\n\n"
+	if v.Preview {
+		heading = "Nothing was changed. It would be %s (times in %s):\n\n"
+	}
+	fmt.Fprintf(&b, heading, changesWord(len(v.Changes)), v.Timezone)
+	for i, one := range v.Changes {
+		fmt.Fprintf(&b, "%d. %s", i+1, defused(string(one.What)))
+		if one.StartLocal != "" {
+			fmt.Fprintf(&b, " (%s)", day(one.StartWeekday, one.StartLocal))
+		}
+		fmt.Fprintf(&b, ", calendar_id %s, uid %s", one.Calendar, quotedUID(calendar.UID(one.UID)))
+		if one.RecurrenceID != "" {
+			b.WriteString(" recurrence_id " + one.RecurrenceID)
+		}
+		if one.ETag != "" {
+			fmt.Fprintf(&b, ", etag %s", one.ETag)
+		}
+		b.WriteString("\n")
+		if one.Conflicts != nil {
+			fmt.Fprintf(&b, "   Then there is: %s\n", defused(strings.Join(texts(one.Conflicts), ", ")))
+		}
+	}
+	for _, told := range [...]struct {
+		words string
+		list  []shown
+	}{{"Told", v.Told}, {"Not reached", v.Unreached}} {
+		if told.list != nil {
+			fmt.Fprintf(&b, "\n%s: %s\n", told.words, strings.Join(each(texts(told.list), quoted), ", "))
+		}
+	}
+	return prose(strings.TrimSpace(b.String()))
+}

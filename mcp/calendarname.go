@@ -1,0 +1,87 @@
+package mcp
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"caldav-mcp-server/calendar"
+)
+
+// primary is what other calendars' assistants call the calendar in which new events go.
+const primary = "primary"
+
+// calendarBy finds a calendar by its id, or else by its name, or as the primary one. Somebody else's is named as lists show it,
+// and a name that two have names none.
+func (b toolbox) calendarBy(ctx context.Context, c *call, id calendar.CalendarID) (calendar.Calendar, error) {
+	cal, err := b.service.Calendar(ctx, c.caller, id)
+	if err == nil || calendar.ReasonOf(err) != calendar.NotFound {
+		return cal, err
+	}
+	all, err := b.service.Calendars(ctx, c.caller)
+	if err != nil && calendar.ReasonOf(err) == calendar.Forbidden {
+		return cal, b.errNoCalendar(ctx, c.caller, id) // a token without the scope to read must not learn of names
+	}
+	if err != nil {
+		return cal, err
+	}
+	named := slices.DeleteFunc(slices.Clone(all), func(cal calendar.Calendar) bool { return !calls(cal, string(id)) })
+	if strings.EqualFold(string(id), primary) && !slices.ContainsFunc(named, func(cal calendar.Calendar) bool { return cal.Access == calendar.OwnerAccess }) {
+		first, err := b.defaultCalendar(ctx, c, all)
+		if err != nil {
+			return cal, err
+		}
+		named = slices.DeleteFunc(all, func(cal calendar.Calendar) bool { return cal.ID != first })
+	}
+	switch len(named) {
+	case 0:
+		return cal, b.errNoCalendar(ctx, c.caller, id)
+	case 1:
+		return named[0], nil
+	}
+	e := errArgument("%d calendars are called %s: %s", len(named), quote(string(id)), namesWithIDs(named))
+	e.Hint = "give the id that stands in parentheses"
+	return cal, e
+}
+
+// calls tells whether a text is a calendar's name. Somebody else's has its owner's behind it: it could be called like any.
+func calls(cal calendar.Calendar, name string) bool {
+	name = strings.TrimSpace(name)
+	return name != "" && (strings.EqualFold(name, strings.TrimSpace(cal.Name)) || name == visible(cal.Name))
+}
+
+// namesWithIDs are the first of some calendars.
+func namesWithIDs(all []calendar.Calendar) string {
+	names := make([]string, 0, maxNamed)
+	for _, cal := range all[:min(len(all), maxNamed)] {
+		names = append(names, fmt.Sprintf("%s (%s)", quote(cal.Name), cal.ID))
+	}
+	text := strings.Join(names, ", ")
+	if more := len(all) - len(names); more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
+}
+
+// maxNamed is how many calendars an error names.
+const maxNamed = 10
+
+// errNoCalendar says which calendars there are instead. It is the same for a calendar of
+// somebody else's and for one that never was.
+func (b toolbox) errNoCalendar(ctx context.Context, caller calendar.Caller, asked calendar.CalendarID) error {
+	e := calendar.Errorf(calendar.NotFound, "", "no calendar %s", quote(string(asked)))
+	all, err := b.service.Calendars(ctx, caller)
+	switch {
+	case calendar.ReasonOf(err) == calendar.Forbidden && err != nil:
+		return e // a token without the scope to read must not learn their names
+	case err != nil:
+		return err
+	case len(all) == 0:
+		e.Message += ": you have none"
+		return e
+	}
+	e.Message += ": yours are " + namesWithIDs(all)
+	e.Hint = "give the id that stands in parentheses"
+	return e
+}
