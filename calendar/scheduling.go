@@ -52,7 +52,7 @@ func kindOf(data []byte) Kind {
 }
 
 // Reception is the calendar into which the invitations of a user with these calendars are put: the chosen one, or else
-// the oldest that takes events; "" for none.
+// the oldest that takes events, of those that a program made in one second the first by address; "" for none.
 func (s Scheduling) Reception(all []Calendar) CalendarID {
 	var oldest *Calendar
 	for i := range all {
@@ -63,7 +63,7 @@ func (s Scheduling) Reception(all []Calendar) CalendarID {
 		if cal.ID == s.Default {
 			return cal.ID
 		}
-		if oldest == nil || cmp.Or(cal.Created.Compare(oldest.Created), cmp.Compare(cal.ID, oldest.ID)) < 0 {
+		if oldest == nil || cmp.Or(cal.Created.Compare(oldest.Created), cmp.Compare(cal.Segment, oldest.Segment)) < 0 {
 			oldest = cal
 		}
 	}

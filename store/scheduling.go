@@ -61,7 +61,7 @@ var (
 	// what who hold it.
 	appointmentsOf = selectLightOf + `FROM objects WHERE uid = $1 AND NOT deleted AND calendar_id IN (
 		SELECT id FROM calendars WHERE trashed IS NULL AND origin = '' AND owner_id` + oneOf(2) + `)`
-	calendarsOwned = `SELECT c.owner_id, c.id, c.kinds, c.created, CASE WHEN s.calendar_id = c.id THEN 1 ELSE 0 END
+	calendarsOwned = `SELECT c.owner_id, c.id, c.segment, c.kinds, c.created, CASE WHEN s.calendar_id = c.id THEN 1 ELSE 0 END
 		FROM calendars c LEFT JOIN scheduling s ON s.user_id = c.owner_id WHERE c.trashed IS NULL AND c.origin = '' AND c.owner_id` + oneOf(1)
 	ownersOf = `SELECT id, owner_id FROM calendars WHERE id` + oneOf(1)
 )
@@ -143,6 +143,7 @@ func (t *Tx) Appointments(ctx context.Context, users []calendar.UserID, uid cale
 type reception struct {
 	owner   calendar.UserID
 	id      calendar.CalendarID
+	segment calendar.Segment
 	kinds   string
 	created int64
 	chosen  int64
@@ -151,10 +152,10 @@ type reception struct {
 // Receptions implements [calendar.Tx].
 func (t *Tx) Receptions(ctx context.Context, users []calendar.UserID, kind calendar.Kind) (map[calendar.UserID]calendar.CalendarID, error) {
 	all, err := asked(ctx, t, users, func(row scanner) (r reception, err error) {
-		return r, row.Scan(&r.owner, &r.id, &r.kinds, &r.created, &r.chosen)
+		return r, row.Scan(&r.owner, &r.id, &r.segment, &r.kinds, &r.created, &r.chosen)
 	}, calendarsOwned)
 	slices.SortFunc(all, func(a, b reception) int {
-		return cmp.Or(-cmp.Compare(a.chosen, b.chosen), cmp.Compare(a.created, b.created), cmp.Compare(a.id, b.id))
+		return cmp.Or(-cmp.Compare(a.chosen, b.chosen), cmp.Compare(a.created, b.created), cmp.Compare(a.segment, b.segment))
 	})
 	places := map[calendar.UserID]calendar.CalendarID{}
 	for _, r := range all {

@@ -8,14 +8,16 @@ import (
 )
 
 // Note writes into an event what came of messages to people in it (SCHEDULE-STATUS, RFC 6638 §3.2.9), and tells
-// whether that is another thing than before.
+// whether that is another thing than before. What came of an answer stands with the organizer, and not with the same
+// person as a guest.
 func (r Rules) Note(o *content.Object, came map[Person]string) bool {
-	changed := false
+	changed, organizer := false, r.who(OrganizerOf(o))
 	for _, c := range o.Components() {
 		for _, name := range [...]string{"ATTENDEE", "ORGANIZER"} {
 			for _, p := range c.All(name) {
 				now, _ := p.Param(paramStatus)
-				if status, told := came[r.who(addressOf(p))]; told && served(p) && now != status {
+				who := r.who(addressOf(p))
+				if status, told := came[who]; told && served(p) && now != status && (who == organizer) == (name == "ORGANIZER") {
 					p.SetParam(paramStatus, status)
 					changed = true
 				}

@@ -212,6 +212,8 @@ func TestInvitationArrivesAndIsAnswered(t *testing.T) {
 		for _, who := range []string{"ann", "bob", "eve"} {
 			g.want("bob's answer as "+who+" has it", g.answered(who, "bob"), "ACCEPTED")
 		}
+		g.want("what came of it", g.line("bob", "ORGANIZER"), strings.Replace(organizedByAnn, "ORGANIZER", "ORGANIZER;SCHEDULE-STATUS=1.2", 1))
+		g.want("which is nothing of ann as a guest", g.line("bob", "ATTENDEE"), "ATTENDEE:mailto:ann@example.com")
 		g.want("ann's inbox", g.inbox("ann"), "REPLY")
 		g.want("eve's inbox", g.inbox("eve"), "REQUEST")
 		if o, _ := g.has("ann"); o.ScheduleTag != tag {

@@ -132,6 +132,9 @@ func receptions(b *bundle) {
 	same(b, "the chosen one", where(calendar.Event)[ann.ID], second.ID)
 	b.must(b.Update(b.Context(), func(tx calendar.Tx) error { return tx.TrashCalendar(b.Context(), second.ID) }))
 	same(b, "the chosen one is gone", where(calendar.Event)[ann.ID], first.ID)
+	b.calendar(eve, "b")
+	a := b.calendar(eve, "a")
+	same(b, "the first of one moment", where(calendar.Event), map[calendar.UserID]calendar.CalendarID{ann.ID: first.ID, bob.ID: his.ID, eve.ID: a.ID})
 }
 
 func (b *bundle) schedule(user calendar.User, s calendar.Scheduling) {
