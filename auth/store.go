@@ -102,4 +102,5 @@ type Store interface {
 	VoucherStore
 	IdentityStore
 	AddressStore
+	GroupStore
 }

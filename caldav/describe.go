@@ -13,7 +13,7 @@ import (
 )
 
 // nothing is the value of properties that are always there and always empty: this server
-// has no locks (RFC 4918 §15.8, §15.10) and no groups.
+// has no locks (RFC 4918 §15.8, §15.10).
 func nothing(*resource, *markup) error { return nil }
 
 func (r *resource) resourceType(m *markup) error {
@@ -312,12 +312,44 @@ func (r *resource) wayHere(m *markup) error {
 	return nil
 }
 
-// individual is what a user is (RFC 6638 §2.4.2); there are no others here.
-const individual = "INDIVIDUAL"
+// individual and group are what a principal is (RFC 6638 §2.4.2).
+const individual, group = "INDIVIDUAL", "GROUP"
+
+func userType(u calendar.User) string {
+	if u.Group {
+		return group
+	}
+	return individual
+}
 
 func (r *resource) userType(m *markup) error {
-	m.raw(individual)
+	m.raw(userType(r.person()))
 	return nil
+}
+
+// members are those of a group (RFC 3744 §4.3); a person has none.
+func (r *resource) members(m *markup) error {
+	if !r.person().Group {
+		return nil
+	}
+	all, err := r.x.service.MembersOf(r.x.r.Context(), r.x.caller, r.person())
+	return m.principals(all, err)
+}
+
+// membership are the groups that a person is in, as far as the caller is in them too (RFC 3744 §4.4).
+func (r *resource) membership(m *markup) error {
+	if r.person().Group {
+		return nil
+	}
+	all, err := r.x.service.GroupsOf(r.x.r.Context(), r.x.caller, r.person())
+	return m.principals(all, err)
+}
+
+func (m *markup) principals(all []calendar.User, err error) error {
+	for _, u := range all {
+		m.hrefElement(principalOf(u.Name))
+	}
+	return err
 }
 
 func (r *resource) emailAddresses(m *markup) error {

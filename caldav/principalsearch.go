@@ -220,7 +220,7 @@ func (q *propertySearches) check() error {
 
 // matches tells whether a user has what is searched for: all of it, unless any will do.
 func (q *propertySearches) matches(a addresses, u calendar.User, is calendar.Comparison) bool {
-	if q.Type != "" && !strings.EqualFold(q.Type, individual) {
+	if q.Type != "" && !strings.EqualFold(q.Type, userType(u)) {
 		return false
 	}
 	if len(q.Searches) == 0 {

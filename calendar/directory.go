@@ -12,6 +12,11 @@ type Directory interface {
 	UserByID(ctx context.Context, id UserID) (User, error)
 	// Users returns all users by name, in byte order.
 	Users(ctx context.Context) ([]User, error)
+	// Groups are users of a kind that the methods above but UserByID do not find: GroupByName returns one, or NotFound, GroupsOf
+	// those that a user is in, by name, Members the users of one, by name.
+	GroupByName(ctx context.Context, name string) (User, error)
+	GroupsOf(ctx context.Context, user UserID) ([]User, error)
+	Members(ctx context.Context, group UserID) ([]User, error)
 	// Acquaintances returns those who share a live calendar with a user and those with whom the
 	// user shares one, by name and calendar: also where that was offered and not answered yet, but
 	// not where it was declined.

@@ -80,6 +80,10 @@ type ShareKeeper interface {
 	PutShare(ctx context.Context, s Share) error
 	// DropShare takes a share away, with all that came of it.
 	DropShare(ctx context.Context, id CalendarID, user UserID) error
+	// SharedAccess returns what a user may do with a calendar of somebody else's, by name or by a group.
+	SharedAccess(ctx context.Context, id CalendarID, user UserID) (Access, error)
+	// LeaveGroups has no group give a user a calendar any more, until they are taken into one of these anew.
+	LeaveGroups(ctx context.Context, id CalendarID, user UserID) error
 	// Arrangement returns what a user has set for themselves; NotFound when they have no access.
 	Arrangement(ctx context.Context, id CalendarID, user UserID) (Arrangement, error)
 	// Arrange writes it; NotFound when they have no access.

@@ -23,6 +23,8 @@ type User struct {
 	// WeekStart is the day with which the user's weeks begin (mon, tue …), WorkingDays are those on which they work,
 	// with blanks between, WorkingHours when (09:00-17:00). Each is empty if not set.
 	WeekStart, WorkingDays, WorkingHours string
+	// Group tells that it is no person but a name for some users, with whom calendars are shared by it.
+	Group bool
 	// Quota bounds what the user may have.
 	Quota Quota
 }

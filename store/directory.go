@@ -13,6 +13,9 @@ var selectAcquaintances = `SELECT c.id, ` + userColumns.list() + `
 	UNION ALL SELECT c.id, ` + userColumns.list() + `
 	FROM invitations i JOIN calendars c ON c.id = i.calendar_id JOIN users u ON u.id = c.owner_id
 	WHERE i.user_id = $1 AND c.trashed IS NULL AND i.status IN ('pending', 'accepted')
+	UNION ALL SELECT c.id, ` + userColumns.list() + `
+	FROM shares s JOIN calendars c ON c.id = s.calendar_id JOIN users u ON u.id = c.owner_id
+	WHERE s.user_id = $1 AND c.trashed IS NULL AND s.direct = ''
 	ORDER BY 3, 1`
 
 // Acquaintances implements [calendar.Store].

@@ -17,7 +17,7 @@ var invitationColumns = columns[calendar.Share]{
 	{"i.summary", func(s *calendar.Share) any { return &s.Title }},
 	{"i.common_name", func(s *calendar.Share) any { return &s.CommonName }},
 	{"i.created", func(s *calendar.Share) any { return seconds{&s.Created} }},
-	{"CASE WHEN i.status = 'pending' THEN COALESCE(h.access, '') ELSE '' END", func(s *calendar.Share) any { return level{&s.Meanwhile} }},
+	{"CASE WHEN i.status = 'pending' THEN COALESCE(h.direct, '') ELSE '' END", func(s *calendar.Share) any { return level{&s.Meanwhile} }},
 }
 
 var (
@@ -93,21 +93,32 @@ func (t *Tx) PutShare(ctx context.Context, s calendar.Share) error {
 	if err != nil {
 		return err
 	}
+	which := shareOf(s.Calendar, s.User.ID)
+	if s.User.Group {
+		if err := t.lockGroup(ctx, s.User.ID); err != nil {
+			return err
+		}
+		which = sharesOfCalendar(s.Calendar)
+	}
 	gives := s.InForce()
 	if gives == calendar.NoAccess {
-		return t.close(ctx, s.Calendar, s.User.ID)
+		return t.close(ctx, s.Calendar, s.User.ID, which)
 	}
-	_, err = t.exec(ctx, `INSERT INTO shares (calendar_id, user_id, access, created) VALUES ($1, $2, $3, $4)
-		ON CONFLICT (calendar_id, user_id) DO UPDATE SET access = excluded.access`,
+	_, err = t.exec(ctx, `INSERT INTO shares (calendar_id, user_id, access, created, direct) VALUES ($1, $2, $3, $4, $3)
+		ON CONFLICT (calendar_id, user_id) DO UPDATE SET direct = excluded.direct`,
 		s.Calendar, s.User.ID, gives.Word(), t.store.now())
-	return err
+	if err != nil {
+		return err
+	}
+	return t.spread(ctx, which)
 }
 
 // close takes away what a share gives.
-func (t *Tx) close(ctx context.Context, id calendar.CalendarID, user calendar.UserID) error {
-	t.hint.Everything = true
-	_, err := t.exec(ctx, `DELETE FROM shares WHERE calendar_id = $1 AND user_id = $2`, id, user)
-	return err
+func (t *Tx) close(ctx context.Context, id calendar.CalendarID, user calendar.UserID, which some) error {
+	if _, err := t.exec(ctx, `UPDATE shares SET direct = '' WHERE calendar_id = $1 AND user_id = $2`, id, user); err != nil {
+		return err
+	}
+	return t.spread(ctx, which)
 }
 
 // DropShare implements [calendar.Tx].
@@ -115,5 +126,5 @@ func (t *Tx) DropShare(ctx context.Context, id calendar.CalendarID, user calenda
 	if _, err := t.exec(ctx, `DELETE FROM invitations WHERE calendar_id = $1 AND user_id = $2`, id, user); err != nil {
 		return err
 	}
-	return t.close(ctx, id, user)
+	return t.close(ctx, id, user, sharesOfCalendar(id))
 }

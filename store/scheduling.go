@@ -56,7 +56,7 @@ var (
 	usersWithMail = `SELECT m.address, ` + userColumns.list() + ` FROM (
 		SELECT lower(email) AS address, id FROM users WHERE lower(email)` + oneOf(1) + `
 		UNION SELECT address, user_id FROM addresses WHERE verified IS NOT NULL AND address` + oneOf(1) + `) m JOIN users u ON u.id = m.id`
-	usersNamed = `SELECT u.name, ` + userColumns.list() + ` FROM users u WHERE u.name` + oneOf(1)
+	usersNamed = `SELECT u.name, ` + userColumns.list() + ` FROM users u WHERE NOT u.is_group AND u.name` + oneOf(1)
 	// Each user's copy is found by its UID, of which there is one in a calendar. Of what is mirrored those see to who is told
 	// what who hold it.
 	appointmentsOf = selectLightOf + `FROM objects WHERE uid = $1 AND NOT deleted AND calendar_id IN (

@@ -21,6 +21,7 @@ var userColumns = columns[calendar.User]{
 	{"u.week_start", func(u *calendar.User) any { return &u.WeekStart }},
 	{"u.working_days", func(u *calendar.User) any { return &u.WorkingDays }},
 	{"u.working_hours", func(u *calendar.User) any { return &u.WorkingHours }},
+	{"u.is_group", func(u *calendar.User) any { return &u.Group }},
 	{"u.quota_calendars", func(u *calendar.User) any { return &u.Quota.Calendars }},
 	{"u.quota_objects", func(u *calendar.User) any { return &u.Quota.Objects }},
 	{"u.quota_bytes", func(u *calendar.User) any { return &u.Quota.Bytes }},
@@ -34,12 +35,12 @@ func moment(seconds int64) time.Time { return time.Unix(seconds, 0).UTC() }
 
 // Users implements [auth.Store].
 func (s *Store) Users(ctx context.Context) ([]calendar.User, error) {
-	return rowsOf(ctx, s.reads, userColumns.scan, selectUsers+`ORDER BY u.name`)
+	return rowsOf(ctx, s.reads, userColumns.scan, selectUsers+`WHERE NOT u.is_group ORDER BY u.name`)
 }
 
 // UserByName implements [calendar.Store] and [auth.Store].
 func (s *Store) UserByName(ctx context.Context, name string) (calendar.User, error) {
-	return rowOf(ctx, s.reads, userColumns.scan, selectUsers+`WHERE u.name = $1`, name)
+	return rowOf(ctx, s.reads, userColumns.scan, selectUsers+`WHERE u.name = $1 AND NOT u.is_group`, name)
 }
 
 // UserByID implements [calendar.Directory] and [auth.Store].
@@ -51,10 +52,10 @@ func (s *Store) UserByID(ctx context.Context, id calendar.UserID) (calendar.User
 func (s *Store) InsertUser(ctx context.Context, u calendar.User, h auth.Hash) error {
 	return s.transact(ctx, func(t *Tx) error {
 		_, err := t.exec(ctx, `INSERT INTO users (id, name, display_name, email, timezone, created, admin, disabled,
-			week_start, working_days, working_hours, quota_calendars, quota_objects, quota_bytes)
-			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`,
+			week_start, working_days, working_hours, quota_calendars, quota_objects, quota_bytes, is_group)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)`,
 			u.ID, u.Name, u.DisplayName, u.Email, u.Timezone, u.Created.Unix(), u.Admin, u.Disabled, u.WeekStart, u.WorkingDays, u.WorkingHours,
-			u.Quota.Calendars, u.Quota.Objects, u.Quota.Bytes)
+			u.Quota.Calendars, u.Quota.Objects, u.Quota.Bytes, u.Group)
 		if err != nil {
 			return err
 		}
@@ -87,7 +88,8 @@ func (s *Store) DeleteUser(ctx context.Context, id calendar.UserID) error {
 		if err != nil {
 			return err
 		}
-		if err := t.advanceShared(ctx, id); err != nil {
+		shared, err := t.advanceShared(ctx, id)
+		if err != nil {
 			return err
 		}
 		if err := t.moveGeneration(ctx, moveGeneration+boundTo+`c.owner_id = $2)`, id); err != nil {
@@ -96,27 +98,33 @@ func (s *Store) DeleteUser(ctx context.Context, id calendar.UserID) error {
 		if err := expectRow(t.exec(ctx, `DELETE FROM users WHERE id = $1`, id)); err != nil {
 			return err
 		}
+		// It may have been a group, by which others had them.
+		for _, cal := range shared {
+			if err := t.spread(ctx, sharesOfCalendar(cal)); err != nil {
+				return err
+			}
+		}
 		return t.untell(ctx, id, shares)
 	})
 }
 
 // advanceShared moves the calendars on of which a user was offered something, so that their owners'
 // programs hear that there is one person less. The order is that of their locks, see calendar.Tx.
-func (t *Tx) advanceShared(ctx context.Context, user calendar.UserID) error {
+func (t *Tx) advanceShared(ctx context.Context, user calendar.UserID) ([]calendar.CalendarID, error) {
 	shared, err := rowsOf(ctx, t, func(row scanner) (id calendar.CalendarID, err error) {
 		err = row.Scan(&id)
 		return id, err
 	}, `SELECT calendar_id FROM invitations WHERE user_id = $1 ORDER BY calendar_id`, user)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for _, id := range shared {
 		// Nobody sees the sharees of one in the trash.
 		if _, err := t.Advance(ctx, id); err != nil && calendar.ReasonOf(err) != calendar.NotFound {
-			return err
+			return nil, err
 		}
 	}
-	return nil
+	return shared, nil
 }
 
 // parties are the two users of a share.
@@ -156,7 +164,7 @@ func (s *Store) PasswordByName(ctx context.Context, name string) (auth.Credentia
 	return rowOf(ctx, s.reads, scanPassword, `SELECT COALESCE(c.hash, ''),
 		(SELECT COUNT(*) FROM totps f WHERE f.user_id = u.id) + (SELECT COUNT(*) FROM passkeys f WHERE f.user_id = u.id)
 		+ (SELECT COUNT(*) FROM identities f WHERE f.user_id = u.id), `+userColumns.list()+`
-		FROM users u LEFT JOIN credentials c ON c.user_id = u.id WHERE u.name = $1`, name)
+		FROM users u LEFT JOIN credentials c ON c.user_id = u.id WHERE u.name = $1 AND NOT u.is_group`, name)
 }
 
 func scanPassword(row scanner) (auth.Credential, error) {

@@ -128,6 +128,9 @@ func (t *sharing) edit(ctx context.Context, e calendar.ShareEdit) (calendar.Shar
 	if before != nil && *before == next {
 		return next, nil
 	}
+	if err := t.acquainted(ctx, before, e); err != nil {
+		return next, err
+	}
 	if err := t.bearable(ctx, before, next); err != nil {
 		return next, err
 	}
@@ -177,12 +180,28 @@ func (t *sharing) offered(before *calendar.Share, e calendar.ShareEdit) calendar
 	case t.undoing && before != nil && before.Status == calendar.ShareDeclined:
 		next.Status = calendar.ShareDeclined
 	// Busy times put nothing before anybody's eyes that they would want to refuse.
-	case t.needAcceptance && !had && !e.Settled && e.Access > calendar.FreeBusyAccess:
+	// A group has nobody who could answer for it: who may share with it is the question, see acquainted.
+	case t.needAcceptance && !had && !e.Settled && !e.With.Group && e.Access > calendar.FreeBusyAccess:
 		next.Status, next.Meanwhile = calendar.SharePending, has
 	default:
 		next.Status = calendar.ShareAccepted
 	}
 	return next
+}
+
+// acquainted lets only those share with a group who are in it, and the server's operator: its members are not asked.
+func (t *sharing) acquainted(ctx context.Context, before *calendar.Share, e calendar.ShareEdit) error {
+	if !e.With.Group || e.Settled || before != nil && e.Access <= before.Access {
+		return nil
+	}
+	members, err := t.store.Members(ctx, e.With.ID)
+	if err != nil {
+		return err
+	}
+	if slices.ContainsFunc(members, func(m calendar.User) bool { return m.ID == t.cal.Owner }) {
+		return nil
+	}
+	return calendar.Errorf(calendar.Forbidden, "", "you are not in the group %q, and share nothing with it", e.With.Name)
 }
 
 // The limits of one user's offers to another: calendars in all, and of those offers that wait for an answer; and
@@ -297,8 +316,13 @@ func (s *Ledger) answer(ctx context.Context, c calendar.Caller, id calendar.Cale
 			return err
 		}
 		before := t.of(c.User.ID)
+		if r.Leave {
+			if err := t.leaveGroups(ctx, before); err != nil {
+				return err
+			}
+		}
 		if before == nil {
-			return calendar.ErrNoCalendar(string(id))
+			return nil
 		}
 		said, next := before.Answered(r)
 		if *before == next {
@@ -321,6 +345,24 @@ func (s *Ledger) answer(ctx context.Context, c calendar.Caller, id calendar.Cale
 		return nil
 	}
 	return err
+}
+
+// leaveGroups has no group of the caller's give them the calendar any more. Of somebody who has it by name too, the change that
+// takes that away is written down.
+func (t *sharing) leaveGroups(ctx context.Context, before *calendar.Share) error {
+	if before == nil {
+		has, err := t.SharedAccess(ctx, t.cal.ID, t.caller.User.ID)
+		if err != nil {
+			return err
+		}
+		if has == calendar.NoAccess {
+			return calendar.ErrNoCalendar(string(t.cal.ID))
+		}
+		if err := t.log(ctx, calendar.Declined, nil, calendar.Share{User: t.caller.User, Access: has}); err != nil {
+			return err
+		}
+	}
+	return t.LeaveGroups(ctx, t.cal.ID, t.caller.User.ID)
 }
 
 // naming gives the calendar the name that the sharee wants.

@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"caldav-mcp-server/calendar"
@@ -20,6 +21,11 @@ func (s *Ledger) Settle(ctx context.Context, c calendar.Caller, id calendar.Cale
 
 func (s *Ledger) share(ctx context.Context, c calendar.Caller, id calendar.CalendarID, with string, e calendar.ShareEdit) (calendar.Share, error) {
 	user, err := s.Sharee(ctx, c, id, with)
+	if e.Settled && err != nil && calendar.ReasonOf(err) == calendar.NotFound {
+		if group, none := s.store.GroupByName(ctx, strings.ToLower(strings.TrimSpace(with))); none == nil {
+			user, err = group, nil
+		}
+	}
 	if err != nil {
 		return calendar.Share{}, err
 	}
@@ -54,6 +60,13 @@ func (s *Ledger) sharee(ctx context.Context, c calendar.Caller, with string) (ca
 	if err == nil || calendar.ReasonOf(err) != calendar.NotFound {
 		return user, err
 	}
+	groups, err := s.store.GroupsOf(ctx, c.User.ID)
+	if i := slices.IndexFunc(groups, func(g calendar.User) bool { return strings.EqualFold(g.Name, with) }); err == nil && i >= 0 {
+		return groups[i], nil
+	}
+	if err != nil {
+		return calendar.User{}, err
+	}
 	found, err := s.FindPeople(ctx, c, func(u calendar.User, is calendar.Comparison) bool {
 		return u.Email != "" && is(u.Email, with, calendar.Equals)
 	})
@@ -79,7 +92,7 @@ func (s *Ledger) Unshare(ctx context.Context, c calendar.Caller, id calendar.Cal
 	if err := c.May(calendar.ShareCalendar, cal); err != nil {
 		return err
 	}
-	user, err := s.sharee(ctx, c, with)
+	user, err := s.shareeOf(ctx, c, id, with)
 	taken := false
 	if err == nil {
 		_, taken, err = s.reshare(ctx, c, id, []calendar.ShareEdit{{With: user}})
@@ -89,6 +102,18 @@ func (s *Ledger) Unshare(ctx context.Context, c calendar.Caller, id calendar.Cal
 		return calendar.Errorf(calendar.NotFound, "", "the calendar %q is not shared with %q", cal.Name, with)
 	}
 	return err
+}
+
+// shareeOf is sharee for what is taken away: a group with which the calendar is shared is found by whoever is out of it by now.
+func (s *Ledger) shareeOf(ctx context.Context, c calendar.Caller, id calendar.CalendarID, with string) (calendar.User, error) {
+	shares, err := s.store.Shares(ctx, id)
+	if err != nil {
+		return calendar.User{}, err
+	}
+	if i := slices.IndexFunc(shares, func(h calendar.Share) bool { return strings.EqualFold(h.User.Name, strings.TrimSpace(with)) }); i >= 0 {
+		return shares[i].User, nil
+	}
+	return s.sharee(ctx, c, with)
 }
 
 // Leave gives up the caller's share of a calendar.

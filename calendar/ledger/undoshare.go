@@ -77,12 +77,9 @@ func (t *undoIn) reshare(ctx context.Context, change *sharing, user calendar.Use
 
 // user finds somebody who had a share of a calendar.
 func (s *Ledger) user(ctx context.Context, id calendar.UserID) (calendar.User, error) {
-	all, err := s.store.Users(ctx)
-	if i := slices.IndexFunc(all, func(u calendar.User) bool { return u.ID == id }); err == nil && i >= 0 {
-		return all[i], nil
-	}
-	if err == nil {
+	u, err := s.store.UserByID(ctx, id)
+	if err != nil && calendar.ReasonOf(err) == calendar.NotFound {
 		err = calendar.Errorf(calendar.Stale, "", "the user is gone with whom the calendar was shared")
 	}
-	return calendar.User{}, err
+	return u, err
 }

@@ -179,12 +179,8 @@ func (w *work) openTo(ctx context.Context, a calendar.Action, id calendar.Calend
 		return nil, err
 	}
 	if cal.Access == calendar.NoAccess {
-		shares, err := w.Tx.Shares(ctx, id)
-		if err != nil {
+		if cal.Access, err = w.SharedAccess(ctx, id, w.caller.User.ID); err != nil {
 			return nil, err
-		}
-		if i := slices.IndexFunc(shares, func(s calendar.Share) bool { return s.User.ID == w.caller.User.ID }); i >= 0 {
-			cal.Access = shares[i].InForce()
 		}
 	}
 	return cal, w.caller.May(a, cal.Calendar)

@@ -1,0 +1,148 @@
+package auth
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"caldav-mcp-server/calendar"
+)
+
+// GroupStore is the part of a [Store] that keeps groups. A group is a user whose Group is set: InsertUser makes it and DeleteUser
+// removes it, and no other method that looks for users finds it.
+type GroupStore interface {
+	// Groups returns all groups by name.
+	Groups(ctx context.Context) ([]calendar.User, error)
+	// GroupByName returns a group, or NotFound.
+	GroupByName(ctx context.Context, name string) (calendar.User, error)
+	// Members returns the users in a group, by name.
+	Members(ctx context.Context, group calendar.UserID) ([]calendar.User, error)
+	// PutMember takes a user into a group; false where they are in it. They have what is shared with it at once.
+	PutMember(ctx context.Context, group, user calendar.UserID, at time.Time) (bool, error)
+	// DropMember takes a user out of it, with all that came of it. NotFound when they are not in it.
+	DropMember(ctx context.Context, group, user calendar.UserID) error
+}
+
+// Group is a name with which calendars are shared, and who is meant by it.
+type Group struct {
+	calendar.User
+	Members []calendar.User
+}
+
+// CreateGroup makes a group without members. Its name is one among those of users.
+func (s *Service) CreateGroup(ctx context.Context, name, title string) (calendar.User, error) {
+	name, err := CanonicalName(name)
+	if err != nil {
+		return calendar.User{}, err
+	}
+	if err := validateTitle("display name", title); err != nil {
+		return calendar.User{}, err
+	}
+	g := calendar.User{ID: calendar.UserID(s.newID()), Name: name, DisplayName: title, Created: s.seconds(), Group: true}
+	err = s.store.InsertUser(ctx, g, "")
+	if err != nil && calendar.ReasonOf(err) == calendar.Exists {
+		err = calendar.Errorf(calendar.Exists, "", "there is a user or a group %q already", name)
+	}
+	if err != nil {
+		return g, fmt.Errorf("making the group: %w", err)
+	}
+	return g, nil
+}
+
+// Groups returns all groups with their members, by name.
+func (s *Service) Groups(ctx context.Context) ([]Group, error) {
+	all, err := s.store.Groups(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("listing groups: %w", err)
+	}
+	groups := make([]Group, len(all))
+	for i, g := range all {
+		groups[i].User = g
+		if groups[i].Members, err = s.store.Members(ctx, g.ID); err != nil {
+			return nil, fmt.Errorf("listing the members of %s: %w", g.Name, err)
+		}
+	}
+	return groups, nil
+}
+
+// group returns the group of a name, or NotFound.
+func (s *Service) group(ctx context.Context, name string) (calendar.User, error) {
+	canonical, err := CanonicalName(name)
+	if err != nil {
+		return calendar.User{}, err
+	}
+	g, err := s.store.GroupByName(ctx, canonical)
+	if err != nil && calendar.ReasonOf(err) == calendar.NotFound {
+		err = calendar.Errorf(calendar.NotFound, "", "there is no group %q", canonical)
+	}
+	return g, err
+}
+
+// AddMembers takes users into a group: all of them, or none where one does not exist. It returns those who were not in it.
+func (s *Service) AddMembers(ctx context.Context, group string, users []string) (added []string, err error) {
+	g, all, err := s.party(ctx, group, users)
+	if err != nil {
+		return nil, err
+	}
+	for _, u := range all {
+		is, err := s.store.PutMember(ctx, g.ID, u.ID, s.seconds())
+		if err != nil {
+			return added, fmt.Errorf("adding %s: %w", u.Name, err)
+		}
+		if is {
+			added = append(added, u.Name)
+		}
+	}
+	return added, nil
+}
+
+// RemoveMembers takes users out of a group; what they had by it alone ends at once.
+func (s *Service) RemoveMembers(ctx context.Context, group string, users []string) error {
+	g, all, err := s.party(ctx, group, users)
+	if err != nil {
+		return err
+	}
+	in, err := s.store.Members(ctx, g.ID)
+	if err != nil {
+		return fmt.Errorf("listing the members of %s: %w", g.Name, err)
+	}
+	for _, u := range all {
+		if !slices.ContainsFunc(in, func(m calendar.User) bool { return m.ID == u.ID }) {
+			return calendar.Errorf(calendar.NotFound, "", "%s is not in the group %s", u.Name, g.Name)
+		}
+	}
+	for _, u := range all {
+		if err := s.store.DropMember(ctx, g.ID, u.ID); err != nil {
+			return fmt.Errorf("removing %s: %w", u.Name, err)
+		}
+	}
+	return nil
+}
+
+// party is a group and some users, all of whom there are.
+func (s *Service) party(ctx context.Context, group string, users []string) (g calendar.User, all []calendar.User, err error) {
+	if g, err = s.group(ctx, group); err != nil {
+		return g, nil, err
+	}
+	for _, name := range users {
+		u, err := s.User(ctx, name)
+		if err != nil {
+			return g, nil, err
+		}
+		all = append(all, u)
+	}
+	return g, all, nil
+}
+
+// DeleteGroup removes a group. What its members had by it alone ends; the calendars stay their owners'.
+func (s *Service) DeleteGroup(ctx context.Context, name string) error {
+	g, err := s.group(ctx, name)
+	if err != nil {
+		return err
+	}
+	if err := s.store.DeleteUser(ctx, g.ID); err != nil {
+		return fmt.Errorf("deleting the group: %w", err)
+	}
+	return nil
+}

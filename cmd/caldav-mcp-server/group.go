@@ -1,0 +1,143 @@
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"caldav-mcp-server/auth"
+	"caldav-mcp-server/calendar"
+)
+
+const createGroupDetails = `
+A group is a name with which calendars are shared, as with a user: its members have them at once, also those who come later. Its
+name is one among those of users. Members share with it by themselves; share does it for everybody.
+
+  caldav-mcp-server create-group staff --display-name "All of us"
+  caldav-mcp-server add-members staff alice,bob
+  caldav-mcp-server share --user alice --calendar Work --with staff
+`
+
+// listedGroup is a group in JSON.
+type listedGroup struct {
+	ID          calendar.UserID `json:"id"`
+	Name        string          `json:"name"`
+	DisplayName string          `json:"display_name"`
+	Created     *time.Time      `json:"created"`
+	Members     []string        `json:"members"`
+}
+
+func groupJSON(g auth.Group) listedGroup {
+	return listedGroup{g.ID, g.Name, g.DisplayName, jsonTime(g.Created), memberNames(g)}
+}
+
+func memberNames(g auth.Group) []string {
+	return each(g.Members, func(u calendar.User) string { return u.Name })
+}
+
+func createGroupCommand() command {
+	var title string
+	var json bool
+	return command{
+		name: "create-group", operands: []string{"NAME"}, settings: storeSettings,
+		summary: "make a group of users to share calendars with", details: createGroupDetails,
+		flags: func(f *flag.FlagSet) {
+			f.StringVar(&title, "display-name", "", "`NAME` that its members see")
+			asJSON(f, &json)
+		},
+		run: func(ctx context.Context, p *program, c config, operands []string) error {
+			return p.withHouse(ctx, c, func(h *house) error {
+				g, err := h.auth.CreateGroup(ctx, operands[0], title)
+				if err != nil {
+					return err
+				}
+				return p.done(json, groupJSON(auth.Group{User: g}), "made the group %s\n", g.Name)
+			})
+		},
+	}
+}
+
+func listGroupsCommand() command {
+	return listing[auth.Group, listedGroup]{
+		command: command{name: "list-groups", summary: "list the groups and who is in them"},
+		find:    func(ctx context.Context, h *house) ([]auth.Group, error) { return h.auth.Groups(ctx) },
+		json:    groupJSON,
+		heads:   []string{"NAME", "DISPLAY NAME", "COUNT", "MEMBERS", "CREATED"},
+		row: func(g auth.Group, _ time.Time) []string {
+			return []string{g.Name, g.DisplayName, strconv.Itoa(len(g.Members)), strings.Join(memberNames(g), " "), shownTime(g.Created)}
+		},
+	}.asCommand()
+}
+
+// groupDone is what the commands about a group's members print for programs.
+type groupDone struct {
+	Group string   `json:"group"`
+	Users []string `json:"users"`
+}
+
+func addMembersCommand() command {
+	return groupCommand("add-members", "take users into a group", `
+Whatever is shared with the group they have at once. All of the users are taken in, or none where one does not exist; who is
+in it already stays.
+`, func(ctx context.Context, p *program, h *house, group string, users []string, json bool) error {
+		added, err := h.auth.AddMembers(ctx, group, users)
+		if err != nil {
+			return err
+		}
+		return p.done(json, groupDone{group, each(added, func(s string) string { return s })}, "added to the group %s: %d\n", group, len(added))
+	})
+}
+
+func removeMembersCommand() command {
+	return groupCommand("remove-members", "take users out of a group", `
+What they have by the group alone ends at once, with what they had set for themselves there. What was shared with them by name stays.
+`, func(ctx context.Context, p *program, h *house, group string, users []string, json bool) error {
+		if err := h.auth.RemoveMembers(ctx, group, users); err != nil {
+			return err
+		}
+		return p.done(json, groupDone{group, users}, "removed from the group %s: %d\n", group, len(users))
+	})
+}
+
+// groupCommand is a command about some users and a group.
+func groupCommand(word, summary, details string, do func(ctx context.Context, p *program, h *house, group string, users []string, json bool) error) command {
+	var json bool
+	return command{
+		name: word, operands: []string{"GROUP", "USER[,USER…]"}, settings: storeSettings,
+		summary: summary, details: details,
+		flags: func(f *flag.FlagSet) { asJSON(f, &json) },
+		run: func(ctx context.Context, p *program, c config, operands []string) error {
+			users := strings.FieldsFunc(operands[1], func(r rune) bool { return r == ',' || r == ' ' })
+			return p.withHouse(ctx, c, func(h *house) error { return do(ctx, p, h, operands[0], users, json) })
+		},
+	}
+}
+
+func deleteGroupCommand() command {
+	var yes, json bool
+	return command{
+		name: "delete-group", operands: []string{"NAME"}, settings: storeSettings,
+		summary: "remove a group, and what its members had by it",
+		details: "\nThe users stay, and so do the calendars: nothing of them is lost but who has them by the group.\n",
+		flags: func(f *flag.FlagSet) {
+			f.BoolVar(&yes, "yes", false, "do not ask")
+			asJSON(f, &json)
+		},
+		run: func(ctx context.Context, p *program, c config, operands []string) error {
+			return p.withHouse(ctx, c, func(h *house) error {
+				if !yes {
+					if err := p.confirm(ctx, fmt.Sprintf("the group %s goes, and what its members have by it", operands[0]), operands[0]); err != nil {
+						return err
+					}
+				}
+				if err := h.auth.DeleteGroup(ctx, operands[0]); err != nil {
+					return err
+				}
+				return p.done(json, map[string]any{"group": operands[0], "removed": true}, "removed the group %s\n", operands[0])
+			})
+		},
+	}
+}

@@ -1,0 +1,142 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"caldav-mcp-server/calendar"
+)
+
+var (
+	selectGroups = selectUsers + `WHERE u.is_group`
+
+	selectGroupsOf = selectGroups + ` AND u.id IN (SELECT group_id FROM group_members WHERE user_id = $1) ORDER BY u.name`
+
+	selectMembers = selectUsers + `WHERE u.id IN (SELECT user_id FROM group_members WHERE group_id = $1) ORDER BY u.name`
+)
+
+// Groups implements [auth.GroupStore].
+func (s *Store) Groups(ctx context.Context) ([]calendar.User, error) {
+	return rowsOf(ctx, s.reads, userColumns.scan, selectGroups+` ORDER BY u.name`)
+}
+
+// GroupByName implements [auth.GroupStore] and [calendar.Directory].
+func (s *Store) GroupByName(ctx context.Context, name string) (calendar.User, error) {
+	return rowOf(ctx, s.reads, userColumns.scan, selectGroups+` AND u.name = $1`, name)
+}
+
+// GroupsOf implements [calendar.Directory].
+func (s *Store) GroupsOf(ctx context.Context, user calendar.UserID) ([]calendar.User, error) {
+	return rowsOf(ctx, s.reads, userColumns.scan, selectGroupsOf, user)
+}
+
+// Members implements [auth.GroupStore] and [calendar.Directory].
+func (s *Store) Members(ctx context.Context, group calendar.UserID) ([]calendar.User, error) {
+	return rowsOf(ctx, s.reads, userColumns.scan, selectMembers, group)
+}
+
+// PutMember implements [auth.GroupStore].
+func (s *Store) PutMember(ctx context.Context, group, user calendar.UserID, at time.Time) (added bool, err error) {
+	err = s.transact(ctx, func(t *Tx) error {
+		if err := t.lockGroup(ctx, group); err != nil {
+			return err
+		}
+		n, err := t.exec(ctx, `INSERT INTO group_members (group_id, user_id, created) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`, group, user, at.Unix())
+		if added = n > 0; err != nil || !added {
+			return err
+		}
+		// Whoever comes back is not held to what they left before.
+		if _, err := t.exec(ctx, `DELETE FROM group_leavers WHERE user_id = $2 AND calendar_id IN (SELECT calendar_id FROM invitations WHERE user_id = $1)`, group, user); err != nil {
+			return err
+		}
+		return t.spread(ctx, sharesOfUser(user))
+	})
+	return added, err
+}
+
+// DropMember implements [auth.GroupStore].
+func (s *Store) DropMember(ctx context.Context, group, user calendar.UserID) error {
+	return s.transact(ctx, func(t *Tx) error {
+		if err := t.lockGroup(ctx, group); err != nil {
+			return err
+		}
+		if err := expectRow(t.exec(ctx, `DELETE FROM group_members WHERE group_id = $1 AND user_id = $2`, group, user)); err != nil {
+			return err
+		}
+		return t.spread(ctx, sharesOfUser(user))
+	})
+}
+
+// lockGroup keeps a group's members and its shares from changing at once, either without the other.
+func (t *Tx) lockGroup(ctx context.Context, group calendar.UserID) error {
+	return expectRow(t.exec(ctx, `UPDATE users SET created = created WHERE id = $1 AND is_group`, group))
+}
+
+// SharedAccess implements [calendar.Tx].
+func (t *Tx) SharedAccess(ctx context.Context, id calendar.CalendarID, user calendar.UserID) (calendar.Access, error) {
+	word, err := rowOf(ctx, t, scanText, `SELECT COALESCE((SELECT access FROM shares WHERE calendar_id = $1 AND user_id = $2), '')`, id, user)
+	return calendar.ParseAccess(word), err
+}
+
+// LeaveGroups implements [calendar.Tx].
+func (t *Tx) LeaveGroups(ctx context.Context, id calendar.CalendarID, user calendar.UserID) error {
+	_, err := t.exec(ctx, `INSERT INTO group_leavers (calendar_id, user_id) VALUES ($1, $2) ON CONFLICT DO NOTHING`, id, user)
+	if err != nil {
+		return err
+	}
+	return t.spread(ctx, shareOf(id, user))
+}
+
+// some are shares: a condition over the columns of a calendar and a user, and its arguments.
+type some struct {
+	where string
+	args  []any
+}
+
+func sharesOfUser(user calendar.UserID) some { return some{"%[2]s = $1", []any{user}} }
+
+func sharesOfCalendar(id calendar.CalendarID) some { return some{"%[1]s = $1", []any{id}} }
+
+func shareOf(id calendar.CalendarID, user calendar.UserID) some {
+	return some{"%[1]s = $1 AND %[2]s = $2", []any{id, user}}
+}
+
+// of writes the condition over columns.
+func (s some) of(cal, user string) string {
+	return strings.NewReplacer("%[1]s", cal, "%[2]s", user).Replace(s.where)
+}
+
+// rank makes levels of access comparable; they are words.
+func rank(column string) string {
+	return fmt.Sprintf(`CASE %s WHEN 'read-write' THEN 3 WHEN 'read' THEN 2 WHEN 'freebusy' THEN 1 ELSE 0 END`, column)
+}
+
+// spread makes anew what some shares give: the most of what their users have by name and what groups of theirs have. A
+// calendar that comes by several ways is one row, so that whatever reads shares need not know of groups.
+func (t *Tx) spread(ctx context.Context, which some) error {
+	t.hint.Everything = true
+	at := fmt.Sprintf("$%d", len(which.args)+1)
+	for _, step := range [...]struct {
+		text string
+		args []any
+	}{
+		{`UPDATE shares SET access = direct WHERE ` + which.of("calendar_id", "user_id"), which.args},
+		{`INSERT INTO shares (calendar_id, user_id, access, created, direct)
+			SELECT i.calendar_id, m.user_id, CASE MAX(` + rank("i.access") + `) WHEN 3 THEN 'read-write' WHEN 2 THEN 'read' ELSE 'freebusy' END, CAST(` + at + ` AS BIGINT), ''
+			FROM invitations i JOIN group_members m ON m.group_id = i.user_id JOIN calendars c ON c.id = i.calendar_id
+			WHERE i.status = 'accepted' AND m.user_id <> c.owner_id
+				AND NOT EXISTS (SELECT 1 FROM group_leavers l WHERE l.calendar_id = i.calendar_id AND l.user_id = m.user_id)
+				AND ` + which.of("i.calendar_id", "m.user_id") + `
+			GROUP BY i.calendar_id, m.user_id
+			ON CONFLICT (calendar_id, user_id) DO UPDATE SET access = CASE WHEN ` + rank("shares.access") + ` < ` + rank("excluded.access") + `
+				THEN excluded.access ELSE shares.access END`, append(which.args[:len(which.args):len(which.args)], t.store.now())},
+		{`DELETE FROM shares WHERE access = '' AND ` + which.of("calendar_id", "user_id"), which.args},
+	} {
+		if _, err := t.exec(ctx, step.text, step.args...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
