@@ -108,6 +108,8 @@ type Tx interface {
 	// is (Access unset). NotFound when it is gone. Several calendars are locked in the order
 	// of their ids, lest two transactions wait for each other.
 	Advance(ctx context.Context, id CalendarID) (Calendar, error)
+	// AdvanceAll is Advance of many, in the order of their ids, which it returns. Those that are gone are left out.
+	AdvanceAll(ctx context.Context, ids []CalendarID) ([]Calendar, error)
 	// Duplicates returns whatever lies at the name, a tombstone included, and the live
 	// object with the UID, each with its data; nil where there is none.
 	Duplicates(ctx context.Context, cal CalendarID, name ObjectName, uid UID) (atName, withUID *Object, err error)

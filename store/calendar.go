@@ -145,6 +145,16 @@ func (t *Tx) Advance(ctx context.Context, id calendar.CalendarID) (calendar.Cale
 		WHERE id = $1 AND trashed IS NULL RETURNING `+packedCalendar.selected, id, t.store.now())
 }
 
+// AdvanceAll implements [calendar.Tx]. Rows are locked in the order in which the inner query yields them.
+func (t *Tx) AdvanceAll(ctx context.Context, ids []calendar.CalendarID) ([]calendar.Calendar, error) {
+	t.hint.Calendars = append(t.hint.Calendars, ids...)
+	all, err := asked(ctx, t, ids, scanAdvanced, `UPDATE calendars SET version = version + 1, modified = $1
+		WHERE id IN (SELECT id FROM calendars WHERE trashed IS NULL AND id`+oneOf(2)+`ORDER BY id`+t.of().lockRows+`)
+		RETURNING `+packedCalendar.selected, t.store.now())
+	slices.SortFunc(all, func(a, b calendar.Calendar) int { return cmp.Compare(a.ID, b.ID) })
+	return all, err
+}
+
 func scanAdvanced(row scanner) (calendar.Calendar, error) {
 	c, err := packedCalendar.scan(row)
 	return c.result(), err

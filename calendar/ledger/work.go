@@ -124,11 +124,16 @@ func (w *work) open(ctx context.Context, id calendar.CalendarID) (*opened, error
 	if err != nil {
 		return nil, err
 	}
+	return w.note(cal), nil
+}
+
+// note remembers a calendar that was opened.
+func (w *work) note(cal calendar.Calendar) *opened {
 	if cal.Owner == w.caller.User.ID {
 		cal.Access = calendar.OwnerAccess
 	}
-	w.opened[id] = &opened{Calendar: cal, first: cal.Version, fresh: true}
-	return w.opened[id], nil
+	w.opened[cal.ID] = &opened{Calendar: cal, first: cal.Version, fresh: true}
+	return w.opened[cal.ID]
 }
 
 // reachAttempts bounds how often a change begins anew since it reaches further than it was known to.
@@ -145,12 +150,14 @@ func (e *reachError) Error() string {
 
 // openAll opens calendars, in the order of their ids. Those that are gone are left out.
 func (w *work) openAll(ctx context.Context, ids []calendar.CalendarID) error {
-	for _, id := range ids {
-		if _, err := w.open(ctx, id); err != nil && calendar.ReasonOf(err) != calendar.NotFound {
-			return err
-		}
+	if len(ids) == 0 {
+		return nil
 	}
-	return nil
+	all, err := w.AdvanceAll(ctx, ids)
+	for _, cal := range all {
+		w.note(cal)
+	}
+	return err
 }
 
 // reach sees that calendars are open, or has the change begin anew with them.

@@ -1,6 +1,8 @@
 package storetest
 
 import (
+	"fmt"
+	"slices"
 	"time"
 
 	"caldav-mcp-server/calendar"
@@ -15,6 +17,7 @@ func calendarTests() []test {
 		{"has an address that is case-sensitive", calendarSegmentCase},
 		{"are listed in the user's order", calendarsAreListed},
 		{"advances", calendarAdvances},
+		{"many advance at once", calendarsAdvance},
 		{"goes to the trash", calendarTrashed},
 		{"moves to another address", calendarMoves},
 		{"needs an owner", calendarNeedsOwner},
@@ -120,6 +123,40 @@ func calendarsAreListed(b *bundle) {
 	all, err := b.Calendars(b.Context(), ann.ID)
 	b.must(err)
 	same(b, "calendars", all, []calendar.Calendar{first, second, upper, lower, again, umlaut, shared})
+}
+
+func calendarsAdvance(b *bundle) {
+	ann := b.user("ann")
+	var ids, want []calendar.CalendarID
+	for i := range 70 {
+		ids = append(ids, b.calendar(ann, calendar.Segment(fmt.Sprintf("c%02d", i))).ID)
+	}
+	b.must(b.Update(b.Context(), func(tx calendar.Tx) error { return tx.TrashCalendar(b.Context(), ids[3]) }))
+	want = slices.Sorted(slices.Values(slices.Delete(slices.Clone(ids), 3, 4)))
+	slices.Reverse(ids)
+	before := map[calendar.CalendarID]calendar.Version{}
+	for _, id := range want {
+		c, err := b.Calendar(b.Context(), ann.ID, id)
+		b.must(err)
+		before[id] = c.Version
+	}
+	b.must(b.Update(b.Context(), func(tx calendar.Tx) error {
+		found, err := tx.AdvanceAll(b.Context(), append(ids, "nowhere"))
+		var got []calendar.CalendarID
+		for _, c := range found {
+			got = append(got, c.ID)
+			same(b, "version", c.Version, before[c.ID]+1)
+			same(b, "owner", c.Owner, ann.ID)
+		}
+		same(b, "those that are there, in order", got, want)
+		return err
+	}))
+	for _, id := range want {
+		c, err := b.Calendar(b.Context(), ann.ID, id)
+		b.must(err)
+		same(b, "kept", c.Version, before[id]+1)
+	}
+	same(b, "none", len(in(b, func(tx calendar.Tx) ([]calendar.Calendar, error) { return tx.AdvanceAll(b.Context(), nil) })), 0)
 }
 
 func calendarAdvances(b *bundle) {
