@@ -47,11 +47,14 @@ func sqliteSearching() searching {
 	}
 }
 
+// postgresSearching picks the matches by their keys first, too: thousands of whole rows would be sorted on the disk.
 func postgresSearching() searching {
 	return searching{
-		text: `SELECT ` + lightColumns + ` FROM objects WHERE words @@ $1::tsquery AND NOT deleted
-			AND calendar_id IN (SELECT jsonb_array_elements_text($2::jsonb)) AND kind = $6 AND (span_end >= $3 OR $4::boolean)
-			AND NOT EXISTS (SELECT 1 FROM jsonb_array_elements_text($7::jsonb) w (value) WHERE strpos(' ' || search, ' ' || w.value) = 0)` + searched,
+		text: `SELECT ` + lightColumns + ` FROM (
+				SELECT calendar_id AS calendar, name AS object FROM objects WHERE words @@ $1::tsquery AND NOT deleted
+					AND calendar_id IN (SELECT jsonb_array_elements_text($2::jsonb)) AND kind = $6 AND (span_end >= $3 OR $4::boolean)
+					AND NOT EXISTS (SELECT 1 FROM jsonb_array_elements_text($7::jsonb) w (value) WHERE strpos(' ' || search, ' ' || w.value) = 0)` + searched + `) found
+			JOIN objects ON calendar_id = calendar AND name = object WHERE NOT deleted` + searched,
 		expression: postgresExpression,
 		survey:     postgresSurvey,
 		pick: `SELECT ` + lightColumns + ` FROM jsonb_array_elements($1::jsonb) k (value)
@@ -110,28 +113,29 @@ func foreign(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) 
 // sqliteExpression asks for each of the words in any of the calendars: a word there has its
 // calendar before it.
 func sqliteExpression(q calendar.SearchQuery) string {
-	var all []string
-	for _, word := range q.Words {
-		var homes []string
-		for _, cal := range q.Calendars {
-			homes = append(homes, `"`+plainID(cal)+"§"+word+`"*`)
-		}
-		all = append(all, "("+strings.Join(homes, " OR ")+")")
-	}
-	return strings.Join(all, " AND ")
+	return wordsIn(q, " OR ", " AND ", func(id, word string) string { return `"` + id + "§" + word + `"*` })
 }
 
-// postgresExpression asks for the words and for one of the calendars.
+// keyLength is how much of a calendar's id stands before a word on Postgres: the last characters, which are random.
+const keyLength = 8
+
 func postgresExpression(q calendar.SearchQuery) string {
-	var homes []string
-	for _, cal := range q.Calendars {
-		homes = append(homes, "'§"+plainID(cal)+"'")
-	}
-	all := []string{"(" + strings.Join(homes, " | ") + ")"}
+	return wordsIn(q, " | ", " & ", func(id, word string) string {
+		return "'" + id[max(0, len(id)-keyLength):] + "§" + word + "':*"
+	})
+}
+
+// wordsIn writes that each of the words is to be in one of the calendars.
+func wordsIn(q calendar.SearchQuery, or, and string, term func(id, word string) string) string {
+	all := make([]string, 0, len(q.Words))
 	for _, word := range q.Words {
-		all = append(all, "'"+word+"':*")
+		homes := make([]string, 0, len(q.Calendars))
+		for _, cal := range q.Calendars {
+			homes = append(homes, term(plainID(cal), word))
+		}
+		all = append(all, "("+strings.Join(homes, or)+")")
 	}
-	return strings.Join(all, " & ")
+	return strings.Join(all, and)
 }
 
 // plainID is a calendar's id with nothing in it that could be a part of an expression.
