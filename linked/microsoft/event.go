@@ -222,8 +222,10 @@ const ours = "caldav:"
 
 // uid is the UID of an event: the one that it was given here, or else Microsoft's.
 func (e *Event) uid() string {
-	if given, found := strings.CutPrefix(e.Transaction, ours); found && given != "" {
-		return given
+	if given, found := strings.CutPrefix(e.Transaction, ours[:len(ours)-1]); found {
+		if n, uid, parted := strings.Cut(given, ":"); parted && uid != "" && len(n) <= 1 {
+			return uid
+		}
 	}
 	if e.UID != "" {
 		return e.UID

@@ -256,12 +256,12 @@ func (w writer) plainOf(from *Event) *Event {
 		e.Original = at.UTC().Format(time.RFC3339)
 	}
 	if e.Recurrence != nil {
-		e.Recurrence = w.plainRule(*e.Recurrence)
+		e.Recurrence = w.plainPattern(*e.Recurrence)
 	}
 	return &e
 }
 
-func (w writer) plainRule(r Recurrence) *Recurrence {
+func (w writer) plainPattern(r Recurrence) *Recurrence {
 	r.Range.Zone = ""
 	switch r.Range.Type {
 	case "noEnd":

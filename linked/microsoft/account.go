@@ -1,0 +1,122 @@
+package microsoft
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"caldav-mcp-server/calendar/mirror"
+	"caldav-mcp-server/calendar/zone"
+	"caldav-mcp-server/linked/rest"
+	"caldav-mcp-server/linked/token"
+)
+
+// Addresses of Microsoft's.
+const (
+	API   = "https://graph.microsoft.com/v1.0"
+	login = "https://login.microsoftonline.com/"
+)
+
+// Scopes are what we ask an owner for.
+func Scopes() []string {
+	return []string{"offline_access", "https://graph.microsoft.com/Calendars.ReadWrite", "https://graph.microsoft.com/User.Read"}
+}
+
+// Ended is what an owner reads whose key is good no more.
+const Ended = "A key ends when it is unused for 90 days, when the password changes, when an administrator takes it back, or when the app's secret has expired."
+
+// Client is this server at Microsoft. The tenant is whose accounts may be linked: "common" for all.
+func Client(id, secret, tenant string, ask *http.Client, now func() time.Time) *token.Client {
+	if tenant == "" {
+		tenant = "common"
+	}
+	at := login + url.PathEscape(tenant) + "/oauth2/v2.0/"
+	return &token.Client{
+		ID: id, Secret: secret, AuthURL: at + "authorize", TokenURL: at + "token", Scopes: Scopes(), Ended: Ended, HTTP: ask, Now: now,
+		Ask: map[string]string{"prompt": "select_account"},
+	}
+}
+
+// Account is a Microsoft account as a source of mirrors.
+type Account struct {
+	client rest.Client
+	zones  *zone.DB
+	now    func() time.Time
+}
+
+// Open makes an account of what gives its access tokens.
+func Open(base string, ask *http.Client, zones *zone.DB, now func() time.Time, access func(ctx context.Context, stale string) (string, error)) *Account {
+	// Names that stay when an event moves, times in one zone whoever asks, and pages that are worth a request.
+	prefer := http.Header{"Prefer": {`IdType="ImmutableId"`, `outlook.timezone="UTC"`, "odata.maxpagesize=200"}}
+	busy := func(reason string) bool {
+		return reason == "ApplicationThrottled" || reason == "ErrorMailboxStoreUnavailable"
+	}
+	return &Account{zones: zones, now: now, client: rest.Client{HTTP: ask, Base: base, Token: access, Read: problem, Busy: busy, Prefer: prefer}}
+}
+
+// problem reads an error of Graph's.
+func problem(body []byte) (reason, message string) {
+	var answer struct {
+		Error struct {
+			Code    string `json:"code"`
+			Message string `json:"message"`
+		} `json:"error"`
+	}
+	if json.Unmarshal(body, &answer) != nil {
+		return "", ""
+	}
+	return answer.Error.Code, answer.Error.Message
+}
+
+// calendar is a calendar of an account.
+type calendar struct {
+	ID      string  `json:"id"`
+	Name    string  `json:"name"`
+	Color   string  `json:"hexColor"`
+	CanEdit bool    `json:"canEdit"`
+	Default bool    `json:"isDefaultCalendar"`
+	Owner   Address `json:"owner"`
+}
+
+const mostPages = 2_000
+
+// Calendars implements mirror.Source.
+func (a *Account) Calendars(ctx context.Context) ([]mirror.Remote, error) {
+	var all []mirror.Remote
+	path := "/me/calendars"
+	for range mostPages {
+		var page struct {
+			Value []calendar `json:"value"`
+			Next  string     `json:"@odata.nextLink"`
+		}
+		if err := a.client.Do(ctx, rest.Request{Method: http.MethodGet, Path: path}, &page); err != nil {
+			return nil, gone(err)
+		}
+		for _, c := range page.Value {
+			all = append(all, mirror.Remote{ID: c.ID, Name: c.Name, Color: strings.ToUpper(c.Color), Writable: c.CanEdit, Primary: c.Default})
+		}
+		if page.Next == "" {
+			return all, nil
+		}
+		path = page.Next
+	}
+	return nil, &mirror.Later{Why: "Microsoft's list of calendars has no end"}
+}
+
+func of(remote string) string { return "/me/calendars/" + url.PathEscape(remote) }
+
+func eventPath(id string) string { return "/me/events/" + url.PathEscape(id) }
+
+// gone says what it means that something is not there.
+func gone(err error) error {
+	switch {
+	case rest.Is(err, http.StatusNotFound, http.StatusGone):
+		return mirror.ErrGone
+	case rest.Is(err, http.StatusConflict, http.StatusPreconditionFailed):
+		return mirror.ErrConflict
+	}
+	return err
+}

@@ -1,0 +1,219 @@
+package microsoft
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"caldav-mcp-server/calendar/mirror"
+	"caldav-mcp-server/linked/rest"
+)
+
+const (
+	// The window that is mirrored: Graph tells of changes only within one, which stays where it was.
+	yearsBack, yearsOn = 1, 2
+	// rebased is how old a window may be before another one is asked for.
+	rebased    = 30 * 24 * time.Hour
+	mostEvents = 100_000
+)
+
+// cursor is where to go on.
+type cursor struct {
+	Link string    `json:"link"`
+	From time.Time `json:"from"`
+	Seen time.Time `json:"seen"`
+}
+
+// Changes implements mirror.Source. Graph tells of instances; a series of which one is told of is asked for as a whole.
+func (a *Account) Changes(ctx context.Context, remote, at string) (mirror.Changes, error) {
+	now := a.now().UTC().Truncate(time.Second)
+	c := cursor{From: now, Seen: now}
+	if at != "" {
+		if json.Unmarshal([]byte(at), &c) != nil || now.Sub(c.From) > rebased {
+			return mirror.Changes{}, mirror.ErrExpired
+		}
+	} else {
+		query := url.Values{
+			"startDateTime": {now.AddDate(-yearsBack, 0, 0).Format(time.RFC3339)}, "endDateTime": {now.AddDate(yearsOn, 0, 0).Format(time.RFC3339)},
+		}
+		c.Link = of(remote) + "/calendarView/delta?" + query.Encode()
+	}
+	items, link, err := a.delta(ctx, c.Link)
+	switch {
+	case at != "" && (rest.Is(err, http.StatusGone) || expired(err)):
+		return mirror.Changes{}, mirror.ErrExpired
+	case err != nil:
+		return mirror.Changes{}, gone(err)
+	}
+	out := mirror.Changes{Whole: at == ""}
+	if err := a.told(ctx, items, &out); err != nil {
+		return mirror.Changes{}, err
+	}
+	if at != "" && len(out.Gone) != 0 {
+		// What is gone may be an instance, whose name tells nothing of its series.
+		if err := a.modified(ctx, remote, c.Seen, &out); err != nil {
+			return mirror.Changes{}, err
+		}
+	}
+	data, err := json.Marshal(cursor{Link: link, From: c.From, Seen: now})
+	out.Cursor = string(data)
+	return out, err
+}
+
+func expired(err error) bool {
+	problem, is := errors.AsType[*rest.AnswerError](err)
+	return is && strings.EqualFold(problem.Reason, "SyncStateNotFound")
+}
+
+// page is an answer with events.
+type page struct {
+	Value []*Event `json:"value"`
+	Next  string   `json:"@odata.nextLink"`
+	Delta string   `json:"@odata.deltaLink"`
+}
+
+// delta reads all pages from a link on, and the link of the next look.
+func (a *Account) delta(ctx context.Context, link string) (items []*Event, next string, err error) {
+	for range mostPages {
+		var one page
+		if err := a.client.Do(ctx, rest.Request{Method: http.MethodGet, Path: link}, &one); err != nil {
+			return nil, "", err
+		}
+		items = append(items, one.Value...)
+		if len(items) > mostEvents {
+			return nil, "", mirror.Refusef("The calendar at Microsoft has more than %d events in three years, which is more than is kept here.", mostEvents)
+		}
+		if one.Delta != "" || one.Next == "" {
+			return items, one.Delta, nil
+		}
+		link = one.Next
+	}
+	return nil, "", &mirror.Later{Why: "Microsoft's list of events has no end"}
+}
+
+// told makes objects of what was told. The last word about an event counts.
+func (a *Account) told(ctx context.Context, items []*Event, out *mirror.Changes) error {
+	done := map[string]bool{}
+	for _, e := range slices.Backward(items) {
+		ref := e.ID
+		if e.SeriesID != "" {
+			ref = e.SeriesID
+		}
+		if done[ref] {
+			continue
+		}
+		done[ref] = true
+		switch {
+		case e.Removed != nil:
+			out.Gone = append(out.Gone, ref)
+			continue
+		case e.Type == "singleInstance" && e.Start != nil:
+			out.Objects = append(out.Objects, a.object(ref, &Series{Master: e}))
+			continue
+		}
+		if err := a.tell(ctx, ref, e, out); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// tell asks for an object. Outside of the window, rows have nothing but names.
+func (a *Account) tell(ctx context.Context, ref string, e *Event, out *mirror.Changes) error {
+	s, err := a.series(ctx, ref)
+	if errors.Is(err, mirror.ErrGone) && e.Type == exceptional && e.Start != nil {
+		// Who is invited to one instance sees no series.
+		out.Objects = append(out.Objects, a.object(e.ID, &Series{Exceptions: []*Event{e}}))
+		return nil
+	}
+	if errors.Is(err, mirror.ErrGone) {
+		out.Gone = append(out.Gone, ref)
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	out.Objects = append(out.Objects, a.object(ref, s))
+	return nil
+}
+
+// modified adds the series that were changed since a moment.
+func (a *Account) modified(ctx context.Context, remote string, since time.Time, out *mirror.Changes) error {
+	// A little more than what is asked for: clocks differ.
+	query := url.Values{"$filter": {"lastModifiedDateTime ge " + since.Add(-5*time.Minute).Format(time.RFC3339)}, "$select": {"id,type"}}
+	items, _, err := a.delta(ctx, of(remote)+"/events?"+query.Encode())
+	if err != nil {
+		return gone(err)
+	}
+	for _, e := range items {
+		if e.Type != master || slices.ContainsFunc(out.Objects, func(o mirror.Object) bool { return o.Ref == e.ID }) {
+			continue
+		}
+		if err := a.tell(ctx, e.ID, e, out); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// whole are the fields of an event, which must all be named where one of them is told only when it is.
+const whole = "id,iCalUId,createdDateTime,lastModifiedDateTime,type,seriesMasterId,originalStart,originalStartTimeZone,originalEndTimeZone," +
+	"cancelledOccurrences,isCancelled,isOrganizer,organizer,responseStatus,onlineMeetingUrl,onlineMeeting,transactionId,subject,body,start,end," +
+	"isAllDay,sensitivity,showAs,importance,categories,location,locations,attendees,isReminderOn,reminderMinutesBeforeStart,recurrence," +
+	"allowNewTimeProposals,hideAttendees,isOnlineMeeting,onlineMeetingProvider,responseRequested"
+
+// series asks for all that is one object.
+func (a *Account) series(ctx context.Context, ref string) (*Series, error) {
+	var got struct {
+		Exceptions []*Event `json:"exceptionOccurrences"`
+	}
+	var raw json.RawMessage
+	query := url.Values{"$select": {whole}, "$expand": {"exceptionOccurrences"}}
+	if err := a.client.Do(ctx, rest.Request{Method: http.MethodGet, Path: eventPath(ref), Query: query}, &raw); err != nil {
+		return nil, gone(err)
+	}
+	var e Event
+	if err := json.Unmarshal(raw, &e); err != nil {
+		return nil, &mirror.Later{Cause: err}
+	}
+	if err := json.Unmarshal(raw, &got); err != nil {
+		return nil, &mirror.Later{Cause: err}
+	}
+	if e.Type == exceptional {
+		return &Series{Exceptions: []*Event{&e}}, nil
+	}
+	return &Series{Master: &e, Exceptions: got.Exceptions, Cancelled: daysGone(&e)}, nil
+}
+
+// object is a series as the mirror takes it. One that cannot be said is told of all the same.
+func (a *Account) object(ref string, s *Series) mirror.Object {
+	o := mirror.Object{Ref: ref, Version: s.version(), UID: s.first().uid()}
+	data, err := Text(s, a.zones)
+	if err != nil {
+		o.Fault = "Microsoft's event cannot be said in iCalendar: " + err.Error()
+		return o
+	}
+	o.Data = data
+	return o
+}
+
+// version is the state of all that is one object.
+func (s *Series) version() string {
+	tags := slices.Clone(s.Cancelled)
+	if s.Master != nil {
+		tags = append(tags, s.Master.ID+" "+s.Master.ETag)
+	}
+	for _, e := range s.Exceptions {
+		tags = append(tags, e.ID+" "+e.ETag)
+	}
+	slices.Sort(tags)
+	sum := sha256.Sum256([]byte(strings.Join(tags, "\n")))
+	return hex.EncodeToString(sum[:12])
+}

@@ -1,0 +1,73 @@
+package microsoft
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+)
+
+// plain says the fields that we write in one way, so that they can be compared.
+func (w *write) plain(e *Event) map[string]any {
+	out := writer{zones: w.account.zones}
+	body := ""
+	if e.Body != nil && strings.TrimSpace(e.Body.Content) != "" {
+		body = e.Body.Type + " " + strings.ReplaceAll(e.Body.Content, "\r\n", "\n")
+	}
+	minutes := 0
+	if e.ReminderOn {
+		minutes = e.Minutes
+	}
+	var guests []Attendee
+	for _, a := range e.Attendees {
+		guests = append(guests, Attendee{Type: cmp.Or(a.Type, required), Address: Address{Name: cmp.Or(a.Address.Name, a.Address.Address), Address: strings.ToLower(a.Address.Address)}})
+	}
+	fields := map[string]any{
+		"subject": e.Subject, "body": body, "start": out.plain(e.Start, e.AllDay), "end": out.plain(e.End, e.AllDay), "isAllDay": e.AllDay,
+		"sensitivity": cmp.Or(e.Sensitivity, normal), "showAs": cmp.Or(e.ShowAs, busy), "importance": cmp.Or(e.Importance, normal),
+		"categories": slices.Clone(e.Categories), "location": placeName(e.Place), "attendees": guests,
+		"isReminderOn": e.ReminderOn, "reminderMinutesBeforeStart": minutes,
+	}
+	if len(e.Categories) == 0 {
+		fields["categories"] = []string(nil)
+	}
+	if e.Original == "" {
+		fields["recurrence"] = out.plainRule(e)
+	}
+	return fields
+}
+
+// plain is a moment in one way.
+func (w writer) plain(m *Moment, day bool) string {
+	if m == nil {
+		return ""
+	}
+	if day {
+		return strip(m.DateTime)
+	}
+	at, err := w.instant(m)
+	if err != nil {
+		return m.DateTime
+	}
+	return at.UTC().Format(time.RFC3339)
+}
+
+// plainRule is a rule as iCalendar has it: patterns hold fields that say nothing.
+func (w writer) plainRule(e *Event) string {
+	if e.Recurrence == nil {
+		return ""
+	}
+	p, err := w.time("DTSTART", e.Start, e.StartZone, e.AllDay)
+	if err != nil {
+		return err.Error()
+	}
+	start, err := p.Time()
+	if err != nil {
+		return err.Error()
+	}
+	rule, err := w.rule(e.Recurrence, start)
+	if err != nil {
+		return err.Error()
+	}
+	return rule.String() + " " + start.TZID
+}

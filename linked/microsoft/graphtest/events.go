@@ -1,0 +1,274 @@
+package graphtest
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// delta tells what changed since a link, page by page. Of a series it tells an occurrence or an exception, as Graph does.
+func (s *Server) delta(r *http.Request) (any, error) {
+	q := r.URL.Query()
+	since := -1
+	if token := q.Get("$deltatoken"); token != "" {
+		at, err := strconv.Atoi(token)
+		if err != nil || at < s.forgotten {
+			return nil, no(http.StatusGone, "SyncStateNotFound", "The sync state generation is not found.")
+		}
+		since = at
+	} else if q.Get("$skiptoken") == "" && (q.Get("startDateTime") == "" || q.Get("endDateTime") == "") {
+		return nil, no(http.StatusBadRequest, "ErrorInvalidParameter", "startDateTime and endDateTime are required")
+	}
+	from := 0
+	if token := q.Get("$skiptoken"); token != "" {
+		if _, err := fmt.Sscanf(token, "%d-%d", &since, &from); err != nil {
+			return nil, no(http.StatusBadRequest, "ErrorInvalidParameter", "bad skip token")
+		}
+	}
+	var found []*stored
+	for _, one := range s.events {
+		if one.changed > since && (since >= 0 || !one.gone) {
+			found = append(found, one)
+		}
+	}
+	slices.SortFunc(found, func(a, b *stored) int { return cmp.Compare(a.changed, b.changed) })
+	end := min(from+s.PageSize, len(found))
+	value := []any{}
+	for _, one := range found[min(from, len(found)):end] {
+		value = append(value, s.row(one)...)
+	}
+	out := map[string]any{"value": value}
+	link := s.Base + "/v1.0/me/calendars/cal/calendarView/delta?"
+	if end < len(found) {
+		out["@odata.nextLink"] = link + "$skiptoken=" + fmt.Sprintf("%d-%d", since, end)
+	} else {
+		out["@odata.deltaLink"] = link + "$deltatoken=" + strconv.Itoa(s.clock)
+	}
+	return out, nil
+}
+
+func (s *Server) row(one *stored) []any {
+	id := one.event["id"]
+	switch {
+	case one.gone:
+		return []any{map[string]any{"id": id, "@removed": map[string]any{"reason": "deleted"}}}
+	case one.event["type"] == "seriesMaster":
+		occurrence := map[string]any{"id": fmt.Sprint(id, "-o1"), "seriesMasterId": id, "type": "occurrence", "start": one.event["start"], "end": one.event["end"]}
+		return []any{one.event, occurrence}
+	}
+	return []any{one.event}
+}
+
+// view lists what is there; the fake has no window.
+func (s *Server) view(r *http.Request) (any, error) { return s.modified(r) }
+
+func (s *Server) modified(*http.Request) (any, error) {
+	value := []any{}
+	for _, id := range slices.Sorted(maps.Keys(s.events)) {
+		if !s.events[id].gone {
+			value = append(value, s.events[id].event)
+		}
+	}
+	return map[string]any{"value": value}, nil
+}
+
+func (s *Server) get(r *http.Request) (any, error) {
+	one := s.events[r.PathValue("event")]
+	if one == nil || one.gone {
+		return nil, errNotFound
+	}
+	e := maps.Clone(one.event)
+	if r.URL.Query().Get("$expand") == "exceptionOccurrences" {
+		var list []any
+		for _, id := range slices.Sorted(maps.Keys(s.events)) {
+			if other := s.events[id]; other.event["seriesMasterId"] == e["id"] && !other.gone {
+				list = append(list, other.event)
+			}
+		}
+		e["exceptionOccurrences"] = list
+	}
+	return e, nil
+}
+
+// words are the enumerations of fields.
+var words = map[string]string{"showAs": "freeBusyStatus", "sensitivity": "sensitivity", "importance": "importance"}
+
+// body reads an event, with the fields and words of the description alone.
+func (s *Server) body(r *http.Request) (Event, error) {
+	var e Event
+	if err := json.NewDecoder(r.Body).Decode(&e); err != nil {
+		return nil, no(http.StatusBadRequest, "BadRequest", "Unable to read JSON request payload.")
+	}
+	for name, value := range e {
+		if !s.fields["event."+name] && !s.fields["outlookItem."+name] {
+			return nil, no(http.StatusBadRequest, "RequestBodyRead", "event has no property "+name)
+		}
+		if of := words[name]; of != "" && !s.fields[of+"="+fmt.Sprint(value)] {
+			return nil, no(http.StatusBadRequest, "RequestBodyRead", of+" has no word "+fmt.Sprint(value))
+		}
+	}
+	if rec, _ := e["recurrence"].(map[string]any); rec != nil {
+		pattern, _ := rec["pattern"].(map[string]any)
+		span, _ := rec["range"].(map[string]any)
+		if !s.fields["recurrencePatternType="+fmt.Sprint(pattern["type"])] || !s.fields["recurrenceRangeType="+fmt.Sprint(span["type"])] {
+			return nil, no(http.StatusBadRequest, "ErrorPropertyValidationFailure", "bad recurrence")
+		}
+		for name := range pattern {
+			if !s.fields["recurrencePattern."+name] {
+				return nil, no(http.StatusBadRequest, "RequestBodyRead", "recurrencePattern has no property "+name)
+			}
+		}
+	}
+	return e, nil
+}
+
+func (s *Server) insert(r *http.Request) (any, error) {
+	e, err := s.body(r)
+	if err != nil {
+		return nil, err
+	}
+	name := fmt.Sprint(e["transactionId"])
+	if s.names[name] {
+		return nil, no(http.StatusConflict, "ErrorDuplicateTransactionId", "Your request can't be completed. An item with the same transaction id exists.")
+	}
+	if e["start"] == nil || e["end"] == nil {
+		return nil, no(http.StatusBadRequest, "ErrorPropertyValidationFailure", "start and end are required")
+	}
+	s.names[name] = true
+	return s.put(e), nil
+}
+
+// found is the event of a request, in the state that it names. An occurrence comes to be an exception by it.
+func (s *Server) found(r *http.Request) (Event, error) {
+	id := r.PathValue("event")
+	if one := s.events[id]; one != nil && !one.gone {
+		if match := r.Header.Get("If-Match"); match != "" && match != one.event["@odata.etag"] {
+			return nil, no(http.StatusPreconditionFailed, "ErrorIrresolvableConflict", "The change key does not match.")
+		}
+		return maps.Clone(one.event), nil
+	}
+	series, day, parted := strings.Cut(id, "-d")
+	one := s.events[series]
+	if !parted || one == nil || one.gone {
+		return nil, errNotFound
+	}
+	return s.occurrence(one.event, day)
+}
+
+// occurrence makes the instance of a day. The days of the fake are those in UTC on which the series begins its instances.
+func (s *Server) occurrence(series Event, day string) (Event, error) {
+	at := clockOf(series["start"])
+	on, err := time.Parse(time.DateOnly, day)
+	if err != nil {
+		return nil, errNotFound
+	}
+	z, err := time.LoadLocation(fmt.Sprint(series["originalStartTimeZone"]))
+	if err != nil || series["isAllDay"] == true {
+		z = time.UTC
+	}
+	local := at.In(z)
+	begin := time.Date(on.Year(), on.Month(), on.Day(), local.Hour(), local.Minute(), local.Second(), 0, z).UTC()
+	e := maps.Clone(series)
+	for _, name := range []string{"recurrence", "transactionId", "@odata.etag", "cancelledOccurrences"} {
+		delete(e, name)
+	}
+	e["id"], e["type"], e["seriesMasterId"] = fmt.Sprint(series["id"], "-d", day), "exception", series["id"]
+	e["originalStart"] = begin.Format(time.RFC3339)
+	e["start"] = map[string]any{"dateTime": begin.Format("2006-01-02T15:04:05"), "timeZone": "UTC"}
+	e["end"] = map[string]any{"dateTime": begin.Add(clockOf(series["end"]).Sub(at)).Format("2006-01-02T15:04:05"), "timeZone": "UTC"}
+	return e, nil
+}
+
+func clockOf(side any) time.Time {
+	m, _ := side.(map[string]any)
+	text, _ := m["dateTime"].(string)
+	text, _, _ = strings.Cut(text, ".")
+	at, _ := time.Parse("2006-01-02T15:04:05", text)
+	return at
+}
+
+// instances lists the days of a window. The fake takes every day for one of the series.
+func (s *Server) instances(r *http.Request) (any, error) {
+	one := s.events[r.PathValue("event")]
+	if one == nil || one.gone || one.event["type"] != "seriesMaster" {
+		return nil, errNotFound
+	}
+	from, err := time.Parse(time.RFC3339, r.URL.Query().Get("startDateTime"))
+	if err != nil {
+		return nil, no(http.StatusBadRequest, "ErrorInvalidParameter", "startDateTime is required")
+	}
+	value := []any{}
+	for n := range 4 {
+		day := from.AddDate(0, 0, n).Format(time.DateOnly)
+		e, err := s.occurrence(one.event, day)
+		if err != nil {
+			return nil, err
+		}
+		if there := s.events[fmt.Sprint(e["id"])]; there != nil {
+			if there.gone {
+				continue
+			}
+			e = there.event
+		} else {
+			e["type"] = "occurrence"
+		}
+		value = append(value, e)
+	}
+	return map[string]any{"value": value}, nil
+}
+
+func (s *Server) patch(r *http.Request) (any, error) {
+	e, err := s.found(r)
+	if err != nil {
+		return nil, err
+	}
+	changes, err := s.body(r)
+	if err != nil {
+		return nil, err
+	}
+	if changes["recurrence"] != nil || changes["start"] != nil && e["type"] == "seriesMaster" {
+		s.reset(e)
+	}
+	maps.Copy(e, changes)
+	maps.DeleteFunc(e, func(_ string, value any) bool { return value == nil })
+	return s.put(e), nil
+}
+
+// reset makes all instances like the series again, as another rule does.
+func (s *Server) reset(series Event) {
+	for id, one := range s.events {
+		if one.event["seriesMasterId"] == series["id"] {
+			delete(s.events, id)
+		}
+	}
+	delete(series, "cancelledOccurrences")
+}
+
+func (s *Server) remove(r *http.Request) (any, error) {
+	e, err := s.found(r)
+	if err != nil {
+		return nil, err
+	}
+	id := fmt.Sprint(e["id"])
+	if series := s.events[fmt.Sprint(e["seriesMasterId"])]; series != nil {
+		master := maps.Clone(series.event)
+		list, _ := master["cancelledOccurrences"].([]any)
+		_, day, _ := strings.Cut(id, "-d")
+		master["cancelledOccurrences"] = append(slices.Clone(list), fmt.Sprint("OID.", master["id"], ".", day))
+		s.put(master)
+	}
+	s.clock++
+	s.events[id] = &stored{event: e, changed: s.clock, gone: true}
+	for _, one := range s.events {
+		if one.event["seriesMasterId"] == e["id"] {
+			one.gone, one.changed = true, s.clock
+		}
+	}
+	return nil, nil //nolint:nilnil // no body is what a deletion answers
+}

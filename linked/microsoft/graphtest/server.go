@@ -1,0 +1,211 @@
+// Package graphtest is a small Microsoft Graph v1.0 for tests: calendars, events, series and delta links, with the fields and words
+// of the published description. It takes no others.
+package graphtest
+
+import (
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"caldav-mcp-server/linked/rest/resttest"
+)
+
+// fieldsText is cut from the published CSDL.
+//
+//go:embed fields.txt
+var fieldsText string
+
+// Event is an event as it travels.
+type Event = map[string]any
+
+type stored struct {
+	event   Event
+	changed int
+	gone    bool
+}
+
+// Server is the fake. It has one calendar, "cal", of alice@example.com.
+type Server struct {
+	resttest.Faults
+
+	// Base is the address of the server, for the links that it gives.
+	Base string
+	// PageSize is how many events a page has.
+	PageSize int
+
+	mu        sync.Mutex
+	events    map[string]*stored
+	names     map[string]bool
+	clock     int
+	forgotten int
+	fields    map[string]bool
+}
+
+// New makes a server with an empty calendar. It takes the access token "good".
+func New() *Server {
+	s := &Server{PageSize: 3, events: map[string]*stored{}, names: map[string]bool{}, fields: map[string]bool{}}
+	for line := range strings.Lines(fieldsText) {
+		if words := strings.Fields(line); len(words) > 0 && !strings.HasPrefix(line, "#") {
+			s.fields[words[0]] = true
+		}
+	}
+	return s
+}
+
+// Has tells whether the published description has a field, such as event.subject, or a word, such as importance=high.
+func (s *Server) Has(field string) bool { return s.fields[field] }
+
+// Forget has all delta links expire.
+func (s *Server) Forget() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.forgotten = s.clock
+}
+
+// Set writes an event as its owner does in Outlook.
+func (s *Server) Set(e Event) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	e = s.put(e)
+	return fmt.Sprint(e["id"])
+}
+
+// Events are those that are there, by id.
+func (s *Server) Events() map[string]Event {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	out := map[string]Event{}
+	for id, one := range s.events {
+		if !one.gone {
+			out[id] = maps.Clone(one.event)
+		}
+	}
+	return out
+}
+
+// put stores an event in its next state. What is not said has the values that Graph gives.
+func (s *Server) put(from Event) Event {
+	s.clock++
+	e := Event{
+		"isAllDay": false, "sensitivity": "normal", "showAs": "busy", "importance": "normal", "categories": []any{}, "isReminderOn": false,
+		"reminderMinutesBeforeStart": 15, "responseRequested": true, "allowNewTimeProposals": true, "locations": []any{}, "isOrganizer": true,
+		"organizer": map[string]any{"emailAddress": map[string]any{"name": "Alice", "address": "alice@example.com"}}, "attendees": []any{},
+	}
+	maps.Copy(e, from)
+	if e["id"] == nil {
+		e["id"] = fmt.Sprintf("AAMk%06d", s.clock)
+		e["iCalUId"] = fmt.Sprintf("04000000%06d", s.clock)
+		e["createdDateTime"] = s.at()
+	}
+	if e["type"] == nil || e["type"] == "singleInstance" || e["type"] == "seriesMaster" {
+		e["type"] = "singleInstance"
+		if e["recurrence"] != nil {
+			e["type"] = "seriesMaster"
+		}
+	}
+	e["lastModifiedDateTime"], e["changeKey"], e["@odata.etag"] = s.at(), strconv.Itoa(s.clock), fmt.Sprintf("W/%q", strconv.Itoa(s.clock))
+	for _, side := range []string{"start", "end"} {
+		s.inUTC(e, side)
+	}
+	s.events[fmt.Sprint(e["id"])] = &stored{event: e, changed: s.clock}
+	return e
+}
+
+func (s *Server) at() string {
+	return time.Date(2026, 1, 1, 0, 0, s.clock, 0, time.UTC).Format(time.RFC3339)
+}
+
+// inUTC answers times in UTC, and the zone in which they were said beside them, as the header Prefer asks.
+func (s *Server) inUTC(e Event, side string) {
+	m, _ := e[side].(map[string]any)
+	name, _ := m["timeZone"].(string)
+	text, _ := m["dateTime"].(string)
+	text, _, _ = strings.Cut(text, ".")
+	z, err := time.LoadLocation(name)
+	if err != nil {
+		z = time.UTC
+	}
+	at, err := time.ParseInLocation("2006-01-02T15:04:05", text, z)
+	if err != nil {
+		return
+	}
+	zone := "original" + strings.ToUpper(side[:1]) + side[1:] + "TimeZone"
+	if name != "UTC" || e[zone] == nil {
+		e[zone] = name
+	}
+	e[side] = map[string]any{"dateTime": at.UTC().Format("2006-01-02T15:04:05") + ".0000000", "timeZone": "UTC"}
+}
+
+// Handler answers requests below /v1.0.
+func (s *Server) Handler() http.Handler {
+	mux := http.NewServeMux()
+	const base = "/v1.0/me"
+	mux.HandleFunc("GET "+base+"/calendars", s.guarded(s.calendars))
+	mux.HandleFunc("GET "+base+"/calendars/cal", s.guarded(s.calendar))
+	mux.HandleFunc("GET "+base+"/calendars/cal/calendarView/delta", s.guarded(s.delta))
+	mux.HandleFunc("GET "+base+"/calendars/cal/calendarView", s.guarded(s.view))
+	mux.HandleFunc("GET "+base+"/calendars/cal/events", s.guarded(s.modified))
+	mux.HandleFunc("POST "+base+"/calendars/cal/events", s.guarded(s.insert))
+	mux.HandleFunc("GET "+base+"/events/{event}", s.guarded(s.get))
+	mux.HandleFunc("PATCH "+base+"/events/{event}", s.guarded(s.patch))
+	mux.HandleFunc("DELETE "+base+"/events/{event}", s.guarded(s.remove))
+	mux.HandleFunc("GET "+base+"/events/{event}/instances", s.guarded(s.instances))
+	return s.Before(mux)
+}
+
+// failure is an answer that says no.
+type failure struct {
+	status       int
+	code, detail string
+}
+
+func (f *failure) Error() string { return f.code + ": " + f.detail }
+
+func no(status int, code, detail string) error { return &failure{status, code, detail} }
+
+var errNotFound = &failure{http.StatusNotFound, "ErrorItemNotFound", "The specified object was not found in the store."}
+
+func (s *Server) guarded(answer func(r *http.Request) (any, error)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		body, err := any(nil), error(nil)
+		switch {
+		case r.Header.Get("Authorization") != "Bearer good":
+			err = no(http.StatusUnauthorized, "InvalidAuthenticationToken", "Access token has expired or is not yet valid.")
+		case !slices.Contains(r.Header.Values("Prefer"), `IdType="ImmutableId"`):
+			err = no(http.StatusBadRequest, "ErrorInvalidRequest", "the test wants immutable ids")
+		default:
+			body, err = answer(r)
+		}
+		w.Header().Set("Content-Type", "application/json")
+		if f, failed := err.(*failure); failed { //nolint:errorlint // made in this package, and never wrapped
+			w.WriteHeader(f.status)
+			body = map[string]any{"error": map[string]any{"code": f.code, "message": f.detail}}
+		}
+		if body == nil {
+			w.WriteHeader(http.StatusNoContent)
+			return
+		}
+		_ = json.NewEncoder(w).Encode(body)
+	}
+}
+
+func (s *Server) calendar(*http.Request) (any, error) {
+	return map[string]any{
+		"id": "cal", "name": "Calendar", "hexColor": "", "canEdit": true, "isDefaultCalendar": true,
+		"owner": map[string]any{"name": "Alice", "address": "alice@example.com"},
+	}, nil
+}
+
+func (s *Server) calendars(r *http.Request) (any, error) {
+	c, err := s.calendar(r)
+	return map[string]any{"value": []any{c}}, err
+}

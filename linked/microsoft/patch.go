@@ -1,0 +1,97 @@
+package microsoft
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"reflect"
+	"strings"
+
+	"caldav-mcp-server/calendar/mirror"
+	"caldav-mcp-server/linked/rest"
+)
+
+// patch sends what is another in an event, and tells whether that made its instances anew.
+func (w *write) patch(ctx context.Context, now, want *Event) (reset bool, err error) {
+	if now.Organizer != nil && want.Organizer != nil && len(want.Attendees) != 0 && len(now.Attendees) != 0 &&
+		!strings.EqualFold(now.Organizer.Address.Address, want.Organizer.Address.Address) {
+		return false, mirror.Refusef("The organizer of an event cannot be changed at Microsoft (it is %s).", now.Organizer.Address.Address)
+	}
+	if err := w.reply(ctx, now, want); err != nil {
+		return false, err
+	}
+	had, changes := w.plain(now), map[string]any{}
+	for name, value := range w.plain(want) {
+		if !reflect.DeepEqual(had[name], value) {
+			changes[name] = fieldsOf(want)[name]
+		}
+	}
+	if len(changes) == 0 {
+		return false, nil
+	}
+	_, ruled := changes["recurrence"]
+	_, moved := changes["start"]
+	return ruled || moved, w.send(ctx, http.MethodPatch, eventPath(now.ID), now.ETag, changes, nil)
+}
+
+var replies = map[string]string{"accepted": "accept", "declined": "decline", "tentativelyAccepted": "tentativelyAccept"}
+
+// reply answers an invitation where the account's own answer is another one.
+func (w *write) reply(ctx context.Context, now, want *Event) error {
+	if now.IsOrganizer || now.Answer == nil {
+		return nil
+	}
+	before := map[string]string{}
+	for _, a := range now.Attendees {
+		if a.Status != nil {
+			before[strings.ToLower(a.Address.Address)] = responses.out(a.Status.Response)
+		}
+	}
+	for _, a := range want.Attendees {
+		had, known := before[strings.ToLower(a.Address.Address)]
+		if !known || had == responses.out(a.Status.Response) || replies[a.Status.Response] == "" {
+			continue
+		}
+		var c calendar
+		if err := w.account.client.Do(ctx, rest.Request{Method: http.MethodGet, Path: of(w.remote)}, &c); err != nil {
+			return err
+		}
+		if strings.EqualFold(c.Owner.Address, a.Address.Address) {
+			body := map[string]any{"sendResponse": true}
+			return w.send(ctx, http.MethodPost, eventPath(now.ID)+"/"+replies[a.Status.Response], "", body, nil)
+		}
+	}
+	return nil
+}
+
+// fieldsOf are those fields of an event that we write.
+func fieldsOf(e *Event) map[string]any {
+	body, place := e.Body, e.Place
+	if body == nil {
+		body = &Body{Type: textBody}
+	}
+	if place == nil {
+		place = json.RawMessage(`{"displayName":""}`)
+	}
+	guests := make([]Attendee, 0, len(e.Attendees))
+	for _, a := range e.Attendees {
+		guests = append(guests, Attendee{Type: a.Type, Address: a.Address})
+	}
+	fields := map[string]any{
+		"subject": e.Subject, "body": body, "start": e.Start, "end": e.End, "isAllDay": e.AllDay, "sensitivity": e.Sensitivity, "showAs": e.ShowAs,
+		"importance": e.Importance, "categories": append([]string{}, e.Categories...), "location": place, "attendees": guests,
+		"isReminderOn": e.ReminderOn, "reminderMinutesBeforeStart": e.Minutes,
+	}
+	if e.Recurrence != nil {
+		fields["recurrence"] = e.Recurrence
+	} else if e.Original == "" {
+		fields["recurrence"] = json.RawMessage("null")
+	}
+	for name, value := range e.Rest {
+		fields[name] = value
+	}
+	if e.ShowAs == "unknown" {
+		delete(fields, "showAs")
+	}
+	return fields
+}

@@ -1,0 +1,335 @@
+package microsoft
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"caldav-mcp-server/calendar/mirror"
+	"caldav-mcp-server/linked/rest"
+)
+
+// Put implements mirror.Source.
+func (a *Account) Put(ctx context.Context, remote string, o mirror.Object) (mirror.Object, error) {
+	want, err := Read(o.Data, a.zones)
+	if _, refused := errors.AsType[*mirror.Refusal](err); err != nil && !refused {
+		err = mirror.Refusef("The event cannot be read: %s", err)
+	}
+	if err != nil {
+		return o, err
+	}
+	w := &write{account: a, remote: remote}
+	ref, now := o.Ref, (*Series)(nil)
+	if ref == "" {
+		if ref, now, err = w.create(ctx, want); err != nil {
+			return o, gone(err)
+		}
+	} else if now, err = a.stored(ctx, ref, o.Version); err != nil {
+		return o, err
+	}
+	if err := w.change(ctx, now, want); err != nil {
+		return o, gone(err)
+	}
+	held, err := a.series(ctx, ref)
+	if err != nil {
+		// It is written; what it is like by now the next look tells.
+		return o, &mirror.Later{Unknown: true, Cause: err}
+	}
+	return a.object(ref, held), nil
+}
+
+// stored asks for an object, which must be of the version that is written over.
+func (a *Account) stored(ctx context.Context, ref, version string) (*Series, error) {
+	s, err := a.series(ctx, ref)
+	if err != nil {
+		return nil, err
+	}
+	if s.version() != version {
+		return nil, mirror.ErrConflict
+	}
+	return s, nil
+}
+
+// Delete implements mirror.Source.
+func (a *Account) Delete(ctx context.Context, remote, ref, version string) error {
+	s, err := a.stored(ctx, ref, version)
+	if err != nil {
+		return err
+	}
+	w := &write{account: a, remote: remote}
+	return gone(w.send(ctx, http.MethodDelete, eventPath(ref), s.first().ETag, nil, nil))
+}
+
+// write is one change of an object, in as many requests as it takes.
+type write struct {
+	account *Account
+	remote  string
+	// done tells that a part has been written: what fails then leaves the others.
+	done bool
+}
+
+func (w *write) send(ctx context.Context, method, path, match string, body, into any) error {
+	err := w.account.client.Do(ctx, rest.Request{Method: method, Path: path, Match: match, Body: body}, into)
+	switch {
+	case err == nil:
+		w.done = true
+	case w.done:
+		return &mirror.Later{Unknown: true, Cause: err, Why: "Microsoft took a part of the change, and not all of it"}
+	}
+	return err
+}
+
+// names are how often an event with one UID can be made: Microsoft takes each name once, also when what had it is deleted.
+const names = 5
+
+// create makes an event, under a name by which a second attempt is known.
+func (w *write) create(ctx context.Context, want *Series) (string, *Series, error) {
+	if want.Master == nil {
+		return "", nil, mirror.Refusef("Microsoft keeps single instances only within their series.")
+	}
+	if err := w.host(ctx, want.Master); err != nil {
+		return "", nil, err
+	}
+	there, err := w.named(ctx, want.Master)
+	if err != nil {
+		return "", nil, err
+	}
+	if there {
+		return "", nil, mirror.ErrConflict
+	}
+	uid := strings.TrimPrefix(want.Master.Transaction, ours)
+	for n := range names {
+		fields := fieldsOf(want.Master)
+		fields["transactionId"] = transaction(uid, n)
+		var made Event
+		err = w.send(ctx, http.MethodPost, of(w.remote)+"/events", "", fields, &made)
+		if rest.Is(err, http.StatusConflict) {
+			continue
+		}
+		if err != nil {
+			return "", nil, err
+		}
+		s, err := w.account.series(ctx, made.ID)
+		return made.ID, s, err
+	}
+	return "", nil, err
+}
+
+// transaction is the n-th name for an event.
+func transaction(uid string, n int) string {
+	if n == 0 {
+		return ours + uid
+	}
+	return ours[:len(ours)-1] + strconv.Itoa(n) + ":" + uid
+}
+
+// host refuses somebody else's event: Microsoft would make the account its organizer, and invite everybody anew.
+func (w *write) host(ctx context.Context, e *Event) error {
+	if e.Organizer == nil || len(e.Attendees) == 0 {
+		return nil
+	}
+	var c calendar
+	if err := w.account.client.Do(ctx, rest.Request{Method: http.MethodGet, Path: of(w.remote)}, &c); err != nil {
+		return err
+	}
+	if c.Owner.Address != "" && !strings.EqualFold(c.Owner.Address, e.Organizer.Address.Address) {
+		return mirror.Refusef("Microsoft takes whoever adds an event for its organizer, so an invitation of %s cannot be put there. Answer it where it came in.",
+			e.Organizer.Address.Address)
+	}
+	return nil
+}
+
+// named tells whether there is an event with the UID already, at the time of this one.
+func (w *write) named(ctx context.Context, e *Event) (bool, error) {
+	out := writer{zones: w.account.zones}
+	at, err := out.instant(e.Start)
+	if err != nil {
+		return false, err
+	}
+	query := url.Values{"startDateTime": {at.Add(-24 * time.Hour).UTC().Format(time.RFC3339)}, "endDateTime": {at.Add(48 * time.Hour).UTC().Format(time.RFC3339)}}
+	items, _, err := w.account.delta(ctx, of(w.remote)+"/calendarView?"+query.Encode())
+	if err != nil {
+		return false, err
+	}
+	return slices.ContainsFunc(items, func(there *Event) bool { return there.uid() == e.uid() }), nil
+}
+
+// change brings an object from one state to another, request by request: first the series, then its instances.
+func (w *write) change(ctx context.Context, now, want *Series) error {
+	if (now.Master == nil) != (want.Master == nil) {
+		return mirror.Refusef("Microsoft shows us a single instance of this series, to which no others can be added.")
+	}
+	if now.Master != nil {
+		reset, err := w.patch(ctx, now.Master, want.Master)
+		if err != nil {
+			return err
+		}
+		if reset && len(now.Exceptions)+len(now.Cancelled) != 0 {
+			// Another rule or time makes all instances like the series again.
+			if now, err = w.account.series(ctx, now.Master.ID); err != nil {
+				return err
+			}
+		}
+	}
+	for _, day := range now.Cancelled {
+		if !slices.Contains(want.Cancelled, day) {
+			return mirror.Refusef("Microsoft does not bring back an instance that was cancelled (%s). Make an event of its own for that day.", day)
+		}
+	}
+	if err := w.instances(ctx, now, want); err != nil {
+		return err
+	}
+	return w.cancel(ctx, now, want)
+}
+
+// instances writes what is unlike the series.
+func (w *write) instances(ctx context.Context, now, want *Series) error {
+	left := map[string]*Event{}
+	for _, e := range now.Exceptions {
+		left[moment(e.Original)] = e
+	}
+	for _, e := range want.Exceptions {
+		there := left[moment(e.Original)]
+		delete(left, moment(e.Original))
+		if there == nil {
+			found, err := w.find(ctx, now, e.Original)
+			if err != nil {
+				return err
+			}
+			there = found
+		}
+		if _, err := w.patch(ctx, there, e); err != nil {
+			return err
+		}
+	}
+	if want.Master == nil {
+		return nil
+	}
+	for _, e := range left {
+		if slices.Contains(want.Cancelled, w.day(e.Original, want.Master)) {
+			continue
+		}
+		like, err := w.usual(want.Master, e.Original)
+		if err != nil {
+			return err
+		}
+		if _, err := w.patch(ctx, e, like); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// cancel deletes the instances that are left out.
+func (w *write) cancel(ctx context.Context, now, want *Series) error {
+	for _, day := range want.Cancelled {
+		if slices.Contains(now.Cancelled, day) {
+			continue
+		}
+		at, err := w.start(want.Master, day)
+		if err != nil {
+			return err
+		}
+		found, err := w.find(ctx, now, at)
+		if _, refused := errors.AsType[*mirror.Refusal](err); refused {
+			continue // there is no such instance to leave out
+		}
+		if err != nil {
+			return err
+		}
+		if err := w.send(ctx, http.MethodDelete, eventPath(found.ID), "", nil, nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// moment says an instant in one way.
+func moment(at string) string {
+	t, err := time.Parse(time.RFC3339, at)
+	if err != nil {
+		return at
+	}
+	return t.UTC().Format(time.RFC3339)
+}
+
+// start is when the instance of a day begins.
+func (w *write) start(of *Event, day string) (string, error) {
+	if of.AllDay {
+		return day + "T00:00:00Z", nil
+	}
+	out := writer{zones: w.account.zones}
+	at, err := out.instant(&Moment{DateTime: day + of.Start.DateTime[len(day):], Zone: of.Start.Zone})
+	return at.UTC().Format(time.RFC3339), err
+}
+
+// day is the day of an instance in its series' zone.
+func (w *write) day(original string, of *Event) string {
+	out := writer{zones: w.account.zones}
+	t, err := out.original(&Event{Original: original}, of)
+	if err != nil {
+		return ""
+	}
+	if t.TZID == "" && !t.IsDate() {
+		return dayOf(out.zone(of.StartZone).Civil(time.Unix(t.Civil.Seconds(), 0)))
+	}
+	return dayOf(t.Civil)
+}
+
+// find asks for the instance that begins at a moment.
+func (w *write) find(ctx context.Context, s *Series, original string) (*Event, error) {
+	if s.Master == nil {
+		return nil, mirror.Refusef("Microsoft shows us a single instance of this series, to which no others can be added.")
+	}
+	at, err := time.Parse(time.RFC3339, original)
+	if err != nil {
+		return nil, err
+	}
+	query := url.Values{"startDateTime": {at.Add(-24 * time.Hour).Format(time.RFC3339)}, "endDateTime": {at.Add(48 * time.Hour).Format(time.RFC3339)}}
+	items, _, err := w.account.delta(ctx, eventPath(s.Master.ID)+"/instances?"+query.Encode())
+	if err != nil {
+		return nil, err
+	}
+	out := writer{zones: w.account.zones}
+	for _, e := range items {
+		begins := moment(e.Original)
+		if from, err := out.instant(e.Start); e.Original == "" && err == nil {
+			begins = from.UTC().Format(time.RFC3339)
+		}
+		if begins == moment(original) {
+			return e, nil
+		}
+	}
+	return nil, mirror.Refusef("The series has no instance on %s, so none can be changed there.", original[:len(time.DateOnly)])
+}
+
+// usual is the instance that a series has at a moment where nothing is unlike it.
+func (w *write) usual(of *Event, original string) (*Event, error) {
+	like := *of
+	like.Recurrence, like.Original = nil, original
+	out := writer{zones: w.account.zones}
+	at, err := time.Parse(time.RFC3339, original)
+	if err != nil {
+		return nil, err
+	}
+	start, err := out.instant(of.Start)
+	if err != nil {
+		return nil, err
+	}
+	end, err := out.instant(of.End)
+	if err != nil {
+		return nil, err
+	}
+	like.Start = &Moment{DateTime: at.UTC().Format(wall), Zone: "UTC"}
+	like.End = &Moment{DateTime: at.Add(end.Sub(start)).UTC().Format(wall), Zone: "UTC"}
+	if !of.AllDay {
+		like.Start = &Moment{DateTime: out.zone(of.Start.Zone).Civil(at).String(), Zone: of.Start.Zone}
+		like.End = &Moment{DateTime: out.zone(of.End.Zone).Civil(at.Add(end.Sub(start))).String(), Zone: of.End.Zone}
+	}
+	return &like, nil
+}
