@@ -86,6 +86,9 @@ type Outbox interface {
 	ConcludeLetter(ctx context.Context, l Letter, sent bool, now time.Time, most int64) error
 	// Told returns what a recipient was last told of a UID: of all of it, and of single instances.
 	Told(ctx context.Context, user UserID, to MailAddress, uid UID) ([]Letter, error)
+	// WaitingFor returns the letters to a recipient about a UID that wait, in the order in which they were posted, without
+	// Data.
+	WaitingFor(ctx context.Context, user UserID, to MailAddress, uid UID) ([]Letter, error)
 	// ToldBy returns a letter that was sent, and is the last that its recipient was told of what it is
 	// about; NotFound where it is not.
 	ToldBy(ctx context.Context, id LetterID) (Letter, error)

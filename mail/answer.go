@@ -88,6 +88,9 @@ func (a *Answers) open(ctx context.Context, token string) (calendar.Letter, cale
 	if i < 0 {
 		return calendar.Letter{}, calendar.Asked{}, errLink
 	}
+	if gone, err := a.calledOff(ctx, c); gone || err != nil {
+		return calendar.Letter{}, calendar.Asked{}, cmp.Or(err, error(errLink))
+	}
 	user, err := a.Store.UserByID(ctx, c.User)
 	if err != nil {
 		return calendar.Letter{}, calendar.Asked{}, err
@@ -100,6 +103,19 @@ func (a *Answers) open(ctx context.Context, token string) (calendar.Letter, cale
 		Title: s.Title, When: s.When, Repeats: s.Repeats, Where: s.Where, Description: s.Description,
 		Organizer: cmp.Or(user.Title(), string(told[i].From)), Recipient: c.To, Status: s.Status, Cancelled: told[i].Method == calendar.MethodCancel,
 	}, nil
+}
+
+// calledOff tells whether a mail is on its way that takes the invitation back: whoever was removed no longer answers, though
+// they were not told yet.
+func (a *Answers) calledOff(ctx context.Context, c claim) (bool, error) {
+	waiting, err := a.Store.WaitingFor(ctx, c.User, c.To, c.UID)
+	off := false
+	for _, l := range waiting {
+		if l.Recurrence == "" || l.Recurrence == c.Recurrence {
+			off = l.Method == calendar.MethodCancel
+		}
+	}
+	return off, err
 }
 
 // tokenMost is longer than any link of ours.

@@ -114,6 +114,7 @@ func TestLinkIsForOne(t *testing.T) {
 	cancel := h.letter(calendar.MethodCancel, "u", "guest@example.com")
 	cancel.First = false
 	h.post(cancel)
+	refused("what is called off by a mail that has not left yet", token)
 	h.round(s)
 	if _, err := a.Give(t.Context(), token, "ACCEPTED", ""); calendar.ReasonOf(err) != calendar.Stale {
 		t.Errorf("what was called off: %v", err)

@@ -209,6 +209,12 @@ func (s *Store) Told(ctx context.Context, user calendar.UserID, to calendar.Mail
 		WHERE user_id = $1 AND recipient = $2 AND uid = $3 ORDER BY recurrence`, user, to, uid)
 }
 
+// WaitingFor implements [calendar.Outbox].
+func (s *Store) WaitingFor(ctx context.Context, user calendar.UserID, to calendar.MailAddress, uid calendar.UID) ([]calendar.Letter, error) {
+	return rowsOf(ctx, s.reads, scanLetter, `SELECT `+lightLetter+` FROM letters
+		WHERE user_id = $1 AND uid = $2 AND recipient = $3 ORDER BY number + 0`, user, uid, to)
+}
+
 // ToldBy implements [calendar.Outbox].
 func (s *Store) ToldBy(ctx context.Context, id calendar.LetterID) (calendar.Letter, error) {
 	return rowOf(ctx, s.reads, scanLetter, `SELECT `+toldLetter+` FROM told WHERE id = $1`, id)

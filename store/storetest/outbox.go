@@ -23,6 +23,7 @@ func outboxTests() []test {
 		{"what was told is forgotten in time", toldIsForgotten},
 		{"a large meeting is not told at the cost of others", toldOfLarge},
 		{"they go with their user", lettersGoWithUser},
+		{"those to somebody are known", lettersTo},
 	}
 }
 
@@ -80,6 +81,24 @@ func letterIDs(letters []calendar.Letter) string {
 		all = append(all, string(l.ID))
 	}
 	return strings.Join(all, " ")
+}
+
+func lettersTo(b *bundle) {
+	ann := b.user("ann")
+	first, other, elsewhere := b.letter(ann, "guest@example.org", "uid"), b.letter(ann, "other@example.org", "uid"), b.letter(ann, "guest@example.org", "another")
+	second := b.letter(ann, "guest@example.org", "uid")
+	second.Method, second.Recurrence = calendar.MethodCancel, "20260315T090000Z"
+	b.post(first, other, elsewhere, second)
+	waiting, err := b.WaitingFor(b.Context(), ann.ID, "guest@example.org", "uid")
+	b.must(err)
+	same(b, "those that wait, the earliest first", letterIDs(waiting), letterIDs([]calendar.Letter{first, second}))
+	same(b, "method", waiting[1].Method, calendar.MethodCancel)
+	b.pass(time.Hour)
+	b.send()
+	b.send()
+	waiting, err = b.WaitingFor(b.Context(), ann.ID, "guest@example.org", "uid")
+	b.must(err)
+	same(b, "once they are sent", len(waiting), 0)
 }
 
 func letterGoesOut(b *bundle) {
