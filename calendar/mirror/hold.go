@@ -43,14 +43,14 @@ func (m *Mirror) hold(ctx context.Context, id calendar.CalendarID) (release func
 	}
 	name := "mirror " + string(id)
 	for {
-		ok, err := m.Store.Lease(ctx, name, m.holder, m.Now(), m.Now().Add(holdFor))
+		ok, err := m.Store.Lease(ctx, name, m.holder(), m.Now(), m.Now().Add(holdFor))
 		if err != nil {
 			free()
 			return nil, err
 		}
 		if ok {
 			return func() {
-				_ = m.Store.Release(context.WithoutCancel(ctx), name, m.holder)
+				_ = m.Store.Release(context.WithoutCancel(ctx), name, m.holder())
 				free()
 			}, nil
 		}

@@ -72,7 +72,7 @@ type Config struct {
 type Mirror struct {
 	Config
 	ledger Ledger
-	holder string
+	holder func() string
 	mu     sync.Mutex
 	// held are the calendars that this process is at, see hold.
 	held map[calendar.CalendarID]chan struct{}
@@ -83,7 +83,7 @@ func New(c Config) *Mirror {
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}
-	return &Mirror{Config: c, holder: c.NewID(), held: map[calendar.CalendarID]chan struct{}{}}
+	return &Mirror{Config: c, holder: sync.OnceValue(c.NewID), held: map[calendar.CalendarID]chan struct{}{}}
 }
 
 // Serve gives it the ledger, which has the Mirror in turn.

@@ -32,7 +32,7 @@ const (
 func (m *Mirror) Run(ctx context.Context) {
 	ticker := time.NewTicker(pollEvery)
 	defer ticker.Stop()
-	defer func() { _ = m.Store.Release(context.WithoutCancel(ctx), leaseName, m.holder) }()
+	defer func() { _ = m.Store.Release(context.WithoutCancel(ctx), leaseName, m.holder()) }()
 	for {
 		n, err := m.Round(ctx)
 		if err != nil && ctx.Err() == nil {
@@ -52,7 +52,7 @@ func (m *Mirror) Run(ctx context.Context) {
 // Round looks at the accounts that are due, if no other process is at it, and tells how many it looked at.
 func (m *Mirror) Round(ctx context.Context) (int, error) {
 	now := m.Now()
-	mine, err := m.Store.Lease(ctx, leaseName, m.holder, now, now.Add(turn))
+	mine, err := m.Store.Lease(ctx, leaseName, m.holder(), now, now.Add(turn))
 	if err != nil || !mine {
 		return 0, err
 	}

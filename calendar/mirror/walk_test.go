@@ -375,6 +375,7 @@ func TestWalk(t *testing.T) {
 			w.step()
 		}
 		h.model.fault = func() (error, bool) { return nil, false }
+		h.must(h.refresh()) // which may end a listing that was begun before the latest changes
 		h.must(h.refresh())
 		h.same(w.cal)
 	})

@@ -54,6 +54,7 @@ func commands() []command {
 		listLinksCommand(),
 		revokeLinkCommand(),
 		linkCalendarCommand(),
+		linkAccountCommand(),
 		listAccountsCommand(),
 		refreshCommand(),
 		unlinkAccountCommand(),

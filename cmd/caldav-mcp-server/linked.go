@@ -6,6 +6,7 @@ import (
 
 	"caldav-mcp-server/auth/vault"
 	"caldav-mcp-server/calendar/mirror"
+	"caldav-mcp-server/linked/caldav"
 	"caldav-mcp-server/linked/ics"
 	"caldav-mcp-server/outbound"
 )
@@ -37,7 +38,7 @@ func (c config) sealer() mirror.Sealer {
 // providers are the kinds of accounts that can be linked.
 func (p *program) providers(c config) map[string]mirror.Provider {
 	guard := outbound.New(outbound.Config{Allow: c.fetchAllow, Agent: name + "/" + p.version})
-	return map[string]mirror.Provider{"ics": ics.Provider(guard)}
+	return map[string]mirror.Provider{"ics": ics.Provider(guard), "caldav": caldav.Provider(guard)}
 }
 
 // linkedOf finds the accounts that a command is about: those of a user, or of all.

@@ -1,0 +1,63 @@
+package main
+
+import (
+	"context"
+	"flag"
+	"time"
+
+	"caldav-mcp-server/calendar/mirror"
+)
+
+const linkAccountDetails = `
+Each calendar of the account on the other server becomes one of the user's own calendars here. What is changed there
+shows here within minutes, and what is written here is written there first: if the account does not answer, nothing is
+changed. URL is the name of the server, or the address that its provider tells for CalDAV; it is asked by HTTPS alone.
+Take a password for apps where the provider has such (iCloud, Fastmail, Nextcloud).
+
+The password is asked for, or is the first line of standard input with --password-stdin. It is sealed with the master
+key (MASTER_KEY, or master.key in DATA_DIR).
+`
+
+// linkAccountOptions are the flags of link-account.
+type linkAccountOptions struct {
+	user, provider, url, username, name string
+	every                               time.Duration
+	fromStdin, json                     bool
+}
+
+func (o *linkAccountOptions) declare(f *flag.FlagSet) {
+	f.StringVar(&o.user, "user", "", "`NAME` of the user who gets its calendars (needed)")
+	f.StringVar(&o.provider, "provider", "caldav", "`KIND` of account: caldav")
+	f.StringVar(&o.url, "url", "", "`URL` or name of the other server (needed)")
+	f.StringVar(&o.username, "username", "", "`NAME` of the account there (needed)")
+	f.BoolVar(&o.fromStdin, "password-stdin", false, "read the password for there from standard input")
+	f.StringVar(&o.name, "name", "", "`TEXT` that the account is to be called")
+	f.DurationVar(&o.every, "every", 0, "`TIME` between two looks, such as 30m")
+	asJSON(f, &o.json)
+}
+
+func linkAccountCommand() command {
+	var o linkAccountOptions
+	return command{
+		name: "link-account", settings: storeSettings | linkSettings,
+		summary: "show the calendars of an account on another server, both ways", details: linkAccountDetails,
+		flags: o.declare,
+		run: func(ctx context.Context, p *program, c config, _ []string) error {
+			if o.user == "" || o.url == "" || o.username == "" {
+				return wrongUsage("link-account needs --user, --url and --username (see %s link-account --help)", name)
+			}
+			if o.provider != "caldav" {
+				return wrongUsage("--provider: there is %q, not %q; link-calendar links what is published at an address", "caldav", o.provider)
+			}
+			return p.withHouse(ctx, c, func(h *house) error {
+				password, err := p.oldPassword(ctx, o.fromStdin, "password of "+o.username+" on the other server: ")
+				if err != nil {
+					return err
+				}
+				return p.linkNew(ctx, h, o.user, mirror.NewAccount{
+					Provider: o.provider, Name: o.name, Every: o.every, Secret: mirror.Secret{URL: o.url, Username: o.username, Password: password},
+				}, o.json)
+			})
+		},
+	}
+}

@@ -1,0 +1,277 @@
+package caldav
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/mirror"
+	"caldav-mcp-server/outbound"
+)
+
+const (
+	usual, least = 15 * time.Minute, 5 * time.Minute
+	// multigetMost is how many objects are asked for at once.
+	multigetMost = 100
+	xmlKind      = `application/xml; charset="utf-8"`
+	spaces       = ` xmlns:d="DAV:" xmlns:c="urn:ietf:params:xml:ns:caldav" xmlns:a="http://apple.com/ns/ical/"`
+	asksHome     = `<d:propfind` + spaces + `><d:prop><d:current-user-principal/><c:calendar-home-set/></d:prop></d:propfind>`
+	asksAll      = `<d:propfind` + spaces + `><d:prop><d:resourcetype/><d:displayname/><c:calendar-description/><a:calendar-color/>` +
+		`<c:supported-calendar-component-set/><d:current-user-privilege-set/></d:prop></d:propfind>`
+	asksTags = `<d:propfind` + spaces + `><d:prop><d:getetag/><d:resourcetype/></d:prop></d:propfind>`
+)
+
+// Provider is the one for CalDAV accounts, over a guarded client: the address is whatever somebody names.
+func Provider(guard *outbound.Guard) mirror.Provider {
+	return mirror.Provider{
+		Title: "CalDAV", Every: usual, Least: least,
+		Open: func(o mirror.Opening) (mirror.Source, error) {
+			base, err := address(o.Secret.URL)
+			if err != nil {
+				return nil, err
+			}
+			return &account{newWire(guard, base, o.Secret.Username, o.Secret.Password)}, nil
+		},
+		Address: func(s mirror.Secret) string {
+			if base, err := address(s.URL); err == nil {
+				return s.Username + " at " + base.Host
+			}
+			return s.Username
+		},
+	}
+}
+
+func address(text string) (*url.URL, error) {
+	if !strings.Contains(text, "://") {
+		text = "https://" + text
+	}
+	base, err := url.Parse(strings.TrimSpace(text))
+	if err != nil || base.Host == "" || base.Scheme != "https" || base.User != nil {
+		return nil, mirror.Refusef("the address of a CalDAV server is the name of a host, or begins with https://")
+	}
+	if base.Path == "" {
+		base.Path = "/"
+	}
+	return base, nil
+}
+
+// account is an account on a CalDAV server.
+type account struct{ *wire }
+
+// home finds the calendar home, as a program does that knows a host alone (RFC 6764 §6).
+func (a *account) home(ctx context.Context) (*url.URL, error) {
+	var first error
+	for _, start := range []*url.URL{a.base, a.base.ResolveReference(&url.URL{Path: "/.well-known/caldav"})} {
+		at := start
+		for range 3 { // a place names the principal, which names the home
+			found, from, err := a.find(ctx, at)
+			if errors.Is(err, mirror.ErrSignIn) {
+				return nil, err
+			}
+			if err != nil {
+				first = earlier(first, err)
+				break
+			}
+			if found.Home.Href != "" {
+				return from.Parse(found.Home.Href)
+			}
+			if found.Principal == "" {
+				break
+			}
+			if at, err = from.Parse(found.Principal); err != nil {
+				break
+			}
+		}
+	}
+	if errors.Is(first, mirror.ErrGone) || first == nil {
+		first = mirror.Refusef("there is no CalDAV server at this address")
+	}
+	return nil, first
+}
+
+func earlier(a, b error) error {
+	if a != nil {
+		return a
+	}
+	return b
+}
+
+func (a *account) find(ctx context.Context, at *url.URL) (prop, *url.URL, error) {
+	r, err := a.do(ctx, ask{method: "PROPFIND", at: at, depth: "0", kind: xmlKind, body: asksHome})
+	if err != nil {
+		return prop{}, nil, err
+	}
+	m, err := read(r)
+	if err != nil || len(m.Responses) == 0 {
+		return prop{}, r.from, err
+	}
+	return m.Responses[0].good(), r.from, nil
+}
+
+// Calendars implements [mirror.Source].
+func (a *account) Calendars(ctx context.Context) ([]mirror.Remote, error) {
+	home, err := a.home(ctx)
+	if err != nil {
+		return nil, err
+	}
+	r, err := a.do(ctx, ask{method: "PROPFIND", at: home, depth: "1", kind: xmlKind, body: asksAll})
+	if err != nil {
+		return nil, err
+	}
+	m, err := read(r)
+	if err != nil {
+		return nil, err
+	}
+	var all []mirror.Remote
+	for _, one := range m.Responses {
+		p := one.good()
+		at, err := r.from.Parse(one.Href)
+		if err != nil || p.Type.Calendar == nil || !a.trusts(at) {
+			continue
+		}
+		all = append(all, remoteOf(at, p))
+	}
+	return all, nil
+}
+
+func remoteOf(at *url.URL, p prop) mirror.Remote {
+	r := mirror.Remote{ID: at.String(), Name: strings.TrimSpace(p.Name), Color: p.Color, Description: p.Description, Writable: len(p.Privileges) == 0}
+	for _, c := range p.Kinds {
+		if k := calendar.Kind(strings.ToUpper(c.Name)); calendar.AllKinds().Has(k) && !r.Kinds.Has(k) {
+			r.Kinds = append(r.Kinds, k)
+		}
+	}
+	for _, right := range p.Privileges {
+		r.Writable = r.Writable || right.Write != nil || right.Content != nil || right.All != nil
+	}
+	if r.Name == "" {
+		parts := strings.Split(strings.Trim(at.Path, "/"), "/")
+		r.Name = parts[len(parts)-1]
+	}
+	return r
+}
+
+// place is where a look at a calendar goes on: by the server's token, or, where it has none, by the tags of all objects.
+type place struct {
+	Token string            `json:"token,omitempty"`
+	Tags  map[string]string `json:"tags,omitempty"`
+}
+
+// Changes implements [mirror.Source].
+func (a *account) Changes(ctx context.Context, remote, cursor string) (mirror.Changes, error) {
+	at, err := url.Parse(remote)
+	if err != nil {
+		return mirror.Changes{}, mirror.ErrGone
+	}
+	var was place
+	if cursor != "" && json.Unmarshal([]byte(cursor), &was) != nil {
+		return mirror.Changes{}, mirror.ErrExpired
+	}
+	if was.Tags == nil {
+		changes, err := a.since(ctx, at, was.Token)
+		if err == nil || !errors.Is(err, errNoSync) {
+			return changes, err
+		}
+	}
+	return a.compared(ctx, at, was, cursor == "")
+}
+
+// errNoSync says that a server does not know sync-collection.
+var errNoSync = errors.New("no sync-collection")
+
+// since asks what changed since a token (RFC 6578).
+func (a *account) since(ctx context.Context, at *url.URL, token string) (mirror.Changes, error) {
+	body := `<d:sync-collection` + spaces + `><d:sync-token>` + escaped(token) + `</d:sync-token><d:sync-level>1</d:sync-level>` +
+		`<d:prop><d:getetag/><d:resourcetype/></d:prop></d:sync-collection>`
+	r, err := a.do(ctx, ask{method: "REPORT", at: at, kind: xmlKind, body: body})
+	if err != nil {
+		return mirror.Changes{}, err
+	}
+	switch r.status {
+	case http.StatusBadRequest, http.StatusForbidden, http.StatusConflict, http.StatusPreconditionFailed, http.StatusMethodNotAllowed,
+		http.StatusUnsupportedMediaType, http.StatusNotImplemented:
+		if token != "" {
+			return mirror.Changes{}, mirror.ErrExpired
+		}
+		return mirror.Changes{}, errNoSync
+	}
+	m, err := read(r)
+	if err != nil {
+		return mirror.Changes{}, err
+	}
+	if m.Token == "" {
+		return mirror.Changes{}, errNoSync
+	}
+	changes := mirror.Changes{Whole: token == ""}
+	var wanted []string
+	for _, one := range m.Responses {
+		ref, own := refOf(r.from, one.Href)
+		switch {
+		case own:
+			changes.More = changes.More || strings.Contains(one.Status, " 507")
+		case strings.Contains(one.Status, " 404"):
+			changes.Gone = append(changes.Gone, ref)
+		case one.good().Type.Collection == nil:
+			wanted = append(wanted, ref)
+		}
+	}
+	changes.Whole = changes.Whole && !changes.More
+	next, err := json.Marshal(place{Token: m.Token})
+	changes.Cursor = string(next)
+	if err == nil {
+		changes.Objects, err = a.fetch(ctx, r.from, wanted)
+	}
+	return changes, err
+}
+
+// refOf is the path of what an href names, and whether it is the collection itself.
+func refOf(from *url.URL, href string) (ref string, own bool) {
+	at, err := from.Parse(strings.TrimSpace(href))
+	if err != nil {
+		return "", true
+	}
+	return at.EscapedPath(), strings.TrimRight(at.Path, "/") == strings.TrimRight(from.Path, "/")
+}
+
+// compared lists all tags, and asks for what has another one than it had.
+func (a *account) compared(ctx context.Context, at *url.URL, was place, first bool) (mirror.Changes, error) {
+	r, err := a.do(ctx, ask{method: "PROPFIND", at: at, depth: "1", kind: xmlKind, body: asksTags})
+	if err != nil {
+		return mirror.Changes{}, err
+	}
+	m, err := read(r)
+	if err != nil {
+		return mirror.Changes{}, err
+	}
+	now := place{Tags: map[string]string{}}
+	var wanted []string
+	for _, one := range m.Responses {
+		ref, own := refOf(r.from, one.Href)
+		p := one.good()
+		if own || p.Type.Collection != nil {
+			continue
+		}
+		if now.Tags[ref] = p.ETag; p.ETag == "" || was.Tags[ref] != p.ETag {
+			wanted = append(wanted, ref)
+		}
+	}
+	changes := mirror.Changes{Whole: first}
+	for ref := range was.Tags {
+		if _, there := now.Tags[ref]; !there {
+			changes.Gone = append(changes.Gone, ref)
+		}
+	}
+	slices.Sort(changes.Gone)
+	if changes.Objects, err = a.fetch(ctx, r.from, wanted); err != nil {
+		return changes, err
+	}
+	next, err := json.Marshal(now)
+	changes.Cursor = string(next)
+	return changes, err
+}

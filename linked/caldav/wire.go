@@ -1,0 +1,232 @@
+// Package caldav speaks to accounts on other CalDAV servers (RFC 4791), both ways.
+package caldav
+
+import (
+	"bytes"
+	"context"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"caldav-mcp-server/calendar/mirror"
+	"caldav-mcp-server/outbound"
+)
+
+const (
+	// answerBytes bound an answer, answerTime an exchange, redirectsMost how often it may lead elsewhere.
+	answerBytes   = 64 << 20
+	answerTime    = time.Minute
+	redirectsMost = 5
+)
+
+// wire is a server to which requests go, with the name and the password of a user.
+type wire struct {
+	client         *http.Client
+	base           *url.URL
+	user, password string
+}
+
+func newWire(guard *outbound.Guard, base *url.URL, user, password string) *wire {
+	client := guard.Client(outbound.Limits{Time: answerTime, Bytes: answerBytes})
+	// Followed by hand: net/http would turn a PROPFIND into a GET, and take the password anywhere.
+	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	return &wire{client, base, user, password}
+}
+
+// ask is a request and what is demanded of the present state.
+type ask struct {
+	method, depth, body, kind string
+	at                        *url.URL
+	match                     string
+	fresh                     bool
+}
+
+// reply is an answer, read whole.
+type reply struct {
+	status int
+	header http.Header
+	body   []byte
+	from   *url.URL
+}
+
+// do sends a request. A request that changes something may have been done when its answer is lost.
+func (w *wire) do(ctx context.Context, a ask) (reply, error) {
+	at := a.at
+	for range redirectsMost {
+		if !w.trusts(at) {
+			return reply{}, mirror.Refusef("it leads to %s, which does not get the password: name that server itself if it is meant", at.Host)
+		}
+		r, err := http.NewRequestWithContext(ctx, a.method, at.String(), strings.NewReader(a.body))
+		if err != nil {
+			return reply{}, mirror.Refusef("this is no address")
+		}
+		w.dress(r, a)
+		got, err := w.client.Do(r)
+		if err != nil {
+			return reply{}, away(err)
+		}
+		body, err := io.ReadAll(got.Body)
+		_ = got.Body.Close()
+		if err != nil {
+			return reply{}, away(err)
+		}
+		if got.StatusCode < 300 || got.StatusCode > 399 {
+			return reply{got.StatusCode, got.Header, body, at}, nil
+		}
+		next, err := got.Location()
+		if err != nil {
+			return reply{}, &mirror.Later{Why: "it leads elsewhere, and does not say where"}
+		}
+		at = next
+	}
+	return reply{}, &mirror.Later{Why: "it leads from one address to another, and never to an answer"}
+}
+
+func (w *wire) dress(r *http.Request, a ask) {
+	r.SetBasicAuth(w.user, w.password)
+	for name, value := range map[string]string{"Depth": a.depth, "Content-Type": a.kind, "If-Match": a.match} {
+		if value != "" {
+			r.Header.Set(name, value)
+		}
+	}
+	if a.fresh {
+		r.Header.Set("If-None-Match", "*")
+	}
+}
+
+// shards is the domain of the one provider whose calendars are on another host than the one that people know.
+const shards = ".icloud.com"
+
+// trusts tells whether the password may go to a place: the server itself, or one below its name.
+func (w *wire) trusts(to *url.URL) bool {
+	if to.Scheme != "https" || to.Port() != w.base.Port() && to.Port() != "" && to.Port() != "443" {
+		return false
+	}
+	here, there := strings.ToLower(w.base.Hostname()), strings.ToLower(to.Hostname())
+	return here == there || strings.HasSuffix(there, "."+here) || strings.HasSuffix(here, shards) && strings.HasSuffix(there, shards)
+}
+
+// away says why no answer came.
+func away(err error) error {
+	if own, ok := errors.AsType[*outbound.RefusedError](err); ok {
+		return &mirror.Later{Why: own.Error(), Cause: errors.New("the address is refused, or too much is answered"), Unknown: true}
+	}
+	return &mirror.Later{Why: "it does not answer there, or stands for no public address", Cause: errors.New("no answer"), Unknown: true}
+}
+
+// judge tells what a status means that is none of success.
+func judge(r reply) error {
+	switch {
+	case r.status >= 200 && r.status < 300:
+		return nil
+	case r.status == http.StatusUnauthorized:
+		return mirror.ErrSignIn
+	case r.status == http.StatusPreconditionFailed, bytes.Contains(r.body, []byte("no-uid-conflict")):
+		return mirror.ErrConflict
+	case r.status == http.StatusNotFound, r.status == http.StatusGone:
+		return mirror.ErrGone
+	case r.status == http.StatusTooManyRequests, r.status >= 500 && r.status != http.StatusInsufficientStorage && r.status != http.StatusNotImplemented:
+		seconds, _ := strconv.Atoi(r.header.Get("Retry-After"))
+		return &mirror.Later{Why: fmt.Sprintf("it answers %d", r.status), After: time.Duration(max(seconds, 0)) * time.Second, Unknown: r.status >= 500}
+	default:
+		return mirror.Refusef("it answers %d%s", r.status, broken(r.body))
+	}
+}
+
+// broken names the precondition that an answer says was broken.
+func broken(body []byte) string {
+	var e struct {
+		XMLName xml.Name `xml:"DAV: error"`
+		Rules   []struct {
+			XMLName xml.Name
+		} `xml:",any"`
+	}
+	if xml.Unmarshal(body, &e) != nil || len(e.Rules) == 0 {
+		return ""
+	}
+	return " (" + e.Rules[0].XMLName.Local + ")"
+}
+
+// multistatus is an answer about many things.
+type multistatus struct {
+	Responses []response `xml:"DAV: response"`
+	Token     string     `xml:"DAV: sync-token"`
+}
+
+type response struct {
+	Href   string     `xml:"DAV: href"`
+	Status string     `xml:"DAV: status"`
+	Stats  []propstat `xml:"DAV: propstat"`
+}
+
+type propstat struct {
+	Status string `xml:"DAV: status"`
+	Prop   prop   `xml:"DAV: prop"`
+}
+
+// prop are the properties that are asked for.
+type prop struct {
+	Principal   string  `xml:"DAV: current-user-principal>href"`
+	Home        where   `xml:"urn:ietf:params:xml:ns:caldav calendar-home-set"`
+	ETag        string  `xml:"DAV: getetag"`
+	Data        string  `xml:"urn:ietf:params:xml:ns:caldav calendar-data"`
+	Name        string  `xml:"DAV: displayname"`
+	Description string  `xml:"urn:ietf:params:xml:ns:caldav calendar-description"`
+	Color       string  `xml:"http://apple.com/ns/ical/ calendar-color"`
+	Type        types   `xml:"DAV: resourcetype"`
+	Kinds       []comp  `xml:"urn:ietf:params:xml:ns:caldav supported-calendar-component-set>comp"`
+	Privileges  []right `xml:"DAV: current-user-privilege-set>privilege"`
+}
+
+type where struct {
+	Href string `xml:"DAV: href"`
+}
+
+type types struct {
+	Collection *struct{} `xml:"DAV: collection"`
+	Calendar   *struct{} `xml:"urn:ietf:params:xml:ns:caldav calendar"`
+}
+
+type comp struct {
+	Name string `xml:"name,attr"`
+}
+
+type right struct {
+	Write   *struct{} `xml:"DAV: write"`
+	Content *struct{} `xml:"DAV: write-content"`
+	All     *struct{} `xml:"DAV: all"`
+}
+
+// good are the properties that there are.
+func (r response) good() prop {
+	for _, s := range r.Stats {
+		if strings.Contains(s.Status, " 200") {
+			return s.Prop
+		}
+	}
+	return prop{}
+}
+
+// read reads a multistatus.
+func read(r reply) (multistatus, error) {
+	var m multistatus
+	if err := judge(r); err != nil {
+		return m, err
+	}
+	if err := xml.Unmarshal(r.body, &m); r.status != http.StatusMultiStatus || err != nil {
+		return m, &mirror.Later{Why: "it does not answer as a CalDAV server does"}
+	}
+	return m, nil
+}
+
+func escaped(text string) string {
+	var b strings.Builder
+	_ = xml.EscapeText(&b, []byte(text)) // a Builder takes all
+	return b.String()
+}
