@@ -88,7 +88,7 @@ var (
 )
 
 // Refusal says that a source will not hold something, or do it, however often it is asked.
-type Refusal struct {
+type Refusal struct { //nolint:errname // what a source answers, of which being an error is the least
 	// Why is a sentence for the user.
 	Why string
 }
@@ -97,7 +97,7 @@ type Refusal struct {
 func (r *Refusal) Error() string { return r.Why }
 
 // Later says that a source is away or busy.
-type Later struct {
+type Later struct { //nolint:errname // as above
 	// After is how long it wants to be left alone; 0 leaves it to the mirror.
 	After time.Duration
 	// Why is for the user who looks at the account; "" says that it does not answer.

@@ -369,7 +369,7 @@ func TestWalk(t *testing.T) {
 	steps := slowtest.Rounds(t, slowtest.Random, 60, 3000)
 	each(t, func(h *house) {
 		seed := uint64(20261122)
-		w := &walker{house: h, Rand: rand.New(rand.NewPCG(seed, 1)), cal: h.link()} //nolint:gosec // chance that can be repeated
+		w := &walker{house: h, Rand: rand.New(rand.NewPCG(seed, 1)), cal: h.link()}
 		h.model.fault = w.trouble
 		for range steps {
 			w.step()

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"caldav-mcp-server/auth/vault"
 	"cmp"
 	"errors"
 	"fmt"
@@ -16,6 +15,7 @@ import (
 	"strconv"
 	"strings"
 
+	"caldav-mcp-server/auth/vault"
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/server"
 )

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"caldav-mcp-server/auth/vault"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -13,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 
+	"caldav-mcp-server/auth/vault"
 	"caldav-mcp-server/server"
 )
 

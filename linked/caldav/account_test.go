@@ -72,7 +72,7 @@ func newPair(t *testing.T, plain bool) *pair {
 			w.WriteHeader(http.StatusForbidden)
 			return
 		}
-		handler.ServeDAV(w, r, p.alice)
+		handler.ServeDAV(w, r, p.alice) //nolint:contextcheck // the request carries it
 	})))
 	t.Cleanup(p.web.Close)
 	p.store = housetest.Open(t, testdb.SQLite(t), clock())
