@@ -35,6 +35,8 @@ help: ## Show this list
 
 .PHONY: run
 run: ## Serve from source on the embedded store (ARGS: more flags of serve)
+	@stale=$$($(GO) list -f '{{.Stale}}' modernc.org/sqlite 2>/dev/null); [ "$$stale" != true ] || \
+		echo "make run: the first time it is compiled, which takes some minutes" >&2
 	$(GO) run ./cmd/caldav-mcp-server serve $(ARGS)
 
 # The program itself is tested by running it, some hundred times. Watched by the race detector that takes six times as
