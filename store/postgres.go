@@ -82,16 +82,17 @@ var postgresFaults = map[string]fault{
 	"55P03": faultConflict, // lock not available
 	"57014": faultSlow,     // statement timeout
 	"53100": faultFull,
-	"22021": faultText, // character not in repertoire
-	"22P05": faultText, // untranslatable character
-	"08":    faultCut,  // connection exception
-	"53":    faultAway, // insufficient resources: connections, memory
-	"57P01": faultCut,  // administrator's shutdown
-	"57P02": faultCut,  // crash shutdown
-	"57P03": faultAway, // starting up or shutting down
-	"57P05": faultCut,  // idle session timeout
-	"25006": faultAway, // read-only: a stand-by that has not taken over yet
-	"55000": faultAway, // the same, where it is asked for its epoch
+	"22021": faultText,  // character not in repertoire
+	"22P05": faultText,  // untranslatable character
+	"08":    faultCut,   // connection exception
+	"08P01": faultOther, // protocol violation: a pooler that refuses what it is asked for will go on to
+	"53":    faultAway,  // insufficient resources: connections, memory
+	"57P01": faultCut,   // administrator's shutdown
+	"57P02": faultCut,   // crash shutdown
+	"57P03": faultAway,  // starting up or shutting down
+	"57P05": faultCut,   // idle session timeout
+	"25006": faultAway,  // read-only: a stand-by that has not taken over yet
+	"55000": faultAway,  // the same, where it is asked for its epoch
 }
 
 func postgresFault(err error) fault {
@@ -126,6 +127,10 @@ func cut(err error) bool {
 func openPostgres(ctx context.Context, where string, o Options) (*Store, error) {
 	s := &Store{engine: postgresEngine(), options: o.withDefaults(defaultConns)}
 	s.engine.patience = s.options.StatementTimeout + s.options.StatementTimeout/6
+	where, listen, err := listenAt(where)
+	if err != nil {
+		return nil, err
+	}
 	config, err := postgresConfig(where, s.options)
 	if err != nil {
 		return nil, err
@@ -139,7 +144,7 @@ func openPostgres(ctx context.Context, where string, o Options) (*Store, error) 
 	s.reads = &statements{engine: s.engine, on: db}
 	s.begin = beginPipeline(db, s.engine, s.options.StatementTimeout)
 	s.close = db.Close
-	s.hints.hear = hearChannel(s, config)
+	s.hints.hear = hearChannel(s, listen.of(config))
 	if err := s.await(ctx, net.JoinHostPort(config.Host, strconv.Itoa(int(config.Port)))); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}

@@ -1,0 +1,153 @@
+package store_test
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/internal/testdb"
+	"caldav-mcp-server/store"
+)
+
+// TestPooler: through PgBouncer, which gives a transaction any connection there is, all goes on with the settings that docs/scale.md
+// names, and what another process writes is heard at once.
+func TestPooler(t *testing.T) {
+	t.Parallel()
+	direct := testdb.Postgres(t)
+	pooled := pooler(t, direct)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+
+	open := func() *store.Store {
+		s, err := store.Open(ctx, pooled, store.Options{MaxConns: 4, Wait: 20 * time.Second})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = s.Close() })
+		return s
+	}
+	one, other := open(), open()
+	if err := one.Migrate(ctx); err != nil {
+		t.Fatal(err)
+	}
+	heard := make(chan calendar.Hint, 100)
+	defer other.Watch(func(h calendar.Hint) { heard <- h })()
+	<-heard // that it listens
+
+	if err := one.InsertUser(ctx, calendar.User{ID: "ann", Name: "ann"}, "hash"); err != nil {
+		t.Fatal(err)
+	}
+	cal := calendar.Calendar{ID: "work", Owner: "ann", Segment: "work", Properties: calendar.Properties{Name: "Work", Kinds: calendar.AllKinds()}}
+	if err := one.Update(ctx, func(tx calendar.Tx) error { return tx.InsertCalendar(ctx, cal) }); err != nil {
+		t.Fatal(err)
+	}
+	for i := range 20 {
+		data := []byte(fmt.Sprint("event ", i))
+		err := one.Update(ctx, func(tx calendar.Tx) error {
+			locked, err := tx.Advance(ctx, cal.ID)
+			if err != nil {
+				return err
+			}
+			name := calendar.ObjectName(fmt.Sprint(i, ".ics"))
+			return tx.PutObject(ctx, calendar.Object{
+				Calendar: cal.ID, Name: name, Version: locked.Version, ETag: calendar.ETagOf(data), Size: int64(len(data)), Data: data,
+				Derived: calendar.Derived{UID: calendar.UID(name), Kind: calendar.Event},
+			})
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := other.Object(ctx, cal.ID, calendar.ObjectName(fmt.Sprint(i, ".ics"))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	select {
+	case <-heard:
+	case <-time.After(15 * time.Second): // half of what it takes where nothing is heard
+		t.Error("the other process hears of nothing")
+	}
+}
+
+// pooler starts PgBouncer before a database and returns the URL of it.
+func pooler(t *testing.T, direct string) string {
+	t.Helper()
+	program, err := exec.LookPath("pgbouncer")
+	if err != nil {
+		if program = "/usr/sbin/pgbouncer"; !exists(program) {
+			t.Skip("there is no pgbouncer here (Debian: pgbouncer)")
+		}
+	}
+	u, err := url.Parse(direct)
+	if err != nil {
+		t.Fatal(err)
+	}
+	password, _ := u.User.Password()
+	port := "5432"
+	if u.Port() != "" {
+		port = u.Port()
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := l.Addr().(*net.TCPAddr).Port
+	l.Close()
+	config := fmt.Sprintf(`[databases]
+* = host=%s port=%s user=%s password='%s' connect_query='SET search_path TO "%s"'
+[pgbouncer]
+listen_addr = 127.0.0.1
+listen_port = %d
+unix_socket_dir =
+auth_type = any
+pool_mode = transaction
+default_pool_size = 3
+ignore_startup_parameters = jit,statement_timeout,search_path
+`, u.Hostname(), port, u.User.Username(), password, u.Query().Get("search_path"), at)
+	dir, err := os.MkdirTemp("", "pooler")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	file := filepath.Join(dir, "pgbouncer.ini")
+	if err := os.WriteFile(file, []byte(config), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	args := []string{"-q", file}
+	if os.Geteuid() == 0 { // it does not run as root
+		args = append([]string{"-u", "nobody"}, args...)
+	}
+	run := exec.CommandContext(t.Context(), program, args...)
+	var log strings.Builder
+	run.Stderr = &log
+	if err := run.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = run.Process.Kill()
+		_ = run.Wait()
+		if t.Failed() {
+			t.Log(log.String())
+		}
+	})
+	q := u.Query()
+	q.Set("default_query_exec_mode", "exec")
+	q.Set("listen", net.JoinHostPort(u.Hostname(), port))
+	u.Host, u.RawQuery = net.JoinHostPort("127.0.0.1", fmt.Sprint(at)), q.Encode()
+	return u.String()
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
