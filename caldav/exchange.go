@@ -80,6 +80,13 @@ func (x *exchange) serve() error {
 	return m.serve(x)
 }
 
+// did says what the request does, where a POST may be one of several things.
+func (x *exchange) did(what string) {
+	if x.deeds != nil {
+		x.deeds(x.r.Context(), what)
+	}
+}
+
 // depth is the Depth header of RFC 4918 §10.2.
 type depth uint8
 

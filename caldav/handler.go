@@ -2,6 +2,7 @@ package caldav
 
 import (
 	"compress/gzip"
+	"context"
 	"encoding/xml"
 	"fmt"
 	"log/slog"
@@ -48,6 +49,8 @@ type Config struct {
 	Logger  *slog.Logger
 	// Way tells how a request came, for a person who looks for a fault of a proxy; nil tells nothing.
 	Way func(*http.Request) string
+	// Did is told what a request does where its method and address do not say it; nil if nobody asks.
+	Did func(ctx context.Context, what string)
 	// Now is the clock.
 	Now func() time.Time
 }
@@ -64,6 +67,8 @@ type Handler struct {
 	// published is the base URL as it was given, way see Config.
 	published string
 	way       func(*http.Request) string
+	// deeds see Config.Did.
+	deeds func(ctx context.Context, what string)
 
 	methods    []method
 	reports    []report
@@ -85,7 +90,7 @@ func New(c Config) (*Handler, error) {
 		return nil, fmt.Errorf("base URL: %w", err)
 	}
 	h := &Handler{
-		addresses: at, service: c.Service, limits: c.Limits, log: c.Logger, now: c.Now, way: c.Way,
+		addresses: at, service: c.Service, limits: c.Limits, log: c.Logger, now: c.Now, way: c.Way, deeds: c.Did,
 		methods: methods(), reports: reports(), nodes: nodes(), properties: properties(),
 	}
 	h.byName, h.ofLinks = rowsByName(h.properties), rowsByName(linkProperties())

@@ -47,6 +47,7 @@ func (e *shareEdit) edit() (calendar.ShareEdit, error) {
 // share answers caldav-sharing §5.3.2: all that the request asks for is done, or nothing, and
 // then the answer says of each user why.
 func (x *exchange) share() error {
+	x.did("share")
 	x.needs = "d:write-acl"
 	var q shareRequest
 	if err := x.read(&q); err != nil {
@@ -120,6 +121,7 @@ func (x *exchange) unshared(edits []shareEdit, unfit []error) error {
 
 // reply answers caldav-sharing §5.4.1.
 func (x *exchange) replyInvitation() error {
+	x.did("answer-share")
 	x.needs = "d:bind"
 	var q replyRequest
 	if err := x.read(&q); err != nil {

@@ -38,6 +38,8 @@ type Config struct {
 	Limits Limits
 	// Called, if there is one, counts a call of a tool by its outcome: "ok", or a reason.
 	Called func(tool, outcome string, took time.Duration)
+	// Did, if there is one, is told the same of a call, with its request's context, and whether the tool changes anything.
+	Did func(ctx context.Context, tool, outcome string, changes bool)
 	// Version is the program's own.
 	Version string
 	Now     func() time.Time
@@ -94,6 +96,7 @@ type Handler struct {
 	good      func(context.Context, calendar.Caller) error
 	stepUp    func(http.ResponseWriter, *http.Request, calendar.Caller, calendar.Scope)
 	called    func(tool, outcome string, took time.Duration)
+	did       func(ctx context.Context, tool, outcome string, changes bool)
 	tools     []tool
 	box       toolbox
 	transport *server.StreamableHTTPServer
@@ -121,9 +124,13 @@ func newHandler(c Config, tools []tool) *Handler {
 		good:     c.Good,
 		stepUp:   c.StepUp,
 		called:   c.Called,
+		did:      c.Did,
 		tools:    slices.SortedFunc(slices.Values(tools), func(a, b tool) int { return strings.Compare(a.name, b.name) }),
 		box:      toolbox{c.Service, zone.NewDB(), c.Now},
 		limits:   limits, now: c.Now, newID: c.NewID, log: c.Logger,
+	}
+	if h.did == nil {
+		h.did = func(context.Context, string, string, bool) {}
 	}
 	if h.called == nil {
 		h.called = func(string, string, time.Duration) {}

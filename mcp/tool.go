@@ -291,6 +291,7 @@ func (h *Handler) logCall(ctx context.Context, t tool, c *call, err error, took 
 		outcome = "cancelled" // and whatever failed, failed because of that
 	}
 	h.called(t.name, outcome, took)
+	h.did(ctx, t.name, outcome, !t.hints.readOnly)
 	h.log.LogAttrs(ctx, slog.LevelInfo, "tool called", slog.String("tool", t.name), slog.String("user", c.caller.User.Name),
 		slog.String("token", string(c.caller.Token)), slog.String("calendar", string(c.calendar)), slog.String("outcome", outcome), slog.Duration("duration", took))
 }

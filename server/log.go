@@ -25,6 +25,7 @@ func (s *Server) watch(next http.Handler) http.Handler {
 			s.metrics.end(record, w.status, took)
 			s.logLine(ctx, record, w, took)
 			s.logRefusal(ctx, record, w.status)
+			s.audit(record, w.status)
 			if cut {
 				// Half an answer must not look like a whole one.
 				panic(http.ErrAbortHandler)

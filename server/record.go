@@ -29,6 +29,10 @@ type Record struct {
 	scheme string
 	// badForm tells that a form brought credentials that were refused, whatever the status is.
 	badForm bool
+	// did and whom name a deed where the method and the route do not, quiet says that it is none, failed that it came to
+	// nothing though the answer says otherwise. See audit.
+	did, whom     string
+	quiet, failed bool
 }
 
 // RefuseForm notes that a page's form brought credentials that were refused, or that have to wait.

@@ -85,6 +85,8 @@ type Config struct {
 	MetricsAddr string
 	// Tools counts the calls of assistants; nil where there are none.
 	Tools *ToolMeter
+	// Audit has a line for each change; nil for none.
+	Audit *Audit
 	// Measures are further numbers for /metrics, asked for with each request; nil for nothing.
 	Measures func() []Measure
 	// Ready tells whether requests can be answered; its error is the answer of /readyz.

@@ -39,6 +39,8 @@ type Config struct {
 	Named func(ctx context.Context, user string)
 	// Refused is told of a password, code or passkey that did not let the visitor in, for the log.
 	Refused func(ctx context.Context)
+	// Did is told what an administrator does, and to whom; nil if nobody asks.
+	Did func(ctx context.Context, what, whom string)
 	// NewUser makes a user with what a user begins with; ChangeUser changes one, and what follows from it.
 	NewUser    func(context.Context, auth.NewUser) (calendar.User, error)
 	ChangeUser func(ctx context.Context, name string, e auth.UserEdit) (calendar.User, error)

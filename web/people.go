@@ -154,6 +154,9 @@ func (v *visit) changePerson() error {
 		return err
 	}
 	deed := v.field("do")
+	if _, ok := personDeeds[deed]; v.Did != nil && (ok || deed == "reset") {
+		v.Did(v.r.Context(), "people/"+deed, c.User.Name)
+	}
 	if deed == "reset" {
 		if c.Link, c.Until, err = v.vouch(c.User, auth.Reset); err != nil {
 			return err

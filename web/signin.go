@@ -93,6 +93,7 @@ func (v *visit) begin(e auth.Entry) error {
 		return err
 	}
 	v.session = e.Session
+	v.named()
 	v.setCookie(sessionCookie, string(e.Secret), sessionAge)
 	return v.leadTo(v.next())
 }

@@ -49,11 +49,16 @@ func (v *visit) recognize() error {
 		return err
 	}
 	v.session = session
-	if v.Named != nil {
-		v.Named(v.r.Context(), session.User.Name)
-	}
+	v.named()
 	v.renewCookie(secret)
 	return nil
+}
+
+// named tells the log whose visit it is.
+func (v *visit) named() {
+	if v.Named != nil {
+		v.Named(v.r.Context(), v.session.User.Name)
+	}
 }
 
 // enter serves the page to a visitor that may see it.

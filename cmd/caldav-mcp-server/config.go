@@ -39,6 +39,8 @@ type config struct {
 	proxies     server.Proxies
 	metricsAddr string
 	journalDays int
+	// auditLog is AUDIT_LOG.
+	auditLog string
 	// tlsCert and tlsKey are files; empty where a proxy speaks TLS.
 	tlsCert, tlsKey string
 	stopDelay       int

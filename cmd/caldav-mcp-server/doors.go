@@ -32,6 +32,10 @@ const spareBody = 1 << 20
 
 // newServer makes the doors' frames. openDoors fills them, once the store is ready.
 func (p *program) newServer(c config, up *startup, meter *server.ToolMeter, log *slog.Logger) (*server.Server, error) {
+	audit, err := p.openAudit(c, log)
+	if err != nil {
+		return nil, err
+	}
 	secure, err := c.tlsConfig(log)
 	if err != nil {
 		return nil, err
@@ -43,7 +47,7 @@ func (p *program) newServer(c config, up *startup, meter *server.ToolMeter, log 
 			{Name: caldavDoor, Addr: c.caldav.String(), Base: c.basePath(), MaxBody: spareBody},
 			{Name: mcpDoor, Addr: c.mcp.String(), Base: c.basePath(), MaxBody: spareBody},
 		},
-		MetricsAddr: c.metricsAddr, Tools: meter, Measures: up.measures.read, Ready: up.ask, Proxies: c.proxies, Hosts: c.hosts(),
+		MetricsAddr: c.metricsAddr, Audit: audit, Tools: meter, Measures: up.measures.read, Ready: up.ask, Proxies: c.proxies, Hosts: c.hosts(),
 		TLS: secure, Timeouts: timeouts, Version: p.version, Logger: log, Now: p.now, NewID: p.newID,
 	}), nil
 }
@@ -68,7 +72,8 @@ func (p *program) openDoors(ctx context.Context, c config, h *house, s *server.S
 }
 
 func (p *program) caldavDoor(c config, h *house, pages *web.Handler, log *slog.Logger) (server.Door, error) {
-	handler, err := caldav.New(caldav.Config{Service: h.calendars, BaseURL: c.baseURL, Limits: caldav.DefaultLimits(), Logger: log, Now: p.now, Way: wayOf})
+	handler, err := caldav.New(caldav.Config{Service: h.calendars, BaseURL: c.baseURL, Limits: caldav.DefaultLimits(), Logger: log, Now: p.now, Way: wayOf,
+		Did: func(ctx context.Context, what string) { server.RecordOf(ctx).Did(what, "") }})
 	if err != nil {
 		return server.Door{}, fmt.Errorf("the CalDAV door: %w", err)
 	}
@@ -105,6 +110,7 @@ func (p *program) pages(ctx context.Context, front *frontage, h *house, log *slo
 		MCPURL: front.mcpURL(), LinkPath: caldav.LinkPath, OAuth: oauth,
 		Named:   func(ctx context.Context, user string) { server.RecordOf(ctx).User = user },
 		Refused: func(ctx context.Context) { server.RecordOf(ctx).RefuseForm() },
+		Did:     func(ctx context.Context, what, whom string) { server.RecordOf(ctx).Did(what, whom) },
 		Now:     p.now, Version: p.version, Logger: log,
 	}
 	if answers != nil {
@@ -138,14 +144,16 @@ func (p *program) mcpDoor(ctx context.Context, front *frontage, h *house, pages 
 		door.Protected = front.protected
 	}
 	config := mcp.Config{
-		Service: h.calendars, StepUp: door.Insufficient, AllowedOrigins: c.origins, SessionKey: key, Good: h.auth.StillGood, Limits: c.mcpLimits(), Called: meter.Called,
+		Service: h.calendars, StepUp: door.Insufficient, AllowedOrigins: c.origins, SessionKey: key, Good: h.auth.StillGood, Limits: c.mcpLimits(), Called: meter.Called, Did: func(ctx context.Context, tool, outcome string, changes bool) {
+			server.RecordOf(ctx).Called(tool, outcome, changes)
+		},
 		Version: p.version, Now: p.now, NewID: p.newID, Logger: log,
 	}
 	if c.baseURL != nil {
 		config.BaseURL = c.baseURL.String()
 	}
 	handler := mcp.New(config)
-	inner := handler.Guard(h.auth.Require(door, named(handler.ServeMCP)))
+	inner := handler.Guard(h.auth.Require(door, named(onlyAsked(handler.ServeMCP))))
 	mux := http.NewServeMux()
 	mux.Handle(mcpPath, inner)
 	if base := c.basePath(); base != "" {
@@ -175,6 +183,14 @@ func notHere(w http.ResponseWriter, _ *http.Request) {
 func named(next auth.Handler) auth.Handler {
 	return func(w http.ResponseWriter, r *http.Request, who calendar.Caller) {
 		server.RecordOf(r.Context()).User = who.User.Name
+		next(w, r, who)
+	}
+}
+
+// onlyAsked leaves what assistants only ask out of the audit log.
+func onlyAsked(next auth.Handler) auth.Handler {
+	return func(w http.ResponseWriter, r *http.Request, who calendar.Caller) {
+		server.RecordOf(r.Context()).Quiet()
 		next(w, r, who)
 	}
 }

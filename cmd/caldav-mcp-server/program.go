@@ -120,7 +120,8 @@ func (p *program) invoke(ctx context.Context, c command, args []string) error {
 	if err != nil {
 		return usageError{err}
 	}
-	return c.run(ctx, p, config, operands)
+	err = c.run(ctx, p, config, operands)
+	return errors.Join(err, p.audit(c, config, operands, err))
 }
 
 // parseFlags reads flags and operands in any order, as people write them.

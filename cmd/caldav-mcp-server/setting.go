@@ -121,6 +121,11 @@ func settings(environ []string) []setting {
 			about: "where /metrics is served for Prometheus; nowhere when not set", set: setMetrics,
 		},
 		{
+			env: "AUDIT_LOG", placeholder: "FILE", groups: storeSettings,
+			about: "where who changed what is written as lines of JSON, or stdout; nowhere when not set",
+			set:   setFile(func(c *config) *string { return &c.auditLog }),
+		},
+		{
 			env: "JOURNAL_DAYS", placeholder: "N", fallback: "30", groups: serveSettings,
 			about: "days that old versions and deleted objects are kept", set: setNumber(1, 36500, func(c *config) *int { return &c.journalDays }),
 		},
