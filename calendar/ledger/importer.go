@@ -146,6 +146,14 @@ func (i *Importer) take(ctx context.Context, w *work, next calendar.Object) (cal
 	if result.Did == calendar.ImportedSame || result.Did == calendar.ImportedKept {
 		return result, nil
 	}
+	if there == nil {
+		if err := w.elsewhere(ctx, cal.Calendar, next); err != nil {
+			if calendar.ReasonOf(err) != calendar.Exists {
+				return calendar.ImportResult{}, err
+			}
+			return calendar.ImportResult{Err: err}, nil
+		}
+	}
 	if w.owned(cal.Calendar) {
 		_, err = w.put(ctx, next, there)
 		return result, err

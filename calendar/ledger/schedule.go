@@ -222,6 +222,26 @@ func (m *meeting) unique() error {
 	return nil
 }
 
+// elsewhere refuses an event with guests that the owner of a calendar has in another one already, though nobody is told
+// of what is stored: both copies would answer later.
+func (w *work) elsewhere(ctx context.Context, cal calendar.Calendar, next calendar.Object) error {
+	if !organized.Match(next.Data) {
+		return nil
+	}
+	o, err := content.Read(next.Data, unlimited)
+	if err != nil {
+		return err
+	}
+	m := meeting{work: w, in: cal, next: o}
+	if m.parties, err = w.partiesOf(ctx, o); err != nil || m.role(o) == schedule.Bystander {
+		return err
+	}
+	if err := m.lookUp(ctx); err != nil {
+		return err
+	}
+	return m.unique()
+}
+
 // organizerHere is the user who organizes the event; false where that is nobody of this server.
 func (m *meeting) organizerHere() (calendar.User, bool) {
 	o := m.before

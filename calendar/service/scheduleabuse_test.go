@@ -25,6 +25,32 @@ func TestImportIntoASharedCalendarTellsNobody(t *testing.T) {
 	})
 }
 
+// TestImportMakesNoSecondCopy: an event with guests that somebody has is not imported into another one of their calendars, where it
+// would answer once more; the rest of the file is.
+func TestImportMakesNoSecondCopy(t *testing.T) {
+	invited(t, "ann bob", func(g *guests) {
+		bob := g.people["bob"]
+		g.save("ann", meetingOf(organizedByAnn, attendees("bob")))
+		other := g.calendar(bob.Caller, "other")
+		results, err := g.NewImporter(bob.Caller, calendar.ImportOptions{}).Store(g.ctx, other, []calendar.Import{
+			{Name: "copy.ics", Data: []byte(meetingOf(organizedByAnn, attendees("bob")))},
+			{Name: "alone.ics", Data: []byte(replaceUID(meetingOf(), "UID:alone"))},
+		})
+		g.must(err)
+		g.refused(results[0].Err, calendar.Exists, calendar.RuleUniqueScheduling, "already")
+		g.must(results[1].Err)
+		_, err = g.Store.ObjectByUID(g.ctx, other.ID, "meeting")
+		g.want("a second copy", calendar.ReasonOf(err).String(), "not_found")
+		// Into the calendar that has it, it is an import as any other.
+		results, err = g.NewImporter(bob.Caller, calendar.ImportOptions{Replace: true}).Store(g.ctx, bob.cal, []calendar.Import{
+			{Name: "copy.ics", Data: []byte(meetingOf(organizedByAnn, attendees("bob"), "CATEGORIES:x"))},
+		})
+		g.must(err)
+		g.must(results[0].Err)
+		g.want("replaced", g.line("bob", "CATEGORIES"), "CATEGORIES:x")
+	})
+}
+
 // TestAPlantedUIDKeepsNoInvitationAway: an event of another organizer under the same UID keeps neither an invitation of a
 // user nor one by mail from being read, and loses nothing.
 func TestAPlantedUIDKeepsNoInvitationAway(t *testing.T) {
