@@ -17,6 +17,8 @@ type arriving struct {
 	known  map[string]calendar.Mirrored
 	next   []incoming
 	done   calendar.Arrived
+	// swept tells that what is gone was taken away.
+	swept bool
 }
 
 // incoming is an object that was looked at before any lock is taken. Write tells that it is to be stored.
@@ -71,7 +73,7 @@ func (s *Ledger) Arrive(ctx context.Context, cal calendar.Calendar, a calendar.A
 			return in.done, err
 		}
 	}
-	in.next, in.known = nil, nil
+	in.next, in.known, in.swept = nil, nil, true
 	return in.done, in.store(ctx, calendar.Arrival{Mirror: a.Mirror})
 }
 
@@ -230,9 +232,11 @@ func (a *arriving) remember(ctx context.Context, tx calendar.Tx, all calendar.Ar
 			return err
 		}
 	}
-	var err error
-	if all.Mirror.Faults, err = tx.MirrorFaults(ctx, a.in.ID); err != nil {
-		return err
+	if len(a.next) > 0 || len(all.Gone) > 0 || a.swept { // a look at nothing new counts nothing
+		var err error
+		if all.Mirror.Faults, err = tx.MirrorFaults(ctx, a.in.ID); err != nil {
+			return err
+		}
 	}
 	return tx.PutMirror(ctx, all.Mirror)
 }

@@ -199,12 +199,18 @@ type house struct {
 	*service.Service
 	alice  calendar.Caller
 	linked mirror.Linked
+	// provided opens another source than the model, unless it is nil.
+	provided func(mirror.Opening) (mirror.Source, error)
 }
 
 // open begins a process.
 func (h *house) open() {
 	c := h.Middle()
-	c.Providers, c.Sealer = map[string]mirror.Provider{"model": h.model.provider()}, h.keys
+	provider := h.model.provider()
+	if h.provided != nil {
+		provider.Open = h.provided
+	}
+	c.Providers, c.Sealer = map[string]mirror.Provider{"model": provider}, h.keys
 	h.Service = service.New(c)
 }
 
@@ -538,6 +544,28 @@ func TestSecretsAreSealed(t *testing.T) {
 		h.open()
 		if err := h.refresh(); err == nil || !strings.Contains(err.Error(), "Work") {
 			h.t.Errorf("without the key: %v", err)
+		}
+	})
+}
+
+// TestWhatIsOnlyReadIsNotWritten asks for every way in that the doors have.
+func TestWhatIsOnlyReadIsNotWritten(t *testing.T) {
+	t.Parallel()
+	each(t, func(h *house) {
+		h.model.readOnly = true
+		h.model.set("", "a", event("a", "x"))
+		cal := h.link()
+		o, err := h.Store.ObjectByUID(h.ctx, cal.ID, "a")
+		h.must(err)
+		_, put := h.Put(h.ctx, h.alice, cal, calendar.Draft{Name: o.Name, Data: []byte(event("a", "mine"))})
+		_, add := h.Add(h.ctx, h.alice, cal, []byte(event("b", "mine")))
+		for _, err := range []error{put, add, h.Delete(h.ctx, h.alice, cal, o.Name, calendar.Precondition{})} {
+			if calendar.ReasonOf(err) != calendar.Forbidden || calendar.RuleOf(err) != calendar.RulePrivileges || !strings.Contains(err.Error(), "takes no changes from here") {
+				h.t.Errorf("got %v", err)
+			}
+		}
+		if h.same(cal); h.model.writes != 0 {
+			h.t.Error("something was written there")
 		}
 	})
 }
