@@ -52,6 +52,7 @@ type config struct {
 	// needAcceptance is SHARES_NEED_ACCEPTANCE.
 	needAcceptance bool
 	signIn         signInConfig
+	linked         linkConfig
 	logLevel       slog.Level
 	logJSON        bool
 	mail           mailConfig

@@ -6,6 +6,7 @@ import (
 
 	"caldav-mcp-server/auth/vault"
 	"caldav-mcp-server/calendar/mirror"
+	"caldav-mcp-server/calendar/zone"
 	"caldav-mcp-server/linked/caldav"
 	"caldav-mcp-server/linked/ics"
 	"caldav-mcp-server/outbound"
@@ -38,7 +39,11 @@ func (c config) sealer() mirror.Sealer {
 // providers are the kinds of accounts that can be linked.
 func (p *program) providers(c config) map[string]mirror.Provider {
 	guard := outbound.New(outbound.Config{Allow: c.fetchAllow, Agent: name + "/" + p.version})
-	return map[string]mirror.Provider{"ics": ics.Provider(guard), "caldav": caldav.Provider(guard)}
+	all := map[string]mirror.Provider{"ics": ics.Provider(guard), "caldav": caldav.Provider(guard)}
+	for kind, one := range p.consents(c, zone.NewDB()) {
+		all[kind] = one.offer
+	}
+	return all
 }
 
 // linkedOf finds the accounts that a command is about: those of a user, or of all.

@@ -156,7 +156,7 @@ func settings(environ []string) []setting {
 			env: "LOG_FORMAT", placeholder: "FORMAT", fallback: "text", groups: serveSettings,
 			about: "text or json", set: setLogFormat,
 		},
-	}, quotaRows(), mailRows(), signInRows())
+	}, quotaRows(), mailRows(), signInRows(), linkRows())
 }
 
 // given are the settings that flags gave, by the flag's name.

@@ -1,0 +1,190 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"caldav-mcp-server/calendar/mirror"
+	"caldav-mcp-server/calendar/zone"
+	"caldav-mcp-server/linked/google"
+	"caldav-mcp-server/linked/microsoft"
+	"caldav-mcp-server/linked/token"
+)
+
+// agreedAt is where a browser is sent when an owner has agreed. Nothing listens there: they bring the address back by hand, so that
+// accounts can be linked on servers that no browser reaches.
+const agreedAt = "http://localhost:5234"
+
+const (
+	// exchangeTime bounds one request to a provider, agreeTime how long an owner may take to agree.
+	exchangeTime = time.Minute
+	agreeTime    = 10 * time.Minute
+	// answerMost bounds what is pasted.
+	answerMost = 16 << 10
+)
+
+// linkConfig is this server as it is known at providers of accounts.
+type linkConfig struct {
+	googleID, googleSecret                          string
+	microsoftID, microsoftSecret, microsoftTenantID string
+}
+
+// linkRows are the rows of the table of settings that say so.
+func linkRows() []setting {
+	text := func(field func(*config) *string) func(*config, string) error {
+		return func(c *config, value string) error {
+			*field(c) = strings.TrimSpace(value)
+			return nil
+		}
+	}
+	const groups = serveSettings | linkSettings
+	return []setting{
+		{
+			env: "GOOGLE_CLIENT_ID", placeholder: "ID", groups: groups, about: "what the server is called at Google, whose accounts can be linked then",
+			set: text(func(c *config) *string { return &c.linked.googleID }),
+		},
+		{
+			env: "GOOGLE_CLIENT_SECRET", placeholder: "SECRET", groups: groups, secret: true, hidden: true,
+			about: "how the server proves at Google that it is itself", set: text(func(c *config) *string { return &c.linked.googleSecret }),
+		},
+		{
+			env: "MICROSOFT_CLIENT_ID", placeholder: "ID", groups: groups, about: "what the server is called at Microsoft, whose accounts can be linked then",
+			set: text(func(c *config) *string { return &c.linked.microsoftID }),
+		},
+		{
+			env: "MICROSOFT_CLIENT_SECRET", placeholder: "SECRET", groups: groups, secret: true, hidden: true,
+			about: "how the server proves at Microsoft that it is itself; not needed where it is registered as an app for devices",
+			set:   text(func(c *config) *string { return &c.linked.microsoftSecret }),
+		},
+		{
+			env: "MICROSOFT_TENANT", placeholder: "ID", fallback: "common", groups: groups,
+			about: "whose accounts of Microsoft can be linked: a tenant's, organizations, consumers, or common for all",
+			set:   text(func(c *config) *string { return &c.linked.microsoftTenantID }),
+		},
+	}
+}
+
+// consent is a kind of account that is linked by its owner's consent.
+type consent struct {
+	client *token.Client
+	offer  mirror.Provider
+	// whose asks an account for its address.
+	whose func(context.Context, mirror.Source) (string, error)
+}
+
+// consents are the kinds that the settings offer.
+func (p *program) consents(c config, zones *zone.DB) map[string]consent {
+	ask := &http.Client{
+		Timeout: exchangeTime,
+		// A token goes to the address that was meant, and to no other.
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+	whose := func(ctx context.Context, s mirror.Source) (string, error) {
+		if a, known := s.(interface {
+			Whose(ctx context.Context) (string, error)
+		}); known {
+			return a.Whose(ctx)
+		}
+		return "", nil
+	}
+	all := map[string]consent{}
+	if c.linked.googleID != "" {
+		client := google.Client(c.linked.googleID, c.linked.googleSecret, ask, p.now)
+		all["google"] = consent{client, google.Provider(client, google.API, zones), whose}
+	}
+	if c.linked.microsoftID != "" {
+		client := microsoft.Client(c.linked.microsoftID, c.linked.microsoftSecret, c.linked.microsoftTenantID, ask, p.now)
+		all["microsoft"] = consent{client, microsoft.Provider(client, microsoft.API, zones), whose}
+	}
+	return all
+}
+
+// linkByConsent links an account whose owner agrees to it in a browser.
+func (p *program) linkByConsent(ctx context.Context, c config, o linkAccountOptions) error {
+	kind, offered := p.consents(c, zone.NewDB())[o.provider]
+	if !offered {
+		return wrongUsage("accounts of that kind are not offered: %s_CLIENT_ID is not set (see docs/linked-providers.md)", strings.ToUpper(o.provider))
+	}
+	return p.withHouse(ctx, c, func(h *house) error {
+		if _, err := h.auth.User(ctx, o.user); err != nil {
+			return err
+		}
+		n, err := p.agree(ctx, kind, o.provider)
+		if err != nil {
+			return err
+		}
+		n.Name, n.Every = o.name, o.every
+		return p.linkNew(ctx, h, o.user, n, o.json)
+	})
+}
+
+// agree has an owner agree, and makes of it what it takes to link the account.
+func (p *program) agree(ctx context.Context, kind consent, provider string) (mirror.NewAccount, error) {
+	n := mirror.NewAccount{Provider: provider}
+	ctx, cancel := context.WithTimeout(ctx, agreeTime)
+	defer cancel()
+	state, verifier := token.Verifier(), token.Verifier()
+	p.say("Open this address, sign in and agree:\n\n%s\n\nThen paste the address at which the browser ends up: ", kind.client.Address(agreedAt, state, verifier))
+	code, err := codeOf(p.stdin, state)
+	if err != nil {
+		return n, err
+	}
+	p.say("\n")
+	if ctx.Err() != nil {
+		return n, errors.New("that took longer than ten minutes; begin anew")
+	}
+	key, err := kind.client.Exchange(ctx, agreedAt, code, verifier)
+	if err != nil {
+		return n, err
+	}
+	raw, err := json.Marshal(key)
+	if err != nil {
+		return n, err
+	}
+	n.Scopes, n.Secret = key.Scopes, mirror.Secret{Token: raw}
+	source, err := kind.offer.Open(mirror.Opening{Secret: n.Secret, Keep: func(_ context.Context, next mirror.Secret) error {
+		n.Secret = next
+		return nil
+	}})
+	if err != nil {
+		return n, err
+	}
+	address, err := kind.whose(ctx, source)
+	if err != nil {
+		return n, err
+	}
+	n.Subject, n.Secret.Username = address, address
+	return n, nil
+}
+
+// codeOf reads the address that a browser ended up at, and takes the code out of it.
+func codeOf(in io.Reader, state string) (code string, err error) {
+	line, err := bufio.NewReader(io.LimitReader(in, answerMost)).ReadString('\n')
+	if err != nil && line == "" {
+		return "", errors.New("no address was pasted, so nothing is linked")
+	}
+	at, err := url.Parse(strings.TrimSpace(line))
+	if err != nil {
+		return "", errors.New("that is no address")
+	}
+	q := at.Query()
+	switch {
+	case q.Get("error") == "access_denied":
+		return "", errors.New("the owner did not agree, so nothing is linked")
+	case q.Get("error") != "":
+		return "", fmt.Errorf("the provider answers %s, so nothing is linked", shown(q.Get("error")))
+	case q.Get("code") == "":
+		return "", fmt.Errorf("that address has no code in it; it begins with %s/?code= or %s?state=", agreedAt, agreedAt)
+	case q.Get("state") != state:
+		return "", errors.New("that address belongs to another attempt; open the address above and paste where it leads")
+	}
+	return q.Get("code"), nil
+}

@@ -1,0 +1,46 @@
+package google
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"caldav-mcp-server/calendar/mirror"
+	"caldav-mcp-server/calendar/zone"
+	"caldav-mcp-server/linked/token"
+)
+
+const (
+	// every is how often an account is looked at: a look without changes costs one request for a calendar.
+	every, least = 5 * time.Minute, time.Minute
+)
+
+// Provider is the one for Google accounts, whose API lies at an address.
+func Provider(client *token.Client, api string, zones *zone.DB) mirror.Provider {
+	return mirror.Provider{
+		Title: "Google", Every: every, Least: least,
+		Address: func(s mirror.Secret) string { return s.Username },
+		Open: func(o mirror.Opening) (mirror.Source, error) {
+			h, err := token.Hold(client, o.Secret.Token, func(ctx context.Context, next json.RawMessage) error {
+				secret := o.Secret
+				secret.Token = next
+				return o.Keep(ctx, secret)
+			})
+			if err != nil {
+				return nil, err
+			}
+			return Open(api, client.HTTP, zones, h.Access), nil
+		},
+	}
+}
+
+// Whose tells the address of an account.
+func (a *Account) Whose(ctx context.Context) (string, error) {
+	all, err := a.Calendars(ctx)
+	for _, c := range all {
+		if c.Primary {
+			return c.ID, err
+		}
+	}
+	return "", err
+}

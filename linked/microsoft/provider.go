@@ -1,0 +1,53 @@
+package microsoft
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"time"
+
+	"caldav-mcp-server/calendar/mirror"
+	"caldav-mcp-server/calendar/zone"
+	"caldav-mcp-server/linked/rest"
+	"caldav-mcp-server/linked/token"
+)
+
+const (
+	// every is how often an account is looked at: a look without changes costs one request for a calendar.
+	every, least = 5 * time.Minute, time.Minute
+)
+
+// Provider is the one for Microsoft accounts, whose Graph lies at an address.
+func Provider(client *token.Client, api string, zones *zone.DB) mirror.Provider {
+	return mirror.Provider{
+		Title: "Microsoft", Every: every, Least: least,
+		Address: func(s mirror.Secret) string { return s.Username },
+		Open: func(o mirror.Opening) (mirror.Source, error) {
+			h, err := token.Hold(client, o.Secret.Token, func(ctx context.Context, next json.RawMessage) error {
+				secret := o.Secret
+				secret.Token = next
+				return o.Keep(ctx, secret)
+			})
+			if err != nil {
+				return nil, err
+			}
+			return Open(api, client.HTTP, zones, client.Now, h.Access), nil
+		},
+	}
+}
+
+// Whose tells the address of an account.
+func (a *Account) Whose(ctx context.Context) (string, error) {
+	var page struct {
+		Value []calendar `json:"value"`
+	}
+	if err := a.client.Do(ctx, rest.Request{Method: http.MethodGet, Path: "/me/calendars"}, &page); err != nil {
+		return "", gone(err)
+	}
+	for _, c := range page.Value {
+		if c.Default {
+			return c.Owner.Address, nil
+		}
+	}
+	return "", nil
+}
