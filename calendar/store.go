@@ -79,6 +79,9 @@ type Reader interface {
 	// those behind some mebibyte of it, and all that are larger than LargeObject, without.
 	Search(ctx context.Context, q SearchQuery) ([]Object, error)
 
+	// SearchTexts gives the words of each live object of a kind in some calendars, of so many objects at most, until each fails.
+	SearchTexts(ctx context.Context, in []CalendarID, kind Kind, most int, each func(text string) error) error
+
 	// DeadProperties returns the properties that are kept of something, by name.
 	DeadProperties(ctx context.Context, h Holder) ([]DeadProperty, error)
 	// DeadPropertiesInHome returns what a user keeps of each live calendar that they own or have a share

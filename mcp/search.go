@@ -71,6 +71,7 @@ type foundView struct {
 	Calendars []legendView  `json:"calendars,omitempty"`
 	Truncated bool          `json:"truncated"`
 	Window    spanView      `json:"window"`
+	Meant     shown         `json:"did_you_mean,omitempty" doc:"Nothing has the words asked for; these were found."`
 	zoneView
 }
 
@@ -99,7 +100,7 @@ func (b toolbox) searchEvents(ctx context.Context, c *call, in *searchQuestion) 
 	if n := fit(listed, c.room(), listedEvent.size); n < len(listed) {
 		found.Occurrences, listed, found.More = found.Occurrences[:n], listed[:n], true
 	}
-	v := foundView{Events: listed, Calendars: legend(found.Occurrences), Truncated: found.More, zoneView: z.view()}
+	v := foundView{Events: listed, Calendars: legend(found.Occurrences), Truncated: found.More, Meant: shown(strings.Join(found.Meant, " ")), zoneView: z.view()}
 	if !q.Past {
 		v.Window = z.span(b.now(), time.Time{})
 	}
@@ -108,7 +109,12 @@ func (b toolbox) searchEvents(ctx context.Context, c *call, in *searchQuestion) 
 
 func (v foundView) prose(r rows, found query.Finds, q query.EventSearch) prose {
 	var b strings.Builder
-	fmt.Fprintf(&b, "Found %s matching %s (%s):\n", events(len(v.Events)), quote(q.Text), r.zone.Name())
+	text := q.Text
+	if v.Meant != "" {
+		fmt.Fprintf(&b, "Nothing matches %s; did you mean %s?\n", quote(text), quote(string(v.Meant)))
+		text = string(v.Meant)
+	}
+	fmt.Fprintf(&b, "Found %s matching %s (%s):\n", events(len(v.Events)), quote(text), r.zone.Name())
 	r.write(&b, found.Occurrences, v.Events)
 	switch {
 	case v.Truncated:

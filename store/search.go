@@ -21,6 +21,29 @@ type searching struct {
 	// survey asks for what is nearest, and pick for the objects of $1 (a JSON list of calendars
 	// and names).
 	survey, pick string
+	// words asks for the search texts of the kind $2 in the calendars $1, of $3 objects at most.
+	words string
+}
+
+// searchTexts are what is found by words; calendars is a list of ids.
+func searchTexts(calendars string) string {
+	return `SELECT search FROM objects WHERE calendar_id IN (` + calendars + `) AND kind = $2 AND NOT deleted LIMIT $3 + 0`
+}
+
+// SearchTexts implements [calendar.Store].
+func (s *Store) SearchTexts(ctx context.Context, in []calendar.CalendarID, kind calendar.Kind, most int, each func(text string) error) error {
+	calendars, err := json.Marshal(in)
+	if err != nil || len(in) == 0 {
+		return err
+	}
+	_, err = rowsOf(ctx, s.reads, func(row scanner) (struct{}, error) {
+		var text string
+		if err := row.Scan(&text); err != nil {
+			return struct{}{}, err
+		}
+		return struct{}{}, each(text)
+	}, s.engine.search.words, string(calendars), kind, most)
+	return err
 }
 
 // searched is the order of matches: what is to come by its start, then what is over, the latest
@@ -41,6 +64,7 @@ func sqliteSearching() searching {
 						AND NOT EXISTS (SELECT 1 FROM json_each($7) WHERE instr(' ' || o.search, ' ' || value) = 0)))` + searched + `)
 			JOIN objects ON calendar_id = calendar AND name = object WHERE NOT deleted` + searched,
 		expression: sqliteExpression,
+		words:      searchTexts(`SELECT value FROM json_each($1)`),
 		survey:     sqliteSurvey,
 		pick: `SELECT ` + lightColumns + ` FROM json_each($1) k CROSS JOIN objects
 			WHERE calendar_id = k.value ->> 0 AND name = k.value ->> 1 AND NOT deleted`,
@@ -56,6 +80,7 @@ func postgresSearching() searching {
 					AND NOT EXISTS (SELECT 1 FROM jsonb_array_elements_text($7::jsonb) w (value) WHERE strpos(' ' || search, ' ' || w.value) = 0)` + searched + `) found
 			JOIN objects ON calendar_id = calendar AND name = object WHERE NOT deleted` + searched,
 		expression: postgresExpression,
+		words:      searchTexts(`SELECT jsonb_array_elements_text($1::jsonb)`),
 		survey:     postgresSurvey,
 		pick: `SELECT ` + lightColumns + ` FROM jsonb_array_elements($1::jsonb) k (value)
 			JOIN objects ON calendar_id = k.value ->> 0 AND name = k.value ->> 1 AND NOT deleted`,

@@ -38,6 +38,8 @@ type Finds struct {
 	Occurrences []Occurrence
 	// More tells that there are others.
 	More bool
+	// Meant are the words that were looked for instead, where nothing has those that were asked for.
+	Meant []string
 }
 
 const (
@@ -73,6 +75,23 @@ func (s *Queries) SearchEvents(ctx context.Context, c calendar.Caller, q EventSe
 		byID[cal.ID] = cal
 		ask.Calendars = append(ask.Calendars, cal.ID)
 	}
+	found, err := s.look(ctx, q, ask, byID)
+	if err != nil || len(found.Occurrences) > 0 {
+		return found, err
+	}
+	if ask.Words, err = s.meant(ctx, q.Meter, ask.SearchQuery); err != nil || ask.Words == nil {
+		return found, err
+	}
+	meant, err := s.look(ctx, q, ask, byID)
+	if err != nil || len(meant.Occurrences) == 0 {
+		return found, err
+	}
+	meant.Meant = ask.Words
+	return meant, nil
+}
+
+// look finds what has all of the words.
+func (s *Queries) look(ctx context.Context, q EventSearch, ask search, byID map[calendar.CalendarID]calendar.Calendar) (Finds, error) {
 	for {
 		candidates, err := s.store.Search(ctx, ask.SearchQuery)
 		if err != nil {
@@ -140,7 +159,7 @@ func (q search) finds(found []Occurrence, limit int, more bool) Finds {
 	if len(found) > limit {
 		found, more = found[:limit], true
 	}
-	return Finds{found, more}
+	return Finds{Occurrences: found, More: more}
 }
 
 // distance orders occurrences: what is over comes behind all that is not.

@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -10,6 +11,7 @@ import (
 func searchTests() []test {
 	return []test{
 		{"finds all words, by their beginning", searchByWords},
+		{"tells the words of a calendar", searchTexts},
 		{"is of some calendars", searchCalendars},
 		{"is of one kind", searchKinds},
 		{"has the nearest first", searchOrder},
@@ -58,6 +60,23 @@ func of(calendars ...calendar.Calendar) calendar.SearchQuery {
 // soon is a span of an hour, so many hours from the clock's beginning.
 func soon(hours int64) calendar.Span {
 	return between(start().Unix()+hours*3600, start().Unix()+(hours+1)*3600)
+}
+
+func searchTexts(b *bundle) {
+	cal, other := b.home(), b.home()
+	b.said(cal, "a", "quarterly planning", soon(1))
+	b.said(cal, "b", "lunch", soon(2))
+	b.said(other, "c", "secret", soon(2))
+	for most, want := range map[int]int{10: 2, 1: 1} {
+		var got []string
+		b.must(b.SearchTexts(b.Context(), []calendar.CalendarID{cal.ID}, calendar.Event, most, func(text string) error {
+			got = append(got, text)
+			return nil
+		}))
+		if len(got) != want || slices.Contains(got, "secret") {
+			b.Errorf("%d at most are %q", most, got)
+		}
+	}
 }
 
 func searchByWords(b *bundle) {

@@ -1,0 +1,32 @@
+package mcp
+
+import (
+	"strings"
+	"testing"
+
+	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/internal/testdb"
+)
+
+// TestSearchesMeanWhatIsThere: where nothing has the words, what has words like them is found, and it is said which; what others
+// keep gives no hint.
+func TestSearchesMeanWhatIsThere(t *testing.T) {
+	t.Parallel()
+	testdb.Each(t, func(t *testing.T, url string) {
+		h := newHouse(t, url)
+		door := h.open(t, h.config())
+		h.put(t, work, "z", wrapped(calendar.Event, "z", "DTSTART:20260303T090000Z", "SUMMARY:Zahnarzt bei Müller"))
+		for asked, want := range map[string]string{"zahnartz": "zahnarzt", "mueller": "muller", "zahnrzt mueller": "zahnarzt muller", "zahn": "", "bakery": ""} {
+			var v foundView
+			text := contentText(t, use(t, door, "alice", "search_events", params{"query": asked}, &v))
+			if string(v.Meant) != want || want != "" && (len(v.Events) != 1 || !strings.Contains(text, "did you mean \""+want)) {
+				t.Errorf("%s: meant %q, %d events: %s", asked, v.Meant, len(v.Events), text)
+			}
+		}
+		var v foundView
+		use(t, door, "bob", "search_events", params{"query": "zahnartz"}, &v)
+		if v.Meant != "" || len(v.Events) > 0 {
+			t.Errorf("bob is told %q", v.Meant)
+		}
+	})
+}
