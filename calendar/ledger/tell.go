@@ -182,7 +182,7 @@ func (m *meeting) deliver(ctx context.Context, msg schedule.Message) (string, er
 	}
 	t := m.textOf(msg)
 	if t.err != nil {
-		return statusFailed, nil // such as an event of which nothing is left to tell
+		return statusFailed, nil //nolint:nilerr // such as an event of which nothing is left to tell
 	}
 	if msg.Method == schedule.Reply {
 		return m.reply(ctx, user, msg, t)

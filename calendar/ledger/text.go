@@ -209,8 +209,7 @@ func (m *meeting) recognize(ctx context.Context, stored *content.Object) error {
 // fails returns what keeps the whole change from being made, as opposed to a copy or a message that cannot be calculated
 // with, which is told as the outcome of that message alone.
 func fails(ctx context.Context, err error) error {
-	var ours *calendar.Error
-	if errors.As(err, &ours) {
+	if _, ours := errors.AsType[*calendar.Error](err); ours {
 		return err
 	}
 	return cmp.Or(ctx.Err(), error(nil))

@@ -137,13 +137,11 @@ func undress(c *ical.Component, method Method) {
 		}
 	}
 	c.RemoveFunc(func(p *ical.Property) bool {
-		switch name := p.Name(); {
-		case name == "ATTENDEE" || name == "ORGANIZER":
-			bare(p)
-			return false
-		default:
+		if name := p.Name(); name != "ATTENDEE" && name != "ORGANIZER" {
 			return private(name, method)
 		}
+		bare(p)
+		return false
 	})
 }
 
