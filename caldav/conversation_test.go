@@ -48,7 +48,7 @@ func converse(t *testing.T, database, file string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := newHouse(t, database, nil)
+	h := newHouse(t, database, pushIn(file))
 	epoch, err := h.Store.Epoch(t.Context())
 	if err != nil {
 		t.Fatal(err)

@@ -58,6 +58,9 @@ func (x *exchange) serve() error {
 	if x.caller.Tools != nil {
 		return errToolsOnly
 	}
+	if id, is := x.registrationAt(); is {
+		return x.serveRegistration(id)
+	}
 	at, err := x.parse(pathOf(x.r.URL))
 	if err != nil {
 		return err
@@ -77,7 +80,7 @@ func (x *exchange) serve() error {
 	if err := x.require(); err != nil {
 		return err
 	}
-	return m.serve(x)
+	return x.quietly(m.serve)
 }
 
 // did says what the request does, where a POST may be one of several things.

@@ -4,6 +4,7 @@ import (
 	"compress/gzip"
 	"context"
 	"encoding/xml"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -51,6 +52,8 @@ type Config struct {
 	Way func(*http.Request) string
 	// Did is told what a request does where its method and address do not say it; nil if nobody asks.
 	Did func(ctx context.Context, what string)
+	// Push lets programs on devices be told of changes; nil tells nobody.
+	Push *Push
 	// Now is the clock.
 	Now func() time.Time
 }
@@ -69,6 +72,9 @@ type Handler struct {
 	way       func(*http.Request) string
 	// deeds see Config.Did.
 	deeds func(ctx context.Context, what string)
+	push  *Push
+	// classes is the DAV header.
+	classes []string
 
 	methods    []method
 	reports    []report
@@ -90,10 +96,16 @@ func New(c Config) (*Handler, error) {
 		return nil, fmt.Errorf("base URL: %w", err)
 	}
 	h := &Handler{
-		addresses: at, service: c.Service, limits: c.Limits, log: c.Logger, now: c.Now, way: c.Way, deeds: c.Did,
+		addresses: at, service: c.Service, limits: c.Limits, log: c.Logger, now: c.Now, way: c.Way, deeds: c.Did, push: c.Push, classes: []string{davClasses},
 		methods: methods(), reports: reports(), nodes: nodes(), properties: properties(),
 	}
 	h.byName, h.ofLinks = rowsByName(h.properties), rowsByName(linkProperties())
+	if c.Push != nil {
+		if c.BaseURL == nil {
+			return nil, errors.New("registrations need a base URL")
+		}
+		h.classes = []string{davClasses + ", " + pushClass}
+	}
 	if c.BaseURL != nil {
 		h.host, h.published = c.BaseURL.Hostname(), c.BaseURL.String()
 	}
@@ -129,7 +141,7 @@ func (h *Handler) ServeDAV(w http.ResponseWriter, r *http.Request, caller calend
 	defer x.meter.Close()
 	// Old Apple clients look for it on PROPFIND answers, others on OPTIONS: it goes everywhere.
 	// RFC 4918 §10.1 spells it so; not every client reads it in another case.
-	w.Header()["DAV"] = []string{davClasses}
+	w.Header()["DAV"] = h.classes
 	if err := x.serve(); err != nil {
 		x.refuse(err)
 	}

@@ -50,7 +50,7 @@ func (x *exchange) share() error {
 	x.did("share")
 	x.needs = "d:write-acl"
 	var q shareRequest
-	if err := x.read(&q); err != nil {
+	if answered, err := x.orPush(&q); answered || err != nil {
 		return err
 	}
 	if n := len(q.Edits); n == 0 || n > maxShareEdits {
@@ -124,7 +124,7 @@ func (x *exchange) replyInvitation() error {
 	x.did("answer-share")
 	x.needs = "d:bind"
 	var q replyRequest
-	if err := x.read(&q); err != nil {
+	if answered, err := x.orPush(&q); answered || err != nil {
 		return err
 	}
 	if (q.Accepted == nil) == (q.Declined == nil) {

@@ -114,7 +114,7 @@ func Routes() []string {
 		routes = append(routes, "/"+strings.Join(row.path, "/"))
 	}
 	link := "/" + strings.Join(linkPath[:], "/") + "/{link}"
-	return append(routes, link, link+"/{title}")
+	return append(routes, link, link+"/{title}", "/"+strings.Join(pushPath, "/")+"/{registration}")
 }
 
 func (p place) kind() kind { return layout[p.form].kind }

@@ -53,7 +53,7 @@ func owncloud(local string) xml.Name { return xml.Name{Space: owncloudNS, Local:
 
 // properties is what resources have, in the order of allprop.
 func properties() []property {
-	return slices.Concat(webdavProperties(), accessProperties(), calendarProperties(), schedulingProperties(), appleProperties(), sharingProperties(), doctorProperties())
+	return slices.Concat(webdavProperties(), accessProperties(), calendarProperties(), schedulingProperties(), appleProperties(), sharingProperties(), pushProperties(), doctorProperties())
 }
 
 // row is a property that the server keeps itself.

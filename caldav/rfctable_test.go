@@ -60,6 +60,9 @@ func RFCTable() string {
 	for _, p := range linkProperties() {
 		b.WriteString("- `" + tagOf(p.name) + "`\n")
 	}
+	b.WriteString("\n## WebDAV-Push\n\nWhere the server has an address (`BASE_URL`) and `PUSH` is on, `" + pushClass + "` stands in the DAV header and a `push-register` that is POSTed to a\n" +
+		"home or a calendar registers a program (namespace `" + pushNS + "`). Where this differs from the draft, and from what DAVx⁵ does:\n")
+	printTable(&b, "From the draft of WebDAV-Push", []string{"the draft", "here"}, deviationRows())
 	printTable(&b, "Privileges", []string{"privilege", "on"}, privilegeRows())
 	printTable(&b, "Conditions of the calendar rules", []string{"condition", "status"}, conditionRows())
 	return b.String()
@@ -142,6 +145,14 @@ func conditionRows() [][]string {
 	var rows [][]string
 	for _, r := range rules {
 		rows = append(rows, []string{"`" + conditions[r].tag + "`", fmt.Sprint(conditions[r].status)})
+	}
+	return rows
+}
+
+func deviationRows() [][]string {
+	var rows [][]string
+	for _, d := range PushDeviations() {
+		rows = append(rows, []string{d.Draft, d.Here})
 	}
 	return rows
 }

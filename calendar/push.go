@@ -2,6 +2,11 @@ package calendar
 
 import (
 	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"io"
+	"strings"
 	"time"
 )
 
@@ -58,4 +63,21 @@ type Pushes interface {
 	DuePushes(ctx context.Context, now time.Time, most int) ([]PushDue, error)
 	// SettlePushes notes what became of some: Told, ToldOwn, Due and Tries. Those with no Endpoint are forgotten.
 	SettlePushes(ctx context.Context, all []PushSubscription) error
+}
+
+// TopicKey is what topics are made with: who has it not learns of a topic nothing about the user or the calendar.
+type TopicKey []byte
+
+// Topic names what a program is told of, in messages to it. Each user has their own: a device may have several accounts.
+func (k TopicKey) Topic(user UserID, cal CalendarID) string {
+	return k.name("topic", string(user), string(cal))
+}
+
+// Slot names what the messages of a subscription about a topic take the place of, at the push service, which learns no more.
+func (k TopicKey) Slot(id PushID) string { return k.name("slot", string(id)) }
+
+func (k TopicKey) name(parts ...string) string {
+	m := hmac.New(sha256.New, k)
+	_, _ = io.WriteString(m, strings.Join(parts, "\x00")) // never fails
+	return base64.RawURLEncoding.EncodeToString(m.Sum(nil)[:18])
 }

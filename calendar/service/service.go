@@ -70,7 +70,7 @@ func New(c Config) *Service {
 	})
 	mirrors.Serve(changes)
 	return &Service{
-		Reader: reader, Ledger: changes, Queries: queries, Hub: watch.NewHub(reader, c.Store, c.Now), Mirrors: mirrors, limits: c.Limits,
+		Reader: reader, Ledger: changes, Queries: queries, Hub: watch.NewHub(reader, c.Store, c.Now, c.NewID), Mirrors: mirrors, limits: c.Limits,
 	}
 }
 

@@ -21,11 +21,12 @@ type Hub struct {
 	*lookup.Reader
 	store calendar.Store
 	now   func() time.Time
+	newID func() string
 }
 
 // NewHub makes a Hub.
-func NewHub(reader *lookup.Reader, store calendar.Store, now func() time.Time) *Hub {
-	return &Hub{reader, store, now}
+func NewHub(reader *lookup.Reader, store calendar.Store, now func() time.Time, newID func() string) *Hub {
+	return &Hub{reader, store, now, newID}
 }
 
 // Watch is one who waits for changes. It keeps no more of them than where to look again, so

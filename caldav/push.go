@@ -1,0 +1,277 @@
+package caldav
+
+import (
+	"context"
+	"encoding/xml"
+	"errors"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/service"
+)
+
+// pushNS is the namespace of WebDAV-Push.
+const pushNS = "https://bitfire.at/webdav-push"
+
+// pushClass is what the DAV header has where programs on devices are told of changes.
+const pushClass = "webdav-push"
+
+// Push is what it takes to tell programs on devices.
+type Push struct {
+	// Key is the public key that messages are signed with, in base64url.
+	Key string
+	// Topics names what is told.
+	Topics calendar.TopicKey
+	// Parse reads a subscription; its errors are for the client.
+	Parse func(endpoint, key, auth string) (calendar.PushSubscription, error)
+}
+
+func pushed(local string) xml.Name { return xml.Name{Space: pushNS, Local: local} }
+
+// pushProperties are what clients look for before they register. The property of the topic is what DAVx⁵ finds a calendar by.
+func pushProperties() []property {
+	return under("WebDAV-Push",
+		row(pushed("transports"), atHome|atCalendar, 0, (*resource).pushTransports),
+		row(pushed("topic"), atHome|atCalendar, 0, (*resource).pushTopic),
+		row(pushed("supported-triggers"), atHome|atCalendar, 0, (*resource).pushTriggers),
+	)
+}
+
+// pushTold tells whether the caller may be told of changes here.
+func (r *resource) pushTold() bool {
+	if r.x.push == nil {
+		return false
+	}
+	if r.at.kind() == atHome {
+		return r.x.caller.MayOwn(calendar.ReadObjects) == nil
+	}
+	return r.x.caller.May(calendar.ReadObjects, r.calendar) == nil
+}
+
+func (r *resource) pushTransports(m *markup) error {
+	if !r.pushTold() {
+		return errAbsent
+	}
+	m.raw(`<web-push><vapid-public-key type="p256ecdsa">`).text(r.x.push.Key).raw("</vapid-public-key></web-push>")
+	return nil
+}
+
+func (r *resource) pushTopic(m *markup) error {
+	if !r.pushTold() {
+		return errAbsent
+	}
+	m.text(r.x.push.Topics.Topic(r.x.caller.User.ID, r.calendar.ID))
+	return nil
+}
+
+func (r *resource) pushTriggers(m *markup) error {
+	if !r.pushTold() {
+		return errAbsent
+	}
+	m.raw(`<content-update><d:depth>1</d:depth></content-update>`)
+	return nil
+}
+
+// pushRegister is push-register. What DAVx⁵ leaves out has its only value.
+type pushRegister struct {
+	Subscription *struct {
+		WebPush *struct {
+			Resource string `xml:"https://bitfire.at/webdav-push push-resource"`
+			Encoding string `xml:"https://bitfire.at/webdav-push content-encoding"`
+			Key      struct {
+				Type string `xml:"type,attr"`
+				Text string `xml:",chardata"`
+			} `xml:"https://bitfire.at/webdav-push subscription-public-key"`
+			Auth string `xml:"https://bitfire.at/webdav-push auth-secret"`
+		} `xml:"https://bitfire.at/webdav-push web-push-subscription"`
+	} `xml:"https://bitfire.at/webdav-push subscription"`
+	Trigger *struct {
+		Content *struct{} `xml:"https://bitfire.at/webdav-push content-update"`
+	} `xml:"https://bitfire.at/webdav-push trigger"`
+	Expires string `xml:"https://bitfire.at/webdav-push expires"`
+}
+
+// breachOfPush is a condition of WebDAV-Push.
+func breachOfPush(condition, format string, args ...any) *failure {
+	return breach("p:"+condition+` xmlns:p="`+pushNS+`"`, format, args...)
+}
+
+// understand reads what is asked for.
+func (q *pushRegister) understand(p *Push) (sub calendar.PushSubscription, err error) {
+	switch {
+	case p == nil:
+		return sub, breachOfPush("push-not-available", "this server tells nobody of changes")
+	case q.Subscription == nil || q.Subscription.WebPush == nil:
+		return sub, breachOfPush("invalid-subscription", "the subscription holds no web-push-subscription")
+	case q.Trigger != nil && q.Trigger.Content == nil:
+		return sub, breachOfPush("no-supported-trigger", "what is told of is content-update")
+	}
+	w := q.Subscription.WebPush
+	if e := strings.TrimSpace(w.Encoding); e != "" && e != "aes128gcm" {
+		return sub, breachOfPush("invalid-subscription", "messages are encrypted with aes128gcm, not %.40q", e)
+	}
+	if w.Key.Type != "" && w.Key.Type != "p256dh" {
+		return sub, breachOfPush("invalid-subscription", "the public key is p256dh, not %.40q", w.Key.Type)
+	}
+	if sub, err = p.Parse(w.Resource, w.Key.Text, w.Auth); err != nil {
+		return sub, breachOfPush("invalid-subscription", "%s", err)
+	}
+	if text := strings.TrimSpace(q.Expires); text != "" {
+		if sub.Expires, err = http.ParseTime(text); err != nil {
+			return sub, breachOfPush("invalid-subscription", "expires is a date as in %q", http.TimeFormat)
+		}
+	}
+	return sub, nil
+}
+
+// registerPush answers the registration of a program, or its renewal.
+func (x *exchange) registerPush(q *pushRegister) error {
+	x.needs = "d:read"
+	sub, err := q.understand(x.push)
+	if err != nil {
+		return err
+	}
+	if x.at.kind() == atCalendar {
+		cal, err := x.calendarAt(x.at)
+		if err != nil {
+			return err
+		}
+		sub.Calendar = cal.ID
+	}
+	if sub, err = x.service.RegisterPush(x.r.Context(), x.caller, sub); err != nil {
+		return err
+	}
+	x.w.Header().Set("Location", x.registration(sub.ID))
+	x.w.Header().Set("Expires", sub.Expires.Format(http.TimeFormat))
+	return x.done(false)
+}
+
+// pushPath is where registrations are, behind the path of the service.
+var pushPath = []string{"dav", "push"}
+
+// registration is the whole address of one: clients keep it and know no other base.
+func (x *exchange) registration(id calendar.PushID) string {
+	return strings.TrimSuffix(x.published, "/") + "/" + strings.Join(pushPath, "/") + "/" + url.PathEscape(string(id))
+}
+
+// registrationAt finds the registration of a path.
+func (x *exchange) registrationAt() (calendar.PushID, bool) {
+	segments, err := split(pathOf(x.r.URL))
+	if err != nil || x.push == nil {
+		return "", false
+	}
+	if n := len(x.base); n > 0 && len(segments) > n && slices.Equal(segments[:n], x.base) {
+		segments = segments[n:]
+	}
+	if n := len(pushPath); len(segments) == n+1 && slices.Equal(segments[:n], pushPath) {
+		return calendar.PushID(segments[n]), true
+	}
+	return "", false
+}
+
+// serveRegistration answers what is asked of a registration: to end it.
+func (x *exchange) serveRegistration(id calendar.PushID) error {
+	if x.r.Method != http.MethodDelete {
+		x.w.Header().Set("Allow", http.MethodDelete)
+		return &failure{status: http.StatusMethodNotAllowed, message: "a registration can be deleted, and nothing else"}
+	}
+	if err := x.service.UnregisterPush(x.r.Context(), x.caller, id); err != nil {
+		return err
+	}
+	return x.done(false)
+}
+
+// dontNotify is the header by which a client says which registrations know of its change already.
+const dontNotify = "Push-Dont-Notify"
+
+// maxDontNotify bounds how many a request names: a client has one for a calendar.
+const maxDontNotify = 20
+
+// quietly lets a method answer, and has the client's own registrations not told of the change that it made. It looks
+// before and after: what somebody else changed meanwhile is told.
+func (x *exchange) quietly(serve func(*exchange) error) error {
+	header := strings.TrimSpace(strings.Join(x.r.Header.Values(dontNotify), ","))
+	at := x.at
+	if at.kind() == atObject {
+		at = at.parent()
+	}
+	if x.push == nil || header == "" || at.kind() != atCalendar || x.r.Method == http.MethodGet {
+		return serve(x)
+	}
+	ids, all := x.dontNotified(header)
+	before, err := x.calendarAt(at)
+	if err != nil || len(ids) == 0 && !all {
+		return serve(x)
+	}
+	if err := serve(x); err != nil {
+		return err
+	}
+	// The change is made: that its client is told of it after all is no fault of the request.
+	err = x.service.QuietPush(context.WithoutCancel(x.r.Context()), x.caller, ids, before)
+	if err != nil && !errors.Is(err, context.Canceled) && calendar.ReasonOf(err) != calendar.NotFound {
+		x.log.LogAttrs(x.r.Context(), slog.LevelWarn, "a client is told of its own change", slog.String("error", service.ForLog(err)))
+	}
+	return nil
+}
+
+// dontNotified reads the header: quoted addresses of registrations, or a star for all of the caller's.
+func (x *exchange) dontNotified(header string) (ids []calendar.PushID, all bool) {
+	if header == "*" {
+		return nil, true
+	}
+	for part := range strings.SplitSeq(header, ",") {
+		address := strings.Trim(strings.TrimSpace(part), `"`)
+		if id, ours := strings.CutPrefix(address, x.registration("")); ours && id != "" && len(ids) < maxDontNotify {
+			ids = append(ids, calendar.PushID(id))
+		}
+	}
+	return ids, false
+}
+
+// posted is what is POSTed as XML, told apart by its root.
+type posted struct {
+	push *pushRegister
+	// other is what else there may be.
+	other any
+}
+
+// UnmarshalXML implements [xml.Unmarshaler].
+func (p *posted) UnmarshalXML(d *xml.Decoder, start xml.StartElement) error {
+	if start.Name != pushed("push-register") {
+		return d.DecodeElement(p.other, &start)
+	}
+	p.push = new(pushRegister)
+	return d.DecodeElement(p.push, &start)
+}
+
+// orPush reads a body: either what a method takes otherwise, or a registration, which is then answered.
+func (x *exchange) orPush(other any) (answered bool, err error) {
+	p := posted{other: other}
+	if err := x.read(&p); err != nil || p.push == nil {
+		return false, err
+	}
+	return true, x.registerPush(p.push)
+}
+
+// PushDeviation is a line of docs/rfc.md: where the door differs from the draft of WebDAV-Push, and why.
+type PushDeviation struct{ Draft, Here string }
+
+// PushDeviations are all of them.
+func PushDeviations() []PushDeviation {
+	return []PushDeviation{
+		{"`trigger` says what to tell of", "a registration without one is told of `content-update`: DAVx⁵ sends none. One with only `property-update` is refused with `no-supported-trigger`; properties that change are told as content"},
+		{"`content-encoding` names the encryption", "one without is `aes128gcm`: DAVx⁵ sends none. Any other is `invalid-subscription`"},
+		{"`vapid-public-key` may be left out", "it always stands there: DAVx⁵ registers with no server that has none"},
+		{"the server sets how long a registration lasts", "from 3 to 14 days; DAVx⁵ asks for 3 and renews each day"},
+		{"the body of a message is `application/xml`", "it is `application/octet-stream`, since it is encrypted; programs see neither"},
+		{"messages tell of `property-update`, and of a new key", "messages are `content-update` with `D:sync-token` (of a home without); DAVx⁵ reads `topic` alone. The key stays as long as the store does"},
+		{"`Push-Dont-Notify: *` keeps a change from everybody", "it keeps it from the caller's own registrations: nobody makes others miss a change"},
+		{"`Push-Dont-Notify` works with every method", "it counts where one request makes one change of the calendar at its address, as `PUT`, `DELETE` and `POST` do"},
+		{"inbox, outbox and principals may tell of changes", "homes and calendars do. A topic is of one user and one calendar"},
+		{"a registration may be asked for its state", "its address takes `DELETE`"},
+	}
+}
