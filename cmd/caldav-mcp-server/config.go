@@ -33,6 +33,8 @@ type config struct {
 	oauth bool
 	// masterKeys is MASTER_KEY, the present one first.
 	masterKeys []vault.Key
+	// push is PUSH.
+	push bool
 	// fetchAllow is FETCH_ALLOW.
 	fetchAllow  []netip.Prefix
 	origins     []string

@@ -24,7 +24,7 @@ func TestDefaults(t *testing.T) {
 	}
 	c.dataDir = "" // the platform's
 	want := config{
-		caldav: address{"127.0.0.1", "5232"}, mcp: address{"127.0.0.1", "5233"}, journalDays: 30, mcpCalls: 600, logLevel: slog.LevelInfo, needAcceptance: true, oauth: true,
+		caldav: address{"127.0.0.1", "5232"}, mcp: address{"127.0.0.1", "5233"}, journalDays: 30, mcpCalls: 600, logLevel: slog.LevelInfo, needAcceptance: true, oauth: true, push: true,
 		mail: mailConfig{perHour: 500},
 	}
 	if diff := compareConfigs(want, c); diff != "" {

@@ -59,7 +59,7 @@ func (p *program) openDoors(ctx context.Context, c config, h *house, s *server.S
 	if err != nil {
 		return err
 	}
-	dav, err := p.caldavDoor(c, h, pages, log)
+	dav, err := p.caldavDoor(ctx, c, h, pages, log)
 	if err != nil {
 		return err
 	}
@@ -71,9 +71,15 @@ func (p *program) openDoors(ctx context.Context, c config, h *house, s *server.S
 	return nil
 }
 
-func (p *program) caldavDoor(c config, h *house, pages *web.Handler, log *slog.Logger) (server.Door, error) {
-	handler, err := caldav.New(caldav.Config{Service: h.calendars, BaseURL: c.baseURL, Limits: caldav.DefaultLimits(), Logger: log, Now: p.now, Way: wayOf,
-		Did: func(ctx context.Context, what string) { server.RecordOf(ctx).Did(what, "") }})
+func (p *program) caldavDoor(ctx context.Context, c config, h *house, pages *web.Handler, log *slog.Logger) (server.Door, error) {
+	told, err := h.davPush(ctx, c)
+	if err != nil {
+		return server.Door{}, fmt.Errorf("the keys of push messages: %w", err)
+	}
+	handler, err := caldav.New(caldav.Config{
+		Service: h.calendars, BaseURL: c.baseURL, Limits: caldav.DefaultLimits(), Logger: log, Now: p.now, Way: wayOf, Push: told,
+		Did: func(ctx context.Context, what string) { server.RecordOf(ctx).Did(what, "") },
+	})
 	if err != nil {
 		return server.Door{}, fmt.Errorf("the CalDAV door: %w", err)
 	}

@@ -13,6 +13,7 @@ import (
 
 	"caldav-mcp-server/auth"
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/push"
 	"caldav-mcp-server/server"
 	"caldav-mcp-server/store"
 )
@@ -101,10 +102,14 @@ func (p *program) open(ctx context.Context, c config, h *house, s *server.Server
 	if err != nil {
 		return nil, err
 	}
+	courier, err := p.newCourier(ctx, c, h, log)
+	if err != nil {
+		return nil, err
+	}
 	if err := p.openDoors(ctx, c, h, s, meter, log); err != nil {
 		return nil, err
 	}
-	return p.background(ctx, c, h, room, log), nil
+	return p.background(ctx, c, h, room, courier, log), nil
 }
 
 // prepare opens the store and does what must be done before it can be worked with. It may return a house
@@ -175,7 +180,7 @@ func (p *program) welcomeFirstUser(ctx context.Context, c config, h *house, o se
 const pruneEvery = 24 * time.Hour
 
 // background starts what goes on beside the requests; the function that it returns ends it.
-func (p *program) background(ctx context.Context, c config, h *house, room *mailroom, log *slog.Logger) (stop func()) {
+func (p *program) background(ctx context.Context, c config, h *house, room *mailroom, courier *push.Courier, log *slog.Logger) (stop func()) {
 	// Not ctx: requests in flight still note their tokens' use while the server stops.
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	var all sync.WaitGroup
@@ -184,6 +189,9 @@ func (p *program) background(ctx context.Context, c config, h *house, room *mail
 	all.Go(func() { returnMemory(ctx, h.calendars.Rest) })
 	all.Go(func() { room.run(ctx) })
 	all.Go(func() { h.calendars.Mirrors.Run(ctx) })
+	if courier != nil {
+		all.Go(func() { courier.Run(ctx) })
+	}
 	return func() {
 		cancel()
 		all.Wait()

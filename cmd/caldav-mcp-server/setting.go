@@ -92,6 +92,10 @@ func settings(environ []string) []setting {
 			about: "off lets no assistant ask people to let it in (OAuth): all need access tokens", set: setOAuth,
 		},
 		{
+			env: "PUSH", placeholder: "ON|OFF", fallback: "on", groups: serveSettings,
+			about: "off tells neither devices nor webhooks of changes", set: setPush,
+		},
+		{
 			env: "FETCH_ALLOW", placeholder: "LIST", groups: serveSettings | linkSettings,
 			about: "addresses or networks, though not public, that the server may fetch from where somebody names an address there", set: setFetchAllow,
 		},

@@ -1,0 +1,25 @@
+package auth
+
+import (
+	"context"
+	"fmt"
+
+	"caldav-mcp-server/calendar"
+)
+
+// Standing returns the caller for whom a credential speaks that was shown some time ago, as of now: the password of a user
+// or, where it is named, their token. ErrUnauthorized where it lets no program in any more.
+func (s *Service) Standing(ctx context.Context, user calendar.User, token calendar.TokenID) (calendar.Caller, error) {
+	find := func() (Credential, error) { return s.store.PasswordByName(ctx, user.Name) }
+	if token != "" {
+		find = func() (Credential, error) { return s.store.TokenByID(ctx, token) }
+	}
+	cred, err := find()
+	switch {
+	case err != nil && calendar.ReasonOf(err) != calendar.NotFound:
+		return calendar.Caller{}, fmt.Errorf("looking up the credential: %w", err)
+	case err != nil, cred.User.ID != user.ID, !cred.usable(s.now()), token == "" && (cred.Guarded || cred.Hash == ""):
+		return calendar.Caller{}, ErrUnauthorized
+	}
+	return cred.caller(), nil
+}

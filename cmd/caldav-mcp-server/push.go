@@ -1,0 +1,119 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"caldav-mcp-server/auth"
+	"caldav-mcp-server/caldav"
+	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/outbound"
+	"caldav-mcp-server/push"
+	"caldav-mcp-server/webpush"
+)
+
+// What of an answer to a message is waited for and read.
+const (
+	pushTime  = 12 * time.Second
+	pushBytes = 16 << 10
+)
+
+func setPush(c *config, value string) error {
+	if value != "on" && value != "off" {
+		return errors.New("is not on or off")
+	}
+	c.push = value == "on"
+	return nil
+}
+
+// pushKeys are what messages are signed with, and what topics are made with. All processes on the store have the same.
+func (h *house) pushKeys(ctx context.Context) (key webpush.Key, topics calendar.TopicKey, err error) {
+	secret, err := h.store.Secret(ctx, "web push")
+	if err != nil {
+		return key, nil, err
+	}
+	if key, err = webpush.NewKey(secret); err != nil {
+		return key, nil, err
+	}
+	topics, err = h.store.Secret(ctx, "push topics")
+	return key, topics, err
+}
+
+// davPush is what the CalDAV door needs for programs to be told; nil where they are not.
+func (h *house) davPush(ctx context.Context, c config) (*caldav.Push, error) {
+	if !c.push || c.baseURL == nil {
+		return nil, nil //nolint:nilnil // there is none
+	}
+	key, topics, err := h.pushKeys(ctx)
+	return &caldav.Push{
+		Key: key.Public(), Topics: topics,
+		Parse: func(endpoint, key, auth string) (calendar.PushSubscription, error) {
+			s, err := webpush.Parse(endpoint, key, auth)
+			return calendar.PushSubscription{Endpoint: s.Endpoint, Key: s.Key, Auth: s.Auth}, err
+		},
+	}, err
+}
+
+// webhookKey is what the secrets of webhooks are made of.
+func (h *house) webhookKey(ctx context.Context) ([]byte, error) {
+	return h.store.Secret(ctx, "webhooks")
+}
+
+// newCourier makes what tells of changes; nil where nobody is told.
+func (p *program) newCourier(ctx context.Context, c config, h *house, log *slog.Logger) (*push.Courier, error) {
+	if !c.push {
+		return nil, nil //nolint:nilnil // there is none
+	}
+	key, topics, err := h.pushKeys(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("the keys of push messages: %w", err)
+	}
+	secret, err := h.webhookKey(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("the key of webhooks: %w", err)
+	}
+	from := webpush.Sender{Key: key}
+	if c.baseURL != nil && c.baseURL.Scheme == "https" {
+		from.Subject = c.baseURL.String()
+	} else if c.mail.from != "" {
+		from.Subject = "mailto:" + c.mail.from
+	}
+	guard := outbound.New(outbound.Config{Allow: c.fetchAllow, Agent: name + "/" + p.version})
+	limits := outbound.Limits{Time: pushTime, Bytes: pushBytes}
+	return push.NewCourier(push.Config{
+		Store: h.store, Calendar: h.calendars.Calendar, Program: h.programOf, Owner: h.ownerOf,
+		Send: func(r *http.Request) (push.Answer, error) {
+			answer, err := guard.Send(r, limits)
+			return push.Answer(answer), err
+		},
+		From: from, Topics: topics, Secret: secret, Now: p.now, NewID: p.newID, Logger: log,
+	}), nil
+}
+
+// programOf is the caller for whom a user's password or token speaks by now.
+func (h *house) programOf(ctx context.Context, id calendar.UserID, token calendar.TokenID) (calendar.Caller, bool, error) {
+	user, err := h.store.UserByID(ctx, id)
+	if err == nil {
+		var c calendar.Caller
+		if c, err = h.auth.Standing(ctx, user, token); err == nil {
+			return c, true, nil
+		}
+	}
+	if errors.Is(err, auth.ErrUnauthorized) || calendar.ReasonOf(err) == calendar.NotFound {
+		return calendar.Caller{}, false, nil
+	}
+	return calendar.Caller{}, false, err
+}
+
+// ownerOf is a user as they speak for themselves.
+func (h *house) ownerOf(ctx context.Context, id calendar.UserID) (calendar.Caller, bool, error) {
+	user, err := h.store.UserByID(ctx, id)
+	if err != nil && calendar.ReasonOf(err) == calendar.NotFound {
+		return calendar.Caller{}, false, nil
+	}
+	return calendar.Caller{User: user, Scopes: calendar.ScopeAll}, err == nil && !user.Disabled, err
+}

@@ -1,0 +1,210 @@
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"caldav-mcp-server/calendar"
+)
+
+// hookOf is a webhook with its owner.
+type hookOf struct {
+	owner calendar.User
+	calendar.Webhook
+}
+
+// webhooks are those of one user, or of all.
+func (h *house) webhooks(ctx context.Context, user string) ([]hookOf, error) {
+	users, err := h.auth.Users(ctx)
+	if user != "" {
+		var one calendar.User
+		if one, err = h.auth.User(ctx, user); err == nil {
+			users = []calendar.User{one}
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	var all []hookOf
+	for _, u := range users {
+		theirs, err := h.calendars.Webhooks(ctx, caller(u))
+		if err != nil {
+			return nil, err
+		}
+		for _, w := range theirs {
+			all = append(all, hookOf{u, w})
+		}
+	}
+	return all, nil
+}
+
+// findWebhook understands an id or the beginning of one.
+func (h *house) findWebhook(ctx context.Context, word string) (hookOf, error) {
+	all, err := h.webhooks(ctx, "")
+	if err != nil {
+		return hookOf{}, err
+	}
+	return byID(all, func(w hookOf) string { return string(w.ID) }, "webhook", word)
+}
+
+// listedWebhook is a webhook in JSON.
+type listedWebhook struct {
+	ID      calendar.WebhookID    `json:"id"`
+	User    string                `json:"user"`
+	URL     string                `json:"url"`
+	Kinds   []calendar.ChangeKind `json:"kinds"`
+	Titles  bool                  `json:"titles"`
+	State   calendar.WebhookState `json:"state"`
+	Failing *time.Time            `json:"failing_since"`
+	Created *time.Time            `json:"created"`
+}
+
+func webhookJSON(w hookOf) listedWebhook {
+	return listedWebhook{w.ID, w.owner.Name, w.URL, w.Kinds, w.Content, w.State, jsonTime(w.Failing), jsonTime(w.Created)}
+}
+
+func listWebhooksCommand() command {
+	var user string
+	return listing[hookOf, listedWebhook]{
+		command: command{
+			name: "list-webhooks", summary: "list webhooks, never their secrets",
+			flags: func(f *flag.FlagSet) { f.StringVar(&user, "user", "", "only those of the user `NAME`") },
+		},
+		find:  func(ctx context.Context, h *house) ([]hookOf, error) { return h.webhooks(ctx, user) },
+		json:  webhookJSON,
+		heads: []string{"ID", "USER", "URL", "KINDS", "STATE", "FAILING SINCE"},
+		row: func(w hookOf, _ time.Time) []string {
+			kinds := "all"
+			if len(w.Kinds) > 0 {
+				kinds = strings.Join(each(w.Kinds, func(k calendar.ChangeKind) string { return string(k) }), " ")
+			}
+			return []string{briefID(w.ID), w.owner.Name, w.URL, kinds, string(w.State), shownTime(w.Failing)}
+		},
+	}.asCommand()
+}
+
+// deliveriesShown is how many messages list-deliveries shows.
+const deliveriesShown = 50
+
+// listedDelivery is a message in JSON.
+type listedDelivery struct {
+	ID       calendar.DeliveryID    `json:"id"`
+	Calendar calendar.CalendarID    `json:"calendar_id"`
+	State    calendar.DeliveryState `json:"state"`
+	Tries    int64                  `json:"tries"`
+	Answer   string                 `json:"answer"`
+	Made     *time.Time             `json:"made"`
+	Next     *time.Time             `json:"next_try"`
+	Ended    *time.Time             `json:"ended"`
+}
+
+func deliveryJSON(d calendar.Delivery) listedDelivery {
+	if d.State != calendar.DeliveryWaiting {
+		d.Due = time.Time{}
+	}
+	return listedDelivery{d.ID, d.Calendar, d.State, d.Tries, d.Answer, jsonTime(d.Made), jsonTime(d.Due), jsonTime(d.Ended)}
+}
+
+func listDeliveriesCommand() command {
+	var word string
+	return listing[calendar.Delivery, listedDelivery]{
+		command: command{
+			name: "list-deliveries", summary: "list the latest messages to a webhook, and what came of them",
+			flags: func(f *flag.FlagSet) {
+				f.StringVar(&word, "webhook", "", "`ID` of the webhook, or its beginning (needed)")
+			},
+		},
+		find: func(ctx context.Context, h *house) ([]calendar.Delivery, error) {
+			if word == "" {
+				return nil, wrongUsage("list-deliveries needs --webhook (see %s list-deliveries --help)", name)
+			}
+			w, err := h.findWebhook(ctx, word)
+			if err != nil {
+				return nil, err
+			}
+			return h.calendars.WebhookDeliveries(ctx, caller(w.owner), w.ID, deliveriesShown)
+		},
+		json:  deliveryJSON,
+		heads: []string{"ID", "CALENDAR", "MADE", "STATE", "TRIES", "ANSWER", "NEXT TRY"},
+		row: func(d calendar.Delivery, _ time.Time) []string {
+			next := ""
+			if d.State == calendar.DeliveryWaiting {
+				next = shownTime(d.Due)
+			}
+			return []string{string(d.ID), briefID(d.Calendar), shownTime(d.Made), string(d.State), strconv.FormatInt(d.Tries, 10), d.Answer, next}
+		},
+	}.asCommand()
+}
+
+const setWebhookDetails = `
+ID is what list-webhooks prints, or its beginning. --rotate makes another secret and prints it; for a day messages are
+signed with both. --resume turns a webhook on again that was turned off, and tells it of all that it missed.
+`
+
+func setWebhookCommand() command {
+	var rotate, resume, json bool
+	return command{
+		name: "set-webhook", operands: []string{"ID"}, settings: storeSettings,
+		summary: "give a webhook another secret, or turn it on again", details: setWebhookDetails,
+		flags: func(f *flag.FlagSet) {
+			f.BoolVar(&rotate, "rotate", false, "make another secret")
+			f.BoolVar(&resume, "resume", false, "turn it on again")
+			asJSON(f, &json)
+		},
+		run: func(ctx context.Context, p *program, c config, operands []string) error {
+			if rotate == resume {
+				return wrongUsage("set-webhook needs one of --rotate and --resume (see %s set-webhook --help)", name)
+			}
+			return p.withHouse(ctx, c, func(h *house) error {
+				w, err := h.findWebhook(ctx, operands[0])
+				if err != nil {
+					return err
+				}
+				if rotate {
+					if w.Webhook, err = h.calendars.RotateWebhook(ctx, caller(w.owner), w.ID); err != nil {
+						return err
+					}
+					return p.printWebhookSecret(ctx, h, w.owner, w.Webhook, json)
+				}
+				if err := h.calendars.ResumeWebhook(ctx, caller(w.owner), w.ID); err != nil {
+					return err
+				}
+				return p.webhookDone(json, "resumed", w)
+			})
+		},
+	}
+}
+
+// webhookDone says what was done with a webhook.
+func (p *program) webhookDone(json bool, done string, w hookOf) error {
+	if json {
+		return p.printJSON(map[string]calendar.WebhookID{done: w.ID})
+	}
+	_, err := fmt.Fprintf(p.stdout, "%s the webhook %s of %s to %s\n", done, briefID(w.ID), w.owner.Name, shown(w.URL))
+	return err
+}
+
+func removeWebhookCommand() command {
+	var json bool
+	return command{
+		name: "remove-webhook", operands: []string{"ID"}, settings: storeSettings,
+		summary: "end a webhook", details: "\nID is what list-webhooks prints, or its beginning. What waits for it is not sent any more.\n",
+		flags: func(f *flag.FlagSet) { asJSON(f, &json) },
+		run: func(ctx context.Context, p *program, c config, operands []string) error {
+			return p.withHouse(ctx, c, func(h *house) error {
+				w, err := h.findWebhook(ctx, operands[0])
+				if err != nil {
+					return err
+				}
+				if err := h.calendars.RemoveWebhook(ctx, caller(w.owner), w.ID); err != nil {
+					return err
+				}
+				return p.webhookDone(json, "removed", w)
+			})
+		},
+	}
+}

@@ -1,0 +1,262 @@
+package push
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/webpush"
+)
+
+// Store keeps the state of this package.
+type Store interface {
+	calendar.Pushes
+	calendar.Webhooks
+	calendar.Leases
+	calendar.JournalReader
+}
+
+// Answer is what came of a request.
+type Answer struct {
+	Status int
+	Header http.Header
+}
+
+// Config has the parts of a Courier.
+type Config struct {
+	Store Store
+	// Calendar is a calendar as a caller sees it, or why not.
+	Calendar func(ctx context.Context, c calendar.Caller, id calendar.CalendarID) (calendar.Calendar, error)
+	// Program is the caller for whom a user's password or token speaks now, Owner a user for themselves; ok tells whether they
+	// are let in at all.
+	Program func(ctx context.Context, user calendar.UserID, token calendar.TokenID) (c calendar.Caller, ok bool, err error)
+	Owner   func(ctx context.Context, user calendar.UserID) (c calendar.Caller, ok bool, err error)
+	// Send sends a request to an address that somebody named; the text of its error is for them.
+	Send func(r *http.Request) (Answer, error)
+	// From signs messages to devices, Topics names what they are about. Secrets are made of Secret.
+	From   webpush.Sender
+	Topics calendar.TopicKey
+	Secret []byte
+	Now    func() time.Time
+	NewID  func() string
+	Logger *slog.Logger
+}
+
+// Bounds of the work.
+const (
+	// leaseName is the lease of the process that tells, leaseTime how long after it was killed another one does.
+	leaseName = "push"
+	leaseTime = 30 * time.Second
+	// lookEvery is how often it is looked for what is due; what changes meanwhile is one message. Whoever changes something
+	// would pay for being listened to: on Postgres, a notification with each commit.
+	lookEvery = 2 * time.Second
+	// slots is how many messages are under way at once, perUser how many of them are one user's: one whose services do not
+	// answer holds up nobody else.
+	slots, perUser = 32, 4
+	// queueMost bounds what is held of what is due, lagsMost how many messages to webhooks are made at once.
+	queueMost, lagsMost = 512, 50
+	// sendTime is how long a message may take, perMinute how many of one user's leave in a minute.
+	sendTime  = 15 * time.Second
+	perMinute = 120
+)
+
+// errand is a message that is due. It is noted what came of it once it is back; nil where nothing is to be noted.
+type errand struct {
+	key  string
+	user calendar.UserID
+	run  func(ctx context.Context) (note func(context.Context) error)
+	// later notes that it is due again at a time, without having been tried.
+	later func(ctx context.Context, due time.Time) error
+}
+
+// landed is an errand that is back.
+type landed struct {
+	errand
+	note func(context.Context) error
+}
+
+// Courier takes messages to where they belong. But for the errands all of it is one goroutine's.
+type Courier struct {
+	Config
+	holder string
+	queue  []errand
+	flying map[string]bool
+	users  map[calendar.UserID]int
+	spent  map[calendar.UserID]minute
+	back   chan landed
+	// full tells that more was due than the queue holds, mine that the lease was had last.
+	full, mine bool
+}
+
+// minute counts what left in a minute.
+type minute struct {
+	at   time.Time
+	sent int
+}
+
+// NewCourier makes a Courier.
+func NewCourier(c Config) *Courier {
+	return &Courier{
+		Config: c, holder: c.NewID(), flying: map[string]bool{}, users: map[calendar.UserID]int{}, spent: map[calendar.UserID]minute{},
+		back: make(chan landed, slots),
+	}
+}
+
+// Run tells of what changes until the context ends.
+func (s *Courier) Run(ctx context.Context) {
+	defer s.leave(ctx)
+	ticker := time.NewTicker(lookEvery)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+			s.report(ctx, s.look(ctx))
+		case one := <-s.back:
+			s.report(ctx, s.land(ctx, one))
+			if len(s.queue) == 0 && len(s.flying) < slots/2 && s.full {
+				s.report(ctx, s.look(ctx)) // there is more than was taken
+			}
+		}
+		s.launch(ctx)
+	}
+}
+
+// leave waits for what is under way and lets another process tell.
+func (s *Courier) leave(ctx context.Context) {
+	ctx = context.WithoutCancel(ctx)
+	for len(s.flying) > 0 {
+		s.report(ctx, s.land(ctx, <-s.back))
+	}
+	if s.mine {
+		s.report(ctx, s.Store.Release(ctx, leaseName, s.holder))
+	}
+}
+
+func (s *Courier) report(ctx context.Context, err error) {
+	if err != nil && ctx.Err() == nil {
+		s.Logger.WarnContext(ctx, "changes were not told", "error", err)
+	}
+}
+
+// Round tells all that is due, and waits for it.
+func (s *Courier) Round(ctx context.Context) error {
+	err := s.look(ctx)
+	for s.launch(ctx); len(s.flying) > 0; s.launch(ctx) {
+		err = errors.Join(err, s.land(ctx, <-s.back))
+	}
+	return err
+}
+
+// look finds what is due and, if there is anything and no other process is at it, takes it up.
+func (s *Courier) look(ctx context.Context) error {
+	lags, err := s.Store.WebhookLags(ctx, waitingMost, lagsMost)
+	if err != nil {
+		return err
+	}
+	due, err := s.due(ctx)
+	if err != nil || len(lags)+len(due)+len(s.flying) == 0 {
+		s.queue, s.full = nil, false
+		return err
+	}
+	now := s.Now()
+	s.mine, err = s.Store.Lease(ctx, leaseName, s.holder, now, now.Add(leaseTime))
+	if err != nil || !s.mine {
+		s.queue, s.full = nil, false
+		return err
+	}
+	if len(lags) > 0 {
+		if err := s.catchUpAll(ctx, lags); err != nil {
+			return err
+		}
+		if due, err = s.due(ctx); err != nil {
+			return err
+		}
+	}
+	s.queue, s.full = due, len(due) >= queueMost
+	return nil
+}
+
+// due are the errands that are due.
+func (s *Courier) due(ctx context.Context) ([]errand, error) {
+	pushes, err := s.Store.DuePushes(ctx, s.Now(), queueMost)
+	if err != nil {
+		return nil, err
+	}
+	var all []errand
+	for _, p := range pushes {
+		all = append(all, s.toDevice(p))
+	}
+	hooks, err := s.Store.DueDeliveries(ctx, s.Now(), queueMost)
+	for _, d := range hooks {
+		all = append(all, s.toWebhook(d))
+	}
+	return all, err
+}
+
+// launch sends off what may leave now.
+func (s *Courier) launch(ctx context.Context) {
+	kept := s.queue[:0]
+	for i, e := range s.queue {
+		if len(s.flying) >= slots || ctx.Err() != nil {
+			kept = append(kept, s.queue[i:]...)
+			break
+		}
+		switch {
+		case s.flying[e.key]: // it is on its way since an earlier look
+		case s.users[e.user] >= perUser:
+			kept = append(kept, e)
+		default:
+			s.send(ctx, e)
+		}
+	}
+	s.queue = kept
+}
+
+func (s *Courier) send(ctx context.Context, e errand) {
+	if again, ok := s.allowed(e.user); !ok {
+		s.report(ctx, e.later(ctx, again))
+		return
+	}
+	s.flying[e.key] = true
+	s.users[e.user]++
+	go func() {
+		ctx, cancel := context.WithTimeout(ctx, sendTime)
+		defer cancel()
+		s.back <- landed{e, e.run(ctx)}
+	}()
+}
+
+// allowed tells whether another message of a user's may leave now or, if not, when.
+func (s *Courier) allowed(user calendar.UserID) (again time.Time, ok bool) {
+	now := s.Now()
+	m := s.spent[user]
+	if !now.Before(m.at.Add(time.Minute)) {
+		m = minute{at: now}
+	}
+	if m.sent >= perMinute {
+		return m.at.Add(time.Minute), false
+	}
+	m.sent++
+	if len(s.spent) > 100*queueMost {
+		clear(s.spent)
+	}
+	s.spent[user] = m
+	return time.Time{}, true
+}
+
+// land notes what came of an errand, also where the program is told to stop.
+func (s *Courier) land(ctx context.Context, one landed) error {
+	delete(s.flying, one.key)
+	if s.users[one.user]--; s.users[one.user] == 0 {
+		delete(s.users, one.user)
+	}
+	if one.note == nil {
+		return nil
+	}
+	return one.note(context.WithoutCancel(ctx))
+}

@@ -1,0 +1,142 @@
+package push
+
+import (
+	"context"
+	"encoding/xml"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/webpush"
+)
+
+const (
+	// between is how long a program is left alone after it was told.
+	between = 3 * time.Second
+	// firstPause and longestPause bound the pauses between tries, which double.
+	firstPause   = 30 * time.Second
+	longestPause = 6 * time.Hour
+)
+
+// toDevice is a message to a program on a device.
+func (s *Courier) toDevice(p calendar.PushDue) errand {
+	settle := func(sub calendar.PushSubscription) func(context.Context) error {
+		return func(ctx context.Context) error { return s.Store.SettlePushes(ctx, []calendar.PushSubscription{sub}) }
+	}
+	return errand{
+		key: "device " + string(p.ID), user: p.User,
+		run: func(ctx context.Context) func(context.Context) error {
+			sub, err := s.tell(ctx, p)
+			if err != nil {
+				s.report(ctx, err)
+				return nil
+			}
+			return settle(sub)
+		},
+		later: func(ctx context.Context, due time.Time) error {
+			p.Due = due
+			return settle(p.PushSubscription)(ctx)
+		},
+	}
+}
+
+// tell sends what there is to tell and returns the subscription as it then is. An error is of the store, and changes nothing.
+func (s *Courier) tell(ctx context.Context, p calendar.PushDue) (calendar.PushSubscription, error) {
+	forgotten := calendar.PushSubscription{ID: p.ID}
+	now, token, may, err := s.state(ctx, p)
+	if err != nil || !may {
+		return forgotten, err
+	}
+	text, err := message(s.Topics.Topic(p.User, p.Calendar), token)
+	if err != nil {
+		return forgotten, err
+	}
+	r, err := s.From.Request(ctx, webpush.Subscription{Endpoint: p.Endpoint, Key: p.Key, Auth: p.Auth}, webpush.Message{
+		Text: text, TTL: max(0, p.Expires.Sub(s.Now())), Urgency: webpush.Normal, Topic: s.Topics.Slot(p.ID),
+	}, s.Now())
+	if err != nil {
+		return forgotten, err
+	}
+	answer, err := s.Send(r)
+	if ctx.Err() != nil && err == nil {
+		err = ctx.Err()
+	}
+	sub := p.PushSubscription
+	switch {
+	case err == nil && answer.Status/100 == 2:
+		sub.Told, sub.ToldOwn, sub.Tries, sub.Due = now.Version, now.Own, 0, s.Now().Add(between)
+	case err == nil && (answer.Status == http.StatusNotFound || answer.Status == http.StatusGone):
+		return forgotten, nil // RFC 8030 §7.3: the subscription is over
+	default:
+		sub.Due = s.Now().Add(max(pause(sub.Tries), retryAfter(answer, s.Now())))
+		sub.Tries++
+	}
+	return sub, nil
+}
+
+// point is a state that a program can know.
+type point struct{ Version, Own calendar.Version }
+
+// state is what there is to know now, with its token where there is one, if the program may know it still.
+func (s *Courier) state(ctx context.Context, p calendar.PushDue) (now point, token string, may bool, err error) {
+	caller, ok, err := s.Program(ctx, p.User, p.Token)
+	if err != nil || !ok {
+		return now, "", false, err
+	}
+	if p.Calendar == "" {
+		return point{Version: p.Now}, "", caller.MayOwn(calendar.ReadObjects) == nil, nil
+	}
+	cal, ok, err := s.readable(ctx, caller, p.Calendar)
+	return point{cal.Version, cal.Own}, cal.SyncToken().String(), ok, err
+}
+
+// readable returns a calendar, and whether the caller may read it.
+func (s *Courier) readable(ctx context.Context, c calendar.Caller, id calendar.CalendarID) (calendar.Calendar, bool, error) {
+	cal, err := s.Calendar(ctx, c, id)
+	if err == nil {
+		err = c.May(calendar.ReadObjects, cal)
+	}
+	switch {
+	case err == nil:
+		return cal, true, nil
+	case calendar.ReasonOf(err) == calendar.NotFound, calendar.ReasonOf(err) == calendar.Forbidden:
+		return cal, false, nil
+	}
+	return cal, false, err
+}
+
+// pushMessage is push-message of WebDAV-Push.
+type pushMessage struct {
+	XMLName xml.Name `xml:"https://bitfire.at/webdav-push push-message"`
+	Topic   string   `xml:"topic"`
+	Content struct {
+		Token string `xml:"DAV: sync-token,omitempty"`
+	} `xml:"content-update"`
+}
+
+func message(topic, token string) ([]byte, error) {
+	m := pushMessage{Topic: topic}
+	m.Content.Token = token
+	text, err := xml.Marshal(m)
+	return append([]byte(xml.Header), text...), err
+}
+
+// pause is how long the next try waits after some that failed.
+func pause(tries int64) time.Duration { return min(firstPause<<min(tries, 12), longestPause) }
+
+// longestAfter bounds what another server may ask for.
+const longestAfter = 24 * time.Hour
+
+// retryAfter is how long an answer asks to be left alone (RFC 9110 §10.2.3).
+func retryAfter(a Answer, now time.Time) time.Duration {
+	text := strings.TrimSpace(a.Header.Get("Retry-After"))
+	if n, err := strconv.Atoi(text); err == nil {
+		return min(max(0, time.Duration(min(n, int(longestAfter/time.Second)))*time.Second), longestAfter)
+	}
+	if at, err := http.ParseTime(text); err == nil {
+		return min(max(0, at.Sub(now)), longestAfter)
+	}
+	return 0
+}

@@ -1,0 +1,249 @@
+package push
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"time"
+
+	"caldav-mcp-server/calendar"
+)
+
+// schedule are the pauses between the tries of a message, as Standard Webhooks has them.
+var schedule = [...]time.Duration{
+	5 * time.Second, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour, 5 * time.Hour, 10 * time.Hour, 14 * time.Hour, 20 * time.Hour, 24 * time.Hour,
+}
+
+const (
+	// failingFor is how long a webhook may take nothing before it is turned off.
+	failingFor = 3 * 24 * time.Hour
+	// waitingMost is how many messages wait for one webhook; what changes then is told in fewer, later.
+	waitingMost = 100
+	// changesMost and bodyMost bound one message: a body should be smaller than 20 kB.
+	changesMost = 100
+	bodyMost    = 16 << 10
+)
+
+// told is the body of a message.
+type told struct {
+	Type      string    `json:"type"`
+	Timestamp time.Time `json:"timestamp"`
+	Data      toldData  `json:"data"`
+}
+
+type toldData struct {
+	Calendar calendar.CalendarID `json:"calendar_id"`
+	// Version is the calendar's after the last of the changes.
+	Version calendar.Version `json:"version"`
+	Changes []toldChange     `json:"changes"`
+}
+
+type toldChange struct {
+	Kind    calendar.ChangeKind `json:"kind"`
+	Subject calendar.Subject    `json:"subject"`
+	UID     calendar.UID        `json:"uid,omitempty"`
+	At      time.Time           `json:"at"`
+	Title   string              `json:"title,omitempty"`
+}
+
+// changedType is the one kind of message there is.
+const changedType = "calendar.changed"
+
+// catchUpAll makes messages of what webhooks were not told yet.
+func (s *Courier) catchUpAll(ctx context.Context, lags []calendar.WebhookLag) error {
+	for _, lag := range lags {
+		if err := s.catchUp(ctx, lag); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// catchUp makes the next message about one calendar, if there is anything in it.
+func (s *Courier) catchUp(ctx context.Context, lag calendar.WebhookLag) error {
+	caller, ok, err := s.Owner(ctx, lag.User)
+	if err != nil {
+		return err
+	}
+	var cal calendar.Calendar
+	if ok {
+		cal, ok, err = s.readable(ctx, caller, lag.Calendar)
+	}
+	// A calendar that came by a share later than the webhook has a past that is not told.
+	shared := lag.Told < 0 && lag.Began.Before(lag.Created)
+	if err != nil || !ok || shared || lag.Told > lag.Version {
+		if err != nil {
+			return err
+		}
+		return s.Store.CatchUp(ctx, lag, lag.Version, nil)
+	}
+	if again, lost, err := s.lostMeanwhile(ctx, lag); err != nil || lost {
+		if err != nil {
+			return err
+		}
+		return s.Store.CatchUp(ctx, lag, again, nil)
+	}
+	until := min(lag.Version, max(lag.Told, 0)+changesMost)
+	data, err := s.changes(ctx, lag, caller, cal, &until)
+	if err != nil || len(data) == 0 {
+		if err != nil {
+			return err
+		}
+		return s.Store.CatchUp(ctx, lag, until, nil)
+	}
+	now := s.Now().UTC().Truncate(time.Second)
+	body, err := json.Marshal(told{changedType, now, toldData{lag.Calendar, until, data}})
+	if err != nil {
+		return err
+	}
+	return s.Store.CatchUp(ctx, lag, until, &calendar.Delivery{
+		ID: calendar.DeliveryID("msg_" + s.NewID()), Webhook: lag.ID, Calendar: lag.Calendar, Made: now, Due: now, State: calendar.DeliveryWaiting, Body: body,
+	})
+}
+
+// lostMeanwhile tells whether the owner did not read the calendar at some time since they were told, and when they were
+// given it last: what happened before that is not told.
+func (s *Courier) lostMeanwhile(ctx context.Context, lag calendar.WebhookLag) (again calendar.Version, lost bool, err error) {
+	for line, err := range s.Store.Journal(ctx, lag.Calendar, calendar.JournalQuery{From: max(lag.Told, 0) + 1, Until: lag.Version, Whom: lag.User}) {
+		if err != nil {
+			return 0, false, err
+		}
+		again = max(again, line.Version)
+		lost = lost || line.Given < calendar.ReadAccess && line.Did != calendar.Accepted || line.Did == calendar.Declined
+	}
+	return again, lost, nil
+}
+
+// changes are those that a message tells of, the first one first; until is then the version that it ends with.
+func (s *Courier) changes(ctx context.Context, lag calendar.WebhookLag, c calendar.Caller, cal calendar.Calendar, until *calendar.Version) ([]toldChange, error) {
+	var lines []calendar.Change
+	for change, err := range s.Store.Journal(ctx, lag.Calendar, calendar.JournalQuery{From: max(lag.Told, 0) + 1, Until: *until}) {
+		if err != nil {
+			return nil, err
+		}
+		lines = append(lines, change)
+	}
+	slices.Reverse(lines)
+	var all []toldChange
+	room := bodyMost
+	for _, l := range lines {
+		if !c.SeesChange(cal, l) || l.At.Before(lag.Since) || len(lag.Kinds) > 0 && !slices.Contains(lag.Kinds, l.Did) {
+			continue
+		}
+		one := toldChange{Kind: l.Did, Subject: l.Subject(), UID: l.UID, At: l.At}
+		if lag.Content {
+			one.Title = shortened(l.Summary)
+		}
+		text, err := json.Marshal(one)
+		if err != nil {
+			return nil, err
+		}
+		if room -= len(text) + 1; room < 0 && len(all) > 0 {
+			*until = l.Version - 1
+			break
+		}
+		all = append(all, one)
+	}
+	return all, nil
+}
+
+// titleMost is how much of a title is told.
+const titleMost = 200
+
+func shortened(title string) string {
+	if r := []rune(title); len(r) > titleMost {
+		return string(r[:titleMost]) + "…"
+	}
+	return title
+}
+
+// toWebhook is a message to a program elsewhere.
+func (s *Courier) toWebhook(d calendar.DueDelivery) errand {
+	settle := func(d calendar.DueDelivery) func(context.Context) error {
+		return func(ctx context.Context) error { return s.Store.SettleDelivery(ctx, d, s.Now()) }
+	}
+	return errand{
+		key: "webhook " + string(d.ID), user: d.To.User,
+		run: func(ctx context.Context) func(context.Context) error {
+			next, err := s.deliver(ctx, d)
+			if err != nil {
+				s.report(ctx, err)
+				return nil
+			}
+			return settle(next)
+		},
+		later: func(ctx context.Context, due time.Time) error {
+			d.Due = due
+			return settle(d)(ctx)
+		},
+	}
+}
+
+// deliver tries a message once and returns what became of it. An error is of the store, and changes nothing.
+func (s *Courier) deliver(ctx context.Context, d calendar.DueDelivery) (calendar.DueDelivery, error) {
+	caller, may, err := s.Owner(ctx, d.To.User)
+	if err == nil && may {
+		_, may, err = s.readable(ctx, caller, d.Calendar)
+	}
+	if err != nil {
+		return d, err
+	}
+	now := s.Now()
+	if !may {
+		d.State, d.Ended, d.Answer = calendar.DeliveryFailed, now, "not sent: the calendar is no longer its owner's to read"
+		return d, nil
+	}
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, d.To.URL, bytes.NewReader(d.Body))
+	if err != nil {
+		d.State, d.Ended, d.Answer = calendar.DeliveryFailed, now, "not sent: its address cannot be read"
+		return d, nil
+	}
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("Webhook-Id", string(d.ID))
+	r.Header.Set("Webhook-Timestamp", strconv.FormatInt(now.Unix(), 10))
+	signatures, err := Signatures(s.Secret, d.To, d.ID, now, d.Body)
+	if err != nil {
+		return d, err
+	}
+	r.Header.Set("Webhook-Signature", signatures)
+	answer, err := s.Send(r)
+	return s.outcome(ctx, d, answer, err), nil
+}
+
+// outcome is what an answer makes of a message and its webhook.
+func (s *Courier) outcome(ctx context.Context, d calendar.DueDelivery, answer Answer, err error) calendar.DueDelivery {
+	now := s.Now()
+	d.Tries++
+	d.Answer = fmt.Sprintf("%d %s", answer.Status, http.StatusText(answer.Status))
+	if err != nil {
+		d.Answer = err.Error()
+	}
+	switch {
+	case err == nil && answer.Status/100 == 2:
+		d.State, d.Ended, d.To.Failing = calendar.DeliveryDelivered, now, time.Time{}
+		return d
+	case err == nil && answer.Status == http.StatusGone:
+		d.State, d.Ended, d.To.State = calendar.DeliveryFailed, now, calendar.WebhookGone
+		s.Logger.InfoContext(ctx, "a webhook is gone", "webhook", d.Webhook)
+		return d
+	case int(d.Tries) > len(schedule):
+		d.State, d.Ended = calendar.DeliveryFailed, now
+	default:
+		// A tenth more or less, by its own name, so that what failed together does not come back together.
+		wait := schedule[d.Tries-1]
+		wait += wait / 100 * time.Duration(int(d.ID[len(d.ID)-1])%21-10)
+		d.Due = now.Add(max(wait, retryAfter(answer, now)))
+	}
+	if d.To.Failing.IsZero() {
+		d.To.Failing = now
+	}
+	if now.Sub(d.To.Failing) >= failingFor {
+		d.To.State = calendar.WebhookFailing
+		s.Logger.WarnContext(ctx, "a webhook took nothing for days and is turned off", "webhook", d.Webhook, "user", d.To.User)
+	}
+	return d
+}
