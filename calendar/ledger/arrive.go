@@ -140,7 +140,7 @@ func (a *arriving) store(ctx context.Context, all calendar.Arrival) error {
 		}
 	}
 	a.done = before
-	return a.Ledger.store.Update(ctx, func(tx calendar.Tx) error { return a.remember(ctx, tx, all) })
+	return a.recall(ctx, func(tx calendar.MirrorKeeper) error { return a.remember(ctx, tx, all) })
 }
 
 // write stores objects, and takes away what is gone.
@@ -218,7 +218,7 @@ func (a *arriving) away(ctx context.Context, w *work, uid calendar.UID) error {
 }
 
 // remember writes down what was agreed, and how far it went.
-func (a *arriving) remember(ctx context.Context, tx calendar.Tx, all calendar.Arrival) error {
+func (a *arriving) remember(ctx context.Context, tx calendar.MirrorKeeper, all calendar.Arrival) error {
 	for _, ref := range all.Gone {
 		if err := tx.DropMirrored(ctx, a.in.ID, ref); err != nil {
 			return err
@@ -244,7 +244,7 @@ func (a *arriving) remember(ctx context.Context, tx calendar.Tx, all calendar.Ar
 // sweep takes away some of what a full listing did not tell of, and tells whether there may be more.
 func (a *arriving) sweep(ctx context.Context, round int64) (more bool, err error) {
 	var left []calendar.Mirrored
-	err = a.Ledger.store.Update(ctx, func(tx calendar.Tx) (err error) {
+	err = a.recall(ctx, func(tx calendar.MirrorKeeper) (err error) {
 		left, err = tx.MirroredBefore(ctx, a.in.ID, round, sweepMost)
 		return err
 	})

@@ -114,6 +114,11 @@ func (s *Ledger) changeIn(ctx context.Context, c calendar.Caller, unit *calendar
 	return nil
 }
 
+// recall is for what is remembered of mirrors and shows in no calendar.
+func (s *Ledger) recall(ctx context.Context, do func(calendar.MirrorKeeper) error) error {
+	return s.store.Update(ctx, func(tx calendar.Tx) error { return do(tx) })
+}
+
 // open takes a calendar's lock, unless the work has it. Several are opened in the order of their
 // ids, see Tx.Advance.
 func (w *work) open(ctx context.Context, id calendar.CalendarID) (*opened, error) {

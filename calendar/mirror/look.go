@@ -84,7 +84,7 @@ func (m *Mirror) page(ctx context.Context, source Source, a calendar.Account, id
 	changes, err := source.Changes(ctx, mirror.Remote, asked)
 	if errors.Is(err, ErrExpired) && asked != "" {
 		mirror.Cursor, mirror.Whole = "", false
-		if failed := m.Store.Update(ctx, func(tx calendar.Tx) error { return tx.PutMirror(ctx, mirror) }); failed != nil {
+		if _, failed := m.ledger.Arrive(ctx, cal, calendar.Arrival{Mirror: mirror}); failed != nil {
 			return done, false, failed
 		}
 		return done, true, ErrExpired
