@@ -320,7 +320,9 @@ func (c *cell) ofWords() bool {
 	switch {
 	case c.operation.Name == "DELETE", c.operation.Name == "PROPPATCH" && strings.HasSuffix(c.address.Name, "/inbox/"):
 		return !r.holds("")
-	case c.operation.Name == "sync-collection", c.operation.Name == "calendar-multiget", strings.HasPrefix(c.operation.Name, "POST"),
+	case strings.HasPrefix(c.operation.Name, "calendar-") && strings.HasSuffix(c.address.Name, "/outbox/"):
+		return true // it never has any
+	case c.operation.Name == "sync-collection", strings.HasPrefix(c.operation.Name, "calendar-"), strings.HasPrefix(c.operation.Name, "POST"),
 		strings.Contains(c.address.Name, "{notice}"), strings.Contains(c.address.Name, "{message}"):
 		return !r.holds("none") && !r.holds("bound")
 	}

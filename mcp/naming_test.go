@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"fmt"
+	"maps"
 	"strings"
 	"testing"
 
@@ -128,9 +129,7 @@ func TestMovesTellConflicts(t *testing.T) {
 		with := func(more params) params {
 			all := params{}
 			for _, p := range []params{of, more} {
-				for name, value := range p {
-					all[name] = value
-				}
+				maps.Copy(all, p)
 			}
 			return all
 		}

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -131,7 +132,7 @@ func (t *Tx) spread(ctx context.Context, which some) error {
 				AND ` + which.of("i.calendar_id", "m.user_id") + `
 			GROUP BY i.calendar_id, m.user_id
 			ON CONFLICT (calendar_id, user_id) DO UPDATE SET access = CASE WHEN ` + rank("shares.access") + ` < ` + rank("excluded.access") + `
-				THEN excluded.access ELSE shares.access END`, append(which.args[:len(which.args):len(which.args)], t.store.now())},
+				THEN excluded.access ELSE shares.access END`, append(slices.Clip(which.args), t.store.now())},
 		{`DELETE FROM shares WHERE access = '' AND ` + which.of("calendar_id", "user_id"), which.args},
 	} {
 		if _, err := t.exec(ctx, step.text, step.args...); err != nil {

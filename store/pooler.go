@@ -22,7 +22,7 @@ type direct struct {
 func listenAt(where string) (rest string, to *direct, err error) {
 	u, err := url.Parse(where)
 	if err != nil || !u.Query().Has(listenParameter) {
-		return where, nil, nil // what is wrong with the URL is said where it is read
+		return where, nil, nil //nolint:nilerr // what is wrong with the URL is said where it is read
 	}
 	q := u.Query()
 	host, digits, err := net.SplitHostPort(q.Get(listenParameter))

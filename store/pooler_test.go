@@ -94,7 +94,7 @@ func pooler(t *testing.T, direct string) string {
 	if u.Port() != "" {
 		port = u.Port()
 	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}

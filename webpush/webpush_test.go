@@ -1,6 +1,7 @@
 package webpush_test
 
 import (
+	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -49,7 +50,7 @@ func TestAMessageArrives(t *testing.T) {
 	}
 	defer answer.Body.Close()
 	want := pushtest.Message{Path: "/wpush/one", Text: "<push-message/>", Topic: "abc", TTL: "3600", Urgency: "normal", Key: key.Public(), Subject: "https://cal.example.com"}
-	if got := service.Got(); answer.StatusCode != 201 || len(got) != 1 || got[0] != want {
+	if got := service.Got(); answer.StatusCode != http.StatusCreated || len(got) != 1 || got[0] != want {
 		t.Errorf("%d: %+v, %v", answer.StatusCode, got, service.Wrong())
 	}
 }

@@ -16,9 +16,12 @@ type platform struct{ os, arch string }
 
 func platforms() []platform {
 	return []platform{
-		{"linux", "amd64"}, {"linux", "arm64"},
-		{"darwin", "amd64"}, {"darwin", "arm64"},
-		{"windows", "amd64"}, {"windows", "arm64"},
+		{"linux", "amd64"},
+		{"linux", "arm64"},
+		{"darwin", "amd64"},
+		{"darwin", "arm64"},
+		{"windows", "amd64"},
+		{"windows", "arm64"},
 	}
 }
 

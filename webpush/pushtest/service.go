@@ -60,6 +60,7 @@ type Service struct {
 
 // NewService starts a service, which ends with the test.
 func NewService(t testing.TB, now func() time.Time) *Service {
+	t.Helper()
 	s := &Service{Now: now, programs: map[string]*Program{}, arrived: make(chan struct{}, 1)}
 	s.Server = httptest.NewTLSServer(s)
 	t.Cleanup(s.Server.Close)
@@ -87,7 +88,7 @@ func (s *Service) Subscribe(path string) *Program {
 	return p
 }
 
-// Endpoint, PublicKey and Auth are what the program tells a server.
+// Endpoint is the address that the program tells a server, beside PublicKey and Auth.
 func (s *Service) Endpoint(p *Program) string { return s.URL + p.Path }
 
 // PublicKey is the program's.
