@@ -63,7 +63,8 @@ func soon(hours int64) calendar.Span {
 }
 
 func searchTexts(b *bundle) {
-	cal, other := b.home(), b.home()
+	ann := b.user("ann")
+	cal, other := b.calendar(ann, "work"), b.calendar(ann, "home")
 	b.said(cal, "a", "quarterly planning", soon(1))
 	b.said(cal, "b", "lunch", soon(2))
 	b.said(other, "c", "secret", soon(2))
