@@ -80,6 +80,9 @@ func (x *exchange) serve() error {
 	if err := x.require(); err != nil {
 		return err
 	}
+	if x.r.Header.Get(dontNotify) == "" {
+		return m.serve(x)
+	}
 	return x.quietly(m.serve)
 }
 

@@ -194,7 +194,8 @@ func TestRoutes(t *testing.T) {
 	want := strings.Fields(`/ /.well-known/caldav /principals /dav /dav/principals /dav/principals/{user}
 		/dav/calendars /dav/calendars/{user} /dav/calendars/{user}/inbox /dav/calendars/{user}/outbox /dav/calendars/{user}/inbox/{message}
 		/dav/calendars/{user}/{calendar} /dav/calendars/{user}/{calendar}/{object}
-		/dav/notifications /dav/notifications/{user} /dav/notifications/{user}/{notice} /dav/links/{link} /dav/links/{link}/{title}`)
+		/dav/notifications /dav/notifications/{user} /dav/notifications/{user}/{notice} /dav/links/{link} /dav/links/{link}/{title}
+		/dav/push/{registration}`)
 	if diff := cmp.Diff(want, Routes()); diff != "" {
 		t.Errorf("routes (-want +got):\n%s", diff)
 	}

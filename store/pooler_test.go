@@ -111,7 +111,7 @@ pool_mode = transaction
 default_pool_size = 3
 ignore_startup_parameters = jit,statement_timeout,search_path
 `, u.Hostname(), port, u.User.Username(), password, u.Query().Get("search_path"), at)
-	dir, err := os.MkdirTemp("", "pooler")
+	dir, err := os.MkdirTemp("", "pooler") //nolint:usetesting // the pooler runs as a user who sees nothing in the test's own
 	if err != nil {
 		t.Fatal(err)
 	}

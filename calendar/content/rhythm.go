@@ -16,11 +16,10 @@ const (
 	followedSteps = 20_000
 )
 
-// indexing is nobody's request: what an index holds does not hang on how long somebody waits. Its steps are bounded.
-var indexing = context.Background()
-
 // Follow calls add with the instances of a series of events, both ends included, and returns until when, in Unix seconds, there are
 // no others, Forever where it knows them all. It is false for what it cannot tell: an index must look at that itself.
+//
+//nolint:contextcheck // what an index holds does not hang on how long somebody waits; its steps are bounded
 func (o *Object) Follow(zones *zone.DB, add func(start, end int64)) (known int64, ok bool) {
 	if o.Kind != Event || !o.Recurring() {
 		return 0, false
@@ -39,7 +38,7 @@ func (o *Object) Follow(zones *zone.DB, add func(start, end int64)) (known int64
 	known = Forever
 	last, any := int64(0), false
 	budget := recur.Budget{Steps: followedSteps, Instances: followed}
-	for i, err := range set.Between(indexing, time.Time{}, time.Time{}, budget) {
+	for i, err := range set.Between(context.Background(), time.Time{}, time.Time{}, budget) {
 		if errors.Is(err, recur.ErrBudget) && any {
 			known = last - slack
 			break

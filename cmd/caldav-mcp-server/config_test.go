@@ -66,7 +66,7 @@ func TestFlagsWinOverEnvironment(t *testing.T) {
 }
 
 func compareConfigs(want, got config) string {
-	return cmp.Diff(want, got, cmp.AllowUnexported(config{}, address{}, mailConfig{}, signInConfig{}), cmp.Transformer("proxies", func(ps server.Proxies) []string {
+	return cmp.Diff(want, got, cmp.AllowUnexported(config{}, address{}, mailConfig{}, signInConfig{}, linkConfig{}), cmp.Transformer("proxies", func(ps server.Proxies) []string {
 		return each(ps, func(p netip.Prefix) string { return p.String() })
 	}))
 }

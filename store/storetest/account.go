@@ -41,11 +41,11 @@ func (b *bundle) account(owner calendar.User, provider string) calendar.Account 
 }
 
 // mirror makes a calendar that mirrors one of an account.
-func (b *bundle) mirror(owner calendar.User, a calendar.Account, remote string) calendar.Calendar {
+func (b *bundle) mirror(owner calendar.User, a calendar.Account) calendar.Calendar {
 	b.Helper()
 	cal := b.calendar(owner, "work")
 	b.must(b.Update(b.Context(), func(tx calendar.Tx) error {
-		return tx.InsertMirror(b.Context(), calendar.Mirror{Calendar: cal.ID, Account: a.ID, Remote: remote}, calendar.Origin{From: a.Name, Writable: true})
+		return tx.InsertMirror(b.Context(), calendar.Mirror{Calendar: cal.ID, Account: a.ID, Remote: "r"}, calendar.Origin{From: a.Name, Writable: true})
 	}))
 	return cal
 }
@@ -112,7 +112,7 @@ func accountIsSealed(b *bundle) {
 func accountGoes(b *bundle) {
 	ann := b.user("ann")
 	a := b.account(ann, "ics")
-	cal := b.mirror(ann, a, "r")
+	cal := b.mirror(ann, a)
 	b.must(b.DeleteAccount(b.Context(), a.ID))
 	b.refused(b.DeleteAccount(b.Context(), a.ID), calendar.NotFound, "")
 	now, err := b.Calendar(b.Context(), ann.ID, cal.ID)
@@ -125,7 +125,7 @@ func accountGoes(b *bundle) {
 func accountGoesWithUser(b *bundle) {
 	ann := b.user("ann")
 	a := b.account(ann, "ics")
-	b.mirror(ann, a, "r")
+	b.mirror(ann, a)
 	b.must(b.DeleteUser(b.Context(), ann.ID))
 	_, err := b.Account(b.Context(), a.ID)
 	b.refused(err, calendar.NotFound, "")
@@ -134,7 +134,7 @@ func accountGoesWithUser(b *bundle) {
 func mirrorShows(b *bundle) {
 	ann, bob := b.user("ann"), b.user("bob")
 	a := b.account(ann, "ics")
-	cal := b.mirror(ann, a, "r")
+	cal := b.mirror(ann, a)
 	plain := b.calendar(ann, "plain")
 	b.must(Share(b.Context(), b, cal.ID, bob.ID, calendar.WriteAccess))
 	for user, id := range map[calendar.UserID]calendar.CalendarID{ann.ID: cal.ID, bob.ID: cal.ID} {
@@ -157,7 +157,7 @@ func mirrorShows(b *bundle) {
 func mirrorRemembers(b *bundle) {
 	ann := b.user("ann")
 	a := b.account(ann, "ics")
-	cal := b.mirror(ann, a, "r")
+	cal := b.mirror(ann, a)
 	want := calendar.Mirror{Calendar: cal.ID, Account: a.ID, Remote: "r", Cursor: "c", Round: 3, Whole: true, Faults: 2, Error: "e", Checked: b.now()}
 	put := func(m calendar.Mirror) error {
 		return b.Update(b.Context(), func(tx calendar.Tx) error { return tx.PutMirror(b.Context(), m) })
@@ -190,7 +190,7 @@ func (b *bundle) agree(id calendar.CalendarID, all ...calendar.Mirrored) {
 
 func mirrorRemembersObjects(b *bundle) {
 	ann := b.user("ann")
-	cal := b.mirror(ann, b.account(ann, "ics"), "r")
+	cal := b.mirror(ann, b.account(ann, "ics"))
 	one := calendar.Mirrored{Ref: "1", Version: "v1", UID: "u1", Round: 1}
 	two := calendar.Mirrored{Ref: "2", Version: "v2", UID: "u2", Round: 2, Fault: "broken"}
 	b.agree(cal.ID, one, two)
@@ -223,7 +223,7 @@ func mirrorRemembersObjects(b *bundle) {
 
 func mirrorFindsGone(b *bundle) {
 	ann := b.user("ann")
-	cal := b.mirror(ann, b.account(ann, "ics"), "r")
+	cal := b.mirror(ann, b.account(ann, "ics"))
 	b.agree(cal.ID, calendar.Mirrored{Ref: "1", UID: "1", Round: 1}, calendar.Mirrored{Ref: "2", UID: "2", Round: 2}, calendar.Mirrored{Ref: "3", UID: "3", Round: 1})
 	b.must(b.Update(b.Context(), func(tx calendar.Tx) error {
 		got, err := tx.MirroredBefore(b.Context(), cal.ID, 2, 10)
@@ -235,7 +235,7 @@ func mirrorFindsGone(b *bundle) {
 func mirrorInTrash(b *bundle) {
 	ann := b.user("ann")
 	a := b.account(ann, "ics")
-	cal := b.mirror(ann, a, "r")
+	cal := b.mirror(ann, a)
 	b.must(b.Update(b.Context(), func(tx calendar.Tx) error { return tx.TrashCalendar(b.Context(), cal.ID) }))
 	all, err := b.Mirrors(b.Context(), a.ID)
 	b.must(err)
@@ -247,7 +247,7 @@ func mirrorInTrash(b *bundle) {
 
 func mirrorIsNotScheduled(b *bundle) {
 	ann := b.user("ann")
-	cal := b.mirror(ann, b.account(ann, "ics"), "r")
+	cal := b.mirror(ann, b.account(ann, "ics"))
 	o := b.put(cal, "1.ics")
 	b.must(b.Update(b.Context(), func(tx calendar.Tx) error {
 		places, err := tx.Receptions(b.Context(), []calendar.UserID{ann.ID}, calendar.Event)
