@@ -19,7 +19,7 @@ const (
 // Follow calls add with the instances of a series of events, both ends included, and returns until when, in Unix seconds, there are
 // no others, Forever where it knows them all. It is false for what it cannot tell: an index must look at that itself.
 //
-//nolint:contextcheck // what an index holds does not hang on how long somebody waits; its steps are bounded
+//nolint:contextcheck,nolintlint // what an index holds does not hang on how long somebody waits; its steps are bounded
 func (o *Object) Follow(zones *zone.DB, add func(start, end int64)) (known int64, ok bool) {
 	if o.Kind != Event || !o.Recurring() {
 		return 0, false
