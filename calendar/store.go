@@ -133,6 +133,12 @@ type Tx interface {
 	InsertCalendar(ctx context.Context, c Calendar) error
 	// UpdateCalendar writes the calendar's properties.
 	UpdateCalendar(ctx context.Context, id CalendarID, p Properties) error
+	// AddressTaken tells whether a calendar of the user's lies at an address.
+	AddressTaken(ctx context.Context, owner UserID, at Segment) (bool, error)
+	// UserByID is Directory.UserByID within the transaction, and InGroup tells whether a user is in a group: a transaction
+	// that asks outside waits for a second connection, which others that do the same may all hold.
+	UserByID(ctx context.Context, id UserID) (User, error)
+	InGroup(ctx context.Context, group, user UserID) (bool, error)
 	// MoveCalendar gives the calendar another segment. Exists when that is taken.
 	MoveCalendar(ctx context.Context, id CalendarID, to Segment) error
 	// TrashCalendar takes a calendar out of sight, with all its objects. Its name and its

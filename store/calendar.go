@@ -138,6 +138,12 @@ func (s *Store) CalendarAt(ctx context.Context, user calendar.UserID, address ca
 			(SELECT calendar_id FROM shares WHERE user_id = $1 AND calendar_id = $2))`, user, address)
 }
 
+// AddressTaken implements [calendar.Tx].
+func (t *Tx) AddressTaken(ctx context.Context, owner calendar.UserID, at calendar.Segment) (bool, error) {
+	n, err := rowOf(ctx, t, scanNumber, `SELECT COUNT(*) FROM calendars WHERE owner_id = $1 AND segment = $2 AND trashed IS NULL`, owner, at)
+	return n > 0, err
+}
+
 // Advance implements [calendar.Tx]. The update takes the row's lock, which lasts until the commit.
 func (t *Tx) Advance(ctx context.Context, id calendar.CalendarID) (calendar.Calendar, error) {
 	t.hint.Calendars = append(t.hint.Calendars, id)

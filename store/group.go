@@ -38,6 +38,12 @@ func (s *Store) Members(ctx context.Context, group calendar.UserID) ([]calendar.
 	return rowsOf(ctx, s.reads, userColumns.scan, selectMembers, group)
 }
 
+// InGroup implements [calendar.Tx].
+func (t *Tx) InGroup(ctx context.Context, group, user calendar.UserID) (bool, error) {
+	n, err := rowOf(ctx, t, scanNumber, `SELECT COUNT(*) FROM group_members WHERE group_id = $1 AND user_id = $2`, group, user)
+	return n > 0, err
+}
+
 // PutMember implements [auth.GroupStore].
 func (s *Store) PutMember(ctx context.Context, group, user calendar.UserID, at time.Time) (added bool, err error) {
 	err = s.transact(ctx, func(t *Tx) error {

@@ -48,6 +48,11 @@ func (s *Store) UserByID(ctx context.Context, id calendar.UserID) (calendar.User
 	return rowOf(ctx, s.reads, userColumns.scan, selectUsers+`WHERE u.id = $1`, id)
 }
 
+// UserByID implements [calendar.Tx].
+func (t *Tx) UserByID(ctx context.Context, id calendar.UserID) (calendar.User, error) {
+	return rowOf(ctx, t, userColumns.scan, selectUsers+`WHERE u.id = $1`, id)
+}
+
 // InsertUser implements [auth.Store].
 func (s *Store) InsertUser(ctx context.Context, u calendar.User, h auth.Hash) error {
 	return s.transact(ctx, func(t *Tx) error {

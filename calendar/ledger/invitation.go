@@ -194,12 +194,8 @@ func (t *sharing) acquainted(ctx context.Context, before *calendar.Share, e cale
 	if !e.With.Group || e.Settled || before != nil && e.Access <= before.Access {
 		return nil
 	}
-	members, err := t.store.Members(ctx, e.With.ID)
-	if err != nil {
+	if in, err := t.InGroup(ctx, e.With.ID, t.cal.Owner); in || err != nil {
 		return err
-	}
-	if slices.ContainsFunc(members, func(m calendar.User) bool { return m.ID == t.cal.Owner }) {
-		return nil
 	}
 	return calendar.Errorf(calendar.Forbidden, "", "you are not in the group %q, and share nothing with it", e.With.Name)
 }

@@ -64,7 +64,7 @@ func (t *undoIn) reshare(ctx context.Context, change *sharing, user calendar.Use
 	var err error
 	if before := change.of(user); before != nil {
 		edit.With = before.User
-	} else if edit.With, err = t.undoing.user(ctx, user); err != nil {
+	} else if edit.With, err = t.user(ctx, user); err != nil {
 		return err
 	}
 	t.undoes = g.undoes
@@ -76,8 +76,8 @@ func (t *undoIn) reshare(ctx context.Context, change *sharing, user calendar.Use
 }
 
 // user finds somebody who had a share of a calendar.
-func (s *Ledger) user(ctx context.Context, id calendar.UserID) (calendar.User, error) {
-	u, err := s.store.UserByID(ctx, id)
+func (t *undoIn) user(ctx context.Context, id calendar.UserID) (calendar.User, error) {
+	u, err := t.UserByID(ctx, id)
 	if err != nil && calendar.ReasonOf(err) == calendar.NotFound {
 		err = calendar.Errorf(calendar.Stale, "", "the user is gone with whom the calendar was shared")
 	}

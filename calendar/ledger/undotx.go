@@ -226,16 +226,13 @@ func (t *undoIn) bringBack(ctx context.Context, then state, kept []calendar.Dead
 }
 
 // freeAddress is the address for a calendar that comes back: its old one, unless that is taken.
-// It is asked for outside the transaction, which an engine would give up if it were taken.
+// It is asked for before it is given: an engine would give up the transaction if it were taken.
 func (t *undoIn) freeAddress(ctx context.Context, wanted calendar.Segment) (calendar.Segment, error) {
-	_, err := t.store.CalendarAt(ctx, t.place.Owner, wanted)
-	if err == nil {
+	taken, err := t.AddressTaken(ctx, t.place.Owner, wanted)
+	if taken {
 		return calendar.Segment(t.cal.ID), nil
 	}
-	if calendar.ReasonOf(err) == calendar.NotFound {
-		return wanted, nil
-	}
-	return "", err
+	return wanted, err
 }
 
 // reset gives the calendar the settings that it had.
