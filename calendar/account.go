@@ -2,6 +2,7 @@ package calendar
 
 import (
 	"context"
+	"errors"
 	"time"
 )
 
@@ -138,6 +139,9 @@ type Outgoing struct {
 	UID      UID
 	Data     []byte
 }
+
+// ErrPartly is the cause of an error after which some of the writes of one change stand at their source.
+var ErrPartly = errors.New("part of the change was made")
 
 // Sent is what became of an Outgoing: Data is what the source made of it, and nil where that is what was sent.
 type Sent struct {

@@ -184,7 +184,7 @@ func errAll(err error) error { return noneMade("", err) }
 
 func noneMade(where string, err error) error {
 	e, ok := errors.AsType[*calendar.Error](err)
-	if !ok || calendar.ReasonOf(err) == calendar.Internal {
+	if !ok || calendar.ReasonOf(err) == calendar.Internal || errors.Is(err, calendar.ErrPartly) {
 		return err
 	}
 	told := *e

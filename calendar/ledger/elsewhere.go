@@ -11,7 +11,7 @@ import (
 // Elsewhere is where the objects of linked calendars really live. What is written to such a calendar goes there first, and
 // is then stored here as it is there.
 type Elsewhere interface {
-	// Send writes to the sources of calendars, in the order given. Until the function that it returns is called nobody
+	// Send writes to the sources of calendars: what is new to them first, the rest in the order given. Until the function that it returns is called nobody
 	// else writes to these calendars or takes over what is new there. It returns what became of each.
 	Send(ctx context.Context, c calendar.Caller, all []calendar.Outgoing) (sent []calendar.Sent, done func(), err error)
 }

@@ -16,6 +16,9 @@ import (
 // organized finds out of what is surely not scheduled that it is not, without reading it.
 var organized = regexp.MustCompile(`(?i)\nORGANIZER[;:]`)
 
+// guested finds out that an event may have guests, whom its source would write to.
+var guested = regexp.MustCompile(`(?i)\nATTENDEE[;:]`)
+
 // unlimited are the limits of what is stored already.
 var unlimited = ical.Limits{}
 
@@ -59,6 +62,11 @@ type meeting struct {
 // schedule does what follows from a change of an event with guests: next becomes what is to be stored, and guests, or the
 // organizer, are told. Of old and next either may be nil. For an event in a linked calendar its source does that.
 func (w *work) schedule(ctx context.Context, cal calendar.Calendar, old, next *calendar.Object, tell calendar.Telling) error {
+	if cal.Origin.Mirrors() && (old != nil && guested.Match(old.Data) || next != nil && guested.Match(next.Data)) {
+		if err := w.caller.HasScope(calendar.TellOthers); err != nil {
+			return err
+		}
+	}
 	if cal.Origin.Mirrors() || (old == nil || !organized.Match(old.Data)) && (next == nil || !organized.Match(next.Data)) {
 		if next != nil {
 			next.ScheduleTag = ""

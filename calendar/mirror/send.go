@@ -38,15 +38,54 @@ func (m *Mirror) Send(ctx context.Context, c calendar.Caller, all []calendar.Out
 		return nil, nil, err
 	}
 	p := post{m, map[calendar.CalendarID]calendar.Mirror{}, map[calendar.AccountID]Source{}, map[calendar.CalendarID]calendar.Calendar{}}
+	if all, err = p.newFirst(within, all); err != nil {
+		release()
+		return nil, nil, err
+	}
 	for _, o := range all {
 		one, err := p.send(within, c, o)
 		if err != nil {
 			release()
-			return nil, nil, p.failed(ctx, c, o, err)
+			err = p.failed(ctx, c, o, err)
+			if len(sent) > 0 {
+				err = p.partly(ctx, len(sent), len(all), err)
+			}
+			return nil, nil, err
 		}
 		sent = append(sent, one)
 	}
 	return sent, release, nil
+}
+
+// newFirst puts the objects that their sources do not have yet before the others: where the rest of a change is refused,
+// a series that is cut in two is there twice from that day on, and not cut off.
+func (p *post) newFirst(ctx context.Context, all []calendar.Outgoing) ([]calendar.Outgoing, error) {
+	if len(all) < 2 {
+		return all, nil
+	}
+	var fresh, known []calendar.Outgoing
+	for _, o := range all {
+		_, err := p.Store.MirroredByUID(ctx, o.Calendar, o.UID)
+		switch {
+		case err == nil:
+			known = append(known, o)
+		case calendar.ReasonOf(err) == calendar.NotFound:
+			fresh = append(fresh, o)
+		default:
+			return nil, err
+		}
+	}
+	return append(fresh, known...), nil
+}
+
+// partly says that some of a change stands at its source, from where it is taken over at once.
+func (p *post) partly(ctx context.Context, made, all int, err error) error {
+	for _, mirror := range p.mirrors {
+		p.hurry(ctx, mirror.Account)
+	}
+	e := calendar.Errorf(calendar.Unavailable, "", "%d of %d writes stand where the calendar is from, and then: %v", made, all, err)
+	e.Hint, e.Cause = "read it again in a moment, before you repeat anything", calendar.ErrPartly
+	return e
 }
 
 // ready finds what a calendar mirrors, and opens its account.
@@ -88,6 +127,9 @@ func (p *post) send(ctx context.Context, c calendar.Caller, o calendar.Outgoing)
 	was, err := p.Store.MirroredByUID(ctx, o.Calendar, o.UID)
 	if err != nil && calendar.ReasonOf(err) != calendar.NotFound {
 		return calendar.Sent{}, err
+	}
+	if was.Fault != "" {
+		return calendar.Sent{}, Refusef("it has become something there that cannot be shown here (%s): change it there", was.Fault)
 	}
 	if o.Data == nil {
 		if was.Ref == "" {

@@ -569,3 +569,49 @@ func TestWhatIsOnlyReadIsNotWritten(t *testing.T) {
 		}
 	})
 }
+
+// What became of an object at the source that cannot be shown here is not written over unseen, nor taken away.
+func TestAFaultIsNotWrittenOver(t *testing.T) {
+	t.Parallel()
+	each(t, func(h *house) {
+		cal := h.link()
+		saved, err := h.Put(h.ctx, h.alice, cal, calendar.Draft{Name: "a.ics", Data: []byte(event("a", "first"))})
+		h.must(err)
+		ref := h.model.refs()[0]
+		h.model.change(func() {
+			h.model.objects[ref] = mirror.Object{Ref: ref, Version: "new", UID: "a", Data: []byte("BEGIN:VCALENDAR\r\nnonsense")}
+			h.model.log = append(h.model.log, ref)
+		})
+		h.must(h.refresh())
+		_, put := h.Put(h.ctx, h.alice, cal, calendar.Draft{Name: saved.Object.Name, Data: []byte(event("a", "mine"))})
+		for _, err := range []error{put, h.Delete(h.ctx, h.alice, cal, saved.Object.Name, calendar.Precondition{})} {
+			if calendar.ReasonOf(err) != calendar.Forbidden || !strings.Contains(err.Error(), "cannot be shown here") {
+				h.t.Errorf("got %v", err)
+			}
+		}
+		if h.model.objects[ref].Version != "new" {
+			h.t.Error("it was written over")
+		}
+	})
+}
+
+// A source writes to an event's guests: whoever may not do so here may not have it done there.
+func TestGuestsElsewhereNeedTheScope(t *testing.T) {
+	t.Parallel()
+	each(t, func(h *house) {
+		cal := h.link()
+		invitation := []byte(strings.Replace(event("g", "party"), "SUMMARY:", "ATTENDEE:mailto:eve@example.net\r\nSUMMARY:", 1))
+		bound := h.alice
+		bound.Scopes = calendar.ScopeRead | calendar.ScopeWrite | calendar.ScopeDelete
+		_, err := h.Put(h.ctx, bound, cal, calendar.Draft{Name: "g.ics", Data: invitation})
+		if calendar.ReasonOf(err) != calendar.Forbidden || h.model.writes != 0 {
+			h.t.Errorf("without the scope: %v, %d writes", err, h.model.writes)
+		}
+		_, err = h.Put(h.ctx, h.alice, cal, calendar.Draft{Name: "g.ics", Data: invitation})
+		h.must(err)
+		if err := h.Delete(h.ctx, bound, cal, "g.ics", calendar.Precondition{}); calendar.ReasonOf(err) != calendar.Forbidden {
+			h.t.Errorf("calling it off without the scope: %v", err)
+		}
+		h.same(cal)
+	})
+}
