@@ -102,7 +102,8 @@ func (m *Mirror) page(ctx context.Context, source Source, a calendar.Account, id
 
 // take stores a page, in parts.
 func (m *Mirror) take(ctx context.Context, cal calendar.Calendar, at calendar.Mirror, page Changes) (all calendar.Arrived, err error) {
-	if at.Cursor == "" && (page.Whole || page.More) {
+	// A feed lists everything each time, on one page. A listing of several pages begins without a cursor.
+	if at.Cursor == "" && (page.Whole || page.More) || page.Whole && !at.Whole {
 		at.Round++
 		at.Whole = true
 	}

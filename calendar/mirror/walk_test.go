@@ -34,7 +34,9 @@ type model struct {
 	fault func() (err error, lost bool)
 	// oldest is how far back cursors go, calls counts what was asked, writes what was written.
 	oldest, calls, writes int
-	readOnly              bool
+	// feed has everything listed each time.
+	feed     bool
+	readOnly bool
 }
 
 func newModel() *model {
@@ -64,7 +66,7 @@ func (m *model) Changes(_ context.Context, _, cursor string) (mirror.Changes, er
 	if err, _ := m.fault(); err != nil {
 		return mirror.Changes{}, err
 	}
-	full := cursor == "" || strings.HasPrefix(cursor, "full")
+	full := cursor == "" || m.feed || strings.HasPrefix(cursor, "full")
 	from, end := 0, len(m.log)
 	if full && cursor != "" {
 		_, _ = fmt.Sscanf(cursor, "full %d %d", &from, &end)
@@ -612,6 +614,28 @@ func TestGuestsElsewhereNeedTheScope(t *testing.T) {
 		if err := h.Delete(h.ctx, bound, cal, "g.ics", calendar.Precondition{}); calendar.ReasonOf(err) != calendar.Forbidden {
 			h.t.Errorf("calling it off without the scope: %v", err)
 		}
+		h.same(cal)
+	})
+}
+
+func TestWhatAFeedNoLongerListsGoes(t *testing.T) {
+	t.Parallel()
+	each(t, func(h *house) {
+		h.model.feed = true
+		h.model.set("", "a", event("a", "stays"))
+		h.model.set("", "b", event("b", "goes"))
+		cal := h.link()
+		h.must(h.refresh())
+		for _, ref := range h.model.refs() {
+			if h.model.objects[ref].UID == "b" {
+				delete(h.model.objects, ref)
+			}
+		}
+		h.must(h.refresh())
+		if h.same(cal); len(h.texts(cal)) != 1 {
+			h.t.Errorf("there is %v", h.texts(cal))
+		}
+		h.must(h.refresh())
 		h.same(cal)
 	})
 }

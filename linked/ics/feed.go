@@ -12,6 +12,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -129,7 +130,9 @@ func (f *feed) Changes(ctx context.Context, _, at string) (mirror.Changes, error
 	if now.Sum == was.Sum {
 		return changes, nil
 	}
-	changes.Objects, changes.Whole = objects(text), true
+	changes.Objects = objects(text)
+	// A broken part without a UID may be any of the events that were there: none is taken for gone.
+	changes.Whole = !slices.ContainsFunc(changes.Objects, func(o mirror.Object) bool { return o.Fault != "" && o.UID == "" })
 	return changes, nil
 }
 
