@@ -78,8 +78,11 @@ func (s *Store) DropMember(ctx context.Context, group, user calendar.UserID) err
 
 // lockGroup keeps a group's members and its shares from changing at once, either without the other.
 func (t *Tx) lockGroup(ctx context.Context, group calendar.UserID) error {
-	return expectRow(t.exec(ctx, `UPDATE users SET created = created WHERE id = $1 AND is_group`, group))
+	return expectRow(t.exec(ctx, holdGroup, group))
 }
+
+// holdGroup keeps others from changing what a group's members have until the commit.
+const holdGroup = `UPDATE users SET created = created WHERE id = $1 AND is_group`
 
 // SharedAccess implements [calendar.Tx].
 func (t *Tx) SharedAccess(ctx context.Context, id calendar.CalendarID, user calendar.UserID) (calendar.Access, error) {

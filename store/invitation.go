@@ -123,6 +123,10 @@ func (t *Tx) close(ctx context.Context, id calendar.CalendarID, user calendar.Us
 
 // DropShare implements [calendar.Tx].
 func (t *Tx) DropShare(ctx context.Context, id calendar.CalendarID, user calendar.UserID) error {
+	// A member who comes to a group at this moment would keep what the group no longer has.
+	if _, err := t.exec(ctx, holdGroup, user); err != nil {
+		return err
+	}
 	if _, err := t.exec(ctx, `DELETE FROM invitations WHERE calendar_id = $1 AND user_id = $2`, id, user); err != nil {
 		return err
 	}

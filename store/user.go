@@ -89,6 +89,9 @@ func (s *Store) ChangeUser(ctx context.Context, id calendar.UserID, e auth.UserE
 // told of calendars that they shared with each other has their name in it, and goes as well.
 func (s *Store) DeleteUser(ctx context.Context, id calendar.UserID) error {
 	return s.transact(ctx, func(t *Tx) error {
+		if _, err := t.exec(ctx, holdGroup, id); err != nil {
+			return err
+		}
 		shares, err := rowsOf(ctx, t, scanParties, selectParties, id)
 		if err != nil {
 			return err
