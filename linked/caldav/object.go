@@ -11,7 +11,7 @@ import (
 )
 
 // allMost bounds what one look holds of a calendar.
-const allMost = 256 << 20
+const allMost = 64 << 20
 
 const textKind = "text/calendar; charset=utf-8"
 

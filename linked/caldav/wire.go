@@ -20,10 +20,16 @@ import (
 
 const (
 	// answerBytes bound an answer, answerTime an exchange, redirectsMost how often it may lead elsewhere.
-	answerBytes   = 64 << 20
+	answerBytes   = 32 << 20
 	answerTime    = time.Minute
 	redirectsMost = 5
 )
+
+// mostMarks bounds the elements of an answer, of which an empty one of a few bytes costs some hundred once it is read.
+const mostMarks = 1 << 20
+
+// crowded tells that an answer has more elements than are read.
+func crowded(body []byte) bool { return bytes.Count(body, []byte("<")) > mostMarks }
 
 // wire is a server to which requests go, with the name and the password of a user.
 type wire struct {
@@ -147,7 +153,7 @@ func broken(body []byte) string {
 			XMLName xml.Name
 		} `xml:",any"`
 	}
-	if xml.Unmarshal(body, &e) != nil || len(e.Rules) == 0 {
+	if crowded(body) || xml.Unmarshal(body, &e) != nil || len(e.Rules) == 0 {
 		return ""
 	}
 	return " (" + e.Rules[0].XMLName.Local + ")"
@@ -218,6 +224,9 @@ func read(r reply) (multistatus, error) {
 	var m multistatus
 	if err := judge(r); err != nil {
 		return m, err
+	}
+	if crowded(r.body) {
+		return m, &mirror.Later{Why: "it answers with more than is read"}
 	}
 	if err := xml.Unmarshal(r.body, &m); r.status != http.StatusMultiStatus || err != nil {
 		return m, &mirror.Later{Why: "it does not answer as a CalDAV server does"}
