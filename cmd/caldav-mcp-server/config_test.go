@@ -25,7 +25,7 @@ func TestDefaults(t *testing.T) {
 	c.dataDir = "" // the platform's
 	want := config{
 		caldav: address{"127.0.0.1", "5232"}, mcp: address{"127.0.0.1", "5233"}, journalDays: 30, mcpCalls: 600, logLevel: slog.LevelInfo, needAcceptance: true, oauth: true, push: true,
-		mail: mailConfig{perHour: 500},
+		mail: mailConfig{perHour: 500}, linked: linkConfig{microsoftTenantID: "common"},
 	}
 	if diff := compareConfigs(want, c); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -54,7 +54,7 @@ func TestFlagsWinOverEnvironment(t *testing.T) {
 		caldav: address{"::1", "0"}, mcp: address{"127.0.0.1", "2"}, databaseURL: "postgres://u:p@h/d", dataDir: filepath.FromSlash("/data"),
 		maxConns: 3, baseURL: &url.URL{Scheme: "https", Host: "cal.example", Path: "/a"}, proxies: proxies, metricsAddr: ":9090",
 		origins: []string{"https://a.example", "http://b.example:8080"}, journalDays: 7, mcpCalls: 90, logLevel: slog.LevelDebug,
-		openDirectory: true, mcpAt: &url.URL{Scheme: "https", Host: "mcp.example", Path: "/mcp"}, fetchAllow: proxies,
+		openDirectory: true, push: true, linked: linkConfig{microsoftTenantID: "common"}, mcpAt: &url.URL{Scheme: "https", Host: "mcp.example", Path: "/mcp"}, fetchAllow: proxies,
 		mail: mailConfig{
 			smtpURL: "smtps://u:p@mail.example", imapURL: "imaps://u:p@mail.example/In", from: "calendar@mail.example", perHour: 9,
 			fromDomains: []string{"a.example", "b.example"}, lmtpAddr: "unix:/run/lmtp", authServer: "mx.mail.example",
