@@ -45,7 +45,7 @@ func (s *Set) named(ctx context.Context, ids window, budget Budget) iter.Seq2[In
 		n := 0
 		give := func(p placed) bool {
 			if n++; n > budget.Instances {
-				return yield(Instance{}, &BudgetError{What: "instances", Limit: budget.Instances}) && false
+				return yield(Instance{}, &BudgetError{What: OfInstances, Limit: budget.Instances}) && false
 			}
 			return yield(p.instance(), nil)
 		}

@@ -38,9 +38,10 @@ func (s *Set) Between(ctx context.Context, from, to time.Time, budget Budget) it
 				w.to++
 			}
 		}
-		err := s.walk(w, rule.NewMeter(ctx, budget.Steps), func(i Instance, n int) (bool, error) {
+		meter := rule.NewMeter(ctx, budget.Steps)
+		err := s.walk(w, meter, func(i Instance, n int) (bool, error) {
 			if n > budget.Instances {
-				return false, &BudgetError{What: "instances", Limit: budget.Instances}
+				return false, budget.spent(meter)
 			}
 			return yield(i, nil), nil
 		})

@@ -11,7 +11,7 @@ var ErrBudget = errors.New("the recurrence is too expensive")
 
 // BudgetError tells what an expansion was allowed and needed more of.
 type BudgetError struct {
-	What  string // "steps" or "instances"
+	What  string // OfSteps, or of instances
 	Limit int
 }
 
@@ -33,6 +33,9 @@ type Meter struct {
 	check int // when to look at the context again
 }
 
+// OfSteps is what a [BudgetError] of a [Meter] needs.
+const OfSteps = "steps"
+
 // NewMeter allows so many steps, and no more after the context has ended.
 func NewMeter(ctx context.Context, steps int) *Meter {
 	return &Meter{ctx: ctx, limit: steps}
@@ -49,7 +52,7 @@ const contextSteps = 1024
 func (m *Meter) Step(n int) error {
 	m.spent += n
 	if m.spent > m.limit {
-		return &BudgetError{What: "steps", Limit: m.limit}
+		return &BudgetError{What: OfSteps, Limit: m.limit}
 	}
 	if m.spent < m.check || m.ctx == nil {
 		return nil
