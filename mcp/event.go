@@ -26,7 +26,7 @@ func (b toolbox) eventTools() []tool {
 	return []tool{
 		b.once(tool{
 			name: "create_event", title: "Create event",
-			description: "Creates an event or a series (rrule), tells of conflicts and likely duplicates, and writes to its attendees; the answer says whom it told.",
+			description: "Creates an event or a series (rrule), tells of conflicts and likely duplicates, and writes to its attendees.",
 			scope:       calendar.ScopeWrite,
 			hints:       hints{},
 			begin:       doing(b.createEvent),

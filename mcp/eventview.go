@@ -78,12 +78,12 @@ type moreView struct {
 // detailsView is all that there is to say of an event.
 type detailsView struct {
 	placedView
-	moreView
-	Location     shown   `json:"location,omitempty"`
-	Status       string  `json:"status,omitempty"`
-	Transparency string  `json:"transparency,omitempty"`
-	Attendees    []shown `json:"attendees,omitempty" doc:"Each with the answer behind it."`
-	standingView
+	moreView     `in:"get_event"`
+	Location     shown   `json:"location,omitempty" in:"get_event"`
+	Status       string  `json:"status,omitempty" in:"get_event"`
+	Transparency string  `json:"transparency,omitempty" in:"get_event"`
+	Attendees    []shown `json:"attendees,omitempty" doc:"Each with the answer behind it." in:"get_event"`
+	standingView `in:"get_event"`
 }
 
 // stamp writes a moment as the first version has it: in UTC, or as a date or a floating time.

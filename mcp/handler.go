@@ -163,8 +163,9 @@ func (h *Handler) newTransport(version string) *server.StreamableHTTPServer {
 		server.WithMethodCacheHints(mcpgo.MethodResourcesRead, 0, "private"),
 		server.WithMethodCacheHints(mcpgo.MethodResourcesList, 0, "private"),
 	)
+	results := outputSchemas(h.tools)
 	for _, t := range h.tools {
-		s.AddTool(t.declare(), h.runner(t))
+		s.AddTool(t.declare(results[t.name]), h.runner(t))
 	}
 	for _, p := range h.box.prompts() {
 		s.AddPrompt(p.declare(), h.prompter(p))

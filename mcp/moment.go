@@ -34,11 +34,11 @@ type zoned struct {
 	floating bool
 }
 
-// inZone is what tools take that are given local times or tell them.
+// inZone is what tools take that are given local times or tell them. What it is by default, the instructions say.
 type inZone struct{ timezone string }
 
 func (in *inZone) takesZone() field {
-	return wordTo(&in.timezone, "timezone", "Default: the user's.")
+	return wordTo(&in.timezone, "timezone", "")
 }
 
 // takesZoneKept is for tools that change what has a zone already.

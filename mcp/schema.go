@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"reflect"
-	"strings"
 )
 
 // kind is a type of JSON Schema.
@@ -86,11 +84,8 @@ func inputSchema(fields []field, v version) json.RawMessage {
 			required = append(required, f.name)
 		}
 	}
-	schema := objectSchema(properties, required)
-	if properties == nil {
-		schema = append(schema, member{"additionalProperties", false}) // what the protocol advises for a tool without parameters
-	}
-	return encodeSchema(schema)
+	// What else is sent is refused (see unknown), and hosts that check a call before they make it can know so.
+	return encodeSchema(append(objectSchema(properties, required), member{"additionalProperties", false}))
 }
 
 func (f field) schema() members {
@@ -107,58 +102,7 @@ func (f field) schema() members {
 	return s
 }
 
-// outputSchema is the schema of a tool's structured results, refusals included: the SDKs for
-// TypeScript hold these to it as well, and keep from their users what doesn't fit. So no field
-// is required.
-func outputSchema(result any) json.RawMessage {
-	properties, _ := propertiesOf(reflect.TypeOf(result))
-	return encodeSchema(objectSchema(append(properties, member{"error", members{{"type", group}}}), nil))
-}
-
-// schemaOf is the schema of what encoding/json writes of a type.
-func schemaOf(t reflect.Type) members {
-	switch t.Kind() {
-	case reflect.Pointer:
-		return schemaOf(t.Elem())
-	case reflect.Struct:
-		properties, _ := propertiesOf(t)
-		return objectSchema(properties, nil)
-	case reflect.Slice:
-		return members{{"type", listOf}, {"items", schemaOf(t.Elem())}}
-	case reflect.Bool:
-		return members{{"type", yesNo}}
-	case reflect.Int:
-		return members{{"type", number}}
-	case reflect.String:
-		return members{{"type", text}}
-	default:
-		panic(fmt.Sprintf("no result has a %s in it", t)) // the table of tools is read at the start
-	}
-}
-
-// propertiesOf are the fields of a result, and the names of those that it always has. The tag doc says
-// more of one, and is only for what would be misread: most hosts don't show it to the model, which sees
-// the results, and it would make a list of all tools a third longer.
-func propertiesOf(t reflect.Type) (properties members, required []string) {
-	for _, f := range reflect.VisibleFields(t) {
-		if f.Anonymous {
-			continue // its fields follow
-		}
-		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
-		schema := schemaOf(f.Type)
-		if doc := f.Tag.Get("doc"); doc != "" {
-			schema = append(schema, member{"description", doc})
-		}
-		properties = append(properties, member{name, schema})
-		if options == "" {
-			required = append(required, name)
-		}
-	}
-	return properties, required
-}
-
-// objectSchema leaves out that there is nothing else in an object: no result has more, and what else is sent is refused with the
-// names that there are. To say so would cost each tool eight tokens.
+// objectSchema leaves open what else there may be, as results have nothing else: to say so would cost each object.
 func objectSchema(properties members, required []string) members {
 	object := members{{"type", group}, {"properties", properties}}
 	if len(required) > 0 {

@@ -47,8 +47,8 @@ type taskView struct {
 // taskDetailsView is one with all there is to say.
 type taskDetailsView struct {
 	taskView
-	moreView
-	Location shown `json:"location,omitempty"`
+	moreView `in:"get_task"`
+	Location shown `json:"location,omitempty" in:"get_task"`
 	zoneView
 }
 

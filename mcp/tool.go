@@ -149,10 +149,10 @@ func (t tool) errClosed(c calendar.Caller) error {
 }
 
 // declare describes the tool to mcp-go.
-func (t tool) declare() mcpgo.Tool {
+func (t tool) declare(output json.RawMessage) mcpgo.Tool {
 	return mcpgo.Tool{
 		Name: t.name, Title: t.title, Description: t.description,
-		RawInputSchema: inputSchema(t.begin().takes, "2025-06-18"), RawOutputSchema: outputSchema(t.gives),
+		RawInputSchema: inputSchema(t.begin().takes, "2025-06-18"), RawOutputSchema: output,
 		Annotations: mcpgo.ToolAnnotation{
 			Title: t.title, ReadOnlyHint: &t.hints.readOnly, DestructiveHint: &t.hints.destructive,
 			IdempotentHint: &t.hints.idempotent, OpenWorldHint: &t.hints.openWorld,
