@@ -142,7 +142,11 @@ func (x *exchange) registerPush(q *pushRegister) error {
 		}
 		sub.Calendar = cal.ID
 	}
-	if sub, err = x.service.RegisterPush(x.r.Context(), x.caller, sub); err != nil {
+	sub, err = x.service.RegisterPush(x.r.Context(), x.caller, sub)
+	if err != nil && calendar.ReasonOf(err) == calendar.TooLarge {
+		return breachOfPush("push-not-available", "%s", err)
+	}
+	if err != nil {
 		return err
 	}
 	x.w.Header().Set("Location", x.registration(sub.ID))

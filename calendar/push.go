@@ -52,14 +52,16 @@ type Moved struct {
 // Pushes is the part of a Store that keeps who is told by push.
 type Pushes interface {
 	// RegisterPush keeps a subscription, which knows the present state of what it is for. One of the same user, calendar and
-	// endpoint keeps its ID, its state and its Tries. Of more than most the user loses those that are over first.
-	RegisterPush(ctx context.Context, sub PushSubscription, most int) (PushSubscription, error)
+	// endpoint keeps its ID, its state and its Tries. Of more than most the user loses those that are over first. TooLarge where
+	// more than homes of them would be for the user's home, which takes longer to look at.
+	RegisterPush(ctx context.Context, sub PushSubscription, most, homes int) (PushSubscription, error)
 	// UnregisterPush ends one of a user's; NotFound when there is none.
 	UnregisterPush(ctx context.Context, user UserID, id PushID) error
 	// QuietPush notes that a change is known to some of a user's subscriptions, or, with none, to all: those that knew all
 	// before it, and only where the journal says that it was made by that caller.
 	QuietPush(ctx context.Context, user UserID, ids []PushID, m Moved) error
-	// DuePushes returns subscriptions that do not know the present state of what they are for, the earliest due first.
+	// DuePushes returns subscriptions that do not know the present state of what they are for: of each user the
+	// earliest due first, and one of everybody's before a second of anybody's.
 	DuePushes(ctx context.Context, now time.Time, most int) ([]PushDue, error)
 	// SettlePushes notes what became of some: Told, ToldOwn, Due and Tries. Those with no Endpoint are forgotten.
 	SettlePushes(ctx context.Context, all []PushSubscription) error

@@ -79,6 +79,23 @@ type DueDelivery struct {
 	To Webhook
 }
 
+// TryResult is what a try says of the webhook.
+type TryResult int
+
+const (
+	// TryNone was no try, TryTaken arrived, TryFailed did not, TryGone was answered that nothing need come any more.
+	TryNone TryResult = iota
+	TryTaken
+	TryFailed
+	TryGone
+)
+
+// WebhookRoom is how much may wait for one webhook.
+type WebhookRoom struct {
+	Messages int
+	Bytes    int64
+}
+
 // Webhooks is the part of a Store that keeps them.
 type Webhooks interface {
 	// AddWebhook keeps a webhook, which is told of what changes from now on. TooLarge where the user then had more than most.
@@ -94,14 +111,17 @@ type Webhooks interface {
 	// Deliveries returns messages to a webhook, the latest first.
 	Deliveries(ctx context.Context, id WebhookID, most int) ([]Delivery, error)
 
-	// WebhookLags returns what webhooks that are on have not been told, unless more than waiting messages wait for them.
-	WebhookLags(ctx context.Context, waiting, most int) ([]WebhookLag, error)
+	// WebhookLags returns what webhooks that are on have not been told, but for those for which more waits than there is room:
+	// one of everybody's before a second of anybody's.
+	WebhookLags(ctx context.Context, room WebhookRoom, most int) ([]WebhookLag, error)
 	// CatchUp notes that a webhook was told of a calendar up to a version, with the message that says it, if there is
 	// one. It does nothing where another process did it meanwhile.
 	CatchUp(ctx context.Context, lag WebhookLag, told Version, d *Delivery) error
-	// DueDeliveries returns messages that are due, the earliest first.
+	// DueDeliveries returns messages that are due: of each user the earliest first, and one of everybody's before a second of
+	// anybody's.
 	DueDeliveries(ctx context.Context, now time.Time, most int) ([]DueDelivery, error)
-	// SettleDelivery notes what became of a message, and of its webhook: State and Failing. What waits for one that is no
-	// longer on is given up.
-	SettleDelivery(ctx context.Context, d DueDelivery, now time.Time) error
+	// SettleDelivery notes what became of a message, which has no Body any more once it has ended, and of its webhook, as that
+	// is by now: Failing since the first of the tries that failed, and after so long turned off. What waits for one that is no
+	// longer on is given up. It tells whether the webhook was turned off by this.
+	SettleDelivery(ctx context.Context, d Delivery, r TryResult, now time.Time, patience time.Duration) (ended WebhookState, err error)
 }

@@ -53,6 +53,8 @@ const (
 	// lookEvery is how often it is looked for what is due; what changes meanwhile is one message. Whoever changes something
 	// would pay for being listened to: on Postgres, a notification with each commit.
 	lookEvery = 2 * time.Second
+	// rest is how many times as long as a look the next one waits at least, however much there is to look at.
+	rest = 4
 	// slots is how many messages are under way at once, perUser how many of them are one user's: one whose services do not
 	// answer holds up nobody else.
 	slots, perUser = 32, 4
@@ -89,6 +91,9 @@ type Courier struct {
 	back   chan landed
 	// full tells that more was due than the queue holds, mine that the lease was had last.
 	full, mine bool
+	// looked is when it was last looked for what is due, took how long that lasted.
+	looked time.Time
+	took   time.Duration
 }
 
 // minute counts what left in a minute.
@@ -108,17 +113,18 @@ func NewCourier(c Config) *Courier {
 // Run tells of what changes until the context ends.
 func (s *Courier) Run(ctx context.Context) {
 	defer s.leave(ctx)
-	ticker := time.NewTicker(lookEvery)
-	defer ticker.Stop()
+	next := time.NewTimer(lookEvery)
+	defer next.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case <-ticker.C:
+		case <-next.C:
 			s.report(ctx, s.look(ctx))
+			next.Reset(max(lookEvery, rest*s.took))
 		case one := <-s.back:
 			s.report(ctx, s.land(ctx, one))
-			if len(s.queue) == 0 && len(s.flying) < slots/2 && s.full {
+			if len(s.queue) == 0 && len(s.flying) < slots/2 && s.full && time.Since(s.looked) > rest*s.took {
 				s.report(ctx, s.look(ctx)) // there is more than was taken
 			}
 		}
@@ -154,48 +160,45 @@ func (s *Courier) Round(ctx context.Context) error {
 
 // look finds what is due and, if there is anything and no other process is at it, takes it up.
 func (s *Courier) look(ctx context.Context) error {
-	lags, err := s.Store.WebhookLags(ctx, waitingMost, lagsMost)
-	if err != nil {
-		return err
-	}
+	s.looked = time.Now()
+	defer func() { s.took = time.Since(s.looked) }()
+	lags, lost := s.Store.WebhookLags(ctx, calendar.WebhookRoom{Messages: waitingMost, Bytes: waitingBytes}, lagsMost)
 	due, err := s.due(ctx)
-	if err != nil || len(lags)+len(due)+len(s.flying) == 0 {
+	err = errors.Join(lost, err)
+	if len(lags)+len(due)+len(s.flying) == 0 {
 		s.queue, s.full = nil, false
 		return err
 	}
 	now := s.Now()
-	s.mine, err = s.Store.Lease(ctx, leaseName, s.holder, now, now.Add(leaseTime))
-	if err != nil || !s.mine {
+	mine, failed := s.Store.Lease(ctx, leaseName, s.holder, now, now.Add(leaseTime))
+	if s.mine = mine && failed == nil; !s.mine {
 		s.queue, s.full = nil, false
-		return err
+		return errors.Join(err, failed)
 	}
 	if len(lags) > 0 {
-		if err := s.catchUpAll(ctx, lags); err != nil {
-			return err
-		}
-		if due, err = s.due(ctx); err != nil {
-			return err
-		}
+		// One that cannot be caught up holds up no other.
+		err = errors.Join(err, s.catchUpAll(ctx, lags))
+		again, lost := s.due(ctx)
+		due, err = again, errors.Join(err, lost)
 	}
 	s.queue, s.full = due, len(due) >= queueMost
-	return nil
+	return err
 }
 
-// due are the errands that are due.
+// due are the errands that are due, those to devices and to webhooks in turn.
 func (s *Courier) due(ctx context.Context) ([]errand, error) {
 	pushes, err := s.Store.DuePushes(ctx, s.Now(), queueMost)
-	if err != nil {
-		return nil, err
-	}
+	hooks, lost := s.Store.DueDeliveries(ctx, s.Now(), queueMost)
 	var all []errand
-	for _, p := range pushes {
-		all = append(all, s.toDevice(p))
+	for i := range max(len(pushes), len(hooks)) {
+		if i < len(pushes) {
+			all = append(all, s.toDevice(pushes[i]))
+		}
+		if i < len(hooks) {
+			all = append(all, s.toWebhook(hooks[i]))
+		}
 	}
-	hooks, err := s.Store.DueDeliveries(ctx, s.Now(), queueMost)
-	for _, d := range hooks {
-		all = append(all, s.toWebhook(d))
-	}
-	return all, err
+	return all, errors.Join(err, lost)
 }
 
 // launch sends off what may leave now.

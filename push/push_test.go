@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
@@ -105,7 +106,10 @@ func newHouse(t *testing.T, url string) *house {
 }
 
 // another makes a courier, as a process that starts does.
-func (h *house) another() *push.Courier {
+func (h *house) another() *push.Courier { return h.on(h.Store) }
+
+// on makes a courier on a store.
+func (h *house) on(store push.Store) *push.Courier {
 	roots := h.devices.Roots()
 	roots.AddCert(h.hooks.Certificate())
 	guard := outbound.New(outbound.Config{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, Roots: roots})
@@ -116,7 +120,7 @@ func (h *house) another() *push.Courier {
 		return u, err == nil && !u.Disabled, err
 	}
 	return push.NewCourier(push.Config{
-		Store: h.Store, Calendar: h.service.Calendar,
+		Store: store, Calendar: h.service.Calendar,
 		Program: func(ctx context.Context, id calendar.UserID, token calendar.TokenID) (calendar.Caller, bool, error) {
 			u, _, err := person(ctx, id)
 			if err != nil {
@@ -150,7 +154,12 @@ func (h *house) must(err error) {
 
 func (h *house) put(uid string) {
 	h.t.Helper()
-	_, err := h.service.Put(h.t.Context(), h.alice, h.work, calendar.Draft{Name: calendar.ObjectName(uid + ".ics"), Data: []byte(
+	h.putIn(h.work, uid)
+}
+
+func (h *house) putIn(cal calendar.Calendar, uid string) {
+	h.t.Helper()
+	_, err := h.service.Put(h.t.Context(), h.alice, cal, calendar.Draft{Name: calendar.ObjectName(uid + ".ics"), Data: []byte(
 		"BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//test//EN\r\nBEGIN:VEVENT\r\nUID:" + uid +
 			"\r\nDTSTAMP:20261120T100000Z\r\nDTSTART:20261124T090000Z\r\nSUMMARY:Secret plan\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n")})
 	h.must(err)
@@ -479,6 +488,38 @@ func TestWebhooksOfWhoLosesACalendar(t *testing.T) {
 		h.must(err)
 		if failed := list[len(list)-1]; failed.State != calendar.DeliveryFailed || !strings.Contains(failed.Answer, "no longer") {
 			h.t.Errorf("what waited: %+v", list)
+		}
+	})
+}
+
+// broken is a store in which the journal of a calendar cannot be read.
+type broken struct {
+	push.Store
+	in calendar.CalendarID
+}
+
+func (b broken) Journal(ctx context.Context, cal calendar.CalendarID, q calendar.JournalQuery) iter.Seq2[calendar.Change, error] {
+	if cal == b.in {
+		return func(yield func(calendar.Change, error) bool) { yield(calendar.Change{}, errors.New("broken")) }
+	}
+	return b.Store.Journal(ctx, cal, q)
+}
+
+// TestOneFaultStopsNobodyElse: what cannot be told of one calendar is said in the log, and all else is told.
+func TestOneFaultStopsNobodyElse(t *testing.T) {
+	each(t, func(h *house) {
+		bad, err := h.service.CreateCalendar(h.t.Context(), h.alice, calendar.NewCalendar{Segment: "bad"})
+		h.must(err)
+		h.webhook(h.alice, watch.WebhookSpec{})
+		h.register(h.alice, "/phone", h.work.ID)
+		h.courier = h.on(broken{h.Store, bad.ID})
+		h.put("a")
+		h.putIn(bad, "b")
+		if err := h.courier.Round(h.t.Context()); err == nil || !strings.Contains(err.Error(), "broken") {
+			h.t.Errorf("the fault is not told: %v", err)
+		}
+		if n, m := len(h.hooks.heard()), len(h.devices.Got()); n != 1 || m != 1 {
+			h.t.Errorf("%d webhooks and %d devices were told of the other calendar", n, m)
 		}
 	})
 }

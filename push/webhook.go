@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -21,8 +22,9 @@ var schedule = [...]time.Duration{
 const (
 	// failingFor is how long a webhook may take nothing before it is turned off.
 	failingFor = 3 * 24 * time.Hour
-	// waitingMost is how many messages wait for one webhook; what changes then is told in fewer, later.
-	waitingMost = 100
+	// waitingMost and waitingBytes are how many messages wait for one webhook, and how large they are; what changes then is
+	// told in fewer, later.
+	waitingMost, waitingBytes = 100, 256 << 10
 	// changesMost and bodyMost bound one message: a body should be smaller than 20 kB.
 	changesMost = 100
 	bodyMost    = 16 << 10
@@ -55,12 +57,16 @@ const changedType = "calendar.changed"
 
 // catchUpAll makes messages of what webhooks were not told yet.
 func (s *Courier) catchUpAll(ctx context.Context, lags []calendar.WebhookLag) error {
+	var failed []error
 	for _, lag := range lags {
 		if err := s.catchUp(ctx, lag); err != nil {
-			return err
+			failed = append(failed, fmt.Errorf("webhook %s: %w", lag.ID, err))
+		}
+		if ctx.Err() != nil {
+			break
 		}
 	}
-	return nil
+	return errors.Join(failed...)
 }
 
 // catchUp makes the next message about one calendar, if there is anything in it.
@@ -163,59 +169,66 @@ func shortened(title string) string {
 
 // toWebhook is a message to a program elsewhere.
 func (s *Courier) toWebhook(d calendar.DueDelivery) errand {
-	settle := func(d calendar.DueDelivery) func(context.Context) error {
-		return func(ctx context.Context) error { return s.Store.SettleDelivery(ctx, d, s.Now()) }
-	}
 	return errand{
 		key: "webhook " + string(d.ID), user: d.To.User,
 		run: func(ctx context.Context) func(context.Context) error {
-			next, err := s.deliver(ctx, d)
+			next, result, err := s.deliver(ctx, d)
 			if err != nil {
 				s.report(ctx, err)
 				return nil
 			}
-			return settle(next)
+			return func(ctx context.Context) error { return s.settle(ctx, next, result) }
 		},
 		later: func(ctx context.Context, due time.Time) error {
 			d.Due = due
-			return settle(d)(ctx)
+			return s.settle(ctx, d, calendar.TryNone)
 		},
 	}
 }
 
+// settle notes what became of a message, and says so where its webhook ended by that.
+func (s *Courier) settle(ctx context.Context, d calendar.DueDelivery, r calendar.TryResult) error {
+	ended, err := s.Store.SettleDelivery(ctx, d.Delivery, r, s.Now(), failingFor)
+	if err == nil && ended != "" {
+		s.Logger.WarnContext(ctx, "a webhook is turned off", "webhook", d.Webhook, "user", d.To.User, "state", ended)
+	}
+	return err
+}
+
 // deliver tries a message once and returns what became of it. An error is of the store, and changes nothing.
-func (s *Courier) deliver(ctx context.Context, d calendar.DueDelivery) (calendar.DueDelivery, error) {
+func (s *Courier) deliver(ctx context.Context, d calendar.DueDelivery) (calendar.DueDelivery, calendar.TryResult, error) {
 	caller, may, err := s.Owner(ctx, d.To.User)
 	if err == nil && may {
 		_, may, err = s.readable(ctx, caller, d.Calendar)
 	}
 	if err != nil {
-		return d, err
+		return d, calendar.TryNone, err
 	}
 	now := s.Now()
 	if !may {
 		d.State, d.Ended, d.Answer = calendar.DeliveryFailed, now, "not sent: the calendar is no longer its owner's to read"
-		return d, nil
+		return d, calendar.TryNone, nil
 	}
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, d.To.URL, bytes.NewReader(d.Body))
 	if err != nil {
 		d.State, d.Ended, d.Answer = calendar.DeliveryFailed, now, "not sent: its address cannot be read"
-		return d, nil //nolint:nilerr // the address is at fault, and the message says so
+		return d, calendar.TryNone, nil //nolint:nilerr // the address is at fault, and the message says so
 	}
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("Webhook-Id", string(d.ID))
 	r.Header.Set("Webhook-Timestamp", strconv.FormatInt(now.Unix(), 10))
 	signatures, err := Signatures(s.Secret, d.To, d.ID, now, d.Body)
 	if err != nil {
-		return d, err
+		return d, calendar.TryNone, err
 	}
 	r.Header.Set("Webhook-Signature", signatures)
 	answer, err := s.Send(r)
-	return s.outcome(ctx, d, answer, err), nil
+	d, result := s.outcome(d, answer, err)
+	return d, result, nil
 }
 
-// outcome is what an answer makes of a message and its webhook.
-func (s *Courier) outcome(ctx context.Context, d calendar.DueDelivery, answer Answer, err error) calendar.DueDelivery {
+// outcome is what an answer makes of a message, and says of its webhook.
+func (s *Courier) outcome(d calendar.DueDelivery, answer Answer, err error) (calendar.DueDelivery, calendar.TryResult) {
 	now := s.Now()
 	d.Tries++
 	d.Answer = fmt.Sprintf("%d %s", answer.Status, http.StatusText(answer.Status))
@@ -224,12 +237,11 @@ func (s *Courier) outcome(ctx context.Context, d calendar.DueDelivery, answer An
 	}
 	switch {
 	case err == nil && answer.Status/100 == 2:
-		d.State, d.Ended, d.To.Failing = calendar.DeliveryDelivered, now, time.Time{}
-		return d
+		d.State, d.Ended = calendar.DeliveryDelivered, now
+		return d, calendar.TryTaken
 	case err == nil && answer.Status == http.StatusGone:
-		d.State, d.Ended, d.To.State = calendar.DeliveryFailed, now, calendar.WebhookGone
-		s.Logger.InfoContext(ctx, "a webhook is gone", "webhook", d.Webhook)
-		return d
+		d.State, d.Ended = calendar.DeliveryFailed, now
+		return d, calendar.TryGone
 	case int(d.Tries) > len(schedule):
 		d.State, d.Ended = calendar.DeliveryFailed, now
 	default:
@@ -238,12 +250,5 @@ func (s *Courier) outcome(ctx context.Context, d calendar.DueDelivery, answer An
 		wait += wait / 100 * time.Duration(int(d.ID[len(d.ID)-1])%21-10)
 		d.Due = now.Add(max(wait, retryAfter(answer, now)))
 	}
-	if d.To.Failing.IsZero() {
-		d.To.Failing = now
-	}
-	if now.Sub(d.To.Failing) >= failingFor {
-		d.To.State = calendar.WebhookFailing
-		s.Logger.WarnContext(ctx, "a webhook took nothing for days and is turned off", "webhook", d.Webhook, "user", d.To.User)
-	}
-	return d
+	return d, calendar.TryFailed
 }

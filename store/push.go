@@ -3,7 +3,6 @@ package store
 import (
 	"cmp"
 	"context"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -33,19 +32,27 @@ const (
 		(SELECT CAST(COALESCE(SUM(h.version + 1009 * h.created + s.own_version), 0) AS BIGINT) FROM shares s
 			JOIN calendars h ON h.id = s.calendar_id WHERE s.user_id = p.user_id AND h.trashed IS NULL AND s.access <> 'freebusy')`
 
-	duePush  = `p.due <= $1 AND p.expires > $1`
-	fromPush = ` FROM push_subscriptions p JOIN calendars c ON c.id = p.calendar_id AND c.trashed IS NULL
-		LEFT JOIN shares s ON s.calendar_id = p.calendar_id AND s.user_id = p.user_id `
+	duePush   = `p.due <= $1 AND p.expires > $1`
 	ownOfPush = `COALESCE(s.own_version, 0)`
 )
 
-// selectDuePushes looks at what is not as it was told: more or, after a standby took over, less.
-var selectDuePushes = [...]string{
-	`SELECT ` + pushColumns.list() + `, c.version, ` + ownOfPush + fromPush + `WHERE ` + duePush +
-		` AND (c.version <> p.told OR ` + ownOfPush + ` <> p.told_own) ORDER BY p.due, p.id LIMIT $2`,
-	`SELECT * FROM (SELECT ` + pushColumns.list() + `, ` + sumOfHome + ` AS now, 0 FROM push_subscriptions p WHERE p.calendar_id = '' AND ` + duePush + `) AS t
-		WHERE now <> told ORDER BY due, id LIMIT $2`,
-}
+// selectDuePushes looks at what is not as it was told: more or, after a standby took over, less. A home is summed up once for
+// all of its user's programs. Each user has their turn before anybody has a second.
+var selectDuePushes = `WITH homes AS MATERIALIZED (
+		SELECT p.user_id, ` + sumOfHome + ` AS state FROM (SELECT DISTINCT user_id FROM push_subscriptions p WHERE calendar_id = '' AND ` + duePush + `) AS p
+	), due AS (
+		SELECT p.id, p.user_id, p.due, c.version AS now, ` + ownOfPush + ` AS now_own
+			FROM push_subscriptions p JOIN calendars c ON c.id = p.calendar_id AND c.trashed IS NULL
+			LEFT JOIN shares s ON s.calendar_id = p.calendar_id AND s.user_id = p.user_id
+			WHERE ` + duePush + ` AND (c.version <> p.told OR ` + ownOfPush + ` <> p.told_own)
+		UNION ALL SELECT p.id, p.user_id, p.due, h.state, 0
+			FROM homes h JOIN push_subscriptions p ON p.user_id = h.user_id AND p.calendar_id = ''
+			WHERE ` + duePush + ` AND h.state <> p.told
+	), turns AS (
+		SELECT id, now, now_own, ROW_NUMBER() OVER (PARTITION BY user_id ORDER BY due, id) AS turn FROM due
+	)
+	SELECT ` + pushColumns.list() + `, t.now, t.now_own FROM turns t JOIN push_subscriptions p ON p.id = t.id
+		ORDER BY t.turn, p.due, p.id LIMIT $2`
 
 func scanPush(row scanner) (calendar.PushDue, error) {
 	var p calendar.PushDue
@@ -55,20 +62,11 @@ func scanPush(row scanner) (calendar.PushDue, error) {
 
 // DuePushes implements [calendar.Pushes].
 func (s *Store) DuePushes(ctx context.Context, now time.Time, most int) ([]calendar.PushDue, error) {
-	var all []calendar.PushDue
-	for _, text := range selectDuePushes {
-		due, err := rowsOf(ctx, s.reads, scanPush, text, now.Unix(), most)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, due...)
-	}
-	slices.SortStableFunc(all, func(a, b calendar.PushDue) int { return cmp.Or(a.Due.Compare(b.Due), cmp.Compare(a.ID, b.ID)) })
-	return all[:min(len(all), most)], nil
+	return rowsOf(ctx, s.reads, scanPush, selectDuePushes, now.Unix(), most)
 }
 
 // RegisterPush implements [calendar.Pushes].
-func (s *Store) RegisterPush(ctx context.Context, sub calendar.PushSubscription, most int) (calendar.PushSubscription, error) {
+func (s *Store) RegisterPush(ctx context.Context, sub calendar.PushSubscription, most, homes int) (calendar.PushSubscription, error) {
 	err := s.transact(ctx, func(t *Tx) error {
 		id, err := rowOf(ctx, t, scanText, `INSERT INTO push_subscriptions
 			(id, user_id, token_id, calendar_id, endpoint, public_key, auth, expires, told, told_own, due, tries)
@@ -86,6 +84,13 @@ func (s *Store) RegisterPush(ctx context.Context, sub calendar.PushSubscription,
 			}
 		}
 		sub.ID = calendar.PushID(id)
+		if sub.Calendar == "" {
+			held, err := rowOf(ctx, t, scanNumber, `SELECT COUNT(*) FROM push_subscriptions WHERE user_id = $1 AND calendar_id = '' AND expires > $2`,
+				sub.User, sub.Due.Unix())
+			if err != nil || held > int64(homes) {
+				return cmp.Or(err, error(calendar.Errorf(calendar.TooLarge, "", "at most %d programs of a user are told of all their calendars", homes)))
+			}
+		}
 		_, err = t.exec(ctx, `DELETE FROM push_subscriptions WHERE user_id = $1 AND id <> $3 AND id NOT IN (
 			SELECT id FROM push_subscriptions WHERE user_id = $1 AND id <> $3 ORDER BY expires DESC, id LIMIT $2)`, sub.User, most-1, id)
 		return err

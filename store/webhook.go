@@ -40,13 +40,21 @@ const (
 	shareRead = ` FROM webhooks w JOIN shares s ON s.user_id = w.user_id AND s.access <> 'freebusy'
 		JOIN calendars c ON c.id = s.calendar_id AND c.trashed IS NULL `
 	lagging = ` LEFT JOIN webhook_marks m ON m.webhook_id = w.id AND m.calendar_id = c.id
-		WHERE w.state = 'on' AND (m.told IS NULL OR m.told <> c.version)
-			AND (SELECT COUNT(*) FROM webhook_deliveries d WHERE d.webhook_id = w.id AND d.state = 'waiting') < $1 `
+		WHERE w.state = 'on' AND (m.told IS NULL OR m.told <> c.version) AND w.id NOT IN (SELECT webhook_id FROM crowded) `
 	markAll = `INSERT INTO webhook_marks (webhook_id, calendar_id, told) SELECT w.id, c.id, c.version`
 )
 
-var selectLags = `SELECT ` + webhookColumns.list() + `, c.id, COALESCE(m.told, -1), c.version, c.created, NULL` + ownRead + lagging +
-	`UNION ALL SELECT ` + webhookColumns.list() + `, c.id, COALESCE(m.told, -1), c.version, c.created, s.created` + shareRead + lagging + `LIMIT $2`
+// selectLags counts what waits once for all calendars.
+var selectLags = `WITH crowded AS MATERIALIZED (
+		SELECT webhook_id FROM webhook_deliveries WHERE state = 'waiting' GROUP BY webhook_id
+			HAVING COUNT(*) >= $1 OR SUM(octet_length(body)) >= $3
+	), lags AS (
+		SELECT w.id AS hook, c.id AS calendar, COALESCE(m.told, -1) AS told, c.version AS version, c.created AS began, NULL AS since` + ownRead + lagging + `
+		UNION ALL SELECT w.id, c.id, COALESCE(m.told, -1), c.version, c.created, s.created` + shareRead + lagging + `
+	)
+	SELECT ` + webhookColumns.list() + `, l.calendar, l.told, l.version, l.began, l.since FROM (
+		SELECT g.*, ROW_NUMBER() OVER (PARTITION BY o.user_id ORDER BY g.hook, g.calendar) AS turn FROM lags g JOIN webhooks o ON o.id = g.hook
+	) AS l JOIN webhooks w ON w.id = l.hook ORDER BY l.turn, w.id, l.calendar LIMIT $2`
 
 // AddWebhook implements [calendar.Webhooks].
 func (s *Store) AddWebhook(ctx context.Context, w calendar.Webhook, most int) error {
@@ -102,12 +110,12 @@ func (s *Store) RemoveWebhook(ctx context.Context, user calendar.UserID, id cale
 }
 
 // WebhookLags implements [calendar.Webhooks].
-func (s *Store) WebhookLags(ctx context.Context, waiting, most int) ([]calendar.WebhookLag, error) {
+func (s *Store) WebhookLags(ctx context.Context, room calendar.WebhookRoom, most int) ([]calendar.WebhookLag, error) {
 	return rowsOf(ctx, s.reads, func(row scanner) (calendar.WebhookLag, error) {
 		var l calendar.WebhookLag
 		err := row.Scan(append(webhookColumns.fields(&l.Webhook), &l.Calendar, &l.Told, &l.Version, seconds{&l.Began}, seconds{&l.Since})...)
 		return l, err
-	}, selectLags, waiting, most)
+	}, selectLags, room.Messages, most, room.Bytes)
 }
 
 // CatchUp implements [calendar.Webhooks].
@@ -155,35 +163,55 @@ func (s *Store) DueDeliveries(ctx context.Context, now time.Time, most int) ([]c
 		var d calendar.DueDelivery
 		err := row.Scan(slices.Concat(deliveryColumns.fields(&d.Delivery), webhookColumns.fields(&d.To))...)
 		return d, err
-	}, `SELECT `+deliveryColumns.list()+`, `+webhookColumns.list()+` FROM webhook_deliveries d JOIN webhooks w ON w.id = d.webhook_id
-		WHERE d.state = 'waiting' AND w.state = 'on' AND d.due <= $1 ORDER BY d.due, d.id LIMIT $2`, now.Unix(), most)
+	}, selectDueDeliveries, now.Unix(), most)
+}
+
+// selectDueDeliveries reads no text of what has no turn yet.
+var selectDueDeliveries = `SELECT ` + deliveryColumns.list() + `, ` + webhookColumns.list() + ` FROM (
+		SELECT v.id, ROW_NUMBER() OVER (PARTITION BY o.user_id ORDER BY v.due, v.id) AS turn
+			FROM webhook_deliveries v JOIN webhooks o ON o.id = v.webhook_id WHERE v.state = 'waiting' AND o.state = 'on' AND v.due <= $1
+	) AS t JOIN webhook_deliveries d ON d.id = t.id JOIN webhooks w ON w.id = d.webhook_id ORDER BY t.turn, d.due, d.id LIMIT $2`
+
+// settleWebhook has what each result makes of a webhook that is on: its state and since when it fails.
+var settleWebhook = map[calendar.TryResult]string{
+	calendar.TryTaken: `UPDATE webhooks SET failing = 0 WHERE id = $1 AND state = 'on' AND failing <> 0`,
+	calendar.TryFailed: `UPDATE webhooks SET failing = CASE failing WHEN 0 THEN $2 ELSE failing END,
+		state = CASE WHEN failing <> 0 AND failing <= $2 - $3 THEN 'failing' ELSE state END WHERE id = $1 AND state = 'on' RETURNING state`,
+	calendar.TryGone: `UPDATE webhooks SET state = 'gone' WHERE id = $1 AND state = 'on' RETURNING state`,
 }
 
 // SettleDelivery implements [calendar.Webhooks].
-func (s *Store) SettleDelivery(ctx context.Context, d calendar.DueDelivery, now time.Time) error {
-	failing, ended := int64(0), int64(0)
-	if !d.To.Failing.IsZero() {
-		failing = d.To.Failing.Unix()
-	}
+func (s *Store) SettleDelivery(ctx context.Context, d calendar.Delivery, r calendar.TryResult, now time.Time, patience time.Duration) (calendar.WebhookState, error) {
+	ended := int64(0)
 	if !d.Ended.IsZero() {
 		ended = d.Ended.Unix()
 	}
-	return s.transact(ctx, func(t *Tx) error {
-		_, err := t.exec(ctx, `UPDATE webhook_deliveries SET due = $2, tries = $3, state = $4, answer = $5, ended = $6 WHERE id = $1`,
-			d.ID, d.Due.Unix(), d.Tries, d.State, d.Answer, ended)
-		if err != nil {
+	var off calendar.WebhookState
+	err := s.transact(ctx, func(t *Tx) error {
+		off = ""
+		_, err := t.exec(ctx, `UPDATE webhook_deliveries SET due = $2, tries = $3, state = $4, answer = $5, ended = $6, body = CASE WHEN $4 = 'waiting' THEN body ELSE '' END
+			WHERE id = $1`, d.ID, d.Due.Unix(), d.Tries, d.State, d.Answer, ended)
+		if err != nil || r == calendar.TryNone {
 			return err
 		}
-		if _, err := t.exec(ctx, `UPDATE webhooks SET state = $2, failing = $3 WHERE id = $1 AND state = 'on'`, d.Webhook, d.To.State, failing); err != nil {
+		if r == calendar.TryTaken {
+			_, err := t.exec(ctx, settleWebhook[r], d.Webhook)
 			return err
 		}
-		if d.To.State == calendar.WebhookOn {
-			return nil
+		args := []any{d.Webhook}
+		if r == calendar.TryFailed {
+			args = append(args, now.Unix(), int64(patience/time.Second))
 		}
-		_, err = t.exec(ctx, `UPDATE webhook_deliveries SET state = $2, ended = $3 WHERE webhook_id = $1 AND state = $4`,
+		states, err := rowsOf(ctx, t, scanText, settleWebhook[r], args...)
+		if err != nil || len(states) == 0 || states[0] == string(calendar.WebhookOn) {
+			return err
+		}
+		off = calendar.WebhookState(states[0])
+		_, err = t.exec(ctx, `UPDATE webhook_deliveries SET state = $2, ended = $3, body = '' WHERE webhook_id = $1 AND state = $4`,
 			d.Webhook, calendar.DeliveryFailed, now.Unix(), calendar.DeliveryWaiting)
 		return err
 	})
+	return off, err
 }
 
 const (

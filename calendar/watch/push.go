@@ -7,11 +7,12 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// How long a program is told before it must ask again, and how many of a user's may be told at once.
+// How long a program is told before it must ask again, and how many of a user's may be told at once: of anything, and of their home.
 const (
 	leastPush   = 3 * 24 * time.Hour
 	longestPush = 14 * 24 * time.Hour
 	maxPushes   = 200
+	maxHomes    = 20
 )
 
 // RegisterPush has a program told of what changes in a calendar, or, without one, in the caller's home. Expires is when it
@@ -30,7 +31,13 @@ func (s *Hub) RegisterPush(ctx context.Context, c calendar.Caller, sub calendar.
 	}
 	sub.Expires = sub.Expires.UTC()
 	sub.ID, sub.User, sub.Token, sub.Due = calendar.PushID(s.newID()), c.User.ID, c.Token, now
-	return s.store.RegisterPush(ctx, sub, maxPushes)
+	sub, err := s.store.RegisterPush(ctx, sub, maxPushes, maxHomes)
+	if err != nil && calendar.ReasonOf(err) == calendar.TooLarge {
+		e := calendar.Errorf(calendar.TooLarge, "", "%d programs are told of all your calendars, and no more may be", maxHomes)
+		e.Hint = "register for single calendars, or end a registration: one that is not renewed ends within two weeks"
+		return sub, e
+	}
+	return sub, err
 }
 
 // mayPush tells whether a caller may know when something changes there.

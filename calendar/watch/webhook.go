@@ -93,7 +93,7 @@ func (s *Hub) RotateWebhook(ctx context.Context, c calendar.Caller, id calendar.
 	return s.webhook(ctx, c, id)
 }
 
-// ResumeWebhook has one of the caller's told again that was turned off: of all that it missed.
+// ResumeWebhook has one of the caller's told again that was turned off: of what changed since then.
 func (s *Hub) ResumeWebhook(ctx context.Context, c calendar.Caller, id calendar.WebhookID) error {
 	if _, err := s.webhook(ctx, c, id); err != nil {
 		return err

@@ -142,7 +142,7 @@ func listDeliveriesCommand() command {
 
 const setWebhookDetails = `
 ID is what list-webhooks prints, or its beginning. --rotate makes another secret and prints it; for a day messages are
-signed with both. --resume turns a webhook on again that was turned off, and tells it of all that it missed.
+signed with both. --resume turns a webhook on again that was turned off, and tells it of what changed since then.
 `
 
 func setWebhookCommand() command {

@@ -14,6 +14,8 @@ func pushTests() []test {
 		{"what a sharee has for themselves is told to them", pushOfOwnParts},
 		{"a client's own change is not told to it", pushIsQuiet},
 		{"too many push out those that are over first", pushesAreBounded},
+		{"only so many are of the home", homesAreBounded},
+		{"one user's are not told before everybody's", pushesTakeTurns},
 		{"they end, and go with user and password", pushEnds},
 	}
 }
@@ -29,7 +31,7 @@ func (b *bundle) program(u calendar.User, cal calendar.CalendarID) calendar.Push
 
 func (b *bundle) register(sub calendar.PushSubscription) calendar.PushSubscription {
 	b.Helper()
-	sub, err := b.RegisterPush(b.Context(), sub, 10)
+	sub, err := b.RegisterPush(b.Context(), sub, 10, 10)
 	b.must(err)
 	return sub
 }
@@ -173,16 +175,54 @@ func pushesAreBounded(b *bundle) {
 	for i := range 3 {
 		p := b.program(ann, cal.ID)
 		p.Expires = p.Expires.Add(time.Duration(i) * time.Hour)
-		p, err := b.RegisterPush(b.Context(), p, 3)
+		p, err := b.RegisterPush(b.Context(), p, 3, 3)
 		b.must(err)
 		all = append(all, p.ID)
 	}
 	early := b.program(ann, cal.ID)
 	early.Expires = b.now().Add(time.Hour)
-	kept, err := b.RegisterPush(b.Context(), early, 3)
+	kept, err := b.RegisterPush(b.Context(), early, 3, 3)
 	b.must(err)
 	b.put(cal, "a.ics")
 	same(b, "the new one, and those that last", b.dueIDs(), []calendar.PushID{all[1], all[2], kept.ID})
+}
+
+func homesAreBounded(b *bundle) {
+	ann, ben := b.user("ann"), b.user("ben")
+	home := func(u calendar.User) error {
+		_, err := b.RegisterPush(b.Context(), b.program(u, ""), 10, 2)
+		return err
+	}
+	again, err := b.RegisterPush(b.Context(), b.program(ann, ""), 10, 2)
+	b.must(err)
+	b.must(home(ann))
+	b.refused(home(ann), calendar.TooLarge, "")
+	_, err = b.RegisterPush(b.Context(), again, 10, 2)
+	b.must(err)
+	b.must(home(ben))
+	b.calendar(ann, "new")
+	same(b, "those of hers that are there", len(b.dueIDs()), 2)
+	b.pass(25 * time.Hour)
+	b.must(home(ann))
+}
+
+func pushesTakeTurns(b *bundle) {
+	ann, ben := b.user("ann"), b.user("ben")
+	hers, his := b.calendar(ann, "hers"), b.calendar(ben, "his")
+	for range 3 {
+		b.register(b.program(ann, hers.ID))
+		b.register(b.program(ann, ""))
+	}
+	b.pass(time.Second)
+	last := b.register(b.program(ben, his.ID))
+	b.put(hers, "a.ics")
+	b.put(his, "a.ics")
+	due, err := b.DuePushes(b.Context(), b.now(), 2)
+	b.must(err)
+	if len(due) != 2 || due[0].User != ann.ID || due[1].ID != last.ID {
+		b.Errorf("two of what is due: %+v", due)
+	}
+	same(b, "all that is due", len(b.due()), 7)
 }
 
 func pushEnds(b *bundle) {

@@ -11,6 +11,9 @@ func webhookTests() []test {
 		{"it lags behind what its owner reads", webhookLags},
 		{"a message is made once", deliveryIsMade},
 		{"a message goes until it arrives", deliveryGoes},
+		{"it fails from the first try on that failed", webhookFails},
+		{"one user's are not told before everybody's", webhooksTakeTurns},
+		{"what waits has room", webhooksWaitInBounds},
 		{"one that is gone is told nothing", webhookEnds},
 		{"a user has so many, and their own", webhooksAreBounded},
 		{"messages are forgotten in time", deliveriesArePruned},
@@ -29,7 +32,7 @@ func (b *bundle) webhook(u calendar.User) calendar.Webhook {
 
 func (b *bundle) lags() []calendar.WebhookLag {
 	b.Helper()
-	all, err := b.WebhookLags(b.Context(), 3, 100)
+	all, err := b.WebhookLags(b.Context(), calendar.WebhookRoom{Messages: 3, Bytes: 1 << 20}, 100)
 	b.must(err)
 	return all
 }
@@ -101,12 +104,13 @@ func deliveryGoes(b *bundle) {
 	b.message(b.lags()[0])
 	due := b.dueDeliveries()[0]
 	due.Tries, due.Due, due.Answer, due.To.Failing = 1, b.now().Add(5*time.Second), "503", b.now()
-	b.must(b.SettleDelivery(b.Context(), due, b.now()))
+	b.settle(due, calendar.TryFailed)
 	same(b, "before it is due again", b.dueDeliveries(), nil)
 	b.pass(5 * time.Second)
 	same(b, "then", b.dueDeliveries(), []calendar.DueDelivery{due})
-	due.State, due.Ended, due.To.Failing = calendar.DeliveryDelivered, b.now(), time.Time{}
-	b.must(b.SettleDelivery(b.Context(), due, b.now()))
+	due.State, due.Ended = calendar.DeliveryDelivered, b.now()
+	b.settle(due, calendar.TryTaken)
+	due.Body = []byte{}
 	same(b, "when it arrived", b.dueDeliveries(), nil)
 	list, err := b.Deliveries(b.Context(), w.ID, 10)
 	b.must(err)
@@ -114,6 +118,95 @@ func deliveryGoes(b *bundle) {
 	all, err := b.WebhooksOf(b.Context(), ann.ID)
 	b.must(err)
 	same(b, "the webhook", all, []calendar.Webhook{w})
+}
+
+// patience is how long a webhook may fail.
+const patience = time.Hour
+
+func (b *bundle) settle(d calendar.DueDelivery, r calendar.TryResult) calendar.WebhookState {
+	b.Helper()
+	ended, err := b.SettleDelivery(b.Context(), d.Delivery, r, b.now(), patience)
+	b.must(err)
+	return ended
+}
+
+// webhookFails: what came of a try is weighed by what is known of the webhook by then, and not when the try began.
+func webhookFails(b *bundle) {
+	ann := b.user("ann")
+	cal := b.calendar(ann, "work")
+	b.webhook(ann)
+	for _, name := range []string{"a.ics", "b.ics"} {
+		b.put(cal, name)
+		b.message(b.lags()[0])
+	}
+	failing := func() time.Time {
+		b.Helper()
+		all, err := b.WebhooksOf(b.Context(), ann.ID)
+		b.must(err)
+		return all[0].Failing
+	}
+	due := b.dueDeliveries()
+	began := b.now()
+	b.settle(due[0], calendar.TryFailed)
+	b.pass(patience - time.Second)
+	same(b, "a second too early", b.settle(due[0], calendar.TryFailed), "")
+	same(b, "since when it fails", failing(), began)
+	same(b, "no try", b.settle(due[0], calendar.TryNone), "")
+	due = b.dueDeliveries()
+	b.pass(time.Minute)
+	taken := due[1]
+	taken.State, taken.Ended = calendar.DeliveryDelivered, b.now()
+	same(b, "one arrives", b.settle(taken, calendar.TryTaken), "")
+	same(b, "another one that was under way meanwhile does not", b.settle(due[0], calendar.TryFailed), "")
+	same(b, "since when it fails then", failing(), b.now())
+	b.pass(patience)
+	same(b, "when it has failed for long", b.settle(due[0], calendar.TryFailed), calendar.WebhookFailing)
+}
+
+func webhooksTakeTurns(b *bundle) {
+	ann, ben := b.user("ann"), b.user("ben")
+	his := b.calendar(ben, "his")
+	var hers []calendar.Calendar
+	for _, name := range []calendar.Segment{"a", "b", "c"} {
+		hers = append(hers, b.calendar(ann, name))
+	}
+	b.webhook(ann)
+	b.webhook(ann)
+	last := b.webhook(ben)
+	for _, cal := range append(hers, his) {
+		b.put(cal, "a.ics")
+	}
+	lags, err := b.WebhookLags(b.Context(), calendar.WebhookRoom{Messages: 3, Bytes: 1 << 20}, 2)
+	b.must(err)
+	if len(lags) != 2 || lags[0].User == lags[1].User {
+		b.Errorf("two of what is to be said: %+v", lags)
+	}
+	for _, lag := range b.lags() {
+		b.message(lag)
+		b.pass(time.Second)
+	}
+	due, err := b.DueDeliveries(b.Context(), b.now(), 2)
+	b.must(err)
+	if len(due) != 2 || due[0].To.User == due[1].To.User || due[1].Webhook != last.ID && due[0].Webhook != last.ID {
+		b.Errorf("two of what is due: %+v", due)
+	}
+}
+
+func webhooksWaitInBounds(b *bundle) {
+	ann := b.user("ann")
+	cal := b.calendar(ann, "work")
+	b.webhook(ann)
+	b.put(cal, "a.ics")
+	d := b.message(b.lags()[0])
+	b.put(cal, "b.ics")
+	with := func(bytes int) int {
+		b.Helper()
+		all, err := b.WebhookLags(b.Context(), calendar.WebhookRoom{Messages: 3, Bytes: int64(bytes)}, 10)
+		b.must(err)
+		return len(all)
+	}
+	same(b, "with room", with(len(d.Body)+1), 1)
+	same(b, "without", with(len(d.Body)), 0)
 }
 
 func webhookEnds(b *bundle) {
@@ -125,8 +218,9 @@ func webhookEnds(b *bundle) {
 	b.put(cal, "b.ics")
 	b.message(b.lags()[0])
 	due := b.dueDeliveries()[0]
-	due.State, due.Ended, due.To.State = calendar.DeliveryFailed, b.now(), calendar.WebhookGone
-	b.must(b.SettleDelivery(b.Context(), due, b.now()))
+	due.State, due.Ended = calendar.DeliveryFailed, b.now()
+	same(b, "its state", b.settle(due, calendar.TryGone), calendar.WebhookGone)
+	same(b, "the second time", b.settle(due, calendar.TryGone), "")
 	same(b, "what waits for it", b.dueDeliveries(), nil)
 	b.put(cal, "c.ics")
 	same(b, "what it lags behind", b.lags(), nil)
@@ -174,7 +268,7 @@ func deliveriesArePruned(b *bundle) {
 	}
 	due := b.dueDeliveries()[0]
 	due.State, due.Ended = calendar.DeliveryDelivered, b.now()
-	b.must(b.SettleDelivery(b.Context(), due, b.now()))
+	b.settle(due, calendar.TryTaken)
 	b.pass(8 * 24 * time.Hour)
 	b.must(b.Prune(b.Context(), start()))
 	list, err := b.Deliveries(b.Context(), w.ID, 10)
