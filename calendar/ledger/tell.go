@@ -251,7 +251,7 @@ func (m *meeting) reply(ctx context.Context, user calendar.User, msg schedule.Me
 		m.drop(user.ID, t.item) // for the organizer to decide
 		return statusForbidden, nil
 	case err != nil && !errors.Is(err, schedule.ErrSame):
-		return statusFailed, fails(ctx, err)
+		return statusFailed, fails(ctx, unusable{err})
 	case err == nil:
 		next := m.versionAsIs(schedule.Delivered{Object: made})
 		if !next.fits {
@@ -300,7 +300,7 @@ func (m *meeting) refresh(ctx context.Context, event *content.Object, organizer 
 	}
 	all, err := m.rules.Refreshed(ctx, event, to)
 	if err != nil {
-		return fails(ctx, err) // what cannot be told now is told with the next change
+		return fails(ctx, unusable{err}) // what cannot be told now is told with the next change
 	}
 	for _, msg := range all {
 		t := m.textOf(msg)

@@ -1,7 +1,6 @@
 package ledger
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"maps"
@@ -116,7 +115,7 @@ func (m *meeting) merge(ctx context.Context, a *calendar.Appointment, user calen
 	if len(a.Data) > 0 {
 		var err error
 		if d.Stored, err = content.Read(a.Data, unlimited); err != nil {
-			return version{}, err
+			return version{}, unusable{err}
 		}
 		if err := m.recognize(ctx, d.Stored); err != nil {
 			return version{}, err
@@ -130,6 +129,9 @@ func (m *meeting) merge(ctx context.Context, a *calendar.Appointment, user calen
 		apply = m.rules.CallOff
 	}
 	done, err := apply(ctx, d)
+	if err != nil {
+		err = unusable{err}
+	}
 	made := merged{stored: a.Data, err: err}
 	if err == nil {
 		made.version = m.versionOf(done)
@@ -206,11 +208,19 @@ func (m *meeting) recognize(ctx context.Context, stored *content.Object) error {
 	return err
 }
 
-// fails returns what keeps the whole change from being made, as opposed to a copy or a message that cannot be calculated
-// with, which is told as the outcome of that message alone.
+// unusable is why a copy or a message cannot be calculated with.
+type unusable struct{ error }
+
+func (u unusable) Unwrap() error { return u.error }
+
+// fails returns what keeps the whole change from being made, such as what the store says or a bound that is reached. What
+// is unusable keeps only its own message from arriving, and is told as the outcome of that.
 func fails(ctx context.Context, err error) error {
+	if _, alone := errors.AsType[unusable](err); !alone {
+		return err
+	}
 	if _, ours := errors.AsType[*calendar.Error](err); ours {
 		return err
 	}
-	return cmp.Or(ctx.Err(), error(nil))
+	return ctx.Err()
 }
