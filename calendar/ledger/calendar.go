@@ -62,10 +62,7 @@ func (s *Ledger) makeCalendar(
 		cal.Color = new(calendar.FreshColor(c.User.ID, home))
 	}
 	err := s.changeIn(ctx, c, unit, func(w *work) error {
-		if err := w.InsertCalendar(ctx, cal); err != nil {
-			return err
-		}
-		now, err := w.next(ctx, cal.ID)
+		now, err := w.insert(ctx, cal)
 		if err != nil {
 			return err
 		}
@@ -77,6 +74,14 @@ func (s *Ledger) makeCalendar(
 		return w.log(ctx, now, calendar.Change{Did: calendar.Created})
 	})
 	return cal, err
+}
+
+// insert makes a calendar, which is open then.
+func (w *work) insert(ctx context.Context, cal calendar.Calendar) (*opened, error) {
+	if err := w.InsertCalendar(ctx, cal); err != nil {
+		return nil, err
+	}
+	return w.next(ctx, cal.ID)
 }
 
 func (s *Ledger) newCalendar(c calendar.Caller, n calendar.NewCalendar) calendar.Calendar {

@@ -46,8 +46,7 @@ func (i *Importer) make(ctx context.Context, n calendar.NewCalendar) (calendar.C
 		return calendar.Calendar{}, err
 	}
 	if i.Preview {
-		i.planned[cal.Segment] = cal
-		return cal, nil
+		return i.plan(ctx, cal)
 	}
 	return i.createCalendar(ctx, i.caller, cal, n.DeadProperties, &i.unit)
 }

@@ -21,21 +21,19 @@ type Importer struct {
 	calendar.ImportOptions
 	caller calendar.Caller
 	unit   calendar.ChangeID
-	// planned are the calendars that a preview would have made, by address, and foreseen what it
-	// would have stored.
-	planned  map[calendar.Segment]calendar.Calendar
-	foreseen map[holding][]byte
-}
-
-// holding is a UID in a calendar.
-type holding struct {
-	in  calendar.CalendarID
-	uid calendar.UID
+	// planned are the calendars that a preview would have made or changed, by address, unmade those of them that are not
+	// there.
+	planned map[calendar.Segment]calendar.Calendar
+	unmade  map[calendar.CalendarID]bool
+	before  *imagined
 }
 
 // NewImporter makes an Importer for one import.
 func (s *Ledger) NewImporter(c calendar.Caller, o calendar.ImportOptions) *Importer {
-	return &Importer{Ledger: s, ImportOptions: o, caller: c, planned: map[calendar.Segment]calendar.Calendar{}, foreseen: map[holding][]byte{}}
+	return &Importer{
+		Ledger: s, ImportOptions: o, caller: c, before: newImagined(),
+		planned: map[calendar.Segment]calendar.Calendar{}, unmade: map[calendar.CalendarID]bool{},
+	}
 }
 
 // Change is the first of the changes that were made, with which all are taken back; ok tells
@@ -57,7 +55,7 @@ func (i *Importer) Store(ctx context.Context, cal calendar.Calendar, batch []cal
 		}
 	}
 	if i.Preview {
-		return results, i.foresee(ctx, objects, results)
+		return results, i.foresee(ctx, cal, objects, results)
 	}
 	err := i.changeIn(ctx, i.caller, &i.unit, func(w *work) error {
 		changed := false
@@ -163,32 +161,6 @@ func (i *Importer) take(ctx context.Context, w *work, next calendar.Object) (cal
 		result.Did, err = calendar.ImportedSame, nil
 	}
 	return result, w.along(ctx, cal.ID, err)
-}
-
-// foresee tells the outcome of a Store.
-func (i *Importer) foresee(ctx context.Context, objects []*calendar.Object, results []calendar.ImportResult) error {
-	for n, o := range objects {
-		if o == nil {
-			continue
-		}
-		at := holding{o.Calendar, o.UID}
-		there := i.foreseen[at]
-		if there == nil {
-			stored, err := i.store.ObjectByUID(ctx, o.Calendar, o.UID)
-			if err == nil {
-				stored, err = i.Load(ctx, nil, stored)
-			}
-			if err != nil && calendar.ReasonOf(err) != calendar.NotFound {
-				return err
-			}
-			there = stored.Data
-		}
-		results[n].Did = i.against(there, o.Data)
-		if results[n].Did != calendar.ImportedKept {
-			i.foreseen[at] = o.Data
-		}
-	}
-	return nil
 }
 
 // plainUID are the UIDs that make a name which needs no escape in a URL.

@@ -57,7 +57,7 @@ func (w *work) afford(ctx context.Context, owner calendar.UserID, q calendar.Quo
 	if err != nil {
 		return err
 	}
-	what, has, may := q.Exceeded(now, grown)
+	what, has, may := q.Exceeded(now.Plus(w.before.grownOf(owner)), grown)
 	switch {
 	case what == "":
 		return nil

@@ -247,6 +247,7 @@ func (w *work) elsewhere(ctx context.Context, cal calendar.Calendar, next calend
 	if err := m.lookUp(ctx); err != nil {
 		return err
 	}
+	m.copies = append(m.copies, w.before.copiesOf(next.UID)...)
 	return m.unique()
 }
 

@@ -36,6 +36,8 @@ type work struct {
 	outgoing []calendar.Outgoing
 	courier  *courier
 	arriving bool
+	// before is what a preview would have done before this.
+	before *imagined
 }
 
 // opened is a calendar that is locked, at the version of its latest change.

@@ -197,6 +197,42 @@ func TestImportPreviewTellsWhatTheImportDoes(t *testing.T) {
 	})
 }
 
+// TestImportPreviewRefusesWhatTheImportRefuses: an event with guests that is in another calendar, be it one that the same
+// import would make, and what the account has no room for.
+func TestImportPreviewRefusesWhatTheImportRefuses(t *testing.T) {
+	invited(t, "ann bob", func(g *guests) {
+		ann := g.people["ann"]
+		meeting := meetingOf(organizedByAnn, attendees("ann", "bob"))
+		g.save("ann", meeting)
+		g.within(calendar.Quota{Objects: 6})
+		other := replaceUID(meeting, "UID:other")
+		batches := [][]string{{meeting, other, event("a", 2, "a")}, {other, event("b", 2, "b")}, {event("c", 2, "c"), event("d", 2, "d"), event("e", 2, "e")}}
+		var told [2]string
+		for n, preview := range []bool{true, false} {
+			with := g.NewImporter(ann.Caller, calendar.ImportOptions{Preview: preview})
+			for b, texts := range batches {
+				cal, _, err := with.Calendar(g.ctx, calendar.NewCalendar{Segment: calendar.Segment(fmt.Sprint("new-", b))})
+				g.must(err)
+				var batch []calendar.Import
+				for _, text := range texts {
+					batch = append(batch, calendar.Import{Data: []byte(text)})
+				}
+				results, err := with.Store(g.ctx, cal, batch)
+				told[n] += fmt.Sprint("\n", err)
+				for _, r := range results {
+					told[n] += fmt.Sprint(" ", r.Did, r.Err)
+				}
+			}
+		}
+		if told[0] != told[1] {
+			g.t.Errorf("the preview says%s\nand then%s", told[0], told[1])
+		}
+		if n := strings.Count(told[1], "in another calendar already"); n != 2 || !strings.Contains(told[1], "the account may have 6") {
+			g.t.Errorf("the import says%s", told[1])
+		}
+	})
+}
+
 // TestImportDressesWhatNobodyHasUsed: a calendar that was never used becomes what the other one is; one in use does not.
 func TestImportDressesWhatNobodyHasUsed(t *testing.T) {
 	each(t, func(h *house) {
