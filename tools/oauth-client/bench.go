@@ -29,7 +29,12 @@ type bench struct {
 	host           *httptest.Server
 }
 
-// redirect is where the browser is sent for a client that describes itself; the port is as it comes.
+// describedName is what a client that describes itself calls itself.
+const describedName = "A client that describes itself"
+
+// redirects are where the browser is sent for one; the port is as it comes, and each client has a path of its own.
+var redirects = []string{redirect, "http://127.0.0.1/oauth/callback", "http://localhost/oauth/callback"}
+
 const redirect = "http://127.0.0.1/callback"
 
 func newBench(ctx context.Context, user, password string) (*bench, error) {
@@ -39,7 +44,7 @@ func newBench(ctx context.Context, user, password string) (*bench, error) {
 	}
 	b := &bench{work: work, modules: os.Getenv("NODE_MODULES"), user: user, password: password}
 	b.host = httptest.NewTLSServer(http.HandlerFunc(b.describe))
-	if b.server, err = b.serve(ctx); err != nil {
+	if b.server, err = b.serve(ctx, "oauth-server.log"); err != nil {
 		b.close()
 		return nil, err
 	}
@@ -67,7 +72,7 @@ func (b *bench) description() string { return b.host.URL + "/client.json" }
 func (b *bench) describe(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "application/json")
 	_ = json.NewEncoder(w).Encode(map[string]any{
-		"client_id": b.description(), "client_name": "A client that describes itself", "redirect_uris": []string{redirect},
+		"client_id": b.description(), "client_name": describedName, "redirect_uris": redirects,
 		"token_endpoint_auth_method": "none", "grant_types": []string{"authorization_code", "refresh_token"}, "response_types": []string{"code"},
 	})
 }
@@ -79,8 +84,8 @@ type server struct {
 	log         string
 }
 
-// serve starts it, with leave to fetch from the host of descriptions, whose certificate it believes.
-func (b *bench) serve(ctx context.Context) (*server, error) {
+// serve starts one, with leave to fetch from the host of descriptions, whose certificate it believes.
+func (b *bench) serve(ctx context.Context, logged string, env ...string) (*server, error) {
 	certificate := filepath.Join(b.work, "host.pem")
 	block := &pem.Block{Type: "CERTIFICATE", Bytes: b.host.Certificate().Raw}
 	if err := os.WriteFile(certificate, pem.EncodeToMemory(block), 0o600); err != nil {
@@ -90,13 +95,14 @@ func (b *bench) serve(ctx context.Context) (*server, error) {
 	if dir == "" {
 		dir = os.TempDir()
 	}
-	s := &server{log: filepath.Join(dir, "oauth-server.log")}
+	s := &server{log: filepath.Join(dir, logged)}
 	log, err := os.Create(s.log)
 	if err != nil {
 		return nil, err
 	}
 	s.command = exec.CommandContext(ctx, os.Getenv("COMPAT_BINARY"), "serve", "--no-first-user")
 	s.command.Env = append(os.Environ(), "CALDAV_PORT=0", "MCP_PORT=0", "FETCH_ALLOW=127.0.0.1", "SSL_CERT_FILE="+certificate)
+	s.command.Env = append(s.command.Env, env...)
 	said, err := s.command.StderrPipe()
 	if err != nil {
 		return nil, err

@@ -28,6 +28,9 @@ func newBrowser(ctx context.Context, b *bench) (*browser, error) {
 	return &browser{b, tab, func() { endTab(); endAllocator() }}, nil
 }
 
+// patience is how long a person waits for a page.
+const patience = 30 * time.Second
+
 // title returns what the page is called.
 func (w *browser) title(ctx context.Context) string {
 	title, _ := chromedp.Run(ctx, chromedp.Title())
@@ -42,11 +45,16 @@ func (w *browser) lost(err error) error {
 
 // allow opens the address that a client wants the user to see, signs in if that is asked for, and allows all.
 func (w *browser) allow(address string) error {
-	ctx, cancel := context.WithTimeout(w.tab, 30*time.Second)
+	ctx, cancel := context.WithTimeout(w.tab, patience)
 	defer cancel()
 	if err := chromedp.Do(ctx, chromedp.Navigate(address)); err != nil {
 		return w.lost(err)
 	}
+	return w.say(ctx)
+}
+
+// say signs in where that is asked for, and allows all.
+func (w *browser) say(ctx context.Context) error {
 	if strings.HasPrefix(w.title(ctx), "Sign in") {
 		_, err := chromedp.RunResponse(ctx, chromedp.SendKeys("#name", w.user), chromedp.SendKeys("#password", w.password), chromedp.Click("main form button"))
 		if err != nil {
@@ -61,7 +69,7 @@ func (w *browser) allow(address string) error {
 
 // revoke ends what a client may do, on the page for that.
 func (w *browser) revoke(name string) error {
-	ctx, cancel := context.WithTimeout(w.tab, 30*time.Second)
+	ctx, cancel := context.WithTimeout(w.tab, patience)
 	defer cancel()
 	if err := chromedp.Do(ctx, chromedp.Navigate(w.server.caldav+"/account/apps")); err != nil {
 		return w.lost(err)
@@ -71,4 +79,19 @@ func (w *browser) revoke(name string) error {
 		return w.lost(err)
 	}
 	return nil
+}
+
+// until asks the page again and again, also while it gives way to another, until an expression holds.
+func (w *browser) until(ctx context.Context, expression string) error {
+	for {
+		if holds, err := chromedp.Run(ctx, chromedp.Evaluate[bool](expression)); err == nil && holds {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			shown, _ := chromedp.Run(w.tab, chromedp.Evaluate[string]("document.body.innerText"))
+			return w.lost(fmt.Errorf("%w: not until %s: %.2000s", ctx.Err(), expression, shown))
+		case <-time.After(100 * time.Millisecond):
+		}
+	}
 }

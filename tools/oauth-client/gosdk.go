@@ -26,7 +26,7 @@ func byRegistration(ctx context.Context, b *bench) error {
 }
 
 func byDescription(ctx context.Context, b *bench) error {
-	return b.connect(ctx, "A client that describes itself", func(c *auth.AuthorizationCodeHandlerConfig) {
+	return b.connect(ctx, describedName, func(c *auth.AuthorizationCodeHandlerConfig) {
 		c.ClientIDMetadataDocumentConfig = &auth.ClientIDMetadataDocumentConfig{URL: b.description()}
 	})
 }
@@ -118,17 +118,22 @@ func (b *bench) connect(ctx context.Context, name string, register func(*auth.Au
 
 // knock asks the endpoint with a token, and returns the status.
 func (b *bench) knock(ctx context.Context, token string) (int, error) {
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, b.server.mcp, strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"ping"}`))
-	if err != nil {
-		return 0, err
-	}
-	r.Header.Set("Content-Type", "application/json")
-	r.Header.Set("Accept", "application/json, text/event-stream")
-	r.Header.Set("Authorization", "Bearer "+token)
-	answer, err := http.DefaultClient.Do(r)
+	answer, err := ask(ctx, b.server.mcp, token, `{"jsonrpc":"2.0","id":1,"method":"ping"}`)
 	if err != nil {
 		return 0, err
 	}
 	defer answer.Body.Close()
 	return answer.StatusCode, nil
+}
+
+// ask sends one message to an endpoint.
+func ask(ctx context.Context, endpoint, token, body string) (*http.Response, error) {
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, endpoint, strings.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("Accept", "application/json, text/event-stream")
+	r.Header.Set("Authorization", "Bearer "+token)
+	return http.DefaultClient.Do(r)
 }

@@ -24,9 +24,14 @@ func (b *bench) trials() []trial {
 		{"go-sdk by registration", byRegistration, ""},
 		{"go-sdk by description", byDescription, ""},
 		{"go-sdk added by hand", byHand, ""},
+		{"narrowed and revoked in another process", byNeighbour, ""},
 		{"TypeScript SDK by registration", typescript(false), node("@modelcontextprotocol/sdk")},
 		{"TypeScript SDK by description", typescript(true), node("@modelcontextprotocol/sdk")},
-		{"mcp-remote", mcpRemote, node("mcp-remote")},
+		{"mcp-remote by registration", mcpRemote(false), node("mcp-remote")},
+		{"mcp-remote by description", mcpRemote(true), node("mcp-remote")},
+		{"Inspector by registration", inspectorCommand(false), node("@modelcontextprotocol/inspector")},
+		{"Inspector by description", inspectorCommand(true), node("@modelcontextprotocol/inspector")},
+		{"Inspector in the browser", inspectorPage, node("@modelcontextprotocol/inspector")},
 		{"conformance of an authorization server", conformance, node("@modelcontextprotocol/conformance")},
 	}
 }

@@ -94,7 +94,7 @@ func typescript(described bool) func(context.Context, *bench) error {
 		}
 		id, name := "", "TypeScript SDK"
 		if described {
-			id, name = b.description(), "A client that describes itself"
+			id, name = b.description(), describedName
 		}
 		n, err := b.node(ctx, nil, script, b.server.mcp, id)
 		if err != nil {
@@ -125,46 +125,6 @@ func (b *bench) copied(name string) (string, error) {
 	}
 	to := filepath.Join(filepath.Dir(b.modules), name)
 	return to, os.WriteFile(to, data, 0o600)
-}
-
-// mcpRemote speaks to a host on its standard streams, and to us by OAuth.
-func mcpRemote(ctx context.Context, b *bench) error {
-	port, err := freePort()
-	if err != nil {
-		return err
-	}
-	n, err := b.node(ctx, []string{"MCP_REMOTE_CONFIG_DIR=" + filepath.Join(b.work, "mcp-remote")},
-		filepath.Join(b.modules, "mcp-remote/dist/proxy.js"), b.server.mcp, port, "--transport", "http-only")
-	if err != nil {
-		return err
-	}
-	defer n.stop()
-	say := func(message map[string]any) error {
-		message["jsonrpc"] = "2.0"
-		data, err := json.Marshal(message)
-		if err != nil {
-			return err
-		}
-		_, err = n.in.Write(append(data, '\n'))
-		return err
-	}
-	if _, err := n.until(ctx, b, authorizeURL, regexp.MustCompile(`(?i)proxy established|Connected to remote server`)); err != nil {
-		return fmt.Errorf("connecting: %w", err)
-	}
-	err = say(map[string]any{"id": 1, "method": "initialize", "params": map[string]any{
-		"protocolVersion": "2025-06-18", "capabilities": map[string]any{}, "clientInfo": map[string]any{"name": "judge", "version": "1"},
-	}})
-	if err == nil {
-		err = say(map[string]any{"method": "notifications/initialized"})
-	}
-	if err == nil {
-		err = say(map[string]any{"id": 2, "method": "tools/list"})
-	}
-	if err != nil {
-		return err
-	}
-	_, err = n.until(ctx, b, authorizeURL, regexp.MustCompile(`"name":"(list_calendars)"`))
-	return err
 }
 
 // scenarios are the protocol's own for authorization servers. The later go on with what the first has found.
