@@ -221,7 +221,7 @@ func (c *matrix) prepare() {
 		message := calendar.InboxItem{Name: "m.ics", Created: now, Data: []byte("BEGIN:VCALENDAR\r\nBEGIN:VEVENT\r\nSUMMARY:a message\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n")}
 		var errs []error
 		for _, id := range []calendar.UserID{owner.ID, c.house.users["bob"].ID} {
-			errs = append(errs, tx.PutNotice(c.t.Context(), id, word), tx.PutInboxItem(c.t.Context(), id, message))
+			errs = append(errs, tx.PutNotice(c.t.Context(), id, word), tx.PutInboxItems(c.t.Context(), []calendar.InboxEntry{{To: id, InboxItem: message}}))
 		}
 		return errors.Join(errs...)
 	})

@@ -56,8 +56,8 @@ type UsageReader interface {
 
 // UsageKeeper is the part of a Tx that counts.
 type UsageKeeper interface {
-	// Count adds to what a calendar holds, which is locked; only Objects and Bytes are looked at.
-	Count(ctx context.Context, id CalendarID, grown Usage) error
+	// Count adds as much to what each of some calendars holds, which are locked; only Objects and Bytes are looked at.
+	Count(ctx context.Context, ids []CalendarID, grown Usage) error
 	// UsageAlone is UsageReader.Usage within the transaction, which nobody else's growth of the same user passes until it
 	// has ended. It comes after all calendars are locked; of several users in the order of their ids.
 	UsageAlone(ctx context.Context, user UserID) (Usage, error)

@@ -116,12 +116,19 @@ type SchedulingKeeper interface {
 	// Receptions returns, for each of the users, the live calendar of theirs in which an object of a kind is put that
 	// comes to them: the one they chose, or else the oldest that takes it. A user who has none is left out.
 	Receptions(ctx context.Context, users []UserID, kind Kind) (map[UserID]CalendarID, error)
-	// PutInboxItem puts a message into a user's inbox, where the oldest makes room for it. The inbox sets Version.
-	PutInboxItem(ctx context.Context, user UserID, i InboxItem) error
+	// PutInboxItems puts messages into users' inboxes, in their order, where the oldest make room for them. Whoever is gone
+	// gets none. The inbox sets Version.
+	PutInboxItems(ctx context.Context, items []InboxEntry) error
 	// DropInboxItem takes it out, if it is there.
 	DropInboxItem(ctx context.Context, user UserID, name ObjectName) error
 	// SetScheduling writes how a user wants to be scheduled with.
 	SetScheduling(ctx context.Context, user UserID, s Scheduling) error
+}
+
+// InboxEntry is a message on its way into a user's inbox.
+type InboxEntry struct {
+	To UserID
+	InboxItem
 }
 
 // UserAt is a user, found by a mail address or a name.

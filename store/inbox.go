@@ -2,6 +2,8 @@ package store
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"time"
 
 	"caldav-mcp-server/calendar"
@@ -43,23 +45,64 @@ func (t *Tx) advanceInbox(ctx context.Context, user calendar.UserID) error {
 		ON CONFLICT (user_id) DO UPDATE SET version = inboxes.version + 1`, user)
 }
 
-// PutInboxItem implements [calendar.Tx]. Nothing of it is waited for: an invitation of many comes to as many inboxes.
-func (t *Tx) PutInboxItem(ctx context.Context, user calendar.UserID, i calendar.InboxItem) error {
-	if err := t.advanceInbox(ctx, user); err != nil {
-		return err
+// PutInboxItems implements [calendar.Tx]. Each message has a version of its own, so that those of the last few hundred are
+// the last few hundred messages: of several to one user, one comes after the other.
+func (t *Tx) PutInboxItems(ctx context.Context, items []calendar.InboxEntry) error {
+	for len(items) > 0 {
+		now, later := map[calendar.UserID]calendar.InboxItem{}, []calendar.InboxEntry{}
+		for _, i := range items {
+			if _, had := now[i.To]; had {
+				later = append(later, i)
+			} else {
+				now[i.To] = i.InboxItem
+			}
+		}
+		if err := t.fillInboxes(ctx, now); err != nil {
+			return err
+		}
+		items = later
 	}
-	err := t.later(ctx, ignore, `INSERT INTO inbox_items (user_id, name, version, created, gone, data)
-		SELECT $1, $2, version, $3, NULL, $4 FROM inboxes WHERE user_id = $1
-		ON CONFLICT (user_id, name) DO UPDATE SET version = excluded.version, created = excluded.created, gone = NULL, data = excluded.data`,
-		user, i.Name, i.Created.Unix(), bytesOf(i.Data))
-	if err != nil {
-		return err
-	}
-	// Each message has a version of its own, so that those of the last few hundred are the last few hundred messages.
-	return t.later(ctx, ignore, `UPDATE inbox_items SET gone = $2, data = $4, version = (SELECT version FROM inboxes WHERE user_id = $1)
-		WHERE user_id = $1 AND gone IS NULL AND version <= (SELECT version - $3 FROM inboxes WHERE user_id = $1)`,
-		user, t.store.now(), inboxMost, []byte{})
+	return nil
 }
+
+// fillInboxes puts one message into each of some inboxes. Nothing of it is waited for: an invitation of many comes to as many
+// inboxes, which are locked in the order of their users.
+func (t *Tx) fillInboxes(ctx context.Context, items map[calendar.UserID]calendar.InboxItem) error {
+	for users := range inSlots(slices.Collect(maps.Keys(items))) {
+		if err := t.later(ctx, ignore, advanceInboxes, users...); err != nil {
+			return err
+		}
+	}
+	type said struct{ name, data string }
+	same := map[said][]calendar.UserID{}
+	for user, i := range items {
+		key := said{string(i.Name), string(i.Data)}
+		same[key] = append(same[key], user)
+	}
+	for _, to := range same {
+		i := items[to[0]]
+		for users := range inSlots(to) {
+			err := t.later(ctx, ignore, insertInboxItem, append([]any{i.Name, i.Created.Unix(), bytesOf(i.Data)}, users...)...)
+			if err != nil {
+				return err
+			}
+			if err := t.later(ctx, ignore, makeRoom, append([]any{t.store.now(), inboxMost, []byte{}}, users...)...); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+var (
+	advanceInboxes = `INSERT INTO inboxes (user_id, version, pruned) SELECT id, 1, 0 FROM users WHERE id` + oneOf(1) + `ORDER BY id
+		ON CONFLICT (user_id) DO UPDATE SET version = inboxes.version + 1`
+	insertInboxItem = `INSERT INTO inbox_items (user_id, name, version, created, gone, data)
+		SELECT user_id, $1, version, $2, NULL, $3 FROM inboxes WHERE user_id` + oneOf(4) + `
+		ON CONFLICT (user_id, name) DO UPDATE SET version = excluded.version, created = excluded.created, gone = NULL, data = excluded.data`
+	makeRoom = `UPDATE inbox_items SET gone = $1, data = $3, version = i.version FROM inboxes i
+		WHERE i.user_id` + oneOf(4) + `AND inbox_items.user_id = i.user_id AND inbox_items.gone IS NULL AND inbox_items.version <= i.version - $2`
+)
 
 // DropInboxItem implements [calendar.Tx].
 func (t *Tx) DropInboxItem(ctx context.Context, user calendar.UserID, name calendar.ObjectName) error {

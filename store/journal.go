@@ -10,6 +10,11 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
+var insertLine = insertInto("journal", 0, ignore, "", []field{
+	{"calendar_id", texts}, {"version", numbers}, {"object", texts}, {"uid", texts}, {"change", texts}, {"at", numbers}, {"user_id", texts},
+	{"token_id", texts}, {"agent", texts}, {"whom", texts}, {"given", texts}, {"before", blobs}, {"scheduled", bools},
+}...)
+
 // Log implements [calendar.Tx]. The changes of one transaction are a unit, of which the first
 // line is the head.
 func (t *Tx) Log(ctx context.Context, c calendar.Change) error {
@@ -17,9 +22,9 @@ func (t *Tx) Log(ctx context.Context, c calendar.Change) error {
 	if c.Given > calendar.NoAccess {
 		given = c.Given.Word()
 	}
-	err := t.later(ctx, ignore, `INSERT INTO journal (calendar_id, version, object, uid, change, at, user_id, token_id, agent, whom, given, before, scheduled)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`,
-		c.Calendar, c.Version, c.Object, c.UID, c.Did, c.At.Unix(), c.User, c.Token, c.Agent, c.Whom, given, c.Before, c.Scheduled)
+	err := t.row(ctx, insertLine,
+		c.Calendar, c.Version, c.Object, c.UID, c.Did, c.At.Unix(), c.User,
+		c.Token, c.Agent, c.Whom, given, c.Before, c.Scheduled)
 	if err != nil {
 		return err
 	}

@@ -6,13 +6,7 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-const (
-	// objectColumns are the columns that PutObject writes; reach, which is made of others, comes behind.
-	objectColumns = `name, version, deleted, etag, size, created, modified, uid, kind,
-		calendar_id, span_start, span_end, recurring, transparent, status, summary, search, data, schedule_tag, known, week_1, week_2, week_3, dates`
-
-	oneObject = ` FROM objects WHERE calendar_id = $1 `
-)
+const oneObject = ` FROM objects WHERE calendar_id = $1 `
 
 var (
 	selectObject = `SELECT ` + lightColumns + oneObject
@@ -46,21 +40,27 @@ func (t *Tx) Duplicates(ctx context.Context, cal calendar.CalendarID, name calen
 	return atName, withUID, err
 }
 
+// objectFields are what PutObject writes; reach is made of others.
+var objectFields = []field{
+	{"calendar_id", texts}, {"name", texts}, {"version", numbers}, {"deleted", bools}, {"etag", texts}, {"size", numbers},
+	{"created", numbers}, {"modified", numbers}, {"uid", texts}, {"kind", texts}, {"span_start", numbers}, {"span_end", numbers},
+	{"recurring", bools}, {"transparent", bools}, {"status", texts}, {"summary", texts}, {"search", texts}, {"data", blobs},
+	{"schedule_tag", texts}, {"known", numbers}, {"week_1", numbers}, {"week_2", numbers}, {"week_3", numbers}, {"dates", numbers},
+	{"reach", numbers},
+}
+
+var insertObject = insertInto("objects", 2, uidTaken, excluded("calendar_id, name", objectFields[2:]...), objectFields...)
+
 // PutObject implements [calendar.Tx].
 func (t *Tx) PutObject(ctx context.Context, o calendar.Object) error {
 	t.put++
 	at, r := spanOf(o.Span), rhythmOf(o.Derived)
-	return t.later(ctx, uidTaken, `INSERT INTO objects (`+objectColumns+`, reach)
-		VALUES ($1, $2, FALSE, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24)
-		ON CONFLICT (calendar_id, name) DO UPDATE SET version = excluded.version, deleted = FALSE,
-			etag = excluded.etag, size = excluded.size, created = excluded.created, modified = excluded.modified,
-			uid = excluded.uid, kind = excluded.kind, span_start = excluded.span_start, span_end = excluded.span_end,
-			recurring = excluded.recurring, transparent = excluded.transparent, status = excluded.status,
-			summary = excluded.summary, search = excluded.search, data = excluded.data, schedule_tag = excluded.schedule_tag, reach = excluded.reach,
-			known = excluded.known, week_1 = excluded.week_1, week_2 = excluded.week_2, week_3 = excluded.week_3, dates = excluded.dates`,
-		o.Name, o.Version, o.ETag, o.Size, o.Created.Unix(), o.Modified.Unix(), o.UID, o.Kind,
-		o.Calendar, at.start, at.end, o.Recurring, o.Transparent, o.Status, o.Summary, o.Search, bytesOf(o.Data), o.ScheduleTag,
-		r.Known, r.Hours[0], r.Hours[1], r.Hours[2], r.Dates, class(o.Derived))
+	return t.row(ctx, insertObject,
+		o.Calendar, o.Name, o.Version, false, o.ETag, o.Size,
+		o.Created.Unix(), o.Modified.Unix(), o.UID, o.Kind, at.start, at.end,
+		o.Recurring, o.Transparent, o.Status, o.Summary, o.Search, bytesOf(o.Data),
+		o.ScheduleTag, r.Known, r.Hours[0], r.Hours[1], r.Hours[2], r.Dates,
+		class(o.Derived))
 }
 
 // uidTaken settles the writing of an object, where nothing else that is unique can be taken.

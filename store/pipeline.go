@@ -20,6 +20,8 @@ type pipeline struct {
 	conn   *pgx.Conn
 	// pending are the statements that were not sent yet.
 	pending []pending
+	// rows are those that wait for others of their tables, to come behind pending.
+	rows    []*gathered
 	timeout time.Duration
 }
 
@@ -54,6 +56,7 @@ func ignore(_ int64, err error) error { return err }
 func (p *pipeline) of() *engine { return p.engine }
 
 func (p *pipeline) later(_ context.Context, settle settler, text string, args ...any) error {
+	p.gather()
 	p.pending = append(p.pending, pending{text, args, settle})
 	return nil
 }
@@ -102,7 +105,7 @@ func (p *pipeline) commit(ctx context.Context) error {
 func (p *pipeline) rollback(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), rollbackTimeout)
 	defer cancel()
-	p.pending = nil
+	p.pending, p.rows = nil, nil
 	if p.conn.PgConn().TxStatus() != 'I' {
 		_, _ = p.conn.Exec(ctx, "ROLLBACK")
 	}
@@ -118,6 +121,7 @@ func (p *pipeline) flush(ctx context.Context, more ...pending) error {
 }
 
 func (p *pipeline) send(ctx context.Context, more ...pending) pgx.BatchResults {
+	p.gather()
 	var batch pgx.Batch
 	for _, s := range slices.Concat(p.pending, more) {
 		batch.Queue(s.text, s.args...)

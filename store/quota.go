@@ -52,9 +52,19 @@ func (s *Store) Usages(ctx context.Context) (map[calendar.UserID]calendar.Usage,
 }
 
 // Count implements [calendar.UsageKeeper].
-func (t *Tx) Count(ctx context.Context, id calendar.CalendarID, grown calendar.Usage) error {
-	return t.later(ctx, ignore, `UPDATE calendars SET objects = objects + $2, bytes = bytes + $3 WHERE id = $1`, id, grown.Objects, grown.Bytes)
+func (t *Tx) Count(ctx context.Context, ids []calendar.CalendarID, grown calendar.Usage) error {
+	if len(ids) == 1 {
+		return t.later(ctx, ignore, `UPDATE calendars SET objects = objects + $2, bytes = bytes + $3 WHERE id = $1`, ids[0], grown.Objects, grown.Bytes)
+	}
+	for some := range inSlots(ids) {
+		if err := t.later(ctx, ignore, countMany, append([]any{grown.Objects, grown.Bytes}, some...)...); err != nil {
+			return err
+		}
+	}
+	return nil
 }
+
+var countMany = `UPDATE calendars SET objects = objects + $1, bytes = bytes + $2 WHERE id` + oneOf(3)
 
 // UsageAlone implements [calendar.UsageKeeper]. The user's row is the lock.
 func (t *Tx) UsageAlone(ctx context.Context, user calendar.UserID) (calendar.Usage, error) {

@@ -25,6 +25,8 @@ type session interface {
 	// later runs a statement at once, or together with what comes next, at the latest the commit:
 	// that spares a round trip. settle judges what came of it.
 	later(ctx context.Context, settle settler, text string, args ...any) error
+	// row is later for a row that is written; those of one table may be written together.
+	row(ctx context.Context, into *insertion, values ...any) error
 	// script runs several statements without arguments.
 	script(ctx context.Context, text string) error
 	commit(ctx context.Context) error

@@ -30,14 +30,18 @@ func sizeOf(o *calendar.Object) (objects, bytes int64) {
 // count writes down by how much calendars have grown, and sees that their owners may have so much.
 func (w *work) count(ctx context.Context) error {
 	wanted, quotas := map[calendar.UserID]calendar.Usage{}, map[calendar.UserID]calendar.Quota{}
+	alike := map[calendar.Usage][]calendar.CalendarID{} // the copies of an event have one size
 	for _, cal := range w.opened {
 		if cal.grown != (calendar.Usage{}) {
-			if err := w.Count(ctx, cal.ID, cal.grown); err != nil {
-				return err
-			}
+			alike[cal.grown] = append(alike[cal.grown], cal.ID)
 		}
 		wanted[cal.Owner] = wanted[cal.Owner].Plus(cal.wanted)
 		quotas[cal.Owner] = cal.OwnerQuota
+	}
+	for grown, ids := range alike {
+		if err := w.Count(ctx, ids, grown); err != nil {
+			return err
+		}
 	}
 	for _, owner := range slices.SortedFunc(maps.Keys(wanted), cmp.Compare) {
 		if err := w.afford(ctx, owner, quotas[owner], wanted[owner]); err != nil {

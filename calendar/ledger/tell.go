@@ -314,15 +314,9 @@ func (m *meeting) refresh(ctx context.Context, event *content.Object, organizer 
 	return nil
 }
 
-// inboxItem is a message on its way into an inbox.
-type inboxItem struct {
-	to calendar.UserID
-	calendar.InboxItem
-}
-
 // drop puts a message into a user's inbox.
 func (w *work) drop(to calendar.UserID, i calendar.InboxItem) {
-	w.inboxes = append(w.inboxes, inboxItem{to, i})
+	w.inboxes = append(w.inboxes, calendar.InboxEntry{To: to, InboxItem: i})
 }
 
 // post puts a message to somebody elsewhere into the outbox. Nobody gets mail about an event that is over; that somebody is
@@ -359,11 +353,8 @@ func (m *meeting) uid() calendar.UID {
 
 // send empties the inboxes' and the letters' part of the outbox, in the order in which they are locked.
 func (w *work) send(ctx context.Context) error {
-	slices.SortStableFunc(w.inboxes, func(a, b inboxItem) int { return cmp.Compare(a.to, b.to) })
-	for _, i := range w.inboxes {
-		if err := w.PutInboxItem(ctx, i.to, i.InboxItem); err != nil {
-			return err
-		}
+	if err := w.PutInboxItems(ctx, w.inboxes); err != nil {
+		return err
 	}
 	for _, user := range slices.Sorted(maps.Keys(w.letters)) {
 		if err := w.Post(ctx, user, w.letters[user], w.limits.Outbox); err != nil {

@@ -27,7 +27,7 @@ type work struct {
 	// outbox is what other users are told when all is done, see deliver.
 	outbox []message
 	// inboxes and letters are the scheduling messages, to users and to people elsewhere.
-	inboxes []inboxItem
+	inboxes []calendar.InboxEntry
 	letters map[calendar.UserID][]calendar.Letter
 	// told are those who were written to so far.
 	told []calendar.Told

@@ -226,12 +226,11 @@ func (b *bundle) inbox(user calendar.User) calendar.Inbox {
 func (b *bundle) deliver(user calendar.User, items ...calendar.InboxItem) {
 	b.Helper()
 	b.must(b.Update(b.Context(), func(tx calendar.Tx) error {
+		var all []calendar.InboxEntry
 		for _, i := range items {
-			if err := tx.PutInboxItem(b.Context(), user.ID, i); err != nil {
-				return err
-			}
+			all = append(all, calendar.InboxEntry{To: user.ID, InboxItem: i})
 		}
-		return nil
+		return tx.PutInboxItems(b.Context(), all)
 	}))
 }
 
