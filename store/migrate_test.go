@@ -70,7 +70,7 @@ func migrate(t *testing.T, s *Store) {
 
 func TestMigrateTwice(t *testing.T) {
 	t.Parallel()
-	testdb.Each(t, func(t *testing.T, url string) {
+	testdb.EachBlank(t, func(t *testing.T, url string) {
 		s := bare(t, url, migrations.Files)
 		before := schema(t, s)
 		if before.Current != 0 || before.Ready() || len(before.Pending) == 0 {
@@ -95,7 +95,7 @@ func TestMigrateTwice(t *testing.T) {
 // TestMigrateAtOnce: several processes start at the same time on an empty database.
 func TestMigrateAtOnce(t *testing.T) {
 	t.Parallel()
-	testdb.Each(t, func(t *testing.T, url string) {
+	testdb.EachBlank(t, func(t *testing.T, url string) {
 		const processes = 5
 		stores := make([]*Store, processes)
 		errs := make([]error, processes)
@@ -128,7 +128,7 @@ func TestMigrateAtOnce(t *testing.T) {
 
 func TestMigrateRefusesNewer(t *testing.T) {
 	t.Parallel()
-	testdb.Each(t, func(t *testing.T, url string) {
+	testdb.EachBlank(t, func(t *testing.T, url string) {
 		newer := bare(t, url, with(t, "0999_future.sql", "CREATE TABLE future (a BIGINT)"))
 		migrate(t, newer)
 		older := bare(t, url, migrations.Files)
@@ -145,7 +145,7 @@ func TestMigrateRefusesNewer(t *testing.T) {
 
 func TestMigrateRefusesOther(t *testing.T) {
 	t.Parallel()
-	testdb.Each(t, func(t *testing.T, url string) {
+	testdb.EachBlank(t, func(t *testing.T, url string) {
 		migrate(t, bare(t, url, migrations.Files))
 		text, err := fs.ReadFile(migrations.Files, "0001_schema.sql")
 		if err != nil {
@@ -165,7 +165,7 @@ func TestMigrateRefusesOther(t *testing.T) {
 // database is left alone, and whoever runs it learns how to bring the calendars over.
 func TestMigrateRefusesOlderBuild(t *testing.T) {
 	t.Parallel()
-	testdb.Each(t, func(t *testing.T, url string) {
+	testdb.EachBlank(t, func(t *testing.T, url string) {
 		migrate(t, bare(t, url, fstest.MapFS{
 			"0001_schema.sql": {Data: []byte("CREATE TABLE meta (id BIGINT PRIMARY KEY, epoch TEXT, credentials BIGINT, derivation BIGINT, secret BYTEA)")},
 			"0025_homes.sql":  {Data: []byte("CREATE TABLE homes (user_id TEXT)")},
@@ -190,7 +190,7 @@ func TestMigrateRefusesOlderBuild(t *testing.T) {
 // TestMigrateComparesBytes: on Postgres each text column compares bytes, whichever file it came in.
 func TestMigrateComparesBytes(t *testing.T) {
 	t.Parallel()
-	s := bare(t, testdb.Postgres(t), with(t, "0996_text.sql", "ALTER TABLE users ADD COLUMN added TEXT; CREATE TABLE \"another One\" (a TEXT, b BIGINT)"))
+	s := bare(t, testdb.Blank(t), with(t, "0996_text.sql", "ALTER TABLE users ADD COLUMN added TEXT; CREATE TABLE \"another One\" (a TEXT, b BIGINT)"))
 	migrate(t, s)
 	columns, err := rowsOf(t.Context(), s.reads, func(row scanner) (string, error) {
 		var column string
@@ -207,7 +207,7 @@ func TestMigrateComparesBytes(t *testing.T) {
 // it stays.
 func TestMigrateFails(t *testing.T) {
 	t.Parallel()
-	testdb.Each(t, func(t *testing.T, url string) {
+	testdb.EachBlank(t, func(t *testing.T, url string) {
 		s := bare(t, url, with(t, "0998_broken.sql", "CREATE TABLE half (a BIGINT); CREATE TABLE half (a BIGINT);"))
 		err := s.Migrate(t.Context())
 		if err == nil || !strings.Contains(err.Error(), "0998_broken.sql") {
@@ -224,7 +224,7 @@ func TestMigrateFails(t *testing.T) {
 // TestMigrateByEngine: a file with an engine's name is for that engine alone.
 func TestMigrateByEngine(t *testing.T) {
 	t.Parallel()
-	testdb.Each(t, func(t *testing.T, url string) {
+	testdb.EachBlank(t, func(t *testing.T, url string) {
 		files := with(t, "0997_words.postgres.sql", "DO $$ BEGIN END $$")
 		migrate(t, bare(t, url, files))
 	})
@@ -241,7 +241,7 @@ func TestMigrationNames(t *testing.T) {
 // TestMigrateCancelled: who gives up while another process migrates gets their context's error.
 func TestMigrateCancelled(t *testing.T) {
 	t.Parallel()
-	testdb.Each(t, func(t *testing.T, url string) {
+	testdb.EachBlank(t, func(t *testing.T, url string) {
 		s := bare(t, url, migrations.Files)
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()

@@ -182,7 +182,7 @@ func TestStatisticsAreDueToOne(t *testing.T) {
 // TestPostgresKnowsItsRows: an import does not go on with a picture of an empty table.
 func TestPostgresKnowsItsRows(t *testing.T) {
 	t.Parallel()
-	s := openFile(t, testdb.Postgres(t))
+	s := openFile(t, testdb.Blank(t))
 	ctx := t.Context()
 	if err := s.InsertUser(ctx, calendar.User{ID: "ann", Name: "ann"}, "hash"); err != nil {
 		t.Fatal(err)

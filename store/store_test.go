@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"caldav-mcp-server/internal/housetest"
 	"caldav-mcp-server/internal/testdb"
 	"caldav-mcp-server/store"
 	"caldav-mcp-server/store/storetest"
@@ -38,6 +39,7 @@ func TestContract(t *testing.T) {
 // open opens a store and brings its tables up to date.
 func open(t testing.TB, url string, o store.Options) *store.Store {
 	t.Helper()
+	housetest.Furnish(t, url)
 	s, err := store.Open(t.Context(), url, o)
 	if err != nil {
 		t.Fatal(err)

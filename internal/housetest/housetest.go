@@ -85,6 +85,7 @@ type House struct {
 // Open opens a database, making its schema where there is none. A second house on the same one is another process.
 func Open(t testing.TB, url string, c *Clock) *House {
 	t.Helper()
+	Furnish(t, url)
 	s, err := store.Open(t.Context(), url, store.Options{Now: c.Now})
 	if err != nil {
 		t.Fatal(err)

@@ -7,6 +7,7 @@ import (
 	"context"
 	"crypto/rand"
 	"database/sql"
+	"errors"
 	"fmt"
 	"net/url"
 	"os"
@@ -26,14 +27,23 @@ const dropTimeout = 20 * time.Second
 // Each runs a test once per engine, in parallel, as the subtests "sqlite" and "postgres".
 func Each(t *testing.T, test func(t *testing.T, url string)) {
 	t.Helper()
-	t.Run("sqlite", func(t *testing.T) {
-		t.Parallel()
-		test(t, SQLite(t))
-	})
-	t.Run("postgres", func(t *testing.T) {
-		t.Parallel()
-		test(t, Postgres(t))
-	})
+	each(t, Postgres, test)
+}
+
+// EachBlank is Each for tests about the making of tables.
+func EachBlank(t *testing.T, test func(t *testing.T, url string)) {
+	t.Helper()
+	each(t, Blank, test)
+}
+
+func each(t *testing.T, postgres func(testing.TB) string, test func(t *testing.T, url string)) {
+	t.Helper()
+	for engine, database := range map[string]func(testing.TB) string{"sqlite": SQLite, "postgres": postgres} {
+		t.Run(engine, func(t *testing.T) {
+			t.Parallel()
+			test(t, database(t))
+		})
+	}
 }
 
 // EachBenchmark runs a benchmark once per engine, as the sub-benchmarks "sqlite" and "postgres".
@@ -49,25 +59,57 @@ func SQLite(t testing.TB) string {
 	return "sqlite:" + filepath.Join(t.TempDir(), "test.db")
 }
 
-// Postgres is the URL of an empty schema in the server that TEST_DATABASE_URL names; the schema is dropped after
-// the test. Tables are apart, but advisory locks and NOTIFY channels are the whole database's.
+// Anonymous takes the name and the secret that a store gave itself out of its file, so that each copy makes its own. The
+// caller knows the driver "sqlite".
+func Anonymous(ctx context.Context, path string) error {
+	db, err := sql.Open("sqlite", path)
+	if err != nil {
+		return fmt.Errorf("opening %s: %w", path, err)
+	}
+	if _, err = db.ExecContext(ctx, "DELETE FROM meta"); err != nil {
+		err = fmt.Errorf("forgetting who %s is: %w", path, err)
+	}
+	return errors.Join(err, db.Close())
+}
+
+// Postgres is the URL of a schema in the server that TEST_DATABASE_URL names: it is empty, or has all tables of the
+// program and nothing in them, and is the test's own until it ends. Tables are apart, but advisory locks and NOTIFY
+// channels are the whole database's.
 //
 // Without TEST_DATABASE_URL the test is skipped, unless CI is set: then it fails.
 func Postgres(t testing.TB) string {
+	t.Helper()
+	server := serverURL(t)
+	lent, err := borrow(t.Context(), server)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tidy(t, lent.end)
+	return withSearchPath(server, lent.schema)
+}
+
+// Blank is the URL of an empty schema, which is dropped after the test: for tests about the making of tables.
+func Blank(t testing.TB) string {
 	t.Helper()
 	server := serverURL(t)
 	schema := "test_" + strings.ToLower(rand.Text())
 	if err := execute(t.Context(), server, "CREATE SCHEMA "+schema); err != nil {
 		t.Fatal(err)
 	}
+	tidy(t, func(ctx context.Context) error { return execute(ctx, server, "DROP SCHEMA "+schema+" CASCADE") })
+	return withSearchPath(server, schema)
+}
+
+// tidy ends what a test had of the server, behind what it opened itself.
+func tidy(t testing.TB, end func(context.Context) error) {
+	t.Helper()
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), dropTimeout)
 		defer cancel()
-		if err := execute(ctx, server, "DROP SCHEMA "+schema+" CASCADE"); err != nil {
+		if err := end(ctx); err != nil {
 			t.Errorf("tidying up; does the test close what it opened? %v", err)
 		}
 	})
-	return withSearchPath(server, schema)
 }
 
 // serverURL is the server that TEST_DATABASE_URL names.

@@ -51,8 +51,7 @@ func TestPostgresSchemaIsDropped(t *testing.T) {
 	var schema string
 	server := ""
 	t.Run("user", func(t *testing.T) {
-		url := testdb.Postgres(t)
-		db := open(t, url)
+		db := open(t, testdb.Blank(t))
 		if _, err := db.ExecContext(t.Context(), "CREATE TABLE left_behind (a TEXT)"); err != nil {
 			t.Fatal(err)
 		}

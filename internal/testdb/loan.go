@@ -1,0 +1,139 @@
+package testdb
+
+import (
+	"context"
+	"crypto/sha256"
+	"database/sql"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"strings"
+
+	"caldav-mcp-server/migrations"
+)
+
+// A loan is a schema that a test has for a while. All tables take a Postgres a quarter of a second to make and to drop, and a
+// run wants them a thousand times; so there are some schemas in the server, as many as tests run at once, which are emptied
+// and lent again, by whichever process. A lock of its session says that somebody has one. Its comment has a digest of what
+// is made in it, while it is clean: one that a process left behind, or whose make a test changed, is dropped.
+type loan struct {
+	db     *sql.DB
+	server *sql.Conn // holds the lock
+	schema string
+	made   string // the digest when it was lent, empty for a new one
+}
+
+// borrow lends a schema that is empty, or has all tables and nothing in them.
+func borrow(ctx context.Context, server *url.URL) (*loan, error) {
+	db, err := sql.Open("pgx", server.String())
+	if err != nil {
+		return nil, fmt.Errorf("opening the database of tests: %w", err)
+	}
+	l := &loan{db: db}
+	if l.server, err = db.Conn(ctx); err == nil {
+		err = l.find(ctx)
+	}
+	if err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	return l, nil
+}
+
+// find takes the first schema that nobody has.
+func (l *loan) find(ctx context.Context) error {
+	ours, _, err := program()
+	if err != nil {
+		return err
+	}
+	for n, taken := 0, false; !taken; n++ {
+		l.schema = fmt.Sprintf("test_%s_%d", ours, n)
+		if err := l.ask(ctx, &taken, "SELECT pg_try_advisory_lock(hashtextextended($1, 0))", l.schema); err != nil {
+			return err
+		}
+	}
+	if err := l.ask(ctx, &l.made, "SELECT coalesce(obj_description(to_regnamespace($1), 'pg_namespace'), '')", l.schema); err != nil {
+		return err
+	}
+	if l.made != "" {
+		return l.do(ctx, "COMMENT ON SCHEMA "+l.schema+" IS NULL")
+	}
+	return l.do(ctx, "SET client_min_messages = warning; DROP SCHEMA IF EXISTS "+l.schema+" CASCADE; CREATE SCHEMA "+l.schema)
+}
+
+// end empties the schema for the next test, or drops it.
+func (l *loan) end(ctx context.Context) error {
+	made, err := l.make(ctx)
+	switch {
+	case err != nil:
+	case made != "" && (l.made == "" || l.made == made):
+		err = l.do(ctx, "SET lock_timeout = '20s'; DO $$ "+strings.ReplaceAll(empty, "SCHEMA", l.schema)+" $$; COMMENT ON SCHEMA "+l.schema+" IS '"+made+"'")
+	default:
+		err = l.do(ctx, "DROP SCHEMA "+l.schema+" CASCADE")
+	}
+	return errors.Join(err, l.server.Close(), l.db.Close())
+}
+
+// empty throws away what is in the tables. Most were never written to, which costs nothing to see.
+const empty = `DECLARE used text; BEGIN
+	SELECT string_agg(oid::regclass::text, ', ') INTO used FROM pg_class
+		WHERE relnamespace = 'SCHEMA'::regnamespace AND relkind = 'r' AND relname <> 'migrations' AND pg_relation_size(oid) > 0;
+	IF used IS NOT NULL THEN EXECUTE 'TRUNCATE ' || used || ' CASCADE'; END IF;
+END`
+
+// make is the digest of what is made in the schema, empty where that is not what the program's migrations make.
+func (l *loan) make(ctx context.Context) (string, error) {
+	_, files, err := program()
+	if err != nil {
+		return "", err
+	}
+	var there bool
+	if err := l.ask(ctx, &there, "SELECT to_regclass($1) IS NOT NULL", l.schema+".migrations"); err != nil || !there {
+		return "", err
+	}
+	var made string
+	err = l.ask(ctx, &made, `SELECT CASE WHEN (SELECT count(*) FROM `+l.schema+`.migrations) <> $2 THEN '' ELSE md5(string_agg(line, ' ' ORDER BY line)) END
+		FROM (SELECT concat_ws(' ', relname, relkind, attname, atttypid, attcollation, attnotnull, attisdropped) AS line
+				FROM pg_class JOIN pg_attribute ON attrelid = pg_class.oid WHERE relnamespace = to_regnamespace($1)
+			UNION ALL SELECT concat_ws(' ', conname, contype) FROM pg_constraint WHERE connamespace = to_regnamespace($1)
+			UNION ALL SELECT concat_ws(' ', name, checksum) FROM `+l.schema+`.migrations) AS made`, l.schema, files)
+	return made, err
+}
+
+// program is a name for the program's migrations, and how many are Postgres'.
+func program() (string, int, error) {
+	names, err := fs.Glob(migrations.Files, "*.sql")
+	if err != nil {
+		return "", 0, err
+	}
+	digest, files := sha256.New(), 0
+	for _, name := range names {
+		text, err := migrations.Files.ReadFile(name)
+		if err != nil {
+			return "", 0, err
+		}
+		digest.Write(text)
+		if !strings.HasSuffix(name, ".sqlite.sql") {
+			files++
+		}
+	}
+	return hex.EncodeToString(digest.Sum(nil)[:6]), files, nil
+}
+
+// do runs statements, ask one that answers a value, on the connection that holds the lock.
+func (l *loan) do(ctx context.Context, statements string) error {
+	_, err := l.server.ExecContext(ctx, statements)
+	return l.explain(statements, err)
+}
+
+func (l *loan) ask(ctx context.Context, value any, query string, arguments ...any) error {
+	return l.explain(query, l.server.QueryRowContext(ctx, query, arguments...).Scan(value))
+}
+
+func (l *loan) explain(statement string, err error) error {
+	if err != nil {
+		return fmt.Errorf("%s: %w", statement, err)
+	}
+	return nil
+}
