@@ -34,8 +34,8 @@ const (
 	proofLasts = 24 * time.Hour
 	// proofsMost is how many a user sends in an hour: they go to addresses that nobody has proven yet.
 	proofsMost = 5
-	// proofPatience is how long somebody waits for the page after the form.
-	proofPatience = 20 * time.Second
+	// pagePatience is how long somebody waits for the page after the form.
+	pagePatience = 20 * time.Second
 )
 
 // proofClaim is the content of a link: an address and its user. The names in JSON are those of links that are out there.
@@ -66,19 +66,10 @@ func (p *Proofs) Send(ctx context.Context, u calendar.User, text string) error {
 	if err != nil {
 		return err
 	}
-	id := p.NewID() + "@" + letter.Domain(p.Post.From)
-	data, err := p.Post.Plain(letter.Plain{
-		To: to, Name: u.Title(), Subject: "Is this your mail address?", Text: fmt.Sprintf(proofText, u.Name, p.Page.Host, link), ID: id, At: p.Now(),
+	return sendPlain(ctx, p.Relay, p.Post, letter.Plain{
+		To: to, Name: u.Title(), Subject: "Is this your mail address?", Text: fmt.Sprintf(proofText, u.Name, p.Page.Host, link),
+		ID: p.NewID() + "@" + letter.Domain(p.Post.From), At: p.Now(),
 	})
-	if err != nil {
-		return err
-	}
-	ctx, cancel := context.WithTimeout(ctx, proofPatience)
-	defer cancel()
-	if err := p.Relay.Send(ctx, p.Post.From, to, id, data); err != nil {
-		return unsent(err)
-	}
-	return nil
 }
 
 // unsent says why a mail could not be sent: to a person, and to the log.

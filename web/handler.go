@@ -28,6 +28,8 @@ type Config struct {
 	Answers calendar.Answers
 	// Proofs lets people show that a mail address is theirs; nil where no mail is sent.
 	Proofs Proofs
+	// Passlinks mails the links by which people choose a password; nil where no mail is sent.
+	Passlinks Passlinks
 	// BaseURL is where the service is found from outside; nil where that is not known.
 	BaseURL *url.URL
 	// MCPURL is where assistants find it. LinkPath returns where a public link is, below BaseURL.

@@ -181,4 +181,8 @@ var notices = map[string]string{
 	"undone":              "Taken back.",
 	"restored":            "It is back.",
 	"forgotten":           "It is gone for good.",
+	"group-made":          "The group is made.",
+	"group-deleted":       "The group is deleted.",
+	"members-added":       "They are in the group now.",
+	"member-removed":      "Taken out.",
 }

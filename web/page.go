@@ -64,6 +64,7 @@ func (h *Handler) pages() []page {
 		h.accountPages(),
 		h.securityPages(),
 		h.peoplePages(),
+		h.groupPages(),
 	)
 }
 

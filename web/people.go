@@ -1,7 +1,10 @@
 package web
 
 import (
+	"context"
+	"net/http"
 	"slices"
+	"time"
 
 	"caldav-mcp-server/auth"
 	"caldav-mcp-server/calendar"
@@ -10,11 +13,18 @@ import (
 func (h *Handler) peoplePages() []page {
 	return []page{
 		get("people", admins, (*visit).people),
-		get("people/invite", provenAdmins, (*visit).inviteForm),
-		post("people/invite", provenAdmins, (*visit).invite),
+		// Not below people: that is where users are, and one may be called so.
+		get("invite", provenAdmins, (*visit).inviteForm),
+		post("invite", provenAdmins, (*visit).invite),
 		get("people/{name}", admins, (*visit).person),
 		post("people/{name}", provenAdmins, (*visit).changePerson),
 	}
+}
+
+// Passlinks are mails with a link by which somebody chooses a password.
+type Passlinks interface {
+	// Send mails a link to the user's main address; reset tells that they have had a password before.
+	Send(ctx context.Context, u calendar.User, reset bool, link string, until time.Time) error
 }
 
 // Health is the server's state, for administrators: each fact with its name.
@@ -23,6 +33,9 @@ type Health []struct{ Name, Value string }
 // peopleContent is the page of all users, for administrators.
 type peopleContent struct {
 	People []personRow
+	Groups []auth.Group
+	// Group is the new group, as far as it was filled in.
+	Group  newGroupForm
 	Health Health
 }
 
@@ -34,16 +47,24 @@ type personRow struct {
 }
 
 func (v *visit) people() error {
-	users, err := v.Auth.Users(v.r.Context())
+	content, err := v.peopleContent()
 	if err != nil {
 		return err
+	}
+	return v.show("people", content)
+}
+
+func (v *visit) peopleContent() (content peopleContent, err error) {
+	users, err := v.Auth.Users(v.r.Context())
+	if err != nil {
+		return content, err
 	}
 	vouchers, err := v.Auth.Vouchers(v.r.Context())
 	if err != nil {
-		return err
+		return content, err
 	}
 	c := v.clock()
-	content := peopleContent{Health: v.health()}
+	content.Health = v.health()
 	for _, u := range users {
 		row := personRow{User: u}
 		if i := slices.IndexFunc(vouchers, func(w auth.Voucher) bool { return w.User.ID == u.ID }); i >= 0 {
@@ -51,7 +72,8 @@ func (v *visit) people() error {
 		}
 		content.People = append(content.People, row)
 	}
-	return v.show("people", content)
+	content.Groups, err = v.Auth.Groups(v.r.Context())
+	return content, err
 }
 
 func (v *visit) health() Health {
@@ -66,7 +88,7 @@ func (v *visit) health() Health {
 type inviteContent struct {
 	Name, DisplayName, Email string
 	Admin                    bool
-	Link, Until              string
+	issued
 }
 
 func (v *visit) inviteForm() error { return v.show("invite", inviteContent{}) }
@@ -80,16 +102,41 @@ func (v *visit) invite() error {
 		return v.again("invite", content, err)
 	}
 	content.Name = u.Name
-	if content.Link, content.Until, err = v.vouch(u, auth.Invitation); err != nil {
+	if content.issued, err = v.vouch(u, auth.Invitation); err != nil {
 		return err
 	}
-	return v.show("invite", content)
+	return v.showIssued("invite", content, content.issued)
 }
 
-// vouch makes a link by which a user chooses their password.
-func (v *visit) vouch(u calendar.User, kind auth.VoucherKind) (link, until string, err error) {
+// issued is a link by which a user chooses their password, as it is shown once.
+type issued struct {
+	Link, Until string
+	// Mailed is the address that it was mailed to as well, Unsent why it was not.
+	Mailed, Unsent string
+}
+
+// vouch makes a link by which a user chooses their password, and mails it where that can be.
+func (v *visit) vouch(u calendar.User, kind auth.VoucherKind) (issued, error) {
 	voucher, secret, err := v.Auth.Vouch(v.r.Context(), u.Name, kind)
-	return v.address().JoinPath(root, "key", string(secret)).String(), v.clock().Moment(voucher.Expires), err
+	if err != nil {
+		return issued{}, err
+	}
+	one := issued{Link: v.address().JoinPath(root, "key", string(secret)).String(), Until: v.clock().Moment(voucher.Expires)}
+	if v.Passlinks == nil || u.Email == "" {
+		return one, nil
+	}
+	if err := v.Passlinks.Send(v.r.Context(), u, kind == auth.Reset, one.Link, voucher.Expires); err != nil {
+		v.Logger.WarnContext(v.r.Context(), "a link could not be mailed", "to", u.Name, "error", err)
+		_, one.Unsent = explain(err)
+		return one, nil
+	}
+	one.Mailed = u.Email
+	return one, nil
+}
+
+// showIssued shows a page with a link. One that was not mailed is still good, to be handed over by hand.
+func (v *visit) showIssued(name string, content any, one issued) error {
+	return v.write(http.StatusOK, name, content, one.Unsent)
 }
 
 // personContent is the page of one user, for administrators.
@@ -98,8 +145,9 @@ type personContent struct {
 	Factors   auth.Factors
 	Addresses []auth.Address
 	// Self tells that it is the visitor, who cannot lock themselves out.
-	Self        bool
-	Link, Until string
+	Self   bool
+	Bounds []boundRow
+	issued
 }
 
 // wantedPerson is the user that the page is about.
@@ -109,6 +157,9 @@ func (v *visit) wantedPerson() (c personContent, err error) {
 	}
 	c.Self = c.User.ID == v.user().ID
 	if c.Factors, err = v.Auth.Factors(v.r.Context(), c.User); err != nil {
+		return c, err
+	}
+	if c.Bounds, err = v.bounds(c.User); err != nil {
 		return c, err
 	}
 	c.Addresses, err = v.Auth.Addresses(v.r.Context(), c.User)
@@ -136,6 +187,7 @@ var personDeeds = map[string]func(v *visit, u calendar.User) error{
 	"verify": func(v *visit, u calendar.User) error {
 		return v.Auth.VerifyAddress(v.r.Context(), u, v.field("address"))
 	},
+	"bounds":    (*visit).setBounds,
 	"take-back": func(v *visit, u calendar.User) error { return v.Auth.DropVouchers(v.r.Context(), u) },
 }
 
@@ -154,14 +206,14 @@ func (v *visit) changePerson() error {
 		return err
 	}
 	deed := v.field("do")
-	if _, ok := personDeeds[deed]; v.Did != nil && (ok || deed == "reset") {
-		v.Did(v.r.Context(), "people/"+deed, c.User.Name)
+	if _, ok := personDeeds[deed]; ok || deed == "reset" {
+		v.did("people/"+deed, c.User.Name)
 	}
 	if deed == "reset" {
-		if c.Link, c.Until, err = v.vouch(c.User, auth.Reset); err != nil {
+		if c.issued, err = v.vouch(c.User, auth.Reset); err != nil {
 			return err
 		}
-		return v.show("person", c)
+		return v.showIssued("person", c, c.issued)
 	}
 	do, ok := personDeeds[deed]
 	if !ok {

@@ -31,11 +31,11 @@ func TestAdminsAlone(t *testing.T) {
 		h.user("ann")
 		b := h.as("ann")
 		b.get("").hides("People")
-		for _, path := range []string{"people", "people/invite", "people/root", "people/nobody"} {
+		for _, path := range []string{"people", "invite", "people/root", "people/nobody"} {
 			b.get(path).shows(http.StatusNotFound, "no such page")
 			h.browser().get(path).shows(http.StatusOK, "Sign in")
 		}
-		for _, path := range []string{"people/invite", "people/root"} {
+		for _, path := range []string{"invite", "people/root"} {
 			b.post(path, "name", "eve", "do", "disable").shows(http.StatusNotFound, "no such page")
 		}
 		root := h.as("root")
@@ -50,9 +50,9 @@ func TestInvite(t *testing.T) {
 	each(t, func(h *house) {
 		h.admin()
 		root := h.as("root")
-		root.post("people/invite", "name", "ROOT").shows(http.StatusConflict, `There is a user "root" already`)
-		root.post("people/invite", "name", "a/b").shows(http.StatusUnprocessableEntity, "is no user name")
-		made := root.post("people/invite", "name", "Ann", "email", "ann@example.com").shows(http.StatusOK, "Give ann this link")
+		root.post("invite", "name", "ROOT").shows(http.StatusConflict, `There is a user "root" already`)
+		root.post("invite", "name", "a/b").shows(http.StatusUnprocessableEntity, "is no user name")
+		made := root.post("invite", "name", "Ann", "email", "ann@example.com").shows(http.StatusOK, "Give ann this link")
 		key := strings.TrimPrefix(made.secret(), h.server.URL+"/account/")
 		root.get("people").shows(http.StatusOK, "ann", "invitation until")
 		h.browser().post("sign-in", "name", "ann", "password", "").shows(http.StatusUnprocessableEntity)

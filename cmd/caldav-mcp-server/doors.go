@@ -106,10 +106,6 @@ func (p *program) pages(ctx context.Context, front *frontage, h *house, log *slo
 	if err != nil {
 		return nil, err
 	}
-	answers, err := p.answers(ctx, front.config, h)
-	if err != nil {
-		return nil, fmt.Errorf("the pages: %w", err)
-	}
 	config := web.Config{
 		Auth: h.auth, Service: h.calendars, BaseURL: front.baseURL, ClientAddr: server.ClientAddr,
 		NewUser: h.createUser, ChangeUser: h.editUser, Provider: p.provider(front.signIn), CreateUsers: front.signIn.createUsers, Facts: p.facts(h),
@@ -119,21 +115,37 @@ func (p *program) pages(ctx context.Context, front *frontage, h *house, log *slo
 		Did:     func(ctx context.Context, what, whom string) { server.RecordOf(ctx).Did(what, whom) },
 		Now:     p.now, Version: p.version, Logger: log,
 	}
-	if answers != nil {
-		config.Answers = answers
-	}
-	proofs, err := p.proofs(ctx, front.config, h)
-	if err != nil {
+	if err := p.mailPages(ctx, front.config, h, &config); err != nil {
 		return nil, fmt.Errorf("the pages: %w", err)
-	}
-	if proofs != nil {
-		config.Proofs = proofs
 	}
 	pages, err := web.New(config)
 	if err != nil {
 		return nil, fmt.Errorf("the pages: %w", err)
 	}
 	return pages, nil
+}
+
+// mailPages gives the pages what takes mail; where none is sent they stay without.
+func (p *program) mailPages(ctx context.Context, c config, h *house, pages *web.Config) error {
+	answers, err := p.answers(ctx, c, h)
+	if err != nil {
+		return err
+	}
+	if answers != nil {
+		pages.Answers = answers
+	}
+	proofs, err := p.proofs(ctx, c, h)
+	if err != nil {
+		return err
+	}
+	if proofs != nil {
+		pages.Proofs = proofs
+	}
+	links, err := p.passlinks(c)
+	if links != nil {
+		pages.Passlinks = links
+	}
+	return err
 }
 
 // mcpPath is where the MCP door answers.

@@ -67,7 +67,7 @@ func listUsersCommand() command {
 		heads:   []string{"NAME", "DISPLAY NAME", "EMAIL", "TIMEZONE", "ROLE", "CREATED", "OBJECTS", "SIZE"},
 		row: func(u userUsed, _ time.Time) []string {
 			return []string{
-				u.Name, u.DisplayName, u.Email, u.Timezone, roleOf(u.User), shownTime(u.Created), strconv.FormatInt(u.usage.Objects, 10), sizeText(u.usage.Bytes),
+				u.Name, u.DisplayName, u.Email, u.Timezone, roleOf(u.User), shownTime(u.Created), strconv.FormatInt(u.usage.Objects, 10), calendar.SizeText(u.usage.Bytes),
 			}
 		},
 	}.asCommand()

@@ -40,16 +40,34 @@ func (p *program) answers(ctx context.Context, c config, h *house) (*mail.Answer
 
 // proofs lets people show that a mail address is theirs, under the same conditions.
 func (p *program) proofs(ctx context.Context, c config, h *house) (*mail.Proofs, error) {
+	relay, ok, err := c.relay()
+	if !ok || err != nil {
+		return nil, err
+	}
+	key, err := h.mailKey(ctx)
+	return &mail.Proofs{Relay: relay, Post: c.mail.post(), Key: key, Page: c.baseURL.JoinPath(web.ProofPath), Now: p.now, NewID: p.newID}, err
+}
+
+// passlinks mails the links by which people choose a password, under the same conditions.
+func (p *program) passlinks(c config) (*mail.Passlinks, error) {
+	relay, ok, err := c.relay()
+	if !ok || err != nil {
+		return nil, err
+	}
+	return &mail.Passlinks{Relay: relay, Post: c.mail.post(), Host: c.baseURL.Host, Now: p.now, NewID: p.newID}, nil
+}
+
+// relay is where the server's own mails go; none where no mail goes out, or no link leads to the server.
+func (c config) relay() (mail.Relay, bool, error) {
 	if !c.mail.sends() || c.baseURL == nil {
-		return nil, nil
+		return mail.Relay{}, false, nil
 	}
 	relay, err := mail.ParseRelay(c.mail.smtpURL)
 	if err != nil {
-		return nil, err
+		return relay, false, fmt.Errorf("the mail: %w", err)
 	}
 	relay.Hello = letter.Domain(c.mail.post().From)
-	key, err := h.mailKey(ctx)
-	return &mail.Proofs{Relay: relay, Post: c.mail.post(), Key: key, Page: c.baseURL.JoinPath(web.ProofPath), Now: p.now, NewID: p.newID}, err
+	return relay, true, nil
 }
 
 // receiver takes mail in.

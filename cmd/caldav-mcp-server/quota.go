@@ -1,12 +1,7 @@
 package main
 
 import (
-	"errors"
 	"flag"
-	"fmt"
-	"math"
-	"strconv"
-	"strings"
 
 	"caldav-mcp-server/calendar"
 )
@@ -15,7 +10,7 @@ import (
 func quotaRows() []setting {
 	number := func(field func(*calendar.Quota) *int64) func(*config, string) error {
 		return func(c *config, value string) (err error) {
-			*field(&c.quota), err = parseAmount(value)
+			*field(&c.quota), err = calendar.ParseAmount(value)
 			return err
 		}
 	}
@@ -38,48 +33,17 @@ func quotaRows() []setting {
 	}
 }
 
-// units are those of sizes, the long ones first.
-var units = [...]struct {
-	word string
-	size int64
-}{{"kb", 1e3}, {"mb", 1e6}, {"gb", 1e9}, {"tb", 1e12}}
-
-// parseAmount reads a number, or a size with its unit.
-func parseAmount(text string) (int64, error) {
-	digits, factor := strings.ToLower(text), int64(1)
-	for _, u := range units {
-		if bare, ok := strings.CutSuffix(digits, u.word); ok {
-			digits, factor = bare, u.size
-			break
-		}
-	}
-	n, err := strconv.ParseInt(strings.TrimSpace(digits), 10, 64)
-	if err != nil || n < 1 || n > math.MaxInt64/factor {
-		return 0, errors.New("is not a number from 1 on, such as 100000 or 500MB")
-	}
-	return n * factor, nil
-}
-
 // quotaFlag declares a flag for a user's own bound.
 func quotaFlag(f *flag.FlagSet, to **int64, name, usage string) {
 	f.Func(name, usage, func(text string) error { return parseQuota(to, text) })
 }
 
 func parseQuota(to **int64, text string) error {
-	switch text {
-	case "default":
-		*to = new(int64(0))
-		return nil
-	case "none":
-		*to = new(int64(calendar.Unbounded))
-		return nil
+	n, err := calendar.ParseBound(text)
+	if err == nil {
+		*to = &n
 	}
-	n, err := parseAmount(text)
-	if err != nil {
-		return fmt.Errorf("%w, nor none or default", err)
-	}
-	*to = &n
-	return nil
+	return err
 }
 
 // quotaJSON is a user's own bounds for programs: null is what the server's settings say, 0 no bound.
@@ -97,15 +61,4 @@ func asQuotaJSON(q calendar.Quota) quotaJSON {
 		return new(max(n, 0))
 	}
 	return quotaJSON{shown(q.Calendars), shown(q.Objects), shown(q.Bytes)}
-}
-
-// sizeText is a size as people read it.
-func sizeText(n int64) string {
-	text := strconv.FormatInt(n, 10) + " B"
-	for _, u := range units {
-		if n >= u.size {
-			text = strconv.FormatFloat(float64(n)/float64(u.size), 'f', 1, 64) + " " + strings.ToUpper(u.word)
-		}
-	}
-	return text
 }

@@ -92,7 +92,7 @@ func readUsers(r io.Reader) ([]wantedUser, error) {
 		return nil, fmt.Errorf("reading the list: %w", err)
 	}
 	if len(data) > mostListed {
-		return nil, fmt.Errorf("the list has more than %s: split it", sizeText(mostListed))
+		return nil, fmt.Errorf("the list has more than %s: split it", calendar.SizeText(mostListed))
 	}
 	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
 	if !utf8.Valid(data) {

@@ -210,6 +210,10 @@ func (w *walker) everyPage(m mode) error {
 	if err != nil {
 		return fmt.Errorf("there is no app: %w", err)
 	}
+	group, err := w.group()
+	if err != nil {
+		return err
+	}
 	consent, err := w.consent()
 	if err != nil {
 		return err
@@ -217,7 +221,7 @@ func (w *walker) everyPage(m mode) error {
 	var wrong []error
 	for _, path := range []string{
 		"", "calendars", calendar, "connect", "connect/apple", "connect/android", "apps", "apps/new", narrow, consent, "journal", "trash", "settings", "security",
-		"security/password", "security/passkey", "security/codes", "confirm", "delete", "people", "people/invite", "people/" + w.user, missing,
+		"security/password", "security/passkey", "security/codes", "confirm", "delete", "people", "invite", "people/" + w.user, group, missing,
 	} {
 		if err := w.open(path); err != nil {
 			wrong = append(wrong, err)
@@ -231,6 +235,21 @@ func (w *walker) everyPage(m mode) error {
 		}
 	}
 	return errors.Join(append(wrong, w.harmless())...)
+}
+
+// group makes a group with the walker in it, where there is none yet, and returns its page.
+func (w *walker) group() (string, error) {
+	const path = "groups/walkers"
+	if err := w.open(path); err != nil || w.titled("Walkers") == nil {
+		return path, err
+	}
+	if err := w.open("people"); err != nil {
+		return "", err
+	}
+	if err := w.follow(chromedp.SetValue("#group-name", "walkers"), chromedp.SetValue("#group-title", "Walkers"), chromedp.Click("#group-title ~ button")); err != nil {
+		return "", err
+	}
+	return path, w.follow(chromedp.SetValue("#members-wanted", w.user), chromedp.Click("#members-wanted ~ button"))
 }
 
 // missing is a page that there is not.

@@ -1,0 +1,67 @@
+package mail
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/mail/letter"
+)
+
+// Passlinks are mails with the link by which somebody chooses their password.
+type Passlinks struct {
+	Relay Relay
+	Post  letter.Post
+	// Host is the server's name as its people know it.
+	Host  string
+	Now   func() time.Time
+	NewID func() string
+}
+
+const (
+	invitationText = `An administrator of the calendar server %s has made the account %q for you.
+
+Choose your password on this page. The link is good once, and until %s:
+%s
+
+If you do not know what this is about, there is nothing to do: without a password nobody uses the account.
+`
+	resetText = `An administrator of the calendar server %s has made a link for the account %q, by which you choose another password.
+
+Open this page. The link is good once, and until %s:
+%s
+
+If you have not asked for it, tell the administrator: whoever has the link can take the account.
+`
+)
+
+// Send mails a link to the user's main address. Reset tells that they have had a password before.
+func (p *Passlinks) Send(ctx context.Context, u calendar.User, reset bool, link string, until time.Time) error {
+	to, err := letter.Address(u.Email)
+	if err != nil {
+		return calendar.Errorf(calendar.Invalid, "", "%.100q is no mail address", u.Email)
+	}
+	subject, text := "Your calendar account", invitationText
+	if reset {
+		subject, text = "Choose another password", resetText
+	}
+	return sendPlain(ctx, p.Relay, p.Post, letter.Plain{
+		To: to, Name: u.Title(), Subject: subject, ID: p.NewID() + "@" + letter.Domain(p.Post.From), At: p.Now(),
+		Text: fmt.Sprintf(text, p.Host, u.Name, until.In(zoneOf(u)).Format("2 January 2006, 15:04 MST"), link),
+	})
+}
+
+// sendPlain sends a mail of the server's own while somebody waits for the page.
+func sendPlain(ctx context.Context, relay Relay, post letter.Post, m letter.Plain) error {
+	data, err := post.Plain(m)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, pagePatience)
+	defer cancel()
+	if err := relay.Send(ctx, post.From, m.To, m.ID, data); err != nil {
+		return unsent(err)
+	}
+	return nil
+}

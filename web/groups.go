@@ -1,0 +1,114 @@
+package web
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+
+	"caldav-mcp-server/auth"
+	"caldav-mcp-server/calendar"
+)
+
+func (h *Handler) groupPages() []page {
+	create := post("groups", provenAdmins, (*visit).createGroup)
+	create.back = "people"
+	return []page{
+		create,
+		get("groups/{name}", admins, (*visit).group),
+		post("groups/{name}", provenAdmins, (*visit).changeGroup),
+	}
+}
+
+// newGroupForm is a group that is to be made.
+type newGroupForm struct{ Name, Title string }
+
+// groupContent is the page of one group, for administrators.
+type groupContent struct {
+	auth.Group
+	// Wanted are the names that were typed in.
+	Wanted string
+}
+
+func (v *visit) createGroup() error {
+	form := newGroupForm{v.field("name"), v.field("title")}
+	g, err := v.Auth.CreateGroup(v.r.Context(), form.Name, form.Title)
+	if err == nil {
+		v.did("groups/create", g.Name)
+		return v.done("groups/"+g.Name, "group-made")
+	}
+	content, failed := v.peopleContent()
+	if failed != nil {
+		return failed
+	}
+	content.Group = form
+	return v.again("people", content, err)
+}
+
+// wantedGroup is the group that the page is about.
+func (v *visit) wantedGroup() (groupContent, error) {
+	all, err := v.Auth.Groups(v.r.Context())
+	if err != nil {
+		return groupContent{}, err
+	}
+	i := slices.IndexFunc(all, func(g auth.Group) bool { return g.Name == v.r.PathValue("name") })
+	if i < 0 {
+		return groupContent{}, errMissing()
+	}
+	return groupContent{Group: all[i], Wanted: v.field("members")}, nil
+}
+
+func (v *visit) group() error {
+	c, err := v.wantedGroup()
+	if err != nil {
+		return err
+	}
+	return v.show("group", c)
+}
+
+// groupDeeds are the actions on a group, by the name of their button, and what is said of them on which page.
+var groupDeeds = map[string]struct {
+	do           func(v *visit, name string) error
+	notice, page string
+}{
+	"add": {do: (*visit).addMembers, notice: "members-added"},
+	"remove": {do: func(v *visit, name string) error {
+		return v.Auth.RemoveMembers(v.r.Context(), name, []string{v.field("member")})
+	}, notice: "member-removed"},
+	"delete": {do: func(v *visit, name string) error { return v.Auth.DeleteGroup(v.r.Context(), name) }, notice: "group-deleted", page: "people"},
+}
+
+func (v *visit) changeGroup() error {
+	c, err := v.wantedGroup()
+	if err != nil {
+		return err
+	}
+	deed, ok := groupDeeds[v.field("do")]
+	if !ok {
+		return errMissing()
+	}
+	v.did("groups/"+v.field("do"), c.Name)
+	if err := deed.do(v, c.Name); err != nil {
+		return v.again("group", c, err)
+	}
+	if deed.page != "" {
+		return v.done(deed.page, deed.notice)
+	}
+	return v.done("groups/"+c.Name, deed.notice)
+}
+
+// addMembers takes in whom the form names, with commas or blanks between them.
+func (v *visit) addMembers(name string) error {
+	names := strings.FieldsFunc(v.field("members"), func(r rune) bool { return r == ',' || unicode.IsSpace(r) })
+	if len(names) == 0 {
+		return calendar.Errorf(calendar.Invalid, "", "say who is to be in the group, by user name")
+	}
+	_, err := v.Auth.AddMembers(v.r.Context(), name, names)
+	return err
+}
+
+// did tells the audit log what an administrator does, and to whom.
+func (v *visit) did(what, whom string) {
+	if v.Did != nil {
+		v.Did(v.r.Context(), what, whom)
+	}
+}
