@@ -10,7 +10,7 @@ import (
 
 // consent is the page on which an assistant asks to be let in: one that has just registered.
 func (w *walker) consent() (string, error) {
-	const redirect = "http://127.0.0.1/callback"
+	redirect := w.back.URL + "/callback"
 	r, err := http.NewRequestWithContext(w.tab, http.MethodPost, strings.TrimSuffix(w.root, "account/")+"oauth/register",
 		strings.NewReader(`{"client_name":"An assistant with a name that goes on for longer than anybody thought it would","redirect_uris":["`+redirect+`"]}`))
 	if err != nil {

@@ -31,6 +31,7 @@ func trials() []trial {
 	return append(all,
 		trial{"by keyboard alone", (*walker).byKeyboard},
 		trial{"without JavaScript", (*walker).withoutScripts},
+		trial{"as a stranger, and as another user", (*walker).asStrangers},
 		trial{"a passkey is made and signs in", (*walker).passkey},
 	)
 }

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"strings"
 	"sync"
@@ -15,7 +17,6 @@ import (
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/webauthn"
 	"github.com/chromedp/chromedp"
-	"github.com/chromedp/chromedp/kb"
 )
 
 // patience is how long one step may take.
@@ -26,6 +27,8 @@ type walker struct {
 	root, user, password, axe string
 	tab                       context.Context
 	close                     func()
+	// back is where assistants listen.
+	back *httptest.Server
 
 	mu sync.Mutex
 	// complaints are what the browser said of our pages' policy.
@@ -40,8 +43,8 @@ func newWalker(ctx context.Context, root, user, password, axe string) (*walker, 
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.NoSandbox, chromedp.UserDataDir(profile))
 	allocator, endAllocator := chromedp.NewExecAllocator(ctx, options...)
 	tab, endTab := chromedp.NewContext(allocator)
-	w := &walker{root: root, user: user, password: password, axe: axe, tab: tab}
-	w.close = func() { endTab(); endAllocator(); _ = os.RemoveAll(profile) }
+	w := &walker{root: root, user: user, password: password, axe: axe, tab: tab, back: httptest.NewServer(http.NotFoundHandler())}
+	w.close = func() { endTab(); endAllocator(); w.back.Close(); _ = os.RemoveAll(profile) }
 	err = chromedp.Listen(tab, w.hear)
 	if err == nil {
 		_, err = chromedp.Call(tab, log.Enable, struct{}{})
@@ -196,33 +199,12 @@ func (w *walker) everyPage(m mode) error {
 	if err := w.see(m); err != nil {
 		return err
 	}
-	if err := w.open("calendars"); err != nil {
-		return err
-	}
-	calendar, err := ask[string](w, `document.querySelector("main a[href*='/account/calendars/']").getAttribute("href").replace(/^\/account\//, "")`)
-	if err != nil {
-		return fmt.Errorf("there is no calendar: %w", err)
-	}
-	if err := w.open("apps"); err != nil {
-		return err
-	}
-	narrow, err := ask[string](w, `document.querySelector("main a[href$='/narrow']").getAttribute("href").replace(/^\/account\//, "")`)
-	if err != nil {
-		return fmt.Errorf("there is no app: %w", err)
-	}
-	group, err := w.group()
-	if err != nil {
-		return err
-	}
-	consent, err := w.consent()
+	paths, err := w.paths()
 	if err != nil {
 		return err
 	}
 	var wrong []error
-	for _, path := range []string{
-		"", "calendars", calendar, "connect", "connect/apple", "connect/android", "apps", "apps/new", narrow, consent, "journal", "trash", "settings", "security",
-		"security/password", "security/passkey", "security/codes", "confirm", "delete", "people", "invite", "people/" + w.user, group, missing,
-	} {
+	for _, path := range append(paths, missing) {
 		if err := w.open(path); err != nil {
 			wrong = append(wrong, err)
 			continue
@@ -235,6 +217,39 @@ func (w *walker) everyPage(m mode) error {
 		}
 	}
 	return errors.Join(append(wrong, w.harmless())...)
+}
+
+// paths are all pages that there are for somebody who is signed in and looks after the others.
+func (w *walker) paths() ([]string, error) {
+	calendar, err := w.found("calendars", `main a[href*='/account/calendars/']`)
+	if err != nil {
+		return nil, err
+	}
+	narrow, err := w.found("apps", `main a[href$='/narrow']`)
+	if err != nil {
+		return nil, err
+	}
+	group, err := w.group()
+	if err != nil {
+		return nil, err
+	}
+	consent, err := w.consent()
+	return []string{
+		"", "calendars", calendar, calendar + "/links", "connect", "connect/apple", "connect/android", "apps", "apps/new", narrow, consent, "journal", "trash",
+		"settings", "security", "security/password", "security/passkey", "security/codes", "confirm", "delete", "people", "invite", "people/" + w.user, group,
+	}, err
+}
+
+// found is the path of the first link of a kind on a page.
+func (w *walker) found(page, link string) (string, error) {
+	if err := w.open(page); err != nil {
+		return "", err
+	}
+	path, err := ask[string](w, fmt.Sprintf(`document.querySelector(%q).getAttribute("href").replace(/^\/account\//, "")`, link))
+	if err != nil {
+		return "", fmt.Errorf("/account/%s has no %s: %w", page, link, err)
+	}
+	return path, nil
 }
 
 // group makes a group with the walker in it, where there is none yet, and returns its page.
@@ -297,59 +312,6 @@ func (w *walker) look(path string) error {
 	_ = w.complained() // axe's own doing
 	if len(violations) > 0 {
 		return fmt.Errorf("/account/%s: %s", path, strings.Join(violations, "\n  "))
-	}
-	return nil
-}
-
-// byKeyboard signs out and in with nothing but keys, and skips to the content.
-func (w *walker) byKeyboard() error {
-	if err := w.signOut(); err != nil {
-		return err
-	}
-	// The name has the focus from the start.
-	if err := w.do(chromedp.WaitVisible("#name:focus")); err != nil {
-		return err
-	}
-	if err := w.follow(chromedp.KeyEvent(w.user + kb.Tab + w.password + kb.Enter)); err != nil {
-		return err
-	}
-	if err := w.titled("Home"); err != nil {
-		return err
-	}
-	if err := w.do(chromedp.KeyEvent(kb.Tab)); err != nil {
-		return err
-	}
-	shown, err := ask[string](w, `getComputedStyle(document.activeElement).outlineStyle + " " + document.activeElement.textContent`)
-	if err != nil || shown != "solid Skip to the content" {
-		return fmt.Errorf("the first stop is %q, %w", shown, err)
-	}
-	return nil
-}
-
-func (w *walker) withoutScripts() error {
-	scripts := func(off bool) error {
-		_, err := chromedp.Call(w.tab, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: off})
-		return err
-	}
-	if err := scripts(true); err != nil {
-		return err
-	}
-	defer func() { _ = scripts(false) }()
-	if err := w.signOut(); err != nil {
-		return err
-	}
-	if err := w.enter(w.password); err != nil {
-		return err
-	}
-	if err := w.open("settings"); err != nil {
-		return err
-	}
-	if err := w.follow(chromedp.SetValue("#display-name", "Without <script>"), chromedp.Click("main form button")); err != nil {
-		return err
-	}
-	notice, err := chromedp.Run(w.tab, chromedp.Text(".notice"))
-	if err != nil || notice != "Saved." {
-		return fmt.Errorf("saving says %q, %w", notice, err)
 	}
 	return nil
 }

@@ -1,0 +1,181 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+)
+
+// byKeyboard signs out and in with nothing but keys, skips to the content, comes to all that can be used on each page, and lets
+// an assistant in.
+func (w *walker) byKeyboard() error {
+	paths, err := w.paths()
+	if err != nil {
+		return err
+	}
+	if err := w.open(""); err != nil {
+		return err
+	}
+	if err := w.signOut(); err != nil {
+		return err
+	}
+	// The name has the focus from the start.
+	if err := w.do(chromedp.WaitVisible("#name:focus")); err != nil {
+		return err
+	}
+	if err := w.follow(chromedp.KeyEvent(w.user + kb.Tab + w.password + kb.Enter)); err != nil {
+		return err
+	}
+	if err := w.titled("Home"); err != nil {
+		return err
+	}
+	if err := w.do(chromedp.KeyEvent(kb.Tab)); err != nil {
+		return err
+	}
+	shown, err := ask[string](w, `getComputedStyle(document.activeElement).outlineStyle + " " + document.activeElement.textContent`)
+	if err != nil || shown != "solid Skip to the content" {
+		return fmt.Errorf("the first stop is %q, %w", shown, err)
+	}
+	var wrong []error
+	for _, path := range paths {
+		if err := w.stops(path); err != nil {
+			wrong = append(wrong, fmt.Errorf("/account/%s: %w", path, err))
+		}
+	}
+	return errors.Join(append(wrong, w.allowByKeyboard())...)
+}
+
+// usable are what a person does something with. Of radio buttons one of a group is a stop.
+const usable = `[...document.querySelectorAll("a[href], button, input:not([type=hidden]), select, textarea, summary")]
+	.filter(e => !e.disabled && e.checkVisibility() && (e.type != "radio" || e.checked))`
+
+// stops goes through a page with the tab key, and wants to come by all that can be used, with the focus to be seen.
+func (w *walker) stops(path string) error {
+	if err := w.open(path); err != nil {
+		return err
+	}
+	// What has the focus from the start is where the round begins.
+	count, err := ask[int](w, `document.activeElement.blur(); window.left = new Set(`+usable+`); left.size`)
+	if err != nil {
+		return err
+	}
+	// A field for a date or a time is several stops.
+	for range 2*count + 30 {
+		if err := w.do(chromedp.KeyEvent(kb.Tab)); err != nil {
+			return err
+		}
+		left, err := ask[string](w, `(() => {
+			const at = document.activeElement;
+			if (left.delete(at) && getComputedStyle(at).outlineStyle == "none") return "unseen: " + at.outerHTML;
+			return left.size ? "more" : "";
+		})()`)
+		if err != nil || left == "" {
+			return err
+		}
+		if left != "more" {
+			return errors.New(left)
+		}
+	}
+	missed, err := ask[string](w, `[...left].map(e => e.outerHTML.slice(0, 120)).join(" | ")`)
+	return fmt.Errorf("no key leads to %s, %w", missed, err)
+}
+
+// allowByKeyboard lets an assistant in, from the page where it asks.
+func (w *walker) allowByKeyboard() error {
+	consent, err := w.consent()
+	if err != nil {
+		return err
+	}
+	if err := w.open(consent); err != nil {
+		return err
+	}
+	for range 60 {
+		if err := w.do(chromedp.KeyEvent(kb.Tab)); err != nil {
+			return err
+		}
+		if at, err := ask[string](w, `document.activeElement.value || ""`); err != nil || at == "allow" {
+			return errors.Join(err, w.allowed(chromedp.KeyEvent(kb.Enter)))
+		}
+	}
+	return errors.New("no key leads to the button that lets an assistant in")
+}
+
+// allowed takes the step that says yes, and wants the browser to be sent where the assistant listens.
+func (w *walker) allowed(yes chromedp.Action[chromedp.Void]) error {
+	if err := w.do(yes); err != nil {
+		return err
+	}
+	at, err := "", error(nil)
+	for range 100 {
+		if at, err = ask[string](w, `document.URL`); err == nil && strings.Contains(at, "/callback?") && strings.Contains(at, "code=") {
+			return nil
+		}
+		pause()
+	}
+	return fmt.Errorf("after yes the browser is at %s, %w", at, err)
+}
+
+// withoutScripts does everyday things with JavaScript turned off, and opens all pages.
+func (w *walker) withoutScripts() error {
+	paths, err := w.paths()
+	if err != nil {
+		return err
+	}
+	scripts := func(off bool) error {
+		_, err := chromedp.Call(w.tab, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: off})
+		return err
+	}
+	if err := scripts(true); err != nil {
+		return err
+	}
+	defer func() { _ = scripts(false) }()
+	if err := w.open(""); err != nil {
+		return err
+	}
+	if err := w.signOut(); err != nil {
+		return err
+	}
+	if err := w.enter(w.password); err != nil {
+		return err
+	}
+	for _, path := range paths {
+		if err := w.open(path); err != nil {
+			return err
+		}
+		if shown, err := chromedp.Run(w.tab, chromedp.Text("h1")); err != nil || shown == "" || shown == "Not here" {
+			return fmt.Errorf("/account/%s is %q, %w", path, shown, err)
+		}
+	}
+	for _, deed := range []struct {
+		page, field, value, button, says string
+	}{
+		{"settings", "#display-name", "Without <script>", "#display-name ~ button", "Saved."},
+		{"calendars", "#name", "Made <b>without</b> scripts", "#new + form button", "The calendar is made."},
+		{"apps/new", "#name", "A token made without scripts", "#name ~ button", ""},
+	} {
+		if err := w.open(deed.page); err != nil {
+			return err
+		}
+		if err := w.follow(chromedp.SetValue(deed.field, deed.value), chromedp.Click(deed.button)); err != nil {
+			return err
+		}
+		if deed.says == "" {
+			continue
+		}
+		if notice, err := chromedp.Run(w.tab, chromedp.Text(".notice")); err != nil || notice != deed.says {
+			return fmt.Errorf("/account/%s says %q, %w", deed.page, notice, err)
+		}
+	}
+	consent, err := w.consent()
+	if err != nil {
+		return err
+	}
+	if err := w.open(consent); err != nil {
+		return err
+	}
+	return w.allowed(chromedp.Click(`button[value="allow"]`))
+}
