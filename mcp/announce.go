@@ -38,7 +38,7 @@ func (h *Handler) dress(w http.ResponseWriter, x *exchange, body []byte) ([]byte
 		if err := json.Unmarshal(raw, &agreed); err != nil {
 			return nil, err
 		}
-		w.Header().Set(sessionHeader, string(h.sessions.begin(ownerOf(x.caller), agreed)))
+		w.Header().Set(sessionHeader, string(h.sessions.begin(ownerOf(x.caller), agreed, !agreed.plain() && asksPersons(x.message.capabilities()))))
 	}
 	a.Result["capabilities"], _ = json.Marshal(declared(capabilities, cmp.Or(agreed, x.version))) // read from JSON, so JSON can hold it
 	return json.Marshal(a)

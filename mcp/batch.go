@@ -76,7 +76,7 @@ func (b toolbox) changeMany(ctx context.Context, c *call, in *manyChanges) (answ
 	if err != nil {
 		return answer{}, err
 	}
-	c.batch = b.service.NewBatch(c.caller, c.meter, c.telling())
+	c.batch, c.consent.parts = b.service.NewBatch(c.caller, c.meter, c.telling()), new(bool)
 	v := manyView{Preview: in.preview, zoneView: z.view()}
 	for i, sent := range in.changes {
 		one, err := b.oneChange(ctx, c, z, i, sent)
@@ -86,6 +86,9 @@ func (b toolbox) changeMany(ctx context.Context, c *call, in *manyChanges) (answ
 		v.Changes = append(v.Changes, one)
 	}
 	if !in.preview {
+		if err := c.confirmMany(v); err != nil {
+			return answer{}, err
+		}
 		told, err := c.batch.Commit(ctx)
 		if err != nil {
 			return answer{}, errAll(err)
@@ -117,7 +120,7 @@ func (b toolbox) oneChange(ctx context.Context, c *call, z zoned, i int, sent ma
 			return one, errArgument("%q is not for one of several changes", key)
 		}
 	}
-	part := &call{caller: c.caller, meter: c.meter, tool: t.name, asked: asked, batch: c.batch}
+	part := &call{caller: c.caller, meter: c.meter, tool: t.name, asked: asked, batch: c.batch, consent: c.consent}
 	if local, _, ok := strings.Cut(string(c.uid), "@"); ok {
 		part.uid = calendar.UID(fmt.Sprintf("%s-%d@caldav-server", local, i+1))
 	}

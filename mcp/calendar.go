@@ -250,6 +250,9 @@ func (b toolbox) deleteCalendar(ctx context.Context, c *call, in *inCalendar) (a
 	if err != nil {
 		return answer{}, err
 	}
+	if err := b.confirmDeletion(ctx, c, cal); err != nil {
+		return answer{}, err
+	}
 	if err := b.service.DeleteCalendar(ctx, c.caller, cal.ID); err != nil {
 		return answer{}, err
 	}

@@ -123,6 +123,17 @@ func (b toolbox) takeBackSince(ctx context.Context, c *call, in *undo) (calendar
 	if all.Token == "" {
 		all.Token = c.caller.Token
 	}
+	if c.consent.asks && !in.preview {
+		all.Preview = true
+		would, err := b.service.UndoSince(ctx, c.caller, all)
+		if err == nil {
+			err = c.confirmUndo(would)
+		}
+		if err != nil {
+			return calendar.Undone{}, err
+		}
+		all.Preview = false
+	}
 	return b.service.UndoSince(ctx, c.caller, all)
 }
 

@@ -129,9 +129,14 @@ func (b toolbox) moveToCalendar(ctx context.Context, c *call, s subject, in *eve
 		e.Hint = "to have one instance elsewhere, delete it with the scope this and create an event"
 		return answer{}, e
 	}
-	carry := b.service.MoveToCalendar
-	if in.copy {
-		carry = b.service.CopyToCalendar
+	carry := b.service.CopyToCalendar
+	if !in.copy {
+		carry = func(ctx context.Context, who calendar.Caller, from calendar.Calendar, uid calendar.UID, to calendar.Calendar, when calendar.Precondition) (calendar.Saved, error) {
+			if err := c.confirmCarry(s, to); s.found.Object.Recurring && err != nil {
+				return calendar.Saved{}, err
+			}
+			return b.service.MoveToCalendar(ctx, who, from, uid, to, when)
+		}
 	}
 	now, to, err := b.carried(ctx, c, s, in.to, carry)
 	if err != nil {
@@ -193,9 +198,9 @@ func (b toolbox) change(ctx context.Context, c *call, s subject, change edit.Cha
 		return changedView{}, query.Instance{}, err
 	}
 	change.Target = s.target()
-	edited, err := b.changer(c).EditObject(ctx, c.caller, s.cal, s.found.Object.UID, ledger.Edit{Change: change, When: s.when, Telling: c.telling(), Meter: c.meter})
+	edited, err := b.editObject(ctx, c, s, change)
 	if err != nil {
-		return changedView{}, query.Instance{}, b.outdated(ctx, c, s, err)
+		return changedView{}, query.Instance{}, err
 	}
 	now, err := b.after(ctx, c, s, edited)
 	if err != nil {
@@ -209,6 +214,21 @@ func (b toolbox) change(ctx context.Context, c *call, s subject, change edit.Cha
 		view.clashes, err = b.clashesOf(ctx, c, s, now)
 	}
 	return view, now, err
+}
+
+// editObject makes a change of an event or a task. Whoever moves more than one instance, or changes the rule, is asked.
+func (b toolbox) editObject(ctx context.Context, c *call, s subject, change edit.Change) (ledger.Edited, error) {
+	edit := func(by changer) (ledger.Edited, error) {
+		return by.EditObject(ctx, c.caller, s.cal, s.found.Object.UID, ledger.Edit{Change: change, When: s.when, Telling: c.telling(), Meter: c.meter})
+	}
+	moves := !change.Times.Start.Left() || !change.Times.End.Left() || !change.Fields.Rule.Left()
+	if s.reaches() && moves {
+		if err := b.confirmSeries(ctx, c, s, edit); err != nil {
+			return ledger.Edited{}, err
+		}
+	}
+	edited, err := edit(b.changer(c))
+	return edited, b.outdated(ctx, c, s, err)
 }
 
 // deletedView is what is said of an event that was deleted; when a part of a series was, of what is left, too.
@@ -251,6 +271,14 @@ func (b toolbox) deleteEvent(ctx context.Context, c *call, in *eventTarget) (ans
 
 // cancel deletes what a call is about.
 func (b toolbox) cancel(ctx context.Context, c *call, s subject) (ledger.Edited, error) {
-	edited, err := b.changer(c).CancelObject(ctx, c.caller, s.cal, s.found.Object.UID, ledger.Cancellation{Target: s.target(), When: s.when, Telling: c.telling(), Meter: c.meter})
+	cancel := func(by changer) (ledger.Edited, error) {
+		return by.CancelObject(ctx, c.caller, s.cal, s.found.Object.UID, ledger.Cancellation{Target: s.target(), When: s.when, Telling: c.telling(), Meter: c.meter})
+	}
+	if s.reaches() {
+		if err := b.confirmSeries(ctx, c, s, cancel); err != nil {
+			return ledger.Edited{}, err
+		}
+	}
+	edited, err := cancel(b.changer(c))
 	return edited, b.outdated(ctx, c, s, err)
 }

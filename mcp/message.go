@@ -16,6 +16,7 @@ type message struct {
 	method string          // "" for a client's answer to a request of ours
 	params json.RawMessage // an object, or nil
 	answer bool            // it has a result or an error
+	result json.RawMessage // what an answer says
 }
 
 // parse reads a message. The error says what is wrong with it; the message then has at most
@@ -28,7 +29,7 @@ func parse(body []byte) (message, *rpcError) {
 	if err := json.Unmarshal(body, &fields); err != nil || fields == nil {
 		return message{}, rpcErrorf(codeRequest, "the body must be one JSON object: send each message by itself, batches are not taken")
 	}
-	m := message{answer: fields["result"] != nil || fields["error"] != nil}
+	m := message{answer: fields["result"] != nil || fields["error"] != nil, result: fields["result"]}
 	if id := fields["id"]; id != nil {
 		if !isString(id) && !isNumber(id) {
 			return m, rpcErrorf(codeRequest, `"id" must be a string or a number`)
@@ -97,6 +98,9 @@ func (m message) bytes() []byte {
 type toolCall struct {
 	Name      string                     `json:"name"`
 	Arguments map[string]json.RawMessage `json:"arguments"`
+	// InputResponses and RequestState are what a call that was to be confirmed comes back with.
+	InputResponses map[string]json.RawMessage `json:"inputResponses"`
+	RequestState   string                     `json:"requestState"`
 }
 
 // readToolCall reads the params of tools/call.

@@ -32,6 +32,9 @@ type exchange struct {
 	// ran is set when a tool answered, refused when its answer is not the transport's.
 	ran     bool
 	refused *refusal
+	// asks tells that the client can ask the person in front of it, reply is where it is told to.
+	asks  bool
+	reply *reply
 }
 
 type exchangeKey struct{}
@@ -58,6 +61,7 @@ func (h *Handler) post(w http.ResponseWriter, r *http.Request, caller calendar.C
 	case m.id != nil && !h.pace.admit(w, ownerOf(caller)):
 	case !h.agree(w, r, x, header):
 	case x.isStray():
+		h.heed(r.Context(), x)
 		w.WriteHeader(http.StatusAccepted)
 	default:
 		h.pass(w, r, x, header)
@@ -99,6 +103,7 @@ func (h *Handler) agree(w http.ResponseWriter, r *http.Request, x *exchange, hea
 	if declared := x.message.declared(); declared.modern() || claimed.modern() {
 		// The transport compares the two, and answers a version that it doesn't speak.
 		x.version = max(declared, claimed)
+		x.asks = asksPersons(x.message.capabilities())
 		header.Del(sessionHeader)
 		return true
 	}
@@ -122,12 +127,13 @@ func (h *Handler) agree(w http.ResponseWriter, r *http.Request, x *exchange, hea
 		return false
 	}
 	x.version, x.session = s.version, id
+	x.asks = s.asks && acceptsEvents(r.Header.Values("Accept"))
 	header.Set(versionHeader, string(s.version))
 	return true
 }
 
-// isStray tells whether a message is accepted and goes no further. An answer: we ask clients
-// nothing. A cancellation without a session: mcp-go knows calls by session id and request id
+// isStray tells whether a message is accepted and goes no further. An answer: it is ours alone, see heed.
+// A cancellation without a session: mcp-go knows calls by session id and request id
 // alone, and would let any user cancel another's who has no session either, as all of
 // 2026-07-28 (which cancels by closing the response).
 func (x *exchange) isStray() bool {
@@ -187,6 +193,7 @@ func (h *Handler) lacks(x *exchange) calendar.Scope {
 // forward hands the message to the transport and settles its answer.
 func (h *Handler) forward(w http.ResponseWriter, r *http.Request, x *exchange, header http.Header) {
 	out := newReply(w, func(status int, body []byte) (int, []byte) { return h.settle(w, x, status, body) })
+	x.reply = out
 	h.transport.Handle(out, x.request(r, header))
 	out.finish()
 }

@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"bytes"
+	"encoding/json"
 	"net/http"
 	"sync"
 )
@@ -20,6 +21,8 @@ type reply struct {
 	status    int
 	body      bytes.Buffer
 	streaming bool
+	// asked tells that the client was asked something on the way: the answer is then the last event.
+	asked bool
 }
 
 func newReply(w http.ResponseWriter, s settler) *reply { return &reply{w: w, settle: s} }
@@ -35,6 +38,9 @@ func (p *reply) WriteHeader(status int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.status = status
+	if p.asked {
+		return
+	}
 	if p.w.Header().Get("Content-Type") != "text/event-stream" {
 		return
 	}
@@ -83,10 +89,34 @@ func (p *reply) Flush() {
 	}
 }
 
+// ask sends a request to the client before its call is answered.
+func (p *reply) ask(request any) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.asked {
+		p.asked = true
+		beginEvents(p.w)
+	}
+	return sse{p.w}.send(request)
+}
+
+// wait keeps the connection while a person thinks.
+func (p *reply) wait() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return sse{p.w}.comment()
+}
+
 // finish sends what was held back.
 func (p *reply) finish() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if p.asked {
+		p.w.Header().Set("Content-Type", "text/event-stream") // as it began, whatever the transport has made of it
+		_, body := p.settle(p.status, p.body.Bytes())
+		_ = sse{p.w}.send(json.RawMessage(body)) // the client may be gone
+		return
+	}
 	if p.streaming || p.status == 0 {
 		return
 	}

@@ -25,6 +25,8 @@ const sessionHeader = "Mcp-Session-Id"
 //
 //	base64url("2025-11-25 1767258000 4fbc…") "." base64url(HMAC(key, caller, the same text))
 //
+// A fourth word tells that its client can ask the person in front of it.
+//
 // So no process keeps anything, every process that has the key accepts it, and with another
 // token it is as good as none.
 type sessionID string
@@ -33,6 +35,8 @@ type sessionID string
 type session struct {
 	version version
 	opened  time.Time
+	// asks tells that its client can ask the person in front of it.
+	asks bool
 }
 
 // owner is whose a session is: not the user's alone but the token's, so that one program
@@ -67,8 +71,11 @@ func newSessions(key []byte, age time.Duration, now func() time.Time, newID func
 }
 
 // begin makes the id of a new session.
-func (s *sessions) begin(o owner, v version) sessionID {
+func (s *sessions) begin(o owner, v version, asks bool) sessionID {
 	text := fmt.Sprintf("%s %d %s", v, s.now().Unix(), s.newID())
+	if asks {
+		text += " " + asksWord
+	}
 	return sessionID(encode([]byte(text)) + "." + encode(s.seal(o, text)))
 }
 
@@ -87,12 +94,15 @@ func (s *sessions) resume(o owner, id sessionID) (session, bool) {
 
 func parseSession(text string) (session, error) {
 	fields := strings.Fields(text)
-	if len(fields) != 3 {
+	if len(fields) != 3 && len(fields) != 4 {
 		return session{}, fmt.Errorf("a session of %d fields", len(fields))
 	}
 	at, err := strconv.ParseInt(fields[1], 10, 64)
-	return session{version(fields[0]), time.Unix(at, 0)}, err
+	return session{version(fields[0]), time.Unix(at, 0), fields[len(fields)-1] == asksWord}, err
 }
+
+// asksWord is the last of a session whose client asks.
+const asksWord = "asks"
 
 // seal is the proof that we made the id for this owner. The quotes keep one part from
 // running into the next.

@@ -83,6 +83,9 @@ func (b toolbox) shareCalendar(ctx context.Context, c *call, in *newShare) (answ
 		return answer{}, err
 	}
 	access := calendar.Access(slices.Index(permissions[:], in.permission))
+	if err := c.confirmShare(cal, in.user, access); err != nil {
+		return answer{}, err
+	}
 	share, err := b.service.Share(ctx, c.caller, cal.ID, in.user, access)
 	if err != nil {
 		return answer{}, err

@@ -8,7 +8,6 @@ import (
 
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/calendar/edit"
-	"caldav-mcp-server/calendar/ledger"
 	"caldav-mcp-server/calendar/query"
 	"caldav-mcp-server/ical"
 )
@@ -199,9 +198,9 @@ func (b toolbox) updateTask(ctx context.Context, c *call, in *taskPatch) (answer
 	if change.Times, err = in.times(s.zone, in.inZone, s.found); err != nil {
 		return answer{}, err
 	}
-	edited, err := b.changer(c).EditObject(ctx, c.caller, s.cal, s.found.Object.UID, ledger.Edit{Change: change, When: s.when, Telling: c.telling(), Meter: c.meter})
+	edited, err := b.editObject(ctx, c, s, change)
 	if err != nil {
-		return answer{}, b.outdated(ctx, c, s, err)
+		return answer{}, err
 	}
 	now, err := b.after(ctx, c, s, edited)
 	if err != nil {

@@ -77,6 +77,8 @@ type call struct {
 	plain bool
 	// batch collects what the call changes, if it is one of several that are made together.
 	batch *ledger.Batch
+	// consent is what a person was asked about it.
+	consent consent
 }
 
 // changer makes changes of events and tasks, at once or together with others.
@@ -195,9 +197,9 @@ func (h *Handler) firstInput(name string) json.RawMessage {
 func (h *Handler) runner(t tool) server.ToolHandlerFunc {
 	return func(ctx context.Context, _ mcpgo.CallToolRequest) (*mcpgo.CallToolResult, error) {
 		x := exchangeOf(ctx)
-		c := &call{caller: x.caller, plain: x.version.plain()}
+		c := &call{caller: x.caller, plain: x.version.plain(), consent: consent{asks: x.asks}}
 		started := h.now()
-		result, err := h.answer(ctx, t, c, x)
+		result, err := h.attempted(ctx, t, c, x)
 		h.logCall(ctx, t, c, err, h.now().Sub(started))
 		if err == nil {
 			x.ran = true
@@ -287,11 +289,14 @@ func (h *Handler) logCall(ctx context.Context, t tool, c *call, err error, took 
 	if err != nil {
 		outcome = calendar.ReasonOf(err).String()
 	}
+	if c.consent.open {
+		outcome = "asked"
+	}
 	if err != nil && ctx.Err() != nil {
 		outcome = "cancelled" // and whatever failed, failed because of that
 	}
 	h.called(t.name, outcome, took)
-	h.did(ctx, t.name, outcome, !t.hints.readOnly)
+	h.did(ctx, t.name, outcome, !t.hints.readOnly && !c.consent.open)
 	h.log.LogAttrs(ctx, slog.LevelInfo, "tool called", slog.String("tool", t.name), slog.String("user", c.caller.User.Name),
 		slog.String("token", string(c.caller.Token)), slog.String("calendar", string(c.calendar)), slog.String("outcome", outcome), slog.Duration("duration", took))
 }

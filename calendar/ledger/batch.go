@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/calendar/content"
@@ -43,6 +44,17 @@ func (s *Ledger) NewBatch(c calendar.Caller, m *meter.Meter, tell calendar.Telli
 
 // Last is the latest change, as the journal would have it, with the bytes before and after.
 func (b *Batch) Last() calendar.Change { return b.last }
+
+// State tells apart what the batch has found: it is another one once something of it was changed by somebody else.
+func (b *Batch) State() string {
+	var was []string
+	for _, p := range b.plans {
+		if p.before != nil {
+			was = append(was, string(p.before.ETag))
+		}
+	}
+	return strings.Join(was, " ")
+}
 
 // Planned is an object as it will be; false where no change is about it.
 func (b *Batch) Planned(in calendar.CalendarID, uid calendar.UID) (calendar.Object, bool) {

@@ -1,0 +1,158 @@
+package mcp
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/edit"
+	"caldav-mcp-server/calendar/ledger"
+	"caldav-mcp-server/calendar/recur"
+)
+
+// What a person is asked about before it is done: see confirm. The words are theirs, not the model's.
+
+const (
+	// mostUnasked is how many changes one call makes that nobody is asked about.
+	mostUnasked = 5
+	// mostInQuestion is how many of several changes a question tells of, mostCounted how many things it counts.
+	mostInQuestion, mostCounted = 20, 1000
+)
+
+// quotedShort sets apart what people wrote, in a question.
+func quotedShort(s string) string { return quoted(short(s, longestTold)) }
+
+// confirmDeletion asks before a calendar goes with all that is in it.
+func (b toolbox) confirmDeletion(ctx context.Context, c *call, cal calendar.Calendar) error {
+	if !c.consent.asks || cal.Access != calendar.OwnerAccess {
+		return nil // whose it is not is refused anyway
+	}
+	n := 0
+	for _, err := range b.service.Objects(ctx, c.meter, c.caller, cal, calendar.ObjectQuery{Kinds: cal.Kinds}) {
+		if n++; err != nil || n > mostCounted {
+			break
+		}
+	}
+	holds := fmt.Sprintf("%d events, tasks and notes", n)
+	switch {
+	case n == 0:
+		holds = "nothing"
+	case n == 1:
+		holds = "one event, task or note"
+	case n > mostCounted:
+		holds = fmt.Sprintf("more than %d events, tasks and notes", mostCounted)
+	}
+	return c.confirm(question{
+		text:  willHave("deleted the calendar "+quotedShort(cal.Name)+", for everybody who has it, with "+holds+" in it") + "An administrator can bring it back for some time.",
+		state: string(cal.ID),
+	})
+}
+
+// willHave says what is done once a person accepts.
+func willHave(deeds ...string) string {
+	return "If you accept, your assistant will have\n- " + strings.Join(deeds, "\n- ") + "\n\n"
+}
+
+// confirmShare asks before somebody else is given a calendar.
+func (c *call) confirmShare(cal calendar.Calendar, with string, access calendar.Access) error {
+	if !c.consent.asks || cal.Access != calendar.OwnerAccess {
+		return nil
+	}
+	share := calendar.Change{Did: calendar.Created, In: cal, Whom: calendar.UserID(with), WhomName: with, Given: access}
+	return c.confirm(question{
+		text:  willHave(share.Describe(time.UTC, quotedShort)) + "unshare_calendar takes it back; what was seen is seen.",
+		state: string(cal.ID),
+	})
+}
+
+// reaches tells whether a change is of more than one instance of a series.
+func (s subject) reaches() bool { return s.found.Object.Recurring && s.scope != edit.This }
+
+// confirmSeries asks before a series, or an instance and all that follow it, is deleted or moved. To say what will
+// differ, the change is made of a plan that nobody carries out.
+func (b toolbox) confirmSeries(ctx context.Context, c *call, s subject, plan func(changer) (ledger.Edited, error)) error {
+	if c.consent.parts != nil {
+		*c.consent.parts = true
+		return nil
+	}
+	if !c.consent.asks {
+		return nil
+	}
+	batch := b.service.NewBatch(c.caller, c.meter, calendar.TellNobody)
+	planned, err := plan(batch)
+	if err != nil {
+		return nil //nolint:nilerr // it will be refused when it is tried, in better words
+	}
+	deed, about := batch.Last().Describe(s.zone.Location(), quotedShort), "This is about the whole series"
+	if s.scope == edit.Following {
+		deed, about = b.deedFrom(ctx, c, s, planned), "This is about that one and all that follow"
+	}
+	return c.confirm(question{
+		text:  willHave(deed+", in the calendar "+quotedShort(s.cal.Name)) + about + "; times are in " + s.zone.Name() + ".",
+		state: string(s.found.Object.ETag) + " " + string(s.scope) + " " + stamp(s.found.RecurrenceID),
+	})
+}
+
+// deedFrom says what becomes of an instance and all that follow it: the difference of the whole would tell of its beginning.
+func (b toolbox) deedFrom(ctx context.Context, c *call, s subject, planned ledger.Edited) string {
+	at := func(m recur.Moment) string {
+		local, weekday := s.zone.local(m)
+		return day(weekday, local)
+	}
+	from := fmt.Sprintf("%s from %s on", quotedShort(s.found.Object.Summary), at(s.found.Start))
+	if planned.Split == nil {
+		return "taken off " + from
+	}
+	now, err := b.after(ctx, c, s, planned)
+	if err != nil || now.Start.Time.Equal(s.found.Start.Time) && now.End.Time.Equal(s.found.End.Time) {
+		return "changed how long or how often there is " + from
+	}
+	return fmt.Sprintf("moved %s to %s, until %s", from, at(now.Start), at(now.End))
+}
+
+// confirmMany asks before many changes are made at once, or one that would be asked about by itself.
+func (c *call) confirmMany(v manyView) error {
+	if len(v.Changes) <= mostUnasked && !*c.consent.parts {
+		return nil
+	}
+	var deeds []string
+	for i, one := range v.Changes {
+		if i == mostInQuestion {
+			deeds = append(deeds, fmt.Sprintf("made %s more", changesWord(len(v.Changes)-i)))
+			break
+		}
+		deeds = append(deeds, string(one.What))
+	}
+	return c.confirm(question{text: willHave(deeds...) + "Times are in " + v.Timezone + ".", state: c.batch.State()})
+}
+
+// confirmUndo asks before many changes are taken back.
+func (c *call) confirmUndo(would calendar.Undone) error {
+	var deeds, state []string
+	n := 0
+	for i, s := range would.Steps {
+		n += len(s.Undoes)
+		state = append(state, fmt.Sprint(s.In.ID, s.Undoes))
+		if i < mostInQuestion {
+			deeds = append(deeds, fmt.Sprintf("taken back %s: %s in %s %s", changesWord(len(s.Undoes)), quotedShort(s.Summary), quotedShort(s.In.Name), undoneWords[s.Did]))
+		}
+	}
+	if n <= mostUnasked {
+		return nil
+	}
+	if more := len(would.Steps) - len(deeds); more > 0 {
+		deeds = append(deeds, fmt.Sprintf("done so to %d more", more))
+	}
+	return c.confirm(question{text: willHave(deeds...) + "That is " + changesWord(n) + " in all.", state: strings.Join(state, " ")})
+}
+
+// confirmCarry asks before a series leaves its calendar.
+func (c *call) confirmCarry(s subject, to calendar.Calendar) error {
+	return c.confirm(question{
+		text: willHave(fmt.Sprintf("moved %s, with all its instances, from the calendar %s to %s",
+			quotedShort(s.found.Object.Summary), quotedShort(s.cal.Name), quotedShort(to.Name))) + "This is about the whole series.",
+		state: string(s.found.Object.ETag) + " " + string(to.ID),
+	})
+}
