@@ -30,6 +30,7 @@ type Digests interface {
 	// DueDigests returns those that are due, the earliest first.
 	DueDigests(ctx context.Context, now time.Time, most int) ([]Digest, error)
 	// PostDigest notes that the day of d was dealt with, and when the next one is due, and puts its letter into the outbox,
-	// if there is one: both or nothing. It does nothing where another process did it meanwhile.
+	// if there is one: both or nothing. It does nothing where another process did it meanwhile. With no day in it, only the
+	// time moves.
 	PostDigest(ctx context.Context, d Digest, l *Letter, most OutboxLimits) error
 }

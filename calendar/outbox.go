@@ -26,6 +26,10 @@ const (
 	MethodDecline Method = "DECLINECOUNTER"
 )
 
+// MethodDigest is no method of RFC 5546: the letter is mail of their day to a user of the server. Its Data is the moment that it
+// is for (RFC 3339), and what it says is found when it leaves.
+const MethodDigest = "DIGEST"
+
 // Letter is a scheduling message to somebody without an account here, on its way or as it was sent.
 type Letter struct {
 	ID LetterID

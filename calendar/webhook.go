@@ -82,8 +82,8 @@ type DueDelivery struct {
 // TryResult is what a try says of the webhook.
 type TryResult int
 
+// TryNone was no try, TryTaken arrived, TryFailed did not, TryGone was answered that nothing need come any more.
 const (
-	// TryNone was no try, TryTaken arrived, TryFailed did not, TryGone was answered that nothing need come any more.
 	TryNone TryResult = iota
 	TryTaken
 	TryFailed

@@ -41,6 +41,8 @@ type Config struct {
 	Key    Key
 	// Answers makes links; nil where nobody outside could open one.
 	Answers *Answers
+	// Digests are mails of users' days; nil where there are none.
+	Digests *Digests
 	Limits  Limits
 	Now     func() time.Time
 	NewID   func() string
@@ -125,6 +127,12 @@ func (s *Sender) Round(ctx context.Context) (int, error) {
 	if err != nil || !mine {
 		return 0, err
 	}
+	if s.Digests != nil {
+		// What is wrong with these holds up no other letter.
+		if err := s.Digests.post(ctx); err != nil && ctx.Err() == nil {
+			s.Logger.WarnContext(ctx, "mail of the day was not made", "error", err)
+		}
+	}
 	letters, err := s.Store.TakeLetters(ctx, now, until, batch)
 	if err != nil {
 		return 0, err
@@ -174,6 +182,9 @@ func (s *Sender) one(ctx context.Context, line *session, l calendar.Letter, down
 // conclude has the middle note the outcome of a letter, which then leaves the outbox. One that it cannot note holds up no
 // other letter: it is tried again in the next turn, and given up as a letter is.
 func (s *Sender) conclude(ctx context.Context, l calendar.Letter) error {
+	if l.Method == calendar.MethodDigest {
+		return s.Store.ConcludeLetter(ctx, l, false, s.Now(), s.Limits.Told)
+	}
 	if err := s.Middle.Delivered(ctx, l); err != nil {
 		s.Logger.WarnContext(ctx, "what came of a letter could not be noted", "letter", l.ID, "error", err)
 		if s.Now().Sub(l.Posted) < s.Limits.GivenUp {
@@ -203,6 +214,13 @@ func (s *Sender) allowed(l calendar.Letter) (again time.Time, ok bool) {
 func (s *Sender) post(ctx context.Context, line *session, l calendar.Letter, down *error) (calendar.Letter, error) {
 	p, err := s.parcel(ctx, l)
 	switch {
+	case errors.Is(err, errNothing):
+		l.Status = statusUnsent
+		return l, nil
+	case err != nil && l.Method == calendar.MethodDigest && s.Now().Sub(l.Posted) < digestLate:
+		s.Logger.WarnContext(ctx, "mail of the day could not be made", "letter", l.ID, "error", err)
+		l.Due = s.Now().Add(s.pause(l))
+		return l, nil
 	case err != nil && calendar.ReasonOf(err) != calendar.Internal:
 		return l, err // the store is away
 	case err != nil:
@@ -223,7 +241,7 @@ func (s *Sender) post(ctx context.Context, line *session, l calendar.Letter, dow
 	if all {
 		*down = err
 	}
-	if status == "" && s.Now().Sub(l.Posted) > s.Limits.GivenUp {
+	if status == "" && s.Now().Sub(l.Posted) > s.patience(l) {
 		status = statusUnsent
 	}
 	if status != "" {
@@ -231,6 +249,14 @@ func (s *Sender) post(ctx context.Context, line *session, l calendar.Letter, dow
 	}
 	l.Status, l.Due = status, s.Now().Add(s.pause(l))
 	return l, nil
+}
+
+// patience is how long a letter is tried. Yesterday's day is no news.
+func (s *Sender) patience(l calendar.Letter) time.Duration {
+	if l.Method == calendar.MethodDigest {
+		return min(digestLate, s.Limits.GivenUp)
+	}
+	return s.Limits.GivenUp
 }
 
 // The pauses between tries grow from the first to the longest.
@@ -252,6 +278,9 @@ func (s *Sender) pause(l calendar.Letter) time.Duration {
 func (s *Sender) parcel(ctx context.Context, l calendar.Letter) (parcel, error) {
 	if _, err := letter.Address(string(l.To)); err != nil {
 		return parcel{}, err
+	}
+	if l.Method == calendar.MethodDigest {
+		return s.digest(ctx, l)
 	}
 	told, err := s.Store.Told(ctx, l.User, l.To, l.UID)
 	if err != nil {

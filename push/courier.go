@@ -124,7 +124,7 @@ func (s *Courier) Run(ctx context.Context) {
 			next.Reset(max(lookEvery, rest*s.took))
 		case one := <-s.back:
 			s.report(ctx, s.land(ctx, one))
-			if len(s.queue) == 0 && len(s.flying) < slots/2 && s.full && time.Since(s.looked) > rest*s.took {
+			if len(s.queue) == 0 && len(s.flying) < slots/2 && s.full && s.Now().Sub(s.looked) > rest*s.took {
 				s.report(ctx, s.look(ctx)) // there is more than was taken
 			}
 		}
@@ -160,8 +160,8 @@ func (s *Courier) Round(ctx context.Context) error {
 
 // look finds what is due and, if there is anything and no other process is at it, takes it up.
 func (s *Courier) look(ctx context.Context) error {
-	s.looked = time.Now()
-	defer func() { s.took = time.Since(s.looked) }()
+	s.looked = s.Now()
+	defer func() { s.took = s.Now().Sub(s.looked) }()
 	lags, lost := s.Store.WebhookLags(ctx, calendar.WebhookRoom{Messages: waitingMost, Bytes: waitingBytes}, lagsMost)
 	due, err := s.due(ctx)
 	err = errors.Join(lost, err)

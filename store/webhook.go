@@ -174,6 +174,7 @@ var selectDueDeliveries = `SELECT ` + deliveryColumns.list() + `, ` + webhookCol
 
 // settleWebhook has what each result makes of a webhook that is on: its state and since when it fails.
 var settleWebhook = map[calendar.TryResult]string{
+	calendar.TryNone:  "",
 	calendar.TryTaken: `UPDATE webhooks SET failing = 0 WHERE id = $1 AND state = 'on' AND failing <> 0`,
 	calendar.TryFailed: `UPDATE webhooks SET failing = CASE failing WHEN 0 THEN $2 ELSE failing END,
 		state = CASE WHEN failing <> 0 AND failing <= $2 - $3 THEN 'failing' ELSE state END WHERE id = $1 AND state = 'on' RETURNING state`,

@@ -34,6 +34,8 @@ type settingsContent struct {
 	Addresses     []auth.Address
 	// Proofs tells that a link can be sent to an address.
 	Proofs bool
+	// Digest is what mail of their day they want; nil where none is sent.
+	Digest *digestContent
 }
 
 // dayNames are the weekdays in a person's words, as [auth.Weekdays] has them.
@@ -50,9 +52,13 @@ func dayChoices(chosen ...string) []choice {
 
 func (v *visit) settingsContent(u calendar.User) (settingsContent, error) {
 	addresses, err := v.Auth.Addresses(v.r.Context(), u)
+	if err != nil {
+		return settingsContent{}, err
+	}
+	digest, err := v.digestContent(u)
 	opens, closes, _ := strings.Cut(u.WorkingHours, "-")
 	return settingsContent{
-		User: u, WeekStart: dayChoices(cmp.Or(u.WeekStart, "mon")), Addresses: addresses, Proofs: v.Proofs != nil,
+		User: u, WeekStart: dayChoices(cmp.Or(u.WeekStart, "mon")), Addresses: addresses, Proofs: v.Proofs != nil, Digest: digest,
 		Days: dayChoices(strings.Fields(cmp.Or(u.WorkingDays, "mon tue wed thu fri"))...), Opens: cmp.Or(opens, "09:00"), Closes: cmp.Or(closes, "17:00"),
 	}, err
 }

@@ -30,6 +30,8 @@ type Config struct {
 	Proofs Proofs
 	// Passlinks mails the links by which people choose a password; nil where no mail is sent.
 	Passlinks Passlinks
+	// Digests are mails of users' days; nil where no mail is sent.
+	Digests Digests
 	// BaseURL is where the service is found from outside; nil where that is not known.
 	BaseURL *url.URL
 	// MCPURL is where assistants find it. LinkPath returns where a public link is, below BaseURL.
@@ -88,6 +90,8 @@ func New(c Config) (*Handler, error) {
 	if h.templates, err = parseTemplates(); err != nil {
 		return nil, err
 	}
+	// What a mail program sends when its button is pressed (RFC 8058) comes from anywhere.
+	h.guard.AddInsecureBypassPattern(http.MethodPost + " " + StopPath + "{token}")
 	h.guard.SetDenyHandler(http.HandlerFunc(h.refuseForeign))
 	for _, p := range h.pages() {
 		h.mux.Handle(p.method+" "+root+p.path, h.open(p))

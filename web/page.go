@@ -62,6 +62,7 @@ func (h *Handler) pages() []page {
 		h.journalPages(),
 		h.consentPages(),
 		h.accountPages(),
+		h.digestPages(),
 		h.securityPages(),
 		h.peoplePages(),
 		h.groupPages(),

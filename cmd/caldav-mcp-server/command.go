@@ -29,6 +29,7 @@ func commands() []command {
 		importUsersCommand(),
 		listUsersCommand(),
 		setUserCommand(),
+		setDigestCommand(),
 		setPasswordCommand(),
 		deleteUserCommand(),
 		createGroupCommand(),

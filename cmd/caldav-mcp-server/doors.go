@@ -141,6 +141,13 @@ func (p *program) mailPages(ctx context.Context, c config, h *house, pages *web.
 	if proofs != nil {
 		pages.Proofs = proofs
 	}
+	digests, err := p.digests(ctx, c, h)
+	if err != nil {
+		return err
+	}
+	if digests != nil {
+		pages.Digests = digests
+	}
 	links, err := p.passlinks(c)
 	if links != nil {
 		pages.Passlinks = links

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/digest"
 	"caldav-mcp-server/mail"
 	"caldav-mcp-server/mail/letter"
 	"caldav-mcp-server/web"
@@ -70,6 +71,19 @@ func (c config) relay() (mail.Relay, bool, error) {
 	return relay, true, nil
 }
 
+// digests are mails of users' days, under the same conditions.
+func (p *program) digests(ctx context.Context, c config, h *house) (*mail.Digests, error) {
+	if !c.mail.sends() || c.baseURL == nil {
+		return nil, nil //nolint:nilnil // there are none
+	}
+	key, err := h.mailKey(ctx)
+	day := &digest.Maker{Service: h.calendars, Journal: c.baseURL.JoinPath(web.JournalPath)}
+	return &mail.Digests{
+		Store: h.store, Day: day.Note, Key: key, Page: c.baseURL.JoinPath(web.StopPath), Settings: c.baseURL.JoinPath(web.SettingsPath),
+		Most: h.calendars.Limits().Outbox, Now: p.now, NewID: p.newID,
+	}, err
+}
+
 // receiver takes mail in.
 func (p *program) receiver(ctx context.Context, c config, h *house, log *slog.Logger) (*mail.Receiver, error) {
 	key, err := h.mailKey(ctx)
@@ -124,10 +138,14 @@ func (p *program) newSender(ctx context.Context, c config, h *house, log *slog.L
 	if answers == nil {
 		log.WarnContext(ctx, "mail has no link for answers, since BASE_URL is not set")
 	}
+	digests, err := p.digests(ctx, c, h)
+	if err != nil {
+		return nil, err
+	}
 	limits := mail.DefaultLimits()
 	limits.User = c.mail.perHour
 	return mail.NewSender(mail.Config{
-		Store: h.store, Middle: h.calendars, Relay: relay, Post: c.mail.post(), Key: key, Answers: answers, Limits: limits,
+		Store: h.store, Middle: h.calendars, Relay: relay, Post: c.mail.post(), Key: key, Answers: answers, Digests: digests, Limits: limits,
 		Now: p.now, NewID: p.newID, Logger: log,
 	}), nil
 }

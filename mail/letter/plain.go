@@ -2,7 +2,6 @@ package letter
 
 import (
 	"mime/quotedprintable"
-	"strings"
 	"time"
 
 	"caldav-mcp-server/calendar"
@@ -20,14 +19,7 @@ type Plain struct {
 
 // Plain makes the mail of a text.
 func (p Post) Plain(m Plain) ([]byte, error) {
-	h := new(header)
-	h.person("From", "Calendar", p.From)
-	h.person("To", m.Name, m.To)
-	h.text("Subject", m.Subject)
-	h.field("Date", strings.Fields(m.At.UTC().Format(time.RFC1123Z))...)
-	h.field("Message-ID", "<"+m.ID+">")
-	h.field("Auto-Submitted", "auto-generated")
-	h.field("X-Auto-Response-Suppress", "All")
+	h := p.own(m.To, m.Name, m.Subject, m.ID, m.At)
 	h.field("MIME-Version", "1.0")
 	h.field("Content-Type", "text/plain;", "charset=utf-8")
 	h.field("Content-Transfer-Encoding", "quoted-printable")

@@ -57,4 +57,8 @@ func digestIsPostedOnce(b *bundle) {
 	large.Data = make([]byte, 2000)
 	b.refused(b.PostDigest(b.Context(), d, &large, outboxMost()), calendar.TooLarge, calendar.RuleMaxSize)
 	same(b, "a day whose letter was refused", b.digest(ann).Posted, "2026-03-14")
+	d.Posted, d.Due = "", b.now().Add(time.Hour)
+	b.must(b.PostDigest(b.Context(), d, nil, outboxMost()))
+	d.Posted = "2026-03-14"
+	same(b, "when only the time moved", b.digest(ann), d)
 }

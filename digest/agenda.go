@@ -1,0 +1,68 @@
+package digest
+
+import (
+	"cmp"
+	"context"
+	"time"
+
+	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/content"
+	"caldav-mcp-server/calendar/query"
+	"caldav-mcp-server/calendar/recur"
+	"caldav-mcp-server/calendar/zone"
+	"caldav-mcp-server/mail/letter"
+)
+
+// tomorrow lists what is on tomorrow, and tells how much that is.
+func (m *Maker) tomorrow(ctx context.Context, c calendar.Caller, at time.Time) (letter.NotePart, int, error) {
+	spent := m.Service.Meter(ctx, c)
+	defer spent.Close()
+	from := tomorrow(at)
+	part := letter.NotePart{Title: "Tomorrow, " + from.Format(dayForm)}
+	local, err := zone.Lookup(c.User.Timezone)
+	if err != nil {
+		local = zone.UTC()
+	}
+	found, err := m.Service.Agenda(ctx, c, query.AgendaQuery{
+		From: from, Until: from.AddDate(0, 0, 1), Timezone: local, Limit: eventsMost, Meter: spent,
+	})
+	if err != nil {
+		return part, 0, err
+	}
+	for _, o := range found.Occurrences {
+		title := cmp.Or(content.TextOf(o.Component, "SUMMARY"), "(no title)")
+		if content.WordOf(o.Component, "STATUS") == "CANCELLED" {
+			title += " (cancelled)"
+		}
+		part.Lines = append(part.Lines, letter.NoteLine{When: span(from, o.Start, o.End), Text: short(title), Place: short(content.TextOf(o.Component, "LOCATION"))})
+	}
+	part.More = found.More
+	return part, len(found.Occurrences) + found.More, nil
+}
+
+// span says when something takes place on a day, which begins at midnight.
+func span(day time.Time, start, end recur.Moment) string {
+	const clock = "15:04"
+	until := day.AddDate(0, 0, 1)
+	began, goesOn := start.Time.Before(day), end.Time.After(until)
+	in := func(t time.Time) string { return t.In(day.Location()).Format(clock) }
+	switch {
+	case start.AllDay, began && !end.Time.Before(until):
+		return "all day"
+	case began:
+		return "until " + in(end.Time)
+	case goesOn:
+		return "from " + in(start.Time)
+	case !end.Time.After(start.Time):
+		return in(start.Time)
+	}
+	return in(start.Time) + "–" + in(end.Time)
+}
+
+// short cuts what people wrote.
+func short(text string) string {
+	if r := []rune(text); len(r) > textMost {
+		return string(r[:textMost]) + "…"
+	}
+	return text
+}

@@ -1,0 +1,71 @@
+package digest
+
+import (
+	"cmp"
+	"context"
+	"net/url"
+	"slices"
+	"time"
+
+	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/mail/letter"
+)
+
+// deeds lists what assistants changed in the day that ends at a moment, with a link for each to take it back; and tells how much that
+// is. An assistant is a program with a token, as on the pages.
+func (m *Maker) deeds(ctx context.Context, c calendar.Caller, at time.Time) ([]letter.NotePart, int, error) {
+	q := calendar.HistoryQuery{Since: at.AddDate(0, 0, -1), Limit: journalPage, Described: true}
+	var parts []letter.NotePart
+	of := map[calendar.TokenID]int{}
+	all := 0
+	for range pagesMost {
+		page, err := m.Service.History(ctx, c, q)
+		if err != nil {
+			return nil, 0, err
+		}
+		for _, one := range page.Changes {
+			if one.Token == "" || one.UndoneBy > 0 || !one.At.Before(at) {
+				continue
+			}
+			all++
+			i, known := of[one.Token]
+			if !known {
+				if i = len(parts); i == assistantsMost {
+					continue
+				}
+				of[one.Token] = i
+				parts = append(parts, m.by(one))
+			}
+			parts[i] = with(parts[i], one, at.Location())
+		}
+		if q.Cursor = page.Cursor; q.Cursor == "" {
+			break
+		}
+	}
+	for i := range parts {
+		slices.Reverse(parts[i].Lines)
+	}
+	return parts, all, nil
+}
+
+// by begins the list of an assistant.
+func (m *Maker) by(one calendar.Change) letter.NotePart {
+	page := *m.Journal
+	page.RawQuery = url.Values{"app": {string(one.Token)}}.Encode()
+	return letter.NotePart{
+		Title: "Changed today by " + short(cmp.Or(calendar.ProgramOf(one.Agent), string(one.Token))), Link: page.String(), Do: "Look at it, and take it back",
+	}
+}
+
+// with adds a change to a list that has room, the latest first.
+func with(p letter.NotePart, one calendar.Change, local *time.Location) letter.NotePart {
+	if len(p.Lines) == deedsMost {
+		p.More++
+		return p
+	}
+	quote := func(text string) string { return "“" + short(text) + "”" }
+	p.Lines = append(p.Lines, letter.NoteLine{
+		When: one.At.In(local).Format("15:04"), Text: one.Describe(local, quote), Place: cmp.Or(one.In.Name, string(one.In.Segment)),
+	})
+	return p
+}

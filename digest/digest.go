@@ -1,0 +1,75 @@
+package digest
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"strings"
+	"time"
+
+	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/service"
+	"caldav-mcp-server/mail/letter"
+)
+
+// Maker makes the mails of users' days.
+type Maker struct {
+	Service *service.Service
+	// Journal is the page of changes, on which they are taken back.
+	Journal *url.URL
+}
+
+const (
+	// eventsMost bounds the events of a day, deedsMost the changes of one assistant, assistantsMost the assistants.
+	eventsMost, deedsMost, assistantsMost = 60, 10, 10
+	// journalPage and pagesMost bound what is read of the journal.
+	journalPage, pagesMost = 100, 5
+	// textMost is how much is said of one thing.
+	textMost = 200
+)
+
+// dayForm is a day as people read it.
+const dayForm = "Monday, 2 January"
+
+// Note is what there is to tell a user at a moment, in their zone: with no parts where there is nothing.
+func (m *Maker) Note(ctx context.Context, u calendar.User, d calendar.Digest, at time.Time) (letter.Note, error) {
+	c := calendar.Caller{User: u, Scopes: calendar.ScopeAll, Agent: "digest"}
+	var n letter.Note
+	var subject []string
+	if d.Agenda {
+		part, events, err := m.tomorrow(ctx, c, at)
+		if err != nil {
+			return n, fmt.Errorf("the agenda: %w", err)
+		}
+		if events > 0 {
+			n.Parts = append(n.Parts, part)
+			subject = append(subject, count(events, "event")+" on "+tomorrow(at).Format(dayForm))
+		}
+	}
+	if d.Changes {
+		parts, changes, err := m.deeds(ctx, c, at)
+		if err != nil {
+			return n, fmt.Errorf("the changes: %w", err)
+		}
+		if changes > 0 {
+			n.Parts = append(n.Parts, parts...)
+			subject = append(subject, count(changes, "change")+" by assistants")
+		}
+	}
+	n.Subject = strings.Join(subject, ", ")
+	return n, nil
+}
+
+// tomorrow is when the day after begins.
+func tomorrow(at time.Time) time.Time {
+	y, m, d := at.Date()
+	return time.Date(y, m, d+1, 0, 0, 0, 0, at.Location())
+}
+
+// count says a number of things.
+func count(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
+}

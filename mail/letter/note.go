@@ -1,0 +1,114 @@
+package letter
+
+import (
+	"bytes"
+	"crypto/sha256"
+	_ "embed"
+	"encoding/hex"
+	htmltemplate "html/template"
+	"mime/multipart"
+	"strings"
+	"text/template"
+	"time"
+
+	"caldav-mcp-server/calendar"
+)
+
+// Note is a mail of the server's own to one of its users, for whom it was asked.
+type Note struct {
+	To calendar.MailAddress
+	// Name is what the recipient is called; it may be empty.
+	Name, Subject string
+	Parts         []NotePart
+	// Stop is where one click ends such mail (RFC 8058), Settings where the user chooses it.
+	Stop, Settings string
+	// ID is the Message-ID without brackets.
+	ID string
+	At time.Time
+}
+
+// NotePart is a list under a title.
+type NotePart struct {
+	Title string
+	Lines []NoteLine
+	// More is how many lines did not fit.
+	More int
+	// Link is where to do something about it, Do what.
+	Link, Do string
+}
+
+// NoteLine is one thing in it. People wrote what stands in it.
+type NoteLine struct{ When, Text, Place string }
+
+var (
+	//go:embed template/note.txt
+	plainNote string
+	//go:embed template/note.html
+	htmlNote string
+
+	plainNoteTemplate = template.Must(template.New("note").Parse(plainNote))
+	htmlNoteTemplate  = htmltemplate.Must(htmltemplate.New("note").Parse(htmlNote))
+)
+
+// defused is the note with no text that would be more than a line.
+func (n Note) defused() Note {
+	parts := make([]NotePart, len(n.Parts))
+	for i, p := range n.Parts {
+		p.Title = oneLine(p.Title, fieldMost)
+		all := make([]NoteLine, len(p.Lines))
+		for j, l := range p.Lines {
+			all[j] = NoteLine{oneLine(l.When, nameMost), oneLine(l.Text, fieldMost), oneLine(l.Place, fieldMost)}
+		}
+		p.Lines = all
+		parts[i] = p
+	}
+	n.Parts = parts
+	return n
+}
+
+// Note makes the mail of a note.
+func (p Post) Note(n Note) ([]byte, error) {
+	n = n.defused()
+	var plain, html bytes.Buffer
+	if err := plainNoteTemplate.Execute(&plain, n); err != nil {
+		return nil, err
+	}
+	if err := htmlNoteTemplate.Execute(&html, n); err != nil {
+		return nil, err
+	}
+	boundary := sha256.Sum256([]byte(n.ID))
+	name := "=_n" + hex.EncodeToString(boundary[:12])
+	h := p.own(n.To, n.Name, n.Subject, n.ID, n.At)
+	h.field("List-Unsubscribe", "<"+n.Stop+">")
+	h.field("List-Unsubscribe-Post", "List-Unsubscribe=One-Click")
+	h.field("MIME-Version", "1.0")
+	h.field("Content-Type", "multipart/alternative;", `boundary="`+name+`"`)
+	h.write("\r\n")
+	alternative := multipart.NewWriter(&h.Buffer)
+	if err := alternative.SetBoundary(name); err != nil {
+		return nil, err
+	}
+	if err := quotedPart(alternative, "text/plain; charset=utf-8", strings.TrimSpace(plain.String())+"\n"); err != nil {
+		return nil, err
+	}
+	if err := quotedPart(alternative, "text/html; charset=utf-8", html.String()); err != nil {
+		return nil, err
+	}
+	if err := alternative.Close(); err != nil {
+		return nil, err
+	}
+	return h.Bytes(), nil
+}
+
+// own are the headers of a mail that is the server's own, down to its kind.
+func (p Post) own(to calendar.MailAddress, name, subject, id string, at time.Time) *header {
+	h := new(header)
+	h.person("From", "Calendar", p.From)
+	h.person("To", name, to)
+	h.text("Subject", subject)
+	h.field("Date", strings.Fields(at.UTC().Format(time.RFC1123Z))...)
+	h.field("Message-ID", "<"+id+">")
+	h.field("Auto-Submitted", "auto-generated")
+	h.field("X-Auto-Response-Suppress", "All")
+	return h
+}
