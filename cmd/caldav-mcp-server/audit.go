@@ -1,6 +1,7 @@
 package main
 
 import (
+	"flag"
 	"log/slog"
 	"slices"
 	"strings"
@@ -25,9 +26,9 @@ func (p *program) openAudit(c config, log *slog.Logger) (*server.Audit, error) {
 // reading are the commands that change nothing, beside those that list; serve has lines of its own.
 var reading = []string{"serve", "export", "backup", "mcp", "doctor", "health"}
 
-// audit writes down what a command did, if the log is a file: what it prints is for whoever called it. Of its operands
-// only names of users and groups stand in the line.
-func (p *program) audit(c command, config config, operands []string, failed error) error {
+// audit writes down what a command did, if the log is a file: what it prints is for whoever called it. Of what it was called
+// with only the name of a user or a group stands in the line.
+func (p *program) audit(c command, config config, flags *flag.FlagSet, operands []string, failed error) error {
 	if config.auditLog == "" || config.auditLog == toStdout || slices.Contains(reading, c.name) || strings.HasPrefix(c.name, "list-") {
 		return nil
 	}
@@ -35,13 +36,21 @@ func (p *program) audit(c command, config config, operands []string, failed erro
 	if err != nil {
 		return err
 	}
-	d := server.Deed{At: p.now().UTC(), Door: "command", Did: c.name, Outcome: "ok"}
-	if len(c.operands) > 0 && (c.operands[0] == "NAME" || c.operands[0] == "GROUP") {
-		d.Whom = operands[0]
-	}
+	d := server.Deed{At: p.now().UTC(), Door: "command", Did: c.name, Outcome: "ok", Whom: whom(c, flags, operands)}
 	if failed != nil {
 		d.Outcome = "failed"
 	}
 	a.Note(d)
 	return a.Close()
+}
+
+// whom a command is about: the user or the group that it is given, or whose things it works on.
+func whom(c command, flags *flag.FlagSet, operands []string) string {
+	if len(c.operands) > 0 && (c.operands[0] == "NAME" || c.operands[0] == "GROUP") {
+		return operands[0]
+	}
+	if f := flags.Lookup("user"); f != nil {
+		return f.Value.String()
+	}
+	return ""
 }

@@ -15,8 +15,9 @@ The calendar at the address (https: or webcal:, in the format iCalendar) becomes
 every app and assistant of theirs shows. It is only read. The server looks there for what is new as often as the feed
 says, else every 12 hours; --every says otherwise, 15m at least.
 
-The address is kept as a secret, sealed with the master key (MASTER_KEY, or master.key in DATA_DIR). Only addresses in
-the internet are asked; FETCH_ALLOW names networks that may be asked as well.
+The address is kept as a secret, sealed with the master key (MASTER_KEY, or master.key in DATA_DIR). Others on this
+machine can see the arguments of a command: an address that is secret itself is better given by --ics -, which reads it
+from the first line of standard input, or asks for it at a terminal. Only addresses in the internet are asked; FETCH_ALLOW names networks that may be asked as well.
 `
 
 // linkOptions are the flags of link-calendar.
@@ -33,7 +34,7 @@ func linkCalendarCommand() command {
 		summary: "show a calendar that is published elsewhere", details: linkCalendarDetails,
 		flags: func(f *flag.FlagSet) {
 			f.StringVar(&o.user, "user", "", "`NAME` of the user who gets it (needed)")
-			f.StringVar(&o.ics, "ics", "", "`URL` of the calendar (needed)")
+			f.StringVar(&o.ics, "ics", "", "`URL` of the calendar, or - for standard input (needed)")
 			f.StringVar(&o.name, "name", "", "`TEXT` that it is to be called; what it calls itself if not given")
 			f.DurationVar(&o.every, "every", 0, "`TIME` between two looks, such as 6h")
 			asJSON(f, &o.json)
@@ -42,10 +43,26 @@ func linkCalendarCommand() command {
 			if o.user == "" || o.ics == "" {
 				return wrongUsage("link-calendar needs --user and --ics (see %s link-calendar --help)", name)
 			}
-			n := mirror.NewAccount{Provider: "ics", Name: o.name, Secret: mirror.Secret{URL: o.ics}, Every: o.every}
+			address, err := p.feedAddress(ctx, o.ics)
+			if err != nil {
+				return err
+			}
+			n := mirror.NewAccount{Provider: "ics", Name: o.name, Secret: mirror.Secret{URL: address}, Every: o.every}
 			return p.withHouse(ctx, c, func(h *house) error { return p.linkNew(ctx, h, o.user, n, o.json) })
 		},
 	}
+}
+
+// feedAddress is the address that was given, or what stands for - on standard input: many a feed is protected by its address
+// alone.
+func (p *program) feedAddress(ctx context.Context, given string) (string, error) {
+	if given != "-" {
+		return given, nil
+	}
+	if p.interactive() {
+		return p.askSecret(ctx, "address of the calendar: ")
+	}
+	return p.secretLine("address")
 }
 
 // linkNew links an account or a feed, and says what came of it.

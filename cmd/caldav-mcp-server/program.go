@@ -121,7 +121,7 @@ func (p *program) invoke(ctx context.Context, c command, args []string) error {
 		return usageError{err}
 	}
 	err = c.run(ctx, p, config, operands)
-	return errors.Join(err, p.audit(c, config, operands, err))
+	return errors.Join(err, p.audit(c, config, flags, operands, err))
 }
 
 // parseFlags reads flags and operands in any order, as people write them.

@@ -51,14 +51,17 @@ func (p *program) oldPassword(ctx context.Context, fromStdin bool, prompt string
 	return p.askSecret(ctx, prompt)
 }
 
-func (p *program) passwordLine() (string, error) {
+func (p *program) passwordLine() (string, error) { return p.secretLine("password") }
+
+// secretLine is the first line of standard input.
+func (p *program) secretLine(what string) (string, error) {
 	line, err := bufio.NewReader(io.LimitReader(p.stdin, maxPasswordLine)).ReadString('\n')
 	if err != nil && !errors.Is(err, io.EOF) {
-		return "", fmt.Errorf("reading the password: %w", err)
+		return "", fmt.Errorf("reading the %s: %w", what, err)
 	}
 	line = strings.TrimSuffix(strings.TrimSuffix(line, "\n"), "\r")
 	if line == "" {
-		return "", errors.New("there is no password on standard input")
+		return "", fmt.Errorf("there is no %s on standard input", what)
 	}
 	return line, nil
 }
