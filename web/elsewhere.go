@@ -174,7 +174,7 @@ func (v *visit) link() error {
 // welcome makes a user of somebody whom the other service vouches for, where the administrator wants that. They get
 // the name that they have there, unless a user has it already: that would be somebody else.
 func (v *visit) welcome(p oidc.Person, who auth.Identity) (auth.Entry, error) {
-	if !v.CreateUsers {
+	if !v.CreateUsers() {
 		return auth.Entry{}, calendar.Errorf(calendar.Invalid, "",
 			"nobody here is linked with this account of %s; sign in otherwise and link it on your security page, or ask the administrator", v.Provider.Name())
 	}

@@ -149,7 +149,7 @@ func (i *issuer) is(claims map[string]any, spoil func(map[string]any)) {
 func (i *issuer) at(create bool) option {
 	return func(c *web.Config) {
 		c.Provider = oidc.New(oidc.Config{Issuer: i.server.URL, ClientID: "calendars", ClientSecret: "s3cret", Now: c.Now})
-		c.CreateUsers = create
+		c.CreateUsers = func() bool { return create }
 	}
 }
 

@@ -48,10 +48,10 @@ type Config struct {
 	// NewUser makes a user with what a user begins with; ChangeUser changes one, and what follows from it.
 	NewUser    func(context.Context, auth.NewUser) (calendar.User, error)
 	ChangeUser func(ctx context.Context, name string, e auth.UserEdit) (calendar.User, error)
-	// Provider is another service that people sign in with, nil for none. CreateUsers makes users of the people whom it
-	// vouches for and who have no account here.
+	// Provider is another service that people sign in with, nil for none. CreateUsers tells whether users are
+	// made of the people whom it vouches for and who have no account here.
 	Provider    *oidc.Provider
-	CreateUsers bool
+	CreateUsers func() bool
 	// Facts tell how the server is, for administrators.
 	Facts func(context.Context) Health
 	Now   func() time.Time

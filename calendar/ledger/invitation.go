@@ -181,7 +181,7 @@ func (t *sharing) offered(before *calendar.Share, e calendar.ShareEdit) calendar
 		next.Status = calendar.ShareDeclined
 	// Busy times put nothing before anybody's eyes that they would want to refuse.
 	// A group has nobody who could answer for it: who may share with it is the question, see acquainted.
-	case t.needAcceptance && !had && !e.Settled && !e.With.Group && e.Access > calendar.FreeBusyAccess:
+	case t.Policy().NeedAcceptance && !had && !e.Settled && !e.With.Group && e.Access > calendar.FreeBusyAccess:
 		next.Status, next.Meanwhile = calendar.SharePending, has
 	default:
 		next.Status = calendar.ShareAccepted

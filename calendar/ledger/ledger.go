@@ -12,16 +12,14 @@ import (
 // Ledger makes changes. Its methods check access themselves.
 type Ledger struct {
 	*lookup.Reader
-	store          calendar.Store
-	limits         calendar.Limits
-	now            func() time.Time
-	newID          func() string
-	zones          *zone.DB
-	needAcceptance bool
-	mailed         bool
-	quota          calendar.Quota
-	elsewhere      Elsewhere
-	written        func(cal calendar.Calendar, first calendar.Version, objects []calendar.Object)
+	store     calendar.Store
+	limits    calendar.Limits
+	now       func() time.Time
+	newID     func() string
+	zones     *zone.DB
+	mailed    bool
+	elsewhere Elsewhere
+	written   func(cal calendar.Calendar, first calendar.Version, objects []calendar.Object)
 }
 
 // Config has the parts and settings of a Ledger.
@@ -32,13 +30,9 @@ type Config struct {
 	Now    func() time.Time
 	NewID  func() string
 	Zones  *zone.DB
-	// NeedAcceptance lets a user who is offered a calendar be asked first.
-	NeedAcceptance bool
 	// Mailed tells that somebody mails what is posted to people elsewhere. Without that they are told nothing, which
 	// their organizer sees (SCHEDULE-STATUS 5.2).
 	Mailed bool
-	// Quota bounds what users may have who have no bounds of their own.
-	Quota calendar.Quota
 	// Elsewhere is where linked calendars live; nil refuses what is to be written to one.
 	Elsewhere Elsewhere
 	// Written is told of a calendar that was changed: how it is by now, the first version that the
@@ -50,7 +44,7 @@ type Config struct {
 func New(c Config) *Ledger {
 	return &Ledger{
 		Reader: c.Reader, store: c.Store, limits: c.Limits, now: c.Now, newID: c.NewID, zones: c.Zones,
-		needAcceptance: c.NeedAcceptance, mailed: c.Mailed, quota: c.Quota, elsewhere: c.Elsewhere, written: c.Written,
+		mailed: c.Mailed, elsewhere: c.Elsewhere, written: c.Written,
 	}
 }
 

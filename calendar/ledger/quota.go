@@ -53,7 +53,7 @@ func (w *work) count(ctx context.Context) error {
 
 // afford refuses what a user may not have. Nobody's usage is looked at who has no bound, or did not grow.
 func (w *work) afford(ctx context.Context, owner calendar.UserID, q calendar.Quota, grown calendar.Usage) error {
-	q = q.Under(w.quota)
+	q = q.Under(w.Policy().Quota)
 	if what, _, _ := q.Exceeded(calendar.Usage{Calendars: most, Objects: most, Bytes: most}, grown); what == "" {
 		return nil
 	}
@@ -82,5 +82,5 @@ func (s *Ledger) Usage(ctx context.Context, c calendar.Caller) (calendar.Usage, 
 		return calendar.Usage{}, calendar.Quota{}, err
 	}
 	now, err := s.store.Usage(ctx, c.User.ID)
-	return now, c.User.Quota.Under(s.quota), err
+	return now, c.User.Quota.Under(s.Policy().Quota), err
 }

@@ -5,6 +5,7 @@ package lookup
 import (
 	"context"
 	"slices"
+	"sync/atomic"
 
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/calendar/meter"
@@ -12,15 +13,22 @@ import (
 
 // Reader looks up what callers see.
 type Reader struct {
-	store calendar.Reader
-	// openDirectory lets every user see and search all others.
-	openDirectory bool
+	store  calendar.Reader
+	policy atomic.Pointer[calendar.Policy]
 }
 
 // NewReader makes a Reader.
-func NewReader(store calendar.Reader, openDirectory bool) *Reader {
-	return &Reader{store: store, openDirectory: openDirectory}
+func NewReader(store calendar.Reader, policy calendar.Policy) *Reader {
+	r := &Reader{store: store}
+	r.SetPolicy(policy)
+	return r
 }
+
+// Policy is the one in force.
+func (s *Reader) Policy() calendar.Policy { return *s.policy.Load() }
+
+// SetPolicy puts another one in force, for what is asked and changed from now on.
+func (s *Reader) SetPolicy(p calendar.Policy) { s.policy.Store(&p) }
 
 // Calendars returns the calendars that the caller sees, but for subscriptions: a caller that asks what is
 // in the calendars, or for one to write to, asks for nothing of those.

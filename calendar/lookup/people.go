@@ -16,7 +16,7 @@ func (s *Reader) People(ctx context.Context, c calendar.Caller) ([]calendar.User
 	if c.HasScope(calendar.ReadObjects) != nil {
 		return []calendar.User{c.User}, nil //nolint:nilerr // a caller who may not read knows nobody else
 	}
-	if s.openDirectory && c.Calendars == nil {
+	if s.Policy().OpenDirectory && c.Calendars == nil {
 		people, err := s.store.Users(ctx)
 		groups, failed := s.groupsOf(ctx, c)
 		people = append(people, groups...)
@@ -86,7 +86,7 @@ func (s *Reader) FindPeople(ctx context.Context, c calendar.Caller, matches func
 	for _, u := range people {
 		known[u.ID] = true
 	}
-	if c.MayOwn(calendar.ReadObjects) == nil && !s.openDirectory {
+	if c.MayOwn(calendar.ReadObjects) == nil && !s.Policy().OpenDirectory {
 		if people, err = s.store.Users(ctx); err != nil {
 			return nil, err
 		}

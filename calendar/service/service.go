@@ -34,16 +34,10 @@ type Config struct {
 	Now func() time.Time
 	// NewID makes a random identifier (a UUID).
 	NewID func() string
-	// OpenDirectory lets every user see and search all others. Without it they see those with
-	// whom they share a calendar, and find others by their exact name or address.
-	OpenDirectory bool
-	// NeedAcceptance lets a user who is offered a calendar be asked first. Without it they have it at
-	// once, and may give it up.
-	NeedAcceptance bool
+	// Policy is the one in force until another one is set.
+	calendar.Policy
 	// Mailed tells that somebody mails what is posted to people elsewhere: see [ledger.Config].
 	Mailed bool
-	// Quota bounds what users may have who have no bounds of their own.
-	Quota calendar.Quota
 	// Providers speak to accounts elsewhere, Sealer keeps their secrets; nil where nothing can be linked.
 	Providers map[string]mirror.Provider
 	Sealer    mirror.Sealer
@@ -56,7 +50,7 @@ type Config struct {
 
 // New makes a Service.
 func New(c Config) *Service {
-	reader, zones := lookup.NewReader(c.Store, c.OpenDirectory), zone.NewDB()
+	reader, zones := lookup.NewReader(c.Store, c.Policy), zone.NewDB()
 	queries := query.New(query.Config{
 		Reader: reader, Store: c.Store, Limits: c.Limits, Now: c.Now, NewID: c.NewID, Zones: zones,
 		ImageBytes: c.ImageBytes, AnswerBytes: c.AnswerBytes,
@@ -66,7 +60,7 @@ func New(c Config) *Service {
 	})
 	changes := ledger.New(ledger.Config{
 		Reader: reader, Store: c.Store, Limits: c.Limits, Now: c.Now, NewID: c.NewID, Zones: zones,
-		NeedAcceptance: c.NeedAcceptance, Mailed: c.Mailed, Quota: c.Quota, Elsewhere: mirrors, Written: queries.Written,
+		Mailed: c.Mailed, Elsewhere: mirrors, Written: queries.Written,
 	})
 	mirrors.Serve(changes)
 	return &Service{

@@ -24,7 +24,7 @@ func (p *program) openAudit(c config, log *slog.Logger) (*server.Audit, error) {
 }
 
 // reading are the commands that change nothing, beside those that list; serve has lines of its own.
-var reading = []string{"serve", "export", "backup", "mcp", "doctor", "health"}
+var reading = []string{"serve", "export", "backup", "mcp", "doctor", "health", "show-server"}
 
 // audit writes down what a command did, if the log is a file: what it prints is for whoever called it. Of what it was called
 // with only the name of a user or a group stands in the line.

@@ -27,6 +27,7 @@ func TestJournalIsShortened(t *testing.T) {
 		// The clock is ahead: what is done now was done 31 days ago.
 		p := &program{now: func() time.Time { return time.Now().AddDate(0, 0, 31) }, newID: uuid.NewString}
 		h := openForTest(t, database)
+		h.follows.Store(&serviceConfig{journalDays: 30})
 		user, err := h.createUser(ctx, auth.NewUser{Name: "ann", Password: "correct horse"})
 		if err != nil {
 			t.Fatal(err)
@@ -48,7 +49,7 @@ func TestJournalIsShortened(t *testing.T) {
 		}
 		pruning, stop := context.WithCancel(ctx)
 		ended := make(chan struct{})
-		go func() { defer close(ended); p.pruneDaily(pruning, config{journalDays: 30}, h, log) }()
+		go func() { defer close(ended); p.pruneDaily(pruning, h, log) }()
 		until(t, "the old token is refused", func() bool {
 			return calendar.RuleOf(changesSince(ctx, h, user, token)) == calendar.RuleSyncToken
 		})

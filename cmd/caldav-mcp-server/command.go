@@ -24,6 +24,8 @@ type command struct {
 func commands() []command {
 	return []command{
 		serveCommand(),
+		setServerCommand(),
+		showServerCommand(),
 		createUserCommand(),
 		inviteUserCommand(),
 		importUsersCommand(),

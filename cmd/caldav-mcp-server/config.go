@@ -16,7 +16,6 @@ import (
 	"strings"
 
 	"caldav-mcp-server/auth/vault"
-	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/server"
 )
 
@@ -40,24 +39,21 @@ type config struct {
 	origins     []string
 	proxies     server.Proxies
 	metricsAddr string
-	journalDays int
 	// auditLog is AUDIT_LOG.
 	auditLog string
 	// tlsCert and tlsKey are files; empty where a proxy speaks TLS.
 	tlsCert, tlsKey string
 	stopDelay       int
 	mcpCalls        int
-	// openDirectory is USER_DIRECTORY.
-	openDirectory bool
-	// quota bounds users who have no bounds of their own.
-	quota calendar.Quota
-	// needAcceptance is SHARES_NEED_ACCEPTANCE.
-	needAcceptance bool
-	signIn         signInConfig
-	linked         linkConfig
-	logLevel       slog.Level
-	logJSON        bool
-	mail           mailConfig
+	// service is what serve was told of the settings that all processes find in the store, and declared the words of those
+	// that it was told, by their names: the others are what the store says.
+	service  serviceConfig
+	declared map[string]string
+	signIn   signInConfig
+	linked   linkConfig
+	logLevel slog.Level
+	logJSON  bool
+	mail     mailConfig
 }
 
 type address struct{ host, port string }
@@ -100,13 +96,16 @@ func loadConfig(groups group, environ []string, flags given) (config, error) {
 		if err := s.set(&c, value); err != nil {
 			return c, s.malformed(from, value, err)
 		}
+		if s.groups&serviceSettings != 0 && s.told(env, flags) {
+			c.declare(s.env, value)
+		}
 	}
 	if groups&mailSettings != 0 {
 		if err := c.mail.check(); err != nil {
 			return c, err
 		}
 	}
-	return c, c.signIn.check()
+	return c, c.signIn.check(c.service.createUsers)
 }
 
 // pagesURL is where people find their pages.
@@ -154,6 +153,18 @@ func (s setting) find(env map[string]string, flags given) (from, value string, e
 		return readSecret(s.env+"_FILE", file)
 	}
 	return s.env, cmp.Or(env[s.env], s.fallback), nil
+}
+
+// told tells whether a setting that is no secret is what the environment or a flag says.
+func (s setting) told(env map[string]string, flags given) bool {
+	return flags[s.flag()] != "" || env[s.env] != ""
+}
+
+func (c *config) declare(name, value string) {
+	if c.declared == nil {
+		c.declared = map[string]string{}
+	}
+	c.declared[name] = value
 }
 
 // checkArgument refuses a password among the arguments, where every user of the machine can read it.

@@ -11,10 +11,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/server"
 )
 
-const everySetting = storeSettings | doorSettings | addressSettings | shareSettings | serveSettings | mailSettings
+const everySetting = storeSettings | doorSettings | addressSettings | serviceSettings | serveSettings | mailSettings
 
 func TestDefaults(t *testing.T) {
 	t.Parallel()
@@ -24,8 +25,9 @@ func TestDefaults(t *testing.T) {
 	}
 	c.dataDir = "" // the platform's
 	want := config{
-		caldav: address{"127.0.0.1", "5232"}, mcp: address{"127.0.0.1", "5233"}, journalDays: 30, mcpCalls: 600, logLevel: slog.LevelInfo, needAcceptance: true, oauth: true, push: true,
-		mail: mailConfig{perHour: 500}, linked: linkConfig{microsoftTenantID: "common"},
+		caldav: address{"127.0.0.1", "5232"}, mcp: address{"127.0.0.1", "5233"}, mcpCalls: 600, logLevel: slog.LevelInfo, oauth: true, push: true,
+		service: serviceConfig{Policy: calendar.Policy{NeedAcceptance: true}, journalDays: 30},
+		mail:    mailConfig{perHour: 500}, linked: linkConfig{microsoftTenantID: "common"},
 	}
 	if diff := compareConfigs(want, c); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -53,8 +55,10 @@ func TestFlagsWinOverEnvironment(t *testing.T) {
 	want := config{
 		caldav: address{"::1", "0"}, mcp: address{"127.0.0.1", "2"}, databaseURL: "postgres://u:p@h/d", dataDir: filepath.FromSlash("/data"),
 		maxConns: 3, baseURL: &url.URL{Scheme: "https", Host: "cal.example", Path: "/a"}, proxies: proxies, metricsAddr: ":9090",
-		origins: []string{"https://a.example", "http://b.example:8080"}, journalDays: 7, mcpCalls: 90, logLevel: slog.LevelDebug,
-		openDirectory: true, push: true, linked: linkConfig{microsoftTenantID: "common"}, mcpAt: &url.URL{Scheme: "https", Host: "mcp.example", Path: "/mcp"}, fetchAllow: proxies,
+		origins: []string{"https://a.example", "http://b.example:8080"}, mcpCalls: 90, logLevel: slog.LevelDebug,
+		service:  serviceConfig{Policy: calendar.Policy{OpenDirectory: true}, journalDays: 7},
+		declared: map[string]string{"JOURNAL_DAYS": "7", "USER_DIRECTORY": "true", "SHARES_NEED_ACCEPTANCE": "false"},
+		push:     true, linked: linkConfig{microsoftTenantID: "common"}, mcpAt: &url.URL{Scheme: "https", Host: "mcp.example", Path: "/mcp"}, fetchAllow: proxies,
 		mail: mailConfig{
 			smtpURL: "smtps://u:p@mail.example", imapURL: "imaps://u:p@mail.example/In", from: "calendar@mail.example", perHour: 9,
 			fromDomains: []string{"a.example", "b.example"}, lmtpAddr: "unix:/run/lmtp", authServer: "mx.mail.example",
@@ -66,7 +70,7 @@ func TestFlagsWinOverEnvironment(t *testing.T) {
 }
 
 func compareConfigs(want, got config) string {
-	return cmp.Diff(want, got, cmp.AllowUnexported(config{}, address{}, mailConfig{}, signInConfig{}, linkConfig{}), cmp.Transformer("proxies", func(ps server.Proxies) []string {
+	return cmp.Diff(want, got, cmp.AllowUnexported(config{}, address{}, mailConfig{}, signInConfig{}, linkConfig{}, serviceConfig{}), cmp.Transformer("proxies", func(ps server.Proxies) []string {
 		return each(ps, func(p netip.Prefix) string { return p.String() })
 	}))
 }

@@ -108,7 +108,7 @@ func (p *program) pages(ctx context.Context, front *frontage, h *house, log *slo
 	}
 	config := web.Config{
 		Auth: h.auth, Service: h.calendars, BaseURL: front.baseURL, ClientAddr: server.ClientAddr,
-		NewUser: h.createUser, ChangeUser: h.editUser, Provider: p.provider(front.signIn), CreateUsers: front.signIn.createUsers, Facts: p.facts(h),
+		NewUser: h.createUser, ChangeUser: h.editUser, Provider: p.provider(front.signIn), CreateUsers: func() bool { return h.service().createUsers }, Facts: p.facts(h),
 		MCPURL: front.mcpURL(), LinkPath: caldav.LinkPath, OAuth: oauth,
 		Named:   func(ctx context.Context, user string) { server.RecordOf(ctx).User = user },
 		Refused: func(ctx context.Context) { server.RecordOf(ctx).RefuseForm() },

@@ -10,6 +10,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"caldav-mcp-server/auth"
@@ -25,6 +26,8 @@ type house struct {
 	auth      *auth.Service
 	oauth     *oauth.Service
 	calendars *service.Service
+	// follows is what the store last said of the service's settings.
+	follows atomic.Pointer[serviceConfig]
 }
 
 // How long a command waits for a database that is away: a person sits before the one, a machine
@@ -47,7 +50,7 @@ func (p *program) openHouse(ctx context.Context, c config, o store.Options) (*ho
 	}
 	p.database = s.Place()
 	room := allow(allowedMemory(os.DirFS("/")))
-	return &house{
+	h := &house{
 		store: s,
 		auth: auth.New(auth.Config{
 			Store: s, Now: p.now, NewID: p.newID, Logger: o.Logger,
@@ -56,9 +59,11 @@ func (p *program) openHouse(ctx context.Context, c config, o store.Options) (*ho
 		oauth: p.newOAuth(c, s, cmp.Or(o.Logger, slog.New(slog.DiscardHandler))),
 		calendars: service.New(service.Config{
 			Store: s, Limits: calendar.DefaultLimits(), Now: p.now, NewID: p.newID,
-			OpenDirectory: c.openDirectory, NeedAcceptance: c.needAcceptance, Mailed: c.mail.sends(), Providers: p.providers(c), Sealer: c.sealer(), Logger: o.Logger, Quota: c.quota, ImageBytes: room.images, AnswerBytes: room.answers,
+			Policy: c.service.Policy, Mailed: c.mail.sends(), Providers: p.providers(c), Sealer: c.sealer(), Logger: o.Logger, ImageBytes: room.images, AnswerBytes: room.answers,
 		}),
-	}, nil
+	}
+	h.follows.Store(&c.service)
+	return h, nil
 }
 
 // withHouse lets a command work on the database that a server has made, and closes it afterwards. It makes none: a
@@ -103,6 +108,9 @@ func (p *program) inHouse(ctx context.Context, c config, mayMake bool, work func
 		if err := h.store.Migrate(ctx); err != nil {
 			return fmt.Errorf("making the tables: %w", err)
 		}
+	}
+	if err := h.consult(ctx); err != nil {
+		return err
 	}
 	return work(h)
 }

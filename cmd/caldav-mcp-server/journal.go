@@ -37,7 +37,7 @@ type journalOptions struct {
 func journalCommand() command {
 	var o journalOptions
 	return command{
-		name: "journal", operands: []string{"list|show|undo"}, optional: []string{"CHANGE"}, settings: storeSettings | shareSettings | postSettings,
+		name: "journal", operands: []string{"list|show|undo"}, optional: []string{"CHANGE"}, settings: storeSettings | postSettings,
 		summary: "show who changed what, and take it back", details: journalDetails, flags: o.declare,
 		run: func(ctx context.Context, p *program, c config, operands []string) error {
 			act, since, err := o.action(operands, p.now())

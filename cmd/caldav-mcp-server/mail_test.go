@@ -74,7 +74,7 @@ func (w *town) site(domain, database string) *site {
 	w.Helper()
 	p := &program{stdout: io.Discard, stderr: &w.log, now: w.now, newID: func() string { return fmt.Sprintf("%s-%d", domain, w.ids.Add(1)) }}
 	s := &site{town: w, program: p, domain: domain, config: config{
-		databaseURL: database, baseURL: &url.URL{Scheme: "https", Host: "cal." + domain}, needAcceptance: true,
+		databaseURL: database, baseURL: &url.URL{Scheme: "https", Host: "cal." + domain}, service: serviceConfig{Policy: calendar.Policy{NeedAcceptance: true}},
 		mail: mailConfig{
 			smtpURL: "smtp://" + w.addr, from: "calendar@" + domain, fromDomains: []string{domain}, perHour: 500,
 			lmtpAddr: "127.0.0.1:0", authServer: "town.example",

@@ -36,7 +36,7 @@ type mcpOptions struct {
 func mcpCommand() command {
 	var o mcpOptions
 	return command{
-		name: "mcp", settings: storeSettings | shareSettings | postSettings,
+		name: "mcp", settings: storeSettings | postSettings,
 		summary: "serve one assistant on standard input and output", details: mcpDetails, flags: o.declare,
 		run: func(ctx context.Context, p *program, c config, _ []string) error {
 			if o.user == "" {
@@ -80,11 +80,15 @@ func (p *program) serveLines(ctx context.Context, h *house, o mcpOptions, who ca
 		}
 		who.Calendars = append(who.Calendars, cal.ID)
 	}
+	log := p.logger(slog.LevelWarn, false)
+	following, stop := context.WithCancel(ctx)
+	defer stop()
+	go h.follow(following, followEvery, log)
 	limits := mcp.DefaultLimits()
 	limits.SessionAge = noSessionEnd
 	handler := mcp.New(mcp.Config{
 		Service: h.calendars, Limits: limits, Version: p.version, Now: p.now, NewID: p.newID,
-		Logger: p.logger(slog.LevelWarn, false),
+		Logger: log,
 	})
 	return handler.ServeLines(ctx, who, p.stdin, p.stdout)
 }

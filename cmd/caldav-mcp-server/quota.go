@@ -10,23 +10,23 @@ import (
 func quotaRows() []setting {
 	number := func(field func(*calendar.Quota) *int64) func(*config, string) error {
 		return func(c *config, value string) (err error) {
-			*field(&c.quota), err = calendar.ParseAmount(value)
+			*field(&c.service.Quota), err = calendar.ParseAmount(value)
 			return err
 		}
 	}
 	return []setting{
 		{
-			env: "QUOTA_CALENDARS", placeholder: "N", groups: serveSettings,
+			env: "QUOTA_CALENDARS", placeholder: "N", groups: serviceSettings,
 			about: "most calendars that a user may own who is given no other quota; any number if not set",
 			set:   number(func(q *calendar.Quota) *int64 { return &q.Calendars }),
 		},
 		{
-			env: "QUOTA_OBJECTS", placeholder: "N", groups: serveSettings,
+			env: "QUOTA_OBJECTS", placeholder: "N", groups: serviceSettings,
 			about: "most events, tasks and other objects in a user's own calendars; any number if not set",
 			set:   number(func(q *calendar.Quota) *int64 { return &q.Objects }),
 		},
 		{
-			env: "QUOTA_BYTES", placeholder: "SIZE", groups: serveSettings,
+			env: "QUOTA_BYTES", placeholder: "SIZE", groups: serviceSettings,
 			about: "most bytes in a user's own calendars, such as 500MB; any number if not set",
 			set:   number(func(q *calendar.Quota) *int64 { return &q.Bytes }),
 		},

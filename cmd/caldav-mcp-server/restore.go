@@ -35,7 +35,7 @@ type restoreOptions struct {
 func restoreCommand() command {
 	var o restoreOptions
 	return command{
-		name: "restore", optional: []string{"FILE"}, settings: storeSettings | shareSettings | postSettings,
+		name: "restore", optional: []string{"FILE"}, settings: storeSettings | postSettings,
 		summary: "bring a backup back, or one calendar as it was", details: restoreDetails,
 		flags: func(f *flag.FlagSet) {
 			f.BoolVar(&o.check, "check", false, "only see whether the FILE is whole, and say what is in it")

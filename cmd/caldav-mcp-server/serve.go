@@ -35,7 +35,7 @@ type serveOptions struct {
 func serveCommand() command {
 	var o serveOptions
 	return command{
-		name: "serve", settings: storeSettings | doorSettings | addressSettings | shareSettings | serveSettings | mailSettings,
+		name: "serve", settings: storeSettings | doorSettings | addressSettings | serviceSettings | serveSettings | mailSettings,
 		summary: "run the server", details: serveDetails,
 		flags: func(f *flag.FlagSet) {
 			f.StringVar(&o.firstUser, "first-user", "admin", "`NAME` of the user that the first start makes")
@@ -109,7 +109,7 @@ func (p *program) open(ctx context.Context, c config, h *house, s *server.Server
 	if err := p.openDoors(ctx, c, h, s, meter, log); err != nil {
 		return nil, err
 	}
-	return p.background(ctx, c, h, room, courier, log), nil
+	return p.background(ctx, h, room, courier, log), nil
 }
 
 // prepare opens the store and does what must be done before it can be worked with. It may return a house
@@ -125,6 +125,9 @@ func (p *program) prepare(ctx context.Context, c config, o serveOptions, up *sta
 	log.InfoContext(ctx, "starting", "version", p.version, "database", p.database)
 	if err := h.store.Migrate(ctx); err != nil {
 		return h, fmt.Errorf("bringing the tables up to date: %w", err)
+	}
+	if err := h.declare(ctx, c.declared); err != nil {
+		return h, err
 	}
 	if err := h.refreshIndex(ctx, up); err != nil {
 		return h, err
@@ -180,12 +183,13 @@ func (p *program) welcomeFirstUser(ctx context.Context, c config, h *house, o se
 const pruneEvery = 24 * time.Hour
 
 // background starts what goes on beside the requests; the function that it returns ends it.
-func (p *program) background(ctx context.Context, c config, h *house, room *mailroom, courier *push.Courier, log *slog.Logger) (stop func()) {
+func (p *program) background(ctx context.Context, h *house, room *mailroom, courier *push.Courier, log *slog.Logger) (stop func()) {
 	// Not ctx: requests in flight still note their tokens' use while the server stops.
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	var all sync.WaitGroup
 	all.Go(func() { h.auth.Run(ctx) })
-	all.Go(func() { p.pruneDaily(ctx, c, h, log) })
+	all.Go(func() { h.follow(ctx, followEvery, log) })
+	all.Go(func() { p.pruneDaily(ctx, h, log) })
 	all.Go(func() { returnMemory(ctx, h.calendars.Rest) })
 	all.Go(func() { room.run(ctx) })
 	all.Go(func() { h.calendars.Mirrors.Run(ctx) })
@@ -199,11 +203,11 @@ func (p *program) background(ctx context.Context, c config, h *house, room *mail
 }
 
 // pruneDaily forgets what is older than the journal may be. Several processes may do so at once.
-func (p *program) pruneDaily(ctx context.Context, c config, h *house, log *slog.Logger) {
+func (p *program) pruneDaily(ctx context.Context, h *house, log *slog.Logger) {
 	ticker := time.NewTicker(pruneEvery)
 	defer ticker.Stop()
 	for {
-		if err := h.store.Prune(ctx, p.now().AddDate(0, 0, -c.journalDays)); err != nil && ctx.Err() == nil {
+		if err := h.store.Prune(ctx, p.now().AddDate(0, 0, -h.service().journalDays)); err != nil && ctx.Err() == nil {
 			log.WarnContext(ctx, "the journal was not shortened", "error", err)
 		}
 		if err := h.auth.Tidy(ctx); err != nil && ctx.Err() == nil {

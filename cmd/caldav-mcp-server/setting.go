@@ -17,8 +17,8 @@ const (
 	doorSettings
 	// addressSettings say how the doors are reached from outside.
 	addressSettings
-	// shareSettings say what it takes to share.
-	shareSettings
+	// serviceSettings are the same for all processes, which find them in the store, see service.
+	serviceSettings
 	// serveSettings are only for serve.
 	serveSettings
 	// mailSettings say how mail goes out and comes in, postSettings only whether any goes out.
@@ -130,8 +130,8 @@ func settings(environ []string) []setting {
 			set:   setFile(func(c *config) *string { return &c.auditLog }),
 		},
 		{
-			env: "JOURNAL_DAYS", placeholder: "N", fallback: "30", groups: serveSettings,
-			about: "days that old versions and deleted objects are kept", set: setNumber(1, 36500, func(c *config) *int { return &c.journalDays }),
+			env: "JOURNAL_DAYS", placeholder: "N", fallback: "30", groups: serviceSettings,
+			about: "days that old versions and deleted objects are kept", set: setNumber(1, 36500, func(c *config) *int { return &c.service.journalDays }),
 		},
 		{
 			env: "STOP_DELAY", placeholder: "SECONDS", fallback: "0", groups: serveSettings,
@@ -139,14 +139,14 @@ func settings(environ []string) []setting {
 			set:   setNumber(0, 600, func(c *config) *int { return &c.stopDelay }),
 		},
 		{
-			env: "USER_DIRECTORY", placeholder: "BOOL", fallback: "false", groups: serveSettings,
+			env: "USER_DIRECTORY", placeholder: "BOOL", fallback: "false", groups: serviceSettings,
 			about: "true lets users see and search all others, rather than those with whom they share calendars",
-			set:   setSwitch(func(c *config) *bool { return &c.openDirectory }),
+			set:   setSwitch(func(c *config) *bool { return &c.service.OpenDirectory }),
 		},
 		{
-			env: "SHARES_NEED_ACCEPTANCE", placeholder: "BOOL", fallback: "true", groups: shareSettings,
+			env: "SHARES_NEED_ACCEPTANCE", placeholder: "BOOL", fallback: "true", groups: serviceSettings,
 			about: "users are asked before they get a calendar of somebody's; false gives it to them at once",
-			set:   setSwitch(func(c *config) *bool { return &c.needAcceptance }),
+			set:   setSwitch(func(c *config) *bool { return &c.service.NeedAcceptance }),
 		},
 		{
 			env: "MCP_CALLS_PER_MINUTE", placeholder: "N", fallback: "600", groups: serveSettings,

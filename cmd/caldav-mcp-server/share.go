@@ -48,7 +48,7 @@ func shareCommand() command {
 	var o shareOptions
 	var ask bool
 	return command{
-		name: "share", settings: storeSettings | shareSettings,
+		name: "share", settings: storeSettings,
 		summary: "share a calendar with another user", details: shareDetails,
 		flags: func(f *flag.FlagSet) {
 			o.declare(f)

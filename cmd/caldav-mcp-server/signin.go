@@ -14,7 +14,6 @@ import (
 // signInConfig is how people sign in at the pages by another service.
 type signInConfig struct {
 	issuer, clientID, clientSecret string
-	createUsers                    bool
 }
 
 // signInRows are the rows of the table of settings that say so.
@@ -34,9 +33,9 @@ func signInRows() []setting {
 			set:   func(c *config, value string) error { c.signIn.clientSecret = value; return nil },
 		},
 		{
-			env: "OIDC_CREATE_USERS", placeholder: "BOOL", fallback: "false", groups: serveSettings,
+			env: "OIDC_CREATE_USERS", placeholder: "BOOL", fallback: "false", groups: serviceSettings,
 			about: "true makes users of those whom it vouches for and whom nobody knows here",
-			set:   setSwitch(func(c *config) *bool { return &c.signIn.createUsers }),
+			set:   setSwitch(func(c *config) *bool { return &c.service.createUsers }),
 		},
 	}
 }
@@ -50,12 +49,12 @@ func setIssuer(c *config, value string) error {
 	return nil
 }
 
-// check refuses half an agreement.
-func (c signInConfig) check() error {
+// check refuses half an agreement. Creating tells that users are to be made of those whom the other service vouches for.
+func (c signInConfig) check(creating bool) error {
 	if (c.issuer == "") != (c.clientID == "") {
 		return wrongUsage("OIDC_ISSUER and OIDC_CLIENT_ID need each other: one of them is not set")
 	}
-	if c.issuer == "" && (c.clientSecret != "" || c.createUsers) {
+	if c.issuer == "" && (c.clientSecret != "" || creating) {
 		return wrongUsage("OIDC_CLIENT_SECRET and OIDC_CREATE_USERS need OIDC_ISSUER, which is not set")
 	}
 	return nil

@@ -1,0 +1,155 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"log/slog"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/store"
+)
+
+// serviceConfig is what the settings came to that are about the service and not about a process. They are in the store,
+// so that commands and all servers follow the same.
+type serviceConfig struct {
+	calendar.Policy
+	// journalDays is JOURNAL_DAYS.
+	journalDays int
+	// createUsers is OIDC_CREATE_USERS.
+	createUsers bool
+}
+
+// followEvery is how often a process looks whether they have changed.
+const followEvery = 5 * time.Second
+
+// declaredBy stands before the name of a setting in the store that a server was started with. What it was told goes before
+// what set-server says, and is forgotten when one starts that was told nothing.
+const declaredBy = "serve "
+
+// serviceRows are the rows of the table of settings that are in the store.
+func serviceRows() []setting {
+	return slices.DeleteFunc(settings(nil), func(s setting) bool { return s.groups&serviceSettings == 0 })
+}
+
+// serverSetting is one of these settings as it is in force.
+type serverSetting struct {
+	setting
+	value string
+	from  origin
+	// changed is when it was set; zero for a default.
+	changed time.Time
+}
+
+// origin says who set it.
+type origin string
+
+const (
+	byDefault origin = "default"
+	byCommand origin = "set-server"
+	byServer  origin = "the server's environment"
+)
+
+// serverSettings returns all of them.
+func (h *house) serverSettings(ctx context.Context) ([]serverSetting, error) {
+	found, err := h.store.Settings(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("reading the server's settings: %w", err)
+	}
+	said := make(map[string]store.Setting, len(found))
+	for _, one := range found {
+		said[one.Name] = one
+	}
+	return each(serviceRows(), func(s setting) serverSetting {
+		if one, ok := said[declaredBy+s.env]; ok {
+			return serverSetting{s, one.Value, byServer, one.Changed}
+		}
+		if one, ok := said[s.env]; ok {
+			return serverSetting{s, one.Value, byCommand, one.Changed}
+		}
+		return serverSetting{s, s.fallback, byDefault, time.Time{}}
+	}), nil
+}
+
+// consult puts in force what the store says.
+func (h *house) consult(ctx context.Context) error {
+	all, err := h.serverSettings(ctx)
+	if err != nil {
+		return err
+	}
+	var c config
+	for _, s := range all {
+		if s.value == "" {
+			continue
+		}
+		if err := s.set(&c, s.value); err != nil {
+			return s.malformed(s.env+" in the database", s.value, err)
+		}
+	}
+	h.follows.Store(&c.service)
+	h.calendars.SetPolicy(c.service.Policy)
+	return nil
+}
+
+// service is what is in force.
+func (h *house) service() serviceConfig { return *h.follows.Load() }
+
+// declare notes what a server was started with, and puts in force what comes of it.
+func (h *house) declare(ctx context.Context, told map[string]string) error {
+	set := make(map[string]string, len(told))
+	var forget []string
+	for _, s := range serviceRows() {
+		if value, ok := told[s.env]; ok {
+			set[declaredBy+s.env] = value
+		} else {
+			forget = append(forget, declaredBy+s.env)
+		}
+	}
+	if err := h.store.ChangeSettings(ctx, set, forget); err != nil {
+		return fmt.Errorf("noting the server's settings: %w", err)
+	}
+	return h.consult(ctx)
+}
+
+// follow consults the store until the process ends: others change the settings.
+func (h *house) follow(ctx context.Context, every time.Duration, log *slog.Logger) {
+	ticker := time.NewTicker(every)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+		before := h.service()
+		if err := h.consult(ctx); err != nil {
+			if ctx.Err() == nil {
+				log.WarnContext(ctx, "the server's settings stay as they were", "error", err)
+			}
+		} else if h.service() != before {
+			log.InfoContext(ctx, "the server's settings were changed")
+		}
+	}
+}
+
+// changeService sets some of these settings and takes others back to their defaults.
+func (h *house) changeService(ctx context.Context, set map[string]string, forget []string) error {
+	all, err := h.serverSettings(ctx)
+	if err != nil {
+		return err
+	}
+	wanted := slices.Concat(slices.Collect(maps.Keys(set)), forget)
+	held := slices.DeleteFunc(all, func(s serverSetting) bool { return s.from != byServer || !slices.Contains(wanted, s.env) })
+	if len(held) > 0 {
+		names := strings.Join(each(held, func(s serverSetting) string { return s.env + "=" + s.value }), " and ")
+		return fmt.Errorf("the server was started with %s, which goes before: change that there and restart it; nothing was changed", names)
+	}
+	return h.store.ChangeSettings(ctx, set, forget)
+}
+
+// shownValue is a setting's value for people.
+func (s serverSetting) shownValue() string { return cmp.Or(s.value, "no bound") }

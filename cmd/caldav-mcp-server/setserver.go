@@ -1,0 +1,97 @@
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"slices"
+	"time"
+)
+
+const setServerDetails = `
+These settings belong to the server and not to one of its processes: they are in the database, and all servers and commands
+that work on it follow a change within five seconds, without a restart. "default" takes one back to its default. What is not
+named stays.
+
+What serve itself was started with, by its environment or a flag, goes before: while it is, set-server refuses to
+change that. show-server tells which settings are in force, and who set them.
+
+  caldav-mcp-server set-server --journal-days 90 --shares-need-acceptance default
+`
+
+// setDefault is the value that takes a setting back.
+const setDefault = "default"
+
+func setServerCommand() command {
+	set := map[string]string{}
+	var forget []string
+	var json bool
+	return command{
+		name: "set-server", settings: storeSettings,
+		summary: "change settings that are in force for all servers and commands", details: setServerDetails,
+		flags: func(f *flag.FlagSet) {
+			for _, s := range serviceRows() {
+				f.Func(s.flag(), "`"+s.placeholder+"`: "+s.about, func(value string) error {
+					if value == setDefault {
+						forget = append(forget, s.env)
+						delete(set, s.env)
+						return nil
+					}
+					if err := s.set(new(config), value); err != nil {
+						return fmt.Errorf("%w, nor %s", err, setDefault)
+					}
+					set[s.env] = value
+					return nil
+				})
+			}
+			asJSON(f, &json)
+		},
+		run: func(ctx context.Context, p *program, c config, _ []string) error {
+			if len(set)+len(forget) == 0 {
+				return wrongUsage("set-server needs a setting to change (see %s set-server --help)", name)
+			}
+			return p.withHouse(ctx, c, func(h *house) error {
+				if err := h.changeService(ctx, set, forget); err != nil {
+					return err
+				}
+				all, err := h.serverSettings(ctx)
+				if err != nil {
+					return err
+				}
+				if json {
+					return p.printJSON(each(all, serverSettingJSON))
+				}
+				for _, s := range all {
+					if _, changed := set[s.env]; changed || s.from == byDefault && slices.Contains(forget, s.env) {
+						p.say("%s is %s now\n", s.env, s.shownValue())
+					}
+				}
+				return nil
+			})
+		},
+	}
+}
+
+// listedServerSetting is a setting in JSON.
+type listedServerSetting struct {
+	Setting string     `json:"setting"`
+	Value   string     `json:"value"`
+	From    origin     `json:"from"`
+	Changed *time.Time `json:"changed"`
+}
+
+func serverSettingJSON(s serverSetting) listedServerSetting {
+	return listedServerSetting{s.env, s.value, s.from, jsonTime(s.changed)}
+}
+
+func showServerCommand() command {
+	return listing[serverSetting, listedServerSetting]{
+		command: command{name: "show-server", summary: "show the settings that are in force for all servers and commands"},
+		find:    func(ctx context.Context, h *house) ([]serverSetting, error) { return h.serverSettings(ctx) },
+		json:    serverSettingJSON,
+		heads:   []string{"SETTING", "VALUE", "FROM", "CHANGED"},
+		row: func(s serverSetting, _ time.Time) []string {
+			return []string{s.env, s.shownValue(), string(s.from), shownTime(s.changed)}
+		},
+	}.asCommand()
+}
