@@ -20,7 +20,7 @@ const (
 	// overdueDays is how long a task that was due stays on it.
 	overdueDays = 60
 	// mostEvents and mostTasks bound what it lists, longestTitle what it says of each.
-	mostEvents, mostTasks, longestTitle = 200, 50, 200
+	mostEvents, mostTasks, longestTitle = 100, 50, 200
 )
 
 // agenda lists the coming days for the home page.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -175,6 +176,11 @@ func TestFloodOfSignIns(t *testing.T) {
 	}
 	r := serveProgram(t, build(t), on(database), "--no-first-user")
 	logIn(t, r, "bob")
+	var made struct{ Token string }
+	if err := json.Unmarshal([]byte(call(t, on(database), "", "create-token", "--user", "bob", "--name", "assistant", "--json")), &made); err != nil {
+		t.Fatal(err)
+	}
+	assistant := newClient(t, r, "", "", made.Token)
 	stranger := newClient(t, r, "", "", "")
 	var all sync.WaitGroup
 	var mu sync.Mutex
@@ -204,6 +210,11 @@ func TestFloodOfSignIns(t *testing.T) {
 		}
 		if took := time.Since(asked); took > loginPromise {
 			t.Errorf("the page took %s", took)
+		}
+		asked = time.Now()
+		assistant.call(t, "list_calendars", map[string]any{})
+		if took := time.Since(asked); took > loginPromise {
+			t.Errorf("an assistant's call took %s", took)
 		}
 	}
 	all.Wait()

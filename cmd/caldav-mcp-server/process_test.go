@@ -199,16 +199,17 @@ func serveUnready(t *testing.T, program string, env []string, args ...string) *r
 func on(database string) []string { return []string{"DATABASE_URL=" + database} }
 
 // call runs a command of the program to its end.
-func call(t *testing.T, env []string, stdin string, args ...string) {
+func call(t *testing.T, env []string, stdin string, args ...string) string {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), name, args...)
 	cmd.Env = append([]string{"PATH=" + os.Getenv("PATH")}, env...)
 	cmd.Stdin = strings.NewReader(stdin)
-	var stderr bytes.Buffer
-	cmd.Stderr = &stderr
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	if err := cmd.Run(); err != nil {
 		t.Fatalf("%s %s: %v\n%s", name, strings.Join(args, " "), err, stderr.String())
 	}
+	return stdout.String()
 }
 
 // until asks again until the answer is yes.
