@@ -77,10 +77,15 @@ func (m *Mirror) Round(ctx context.Context) (int, error) {
 
 // visit looks at all that an account has, and notes when to do so next.
 func (m *Mirror) visit(ctx context.Context, a calendar.Account, list bool) (calendar.Arrived, error) {
+	var all looked
+	// Whatever comes of it: should the process not live to write that down, the account is not the first again.
+	a.Due = m.Now().Add(firstPause)
+	if err := m.Store.SetAccount(ctx, a); err != nil {
+		return all.Arrived, err
+	}
 	within, cancel := context.WithTimeout(ctx, accountTime)
 	defer cancel()
 	source, provider, err := m.open(a)
-	var all looked
 	if err == nil && !provider.Feed && (list || m.Now().Sub(a.Listed) > listEvery) {
 		if err = m.discover(within, source, a); err == nil {
 			a.Listed = m.Now()
@@ -92,7 +97,14 @@ func (m *Mirror) visit(ctx context.Context, a calendar.Account, list bool) (cale
 	if ctx.Err() != nil {
 		return all.Arrived, ctx.Err() // it was told to stop, which is nobody's fault
 	}
+	goesOn := errors.Is(err, context.DeadlineExceeded) && all.Arrived != (calendar.Arrived{})
+	if goesOn {
+		err = nil // there is much, which is no fault
+	}
 	m.plan(&a, provider, all.wait, err)
+	if goesOn {
+		a.Due = m.Now().Add(time.Minute)
+	}
 	if err != nil {
 		m.Logger.InfoContext(ctx, "a linked account failed", "account", a.ID, "provider", a.Provider, "status", a.Status, "failures", a.Failures, "error", forLog(err))
 	}
@@ -109,9 +121,11 @@ func (m *Mirror) visitAll(ctx context.Context, source Source, a calendar.Account
 	if err != nil {
 		return all, err
 	}
+	// A large one keeps no other back, and gets on by a page at least.
+	each := max(accountTime/time.Duration(max(len(mirrors), 1)), accountTime/6)
 	var failed error
 	for _, one := range mirrors {
-		done, err := m.lookWith(ctx, source, a, one.Calendar, false)
+		done, err := m.lookFor(ctx, each, source, a, one.Calendar)
 		all.Add(done.Arrived)
 		all.wait = max(all.wait, done.wait)
 		if err == nil {
@@ -126,6 +140,17 @@ func (m *Mirror) visitAll(ctx context.Context, source Source, a calendar.Account
 		}
 	}
 	return all, failed
+}
+
+// lookFor looks at a calendar for so long.
+func (m *Mirror) lookFor(ctx context.Context, d time.Duration, source Source, a calendar.Account, id calendar.CalendarID) (looked, error) {
+	within, cancel := context.WithTimeout(ctx, d)
+	defer cancel()
+	done, err := m.lookWith(within, source, a, id, false)
+	if err != nil && within.Err() != nil && ctx.Err() == nil {
+		err = fmt.Errorf("looking for %s: %w", d, context.DeadlineExceeded) // its own time is over, not the account's
+	}
+	return done, err
 }
 
 // plan says when an account is looked at next, and how it stands with it.

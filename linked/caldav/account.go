@@ -2,11 +2,8 @@ package caldav
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"net/http"
 	"net/url"
-	"slices"
 	"strings"
 	"time"
 
@@ -36,7 +33,7 @@ func Provider(guard *outbound.Guard) mirror.Provider {
 			if err != nil {
 				return nil, err
 			}
-			return &account{newWire(guard, base, o.Secret.Username, o.Secret.Password)}, nil
+			return &account{newWire(guard, base, o.Secret.Username, o.Secret.Password), pageObjects}, nil
 		},
 		Address: func(s mirror.Secret) string {
 			if base, err := address(s.URL); err == nil {
@@ -62,7 +59,11 @@ func address(text string) (*url.URL, error) {
 }
 
 // account is an account on a CalDAV server.
-type account struct{ *wire }
+type account struct {
+	*wire
+	// page bounds the objects of a page of changes.
+	page int
+}
 
 // home finds the calendar home, as a program does that knows a host alone (RFC 6764 §6).
 func (a *account) home(ctx context.Context) (*url.URL, error) {
@@ -155,123 +156,4 @@ func remoteOf(at *url.URL, p prop) mirror.Remote {
 		r.Name = parts[len(parts)-1]
 	}
 	return r
-}
-
-// place is where a look at a calendar goes on: by the server's token, or, where it has none, by the tags of all objects.
-type place struct {
-	Token string            `json:"token,omitempty"`
-	Tags  map[string]string `json:"tags,omitempty"`
-}
-
-// Changes implements [mirror.Source].
-func (a *account) Changes(ctx context.Context, remote, cursor string) (mirror.Changes, error) {
-	at, err := url.Parse(remote)
-	if err != nil {
-		return mirror.Changes{}, mirror.ErrGone
-	}
-	var was place
-	if cursor != "" && json.Unmarshal([]byte(cursor), &was) != nil {
-		return mirror.Changes{}, mirror.ErrExpired
-	}
-	if was.Tags == nil {
-		changes, err := a.since(ctx, at, was.Token)
-		if err == nil || !errors.Is(err, errNoSync) {
-			return changes, err
-		}
-	}
-	return a.compared(ctx, at, was, cursor == "")
-}
-
-// errNoSync says that a server does not know sync-collection.
-var errNoSync = errors.New("no sync-collection")
-
-// since asks what changed since a token (RFC 6578).
-func (a *account) since(ctx context.Context, at *url.URL, token string) (mirror.Changes, error) {
-	body := `<d:sync-collection` + spaces + `><d:sync-token>` + escaped(token) + `</d:sync-token><d:sync-level>1</d:sync-level>` +
-		`<d:prop><d:getetag/><d:resourcetype/></d:prop></d:sync-collection>`
-	r, err := a.do(ctx, ask{method: "REPORT", at: at, kind: xmlKind, body: body})
-	if err != nil {
-		return mirror.Changes{}, err
-	}
-	switch r.status {
-	case http.StatusBadRequest, http.StatusForbidden, http.StatusConflict, http.StatusPreconditionFailed, http.StatusMethodNotAllowed,
-		http.StatusUnsupportedMediaType, http.StatusNotImplemented:
-		if token != "" {
-			return mirror.Changes{}, mirror.ErrExpired
-		}
-		return mirror.Changes{}, errNoSync
-	}
-	m, err := read(r)
-	if err != nil {
-		return mirror.Changes{}, err
-	}
-	if m.Token == "" {
-		return mirror.Changes{}, errNoSync
-	}
-	changes := mirror.Changes{Whole: token == ""}
-	var wanted []string
-	for _, one := range m.Responses {
-		ref, own := refOf(r.from, one.Href)
-		switch {
-		case own:
-			changes.More = changes.More || strings.Contains(one.Status, " 507")
-		case strings.Contains(one.Status, " 404"):
-			changes.Gone = append(changes.Gone, ref)
-		case one.good().Type.Collection == nil:
-			wanted = append(wanted, ref)
-		}
-	}
-	changes.Whole = changes.Whole && !changes.More
-	next, err := json.Marshal(place{Token: m.Token})
-	changes.Cursor = string(next)
-	if err == nil {
-		changes.Objects, err = a.fetch(ctx, r.from, wanted)
-	}
-	return changes, err
-}
-
-// refOf is the path of what an href names, and whether it is the collection itself.
-func refOf(from *url.URL, href string) (ref string, own bool) {
-	at, err := from.Parse(strings.TrimSpace(href))
-	if err != nil {
-		return "", true
-	}
-	return at.EscapedPath(), strings.TrimRight(at.Path, "/") == strings.TrimRight(from.Path, "/")
-}
-
-// compared lists all tags, and asks for what has another one than it had.
-func (a *account) compared(ctx context.Context, at *url.URL, was place, first bool) (mirror.Changes, error) {
-	r, err := a.do(ctx, ask{method: "PROPFIND", at: at, depth: "1", kind: xmlKind, body: asksTags})
-	if err != nil {
-		return mirror.Changes{}, err
-	}
-	m, err := read(r)
-	if err != nil {
-		return mirror.Changes{}, err
-	}
-	now := place{Tags: map[string]string{}}
-	var wanted []string
-	for _, one := range m.Responses {
-		ref, own := refOf(r.from, one.Href)
-		p := one.good()
-		if own || p.Type.Collection != nil {
-			continue
-		}
-		if now.Tags[ref] = p.ETag; p.ETag == "" || was.Tags[ref] != p.ETag {
-			wanted = append(wanted, ref)
-		}
-	}
-	changes := mirror.Changes{Whole: first}
-	for ref := range was.Tags {
-		if _, there := now.Tags[ref]; !there {
-			changes.Gone = append(changes.Gone, ref)
-		}
-	}
-	slices.Sort(changes.Gone)
-	if changes.Objects, err = a.fetch(ctx, r.from, wanted); err != nil {
-		return changes, err
-	}
-	next, err := json.Marshal(now)
-	changes.Cursor = string(next)
-	return changes, err
 }

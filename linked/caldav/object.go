@@ -4,49 +4,93 @@ import (
 	"context"
 	"net/http"
 	"net/url"
-	"slices"
 	"strings"
+	"time"
 
 	"caldav-mcp-server/calendar/mirror"
 )
 
-// allMost bounds what one look holds of a calendar.
-const allMost = 64 << 20
-
 const textKind = "text/calendar; charset=utf-8"
 
-// fetch reads objects, some at a time (RFC 4791 §7.9). What has gone meanwhile is told of by the next look.
-func (a *account) fetch(ctx context.Context, in *url.URL, refs []string) ([]mirror.Object, error) {
-	all := make([]mirror.Object, 0, len(refs))
+// A page of changes ends behind so many objects or bytes, or so long after it was begun: it is taken over while nobody writes.
+const (
+	pageObjects = 2000
+	pageBytes   = 16 << 20
+	pageTime    = 15 * time.Second
+)
+
+// fetched is what came of reading objects.
+type fetched struct {
+	objects []mirror.Object
+	// missing were asked for and not handed over, left were not asked for.
+	missing, left []string
+}
+
+// fetch reads objects, some at a time (RFC 4791 §7.9), until a page is full. What has gone meanwhile is told of by the next look.
+func (a *account) fetch(ctx context.Context, in *url.URL, refs []string) (fetched, error) {
+	all := fetched{left: refs}
+	turn, cancel := context.WithTimeout(ctx, pageTime)
+	defer cancel()
 	held := 0
-	for some := range slices.Chunk(refs, multigetMost) {
-		var body strings.Builder
-		body.WriteString(`<c:calendar-multiget` + spaces + `><d:prop><d:getetag/><c:calendar-data/></d:prop>`)
+	for len(all.left) > 0 && len(refs)-len(all.left) < a.page && held < pageBytes && turn.Err() == nil {
+		some := all.left[:min(len(all.left), multigetMost, a.page)]
+		found, gone, err := a.multiget(ctx, in, some)
+		if err != nil {
+			return all, err
+		}
+		all.left = all.left[len(some):]
 		for _, ref := range some {
-			body.WriteString(`<d:href>` + escaped(ref) + `</d:href>`)
-		}
-		body.WriteString(`</c:calendar-multiget>`)
-		r, err := a.do(ctx, ask{method: "REPORT", at: in, depth: "1", kind: xmlKind, body: body.String()})
-		if err != nil {
-			return nil, err
-		}
-		m, err := read(r)
-		if err != nil {
-			return nil, err
-		}
-		for _, one := range m.Responses {
-			ref, own := refOf(r.from, one.Href)
-			p := one.good()
-			if own || p.Data == "" {
-				continue
+			o, ok := found[plain(ref)]
+			switch {
+			case ok:
+				o.Ref = ref
+				all.objects = append(all.objects, o)
+				held += len(o.Data)
+			case !gone[plain(ref)]:
+				all.missing = append(all.missing, ref)
 			}
-			if held += len(p.Data); held > allMost {
-				return nil, mirror.Refusef("the calendar is larger than what is mirrored")
-			}
-			all = append(all, mirror.Object{Ref: ref, Version: p.ETag, Data: lines(p.Data)})
 		}
 	}
-	return all, nil
+	return all, ctx.Err()
+}
+
+// multiget reads some objects, and tells which are gone, by their plain paths: a server may write one in two ways.
+func (a *account) multiget(ctx context.Context, in *url.URL, refs []string) (found map[string]mirror.Object, gone map[string]bool, err error) {
+	var body strings.Builder
+	body.WriteString(`<c:calendar-multiget` + spaces + `><d:prop><d:getetag/><c:calendar-data/></d:prop>`)
+	for _, ref := range refs {
+		body.WriteString(`<d:href>` + escaped(ref) + `</d:href>`)
+	}
+	body.WriteString(`</c:calendar-multiget>`)
+	r, err := a.do(ctx, ask{method: "REPORT", at: in, depth: "1", kind: xmlKind, body: body.String()})
+	if err != nil {
+		return nil, nil, err
+	}
+	m, err := read(r)
+	if err != nil {
+		return nil, nil, err
+	}
+	found, gone = make(map[string]mirror.Object, len(refs)), map[string]bool{}
+	for _, one := range m.Responses {
+		ref, own := refOf(r.from, one.Href)
+		p := one.good()
+		switch {
+		case own:
+		case p.Data != "":
+			found[plain(ref)] = mirror.Object{Version: p.ETag, Data: lines(p.Data)}
+		case strings.Contains(one.Status, " 404"):
+			gone[plain(ref)] = true
+		}
+	}
+	return found, gone, nil
+}
+
+// plain is a path without escapes.
+func plain(ref string) string {
+	if text, err := url.PathUnescape(ref); err == nil {
+		return text
+	}
+	return ref
 }
 
 // lines gives a text its line ends back, which XML makes line feeds.
@@ -61,6 +105,9 @@ func (a *account) Put(ctx context.Context, remote string, o mirror.Object) (mirr
 		return o, mirror.ErrGone
 	}
 	fresh := o.Ref == ""
+	if !fresh && o.Version == "" {
+		return o, errBlind
+	}
 	if fresh {
 		o.Ref = strings.TrimRight(in.EscapedPath(), "/") + "/" + url.PathEscape(o.UID) + ".ics"
 	}
@@ -81,15 +128,21 @@ func (a *account) Put(ctx context.Context, remote string, o mirror.Object) (mirr
 	}
 	// No tag says that what is there is not what was sent (RFC 4791 §5.3.4).
 	now, err := a.fetch(ctx, in, []string{o.Ref})
-	if err != nil || len(now) == 0 {
+	if err != nil || len(now.objects) == 0 {
 		return o, &mirror.Later{Unknown: true}
 	}
-	now[0].Ref, now[0].UID = o.Ref, o.UID
-	return now[0], nil
+	now.objects[0].UID = o.UID
+	return now.objects[0], nil
 }
+
+// errBlind says that nobody knows what would be lost.
+var errBlind = mirror.Refusef("the server does not say which version it has, so that somebody's change could be lost")
 
 // Delete implements [mirror.Source].
 func (a *account) Delete(ctx context.Context, remote, ref, version string) error {
+	if version == "" {
+		return errBlind
+	}
 	in, err := url.Parse(remote)
 	if err != nil {
 		return mirror.ErrGone

@@ -1,0 +1,177 @@
+package caldav
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"caldav-mcp-server/calendar/mirror"
+)
+
+// place is where a look at a calendar goes on.
+type place struct {
+	// Token is the server's; where it gives none, Tags are those of all objects.
+	Token string            `json:"token,omitempty"`
+	Tags  map[string]string `json:"tags,omitempty"`
+	// Left are listed and not read yet; More tells that the server has more to list behind them.
+	Left []string `json:"left,omitempty"`
+	More bool     `json:"more,omitempty"`
+	// Full tells that this look lists all that there is.
+	Full bool `json:"full,omitempty"`
+	// Again were listed and not handed over: the next look asks for them again.
+	Again []string `json:"again,omitempty"`
+}
+
+// under tells that the look is not at its end.
+func (p place) under() bool { return len(p.Left) > 0 || p.More }
+
+// againMost bounds what is asked for again.
+const againMost = 1000
+
+// missing is said of what is in the list and not to be had.
+const missing = "the server lists it, and does not hand it over"
+
+// Changes implements [mirror.Source].
+func (a *account) Changes(ctx context.Context, remote, cursor string) (mirror.Changes, error) {
+	at, err := url.Parse(remote)
+	if err != nil {
+		return mirror.Changes{}, mirror.ErrGone
+	}
+	var was place
+	if cursor != "" && json.Unmarshal([]byte(cursor), &was) != nil {
+		return mirror.Changes{}, mirror.ErrExpired
+	}
+	next, gone := was, []string(nil)
+	if len(was.Left) == 0 {
+		if next, gone, err = a.list(ctx, at, was); err != nil {
+			return mirror.Changes{}, err
+		}
+	}
+	return a.read(ctx, at, next, gone)
+}
+
+// list asks what there is to read, and what is gone.
+func (a *account) list(ctx context.Context, at *url.URL, was place) (next place, gone []string, err error) {
+	err = errNoSync
+	if was.Tags == nil {
+		next, gone, err = a.since(ctx, at, was.Token)
+	}
+	if errors.Is(err, errNoSync) {
+		next, gone, err = a.compared(ctx, at, was.Tags)
+	}
+	if was.More {
+		next.Full, next.Again = was.Full, was.Again
+		return next, gone, err
+	}
+	next.Full = was.Token == "" && was.Tags == nil
+	next.Left = slices.Compact(slices.Sorted(slices.Values(append(next.Left, was.Again...))))
+	return next, gone, err
+}
+
+// read reads some of what is left.
+func (a *account) read(ctx context.Context, at *url.URL, next place, gone []string) (mirror.Changes, error) {
+	got, err := a.fetch(ctx, at, next.Left)
+	if err != nil {
+		return mirror.Changes{}, err
+	}
+	changes := mirror.Changes{Objects: got.objects, Gone: gone}
+	for _, ref := range got.missing {
+		changes.Objects = append(changes.Objects, mirror.Object{Ref: ref, Fault: missing})
+		if next.Tags != nil {
+			next.Tags[ref] = "" // as no tag is, so that it is asked for again
+		} else if len(next.Again) < againMost {
+			next.Again = append(next.Again, ref)
+		}
+	}
+	next.Left = got.left
+	if changes.More = next.under(); !changes.More {
+		changes.Whole, next.Full = next.Full, false
+	}
+	cursor, err := json.Marshal(next)
+	changes.Cursor = string(cursor)
+	return changes, err
+}
+
+// errNoSync says that a server does not know sync-collection.
+var errNoSync = errors.New("no sync-collection")
+
+// since asks what changed since a token (RFC 6578).
+func (a *account) since(ctx context.Context, at *url.URL, token string) (next place, gone []string, err error) {
+	body := `<d:sync-collection` + spaces + `><d:sync-token>` + escaped(token) + `</d:sync-token><d:sync-level>1</d:sync-level>` +
+		`<d:prop><d:getetag/><d:resourcetype/></d:prop></d:sync-collection>`
+	r, err := a.do(ctx, ask{method: "REPORT", at: at, kind: xmlKind, body: body})
+	if err != nil {
+		return next, nil, err
+	}
+	switch r.status {
+	case http.StatusBadRequest, http.StatusForbidden, http.StatusConflict, http.StatusPreconditionFailed, http.StatusMethodNotAllowed,
+		http.StatusUnsupportedMediaType, http.StatusNotImplemented:
+		if token != "" {
+			return next, nil, mirror.ErrExpired
+		}
+		return next, nil, errNoSync
+	}
+	m, err := read(r)
+	if err != nil {
+		return next, nil, err
+	}
+	if m.Token == "" {
+		return next, nil, errNoSync
+	}
+	next.Token = m.Token
+	for _, one := range m.Responses {
+		ref, own := refOf(r.from, one.Href)
+		switch {
+		case own:
+			next.More = next.More || strings.Contains(one.Status, " 507")
+		case strings.Contains(one.Status, " 404"):
+			gone = append(gone, ref)
+		case one.good().Type.Collection == nil:
+			next.Left = append(next.Left, ref)
+		}
+	}
+	return next, gone, nil
+}
+
+// refOf is the path of what an href names, and whether it is the collection itself.
+func refOf(from *url.URL, href string) (ref string, own bool) {
+	at, err := from.Parse(strings.TrimSpace(href))
+	if err != nil {
+		return "", true
+	}
+	return at.EscapedPath(), strings.TrimRight(at.Path, "/") == strings.TrimRight(from.Path, "/")
+}
+
+// compared lists all tags: what has another one than it had is to be read.
+func (a *account) compared(ctx context.Context, at *url.URL, was map[string]string) (next place, gone []string, err error) {
+	r, err := a.do(ctx, ask{method: "PROPFIND", at: at, depth: "1", kind: xmlKind, body: asksTags})
+	if err != nil {
+		return next, nil, err
+	}
+	m, err := read(r)
+	if err != nil {
+		return next, nil, err
+	}
+	next.Tags = map[string]string{}
+	for _, one := range m.Responses {
+		ref, own := refOf(r.from, one.Href)
+		p := one.good()
+		if own || p.Type.Collection != nil {
+			continue
+		}
+		if next.Tags[ref] = p.ETag; p.ETag == "" || was[ref] != p.ETag {
+			next.Left = append(next.Left, ref)
+		}
+	}
+	for ref := range was {
+		if _, there := next.Tags[ref]; !there {
+			gone = append(gone, ref)
+		}
+	}
+	slices.Sort(gone)
+	return next, gone, nil
+}
