@@ -28,7 +28,7 @@ func (g *Guard) Get(ctx context.Context, address, accept string, l Limits) (Docu
 	}
 	defer answer.Body.Close()
 	if answer.StatusCode != http.StatusOK {
-		return Document{}, refused("%s answers %d", r.URL.Redacted(), answer.StatusCode)
+		return Document{}, refused("%s answers %d", named(r.URL), answer.StatusCode)
 	}
 	data, err := io.ReadAll(answer.Body)
 	if err != nil {

@@ -115,11 +115,20 @@ func (g *Guard) Client(l Limits) *http.Client {
 		Transport: &bounded{g, l.Bytes},
 		CheckRedirect: func(_ *http.Request, via []*http.Request) error {
 			if len(via) > l.Redirects {
-				return refused("%s leads elsewhere: at most %d redirects are followed", via[0].URL.Redacted(), l.Redirects)
+				return refused("%s leads elsewhere: at most %d redirects are followed", named(via[0].URL), l.Redirects)
 			}
 			return nil
 		},
 	}
+}
+
+// named is an address for a message. Its path may be all that keeps a feed secret, and messages are kept and shown.
+func named(u *url.URL) string {
+	text := u.Scheme + "://" + u.Host
+	if u.Path != "" && u.Path != "/" || u.RawQuery != "" {
+		text += "/…"
+	}
+	return text
 }
 
 // check refuses addresses that are wrong whatever their name stands for.
@@ -127,11 +136,11 @@ func (g *Guard) check(u *url.URL) error {
 	host := u.Hostname()
 	switch {
 	case u.Scheme != "https":
-		return refused("%s is not https", u.Redacted())
+		return refused("%s is not https", named(u))
 	case u.User != nil:
-		return refused("%s has a user name in it", u.Redacted())
+		return refused("%s has a user name in it", named(u))
 	case host == "" || len(host) > maxHostBytes:
-		return refused("%q names no host", u.Redacted())
+		return refused("%q names no host", named(u))
 	}
 	// An address that has no name has nobody who could be asked for a certificate either; the
 	// administrator's own networks are the exception.
