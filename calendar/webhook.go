@@ -46,7 +46,7 @@ type Webhook struct {
 	Created time.Time
 }
 
-// Delivery is a message to a webhook, about one calendar.
+// Delivery is a message to a webhook, about one calendar, or about none to try it out.
 type Delivery struct {
 	ID       DeliveryID
 	Webhook  WebhookID
@@ -96,6 +96,9 @@ type WebhookRoom struct {
 	Bytes    int64
 }
 
+// DefaultWebhookRoom is what may wait: what changes then is told in fewer messages, later.
+func DefaultWebhookRoom() WebhookRoom { return WebhookRoom{Messages: 100, Bytes: 256 << 10} }
+
 // Webhooks is the part of a Store that keeps them.
 type Webhooks interface {
 	// AddWebhook keeps a webhook, which is told of what changes from now on. TooLarge where the user then had more than most.
@@ -110,6 +113,10 @@ type Webhooks interface {
 	RemoveWebhook(ctx context.Context, user UserID, id WebhookID) error
 	// Deliveries returns messages to a webhook, the latest first.
 	Deliveries(ctx context.Context, id WebhookID, most int) ([]Delivery, error)
+
+	// PostDelivery has a message wait that is about no calendar; TooLarge where as many wait as there is room for. Nothing
+	// comes of it where the webhook is off or gone.
+	PostDelivery(ctx context.Context, d Delivery, room WebhookRoom) error
 
 	// WebhookLags returns what webhooks that are on have not been told, but for those for which more waits than there is room:
 	// one of everybody's before a second of anybody's.

@@ -162,7 +162,7 @@ func (s *Courier) Round(ctx context.Context) error {
 func (s *Courier) look(ctx context.Context) error {
 	s.looked = s.Now()
 	defer func() { s.took = s.Now().Sub(s.looked) }()
-	lags, lost := s.Store.WebhookLags(ctx, calendar.WebhookRoom{Messages: waitingMost, Bytes: waitingBytes}, lagsMost)
+	lags, lost := s.Store.WebhookLags(ctx, calendar.DefaultWebhookRoom(), lagsMost)
 	due, err := s.due(ctx)
 	err = errors.Join(lost, err)
 	if len(lags)+len(due)+len(s.flying) == 0 {

@@ -22,9 +22,6 @@ var schedule = [...]time.Duration{
 const (
 	// failingFor is how long a webhook may take nothing before it is turned off.
 	failingFor = 3 * 24 * time.Hour
-	// waitingMost and waitingBytes are how many messages wait for one webhook, and how large they are; what changes then is
-	// told in fewer, later.
-	waitingMost, waitingBytes = 100, 256 << 10
 	// changesMost and bodyMost bound one message: a body should be smaller than 20 kB.
 	changesMost = 100
 	bodyMost    = 16 << 10
@@ -198,7 +195,7 @@ func (s *Courier) settle(ctx context.Context, d calendar.DueDelivery, r calendar
 // deliver tries a message once and returns what became of it. An error is of the store, and changes nothing.
 func (s *Courier) deliver(ctx context.Context, d calendar.DueDelivery) (calendar.DueDelivery, calendar.TryResult, error) {
 	caller, may, err := s.Owner(ctx, d.To.User)
-	if err == nil && may {
+	if err == nil && may && d.Calendar != "" {
 		_, may, err = s.readable(ctx, caller, d.Calendar)
 	}
 	if err != nil {

@@ -136,6 +136,22 @@ func (s *Store) CatchUp(ctx context.Context, lag calendar.WebhookLag, told calen
 	})
 }
 
+// PostDelivery implements [calendar.Webhooks].
+func (s *Store) PostDelivery(ctx context.Context, d calendar.Delivery, room calendar.WebhookRoom) error {
+	return s.transact(ctx, func(t *Tx) error {
+		waiting, err := rowOf(ctx, t, scanNumber, `SELECT COUNT(*) FROM webhook_deliveries WHERE webhook_id = $1 AND state = 'waiting'`, d.Webhook)
+		if err == nil && waiting >= int64(room.Messages) {
+			err = calendar.Errorf(calendar.TooLarge, "", "%d messages wait for this webhook already", waiting)
+		}
+		if err != nil {
+			return err
+		}
+		_, err = t.exec(ctx, `INSERT INTO webhook_deliveries (`+deliveryNames+`) SELECT $1, w.id, $3, $4, $5, 0, $6, '', 0, $7
+			FROM webhooks w WHERE w.id = $2 AND w.state = 'on'`, d.ID, d.Webhook, d.Calendar, d.Made.Unix(), d.Due.Unix(), d.State, string(d.Body))
+		return err
+	})
+}
+
 const deliveryNames = `id, webhook_id, calendar_id, made, due, tries, state, answer, ended, body`
 
 var deliveryColumns = columns[calendar.Delivery]{

@@ -32,6 +32,8 @@ type Config struct {
 	Passlinks Passlinks
 	// Digests are mails of users' days; nil where no mail is sent.
 	Digests Digests
+	// WebhookSecret is what messages to a webhook are signed with; nil where nobody is told of changes.
+	WebhookSecret func(context.Context, calendar.Webhook) (string, error)
 	// BaseURL is where the service is found from outside; nil where that is not known.
 	BaseURL *url.URL
 	// MCPURL is where assistants find it. LinkPath returns where a public link is, below BaseURL.

@@ -26,6 +26,8 @@ type homeContent struct {
 	// Deeds are the latest changes by assistants; MoreDeeds tells that there are others in the journal.
 	Deeds     []change
 	MoreDeeds bool
+	// WebhooksOff are those that were turned off since nothing arrived.
+	WebhooksOff int
 }
 
 func (v *visit) home() error {
@@ -39,6 +41,9 @@ func (v *visit) home() error {
 		return err
 	}
 	if content.Deeds, content.MoreDeeds, err = v.deeds(c); err != nil {
+		return err
+	}
+	if content.WebhooksOff, err = v.webhooksOff(); err != nil {
 		return err
 	}
 	return v.show("home", content)

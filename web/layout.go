@@ -178,6 +178,7 @@ var notices = map[string]string{
 	"invitation-declined": "You have declined.",
 	"app-revoked":         "Revoked. It gets in no more.",
 	"app-narrowed":        "It may do less from now on.",
+	"webhook-tried":       "A message is on its way. What came of it stands below in a moment.",
 	"undone":              "Taken back.",
 	"restored":            "It is back.",
 	"forgotten":           "It is gone for good.",

@@ -59,6 +59,7 @@ func (h *Handler) pages() []page {
 		h.trashPages(),
 		h.connectPages(),
 		h.appPages(),
+		h.webhookPages(),
 		h.journalPages(),
 		h.consentPages(),
 		h.accountPages(),

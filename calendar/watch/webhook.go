@@ -108,3 +108,19 @@ func (s *Hub) RemoveWebhook(ctx context.Context, c calendar.Caller, id calendar.
 	}
 	return s.store.RemoveWebhook(ctx, c.User.ID, id)
 }
+
+// TestWebhook sends one of the caller's a message that tells of nothing, signed as all are.
+func (s *Hub) TestWebhook(ctx context.Context, c calendar.Caller, id calendar.WebhookID) error {
+	w, err := s.webhook(ctx, c, id)
+	if err != nil {
+		return err
+	}
+	if w.State != calendar.WebhookOn {
+		return calendar.Errorf(calendar.Invalid, "", "the webhook is turned off; turn it on first")
+	}
+	now := s.now().UTC().Truncate(time.Second)
+	return s.store.PostDelivery(ctx, calendar.Delivery{
+		ID: calendar.DeliveryID("msg_" + s.newID()), Webhook: id, Made: now, Due: now, State: calendar.DeliveryWaiting,
+		Body: []byte(`{"type":"webhook.test","timestamp":"` + now.Format(time.RFC3339) + `","data":{}}`),
+	}, calendar.DefaultWebhookRoom())
+}

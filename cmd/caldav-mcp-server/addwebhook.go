@@ -8,7 +8,6 @@ import (
 
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/calendar/watch"
-	"caldav-mcp-server/push"
 )
 
 const addWebhookDetails = `
@@ -64,11 +63,7 @@ func (p *program) addWebhook(ctx context.Context, h *house, o addWebhookOptions)
 
 // printWebhookSecret shows what the program that is told must know.
 func (p *program) printWebhookSecret(ctx context.Context, h *house, u calendar.User, w calendar.Webhook, json bool) error {
-	key, err := h.webhookKey(ctx)
-	if err != nil {
-		return err
-	}
-	secret, err := push.WebhookSecret(key, w)
+	secret, err := h.webhookSecret(ctx, w)
 	if err != nil {
 		return err
 	}

@@ -118,6 +118,9 @@ func (p *program) pages(ctx context.Context, front *frontage, h *house, log *slo
 	if err := p.mailPages(ctx, front.config, h, &config); err != nil {
 		return nil, fmt.Errorf("the pages: %w", err)
 	}
+	if front.push {
+		config.WebhookSecret = h.webhookSecret
+	}
 	pages, err := web.New(config)
 	if err != nil {
 		return nil, fmt.Errorf("the pages: %w", err)

@@ -63,6 +63,15 @@ func (h *house) webhookKey(ctx context.Context) ([]byte, error) {
 	return h.store.Secret(ctx, "webhooks")
 }
 
+// webhookSecret is what messages to a webhook are signed with.
+func (h *house) webhookSecret(ctx context.Context, w calendar.Webhook) (string, error) {
+	key, err := h.webhookKey(ctx)
+	if err != nil {
+		return "", err
+	}
+	return push.WebhookSecret(key, w)
+}
+
 // newCourier makes what tells of changes; nil where nobody is told.
 func (p *program) newCourier(ctx context.Context, c config, h *house, log *slog.Logger) (*push.Courier, error) {
 	if !c.push {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -143,21 +144,23 @@ func listDeliveriesCommand() command {
 const setWebhookDetails = `
 ID is what list-webhooks prints, or its beginning. --rotate makes another secret and prints it; for a day messages are
 signed with both. --resume turns a webhook on again that was turned off, and tells it of what changed since then.
+--test sends it a message that tells of nothing; list-deliveries shows what came of it.
 `
 
 func setWebhookCommand() command {
-	var rotate, resume, json bool
+	var rotate, resume, test, json bool
 	return command{
 		name: "set-webhook", operands: []string{"ID"}, settings: storeSettings,
 		summary: "give a webhook another secret, or turn it on again", details: setWebhookDetails,
 		flags: func(f *flag.FlagSet) {
 			f.BoolVar(&rotate, "rotate", false, "make another secret")
 			f.BoolVar(&resume, "resume", false, "turn it on again")
+			f.BoolVar(&test, "test", false, "send it a message that tells of nothing")
 			asJSON(f, &json)
 		},
 		run: func(ctx context.Context, p *program, c config, operands []string) error {
-			if rotate == resume {
-				return wrongUsage("set-webhook needs one of --rotate and --resume (see %s set-webhook --help)", name)
+			if given := []bool{rotate, resume, test}; len(slices.DeleteFunc(given, func(b bool) bool { return !b })) != 1 {
+				return wrongUsage("set-webhook needs one of --rotate and --resume, or else --test (see %s set-webhook --help)", name)
 			}
 			return p.withHouse(ctx, c, func(h *house) error {
 				w, err := h.findWebhook(ctx, operands[0])
@@ -169,6 +172,12 @@ func setWebhookCommand() command {
 						return err
 					}
 					return p.printWebhookSecret(ctx, h, w.owner, w.Webhook, json)
+				}
+				if test {
+					if err := h.calendars.TestWebhook(ctx, caller(w.owner), w.ID); err != nil {
+						return err
+					}
+					return p.webhookDone(json, "tested", w)
 				}
 				if err := h.calendars.ResumeWebhook(ctx, caller(w.owner), w.ID); err != nil {
 					return err
