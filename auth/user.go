@@ -22,6 +22,8 @@ type NewUser struct {
 	// Invited makes a user who has no password yet: a link lets them choose one, or they sign in elsewhere.
 	Invited bool
 	Admin   bool
+	// Room makes a room or a resource, as whom nobody gets in.
+	Room calendar.Room
 }
 
 // userName is the form of user names. They stand in URLs and in Basic credentials, so no
@@ -61,7 +63,7 @@ func (s *Service) CreateUser(ctx context.Context, n NewUser) (calendar.User, err
 	}
 	u := calendar.User{
 		ID: calendar.UserID(s.newID()), Name: name, DisplayName: n.DisplayName, Email: n.Email, Timezone: n.Timezone,
-		Created: s.seconds(), Admin: n.Admin,
+		Created: s.seconds(), Admin: n.Admin, Room: n.Room,
 	}
 	err = s.store.InsertUser(ctx, u, h)
 	if err != nil && calendar.ReasonOf(err) == calendar.Exists {
@@ -74,7 +76,7 @@ func (s *Service) CreateUser(ctx context.Context, n NewUser) (calendar.User, err
 }
 
 func (n NewUser) validate() error {
-	if err := (UserEdit{DisplayName: &n.DisplayName, Email: &n.Email, Timezone: &n.Timezone}).Validate(); err != nil {
+	if err := (UserEdit{DisplayName: &n.DisplayName, Email: &n.Email, Timezone: &n.Timezone, Capacity: &n.Room.Capacity}).Validate(); err != nil {
 		return err
 	}
 	if n.Invited {
@@ -91,6 +93,10 @@ type UserEdit struct {
 	Admin, Disabled *bool
 	// The quotas are, too: see [calendar.Quota].
 	QuotaCalendars, QuotaObjects, QuotaBytes *int64
+	// Capacity, Bookers and ByHand are of rooms: see [calendar.Room].
+	Capacity *int64
+	Bookers  *string
+	ByHand   *bool
 }
 
 // Validate refuses what users cannot be.
@@ -113,6 +119,9 @@ func (e UserEdit) Validate() error {
 			return err
 		}
 	}
+	if e.Capacity != nil && *e.Capacity < 0 {
+		return invalid("a room takes a number of people, or 0 for any number")
+	}
 	for _, bound := range [...]*int64{e.QuotaCalendars, e.QuotaObjects, e.QuotaBytes} {
 		if bound != nil && *bound < calendar.Unbounded {
 			return invalid("a quota is a number, none or default")
@@ -126,6 +135,7 @@ func (e UserEdit) Leaves(u calendar.User) bool {
 	return left(e.DisplayName, u.DisplayName) && left(e.Email, u.Email) && left(e.Timezone, u.Timezone) &&
 		left(e.WeekStart, u.WeekStart) && left(e.WorkingDays, u.WorkingDays) && left(e.WorkingHours, u.WorkingHours) &&
 		left(e.Admin, u.Admin) && left(e.Disabled, u.Disabled) &&
+		left(e.Capacity, u.Room.Capacity) && left(e.Bookers, u.Room.Bookers) && left(e.ByHand, u.Room.ByHand) &&
 		left(e.QuotaCalendars, u.Quota.Calendars) && left(e.QuotaObjects, u.Quota.Objects) && left(e.QuotaBytes, u.Quota.Bytes)
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	"caldav-mcp-server/calendar"
@@ -312,12 +313,15 @@ func (r *resource) wayHere(m *markup) error {
 	return nil
 }
 
-// individual and group are what a principal is (RFC 6638 §2.4.2).
+// individual and group are what a principal is (RFC 6638 §2.4.2) who is no room and no resource.
 const individual, group = "INDIVIDUAL", "GROUP"
 
 func userType(u calendar.User) string {
-	if u.Group {
+	switch {
+	case u.Group:
 		return group
+	case u.Room.Bookable():
+		return strings.ToUpper(string(u.Room.Kind))
 	}
 	return individual
 }

@@ -20,8 +20,13 @@ type tokenSearch struct {
 	principalQuery
 }
 
-// otherContexts look for what there is none of here: rooms, things and groups.
-var otherContexts = [...]string{"group", "location", "resource"}
+// contexts say what is looked for, as Apple Calendar asks for places and things apart from people. Any other finds all.
+var contexts = map[string]func(calendar.User) bool{
+	"group":    func(calendar.User) bool { return false }, // nobody invites one
+	"user":     func(u calendar.User) bool { return !u.Room.Bookable() },
+	"location": func(u calendar.User) bool { return u.Room.Kind == calendar.RoomToMeet },
+	"resource": func(u calendar.User) bool { return u.Room.Kind == calendar.Resource },
+}
 
 // tokenSearch answers with the users in whose name each token stands, or with whose mail
 // address begins with it.
@@ -43,7 +48,7 @@ func (x *exchange) tokenSearch(d *xml.Decoder, root xml.StartElement) error {
 	// A name of several words is a whole one when they are together.
 	whole := strings.Join(words, " ")
 	return x.searchPeople(q.principalQuery, func(u calendar.User, is calendar.Comparison) bool {
-		if slices.Contains(otherContexts[:], q.Context) {
+		if fits := contexts[q.Context]; fits != nil && !fits(u) {
 			return false
 		}
 		named := func(text string) bool { return tokenNames(u, text, is) }

@@ -101,6 +101,7 @@ type Reader interface {
 	NoticeReader
 	SchedulingReader
 	UsageReader
+	BookingReader
 }
 
 // Tx is one transaction. A writer that changes objects of a calendar calls Advance first: it
@@ -170,4 +171,5 @@ type Tx interface {
 	SchedulingKeeper
 	UsageKeeper
 	MirrorKeeper
+	BookingKeeper
 }

@@ -27,6 +27,8 @@ type User struct {
 	Group bool
 	// Quota bounds what the user may have.
 	Quota Quota
+	// Room is what the user is who is no person.
+	Room Room
 }
 
 // Workweek returns the user's working hours and days, as people usually have them where nothing is set.

@@ -61,3 +61,33 @@ func TestFindTimeKnowsTheWeek(t *testing.T) {
 		}
 	}
 }
+
+// TestFindTimeKnowsRooms: by name and by address; whoever names nobody is told which rooms there are.
+func TestFindTimeKnowsRooms(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, testdb.SQLite(t))
+	room := calendar.User{ID: "blue-id", Name: "blue", Email: "blue@example.com", Created: noon, Room: calendar.Room{Kind: calendar.RoomToMeet, Capacity: 8}}
+	h.Admit(t, room)
+	h.callers["blue"] = calendar.Caller{User: room, Scopes: calendar.ScopeAll}
+	cal, err := h.service.CreateCalendar(t.Context(), h.callers["blue"], calendar.NewCalendar{Segment: "bookings"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	taken := wrapped(calendar.Event, "taken", "DTSTART:20260303T080000Z", "DTEND:20260303T150000Z", "SUMMARY:Secret")
+	if _, err := h.service.Put(t.Context(), h.callers["blue"], cal, calendar.Draft{Name: "taken.ics", Data: []byte(taken)}); err != nil {
+		t.Fatal(err)
+	}
+	door := h.open(t, h.config())
+	for _, name := range []string{"blue", "Blue@example.com"} {
+		var v slotsView
+		text := contentText(t, use(t, door, "alice", "find_time", params{"duration_minutes": 30, "date_range": "2026-03-03", "usernames": []string{name}}, &v))
+		if len(v.Slots) != 2 || v.Slots[0].Start != "2026-03-03T16:00:00+01:00" || strings.Contains(text, "Secret") {
+			t.Errorf("%s: %+v\n%s", name, v, text)
+		}
+	}
+	body := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"find_time","arguments":{"duration_minutes":30,"usernames":["green"]}}}`
+	text := contentText(t, do(t, request(t, "POST", door, "alice", body, versionHeader, "2025-11-25")).body)
+	if !strings.Contains(text, `rooms and resources: "blue" <blue@example.com> for 8`) {
+		t.Error(text)
+	}
+}

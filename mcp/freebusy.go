@@ -29,7 +29,7 @@ type whose struct {
 func (in *whose) takes() []field {
 	return []field{
 		listTo(&in.calendars, "calendar_ids", "").items(mostAsked),
-		listTo(&in.users, "usernames", "Or mail addresses.").items(mostAsked),
+		listTo(&in.users, "usernames", "Or mail addresses; rooms.").items(mostAsked),
 	}
 }
 
@@ -208,7 +208,7 @@ func unique(list []calendar.Calendar) []calendar.Calendar {
 }
 
 // calendarsOfUsers finds the calendars that take people's own time, as far as the caller sees them.
-// Whoever shares none might as well not exist.
+// Whoever shares none might as well not exist, but for rooms: whether they are taken everybody may know.
 func (b toolbox) calendarsOfUsers(ctx context.Context, c *call, names []string) ([]calendar.Calendar, error) {
 	all, err := b.service.Calendars(ctx, c.caller)
 	if err != nil {
@@ -226,9 +226,17 @@ func (b toolbox) calendarsOfUsers(ctx context.Context, c *call, names []string) 
 				found = append(found, cal)
 			}
 		}
-		if len(found) == before {
-			return nil, errNobody(name, all)
+		if len(found) > before {
+			continue
 		}
+		room, err := b.service.RoomCalendars(ctx, c.caller, bareAddress(strings.TrimSpace(name)))
+		if err != nil {
+			return nil, err
+		}
+		if len(room) == 0 {
+			return nil, b.errNobody(ctx, c, name, all)
+		}
+		found = append(found, room...)
 	}
 	return found, nil
 }
@@ -245,7 +253,15 @@ func (b toolbox) ownedBy(ctx context.Context, c *call, name string) (func(calend
 	}, err
 }
 
-func errNobody(name string, all []calendar.Calendar) error {
+// roomFor says for how many people a room is.
+func roomFor(room calendar.User) string {
+	if room.Room.Capacity == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" for %d", room.Room.Capacity)
+}
+
+func (b toolbox) errNobody(ctx context.Context, c *call, name string, all []calendar.Calendar) error {
 	var owners []string
 	for _, cal := range all {
 		if owner := quote(cal.OwnerName); !slices.Contains(owners, owner) && len(owners) < maxNamed {
@@ -255,5 +271,12 @@ func errNobody(name string, all []calendar.Calendar) error {
 	e := calendar.Errorf(calendar.NotFound, "", "nobody called %s shares a calendar with you; those whose calendars you see: %s",
 		quote(name), strings.Join(owners, ", "))
 	e.Hint = "ask them to share one, if only its free and busy times"
+	if rooms, err := b.service.Rooms(ctx, c.caller); err == nil && len(rooms) > 0 {
+		var named []string
+		for _, room := range rooms[:min(len(rooms), maxNamed)] {
+			named = append(named, quote(room.Name)+" <"+room.Email+">"+roomFor(room))
+		}
+		e.Message += "; rooms and resources: " + strings.Join(named, ", ")
+	}
 	return e
 }

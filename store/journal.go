@@ -11,8 +11,19 @@ import (
 )
 
 var insertLine = insertInto("journal", 0, ignore, "", []field{
-	{"calendar_id", texts}, {"version", numbers}, {"object", texts}, {"uid", texts}, {"change", texts}, {"at", numbers}, {"user_id", texts},
-	{"token_id", texts}, {"agent", texts}, {"whom", texts}, {"given", texts}, {"before", blobs}, {"scheduled", bools},
+	{"calendar_id", texts},
+	{"version", numbers},
+	{"object", texts},
+	{"uid", texts},
+	{"change", texts},
+	{"at", numbers},
+	{"user_id", texts},
+	{"token_id", texts},
+	{"agent", texts},
+	{"whom", texts},
+	{"given", texts},
+	{"before", blobs},
+	{"scheduled", bools},
 }...)
 
 // Log implements [calendar.Tx]. The changes of one transaction are a unit, of which the first

@@ -45,6 +45,14 @@ func (s *Store) Objects(ctx context.Context, cal calendar.CalendarID, q calendar
 	}
 }
 
+// ObjectsWithin implements [calendar.Tx].
+func (t *Tx) ObjectsWithin(ctx context.Context, cal calendar.CalendarID, q calendar.ObjectQuery) iter.Seq2[calendar.Object, error] {
+	return func(yield func(calendar.Object, error) bool) {
+		l := newListing(t, cal, q)
+		drain(func() ([]packedRow, bool, error) { return l.next(ctx) }, unpacked(l.unpack, yield))
+	}
+}
+
 const (
 	// listed takes the first nine arguments of a listing. The sums keep planners, which cannot know how
 	// long a span is, from taking the index of spans where a walk by name is meant.
@@ -123,7 +131,7 @@ func textsOf(columns string) *listingTexts {
 
 // listing is the state of one run of Objects.
 type listing struct {
-	reads  *statements
+	reads  querier
 	texts  *listingTexts
 	scan   func(scanner) (packedRow, error)
 	unpack func(packedRow) (calendar.Object, error)
@@ -141,7 +149,7 @@ type listing struct {
 	rows, seen int
 }
 
-func newListing(reads *statements, cal calendar.CalendarID, q calendar.ObjectQuery) *listing {
+func newListing(reads querier, cal calendar.CalendarID, q calendar.ObjectQuery) *listing {
 	l := &listing{
 		reads: reads, texts: headTexts, scan: scanPacked(q.WithData), unpack: unpackHead(cal),
 		window:  span{valueOr(q.From, beginning), valueOr(q.Until, endless)},

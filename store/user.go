@@ -25,6 +25,10 @@ var userColumns = columns[calendar.User]{
 	{"u.quota_calendars", func(u *calendar.User) any { return &u.Quota.Calendars }},
 	{"u.quota_objects", func(u *calendar.User) any { return &u.Quota.Objects }},
 	{"u.quota_bytes", func(u *calendar.User) any { return &u.Quota.Bytes }},
+	{"u.place", func(u *calendar.User) any { return &u.Room.Kind }},
+	{"u.capacity", func(u *calendar.User) any { return &u.Room.Capacity }},
+	{"u.bookers", func(u *calendar.User) any { return &u.Room.Bookers }},
+	{"u.by_hand", func(u *calendar.User) any { return &u.Room.ByHand }},
 }
 
 // selectUsers shows users.
@@ -57,10 +61,10 @@ func (t *Tx) UserByID(ctx context.Context, id calendar.UserID) (calendar.User, e
 func (s *Store) InsertUser(ctx context.Context, u calendar.User, h auth.Hash) error {
 	return s.transact(ctx, func(t *Tx) error {
 		_, err := t.exec(ctx, `INSERT INTO users (id, name, display_name, email, timezone, created, admin, disabled,
-			week_start, working_days, working_hours, quota_calendars, quota_objects, quota_bytes, is_group)
-			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)`,
+			week_start, working_days, working_hours, quota_calendars, quota_objects, quota_bytes, is_group, place, capacity, bookers, by_hand)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)`,
 			u.ID, u.Name, u.DisplayName, u.Email, u.Timezone, u.Created.Unix(), u.Admin, u.Disabled, u.WeekStart, u.WorkingDays, u.WorkingHours,
-			u.Quota.Calendars, u.Quota.Objects, u.Quota.Bytes, u.Group)
+			u.Quota.Calendars, u.Quota.Objects, u.Quota.Bytes, u.Group, u.Room.Kind, u.Room.Capacity, u.Room.Bookers, u.Room.ByHand)
 		if err != nil {
 			return err
 		}
@@ -74,10 +78,11 @@ func (s *Store) ChangeUser(ctx context.Context, id calendar.UserID, e auth.UserE
 		err := expectRow(t.exec(ctx, `UPDATE users SET display_name = COALESCE($2, display_name), email = COALESCE($3, email),
 			timezone = COALESCE($4, timezone), week_start = COALESCE($5, week_start), working_days = COALESCE($6, working_days),
 			working_hours = COALESCE($7, working_hours), admin = COALESCE($8, admin), disabled = COALESCE($9, disabled),
-			quota_calendars = COALESCE($10, quota_calendars), quota_objects = COALESCE($11, quota_objects), quota_bytes = COALESCE($12, quota_bytes)
+			quota_calendars = COALESCE($10, quota_calendars), quota_objects = COALESCE($11, quota_objects), quota_bytes = COALESCE($12, quota_bytes),
+			capacity = COALESCE($13, capacity), bookers = COALESCE($14, bookers), by_hand = COALESCE($15, by_hand)
 			WHERE id = $1`,
 			id, e.DisplayName, e.Email, e.Timezone, e.WeekStart, e.WorkingDays, e.WorkingHours, e.Admin, e.Disabled,
-			e.QuotaCalendars, e.QuotaObjects, e.QuotaBytes))
+			e.QuotaCalendars, e.QuotaObjects, e.QuotaBytes, e.Capacity, e.Bookers, e.ByHand))
 		if err != nil {
 			return err
 		}

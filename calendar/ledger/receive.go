@@ -240,7 +240,10 @@ func (m *meeting) arrived(ctx context.Context, user calendar.User, msg schedule.
 		return err
 	}
 	m.drop(user.ID, m.itemOf(msg))
-	return nil
+	if msg.Method == schedule.Cancel {
+		return nil
+	}
+	return m.booked(ctx, user, a.Calendar, a.UID)
 }
 
 // answered puts an answer from outside into the event that the user organizes.

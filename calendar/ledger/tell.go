@@ -225,6 +225,11 @@ func (m *meeting) invite(ctx context.Context, user calendar.User, msg schedule.M
 		if err := m.settleCopy(ctx, a, made); err != nil {
 			return "", err
 		}
+		if msg.Method != schedule.Cancel && !msg.Refresh {
+			if err := m.booked(ctx, user, a.Calendar, a.UID); err != nil {
+				return "", err
+			}
+		}
 		if fresh {
 			m.copies = append(m.copies, *a)
 		}

@@ -29,6 +29,8 @@ type work struct {
 	// inboxes and letters are the scheduling messages, to users and to people elsewhere.
 	inboxes []calendar.InboxEntry
 	letters map[calendar.UserID][]calendar.Letter
+	// bookings are what rooms are to answer once all is done.
+	bookings []calendar.Booking
 	// told are those who were written to so far.
 	told []calendar.Told
 	// outgoing are the writes to linked calendars, courier what became of them at their sources. Arriving tells that the
@@ -108,6 +110,7 @@ func (s *Ledger) changeIn(ctx context.Context, c calendar.Caller, unit *calendar
 	if *unit == (calendar.ChangeID{}) {
 		*unit = w.head
 	}
+	defer s.answerBookings(ctx, w.bookings)
 	for _, cal := range w.opened {
 		if len(cal.written) <= shownMost {
 			s.written(cal.Calendar, cal.first, cal.written)

@@ -10,7 +10,7 @@ import (
 )
 
 // People returns the users who exist as far as the caller can tell, by name: themselves, those
-// they share a calendar with in either direction, and everybody where the directory is open. A
+// they share a calendar with in either direction, all rooms, and everybody where the directory is open. A
 // token that is bound to some calendars knows only the users with whom these are shared.
 func (s *Reader) People(ctx context.Context, c calendar.Caller) ([]calendar.User, error) {
 	if c.HasScope(calendar.ReadObjects) != nil {
@@ -34,6 +34,11 @@ func (s *Reader) People(ctx context.Context, c calendar.Caller) ([]calendar.User
 		return nil, err
 	}
 	people = append(people, groups...)
+	rooms, err := s.rooms(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	people = append(people, rooms...)
 	for _, a := range known {
 		if c.Calendars == nil || slices.Contains(c.Calendars, a.Calendar) {
 			people = append(people, a.User)

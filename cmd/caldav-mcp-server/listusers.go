@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -52,6 +53,7 @@ func (h *house) usersUsed(ctx context.Context) ([]userUsed, error) {
 	if err != nil {
 		return nil, err
 	}
+	users = slices.DeleteFunc(users, func(u calendar.User) bool { return u.Room.Bookable() }) // list-rooms has them
 	usages, err := h.store.Usages(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("counting what users have: %w", err)

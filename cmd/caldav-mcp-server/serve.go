@@ -190,6 +190,7 @@ func (p *program) background(ctx context.Context, h *house, room *mailroom, cour
 	all.Go(func() { h.auth.Run(ctx) })
 	all.Go(func() { h.follow(ctx, followEvery, log) })
 	all.Go(func() { p.pruneDaily(ctx, h, log) })
+	all.Go(func() { p.answerBookings(ctx, h, log) })
 	all.Go(func() { returnMemory(ctx, h.calendars.Rest) })
 	all.Go(func() { room.run(ctx) })
 	all.Go(func() { h.calendars.Mirrors.Run(ctx) })

@@ -39,7 +39,7 @@ func Run(t *testing.T, database func(t *testing.T) Open) {
 		"Client": clientTests(), "Grant": grantTests(), "Generation": generationTests(), "Calendar": calendarTests(),
 		"Share": shareTests(), "Notice": noticeTests(), "Object": objectTests(), "Listing": listingTests(), "Change": changeTests(),
 		"Order": orderTests(), "Transaction": transactionTests(), "Writers": writerTests(),
-		"Prune": pruneTests(), "Rederive": rederiveTests(), "DeadProperty": deadPropertyTests(), "OwnPart": ownPartTests(), "Home": homeTests(), "Trash": trashTests(), "Attempt": attemptTests(), "Search": searchTests(), "Journal": journalTests(), "Watch": watchTests(), "Subscription": subscriptionTests(), "Outbox": outboxTests(), "Push": pushTests(), "Webhook": webhookTests(), "Digest": digestTests(), "Lease": leaseTests(), "Account": accountTests(), "Mirror": mirrorTests(), "Scheduling": schedulingTests(), "Inbox": inboxTests(),
+		"Prune": pruneTests(), "Rederive": rederiveTests(), "DeadProperty": deadPropertyTests(), "OwnPart": ownPartTests(), "Home": homeTests(), "Trash": trashTests(), "Attempt": attemptTests(), "Search": searchTests(), "Journal": journalTests(), "Watch": watchTests(), "Subscription": subscriptionTests(), "Outbox": outboxTests(), "Push": pushTests(), "Webhook": webhookTests(), "Digest": digestTests(), "Lease": leaseTests(), "Account": accountTests(), "Mirror": mirrorTests(), "Scheduling": schedulingTests(), "Inbox": inboxTests(), "Booking": bookingTests(),
 	} {
 		t.Run(noun, func(t *testing.T) {
 			t.Parallel()

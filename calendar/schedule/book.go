@@ -1,0 +1,236 @@
+package schedule
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"caldav-mcp-server/calendar/content"
+	"caldav-mcp-server/calendar/recur"
+	"caldav-mcp-server/ical"
+)
+
+const (
+	// bookedAhead is how far ahead a room is looked at, and booked.
+	bookedAhead = 2 * 366 * 24 * time.Hour
+	// declinedMost is how many instances of a series a room declines while it accepts the others.
+	declinedMost = 50
+)
+
+// Booking is an invitation of a room, as it is in its calendar, and what else is there.
+type Booking struct {
+	Stored *content.Object
+	Self   Self
+	// People is how many take part in it, Capacity how many the room takes; 0 is any number.
+	People, Capacity int
+	// Barred tells that its organizer may not book the room.
+	Barred bool
+	// Others calls take with what else may lie in the room's calendars between two times.
+	Others func(from, until time.Time, take func(*content.Object) error) error
+}
+
+// The words that go with a refusal.
+const (
+	saysBarred   = "You may not book this. Ask whoever looks after it."
+	saysTaken    = "It is taken at that time."
+	saysTooFar   = "It can be booked two years ahead at most: let the series end before."
+	saysTooMany  = "It takes %d people, and %d take part."
+	saysTooOften = "It is taken at too many of these times."
+	saysUnclear  = "When this takes place cannot be worked out."
+)
+
+// Book answers an invitation in a room's name, as far as it has not been answered: yes where the room is free, no where it is
+// taken, for each instance of a series. It returns ErrSame where there is nothing to answer.
+func (r Rules) Book(ctx context.Context, b Booking) (*content.Object, error) {
+	asked, err := r.asked(ctx, b)
+	var over *recur.BudgetError
+	switch {
+	case err != nil && !errors.As(err, &over):
+		return nil, err
+	case err == nil && len(asked.open) == 0:
+		return nil, ErrSame
+	case err != nil:
+		return r.refuse(ctx, b, asked, saysUnclear)
+	case b.Barred:
+		return r.refuse(ctx, b, asked, saysBarred)
+	case b.Capacity > 0 && b.People > b.Capacity:
+		return r.refuse(ctx, b, asked, fmt.Sprintf(saysTooMany, b.Capacity, b.People))
+	case asked.endless:
+		return r.refuse(ctx, b, asked, saysTooFar)
+	}
+	taken, err := r.taken(ctx, b, asked.open)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(taken) == len(asked.open):
+		return r.refuse(ctx, b, asked, saysTaken)
+	case len(taken) > declinedMost:
+		return r.refuse(ctx, b, asked, saysTooOften)
+	}
+	return r.accept(ctx, b, asked, taken)
+}
+
+// inquiry is what is asked of a room.
+type inquiry struct {
+	// open are the instances to come that it has not answered.
+	open []recur.Instance
+	// whole tells that the series itself waits for an answer, endless that it goes on for longer than the room can be booked.
+	whole, endless bool
+}
+
+// asked finds out what a room is asked for.
+func (r Rules) asked(ctx context.Context, b Booking) (q inquiry, err error) {
+	o := b.Stored
+	waits := map[*ical.Component]bool{}
+	for _, c := range o.Components() {
+		p := attendee(c, b.Self)
+		if p == nil && c != o.Master && o.Master != nil && len(c.All("ATTENDEE")) == 0 {
+			p = attendee(o.Master, b.Self)
+		}
+		waits[c] = p != nil && partstat(p) == NeedsAction && content.WordOf(c, "STATUS") != "CANCELLED"
+	}
+	q.whole = o.Master != nil && waits[o.Master]
+	horizon := r.Now.Add(bookedAhead)
+	set, err := o.Set(o.Series(), o.Clock(r.Zones, nil))
+	if err != nil {
+		return q, err
+	}
+	for i, err := range set.Between(ctx, r.Now, horizon, recur.DefaultBudget()) {
+		if err == nil {
+			err = r.Meter.Work(bookingSteps)
+		}
+		if err != nil {
+			return q, err
+		}
+		if waits[i.Component] {
+			q.open = append(q.open, i)
+		}
+	}
+	_, end := o.Span(r.Zones)
+	q.endless = end == nil || *end > horizon.Unix()
+	return q, nil
+}
+
+// bookingSteps is the work of looking at one instance.
+const bookingSteps = 20
+
+// taken returns those of the instances at which something else takes place.
+func (r Rules) taken(ctx context.Context, b Booking, open []recur.Instance) ([]recur.Instance, error) {
+	from, until := open[0].Start.Time, open[0].End.Time
+	for _, i := range open {
+		if i.End.Time.After(until) {
+			until = i.End.Time
+		}
+	}
+	out := map[int]bool{}
+	err := b.Others(from, until, func(o *content.Object) error { return r.clashes(ctx, b, o, from, until, open, out) })
+	var taken []recur.Instance
+	for n, i := range open {
+		if out[n] {
+			taken = append(taken, i)
+		}
+	}
+	return taken, err
+}
+
+// clashes marks the instances that overlap those of another event. What cannot be read takes no time: a room that nobody could
+// book for the sake of one line would be worse.
+func (r Rules) clashes(ctx context.Context, b Booking, o *content.Object, from, until time.Time, open []recur.Instance, out map[int]bool) error {
+	set, err := o.Set(o.Series(), o.Clock(r.Zones, nil))
+	if err != nil {
+		return nil // see above
+	}
+	for other, err := range set.Between(ctx, from, until, recur.DefaultBudget()) {
+		if err != nil {
+			return ctx.Err()
+		}
+		if err := r.Meter.Work(bookingSteps); err != nil {
+			return err
+		}
+		if !holds(o, other.Component, b.Self) {
+			continue
+		}
+		// Open is in order of starts; of what begins after the other one's end nothing overlaps it.
+		most, _ := slices.BinarySearchFunc(open, other.End.Time, func(i recur.Instance, at time.Time) int { return i.Start.Time.Compare(at) })
+		for n, i := range open[:most] {
+			if i.End.Time.After(other.Start.Time) {
+				out[n] = true
+			}
+		}
+	}
+	return nil
+}
+
+// holds tells whether what takes place in a room takes its time: what was not called off or declined, and is not just being
+// asked for.
+func holds(o *content.Object, c *ical.Component, room Self) bool {
+	if content.WordOf(c, "STATUS") == "CANCELLED" || content.WordOf(c, "TRANSP") == "TRANSPARENT" {
+		return false
+	}
+	p := attendee(c, room)
+	if p == nil && o.Master != nil && len(c.All("ATTENDEE")) == 0 {
+		p = attendee(o.Master, room)
+	}
+	switch {
+	case p == nil:
+		return true // somebody has written it there
+	case partstat(p) == Accepted, partstat(p) == Tentative:
+		return true
+	}
+	return false
+}
+
+// refuse declines all that was not answered.
+func (r Rules) refuse(ctx context.Context, b Booking, q inquiry, why string) (*content.Object, error) {
+	return r.pronounce(ctx, b, q, Declined, why)
+}
+
+// accept accepts what was not answered, but for what is taken.
+func (r Rules) accept(ctx context.Context, b Booking, q inquiry, taken []recur.Instance) (*content.Object, error) {
+	made, err := r.pronounce(ctx, b, q, Accepted, "")
+	for _, i := range taken {
+		if err != nil {
+			return nil, err
+		}
+		made, err = r.Respond(ctx, made, b.Self, Response{Instance: nameOf(b.Stored, i), Status: Declined, Comment: saysTaken})
+	}
+	return made, err
+}
+
+// pronounce gives one answer to all that was not answered.
+func (r Rules) pronounce(ctx context.Context, b Booking, q inquiry, status, comment string) (*content.Object, error) {
+	if q.whole || b.Stored.Master == nil && len(b.Stored.Overrides) == 1 {
+		return r.Respond(ctx, b.Stored, b.Self, Response{Status: status, Comment: comment})
+	}
+	made := b.Stored
+	for _, i := range q.open {
+		var err error
+		if made, err = r.Respond(ctx, made, b.Self, Response{Instance: nameOf(b.Stored, i), Status: status, Comment: comment}); err != nil {
+			return nil, err
+		}
+	}
+	return made, nil
+}
+
+// nameOf is the RECURRENCE-ID of an instance; zero of what takes place once.
+func nameOf(o *content.Object, i recur.Instance) ical.Time {
+	if p := i.Component.Property("RECURRENCE-ID"); p != nil {
+		if id, err := p.Time(); err == nil {
+			return id
+		}
+	}
+	if o.Master == nil || !o.Recurring() {
+		return ical.Time{}
+	}
+	p := o.Master.Property("DTSTART")
+	if p == nil {
+		return ical.Time{}
+	}
+	start, err := p.Time()
+	if err != nil {
+		return ical.Time{}
+	}
+	return ical.Time{Civil: i.RecurrenceID.Civil(), Form: start.Form, TZID: start.TZID}
+}

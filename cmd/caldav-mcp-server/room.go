@@ -1,0 +1,261 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"log/slog"
+	"strconv"
+	"strings"
+	"time"
+
+	"caldav-mcp-server/auth"
+	"caldav-mcp-server/calendar"
+)
+
+const createRoomDetails = `
+A room is invited to an event by its mail address, like a guest, and answers by itself: yes where it is free, no where it is taken,
+for each instance of a series. Nobody gets in as one. It is booked two years ahead at most.
+
+BOOKERS are who may book it: users (everybody with an account here), anybody (also people elsewhere, by mail), or one user or
+group. Who may write in its calendar may book it in any case, sees all its bookings, and overrules what it has answered.
+
+  caldav-mcp-server create-room blue --email blue@example.org --display-name "Blue room, 2nd floor" --capacity 8
+  caldav-mcp-server create-room projector --kind resource --email projector@example.org --bookers staff
+  caldav-mcp-server share --user blue --calendar bookings --with alice --permission read-write
+`
+
+// roomFlags are what is said of a room.
+type roomFlags struct {
+	kind, bookers string
+	capacity      int64
+	byHand        bool
+}
+
+// whoever are the words for those who may book, beside names.
+var whoever = map[string]string{"users": "", "anybody": calendar.Anybody}
+
+func createRoomCommand() command {
+	var room auth.NewUser
+	var said roomFlags
+	var json bool
+	return command{
+		name: "create-room", operands: []string{"NAME"}, settings: storeSettings,
+		summary: "make a room or another thing that people book", details: createRoomDetails,
+		flags: func(f *flag.FlagSet) {
+			f.StringVar(&room.Email, "email", "", "`ADDRESS` by which it is invited (needed)")
+			f.StringVar(&room.DisplayName, "display-name", "", "`NAME` that people see")
+			f.StringVar(&room.Timezone, "timezone", "", "the `ZONE` where it is, such as Europe/Berlin")
+			f.StringVar(&said.kind, "kind", string(calendar.RoomToMeet), "`KIND` of it: room or resource")
+			f.Int64Var(&said.capacity, "capacity", 0, "how many `PEOPLE` it takes; 0 for any number")
+			f.StringVar(&said.bookers, "bookers", "users", "`WHO` may book it: users, anybody, or the name of a user or a group")
+			f.BoolVar(&said.byHand, "by-hand", false, "it does not answer by itself: who may write in its calendar does")
+			asJSON(f, &json)
+		},
+		run: func(ctx context.Context, p *program, c config, operands []string) error {
+			room.Name = operands[0]
+			if room.Email == "" {
+				return wrongUsage("create-room needs --email, by which the room is invited (see %s create-room --help)", name)
+			}
+			kind := calendar.RoomKind(said.kind)
+			if kind != calendar.RoomToMeet && kind != calendar.Resource {
+				return wrongUsage("--kind: %q is neither room nor resource", said.kind)
+			}
+			return p.withHouse(ctx, c, func(h *house) error {
+				bookers, err := h.bookers(ctx, said.bookers)
+				if err != nil {
+					return err
+				}
+				room.Room = calendar.Room{Kind: kind, Capacity: said.capacity, Bookers: bookers, ByHand: said.byHand}
+				made, err := h.createRoom(ctx, room)
+				if err != nil {
+					return err
+				}
+				return p.done(json, roomJSON(roomListed{made, said.bookers}), "made the %s %s\n", kind, made.Name)
+			})
+		},
+	}
+}
+
+// createRoom makes a room with the calendar of its bookings, or nothing.
+func (h *house) createRoom(ctx context.Context, n auth.NewUser) (calendar.User, error) {
+	n.Invited = true // nobody gets in without a password
+	room, err := h.auth.CreateUser(ctx, n)
+	if err != nil {
+		return room, err
+	}
+	at := calendar.NewCalendar{Segment: "bookings", Properties: calendar.Properties{Name: "Bookings", Kinds: calendar.Kinds{calendar.Event}, Timezone: n.Timezone}}
+	if _, err := h.calendars.CreateCalendar(ctx, caller(room), at); err != nil {
+		undone := h.auth.DeleteUser(context.WithoutCancel(ctx), room.Name)
+		return room, errors.Join(fmt.Errorf("making the calendar of its bookings: %w", err), undone)
+	}
+	return room, nil
+}
+
+// bookers finds out who is meant to book a room.
+func (h *house) bookers(ctx context.Context, word string) (string, error) {
+	if known, there := whoever[word]; there {
+		return known, nil
+	}
+	if u, err := h.auth.User(ctx, word); err == nil {
+		return string(u.ID), nil
+	}
+	groups, err := h.auth.Groups(ctx)
+	if err != nil {
+		return "", err
+	}
+	for _, g := range groups {
+		if strings.EqualFold(g.Name, word) {
+			return string(g.ID), nil
+		}
+	}
+	return "", fmt.Errorf("--bookers: there is no user and no group %q; the other words are users and anybody", word)
+}
+
+const setRoomDetails = `
+What is not named stays. Bookings that the room has answered stay as they are. Its names and its address are changed with set-user, and
+delete-user removes it with all its bookings.
+
+  caldav-mcp-server set-room blue --capacity 12 --bookers staff
+`
+
+func setRoomCommand() command {
+	var edit auth.UserEdit
+	var bookers *string
+	var json bool
+	return command{
+		name: "set-room", operands: []string{"NAME"}, settings: storeSettings,
+		summary: "change who may book a room, and how many people it takes", details: setRoomDetails,
+		flags: func(f *flag.FlagSet) {
+			f.Func("capacity", "how many `PEOPLE` it takes; 0 for any number", func(text string) error {
+				n, err := strconv.ParseInt(text, 10, 64)
+				if edit.Capacity = &n; err != nil || n < 0 {
+					return errors.New("is not a number of people")
+				}
+				return nil
+			})
+			textFlag(f, &bookers, "bookers", "`WHO` may book it: users, anybody, or the name of a user or a group")
+			switchFlag(f, &edit.ByHand, "by-hand", "`BOOL`: it does not answer by itself")
+			asJSON(f, &json)
+		},
+		run: func(ctx context.Context, p *program, c config, operands []string) error {
+			if edit == (auth.UserEdit{}) && bookers == nil {
+				return wrongUsage("set-room needs something to change, such as --capacity (see %s set-room --help)", name)
+			}
+			return p.withHouse(ctx, c, func(h *house) error {
+				room, err := h.auth.User(ctx, operands[0])
+				if err == nil && !room.Room.Bookable() {
+					err = fmt.Errorf("%s is no room, but a user", room.Name)
+				}
+				if err != nil {
+					return err
+				}
+				if bookers != nil {
+					who, err := h.bookers(ctx, *bookers)
+					if err != nil {
+						return err
+					}
+					edit.Bookers = &who
+				}
+				if room, err = h.auth.ChangeUser(ctx, room.Name, edit); err != nil {
+					return err
+				}
+				listed, err := h.roomListed(ctx, room)
+				if err != nil {
+					return err
+				}
+				return p.done(json, roomJSON(listed), "changed the %s %s\n", room.Room.Kind, room.Name)
+			})
+		},
+	}
+}
+
+// roomListed is a room with the word for who may book it.
+type roomListed struct {
+	calendar.User
+	bookers string
+}
+
+func (h *house) roomListed(ctx context.Context, room calendar.User) (roomListed, error) {
+	for word, id := range whoever {
+		if id == room.Room.Bookers {
+			return roomListed{room, word}, nil
+		}
+	}
+	by, err := h.store.UserByID(ctx, calendar.UserID(room.Room.Bookers))
+	if err != nil && calendar.ReasonOf(err) == calendar.NotFound {
+		err = nil
+	}
+	return roomListed{room, cmp.Or(by.Name, "nobody")}, err
+}
+
+func (h *house) roomsListed(ctx context.Context) ([]roomListed, error) {
+	rooms, err := h.store.Rooms(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("listing rooms: %w", err)
+	}
+	all := make([]roomListed, len(rooms))
+	for i, room := range rooms {
+		if all[i], err = h.roomListed(ctx, room); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+// listedRoom is a room in JSON.
+type listedRoom struct {
+	ID          calendar.UserID   `json:"id"`
+	Name        string            `json:"name"`
+	Kind        calendar.RoomKind `json:"kind"`
+	DisplayName string            `json:"display_name"`
+	Email       string            `json:"email"`
+	Capacity    int64             `json:"capacity"`
+	Bookers     string            `json:"bookers"`
+	ByHand      bool              `json:"by_hand"`
+	Created     *time.Time        `json:"created"`
+}
+
+func roomJSON(r roomListed) listedRoom {
+	return listedRoom{r.ID, r.Name, r.Room.Kind, r.DisplayName, r.Email, r.Room.Capacity, r.bookers, r.Room.ByHand, jsonTime(r.Created)}
+}
+
+func listRoomsCommand() command {
+	return listing[roomListed, listedRoom]{
+		command: command{name: "list-rooms", summary: "list the rooms and resources that people book"},
+		find:    func(ctx context.Context, h *house) ([]roomListed, error) { return h.roomsListed(ctx) },
+		json:    roomJSON,
+		heads:   []string{"NAME", "DISPLAY NAME", "EMAIL", "KIND", "CAPACITY", "BOOKERS", "ANSWERS", "CREATED"},
+		row: func(r roomListed, _ time.Time) []string {
+			capacity, answers := "any", "by itself"
+			if r.Room.Capacity > 0 {
+				capacity = strconv.FormatInt(r.Room.Capacity, 10)
+			}
+			if r.Room.ByHand {
+				answers = "by hand"
+			}
+			return []string{r.Name, r.DisplayName, r.Email, string(r.Room.Kind), capacity, r.bookers, answers, shownTime(r.Created)}
+		},
+	}.asCommand()
+}
+
+// answerEvery is how often is looked whether a room has something to answer that was left over.
+const answerEvery = time.Minute
+
+// answerBookings has rooms answer what a server that was stopped has left over. Several processes may do so at once.
+func (p *program) answerBookings(ctx context.Context, h *house, log *slog.Logger) {
+	ticker := time.NewTicker(answerEvery)
+	defer ticker.Stop()
+	for {
+		if _, err := h.calendars.AnswerBookings(ctx); err != nil && ctx.Err() == nil {
+			log.WarnContext(ctx, "a room has not answered an invitation", "error", err)
+		}
+		select {
+		case <-ticker.C:
+		case <-ctx.Done():
+			return
+		}
+	}
+}

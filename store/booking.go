@@ -1,0 +1,32 @@
+package store
+
+import (
+	"context"
+	"time"
+
+	"caldav-mcp-server/calendar"
+)
+
+// Rooms implements [calendar.Store].
+func (s *Store) Rooms(ctx context.Context) ([]calendar.User, error) {
+	return rowsOf(ctx, s.reads, userColumns.scan, selectUsers+`WHERE u.place <> '' ORDER BY u.name`)
+}
+
+// Bookings implements [calendar.Store].
+func (s *Store) Bookings(ctx context.Context, before time.Time, most int) ([]calendar.Booking, error) {
+	return rowsOf(ctx, s.reads, func(row scanner) (b calendar.Booking, err error) {
+		return b, row.Scan(&b.Room, &b.Calendar, &b.UID, seconds{&b.Posted})
+	}, `SELECT c.owner_id, b.calendar_id, b.uid, b.posted FROM bookings b JOIN calendars c ON c.id = b.calendar_id
+		WHERE b.posted <= $1 ORDER BY b.posted, b.calendar_id, b.uid LIMIT $2 + 0`, before.Unix(), most)
+}
+
+// PutBooking implements [calendar.Tx].
+func (t *Tx) PutBooking(ctx context.Context, b calendar.Booking) error {
+	return t.later(ctx, ignore, `INSERT INTO bookings (calendar_id, uid, posted) VALUES ($1, $2, $3)
+		ON CONFLICT (calendar_id, uid) DO UPDATE SET posted = excluded.posted`, b.Calendar, b.UID, b.Posted.Unix())
+}
+
+// DropBooking implements [calendar.Tx].
+func (t *Tx) DropBooking(ctx context.Context, cal calendar.CalendarID, uid calendar.UID) error {
+	return t.later(ctx, ignore, `DELETE FROM bookings WHERE calendar_id = $1 AND uid = $2`, cal, uid)
+}
