@@ -35,6 +35,7 @@ type house struct {
 	oauth     *oauth.Service
 	calendars *service.Service
 	server    *httptest.Server
+	pages     *web.Handler
 	log       *housetest.Log
 	limits    auth.Limits
 }
@@ -72,6 +73,7 @@ func open(t *testing.T, url string, options ...option) *house {
 	}
 	pages, err := web.New(c)
 	h.must(err)
+	h.pages = pages
 	h.server = httptest.NewServer(h.resource(pages.Before(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusTeapot) // the other door
 	}))))
