@@ -15,6 +15,8 @@ type Undone struct {
 	Left []UndoConflict
 	// Already are those that had no effect any more.
 	Already []ChangeID
+	// Told are those who were written to, since what was taken back concerns them.
+	Told []Told
 }
 
 // UndoConflict is a change that cannot be taken back by itself.

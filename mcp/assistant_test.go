@@ -144,6 +144,26 @@ func (c *chore) do(t *testing.T, calls string) (said string) {
 // call makes one call with what is known by then, and returns its text.
 func (c *chore) call(t *testing.T, name string, args map[string]any) string {
 	t.Helper()
+	c.fill(t, name, args)
+	tool, ok := c.tools[name]
+	if !ok {
+		t.Fatalf("there is no tool %s", name)
+	}
+	if err := compile(t, tool.InputSchema).Validate(args); err != nil {
+		t.Errorf("%s: %v", name, err)
+	}
+	var structured any
+	body := use(t, c.door, "alice", name, args, &structured)
+	if tokens := utf8.RuneCountInString(resultText(t, body)) / 4; tokens > mostTokens {
+		t.Errorf("%s: the answer has some %d tokens", name, tokens)
+	}
+	c.answers, c.texts = append(c.answers, structured), append(c.texts, contentText(t, body))
+	return c.texts[len(c.texts)-1]
+}
+
+// fill puts what is known by then into arguments, and into those within.
+func (c *chore) fill(t *testing.T, name string, args map[string]any) {
+	t.Helper()
 	for parameter, value := range args {
 		text, _ := value.(string)
 		if id, ok := c.names[text]; ok {
@@ -161,22 +181,11 @@ func (c *chore) call(t *testing.T, name string, args map[string]any) string {
 			if text, _ := item.(string); strings.HasPrefix(text, "$") {
 				list[i] = c.known(t, text)
 			}
+			if within, ok := item.(map[string]any); ok {
+				c.fill(t, name, within)
+			}
 		}
 	}
-	tool, ok := c.tools[name]
-	if !ok {
-		t.Fatalf("there is no tool %s", name)
-	}
-	if err := compile(t, tool.InputSchema).Validate(args); err != nil {
-		t.Errorf("%s: %v", name, err)
-	}
-	var structured any
-	body := use(t, c.door, "alice", name, args, &structured)
-	if tokens := utf8.RuneCountInString(resultText(t, body)) / 4; tokens > mostTokens {
-		t.Errorf("%s: the answer has some %d tokens", name, tokens)
-	}
-	c.answers, c.texts = append(c.answers, structured), append(c.texts, contentText(t, body))
-	return c.texts[len(c.texts)-1]
 }
 
 var (

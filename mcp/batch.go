@@ -221,13 +221,6 @@ func (v manyView) prose() prose {
 			fmt.Fprintf(&b, "   Then there is: %s\n", defused(strings.Join(texts(one.Conflicts), ", ")))
 		}
 	}
-	for _, told := range [...]struct {
-		words string
-		list  []shown
-	}{{"Told", v.Told}, {"Not reached", v.Unreached}} {
-		if told.list != nil {
-			fmt.Fprintf(&b, "\n%s: %s\n", told.words, strings.Join(each(texts(told.list), quoted), ", "))
-		}
-	}
+	v.toldView.write(&b, v.Preview)
 	return prose(strings.TrimSpace(b.String()))
 }

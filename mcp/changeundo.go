@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/ical"
 )
 
 // undoneView is one thing that was brought back as it was.
@@ -33,6 +34,7 @@ type undoView struct {
 	Left       []leftView   `json:"left"`
 	MoreUndone int          `json:"more_undone,omitempty" doc:"So many more were taken back, and are not listed."`
 	MoreLeft   int          `json:"more_left,omitempty" doc:"So many more were not, and are not listed."`
+	toldView
 }
 
 // mostUndone is how many things, and how many changes of each, are told of one undo.
@@ -76,6 +78,7 @@ func (b toolbox) undoChange(ctx context.Context, c *call, in *undo) (answer, err
 	for _, s := range done.Steps {
 		v.Changes += len(s.Undoes)
 	}
+	v.toldView = toldTo(done.Told)
 	for _, l := range left {
 		v.Left = append(v.Left, leftView{l.ID().String(), shown(l.Why())})
 	}
@@ -174,6 +177,7 @@ func (v undoView) prose(preview bool) prose {
 	if v.MoreLeft > 0 {
 		fmt.Fprintf(&b, "- %d more\n", v.MoreLeft)
 	}
+	v.toldView.write(&b, preview)
 	return prose(strings.TrimSpace(b.String()))
 }
 
@@ -184,6 +188,7 @@ type restoredView struct {
 	Title    shown               `json:"title"`
 	Kind     string              `json:"kind"`
 	ETag     calendar.ETag       `json:"etag"`
+	Untold   string              `json:"nobody_told,omitempty"`
 }
 
 // lost is what restore_event takes.
@@ -209,7 +214,15 @@ func (b toolbox) restoreEvent(ctx context.Context, c *call, in *lost) (answer, e
 		return answer{}, err
 	}
 	o := saved.Object
-	v := restoredView{shown(o.UID), cal.ID, shown(o.Summary), kindWord(o.Kind), o.ETag}
+	v := restoredView{shown(o.UID), cal.ID, shown(o.Summary), kindWord(o.Kind), o.ETag, ""}
+	now, err := b.service.InstanceOf(ctx, c.meter, cal, o, ical.Time{})
+	if err == nil && c.hasOthers(now.Component) {
+		v.Untold = untoldByTrash
+	}
 	name, _ := calendarNames{}.of(cal)
-	return answer{prose(fmt.Sprintf("Restored the %s %s to %s, calendar_id %s, uid %s, etag %s", v.Kind, quotedTitle(o.Summary), name, cal.ID, quotedUID(o.UID), o.ETag)), v}, nil
+	text := fmt.Sprintf("Restored the %s %s to %s, calendar_id %s, uid %s, etag %s", v.Kind, quotedTitle(o.Summary), name, cal.ID, quotedUID(o.UID), o.ETag)
+	if v.Untold != "" {
+		text += "\n\nNobody was told: " + v.Untold
+	}
+	return answer{prose(text), v}, nil
 }

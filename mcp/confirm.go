@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/hmac"
 	"crypto/sha256"
-	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -160,12 +159,10 @@ func (h *Handler) recall(c *call, x *exchange) error {
 	c.tool, c.asked = x.call.Name, x.call.Arguments
 	until, rest, _ := strings.Cut(x.call.RequestState, ".")
 	digest, seal, ok := strings.Cut(rest, ".")
-	end, err := strconv.ParseInt(until, 10, 64)
-	sealed, bad := base64.RawURLEncoding.Strict().DecodeString(seal)
-	if !ok || err != nil || bad != nil || h.now().Unix() > end || !hmac.Equal(sealed, h.consentSeal(c, until+"."+digest)) {
-		return nil
+	end, unread := strconv.ParseInt(until, 10, 64)
+	if ok && unread == nil && h.now().Unix() <= end && hmac.Equal([]byte(seal), []byte(encode(h.consentSeal(c, until+"."+digest)))) {
+		c.consent.agreed = digest
 	}
-	c.consent.agreed = digest
 	return nil
 }
 

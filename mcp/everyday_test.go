@@ -75,9 +75,10 @@ func errands() []errand {
 			name: "cancel Friday", about: "standup",
 			there: map[string][]string{"s2": {"DTSTART;" + berlin + "20260306T083000", "DURATION:PT15M", "RRULE:FREQ=DAILY;COUNT=2", "SUMMARY:Standup 2"}},
 			calls: `{"name":"list_events","arguments":{"date_range":"2026-03-06","keyword":"standup"}}
-				{"name":"delete_event","arguments":{"calendar_id":"$1.events[0].calendar_id","event_uid":"$1.events[0].event_uid","recurrence_id":"$1.events[0].recurrence_id","scope":"this"}}
-				{"name":"delete_event","arguments":{"calendar_id":"$1.events[1].calendar_id","event_uid":"$1.events[1].event_uid","recurrence_id":"$1.events[1].recurrence_id","scope":"this"}}`,
-			says: []string{"true", "Standup", "Friday", "2026-03-06"}, uid: "s2", lines: []string{"EXDATE;" + berlin + "20260306T083000"},
+				{"name":"change_many","arguments":{"changes":[
+				{"tool":"delete_event","calendar_id":"$1.events[0].calendar_id","event_uid":"$1.events[0].event_uid","recurrence_id":"$1.events[0].recurrence_id","scope":"this"},
+				{"tool":"delete_event","calendar_id":"$1.events[1].calendar_id","event_uid":"$1.events[1].event_uid","recurrence_id":"$1.events[1].recurrence_id","scope":"this"}]}}`,
+			says: []string{"Standup", "Friday", "2026-03-06"}, uid: "s2", lines: []string{"EXDATE;" + berlin + "20260306T083000"},
 		},
 		{
 			name: "it takes place after all", about: "dentist", takesPlace: []string{"2026-03-04 09:00-10:00"},

@@ -217,7 +217,7 @@ func (b toolbox) calendarsOfUsers(ctx context.Context, c *call, names []string) 
 	var found []calendar.Calendar
 	for _, name := range names {
 		before := len(found)
-		theirs, err := b.ownedBy(ctx, c, strings.TrimSpace(name))
+		theirs, err := b.ownedBy(ctx, c, all, strings.TrimSpace(name))
 		if err != nil {
 			return nil, err
 		}
@@ -241,16 +241,34 @@ func (b toolbox) calendarsOfUsers(ctx context.Context, c *call, names []string) 
 	return found, nil
 }
 
-// ownedBy tells which calendars are those of who has a login name or a mail address.
-func (b toolbox) ownedBy(ctx context.Context, c *call, name string) (func(calendar.Calendar) bool, error) {
-	if !strings.Contains(name, "@") {
-		return func(cal calendar.Calendar) bool { return strings.EqualFold(cal.OwnerName, name) }, nil
-	}
+// ownedBy tells which calendars are those of who has a login name, a mail address, or a full name that nobody else has.
+// Only who shares something with the caller counts, so that nobody learns of others.
+func (b toolbox) ownedBy(ctx context.Context, c *call, all []calendar.Calendar, name string) (func(calendar.Calendar) bool, error) {
 	name = bareAddress(name)
-	people, err := b.service.FindPeople(ctx, c.caller, func(u calendar.User, same calendar.Comparison) bool { return same(u.Email, name, calendar.Equals) })
+	people, err := b.service.FindPeople(ctx, c.caller, func(u calendar.User, same calendar.Comparison) bool {
+		return name != "" && (same(u.Email, name, calendar.Equals) || same(u.Name, name, calendar.Equals) || same(u.DisplayName, name, calendar.Equals))
+	})
+	if err != nil {
+		return nil, err
+	}
+	people = slices.DeleteFunc(people, func(u calendar.User) bool {
+		return !slices.ContainsFunc(all, func(cal calendar.Calendar) bool { return cal.Owner == u.ID })
+	})
+	byLogin := slices.IndexFunc(people, func(u calendar.User) bool { return strings.EqualFold(u.Name, name) })
+	if byLogin >= 0 {
+		people = people[byLogin : byLogin+1]
+	}
+	if len(people) > 1 {
+		return nil, errSeveral(name, people)
+	}
 	return func(cal calendar.Calendar) bool {
 		return strings.EqualFold(cal.OwnerName, name) || slices.ContainsFunc(people, func(u calendar.User) bool { return u.ID == cal.Owner })
-	}, err
+	}, nil
+}
+
+func errSeveral(name string, people []calendar.User) error {
+	logins := each(people[:min(len(people), maxNamed)], func(u calendar.User) string { return quote(u.Name) })
+	return errArgument("%d people are called %s: say which by login name, such as %s", len(people), quote(name), strings.Join(logins, ", "))
 }
 
 // roomFor says for how many people a room is.

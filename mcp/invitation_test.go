@@ -131,6 +131,17 @@ func TestInvitations(t *testing.T) {
 		if len(v.Told) != 2 {
 			t.Errorf("called off: %+v", v)
 		}
+		v = toldIn{}
+		text := contentText(t, use(t, door, "bob", "undo_change", params{"change_id": bobs + "." + lastChange(t, door)}, &v))
+		if !slices.Contains(v.Told, "alice@example.com") || !strings.Contains(text, "Told: \"alice@example.com\"") {
+			t.Errorf("taken back: %+v\n%s", v, text)
+		}
+		use(t, door, "bob", "delete_event", params{"calendar_id": bobs, "event_uid": plans.UID}, &v)
+		v = toldIn{}
+		text = contentText(t, use(t, door, "bob", "restore_event", params{"calendar_id": bobs, "event_uid": plans.UID}, &v))
+		if v.Why != untoldByTrash || !strings.Contains(text, untoldByTrash) {
+			t.Errorf("out of the trash: %+v\n%s", v, text)
+		}
 	})
 }
 
@@ -209,6 +220,10 @@ func TestPeopleGoByMailAddress(t *testing.T) {
 	h := newHouse(t, testdb.SQLite(t))
 	h.furnishOffice(t)
 	h.reachable(t, "alice", "bob", "carol")
+	full := "Carol Day"
+	if err := h.Store.ChangeUser(t.Context(), h.callers["carol"].User.ID, auth.UserEdit{DisplayName: &full}); err != nil {
+		t.Fatal(err)
+	}
 	door := h.open(t, h.config())
 	busy := func(who string) string {
 		return h.say(t, door, "alice", "get_free_busy", params{"usernames": []string{who}, "start_time": "2026-03-02", "end_time": "2026-03-02"})
@@ -216,8 +231,55 @@ func TestPeopleGoByMailAddress(t *testing.T) {
 	if byName, byMail := busy("carol"), busy("mailto:Carol@Example.com"); byName != byMail || !strings.Contains(byMail, "Busy times") {
 		t.Errorf("by name:\n%s\nby mail:\n%s", byName, byMail)
 	}
+	if byName, byFullName := busy("carol"), busy("carol DAY"); byName != byFullName {
+		t.Errorf("by name:\n%s\nby full name:\n%s", byName, byFullName)
+	}
+	if found := h.say(t, door, "alice", "find_time", params{
+		"duration_minutes": 45, "date_range": "2026-03-05", "usernames": []string{"Carol Day", "bob@example.com"},
+		"hours_elsewhere": []string{"Carol Day 09:00-17:00 America/New_York"},
+	}); !strings.Contains(found, "15:00") {
+		t.Errorf("a time for people by their full names: %s", found)
+	}
+	bob, day := h.callers["bob"].User.ID, "Carol Day"
+	if err := h.Store.ChangeUser(t.Context(), bob, auth.UserEdit{DisplayName: &day}); err != nil {
+		t.Fatal(err)
+	}
+	if said := refusalOf(t, door, "alice", "get_free_busy", `{"usernames":["Carol Day"],"start_time":"2026-03-02","end_time":"2026-03-02"}`); !strings.Contains(said, `\"bob\", \"carol\"`) {
+		t.Errorf("two of a name: %s", said)
+	}
 	if said := refusalOf(t, door, "bob", "get_free_busy", `{"usernames":["carol@example.com"],"start_time":"2026-03-02","end_time":"2026-03-02"}`); !strings.Contains(said, "nobody called") {
 		t.Errorf("bob asks for carol: %s", said)
+	}
+}
+
+// lastChange is the version of what bob did last.
+func lastChange(t *testing.T, door string) string {
+	t.Helper()
+	var v struct {
+		Changes []struct {
+			ID string `json:"change_id"`
+		}
+	}
+	use(t, door, "bob", "list_changes", params{"limit": 1, "token": "own"}, &v)
+	_, version, _ := strings.Cut(v.Changes[0].ID, ".")
+	return version
+}
+
+// TestOwnAddresses: the user is known by each address that is theirs, however it is written.
+func TestOwnAddresses(t *testing.T) {
+	t.Parallel()
+	alice := calendar.User{Name: "alice", Email: "Alice@example.com"}
+	for address, own := range map[string]bool{
+		"mailto:alice@example.com": true, "MAILTO:ALICE@EXAMPLE.COM": true, "mailto:alice%40example.com": true, "alice@example.com": true,
+		"mailto:Alice%20<alice@example.com>": true, "/dav/principals/alice/": true, "https://cal.example/dav/principals/alice": true,
+		"mailto:bob@example.com": false, "/dav/principals/bob": false, "": false, "mailto:": false, "urn:uuid:1": false,
+	} {
+		if isOwn(alice, address) != own {
+			t.Errorf("isOwn(%q) = %v", address, !own)
+		}
+		if isOwn(calendar.User{Name: "zoe"}, address) {
+			t.Errorf("%q is of somebody without an address", address)
+		}
 	}
 }
 

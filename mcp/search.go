@@ -33,7 +33,7 @@ func (b toolbox) searchTools() []tool {
 		gives: foundView{},
 	}, {
 		name: "search", title: "Search (for connectors)",
-		description: "For connectors that call fetch next; otherwise use search_events. Returns ids, titles and urls.",
+		description: "For connectors that call fetch next; otherwise use search_events. Takes words or a question.",
 		scope:       calendar.ScopeRead, hints: reads,
 		begin: doing(b.search),
 		gives: resultsView{},
@@ -143,9 +143,7 @@ func (b toolbox) search(ctx context.Context, c *call, in *wanted) (answer, error
 	if err != nil {
 		return answer{}, err
 	}
-	found, err := b.service.SearchEvents(ctx, c.caller, query.EventSearch{
-		Text: in.words, Timezone: z.Zone, Past: true, Limit: mostConnected, Meter: c.meter,
-	})
+	found, err := b.searchSaid(ctx, c, z, in.words)
 	if err != nil {
 		return answer{}, err
 	}

@@ -6,6 +6,7 @@ import (
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/calendar/content"
 	"caldav-mcp-server/calendar/edit"
+	"caldav-mcp-server/calendar/schedule"
 	"caldav-mcp-server/ical"
 )
 
@@ -57,8 +58,14 @@ func (v standingView) line() string {
 	return said.String()
 }
 
+// isOwn tells whether a calendar address is the user's: their mail address, however it is written, or that of their principal.
 func isOwn(who calendar.User, address string) bool {
-	return who.Email != "" && strings.EqualFold(bareAddress(address), strings.TrimSpace(who.Email))
+	a := schedule.AddressOf(address)
+	if mail := a.Mail(); mail != "" {
+		return strings.EqualFold(mail, strings.TrimSpace(who.Email))
+	}
+	name := a.Principal()
+	return name != "" && strings.EqualFold(name, who.Name)
 }
 
 // bareAddress is an address without its scheme.

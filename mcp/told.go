@@ -1,7 +1,9 @@
 package mcp
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/ical"
@@ -18,6 +20,7 @@ type toldView struct {
 const (
 	untoldByToken = "this token lacks the scope invite: the others in this event were sent nothing"
 	untoldByUser  = "the user has no mail address here, so that nobody can be invited: the others in this event were sent nothing"
+	untoldByTrash = "what comes out of the trash is sent to nobody: the others in this event do not hear that it is there again, but of its next change; undo_change, given the deletion's change_id, would have told them"
 	untoldByEvent = "nobody organizes this event: the others in it were sent nothing, and the user must tell them"
 )
 
@@ -35,7 +38,7 @@ func (c *call) invites() bool { return c.caller.HasScope(calendar.TellOthers) ==
 // told says who was written to of a change of an event, or why the others in it were not.
 func (c *call) told(all []calendar.Told, event *ical.Component) toldView {
 	v := toldTo(all)
-	if len(all) > 0 || !slices.ContainsFunc(event.All("ATTENDEE"), func(p *ical.Property) bool { return !isOwn(c.caller.User, p.Value()) }) {
+	if len(all) > 0 || !c.hasOthers(event) {
 		return v
 	}
 	switch organizer := event.Property("ORGANIZER"); {
@@ -47,6 +50,24 @@ func (c *call) told(all []calendar.Told, event *ical.Component) toldView {
 		v.Untold = untoldByToken
 	}
 	return v
+}
+
+// hasOthers tells whether somebody besides the user is in an event.
+func (c *call) hasOthers(event *ical.Component) bool {
+	return event != nil && slices.ContainsFunc(event.All("ATTENDEE"), func(p *ical.Property) bool { return !isOwn(c.caller.User, p.Value()) })
+}
+
+// write says it for reading, or who would be told.
+func (v toldView) write(b *strings.Builder, preview bool) {
+	words := [...]string{"Told", "Not reached"}
+	if preview {
+		words = [...]string{"Would be told", "Would not be reached"}
+	}
+	for i, list := range [...][]shown{v.Told, v.Unreached} {
+		if list != nil {
+			fmt.Fprintf(b, "\n%s: %s\n", words[i], strings.Join(each(texts(list), quoted), ", "))
+		}
+	}
 }
 
 // toldTo says who was written to.

@@ -148,6 +148,7 @@ func (u *undoing) run(ctx context.Context) (calendar.Undone, error) {
 				return err
 			}
 		}
+		u.done.Told = w.told
 		if u.preview || len(u.done.Steps) == 0 || u.whole && len(u.done.Left) > 0 {
 			return errPreview
 		}

@@ -86,7 +86,7 @@ func (u *undoing) runEach(ctx context.Context, parts [][]*undoPlace) (calendar.U
 		if len(done.Left) > 0 {
 			return all, nil
 		}
-		all.Steps = append(all.Steps, done.Steps...)
+		all.Steps, all.Told = append(all.Steps, done.Steps...), append(all.Told, done.Told...)
 		for _, s := range done.Steps {
 			if s.Subject() == calendar.AboutCalendar && s.Did == calendar.Deleted {
 				gone[s.Calendar] = true // and all that was put into it

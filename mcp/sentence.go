@@ -1,0 +1,189 @@
+package mcp
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+
+	"caldav-mcp-server/calendar/content"
+	"caldav-mcp-server/calendar/daterange"
+	"caldav-mcp-server/calendar/query"
+)
+
+// Connectors hand on what a person has said: "the dentist next week", "when did I last meet Anna". All words of that
+// are in no event. So what says when is read as a time, what only makes it a sentence is left out, and where even
+// then nothing has all words, what has most of them is found.
+
+// sentence is what there is to look for in what a person said.
+type sentence struct {
+	words []string
+	// when is the time that it names; nil is any.
+	when *daterange.Range
+	// past tells that they ask for what is over.
+	past bool
+}
+
+const (
+	// longestTime is how many words name a time, most.
+	longestTime = 6
+	// mostWords is how many words of a sentence are looked for one by one.
+	mostWords = 8
+)
+
+// fillers make a sentence, and are looked for only where there is nothing else. The tense is in some of them.
+var fillers = wordSet(`a about all an and any anything appointment appointments are as at be been before can could did do does event events find for from
+	get give go going got had happen happened happening happens has have how i in is it know let list look many me meet meeting meetings met
+	my next of on or our please see schedule scheduled search show some tell that the there these this those to upcoming us was we were what when where which
+	who whom whose will with would you your calendar last ago previous previously recently`)
+
+// pasts tell that somebody asks for what is over.
+var pasts = wordSet(`did was were had happened met last ago previous previously recently`)
+
+func wordSet(text string) map[string]bool {
+	set := make(map[string]bool)
+	for word := range strings.FieldsSeq(text) {
+		set[word] = true
+	}
+	return set
+}
+
+// readSentence takes a sentence apart.
+func readSentence(text string, r daterange.Reader) sentence {
+	var s sentence
+	said := strings.FieldsFunc(text, func(c rune) bool { return strings.ContainsRune(" \t\r\n?!,;\"“”()", c) })
+	for i := 0; i < len(said); i++ {
+		if when, n := timeAt(said[i:], r); n > 0 && s.when == nil {
+			s.when = &when
+			i += n - 1
+			continue
+		}
+		for _, word := range content.Words(said[i]) {
+			if s.past = s.past || pasts[word]; !fillers[word] {
+				s.words = append(s.words, word)
+			}
+		}
+	}
+	return s
+}
+
+// timeAt reads the time with which some words begin, as many of them as say one. A bare number or the name of a month alone may be
+// anything.
+func timeAt(said []string, r daterange.Reader) (when daterange.Range, n int) {
+	for n = min(len(said), longestTime); n > 0; n-- {
+		text := strings.Join(said[:n], " ")
+		if when, err := r.Parse(text); err == nil && strings.ContainsAny(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-") {
+			return when, n
+		}
+	}
+	return when, 0
+}
+
+// searchSaid finds what somebody asks for in their own words.
+func (b toolbox) searchSaid(ctx context.Context, c *call, z zoned, said string) (query.Finds, error) {
+	q := query.EventSearch{Text: said, Timezone: z.Zone, Past: true, Limit: mostConnected, Meter: c.meter}
+	literal, err := b.service.SearchEvents(ctx, c.caller, q)
+	if err != nil || len(literal.Occurrences) > 0 && literal.Meant == nil {
+		return literal, err
+	}
+	s := readSentence(said, daterange.Reader{Now: b.now(), Zone: z.Location(), WeekStart: c.caller.User.FirstDay()})
+	found, err := b.searchSentence(ctx, c, z, s)
+	if err != nil || len(found.Occurrences) > 0 || len(literal.Occurrences) > 0 {
+		return firstOf(found, literal), err
+	}
+	return b.searchAny(ctx, c, z, s)
+}
+
+// firstOf is the first of two answers that has something.
+func firstOf(first, second query.Finds) query.Finds {
+	if len(first.Occurrences) > 0 {
+		return first
+	}
+	return second
+}
+
+// searchSentence finds what has all words of a sentence, in the time that it names.
+func (b toolbox) searchSentence(ctx context.Context, c *call, z zoned, s sentence) (query.Finds, error) {
+	text := strings.Join(s.words, " ")
+	switch {
+	case s.when != nil:
+		listed, err := b.service.Agenda(ctx, c.caller, query.AgendaQuery{
+			From: s.when.From, Until: s.when.Until, Timezone: z.Zone, Keyword: text, Once: true, Limit: mostConnected, Meter: c.meter,
+		})
+		return query.Finds{Occurrences: listed.Occurrences, More: listed.More > 0}, err
+	case text == "":
+		return query.Finds{}, nil
+	}
+	if s.past {
+		if found, err := b.searchBack(ctx, c, z, text); err != nil || len(found.Occurrences) > 0 {
+			return found, err
+		}
+	}
+	return b.service.SearchEvents(ctx, c.caller, query.EventSearch{Text: text, Timezone: z.Zone, Past: true, Limit: mostConnected, Meter: c.meter})
+}
+
+// backDays is how far back it is looked for what took place last, a little at first.
+var backDays = [...]int{7, 31, 366, 5 * 366}
+
+// searchBack finds what has the words and took place last: a series counts as it was, and not as it will be.
+func (b toolbox) searchBack(ctx context.Context, c *call, z zoned, text string) (found query.Finds, err error) {
+	for _, days := range backDays {
+		listed, err := b.service.Agenda(ctx, c.caller, query.AgendaQuery{
+			From: b.now().AddDate(0, 0, -days), Until: b.now(), Timezone: z.Zone, Keyword: text, Limit: mostBack, Meter: c.meter,
+		})
+		switch {
+		case err != nil:
+			return found, err
+		case len(listed.Occurrences) == 0:
+			continue
+		}
+		slices.Reverse(listed.Occurrences)
+		seen := make(map[eventID]bool)
+		for _, o := range listed.Occurrences {
+			if id := wholeOf(o); !seen[id] && len(found.Occurrences) < mostConnected {
+				seen[id] = true
+				found.Occurrences = append(found.Occurrences, o)
+			}
+		}
+		found.More = listed.More > 0 || days < backDays[len(backDays)-1]
+		return found, nil
+	}
+	return found, nil
+}
+
+// mostBack is how many instances are looked at there.
+const mostBack = 200
+
+// wholeOf names what an occurrence is of.
+func wholeOf(o query.Occurrence) eventID { return eventID{Calendar: o.Calendar.ID, UID: o.Object.UID} }
+
+// searchAny finds what has some of the words, most of them first.
+func (b toolbox) searchAny(ctx context.Context, c *call, z zoned, s sentence) (all query.Finds, err error) {
+	has := make(map[eventID]int)
+	for _, word := range s.words[:min(len(s.words), mostWords)] {
+		if s.when != nil || len(s.words) == 1 {
+			break // what was asked for is not there: other things are no answer
+		}
+		found, err := b.service.SearchEvents(ctx, c.caller, query.EventSearch{Text: word, Timezone: z.Zone, Past: true, Limit: mostConnected, Meter: c.meter})
+		if err != nil {
+			return all, err
+		}
+		if found.Meant != nil {
+			continue
+		}
+		for _, o := range found.Occurrences {
+			id := wholeOf(o)
+			if has[id]++; has[id] == 1 {
+				all.Occurrences = append(all.Occurrences, o)
+			}
+		}
+		all.More = all.More || found.More
+	}
+	slices.SortStableFunc(all.Occurrences, func(x, y query.Occurrence) int {
+		return cmp.Compare(has[wholeOf(y)], has[wholeOf(x)])
+	})
+	if len(all.Occurrences) > mostConnected {
+		all.Occurrences, all.More = all.Occurrences[:mostConnected], true
+	}
+	return all, nil
+}
