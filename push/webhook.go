@@ -2,6 +2,7 @@ package push
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -108,17 +109,26 @@ func (s *Courier) catchUp(ctx context.Context, lag calendar.WebhookLag) error {
 	})
 }
 
-// lostMeanwhile tells whether the owner did not read the calendar at some time since they were told, and when they were
-// given it last: what happened before that is not told.
+// lostMeanwhile tells whether the owner did not read the calendar at some time since they were told, and since when they read it
+// again: what happened before that is not told. That is when they were first given it after they lost it last or, where they
+// had to accept that, when they did.
 func (s *Courier) lostMeanwhile(ctx context.Context, lag calendar.WebhookLag) (again calendar.Version, lost bool, err error) {
+	var given, accepted calendar.Version
 	for line, err := range s.Store.Journal(ctx, lag.Calendar, calendar.JournalQuery{From: max(lag.Told, 0) + 1, Until: lag.Version, Whom: lag.User}) {
-		if err != nil {
+		switch {
+		case err != nil:
 			return 0, false, err
+		case line.Did == calendar.Accepted:
+			accepted = line.Version
+		case line.Given < calendar.ReadAccess, line.Did == calendar.Declined:
+			return cmp.Or(accepted, given, line.Version), true, nil
+		default:
+			given = line.Version
 		}
-		again = max(again, line.Version)
-		lost = lost || line.Given < calendar.ReadAccess && line.Did != calendar.Accepted || line.Did == calendar.Declined
 	}
-	return again, lost, nil
+	// They were told nothing of what somebody else has, so that they did not read it before.
+	again = cmp.Or(accepted, given)
+	return again, again > 0 && lag.Told < 0 && !lag.Since.IsZero(), nil
 }
 
 // changes are those that a message tells of, the first one first; until is then the version that it ends with.
