@@ -1,0 +1,181 @@
+// Lists the tools and calls some of them with one client after the other, none of which needs a model:
+//
+//   node clients.mjs URL TOKEN
+//
+// Each makes an event of its own and reads it back. Those that can ask a person are asked before a calendar goes.
+import { spawnSync } from 'node:child_process';
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { Client as OldClient } from '@modelcontextprotocol/sdk/client/index.js';
+import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
+import { StreamableHTTPClientTransport as OldTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js';
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { createMCPClient } from '@ai-sdk/mcp';
+import { MultiServerMCPClient } from '@langchain/mcp-adapters';
+import { MCPServerStreamableHttp } from '@openai/agents';
+
+const [url, token] = process.argv.slice(2);
+const headers = { Authorization: `Bearer ${token}` };
+const modules = path.join(import.meta.dirname, 'node_modules');
+const home = fs.mkdtempSync(path.join(os.tmpdir(), 'mcp-clients-'));
+process.env.OPENAI_AGENTS_DISABLE_TRACING = '1';
+
+let passed = 0;
+let failed = 0;
+const must = (holds, what) => { if (!holds) throw new Error(what); };
+
+// trial runs the check of one client, within a time.
+async function trial(name, check) {
+  let timer;
+  const late = new Promise((_, reject) => { timer = setTimeout(() => reject(new Error('no end after 60 s')), 60_000); });
+  try {
+    const said = await Promise.race([check(name), late]);
+    passed++;
+    console.log(`ok    ${name}${said ? `  ${said}` : ''}`);
+  } catch (error) {
+    failed++;
+    console.log(`FAIL  ${name}  ${String(error?.stack ?? error).slice(0, 600)}`);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+// event is what a client makes, and words are what the answers must have.
+const event = (name) => ({ calendar_id: 'primary', title: `Met by ${name}`, start: '2027-03-01T09:00', timezone: 'Europe/Berlin' });
+const told = (name, text) => must(text.includes(`Met by ${name}`) && /Monday|Mon /.test(text), `it was told ${text.slice(0, 300)}`);
+const manyTools = (n) => must(n >= 30, `${n} tools`);
+const textOf = (result) => result.content.map((block) => block.text ?? '').join('\n');
+
+// both lists, makes and finds with a client of either SDK.
+async function both(client, name) {
+  const { tools } = await client.listTools();
+  manyTools(tools.length);
+  const made = await client.callTool({ name: 'create_event', arguments: event(name) });
+  told(name, textOf(made));
+  must(made.structuredContent?.start_weekday === 'Monday', 'the structure has no weekday');
+  const found = await client.callTool({ name: 'list_events', arguments: { date_range: '2027-03-01' } });
+  told(name, textOf(found));
+  const wrong = await client.callTool({ name: 'list_events', arguments: { no_such_argument: 1 } });
+  must(wrong.isError && textOf(wrong).includes('no_such_argument'), `a wrong argument: ${textOf(wrong)}`);
+  return `${tools.length} tools`;
+}
+
+// asked has a calendar made and deleted, and answers what the person is asked: no, then yes.
+async function asked(client, questions, name) {
+  const made = await client.callTool({ name: 'create_calendar', arguments: { name: `Of ${name}` } });
+  const id = made.structuredContent.id;
+  questions.answer = 'decline';
+  const kept = await client.callTool({ name: 'delete_calendar', arguments: { calendar_id: id } });
+  must(kept.isError && textOf(kept).includes('said no'), `after a no: ${textOf(kept)}`);
+  questions.answer = 'accept';
+  const gone = await client.callTool({ name: 'delete_calendar', arguments: { calendar_id: id } });
+  must(gone.structuredContent?.deleted === true, `after a yes: ${textOf(gone)}`);
+  must(questions.length === 2 && questions.every((q) => q.includes(`Of ${name}`)), `asked ${JSON.stringify(questions)}`);
+}
+
+await trial('TypeScript SDK 1', async (name) => {
+  const client = new OldClient({ name: 'compat', version: '1' }, { capabilities: { elicitation: {} } });
+  const questions = [];
+  client.setRequestHandler(ElicitRequestSchema, (request) => {
+    questions.push(request.params.message);
+    return { action: questions.answer, content: {} };
+  });
+  await client.connect(new OldTransport(new URL(url), { requestInit: { headers } }));
+  const said = await both(client, name);
+  await asked(client, questions, name);
+  await client.close();
+  return `${said}, asks`;
+});
+
+for (const [name, mode] of [['TypeScript SDK 2', 'auto'], ['TypeScript SDK 2 at 2026-07-28', { pin: '2026-07-28' }]]) {
+  await trial(name, async () => {
+    const client = new Client({ name: 'compat', version: '1' }, { capabilities: { elicitation: {} }, versionNegotiation: { mode } });
+    const questions = [];
+    client.setRequestHandler('elicitation/create', (request) => {
+      questions.push(request.params.message);
+      return { action: questions.answer, content: {} };
+    });
+    await client.connect(new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers } }));
+    const said = await both(client, name);
+    await asked(client, questions, name);
+    await client.close();
+    return `${said}, asks`;
+  });
+}
+
+await trial('mcp-remote', async (name) => {
+  const client = new OldClient({ name: 'compat', version: '1' });
+  await client.connect(new StdioClientTransport({
+    command: process.execPath, args: [path.join(modules, 'mcp-remote/dist/proxy.js'), url, '--header', 'Authorization:${AUTH}', '--transport', 'http-only', '--allow-http'],
+    env: { ...process.env, AUTH: headers.Authorization, HOME: home }, stderr: 'ignore',
+  }));
+  const said = await both(client, name);
+  await client.close();
+  return said;
+});
+
+await trial('AI SDK', async (name) => {
+  const client = await createMCPClient({ transport: { type: 'http', url, headers } });
+  const tools = await client.tools();
+  manyTools(Object.keys(tools).length);
+  const made = await tools.create_event.execute(event(name), { toolCallId: '1', messages: [] });
+  told(name, textOf(made));
+  const shown = await tools.create_event.toModelOutput?.({ output: made, toolCallId: '1', input: {} });
+  if (shown) told(name, JSON.stringify(shown));
+  await client.close();
+  return `${Object.keys(tools).length} tools`;
+});
+
+await trial('LangChain', async (name) => {
+  const client = new MultiServerMCPClient({ mcpServers: { calendars: { transport: 'http', url, headers } } });
+  const tools = await client.getTools();
+  manyTools(tools.length);
+  const made = await tools.find((t) => t.name.endsWith('create_event')).invoke(event(name));
+  told(name, typeof made === 'string' ? made : JSON.stringify(made));
+  await client.close();
+  return `${tools.length} tools`;
+});
+
+await trial('OpenAI Agents SDK', async (name) => {
+  const server = new MCPServerStreamableHttp({ url, name: 'calendars', requestInit: { headers } });
+  await server.connect();
+  const tools = await server.listTools();
+  manyTools(tools.length);
+  const made = await server.callTool('create_event', event(name));
+  told(name, JSON.stringify(made));
+  await server.close();
+  return `${tools.length} tools`;
+});
+
+// run runs a program of a package, and returns what it printed.
+function run(script, args) {
+  const done = spawnSync(process.execPath, [path.join(modules, script), ...args], { encoding: 'utf8', timeout: 50_000, env: { ...process.env, HOME: home, NO_COLOR: '1' } });
+  must(done.status === 0, `exit ${done.status}: ${(done.stderr || done.stdout || '').slice(-400)}`);
+  return done.stdout;
+}
+
+for (const era of ['legacy', 'modern']) {
+  await trial(`Inspector, ${era}`, async (name) => {
+    const args = ['--cli', url, '--transport', 'http', '--header', `Authorization: ${headers.Authorization}`, '--protocol-era', era, '--format', 'json'];
+    const listed = JSON.parse(run('.bin/mcp-inspector', [...args, '--method', 'tools/list', '--strict']));
+    const tools = listed.tools ?? listed.result?.tools;
+    manyTools(tools.length);
+    const given = Object.entries(event(name)).flatMap(([key, value]) => ['--tool-arg', `${key}=${value}`]);
+    told(name, run('.bin/mcp-inspector', [...args, '--method', 'tools/call', '--tool-name', 'create_event', ...given]));
+    return `${tools.length} tools`;
+  });
+}
+
+await trial('mcporter', async (name) => {
+  const config = path.join(home, 'mcporter.json');
+  fs.writeFileSync(config, JSON.stringify({ mcpServers: { calendars: { baseUrl: url, headers } } }));
+  const listed = run('.bin/mcporter', ['--config', config, 'list', 'calendars', '--json']);
+  must(listed.includes('create_event'), listed.slice(0, 300));
+  told(name, run('.bin/mcporter', ['--config', config, 'call', 'calendars.create_event', '--args', JSON.stringify(event(name)), '--output', 'json']));
+});
+
+fs.rmSync(home, { recursive: true, force: true });
+console.log(`clients: ${passed} ${failed}`);
+process.exit(0);
