@@ -273,7 +273,7 @@ func (s *Ledger) Overtaken(ctx context.Context, c calendar.Caller, cal calendar.
 		return nil
 	}
 	err := s.change(ctx, c, func(w *work) error {
-		w.arriving = true
+		w.arriving, w.netted = true, true // a full account must not lose the text
 		now, err := w.open(ctx, cal.ID)
 		if err != nil {
 			return err

@@ -20,6 +20,7 @@ type Ledger struct {
 	mailed    bool
 	elsewhere Elsewhere
 	written   func(cal calendar.Calendar, first calendar.Version, objects []calendar.Object)
+	brought   deliveries
 }
 
 // Config has the parts and settings of a Ledger.

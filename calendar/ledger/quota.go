@@ -43,6 +43,9 @@ func (w *work) count(ctx context.Context) error {
 			return err
 		}
 	}
+	if w.netted {
+		return nil
+	}
 	for _, owner := range slices.SortedFunc(maps.Keys(wanted), cmp.Compare) {
 		if err := w.afford(ctx, owner, quotas[owner], wanted[owner]); err != nil {
 			return err

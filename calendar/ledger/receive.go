@@ -236,10 +236,14 @@ func (m *meeting) arrived(ctx context.Context, user calendar.User, msg schedule.
 	if _, err := m.Ledger.read(ctx, done.Object.Document.Bytes()); err != nil {
 		return err
 	}
-	if err := m.settleCopy(ctx, a, m.versionAsIs(done)); err != nil {
+	made, item := m.versionAsIs(done), m.itemOf(msg)
+	if !m.admits(string(msg.From), msg, user, a, made, item) {
+		return errBrought()
+	}
+	if err := m.settleCopy(ctx, a, made); err != nil {
 		return err
 	}
-	m.drop(user.ID, m.itemOf(msg))
+	m.drop(user.ID, item)
 	if msg.Method == schedule.Cancel {
 		return nil
 	}

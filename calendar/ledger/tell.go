@@ -22,6 +22,7 @@ const (
 	statusNobody    = "3.7"
 	statusForbidden = "3.8"
 	statusFailed    = "5.1"
+	statusRefused   = "5.3"
 	statusNoService = "5.2"
 )
 
@@ -218,6 +219,9 @@ func (m *meeting) invite(ctx context.Context, user calendar.User, msg schedule.M
 	default:
 		if !made.fits && msg.Method != schedule.Cancel {
 			return statusFailed, nil
+		}
+		if !m.admits(string(m.in.Owner), msg, user, a, made, t.item) {
+			return statusRefused, nil
 		}
 		if err := m.rules.Meter.Write(int64(len(made.data))); err != nil {
 			return "", err

@@ -31,6 +31,10 @@ type work struct {
 	letters map[calendar.UserID][]calendar.Letter
 	// bookings are what rooms are to answer once all is done.
 	bookings []calendar.Booking
+	// brings is what the change brings to others.
+	brings map[delivering]burden
+	// netted tells that the change takes back what it makes grow: no quota is asked.
+	netted bool
 	// told are those who were written to so far.
 	told []calendar.Told
 	// outgoing are the writes to linked calendars, courier what became of them at their sources. Arriving tells that the
@@ -110,6 +114,7 @@ func (s *Ledger) changeIn(ctx context.Context, c calendar.Caller, unit *calendar
 	if *unit == (calendar.ChangeID{}) {
 		*unit = w.head
 	}
+	s.brought.add(w.brings, s.now())
 	defer s.answerBookings(ctx, w.bookings)
 	for _, cal := range w.opened {
 		if len(cal.written) <= shownMost {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"caldav-mcp-server/auth"
 	"caldav-mcp-server/auth/vault"
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/calendar/mirror"
@@ -478,6 +479,26 @@ func TestBothVersionsAreKept(t *testing.T) {
 		h.must(err)
 		if h.same(cal); !strings.Contains(h.texts(cal)["a"], "SUMMARY:mine") {
 			h.t.Error("it does not come back")
+		}
+	})
+}
+
+// TestBothVersionsAreKeptInAFullAccount: what was overtaken is kept though its writer may have no byte more.
+func TestBothVersionsAreKeptInAFullAccount(t *testing.T) {
+	t.Parallel()
+	each(t, func(h *house) {
+		cal := h.link()
+		_, err := h.Put(h.ctx, h.alice, cal, calendar.Draft{Name: "a.ics", Data: []byte(event("a", "first"))})
+		h.must(err)
+		h.must(h.Store.ChangeUser(h.ctx, h.alice.User.ID, auth.UserEdit{QuotaBytes: new(int64(1))}))
+		h.must(h.Overtaken(h.ctx, h.alice, cal, calendar.Outgoing{UID: "a", Data: []byte(event("a", "mine, which is longer"))}))
+		kept := false
+		for e, err := range h.Store.Journal(h.ctx, cal.ID, calendar.JournalQuery{From: 1, WithBefore: true}) {
+			h.must(err)
+			kept = kept || strings.Contains(string(e.Before), "SUMMARY:mine")
+		}
+		if !kept {
+			h.t.Error("what was written is in no former version")
 		}
 	})
 }

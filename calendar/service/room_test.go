@@ -49,6 +49,10 @@ func (g *guests) linesOf(who, uid, begin, within string) []string {
 	g.t.Helper()
 	o, err := g.Store.ObjectByUID(g.ctx, g.people[who].cal.ID, calendar.UID(uid))
 	g.must(err)
+	for whole, err := range g.Store.Objects(g.ctx, o.Calendar, calendar.ObjectQuery{Names: []calendar.ObjectName{o.Name}, WithData: true}) {
+		g.must(err)
+		o = whole // also where it is large
+	}
 	var found []string
 	for line := range strings.SplitSeq(strings.ReplaceAll(string(o.Data), "\r\n ", ""), "\r\n") {
 		if strings.HasPrefix(line, begin) && strings.Contains(line, within) {
