@@ -85,6 +85,9 @@ func (s *Service) CreateLink(ctx context.Context, c calendar.Caller, cal calenda
 	if err := spec.validate(now); err != nil {
 		return Link{}, "", err
 	}
+	if err := s.roomForLink(ctx, c.User.ID, now); err != nil {
+		return Link{}, "", err
+	}
 	raw := newRaw()
 	id, hash := linkParts(raw)
 	l := Link{
@@ -95,6 +98,26 @@ func (s *Service) CreateLink(ctx context.Context, c calendar.Caller, cal calenda
 		return Link{}, "", fmt.Errorf("creating the link: %w", err)
 	}
 	return l, Secret(encodeRaw(raw)), nil
+}
+
+// maxLinks is how many living links a user has to their calendars.
+const maxLinks = 500
+
+func (s *Service) roomForLink(ctx context.Context, owner calendar.UserID, now time.Time) error {
+	all, err := s.store.Links(ctx, owner)
+	if err != nil {
+		return fmt.Errorf("listing links: %w", err)
+	}
+	living := 0
+	for _, l := range all {
+		if l.Valid(now) {
+			living++
+		}
+	}
+	if living >= maxLinks {
+		return invalid("there are %d links already; end some that are not needed", maxLinks)
+	}
+	return nil
 }
 
 func (spec LinkSpec) validate(now time.Time) error {

@@ -32,6 +32,8 @@ const (
 	provenFor = 15 * time.Minute
 	// maxBrowser is what of a browser's name for itself is kept: what tells browsers apart stands at its end.
 	maxBrowser = 300
+	// maxSessions is in how many browsers a user is signed in: one more ends that which was not seen for longest.
+	maxSessions = 100
 )
 
 // Session is a browser that is signed in: all that may be known of it but its secret.
@@ -85,10 +87,29 @@ func (s *Service) openSession(ctx context.Context, u calendar.User, way Way, bro
 		// The other service may have let them in because it knew the browser.
 		session.Proven = now.Add(-provenFor)
 	}
+	if err := s.roomForSession(ctx, u.ID); err != nil {
+		return Session{}, "", err
+	}
 	if err := s.store.InsertSession(ctx, session, hash); err != nil {
 		return Session{}, "", fmt.Errorf("opening the session: %w", err)
 	}
 	return session, Secret(encodeRaw(raw)), nil
+}
+
+// roomForSession ends those that were not seen for longest, so that there is room for one more.
+func (s *Service) roomForSession(ctx context.Context, user calendar.UserID) error {
+	all, err := s.store.Sessions(ctx, user)
+	if err != nil {
+		return fmt.Errorf("listing sessions: %w", err)
+	}
+	for len(all) >= maxSessions {
+		last := all[len(all)-1]
+		all = all[:len(all)-1]
+		if err := s.store.EndSession(ctx, user, last.ID); err != nil && calendar.ReasonOf(err) != calendar.NotFound {
+			return fmt.Errorf("ending the oldest session: %w", err)
+		}
+	}
+	return nil
 }
 
 // Session returns the session of a secret: ErrUnauthorized, whatever is wrong with it, or Unavailable. It asks the

@@ -72,6 +72,9 @@ func (s *Service) CreateToken(ctx context.Context, spec TokenSpec) (Token, Secre
 	if err != nil {
 		return Token{}, "", err
 	}
+	if err := s.RoomForToken(ctx, u.ID); err != nil {
+		return Token{}, "", err
+	}
 	id, half, text := newSecret()
 	h, err := s.hash(ctx, half)
 	if err != nil {
@@ -89,6 +92,28 @@ func (s *Service) CreateToken(ctx context.Context, spec TokenSpec) (Token, Secre
 		return Token{}, "", fmt.Errorf("creating the token: %w", err)
 	}
 	return t, text, nil
+}
+
+// maxTokens is how many living tokens a user has, grants of OAuth among them: pages and answers list them all.
+const maxTokens = 500
+
+// RoomForToken refuses one more where there are too many.
+func (s *Service) RoomForToken(ctx context.Context, user calendar.UserID) error {
+	now := s.now()
+	all, err := s.store.Tokens(ctx, user)
+	if err != nil {
+		return fmt.Errorf("listing tokens: %w", err)
+	}
+	living := 0
+	for _, t := range all {
+		if t.Valid(now) {
+			living++
+		}
+	}
+	if living >= maxTokens {
+		return invalid("there are %d tokens already; revoke some that are not needed", maxTokens)
+	}
+	return nil
 }
 
 func (spec TokenSpec) validate(now time.Time) error {

@@ -196,6 +196,9 @@ func (v *visit) decide() error {
 		return err
 	}
 	choice, err := v.choice(f)
+	if err == nil {
+		err = v.Auth.RoomForToken(v.r.Context(), v.user().ID)
+	}
 	var to string
 	if err == nil {
 		to, err = v.OAuth.Approve(v.r.Context(), r, v.user().ID, choice)
