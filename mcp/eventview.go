@@ -86,28 +86,29 @@ type detailsView struct {
 	standingView `in:"get_event"`
 }
 
-// stamp writes a moment as the first version has it: in UTC, or as a date or a floating time.
+// stamp writes a moment as the first version has it: in UTC, or as a date or a floating time. What floats to the second time
+// that a clock shows is in UTC too, or an event would end before it begins.
 func stamp(m recur.Moment) string {
 	switch {
 	case m.Time.IsZero():
 		return ""
 	case m.AllDay:
 		return ical.Date(m.Civil()).String()
-	case m.Floating:
+	case m.Floating && !m.Repeated():
 		return ical.Floating(m.Civil()).String()
 	default:
 		return ical.Instant(m.Time).String()
 	}
 }
 
-// local writes a moment for people, with its weekday. A floating time has no offset.
+// local writes a moment for people, with its weekday. A floating time has no offset, unless it is one that the clock shows again.
 func (z zoned) local(m recur.Moment) (at, weekday string) {
 	switch {
 	case m.Time.IsZero():
 		return "", ""
 	case m.AllDay:
 		return m.Civil().Date().String()[:len(time.DateOnly)], m.Civil().Weekday().String()
-	case m.Floating:
+	case m.Floating && !m.Repeated():
 		return m.Civil().String(), m.Civil().Weekday().String()
 	default:
 		there := m.Time.In(z.Location())

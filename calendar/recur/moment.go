@@ -27,6 +27,13 @@ func (m Moment) Civil() ical.Civil {
 	return c
 }
 
+// Repeated tells whether the clock had shown the same time once before, when it was put back: written without an offset,
+// the moment would be read as that one.
+func (m Moment) Repeated() bool {
+	first, _ := zone.In(m.Time.Location()).Resolve(m.Civil())
+	return !first.Equal(m.Time)
+}
+
 // point is a moment that one can count with.
 type point struct {
 	unix     int64
