@@ -228,6 +228,17 @@ func TestThisAndFuture(t *testing.T) {
 			},
 		},
 		{
+			name: "what falls into a gap lasts days of the clock from where it begins, as it does without it",
+			lines: event("DTSTART;TZID=Europe/Berlin:20260327T053000", "RRULE:FREQ=DAILY;COUNT=4", "DURATION:P1D") +
+				override(";TZID=Europe/Berlin;RANGE=THISANDFUTURE:20260328T053000", "DTSTART;TZID=Europe/Berlin:20260328T023000", "DURATION:P1D"),
+			from: in2026(3, 28), to: in2026(3, 30),
+			want: []string{
+				"2026-03-27 05:30 CET to 2026-03-28 05:30 CET",
+				"2026-03-28 02:30 CET to 2026-03-29 03:30 CEST, was 2026-03-28 05:30 CET",
+				"2026-03-29 03:30 CEST to 2026-03-30 03:30 CEST, was 2026-03-29 05:30 CEST",
+			},
+		},
+		{
 			name: "days become times",
 			lines: event("DTSTART;VALUE=DATE:20260803", "RRULE:FREQ=DAILY;COUNT=3") +
 				override(";VALUE=DATE;RANGE=THISANDFUTURE:20260804", "DTSTART;TZID=Europe/Berlin:20260804T090000", "DURATION:PT1H"),

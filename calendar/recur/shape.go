@@ -82,10 +82,14 @@ func (s *shape) whole() {
 	}
 }
 
-// end is where an instance with another start ends.
+// end is where an instance with another start ends. Days are counted from what the clock shows there, which is not what was
+// written where the clocks skip that.
 func (s *shape) end(start point) point {
 	end := start
 	if s.days != 0 {
+		if !start.allDay {
+			start = start.instant(start.unix)
+		}
 		end = start.at(start.wall + s.days*secondsPerDay)
 	}
 	if s.seconds != 0 {
