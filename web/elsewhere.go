@@ -68,17 +68,17 @@ func (v *visit) goElsewhere(why purpose) error {
 		return err
 	}
 	v.setCookie(elsewhereCookie, string(parcel), 10*time.Minute)
-	return v.leaveFor(address)
+	return v.leaveFor(address, v.Provider.Name())
 }
 
 // leaveFor sends the browser to the other service. A form is not redirected there: its page's policy would have to name
 // all the hosts that the other service goes on to, and those nobody here knows.
-func (v *visit) leaveFor(address string) error {
+func (v *visit) leaveFor(address, name string) error {
 	if v.r.Method != http.MethodPost {
 		return v.leave(address)
 	}
 	v.w.Header().Set("Refresh", "0; url="+address)
-	return v.show("away", awayContent{address, v.Provider.Name()})
+	return v.show("away", awayContent{address, name})
 }
 
 // awayContent is a page that goes on to another host by itself.

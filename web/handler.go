@@ -54,6 +54,8 @@ type Config struct {
 	// made of the people whom it vouches for and who have no account here.
 	Provider    *oidc.Provider
 	CreateUsers func() bool
+	// Consents are the kinds of accounts elsewhere that are linked by their owner's consent there, by the providers' names.
+	Consents map[string]Consent
 	// Facts tell how the server is, for administrators.
 	Facts func(context.Context) Health
 	Now   func() time.Time

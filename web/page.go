@@ -57,6 +57,7 @@ func (h *Handler) pages() []page {
 		h.proofPages(),
 		h.calendarPages(),
 		h.trashPages(),
+		h.linkedPages(),
 		h.connectPages(),
 		h.appPages(),
 		h.webhookPages(),

@@ -181,7 +181,7 @@ func asked(err error, at string) error {
 	if _, own := errors.AsType[*calendar.Error](err); own {
 		return err
 	}
-	e := calendar.Errorf(calendar.Invalid, "", "%s cannot be linked: %s", at, told(err))
+	e := calendar.Errorf(calendar.Invalid, "", "%s cannot be linked: %s", at, Told(err))
 	if errors.Is(err, ErrSignIn) {
 		e.Message = at + " does not let us in with this name and password"
 	}

@@ -132,7 +132,7 @@ func (m *Mirror) visitAll(ctx context.Context, source Source, a calendar.Account
 			continue
 		}
 		failed = err
-		if noted := m.Store.SetMirrorError(ctx, one.Calendar, told(err)); noted != nil {
+		if noted := m.Store.SetMirrorError(ctx, one.Calendar, Told(err)); noted != nil {
 			return all, noted
 		}
 		if _, later := errors.AsType[*Later](err); later || errors.Is(err, ErrSignIn) || ctx.Err() != nil {
@@ -173,7 +173,7 @@ func (m *Mirror) plan(a *calendar.Account, p Provider, wait time.Duration, err e
 	if a.Failing.IsZero() {
 		a.Failing = now
 	}
-	a.Status, a.Error = calendar.AccountFailed, told(err)
+	a.Status, a.Error = calendar.AccountFailed, Told(err)
 	pause := min(firstPause<<min(a.Failures-1, 12), longestPause)
 	if later, ok := errors.AsType[*Later](err); ok {
 		pause = max(pause, min(later.After, longestPause))
@@ -208,8 +208,8 @@ func (m *Mirror) hurry(ctx context.Context, id calendar.AccountID) {
 // toldMost bounds what is remembered of an error.
 const toldMost = 500
 
-// told is an error as the account's owner reads it.
-func told(err error) string {
+// Told is an error of a source as the account's owner reads it.
+func Told(err error) string {
 	text := "it does not answer, or not in a way that is understood"
 	switch {
 	case errors.Is(err, ErrSignIn):

@@ -128,20 +128,35 @@ func (p *program) linkByConsent(ctx context.Context, c config, o linkAccountOpti
 
 // agree has an owner agree, and makes of it what it takes to link the account.
 func (p *program) agree(ctx context.Context, kind consent, provider string) (mirror.NewAccount, error) {
-	n := mirror.NewAccount{Provider: provider}
 	ctx, cancel := context.WithTimeout(ctx, agreeTime)
 	defer cancel()
 	state, verifier := token.Verifier(), token.Verifier()
-	p.say("Open this address, sign in and agree:\n\n%s\n\nThen paste the address at which the browser ends up: ", kind.client.Address(agreedAt, state, verifier))
+	p.say("Open this address, sign in and agree:\n\n%s\n\nThen paste the address at which the browser ends up: ", kind.Address(agreedAt, state, verifier))
 	code, err := codeOf(p.stdin, state)
 	if err != nil {
-		return n, err
+		return mirror.NewAccount{}, err
 	}
 	p.say("\n")
 	if ctx.Err() != nil {
-		return n, errors.New("that took longer than ten minutes; begin anew")
+		return mirror.NewAccount{}, errors.New("that took longer than ten minutes; begin anew")
 	}
-	key, err := kind.client.Exchange(ctx, agreedAt, code, verifier)
+	n, err := kind.Account(ctx, agreedAt, code, verifier)
+	n.Provider = provider
+	return n, err
+}
+
+// Title is what people call the kind.
+func (k consent) Title() string { return k.offer.Title }
+
+// Address is where an account's owner agrees, who comes back to redirect with the state and a code.
+func (k consent) Address(redirect, state, verifier string) string {
+	return k.client.Address(redirect, state, verifier)
+}
+
+// Account makes of a code what it takes to link the account.
+func (k consent) Account(ctx context.Context, redirect, code, verifier string) (mirror.NewAccount, error) {
+	var n mirror.NewAccount
+	key, err := k.client.Exchange(ctx, redirect, code, verifier)
 	if err != nil {
 		return n, err
 	}
@@ -150,14 +165,14 @@ func (p *program) agree(ctx context.Context, kind consent, provider string) (mir
 		return n, err
 	}
 	n.Scopes, n.Secret = key.Scopes, mirror.Secret{Token: raw}
-	source, err := kind.offer.Open(mirror.Opening{Secret: n.Secret, Keep: func(_ context.Context, next mirror.Secret) error {
+	source, err := k.offer.Open(mirror.Opening{Secret: n.Secret, Keep: func(_ context.Context, next mirror.Secret) error {
 		n.Secret = next
 		return nil
 	}})
 	if err != nil {
 		return n, err
 	}
-	address, err := kind.whose(ctx, source)
+	address, err := k.whose(ctx, source)
 	if err != nil {
 		return n, err
 	}

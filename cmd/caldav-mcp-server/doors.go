@@ -12,6 +12,7 @@ import (
 	"caldav-mcp-server/auth"
 	"caldav-mcp-server/caldav"
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/zone"
 	"caldav-mcp-server/mcp"
 	"caldav-mcp-server/server"
 	"caldav-mcp-server/web"
@@ -120,6 +121,10 @@ func (p *program) pages(ctx context.Context, front *frontage, h *house, log *slo
 	}
 	if front.push {
 		config.WebhookSecret = h.webhookSecret
+	}
+	config.Consents = map[string]web.Consent{}
+	for kind, one := range p.consents(front.config, zone.NewDB()) {
+		config.Consents[kind] = one
 	}
 	pages, err := web.New(config)
 	if err != nil {

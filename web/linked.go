@@ -1,0 +1,250 @@
+package web
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"crypto/subtle"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"time"
+
+	"caldav-mcp-server/auth"
+	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/mirror"
+)
+
+// Consent is a kind of account elsewhere that is linked by its owner's consent there.
+type Consent interface {
+	// Title is what people call the kind.
+	Title() string
+	// Address is where the owner agrees, who comes back to redirect with the state and a code.
+	Address(redirect, state, verifier string) string
+	// Account makes of the code what it takes to link the account.
+	Account(ctx context.Context, redirect, code, verifier string) (mirror.NewAccount, error)
+}
+
+// linkedPages are about calendars that are kept elsewhere.
+func (h *Handler) linkedPages() []page {
+	return []page{
+		get("linked", people, (*visit).linked),
+		{method: http.MethodPost, path: "linked", who: people, serve: (*visit).linkNew, back: "linked"},
+		{method: http.MethodPost, path: "linked-at/{kind}", who: people, serve: (*visit).beginLinking, back: "linked"},
+		get("linked-at/back", people, (*visit).endLinking),
+		{method: http.MethodPost, path: "linked/{account}/look", who: people, serve: (*visit).lookAtLinked, back: "linked"},
+		{method: http.MethodPost, path: "linked/{account}/unlink", who: people, serve: (*visit).unlinkAccount, back: "linked"},
+	}
+}
+
+// linkedContent is the content of the page.
+type linkedContent struct {
+	Accounts []linkedAccount
+	// Feeds and CalDAV tell whether such can be linked, Consents what else can.
+	Feeds, CalDAV bool
+	Consents      []choice
+	// URL and Username are what was typed in; a feed's address is not shown again.
+	URL, Username string
+}
+
+type linkedAccount struct {
+	ID                   calendar.AccountID
+	Name, Kind, Address  string
+	State, Looked, Wrong string
+	Calendars            []linkedCalendar
+}
+
+type linkedCalendar struct {
+	swatch
+	ID calendar.CalendarID
+	// Wrong is what keeps it, or some of it, from being as it is there.
+	Wrong string
+}
+
+// states say how an account is.
+var states = map[calendar.AccountStatus]string{
+	calendar.AccountGood:   "",
+	calendar.AccountFailed: "It is tried again by itself.",
+	calendar.AccountSignIn: "It does not let us in any more: unlink it, keep its calendars or not, and link it again.",
+	calendar.AccountPaused: "It has not answered for weeks, and is not asked any more until you say so.",
+}
+
+func (v *visit) linked() error {
+	content, err := v.linkedContent()
+	if err != nil {
+		return err
+	}
+	return v.show("linkedcalendars", content)
+}
+
+func (v *visit) linkedContent() (linkedContent, error) {
+	mirrors := v.Service.Mirrors
+	content := linkedContent{Feeds: mirrors.Offers("ics"), CalDAV: mirrors.Offers("caldav")}
+	for _, kind := range slices.Sorted(maps.Keys(v.Consents)) {
+		content.Consents = append(content.Consents, choice{kind, v.Consents[kind].Title(), false})
+	}
+	all, err := mirrors.LinkedAccounts(v.r.Context(), v.caller())
+	if err != nil {
+		return content, err
+	}
+	c := v.clock()
+	for _, l := range all {
+		a := linkedAccount{ID: l.ID, Name: excerpt(l.Name), Kind: l.Kind, Address: excerpt(l.Address), State: states[l.Status], Wrong: excerpt(l.Error), Looked: "not yet"}
+		if !l.Checked.IsZero() {
+			a.Looked = c.Ago(l.Checked)
+		}
+		for _, cal := range l.Calendars {
+			a.Calendars = append(a.Calendars, linkedCalendar{swatchOf(cal.Calendar), cal.ID, wrongWith(cal.State)})
+		}
+		content.Accounts = append(content.Accounts, a)
+	}
+	return content, nil
+}
+
+// wrongWith says what is wrong with a mirror.
+func wrongWith(m calendar.Mirror) string {
+	switch {
+	case m.Error != "":
+		return excerpt(m.Error)
+	case m.Faults == 1:
+		return "1 entry there cannot be shown here"
+	case m.Faults > 1:
+		return fmt.Sprintf("%d entries there cannot be shown here", m.Faults)
+	}
+	return ""
+}
+
+// linkNew links a feed, or an account with a name and a password.
+func (v *visit) linkNew() error {
+	n := mirror.NewAccount{Provider: "ics", Name: v.field("name"), Secret: mirror.Secret{URL: v.field("url")}}
+	if v.field("kind") == "caldav" {
+		n.Provider = "caldav"
+		n.Secret.Username, n.Secret.Password = v.field("username"), v.r.PostFormValue("password")
+	}
+	return v.linkedNow(n)
+}
+
+// linkedNow links an account, or shows the page again with what is wrong.
+func (v *visit) linkedNow(n mirror.NewAccount) error {
+	_, _, err := v.Service.Mirrors.Link(v.r.Context(), v.caller(), n)
+	if err == nil {
+		return v.done("linked", "account-linked")
+	}
+	content, failed := v.linkedContent()
+	if failed != nil {
+		return failed
+	}
+	if n.Provider == "caldav" {
+		content.URL, content.Username = n.Secret.URL, n.Secret.Username
+	}
+	return v.again("linkedcalendars", content, err)
+}
+
+// consentCookie brings back the question to a provider of accounts, consentTime is how long its owner may take.
+const (
+	consentCookie cookieName = "account"
+	consentTime              = 10 * time.Minute
+)
+
+// asked is what the browser carries to the provider and back.
+type asked struct {
+	Session               auth.SessionID
+	Kind, State, Verifier string
+}
+
+// agreedBack is the address to which a provider sends people back; it must know it.
+func (v *visit) agreedBack() string { return v.address().JoinPath(root, "linked-at/back").String() }
+
+// beginLinking sends the browser to where an account's owner agrees. What is needed to come back is sealed in a cookie, so
+// that an answer counts only in this browser: nobody can have somebody else link an account of theirs.
+func (v *visit) beginLinking() error {
+	kind := v.r.PathValue("kind")
+	consent, ok := v.Consents[kind]
+	if !ok {
+		return errMissing()
+	}
+	a := asked{v.session.ID, kind, rand.Text(), rand.Text() + rand.Text()}
+	text, err := json.Marshal(a)
+	if err != nil {
+		return fmt.Errorf("writing JSON: %w", err)
+	}
+	parcel, err := v.Auth.SealState(v.r.Context(), text)
+	if err != nil {
+		return err
+	}
+	v.setCookie(consentCookie, string(parcel), consentTime)
+	return v.leaveFor(consent.Address(v.agreedBack(), a.State, a.Verifier), consent.Title())
+}
+
+// endLinking links the account whose owner has agreed.
+func (v *visit) endLinking() error {
+	carried, query := v.cookie(consentCookie), v.r.URL.Query()
+	if carried == "" {
+		return errMissing()
+	}
+	v.dropCookie(consentCookie)
+	text, err := v.Auth.OpenState(v.r.Context(), v.ClientAddr(v.r), auth.Parcel(carried))
+	if err != nil {
+		return err
+	}
+	var a asked
+	if err := json.Unmarshal(text, &a); err != nil {
+		return fmt.Errorf("reading JSON: %w", err)
+	}
+	consent, offered := v.Consents[a.Kind]
+	if !offered || a.Session != v.session.ID || subtle.ConstantTimeCompare([]byte(a.State), []byte(query.Get("state"))) == 0 {
+		return calendar.Errorf(calendar.Invalid, "", "this answer belongs to another attempt; begin again on the page of linked calendars")
+	}
+	if query.Get("code") == "" {
+		return v.notAgreed(consent, query.Get("error"))
+	}
+	n, err := consent.Account(v.r.Context(), v.agreedBack(), query.Get("code"), a.Verifier)
+	if err != nil {
+		return v.notAgreed(consent, mirror.Told(err))
+	}
+	n.Provider = a.Kind
+	return v.linkedNow(n)
+}
+
+// notAgreed shows the page again, with why nothing was linked.
+func (v *visit) notAgreed(consent Consent, why string) error {
+	content, err := v.linkedContent()
+	if err != nil {
+		return err
+	}
+	text := consent.Title() + " did not let us in: " + excerpt(cmp.Or(why, "it does not say why"))
+	if why == "access_denied" {
+		text = "You did not agree at " + consent.Title() + ", so nothing was linked."
+	}
+	return v.again("linkedcalendars", content, calendar.Errorf(calendar.Invalid, "", "%s", text))
+}
+
+// accountID is the account that the address names.
+func (v *visit) accountID() calendar.AccountID { return calendar.AccountID(v.r.PathValue("account")) }
+
+func (v *visit) lookAtLinked() error {
+	if _, err := v.Service.Mirrors.Refresh(v.r.Context(), v.caller(), v.accountID()); err != nil {
+		content, failed := v.linkedContent()
+		if failed != nil {
+			return failed
+		}
+		if calendar.ReasonOf(err) == calendar.NotFound {
+			return err
+		}
+		return v.again("linkedcalendars", content, err)
+	}
+	return v.done("linked", "account-looked")
+}
+
+func (v *visit) unlinkAccount() error {
+	keep := v.field("calendars") != "trash"
+	if err := v.Service.Mirrors.Unlink(v.r.Context(), v.caller(), v.accountID(), keep); err != nil {
+		return err
+	}
+	if keep {
+		return v.done("linked", "account-kept")
+	}
+	return v.done("linked", "account-dropped")
+}

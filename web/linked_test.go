@@ -1,0 +1,162 @@
+package web_test
+
+import (
+	"context"
+	"crypto/x509"
+	"errors"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"net/url"
+	"regexp"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"caldav-mcp-server/auth/vault"
+	"caldav-mcp-server/calendar/mirror"
+	"caldav-mcp-server/internal/testdb"
+	"caldav-mcp-server/linked/ics"
+	"caldav-mcp-server/outbound"
+	"caldav-mcp-server/web"
+)
+
+type sealer struct{ *vault.Vault }
+
+func (s sealer) Seal(secret []byte, user, account string) ([]byte, string, error) {
+	return s.Vault.Seal(secret, vault.Owner{User: user, Account: account})
+}
+
+func (s sealer) Open(sealed []byte, user, account string) ([]byte, error) {
+	return s.Vault.Open(sealed, vault.Owner{User: user, Account: account})
+}
+
+// publisher publishes a feed at a secret address, and is a provider whose owner agrees.
+type publisher struct {
+	*httptest.Server
+	gone     atomic.Bool
+	verifier atomic.Value
+}
+
+func newPublisher(t *testing.T) *publisher {
+	t.Helper()
+	p := new(publisher)
+	p.Server = httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if p.gone.Load() || r.URL.Path != "/s3cret.ics" {
+			w.WriteHeader(http.StatusNotFound)
+			return
+		}
+		_, _ = w.Write([]byte("BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//test//EN\r\nX-WR-CALNAME:<b>Choir</b>\r\nBEGIN:VEVENT\r\nUID:a\r\nDTSTAMP:20260301T000000Z\r\n" +
+			"DTSTART:20260501T170000Z\r\nSUMMARY:Rehearsal\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n"))
+	}))
+	t.Cleanup(p.Close)
+	return p
+}
+
+func (p *publisher) address() string {
+	_, port, _ := net.SplitHostPort(p.Listener.Addr().String())
+	return "https://example.com:" + port + "/s3cret.ics"
+}
+
+func (p *publisher) providers() map[string]mirror.Provider {
+	c := outbound.Config{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}, Roots: x509.NewCertPool(), Lookup: func(context.Context, string) ([]netip.Addr, error) {
+		return []netip.Addr{netip.MustParseAddr("127.0.0.1")}, nil
+	}}
+	c.Roots.AddCert(p.Certificate())
+	feeds := ics.Provider(outbound.New(c))
+	return map[string]mirror.Provider{"ics": feeds, "caldav": feeds, "agreed": feeds}
+}
+
+// Title, Address and Account make it a [web.Consent].
+func (*publisher) Title() string { return "Agreed" }
+
+func (p *publisher) Address(redirect, state, verifier string) string {
+	p.verifier.Store(verifier)
+	return "https://agree.example/?" + url.Values{"redirect": {redirect}, "state": {state}}.Encode()
+}
+
+func (p *publisher) Account(_ context.Context, _, code, verifier string) (mirror.NewAccount, error) {
+	if code != "right" || verifier != p.verifier.Load() {
+		return mirror.NewAccount{}, errors.New("secret words of a provider")
+	}
+	return mirror.NewAccount{Name: "At Agreed", Secret: mirror.Secret{URL: p.address()}}, nil
+}
+
+var linkedPath = regexp.MustCompile(`linked/(0000[0-9a-f-]+)/look`)
+
+// link makes the pages ones on which accounts can be linked.
+func (p *publisher) link(c *web.Config) {
+	c.Service.Mirrors.Providers, c.Service.Mirrors.Sealer = p.providers(), sealer{vault.New(vault.Given([]vault.Key{vault.NewKey()}))}
+	c.Consents = map[string]web.Consent{"agreed": p}
+}
+
+// Somebody follows a feed, sees its events and what is wrong with it, and unlinks it; the address is shown nowhere, and
+// nobody else sees anything of it.
+func TestFeedsAreLinkedOnAPage(t *testing.T) {
+	t.Parallel()
+	eachLinked(t, func(h *house, p *publisher) {
+		ann, bob := h.as("ann"), h.as("bob")
+		ann.get("calendars").shows(http.StatusOK, "Linked calendars")
+		ann.get("linked").shows(http.StatusOK, "None yet", "Follow a calendar", "Agreed")
+		ann.post("linked", "kind", "ics", "url", "http://example.com/x").shows(http.StatusUnprocessableEntity, "begins with https").hides("Choir")
+		ann.post("linked", "kind", "ics", "url", "https://127.0.0.1:1/s3cret.ics").hides("s3cret")
+		page := ann.post("linked", "kind", "ics", "url", p.address()).at("linked?done=account-linked").shows(http.StatusOK, "<b>Choir</b>").hides("<b>Choir", "s3cret")
+		path := linkedPath.FindStringSubmatch(page.body)
+		if path == nil {
+			h.Fatal("no account on the page")
+		}
+		account := "linked/" + path[1]
+		ann.get("").shows(http.StatusOK, "Rehearsal")
+		bob.get("linked").shows(http.StatusOK, "None yet").hides("Choir")
+		for _, do := range []string{"/look", "/unlink"} {
+			bob.post(account + do).shows(http.StatusNotFound).hides("Choir")
+		}
+		p.gone.Store(true)
+		ann.post(account + "/look").hides("s3cret")
+		ann.get("linked").shows(http.StatusOK, "there is nothing at the address any more").hides("s3cret")
+		p.gone.Store(false)
+		ann.post(account + "/look").at("linked?done=account-looked").shows(http.StatusOK).hides("there is nothing")
+		ann.post(account+"/unlink", "calendars", "trash").at("linked?done=account-dropped").shows(http.StatusOK, "None yet")
+		ann.get("trash").shows(http.StatusOK, "Choir")
+	})
+}
+
+// Somebody agrees at a provider, and comes back. An answer counts once, in the browser and the session that asked.
+func TestAccountsAreLinkedByConsent(t *testing.T) {
+	t.Parallel()
+	eachLinked(t, func(h *house, p *publisher) {
+		ann, bob := h.as("ann"), h.as("bob")
+		ann.post("linked-at/nothing").shows(http.StatusNotFound)
+		begin := func(b *browser) string {
+			h.Helper()
+			_, found, _ := strings.Cut(b.post("linked-at/agreed").shows(http.StatusOK, "Agreed").header.Get("Refresh"), "url=")
+			at, err := url.Parse(found)
+			if err != nil || at.Host != "agree.example" || at.Query().Get("redirect") != h.server.URL+"/account/linked-at/back" {
+				h.Fatalf("led to %q", found)
+			}
+			return "linked-at/back?state=" + at.Query().Get("state")
+		}
+		bob.get("linked-at/back?state=x&code=right").shows(http.StatusNotFound)
+		hers := begin(ann)
+		begin(bob)
+		bob.get(hers+"&code=right").shows(http.StatusUnprocessableEntity, "another attempt")
+		ann.get(hers+"&code=wrong").shows(http.StatusUnprocessableEntity, "did not let us in").hides("secret words")
+		ann.get(hers + "&code=right").shows(http.StatusNotFound) // the cookie is gone: it was one attempt
+		ann.get(begin(ann)+"&error=access_denied").shows(http.StatusUnprocessableEntity, "You did not agree")
+		ann.get(begin(ann)+"&code=right").at("linked?done=account-linked").shows(http.StatusOK, "At Agreed")
+		bob.get("linked").shows(http.StatusOK, "None yet")
+	})
+}
+
+// eachLinked runs a test in a house where accounts can be linked, which ann and bob live in.
+func eachLinked(t *testing.T, test func(*house, *publisher)) {
+	t.Helper()
+	testdb.Each(t, func(t *testing.T, database string) {
+		p := newPublisher(t)
+		h := open(t, database, p.link)
+		h.user("ann")
+		h.user("bob")
+		test(h, p)
+	})
+}
