@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -13,6 +14,7 @@ import (
 
 	mcpgo "github.com/mark3labs/mcp-go/mcp"
 
+	"caldav-mcp-server/auth"
 	"caldav-mcp-server/calendar"
 )
 
@@ -130,10 +132,14 @@ func (h *Handler) askPerson(ctx context.Context, x *exchange, q *question) error
 		return err
 	case action != accepted:
 		return errUnconfirmed(action)
-	case h.good != nil:
-		return h.good(ctx, x.caller) // minutes may have gone by
+	case h.good == nil:
+		return nil
 	}
-	return nil
+	err = h.good(ctx, x.caller) // minutes may have gone by
+	if errors.Is(err, auth.ErrUnauthorized) {
+		return calendar.Errorf(calendar.Forbidden, calendar.RulePrivileges, "the token is no longer good, since the user was asked: nothing was changed")
+	}
+	return err
 }
 
 // elicitRequest is a request to the client.

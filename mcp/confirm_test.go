@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -16,6 +17,7 @@ import (
 	"github.com/mark3labs/mcp-go/client/transport"
 	mcpgo "github.com/mark3labs/mcp-go/mcp"
 
+	"caldav-mcp-server/auth"
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/internal/testdb"
 )
@@ -332,6 +334,39 @@ func TestAnswersFindTheirWay(t *testing.T) {
 			t.Errorf("it says %s", said)
 		}
 	})
+}
+
+// TestRevokedWhileAPersonThinks: what somebody agrees to is not done by a token that was taken away meanwhile, and what the
+// user lost meanwhile is refused like any other call.
+func TestRevokedWhileAPersonThinks(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, testdb.SQLite(t))
+	h.series(t)
+	var revoked atomic.Bool
+	config := h.config()
+	config.Good = func(context.Context, calendar.Caller) error {
+		if revoked.Load() {
+			return auth.ErrUnauthorized
+		}
+		return nil
+	}
+	door := h.open(t, config)
+	args := `{"calendar_id":"` + string(work) + `"}`
+	a, id := openAsker(t, door, "alice", "delete_calendar", args)
+	revoked.Store(true)
+	a.say(t, door, "alice", a.session, id, "accept")
+	if said := a.next(t); !strings.Contains(said, "no longer good") {
+		t.Errorf("it says %s", said)
+	}
+	revoked.Store(false)
+	a, id = openAsker(t, door, "alice", "delete_calendar", args)
+	if err := h.service.DeleteCalendar(t.Context(), h.callers["alice"], work); err != nil {
+		t.Fatal(err)
+	}
+	a.say(t, door, "alice", a.session, id, "accept")
+	if said := a.next(t); !strings.Contains(said, `"isError":true`) {
+		t.Errorf("a calendar that is gone: %s", said)
+	}
 }
 
 // TestQuestionsAreFew: a token has few questions open at once, and a server that stops waits for none.
