@@ -269,12 +269,12 @@ type asker struct {
 	events  *bufio.Scanner
 }
 
-// openAsker opens a session that can ask, calls a tool, and returns the stream with the question in it.
-func openAsker(t *testing.T, door, token, tool, args string) (a asker, id string) {
+// openAsker opens a session of alice's that can ask, calls a tool, and returns the stream with the question in it.
+func openAsker(t *testing.T, door, tool, args string) (a asker, id string) {
 	t.Helper()
-	opened := do(t, request(t, "POST", door, token, `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{"elicitation":{}},"clientInfo":{"name":"t","version":"1"}}}`))
+	opened := do(t, request(t, "POST", door, "alice", `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{"elicitation":{}},"clientInfo":{"name":"t","version":"1"}}}`))
 	a.session = opened.header.Get(sessionHeader)
-	resp, err := http.DefaultClient.Do(request(t, "POST", door, token, `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"`+tool+`","arguments":`+args+`}}`, sessionHeader, a.session))
+	resp, err := http.DefaultClient.Do(request(t, "POST", door, "alice", `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"`+tool+`","arguments":`+args+`}}`, sessionHeader, a.session))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -317,7 +317,7 @@ func TestAnswersFindTheirWay(t *testing.T) {
 		h.series(t)
 		one, two := h.open(t, h.config()), h.open(t, h.config())
 		args := `{"calendar_id":"` + string(work) + `","event_uid":"oneonone","scope":"all"}`
-		a, id := openAsker(t, one, "alice", "delete_event", args)
+		a, id := openAsker(t, one, "delete_event", args)
 		other := do(t, request(t, "POST", one, "alice-other", `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`)).header.Get(sessionHeader)
 		for _, door := range []string{one, two} {
 			a.say(t, door, "alice-other", other, id, "accept")
@@ -328,7 +328,7 @@ func TestAnswersFindTheirWay(t *testing.T) {
 		if said := a.next(t); !strings.Contains(said, "said no") || !strings.Contains(said, `"id":2`) {
 			t.Errorf("it says %s", said)
 		}
-		a, id = openAsker(t, one, "alice", "delete_event", args)
+		a, id = openAsker(t, one, "delete_event", args)
 		a.say(t, one, "alice", a.session, id, "accept")
 		if said := a.next(t); !strings.Contains(said, `"deleted":true`) {
 			t.Errorf("it says %s", said)
@@ -352,14 +352,14 @@ func TestRevokedWhileAPersonThinks(t *testing.T) {
 	}
 	door := h.open(t, config)
 	args := `{"calendar_id":"` + string(work) + `"}`
-	a, id := openAsker(t, door, "alice", "delete_calendar", args)
+	a, id := openAsker(t, door, "delete_calendar", args)
 	revoked.Store(true)
 	a.say(t, door, "alice", a.session, id, "accept")
 	if said := a.next(t); !strings.Contains(said, "no longer good") {
 		t.Errorf("it says %s", said)
 	}
 	revoked.Store(false)
-	a, id = openAsker(t, door, "alice", "delete_calendar", args)
+	a, id = openAsker(t, door, "delete_calendar", args)
 	if err := h.service.DeleteCalendar(t.Context(), h.callers["alice"], work); err != nil {
 		t.Fatal(err)
 	}
@@ -379,7 +379,7 @@ func TestQuestionsAreFew(t *testing.T) {
 	args := `{"calendar_id":"` + string(work) + `"}`
 	var open []asker
 	for range mostAskedAtOnce {
-		a, _ := openAsker(t, door, "alice", "delete_calendar", args)
+		a, _ := openAsker(t, door, "delete_calendar", args)
 		open = append(open, a)
 	}
 	said := do(t, request(t, "POST", door, "alice", `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"delete_calendar","arguments":`+args+`}}`, sessionHeader, open[0].session)).body

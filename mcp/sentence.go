@@ -114,12 +114,12 @@ func (b toolbox) searchSentence(ctx context.Context, c *call, z zoned, s sentenc
 	case text == "":
 		return query.Finds{}, nil
 	}
-	if s.past {
-		if found, err := b.searchBack(ctx, c, z, text); err != nil || len(found.Occurrences) > 0 {
-			return found, err
-		}
+	found, err := b.service.SearchEvents(ctx, c.caller, query.EventSearch{Text: text, Timezone: z.Zone, Past: true, Limit: mostConnected, Meter: c.meter})
+	if err != nil || !s.past || len(found.Occurrences) == 0 || found.Meant != nil {
+		return found, err
 	}
-	return b.service.SearchEvents(ctx, c.caller, query.EventSearch{Text: text, Timezone: z.Zone, Past: true, Limit: mostConnected, Meter: c.meter})
+	back, err := b.searchBack(ctx, c, z, text)
+	return firstOf(back, found), err
 }
 
 // backDays is how far back it is looked for what took place last, a little at first.
