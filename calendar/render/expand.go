@@ -2,6 +2,7 @@ package render
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"caldav-mcp-server/calendar/content"
@@ -85,6 +86,7 @@ func (x *expansion) instance(found recur.Instance) (*ical.Component, error) {
 
 // place says when the instance is, and which one it is.
 func (x *expansion) place(c *ical.Component, found recur.Instance) error {
+	found = unmistakable(found)
 	start := c.Property("DTSTART")
 	if start != nil {
 		start.SetTime(written(found.Start))
@@ -105,6 +107,18 @@ func (x *expansion) place(c *ical.Component, found recur.Instance) error {
 	}
 	c.Add(id)
 	return nil
+}
+
+// unmistakable takes an instance off the floating clock that has to do with an hour which the clock shows twice: without an
+// offset the second one would be read as the first. All of its times have one form (RFC 5545 §3.8.2.2).
+func unmistakable(found recur.Instance) recur.Instance {
+	times := []*recur.Moment{&found.Start, &found.End, &found.RecurrenceID}
+	if slices.ContainsFunc(times, func(m *recur.Moment) bool { return m.Floating && m.Repeated() }) {
+		for _, m := range times {
+			m.Floating = false
+		}
+	}
+	return found
 }
 
 // initial tells whether an instance is the one that the series is written as; only that one
