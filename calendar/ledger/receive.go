@@ -145,8 +145,10 @@ func (w *work) receive(ctx context.Context, a arrival) error {
 		return m.arrived(ctx, a.user, msg, a.text)
 	case schedule.Reply:
 		return m.answered(ctx, a.user, msg, a.text)
+	case schedule.Method(calendar.MethodRefresh):
+		return m.resend(ctx, a.user, a.from)
 	default:
-		// A proposal of another time, or a question: for the organizer to see.
+		// A proposal of another time: for the organizer to see.
 		if m.copyOf(a.user.ID) == nil {
 			return calendar.Errorf(calendar.NotFound, "", "the message is about an event that the user does not have")
 		}
@@ -196,7 +198,7 @@ func (m *meeting) arrived(ctx context.Context, user calendar.User, msg schedule.
 	if err != nil {
 		return err
 	}
-	if a == nil && msg.Method == schedule.Cancel {
+	if a == nil && msg.Method != schedule.Request {
 		return calendar.Errorf(calendar.NotFound, "", "the user does not have this event")
 	}
 	at := calendar.CalendarID("")
@@ -222,8 +224,11 @@ func (m *meeting) arrived(ctx context.Context, user calendar.User, msg schedule.
 		d.Stored = stored
 	}
 	apply := m.rules.Invite
-	if msg.Method == schedule.Cancel {
+	switch msg.Method {
+	case schedule.Cancel:
 		apply = m.rules.CallOff
+	case schedule.Method(calendar.MethodAdd):
+		apply = m.rules.Add
 	}
 	done, err := apply(ctx, d)
 	if errors.Is(err, schedule.ErrForeign) && msg.Method != schedule.Cancel {

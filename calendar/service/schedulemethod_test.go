@@ -1,0 +1,46 @@
+package service_test
+
+import (
+	"strings"
+	"testing"
+
+	"caldav-mcp-server/calendar"
+)
+
+// mailed is a message of somebody elsewhere to a user.
+func mailed(from, to string, method calendar.Method, text string) calendar.Inbound {
+	return calendar.Inbound{
+		From: calendar.MailAddress(from), To: []calendar.MailAddress{calendar.MailAddress(to)}, Method: method,
+		Data: []byte(strings.Replace(text, "VERSION", "METHOD:"+string(method)+"\r\nVERSION", 1)),
+	}
+}
+
+// TestAddByMail: an instance that an organizer elsewhere adds leaves the series that the user has.
+func TestAddByMail(t *testing.T) {
+	invited(t, "bob", func(g *guests) {
+		meeting := meetingOf("ORGANIZER:mailto:zoe@elsewhere.example", attendees("bob"))
+		add := strings.NewReplacer("20260310", "20260312", "SUMMARY", "SEQUENCE:1\r\nSUMMARY").Replace(meeting)
+		g.refused(g.Receive(g.ctx, mailed("zoe@elsewhere.example", "bob@example.com", calendar.MethodAdd, add)), calendar.NotFound, "", "does not have")
+		series := strings.Replace(meeting, "SUMMARY", "RRULE:FREQ=WEEKLY;COUNT=3\r\nSUMMARY", 1)
+		g.must(g.Receive(g.ctx, mailed("zoe@elsewhere.example", "bob@example.com", calendar.MethodRequest, series)))
+		g.must(g.Receive(g.ctx, mailed("zoe@elsewhere.example", "bob@example.com", calendar.MethodAdd, add)))
+		g.want("the series", g.line("bob", "RRULE"), "RRULE:FREQ=WEEKLY;COUNT=3")
+		g.want("the date", g.line("bob", "RDATE"), "RDATE:20260312T100000Z")
+	})
+}
+
+// TestRefreshByMail: a guest elsewhere who asks is told anew, and nobody else is.
+func TestRefreshByMail(t *testing.T) {
+	invited(t, "ann bob", func(g *guests) {
+		meeting := meetingOf(organizedByAnn, attendees("bob"), "ATTENDEE:mailto:zoe@elsewhere.example")
+		g.save("ann", meeting)
+		before := g.letters()
+		ask := mailed("zoe@elsewhere.example", "ann@example.com", calendar.MethodRefresh, meetingOf(organizedByAnn, "ATTENDEE:mailto:zoe@elsewhere.example"))
+		g.must(g.Receive(g.ctx, ask))
+		if after := g.letters(); !strings.HasPrefix(after, before) || !strings.Contains(after, "REQUEST zoe@elsewhere.example") {
+			t.Errorf("the letters were %q, and are %q", before, after)
+		}
+		stranger := mailed("eve@elsewhere.example", "ann@example.com", calendar.MethodRefresh, meetingOf(organizedByAnn, "ATTENDEE:mailto:eve@elsewhere.example"))
+		g.refused(g.Receive(g.ctx, stranger), calendar.Forbidden, "", "not invited")
+	})
+}
