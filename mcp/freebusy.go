@@ -29,7 +29,7 @@ type whose struct {
 func (in *whose) takes() []field {
 	return []field{
 		listTo(&in.calendars, "calendar_ids", "").items(mostAsked),
-		listTo(&in.users, "usernames", "Or full names, mail; rooms.").items(mostAsked),
+		listTo(&in.users, "usernames", "Or full name, mail; rooms.").items(mostAsked),
 	}
 }
 
