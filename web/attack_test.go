@@ -11,6 +11,7 @@ import (
 
 	"caldav-mcp-server/auth"
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/mirror"
 	"caldav-mcp-server/internal/slowtest"
 	"caldav-mcp-server/internal/testdb"
 )
@@ -74,6 +75,11 @@ func (h *house) belongings(name string) string {
 		fmt.Fprintln(&b, t.ID, t.Name, t.Scopes, t.Calendars)
 	}
 	note(h.auth.Links(ctx, name))
+	accounts, err := h.calendars.Mirrors.LinkedAccounts(ctx, c)
+	h.must(err)
+	for _, a := range accounts {
+		fmt.Fprintln(&b, a.ID, a.Name, a.Status, a.Checked, a.Due, len(a.Calendars))
+	}
 	sessions, err := h.auth.Sessions(ctx, u)
 	h.must(err)
 	for _, s := range sessions {
@@ -112,8 +118,12 @@ func everyForm(h *house) {
 	sessions, err := h.auth.Sessions(t.Context(), ann)
 	h.must(err)
 	h.must(second(h.auth.CreateGroup(t.Context(), "zebras", "")))
+	elsewhere := newPublisher(t)
+	h.calendars.Mirrors.Providers, h.calendars.Mirrors.Sealer = elsewhere.providers(), elsewhere.sealer
+	linked, _, err := h.calendars.Mirrors.Link(t.Context(), callerOf(ann), mirror.NewAccount{Provider: "ics", Name: "Zebra feed", Secret: mirror.Secret{URL: elsewhere.address()}})
+	h.must(err)
 	parts := map[string]string{
-		"id": string(work.ID), "token": string(token), "link": string(link.ID), "name": "ann", "invitation": "1", "secret": "aaaa", "parcel": "bbbb", "device": "apple",
+		"account": string(linked.ID), "kind": "agreed", "id": string(work.ID), "token": string(token), "link": string(link.ID), "name": "ann", "invitation": "1", "secret": "aaaa", "parcel": "bbbb", "device": "apple",
 	}
 	forms := h.forms(parts)
 	fields := []string{

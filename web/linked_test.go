@@ -35,13 +35,14 @@ func (s sealer) Open(sealed []byte, user, account string) ([]byte, error) {
 // publisher publishes a feed at a secret address, and is a provider whose owner agrees.
 type publisher struct {
 	*httptest.Server
+	sealer   sealer
 	gone     atomic.Bool
 	verifier atomic.Value
 }
 
 func newPublisher(t *testing.T) *publisher {
 	t.Helper()
-	p := new(publisher)
+	p := &publisher{sealer: sealer{vault.New(vault.Given([]vault.Key{vault.NewKey()}))}}
 	p.Server = httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if p.gone.Load() || r.URL.Path != "/s3cret.ics" {
 			w.WriteHeader(http.StatusNotFound)
@@ -87,7 +88,7 @@ var linkedPath = regexp.MustCompile(`linked/(0000[0-9a-f-]+)/look`)
 
 // link makes the pages ones on which accounts can be linked.
 func (p *publisher) link(c *web.Config) {
-	c.Service.Mirrors.Providers, c.Service.Mirrors.Sealer = p.providers(), sealer{vault.New(vault.Given([]vault.Key{vault.NewKey()}))}
+	c.Service.Mirrors.Providers, c.Service.Mirrors.Sealer = p.providers(), p.sealer
 	c.Consents = map[string]web.Consent{"agreed": p}
 }
 
