@@ -131,6 +131,12 @@ func TestRegistrationsAreOnesOwn(t *testing.T) {
 				t.Errorf("%s: %d %s", c.request, got.status, got.body)
 			}
 		}
+		for i := range 21 {
+			got := h.send(t, "POST /dav/calendars/alice/"+post, registration(fmt.Sprintf("https://push.example.net/home/%d", i)))
+			if refused := got.status == 403 && strings.Contains(got.body, "push-not-available"); refused != (i == 20) {
+				t.Errorf("registration %d of the home: %d %s", i+1, got.status, got.body)
+			}
+		}
 		for i := range 250 {
 			h.send(t, "POST /dav/calendars/alice/work/"+post, registration(fmt.Sprintf("https://push.example.net/%d", i)))
 		}

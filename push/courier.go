@@ -61,23 +61,33 @@ const (
 	// queueMost bounds what is held of what is due, lagsMost how many messages to webhooks are made at once.
 	queueMost, lagsMost = 512, 50
 	// sendTime is how long a message may take, perMinute how many of one user's leave in a minute.
-	sendTime  = 15 * time.Second
+	sendTime = 15 * time.Second
+	// gatherTime is how long one that is back waits for others. With the slots it bounds how much is told in a second: changes come first.
+	gatherTime = 100 * time.Millisecond
+	// askers is how many messages ask at once who may know: the store is there first for those that change something.
+	askers    = 2
 	perMinute = 120
 )
 
-// errand is a message that is due. It is noted what came of it once it is back; nil where nothing is to be noted.
+// errand is a message that is due. It is noted what came of it once it is back.
 type errand struct {
 	key  string
 	user calendar.UserID
-	run  func(ctx context.Context) (note func(context.Context) error)
+	run  func(ctx context.Context) outcome
 	// later notes that it is due again at a time, without having been tried.
-	later func(ctx context.Context, due time.Time) error
+	later func(due time.Time) outcome
+}
+
+// outcome is what came of an errand: a device that is settled together with others, or something to note by itself, or nothing.
+type outcome struct {
+	device *calendar.PushSubscription
+	note   func(context.Context) error
 }
 
 // landed is an errand that is back.
 type landed struct {
 	errand
-	note func(context.Context) error
+	outcome
 }
 
 // Courier takes messages to where they belong. But for the errands all of it is one goroutine's.
@@ -89,6 +99,8 @@ type Courier struct {
 	users  map[calendar.UserID]int
 	spent  map[calendar.UserID]minute
 	back   chan landed
+	// asking has room for those that ask the store.
+	asking chan struct{}
 	// full tells that more was due than the queue holds, mine that the lease was had last.
 	full, mine bool
 	// looked is when it was last looked for what is due, took how long that lasted.
@@ -106,7 +118,7 @@ type minute struct {
 func NewCourier(c Config) *Courier {
 	return &Courier{
 		Config: c, holder: c.NewID(), flying: map[string]bool{}, users: map[calendar.UserID]int{}, spent: map[calendar.UserID]minute{},
-		back: make(chan landed, slots),
+		back: make(chan landed, slots), asking: make(chan struct{}, askers),
 	}
 }
 
@@ -123,6 +135,7 @@ func (s *Courier) Run(ctx context.Context) {
 			s.report(ctx, s.look(ctx))
 			next.Reset(max(lookEvery, rest*s.took))
 		case one := <-s.back:
+			s.gather(ctx)
 			s.report(ctx, s.land(ctx, one))
 			if len(s.queue) == 0 && len(s.flying) < slots/2 && s.full && s.Now().Sub(s.looked) > rest*s.took {
 				s.report(ctx, s.look(ctx)) // there is more than was taken
@@ -203,7 +216,7 @@ func (s *Courier) due(ctx context.Context) ([]errand, error) {
 
 // launch sends off what may leave now.
 func (s *Courier) launch(ctx context.Context) {
-	kept := s.queue[:0]
+	kept, put := s.queue[:0], tally{}
 	for i, e := range s.queue {
 		if len(s.flying) >= slots || ctx.Err() != nil {
 			kept = append(kept, s.queue[i:]...)
@@ -214,15 +227,17 @@ func (s *Courier) launch(ctx context.Context) {
 		case s.users[e.user] >= perUser:
 			kept = append(kept, e)
 		default:
-			s.send(ctx, e)
+			s.send(ctx, e, &put)
 		}
 	}
 	s.queue = kept
+	s.report(ctx, s.settleAll(ctx, put))
 }
 
-func (s *Courier) send(ctx context.Context, e errand) {
+// send sends one off, or puts it off.
+func (s *Courier) send(ctx context.Context, e errand, put *tally) {
 	if again, ok := s.allowed(e.user); !ok {
-		s.report(ctx, e.later(ctx, again))
+		put.add(e.later(again))
 		return
 	}
 	s.flying[e.key] = true
@@ -252,14 +267,57 @@ func (s *Courier) allowed(user calendar.UserID) (again time.Time, ok bool) {
 	return time.Time{}, true
 }
 
-// land notes what came of an errand, also where the program is told to stop.
+// gather waits for others that are about to be back: what came of them is noted in one transaction.
+func (s *Courier) gather(ctx context.Context) {
+	wait := time.NewTimer(gatherTime)
+	defer wait.Stop()
+	select {
+	case <-wait.C:
+	case <-ctx.Done():
+	}
+}
+
+// land notes what came of an errand and of all others that are back, also where the program is told to stop.
 func (s *Courier) land(ctx context.Context, one landed) error {
-	delete(s.flying, one.key)
-	if s.users[one.user]--; s.users[one.user] == 0 {
-		delete(s.users, one.user)
+	var back tally
+	for more := true; more; {
+		delete(s.flying, one.key)
+		if s.users[one.user]--; s.users[one.user] == 0 {
+			delete(s.users, one.user)
+		}
+		back.add(one.outcome)
+		select {
+		case one = <-s.back:
+		default:
+			more = false
+		}
 	}
-	if one.note == nil {
-		return nil
+	return s.settleAll(context.WithoutCancel(ctx), back)
+}
+
+// tally is what came of some errands.
+type tally struct {
+	devices []calendar.PushSubscription
+	notes   []func(context.Context) error
+}
+
+func (t *tally) add(o outcome) {
+	if o.device != nil {
+		t.devices = append(t.devices, *o.device)
 	}
-	return one.note(context.WithoutCancel(ctx))
+	if o.note != nil {
+		t.notes = append(t.notes, o.note)
+	}
+}
+
+// settleAll notes it, that of all devices in one transaction.
+func (s *Courier) settleAll(ctx context.Context, t tally) error {
+	var failed []error
+	for _, note := range t.notes {
+		failed = append(failed, note(ctx))
+	}
+	if len(t.devices) > 0 {
+		failed = append(failed, s.Store.SettlePushes(ctx, t.devices))
+	}
+	return errors.Join(failed...)
 }

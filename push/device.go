@@ -22,22 +22,19 @@ const (
 
 // toDevice is a message to a program on a device.
 func (s *Courier) toDevice(p calendar.PushDue) errand {
-	settle := func(sub calendar.PushSubscription) func(context.Context) error {
-		return func(ctx context.Context) error { return s.Store.SettlePushes(ctx, []calendar.PushSubscription{sub}) }
-	}
 	return errand{
 		key: "device " + string(p.ID), user: p.User,
-		run: func(ctx context.Context) func(context.Context) error {
+		run: func(ctx context.Context) outcome {
 			sub, err := s.tell(ctx, p)
 			if err != nil {
 				s.report(ctx, err)
-				return nil
+				return outcome{}
 			}
-			return settle(sub)
+			return outcome{device: &sub}
 		},
-		later: func(ctx context.Context, due time.Time) error {
+		later: func(due time.Time) outcome {
 			p.Due = due
-			return settle(p.PushSubscription)(ctx)
+			return outcome{device: &p.PushSubscription}
 		},
 	}
 }
@@ -81,6 +78,8 @@ type point struct{ Version, Own calendar.Version }
 
 // state is what there is to know now, with its token where there is one, if the program may know it still.
 func (s *Courier) state(ctx context.Context, p calendar.PushDue) (now point, token string, may bool, err error) {
+	s.asking <- struct{}{}
+	defer func() { <-s.asking }()
 	caller, ok, err := s.Program(ctx, p.User, p.Token)
 	if err != nil || !ok {
 		return now, "", false, err

@@ -223,7 +223,7 @@ func TestWalk(t *testing.T) {
 	each(t, func(h *house) {
 		for seed := range seeds {
 			w := &walk{
-				house: h, r: rand.New(rand.NewPCG(uint64(seed), 7)), owner: map[calendar.CalendarID]calendar.Caller{}, //nolint:gosec // a walk that can be taken again
+				house: h, r: rand.New(rand.NewPCG(uint64(seed), 7)), owner: map[calendar.CalendarID]calendar.Caller{},
 				readers: map[calendar.CalendarID]map[calendar.UserID]bool{}, hooks: map[string]*hearer{},
 			}
 			for i, who := range []calendar.Caller{h.alice, h.alice, h.bob} {

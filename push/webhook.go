@@ -178,17 +178,17 @@ func shortened(title string) string {
 func (s *Courier) toWebhook(d calendar.DueDelivery) errand {
 	return errand{
 		key: "webhook " + string(d.ID), user: d.To.User,
-		run: func(ctx context.Context) func(context.Context) error {
+		run: func(ctx context.Context) outcome {
 			next, result, err := s.deliver(ctx, d)
 			if err != nil {
 				s.report(ctx, err)
-				return nil
+				return outcome{}
 			}
-			return func(ctx context.Context) error { return s.settle(ctx, next, result) }
+			return outcome{note: func(ctx context.Context) error { return s.settle(ctx, next, result) }}
 		},
-		later: func(ctx context.Context, due time.Time) error {
+		later: func(due time.Time) outcome {
 			d.Due = due
-			return s.settle(ctx, d, calendar.TryNone)
+			return outcome{note: func(ctx context.Context) error { return s.settle(ctx, d, calendar.TryNone) }}
 		},
 	}
 }
@@ -202,12 +202,20 @@ func (s *Courier) settle(ctx context.Context, d calendar.DueDelivery, r calendar
 	return err
 }
 
-// deliver tries a message once and returns what became of it. An error is of the store, and changes nothing.
-func (s *Courier) deliver(ctx context.Context, d calendar.DueDelivery) (calendar.DueDelivery, calendar.TryResult, error) {
+// mayHear tells whether a message is still its owner's to know.
+func (s *Courier) mayHear(ctx context.Context, d calendar.DueDelivery) (bool, error) {
+	s.asking <- struct{}{}
+	defer func() { <-s.asking }()
 	caller, may, err := s.Owner(ctx, d.To.User)
 	if err == nil && may && d.Calendar != "" {
 		_, may, err = s.readable(ctx, caller, d.Calendar)
 	}
+	return may, err
+}
+
+// deliver tries a message once and returns what became of it. An error is of the store, and changes nothing.
+func (s *Courier) deliver(ctx context.Context, d calendar.DueDelivery) (calendar.DueDelivery, calendar.TryResult, error) {
+	may, err := s.mayHear(ctx, d)
 	if err != nil {
 		return d, calendar.TryNone, err
 	}
@@ -230,12 +238,12 @@ func (s *Courier) deliver(ctx context.Context, d calendar.DueDelivery) (calendar
 	}
 	r.Header.Set("Webhook-Signature", signatures)
 	answer, err := s.Send(r)
-	d, result := s.outcome(d, answer, err)
+	d, result := s.judge(d, answer, err)
 	return d, result, nil
 }
 
-// outcome is what an answer makes of a message, and says of its webhook.
-func (s *Courier) outcome(d calendar.DueDelivery, answer Answer, err error) (calendar.DueDelivery, calendar.TryResult) {
+// judge is what an answer makes of a message, and says of its webhook.
+func (s *Courier) judge(d calendar.DueDelivery, answer Answer, err error) (calendar.DueDelivery, calendar.TryResult) {
 	now := s.Now()
 	d.Tries++
 	d.Answer = fmt.Sprintf("%d %s", answer.Status, http.StatusText(answer.Status))

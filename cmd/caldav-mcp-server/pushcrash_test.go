@@ -56,7 +56,7 @@ func TestKillBeforeTelling(t *testing.T) {
 				told += len(s.Got())
 				return told > 0
 			})
-			time.Sleep(5 * time.Second) // two looks
+			time.Sleep(5 * time.Second) //nolint:forbidigo // that nothing more comes is seen by waiting for two looks
 			if told += len(s.Got()); told > 2 || s.Wrong() != nil {
 				t.Errorf("round %d: told %d times, %v", round, told, s.Wrong())
 			}
@@ -91,7 +91,7 @@ func TestKillWhileTelling(t *testing.T) {
 		s.Answer = nil
 		again := c.at(serve(t, env))
 		until(t, "it is told again", func() bool { return len(s.Got()) == 1 })
-		time.Sleep(5 * time.Second)
+		time.Sleep(5 * time.Second) //nolint:forbidigo // likewise
 		if more := s.Got(); len(more) > 0 || s.Wrong() != nil {
 			t.Errorf("told %d times more, %v", len(more), s.Wrong())
 		}
