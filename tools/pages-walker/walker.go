@@ -236,7 +236,7 @@ func (w *walker) paths() ([]string, error) {
 	consent, err := w.consent()
 	return []string{
 		"", "calendars", calendar, calendar + "/links", "connect", "connect/apple", "connect/android", "apps", "apps/new", narrow, consent, "journal", "trash", "linked",
-		"settings", "security", "security/password", "security/passkey", "security/codes", "confirm", "delete", "people", "invite", "people/" + w.user, group,
+		"settings", "security", "security/password", "security/passkey", "security/codes", "confirm", "delete", "people", "invite", "people/" + w.user, group, "linked", "webhooks", "webhooks/new",
 	}, err
 }
 
