@@ -224,10 +224,9 @@ func (m *meeting) arrived(ctx context.Context, user calendar.User, msg schedule.
 		d.Stored = stored
 	}
 	apply := m.rules.Invite
-	switch msg.Method {
-	case schedule.Cancel:
+	if msg.Method == schedule.Cancel {
 		apply = m.rules.CallOff
-	case schedule.Method(calendar.MethodAdd):
+	} else if msg.Method == schedule.Method(calendar.MethodAdd) {
 		apply = m.rules.Add
 	}
 	done, err := apply(ctx, d)
