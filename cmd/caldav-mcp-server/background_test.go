@@ -22,7 +22,7 @@ import (
 // longer has to begin anew.
 func TestJournalIsShortened(t *testing.T) {
 	t.Parallel()
-	testdb.Each(t, func(t *testing.T, database string) {
+	testdb.EachBlank(t, func(t *testing.T, database string) {
 		ctx, log := t.Context(), slog.New(slog.DiscardHandler)
 		// The clock is ahead: what is done now was done 31 days ago.
 		p := &program{now: func() time.Time { return time.Now().AddDate(0, 0, 31) }, newID: uuid.NewString}
@@ -115,7 +115,7 @@ func TestCommandRefusesOlderBuild(t *testing.T) {
 // A house without tables is not ready, and says so in words that tell nothing of the inside.
 func TestReady(t *testing.T) {
 	t.Parallel()
-	testdb.Each(t, func(t *testing.T, database string) {
+	testdb.EachBlank(t, func(t *testing.T, database string) {
 		p := &program{now: time.Now, newID: uuid.NewString}
 		h, err := p.openHouse(t.Context(), config{databaseURL: database}, store.Options{})
 		if err != nil {
@@ -142,7 +142,7 @@ func TestReady(t *testing.T) {
 // Two processes on one store share what seals the sessions of assistants.
 func TestSessionKey(t *testing.T) {
 	t.Parallel()
-	testdb.Each(t, func(t *testing.T, database string) {
+	testdb.EachBlank(t, func(t *testing.T, database string) {
 		var keys []string
 		for range 2 {
 			key, err := openForTest(t, database).sessionKey(t.Context())

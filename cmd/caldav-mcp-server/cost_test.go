@@ -22,7 +22,7 @@ const costMemory = 300 << 20
 func TestFiftyCostlyRequestsAtOnce(t *testing.T) {
 	slowtest.Skip(t, slowtest.Big, "puts fifty of the most costly requests at once, for a minute")
 	program := build(t)
-	testdb.Each(t, func(t *testing.T, database string) {
+	testdb.EachBlank(t, func(t *testing.T, database string) {
 		r := serveProgram(t, program, on(database), "--first-user", "ann")
 		until(t, "the first user's credentials are shown", func() bool { _, tok := r.credentials(); return tok != "" })
 		pass, tok := r.credentials()

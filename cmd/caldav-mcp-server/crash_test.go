@@ -22,7 +22,7 @@ const changesToLive = 40
 // changed.
 func TestKillDuringPuts(t *testing.T) {
 	t.Parallel()
-	testdb.Each(t, func(t *testing.T, database string) {
+	testdb.EachBlank(t, func(t *testing.T, database string) {
 		c := firstClient(t, serve(t, on(database)))
 		state := crashState{objects: map[string]string{}, token: c.sync(t, "").token}
 		for round := range slowtest.Rounds(t, slowtest.Crash, 2, 20) {

@@ -53,7 +53,7 @@ func (p *person) putAs(c calendar.Caller, uid, day, title string) {
 // more; and nothing of a calendar that was taken away while it waited.
 func TestMailOfTheDay(t *testing.T) {
 	t.Parallel()
-	testdb.Each(t, func(t *testing.T, database string) {
+	testdb.EachBlank(t, func(t *testing.T, database string) {
 		w := newTown(t)
 		s := w.site("home.example", database)
 		alice, bob := s.person("alice"), s.person("bob")

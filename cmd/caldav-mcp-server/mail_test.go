@@ -291,7 +291,7 @@ END:VCALENDAR
 // by mail alone.
 func TestTwoServersByMail(t *testing.T) {
 	t.Parallel()
-	testdb.Each(t, func(t *testing.T, database string) {
+	testdb.EachBlank(t, func(t *testing.T, database string) {
 		w := newTown(t)
 		a, b := w.site("a.example", database), w.site("b.example", testdb.SQLite(t))
 		alice, bob := a.person("alice"), b.person("bob")

@@ -11,7 +11,7 @@ import (
 // What the database's connections and logins cost is counted.
 func TestMeasures(t *testing.T) {
 	t.Parallel()
-	testdb.Each(t, func(t *testing.T, database string) {
+	testdb.EachBlank(t, func(t *testing.T, database string) {
 		r := serve(t, append(on(database), "METRICS_ADDR=127.0.0.1:0", "DB_MAX_CONNS=3"))
 		c := firstClient(t, r)
 		c.must(t, http.StatusMultiStatus, "PROPFIND", personal, "", "Depth", "0")

@@ -39,7 +39,7 @@ func (c client) registerDevice(t *testing.T, s *pushtest.Service, path string) {
 func TestKillBeforeTelling(t *testing.T) {
 	t.Parallel()
 	slowtest.Skip(t, slowtest.Crash, "kills servers, whose leases are waited for")
-	testdb.Each(t, func(t *testing.T, database string) {
+	testdb.EachBlank(t, func(t *testing.T, database string) {
 		s := pushtest.NewService(t, time.Now)
 		env := tellingEnv(t, database, s)
 		c := firstClient(t, serve(t, env))
@@ -69,7 +69,7 @@ func TestKillBeforeTelling(t *testing.T) {
 func TestKillWhileTelling(t *testing.T) {
 	t.Parallel()
 	slowtest.Skip(t, slowtest.Crash, "kills servers, whose leases are waited for")
-	testdb.Each(t, func(t *testing.T, database string) {
+	testdb.EachBlank(t, func(t *testing.T, database string) {
 		s := pushtest.NewService(t, time.Now)
 		env := tellingEnv(t, database, s)
 		c := firstClient(t, serve(t, env))

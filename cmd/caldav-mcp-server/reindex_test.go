@@ -27,7 +27,7 @@ func quiet() *startup {
 // An index that older rules made is rebuilt when the server starts, and only then.
 func TestAnOldIndexIsRebuilt(t *testing.T) {
 	t.Parallel()
-	testdb.Each(t, func(t *testing.T, database string) {
+	testdb.EachBlank(t, func(t *testing.T, database string) {
 		ctx, up := t.Context(), quiet()
 		h := openForTest(t, database)
 		user, err := h.createUser(ctx, auth.NewUser{Name: "ann", Password: "correct horse"})
@@ -75,7 +75,7 @@ func TestAnOldIndexIsRebuilt(t *testing.T) {
 // A server that was stopped while it rebuilt the index goes on where it was, and says how far it is meanwhile.
 func TestAnIndexIsRebuiltOn(t *testing.T) {
 	t.Parallel()
-	testdb.Each(t, func(t *testing.T, database string) {
+	testdb.EachBlank(t, func(t *testing.T, database string) {
 		h := openForTest(t, database)
 		user, err := h.createUser(t.Context(), auth.NewUser{Name: "ann", Password: "correct horse"})
 		if err != nil {

@@ -18,7 +18,7 @@ import (
 // calendar is served, by neither; the home tells that it is gone.
 func TestRevokedWhileSyncing(t *testing.T) {
 	t.Parallel()
-	testdb.Each(t, func(t *testing.T, database string) {
+	testdb.EachBlank(t, func(t *testing.T, database string) {
 		env := append(on(database), "MCP_CALLS_PER_MINUTE=60000", "SHARES_NEED_ACCEPTANCE=false") // it asks as fast as it can
 		owner := firstClient(t, serve(t, env))
 		call(t, on(database), "a long password\n", "create-user", "bob", "--password-stdin")

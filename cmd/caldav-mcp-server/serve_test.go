@@ -18,7 +18,7 @@ import (
 // What one door stores the other shows at once.
 func TestTwoDoorsOneHouse(t *testing.T) {
 	t.Parallel()
-	testdb.Each(t, func(t *testing.T, database string) {
+	testdb.EachBlank(t, func(t *testing.T, database string) {
 		c := firstClient(t, serve(t, on(database)))
 		token := c.sync(t, "").token
 		put := c.must(t, http.StatusCreated, "PUT", personal+"dentist.ics", event("dentist", "Dentist"), "If-None-Match", "*")
@@ -66,7 +66,7 @@ func calendarNamed(t *testing.T, c client, want string) string {
 // and then serve the same house.
 func TestTwoProcessesStartAtOnce(t *testing.T) {
 	t.Parallel()
-	testdb.Each(t, func(t *testing.T, database string) {
+	testdb.EachBlank(t, func(t *testing.T, database string) {
 		servers := make([]*running, 2)
 		var all sync.WaitGroup
 		for i := range servers {
@@ -117,7 +117,7 @@ func TestTwoProcessesStartAtOnce(t *testing.T) {
 // never end.
 func TestStopFinishesWhatIsInFlight(t *testing.T) {
 	t.Parallel()
-	testdb.Each(t, func(t *testing.T, database string) {
+	testdb.EachBlank(t, func(t *testing.T, database string) {
 		r := serve(t, append(on(database), "METRICS_ADDR=127.0.0.1:0"))
 		c := firstClient(t, r)
 		c.must(t, http.StatusMultiStatus, "PROPFIND", personal, "", "Depth", "0") // logged in
@@ -246,7 +246,7 @@ func (a listener) hears() string {
 // what the command line does, until its token is revoked.
 func TestAssistantHearsOfChanges(t *testing.T) {
 	t.Parallel()
-	testdb.Each(t, func(t *testing.T, database string) {
+	testdb.EachBlank(t, func(t *testing.T, database string) {
 		c := firstClient(t, serve(t, on(database)))
 		other := c.at(serve(t, on(database)))
 		a := openStream(t, c)

@@ -16,7 +16,7 @@ import (
 // started with goes before it.
 func TestProcessesFollowTheServersSettings(t *testing.T) {
 	t.Parallel()
-	testdb.Each(t, func(t *testing.T, database string) {
+	testdb.EachBlank(t, func(t *testing.T, database string) {
 		ctx := t.Context()
 		one, other := openForTest(t, database), openForTest(t, database)
 		must := func(err error) {

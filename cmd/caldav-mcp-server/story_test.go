@@ -26,7 +26,7 @@ func TestStories(t *testing.T) {
 	for _, file := range stories(t, "story") {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
 			t.Parallel()
-			testdb.Each(t, func(t *testing.T, database string) { tell(t, file, on(database)) })
+			testdb.EachBlank(t, func(t *testing.T, database string) { tell(t, file, on(database)) })
 		})
 	}
 }

@@ -30,7 +30,7 @@ func Each(t *testing.T, test func(t *testing.T, url string)) {
 	each(t, Postgres, test)
 }
 
-// EachBlank is Each for tests about the making of tables.
+// EachBlank is Each for tests about the making of tables, and for those that run the program, which begins with none.
 func EachBlank(t *testing.T, test func(t *testing.T, url string)) {
 	t.Helper()
 	each(t, Blank, test)
@@ -88,7 +88,7 @@ func Postgres(t testing.TB) string {
 	return withSearchPath(server, lent.schema)
 }
 
-// Blank is the URL of an empty schema, which is dropped after the test: for tests about the making of tables.
+// Blank is the URL of an empty schema, which is dropped after the test: for tests about the making of tables, and for those that run the program.
 func Blank(t testing.TB) string {
 	t.Helper()
 	server := serverURL(t)
