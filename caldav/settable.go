@@ -3,7 +3,6 @@ package caldav
 import (
 	"net/http"
 	"slices"
-	"strconv"
 	"strings"
 
 	"caldav-mcp-server/calendar"
@@ -135,9 +134,9 @@ func setOrder(p *calendar.Properties, e *element) error {
 	if e == nil {
 		return nil
 	}
-	n, err := strconv.ParseInt(strings.TrimSpace(e.Text), 10, 64)
+	n, err := calendar.ParseOrder(e.Text)
 	if err != nil {
-		return unfit("calendar-order is a whole number")
+		return unfit("calendar-order: %s", err)
 	}
 	p.Order = &n
 	return nil

@@ -240,6 +240,16 @@ func (v *visit) fillIn(p *calendar.Properties, cal calendar.Calendar) error {
 		p.Description = nil
 	}
 	p.Hidden = v.field("hidden") != ""
+	// A form without the field says nothing of the order; one whose field is empty wants none.
+	if text := v.field("order"); text != "" {
+		n, err := calendar.ParseOrder(text)
+		if err != nil {
+			return err
+		}
+		p.Order = &n
+	} else if v.r.PostForm.Has("order") {
+		p.Order = nil
+	}
 	if cal.Access != calendar.OwnerAccess {
 		return nil
 	}

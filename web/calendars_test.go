@@ -248,3 +248,65 @@ func TestStrangers(t *testing.T) {
 		h.as("ann").get(there).shows(http.StatusOK, "Work").hides("Mine")
 	})
 }
+
+// The order of calendars is set on their pages: one change each, and a sharee's own for what others share with them.
+func TestCalendarOrder(t *testing.T) {
+	t.Parallel()
+	each(t, func(h *house) {
+		ann, bob := h.user("ann"), h.user("bob")
+		choir, dance := h.made(ann, "Choir"), h.made(ann, "Dance")
+		mine := h.as("ann")
+		names := func(u calendar.User) string {
+			all, err := h.calendars.CalendarsInHome(t.Context(), callerOf(u))
+			h.must(err)
+			var list []string
+			for _, cal := range all {
+				list = append(list, strings.TrimSuffix(cal.Name, " (ann)"))
+			}
+			return strings.Join(list, " ")
+		}
+		place := func(b *browser, cal calendar.Calendar, text string) shown {
+			return b.post("calendars/"+string(cal.ID), "name", cal.Name, "color", "#0E61B9", "timezone", "Europe/Berlin", "order", text)
+		}
+		place(mine, choir, "2").shows(http.StatusOK, "Saved.")
+		place(mine, dance, "5").shows(http.StatusOK, "Saved.")
+		if got := names(ann); got != "Choir Dance" {
+			t.Errorf("ann has %s", got)
+		}
+		before, err := h.calendars.Calendar(t.Context(), callerOf(ann), dance.ID)
+		h.must(err)
+		place(mine, dance, "-1").shows(http.StatusOK, "Saved.")
+		after, err := h.calendars.Calendar(t.Context(), callerOf(ann), dance.ID)
+		h.must(err)
+		if after.Version != before.Version+1 || names(ann) != "Dance Choir" {
+			t.Errorf("from version %d to %d, in the order %s", before.Version, after.Version, names(ann))
+		}
+		for _, text := range []string{"first", "1.5", "99999999999999999999"} {
+			place(mine, dance, text).shows(http.StatusUnprocessableEntity, text, "whole number")
+		}
+		mine.post("calendars/"+string(dance.ID), "name", "Dance", "color", "#0E61B9", "timezone", "Europe/Berlin").shows(http.StatusOK, "Saved.")
+		if page := mine.get("calendars/" + string(dance.ID)); !strings.Contains(page.body, `value="-1"`) {
+			t.Errorf("a form that says nothing of it, or what is wrong, changed the order:\n%s", page.body)
+		}
+
+		for _, cal := range []calendar.Calendar{choir, dance} {
+			mine.post("calendars/"+string(cal.ID)+"/share", "with", "bob", "access", "read").shows(http.StatusOK, "Shared.")
+		}
+		his := h.as("bob")
+		for _, one := range regexp.MustCompile(`invitations/[0-9a-f]+`).FindAllString(his.get("").body, -1) {
+			his.post(one, "answer", "accept").shows(http.StatusOK)
+		}
+		if got := names(bob); got != "Dance Choir" {
+			t.Errorf("bob finds %s", got)
+		}
+		place(his, dance, "9").shows(http.StatusOK, "Saved.")
+		if names(bob) != "Choir Dance" || names(ann) != "Dance Choir" {
+			t.Errorf("bob has %s, ann %s", names(bob), names(ann))
+		}
+		place(his, dance, "").shows(http.StatusOK, "Saved.")
+		place(mine, dance, "").shows(http.StatusOK, "Saved.")
+		if names(bob) != "Choir Dance" || names(ann) != "Choir Dance" {
+			t.Errorf("without a place bob has %s, ann %s", names(bob), names(ann))
+		}
+	})
+}
