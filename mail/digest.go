@@ -158,7 +158,7 @@ type stopClaim struct {
 	Address calendar.MailAddress `json:"a"`
 }
 
-// Token is what ends such mail to an address. It is good as long as there is any.
+// Token is what ends such mail to an address. It is good as long as they come there.
 func (g *Digests) Token(user calendar.UserID, address calendar.MailAddress) string {
 	text, err := json.Marshal(stopClaim{user, address})
 	if err != nil {
@@ -192,11 +192,19 @@ func (g *Digests) claim(token string) (c stopClaim, err error) {
 	return c, nil
 }
 
-// Stop ends the mail that a link came with.
+// Stop ends the mail that a link came with. To an address that is not the user's any more none comes, and a link that was
+// sent there ends nothing that goes elsewhere; the visitor is told the same, and not whose address changed.
 func (g *Digests) Stop(ctx context.Context, token string) (calendar.MailAddress, error) {
 	c, err := g.claim(token)
 	if err != nil {
 		return "", err
+	}
+	u, err := g.Store.UserByID(ctx, c.User)
+	if err != nil {
+		return c.Address, ignoreLost(err)
+	}
+	if to, bad := letter.Address(u.Email); bad != nil || to != c.Address {
+		return c.Address, nil
 	}
 	if err := g.Store.SetDigest(ctx, calendar.Digest{User: c.User}); err != nil {
 		return "", fmt.Errorf("ending mail of the day: %w", err)

@@ -208,3 +208,30 @@ func TestDigestsEndByALink(t *testing.T) {
 		h.at("2026-03-03T17:00:00Z", 2)
 	})
 }
+
+// TestOldLinksEndNothing: a link that was sent to a former address, where others may read, ends no mail that goes elsewhere.
+func TestOldLinksEndNothing(t *testing.T) {
+	eachDigest(t, func(h *digestHouse) {
+		former := h.digests.Token(h.user.ID, "alice@example.org")
+		move := func(to string) {
+			h.Helper()
+			h.must(h.ChangeUser(h.Context(), h.user.ID, auth.UserEdit{Email: new(to)}))
+		}
+		stop := func(token, address string) {
+			h.Helper()
+			if a, err := h.digests.Stop(h.Context(), token); err != nil || string(a) != address {
+				h.Errorf("the page says %q, %v", a, err)
+			}
+		}
+		move("other@example.org")
+		stop(former, "alice@example.org")
+		stop(h.digests.Token("nobody", "alice@example.org"), "alice@example.org")
+		h.at("2026-03-01T17:00:00Z", 1)
+		move("")
+		stop(former, "alice@example.org")
+		move("alice@example.org")
+		h.at("2026-03-02T17:00:00Z", 2)
+		stop(former, "alice@example.org")
+		h.at("2026-03-03T17:00:00Z", 2)
+	})
+}
