@@ -13,19 +13,29 @@ import (
 // people wrote. What a change did to something is told where the bytes before and after are there, see
 // [HistoryQuery].
 func (c Change) Describe(in *time.Location, quote func(string) string) string {
-	t := teller{in, quote, c.At.In(in).Year()}
+	t := teller{in: in, quote: quote, year: c.At.In(in).Year()}
 	switch c.Subject() {
 	case AboutShare:
 		return t.share(c)
 	case AboutCalendar:
-		return t.deed(c, "the calendar "+quote(c.In.Name), t.settings)
+		return t.deed(c, "the calendar "+quote(c.In.Name))
 	case AboutObject:
 	}
 	what := "the " + cmp.Or(things[c.Kind], things[Event])
 	if c.Summary != "" {
 		what += " " + quote(c.Summary)
 	}
-	return t.deed(c, what, t.object)
+	return t.deed(c, what)
+}
+
+// Deeds are all that a modification did, one by one, in the words of Describe: there are none where the bytes before
+// and after are not there, or differ in nothing that people see. Long texts, which Describe only names, are told as well.
+func (c Change) Deeds(in *time.Location, quote func(string) string) []string {
+	deeds, err := teller{in: in, quote: quote, year: c.At.In(in).Year(), full: true}.deeds(c)
+	if err != nil {
+		return nil
+	}
+	return deeds
 }
 
 // teller is how a change is told.
@@ -34,6 +44,8 @@ type teller struct {
 	quote func(string) string
 	// year is the one that goes without saying.
 	year int
+	// full tells that long texts are told, too.
+	full bool
 }
 
 // things are the words for the kinds of objects. A thing of which nothing is left was most likely an event.
@@ -44,8 +56,21 @@ var things = map[Kind]string{
 // mostDeeds is how much is told of one change.
 const mostDeeds = 4
 
-// deed tells what was done to something. Details tells the differences between the bytes before and after.
-func (t teller) deed(c Change, what string, details func(before, after []byte) ([]string, error)) string {
+// deeds tells the differences between the bytes before and after, where both are there.
+func (t teller) deeds(c Change) ([]string, error) {
+	switch {
+	case c.Did != Modified || c.Before == nil || c.After == nil:
+		return nil, nil
+	case c.Subject() == AboutCalendar:
+		return t.settings(c.Before, c.After)
+	case c.Subject() == AboutObject:
+		return t.object(c.Before, c.After)
+	}
+	return nil, nil // the sentence says all of a share
+}
+
+// deed tells what was done to something.
+func (t teller) deed(c Change, what string) string {
 	if c.Did != Modified {
 		return string(c.Did) + " " + what
 	}
@@ -53,7 +78,7 @@ func (t teller) deed(c Change, what string, details func(before, after []byte) (
 	if c.Before == nil || c.After == nil {
 		return text
 	}
-	deeds, err := details(c.Before, c.After)
+	deeds, err := t.deeds(c)
 	switch more := len(deeds) - mostDeeds; {
 	case err != nil:
 		return text

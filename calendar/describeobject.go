@@ -94,7 +94,7 @@ func (t teller) component(from, to extent, old, now *ical.Component) []string {
 		before, after := fact.of(old), fact.of(now)
 		switch {
 		case slices.Equal(before, after):
-		case fact.told:
+		case fact.told, fact.long && t.full:
 			deeds = append(deeds, t.from(fact.what, strings.Join(before, ", "), strings.Join(after, ", ")))
 		case len(before) == 0:
 			deeds = append(deeds, fact.what+" added")
@@ -120,29 +120,31 @@ type fact struct {
 	names []string
 	// told tells that the values themselves are shown.
 	told bool
+	// long tells that they are, where there is room for long texts.
+	long bool
 }
 
 var facts = []fact{
-	{"title", []string{"SUMMARY"}, true},
-	{"place", []string{"LOCATION"}, true},
-	{"status", []string{"STATUS"}, true},
-	{"progress", []string{"PERCENT-COMPLETE"}, true},
-	{"notes", []string{"DESCRIPTION"}, false},
-	{"categories", []string{"CATEGORIES"}, true},
-	{"link", []string{"URL", "CONFERENCE"}, true},
-	{"priority", []string{"PRIORITY"}, true},
-	{"visibility", []string{"CLASS"}, true},
-	{"what it blocks", []string{"TRANSP"}, true},
-	{"colour", []string{"COLOR"}, true},
-	{"attachments", []string{"ATTACH"}, false},
-	{"organizer", []string{"ORGANIZER"}, false},
-	{"reminders", []string{"VALARM"}, false},
+	{what: "title", names: []string{"SUMMARY"}, told: true},
+	{what: "place", names: []string{"LOCATION"}, told: true},
+	{what: "status", names: []string{"STATUS"}, told: true},
+	{what: "progress", names: []string{"PERCENT-COMPLETE"}, told: true},
+	{what: "notes", names: []string{"DESCRIPTION"}, long: true},
+	{what: "categories", names: []string{"CATEGORIES"}, told: true},
+	{what: "link", names: []string{"URL", "CONFERENCE"}, told: true},
+	{what: "priority", names: []string{"PRIORITY"}, told: true},
+	{what: "visibility", names: []string{"CLASS"}, told: true},
+	{what: "what it blocks", names: []string{"TRANSP"}, told: true},
+	{what: "colour", names: []string{"COLOR"}, told: true},
+	{what: "attachments", names: []string{"ATTACH"}},
+	{what: "organizer", names: []string{"ORGANIZER"}},
+	{what: "reminders", names: []string{"VALARM"}},
 }
 
 // seriesFacts are those of a whole series.
 var seriesFacts = []fact{
-	{"repeats differently", []string{"RRULE", "RDATE"}, false},
-	{"some dates left out or put back", []string{"EXDATE"}, false},
+	{what: "repeats differently", names: []string{"RRULE", "RDATE"}},
+	{what: "some dates left out or put back", names: []string{"EXDATE"}},
 }
 
 // of is how a component has the fact.
@@ -150,9 +152,12 @@ func (f fact) of(c *ical.Component) []string {
 	var values []string
 	for _, name := range f.names {
 		for _, p := range c.All(name) {
-			if name == "ORGANIZER" || !f.told {
+			switch {
+			case f.long:
+				values = append(values, p.Text())
+			case name == "ORGANIZER" || !f.told:
 				values = append(values, p.Value())
-			} else {
+			default:
 				values = append(values, strings.ReplaceAll(p.Text(), "\n", " "))
 			}
 		}

@@ -31,11 +31,14 @@ func dict(pairs ...any) (map[string]any, error) {
 
 // excerpt is as much of somebody's text as a list shows of it: one line, without what would turn round or hide what
 // stands beside it.
-func excerpt(text string) string {
+func excerpt(text string) string { return within(text, longestTitle) }
+
+// within is an excerpt of a length.
+func within(text string, longest int) string {
 	var b strings.Builder
 	n := 0
 	for _, r := range strings.TrimSpace(text) {
-		if n++; n > longestTitle {
+		if n++; n > longest {
 			b.WriteString("…")
 			break
 		}

@@ -10,6 +10,7 @@ import (
 func (h *Handler) journalPages() []page {
 	return []page{
 		get("journal", people, (*visit).journal),
+		get("journal/{change}", people, (*visit).oneChange),
 		{method: http.MethodPost, path: "undo", who: people, serve: (*visit).undo, back: "journal"},
 		{method: http.MethodPost, path: "journal/undo", who: people, serve: (*visit).undoSince, back: "journal"},
 	}
@@ -26,6 +27,8 @@ type change struct {
 	In             swatch
 	// Undone tells that it was taken back since, Undoable that it may be.
 	Undone, Undoable bool
+	// Compared tells that it has a page with all that it did.
+	Compared bool
 }
 
 // changes shows changes of the journal.
@@ -35,7 +38,8 @@ func (v *visit) changes(c clock, found []calendar.Change) []change {
 		list = append(list, change{
 			ID: one.ID().String(), When: c.Ago(one.At), By: excerpt(one.UserName), With: excerpt(one.Agent),
 			Text: sentenceCase(one.Describe(c.zone.Location(), quoted)), In: swatchOf(one.In),
-			Undone: one.UndoneBy > 0, Undoable: one.UndoneBy == 0 && !one.Forgotten() && !one.Did.Answers(),
+			Compared: one.Did == calendar.Modified && one.Subject() != calendar.AboutShare && !one.Forgotten(),
+			Undone:   one.UndoneBy > 0, Undoable: one.UndoneBy == 0 && !one.Forgotten() && !one.Did.Answers(),
 		})
 	}
 	return list
@@ -79,6 +83,42 @@ func (v *visit) journal() error {
 		return err
 	}
 	return v.show("journal", content)
+}
+
+const (
+	// longestDeed bounds each text that a change's page shows, mostTold the page.
+	longestDeed, mostTold = 1000, 24 << 10
+)
+
+// changeContent is the content of the page of one change.
+type changeContent struct {
+	Changes []change
+	// Deeds are what it did, one by one; More counts those that there is no room for.
+	Deeds []string
+	More  int
+}
+
+// oneChange shows what one change did: each field as it was and as it became.
+func (v *visit) oneChange() error {
+	id, err := calendar.ParseChangeID(v.r.PathValue("change"))
+	if err != nil {
+		return err
+	}
+	found, err := v.Service.Change(v.r.Context(), v.caller(), id)
+	if err != nil {
+		return err
+	}
+	c := v.clock()
+	deeds := found.Deeds(c.zone.Location(), func(text string) string { return "“" + within(text, longestDeed) + "”" })
+	found.Before, found.After = nil, nil // the deeds follow its line, which need not name some of them as well
+	content := changeContent{Changes: v.changes(c, []calendar.Change{found})}
+	content.Changes[0].Compared = false
+	for room := mostTold; len(content.Deeds) < len(deeds) && room > 0; {
+		deed := within(deeds[len(content.Deeds)], 3*longestDeed)
+		content.Deeds, room = append(content.Deeds, sentenceCase(deed)), room-len(deed)
+	}
+	content.More = len(deeds) - len(content.Deeds)
+	return v.show("change", content)
 }
 
 // undo takes one change back, with all that was done together with it.
