@@ -14,7 +14,8 @@ func (h *Handler) homePages() []page {
 }
 
 const (
-	// recently is how far back the home page looks for what assistants did, mostDeeds how many it shows.
+	// recently is how far back the home page looks for what assistants did where nobody has visited before, mostDeeds
+	// how many it shows.
 	recently  = 7 * 24 * time.Hour
 	mostDeeds = 10
 )
@@ -26,6 +27,8 @@ type homeContent struct {
 	// Deeds are the latest changes by assistants; MoreDeeds tells that there are others in the journal.
 	Deeds     []change
 	MoreDeeds bool
+	// Since is when the visit before this one ended, "" where there was none.
+	Since string
 	// WebhooksOff are those that were turned off since nothing arrived.
 	WebhooksOff int
 }
@@ -40,7 +43,16 @@ func (v *visit) home() error {
 	if content.Invitations, err = v.invitations(); err != nil {
 		return err
 	}
-	if content.Deeds, content.MoreDeeds, err = v.deeds(c); err != nil {
+	since, err := v.lastVisit()
+	if err != nil {
+		return err
+	}
+	if since.IsZero() {
+		since = c.now.Add(-recently)
+	} else {
+		content.Since = c.Moment(since)
+	}
+	if content.Deeds, content.MoreDeeds, err = v.deeds(c, since); err != nil {
 		return err
 	}
 	if content.WebhooksOff, err = v.webhooksOff(); err != nil {
@@ -49,9 +61,9 @@ func (v *visit) home() error {
 	return v.show("home", content)
 }
 
-// deeds are the latest changes by assistants: every change by a token.
-func (v *visit) deeds(c clock) (list []change, more bool, err error) {
-	found, err := v.Service.History(v.r.Context(), v.caller(), calendar.HistoryQuery{Since: c.now.Add(-recently), Limit: journalPage, Described: true})
+// deeds are the latest changes by assistants since a time: every change by a token.
+func (v *visit) deeds(c clock, since time.Time) (list []change, more bool, err error) {
+	found, err := v.Service.History(v.r.Context(), v.caller(), calendar.HistoryQuery{Since: since, Limit: journalPage, Described: true})
 	if err != nil {
 		return nil, false, err
 	}

@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"time"
 
 	"caldav-mcp-server/auth"
 	"caldav-mcp-server/calendar"
@@ -21,6 +22,8 @@ type visit struct {
 	page page
 	// session is zero for a visitor who is not signed in.
 	session auth.Session
+	// before is when the visit before this one ended, as far as it is known.
+	before time.Time
 	// formTo are other origins to which a form of the page may lead.
 	formTo []string
 }
@@ -51,6 +54,7 @@ func (v *visit) recognize() error {
 	v.session = session
 	v.named()
 	v.renewCookie(secret)
+	v.noteVisit()
 	return nil
 }
 
