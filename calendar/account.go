@@ -95,7 +95,8 @@ type Accounts interface {
 	Account(ctx context.Context, id AccountID) (Account, error)
 	// Accounts returns a user's, or with no user all, by their age.
 	Accounts(ctx context.Context, owner UserID) ([]Account, error)
-	// DueAccounts returns accounts that are to be looked at by now, the earliest first.
+	// DueAccounts returns accounts that are to be looked at by now: one of each user before anybody's second, the earliest first,
+	// and none of users who are disabled.
 	DueAccounts(ctx context.Context, now time.Time, most int) ([]Account, error)
 	// SetAccount writes what changes of an account by a look at it: all but its secret and whose it is. NotFound when it is gone.
 	SetAccount(ctx context.Context, a Account) error

@@ -53,9 +53,17 @@ func (s *Store) Accounts(ctx context.Context, owner calendar.UserID) ([]calendar
 	return rowsOf(ctx, s.reads, scanAccount, selectAccounts+`WHERE user_id = $1 OR $1 = '' ORDER BY created, id`, owner)
 }
 
+// dueAccounts gives each user their turn before anybody has a second. Those of users who may not come in rest.
+var dueAccounts = `WITH turns AS (
+		SELECT l.id AS due_id, ROW_NUMBER() OVER (PARTITION BY l.user_id ORDER BY l.due, l.id) AS turn
+			FROM linked_accounts l JOIN users u ON u.id = l.user_id AND NOT u.disabled
+			WHERE l.due <= $1 AND l.status NOT IN ($3, $4)
+	)
+	` + selectAccounts + `JOIN turns ON due_id = id ORDER BY turn, due, id LIMIT $2`
+
 // DueAccounts implements [calendar.Accounts].
 func (s *Store) DueAccounts(ctx context.Context, now time.Time, most int) ([]calendar.Account, error) {
-	return rowsOf(ctx, s.reads, scanAccount, selectAccounts+`WHERE due <= $1 AND status NOT IN ($3, $4) ORDER BY due, id LIMIT $2`,
+	return rowsOf(ctx, s.reads, scanAccount, dueAccounts,
 		now.Unix(), most, calendar.AccountSignIn, calendar.AccountPaused)
 }
 

@@ -83,3 +83,23 @@ func (m *Mirror) holdAll(ctx context.Context, ids []calendar.CalendarID) (releas
 	}
 	return release, nil
 }
+
+// visitsMost is how many accounts of one user are spoken to at once: what an answer holds is bounded for each of them.
+const visitsMost = 2
+
+// enter begins to speak to an account of a user, unless that is done with others of theirs already.
+func (m *Mirror) enter(owner calendar.UserID) (leave func(), err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.visiting[owner] >= visitsMost {
+		return nil, errBusy
+	}
+	m.visiting[owner]++
+	return func() {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		if m.visiting[owner]--; m.visiting[owner] == 0 {
+			delete(m.visiting, owner)
+		}
+	}, nil
+}

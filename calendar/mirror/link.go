@@ -89,6 +89,11 @@ func (m *Mirror) Link(ctx context.Context, c calendar.Caller, n NewAccount) (Lin
 func (m *Mirror) first(ctx context.Context, c calendar.Caller, a calendar.Account, p Provider, name string) (calendar.Arrived, error) {
 	within, cancel := context.WithTimeout(ctx, firstLook)
 	defer cancel()
+	leave, err := m.enter(a.Owner)
+	if err != nil {
+		return calendar.Arrived{}, err
+	}
+	defer leave()
 	source, _, err := m.open(a)
 	if err != nil {
 		return calendar.Arrived{}, err

@@ -76,6 +76,8 @@ type Mirror struct {
 	mu     sync.Mutex
 	// held are the calendars that this process is at, see hold.
 	held map[calendar.CalendarID]chan struct{}
+	// visiting counts, by user, the accounts that this process speaks to, see enter.
+	visiting map[calendar.UserID]int
 }
 
 // New makes a Mirror, which is of use once it has a ledger.
@@ -83,7 +85,7 @@ func New(c Config) *Mirror {
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}
-	return &Mirror{Config: c, holder: sync.OnceValue(c.NewID), held: map[calendar.CalendarID]chan struct{}{}}
+	return &Mirror{Config: c, holder: sync.OnceValue(c.NewID), held: map[calendar.CalendarID]chan struct{}{}, visiting: map[calendar.UserID]int{}}
 }
 
 // Serve gives it the ledger, which has the Mirror in turn.

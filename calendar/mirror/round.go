@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -78,8 +79,18 @@ func (m *Mirror) Round(ctx context.Context) (int, error) {
 // visit looks at all that an account has, and notes when to do so next.
 func (m *Mirror) visit(ctx context.Context, a calendar.Account, list bool) (calendar.Arrived, error) {
 	var all looked
+	leave, err := m.enter(a.Owner)
+	if err != nil {
+		return all.Arrived, err
+	}
+	defer leave()
+	a, err = m.Store.Account(ctx, a.ID) // as it is by now: others waited before it
+	if err != nil {
+		return all.Arrived, err
+	}
 	// Whatever comes of it: should the process not live to write that down, the account is not the first again.
-	a.Due = m.Now().Add(firstPause)
+	begun := m.Now().Add(firstPause)
+	a.Due = begun
 	if err := m.Store.SetAccount(ctx, a); err != nil {
 		return all.Arrived, err
 	}
@@ -97,7 +108,7 @@ func (m *Mirror) visit(ctx context.Context, a calendar.Account, list bool) (cale
 	if ctx.Err() != nil {
 		return all.Arrived, ctx.Err() // it was told to stop, which is nobody's fault
 	}
-	goesOn := errors.Is(err, context.DeadlineExceeded) && all.Arrived != (calendar.Arrived{})
+	goesOn := (errors.Is(err, context.DeadlineExceeded) || within.Err() != nil) && all.Arrived != (calendar.Arrived{})
 	if goesOn {
 		err = nil // there is much, which is no fault
 	}
@@ -107,6 +118,9 @@ func (m *Mirror) visit(ctx context.Context, a calendar.Account, list bool) (cale
 	}
 	if err != nil {
 		m.Logger.InfoContext(ctx, "a linked account failed", "account", a.ID, "provider", a.Provider, "status", a.Status, "failures", a.Failures, "error", forLog(err))
+	}
+	if now, failed := m.Store.Account(ctx, a.ID); failed == nil && now.Due.Unix() != begun.Unix() && now.Due.Before(a.Due) {
+		a.Due = now.Due // somebody was in a hurry meanwhile
 	}
 	if failed := m.Store.SetAccount(ctx, a); failed != nil && calendar.ReasonOf(failed) != calendar.NotFound {
 		return all.Arrived, failed
@@ -121,23 +135,32 @@ func (m *Mirror) visitAll(ctx context.Context, source Source, a calendar.Account
 	if err != nil {
 		return all, err
 	}
-	// A large one keeps no other back, and gets on by a page at least.
+	// The one that has waited for longest comes first. A large one keeps no other back, and gets on by a page at least.
+	slices.SortStableFunc(mirrors, func(a, b calendar.Mirror) int { return a.Checked.Compare(b.Checked) })
 	each := max(accountTime/time.Duration(max(len(mirrors), 1)), accountTime/6)
 	var failed error
+	good, away := 0, 0
 	for _, one := range mirrors {
 		done, err := m.lookFor(ctx, each, source, a, one.Calendar)
 		all.Add(done.Arrived)
 		all.wait = max(all.wait, done.wait)
 		if err == nil {
+			good++
 			continue
 		}
 		failed = err
 		if noted := m.Store.SetMirrorError(ctx, one.Calendar, Told(err)); noted != nil {
 			return all, noted
 		}
-		if _, later := errors.AsType[*Later](err); later || errors.Is(err, ErrSignIn) || ctx.Err() != nil {
-			break
+		if _, later := errors.AsType[*Later](err); later {
+			away++
 		}
+		if away > good+1 || errors.Is(err, ErrSignIn) || ctx.Err() != nil {
+			return all, failed
+		}
+	}
+	if good > 0 && !errors.Is(failed, context.DeadlineExceeded) {
+		failed = nil // it is the fault of one calendar, which has it
 	}
 	return all, failed
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
@@ -29,7 +30,7 @@ type place struct {
 // under tells that the look is not at its end.
 func (p place) under() bool { return len(p.Left) > 0 || p.More }
 
-// againMost bounds what is asked for again.
+// againMost bounds what is asked for again. A server that hands over less is not believed, and asked later.
 const againMost = 1000
 
 // missing is said of what is in the list and not to be had.
@@ -83,9 +84,12 @@ func (a *account) read(ctx context.Context, at *url.URL, next place, gone []stri
 		changes.Objects = append(changes.Objects, mirror.Object{Ref: ref, Fault: missing})
 		if next.Tags != nil {
 			next.Tags[ref] = "" // as no tag is, so that it is asked for again
-		} else if len(next.Again) < againMost {
+		} else {
 			next.Again = append(next.Again, ref)
 		}
+	}
+	if len(got.missing) > againMost || len(next.Again) > againMost {
+		return mirror.Changes{}, &mirror.Later{Why: fmt.Sprintf("it lists more than %d entries that it does not hand over", againMost)}
 	}
 	next.Left = got.left
 	if changes.More = next.under(); !changes.More {
@@ -159,6 +163,9 @@ func (a *account) compared(ctx context.Context, at *url.URL, was map[string]stri
 	next.Tags = map[string]string{}
 	for _, one := range m.Responses {
 		ref, own := refOf(r.from, one.Href)
+		if own && strings.Contains(one.Status, " 507") {
+			return next, nil, &mirror.Later{Why: "it lists only some of what it has"}
+		}
 		p := one.good()
 		if own || p.Type.Collection != nil {
 			continue

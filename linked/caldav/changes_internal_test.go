@@ -3,6 +3,7 @@ package caldav
 import (
 	"context"
 	"crypto/x509"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -25,6 +26,7 @@ type shelf struct {
 	refs    []string
 	hidden  string // what it does not hand over
 	plain   bool   // knows no sync-collection
+	some    int    // how many it lists then, and says that it is not all; 0 for all
 	written []string
 }
 
@@ -61,6 +63,9 @@ func (s *shelf) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			all.WriteString(`<d:response><d:href>/cal/</d:href><d:status>HTTP/1.1 507 Insufficient Storage</d:status></d:response>`)
 		}
 		fmt.Fprintf(&all, `<d:sync-token>t%d</d:sync-token>`, to)
+	case s.some > 0:
+		s.list(&all, s.refs[:s.some])
+		all.WriteString(`<d:response><d:href>/cal/</d:href><d:status>HTTP/1.1 507 Insufficient Storage</d:status></d:response>`)
 	default:
 		s.list(&all, s.refs)
 	}
@@ -160,6 +165,40 @@ func TestAListThatIsNotHandedOver(t *testing.T) {
 		if !maps.Equal(have, want) || len(faults) != 0 {
 			t.Errorf("plain=%v: %v instead of %v, faults %v", plain, slices.Sorted(maps.Keys(have)), slices.Sorted(maps.Keys(want)), faults)
 		}
+	}
+}
+
+// TestHalfAListIsNone: a server that says that it lists only some has lost nothing.
+func TestHalfAListIsNone(t *testing.T) {
+	t.Parallel()
+	s, a := newShelf(t, true)
+	have := map[string]string{}
+	cursor, _ := look(t, a, "", have, map[string]bool{})
+	s.some = 2
+	for _, at := range []string{cursor, ""} {
+		c, err := a.Changes(t.Context(), "https://"+a.base.Host+"/cal/", at)
+		if later, ok := errors.AsType[*mirror.Later](err); !ok || len(c.Gone) > 0 || c.Whole {
+			t.Errorf("from %q: %+v, %v", at, c, later)
+		}
+	}
+}
+
+// TestAnswersAreBounded: an answer costs little more than its size to read, and a list has an end.
+func TestAnswersAreBounded(t *testing.T) {
+	t.Parallel()
+	body := func(inner string, n int) reply {
+		return reply{status: http.StatusMultiStatus, body: []byte(`<multistatus xmlns="DAV:"><response>` + strings.Repeat(inner, n) + `</response></multistatus>`)}
+	}
+	m, err := read(body("<propstat/>", 900_000))
+	if err != nil || len(m.Responses) != 1 || m.Responses[0].Found.prop != nil {
+		t.Errorf("%d responses, %v", len(m.Responses), err)
+	}
+	_, err = read(body("</response><response>", listMost))
+	if no, ok := errors.AsType[*mirror.Refusal](err); !ok {
+		t.Errorf("%d responses: %v", listMost+1, no)
+	}
+	if _, err = read(body("<href>"+strings.Repeat("x", nameBytes+1)+"</href>", 1)); err == nil {
+		t.Error("a name may be as long as it likes")
 	}
 }
 

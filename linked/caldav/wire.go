@@ -25,6 +25,9 @@ const (
 	redirectsMost = 5
 )
 
+// reading bounds how many answers are taken apart at once, which costs some times their size.
+var reading = make(chan struct{}, 2)
+
 // mostMarks bounds the elements of an answer, of which an empty one of a few bytes costs some hundred once it is read.
 const mostMarks = 1 << 20
 
@@ -123,7 +126,11 @@ func away(err error) error {
 	if own, ok := errors.AsType[*outbound.RefusedError](err); ok {
 		return &mirror.Later{Why: own.Error(), Cause: errors.New("the address is refused, or too much is answered"), Unknown: true}
 	}
-	return &mirror.Later{Why: "it does not answer there, or stands for no public address", Cause: errors.New("no answer"), Unknown: true}
+	cause := errors.New("no answer")
+	if errors.Is(err, context.DeadlineExceeded) {
+		cause = context.DeadlineExceeded
+	}
+	return &mirror.Later{Why: "it does not answer there, or stands for no public address", Cause: cause, Unknown: true}
 }
 
 // judge tells what a status means that is none of success.
@@ -161,19 +168,43 @@ func broken(body []byte) string {
 
 // multistatus is an answer about many things.
 type multistatus struct {
-	Responses []response `xml:"DAV: response"`
-	Token     string     `xml:"DAV: sync-token"`
+	Responses responses `xml:"DAV: response"`
+	Token     string    `xml:"DAV: sync-token"`
 }
+
+type responses []response
+
+// An answer has at most so many members, of names that are at most so long; a token of more bytes is none.
+const (
+	listMost  = 50_000
+	nameBytes = 1 << 10
+	tokenMost = 4 << 10
+)
+
+var errMany = errors.New("too many responses")
 
 type response struct {
-	Href   string     `xml:"DAV: href"`
-	Status string     `xml:"DAV: status"`
-	Stats  []propstat `xml:"DAV: propstat"`
+	Href   string `xml:"DAV: href"`
+	Status string `xml:"DAV: status"`
+	Found  found  `xml:"DAV: propstat"`
 }
 
-type propstat struct {
-	Status string `xml:"DAV: status"`
-	Prop   prop   `xml:"DAV: prop"`
+// found are the properties that there are. Those that are missing are not kept: there may be a million of them.
+type found struct{ *prop }
+
+// UnmarshalXML reads one propstat of a response.
+func (f *found) UnmarshalXML(d *xml.Decoder, start xml.StartElement) error {
+	var one struct {
+		Status string `xml:"DAV: status"`
+		Prop   prop   `xml:"DAV: prop"`
+	}
+	if err := d.DecodeElement(&one, &start); err != nil {
+		return err
+	}
+	if f.prop == nil && strings.Contains(one.Status, " 200") {
+		f.prop = &one.Prop
+	}
+	return nil
 }
 
 // prop are the properties that are asked for.
@@ -211,12 +242,23 @@ type right struct {
 
 // good are the properties that there are.
 func (r response) good() prop {
-	for _, s := range r.Stats {
-		if strings.Contains(s.Status, " 200") {
-			return s.Prop
-		}
+	if r.Found.prop == nil {
+		return prop{}
 	}
-	return prop{}
+	return *r.Found.prop
+}
+
+// UnmarshalXML adds a response, as long as there are not too many.
+func (r *responses) UnmarshalXML(d *xml.Decoder, start xml.StartElement) error {
+	if len(*r) == listMost {
+		return errMany
+	}
+	var one response
+	if err := d.DecodeElement(&one, &start); err != nil {
+		return err
+	}
+	*r = append(*r, one)
+	return nil
 }
 
 // read reads a multistatus.
@@ -228,8 +270,19 @@ func read(r reply) (multistatus, error) {
 	if crowded(r.body) {
 		return m, &mirror.Later{Why: "it answers with more than is read"}
 	}
-	if err := xml.Unmarshal(r.body, &m); r.status != http.StatusMultiStatus || err != nil {
+	reading <- struct{}{}
+	defer func() { <-reading }()
+	err := xml.Unmarshal(r.body, &m)
+	if errors.Is(err, errMany) {
+		return m, mirror.Refusef("it has more than %d entries, which is more than is mirrored", listMost)
+	}
+	if r.status != http.StatusMultiStatus || err != nil || len(m.Token) > tokenMost {
 		return m, &mirror.Later{Why: "it does not answer as a CalDAV server does"}
+	}
+	for _, one := range m.Responses {
+		if len(one.Href) > nameBytes {
+			return m, mirror.Refusef("an entry has a name of more than %d bytes", nameBytes)
+		}
 	}
 	return m, nil
 }

@@ -3,6 +3,7 @@ package storetest
 import (
 	"time"
 
+	"caldav-mcp-server/auth"
 	"caldav-mcp-server/calendar"
 )
 
@@ -96,6 +97,18 @@ func accountsAreDue(b *bundle) {
 	due, err = b.DueAccounts(b.Context(), b.now().Add(time.Hour), 1)
 	b.must(err)
 	same(b, "the first that is due later", due, []calendar.Account{soon})
+	// Everybody has a turn before anybody has a second, and who may not come in has none.
+	bob := b.user("bob")
+	his := b.account(bob, "ics")
+	his.Due = b.now().Add(time.Hour)
+	b.must(b.SetAccount(b.Context(), his))
+	due, err = b.DueAccounts(b.Context(), b.now().Add(time.Hour), 10)
+	b.must(err)
+	same(b, "by turns", due, []calendar.Account{soon, his, late})
+	b.must(b.ChangeUser(b.Context(), bob.ID, auth.UserEdit{Disabled: new(true)}))
+	due, err = b.DueAccounts(b.Context(), b.now().Add(time.Hour), 10)
+	b.must(err)
+	same(b, "without who is disabled", due, []calendar.Account{soon, late})
 }
 
 func accountIsSealed(b *bundle) {
