@@ -21,7 +21,7 @@ const (
 	longestQuery = 500
 )
 
-// searchTools find events by what they say. search and fetch are the two that OpenAI's
+// searchTools find events, and search tasks as well, by what they say. search and fetch are the two that OpenAI's
 // connectors ask of every server, in the form that they ask for.
 func (b toolbox) searchTools() []tool {
 	reads := hints{readOnly: true, idempotent: true}
@@ -33,7 +33,7 @@ func (b toolbox) searchTools() []tool {
 		gives: foundView{},
 	}, {
 		name: "search", title: "Search (for connectors)",
-		description: "For connectors that call fetch next; otherwise use search_events. Takes words or a question.",
+		description: "For connectors that call fetch; otherwise search_events. Words or a question; tasks too.",
 		scope:       calendar.ScopeRead, hints: reads,
 		begin: doing(b.search),
 		gives: resultsView{},
@@ -72,6 +72,7 @@ type foundView struct {
 	Truncated bool          `json:"truncated"`
 	Window    spanView      `json:"window"`
 	Meant     shown         `json:"did_you_mean,omitempty" doc:"Nothing has the words asked for; these were found."`
+	Tasks     int           `json:"tasks,omitempty" doc:"No event, but so many tasks have these words: list_tasks with them as query."`
 	zoneView
 }
 
@@ -95,12 +96,16 @@ func (b toolbox) searchEvents(ctx context.Context, c *call, in *searchQuestion) 
 	if err != nil {
 		return answer{}, err
 	}
+	tasks, err := b.tasksInstead(ctx, c, q, found)
+	if err != nil {
+		return answer{}, err
+	}
 	r := rows{zone: z, who: c.caller}
 	listed := r.list(found.Occurrences)
 	if n := fit(listed, c.room(), listedEvent.size); n < len(listed) {
 		found.Occurrences, listed, found.More = found.Occurrences[:n], listed[:n], true
 	}
-	v := foundView{Events: listed, Calendars: legend(found.Occurrences), Truncated: found.More, Meant: shown(strings.Join(found.Meant, " ")), zoneView: z.view()}
+	v := foundView{Events: listed, Calendars: legend(found.Occurrences), Truncated: found.More, Meant: shown(strings.Join(found.Meant, " ")), Tasks: tasks, zoneView: z.view()}
 	if !q.Past {
 		v.Window = z.span(b.now(), time.Time{})
 	}
@@ -122,6 +127,9 @@ func (v foundView) prose(r rows, found query.Finds, q query.EventSearch) prose {
 	case len(v.Events) == 0 && !q.Past:
 		b.WriteString("\nOnly events to come were looked at: set include_past for the others.\n")
 	}
+	if v.Tasks > 0 {
+		b.WriteString("\n" + tasksHave(v.Tasks) + "\n")
+	}
 	return prose(strings.TrimSpace(b.String()))
 }
 
@@ -131,11 +139,12 @@ type resultsView struct {
 	Truncated bool         `json:"truncated,omitempty"`
 }
 
-// resultView is an event as connectors want it.
+// resultView is an event or a task as connectors want it.
 type resultView struct {
 	ID    string `json:"id"`
 	Title shown  `json:"title"`
 	URL   string `json:"url"`
+	foundTask
 }
 
 func (b toolbox) search(ctx context.Context, c *call, in *wanted) (answer, error) {
@@ -149,9 +158,14 @@ func (b toolbox) search(ctx context.Context, c *call, in *wanted) (answer, error
 	}
 	v := resultsView{make([]resultView, len(found.Occurrences)), found.More}
 	for i, o := range found.Occurrences {
-		id := idOf(o)
-		title := fmt.Sprintf("%s (%s)", headline(titleOf(o)), z.spell(o.Instance))
-		v.Results[i] = resultView{id.String(), shown(title), id.url()}
+		id, when, task := idOf(o), "", foundTask{}
+		if isTask(o) {
+			task = z.foundTask(o.Instance)
+			when = task.words(z, o.Instance)
+		} else {
+			when = z.spell(o.Instance)
+		}
+		v.Results[i] = resultView{id.String(), shown(fmt.Sprintf("%s (%s)", headline(titleOf(o)), when)), id.url(), task}
 	}
 	return same(v)
 }
@@ -166,7 +180,7 @@ func headline(title string) string { return cmp.Or(title, "(no title)") }
 func (b toolbox) fetchTools() []tool {
 	return []tool{{
 		name: "fetch", title: "Fetch (for connectors)",
-		description: "For connectors: one event that search found; otherwise use get_event.",
+		description: "For connectors: what search found; otherwise use get_event.",
 		scope:       calendar.ScopeRead,
 		hints:       hints{readOnly: true, idempotent: true},
 		begin:       doing(b.fetch),
@@ -181,7 +195,7 @@ func (in *oneFound) takes() []field {
 	return []field{wordTo(&in.id, "id", "From search.").needed()}
 }
 
-// fetchedView is an event as connectors want it.
+// fetchedView is an event or a task as connectors want it.
 type fetchedView struct {
 	ID       string       `json:"id"`
 	Title    shown        `json:"title"`
@@ -195,6 +209,7 @@ type metadataView struct {
 	StartDate string `json:"startDate"`
 	EndDate   string `json:"endDate" doc:"Its end; of an all-day event, its last day."`
 	Location  shown  `json:"location"`
+	fetchedTask
 }
 
 func (b toolbox) fetch(ctx context.Context, c *call, in *oneFound) (answer, error) {
@@ -204,7 +219,7 @@ func (b toolbox) fetch(ctx context.Context, c *call, in *oneFound) (answer, erro
 	}
 	s, err := b.subject(ctx, c, anEvent, reference{eventID: id})
 	if err != nil {
-		return answer{}, err
+		return b.fetchTask(ctx, c, id, err)
 	}
 	event := s.found.Component
 	times := s.zone.times(s.found)
@@ -218,7 +233,7 @@ func (b toolbox) fetch(ctx context.Context, c *call, in *oneFound) (answer, erro
 	lines = append(lines, more(s.zone.details(c.caller, s.cal, s.found))...)
 	v := fetchedView{
 		ID: id.String(), Title: shown(title), Text: shown(strings.Join(lines, "\n")), URL: id.url(),
-		Metadata: metadataView{shown(s.cal.Name), times.StartLocal, times.EndLocal, shown(place)},
+		Metadata: metadataView{Calendar: shown(s.cal.Name), StartDate: times.StartLocal, EndDate: times.EndLocal, Location: shown(place)},
 	}
 	return same(v)
 }

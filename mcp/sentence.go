@@ -82,7 +82,7 @@ func timeAt(said []string, r daterange.Reader) (when daterange.Range, n int) {
 // searchSaid finds what somebody asks for in their own words.
 func (b toolbox) searchSaid(ctx context.Context, c *call, z zoned, said string) (query.Finds, error) {
 	q := query.EventSearch{Text: said, Timezone: z.Zone, Past: true, Limit: mostConnected, Meter: c.meter}
-	literal, err := b.service.SearchEvents(ctx, c.caller, q)
+	literal, err := b.find(ctx, c, q)
 	if err != nil || len(literal.Occurrences) > 0 && literal.Meant == nil {
 		return literal, err
 	}
@@ -110,16 +110,23 @@ func (b toolbox) searchSentence(ctx context.Context, c *call, z zoned, s sentenc
 		listed, err := b.service.Agenda(ctx, c.caller, query.AgendaQuery{
 			From: s.when.From, Until: s.when.Until, Timezone: z.Zone, Keyword: text, Once: true, Limit: mostConnected, Meter: c.meter,
 		})
-		return query.Finds{Occurrences: listed.Occurrences, More: listed.More > 0}, err
+		if err != nil || text == "" || !wholeTasks.to(c.caller) {
+			return query.Finds{Occurrences: listed.Occurrences, More: listed.More > 0}, err
+		}
+		tasks, err := b.service.SearchTasks(ctx, c.caller, query.EventSearch{Text: text, Timezone: z.Zone, Limit: mostConnected, Meter: c.meter})
+		return beside(query.Finds{Occurrences: listed.Occurrences, More: listed.More > 0}, dueIn(tasks, *s.when)), err
 	case text == "":
 		return query.Finds{}, nil
 	}
-	found, err := b.service.SearchEvents(ctx, c.caller, query.EventSearch{Text: text, Timezone: z.Zone, Past: true, Limit: mostConnected, Meter: c.meter})
+	found, err := b.find(ctx, c, query.EventSearch{Text: text, Timezone: z.Zone, Past: true, Limit: mostConnected, Meter: c.meter})
 	if err != nil || !s.past || len(found.Occurrences) == 0 || found.Meant != nil {
 		return found, err
 	}
 	back, err := b.searchBack(ctx, c, z, text)
-	return firstOf(back, found), err
+	if err != nil || len(back.Occurrences) == 0 {
+		return found, err
+	}
+	return beside(back, tasksOf(found)), nil
 }
 
 // backDays is how far back it is looked for what took place last, a little at first.
@@ -164,7 +171,7 @@ func (b toolbox) searchAny(ctx context.Context, c *call, z zoned, s sentence) (a
 		if s.when != nil || len(s.words) == 1 {
 			break // what was asked for is not there: other things are no answer
 		}
-		found, err := b.service.SearchEvents(ctx, c.caller, query.EventSearch{Text: word, Timezone: z.Zone, Past: true, Limit: mostConnected, Meter: c.meter})
+		found, err := b.find(ctx, c, query.EventSearch{Text: word, Timezone: z.Zone, Past: true, Limit: mostConnected, Meter: c.meter})
 		if err != nil {
 			return all, err
 		}

@@ -11,7 +11,6 @@ import (
 	"caldav-mcp-server/calendar/content"
 	"caldav-mcp-server/calendar/edit"
 	"caldav-mcp-server/calendar/query"
-	"caldav-mcp-server/calendar/recur"
 	"caldav-mcp-server/ical"
 )
 
@@ -108,7 +107,7 @@ func (b toolbox) listTasks(ctx context.Context, c *call, in *tasksQuestion) (ans
 	}
 	words := content.Words(in.words)
 	list = slices.DeleteFunc(list, func(i query.Instance) bool {
-		late := before.IsZero() || !dueOf(i).Time.IsZero() && dueOf(i).Time.Before(before)
+		late := before.IsZero() || !i.Due().Time.IsZero() && i.Due().Time.Before(before)
 		said := len(words) == 0 || !i.Unclear && content.Found(words, content.WordsOf(i.Component))
 		return !late || !said
 	})
@@ -160,7 +159,7 @@ func (b toolbox) tasksIn(ctx context.Context, c *call, cal calendar.Calendar, z 
 				i = whole
 			}
 		}
-		done := isDone(i)
+		done := i.Done()
 		if done && want == openTasks || !done && (want == doneTasks || opened[i.Object.UID]) {
 			continue
 		}
@@ -173,26 +172,9 @@ func (b toolbox) tasksIn(ctx context.Context, c *call, cal calendar.Calendar, z 
 	return list, nil
 }
 
-// isDone tells whether nothing is left to do. Clients look at one or the other.
-func isDone(i query.Instance) bool {
-	if i.Unclear {
-		return false
-	}
-	status := content.WordOf(i.Component, "STATUS")
-	return status == string(edit.Completed) || status == string(edit.Cancelled) || status == "" && i.Component.Property("COMPLETED") != nil
-}
-
-// dueOf is when a task is due; the zero moment for never.
-func dueOf(i query.Instance) recur.Moment {
-	if i.Unclear || i.Component.Property("DUE") == nil && i.Component.Property("DURATION") == nil {
-		return recur.Moment{}
-	}
-	return i.End
-}
-
 // byUrgency orders tasks: what is due first, then the important, then the rest.
 func byUrgency(a, b query.Instance) int {
-	dueA, dueB := dueOf(a).Time, dueOf(b).Time
+	dueA, dueB := a.Due().Time, b.Due().Time
 	return cmp.Or(-compareBool(!dueA.IsZero(), !dueB.IsZero()), dueA.Compare(dueB), cmp.Compare(rank(a), rank(b)), cmp.Compare(a.Object.UID, b.Object.UID))
 }
 
@@ -226,25 +208,32 @@ func numberOf(i query.Instance, name string) int {
 	return n
 }
 
+// taskStatus is what a task says of itself, or what clients read out of the rest.
+func taskStatus(i query.Instance) string {
+	switch {
+	case !i.Unclear && content.WordOf(i.Component, "STATUS") != "":
+		return visible(content.WordOf(i.Component, "STATUS"))
+	case i.Done():
+		return string(edit.Completed)
+	default:
+		return string(edit.NeedsAction)
+	}
+}
+
 // taskView shows a task, as it stands to whoever asks.
 func (z zoned) taskView(who calendar.Caller, cal calendar.Calendar, i query.Instance) taskView {
 	r := readViewOf(i)
 	v := taskView{
-		UID: r.UID, Calendar: r.Calendar, Title: r.Summary, ETag: r.ETag, Status: string(edit.NeedsAction),
-		Due: stamp(dueOf(i)), Start: stamp(i.Start), Priority: numberOf(i, "PRIORITY"), Percent: numberOf(i, "PERCENT-COMPLETE"),
+		UID: r.UID, Calendar: r.Calendar, Title: r.Summary, ETag: r.ETag, Status: taskStatus(i),
+		Due: stamp(i.Due()), Start: stamp(i.Start), Priority: numberOf(i, "PRIORITY"), Percent: numberOf(i, "PERCENT-COMPLETE"),
 		Recurring: isSeries(i), RecurrenceID: r.RecurrenceID,
 	}
-	v.DueLocal, v.DueWeekday = z.local(dueOf(i))
+	v.DueLocal, v.DueWeekday = z.local(i.Due())
 	v.StartLocal, v.StartWeekday = z.local(i.Start)
 	if i.Unclear {
 		return v
 	}
 	v.Parent, v.Untrusted = shown(cut(edit.ParentOf(i.Component))), standing(who, cal, i.Component).Untrusted
-	if status := content.WordOf(i.Component, "STATUS"); status != "" {
-		v.Status = visible(status)
-	} else if isDone(i) {
-		v.Status = string(edit.Completed)
-	}
 	if p := i.Component.Property("COMPLETED"); p != nil {
 		// RFC 5545 §3.8.2.1: always in UTC.
 		if at, err := p.Time(); err == nil {

@@ -48,6 +48,8 @@ var (
 	listOfCalendars = besides{{"list_calendars"}}
 	eventIDs        = besides{{"list_events", "query_events"}}
 	wholeEvents     = besides{{"get_event"}}
+	listOfTasks     = besides{{"list_tasks"}}
+	wholeTasks      = besides{{"get_task"}}
 	allEvents       = slices.Concat(listOfCalendars, eventIDs, wholeEvents)
 )
 

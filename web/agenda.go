@@ -148,7 +148,7 @@ func (v *visit) tasksDue(m *meter.Meter, c clock) ([]agendaTask, error) {
 			if err != nil {
 				return nil, err
 			}
-			if i.Unclear || finished(i) || i.Component.Property("DUE") == nil {
+			if i.Unclear || i.Done() || i.Component.Property("DUE") == nil {
 				continue
 			}
 			if i.Start.Time.IsZero() {
@@ -162,10 +162,4 @@ func (v *visit) tasksDue(m *meter.Meter, c clock) ([]agendaTask, error) {
 	}
 	slices.SortStableFunc(due, func(a, b agendaTask) int { return a.at.Compare(b.at) })
 	return due[:min(len(due), mostTasks)], nil
-}
-
-// finished tells whether nothing is left to do of a task. Programs write one or the other.
-func finished(i query.Instance) bool {
-	status := content.WordOf(i.Component, "STATUS")
-	return status == "COMPLETED" || status == "CANCELLED" || status == "" && i.Component.Property("COMPLETED") != nil
 }

@@ -16,7 +16,7 @@ import (
 	"caldav-mcp-server/ical"
 )
 
-// EventSearch asks for events by what they say.
+// EventSearch asks for events, or for tasks, by what they say.
 type EventSearch struct {
 	// Text is words, or the beginnings of words, in any order.
 	Text string
@@ -61,6 +61,11 @@ type search struct {
 
 // SearchEvents finds events by words of their titles, texts, places and people.
 func (s *Queries) SearchEvents(ctx context.Context, c calendar.Caller, q EventSearch) (Finds, error) {
+	return s.searchKind(ctx, c, calendar.Event, q)
+}
+
+// searchKind finds objects of a kind; where none has the words, those that have words like them.
+func (s *Queries) searchKind(ctx context.Context, c calendar.Caller, kind calendar.Kind, q EventSearch) (Finds, error) {
 	words := content.Words(q.Text)
 	if len(words) == 0 {
 		return Finds{}, calendar.Errorf(calendar.Invalid, "", "there is no word to look for in %.80q", q.Text)
@@ -70,7 +75,7 @@ func (s *Queries) SearchEvents(ctx context.Context, c calendar.Caller, q EventSe
 		return Finds{}, err
 	}
 	byID := make(map[calendar.CalendarID]calendar.Calendar, len(calendars))
-	ask := search{caller: c, SearchQuery: calendar.SearchQuery{Kind: calendar.Event, Words: words, Now: s.now(), Past: q.Past, Limit: min(q.Limit+searchSpare, searchMost)}}
+	ask := search{caller: c, SearchQuery: calendar.SearchQuery{Kind: kind, Words: words, Now: s.now(), Past: q.Past, Limit: min(q.Limit+searchSpare, searchMost)}}
 	for _, cal := range calendars {
 		byID[cal.ID] = cal
 		ask.Calendars = append(ask.Calendars, cal.ID)
@@ -164,6 +169,9 @@ func (q search) finds(found []Occurrence, limit int, more bool) Finds {
 
 // distance orders occurrences: what is over comes behind all that is not.
 func (q search) distance(i Instance) int64 {
+	if q.Kind == calendar.Todo {
+		return urgency(i)
+	}
 	if q.over(i) {
 		return math.MaxInt64/2 + q.Now.Unix() - i.End.Time.Unix()
 	}
@@ -186,6 +194,10 @@ func (q search) nearest(ctx context.Context, o calendar.Object, in filter.Contex
 	})
 	if len(wanted) == 0 {
 		return Instance{}, false, nil
+	}
+	if q.Kind == calendar.Todo {
+		i, ok := q.task(ctx, o, read, wanted, in)
+		return i, ok, ctx.Err()
 	}
 	ahead, back := q.ranges(o, read, wanted, in)
 	i, ok := recur.Instance{}, false

@@ -1,0 +1,180 @@
+package mcp
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/content"
+	"caldav-mcp-server/calendar/daterange"
+	"caldav-mcp-server/calendar/edit"
+	"caldav-mcp-server/calendar/query"
+)
+
+// A person who searches does not say whether it is an event or a task that they look for. So search finds both, and
+// search_events says where tasks have what no event has. A token for certain tools is told of no more tasks than its tools tell.
+
+// mostTasks is how many tasks are listed beside events, where not all of both can be.
+const mostTasks = 10
+
+func isTask(o query.Occurrence) bool { return o.Object.Kind == calendar.Todo }
+
+// find finds events and tasks that have the words.
+func (b toolbox) find(ctx context.Context, c *call, q query.EventSearch) (query.Finds, error) {
+	found, err := b.service.SearchEvents(ctx, c.caller, q)
+	if err != nil {
+		return found, err
+	}
+	if !wholeTasks.to(c.caller) {
+		return found, nil
+	}
+	tasks, err := b.service.SearchTasks(ctx, c.caller, q)
+	return beside(found, tasks), err
+}
+
+// beside is what was found of both. What has the words goes before what has words like them.
+func beside(found, tasks query.Finds) query.Finds {
+	none, other := len(found.Occurrences) == 0, len(tasks.Occurrences) == 0
+	switch {
+	case other || !none && found.Meant == nil && tasks.Meant != nil:
+		return found
+	case none || found.Meant != nil && tasks.Meant == nil:
+		return tasks
+	}
+	room := mostConnected - min(len(tasks.Occurrences), mostTasks)
+	all := slices.Concat(found.Occurrences[:min(len(found.Occurrences), room)], tasks.Occurrences)
+	found.More = found.More || tasks.More || len(found.Occurrences) > room || len(all) > mostConnected
+	found.Occurrences = all[:min(len(all), mostConnected)]
+	return found
+}
+
+// tasksOf are the tasks among what was found.
+func tasksOf(found query.Finds) query.Finds {
+	found.Occurrences = slices.DeleteFunc(slices.Clone(found.Occurrences), func(o query.Occurrence) bool { return !isTask(o) })
+	return found
+}
+
+// dueIn are the tasks that are due in a time. One that has words like those asked for is none that was asked for.
+func dueIn(found query.Finds, when daterange.Range) query.Finds {
+	if found.Meant != nil {
+		return query.Finds{}
+	}
+	found.Occurrences = slices.DeleteFunc(found.Occurrences, func(o query.Occurrence) bool {
+		due := o.Due().Time
+		return due.Before(when.From) || !due.Before(when.Until)
+	})
+	return found
+}
+
+// tasksInstead is how many tasks have the words that no event has.
+func (b toolbox) tasksInstead(ctx context.Context, c *call, q query.EventSearch, found query.Finds) (int, error) {
+	if len(found.Occurrences) > 0 && found.Meant == nil || !listOfTasks.to(c.caller) {
+		return 0, nil
+	}
+	q.Limit = mostFound
+	tasks, err := b.service.SearchTasks(ctx, c.caller, q)
+	if err != nil || tasks.Meant != nil {
+		return 0, err
+	}
+	return len(tasks.Occurrences), nil
+}
+
+// tasksHave says so in words.
+func tasksHave(n int) string {
+	const where = ": list_tasks with them as query, and status all."
+	switch n {
+	case 1:
+		return "1 task has these words" + where
+	case mostFound:
+		return fmt.Sprintf("%d tasks or more have these words%s", n, where)
+	default:
+		return fmt.Sprintf("%d tasks have these words%s", n, where)
+	}
+}
+
+// foundTask is what there is to say of a task that was found, besides; of an event, nothing.
+type foundTask struct {
+	Kind   string `json:"kind,omitempty" doc:"task; none is an event."`
+	Due    string `json:"due_local,omitempty"`
+	Status string `json:"status,omitempty"`
+}
+
+func (z zoned) foundTask(i query.Instance) foundTask {
+	v := foundTask{Kind: aTask.name, Status: taskStatus(i)}
+	v.Due, _ = z.local(i.Due())
+	return v
+}
+
+// words say it for people: "task, due Fri 2026-03-06, done".
+func (v foundTask) words(z zoned, i query.Instance) string {
+	words := []string{v.Kind}
+	if due := i.Due(); due.Time.IsZero() {
+		words = append(words, "never due")
+	} else if _, weekday := z.local(due); due.AllDay {
+		words = append(words, "due "+weekday[:3]+" "+v.Due)
+	} else {
+		words = append(words, "due "+z.spellTimes(due.Time, due.Time))
+	}
+	switch {
+	case v.Status == string(edit.Cancelled):
+		words = append(words, "cancelled")
+	case i.Done():
+		words = append(words, "done")
+	default:
+		words = append(words, "not done")
+	}
+	return strings.Join(words, ", ")
+}
+
+// fetchedTask is what fetch tells of a task besides, with what the tools for tasks take.
+type fetchedTask struct {
+	foundTask
+	CalendarID   calendar.CalendarID `json:"calendar_id,omitempty"`
+	UID          shown               `json:"task_uid,omitempty"`
+	RecurrenceID string              `json:"recurrence_id,omitempty"`
+}
+
+// fetchTask is fetch of a task, where there is no event of this id for the reason given.
+func (b toolbox) fetchTask(ctx context.Context, c *call, id eventID, noEvent error) (answer, error) {
+	if calendar.ReasonOf(noEvent) != calendar.NotFound || !wholeTasks.to(c.caller) {
+		return answer{}, noEvent
+	}
+	s, err := b.subject(ctx, c, aTask, reference{eventID: id})
+	switch {
+	case err != nil && calendar.ReasonOf(err) == calendar.NotFound:
+		return answer{}, noEvent
+	case err != nil:
+		return answer{}, err
+	}
+	task, z := s.zone.taskDetails(c.caller, s.cal, s.found), s.zone
+	said := z.foundTask(s.found)
+	title, place := headline(short(content.TextOf(s.found.Component, "SUMMARY"), maxShown)), short(string(task.Location), maxShown)
+	lines := []string{"Title: " + title, "This is a " + said.words(z, s.found) + ".", "Calendar: " + short(s.cal.Name, maxShown)}
+	for _, l := range [...]struct{ name, text string }{
+		{"Start", strings.TrimSpace(task.StartWeekday + " " + task.StartLocal)},
+		{"Due", strings.TrimSpace(task.DueWeekday + " " + task.DueLocal)},
+		{"Status", task.Status},
+		{"Completed", task.Completed},
+		{"Location", place},
+		{"Recurs", task.Rule},
+		{"Tags", strings.Join(texts(task.Categories), ", ")},
+		{"Page", string(task.URL)},
+		{"Untrusted text by", string(task.Untrusted)},
+		{"Time zone", cmp.Or(clockOf(s.found.Due()), z.Name())},
+	} {
+		if l.text != "" {
+			lines = append(lines, l.name+": "+strings.Join(strings.Fields(l.text), " "))
+		}
+	}
+	lines = append(lines, "Description: "+cut(content.TextOf(s.found.Component, "DESCRIPTION")))
+	return same(fetchedView{
+		ID: id.String(), Title: shown(title), Text: shown(strings.Join(lines, "\n")), URL: id.url(),
+		Metadata: metadataView{
+			Calendar: shown(s.cal.Name), StartDate: task.StartLocal, EndDate: task.DueLocal, Location: shown(place),
+			fetchedTask: fetchedTask{said, s.cal.ID, task.UID, task.RecurrenceID},
+		},
+	})
+}
