@@ -35,7 +35,7 @@ type Booking struct {
 const (
 	saysBarred   = "You may not book this. Ask whoever looks after it."
 	saysTaken    = "It is taken at that time."
-	saysTooFar   = "It can be booked two years ahead at most: let the series end before."
+	saysTooFar   = "It can be booked two years ahead at most: a series has to end before."
 	saysTooMany  = "It takes %d people, and %d take part."
 	saysTooOften = "It is taken at too many of these times."
 	saysUnclear  = "When this takes place cannot be worked out."
@@ -49,6 +49,8 @@ func (r Rules) Book(ctx context.Context, b Booking) (*content.Object, error) {
 	switch {
 	case err != nil && !errors.As(err, &over):
 		return nil, err
+	case err == nil && len(asked.open) == 0 && asked.endless && asked.waits():
+		return r.refuse(ctx, b, asked, saysTooFar)
 	case err == nil && len(asked.open) == 0:
 		return nil, ErrSame
 	case err != nil:
@@ -76,9 +78,14 @@ func (r Rules) Book(ctx context.Context, b Booking) (*content.Object, error) {
 type inquiry struct {
 	// open are the instances to come that it has not answered.
 	open []recur.Instance
+	// apart are the names of the instances told apart that wait for an answer, whenever they are.
+	apart []ical.Time
 	// whole tells that the series itself waits for an answer, endless that it goes on for longer than the room can be booked.
 	whole, endless bool
 }
+
+// waits tells whether anything waits for an answer.
+func (q inquiry) waits() bool { return q.whole || len(q.apart) > 0 }
 
 // asked finds out what a room is asked for.
 func (r Rules) asked(ctx context.Context, b Booking) (q inquiry, err error) {
@@ -90,6 +97,13 @@ func (r Rules) asked(ctx context.Context, b Booking) (q inquiry, err error) {
 			p = attendee(o.Master, b.Self)
 		}
 		waits[c] = p != nil && partstat(p) == NeedsAction && content.WordOf(c, "STATUS") != "CANCELLED"
+		if id := c.Property("RECURRENCE-ID"); waits[c] && id != nil {
+			name, err := id.Time()
+			if err != nil {
+				return q, err
+			}
+			q.apart = append(q.apart, name)
+		}
 	}
 	q.whole = o.Master != nil && waits[o.Master]
 	horizon := r.Now.Add(bookedAhead)
@@ -155,7 +169,7 @@ func (r Rules) clashes(ctx context.Context, b Booking, o *content.Object, from, 
 		// Open is in order of starts; of what begins after the other one's end nothing overlaps it.
 		most, _ := slices.BinarySearchFunc(open, other.End.Time, func(i recur.Instance, at time.Time) int { return i.Start.Time.Compare(at) })
 		for n, i := range open[:most] {
-			if i.End.Time.After(other.Start.Time) {
+			if !out[n] && i.End.Time.After(other.Start.Time) {
 				out[n] = true
 			}
 		}
@@ -164,22 +178,20 @@ func (r Rules) clashes(ctx context.Context, b Booking, o *content.Object, from, 
 }
 
 // holds tells whether what takes place in a room takes its time: what was not called off or declined, and is not just being
-// asked for.
+// asked for. Only what somebody has written there by hand may say that it takes none: an organizer who says so speaks of
+// their own time.
 func holds(o *content.Object, c *ical.Component, room Self) bool {
-	if content.WordOf(c, "STATUS") == "CANCELLED" || content.WordOf(c, "TRANSP") == "TRANSPARENT" {
+	if content.WordOf(c, "STATUS") == "CANCELLED" {
 		return false
 	}
 	p := attendee(c, room)
 	if p == nil && o.Master != nil && len(c.All("ATTENDEE")) == 0 {
 		p = attendee(o.Master, room)
 	}
-	switch {
-	case p == nil:
-		return true // somebody has written it there
-	case partstat(p) == Accepted, partstat(p) == Tentative:
-		return true
+	if p == nil {
+		return content.WordOf(c, "TRANSP") != "TRANSPARENT"
 	}
-	return false
+	return partstat(p) == Accepted || partstat(p) == Tentative
 }
 
 // refuse declines all that was not answered.
@@ -189,29 +201,24 @@ func (r Rules) refuse(ctx context.Context, b Booking, q inquiry, why string) (*c
 
 // accept accepts what was not answered, but for what is taken.
 func (r Rules) accept(ctx context.Context, b Booking, q inquiry, taken []recur.Instance) (*content.Object, error) {
-	made, err := r.pronounce(ctx, b, q, Accepted, "")
+	var but []Response
 	for _, i := range taken {
-		if err != nil {
-			return nil, err
-		}
-		made, err = r.Respond(ctx, made, b.Self, Response{Instance: nameOf(b.Stored, i), Status: Declined, Comment: saysTaken})
+		but = append(but, Response{Instance: nameOf(b.Stored, i), Status: Declined, Comment: saysTaken})
 	}
-	return made, err
+	return r.pronounce(ctx, b, q, Accepted, "", but...)
 }
 
-// pronounce gives one answer to all that was not answered.
-func (r Rules) pronounce(ctx context.Context, b Booking, q inquiry, status, comment string) (*content.Object, error) {
+// pronounce gives one answer to all that was not answered, but for some of it.
+func (r Rules) pronounce(ctx context.Context, b Booking, q inquiry, status, comment string, but ...Response) (*content.Object, error) {
+	var all []Response
 	if q.whole || b.Stored.Master == nil && len(b.Stored.Overrides) == 1 {
-		return r.Respond(ctx, b.Stored, b.Self, Response{Status: status, Comment: comment})
-	}
-	made := b.Stored
-	for _, i := range q.open {
-		var err error
-		if made, err = r.Respond(ctx, made, b.Self, Response{Instance: nameOf(b.Stored, i), Status: status, Comment: comment}); err != nil {
-			return nil, err
+		all = append(all, Response{Status: status, Comment: comment})
+	} else {
+		for _, id := range q.apart {
+			all = append(all, Response{Instance: id, Status: status, Comment: comment})
 		}
 	}
-	return made, nil
+	return r.Respond(ctx, b.Stored, b.Self, append(all, but...)...)
 }
 
 // nameOf is the RECURRENCE-ID of an instance; zero of what takes place once.

@@ -27,9 +27,9 @@ var (
 	ErrNoInstance = errors.New("the series has no such instance")
 )
 
-// Respond writes down what somebody answers in what they have of an event. Nothing else changes, not even SEQUENCE,
-// which is the organizer's.
-func (r Rules) Respond(ctx context.Context, stored *content.Object, is Self, a Response) (*content.Object, error) {
+// Respond writes down what somebody answers in what they have of an event, one answer after the other. Nothing else
+// changes, not even SEQUENCE, which is the organizer's.
+func (r Rules) Respond(ctx context.Context, stored *content.Object, is Self, answers ...Response) (*content.Object, error) {
 	made, err := copyOf(stored)
 	if err != nil {
 		return nil, err
@@ -38,9 +38,22 @@ func (r Rules) Respond(ctx context.Context, stored *content.Object, is Self, a R
 	if err != nil {
 		return nil, err
 	}
+	for _, a := range answers {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		if err := x.respond(is, a); err != nil {
+			return nil, err
+		}
+	}
+	return content.Of(made.Document)
+}
+
+// respond writes down one answer.
+func (x *reading) respond(is Self, a Response) error {
 	about, err := x.aimedAt(is, a.Instance)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	for _, c := range about {
 		setParam(x.line(c, is), paramPartstat, a.Status)
@@ -50,7 +63,7 @@ func (r Rules) Respond(ctx context.Context, stored *content.Object, is Self, a R
 			c.Remove("COMMENT")
 		}
 	}
-	return content.Of(made.Document)
+	return nil
 }
 
 // aimedAt are the components that an answer is about: an instance's own, which is made if need be, or the series' and
