@@ -26,6 +26,8 @@ type Attempts interface {
 	// make the call: because it is new, or because one with the same digest that began before
 	// abandoned never came to an answer. That one's UID is kept.
 	Begin(ctx context.Context, a Attempt, abandoned, forgotten time.Time) (Attempt, bool, error)
+	// Attempt returns what there is of that user, token and name, and changes nothing; NotFound where there is none.
+	Attempt(ctx context.Context, user UserID, token TokenID, name string) (Attempt, error)
 	// Settle keeps the answer of an attempt; without one, it forgets the attempt.
 	Settle(ctx context.Context, a Attempt) error
 }

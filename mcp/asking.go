@@ -23,9 +23,9 @@ import (
 // repeated.
 
 const (
-	// mostAskedAtOnce is how many questions to the persons behind one token are open on one process, mostOpen
-	// how many to all.
-	mostAskedAtOnce, mostOpen = 4, 256
+	// mostAskedAtOnce is how many questions to the persons behind one token are open on one process, mostOfUser how many to
+	// one user, by all their tokens, and mostOpen how many to all: users must be many to bar others.
+	mostAskedAtOnce, mostOfUser, mostOpen = 4, 8, 256
 	// lookAgain is how often it is asked whether another process was answered.
 	lookAgain = 2 * time.Second
 )
@@ -43,25 +43,42 @@ type askings struct {
 	closed bool
 }
 
-// begin opens a question under an id; false where too many are.
-func (a *askings) begin(of owner, id string) (asking, bool) {
+// errNotAsked refuses a call whose question cannot be asked now.
+func errNotAsked(hint, why string, args ...any) error {
+	e := calendar.Errorf(calendar.TooLarge, "", why+": nothing was changed", args...)
+	e.Hint = hint
+	return e
+}
+
+// begin opens a question under an id, unless too many are open.
+func (a *askings) begin(of owner, id string) (asking, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	own := 0
+	ofToken, ofUser := 0, 0
 	for _, other := range a.open {
+		if other.of.user == of.user {
+			ofUser++
+		}
 		if other.of == of {
-			own++
+			ofToken++
 		}
 	}
-	if own >= mostAskedAtOnce || len(a.open) >= mostOpen || a.closed {
-		return asking{}, false
+	switch {
+	case a.closed:
+		return asking{}, errNotAsked("try it again in a minute", "the server is about to stop, and asks nobody")
+	case ofToken >= mostAskedAtOnce:
+		return asking{}, errNotAsked("wait until they have answered those", "the user has %d questions to answer already", ofToken)
+	case ofUser >= mostOfUser:
+		return asking{}, errNotAsked("wait until they have answered those", "by all their programs together, the user has %d questions to answer already", ofUser)
+	case len(a.open) >= mostOpen:
+		return asking{}, errNotAsked("try it again in some minutes", "the server waits for answers of many users, and can ask nobody else now")
 	}
 	if a.open == nil {
 		a.open = make(map[string]asking)
 	}
 	one := asking{of, make(chan string, 1)}
 	a.open[id] = one
-	return one, true
+	return one, nil
 }
 
 func (a *askings) end(id string) {
@@ -109,11 +126,9 @@ func (h *Handler) askID(x *exchange, nonce string) string {
 // askPerson asks, and waits for the answer.
 func (h *Handler) askPerson(ctx context.Context, x *exchange, q *question) error {
 	id := h.askID(x, rand.Text())
-	one, ok := h.askings.begin(ownerOf(x.caller), id)
-	if !ok {
-		e := calendar.Errorf(calendar.TooLarge, "", "the user has %d questions to answer already: nothing was changed", mostAskedAtOnce)
-		e.Hint = "wait until they have answered those"
-		return e
+	one, err := h.askings.begin(ownerOf(x.caller), id)
+	if err != nil {
+		return err
 	}
 	defer h.askings.end(id)
 	letterbox, _, err := h.box.service.BeginAttempt(ctx, x.caller, id, q.digest())
@@ -126,7 +141,7 @@ func (h *Handler) askPerson(ctx context.Context, x *exchange, q *question) error
 	if err := x.reply.ask(elicitRequest{mcpgo.JSONRPC_VERSION, id, string(mcpgo.MethodElicitationCreate), q.elicitation()}); err != nil {
 		return err
 	}
-	action, err := h.await(ctx, x, one, id, q)
+	action, err := h.await(ctx, x, one, letterbox)
 	switch {
 	case err != nil:
 		return err
@@ -150,8 +165,8 @@ type elicitRequest struct {
 	Params  mcpgo.ElicitationParams `json:"params"`
 }
 
-// await waits for what the person does.
-func (h *Handler) await(ctx context.Context, x *exchange, one asking, id string, q *question) (action string, err error) {
+// await waits for what the person does, and looks into the letterbox for what another process was told.
+func (h *Handler) await(ctx context.Context, x *exchange, one asking, letterbox calendar.Attempt) (action string, err error) {
 	look, pause := time.NewTicker(lookAgain), time.NewTicker(h.limits.StreamPause)
 	defer look.Stop()
 	defer pause.Stop()
@@ -160,9 +175,8 @@ func (h *Handler) await(ctx context.Context, x *exchange, one asking, id string,
 		case action := <-one.heard:
 			return action, nil
 		case <-look.C:
-			found, _, err := h.box.service.BeginAttempt(ctx, x.caller, id, q.digest())
-			if err == nil && found.Answer != nil {
-				return string(found.Answer), nil
+			if answer, err := h.box.service.AttemptAnswer(ctx, letterbox); err == nil && answer != nil {
+				return string(answer), nil
 			}
 		case <-pause.C:
 			if err := x.reply.wait(); err != nil {

@@ -26,11 +26,17 @@ func (s *Store) Begin(ctx context.Context, a calendar.Attempt, abandoned, forgot
 			return err
 		}
 		mine = taken == 1
-		is, err = rowOf(ctx, t, scanAttempt, `SELECT user_id, token_id, name, digest, uid, answer, at FROM attempts
-			WHERE user_id = $1 AND token_id = $2 AND name = $3`, a.User, a.Token, a.Name)
+		is, err = rowOf(ctx, t, scanAttempt, attemptQuery, a.User, a.Token, a.Name)
 		return err
 	})
 	return is, mine, err
+}
+
+const attemptQuery = `SELECT user_id, token_id, name, digest, uid, answer, at FROM attempts WHERE user_id = $1 AND token_id = $2 AND name = $3`
+
+// Attempt implements [calendar.Attempts].
+func (s *Store) Attempt(ctx context.Context, user calendar.UserID, token calendar.TokenID, name string) (calendar.Attempt, error) {
+	return rowOf(ctx, s.reads, scanAttempt, attemptQuery, user, token, name)
 }
 
 func scanAttempt(row scanner) (calendar.Attempt, error) {

@@ -41,6 +41,15 @@ func (s *Ledger) BeginAttempt(ctx context.Context, c calendar.Caller, name, dige
 	return a, false, nil
 }
 
+// AttemptAnswer is the answer of an attempt, nil while there is none. To look for it writes nothing.
+func (s *Ledger) AttemptAnswer(ctx context.Context, a calendar.Attempt) ([]byte, error) {
+	is, err := s.store.Attempt(ctx, a.User, a.Token, a.Name)
+	if err != nil && calendar.ReasonOf(err) == calendar.NotFound {
+		return nil, nil
+	}
+	return is.Answer, err
+}
+
 // SettleAttempt keeps the answer of a call that was made; nil, of one that was refused, lets
 // the client begin anew.
 func (s *Ledger) SettleAttempt(ctx context.Context, a calendar.Attempt, answer []byte) error {

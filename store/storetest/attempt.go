@@ -13,6 +13,7 @@ func attemptTests() []test {
 		{"may be made anew when it was refused", attemptRefused},
 		{"is taken over when it was abandoned", attemptAbandoned},
 		{"is forgotten", attemptForgotten},
+		{"is looked at", attemptLookedAt},
 	}
 }
 
@@ -102,4 +103,32 @@ func attemptForgotten(b *bundle) {
 	if !mine || again.UID == first.UID || again.Answer != nil {
 		b.Errorf("after a day: %t, %+v", mine, again)
 	}
+}
+
+// attemptLookedAt: to look at an attempt neither makes one nor takes one over.
+func attemptLookedAt(b *bundle) {
+	ann := b.user("ann")
+	look := func(name string) (calendar.Attempt, error) {
+		return b.another().Attempt(b.Context(), ann.ID, "t", name)
+	}
+	_, err := look("key")
+	b.refused(err, calendar.NotFound, "")
+	first, mine := b.attempt(b, ann, "t", "key", "digest")
+	if !mine {
+		b.Error("to look at it made it")
+	}
+	_, err = look("Key")
+	b.refused(err, calendar.NotFound, "")
+	b.pass(2 * lease)
+	is, err := look("key")
+	b.must(err)
+	same(b, "the attempt that goes on", is, first)
+	if _, mine = b.attempt(b, ann, "t", "key", "digest"); !mine {
+		b.Error("to look at it took it over")
+	}
+	first.Answer = []byte("answer")
+	b.must(b.Settle(b.Context(), first))
+	is, err = look("key")
+	b.must(err)
+	same(b, "the answer", string(is.Answer), "answer")
 }
