@@ -229,13 +229,17 @@ func (w *walker) paths() ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
+	change, err := w.change(calendar)
+	if err != nil {
+		return nil, err
+	}
 	group, err := w.group()
 	if err != nil {
 		return nil, err
 	}
 	consent, err := w.consent()
 	return []string{
-		"", "calendars", calendar, calendar + "/links", "connect", "connect/apple", "connect/android", "apps", "apps/new", narrow, consent, "journal", "trash", "linked",
+		"", "calendars", calendar, calendar + "/links", "connect", "connect/apple", "connect/android", "apps", "apps/new", narrow, consent, "journal", change, "trash",
 		"settings", "security", "security/password", "security/passkey", "security/codes", "confirm", "delete", "people", "invite", "people/" + w.user, group, "linked", "webhooks", "webhooks/new",
 	}, err
 }
@@ -250,6 +254,18 @@ func (w *walker) found(page, link string) (string, error) {
 		return "", fmt.Errorf("/account/%s has no %s: %w", page, link, err)
 	}
 	return path, nil
+}
+
+// change says something of a calendar, and returns the page of that change.
+func (w *walker) change(calendar string) (string, error) {
+	if err := w.open(calendar); err != nil {
+		return "", err
+	}
+	text := fmt.Sprintf("Said <b>anew</b> %d", time.Now().UnixNano())
+	if err := w.follow(chromedp.SetValue("#description", text), chromedp.Click("#settings ~ form button")); err != nil {
+		return "", err
+	}
+	return w.found("journal", `main a[href*='/account/journal/']`)
 }
 
 // group makes a group with the walker in it, where there is none yet, and returns its page.
