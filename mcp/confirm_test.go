@@ -263,6 +263,39 @@ func TestConsentFitsOneCall(t *testing.T) {
 	})
 }
 
+// TestConsentIsForOnce: the same answer does not share a calendar again that was taken back, nor make again what it made.
+func TestConsentIsForOnce(t *testing.T) {
+	t.Parallel()
+	var creations []string
+	for i := range mostUnasked + 1 {
+		creations = append(creations, fmt.Sprintf(`{"tool":"create_event","calendar_id":%q,"title":"New %d","start":"2026-05-04T10:00","end":"2026-05-04T11:00"}`, work, i))
+	}
+	testdb.Each(t, func(t *testing.T, url string) {
+		h := newHouse(t, url)
+		door := h.open(t, h.config())
+		for _, tt := range []struct{ tool, args, done, back, backArgs string }{
+			{"share_calendar", `{"calendar_id":"` + string(work) + `","username":"bob","permission":"read"}`, `"shared_with"`, "unshare_calendar", `{"calendar_id":"` + string(work) + `","username":"bob"}`},
+			{"change_many", `{"changes":[` + strings.Join(creations, ",") + `]}`, `"etag"`, "", ""},
+		} {
+			var r struct{ Result struct{ RequestState string } }
+			asked := modernCall(t, door, "alice", tt.tool, tt.args, "")
+			if err := json.Unmarshal([]byte(asked), &r); err != nil || r.Result.RequestState == "" {
+				t.Fatalf("nobody is asked: %s", asked)
+			}
+			agreed := fmt.Sprintf(`,"inputResponses":{"confirm":{"action":"accept","content":{}}},"requestState":%q`, r.Result.RequestState)
+			if said := modernCall(t, door, "alice", tt.tool, tt.args, agreed); !strings.Contains(said, tt.done) {
+				t.Fatalf("%s is not done: %s", tt.tool, said)
+			}
+			if tt.back != "" {
+				modernCall(t, door, "alice", tt.back, tt.backArgs, "")
+			}
+			if said := modernCall(t, door, "alice", tt.tool, tt.args, agreed); !strings.Contains(said, "input_required") || strings.Contains(said, tt.done) {
+				t.Errorf("%s is done again: %s", tt.tool, said)
+			}
+		}
+	})
+}
+
 // asker is a client before 2026-07-28 that answers by itself.
 type asker struct {
 	session string

@@ -3,6 +3,7 @@ package mcp
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -63,7 +64,7 @@ func (c *call) confirmShare(cal calendar.Calendar, with string, access calendar.
 	share := calendar.Change{Did: calendar.Created, In: cal, Whom: calendar.UserID(with), WhomName: with, Given: access}
 	return c.confirm(question{
 		text:  willHave(share.Describe(time.UTC, quotedShort)) + "unshare_calendar takes it back; what was seen is seen.",
-		state: string(cal.ID),
+		state: string(cal.ID) + " " + strconv.FormatInt(int64(cal.Version), 10), // it grows with each share that is given or taken
 	})
 }
 

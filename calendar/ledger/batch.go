@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strconv"
 	"strings"
 
 	"caldav-mcp-server/calendar"
@@ -45,12 +46,15 @@ func (s *Ledger) NewBatch(c calendar.Caller, m *meter.Meter, tell calendar.Telli
 // Last is the latest change, as the journal would have it, with the bytes before and after.
 func (b *Batch) Last() calendar.Change { return b.last }
 
-// State tells apart what the batch has found: it is another one once something of it was changed by somebody else.
+// State tells apart what the batch has found: it is another one once something of it was changed by somebody else, and once
+// the batch itself was committed. Of what is new nothing was there, so that its calendar's version stands for it.
 func (b *Batch) State() string {
 	var was []string
 	for _, p := range b.plans {
 		if p.before != nil {
 			was = append(was, string(p.before.ETag))
+		} else {
+			was = append(was, string(p.cal.ID)+"@"+strconv.FormatInt(int64(p.cal.Version), 10))
 		}
 	}
 	return strings.Join(was, " ")
