@@ -3,6 +3,7 @@ package ledger
 import (
 	"context"
 	"errors"
+	"sync"
 	"time"
 
 	"caldav-mcp-server/calendar"
@@ -18,7 +19,36 @@ const (
 	bookingsMost = 100
 	// bookingTime bounds the answer to one booking.
 	bookingTime = 30 * time.Second
+	// bookingTries is how often an answer is tried before it is given up, each time after twice as long. Then the organizer goes on
+	// reading that the room has not answered, and the next change asks it again.
+	bookingTries = 8
 )
+
+// tries counts how often rooms have failed to answer, since this process began.
+type tries struct {
+	mutex sync.Mutex
+	count map[calendar.Booking]int
+}
+
+// add counts one more, and returns how many there are.
+func (t *tries) add(b calendar.Booking) int {
+	t.mutex.Lock()
+	defer t.mutex.Unlock()
+	if t.count == nil {
+		t.count = map[calendar.Booking]int{}
+	}
+	b.Posted = time.Time{}
+	t.count[b]++
+	return t.count[b]
+}
+
+// forget begins to count anew.
+func (t *tries) forget(b calendar.Booking) {
+	t.mutex.Lock()
+	defer t.mutex.Unlock()
+	b.Posted = time.Time{}
+	delete(t.count, b)
+}
 
 // booked notes that a room is to answer an invitation, in the transaction that brings it.
 func (w *work) booked(ctx context.Context, room calendar.User, at calendar.CalendarID, uid calendar.UID) error {
@@ -45,7 +75,9 @@ func (s *Ledger) AnswerBookings(ctx context.Context) (answered int, failed error
 		return 0, err
 	}
 	for _, b := range all {
-		if err := s.answerBooking(ctx, b); err == nil {
+		if err := s.answerBooking(ctx, b); ctx.Err() != nil {
+			return answered, ctx.Err()
+		} else if err == nil {
 			answered++
 		} else if failed == nil {
 			failed = err
@@ -54,9 +86,30 @@ func (s *Ledger) AnswerBookings(ctx context.Context) (answered int, failed error
 	return answered, failed
 }
 
-// answerBooking has a room answer one invitation, under the lock of its calendar: of two that want the same time, one is later
-// and sees the other.
+// answerBooking has a room answer one invitation. One that it cannot answer waits, so that the others have their turn, and is
+// given up in the end; where the calendar is gone nobody waits for an answer.
 func (s *Ledger) answerBooking(ctx context.Context, b calendar.Booking) error {
+	err := s.tryBooking(ctx, b)
+	if err == nil || ctx.Err() != nil {
+		s.tries.forget(b)
+		return err
+	}
+	gone, tried := calendar.ReasonOf(err) == calendar.NotFound, s.tries.add(b)
+	if gone || tried >= bookingTries {
+		s.tries.forget(b)
+		dropped := s.store.Update(ctx, func(tx calendar.Tx) error { return tx.DropBooking(ctx, b.Calendar, b.UID) })
+		if gone {
+			return dropped
+		}
+		return errors.Join(err, dropped)
+	}
+	b.Posted = s.now().Add(bookingPatience << (tried - 1))
+	return errors.Join(err, s.store.Update(ctx, func(tx calendar.Tx) error { return tx.PutBooking(ctx, b) }))
+}
+
+// tryBooking has a room answer under the lock of all its calendars: of two that want the same time, one is later and sees the
+// other.
+func (s *Ledger) tryBooking(ctx context.Context, b calendar.Booking) error {
 	ctx, cancel := context.WithTimeout(ctx, bookingTime)
 	defer cancel()
 	room, err := s.store.UserByID(ctx, b.Room)
@@ -69,6 +122,9 @@ func (s *Ledger) answerBooking(ctx context.Context, b calendar.Booking) error {
 	}
 	c := calendar.Caller{User: room, Scopes: calendar.ScopeAll, Agent: "the room itself"}
 	return s.change(ctx, c, func(w *work) error {
+		if err := w.openOwn(ctx, all); err != nil {
+			return err
+		}
 		err := w.answerBooking(ctx, room, all, b)
 		if errors.Is(err, schedule.ErrSame) {
 			err = nil
@@ -78,6 +134,17 @@ func (s *Ledger) answerBooking(ctx context.Context, b calendar.Booking) error {
 		}
 		return w.DropBooking(ctx, b.Calendar, b.UID)
 	})
+}
+
+// openOwn opens the caller's own calendars among some, as far as they are not open yet.
+func (w *work) openOwn(ctx context.Context, all []calendar.Calendar) error {
+	var own []calendar.CalendarID
+	for _, cal := range all {
+		if cal.Access == calendar.OwnerAccess && w.opened[cal.ID] == nil {
+			own = append(own, cal.ID)
+		}
+	}
+	return w.openAll(ctx, own)
 }
 
 func (w *work) answerBooking(ctx context.Context, room calendar.User, all []calendar.Calendar, b calendar.Booking) error {

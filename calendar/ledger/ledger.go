@@ -21,6 +21,7 @@ type Ledger struct {
 	elsewhere Elsewhere
 	written   func(cal calendar.Calendar, first calendar.Version, objects []calendar.Object)
 	brought   deliveries
+	tries     tries
 }
 
 // Config has the parts and settings of a Ledger.

@@ -215,7 +215,7 @@ func (m *meeting) arrived(ctx context.Context, user calendar.User, msg schedule.
 	if err := m.reach([]calendar.CalendarID{a.Calendar}); err != nil {
 		return err
 	}
-	d := schedule.Delivery{Message: text, Self: m.parties.Are(user.ID), Outside: true}
+	d := schedule.Delivery{Message: text, Self: m.parties.Are(user.ID), Outside: true, Room: user.Room.Bookable()}
 	if a.Data != nil {
 		stored, err := content.Read(a.Data, unlimited)
 		if err != nil {

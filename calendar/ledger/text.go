@@ -91,6 +91,7 @@ type merging struct {
 	copy  calendar.ETag
 	text  *text
 	whole bool
+	room  bool // of which each is asked by itself
 }
 
 // merged is what was made of one of them, and stored is what that was.
@@ -103,12 +104,12 @@ type merged struct {
 // merge puts an organizer's message into what a user has of the event.
 func (m *meeting) merge(ctx context.Context, a *calendar.Appointment, user calendar.User, msg schedule.Message, t *text) (version, error) {
 	self := m.parties.Are(user.ID)
-	key := merging{a.ETag, t, msg.Whole}
+	key := merging{a.ETag, t, msg.Whole, user.Room.Bookable()}
 	if known, there := m.merges[key]; there {
 		a.Data = known.stored
 		return known.of(self), known.err
 	}
-	d := schedule.Delivery{Message: t.object, Self: self, Whole: msg.Whole}
+	d := schedule.Delivery{Message: t.object, Self: self, Whole: msg.Whole, Room: user.Room.Bookable()}
 	if err := m.readCopy(ctx, a, len(t.item.Data)); err != nil {
 		return version{}, err
 	}
@@ -136,7 +137,7 @@ func (m *meeting) merge(ctx context.Context, a *calendar.Appointment, user calen
 	if err == nil {
 		made.version = m.versionOf(done)
 	}
-	if !schedule.Personal(d.Stored) {
+	if !d.Room && !schedule.Personal(d.Stored) {
 		if m.merges == nil {
 			m.merges = map[merging]merged{}
 		}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"slices"
-	"strings"
 
 	"caldav-mcp-server/calendar/content"
 	"caldav-mcp-server/ical"
@@ -18,6 +17,8 @@ type Delivery struct {
 	// Whole tells that the message says all that the attendee takes part in; else what it says of single instances
 	// leaves the others as they are. Outside tells that it came by mail, where messages may overtake each other.
 	Whole, Outside bool
+	// Room tells that the attendee is a room: its answer is its own word alone, and holds only for what it has looked at.
+	Room bool
 }
 
 // Delivered is the outcome.
@@ -205,76 +206,6 @@ func (x *reading) admit(key int64) {
 		case len(kept) < len(times):
 			p.SetTimes(kept...)
 		}
-	}
-}
-
-// theirs are the properties that are each attendee's own, once they have the event.
-var theirs = [...]string{"TRANSP", "CATEGORIES", "COLOR", "CLASS", "COMMENT", "PERCENT-COMPLETE", "COMPLETED", "X-MICROSOFT-CDO-BUSYSTATUS"}
-
-// keepOwn gives a component what the attendee had of their own: alarms, whether it takes their time, notes, the answer.
-func (r Rules) keepOwn(old, now *reading, c *ical.Component, d Delivery) {
-	was := old.counterpart(now, c)
-	for _, alarm := range c.AllComponents("VALARM") {
-		c.RemoveComponent(alarm)
-	}
-	mine := attendee(c, d.Self)
-	if was == nil {
-		if mine != nil && d.Outside && partstat(mine) != Delegated {
-			setParam(mine, paramPartstat, NeedsAction)
-		}
-		return
-	}
-	transplant(c, was)
-	if stored := old.mine(was, d.Self); mine != nil && stored != nil {
-		// An organizer of this server has every answer; one elsewhere need not have got the latest.
-		if d.Outside && old.timing(was) == now.timing(c) && content.WordOf(was, "STATUS") != "CANCELLED" {
-			carryParams(mine, stored, paramPartstat)
-		} else if d.Outside {
-			setParam(mine, paramPartstat, NeedsAction)
-		}
-		carryParams(mine, stored, paramAgent)
-	}
-	if org, stored := c.Property("ORGANIZER"), was.Property("ORGANIZER"); org != nil && stored != nil {
-		carryParams(org, stored, paramStatus, paramAgent)
-	}
-}
-
-// transplant takes over the properties that are private to a component's holder.
-func transplant(c, was *ical.Component) {
-	for _, name := range theirs {
-		c.Remove(name)
-		var kept []*ical.Property
-		for _, p := range was.All(name) {
-			kept = append(kept, p.Clone())
-		}
-		c.Add(kept...)
-	}
-	there := map[string]bool{}
-	for p := range c.Properties() {
-		there[p.Name()] = true
-	}
-	var kept []*ical.Property
-	for p := range was.Properties() {
-		if strings.HasPrefix(p.Name(), "X-") && !there[p.Name()] {
-			kept = append(kept, p.Clone())
-		}
-	}
-	c.Add(kept...)
-	for _, alarm := range was.AllComponents("VALARM") {
-		c.AddComponent(alarm.Clone())
-	}
-}
-
-// Lighten takes out of a copy what programs and their people add most of: alarms, comments, categories and properties of
-// their own. It is what goes first where a copy gets too large.
-func Lighten(o *content.Object) {
-	for _, c := range o.Components() {
-		for _, alarm := range c.AllComponents("VALARM") {
-			c.RemoveComponent(alarm)
-		}
-		c.RemoveFunc(func(p *ical.Property) bool {
-			return strings.HasPrefix(p.Name(), "X-") || p.Name() == "COMMENT" || p.Name() == "CATEGORIES"
-		})
 	}
 }
 

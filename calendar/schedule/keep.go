@@ -1,0 +1,101 @@
+package schedule
+
+import (
+	"slices"
+	"strings"
+
+	"caldav-mcp-server/calendar/content"
+	"caldav-mcp-server/ical"
+)
+
+// theirs are the properties that are each attendee's own, once they have the event.
+var theirs = [...]string{"TRANSP", "CATEGORIES", "COLOR", "CLASS", "COMMENT", "PERCENT-COMPLETE", "COMPLETED", "X-MICROSOFT-CDO-BUSYSTATUS"}
+
+// keepOwn gives a component what the attendee had of their own: alarms, whether it takes their time, notes, the answer.
+func (r Rules) keepOwn(old, now *reading, c *ical.Component, d Delivery) {
+	was := old.counterpart(now, c)
+	for _, alarm := range c.AllComponents("VALARM") {
+		c.RemoveComponent(alarm)
+	}
+	if d.Room {
+		c.Remove("TRANSP") // the organizer speaks of their own time
+	}
+	mine := attendee(c, d.Self)
+	if was == nil {
+		if mine != nil && (d.Outside || d.Room) && partstat(mine) != Delegated {
+			setParam(mine, paramPartstat, NeedsAction)
+		}
+		return
+	}
+	transplant(c, was)
+	if d.Room {
+		c.Remove("TRANSP")
+	}
+	if stored := old.mine(was, d.Self); mine != nil && stored != nil {
+		// An organizer of this server has every answer; one elsewhere need not have got the latest.
+		switch same := old.timing(was) == now.timing(c) && content.WordOf(was, "STATUS") != "CANCELLED"; {
+		case same && d.Room && c == now.master() && old.lacks(now):
+			setParam(mine, paramPartstat, NeedsAction)
+		case same && (d.Outside || d.Room):
+			carryParams(mine, stored, paramPartstat)
+		case d.Outside, d.Room:
+			setParam(mine, paramPartstat, NeedsAction)
+		}
+		carryParams(mine, stored, paramAgent)
+	}
+	if org, stored := c.Property("ORGANIZER"), was.Property("ORGANIZER"); org != nil && stored != nil {
+		carryParams(org, stored, paramStatus, paramAgent)
+	}
+}
+
+// lacks tells whether there is an instance that only its series speaks for now, and that was not there before, or at another
+// time: who has answered for the series has not answered for that.
+func (x *reading) lacks(now *reading) bool {
+	keys, ids := touched(x, now)
+	return slices.ContainsFunc(keys, func(key int64) bool {
+		if now.apart[key] != nil {
+			return false // which speaks for itself
+		}
+		was, is := x.at(key, ids[key]), now.at(key, ids[key])
+		return is != nil && (was == nil || content.WordOf(was, "STATUS") == "CANCELLED" || x.timing(was) != now.timing(is))
+	})
+}
+
+// transplant takes over the properties that are private to a component's holder.
+func transplant(c, was *ical.Component) {
+	for _, name := range theirs {
+		c.Remove(name)
+		var kept []*ical.Property
+		for _, p := range was.All(name) {
+			kept = append(kept, p.Clone())
+		}
+		c.Add(kept...)
+	}
+	there := map[string]bool{}
+	for p := range c.Properties() {
+		there[p.Name()] = true
+	}
+	var kept []*ical.Property
+	for p := range was.Properties() {
+		if strings.HasPrefix(p.Name(), "X-") && !there[p.Name()] {
+			kept = append(kept, p.Clone())
+		}
+	}
+	c.Add(kept...)
+	for _, alarm := range was.AllComponents("VALARM") {
+		c.AddComponent(alarm.Clone())
+	}
+}
+
+// Lighten takes out of a copy what programs and their people add most of: alarms, comments, categories and properties of
+// their own. It is what goes first where a copy gets too large.
+func Lighten(o *content.Object) {
+	for _, c := range o.Components() {
+		for _, alarm := range c.AllComponents("VALARM") {
+			c.RemoveComponent(alarm)
+		}
+		c.RemoveFunc(func(p *ical.Property) bool {
+			return strings.HasPrefix(p.Name(), "X-") || p.Name() == "COMMENT" || p.Name() == "CATEGORIES"
+		})
+	}
+}
