@@ -203,8 +203,8 @@ func (g *Digests) Stop(ctx context.Context, token string) (calendar.MailAddress,
 	if err != nil {
 		return c.Address, ignoreLost(err)
 	}
-	if to, bad := letter.Address(u.Email); bad != nil || to != c.Address {
-		return c.Address, nil
+	if to, err := letter.Address(u.Email); err != nil || to != c.Address {
+		return c.Address, nil //nolint:nilerr // a user without an address gets none either
 	}
 	if err := g.Store.SetDigest(ctx, calendar.Digest{User: c.User}); err != nil {
 		return "", fmt.Errorf("ending mail of the day: %w", err)
