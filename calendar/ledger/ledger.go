@@ -22,6 +22,7 @@ type Ledger struct {
 	written   func(cal calendar.Calendar, first calendar.Version, objects []calendar.Object)
 	brought   deliveries
 	tries     tries
+	resends   resends
 }
 
 // Config has the parts and settings of a Ledger.

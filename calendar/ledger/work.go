@@ -31,6 +31,8 @@ type work struct {
 	letters map[calendar.UserID][]calendar.Letter
 	// bookings are what rooms are to answer once all is done.
 	bookings []calendar.Booking
+	// resent are the guests elsewhere who asked to be told anew, and are.
+	resent []resending
 	// brings is what the change brings to others.
 	brings map[delivering]burden
 	// netted tells that the change takes back what it makes grow: no quota is asked.
@@ -115,6 +117,7 @@ func (s *Ledger) changeIn(ctx context.Context, c calendar.Caller, unit *calendar
 		*unit = w.head
 	}
 	s.brought.add(w.brings, s.now())
+	s.resends.add(w.resent, s.now())
 	defer s.answerBookings(ctx, w.bookings)
 	for _, cal := range w.opened {
 		if len(cal.written) <= shownMost {

@@ -3,6 +3,7 @@ package service_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"caldav-mcp-server/calendar"
 )
@@ -40,6 +41,9 @@ func TestRefreshByMail(t *testing.T) {
 		if after := g.letters(); !strings.HasPrefix(after, before) || !strings.Contains(after, "REQUEST zoe@elsewhere.example") {
 			t.Errorf("the letters were %q, and are %q", before, after)
 		}
+		g.refused(g.Receive(g.ctx, ask), calendar.Forbidden, "", "within the hour")
+		g.Pass(time.Hour)
+		g.must(g.Receive(g.ctx, ask))
 		stranger := mailed("eve@elsewhere.example", "ann@example.com", calendar.MethodRefresh, meetingOf(organizedByAnn, "ATTENDEE:mailto:eve@elsewhere.example"))
 		g.refused(g.Receive(g.ctx, stranger), calendar.Forbidden, "", "not invited")
 	})
