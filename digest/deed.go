@@ -11,17 +11,18 @@ import (
 	"caldav-mcp-server/mail/letter"
 )
 
-// deeds lists what assistants changed in the day that ends at a moment, with a link for each to take it back; and tells how much that
-// is. An assistant is a program with a token, as on the pages.
-func (m *Maker) deeds(ctx context.Context, c calendar.Caller, at time.Time) ([]letter.NotePart, int, error) {
-	q := calendar.HistoryQuery{Since: at.AddDate(0, 0, -1), Limit: journalPage, Described: true}
+// deeds lists what a user's assistants changed in the day that ends at a moment, with a link for each to take it back; and
+// says in short how much that is. An assistant is a program with a token, as on the pages. What others' assistants changed in a calendar that is
+// shared is theirs to look at. Where more was changed than is told, the last part leads to all of it.
+func (m *Maker) deeds(ctx context.Context, c calendar.Caller, at time.Time) ([]letter.NotePart, string, error) {
+	q := calendar.HistoryQuery{User: c.User.ID, Since: at.AddDate(0, 0, -1), Limit: journalPage, Described: true}
 	var parts []letter.NotePart
 	of := map[calendar.TokenID]int{}
-	all := 0
+	all, untold := 0, false
 	for range pagesMost {
 		page, err := m.Service.History(ctx, c, q)
 		if err != nil {
-			return nil, 0, err
+			return nil, "", err
 		}
 		for _, one := range page.Changes {
 			if one.Token == "" || one.UndoneBy > 0 || !one.At.Before(at) {
@@ -31,6 +32,7 @@ func (m *Maker) deeds(ctx context.Context, c calendar.Caller, at time.Time) ([]l
 			i, known := of[one.Token]
 			if !known {
 				if i = len(parts); i == assistantsMost {
+					untold = true
 					continue
 				}
 				of[one.Token] = i
@@ -45,7 +47,12 @@ func (m *Maker) deeds(ctx context.Context, c calendar.Caller, at time.Time) ([]l
 	for i := range parts {
 		slices.Reverse(parts[i].Lines)
 	}
-	return parts, all, nil
+	said := count(all, "change") + " by assistants"
+	if untold || q.Cursor != "" {
+		said = "many changes"
+		parts = append(parts, letter.NotePart{Title: "And more was changed today", Link: m.Journal.String(), Do: "Look at all of it"})
+	}
+	return parts, said, nil
 }
 
 // by begins the list of an assistant.

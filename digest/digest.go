@@ -47,13 +47,13 @@ func (m *Maker) Note(ctx context.Context, u calendar.User, d calendar.Digest, at
 		}
 	}
 	if d.Changes {
-		parts, changes, err := m.deeds(ctx, c, at)
+		parts, said, err := m.deeds(ctx, c, at)
 		if err != nil {
 			return n, fmt.Errorf("the changes: %w", err)
 		}
-		if changes > 0 {
+		if len(parts) > 0 {
 			n.Parts = append(n.Parts, parts...)
-			subject = append(subject, count(changes, "change")+" by assistants")
+			subject = append(subject, said)
 		}
 	}
 	n.Subject = strings.Join(subject, ", ")

@@ -1,0 +1,74 @@
+package digest_test
+
+import (
+	"fmt"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/service"
+	"caldav-mcp-server/digest"
+	"caldav-mcp-server/internal/housetest"
+	"caldav-mcp-server/internal/testdb"
+)
+
+// TestDeedsAreTheReaders: a mail lists what the reader's own programs changed, not what a colleague's did in a calendar that
+// both write to; and where it was more than is looked through, it says so and leads to all of it.
+func TestDeedsAreTheReaders(t *testing.T) {
+	t.Parallel()
+	testdb.Each(t, func(t *testing.T, database string) {
+		h := housetest.Open(t, database, housetest.At(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)))
+		must := func(err error) {
+			t.Helper()
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		ann, ben := calendar.User{ID: "ann", Name: "ann"}, calendar.User{ID: "ben", Name: "ben"}
+		h.Admit(t, ann, ben)
+		s := service.New(h.Middle())
+		by := func(u calendar.User, token, agent string) calendar.Caller {
+			return calendar.Caller{User: u, Scopes: calendar.ScopeAll, Token: calendar.TokenID(token), Agent: agent}
+		}
+		cal, err := s.CreateCalendar(t.Context(), by(ann, "", ""), calendar.NewCalendar{Segment: "both"})
+		must(err)
+		_, err = s.Settle(t.Context(), by(ann, "", ""), cal.ID, "ben", calendar.WriteAccess)
+		must(err)
+		put := func(c calendar.Caller, uid string, times int) {
+			t.Helper()
+			for i := range times {
+				_, err := s.Put(t.Context(), c, cal, calendar.Draft{Name: calendar.ObjectName(uid + ".ics"), Data: []byte(strings.Join([]string{
+					"BEGIN:VCALENDAR", "VERSION:2.0", "PRODID:-//test//EN", "BEGIN:VEVENT", "UID:" + uid, "DTSTAMP:20260301T100000Z", "DTSTART:20260401T100000Z",
+					fmt.Sprintf("SUMMARY:%s %d", uid, i), "END:VEVENT", "END:VCALENDAR", "",
+				}, "\r\n"))})
+				must(err)
+			}
+		}
+		maker := &digest.Maker{Service: s, Journal: &url.URL{Scheme: "https", Host: "example.org", Path: "/journal"}}
+		told := func(subject string, titles ...string) {
+			t.Helper()
+			n, err := maker.Note(t.Context(), ann, calendar.Digest{Changes: true}, h.Now().Add(time.Hour))
+			must(err)
+			var got []string
+			for _, p := range n.Parts {
+				got = append(got, p.Title)
+			}
+			if last := len(n.Parts) - 1; last >= 0 && subject == "many changes" && n.Parts[last].Link != maker.Journal.String() {
+				t.Errorf("the rest is found at %q", n.Parts[last].Link)
+			}
+			if n.Subject != subject || strings.Join(got, "|") != strings.Join(titles, "|") {
+				t.Errorf("the mail is %q with %q", n.Subject, got)
+			}
+		}
+		put(by(ben, "bens", "Ben's program"), "hers", 1)
+		told("")
+		put(by(ann, "anns", "Claude"), "mine", 2)
+		told("2 changes by assistants", "Changed today by Claude")
+		put(by(ben, "bens", "Ben's program"), "his", 3)
+		told("2 changes by assistants", "Changed today by Claude")
+		put(by(ann, "", ""), "byhand", 500)
+		told("many changes", "And more was changed today")
+	})
+}
