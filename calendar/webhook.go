@@ -82,11 +82,15 @@ type DueDelivery struct {
 // TryResult is what a try says of the webhook.
 type TryResult int
 
-// TryNone was no try, TryTaken arrived, TryFailed did not, TryGone was answered that nothing need come any more.
+// What a try says.
 const (
+	// TryNone was no try.
 	TryNone TryResult = iota
+	// TryTaken arrived.
 	TryTaken
+	// TryFailed did not.
 	TryFailed
+	// TryGone was answered that nothing need come any more.
 	TryGone
 )
 
