@@ -25,7 +25,7 @@ RACE ?= $(if $(shell command -v "$$($(GO) env CC)"),-race $(NO_RACE))
 # SQLite is C that was turned into Go. Watched by the race detector it takes most of a run's time, and what it
 # does to its memory, as C's, is no business of ours: it locks as C does. The packages around it are watched: they share the code of
 # generic types, such as that of sync.Map, with all others, where what is not watched hides who waits for whom.
-NO_RACE := '-gcflags=modernc.org/sqlite/lib=-race=false -d=checkptr=0' -gcflags=modernc.org/libc=-d=checkptr=0
+NO_RACE := "-gcflags=modernc.org/sqlite/lib=-race=false -d=checkptr=0" -gcflags=modernc.org/libc=-d=checkptr=0
 
 # Lends a throw-away Postgres to a command, or the one that TEST_DATABASE_URL names.
 WITHPG := $(GO) run ./internal/pgtest/withpg --
@@ -44,7 +44,7 @@ run: ## Serve from source on the embedded store (ARGS: more flags of serve)
 # long and shows little: what happens at once is in the packages.
 .PHONY: test
 test: ## Run every test on SQLite and on a Postgres of its own, with the race detector (PKG: which packages)
-	@[ -n "$(RACE)" ] || echo "make test: no C compiler here, so without the race detector" >&2
+	@$(if $(RACE),,echo "make test: no C compiler here, so without the race detector" >&2)
 	$(WITHPG) bash -c 'all=$$($(GO) list $(PKG)) || exit; \
 		rest=$$(grep -v /cmd/ <<<"$$all"); cmd=$$(grep /cmd/ <<<"$$all"); \
 		{ [ -z "$$rest" ] || $(GO) test -timeout 20m $(RACE) $$rest; } && { [ -z "$$cmd" ] || $(GO) test -timeout 20m $$cmd; }'
