@@ -97,14 +97,19 @@ func (s *Ledger) answerBooking(ctx context.Context, b calendar.Booking) error {
 	gone, tried := calendar.ReasonOf(err) == calendar.NotFound, s.tries.add(b)
 	if gone || tried >= bookingTries {
 		s.tries.forget(b)
-		dropped := s.store.Update(ctx, func(tx calendar.Tx) error { return tx.DropBooking(ctx, b.Calendar, b.UID) })
+		dropped := s.change(ctx, roomOf(b), func(w *work) error { return w.DropBooking(ctx, b.Calendar, b.UID) })
 		if gone {
 			return dropped
 		}
 		return errors.Join(err, dropped)
 	}
 	b.Posted = s.now().Add(bookingPatience << (tried - 1))
-	return errors.Join(err, s.store.Update(ctx, func(tx calendar.Tx) error { return tx.PutBooking(ctx, b) }))
+	return errors.Join(err, s.change(ctx, roomOf(b), func(w *work) error { return w.PutBooking(ctx, b) }))
+}
+
+// roomOf is the room as one who changes something.
+func roomOf(b calendar.Booking) calendar.Caller {
+	return calendar.Caller{User: calendar.User{ID: b.Room}, Scopes: calendar.ScopeAll}
 }
 
 // tryBooking has a room answer under the lock of all its calendars: of two that want the same time, one is later and sees the
