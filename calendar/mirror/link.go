@@ -269,9 +269,6 @@ func (m *Mirror) Refresh(ctx context.Context, c calendar.Caller, id calendar.Acc
 	if err != nil {
 		return calendar.Arrived{}, err
 	}
-	if a.Status == calendar.AccountPaused {
-		a.Failing = time.Time{}
-	}
 	arrived, err := m.visit(ctx, a, true)
 	if err != nil {
 		return arrived, refused(err, a.Name)

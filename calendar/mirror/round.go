@@ -76,7 +76,7 @@ func (m *Mirror) Round(ctx context.Context) (int, error) {
 	return len(due), nil
 }
 
-// visit looks at all that an account has, and notes when to do so next.
+// visit looks at all that an account has, and notes when to do so next. Whoever asks for it has its calendars listed, too.
 func (m *Mirror) visit(ctx context.Context, a calendar.Account, list bool) (calendar.Arrived, error) {
 	var all looked
 	leave, err := m.enter(a.Owner)
@@ -87,6 +87,9 @@ func (m *Mirror) visit(ctx context.Context, a calendar.Account, list bool) (cale
 	a, err = m.Store.Account(ctx, a.ID) // as it is by now: others waited before it
 	if err != nil {
 		return all.Arrived, err
+	}
+	if list && a.Status == calendar.AccountPaused {
+		a.Failing = time.Time{} // its owner asks again, and it has as long again
 	}
 	// Whatever comes of it: should the process not live to write that down, the account is not the first again.
 	begun := m.Now().Add(firstPause)

@@ -217,3 +217,23 @@ func TestAWrongPassword(t *testing.T) {
 		t.Error("a password goes without TLS")
 	}
 }
+
+// TestAPausedAccountIsAskedAgain: whoever asks for it gives it as long again, also where it does not answer at once.
+func TestAPausedAccountIsAskedAgain(t *testing.T) {
+	t.Parallel()
+	p := newPair(t, false)
+	_, err := p.there.CreateCalendar(p.ctx, p.alice, calendar.NewCalendar{Segment: "work", Properties: calendar.Properties{Name: "Work", Kinds: calendar.Kinds{calendar.Event}}})
+	p.must(err)
+	p.link()
+	a, err := p.store.Store.Account(p.ctx, p.linked.ID)
+	p.must(err)
+	a.Status, a.Failing = calendar.AccountPaused, p.store.Now().Add(-40*24*time.Hour)
+	p.must(p.store.Store.SetAccount(p.ctx, a))
+	p.web.Close()
+	if _, err := p.here.Mirrors.Refresh(p.ctx, p.bob, p.linked.ID); calendar.ReasonOf(err) != calendar.Unavailable {
+		t.Errorf("the other server is away: %v", err)
+	}
+	if a, err = p.store.Store.Account(p.ctx, p.linked.ID); err != nil || a.Status != calendar.AccountFailed {
+		t.Errorf("it is %q, %v", a.Status, err)
+	}
+}
