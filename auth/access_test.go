@@ -50,7 +50,7 @@ func (h *house) shown(text string) (calendar.Caller, error) {
 	return h.VerifyAccess(h.t.Context(), text, endpoint)
 }
 
-// Who comes with an access token is the grant's caller, and less where the token is for less.
+// Anyone who comes with an access token is the grant's caller, and less where the token is for less.
 func TestAccess(t *testing.T) {
 	t.Parallel()
 	each(t, func(h *house) {

@@ -78,7 +78,7 @@ func TestLinksAreBounded(t *testing.T) {
 	})
 }
 
-// Whoever signs in again and again ends their oldest sessions, and nobody else's.
+// Anyone who signs in again and again ends their oldest sessions, and nobody else's.
 func TestSessionsAreBounded(t *testing.T) {
 	t.Parallel()
 	each(t, func(h *house) {

@@ -33,7 +33,7 @@ func TestGrantsHaveNoDoor(t *testing.T) {
 		for _, o := range caldav.Operations() {
 			for _, a := range caldav.Addresses() {
 				if wellKnown(a) {
-					continue // it redirects whoever asks, see TestNobody
+					continue // it redirects anyone who asks, see TestNobody
 				}
 				c := &cell{matrix: m, operation: o, address: a, shelf: shelves()[a.Name], sample: samples()[o.Name]}
 				c.sample.header = strings.TrimSpace(c.sample.header + "\nAuthorization: Bearer " + access)

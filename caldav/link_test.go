@@ -187,7 +187,7 @@ func TestLinkIsNotLogged(t *testing.T) {
 	}
 }
 
-// TestLinkGuesses: who asks for what is no link learns nothing, and whoever has one does not wait for that.
+// TestLinkGuesses: anyone who asks for what is no link learns nothing, and anyone who has one does not wait for that.
 func TestLinkGuesses(t *testing.T) {
 	t.Parallel()
 	h := linked(t, nil)

@@ -41,7 +41,7 @@ func authorize(t *testing.T, h *house, r relation) {
 		}
 		for _, a := range caldav.Addresses() {
 			if wellKnown(a) && o.Name != "PROPFIND" {
-				continue // it redirects whoever asks, see TestNobody
+				continue // it redirects anyone who asks, see TestNobody
 			}
 			stands, ok := shelves()[a.Name]
 			if !ok {
@@ -65,7 +65,7 @@ func TestTokensForToolsHaveNoDoor(t *testing.T) {
 		for _, o := range caldav.Operations() {
 			for _, a := range caldav.Addresses() {
 				if wellKnown(a) && o.Name != "PROPFIND" {
-					continue // it redirects whoever asks, see TestNobody
+					continue // it redirects anyone who asks, see TestNobody
 				}
 				c := &cell{matrix: m, operation: o, address: a, shelf: shelves()[a.Name], sample: samples()[o.Name]}
 				if got := c.ask(m.at); got.status != http.StatusForbidden || o.Method != http.MethodHead && !strings.Contains(got.body, "--tools") {

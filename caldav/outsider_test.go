@@ -14,7 +14,7 @@ import (
 	"caldav-mcp-server/internal/testdb"
 )
 
-// TestNobody: who has not logged in learns nothing but that they must.
+// TestNobody: anyone who has not logged in learns nothing but that they must.
 func TestNobody(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, testdb.SQLite(t), nil) // no store is asked

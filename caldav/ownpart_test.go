@@ -104,7 +104,7 @@ func TestOwnAlarms(t *testing.T) {
 		if got, _ := h.get("bob"); got != ownEvent("C", bobAlarm) {
 			t.Errorf("bob's, after alice's change:\n%s", got)
 		}
-		// Who writes nothing but anew when it was written changes nothing for others.
+		// Anyone who writes nothing but anew when it was written changes nothing for others.
 		her = h.token("alice")
 		put = h.must(t, "PUT "+h.at("bob")+"a.ics\nAs: bob", strings.Replace(ownEvent("C", ""), "DTSTAMP:2026", "DTSTAMP:2027", 1))
 		if got, _ := h.get("bob"); got != ownEvent("C", "") || put.header.Get("ETag") != "" || h.token("alice") != her {
@@ -186,7 +186,7 @@ func TestOwnAlarmsOnTheWay(t *testing.T) {
 		if got := h.must(t, "GET /dav/calendars/bob/own/a.ics\nAs: bob", "").body; got != ownEvent("A", bobAlarm) {
 			t.Errorf("bob's copy:\n%s", got)
 		}
-		// It is away, and comes back: as a deletion and another object, for whoever has the calendar.
+		// It is away, and comes back: as a deletion and another object, for anyone who has the calendar.
 		h.must(t, "DELETE "+h.at("bob")+"a.ics\nAs: bob", "")
 		h.must(t, "MOVE /dav/calendars/bob/own/a.ics\nAs: bob\nDestination: "+h.at("bob")+"a.ics", "")
 		if got, _ := h.get("bob"); got != ownEvent("A", bobAlarm) {

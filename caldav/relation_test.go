@@ -40,14 +40,14 @@ func (r relation) holds(word string) bool { return strings.Contains(r.as, " "+wo
 type shelf uint8
 
 const (
-	everybodys shelf = iota // whoever has logged in finds it
+	everybodys shelf = iota // anyone who has logged in finds it
 	persons                 // a user, whom those find who share calendars with them
 	privates                // the owner alone finds it
 	words                   // likewise, and by no token that is for some of the owner's calendars
 	calendars               // as the calendar is shared
 )
 
-// shelves are where the addresses stand. Whoever adds an address adds it here.
+// shelves are where the addresses stand. Anyone who adds an address adds it here.
 func shelves() map[string]shelf {
 	return map[string]shelf{
 		"/": everybodys, "/.well-known/caldav/": everybodys, "/principals/": everybodys,
@@ -60,7 +60,7 @@ func shelves() map[string]shelf {
 	}
 }
 
-// relations are those there are. Whoever adds a way to share adds it here.
+// relations are those there are. Anyone who adds a way to share adds it here.
 func relations() []relation {
 	seeing := []string{
 		"PROPFIND", "ACL", "free-busy-query", "expand-property", "acl-principal-prop-set",

@@ -52,7 +52,7 @@ func (h *house) read(t *testing.T, r *http.Request, meanwhile func()) (body stri
 	return w.Body.String(), broken
 }
 
-// TestRevokedWhileTheAnswerIsRead: who reads slowly sees nothing that is written after a share or a
+// TestRevokedWhileTheAnswerIsRead: anyone who reads slowly sees nothing that is written after a share or a
 // link was taken away, and is not left to believe that the answer was whole. Where nothing was
 // taken away, it goes on.
 func TestRevokedWhileTheAnswerIsRead(t *testing.T) {

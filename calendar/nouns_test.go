@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// TestNounsDoNothing: this room has nouns, their rules and what it needs of a store. Whoever is given a context or a
+// TestNounsDoNothing: this room has nouns, their rules and what it needs of a store. Anyone who is given a context or a
 // part of the store does something, and belongs to one of the rooms around it.
 func TestNounsDoNothing(t *testing.T) {
 	t.Parallel()

@@ -67,7 +67,7 @@ type Pushes interface {
 	SettlePushes(ctx context.Context, all []PushSubscription) error
 }
 
-// TopicKey is what topics are made with: who has it not learns of a topic nothing about the user or the calendar.
+// TopicKey is what topics are made with: anyone who has it not learns of a topic nothing about the user or the calendar.
 type TopicKey []byte
 
 // Topic names what a program is told of, in messages to it. Each user has their own: a device may have several accounts.

@@ -28,7 +28,7 @@ func bound(own, settings int64) int64 {
 	return max(own, 0)
 }
 
-// Exceeded tells which bound a usage that grew by some breaks: what has not grown breaks none, so that whoever has too
+// Exceeded tells which bound a usage that grew by some breaks: what has not grown breaks none, so that anyone who has too
 // much can make it less in steps. The word is fit for a sentence, and empty where all is well.
 func (q Quota) Exceeded(now, grown Usage) (what string, has, may int64) {
 	for _, one := range [...]struct {

@@ -116,7 +116,7 @@ type SchedulingKeeper interface {
 	// Receptions returns, for each of the users, the live calendar of theirs in which an object of a kind is put that
 	// comes to them: the one they chose, or else the oldest that takes it. A user who has none is left out.
 	Receptions(ctx context.Context, users []UserID, kind Kind) (map[UserID]CalendarID, error)
-	// PutInboxItems puts messages into users' inboxes, in their order, where the oldest make room for them. Whoever is gone
+	// PutInboxItems puts messages into users' inboxes, in their order, where the oldest make room for them. Anyone who is gone
 	// gets none. The inbox sets Version.
 	PutInboxItems(ctx context.Context, items []InboxEntry) error
 	// DropInboxItem takes it out, if it is there.

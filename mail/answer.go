@@ -105,7 +105,7 @@ func (a *Answers) open(ctx context.Context, token string) (calendar.Letter, cale
 	}, nil
 }
 
-// calledOff tells whether a mail is on its way that takes the invitation back: whoever was removed no longer answers, though
+// calledOff tells whether a mail is on its way that takes the invitation back: anyone who was removed no longer answers, though
 // they were not told yet.
 func (a *Answers) calledOff(ctx context.Context, c claim) (bool, error) {
 	waiting, err := a.Store.WaitingFor(ctx, c.User, c.To, c.UID)

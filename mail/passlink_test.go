@@ -13,7 +13,7 @@ import (
 	"caldav-mcp-server/mail/letter"
 )
 
-// TestPasslinks: whoever is to choose a password has the link in their mail, whole, with until when it is good in their own zone;
+// TestPasslinks: anyone who is to choose a password has the link in their mail, whole, with until when it is good in their own zone;
 // what the server of their mail refuses is told.
 func TestPasslinks(t *testing.T) {
 	t.Parallel()

@@ -14,7 +14,7 @@ import (
 	"caldav-mcp-server/mail/letter"
 )
 
-// TestProof: who reads the mail has the link; a link is for one user and one address, for a day.
+// TestProof: anyone who reads the mail has the link; a link is for one user and one address, for a day.
 func TestProof(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, testdb.SQLite(t))

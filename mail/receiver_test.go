@@ -259,7 +259,7 @@ func TestAuthenticationResults(t *testing.T) {
 	}
 }
 
-// TestLoop: mail of our own is not followed, and whoever writes again and again is not heard for a while.
+// TestLoop: mail of our own is not followed, and anyone who writes again and again is not heard for a while.
 func TestLoop(t *testing.T) {
 	t.Parallel()
 	h, s := newHouse(t, testdb.SQLite(t)), newSigning("example.com")

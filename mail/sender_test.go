@@ -134,7 +134,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// TestGivesUp: who cannot be reached is tried less and less often, and in the end the sender is told.
+// TestGivesUp: anyone who cannot be reached is tried less and less often, and in the end the sender is told.
 func TestGivesUp(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, testdb.SQLite(t))

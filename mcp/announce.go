@@ -84,7 +84,7 @@ func (h *Handler) reword(x *exchange, e *rpcError) *rpcError {
 	}
 }
 
-// rewordMissing says which prompts and resources there are to whoever asked for another.
+// rewordMissing says which prompts and resources there are to a caller who asked for another.
 func (h *Handler) rewordMissing(x *exchange, e *rpcError) *rpcError {
 	switch mcpgo.MCPMethod(x.message.method) {
 	case mcpgo.MethodPromptsGet:

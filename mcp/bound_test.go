@@ -64,7 +64,7 @@ func TestUndoesAreBounded(t *testing.T) {
 	}
 }
 
-// TestResourcesComeInPages: whoever has very many calendars is told of all of them, some at a time.
+// TestResourcesComeInPages: anyone who has very many calendars is told of all of them, some at a time.
 func TestResourcesComeInPages(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, testdb.SQLite(t))

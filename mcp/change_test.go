@@ -150,7 +150,7 @@ func TestChangesGoOn(t *testing.T) {
 	}
 }
 
-// TestChangesAreNobodyElses: who may not write learns nothing of a calendar's changes.
+// TestChangesAreNobodyElses: anyone who may not write learns nothing of a calendar's changes.
 func TestChangesAreNobodyElses(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, testdb.SQLite(t))

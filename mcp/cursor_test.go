@@ -112,7 +112,7 @@ func TestQueryEventsGivesWhatIsAsked(t *testing.T) {
 	}
 }
 
-// TestCalendarsOfOthersDoNotFloodAList: whoever shares very many calendars makes nobody's list of calendars longer than
+// TestCalendarsOfOthersDoNotFloodAList: anyone who shares very many calendars makes nobody's list of calendars longer than
 // an answer may be, and hides none.
 func TestCalendarsOfOthersDoNotFloodAList(t *testing.T) {
 	t.Parallel()

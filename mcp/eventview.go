@@ -181,7 +181,7 @@ func endZoneOf(c *ical.Component) string {
 	return visible(end.TZID)
 }
 
-// details says all of an instance, as it stands to whoever asks.
+// details says all of an instance, as it stands to the caller.
 func (z zoned) details(who calendar.Caller, cal calendar.Calendar, i query.Instance) detailsView {
 	c := i.Component
 	v := detailsView{

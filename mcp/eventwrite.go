@@ -216,7 +216,7 @@ func (b toolbox) change(ctx context.Context, c *call, s subject, change edit.Cha
 	return view, now, err
 }
 
-// editObject makes a change of an event or a task. Whoever moves more than one instance, or changes the rule, is asked.
+// editObject makes a change of an event or a task. Anyone who moves more than one instance, or changes the rule, is asked.
 func (b toolbox) editObject(ctx context.Context, c *call, s subject, change edit.Change) (ledger.Edited, error) {
 	edit := func(by changer) (ledger.Edited, error) {
 		return by.EditObject(ctx, c.caller, s.cal, s.found.Object.UID, ledger.Edit{Change: change, When: s.when, Telling: c.telling(), Meter: c.meter})

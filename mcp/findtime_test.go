@@ -62,7 +62,7 @@ func TestFindTimeKnowsTheWeek(t *testing.T) {
 	}
 }
 
-// TestFindTimeKnowsRooms: by name and by address; whoever names nobody is told which rooms there are.
+// TestFindTimeKnowsRooms: by name and by address; anyone who names nobody is told which rooms there are.
 func TestFindTimeKnowsRooms(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, testdb.SQLite(t))

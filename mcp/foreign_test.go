@@ -52,7 +52,7 @@ func TestForeignTextForgesNothing(t *testing.T) {
 	})
 }
 
-// TestCalendarsOfOneNameAreToldApart: whoever shares a calendar chooses its name, and could choose that
+// TestCalendarsOfOneNameAreToldApart: anyone who shares a calendar chooses its name, and could choose that
 // of another.
 func TestCalendarsOfOneNameAreToldApart(t *testing.T) {
 	t.Parallel()

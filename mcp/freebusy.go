@@ -208,7 +208,7 @@ func unique(list []calendar.Calendar) []calendar.Calendar {
 }
 
 // calendarsOfUsers finds the calendars that take people's own time, as far as the caller sees them.
-// Whoever shares none might as well not exist, but for rooms: whether they are taken everybody may know.
+// Anyone who shares none might as well not exist, but for rooms: whether they are taken everybody may know.
 func (b toolbox) calendarsOfUsers(ctx context.Context, c *call, names []string) ([]calendar.Calendar, error) {
 	all, err := b.service.Calendars(ctx, c.caller)
 	if err != nil {

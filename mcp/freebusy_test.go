@@ -84,7 +84,7 @@ func TestCalendarOfBusyTimes(t *testing.T) {
 	}
 }
 
-// TestBusyTimesInTheZoneOfCalendars: who has no zone and names none is answered in that of their
+// TestBusyTimesInTheZoneOfCalendars: anyone who has no zone and names none is answered in that of their
 // calendars, in which their whole days are, as by list_events.
 func TestBusyTimesInTheZoneOfCalendars(t *testing.T) {
 	t.Parallel()

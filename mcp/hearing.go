@@ -123,7 +123,7 @@ func (s *hearing) notificationOf(sub calendar.Subscription) notification {
 	return s.notify(mcpgo.MethodNotificationResourceUpdated, map[string]any{"uri": sub.Name})
 }
 
-// vouch asks whether the caller's token is still good: whoever listens showed it long ago.
+// vouch asks whether the caller's token is still good: anyone who listens showed it long ago.
 func (h *Handler) vouch(ctx context.Context, c calendar.Caller) error {
 	if !c.Expires.IsZero() && !h.now().Before(c.Expires) {
 		return auth.ErrUnauthorized

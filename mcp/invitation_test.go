@@ -186,7 +186,7 @@ func TestTokensThatInviteNobody(t *testing.T) {
 	})
 }
 
-// TestAnswersOfNobody: who is not invited, organizes it, or means an instance that is not there, is refused.
+// TestAnswersOfNobody: anyone who is not invited, organizes it, or means an instance that is not there, is refused.
 func TestAnswersOfNobody(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, testdb.SQLite(t))
@@ -283,7 +283,7 @@ func TestOwnAddresses(t *testing.T) {
 	}
 }
 
-// TestGuestsOfOneDay: who is asked to one instance of a series gets that one, and answers it.
+// TestGuestsOfOneDay: anyone who is asked to one instance of a series gets that one, and answers it.
 func TestGuestsOfOneDay(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, testdb.SQLite(t))

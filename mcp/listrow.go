@@ -177,7 +177,7 @@ func writeLegend(b *strings.Builder, legend []string) {
 type calendarNames map[calendar.CalendarID]string
 
 // of is a calendar's name, with its owner's where that is somebody else. Where two calendars have
-// the same, the second has its id as well: whoever shares one chooses what it is called.
+// the same, the second has its id as well: anyone who shares one chooses what it is called.
 func (n calendarNames) of(cal calendar.Calendar) (name string, known bool) {
 	if name, known = n[cal.ID]; known {
 		return name, true

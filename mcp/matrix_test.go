@@ -220,7 +220,7 @@ func (c *cell) ask(n names, v string) string {
 }
 
 // prepare makes a calendar of bob's with two events, one of them deleted, and a task, and shares
-// it. Who asks has an event of their own.
+// it. Anyone who asks has an event of their own.
 func (c *cell) prepare() {
 	bob := c.callers["bob"]
 	var err error

@@ -43,7 +43,7 @@ func TestNamesStandForIDs(t *testing.T) {
 	})
 }
 
-// TestNamesOfOthersTakeNothingOver: whoever shares a calendar chooses what it is called, and an event what its uid is. Neither gets
+// TestNamesOfOthersTakeNothingOver: anyone who shares a calendar chooses what it is called, and an event what its uid is. Neither gets
 // what is meant for another.
 func TestNamesOfOthersTakeNothingOver(t *testing.T) {
 	t.Parallel()

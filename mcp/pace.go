@@ -58,7 +58,7 @@ func (p *pace) take(o owner) time.Duration {
 	return 0
 }
 
-// forget makes room. Whoever is rested is as good as unknown.
+// forget makes room. Anyone who is rested is as good as unknown.
 func (p *pace) forget(now time.Time) {
 	if len(p.rested) < maxPaced {
 		return

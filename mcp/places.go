@@ -33,7 +33,7 @@ func newPlaces() *places {
 	return &places{free: make(chan struct{}, placesMost), wait: placesWait, line: placesLine, share: placesShare, waiting: make(map[owner]int)}
 }
 
-// enter waits for a place, which leave gives back. It is Unavailable where too many wait already, or waited too long; whoever does not
+// enter waits for a place, which leave gives back. It is Unavailable where too many wait already, or waited too long; anyone who does not
 // wait any more leaves the line.
 func (p *places) enter(ctx context.Context, who owner) (leave func(), err error) {
 	leave = func() { <-p.free }

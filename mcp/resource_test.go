@@ -38,7 +38,7 @@ type resourceResult struct {
 	Contents []struct{ URI, MIMEType, Text string }
 }
 
-// TestResourcesAreRead: what is listed or completed can be read, a series whole, by whoever has it
+// TestResourcesAreRead: what is listed or completed can be read, a series whole, by anyone who has it
 // and nobody else, on either engine.
 func TestResourcesAreRead(t *testing.T) {
 	t.Parallel()

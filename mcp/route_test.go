@@ -9,7 +9,7 @@ import (
 	"caldav-mcp-server/internal/testdb"
 )
 
-// TestTheWayToTheStoreIsShort: whoever reads how create_event comes from the door to the store, and its result back,
+// TestTheWayToTheStoreIsShort: anyone who reads how create_event comes from the door to the store, and its result back,
 // opens twelve files at most.
 func TestTheWayToTheStoreIsShort(t *testing.T) {
 	t.Parallel()

@@ -13,7 +13,7 @@ type deed struct {
 	arguments string
 	// needs is what the call takes of the calendar.
 	needs calendar.Access
-	// everywhere tells that it names no calendar: whoever has the scope may call it, and needs is
+	// everywhere tells that it names no calendar: anyone who has the scope may call it, and needs is
 	// what it takes to be told of bob's.
 	everywhere bool
 	// shows tells that the answer has the event's title in it, lists that it has the calendar's name.
@@ -38,7 +38,7 @@ const (
 	calendarWord = "quagga"
 )
 
-// deeds are those there are. Whoever adds a tool adds it here.
+// deeds are those there are. Anyone who adds a tool adds it here.
 func deeds() []deed {
 	const event = `"calendar_id":"CAL","event_uid":"a"`
 	const week = `"start":"2026-03-02","end":"2026-03-08"`

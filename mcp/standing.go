@@ -10,7 +10,7 @@ import (
 	"caldav-mcp-server/ical"
 )
 
-// standingView is how an event stands to whoever reads it: what decides whether they are free, and whose words they read.
+// standingView is how an event stands to its reader: what decides whether they are free, and whose words they read.
 type standingView struct {
 	Free      bool   `json:"free,omitempty" doc:"It takes nobody's time, or none of the user's."`
 	MyAnswer  string `json:"my_answer,omitempty" doc:"The user's own answer to the invitation."`

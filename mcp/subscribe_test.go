@@ -225,7 +225,7 @@ func TestSubscriptionEndsWithTheShare(t *testing.T) {
 	})
 }
 
-// TestStreamEndsWithItsToken: who may not any more, hears nothing any more.
+// TestStreamEndsWithItsToken: anyone who may not any more, hears nothing any more.
 func TestStreamEndsWithItsToken(t *testing.T) {
 	t.Parallel()
 	for name, end := range map[string]func(h *house, revoked *atomic.Bool){
@@ -365,7 +365,7 @@ func TestSubscribeRefuses(t *testing.T) {
 	}
 }
 
-// TestEndedSessionHasNoSubscriptions: who gives a session up is told nothing more of it.
+// TestEndedSessionHasNoSubscriptions: anyone who gives a session up is told nothing more of it.
 func TestEndedSessionHasNoSubscriptions(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, testdb.SQLite(t))

@@ -220,7 +220,7 @@ func taskStatus(i query.Instance) string {
 	}
 }
 
-// taskView shows a task, as it stands to whoever asks.
+// taskView shows a task, as it stands to the caller.
 func (z zoned) taskView(who calendar.Caller, cal calendar.Calendar, i query.Instance) taskView {
 	r := readViewOf(i)
 	v := taskView{

@@ -92,7 +92,7 @@ func TestToolsAreDescribed(t *testing.T) {
 }
 
 // TestToolsAreShort: what a model is told of the tools before anybody says a word, four characters to a token, which is more
-// than tokenizers make of English and less than they make of brackets. Whoever adds a tool pays for it with words elsewhere.
+// than tokenizers make of English and less than they make of brackets. Anyone who adds a tool pays for it with words elsewhere.
 func TestToolsAreShort(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, testdb.SQLite(t))

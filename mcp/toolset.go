@@ -19,7 +19,7 @@ var coreTools = [...]calendar.ToolName{
 	"undo_change",
 }
 
-// ToolInfo is what is to be known of a tool by whoever makes a token for it.
+// ToolInfo is what is to be known of a tool by anyone who makes a token for it.
 type ToolInfo struct {
 	Name calendar.ToolName
 	// Scope is what a token needs for the tool.
@@ -39,7 +39,7 @@ func Tools() []ToolInfo {
 	return all
 }
 
-// besides is something that the door gives besides tools, as rows of tools: whoever has one of each row
+// besides is something that the door gives besides tools, as rows of tools: anyone who has one of each row
 // gets as much by calling them.
 type besides [][]calendar.ToolName
 

@@ -201,7 +201,7 @@ func logged(err error) string {
 }
 
 // TestFailuresLookAlike has a name stand for what may not be asked, for nothing, for a closed port, and for a server with
-// another certificate: whoever named it learns of none of that, and the log does.
+// another certificate: anyone who named it learns of none of that, and the log does.
 func TestFailuresLookAlike(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -50,7 +50,7 @@ const (
 	// leaseName is the lease of the process that tells, leaseTime how long after it was killed another one does.
 	leaseName = "push"
 	leaseTime = 30 * time.Second
-	// lookEvery is how often it is looked for what is due; what changes meanwhile is one message. Whoever changes something
+	// lookEvery is how often it is looked for what is due; what changes meanwhile is one message. Anyone who changes something
 	// would pay for being listened to: on Postgres, a notification with each commit.
 	lookEvery = 2 * time.Second
 	// rest is how many times as long as a look the next one waits at least, however much there is to look at.

@@ -234,7 +234,7 @@ func TestDevicesAreTold(t *testing.T) {
 	})
 }
 
-// TestAnotherProcessTells: what was committed is told by whoever comes next, once the lease of the one that was killed is over.
+// TestAnotherProcessTells: what was committed is told by the process that comes next, once the lease of the one that was killed is over.
 func TestAnotherProcessTells(t *testing.T) {
 	each(t, func(h *house) {
 		h.register(h.alice, "/phone", h.work.ID)

@@ -15,7 +15,7 @@ import (
 	"caldav-mcp-server/internal/slowtest"
 )
 
-// walk does at random what people do, and knows from the outside who must be told of it: whoever asks for the calendar gets
+// walk does at random what people do, and knows from the outside who must be told of it: anyone who asks for the calendar gets
 // another sync token than at the time they were told last, or, of all calendars, another list of such tokens.
 type walk struct {
 	*house

@@ -64,7 +64,7 @@ func TestPreflight(t *testing.T) {
 	}
 }
 
-// Whoever opened our own page under a name that we were not told is not told of foreign pages.
+// Anyone who opened our own page under a name that we were not told is not told of foreign pages.
 func TestForeignSaysWhatHelps(t *testing.T) {
 	t.Parallel()
 	for origin, want := range map[string]string{"http://nas:5232": "BASE_URL", "https://evil.example": "ALLOWED_ORIGINS", "null": "ALLOWED_ORIGINS"} {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Who brings credentials that are refused has a line that a watcher can count by address; who brings none, or right ones, has
+// Anyone who brings credentials that are refused has a line that a watcher can count by address; anyone who brings none, or right ones, has
 // none, and what was tried stands nowhere.
 func TestRefusedLoginsAreLogged(t *testing.T) {
 	t.Parallel()

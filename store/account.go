@@ -22,7 +22,7 @@ func scanAccount(row scanner) (calendar.Account, error) {
 	return a, err
 }
 
-// InsertAccount implements [calendar.Accounts]. Who links locks their own row, which counts.
+// InsertAccount implements [calendar.Accounts]. Anyone who links locks their own row, which counts.
 func (s *Store) InsertAccount(ctx context.Context, a calendar.Account, most int) error {
 	return s.transact(ctx, func(t *Tx) error {
 		if err := expectRow(t.exec(ctx, `UPDATE users SET name = name WHERE id = $1`, a.Owner)); err != nil {

@@ -107,7 +107,7 @@ func (l *line) inserts(name string) func(*Tx) error {
 	return func(tx *Tx) error { return insertUser(l.Context(), tx, name, 1) }
 }
 
-// TestBatchIsOneCommit: who stands in line is kept by one commit, and nobody sees it before.
+// TestBatchIsOneCommit: anyone who stands in line is kept by one commit, and nobody sees it before.
 func TestBatchIsOneCommit(t *testing.T) {
 	t.Parallel()
 	l := newLine(t)
@@ -135,7 +135,7 @@ func TestBatchIsOneCommit(t *testing.T) {
 	}
 }
 
-// TestBatchWithoutOne: who fails in a batch takes nobody along.
+// TestBatchWithoutOne: anyone who fails in a batch takes nobody along.
 func TestBatchWithoutOne(t *testing.T) {
 	t.Parallel()
 	l := newLine(t)
@@ -182,7 +182,7 @@ func TestBatchPanics(t *testing.T) {
 	}
 }
 
-// TestBatchGivesUp: who goes away while in line leaves it, wherever they stand.
+// TestBatchGivesUp: anyone who goes away while in line leaves it, wherever they stand.
 func TestBatchGivesUp(t *testing.T) {
 	t.Parallel()
 	for _, gone := range []string{"a", "b", "c"} {

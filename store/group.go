@@ -54,7 +54,7 @@ func (s *Store) PutMember(ctx context.Context, group, user calendar.UserID, at t
 		if added = n > 0; err != nil || !added {
 			return err
 		}
-		// Whoever comes back is not held to what they left before.
+		// Anyone who comes back is not held to what they left before.
 		if _, err := t.exec(ctx, `DELETE FROM group_leavers WHERE user_id = $2 AND calendar_id IN (SELECT calendar_id FROM invitations WHERE user_id = $1)`, group, user); err != nil {
 			return err
 		}

@@ -162,7 +162,7 @@ func TestMigrateRefusesOther(t *testing.T) {
 }
 
 // TestMigrateRefusesOlderBuild: a build from before the first release had other migrations. Its
-// database is left alone, and whoever runs it learns how to bring the calendars over.
+// database is left alone, and anyone who runs it learns how to bring the calendars over.
 func TestMigrateRefusesOlderBuild(t *testing.T) {
 	t.Parallel()
 	testdb.EachBlank(t, func(t *testing.T, url string) {
@@ -238,7 +238,7 @@ func TestMigrationNames(t *testing.T) {
 	}
 }
 
-// TestMigrateCancelled: who gives up while another process migrates gets their context's error.
+// TestMigrateCancelled: anyone who gives up while another process migrates gets their context's error.
 func TestMigrateCancelled(t *testing.T) {
 	t.Parallel()
 	testdb.EachBlank(t, func(t *testing.T, url string) {

@@ -76,7 +76,7 @@ func TestSurveyPlan(t *testing.T) {
 	}
 }
 
-// TestOutboxPlan: who looks for what is due, each few seconds, and who posts do not walk over all that waits.
+// TestOutboxPlan: to look for what is due, each few seconds, and to post does not walk over all that waits.
 func TestOutboxPlan(t *testing.T) {
 	t.Parallel()
 	s := openFile(t, filepath.Join(t.TempDir(), "calendar.db"))

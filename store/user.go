@@ -205,7 +205,7 @@ func (t *Tx) setPassword(ctx context.Context, id calendar.UserID, h auth.Hash) e
 	if err := t.dropVouchers(ctx, id); err != nil {
 		return err
 	}
-	// What the old password asked to be told is asked for anew, by whoever has the new one.
+	// What the old password asked to be told is asked for anew, by anyone who has the new one.
 	if _, err := t.exec(ctx, `DELETE FROM push_subscriptions WHERE user_id = $1 AND token_id = ''`, id); err != nil {
 		return err
 	}

@@ -9,7 +9,7 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// TestSomebodyListensWhileSomebodyWatches: whoever comes as the last one leaves is not left with a
+// TestSomebodyListensWhileSomebodyWatches: anyone who comes as the last one leaves is not left with a
 // listening that has ended, and nobody listens for nobody.
 func TestSomebodyListensWhileSomebodyWatches(t *testing.T) {
 	t.Parallel()

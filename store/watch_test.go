@@ -32,7 +32,7 @@ func await(t *testing.T, hints <-chan calendar.Hint, what string, like func(cale
 
 func everything(h calendar.Hint) bool { return h.Everything }
 
-// TestWatchOutlivesPostgres: who watches hears again when the database is back, of what they may
+// TestWatchOutlivesPostgres: anyone who watches hears again when the database is back, of what they may
 // have missed first.
 func TestWatchOutlivesPostgres(t *testing.T) {
 	t.Parallel()

@@ -27,7 +27,7 @@ const (
 	JournalPath  = root + "journal"
 )
 
-// digestPages are the settings and, for whoever reads the mail, the way out of it. To open the link changes nothing: mail
+// digestPages are the settings and, for anyone who reads the mail, the way out of it. To open the link changes nothing: mail
 // programs look at links.
 func (h *Handler) digestPages() []page {
 	if h.Digests == nil {

@@ -13,7 +13,7 @@ import (
 	"caldav-mcp-server/web"
 )
 
-// Somebody wants mail of the day, changes their mind, and whoever gets it ends it by the link in it, in a browser or by the
+// Somebody wants mail of the day, changes their mind, and anyone who gets it ends it by the link in it, in a browser or by the
 // button of a mail program, which sends no page and comes from another site.
 func TestMailOfTheDay(t *testing.T) {
 	t.Parallel()

@@ -267,7 +267,7 @@ func (i *issuer) last() url.Values {
 	return i.asked[len(i.asked)-1]
 }
 
-// Whoever the other service vouches for becomes a user where the administrator wants that, and nobody else's.
+// Anyone whom the other service vouches for becomes a user where the administrator wants that, and nobody else's.
 func TestUsersFromElsewhere(t *testing.T) {
 	t.Parallel()
 	eachElsewhere(t, true, func(h *house, i *issuer) {
@@ -342,7 +342,7 @@ func (i *issuer) lastState(b *browser) string {
 	return u.Query().Get("state")
 }
 
-// The other service is asked once for what it answered, in one request, and not by whoever wants it as often as they want.
+// The other service is asked once for what it answered, in one request, and not as often as somebody wants.
 func TestElsewhereIsAskedOnce(t *testing.T) {
 	t.Parallel()
 	eachElsewhere(t, false, func(h *house, i *issuer) {

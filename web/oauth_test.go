@@ -102,7 +102,7 @@ func TestTokenRefusals(t *testing.T) {
 			if got := a.exchange(good, test.pairs...); got.status != test.status || got.text("error") != test.error {
 				t.Errorf("%s: %d %s, want %d %s", name, got.status, got.body, test.status, test.error)
 			}
-			// Whoever tried has not spoilt it for the client.
+			// Anyone who tried has not spoilt it for the client.
 			a.exchange(good).is(h, http.StatusOK, "")
 			h.pass(time.Minute)
 		}
@@ -273,7 +273,7 @@ func TestAuthorizeRefusals(t *testing.T) {
 	})
 }
 
-// A link of ours does not lead a stranger to whoever registered; to a client of the administrator's it does.
+// A link of ours does not lead a stranger to a client that registered itself; to a client of the administrator's it does.
 func TestNobodyIsSentOnUnasked(t *testing.T) {
 	t.Parallel()
 	each(t, func(h *house) {
@@ -360,7 +360,7 @@ func TestConsent(t *testing.T) {
 		h.pass(16 * time.Minute)
 		page, _ = say(b, yes...)
 		page.shows(http.StatusConflict, "too long ago")
-		// Who signed in a while ago says once more who they are before they hand out power.
+		// Anyone who signed in a while ago says once more who they are before they hand out power.
 		b.get(a.request()).shows(http.StatusOK, "Confirm that it is you")
 	})
 }

@@ -44,7 +44,7 @@ func TestAdminsAlone(t *testing.T) {
 	})
 }
 
-// Whoever is invited chooses a password, once; a reset link ends what was.
+// Anyone who is invited chooses a password, once; a reset link ends what was.
 func TestInvite(t *testing.T) {
 	t.Parallel()
 	each(t, func(h *house) {
@@ -88,7 +88,7 @@ func TestInvite(t *testing.T) {
 	})
 }
 
-// Who keeps a link to choose a password does not outlive the next password, whoever sets that.
+// Anyone who keeps a link to choose a password does not outlive the next password, whoever sets that.
 func TestResetEndsWithPassword(t *testing.T) {
 	t.Parallel()
 	each(t, func(h *house) {
@@ -192,7 +192,7 @@ func TestSettings(t *testing.T) {
 	})
 }
 
-// Whoever goes takes their calendars along, and is gone; the last administrator stays.
+// Anyone who goes takes their calendars along, and is gone; the last administrator stays.
 func TestDeleteAccount(t *testing.T) {
 	t.Parallel()
 	each(t, func(h *house) {

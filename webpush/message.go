@@ -29,7 +29,7 @@ const Normal Urgency = "normal"
 // Sender is who sends.
 type Sender struct {
 	Key Key
-	// Subject is how whoever runs the server is reached.
+	// Subject is how the server's operator is reached.
 	Subject string
 }
 

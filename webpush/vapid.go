@@ -19,7 +19,7 @@ type Key struct {
 	public  string
 }
 
-// NewKey derives the key of a secret: whoever has the same secret has the same key.
+// NewKey derives the key of a secret: anyone who has the same secret has the same key.
 func NewKey(secret []byte) (Key, error) {
 	// One number in 2^32 is no private key; then the next one is taken.
 	for n := range 4 {

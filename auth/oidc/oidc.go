@@ -98,8 +98,8 @@ type question struct {
 // Proof is what the service must do for its word to count.
 type Proof int
 
-// The proofs there are. Some services never say when they asked somebody: whoever only confirms what is known already is
-// believed, whoever gets a new way in is not.
+// The proofs there are. Some services never say when they asked somebody: anyone who only confirms what is known already is
+// believed, anyone who gets a new way in is not.
 const (
 	// Known lets the service vouch for a browser that it knows.
 	Known Proof = iota

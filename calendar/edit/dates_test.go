@@ -89,7 +89,7 @@ func TestOtherAlarms(t *testing.T) {
 	}
 }
 
-// TestGuestsComeAndGo: whoever is added or taken off leaves the others as they are, also where an instance has guests of its own.
+// TestGuestsComeAndGo: anyone who is added or taken off leaves the others as they are, also where an instance has guests of its own.
 func TestGuestsComeAndGo(t *testing.T) {
 	t.Parallel()
 	o := read(t, calendarOf(

@@ -179,7 +179,7 @@ func TestTaskReminders(t *testing.T) {
 	}
 }
 
-// TestTaskStates: whoever looks at STATUS, COMPLETED or PERCENT-COMPLETE sees the same.
+// TestTaskStates: anyone who looks at STATUS, COMPLETED or PERCENT-COMPLETE sees the same.
 func TestTaskStates(t *testing.T) {
 	t.Parallel()
 	type state struct{ Status, Completed, Percent string }

@@ -236,7 +236,7 @@ func TestFixedReminders(t *testing.T) {
 	}
 }
 
-// TestInvitedToSome: who is invited to some instances alone has no master.
+// TestInvitedToSome: anyone who is invited to some instances alone has no master.
 func TestInvitedToSome(t *testing.T) {
 	t.Parallel()
 	text := calendarOf(

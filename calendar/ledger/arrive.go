@@ -304,7 +304,7 @@ func (s *Ledger) Overtaken(ctx context.Context, c calendar.Caller, cal calendar.
 		if there == nil {
 			return w.bury(ctx, mine)
 		}
-		// By itself: whoever takes it back gets what the caller wrote.
+		// By itself: anyone who takes it back gets what the caller wrote.
 		_, err = w.write(ctx, *there, &mine, true)
 		return err
 	})

@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	// bookingPatience is how long a booking that was left over waits: who made it is most likely still about to have it answered.
+	// bookingPatience is how long a booking that was left over waits: its maker is most likely still about to have it answered.
 	bookingPatience = time.Minute
 	// bookingsMost is how many are answered in one go.
 	bookingsMost = 100
@@ -230,7 +230,7 @@ func people(o *content.Object, parties lookup.Parties) int {
 	return len(seen)
 }
 
-// barred tells whether the organizer of an event may not book a room. Whoever looks after it may.
+// barred tells whether the organizer of an event may not book a room. Anyone who looks after it may.
 func (w *work) barred(ctx context.Context, room calendar.User, at calendar.CalendarID, parties lookup.Parties, o *content.Object) (bool, error) {
 	by, here := parties[schedule.OrganizerOf(o)]
 	may := room.Room.Bookers

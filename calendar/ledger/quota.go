@@ -10,7 +10,7 @@ import (
 )
 
 // grow notes by how much a calendar grows. What somebody else's change brought into it is counted, but refused to nobody:
-// who invites cannot know how much room the others have.
+// an organizer cannot know how much room the others have.
 func (cal *opened) grow(objects, bytes int64, scheduled bool) {
 	by := calendar.Usage{Objects: objects, Bytes: bytes}
 	cal.grown = cal.grown.Plus(by)

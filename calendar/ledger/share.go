@@ -104,7 +104,7 @@ func (s *Ledger) Unshare(ctx context.Context, c calendar.Caller, id calendar.Cal
 	return err
 }
 
-// shareeOf is sharee for what is taken away: a group with which the calendar is shared is found by whoever is out of it by now.
+// shareeOf is sharee for what is taken away: a group with which the calendar is shared is found by anyone who is out of it by now.
 func (s *Ledger) shareeOf(ctx context.Context, c calendar.Caller, id calendar.CalendarID, with string) (calendar.User, error) {
 	shares, err := s.store.Shares(ctx, id)
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// TestOneUserIsNotEverybody: of one user's accounts two are spoken to at once, whoever else is.
+// TestOneUserIsNotEverybody: of one user's accounts two are spoken to at once, however many others are.
 func TestOneUserIsNotEverybody(t *testing.T) {
 	t.Parallel()
 	m := New(Config{NewID: func() string { return "" }})

@@ -76,7 +76,7 @@ func (m *Mirror) Round(ctx context.Context) (int, error) {
 	return len(due), nil
 }
 
-// visit looks at all that an account has, and notes when to do so next. Whoever asks for it has its calendars listed, too.
+// visit looks at all that an account has, and notes when to do so next. Anyone who asks for it has its calendars listed, too.
 func (m *Mirror) visit(ctx context.Context, a calendar.Account, list bool) (calendar.Arrived, error) {
 	var all looked
 	leave, err := m.enter(a.Owner)

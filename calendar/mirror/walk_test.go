@@ -618,7 +618,7 @@ func TestAFaultIsNotWrittenOver(t *testing.T) {
 	})
 }
 
-// A source writes to an event's guests: whoever may not do so here may not have it done there.
+// A source writes to an event's guests: anyone who may not do so here may not have it done there.
 func TestGuestsElsewhereNeedTheScope(t *testing.T) {
 	t.Parallel()
 	each(t, func(h *house) {

@@ -189,7 +189,7 @@ func (r Rules) answered(old, now *reading, is Self, forced bool) []*ical.Compone
 		_, out := left[key]
 		_, before := were[key]
 		was, c := old.at(key, ids[key]), now.at(key, ids[key])
-		out = out || now.master() == nil && c == nil // whoever has no series leaves an instance out by not having it
+		out = out || now.master() == nil && c == nil // a guest without the series leaves an instance out by not having it
 		switch {
 		case out && !before && old.attends(was, is) && said(old, was, is) != Declined:
 			all = append(all, old.saying(was, is, Declined))

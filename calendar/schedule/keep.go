@@ -49,7 +49,7 @@ func (r Rules) keepOwn(old, now *reading, c *ical.Component, d Delivery) {
 }
 
 // lacks tells whether there is an instance that only its series speaks for now, and that was not there before, or at another
-// time: who has answered for the series has not answered for that.
+// time: anyone who has answered for the series has not answered for that.
 func (x *reading) lacks(now *reading) bool {
 	keys, ids := touched(x, now)
 	return slices.ContainsFunc(keys, func(key int64) bool {

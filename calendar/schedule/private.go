@@ -39,7 +39,7 @@ func (r Rules) keepPrivate(ctx context.Context, old, now, asked *reading) (*read
 }
 
 // keepOut leaves out again what the attendee has deleted, as long as they have declined it: a new time would have made
-// that an open question. Whoever comes by mail need not ask so, and is taken at the time alone.
+// that an open question. Anyone who comes by mail need not ask so, and is taken at the time alone.
 func (r Rules) keepOut(ctx context.Context, old, now, asked *reading, d Delivery) (*reading, error) {
 	left, dropped := now.excluded(), false
 	for key, id := range old.excluded() {

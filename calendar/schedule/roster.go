@@ -11,7 +11,7 @@ import (
 // Person is who somebody is, by whichever of their addresses they are named.
 type Person string
 
-// roster is the people in a component. Large events name each of hundreds in each of hundreds of instances: whoever looks
+// roster is the people in a component. Large events name each of hundreds in each of hundreds of instances: anyone who looks
 // for one reads no line twice.
 type roster struct {
 	at map[Address]*ical.Property
@@ -39,7 +39,7 @@ func (r Rules) rosterOf(lines []*ical.Property) *roster {
 	return all
 }
 
-// line is that of whoever has an address: under it, or else under another one of theirs.
+// line is that of the person at an address: under it, or else under another one of theirs.
 func (o *roster) line(a Address, who Person) *ical.Property {
 	if p := o.at[a]; p != nil {
 		return p

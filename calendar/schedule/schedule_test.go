@@ -216,7 +216,7 @@ func TestZoneOfASeriesIsTold(t *testing.T) {
 	}
 }
 
-// TestNewGuestsHaveNotAnswered: whoever calls a meeting does not accept for others.
+// TestNewGuestsHaveNotAnswered: anyone who calls a meeting does not accept for others.
 func TestNewGuestsHaveNotAnswered(t *testing.T) {
 	t.Parallel()
 	out, err := rules().Organize(t.Context(), nil, read(t, event(at+annToo+bobYes)), self("ann@example.com"))
@@ -297,7 +297,7 @@ func TestMessagesAreFitToBeSeen(t *testing.T) {
 	}
 }
 
-// TestGuestsOfInstances: who is invited to some instances sees those alone, and who is left out of one sees the others.
+// TestGuestsOfInstances: anyone who is invited to some instances sees those alone, and anyone who is left out of one sees the others.
 func TestGuestsOfInstances(t *testing.T) {
 	t.Parallel()
 	out, err := rules().Organize(t.Context(), nil, read(t, event(daily+ann+bob, later+ann+eve)), self("ann@example.com"))

@@ -162,7 +162,7 @@ func TestDaysOfOthersAreTheirs(t *testing.T) {
 	})
 }
 
-// TestBusyTimesThatAreNotAllKnown: who asks is told that something could not be followed.
+// TestBusyTimesThatAreNotAllKnown: anyone who asks is told that something could not be followed.
 func TestBusyTimesThatAreNotAllKnown(t *testing.T) {
 	each(t, func(h *house) {
 		cal := h.calendar(h.alice, "work")

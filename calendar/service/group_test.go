@@ -42,7 +42,7 @@ func (h *house) expects(c calendar.Caller, id calendar.CalendarID, want calendar
 	}
 }
 
-// Whoever is in a group has what is shared with it, whenever either came, and nothing of it once they are out.
+// Anyone who is in a group has what is shared with it, whenever either came, and nothing of it once they are out.
 func TestGroupShare(t *testing.T) {
 	each(t, func(h *house) {
 		h.asks()
@@ -102,7 +102,7 @@ func TestGroupShareBothWays(t *testing.T) {
 	})
 }
 
-// Who does not want it gives it up for themselves, and is asked nothing more until they are taken in anew.
+// Anyone who does not want it gives it up for themselves, and is asked nothing more until they are taken in anew.
 func TestGroupShareLeft(t *testing.T) {
 	each(t, func(h *house) {
 		carl := h.user("carl")

@@ -256,7 +256,7 @@ func told(all iter.Seq2[calendar.Object, error]) []string {
 	return lines
 }
 
-// TestImagesKeepUp: who has written sees it at once, in either process, while others write.
+// TestImagesKeepUp: anyone who has written sees it at once, in either process, while others write.
 func TestImagesKeepUp(t *testing.T) {
 	eachWithProcesses(t, 1<<20, func(p *processes) {
 		ctx, cancel := context.WithTimeout(p.t.Context(), time.Minute)

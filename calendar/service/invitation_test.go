@@ -181,7 +181,7 @@ func TestOffersOfMoreTakeNothing(t *testing.T) {
 	})
 }
 
-// Programs dismiss what they have shown. Who asks once more is heard, unless it is there to be seen.
+// Programs dismiss what they have shown. Anyone who asks once more is heard, unless it is there to be seen.
 func TestInvitationIsRepeated(t *testing.T) {
 	each(t, func(h *house) {
 		h.asks()
@@ -459,7 +459,7 @@ func TestNobodyIsOfferedCalendarsInBulk(t *testing.T) {
 	})
 }
 
-// TestAdministratorSettlesShares: what whoever runs the server shares waits for no answer, nor does what waited.
+// TestAdministratorSettlesShares: what an administrator shares waits for no answer, nor does what waited.
 func TestAdministratorSettlesShares(t *testing.T) {
 	each(t, func(h *house) {
 		h.asks()

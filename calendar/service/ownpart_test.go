@@ -113,7 +113,7 @@ func TestOwnRemindersSync(t *testing.T) {
 		if len(told) != 2 || told[0].ETag != tags[told[0].Name] || told[1].ETag != tags[told[1].Name] {
 			t.Fatalf("bob is told of %v, want %v", told, tags)
 		}
-		// Who stopped behind the first goes on with the second.
+		// Anyone who stopped behind the first goes on with the second.
 		since.Own = told[0].Own
 		if rest := h.all(h.Changes(h.ctx, nil, h.bob, now, since)); len(rest) != 1 || rest[0].Name != told[1].Name {
 			t.Errorf("behind the first: %v", rest)
@@ -144,7 +144,7 @@ func TestOwnRemindersAreBounded(t *testing.T) {
 	})
 }
 
-// TestOwnRemindersInAnExport: whoever writes a calendar to a file writes it as they see it.
+// TestOwnRemindersInAnExport: anyone who writes a calendar to a file writes it as they see it.
 func TestOwnRemindersInAnExport(t *testing.T) {
 	each(t, func(h *house) {
 		work := h.calendar(h.alice, "work")

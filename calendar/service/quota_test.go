@@ -69,7 +69,7 @@ func TestQuota(t *testing.T) {
 	})
 }
 
-// A user's own bounds count before the settings', in either direction and with the next request, and whoever has too much
+// A user's own bounds count before the settings', in either direction and with the next request, and anyone who has too much
 // loses nothing.
 func TestOwnQuota(t *testing.T) {
 	each(t, func(h *house) {

@@ -111,7 +111,7 @@ func TestForgedDeputyAnswers(t *testing.T) {
 		}
 		g.save("ann", meetingOf(organizedByAnn, `ATTENDEE;SENT-BY="mailto:helper@example.com":mailto:zoe@example.com`))
 		g.refused(receive("zoe@example.com", "mallory@example.com", line("mallory")), calendar.Forbidden, "", "acts for")
-		// Who is named in the message as a delegate, too, is not who answers.
+		// Anyone who is named in the message as a delegate, too, is not the one who answers.
 		g.refused(receive("mallory@example.com", "", line("mallory"), `ATTENDEE;DELEGATED-FROM="mailto:zoe@example.com":mailto:mallory@example.com`), calendar.Forbidden, "", "is not the")
 		g.want("zoe's answer", g.answered("ann", "zoe"), "NEEDS-ACTION")
 		g.must(receive("zoe@example.com", "helper@example.com", line("helper")))
@@ -129,7 +129,7 @@ func delegating(text string, names ...string) string {
 	return strings.Replace(text, lineOf(text, "ATTENDEE"), strings.Join(lines, "\r\n"), 1)
 }
 
-// TestOneDelegate: who is invited sends one in their place, and not a crowd, by a program and by mail.
+// TestOneDelegate: anyone who is invited sends one in their place, and not a crowd, by a program and by mail.
 func TestOneDelegate(t *testing.T) {
 	invited(t, "ann bob", func(g *guests) {
 		g.save("ann", meetingOf(organizedByAnn, attendees("bob")))

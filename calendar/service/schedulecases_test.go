@@ -262,7 +262,7 @@ func TestScheduleTagsMove(t *testing.T) {
 	})
 }
 
-// TestThrownAwayAndAskedAgain: who throws an invitation away declines it, and is asked again when the time changes.
+// TestThrownAwayAndAskedAgain: anyone who throws an invitation away declines it, and is asked again when the time changes.
 func TestThrownAwayAndAskedAgain(t *testing.T) {
 	invited(t, "ann bob", func(g *guests) {
 		g.save("ann", meetingOf(organizedByAnn, attendees("bob")))

@@ -8,7 +8,7 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// TestAnEventTooLargeForItsGuestsIsRefused: who makes an event for many others writes no more into their calendars and inboxes than
+// TestAnEventTooLargeForItsGuestsIsRefused: anyone who makes an event for many others writes no more into their calendars and inboxes than
 // a change may, and nothing of it where it would be more.
 func TestAnEventTooLargeForItsGuestsIsRefused(t *testing.T) {
 	invited(t, "ann bob eve kim", func(g *guests) {

@@ -31,7 +31,7 @@ func TestOrganizerByAnotherAddress(t *testing.T) {
 	})
 }
 
-// TestGuestUnderTwoAddresses: whoever is named under two addresses is one person, told once of all that they take part in.
+// TestGuestUnderTwoAddresses: anyone who is named under two addresses is one person, told once of all that they take part in.
 func TestGuestUnderTwoAddresses(t *testing.T) {
 	const other = "ATTENDEE:/dav/principals/guest-bob/"
 	invited(t, "ann bob", func(g *guests) {

@@ -148,7 +148,7 @@ func (c *company) undo(who string) string {
 		organizes := there && strings.Contains(strings.ReplaceAll(string(o.Data), "\r\n ", ""), "ORGANIZER:mailto:"+who+"@")
 		switch {
 		case there && !organizes && c.meetings[step.UID] == "":
-			// Who takes back that they have thrown something away does not hear that it was called off since.
+			// Anyone who takes back that they have thrown something away does not hear that it was called off since.
 			c.uids = slices.DeleteFunc(c.uids, func(uid calendar.UID) bool { return uid == step.UID })
 		case organizes:
 			c.meetings[step.UID] = who
@@ -380,7 +380,7 @@ func (c *company) disagreement() string {
 			if o, there := c.of(who, uid); there {
 				got = c.taking(o, who)
 			}
-			// Who has thrown something away has declined it.
+			// Anyone who has thrown something away has declined it.
 			for id, text := range want {
 				if got[id] == "" && strings.Contains(text, who+"=DECLINED") {
 					delete(want, id)

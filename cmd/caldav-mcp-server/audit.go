@@ -26,7 +26,7 @@ func (p *program) openAudit(c config, log *slog.Logger) (*server.Audit, error) {
 // reading are the commands that change nothing, beside those that list; serve has lines of its own.
 var reading = []string{"serve", "export", "backup", "mcp", "doctor", "health", "show-server"}
 
-// audit writes down what a command did, if the log is a file: what it prints is for whoever called it. Of what it was called
+// audit writes down what a command did, if the log is a file: what it prints is for its caller. Of what it was called
 // with only the name of a user or a group stands in the line.
 func (p *program) audit(c command, config config, flags *flag.FlagSet, operands []string, failed error) error {
 	if config.auditLog == "" || config.auditLog == toStdout || slices.Contains(reading, c.name) || strings.HasPrefix(c.name, "list-") {

@@ -54,7 +54,7 @@ var attackWords = []string{
 	"mailto:alice@a.example", "DTSTART:20310101T000000Z\r\n",
 }
 
-// TestHostileMailChangesNothing: whoever really is who they say can do with a mail what they may, and nothing else: a guest answers
+// TestHostileMailChangesNothing: anyone who really is who they say can do with a mail what they may, and nothing else: a guest answers
 // for themselves, a stranger invites to events of their own.
 func TestHostileMailChangesNothing(t *testing.T) {
 	t.Parallel()

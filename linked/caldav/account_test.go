@@ -218,7 +218,7 @@ func TestAWrongPassword(t *testing.T) {
 	}
 }
 
-// TestAPausedAccountIsAskedAgain: whoever asks for it gives it as long again, also where it does not answer at once.
+// TestAPausedAccountIsAskedAgain: anyone who asks for it gives it as long again, also where it does not answer at once.
 func TestAPausedAccountIsAskedAgain(t *testing.T) {
 	t.Parallel()
 	p := newPair(t, false)

@@ -52,7 +52,7 @@ func (a *Account) Put(ctx context.Context, remote string, o mirror.Object) (mirr
 	return a.object(held, cal), nil
 }
 
-// refusal says to whoever wrote an object what is wrong with it.
+// refusal tells the writer of an object what is wrong with it.
 func refusal(err error) error {
 	if _, is := errors.AsType[*mirror.Refusal](err); is {
 		return err

@@ -129,7 +129,7 @@ func (a *Account) told(ctx context.Context, items []*Event, out *mirror.Changes)
 func (a *Account) tell(ctx context.Context, ref string, e *Event, out *mirror.Changes) error {
 	s, err := a.series(ctx, ref)
 	if errors.Is(err, mirror.ErrGone) && e.Type == exceptional && e.Start != nil {
-		// Who is invited to one instance sees no series.
+		// Anyone who is invited to one instance sees no series.
 		out.Objects = append(out.Objects, a.object(e.ID, &Series{Exceptions: []*Event{e}}))
 		return nil
 	}

@@ -203,7 +203,7 @@ func text(v any) ([]byte, error) {
 }
 
 // Series is what is one object in iCalendar: an event, or a series with the instances that are unlike it, and the days on which
-// one is cancelled. Who is invited to single instances has no Master.
+// one is cancelled. Anyone who is invited to single instances has no Master.
 type Series struct {
 	Master     *Event
 	Exceptions []*Event

@@ -106,7 +106,7 @@ func (r *release) bomOf(p platform) (bom, error) {
 	}
 	b := bom{
 		Format: "CycloneDX", Spec: "1.6", Version: 1,
-		// The binary's own number: whoever makes the same has the same.
+		// The binary's own number: anyone who makes the same has the same.
 		Serial:   "urn:uuid:" + uuid.NewSHA1(uuid.NameSpaceOID, sum[:]).String(),
 		Metadata: metadata{r.stamp.at.Format("2006-01-02T15:04:05Z"), self},
 	}

@@ -36,7 +36,7 @@ func TestPackedVersion(t *testing.T) {
 	}
 }
 
-// TestImageIsTheDockerfiles: who builds by Docker and who takes the image of a release have the same.
+// TestImageIsTheDockerfiles: the image that Docker builds and the one of a release are the same.
 func TestImageIsTheDockerfiles(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile(filepath.Join("..", "..", "Dockerfile"))

@@ -38,7 +38,7 @@ type Program struct {
 // Message is one that came, opened.
 type Message struct {
 	Path, Text, Topic, TTL, Urgency string
-	// Key is the public key of whoever signed, Subject how they are reached.
+	// Key is the public key of the signer, Subject how they are reached.
 	Key, Subject string
 }
 
