@@ -72,6 +72,8 @@ type Door struct {
 	Origins     []string
 	// AnyOrigin tells which paths every page may read, and answers them itself; nil for none.
 	AnyOrigin func(path string) bool
+	// Plain doors speak no TLS where the others do.
+	Plain bool
 	// Stop, if there is one, ends those answers of the door's that would never end by themselves.
 	Stop func()
 	// MaxBody is the most that a request's body may have; the door's own, finer limits come after.
@@ -147,7 +149,11 @@ func (s *Server) Listen(ctx context.Context) error {
 		if d.Handler == nil {
 			d.Handler = http.HandlerFunc(s.starting)
 		}
-		if err := s.listen(ctx, d.Name, d.Addr, s.handler(d), s.config.TLS); err != nil {
+		secure := s.config.TLS
+		if d.Plain {
+			secure = nil
+		}
+		if err := s.listen(ctx, d.Name, d.Addr, s.handler(d), secure); err != nil {
 			return err
 		}
 		s.mindStop(d)

@@ -10,6 +10,8 @@ import (
 	"os"
 	"sync"
 	"time"
+
+	"caldav-mcp-server/acme"
 )
 
 // certificate is a pair of files, which a renewal replaces while the server runs.
@@ -24,7 +26,10 @@ type certificate struct {
 }
 
 // tlsConfig is how the doors speak TLS; nil where they do not. The files must be good to begin with.
-func (c config) tlsConfig(log *slog.Logger) (*tls.Config, error) {
+func (c config) tlsConfig(keeper *acme.Keeper, log *slog.Logger) (*tls.Config, error) {
+	if keeper != nil {
+		return keeper.TLS(), nil
+	}
 	if c.tlsCert == "" && c.tlsKey == "" {
 		return nil, nil
 	}
@@ -87,6 +92,10 @@ func (f *certificate) modified() (made [2]time.Time, err error) {
 
 // ownTLS is for asking the server on this machine, which is known by the certificate in the files and not by its name.
 func (c config) ownTLS() (*tls.Config, error) {
+	if c.acme.directory != "" {
+		//nolint:gosec // The certificate is in the database. Whoever listens at our port of this machine is asked for nothing but whether it is ready.
+		return &tls.Config{MinVersion: tls.VersionTLS12, InsecureSkipVerify: true}, nil
+	}
 	pair, err := tls.LoadX509KeyPair(c.tlsCert, c.tlsKey)
 	if err != nil {
 		return nil, fmt.Errorf("the certificate cannot be read: %w", err)

@@ -25,12 +25,17 @@ import (
 // writeCertificate puts a certificate of its own authority for a name into two files.
 func writeCertificate(t *testing.T, dir string, number int64) (chain, key string, pool *x509.CertPool) {
 	t.Helper()
+	return writeCertificateFor(t, dir, number, "calendar.example")
+}
+
+func writeCertificateFor(t *testing.T, dir string, number int64, host string) (chain, key string, pool *x509.CertPool) {
+	t.Helper()
 	secret, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		t.Fatal(err)
 	}
 	made := &x509.Certificate{
-		SerialNumber: big.NewInt(number), Subject: pkix.Name{CommonName: "test"}, DNSNames: []string{"calendar.example"},
+		SerialNumber: big.NewInt(number), Subject: pkix.Name{CommonName: "test"}, DNSNames: []string{host},
 		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour), IsCA: true, BasicConstraintsValid: true,
 		KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
 	}

@@ -43,8 +43,10 @@ type config struct {
 	auditLog string
 	// tlsCert and tlsKey are files; empty where a proxy speaks TLS.
 	tlsCert, tlsKey string
-	stopDelay       int
-	mcpCalls        int
+	// acme is where certificates come from by themselves.
+	acme      acmeConfig
+	stopDelay int
+	mcpCalls  int
 	// service is what serve was told of the settings that all processes find in the store, and declared the words of those
 	// that it was told, by their names: the others are what the store says.
 	service  serviceConfig

@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"net/url"
 	"strings"
 	"time"
 
+	"caldav-mcp-server/acme"
 	"caldav-mcp-server/auth"
 	"caldav-mcp-server/caldav"
 	"caldav-mcp-server/calendar"
@@ -23,6 +25,7 @@ const (
 	caldavDoor  = "caldav"
 	mcpDoor     = "mcp"
 	metricsDoor = "metrics"
+	acmeDoor    = "acme"
 )
 
 // realm is the same on both doors: Thunderbird asks again where it differs.
@@ -32,22 +35,22 @@ const realm = "Calendars"
 const spareBody = 1 << 20
 
 // newServer makes the doors' frames. openDoors fills them, once the store is ready.
-func (p *program) newServer(c config, up *startup, meter *server.ToolMeter, log *slog.Logger) (*server.Server, error) {
+func (p *program) newServer(c config, up *startup, keeper *acme.Keeper, meter *server.ToolMeter, log *slog.Logger) (*server.Server, error) {
 	audit, err := p.openAudit(c, log)
 	if err != nil {
 		return nil, err
 	}
-	secure, err := c.tlsConfig(log)
+	secure, err := c.tlsConfig(keeper, log)
 	if err != nil {
 		return nil, err
 	}
 	timeouts := server.DefaultTimeouts()
 	timeouts.Leave = time.Duration(c.stopDelay) * time.Second
 	return server.New(server.Config{
-		Doors: []server.Door{
+		Doors: append([]server.Door{
 			{Name: caldavDoor, Addr: c.caldav.String(), Base: c.basePath(), MaxBody: spareBody},
 			{Name: mcpDoor, Addr: c.mcp.String(), Base: c.basePath(), MaxBody: spareBody},
-		},
+		}, c.plainDoors(keeper)...),
 		MetricsAddr: c.metricsAddr, Audit: audit, Tools: meter, Measures: up.measures.read, Ready: up.ask, Proxies: c.proxies, Hosts: c.hosts(),
 		TLS: secure, Timeouts: timeouts, Version: p.version, Logger: log, Now: p.now, NewID: p.newID,
 	}), nil
@@ -251,7 +254,7 @@ func (c config) hosts() []string {
 	if c.baseURL == nil {
 		return nil
 	}
-	return []string{strings.ToLower(c.baseURL.Hostname())}
+	return each(c.publicURLs(), func(u *url.URL) string { return strings.ToLower(u.Hostname()) })
 }
 
 // basePath is the path under which a proxy publishes the server: "" or "/cal".

@@ -42,7 +42,7 @@ func healthCommand() command {
 
 func (c config) askReady(ctx context.Context, door string, at address) error {
 	scheme, transport := "http://", new(http.Transport)
-	if c.tlsCert != "" {
+	if c.tlsCert != "" || c.acme.directory != "" {
 		own, err := c.ownTLS()
 		if err != nil {
 			return err

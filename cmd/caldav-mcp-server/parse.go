@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 
+	"caldav-mcp-server/acme"
 	"caldav-mcp-server/auth/vault"
 	"caldav-mcp-server/server"
 )
@@ -154,11 +155,29 @@ func setFetchAllow(c *config, value string) error {
 	return nil
 }
 
-func setMetrics(c *config, value string) error {
-	if _, port, err := net.SplitHostPort(value); err != nil || !validPort(port) {
-		return errors.New("is not HOST:PORT, such as 127.0.0.1:9090")
+func setListen(field func(*config) *string) func(*config, string) error {
+	return func(c *config, value string) error {
+		if _, port, err := net.SplitHostPort(value); err != nil || !validPort(port) {
+			return errors.New("is not HOST:PORT, such as 127.0.0.1:9090")
+		}
+		*field(c) = value
+		return nil
 	}
-	c.metricsAddr = value
+}
+
+func setACME(c *config, value string) error {
+	switch value {
+	case "off":
+		c.acme.directory = ""
+	case "on":
+		c.acme.directory = acme.LetsEncrypt
+	default:
+		u, err := url.Parse(value)
+		if err != nil || u.Scheme != "https" || u.Host == "" || u.User != nil {
+			return errors.New("is not on, off or the https:// address of an authority's directory")
+		}
+		c.acme.directory = value
+	}
 	return nil
 }
 

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"caldav-mcp-server/acme"
 	"caldav-mcp-server/auth"
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/push"
@@ -57,7 +58,11 @@ func serveCommand() command {
 func (p *program) serve(ctx context.Context, c config, o serveOptions) (err error) {
 	log := p.logger(c.logLevel, c.logJSON)
 	up, meter := p.newStartup(log), server.NewToolMeter()
-	s, err := p.newServer(c, up, meter, log) //nolint:contextcheck // a certificate is read again at no request
+	keeper, err := p.newKeeper(c, log)
+	if err != nil {
+		return err
+	}
+	s, err := p.newServer(c, up, keeper, meter, log) //nolint:contextcheck // a certificate is read again at no request
 	if err != nil {
 		return err
 	}
@@ -81,7 +86,7 @@ func (p *program) serve(ctx context.Context, c config, o serveOptions) (err erro
 	}
 	var stop func()
 	if err == nil {
-		stop, err = p.open(ctx, c, h, s, meter, log)
+		stop, err = p.open(ctx, c, h, s, keeper, meter, log)
 	}
 	if err != nil {
 		cancel()
@@ -97,7 +102,7 @@ func (p *program) serve(ctx context.Context, c config, o serveOptions) (err erro
 }
 
 // open lets the doors answer and starts what goes on beside them; the function that it returns ends that.
-func (p *program) open(ctx context.Context, c config, h *house, s *server.Server, meter *server.ToolMeter, log *slog.Logger) (stop func(), err error) {
+func (p *program) open(ctx context.Context, c config, h *house, s *server.Server, keeper *acme.Keeper, meter *server.ToolMeter, log *slog.Logger) (stop func(), err error) {
 	room, err := p.openMailroom(ctx, c, h, log)
 	if err != nil {
 		return nil, err
@@ -109,7 +114,7 @@ func (p *program) open(ctx context.Context, c config, h *house, s *server.Server
 	if err := p.openDoors(ctx, c, h, s, meter, log); err != nil {
 		return nil, err
 	}
-	return p.background(ctx, h, room, courier, log), nil
+	return p.background(ctx, h, keeper, room, courier, log), nil
 }
 
 // prepare opens the store and does what must be done before it can be worked with. It may return a house
@@ -148,7 +153,7 @@ func portOf(addr string) string {
 
 // announce says where the doors are; a user who chose port 0 learns the port here.
 func (p *program) announce(ctx context.Context, s *server.Server, log *slog.Logger) {
-	for _, door := range []string{caldavDoor, mcpDoor, metricsDoor} {
+	for _, door := range []string{caldavDoor, mcpDoor, metricsDoor, acmeDoor} {
 		if addr := s.Addr(door); addr != "" {
 			log.InfoContext(ctx, "listening", "door", door, "addr", addr)
 		}
@@ -183,7 +188,7 @@ func (p *program) welcomeFirstUser(ctx context.Context, c config, h *house, o se
 const pruneEvery = 24 * time.Hour
 
 // background starts what goes on beside the requests; the function that it returns ends it.
-func (p *program) background(ctx context.Context, h *house, room *mailroom, courier *push.Courier, log *slog.Logger) (stop func()) {
+func (p *program) background(ctx context.Context, h *house, keeper *acme.Keeper, room *mailroom, courier *push.Courier, log *slog.Logger) (stop func()) {
 	// Not ctx: requests in flight still note their tokens' use while the server stops.
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	var all sync.WaitGroup
@@ -194,6 +199,7 @@ func (p *program) background(ctx context.Context, h *house, room *mailroom, cour
 	all.Go(func() { returnMemory(ctx, h.calendars.Rest) })
 	all.Go(func() { room.run(ctx) })
 	all.Go(func() { h.calendars.Mirrors.Run(ctx) })
+	all.Go(func() { keepCertificates(ctx, keeper, h, log) })
 	if courier != nil {
 		all.Go(func() { courier.Run(ctx) })
 	}

@@ -121,8 +121,27 @@ func settings(environ []string) []setting {
 			about: "its private key (PEM)", set: setFile(func(c *config) *string { return &c.tlsKey }),
 		},
 		{
+			env: "ACME", placeholder: "ON|OFF|URL", fallback: "off", groups: doorSettings,
+			about: "on gets certificates for the names of BASE_URL and MCP_URL from Let's Encrypt, whose terms you agree to; a URL names the directory of another authority (ACME)",
+			set:   setACME,
+		},
+		{
+			env: "ACME_EMAIL", placeholder: "ADDRESS", groups: serveSettings,
+			about: "where the authority writes to", set: setFile(func(c *config) *string { return &c.acme.email }),
+		},
+		{
+			env: "ACME_HTTP_ADDR", placeholder: "HOST:PORT", groups: serveSettings,
+			about: "where the authority's questions by HTTP are answered, and browsers are sent to HTTPS; it must be reached at port 80",
+			set:   setListen(func(c *config) *string { return &c.acme.httpAddr }),
+		},
+		{
+			env: "ACME_ROOTS", placeholder: "FILE", groups: serveSettings,
+			about: "certificates (PEM) by which the authority itself is known, where the machine does not know them",
+			set:   setFile(func(c *config) *string { return &c.acme.roots }),
+		},
+		{
 			env: "METRICS_ADDR", placeholder: "HOST:PORT", groups: serveSettings,
-			about: "where /metrics is served for Prometheus; nowhere when not set", set: setMetrics,
+			about: "where /metrics is served for Prometheus; nowhere when not set", set: setListen(func(c *config) *string { return &c.metricsAddr }),
 		},
 		{
 			env: "AUDIT_LOG", placeholder: "FILE", groups: storeSettings,

@@ -1,0 +1,126 @@
+package main
+
+import (
+	"context"
+	"crypto/x509"
+	"log/slog"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"caldav-mcp-server/acme"
+	"caldav-mcp-server/server"
+)
+
+// acmeConfig is what the settings ACME… came to.
+type acmeConfig struct {
+	// directory is empty where nobody is asked for certificates.
+	directory, email, roots, httpAddr string
+}
+
+// publicURLs are the addresses that the server was told it is reached at.
+func (c config) publicURLs() []*url.URL {
+	return slices.DeleteFunc([]*url.URL{c.baseURL, c.mcpAt}, func(u *url.URL) bool { return u == nil })
+}
+
+// newKeeper gets certificates; nil where they are files, or another's business.
+func (p *program) newKeeper(c config, log *slog.Logger) (*acme.Keeper, error) {
+	if c.acme.directory == "" {
+		if c.acme.httpAddr != "" || c.acme.email != "" || c.acme.roots != "" {
+			return nil, wrongUsage("ACME_EMAIL, ACME_HTTP_ADDR and ACME_ROOTS are for ACME, which is off")
+		}
+		return nil, nil
+	}
+	names, err := c.certifiedNames()
+	if err != nil {
+		return nil, err
+	}
+	roots, err := c.acme.authorities()
+	if err != nil {
+		return nil, err
+	}
+	return acme.New(acme.Config{
+		Names: names, Directory: c.acme.directory, Email: c.acme.email, Roots: roots, Host: c.caldav.host,
+		TLSPort: number(c.caldav.port), HTTPPort: number(portOf(c.acme.httpAddr)), Log: log, Now: p.now,
+	}), nil
+}
+
+// certifiedNames are the names that people reach the server by.
+func (c config) certifiedNames() ([]string, error) {
+	switch {
+	case c.tlsCert != "" || c.tlsKey != "":
+		return nil, wrongUsage("ACME gets the certificate that TLS_CERT names already: use one of them")
+	case c.baseURL == nil || c.baseURL.Scheme != "https":
+		return nil, wrongUsage("ACME needs a BASE_URL that begins with https:// and has the name that a certificate is wanted for")
+	case number(c.caldav.port) == 0:
+		return nil, wrongUsage("ACME needs a CALDAV_PORT that is known beforehand: the authority reaches it at port 443")
+	}
+	var names []string
+	for _, name := range c.hosts() {
+		if _, err := netip.ParseAddr(name); err == nil {
+			return nil, wrongUsage("ACME gets certificates for names, and BASE_URL or MCP_URL has the address %s", name)
+		}
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names, nil
+}
+
+// authorities are what the authority itself is known by; nil for those of the machine.
+func (a acmeConfig) authorities() (*x509.CertPool, error) {
+	if a.roots == "" {
+		return nil, nil
+	}
+	text, err := os.ReadFile(a.roots)
+	if err != nil {
+		return nil, wrongUsage("ACME_ROOTS cannot be read: %v", err)
+	}
+	pool := x509.NewCertPool()
+	if !pool.AppendCertsFromPEM(text) {
+		return nil, wrongUsage("ACME_ROOTS names %s, in which there is no certificate (PEM)", a.roots)
+	}
+	return pool, nil
+}
+
+// number is a port, or 0 for none.
+func number(port string) int {
+	n, _ := strconv.Atoi(port)
+	return n
+}
+
+// plainDoors are those that speak no TLS: the authority asks by HTTP, and people type names without https://.
+func (c config) plainDoors(keeper *acme.Keeper) []server.Door {
+	if keeper == nil || c.acme.httpAddr == "" {
+		return nil
+	}
+	return []server.Door{{
+		Name: acmeDoor, Addr: c.acme.httpAddr, Plain: true, Handler: keeper.Challenge(http.HandlerFunc(c.toHTTPS)),
+		Routes: []string{"/.well-known/acme-challenge/{token}"},
+	}}
+}
+
+// toHTTPS sends whoever only reads to the same place by HTTPS. What else comes may have brought secrets along, which must
+// not seem to work.
+func (c config) toHTTPS(w http.ResponseWriter, r *http.Request) {
+	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		http.Error(w, "this server is spoken to by HTTPS alone", http.StatusForbidden)
+		return
+	}
+	to := url.URL{Scheme: "https", Host: c.baseURL.Host, Path: "/" + strings.TrimLeft(r.URL.Path, "/"), RawQuery: r.URL.RawQuery}
+	http.Redirect(w, r, to.String(), http.StatusPermanentRedirect)
+}
+
+// keepCertificates gets and renews them until ctx ends.
+func keepCertificates(ctx context.Context, keeper *acme.Keeper, h *house, log *slog.Logger) {
+	if keeper == nil {
+		return
+	}
+	if err := keeper.Run(ctx, h.store); err != nil {
+		log.ErrorContext(ctx, "no certificates", "error", err)
+	}
+}
