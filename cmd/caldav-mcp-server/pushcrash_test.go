@@ -24,41 +24,88 @@ func tellingEnv(t *testing.T, database string, s *pushtest.Service) []string {
 	return append(on(database), "BASE_URL=https://cal.example.org", "FETCH_ALLOW=127.0.0.0/8", "SSL_CERT_FILE="+file)
 }
 
-// registerDevice has a program told of the personal calendar, as DAVx⁵ asks for it: with neither a trigger nor an encoding.
-func (c client) registerDevice(t *testing.T, s *pushtest.Service, path string) {
+// registerDevice has a program told of a calendar, as DAVx⁵ asks for it: with neither a trigger nor an encoding.
+func (c client) registerDevice(t *testing.T, s *pushtest.Service, cal, path string) {
 	t.Helper()
 	p := s.Subscribe(path)
-	c.must(t, http.StatusNoContent, http.MethodPost, personal, `<?xml version='1.0' encoding='UTF-8' ?>
+	c.must(t, http.StatusNoContent, http.MethodPost, cal, `<?xml version='1.0' encoding='UTF-8' ?>
 		<push-register xmlns="https://bitfire.at/webdav-push" xmlns:D="DAV:"><subscription><web-push-subscription>
 		<push-resource>`+s.Endpoint(p)+`</push-resource><subscription-public-key type="p256dh">`+p.PublicKey()+`</subscription-public-key>
 		<auth-secret>`+p.Auth()+`</auth-secret></web-push-subscription></subscription></push-register>`, "Content-Type", "application/xml; charset=UTF-8")
 }
 
-// A server that is killed between a change that it acknowledged and the message about it tells of it afterwards. It is killed
-// at once after the answer: most times nothing was told before, and never is anything told more than twice.
-func TestKillBeforeTelling(t *testing.T) {
+// ticking is a calendar beside the personal one, clock the device that is told of it.
+const ticking, clock = "/dav/calendars/admin/ticking/", "/clock"
+
+// registerClock makes a calendar and a device by which it is seen that the server has looked for what is due.
+func (c client) registerClock(t *testing.T, s *pushtest.Service) {
+	t.Helper()
+	c.must(t, http.StatusCreated, "MKCALENDAR", ticking, "")
+	c.registerDevice(t, s, ticking, clock)
+}
+
+// phone is the device whose messages are counted.
+const phone = "/phone"
+
+// heard takes what was told, and returns how often the phone was and whether the clock was.
+func heard(s *pushtest.Service) (times int, tick bool) {
+	for _, m := range s.Got() {
+		if m.Path == phone {
+			times++
+		}
+		tick = tick || m.Path == clock
+	}
+	return times, tick
+}
+
+// twoLooks returns how often the phone is told by the time that the server has looked twice for what is due.
+func (c client) twoLooks(t *testing.T, s *pushtest.Service, round string) (times int) {
+	t.Helper()
+	for _, look := range []string{"one", "two"} {
+		uid := round + look
+		c.must(t, http.StatusCreated, http.MethodPut, ticking+uid+".ics", event(uid, "a look"))
+		until(t, "the clock is told", func() bool {
+			more, tick := heard(s)
+			times += more
+			return tick
+		})
+	}
+	return times
+}
+
+// eachKilled runs a test on each engine, with a server that tells the phone and the clock, and which again starts anew.
+func eachKilled(t *testing.T, test func(t *testing.T, s *pushtest.Service, c client, again func() client)) {
+	t.Helper()
 	t.Parallel()
 	slowtest.Skip(t, slowtest.Crash, "kills servers, whose leases are waited for")
 	testdb.EachBlank(t, func(t *testing.T, database string) {
 		s := pushtest.NewService(t, time.Now)
 		env := tellingEnv(t, database, s)
 		c := firstClient(t, serve(t, env))
-		c.registerDevice(t, s, "/phone")
-		for round := range 3 {
-			uid := string(rune('a' + round))
+		c.registerDevice(t, s, personal, phone)
+		c.registerClock(t, s)
+		test(t, s, c, func() client { return c.at(serve(t, env)) })
+	})
+}
+
+// A server that is killed between a change that it acknowledged and the message about it tells of it afterwards. It is killed
+// at once after the answer: most times nothing was told before, and never is anything told more than twice.
+func TestKillBeforeTelling(t *testing.T) {
+	eachKilled(t, func(t *testing.T, s *pushtest.Service, c client, again func() client) {
+		for _, uid := range []string{"a", "b", "c"} {
 			c.must(t, http.StatusCreated, http.MethodPut, personal+uid+".ics", event(uid, "made before the end"))
 			if err := c.kill(); err != nil {
 				t.Fatal(err)
 			}
-			told := len(s.Got())
-			c = c.at(serve(t, env))
+			c = again()
+			told := 0
 			until(t, "the change is told", func() bool {
-				told += len(s.Got())
+				more, _ := heard(s)
+				told += more
 				return told > 0
 			})
-			time.Sleep(5 * time.Second) //nolint:forbidigo // that nothing more comes is seen by waiting for two looks
-			if told += len(s.Got()); told > 2 || s.Wrong() != nil {
-				t.Errorf("round %d: told %d times, %v", round, told, s.Wrong())
+			if told += c.twoLooks(t, s, uid); told > 2 || s.Wrong() != nil {
+				t.Errorf("%s: told %d times, %v", uid, told, s.Wrong())
 			}
 		}
 	})
@@ -67,13 +114,7 @@ func TestKillBeforeTelling(t *testing.T) {
 // A server that is killed while the push service has its message, and has not said so yet, tells it once more, and not a
 // third time.
 func TestKillWhileTelling(t *testing.T) {
-	t.Parallel()
-	slowtest.Skip(t, slowtest.Crash, "kills servers, whose leases are waited for")
-	testdb.EachBlank(t, func(t *testing.T, database string) {
-		s := pushtest.NewService(t, time.Now)
-		env := tellingEnv(t, database, s)
-		c := firstClient(t, serve(t, env))
-		c.registerDevice(t, s, "/phone")
+	eachKilled(t, func(t *testing.T, s *pushtest.Service, c client, again func() client) {
 		killed := make(chan error, 1)
 		s.Answer = func(string) int {
 			select {
@@ -89,13 +130,16 @@ func TestKillWhileTelling(t *testing.T) {
 		}
 		s.Got()
 		s.Answer = nil
-		again := c.at(serve(t, env))
-		until(t, "it is told again", func() bool { return len(s.Got()) == 1 })
-		time.Sleep(5 * time.Second) //nolint:forbidigo // likewise
-		if more := s.Got(); len(more) > 0 || s.Wrong() != nil {
-			t.Errorf("told %d times more, %v", len(more), s.Wrong())
+		c = again()
+		once := func() bool {
+			times, _ := heard(s)
+			return times == 1
 		}
-		again.must(t, http.StatusCreated, http.MethodPut, personal+"b.ics", event("b", "told once"))
-		until(t, "the next is told", func() bool { return len(s.Got()) == 1 })
+		until(t, "it is told again", once)
+		if more := c.twoLooks(t, s, "a"); more > 0 || s.Wrong() != nil {
+			t.Errorf("told %d times more, %v", more, s.Wrong())
+		}
+		c.must(t, http.StatusCreated, http.MethodPut, personal+"b.ics", event("b", "told once"))
+		until(t, "the next is told", once)
 	})
 }
