@@ -3,10 +3,13 @@
 //   node clients.mjs URL TOKEN
 //
 // Each makes an event of its own and reads it back. Those that can ask a person are asked before a calendar goes.
-import { spawnSync } from 'node:child_process';
+import { execFile, spawnSync } from 'node:child_process';
 import fs from 'node:fs';
+import http from 'node:http';
 import os from 'node:os';
 import path from 'node:path';
+import { text } from 'node:stream/consumers';
+import { promisify } from 'node:util';
 import { Client as OldClient } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { StreamableHTTPClientTransport as OldTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
@@ -21,6 +24,7 @@ const headers = { Authorization: `Bearer ${token}` };
 const modules = path.join(import.meta.dirname, 'node_modules');
 const home = fs.mkdtempSync(path.join(os.tmpdir(), 'mcp-clients-'));
 process.env.OPENAI_AGENTS_DISABLE_TRACING = '1';
+const execute = promisify(execFile);
 
 let passed = 0;
 let failed = 0;
@@ -175,6 +179,71 @@ await trial('mcporter', async (name) => {
   must(listed.includes('create_event'), listed.slice(0, 300));
   told(name, run('.bin/mcporter', ['--config', config, 'call', 'calendars.create_event', '--args', JSON.stringify(event(name)), '--output', 'json']));
 });
+
+// Hosts of assistants call tools when a model wants to, and none is asked here. But they connect without one, and say so.
+// What they ask of the server a door of ours beside it overhears.
+
+// overhearing runs work with the address of a door that hands all on to the server, and returns the methods that were asked.
+async function overhearing(work) {
+  const heard = new Set();
+  const door = http.createServer(async (asked, answer) => {
+    const body = await text(asked);
+    for (const [, method] of body.matchAll(/"method":"([^"]+)"/g)) heard.add(method);
+    const { host, connection, 'content-length': length, ...sent } = asked.headers;
+    const done = http.request(new URL(asked.url, url), { method: asked.method, headers: { ...sent, ...(body ? { 'content-length': Buffer.byteLength(body) } : {}) } }, (got) => {
+      answer.writeHead(got.statusCode, got.headers);
+      got.pipe(answer);
+    });
+    done.on('error', () => answer.destroy());
+    answer.on('close', () => done.destroy());
+    done.end(body);
+  });
+  await new Promise((resolve) => { door.listen(0, '127.0.0.1', resolve); });
+  try {
+    await work(new URL(new URL(url).pathname, `http://127.0.0.1:${door.address().port}`).href);
+  } finally {
+    door.closeAllConnections();
+    door.close();
+  }
+  return heard;
+}
+
+// host runs a program with a home of its own, in that directory, and returns all that it printed.
+async function host(name, program, args) {
+  const own = path.join(home, name);
+  fs.mkdirSync(own, { recursive: true });
+  const { stdout, stderr } = await execute(program, args, { cwd: own, timeout: 50_000, env: { PATH: process.env.PATH, HOME: own, NO_COLOR: '1' } });
+  return stdout + stderr;
+}
+
+const claude = fs.globSync(path.join(modules, '@anthropic-ai/claude-code-*/claude'))[0];
+if (claude) {
+  await trial('Claude Code', async () => {
+    const heard = await overhearing(async (beside) => {
+      await host('claude', claude, ['mcp', 'add', '--transport', 'http', '--scope', 'user', 'calendars', beside, '--header', `Authorization: ${headers.Authorization}`]);
+      const listed = await host('claude', claude, ['mcp', 'list']);
+      must(/calendars:.*✔ Connected/.test(listed), listed);
+    });
+    must(heard.has('initialize') && heard.has('tools/list'), `asked ${[...heard]}`);
+    return 'connects and lists';
+  });
+}
+
+const gemini = path.join(modules, '@google/gemini-cli/bundle/gemini.js');
+if (fs.existsSync(gemini)) {
+  await trial('Gemini CLI', async () => {
+    const settings = path.join(home, 'gemini', '.gemini');
+    fs.mkdirSync(settings, { recursive: true });
+    fs.writeFileSync(path.join(settings, 'trustedFolders.json'), JSON.stringify({ [path.dirname(settings)]: 'TRUST_FOLDER' })); // elsewhere it connects to nothing
+    const heard = await overhearing(async (beside) => {
+      fs.writeFileSync(path.join(settings, 'settings.json'), JSON.stringify({ mcpServers: { calendars: { httpUrl: beside, headers } } }));
+      const listed = await host('gemini', process.execPath, [gemini, 'mcp', 'list']);
+      must(/✓ calendars:.*Connected/.test(listed), listed);
+    });
+    must(heard.has('initialize'), `asked ${[...heard]}`);
+    return 'connects';
+  });
+}
 
 fs.rmSync(home, { recursive: true, force: true });
 console.log(`clients: ${passed} ${failed}`);
