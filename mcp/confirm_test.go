@@ -1,7 +1,6 @@
 package mcp
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -263,6 +262,43 @@ func TestConsentFitsOneCall(t *testing.T) {
 	})
 }
 
+// TestConsentFitsCalendarAsItWas: whoever agreed that a calendar goes has not agreed to lose what was put into it since, nor what was
+// exchanged for something else, so that it is as many as before.
+func TestConsentFitsCalendarAsItWas(t *testing.T) {
+	t.Parallel()
+	testdb.Each(t, func(t *testing.T, url string) {
+		h := newHouse(t, url)
+		h.series(t)
+		door := h.open(t, h.config())
+		const args = `{"calendar_id":"` + string(work) + `"}`
+		more, asked := "", ""
+		ask := func(what string) string {
+			t.Helper()
+			var r struct {
+				Result struct{ ResultType, RequestState string }
+			}
+			asked = modernCall(t, door, "alice", "delete_calendar", args, more)
+			if err := json.Unmarshal([]byte(asked), &r); err != nil {
+				t.Fatal(err)
+			}
+			more = fmt.Sprintf(`,"inputResponses":{"confirm":{"action":"accept","content":{}}},"requestState":%q`, r.Result.RequestState)
+			if what != "" && r.Result.ResultType != "input_required" {
+				t.Fatalf("%s: %s", what, asked)
+			}
+			return asked
+		}
+		ask("at first")
+		use(t, door, "alice", "delete_event", params{"calendar_id": work, "event_uid": "single-0"}, new(any))
+		h.put(t, work, "other", wrapped(calendar.Event, "other", "DTSTART:20260302T090000Z", "DURATION:PT1H", "SUMMARY:Another"))
+		ask("one event in the place of another")
+		use(t, door, "alice", "share_calendar", params{"calendar_id": work, "username": "bob", "permission": "read"}, new(any))
+		ask("somebody else has it")
+		if said := ask(""); !strings.Contains(said, `"deleted":true`) {
+			t.Errorf("it is not deleted: %s", said)
+		}
+	})
+}
+
 // TestConsentIsForOnce: the same answer does not share a calendar again that was taken back, nor make again what it made.
 func TestConsentIsForOnce(t *testing.T) {
 	t.Parallel()
@@ -298,8 +334,8 @@ func TestConsentIsForOnce(t *testing.T) {
 
 // asker is a client before 2026-07-28 that answers by itself.
 type asker struct {
+	*ear
 	session string
-	events  *bufio.Scanner
 }
 
 // openAsker opens a session of alice's that can ask, calls a tool, and returns the stream with the question in it.
@@ -307,29 +343,12 @@ func openAsker(t *testing.T, door, tool, args string) (a asker, id string) {
 	t.Helper()
 	opened := do(t, request(t, "POST", door, "alice", `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{"elicitation":{}},"clientInfo":{"name":"t","version":"1"}}}`))
 	a.session = opened.header.Get(sessionHeader)
-	resp, err := http.DefaultClient.Do(request(t, "POST", door, "alice", `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"`+tool+`","arguments":`+args+`}}`, sessionHeader, a.session))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = resp.Body.Close() })
-	a.events = bufio.NewScanner(resp.Body)
+	a.ear = hears(t, request(t, "POST", door, "alice", `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"`+tool+`","arguments":`+args+`}}`, sessionHeader, a.session))
 	var asked struct{ ID, Method string }
 	if err := json.Unmarshal([]byte(a.next(t)), &asked); err != nil || asked.Method != "elicitation/create" {
 		t.Fatalf("asked %+v: %v", asked, err)
 	}
 	return a, asked.ID
-}
-
-// next is the next message of the stream.
-func (a asker) next(t *testing.T) string {
-	t.Helper()
-	for a.events.Scan() {
-		if data, ok := strings.CutPrefix(a.events.Text(), "data: "); ok {
-			return data
-		}
-	}
-	t.Fatalf("the stream has ended: %v", a.events.Err())
-	return ""
 }
 
 // say answers the question at a door.

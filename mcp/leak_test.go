@@ -139,7 +139,7 @@ func openStream(t *testing.T, r *http.Request) listening {
 		_ = resp.Body.Close()
 	})
 	if resp.StatusCode != http.StatusOK || resp.Header.Get("Content-Type") != "text/event-stream" {
-		t.Fatalf("GET: status %d, %v", resp.StatusCode, resp.Header)
+		t.Fatalf("%s: status %d, %v", r.Method, resp.StatusCode, resp.Header)
 	}
 	return listening{resp.Body, resp.Header, cancel}
 }

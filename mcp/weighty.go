@@ -47,8 +47,14 @@ func (b toolbox) confirmDeletion(ctx context.Context, c *call, cal calendar.Cale
 	}
 	return c.confirm(question{
 		text:  willHave("deleted the calendar "+quotedShort(cal.Name)+", for everybody who has it, with "+holds+" in it") + "An administrator can bring it back for some time.",
-		state: string(cal.ID),
+		state: stateOf(cal),
 	})
+}
+
+// stateOf is a calendar as somebody was asked about it: its version grows with all that is put into it, changed or taken out, and with each
+// share that is given or taken. Whoever agreed to lose what was there has not agreed to lose what came since.
+func stateOf(cal calendar.Calendar) string {
+	return string(cal.ID) + " " + strconv.FormatInt(int64(cal.Version), 10)
 }
 
 // willHave says what is done once a person accepts.
@@ -64,7 +70,7 @@ func (c *call) confirmShare(cal calendar.Calendar, with string, access calendar.
 	share := calendar.Change{Did: calendar.Created, In: cal, Whom: calendar.UserID(with), WhomName: with, Given: access}
 	return c.confirm(question{
 		text:  willHave(share.Describe(time.UTC, quotedShort)) + "unshare_calendar takes it back; what was seen is seen.",
-		state: string(cal.ID) + " " + strconv.FormatInt(int64(cal.Version), 10), // it grows with each share that is given or taken
+		state: stateOf(cal),
 	})
 }
 
