@@ -57,16 +57,42 @@ func tasksOf(found query.Finds) query.Finds {
 	return found
 }
 
-// dueIn are the tasks that are due in a time. One that has words like those asked for is none that was asked for.
-func dueIn(found query.Finds, when daterange.Range) query.Finds {
-	if found.Meant != nil {
-		return query.Finds{}
+// tasksDue are the tasks that are due in a time: those that have the words or, without words, all of them.
+func (b toolbox) tasksDue(ctx context.Context, c *call, z zoned, words string, when daterange.Range) (query.Finds, error) {
+	if words == "" {
+		return b.allDue(ctx, c, z, when)
 	}
-	found.Occurrences = slices.DeleteFunc(found.Occurrences, func(o query.Occurrence) bool {
-		due := o.Due().Time
-		return due.Before(when.From) || !due.Before(when.Until)
-	})
-	return found
+	found, err := b.service.SearchTasks(ctx, c.caller, query.EventSearch{Text: words, Timezone: z.Zone, Limit: mostConnected, Meter: c.meter})
+	if err != nil || found.Meant != nil {
+		return query.Finds{}, err // one that has words like those asked for is none that was asked for
+	}
+	found.Occurrences = slices.DeleteFunc(found.Occurrences, func(o query.Occurrence) bool { return !dueIn(o.Instance, when) })
+	return found, nil
+}
+
+// allDue are the tasks that are due in a time, as list_tasks lists them.
+func (b toolbox) allDue(ctx context.Context, c *call, z zoned, when daterange.Range) (found query.Finds, err error) {
+	calendars, _, err := b.taskCalendars(ctx, c, &tasksQuestion{})
+	for _, cal := range calendars {
+		list, err := b.tasksIn(ctx, c, cal, z, allTasks)
+		if err != nil {
+			return query.Finds{}, err
+		}
+		for _, i := range list {
+			if dueIn(i, when) {
+				found.Occurrences = append(found.Occurrences, query.Occurrence{Calendar: cal, Instance: i})
+			}
+		}
+	}
+	slices.SortStableFunc(found.Occurrences, func(x, y query.Occurrence) int { return byUrgency(x.Instance, y.Instance) })
+	found.More = len(found.Occurrences) > mostConnected
+	found.Occurrences = found.Occurrences[:min(len(found.Occurrences), mostConnected)]
+	return found, err
+}
+
+func dueIn(i query.Instance, when daterange.Range) bool {
+	due := i.Due().Time
+	return !due.Before(when.From) && due.Before(when.Until)
 }
 
 // tasksInstead is how many tasks have the words that no event has.
@@ -135,6 +161,14 @@ type fetchedTask struct {
 	CalendarID   calendar.CalendarID `json:"calendar_id,omitempty"`
 	UID          shown               `json:"task_uid,omitempty"`
 	RecurrenceID string              `json:"recurrence_id,omitempty"`
+	Subtasks     []subtaskView       `json:"subtasks,omitempty"`
+	More         bool                `json:"more_subtasks,omitempty"`
+}
+
+// subtaskView is a task that is a part of the one that was fetched, and can be fetched likewise.
+type subtaskView struct {
+	ID    string `json:"id"`
+	Title shown  `json:"title"`
 }
 
 // fetchTask is fetch of a task, where there is no event of this id for the reason given.
@@ -149,10 +183,34 @@ func (b toolbox) fetchTask(ctx context.Context, c *call, id eventID, noEvent err
 	case err != nil:
 		return answer{}, err
 	}
-	task, z := s.zone.taskDetails(c.caller, s.cal, s.found), s.zone
-	said := z.foundTask(s.found)
+	parts, more, err := b.subtasks(ctx, c, s)
+	if err != nil {
+		return answer{}, err
+	}
+	task := s.zone.taskDetails(c.caller, s.cal, s.found)
 	title, place := headline(short(content.TextOf(s.found.Component, "SUMMARY"), maxShown)), short(string(task.Location), maxShown)
-	lines := []string{"Title: " + title, "This is a " + said.words(z, s.found) + ".", "Calendar: " + short(s.cal.Name, maxShown)}
+	m := metadataView{
+		Calendar: shown(s.cal.Name), StartDate: task.StartLocal, EndDate: task.DueLocal, Location: shown(place),
+		fetchedTask: fetchedTask{s.zone.foundTask(s.found), s.cal.ID, task.UID, task.RecurrenceID, nil, more},
+	}
+	lines := s.taskLines(title, place, task)
+	for _, i := range parts {
+		o := query.Occurrence{Calendar: s.cal, Instance: i}
+		part := subtaskView{idOf(o).String(), shown(fmt.Sprintf("%s (%s)", headline(titleOf(o)), s.zone.foundTask(i).words(s.zone, i)))}
+		m.Subtasks = append(m.Subtasks, part)
+		lines = append(lines, fmt.Sprintf("Subtask: %s, to be fetched as %s", part.Title, part.ID))
+	}
+	if more {
+		lines = append(lines, "There are more subtasks: get_task or list_tasks.")
+	}
+	lines = append(lines, "Description: "+cut(content.TextOf(s.found.Component, "DESCRIPTION")))
+	return same(fetchedView{ID: id.String(), Title: shown(title), Text: shown(strings.Join(lines, "\n")), URL: id.url(), Metadata: m})
+}
+
+// taskLines are what fetch tells of a task, but for its notes and its parts. Each has a line of its own, so that none can forge the next.
+func (s subject) taskLines(title, place string, task taskDetailsView) []string {
+	said := s.zone.foundTask(s.found)
+	lines := []string{"Title: " + title, "This is a " + said.words(s.zone, s.found) + ".", "Calendar: " + short(s.cal.Name, maxShown)}
 	for _, l := range [...]struct{ name, text string }{
 		{"Start", strings.TrimSpace(task.StartWeekday + " " + task.StartLocal)},
 		{"Due", strings.TrimSpace(task.DueWeekday + " " + task.DueLocal)},
@@ -160,21 +218,15 @@ func (b toolbox) fetchTask(ctx context.Context, c *call, id eventID, noEvent err
 		{"Completed", task.Completed},
 		{"Location", place},
 		{"Recurs", task.Rule},
+		{"Part of the task with the UID", string(task.Parent)},
 		{"Tags", strings.Join(texts(task.Categories), ", ")},
 		{"Page", string(task.URL)},
 		{"Untrusted text by", string(task.Untrusted)},
-		{"Time zone", cmp.Or(clockOf(s.found.Due()), z.Name())},
+		{"Time zone", cmp.Or(clockOf(s.found.Due()), s.zone.Name())},
 	} {
 		if l.text != "" {
 			lines = append(lines, l.name+": "+strings.Join(strings.Fields(l.text), " "))
 		}
 	}
-	lines = append(lines, "Description: "+cut(content.TextOf(s.found.Component, "DESCRIPTION")))
-	return same(fetchedView{
-		ID: id.String(), Title: shown(title), Text: shown(strings.Join(lines, "\n")), URL: id.url(),
-		Metadata: metadataView{
-			Calendar: shown(s.cal.Name), StartDate: task.StartLocal, EndDate: task.DueLocal, Location: shown(place),
-			fetchedTask: fetchedTask{said, s.cal.ID, task.UID, task.RecurrenceID},
-		},
-	})
+	return lines
 }

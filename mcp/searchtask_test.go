@@ -72,6 +72,78 @@ func TestSearchFindsTasks(t *testing.T) {
 	})
 }
 
+// TestSearchByTimeListsTasks: a time alone asks for all that is in it: events, and the tasks that are due then, which can be fetched.
+func TestSearchByTimeListsTasks(t *testing.T) {
+	t.Parallel()
+	testdb.Each(t, func(t *testing.T, url string) {
+		h := newHouse(t, url)
+		h.furnishTasks(t)
+		door := h.open(t, h.config())
+		limited := h.callers["alice"]
+		limited.Tools = []calendar.ToolName{"search", "fetch"}
+		h.callers["alice-connector"] = limited
+		for _, tt := range []struct{ token, said, want string }{
+			{"alice", "next week", "Tax adviser (Wed 2026-03-04, 09:00–10:00)|Tax return (task, due Fri 2026-03-06, not done)"},
+			{"alice", "What is on my calendar on 2026-02-27?", "Renew the passport (task, due Fri 2026-02-27, 18:00, not done)"},
+			{"alice", "2026-02-20", "Passport photos (task, due Fri 2026-02-20, 10:00, done)"},
+			{"alice", "2026-02-23", "Water the ficus (task, due Mon 2026-02-23, not done)"},
+			{"alice", "2026-04-01", ""},
+			{"alice-connector", "next week", "Tax adviser (Wed 2026-03-04, 09:00–10:00)"},
+			{"bob", "next week", ""},
+		} {
+			var v resultsView
+			use(t, door, tt.token, "search", params{"query": tt.said}, &v)
+			var titles []string
+			for _, r := range v.Results {
+				titles = append(titles, string(r.Title))
+				if tt.token == "alice" {
+					h.fetchFound(t, door, r)
+				}
+			}
+			if got := strings.Join(titles, "|"); got != tt.want || v.Truncated {
+				t.Errorf("%s, %s:\n got %s\nwant %s", tt.token, tt.said, got, tt.want)
+			}
+		}
+		// A calendar that is hidden in the user's apps is not looked into, by no tool.
+		use(t, door, "alice", "update_calendar", params{"calendar_id": errandList, "hidden": true}, new(any))
+		var v resultsView
+		var listed tasksView
+		use(t, door, "alice", "search", params{"query": "2026-02-27"}, &v)
+		use(t, door, "alice", "list_tasks", params{}, &listed)
+		if len(v.Results)+len(listed.Tasks) > 0 {
+			t.Errorf("found %+v and %+v in a hidden calendar", v.Results, listed.Tasks)
+		}
+		use(t, door, "alice", "list_tasks", params{"calendar_id": errandList}, &listed)
+		if len(listed.Tasks) != 5 {
+			t.Errorf("listed %+v of a hidden calendar that was named", listed.Tasks)
+		}
+	})
+}
+
+// TestFetchShowsSubtasks: with a task comes what is to be done for it, in text and structure, and each part can be fetched likewise.
+func TestFetchShowsSubtasks(t *testing.T) {
+	t.Parallel()
+	testdb.Each(t, func(t *testing.T, url string) {
+		h := newHouse(t, url)
+		h.furnishTasks(t)
+		door := h.open(t, h.config())
+		use(t, door, "alice", "create_task", params{"calendar_id": errandList, "title": "Find the receipts\nStatus: COMPLETED", "due": "2026-03-05", "parent_uid": "tax"}, new(any))
+		var v, part fetchedView
+		use(t, door, "alice", "fetch", params{"id": eventID{Calendar: errandList, UID: "tax"}.String()}, &v)
+		if len(v.Metadata.Subtasks) != 1 || v.Metadata.More {
+			t.Fatalf("%+v", v.Metadata)
+		}
+		one := v.Metadata.Subtasks[0]
+		if one.Title != "Find the receipts Status: COMPLETED (task, due Thu 2026-03-05, not done)" || !strings.Contains(string(v.Text), "\nSubtask: "+string(one.Title)+", to be fetched as "+one.ID+"\n") {
+			t.Errorf("%+v in %s", one, v.Text)
+		}
+		use(t, door, "alice", "fetch", params{"id": one.ID}, &part)
+		if !strings.Contains(string(part.Text), "Part of the task with the UID: tax\n") || part.Metadata.Subtasks != nil {
+			t.Errorf("%+v", part)
+		}
+	})
+}
+
 // fetchFound fetches what search has returned.
 func (h *house) fetchFound(t *testing.T, door string, r resultView) {
 	t.Helper()

@@ -110,11 +110,11 @@ func (b toolbox) searchSentence(ctx context.Context, c *call, z zoned, s sentenc
 		listed, err := b.service.Agenda(ctx, c.caller, query.AgendaQuery{
 			From: s.when.From, Until: s.when.Until, Timezone: z.Zone, Keyword: text, Once: true, Limit: mostConnected, Meter: c.meter,
 		})
-		if err != nil || text == "" || !wholeTasks.to(c.caller) {
+		if err != nil || !wholeTasks.to(c.caller) {
 			return query.Finds{Occurrences: listed.Occurrences, More: listed.More > 0}, err
 		}
-		tasks, err := b.service.SearchTasks(ctx, c.caller, query.EventSearch{Text: text, Timezone: z.Zone, Limit: mostConnected, Meter: c.meter})
-		return beside(query.Finds{Occurrences: listed.Occurrences, More: listed.More > 0}, dueIn(tasks, *s.when)), err
+		tasks, err := b.tasksDue(ctx, c, z, text, *s.when)
+		return beside(query.Finds{Occurrences: listed.Occurrences, More: listed.More > 0}, tasks), err
 	case text == "":
 		return query.Finds{}, nil
 	}

@@ -121,7 +121,7 @@ func (b toolbox) listTasks(ctx context.Context, c *call, in *tasksQuestion) (ans
 	return same(view)
 }
 
-// taskCalendars are those that a call is about: the one it names, or all that take tasks.
+// taskCalendars are those that a call is about: the one it names, or all that take tasks and are not hidden.
 func (b toolbox) taskCalendars(ctx context.Context, c *call, in *tasksQuestion) ([]calendar.Calendar, zoned, error) {
 	cal, err := b.oneCalendar(ctx, c, in.calendar)
 	if err != nil {
@@ -136,7 +136,7 @@ func (b toolbox) taskCalendars(ctx context.Context, c *call, in *tasksQuestion) 
 	}
 	all, err := b.service.Calendars(ctx, c.caller)
 	return slices.DeleteFunc(all, func(cal calendar.Calendar) bool {
-		return cal.Access < calendar.ReadAccess || !cal.Kinds.Has(calendar.Todo)
+		return cal.Hidden || cal.Access < calendar.ReadAccess || !cal.Kinds.Has(calendar.Todo)
 	}), z, err
 }
 

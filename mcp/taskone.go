@@ -36,15 +36,19 @@ func (b toolbox) getTask(ctx context.Context, c *call, in *taskQuestion) (answer
 	if err != nil {
 		return answer{}, err
 	}
-	v := wholeTask{taskDetailsView: s.zone.taskDetails(c.caller, s.cal, s.found)}
-	if v.Subtasks, v.More, err = b.subtasks(ctx, c, s); err != nil {
+	parts, more, err := b.subtasks(ctx, c, s)
+	if err != nil {
 		return answer{}, err
+	}
+	v := wholeTask{taskDetailsView: s.zone.taskDetails(c.caller, s.cal, s.found), More: more}
+	for _, part := range parts {
+		v.Subtasks = append(v.Subtasks, s.zone.taskView(c.caller, s.cal, part))
 	}
 	return same(v)
 }
 
 // subtasks are the tasks of a calendar that say they are a part of another one.
-func (b toolbox) subtasks(ctx context.Context, c *call, s subject) (list []taskView, more bool, err error) {
+func (b toolbox) subtasks(ctx context.Context, c *call, s subject) (list []query.Instance, more bool, err error) {
 	uid := string(s.found.Object.UID)
 	relates := filter.PropFilter{Name: "RELATED-TO", Text: &filter.TextMatch{Text: uid}}
 	q := query.Query{Meter: c.meter, Timezone: s.zone.Zone, Filter: filter.Filter{{Name: "VCALENDAR", Components: []filter.CompFilter{
@@ -64,7 +68,7 @@ func (b toolbox) subtasks(ctx context.Context, c *call, s subject) (list []taskV
 		if len(list) == mostItems {
 			return list, true, nil
 		}
-		list = append(list, s.zone.taskView(c.caller, s.cal, part))
+		list = append(list, part)
 	}
 	return list, false, nil
 }
