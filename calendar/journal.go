@@ -6,6 +6,9 @@ import (
 	"time"
 )
 
+// MaxAmong is how many UIDs one question of the journal may be about.
+const MaxAmong = 32
+
 // JournalQuery selects changes in one calendar's journal. The zero query selects all of them.
 type JournalQuery struct {
 	// From and Until bound the versions, both included; 0 is no bound.
@@ -16,6 +19,8 @@ type JournalQuery struct {
 	// settings; Whom to what concerns one user's share.
 	Of   *UID
 	Whom UserID
+	// Among restricts to what concerns one of a few UIDs, MaxAmong at most.
+	Among []UID
 	// Token and User restrict to what they did; empty is anybody.
 	Token TokenID
 	User  UserID

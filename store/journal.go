@@ -91,7 +91,7 @@ var (
 		{"COALESCE(g.head_calendar, j.calendar_id)", func(c *calendar.Change) any { return &c.Unit.Calendar }},
 		{"COALESCE(g.head_version, j.version)", func(c *calendar.Change) any { return &c.Unit.Version }},
 		{
-			`COALESCE((SELECT MAX(x.undone_by) FROM journal_undone x WHERE x.calendar_id = j.calendar_id AND x.version = j.version), 0)`,
+			`COALESCE((SELECT MAX(+x.undone_by) FROM journal_undone x WHERE x.calendar_id = j.calendar_id AND x.version = j.version), 0)`,
 			func(c *calendar.Change) any { return &c.UndoneBy },
 		},
 		{`COALESCE((SELECT string_agg(CAST(x.version AS TEXT), ' ') FROM journal_undone x
@@ -125,6 +125,11 @@ const (
 	journaledOfShare = journaled + `AND j.whom <> '' AND j.whom = $7 ` + byVersion
 	journaledBy      = journaled + `AND j.token_id <> '' AND j.token_id = $7 ` + byVersion
 	journaledByAndOf = ofUID + `AND j.uid = $7 AND j.whom = '' AND j.token_id = $8 ` + byVersion
+	// Room that is left over is filled with the last UID. The order is one that no index has: planners would walk along
+	// the whole journal for it, where a few UIDs have some lines each.
+	journaledAmong = ofUID + `AND j.whom = '' AND j.uid IN (
+		$7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22,
+		$23, $24, $25, $26, $27, $28, $29, $30, $31, $32, $33, $34, $35, $36, $37, $38) ORDER BY +j.version DESC LIMIT $6`
 )
 
 // where is the condition of a query, and what it takes.
@@ -137,6 +142,11 @@ func journalWhere(cal calendar.CalendarID, q calendar.JournalQuery, until calend
 	switch {
 	case q.Whom != "":
 		return journaledOfShare, append(args, q.Whom)
+	case len(q.Among) > 0:
+		for i := range calendar.MaxAmong {
+			args = append(args, q.Among[min(i, len(q.Among)-1)])
+		}
+		return journaledAmong, args
 	case q.Of != nil && q.Token != "":
 		return journaledByAndOf, append(args, *q.Of, q.Token)
 	case q.Of != nil:
@@ -158,7 +168,11 @@ func (t *Tx) Journal(ctx context.Context, cal calendar.CalendarID, q calendar.Jo
 }
 
 func journal(ctx context.Context, from querier, cal calendar.CalendarID, q calendar.JournalQuery) iter.Seq2[calendar.Change, error] {
-	return latestFirst(q.Until, func(until calendar.Version, most int) ([]calendar.Change, bool, error) {
+	first := firstJournalRows
+	if len(q.Among) > 0 {
+		first = firstDataRows
+	}
+	return latestFirst(q.Until, first, func(until calendar.Version, most int) ([]calendar.Change, bool, error) {
 		text, args := journalWhere(cal, q, until, most)
 		if q.WithBefore {
 			return journalPage(ctx, from, most, selectWithBefore+text, args...)
@@ -171,10 +185,10 @@ func journal(ctx context.Context, from querier, cal calendar.CalendarID, q calen
 // firstJournalRows is the size of the first page. Mostly all that is asked for is in it, and objects may be large.
 const firstJournalRows = 16
 
-// latestFirst yields changes page by page. Read is given the latest version that is wanted, and how many rows.
-func latestFirst(until calendar.Version, read func(until calendar.Version, most int) (page []calendar.Change, more bool, err error)) iter.Seq2[calendar.Change, error] {
+// latestFirst yields changes page by page, so many rows on the first. Read is given the latest version that is wanted, and how many rows.
+func latestFirst(until calendar.Version, first int, read func(until calendar.Version, most int) (page []calendar.Change, more bool, err error)) iter.Seq2[calendar.Change, error] {
 	return func(yield func(calendar.Change, error) bool) {
-		until, most := cmp.Or(until, math.MaxInt64), firstJournalRows
+		until, most := cmp.Or(until, math.MaxInt64), first
 		drain(func() ([]calendar.Change, bool, error) {
 			page, more, err := read(until, most)
 			if n := len(page); n > 0 {

@@ -67,7 +67,7 @@ var (
 
 // Deletions implements [calendar.Store].
 func (s *Store) Deletions(ctx context.Context, cal calendar.CalendarID) iter.Seq2[calendar.Change, error] {
-	return latestFirst(0, func(until calendar.Version, most int) ([]calendar.Change, bool, error) {
+	return latestFirst(0, firstJournalRows, func(until calendar.Version, most int) ([]calendar.Change, bool, error) {
 		return journalPage(ctx, s.reads, most, listDeletions, cal, until, most)
 	})
 }

@@ -24,73 +24,6 @@ func (t *undoIn) done(summary string) {
 	t.undoing.done.Steps = append(t.undoing.done.Steps, e)
 }
 
-// ofUID and ofShare ask for the changes of what the undo is about, from the earliest on that was chosen.
-func (p *undoPlace) ofUID(uid calendar.UID) calendar.JournalQuery {
-	return calendar.JournalQuery{From: p.first[uid], Of: &uid}
-}
-
-func (p *undoPlace) ofShare(user calendar.UserID) calendar.JournalQuery {
-	return calendar.JournalQuery{From: p.whom[user], Whom: user}
-}
-
-// hold counts bytes before they are read.
-func (u *undoing) hold(size int64) error {
-	if u.held += size; u.held <= u.limits.UndoBytes {
-		return nil
-	}
-	e := calendar.Errorf(calendar.TooLarge, "", "what was there before these changes has more than %d KiB", u.limits.UndoBytes>>10)
-	e.Hint = "take back fewer of them, the later ones first, or put the event in order by hand"
-	return e
-}
-
-// past are the changes that can be taken back. Bytes have those that are chosen and those that came
-// next, which say what the chosen ones left: there may be any number of others.
-func (t *undoIn) past(ctx context.Context, q calendar.JournalQuery) ([]calendar.Change, error) {
-	var past []calendar.Change
-	for e, err := range t.Journal(ctx, t.place.ID, q) {
-		if err != nil {
-			return nil, err
-		}
-		if !e.Did.Answers() {
-			past = append(past, e)
-		}
-	}
-	needed := func(i int) bool {
-		return t.undoing.chosen(past[i]) || i+1 < len(past) && t.undoing.chosen(past[i+1])
-	}
-	for i := 0; i < len(past); i++ {
-		first, size := i, int64(0)
-		for i < len(past) && needed(i) {
-			size += past[i].Size
-			i++
-		}
-		if size == 0 {
-			continue
-		}
-		if err := t.undoing.hold(size); err != nil {
-			return nil, err
-		}
-		if err := t.read(ctx, q, past[first:i]); err != nil {
-			return nil, err
-		}
-	}
-	return past, nil
-}
-
-// read gives changes that came one after the other their bytes.
-func (t *undoIn) read(ctx context.Context, q calendar.JournalQuery, run []calendar.Change) error {
-	q.WithBefore, q.From, q.Until = true, run[len(run)-1].Version, run[0].Version
-	for e, err := range t.Journal(ctx, t.place.ID, q) {
-		if err != nil {
-			return err
-		}
-		if i := slices.IndexFunc(run, func(c calendar.Change) bool { return c.Version == e.Version }); i >= 0 {
-			run[i].Before = e.Before
-		}
-	}
-	return nil
-}
-
 // itself takes back what was done to the calendar itself. It tells whether the calendar is
 // there then, so that something can be done in it.
 func (t *undoIn) itself(ctx context.Context) (open bool, err error) {
@@ -270,27 +203,19 @@ func (t *undoIn) reset(ctx context.Context, then state, kept []calendar.DeadProp
 // that names and UIDs are free for the objects that come back.
 func (t *undoIn) objects(ctx context.Context) error {
 	var returning []goal
-	for _, uid := range t.place.sortedUIDs() {
-		g, o, err := t.goal(ctx, uid)
+	for uids := range slices.Chunk(t.place.sortedUIDs(), calendar.MaxAmong) {
+		pasts, err := t.pasts(ctx, uids)
 		if err != nil {
 			return err
 		}
-		if g.idle() {
-			continue
-		}
-		if o != nil && (g.then.data == nil || g.then.name != g.now.name) {
-			if err := t.caller().May(calendar.DeleteObjects, t.cal); err != nil {
+		for _, uid := range uids {
+			g, back, err := t.object(ctx, uid, pasts[uid])
+			if err != nil {
 				return err
 			}
-			t.undoes = g.undoes
-			if err := t.away(ctx, g, *o); err != nil {
-				return err
+			if back {
+				returning = append(returning, g)
 			}
-			t.done(o.Summary)
-		}
-		if g.then.data != nil {
-			g.now.data = nil // what comes back is held until all that goes has gone
-			returning = append(returning, g)
 		}
 	}
 	for _, g := range returning {
@@ -299,6 +224,26 @@ func (t *undoIn) objects(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// object takes an object away where that is the wanted state, and tells whether there is one that is to come back.
+func (t *undoIn) object(ctx context.Context, uid calendar.UID, past []calendar.Change) (g goal, back bool, err error) {
+	g, o, err := t.goal(ctx, uid, past)
+	if err != nil || g.idle() {
+		return g, false, err
+	}
+	if o != nil && (g.then.data == nil || g.then.name != g.now.name) {
+		if err := t.caller().May(calendar.DeleteObjects, t.cal); err != nil {
+			return g, false, err
+		}
+		t.undoes = g.undoes
+		if err := t.away(ctx, g, *o); err != nil {
+			return g, false, err
+		}
+		t.done(o.Summary)
+	}
+	g.now.data = nil // what comes back is held until all that goes has gone
+	return g, g.then.data != nil, nil
 }
 
 // away takes an object away. One that comes back under another name is the same event still.
@@ -319,9 +264,8 @@ func (t *undoIn) moves(uid calendar.UID) bool {
 }
 
 // goal finds the wanted state of an object.
-func (t *undoIn) goal(ctx context.Context, uid calendar.UID) (goal, *calendar.Object, error) {
-	past, err := t.past(ctx, t.place.ofUID(uid))
-	if err != nil {
+func (t *undoIn) goal(ctx context.Context, uid calendar.UID, past []calendar.Change) (goal, *calendar.Object, error) {
+	if err := t.fill(ctx, t.place.ofUID(uid), past); err != nil {
 		return goal{}, nil, err
 	}
 	_, o, err := t.Duplicates(ctx, t.cal.ID, "", uid)

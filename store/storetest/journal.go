@@ -107,6 +107,8 @@ func journalNarrows(b *bundle) {
 		{"time", calendar.JournalQuery{NotAfter: third}, []calendar.Version{3, 2, 1}},
 		{"the calendar", calendar.JournalQuery{Of: &itself}, []calendar.Version{1}},
 		{"an object", calendar.JournalQuery{Of: &one}, []calendar.Version{5, 4, 2}},
+		{"some objects", calendar.JournalQuery{Among: []calendar.UID{"two", "one"}, From: 3}, []calendar.Version{5, 4, 3}},
+		{"one of some", calendar.JournalQuery{Among: []calendar.UID{"none", "two"}}, []calendar.Version{3}},
 		{"a token", calendar.JournalQuery{Token: "t"}, []calendar.Version{2, 1}},
 		{"a user", calendar.JournalQuery{User: "bob"}, []calendar.Version{5, 3}},
 		{"all of it", calendar.JournalQuery{Of: &one, Token: "t", User: "ann", From: 1, Until: 9, NotAfter: b.now()}, []calendar.Version{2}},
@@ -126,7 +128,7 @@ func journalPages(b *bundle) {
 	}
 	b.log(entries...)
 	uid := calendar.UID("a")
-	for _, q := range []calendar.JournalQuery{{}, {Of: &uid}, {Token: "t"}, {Of: &uid, Token: "t"}} {
+	for _, q := range []calendar.JournalQuery{{}, {Of: &uid}, {Token: "t"}, {Of: &uid, Token: "t"}, {Among: []calendar.UID{"b", "a"}}} {
 		same(b, fmt.Sprintf("%+v", q), b.versions(cal, q), want)
 	}
 }

@@ -1,0 +1,99 @@
+package ledger
+
+import (
+	"context"
+	"slices"
+
+	"caldav-mcp-server/calendar"
+)
+
+// ofUID and ofShare ask for the changes of what the undo is about, from the earliest on that was chosen.
+func (p *undoPlace) ofUID(uid calendar.UID) calendar.JournalQuery {
+	return calendar.JournalQuery{From: p.first[uid], Of: &uid}
+}
+
+func (p *undoPlace) ofShare(user calendar.UserID) calendar.JournalQuery {
+	return calendar.JournalQuery{From: p.whom[user], Whom: user}
+}
+
+// hold counts bytes before they are read.
+func (u *undoing) hold(size int64) error {
+	if u.held += size; u.held <= u.limits.UndoBytes {
+		return nil
+	}
+	e := calendar.Errorf(calendar.TooLarge, "", "what was there before these changes has more than %d KiB", u.limits.UndoBytes>>10)
+	e.Hint = "take back fewer of them, the later ones first, or put the event in order by hand"
+	return e
+}
+
+// past are the changes that can be taken back, with bytes, see fill.
+func (t *undoIn) past(ctx context.Context, q calendar.JournalQuery) ([]calendar.Change, error) {
+	var past []calendar.Change
+	for e, err := range t.Journal(ctx, t.place.ID, q) {
+		if err != nil {
+			return nil, err
+		}
+		if !e.Did.Answers() {
+			past = append(past, e)
+		}
+	}
+	return past, t.fill(ctx, q, past)
+}
+
+// pasts are the changes of several objects that can be taken back, without bytes, read at once: an import brought
+// thousands.
+func (t *undoIn) pasts(ctx context.Context, uids []calendar.UID) (map[calendar.UID][]calendar.Change, error) {
+	q := calendar.JournalQuery{Among: uids, From: t.place.first[uids[0]]}
+	for _, uid := range uids {
+		q.From = min(q.From, t.place.first[uid])
+	}
+	pasts := make(map[calendar.UID][]calendar.Change, len(uids))
+	for e, err := range t.Journal(ctx, t.place.ID, q) {
+		if err != nil {
+			return nil, err
+		}
+		if !e.Did.Answers() && e.Version >= t.place.first[e.UID] {
+			pasts[e.UID] = append(pasts[e.UID], e)
+		}
+	}
+	return pasts, nil
+}
+
+// fill gives changes of one thing their bytes: those that are chosen, and those that came next, which say what the chosen
+// ones left. There may be any number of others.
+func (t *undoIn) fill(ctx context.Context, q calendar.JournalQuery, past []calendar.Change) error {
+	needed := func(i int) bool {
+		return t.undoing.chosen(past[i]) || i+1 < len(past) && t.undoing.chosen(past[i+1])
+	}
+	for i := 0; i < len(past); i++ {
+		first, size := i, int64(0)
+		for i < len(past) && needed(i) {
+			size += past[i].Size
+			i++
+		}
+		if size == 0 {
+			continue
+		}
+		if err := t.undoing.hold(size); err != nil {
+			return err
+		}
+		if err := t.read(ctx, q, past[first:i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// read gives changes that came one after the other their bytes.
+func (t *undoIn) read(ctx context.Context, q calendar.JournalQuery, run []calendar.Change) error {
+	q.WithBefore, q.From, q.Until = true, run[len(run)-1].Version, run[0].Version
+	for e, err := range t.Journal(ctx, t.place.ID, q) {
+		if err != nil {
+			return err
+		}
+		if i := slices.IndexFunc(run, func(c calendar.Change) bool { return c.Version == e.Version }); i >= 0 {
+			run[i].Before = e.Before
+		}
+	}
+	return nil
+}
