@@ -70,7 +70,7 @@ func TestFlagsWinOverEnvironment(t *testing.T) {
 }
 
 func compareConfigs(want, got config) string {
-	return cmp.Diff(want, got, cmp.AllowUnexported(config{}, address{}, mailConfig{}, signInConfig{}, linkConfig{}, serviceConfig{}), cmp.Transformer("proxies", func(ps server.Proxies) []string {
+	return cmp.Diff(want, got, cmp.AllowUnexported(config{}, address{}, mailConfig{}, signInConfig{}, linkConfig{}, serviceConfig{}, acmeConfig{}), cmp.Transformer("proxies", func(ps server.Proxies) []string {
 		return each(ps, func(p netip.Prefix) string { return p.String() })
 	}))
 }
