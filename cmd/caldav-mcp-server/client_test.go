@@ -92,16 +92,25 @@ func (c client) must(t *testing.T, want int, method, path, body string, headers 
 // call uses a tool and returns the text of its result.
 func (c client) call(t *testing.T, tool string, arguments any) string {
 	t.Helper()
+	text, err := c.tool(t.Context(), tool, arguments)
+	if err != nil {
+		t.Fatalf("%s: %v\n%s", tool, err, c.log.String())
+	}
+	return text
+}
+
+// tool is call for callers that expect a refusal, too.
+func (c client) tool(ctx context.Context, tool string, arguments any) (string, error) {
 	message, err := json.Marshal(map[string]any{
 		"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": map[string]any{"name": tool, "arguments": arguments},
 	})
 	if err != nil {
-		t.Fatal(err)
+		return "", err
 	}
-	a, err := c.send(t.Context(), http.MethodPost, c.mcp(), string(message), "Authorization", "Bearer "+c.tok,
+	a, err := c.send(ctx, http.MethodPost, c.mcp(), string(message), "Authorization", "Bearer "+c.tok,
 		"Content-Type", "application/json", "Accept", "application/json, text/event-stream")
 	if err != nil {
-		t.Fatal(err)
+		return "", err
 	}
 	var reply struct {
 		Result struct {
@@ -110,9 +119,9 @@ func (c client) call(t *testing.T, tool string, arguments any) string {
 		}
 	}
 	if err := json.Unmarshal([]byte(a.body), &reply); err != nil || len(reply.Result.Content) == 0 || reply.Result.IsError {
-		t.Fatalf("%s: answered %d with %q\n%s", tool, a.status, a.body, c.log.String())
+		return "", fmt.Errorf("answered %d with %q", a.status, a.body)
 	}
-	return reply.Result.Content[0].Text
+	return reply.Result.Content[0].Text, nil
 }
 
 // synced is what a sync-collection report said: status by name, and the next token.

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"caldav-mcp-server/internal/pgtest"
 	"caldav-mcp-server/internal/slowtest"
@@ -19,6 +20,8 @@ const (
 	// many while the standby hears nothing.
 	calm, behind = 150, 60
 	servers      = 3
+	// pause is how long a writer waits that was not answered well.
+	pause = 20 * time.Millisecond
 )
 
 // Three servers, writers and clients that synchronize go on while Postgres dies and its standby takes over.
@@ -32,7 +35,7 @@ func TestFailOver(t *testing.T) {
 	}{{"synchronous", true}, {"asynchronous", false}} {
 		t.Run(way.name, func(t *testing.T) {
 			p := newPair(t)
-			l := p.witness(t)
+			l := newWitness(t, p.url)
 			if way.synchronous {
 				p.run(t, p.primary, `ALTER SYSTEM SET synchronous_standby_names = 'second'`, `SELECT pg_reload_conf()`)
 			}
@@ -108,14 +111,14 @@ func (p *pair) count(t *testing.T, on *pgtest.Server, query string) (n int) {
 
 // witness is what writers were told, and what clients that synchronize have kept.
 type witness struct {
-	url     string
+	env     []string
 	clients []client
 	acked   atomic.Int64
 	unknown atomic.Int64
 
 	mu sync.Mutex
-	// told is what the last acknowledged write of a name made of it: a text, or nothing once it was deleted.
-	// One whose last write was not answered is in doubt.
+	// told is what the last acknowledged write of a name made of it: a text that is in it, or nothing once it was
+	// deleted. One whose last write was not answered is in doubt.
 	told  map[string]string
 	doubt map[string]bool
 	kept  []keptToken
@@ -127,13 +130,14 @@ type keptToken struct {
 	etags map[string]string
 }
 
-func (p *pair) witness(t *testing.T) *witness {
+// newWitness starts servers on a database.
+func newWitness(t *testing.T, url string) *witness {
 	t.Helper()
-	l := &witness{url: p.url, told: map[string]string{}, doubt: map[string]bool{}}
-	first := firstClient(t, serve(t, on(p.url)))
+	l := &witness{env: append(on(url), "MCP_CALLS_PER_MINUTE=1000000"), told: map[string]string{}, doubt: map[string]bool{}}
+	first := firstClient(t, serve(t, l.env))
 	l.clients = append(l.clients, first)
 	for len(l.clients) < servers {
-		l.clients = append(l.clients, first.at(serve(t, on(p.url))))
+		l.clients = append(l.clients, first.at(serve(t, l.env)))
 	}
 	return l
 }
@@ -162,17 +166,35 @@ func (l *witness) await(t *testing.T, more int64) {
 	until(t, fmt.Sprint("there are ", goal, " acknowledged changes"), func() bool { return l.acked.Load() >= goal })
 }
 
-// write makes, changes and deletes objects of its own, each request at another server.
+// write makes objects by one door, changes them by the other, and changes or deletes them again; each request goes to
+// another server.
 func (l *witness) write(ctx context.Context, writer int) {
 	for n := 0; ctx.Err() == nil; n++ {
-		uid := fmt.Sprintf("w%d-%d", writer, n/3)
-		name, text, method := uid+".ics", event(uid, fmt.Sprint("write ", n)), http.MethodPut
-		if n%3 == 2 && n%2 == 0 {
-			text, method = "", http.MethodDelete
-		}
-		a, err := l.clients[n%servers].dav(ctx, method, personal+name, text)
-		done := err == nil && (a.status < 300 || a.status == http.StatusNotFound && method == http.MethodDelete)
+		name, text, done := l.one(ctx, fmt.Sprintf("w%d-%d", writer, n/3), n)
 		l.note(name, text, done)
+		if !done {
+			select {
+			case <-ctx.Done():
+			case <-time.After(pause):
+			}
+		}
+	}
+}
+
+// one is the nth write of a writer: what of which object it asked for, and whether that was acknowledged.
+func (l *witness) one(ctx context.Context, uid string, n int) (name, text string, done bool) {
+	name, title, c := uid+".ics", fmt.Sprint("write ", n), l.clients[n%servers]
+	switch {
+	case n%3 == 1:
+		_, err := c.tool(ctx, "patch_event", map[string]any{"calendar_id": "Personal", "event_uid": uid, "title": title})
+		return name, "SUMMARY:" + title + "\r\n", err == nil
+	case n%6 == 2:
+		a, err := c.dav(ctx, http.MethodDelete, personal+name, "")
+		return name, "", err == nil && (a.status < 300 || a.status == http.StatusNotFound)
+	default:
+		text = event(uid, title)
+		a, err := c.dav(ctx, http.MethodPut, personal+name, text)
+		return name, text, err == nil && a.status < 300
 	}
 }
 

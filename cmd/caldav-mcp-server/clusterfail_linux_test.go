@@ -1,0 +1,100 @@
+package main
+
+import (
+	"fmt"
+	"net/http"
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"caldav-mcp-server/internal/slowtest"
+)
+
+// A leader of a Patroni cluster dies, freezes, is cut off from those it has to agree with, and hands over, under three
+// servers, four writers by both doors and two clients that synchronize. Where it waits for a standby nothing that was
+// acknowledged is lost; where it does not, and both standbys are behind, what they had not heard of is, and in either case
+// nobody is told of what is not there.
+func TestCluster(t *testing.T) {
+	slowtest.Skip(t, slowtest.Crash, "makes a cluster of three Postgres and takes its leader away four times")
+	for _, program := range clusterPrograms {
+		if _, err := exec.LookPath(program); err != nil {
+			t.Skip(err)
+		}
+	}
+	t.Run("synchronous", func(t *testing.T) {
+		c := newCluster(t, true)
+		l := newWitness(t, c.url)
+		work := l.begin(t)
+		for _, end := range []struct {
+			name string
+			of   func(*cluster, *testing.T, *member) (back func())
+		}{{"killed", (*cluster).killed}, {"frozen", (*cluster).frozen}, {"cut off", (*cluster).cutOff}, {"switched over", (*cluster).switchedOver}} {
+			l.await(t, calm)
+			was := c.leader(t.Context(), nil)
+			back := end.of(c, t, was)
+			began := time.Now()
+			until(t, "another leads", func() bool { return c.leader(t.Context(), was) != nil })
+			l.await(t, calm)
+			t.Logf("%s, %s: %s leads, and writes go on after %v", was.name, end.name, c.leader(t.Context(), was).name, time.Since(began).Round(time.Second))
+			back()
+			c.awaitWhole(t, true)
+		}
+		l.await(t, calm)
+		work()
+		l.judge(t, true)
+	})
+	t.Run("asynchronous", func(t *testing.T) {
+		c := newCluster(t, false)
+		l := newWitness(t, c.url)
+		work := l.begin(t)
+		l.await(t, calm)
+		was := c.leader(t.Context(), nil)
+		was.followers.turn(true)
+		l.await(t, behind)
+		was.signal(syscall.SIGKILL)
+		until(t, "another leads", func() bool { return c.leader(t.Context(), was) != nil })
+		l.await(t, calm)
+		work()
+		l.judge(t, false)
+	})
+}
+
+// killed ends the leader's Postgres and Patroni at once.
+func (c *cluster) killed(t *testing.T, m *member) (back func()) {
+	m.signal(syscall.SIGKILL)
+	_ = m.patroni.Wait()
+	return func() { c.startPatroni(t, m) }
+}
+
+// frozen stops the leader where it is, as a machine that swaps or a disk that hangs: it comes back in the belief that it leads.
+func (c *cluster) frozen(_ *testing.T, m *member) (back func()) {
+	m.signal(syscall.SIGSTOP)
+	return func() { m.signal(syscall.SIGCONT) }
+}
+
+// cutOff takes etcd from the leader, which still reaches its standbys and its clients.
+func (c *cluster) cutOff(_ *testing.T, m *member) (back func()) {
+	m.agreement.turn(true)
+	return func() { m.agreement.turn(false) }
+}
+
+// switchedOver is what an administrator does.
+func (c *cluster) switchedOver(t *testing.T, m *member) (back func()) {
+	t.Helper()
+	url := fmt.Sprintf("http://127.0.0.1:%d/switchover", m.api)
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url, strings.NewReader(`{"leader": "`+m.name+`"}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	if answer.StatusCode != http.StatusOK {
+		t.Fatal("the switchover was refused: ", answer.Status)
+	}
+	return func() {}
+}
