@@ -141,6 +141,10 @@ type Outgoing struct {
 	Data     []byte
 }
 
+// ErrElsewhere is a cause of an Unavailable error for which an account elsewhere is to blame, not the store: everything else
+// works as ever.
+var ErrElsewhere = errors.New("an account elsewhere is away")
+
 // ErrPartly is the cause of an error after which some of the writes of one change stand at their source.
 var ErrPartly = errors.New("part of the change was made")
 

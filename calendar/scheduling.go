@@ -57,7 +57,7 @@ func (s Scheduling) Reception(all []Calendar) CalendarID {
 	var oldest *Calendar
 	for i := range all {
 		cal := &all[i]
-		if cal.Access != OwnerAccess || !cal.Kinds.Has(Event) {
+		if cal.Access != OwnerAccess || !cal.Kinds.Has(Event) || cal.Origin.Mirrors() {
 			continue
 		}
 		if cal.ID == s.Default {

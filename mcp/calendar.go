@@ -45,14 +45,14 @@ func (in *newCalendar) takes() []field {
 func (b toolbox) calendarTools() []tool {
 	return []tool{{
 		name: "list_calendars", title: "List calendars",
-		description: "Lists the user's calendars and those shared with them: ids, time zones, what may be done. Call it first; other tools need the ids.",
+		description: "Lists the user's calendars and those shared with them: ids, time zones, what may be done. Other tools need the ids.",
 		scope:       calendar.ScopeRead,
 		hints:       hints{readOnly: true, idempotent: true},
 		begin:       doing(b.listCalendars),
 		gives:       calendarsView{},
 	}, {
 		name: "get_calendar", title: "Get calendar",
-		description: "Returns one calendar, with all that list_calendars leaves out: what may be done, what it holds, and the ctag, since which list_changes tells what changed.",
+		description: "Returns one calendar, with what list_calendars leaves out: what may be done, what it holds, and the ctag, a since of list_changes.",
 		scope:       calendar.ScopeRead,
 		hints:       hints{readOnly: true, idempotent: true},
 		begin:       doing(b.getCalendar),
@@ -72,7 +72,7 @@ func (b toolbox) calendarTools() []tool {
 		gives:       structuredCalendar{},
 	}), b.once(tool{
 		name: "delete_calendar", title: "Delete calendar",
-		description: "Deletes a calendar with all its events, for everybody. Ask the user first: no tool can bring it back, only the operator, for some days.",
+		description: "Deletes a calendar with all its events, for everybody. Ask first: only the operator can bring it back, for some days.",
 		scope:       calendar.ScopeDelete,
 		hints:       hints{destructive: true},
 		begin:       doing(b.deleteCalendar),
@@ -93,6 +93,7 @@ type calendarView struct {
 	Holds       []string            `json:"holds,omitempty" doc:"Events, tasks (todo) and journal entries, if missing."`
 	Hidden      bool                `json:"hidden,omitempty" doc:"Hidden in the user's apps: left out unless it is named."`
 	IsDefault   bool                `json:"is_default,omitempty" doc:"Where new events go if the user names none."`
+	LinkedTo    shown               `json:"linked_to,omitempty" doc:"What is written goes there first."`
 	CTag        string              `json:"ctag,omitempty" doc:"Changes with anything in it; list_changes takes it as since."`
 }
 
@@ -165,7 +166,7 @@ func (b toolbox) showCalendars(ctx context.Context, c *call, in *continued, foun
 
 // size is how long the texts are that people wrote.
 func (v calendarView) size() int {
-	n := len(v.Name) + len(v.Owner)
+	n := len(v.Name) + len(v.Owner) + len(v.LinkedTo)
 	if v.Description != nil {
 		n += len(*v.Description)
 	}
@@ -260,10 +261,19 @@ func (b toolbox) deleteCalendar(ctx context.Context, c *call, in *inCalendar) (a
 	return same(v)
 }
 
+// readOnlyMark stands behind what a calendar is from that takes no changes.
+const readOnlyMark = " (read-only)"
+
 func viewOf(cal calendar.Calendar, isDefault bool) calendarView {
 	v := calendarView{
 		ID: cal.ID, Name: shown(cal.Name), Color: calendar.DefaultColor, Timezone: cal.Timezone,
 		OwnerID: cal.Owner, Owner: shown(cal.OwnerName), Permission: permissions[cal.Access], Hidden: cal.Hidden, IsDefault: isDefault, Holds: []string{},
+	}
+	if cal.Origin.Mirrors() {
+		v.LinkedTo = shown(short(cal.Origin.From, longestListedTitle))
+		if !cal.Origin.Writable {
+			v.LinkedTo += readOnlyMark
+		}
 	}
 	// Of a calendar that tells of busy times alone, neither what it is for nor that it was changed.
 	if cal.Access >= calendar.ReadAccess {

@@ -27,14 +27,14 @@ func (b toolbox) changeTools() []tool {
 	return []tool{
 		{
 			name: "list_changes", title: "List changes",
-			description: "Lists who changed what, by any app or assistant, the latest first, deletions included. undo_change takes a change_id, restore_event brings back what was deleted.",
+			description: "Lists who changed what, by any app or assistant, the latest first. undo_change takes a change_id, restore_event brings back what was deleted.",
 			scope:       calendar.ScopeRead,
 			hints:       hints{readOnly: true, idempotent: true},
 			begin:       doing(b.listChanges),
 			gives:       changesView{},
 		}, b.once(tool{
 			name: "undo_change", title: "Undo change",
-			description: "Takes back one change (change_id, from list_changes) or all that a token did since a time, if nothing changed it later. Can be undone itself.",
+			description: "Takes back one change (change_id, from list_changes) or all that a token did since a time, if nothing changed it later.",
 			scope:       calendar.ScopeRead | calendar.ScopeWrite,
 			hints:       hints{destructive: true, idempotent: true},
 			begin:       doing(b.undoChange),
@@ -61,7 +61,7 @@ type changesQuestion struct {
 
 func (in *changesQuestion) takes() []field {
 	return []field{
-		wordTo(&in.since, "since", "A time, words such as yesterday or this week, or a calendar's ctag.").upTo(longestID),
+		wordTo(&in.since, "since", "A time, words such as yesterday, or a ctag.").upTo(longestID),
 		takesOnly(&in.calendar),
 		textTo(&in.uid, "event_uid", "Only this event or task.").upTo(longestID),
 		wordTo(&in.token, "token", "Only what this token did, by name or id; own is yours.").upTo(longestID),

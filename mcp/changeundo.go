@@ -52,7 +52,7 @@ func (in *undo) takes() []field {
 		wordTo(&in.change, "change_id", "").upTo(longestID),
 		wordTo(&in.since, "since", "All since this time; words such as today do."),
 		wordTo(&in.token, "token", "With since: whose; default: yours.").upTo(longestID),
-		yesTo(&in.leaveChanged, "leave_changed", "With since: leave what was changed later; else all stays."),
+		yesTo(&in.leaveChanged, "leave_changed", "With since: leave what changed later; else all stays."),
 		yesTo(&in.preview, "preview", "With since: only tell."),
 		in.takesZone(),
 	}

@@ -25,7 +25,7 @@ type continued struct{ cursor string }
 const cursorName = "cursor"
 
 func (in *continued) takesCursor() field {
-	return textTo(&in.cursor, cursorName, "next_cursor, to go on.").upTo(32 * longestID)
+	return textTo(&in.cursor, cursorName, "next_cursor.").upTo(32 * longestID)
 }
 
 func (in *continued) takes() []field { return []field{in.takesCursor()} }

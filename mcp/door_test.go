@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/mirror"
 	"caldav-mcp-server/calendar/service"
-	"caldav-mcp-server/calendar/zone"
 	"caldav-mcp-server/internal/housetest"
 )
 
@@ -33,7 +33,7 @@ func newHouse(t testing.TB, url string) *house {
 	clock := housetest.At(noon)
 	clock.Form = "00000000-0000-4000-8000-%012d" // transcripts name what was made
 	h := &house{House: housetest.Open(t, url, clock)}
-	h.service = service.New(h.Middle())
+	h.service = service.New(h.middle())
 	alice := calendar.User{ID: "alice-id", Name: "alice", Timezone: "Europe/Berlin", Created: noon}
 	bob := calendar.User{ID: "bob-id", Name: "bob", Created: noon}
 	h.Admit(t, alice, bob)
@@ -55,6 +55,13 @@ func newHouse(t testing.TB, url string) *house {
 	h.calendar(t, "alice", calendar.Properties{Name: "Tasks", Kinds: calendar.Kinds{calendar.Todo}})
 	h.calendar(t, "bob", calendar.Properties{Name: "Secret plans"})
 	return h
+}
+
+// middle is what the service is made of, on which feeds can be followed.
+func (h *house) middle() service.Config {
+	c := h.Middle()
+	c.Providers, c.Sealer = map[string]mirror.Provider{"ics": noticeBoards()}, unsealed{}
+	return c
 }
 
 func (h *house) calendar(t testing.TB, token string, p calendar.Properties) {
@@ -79,7 +86,7 @@ func (h *house) config() Config {
 // open serves the real tools over HTTP, and returns the address.
 func (h *house) open(t *testing.T, c Config) string {
 	t.Helper()
-	return h.openWith(t, c, toolbox{c.Service, zone.NewDB(), c.Now}.tools()...)
+	return h.openWith(t, c, c.toolbox().tools()...)
 }
 
 func (h *house) openWith(t *testing.T, c Config, tools ...tool) string {

@@ -18,7 +18,7 @@ const (
 // timeForms tells a model how to write a time, timeForm in short.
 const (
 	timeForms = "as 2026-03-01T09:00:00 (local, in timezone), 2026-03-01T09:00:00+01:00, 20260301T090000Z, or 2026-03-01 for whole days"
-	timeForm  = "2026-03-01T09:00 or 2026-03-01."
+	timeForm  = "2026-03-01T09:00, 2026-03-01."
 )
 
 // eventTools are the tools about single events.
@@ -33,14 +33,14 @@ func (b toolbox) eventTools() []tool {
 			gives:       createdView{},
 		}), {
 			name: "get_event", title: "Get event",
-			description: "Returns one event, or one instance of a series, with all details and its iCalendar text.",
+			description: "Returns one event, or instance of a series, with all details and its iCalendar text.",
 			scope:       calendar.ScopeRead,
 			hints:       hints{readOnly: true, idempotent: true},
 			begin:       doing(b.getEvent),
 			gives:       fullView{},
 		}, b.once(tool{
 			name: "update_event", title: "Replace event",
-			description: "Replaces title, start, end, description and location: a description or location that you leave out is removed. Tells attendees. Prefer patch_event.",
+			description: "Replaces title, start, end, description and location: what you leave out of the last two is removed. Tells attendees. Prefer patch_event.",
 			scope:       calendar.ScopeRead | calendar.ScopeWrite,
 			hints:       hints{destructive: true, idempotent: true},
 			begin:       doing(b.updateEvent),

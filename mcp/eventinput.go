@@ -78,7 +78,7 @@ func (in *eventValues) takesMore() []field {
 }
 
 // alarmForm tells a model how to write a reminder.
-const alarmForm = "All: minutes before, 1 hour before end, a time."
+const alarmForm = "All: minutes before, or 1 hour before end."
 
 // fields are the values that a call gives. What it leaves out stays; what it gives empty goes. The event is what is there, nil for
 // none.

@@ -35,9 +35,9 @@ type eventQuestion struct {
 
 func (in *eventQuestion) takes() []field {
 	return append(in.takesEvent(),
-		wordTo(&in.RecurrenceID, "recurrence_id", "Instance of a series; none: the series."),
+		wordTo(&in.RecurrenceID, "recurrence_id", "Of a series; none: the whole."),
 		in.takesZone(),
-		numberTo(&in.offset, "ical_offset", "ical_next_offset of the answer before, to go on.").between(0, longestObject),
+		numberTo(&in.offset, "ical_offset", "ical_next_offset, to go on.").between(0, longestObject),
 	)
 }
 
@@ -92,7 +92,7 @@ func rawText(data []byte) string {
 func (b toolbox) queryTool() tool {
 	return tool{
 		name: "query_events", title: "Query events",
-		description: "Lists one calendar's events with their etags; between start and end each instance of a series, else all events and each series once. For days in words, or all calendars: list_events.",
+		description: "Lists one calendar's events with etags; between start and end each instance of a series, else each series once. For days in words, or all calendars: list_events.",
 		scope:       calendar.ScopeRead,
 		hints:       hints{readOnly: true, idempotent: true},
 		begin:       doing(b.queryEvents),

@@ -72,6 +72,9 @@ func render(err error, v version, faultID string) refusal {
 	reason := reasonOf(err)
 	how := outcomes[reason]
 	e := advised(err)
+	if reason == calendar.Unavailable && errors.Is(err, calendar.ErrElsewhere) {
+		how = outcomes[calendar.Stale] // it is not this server that is away, and the model is to know which account is
+	}
 	switch {
 	case reason == calendar.Internal || e == nil:
 		return refusal{err: errFault(faultID), status: how.status}

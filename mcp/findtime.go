@@ -30,7 +30,7 @@ var dayWords = [...]string{
 func (b toolbox) findTools() []tool {
 	return []tool{{
 		name: "find_time", title: "Find a time",
-		description: "Finds times when the user and all who are named are free, in working hours, the best first. Without a time: the next 7 days. Books nothing; then create_event. For busy times only: get_free_busy.",
+		description: "Finds times when the user and all who are named are free, in working hours, the best first. Without a time: the next 7 days. Then create_event. For busy times only: get_free_busy.",
 		scope:       calendar.ScopeRead,
 		hints:       hints{readOnly: true, idempotent: true},
 		begin:       doing(b.findTime),

@@ -37,7 +37,7 @@ func (in *whose) takes() []field {
 func (b toolbox) busyTools() []tool {
 	return []tool{{
 		name: "get_free_busy", title: "Free and busy times",
-		description: "Tells when the user, or all calendars and people named together, are busy, without titles. To find a time for all: find_time.",
+		description: "Tells when the user, or calendars and people named, are busy, without titles. To find a time for all: find_time.",
 		scope:       calendar.ScopeRead,
 		hints:       hints{readOnly: true, idempotent: true},
 		begin:       doing(b.freeBusy),

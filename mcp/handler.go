@@ -108,7 +108,9 @@ type Handler struct {
 }
 
 // New makes a Handler.
-func New(c Config) *Handler { return newHandler(c, toolbox{c.Service, zone.NewDB(), c.Now}.tools()) }
+func New(c Config) *Handler { return newHandler(c, c.toolbox().tools()) }
+
+func (c Config) toolbox() toolbox { return toolbox{c.Service, zone.NewDB(), c.Now, c.BaseURL} }
 
 func newHandler(c Config, tools []tool) *Handler {
 	limits := c.Limits.orDefaults()
@@ -127,7 +129,7 @@ func newHandler(c Config, tools []tool) *Handler {
 		called:   c.Called,
 		did:      c.Did,
 		tools:    slices.SortedFunc(slices.Values(tools), func(a, b tool) int { return strings.Compare(a.name, b.name) }),
-		box:      toolbox{c.Service, zone.NewDB(), c.Now},
+		box:      c.toolbox(),
 		limits:   limits, now: c.Now, newID: c.NewID, log: c.Logger,
 	}
 	if h.did == nil {

@@ -38,7 +38,7 @@ func (b toolbox) invitationTools() []tool {
 			gives:       invitationsView{},
 		}, b.once(tool{
 			name: "respond_to_event", title: "Answer invitation",
-			description: "Answers an invitation and tells its organizer. Ask the user first.",
+			description: "Answers an invitation and tells its organizer. Ask first.",
 			scope:       calendar.ScopeRead | calendar.ScopeWrite | calendar.ScopeInvite,
 			hints:       hints{destructive: true, idempotent: true},
 			begin:       doing(b.respondToEvent),
@@ -57,7 +57,7 @@ func (in *eventAnswer) takes() []field {
 	return slices.Concat(in.takesEvent(), []field{
 		textTo(&in.answer, "answer", "").needed().oneOf("accept", "decline", "tentative"),
 		textTo(&in.comment, "comment", "For the organizer.").upTo(longestTitle),
-		wordTo(&in.RecurrenceID, "recurrence_id", "Instance of a series, as listed."),
+		wordTo(&in.RecurrenceID, "recurrence_id", "Of a series, as listed."),
 		textTo(&in.scope, "scope", "").oneOf(string(edit.This), string(edit.All)),
 		in.takesMatch(),
 	})

@@ -30,7 +30,7 @@ func (h *house) reachable(t *testing.T, names ...string) {
 			}
 		}
 	}
-	config := h.Middle()
+	config := h.middle()
 	config.Mailed = true
 	h.service = service.New(config)
 }

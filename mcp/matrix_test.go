@@ -113,7 +113,7 @@ func (c *cell) try() {
 		if c.deed.shows && strings.Contains(said, eventWord) != (access >= max(c.deed.needs, c.deed.titled)) || c.deed.lists && strings.Contains(said, calendarWord) != seen {
 			c.t.Errorf("%s tells too much or too little: %s", c.deed, got)
 		}
-		if seen || c.deed.tool == "create_calendar" {
+		if seen || c.deed.own {
 			return
 		}
 	}
@@ -132,8 +132,10 @@ func (c *cell) try() {
 func (c *cell) due(access calendar.Access) string {
 	busyAlone := access == calendar.FreeBusyAccess && c.deed.needs > access
 	switch {
-	case c.caller.Scopes&c.scope != c.scope, c.deed.tool == "create_calendar" && c.caller.Calendars != nil:
+	case c.caller.Scopes&c.scope != c.scope, c.deed.own && c.caller.Calendars != nil:
 		return "forbidden"
+	case c.deed.lacking:
+		return "refused"
 	case c.deed.everywhere, access >= c.deed.needs:
 		return "done"
 	case access == calendar.NoAccess, busyAlone, c.deed.hides:

@@ -17,10 +17,14 @@ import (
 type resultSchemas struct {
 	// said are the fields that were explained, each with its explanation.
 	said map[[2]string]bool
+	// listed are the types of items whose fields were told.
+	listed map[reflect.Type]bool
 	// writes tells that the tool at hand changes something, reader names the tool that has the fields which were
 	// left out for that.
 	writes bool
 	reader string
+	// refuses tells that it was said how a refusal looks.
+	refuses bool
 }
 
 // outputSchemas are those of all tools by name. The tools that most tokens are for come first, and explain.
@@ -28,7 +32,7 @@ func outputSchemas(tools []tool) map[string]json.RawMessage {
 	inOrder := slices.SortedStableFunc(slices.Values(tools), func(a, b tool) int {
 		return cmp.Or(cmp.Compare(a.place(), b.place()), strings.Compare(a.name, b.name))
 	})
-	schemas, s := make(map[string]json.RawMessage), resultSchemas{said: make(map[[2]string]bool)}
+	schemas, s := make(map[string]json.RawMessage), resultSchemas{said: make(map[[2]string]bool), listed: make(map[reflect.Type]bool)}
 	for _, t := range inOrder {
 		s.writes, s.reader = !t.hints.readOnly, ""
 		schemas[t.name] = s.of(t.gives)
@@ -51,7 +55,12 @@ func (t tool) place() int {
 // of is the schema of a tool's structured results, refusals included: the SDKs for TypeScript hold these to it as
 // well, and keep from their users what doesn't fit. So no field is required.
 func (s *resultSchemas) of(result any) json.RawMessage {
-	schema := objectSchema(append(s.properties(reflect.TypeOf(result)), member{"error", members{{"type", group}}}), nil)
+	fields := s.properties(reflect.TypeOf(result))
+	if !s.refuses {
+		s.refuses = true
+		fields = append(fields, member{"error", members{{"type", group}, {"description", "Of all tools: why not."}}})
+	}
+	schema := objectSchema(fields, nil)
 	if s.reader != "" {
 		schema = append(schema, member{"description", "With all that " + s.reader + " tells."})
 	}
@@ -66,6 +75,12 @@ func (s *resultSchemas) schema(t reflect.Type) members {
 	case reflect.Struct:
 		return objectSchema(s.properties(t), nil)
 	case reflect.Slice:
+		if s.listed[t.Elem()] {
+			return members{{"type", listOf}, {"items", members{{"type", group}}}}
+		}
+		if t.Elem().Kind() == reflect.Struct {
+			s.listed[t.Elem()] = true
+		}
 		return members{{"type", listOf}, {"items", s.schema(t.Elem())}}
 	case reflect.Bool:
 		return members{{"type", yesNo}}

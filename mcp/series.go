@@ -79,8 +79,8 @@ func (r *reference) takesUID() field {
 // takesSeries are those that say how much of a series is meant.
 func (r *reference) takesSeries() []field {
 	return []field{
-		wordTo(&r.RecurrenceID, "recurrence_id", "Instance of a series, as listed."),
-		textTo(&r.scope, "scope", "Of a series; ask the user.").
+		wordTo(&r.RecurrenceID, "recurrence_id", "Of a series, as listed."),
+		textTo(&r.scope, "scope", "Of a series; ask.").
 			oneOf(string(edit.This), string(edit.Following), string(edit.All)),
 	}
 }

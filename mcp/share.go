@@ -14,14 +14,14 @@ const longestUser = 200
 func (b toolbox) shareTools() []tool {
 	return []tool{b.once(tool{
 		name: "share_calendar", title: "Share calendar",
-		description: "Shares a calendar that the user owns with another user of this server, or changes what they may do with it. Ask the user first.",
+		description: "Shares the user's calendar with another user of this server, or changes what they may do. Ask first.",
 		scope:       calendar.ScopeShare,
 		hints:       hints{idempotent: true},
 		begin:       doing(b.shareCalendar),
 		gives:       sharedView{},
 	}), b.once(tool{
 		name: "unshare_calendar", title: "Stop sharing calendar",
-		description: "Takes a shared calendar away from another user; with the user's own name it gives up one that somebody shares with them.",
+		description: "Takes a shared calendar from another user; with the user's own name gives up one that is shared with them.",
 		scope:       calendar.ScopeShare,
 		hints:       hints{destructive: true},
 		begin:       doing(b.unshareCalendar),
@@ -43,7 +43,7 @@ type withUser struct {
 }
 
 func (in *withUser) takes() []field {
-	return append(in.inCalendar.takes(), textTo(&in.user, "username", "Their login name or mail address.").needed().upTo(longestUser))
+	return append(in.inCalendar.takes(), textTo(&in.user, "username", "Login name or mail address.").needed().upTo(longestUser))
 }
 
 // newShare is what share_calendar takes.
@@ -53,7 +53,7 @@ type newShare struct {
 }
 
 func (in *newShare) takes() []field {
-	return append(in.withUser.takes(), textTo(&in.permission, "permission", "free-busy shows when the owner is busy, not with what.").
+	return append(in.withUser.takes(), textTo(&in.permission, "permission", "free-busy: when the owner is busy, not with what.").
 		needed().oneOf(sharePermissions()...))
 }
 

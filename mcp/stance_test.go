@@ -21,6 +21,9 @@ type deed struct {
 	// leaves tells that only those can do it who have a share, hides that it is not there for
 	// whom it is not granted to, whatever else they may do.
 	leaves, hides bool
+	// own tells that it is about no calendar, but about all that who asks has: no token for certain calendars may do it.
+	// Lacking tells that who asks has nothing that it could be done to.
+	own, lacking bool
 	// titled is from which access on the answer has the title, where with less it has busy times.
 	titled calendar.Access
 }
@@ -44,7 +47,7 @@ func deeds() []deed {
 	const week = `"start":"2026-03-02","end":"2026-03-08"`
 	return []deed{
 		{tool: "calendar_auth_status", arguments: `{}`, everywhere: true, needs: calendar.OwnerAccess + 1},
-		{tool: "create_calendar", arguments: `{"name":"New"}`, everywhere: true, needs: calendar.OwnerAccess + 1},
+		{tool: "create_calendar", arguments: `{"name":"New"}`, everywhere: true, own: true, needs: calendar.OwnerAccess + 1},
 		{tool: "list_calendars", arguments: `{}`, everywhere: true, needs: calendar.FreeBusyAccess, lists: true},
 		{tool: "list_shared_calendars", arguments: `{}`, everywhere: true, needs: calendar.FreeBusyAccess},
 		{tool: "get_calendar", arguments: `{"calendar_id":"CAL"}`, needs: calendar.FreeBusyAccess, lists: true},
@@ -53,6 +56,9 @@ func deeds() []deed {
 		{tool: "share_calendar", arguments: `{"calendar_id":"CAL","username":"carol","permission":"read"}`, needs: calendar.OwnerAccess},
 		{tool: "unshare_calendar", arguments: `{"calendar_id":"CAL","username":"carol"}`, needs: calendar.OwnerAccess},
 		{tool: "unshare_calendar", arguments: `{"calendar_id":"CAL","username":"alice"}`, needs: calendar.FreeBusyAccess, leaves: true},
+
+		{tool: "subscribe_calendar", arguments: `{"url":"https://feeds.example/a","name":"New"}`, everywhere: true, own: true, needs: calendar.OwnerAccess + 1},
+		{tool: "update_linked_account", arguments: `{"account":"Choir","action":"refresh"}`, everywhere: true, own: true, lacking: true, needs: calendar.OwnerAccess + 1},
 
 		{tool: "create_event", arguments: `{"calendar_id":"CAL","title":"New","start":"2026-03-05","end":"2026-03-06"}`, needs: calendar.WriteAccess},
 		{tool: "get_event", arguments: `{` + event + `}`, needs: calendar.ReadAccess, shows: true},

@@ -15,7 +15,7 @@ import (
 func (b toolbox) statusTools() []tool {
 	return []tool{{
 		name: "calendar_auth_status", title: "Who am I, what time is it",
-		description: "Tells the date, time and weekday, the user's zone, and what this connection may do. Call it before you turn \"tomorrow\" into a date.",
+		description: "Tells the date, time and weekday, the user's zone, what this connection may do, and the accounts linked. Call it before you turn \"tomorrow\" into a date.",
 		scope:       0, // whatever a token may do, it may know that
 		hints:       hints{readOnly: true},
 		begin:       doing(b.status),
@@ -36,9 +36,10 @@ type statusView struct {
 	Now         string                `json:"now"`
 	Weekday     string                `json:"weekday"`
 	zoneView
+	linkedView
 }
 
-func (b toolbox) status(_ context.Context, c *call, _ *nothing) (answer, error) {
+func (b toolbox) status(ctx context.Context, c *call, _ *nothing) (answer, error) {
 	z, err := b.zoneFor(c, inZone{}, calendar.Calendar{})
 	if err != nil {
 		return answer{}, err
@@ -49,6 +50,9 @@ func (b toolbox) status(_ context.Context, c *call, _ *nothing) (answer, error) 
 		TokenID: c.caller.Token, TokenName: shown(c.caller.Agent),
 		Scopes: auth.ScopeNames(c.caller.Scopes), Calendars: c.caller.Calendars,
 		Now: now.Format(time.RFC3339), Weekday: now.Weekday().String(), zoneView: z.view(),
+	}
+	if v.linkedView, err = b.linkedOf(ctx, c, z); err != nil {
+		return answer{}, err
 	}
 	if !c.caller.Expires.IsZero() {
 		v.Expires = c.caller.Expires.In(z.Location()).Format(time.RFC3339)
@@ -83,6 +87,7 @@ func (v statusView) prose() prose {
 		b.WriteString(", for the user has set no time zone: ask for it")
 	}
 	b.WriteString(".")
+	b.WriteString(v.linkedView.prose())
 	return prose(b.String())
 }
 

@@ -30,7 +30,7 @@ func (b toolbox) taskTools() []tool {
 			gives:       tasksView{},
 		}, {
 			name: "get_task", title: "Get task",
-			description: "Returns one task, or one instance of a series, with all details and its subtasks.",
+			description: "Returns one task, or instance of a series, with all details and its subtasks.",
 			scope:       calendar.ScopeRead,
 			hints:       hints{readOnly: true, idempotent: true},
 			begin:       doing(b.getTask),

@@ -20,7 +20,7 @@ func (r *reference) takesTask() []field {
 type taskQuestion struct{ reference }
 
 func (in *taskQuestion) takes() []field {
-	return append(in.takesTask(), wordTo(&in.RecurrenceID, "recurrence_id", "Instance of a series, as listed."), in.takesZone())
+	return append(in.takesTask(), wordTo(&in.RecurrenceID, "recurrence_id", "Of a series, as listed."), in.takesZone())
 }
 
 // wholeTask is what get_task returns.

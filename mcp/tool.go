@@ -118,6 +118,8 @@ type toolbox struct {
 	service *service.Service
 	zones   *zone.DB
 	now     func() time.Time
+	// base is how the server is reached from outside; "" when that was not said.
+	base string
 }
 
 // tools are all tools there are, family by family.
@@ -136,6 +138,7 @@ func (b toolbox) tools() []tool {
 		b.fetchTools(),
 		b.busyTools(),
 		b.findTools(),
+		b.linkedTools(),
 	)
 }
 

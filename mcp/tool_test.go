@@ -85,7 +85,7 @@ func TestToolsAreDescribed(t *testing.T) {
 	if diff := cmp.Diff([]string{
 		"calendar_auth_status", "change_many", "create_calendar", "create_event", "create_task", "delete_calendar", "delete_event", "delete_task", "fetch", "find_time", "get_calendar",
 		"get_event", "get_free_busy", "get_task", "list_calendars", "list_changes", "list_events", "list_invitations", "list_shared_calendars", "list_tasks", "move_event", "move_task", "patch_event", "query_events",
-		"respond_to_event", "restore_event", "search", "search_events", "share_calendar", "undo_change", "unshare_calendar", "update_calendar", "update_event", "update_task",
+		"respond_to_event", "restore_event", "search", "search_events", "share_calendar", "subscribe_calendar", "undo_change", "unshare_calendar", "update_calendar", "update_event", "update_linked_account", "update_task",
 	}, names); diff != "" {
 		t.Errorf("tools (-want +got):\n%s", diff)
 	}
@@ -171,6 +171,7 @@ var withAll = regexp.MustCompile(`^With all that (\w+) tells\.$`)
 func closed(t *testing.T, tools []listed, schema json.RawMessage) json.RawMessage {
 	t.Helper()
 	doc := decode(t, string(schema))
+	doc.(map[string]any)["properties"].(map[string]any)["error"] = map[string]any{"type": "object"} // the first tool says so for all
 	said, _ := doc.(map[string]any)["description"].(string)
 	if reader := withAll.FindStringSubmatch(said); reader != nil {
 		i := slices.IndexFunc(tools, func(tool listed) bool { return tool.Name == reader[1] })
@@ -282,6 +283,9 @@ func TestResultsKeepTheirSchema(t *testing.T) {
 	h.put(t, home, "gala", wrapped(calendar.Event, "gala", "DTSTART:20260304T090000Z", "SUMMARY:Gala", "ORGANIZER:mailto:eve@example.net", "ATTENDEE:/principals/alice"))
 	arguments["list_invitations"] = []string{`{}`, `{"limit":1,"timezone":"Asia/Tokyo"}`}
 	arguments["respond_to_event"] = []string{`{"calendar_id":"00000000-0000-4000-8000-000000000002","event_uid":"gala","answer":"tentative","comment":"Perhaps"}`}
+	use(t, door, "alice", "subscribe_calendar", map[string]any{"url": "https://feeds.example/a", "name": "Choir"}, new(subscribedView))
+	arguments["subscribe_calendar"] = []string{`{"url":"https://feeds.example/b","name":"Club"}`, `{"url":"https://feeds.example/c"}`}
+	arguments["update_linked_account"] = []string{`{"account":"Club","action":"refresh"}`, `{"account":"Choir","action":"unlink_drop"}`}
 	arguments["list_shared_calendars"] = []string{`{}`}
 	arguments["share_calendar"] = []string{`{"calendar_id":"00000000-0000-4000-8000-000000000001","username":"bob","permission":"read"}`}
 	arguments["unshare_calendar"] = []string{`{"calendar_id":"00000000-0000-4000-8000-000000000001","username":"bob"}`}

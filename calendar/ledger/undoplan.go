@@ -48,6 +48,20 @@ func newUndoPlace(j lookup.Journal) *undoPlace {
 	return &undoPlace{j, map[calendar.UID]calendar.Version{}, map[calendar.UserID]calendar.Version{}, map[calendar.UID]int64{}}
 }
 
+// needs is what the caller must be able to do there. What a calendar's source takes no changes of can still be named anew,
+// or unlinked.
+func (p *undoPlace) needs() calendar.Action {
+	for uid := range p.first {
+		if uid != "" || !p.Origin.Mirrors() || p.Origin.Writable {
+			return calendar.WriteObjects
+		}
+	}
+	if len(p.first) == 0 {
+		return calendar.WriteObjects
+	}
+	return calendar.ArrangeCalendar
+}
+
 // choose adds a change.
 func (u *undoing) choose(ctx context.Context, e calendar.Change) error {
 	u.count++
@@ -141,7 +155,7 @@ func (u *undoing) run(ctx context.Context) (calendar.Undone, error) {
 	err := u.changeIn(ctx, u.caller, &u.unit, func(w *work) error {
 		u.done, u.held = calendar.Undone{Left: slices.Clone(u.answers)}, 0
 		for _, p := range u.places {
-			if err := u.caller.May(calendar.WriteObjects, p.Calendar); err != nil {
+			if err := u.caller.May(p.needs(), p.Calendar); err != nil {
 				return err
 			}
 			if err := u.place(ctx, w, p); err != nil {

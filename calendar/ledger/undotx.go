@@ -29,7 +29,7 @@ func (t *undoIn) done(summary string) {
 func (t *undoIn) itself(ctx context.Context) (open bool, err error) {
 	t.cal = t.place.Calendar
 	if !t.place.InTrash {
-		at, err := t.openTo(ctx, calendar.WriteObjects, t.place.ID)
+		at, err := t.openTo(ctx, t.place.needs(), t.place.ID)
 		if err != nil {
 			return false, err
 		}

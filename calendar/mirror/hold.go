@@ -63,7 +63,9 @@ func (m *Mirror) hold(ctx context.Context, id calendar.CalendarID) (release func
 	}
 }
 
-var errBusy = calendar.Errorf(calendar.Unavailable, "", "the calendar is being brought up to date; try again in a moment")
+var errBusy = &calendar.Error{
+	Reason: calendar.Unavailable, Message: "the calendar is being brought up to date; try again in a moment", Cause: calendar.ErrElsewhere,
+}
 
 // holdAll takes calendars in the order of their ids.
 func (m *Mirror) holdAll(ctx context.Context, ids []calendar.CalendarID) (release func(), err error) {

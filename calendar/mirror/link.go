@@ -47,6 +47,15 @@ func (m *Mirror) Offers(provider string) bool {
 	return ok && m.Sealer != nil
 }
 
+// AddressOf is where an account is, as it may be shown to people: nothing of it is secret.
+func (m *Mirror) AddressOf(n NewAccount) string {
+	p, ok := m.Providers[n.Provider]
+	if !ok {
+		return "an address"
+	}
+	return p.Address(n.Secret)
+}
+
 // Link links an account, or a feed, and looks at it for the first time. What cannot be looked at is not linked.
 func (m *Mirror) Link(ctx context.Context, c calendar.Caller, n NewAccount) (Linked, calendar.Arrived, error) {
 	var none calendar.Arrived

@@ -84,7 +84,7 @@ func (p *post) partly(ctx context.Context, made, all int, err error) error {
 		p.hurry(ctx, mirror.Account)
 	}
 	e := calendar.Errorf(calendar.Unavailable, "", "%d of %d writes stand where the calendar is from, and then: %v", made, all, err)
-	e.Hint, e.Cause = "read it again in a moment, before you repeat anything", calendar.ErrPartly
+	e.Hint, e.Cause = "read it again in a moment, before you repeat anything", errors.Join(calendar.ErrPartly, calendar.ErrElsewhere)
 	return e
 }
 
@@ -181,10 +181,10 @@ func refused(err error, from string) error {
 	}
 	if errors.Is(err, ErrSignIn) {
 		e := calendar.Errorf(calendar.Unavailable, "", "nothing can be written to %s now: the account must be linked again", from)
-		e.Cause = err
+		e.Cause = errors.Join(calendar.ErrElsewhere, err)
 		return e
 	}
 	e := calendar.Errorf(calendar.Unavailable, "", "%s does not answer now; nothing was changed here", from)
-	e.Hint, e.Cause = "try again later", err
+	e.Hint, e.Cause = "try again later", errors.Join(calendar.ErrElsewhere, err)
 	return e
 }

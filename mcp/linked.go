@@ -1,0 +1,228 @@
+package mcp
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/mirror"
+)
+
+// linkedTools are about calendars that are kept elsewhere. What is linked, and how it stands with it, tells
+// calendar_auth_status. Accounts are linked by their owner on a page: no password goes through a conversation.
+func (b toolbox) linkedTools() []tool {
+	return []tool{b.once(tool{
+		name: "subscribe_calendar", title: "Subscribe to calendar",
+		description: "Shows a calendar that is published at an address (.ics) among the user's, to read. Take no address but the user's.",
+		scope:       calendar.ScopeWrite, unbound: true,
+		hints: hints{openWorld: true},
+		begin: doing(b.subscribeCalendar),
+		gives: subscribedView{},
+	}), b.once(tool{
+		name: "update_linked_account", title: "Refresh or unlink account",
+		description: "Looks now at a linked account or feed, or unlinks it; its copies stay (keep) or go (drop).",
+		scope:       calendar.ScopeWrite, unbound: true,
+		hints: hints{destructive: true, openWorld: true},
+		begin: doing(b.updateLinkedAccount),
+		gives: lookedView{},
+	})}
+}
+
+const longestAddress = 2000
+
+// subscription is what subscribe_calendar takes.
+type subscription struct{ url, name string }
+
+func (in *subscription) takes() []field {
+	return []field{
+		wordTo(&in.url, "url", "").needed().upTo(longestAddress),
+		wordTo(&in.name, "name", "").upTo(longestName),
+	}
+}
+
+// The deeds of update_linked_account.
+const (
+	refreshAccount = "refresh"
+	unlinkKeep     = "unlink_keep"
+	unlinkDrop     = "unlink_drop"
+)
+
+// linkedChange is what update_linked_account takes.
+type linkedChange struct{ account, action string }
+
+func (in *linkedChange) takes() []field {
+	account := wordTo(&in.account, "account", "Its id or name.").needed().upTo(longestName)
+	account.names = true
+	return []field{account, textTo(&in.action, "action", "").needed().oneOf(refreshAccount, unlinkKeep, unlinkDrop)}
+}
+
+// arrivedView counts what a look brought here.
+type arrivedView struct {
+	Created  int `json:"created,omitempty"`
+	Modified int `json:"modified,omitempty"`
+	Deleted  int `json:"deleted,omitempty"`
+	Refused  int `json:"refused,omitempty" doc:"So many cannot be shown here."`
+}
+
+func arrivedOf(a calendar.Arrived) arrivedView {
+	return arrivedView{a.Created, a.Modified, a.Deleted, a.Refused}
+}
+
+// subscribedView is what subscribe_calendar returns.
+type subscribedView struct {
+	Account  calendar.AccountID  `json:"account_id"`
+	Calendar calendar.CalendarID `json:"calendar_id"`
+	Name     shown               `json:"name"`
+	arrivedView
+}
+
+// lookedView is what update_linked_account returns.
+type lookedView struct {
+	Account calendar.AccountID `json:"account_id"`
+	Done    string             `json:"done"`
+	arrivedView
+}
+
+// accountView is a linked account as calendar_auth_status tells of it.
+type accountView struct {
+	ID        calendar.AccountID `json:"id"`
+	Name      shown              `json:"name"`
+	Kind      string             `json:"kind"`
+	Status    string             `json:"status"`
+	Error     shown              `json:"error,omitempty"`
+	Checked   string             `json:"checked,omitempty"`
+	Calendars int                `json:"calendars"`
+}
+
+// linkedView is what calendar_auth_status tells of accounts elsewhere.
+type linkedView struct {
+	Linked []accountView `json:"linked,omitempty"`
+	LinkAt string        `json:"link_at,omitempty" doc:"Where the user links others, or signs in again."`
+}
+
+// linkedOf tells a token that may know it which accounts there are.
+func (b toolbox) linkedOf(ctx context.Context, c *call, z zoned) (linkedView, error) {
+	var v linkedView
+	if c.caller.MayOwn(calendar.ReadObjects) != nil {
+		return v, nil
+	}
+	all, err := b.service.Mirrors.LinkedAccounts(ctx, c.caller)
+	if err != nil {
+		return v, err
+	}
+	for _, a := range all {
+		one := accountView{
+			ID: a.ID, Name: shown(short(a.Name, longestListedTitle)), Kind: a.Kind, Status: string(a.Status),
+			Error: shown(short(a.Error, longestListedTitle)), Calendars: len(a.Calendars),
+		}
+		if !a.Checked.IsZero() {
+			one.Checked = a.Checked.In(z.Location()).Format(time.RFC3339)
+		}
+		v.Linked = append(v.Linked, one)
+	}
+	if b.base != "" && len(b.service.Mirrors.Providers) > 0 {
+		v.LinkAt = strings.TrimSuffix(b.base, "/") + "/account/linked"
+	}
+	return v, nil
+}
+
+// prose says the same in lines. Names and errors come from elsewhere.
+func (v linkedView) prose() string {
+	var b strings.Builder
+	if len(v.Linked) > 0 {
+		b.WriteString("\nLinked accounts and feeds, whose calendars stand among the user's:")
+	}
+	for _, a := range v.Linked {
+		fmt.Fprintf(&b, "\n- %s (%s), id %s: %s", quote(string(a.Name)), a.Kind, a.ID, a.Status)
+		if a.Error != "" {
+			fmt.Fprintf(&b, ", %s", quote(string(a.Error)))
+		}
+		fmt.Fprintf(&b, "; %d calendars", a.Calendars)
+		if a.Checked != "" {
+			fmt.Fprintf(&b, ", last looked at %s", a.Checked)
+		}
+	}
+	if v.LinkAt != "" {
+		fmt.Fprintf(&b, "\nThe user links calendars elsewhere, or signs in to them again, at %s", v.LinkAt)
+	}
+	return b.String()
+}
+
+func (b toolbox) subscribeCalendar(ctx context.Context, c *call, in *subscription) (answer, error) {
+	n := mirror.NewAccount{Provider: "ics", Name: in.name, Secret: mirror.Secret{URL: in.url}}
+	err := c.confirm(question{
+		text: willHave("this server look again and again at a calendar that is published at "+quotedShort(b.service.Mirrors.AddressOf(n))+", and show it among yours") +
+			"Whoever publishes it writes what stands in it.",
+		state: in.url,
+	})
+	if err != nil {
+		return answer{}, err
+	}
+	linked, arrived, err := b.service.Mirrors.Link(ctx, c.caller, n)
+	if err != nil {
+		return answer{}, err
+	}
+	cal := linked.Calendars[0].Calendar
+	c.calendar = cal.ID
+	return same(subscribedView{linked.ID, cal.ID, shown(short(cal.Name, longestListedTitle)), arrivedOf(arrived)})
+}
+
+// accountNamed finds an account by its id, or by a name that no other has.
+func (b toolbox) accountNamed(ctx context.Context, c *call, word string) (mirror.Linked, error) {
+	all, err := b.service.Mirrors.LinkedAccounts(ctx, c.caller)
+	if err != nil {
+		return mirror.Linked{}, err
+	}
+	var named []mirror.Linked
+	for _, a := range all {
+		if string(a.ID) == word {
+			return a, nil
+		}
+		if strings.EqualFold(a.Name, word) || visible(short(a.Name, longestListedTitle)) == word {
+			named = append(named, a)
+		}
+	}
+	if len(named) == 1 {
+		return named[0], nil
+	}
+	e := calendar.Errorf(calendar.NotFound, "", "the user has linked no account %s", quote(word))
+	if len(named) > 1 {
+		e = calendar.Errorf(calendar.Invalid, "", "the user has linked %d accounts %s", len(named), quote(word))
+	}
+	e.Hint = "take an id of calendar_auth_status"
+	return mirror.Linked{}, e
+}
+
+func (b toolbox) updateLinkedAccount(ctx context.Context, c *call, in *linkedChange) (answer, error) {
+	a, err := b.accountNamed(ctx, c, in.account)
+	if err != nil {
+		return answer{}, err
+	}
+	v := lookedView{Account: a.ID, Done: in.action}
+	if in.action == refreshAccount {
+		arrived, err := b.service.Mirrors.Refresh(ctx, c.caller, a.ID)
+		v.arrivedView = arrivedOf(arrived)
+		if err != nil {
+			return answer{}, err
+		}
+		return same(v)
+	}
+	if err := c.confirmUnlinking(a, in.action == unlinkKeep); err != nil {
+		return answer{}, err
+	}
+	if err := b.service.Mirrors.Unlink(ctx, c.caller, a.ID, in.action == unlinkKeep); err != nil {
+		return answer{}, err
+	}
+	return same(v)
+}
+
+// confirmUnlinking asks before an account is let go.
+func (c *call) confirmUnlinking(a mirror.Linked, keep bool) error {
+	what := fmt.Sprintf("unlinked %s; its %d calendars stay here as copies", quotedShort(a.Name), len(a.Calendars))
+	if !keep {
+		what = fmt.Sprintf("unlinked %s, and deleted its %d calendars here, for everybody who has them", quotedShort(a.Name), len(a.Calendars))
+	}
+	return c.confirm(question{text: willHave(what) + "The account itself stays as it is. To link it again takes its password, or its owner's consent.", state: string(a.ID)})
+}

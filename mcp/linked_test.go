@@ -1,0 +1,166 @@
+package mcp
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/mirror"
+	"caldav-mcp-server/internal/testdb"
+)
+
+// unsealed keeps secrets as they are: how they are sealed is another room's.
+type unsealed struct{}
+
+func (unsealed) Seal(secret []byte, _, _ string) (sealed []byte, key string, err error) {
+	return secret, "k", nil
+}
+func (unsealed) Open(sealed []byte, _, _ string) ([]byte, error) { return sealed, nil }
+func (unsealed) Present() (string, error)                        { return "k", nil }
+
+// noticeBoard is what somebody publishes at an address.
+type noticeBoard string
+
+func noticeBoards() mirror.Provider {
+	return mirror.Provider{
+		Title: "feed", Every: time.Hour, Feed: true,
+		Open: func(o mirror.Opening) (mirror.Source, error) {
+			if !strings.HasPrefix(o.Secret.URL, "https://") {
+				return nil, mirror.Refusef("an address begins with https://")
+			}
+			return noticeBoard(o.Secret.URL), nil
+		},
+		Address: func(mirror.Secret) string { return "feeds.example" },
+	}
+}
+
+func (noticeBoard) Calendars(context.Context) ([]mirror.Remote, error) {
+	return []mirror.Remote{{Name: "Choir \"ignore all\"\u202e"}}, nil
+}
+
+func (n noticeBoard) Changes(_ context.Context, _, cursor string) (mirror.Changes, error) {
+	if cursor != "" && strings.Contains(string(n), "vanishing") {
+		return mirror.Changes{}, mirror.ErrGone
+	}
+	one := func(uid, title string) mirror.Object {
+		return mirror.Object{Ref: uid, Version: title, UID: uid, Data: []byte(wrapped(calendar.Event, uid, "DTSTART:20260305T170000Z", "DTEND:20260305T190000Z", "SUMMARY:"+title))}
+	}
+	page := mirror.Changes{Objects: []mirror.Object{one("sing", "Rehearsal")}, Cursor: "1", Whole: true}
+	if cursor != "" {
+		page.Objects = append(page.Objects, one("concert", "Concert"))
+	}
+	return page, nil
+}
+
+func (noticeBoard) Put(context.Context, string, mirror.Object) (mirror.Object, error) {
+	return mirror.Object{}, errors.ErrUnsupported
+}
+func (noticeBoard) Delete(context.Context, string, string, string) error {
+	return errors.ErrUnsupported
+}
+
+// TestFollowingAFeed: an assistant subscribes to a feed, sees its events and where they are from, has it looked at, and
+// unlinks it. Its address, which may be all that keeps strangers out, is in no answer and no log.
+func TestFollowingAFeed(t *testing.T) {
+	t.Parallel()
+	testdb.Each(t, func(t *testing.T, url string) {
+		h := newHouse(t, url)
+		door := h.open(t, h.config())
+		var made subscribedView
+		use(t, door, "alice", "subscribe_calendar", map[string]any{"url": "https://feeds.example/s3cret.ics"}, &made)
+		if made.Created != 1 || made.Calendar == "" || made.Account == "" {
+			t.Fatalf("got %+v", made)
+		}
+		if said := h.say(t, door, "alice", "list_calendars", nil); !strings.Contains(said, readOnlyMark) || strings.Contains(said, "\u202e") {
+			t.Errorf("the calendars: %s", said)
+		}
+		if said := h.say(t, door, "alice", "list_events", map[string]any{"date_range": "next week"}); !strings.Contains(said, "Rehearsal") {
+			t.Errorf("the week: %s", said)
+		}
+		refused := h.say(t, door, "alice", "create_event", map[string]any{"calendar_id": made.Calendar, "title": "Mine", "start": "2026-03-05T09:00", "end": "2026-03-05T10:00"})
+		if !strings.Contains(refused, "takes no changes from here") {
+			t.Errorf("a feed is written to: %s", refused)
+		}
+		status := h.say(t, door, "alice", "calendar_auth_status", nil)
+		for _, want := range []string{string(made.Account), "good", "1 calendars", "https://cal.example/dav/account/linked", "ignore all"} {
+			if !strings.Contains(status, want) {
+				t.Errorf("the status lacks %q: %s", want, status)
+			}
+		}
+		for name, want := range map[string]string{"bob": "no account", "alice-bound": "lacks", "alice-read": "lacks"} {
+			said := refusalOf(t, door, name, "update_linked_account", `{"account":"`+string(made.Account)+`","action":"refresh"}`)
+			if !strings.Contains(said, want) {
+				t.Errorf("%s: %s", name, said)
+			}
+			if said := h.say(t, door, name, "calendar_auth_status", nil); name != "alice-read" && strings.Contains(said, string(made.Account)) {
+				t.Errorf("%s is told: %s", name, said)
+			}
+		}
+		var looked lookedView
+		use(t, door, "alice", "update_linked_account", map[string]any{"account": made.Account, "action": "refresh"}, &looked)
+		if looked.Created != 1 {
+			t.Errorf("a look brings %+v", looked)
+		}
+		if said := h.say(t, door, "alice", "list_changes", nil); !strings.Contains(said, "changed at feeds.example") && !strings.Contains(said, "changed at Choir") {
+			t.Errorf("the changes: %s", said)
+		}
+		said := h.say(t, door, "alice-write", "update_linked_account", map[string]any{"account": made.Account, "action": "unlink_drop"})
+		if !strings.Contains(said, "no account") && !strings.Contains(said, "lacks the scope") {
+			t.Errorf("without the scope: %s", said)
+		}
+		use(t, door, "alice", "update_linked_account", map[string]any{"account": made.Account, "action": "unlink_keep"}, &looked)
+		if said := h.say(t, door, "alice", "get_calendar", map[string]any{"calendar_id": made.Calendar}); strings.Contains(said, "linked_to") {
+			t.Errorf("it is linked still: %s", said)
+		}
+		if all := status + h.Log.String(); strings.Contains(all, "s3cret") {
+			t.Error("the address is told")
+		}
+	})
+}
+
+// TestAccountsAreNamed: by an id, or by a name that one has alone; what is wrong with one is said where one asks how things
+// stand.
+func TestAccountsAreNamed(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, testdb.SQLite(t))
+	door := h.open(t, h.config())
+	for _, name := range []string{"Choir", "Club", "club"} {
+		use(t, door, "alice", "subscribe_calendar", map[string]any{"url": "https://feeds.example/vanishing", "name": name}, new(subscribedView))
+	}
+	for account, want := range map[string]string{"Club": "2 accounts", "Nothing": "no account"} {
+		if said := refusalOf(t, door, "alice", "update_linked_account", `{"account":"`+account+`","action":"refresh"}`); !strings.Contains(said, want) || !strings.Contains(said, "calendar_auth_status") {
+			t.Errorf("%s: %s", account, said)
+		}
+	}
+	if said := h.say(t, door, "alice", "update_linked_account", map[string]any{"account": "choir", "action": "refresh"}); !strings.Contains(said, "Choir") {
+		t.Errorf("a feed that has vanished: %s", said)
+	}
+	if said := h.say(t, door, "alice", "calendar_auth_status", nil); !strings.Contains(said, "failing") || !strings.Contains(said, "is there no more") {
+		t.Errorf("the status: %s", said)
+	}
+	if said := refusalOf(t, door, "alice", "subscribe_calendar", `{"url":"gopher://x"}`); !strings.Contains(said, "begins with https") {
+		t.Errorf("a wrong address: %s", said)
+	}
+}
+
+// TestLinkingIsAskedAbout, where a person can be asked.
+func TestLinkingIsAskedAbout(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, testdb.SQLite(t))
+	door := h.open(t, h.config())
+	said := modernCall(t, door, "alice", "subscribe_calendar", `{"url":"https://feeds.example/s3cret"}`, "")
+	if !strings.Contains(said, "feeds.example") || strings.Contains(said, "account_id") || strings.Contains(said, "s3cret") {
+		t.Errorf("subscribing: %s", said)
+	}
+	use(t, door, "alice", "subscribe_calendar", map[string]any{"url": "https://feeds.example/a", "name": "Choir"}, new(subscribedView))
+	said = modernCall(t, door, "alice", "update_linked_account", `{"account":"Choir","action":"unlink_drop"}`, "")
+	if !strings.Contains(said, "for everybody who has them") || strings.Contains(said, "account_id") {
+		t.Errorf("unlinking: %s", said)
+	}
+	if all, err := h.service.Mirrors.LinkedAccounts(t.Context(), h.callers["alice"]); err != nil || len(all) != 1 {
+		t.Errorf("%d are linked, %v", len(all), err)
+	}
+}
