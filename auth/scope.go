@@ -16,6 +16,7 @@ var scopes = [...]struct {
 	{"delete", calendar.ScopeDelete},
 	{"share", calendar.ScopeShare},
 	{"invite", calendar.ScopeInvite},
+	{"mail", calendar.ScopeMail},
 }
 
 // ParseScopes reads a comma list of scopes, such as "read,write".
@@ -24,7 +25,7 @@ func ParseScopes(list string) (calendar.Scope, error) {
 	for word := range strings.SplitSeq(list, ",") {
 		one := scopeOf(strings.TrimSpace(word))
 		if one == 0 {
-			return 0, invalid("%q is no scope; the scopes are %s", shortened(word, maxTitle), ScopeList(calendar.ScopeAll))
+			return 0, invalid("%q is no scope; the scopes are %s", shortened(word, maxTitle), ScopeList(calendar.ScopeEvery))
 		}
 		set |= one
 	}

@@ -124,8 +124,8 @@ func (spec TokenSpec) validate(now time.Time) error {
 		return err
 	}
 	// There are tools that need no scope, and a token only for these gets none.
-	if spec.Scopes == 0 && spec.Tools == nil || spec.Scopes&^calendar.ScopeAll != 0 {
-		return invalid("a token needs at least one of the scopes %s", ScopeList(calendar.ScopeAll))
+	if spec.Scopes == 0 && spec.Tools == nil || spec.Scopes&^calendar.ScopeEvery != 0 {
+		return invalid("a token needs at least one of the scopes %s", ScopeList(calendar.ScopeEvery))
 	}
 	if spec.Calendars != nil && len(spec.Calendars) == 0 {
 		return invalid("a token that is bound to calendars needs at least one")

@@ -22,6 +22,7 @@ func TestScopes(t *testing.T) {
 		"write, read":                    calendar.ScopeRead | calendar.ScopeWrite,
 		"read,write,delete,share,invite": calendar.ScopeAll,
 		"share,share":                    calendar.ScopeShare,
+		"mail":                           calendar.ScopeMail,
 	} {
 		got, err := auth.ParseScopes(list)
 		if err != nil || got != want {
@@ -103,7 +104,7 @@ func TestTokenSpecRefused(t *testing.T) {
 			"two lines":       {func(s *auth.TokenSpec) { s.Name = "a\nb" }, calendar.Invalid},
 			"a long name":     {func(s *auth.TokenSpec) { s.Name = strings.Repeat("x", 201) }, calendar.Invalid},
 			"no scope":        {func(s *auth.TokenSpec) { s.Scopes = 0 }, calendar.Invalid},
-			"unknown scope":   {func(s *auth.TokenSpec) { s.Scopes = calendar.ScopeAll + 1 }, calendar.Invalid},
+			"unknown scope":   {func(s *auth.TokenSpec) { s.Scopes = calendar.ScopeEvery + 1 }, calendar.Invalid},
 			"no calendars":    {func(s *auth.TokenSpec) { s.Calendars = []calendar.CalendarID{} }, calendar.Invalid},
 			"expired":         {func(s *auth.TokenSpec) { s.Expires = h.Now() }, calendar.Invalid},
 			"nobody":          {func(s *auth.TokenSpec) { s.User = "bob" }, calendar.NotFound},

@@ -9,16 +9,21 @@ import (
 // Scope is a set of things that a credential is good for.
 type Scope uint8
 
-// The scopes of a token. A password has all of them.
+// The scopes of a token. A password has ScopeAll.
 const (
 	ScopeRead Scope = 1 << iota
 	ScopeWrite
 	ScopeDelete
 	ScopeShare
 	ScopeInvite
+	// ScopeMail is to read the mail of an account elsewhere. It is about no calendar, and whoever may do all with those has it
+	// only if it was given by name.
+	ScopeMail
 	ScopeAll = ScopeRead | ScopeWrite | ScopeDelete | ScopeShare | ScopeInvite
 	// ScopeUsual are those that a token has unless its maker says otherwise: what it does may not leave the house.
 	ScopeUsual = ScopeAll &^ ScopeInvite
+	// ScopeEvery are all that there are.
+	ScopeEvery = ScopeAll | ScopeMail
 )
 
 // Caller is a user, and the credential that speaks for them. Each door makes

@@ -27,7 +27,7 @@ type Choice struct {
 func (s *Service) Approve(ctx context.Context, r Request, user calendar.UserID, c Choice) (string, error) {
 	now := s.seconds()
 	switch {
-	case c.Scopes == 0 || c.Scopes&^calendar.ScopeAll != 0:
+	case c.Scopes == 0 || c.Scopes&^calendar.ScopeEvery != 0:
 		return "", calendar.Errorf(calendar.Invalid, "", "choose at least one thing that the program may do")
 	case c.Calendars != nil && len(c.Calendars) == 0:
 		return "", calendar.Errorf(calendar.Invalid, "", "choose at least one calendar, or all")

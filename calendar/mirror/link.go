@@ -86,6 +86,9 @@ func (m *Mirror) Link(ctx context.Context, c calendar.Caller, n NewAccount) (Lin
 	if err := m.Store.InsertAccount(ctx, a, accountsMost); err != nil {
 		return Linked{}, none, err
 	}
+	if p.Mail {
+		return m.linkMail(ctx, c, a, p)
+	}
 	arrived, err := m.first(ctx, c, a, p, n.Name)
 	if err != nil {
 		return Linked{}, arrived, errors.Join(asked(err, a.Address), m.drop(context.WithoutCancel(ctx), c, a, false))

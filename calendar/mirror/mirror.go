@@ -53,6 +53,8 @@ type Provider struct {
 	Every, Least time.Duration
 	// Feed tells that it is one calendar, which is only read.
 	Feed bool
+	// Mail tells that it has mail to read, and no calendars: see [Mirror.Reach].
+	Mail bool
 	Open func(Opening) (Source, error)
 	// Address makes what people are shown of where the account is: nothing of it may be secret.
 	Address func(Secret) string

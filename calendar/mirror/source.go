@@ -91,10 +91,15 @@ var (
 type Refusal struct { //nolint:errname // what a source answers, of which being an error is the least
 	// Why is a sentence for the user.
 	Why string
+	// Cause is what the source answered, if it did.
+	Cause error
 }
 
 // Error implements error.
 func (r *Refusal) Error() string { return r.Why }
+
+// Unwrap returns what the source answered.
+func (r *Refusal) Unwrap() error { return r.Cause }
 
 // Later says that a source is away or busy.
 type Later struct { //nolint:errname // as above

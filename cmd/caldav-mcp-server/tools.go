@@ -27,7 +27,7 @@ func parseTools(list string, scopes calendar.Scope) ([]calendar.ToolName, calend
 		name, left := strings.CutPrefix(strings.TrimSpace(word), "-")
 		reach := scopes
 		if left {
-			reach = calendar.ScopeAll // what it could not use anyway is left out as well
+			reach = calendar.ScopeEvery // what it could not use anyway is left out as well
 		}
 		tools, err := toolsOf(name, reach)
 		if err != nil {

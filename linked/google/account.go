@@ -35,7 +35,7 @@ const Ended = "If this comes back every seven days, the app at Google is in \"Te
 func Client(id, secret string, ask *http.Client, now func() time.Time) *token.Client {
 	return &token.Client{
 		ID: id, Secret: secret, AuthURL: authURL, TokenURL: tokenURL, Scopes: Scopes(), Ended: Ended, HTTP: ask, Now: now,
-		Ask: map[string]string{"access_type": "offline", "prompt": "consent", "include_granted_scopes": "true"},
+		Ask: map[string]string{"access_type": "offline", "prompt": "consent"},
 	}
 }
 

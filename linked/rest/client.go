@@ -45,6 +45,8 @@ type Client struct {
 	Busy func(reason string) bool
 	// Prefer are headers of each request.
 	Prefer http.Header
+	// Most bounds one answer, in bytes; 0 for the usual bound.
+	Most int64
 	// Pause is the wait before a second attempt, twice that before a third; 0 for the usual one.
 	Pause time.Duration
 }
@@ -74,6 +76,9 @@ type AnswerError struct {
 func (p *AnswerError) Error() string {
 	return fmt.Sprintf("%d %s", p.Status, p.Reason)
 }
+
+// AnswerStatus is the status, for rooms that see nothing of this one.
+func (p *AnswerError) AnswerStatus() int { return p.Status }
 
 // Do asks, and reads the answer into a value; nil reads none.
 func (c *Client) Do(ctx context.Context, r Request, into any) error {
@@ -145,9 +150,10 @@ func (c *Client) once(ctx context.Context, r Request, body []byte, token string,
 		return &lost{cause: err}
 	}
 	defer resp.Body.Close()
-	text, err := io.ReadAll(io.LimitReader(resp.Body, answerBytes+1))
-	if len(text) > answerBytes {
-		return mirror.Refusef("The server's answer is larger than %d MB.", answerBytes>>20)
+	most := cmp.Or(c.Most, answerBytes)
+	text, err := io.ReadAll(io.LimitReader(resp.Body, most+1))
+	if int64(len(text)) > most {
+		return mirror.Refusef("The server's answer is larger than %d MB.", most>>20)
 	}
 	if resp.StatusCode >= http.StatusBadRequest {
 		return c.problem(resp, text)
@@ -236,7 +242,7 @@ func (c *Client) meaning(r Request, err error) error {
 		return &mirror.Later{After: problem.After, Why: busyText(problem), Cause: problem, Unknown: unknown}
 	case problem.Status == http.StatusBadRequest, problem.Status == http.StatusForbidden, problem.Status == http.StatusRequestEntityTooLarge,
 		problem.Status == http.StatusUnprocessableEntity, problem.Status == http.StatusMethodNotAllowed:
-		return mirror.Refusef("The account's server refuses it: %s", said(problem))
+		return &mirror.Refusal{Why: "The account's server refuses it: " + said(problem), Cause: problem}
 	}
 	return problem
 }

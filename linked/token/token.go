@@ -74,7 +74,7 @@ func (c *Client) Exchange(ctx context.Context, redirect, code, verifier string) 
 	}
 	for _, scope := range c.Scopes {
 		if t.Scopes != "" && !granted(t.Scopes, scope) {
-			return t, mirror.Refusef("The account was linked without leave to do what calendars need (%s). Link it once more, and leave all boxes ticked.", scope)
+			return t, mirror.Refusef("The account was linked without leave to do what is needed (%s). Link it once more, and leave all boxes ticked.", scope)
 		}
 	}
 	return t, nil

@@ -1,0 +1,244 @@
+package mailbox
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"regexp"
+	"strings"
+	"time"
+
+	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/mirror"
+)
+
+const (
+	// provider is the kind of account that has mail.
+	provider = "gmail"
+	// queryTime is how long one question may take, with all that is tried again.
+	queryTime = 30 * time.Second
+	// pauseAfterTimeout is when whoever waited for so long may ask again.
+	pauseAfterTimeout = 10 * time.Second
+	// resultsInAll is how many all pages of one query have together.
+	resultsInAll = 500
+	// queryMost bounds a query, in bytes. One with more alternatives than alternativesMost is noted.
+	queryMost        = 2048
+	alternativesMost = 5
+	// tries is how often a question is asked anew whose key another process has just renewed.
+	tries = 3
+)
+
+// Accounts has the accounts that users have linked.
+type Accounts interface {
+	Offers(provider string) bool
+	AccountOf(ctx context.Context, owner calendar.UserID, provider string) (calendar.Account, error)
+	Reach(a calendar.Account) (mirror.Source, error)
+	Lapse(ctx context.Context, a calendar.Account, err error) error
+}
+
+// Box has the mail of all users who have linked an account of it.
+type Box struct {
+	accounts Accounts
+	guard    guard
+	log      *slog.Logger
+}
+
+// New makes a Box.
+func New(accounts Accounts, now func() time.Time, log *slog.Logger) *Box {
+	return &Box{accounts: accounts, guard: guard{now: now}, log: log}
+}
+
+// Offered tells whether accounts of mail can be linked here.
+func (b *Box) Offered() bool { return b != nil && b.accounts.Offers(provider) }
+
+// Status is how it stands with a user's account.
+type Status struct {
+	// Linked tells that there is one, Authorized that it lets us in.
+	Linked, Authorized bool
+	// Address is the account's own, Scopes what its owner agreed to.
+	Address string
+	Scopes  []string
+	// Since is when they did.
+	Since time.Time
+	// Why says what is wrong with it.
+	Why string
+}
+
+// Status tells how it stands with the caller's account.
+func (b *Box) Status(ctx context.Context, c calendar.Caller) (Status, error) {
+	if err := may(c); err != nil {
+		return Status{}, err
+	}
+	a, err := b.accounts.AccountOf(ctx, c.User.ID, provider)
+	if err != nil && calendar.ReasonOf(err) == calendar.NotFound {
+		return Status{Why: whyNone}, nil
+	}
+	if err != nil {
+		return Status{}, err
+	}
+	return Status{
+		Linked: true, Authorized: a.Status != calendar.AccountSignIn, Address: a.Subject, Scopes: strings.Fields(a.Scopes), Since: a.Created, Why: a.Error,
+	}, nil
+}
+
+// Linked tells whether the caller may read mail, and has an account to read it from.
+func (b *Box) Linked(ctx context.Context, c calendar.Caller) (bool, error) {
+	if b == nil || !mayRead(c) {
+		return false, nil
+	}
+	s, err := b.Status(ctx, c)
+	return s.Linked, err
+}
+
+const whyNone = "no Gmail account is linked"
+
+func mayRead(c calendar.Caller) bool { return c.Scopes&calendar.ScopeMail != 0 }
+
+// may refuses those who were not given leave to read mail.
+func may(c calendar.Caller) error {
+	if !mayRead(c) {
+		return fault(NotAuthorized, "this credential may not read mail: it lacks the scope mail")
+	}
+	return nil
+}
+
+// Search lists messages, a page at a time.
+func (b *Box) Search(ctx context.Context, c calendar.Caller, q Query) (Page, error) {
+	return b.list(ctx, c, "messages", q, Source.Search)
+}
+
+// Threads lists conversations, a page at a time.
+func (b *Box) Threads(ctx context.Context, c calendar.Caller, q Query) (Page, error) {
+	return b.list(ctx, c, "threads", q, Source.Threads)
+}
+
+var alternative = regexp.MustCompile(`\bOR\b|\|`)
+
+func (b *Box) list(ctx context.Context, c calendar.Caller, kind string, q Query, ask func(Source, context.Context, Query) (Page, error)) (Page, error) {
+	if len(q.Text) > queryMost {
+		return Page{}, fault(InvalidArgument, "the query has %d bytes; it may have %d", len(q.Text), queryMost)
+	}
+	at, err := readCursor(q.Token, question(kind, q.Text))
+	if err != nil {
+		return Page{}, err
+	}
+	if at.Given >= resultsInAll {
+		return Page{}, fault(InvalidArgument, "all pages of one query have %d results together: narrow the query", resultsInAll)
+	}
+	if n := len(alternative.FindAllString(q.Text, -1)); n > alternativesMost {
+		b.log.WarnContext(ctx, "a query of mail has many alternatives", "user", c.User.Name, "alternatives", n)
+	}
+	q.Token, q.Most = at.Token, min(q.Most, resultsInAll-at.Given)
+	var page Page
+	err = b.do(ctx, c, func(ctx context.Context, s Source) (err error) {
+		page, err = ask(s, ctx, q)
+		return err
+	})
+	if err != nil {
+		return Page{}, err
+	}
+	page.Found = page.Found[:min(len(page.Found), q.Most)]
+	if at.Given += len(page.Found); page.Next != "" && at.Given < resultsInAll {
+		at.Token = page.Next
+		page.Next = at.text()
+	} else {
+		page.Next = ""
+	}
+	return page, nil
+}
+
+// ids are what Gmail calls messages and conversations.
+var ids = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
+
+// Message reads one.
+func (b *Box) Message(ctx context.Context, c calendar.Caller, id string, whole bool) (m Message, err error) {
+	if !ids.MatchString(id) {
+		return m, fault(InvalidArgument, "that is no id of a message: take one as it was listed")
+	}
+	err = b.do(ctx, c, func(ctx context.Context, s Source) (err error) {
+		m, err = s.Message(ctx, id, whole)
+		return err
+	})
+	return m, err
+}
+
+// Thread reads a conversation.
+func (b *Box) Thread(ctx context.Context, c calendar.Caller, id string, whole bool) (t Thread, err error) {
+	if !ids.MatchString(id) {
+		return t, fault(InvalidArgument, "that is no id of a thread: take one as it was listed")
+	}
+	err = b.do(ctx, c, func(ctx context.Context, s Source) (err error) {
+		t, err = s.Thread(ctx, id, whole)
+		return err
+	})
+	return t, err
+}
+
+// Attachment tells of one file in a message.
+func (b *Box) Attachment(ctx context.Context, c calendar.Caller, message, id string) (Attachment, error) {
+	m, err := b.Message(ctx, c, message, false)
+	if err != nil {
+		return Attachment{}, err
+	}
+	for _, a := range m.Attachments {
+		if id == a.ID || id != "" && id == a.Alias {
+			return a, nil
+		}
+	}
+	return Attachment{}, &Error{Fault: APIError, Status: notFound, Why: "the message has no attachment of that id: take one as getMessage lists it"}
+}
+
+// do asks the caller's account something.
+func (b *Box) do(ctx context.Context, c calendar.Caller, ask func(context.Context, Source) error) (err error) {
+	if err := may(c); err != nil {
+		return err
+	}
+	if busy := b.guard.begin(c.User.ID); busy != nil {
+		return busy
+	}
+	defer func() { b.guard.end(c.User.ID, isTrouble(err)) }()
+	within, cancel := context.WithTimeout(ctx, queryTime)
+	defer cancel()
+	for try := 1; ; try++ {
+		err = b.once(within, c, ask)
+		if calendar.ReasonOf(err) != calendar.Stale || try == tries {
+			return meaning(ctx, within, err)
+		}
+	}
+}
+
+// isTrouble tells whether an error is the account's server's, and not the question's.
+func isTrouble(err error) bool {
+	e, is := errors.AsType[*Error](err)
+	return is && e.trouble
+}
+
+func (b *Box) once(ctx context.Context, c calendar.Caller, ask func(context.Context, Source) error) error {
+	a, err := b.accounts.AccountOf(ctx, c.User.ID, provider)
+	switch {
+	case err != nil && calendar.ReasonOf(err) == calendar.NotFound:
+		return unlinked(whyNone)
+	case err != nil:
+		return err
+	case a.Status == calendar.AccountSignIn:
+		return unlinked("the Gmail account lets nobody in any more: " + a.Error)
+	}
+	source, err := b.accounts.Reach(a)
+	if err == nil {
+		mail, is := source.(Source)
+		if !is {
+			return fault(InternalError, "the account has no mail")
+		}
+		err = ask(ctx, mail)
+	} else if !errors.Is(err, mirror.ErrSignIn) {
+		return fault(Unavailable, "the Gmail account cannot be opened here now: %s", mirror.Told(err))
+	}
+	if !errors.Is(err, mirror.ErrSignIn) {
+		return err
+	}
+	if failed := b.accounts.Lapse(ctx, a, err); failed != nil {
+		return failed
+	}
+	b.log.InfoContext(ctx, "an account of mail lets nobody in any more", "user", c.User.Name, "account", a.ID)
+	return err
+}

@@ -1,0 +1,280 @@
+// Package gmailtest is a small Gmail API v1 for tests: mails, conversations and pages, as the published description has them, and the
+// place where keys become access tokens. It takes no parameter and gives no field that the description does not have.
+package gmailtest
+
+import (
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"caldav-mcp-server/linked/rest/resttest"
+)
+
+// fieldsText is cut from the discovery document.
+//
+//go:embed fields.txt
+var fieldsText string
+
+// Address is whose account it is.
+const Address = "ann@gmail.test"
+
+// Server is the fake.
+type Server struct {
+	resttest.Faults
+
+	mu     sync.Mutex
+	mails  []mail
+	serial int
+	// key opens the account, tokens are the access tokens that were given for it and are good.
+	key    string
+	tokens map[string]bool
+	scope  string
+	fields map[string]string
+}
+
+// mail is a mail as it came.
+type mail struct {
+	id, thread string
+	raw        string
+	labels     []string
+}
+
+// New makes an account without mail, which the key "key" opens.
+func New() *Server {
+	s := &Server{key: "key", tokens: map[string]bool{}, fields: map[string]string{}, scope: "https://www.googleapis.com/auth/gmail.readonly"}
+	for line := range strings.Lines(fieldsText) {
+		words := strings.Fields(line)
+		switch {
+		case strings.HasPrefix(line, "#") || len(words) < 2:
+		case words[0] == "parameter":
+			s.fields[words[1]+"?"+words[2]] = strings.Join(words[3:], " ")
+		case words[0] == "method":
+			s.fields[words[1]] = words[2] + " /" + words[3]
+		default:
+			s.fields[words[0]] = strings.Join(words[1:], " ")
+		}
+	}
+	return s
+}
+
+// Add has a mail arrive, as its text came. Mails of one thread are one conversation.
+func (s *Server) Add(id, thread, raw string, labels ...string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.mails = append(s.mails, mail{id, thread, strings.ReplaceAll(raw, "\n", "\r\n"), labels})
+}
+
+// Revoke has the owner take back what was granted.
+func (s *Server) Revoke() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.key, s.tokens = "", map[string]bool{}
+}
+
+// Expire has all access tokens end.
+func (s *Server) Expire() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.tokens = map[string]bool{}
+}
+
+// Grant has the owner agree anew: another key opens the account, for a scope.
+func (s *Server) Grant(key, scope string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.key, s.scope = key, scope
+}
+
+// Handler answers requests below /gmail/v1, and those for tokens at /token.
+func (s *Server) Handler() http.Handler {
+	mux := http.NewServeMux()
+	for method, answer := range map[string]func(*http.Request) (string, any, error){
+		"getProfile": s.profile, "messages.list": s.listMessages, "messages.get": s.getMessage, "threads.list": s.listThreads, "threads.get": s.getThread,
+	} {
+		mux.HandleFunc(s.fields[method], s.guarded(method, answer))
+	}
+	mux.HandleFunc("POST /token", s.token)
+	return s.Before(mux)
+}
+
+// token gives access tokens (RFC 6749 §5): for the code "code", which stands for the present key, and for the key itself.
+func (s *Server) token(w http.ResponseWriter, r *http.Request) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	w.Header().Set("Content-Type", "application/json")
+	ok := r.PostFormValue("grant_type") == "refresh_token" && r.PostFormValue("refresh_token") == s.key ||
+		r.PostFormValue("grant_type") == "authorization_code" && r.PostFormValue("code") == "code" && r.PostFormValue("code_verifier") != ""
+	if !ok || s.key == "" {
+		w.WriteHeader(http.StatusBadRequest)
+		_, _ = w.Write([]byte(`{"error":"invalid_grant","error_description":"Token has been expired or revoked."}`))
+		return
+	}
+	s.serial++
+	access := "access-" + strconv.Itoa(s.serial)
+	s.tokens[access] = true
+	answer := map[string]any{"access_token": access, "expires_in": 3600, "token_type": "Bearer", "scope": s.scope}
+	if r.PostFormValue("code") != "" {
+		answer["refresh_token"] = s.key
+	}
+	_ = json.NewEncoder(w).Encode(answer)
+}
+
+// failure is an answer that says no.
+type failure struct {
+	status         int
+	reason, detail string
+}
+
+func (f *failure) Error() string { return f.reason + ": " + f.detail }
+
+func no(status int, reason, detail string) error { return &failure{status, reason, detail} }
+
+// guarded answers one method of the description, and none of its requests that the description does not have.
+func (s *Server) guarded(method string, answer func(*http.Request) (string, any, error)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		body, err := s.answer(method, r, answer)
+		w.Header().Set("Content-Type", "application/json; charset=UTF-8")
+		if f, failed := err.(*failure); failed { //nolint:errorlint // made a line above, and never wrapped
+			w.WriteHeader(f.status)
+			body = map[string]any{"error": map[string]any{
+				"code": f.status, "message": f.detail, "errors": []any{map[string]any{"domain": "global", "reason": f.reason, "message": f.detail}},
+			}}
+		}
+		_ = json.NewEncoder(w).Encode(body)
+	}
+}
+
+func (s *Server) answer(method string, r *http.Request, answer func(*http.Request) (string, any, error)) (any, error) {
+	if !s.tokens[strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")] {
+		return nil, no(http.StatusUnauthorized, "authError", "Invalid Credentials")
+	}
+	if r.PathValue("userId") != "me" {
+		return nil, no(http.StatusForbidden, "forbidden", "Delegation denied")
+	}
+	for name, values := range r.URL.Query() {
+		kind, known := s.fields[method+"?"+name]
+		if !known {
+			return nil, no(http.StatusBadRequest, "invalidParameter", method+" has no parameter "+name)
+		}
+		if _, words, listed := strings.Cut(kind, "string "); listed && !slices.Contains(strings.Split(words, ","), values[0]) {
+			return nil, no(http.StatusBadRequest, "invalidArgument", "Invalid value at '"+name+"'")
+		}
+	}
+	schema, body, err := answer(r)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.check(schema, body); err != nil {
+		return nil, err
+	}
+	if mask := r.URL.Query().Get("fields"); mask != "" {
+		return s.masked(schema, body, mask)
+	}
+	return body, nil
+}
+
+func (s *Server) profile(*http.Request) (string, any, error) {
+	return "Profile", map[string]any{"emailAddress": Address, "messagesTotal": len(s.mails), "threadsTotal": len(s.mails), "historyId": "1"}, nil
+}
+
+// page cuts a list as the parameters say.
+func page[T any](r *http.Request, all []T) (some []T, next string, err error) {
+	from, size := 0, 100
+	if text := r.URL.Query().Get("maxResults"); text != "" {
+		if size, err = strconv.Atoi(text); err != nil || size < 1 {
+			return nil, "", no(http.StatusBadRequest, "invalidArgument", "Invalid maxResults")
+		}
+	}
+	if token := r.URL.Query().Get("pageToken"); token != "" {
+		if from, err = strconv.Atoi(strings.TrimPrefix(token, "page-")); err != nil || from > len(all) {
+			return nil, "", no(http.StatusBadRequest, "invalidArgument", "Invalid pageToken")
+		}
+	}
+	end := min(from+min(size, 500), len(all))
+	if end < len(all) {
+		next = fmt.Sprintf("page-%d", end)
+	}
+	return all[from:end], next, nil
+}
+
+// found are the mails that have all words of the query, the latest first.
+func (s *Server) found(r *http.Request) (found []mail) {
+	for _, m := range slices.Backward(s.mails) {
+		has := true
+		for word := range strings.FieldsSeq(strings.ToLower(r.URL.Query().Get("q"))) {
+			has = has && strings.Contains(strings.ToLower(m.raw), strings.Trim(word, `"`))
+		}
+		if has {
+			found = append(found, m)
+		}
+	}
+	return found
+}
+
+func (s *Server) listMessages(r *http.Request) (string, any, error) {
+	found := s.found(r)
+	some, next, err := page(r, found)
+	body := map[string]any{"resultSizeEstimate": len(found)}
+	var rows []any
+	for _, m := range some {
+		rows = append(rows, map[string]any{"id": m.id, "threadId": m.thread})
+	}
+	if rows != nil {
+		body["messages"] = rows
+	}
+	if next != "" {
+		body["nextPageToken"] = next
+	}
+	return "ListMessagesResponse", body, err
+}
+
+func (s *Server) listThreads(r *http.Request) (string, any, error) {
+	var threads []mail
+	for _, m := range s.found(r) {
+		if !slices.ContainsFunc(threads, func(t mail) bool { return t.thread == m.thread }) {
+			threads = append(threads, m)
+		}
+	}
+	some, next, err := page(r, threads)
+	body := map[string]any{"resultSizeEstimate": len(threads)}
+	var rows []any
+	for _, m := range some {
+		rows = append(rows, map[string]any{"id": m.thread, "snippet": m.snippet(), "historyId": "1"})
+	}
+	if rows != nil {
+		body["threads"] = rows
+	}
+	if next != "" {
+		body["nextPageToken"] = next
+	}
+	return "ListThreadsResponse", body, err
+}
+
+func (s *Server) getMessage(r *http.Request) (string, any, error) {
+	for _, m := range s.mails {
+		if m.id == r.PathValue("id") {
+			return "Message", s.written(m, r.URL.Query().Get("format")), nil
+		}
+	}
+	return "", nil, no(http.StatusNotFound, "notFound", "Requested entity was not found.")
+}
+
+func (s *Server) getThread(r *http.Request) (string, any, error) {
+	var all []any
+	for _, m := range s.mails {
+		if m.thread == r.PathValue("id") {
+			all = append(all, s.written(m, r.URL.Query().Get("format")))
+		}
+	}
+	if all == nil {
+		return "", nil, no(http.StatusNotFound, "notFound", "Requested entity was not found.")
+	}
+	return "Thread", map[string]any{"id": r.PathValue("id"), "historyId": "1", "messages": all}, nil
+}

@@ -1,0 +1,103 @@
+package gmail
+
+import (
+	"bytes"
+	"html"
+	"io"
+	"mime"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/emersion/go-message/charset"
+)
+
+const (
+	// headerBytes bound a header before it is decoded, headerMost what is told of it, in characters, snippetMost of a snippet.
+	headerBytes = 16 << 10
+	headerMost  = 1000
+	snippetMost = 300
+)
+
+var words = mime.WordDecoder{CharsetReader: func(name string, in io.Reader) (io.Reader, error) { return charset.Reader(name, in) }}
+
+// header is the value of a header, decoded (RFC 2047) and on one line. One that cannot be decoded stays as it came.
+func header(value string) string {
+	value = value[:min(len(value), headerBytes)]
+	if decoded, err := words.DecodeHeader(value); err == nil {
+		value = decoded
+	}
+	return line(value, headerMost)
+}
+
+// snippet is a snippet as people read it: Gmail writes it as HTML.
+func snippet(s string) string {
+	return line(html.UnescapeString(s[:min(len(s), headerBytes)]), snippetMost)
+}
+
+// line is a text on one line, without characters that control something, and cut.
+func line(s string, most int) string {
+	s = strings.Join(strings.FieldsFunc(strings.ToValidUTF8(s, "\uFFFD"), func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }), " ")
+	if cut, left := cutTo(s, most); left > 0 {
+		return cut + "…"
+	}
+	return s
+}
+
+// cutTo cuts a text to so many characters, and counts those that are left out.
+func cutTo(s string, most int) (cut string, left int) {
+	n := utf8.RuneCountInString(s)
+	if n <= most {
+		return s, 0
+	}
+	at := 0
+	for range most {
+		_, size := utf8.DecodeRuneInString(s[at:])
+		at += size
+	}
+	return s[:at], n - most
+}
+
+// toUTF8 reads a text in a charset. Gmail gives most of them in UTF-8 whatever their header says, and a text that is UTF-8 is taken for
+// that, unless its charset is one that hides in ASCII.
+func toUTF8(data []byte, name string) string {
+	name = strings.ToLower(strings.TrimSpace(name))
+	escapes := strings.HasPrefix(name, "iso-2022") && bytes.IndexByte(data, 0x1B) >= 0
+	wide := strings.HasPrefix(name, "utf-16") && bytes.IndexByte(data, 0) >= 0
+	if (name == "" || utf8.Valid(data)) && !escapes && !wide {
+		return strings.ToValidUTF8(string(data), "\uFFFD")
+	}
+	if in, err := charset.Reader(name, bytes.NewReader(data)); err == nil {
+		if text, err := io.ReadAll(io.LimitReader(in, textMost)); err == nil {
+			data = text
+		}
+	}
+	return strings.ToValidUTF8(string(data), "\uFFFD")
+}
+
+// tidy takes out what nobody sees of a text's form: blanks at the ends of lines, more than one empty line, characters that control.
+func tidy(s string) string {
+	s = strings.ReplaceAll(strings.ReplaceAll(s, "\r\n", "\n"), "\r", "\n")
+	var b strings.Builder
+	empty := 0
+	for l := range strings.Lines(s) {
+		l = strings.TrimRightFunc(strings.Map(plain, l), unicode.IsSpace)
+		if l == "" {
+			empty++
+			continue
+		}
+		if b.Len() > 0 {
+			b.WriteString("\n\n"[:min(empty, 1)+1])
+		}
+		b.WriteString(l)
+		empty = 0
+	}
+	return b.String()
+}
+
+func plain(r rune) rune {
+	if unicode.IsControl(r) && r != '\t' && r != '\n' {
+		return -1
+	}
+	return r
+}

@@ -1,0 +1,274 @@
+package gmail
+
+import (
+	"html"
+	"slices"
+	"strings"
+)
+
+// Mails in HTML are read as text: what a reader would see of them, and where links lead. Nothing is fetched, and nothing of the form
+// is kept. It is a scanner and no parser, whose work grows with the length of the text alone.
+
+// linkMost bounds the address of a link that is told; longer ones are for counting readers.
+const linkMost = 300
+
+// unseen are the elements whose content nobody reads.
+var unseen = map[string]bool{
+	"script": true, "style": true, "head": true, "title": true, "template": true, "noscript": true, "svg": true, "math": true, "iframe": true,
+	"object": true, "select": true, "audio": true, "video": true, "canvas": true,
+}
+
+// raw are those whose content is no HTML: it ends at their end tag alone.
+var raw = map[string]bool{"script": true, "style": true, "title": true, "iframe": true, "noscript": true}
+
+// breaks are the elements that begin a line.
+var breaks = map[string]bool{
+	"p": true, "div": true, "br": true, "tr": true, "li": true, "ul": true, "ol": true, "table": true, "h1": true, "h2": true, "h3": true, "h4": true,
+	"h5": true, "h6": true, "blockquote": true, "pre": true, "hr": true, "section": true, "article": true, "header": true, "footer": true, "dt": true, "dd": true,
+}
+
+// void are those that have no end.
+var void = map[string]bool{
+	"br": true, "hr": true, "img": true, "input": true, "meta": true, "link": true, "area": true, "base": true, "col": true, "embed": true,
+	"source": true, "track": true, "wbr": true, "param": true,
+}
+
+// hiding are what a style says of what is not to be seen. A size of nothing is not among them: that of a frame says nothing of what
+// is in it.
+var hiding = []string{"display:none", "visibility:hidden", "opacity:0;"}
+
+// reading is a text in the making.
+type reading struct {
+	out strings.Builder
+	// hidden is the name of the hidden element that is open, deep how many of its name are, that one included.
+	hidden string
+	deep   int
+	// link is where the link leads that is open, from is where its words begin.
+	link string
+	from int
+}
+
+// textOfHTML is what a reader sees of a mail in HTML.
+func textOfHTML(s string) string {
+	var r reading
+	for s != "" && r.out.Len() < textMost {
+		open := strings.IndexByte(s, '<')
+		if open < 0 {
+			r.words(s)
+			break
+		}
+		r.words(s[:open])
+		s = r.markup(s[open:])
+	}
+	return r.out.String()
+}
+
+// words writes a text between tags: its blanks are one.
+func (r *reading) words(s string) {
+	if r.deep != 0 || s == "" {
+		return
+	}
+	s = html.UnescapeString(s)
+	blank := r.out.Len() == 0 || strings.HasSuffix(r.out.String()[max(0, r.out.Len()-1):], "\n") || strings.HasSuffix(r.out.String()[max(0, r.out.Len()-1):], " ")
+	for _, c := range s {
+		if c == ' ' || c == '\n' || c == '\t' || c == '\r' || c == '\u00a0' {
+			if !blank {
+				r.out.WriteByte(' ')
+			}
+			blank = true
+			continue
+		}
+		r.out.WriteRune(c)
+		blank = false
+	}
+}
+
+// markup reads what begins with "<", and returns what is behind it.
+func (r *reading) markup(s string) string {
+	switch {
+	case strings.HasPrefix(s, "<!--"):
+		_, rest, _ := strings.Cut(s[4:], "-->")
+		return rest
+	case len(s) < 2 || !isLetter(s[1]) && s[1] != '/' && s[1] != '!' && s[1] != '?':
+		r.words("<")
+		return s[1:]
+	}
+	tag, rest := cutTag(s)
+	name, attributes := nameOf(tag)
+	if strings.HasPrefix(tag, "/") {
+		r.end(name)
+		return rest
+	}
+	r.begin(name, attributes, strings.HasSuffix(tag, "/"))
+	if raw[name] {
+		return behind(rest, name)
+	}
+	return rest
+}
+
+// cutTag takes a tag off a text; a ">" in quotation marks is none.
+func cutTag(s string) (tag, rest string) {
+	quote := byte(0)
+	for i := 1; i < len(s); i++ {
+		switch c := s[i]; {
+		case quote != 0:
+			if c == quote {
+				quote = 0
+			}
+		case c == '"' || c == '\'':
+			if i > 0 && s[i-1] == '=' || strings.HasSuffix(strings.TrimRight(s[max(0, i-4):i], " "), "=") {
+				quote = c
+			}
+		case c == '>':
+			return s[1:i], s[i+1:]
+		}
+	}
+	return s[1:], ""
+}
+
+// nameOf is the name of a tag's element, and what stands behind it.
+func nameOf(tag string) (name, attributes string) {
+	tag = strings.TrimPrefix(tag, "/")
+	end := strings.IndexFunc(tag, func(c rune) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f' || c == '/' })
+	if end < 0 {
+		end = len(tag)
+	}
+	return strings.ToLower(tag[:end]), tag[end:]
+}
+
+// behind is what follows the end tag of an element whose content is no HTML.
+func behind(s, name string) string {
+	for at := 0; at < len(s); {
+		i := strings.Index(s[at:], "</")
+		if i < 0 {
+			return ""
+		}
+		at += i
+		if len(s) >= at+2+len(name) && strings.EqualFold(s[at+2:at+2+len(name)], name) {
+			return s[at:]
+		}
+		at += 2
+	}
+	return ""
+}
+
+func (r *reading) begin(name, attributes string, closed bool) {
+	if r.deep == 0 && (unseen[name] || isHidden(attributes)) {
+		r.hidden = name
+	}
+	if r.deep != 0 || r.hidden != "" {
+		if name == r.hidden && !void[name] && !closed {
+			r.deep++
+		}
+		if r.deep == 0 {
+			r.hidden = ""
+		}
+		return
+	}
+	switch {
+	case breaks[name]:
+		r.newLine()
+		if name == "li" {
+			r.out.WriteString("- ")
+		}
+	case name == "td" || name == "th":
+		r.words(" ")
+	case name == "img":
+		r.words(" " + attribute(attributes, "alt") + " ")
+	case name == "a":
+		r.link, r.from = attribute(attributes, "href"), r.out.Len()
+	}
+}
+
+func (r *reading) end(name string) {
+	if r.deep != 0 {
+		if name != r.hidden {
+			return
+		}
+		if r.deep--; r.deep == 0 {
+			r.hidden = ""
+		}
+		return
+	}
+	switch {
+	case name == "a":
+		r.endLink()
+	case breaks[name]:
+		r.newLine()
+	}
+}
+
+// endLink tells where a link leads, if its words do not.
+func (r *reading) endLink() {
+	said := r.out.String()[min(r.from, r.out.Len()):]
+	at := strings.TrimSpace(r.link)
+	r.link = ""
+	if len(at) > linkMost || !strings.HasPrefix(at, "https://") && !strings.HasPrefix(at, "http://") || strings.Contains(said, at) {
+		return
+	}
+	r.out.WriteString(" (" + strings.Join(strings.Fields(at), "") + ")")
+}
+
+func (r *reading) newLine() {
+	if r.out.Len() > 0 {
+		r.out.WriteByte('\n')
+	}
+}
+
+// attribute is the value of an attribute, "" where a tag has none.
+func attribute(attributes, name string) string {
+	rest := attributes
+	for rest != "" {
+		rest = strings.TrimLeft(rest, " \t\r\n\f/")
+		end := strings.IndexAny(rest, "= \t\r\n\f/")
+		if end < 0 {
+			return ""
+		}
+		at := rest[:end]
+		rest = strings.TrimLeft(rest[end:], " \t\r\n\f")
+		if !strings.HasPrefix(rest, "=") {
+			continue
+		}
+		value := ""
+		value, rest = cutValue(strings.TrimLeft(rest[1:], " \t\r\n\f"))
+		if strings.EqualFold(at, name) {
+			return html.UnescapeString(value)
+		}
+	}
+	return ""
+}
+
+func cutValue(s string) (value, rest string) {
+	if s != "" && (s[0] == '"' || s[0] == '\'') {
+		value, rest, _ = strings.Cut(s[1:], s[:1])
+		return value, rest
+	}
+	end := strings.IndexAny(s, " \t\r\n\f")
+	if end < 0 {
+		return s, ""
+	}
+	return s[:end], s[end:]
+}
+
+// isHidden tells whether an element is not to be seen: such text is for machines, and may be meant to mislead them.
+func isHidden(attributes string) bool {
+	if attributes == "" {
+		return false
+	}
+	lower := strings.ToLower(attributes)
+	if slices.Contains(strings.Fields(lower), "hidden") {
+		return true
+	}
+	if !strings.Contains(lower, "style") {
+		return false
+	}
+	style := strings.Join(strings.Fields(strings.ToLower(attribute(attributes, "style"))), "") + ";"
+	for _, h := range hiding {
+		if strings.Contains(style, h) {
+			return true
+		}
+	}
+	return false
+}
+
+func isLetter(c byte) bool { return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' }

@@ -1,0 +1,124 @@
+// Package gmail reads the mail of Gmail accounts, and nothing else of them (Gmail API v1).
+package gmail
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"slices"
+	"time"
+
+	"caldav-mcp-server/calendar/mirror"
+	"caldav-mcp-server/linked/rest"
+	"caldav-mcp-server/linked/token"
+)
+
+// Addresses of Google's.
+const (
+	API      = "https://gmail.googleapis.com/gmail/v1"
+	authURL  = "https://accounts.google.com/o/oauth2/v2/auth"
+	tokenURL = "https://oauth2.googleapis.com/token" //nolint:gosec // an address, and no secret
+)
+
+// Scope is all that an owner is asked for: to read.
+const Scope = "https://www.googleapis.com/auth/gmail.readonly"
+
+// ended is what an owner reads whose key is good no more.
+const ended = "If this comes back every seven days, the app at Google is in \"Testing\": whoever runs this server has to publish it " +
+	"(Google Auth Platform, Audience, Publish app), after which a key lasts. A key for mail ends as well when the account's password is " +
+	"changed, when it is unused for six months, or is taken back."
+
+// An account is looked at every so often, so that its owner is told when its key has ended, and that it does not end for being unused.
+const (
+	every = 3 * 24 * time.Hour
+	least = time.Hour
+)
+
+// Client is this server at Google, as one that reads mail. It does not ask for what was granted before: the key of a calendar is none
+// for mail, and the other way about.
+func Client(id, secret string, ask *http.Client, now func() time.Time) *token.Client {
+	return &token.Client{
+		ID: id, Secret: secret, AuthURL: authURL, TokenURL: tokenURL, Scopes: []string{Scope}, Ended: ended, HTTP: ask, Now: now,
+		Ask: map[string]string{"access_type": "offline", "prompt": "consent"},
+	}
+}
+
+// Provider is the one for Gmail accounts, whose API lies at an address.
+func Provider(client *token.Client, api string) mirror.Provider {
+	return mirror.Provider{
+		Title: "Gmail", Every: every, Least: least, Mail: true,
+		Address: func(s mirror.Secret) string { return s.Username },
+		Open: func(o mirror.Opening) (mirror.Source, error) {
+			h, err := token.Hold(client, o.Secret.Token, func(ctx context.Context, next json.RawMessage) error {
+				secret := o.Secret
+				secret.Token = next
+				return o.Keep(ctx, secret)
+			})
+			if err != nil {
+				return nil, err
+			}
+			return Open(api, client.HTTP, h.Access), nil
+		},
+	}
+}
+
+// Account is the mail of one account.
+type Account struct{ client rest.Client }
+
+// Open makes an account of what gives its access tokens.
+func Open(base string, ask *http.Client, access func(ctx context.Context, stale string) (string, error)) *Account {
+	return &Account{rest.Client{HTTP: ask, Base: base, Token: access, Read: problem, Busy: busy}}
+}
+
+// problem reads an error of Google's.
+func problem(body []byte) (reason, message string) {
+	var answer struct {
+		Error struct {
+			Message string `json:"message"`
+			Status  string `json:"status"`
+			Errors  []struct {
+				Reason string `json:"reason"`
+			} `json:"errors"`
+		} `json:"error"`
+	}
+	if json.Unmarshal(body, &answer) != nil {
+		return "", ""
+	}
+	reason = answer.Error.Status
+	if len(answer.Error.Errors) != 0 {
+		reason = answer.Error.Errors[0].Reason
+	}
+	return reason, answer.Error.Message
+}
+
+func busy(reason string) bool {
+	return slices.Contains([]string{"rateLimitExceeded", "userRateLimitExceeded", "quotaExceeded", "dailyLimitExceeded", "RESOURCE_EXHAUSTED"}, reason)
+}
+
+// Whose tells the address of the account.
+func (a *Account) Whose(ctx context.Context) (string, error) {
+	var profile struct {
+		Address string `json:"emailAddress"`
+	}
+	err := a.get(ctx, smallAnswer, "/users/me/profile", nil, &profile)
+	return header(profile.Address), err
+}
+
+// Calendars implements [mirror.Source]: there are none. What is asked is whether the account still lets us in.
+func (a *Account) Calendars(ctx context.Context) ([]mirror.Remote, error) {
+	_, err := a.Whose(ctx)
+	return nil, err
+}
+
+// Changes implements [mirror.Source].
+func (*Account) Changes(context.Context, string, string) (mirror.Changes, error) {
+	return mirror.Changes{}, mirror.ErrGone
+}
+
+// Put implements [mirror.Source]: mail is read alone.
+func (*Account) Put(context.Context, string, mirror.Object) (mirror.Object, error) {
+	return mirror.Object{}, mirror.ErrGone
+}
+
+// Delete implements [mirror.Source].
+func (*Account) Delete(context.Context, string, string, string) error { return mirror.ErrGone }
