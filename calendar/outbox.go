@@ -30,6 +30,9 @@ const (
 // is for (RFC 3339), and what it says is found when it leaves.
 const MethodDigest = "DIGEST"
 
+// MethodEnded is none either: the letter tells a user that a webhook of theirs was turned off. Its Data is the webhook's id.
+const MethodEnded = "WEBHOOK-ENDED"
+
 // Letter is a scheduling message to somebody without an account here, on its way or as it was sent.
 type Letter struct {
 	ID LetterID
@@ -61,6 +64,12 @@ type OutboxLimits struct {
 	Letters int
 	Bytes   int64
 	Letter  int64
+}
+
+// News is a letter that goes into the outbox together with what it tells of.
+type News struct {
+	Letter Letter
+	Most   OutboxLimits
 }
 
 // LetterHeld is how long a letter may be kept back, however often it is replaced meanwhile.

@@ -94,6 +94,16 @@ const (
 	TryGone
 )
 
+// Settling is what came of a try.
+type Settling struct {
+	Result TryResult
+	Now    time.Time
+	// Patience is how long a webhook may fail.
+	Patience time.Duration
+	// News is for its owner if it is turned off by that; nil for none.
+	News *News
+}
+
 // WebhookRoom is how much may wait for one webhook.
 type WebhookRoom struct {
 	Messages int
@@ -133,6 +143,6 @@ type Webhooks interface {
 	DueDeliveries(ctx context.Context, now time.Time, most int) ([]DueDelivery, error)
 	// SettleDelivery notes what became of a message, which has no Body any more once it has ended, and of its webhook, as that
 	// is by now: Failing since the first of the tries that failed, and after so long turned off. What waits for one that is no
-	// longer on is given up. It tells whether the webhook was turned off by this.
-	SettleDelivery(ctx context.Context, d Delivery, r TryResult, now time.Time, patience time.Duration) (ended WebhookState, err error)
+	// longer on is given up. It tells whether the webhook was turned off by this; then the news of it is posted, or nothing happens.
+	SettleDelivery(ctx context.Context, d Delivery, s Settling) (ended WebhookState, err error)
 }

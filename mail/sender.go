@@ -43,6 +43,8 @@ type Config struct {
 	Answers *Answers
 	// Digests are mails of users' days; nil where there are none.
 	Digests *Digests
+	// Endings are mails about webhooks that were turned off; nil where there are none.
+	Endings *Endings
 	Limits  Limits
 	Now     func() time.Time
 	NewID   func() string
@@ -182,7 +184,7 @@ func (s *Sender) one(ctx context.Context, line *session, l calendar.Letter, down
 // conclude has the middle note the outcome of a letter, which then leaves the outbox. One that it cannot note holds up no
 // other letter: it is tried again in the next turn, and given up as a letter is.
 func (s *Sender) conclude(ctx context.Context, l calendar.Letter) error {
-	if l.Method == calendar.MethodDigest {
+	if s.own(l.Method) != nil {
 		return s.Store.ConcludeLetter(ctx, l, false, s.Now(), s.Limits.Told)
 	}
 	if err := s.Middle.Delivered(ctx, l); err != nil {
@@ -217,8 +219,8 @@ func (s *Sender) post(ctx context.Context, line *session, l calendar.Letter, dow
 	case errors.Is(err, errNothing):
 		l.Status = statusUnsent
 		return l, nil
-	case err != nil && l.Method == calendar.MethodDigest && s.Now().Sub(l.Posted) < digestLate:
-		s.Logger.WarnContext(ctx, "mail of the day could not be made", "letter", l.ID, "error", err)
+	case err != nil && s.own(l.Method) != nil && s.Now().Sub(l.Posted) < s.patience(l):
+		s.Logger.WarnContext(ctx, "a mail of the server's own could not be made", "letter", l.ID, "method", l.Method, "error", err)
 		l.Due = s.Now().Add(s.pause(l))
 		return l, nil
 	case err != nil && calendar.ReasonOf(err) != calendar.Internal:
@@ -274,13 +276,24 @@ func (s *Sender) pause(l calendar.Letter) time.Duration {
 	return pause*3/4 + pause*part/100
 }
 
+// own makes the mail of a letter that is no scheduling message, but of the server's own to a user; nil for any other.
+func (s *Sender) own(m calendar.Method) func(context.Context, calendar.Letter) (parcel, error) {
+	if m == calendar.MethodDigest {
+		return s.digest
+	}
+	if m == calendar.MethodEnded {
+		return s.ended
+	}
+	return nil
+}
+
 // parcel makes the mail of a letter.
 func (s *Sender) parcel(ctx context.Context, l calendar.Letter) (parcel, error) {
 	if _, err := letter.Address(string(l.To)); err != nil {
 		return parcel{}, err
 	}
-	if l.Method == calendar.MethodDigest {
-		return s.digest(ctx, l)
+	if own := s.own(l.Method); own != nil {
+		return own(ctx, l)
 	}
 	told, err := s.Store.Told(ctx, l.User, l.To, l.UID)
 	if err != nil {

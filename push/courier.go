@@ -34,6 +34,8 @@ type Config struct {
 	// are let in at all.
 	Program func(ctx context.Context, user calendar.UserID, token calendar.TokenID) (c calendar.Caller, ok bool, err error)
 	Owner   func(ctx context.Context, user calendar.UserID) (c calendar.Caller, ok bool, err error)
+	// Ending is the letter to its owner about a webhook that is turned off, if there is one; nil where none are sent.
+	Ending func(ctx context.Context, w calendar.Webhook) (*calendar.News, error)
 	// Send sends a request to an address that somebody named; the text of its error is for them.
 	Send func(r *http.Request) (Answer, error)
 	// From signs messages to devices, Topics names what they are about. Secrets are made of Secret.

@@ -41,9 +41,11 @@ type house struct {
 	devices *pushtest.Service
 	hooks   *hooks
 	courier *push.Courier
-	alice   calendar.Caller
-	bob     calendar.Caller
-	work    calendar.Calendar
+	// outbox is how many letters of a user may wait.
+	outbox int
+	alice  calendar.Caller
+	bob    calendar.Caller
+	work   calendar.Calendar
 }
 
 // hooks is a server that webhooks lead to.
@@ -84,7 +86,7 @@ func (h *hooks) answerWith(f func(http.ResponseWriter)) {
 }
 
 func newHouse(t *testing.T, url string) *house {
-	h := &house{House: housetest.Open(t, url, housetest.At(start)), t: t, hooks: new(hooks)}
+	h := &house{House: housetest.Open(t, url, housetest.At(start)), t: t, hooks: new(hooks), outbox: 10}
 	alice := calendar.User{ID: "u-alice", Name: "alice"}
 	bob := calendar.User{ID: "u-bob", Name: "bob"}
 	h.auth = auth.New(h.Login())
@@ -135,6 +137,15 @@ func (h *house) on(store push.Store) *push.Courier {
 		Owner: func(ctx context.Context, id calendar.UserID) (calendar.Caller, bool, error) {
 			u, ok, err := person(ctx, id)
 			return calendar.Caller{User: u, Scopes: calendar.ScopeAll}, ok, err
+		},
+		Ending: func(_ context.Context, w calendar.Webhook) (*calendar.News, error) {
+			id := h.NewID()
+			return &calendar.News{
+				Letter: calendar.Letter{
+					ID: calendar.LetterID(id), User: w.User, To: "alice@example.org", Method: calendar.MethodEnded, UID: calendar.UID(id), Posted: h.Now(), Due: h.Now(), Data: []byte(w.ID),
+				},
+				Most: calendar.OutboxLimits{Letters: h.outbox, Bytes: 1000, Letter: 1000},
+			}, nil
 		},
 		Send: func(r *http.Request) (push.Answer, error) {
 			a, err := guard.Send(r, outbound.Limits{Time: 10 * time.Second, Bytes: 1 << 10})
@@ -451,11 +462,19 @@ func TestWebhooksThatEnd(t *testing.T) {
 		if n := len(h.hooks.heard()); state() != calendar.WebhookFailing || n < 7 || n > 10 {
 			h.t.Errorf("after days it is %s, with %d tries", state(), n)
 		}
+		letters := func(what string, want int) {
+			if n, _, err := h.Store.WaitingLetters(h.t.Context()); n != want || err != nil {
+				h.t.Errorf("%s: %d letters, want %d (%v)", what, n, want, err)
+			}
+		}
+		letters("when it failed for days", 1)
 		h.hooks.answerWith(func(r http.ResponseWriter) { r.WriteHeader(http.StatusGone) })
 		h.put("b")
 		h.heard("while it is off", 0)
 		h.must(h.service.ResumeWebhook(h.t.Context(), h.alice, w.ID))
+		h.outbox = 0 // that its owner cannot be told does not keep it on
 		h.heard("what it missed", 1)
+		letters("when there is no room", 1)
 		if state() != calendar.WebhookGone {
 			h.t.Errorf("it is %s", state())
 		}

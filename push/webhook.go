@@ -193,13 +193,29 @@ func (s *Courier) toWebhook(d calendar.DueDelivery) errand {
 	}
 }
 
-// settle notes what became of a message, and says so where its webhook ended by that.
+// settle notes what became of a message, and says so where its webhook ended by that: in the log, and to its owner.
 func (s *Courier) settle(ctx context.Context, d calendar.DueDelivery, r calendar.TryResult) error {
-	ended, err := s.Store.SettleDelivery(ctx, d.Delivery, r, s.Now(), failingFor)
+	by := calendar.Settling{Result: r, Now: s.Now(), Patience: failingFor, News: s.news(ctx, d.To, r)}
+	ended, err := s.Store.SettleDelivery(ctx, d.Delivery, by)
+	if by.News != nil && calendar.ReasonOf(err) == calendar.TooLarge {
+		by.News = nil // its owner's outbox is full
+		ended, err = s.Store.SettleDelivery(ctx, d.Delivery, by)
+	}
 	if err == nil && ended != "" {
 		s.Logger.WarnContext(ctx, "a webhook is turned off", "webhook", d.Webhook, "user", d.To.User, "state", ended)
 	}
 	return err
+}
+
+// news is what its owner is told where a webhook may end by the result of a try. That it cannot be told holds up nothing.
+func (s *Courier) news(ctx context.Context, w calendar.Webhook, r calendar.TryResult) *calendar.News {
+	failed := r == calendar.TryFailed && !w.Failing.IsZero() && s.Now().Sub(w.Failing) >= failingFor
+	if s.Ending == nil || r != calendar.TryGone && !failed {
+		return nil
+	}
+	n, err := s.Ending(ctx, w)
+	s.report(ctx, err)
+	return n
 }
 
 // mayHear tells whether a message is still its owner's to know.

@@ -198,7 +198,7 @@ var settleWebhook = map[calendar.TryResult]string{
 }
 
 // SettleDelivery implements [calendar.Webhooks].
-func (s *Store) SettleDelivery(ctx context.Context, d calendar.Delivery, r calendar.TryResult, now time.Time, patience time.Duration) (calendar.WebhookState, error) {
+func (s *Store) SettleDelivery(ctx context.Context, d calendar.Delivery, by calendar.Settling) (calendar.WebhookState, error) {
 	ended := int64(0)
 	if !d.Ended.IsZero() {
 		ended = d.Ended.Unix()
@@ -208,25 +208,28 @@ func (s *Store) SettleDelivery(ctx context.Context, d calendar.Delivery, r calen
 		off = ""
 		_, err := t.exec(ctx, `UPDATE webhook_deliveries SET due = $2, tries = $3, state = $4, answer = $5, ended = $6, body = CASE WHEN $4 = 'waiting' THEN body ELSE '' END
 			WHERE id = $1`, d.ID, d.Due.Unix(), d.Tries, d.State, d.Answer, ended)
-		if err != nil || r == calendar.TryNone {
+		if err != nil || by.Result == calendar.TryNone {
 			return err
 		}
-		if r == calendar.TryTaken {
-			_, err := t.exec(ctx, settleWebhook[r], d.Webhook)
+		if by.Result == calendar.TryTaken {
+			_, err := t.exec(ctx, settleWebhook[by.Result], d.Webhook)
 			return err
 		}
 		args := []any{d.Webhook}
-		if r == calendar.TryFailed {
-			args = append(args, now.Unix(), int64(patience/time.Second))
+		if by.Result == calendar.TryFailed {
+			args = append(args, by.Now.Unix(), int64(by.Patience/time.Second))
 		}
-		states, err := rowsOf(ctx, t, scanText, settleWebhook[r], args...)
+		states, err := rowsOf(ctx, t, scanText, settleWebhook[by.Result], args...)
 		if err != nil || len(states) == 0 || states[0] == string(calendar.WebhookOn) {
 			return err
 		}
 		off = calendar.WebhookState(states[0])
 		_, err = t.exec(ctx, `UPDATE webhook_deliveries SET state = $2, ended = $3, body = '' WHERE webhook_id = $1 AND state = $4`,
-			d.Webhook, calendar.DeliveryFailed, now.Unix(), calendar.DeliveryWaiting)
-		return err
+			d.Webhook, calendar.DeliveryFailed, by.Now.Unix(), calendar.DeliveryWaiting)
+		if err != nil || by.News == nil {
+			return err
+		}
+		return t.Post(ctx, by.News.Letter.User, []calendar.Letter{by.News.Letter}, by.News.Most)
 	})
 	return off, err
 }

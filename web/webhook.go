@@ -10,6 +10,9 @@ import (
 	"caldav-mcp-server/calendar/watch"
 )
 
+// WebhooksPath is where the webhooks are below the path of BASE_URL, each under its id.
+const WebhooksPath = root + "webhooks"
+
 // webhookPages are about programs elsewhere that are told of changes. What hands out a secret, or has others told, takes a proof.
 func (h *Handler) webhookPages() []page {
 	if h.WebhookSecret == nil {

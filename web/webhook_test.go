@@ -42,7 +42,7 @@ func TestWebhookPages(t *testing.T) {
 		}
 		d := due[0].Delivery
 		d.State, d.Ended, d.Answer = calendar.DeliveryFailed, h.Now(), "410 <b>Gone</b>"
-		_, err = h.store.SettleDelivery(t.Context(), d, calendar.TryGone, h.Now(), time.Hour)
+		_, err = h.store.SettleDelivery(t.Context(), d, calendar.Settling{Result: calendar.TryGone, Now: h.Now(), Patience: time.Hour})
 		h.must(err)
 		ann.get("").shows(http.StatusOK, "A webhook was turned off")
 		bob.get("").shows(http.StatusOK).hides("turned off")

@@ -84,6 +84,16 @@ func (p *program) digests(ctx context.Context, c config, h *house) (*mail.Digest
 	}, err
 }
 
+// endings are mails about webhooks that were turned off, under the same conditions.
+func (p *program) endings(c config, h *house) *mail.Endings {
+	if !c.mail.sends() || c.baseURL == nil {
+		return nil
+	}
+	return &mail.Endings{
+		Store: h.store, Host: c.baseURL.Host, Page: c.baseURL.JoinPath(web.WebhooksPath), Most: h.calendars.Limits().Outbox, Now: p.now, NewID: p.newID,
+	}
+}
+
 // receiver takes mail in.
 func (p *program) receiver(ctx context.Context, c config, h *house, log *slog.Logger) (*mail.Receiver, error) {
 	key, err := h.mailKey(ctx)
@@ -145,8 +155,8 @@ func (p *program) newSender(ctx context.Context, c config, h *house, log *slog.L
 	limits := mail.DefaultLimits()
 	limits.User = c.mail.perHour
 	return mail.NewSender(mail.Config{
-		Store: h.store, Middle: h.calendars, Relay: relay, Post: c.mail.post(), Key: key, Answers: answers, Digests: digests, Limits: limits,
-		Now: p.now, NewID: p.newID, Logger: log,
+		Store: h.store, Middle: h.calendars, Relay: relay, Post: c.mail.post(), Key: key, Answers: answers, Digests: digests, Endings: p.endings(c, h),
+		Limits: limits, Now: p.now, NewID: p.newID, Logger: log,
 	}), nil
 }
 

@@ -93,8 +93,13 @@ func (p *program) newCourier(ctx context.Context, c config, h *house, log *slog.
 	}
 	guard := outbound.New(outbound.Config{Allow: c.fetchAllow, Agent: name + "/" + p.version})
 	limits := outbound.Limits{Time: pushTime, Bytes: pushBytes}
+	var ending func(context.Context, calendar.Webhook) (*calendar.News, error)
+	if endings := p.endings(c, h); endings != nil {
+		ending = endings.News
+	}
 	return push.NewCourier(push.Config{
-		Store: h.store, Calendar: h.calendars.Calendar, Program: h.programOf, Owner: h.ownerOf,
+		Ending: ending,
+		Store:  h.store, Calendar: h.calendars.Calendar, Program: h.programOf, Owner: h.ownerOf,
 		Send: func(r *http.Request) (push.Answer, error) {
 			answer, err := guard.Send(r, limits)
 			return push.Answer(answer), err

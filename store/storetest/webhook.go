@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"fmt"
 	"time"
 
 	"caldav-mcp-server/calendar"
@@ -15,6 +16,7 @@ func webhookTests() []test {
 		{"one user's are not told before everybody's", webhooksTakeTurns},
 		{"what waits has room", webhooksWaitInBounds},
 		{"one that is gone is told nothing", webhookEnds},
+		{"its owner hears of its end with it", webhookEndIsNews},
 		{"a user has so many, and their own", webhooksAreBounded},
 		{"messages are forgotten in time", deliveriesArePruned},
 	}
@@ -125,7 +127,7 @@ const patience = time.Hour
 
 func (b *bundle) settle(d calendar.DueDelivery, r calendar.TryResult) calendar.WebhookState {
 	b.Helper()
-	ended, err := b.SettleDelivery(b.Context(), d.Delivery, r, b.now(), patience)
+	ended, err := b.SettleDelivery(b.Context(), d.Delivery, calendar.Settling{Result: r, Now: b.now(), Patience: patience})
 	b.must(err)
 	return ended
 }
@@ -241,6 +243,55 @@ func webhookEnds(b *bundle) {
 	}
 	b.must(b.RemoveWebhook(b.Context(), ann.ID, w.ID))
 	b.refused(b.RemoveWebhook(b.Context(), ann.ID, w.ID), calendar.NotFound, "")
+}
+
+// webhookEndIsNews: the letter is posted where the webhook ends by this try, once, and else not; and where it has no room, it has not ended.
+func webhookEndIsNews(b *bundle) {
+	ann := b.user("ann")
+	cal := b.calendar(ann, "work")
+	b.webhook(ann)
+	b.put(cal, "a.ics")
+	b.message(b.lags()[0])
+	due := b.dueDeliveries()[0]
+	number := 0
+	try := func(r calendar.TryResult, letters int) (calendar.WebhookState, error) {
+		number++
+		id := fmt.Sprintf("news-%d", number)
+		return b.SettleDelivery(b.Context(), due.Delivery, calendar.Settling{Result: r, Now: b.now(), Patience: patience, News: &calendar.News{
+			Letter: calendar.Letter{
+				ID: calendar.LetterID(id), User: ann.ID, From: "ann@example.org", To: "ann@example.org", Method: calendar.MethodEnded,
+				UID: calendar.UID(id), Posted: b.now(), Due: b.now(), Data: []byte(due.Webhook),
+			},
+			Most: calendar.OutboxLimits{Letters: letters, Bytes: 1 << 20, Letter: 1 << 20},
+		}})
+	}
+	waiting := func() int {
+		b.Helper()
+		n, _, err := b.WaitingLetters(b.Context())
+		b.must(err)
+		return n
+	}
+	for _, r := range []calendar.TryResult{calendar.TryNone, calendar.TryTaken, calendar.TryFailed} {
+		state, err := try(r, 10)
+		b.must(err)
+		same(b, "a try that ends nothing", state, "")
+	}
+	same(b, "what is told of that", waiting(), 0)
+	b.pass(patience)
+	_, err := try(calendar.TryFailed, 0)
+	b.refused(err, calendar.TooLarge, "")
+	same(b, "without room", waiting(), 0)
+	for i, want := range []calendar.WebhookState{calendar.WebhookFailing, ""} {
+		state, err := try(calendar.TryFailed, 10)
+		b.must(err)
+		same(b, fmt.Sprintf("the state after try %d", i), state, want)
+		same(b, "what is told then", waiting(), 1)
+	}
+	letters, err := b.TakeLetters(b.Context(), b.now(), b.now().Add(time.Hour), 10)
+	b.must(err)
+	if len(letters) != 1 || letters[0].Method != calendar.MethodEnded || string(letters[0].Data) != string(due.Webhook) {
+		b.Errorf("posted %+v", letters)
+	}
 }
 
 func webhooksAreBounded(b *bundle) {
