@@ -23,8 +23,8 @@ func (s *Ledger) Receive(ctx context.Context, in calendar.Inbound) error {
 	from := schedule.AddressOf("mailto:" + string(in.From))
 	method := schedule.Method(in.Method)
 	sender := schedule.Sender(text, method)
-	if sender == "" && method == schedule.Reply {
-		sender = from
+	if sender == "" && toOrganizer(method) {
+		sender = from // some name all who take part, in a proposal for one
 	}
 	if from != sender {
 		return calendar.Errorf(calendar.Forbidden, "", "the message is of %s, who is not the %s that it names", from, sender)
@@ -110,7 +110,7 @@ func (s *Ledger) recipients(ctx context.Context, in calendar.Inbound, text *cont
 
 // toOrganizer tells whether attendees send messages of a method to organizers.
 func toOrganizer(m schedule.Method) bool {
-	return m == schedule.Reply || m == schedule.Method(calendar.MethodCounter) || m == schedule.Method(calendar.MethodRefresh)
+	return m == schedule.Reply || m == schedule.Counter || m == schedule.Method(calendar.MethodRefresh)
 }
 
 // arrival is a message for a user. Deputy is who sent it for whom it is from; "" where they did so themselves.
@@ -147,13 +147,10 @@ func (w *work) receive(ctx context.Context, a arrival) error {
 		return m.answered(ctx, a.user, msg, a.text)
 	case schedule.Method(calendar.MethodRefresh):
 		return m.resend(ctx, a.user, a.from)
-	default:
-		// A proposal of another time: for the organizer to see.
-		if m.copyOf(a.user.ID) == nil {
-			return calendar.Errorf(calendar.NotFound, "", "the message is about an event that the user does not have")
-		}
-		m.drop(a.user.ID, m.itemOf(msg))
-		return nil
+	case schedule.Counter:
+		return m.proposed(ctx, a.user, msg)
+	default: // that such a proposal is not taken up
+		return m.stays(ctx, a.user, msg)
 	}
 }
 

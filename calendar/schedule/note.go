@@ -65,13 +65,13 @@ func (m Message) SentBy(who Address) {
 	if err != nil {
 		return
 	}
-	name := "ORGANIZER"
-	if m.Method == Reply {
-		name = "ATTENDEE"
+	name := "ATTENDEE"
+	if ofOrganizer(m.Method) {
+		name = "ORGANIZER"
 	}
 	for c := range root.Components() {
 		for _, p := range c.All(name) {
-			if m.Method != Reply || addressOf(p) == m.From {
+			if name == "ORGANIZER" || addressOf(p) == m.From {
 				p.SetParam(paramSentBy, string(who))
 			}
 		}
@@ -118,7 +118,7 @@ func ActsFor(o *content.Object, method Method, principal, deputy Address) bool {
 
 // ofOrganizer tells whether organizers send messages of a method.
 func ofOrganizer(m Method) bool {
-	return slices.Contains([]Method{Request, Cancel, "ADD", "DECLINECOUNTER"}, m)
+	return slices.Contains([]Method{Request, Cancel, "ADD", DeclineCounter}, m)
 }
 
 // Answered is somebody's answer to an event; "" where there is not exactly one.

@@ -1,0 +1,202 @@
+package service_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/edit"
+	"caldav-mcp-server/calendar/ledger"
+	"caldav-mcp-server/calendar/query"
+	"caldav-mcp-server/ical"
+)
+
+// at is a moment on the tenth of March, or later.
+func at(day, hour int) ical.Time {
+	return ical.Instant(time.Date(2026, 3, day, hour, 0, 0, 0, time.UTC))
+}
+
+// wish is another time for the meeting.
+func wish(day, hour int) ledger.Wish {
+	return ledger.Wish{Times: edit.Times{Start: edit.To(at(day, hour)), End: edit.To(at(day, hour+2))}, Comment: "I fly that day"}
+}
+
+// propose has somebody propose a time for the meeting, and says who was told.
+func (g *guests) propose(who string, w ledger.Wish) string {
+	g.t.Helper()
+	p := g.people[who]
+	told, err := g.Propose(g.ctx, p.Caller, p.cal, "meeting", w)
+	g.must(err)
+	return toldNames(told)
+}
+
+func toldNames(told []calendar.Told) string {
+	var all []string
+	for _, t := range told {
+		all = append(all, t.To+" "+string(t.Method)+" "+t.Status)
+	}
+	return strings.Join(all, ", ")
+}
+
+// proposals are what waits for somebody's decision.
+func (g *guests) proposals(who string) []query.Proposal {
+	g.t.Helper()
+	all, err := g.Proposals(g.ctx, g.people[who].Caller, nil)
+	g.must(err)
+	return all
+}
+
+// decide has somebody decide about the one proposal that they have.
+func (g *guests) decide(who string, accept bool) (ledger.Edited, error) {
+	g.t.Helper()
+	all := g.proposals(who)
+	if len(all) != 1 {
+		g.t.Fatalf("%s has %d proposals, want 1", who, len(all))
+	}
+	p := g.people[who]
+	return g.Decide(g.ctx, p.Caller, p.cal, "meeting", ledger.Decision{Message: all[0].Message, Proposal: all[0].Proposal, Accept: accept, Comment: "Sorry"})
+}
+
+// TestProposalIsTakenUp: a guest proposes another time, the organizer sees it with what it says, agrees, and everybody is
+// asked anew for the new time.
+func TestProposalIsTakenUp(t *testing.T) {
+	invited(t, "ann bob eve", func(g *guests) {
+		g.save("ann", meetingOf(organizedByAnn, attendees("bob", "eve"), "ATTENDEE:mailto:zoe@elsewhere.example"))
+		g.must(g.answer("ACCEPTED"))
+		g.letters()
+		g.want("told", g.propose("bob", wish(11, 14)), "ann@example.com COUNTER 1.2")
+		g.want("bob's answer", g.answered("ann", "bob"), "ACCEPTED")
+		g.want("the event", g.line("ann", "DTSTART"), "DTSTART:20260310T100000Z")
+		all := g.proposals("ann")
+		if len(all) != 1 || all[0].From != "mailto:bob@example.com" || all[0].Start != at(11, 14) || all[0].End != at(11, 16) || all[0].Comment != "I fly that day" {
+			t.Fatalf("ann sees %+v", all)
+		}
+		g.propose("bob", wish(12, 14)) // which takes the place of the first
+		edited, err := g.decide("ann", true)
+		g.must(err)
+		if told := toldNames(edited.Told); !strings.Contains(told, "bob@example.com REQUEST 1.2") || !strings.Contains(told, "zoe@elsewhere.example REQUEST 1.0") {
+			t.Errorf("told of the new time: %s", told)
+		}
+		for _, who := range []string{"ann", "bob", "eve"} {
+			g.want(who+"'s start", g.line(who, "DTSTART"), "DTSTART:20260312T140000Z")
+			g.want(who+"'s end", g.line(who, "DTEND"), "DTEND:20260312T160000Z")
+		}
+		g.want("bob is asked anew", g.answered("ann", "bob"), "NEEDS-ACTION")
+		g.want("letters", g.letters(), "REQUEST zoe@elsewhere.example")
+		g.want("ann's inbox", g.inbox("ann"), "REPLY")
+		if left := g.proposals("ann"); len(left) > 0 {
+			t.Errorf("still proposed: %+v", left)
+		}
+	})
+}
+
+// TestProposalIsTurnedDown: the guest alone hears that the event stays, which it does.
+func TestProposalIsTurnedDown(t *testing.T) {
+	invited(t, "ann bob eve", func(g *guests) {
+		g.save("ann", meetingOf(organizedByAnn, attendees("bob", "eve"), "RRULE:FREQ=DAILY;COUNT=4"))
+		w := wish(11, 14)
+		w.Instance = at(11, 10)
+		g.propose("bob", w)
+		g.save("eve", answering(g.text("eve"), "eve", "ACCEPTED")) // an answer of somebody else settles nothing
+		if all := g.proposals("ann"); len(all) != 1 || all[0].Which != at(11, 10) {
+			t.Fatalf("ann sees %+v", all)
+		}
+		before := g.text("ann")
+		edited, err := g.decide("ann", false)
+		g.must(err)
+		g.want("told", toldNames(edited.Told), "bob@example.com DECLINECOUNTER 1.2")
+		g.want("the event", g.text("ann"), before)
+		g.want("bob's inbox", g.inbox("bob"), "REQUEST DECLINECOUNTER")
+		g.want("eve's inbox", g.inbox("eve"), "REQUEST")
+		g.want("ann's inbox", g.inbox("ann"), "REPLY")
+	})
+}
+
+// text is somebody's copy of the meeting.
+func (g *guests) text(who string) string {
+	o, _ := g.has(who)
+	return string(o.Data)
+}
+
+// TestProposalsByMail: what comes from elsewhere is held for the organizer, and followed only where a guest has sent it; a
+// proposal to somebody elsewhere leaves by mail, and so does the word that nothing comes of one.
+func TestProposalsByMail(t *testing.T) {
+	invited(t, "ann bob", func(g *guests) {
+		zoe := "ATTENDEE:mailto:zoe@elsewhere.example"
+		g.save("ann", meetingOf(organizedByAnn, attendees("bob"), zoe))
+		g.letters()
+		counter := strings.NewReplacer("20260310T10", "20260310T16", "20260310T11", "20260310T18").Replace(meetingOf(organizedByAnn, attendees("bob"), zoe, "COMMENT:Later?"))
+		g.must(g.Receive(g.ctx, mailed("zoe@elsewhere.example", "ann@example.com", calendar.MethodCounter, counter)))
+		g.must(g.Receive(g.ctx, mailed("zoe@elsewhere.example", "ann@example.com", calendar.MethodCounter, counter)))
+		g.want("the event", g.line("ann", "DTSTART"), "DTSTART:20260310T100000Z")
+		if all := g.proposals("ann"); len(all) != 1 || all[0].From != "mailto:zoe@elsewhere.example" || all[0].Start != at(10, 16) || all[0].Comment != "Later?" {
+			t.Fatalf("ann sees %+v", all)
+		}
+		stranger := strings.Replace(counter, "COMMENT", "ATTENDEE:mailto:max@elsewhere.example\r\nX-SENDER:mailto:bob@example.com\r\nCOMMENT", 1)
+		g.must(g.Receive(g.ctx, mailed("max@elsewhere.example", "ann@example.com", calendar.MethodCounter, stranger)))
+		g.want("held for ann", g.inbox("ann"), "COUNTER COUNTER")
+		edited, err := g.decide("ann", false)
+		g.must(err)
+		g.want("told", toldNames(edited.Told), "zoe@elsewhere.example DECLINECOUNTER 1.0")
+		g.want("letters", g.letters(), "DECLINECOUNTER zoe@elsewhere.example")
+		g.refused(g.Receive(g.ctx, mailed("zoe@elsewhere.example", "bob@example.com", calendar.MethodCounter, counter)), calendar.Forbidden, "", "does not organize")
+
+		theirs := replaceUID(meetingOf("ORGANIZER:mailto:zoe@elsewhere.example", attendees("bob")), "UID:theirs")
+		g.must(g.Receive(g.ctx, mailed("zoe@elsewhere.example", "bob@example.com", calendar.MethodRequest, theirs)))
+		bob := g.people["bob"]
+		told, err := g.Propose(g.ctx, bob.Caller, bob.cal, "theirs", wish(12, 9))
+		g.must(err)
+		g.want("told", toldNames(told), "zoe@elsewhere.example COUNTER 1.0")
+		letters, err := g.Store.TakeLetters(g.ctx, g.Now().AddDate(1, 0, 0), g.Now().AddDate(1, 0, 1), 9)
+		g.must(err)
+		text := string(letters[0].Data)
+		for _, want := range []string{"METHOD:COUNTER", "DTSTART:20260312T090000Z", "DTEND:20260312T110000Z", "COMMENT:I fly that day", "mailto:bob@example.com", "ORGANIZER:mailto:zoe@elsewhere.example"} {
+			if !strings.Contains(text, want) {
+				t.Errorf("the letter has no %s:\n%s", want, text)
+			}
+		}
+		if strings.Contains(text, "X-SENDER") {
+			t.Errorf("the letter has what is ours alone:\n%s", text)
+		}
+		no := replaceUID(meetingOf("ORGANIZER:mailto:zoe@elsewhere.example", attendees("bob")), "UID:theirs")
+		g.refused(g.Receive(g.ctx, mailed("max@elsewhere.example", "bob@example.com", calendar.MethodDecline, strings.ReplaceAll(no, "zoe@", "max@"))), calendar.Forbidden, "", "not of the event's organizer")
+		g.must(g.Receive(g.ctx, mailed("zoe@elsewhere.example", "bob@example.com", calendar.MethodDecline, no)))
+		g.want("bob's inbox", g.inbox("bob"), "REQUEST REQUEST DECLINECOUNTER")
+	})
+}
+
+// TestWhatCannotBeProposed: nothing changes and nobody hears of it.
+func TestWhatCannotBeProposed(t *testing.T) {
+	invited(t, "ann bob eve", func(g *guests) {
+		g.save("ann", meetingOf(organizedByAnn, attendees("bob")))
+		of := func(who string, w ledger.Wish) error {
+			p := g.people[who]
+			_, err := g.Propose(g.ctx, p.Caller, p.cal, "meeting", w)
+			return err
+		}
+		same := ledger.Wish{Times: edit.Times{Start: edit.To(at(10, 10)), End: edit.To(at(10, 11))}}
+		g.refused(of("bob", same), calendar.Invalid, "", "propose another time")
+		g.refused(of("ann", wish(11, 9)), calendar.Invalid, "", "no guest")
+		g.refused(of("eve", wish(11, 9)), calendar.NotFound, "", "")
+		// eve makes up an event of ann's that has her in it.
+		forged := replaceUID(meetingOf(organizedByAnn, attendees("eve")), "UID:forged")
+		p := g.people["eve"]
+		_, err := g.Put(g.ctx, p.Caller, p.cal, calendar.Draft{Name: "forged.ics", Data: []byte(forged)})
+		g.must(err)
+		told, err := g.Propose(g.ctx, p.Caller, p.cal, "forged", wish(11, 9))
+		g.must(err)
+		g.want("told", toldNames(told), "ann@example.com COUNTER 3.8")
+		quiet := g.people["bob"].Caller
+		quiet.Scopes &^= calendar.ScopeInvite
+		_, err = g.Propose(g.ctx, quiet, g.people["bob"].cal, "meeting", wish(11, 9))
+		g.refused(err, calendar.Forbidden, calendar.RulePrivileges, "invite")
+		g.propose("bob", wish(11, 9))
+		g.save("ann", strings.Replace(g.text("ann"), "DTSTART:20260310T10", "DTSTART:20260310T09", 1))
+		if left := g.proposals("ann"); len(left) > 0 {
+			t.Errorf("the event has moved since, and this is still proposed: %+v", left)
+		}
+		g.want("ann's inbox", g.inbox("ann"), "COUNTER")
+	})
+}
+
