@@ -31,14 +31,14 @@ func (b toolbox) invitationTools() []tool {
 	return []tool{
 		{
 			name: "list_invitations", title: "List invitations",
-			description: "Lists events within a year that wait for the user's answer, with what else is on then; a series once. Then respond_to_event.",
+			description: "Lists invitations that wait for an answer, with what else is on then, and times that guests propose. Then respond_to_event.",
 			scope:       calendar.ScopeRead,
 			hints:       hints{readOnly: true, idempotent: true},
 			begin:       doing(b.listInvitations),
 			gives:       invitationsView{},
 		}, b.once(tool{
 			name: "respond_to_event", title: "Answer invitation",
-			description: "Answers an invitation and tells its organizer. Ask first.",
+			description: "Answers an invitation or a proposal, and tells them. Ask first.",
 			scope:       calendar.ScopeRead | calendar.ScopeWrite | calendar.ScopeInvite,
 			hints:       hints{destructive: true, idempotent: true},
 			begin:       doing(b.respondToEvent),
@@ -51,12 +51,15 @@ func (b toolbox) invitationTools() []tool {
 type eventAnswer struct {
 	reference
 	answer, comment string
+	start, end      edit.Field[string]
 }
 
 func (in *eventAnswer) takes() []field {
 	return slices.Concat(in.takesEvent(), []field{
-		textTo(&in.answer, "answer", "").needed().oneOf("accept", "decline", "tentative"),
-		textTo(&in.comment, "comment", "For the organizer.").upTo(longestTitle),
+		textTo(&in.answer, "answer", "").needed().oneOf("accept", "decline", "tentative", proposing),
+		textTo(&in.comment, "comment", "").upTo(longestTitle),
+		fieldTo(&in.start, "start", ""),
+		fieldTo(&in.end, "end", ""),
 		wordTo(&in.RecurrenceID, "recurrence_id", "Of a series, as listed."),
 		textTo(&in.scope, "scope", "").oneOf(string(edit.This), string(edit.All)),
 		in.takesMatch(),
@@ -81,6 +84,18 @@ func (b toolbox) respondToEvent(ctx context.Context, c *call, in *eventAnswer) (
 	if err != nil {
 		return answer{}, err
 	}
+	if in.answer == proposing {
+		return b.propose(ctx, c, s, in)
+	}
+	if open, err := b.proposed(ctx, c, s, in); err != nil || len(open) > 0 {
+		if err != nil {
+			return answer{}, err
+		}
+		return b.decide(ctx, c, s, in, open)
+	}
+	if isTime(in.start) || isTime(in.end) {
+		return answer{}, errArgument(`"start" and "end" are for "answer": "propose", or name a time that a guest proposes: nobody proposes this one`)
+	}
 	said := ledger.Response{Response: schedule.Response{Status: answers[in.answer], Comment: strings.TrimSpace(in.comment)}, When: s.when, Meter: c.meter}
 	if s.scope != edit.All {
 		said.Instance = s.id
@@ -93,10 +108,7 @@ func (b toolbox) respondToEvent(ctx context.Context, c *call, in *eventAnswer) (
 	if err != nil {
 		return answer{}, err
 	}
-	v, at := viewOfEvent(now), s.zone.times(now)
-	return same(respondedView{
-		v.Calendar, v.UID, v.RecurrenceID, v.Title, at.StartLocal, at.StartWeekday, said.Status, v.ETag, c.told(edited.Told, now.Component),
-	})
+	return b.responded(c, s, now, said.Status, edited.Told)
 }
 
 // invitationsQuestion is what list_invitations takes.
@@ -106,7 +118,7 @@ type invitationsQuestion struct {
 }
 
 func (in *invitationsQuestion) takes() []field {
-	return []field{numberTo(&in.limit, "limit", "Default 20, at most 50.").between(1, mostInvitations), in.takesZone()}
+	return []field{numberTo(&in.limit, "limit", "Default 20.").between(1, mostInvitations), in.takesZone()}
 }
 
 // invitationView is an event that waits for an answer.
@@ -114,6 +126,7 @@ type invitationView struct {
 	listedEvent
 	Series bool    `json:"series,omitempty" doc:"Answer with scope all."`
 	Beside []shown `json:"conflicts,omitempty" doc:"What else is on."`
+	Wishes []shown `json:"proposed,omitempty" doc:"By guests of the user's event."`
 }
 
 // invitationsView is what list_invitations returns.
@@ -130,7 +143,7 @@ func (b toolbox) listInvitations(ctx context.Context, c *call, in *invitationsQu
 	if err != nil {
 		return answer{}, err
 	}
-	found, err := b.waiting(ctx, c, z, cmp.Or(in.limit, usualInvitations))
+	found, wishes, err := b.asked(ctx, c, z, cmp.Or(in.limit, usualInvitations))
 	if err != nil {
 		return answer{}, err
 	}
@@ -144,13 +157,37 @@ func (b toolbox) listInvitations(ctx context.Context, c *call, in *invitationsQu
 		Invitations: []invitationView{}, Calendars: legend(found.Occurrences), zoneView: z.view(), Truncated: found.More > 0, Unread: found.Unread,
 	}
 	for i, o := range found.Occurrences {
+		if i < len(wishes) {
+			v.Invitations = append(v.Invitations, invitationView{listed[i], wholeSeries(o), nil, z.wishes(wishes[i])})
+			continue
+		}
 		beside, err := b.clashes(ctx, c, o.Calendar, o.Instance, z)
 		if err != nil {
 			return answer{}, err
 		}
-		v.Invitations = append(v.Invitations, invitationView{listed[i], wholeSeries(o), named(beside)})
+		v.Invitations = append(v.Invitations, invitationView{listed[i], wholeSeries(o), named(beside), nil})
 	}
 	return answer{v.prose(r, found.Occurrences), v}, nil
+}
+
+// asked finds what waits for the user: first what guests propose for events of theirs, then what others invite them to.
+func (b toolbox) asked(ctx context.Context, c *call, z zoned, limit int) (query.Agenda, [][]query.Proposal, error) {
+	found, err := b.waiting(ctx, c, z, limit)
+	if err != nil {
+		return found, nil, err
+	}
+	proposals, err := b.proposals(ctx, c)
+	if err != nil {
+		return found, nil, err
+	}
+	wishes := wishesAbout(proposals)
+	for i, g := range wishes {
+		found.Occurrences = slices.Insert(found.Occurrences, i, g[0].Occurrence)
+	}
+	if over := len(found.Occurrences) - limit; over > 0 {
+		found.Occurrences, found.More = found.Occurrences[:limit], found.More+over
+	}
+	return found, wishes, nil
 }
 
 // wholeSeries tells whether an occurrence stands for its series.
@@ -217,6 +254,7 @@ func (v invitationsView) prose(r rows, found []query.Occurrence) prose {
 		if e.Series {
 			b.WriteString("   All of the series waits: answer with scope all.\n")
 		}
+		writeWishes(&b, e.Wishes)
 		if e.Beside != nil {
 			fmt.Fprintf(&b, "   Then there is: %s\n", strings.Join(texts(e.Beside), ", "))
 		}

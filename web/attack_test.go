@@ -123,7 +123,7 @@ func everyForm(h *house) {
 	linked, _, err := h.calendars.Mirrors.Link(t.Context(), callerOf(ann), mirror.NewAccount{Provider: "ics", Name: "Zebra feed", Secret: mirror.Secret{URL: elsewhere.address()}})
 	h.must(err)
 	parts := map[string]string{
-		"account": string(linked.ID), "kind": "agreed", "id": string(work.ID), "token": string(token), "link": string(link.ID), "name": "ann", "change": changes.Changes[0].ID().String(), "invitation": "1", "secret": "aaaa", "parcel": "bbbb", "device": "apple",
+		"account": string(linked.ID), "kind": "agreed", "id": string(work.ID), "token": string(token), "link": string(link.ID), "name": "ann", "change": changes.Changes[0].ID().String(), "invitation": "1", "message": "1.ics", "secret": "aaaa", "parcel": "bbbb", "device": "apple",
 	}
 	forms := h.forms(parts)
 	fields := []string{

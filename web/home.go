@@ -10,6 +10,7 @@ import (
 func (h *Handler) homePages() []page {
 	return []page{
 		get("{$}", people, (*visit).home),
+		post("proposals/{message}", people, (*visit).decideProposal),
 	}
 }
 
@@ -24,6 +25,8 @@ const (
 type homeContent struct {
 	agenda
 	Invitations []invitation
+	// Proposals are other times that guests would rather have for events of the visitor's.
+	Proposals []proposal
 	// Deeds are the latest changes by assistants; MoreDeeds tells that there are others in the journal.
 	Deeds     []change
 	MoreDeeds bool
@@ -41,6 +44,9 @@ func (v *visit) home() error {
 		return err
 	}
 	if content.Invitations, err = v.invitations(); err != nil {
+		return err
+	}
+	if content.Proposals, err = v.proposals(c); err != nil {
 		return err
 	}
 	since, err := v.lastVisit()

@@ -3,6 +3,7 @@ package ledger
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 
 	"caldav-mcp-server/calendar"
@@ -129,7 +130,7 @@ func (m *meeting) putForward(ctx context.Context, msg schedule.Message) error {
 	}
 	if err != nil || !invites(stored, m.rules, msg.From) {
 		m.came(msg, statusForbidden)
-		return nil
+		return nil //nolint:nilerr // the organizer has no such event, which is the outcome
 	}
 	m.came(msg, statusDelivered)
 	return m.propose(organizer.ID, msg)
@@ -289,10 +290,8 @@ func (s *Ledger) open(ctx context.Context, stored, message *content.Object, whic
 	if err != nil {
 		return err
 	}
-	for _, p := range all {
-		if p == which {
-			return nil
-		}
+	if slices.Contains(all, which) {
+		return nil
 	}
 	return calendar.Errorf(calendar.Stale, "", "this is not proposed any more: the event, or the proposal, has changed")
 }

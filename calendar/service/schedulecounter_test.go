@@ -22,10 +22,10 @@ func wish(day, hour int) ledger.Wish {
 	return ledger.Wish{Times: edit.Times{Start: edit.To(at(day, hour)), End: edit.To(at(day, hour+2))}, Comment: "I fly that day"}
 }
 
-// propose has somebody propose a time for the meeting, and says who was told.
-func (g *guests) propose(who string, w ledger.Wish) string {
+// propose has bob propose a time for the meeting, and says who was told.
+func (g *guests) propose(w ledger.Wish) string {
 	g.t.Helper()
-	p := g.people[who]
+	p := g.people["bob"]
 	told, err := g.Propose(g.ctx, p.Caller, p.cal, "meeting", w)
 	g.must(err)
 	return toldNames(told)
@@ -65,14 +65,14 @@ func TestProposalIsTakenUp(t *testing.T) {
 		g.save("ann", meetingOf(organizedByAnn, attendees("bob", "eve"), "ATTENDEE:mailto:zoe@elsewhere.example"))
 		g.must(g.answer("ACCEPTED"))
 		g.letters()
-		g.want("told", g.propose("bob", wish(11, 14)), "ann@example.com COUNTER 1.2")
+		g.want("told", g.propose(wish(11, 14)), "ann@example.com COUNTER 1.2")
 		g.want("bob's answer", g.answered("ann", "bob"), "ACCEPTED")
 		g.want("the event", g.line("ann", "DTSTART"), "DTSTART:20260310T100000Z")
 		all := g.proposals("ann")
 		if len(all) != 1 || all[0].From != "mailto:bob@example.com" || all[0].Start != at(11, 14) || all[0].End != at(11, 16) || all[0].Comment != "I fly that day" {
 			t.Fatalf("ann sees %+v", all)
 		}
-		g.propose("bob", wish(12, 14)) // which takes the place of the first
+		g.propose(wish(12, 14)) // which takes the place of the first
 		edited, err := g.decide("ann", true)
 		g.must(err)
 		if told := toldNames(edited.Told); !strings.Contains(told, "bob@example.com REQUEST 1.2") || !strings.Contains(told, "zoe@elsewhere.example REQUEST 1.0") {
@@ -97,7 +97,7 @@ func TestProposalIsTurnedDown(t *testing.T) {
 		g.save("ann", meetingOf(organizedByAnn, attendees("bob", "eve"), "RRULE:FREQ=DAILY;COUNT=4"))
 		w := wish(11, 14)
 		w.Instance = at(11, 10)
-		g.propose("bob", w)
+		g.propose(w)
 		g.save("eve", answering(g.text("eve"), "eve", "ACCEPTED")) // an answer of somebody else settles nothing
 		if all := g.proposals("ann"); len(all) != 1 || all[0].Which != at(11, 10) {
 			t.Fatalf("ann sees %+v", all)
@@ -191,7 +191,7 @@ func TestWhatCannotBeProposed(t *testing.T) {
 		quiet.Scopes &^= calendar.ScopeInvite
 		_, err = g.Propose(g.ctx, quiet, g.people["bob"].cal, "meeting", wish(11, 9))
 		g.refused(err, calendar.Forbidden, calendar.RulePrivileges, "invite")
-		g.propose("bob", wish(11, 9))
+		g.propose(wish(11, 9))
 		g.save("ann", strings.Replace(g.text("ann"), "DTSTART:20260310T10", "DTSTART:20260310T09", 1))
 		if left := g.proposals("ann"); len(left) > 0 {
 			t.Errorf("the event has moved since, and this is still proposed: %+v", left)
@@ -199,4 +199,3 @@ func TestWhatCannotBeProposed(t *testing.T) {
 		g.want("ann's inbox", g.inbox("ann"), "COUNTER")
 	})
 }
-

@@ -1,0 +1,177 @@
+package mcp
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/edit"
+	"caldav-mcp-server/calendar/ledger"
+	"caldav-mcp-server/calendar/query"
+	"caldav-mcp-server/ical"
+)
+
+// proposing is the word of respond_to_event for a guest who would rather have another time.
+const proposing = "propose"
+
+// propose tells the organizer of an event that the user would rather have another time.
+func (b toolbox) propose(ctx context.Context, c *call, s subject, in *eventAnswer) (answer, error) {
+	if !isTime(in.start) {
+		return answer{}, errArgument(`"answer" is "propose": give the other time as "start", and "end" where it is to last longer or shorter`)
+	}
+	times, err := s.oneTime("start", in.start, "end", in.end)
+	if err != nil {
+		return answer{}, err
+	}
+	w := ledger.Wish{Times: times, Comment: in.comment, When: s.when, Meter: c.meter}
+	if s.scope != edit.All {
+		w.Instance = s.id
+	}
+	told, err := b.service.Propose(ctx, c.caller, s.cal, s.found.Object.UID, w)
+	if err != nil {
+		return answer{}, b.outdated(ctx, c, s, err)
+	}
+	return b.responded(c, s, s.found, "PROPOSED", told)
+}
+
+// responded is an event after the user has said something about it.
+func (b toolbox) responded(c *call, s subject, now query.Instance, said string, told []calendar.Told) (answer, error) {
+	v, at := viewOfEvent(now), s.zone.times(now)
+	return same(respondedView{
+		v.Calendar, v.UID, v.RecurrenceID, v.Title, at.StartLocal, at.StartWeekday, said, v.ETag, c.told(told, now.Component),
+	})
+}
+
+// proposals are all that guests propose. A token that is bound to some calendars has no inbox, and so none.
+func (b toolbox) proposals(ctx context.Context, c *call) ([]query.Proposal, error) {
+	if c.caller.MayOwn(calendar.ReadObjects) != nil {
+		return nil, nil //nolint:nilerr // which is no fault
+	}
+	return b.service.Proposals(ctx, c.caller, c.meter)
+}
+
+// proposed are the proposals of guests that a call may mean: for that event, and at that time if it says one.
+func (b toolbox) proposed(ctx context.Context, c *call, s subject, in *eventAnswer) ([]query.Proposal, error) {
+	all, err := b.proposals(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	var wanted ical.Time
+	if value, given := in.start.Value(); given {
+		m, err := s.zone.read("start", value)
+		if err != nil {
+			return nil, err
+		}
+		if wanted = ical.Instant(m.at); m.date {
+			wanted = ical.Date(wanted.Civil)
+		}
+	}
+	return slices.DeleteFunc(all, func(p query.Proposal) bool {
+		whole := s.scope == edit.All || s.id.IsZero()
+		return p.Occurrence.Calendar.ID != s.cal.ID || p.Object.UID != s.found.Object.UID || p.Which.IsZero() != whole ||
+			!whole && !p.RecurrenceID.Time.Equal(s.found.RecurrenceID.Time) || !wanted.IsZero() && p.Start.Form != ical.FormFloating && p.Start != wanted
+	}), nil
+}
+
+// decide takes up what guests proposed for an event of the user's, or turns it down.
+func (b toolbox) decide(ctx context.Context, c *call, s subject, in *eventAnswer, all []query.Proposal) (answer, error) {
+	d := ledger.Decision{Accept: in.answer == "accept", Comment: in.comment, When: s.when, Meter: c.meter}
+	if !d.Accept && in.answer != "decline" {
+		return answer{}, errArgument(`the user organizes this event, and a guest proposes another time: "answer" is "accept" or "decline"`)
+	}
+	for _, p := range all[1:] {
+		if d.Accept && (p.Start != all[0].Start || p.End != all[0].End) {
+			e := errArgument(`guests propose different times for this event, and it was not said which of them to take: %s`, quote(strings.Join(texts(s.zone.wishes(all)), "; ")))
+			e.Hint = `give the "start" of the one that the user wants`
+			return answer{}, e
+		}
+	}
+	if d.Accept {
+		all = all[:1] // the others that say the same are settled by it
+	}
+	var told []calendar.Told
+	now, said := s.found, "PROPOSAL-DECLINED"
+	for _, p := range all {
+		d.Message, d.Proposal = p.Message, p.Proposal
+		edited, err := b.service.Decide(ctx, c.caller, s.cal, s.found.Object.UID, d)
+		if err != nil {
+			return answer{}, b.outdated(ctx, c, s, err)
+		}
+		told = append(told, edited.Told...)
+		if d.Accept {
+			said = "PROPOSAL-ACCEPTED"
+			if now, err = b.after(ctx, c, s, edited); err != nil {
+				return answer{}, err
+			}
+		}
+	}
+	return b.responded(c, s, now, said, told)
+}
+
+// mostWishes is how many proposals for one event are told.
+const mostWishes = 10
+
+// wishes are proposals in a line each. What their makers say is other people's text.
+func (z zoned) wishes(all []query.Proposal) []shown {
+	var list []shown
+	for i, p := range all {
+		if i == mostWishes {
+			return append(list, shown(moreItems(len(all)-i)))
+		}
+		line := visible(nameOfGuest(p)) + ": " + z.when(p.Start)
+		if !p.End.IsZero() {
+			line += " to " + z.when(p.End)
+		}
+		if p.Comment != "" {
+			line += ", untrusted text: " + quoted(short(p.Comment, longestListedTitle))
+		}
+		list = append(list, shown(line))
+	}
+	return list
+}
+
+func nameOfGuest(p query.Proposal) string {
+	if mail := p.From.Mail(); mail != "" {
+		return mail
+	}
+	return string(p.From)
+}
+
+// when writes a time that is proposed, as a call may give it back.
+func (z zoned) when(t ical.Time) string {
+	if t.Form != ical.FormUTC {
+		text := t.Civil.String()
+		if t.IsDate() {
+			text = text[:len(time.DateOnly)]
+		}
+		return day(t.Civil.Weekday().String(), text)
+	}
+	at := time.Unix(t.Civil.Seconds(), 0).In(z.Location())
+	return day(at.Weekday().String(), at.Format(time.RFC3339))
+}
+
+// wishesAbout groups proposals by the event, or the instance, that they are for.
+func wishesAbout(all []query.Proposal) [][]query.Proposal {
+	var groups [][]query.Proposal
+	for _, p := range all {
+		i := slices.IndexFunc(groups, func(g []query.Proposal) bool {
+			return g[0].Spot() == p.Spot() && g[0].Which.IsZero() == p.Which.IsZero()
+		})
+		if i < 0 {
+			groups = append(groups, []query.Proposal{p})
+		} else {
+			groups[i] = append(groups[i], p)
+		}
+	}
+	return groups
+}
+
+// writeWishes says them for reading.
+func writeWishes(b *strings.Builder, all []shown) {
+	for _, w := range all {
+		fmt.Fprintf(b, "   Proposed by %s\n", string(w))
+	}
+}

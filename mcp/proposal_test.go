@@ -1,0 +1,99 @@
+package mcp
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"caldav-mcp-server/internal/testdb"
+)
+
+// TestProposals: alice would rather have another time, bob is shown it and feeds back what he was shown: he takes up one, and
+// turns down another.
+func TestProposals(t *testing.T) {
+	t.Parallel()
+	testdb.Each(t, func(t *testing.T, url string) {
+		h := newHouse(t, url)
+		h.reachable(t, "alice", "bob")
+		door := h.open(t, h.config())
+		bobs := "00000000-0000-4000-8000-000000000004"
+		var lunch toldIn
+		use(t, door, "bob", "create_event", params{"calendar_id": bobs, "title": "Lunch", "start": "2026-03-06T09:30:00Z", "end": "2026-03-06T10:30:00Z", "attendees": []string{"alice@example.com", "eve@example.net"}}, &lunch)
+		var waiting invitationsOf
+		use(t, door, "alice", "list_invitations", params{}, &waiting)
+		mine := params{"calendar_id": waiting.Invitations[0].Calendar, "event_uid": waiting.Invitations[0].UID, "answer": "propose"}
+		with := func(more params) params {
+			made := params{}
+			for _, p := range []params{mine, more} {
+				maps.Copy(made, p)
+			}
+			return made
+		}
+		if said := refusalOf(t, door, "alice", "respond_to_event", written(t, mine)); !strings.Contains(said, "start") {
+			t.Errorf("without a time: %s", said)
+		}
+		var v toldIn
+		use(t, door, "alice", "respond_to_event", with(params{"start": "2026-03-06T12:00:00Z", "end": "2026-03-06T13:00:00Z", "comment": "I am on a train"}), &v)
+		if !slices.Equal(v.Told, []string{"bob@example.com"}) {
+			t.Errorf("told of a proposal: %+v", v)
+		}
+		use(t, door, "alice", "list_invitations", params{}, &waiting)
+		if len(waiting.Invitations) != 1 {
+			t.Errorf("alice has still to answer: %+v", waiting.Invitations)
+		}
+		var bob struct {
+			Invitations []struct {
+				Calendar string `json:"calendar_id"`
+				UID      string `json:"event_uid"`
+				Proposed []string
+			}
+		}
+		text := contentText(t, use(t, door, "bob", "list_invitations", params{}, &bob))
+		if len(bob.Invitations) != 1 || len(bob.Invitations[0].Proposed) != 1 {
+			t.Fatalf("bob sees %+v\n%s", bob, text)
+		}
+		line := bob.Invitations[0].Proposed[0]
+		if !strings.HasPrefix(line, "alice@example.com: Friday 2026-03-06T12:00:00Z to Friday 2026-03-06T13:00:00Z") || !strings.Contains(line, `"I am on a train"`) || !strings.Contains(text, line) {
+			t.Errorf("bob sees %q in\n%s", line, text)
+		}
+		of := params{"calendar_id": bob.Invitations[0].Calendar, "event_uid": bob.Invitations[0].UID}
+		mine = of
+		if said := refusalOf(t, door, "bob", "respond_to_event", written(t, with(params{"answer": "tentative"}))); !strings.Contains(said, "accept") {
+			t.Errorf("neither yes nor no: %s", said)
+		}
+		if said := refusalOf(t, door, "bob", "respond_to_event", written(t, with(params{"answer": "accept", "start": "2026-03-06T15:00:00Z"}))); !strings.Contains(said, "nobody proposes") {
+			t.Errorf("another time: %s", said)
+		}
+		var after struct {
+			Start string `json:"start_local"`
+			Told  []string
+		}
+		use(t, door, "bob", "respond_to_event", with(params{"answer": "accept", "start": "2026-03-06T13:00:00+01:00"}), &after)
+		if after.Start != "2026-03-06T12:00:00Z" || !slices.Contains(after.Told, "alice@example.com") || !slices.Contains(after.Told, "eve@example.net (by mail, within a minute)") {
+			t.Errorf("taken up: %+v", after)
+		}
+		use(t, door, "bob", "list_invitations", params{}, &bob)
+		if len(bob.Invitations) > 0 {
+			t.Errorf("still there: %+v", bob)
+		}
+		mine = params{"calendar_id": waiting.Invitations[0].Calendar, "event_uid": waiting.Invitations[0].UID, "answer": "propose"}
+		use(t, door, "alice", "respond_to_event", with(params{"start": "2026-03-07T08:00"}), &v)
+		mine = of
+		use(t, door, "bob", "respond_to_event", with(params{"answer": "decline", "comment": "No"}), &v)
+		if !slices.Equal(v.Told, []string{"alice@example.com"}) {
+			t.Errorf("turned down: %+v", v)
+		}
+	})
+}
+
+// written is what a call gives, as it is sent.
+func written(t *testing.T, args params) string {
+	t.Helper()
+	data, err := json.Marshal(args)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}

@@ -1,0 +1,106 @@
+package web
+
+import (
+	"slices"
+	"time"
+
+	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/ledger"
+	"caldav-mcp-server/calendar/query"
+	"caldav-mcp-server/ical"
+)
+
+// proposal is another time that a guest would rather have for an event of the visitor's.
+type proposal struct {
+	Message calendar.ObjectName
+	// Which and Start tell apart what one message proposes.
+	Which, Start               string
+	By, Title, Now, At, Remark string
+}
+
+// mostProposals is how many the home page shows: once some are decided, the next ones show.
+const mostProposals = 20
+
+// proposals are those that wait for a decision.
+func (v *visit) proposals(c clock) ([]proposal, error) {
+	m := v.Service.Meter(v.r.Context(), v.caller())
+	defer m.Close()
+	found, err := v.Service.Proposals(v.r.Context(), v.caller(), m)
+	var list []proposal
+	for _, p := range found[:min(len(found), mostProposals)] {
+		by := p.From.Mail()
+		if by == "" {
+			by = string(p.From)
+		}
+		list = append(list, proposal{
+			p.Message, p.Which.String(), p.Start.String(), excerpt(by), titleOf(p.Instance), c.sentence(p), c.proposed(p), excerpt(p.Comment),
+		})
+	}
+	return list, err
+}
+
+// sentence says when an event takes place as it is.
+func (c clock) sentence(p query.Proposal) string {
+	if p.Occurrence.Start.AllDay {
+		return c.date(p.Occurrence.Start.Time)
+	}
+	return c.date(p.Occurrence.Start.Time) + ", " + c.span(p.Occurrence.Start, p.Occurrence.End)
+}
+
+// proposed says when a guest would rather have it.
+func (c clock) proposed(p query.Proposal) string {
+	said := c.when(p.Proposal.Start)
+	if !p.Proposal.End.IsZero() && p.Proposal.End != p.Proposal.Start {
+		said += " to " + c.when(p.Proposal.End)
+	}
+	return said
+}
+
+func (c clock) when(t ical.Time) string {
+	wall := time.Unix(t.Civil.Seconds(), 0).UTC()
+	switch {
+	case t.IsDate():
+		return wall.Format("Mon 2 Jan 2006")
+	case t.Form == ical.FormFloating:
+		return wall.Format("Mon 2 Jan 15:04")
+	default:
+		return c.date(wall) + " " + c.time(wall)
+	}
+}
+
+// proposalAnswers are the words of the two buttons.
+var proposalAnswers = map[string]struct {
+	accept bool
+	notice string
+}{
+	"accept":  {true, "proposal-accepted"},
+	"decline": {false, "proposal-declined"},
+}
+
+// decideProposal takes up what a guest proposes, or turns it down.
+func (v *visit) decideProposal() error {
+	said, ok := proposalAnswers[v.field("answer")]
+	if !ok {
+		return calendar.Errorf(calendar.Invalid, "", "a proposal is taken up, or turned down")
+	}
+	m := v.Service.Meter(v.r.Context(), v.caller())
+	defer m.Close()
+	all, err := v.Service.Proposals(v.r.Context(), v.caller(), m)
+	if err != nil {
+		return err
+	}
+	i := slices.IndexFunc(all, func(p query.Proposal) bool {
+		return string(p.Message) == v.r.PathValue("message") && p.Which.String() == v.field("which") && p.Proposal.Start.String() == v.field("start")
+	})
+	if i < 0 {
+		return calendar.Errorf(calendar.NotFound, "", "this is not proposed any more: the event, or the proposal, has changed")
+	}
+	p := all[i]
+	_, err = v.Service.Decide(v.r.Context(), v.caller(), p.Occurrence.Calendar, p.Object.UID, ledger.Decision{
+		Message: p.Message, Proposal: p.Proposal, Accept: said.accept, Meter: m,
+	})
+	if err != nil {
+		return err
+	}
+	return v.done("", said.notice)
+}
