@@ -1,6 +1,9 @@
 package calendar
 
-import "time"
+import (
+	"math/bits"
+	"time"
+)
 
 // Rhythm is when the instances of a series take place, as a pattern that repeats: an index knows by it that a weekly
 // meeting of Mondays is not what a Wednesday has. It may have more in it than the truth, never less. All is in UTC.
@@ -11,6 +14,9 @@ type Rhythm struct {
 	Dates int64
 	// Known is until when instances are in the pattern, in Unix seconds.
 	Known int64
+	// Beat is the hour of the week, from 1 on, with which the pattern begins where it keeps within a few hours of the week;
+	// else 0. An index finds by it what has the hours of a window, where by Hours it can only leave out what has not.
+	Beat int64
 }
 
 const (
@@ -18,6 +24,9 @@ const (
 	hoursPerWeek = 7 * 24
 	hoursPerPart = 56
 	daysMost     = 31
+	// beatHours is how many hours of the week a pattern with a beat has at most: a meeting of three hours, through changes of the
+	// clock and with a moved instance.
+	beatHours = 6
 )
 
 // DaysOfMonth and MonthsOfYear are the parts of [Rhythm.Dates].
@@ -57,6 +66,50 @@ func (r *Rhythm) Add(start, end int64) {
 		_, month, date := time.Unix(day*24*hour, 0).UTC().Date()
 		r.Dates |= 1<<date | 1<<(int(month)+daysMost)
 	}
+}
+
+// touches tells whether a pattern has an hour of the week, which may be beyond its end.
+func (r *Rhythm) touches(h int64) bool {
+	h %= hoursPerWeek
+	return r.Hours[h/hoursPerPart]&(1<<(h%hoursPerPart)) != 0
+}
+
+// Settle finds the beat, once all is added.
+func (r *Rhythm) Settle() {
+	all := 0
+	for _, part := range r.Hours {
+		all += bits.OnesCount64(uint64(part)) //nolint:gosec // bits
+	}
+	r.Beat = 0
+	for first := int64(0); first < hoursPerWeek && all <= beatHours; first++ {
+		within := 0
+		for h := range int64(beatHours) {
+			if r.touches(first + h) {
+				within++
+			}
+		}
+		if within == all && r.touches(first) {
+			r.Beat = first + 1
+			return
+		}
+	}
+}
+
+// Beats are those that a pattern in a window may have; nil where they are more than some, and tell little.
+func (r *Rhythm) Beats(most int) []int64 {
+	all := []int64{0}
+	for first := range int64(hoursPerWeek) {
+		for h := range int64(beatHours) {
+			if r.touches(first + h) {
+				all = append(all, first+1)
+				break
+			}
+		}
+	}
+	if len(all) > most {
+		return nil
+	}
+	return all
 }
 
 // Meets tells whether an instance may take place in a window. Of what nothing is known it may.

@@ -74,16 +74,21 @@ const (
 		SELECT name FROM objects WHERE calendar_id = $1 AND reach = 2 AND span_start >= $14 AND span_start < $8 AND span_end >= $9
 		UNION ALL
 		SELECT name FROM objects WHERE calendar_id = $1 AND reach = 3 AND span_start < $8 AND span_end >= $9
-		UNION ALL
+		UNION ALL `
+
+	nearYears = near + series + `) `
+
+	series = `
 		SELECT name FROM objects WHERE calendar_id = $1 AND reach = 4 AND span_start >= $13 AND span_start < $8 AND span_end >= $9` + met + `
 		UNION ALL
 		SELECT name FROM objects WHERE calendar_id = $1 AND reach = 5 AND span_start >= $14 AND span_start < $8 AND span_end >= $9` + met + `
 		UNION ALL
-		SELECT name FROM objects WHERE calendar_id = $1 AND reach = 6 AND span_start < $8 AND span_end >= $9` + met + `) `
+		SELECT name FROM objects WHERE calendar_id = $1 AND reach = 6 AND span_start < $8 AND span_end >= $9` + met
 
 	// met is what a series whose rhythm is known has in common with the window. That its class is 4 or more stands there for
 	// SQLite, which otherwise does not see that objects_rhythm has them all.
-	met = ` AND reach >= 4 AND (known < $15
+	met    = ` AND reach >= 4 ` + common
+	common = `AND (known < $15
 		OR ((week_1 & $16) + (week_2 & $17) + (week_3 & $18) <> 0 AND (dates & $19) <> 0 AND (dates & $20) <> 0))`
 
 	listedBySpan = listed + `AND name > $10 AND name IN (SELECT name FROM near) ORDER BY name LIMIT $11 + 0`
@@ -105,8 +110,8 @@ const (
 
 // listingTexts are the queries of a listing, with the columns it shows.
 type listingTexts struct {
-	all, bySpan string
-	byNames     [3]namesText
+	all, bySpan, byHours string
+	byNames              [3]namesText
 }
 
 // namesText asks for a number of names.
@@ -125,7 +130,7 @@ var (
 func textsOf(columns string) *listingTexts {
 	show := `SELECT ` + columns
 	return &listingTexts{
-		show + listedAll, near + show + listedBySpan, [3]namesText{{1, show + listedName}, {8, show + listedNames}, {64, show + listedMany}},
+		show + listedAll, nearYears + show + listedBySpan, nearHours + show + listedBySpan, [3]namesText{{1, show + listedName}, {8, show + listedNames}, {64, show + listedMany}},
 	}
 }
 
@@ -198,7 +203,11 @@ func (l *listing) next(ctx context.Context) ([]packedRow, bool, error) {
 	case l.byNames:
 		return l.nextNames(ctx)
 	case l.bySpan && l.seen < maxSpanRows:
-		return l.page(ctx, l.texts.bySpan, slices.Concat([]any{l.last, l.rows}, l.near)...)
+		text := l.texts.bySpan
+		if len(l.near) > fewestNear {
+			text = l.texts.byHours
+		}
+		return l.page(ctx, text, slices.Concat([]any{l.last, l.rows}, l.near)...)
 	default:
 		return l.page(ctx, l.texts.all, l.last, l.rows)
 	}

@@ -66,6 +66,7 @@ var objectFields = []field{
 	{"week_2", numbers},
 	{"week_3", numbers},
 	{"dates", numbers},
+	{"beat", numbers},
 	{"reach", numbers},
 }
 
@@ -79,7 +80,7 @@ func (t *Tx) PutObject(ctx context.Context, o calendar.Object) error {
 		o.Calendar, o.Name, o.Version, false, o.ETag, o.Size,
 		o.Created.Unix(), o.Modified.Unix(), o.UID, o.Kind, at.start, at.end,
 		o.Recurring, o.Transparent, o.Status, o.Summary, o.Search, bytesOf(o.Data),
-		o.ScheduleTag, r.Known, r.Hours[0], r.Hours[1], r.Hours[2], r.Dates,
+		o.ScheduleTag, r.Known, r.Hours[0], r.Hours[1], r.Hours[2], r.Dates, beat(o.Derived),
 		class(o.Derived))
 }
 

@@ -17,6 +17,7 @@ func TestPlans(t *testing.T) {
 	t.Parallel()
 	s := openFile(t, filepath.Join(t.TempDir(), "calendar.db"))
 	byName, byVersion, bySpan, byRhythm := "sqlite_autoindex_objects_1", "objects_version", "objects_span", "objects_rhythm"
+	byBeat, known := "objects_beat", "objects_known"
 	for text, indexes := range map[string][]string{
 		selectObject + `AND name = $2 AND NOT deleted`: {byName},
 		selectObject + `AND uid = $2 AND NOT deleted`:  {"objects_live_uid"},
@@ -24,6 +25,7 @@ func TestPlans(t *testing.T) {
 		selectChangesSince:              {byVersion},
 		headTexts.all:                   {byName},
 		headTexts.bySpan:                {byName, bySpan, bySpan, bySpan, bySpan, byRhythm, byRhythm, byRhythm},
+		headTexts.byHours:               {byName, bySpan, bySpan, bySpan, bySpan, byBeat, byBeat, byBeat, known},
 		headTexts.byNames[0].text:       {byName},
 		headTexts.byNames[2].text:       {byName},
 		objectTexts.all:                 {byName},

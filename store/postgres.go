@@ -136,7 +136,7 @@ func openPostgres(ctx context.Context, where string, o Options) (*Store, error) 
 		return nil, err
 	}
 	s.place = fmt.Sprintf("%s on the Postgres at %s", config.Database, net.JoinHostPort(config.Host, strconv.Itoa(int(config.Port))))
-	db := stdlib.OpenDB(*config, stdlib.OptionAfterConnect(s.renew))
+	db := stdlib.OpenDB(*config, stdlib.OptionAfterConnect(s.greet))
 	db.SetMaxOpenConns(s.options.MaxConns)
 	db.SetMaxIdleConns(s.options.MaxConns)
 	db.SetConnMaxIdleTime(idleTime)

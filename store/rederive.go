@@ -84,11 +84,11 @@ func (t *Tx) updateDerived(ctx context.Context, o calendar.Object) error {
 	at, r := spanOf(o.Span), rhythmOf(o.Derived)
 	return uidTaken(t.exec(ctx, `UPDATE objects SET uid = $4, kind = $5, span_start = $6, span_end = $7, recurring = $8,
 			transparent = $9, status = $10, summary = $11, search = $12, reach = $13,
-			known = $14, week_1 = $15, week_2 = $16, week_3 = $17, dates = $18
+			known = $14, week_1 = $15, week_2 = $16, week_3 = $17, dates = $18, beat = $19
 		WHERE calendar_id = $1 AND name = $2 AND version = $3`,
 		o.Calendar, o.Name, o.Version, o.UID, o.Kind, at.start, at.end, o.Recurring,
 		o.Transparent, o.Status, o.Summary, o.Search, class(o.Derived),
-		r.Known, r.Hours[0], r.Hours[1], r.Hours[2], r.Dates))
+		r.Known, r.Hours[0], r.Hours[1], r.Hours[2], r.Dates, beat(o.Derived)))
 }
 
 func sameDerived(a, b calendar.Derived) bool {

@@ -19,6 +19,25 @@ const renewEpoch = `UPDATE meta SET epoch = $1, timeline = server_timeline(), cl
 // or are an older program's, or a standby that has not taken over.
 var notRenewed = []string{"42P01", "42703", "42883", "25006", "55000"}
 
+// steady is how a connection plans. All our queries name by their text the index that they take: to plan one for its values takes up to five
+// times as long as to answer it, and workers beside it take longer to start than any takes. A pooler is asked for
+// neither when a connection begins, since it would refuse what it does not know; a URL that names one has its way.
+var steady = map[string]string{"plan_cache_mode": "force_generic_plan", "max_parallel_workers_per_gather": "0"}
+
+// greet is what each new connection begins with.
+func (s *Store) greet(ctx context.Context, conn *pgx.Conn) error {
+	for name, value := range steady {
+		if _, set := conn.Config().RuntimeParams[name]; set {
+			continue
+		}
+		_, err := conn.Exec(ctx, "SET "+name+" = "+value)
+		if e, known := errors.AsType[*pgconn.PgError](err); err != nil && (!known || e.Code != "42704") { // no such setting
+			return err
+		}
+	}
+	return s.renew(ctx, conn)
+}
+
 // renew looks at each new connection whether the database behind it is the one that it was. The view
 // "life" tells a new epoch from the old one before that is done, and where connections are pooled by
 // somebody else; but two standbys that took over one after the other may both say that they are second.

@@ -1,14 +1,15 @@
 package store
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 
 	"caldav-mcp-server/calendar"
 )
 
-// rhythmColumn shows the rhythm of an object in one word: few have one, and five numbers of each row would cost the others.
-const rhythmColumn = `CASE WHEN dates = 0 THEN '-' ELSE concat_ws(',', known, week_1, week_2, week_3, dates) END`
+// rhythmColumn shows the rhythm of an object in one word: few have one, and six numbers of each row would cost the others.
+const rhythmColumn = `CASE WHEN dates = 0 THEN '-' ELSE concat_ws(',', known, week_1, week_2, week_3, dates, beat % 256) END`
 
 // rhythmOf is the rhythm as columns have it: all zero where there is none, as no series is without a date.
 func rhythmOf(d calendar.Derived) calendar.Rhythm {
@@ -25,7 +26,7 @@ func (w word) read() (*calendar.Rhythm, error) {
 	}
 	r := new(calendar.Rhythm)
 	rest := string(w)
-	for _, number := range []*int64{&r.Known, &r.Hours[0], &r.Hours[1], &r.Hours[2], &r.Dates} {
+	for _, number := range []*int64{&r.Known, &r.Hours[0], &r.Hours[1], &r.Hours[2], &r.Dates, &r.Beat} {
 		var digits string
 		digits, rest, _ = strings.Cut(rest, ",")
 		n, err := strconv.ParseInt(digits, 10, 64)
@@ -37,10 +38,47 @@ func (w word) read() (*calendar.Rhythm, error) {
 	return r, nil
 }
 
-// nearArgs are $12 to $20 of a listing by span: from when on what overlaps the window may begin, of each size class, and what
-// series have in common with it. Where it has no end on one side, every series does.
+// fewestNear is how many arguments a listing by span has from $12 on; one that asks for beats has as many more as there are slots.
+const fewestNear = 9
+
+// nearHours is near for a window of some hours: of the series that keep to some hours of the week it finds those with its own, and
+// looks at no other of the year's. What of them is not known any more by then is found by itself.
+var nearHours = near + nearBeats() + `
+		UNION ALL
+		SELECT name FROM objects WHERE calendar_id = $1 AND known > 0 AND known < 9223372036854775807 AND known < $15
+			AND span_start < $8 AND span_end >= $9) `
+
+// nearBeats are the series of each size class with the beats from $21 on.
+func nearBeats() string {
+	arms := make([]string, 0, followed)
+	for class, since := range [...]string{"AND span_start >= $13 ", "AND span_start >= $14 ", ""} {
+		places := make([]string, slots)
+		for i := range places {
+			places[i] = fmt.Sprintf("$%d + %d", 12+fewestNear+i, beatStep*(class+1))
+		}
+		arms = append(arms, `
+		SELECT name FROM objects WHERE calendar_id = $1 AND beat > 0 AND beat IN (`+strings.Join(places, ", ")+`) `+
+			since+`AND span_start < $8 AND span_end >= $9 `+common)
+	}
+	return strings.Join(arms, `
+		UNION ALL`)
+}
+
+// beatStep parts the beats of the size classes.
+const beatStep = 256
+
+// beat is the column.
+func beat(d calendar.Derived) int64 {
+	if d.Rhythm == nil {
+		return 0
+	}
+	return max(class(d)-followed, 0)*beatStep + d.Rhythm.Beat
+}
+
+// nearArgs are the arguments of a listing by span from $12 on: from when on what overlaps the window may begin, of each size class, what
+// series have in common with it, and of a short one their beats. Where it has no end on one side, every series does.
 func nearArgs(q calendar.ObjectQuery) []any {
-	args := make([]any, 0, 9)
+	args := make([]any, 0, fewestNear+slots)
 	for _, reach := range reaches {
 		args = append(args, before(valueOr(q.From, beginning), reach))
 	}
@@ -49,6 +87,12 @@ func nearArgs(q calendar.ObjectQuery) []any {
 		const all = 1<<56 - 1
 		return append(args, int64(beginning), int64(all), int64(all), int64(all), int64(calendar.DaysOfMonth), int64(calendar.MonthsOfYear))
 	}
-	return append(args, window.Known, window.Hours[0], window.Hours[1], window.Hours[2],
+	args = append(args, window.Known, window.Hours[0], window.Hours[1], window.Hours[2],
 		window.Dates&calendar.DaysOfMonth, window.Dates&calendar.MonthsOfYear)
+	if beats := window.Beats(slots); beats != nil {
+		for i := range slots {
+			args = append(args, beats[min(i, len(beats)-1)])
+		}
+	}
+	return args
 }

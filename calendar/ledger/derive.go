@@ -93,5 +93,6 @@ func (s *Ledger) rhythmOf(o *content.Object) *calendar.Rhythm {
 		return nil
 	}
 	r.Known = known
+	r.Settle()
 	return r
 }

@@ -208,6 +208,7 @@ func listingByRhythm(b *bundle) {
 			r.Add(begin+n*every, begin+n*every+3600)
 		}
 		objects[i].Span = between(begin, end)
+		r.Settle()    // each goes through the day, and none but those of weeks has a beat
 		if i%7 == 3 { // it goes on, and what comes later is not known
 			objects[i].Span.End, r.Known = nil, end
 		}
