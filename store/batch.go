@@ -6,6 +6,8 @@ import (
 	"errors"
 	"slices"
 	"sync"
+
+	"caldav-mcp-server/calendar"
 )
 
 // maxBatch bounds how many writes one commit keeps, and so how long the first of them waits.
@@ -164,6 +166,9 @@ type member struct {
 	// kept tells that the part is to be committed, undone that only the part was rolled back.
 	kept, undone bool
 }
+
+// approach waits for nothing: a writer is alone.
+func (m *member) approach(context.Context, calendar.CalendarID) error { return nil }
 
 // query and exec let nobody's going away interrupt a statement, which would roll back everybody's
 // part. It is over in a moment anyway.

@@ -147,6 +147,9 @@ func (t *Tx) AddressTaken(ctx context.Context, owner calendar.UserID, at calenda
 // Advance implements [calendar.Tx]. The update takes the row's lock, which lasts until the commit.
 func (t *Tx) Advance(ctx context.Context, id calendar.CalendarID) (calendar.Calendar, error) {
 	t.hint.Calendars = append(t.hint.Calendars, id)
+	if err := t.approach(ctx, id); err != nil {
+		return calendar.Calendar{}, err
+	}
 	return rowOf(ctx, t, scanAdvanced, `UPDATE calendars SET version = version + 1, modified = $2
 		WHERE id = $1 AND trashed IS NULL RETURNING `+packedCalendar.selected, id, t.store.now())
 }

@@ -10,6 +10,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/stdlib"
+
+	"caldav-mcp-server/calendar"
 )
 
 // pipeline is a transaction on Postgres. Statements that nobody waits for are sent together with
@@ -17,7 +19,14 @@ import (
 // two of them.
 type pipeline struct {
 	engine *engine
-	conn   *pgx.Conn
+	pool   *sql.DB
+	gates  *gates
+	// held is the connection once there is one, conn the same as its driver has it.
+	held *sql.Conn
+	conn *pgx.Conn
+	// leave gives back the place in front of a calendar, if one was entered.
+	leave   func()
+	entered bool
 	// pending are the statements that were not sent yet.
 	pending []pending
 	// rows are those that wait for others of their tables, to come behind pending.
@@ -31,24 +40,55 @@ type pending struct {
 	settle settler
 }
 
-// beginPipeline makes what runs work in a transaction on a connection of the pool.
+// beginPipeline makes what runs work in a transaction on a connection of the pool, which it takes with the first statement.
 func beginPipeline(db *sql.DB, e *engine, timeout time.Duration) func(context.Context, func(session) error) error {
-	return func(ctx context.Context, work func(session) error) error {
-		conn, err := db.Conn(ctx)
-		if err != nil {
-			return err
-		}
-		defer func() { _ = conn.Close() }()
-		return conn.Raw(func(driver any) error {
-			c, ok := driver.(*stdlib.Conn)
-			if !ok {
-				return fmt.Errorf("the driver's connection is a %T", driver)
-			}
-			p := &pipeline{engine: e, conn: c.Conn(), timeout: timeout}
-			p.pending = append(p.pending, pending{text: "BEGIN", settle: ignore})
-			return work(p)
-		})
+	calendars := &gates{all: map[calendar.CalendarID]*gate{}}
+	return func(_ context.Context, work func(session) error) error {
+		p := &pipeline{engine: e, pool: db, gates: calendars, timeout: timeout, leave: func() {}}
+		defer p.end()
+		p.pending = append(p.pending, pending{text: "BEGIN", settle: ignore})
+		return work(p)
 	}
+}
+
+// approach waits in front of the calendar that is changed first.
+func (p *pipeline) approach(ctx context.Context, id calendar.CalendarID) error {
+	if p.conn != nil || p.entered {
+		return nil
+	}
+	leave, err := p.gates.enter(ctx, id)
+	if err == nil {
+		p.leave, p.entered = leave, true
+	}
+	return err
+}
+
+// connect takes a connection, unless the transaction has one. It is the transaction's alone until its end.
+func (p *pipeline) connect(ctx context.Context) error {
+	if p.conn != nil {
+		return nil
+	}
+	held, err := p.pool.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	p.held = held
+	return held.Raw(func(driver any) error {
+		c, ok := driver.(*stdlib.Conn)
+		if !ok {
+			return fmt.Errorf("the driver's connection is a %T", driver)
+		}
+		p.conn = c.Conn()
+		return nil
+	})
+}
+
+// end gives back what the transaction has taken.
+func (p *pipeline) end() {
+	if p.held != nil {
+		_ = p.held.Close()
+	}
+	p.leave()
 }
 
 func ignore(_ int64, err error) error { return err }
@@ -63,6 +103,9 @@ func (p *pipeline) later(_ context.Context, settle settler, text string, args ..
 
 // query sends what is pending with the query.
 func (p *pipeline) query(ctx context.Context, text string, args ...any) (rows, error) {
+	if err := p.connect(ctx); err != nil {
+		return nil, err
+	}
 	all := p.send(ctx, pending{text: text, args: args})
 	if err := p.settle(ctx, all, len(p.pending)); err != nil {
 		return nil, errors.Join(err, closed(all, err))
@@ -106,13 +149,16 @@ func (p *pipeline) rollback(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), rollbackTimeout)
 	defer cancel()
 	p.pending, p.rows = nil, nil
-	if p.conn.PgConn().TxStatus() != 'I' {
+	if p.conn != nil && p.conn.PgConn().TxStatus() != 'I' {
 		_, _ = p.conn.Exec(ctx, "ROLLBACK")
 	}
 }
 
 // flush sends what is pending with further statements, and settles all of them.
 func (p *pipeline) flush(ctx context.Context, more ...pending) error {
+	if err := p.connect(ctx); err != nil {
+		return p.engine.translate(ctx, err)
+	}
 	all := p.send(ctx, more...)
 	p.pending = append(p.pending, more...)
 	err := p.settle(ctx, all, len(p.pending))
