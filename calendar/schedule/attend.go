@@ -45,6 +45,9 @@ func (r Rules) Attend(ctx context.Context, before, next *content.Object, g Guest
 			return Outcome{}, err
 		}
 		r.keepOthers(old, now, g.Self)
+		if now, err = r.putBack(ctx, old, now, g.Self); err != nil {
+			return Outcome{}, err
+		}
 	}
 	return Outcome{Object: now.Object, Messages: r.answers(old, now, g.Self)}, nil
 }
@@ -146,6 +149,29 @@ func (r Rules) keepOthers(old, now *reading, is Self) {
 			setSequence(c, n)
 		}
 	}
+}
+
+// putBack puts back the instances apart that a guest's program has dropped, where the organizer tells of them what the
+// series does not say, such as how one of them is joined: to leave an instance out one says so. An answer to the series
+// is one to them where it was before.
+func (r Rules) putBack(ctx context.Context, old, now *reading, is Self) (*reading, error) {
+	added, out := false, now.excluded()
+	for key, c := range old.apart {
+		if _, gone := out[key]; gone || now.apart[key] != nil || now.master() == nil {
+			continue
+		}
+		c = c.Clone()
+		if mine, was, said := attendee(c, is), attendee(old.master(), is), attendee(now.master(), is); mine != nil && said != nil && partstat(mine) == partstat(was) {
+			setParam(mine, paramPartstat, partstat(said))
+		}
+		now.Calendar.AddComponent(c)
+		added = true
+	}
+	if !added {
+		return now, nil
+	}
+	lendZones(now.Calendar, old.Calendar)
+	return r.again(ctx, now)
 }
 
 // answers are what the organizer is told of a change.

@@ -392,6 +392,22 @@ func TestAttendeeAnswers(t *testing.T) {
 	}
 }
 
+// TestWhatAGuestsProgramDropsComesBack: what the organizer tells of one instance is not lost where a program stores the series
+// alone, and to leave an instance out is to decline it.
+func TestWhatAGuestsProgramDropsComesBack(t *testing.T) {
+	t.Parallel()
+	before := event(daily+ann+bob+eve, thirdAt+"|CONFERENCE;VALUE=URI:https://meet.example/42"+ann+bob+eve)
+	out, err := rules().Attend(t.Context(), read(t, before), read(t, event(daily+ann+bobYes+eve)), schedule.Guest{Self: self("bob@example.com")})
+	if err != nil || !strings.Contains(out.Object.Document.String(), "https://meet.example/42") || strings.Count(out.Object.Document.String(), "PARTSTAT=ACCEPTED:mailto:bob") != 2 {
+		t.Fatalf("%v\n%v", err, out.Object)
+	}
+	left := strings.Replace(event(daily+ann+bob+eve), "SUMMARY", "EXDATE:20260312T100000Z\r\nSUMMARY", 1)
+	out, err = rules().Attend(t.Context(), read(t, before), read(t, left), schedule.Guest{Self: self("bob@example.com")})
+	if err != nil || strings.Contains(out.Object.Document.String(), "RECURRENCE-ID") || len(out.Messages) != 1 || out.Messages[0].Answered != "DECLINED" || out.Messages[0].Recurrence != "20260312T100000Z" {
+		t.Fatalf("%v\n%v %+v", err, out.Object.Document, out.Messages)
+	}
+}
+
 // TestAttendeeMayChange is RFC 6638 §3.2.2.1: what is not an attendee's to change.
 func TestAttendeeMayChange(t *testing.T) {
 	t.Parallel()
