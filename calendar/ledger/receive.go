@@ -288,6 +288,9 @@ func (m *meeting) answered(ctx context.Context, user calendar.User, msg schedule
 	if err != nil {
 		return notApplied(err)
 	}
+	if err := m.bring(ctx, user, stored, made); err != nil {
+		return err
+	}
 	if err := m.mayHold(made.Document.Bytes()); err != nil {
 		return err
 	}

@@ -261,6 +261,9 @@ func (m *meeting) reply(ctx context.Context, user calendar.User, msg schedule.Me
 	case err != nil && !errors.Is(err, schedule.ErrSame):
 		return statusFailed, fails(ctx, unusable{err})
 	case err == nil:
+		if err := m.bring(ctx, user, stored, made); err != nil {
+			return "", err
+		}
 		next := m.versionAsIs(schedule.Delivered{Object: made})
 		if !next.fits {
 			return statusFailed, nil // their copy is full

@@ -146,6 +146,28 @@ func (r Rules) Refreshed(ctx context.Context, event *content.Object, people []Ad
 	return all, nil
 }
 
+// Brought are the invitations of people whom an answer has brought into an event: somebody whom a guest sends in their
+// place (RFC 5546 §3.2.2.3).
+func (r Rules) Brought(ctx context.Context, before, after *content.Object) ([]Message, error) {
+	old, err := r.read(ctx, before)
+	if err != nil {
+		return nil, err
+	}
+	known := map[Person]bool{r.who(OrganizerOf(after)): true}
+	for _, a := range Attendees(before) {
+		known[r.who(a)] = true
+	}
+	people := slices.DeleteFunc(Attendees(after), func(a Address) bool { return known[r.who(a)] })
+	if len(people) == 0 {
+		return nil, nil
+	}
+	now, err := r.read(ctx, after)
+	if err != nil {
+		return nil, err
+	}
+	return r.differences(old, now, people, nil)
+}
+
 // name is what tells circles apart.
 func (c *comparison) name(was, is []*ical.Component, forced bool) string {
 	var b strings.Builder

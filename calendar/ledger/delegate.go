@@ -1,0 +1,50 @@
+package ledger
+
+import (
+	"context"
+	"maps"
+
+	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/content"
+	"caldav-mcp-server/calendar/schedule"
+)
+
+// bring invites, in the organizer's name, the people whom an answer brings into the event: a guest has sent them in their
+// place. What comes of it is noted in the event as it is to be stored.
+func (m *meeting) bring(ctx context.Context, organizer calendar.User, before, after *content.Object) error {
+	parties, err := m.partiesOf(ctx, after)
+	if err != nil {
+		return err
+	}
+	// It is the organizer's change, whoever has made it necessary.
+	theirs := *m
+	theirs.in.Owner, theirs.before, theirs.next, theirs.parties = organizer.ID, before, after, maps.Clone(m.parties)
+	maps.Copy(theirs.parties, parties)
+	theirs.rules.Person = theirs.person
+	messages, err := theirs.rules.Brought(ctx, before, after)
+	if err != nil {
+		return fails(ctx, unusable{err})
+	}
+	if len(messages) == 0 {
+		return nil
+	}
+	if err := theirs.lookUp(ctx); err != nil {
+		return err
+	}
+	if err := theirs.prepare(ctx, messages); err != nil {
+		return err
+	}
+	came := map[schedule.Person]string{}
+	for _, msg := range messages {
+		status, err := theirs.deliver(ctx, msg)
+		if err != nil {
+			return err
+		}
+		if status != "" {
+			came[theirs.person(msg.To)] = status
+		}
+	}
+	theirs.rules.Note(after, came)
+	m.texts, m.merges = theirs.texts, theirs.merges
+	return nil
+}

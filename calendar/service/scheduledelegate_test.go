@@ -1,0 +1,88 @@
+package service_test
+
+import (
+	"strings"
+	"testing"
+
+	"caldav-mcp-server/calendar"
+)
+
+// TestDelegateIsInvited is RFC 5546 §3.2.2.3 and §4.2.5 between users: bob sends kim in his place, kim is invited by the
+// organizer with word of whom she comes for, and her answer reaches the organizer and bob.
+func TestDelegateIsInvited(t *testing.T) {
+	invited(t, "ann bob kim", func(g *guests) {
+		g.save("ann", meetingOf(organizedByAnn, attendees("bob")))
+		g.save("bob", delegating(g.text("bob"), "kim"))
+		g.want("kim is asked", g.answered("kim", "kim"), "NEEDS-ACTION")
+		g.want("kim's inbox", g.inbox("kim"), "REQUEST")
+		g.want("at the organizer's", g.answered("ann", "bob"), "DELEGATED NEEDS-ACTION") // bob's line, and hers, which names him
+		for _, who := range []string{"ann", "bob", "kim"} {
+			if line := lineWith(g.text(who), "mailto:kim@example.com"); !strings.Contains(line, `DELEGATED-FROM="mailto:bob@example.com"`) {
+				t.Errorf("%s has of kim: %s", who, line)
+			}
+		}
+		if line := lineWith(g.text("ann"), ":mailto:kim@example.com"); !strings.Contains(line, "SCHEDULE-STATUS=1.2") {
+			t.Errorf("what came of it: %s", line)
+		}
+		g.save("kim", answering(g.text("kim"), "kim", "ACCEPTED"))
+		g.want("kim comes", g.answered("ann", "kim")+" "+g.answered("bob", "kim"), "ACCEPTED ACCEPTED")
+		g.save("ann", strings.Replace(g.text("ann"), "DTSTART:20260310T10", "DTSTART:20260310T09", 1))
+		g.want("kim hears of the next change", g.line("kim", "DTSTART"), "DTSTART:20260310T090000Z")
+	})
+}
+
+// TestDelegateElsewhereIsInvited: the same where delegator and delegate are not of this server. The mail is the organizer's.
+func TestDelegateElsewhereIsInvited(t *testing.T) {
+	invited(t, "ann bob", func(g *guests) {
+		g.save("ann", meetingOf(organizedByAnn, "ATTENDEE:mailto:zoe@elsewhere.example", attendees("bob")))
+		g.letters()
+		reply := meetingOf(organizedByAnn, `ATTENDEE;PARTSTAT=DELEGATED;DELEGATED-TO="mailto:lou@elsewhere.example":mailto:zoe@elsewhere.example`,
+			`ATTENDEE;DELEGATED-FROM="mailto:zoe@elsewhere.example":mailto:lou@elsewhere.example`)
+		g.must(g.Receive(g.ctx, mailed("zoe@elsewhere.example", "ann@example.com", calendar.MethodReply, reply)))
+		g.want("letters", g.letters(), "REQUEST lou@elsewhere.example")
+		if line := lineWith(g.text("bob"), "mailto:lou@elsewhere.example"); line == "" {
+			t.Error("bob does not see who comes")
+		}
+		yes := meetingOf(organizedByAnn, `ATTENDEE;PARTSTAT=ACCEPTED;DELEGATED-FROM="mailto:zoe@elsewhere.example":mailto:lou@elsewhere.example`)
+		g.must(g.Receive(g.ctx, mailed("lou@elsewhere.example", "ann@example.com", calendar.MethodReply, yes)))
+		if line := lineWith(g.text("ann"), ":mailto:lou@elsewhere.example"); !strings.Contains(line, "PARTSTAT=ACCEPTED") {
+			t.Errorf("lou has %s", line)
+		}
+	})
+}
+
+// lineWith is the first line that contains something, without folds.
+func lineWith(text, part string) string {
+	for line := range strings.SplitSeq(strings.ReplaceAll(text, "\r\n ", ""), "\r\n") {
+		if strings.Contains(line, part) {
+			return line
+		}
+	}
+	return ""
+}
+
+// TestOneCancelForSeveralDates is RFC 5546 §3.2.5: each component of a message calls off one instance, and the rest stays.
+func TestOneCancelForSeveralDates(t *testing.T) {
+	invited(t, "bob", func(g *guests) {
+		zoe := "ORGANIZER:mailto:zoe@elsewhere.example"
+		g.must(g.Receive(g.ctx, mailed("zoe@elsewhere.example", "bob@example.com", calendar.MethodRequest, meetingOf(zoe, attendees("bob"), "RRULE:FREQ=DAILY;COUNT=5"))))
+		g.must(g.answer("ACCEPTED"))
+		off := func(day string) string {
+			text := strings.ReplaceAll(meetingOf(zoe, attendees("bob"), "SEQUENCE:1", "STATUS:CANCELLED", "RECURRENCE-ID:"+day+"T100000Z"), "20260310", day)
+			begin, end := strings.Index(text, "BEGIN:VEVENT"), strings.Index(text, "END:VCALENDAR")
+			return text[begin:end]
+		}
+		all := "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//test//EN\r\n" + off("20260311") + off("20260313") + "END:VCALENDAR\r\n"
+		g.must(g.Receive(g.ctx, mailed("zoe@elsewhere.example", "bob@example.com", calendar.MethodCancel, all)))
+		text := g.text("bob")
+		for _, want := range []string{"20260311T100000Z", "20260313T100000Z"} {
+			if !strings.Contains(text, want) {
+				t.Errorf("%s is not left out:\n%s", want, text)
+			}
+		}
+		if strings.Contains(text, "STATUS:CANCELLED") || strings.Count(text, "EXDATE") != 2 {
+			t.Errorf("more is called off than two days:\n%s", text)
+		}
+		g.want("the answer stays", g.answered("bob", "bob"), "ACCEPTED")
+	})
+}
