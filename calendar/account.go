@@ -53,6 +53,8 @@ type Mirror struct {
 	Account  AccountID
 	// Remote is what the source calls it.
 	Remote string
+	// RemoteName is what people call it there, as last seen.
+	RemoteName string
 	// Cursor is where to go on at the source.
 	Cursor string
 	// Round counts full listings, Whole tells that one is under way.
@@ -124,6 +126,8 @@ type MirrorKeeper interface {
 	SetOrigin(ctx context.Context, id CalendarID, o Origin) error
 	// PutMirror writes the Cursor, the Round, the Whole, the Faults, the Error and the Checked of a mirror; NotFound when it is none any more.
 	PutMirror(ctx context.Context, m Mirror) error
+	// SetRemoteName writes what a mirror's calendar is called at its source; NotFound when it is none any more.
+	SetRemoteName(ctx context.Context, id CalendarID, name string) error
 	// PutMirrored writes what was agreed about an object. What was agreed about another ref with its UID is forgotten.
 	PutMirrored(ctx context.Context, id CalendarID, m Mirrored) error
 	// DropMirrored forgets what was agreed about a ref.

@@ -6,12 +6,12 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-const selectMirrors = `SELECT m.calendar_id, m.account_id, m.remote, m.cursor_text, m.round, m.whole, m.faults, m.error, m.checked
+const selectMirrors = `SELECT m.calendar_id, m.account_id, m.remote, m.cursor_text, m.round, m.whole, m.faults, m.error, m.checked, m.remote_name
 	FROM mirrors m JOIN calendars c ON c.id = m.calendar_id WHERE c.trashed IS NULL AND `
 
 func scanMirror(row scanner) (calendar.Mirror, error) {
 	var m calendar.Mirror
-	err := row.Scan(&m.Calendar, &m.Account, &m.Remote, &m.Cursor, &m.Round, &m.Whole, &m.Faults, &m.Error, seconds{&m.Checked})
+	err := row.Scan(&m.Calendar, &m.Account, &m.Remote, &m.Cursor, &m.Round, &m.Whole, &m.Faults, &m.Error, seconds{&m.Checked}, &m.RemoteName)
 	return m, err
 }
 
@@ -65,8 +65,8 @@ func (s *Store) MirroredByUID(ctx context.Context, id calendar.CalendarID, uid c
 // InsertMirror implements [calendar.Tx].
 func (t *Tx) InsertMirror(ctx context.Context, m calendar.Mirror, o calendar.Origin) error {
 	t.hint.Everything = true
-	_, err := t.exec(ctx, `INSERT INTO mirrors (calendar_id, account_id, remote, cursor_text, round, whole, faults, error)
-		VALUES ($1, $2, $3, $4, $5, $6, 0, '')`, m.Calendar, m.Account, m.Remote, m.Cursor, m.Round, m.Whole)
+	_, err := t.exec(ctx, `INSERT INTO mirrors (calendar_id, account_id, remote, cursor_text, round, whole, faults, error, remote_name)
+		VALUES ($1, $2, $3, $4, $5, $6, 0, '', $7)`, m.Calendar, m.Account, m.Remote, m.Cursor, m.Round, m.Whole, m.RemoteName)
 	if err != nil {
 		return taken(err, "", "this is linked already")
 	}
@@ -83,6 +83,11 @@ func (t *Tx) SetOrigin(ctx context.Context, id calendar.CalendarID, o calendar.O
 func (t *Tx) PutMirror(ctx context.Context, m calendar.Mirror) error {
 	return expectRow(t.exec(ctx, `UPDATE mirrors SET cursor_text = $2, round = $3, whole = $4, faults = $5, error = $6, checked = $7 WHERE calendar_id = $1`,
 		m.Calendar, m.Cursor, m.Round, m.Whole, m.Faults, m.Error, unlessZero(m.Checked)))
+}
+
+// SetRemoteName implements [calendar.Tx].
+func (t *Tx) SetRemoteName(ctx context.Context, id calendar.CalendarID, name string) error {
+	return expectRow(t.exec(ctx, `UPDATE mirrors SET remote_name = $2 WHERE calendar_id = $1`, id, name))
 }
 
 // PutMirrored implements [calendar.Tx].

@@ -67,7 +67,7 @@ type linkedCalendar struct {
 var states = map[calendar.AccountStatus]string{
 	calendar.AccountGood:   "",
 	calendar.AccountFailed: "It is tried again by itself.",
-	calendar.AccountSignIn: "It does not let us in any more: unlink it, keep its calendars or not, and link it again.",
+	calendar.AccountSignIn: "It does not let us in any more: link it again below, with the password or consent that is good now. Its calendars stay.",
 	calendar.AccountPaused: "It has not answered for weeks, and is not asked any more until you say so.",
 }
 

@@ -56,7 +56,8 @@ func (m *Mirror) AddressOf(n NewAccount) string {
 	return p.Address(n.Secret)
 }
 
-// Link links an account, or a feed, and looks at it for the first time. What cannot be looked at is not linked.
+// Link links an account, or a feed, and looks at it for the first time. What cannot be looked at is not linked. An account that
+// its owner has linked already gets the new secret, and keeps its calendars.
 func (m *Mirror) Link(ctx context.Context, c calendar.Caller, n NewAccount) (Linked, calendar.Arrived, error) {
 	var none calendar.Arrived
 	if err := c.MayOwn(calendar.CreateCalendars); err != nil {
@@ -79,7 +80,13 @@ func (m *Mirror) Link(ctx context.Context, c calendar.Caller, n NewAccount) (Lin
 	if a.Name == "" {
 		a.Name = a.Address
 	}
-	var err error
+	known, err := m.same(ctx, a, p, n.Secret)
+	if err != nil {
+		return Linked{}, none, err
+	}
+	if known.ID != "" {
+		return m.renew(ctx, c, known, p, n)
+	}
 	if a.Secret, a.Key, err = m.seal(a, n.Secret); err != nil {
 		return Linked{}, none, err
 	}
@@ -161,8 +168,11 @@ func (m *Mirror) show(ctx context.Context, c calendar.Caller, a calendar.Account
 		props.Description = &r.Description
 	}
 	props.Name = strings.ToValidUTF8(props.Name[:min(len(props.Name), calendar.MaxNameLength)], "")
-	_, err := m.ledger.CreateMirror(ctx, c, calendar.NewCalendar{Properties: props},
-		calendar.Mirror{Account: a.ID, Remote: r.ID}, calendar.Origin{From: a.Name, Writable: r.Writable})
+	mirror := calendar.Mirror{Account: a.ID, Remote: r.ID}
+	if r.Name != "" {
+		mirror.RemoteName = props.Name
+	}
+	_, err := m.ledger.CreateMirror(ctx, c, calendar.NewCalendar{Properties: props}, mirror, calendar.Origin{From: a.Name, Writable: r.Writable})
 	return err
 }
 
@@ -176,12 +186,17 @@ func (m *Mirror) discover(ctx context.Context, source Source, a calendar.Account
 	if err != nil {
 		return err
 	}
-	known := map[string]bool{}
+	known, shown := map[string]bool{}, map[string]calendar.Mirror{}
 	for _, one := range mirrors {
-		known[one.Remote] = true
+		known[one.Remote], shown[one.Remote] = true, one
 	}
 	owner := calendar.Caller{User: calendar.User{ID: a.Owner}, Scopes: calendar.ScopeAll, Agent: "changed at " + a.Name}
 	for _, r := range remotes {
+		if one, here := shown[r.ID]; here {
+			if err := m.follow(ctx, a, one, r); err != nil {
+				return err
+			}
+		}
 		if known[r.ID] || len(known) >= calendarsMost {
 			continue
 		}
@@ -191,6 +206,18 @@ func (m *Mirror) discover(ctx context.Context, source Source, a calendar.Account
 		}
 	}
 	return nil
+}
+
+// follow takes over what a calendar is called there, and whether it may be written to.
+func (m *Mirror) follow(ctx context.Context, a calendar.Account, one calendar.Mirror, r Remote) error {
+	cal, err := m.Store.Calendar(ctx, a.Owner, one.Calendar)
+	if err != nil && calendar.ReasonOf(err) == calendar.NotFound {
+		return nil // it went meanwhile
+	}
+	if err != nil || cal.Origin.Writable == r.Writable && one.RemoteName == r.Name {
+		return err
+	}
+	return m.ledger.Follow(ctx, cal, one, r.Name, r.Writable)
 }
 
 // asked is an error of a first look as the one reads it who named the account.

@@ -1,6 +1,7 @@
 package mirror_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
 
 	"caldav-mcp-server/auth"
 	"caldav-mcp-server/auth/vault"
@@ -38,6 +39,8 @@ type model struct {
 	// feed has everything listed each time.
 	feed     bool
 	readOnly bool
+	// name is what people call the calendar there; "" for Elsewhere. password is what lets us in.
+	name, password string
 }
 
 func newModel() *model {
@@ -47,16 +50,16 @@ func newModel() *model {
 func (m *model) provider() mirror.Provider {
 	return mirror.Provider{
 		Title: "Model", Every: time.Hour, Open: func(o mirror.Opening) (mirror.Source, error) {
-			if o.Secret.Password != "secret" {
+			if o.Secret.Password != cmp.Or(m.password, "secret") {
 				return nil, mirror.ErrSignIn
 			}
 			return m, nil
-		}, Address: func(mirror.Secret) string { return "model.example" },
+		}, Address: func(s mirror.Secret) string { return s.Username + "model.example" },
 	}
 }
 
 func (m *model) Calendars(context.Context) ([]mirror.Remote, error) {
-	return []mirror.Remote{{ID: "one", Name: "Elsewhere", Writable: !m.readOnly}}, nil
+	return []mirror.Remote{{ID: "one", Name: cmp.Or(m.name, "Elsewhere"), Writable: !m.readOnly}}, nil
 }
 
 // Changes gives pages of two.
@@ -268,7 +271,7 @@ func (h *house) texts(cal calendar.Calendar) map[string]string {
 
 func (h *house) same(cal calendar.Calendar) {
 	h.t.Helper()
-	if diff := cmp.Diff(h.model.texts(), h.texts(cal)); diff != "" {
+	if diff := gocmp.Diff(h.model.texts(), h.texts(cal)); diff != "" {
 		h.t.Fatalf("the sides differ, -there +here\n%s", diff)
 	}
 }

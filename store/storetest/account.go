@@ -176,6 +176,8 @@ func mirrorRemembers(b *bundle) {
 		return b.Update(b.Context(), func(tx calendar.Tx) error { return tx.PutMirror(b.Context(), m) })
 	}
 	b.must(put(want))
+	want.RemoteName = "Club"
+	b.must(b.Update(b.Context(), func(tx calendar.Tx) error { return tx.SetRemoteName(b.Context(), cal.ID, want.RemoteName) }))
 	got, err := b.Mirror(b.Context(), cal.ID)
 	b.must(err)
 	same(b, "mirror", got, want)

@@ -1,0 +1,88 @@
+package mirror_test
+
+import (
+	"testing"
+
+	"caldav-mcp-server/auth/vault"
+	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/mirror"
+)
+
+// What a calendar is called there, and whether it takes changes, is seen here; a name that its owner gave it here stays.
+func TestNamesAndRightsAreFollowed(t *testing.T) {
+	t.Parallel()
+	each(t, func(h *house) {
+		cal := h.link()
+		now := func() calendar.Calendar {
+			h.t.Helper()
+			got, err := h.Calendar(h.ctx, h.alice, cal.ID)
+			h.must(err)
+			return got
+		}
+		h.model.name = "Renamed there"
+		h.must(h.refresh())
+		if got := now(); got.Name != "Renamed there" {
+			h.t.Errorf("it is called %q", got.Name)
+		}
+		h.must(h.PatchCalendar(h.ctx, h.alice, cal.ID, func(p *calendar.Properties) ([]calendar.DeadProperty, error) {
+			p.Name = "Mine"
+			return nil, nil
+		}))
+		h.model.name, h.model.readOnly = "Again", true
+		h.must(h.refresh())
+		if got := now(); got.Name != "Mine" || got.Origin.Writable {
+			h.t.Errorf("it is %q, %+v", got.Name, got.Origin)
+		}
+		draft := calendar.Draft{Name: "a.ics", Data: []byte(event("a", "mine"))}
+		_, err := h.Put(h.ctx, h.alice, now(), draft)
+		if calendar.ReasonOf(err) != calendar.Forbidden || h.model.writes != 0 {
+			h.t.Errorf("what may no more be written to: %v", err)
+		}
+		h.model.readOnly = false
+		h.must(h.refresh())
+		_, err = h.Put(h.ctx, h.alice, now(), draft)
+		h.must(err)
+		h.same(cal)
+	})
+}
+
+// An account that lets nobody in is linked again with another password, and keeps its calendars; so is one whose secret
+// nobody can open any more. A wrong password changes nothing.
+func TestAnAccountIsLinkedAgain(t *testing.T) {
+	t.Parallel()
+	each(t, func(h *house) {
+		h.model.set("", "a", event("a", "x"))
+		link := func(user, password string) (mirror.Linked, error) {
+			l, _, err := h.Mirrors.Link(h.ctx, h.alice, mirror.NewAccount{Provider: "model", Secret: mirror.Secret{Username: user, Password: password}})
+			return l, err
+		}
+		first, err := link("ann@", "secret")
+		h.must(err)
+		h.linked = first
+		h.model.password = "other"
+		if h.refresh() == nil {
+			h.t.Error("the old password is good")
+		}
+		if _, err := link("ann@", "wrong"); err == nil {
+			h.t.Error("a wrong password is taken")
+		}
+		h.model.set("", "b", event("b", "y"))
+		again, err := link("ann@", "other")
+		h.must(err)
+		if again.ID != first.ID || again.Status != calendar.AccountGood || len(again.Calendars) != 1 || again.Calendars[0].ID != first.Calendars[0].ID {
+			h.t.Errorf("it is another account: %+v", again)
+		}
+		h.same(first.Calendars[0].Calendar)
+		h.keys = sealer{vault.New(vault.Given([]vault.Key{vault.NewKey()}))}
+		h.open()
+		if again, err = link("ann@", "other"); err != nil || again.ID != first.ID {
+			h.t.Errorf("with another master key: %v", err)
+		}
+		h.must(h.refresh())
+		another, err := link("eve@", "other")
+		h.must(err)
+		if another.ID == first.ID {
+			h.t.Error("somebody else's account is taken for hers")
+		}
+	})
+}
