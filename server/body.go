@@ -15,9 +15,18 @@ type body struct {
 	stall   time.Duration
 	end     time.Time
 	done    bool
+	// invited tells that the client waits for a word before it sends the body (Expect: 100-continue), begun that it got one.
+	invited, begun bool
 }
 
+const (
+	// drainMost and drainFor bound what is read of a body that nobody wants.
+	drainMost = 16 << 20
+	drainFor  = 10 * time.Second
+)
+
 func (b *body) Read(p []byte) (int, error) {
+	b.begun = true
 	if !b.done {
 		b.renew()
 	}
@@ -45,9 +54,17 @@ func (b *body) finish() {
 	}
 }
 
-// rest bounds the time in which net/http throws away what the handler left unread.
-func (b *body) rest(there bool) {
-	if there && !b.done {
-		b.renew()
+// drain reads what the handler left unread, before the answer leaves: after it net/http reads no more. A connection that is closed with bytes unread is
+// reset, which overtakes the answer: proxies then say 502 in place of what we said, and apps take that for "try again".
+func (b *body) drain() {
+	if b.done || b.invited && !b.begun {
+		return
+	}
+	if soon := b.now().Add(drainFor); soon.Before(b.end) {
+		b.end = soon
+	}
+	_, _ = io.CopyN(io.Discard, b, drainMost)
+	if !b.done {
+		b.renew() // for what net/http reads of it
 	}
 }

@@ -90,15 +90,18 @@ func (s *Server) patience(next http.Handler) http.Handler {
 			ResponseWriter: rw, control: control, now: s.config.Now, stall: s.config.Timeouts.Stall,
 			stream: func() { s.endOnStop(ctx, r.Method, cancel) },
 		}
-		body := &body{ReadCloser: r.Body, control: control, now: s.config.Now, stall: w.stall, end: s.config.Now().Add(s.config.Timeouts.Body)}
-		if r.Body != nil && r.Body != http.NoBody {
+		body := &body{ReadCloser: r.Body, control: control, now: s.config.Now, stall: w.stall, end: s.config.Now().Add(s.config.Timeouts.Body), invited: r.Header.Get("Expect") != ""}
+		uploads := r.Body != nil && r.Body != http.NoBody
+		if uploads {
 			r.Body = body
 		}
 		next.ServeHTTP(w, r)
-		// What is still in buffers is sent by net/http after this, and an unread body thrown away.
+		if uploads && r.ProtoMajor == 1 {
+			body.drain()
+		}
+		// What is still in buffers is sent by net/http after this.
 		w.deadline = time.Time{}
 		w.renew()
-		body.rest(r.Body == body)
 	})
 }
 

@@ -200,3 +200,46 @@ func TestKeepAliveAfterABody(t *testing.T) {
 		}
 	})
 }
+
+// Who uploads what is refused is heard out before they are answered, within bounds: a connection that is closed with bytes
+// unread takes the answer with it.
+func TestRefusedUploadIsHeardOut(t *testing.T) {
+	t.Parallel()
+	for what, c := range map[string]struct {
+		length, sent int
+		expect       string
+		took         time.Duration
+	}{
+		"a large one":                 {900_000, 900_000, "", 0},
+		"one beyond the door's bound": {4 << 20, 4 << 20, "", 0},
+		"one that stops":              {900_000, 10, "", drainFor},
+		"one that waits for a word":   {900_000, 0, "Expect: 100-continue\r\n", 0},
+	} {
+		t.Run(what, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				conn := dial(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusConflict) })
+				begin, sent := time.Now(), make(chan error, 1)
+				go func() {
+					_, err := fmt.Fprintf(conn, "PUT / HTTP/1.1\r\nHost: localhost\r\n%sContent-Length: %d\r\n\r\n%s", c.expect, c.length, strings.Repeat("x", c.sent))
+					sent <- err
+				}()
+				if err := <-sent; err != nil {
+					t.Fatalf("the upload was cut off: %v", err)
+				}
+				answer, err := http.ReadResponse(bufio.NewReader(conn), nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				answer.Body.Close()
+				want := http.StatusConflict
+				if c.length > 1<<20 {
+					want = http.StatusRequestEntityTooLarge
+				}
+				if took := time.Since(begin); answer.StatusCode != want || took != c.took {
+					t.Errorf("answered %s after %s", answer.Status, took)
+				}
+			})
+		})
+	}
+}
