@@ -58,6 +58,7 @@ func (n noticeBoard) Changes(_ context.Context, _, cursor string) (mirror.Change
 func (noticeBoard) Put(context.Context, string, mirror.Object) (mirror.Object, error) {
 	return mirror.Object{}, errors.ErrUnsupported
 }
+
 func (noticeBoard) Delete(context.Context, string, string, string) error {
 	return errors.ErrUnsupported
 }
