@@ -105,7 +105,7 @@ type linkedView struct {
 // linkedOf tells a token that may know it which accounts there are.
 func (b toolbox) linkedOf(ctx context.Context, c *call, z zoned) (linkedView, error) {
 	var v linkedView
-	if c.caller.MayOwn(calendar.ReadObjects) != nil {
+	if may := c.caller.MayOwn(calendar.ReadObjects) == nil; !may {
 		return v, nil
 	}
 	all, err := b.service.Mirrors.LinkedAccounts(ctx, c.caller)
