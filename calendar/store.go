@@ -119,6 +119,8 @@ type Tx interface {
 	Duplicates(ctx context.Context, cal CalendarID, name ObjectName, uid UID) (atName, withUID *Object, err error)
 	// PutObject writes a live object, over whatever lies at its name.
 	PutObject(ctx context.Context, o Object) error
+	// TouchObject gives a live object another version, and leaves it as it is.
+	TouchObject(ctx context.Context, cal CalendarID, name ObjectName, v Version) error
 	// BuryObject makes a live object a tombstone of that version, and forgets the properties
 	// that were kept of it.
 	BuryObject(ctx context.Context, cal CalendarID, name ObjectName, v Version) error
@@ -150,8 +152,9 @@ type Tx interface {
 	UntrashCalendar(ctx context.Context, id CalendarID, at Segment) error
 
 	// SetDeadProperties sets and removes properties that are kept of something, in their order, and returns
-	// how many there then are. Whose holder is gone is NotFound.
-	SetDeadProperties(ctx context.Context, h Holder, edits []DeadProperty) (int, error)
+	// how many there then are, and by how many bytes they grew. Whose holder is gone is NotFound. What is kept of objects counts
+	// among the bytes of their calendar: what this adds the caller counts, see UsageKeeper, the copying and the burying do so themselves.
+	SetDeadProperties(ctx context.Context, h Holder, edits []DeadProperty) (count int, grown int64, err error)
 	// DeadProperties is Store.DeadProperties within the transaction.
 	DeadProperties(ctx context.Context, h Holder) ([]DeadProperty, error)
 	// CopyDeadProperties puts what is kept of one object in the place of what is kept of another.

@@ -11,7 +11,7 @@ import (
 )
 
 // deadTable is one of the tables of kept properties, which differ in whose rows they hold.
-type deadTable struct{ list, put, remove, count string }
+type deadTable struct{ list, put, remove, size string }
 
 // keptIn makes the statements of a table. All have the same columns.
 func keptIn(table string) deadTable {
@@ -20,9 +20,12 @@ func keptIn(table string) deadTable {
 		put: `INSERT INTO ` + table + ` (owner, item, space, name, value) VALUES ($1, $2, $3, $4, $5)
 			ON CONFLICT (owner, item, space, name) DO UPDATE SET value = excluded.value`,
 		remove: `DELETE FROM ` + table + ` WHERE owner = $1 AND item = $2 AND space = $3 AND name = $4`,
-		count:  `SELECT COUNT(*) FROM ` + table + ` WHERE owner = $1 AND item = $2`,
+		size:   `SELECT COUNT(*), ` + deadBytes + ` FROM ` + table + ` WHERE owner = $1 AND item = $2`,
 	}
 }
+
+// deadBytes is what properties count.
+const deadBytes = `COALESCE(SUM(octet_length(space) + octet_length(name) + octet_length(value)), 0)`
 
 // keptOf tells where what a holder keeps is stored: the table, the row's owner and item.
 func keptOf(h calendar.Holder) (table deadTable, owner, item string) {
@@ -90,32 +93,61 @@ func (s *Store) DeadPropertyHolders(ctx context.Context, cal calendar.CalendarID
 }
 
 // SetDeadProperties implements [calendar.Tx]. The caller that locked the calendar sees to it that the object is there.
-func (t *Tx) SetDeadProperties(ctx context.Context, h calendar.Holder, edits []calendar.DeadProperty) (int, error) {
+func (t *Tx) SetDeadProperties(ctx context.Context, h calendar.Holder, edits []calendar.DeadProperty) (count int, grown int64, err error) {
 	table, owner, item := keptOf(h)
+	before, err := rowOf(ctx, t, scanKept, table.size, owner, item)
+	if err != nil {
+		return 0, 0, err
+	}
 	for _, e := range edits {
-		var err error
 		if e.Value == "" {
 			_, err = t.exec(ctx, table.remove, owner, item, e.Name.Space, e.Name.Local)
 		} else {
 			_, err = t.exec(ctx, table.put, owner, item, e.Name.Space, e.Name.Local, e.Value)
 		}
 		if err != nil {
-			return 0, fmt.Errorf("property %s: %w", e.Name.Local, err)
+			return 0, 0, fmt.Errorf("property %s: %w", e.Name.Local, err)
 		}
 	}
-	count, err := rowOf(ctx, t, scanNumber, table.count, owner, item)
-	return int(count), err
+	after, err := rowOf(ctx, t, scanKept, table.size, owner, item)
+	return int(after.Objects), after.Bytes - before.Bytes, err
 }
 
+// scanKept scans how many properties there are, and how large.
+func scanKept(row scanner) (calendar.Usage, error) {
+	var u calendar.Usage
+	err := row.Scan(&u.Objects, &u.Bytes)
+	return u, err
+}
+
+const (
+	ofItem = ` FROM calendar_kept WHERE owner = $1 AND item = $2`
+
+	// countKept adds what is kept of an object to what its calendar holds, uncountKept takes it away.
+	countKept = `UPDATE calendars SET bytes = bytes + (SELECT ` + deadBytes + ofItem + `) WHERE id = $1
+		AND EXISTS (SELECT 1` + ofItem + `)`
+	uncountKept = `UPDATE calendars SET bytes = bytes - (SELECT ` + deadBytes + ofItem + `) WHERE id = $1
+		AND EXISTS (SELECT 1` + ofItem + `)`
+)
+
 // forgetDeadProperties is run when an object goes, or is replaced by another one.
-const forgetDeadProperties = `DELETE FROM calendar_kept WHERE owner = $1 AND item = $2`
+func (t *Tx) forgetDeadProperties(ctx context.Context, cal calendar.CalendarID, name calendar.ObjectName) error {
+	if err := t.later(ctx, ignore, uncountKept, cal, name); err != nil {
+		return err
+	}
+	return t.later(ctx, ignore, `DELETE`+ofItem, cal, name)
+}
 
 // CopyDeadProperties implements [calendar.Tx].
 func (t *Tx) CopyDeadProperties(ctx context.Context, from, to calendar.Holder) error {
-	if err := t.later(ctx, ignore, forgetDeadProperties, to.Calendar.ID, to.Object); err != nil {
+	if err := t.forgetDeadProperties(ctx, to.Calendar.ID, to.Object); err != nil {
 		return err
 	}
-	return t.later(ctx, ignore, `INSERT INTO calendar_kept (owner, item, space, name, value)
+	err := t.later(ctx, ignore, `INSERT INTO calendar_kept (owner, item, space, name, value)
 		SELECT $3, $4, space, name, value FROM calendar_kept WHERE owner = $1 AND item = $2`,
 		from.Calendar.ID, from.Object, to.Calendar.ID, to.Object)
+	if err != nil {
+		return err
+	}
+	return t.later(ctx, ignore, countKept, to.Calendar.ID, to.Object)
 }

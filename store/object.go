@@ -97,6 +97,11 @@ func bytesOf(data []byte) []byte {
 	return data
 }
 
+// TouchObject implements [calendar.Tx].
+func (t *Tx) TouchObject(ctx context.Context, cal calendar.CalendarID, name calendar.ObjectName, v calendar.Version) error {
+	return t.later(ctx, expectRow, `UPDATE objects SET version = $3 WHERE calendar_id = $1 AND name = $2 AND NOT deleted`, cal, name, v)
+}
+
 // BuryObject implements [calendar.Tx].
 func (t *Tx) BuryObject(ctx context.Context, cal calendar.CalendarID, name calendar.ObjectName, v calendar.Version) error {
 	err := t.later(ctx, expectRow, `UPDATE objects SET deleted = TRUE, version = $3
@@ -104,5 +109,5 @@ func (t *Tx) BuryObject(ctx context.Context, cal calendar.CalendarID, name calen
 	if err != nil {
 		return err
 	}
-	return t.later(ctx, ignore, forgetDeadProperties, cal, name)
+	return t.forgetDeadProperties(ctx, cal, name)
 }

@@ -18,6 +18,7 @@ const (
 	recount = `UPDATE calendars SET
 		objects = (SELECT COUNT(*) FROM objects o WHERE o.calendar_id = calendars.id AND NOT o.deleted),
 		bytes = (SELECT COALESCE(SUM(o.size), 0) FROM objects o WHERE o.calendar_id = calendars.id AND NOT o.deleted)
+			+ (SELECT ` + deadBytes + ` FROM calendar_kept k WHERE k.owner = calendars.id AND k.item <> '')
 		WHERE id = $1`
 )
 

@@ -23,7 +23,8 @@ func (s *Ledger) SetDeadProperties(ctx context.Context, c calendar.Caller, h cal
 	})
 }
 
-// touch gives an object a new version though its bytes stay: others shall hear of it.
+// touch gives an object a new version though its bytes stay: others shall hear of it. The journal has no line of it, as of what is
+// kept of calendars: it would hold the bytes again, four megabytes of them for a request of a hundred bytes.
 func (w *work) touch(ctx context.Context, h calendar.Holder, when calendar.Precondition) error {
 	if _, err := w.openTo(ctx, calendar.WriteObjects, h.Calendar.ID); err != nil {
 		return err
@@ -32,11 +33,20 @@ func (w *work) touch(ctx context.Context, h calendar.Holder, when calendar.Preco
 	if err != nil {
 		return err
 	}
-	_, err = w.put(ctx, o, &o)
-	return err
+	cal, err := w.next(ctx, h.Calendar.ID)
+	if err != nil {
+		return err
+	}
+	o.Version = cal.Version
+	if err := w.TouchObject(ctx, o.Calendar, o.Name, o.Version); err != nil {
+		return err
+	}
+	cal.note(o)
+	return nil
 }
 
-// keep is the part of a change that runs in its transaction.
+// keep is the part of a change that runs in its transaction. What is kept of objects counts as their calendar's: there may be
+// any number of them.
 func (w *work) keep(ctx context.Context, h calendar.Holder, edits []calendar.DeadProperty) error {
 	if len(edits) == 0 {
 		return nil
@@ -44,9 +54,12 @@ func (w *work) keep(ctx context.Context, h calendar.Holder, edits []calendar.Dea
 	if err := calendar.CheckDeadProperties(edits); err != nil {
 		return err
 	}
-	count, err := w.Tx.SetDeadProperties(ctx, h, edits)
+	count, grown, err := w.Tx.SetDeadProperties(ctx, h, edits)
 	if err == nil && count > calendar.MaxDeadProperties {
 		err = calendar.Errorf(calendar.TooLarge, calendar.RuleDiskSpace, "no more than %d properties are kept of one resource", calendar.MaxDeadProperties)
+	}
+	if cal := w.opened[h.Calendar.ID]; h.Place == calendar.AtObject && cal != nil {
+		cal.grow(0, grown, false)
 	}
 	return err
 }

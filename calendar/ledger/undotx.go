@@ -182,7 +182,7 @@ func (t *undoIn) reset(ctx context.Context, then state, kept []calendar.DeadProp
 			return err
 		}
 		if edits := wanted.DeadPropertyEdits(kept); len(edits) > 0 {
-			if _, err := t.Tx.SetDeadProperties(ctx, calendar.Holder{Place: calendar.AtCalendar, Calendar: cal}, edits); err != nil {
+			if _, _, err := t.Tx.SetDeadProperties(ctx, calendar.Holder{Place: calendar.AtCalendar, Calendar: cal}, edits); err != nil {
 				return err
 			}
 		}

@@ -9,6 +9,7 @@ import (
 
 	"caldav-mcp-server/auth"
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/ledger"
 	"caldav-mcp-server/calendar/service"
 )
 
@@ -163,5 +164,45 @@ func TestQuotaAtOnce(t *testing.T) {
 		if got := h.used(h.alice); got.Objects != may {
 			t.Errorf("%d objects got in, %d may", got.Objects, may)
 		}
+	})
+}
+
+// What programs keep of objects counts like objects, and leaves nothing of these in the journal: a small request must not cost
+// what a large object has.
+func TestKeptPropertiesCount(t *testing.T) {
+	each(t, func(h *house) {
+		h.within(calendar.Quota{Bytes: 100_000})
+		work, rest := h.calendar(h.alice, "work"), h.calendar(h.alice, "rest")
+		h.put(h.alice, work, "1.ics", event("one", 2, strings.Repeat("long ", 8000)))
+		base, latest := h.used(h.alice).Bytes, h.latest(h.alice, work)
+		keep := func(name, value string) error {
+			in := calendar.Holder{Place: calendar.AtObject, Calendar: h.fresh(h.alice, work), Object: "1.ics"}
+			return h.SetDeadProperties(h.ctx, h.alice, in, []calendar.DeadProperty{{Name: calendar.PropertyName{Local: name}, Value: value}}, calendar.Precondition{})
+		}
+		takes := func(what string, want int64) {
+			t.Helper()
+			if got := h.used(h.alice).Bytes; got != want {
+				t.Errorf("%s: %d bytes are counted, want %d", what, got, want)
+			}
+			h.must(h.Store.Recount(h.ctx))
+			if got := h.used(h.alice).Bytes; got != want {
+				t.Errorf("%s: counted anew there are %d bytes, want %d", what, got, want)
+			}
+		}
+		value := "<x>" + strings.Repeat("y", 30_000) + "</x>"
+		h.must(keep("x", value))
+		takes("one", base+1+int64(len(value)))
+		h.refused(keep("y", value), calendar.TooLarge, calendar.RuleQuota, "bytes")
+		h.must(keep("y", "<y/>"))
+		h.must(keep("y", ""))
+		takes("the others refused or taken away", base+1+int64(len(value)))
+		if now := h.latest(h.alice, work); now.ID() != latest.ID() {
+			t.Errorf("the journal has %+v", now)
+		}
+		_, err := h.Move(h.ctx, h.alice, ledger.Transfer{From: work, Name: "1.ics", To: rest, As: "2.ics"})
+		h.must(err)
+		takes("moved", base+1+int64(len(value)))
+		h.must(h.Delete(h.ctx, h.alice, rest, "2.ics", calendar.Precondition{}))
+		takes("deleted", 0)
 	})
 }

@@ -32,7 +32,7 @@ func (b *bundle) keep(h calendar.Holder, edits ...calendar.DeadProperty) int {
 	count := 0
 	b.must(b.Update(b.Context(), func(tx calendar.Tx) error {
 		var err error
-		count, err = tx.SetDeadProperties(b.Context(), h, edits)
+		count, _, err = tx.SetDeadProperties(b.Context(), h, edits)
 		return err
 	}))
 	return count
@@ -133,7 +133,7 @@ func keptNeedsHolder(b *bundle) {
 		{Place: calendar.AtHome, User: "nobody"}, {Place: calendar.AtCalendar, Calendar: calendar.Calendar{ID: "nowhere"}},
 	} {
 		err := b.Update(b.Context(), func(tx calendar.Tx) error {
-			_, err := tx.SetDeadProperties(b.Context(), h, []calendar.DeadProperty{kept("x", "y", "z")})
+			_, _, err := tx.SetDeadProperties(b.Context(), h, []calendar.DeadProperty{kept("x", "y", "z")})
 			return err
 		})
 		b.refused(err, calendar.NotFound, "")

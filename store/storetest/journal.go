@@ -237,7 +237,7 @@ func journalWithin(b *bundle) {
 	b.must(b.Update(b.Context(), func(tx calendar.Tx) error {
 		h := calendar.Holder{Place: calendar.AtCalendar, Calendar: cal}
 		color := calendar.DeadProperty{Name: calendar.PropertyName{Space: "urn:x", Local: "color"}, Value: "<color/>"}
-		if _, err := tx.SetDeadProperties(b.Context(), h, []calendar.DeadProperty{color}); err != nil {
+		if _, _, err := tx.SetDeadProperties(b.Context(), h, []calendar.DeadProperty{color}); err != nil {
 			return err
 		}
 		kept, err := tx.DeadProperties(b.Context(), h)

@@ -179,7 +179,7 @@ func shareKeeps(b *bundle) {
 	cal := b.calendar(ann, "work")
 	his := calendar.Holder{Place: calendar.AtShare, Calendar: cal, User: bob.ID}
 	keep := func(tx calendar.Tx) error {
-		_, err := tx.SetDeadProperties(b.Context(), his, []calendar.DeadProperty{kept("x", "y", "bob's")})
+		_, _, err := tx.SetDeadProperties(b.Context(), his, []calendar.DeadProperty{kept("x", "y", "bob's")})
 		return err
 	}
 	b.refused(b.Update(b.Context(), keep), calendar.NotFound, "")
