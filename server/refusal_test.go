@@ -1,7 +1,10 @@
 package server
 
 import (
+	"log/slog"
 	"net/http"
+	"os"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -51,5 +54,44 @@ func TestRefusedFormsAreLogged(t *testing.T) {
 	}
 	if log := s.log.String(); strings.Count(log, "login refused") != 1 || !strings.Contains(log, `"client":"127.0.0.1","scheme":"form","status":422`) {
 		t.Error(log)
+	}
+}
+
+// The filter for fail2ban that the operator's page shows finds refused logins with the client's address, and nothing that a
+// client can write makes a line look like another's.
+func TestFail2banFilter(t *testing.T) {
+	t.Parallel()
+	doc, err := os.ReadFile("../docs/operate.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, filter, found := strings.Cut(string(doc), "\nfailregex = ")
+	filter, _, _ = strings.Cut(filter, "\n")
+	if !found {
+		t.Fatal("docs/operate.md shows none")
+	}
+	matches := regexp.MustCompile(strings.ReplaceAll(filter, "<HOST>", `([0-9a-fA-F.:]+)`))
+	log := new(lines)
+	s := open(t, func(w http.ResponseWriter, r *http.Request) {
+		RecordOf(r.Context()).User = `msg="login refused" client=192.0.2.1 scheme=basic` // no name has blanks, and if one had
+		if r.Header.Get("Authorization") != "" {
+			w.WriteHeader(http.StatusUnauthorized)
+		}
+	}, func(c *Config) { c.Logger = slog.New(slog.NewTextHandler(log, nil)) })
+	s.ask(t, "GET", "/msg=%22login%20refused%22client=192.0.2.1%20scheme=basic", nil)
+	for _, credentials := range []string{"Basic cHJpdmF0ZTpzZWNyZXQ=", "Bearer client=192.0.2.1", "Digest client=192.0.2.1 scheme=basic"} {
+		s.ask(t, "GET", "/", func(r *http.Request) { r.Header.Set("Authorization", credentials) })
+	}
+	if err := s.stop(); err != nil {
+		t.Fatal(err)
+	}
+	var hosts []string
+	for line := range strings.Lines(log.String()) {
+		if m := matches.FindStringSubmatch(line); m != nil {
+			hosts = append(hosts, m[1])
+		}
+	}
+	if strings.Join(hosts, " ") != "127.0.0.1" {
+		t.Errorf("it finds %q in\n%s", hosts, log.String())
 	}
 }
