@@ -206,7 +206,7 @@ func (b toolbox) waiting(ctx context.Context, c *call, z zoned, limit int) (quer
 		return query.Agenda{}, err
 	}
 	self := func(a schedule.Address) bool {
-		return a.Principal() == c.caller.User.Name || slices.Contains(mails, a.Mail())
+		return b.service.Principal(a) == c.caller.User.Name || slices.Contains(mails, a.Mail())
 	}
 	now := b.now()
 	return b.service.Agenda(ctx, c.caller, query.AgendaQuery{

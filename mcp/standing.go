@@ -64,7 +64,7 @@ func isOwn(who calendar.User, address string) bool {
 	if mail := a.Mail(); mail != "" {
 		return strings.EqualFold(mail, strings.TrimSpace(who.Email))
 	}
-	name := a.Principal()
+	name := a.Principal("") // that of an absolute address may be of another server
 	return name != "" && strings.EqualFold(name, who.Name)
 }
 

@@ -87,7 +87,7 @@ func (s *Ledger) recipients(ctx context.Context, in calendar.Inbound, text *cont
 			named = []schedule.Address{schedule.OrganizerOf(text)}
 		}
 	}
-	found, err := lookup.FindParties(ctx, s.store, named)
+	found, err := s.FindParties(ctx, s.store, named)
 	if err == nil && len(found) == 0 && len(in.To) > 0 {
 		// It was handed in for a mailbox that is nobody's own.
 		in.To = nil

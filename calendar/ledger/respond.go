@@ -7,7 +7,6 @@ import (
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/calendar/content"
 	"caldav-mcp-server/calendar/edit"
-	"caldav-mcp-server/calendar/lookup"
 	"caldav-mcp-server/calendar/meter"
 	"caldav-mcp-server/calendar/schedule"
 	"caldav-mcp-server/ical"
@@ -33,7 +32,7 @@ func (s *Ledger) Respond(ctx context.Context, c calendar.Caller, cal calendar.Ca
 }
 
 func (s *Ledger) respond(ctx context.Context, cal calendar.Calendar, o *content.Object, a schedule.Response) (edit.Result, error) {
-	parties, err := lookup.FindParties(ctx, s.store, schedule.Parties(o))
+	parties, err := s.FindParties(ctx, s.store, schedule.Parties(o))
 	if err != nil {
 		return edit.Result{}, err
 	}
@@ -71,7 +70,7 @@ func (s *Ledger) host(ctx context.Context, cal calendar.Calendar, docs ...*ical.
 			return err
 		}
 		by := schedule.AddressOf("mailto:" + owner.Email)
-		found, err := lookup.FindParties(ctx, s.store, []schedule.Address{by})
+		found, err := s.FindParties(ctx, s.store, []schedule.Address{by})
 		if err != nil {
 			return err
 		}

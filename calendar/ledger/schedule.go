@@ -30,7 +30,7 @@ func (w *work) partiesOf(ctx context.Context, objects ...*content.Object) (looku
 			named = append(named, schedule.Parties(o)...)
 		}
 	}
-	return lookup.FindParties(ctx, w.Tx, named)
+	return w.FindParties(ctx, w.Tx, named)
 }
 
 // meeting is a change of an event with guests, under way.

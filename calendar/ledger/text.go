@@ -8,7 +8,6 @@ import (
 
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/calendar/content"
-	"caldav-mcp-server/calendar/lookup"
 	"caldav-mcp-server/calendar/meter"
 	"caldav-mcp-server/calendar/schedule"
 	"caldav-mcp-server/ical"
@@ -204,7 +203,7 @@ func (m *meeting) recognize(ctx context.Context, stored *content.Object) error {
 		m.asked = map[schedule.Address]bool{}
 	}
 	m.asked[org] = true
-	found, err := lookup.FindParties(ctx, m.Tx, []schedule.Address{org})
+	found, err := m.FindParties(ctx, m.Tx, []schedule.Address{org})
 	maps.Copy(m.parties, found)
 	return err
 }

@@ -9,20 +9,25 @@ import (
 
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/calendar/meter"
+	"caldav-mcp-server/calendar/schedule"
 )
 
 // Reader looks up what callers see.
 type Reader struct {
 	store  calendar.Reader
+	home   string
 	policy atomic.Pointer[calendar.Policy]
 }
 
-// NewReader makes a Reader.
-func NewReader(store calendar.Reader, policy calendar.Policy) *Reader {
-	r := &Reader{store: store}
+// NewReader makes a Reader. Home is where the server is reached from outside; "" where that is not known.
+func NewReader(store calendar.Reader, policy calendar.Policy, home string) *Reader {
+	r := &Reader{store: store, home: home}
 	r.SetPolicy(policy)
 	return r
 }
+
+// Principal is the name of the user of this server whose principal an address is; "" where it is none.
+func (s *Reader) Principal(a schedule.Address) string { return a.Principal(s.home) }
 
 // Policy is the one in force.
 func (s *Reader) Policy() calendar.Policy { return *s.policy.Load() }

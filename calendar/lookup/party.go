@@ -29,13 +29,13 @@ type UserFinder interface {
 }
 
 // FindParties is where addresses become users.
-func FindParties(ctx context.Context, in UserFinder, named []schedule.Address) (Parties, error) {
+func (s *Reader) FindParties(ctx context.Context, in UserFinder, named []schedule.Address) (Parties, error) {
 	var mails, names []string
 	by := map[string][]schedule.Address{}
 	for _, a := range named {
 		if mail := a.Mail(); mail != "" {
 			mails, by[mail] = append(mails, mail), append(by[mail], a)
-		} else if name := a.Principal(); name != "" {
+		} else if name := a.Principal(s.home); name != "" {
 			names, by[name] = append(names, name), append(by[name], a)
 		}
 	}

@@ -46,7 +46,7 @@ func (s *Queries) AskBusy(ctx context.Context, c calendar.Caller, m *meter.Meter
 	for _, p := range append(q.All("ORGANIZER"), asked...) {
 		named = append(named, schedule.AddressOf(p.Value()))
 	}
-	found, err := lookup.FindParties(ctx, s.store, named)
+	found, err := s.FindParties(ctx, s.store, named)
 	if err != nil {
 		return nil, err
 	}

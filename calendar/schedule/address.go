@@ -73,13 +73,19 @@ func (a Address) Mail() string {
 	return mail
 }
 
-// Principal is the name of the user whose principal the address is on some server; "" where it is none.
-func (a Address) Principal() string {
+// Principal is the name of the user whose principal the address is on the server at home, which is its BASE_URL; "" where
+// it is none. A path is one of the server that it is written on; that of another server's user names nobody here.
+func (a Address) Principal(home string) string {
 	before, name, found := strings.Cut(string(a), "/principals/")
 	if !found || name == "" || strings.Contains(name, "/") || a.Mail() != "" {
 		return ""
 	}
-	if before != "" && !strings.HasPrefix(before, "/") && !strings.HasPrefix(before, "http") {
+	if before == "" || strings.HasPrefix(before, "/") && !strings.HasPrefix(before, "//") {
+		return name
+	}
+	at, err := url.Parse(before)
+	ours, err2 := url.Parse(home)
+	if err != nil || err2 != nil || at.Host == "" || !strings.EqualFold(at.Host, ours.Host) || !strings.HasPrefix(at.Scheme, "http") {
 		return ""
 	}
 	return name

@@ -186,8 +186,8 @@ func TestAddresses(t *testing.T) {
 			t.Errorf("%q is mailed at %q, want %q", address, got, want)
 		}
 	}
-	for value, want := range map[string]string{"/dav/principals/ann/": "ann", "https://c.example.com/dav/principals/ann": "ann", "mailto:x/principals/ann@example.com": "", "urn:x/principals/ann": ""} {
-		if got := schedule.AddressOf(value).Principal(); got != want {
+	for value, want := range map[string]string{"/dav/principals/ann/": "ann", "https://c.example.com/dav/principals/ann": "ann", "https://C.example.com/dav/principals/ann/": "ann", "https://elsewhere.example/dav/principals/ann": "", "https://c.example.com.evil.example/principals/ann": "", "//elsewhere.example/principals/ann": "", "mailto:x/principals/ann@example.com": "", "urn:x/principals/ann": ""} {
+		if got := schedule.AddressOf(value).Principal("https://c.example.com/calendar"); got != want {
 			t.Errorf("%q is the principal %q, want %q", value, got, want)
 		}
 	}

@@ -296,3 +296,31 @@ func TestEditsTell(t *testing.T) {
 		g.want("bob's is as it was", g.line("bob", "SUMMARY"), "SUMMARY:Ideas")
 	})
 }
+
+// TestPrincipalsOfOtherServers: a principal's path is one of this server, and so is its address at BASE_URL; somebody of that
+// name on another server is somebody else.
+func TestPrincipalsOfOtherServers(t *testing.T) {
+	invited(t, "ann bob", func(g *guests) {
+		g.config.Home = "https://calendar.example.com/"
+		g.Service = serviceOf(g.house)
+		for i, c := range []struct {
+			address string
+			arrives bool
+		}{
+			{"/dav/principals/guest-bob/", true},
+			{"https://calendar.example.com/dav/principals/guest-bob/", true},
+			{"https://elsewhere.example/dav/principals/guest-bob/", false},
+		} {
+			uid := fmt.Sprintf("UID:by-principal-%d", i)
+			ann := g.people["ann"]
+			_, err := g.Put(g.ctx, ann.Caller, ann.cal, calendar.Draft{
+				Name: calendar.ObjectName(uid + ".ics"), Data: []byte(replaceUID(meetingOf(organizedByAnn, "ATTENDEE:"+c.address), uid)),
+			})
+			g.must(err)
+			_, err = g.Store.ObjectByUID(g.ctx, g.people["bob"].cal.ID, calendar.UID(strings.TrimPrefix(uid, "UID:")))
+			if (err == nil) != c.arrives {
+				t.Errorf("%s: %v", c.address, err)
+			}
+		}
+	})
+}

@@ -36,6 +36,8 @@ type Config struct {
 	NewID func() string
 	// Policy is the one in force until another one is set.
 	calendar.Policy
+	// Home is where the server is reached from outside; "" where that is not known.
+	Home string
 	// Mailed tells that somebody mails what is posted to people elsewhere: see [ledger.Config].
 	Mailed bool
 	// Providers speak to accounts elsewhere, Sealer keeps their secrets; nil where nothing can be linked.
@@ -50,7 +52,7 @@ type Config struct {
 
 // New makes a Service.
 func New(c Config) *Service {
-	reader, zones := lookup.NewReader(c.Store, c.Policy), zone.NewDB()
+	reader, zones := lookup.NewReader(c.Store, c.Policy, c.Home), zone.NewDB()
 	queries := query.New(query.Config{
 		Reader: reader, Store: c.Store, Limits: c.Limits, Now: c.Now, NewID: c.NewID, Zones: zones,
 		ImageBytes: c.ImageBytes, AnswerBytes: c.AnswerBytes,
