@@ -15,10 +15,14 @@ trash restore brings it back, shares and all, for JOURNAL_DAYS. Its public links
 
 func deleteCalendarCommand() command {
 	var user string
+	var json bool
 	return command{
 		name: "delete-calendar", operands: []string{"CALENDAR"}, settings: storeSettings,
 		summary: "move a calendar to the trash", details: deleteCalendarDetails,
-		flags: func(f *flag.FlagSet) { f.StringVar(&user, "user", "", "`NAME` of its owner (needed)") },
+		flags: func(f *flag.FlagSet) {
+			f.StringVar(&user, "user", "", "`NAME` of its owner (needed)")
+			asJSON(f, &json)
+		},
 		run: func(ctx context.Context, p *program, c config, operands []string) error {
 			if user == "" {
 				return wrongUsage("delete-calendar needs --user (see %s delete-calendar --help)", name)
@@ -34,12 +38,19 @@ func deleteCalendarCommand() command {
 				if err := h.calendars.DeleteCalendar(ctx, caller(u), cal.ID); err != nil {
 					return err
 				}
-				_, err = fmt.Fprintf(p.stdout, "moved the calendar %q of %s to the trash; %s trash restore --user %s %s brings it back\n",
+				made := deletedCalendarJSON{ID: string(cal.ID), Name: cal.Name, Owner: u.Name, Deleted: true}
+				return p.done(json, made, "moved the calendar %q of %s to the trash; %s trash restore --user %s %s brings it back\n",
 					shown(cal.Name), u.Name, name, u.Name, briefID(cal.ID))
-				return err
 			})
 		},
 	}
+}
+
+type deletedCalendarJSON struct {
+	ID      string `json:"id"`
+	Name    string `json:"name"`
+	Owner   string `json:"owner"`
+	Deleted bool   `json:"deleted"`
 }
 
 // errOthersCalendar says what to do in place of deleting what is not the user's.

@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -61,43 +60,6 @@ func TestOperateListsEveryMetric(t *testing.T) {
 			if !strings.Contains(doc, "| `"+metric+"` |") {
 				t.Errorf("docs/operate.md does not list %s", metric)
 			}
-		}
-	}
-}
-
-// TestVdirsyncerBlock runs vdirsyncer with the block of docs/clients.md, where it is there.
-func TestVdirsyncerBlock(t *testing.T) {
-	t.Parallel()
-	_, rest, found := strings.Cut(readDoc(t, "docs/clients.md"), "<!-- tried: vdirsyncer -->\n```\n")
-	block, _, ended := strings.Cut(rest, "```")
-	if !found || !ended {
-		t.Fatal("there is no block")
-	}
-	for _, line := range []string{"status_path = ", "conflict_resolution = ", "collections = ", "metadata = "} {
-		if !strings.Contains(block, "\n"+line) {
-			t.Errorf("there is no %q in it, without which vdirsyncer stops, or leaves conflicts", line)
-		}
-	}
-	vdirsyncer, err := exec.LookPath("vdirsyncer")
-	if err != nil {
-		t.Skip("there is no vdirsyncer here")
-	}
-	home := t.TempDir()
-	env := []string{"DATA_DIR=" + t.TempDir()}
-	call(t, env, "correct horse\n", "create-user", "alice", "--password-stdin")
-	r := serveProgram(t, name, env, "--no-first-user")
-	file := filepath.Join(home, "config")
-	block = strings.NewReplacer(
-		"https://calendar.example.org/", r.caldav("/"), `["command", "secret-tool", "lookup", "service", "calendar"]`, `["command", "echo", "correct horse"]`,
-	).Replace(block)
-	if err := os.WriteFile(file, []byte(block), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	for _, word := range []string{"discover", "sync"} {
-		cmd := exec.CommandContext(t.Context(), vdirsyncer, "-c", file, word)
-		cmd.Env, cmd.Stdin = append(os.Environ(), "HOME="+home), strings.NewReader(strings.Repeat("y\n", 10))
-		if out, err := cmd.CombinedOutput(); err != nil {
-			t.Errorf("vdirsyncer %s: %v %s", word, err, out)
 		}
 	}
 }

@@ -49,11 +49,17 @@ func wrongUsage(format string, args ...any) error {
 	return usageError{fmt.Errorf(format, args...)}
 }
 
+// errInterrupted is told in the place of whatever broke off at Ctrl-C.
+var errInterrupted = errors.New("interrupted before it was done")
+
 // run does what the arguments say.
 func (p *program) run(ctx context.Context, args []string) exitCode {
 	err := p.dispatch(ctx, args)
 	if err == nil {
 		return exitDone
+	}
+	if errors.Is(err, context.Canceled) && ctx.Err() != nil {
+		err = errInterrupted
 	}
 	p.say("%s: %v\n", name, err)
 	if p.database != "" {

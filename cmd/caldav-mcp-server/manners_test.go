@@ -1,0 +1,78 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+)
+
+// withoutJSON are the commands that print nothing for a program to take apart, and why.
+var withoutJSON = map[string]string{
+	"serve": "prints its log", "mcp": "speaks MCP", "health": "answers by its exit code", "deliver": "answers a mail server by its exit code",
+	"completion": "writes a file for a shell", "man": "writes a file for man",
+}
+
+// goPhrases are what the language and its libraries say, and people do not.
+var goPhrases = regexp.MustCompile(`strconv|invalid syntax|parse error|invalid value|sql:|dial tcp|lookup .*:53|lstat|unexpected end of JSON|json: (cannot|unknown)|x509:|` +
+	`context (canceled|deadline)|%!|goroutine|nil pointer|runtime error|net/http|net/url|bufio|parsing time|<nil>|(?:^|: )(?:open|stat|read|write) [./]|\*\w+\.\w+|EOF\b`)
+
+// TestEveryCommandHasManners walks all commands: each prints JSON where it prints anything for programs, and whatever a flag is
+// given, what is said of it is in people's words (clients F11 and the small ones).
+func TestEveryCommandHasManners(t *testing.T) {
+	t.Chdir(t.TempDir()) // some flags name files
+	for _, c := range commands() {
+		flags := flagsOf(c)
+		json := false
+		for _, f := range flags {
+			json = json || f.Name == "json"
+		}
+		if _, without := withoutJSON[c.name]; without == json {
+			t.Errorf("%s: it has --json: %v", c.name, json)
+		}
+		operands := make([]string, len(c.operands))
+		for i := range operands {
+			operands[i] = "x"
+		}
+		called(t, append([]string{c.name}, operands...)...)
+		for _, f := range flags {
+			for _, value := range []string{"nonsense?", "", "-1", "99999999999999999999"} {
+				called(t, append([]string{c.name, "--" + f.Name + "=" + value}, operands...)...)
+			}
+			called(t, c.name, "--"+f.Name)
+			called(t, c.name, "--"+f.Name+"x")
+		}
+		called(t, append([]string{c.name}, append(operands, "1", "2", "3", "4")...)...)
+	}
+}
+
+// called calls the program, which is interrupted at once and so does nothing, and looks at what it says.
+func called(t *testing.T, args ...string) {
+	t.Helper()
+	ctx, interrupt := context.WithCancel(t.Context())
+	interrupt()
+	dir := t.TempDir()
+	nothing, err := os.Open(os.DevNull)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = nothing.Close() }()
+	var out, said bytes.Buffer
+	p := &program{
+		environ: []string{"HOME=" + dir, "DATA_DIR=" + filepath.Join(dir, "none")}, stdin: nothing, stdout: &out, stderr: &said,
+		version: "1", now: time.Now, newID: func() string { return "id" },
+	}
+	code := p.run(ctx, args)
+	for line := range strings.SplitSeq(said.String(), "\n") {
+		if found := goPhrases.FindString(line); found != "" {
+			t.Errorf("%q: it says %q (exit code %d) in\n%s", args, found, code, line)
+		}
+	}
+	if code != exitDone && said.Len() == 0 {
+		t.Errorf("%q: it fails with %d and says nothing", args, code)
+	}
+}
