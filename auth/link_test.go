@@ -181,7 +181,7 @@ func TestLinkRefused(t *testing.T) {
 }
 
 // TestLinkGuessesBlockNobody: a web page can make its readers ask for links that are none. Neither their
-// logins nor their own links wait for that.
+// logins nor their own links wait for that (security L11).
 func TestLinkGuessesBlockNobody(t *testing.T) {
 	t.Parallel()
 	each(t, func(h *house) {

@@ -128,7 +128,7 @@ func TestThrottleKeepsNothingOfWhatItRefuses(t *testing.T) {
 	}
 }
 
-// TestThrottleCountsSites: anyone who has an IPv6 /48 has 65,536 networks, and must not fill the line with them.
+// TestThrottleCountsSites: anyone who has an IPv6 /48 has 65,536 networks, and must not fill the line with them (security L12).
 func TestThrottleCountsSites(t *testing.T) {
 	t.Parallel()
 	th, now := throttled(1000)

@@ -310,7 +310,7 @@ func TestTokenLastUsed(t *testing.T) {
 	})
 }
 
-// TestRevokeAllEndsWhatABackupBroughtBack: every token and link that is good ends, at once and on either engine.
+// TestRevokeAllEndsWhatABackupBroughtBack: every token and link that is good ends, at once and on either engine (security M9).
 func TestRevokeAllEndsWhatABackupBroughtBack(t *testing.T) {
 	t.Parallel()
 	each(t, func(h *house) {

@@ -223,7 +223,7 @@ func TestFloodBeforeTheFirstLogin(t *testing.T) {
 	})
 }
 
-// Anyone who was right before need not wait for the hashes of strangers, however many there are.
+// Anyone who was right before need not wait for the hashes of strangers, however many there are (security L12).
 func TestKnownHavePlacesOfTheirOwn(t *testing.T) {
 	t.Parallel()
 	each(t, func(h *house) {

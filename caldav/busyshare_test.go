@@ -73,7 +73,7 @@ func (s busyShare) hrefs(r reply) (list []string) {
 }
 
 // TestBusyShareIsACalendar is F1: programs take what is shared for its busy times for a calendar, and so it answers them
-// as one, with an event for each time and nothing else in it.
+// as one, with an event for each time and nothing else in it (clients F1).
 func TestBusyShareIsACalendar(t *testing.T) {
 	t.Parallel()
 	testdb.Each(t, func(t *testing.T, url string) {

@@ -17,7 +17,7 @@ func (h *house) costing(t testing.TB, most meter.Limits) {
 }
 
 // TestALargeSeriesIsNotExpanded: its instances would take more memory than a request may have, which is known before they
-// are made. The other objects of the answer are there.
+// are made. The other objects of the answer are there (security H1).
 func TestALargeSeriesIsNotExpanded(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, testdb.SQLite(t), nil)
@@ -33,7 +33,7 @@ func TestALargeSeriesIsNotExpanded(t *testing.T) {
 	}
 }
 
-// TestLongTextIsNotLookedFor: nobody types it, and it is compared with every property.
+// TestLongTextIsNotLookedFor: nobody types it, and it is compared with every property (security H3).
 func TestLongTextIsNotLookedFor(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, testdb.SQLite(t), nil)
@@ -61,7 +61,7 @@ func TestWorkHasAnEnd(t *testing.T) {
 	}
 }
 
-// TestLongNamesAreRefused: each object of an answer may be told to lack them.
+// TestLongNamesAreRefused: each object of an answer may be told to lack them (security H2).
 func TestLongNamesAreRefused(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, testdb.SQLite(t), nil)
@@ -88,7 +88,7 @@ func TestLongNamesAreRefused(t *testing.T) {
 	}
 }
 
-// TestExpandedPropertiesAreBounded: the answer to expand-property is whole before it goes out, and addresses multiply.
+// TestExpandedPropertiesAreBounded: the answer to expand-property is whole before it goes out, and addresses multiply (security H2).
 func TestExpandedPropertiesAreBounded(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, testdb.SQLite(t), nil)

@@ -143,7 +143,7 @@ func TestExpect(t *testing.T) {
 }
 
 // TestStaleIfMatch: a tag that is not the object's is 412, whatever the bytes are, and whether the
-// client waits for 100 Continue or not. vdirsyncer's own suite holds servers to it.
+// client waits for 100 Continue or not. vdirsyncer's own suite holds servers to it (clients F8).
 func TestStaleIfMatch(t *testing.T) {
 	t.Parallel()
 	testdb.Each(t, func(t *testing.T, url string) {
@@ -198,6 +198,23 @@ func TestBrokenAnswer(t *testing.T) {
 		}
 	}()
 	h.ServeHTTP(w, httptest.NewRequestWithContext(ctx, "REPORT", "/dav/calendars/alice/work/", strings.NewReader(body)))
+}
+
+// TestHangingUpIsNoFault: a client that has gone is no fault of the server's, which the log would call one (security L19).
+func TestHangingUpIsNoFault(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, testdb.SQLite(t), nil)
+	gone, hangUp := context.WithCancel(t.Context())
+	hangUp()
+	for _, line := range []string{"PROPFIND /dav/calendars/alice/", "GET /dav/calendars/alice/", "REPORT /dav/calendars/alice/"} {
+		method, path, _ := strings.Cut(line, " ")
+		r := httptest.NewRequestWithContext(gone, method, "http://cal.example.com"+path, http.NoBody)
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, r)
+		if w.Code == http.StatusInternalServerError || strings.Contains(h.Log.String(), "ERROR") {
+			t.Errorf("%s: %d, and the log says %s", line, w.Code, h.Log)
+		}
+	}
 }
 
 // TestInnerErrors: what went wrong inside is told to the log alone.

@@ -10,7 +10,7 @@ import (
 )
 
 // TestLargeObjectsComeOneByOne: however many of them a request names, it holds no more than one, and a few megabytes. All
-// are in the answer, as they are stored, on both engines.
+// are in the answer, as they are stored, on both engines (security M6).
 func TestLargeObjectsComeOneByOne(t *testing.T) {
 	t.Parallel()
 	testdb.Each(t, func(t *testing.T, url string) {

@@ -203,7 +203,7 @@ func TestLinkGuesses(t *testing.T) {
 }
 
 // TestLinkLogsNoCalendar: a stranger's GET writes of an object that cannot be read where it is broken, not
-// what it says.
+// what it says (security M10).
 func TestLinkLogsNoCalendar(t *testing.T) {
 	t.Parallel()
 	h := linked(t, nil)

@@ -54,7 +54,7 @@ func authorize(t *testing.T, h *house, r relation) {
 }
 
 // TestTokensForToolsHaveNoDoor: a token that is for certain tools of an assistant gets nothing by
-// CalDAV, whatever is asked of whatever address, and changes nothing.
+// CalDAV, whatever is asked of whatever address, and changes nothing (security M1).
 func TestTokensForToolsHaveNoDoor(t *testing.T) {
 	t.Parallel()
 	testdb.Each(t, func(t *testing.T, url string) {

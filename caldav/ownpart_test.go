@@ -68,7 +68,7 @@ func (h ownHouse) news(who, since string) (tags []string) {
 }
 
 // TestOwnAlarms is O-1: alarms and transparency are each user's own (caldav-sharing §5.5.4), and what one changes of them is
-// nothing to the others.
+// nothing to the others (dav O-1).
 func TestOwnAlarms(t *testing.T) {
 	t.Parallel()
 	testdb.Each(t, func(t *testing.T, url string) {
@@ -113,7 +113,7 @@ func TestOwnAlarms(t *testing.T) {
 	})
 }
 
-// TestOwnTransparency: what a sharee says of their time is not said of the owner's.
+// TestOwnTransparency: what a sharee says of their time is not said of the owner's (dav O-1).
 func TestOwnTransparency(t *testing.T) {
 	t.Parallel()
 	testdb.Each(t, func(t *testing.T, url string) {

@@ -54,7 +54,7 @@ func (h *house) read(t *testing.T, r *http.Request, meanwhile func()) (body stri
 
 // TestRevokedWhileTheAnswerIsRead: anyone who reads slowly sees nothing that is written after a share or a
 // link was taken away, and is not left to believe that the answer was whole. Where nothing was
-// taken away, it goes on.
+// taken away, it goes on (security M2).
 func TestRevokedWhileTheAnswerIsRead(t *testing.T) {
 	t.Parallel()
 	const named = ` xmlns:D="DAV:" xmlns:C="urn:ietf:params:xml:ns:caldav"`
@@ -150,7 +150,7 @@ func (l lapsing) Read(p []byte) (int, error) {
 }
 
 // TestRevokedWhileTheBodyArrives: whatever a body was to do is not done when its sender's credential
-// is no longer good by its end, and they are told to log in again.
+// is no longer good by its end, and they are told to log in again (security M3).
 func TestRevokedWhileTheBodyArrives(t *testing.T) {
 	t.Parallel()
 	testdb.Each(t, func(t *testing.T, url string) {

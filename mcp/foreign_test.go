@@ -9,7 +9,7 @@ import (
 )
 
 // TestForeignTextForgesNothing: what somebody else wrote into a title, a place, a name or a uid stands
-// in quotation marks in texts, behind which only what we say of the event follows.
+// in quotation marks in texts, behind which only what we say of the event follows (security M8).
 func TestForeignTextForgesNothing(t *testing.T) {
 	t.Parallel()
 	testdb.Each(t, func(t *testing.T, url string) {

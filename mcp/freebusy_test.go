@@ -85,7 +85,7 @@ func TestCalendarOfBusyTimes(t *testing.T) {
 }
 
 // TestBusyTimesInTheZoneOfCalendars: anyone who has no zone and names none is answered in that of their
-// calendars, in which their whole days are, as by list_events.
+// calendars, in which their whole days are, as by list_events (time F5).
 func TestBusyTimesInTheZoneOfCalendars(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, testdb.SQLite(t))

@@ -121,7 +121,7 @@ func TestLinesKeepToScopes(t *testing.T) {
 }
 
 // TestLinesOutliveALongOne: a line beyond all measure is refused like any message that is too long, and the next
-// is answered.
+// is answered (security L19).
 func TestLinesOutliveALongOne(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, testdb.SQLite(t))

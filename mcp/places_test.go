@@ -8,7 +8,7 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// TestCallsInWorkAreBounded: so many are in work, so many wait, the others are refused; anyone who goes away leaves the line.
+// TestCallsInWorkAreBounded: so many are in work, so many wait, the others are refused; anyone who goes away leaves the line (security H4).
 func TestCallsInWorkAreBounded(t *testing.T) {
 	t.Parallel()
 	p := newPlaces()

@@ -24,7 +24,7 @@ func (l lapsing) Read(p []byte) (int, error) {
 }
 
 // TestRevokedWhileTheMessageArrives: a call whose token is no longer good by the end of the message
-// is not made.
+// is not made (security M3).
 func TestRevokedWhileTheMessageArrives(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, testdb.SQLite(t))

@@ -156,7 +156,7 @@ func TestPromptPanics(t *testing.T) {
 }
 
 // TestResourceWithoutWhatCannotBeRead: an object that a damaged disk left unreadable is left out of its
-// calendar, as a GET leaves it out, and the log tells where it is broken, not what it says.
+// calendar, as a GET leaves it out, and the log tells where it is broken, not what it says (security M10).
 func TestResourceWithoutWhatCannotBeRead(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, testdb.SQLite(t))

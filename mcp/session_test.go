@@ -95,7 +95,7 @@ func TestSessionEnds(t *testing.T) {
 	}
 }
 
-// TestEndedSessionHasNoTwin: without padding, the last letter of base64 holds bits that mean nothing.
+// TestEndedSessionHasNoTwin: without padding, the last letter of base64 holds bits that mean nothing (security L6).
 func TestEndedSessionHasNoTwin(t *testing.T) {
 	t.Parallel()
 	for _, id := range []string{"a", "ab", "abc"} {

@@ -9,7 +9,7 @@ import (
 )
 
 // TestForeignTextIsMarked: what somebody else organizes, or has in a calendar that they share, says whose words it has, in text and
-// structure of all tools that show it; what is the user's own does not.
+// structure of all tools that show it; what is the user's own does not (security M8).
 func TestForeignTextIsMarked(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, testdb.SQLite(t))

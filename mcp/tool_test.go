@@ -388,6 +388,7 @@ func TestEventIsStored(t *testing.T) {
 	})
 }
 
+// TestVisible: what acts unseen in a text is made visible (security M8).
 func TestVisible(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string]string{

@@ -15,7 +15,7 @@ import (
 
 // TestToolsAreTheLimit: a token that is for certain tools gets by no other request what these do
 // not give. All sets of those that give something besides are tried at everything that is no call of
-// a tool.
+// a tool (security M1).
 func TestToolsAreTheLimit(t *testing.T) {
 	t.Parallel()
 	testdb.Each(t, func(t *testing.T, url string) {

@@ -266,6 +266,7 @@ func TestHeaderLimit(t *testing.T) {
 	}
 }
 
+// TestRebinding: no door, and not that of the metrics, answers to a name that was made to point at this machine (security L15).
 func TestRebinding(t *testing.T) {
 	t.Parallel()
 	s := open(t, func(http.ResponseWriter, *http.Request) {}, func(c *Config) { c.Hosts, c.MetricsAddr = []string{"cal.example"}, "127.0.0.1:0" })

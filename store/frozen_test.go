@@ -61,7 +61,7 @@ func through(t *testing.T, address string, v *valve) string {
 }
 
 // TestFrozenPostgres: a database that was stopped, or lies behind a network that is gone, keeps nobody waiting for
-// ever, on a connection that is open already.
+// ever, on a connection that is open already (security L17).
 func TestFrozenPostgres(t *testing.T) {
 	t.Parallel()
 	address := testdb.Postgres(t)

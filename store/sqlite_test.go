@@ -83,7 +83,7 @@ func TestOpenRefuses(t *testing.T) {
 	}
 }
 
-// TestFilesAreOurs: nobody else may read the database, nor what SQLite puts beside it.
+// TestFilesAreOurs: nobody else may read the database, nor what SQLite puts beside it (security L14).
 func TestFilesAreOurs(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "data")
@@ -190,7 +190,7 @@ func TestFullDisk(t *testing.T) {
 	}
 }
 
-// TestReadableDatabaseIsTold: a database that others on the machine may read is named in the log, one of ours is not.
+// TestReadableDatabaseIsTold: a database that others on the machine may read is named in the log, one of ours is not (security L14).
 func TestReadableDatabaseIsTold(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" {

@@ -147,7 +147,7 @@ func TestSplitGoesOnAfterAFault(t *testing.T) {
 
 // An event without a UID has the same one tomorrow, when the file was exported again.
 // TestSplitLeavesWhatIsNestedWhereItIs: the options of a poll are no appointments. Where the poll has lost its
-// end, what follows it stands by itself.
+// end, what follows it stands by itself (time N3).
 func TestSplitLeavesWhatIsNestedWhereItIs(t *testing.T) {
 	t.Parallel()
 	option := []string{"BEGIN:VEVENT", "UID:option", "DTSTART:20270301T090000Z", "END:VEVENT"}

@@ -22,7 +22,7 @@ func costly(t *testing.T, before, within string) *content.Object {
 	return o
 }
 
-// TestZonesOfAnObjectAreBounded: each has to be understood again by whoever asks for the object.
+// TestZonesOfAnObjectAreBounded: each has to be understood again by whoever asks for the object (security M4).
 func TestZonesOfAnObjectAreBounded(t *testing.T) {
 	t.Parallel()
 	for zones, fits := range map[int]bool{10: true, 64: true, 65: false, 500: false} {
@@ -51,7 +51,7 @@ func TestZonesOfAnObjectShareTheirCost(t *testing.T) {
 	}
 }
 
-// TestWordsOfALongTextAreBounded: its first part is what it is found by.
+// TestWordsOfALongTextAreBounded: its first part is what it is found by (security M4).
 func TestWordsOfALongTextAreBounded(t *testing.T) {
 	t.Parallel()
 	o := costly(t, "", "SUMMARY:first"+strings.Repeat(" \ufdfa", 100_000)+" last\n")

@@ -73,6 +73,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
+// TestWeeksBeginWhereTheCallerSays: a week begins on the day on which its reader lets it begin (time F6).
 func TestWeeksBeginWhereTheCallerSays(t *testing.T) {
 	t.Parallel()
 	r := reader(t)

@@ -159,7 +159,7 @@ func TestPhrasesAgainstDayByDay(t *testing.T) {
 	}
 }
 
-// TestRangesReadFromTheirStart are examples on a Sunday and a Tuesday.
+// TestRangesReadFromTheirStart are examples on a Sunday and a Tuesday (time F6).
 func TestRangesReadFromTheirStart(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ now, text, first, last string }{
@@ -207,7 +207,7 @@ func TestPartsOfDays(t *testing.T) {
 }
 
 // TestDaysBeginWithTheirFirstMoment compares with a walk over all hours: each day of two zones
-// with every oddity, and days whose midnight comes twice.
+// with every oddity, and days whose midnight comes twice (time N6).
 func TestDaysBeginWithTheirFirstMoment(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ zone, day string }{

@@ -19,7 +19,7 @@ var ranged = calendarOf(
 )
 
 // TestIDsAfterARange: an instance that RANGE=THISANDFUTURE has moved is found by its id, which is
-// not where it is, and is changed and cancelled alone or with all others (F2).
+// not where it is, and is changed and cancelled alone or with all others (time F2).
 func TestIDsAfterARange(t *testing.T) {
 	t.Parallel()
 	all := expand(t, read(t, ranged))
@@ -82,7 +82,7 @@ var bobs = calendarOf(
 
 // TestTheNamedOverrideChangesToo: a change that is aimed at an instance with a description of its
 // own changes that instance, however much of the series it is for; the others keep what is their
-// own (F3).
+// own (time F3).
 func TestTheNamedOverrideChangesToo(t *testing.T) {
 	t.Parallel()
 	all := expand(t, read(t, bobs))
@@ -145,7 +145,7 @@ func TestTheNamedOverrideChangesToo(t *testing.T) {
 }
 
 // TestGivenEndsAreKept: a day over a change of the clocks is not a day elsewhere, so an end that
-// was given is held to the length in the new place (F4).
+// was given is held to the length in the new place (time F4).
 func TestGivenEndsAreKept(t *testing.T) {
 	t.Parallel()
 	text := calendarOf(eventOf("DTSTART;TZID=America/New_York:20271106T100000", "DURATION:P1D", "SUMMARY:25 hours"))

@@ -368,7 +368,7 @@ func TestSplitHours(t *testing.T) {
 	}
 }
 
-// TestAnyRuleDoesForOne: a series of one instance goes anywhere; of more, the refusal says how far in plain words.
+// TestAnyRuleDoesForOne: a series of one instance goes anywhere; of more, the refusal says how far in plain words (time N7).
 func TestAnyRuleDoesForOne(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ rule, to, want string }{

@@ -18,7 +18,7 @@ func lengthy(t *testing.T, lines int) (filter.Filter, string) {
 	return under(filter.CompFilter{Name: "VEVENT", Props: []filter.PropFilter{ask}}), text
 }
 
-// TestTextIsFoldedOnce: to fold what is looked for anew for each property made one request take minutes.
+// TestTextIsFoldedOnce: to fold what is looked for anew for each property made one request take minutes (security H3).
 func TestTextIsFoldedOnce(t *testing.T) {
 	const lines = 1000
 	f, text := lengthy(t, lines)

@@ -35,6 +35,7 @@ var zone = []string{
 	"TZOFFSETFROM:+0100", "TZOFFSETTO:+0100", "END:STANDARD", "END:VTIMEZONE",
 }
 
+// TestObject shows of an object what strangers may see (security L7, security L8).
 func TestObject(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ of, want []string }{
@@ -142,7 +143,7 @@ func TestObjectRefusesWhatItCannotRead(t *testing.T) {
 	}
 }
 
-// TestObjectKeepsSecrets: whatever is written into a private event beside its times is not shown.
+// TestObjectKeepsSecrets: whatever is written into a private event beside its times is not shown (security L7).
 func TestObjectKeepsSecrets(t *testing.T) {
 	t.Parallel()
 	const mark = "SECRET"

@@ -15,7 +15,7 @@ import (
 // everExcluded has one instance, for its EXRULE takes away all that its RRULE makes.
 var everExcluded = event("DTSTART:20260512T080000Z", "DTEND:20260512T090000Z", "RRULE:FREQ=YEARLY", "RDATE:20260601T080000Z", "EXRULE:FREQ=YEARLY")
 
-// TestAWalkEndsWithItsWindow: what is excluded for ever is not followed for ever.
+// TestAWalkEndsWithItsWindow: what is excluded for ever is not followed for ever (time F1).
 func TestAWalkEndsWithItsWindow(t *testing.T) {
 	t.Parallel()
 	set := parseSet(t, everExcluded)
@@ -45,7 +45,7 @@ func TestASearchEndsWithItsWindow(t *testing.T) {
 	}
 }
 
-// TestWhatIsInHandIsGiven: a search that is too expensive hides nothing that is known without it.
+// TestWhatIsInHandIsGiven: a search that is too expensive hides nothing that is known without it (time F1).
 func TestWhatIsInHandIsGiven(t *testing.T) {
 	t.Parallel()
 	few := recur.Budget{Steps: 100, Instances: 100}
@@ -77,7 +77,7 @@ func TestWhatIsInHandIsGiven(t *testing.T) {
 	}
 }
 
-// TestAPeriodSaysHowLong: of two RDATEs at one time the PERIOD counts, whichever is first.
+// TestAPeriodSaysHowLong: of two RDATEs at one time the PERIOD counts, whichever is first (time N1).
 func TestAPeriodSaysHowLong(t *testing.T) {
 	t.Parallel()
 	dates := []string{"RDATE:20270201T090000Z", "RDATE;VALUE=PERIOD:20270201T090000Z/PT3H"}
@@ -90,7 +90,7 @@ func TestAPeriodSaysHowLong(t *testing.T) {
 	}
 }
 
-// TestWhatClocksSkipCountsOnce: two moments that clocks make one are one of a COUNT.
+// TestWhatClocksSkipCountsOnce: two moments that clocks make one are one of a COUNT (time N2).
 func TestWhatClocksSkipCountsOnce(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {

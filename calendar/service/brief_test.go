@@ -11,7 +11,7 @@ import (
 )
 
 // TestListsHoldWhatTheyShow: an agenda and a search hold a few kilobytes of each event, however long its
-// texts are, and find all that there are.
+// texts are, and find all that there are (security H4).
 func TestListsHoldWhatTheyShow(t *testing.T) {
 	each(t, func(h *house) {
 		work, _ := h.week()

@@ -121,7 +121,7 @@ func TestBusyText(t *testing.T) {
 }
 
 // TestDaysOfOthersAreTheirs: a day off lasts from midnight to midnight where its owner's calendar
-// is, whoever asks and from wherever; the caller's own is on the clock that they read.
+// is, whoever asks and from wherever; the caller's own is on the clock that they read (time F5).
 func TestDaysOfOthersAreTheirs(t *testing.T) {
 	each(t, func(h *house) {
 		work := h.calendar(h.alice, "work")

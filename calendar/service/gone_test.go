@@ -30,7 +30,7 @@ func (c *impatient) Err() error {
 	return c.Context.Err()
 }
 
-// TestWhatNobodyWaitsForStops is H3's second half: whatever is costly is given up soon after its client has gone.
+// TestWhatNobodyWaitsForStops is H3's second half: whatever is costly is given up soon after its client has gone (security H3).
 func TestWhatNobodyWaitsForStops(t *testing.T) {
 	each(t, func(h *house) {
 		cal := h.calendar(h.alice, "work")

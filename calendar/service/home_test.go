@@ -213,7 +213,7 @@ func TestKeptPropertiesAreBounded(t *testing.T) {
 	})
 }
 
-// TestBoundTokensLearnOfNoOtherCalendar: neither by the number of the home, nor by what address is taken.
+// TestBoundTokensLearnOfNoOtherCalendar: neither by the number of the home, nor by what address is taken (security L2).
 func TestBoundTokensLearnOfNoOtherCalendar(t *testing.T) {
 	each(t, func(h *house) {
 		work, secret := h.calendar(h.alice, "work"), h.calendar(h.alice, "secret")

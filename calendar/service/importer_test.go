@@ -110,7 +110,7 @@ func many(from, to int) []calendar.Import {
 }
 
 // TestImportIsOneUndo: however many transactions an import took, in calendars that were here and in new
-// ones, any of its changes takes all of it back, and once more brings it all again.
+// ones, any of its changes takes all of it back, and once more brings it all again (clients F12).
 func TestImportIsOneUndo(t *testing.T) {
 	each(t, func(h *house) {
 		work := h.calendar(h.alice, "work")

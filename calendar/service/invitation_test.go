@@ -424,7 +424,7 @@ func TestSharedCalendarTakesTimeWhenAskedTo(t *testing.T) {
 	})
 }
 
-// TestNobodyIsOfferedCalendarsInBulk: what one user may put before another has a bound, asked or not.
+// TestNobodyIsOfferedCalendarsInBulk: what one user may put before another has a bound, asked or not (security M7).
 func TestNobodyIsOfferedCalendarsInBulk(t *testing.T) {
 	each(t, func(h *house) {
 		share := func(i int, with calendar.Caller) error {

@@ -271,7 +271,7 @@ type broken struct{ err error }
 func (b broken) Write([]byte) (int, error) { return 0, b.err }
 
 // TestBusyFeedTellsNothingOfWhatTakesNoTime: that something was changed which shows no busy time is in
-// neither tag nor date nor text.
+// neither tag nor date nor text (security L10).
 func TestBusyFeedTellsNothingOfWhatTakesNoTime(t *testing.T) {
 	each(t, func(h *house) {
 		work := h.calendar(h.alice, "work")

@@ -27,7 +27,7 @@ func (h *house) used(c calendar.Caller) calendar.Usage {
 	return u
 }
 
-// What a user has grows and shrinks with each change, and what the bounds are broken by leaves everything as it was.
+// What a user has grows and shrinks with each change, and what the bounds are broken by leaves everything as it was (security L18).
 func TestQuota(t *testing.T) {
 	each(t, func(h *house) {
 		h.within(calendar.Quota{Calendars: 2, Objects: 2, Bytes: 1000})

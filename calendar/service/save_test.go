@@ -171,7 +171,7 @@ func TestDeletedObjectsFreeTheirUID(t *testing.T) {
 }
 
 // TestWhoMayOnlyWriteReadsNothing: a refusal names neither an object's tag, by which its content could be guessed,
-// nor its name, nor the calendar's.
+// nor its name, nor the calendar's (security L3).
 func TestWhoMayOnlyWriteReadsNothing(t *testing.T) {
 	each(t, func(h *house) {
 		work := h.calendar(h.alice, "zzname", calendar.Event)

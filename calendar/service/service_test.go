@@ -22,7 +22,7 @@ func TestNewCalendarsHaveWhatTheirMakerLeftOut(t *testing.T) {
 	})
 }
 
-// TestNewCalendarsTakeTheirUsersZone: also when a program takes away the one that was set.
+// TestNewCalendarsTakeTheirUsersZone: also when a program takes away the one that was set (clients F4).
 func TestNewCalendarsTakeTheirUsersZone(t *testing.T) {
 	each(t, func(h *house) {
 		h.alice.User.Timezone = "Europe/Berlin"
@@ -44,7 +44,7 @@ func TestNewCalendarsTakeTheirUsersZone(t *testing.T) {
 }
 
 // TestNewCalendarsHaveColorsOfTheirOwn: those of one user differ as long as there are colours, and what others share
-// counts.
+// counts (clients F2).
 func TestNewCalendarsHaveColorsOfTheirOwn(t *testing.T) {
 	each(t, func(h *house) {
 		h.share(h.bob, h.calendar(h.bob, "his"), h.alice, calendar.ReadAccess)

@@ -199,7 +199,7 @@ func TestShareesArrangeForThemselves(t *testing.T) {
 }
 
 // TestSharesTellWhoseTheyAre: by what others call the owner, until who has the share gives it a name. What the owner calls
-// it for themselves is one, too.
+// it for themselves is one, too (clients F2).
 func TestSharesTellWhoseTheyAre(t *testing.T) {
 	each(t, func(h *house) {
 		work := h.calendar(h.alice, "work")
@@ -232,7 +232,7 @@ func TestSharesTellWhoseTheyAre(t *testing.T) {
 }
 
 // Who has the busy times alone cannot set anything. What they had set before must not go on then, and
-// is there again when they have more.
+// is there again when they have more (security L4).
 func TestArrangementsRest(t *testing.T) {
 	each(t, func(h *house) {
 		work := h.calendar(h.alice, "work")

@@ -121,7 +121,7 @@ func TestTransfersAreRefused(t *testing.T) {
 	})
 }
 
-// Anyone who has both calendars learns that they changed together; of one alone, nothing of the other.
+// Anyone who has both calendars learns that they changed together; of one alone, nothing of the other (security L1).
 func TestMovesTellNothingOfOtherCalendars(t *testing.T) {
 	each(t, func(h *house) {
 		work, his := h.calendar(h.alice, "work"), h.calendar(h.bob, "his")

@@ -124,7 +124,7 @@ func TestShareesTakeBackWhatTheySee(t *testing.T) {
 }
 
 // TestUndoReadsABoundedNumberOfBytes: an object that was written often has any number of former states, and all
-// writers wait while an undo reads them. It reads what it takes back and what came next, or nothing.
+// writers wait while an undo reads them. It reads what it takes back and what came next, or nothing (security M5).
 func TestUndoReadsABoundedNumberOfBytes(t *testing.T) {
 	each(t, func(h *house) {
 		h.config.Limits.UndoBytes = 64 << 10

@@ -10,7 +10,7 @@ import (
 )
 
 // TestAbbreviationsAreNeverGuessedBySpelling: what is one letter away from an abbreviation may be hours away
-// on the clock.
+// on the clock (time N9).
 func TestAbbreviationsAreNeverGuessedBySpelling(t *testing.T) {
 	t.Parallel()
 	db := zone.NewDB()

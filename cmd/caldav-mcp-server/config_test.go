@@ -75,7 +75,7 @@ func compareConfigs(want, got config) string {
 	}))
 }
 
-// Each malformed value stops the start, with a sentence that names the setting and the fault.
+// Each malformed value stops the start, with a sentence that names the setting and the fault (security L16).
 func TestMalformed(t *testing.T) {
 	t.Parallel()
 	tests := map[string]string{

@@ -22,7 +22,7 @@ const (
 )
 
 // Fifty of the costliest requests at once, of any kind that is known, neither eat the memory nor stay unanswered: each is
-// done, refused because it is too much for one, or sent away for a moment. Meanwhile others hardly wait (security H1 to H4).
+// done, refused because it is too much for one, or sent away for a moment. Meanwhile others hardly wait (security H1 to H4) (security H4).
 func TestFiftyCostlyRequestsAtOnce(t *testing.T) {
 	slowtest.Skip(t, slowtest.Big, "puts fifty of the most costly requests at once, for a minute")
 	program := build(t)

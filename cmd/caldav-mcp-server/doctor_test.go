@@ -64,7 +64,7 @@ func proxied(t *testing.T, behind string, wrap func(http.Handler) http.Handler) 
 	return proxy.URL
 }
 
-// TestDoctorNamesWhatProxiesBreak puts proxies with one fault each in front of a real server.
+// TestDoctorNamesWhatProxiesBreak puts proxies with one fault each in front of a real server (clients F6).
 func TestDoctorNamesWhatProxiesBreak(t *testing.T) {
 	t.Parallel()
 	env := []string{"DATA_DIR=" + t.TempDir()}
@@ -221,6 +221,7 @@ func TestDoctorNamesWhatIsWrongWithTLS(t *testing.T) {
 	}
 }
 
+// TestMCPPlaces: the endpoint for assistants is looked for where it is without a proxy, too (clients F6).
 func TestMCPPlaces(t *testing.T) {
 	t.Parallel()
 	for base, want := range map[string]string{

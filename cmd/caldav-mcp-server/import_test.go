@@ -144,7 +144,7 @@ func TestImportFromRadicale(t *testing.T) {
 }
 
 // TestCredentialsGoNowhereElse: a server may send us to another one of its domain over TLS, and
-// nowhere else with the password.
+// nowhere else with the password (security L13).
 func TestCredentialsGoNowhereElse(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -203,6 +203,7 @@ func TestBarText(t *testing.T) {
 	}
 }
 
+// TestPace: a bar tells how fast it goes, and how long it will take (clients F12).
 func TestPace(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {

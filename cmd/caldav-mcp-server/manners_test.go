@@ -22,7 +22,7 @@ var goPhrases = regexp.MustCompile(`strconv|invalid syntax|parse error|invalid v
 	`context (canceled|deadline)|%!|goroutine|nil pointer|runtime error|net/http|net/url|bufio|parsing time|<nil>|(?:^|: )(?:open|stat|read|write) [./]|\*\w+\.\w+|EOF\b`)
 
 // TestEveryCommandHasManners walks all commands: each prints JSON where it prints anything for programs, and whatever a flag is
-// given, what is said of it is in people's words (clients F11 and the small ones).
+// given, what is said of it is in people's words (clients F11 and the small ones) (clients §5).
 func TestEveryCommandHasManners(t *testing.T) {
 	t.Chdir(t.TempDir()) // some flags name files
 	for _, c := range commands() {

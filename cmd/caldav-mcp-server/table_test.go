@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// No line of any help is longer than a terminal that people have.
+// No line of any help is longer than a terminal that people have (clients §5).
 func TestHelpFitsTerminal(t *testing.T) {
 	t.Parallel()
 	p := &program{environ: []string{"HOME=/home/ann"}}

@@ -30,6 +30,7 @@ func TestDistance(t *testing.T) {
 	}
 }
 
+// TestParseExpiry: what ends is in the time to come (clients F11).
 func TestParseExpiry(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)

@@ -25,7 +25,7 @@ func skipCase(t *testing.T, value string, year int, month time.Month, day int) (
 	return ruletest.Case{Rule: value, Start: ical.CivilDate(year, month, day)}, &r
 }
 
-// TestSkip has the examples of RFC 7529 in the Gregorian calendar: birthdays on leap days, and the 31st of each month.
+// TestSkip has the examples of RFC 7529 in the Gregorian calendar: birthdays on leap days, and the 31st of each month (time N8).
 func TestSkip(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {

@@ -1,0 +1,90 @@
+package main
+
+import (
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// findings are the numbers of all that was found.
+func findings() (all []string) {
+	for _, series := range []struct {
+		name string
+		most int
+	}{
+		{"security H", 4}, {"security M", 10}, {"security L", 19}, {"time F", 6}, {"time N", 9}, {"dav O-", 13}, {"clients F", 12},
+	} {
+		for i := range series.most {
+			all = append(all, series.name+strconv.Itoa(i+1))
+		}
+	}
+	return append(all, "clients §4", "clients §5")
+}
+
+var (
+	findingRow = regexp.MustCompile(`(?m)^\| ((?:security|time|dav|clients) \S+) \| [^|]+ \| (.+) \|$`)
+	byTest     = regexp.MustCompile("`(Test\\w+)` in `([^`]+_test\\.go)`")
+	byStory    = regexp.MustCompile("(?:^|, )`([^`]+\\.txtar)`")
+	byWords    = regexp.MustCompile(`kept: \[([^\]]+\.md)\]\(`)
+)
+
+// TestEachFindingIsHeld: docs/tried.md has a row for each finding, and each row a test or a conversation that names it, or a page
+// that says why it stays.
+func TestEachFindingIsHeld(t *testing.T) {
+	t.Parallel()
+	var listed []string
+	for _, row := range findingRow.FindAllStringSubmatch(readDoc(t, "docs", "tried.md"), -1) {
+		id, held := row[1], 0
+		listed = append(listed, id)
+		named := regexp.MustCompile(regexp.QuoteMeta(id) + `(?:\D|$)`)
+		for _, test := range byTest.FindAllStringSubmatch(row[2], -1) {
+			held++
+			comment := commentOf(readDoc(t, test[2]), test[1])
+			if !named.MatchString(comment) && !named.MatchString(inARow(comment)) {
+				t.Errorf("%s: the comment of %s in %s does not name it", id, test[1], test[2])
+			}
+		}
+		for _, story := range byStory.FindAllStringSubmatch(row[2], -1) {
+			held++
+			if head, _, _ := strings.Cut(readDoc(t, story[1]), "\n-- "); !named.MatchString(inARow(head)) {
+				t.Errorf("%s: %s does not name it", id, story[1])
+			}
+		}
+		for _, page := range byWords.FindAllStringSubmatch(row[2], -1) {
+			held++
+			readDoc(t, page[1])
+		}
+		if held != strings.Count(row[2], ", ")+1 {
+			t.Errorf("%s: it is not understood what holds it: %s", id, row[2])
+		}
+	}
+	if want := findings(); !slices.Equal(listed, want) {
+		t.Errorf("docs/tried.md lists\n%q, want\n%q", listed, want)
+	}
+}
+
+// commentOf is what stands above a test, empty if there is no such test.
+func commentOf(source, test string) string {
+	above, _, found := strings.Cut(source, "\nfunc "+test+"(t *testing.T)")
+	if !found {
+		return ""
+	}
+	lines := strings.Split(above, "\n")
+	first := len(lines)
+	for first > 0 && strings.HasPrefix(lines[first-1], "//") {
+		first--
+	}
+	return inARow(strings.Join(lines[first:], "\n"))
+}
+
+// inARow writes a comment of several lines as one, and names like "clients F3, F10" in full.
+func inARow(comment string) string {
+	comment = strings.Join(strings.FieldsFunc(comment, func(r rune) bool { return r == '\n' || r == ' ' || r == '/' || r == '#' }), " ")
+	list := regexp.MustCompile(`(security|time|dav|clients) (\S+), ([A-Z]\S*\d)\b`)
+	for list.MatchString(comment) {
+		comment = list.ReplaceAllString(comment, "$1 $2, $1 $3")
+	}
+	return comment
+}
