@@ -12,6 +12,10 @@ import (
 // does not grow with a collection.
 const flushBytes = 128 << 10
 
+// resourceSteps is what it takes to find a resource and what is asked of it: thousands of them are work, too, and others
+// get their turn in between.
+const resourceSteps = 200
+
 // multistatus streams a reply of RFC 4918 §13.
 type multistatus struct {
 	*markup
@@ -28,8 +32,11 @@ func (x *exchange) multistatus(p plan) *multistatus {
 
 // add writes what the plan asks of a resource.
 func (ms *multistatus) add(r *resource) error {
-	held := ms.x.meter.Held()
+	held, before := ms.x.meter.Held(), len(ms.buf)
 	if err := ms.response(r, &ms.plan); err != nil {
+		return err
+	}
+	if err := ms.x.meter.Work(resourceSteps + int64(len(ms.buf)-before)>>6); err != nil {
 		return err
 	}
 	err := ms.flush(flushBytes)

@@ -31,7 +31,7 @@ func (x *exchange) put() error {
 	if err != nil {
 		return err
 	}
-	saved, err := x.service.Put(x.r.Context(), x.caller, cal, calendar.Draft{Name: x.at.object, Data: data, When: when})
+	saved, err := x.service.Put(x.r.Context(), x.caller, cal, calendar.Draft{Name: x.at.object, Data: data, When: when, Meter: x.meter})
 	if err != nil {
 		return x.unlessStale(x.unlessCalendar(err), cal)
 	}

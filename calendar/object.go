@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"caldav-mcp-server/calendar/meter"
 )
 
 // Object is one calendar object resource: an event with its overrides, a task, a journal
@@ -149,6 +151,8 @@ type Draft struct {
 	Telling Telling
 	// From is the object that this one is split off: all who have the calendar have the same of it for themselves.
 	From UID
+	// Meter counts what it costs to read it, nil for nobody.
+	Meter *meter.Meter
 	// Stored tells that the text was stored before, so that the owner's own part is in it, even if another user stores it.
 	Stored bool
 }

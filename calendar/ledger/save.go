@@ -37,6 +37,9 @@ func (s *Ledger) save(ctx context.Context, c calendar.Caller, cal calendar.Calen
 	return saved[0], nil
 }
 
+// readSteps is what it takes to read a byte of an object that is to be stored, and all that is derived of it.
+const readSteps = 1
+
 // saveAll is save for objects that belong together: all of them are stored, or none.
 func (s *Ledger) saveAll(ctx context.Context, c calendar.Caller, cal calendar.Calendar, drafts []calendar.Draft) ([]calendar.Saved, error) {
 	if err := c.May(calendar.WriteObjects, cal); err != nil {
@@ -44,6 +47,9 @@ func (s *Ledger) saveAll(ctx context.Context, c calendar.Caller, cal calendar.Ca
 	}
 	next := make([]calendar.Saved, len(drafts))
 	for i, d := range drafts {
+		if err := d.Meter.Work(readSteps * int64(len(d.Data))); err != nil {
+			return nil, err
+		}
 		given := len(d.Data)
 		d.Data = ical.WithoutControls(d.Data)
 		derived, err := s.validate(ctx, cal, d)
@@ -54,6 +60,9 @@ func (s *Ledger) saveAll(ctx context.Context, c calendar.Caller, cal calendar.Ca
 		next[i].Object = calendar.Object{
 			Calendar: cal.ID, Name: d.Name, ETag: calendar.ETagOf(d.Data), Size: int64(len(d.Data)), Data: d.Data, Derived: derived,
 		}
+	}
+	for _, d := range drafts {
+		d.Meter.Rest() // whoever waits for a lock keeps no processor from others
 	}
 	var saved []calendar.Saved
 	err := s.change(ctx, c, func(w *work) error {

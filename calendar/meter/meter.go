@@ -69,7 +69,7 @@ const (
 	// lookEvery is after how many steps the request's end is looked for, and turnAfter how many a request may take before
 	// it stands in line for a processor.
 	lookEvery = 1_000
-	turnAfter = 100_000
+	turnAfter = 30_000
 )
 
 // Hold counts bytes that the request is about to have in memory. It may wait for room in the pool. What failed is not
