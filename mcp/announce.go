@@ -38,7 +38,7 @@ func (h *Handler) dress(w http.ResponseWriter, x *exchange, body []byte) ([]byte
 		if err := json.Unmarshal(raw, &agreed); err != nil {
 			return nil, err
 		}
-		w.Header().Set(sessionHeader, string(h.sessions.begin(ownerOf(x.caller), agreed, !agreed.plain() && asksPersons(x.message.capabilities()))))
+		w.Header().Set(sessionHeader, string(h.sessions.begin(ownerOf(x.caller), agreed, abilitiesOf(agreed, x.message)...)))
 	}
 	a.Result["capabilities"], _ = json.Marshal(declared(capabilities, cmp.Or(agreed, x.version))) // read from JSON, so JSON can hold it
 	return json.Marshal(a)
@@ -98,14 +98,14 @@ func (h *Handler) rewordMissing(x *exchange, e *rpcError) *rpcError {
 
 // hasTool tells whether there is such a tool as far as the caller's token is concerned.
 func (h *Handler) hasTool(x *exchange, name string) bool {
-	return slices.ContainsFunc(h.tools, func(t tool) bool { return t.name == name && t.offered(x.caller) })
+	return slices.ContainsFunc(h.tools, func(t tool) bool { return t.named(name) && t.offered(x.caller) })
 }
 
 // toolNames are the tools that the caller may use.
 func (h *Handler) toolNames(x *exchange) []string {
 	var names []string
 	for _, t := range h.tools {
-		if t.offered(x.caller) && t.open(x.caller) && (!t.unbound || x.caller.Calendars == nil) {
+		if t.offered(x.caller) && t.open(x.caller) && (!t.unbound || x.caller.Calendars == nil) && (!t.mail || x.mail) {
 			names = append(names, t.name)
 		}
 	}

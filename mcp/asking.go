@@ -138,7 +138,7 @@ func (h *Handler) askPerson(ctx context.Context, x *exchange, q *question) error
 	defer func() { _ = h.box.service.SettleAttempt(context.WithoutCancel(ctx), letterbox, nil) }() // forgotten within a day otherwise
 	ctx, cancel := context.WithTimeoutCause(ctx, consentAge, errUnconfirmed(unanswered))
 	defer cancel()
-	if err := x.reply.ask(elicitRequest{mcpgo.JSONRPC_VERSION, id, string(mcpgo.MethodElicitationCreate), q.elicitation()}); err != nil {
+	if err := x.reply.ask(elicitRequest{mcpgo.JSONRPC_VERSION, id, string(mcpgo.MethodElicitationCreate), q.elicitation(id)}); err != nil {
 		return err
 	}
 	action, err := h.await(ctx, x, one, letterbox)

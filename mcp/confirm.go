@@ -29,6 +29,8 @@ type question struct {
 	text string
 	// state is what the text was made of: an etag.
 	state string
+	// page is the address of a page that the person is asked to open; "" for a question that is answered at once.
+	page string
 }
 
 // Error implements error.
@@ -42,9 +44,10 @@ func (q *question) digest() string {
 
 // consent is what is known of whether a person agrees to a call.
 type consent struct {
-	// asks tells that the client can ask somebody, agreed is the digest of the question that they agreed to.
-	asks   bool
-	agreed string
+	// asks tells that the client can ask somebody, opens that it can have them open a page; agreed is the digest of the question that
+	// they agreed to.
+	asks, opens bool
+	agreed      string
 	// open tells that the call ended with a question.
 	open bool
 	// parts is set for one of several changes, which are asked about together: whether one of them would be by itself.
@@ -56,9 +59,21 @@ func (c *call) confirm(q question) error {
 	if !c.consent.asks || c.consent.agreed == q.digest() {
 		return nil
 	}
+	return errAsk(q)
+}
+
+func errAsk(q question) error {
 	e := calendar.Errorf(calendar.Invalid, "", "a person is to agree first")
 	e.Cause = &q
 	return e
+}
+
+// lead has somebody open a page, where the client can ask for that and they have not been asked.
+func (c *call) lead(q question) error {
+	if !c.consent.opens || c.consent.agreed == q.digest() {
+		return nil
+	}
+	return errAsk(q)
 }
 
 // askedOf is the question that ended a call's work.
@@ -113,8 +128,12 @@ func (h *Handler) attempted(ctx context.Context, t tool, c *call, x *exchange) (
 	return result, err
 }
 
-// elicitation is how a client is asked to ask. The form is empty: to accept it is to agree.
-func (q *question) elicitation() mcpgo.ElicitationParams {
+// elicitation is how a client is asked to ask. The form is empty: to accept it is to agree. That somebody accepts a page says that they
+// open it, and nothing of what they do there.
+func (q *question) elicitation(id string) mcpgo.ElicitationParams {
+	if q.page != "" {
+		return mcpgo.ElicitationParams{Mode: mcpgo.ElicitationModeURL, Message: visible(q.text), URL: q.page, ElicitationID: id}
+	}
 	return mcpgo.ElicitationParams{
 		Mode: mcpgo.ElicitationModeForm, Message: visible(q.text),
 		RequestedSchema: json.RawMessage(`{"type":"object","properties":{}}`),
@@ -124,7 +143,7 @@ func (q *question) elicitation() mcpgo.ElicitationParams {
 // inputRequired asks clients from 2026-07-28 on, which call again with the answer (MCP "Multi Round-Trip Requests").
 func (h *Handler) inputRequired(c *call, q *question) *mcpgo.CallToolResult {
 	c.consent.open = true
-	return server.NewInputRequestBuilder(h.sealConsent(c, q)).Elicit(confirmName, q.elicitation()).ToolResult()
+	return server.NewInputRequestBuilder(h.sealConsent(c, q)).Elicit(confirmName, q.elicitation("")).ToolResult()
 }
 
 // consentAge is how long a person has for their answer.
@@ -150,7 +169,7 @@ func (h *Handler) consentSeal(c *call, text string) []byte {
 // asked about anew.
 func (h *Handler) recall(c *call, x *exchange) error {
 	response, answered := x.call.InputResponses[confirmName]
-	if !answered || !x.version.modern() || !c.consent.asks {
+	if !answered || !x.version.modern() || !c.consent.asks && !c.consent.opens {
 		return nil
 	}
 	if action := actionIn(response); action != accepted {
@@ -187,6 +206,18 @@ func asksPersons(capabilities json.RawMessage) bool {
 	}
 	_, form := declared.Elicitation["form"]
 	return form || len(declared.Elicitation) == 0
+}
+
+// opensPages tells whether one can have somebody open a page, which it declares by name.
+func opensPages(capabilities json.RawMessage) bool {
+	var declared struct {
+		Elicitation map[string]json.RawMessage `json:"elicitation"`
+	}
+	if json.Unmarshal(capabilities, &declared) != nil {
+		return false
+	}
+	_, page := declared.Elicitation["url"]
+	return page
 }
 
 // capabilities are those that a message declares for itself, as modern ones do, or opens a session with.

@@ -69,6 +69,9 @@ type refusal struct {
 // render turns whatever a tool returned as its error into what the client gets. faultID names
 // the log line of what is not for the client.
 func render(err error, v version, faultID string) refusal {
+	if p, is := errors.AsType[*mailError](err); is {
+		return p.render(v)
+	}
 	reason := reasonOf(err)
 	how := outcomes[reason]
 	e := advised(err)

@@ -14,6 +14,7 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/mailbox"
 	"caldav-mcp-server/calendar/service"
 	"caldav-mcp-server/calendar/zone"
 )
@@ -36,6 +37,8 @@ type Config struct {
 	// them. Without it, the call is refused as that of any token.
 	StepUp func(http.ResponseWriter, *http.Request, calendar.Caller, calendar.Scope)
 	Limits Limits
+	// Mail reads mail elsewhere for those who have linked an account of it; nil where none can be.
+	Mail *mailbox.Box
 	// Called, if there is one, counts a call of a tool by its outcome: "ok", "asked" where a person is to agree first, or a reason.
 	Called func(tool, outcome string, took time.Duration)
 	// Did, if there is one, is told the same of a call, with its request's context, and whether the tool changes anything.
@@ -108,9 +111,18 @@ type Handler struct {
 }
 
 // New makes a Handler.
-func New(c Config) *Handler { return newHandler(c, c.toolbox().tools()) }
+func New(c Config) *Handler {
+	b := c.toolbox()
+	return newHandler(c, append(b.tools(), b.mailTools()...))
+}
 
-func (c Config) toolbox() toolbox { return toolbox{c.Service, zone.NewDB(), c.Now, c.BaseURL} }
+func (c Config) toolbox() toolbox {
+	b := toolbox{service: c.Service, zones: zone.NewDB(), now: c.Now, base: c.BaseURL}
+	if c.Mail.Offered() {
+		b.mail = c.Mail
+	}
+	return b
+}
 
 func newHandler(c Config, tools []tool) *Handler {
 	limits := c.Limits.orDefaults()
@@ -168,7 +180,12 @@ func (h *Handler) newTransport(version string) *server.StreamableHTTPServer {
 	)
 	results := outputSchemas(h.tools)
 	for _, t := range h.tools {
-		s.AddTool(t.declare(results[t.name]), h.runner(t))
+		declared := t.declare(results[t.name])
+		s.AddTool(declared, h.runner(t))
+		if t.alias != "" {
+			declared.Name = t.alias
+			s.AddTool(declared, h.runner(t))
+		}
 	}
 	for _, p := range h.box.prompts() {
 		s.AddPrompt(p.declare(), h.prompter(p))

@@ -3,6 +3,7 @@ package mcp
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -108,7 +109,7 @@ func (b toolbox) linkedOf(ctx context.Context, c *call, z zoned) (linkedView, er
 	if may := c.caller.MayOwn(calendar.ReadObjects) == nil; !may {
 		return v, nil
 	}
-	all, err := b.service.Mirrors.LinkedAccounts(ctx, c.caller)
+	all, err := b.accounts(ctx, c)
 	if err != nil {
 		return v, err
 	}
@@ -122,10 +123,24 @@ func (b toolbox) linkedOf(ctx context.Context, c *call, z zoned) (linkedView, er
 		}
 		v.Linked = append(v.Linked, one)
 	}
-	if b.base != "" && len(b.service.Mirrors.Providers) > 0 {
-		v.LinkAt = strings.TrimSuffix(b.base, "/") + "/account/linked"
+	if len(b.service.Mirrors.Providers) > 0 {
+		v.LinkAt = b.linkPage()
 	}
 	return v, nil
+}
+
+// linkPage is where people link accounts; "" where that is not known.
+func (b toolbox) linkPage() string {
+	if b.base == "" {
+		return ""
+	}
+	return strings.TrimSuffix(b.base, "/") + "/account/linked"
+}
+
+// accounts are those that the user has linked, without accounts of mail unless the token may read that.
+func (b toolbox) accounts(ctx context.Context, c *call) ([]mirror.Linked, error) {
+	all, err := b.service.Mirrors.LinkedAccounts(ctx, c.caller)
+	return slices.DeleteFunc(all, func(a mirror.Linked) bool { return a.Mail && c.caller.Scopes&calendar.ScopeMail == 0 }), err
 }
 
 // prose says the same in lines. Names and errors come from elsewhere.
@@ -171,7 +186,7 @@ func (b toolbox) subscribeCalendar(ctx context.Context, c *call, in *subscriptio
 
 // accountNamed finds an account by its id, or by a name that no other has.
 func (b toolbox) accountNamed(ctx context.Context, c *call, word string) (mirror.Linked, error) {
-	all, err := b.service.Mirrors.LinkedAccounts(ctx, c.caller)
+	all, err := b.accounts(ctx, c)
 	if err != nil {
 		return mirror.Linked{}, err
 	}

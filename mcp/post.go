@@ -32,9 +32,12 @@ type exchange struct {
 	// ran is set when a tool answered, refused when its answer is not the transport's.
 	ran     bool
 	refused *refusal
-	// asks tells that the client can ask the person in front of it, reply is where it is told to.
-	asks  bool
-	reply *reply
+	// asks tells that the client can ask the person in front of it, opens that it can have them open a page, reply is where it is told
+	// to.
+	asks, opens bool
+	reply       *reply
+	// mail tells that the caller has mail to read.
+	mail bool
 }
 
 type exchangeKey struct{}
@@ -103,7 +106,7 @@ func (h *Handler) agree(w http.ResponseWriter, r *http.Request, x *exchange, hea
 	if declared := x.message.declared(); declared.modern() || claimed.modern() {
 		// The transport compares the two, and answers a version that it doesn't speak.
 		x.version = max(declared, claimed)
-		x.asks = asksPersons(x.message.capabilities())
+		x.asks, x.opens = asksPersons(x.message.capabilities()), opensPages(x.message.capabilities())
 		header.Del(sessionHeader)
 		return true
 	}
@@ -127,7 +130,8 @@ func (h *Handler) agree(w http.ResponseWriter, r *http.Request, x *exchange, hea
 		return false
 	}
 	x.version, x.session = s.version, id
-	x.asks = s.asks && acceptsEvents(r.Header.Values("Accept"))
+	streams := acceptsEvents(r.Header.Values("Accept"))
+	x.asks, x.opens = s.asks && streams, s.opens && streams
 	header.Set(versionHeader, string(s.version))
 	return true
 }
@@ -158,6 +162,7 @@ var ours = map[string]func(*Handler, http.ResponseWriter, *http.Request, *exchan
 
 // pass sees to it that the message is answered.
 func (h *Handler) pass(w http.ResponseWriter, r *http.Request, x *exchange, header http.Header) {
+	x.mail = h.hasMail(r.Context(), x)
 	if x.message.method == string(mcpgo.MethodToolsCall) {
 		var err *rpcError
 		if x.call, err = x.message.readToolCall(); err != nil {
@@ -183,7 +188,7 @@ func (h *Handler) lacks(x *exchange) calendar.Scope {
 		return 0
 	}
 	for _, t := range h.tools {
-		if t.name == x.call.Name && t.offered(x.caller) {
+		if t.named(x.call.Name) && t.offered(x.caller) {
 			return t.scope &^ x.caller.Scopes
 		}
 	}

@@ -43,6 +43,9 @@ func outputSchemas(tools []tool) map[string]json.RawMessage {
 // place is the smaller the more tokens see the tool.
 func (t tool) place() int {
 	place := 0
+	if t.mail {
+		return 4 // few see them
+	}
 	if !slices.Contains(coreTools[:], calendar.ToolName(t.name)) {
 		place = 2
 	}

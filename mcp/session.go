@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -25,7 +26,7 @@ const sessionHeader = "Mcp-Session-Id"
 //
 //	base64url("2025-11-25 1767258000 4fbc…") "." base64url(HMAC(key, caller, the same text))
 //
-// A fourth word tells that its client can ask the person in front of it.
+// Further words tell that its client can ask the person in front of it, or have them open a page.
 //
 // So no process keeps anything, every process that has the key accepts it, and with another
 // token it is as good as none.
@@ -35,8 +36,8 @@ type sessionID string
 type session struct {
 	version version
 	opened  time.Time
-	// asks tells that its client can ask the person in front of it.
-	asks bool
+	// asks tells that its client can ask the person in front of it, opens that it can have them open a page.
+	asks, opens bool
 }
 
 // owner is whose a session is: not the user's alone but the token's, so that one program
@@ -71,11 +72,8 @@ func newSessions(key []byte, age time.Duration, now func() time.Time, newID func
 }
 
 // begin makes the id of a new session.
-func (s *sessions) begin(o owner, v version, asks bool) sessionID {
-	text := fmt.Sprintf("%s %d %s", v, s.now().Unix(), s.newID())
-	if asks {
-		text += " " + asksWord
-	}
+func (s *sessions) begin(o owner, v version, abilities ...string) sessionID {
+	text := strings.Join(append([]string{string(v), strconv.FormatInt(s.now().Unix(), 10), s.newID()}, abilities...), " ")
 	return sessionID(encode([]byte(text)) + "." + encode(s.seal(o, text)))
 }
 
@@ -94,15 +92,32 @@ func (s *sessions) resume(o owner, id sessionID) (session, bool) {
 
 func parseSession(text string) (session, error) {
 	fields := strings.Fields(text)
-	if len(fields) != 3 && len(fields) != 4 {
+	if len(fields) < 3 || len(fields) > 5 {
 		return session{}, fmt.Errorf("a session of %d fields", len(fields))
 	}
 	at, err := strconv.ParseInt(fields[1], 10, 64)
-	return session{version(fields[0]), time.Unix(at, 0), fields[len(fields)-1] == asksWord}, err
+	return session{version(fields[0]), time.Unix(at, 0), slices.Contains(fields[3:], asksWord), slices.Contains(fields[3:], opensWord)}, err
 }
 
-// asksWord is the last of a session whose client asks.
-const asksWord = "asks"
+// asksWord stands in a session whose client asks, opensWord in one whose client has pages opened.
+const (
+	asksWord  = "asks"
+	opensWord = "opens"
+)
+
+// abilitiesOf are the words for what a client declares that opens a session.
+func abilitiesOf(v version, m message) (words []string) {
+	if v.plain() {
+		return nil
+	}
+	if asksPersons(m.capabilities()) {
+		words = append(words, asksWord)
+	}
+	if opensPages(m.capabilities()) {
+		words = append(words, opensWord)
+	}
+	return words
+}
 
 // seal is the proof that we made the id for this owner. The quotes keep one part from
 // running into the next.

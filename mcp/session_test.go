@@ -101,7 +101,7 @@ func TestEndedSessionHasNoTwin(t *testing.T) {
 	for _, id := range []string{"a", "ab", "abc"} {
 		s := newSessions([]byte("key"), time.Hour, func() time.Time { return noon }, func() string { return id })
 		mine := owner{user: "alice", token: "t"}
-		given := s.begin(mine, "2025-11-25", false)
+		given := s.begin(mine, "2025-11-25")
 		s.end(given)
 		text, seal, _ := strings.Cut(string(given), ".")
 		for _, letter := range "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_" {

@@ -15,6 +15,7 @@ import (
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/calendar/edit"
 	"caldav-mcp-server/calendar/ledger"
+	"caldav-mcp-server/calendar/mailbox"
 	"caldav-mcp-server/calendar/meter"
 	"caldav-mcp-server/calendar/service"
 	"caldav-mcp-server/calendar/zone"
@@ -28,6 +29,10 @@ type tool struct {
 	// unbound is what no token can do that is bound to some calendars: it is not listed to one.
 	unbound bool
 	hints   hints
+	// mail tells that it reads mail: it is listed to those alone who have some to read. Alias is its name with a dot, which is taken as
+	// well, and not listed, since not every host allows it.
+	mail  bool
+	alias string
 	// begin makes the arguments of a call, and what is done with them: see doing.
 	begin func() job
 	// gives is an empty structured result: its schema comes out of its type.
@@ -79,6 +84,8 @@ type call struct {
 	batch *ledger.Batch
 	// consent is what a person was asked about it.
 	consent consent
+	// noted is what the log has of the call besides: nothing that anybody wrote.
+	noted []slog.Attr
 }
 
 // changer makes changes of events and tasks, at once or together with others.
@@ -120,6 +127,8 @@ type toolbox struct {
 	now     func() time.Time
 	// base is how the server is reached from outside; "" when that was not said.
 	base string
+	// mail reads mail; nil where no account of it can be linked.
+	mail *mailbox.Box
 }
 
 // tools are all tools there are, family by family.
@@ -141,6 +150,9 @@ func (b toolbox) tools() []tool {
 		b.linkedTools(),
 	)
 }
+
+// named tells whether a name is the tool's.
+func (t tool) named(name string) bool { return name == t.name || t.alias != "" && name == t.alias }
 
 // open tells whether the caller's token has the tool's scope.
 func (t tool) open(c calendar.Caller) bool { return c.Scopes&t.scope == t.scope }
@@ -200,9 +212,12 @@ func (h *Handler) firstInput(name string) json.RawMessage {
 func (h *Handler) runner(t tool) server.ToolHandlerFunc {
 	return func(ctx context.Context, _ mcpgo.CallToolRequest) (*mcpgo.CallToolResult, error) {
 		x := exchangeOf(ctx)
-		c := &call{caller: x.caller, plain: x.version.plain(), consent: consent{asks: x.asks}}
+		c := &call{caller: x.caller, plain: x.version.plain(), consent: consent{asks: x.asks, opens: x.opens}}
 		started := h.now()
 		result, err := h.attempted(ctx, t, c, x)
+		if t.mail {
+			err = asMailError(err, h.box.linkPage())
+		}
 		h.logCall(ctx, t, c, err, h.now().Sub(started))
 		if err == nil {
 			x.ran = true
@@ -300,8 +315,11 @@ func (h *Handler) logCall(ctx context.Context, t tool, c *call, err error, took 
 	}
 	h.called(t.name, outcome, took)
 	h.did(ctx, t.name, outcome, !t.hints.readOnly && !c.consent.open)
-	h.log.LogAttrs(ctx, slog.LevelInfo, "tool called", slog.String("tool", t.name), slog.String("user", c.caller.User.Name),
-		slog.String("token", string(c.caller.Token)), slog.String("calendar", string(c.calendar)), slog.String("outcome", outcome), slog.Duration("duration", took))
+	line := []slog.Attr{
+		slog.String("tool", t.name), slog.String("user", c.caller.User.Name),
+		slog.String("token", string(c.caller.Token)), slog.String("calendar", string(c.calendar)), slog.String("outcome", outcome), slog.Duration("duration", took),
+	}
+	h.log.LogAttrs(ctx, slog.LevelInfo, "tool called", append(line, c.noted...)...)
 }
 
 // logFault writes what a client is not told, under the id that it is told.

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/mailbox"
 )
 
 // coreTools are what everyday work takes. Models drown in long lists: an assistant that is offered
@@ -31,7 +32,7 @@ type ToolInfo struct {
 // Tools lists all tools that there are, by name.
 func Tools() []ToolInfo {
 	var all []ToolInfo
-	for _, t := range (toolbox{}).tools() {
+	for _, t := range append(toolbox{}.tools(), toolbox{mail: new(mailbox.Box)}.mailTools()...) {
 		name := calendar.ToolName(t.name)
 		all = append(all, ToolInfo{name, t.scope, slices.Contains(coreTools[:], name)})
 	}

@@ -61,7 +61,7 @@ func TestCoreTools(t *testing.T) {
 		if tool.Core {
 			core = append(core, string(tool.Name))
 		}
-		if tool.Scope&^calendar.ScopeAll != 0 || tool.Name == "" {
+		if tool.Scope&^calendar.ScopeEvery != 0 || tool.Name == "" {
 			t.Errorf("%+v", tool)
 		}
 	}

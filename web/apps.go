@@ -22,6 +22,14 @@ func (h *Handler) appPages() []page {
 	}
 }
 
+// scopes are those that the visitor can give: to read mail whoever has linked some.
+func (v *visit) scopes() calendar.Scope {
+	if _, err := v.Service.Mirrors.AccountOf(v.r.Context(), v.user().ID, "gmail"); err != nil {
+		return calendar.ScopeAll // what fails here is not given, and nothing is lost
+	}
+	return calendar.ScopeEvery
+}
+
 // app is a program or an assistant that the visitor has let in.
 type app struct {
 	ID   calendar.TokenID
@@ -34,7 +42,7 @@ type app struct {
 }
 
 // scopeWords say in a person's words what the scopes let an app do, by their names.
-var scopeWords = map[string]string{"read": "read", "write": "change", "delete": "delete", "share": "share"}
+var scopeWords = map[string]string{"read": "read", "write": "change", "delete": "delete", "share": "share", "mail": "read mail"}
 
 // mayDo says what a set of scopes lets an app do.
 func mayDo(set calendar.Scope) string {
@@ -129,7 +137,7 @@ func (v *visit) appForm() error {
 
 func (v *visit) appContent(n newApp) (appContent, error) {
 	content := appContent{Name: n.name, Days: n.days, URL: v.address().String(), MCP: v.assistantsURL(), UserName: v.user().Name}
-	for _, name := range auth.ScopeNames(calendar.ScopeAll) {
+	for _, name := range auth.ScopeNames(v.scopes()) {
 		scope, err := auth.ParseScopes(name)
 		if err != nil {
 			return content, err

@@ -175,6 +175,8 @@ var notices = map[string]string{
 	"unshared":            "No longer shared.",
 	"account-linked":      "Linked. Its calendars are among yours now; what there is much of takes some minutes.",
 	"account-looked":      "Up to date.",
+	"account-unlinked":    "No longer linked, and its key is forgotten. At Google, the leave ends under \"Third-party apps\" of the account.",
+	"mail-linked":         "Linked. Let an app read it on the page of your apps; those that you have do not read it by themselves.",
 	"account-kept":        "No longer linked. Its calendars stay as they were, and are your own.",
 	"account-dropped":     "No longer linked. Its calendars are in the trash.",
 	"link-ended":          "The link has ended.",

@@ -53,7 +53,9 @@ type linkedAccount struct {
 	ID                   calendar.AccountID
 	Name, Kind, Address  string
 	State, Looked, Wrong string
-	Calendars            []linkedCalendar
+	// Mail tells that it has mail, and no calendars.
+	Mail      bool
+	Calendars []linkedCalendar
 }
 
 type linkedCalendar struct {
@@ -91,7 +93,10 @@ func (v *visit) linkedContent() (linkedContent, error) {
 	}
 	c := v.clock()
 	for _, l := range all {
-		a := linkedAccount{ID: l.ID, Name: excerpt(l.Name), Kind: l.Kind, Address: excerpt(l.Address), State: states[l.Status], Wrong: excerpt(l.Error), Looked: "not yet"}
+		a := linkedAccount{ID: l.ID, Name: excerpt(l.Name), Kind: l.Kind, Address: excerpt(l.Address), State: states[l.Status], Wrong: excerpt(l.Error), Looked: "not yet", Mail: l.Mail}
+		if l.Mail && l.Status == calendar.AccountSignIn {
+			a.State = "It does not let us in any more: link it again."
+		}
 		if !l.Checked.IsZero() {
 			a.Looked = c.Ago(l.Checked)
 		}
@@ -128,7 +133,10 @@ func (v *visit) linkNew() error {
 
 // linkedNow links an account, or shows the page again with what is wrong.
 func (v *visit) linkedNow(n mirror.NewAccount) error {
-	_, _, err := v.Service.Mirrors.Link(v.r.Context(), v.caller(), n)
+	linked, _, err := v.Service.Mirrors.Link(v.r.Context(), v.caller(), n)
+	if err == nil && linked.Mail {
+		return v.done("linked", "mail-linked")
+	}
 	if err == nil {
 		return v.done("linked", "account-linked")
 	}
@@ -240,11 +248,12 @@ func (v *visit) lookAtLinked() error {
 
 func (v *visit) unlinkAccount() error {
 	keep := v.field("calendars") != "trash"
+	notice := map[bool]string{true: "account-kept", false: "account-dropped"}[keep]
+	if v.field("calendars") == "none" {
+		notice = "account-unlinked"
+	}
 	if err := v.Service.Mirrors.Unlink(v.r.Context(), v.caller(), v.accountID(), keep); err != nil {
 		return err
 	}
-	if keep {
-		return v.done("linked", "account-kept")
-	}
-	return v.done("linked", "account-dropped")
+	return v.done("linked", notice)
 }

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"caldav-mcp-server/auth/vault"
 	"caldav-mcp-server/calendar/mirror"
@@ -149,6 +150,62 @@ func TestAccountsAreLinkedByConsent(t *testing.T) {
 		bob.get("linked").shows(http.StatusOK, "None yet")
 	})
 }
+
+// Somebody links mail, which no app has unasked: they tick it for one, and for no other. Linking anew replaces what was there, and
+// unlinking ends it.
+func TestMailIsLinkedOnAPage(t *testing.T) {
+	t.Parallel()
+	testdb.Each(t, func(t *testing.T, database string) {
+		p := newPublisher(t)
+		h := open(t, database, func(c *web.Config) {
+			p.link(c)
+			mail := mailer{mirror.Provider{Title: "Gmail", Every: time.Hour, Mail: true, Address: func(s mirror.Secret) string { return s.Username }, Open: func(mirror.Opening) (mirror.Source, error) { return noCalendars{}, nil }}}
+			c.Service.Mirrors.Providers["gmail"] = mail.Provider
+			c.Consents["gmail"] = mail
+		})
+		ann := h.user("ann")
+		b := h.as("ann")
+		b.get("apps/new").shows(http.StatusOK, "share").hides("read mail")
+		link := func() {
+			h.Helper()
+			_, found, _ := strings.Cut(b.post("linked-at/gmail").shows(http.StatusOK, "Gmail").header.Get("Refresh"), "url=")
+			at, err := url.Parse(found)
+			h.must(err)
+			b.get("linked-at/back?code=right&state="+at.Query().Get("state")).at("linked?done=mail-linked").shows(http.StatusOK, "ann@gmail.test", "do not read it by themselves").hides("keep the calendars")
+		}
+		b.get("linked").shows(http.StatusOK, "Link an account at Gmail", "nothing is sent or changed")
+		link()
+		link()
+		all, err := h.store.Accounts(t.Context(), ann.ID)
+		h.must(err)
+		if len(all) != 1 {
+			h.Fatalf("%d accounts are linked", len(all))
+		}
+		b.get("apps/new").shows(http.StatusOK, "read mail").hides(`value="mail" checked`)
+		b.get(h.program(claudeRedirect).request("scope", "read mail")).shows(http.StatusOK, "Read the mail of your linked Gmail account").hides(`value="mail" checked`)
+		b.post("linked/"+string(all[0].ID)+"/look").at("linked?done=account-looked").shows(http.StatusOK, "ann@gmail.test")
+		b.post("linked/"+string(all[0].ID)+"/unlink", "calendars", "none").at("linked?done=account-unlinked").shows(http.StatusOK, "None yet", "its key is forgotten")
+		b.get("apps/new").hides("read mail")
+	})
+}
+
+// mailer is a provider of mail whose owner agrees.
+type mailer struct{ mirror.Provider }
+
+func (mailer) Title() string { return "Gmail" }
+
+func (mailer) Address(_, state, _ string) string {
+	return "https://agree.example/?" + url.Values{"state": {state}}.Encode()
+}
+
+func (mailer) Account(context.Context, string, string, string) (mirror.NewAccount, error) {
+	return mirror.NewAccount{Subject: "ann@gmail.test", Secret: mirror.Secret{Username: "ann@gmail.test"}}, nil
+}
+
+// noCalendars is an account without any.
+type noCalendars struct{ mirror.Source }
+
+func (noCalendars) Calendars(context.Context) ([]mirror.Remote, error) { return nil, nil }
 
 // eachLinked runs a test in a house where accounts can be linked, which ann and bob live in.
 func eachLinked(t *testing.T, test func(*house, *publisher)) {

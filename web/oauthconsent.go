@@ -70,6 +70,7 @@ var scopeTitles = map[string]string{
 	"delete": "Delete events, tasks and calendars",
 	"share":  "Share your calendars with other people",
 	"invite": "Send invitations and answers to other people in your name",
+	"mail":   "Read the mail of your linked Gmail account",
 }
 
 // ages are for how long people allow something.
@@ -121,7 +122,7 @@ func (v *visit) ask() error {
 	if err != nil || sent {
 		return err
 	}
-	first := r.Scopes
+	first := r.Scopes &^ calendar.ScopeMail // which a person ticks by hand, whatever is asked
 	if first == 0 {
 		first = FirstScopes
 	}
@@ -146,7 +147,7 @@ func (v *visit) showConsent(query string, r oauth.Request, f consentForm, wrong 
 		Client: r.Client.Name, Host: r.Client.Host(r.Redirect), Redirect: oauth.HostOf(r.Redirect), User: v.user().Title(),
 		Described: r.Client.Kind == oauth.Described, Local: r.Local(), Bound: f.bound, Query: query, Seal: v.seal(query, v.Now()),
 	}
-	for _, name := range auth.ScopeNames(calendar.ScopeAll) {
+	for _, name := range auth.ScopeNames(v.scopes()) {
 		scope, _ := auth.ParseScopes(name)
 		c.Scopes = append(c.Scopes, consentScope{name, cmp.Or(scopeTitles[name], name), f.scopes&scope != 0})
 	}

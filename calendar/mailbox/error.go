@@ -86,7 +86,7 @@ func meaning(ctx, within context.Context, err error) error {
 	case busy && (status == tooMany || status == forbidden):
 		return &Error{trouble: true, Fault: RateLimited, Status: status, After: later.After, Why: "Gmail asks us to wait, since we ask too often"}
 	case busy:
-		return &Error{trouble: true, Fault: APIError, Status: status, After: later.After, Why: "Gmail has trouble at the moment, or does not answer"}
+		return &Error{trouble: true, Fault: APIError, Status: status, After: later.After, Why: "Gmail cannot be asked now: " + later.Error()}
 	case refused:
 		return &Error{Fault: APIError, Status: status, Why: refusal.Why}
 	case errors.Is(err, mirror.ErrGone):

@@ -201,9 +201,14 @@ func (b *Box) do(ctx context.Context, c calendar.Caller, ask func(context.Contex
 	defer cancel()
 	for try := 1; ; try++ {
 		err = b.once(within, c, ask)
-		if calendar.ReasonOf(err) != calendar.Stale || try == tries {
-			return meaning(ctx, within, err)
+		if calendar.ReasonOf(err) == calendar.Stale && try < tries {
+			continue
 		}
+		err = meaning(ctx, within, err)
+		if e, is := errors.AsType[*Error](err); is && e.trouble {
+			b.log.WarnContext(ctx, "an account of mail does not answer", "user", c.User.Name, "fault", string(e.Fault), "status", e.Status, "after", e.After)
+		}
+		return err
 	}
 }
 

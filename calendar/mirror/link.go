@@ -31,7 +31,9 @@ type NewAccount struct {
 type Linked struct {
 	calendar.Account
 	// Kind is what people call its protocol.
-	Kind      string
+	Kind string
+	// Mail tells that it has mail, and no calendars.
+	Mail      bool
 	Calendars []LinkedCalendar
 }
 
@@ -278,7 +280,7 @@ func (m *Mirror) own(ctx context.Context, c calendar.Caller, id calendar.Account
 func (m *Mirror) with(ctx context.Context, c calendar.Caller, a calendar.Account) (Linked, error) {
 	one := Linked{Account: a, Kind: a.Provider}
 	if p, ok := m.Providers[a.Provider]; ok {
-		one.Kind = p.Title
+		one.Kind, one.Mail = p.Title, p.Mail
 	}
 	one.Secret = nil
 	mirrors, err := m.Store.Mirrors(ctx, a.ID)

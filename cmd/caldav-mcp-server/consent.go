@@ -14,6 +14,7 @@ import (
 
 	"caldav-mcp-server/calendar/mirror"
 	"caldav-mcp-server/calendar/zone"
+	"caldav-mcp-server/linked/gmail"
 	"caldav-mcp-server/linked/google"
 	"caldav-mcp-server/linked/microsoft"
 	"caldav-mcp-server/linked/token"
@@ -35,6 +36,7 @@ const (
 type linkConfig struct {
 	googleID, googleSecret                          string
 	microsoftID, microsoftSecret, microsoftTenantID string
+	gmail                                           bool
 }
 
 // linkRows are the rows of the table of settings that say so.
@@ -54,6 +56,11 @@ func linkRows() []setting {
 		{
 			env: "GOOGLE_CLIENT_SECRET", placeholder: "SECRET", groups: groups, secret: true, hidden: true,
 			about: "how the server proves at Google that it is itself", set: text(func(c *config) *string { return &c.linked.googleSecret }),
+		},
+		{
+			env: "GMAIL", placeholder: "BOOL", fallback: "false", groups: groups,
+			about: "true offers to link the mail of Gmail accounts, for assistants to read; it needs GOOGLE_CLIENT_ID",
+			set:   setSwitch(func(c *config) *bool { return &c.linked.gmail }),
 		},
 		{
 			env: "MICROSOFT_CLIENT_ID", placeholder: "ID", groups: groups, about: "what the server is called at Microsoft, whose accounts can be linked then",
@@ -100,6 +107,10 @@ func (p *program) consents(c config, zones *zone.DB) map[string]consent {
 		client := google.Client(c.linked.googleID, c.linked.googleSecret, ask, p.now)
 		all["google"] = consent{client, google.Provider(client, google.API, zones), whose}
 	}
+	if c.linked.googleID != "" && c.linked.gmail {
+		client := gmail.Client(c.linked.googleID, c.linked.googleSecret, ask, p.now)
+		all["gmail"] = consent{client, gmail.Provider(client, gmail.API), whose}
+	}
 	if c.linked.microsoftID != "" {
 		client := microsoft.Client(c.linked.microsoftID, c.linked.microsoftSecret, c.linked.microsoftTenantID, ask, p.now)
 		all["microsoft"] = consent{client, microsoft.Provider(client, microsoft.API, zones), whose}
@@ -110,6 +121,9 @@ func (p *program) consents(c config, zones *zone.DB) map[string]consent {
 // linkByConsent links an account whose owner agrees to it in a browser.
 func (p *program) linkByConsent(ctx context.Context, c config, o linkAccountOptions) error {
 	kind, offered := p.consents(c, zone.NewDB())[o.provider]
+	if !offered && o.provider == "gmail" {
+		return wrongUsage("the mail of Gmail accounts is not offered: GMAIL is not true, or GOOGLE_CLIENT_ID is not set (see docs/linked-providers.md)")
+	}
 	if !offered {
 		return wrongUsage("accounts of that kind are not offered: %s_CLIENT_ID is not set (see docs/linked-providers.md)", strings.ToUpper(o.provider))
 	}

@@ -14,6 +14,7 @@ import (
 	"caldav-mcp-server/auth"
 	"caldav-mcp-server/caldav"
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/mailbox"
 	"caldav-mcp-server/calendar/zone"
 	"caldav-mcp-server/mcp"
 	"caldav-mcp-server/server"
@@ -183,7 +184,7 @@ func (p *program) mcpDoor(ctx context.Context, front *frontage, h *house, pages 
 		Service: h.calendars, StepUp: door.Insufficient, AllowedOrigins: c.origins, SessionKey: key, Good: h.auth.StillGood, Limits: c.mcpLimits(), Called: meter.Called, Did: func(ctx context.Context, tool, outcome string, changes bool) {
 			server.RecordOf(ctx).Called(tool, outcome, changes)
 		},
-		Version: p.version, Now: p.now, NewID: p.newID, Logger: log,
+		Version: p.version, Now: p.now, NewID: p.newID, Logger: log, Mail: mailbox.New(h.calendars.Mirrors, p.now, log),
 	}
 	if c.baseURL != nil {
 		config.BaseURL = c.baseURL.String()

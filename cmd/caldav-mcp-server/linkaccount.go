@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"flag"
+	"slices"
 	"time"
 
 	"caldav-mcp-server/calendar/mirror"
@@ -17,7 +18,8 @@ Take a password for apps where the provider has such (iCloud, Fastmail, Nextclou
 The password is asked for, or is the first line of standard input with --password-stdin. It is sealed with the master
 key (MASTER_KEY, or master.key in DATA_DIR).
 
-Accounts at Google and Microsoft (--provider google, --provider microsoft) have no password here: the command prints an
+Accounts at Google and Microsoft (--provider google, --provider microsoft), and the mail of Gmail accounts, which assistants
+may read that have a token with the scope mail (--provider gmail), have no password here: the command prints an
 address, at which the account's owner signs in and agrees. The browser then ends up at an address that begins with
 ` + agreedAt + ` and shows that nothing is there; that whole address is pasted into the command, within ten
 minutes. docs/linked-providers.md says what it takes to offer them.
@@ -32,7 +34,7 @@ type linkAccountOptions struct {
 
 func (o *linkAccountOptions) declare(f *flag.FlagSet) {
 	f.StringVar(&o.user, "user", "", "`NAME` of the user who gets its calendars (needed)")
-	f.StringVar(&o.provider, "provider", "caldav", "`KIND` of account: caldav, google or microsoft")
+	f.StringVar(&o.provider, "provider", "caldav", "`KIND` of account: caldav, google, gmail or microsoft")
 	f.StringVar(&o.url, "url", "", "`URL` or name of the other server (needed for caldav)")
 	f.StringVar(&o.username, "username", "", "`NAME` of the account there (needed for caldav)")
 	f.BoolVar(&o.fromStdin, "password-stdin", false, "read the password for there from standard input")
@@ -48,14 +50,14 @@ func linkAccountCommand() command {
 		summary: "show the calendars of an account on another server, both ways", details: linkAccountDetails,
 		flags: o.declare,
 		run: func(ctx context.Context, p *program, c config, _ []string) error {
-			if o.user != "" && (o.provider == "google" || o.provider == "microsoft") {
+			if o.user != "" && slices.Contains([]string{"google", "gmail", "microsoft"}, o.provider) {
 				return p.linkByConsent(ctx, c, o)
 			}
 			if o.user == "" || o.url == "" || o.username == "" {
 				return wrongUsage("link-account needs --user, --url and --username (see %s link-account --help)", name)
 			}
 			if o.provider != "caldav" {
-				return wrongUsage("--provider: there are %q, google and microsoft, not %q; link-calendar links what is published at an address", "caldav", o.provider)
+				return wrongUsage("--provider: there are %q, google, gmail and microsoft, not %q; link-calendar links what is published at an address", "caldav", o.provider)
 			}
 			return p.withHouse(ctx, c, func(h *house) error {
 				password, err := p.oldPassword(ctx, o.fromStdin, "password of "+o.username+" on the other server: ")

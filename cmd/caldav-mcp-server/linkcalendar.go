@@ -78,6 +78,9 @@ func (p *program) linkNew(ctx context.Context, h *house, user string, n mirror.N
 	if json {
 		return p.done(true, accountJSON(ownedAccount{linked, u}), "")
 	}
+	if linked.Mail {
+		return p.done(false, nil, "the mail of %s can be read with tokens of %s that have the scope mail (account %s)\n", shown(linked.Address), u.Name, linked.ID)
+	}
 	for _, c := range linked.Calendars {
 		p.say("%s\n", fmt.Sprintf("the calendar %q of %s shows what is at %s (account %s)", shown(c.Name), u.Name, shown(linked.Address), linked.ID))
 	}
