@@ -83,6 +83,10 @@ fuzz: ## Run every fuzz target for FUZZTIME (30s) each
 bench: ## Run the benchmarks on both engines (BENCH: a pattern, PKG: which packages)
 	$(WITHPG) $(GO) test -run='^$$' -bench='$(BENCH)' -benchmem $(PKG)
 
+.PHONY: bench-table
+bench-table: ## Measure both engines against what this machine allows, and other servers (ARGS: -duration, -rounds, -peer …)
+	$(GO) run ./bench/table $(ARGS)
+
 # The same source gives the same bytes: no paths, no dates, no build ids in it.
 .PHONY: build
 build: ## Build the static binary bin/caldav-mcp-server (VERSION: its stamp)

@@ -1,0 +1,64 @@
+package main
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"time"
+)
+
+// event is one that a calendar is filled with: it takes place for an hour, once or each of some weeks.
+type event struct {
+	uid   string
+	start time.Time
+	weeks int
+	text  string
+}
+
+var (
+	// firstDay is a Monday; events lie within the years behind it.
+	firstDay = time.Date(2022, time.January, 3, 0, 0, 0, 0, time.UTC)
+	// week is a week in the midst of them.
+	weekFrom  = firstDay.AddDate(0, 0, 130*7)
+	weekUntil = weekFrom.AddDate(0, 0, 7)
+)
+
+const (
+	days = 5 * 365
+	// beyond is from which number on events lie far behind all others, so that no question is about them.
+	beyond      = 1_000_000
+	seriesWeeks = 20
+	stamp       = "20060102T150405Z"
+	week        = 7 * 24 * time.Hour
+)
+
+// eventOf is the event of a number, which is always the same: a tenth are series.
+func eventOf(calendar string, n int) event {
+	random := rand.New(rand.NewPCG(uint64(n), 26)) //nolint:gosec // the same for everybody
+	e := event{uid: fmt.Sprintf("%s-%06d-9c31-4f0e-8a39-5b1c7f3c2b1a", calendar, n), weeks: 1}
+	e.start = firstDay.AddDate(0, 0, random.IntN(days)).Add(time.Duration(14+random.IntN(22)) * 30 * time.Minute)
+	if n >= beyond {
+		e.start = e.start.AddDate(20, 0, 0)
+	}
+	rule := ""
+	if n%10 == 0 {
+		e.weeks, rule = seriesWeeks, fmt.Sprintf("RRULE:FREQ=WEEKLY;COUNT=%d\r\n", seriesWeeks)
+	}
+	e.text = "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//bench//EN\r\nBEGIN:VEVENT\r\nUID:" + e.uid + "\r\nDTSTAMP:20260101T000000Z\r\n" +
+		"DTSTART:" + e.start.Format(stamp) + "\r\nDTEND:" + e.start.Add(time.Hour).Format(stamp) + "\r\n" + rule +
+		fmt.Sprintf("SUMMARY:Meeting about project %d\r\nLOCATION:Room %d\r\nDESCRIPTION:", n%100, n%7) +
+		strings.Repeat("Agenda and notes of what there is to talk about.", 16) +
+		"\r\nBEGIN:VALARM\r\nACTION:DISPLAY\r\nDESCRIPTION:Soon\r\nTRIGGER:-PT15M\r\nEND:VALARM\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n"
+	return e
+}
+
+// during counts the instances that overlap a time.
+func (e event) during(from, until time.Time) (n int) {
+	for i := range e.weeks {
+		at := e.start.Add(time.Duration(i) * week)
+		if at.Before(until) && at.Add(time.Hour).After(from) {
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,142 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"sync"
+	"time"
+)
+
+// figures are the rates by row and by server.
+type figures struct {
+	rows    []workload
+	targets []*target
+	rates   map[string]map[string][]float64
+}
+
+// measure lets the servers take turns, row by row.
+func measure(ctx context.Context, o options, targets []*target) (*figures, error) {
+	f := &figures{rows: workloads(), targets: targets, rates: map[string]map[string][]float64{}}
+	for round := range o.rounds {
+		for _, t := range targets {
+			t.count, t.fresh, t.token = o.objects, 0, ""
+			if err := t.prepare(ctx); err != nil {
+				return nil, err
+			}
+		}
+		for i, w := range f.rows {
+			// The first in one round is the last in the next.
+			for k := range targets {
+				t := targets[(k+round)%len(targets)]
+				n, err := t.run(ctx, w, o.duration)
+				if err != nil {
+					return nil, fmt.Errorf("%s, %s: %w", t.name, w.name, err)
+				}
+				if f.rates[f.rows[i].name] == nil {
+					f.rates[f.rows[i].name] = map[string][]float64{}
+				}
+				f.rates[w.name][t.name] = append(f.rates[w.name][t.name], n)
+			}
+		}
+	}
+	return f, nil
+}
+
+// run is one row of one server: how many answers a second, of the time that was waited for them.
+func (t *target) run(ctx context.Context, w workload, d time.Duration) (float64, error) {
+	var all sync.WaitGroup
+	counts, took, errs := make([]int, w.conns), make([]time.Duration, w.conns), make([]error, w.conns)
+	began := time.Now()
+	for conn := range w.conns {
+		all.Go(func() {
+			c, step := connection(), w.begin(t, conn)
+			defer c.CloseIdleConnections()
+			for n := 0; errs[conn] == nil; n++ {
+				if w.once && n*w.conns >= t.count || !w.once && time.Since(began) > d {
+					return
+				}
+				one, err := step(ctx, c, n)
+				counts[conn], took[conn], errs[conn] = counts[conn]+1, took[conn]+one, errors.Join(err, ctx.Err())
+			}
+		})
+	}
+	all.Wait()
+	sum := 0.0
+	for conn := range w.conns {
+		sum += float64(counts[conn]) / took[conn].Seconds()
+		if w.name == putNew {
+			t.fresh += counts[conn]
+		}
+	}
+	return sum, errors.Join(errs...)
+}
+
+func median(all []float64) float64 {
+	sorted := slices.Sorted(slices.Values(all))
+	if len(sorted) == 0 {
+		return 0
+	}
+	return sorted[len(sorted)/2]
+}
+
+// print writes the tables.
+func (f *figures) print(to io.Writer, limits map[string]float64) {
+	fmt.Fprint(to, "| limit | a second |\n| --- | --- |\n")
+	for _, name := range []string{syncs8K, "sqlite " + commits, "postgres " + commits, bare4, bare32} {
+		fmt.Fprintf(to, "| %s | %.0f |\n", name, limits[name])
+	}
+	fmt.Fprint(to, "\n| answers a second | must |")
+	for _, t := range f.targets {
+		fmt.Fprintf(to, " %s | |", t.name)
+	}
+	fmt.Fprint(to, "\n| --- | --- |")
+	for range f.targets {
+		fmt.Fprint(to, " --- | --- |")
+	}
+	for _, w := range f.rows {
+		fmt.Fprintf(to, "\n| %s | %s |", w.name, w.wanted())
+		for _, t := range f.targets {
+			fmt.Fprintf(to, " %.0f | %s |", median(f.rates[w.name][t.name]), f.share(w, t, limits))
+		}
+	}
+	fmt.Fprintln(to)
+}
+
+// wanted says what a row is to reach.
+func (w workload) wanted() string {
+	switch {
+	case w.must == 0:
+		return ""
+	case w.limit == "":
+		return fmt.Sprintf("%.0f × the best peer", w.must)
+	}
+	return fmt.Sprintf("%.0f %% of the limit", 100*w.must)
+}
+
+// share says how much of that a server reaches.
+func (f *figures) share(w workload, t *target, limits map[string]float64) string {
+	own := median(f.rates[w.name][t.name])
+	if w.limit != "" {
+		limit := limits[w.limit]
+		if w.limit == commits {
+			limit = limits[t.name+" "+commits]
+		}
+		if limit == 0 {
+			return ""
+		}
+		return fmt.Sprintf("%.0f %%", 100*own/limit)
+	}
+	best := 0.0
+	for _, other := range f.targets {
+		if other.name != "sqlite" && other.name != "postgres" && other != t {
+			best = max(best, median(f.rates[w.name][other.name]))
+		}
+	}
+	if best == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%.1f ×", own/best)
+}

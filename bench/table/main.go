@@ -1,0 +1,179 @@
+// Command table prints how fast the server is on both engines, beside what this machine allows at best and beside other CalDAV servers that
+// run already, all measured in one run:
+//
+//	go run ./bench/table [-duration 1s] [-rounds 3] [-objects 1000] [-peer NAME=http://USER:PASSWORD@HOST/HOME/]…
+//
+// Each row is a kind of request, of which every answer is checked. Within a round the servers take turns, row by row; the medians
+// of the rounds are printed. Without Postgres' programs that half is left out.
+package main
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"net/url"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"caldav-mcp-server/internal/pgtest"
+)
+
+type options struct {
+	duration        time.Duration
+	rounds, objects int
+	peers           []*target
+}
+
+func main() {
+	if os.Getenv("BENCH_TABLE_HOLD") != "" {
+		hold()
+		return
+	}
+	var o options
+	flag.DurationVar(&o.duration, "duration", time.Second, "how long each figure of each round is measured")
+	flag.IntVar(&o.rounds, "rounds", 3, "rounds, of which the medians are printed")
+	flag.IntVar(&o.objects, "objects", 1000, "events in the calendar, a multiple of four")
+	flag.Func("peer", "another server, NAME=http://USER:PASSWORD@HOST/HOME/, in which the calendar "+calendarName+" is made; repeatable", func(text string) error {
+		p, err := peer(text)
+		o.peers = append(o.peers, p)
+		return err
+	})
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	err := run(ctx, o)
+	stop()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "table:", err)
+		os.Exit(1)
+	}
+}
+
+// peer reads a server's address.
+func peer(text string) (*target, error) {
+	name, address, _ := strings.Cut(text, "=")
+	u, err := url.Parse(address)
+	if err != nil || u.Host == "" || u.User == nil || !strings.HasSuffix(u.Path, "/") {
+		return nil, errors.New("it is NAME=http://USER:PASSWORD@HOST/HOME/")
+	}
+	password, _ := u.User.Password()
+	return &target{name: name, url: u.Scheme + "://" + u.Host, home: u.Path, user: u.User.Username(), password: password}, nil
+}
+
+func run(ctx context.Context, o options) (err error) {
+	if o.objects < 200 || o.objects%4 != 0 {
+		return errors.New("-objects is a multiple of four, at least 200")
+	}
+	dir, err := os.MkdirTemp("", "bench-table")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	binary := filepath.Join(dir, "caldav-mcp-server")
+	build := exec.CommandContext(ctx, "go", "build", "-o", binary, "./cmd/caldav-mcp-server") //nolint:gosec // a directory of our own
+	build.Stderr = os.Stderr
+	if err := build.Run(); err != nil {
+		return fmt.Errorf("building the server: %w", err)
+	}
+	engines, database, stop, err := databases(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, stop()) }()
+	var targets []*target
+	for _, engine := range engines {
+		t, end, err := serve(ctx, binary, engine.name, engine.url)
+		if err != nil {
+			return fmt.Errorf("%s: %w", engine.name, err)
+		}
+		defer end()
+		targets = append(targets, t)
+	}
+	limits, err := limitsOf(ctx, dir, database, o.duration)
+	if err != nil {
+		return err
+	}
+	figures, err := measure(ctx, o, append(targets, o.peers...))
+	if err == nil {
+		figures.print(os.Stdout, limits)
+	}
+	return err
+}
+
+type engine struct{ name, url string }
+
+// databases starts a Postgres that waits for the disk, if there is one: the store's database in it, and one to measure its commits.
+func databases(ctx context.Context) (engines []engine, limits string, stop func() error, err error) {
+	engines = []engine{{name: "sqlite"}}
+	server, err := pgtest.Start(ctx, pgtest.Options{Durable: true})
+	if errors.Is(err, pgtest.ErrNoPostgres) {
+		fmt.Fprintln(os.Stderr, "table: SQLite alone:", err)
+		return engines, "", func() error { return nil }, nil
+	}
+	if err != nil {
+		return nil, "", nil, err
+	}
+	stop = server.Stop
+	admin := server.URL()
+	db, err := sql.Open("pgx", admin)
+	if err == nil {
+		_, err = db.ExecContext(ctx, "CREATE DATABASE limits")
+		err = errors.Join(err, db.Close())
+	}
+	if err != nil {
+		return nil, "", nil, errors.Join(err, stop())
+	}
+	u, err := url.Parse(admin)
+	if err != nil {
+		return nil, "", nil, errors.Join(err, stop())
+	}
+	u.Path = "/limits"
+	return append(engines, engine{"postgres", admin}), u.String(), stop, nil
+}
+
+// serve runs the server on a fresh store beside this program, until end is called.
+func serve(ctx context.Context, binary, name, database string) (t *target, end func(), err error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, nil, err
+	}
+	c := exec.CommandContext(ctx, "compat/with-server", binary, self) //nolint:gosec // ourselves
+	c.Env = append(os.Environ(), "BENCH_TABLE_HOLD=1", "DATABASE_URL="+database, "LOG_LEVEL=warn")
+	c.Stderr = os.Stderr
+	in, err := c.StdinPipe()
+	if err != nil {
+		return nil, nil, err
+	}
+	out, err := c.StdoutPipe()
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := c.Start(); err != nil {
+		return nil, nil, err
+	}
+	end = func() { _ = in.Close(); _ = c.Wait() }
+	var told held
+	line, err := bufio.NewReader(out).ReadBytes('\n')
+	if err = cmp.Or(err, json.Unmarshal(line, &told)); err != nil {
+		end()
+		return nil, nil, fmt.Errorf("the server did not start: %w", err)
+	}
+	return &target{name: name, url: strings.TrimSuffix(told.URL, "/"), home: "/dav/calendars/" + told.User + "/", user: told.User, password: told.Password}, end, nil
+}
+
+// held is what hold tells.
+type held struct{ URL, User, Password string }
+
+// hold is this program as the command that runs beside a server: it tells where that is, and stays until nobody listens.
+func hold() {
+	_ = json.NewEncoder(os.Stdout).Encode(held{os.Getenv("COMPAT_CALDAV"), os.Getenv("COMPAT_USER"), os.Getenv("COMPAT_PASSWORD")})
+	_, _ = bufio.NewReader(os.Stdin).ReadBytes('\n')
+}

@@ -1,0 +1,209 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+)
+
+// workload is a row of the table.
+type workload struct {
+	name  string
+	conns int
+	// once is for what is not repeated for a time, but runs through.
+	once bool
+	// begin makes what is sent again and again by one of the connections.
+	begin func(t *target, conn int) step
+	// limit is what it is measured by, a name in limits; "" is the best peer. must is the part of the limit, or how many
+	// times the best peer, that it is to reach.
+	limit string
+	must  float64
+}
+
+// step asks once more, and tells how long the answer took.
+type step func(ctx context.Context, c *http.Client, n int) (time.Duration, error)
+
+func (t *target) timed(ctx context.Context, c *http.Client, r request) (time.Duration, error) {
+	began := time.Now()
+	_, err := t.do(ctx, c, r)
+	return time.Since(began), err
+}
+
+// asking sends one request all the time.
+func asking(what func(t *target) request) func(*target, int) step {
+	return func(t *target, _ int) step {
+		r := what(t)
+		return func(ctx context.Context, c *http.Client, _ int) (time.Duration, error) { return t.timed(ctx, c, r) }
+	}
+}
+
+func workloads() []workload {
+	return []workload{
+		{name: "import", conns: 4, once: true, begin: puts(0, 0), limit: commits, must: 0.25},
+		{name: putNew, conns: 4, begin: puts(beyond, 0), limit: commits, must: 0.25},
+		{name: "PUT over an event", conns: 4, begin: puts(0, 1), limit: commits, must: 0.25},
+		{name: "GET", conns: 4, begin: gets, limit: bare4, must: 0.25},
+		{name: "PROPFIND 1", conns: 1, must: 10, begin: asking(func(t *target) request {
+			return report("PROPFIND", t, "1", `<D:propfind `+davXML+`><D:prop><D:getetag/><D:getcontenttype/></D:prop></D:propfind>`, t.present()+1)
+		})},
+		{name: "multiget of 50", conns: 1, must: 8, begin: asking(multiget)},
+		{name: "a week", conns: 1, must: 15, begin: asking(func(t *target) request { return ofWeek(t, "") })},
+		{name: "the same, expanded", conns: 1, must: 20, begin: asking(func(t *target) request {
+			r := ofWeek(t, fmt.Sprintf(`<C:expand start="%s" end="%s"/>`, weekFrom.Format(stamp), weekUntil.Format(stamp)))
+			r.sign, r.matches = instances, 0
+			for n := range t.count {
+				r.matches += t.event(n).during(weekFrom, weekUntil)
+			}
+			return r
+		})},
+		{name: "free/busy, four weeks", conns: 1, must: 15, begin: asking(func(t *target) request {
+			r := report("REPORT", t, "1", fmt.Sprintf(`<C:free-busy-query %s><C:time-range start="%s" end="%s"/></C:free-busy-query>`,
+				davXML, weekFrom.Format(stamp), weekFrom.AddDate(0, 0, 28).Format(stamp)), 0)
+			r.want, r.sign = http.StatusOK, nil
+			return r
+		})},
+		{name: "first sync", conns: 1, must: 10, begin: syncs(false)},
+		{name: "sync of 10 changes", conns: 1, must: 6, begin: syncs(true)},
+		{name: "CTag", conns: 1, begin: asking(ctag)},
+		{name: "CTag, 32 connections", conns: 32, begin: asking(ctag), limit: bare32, must: 0.25},
+		{name: "the home, 39 properties", conns: 1, must: 8, begin: asking(home)},
+	}
+}
+
+func report(method string, t *target, depth, body string, want int) request {
+	return request{method: method, path: t.calendar(), depth: depth, body: body, want: http.StatusMultiStatus, sign: responses, matches: want}
+}
+
+// present is how many objects there are by now.
+func (t *target) present() int { return t.count + t.fresh }
+
+// puts writes events from a number on, each connection its own; revision tells that they are there.
+func puts(from, revision int) func(*target, int) step {
+	return func(t *target, conn int) step {
+		return func(ctx context.Context, c *http.Client, n int) (time.Duration, error) {
+			at, r := n*4+conn, 0
+			if revision > 0 {
+				at, r = at%t.count, n+1 // a connection's own, as the count is a multiple of four
+			}
+			return t.timed(ctx, c, t.put(t.event(from+at), r))
+		}
+	}
+}
+
+func gets(t *target, conn int) step {
+	return func(ctx context.Context, c *http.Client, n int) (time.Duration, error) {
+		return t.timed(ctx, c, request{
+			method: http.MethodGet, path: t.object(t.event((n*37 + conn*11) % t.count)), want: http.StatusOK, sign: objects, matches: 1,
+		})
+	}
+}
+
+func multiget(t *target) request {
+	var hrefs strings.Builder
+	for n := range 50 {
+		fmt.Fprintf(&hrefs, "<D:href>%s</D:href>", t.object(t.event(n*17%t.count)))
+	}
+	r := report("REPORT", t, "1", `<C:calendar-multiget `+davXML+`><D:prop><D:getetag/><C:calendar-data/></D:prop>`+hrefs.String()+`</C:calendar-multiget>`, 50)
+	r.sign = objects
+	return r
+}
+
+// ofWeek asks for a week's objects with their data.
+func ofWeek(t *target, shape string) request {
+	want := 0
+	for n := range t.count {
+		want += min(1, t.event(n).during(weekFrom, weekUntil))
+	}
+	return report("REPORT", t, "1", fmt.Sprintf(`<C:calendar-query %s><D:prop><D:getetag/><C:calendar-data>%s</C:calendar-data></D:prop><C:filter>
+		<C:comp-filter name="VCALENDAR"><C:comp-filter name="VEVENT"><C:time-range start="%s" end="%s"/></C:comp-filter></C:comp-filter></C:filter></C:calendar-query>`,
+		davXML, shape, weekFrom.Format(stamp), weekUntil.Format(stamp)), want)
+}
+
+// sync asks for what changed since a token, page after page.
+func (t *target) sync(ctx context.Context, c *http.Client, since string) (token string, n int, err error) {
+	for more := true; more; since = token {
+		body := `<D:sync-collection ` + davXML + `><D:sync-token>` + since + `</D:sync-token><D:sync-level>1</D:sync-level><D:prop><D:getetag/></D:prop></D:sync-collection>`
+		answer, err := t.do(ctx, c, request{method: "REPORT", path: t.calendar(), body: body, want: http.StatusMultiStatus})
+		if err != nil {
+			return "", 0, err
+		}
+		found := syncToken.FindStringSubmatch(answer)
+		if found == nil {
+			return "", 0, fmt.Errorf("no sync-token in %.200s", answer)
+		}
+		token, more = found[1], strings.Contains(answer, " 507 ")
+		n += len(responses.FindAllString(answer, -1))
+		if more {
+			n--
+		}
+	}
+	return token, n, nil
+}
+
+// syncs asks for everything, or for ten changes that are made beforehand and not counted.
+func syncs(changes bool) func(*target, int) step {
+	return func(t *target, _ int) step {
+		return func(ctx context.Context, c *http.Client, n int) (time.Duration, error) {
+			since, want := "", t.present()
+			if changes {
+				var err error
+				if since, err = t.change(ctx, n); err != nil {
+					return 0, err
+				}
+				want = changesMade
+			}
+			began := time.Now()
+			_, got, err := t.sync(ctx, c, since)
+			took := time.Since(began)
+			if err == nil && got != want {
+				err = fmt.Errorf("%d objects in a sync, want %d", got, want)
+			}
+			return took, err
+		}
+	}
+}
+
+const changesMade = 10
+
+// change makes some changes, and returns the token of before.
+func (t *target) change(ctx context.Context, round int) (string, error) {
+	c := connection()
+	defer c.CloseIdleConnections()
+	since, _, err := t.sync(ctx, c, t.token)
+	t.token = since
+	for n := range changesMade {
+		if err == nil {
+			_, err = t.do(ctx, c, t.put(t.event(n*3), 1000+round*changesMade+n))
+		}
+	}
+	return since, err
+}
+
+func ctag(t *target) request {
+	return request{
+		method: "PROPFIND", path: t.calendar(), depth: "0", want: http.StatusMultiStatus,
+		body: `<D:propfind ` + davXML + `><D:prop><S:getctag/><D:sync-token/></D:prop></D:propfind>`, sign: responses, matches: 1,
+	}
+}
+
+// homeProperties are what a calendar app of Apple's asks a home for.
+var homeProperties = strings.Fields(`D:add-member D:current-user-privilege-set D:displayname D:owner D:quota-available-bytes D:quota-used-bytes D:resource-id
+	D:resourcetype D:supported-report-set D:sync-token D:acl D:current-user-principal
+	C:calendar-alarm C:calendar-availability C:calendar-description C:calendar-free-busy-set C:calendar-order C:calendar-timezone
+	C:default-alarm-vevent-date C:default-alarm-vevent-datetime C:schedule-calendar-transp C:schedule-default-calendar-URL
+	C:supported-calendar-component-set C:supported-calendar-component-sets C:max-attendees-per-instance C:max-resource-size
+	S:allowed-sharing-modes S:getctag S:invite S:me S:pre-publish-url S:publish-url S:push-transports S:pushkey S:source
+	S:subscribed-strip-alarms S:subscribed-strip-attachments S:subscribed-strip-todos A:calendar-color`)
+
+func home(t *target) request {
+	var b strings.Builder
+	for _, name := range homeProperties {
+		b.WriteString("<" + name + "/>")
+	}
+	return request{method: "PROPFIND", path: t.home, depth: "1", want: http.StatusMultiStatus, body: `<D:propfind ` + davXML + `><D:prop>` + b.String() + `</D:prop></D:propfind>`}
+}
+
+// putNew is the row after which there are more objects.
+const putNew = "PUT of a new event"
