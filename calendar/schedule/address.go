@@ -111,8 +111,8 @@ func setParam(p *ical.Property, name, value string) {
 	}
 }
 
-// The parameters of scheduling (RFC 6638 §7), and one of ours: when the answer that somebody sent from outside was
-// written, so that an older one that comes later is known for what it is.
+// The parameters of scheduling (RFC 6638 §7), and two of ours: when the answer that somebody sent from outside was
+// written, so that an older one that comes later is known for what it is, and how much of a task somebody has done.
 const (
 	paramAgent    = "SCHEDULE-AGENT"
 	paramStatus   = "SCHEDULE-STATUS"
@@ -121,6 +121,7 @@ const (
 	paramRSVP     = "RSVP"
 	paramSentBy   = "SENT-BY"
 	paramReplied  = "X-REPLIED"
+	paramPercent  = "X-PERCENT-COMPLETE"
 	paramFrom     = "DELEGATED-FROM"
 )
 
@@ -131,11 +132,13 @@ const (
 	Declined    = "DECLINED"
 	Tentative   = "TENTATIVE"
 	Delegated   = "DELEGATED"
+	Completed   = "COMPLETED"
+	InProcess   = "IN-PROCESS"
 )
 
 // answers are what can be answered, to an event or to a task. Anything else counts as no answer (RFC 5545 §3.2.12).
 var answers = map[string]bool{
-	NeedsAction: true, Accepted: true, Declined: true, Tentative: true, Delegated: true, "COMPLETED": true, "IN-PROCESS": true,
+	NeedsAction: true, Accepted: true, Declined: true, Tentative: true, Delegated: true, Completed: true, InProcess: true,
 }
 
 // partstat is what an attendee has answered.

@@ -3,6 +3,7 @@ package schedule
 import (
 	"context"
 	"errors"
+	"strconv"
 
 	"caldav-mcp-server/calendar/content"
 	"caldav-mcp-server/ical"
@@ -141,6 +142,9 @@ func (x *reading) note(line, said *ical.Property, c *ical.Component, outside boo
 		setParam(line, paramRSVP, "")
 	}
 	setParam(line, paramStatus, "2.0")
+	if done := percent(c); done != "" {
+		setParam(line, paramPercent, done)
+	}
 	for _, name := range [...]string{"DELEGATED-TO", paramFrom} {
 		if value, there := said.Param(name); there {
 			setParam(line, name, value)
@@ -150,6 +154,22 @@ func (x *reading) note(line, said *ical.Property, c *ical.Component, outside boo
 		setParam(line, paramReplied, stamp)
 	}
 	return line.String() != before
+}
+
+// percent is how much of a task is done, as somebody says it of their own part; "" where that is not said.
+func percent(c *ical.Component) string {
+	if c == nil || c.Name() != content.Todo {
+		return ""
+	}
+	p := c.Property("PERCENT-COMPLETE")
+	if p == nil {
+		return ""
+	}
+	n, err := p.Int()
+	if err != nil || n < 0 || n > 100 {
+		return ""
+	}
+	return strconv.Itoa(n)
 }
 
 // deputies adds those whom an attendee sends in their place. It is the one way by which somebody else than the

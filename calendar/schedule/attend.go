@@ -49,6 +49,7 @@ func (r Rules) Attend(ctx context.Context, before, next *content.Object, g Guest
 			return Outcome{}, err
 		}
 	}
+	answerTasks(old, now, g.Self)
 	return Outcome{Object: now.Object, Messages: r.answers(old, now, g.Self)}, nil
 }
 
@@ -97,11 +98,33 @@ func (r Rules) alike(old, now *reading, a, b *ical.Component, is Self) error {
 		return refuse(AttendeeMayChange, "%s organizes this event, and says when it is: you can accept or decline it, or propose another time", org)
 	}
 	for _, name := range guarded {
+		if name == "STATUS" && progress(a) && progress(b) {
+			continue // how far they are with a task is theirs to say
+		}
 		if words(a, []string{name}) != words(b, []string{name}) {
 			return refuse(AttendeeMayChange, "%s organizes this event, and its %s is not yours to change", org, name)
 		}
 	}
 	return r.sameGuests(old, now, a, b, is)
+}
+
+// answerTasks has the status that somebody gives a task be their answer, where their program writes no answer.
+func answerTasks(old, now *reading, is Self) {
+	for _, c := range now.Components() {
+		status, mine, was := content.WordOf(c, "STATUS"), attendee(c, is), old.counterpart(now, c)
+		if c.Name() != content.Todo || mine == nil || was == nil || status != Completed && status != InProcess || content.WordOf(was, "STATUS") == status {
+			continue
+		}
+		if partstat(mine) == said(old, was, is) {
+			setParam(mine, paramPartstat, status)
+		}
+	}
+}
+
+// progress tells whether a component is a task that somebody is at work on, or done with. That it is called off is the
+// organizer's to say.
+func progress(c *ical.Component) bool {
+	return c.Name() == content.Todo && content.WordOf(c, "STATUS") != "CANCELLED"
 }
 
 // sameGuests sees that nobody was added or left out, but for the delegate whom the attendee sends in their place.
@@ -204,7 +227,7 @@ func (r Rules) answered(old, now *reading, is Self, forced bool) []*ical.Compone
 		if p := attendee(old.master(), is); p != nil {
 			was = partstat(p)
 		}
-		everything = everything || partstat(attendee(c, is)) != was
+		everything = everything || partstat(attendee(c, is)) != was || percent(c) != percent(old.master())
 		if everything {
 			all = append(all, c.Clone())
 		}
@@ -220,7 +243,7 @@ func (r Rules) answered(old, now *reading, is Self, forced bool) []*ical.Compone
 		case out && !before && old.attends(was, is) && said(old, was, is) != Declined:
 			all = append(all, old.saying(was, is, Declined))
 		case c == nil || !now.attends(c, is):
-		case everything && now.apart[key] != nil, said(now, c, is) != said(old, was, is) && !out:
+		case everything && now.apart[key] != nil, (said(now, c, is) != said(old, was, is) || was != nil && percent(c) != percent(was)) && !out:
 			all = append(all, c.Clone())
 		}
 	}
@@ -283,6 +306,7 @@ func (r Rules) declineAll(old *reading, is Self) []Message {
 var answering = map[string]bool{
 	"UID": true, "DTSTAMP": true, "SEQUENCE": true, "RECURRENCE-ID": true, "ORGANIZER": true, "ATTENDEE": true, "SUMMARY": true,
 	"DTSTART": true, "DTEND": true, "DURATION": true, "DUE": true, "RRULE": true, "COMMENT": true, "LOCATION": true,
+	"PERCENT-COMPLETE": true, "COMPLETED": true, // of a task (RFC 5546 §3.4.3)
 }
 
 // reply is an answer, of components that are given away.

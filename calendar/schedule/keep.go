@@ -28,6 +28,7 @@ func (r Rules) keepOwn(old, now *reading, c *ical.Component, d Delivery) {
 		return
 	}
 	transplant(c, was)
+	keepProgress(c, was, attendee(was, d.Self))
 	if d.Room {
 		c.Remove("TRANSP")
 	}
@@ -45,6 +46,16 @@ func (r Rules) keepOwn(old, now *reading, c *ical.Component, d Delivery) {
 	}
 	if org, stored := c.Property("ORGANIZER"), was.Property("ORGANIZER"); org != nil && stored != nil {
 		carryParams(org, stored, paramStatus, paramAgent)
+	}
+}
+
+// keepProgress leaves somebody the status of a task that they are at work on, or done with: the organizer's is of the whole.
+func keepProgress(c, was *ical.Component, mine *ical.Property) {
+	if said := partstat(mine); said != Completed && said != InProcess {
+		return
+	}
+	if p := was.Property("STATUS"); p != nil && progress(c) && progress(was) {
+		c.Set(p.Clone())
 	}
 }
 

@@ -147,7 +147,7 @@ func undress(c *ical.Component, method Method) {
 
 // bare takes away the parameters between a person and their server.
 func bare(p *ical.Property) {
-	for _, name := range [...]string{paramAgent, paramStatus, paramForce, paramReplied} {
+	for _, name := range [...]string{paramAgent, paramStatus, paramForce, paramReplied, paramPercent} {
 		p.RemoveParam(name)
 	}
 }

@@ -248,6 +248,7 @@ func settleAnswer(p, stored *ical.Property, retimed bool) {
 		}
 		setParam(p, paramStatus, "")
 		setParam(p, paramReplied, "")
+		setParam(p, paramPercent, "")
 		if stored != nil {
 			carryParams(p, stored, paramStatus)
 		}
@@ -255,7 +256,7 @@ func settleAnswer(p, stored *ical.Property, retimed bool) {
 		if partstat(p) != partstat(stored) {
 			carryParams(p, stored, paramPartstat)
 		}
-		carryParams(p, stored, paramStatus, paramReplied, "DELEGATED-TO", paramFrom)
+		carryParams(p, stored, paramStatus, paramReplied, paramPercent, "DELEGATED-TO", paramFrom)
 	}
 }
 

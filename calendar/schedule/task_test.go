@@ -1,0 +1,77 @@
+package schedule_test
+
+import (
+	"strings"
+	"testing"
+
+	"caldav-mcp-server/calendar/schedule"
+)
+
+// task is an event as a task that is due.
+func task(lines string) string {
+	return strings.ReplaceAll(strings.Replace(event(lines), "DTEND:", "DUE:", 1), "VEVENT", "VTODO")
+}
+
+// TestTasksAreAnswered is RFC 5546 §3.4.3 and §4.5: a guest is at work on a task and done with it, says how far, and the
+// organizer reads that beside them; the organizer's own changes do not take it back.
+func TestTasksAreAnswered(t *testing.T) {
+	t.Parallel()
+	bobs := schedule.Guest{Self: self("bob@example.com")}
+	asked := task(at + ann + bob + eve)
+	atWork := task(at + "|STATUS:IN-PROCESS|PERCENT-COMPLETE:40" + ann + bob + eve)
+	out, err := rules().Attend(t.Context(), read(t, asked), read(t, atWork), bobs)
+	if err != nil || len(out.Messages) != 1 {
+		t.Fatalf("%v %+v", err, out.Messages)
+	}
+	reply := out.Messages[0].Document.String()
+	if out.Messages[0].Answered != schedule.InProcess || !strings.Contains(reply, "PERCENT-COMPLETE:40") {
+		t.Errorf("the answer is %s\n%s", out.Messages[0].Answered, reply)
+	}
+	made, err := rules().Answer(t.Context(), read(t, asked), read(t, reply), "mailto:bob@example.com", true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	kept := made.Document.String()
+	if said := line(kept, "ATTENDEE"); !strings.Contains(said, "PARTSTAT=IN-PROCESS") || !strings.Contains(said, "X-PERCENT-COMPLETE=40") {
+		t.Errorf("the organizer has %s", said)
+	}
+	if strings.Contains(kept, "\nPERCENT-COMPLETE") || strings.Contains(kept, "STATUS:IN-PROCESS") {
+		t.Errorf("the whole task says what is bob's part:\n%s", kept)
+	}
+	// More of it is done, with the same answer.
+	more := strings.Replace(out.Object.Document.String(), "COMPLETE:40", "COMPLETE:80", 1)
+	next, err := rules().Attend(t.Context(), read(t, out.Object.Document.String()), read(t, more), bobs)
+	if err != nil || len(next.Messages) != 1 || !strings.Contains(next.Messages[0].Document.String(), "PERCENT-COMPLETE:80") {
+		t.Errorf("80 of 100: %v %+v", err, next.Messages)
+	}
+	done := strings.Replace(more, "STATUS:IN-PROCESS", "STATUS:COMPLETED", 1)
+	next, err = rules().Attend(t.Context(), read(t, more), read(t, done), bobs)
+	if err != nil || len(next.Messages) != 1 || next.Messages[0].Answered != schedule.Completed {
+		t.Fatalf("done: %v %+v", err, next.Messages)
+	}
+	// The organizer writes the title anew: the answer stays at both ends, and so does how far bob is.
+	titled, err := rules().Organize(t.Context(), made, read(t, strings.Replace(asked, "Plans", "New plans", 1)), self("ann@example.com"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if said := line(titled.Object.Document.String(), "ATTENDEE"); !strings.Contains(said, "PARTSTAT=IN-PROCESS") || !strings.Contains(said, "X-PERCENT-COMPLETE=40") {
+		t.Errorf("after a new title the organizer has %s", said)
+	}
+	told := titled.Messages[0].Document.String()
+	if strings.Contains(told, "X-PERCENT") {
+		t.Errorf("guests are told what is the organizer's:\n%s", told)
+	}
+	delivered, err := rules().Invite(t.Context(), schedule.Delivery{Stored: next.Object, Message: read(t, told), Self: self("bob@example.com"), Whole: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"New plans", "STATUS:COMPLETED", "PERCENT-COMPLETE:80"} {
+		if !strings.Contains(delivered.Object.Document.String(), want) {
+			t.Errorf("bob has lost %s:\n%s", want, delivered.Object.Document)
+		}
+	}
+	// To call a task off is not a guest's.
+	if _, err := rules().Attend(t.Context(), read(t, asked), read(t, task(at+"|STATUS:CANCELLED"+ann+bob+eve)), bobs); err == nil {
+		t.Error("a guest calls a task off")
+	}
+}
