@@ -132,31 +132,53 @@ const bookingSteps = 20
 
 // taken returns those of the instances at which something else takes place.
 func (r Rules) taken(ctx context.Context, b Booking, open []recur.Instance) ([]recur.Instance, error) {
-	from, until := open[0].Start.Time, open[0].End.Time
-	for _, i := range open {
-		if i.End.Time.After(until) {
-			until = i.End.Time
-		}
-	}
-	out := map[int]bool{}
-	err := b.Others(from, until, func(o *content.Object) error { return r.clashes(ctx, b, o, from, until, open, out) })
+	w := wantedOf(open)
+	err := b.Others(open[0].Start.Time, w.until[len(open)-1], func(o *content.Object) error { return r.clashes(ctx, b, o, w) })
 	var taken []recur.Instance
 	for n, i := range open {
-		if out[n] {
+		if w.out[n] {
 			taken = append(taken, i)
 		}
 	}
 	return taken, err
 }
 
+// wanted are the instances that a room is asked for, by their starts.
+type wanted struct {
+	open []recur.Instance
+	// until is the latest end of all up to that one, out tells which are taken.
+	until []time.Time
+	out   []bool
+}
+
+func wantedOf(open []recur.Instance) wanted {
+	w := wanted{open: open, until: make([]time.Time, len(open)), out: make([]bool, len(open))}
+	for n, i := range open {
+		if w.until[n] = i.End.Time; n > 0 && w.until[n-1].After(w.until[n]) {
+			w.until[n] = w.until[n-1]
+		}
+	}
+	return w
+}
+
+// mark marks those that overlap a time. It looks at no more than lie between their own longest one before it and its end.
+func (w wanted) mark(start, end time.Time) {
+	n, _ := slices.BinarySearchFunc(w.open, end, func(i recur.Instance, at time.Time) int { return i.Start.Time.Compare(at) })
+	for n--; n >= 0 && w.until[n].After(start); n-- {
+		if w.open[n].End.Time.After(start) {
+			w.out[n] = true
+		}
+	}
+}
+
 // clashes marks the instances that overlap those of another event. What cannot be read takes no time: a room that nobody could
 // book for the sake of one line would be worse.
-func (r Rules) clashes(ctx context.Context, b Booking, o *content.Object, from, until time.Time, open []recur.Instance, out map[int]bool) error {
+func (r Rules) clashes(ctx context.Context, b Booking, o *content.Object, w wanted) error {
 	set, err := o.Set(o.Series(), o.Clock(r.Zones, nil))
 	if err != nil {
 		return nil // see above
 	}
-	for other, err := range set.Between(ctx, from, until, recur.DefaultBudget()) {
+	for other, err := range set.Between(ctx, w.open[0].Start.Time, w.until[len(w.until)-1], recur.DefaultBudget()) {
 		if err != nil {
 			return ctx.Err()
 		}
@@ -166,13 +188,7 @@ func (r Rules) clashes(ctx context.Context, b Booking, o *content.Object, from, 
 		if !holds(o, other.Component, b.Self) {
 			continue
 		}
-		// Open is in order of starts; of what begins after the other one's end nothing overlaps it.
-		most, _ := slices.BinarySearchFunc(open, other.End.Time, func(i recur.Instance, at time.Time) int { return i.Start.Time.Compare(at) })
-		for n, i := range open[:most] {
-			if !out[n] && i.End.Time.After(other.Start.Time) {
-				out[n] = true
-			}
-		}
+		w.mark(other.Start.Time, other.End.Time)
 	}
 	return nil
 }
