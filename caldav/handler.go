@@ -52,6 +52,8 @@ type Config struct {
 	Way func(*http.Request) string
 	// Did is told what a request does where its method and address do not say it; nil if nobody asks.
 	Did func(ctx context.Context, what string)
+	// Reports is told which of the reports a request asks for; nil if nobody asks.
+	Reports func(ctx context.Context, kind string)
 	// Push lets programs on devices be told of changes; nil tells nobody.
 	Push *Push
 	// Now is the clock.
@@ -72,6 +74,8 @@ type Handler struct {
 	way       func(*http.Request) string
 	// deeds see Config.Did.
 	deeds func(ctx context.Context, what string)
+	// kinds see Config.Reports.
+	kinds func(ctx context.Context, kind string)
 	push  *Push
 	// classes is the DAV header.
 	classes []string
@@ -96,7 +100,7 @@ func New(c Config) (*Handler, error) {
 		return nil, fmt.Errorf("base URL: %w", err)
 	}
 	h := &Handler{
-		addresses: at, service: c.Service, limits: c.Limits, log: c.Logger, now: c.Now, way: c.Way, deeds: c.Did, push: c.Push, classes: []string{davClasses},
+		addresses: at, service: c.Service, limits: c.Limits, log: c.Logger, now: c.Now, way: c.Way, deeds: c.Did, kinds: c.Reports, push: c.Push, classes: []string{davClasses},
 		methods: methods(), reports: reports(), nodes: nodes(), properties: properties(),
 	}
 	h.byName, h.ofLinks = rowsByName(h.properties), rowsByName(linkProperties())

@@ -45,6 +45,9 @@ func (x *exchange) report() error {
 	}
 	for _, row := range x.reports {
 		if row.name == root.Name && row.on&x.at.kind() != 0 {
+			if x.kinds != nil {
+				x.kinds(x.r.Context(), row.name.Local)
+			}
 			return row.run(x, d, root)
 		}
 	}

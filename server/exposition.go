@@ -69,6 +69,7 @@ func (m *counters) write(w io.Writer) {
 	sample(w, "caldav_mcp_build_info", 1, "version", m.version, "goversion", runtime.Version())
 	m.writeRequests(w)
 	m.writeDurations(w)
+	writeHistograms(w, "caldav_mcp_report_duration_seconds", "Time that reports took, by their kind.", "report", m.reports)
 	family(w, "caldav_mcp_requests_in_flight", "gauge", "Requests being answered at this moment.")
 	for _, door := range slices.Sorted(maps.Keys(m.inFlight)) {
 		sample(w, "caldav_mcp_requests_in_flight", float64(m.inFlight[door]), "door", door)
@@ -95,15 +96,27 @@ func (m *counters) writeDurations(w io.Writer) {
 	const name = "caldav_mcp_request_duration_seconds"
 	family(w, name, "histogram", "Time from a request's head to the end of its answer.")
 	for _, k := range slices.SortedFunc(maps.Keys(m.durations), compareSeries) {
-		h, upTo := m.durations[k], uint64(0)
-		for i, bound := range buckets() {
-			upTo += h.counts[i]
-			sample(w, name+"_bucket", float64(upTo), append(k.labels(), "le", strconv.FormatFloat(bound, 'g', -1, 64))...)
-		}
-		sample(w, name+"_bucket", float64(h.total), append(k.labels(), "le", "+Inf")...)
-		sample(w, name+"_sum", h.sum, k.labels()...)
-		sample(w, name+"_count", float64(h.total), k.labels()...)
+		m.durations[k].write(w, name, k.labels()...)
 	}
+}
+
+// writeHistograms writes a family whose histograms differ in one label.
+func writeHistograms(w io.Writer, name, help, label string, all map[string]*histogram) {
+	family(w, name, "histogram", help)
+	for _, value := range slices.Sorted(maps.Keys(all)) {
+		all[value].write(w, name, label, value)
+	}
+}
+
+func (h *histogram) write(w io.Writer, name string, labels ...string) {
+	upTo := uint64(0)
+	for i, bound := range buckets() {
+		upTo += h.counts[i]
+		sample(w, name+"_bucket", float64(upTo), append(slices.Clone(labels), "le", strconv.FormatFloat(bound, 'g', -1, 64))...)
+	}
+	sample(w, name+"_bucket", float64(h.total), append(slices.Clone(labels), "le", "+Inf")...)
+	sample(w, name+"_sum", h.sum, labels...)
+	sample(w, name+"_count", float64(h.total), labels...)
 }
 
 func (k series) labels() []string {

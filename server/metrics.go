@@ -24,6 +24,7 @@ type counters struct {
 	mu           sync.Mutex
 	requests     map[outcome]uint64
 	durations    map[series]*histogram
+	reports      map[string]*histogram
 	inFlight     map[string]int
 	authFailures map[string]uint64
 	panics       uint64
@@ -49,12 +50,23 @@ func (h *histogram) add(seconds float64) {
 	h.sum += seconds
 }
 
+// observe adds a duration to one of several histograms.
+func observe[K comparable](all map[K]*histogram, key K, took time.Duration) {
+	h := all[key]
+	if h == nil {
+		h = &histogram{counts: make([]uint64, len(buckets()))}
+		all[key] = h
+	}
+	h.add(took.Seconds())
+}
+
 func newCounters(version string, started time.Time) *counters {
 	return &counters{
 		version:      version,
 		started:      started,
 		requests:     make(map[outcome]uint64),
 		durations:    make(map[series]*histogram),
+		reports:      make(map[string]*histogram),
 		inFlight:     make(map[string]int),
 		authFailures: make(map[string]uint64),
 	}
@@ -72,12 +84,10 @@ func (m *counters) end(r *Record, status int, took time.Duration) {
 	m.inFlight[r.door]--
 	key := series{r.door, r.route, r.method}
 	m.requests[outcome{key, status}]++
-	h := m.durations[key]
-	if h == nil {
-		h = &histogram{counts: make([]uint64, len(buckets()))}
-		m.durations[key] = h
+	observe(m.durations, key, took)
+	if r.report != "" {
+		observe(m.reports, r.report, took)
 	}
-	h.add(took.Seconds())
 	// A 401 to a request without credentials is how every client begins; with credentials it is a failure.
 	if r.refused(status) {
 		m.authFailures[r.door]++

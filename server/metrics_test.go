@@ -20,10 +20,11 @@ var update = flag.Bool("update", false, "rewrite the files in testdata")
 func TestExposition(t *testing.T) {
 	t.Parallel()
 	m := newCounters(`v1 "odd"`, time.Unix(0, 0))
-	for range 3 {
+	for range 4 {
 		m.begin("caldav")
 	}
 	m.begin("mcp")
+	m.end(&Record{door: "caldav", route: "/dav/calendars/{user}", method: "REPORT", report: "sync-collection"}, 207, time.Millisecond)
 	put := &Record{door: "caldav", route: "/dav/calendars/{user}", method: "PUT"}
 	m.end(put, 201, 2*time.Millisecond)
 	m.end(put, 201, 40*time.Second)
@@ -93,7 +94,8 @@ func TestMetricsPage(t *testing.T) {
 	for _, line := range []string{
 		`caldav_mcp_tool_calls_total{tool="list_events",outcome="not_found"} 1`,
 		`caldav_mcp_tool_calls_total{tool="list_events",outcome="ok"} 2`,
-		`caldav_mcp_tool_seconds_total{tool="list_events"} 2`,
+		`caldav_mcp_tool_duration_seconds_sum{tool="list_events"} 2`,
+		`caldav_mcp_tool_duration_seconds_bucket{tool="list_events",le="0.25"} 2`,
 	} {
 		if !strings.Contains(res.text, "\n"+line+"\n") {
 			t.Errorf("%s is missing", line)

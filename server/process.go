@@ -43,12 +43,31 @@ func writeLinux(w io.Writer) {
 	ticks, pages := parseStat(stat)
 	family(w, "process_cpu_seconds_total", "counter", "Processor time spent.")
 	sample(w, "process_cpu_seconds_total", ticks/ticksPerSecond)
+	if most := maxDescriptors(); most > 0 {
+		family(w, "process_max_fds", "gauge", "Files and connections that may be open.")
+		sample(w, "process_max_fds", most)
+	}
 	family(w, "process_resident_memory_bytes", "gauge", "Memory held.")
 	sample(w, "process_resident_memory_bytes", pages*float64(os.Getpagesize()))
 	if open, err := os.ReadDir("/proc/self/fd"); err == nil {
 		family(w, "process_open_fds", "gauge", "Open files and connections.")
 		sample(w, "process_open_fds", float64(len(open)))
 	}
+}
+
+// maxDescriptors is the limit in proc(5)'s limits file, 0 where there is none.
+func maxDescriptors() float64 {
+	text, err := os.ReadFile("/proc/self/limits")
+	if err != nil {
+		return 0
+	}
+	for line := range bytes.Lines(text) {
+		if rest, ok := bytes.CutPrefix(line, []byte("Max open files")); ok {
+			most, _ := strconv.ParseFloat(string(bytes.Fields(rest)[0]), 64)
+			return most
+		}
+	}
+	return 0
 }
 
 // ticksPerSecond is the unit of times in /proc, the same on every Linux that Go runs on.

@@ -25,6 +25,8 @@ type Record struct {
 	Way  Way
 
 	door, route, method string
+	// report is the kind of a REPORT, once it is known.
+	report string
 	// scheme is how the request brought credentials: "basic", "bearer", "form", "other", or "" for none.
 	scheme string
 	// badForm tells that a form brought credentials that were refused, whatever the status is.
@@ -37,6 +39,9 @@ type Record struct {
 
 // RefuseForm notes that a page's form brought credentials that were refused, or that have to wait.
 func (r *Record) RefuseForm() { r.scheme, r.badForm = "form", true }
+
+// Reports notes which report is asked for, by a word of ours.
+func (r *Record) Reports(kind string) { r.report = kind }
 
 type recordKey struct{}
 

@@ -14,14 +14,14 @@ import (
 type ToolMeter struct {
 	mu      sync.Mutex
 	calls   map[toolOutcome]uint64
-	seconds map[string]float64
+	seconds map[string]*histogram
 }
 
 type toolOutcome struct{ tool, outcome string }
 
 // NewToolMeter makes a ToolMeter that has counted nothing.
 func NewToolMeter() *ToolMeter {
-	return &ToolMeter{calls: make(map[toolOutcome]uint64), seconds: make(map[string]float64)}
+	return &ToolMeter{calls: make(map[toolOutcome]uint64), seconds: make(map[string]*histogram)}
 }
 
 // Called counts a call.
@@ -29,7 +29,7 @@ func (m *ToolMeter) Called(tool, outcome string, took time.Duration) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.calls[toolOutcome{tool, outcome}]++
-	m.seconds[tool] += took.Seconds()
+	observe(m.seconds, tool, took)
 }
 
 func (m *ToolMeter) write(w io.Writer) {
@@ -38,15 +38,12 @@ func (m *ToolMeter) write(w io.Writer) {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	const calls, seconds = "caldav_mcp_tool_calls_total", "caldav_mcp_tool_seconds_total"
+	const calls = "caldav_mcp_tool_calls_total"
 	family(w, calls, "counter", "Calls of tools by what came of them.")
 	for _, k := range slices.SortedFunc(maps.Keys(m.calls), compareToolOutcomes) {
 		sample(w, calls, float64(m.calls[k]), "tool", k.tool, "outcome", k.outcome)
 	}
-	family(w, seconds, "counter", "Time that calls of tools took.")
-	for _, tool := range slices.Sorted(maps.Keys(m.seconds)) {
-		sample(w, seconds, m.seconds[tool], "tool", tool)
-	}
+	writeHistograms(w, "caldav_mcp_tool_duration_seconds", "Time that calls of tools took.", "tool", m.seconds)
 }
 
 func compareToolOutcomes(a, b toolOutcome) int {

@@ -19,6 +19,8 @@ type pruned struct{ calendars, tombstones, bodies int64 }
 func (s *Store) Prune(ctx context.Context, older time.Time) error {
 	var done pruned
 	defer func() {
+		s.counts.tombstones.Add(done.tombstones)
+		s.counts.bodies.Add(done.bodies)
 		s.options.Logger.InfoContext(ctx, "pruned", "older", older, "calendars", done.calendars,
 			"tombstones", done.tombstones, "bodies", done.bodies)
 	}()

@@ -67,6 +67,7 @@ type Store struct {
 	begin      func(ctx context.Context, work func(session) error) error
 	close      func() error
 	hints      hints
+	counts     counts
 	statistics statistics
 	// files are the migrations that this program knows.
 	files fs.FS

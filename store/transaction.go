@@ -60,6 +60,7 @@ func (s *Store) transact(ctx context.Context, fn func(*Tx) error) error {
 	pause := firstPause
 	for attempt := 1; ; attempt++ {
 		err := s.attempt(ctx, fn)
+		s.counts.transaction(err, attempt)
 		if err == nil || attempt == maxAttempts || !s.again(err) {
 			return s.engine.translate(ctx, err)
 		}

@@ -23,6 +23,8 @@ type cache struct {
 	slots map[calendar.CalendarID]*slot
 	// held is what all images take; clock counts the visits.
 	held, clock int64
+	// shown counts the questions that an image answered, made the images made or caught up.
+	shown, made atomic.Int64
 }
 
 // slot is a calendar's place in the cache.
@@ -70,6 +72,7 @@ func (c *cache) of(ctx context.Context, cal calendar.Calendar, patient bool) *vi
 		return nil
 	}
 	if m := s.image.Load(); m.shows(cal) {
+		c.shown.Add(1)
 		return &view{c, s, m}
 	}
 	if patient && s.missed.Add(1)%patience != 0 || !s.making.TryLock() {
@@ -109,6 +112,7 @@ func (c *cache) visit(id calendar.CalendarID) *slot {
 // renew makes an image of the calendar as it is by now, of the former one if it can. What goes
 // wrong is told to the next one who asks the store.
 func (c *cache) renew(ctx context.Context, s *slot, m *image, cal calendar.Calendar) *image {
+	c.made.Add(1)
 	if m.isOf(cal) {
 		changes, last, err := c.read(ctx, cal.ID, calendar.VersionRange{After: m.version, Unbroken: m.version}, catchUpMost)
 		if err == nil {

@@ -10,6 +10,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"caldav-mcp-server/calendar"
@@ -22,11 +23,16 @@ type Hub struct {
 	store calendar.Store
 	now   func() time.Time
 	newID func() string
+	// waiting is how many wait.
+	waiting atomic.Int64
 }
+
+// Waiting is how many wait for changes in this process.
+func (s *Hub) Waiting() int64 { return s.waiting.Load() }
 
 // NewHub makes a Hub.
 func NewHub(reader *lookup.Reader, store calendar.Store, now func() time.Time, newID func() string) *Hub {
-	return &Hub{reader, store, now, newID}
+	return &Hub{Reader: reader, store: store, now: now, newID: newID}
 }
 
 // Watch is one who waits for changes. It keeps no more of them than where to look again, so
@@ -55,6 +61,7 @@ func (s *Hub) Watch(id calendar.SubscriberID) *Watch {
 		followed: make(map[string]calendar.Subscription), moved: make(map[string]bool), changed: make(map[calendar.CalendarID]bool),
 	}
 	w.stop = s.store.Watch(w.hear)
+	s.waiting.Add(1)
 	w.Again()
 	return w
 }
@@ -63,6 +70,7 @@ func (s *Hub) Watch(id calendar.SubscriberID) *Watch {
 // subscription does not begin with it.
 func (w *Watch) Close(ctx context.Context) error {
 	w.stop()
+	w.hub.waiting.Add(-1)
 	var known []calendar.Subscription
 	for name, moved := range w.moved {
 		if moved {

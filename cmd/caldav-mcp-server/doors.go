@@ -83,7 +83,8 @@ func (p *program) caldavDoor(ctx context.Context, c config, h *house, pages *web
 	}
 	handler, err := caldav.New(caldav.Config{
 		Service: h.calendars, BaseURL: c.baseURL, Limits: caldav.DefaultLimits(), Logger: log, Now: p.now, Way: wayOf, Push: told,
-		Did: func(ctx context.Context, what string) { server.RecordOf(ctx).Did(what, "") },
+		Did:     func(ctx context.Context, what string) { server.RecordOf(ctx).Did(what, "") },
+		Reports: func(ctx context.Context, kind string) { server.RecordOf(ctx).Reports(kind) },
 	})
 	if err != nil {
 		return server.Door{}, fmt.Errorf("the CalDAV door: %w", err)

@@ -28,6 +28,8 @@ type house struct {
 	calendars *service.Service
 	// follows is what the store last said of the service's settings.
 	follows atomic.Pointer[serviceConfig]
+	// pruned is when the journal was last shortened, unpruned how often it could not be.
+	pruned, unpruned atomic.Int64
 }
 
 // How long a command waits for a database that is away: a person sits before the one, a machine

@@ -1,7 +1,10 @@
 package main
 
 import (
+	"context"
+	"log/slog"
 	"sync/atomic"
+	"time"
 
 	"caldav-mcp-server/server"
 )
@@ -9,21 +12,54 @@ import (
 // measures shows what the house counts, once there is one.
 type measures struct{ house atomic.Pointer[house] }
 
+func gauge(name, help string, value float64) server.Measure {
+	return server.Measure{Name: "caldav_mcp_" + name, Kind: "gauge", Help: help, Value: value}
+}
+
+func counter(name, help string, value float64) server.Measure {
+	return server.Measure{Name: "caldav_mcp_" + name, Kind: "counter", Help: help, Value: value}
+}
+
 func (m *measures) read() []server.Measure {
 	h := m.house.Load()
 	if h == nil {
 		return nil
 	}
-	pool, logins := h.store.Pool(), h.auth.Load()
+	pool, logins, done, cached := h.store.Pool(), h.auth.Load(), h.store.Done(), h.calendars.Cached()
 	return []server.Measure{
-		{Name: "caldav_mcp_db_connections", Kind: "gauge", Help: "Connections to the database that are open.", Value: float64(pool.OpenConnections)},
-		{Name: "caldav_mcp_db_connections_in_use", Kind: "gauge", Help: "Connections to the database that are at work.", Value: float64(pool.InUse)},
-		{Name: "caldav_mcp_db_connections_max", Kind: "gauge", Help: "Connections to the database that there may be.", Value: float64(pool.MaxOpenConnections)},
-		{Name: "caldav_mcp_db_waits_total", Kind: "counter", Help: "Times that a connection was waited for.", Value: float64(pool.WaitCount)},
-		{Name: "caldav_mcp_db_wait_seconds_total", Kind: "counter", Help: "Time that connections were waited for.", Value: pool.WaitDuration.Seconds()},
-		{Name: "caldav_mcp_login_hashes_total", Kind: "counter", Help: "Passwords that were checked by their hash.", Value: float64(logins.Hashed)},
-		{Name: "caldav_mcp_login_hashes_in_work", Kind: "gauge", Help: "Hashes that are being computed.", Value: float64(logins.Hashing)},
-		{Name: "caldav_mcp_logins_waiting", Kind: "gauge", Help: "Logins that wait for their hash to be computed.", Value: float64(logins.Waiting)},
-		{Name: "caldav_mcp_logins_busy_total", Kind: "counter", Help: "Logins that were sent away since too many waited.", Value: float64(logins.Busy)},
+		gauge("db_connections", "Connections to the database that are open.", float64(pool.OpenConnections)),
+		gauge("db_connections_in_use", "Connections to the database that are at work.", float64(pool.InUse)),
+		gauge("db_connections_max", "Connections to the database that there may be.", float64(pool.MaxOpenConnections)),
+		counter("db_waits_total", "Times that a connection was waited for.", float64(pool.WaitCount)),
+		counter("db_wait_seconds_total", "Time that connections were waited for.", pool.WaitDuration.Seconds()),
+		counter("db_transactions_total", "Transactions that wrote.", float64(done.Committed)),
+		counter("db_transactions_failed_total", "Transactions that came to nothing, for whatever reason.", float64(done.Failed)),
+		counter("db_transactions_repeated_total", "Transactions that began anew since another was in the way.", float64(done.Repeated)),
+		counter("login_hashes_total", "Passwords that were checked by their hash.", float64(logins.Hashed)),
+		gauge("login_hashes_in_work", "Hashes that are being computed.", float64(logins.Hashing)),
+		gauge("logins_waiting", "Logins that wait for their hash to be computed.", float64(logins.Waiting)),
+		counter("logins_busy_total", "Logins that were sent away since too many waited.", float64(logins.Busy)),
+		gauge("cache_bytes", "Memory that calendars take which are held there.", float64(cached.Bytes)),
+		gauge("cache_bytes_max", "Memory that they may take.", float64(cached.Most)),
+		counter("cache_asked_total", "Questions about a calendar.", float64(cached.Asked)),
+		counter("cache_shown_total", "Those that memory answered.", float64(cached.Shown)),
+		counter("cache_made_total", "Times that a calendar was read into memory, or brought up to date there.", float64(cached.Made)),
+		gauge("streams", "Assistants that wait to be told of changes.", float64(h.calendars.Waiting())),
+		gauge("prune_last_success_timestamp_seconds", "When the journal was last shortened, in Unix time; 0 for not since the start.", float64(h.pruned.Load())),
+		counter("prune_failures_total", "Times that the journal could not be shortened.", float64(h.unpruned.Load())),
+		counter("journal_bodies_forgotten_total", "Former states of objects that the journal has let go.", float64(done.Bodies)),
+		counter("tombstones_forgotten_total", "Deleted objects of which nothing is known any more.", float64(done.Tombstones)),
+	}
+}
+
+// prune forgets what is older than the journal may be.
+func (h *house) prune(ctx context.Context, now time.Time, log *slog.Logger) {
+	err := h.store.Prune(ctx, now.AddDate(0, 0, -h.service().journalDays))
+	switch {
+	case err == nil:
+		h.pruned.Store(now.Unix())
+	case ctx.Err() == nil:
+		h.unpruned.Add(1)
+		log.WarnContext(ctx, "the journal was not shortened", "error", err)
 	}
 }

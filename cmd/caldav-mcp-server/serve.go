@@ -214,9 +214,7 @@ func (p *program) pruneDaily(ctx context.Context, h *house, log *slog.Logger) {
 	ticker := time.NewTicker(pruneEvery)
 	defer ticker.Stop()
 	for {
-		if err := h.store.Prune(ctx, p.now().AddDate(0, 0, -h.service().journalDays)); err != nil && ctx.Err() == nil {
-			log.WarnContext(ctx, "the journal was not shortened", "error", err)
-		}
+		h.prune(ctx, p.now(), log)
 		if err := h.auth.Tidy(ctx); err != nil && ctx.Err() == nil {
 			log.WarnContext(ctx, "sign-ins that have ended were not forgotten", "error", err)
 		}
