@@ -9,8 +9,8 @@ import (
 )
 
 const (
-	// holdFor is how long a calendar is held at most by a process that has died. What is done meanwhile is bounded by less.
-	holdFor = 3 * time.Minute
+	// holdFor is how long a calendar is held by a process that has died, holdAgain how often one that lives says so.
+	holdFor, holdAgain = 15 * time.Second, 4 * time.Second
 	// holdAsk is how often a process asks for a calendar that another one holds.
 	holdAsk = 100 * time.Millisecond
 )
@@ -49,7 +49,9 @@ func (m *Mirror) hold(ctx context.Context, id calendar.CalendarID) (release func
 			return nil, err
 		}
 		if ok {
+			quiet := m.keepHolding(ctx, name)
 			return func() {
+				quiet()
 				_ = m.Store.Release(context.WithoutCancel(ctx), name, m.holder())
 				free()
 			}, nil
@@ -60,6 +62,29 @@ func (m *Mirror) hold(ctx context.Context, id calendar.CalendarID) (release func
 			free()
 			return nil, errBusy
 		}
+	}
+}
+
+// keepHolding holds on to a lease until the function that it returns is called.
+func (m *Mirror) keepHolding(ctx context.Context, name string) (end func()) {
+	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		again := time.NewTicker(holdAgain)
+		defer again.Stop()
+		for {
+			select {
+			case <-again.C:
+				_, _ = m.Store.Lease(ctx, name, m.holder(), m.Now(), m.Now().Add(holdFor)) // the next one tries again
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	return func() {
+		cancel()
+		<-done
 	}
 }
 
