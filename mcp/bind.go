@@ -47,7 +47,7 @@ func wordTo[T ~string](into *T, name, doc string) field {
 
 // uidTo is the uid of what is there, whole or as a text has shown it.
 func uidTo(into *calendar.UID, name string) field {
-	f := textTo(into, name, "As listed.")
+	f := textTo(into, name, "")
 	f.names = true
 	return f
 }

@@ -23,7 +23,7 @@ func takesCalendar(into *calendar.CalendarID) field {
 
 // takesOnly is the parameter of tools that look in all calendars unless they are told one.
 func takesOnly(into *calendar.CalendarID) field {
-	return wordTo(into, "calendar_id", "Look in this one only.")
+	return wordTo(into, "calendar_id", "In this one only.")
 }
 
 // newCalendar is what create_calendar takes.
@@ -37,7 +37,7 @@ func (in *newCalendar) takes() []field {
 		wordTo(&in.name, "name", "").needed().upTo(longestName),
 		fieldTo(&in.description, "description", "").upTo(longestText),
 		fieldTo(&in.color, "color", "#RRGGBB."),
-		wordTo(&in.timezone, "timezone", "Such as Europe/Berlin; default: the user's."),
+		wordTo(&in.timezone, "timezone", "Default: the user's."),
 	}
 }
 

@@ -65,7 +65,7 @@ func (in *changesQuestion) takes() []field {
 		takesOnly(&in.calendar),
 		textTo(&in.uid, "event_uid", "Only this event or task.").upTo(longestID),
 		wordTo(&in.token, "token", "Only what this token did, by name or id; own is yours.").upTo(longestID),
-		numberTo(&in.limit, "limit", "Default 30, at most 100.").between(1, mostChanges),
+		numberTo(&in.limit, "limit", "Default 30.").between(1, mostChanges),
 		in.takesCursor(), in.takesZone(),
 	}
 }

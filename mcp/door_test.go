@@ -3,6 +3,7 @@ package mcp
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -79,6 +80,9 @@ func (h *house) config() Config {
 		Service: h.service, AllowedOrigins: []string{"https://app.example"}, BaseURL: "https://cal.example/dav",
 		SessionKey: []byte("a key that all doors share"), Version: "0.1.0", Now: h.Now, NewID: h.NewID,
 		Limits: Limits{BodyBytes: 64 << 10},
+		WebhookSecret: func(_ context.Context, w calendar.Webhook) (string, error) {
+			return fmt.Sprintf("whsec_%s-%d", w.ID, w.Number), nil
+		},
 		Logger: h.Logger(),
 	}
 }

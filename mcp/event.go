@@ -54,7 +54,7 @@ func (b toolbox) eventTools() []tool {
 			gives:       patchedView{},
 		}), b.once(tool{
 			name: "move_event", title: "Move event",
-			description: "Moves an event to another time (new_start; without new_end its length stays) and tells attendees, or to another calendar (to_calendar_id), or copies it there; changes nothing else.",
+			description: "Moves an event to another time (new_start; without new_end its length stays) and tells attendees, or to another calendar (to_calendar_id), or copies it there.",
 			scope:       calendar.ScopeRead | calendar.ScopeWrite,
 			hints:       hints{destructive: true, idempotent: true},
 			begin:       doing(b.moveEvent),

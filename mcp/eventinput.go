@@ -66,7 +66,7 @@ func (in *eventValues) takesMore() []field {
 		yesFieldTo(&in.allDay, "all_day", ""),
 		fieldTo(&in.values.Location, "location", "").upTo(longestText),
 		fieldTo(&in.values.Description, "description", "").upTo(longestText),
-		listFieldTo(&in.attendees, "attendees", "All, such as Bob Ray <bob@example.com>.", strings.TrimSpace).
+		listFieldTo(&in.attendees, "attendees", "All: Bob Ray <bob@example.com>.", strings.TrimSpace).
 			items(longestList).upTo(longestTitle),
 		fieldTo(&in.values.Rule, "rrule", "FREQ=WEEKLY;BYDAY=MO,WE;COUNT=10.").upTo(longestTitle),
 		listFieldTo(&in.alarms, "alarms", alarmForm, strings.TrimSpace).items(longestList),

@@ -21,7 +21,7 @@ type paged struct {
 }
 
 func (in *paged) takes() []field {
-	return []field{numberTo(&in.limit, "limit", "Default 50, at most 500.").between(1, mostRows), in.takesCursor()}
+	return []field{numberTo(&in.limit, "limit", "Default 50.").between(1, mostRows), in.takesCursor()}
 }
 
 // page is a part of a list.

@@ -30,7 +30,7 @@ var dayWords = [...]string{
 func (b toolbox) findTools() []tool {
 	return []tool{{
 		name: "find_time", title: "Find a time",
-		description: "Finds times when the user and all who are named are free, in working hours, the best first. Without a time: the next 7 days. Then create_event. For busy times only: get_free_busy.",
+		description: "Finds times when the user and all who are named are free, in working hours, the best first. Without a time: the next 7 days. For busy times only: get_free_busy.",
 		scope:       calendar.ScopeRead,
 		hints:       hints{readOnly: true, idempotent: true},
 		begin:       doing(b.findTime),
@@ -58,7 +58,7 @@ func (in *slotQuestion) takes() []field {
 		listTo(&in.elsewhere, "hours_elsewhere", "Such as bob 09:00-17:00 America/New_York.").
 			items(mostAsked).upTo(longestTitle),
 		listTo(&in.days, "days", "Default: the user's.").items(len(dayWords)).oneOf(dayWords[:]...),
-		numberTo(&in.limit, "limit", "Default 5, at most 20.").between(1, mostSlots),
+		numberTo(&in.limit, "limit", "Default 5.").between(1, mostSlots),
 	})
 }
 

@@ -39,6 +39,8 @@ type Config struct {
 	Limits Limits
 	// Mail reads mail elsewhere for those who have linked an account of it; nil where none can be.
 	Mail *mailbox.Box
+	// WebhookSecret is what messages to a webhook are signed with; nil where nobody is told of changes.
+	WebhookSecret func(context.Context, calendar.Webhook) (string, error)
 	// Called, if there is one, counts a call of a tool by its outcome: "ok", "asked" where a person is to agree first, or a reason.
 	Called func(tool, outcome string, took time.Duration)
 	// Did, if there is one, is told the same of a call, with its request's context, and whether the tool changes anything.
@@ -117,7 +119,7 @@ func New(c Config) *Handler {
 }
 
 func (c Config) toolbox() toolbox {
-	b := toolbox{service: c.Service, zones: zone.NewDB(), now: c.Now, base: c.BaseURL}
+	b := toolbox{service: c.Service, zones: zone.NewDB(), now: c.Now, base: c.BaseURL, hookSecret: c.WebhookSecret}
 	if c.Mail.Offered() {
 		b.mail = c.Mail
 	}

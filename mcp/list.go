@@ -50,7 +50,7 @@ func (in *agendaQuestion) takes() []field {
 		textTo(&in.keyword, "keyword", "Words that it must have.").upTo(longestTitle),
 		textTo(&in.attendee, "attendee", "Name or address.").upTo(longestTitle),
 		textTo(&in.detail, "detail", "full has notes and people.").oneOf(compact, full),
-		numberTo(&in.limit, "limit", "Default 50, at most 200.").between(1, mostListed),
+		numberTo(&in.limit, "limit", "Default 50.").between(1, mostListed),
 		in.takesCursor(),
 	)
 }

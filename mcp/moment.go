@@ -43,7 +43,7 @@ func (in *inZone) takesZone() field {
 
 // takesZoneKept is for tools that change what has a zone already.
 func (in *inZone) takesZoneKept() field {
-	return wordTo(&in.timezone, "timezone", "Of local times; or floating.")
+	return wordTo(&in.timezone, "timezone", "Or floating.")
 }
 
 // floating is the zone of what is at a time of day wherever one is.

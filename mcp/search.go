@@ -27,7 +27,7 @@ func (b toolbox) searchTools() []tool {
 	reads := hints{readOnly: true, idempotent: true}
 	return []tool{{
 		name: "search_events", title: "Search events",
-		description: "Finds events by words of title, notes, place or people (all words, or their beginnings), the next first, a series once. For a time, without words: list_events.",
+		description: "Finds events by words of title, notes, place or people (all words, or their beginnings), the next first. For a time, without words: list_events.",
 		scope:       calendar.ScopeRead, hints: reads,
 		begin: doing(b.searchEvents),
 		gives: foundView{},
@@ -60,7 +60,7 @@ func (in *searchQuestion) takes() []field {
 	return append(in.wanted.takes(),
 		yesTo(&in.past, "include_past", "Also what is over, the latest first."),
 		takesOnly(&in.calendar),
-		numberTo(&in.limit, "limit", "Default 20, at most 100.").between(1, mostFound),
+		numberTo(&in.limit, "limit", "Default 20.").between(1, mostFound),
 		in.takesZone(),
 	)
 }

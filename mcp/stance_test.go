@@ -58,6 +58,8 @@ func deeds() []deed {
 		{tool: "unshare_calendar", arguments: `{"calendar_id":"CAL","username":"alice"}`, needs: calendar.FreeBusyAccess, leaves: true},
 
 		{tool: "subscribe_calendar", arguments: `{"url":"https://feeds.example/a","name":"New"}`, everywhere: true, own: true, needs: calendar.OwnerAccess + 1},
+		{tool: "webhooks", arguments: `{"action":"list"}`, everywhere: true, own: true, needs: calendar.OwnerAccess + 1},
+		{tool: "webhooks", arguments: `{"action":"add","url":"https://hooks.example/a"}`, everywhere: true, own: true, needs: calendar.OwnerAccess + 1},
 		{tool: "update_linked_account", arguments: `{"account":"Choir","action":"refresh"}`, everywhere: true, own: true, lacking: true, needs: calendar.OwnerAccess + 1},
 
 		{tool: "create_event", arguments: `{"calendar_id":"CAL","title":"New","start":"2026-03-05","end":"2026-03-06"}`, needs: calendar.WriteAccess},

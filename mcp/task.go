@@ -87,7 +87,7 @@ func (in *taskValues) takesMore() []field {
 		fieldTo(&in.values.Location, "location", "").upTo(longestTitle),
 		fieldTo(&in.values.Parent, "parent_uid", "Of which it is a part.").upTo(longestID),
 		numberFieldTo(&in.values.Priority, "priority", "1 (high) to 9 (low); 0 for none.").between(0, mostPriority),
-		numberFieldTo(&in.values.Percent, "percent", "0 to 100.").between(0, mostPercent),
+		numberFieldTo(&in.values.Percent, "percent", "").between(0, mostPercent),
 		fieldTo(&in.values.Rule, "rrule", "FREQ=WEEKLY;BYDAY=MO. Needs start.").upTo(longestTitle),
 		listFieldTo(&in.alarms, "alarms", alarmForm, strings.TrimSpace).items(longestList),
 		fieldTo(&in.values.URL, "url", "").upTo(longestText),

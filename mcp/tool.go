@@ -129,6 +129,8 @@ type toolbox struct {
 	base string
 	// mail reads mail; nil where no account of it can be linked.
 	mail *mailbox.Box
+	// hookSecret is what messages to a webhook are signed with; nil where nobody is told of changes.
+	hookSecret func(context.Context, calendar.Webhook) (string, error)
 }
 
 // tools are all tools there are, family by family.
@@ -148,6 +150,7 @@ func (b toolbox) tools() []tool {
 		b.busyTools(),
 		b.findTools(),
 		b.linkedTools(),
+		b.webhookTools(),
 	)
 }
 

@@ -60,6 +60,7 @@ func TestToolsAreDescribed(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, testdb.SQLite(t))
 	tools, size := listTools(t, h.open(t, h.config()))
+
 	if size > 59_000 {
 		t.Errorf("the list has %d bytes; hosts bear 60,000", size)
 	}
@@ -86,6 +87,7 @@ func TestToolsAreDescribed(t *testing.T) {
 		"calendar_auth_status", "change_many", "create_calendar", "create_event", "create_task", "delete_calendar", "delete_event", "delete_task", "fetch", "find_time", "get_calendar",
 		"get_event", "get_free_busy", "get_task", "list_calendars", "list_changes", "list_events", "list_invitations", "list_shared_calendars", "list_tasks", "move_event", "move_task", "patch_event", "query_events",
 		"respond_to_event", "restore_event", "search", "search_events", "share_calendar", "subscribe_calendar", "undo_change", "unshare_calendar", "update_calendar", "update_event", "update_linked_account", "update_task",
+		"webhooks",
 	}, names); diff != "" {
 		t.Errorf("tools (-want +got):\n%s", diff)
 	}
@@ -104,6 +106,7 @@ func TestToolsAreShort(t *testing.T) {
 			core += size
 		}
 	}
+
 	if all/4 >= 6000 || core/4 >= 3500 {
 		t.Errorf("the tools take %d tokens, those of core %d; they may take 6000 and 3500", all/4, core/4)
 	}
@@ -286,6 +289,12 @@ func TestResultsKeepTheirSchema(t *testing.T) {
 	use(t, door, "alice", "subscribe_calendar", map[string]any{"url": "https://feeds.example/a", "name": "Choir"}, new(subscribedView))
 	arguments["subscribe_calendar"] = []string{`{"url":"https://feeds.example/b","name":"Club"}`, `{"url":"https://feeds.example/c"}`}
 	arguments["update_linked_account"] = []string{`{"account":"Club","action":"refresh"}`, `{"account":"Choir","action":"unlink_drop"}`}
+	var hook webhooksView
+	use(t, door, "alice", "webhooks", params{"action": "add", "url": "https://hooks.example/a"}, &hook)
+	arguments["webhooks"] = []string{
+		`{"action":"list"}`, `{"action":"add","url":"https://hooks.example/b","kinds":["created"]}`, `{"action":"test","webhook_id":"` + string(hook.ID) + `"}`,
+		`{"action":"deliveries","webhook_id":"` + string(hook.ID) + `"}`, `{"action":"remove","webhook_id":"` + string(hook.ID) + `"}`,
+	}
 	arguments["list_shared_calendars"] = []string{`{}`}
 	arguments["share_calendar"] = []string{`{"calendar_id":"00000000-0000-4000-8000-000000000001","username":"bob","permission":"read"}`}
 	arguments["unshare_calendar"] = []string{`{"calendar_id":"00000000-0000-4000-8000-000000000001","username":"bob"}`}

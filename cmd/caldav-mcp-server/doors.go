@@ -190,6 +190,9 @@ func (p *program) mcpDoor(ctx context.Context, front *frontage, h *house, pages 
 	if c.baseURL != nil {
 		config.BaseURL = c.baseURL.String()
 	}
+	if c.push {
+		config.WebhookSecret = h.webhookSecret
+	}
 	handler := mcp.New(config)
 	inner := handler.Guard(h.auth.Require(door, named(onlyAsked(handler.ServeMCP))))
 	mux := http.NewServeMux()
