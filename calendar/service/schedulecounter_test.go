@@ -47,14 +47,14 @@ func (g *guests) proposals(who string) []query.Proposal {
 	return all
 }
 
-// decide has somebody decide about the one proposal that they have.
-func (g *guests) decide(who string, accept bool) (ledger.Edited, error) {
+// decide has ann decide about the one proposal that she has.
+func (g *guests) decide(accept bool) (ledger.Edited, error) {
 	g.t.Helper()
-	all := g.proposals(who)
+	all := g.proposals("ann")
 	if len(all) != 1 {
-		g.t.Fatalf("%s has %d proposals, want 1", who, len(all))
+		g.t.Fatalf("ann has %d proposals, want 1", len(all))
 	}
-	p := g.people[who]
+	p := g.people["ann"]
 	return g.Decide(g.ctx, p.Caller, p.cal, "meeting", ledger.Decision{Message: all[0].Message, Proposal: all[0].Proposal, Accept: accept, Comment: "Sorry"})
 }
 
@@ -73,7 +73,7 @@ func TestProposalIsTakenUp(t *testing.T) {
 			t.Fatalf("ann sees %+v", all)
 		}
 		g.propose(wish(12, 14)) // which takes the place of the first
-		edited, err := g.decide("ann", true)
+		edited, err := g.decide(true)
 		g.must(err)
 		if told := toldNames(edited.Told); !strings.Contains(told, "bob@example.com REQUEST 1.2") || !strings.Contains(told, "zoe@elsewhere.example REQUEST 1.0") {
 			t.Errorf("told of the new time: %s", told)
@@ -103,7 +103,7 @@ func TestProposalIsTurnedDown(t *testing.T) {
 			t.Fatalf("ann sees %+v", all)
 		}
 		before := g.text("ann")
-		edited, err := g.decide("ann", false)
+		edited, err := g.decide(false)
 		g.must(err)
 		g.want("told", toldNames(edited.Told), "bob@example.com DECLINECOUNTER 1.2")
 		g.want("the event", g.text("ann"), before)
@@ -136,7 +136,7 @@ func TestProposalsByMail(t *testing.T) {
 		stranger := strings.Replace(counter, "COMMENT", "ATTENDEE:mailto:max@elsewhere.example\r\nX-SENDER:mailto:bob@example.com\r\nCOMMENT", 1)
 		g.must(g.Receive(g.ctx, mailed("max@elsewhere.example", "ann@example.com", calendar.MethodCounter, stranger)))
 		g.want("held for ann", g.inbox("ann"), "COUNTER COUNTER")
-		edited, err := g.decide("ann", false)
+		edited, err := g.decide(false)
 		g.must(err)
 		g.want("told", toldNames(edited.Told), "zoe@elsewhere.example DECLINECOUNTER 1.0")
 		g.want("letters", g.letters(), "DECLINECOUNTER zoe@elsewhere.example")
