@@ -3,6 +3,7 @@ package mcp
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -476,4 +477,44 @@ func TestLinkingMailIsAskedFor(t *testing.T) {
 	if said := modern("alice-mail", `"inputResponses":{"confirm":{"action":"accept"}},"requestState":`+string(state)+`,`); !strings.Contains(said, "inputRequests") {
 		t.Errorf("another's state: %s", said)
 	}
+}
+
+// TestManyProcessesRenewAKey: several processes find the access token ended at once. Each gets its answer, and what one keeps is not
+// lost to another.
+func TestManyProcessesRenewAKey(t *testing.T) {
+	t.Parallel()
+	testdb.Each(t, func(t *testing.T, url string) {
+		p := newPost(t, url)
+		p.link(t, keyWord)
+		c := p.config()
+		c.Mail = mailbox.New(p.service.Mirrors, p.Now, p.Logger())
+		doors := []string{p.door, p.serve(t, New(c)), p.serve(t, New(c))}
+		for range 3 {
+			p.gmail.Expire()
+			answers := make(chan string)
+			for _, door := range doors {
+				r := request(t, "POST", door, "alice-mail", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"gmail_getMessage","arguments":{"id":"m3"}}}`, versionHeader, "2025-11-25")
+				go func() { answers <- bodyOf(r) }()
+			}
+			for range doors {
+				if said := <-answers; !strings.Contains(said, "Your parcel") {
+					t.Errorf("it says %s", said)
+				}
+			}
+		}
+	})
+}
+
+// bodyOf is what is answered; what went wrong is told in its place.
+func bodyOf(r *http.Request) string {
+	resp, err := http.DefaultClient.Do(r)
+	if err != nil {
+		return err.Error()
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	if err != nil {
+		return err.Error()
+	}
+	return string(body)
 }

@@ -3,24 +3,30 @@ package main
 import (
 	"strings"
 	"testing"
+	"time"
+
+	"caldav-mcp-server/calendar/zone"
 )
 
-func TestCodeOf(t *testing.T) {
-	for line, want := range map[string]string{
-		agreedAt + "/?code=c1&state=s1&scope=x\n": "",
-		agreedAt + "?state=s1&code=c1":            "",
-		agreedAt + "?state=s2&code=c1":            "another attempt",
-		agreedAt + "?error=access_denied":         "did not agree",
-		agreedAt + "?error=server_error&state=s1": "server_error",
-		"c1\n": "no code in it",
-		"":     "no address",
+// TestMailIsOfferedWhenAskedFor: a client id at Google offers calendars, and mail only where somebody said so; neither asks for what
+// is the other's.
+func TestMailIsOfferedWhenAskedFor(t *testing.T) {
+	t.Parallel()
+	p := &program{now: time.Now}
+	for _, c := range []struct {
+		linked       linkConfig
+		google, mail bool
+	}{
+		{linkConfig{}, false, false}, {linkConfig{gmail: true}, false, false}, {linkConfig{googleID: "id"}, true, false}, {linkConfig{googleID: "id", gmail: true}, true, true},
 	} {
-		code, err := codeOf(strings.NewReader(line), "s1")
-		switch {
-		case want == "" && (err != nil || code != "c1"):
-			t.Errorf("%q: %q %v", line, code, err)
-		case want != "" && (err == nil || !strings.Contains(err.Error(), want)):
-			t.Errorf("%q: %v, want %q", line, err, want)
+		all := p.consents(config{linked: c.linked}, zone.NewDB())
+		calendars, google := all["google"]
+		mail, gmail := all["gmail"]
+		if google != c.google || gmail != c.mail {
+			t.Errorf("%+v offers %v", c.linked, all)
+		}
+		if gmail && (!mail.offer.Mail || strings.Contains(mail.Address("https://x.example", "s", "v"), "calendar")) || google && strings.Contains(calendars.Address("https://x.example", "s", "v"), "gmail") {
+			t.Errorf("%+v: one asks for what is the other's", c.linked)
 		}
 	}
 }
