@@ -257,8 +257,9 @@ func (e *session) spread(at *aimed, p patch) error {
 	return nil
 }
 
-// describes tells whether a component is the override for the instance.
-func (a *aimed) describes(c *ical.Component) bool { return a != nil && a.own && a.component == c }
+// describes tells whether an override says what the instance is: its own, or one for it and those before and after it
+// (RANGE=THISANDFUTURE).
+func (a *aimed) describes(c *ical.Component) bool { return a != nil && a.component == c }
 
 // retime moves the whole object.
 func (e *session) retime(at *aimed, c Change) error {

@@ -144,6 +144,24 @@ func TestTheNamedOverrideChangesToo(t *testing.T) {
 	}
 }
 
+// TestTheNamedRangeChangesToo: so does an instance that is described together with those before it, with all of these (time F3).
+func TestTheNamedRangeChangesToo(t *testing.T) {
+	t.Parallel()
+	all := expand(t, read(t, ranged))
+	change := edit.Change{Fields: edit.Fields{Summary: edit.To("Daily")}, Target: edit.Target{Instance: at(t, "20270125T090000Z"), Scope: edit.All}}
+	got, err := editor().Change(t.Context(), read(t, ranged), change)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := append([]seen{}, all...)
+	for i := range want {
+		want[i].Summary = "Daily"
+	}
+	if diff := cmp.Diff(lines(want), lines(expand(t, valid(t, got.Document)))); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
 // TestGivenEndsAreKept: a day over a change of the clocks is not a day elsewhere, so an end that
 // was given is held to the length in the new place (time F4).
 func TestGivenEndsAreKept(t *testing.T) {

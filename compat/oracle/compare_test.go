@@ -41,7 +41,18 @@ func seed(t *testing.T) uint64 {
 // TestBothDoorsAgreeWithTheOracle compares random series, in random windows, at both doors.
 func TestBothDoorsAgreeWithTheOracle(t *testing.T) {
 	t.Parallel()
-	g, n := newGenerator(seed(t)), slowtest.Rounds(t, slowtest.Random, few, many)
+	agree(t, newGenerator(seed(t), present()), slowtest.Rounds(t, slowtest.Random, few, many))
+}
+
+// TestSkippedDaysAgreeWithTheOracle does so about years in which whole days were left out.
+func TestSkippedDaysAgreeWithTheOracle(t *testing.T) {
+	t.Parallel()
+	agree(t, newGenerator(seed(t)+2, skipped()), slowtest.Rounds(t, slowtest.Random, few, many/10))
+}
+
+// agree compares so many series at both doors.
+func agree(t *testing.T, g *generator, n int) {
+	t.Helper()
 	d := open(t)
 	for at := 0; at < n; at += batch {
 		c := comparison{doors: d, generator: g, name: fmt.Sprintf("c%d", at)}
@@ -78,7 +89,7 @@ func (c *comparison) put(s series) {
 		c.t.Fatalf("%d %s for\n%s", w.Code, w.Body, s.text())
 	}
 	c.all = append(c.all, s)
-	c.found[s.uid] = s.instances(horizon.AddDate(0, 2, 0))
+	c.found[s.uid] = s.instances(c.horizon.AddDate(0, 2, 0))
 }
 
 type window struct{ from, until time.Time }
@@ -87,9 +98,9 @@ type window struct{ from, until time.Time }
 func (g *generator) windows() []window {
 	var list []window
 	for _, days := range []int{1, 7, 31} {
-		from := opening.AddDate(0, 0, g.IntN(500)).Add(time.Duration(g.IntN(96)) * 15 * time.Minute)
+		from := g.opening.AddDate(0, 0, g.IntN(500)).Add(time.Duration(g.IntN(96)) * 15 * time.Minute)
 		if days == 1 && g.odds(2) {
-			from = g.nearChange(placeOf(zones[g.IntN(4)]), from)
+			from = g.nearChange(placeOf(g.zones[g.IntN(4)]), from)
 		}
 		list = append(list, window{from, from.AddDate(0, 0, days)})
 	}

@@ -10,11 +10,27 @@ import (
 // calendarZone is where dates and floating times are.
 const calendarZone = "Europe/Berlin"
 
-// The years that are looked at. Nothing of the text is after the horizon but what no rule ends.
-var (
-	opening = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	horizon = time.Date(2027, 7, 1, 0, 0, 0, 0, time.UTC)
-)
+// era is years that are looked at. Nothing of the text is after the horizon but what no rule ends.
+type era struct {
+	opening, horizon time.Time
+	zones            []string
+}
+
+// eraAt is an era of a year and a half.
+func eraAt(year int, zones []string) era {
+	return era{time.Date(year, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(year+1, 7, 1, 0, 0, 0, 0, time.UTC), zones}
+}
+
+// opening is what the server takes for today.
+var opening = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// present is what everybody looks at.
+func present() era { return eraAt(2026, zones) }
+
+// skipped is when Samoa and Tokelau left a day out, and others changed their clocks as they no longer do.
+func skipped() era {
+	return eraAt(2011, []string{"Pacific/Apia", "Pacific/Apia", "Pacific/Fakaofo", "Europe/Moscow", "Africa/Casablanca", "Asia/Gaza", "Europe/Berlin"})
+}
 
 // zones have every oddity of these years; two are known by their VTIMEZONE alone.
 var zones = []string{
@@ -47,10 +63,13 @@ func placeOf(name string) place {
 // generator makes series, the same ones for the same seed.
 type generator struct {
 	*rand.Rand
+	era
 	n int
 }
 
-func newGenerator(seed uint64) *generator { return &generator{Rand: rand.New(rand.NewPCG(seed, 5545))} }
+func newGenerator(seed uint64, of era) *generator {
+	return &generator{Rand: rand.New(rand.NewPCG(seed, 5545)), era: of}
+}
 
 func (g *generator) odds(n int) bool { return g.IntN(n) == 0 }
 
@@ -63,14 +82,14 @@ func (g *generator) place() place {
 	case 2, 3:
 		return place{loc: load(calendarZone), days: true}
 	}
-	return placeOf(zones[g.IntN(len(zones))])
+	return placeOf(g.zones[g.IntN(len(g.zones))])
 }
 
 // series makes one with whatever RFC 5545 has.
 func (g *generator) series() series {
 	g.n++
 	s := series{uid: fmt.Sprintf("series-%d", g.n), title: fmt.Sprintf("Series %d", g.n), place: g.place()}
-	s.start = opening.AddDate(0, 0, g.IntN(420)).Add(time.Duration(g.IntN(24*4)) * 15 * time.Minute)
+	s.start = g.opening.AddDate(0, 0, g.IntN(420)).Add(time.Duration(g.IntN(24*4)) * 15 * time.Minute)
 	if g.odds(3) {
 		s.start = g.nearChange(s.place, s.start)
 	}
@@ -103,7 +122,7 @@ func (g *generator) series() series {
 // nearChange is a time within two hours of a change of the clocks, if there is one soon.
 func (g *generator) nearChange(p place, w time.Time) time.Time {
 	_, end := w.In(p.loc).ZoneBounds()
-	if end.IsZero() || end.After(horizon) {
+	if end.IsZero() || end.After(g.horizon) {
 		return w
 	}
 	return p.shows(end.Add(time.Duration(g.IntN(17)-8) * 15 * time.Minute))
@@ -192,13 +211,13 @@ func (g *generator) parts(r *rule, s series) {
 
 // exceptions takes some instances away, and changes others.
 func (g *generator) exceptions(s *series) {
-	list := s.made(horizon)
+	list := s.made(g.horizon)
 	for range min(len(list), 2) {
 		if g.odds(3) {
 			s.excluded = append(s.excluded, s.place.shows(list[g.IntN(len(list))].id))
 		}
 	}
-	if list = s.made(horizon); len(list) < 2 || len(s.rules)+len(s.dates) == 0 {
+	if list = s.made(g.horizon); len(list) < 2 || len(s.rules)+len(s.dates) == 0 {
 		return
 	}
 	used := map[int]bool{}
