@@ -22,6 +22,9 @@ type engine struct {
 	countMigrations string
 	// analyze has the planner look at the objects; empty where plans do not hang on it.
 	analyze string
+	// shrink gives some of the free pages back, of which free tells how many there are; empty where the engine uses them again
+	// and nobody waits for them.
+	shrink, free string
 	// check yields what is damaged in the database, or "ok"; empty where the engine sees to that.
 	check string
 	// announce tells other processes the hint $1, if some process wants to hear it at the time

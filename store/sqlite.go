@@ -28,6 +28,8 @@ func sqliteEngine() *engine {
 	return &engine{
 		name:            "sqlite",
 		countMigrations: `SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = 'migrations'`,
+		shrink:          `PRAGMA incremental_vacuum(500)`,
+		free:            `SELECT CASE WHEN v.auto_vacuum = 2 THEN f.freelist_count ELSE 0 END FROM pragma_freelist_count f, pragma_auto_vacuum v`,
 		check:           `PRAGMA quick_check(1)`,
 		columns: `SELECT m.name, c.name, c.type, c.pk FROM sqlite_schema m JOIN pragma_table_info(m.name) c
 			WHERE m.type = 'table' AND m.name NOT LIKE 'sqlite\_%' ESCAPE '\' ORDER BY m.name, c.cid`,
@@ -100,6 +102,8 @@ func openSQLite(ctx context.Context, where string, o Options) (*Store, error) {
 // openWriter opens the connection that writes.
 func (s *Store) openWriter(ctx context.Context, path string) (*fileWriter, func() error, error) {
 	db, err := sql.Open("sqlite", dataSource(path,
+		// Of a new file: it can be made smaller. It must come before all else that writes.
+		"auto_vacuum(incremental)",
 		"journal_mode(wal)",
 		// An acknowledged write survives power loss.
 		"synchronous(full)",

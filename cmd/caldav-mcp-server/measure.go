@@ -52,9 +52,23 @@ func (m *measures) read() []server.Measure {
 	}
 }
 
+// forget forgets what is older than it may be. Lines of the journal never go before their bytes.
+func (h *house) forget(ctx context.Context, now time.Time) error {
+	keep := h.service()
+	if err := h.store.Prune(ctx, now.AddDate(0, 0, -keep.journalDays)); err != nil {
+		return err
+	}
+	if keep.lineDays > 0 {
+		if err := h.store.PruneLines(ctx, now.AddDate(0, 0, -max(keep.lineDays, keep.journalDays))); err != nil {
+			return err
+		}
+	}
+	return h.store.Shrink(ctx)
+}
+
 // prune forgets what is older than the journal may be.
 func (h *house) prune(ctx context.Context, now time.Time, log *slog.Logger) {
-	err := h.store.Prune(ctx, now.AddDate(0, 0, -h.service().journalDays))
+	err := h.forget(ctx, now)
 	switch {
 	case err == nil:
 		h.pruned.Store(now.Unix())

@@ -20,6 +20,8 @@ type serviceConfig struct {
 	calendar.Policy
 	// journalDays is JOURNAL_DAYS.
 	journalDays int
+	// lineDays is JOURNAL_LINE_DAYS.
+	lineDays int
 	// createUsers is OIDC_CREATE_USERS.
 	createUsers bool
 }

@@ -153,6 +153,11 @@ func settings(environ []string) []setting {
 			about: "days that old versions and deleted objects are kept", set: setNumber(1, 36500, func(c *config) *int { return &c.service.journalDays }),
 		},
 		{
+			env: "JOURNAL_LINE_DAYS", placeholder: "N", fallback: "0", groups: serviceSettings,
+			about: "days that it is known who changed what and when, at least JOURNAL_DAYS; 0 is for ever",
+			set:   setNumber(0, 36500, func(c *config) *int { return &c.service.lineDays }),
+		},
+		{
 			env: "STOP_DELAY", placeholder: "SECONDS", fallback: "0", groups: serveSettings,
 			about: "how long the server goes on after it was told to stop, while /readyz says that it is stopping",
 			set:   setNumber(0, 600, func(c *config) *int { return &c.stopDelay }),

@@ -12,6 +12,7 @@ func pruneTests() []test {
 		{"forgets tombstones by age", pruneTombstones},
 		{"leaves a calendar alone that has none", pruneLeaves},
 		{"forgets many", pruneMany},
+		{"forgets the journal's lines by age", pruneLines},
 		{"empties the trash by age", pruneTrash},
 		{"runs beside writers", pruneBesideWriters},
 	}
@@ -43,6 +44,54 @@ func pruneTombstones(b *bundle) {
 	b.must(b.Prune(b.Context(), b.now()))
 	same(b, "pruned in the end", b.read(cal).Pruned, young.Version)
 	same(b, "left in the end", names(b.changes(cal, 0, now.Version)), []string{"live.ics"})
+}
+
+// pruneLines: no line goes before its bytes, and none that is young enough.
+func pruneLines(b *bundle) {
+	cal := b.home()
+	log := func(times int) {
+		for range times {
+			b.must(b.Update(b.Context(), func(tx calendar.Tx) error {
+				locked, err := tx.Advance(b.Context(), cal.ID)
+				if err != nil {
+					return err
+				}
+				for range 2 { // the second is a part of the first's unit
+					err = tx.Log(b.Context(), calendar.Change{
+						Calendar: cal.ID, Version: locked.Version, Object: "a.ics", UID: "a", Did: calendar.Modified, At: b.now(), User: cal.Owner, Before: []byte("before"),
+					})
+					if err != nil {
+						return err
+					}
+					if locked, err = tx.Advance(b.Context(), cal.ID); err != nil {
+						return err
+					}
+				}
+				return nil
+			}))
+		}
+	}
+	lines := func() (n int) {
+		for _, err := range b.Journal(b.Context(), cal.ID, calendar.JournalQuery{}) {
+			b.must(err)
+			n++
+		}
+		return n
+	}
+	first := lines()
+	log(300) // more than go at a time
+	b.pass(time.Hour)
+	b.must(b.PruneLines(b.Context(), b.now()))
+	same(b, "lines whose bytes are there", lines(), first+600)
+	log(1)
+	b.must(b.Prune(b.Context(), b.now()))
+	b.must(b.PruneLines(b.Context(), b.now().Add(-2*time.Hour)))
+	same(b, "lines that are young", lines(), first+602)
+	b.must(b.PruneLines(b.Context(), b.now()))
+	same(b, "lines in the end", lines(), 2)
+	now := b.read(cal)
+	b.must(b.Prune(b.Context(), b.now()))
+	same(b, "pruned", b.read(cal).Pruned, now.Pruned)
 }
 
 // pruneLeaves: where nothing was deleted no token is too old, however long its client was away.

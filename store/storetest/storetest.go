@@ -26,6 +26,7 @@ type Store interface {
 	oauth.Store
 	NewEpoch(ctx context.Context) error
 	Prune(ctx context.Context, older time.Time) error
+	PruneLines(ctx context.Context, older time.Time) error
 }
 
 // Open opens a store on a database whose tables are up to date.

@@ -1,0 +1,85 @@
+package store
+
+import (
+	"context"
+	"time"
+
+	"caldav-mcp-server/calendar"
+)
+
+// PruneLines forgets the journal's lines that are older than a time and whose bytes are gone, see [Store.Prune]. It runs while the store is used.
+func (s *Store) PruneLines(ctx context.Context, older time.Time) error {
+	dropped := int64(0)
+	defer func() { s.options.Logger.InfoContext(ctx, "pruned the journal", "older", older, "lines", dropped) }()
+	for last := calendar.CalendarID(""); ; {
+		ids, err := rowsOf(ctx, s.reads, scanText, `SELECT id FROM calendars WHERE id > $1 ORDER BY id LIMIT $2`, last, pageRows)
+		if err != nil || len(ids) == 0 {
+			return err
+		}
+		for _, id := range ids {
+			last = calendar.CalendarID(id)
+			for more := true; more; {
+				n, err := s.dropLines(ctx, last, older)
+				if err != nil {
+					return err
+				}
+				dropped, more = dropped+n, n > 0
+			}
+		}
+	}
+}
+
+// dropLines forgets the oldest lines of a calendar, some at a time, and what stands beside them.
+func (s *Store) dropLines(ctx context.Context, id calendar.CalendarID, older time.Time) (dropped int64, err error) {
+	// By version, which is the order of their times: the first that stays ends it.
+	until := int64(0)
+	err = each(ctx, s.reads, func(row scanner) (bool, error) {
+		var version, old int64
+		err := row.Scan(&version, &old)
+		if old == 1 && err == nil {
+			until = version
+		}
+		return old == 1, err
+	}, `SELECT version, CASE WHEN at < $2 AND before IS NULL THEN 1 ELSE 0 END FROM journal WHERE calendar_id = $1 ORDER BY version LIMIT $3`,
+		id, older.Unix(), pruneRows)
+	if err != nil || until == 0 {
+		return 0, err
+	}
+	err = s.transact(ctx, func(t *Tx) error {
+		for _, text := range [...]string{
+			`DELETE FROM journal_units WHERE calendar_id = $1 AND version <= $2`,
+			`DELETE FROM journal_undone WHERE calendar_id = $1 AND version <= $2`,
+		} {
+			if _, err := t.exec(ctx, text, id, until); err != nil {
+				return err
+			}
+		}
+		var err error
+		dropped, err = t.exec(ctx, `DELETE FROM journal WHERE calendar_id = $1 AND version <= $2`, id, until)
+		return err
+	})
+	return dropped, err
+}
+
+// Shrink gives back to the disk what is free in a SQLite file, some at a time. A file that was made by an earlier version keeps what it
+// has until it is vacuumed by hand.
+func (s *Store) Shrink(ctx context.Context) error {
+	if s.engine.shrink == "" {
+		return nil
+	}
+	for {
+		free, err := rowOf(ctx, s.reads, scanNumber, s.engine.free)
+		if err != nil || free < leastFree {
+			return err
+		}
+		if _, err := s.write(ctx, s.engine.shrink); err != nil {
+			return err
+		}
+		if left, err := rowOf(ctx, s.reads, scanNumber, s.engine.free); err != nil || left >= free {
+			return err
+		}
+	}
+}
+
+// leastFree is how many free pages are left in the file, 4 MB, for what is written next.
+const leastFree = 1000
