@@ -143,6 +143,8 @@ type Outgoing struct {
 	Calendar CalendarID
 	UID      UID
 	Data     []byte
+	// Quiet tells that its guests are to hear nothing of it, as of what is imported or comes out of the trash.
+	Quiet bool
 }
 
 // ErrElsewhere is a cause of an Unavailable error for which an account elsewhere is to blame, not the store: everything else

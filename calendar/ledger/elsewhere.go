@@ -66,10 +66,25 @@ func (c *courier) carry(ctx context.Context, s *Ledger, by calendar.Caller, all 
 	return nil
 }
 
+// tellAbroad has the source of a linked calendar tell the guests of a change, if those are to be told at all.
+func (w *work) tellAbroad(cal calendar.CalendarID, old, next *calendar.Object, tell calendar.Telling) {
+	if tell == calendar.TellNobody || tell == calendar.Unscheduled {
+		return
+	}
+	if w.loud == nil {
+		w.loud = map[foreign]bool{}
+	}
+	for _, o := range []*calendar.Object{old, next} {
+		if o != nil {
+			w.loud[foreign{cal, o.UID}] = true
+		}
+	}
+}
+
 // post notes that an object of a linked calendar is written, nil data for one that goes. The last of what is done to a UID
 // is what counts.
 func (w *work) post(cal calendar.CalendarID, o calendar.Object, data []byte) {
-	next := calendar.Outgoing{Calendar: cal, UID: o.UID, Data: data}
+	next := calendar.Outgoing{Calendar: cal, UID: o.UID, Data: data, Quiet: !w.loud[foreign{cal, o.UID}]}
 	i := slices.IndexFunc(w.outgoing, func(g calendar.Outgoing) bool { return g.Calendar == cal && g.UID == o.UID })
 	if i < 0 {
 		w.outgoing = append(w.outgoing, next)

@@ -67,6 +67,9 @@ func (w *work) schedule(ctx context.Context, cal calendar.Calendar, old, next *c
 			return err
 		}
 	}
+	if cal.Origin.Mirrors() {
+		w.tellAbroad(cal.ID, old, next, tell)
+	}
 	if cal.Origin.Mirrors() || (old == nil || !organized.Match(old.Data)) && (next == nil || !organized.Match(next.Data)) {
 		if next != nil {
 			next.ScheduleTag = ""

@@ -44,6 +44,8 @@ type work struct {
 	outgoing []calendar.Outgoing
 	courier  *courier
 	arriving bool
+	// loud are the objects of linked calendars of whose change their sources are to tell the guests.
+	loud map[foreign]bool
 	// before is what a preview would have done before this.
 	before *imagined
 }

@@ -141,7 +141,7 @@ func (p *post) send(ctx context.Context, c calendar.Caller, o calendar.Outgoing)
 		}
 		return calendar.Sent{Outgoing: o, Mirrored: was}, err
 	}
-	made, err := source.Put(ctx, mirror.Remote, Object{Ref: was.Ref, Version: was.Version, UID: string(o.UID), Data: o.Data})
+	made, err := source.Put(ctx, mirror.Remote, Object{Ref: was.Ref, Version: was.Version, UID: string(o.UID), Data: o.Data, Quiet: o.Quiet})
 	if err != nil {
 		return calendar.Sent{}, err
 	}

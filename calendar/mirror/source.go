@@ -52,6 +52,8 @@ type Object struct {
 	UID string
 	// Data is the text.
 	Data []byte
+	// Quiet asks a source that writes to guests to write to none, where it can.
+	Quiet bool
 	// Fault says why there is no text: the object is broken, or cannot be said in iCalendar. It is for the user.
 	Fault string
 }

@@ -39,6 +39,8 @@ type model struct {
 	// feed has everything listed each time.
 	feed     bool
 	readOnly bool
+	// quiet tells that of the last write no guest is to hear.
+	quiet bool
 	// name is what people call the calendar there; "" for Elsewhere. password is what lets us in.
 	name, password string
 }
@@ -122,6 +124,7 @@ func (m *model) Put(_ context.Context, _ string, o mirror.Object) (mirror.Object
 		return o, mirror.ErrConflict
 	}
 	m.writes++
+	m.quiet = o.Quiet
 	made := m.set(o.Ref, o.UID, string(o.Data))
 	if err != nil {
 		return o, err

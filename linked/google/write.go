@@ -31,7 +31,7 @@ func (a *Account) Put(ctx context.Context, remote string, o mirror.Object) (mirr
 	}
 	w := &write{account: a, remote: remote, cal: cal, guests: "none"}
 	for _, e := range append([]*Event{want.Master}, want.Exceptions...) {
-		if e != nil && slices.ContainsFunc(e.Attendees, func(g Attendee) bool { return g.Email != cal.Self }) {
+		if !o.Quiet && e != nil && slices.ContainsFunc(e.Attendees, func(g Attendee) bool { return g.Email != cal.Self }) {
 			w.guests = "all"
 		}
 	}
