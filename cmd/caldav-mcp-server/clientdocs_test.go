@@ -46,6 +46,20 @@ func inHome(t *testing.T, home, input, program string, args ...string) string {
 	return string(out)
 }
 
+// TestPagesSayWhatThunderbirdSays: its words are the same wherever it is set up (clients §4).
+func TestPagesSayWhatThunderbirdSays(t *testing.T) {
+	t.Parallel()
+	for _, page := range []string{"README.md", "docs/clients.md", "docs/sharing.md"} {
+		text := readDoc(t, page)
+		if !strings.Contains(text, "Add Calendar… → On the Network") && !strings.Contains(text, "Add Calendar…, On the Network") {
+			t.Errorf("%s does not say how Thunderbird is set up", page)
+		}
+		if strings.Contains(text, "New calendar → On the network") {
+			t.Errorf("%s names a button that Thunderbird does not have", page)
+		}
+	}
+}
+
 // needsPython skips a test where the system's Python lacks a module.
 func needsPython(t *testing.T, module string) {
 	t.Helper()
