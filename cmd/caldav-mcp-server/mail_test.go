@@ -39,6 +39,8 @@ type town struct {
 	carried int
 	// trouble is what goes wrong with the next mail; nil for nothing ever.
 	trouble func() trouble
+	// carries is told of each mail that is taken; nil for nobody.
+	carries func(to, text string)
 }
 
 // site is one server of a town.
@@ -49,6 +51,8 @@ type site struct {
 	config  config
 	room    *mailroom
 	domain  string
+	// killed is the process by which people change things, where that is one that is killed; else they change them here.
+	killed *killable
 }
 
 func newTown(t *testing.T) *town {
@@ -172,6 +176,9 @@ func (c *carrier) Data(r io.Reader) error {
 		return errRefused
 	}
 	c.carried++
+	if c.carries != nil {
+		c.carries(c.to, string(text))
+	}
 	there := c.sites[target]
 	if there == nil {
 		c.outside = append(c.outside, string(text))
@@ -244,6 +251,10 @@ func (p *person) event(uid string) string {
 // put writes a person's copy of an event, wherever it lies.
 func (p *person) put(uid, text string) {
 	p.Helper()
+	if p.killed != nil {
+		p.killed.put(p, uid, text)
+		return
+	}
 	name := calendar.ObjectName(uid + ".ics")
 	if o, err := p.calendars.ObjectByUID(p.Context(), nil, caller(p.user), p.cal, calendar.UID(uid)); err == nil {
 		name = o.Name

@@ -24,6 +24,8 @@ type mailWalk struct {
 	meetings map[string]*person
 	uids     []string
 	log      []string
+	// callers are those who called each meeting, also once it is off.
+	callers map[string]*person
 }
 
 func (p *person) address() string { return p.user.Name + "@" + p.domain }
@@ -34,7 +36,7 @@ func TestTwoServersAgree(t *testing.T) {
 	t.Parallel()
 	testdb.EachBlank(t, func(t *testing.T, database string) {
 		for seed := range uint64(slowtest.Rounds(t, slowtest.Random, 1, 5)) {
-			w := &mailWalk{town: newTown(t), random: rand.New(rand.NewPCG(seed, 41)), meetings: map[string]*person{}}
+			w := &mailWalk{town: newTown(t), random: rand.New(rand.NewPCG(seed, 41)), meetings: map[string]*person{}, callers: map[string]*person{}}
 			w.trouble = func() trouble { return []trouble{"", "", "", refused, lost, twice}[w.random.IntN(6)] }
 			a, b := w.site("a.example", fresh(t, database, seed)), w.site("b.example", testdb.SQLite(t))
 			for _, name := range []string{"alice", "ann"} {
@@ -105,13 +107,7 @@ func (w *mailWalk) step() string {
 	}
 	switch w.random.IntN(6) {
 	case 0:
-		o, err := organizer.calendars.ObjectByUID(w.Context(), nil, caller(organizer.user), organizer.cal, calendar.UID(uid))
-		if err != nil {
-			w.Fatal(err)
-		}
-		if err := organizer.calendars.Delete(w.Context(), caller(organizer.user), organizer.cal, o.Name, calendar.Precondition{}); err != nil {
-			w.Fatal(err)
-		}
+		organizer.remove(uid)
 		w.meetings[uid] = nil
 		return "calls off " + uid
 	case 1, 2:
@@ -122,6 +118,22 @@ func (w *mailWalk) step() string {
 		return "renames " + uid
 	default:
 		return w.regroup(uid, organizer)
+	}
+}
+
+// remove throws a person's copy of an event away.
+func (p *person) remove(uid string) {
+	p.Helper()
+	if p.killed != nil {
+		p.killed.remove(p, uid)
+		return
+	}
+	o, err := p.calendars.ObjectByUID(p.Context(), nil, caller(p.user), p.cal, calendar.UID(uid))
+	if err != nil {
+		p.Fatal(err)
+	}
+	if err := p.calendars.Delete(p.Context(), caller(p.user), p.cal, o.Name, calendar.Precondition{}); err != nil {
+		p.Fatal(err)
 	}
 }
 
@@ -137,7 +149,7 @@ func (w *mailWalk) call() string {
 		}
 	}
 	organizer.put(uid, text+"END:VEVENT\nEND:VCALENDAR\n")
-	w.meetings[uid], w.uids = organizer, append(w.uids, uid)
+	w.meetings[uid], w.callers[uid], w.uids = organizer, organizer, append(w.uids, uid)
 	return organizer.user.Name + " calls " + uid
 }
 
