@@ -1,6 +1,8 @@
 package gmail_test
 
 import (
+	"bytes"
+	"compress/gzip"
 	"context"
 	"errors"
 	"fmt"
@@ -208,6 +210,32 @@ func TestHostileMail(t *testing.T) {
 		if m.Body != c.body || len(m.Attachments) != c.files || m.Left != c.left {
 			t.Errorf("%s: %.80q, %d files, %d left out", name, m.Body, len(m.Attachments), m.Left)
 		}
+	}
+}
+
+// A packed answer is read as far as its bound, whatever it holds.
+func TestPackedAnswersBurstNothing(t *testing.T) {
+	t.Parallel()
+	var packed bytes.Buffer
+	w := gzip.NewWriter(&packed)
+	zeros := bytes.Repeat([]byte(" "), 1<<20)
+	for range 256 {
+		if _, err := w.Write(zeros); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	at := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Encoding", "gzip")
+		_, _ = w.Write(packed.Bytes())
+	}))
+	t.Cleanup(at.Close)
+	a := gmail.Open(at.URL, at.Client(), func(context.Context, string) (string, error) { return "x", nil })
+	_, err := a.Message(t.Context(), "m", true)
+	if _, refused := errors.AsType[*mirror.Refusal](err); !refused {
+		t.Errorf("256 MB of blanks: %v", err)
 	}
 }
 
