@@ -83,6 +83,12 @@ func newPost(t *testing.T, url string) *post {
 	only := p.callers["alice-mail"]
 	only.Scopes, only.Token, only.Tools = calendar.ScopeMail, "token-only", []calendar.ToolName{"gmail_status", "gmail_getMessage"}
 	p.callers["alice-only"] = only
+	seven := only
+	seven.Token, seven.Tools = "token-seven", nil
+	for _, t := range (toolbox{mail: new(mailbox.Box)}).mailTools() {
+		seven.Tools = append(seven.Tools, calendar.ToolName(t.name))
+	}
+	p.callers["alice-seven"] = seven
 	c := p.config()
 	c.Mail = mailbox.New(p.service.Mirrors, p.Now, p.Logger())
 	p.door = p.serve(t, New(c))

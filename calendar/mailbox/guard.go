@@ -12,7 +12,7 @@ const (
 	// what Gmail grants a user.
 	callsMost = 60
 	// sideMost is how many questions of one user are under way at once.
-	sideMost = 4
+	sideMost = 2
 	// failuresMost within failuresTime, one after another, have nobody ask for restTime.
 	failuresMost = 5
 	failuresTime = time.Minute

@@ -150,9 +150,12 @@ func (b *Box) list(ctx context.Context, c calendar.Caller, kind string, q Query,
 // ids are what Gmail calls messages and conversations.
 var ids = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 
+// IsID tells whether a text can be the id of a message, or of a conversation.
+func IsID(text string) bool { return ids.MatchString(text) }
+
 // Message reads one.
 func (b *Box) Message(ctx context.Context, c calendar.Caller, id string, whole bool) (m Message, err error) {
-	if !ids.MatchString(id) {
+	if !IsID(id) {
 		return m, fault(InvalidArgument, "that is no id of a message: take one as it was listed")
 	}
 	err = b.do(ctx, c, func(ctx context.Context, s Source) (err error) {
@@ -164,7 +167,7 @@ func (b *Box) Message(ctx context.Context, c calendar.Caller, id string, whole b
 
 // Thread reads a conversation.
 func (b *Box) Thread(ctx context.Context, c calendar.Caller, id string, whole bool) (t Thread, err error) {
-	if !ids.MatchString(id) {
+	if !IsID(id) {
 		return t, fault(InvalidArgument, "that is no id of a thread: take one as it was listed")
 	}
 	err = b.do(ctx, c, func(ctx context.Context, s Source) (err error) {

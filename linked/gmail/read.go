@@ -16,9 +16,9 @@ import (
 const (
 	// smallAnswer bounds an answer without texts, wholeAnswer one with the texts of a mail, threadAnswer one with those of a conversation.
 	// Gmail gives the bytes of attachments by another method, which is never called.
-	smallAnswer  = 1 << 20
-	wholeAnswer  = 4 << 20
-	threadAnswer = 8 << 20
+	smallAnswer  = 1 << 19
+	wholeAnswer  = 2 << 20
+	threadAnswer = 4 << 20
 	// messagesMost is how many messages of a conversation are told of.
 	messagesMost = 50
 	// bodyMost is how many characters of a mail's text are told, bodiesMost of a conversation's texts together.

@@ -153,7 +153,7 @@ func (c *Client) once(ctx context.Context, r Request, body []byte, token string,
 	most := cmp.Or(c.Most, answerBytes)
 	text, err := io.ReadAll(io.LimitReader(resp.Body, most+1))
 	if int64(len(text)) > most {
-		return mirror.Refusef("The server's answer is larger than %d MB.", most>>20)
+		return mirror.Refusef("The server's answer is larger than %d KB.", most>>10)
 	}
 	if resp.StatusCode >= http.StatusBadRequest {
 		return c.problem(resp, text)
