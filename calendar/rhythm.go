@@ -78,7 +78,7 @@ func (r *Rhythm) touches(h int64) bool {
 func (r *Rhythm) Settle() {
 	all := 0
 	for _, part := range r.Hours {
-		all += bits.OnesCount64(uint64(part)) //nolint:gosec // bits
+		all += bits.OnesCount64(uint64(part))
 	}
 	r.Beat = 0
 	for first := int64(0); first < hoursPerWeek && all <= beatHours; first++ {

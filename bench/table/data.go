@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"strings"
 	"time"
 )
@@ -34,9 +33,8 @@ const (
 
 // eventOf is the event of a number, which is always the same: a tenth are series.
 func eventOf(calendar string, n int) event {
-	random := rand.New(rand.NewPCG(uint64(n), 26)) //nolint:gosec // the same for everybody
 	e := event{uid: fmt.Sprintf("%s-%06d-9c31-4f0e-8a39-5b1c7f3c2b1a", calendar, n), weeks: 1}
-	e.start = firstDay.AddDate(0, 0, random.IntN(days)).Add(time.Duration(14+random.IntN(22)) * 30 * time.Minute)
+	e.start = firstDay.AddDate(0, 0, spread(n, 1, days)).Add(time.Duration(14+spread(n, 2, 22)) * 30 * time.Minute)
 	if n >= beyond {
 		e.start = e.start.AddDate(20, 0, 0)
 	}
@@ -50,6 +48,14 @@ func eventOf(calendar string, n int) event {
 		strings.Repeat("Agenda and notes of what there is to talk about.", 16) +
 		"\r\nBEGIN:VALARM\r\nACTION:DISPLAY\r\nDESCRIPTION:Soon\r\nTRIGGER:-PT15M\r\nEND:VALARM\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n"
 	return e
+}
+
+// spread makes a number below most of another, which looks like chance and is the same each time.
+func spread(n, salt, most int) int {
+	mixed := uint64(n*2+salt) * 0x9E3779B97F4A7C15
+	mixed ^= mixed >> 29
+	mixed *= 0xBF58476D1CE4E5B9
+	return int(mixed>>33) % most
 }
 
 // during counts the instances that overlap a time.

@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 )
@@ -82,27 +82,29 @@ func median(all []float64) float64 {
 	return sorted[len(sorted)/2]
 }
 
-// print writes the tables.
-func (f *figures) print(to io.Writer, limits map[string]float64) {
-	fmt.Fprint(to, "| limit | a second |\n| --- | --- |\n")
+// tables writes them.
+func (f *figures) tables(limits map[string]float64) string {
+	var to strings.Builder
+	to.WriteString("| limit | a second |\n| --- | --- |\n")
 	for _, name := range []string{syncs8K, "sqlite " + commits, "postgres " + commits, bare4, bare32} {
-		fmt.Fprintf(to, "| %s | %.0f |\n", name, limits[name])
+		fmt.Fprintf(&to, "| %s | %.0f |\n", name, limits[name])
 	}
-	fmt.Fprint(to, "\n| answers a second | must |")
+	to.WriteString("\n| answers a second | must |")
 	for _, t := range f.targets {
-		fmt.Fprintf(to, " %s | |", t.name)
+		fmt.Fprintf(&to, " %s | |", t.name)
 	}
-	fmt.Fprint(to, "\n| --- | --- |")
+	to.WriteString("\n| --- | --- |")
 	for range f.targets {
-		fmt.Fprint(to, " --- | --- |")
+		to.WriteString(" --- | --- |")
 	}
 	for _, w := range f.rows {
-		fmt.Fprintf(to, "\n| %s | %s |", w.name, w.wanted())
+		fmt.Fprintf(&to, "\n| %s | %s |", w.name, w.wanted())
 		for _, t := range f.targets {
-			fmt.Fprintf(to, " %.0f | %s |", median(f.rates[w.name][t.name]), f.share(w, t, limits))
+			fmt.Fprintf(&to, " %.0f | %s |", median(f.rates[w.name][t.name]), f.share(w, t, limits))
 		}
 	}
-	fmt.Fprintln(to)
+	to.WriteString("\n")
+	return to.String()
 }
 
 // wanted says what a row is to reach.

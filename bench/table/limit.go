@@ -49,7 +49,7 @@ func rate(ctx context.Context, conns int, d time.Duration, do func(ctx context.C
 
 // fsyncs is how often the disk can be waited for.
 func fsyncs(ctx context.Context, dir string, d time.Duration) (float64, error) {
-	f, err := os.Create(filepath.Join(dir, "fsync")) //nolint:gosec // a directory of our own
+	f, err := os.Create(filepath.Join(dir, "fsync"))
 	if err != nil {
 		return 0, err
 	}

@@ -78,7 +78,7 @@ func run(ctx context.Context, o options) (err error) {
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	binary := filepath.Join(dir, "caldav-mcp-server")
-	build := exec.CommandContext(ctx, "go", "build", "-o", binary, "./cmd/caldav-mcp-server") //nolint:gosec // a directory of our own
+	build := exec.CommandContext(ctx, "go", "build", "-o", binary, "./cmd/caldav-mcp-server")
 	build.Stderr = os.Stderr
 	if err := build.Run(); err != nil {
 		return fmt.Errorf("building the server: %w", err)
@@ -102,9 +102,10 @@ func run(ctx context.Context, o options) (err error) {
 		return err
 	}
 	figures, err := measure(ctx, o, append(targets, o.peers...))
-	if err == nil {
-		figures.print(os.Stdout, limits)
+	if err != nil {
+		return err
 	}
+	_, err = os.Stdout.WriteString(figures.tables(limits))
 	return err
 }
 
@@ -145,7 +146,7 @@ func serve(ctx context.Context, binary, name, database string) (t *target, end f
 	if err != nil {
 		return nil, nil, err
 	}
-	c := exec.CommandContext(ctx, "compat/with-server", binary, self) //nolint:gosec // ourselves
+	c := exec.CommandContext(ctx, "compat/with-server", binary, self)
 	c.Env = append(os.Environ(), "BENCH_TABLE_HOLD=1", "DATABASE_URL="+database, "LOG_LEVEL=warn")
 	c.Stderr = os.Stderr
 	in, err := c.StdinPipe()

@@ -41,9 +41,7 @@ var (
 	responses = regexp.MustCompile(`<[\w.-]*:?response[ >]`)
 	objects   = regexp.MustCompile(`BEGIN:VCALENDAR`)
 	instances = regexp.MustCompile(`BEGIN:VEVENT`)
-	busyTimes = regexp.MustCompile(`FREEBUSY`)
 	syncToken = regexp.MustCompile(`<[\w.-]*:?sync-token>([^<]+)</`)
-	tokens    = regexp.MustCompile(`<[\w.-]*:?(sync-token|getctag)>`)
 )
 
 // connection is a client that keeps one connection.

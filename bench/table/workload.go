@@ -46,7 +46,7 @@ func workloads() []workload {
 		{name: "PUT over an event", conns: 4, begin: puts(0, 1), limit: commits, must: 0.25},
 		{name: "GET", conns: 4, begin: gets, limit: bare4, must: 0.25},
 		{name: "PROPFIND 1", conns: 1, must: 10, begin: asking(func(t *target) request {
-			return report("PROPFIND", t, "1", `<D:propfind `+davXML+`><D:prop><D:getetag/><D:getcontenttype/></D:prop></D:propfind>`, t.present()+1)
+			return report("PROPFIND", t, `<D:propfind `+davXML+`><D:prop><D:getetag/><D:getcontenttype/></D:prop></D:propfind>`, t.present()+1)
 		})},
 		{name: "multiget of 50", conns: 1, must: 8, begin: asking(multiget)},
 		{name: "a week", conns: 1, must: 15, begin: asking(func(t *target) request { return ofWeek(t, "") })},
@@ -59,7 +59,7 @@ func workloads() []workload {
 			return r
 		})},
 		{name: "free/busy, four weeks", conns: 1, must: 15, begin: asking(func(t *target) request {
-			r := report("REPORT", t, "1", fmt.Sprintf(`<C:free-busy-query %s><C:time-range start="%s" end="%s"/></C:free-busy-query>`,
+			r := report("REPORT", t, fmt.Sprintf(`<C:free-busy-query %s><C:time-range start="%s" end="%s"/></C:free-busy-query>`,
 				davXML, weekFrom.Format(stamp), weekFrom.AddDate(0, 0, 28).Format(stamp)), 0)
 			r.want, r.sign = http.StatusOK, nil
 			return r
@@ -72,8 +72,8 @@ func workloads() []workload {
 	}
 }
 
-func report(method string, t *target, depth, body string, want int) request {
-	return request{method: method, path: t.calendar(), depth: depth, body: body, want: http.StatusMultiStatus, sign: responses, matches: want}
+func report(method string, t *target, body string, want int) request {
+	return request{method: method, path: t.calendar(), depth: "1", body: body, want: http.StatusMultiStatus, sign: responses, matches: want}
 }
 
 // present is how many objects there are by now.
@@ -105,7 +105,7 @@ func multiget(t *target) request {
 	for n := range 50 {
 		fmt.Fprintf(&hrefs, "<D:href>%s</D:href>", t.object(t.event(n*17%t.count)))
 	}
-	r := report("REPORT", t, "1", `<C:calendar-multiget `+davXML+`><D:prop><D:getetag/><C:calendar-data/></D:prop>`+hrefs.String()+`</C:calendar-multiget>`, 50)
+	r := report("REPORT", t, `<C:calendar-multiget `+davXML+`><D:prop><D:getetag/><C:calendar-data/></D:prop>`+hrefs.String()+`</C:calendar-multiget>`, 50)
 	r.sign = objects
 	return r
 }
@@ -116,7 +116,7 @@ func ofWeek(t *target, shape string) request {
 	for n := range t.count {
 		want += min(1, t.event(n).during(weekFrom, weekUntil))
 	}
-	return report("REPORT", t, "1", fmt.Sprintf(`<C:calendar-query %s><D:prop><D:getetag/><C:calendar-data>%s</C:calendar-data></D:prop><C:filter>
+	return report("REPORT", t, fmt.Sprintf(`<C:calendar-query %s><D:prop><D:getetag/><C:calendar-data>%s</C:calendar-data></D:prop><C:filter>
 		<C:comp-filter name="VCALENDAR"><C:comp-filter name="VEVENT"><C:time-range start="%s" end="%s"/></C:comp-filter></C:comp-filter></C:filter></C:calendar-query>`,
 		davXML, shape, weekFrom.Format(stamp), weekUntil.Format(stamp)), want)
 }

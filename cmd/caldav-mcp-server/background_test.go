@@ -27,7 +27,7 @@ func TestJournalIsShortened(t *testing.T) {
 		// The clock is ahead: what is done now was done 31 days ago.
 		p := &program{now: func() time.Time { return time.Now().AddDate(0, 0, 31) }, newID: uuid.NewString}
 		h := openForTest(t, database)
-		h.follows.Store(&serviceConfig{journalDays: 30})
+		h.follows.Store(&serviceConfig{journalDays: 30, lineDays: 7})
 		user, err := h.createUser(ctx, auth.NewUser{Name: "ann", Password: "correct horse"})
 		if err != nil {
 			t.Fatal(err)
@@ -52,6 +52,13 @@ func TestJournalIsShortened(t *testing.T) {
 		go func() { defer close(ended); p.pruneDaily(pruning, h, log) }()
 		until(t, "the old token is refused", func() bool {
 			return calendar.RuleOf(changesSince(ctx, h, user, token)) == calendar.RuleSyncToken
+		})
+		// Their bytes stay for longer than lines are asked for, and lines as long as their bytes.
+		until(t, "the lines are gone", func() bool {
+			for _, err := range h.store.Journal(ctx, cal.ID, calendar.JournalQuery{}) {
+				return err != nil
+			}
+			return true
 		})
 		stop()
 		<-ended
