@@ -230,17 +230,20 @@ func TestExamplesOfTheStandards(t *testing.T) {
 			g.want("and of the removed one", g.answered("ann", "bob"), "ACCEPTED DECLINED DECLINED")
 		},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			h := &house{t: t, ctx: t.Context(), House: housetest.Open(t, testdb.SQLite(t), housetest.At(time.Date(2026, 3, 1, 8, 0, 0, 0, time.UTC)))}
-			h.config = h.Middle()
-			h.config.Mailed = true
-			h.Service = service.New(h.config)
-			g := &guests{h, map[string]guest{}}
-			for _, who := range []string{"ann", "bob", "eve"} {
-				g.join(who)
-			}
-			talk(g)
-		})
+		t.Run(name, func(t *testing.T) { talking(t, talk) })
 	}
+}
+
+// talking runs a conversation of three users on a server of their own.
+func talking(t *testing.T, talk func(g *guests)) {
+	t.Parallel()
+	h := &house{t: t, ctx: t.Context(), House: housetest.Open(t, testdb.SQLite(t), housetest.At(time.Date(2026, 3, 1, 8, 0, 0, 0, time.UTC)))}
+	h.config = h.Middle()
+	h.config.Mailed = true
+	h.Service = service.New(h.config)
+	g := &guests{h, map[string]guest{}}
+	for _, who := range []string{"ann", "bob", "eve"} {
+		g.join(who)
+	}
+	talk(g)
 }
