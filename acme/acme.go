@@ -1,4 +1,4 @@
-// Package acme gets certificates from an authority (RFC 8555) and renews them, by certmagic. What it gets is kept where all
+// Package acme gets certificates from an authority (RFC 8555) and renews them, by autocert. What it gets is kept where all
 // processes find it, so that each name is asked for once, and any of them may answer the authority's question.
 package acme
 
@@ -8,17 +8,19 @@ import (
 	"crypto/x509"
 	"errors"
 	"log/slog"
+	"net"
 	"net/http"
-	"slices"
+	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
-	"github.com/caddyserver/certmagic"
-	"go.uber.org/zap"
+	"golang.org/x/crypto/acme"
+	"golang.org/x/crypto/acme/autocert"
 )
 
 // LetsEncrypt is the directory of the authority that is asked unless another is named.
-const LetsEncrypt = certmagic.LetsEncryptProductionCA
+const LetsEncrypt = acme.LetsEncryptURL
 
 // Config says who is asked, for which names.
 type Config struct {
@@ -28,92 +30,119 @@ type Config struct {
 	Directory, Email string
 	// Roots are what the authority itself is known by; nil for those of the machine.
 	Roots *x509.CertPool
-	// Host and TLSPort are where a door of ours listens that the authority reaches at port 443, HTTPPort what it
-	// reaches at port 80; 0 where there is none.
-	Host              string
-	TLSPort, HTTPPort int
-	Log               *slog.Logger
-	Now               func() time.Time
+	Log   *slog.Logger
+	Now   func() time.Time
 }
 
 // Keeper has the certificates.
 type Keeper struct {
 	config Config
-	// at is nil until the store is there.
-	at atomic.Pointer[agent]
+	// agent is nil until the store is there.
+	agent atomic.Pointer[autocert.Manager]
+	// had are the names that there are certificates for.
+	had sync.Map
 }
 
-// agent is certmagic, once it has somewhere to keep things.
-type agent struct {
-	certificates *certmagic.Config
-	authority    *certmagic.ACMEIssuer
-}
+const (
+	// retryFirst is how long one waits after a refusal; twice as long each time, up to retryLast: authorities count.
+	retryFirst = time.Minute
+	retryLast  = 4 * time.Hour
+	// challengePath is where the authority asks (RFC 8555 §8.3).
+	challengePath = "/.well-known/acme-challenge/"
+)
 
 // New makes a Keeper that has no certificate until Run.
 func New(c Config) *Keeper { return &Keeper{config: c} }
 
-var errStarting = errors.New("the server is starting and has no certificate yet")
+var errNone = errors.New("the server has no certificate yet")
 
 // TLS is for doors that speak it, and answers the authority's questions (RFC 8737).
 func (k *Keeper) TLS() *tls.Config {
 	return &tls.Config{
-		MinVersion: tls.VersionTLS12, NextProtos: []string{"h2", "http/1.1", "acme-tls/1"},
-		GetCertificate: func(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
-			if a := k.at.Load(); a != nil {
-				return a.certificates.GetCertificate(hello)
-			}
-			return nil, errStarting
-		},
+		MinVersion: tls.VersionTLS12, NextProtos: []string{"h2", "http/1.1", acme.ALPNProto}, GetCertificate: k.get,
 	}
+}
+
+// get shows what there is. A client's connection orders nothing: it would wait, and strangers could have us ask.
+func (k *Keeper) get(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
+	agent := k.agent.Load()
+	if agent == nil {
+		return nil, errNone
+	}
+	if len(hello.SupportedProtos) == 1 && hello.SupportedProtos[0] == acme.ALPNProto {
+		return agent.GetCertificate(hello)
+	}
+	name := strings.ToLower(strings.TrimSuffix(hello.ServerName, "."))
+	if name == "" {
+		name = k.config.Names[0]
+	}
+	if _, ok := k.had.Load(name); !ok {
+		return nil, errNone
+	}
+	return agent.GetCertificate(plain(name))
+}
+
+// plain is the greeting of a client of our days, for which there is one certificate, and not another for those who know RSA alone.
+func plain(name string) *tls.ClientHelloInfo {
+	return &tls.ClientHelloInfo{ServerName: name, CipherSuites: []uint16{tls.TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256}}
 }
 
 // Challenge answers what the authority asks by HTTP, and leaves all else to next.
 func (k *Keeper) Challenge(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if a := k.at.Load(); a == nil || !a.authority.HandleHTTPChallenge(w, r) {
+		agent := k.agent.Load()
+		if agent == nil || !strings.HasPrefix(r.URL.Path, challengePath) {
 			next.ServeHTTP(w, r)
+			return
 		}
+		if name, _, err := net.SplitHostPort(r.Host); err == nil {
+			r.Host = name // a port is no part of the name that was asked for
+		}
+		agent.HTTPHandler(next).ServeHTTP(w, r)
 	})
 }
 
-// Run gets what is lacking, and renews until ctx ends. That the authority refuses is in the log, and is tried again.
-func (k *Keeper) Run(ctx context.Context, shelf Shelf) error {
-	log := zap.New(bridge{log: k.config.Log})
-	a := new(agent)
-	cache := certmagic.NewCache(certmagic.CacheOptions{
-		GetConfigForCert: func(certmagic.Certificate) (*certmagic.Config, error) { return a.certificates, nil },
-		Logger:           log,
-	})
-	defer cache.Stop()
-	a.certificates = certmagic.New(cache, certmagic.Config{
-		Storage: newStorage(shelf, k.config.Now), DefaultServerName: k.config.Names[0], Logger: log, OnEvent: k.tell,
-		// What authorities answered to OCSP ended; an expiry in days took its place.
-		OCSP: certmagic.OCSPConfig{DisableStapling: true},
-	})
-	a.authority = certmagic.NewACMEIssuer(a.certificates, certmagic.ACMEIssuer{
-		CA: k.config.Directory, Email: k.config.Email, Agreed: true, TrustedRoots: k.config.Roots, Logger: log,
-		ListenHost: k.config.Host, AltTLSALPNPort: k.config.TLSPort,
-		AltHTTPPort: k.config.HTTPPort, DisableHTTPChallenge: k.config.HTTPPort == 0,
-	})
-	a.certificates.Issuers = []certmagic.Issuer{a.authority}
-	k.at.Store(a)
-	if err := a.certificates.ManageAsync(ctx, k.config.Names); err != nil {
-		return err
+// Run gets what is lacking, and renews until ctx ends. byHTTP tells that Challenge is asked at a door. That the authority refuses is in the log, and is
+// tried again.
+func (k *Keeper) Run(ctx context.Context, shelf Shelf, byHTTP bool) {
+	kept := &storage{shelf, k.config.Names, k.config.Now, k.config.Log}
+	transport := http.DefaultTransport.(*http.Transport).Clone()
+	transport.TLSClientConfig = &tls.Config{RootCAs: k.config.Roots, MinVersion: tls.VersionTLS12}
+	agent := &autocert.Manager{
+		Prompt: autocert.AcceptTOS, Cache: kept, HostPolicy: autocert.HostWhitelist(k.config.Names...), Email: k.config.Email,
+		Client: &acme.Client{DirectoryURL: k.config.Directory, HTTPClient: &http.Client{Transport: transport, Timeout: time.Minute}},
 	}
+	if byHTTP {
+		agent.HTTPHandler(nil) // from now on it may choose that question
+	}
+	k.agent.Store(agent)
+	var all sync.WaitGroup
+	for _, name := range k.config.Names {
+		all.Go(func() { k.obtain(ctx, agent, kept, name) })
+	}
+	all.Wait()
 	<-ctx.Done()
-	return nil
 }
 
-// tell logs what people wait for. What certmagic says of it beside that is for debugging.
-func (k *Keeper) tell(ctx context.Context, event string, data map[string]any) error {
-	if slices.Contains([]string{"cert_obtained", "cert_failed"}, event) {
-		name, _ := data["identifier"].(string)
-		renewed, _ := data["renewal"].(bool)
-		if err, _ := data["error"].(error); err != nil {
-			k.config.Log.ErrorContext(ctx, "no certificate", "name", name, "renewal", renewed, "error", err)
-		} else {
-			k.config.Log.InfoContext(ctx, "certificate", "name", name, "renewal", renewed)
+// obtain gets the first certificate for a name, or the one that another process has got meanwhile. autocert renews it from then on.
+func (k *Keeper) obtain(ctx context.Context, agent *autocert.Manager, kept *storage, name string) {
+	for wait := retryFirst; ; wait = min(2*wait, retryLast) {
+		err := kept.locked(ctx, name, func() error {
+			_, err := agent.GetCertificate(plain(name)) //nolint:contextcheck // it has a bound of its own
+			return err
+		})
+		if err == nil {
+			k.had.Store(name, true)
+			return
+		}
+		if ctx.Err() != nil {
+			return
+		}
+		k.config.Log.ErrorContext(ctx, "no certificate", "name", name, "again", wait, "error", err)
+		select {
+		case <-time.After(wait):
+		case <-ctx.Done():
+			return
 		}
 	}
-	return nil
 }

@@ -4,14 +4,11 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
-	"io/fs"
-	"maps"
+	"log/slog"
 	"slices"
-	"strings"
-	"sync"
 	"time"
 
-	"github.com/caddyserver/certmagic"
+	"golang.org/x/crypto/acme/autocert"
 )
 
 // Shelf is where certificates, keys and unanswered questions lie, for all processes.
@@ -20,114 +17,49 @@ type Shelf interface {
 	Certificate(ctx context.Context, name string) (data []byte, changed time.Time, err error)
 	KeepCertificate(ctx context.Context, name string, data []byte) error
 	DropCertificate(ctx context.Context, name string) error
-	// Certificates are the names that there are.
-	Certificates(ctx context.Context) ([]string, error)
 	// Lease gives the lease of a name to a holder until a time, unless another holds it now.
 	Lease(ctx context.Context, name, holder string, now, until time.Time) (bool, error)
 	Release(ctx context.Context, name, holder string) error
 }
 
 const (
-	// lockFor is how long a lock outlives a process that died, renewLock how often one that lives holds on to it.
-	lockFor   = 2 * time.Minute
-	renewLock = lockFor / 4
+	// lockFor is how long a lock outlives a process that died: longer than an order takes.
+	lockFor = 6 * time.Minute
 	// lockAgain is how often one waits for another's lock.
 	lockAgain = 500 * time.Millisecond
 )
 
-// storage is a shelf as certmagic wants it.
+// storage is a shelf as autocert wants it.
 type storage struct {
 	Shelf
-	now func() time.Time
-
-	mu sync.Mutex
-	// held are the locks of this process, with what ends them.
-	held map[string]func(context.Context) error
+	names []string
+	now   func() time.Time
+	log   *slog.Logger
 }
 
-func newStorage(shelf Shelf, now func() time.Time) *storage {
-	return &storage{Shelf: shelf, now: now, held: map[string]func(context.Context) error{}}
-}
-
-// Store implements [certmagic.Storage].
-func (s *storage) Store(ctx context.Context, key string, value []byte) error {
-	return s.KeepCertificate(ctx, key, value)
-}
-
-// Load implements [certmagic.Storage].
-func (s *storage) Load(ctx context.Context, key string) ([]byte, error) {
+// Get implements [autocert.Cache].
+func (s *storage) Get(ctx context.Context, key string) ([]byte, error) {
 	data, _, err := s.Certificate(ctx, key)
 	if err == nil && data == nil {
-		err = fs.ErrNotExist
+		err = autocert.ErrCacheMiss
 	}
 	return data, err
 }
 
-// Delete implements [certmagic.Storage]: a name with others below it goes with them.
-func (s *storage) Delete(ctx context.Context, key string) error {
-	names, err := s.Certificates(ctx)
-	if err != nil {
-		return err
+// Put implements [autocert.Cache]. A certificate lies under its name, all else under names with a mark.
+func (s *storage) Put(ctx context.Context, key string, data []byte) error {
+	err := s.KeepCertificate(ctx, key, data)
+	if err == nil && slices.Contains(s.names, key) {
+		s.log.InfoContext(ctx, "certificate", "name", key)
 	}
-	for _, name := range names {
-		if name != key && !strings.HasPrefix(name, key+"/") {
-			continue
-		}
-		if err := s.DropCertificate(ctx, name); err != nil {
-			return err
-		}
-	}
-	return nil
+	return err
 }
 
-// Exists implements [certmagic.Storage].
-func (s *storage) Exists(ctx context.Context, key string) bool {
-	_, err := s.Stat(ctx, key)
-	return err == nil
-}
+// Delete implements [autocert.Cache].
+func (s *storage) Delete(ctx context.Context, key string) error { return s.DropCertificate(ctx, key) }
 
-// List implements [certmagic.Storage].
-func (s *storage) List(ctx context.Context, path string, recursive bool) ([]string, error) {
-	names, err := s.Certificates(ctx)
-	if err != nil {
-		return nil, err
-	}
-	found := map[string]bool{}
-	prefix := strings.Trim(path, "/")
-	if prefix != "" {
-		prefix += "/"
-	}
-	for _, name := range names {
-		rest, below := strings.CutPrefix(name, prefix)
-		if !below {
-			continue
-		}
-		parts := strings.Split(rest, "/")
-		if !recursive {
-			parts = parts[:1]
-		}
-		for i := range parts {
-			found[prefix+strings.Join(parts[:i+1], "/")] = true
-		}
-	}
-	if len(found) == 0 {
-		return nil, fs.ErrNotExist
-	}
-	return slices.Sorted(maps.Keys(found)), nil
-}
-
-// Stat implements [certmagic.Storage].
-func (s *storage) Stat(ctx context.Context, key string) (certmagic.KeyInfo, error) {
-	data, changed, err := s.Certificate(ctx, key)
-	if err != nil || data != nil {
-		return certmagic.KeyInfo{Key: key, Modified: changed, Size: int64(len(data)), IsTerminal: true}, err
-	}
-	_, err = s.List(ctx, key, false)
-	return certmagic.KeyInfo{Key: key}, err
-}
-
-// Lock implements [certmagic.Storage]. A lock ends with who holds it, a while after its process has died.
-func (s *storage) Lock(ctx context.Context, key string) error {
+// locked does something that one process does at a time. A lock ends with its work, or a while after its process has died.
+func (s *storage) locked(ctx context.Context, key string, work func() error) error {
 	name, holder := "certificate "+key, rand.Text()
 	ticker := time.NewTicker(lockAgain)
 	defer ticker.Stop()
@@ -137,8 +69,8 @@ func (s *storage) Lock(ctx context.Context, key string) error {
 			return fmt.Errorf("locking %s: %w", key, err)
 		}
 		if mine {
-			s.hold(ctx, key, name, holder)
-			return nil
+			defer func() { _ = s.Release(context.WithoutCancel(ctx), name, holder) }()
+			return work()
 		}
 		select {
 		case <-ticker.C:
@@ -146,43 +78,4 @@ func (s *storage) Lock(ctx context.Context, key string) error {
 			return ctx.Err()
 		}
 	}
-}
-
-// hold keeps a lock until it is given back.
-func (s *storage) hold(ctx context.Context, key, name, holder string) {
-	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		ticker := time.NewTicker(renewLock)
-		defer ticker.Stop()
-		for {
-			select {
-			case <-ticker.C:
-				// One that could not be renewed is tried again before it ends.
-				_, _ = s.Lease(ctx, name, holder, s.now(), s.now().Add(lockFor))
-			case <-ctx.Done():
-				return
-			}
-		}
-	}()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.held[key] = func(ctx context.Context) error {
-		cancel()
-		<-ended
-		return s.Release(context.WithoutCancel(ctx), name, holder)
-	}
-}
-
-// Unlock implements [certmagic.Storage].
-func (s *storage) Unlock(ctx context.Context, key string) error {
-	s.mu.Lock()
-	end := s.held[key]
-	delete(s.held, key)
-	s.mu.Unlock()
-	if end == nil {
-		return fmt.Errorf("%s is not locked", key)
-	}
-	return end(ctx)
 }

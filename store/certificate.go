@@ -35,8 +35,3 @@ func (s *Store) DropCertificate(ctx context.Context, name string) error {
 	_, err := s.write(ctx, `DELETE FROM certificates WHERE name = $1`, name)
 	return err
 }
-
-// Certificates returns all names, in order.
-func (s *Store) Certificates(ctx context.Context) ([]string, error) {
-	return rowsOf(ctx, s.reads, scanText, `SELECT name FROM certificates ORDER BY name`)
-}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"crypto/x509"
 	"log/slog"
 	"net/http"
@@ -9,7 +8,6 @@ import (
 	"net/url"
 	"os"
 	"slices"
-	"strconv"
 	"strings"
 
 	"caldav-mcp-server/acme"
@@ -43,10 +41,7 @@ func (p *program) newKeeper(c config, log *slog.Logger) (*acme.Keeper, error) {
 	if err != nil {
 		return nil, err
 	}
-	return acme.New(acme.Config{
-		Names: names, Directory: c.acme.directory, Email: c.acme.email, Roots: roots, Host: c.caldav.host,
-		TLSPort: number(c.caldav.port), HTTPPort: number(portOf(c.acme.httpAddr)), Log: log, Now: p.now,
-	}), nil
+	return acme.New(acme.Config{Names: names, Directory: c.acme.directory, Email: c.acme.email, Roots: roots, Log: log, Now: p.now}), nil
 }
 
 // certifiedNames are the names that people reach the server by.
@@ -56,13 +51,14 @@ func (c config) certifiedNames() ([]string, error) {
 		return nil, wrongUsage("ACME gets the certificate that TLS_CERT names already: use one of them")
 	case c.baseURL == nil || c.baseURL.Scheme != "https":
 		return nil, wrongUsage("ACME needs a BASE_URL that begins with https:// and has the name that a certificate is wanted for")
-	case number(c.caldav.port) == 0:
-		return nil, wrongUsage("ACME needs a CALDAV_PORT that is known beforehand: the authority reaches it at port 443")
 	}
 	var names []string
 	for _, name := range c.hosts() {
 		if _, err := netip.ParseAddr(name); err == nil {
 			return nil, wrongUsage("ACME gets certificates for names, and BASE_URL or MCP_URL has the address %s", name)
+		}
+		if !strings.Contains(name, ".") {
+			return nil, wrongUsage("ACME gets certificates for names that have a dot in them, and BASE_URL or MCP_URL has %s", name)
 		}
 		if !slices.Contains(names, name) {
 			names = append(names, name)
@@ -87,12 +83,6 @@ func (a acmeConfig) authorities() (*x509.CertPool, error) {
 	return pool, nil
 }
 
-// number is a port, or 0 for none.
-func number(port string) int {
-	n, _ := strconv.Atoi(port)
-	return n
-}
-
 // plainDoors are those that speak no TLS: the authority asks by HTTP, and people type names without https://.
 func (c config) plainDoors(keeper *acme.Keeper) []server.Door {
 	if keeper == nil || c.acme.httpAddr == "" {
@@ -113,14 +103,4 @@ func (c config) toHTTPS(w http.ResponseWriter, r *http.Request) {
 	}
 	to := url.URL{Scheme: "https", Host: c.baseURL.Host, Path: "/" + strings.TrimLeft(r.URL.Path, "/"), RawQuery: r.URL.RawQuery}
 	http.Redirect(w, r, to.String(), http.StatusPermanentRedirect)
-}
-
-// keepCertificates gets and renews them until ctx ends.
-func keepCertificates(ctx context.Context, keeper *acme.Keeper, h *house, log *slog.Logger) {
-	if keeper == nil {
-		return
-	}
-	if err := keeper.Run(ctx, h.store); err != nil {
-		log.ErrorContext(ctx, "no certificates", "error", err)
-	}
 }

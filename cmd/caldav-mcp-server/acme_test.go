@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
+	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -43,6 +44,50 @@ func freePorts(t *testing.T, n int) []string {
 	return ports
 }
 
+// acmeName is what the authority is asked for, and finds on this machine.
+const acmeName = "calendar.example"
+
+// nameServer says of every name that it is this machine (RFC 1035 §4). The authority asks it by TCP.
+func nameServer(t *testing.T) string {
+	t.Helper()
+	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = l.Close() })
+	go func() {
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go answerNames(conn)
+		}
+	}()
+	return l.Addr().String()
+}
+
+func answerNames(conn net.Conn) {
+	defer conn.Close()
+	for {
+		size := make([]byte, 2)
+		if _, err := io.ReadFull(conn, size); err != nil {
+			return
+		}
+		query := make([]byte, binary.BigEndian.Uint16(size))
+		if _, err := io.ReadFull(conn, query); err != nil || len(query) < 17 {
+			return
+		}
+		end := bytes.IndexByte(query[12:], 0) + 12 + 5
+		answer := append([]byte{query[0], query[1], 0x85, 0x80, 0, 1, 0, 0, 0, 0, 0, 0}, query[12:end]...)
+		if query[end-3] == 1 { // its address
+			answer[7] = 1
+			answer = append(answer, 0xc0, 12, 0, 1, 0, 1, 0, 0, 0, 1, 0, 4, 127, 0, 0, 1)
+		}
+		_, _ = conn.Write(append(binary.BigEndian.AppendUint16(nil, uint16(len(answer))), answer...))
+	}
+}
+
 // startPebble runs one that asks at two ports, and whose certificates are good for so many seconds.
 func startPebble(t *testing.T, httpPort, tlsPort string, seconds int) authority {
 	t.Helper()
@@ -60,7 +105,7 @@ func startPebble(t *testing.T, httpPort, tlsPort string, seconds int) authority 
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
-	cmd := exec.CommandContext(ctx, program, "-config", file)
+	cmd := exec.CommandContext(ctx, program, "-config", file, "-dnsserver", nameServer(t))
 	cmd.Env = append(os.Environ(), "PEBBLE_VA_NOSLEEP=1")
 	log := new(output)
 	cmd.Stdout, cmd.Stderr = log, log
@@ -104,7 +149,7 @@ func (a authority) learn(ctx context.Context, url string) bool {
 // serial is the number of the certificate that a door shows to who believes the authority alone, "" while there is none.
 func (a authority) serial(t *testing.T, address string) string {
 	t.Helper()
-	conn, err := (&tls.Dialer{Config: &tls.Config{RootCAs: a.roots, ServerName: "localhost", MinVersion: tls.VersionTLS12, NextProtos: []string{"h2"}}}).
+	conn, err := (&tls.Dialer{Config: &tls.Config{RootCAs: a.roots, ServerName: acmeName, MinVersion: tls.VersionTLS12, NextProtos: []string{"h2"}}}).
 		DialContext(t.Context(), "tcp", address)
 	if err != nil {
 		return ""
@@ -120,7 +165,7 @@ func (a authority) serial(t *testing.T, address string) string {
 // env is how a server on a database asks the authority.
 func (a authority) env(database, port string, more ...string) []string {
 	return append(append(on(database), "ACME="+a.directory, "ACME_ROOTS="+a.trusted, "CALDAV_PORT="+port,
-		"BASE_URL=https://localhost:"+port), more...)
+		"BASE_URL=https://"+acmeName+":"+port), more...)
 }
 
 // Two servers on one database get one certificate between them, whichever of them the authority asks, and a restart gets
@@ -136,16 +181,16 @@ func TestACME(t *testing.T) {
 }
 
 func testACME(t *testing.T, way, database string) {
-	ports := freePorts(t, 5)
+	ports := freePorts(t, 6)
 	first, second, plain, other, metrics := ports[0], ports[1], ports[2], ports[3], ports[4]
-	asksTLS, more := first, []string(nil)
-	if way == "http-01" {
-		asksTLS, more = other, []string{"ACME_HTTP_ADDR=127.0.0.1:" + plain}
+	asksTLS, more, beside := first, []string(nil), []string(nil)
+	if way == "http-01" { // which the authority asks at the first alone
+		asksTLS, more, beside = other, []string{"ACME_HTTP_ADDR=127.0.0.1:" + plain}, []string{"ACME_HTTP_ADDR=127.0.0.1:" + ports[5]}
 	}
 	a := startPebble(t, plain, asksTLS, 3600)
 	settings := a.env(database, first, append(more, "METRICS_ADDR=127.0.0.1:"+metrics)...)
 	one := serve(t, settings)
-	two := serve(t, a.env(database, second))
+	two := serve(t, a.env(database, second, beside...))
 	var serials [2]string
 	until(t, "there is a certificate", func() bool {
 		serials = [2]string{a.serial(t, one.addrs[caldavDoor]), a.serial(t, two.addrs[caldavDoor])}
@@ -183,7 +228,7 @@ func testPlain(t *testing.T, address, port string) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r.Host = "localhost"
+		r.Host = acmeName
 		answer, err := new(http.Transport).RoundTrip(r)
 		if err != nil {
 			t.Fatal(err)
@@ -192,7 +237,7 @@ func testPlain(t *testing.T, address, port string) {
 		if answer.StatusCode != want {
 			t.Errorf("%s was answered %s", method, answer.Status)
 		}
-		if to := answer.Header.Get("Location"); method == "GET" && to != "https://localhost:"+port+"/elsewhere.example/dav/?a=b" {
+		if to := answer.Header.Get("Location"); method == "GET" && to != "https://"+acmeName+":"+port+"/elsewhere.example/dav/?a=b" {
 			t.Errorf("sent to %q", to)
 		}
 	}
@@ -220,7 +265,7 @@ func TestACMERenews(t *testing.T) {
 func TestACMEAway(t *testing.T) {
 	t.Parallel()
 	ports := freePorts(t, 2)
-	r := serve(t, append(on(testdb.SQLite(t)), "ACME=https://127.0.0.1:"+ports[1]+"/dir", "CALDAV_PORT="+ports[0], "BASE_URL=https://localhost"))
+	r := serve(t, append(on(testdb.SQLite(t)), "ACME=https://127.0.0.1:"+ports[1]+"/dir", "CALDAV_PORT="+ports[0], "BASE_URL=https://"+acmeName))
 	until(t, "the log says so", func() bool {
 		for line := range strings.Lines(r.log.String()) {
 			var l struct{ Level, Msg string }
@@ -245,7 +290,7 @@ func TestACMESettings(t *testing.T) {
 		"the address 192.0.2.1":       {"ACME=on", "BASE_URL=https://192.0.2.1"},
 		"use one of them":             {"ACME=on", "BASE_URL=https://calendar.example", "TLS_CERT=a", "TLS_KEY=b"},
 		"for ACME, which is off":      {"ACME_EMAIL=ann@example.com"},
-		"known beforehand":            {"ACME=on", "BASE_URL=https://calendar.example", "CALDAV_PORT=0"},
+		"that have a dot in them":     {"ACME=on", "BASE_URL=https://calendar"},
 		"there is no certificate":     {"ACME=on", "BASE_URL=https://calendar.example", "ACME_ROOTS=" + empty},
 		"ACME_ROOTS cannot be read":   {"ACME=on", "BASE_URL=https://calendar.example", "ACME_ROOTS=" + filepath.Join(dir, "none")},
 		"ACME_HTTP_ADDR is malformed": {"ACME=on", "BASE_URL=https://calendar.example", "ACME_HTTP_ADDR=80"},

@@ -114,7 +114,7 @@ func (p *program) open(ctx context.Context, c config, h *house, s *server.Server
 	if err := p.openDoors(ctx, c, h, s, meter, log); err != nil {
 		return nil, err
 	}
-	return p.background(ctx, h, keeper, room, courier, log), nil
+	return p.background(ctx, h, keeper, c.acme.httpAddr != "", room, courier, log), nil
 }
 
 // prepare opens the store and does what must be done before it can be worked with. It may return a house
@@ -188,7 +188,7 @@ func (p *program) welcomeFirstUser(ctx context.Context, c config, h *house, o se
 const pruneEvery = 24 * time.Hour
 
 // background starts what goes on beside the requests; the function that it returns ends it.
-func (p *program) background(ctx context.Context, h *house, keeper *acme.Keeper, room *mailroom, courier *push.Courier, log *slog.Logger) (stop func()) {
+func (p *program) background(ctx context.Context, h *house, keeper *acme.Keeper, plain bool, room *mailroom, courier *push.Courier, log *slog.Logger) (stop func()) {
 	// Not ctx: requests in flight still note their tokens' use while the server stops.
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	var all sync.WaitGroup
@@ -199,7 +199,9 @@ func (p *program) background(ctx context.Context, h *house, keeper *acme.Keeper,
 	all.Go(func() { returnMemory(ctx, h.calendars.Rest) })
 	all.Go(func() { room.run(ctx) })
 	all.Go(func() { h.calendars.Mirrors.Run(ctx) })
-	all.Go(func() { keepCertificates(ctx, keeper, h, log) })
+	if keeper != nil {
+		all.Go(func() { keeper.Run(ctx, h.store, plain) })
+	}
 	if courier != nil {
 		all.Go(func() { courier.Run(ctx) })
 	}
