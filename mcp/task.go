@@ -154,8 +154,27 @@ func (in *taskPatch) fields(z zoned) (edit.Fields, error) {
 	return f, err
 }
 
+// checkHoldsTasks refuses a calendar that holds none, and says which ones do.
+func (b toolbox) checkHoldsTasks(ctx context.Context, c *call, cal calendar.Calendar) error {
+	if cal.Kinds.Has(calendar.Todo) {
+		return nil
+	}
+	e := calendar.Errorf(calendar.Forbidden, calendar.RuleSupportedKind, "the calendar %s holds no tasks", quote(cal.Name))
+	all, err := b.service.Calendars(ctx, c.caller)
+	all = slices.DeleteFunc(all, func(cal calendar.Calendar) bool {
+		return !cal.Kinds.Has(calendar.Todo) || cal.Access < calendar.WriteAccess
+	})
+	if err == nil && len(all) > 0 {
+		e.Hint = "give the id of one that does: " + namesWithIDs(all)
+	}
+	return e
+}
+
 func (b toolbox) createTask(ctx context.Context, c *call, in *newTask) (answer, error) {
 	cal, err := b.calendarNamed(ctx, c, in.calendar)
+	if err == nil {
+		err = b.checkHoldsTasks(ctx, c, cal)
+	}
 	if err != nil {
 		return answer{}, err
 	}

@@ -4,8 +4,26 @@ import (
 	"strings"
 	"testing"
 
+	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/internal/testdb"
 )
+
+// TestTasksGoWhereTasksAre: a calendar that holds none is refused, and those that do are named.
+func TestTasksGoWhereTasksAre(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, testdb.SQLite(t))
+	door := h.open(t, h.config())
+	made, err := h.service.CreateCalendar(t.Context(), h.callers["alice"], calendar.NewCalendar{
+		Segment: "meetings", Properties: calendar.Properties{Name: "Meetings", Kinds: calendar.Kinds{calendar.Event}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	said := refusalOf(t, door, "alice", "create_task", `{"calendar_id":"Meetings","title":"Taxes"}`)
+	if !strings.Contains(said, "holds no tasks") || !strings.Contains(said, string(errandList)) || strings.Contains(said, string(made.ID)) {
+		t.Error(said)
+	}
+}
 
 // TestTasksAreAFamily finds a task by a word, makes subtasks, moves one and deletes it, and takes that back.
 func TestTasksAreAFamily(t *testing.T) {
