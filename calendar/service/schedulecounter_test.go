@@ -39,10 +39,10 @@ func toldNames(told []calendar.Told) string {
 	return strings.Join(all, ", ")
 }
 
-// proposals are what waits for somebody's decision.
-func (g *guests) proposals(who string) []query.Proposal {
+// proposals are what waits for ann to decide.
+func (g *guests) proposals() []query.Proposal {
 	g.t.Helper()
-	all, err := g.Proposals(g.ctx, g.people[who].Caller, nil)
+	all, err := g.Proposals(g.ctx, g.people["ann"].Caller, nil)
 	g.must(err)
 	return all
 }
@@ -50,7 +50,7 @@ func (g *guests) proposals(who string) []query.Proposal {
 // decide has ann decide about the one proposal that she has.
 func (g *guests) decide(accept bool) (ledger.Edited, error) {
 	g.t.Helper()
-	all := g.proposals("ann")
+	all := g.proposals()
 	if len(all) != 1 {
 		g.t.Fatalf("ann has %d proposals, want 1", len(all))
 	}
@@ -68,7 +68,7 @@ func TestProposalIsTakenUp(t *testing.T) {
 		g.want("told", g.propose(wish(11, 14)), "ann@example.com COUNTER 1.2")
 		g.want("bob's answer", g.answered("ann", "bob"), "ACCEPTED")
 		g.want("the event", g.line("ann", "DTSTART"), "DTSTART:20260310T100000Z")
-		all := g.proposals("ann")
+		all := g.proposals()
 		if len(all) != 1 || all[0].From != "mailto:bob@example.com" || all[0].Start != at(11, 14) || all[0].End != at(11, 16) || all[0].Comment != "I fly that day" {
 			t.Fatalf("ann sees %+v", all)
 		}
@@ -85,7 +85,7 @@ func TestProposalIsTakenUp(t *testing.T) {
 		g.want("bob is asked anew", g.answered("ann", "bob"), "NEEDS-ACTION")
 		g.want("letters", g.letters(), "REQUEST zoe@elsewhere.example")
 		g.want("ann's inbox", g.inbox("ann"), "REPLY")
-		if left := g.proposals("ann"); len(left) > 0 {
+		if left := g.proposals(); len(left) > 0 {
 			t.Errorf("still proposed: %+v", left)
 		}
 	})
@@ -99,7 +99,7 @@ func TestProposalIsTurnedDown(t *testing.T) {
 		w.Instance = at(11, 10)
 		g.propose(w)
 		g.save("eve", answering(g.text("eve"), "eve", "ACCEPTED")) // an answer of somebody else settles nothing
-		if all := g.proposals("ann"); len(all) != 1 || all[0].Which != at(11, 10) {
+		if all := g.proposals(); len(all) != 1 || all[0].Which != at(11, 10) {
 			t.Fatalf("ann sees %+v", all)
 		}
 		before := g.text("ann")
@@ -130,7 +130,7 @@ func TestProposalsByMail(t *testing.T) {
 		g.must(g.Receive(g.ctx, mailed("zoe@elsewhere.example", "ann@example.com", calendar.MethodCounter, counter)))
 		g.must(g.Receive(g.ctx, mailed("zoe@elsewhere.example", "ann@example.com", calendar.MethodCounter, counter)))
 		g.want("the event", g.line("ann", "DTSTART"), "DTSTART:20260310T100000Z")
-		if all := g.proposals("ann"); len(all) != 1 || all[0].From != "mailto:zoe@elsewhere.example" || all[0].Start != at(10, 16) || all[0].Comment != "Later?" {
+		if all := g.proposals(); len(all) != 1 || all[0].From != "mailto:zoe@elsewhere.example" || all[0].Start != at(10, 16) || all[0].Comment != "Later?" {
 			t.Fatalf("ann sees %+v", all)
 		}
 		stranger := strings.Replace(counter, "COMMENT", "ATTENDEE:mailto:max@elsewhere.example\r\nX-SENDER:mailto:bob@example.com\r\nCOMMENT", 1)
@@ -193,7 +193,7 @@ func TestWhatCannotBeProposed(t *testing.T) {
 		g.refused(err, calendar.Forbidden, calendar.RulePrivileges, "invite")
 		g.propose(wish(11, 9))
 		g.save("ann", strings.Replace(g.text("ann"), "DTSTART:20260310T10", "DTSTART:20260310T09", 1))
-		if left := g.proposals("ann"); len(left) > 0 {
+		if left := g.proposals(); len(left) > 0 {
 			t.Errorf("the event has moved since, and this is still proposed: %+v", left)
 		}
 		g.want("ann's inbox", g.inbox("ann"), "COUNTER")
