@@ -128,7 +128,7 @@ func (k *Keeper) Run(ctx context.Context, shelf Shelf, byHTTP bool) {
 func (k *Keeper) obtain(ctx context.Context, agent *autocert.Manager, kept *storage, name string) {
 	for wait := retryFirst; ; wait = min(2*wait, retryLast) {
 		err := kept.locked(ctx, name, func() error {
-			_, err := agent.GetCertificate(plain(name)) //nolint:contextcheck // it has a bound of its own
+			_, err := agent.GetCertificate(plain(name))
 			return err
 		})
 		if err == nil {
