@@ -2,7 +2,7 @@ package gmail
 
 import (
 	"html"
-	"slices"
+	"regexp"
 	"strings"
 )
 
@@ -33,9 +33,14 @@ var void = map[string]bool{
 	"source": true, "track": true, "wbr": true, "param": true,
 }
 
+// foreign are those that a "/" ends where they begin. In any other readers pass over it, and the element stays open.
+var foreign = map[string]bool{"svg": true, "math": true}
+
 // hiding are what a style says of what is not to be seen. A size of nothing is not among them: that of a frame says nothing of what
 // is in it.
-var hiding = []string{"display:none", "visibility:hidden", "opacity:0;"}
+var hiding = map[string]bool{
+	"display:none": true, "visibility:hidden": true, "visibility:collapse": true, "opacity:0": true, "opacity:0.0": true, "opacity:0%": true,
+}
 
 // reading is a text in the making.
 type reading struct {
@@ -99,7 +104,7 @@ func (r *reading) markup(s string) string {
 		r.end(name)
 		return rest
 	}
-	r.begin(name, attributes, strings.HasSuffix(tag, "/"))
+	r.begin(name, attributes, foreign[name] && strings.HasSuffix(tag, "/"))
 	if raw[name] {
 		return behind(rest, name)
 	}
@@ -217,25 +222,40 @@ func (r *reading) newLine() {
 
 // attribute is the value of an attribute, "" where a tag has none.
 func attribute(attributes, name string) string {
-	rest := attributes
-	for rest != "" {
-		rest = strings.TrimLeft(rest, " \t\r\n\f/")
-		end := strings.IndexAny(rest, "= \t\r\n\f/")
-		if end < 0 {
-			return ""
-		}
-		at := rest[:end]
-		rest = strings.TrimLeft(rest[end:], " \t\r\n\f")
-		if !strings.HasPrefix(rest, "=") {
-			continue
-		}
-		value := ""
-		value, rest = cutValue(strings.TrimLeft(rest[1:], " \t\r\n\f"))
+	value, _ := attributeOf(attributes, name)
+	return value
+}
+
+// attributeOf is the value of an attribute, and whether a tag has it: the first of that name counts.
+func attributeOf(attributes, name string) (value string, has bool) {
+	for rest := strings.TrimLeft(attributes, between); rest != ""; rest = strings.TrimLeft(rest, between) {
+		at := ""
+		at, value, rest = cutAttribute(rest)
 		if strings.EqualFold(at, name) {
-			return html.UnescapeString(value)
+			return html.UnescapeString(value), true
 		}
 	}
-	return ""
+	return "", false
+}
+
+// blanks part the words of a tag, between is what stands between its attributes.
+const (
+	blanks  = " \t\r\n\f"
+	between = blanks + "/"
+)
+
+// cutAttribute takes an attribute off those of a tag. One without a value has an empty one.
+func cutAttribute(s string) (name, value, rest string) {
+	end := strings.IndexAny(s, "="+between)
+	if end < 0 {
+		return s, "", ""
+	}
+	name, rest = s[:end], strings.TrimLeft(s[end:], blanks)
+	if !strings.HasPrefix(rest, "=") {
+		return name, "", rest
+	}
+	value, rest = cutValue(strings.TrimLeft(rest[1:], blanks))
+	return name, value, rest
 }
 
 func cutValue(s string) (value, rest string) {
@@ -243,7 +263,7 @@ func cutValue(s string) (value, rest string) {
 		value, rest, _ = strings.Cut(s[1:], s[:1])
 		return value, rest
 	}
-	end := strings.IndexAny(s, " \t\r\n\f")
+	end := strings.IndexAny(s, blanks)
 	if end < 0 {
 		return s, ""
 	}
@@ -255,20 +275,19 @@ func isHidden(attributes string) bool {
 	if attributes == "" {
 		return false
 	}
-	lower := strings.ToLower(attributes)
-	if slices.Contains(strings.Fields(lower), "hidden") {
-		return true
+	if _, has := attributeOf(attributes, "hidden"); has {
+		return true // whatever its value is
 	}
-	if !strings.Contains(lower, "style") {
-		return false
-	}
-	style := strings.Join(strings.Fields(strings.ToLower(attribute(attributes, "style"))), "") + ";"
-	for _, h := range hiding {
-		if strings.Contains(style, h) {
+	style := strings.ToLower(remark.ReplaceAllString(attribute(attributes, "style"), ""))
+	for one := range strings.SplitSeq(strings.Join(strings.Fields(style), ""), ";") {
+		if hiding[strings.TrimSuffix(one, "!important")] {
 			return true
 		}
 	}
 	return false
 }
+
+// remark is a comment in a style.
+var remark = regexp.MustCompile(`(?s)/\*.*?\*/`)
 
 func isLetter(c byte) bool { return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' }

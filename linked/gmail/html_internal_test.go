@@ -19,6 +19,19 @@ func TestTextOfHTML(t *testing.T) {
 		`<span STYLE='opacity:0'>secret</span><img src=x alt="Map"> seen`:       "Map seen",
 		`<td style="font-size:0px"><p style="font-size:13px">seen</p></td>`:     "seen",
 		`<p hidden>secret</p>seen<!-- secret -->`:                               "seen",
+		`<div hidden="">secret</div>seen`:                                       "seen",
+		`<div class=x HIDDEN=hidden>secret</div>seen`:                           "seen",
+		`<div hidden/>secret</div>seen`:                                         "seen",
+		`<div/>seen</div>`:                                                      "seen",
+		`<svg hidden/>seen`:                                                     "seen",
+		`<div title="nothing hidden here">seen</div>`:                           "seen",
+		`<div title=x data-hidden="">seen</div>`:                                "seen",
+		`<div title="a style" style="color:red">seen</div>`:                     "seen",
+		`<p style="color:red; opacity: 0 !important">secret</p>seen`:            "seen",
+		`<p style="Display:none!IMPORTANT">secret</p>seen`:                      "seen",
+		`<p style="display:/**/none">secret</p>seen`:                            "seen",
+		`<p style="opacity:0.0">secret</p><p style="opacity:0.5">seen</p>`:      "seen",
+		`<p style="mso-x:display:none-not">seen</p>`:                            "seen",
 		`<!--[if mso]>secret<![endif]-->seen`:                                   "seen",
 		"a < b and c > d":                                                       "a < b and c > d",
 		`<img title="a>b" src=x>seen`:                                           "seen",
@@ -37,7 +50,7 @@ func TestTextOfHTML(t *testing.T) {
 // TestHTMLCostsItsLength: no text makes the scanner go back and forth.
 func TestHTMLCostsItsLength(t *testing.T) {
 	t.Parallel()
-	for _, piece := range []string{"<", "<a ", `<a href="`, "</", "<!--", "<style>", "<div hidden>", "<a href=https://x.example>", "&", `<p style="`, "<p =", `<p a = "b" `, "<b></b>"} {
+	for _, piece := range []string{"<", "<a ", `<a href="`, "</", "<!--", "<style>", "<div hidden>", "<a href=https://x.example>", "&", `<p style="`, "<p =", `<p a = "b" `, `<p style="/*`, "<p a=b ", "<b></b>"} {
 		began := time.Now()
 		_ = tidy(textOfHTML(strings.Repeat(piece, (1<<20)/len(piece))))
 		if took := time.Since(began); took > 3*time.Second {
