@@ -128,12 +128,15 @@ func (m *meeting) putForward(ctx context.Context, msg schedule.Message) error {
 	if err != nil && calendar.ReasonOf(err) == calendar.Internal {
 		return err
 	}
-	if err != nil || !invites(stored, m.rules, msg.From) {
+	if err == nil {
+		err = m.propose(ctx, organizer.ID, stored, msg)
+	}
+	if err != nil {
 		m.came(msg, statusForbidden)
-		return nil //nolint:nilerr // the organizer has no such event, which is the outcome
+		return ctx.Err() //nolint:nilerr // the organizer has no such event, which is the outcome
 	}
 	m.came(msg, statusDelivered)
-	return m.propose(organizer.ID, msg)
+	return nil
 }
 
 // came remembers whom a message was for, and what came of it.
@@ -170,39 +173,42 @@ func (m *meeting) organizedBy(ctx context.Context, user calendar.User) (*content
 	return stored, nil
 }
 
-// invites tells whether somebody takes part in an event.
-func invites(stored *content.Object, rules schedule.Rules, who schedule.Address) bool {
-	for _, a := range schedule.Attendees(stored) {
-		if a == who || rules.Person != nil && rules.Person(a) == rules.Person(who) {
-			return true
-		}
+// propose puts a proposal into its organizer's inbox, in the place of the last one of the same guest for the same. What
+// nobody could decide is not kept.
+func (m *meeting) propose(ctx context.Context, to calendar.UserID, stored *content.Object, msg schedule.Message) error {
+	said, err := content.Of(msg.Document)
+	if err != nil {
+		return err
 	}
-	return false
-}
-
-// propose puts a proposal into its organizer's inbox, in the place of the last one of the same guest for the same.
-func (m *meeting) propose(to calendar.UserID, msg schedule.Message) error {
+	subject, err := m.rules.Subject(ctx, stored, said, msg.From)
+	if err != nil {
+		return err
+	}
 	if err := msg.Sign(); err != nil {
 		return err
 	}
 	item := m.itemOf(msg)
-	item.Name = hashedName(calendar.UID(strings.Join([]string{string(msg.Method), string(m.uid()), msg.Recurrence, string(msg.From)}, "\n")))
+	item.Name = hashedName(calendar.UID(strings.Join([]string{string(msg.Method), string(m.uid()), subject, string(msg.From)}, "\n")))
 	m.drop(to, item)
 	return nil
 }
 
-// proposed holds a proposal from outside for the organizer to decide; also that of somebody who is not invited, which is
-// shown by programs that show inboxes, and never followed.
+// proposed holds a proposal from outside for the organizer to decide.
 func (m *meeting) proposed(ctx context.Context, user calendar.User, msg schedule.Message) error {
-	if _, err := m.organizedBy(ctx, user); err != nil {
+	stored, err := m.organizedBy(ctx, user)
+	if err != nil {
 		return err
 	}
-	if all := m.next.Components(); len(all) == 1 {
-		if id := all[0].Property("RECURRENCE-ID"); id != nil {
-			msg.Recurrence = id.Value()
-		}
+	switch err := m.propose(ctx, user.ID, stored, msg); {
+	case err == nil:
+		return nil
+	case errors.Is(err, schedule.ErrUninvited):
+		return calendar.Errorf(calendar.Forbidden, "", "the event does not invite %s", msg.From)
+	case errors.Is(err, schedule.ErrNoInstance):
+		return calendar.Errorf(calendar.NotFound, "", "the series has no such instance")
+	default:
+		return notApplied(err)
 	}
-	return m.propose(user.ID, msg)
 }
 
 // stays tells a guest that an organizer elsewhere does not take up what they proposed.

@@ -2,6 +2,7 @@ package query
 
 import (
 	"context"
+	"errors"
 
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/calendar/content"
@@ -76,8 +77,11 @@ func (s *Queries) proposedFor(ctx context.Context, c calendar.Caller, m *meter.M
 			return nil, nil //nolint:nilerr // for what cannot be read nobody can decide
 		}
 		made, err := schedule.Rules{Zones: s.zones, Now: s.now(), Meter: m}.Proposals(ctx, stored, message)
+		if spent(err) || ctx.Err() != nil {
+			return nil, errors.Join(err, ctx.Err())
+		}
 		if err != nil {
-			return nil, err
+			return nil, nil //nolint:nilerr // such a message proposes nothing, and keeps nobody from the others
 		}
 		var all []Proposal
 		for _, p := range made {

@@ -3,6 +3,7 @@ package schedule
 import (
 	"context"
 	"errors"
+	"strconv"
 	"time"
 
 	"caldav-mcp-server/calendar/content"
@@ -113,6 +114,34 @@ func (m Message) Sign() error {
 		root.Set(ical.NewProperty(propSender, string(m.From)))
 	}
 	return err
+}
+
+// Subject is the instance for which a guest's message proposes something, in one spelling however the message has it; ""
+// where that is the whole event, or more than one. A message is about nothing where the event has no such instance, or
+// does not invite its sender to it.
+func (r Rules) Subject(ctx context.Context, stored, message *content.Object, from Address) (string, error) {
+	x, err := r.read(ctx, stored)
+	if err != nil {
+		return "", err
+	}
+	if _, err := r.read(ctx, message); err != nil {
+		return "", err
+	}
+	subject, all := "", message.Components()
+	for _, c := range all {
+		now, key, err := x.target(c)
+		switch {
+		case err != nil:
+			return "", err
+		case now == nil:
+			return "", ErrNoInstance
+		case x.mine(now, r.person(from)) == nil:
+			return "", ErrUninvited
+		case len(all) == 1 && c.Property("RECURRENCE-ID") != nil:
+			subject = strconv.FormatInt(key, 10)
+		}
+	}
+	return subject, nil
 }
 
 // Proposals are what a guest's message proposes for an event, as far as that is still open: something else than what the

@@ -134,8 +134,8 @@ func TestProposalsByMail(t *testing.T) {
 			t.Fatalf("ann sees %+v", all)
 		}
 		stranger := strings.Replace(counter, "COMMENT", "ATTENDEE:mailto:max@elsewhere.example\r\nX-SENDER:mailto:bob@example.com\r\nCOMMENT", 1)
-		g.must(g.Receive(g.ctx, mailed("max@elsewhere.example", "ann@example.com", calendar.MethodCounter, stranger)))
-		g.want("held for ann", g.inbox("ann"), "COUNTER COUNTER")
+		g.refused(g.Receive(g.ctx, mailed("max@elsewhere.example", "ann@example.com", calendar.MethodCounter, stranger)), calendar.Forbidden, "", "does not invite")
+		g.want("held for ann", g.inbox("ann"), "COUNTER")
 		edited, err := g.decide(false)
 		g.must(err)
 		g.want("told", toldNames(edited.Told), "zoe@elsewhere.example DECLINECOUNTER 1.0")
@@ -197,5 +197,40 @@ func TestWhatCannotBeProposed(t *testing.T) {
 			t.Errorf("the event has moved since, and this is still proposed: %+v", left)
 		}
 		g.want("ann's inbox", g.inbox("ann"), "COUNTER")
+	})
+}
+
+// TestProposalsForNothing: what no organizer can decide is not kept, and what is kept of it from before keeps nobody from
+// the others.
+func TestProposalsForNothing(t *testing.T) {
+	invited(t, "ann bob", func(g *guests) {
+		zoe := "ATTENDEE:mailto:zoe@elsewhere.example"
+		g.save("ann", meetingOf(organizedByAnn, attendees("bob"), zoe, "RRULE:FREQ=DAILY;COUNT=4"))
+		w := wish(11, 14)
+		w.Instance = at(11, 10)
+		g.propose(w)
+		counter := func(id string) string {
+			return strings.NewReplacer("20260310T10", "20260311T16", "20260310T11", "20260311T18").Replace(meetingOf(organizedByAnn, zoe, "RECURRENCE-ID"+id))
+		}
+		send := func(id string) error {
+			return g.Receive(g.ctx, mailed("zoe@elsewhere.example", "ann@example.com", calendar.MethodCounter, counter(id)))
+		}
+		g.refused(send(":x"), calendar.Invalid, calendar.RuleValidObject, "cannot be understood")
+		g.refused(send(";TZID=Nowhere:20260311T100000"), calendar.Invalid, calendar.RuleValidObject, "cannot be understood")
+		g.refused(send(":20260311T120000Z"), calendar.NotFound, "", "no such instance")
+		g.want("ann's inbox", g.inbox("ann"), "COUNTER")
+		for _, id := range []string{":20260311T100000Z", ";TZID=Europe/Berlin:20260311T110000"} {
+			g.must(send(id))
+		}
+		g.want("one for each guest and instance", g.inbox("ann"), "COUNTER COUNTER")
+
+		old := strings.Replace(counter(":x"), "VERSION:2.0", "VERSION:2.0\r\nMETHOD:COUNTER\r\nX-SENDER:mailto:zoe@elsewhere.example", 1)
+		g.must(g.Store.Update(g.ctx, func(tx calendar.Tx) error {
+			item := calendar.InboxItem{Name: "old", Created: g.Now(), Data: []byte(old)}
+			return tx.PutInboxItems(g.ctx, []calendar.InboxEntry{{To: g.people["ann"].User.ID, InboxItem: item}})
+		}))
+		if all := g.proposals(); len(all) != 2 {
+			t.Errorf("ann sees %d proposals, want 2: %+v", len(all), all)
+		}
 	})
 }
