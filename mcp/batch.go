@@ -152,7 +152,7 @@ func (b toolbox) partOf(c *call, name string) (tool, error) {
 		return t, e
 	}
 	if !t.open(c.caller) {
-		return t, t.errClosed(c.caller)
+		return t, t.errClosed(c.caller, t.scope)
 	}
 	return t, nil
 }

@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -24,7 +25,7 @@ func (b toolbox) linkedTools() []tool {
 	}), b.once(tool{
 		name: "update_linked_account", title: "Refresh or unlink account",
 		description: "Looks now at a linked account or feed, or unlinks it; its copies stay (keep) or go (drop).",
-		scope:       calendar.ScopeWrite, unbound: true,
+		scope:       calendar.ScopeRead | calendar.ScopeWrite, besides: unlinking, unbound: true,
 		hints: hints{destructive: true, openWorld: true},
 		begin: doing(b.updateLinkedAccount),
 		gives: lookedView{},
@@ -57,6 +58,14 @@ func (in *linkedChange) takes() []field {
 	account := wordTo(&in.account, "account", "Its id or name.").needed().upTo(longestName)
 	account.names = true
 	return []field{account, textTo(&in.action, "action", "").needed().oneOf(refreshAccount, unlinkKeep, unlinkDrop)}
+}
+
+// unlinking takes leave to delete: calendars go, or are followed no more.
+func unlinking(asked map[string]json.RawMessage) calendar.Scope {
+	if action, _ := readText(asked["action"]); action == unlinkKeep || action == unlinkDrop {
+		return calendar.ScopeDelete
+	}
+	return 0
 }
 
 // arrivedView counts what a look brought here.

@@ -102,7 +102,11 @@ func nature(t tool) string {
 	if t.scope == 0 {
 		return what + ". Every token may use it."
 	}
-	return fmt.Sprintf("%s. Scope: `%s`.", what, auth.ScopeList(t.scope))
+	more := ""
+	if t.besides != nil {
+		more = ", or more, by what is asked for"
+	}
+	return fmt.Sprintf("%s. Scope: `%s`%s.", what, auth.ScopeList(t.scope), more)
 }
 
 func writeParameters(b *strings.Builder, takes []field) {

@@ -189,7 +189,7 @@ func (h *Handler) lacks(x *exchange) calendar.Scope {
 	}
 	for _, t := range h.tools {
 		if t.named(x.call.Name) && t.offered(x.caller) {
-			return t.scope &^ x.caller.Scopes
+			return t.needs(x.call.Arguments) &^ x.caller.Scopes
 		}
 	}
 	return 0

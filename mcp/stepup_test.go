@@ -13,20 +13,24 @@ import (
 func TestStepUp(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, testdb.SQLite(t))
+	wants := calendar.ScopeWrite | calendar.ScopeDelete
 	granted := h.callers["alice-read"]
 	granted.Delegated = true
 	h.callers["alice-granted"] = granted
+	writes := granted
+	writes.Scopes |= calendar.ScopeWrite
+	h.callers["alice-writes"] = writes
 	c := h.config()
 	c.StepUp = func(w http.ResponseWriter, _ *http.Request, who calendar.Caller, lacks calendar.Scope) {
-		if who.Scopes != calendar.ScopeRead || lacks != calendar.ScopeWrite|calendar.ScopeDelete {
+		if lacks != wants&^who.Scopes {
 			t.Errorf("asked to get %v beyond %v", lacks, who.Scopes)
 		}
 		w.WriteHeader(http.StatusForbidden)
 	}
 	url := h.open(t, c)
-	call := func(token, tool string) int {
+	call := func(token, tool, args string) int {
 		t.Helper()
-		r := request(t, http.MethodPost, url, token, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"`+tool+`","arguments":{}}}`)
+		r := request(t, http.MethodPost, url, token, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"`+tool+`","arguments":`+args+`}}`)
 		res, err := http.DefaultClient.Do(r)
 		if err != nil {
 			t.Fatal(err)
@@ -35,16 +39,19 @@ func TestStepUp(t *testing.T) {
 		return res.StatusCode
 	}
 	for _, test := range []struct {
-		token, tool string
-		want        int
+		token, tool, args string
+		want              int
 	}{
-		{"alice-granted", "delete_event", http.StatusForbidden},
-		{"alice-granted", "list_calendars", http.StatusOK},
-		{"alice-granted", "no_such_tool", http.StatusOK},
-		{"alice-read", "delete_event", http.StatusOK},
+		{"alice-granted", "delete_event", `{}`, http.StatusForbidden},
+		{"alice-granted", "list_calendars", `{}`, http.StatusOK},
+		{"alice-writes", "update_linked_account", `{"account":"Choir","action":"unlink_keep"}`, http.StatusForbidden},
+		{"alice-writes", "update_linked_account", `{"account":"Choir","action":"refresh"}`, http.StatusOK},
+		{"alice-writes", "update_linked_account", `{"account":"Choir","action":["unlink_keep"]}`, http.StatusOK},
+		{"alice-granted", "no_such_tool", `{}`, http.StatusOK},
+		{"alice-read", "delete_event", `{}`, http.StatusOK},
 	} {
-		if got := call(test.token, test.tool); got != test.want {
-			t.Errorf("%s calls %s: %d, want %d", test.token, test.tool, got, test.want)
+		if got := call(test.token, test.tool, test.args); got != test.want {
+			t.Errorf("%s calls %s %s: %d, want %d", test.token, test.tool, test.args, got, test.want)
 		}
 	}
 }

@@ -26,6 +26,8 @@ type tool struct {
 	name, title, description string
 	// scope is what a token needs for the tool to be listed and to run.
 	scope calendar.Scope
+	// besides are the scopes that a call takes besides, by what it asks for; nil where that is all the same.
+	besides func(asked map[string]json.RawMessage) calendar.Scope
 	// unbound is what no token can do that is bound to some calendars: it is not listed to one.
 	unbound bool
 	hints   hints
@@ -160,10 +162,22 @@ func (t tool) named(name string) bool { return name == t.name || t.alias != "" &
 // open tells whether the caller's token has the tool's scope.
 func (t tool) open(c calendar.Caller) bool { return c.Scopes&t.scope == t.scope }
 
-// errClosed refuses a tool that the caller's token has not all the scopes for.
-func (t tool) errClosed(c calendar.Caller) error {
+// needs are the scopes that a call takes.
+func (t tool) needs(asked map[string]json.RawMessage) calendar.Scope {
+	if t.besides == nil {
+		return t.scope
+	}
+	return t.scope | t.besides(asked)
+}
+
+// errClosed refuses a tool, or what is asked of it, that the caller's token has not all the scopes for.
+func (t tool) errClosed(c calendar.Caller, needs calendar.Scope) error {
+	so := ""
+	if t.open(c) {
+		so = " for that"
+	}
 	e := calendar.Errorf(calendar.Forbidden, calendar.RulePrivileges,
-		"this token may not use %s: it has the scopes %q and lacks %q", t.name, auth.ScopeList(c.Scopes), auth.ScopeList(t.scope&^c.Scopes))
+		"this token may not use %s%s: it has the scopes %q and lacks %q", t.name, so, auth.ScopeList(c.Scopes), auth.ScopeList(needs&^c.Scopes))
 	e.Hint = "tell the user that it takes another token"
 	return e
 }
@@ -247,7 +261,7 @@ func (h *Handler) answer(ctx context.Context, t tool, c *call, x *exchange) (res
 		}
 	}()
 	if !t.open(c.caller) {
-		return nil, t.errClosed(c.caller)
+		return nil, t.errClosed(c.caller, t.scope)
 	}
 	w := t.begin()
 	if err := c.resume(t.name, w.takes, x.call.Arguments); err != nil {
@@ -258,6 +272,9 @@ func (h *Handler) answer(ctx context.Context, t tool, c *call, x *exchange) (res
 	}
 	if err := readArguments(t.name, w.takes, c.asked, c.plain); err != nil {
 		return nil, err
+	}
+	if needs := t.needs(c.asked); c.caller.Scopes&needs != needs {
+		return nil, t.errClosed(c.caller, needs)
 	}
 	leave, err := h.places.enter(ctx, ownerOf(x.caller))
 	if err != nil {
