@@ -61,6 +61,7 @@ func TestPropertyTime(t *testing.T) {
 	}
 }
 
+// TestPropertyTimeRefuses: mcp D1.
 func TestPropertyTimeRefuses(t *testing.T) {
 	t.Parallel()
 	const form = "is no time; write a date as 20261231, a time as 20261231T235959 or, in UTC, 20261231T235959Z"

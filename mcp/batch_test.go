@@ -30,6 +30,7 @@ func changesOfBatch() []any {
 }
 
 // TestManyChangesAreOne: they are seen before they are made, made together, seen by each other, and taken back together.
+// It is mcp C7.
 func TestManyChangesAreOne(t *testing.T) {
 	t.Parallel()
 	testdb.Each(t, func(t *testing.T, url string) {

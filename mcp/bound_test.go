@@ -14,7 +14,7 @@ import (
 )
 
 // TestCalendarsAreListedShortly: a calendar of one's own that holds what calendars hold costs less than 45 tokens, four characters
-// to each, with the ids that a real server makes (security M7).
+// to each, with the ids that a real server makes (security M7) (mcp D7).
 func TestCalendarsAreListedShortly(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, testdb.SQLite(t))

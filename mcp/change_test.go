@@ -50,7 +50,7 @@ func refusalOf(t *testing.T, door, token, tool, args string) string {
 type params = map[string]any
 
 // TestWhatAnAssistantDidIsUndone: the user asks what was changed, has one change taken back, then
-// the rest.
+// the rest (mcp C3).
 func TestWhatAnAssistantDidIsUndone(t *testing.T) {
 	t.Parallel()
 	testdb.Each(t, func(t *testing.T, url string) {

@@ -23,7 +23,7 @@ func (h *house) fillTwo(t *testing.T) {
 }
 
 // TestACursorKeepsItsQuestion: given alone it goes on with the same filters, a contradicting filter is refused, and
-// the pages are together what was asked for. The cursor is taken from the text, which is all that some hosts show.
+// the pages are together what was asked for. The cursor is taken from the text, which is all that some hosts show (mcp B8).
 func TestACursorKeepsItsQuestion(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, testdb.SQLite(t))
@@ -84,7 +84,7 @@ func TestACursorKeepsItsQuestion(t *testing.T) {
 }
 
 // TestQueryEventsGivesWhatIsAsked: up to 500 events at once on every wire, and what is left out is said, with the
-// cursor, in the text too; the array stays as the first version has it.
+// cursor, in the text too; the array stays as the first version has it (mcp B1).
 func TestQueryEventsGivesWhatIsAsked(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, testdb.SQLite(t))

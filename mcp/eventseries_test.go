@@ -99,7 +99,7 @@ func TestSeriesAreChangedAsFarAsAsked(t *testing.T) {
 
 // TestAllNeverLosesThePast gives each tool the start of the next instance of a series that has long
 // begun, with scope all and without saying which instance it is: as a model does that has read a
-// list. It is refused, and both things that may be meant can be done by what the refusal says.
+// list. It is refused, and both things that may be meant can be done by what the refusal says (mcp A1).
 func TestAllNeverLosesThePast(t *testing.T) {
 	t.Parallel()
 	const zone = "Europe/Berlin"

@@ -248,7 +248,7 @@ func many(n int) map[string][]string {
 }
 
 // TestErrands does thirty everyday things three times, for hosts that show a model the text, the structure, or both, and then
-// looks at the calendars as an app does, by CalDAV; on both engines where the host shows both.
+// looks at the calendars as an app does, by CalDAV; on both engines where the host shows both (mcp C5).
 func TestErrands(t *testing.T) {
 	t.Parallel()
 	there := Tools()

@@ -9,7 +9,7 @@ import (
 	"caldav-mcp-server/internal/testdb"
 )
 
-// TestFindTimeSaysWhyNothingIsFree: in the text and in the structure, by what leaves nothing.
+// TestFindTimeSaysWhyNothingIsFree: in the text and in the structure, by what leaves nothing (mcp B6).
 func TestFindTimeSaysWhyNothingIsFree(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, testdb.SQLite(t))

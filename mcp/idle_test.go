@@ -12,7 +12,7 @@ import (
 )
 
 // TestMarksAreRefused: what stands in answers for what they leave out is not written into calendars,
-// by whichever tool and parameter it comes (A3).
+// by whichever tool and parameter it comes (A3) (mcp A3).
 func TestMarksAreRefused(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, testdb.SQLite(t))
@@ -73,7 +73,7 @@ func TestMarksAreRefused(t *testing.T) {
 }
 
 // TestNoSuccessWithoutAnEffect: what a tool cannot do with an argument is an error that says so, and
-// changes nothing (B4).
+// changes nothing (B4) (mcp B4).
 func TestNoSuccessWithoutAnEffect(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, testdb.SQLite(t))
@@ -127,7 +127,7 @@ func TestNoSuccessWithoutAnEffect(t *testing.T) {
 	}
 }
 
-// TestUpdateTellsWhatItRemoved: what is gone since it was left out is said, in text and structure (A4).
+// TestUpdateTellsWhatItRemoved: what is gone since it was left out is said, in text and structure (A4) (mcp A4).
 func TestUpdateTellsWhatItRemoved(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, testdb.SQLite(t))

@@ -59,7 +59,7 @@ type invitationsOf struct {
 }
 
 // TestInvitations: bob invites alice and somebody elsewhere, alice is shown it with what she has then, answers, and bob sees
-// the answer; what is called off is told, too.
+// the answer; what is called off is told, too (mcp C2).
 func TestInvitations(t *testing.T) {
 	t.Parallel()
 	testdb.Each(t, func(t *testing.T, url string) {
@@ -214,7 +214,7 @@ func TestAnswersOfNobody(t *testing.T) {
 }
 
 // TestPeopleGoByMailAddress: whose time is asked for may be named by mail address, as attendees are; whoever shares nothing is as
-// unknown by it as by name.
+// unknown by it as by name (mcp C8).
 func TestPeopleGoByMailAddress(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, testdb.SQLite(t))

@@ -10,7 +10,7 @@ import (
 )
 
 // TestTasksAreNoMissingEvents: a tool for events that is given a task says that it is one, and which tools there are
-// for it; the other way round, too.
+// for it; the other way round, too (mcp B10).
 func TestTasksAreNoMissingEvents(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, testdb.SQLite(t))
@@ -32,7 +32,7 @@ func TestTasksAreNoMissingEvents(t *testing.T) {
 	}
 }
 
-// TestTheDefaultCalendarStays: calendars that are made, named or put first later do not become the default one.
+// TestTheDefaultCalendarStays: calendars that are made, named or put first later do not become the default one (mcp B5).
 func TestTheDefaultCalendarStays(t *testing.T) {
 	t.Parallel()
 	testdb.Each(t, func(t *testing.T, url string) {

@@ -51,7 +51,7 @@ func (h *house) fillWeek(t testing.TB) {
 }
 
 // TestAWeekIsSmall: what a week of forty events costs a model is bounded, text and structure
-// together; with all details it is still less than the most that hosts take.
+// together; with all details it is still less than the most that hosts take (mcp D8).
 func TestAWeekIsSmall(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, testdb.SQLite(t))

@@ -9,7 +9,7 @@ import (
 )
 
 // TestSearchesMeanWhatIsThere: where nothing has the words, what has words like them is found, and it is said which; what others
-// keep gives no hint.
+// keep gives no hint (mcp C10).
 func TestSearchesMeanWhatIsThere(t *testing.T) {
 	t.Parallel()
 	testdb.Each(t, func(t *testing.T, url string) {

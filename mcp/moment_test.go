@@ -10,7 +10,7 @@ import (
 )
 
 // TestOffsetsThatContradictTheZoneAreRefused: in every tool that takes times a Z, or another offset than the
-// zone's, is refused with both readings; each of them is taken.
+// zone's, is refused with both readings; each of them is taken (mcp B3).
 func TestOffsetsThatContradictTheZoneAreRefused(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, testdb.SQLite(t))
@@ -54,7 +54,7 @@ func TestOffsetsThatContradictTheZoneAreRefused(t *testing.T) {
 }
 
 // TestBareOffsetsAreNoZones: times given with a bare offset are right and are written in UTC; a series is not
-// put on such a clock.
+// put on such a clock (mcp B9).
 func TestBareOffsetsAreNoZones(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, testdb.SQLite(t))
@@ -78,7 +78,7 @@ func TestBareOffsetsAreNoZones(t *testing.T) {
 	}
 }
 
-// TestAbbreviationsAreAskedBack: the refusal of PST names the zone that is meant.
+// TestAbbreviationsAreAskedBack: the refusal of PST names the zone that is meant (mcp B9).
 func TestAbbreviationsAreAskedBack(t *testing.T) {
 	t.Parallel()
 	door := newHouse(t, testdb.SQLite(t))

@@ -117,6 +117,7 @@ func (h *house) defused(t *testing.T, door, tool string, args params) {
 }
 
 // TestMovesTellConflicts: whatever moves an event says what else is on then; one instance of a series is compared alone.
+// It is mcp C6.
 func TestMovesTellConflicts(t *testing.T) {
 	t.Parallel()
 	testdb.Each(t, func(t *testing.T, url string) {
@@ -158,7 +159,7 @@ func TestMovesTellConflicts(t *testing.T) {
 	})
 }
 
-// TestHoursWithBreaks: no time is found at lunch, which the hours leave out.
+// TestHoursWithBreaks: no time is found at lunch, which the hours leave out (mcp C9).
 func TestHoursWithBreaks(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, testdb.SQLite(t))

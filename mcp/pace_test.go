@@ -14,7 +14,7 @@ import (
 	"caldav-mcp-server/internal/testdb"
 )
 
-// TestPaceOfAToken: anyone who asks too often waits, and nobody else does.
+// TestPaceOfAToken: anyone who asks too often waits, and nobody else does (mcp D9).
 func TestPaceOfAToken(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, testdb.SQLite(t))

@@ -84,7 +84,7 @@ func readings(t *testing.T, door, uid, zone string) []spoken {
 }
 
 // TestWhatIsReadCanBeWrittenBack gives every tool that takes times what every tool that tells them has
-// said: the event stays as it is, to the letter, and a new one takes the same time (A2).
+// said: the event stays as it is, to the letter, and a new one takes the same time (A2) (mcp A2).
 func TestWhatIsReadCanBeWrittenBack(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, testdb.SQLite(t))

@@ -73,6 +73,7 @@ func TestSearchFindsTasks(t *testing.T) {
 }
 
 // TestSearchByTimeListsTasks: a time alone asks for all that is in it: events, and the tasks that are due then, which can be fetched.
+// It is mcp C1.
 func TestSearchByTimeListsTasks(t *testing.T) {
 	t.Parallel()
 	testdb.Each(t, func(t *testing.T, url string) {
@@ -121,6 +122,7 @@ func TestSearchByTimeListsTasks(t *testing.T) {
 }
 
 // TestFetchShowsSubtasks: with a task comes what is to be done for it, in text and structure, and each part can be fetched likewise.
+// It is mcp C1.
 func TestFetchShowsSubtasks(t *testing.T) {
 	t.Parallel()
 	testdb.Each(t, func(t *testing.T, url string) {

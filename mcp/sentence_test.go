@@ -9,6 +9,7 @@ import (
 )
 
 // TestSearchTakesSentences: connectors hand on what a person has said. The clock shows Sunday the 1st of March 2026, 13:00.
+// It is mcp C10.
 func TestSearchTakesSentences(t *testing.T) {
 	t.Parallel()
 	testdb.Each(t, func(t *testing.T, url string) {

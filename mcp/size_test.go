@@ -111,7 +111,7 @@ func TestLongEventsComeInParts(t *testing.T) {
 	}
 }
 
-// TestCutListsAreNotTaken: a list that was shown in part can't be given back as if it were all of it.
+// TestCutListsAreNotTaken: a list that was shown in part can't be given back as if it were all of it (mcp A3).
 func TestCutListsAreNotTaken(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, testdb.SQLite(t))

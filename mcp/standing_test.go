@@ -70,3 +70,41 @@ func TestForeignTextIsMarked(t *testing.T) {
 		}
 	}
 }
+
+// TestListsTellWhoIsFree: a list says of what does not make its reader busy that it does not, and why, in both halves (mcp B7).
+func TestListsTellWhoIsFree(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, testdb.SQLite(t))
+	alice := h.callers["alice"]
+	alice.User.Email = "alice@example.com"
+	h.callers["alice"] = alice
+	h.put(t, work, "gardener", wrapped(calendar.Event, "gardener", "DTSTART:20260303T090000Z", "DURATION:PT3H", "SUMMARY:Gardener comes", "TRANSP:TRANSPARENT"))
+	h.put(t, work, "declined", wrapped(calendar.Event, "declined", "DTSTART:20260303T100000Z", "DURATION:PT2H", "SUMMARY:Declined thing",
+		"ORGANIZER:mailto:mallory@example.com", "ATTENDEE;PARTSTAT=DECLINED:mailto:alice@example.com"))
+	h.put(t, work, "busy", wrapped(calendar.Event, "busy", "DTSTART:20260303T130000Z", "DURATION:PT1H", "SUMMARY:Budget"))
+	door := h.open(t, h.config())
+	var list struct {
+		Events []struct {
+			Title, UID string
+			Free       bool
+			MyAnswer   string `json:"my_answer"`
+		}
+	}
+	text := contentText(t, use(t, door, "alice", "list_events", params{"date_range": "2026-03-03"}, &list))
+	want := map[string][2]any{"Gardener comes": {true, ""}, "Declined thing": {true, "DECLINED"}, "Budget": {false, ""}}
+	for _, e := range list.Events {
+		if got := [2]any{e.Free, e.MyAnswer}; got != want[e.Title] {
+			t.Errorf("%s: the structure says %v, want %v", e.Title, got, want[e.Title])
+		}
+		delete(want, e.Title)
+	}
+	for title := range want {
+		t.Errorf("%s is not listed", title)
+	}
+	for line := range strings.Lines(text) {
+		budget := strings.Contains(line, "Budget")
+		if titled := budget || strings.Contains(line, "Gardener") || strings.Contains(line, "Declined thing"); titled && budget == strings.Contains(line, "free") {
+			t.Errorf("the text does not tell who is free: %s", line)
+		}
+	}
+}

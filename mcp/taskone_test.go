@@ -25,7 +25,7 @@ func TestTasksGoWhereTasksAre(t *testing.T) {
 	}
 }
 
-// TestTasksAreAFamily finds a task by a word, makes subtasks, moves one and deletes it, and takes that back.
+// TestTasksAreAFamily finds a task by a word, makes subtasks, moves one and deletes it, and takes that back (mcp C1).
 func TestTasksAreAFamily(t *testing.T) {
 	t.Parallel()
 	testdb.Each(t, func(t *testing.T, url string) {
@@ -78,7 +78,7 @@ func TestTasksAreAFamily(t *testing.T) {
 	})
 }
 
-// TestTheDefaultCalendarIsWhatTheUserMadeIt: it does not move by itself, and moves when it is told to.
+// TestTheDefaultCalendarIsWhatTheUserMadeIt: it does not move by itself, and moves when it is told to (mcp B5).
 func TestTheDefaultCalendarIsWhatTheUserMadeIt(t *testing.T) {
 	t.Parallel()
 	testdb.Each(t, func(t *testing.T, url string) {

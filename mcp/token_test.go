@@ -8,7 +8,7 @@ import (
 )
 
 // TestTokensGoByNameOrID: list_changes and undo_change take what texts call a token; one that is unknown is
-// refused with those that are known, and is never said to have changed nothing.
+// refused with those that are known, and is never said to have changed nothing (mcp B2).
 func TestTokensGoByNameOrID(t *testing.T) {
 	t.Parallel()
 	testdb.Each(t, func(t *testing.T, url string) {

@@ -115,7 +115,7 @@ func TestToolsAreShort(t *testing.T) {
 	}
 }
 
-// TestParametersStandInTheirOrder: as a person fills them in, not by the alphabet.
+// TestParametersStandInTheirOrder: as a person fills them in, not by the alphabet (mcp D4).
 func TestParametersStandInTheirOrder(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, testdb.SQLite(t))
@@ -135,7 +135,7 @@ func TestParametersStandInTheirOrder(t *testing.T) {
 	}
 }
 
-// TestPlainMistakesAreTaken: values in the wrong type whose meaning is plain (D3), and no others.
+// TestPlainMistakesAreTaken: values in the wrong type whose meaning is plain (D3), and no others (mcp D3).
 func TestPlainMistakesAreTaken(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, testdb.SQLite(t))
@@ -397,7 +397,7 @@ func TestEventIsStored(t *testing.T) {
 	})
 }
 
-// TestVisible: what acts unseen in a text is made visible (security M8).
+// TestVisible: what acts unseen in a text is made visible (security M8) (mcp D5).
 func TestVisible(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string]string{

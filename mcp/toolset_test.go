@@ -53,7 +53,7 @@ func TestToolsOfABoundToken(t *testing.T) {
 }
 
 // TestCoreTools: everyday work is done with these, none of which takes away what it is not told of,
-// or more than a single event at a time.
+// or more than a single event at a time (mcp A4).
 func TestCoreTools(t *testing.T) {
 	t.Parallel()
 	var core []string

@@ -15,16 +15,17 @@ func findings() (all []string) {
 		most int
 	}{
 		{"security H", 4}, {"security M", 10}, {"security L", 19}, {"time F", 6}, {"time N", 9}, {"dav O-", 13}, {"clients F", 12},
+		{"mcp A", 4}, {"mcp B", 10}, {"mcp C", 10}, {"mcp D", 9},
 	} {
 		for i := range series.most {
 			all = append(all, series.name+strconv.Itoa(i+1))
 		}
 	}
-	return append(all, "clients §4", "clients §5")
+	return slices.Insert(all, slices.Index(all, "clients F12")+1, "clients §4", "clients §5")
 }
 
 var (
-	findingRow = regexp.MustCompile(`(?m)^\| ((?:security|time|dav|clients) \S+) \| [^|]+ \| (.+) \|$`)
+	findingRow = regexp.MustCompile(`(?m)^\| ((?:security|time|dav|clients|mcp) \S+) \| [^|]+ \| (.+) \|$`)
 	byTest     = regexp.MustCompile("`(Test\\w+)` in `([^`]+_test\\.go)`")
 	byStory    = regexp.MustCompile("(?:^|, )`([^`]+\\.txtar)`")
 	byWords    = regexp.MustCompile(`kept: \[([^\]]+\.md)\]\(`)
@@ -82,7 +83,7 @@ func commentOf(source, test string) string {
 // inARow writes a comment of several lines as one, and names like "clients F3, F10" in full.
 func inARow(comment string) string {
 	comment = strings.Join(strings.FieldsFunc(comment, func(r rune) bool { return r == '\n' || r == ' ' || r == '/' || r == '#' }), " ")
-	list := regexp.MustCompile(`(security|time|dav|clients) (\S+), ([A-Z]\S*\d)\b`)
+	list := regexp.MustCompile(`(security|time|dav|clients|mcp) (\S+), ([A-Z]\S*\d)\b`)
 	for list.MatchString(comment) {
 		comment = list.ReplaceAllString(comment, "$1 $2, $1 $3")
 	}
