@@ -143,7 +143,7 @@ type Outgoing struct {
 	Calendar CalendarID
 	UID      UID
 	Data     []byte
-	// Quiet tells that its guests are to hear nothing of it, as of what is imported or comes out of the trash.
+	// Quiet tells that its guests are to hear nothing of it, as of what is imported, moves or comes out of the trash.
 	Quiet bool
 }
 

@@ -59,7 +59,7 @@ func (noticeBoard) Put(context.Context, string, mirror.Object) (mirror.Object, e
 	return mirror.Object{}, errors.ErrUnsupported
 }
 
-func (noticeBoard) Delete(context.Context, string, string, string) error {
+func (noticeBoard) Delete(context.Context, string, mirror.Object) error {
 	return errors.ErrUnsupported
 }
 

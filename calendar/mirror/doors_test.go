@@ -119,6 +119,34 @@ var deeds = map[string]func(*house, calendar.Calendar) string{
 		}
 		return expect(h.model.writes, 1)
 	},
+	"nobody is told of what moves, nor when that is taken back": func(h *house, cal calendar.Calendar) string {
+		own, err := h.CreateCalendar(h.ctx, h.alice, calendar.NewCalendar{Properties: calendar.Properties{Name: "Own"}})
+		h.must(err)
+		_, err = h.Put(h.ctx, h.alice, cal, calendar.Draft{Name: "party.ics", Data: []byte(invitation)})
+		h.must(err)
+		for _, move := range []func() error{
+			func() error { return h.moved(cal, "party", own) }, func() error { return h.moved(own, "party", cal) }, func() error { return h.takeBack(own, "party") },
+			func() error { return h.takeBack(own, "party") },
+		} {
+			h.must(move())
+			if !h.model.quiet {
+				return fmt.Sprintf("they are, by write %d", h.model.writes)
+			}
+			h.model.quiet = false
+		}
+		return expect(h.model.writes, 5)
+	},
+	"a deletion is told there, unless that is not wanted": func(h *house, cal calendar.Calendar) string {
+		for _, tell := range []calendar.Telling{calendar.TellAll, calendar.TellNobody} {
+			_, err := h.Put(h.ctx, h.alice, cal, calendar.Draft{Name: "party.ics", Data: []byte(invitation)})
+			h.must(err)
+			h.must(h.DeleteTelling(h.ctx, h.alice, cal, "party.ics", calendar.Precondition{}, tell))
+			if want := tell == calendar.TellNobody; h.model.quiet != want {
+				return fmt.Sprintf("%v: quiet is %v", tell, h.model.quiet)
+			}
+		}
+		return ""
+	},
 	"it moves to a calendar of one's own, and goes there": func(h *house, cal calendar.Calendar) string {
 		own, err := h.CreateCalendar(h.ctx, h.alice, calendar.NewCalendar{Properties: calendar.Properties{Name: "Own"}})
 		h.must(err)
@@ -185,6 +213,20 @@ func (h *house) nameOf(cal calendar.Calendar, uid calendar.UID) calendar.ObjectN
 	o, err := h.Store.ObjectByUID(h.ctx, cal.ID, uid)
 	h.must(err)
 	return o.Name
+}
+
+func (h *house) moved(from calendar.Calendar, uid calendar.UID, to calendar.Calendar) error {
+	_, err := h.MoveToCalendar(h.ctx, h.alice, from, uid, to, calendar.Precondition{})
+	return err
+}
+
+// takeBack takes back the last change of an object.
+func (h *house) takeBack(cal calendar.Calendar, uid calendar.UID) error {
+	page, err := h.History(h.ctx, h.alice, calendar.HistoryQuery{Calendar: cal.ID, UID: uid, Limit: 1})
+	if err == nil {
+		_, err = h.Undo(h.ctx, h.alice, page.Changes[0].ID())
+	}
+	return err
 }
 
 // TestALinkedCalendarIsLikeAnyOther, whatever is done with it.

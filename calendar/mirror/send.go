@@ -135,7 +135,7 @@ func (p *post) send(ctx context.Context, c calendar.Caller, o calendar.Outgoing)
 		if was.Ref == "" {
 			return calendar.Sent{Outgoing: o}, nil // the source never had it
 		}
-		err := source.Delete(ctx, mirror.Remote, was.Ref, was.Version)
+		err := source.Delete(ctx, mirror.Remote, Object{Ref: was.Ref, Version: was.Version, UID: string(o.UID), Quiet: o.Quiet})
 		if errors.Is(err, ErrGone) {
 			err = nil
 		}

@@ -24,8 +24,9 @@ type Source interface {
 	// and for a new one when the source has an object with its UID already; [ErrGone] when there is none to write over. The
 	// object returned is as the source now holds it, Data included: nil Data says that it holds what was written.
 	Put(ctx context.Context, remote string, o Object) (Object, error)
-	// Delete removes an object of the version named; [ErrConflict] when it is another one, [ErrGone] when it is not there.
-	Delete(ctx context.Context, remote string, ref, version string) error
+	// Delete removes an object, of which Ref, Version and Quiet count; [ErrConflict] when it is of another version, [ErrGone]
+	// when it is not there.
+	Delete(ctx context.Context, remote string, o Object) error
 }
 
 // Remote is a calendar of an account.

@@ -147,7 +147,7 @@ func (m *model) set(ref, uid, data string) mirror.Object {
 	return o
 }
 
-func (m *model) Delete(_ context.Context, _, ref, version string) error {
+func (m *model) Delete(_ context.Context, _ string, o mirror.Object) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.calls++
@@ -155,16 +155,17 @@ func (m *model) Delete(_ context.Context, _, ref, version string) error {
 	if err != nil && !lost {
 		return err
 	}
-	now, ok := m.objects[ref]
+	now, ok := m.objects[o.Ref]
 	switch {
 	case !ok:
 		return mirror.ErrGone
-	case now.Version != version:
+	case now.Version != o.Version:
 		return mirror.ErrConflict
 	}
 	m.writes++
-	delete(m.objects, ref)
-	m.log = append(m.log, ref)
+	m.quiet = o.Quiet
+	delete(m.objects, o.Ref)
+	m.log = append(m.log, o.Ref)
 	return err
 }
 

@@ -210,7 +210,7 @@ func TestNothingIsWrittenBlindly(t *testing.T) {
 	if _, err := a.Put(t.Context(), remote, mirror.Object{Ref: s.refs[0], Data: []byte("x")}); err == nil {
 		t.Error("it is written over")
 	}
-	if err := a.Delete(t.Context(), remote, s.refs[0], ""); err == nil {
+	if err := a.Delete(t.Context(), remote, mirror.Object{Ref: s.refs[0]}); err == nil {
 		t.Error("it is deleted")
 	}
 	if len(s.written) > 0 {

@@ -139,19 +139,19 @@ func (a *account) Put(ctx context.Context, remote string, o mirror.Object) (mirr
 var errBlind = mirror.Refusef("the server does not say which version it has, so that somebody's change could be lost")
 
 // Delete implements [mirror.Source].
-func (a *account) Delete(ctx context.Context, remote, ref, version string) error {
-	if version == "" {
+func (a *account) Delete(ctx context.Context, remote string, o mirror.Object) error {
+	if o.Version == "" {
 		return errBlind
 	}
 	in, err := url.Parse(remote)
 	if err != nil {
 		return mirror.ErrGone
 	}
-	at, err := in.Parse(ref)
+	at, err := in.Parse(o.Ref)
 	if err != nil {
 		return mirror.ErrGone
 	}
-	r, err := a.do(ctx, ask{method: http.MethodDelete, at: at, match: version})
+	r, err := a.do(ctx, ask{method: http.MethodDelete, at: at, match: o.Version})
 	if err != nil {
 		return err
 	}

@@ -121,4 +121,4 @@ func (*Account) Put(context.Context, string, mirror.Object) (mirror.Object, erro
 }
 
 // Delete implements [mirror.Source].
-func (*Account) Delete(context.Context, string, string, string) error { return mirror.ErrGone }
+func (*Account) Delete(context.Context, string, mirror.Object) error { return mirror.ErrGone }

@@ -141,13 +141,13 @@ func TestPutAndChange(t *testing.T) {
 	if strings.Contains(string(again.Data), "Moved") || strings.Contains(string(again.Data), "20260318") {
 		t.Errorf("the instance is still moved:\n%s", again.Data)
 	}
-	if err := a.Delete(t.Context(), work, again.Ref, after.Version); !errors.Is(err, mirror.ErrConflict) {
+	if err := a.Delete(t.Context(), work, mirror.Object{Ref: again.Ref, Version: after.Version}); !errors.Is(err, mirror.ErrConflict) {
 		t.Errorf("an older version is deleted: %v", err)
 	}
-	if err := a.Delete(t.Context(), work, again.Ref, again.Version); err != nil {
+	if err := a.Delete(t.Context(), work, again); err != nil {
 		t.Fatal(err)
 	}
-	if err := a.Delete(t.Context(), work, again.Ref, again.Version); !errors.Is(err, mirror.ErrGone) {
+	if err := a.Delete(t.Context(), work, again); !errors.Is(err, mirror.ErrGone) {
 		t.Errorf("deleted twice: %v", err)
 	}
 	last := changes(t, a, next.Cursor)
@@ -389,7 +389,7 @@ func (w *walker) remove() {
 	if !ok {
 		return
 	}
-	err := w.account.Delete(w.Context(), work, o.Ref, o.Version)
+	err := w.account.Delete(w.Context(), work, o)
 	if err == nil {
 		delete(w.held, o.Ref)
 		return

@@ -73,8 +73,8 @@ func (a *Account) stored(ctx context.Context, remote string, o mirror.Object) (*
 }
 
 // Delete implements mirror.Source.
-func (a *Account) Delete(ctx context.Context, remote, ref, version string) error {
-	s, err := a.stored(ctx, remote, mirror.Object{Ref: ref, Version: version})
+func (a *Account) Delete(ctx context.Context, remote string, o mirror.Object) error {
+	s, err := a.stored(ctx, remote, mirror.Object{Ref: o.Ref, Version: o.Version})
 	if err != nil {
 		if errors.Is(err, mirror.ErrExpired) {
 			return mirror.ErrGone
@@ -82,11 +82,11 @@ func (a *Account) Delete(ctx context.Context, remote, ref, version string) error
 		return err
 	}
 	w := &write{account: a, remote: remote, guests: "none"}
-	if len(s.first().Attendees) != 0 {
+	if !o.Quiet && len(s.first().Attendees) != 0 {
 		w.guests = "all"
 	}
 	if s.Master != nil {
-		return gone(w.send(ctx, http.MethodDelete, "/"+url.PathEscape(ref), s.Master.ETag, nil, nil))
+		return gone(w.send(ctx, http.MethodDelete, "/"+url.PathEscape(o.Ref), s.Master.ETag, nil, nil))
 	}
 	for _, e := range s.Exceptions {
 		if e.Status == cancelled {

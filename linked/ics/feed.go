@@ -142,7 +142,7 @@ func (f *feed) Put(context.Context, string, mirror.Object) (mirror.Object, error
 }
 
 // Delete implements [mirror.Source].
-func (f *feed) Delete(context.Context, string, string, string) error {
+func (f *feed) Delete(context.Context, string, mirror.Object) error {
 	return mirror.Refusef("a feed is only read")
 }
 

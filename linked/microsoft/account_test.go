@@ -135,10 +135,10 @@ func TestPutAndChange(t *testing.T) {
 	if _, err := a.Put(t.Context(), "cal", back); err == nil || !strings.Contains(err.Error(), "does not bring back") {
 		t.Errorf("a cancelled instance: %v", err)
 	}
-	if err := a.Delete(t.Context(), "cal", after.Ref, after.Version); err != nil {
+	if err := a.Delete(t.Context(), "cal", after); err != nil {
 		t.Fatal(err)
 	}
-	if err := a.Delete(t.Context(), "cal", after.Ref, after.Version); !errors.Is(err, mirror.ErrGone) {
+	if err := a.Delete(t.Context(), "cal", after); !errors.Is(err, mirror.ErrGone) {
 		t.Errorf("deleted twice: %v", err)
 	}
 	if last := changes(t, a, next.Cursor); !slices.Contains(last.Gone, after.Ref) {
@@ -309,7 +309,7 @@ func (w *walker) remove() {
 	if !ok {
 		return
 	}
-	err := w.account.Delete(w.Context(), "cal", o.Ref, o.Version)
+	err := w.account.Delete(w.Context(), "cal", o)
 	if err == nil {
 		delete(w.held, o.Ref)
 		return

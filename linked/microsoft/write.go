@@ -55,14 +55,14 @@ func (a *Account) stored(ctx context.Context, ref, version string) (*Series, err
 	return s, nil
 }
 
-// Delete implements mirror.Source.
-func (a *Account) Delete(ctx context.Context, remote, ref, version string) error {
-	s, err := a.stored(ctx, ref, version)
+// Delete implements mirror.Source. Graph has no way to ask that guests hear nothing of it.
+func (a *Account) Delete(ctx context.Context, remote string, o mirror.Object) error {
+	s, err := a.stored(ctx, o.Ref, o.Version)
 	if err != nil {
 		return err
 	}
 	w := &write{account: a, remote: remote}
-	return gone(w.send(ctx, http.MethodDelete, eventPath(ref), s.first().ETag, nil, nil))
+	return gone(w.send(ctx, http.MethodDelete, eventPath(o.Ref), s.first().ETag, nil, nil))
 }
 
 // write is one change of an object, in as many requests as it takes.
