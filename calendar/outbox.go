@@ -26,6 +26,9 @@ const (
 	MethodDecline Method = "DECLINECOUNTER"
 )
 
+// Leaves tells that what a recipient knew of the event stays as it was: a letter of that method takes the place of none.
+func (m Method) Leaves() bool { return m == MethodDecline || m == MethodRefresh }
+
 // MethodDigest is no method of RFC 5546: the letter is mail of their day to a user of the server. Its Data is the moment that it
 // is for (RFC 3339), and what it says is found when it leaves.
 const MethodDigest = "DIGEST"
@@ -94,8 +97,9 @@ type Outbox interface {
 	// SettleLetter notes what came of a letter that was taken: its Status and when it is Due again. NotFound
 	// where another one has taken it since, as Tries tells.
 	SettleLetter(ctx context.Context, l Letter) error
-	// ConcludeLetter takes a letter out of the outbox. What was sent is remembered as told at a time. Of more than most
-	// bytes of a user the largest letters lose their Data first, and then the oldest are forgotten.
+	// ConcludeLetter takes a letter out of the outbox. What was sent is remembered as told at a time, but for
+	// a Method that Leaves what was told. Of more than most bytes of a user the largest letters lose their Data first, and
+	// then the oldest are forgotten.
 	ConcludeLetter(ctx context.Context, l Letter, sent bool, now time.Time, most int64) error
 	// Told returns what a recipient was last told of a UID: of all of it, and of single instances.
 	Told(ctx context.Context, user UserID, to MailAddress, uid UID) ([]Letter, error)

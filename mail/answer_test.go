@@ -127,3 +127,35 @@ func TestLinkIsForOne(t *testing.T) {
 	}
 	refused("of a user who is gone", others)
 }
+
+// TestLinksOutliveADeclinedProposal: a guest to whose proposal the organizer says no may still answer, and a later mail is
+// about a change of what they know.
+func TestLinksOutliveADeclinedProposal(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, testdb.SQLite(t))
+	s, a := h.sender(), h.answers()
+	moved := h.letter(calendar.MethodRequest, "u", "guest@example.com")
+	moved.Recurrence = "RECURRENCE-ID:20260311T090000Z"
+	h.post(h.letter(calendar.MethodRequest, "u", "guest@example.com"), moved)
+	h.round(s)
+	h.round(s)
+	series, instance := a.Link(h.letter(calendar.MethodRequest, "u", "guest@example.com"), time.UTC), a.Link(moved, time.UTC)
+	h.post(h.letter(calendar.MethodDecline, "u", "guest@example.com"))
+	h.round(s)
+	for _, link := range []string{series, instance} {
+		_, token, _ := strings.Cut(link, h.page().String()+"/")
+		if _, err := a.Give(t.Context(), token, "ACCEPTED", ""); err != nil {
+			t.Error(err)
+		}
+	}
+	again := h.letter(calendar.MethodRequest, "u", "guest@example.com")
+	h.post(again)
+	h.round(s)
+	mails := h.relay.all()
+	if len(mails) != 4 {
+		t.Fatalf("%d mails", len(mails))
+	}
+	if got := header(t, mails[3], "Subject"); !strings.HasPrefix(got, "Updated") {
+		t.Errorf("the mail after that is %q", got)
+	}
+}

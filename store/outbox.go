@@ -162,7 +162,7 @@ func (s *Store) SettleLetter(ctx context.Context, l calendar.Letter) error {
 func (s *Store) ConcludeLetter(ctx context.Context, l calendar.Letter, sent bool, now time.Time, most int64) error {
 	return s.transact(ctx, func(t *Tx) error {
 		gone, err := t.exec(ctx, `DELETE FROM letters WHERE id = $1 AND tries = $2`, l.ID, l.Tries)
-		if err != nil || gone == 0 || !sent {
+		if err != nil || gone == 0 || !sent || l.Method.Leaves() {
 			return err
 		}
 		return t.tell(ctx, l, now, most)

@@ -20,6 +20,7 @@ func outboxTests() []test {
 		{"who took too long has lost it", letterIsLost},
 		{"who has too much waiting is refused", outboxIsBounded},
 		{"what was told is known", toldIsKnown},
+		{"what says nothing of the event leaves what was told", toldIsLeft},
 		{"what was told is forgotten in time", toldIsForgotten},
 		{"a large meeting is not told at the cost of others", toldOfLarge},
 		{"they go with their user", lettersGoWithUser},
@@ -292,6 +293,31 @@ func toldIsKnown(b *bundle) {
 	same(b, "after all of it was told anew", letterIDs(b.told(whole)), string(anew.ID))
 	_, err = b.ToldBy(b.Context(), instance.ID)
 	b.refused(err, calendar.NotFound, "")
+}
+
+// toldIsLeft: that a proposal is declined, or that somebody asks for the latest, is no news of the event.
+func toldIsLeft(b *bundle) {
+	ann := b.user("ann")
+	whole, instance := b.letter(ann, "guest@example.org", "uid"), b.letter(ann, "guest@example.org", "uid")
+	instance.Recurrence = "RECURRENCE-ID:20260315T090000Z"
+	b.post(whole, instance)
+	for range 2 {
+		b.pass(time.Hour)
+		b.send()
+	}
+	for _, method := range []calendar.Method{calendar.MethodDecline, calendar.MethodRefresh} {
+		for _, recurrence := range []string{"", instance.Recurrence} {
+			l := b.letter(ann, "guest@example.org", "uid")
+			l.Method, l.Recurrence = method, recurrence
+			b.post(l)
+			b.pass(time.Hour)
+			same(b, string(method), letterIDs(b.send()), string(l.ID))
+			same(b, "told after "+string(method)+" of "+recurrence, letterIDs(b.told(whole)), letterIDs([]calendar.Letter{whole, instance}))
+		}
+	}
+	waiting, _, err := b.WaitingLetters(b.Context())
+	b.must(err)
+	same(b, "waiting in the end", waiting, 0)
 }
 
 func toldIsForgotten(b *bundle) {
