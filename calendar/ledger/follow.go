@@ -2,7 +2,6 @@ package ledger
 
 import (
 	"context"
-	"strings"
 
 	"caldav-mcp-server/calendar"
 )
@@ -10,7 +9,6 @@ import (
 // Follow takes over what a linked calendar is called at its source, and whether it takes changes. A name that its owner gave it
 // here stays.
 func (s *Ledger) Follow(ctx context.Context, cal calendar.Calendar, m calendar.Mirror, name string, writable bool) error {
-	name = strings.ToValidUTF8(name[:min(len(name), calendar.MaxNameLength)], "")
 	if name != "" && m.RemoteName != "" && cal.Name == m.RemoteName && name != cal.Name {
 		err := s.PatchCalendar(ctx, foreignCaller(cal), cal.ID, func(p *calendar.Properties) ([]calendar.DeadProperty, error) {
 			p.Name = name

@@ -1,6 +1,7 @@
 package mirror
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"strings"
@@ -156,10 +157,8 @@ func (m *Mirror) first(ctx context.Context, c calendar.Caller, a calendar.Accoun
 
 // show makes a calendar that mirrors a remote one.
 func (m *Mirror) show(ctx context.Context, c calendar.Caller, a calendar.Account, r Remote) error {
-	props := calendar.Properties{Name: r.Name, Kinds: r.Kinds, Timezone: r.Zone}
-	if props.Name == "" {
-		props.Name = a.Name
-	}
+	r.Name = nameOf(r.Name)
+	props := calendar.Properties{Name: cmp.Or(r.Name, nameOf(a.Name)), Kinds: r.Kinds, Timezone: r.Zone}
 	if len(props.Kinds) == 0 {
 		props.Kinds = calendar.Kinds{calendar.Event}
 	}
@@ -169,13 +168,14 @@ func (m *Mirror) show(ctx context.Context, c calendar.Caller, a calendar.Account
 	if r.Description != "" {
 		props.Description = &r.Description
 	}
-	props.Name = strings.ToValidUTF8(props.Name[:min(len(props.Name), calendar.MaxNameLength)], "")
-	mirror := calendar.Mirror{Account: a.ID, Remote: r.ID}
-	if r.Name != "" {
-		mirror.RemoteName = props.Name
-	}
+	mirror := calendar.Mirror{Account: a.ID, Remote: r.ID, RemoteName: r.Name}
 	_, err := m.ledger.CreateMirror(ctx, c, calendar.NewCalendar{Properties: props}, mirror, calendar.Origin{From: a.Name, Writable: r.Writable})
 	return err
+}
+
+// nameOf is a name from elsewhere as a calendar here can have it.
+func nameOf(name string) string {
+	return strings.ToValidUTF8(name[:min(len(name), calendar.MaxNameLength)], "")
 }
 
 // discover makes calendars for what is new in an account. One whose mirror is in the trash is not wanted.
@@ -212,6 +212,7 @@ func (m *Mirror) discover(ctx context.Context, source Source, a calendar.Account
 
 // follow takes over what a calendar is called there, and whether it may be written to.
 func (m *Mirror) follow(ctx context.Context, a calendar.Account, one calendar.Mirror, r Remote) error {
+	r.Name = nameOf(r.Name)
 	cal, err := m.Store.Calendar(ctx, a.Owner, one.Calendar)
 	if err != nil && calendar.ReasonOf(err) == calendar.NotFound {
 		return nil // it went meanwhile
