@@ -25,9 +25,17 @@ type InboxItem struct {
 	// Version is the inbox's, of the item's latest change.
 	Version Version
 	Created time.Time
+	// Method is what it is for; "" in what an earlier version has kept, unless it proposes another time.
+	Method Method
 	// Gone tells that there is none of that name any more; Data is empty then.
 	Gone bool
 	Data []byte
+}
+
+// InboxNote is what is known of a message whose text was not read.
+type InboxNote struct {
+	Name ObjectName
+	Size int64
 }
 
 // Object is the item as an object of a calendar is.
@@ -95,6 +103,10 @@ type SchedulingReader interface {
 	Scheduling(ctx context.Context, user UserID) (Scheduling, error)
 	// Inbox returns what came to a user; the zero inbox where that is nothing.
 	Inbox(ctx context.Context, user UserID) (Inbox, error)
+	// InboxItem returns one message that is there; NotFound where it is not.
+	InboxItem(ctx context.Context, user UserID, name ObjectName) (InboxItem, error)
+	// InboxOf returns the latest messages of a method that are there, at most so many, the oldest first; without their texts.
+	InboxOf(ctx context.Context, user UserID, method Method, most int) ([]InboxNote, error)
 	// ScheduleTags returns the tags of a calendar's objects that have one.
 	ScheduleTags(ctx context.Context, cal CalendarID) (map[ObjectName]ScheduleTag, error)
 	// UsersAt returns the users who have one of the mail addresses, in lower case, or one of the names, each with what it

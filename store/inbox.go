@@ -15,9 +15,9 @@ const inboxMost = 500
 
 func scanInboxItem(row scanner) (calendar.InboxItem, error) {
 	var i calendar.InboxItem
-	err := row.Scan(&i.Name, &i.Version, seconds{&i.Created}, &i.Gone, &i.Data)
+	err := row.Scan(&i.Name, &i.Version, seconds{&i.Created}, &i.Method, &i.Gone, &i.Data)
 	if i.Gone {
-		i.Data = nil
+		i.Data, i.Method = nil, ""
 	}
 	return i, err
 }
@@ -34,9 +34,25 @@ func (s *Store) Inbox(ctx context.Context, user calendar.UserID) (calendar.Inbox
 		}
 		return calendar.Inbox{}, err
 	}
-	in.Items, err = rowsOf(ctx, s.reads, scanInboxItem, `SELECT name, version, created, gone IS NOT NULL, data
-		FROM inbox_items WHERE user_id = $1 ORDER BY name`, user)
+	in.Items, err = rowsOf(ctx, s.reads, scanInboxItem, selectInboxItems+`WHERE user_id = $1 ORDER BY name`, user)
 	return in, err
+}
+
+const selectInboxItems = `SELECT name, version, created, method, gone IS NOT NULL, data FROM inbox_items `
+
+// InboxItem implements [calendar.Store].
+func (s *Store) InboxItem(ctx context.Context, user calendar.UserID, name calendar.ObjectName) (calendar.InboxItem, error) {
+	return rowOf(ctx, s.reads, scanInboxItem, selectInboxItems+`WHERE user_id = $1 AND name = $2 AND gone IS NULL`, user, name)
+}
+
+// InboxOf implements [calendar.Store].
+func (s *Store) InboxOf(ctx context.Context, user calendar.UserID, method calendar.Method, most int) ([]calendar.InboxNote, error) {
+	all, err := rowsOf(ctx, s.reads, func(row scanner) (n calendar.InboxNote, err error) {
+		return n, row.Scan(&n.Name, &n.Size)
+	}, `SELECT name, octet_length(data) FROM inbox_items WHERE user_id = $1 AND method = $2 AND gone IS NULL
+		ORDER BY version DESC LIMIT $3`, user, method, most)
+	slices.Reverse(all)
+	return all, err
 }
 
 // advanceInbox locks a user's inbox, making it where there is none, and moves its version on.
@@ -73,16 +89,16 @@ func (t *Tx) fillInboxes(ctx context.Context, items map[calendar.UserID]calendar
 			return err
 		}
 	}
-	type said struct{ name, data string }
+	type said struct{ name, method, data string }
 	same := map[said][]calendar.UserID{}
 	for user, i := range items {
-		key := said{string(i.Name), string(i.Data)}
+		key := said{string(i.Name), string(i.Method), string(i.Data)}
 		same[key] = append(same[key], user)
 	}
 	for _, to := range same {
 		i := items[to[0]]
 		for users := range inSlots(to) {
-			err := t.later(ctx, ignore, insertInboxItem, append([]any{i.Name, i.Created.Unix(), bytesOf(i.Data)}, users...)...)
+			err := t.later(ctx, ignore, insertInboxItem, append([]any{i.Name, i.Created.Unix(), bytesOf(i.Data), i.Method}, users...)...)
 			if err != nil {
 				return err
 			}
@@ -97,9 +113,10 @@ func (t *Tx) fillInboxes(ctx context.Context, items map[calendar.UserID]calendar
 var (
 	advanceInboxes = `INSERT INTO inboxes (user_id, version, pruned) SELECT id, 1, 0 FROM users WHERE id` + oneOf(1) + `ORDER BY id
 		ON CONFLICT (user_id) DO UPDATE SET version = inboxes.version + 1`
-	insertInboxItem = `INSERT INTO inbox_items (user_id, name, version, created, gone, data)
-		SELECT user_id, $1, version, $2, NULL, $3 FROM inboxes WHERE user_id` + oneOf(4) + `
-		ON CONFLICT (user_id, name) DO UPDATE SET version = excluded.version, created = excluded.created, gone = NULL, data = excluded.data`
+	insertInboxItem = `INSERT INTO inbox_items (user_id, name, version, created, gone, data, method)
+		SELECT user_id, $1, version, $2, NULL, $3, $4 FROM inboxes WHERE user_id` + oneOf(5) + `
+		ON CONFLICT (user_id, name) DO UPDATE SET version = excluded.version, created = excluded.created, gone = NULL, data = excluded.data,
+			method = excluded.method`
 	makeRoom = `UPDATE inbox_items SET gone = $1, data = $3, version = i.version FROM inboxes i
 		WHERE i.user_id` + oneOf(4) + `AND inbox_items.user_id = i.user_id AND inbox_items.gone IS NULL AND inbox_items.version <= i.version - $2`
 )

@@ -59,7 +59,7 @@ func (m *meeting) textOf(msg schedule.Message) *text {
 // itemOf is a message as it comes into inboxes. One that comes again takes its own place.
 func (w *work) itemOf(msg schedule.Message) calendar.InboxItem {
 	data := msg.Document.Bytes()
-	return calendar.InboxItem{Name: hashedName(calendar.UID(data)), Created: w.now().Truncate(time.Second), Data: data}
+	return calendar.InboxItem{Name: hashedName(calendar.UID(data)), Created: w.now().Truncate(time.Second), Method: calendar.Method(msg.Method), Data: data}
 }
 
 // version is what a message makes of a copy, ready to be stored.

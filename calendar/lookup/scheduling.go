@@ -16,14 +16,22 @@ func (s *Reader) Messages(ctx context.Context, c calendar.Caller) ([]calendar.In
 
 // Message returns one of them.
 func (s *Reader) Message(ctx context.Context, c calendar.Caller, name calendar.ObjectName) (calendar.InboxItem, error) {
-	all, err := s.Messages(ctx, c)
-	if i := slices.IndexFunc(all, func(m calendar.InboxItem) bool { return m.Name == name }); err == nil && i >= 0 {
-		return all[i], nil
+	if err := c.MayOwn(calendar.ReadObjects); err != nil {
+		return calendar.InboxItem{}, err
 	}
-	if err == nil {
+	i, err := s.store.InboxItem(ctx, c.User.ID, name)
+	if calendar.ReasonOf(err) == calendar.NotFound && err != nil {
 		err = calendar.Errorf(calendar.NotFound, "", "there is no message %q", string(name))
 	}
-	return calendar.InboxItem{}, err
+	return i, err
+}
+
+// MessagesOf returns what the caller's inbox has latest of a method, at most so many, the oldest first; without their texts.
+func (s *Reader) MessagesOf(ctx context.Context, c calendar.Caller, method calendar.Method, most int) ([]calendar.InboxNote, error) {
+	if err := c.MayOwn(calendar.ReadObjects); err != nil {
+		return nil, err
+	}
+	return s.store.InboxOf(ctx, c.User.ID, method, most)
 }
 
 // MessageChanges tells what changed in the caller's inbox since a token; the zero token yields all that there is.

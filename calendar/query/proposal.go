@@ -6,6 +6,7 @@ import (
 
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/calendar/content"
+	"caldav-mcp-server/calendar/lookup"
 	"caldav-mcp-server/calendar/meter"
 	"caldav-mcp-server/calendar/schedule"
 	"caldav-mcp-server/ical"
@@ -20,34 +21,54 @@ type Proposal struct {
 	schedule.Proposal
 }
 
+// mostCounters is how many messages are looked at for what they propose: the latest.
+const mostCounters = 100
+
 // Proposals lists what guests propose for events in the caller's own calendars, the oldest first.
 func (s *Queries) Proposals(ctx context.Context, c calendar.Caller, m *meter.Meter) ([]Proposal, error) {
-	items, err := s.Messages(ctx, c)
+	notes, err := s.MessagesOf(ctx, c, calendar.MethodCounter, mostCounters)
+	if err != nil || len(notes) == 0 {
+		return nil, err
+	}
+	own, err := s.ownCalendars(ctx, c)
 	if err != nil {
 		return nil, err
 	}
 	var all []Proposal
-	var own []calendar.Calendar
-	for _, i := range items {
-		message, err := content.Read(i.Data, ical.Limits{})
-		if err != nil || content.WordOf(message.Calendar, "METHOD") != string(schedule.Counter) {
-			continue
-		}
-		if own == nil {
-			if own, err = s.ownCalendars(ctx, c); err != nil {
-				return nil, err
-			}
-		}
-		found, err := s.proposedFor(ctx, c, m, own, message)
+	for _, n := range notes {
+		found, err := s.proposedIn(ctx, c, m, own, n)
 		if err != nil {
 			return nil, err
 		}
-		for _, p := range found {
-			p.Message = i.Name
-			all = append(all, p)
-		}
+		all = append(all, found...)
 	}
 	return all, nil
+}
+
+// proposedIn reads one message. The meter knows of it before it is read; once it was, what stays is the event.
+func (s *Queries) proposedIn(ctx context.Context, c calendar.Caller, m *meter.Meter, own []calendar.Calendar, n calendar.InboxNote) ([]Proposal, error) {
+	before, stays := m.Held(), int64(0)
+	defer func() { m.Free(m.Held() - before - stays) }()
+	if err := errors.Join(m.Text(int(n.Size)), m.Hold(lookup.ReadFactor*n.Size)); err != nil {
+		return nil, err
+	}
+	item, err := s.Message(ctx, c, n.Name)
+	if calendar.ReasonOf(err) == calendar.NotFound && err != nil {
+		return nil, nil // it has gone meanwhile
+	}
+	if err != nil {
+		return nil, err
+	}
+	message, err := content.Read(item.Data, ical.Limits{})
+	if err != nil {
+		return nil, nil //nolint:nilerr // nobody can decide about what cannot be read
+	}
+	found, err := s.proposedFor(ctx, c, m, own, message)
+	for i := range found {
+		found[i].Message = n.Name
+		stays = min(m.Held()-before, found[i].Object.Size)
+	}
+	return found, err
 }
 
 // ownCalendars are those of the caller in which an event of theirs may be.

@@ -8,6 +8,7 @@ import (
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/calendar/edit"
 	"caldav-mcp-server/calendar/ledger"
+	"caldav-mcp-server/calendar/meter"
 	"caldav-mcp-server/calendar/query"
 	"caldav-mcp-server/ical"
 )
@@ -226,11 +227,41 @@ func TestProposalsForNothing(t *testing.T) {
 
 		old := strings.Replace(counter(":x"), "VERSION:2.0", "VERSION:2.0\r\nMETHOD:COUNTER\r\nX-SENDER:mailto:zoe@elsewhere.example", 1)
 		g.must(g.Store.Update(g.ctx, func(tx calendar.Tx) error {
-			item := calendar.InboxItem{Name: "old", Created: g.Now(), Data: []byte(old)}
+			item := calendar.InboxItem{Name: "old", Method: calendar.MethodCounter, Created: g.Now(), Data: []byte(old)}
 			return tx.PutInboxItems(g.ctx, []calendar.InboxEntry{{To: g.people["ann"].User.ID, InboxItem: item}})
 		}))
 		if all := g.proposals(); len(all) != 2 {
 			t.Errorf("ann sees %d proposals, want 2: %+v", len(all), all)
+		}
+	})
+}
+
+// TestProposalsAreLookedForAlone: what else is in the inbox is not read for them, and what is read is counted.
+func TestProposalsAreLookedForAlone(t *testing.T) {
+	invited(t, "ann bob", func(g *guests) {
+		g.save("ann", meetingOf(organizedByAnn, attendees("bob")))
+		g.propose(wish(11, 14))
+		put := func(name calendar.ObjectName, method calendar.Method) {
+			text := meetingOf(organizedByAnn, attendees("bob"), "DESCRIPTION:"+strings.Repeat("x", 1<<20))
+			text = strings.Replace(text, "VERSION:2.0", "VERSION:2.0\r\nMETHOD:COUNTER", 1)
+			g.must(g.Store.Update(g.ctx, func(tx calendar.Tx) error {
+				item := calendar.InboxItem{Name: name, Method: method, Created: g.Now(), Data: []byte(text)}
+				return tx.PutInboxItems(g.ctx, []calendar.InboxEntry{{To: g.people["ann"].User.ID, InboxItem: item}})
+			}))
+		}
+		seen := func() ([]query.Proposal, error) {
+			pool := meter.NewPool(meter.Config{Bytes: 4 << 20, Limits: meter.Limits{Held: 2 << 20, Steps: 20_000}, Turns: 1})
+			m := pool.Meter(g.ctx, "ann")
+			defer m.Close()
+			return g.Proposals(g.ctx, g.people["ann"].Caller, m)
+		}
+		put("reply", calendar.MethodReply)
+		all, err := seen()
+		g.must(err)
+		g.want("proposed by", string(all[0].From), "mailto:bob@example.com")
+		put("large", calendar.MethodCounter)
+		if _, err := seen(); err == nil {
+			t.Error("seven megabytes are held where two may be")
 		}
 	})
 }

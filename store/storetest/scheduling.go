@@ -27,6 +27,7 @@ func inboxTests() []test {
 		{"take, replace and give up messages", inboxTakes},
 		{"grow old", inboxGrowsOld},
 		{"have a bound", inboxBounded},
+		{"are found by what they are for", inboxByMethod},
 	}
 }
 
@@ -273,6 +274,42 @@ func inboxGrowsOld(b *bundle) {
 	three.Version = 4
 	b.must(b.Prune(b.Context(), b.now()))
 	same(b, "what is left", b.inbox(ann), calendar.Inbox{Version: 5, Pruned: 5, Items: []calendar.InboxItem{three}})
+}
+
+func inboxByMethod(b *bundle) {
+	ann, bob := b.user("ann"), b.user("bob")
+	of := func(most int) []calendar.InboxNote {
+		b.Helper()
+		all, err := b.InboxOf(b.Context(), ann.ID, calendar.MethodCounter, most)
+		b.must(err)
+		return all
+	}
+	same(b, "nothing", len(of(9)), 0)
+	var items []calendar.InboxItem
+	for _, name := range []string{"z", "y", "x", "other"} {
+		i := b.item(name)
+		if i.Method = calendar.MethodCounter; name == "other" {
+			i.Method = calendar.MethodReply
+		}
+		items = append(items, i)
+	}
+	b.deliver(ann, items...)
+	b.deliver(bob, items[0])
+	size := int64(len(items[0].Data))
+	same(b, "all", of(9), []calendar.InboxNote{{Name: "z", Size: size}, {Name: "y", Size: size}, {Name: "x", Size: size}})
+	same(b, "the latest", of(2), []calendar.InboxNote{{Name: "y", Size: size}, {Name: "x", Size: size}})
+	b.discard(ann, "y")
+	items[0].Method = calendar.MethodReply
+	b.deliver(ann, items[0])
+	same(b, "what is left", of(9), []calendar.InboxNote{{Name: "x", Size: size}})
+	one, err := b.InboxItem(b.Context(), ann.ID, "x")
+	b.must(err)
+	items[2].Version = 3
+	same(b, "one", one, items[2])
+	for _, name := range []calendar.ObjectName{"y", "none"} {
+		_, err = b.InboxItem(b.Context(), ann.ID, name)
+		same(b, string(name), calendar.ReasonOf(err), calendar.NotFound)
+	}
 }
 
 func inboxBounded(b *bundle) {
