@@ -61,10 +61,14 @@ func tokenRow(t auth.Token, now time.Time) []string {
 
 // scopesText writes the scopes of a token for people.
 func scopesText(scopes calendar.Scope) string {
-	if scopes == calendar.ScopeAll {
+	switch scopes {
+	case calendar.ScopeEvery:
 		return "all"
+	case calendar.ScopeAll:
+		return "all but mail"
+	default:
+		return auth.ScopeList(scopes)
 	}
-	return auth.ScopeList(scopes)
 }
 
 func tokenState(t auth.Token, now time.Time) string {
