@@ -137,8 +137,12 @@ func (b toolbox) mailStatus(ctx context.Context, c *call, _ *nothing) (answer, e
 		v.Scopes = append(v.Scopes, scope[strings.LastIndexByte(scope, '/')+1:])
 	}
 	if s.Authorized {
-		v.Since = mailTime(s.Since)
-		return answer{prose(fmt.Sprintf("Connected as %s, to read, since %s.%s", quoted(s.Address), v.Since, after(s.Why))), v}, nil
+		text := fmt.Sprintf("Connected as %s, to read", quoted(s.Address))
+		if !s.Since.IsZero() {
+			v.Since = mailTime(s.Since)
+			text += ", since " + v.Since
+		}
+		return answer{prose(text + "." + after(s.Why)), v}, nil
 	}
 	v.Scopes, v.URL = nil, b.linkPage()
 	v.Message = shown(cmp.Or(s.Why, "no Gmail account is linked") + ". The user has to link it" + map[bool]string{true: " anew"}[s.Linked] + ".")

@@ -264,6 +264,44 @@ func (p *post) tellsNothing(t *testing.T, url string) {
 	}
 }
 
+// TestMailStatusTellsTheLastConsent: that of who links an account anew, and no moment at which a key was renewed by itself.
+func TestMailStatusTellsTheLastConsent(t *testing.T) {
+	t.Parallel()
+	testdb.Each(t, func(t *testing.T, url string) {
+		p := newPost(t, url)
+		since := func(want string) {
+			t.Helper()
+			var status mailStatusView
+			text := contentText(t, use(t, p.door, "alice-mail", "gmail_status", params{}, &status))
+			if !status.Authorized || status.Since != want || strings.Contains(text, ", since "+want) != (want != "") {
+				t.Errorf("%+v, want %s: %s", status, want, text)
+			}
+		}
+		p.link(t, keyWord)
+		p.Pass(48 * time.Hour)
+		use(t, p.door, "alice-mail", "gmail_searchMessages", params{"q": mailWord}, new(mailsFound))
+		since("2026-03-01T12:00:00Z")
+		p.link(t, keyWord)
+		since("2026-03-03T12:00:00Z")
+		p.Pass(48 * time.Hour)
+		use(t, p.door, "alice-mail", "gmail_searchMessages", params{"q": mailWord}, new(mailsFound))
+		since("2026-03-03T12:00:00Z")
+		a, err := p.service.Mirrors.AccountOf(t.Context(), p.callers["alice"].User.ID, "gmail")
+		if err != nil {
+			t.Fatal(err)
+		}
+		before := a.Secret
+		a.Secret, a.Key, err = p.service.Mirrors.Sealer.Seal([]byte(fmt.Sprintf(`{"token":{"refresh":%q}}`, keyWord)), string(a.Owner), string(a.ID))
+		if err == nil {
+			err = p.Store.SealAccount(t.Context(), a.ID, before, a.Secret, a.Key)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		since("") // as an earlier version kept it
+	})
+}
+
 // TestMailErrors: each word of the contract, and what stands beside it.
 func TestMailErrors(t *testing.T) {
 	t.Parallel()

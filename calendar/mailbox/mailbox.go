@@ -33,6 +33,7 @@ type Accounts interface {
 	Offers(provider string) bool
 	AccountOf(ctx context.Context, owner calendar.UserID, provider string) (calendar.Account, error)
 	Reach(a calendar.Account) (mirror.Source, error)
+	Agreed(a calendar.Account) time.Time
 	Lapse(ctx context.Context, a calendar.Account, err error) error
 }
 
@@ -58,7 +59,7 @@ type Status struct {
 	// Address is the account's own, Scopes what its owner agreed to.
 	Address string
 	Scopes  []string
-	// Since is when they did.
+	// Since is when they last did; zero where that is not known.
 	Since time.Time
 	// Why says what is wrong with it.
 	Why string
@@ -77,7 +78,7 @@ func (b *Box) Status(ctx context.Context, c calendar.Caller) (Status, error) {
 		return Status{}, err
 	}
 	return Status{
-		Linked: true, Authorized: a.Status != calendar.AccountSignIn, Address: a.Subject, Scopes: strings.Fields(a.Scopes), Since: a.Created, Why: a.Error,
+		Linked: true, Authorized: a.Status != calendar.AccountSignIn, Address: a.Subject, Scopes: strings.Fields(a.Scopes), Since: b.accounts.Agreed(a), Why: a.Error,
 	}, nil
 }
 

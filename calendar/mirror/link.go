@@ -83,6 +83,7 @@ func (m *Mirror) Link(ctx context.Context, c calendar.Caller, n NewAccount) (Lin
 	if a.Name == "" {
 		a.Name = a.Address
 	}
+	n.Secret.Agreed = a.Created
 	known, err := m.same(ctx, a, p, n.Secret)
 	if err != nil {
 		return Linked{}, none, err

@@ -63,6 +63,18 @@ func (m *Mirror) Reach(a calendar.Account) (Source, error) {
 	return source, err
 }
 
+// Agreed is when an account's owner last linked it; zero where that is not known.
+func (m *Mirror) Agreed(a calendar.Account) time.Time {
+	if m.Sealer == nil {
+		return time.Time{}
+	}
+	s, err := m.unseal(a)
+	if err != nil {
+		return time.Time{}
+	}
+	return s.Agreed
+}
+
 // Lapse notes that an account lets nobody in any more, and forgets its key, which opens nothing and might be opened itself. One that
 // was linked anew in the meantime has another key, and stays.
 func (m *Mirror) Lapse(ctx context.Context, a calendar.Account, err error) error {

@@ -36,6 +36,8 @@ type Secret struct {
 	Password string `json:"password,omitempty"`
 	// Token is what a provider keeps for itself: what it signs in with anew (OAuth).
 	Token json.RawMessage `json:"token,omitempty"`
+	// Agreed is when the account's owner gave it; zero for one that was given before this was kept.
+	Agreed time.Time `json:"agreed,omitzero"`
 }
 
 // Opening is what a provider needs to speak to an account.
@@ -100,16 +102,24 @@ func (m *Mirror) open(a calendar.Account) (Source, Provider, error) {
 	if !ok || m.Sealer == nil {
 		return nil, p, &Refusal{Why: fmt.Sprintf("this server is not set up for accounts of the kind %q", a.Provider)}
 	}
-	text, err := m.Sealer.Open(a.Secret, string(a.Owner), string(a.ID))
+	secret, err := m.unseal(a)
 	if err != nil {
-		return nil, p, &Later{Why: "the account's secret cannot be opened: is the server's master key the one that it was sealed with?", Cause: err}
-	}
-	var secret Secret
-	if err := json.Unmarshal(text, &secret); err != nil {
-		return nil, p, &Later{Why: "the account's secret cannot be read: link the account again", Cause: errors.New("it is no JSON")}
+		return nil, p, err
 	}
 	source, err := p.Open(Opening{secret, func(ctx context.Context, next Secret) error { return m.keep(ctx, &a, next) }})
 	return source, p, err
+}
+
+func (m *Mirror) unseal(a calendar.Account) (Secret, error) {
+	var s Secret
+	text, err := m.Sealer.Open(a.Secret, string(a.Owner), string(a.ID))
+	if err != nil {
+		return s, &Later{Why: "the account's secret cannot be opened: is the server's master key the one that it was sealed with?", Cause: err}
+	}
+	if err := json.Unmarshal(text, &s); err != nil {
+		return s, &Later{Why: "the account's secret cannot be read: link the account again", Cause: errors.New("it is no JSON")}
+	}
+	return s, nil
 }
 
 // keep seals the secret of an account anew.

@@ -2,7 +2,6 @@ package mirror
 
 import (
 	"context"
-	"encoding/json"
 	"strings"
 	"time"
 
@@ -30,9 +29,8 @@ func (m *Mirror) same(ctx context.Context, a calendar.Account, p Provider, s Sec
 // mayBe tells whether an account, whose address is that of the secret, is the same one. Where its own secret cannot be opened any
 // more it is: that is what a new one is for.
 func (m *Mirror) mayBe(a calendar.Account, next Secret) bool {
-	text, err := m.Sealer.Open(a.Secret, string(a.Owner), string(a.ID))
-	var s Secret
-	if err != nil || json.Unmarshal(text, &s) != nil {
+	s, err := m.unseal(a)
+	if err != nil {
 		return true
 	}
 	return s.Username == next.Username && strings.TrimRight(s.URL, "/") == strings.TrimRight(next.URL, "/")
