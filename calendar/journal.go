@@ -41,10 +41,32 @@ type JournalReader interface {
 	// one first.
 	// NotFound when there is no such change.
 	Unit(ctx context.Context, id ChangeID) ([]ChangeID, error)
+	// LinesGone returns up to where a calendar's journal has forgotten its lines.
+	LinesGone(ctx context.Context, cal CalendarID) (LinesGone, error)
 	// Actors returns the tokens that are in a calendar's journal, in byte order, each with every
 	// name under which it is there. Of changes of shares only those of the user's own count,
 	// unless the user is empty.
 	Actors(ctx context.Context, cal CalendarID, user UserID) ([]Actor, error)
+}
+
+// LinesGone is the latest line that a journal has forgotten, by its version and its time; the zero one is of a journal that has
+// all of its lines. What came later is there without holes.
+type LinesGone struct {
+	Version Version
+	At      time.Time
+}
+
+// Since tells whether lines of that time or later are gone.
+func (g LinesGone) Since(at time.Time) bool { return g.Version > 0 && !g.At.Before(at) }
+
+// Check refuses a sync token since which lines are gone. The zero token asks for none.
+func (g LinesGone) Check(t SyncToken) error {
+	if t == (SyncToken{}) || t.Version >= g.Version {
+		return nil
+	}
+	e := Errorf(Forbidden, RuleSyncToken, "since this sync token was given the journal has forgotten who changed what")
+	e.Hint = "ask without it, or since " + ShortTime(g.At.Add(time.Second))
+	return e
 }
 
 // ChangeTexts are the bytes before and after a change.

@@ -26,6 +26,9 @@ type UndoConflict struct {
 	// for an Answer, and when the calendar was deleted.
 	By        *Change
 	Forgotten bool
+	// LinesGone tells that the journal has forgotten the line of the Change as well, and all before it: whose they were is not
+	// known any more.
+	LinesGone bool
 	// Answer tells that it is another user's answer to an invitation.
 	Answer bool
 	// Differs names what is not as the change left it.
@@ -38,6 +41,8 @@ func (u UndoConflict) Why() string {
 	switch {
 	case u.Answer:
 		return what + " is what a user said to an invitation, which only they can say otherwise"
+	case u.LinesGone:
+		return fmt.Sprintf("the journal of the calendar %.80q has forgotten who changed what up to %s: there may have been more to take back", u.In.Name, ShortTime(u.At))
 	case u.Forgotten:
 		return what + " is too old: the journal has forgotten what was there before"
 	case u.By == nil:

@@ -29,23 +29,30 @@ func (s *Store) PruneLines(ctx context.Context, older time.Time) error {
 	}
 }
 
-// dropLines forgets the oldest lines of a calendar, some at a time, and what stands beside them.
+// dropLines forgets the oldest lines of a calendar, some at a time, and what stands beside them. The calendar says so in the same
+// transaction: whoever asks for what came since an older one must not take what is left for all.
 func (s *Store) dropLines(ctx context.Context, id calendar.CalendarID, older time.Time) (dropped int64, err error) {
 	// By version, which is the order of their times: the first that stays ends it.
-	until := int64(0)
+	until, at := int64(0), int64(0)
 	err = each(ctx, s.reads, func(row scanner) (bool, error) {
-		var version, old int64
-		err := row.Scan(&version, &old)
+		var version, made, old int64
+		err := row.Scan(&version, &made, &old)
 		if old == 1 && err == nil {
-			until = version
+			until, at = version, max(at, made)
 		}
 		return old == 1, err
-	}, `SELECT version, CASE WHEN at < $2 AND before IS NULL THEN 1 ELSE 0 END FROM journal WHERE calendar_id = $1 ORDER BY version LIMIT $3`,
+	}, `SELECT version, at, CASE WHEN at < $2 AND before IS NULL THEN 1 ELSE 0 END FROM journal WHERE calendar_id = $1 ORDER BY version LIMIT $3`,
 		id, older.Unix(), pruneRows)
 	if err != nil || until == 0 {
 		return 0, err
 	}
 	err = s.transact(ctx, func(t *Tx) error {
+		// First, so that the lock order is that of every other change.
+		_, err := t.exec(ctx, `UPDATE calendars SET lines_pruned = $2, lines_pruned_at = CASE WHEN lines_pruned_at > $3 THEN lines_pruned_at ELSE $3 END
+			WHERE id = $1 AND lines_pruned < $2`, id, until, at)
+		if err != nil {
+			return err
+		}
 		for _, text := range [...]string{
 			`DELETE FROM journal_units WHERE calendar_id = $1 AND version <= $2`,
 			`DELETE FROM journal_undone WHERE calendar_id = $1 AND version <= $2`,
@@ -54,11 +61,22 @@ func (s *Store) dropLines(ctx context.Context, id calendar.CalendarID, older tim
 				return err
 			}
 		}
-		var err error
 		dropped, err = t.exec(ctx, `DELETE FROM journal WHERE calendar_id = $1 AND version <= $2`, id, until)
 		return err
 	})
 	return dropped, err
+}
+
+// LinesGone implements [calendar.JournalReader].
+func (s *Store) LinesGone(ctx context.Context, id calendar.CalendarID) (calendar.LinesGone, error) {
+	return rowOf(ctx, s.reads, func(row scanner) (calendar.LinesGone, error) {
+		var version, at int64
+		err := row.Scan(&version, &at)
+		if version == 0 {
+			return calendar.LinesGone{}, err
+		}
+		return calendar.LinesGone{Version: calendar.Version(version), At: moment(at)}, err
+	}, `SELECT COALESCE(MAX(lines_pruned), 0), COALESCE(MAX(lines_pruned_at), 0) FROM calendars WHERE id = $1`, id)
 }
 
 // Shrink gives back to the disk what is free in a SQLite file, some at a time. A file that was made by an earlier version keeps what it

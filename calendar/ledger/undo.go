@@ -88,10 +88,10 @@ func (s *Ledger) UndoSince(ctx context.Context, c calendar.Caller, since calenda
 	if err := u.chooseSince(ctx, since); err != nil {
 		return calendar.Undone{}, err
 	}
-	if len(u.places) == 0 && since.Anybody {
+	if len(u.places)+len(u.stay) == 0 && since.Anybody {
 		return calendar.Undone{}, nil
 	}
-	if len(u.places) == 0 {
+	if len(u.places)+len(u.stay) == 0 {
 		return calendar.Undone{}, calendar.Errorf(calendar.NotFound, "", "the token %q has changed nothing since %s that you may take back", since.Token, calendar.ShortTime(since.At))
 	}
 	// The first run only previews. A calendar in which nothing is to be done must not
@@ -137,6 +137,9 @@ func conflict(left []calendar.UndoConflict) *calendar.Error {
 	e.Hint = "take the later change back first, or change it by hand"
 	if left[0].Forgotten {
 		e.Reason, e.Hint = calendar.Unsupported, "change it by hand"
+	}
+	if left[0].LinesGone {
+		e.Hint = "name a later time, or leave out what cannot be taken back"
 	}
 	if left[0].Answer {
 		e.Reason, e.Hint = calendar.Unsupported, "share the calendar with them again"

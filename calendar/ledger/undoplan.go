@@ -7,6 +7,7 @@ import (
 	"errors"
 	"maps"
 	"slices"
+	"time"
 
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/calendar/lookup"
@@ -20,8 +21,9 @@ type undoing struct {
 	// chosen tells which changes are to be taken back.
 	chosen func(calendar.Change) bool
 	places []*undoPlace
-	// answers are among what was chosen, and stay.
-	answers []calendar.UndoConflict
+	// stay is what cannot be taken back whatever was done since: answers among what was chosen, and what would have been chosen
+	// if the journal still had it.
+	stay []calendar.UndoConflict
 	// count is how many were chosen, size how many bytes they replaced, and held how many were read
 	// in this transaction.
 	count      int
@@ -81,7 +83,7 @@ func (u *undoing) choose(ctx context.Context, e calendar.Change) error {
 	p := u.places[i]
 	switch {
 	case e.Did.Answers():
-		u.answers = append(u.answers, p.conflict(e, calendar.UndoConflict{Answer: true}))
+		u.stay = append(u.stay, p.conflict(e, calendar.UndoConflict{Answer: true}))
 	case e.Subject() == calendar.AboutShare:
 		earliest(p.whom, e.Whom, e.Version)
 	default:
@@ -134,8 +136,22 @@ func (u *undoing) chooseSince(ctx context.Context, since calendar.UndoSince) err
 				return calendar.Errorf(calendar.TooLarge, "", "these are more than %d changes; take back the later ones first", maxUndo)
 			}
 		}
+		if err := u.noteGone(ctx, j, since.At); err != nil {
+			return err
+		}
 	}
 	return nil
+}
+
+// noteGone says of lines of that time or later that they are gone: nobody knows any more whose changes they were. It comes
+// after they were read, since they may go meanwhile.
+func (u *undoing) noteGone(ctx context.Context, j lookup.Journal, since time.Time) error {
+	gone, err := u.store.LinesGone(ctx, j.ID)
+	if err == nil && gone.Since(since) {
+		line := calendar.Change{Calendar: j.ID, Version: gone.Version, At: gone.At}
+		u.stay = append(u.stay, newUndoPlace(j).conflict(line, calendar.UndoConflict{Forgotten: true, LinesGone: true}))
+	}
+	return err
 }
 
 // keepPlaces drops the calendars in which nothing is to be done.
@@ -153,7 +169,7 @@ func (u *undoing) run(ctx context.Context) (calendar.Undone, error) {
 	// The order of the locks, see Tx.Advance.
 	slices.SortFunc(u.places, func(a, b *undoPlace) int { return cmp.Compare(a.ID, b.ID) })
 	err := u.changeIn(ctx, u.caller, &u.unit, func(w *work) error {
-		u.done, u.held = calendar.Undone{Left: slices.Clone(u.answers)}, 0
+		u.done, u.held = calendar.Undone{Left: slices.Clone(u.stay)}, 0
 		for _, p := range u.places {
 			if err := u.caller.May(p.needs(), p.Calendar); err != nil {
 				return err

@@ -56,7 +56,22 @@ func (s *Queries) History(ctx context.Context, c calendar.Caller, q calendar.His
 			return h, err
 		}
 	}
+	if err := s.checkGone(ctx, q.After); err != nil {
+		return HistoryPage{}, err
+	}
 	return h, s.hideUnits(ctx, c, h.Changes)
+}
+
+// checkGone refuses a token since which lines are gone. It comes after they were read: they may go meanwhile.
+func (s *Queries) checkGone(ctx context.Context, t calendar.SyncToken) error {
+	if t == (calendar.SyncToken{}) {
+		return nil
+	}
+	gone, err := s.store.LinesGone(ctx, t.Calendar)
+	if err != nil {
+		return err
+	}
+	return gone.Check(t)
 }
 
 // hideUnits leaves out that changes were made together with one in a calendar that does not exist

@@ -222,3 +222,55 @@ func TestACalendarAsItWas(t *testing.T) {
 		}
 	})
 }
+
+// TestUndoSinceForgottenLines: where the journal has forgotten whose changes there were, an undo since then says so, and does the
+// rest when it is asked to.
+func TestUndoSinceForgottenLines(t *testing.T) {
+	each(t, func(h *house) {
+		work, bot := h.calendar(h.alice, "work"), h.assistant()
+		begin := h.Now()
+		h.put(bot, work, "1.ics", event("one", 2, "one"))
+		old := h.fresh(h.alice, work).SyncToken()
+		h.put(bot, work, "1.ics", event("one", 3, "one, later"))
+		gone := h.latest(h.alice, work).ID()
+		h.Pass(time.Hour)
+		forget := h.Now()
+		h.Pass(time.Hour)
+		middle, young := h.Now(), h.fresh(h.alice, work).SyncToken()
+		h.put(bot, work, "2.ics", event("two", 2, "two"))
+		h.must(h.Store.Prune(h.ctx, forget))
+		h.must(h.Store.PruneLines(h.ctx, forget))
+		was := h.content(h.alice, work)
+
+		_, err := h.History(h.ctx, h.alice, calendar.HistoryQuery{After: old, Limit: 9})
+		h.refused(err, calendar.Forbidden, calendar.RuleSyncToken, "the journal has forgotten")
+		page, err := h.History(h.ctx, h.alice, calendar.HistoryQuery{After: young, Limit: 9})
+		h.must(err)
+		if len(page.Changes) != 1 {
+			h.t.Errorf("since what is gone there is %+v", page.Changes)
+		}
+
+		all := calendar.UndoSince{Token: "token", At: begin}
+		_, err = h.UndoSince(h.ctx, h.alice, all)
+		h.refused(err, calendar.Unsupported, "", "has forgotten who changed what up to")
+		_, err = h.UndoSince(h.ctx, h.alice, calendar.UndoSince{Anybody: true, Calendar: work.ID, At: begin})
+		h.refused(err, calendar.Unsupported, "", "has forgotten")
+		_, err = h.UndoSince(h.ctx, h.alice, calendar.UndoSince{Token: "another", At: begin})
+		h.refused(err, calendar.Unsupported, "", "has forgotten")
+		_, err = h.UndoSince(h.ctx, h.alice, calendar.UndoSince{Token: "another", At: middle})
+		h.refused(err, calendar.NotFound, "", "nothing")
+		h.is(work, was)
+
+		all.LeaveChanged = true
+		done, err := h.UndoSince(h.ctx, h.alice, all)
+		h.must(err)
+		if len(done.Steps) != 1 || len(done.Left) != 1 || !done.Left[0].LinesGone || done.Left[0].ID() != gone {
+			h.t.Errorf("done is %+v", done)
+		}
+		h.is(work, map[calendar.ObjectName]string{"1.ics": event("one", 3, "one, later")})
+		h.put(bot, work, "3.ics", event("three", 2, "three"))
+		if done, err := h.UndoSince(h.ctx, h.alice, calendar.UndoSince{Token: "token", At: middle}); err != nil || len(done.Left) > 0 || len(done.Steps) != 1 {
+			h.t.Errorf("since what is gone: %+v, %v", done, err)
+		}
+	})
+}

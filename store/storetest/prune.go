@@ -79,16 +79,22 @@ func pruneLines(b *bundle) {
 		return n
 	}
 	first := lines()
+	made := b.now()
 	log(300) // more than go at a time
 	b.pass(time.Hour)
 	b.must(b.PruneLines(b.Context(), b.now()))
 	same(b, "lines whose bytes are there", lines(), first+600)
+	same(b, "gone of them", b.linesGone(cal), calendar.LinesGone{})
+	last := b.read(cal).Version - 1
 	log(1)
 	b.must(b.Prune(b.Context(), b.now()))
 	b.must(b.PruneLines(b.Context(), b.now().Add(-2*time.Hour)))
 	same(b, "lines that are young", lines(), first+602)
+	same(b, "gone of those", b.linesGone(cal), calendar.LinesGone{})
 	b.must(b.PruneLines(b.Context(), b.now()))
 	same(b, "lines in the end", lines(), 2)
+	same(b, "gone in the end", b.linesGone(cal), calendar.LinesGone{Version: last, At: made.Truncate(time.Second)})
+	same(b, "gone of another calendar", b.linesGone(b.calendar(b.user("eve"), "eve")), calendar.LinesGone{})
 	now := b.read(cal)
 	b.must(b.Prune(b.Context(), b.now()))
 	same(b, "pruned", b.read(cal).Pruned, now.Pruned)

@@ -238,6 +238,14 @@ func (b *bundle) read(cal calendar.Calendar) calendar.Calendar {
 	return now
 }
 
+// linesGone reads up to where a calendar's journal has forgotten its lines.
+func (b *bundle) linesGone(cal calendar.Calendar) calendar.LinesGone {
+	b.Helper()
+	gone, err := b.LinesGone(b.Context(), cal.ID)
+	b.must(err)
+	return gone
+}
+
 // all collects a listing.
 func (b *bundle) all(listing iter.Seq2[calendar.Object, error]) []calendar.Object {
 	b.Helper()
