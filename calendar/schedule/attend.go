@@ -2,6 +2,7 @@ package schedule
 
 import (
 	"context"
+	"maps"
 	"slices"
 
 	"caldav-mcp-server/calendar/content"
@@ -179,11 +180,11 @@ func (r Rules) keepOthers(old, now *reading, is Self) {
 // is one to them where it was before.
 func (r Rules) putBack(ctx context.Context, old, now *reading, is Self) (*reading, error) {
 	added, out := false, now.excluded()
-	for key, c := range old.apart {
+	for _, key := range slices.Sorted(maps.Keys(old.apart)) {
 		if _, gone := out[key]; gone || now.apart[key] != nil || now.master() == nil {
 			continue
 		}
-		c = c.Clone()
+		c := old.apart[key].Clone()
 		if mine, was, said := attendee(c, is), attendee(old.master(), is), attendee(now.master(), is); mine != nil && said != nil && partstat(mine) == partstat(was) {
 			setParam(mine, paramPartstat, partstat(said))
 		}

@@ -2,6 +2,7 @@ package schedule
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"sync"
 
@@ -141,7 +142,8 @@ func (r Rules) carry(ctx context.Context, old, now *reading) (*reading, error) {
 	}
 	var series *reading
 	added, out := false, now.excluded()
-	for key, c := range old.apart {
+	for _, key := range slices.Sorted(maps.Keys(old.apart)) {
+		c := old.apart[key]
 		if _, gone := out[key]; gone || now.apart[key] != nil {
 			continue
 		}

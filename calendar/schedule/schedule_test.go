@@ -408,6 +408,33 @@ func TestWhatAGuestsProgramDropsComesBack(t *testing.T) {
 	}
 }
 
+// TestWhatComesBackHasOneOrder: the same PUT has the same bytes as its result, and so the same ETag, however many instances
+// come back with it: those with an answer of their own, and those of which the organizer tells something.
+func TestWhatComesBackHasOneOrder(t *testing.T) {
+	t.Parallel()
+	parts := []string{daily + ann + bob + eve}
+	for day, lines := range map[string]string{
+		"11": ann + bob + eveYes, "12": ann + bob + eveYes, "13": "|CONFERENCE:https://meet.example/3" + ann + bob + eve,
+		"14": "|CONFERENCE:https://meet.example/4" + ann + bob + eve,
+	} {
+		parts = append(parts, strings.ReplaceAll(thirdAt, "20260312", "202603"+day)+lines)
+	}
+	before, next := event(parts...), event(daily+ann+bobYes+eve)
+	for range 20 {
+		out, err := rules().Attend(t.Context(), read(t, before), read(t, next), schedule.Guest{Self: self("bob@example.com")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var days []string
+		for _, c := range out.Object.Overrides {
+			days = append(days, c.Property("RECURRENCE-ID").Value()[6:8])
+		}
+		if got := strings.Join(days, " "); got != "11 12 13 14" {
+			t.Fatalf("they come back as %s", got)
+		}
+	}
+}
+
 // TestAttendeeMayChange is RFC 6638 §3.2.2.1: what is not an attendee's to change.
 func TestAttendeeMayChange(t *testing.T) {
 	t.Parallel()
