@@ -324,7 +324,7 @@ func (s *Ledger) turnDown(
 		if schedule.RoleIn(stored, m.parties.Are(cal.Owner)) != schedule.Organizer {
 			return calendar.Errorf(calendar.Forbidden, "", "the owner of %q does not organize this event", cal.Name)
 		}
-		msg, err := m.rules.Stay(ctx, stored, message, d.Proposal.From, strings.TrimSpace(d.Comment))
+		msg, err := m.rules.Stay(ctx, stored, message, d.Proposal, strings.TrimSpace(d.Comment))
 		if err != nil {
 			return err
 		}
@@ -336,7 +336,22 @@ func (s *Ledger) turnDown(
 			m.came(msg, m.post(msg))
 		}
 		told = m.told
-		return w.DropInboxItem(ctx, c.User.ID, d.Message)
+		return m.settle(ctx, c.User.ID, d, message)
 	})
 	return told, err
+}
+
+// settle takes one proposal out of a message in an inbox, and the message with the last one.
+func (m *meeting) settle(ctx context.Context, user calendar.UserID, d Decision, message *content.Object) error {
+	rest, err := schedule.Besides(message, d.Proposal)
+	if err != nil {
+		return err
+	}
+	if rest == nil {
+		return m.DropInboxItem(ctx, user, d.Message)
+	}
+	item := m.itemOf(schedule.Message{Method: schedule.Counter, Document: rest})
+	item.Name = d.Message
+	m.drop(user, item)
+	return nil
 }

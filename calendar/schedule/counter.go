@@ -225,45 +225,71 @@ func likewise(as ical.Time, at int64) ical.Time {
 	}
 }
 
-// Stay is the message by which an organizer tells a guest that the event stays as it is (RFC 5546 §3.2.8).
-func (r Rules) Stay(ctx context.Context, stored, proposed *content.Object, to Address, comment string) (Message, error) {
+// Stay is the message by which an organizer tells a guest that the event stays as it is (RFC 5546 §3.2.8). It says no more
+// than what the guest takes part in, and nothing of what else they propose in the same message.
+func (r Rules) Stay(ctx context.Context, stored, proposed *content.Object, p Proposal, comment string) (Message, error) {
+	m := Message{Method: DeclineCounter, From: OrganizerOf(stored), To: p.From}
 	x, err := r.read(ctx, stored)
 	if err != nil {
-		return Message{}, err
+		return m, err
 	}
-	m := Message{Method: DeclineCounter, From: OrganizerOf(stored), To: to}
-	var all []*ical.Component
-	for _, c := range proposed.Components() {
-		now := x.counterpart(x, c)
-		if now == nil {
-			continue
-		}
-		line := x.mine(now, x.rules.person(to))
-		now = now.Clone()
-		now.RemoveFunc(func(p *ical.Property) bool {
-			return !answering[p.Name()] || p.Name() == "ATTENDEE" || p.Name() == "COMMENT"
-		})
-		if line != nil {
-			now.Add(line.Clone())
-		}
-		if id := c.Property("RECURRENCE-ID"); id != nil && now.Property("RECURRENCE-ID") == nil {
-			now.Add(id.Clone())
-		}
-		setSequence(now, sequence(c))
-		m.Sequence = max(m.Sequence, sequence(c))
-		all = append(all, now)
-	}
-	if len(all) == 0 {
+	c := proposing(proposed, p.Which)
+	if c == nil {
 		return m, ErrNoProposal
 	}
-	if len(all) == 1 {
-		m.Recurrence = recurrence(all[0])
+	now := x.counterpart(x, c)
+	if now == nil {
+		return m, ErrNoProposal
 	}
-	m.Document = r.compose(x, DeclineCounter, all)
+	line := x.mine(now, r.person(p.From))
+	if line == nil {
+		return m, ErrNoProposal
+	}
+	now = now.Clone()
+	now.RemoveFunc(func(p *ical.Property) bool {
+		return !answering[p.Name()] || p.Name() == "ATTENDEE" || p.Name() == "COMMENT"
+	})
+	now.Add(line.Clone())
+	if id := c.Property("RECURRENCE-ID"); id != nil && now.Property("RECURRENCE-ID") == nil {
+		now.Add(id.Clone())
+	}
+	setSequence(now, sequence(c))
+	m.Sequence, m.Recurrence = sequence(c), recurrence(now)
+	m.Document = r.compose(x, DeclineCounter, []*ical.Component{now})
 	if comment != "" {
-		for _, c := range all {
-			c.SetText("COMMENT", comment)
-		}
+		now.SetText("COMMENT", comment)
 	}
 	return m, nil
+}
+
+// proposing is the component of a message that is about an instance, or about all.
+func proposing(message *content.Object, which ical.Time) *ical.Component {
+	for _, c := range message.Components() {
+		var at ical.Time
+		if id := c.Property("RECURRENCE-ID"); id != nil {
+			var err error
+			if at, err = id.Time(); err != nil {
+				continue
+			}
+		}
+		if at == which {
+			return c
+		}
+	}
+	return nil
+}
+
+// Besides is what a guest proposes in a message beside one proposal; nil where that is nothing.
+func Besides(message *content.Object, p Proposal) (*ical.Document, error) {
+	if len(message.Components()) < 2 {
+		return nil, nil
+	}
+	rest, err := copyOf(message)
+	if err != nil {
+		return nil, err
+	}
+	if c := proposing(rest, p.Which); c != nil {
+		rest.Calendar.RemoveComponent(c)
+	}
+	return rest.Document, nil
 }

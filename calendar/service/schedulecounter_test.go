@@ -265,3 +265,55 @@ func TestProposalsAreLookedForAlone(t *testing.T) {
 		}
 	})
 }
+
+// TestOneOfTwoProposals: a guest of two days of a series who proposes others for both hears of the one that was decided, and
+// of nobody else; the other one waits on.
+func TestOneOfTwoProposals(t *testing.T) {
+	invited(t, "ann bob", func(g *guests) {
+		zoe := "ATTENDEE:mailto:zoe@elsewhere.example"
+		part := func(day, start string, more ...string) string {
+			text := strings.ReplaceAll(meetingOf(append([]string{organizedByAnn, "RECURRENCE-ID:" + day + "T100000Z"}, more...)...), "20260310", day)
+			text = strings.Replace(text, "DTSTART:"+day+"T10", "DTSTART:"+day+"T"+start, 1)
+			text = strings.Replace(text, "DTEND:"+day+"T11", "DTEND:"+day+"T18", 1)
+			return text[strings.Index(text, "BEGIN:VEVENT"):strings.Index(text, "END:VCALENDAR")]
+		}
+		series := meetingOf(organizedByAnn, attendees("bob"), "RRULE:FREQ=DAILY;COUNT=5")
+		series = strings.Replace(series, "END:VCALENDAR", part("20260311", "10", attendees("bob"), zoe)+part("20260312", "10", attendees("bob"), zoe)+"END:VCALENDAR", 1)
+		g.save("ann", series)
+		g.letters()
+		both := "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//test//EN\r\n" + part("20260311", "16", zoe) + part("20260312", "16", zoe) + "END:VCALENDAR\r\n"
+		g.must(g.Receive(g.ctx, mailed("zoe@elsewhere.example", "ann@example.com", calendar.MethodCounter, both)))
+		all := g.proposals()
+		if len(all) != 2 || all[0].Which != at(11, 10) {
+			t.Fatalf("ann sees %+v", all)
+		}
+		p := g.people["ann"]
+		_, err := g.Decide(g.ctx, p.Caller, p.cal, "meeting", ledger.Decision{Message: all[0].Message, Proposal: all[0].Proposal})
+		g.must(err)
+		letters, err := g.Store.TakeLetters(g.ctx, g.Now().AddDate(1, 0, 0), g.Now().AddDate(1, 0, 1), 9)
+		g.must(err)
+		text := string(letters[0].Data)
+		if strings.Count(text, "BEGIN:VEVENT") != 1 || !strings.Contains(text, "RECURRENCE-ID:20260311T100000Z") || strings.Contains(text, "bob") {
+			t.Errorf("zoe hears:\n%s", text)
+		}
+		if left := g.proposals(); len(left) != 1 || left[0].Which != at(12, 10) {
+			t.Errorf("what is left: %+v", left)
+		}
+	})
+}
+
+// TestDeclinedWhoIsGone: a guest who is no longer in the event learns nothing of it.
+func TestDeclinedWhoIsGone(t *testing.T) {
+	invited(t, "ann bob eve", func(g *guests) {
+		g.save("ann", meetingOf(organizedByAnn, attendees("bob", "eve"), "RRULE:FREQ=DAILY;COUNT=4"))
+		w := wish(11, 14)
+		w.Instance = at(11, 10)
+		g.propose(w)
+		all := g.proposals()
+		g.save("ann", strings.Replace(g.text("ann"), lineWith(g.text("ann"), "mailto:bob@"), "X-NOTE:nobody", 1))
+		p := g.people["ann"]
+		_, err := g.Decide(g.ctx, p.Caller, p.cal, "meeting", ledger.Decision{Message: all[0].Message, Proposal: all[0].Proposal})
+		g.refused(err, calendar.Stale, "", "not proposed any more")
+		g.want("bob's inbox", g.inbox("bob"), "REQUEST CANCEL")
+	})
+}
