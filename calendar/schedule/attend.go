@@ -228,9 +228,9 @@ func (r Rules) answered(old, now *reading, is Self, forced bool) []*ical.Compone
 		if p := attendee(old.master(), is); p != nil {
 			was = partstat(p)
 		}
-		everything = everything || partstat(attendee(c, is)) != was || percent(c) != percent(old.master())
+		everything = everything || partstat(attendee(c, is)) != was || further(old.master(), c)
 		if everything {
-			all = append(all, c.Clone())
+			all = append(all, given(old.master(), c, is))
 		}
 	}
 	left, were := now.excluded(), old.excluded()
@@ -244,11 +244,25 @@ func (r Rules) answered(old, now *reading, is Self, forced bool) []*ical.Compone
 		case out && !before && old.attends(was, is) && said(old, was, is) != Declined:
 			all = append(all, old.saying(was, is, Declined))
 		case c == nil || !now.attends(c, is):
-		case everything && now.apart[key] != nil, (said(now, c, is) != said(old, was, is) || was != nil && percent(c) != percent(was)) && !out:
-			all = append(all, c.Clone())
+		case everything && now.apart[key] != nil, (said(now, c, is) != said(old, was, is) || further(was, c)) && !out:
+			all = append(all, given(was, c, is))
 		}
 	}
 	return all
+}
+
+// further tells whether somebody has come further with a task than in what they had of it: without that, the percentage is
+// the organizer's.
+func further(was, c *ical.Component) bool { return was != nil && percent(c) != percent(was) }
+
+// given is a component as it goes into an answer: how far the task is, only where that is the guest's own word.
+func given(was, c *ical.Component, is Self) *ical.Component {
+	c = c.Clone()
+	if mine := attendee(c, is); mine != nil && (partstat(mine) == InProcess || partstat(mine) == Completed) || further(was, c) {
+		return c
+	}
+	c.Remove("PERCENT-COMPLETE")
+	return c
 }
 
 // said is somebody's answer to an instance; nothing where there was none.

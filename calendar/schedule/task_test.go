@@ -75,3 +75,44 @@ func TestTasksAreAnswered(t *testing.T) {
 		t.Error("a guest calls a task off")
 	}
 }
+
+// TestPercentageOfTheOrganizer: how far the whole task is, as the organizer wrote it, is no answer of a guest's, and part of none.
+func TestPercentageOfTheOrganizer(t *testing.T) {
+	t.Parallel()
+	bobs := schedule.Guest{Self: self("bob@example.com")}
+	asked := task(at + "|PERCENT-COMPLETE:30" + ann + bob + eve)
+	out, err := rules().Attend(t.Context(), nil, read(t, asked), bobs)
+	if err != nil || len(out.Messages) > 0 {
+		t.Errorf("bob stores what came by mail: %v %v", err, told(out.Messages))
+	}
+	for name, c := range map[string]struct {
+		before, next string
+		percent      bool
+	}{
+		"he accepts what he has":            {asked, strings.Replace(asked, "ATTENDEE:mailto:bob", "ATTENDEE;PARTSTAT=ACCEPTED:mailto:bob", 1), false},
+		"he accepts what came by mail":      {"", strings.Replace(asked, "ATTENDEE:mailto:bob", "ATTENDEE;PARTSTAT=ACCEPTED:mailto:bob", 1), false},
+		"he is at work on it":               {asked, strings.Replace(asked, "ATTENDEE:mailto:bob", "ATTENDEE;PARTSTAT=IN-PROCESS:mailto:bob", 1), true},
+		"he is at work on what came so":     {"", strings.Replace(asked, "ATTENDEE:mailto:bob", "ATTENDEE;PARTSTAT=IN-PROCESS:mailto:bob", 1), true},
+		"he says how far, and nothing else": {asked, strings.Replace(asked, "COMPLETE:30", "COMPLETE:60", 1), true},
+	} {
+		out, err := rules().Attend(t.Context(), read(t, c.before), read(t, c.next), bobs)
+		if err != nil || len(out.Messages) != 1 {
+			t.Errorf("%s: %v %v", name, err, told(out.Messages))
+			continue
+		}
+		if reply := out.Messages[0].Document.String(); strings.Contains(reply, "PERCENT-COMPLETE") != c.percent {
+			t.Errorf("%s:\n%s", name, reply)
+		}
+		if !strings.Contains(out.Object.Document.String(), "PERCENT-COMPLETE") {
+			t.Errorf("%s: his own copy has lost it", name)
+		}
+	}
+	// An instance apart is as the series is.
+	repeated := strings.Replace(asked, "SUMMARY", "RRULE:FREQ=DAILY;COUNT=5\r\nSUMMARY", 1)
+	apart := strings.TrimPrefix(task(thirdAt+"|PERCENT-COMPLETE:30"+ann+bobYes+eve), "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//test//EN\r\n")
+	next := strings.TrimSuffix(repeated, "END:VCALENDAR\r\n") + apart
+	out, err = rules().Attend(t.Context(), read(t, repeated), read(t, next), bobs)
+	if err != nil || len(out.Messages) != 1 || strings.Contains(out.Messages[0].Document.String(), "PERCENT-COMPLETE") {
+		t.Errorf("one instance is accepted: %v %v", err, out.Messages)
+	}
+}
