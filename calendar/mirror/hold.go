@@ -1,23 +1,26 @@
 package mirror
 
 import (
+	"cmp"
 	"context"
 	"slices"
+	"sync"
 	"time"
 
 	"caldav-mcp-server/calendar"
 )
 
 const (
-	// holdFor is how long a calendar is held by a process that has died, holdAgain how often one that lives says so.
-	holdFor, holdAgain = 15 * time.Second, 4 * time.Second
+	// holdFor is how long a calendar is held by a process that has died, holdAgain how often one that lives says so. One that has
+	// said nothing for half of that time is at it no more, since clocks differ.
+	holdFor, holdAgain = time.Minute, 4 * time.Second
 	// holdAsk is how often a process asks for a calendar that another one holds.
 	holdAsk = 100 * time.Millisecond
 )
 
 // hold takes a calendar, so that nobody else writes to it, at its source or here, or takes over what is new there. It
-// waits for as long as the context lets it.
-func (m *Mirror) hold(ctx context.Context, id calendar.CalendarID) (release func(), err error) {
+// waits for as long as the context lets it. The context that it returns ends when the calendar may be another process's.
+func (m *Mirror) hold(ctx context.Context, id calendar.CalendarID) (context.Context, *lease, error) {
 	mine := make(chan struct{})
 	for {
 		m.mu.Lock()
@@ -32,7 +35,7 @@ func (m *Mirror) hold(ctx context.Context, id calendar.CalendarID) (release func
 		select {
 		case <-theirs:
 		case <-ctx.Done():
-			return nil, errBusy
+			return nil, nil, errBusy
 		}
 	}
 	free := func() {
@@ -41,74 +44,151 @@ func (m *Mirror) hold(ctx context.Context, id calendar.CalendarID) (release func
 		m.mu.Unlock()
 		close(mine)
 	}
-	name := "mirror " + string(id)
+	l := &lease{Mirror: m, name: "mirror " + string(id)}
 	for {
-		ok, err := m.Store.Lease(ctx, name, m.holder(), m.Now(), m.Now().Add(holdFor))
+		ok, err := l.ask(ctx)
 		if err != nil {
 			free()
-			return nil, err
+			return nil, nil, err
 		}
 		if ok {
-			quiet := m.keepHolding(ctx, name)
-			return func() {
-				quiet()
-				_ = m.Store.Release(context.WithoutCancel(ctx), name, m.holder())
-				free()
-			}, nil
+			held := l.keep(ctx)
+			l.free = free
+			return held, l, nil
 		}
 		select {
 		case <-time.After(holdAsk):
 		case <-ctx.Done():
 			free()
-			return nil, errBusy
+			return nil, nil, errBusy
 		}
 	}
 }
 
-// keepHolding holds on to a lease until the function that it returns is called.
-func (m *Mirror) keepHolding(ctx context.Context, name string) (end func()) {
-	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
+// lease is a process's hold on one calendar.
+type lease struct {
+	*Mirror
+	name string
+	// lose ends the context of what is done with the calendar, end the keeping of the lease, free lets others of this
+	// process at it.
+	lose      context.CancelCauseFunc
+	end, free func()
+	mu        sync.Mutex
+	said      time.Time
+}
+
+// ask gets the lease, or has it for longer.
+func (l *lease) ask(ctx context.Context) (ok bool, err error) {
+	now := l.Now()
+	ok, err = l.Store.Lease(ctx, l.name, l.holder(), now, now.Add(holdFor))
+	if ok {
+		l.mu.Lock()
+		l.said = now
+		l.mu.Unlock()
+	}
+	return ok, err
+}
+
+// keep holds on to the lease until it is released, or lost.
+func (l *lease) keep(ctx context.Context) context.Context {
+	held, lose := context.WithCancelCause(ctx)
+	asking, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	done := make(chan struct{})
+	l.lose, l.end = lose, func() {
+		cancel()
+		<-done
+		lose(nil)
+	}
 	go func() {
 		defer close(done)
 		again := time.NewTicker(holdAgain)
 		defer again.Stop()
-		for {
+		for l.sure(held) == nil {
 			select {
 			case <-again.C:
-				_, _ = m.Store.Lease(ctx, name, m.holder(), m.Now(), m.Now().Add(holdFor)) // the next one tries again
-			case <-ctx.Done():
+			case <-asking.Done():
 				return
 			}
+			within, enough := context.WithTimeout(asking, holdAgain)
+			if ok, err := l.ask(within); err == nil && !ok { // after an error the next one tries again
+				lose(errLost)
+			}
+			enough()
 		}
 	}()
-	return func() {
-		cancel()
-		<-done
-	}
+	return held
 }
 
-var errBusy = &calendar.Error{
-	Reason: calendar.Unavailable, Message: "the calendar is being brought up to date; try again in a moment", Cause: calendar.ErrElsewhere,
+// sure tells whether the calendar is held still. It does not ask: another process may have had it and be gone.
+func (l *lease) sure(held context.Context) error {
+	l.mu.Lock()
+	late := l.Now().Sub(l.said) >= holdFor/2
+	l.mu.Unlock()
+	if late {
+		l.lose(errLost)
+	}
+	if context.Cause(held) == error(errLost) { //nolint:errorlint // it is this very one
+		return errLost
+	}
+	return nil
 }
+
+func (l *lease) release(ctx context.Context) {
+	l.end()
+	_ = l.Store.Release(context.WithoutCancel(ctx), l.name, l.holder())
+	l.free()
+}
+
+// The errors of a calendar at which another process is: before anything was done, and in the middle of it.
+var (
+	errBusy = &calendar.Error{
+		Reason: calendar.Unavailable, Message: "the calendar is being brought up to date; try again in a moment", Cause: calendar.ErrElsewhere,
+	}
+	errLost = &calendar.Error{
+		Reason: calendar.Unavailable, Message: "this took too long, and another server may be at the calendar by now; try again in a moment", Cause: calendar.ErrElsewhere,
+	}
+)
+
+// grip is a hold on several calendars.
+type grip []*lease
 
 // holdAll takes calendars in the order of their ids.
-func (m *Mirror) holdAll(ctx context.Context, ids []calendar.CalendarID) (release func(), err error) {
-	var held []func()
-	release = func() {
-		for _, free := range slices.Backward(held) {
-			free()
-		}
-	}
+func (m *Mirror) holdAll(ctx context.Context, ids ...calendar.CalendarID) (held context.Context, g grip, err error) {
+	held = ctx
 	for _, id := range slices.Compact(slices.Sorted(slices.Values(ids))) {
-		free, err := m.hold(ctx, id)
+		inner, l, err := m.hold(held, id)
 		if err != nil {
-			release()
-			return nil, err
+			err = g.why(held, err)
+			g.release(ctx)
+			return nil, nil, err
 		}
-		held = append(held, free)
+		held, g = inner, append(g, l)
 	}
-	return release, nil
+	return held, g, nil
+}
+
+// sure tells whether all of them are held still.
+func (g grip) sure(held context.Context) error {
+	for _, l := range g {
+		if err := l.sure(held); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// why is an error of what was done with them: what was broken off since they are lost says so.
+func (g grip) why(held context.Context, err error) error {
+	if err == nil {
+		return nil
+	}
+	return cmp.Or(g.sure(held), err)
+}
+
+func (g grip) release(ctx context.Context) {
+	for _, l := range slices.Backward(g) {
+		l.release(ctx)
+	}
 }
 
 // visitsMost is how many accounts of one user are spoken to at once: what an answer holds is bounded for each of them.

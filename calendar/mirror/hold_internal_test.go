@@ -1,7 +1,11 @@
 package mirror
 
 import (
+	"context"
+	"errors"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"caldav-mcp-server/calendar"
 )
@@ -25,4 +29,53 @@ func TestOneUserIsNotEverybody(t *testing.T) {
 		t.Fatal(err)
 	}
 	leave()
+}
+
+// leases are a store of which only leases are asked.
+type leases struct {
+	calendar.Store
+	answer func() (bool, error)
+}
+
+func (l leases) Lease(context.Context, string, string, time.Time, time.Time) (bool, error) {
+	return l.answer()
+}
+func (leases) Release(context.Context, string, string) error { return nil }
+
+// TestALostCalendarEndsTheWork: at once when another process has it, and in time where nobody knows.
+func TestALostCalendarEndsTheWork(t *testing.T) {
+	t.Parallel()
+	for what, c := range map[string]struct {
+		ok     bool
+		err    error
+		within time.Duration
+	}{
+		"another has it":      {false, nil, 2 * holdAgain},
+		"nobody can be asked": {false, errors.New("away"), holdFor - 2*holdAgain},
+		"it is held":          {true, nil, 0},
+	} {
+		t.Run(what, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				ok, failed := true, error(nil)
+				m := New(Config{Store: leases{answer: func() (bool, error) { return ok, failed }}, Now: time.Now, NewID: func() string { return "me" }})
+				held, g, err := m.holdAll(t.Context(), "one", "two")
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer g.release(t.Context())
+				ok, failed = c.ok, c.err
+				begun := time.Now()
+				within, cancel := context.WithTimeout(held, 3*holdFor)
+				defer cancel()
+				<-within.Done()
+				if took := time.Since(begun); c.within == 0 && held.Err() != nil || c.within != 0 && took > c.within {
+					t.Errorf("it ends after %v: %v", took, context.Cause(held))
+				}
+				if lost := g.why(held, context.Canceled); (lost == error(errLost)) != (c.within != 0) { //nolint:errorlint // it is this very one
+					t.Errorf("it says %v", lost)
+				}
+			})
+		})
+	}
 }

@@ -67,11 +67,16 @@ func (m *Mirror) lookWith(ctx context.Context, source Source, a calendar.Account
 // page takes over one page of changes, while nobody else writes to the calendar: what is written here between the answer and
 // its being stored would be taken for older than it is.
 func (m *Mirror) page(ctx context.Context, source Source, a calendar.Account, id calendar.CalendarID) (done looked, more bool, err error) {
-	release, err := m.hold(ctx, id)
+	held, g, err := m.holdAll(ctx, id)
 	if err != nil {
 		return done, false, err
 	}
-	defer release()
+	defer g.release(ctx)
+	done, more, err = m.heldPage(held, g, source, a, id)
+	return done, more, g.why(held, err)
+}
+
+func (m *Mirror) heldPage(ctx context.Context, g grip, source Source, a calendar.Account, id calendar.CalendarID) (done looked, more bool, err error) {
 	mirror, err := m.Store.Mirror(ctx, id)
 	if err != nil {
 		return done, false, err
@@ -84,7 +89,7 @@ func (m *Mirror) page(ctx context.Context, source Source, a calendar.Account, id
 	changes, err := source.Changes(ctx, mirror.Remote, asked)
 	if errors.Is(err, ErrExpired) && asked != "" {
 		mirror.Cursor, mirror.Whole = "", false
-		if _, failed := m.ledger.Arrive(ctx, cal, calendar.Arrival{Mirror: mirror}); failed != nil {
+		if _, failed := m.arrive(ctx, g, cal, calendar.Arrival{Mirror: mirror}); failed != nil {
 			return done, false, failed
 		}
 		return done, true, ErrExpired
@@ -96,12 +101,20 @@ func (m *Mirror) page(ctx context.Context, source Source, a calendar.Account, id
 		return done, false, errEndless
 	}
 	done.wait = changes.Wait
-	done.Arrived, err = m.take(ctx, cal, mirror, changes)
+	done.Arrived, err = m.take(ctx, g, cal, mirror, changes)
 	return done, changes.More, err
 }
 
+// arrive stores what came, if nobody else can have stored something newer meanwhile.
+func (m *Mirror) arrive(ctx context.Context, g grip, cal calendar.Calendar, a calendar.Arrival) (calendar.Arrived, error) {
+	if err := g.sure(ctx); err != nil {
+		return calendar.Arrived{}, err
+	}
+	return m.ledger.Arrive(ctx, cal, a)
+}
+
 // take stores a page, in parts.
-func (m *Mirror) take(ctx context.Context, cal calendar.Calendar, at calendar.Mirror, page Changes) (all calendar.Arrived, err error) {
+func (m *Mirror) take(ctx context.Context, g grip, cal calendar.Calendar, at calendar.Mirror, page Changes) (all calendar.Arrived, err error) {
 	// A feed lists everything each time, on one page. A listing of several pages begins without a cursor.
 	if at.Cursor == "" && (page.Whole || page.More) || page.Whole && !at.Whole {
 		at.Round++
@@ -117,7 +130,7 @@ func (m *Mirror) take(ctx context.Context, cal calendar.Calendar, at calendar.Mi
 		arriving = append(arriving, calendar.Arriving{Mirrored: calendar.Mirrored{Ref: ref, Round: at.Round}})
 	}
 	for len(arriving) > chunk {
-		some, err := m.ledger.Arrive(ctx, cal, calendar.Arrival{Mirror: at, Objects: arriving[:chunk]})
+		some, err := m.arrive(ctx, g, cal, calendar.Arrival{Mirror: at, Objects: arriving[:chunk]})
 		if all.Add(some); err != nil {
 			return all, err
 		}
@@ -128,7 +141,7 @@ func (m *Mirror) take(ctx context.Context, cal calendar.Calendar, at calendar.Mi
 	if !page.More {
 		end.Whole, end.Checked = false, m.Now()
 	}
-	some, err := m.ledger.Arrive(ctx, cal, calendar.Arrival{Mirror: end, Objects: arriving, Gone: page.Gone, Sweep: page.Whole && !page.More})
+	some, err := m.arrive(ctx, g, cal, calendar.Arrival{Mirror: end, Objects: arriving, Gone: page.Gone, Sweep: page.Whole && !page.More})
 	all.Add(some)
 	return all, err
 }

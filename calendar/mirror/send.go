@@ -33,18 +33,20 @@ func (m *Mirror) Send(ctx context.Context, c calendar.Caller, all []calendar.Out
 	for _, o := range all {
 		ids = append(ids, o.Calendar)
 	}
-	release, err := m.holdAll(within, ids)
+	held, g, err := m.holdAll(within, ids...)
 	if err != nil {
 		return nil, nil, err
 	}
+	release := func() { g.release(ctx) }
 	p := post{m, map[calendar.CalendarID]calendar.Mirror{}, map[calendar.AccountID]Source{}, map[calendar.CalendarID]calendar.Calendar{}}
-	if all, err = p.newFirst(within, all); err != nil {
+	if all, err = p.newFirst(held, all); err != nil {
 		release()
 		return nil, nil, err
 	}
 	for _, o := range all {
-		one, err := p.send(within, c, o)
+		one, err := p.send(held, g, c, o)
 		if err != nil {
+			err = g.why(held, err)
 			release()
 			err = p.failed(ctx, c, o, err)
 			if len(sent) > 0 {
@@ -53,6 +55,10 @@ func (m *Mirror) Send(ctx context.Context, c calendar.Caller, all []calendar.Out
 			return nil, nil, err
 		}
 		sent = append(sent, one)
+	}
+	if err := g.sure(held); err != nil {
+		release()
+		return nil, nil, p.partly(ctx, len(sent), len(all), err)
 	}
 	return sent, release, nil
 }
@@ -119,7 +125,7 @@ func (p *post) ready(ctx context.Context, c calendar.Caller, id calendar.Calenda
 }
 
 // send writes one object.
-func (p *post) send(ctx context.Context, c calendar.Caller, o calendar.Outgoing) (calendar.Sent, error) {
+func (p *post) send(ctx context.Context, g grip, c calendar.Caller, o calendar.Outgoing) (calendar.Sent, error) {
 	mirror, source, err := p.ready(ctx, c, o.Calendar)
 	if err != nil {
 		return calendar.Sent{}, err
@@ -130,6 +136,9 @@ func (p *post) send(ctx context.Context, c calendar.Caller, o calendar.Outgoing)
 	}
 	if was.Fault != "" {
 		return calendar.Sent{}, Refusef("it has become something there that cannot be shown here (%s): change it there", was.Fault)
+	}
+	if err := g.sure(ctx); err != nil {
+		return calendar.Sent{}, err
 	}
 	if o.Data == nil {
 		if was.Ref == "" {
@@ -165,7 +174,7 @@ func (p *post) failed(ctx context.Context, c calendar.Caller, o calendar.Outgoin
 		e.Hint = "read it again, then repeat your change; what you wrote is in the history"
 		return e
 	}
-	if later, ok := errors.AsType[*Later](err); ok && later.Unknown || errors.Is(err, context.DeadlineExceeded) {
+	if later, ok := errors.AsType[*Later](err); ok && later.Unknown || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, errLost) {
 		p.hurry(ctx, p.mirrors[o.Calendar].Account) // it may have been done all the same
 	}
 	return refused(err, cal.Origin.From)
