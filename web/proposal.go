@@ -13,8 +13,8 @@ import (
 // proposal is another time that a guest would rather have for an event of the visitor's.
 type proposal struct {
 	Message calendar.ObjectName
-	// Which and Start tell apart what one message proposes.
-	Which, Start               string
+	// Which, Start and End tell apart what one message proposes, and from what took its place since the page was shown.
+	Which, Start, End          string
 	By, Title, Now, At, Remark string
 }
 
@@ -33,7 +33,7 @@ func (v *visit) proposals(c clock) ([]proposal, error) {
 			by = string(p.From)
 		}
 		list = append(list, proposal{
-			p.Message, p.Which.String(), p.Start.String(), excerpt(by), titleOf(p.Instance), c.sentence(p), c.proposed(p), excerpt(p.Comment),
+			p.Message, p.Which.String(), p.Start.String(), p.Proposal.End.String(), excerpt(by), titleOf(p.Instance), c.sentence(p), c.proposed(p), excerpt(p.Comment),
 		})
 	}
 	return list, err
@@ -90,7 +90,8 @@ func (v *visit) decideProposal() error {
 		return err
 	}
 	i := slices.IndexFunc(all, func(p query.Proposal) bool {
-		return string(p.Message) == v.r.PathValue("message") && p.Which.String() == v.field("which") && p.Proposal.Start.String() == v.field("start")
+		return string(p.Message) == v.r.PathValue("message") && p.Which.String() == v.field("which") &&
+			p.Proposal.Start.String() == v.field("start") && p.Proposal.End.String() == v.field("end")
 	})
 	if i < 0 {
 		return calendar.Errorf(calendar.NotFound, "", "this is not proposed any more: the event, or the proposal, has changed")

@@ -26,17 +26,18 @@ func TestProposals(t *testing.T) {
 			users[name], cals[name] = u, h.made(u, "Work")
 		}
 		h.put(callerOf(users["ann"]), cals["ann"], object("VEVENT", "lunch", "Lunch", "DTSTART:20260503T080000Z", "DTEND:20260503T090000Z", "ORGANIZER:mailto:ann@example.com", "ATTENDEE:mailto:bob@example.com"))
+		hours := 1
 		propose := func(hour int) {
 			start := ical.Instant(time.Date(2026, 5, 3, hour, 0, 0, 0, time.UTC))
 			_, err := h.calendars.Propose(t.Context(), callerOf(users["bob"]), cals["bob"], "lunch", ledger.Wish{
-				Times: edit.Times{Start: edit.To(start)}, Comment: "My <b>train</b>",
+				Times: edit.Times{Start: edit.To(start), End: edit.To(ical.Instant(time.Date(2026, 5, 3, hour+hours, 0, 0, 0, time.UTC)))}, Comment: "My <b>train</b>",
 			})
 			h.must(err)
 		}
 		form := func(b *browser) (path string, fields []string) {
 			body := b.get("").body
 			path = regexp.MustCompile(`proposals/[^"]+`).FindString(body)
-			for _, name := range []string{"which", "start"} {
+			for _, name := range []string{"which", "start", "end"} {
 				fields = append(fields, name, regexp.MustCompile(`name="` + name + `" value="([^"]*)"`).FindStringSubmatch(body)[1])
 			}
 			return path, fields
@@ -51,6 +52,10 @@ func TestProposals(t *testing.T) {
 		h.as("bob").get("").shows(http.StatusOK, "14:00–15:00")
 		ann.post(path, append(fields, "answer", "accept")...).shows(http.StatusNotFound, "not proposed any more")
 		propose(16)
+		path, fields = form(ann)
+		hours = 3
+		propose(16) // longer, after the page was shown
+		ann.post(path, append(fields, "answer", "accept")...).shows(http.StatusNotFound, "not proposed any more")
 		path, fields = form(ann)
 		ann.post(path, append(fields, "answer", "decline")...).at("?done=proposal-declined").shows(http.StatusOK, "The event stays", "14:00–15:00").hides("proposes")
 	})
