@@ -104,10 +104,18 @@ func (h *Handler) hasTool(x *exchange, name string) bool {
 // toolNames are the tools that the caller may use.
 func (h *Handler) toolNames(x *exchange) []string {
 	var names []string
-	for _, t := range h.tools {
-		if t.offered(x.caller) && t.open(x.caller) && (!t.unbound || x.caller.Calendars == nil) && (!t.mail || x.mail) {
-			names = append(names, t.name)
-		}
+	for _, t := range h.toolsOf(x) {
+		names = append(names, t.name)
 	}
 	return names
+}
+
+// toolsOf are the same, as rows.
+func (h *Handler) toolsOf(x *exchange) (rows []tool) {
+	for _, t := range h.tools {
+		if t.offered(x.caller) && t.open(x.caller) && (!t.unbound || x.caller.Calendars == nil) && (!t.mail || x.mail) {
+			rows = append(rows, t)
+		}
+	}
+	return rows
 }

@@ -23,16 +23,21 @@ type resultSchemas struct {
 	// left out for that.
 	writes bool
 	reader string
+	// tools are the names of those that are listed.
+	tools map[string]bool
 	// refuses tells that it was said how a refusal looks.
 	refuses bool
 }
 
-// outputSchemas are those of all tools by name. The tools that most tokens are for come first, and explain.
+// outputSchemas are those of tools that are listed together, by name. The tools that most tokens are for come first, and explain.
 func outputSchemas(tools []tool) map[string]json.RawMessage {
 	inOrder := slices.SortedStableFunc(slices.Values(tools), func(a, b tool) int {
 		return cmp.Or(cmp.Compare(a.place(), b.place()), strings.Compare(a.name, b.name))
 	})
-	schemas, s := make(map[string]json.RawMessage), resultSchemas{said: make(map[[2]string]bool), listed: make(map[reflect.Type]bool)}
+	schemas, s := make(map[string]json.RawMessage), resultSchemas{said: make(map[[2]string]bool), listed: make(map[reflect.Type]bool), tools: make(map[string]bool)}
+	for _, t := range tools {
+		s.tools[t.name] = true
+	}
 	for _, t := range inOrder {
 		s.writes, s.reader = !t.hints.readOnly, ""
 		schemas[t.name] = s.of(t.gives)
@@ -98,10 +103,10 @@ func (s *resultSchemas) schema(t reflect.Type) members {
 
 // properties are the fields of a result. The tag doc says more of one, and is only for what would be misread: most
 // hosts don't show it to the model, which sees the results. The tag in names the tool that declares a field, or the
-// fields of what is embedded, for those that write.
+// fields of what is embedded, for those that write and are listed with it.
 func (s *resultSchemas) properties(t reflect.Type) (properties members) {
 	for f := range t.Fields() {
-		if reader := f.Tag.Get("in"); reader != "" && s.writes {
+		if reader := f.Tag.Get("in"); s.writes && s.tools[reader] {
 			s.reader = reader
 			continue
 		}

@@ -202,12 +202,14 @@ func (h *Handler) visibleTools(ctx context.Context, declared []mcpgo.Tool) []mcp
 	if x.message.method != string(mcpgo.MethodToolsList) {
 		return slices.DeleteFunc(declared, func(d mcpgo.Tool) bool { return !h.hasTool(x, d.Name) })
 	}
-	visible := make([]mcpgo.Tool, 0, len(declared))
-	for _, name := range h.toolNames(x) {
+	visible, rows := make([]mcpgo.Tool, 0, len(declared)), h.toolsOf(x)
+	results := outputSchemas(rows) // a tool that is not listed explains nothing to the others
+	for _, t := range rows {
 		for _, d := range declared {
-			if d.Name != name {
+			if d.Name != t.name {
 				continue
 			}
+			d.RawOutputSchema = results[t.name]
 			if x.version.plain() {
 				d.Title, d.RawOutputSchema = "", nil
 				d.RawInputSchema = h.firstInput(d.Name)

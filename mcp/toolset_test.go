@@ -33,6 +33,25 @@ func TestToolsOfAToken(t *testing.T) {
 	}
 }
 
+// TestFewToolsExplainThemselves: what a result has is told by a tool of the list, whichever others the token is not for.
+func TestFewToolsExplainThemselves(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, testdb.SQLite(t))
+	for tool, want := range map[string]string{"patch_event": `"items":{"type":"object","properties":`, "search_events": `"items":{"type":"object","properties":{`, "update_event": `"recurring":`} {
+		one := h.callers["alice"]
+		one.Token, one.Tools = calendar.TokenID("token-"+tool), []calendar.ToolName{calendar.ToolName(tool)}
+		h.callers["alice-"+tool] = one
+		g := do(t, request(t, "POST", h.open(t, h.config()), "alice-"+tool, `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`, versionHeader, "2025-11-25"))
+		var r struct{ Result struct{ Tools []listed } }
+		if err := json.Unmarshal([]byte(g.body), &r); err != nil || len(r.Result.Tools) != 1 {
+			t.Fatalf("%v: %s", err, g.body)
+		}
+		if schema := string(r.Result.Tools[0].OutputSchema); !strings.Contains(schema, want) || strings.Contains(schema, "With all that") || !strings.Contains(schema, "why not") {
+			t.Errorf("%s alone gives %s", tool, schema)
+		}
+	}
+}
+
 // TestToolsOfABoundToken: what would be refused whatever it is given is not listed.
 func TestToolsOfABoundToken(t *testing.T) {
 	t.Parallel()
