@@ -103,6 +103,17 @@ var deeds = map[string]func(*house, calendar.Calendar) string{
 		}
 		return expect(h.model.writes, 2)
 	},
+	"a deletion that was mailed is taken back with a mail": func(h *house, cal calendar.Calendar) string {
+		_, err := h.Put(h.ctx, h.alice, cal, calendar.Draft{Name: "party.ics", Data: []byte(invitation)})
+		h.must(err)
+		h.must(h.Delete(h.ctx, h.alice, cal, "party.ics", calendar.Precondition{}))
+		h.model.quiet = true
+		h.must(h.takeBack(cal, "party"))
+		if h.model.quiet {
+			return "guests hear nothing"
+		}
+		return expect(h.model.writes, 3)
+	},
 	"an import goes there, and no guest hears of it": func(h *house, cal calendar.Calendar) string {
 		_, err := h.NewImporter(h.alice, calendar.ImportOptions{}).Store(h.ctx, cal, []calendar.Import{{Data: []byte(invitation)}})
 		h.must(err)
