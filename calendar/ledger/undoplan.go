@@ -226,6 +226,8 @@ func before(e calendar.Change) (s state, known bool) {
 // goal is the wanted state of a UID.
 type goal struct {
 	now, then state
+	// renamed tells that an object is to have another name and the same text, of which nobody else need hear.
+	renamed bool
 	// undoes are the changes that this takes back, the latest first.
 	undoes []calendar.Version
 }

@@ -242,6 +242,7 @@ func (t *undoIn) object(ctx context.Context, uid calendar.UID, past []calendar.C
 		}
 		t.done(o.Summary)
 	}
+	g.renamed = g.now.data != nil && g.now.same(g.then)
 	g.now.data = nil // what comes back is held until all that goes has gone
 	return g, g.then.data != nil, nil
 }
@@ -299,7 +300,7 @@ func (t *undoIn) restore(ctx context.Context, g goal) error {
 	}
 	t.undoes = g.undoes
 	tell := calendar.TellAgain
-	if t.moves(d.UID) || g.now.data != nil && g.now.name != g.then.name {
+	if t.moves(d.UID) || g.renamed {
 		tell = calendar.Unscheduled
 	}
 	if err := t.save(ctx, &next, calendar.Draft{Telling: tell, Stored: true}); err != nil {

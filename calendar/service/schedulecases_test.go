@@ -113,6 +113,29 @@ func TestUndoTellsAgain(t *testing.T) {
 	})
 }
 
+// TestUndoOfANewName: what an object is called is nobody else's business, so nobody hears that it is called as before.
+func TestUndoOfANewName(t *testing.T) {
+	invited(t, "ann bob", func(g *guests) {
+		g.save("ann", meetingOf(organizedByAnn, attendees("bob", "zoe")))
+		g.want("zoe is asked", g.letters(), "REQUEST zoe@example.com")
+		g.must(g.answer("ACCEPTED"))
+		for _, who := range []string{"ann", "bob"} {
+			p := g.people[who]
+			o, _ := g.has(who)
+			sequence, inboxes := g.line("bob", "SEQUENCE"), g.inbox("ann")+"; "+g.inbox("bob")
+			_, err := g.Move(g.ctx, p.Caller, ledger.Transfer{From: p.cal, Name: o.Name, To: p.cal, As: "other.ics"})
+			g.must(err)
+			g.undo(p.Caller, g.latest(p.Caller, p.cal).ID())
+			now, _ := g.has(who)
+			g.want("the name", string(now.Name), string(o.Name))
+			g.want("the text", string(now.Data), string(o.Data))
+			g.want("the count", g.line("bob", "SEQUENCE"), sequence)
+			g.want("the inboxes", g.inbox("ann")+"; "+g.inbox("bob"), inboxes)
+			g.want("the letters", g.letters(), "")
+		}
+	})
+}
+
 // TestScopeInvite: a token without the scope tells nobody anything: what others would hear of it is refused, or made with
 // nobody told, as the call says.
 func TestScopeInvite(t *testing.T) {
