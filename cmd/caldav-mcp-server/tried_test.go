@@ -14,8 +14,17 @@ func findings() (all []string) {
 		name string
 		most int
 	}{
-		{"security H", 4}, {"security M", 10}, {"security L", 19}, {"time F", 6}, {"time N", 9}, {"dav O-", 13}, {"clients F", 12},
-		{"mcp A", 4}, {"mcp B", 10}, {"mcp C", 10}, {"mcp D", 9},
+		{"security H", 4},
+		{"security M", 10},
+		{"security L", 19},
+		{"time F", 6},
+		{"time N", 9},
+		{"dav O-", 13},
+		{"clients F", 12},
+		{"mcp A", 4},
+		{"mcp B", 10},
+		{"mcp C", 10},
+		{"mcp D", 9},
 	} {
 		for i := range series.most {
 			all = append(all, series.name+strconv.Itoa(i+1))
