@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/content"
 	"caldav-mcp-server/calendar/schedule"
 )
 
@@ -30,4 +31,21 @@ func (w *work) settleCopy(ctx context.Context, a *calendar.Appointment, made ver
 	var err error
 	a.Object, err = w.write(ctx, next, before, true)
 	return err
+}
+
+// noteBytes is how much the outcome of a message takes at most in the line of its recipient, with the fold that it may need.
+const noteBytes = len(";SCHEDULE-STATUS=0.0") + len("\r\n ")
+
+// hasRoom tells whether an answer fits into an event together with what came of the messages to those whom it brings in.
+func (w *work) hasRoom(before, after *content.Object) bool {
+	brought := max(0, guestLines(after)-guestLines(before))
+	return int64(len(after.Document.Bytes())+brought*noteBytes) <= w.limits.ObjectBytes
+}
+
+func guestLines(o *content.Object) int {
+	n := 0
+	for _, c := range o.Components() {
+		n += len(c.All("ATTENDEE"))
+	}
+	return n
 }

@@ -261,12 +261,15 @@ func (m *meeting) reply(ctx context.Context, user calendar.User, msg schedule.Me
 	case err != nil && !errors.Is(err, schedule.ErrSame):
 		return statusFailed, fails(ctx, unusable{err})
 	case err == nil:
+		if !m.hasRoom(stored, made) {
+			return statusFailed, nil // their copy is full, and nobody is invited to what it does not say
+		}
 		if err := m.bring(ctx, user, stored, made); err != nil {
 			return "", err
 		}
 		next := m.versionAsIs(schedule.Delivered{Object: made})
 		if !next.fits {
-			return statusFailed, nil // their copy is full
+			return "", m.mayHold(next.data)
 		}
 		if err := m.settleCopy(ctx, a, next); err != nil {
 			return "", err
