@@ -157,6 +157,12 @@ func (t *Tx) Advance(ctx context.Context, id calendar.CalendarID) (calendar.Cale
 // AdvanceAll implements [calendar.Tx]. Rows are locked in the order in which the inner query yields them.
 func (t *Tx) AdvanceAll(ctx context.Context, ids []calendar.CalendarID) ([]calendar.Calendar, error) {
 	t.hint.Calendars = append(t.hint.Calendars, ids...)
+	if len(ids) > 0 {
+		// At the first that is locked: behind it the transaction has a connection and waits in front of none.
+		if err := t.approach(ctx, slices.Min(ids)); err != nil {
+			return nil, err
+		}
+	}
 	all, err := asked(ctx, t, ids, scanAdvanced, `UPDATE calendars SET version = version + 1, modified = $1
 		WHERE id IN (SELECT id FROM calendars WHERE trashed IS NULL AND id`+oneOf(2)+`ORDER BY id`+t.of().lockRows+`)
 		RETURNING `+packedCalendar.selected, t.store.now())

@@ -1,17 +1,37 @@
 package store
 
 import (
+	"context"
 	"sync"
 	"testing"
+	"time"
 
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/internal/testdb"
 )
 
 // TestBusyCalendarLeavesConnections: fifty that change one calendar, of which the first is slow, keep nobody from reading
-// or changing another.
+// or changing another, whether they change it alone or with others.
 func TestBusyCalendarLeavesConnections(t *testing.T) {
 	t.Parallel()
+	t.Run("Advance", func(t *testing.T) {
+		t.Parallel()
+		busyCalendar(t, func(ctx context.Context, tx calendar.Tx, id calendar.CalendarID) error {
+			_, err := tx.Advance(ctx, id)
+			return err
+		})
+	})
+	t.Run("AdvanceAll", func(t *testing.T) {
+		t.Parallel()
+		busyCalendar(t, func(ctx context.Context, tx calendar.Tx, id calendar.CalendarID) error {
+			_, err := tx.AdvanceAll(ctx, []calendar.CalendarID{"third", id})
+			return err
+		})
+	})
+}
+
+func busyCalendar(t *testing.T, advance func(context.Context, calendar.Tx, calendar.CalendarID) error) {
+	t.Helper()
 	s, err := Open(t.Context(), testdb.Postgres(t), Options{MaxConns: gatePlaces + 1})
 	if err != nil {
 		t.Fatal(err)
@@ -31,7 +51,7 @@ func TestBusyCalendarLeavesConnections(t *testing.T) {
 	}
 	change := func(id calendar.CalendarID, then func()) error {
 		return s.Update(t.Context(), func(tx calendar.Tx) error {
-			_, err := tx.Advance(t.Context(), id)
+			err := advance(t.Context(), tx, id)
 			then()
 			return err
 		})
@@ -56,8 +76,12 @@ func TestBusyCalendarLeavesConnections(t *testing.T) {
 	}
 	arrived.Wait()
 	for range 20 {
-		if _, err := s.Calendar(t.Context(), "alice", "other"); err != nil {
+		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+		_, err := s.Calendar(ctx, "alice", "other")
+		cancel()
+		if err != nil {
 			t.Error(err)
+			break
 		}
 		if err := change("other", func() {}); err != nil {
 			t.Error(err)
