@@ -133,7 +133,7 @@ func (m *meeting) putForward(ctx context.Context, msg schedule.Message) error {
 	}
 	if err != nil {
 		m.came(msg, statusForbidden)
-		return ctx.Err() //nolint:nilerr // the organizer has no such event, which is the outcome
+		return ctx.Err() // nil: the organizer has no such event, which is the outcome
 	}
 	m.came(msg, statusDelivered)
 	return nil

@@ -61,7 +61,7 @@ func (s *Queries) proposedIn(ctx context.Context, c calendar.Caller, m *meter.Me
 	}
 	message, err := content.Read(item.Data, ical.Limits{})
 	if err != nil {
-		return nil, nil //nolint:nilerr // nobody can decide about what cannot be read
+		return nil, nil // nobody can decide about what cannot be read
 	}
 	found, err := s.proposedFor(ctx, c, m, own, message)
 	for i := range found {
