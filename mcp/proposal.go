@@ -53,27 +53,50 @@ func (b toolbox) proposals(ctx context.Context, c *call) ([]query.Proposal, erro
 	return b.service.Proposals(ctx, c.caller, c.meter)
 }
 
-// proposed are the proposals of guests that a call may mean: for that event, and at that time if it says one.
+// proposed are the proposals of guests that a call may mean: for that event, and at those times that it says.
 func (b toolbox) proposed(ctx context.Context, c *call, s subject, in *eventAnswer) ([]query.Proposal, error) {
 	all, err := b.proposals(ctx, c)
 	if err != nil {
 		return nil, err
 	}
-	var wanted ical.Time
-	if value, given := in.start.Value(); given {
-		m, err := s.zone.read("start", value)
+	for _, side := range [...]struct {
+		name string
+		edit.Field[string]
+		of func(query.Proposal) ical.Time
+	}{
+		{"start", in.start, func(p query.Proposal) ical.Time { return p.Proposal.Start }},
+		{"end", in.end, func(p query.Proposal) ical.Time { return p.Proposal.End }},
+	} {
+		if !isTime(side.Field) {
+			continue
+		}
+		value, _ := side.Value()
+		m, err := s.zone.read(side.name, value)
 		if err != nil {
 			return nil, err
 		}
-		if wanted = ical.Instant(m.at); m.date {
-			wanted = ical.Date(wanted.Civil)
-		}
+		all = slices.DeleteFunc(all, func(p query.Proposal) bool { return !s.zone.means(m, side.of(p)) })
 	}
 	return slices.DeleteFunc(all, func(p query.Proposal) bool {
 		whole := s.scope == edit.All || s.id.IsZero()
 		return p.Occurrence.Calendar.ID != s.cal.ID || p.Object.UID != s.found.Object.UID || p.Which.IsZero() != whole ||
-			!whole && !p.RecurrenceID.Time.Equal(s.found.RecurrenceID.Time) || !wanted.IsZero() && p.Start.Form != ical.FormFloating && p.Start != wanted
+			!whole && !p.RecurrenceID.Time.Equal(s.found.RecurrenceID.Time)
 	}), nil
+}
+
+// means tells whether a call that gives a moment means a time that is proposed. A floating one is at its place on the clock.
+func (z zoned) means(m moment, t ical.Time) bool {
+	switch given := ical.Instant(m.at); {
+	case t.IsZero():
+		return true // it lasts as long as now
+	case m.date || t.IsDate():
+		return m.date && t.IsDate() && given.Civil == t.Civil
+	case t.Form == ical.FormFloating:
+		_, offset := m.at.In(z.Location()).Zone()
+		return ical.CivilFromSeconds(m.at.Unix()+int64(offset)) == t.Civil
+	default:
+		return given == t
+	}
 }
 
 // decide takes up what guests proposed for an event of the user's, or turns it down.
@@ -81,6 +104,11 @@ func (b toolbox) decide(ctx context.Context, c *call, s subject, in *eventAnswer
 	d := ledger.Decision{Accept: in.answer == "accept", Comment: in.comment, When: s.when, Meter: c.meter}
 	if !d.Accept && in.answer != "decline" {
 		return answer{}, errArgument(`the user organizes this event, and a guest proposes another time: "answer" is "accept" or "decline"`)
+	}
+	if d.Accept && !isTime(in.start) {
+		e := errArgument(`to accept, say the time that the user has seen and wants: %s`, quote(strings.Join(texts(s.zone.wishes(all)), "; ")))
+		e.Hint = `give its "start", and its "end"`
+		return answer{}, e
 	}
 	for _, p := range all[1:] {
 		if d.Accept && (p.Start != all[0].Start || p.End != all[0].End) {

@@ -66,6 +66,12 @@ func TestProposals(t *testing.T) {
 		if said := refusalOf(t, door, "bob", "respond_to_event", written(t, with(params{"answer": "accept", "start": "2026-03-06T15:00:00Z"}))); !strings.Contains(said, "nobody proposes") {
 			t.Errorf("another time: %s", said)
 		}
+		if said := refusalOf(t, door, "bob", "respond_to_event", written(t, with(params{"answer": "accept"}))); !strings.Contains(said, "2026-03-06T12:00:00Z") {
+			t.Errorf("no time: %s", said)
+		}
+		if said := refusalOf(t, door, "bob", "respond_to_event", written(t, with(params{"answer": "accept", "start": "2026-03-06T12:00:00Z", "end": "2026-03-06T17:00:00Z"}))); !strings.Contains(said, "nobody proposes") {
+			t.Errorf("another end: %s", said)
+		}
 		var after struct {
 			Start string `json:"start_local"`
 			Told  []string
