@@ -3,6 +3,7 @@ package schedule
 import (
 	"context"
 	"errors"
+	"slices"
 	"strconv"
 
 	"caldav-mcp-server/calendar/content"
@@ -173,14 +174,14 @@ func percent(c *ical.Component) string {
 }
 
 // deputies adds those whom an attendee sends in their place. It is the one way by which somebody else than the
-// organizer brings people in, and so for one of them.
+// organizer brings people in, and so for one of them, who is the same in all instances.
 func (x *reading) deputies(target, c *ical.Component, is Self) (bool, error) {
 	added := false
 	for _, p := range delegates(c.All("ATTENDEE"), is) {
 		if attendee(target, only(addressOf(p))) != nil {
 			continue
 		}
-		if len(delegates(target.All("ATTENDEE"), is)) > 0 {
+		if len(delegates(target.All("ATTENDEE"), is)) > 0 || x.sentAnother(addressOf(p), is) {
 			return false, ErrDelegates
 		}
 		line := p.Clone()
@@ -189,9 +190,22 @@ func (x *reading) deputies(target, c *ical.Component, is Self) (bool, error) {
 		setParam(line, "ROLE", "REQ-PARTICIPANT")
 		setParam(line, paramRSVP, "TRUE")
 		target.Add(line)
-		added = true
+		x.sent, added = append(x.sent, addressOf(p)), true
 	}
 	return added, nil
+}
+
+// sentAnother tells whether somebody, for whom this reading is made, has sent somebody else than this delegate to any instance.
+func (x *reading) sentAnother(delegate Address, is Self) bool {
+	if !x.sought {
+		x.sought = true
+		for _, c := range x.Components() {
+			for _, p := range delegates(c.All("ATTENDEE"), is) {
+				x.sent = append(x.sent, addressOf(p))
+			}
+		}
+	}
+	return slices.ContainsFunc(x.sent, func(a Address) bool { return a != delegate })
 }
 
 // follow lets the instances that are told apart for other reasons have the answer to the series, where they had that

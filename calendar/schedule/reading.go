@@ -61,6 +61,9 @@ type reading struct {
 	// seriesLine is the line in the series of the one person for whom a reading of theirs is made, once it was looked for.
 	seriesLine *ical.Property
 	looked     bool
+	// sent are the delegates of that person, once they were sought.
+	sent   []Address
+	sought bool
 }
 
 // read makes a reading; of no object an empty one.

@@ -51,6 +51,29 @@ func TestDelegateElsewhereIsInvited(t *testing.T) {
 	})
 }
 
+// TestOneDelegateInAllOfASeries: a guest sends the same one to each day, and nobody brings in a crowd day by day.
+func TestOneDelegateInAllOfASeries(t *testing.T) {
+	invited(t, "ann", func(g *guests) {
+		zoe := "ATTENDEE:mailto:zoe@elsewhere.example"
+		g.save("ann", meetingOf(organizedByAnn, zoe, "RRULE:FREQ=DAILY;COUNT=5"))
+		g.letters()
+		day := func(day, delegate string) string {
+			text := strings.ReplaceAll(meetingOf(organizedByAnn, "RECURRENCE-ID:"+day+"T100000Z",
+				`ATTENDEE;PARTSTAT=DELEGATED;DELEGATED-TO="mailto:`+delegate+`@elsewhere.example":mailto:zoe@elsewhere.example`,
+				`ATTENDEE;DELEGATED-FROM="mailto:zoe@elsewhere.example":mailto:`+delegate+`@elsewhere.example`), "20260310", day)
+			return text[strings.Index(text, "BEGIN:VEVENT"):strings.Index(text, "END:VCALENDAR")]
+		}
+		send := func(first, second string) error {
+			text := "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//test//EN\r\n" + day("20260311", first) + day("20260312", second) + "END:VCALENDAR\r\n"
+			return g.Receive(g.ctx, mailed("zoe@elsewhere.example", "ann@example.com", calendar.MethodReply, text))
+		}
+		g.refused(send("lou", "max"), calendar.Forbidden, "", "one delegate")
+		g.want("letters", g.letters(), "")
+		g.must(send("lou", "lou"))
+		g.want("letters", g.letters(), "REQUEST lou@elsewhere.example")
+	})
+}
+
 // lineWith is the first line that contains something, without folds.
 func lineWith(text, part string) string {
 	for line := range strings.SplitSeq(strings.ReplaceAll(text, "\r\n ", ""), "\r\n") {
