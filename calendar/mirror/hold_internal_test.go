@@ -3,6 +3,7 @@ package mirror
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -57,19 +58,24 @@ func TestALostCalendarEndsTheWork(t *testing.T) {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				ok, failed := true, error(nil)
-				m := New(Config{Store: leases{answer: func() (bool, error) { return ok, failed }}, Now: time.Now, NewID: func() string { return "me" }})
+				var begun atomic.Bool // until then all is well
+				m := New(Config{Now: time.Now, NewID: func() string { return "me" }, Store: leases{answer: func() (bool, error) {
+					if !begun.Load() {
+						return true, nil
+					}
+					return c.ok, c.err
+				}}})
 				held, g, err := m.holdAll(t.Context(), "one", "two")
 				if err != nil {
 					t.Fatal(err)
 				}
 				defer g.release(t.Context())
-				ok, failed = c.ok, c.err
-				begun := time.Now()
+				begun.Store(true)
+				start := time.Now()
 				within, cancel := context.WithTimeout(held, 3*holdFor)
 				defer cancel()
 				<-within.Done()
-				if took := time.Since(begun); c.within == 0 && held.Err() != nil || c.within != 0 && took > c.within {
+				if took := time.Since(start); c.within == 0 && held.Err() != nil || c.within != 0 && took > c.within {
 					t.Errorf("it ends after %v: %v", took, context.Cause(held))
 				}
 				if lost := g.why(held, context.Canceled); (lost == error(errLost)) != (c.within != 0) { //nolint:errorlint // it is this very one
