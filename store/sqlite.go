@@ -21,6 +21,8 @@ const (
 	defaultReaders = 4
 	// busyTimeout is how long a connection waits for another process that writes.
 	busyTimeout = 10 * time.Second
+	// busyAgain is how soon it is tried again where SQLite does not wait by itself.
+	busyAgain = 20 * time.Millisecond
 )
 
 // sqliteEngine describes SQLite.
@@ -118,15 +120,37 @@ func (s *Store) openWriter(ctx context.Context, path string) (*fileWriter, func(
 		return nil, nil, err
 	}
 	db.SetMaxOpenConns(1)
-	conn, err := db.Conn(ctx)
-	if err == nil {
-		err = requireWAL(ctx, conn, path)
-	}
+	conn, err := connectFile(ctx, db, path)
 	if err != nil {
 		return nil, nil, errors.Join(s.engine.translate(ctx, fmt.Errorf("%s: %w", path, err)), db.Close())
 	}
 	w := &fileWriter{statements: statements{engine: s.engine, on: conn, kept: map[string]*sql.Stmt{}}, conn: conn}
 	return w, func() error { return errors.Join(w.close(), conn.Close(), db.Close()) }, nil
+}
+
+// connectFile opens a file that others may be making at this moment: SQLite does not wait for those who change its kind of log, as it
+// waits for those who write.
+func connectFile(ctx context.Context, db *sql.DB, path string) (*sql.Conn, error) {
+	for begun := time.Now(); ; {
+		conn, err := db.Conn(ctx)
+		if err == nil {
+			err = requireWAL(ctx, conn, path)
+		}
+		if err == nil {
+			return conn, nil
+		}
+		if conn != nil {
+			err = errors.Join(err, conn.Close())
+		}
+		if sqliteFault(err) != faultConflict || time.Since(begun) > busyTimeout {
+			return nil, err
+		}
+		select {
+		case <-time.After(busyAgain):
+		case <-ctx.Done():
+			return nil, err
+		}
+	}
 }
 
 // requireWAL refuses a file system, such as a network's, on which the write-ahead log cannot work.
