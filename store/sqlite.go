@@ -131,7 +131,9 @@ func (s *Store) openWriter(ctx context.Context, path string) (*fileWriter, func(
 // connectFile opens a file that others may be making at this moment: SQLite does not wait for those who change its kind of log, as it
 // waits for those who write.
 func connectFile(ctx context.Context, db *sql.DB, path string) (*sql.Conn, error) {
-	for begun := time.Now(); ; {
+	patience, cancel := context.WithTimeout(ctx, busyTimeout)
+	defer cancel()
+	for {
 		conn, err := db.Conn(ctx)
 		if err == nil {
 			err = requireWAL(ctx, conn, path)
@@ -142,12 +144,12 @@ func connectFile(ctx context.Context, db *sql.DB, path string) (*sql.Conn, error
 		if conn != nil {
 			err = errors.Join(err, conn.Close())
 		}
-		if sqliteFault(err) != faultConflict || time.Since(begun) > busyTimeout {
+		if sqliteFault(err) != faultConflict {
 			return nil, err
 		}
 		select {
 		case <-time.After(busyAgain):
-		case <-ctx.Done():
+		case <-patience.Done():
 			return nil, err
 		}
 	}
