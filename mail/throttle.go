@@ -21,7 +21,7 @@ const throttledMost = 100_000
 // take counts one more. Where that is too many it tells when there may be another.
 func (t *throttle) take(who string, now time.Time) (again time.Time, ok bool) {
 	h := t.begun[who]
-	if !now.Before(h.at.Add(time.Hour)) {
+	if now.Before(h.at) || !now.Before(h.at.Add(time.Hour)) { // a clock that was set back must shut nobody out
 		h = hour{at: now}
 	}
 	if h.done >= t.most {
