@@ -44,8 +44,10 @@ type Secret struct {
 type Opening struct {
 	Secret Secret
 	// Keep seals another secret in the place of the present one, before anything is done with it: one that is used
-	// up, and whose successor was lost, opens nothing any more.
+	// up, and whose successor was lost, opens nothing any more. [ErrRenewed] says that somebody else has done so meanwhile.
 	Keep func(ctx context.Context, next Secret) error
+	// Kept reads the secret as it is by now, which may be another one; nil where the account is not linked yet.
+	Kept func(ctx context.Context) (Secret, error)
 }
 
 // Provider speaks a protocol.
@@ -106,8 +108,24 @@ func (m *Mirror) open(a calendar.Account) (Source, Provider, error) {
 	if err != nil {
 		return nil, p, err
 	}
-	source, err := p.Open(Opening{secret, func(ctx context.Context, next Secret) error { return m.keep(ctx, &a, next) }})
+	source, err := p.Open(Opening{
+		Secret: secret, Keep: func(ctx context.Context, next Secret) error { return m.keep(ctx, &a, next) },
+		Kept: func(ctx context.Context) (Secret, error) { return m.kept(ctx, &a) },
+	})
 	return source, p, err
+}
+
+// kept reads the secret of an account anew.
+func (m *Mirror) kept(ctx context.Context, a *calendar.Account) (Secret, error) {
+	now, err := m.Store.Account(ctx, a.ID)
+	if err != nil {
+		return Secret{}, err
+	}
+	s, err := m.unseal(now)
+	if err == nil {
+		a.Secret, a.Key = now.Secret, now.Key
+	}
+	return s, err
 }
 
 func (m *Mirror) unseal(a calendar.Account) (Secret, error) {
@@ -128,7 +146,11 @@ func (m *Mirror) keep(ctx context.Context, a *calendar.Account, next Secret) err
 	if err != nil {
 		return err
 	}
-	if err := m.Store.SealAccount(context.WithoutCancel(ctx), a.ID, a.Secret, sealed, key); err != nil {
+	err = m.Store.SealAccount(context.WithoutCancel(ctx), a.ID, a.Secret, sealed, key)
+	if err != nil && calendar.ReasonOf(err) == calendar.Stale {
+		return ErrRenewed
+	}
+	if err != nil {
 		return err
 	}
 	a.Secret, a.Key = sealed, key

@@ -2,6 +2,7 @@ package mirror
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"time"
 
@@ -40,7 +41,7 @@ func (m *Mirror) mayBe(a calendar.Account, next Secret) bool {
 func (m *Mirror) renew(ctx context.Context, c calendar.Caller, a calendar.Account, p Provider, n NewAccount) (Linked, calendar.Arrived, error) {
 	var none calendar.Arrived
 	secret := n.Secret
-	source, err := p.Open(Opening{secret, func(_ context.Context, next Secret) error {
+	source, err := p.Open(Opening{Secret: secret, Keep: func(_ context.Context, next Secret) error {
 		secret = next
 		return nil
 	}})
@@ -52,7 +53,7 @@ func (m *Mirror) renew(ctx context.Context, c calendar.Caller, a calendar.Accoun
 	if err != nil {
 		return Linked{}, none, asked(err, a.Address)
 	}
-	if err := m.keep(ctx, &a, secret); err != nil {
+	if err := m.keepGiven(ctx, &a, secret); err != nil {
 		return Linked{}, none, err
 	}
 	a.Status, a.Error, a.Failures, a.Failing, a.Due = calendar.AccountGood, "", 0, time.Time{}, m.Now()
@@ -71,4 +72,18 @@ func (m *Mirror) renew(ctx context.Context, c calendar.Caller, a calendar.Accoun
 	}
 	all, err := m.linked(ctx, c, a.ID)
 	return all, arrived, err
+}
+
+// keepGiven keeps what the owner gave, whoever renews what was there before.
+func (m *Mirror) keepGiven(ctx context.Context, a *calendar.Account, secret Secret) error {
+	err := m.keep(ctx, a, secret)
+	for n := 0; n < 3 && errors.Is(err, ErrRenewed); n++ {
+		now, failed := m.Store.Account(ctx, a.ID)
+		if failed != nil {
+			return failed
+		}
+		a.Secret, a.Key = now.Secret, now.Key
+		err = m.keep(ctx, a, secret)
+	}
+	return err
 }

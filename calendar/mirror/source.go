@@ -88,6 +88,8 @@ var (
 	ErrGone = errors.New("the source has it no more")
 	// ErrSignIn says that the account's key is good no more.
 	ErrSignIn = errors.New("the account must be linked again")
+	// ErrRenewed is what [Opening.Keep] answers with: what is kept is no longer what the account was opened with.
+	ErrRenewed = errors.New("the account's secret was renewed in the meantime")
 )
 
 // Refusal says that a source will not hold something, or do it, however often it is asked.

@@ -49,11 +49,7 @@ func Provider(client *token.Client, api string) mirror.Provider {
 		Title: "Gmail", Every: every, Least: least, Mail: true,
 		Address: func(s mirror.Secret) string { return s.Username },
 		Open: func(o mirror.Opening) (mirror.Source, error) {
-			h, err := token.Hold(client, o.Secret.Token, func(ctx context.Context, next json.RawMessage) error {
-				secret := o.Secret
-				secret.Token = next
-				return o.Keep(ctx, secret)
-			})
+			h, err := token.Of(client, o)
 			if err != nil {
 				return nil, err
 			}

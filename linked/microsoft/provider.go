@@ -2,7 +2,6 @@ package microsoft
 
 import (
 	"context"
-	"encoding/json"
 	"net/http"
 	"time"
 
@@ -23,11 +22,7 @@ func Provider(client *token.Client, api string, zones *zone.DB) mirror.Provider 
 		Title: "Microsoft", Every: every, Least: least,
 		Address: func(s mirror.Secret) string { return s.Username },
 		Open: func(o mirror.Opening) (mirror.Source, error) {
-			h, err := token.Hold(client, o.Secret.Token, func(ctx context.Context, next json.RawMessage) error {
-				secret := o.Secret
-				secret.Token = next
-				return o.Keep(ctx, secret)
-			})
+			h, err := token.Of(client, o)
 			if err != nil {
 				return nil, err
 			}

@@ -4,12 +4,10 @@ package token
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
 	"strings"
-	"sync"
 	"time"
 
 	"golang.org/x/oauth2"
@@ -118,53 +116,4 @@ func (c *Client) told(err error) error {
 	default:
 		return &mirror.Later{Cause: fmt.Errorf("the token endpoint answered %d", answer.Response.StatusCode)}
 	}
-}
-
-// Holder has the token of one account.
-type Holder struct {
-	client *Client
-	keep   func(context.Context, json.RawMessage) error
-	mu     sync.Mutex
-	token  Token
-}
-
-// Hold takes a token as it is kept. Keep keeps another one in its place.
-func Hold(c *Client, kept json.RawMessage, keep func(context.Context, json.RawMessage) error) (*Holder, error) {
-	h := &Holder{client: c, keep: keep}
-	if err := json.Unmarshal(kept, &h.token); err != nil || h.token.Refresh == "" {
-		return nil, fmt.Errorf("%w: the account has no key", mirror.ErrSignIn)
-	}
-	return h, nil
-}
-
-// Access gives an access token that lasts for some minutes yet and is not the stale one. A key that is replaced is kept
-// before anything is done with it: the one before it may be good no more.
-func (h *Holder) Access(ctx context.Context, stale string) (string, error) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if t := h.token; t.Access != "" && t.Access != stale && t.Expires.After(h.client.Now().Add(early)) {
-		return t.Access, nil
-	}
-	old := &oauth2.Token{RefreshToken: h.token.Refresh, Expiry: time.Unix(1, 0)}
-	got, err := h.client.config("").TokenSource(h.client.with(ctx), old).Token()
-	if err != nil {
-		return "", h.client.told(err)
-	}
-	next := read(got)
-	if next.Refresh == "" {
-		next.Refresh = h.token.Refresh
-	}
-	if next.Scopes == "" {
-		next.Scopes = h.token.Scopes
-	}
-	data, err := json.Marshal(next)
-	if err != nil {
-		return "", err
-	}
-	// The old key is used up: that the caller goes away must not lose the new one.
-	if err := h.keep(context.WithoutCancel(ctx), data); err != nil {
-		return "", err
-	}
-	h.token = next
-	return next.Access, nil
 }

@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -146,5 +147,97 @@ func TestEnded(t *testing.T) {
 	}
 	if _, err := Hold(c, nil, nil); !errors.Is(err, mirror.ErrSignIn) {
 		t.Error(err)
+	}
+}
+
+// shelf is where the key of an account is kept, for several who renew it.
+type shelf struct {
+	mu   sync.Mutex
+	kept json.RawMessage
+	// late is how often a look finds what was there before.
+	late int
+	old  json.RawMessage
+}
+
+// opening is an account as somebody opens it who is asked for what was there then.
+func (s *shelf) opening() mirror.Opening {
+	before := s.kept
+	return mirror.Opening{
+		Secret: mirror.Secret{Token: before},
+		Keep: func(_ context.Context, next mirror.Secret) error {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			if string(s.kept) != string(before) {
+				return mirror.ErrRenewed
+			}
+			s.old, s.kept, before = s.kept, next.Token, next.Token
+			return nil
+		},
+		Kept: func(context.Context) (mirror.Secret, error) {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			if s.late--; s.late >= 0 {
+				return mirror.Secret{Token: s.old}, nil
+			}
+			before = s.kept
+			return mirror.Secret{Token: s.kept}, nil
+		},
+	}
+}
+
+// TestOvertaken holds that of two who renew one key at once neither fails: the second finds its key used up, or another one in the
+// place of it, and takes that.
+func TestOvertaken(t *testing.T) {
+	for name, late := range map[string]int{"used up": 0, "used up, and written down late": 2, "written over": -1} {
+		t.Run(name, func(t *testing.T) {
+			p, c := begin(t, 200, `{"access_token":"first","refresh_token":"r2","expires_in":3600}`)
+			s := &shelf{kept: json.RawMessage(`{"refresh":"r1"}`)}
+			one, err := Of(c, s.opening())
+			if err != nil {
+				t.Fatal(err)
+			}
+			other, err := Of(c, s.opening())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got, err := one.Access(t.Context(), ""); got != "first" || err != nil {
+				t.Fatal(got, err)
+			}
+			if p.answer = `{"access_token":"second","expires_in":3600}`; late >= 0 {
+				p.status, p.answer, s.late = 400, `{"error":"invalid_grant"}`, late
+			}
+			if got, err := other.Access(t.Context(), ""); got != "first" || err != nil {
+				t.Errorf("the other is given %q, %v", got, err)
+			}
+			if !strings.Contains(string(s.kept), `"r2"`) {
+				t.Errorf("kept %s", s.kept)
+			}
+		})
+	}
+}
+
+// TestSealedAnew holds that a key which was sealed with another master key in the middle is kept all the same.
+func TestSealedAnew(t *testing.T) {
+	_, c := begin(t, 200, `{"access_token":"a","refresh_token":"r2","expires_in":3600}`)
+	var kept string
+	times := 0
+	h, err := Of(c, mirror.Opening{
+		Secret: mirror.Secret{Token: json.RawMessage(`{"refresh":"r1"}`)},
+		Keep: func(_ context.Context, next mirror.Secret) error {
+			if times++; times == 1 {
+				return mirror.ErrRenewed
+			}
+			kept = string(next.Token)
+			return nil
+		},
+		Kept: func(context.Context) (mirror.Secret, error) {
+			return mirror.Secret{Token: json.RawMessage(`{"refresh":"r1"}`)}, nil
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := h.Access(t.Context(), ""); got != "a" || err != nil || !strings.Contains(kept, "r2") {
+		t.Errorf("%q %v, kept %s", got, err, kept)
 	}
 }
