@@ -31,7 +31,7 @@ func (b toolbox) invitationTools() []tool {
 	return []tool{
 		{
 			name: "list_invitations", title: "List invitations",
-			description: "Lists invitations that wait for an answer, with what else is on then, and times that guests propose. Then respond_to_event.",
+			description: "Lists invitations that wait for an answer, what else is on then, and times guests propose. Then respond_to_event.",
 			scope:       calendar.ScopeRead,
 			hints:       hints{readOnly: true, idempotent: true},
 			begin:       doing(b.listInvitations),
@@ -58,7 +58,7 @@ func (in *eventAnswer) takes() []field {
 	return slices.Concat(in.takesEvent(), []field{
 		textTo(&in.answer, "answer", "").needed().oneOf("accept", "decline", "tentative", proposing),
 		textTo(&in.comment, "comment", "").upTo(longestTitle),
-		fieldTo(&in.start, "start", ""),
+		fieldTo(&in.start, "start", "Which proposal, or yours."),
 		fieldTo(&in.end, "end", ""),
 		wordTo(&in.RecurrenceID, "recurrence_id", "Of a series, as listed."),
 		textTo(&in.scope, "scope", "").oneOf(string(edit.This), string(edit.All)),

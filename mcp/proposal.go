@@ -11,6 +11,7 @@ import (
 	"caldav-mcp-server/calendar/edit"
 	"caldav-mcp-server/calendar/ledger"
 	"caldav-mcp-server/calendar/query"
+	"caldav-mcp-server/calendar/schedule"
 	"caldav-mcp-server/ical"
 )
 
@@ -106,16 +107,12 @@ func (b toolbox) decide(ctx context.Context, c *call, s subject, in *eventAnswer
 		return answer{}, errArgument(`the user organizes this event, and a guest proposes another time: "answer" is "accept" or "decline"`)
 	}
 	if d.Accept && !isTime(in.start) {
-		e := errArgument(`to accept, say the time that the user has seen and wants: %s`, quote(strings.Join(texts(s.zone.wishes(all)), "; ")))
+		e := errArgument(`to accept, say the time that the user has seen and wants: %s`, s.zone.wanted(all))
 		e.Hint = `give its "start", and its "end"`
 		return answer{}, e
 	}
-	for _, p := range all[1:] {
-		if d.Accept && (p.Start != all[0].Start || p.End != all[0].End) {
-			e := errArgument(`guests propose different times for this event, and it was not said which of them to take: %s`, quote(strings.Join(texts(s.zone.wishes(all)), "; ")))
-			e.Hint = `give the "start" of the one that the user wants`
-			return answer{}, e
-		}
+	if err := s.oneWish(all); err != nil {
+		return answer{}, err
 	}
 	if d.Accept {
 		all = all[:1] // the others that say the same are settled by it
@@ -139,6 +136,18 @@ func (b toolbox) decide(ctx context.Context, c *call, s subject, in *eventAnswer
 	return b.responded(c, s, now, said, told)
 }
 
+// oneWish sees that the proposals which a call means are for one time: nobody turns down with one what they have not seen.
+func (s subject) oneWish(all []query.Proposal) error {
+	for _, p := range all[1:] {
+		if p.Proposal.Start != all[0].Proposal.Start || p.Proposal.End != all[0].Proposal.End {
+			e := errArgument(`guests propose different times for this event, and it was not said which of them is meant: %s`, s.zone.wanted(all))
+			e.Hint = `give the "start" of the one that the user means, and its "end"`
+			return e
+		}
+	}
+	return nil
+}
+
 // mostWishes is how many proposals for one event are told.
 const mostWishes = 10
 
@@ -149,16 +158,35 @@ func (z zoned) wishes(all []query.Proposal) []shown {
 		if i == mostWishes {
 			return append(list, shown(moreItems(len(all)-i)))
 		}
-		line := visible(nameOfGuest(p)) + ": " + z.when(p.Start)
-		if !p.End.IsZero() {
-			line += " to " + z.when(p.End)
-		}
+		line := visible(nameOfGuest(p)) + ": " + z.fromTo(p.Proposal)
 		if p.Comment != "" {
 			line += ", untrusted text: " + quoted(short(p.Comment, longestListedTitle))
 		}
 		list = append(list, shown(line))
 	}
 	return list
+}
+
+// wanted are the times that are proposed, each once and in none of their makers' words: a refusal shows all of them in full.
+func (z zoned) wanted(all []query.Proposal) string {
+	var list []string
+	for _, p := range all {
+		if at := z.fromTo(p.Proposal); !slices.Contains(list, at) {
+			list = append(list, at)
+		}
+	}
+	if more := len(list) - mostWishes; more > 0 {
+		list = append(list[:mostWishes], moreItems(more))
+	}
+	return strings.Join(list, "; ")
+}
+
+// fromTo writes the times of a proposal.
+func (z zoned) fromTo(p schedule.Proposal) string {
+	if p.End.IsZero() {
+		return z.when(p.Start)
+	}
+	return z.when(p.Start) + " to " + z.when(p.End)
 }
 
 func nameOfGuest(p query.Proposal) string {

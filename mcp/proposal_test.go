@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/internal/testdb"
 )
 
@@ -90,6 +91,64 @@ func TestProposals(t *testing.T) {
 		use(t, door, "bob", "respond_to_event", with(params{"answer": "decline", "comment": "No"}), &v)
 		if !slices.Equal(v.Told, []string{"alice@example.com"}) {
 			t.Errorf("turned down: %+v", v)
+		}
+	})
+}
+
+// TestProposalsAreDecidedOneByOne: two guests would rather have two other times. Neither is taken up nor turned down before it
+// is said which, also by a call that was told what there is and gives it back; the other one stays open.
+func TestProposalsAreDecidedOneByOne(t *testing.T) {
+	t.Parallel()
+	testdb.Each(t, func(t *testing.T, url string) {
+		h := newHouse(t, url)
+		dan := calendar.User{ID: "dan-id", Name: "dan", Created: noon}
+		h.Admit(t, dan)
+		h.callers["dan"] = calendar.Caller{User: dan, Scopes: calendar.ScopeAll, Token: "token-h"}
+		h.calendar(t, "dan", calendar.Properties{Name: "Dan"})
+		h.reachable(t, "alice", "bob", "dan")
+		door := h.open(t, h.config())
+		var lunch toldIn
+		bobs := "00000000-0000-4000-8000-000000000004"
+		use(t, door, "bob", "create_event", params{"calendar_id": bobs, "title": "Lunch", "start": "2026-03-06T09:30:00Z", "end": "2026-03-06T10:30:00Z", "attendees": []string{"alice@example.com", "dan@example.com"}}, &lunch)
+		for guest, hour := range map[string]string{"alice": "12", "dan": "15"} {
+			var waiting invitationsOf
+			use(t, door, guest, "list_invitations", params{}, &waiting)
+			var v toldIn
+			use(t, door, guest, "respond_to_event", params{"calendar_id": waiting.Invitations[0].Calendar, "event_uid": waiting.Invitations[0].UID, "answer": "propose", "start": "2026-03-06T" + hour + ":00:00Z"}, &v)
+		}
+		open := func() []string {
+			t.Helper()
+			var bob struct {
+				Invitations []struct {
+					UID      string `json:"event_uid"`
+					Proposed []string
+				}
+			}
+			use(t, door, "bob", "list_invitations", params{}, &bob)
+			if len(bob.Invitations) == 0 {
+				return nil
+			}
+			lunch.UID = bob.Invitations[0].UID
+			return bob.Invitations[0].Proposed
+		}
+		if all := open(); len(all) != 2 {
+			t.Fatalf("bob sees %q", all)
+		}
+		says := params{"calendar_id": bobs, "event_uid": lunch.UID, "answer": "decline"}
+		if said := refusalOf(t, door, "bob", "respond_to_event", written(t, says)); !strings.Contains(said, "2026-03-06T12:00:00Z") || !strings.Contains(said, "2026-03-06T15:00:00Z") || !strings.Contains(said, "start") {
+			t.Errorf("which of them was not said: %s", said)
+		}
+		if all := open(); len(all) != 2 {
+			t.Errorf("refused, and yet only %q are left", all)
+		}
+		says["start"] = "2026-03-06T15:00:00Z"
+		var v toldIn
+		use(t, door, "bob", "respond_to_event", says, &v)
+		if !slices.Equal(v.Told, []string{"dan@example.com"}) {
+			t.Errorf("told of one that was turned down: %q", v.Told)
+		}
+		if all := open(); len(all) != 1 || !strings.HasPrefix(all[0], "alice@example.com") {
+			t.Errorf("still open: %q", all)
 		}
 	})
 }
