@@ -35,11 +35,10 @@ func (s *Store) InsertAccount(ctx context.Context, a calendar.Account, most int)
 		if has >= int64(most) {
 			return calendar.Errorf(calendar.TooLarge, "", "you have linked %d accounts and feeds already, and more are not kept", has)
 		}
-		_, err = t.exec(ctx, `INSERT INTO linked_accounts (`+accountColumns+`)
+		return t.run(ctx, `INSERT INTO linked_accounts (`+accountColumns+`)
 			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)`,
 			a.ID, a.Owner, a.Provider, a.Name, a.Address, a.Subject, a.Scopes, a.Secret, a.Key, int64(a.Every/time.Second), a.Status, a.Error, a.Failures,
 			unlessZero(a.Failing), a.Created.Unix(), unlessZero(a.Checked), unlessZero(a.Listed), a.Due.Unix())
-		return err
 	})
 }
 
@@ -94,7 +93,7 @@ func (s *Store) SealAccount(ctx context.Context, id calendar.AccountID, before, 
 func (s *Store) DeleteAccount(ctx context.Context, id calendar.AccountID) error {
 	return s.transact(ctx, func(t *Tx) error {
 		t.hint.Everything = true
-		_, err := t.exec(ctx, `UPDATE calendars SET origin = '', origin_writable = FALSE
+		err := t.run(ctx, `UPDATE calendars SET origin = '', origin_writable = FALSE
 			WHERE id IN (SELECT calendar_id FROM mirrors WHERE account_id = $1)`, id)
 		if err != nil {
 			return err

@@ -10,18 +10,15 @@ import (
 
 // Addresses implements [auth.Store].
 func (s *Store) Addresses(ctx context.Context, user calendar.UserID) ([]auth.Address, error) {
-	return rowsOf(ctx, s.reads, func(row scanner) (auth.Address, error) {
-		var a auth.Address
-		err := row.Scan(&a.Text, seconds{&a.Created}, seconds{&a.Verified})
-		return a, err
-	}, `SELECT address, created, verified FROM addresses WHERE user_id = $1 ORDER BY address`, user)
+	return rowsOf(ctx, s.reads, scanInto(func(a *auth.Address) []any {
+		return []any{&a.Text, seconds{&a.Created}, seconds{&a.Verified}}
+	}), `SELECT address, created, verified FROM addresses WHERE user_id = $1 ORDER BY address`, user)
 }
 
 // InsertAddress implements [auth.Store].
 func (s *Store) InsertAddress(ctx context.Context, user calendar.UserID, a auth.Address) error {
-	_, err := s.write(ctx, `INSERT INTO addresses (user_id, address, created, verified) VALUES ($1, $2, $3, $4)`,
+	return s.run(ctx, `INSERT INTO addresses (user_id, address, created, verified) VALUES ($1, $2, $3, $4)`,
 		user, a.Text, a.Created.Unix(), unlessZero(a.Verified))
-	return err
 }
 
 // VerifyAddress implements [auth.Store]. That no two have verified one, the table sees to.
@@ -51,13 +48,13 @@ func (s *Store) SwapAddress(ctx context.Context, user calendar.UserID, address s
 		if err != nil {
 			return err
 		}
-		_, err = t.exec(ctx, `INSERT INTO addresses (user_id, address, created, verified)
+		err = t.run(ctx, `INSERT INTO addresses (user_id, address, created, verified)
 			SELECT id, lower(email), $2, $2 FROM users WHERE id = $1 AND email <> ''
 			ON CONFLICT (user_id, address) DO UPDATE SET verified = excluded.verified`, user, at.Unix())
 		if err != nil {
 			return err
 		}
-		if _, err := t.exec(ctx, `UPDATE users SET email = $2 WHERE id = $1`, user, address); err != nil {
+		if err := t.run(ctx, `UPDATE users SET email = $2 WHERE id = $1`, user, address); err != nil {
 			return err
 		}
 		return t.credentialsChanged(ctx, user)

@@ -11,7 +11,7 @@ import (
 func (s *Store) Begin(ctx context.Context, a calendar.Attempt, abandoned, forgotten time.Time) (is calendar.Attempt, mine bool, err error) {
 	err = s.transact(ctx, func(t *Tx) error {
 		is, mine = a, true
-		if _, err := t.exec(ctx, `DELETE FROM attempts WHERE user_id = $1 AND at < $2`, a.User, forgotten.Unix()); err != nil {
+		if err := t.run(ctx, `DELETE FROM attempts WHERE user_id = $1 AND at < $2`, a.User, forgotten.Unix()); err != nil {
 			return err
 		}
 		made, err := t.exec(ctx, `INSERT INTO attempts (user_id, token_id, name, digest, uid, at) VALUES ($1, $2, $3, $4, $5, $6)
@@ -39,11 +39,9 @@ func (s *Store) Attempt(ctx context.Context, user calendar.UserID, token calenda
 	return rowOf(ctx, s.reads, scanAttempt, attemptQuery, user, token, name)
 }
 
-func scanAttempt(row scanner) (calendar.Attempt, error) {
-	var a calendar.Attempt
-	err := row.Scan(&a.User, &a.Token, &a.Name, &a.Digest, &a.UID, &a.Answer, seconds{&a.At})
-	return a, err
-}
+var scanAttempt = scanInto(func(a *calendar.Attempt) []any {
+	return []any{&a.User, &a.Token, &a.Name, &a.Digest, &a.UID, &a.Answer, seconds{&a.At}}
+})
 
 // Settle implements [calendar.Attempts].
 func (s *Store) Settle(ctx context.Context, a calendar.Attempt) error {
@@ -52,7 +50,6 @@ func (s *Store) Settle(ctx context.Context, a calendar.Attempt) error {
 		if a.Answer == nil {
 			text, args = `DELETE FROM attempts WHERE user_id = $1 AND token_id = $2 AND name = $3`, args[:3]
 		}
-		_, err := t.exec(ctx, text, args...)
-		return err
+		return t.run(ctx, text, args...)
 	})
 }

@@ -14,9 +14,9 @@ func (s *Store) Rooms(ctx context.Context) ([]calendar.User, error) {
 
 // Bookings implements [calendar.Store].
 func (s *Store) Bookings(ctx context.Context, before time.Time, most int) ([]calendar.Booking, error) {
-	return rowsOf(ctx, s.reads, func(row scanner) (b calendar.Booking, err error) {
-		return b, row.Scan(&b.Room, &b.Calendar, &b.UID, seconds{&b.Posted})
-	}, `SELECT c.owner_id, b.calendar_id, b.uid, b.posted FROM bookings b JOIN calendars c ON c.id = b.calendar_id
+	return rowsOf(ctx, s.reads, scanInto(func(b *calendar.Booking) []any {
+		return []any{&b.Room, &b.Calendar, &b.UID, seconds{&b.Posted}}
+	}), `SELECT c.owner_id, b.calendar_id, b.uid, b.posted FROM bookings b JOIN calendars c ON c.id = b.calendar_id
 		WHERE b.posted <= $1 ORDER BY b.posted, b.calendar_id, b.uid LIMIT $2 + 0`, before.Unix(), most)
 }
 

@@ -178,7 +178,7 @@ func scanAdvanced(row scanner) (calendar.Calendar, error) {
 // InsertCalendar implements [calendar.Tx].
 func (t *Tx) InsertCalendar(ctx context.Context, c calendar.Calendar) error {
 	t.hint.Everything = true
-	_, err := t.exec(ctx, `INSERT INTO calendars (id, owner_id, segment, version, pruned, created, modified, name, color,
+	err := t.run(ctx, `INSERT INTO calendars (id, owner_id, segment, version, pruned, created, modified, name, color,
 			position, kinds, transparent, timezone, description, timezone_data, hidden)
 		VALUES ($1, $2, $3, 0, 0, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`,
 		c.ID, c.Owner, c.Segment, c.Created.Unix(), c.Modified.Unix(), c.Name, c.Color,

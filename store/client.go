@@ -12,11 +12,9 @@ import (
 
 const selectClients = `SELECT id, kind, name, redirects, digest, method, created, used, fresh FROM oauth_clients `
 
-func scanClient(row scanner) (oauth.Client, error) {
-	var c oauth.Client
-	err := row.Scan(&c.ID, &c.Kind, &c.Name, words[string]{&c.Redirects}, &c.Digest, &c.Method, seconds{&c.Created}, seconds{&c.Used}, seconds{&c.Fresh})
-	return c, err
-}
+var scanClient = scanInto(func(c *oauth.Client) []any {
+	return []any{&c.ID, &c.Kind, &c.Name, words[string]{&c.Redirects}, &c.Digest, &c.Method, seconds{&c.Created}, seconds{&c.Used}, seconds{&c.Fresh}}
+})
 
 // Client implements [oauth.Store].
 func (s *Store) Client(ctx context.Context, id auth.ClientID) (oauth.Client, error) {
@@ -30,12 +28,11 @@ func (s *Store) Clients(ctx context.Context) ([]oauth.Client, error) {
 
 // PutClient implements [oauth.Store].
 func (s *Store) PutClient(ctx context.Context, c oauth.Client) error {
-	_, err := s.write(ctx, `INSERT INTO oauth_clients (id, kind, name, redirects, digest, method, created, used, fresh)
+	return s.run(ctx, `INSERT INTO oauth_clients (id, kind, name, redirects, digest, method, created, used, fresh)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
 		ON CONFLICT (id) DO UPDATE SET kind = excluded.kind, name = excluded.name, redirects = excluded.redirects,
 			digest = excluded.digest, method = excluded.method, fresh = excluded.fresh`,
 		c.ID, c.Kind, c.Name, strings.Join(c.Redirects, " "), c.Digest, c.Method, c.Created.Unix(), unlessZero(c.Used), unlessZero(c.Fresh))
-	return err
 }
 
 // idle is a condition on clients: of a kind $1 there is none among their grants that is good at the time $2.
@@ -46,7 +43,7 @@ const idle = `kind = $1 AND NOT EXISTS (SELECT 1 FROM tokens t WHERE t.client = 
 func (s *Store) Crowd(ctx context.Context, kind oauth.Kind, b oauth.Bounds) error {
 	return s.transact(ctx, func(t *Tx) error {
 		now := b.Now.Unix()
-		_, err := t.exec(ctx, `DELETE FROM oauth_clients WHERE `+idle+` AND COALESCE(used < $3, created < $4)`,
+		err := t.run(ctx, `DELETE FROM oauth_clients WHERE `+idle+` AND COALESCE(used < $3, created < $4)`,
 			kind, now, b.Now.Add(-b.Idle).Unix(), b.Now.Add(-b.Unused).Unix())
 		if err != nil {
 			return err
@@ -68,7 +65,7 @@ func (s *Store) Crowd(ctx context.Context, kind oauth.Kind, b oauth.Bounds) erro
 // DropClient implements [oauth.Store].
 func (s *Store) DropClient(ctx context.Context, id auth.ClientID, at time.Time) error {
 	return s.transact(ctx, func(t *Tx) error {
-		_, err := t.exec(ctx, `UPDATE tokens SET revoked = $2 WHERE client = $1 AND client <> '' AND revoked IS NULL`, id, at.Unix())
+		err := t.run(ctx, `UPDATE tokens SET revoked = $2 WHERE client = $1 AND client <> '' AND revoked IS NULL`, id, at.Unix())
 		if err != nil {
 			return err
 		}
@@ -81,6 +78,5 @@ func (s *Store) DropClient(ctx context.Context, id auth.ClientID, at time.Time) 
 
 // noteClient keeps when a client was last used.
 func (t *Tx) noteClient(ctx context.Context, id auth.ClientID, at time.Time) error {
-	_, err := t.exec(ctx, `UPDATE oauth_clients SET used = $2 WHERE id = $1 AND (used IS NULL OR used < $2)`, id, at.Unix())
-	return err
+	return t.run(ctx, `UPDATE oauth_clients SET used = $2 WHERE id = $1 AND (used IS NULL OR used < $2)`, id, at.Unix())
 }

@@ -30,11 +30,7 @@ func (c columns[T]) list() string {
 }
 
 // scan takes a row apart.
-func (c columns[T]) scan(row scanner) (T, error) {
-	var one T
-	err := row.Scan(c.fields(&one)...)
-	return one, err
-}
+func (c columns[T]) scan(row scanner) (T, error) { return scanInto(c.fields)(row) }
 
 // fields are where the values go.
 func (c columns[T]) fields(one *T) []any {

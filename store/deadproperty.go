@@ -41,11 +41,7 @@ func keptOf(h calendar.Holder) (table deadTable, owner, item string) {
 	return keptIn("calendar_kept"), string(h.Calendar.ID), string(h.Object)
 }
 
-func scanDeadProperty(row scanner) (calendar.DeadProperty, error) {
-	var k calendar.DeadProperty
-	err := row.Scan(&k.Name.Space, &k.Name.Local, &k.Value)
-	return k, err
-}
+var scanDeadProperty = scanInto(func(k *calendar.DeadProperty) []any { return []any{&k.Name.Space, &k.Name.Local, &k.Value} })
 
 // DeadProperties implements [calendar.Store].
 func (s *Store) DeadProperties(ctx context.Context, h calendar.Holder) ([]calendar.DeadProperty, error) {
@@ -86,10 +82,7 @@ const selectDeadInHome = `SELECT k.owner, k.space, k.name, k.value
 
 // DeadPropertyHolders implements [calendar.Store].
 func (s *Store) DeadPropertyHolders(ctx context.Context, cal calendar.CalendarID) ([]calendar.ObjectName, error) {
-	return rowsOf(s.brief(ctx), s.reads, func(row scanner) (calendar.ObjectName, error) {
-		name, err := scanText(row)
-		return calendar.ObjectName(name), err
-	}, `SELECT DISTINCT item FROM calendar_kept WHERE owner = $1 AND item <> ''`, cal)
+	return rowsOf(s.brief(ctx), s.reads, scanOnly[calendar.ObjectName], `SELECT DISTINCT item FROM calendar_kept WHERE owner = $1 AND item <> ''`, cal)
 }
 
 // SetDeadProperties implements [calendar.Tx]. The caller that locked the calendar sees to it that the object is there.
@@ -101,9 +94,9 @@ func (t *Tx) SetDeadProperties(ctx context.Context, h calendar.Holder, edits []c
 	}
 	for _, e := range edits {
 		if e.Value == "" {
-			_, err = t.exec(ctx, table.remove, owner, item, e.Name.Space, e.Name.Local)
+			err = t.run(ctx, table.remove, owner, item, e.Name.Space, e.Name.Local)
 		} else {
-			_, err = t.exec(ctx, table.put, owner, item, e.Name.Space, e.Name.Local, e.Value)
+			err = t.run(ctx, table.put, owner, item, e.Name.Space, e.Name.Local, e.Value)
 		}
 		if err != nil {
 			return 0, 0, fmt.Errorf("property %s: %w", e.Name.Local, err)
@@ -114,11 +107,7 @@ func (t *Tx) SetDeadProperties(ctx context.Context, h calendar.Holder, edits []c
 }
 
 // scanKept scans how many properties there are, and how large.
-func scanKept(row scanner) (calendar.Usage, error) {
-	var u calendar.Usage
-	err := row.Scan(&u.Objects, &u.Bytes)
-	return u, err
-}
+var scanKept = scanInto(func(u *calendar.Usage) []any { return []any{&u.Objects, &u.Bytes} })
 
 const (
 	ofItem = ` FROM calendar_kept WHERE owner = $1 AND item = $2`

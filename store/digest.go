@@ -18,23 +18,19 @@ var digestColumns = columns[calendar.Digest]{
 
 // Digest implements [calendar.Digests].
 func (s *Store) Digest(ctx context.Context, user calendar.UserID) (calendar.Digest, error) {
-	d, err := rowOf(ctx, s.reads, digestColumns.scan, `SELECT `+digestColumns.list()+` FROM digests WHERE user_id = $1`, user)
-	if err != nil && calendar.ReasonOf(err) == calendar.NotFound {
-		return calendar.Digest{User: user}, nil
-	}
+	d, err := rowOrNone(ctx, s.reads, digestColumns.scan, `SELECT `+digestColumns.list()+` FROM digests WHERE user_id = $1`, user)
+	d.User = user
 	return d, err
 }
 
 // SetDigest implements [calendar.Digests].
 func (s *Store) SetDigest(ctx context.Context, d calendar.Digest) error {
 	if !d.Wanted() {
-		_, err := s.write(ctx, `DELETE FROM digests WHERE user_id = $1`, d.User)
-		return err
+		return s.run(ctx, `DELETE FROM digests WHERE user_id = $1`, d.User)
 	}
-	_, err := s.write(ctx, `INSERT INTO digests (user_id, hour, agenda, changes, posted, due) VALUES ($1, $2, $3, $4, $5, $6)
+	return s.run(ctx, `INSERT INTO digests (user_id, hour, agenda, changes, posted, due) VALUES ($1, $2, $3, $4, $5, $6)
 		ON CONFLICT (user_id) DO UPDATE SET hour = excluded.hour, agenda = excluded.agenda, changes = excluded.changes, due = excluded.due`,
 		d.User, d.Hour, d.Agenda, d.Changes, d.Posted, d.Due.Unix())
-	return err
 }
 
 // DueDigests implements [calendar.Digests].

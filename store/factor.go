@@ -23,8 +23,7 @@ func (s *Store) Factors(ctx context.Context, user calendar.UserID) (auth.Factors
 
 // Spend implements [auth.Store].
 func (s *Store) Spend(ctx context.Context, name string, until time.Time) error {
-	_, err := s.write(ctx, `INSERT INTO spent (name, until) VALUES ($1, $2)`, name, until.Unix())
-	return err
+	return s.run(ctx, `INSERT INTO spent (name, until) VALUES ($1, $2)`, name, until.Unix())
 }
 
 // Tidy implements [auth.Store].
@@ -37,7 +36,7 @@ func (s *Store) Tidy(ctx context.Context, now, idle time.Time) error {
 		{`DELETE FROM vouchers WHERE expires <= $1`, now},
 		{`DELETE FROM spent WHERE until <= $1`, now},
 	} {
-		if _, err := s.write(ctx, old.text, old.until.Unix()); err != nil {
+		if err := s.run(ctx, old.text, old.until.Unix()); err != nil {
 			return err
 		}
 	}
@@ -80,7 +79,7 @@ func (s *Store) DropCodeSecret(ctx context.Context, user calendar.UserID) error 
 func (s *Store) dropFactors(ctx context.Context, user calendar.UserID, texts ...string) error {
 	return s.transact(ctx, func(t *Tx) error {
 		for _, text := range texts {
-			if _, err := t.exec(ctx, text, user); err != nil {
+			if err := t.run(ctx, text, user); err != nil {
 				return err
 			}
 		}
@@ -89,7 +88,7 @@ func (s *Store) dropFactors(ctx context.Context, user calendar.UserID, texts ...
 }
 
 func (t *Tx) factorsDropped(ctx context.Context, user calendar.UserID) error {
-	_, err := t.exec(ctx, `DELETE FROM recovery_codes WHERE user_id = $1
+	err := t.run(ctx, `DELETE FROM recovery_codes WHERE user_id = $1
 		AND NOT EXISTS (SELECT 1 FROM totps f WHERE f.user_id = $1) AND NOT EXISTS (SELECT 1 FROM passkeys f WHERE f.user_id = $1)`, user)
 	if err != nil {
 		return err
@@ -105,11 +104,11 @@ func (s *Store) DropFactors(ctx context.Context, user calendar.UserID) error {
 // SetRecoveryCodes implements [auth.Store].
 func (s *Store) SetRecoveryCodes(ctx context.Context, user calendar.UserID, codes []auth.SecretHash) error {
 	return s.transact(ctx, func(t *Tx) error {
-		if _, err := t.exec(ctx, `DELETE FROM recovery_codes WHERE user_id = $1`, user); err != nil {
+		if err := t.run(ctx, `DELETE FROM recovery_codes WHERE user_id = $1`, user); err != nil {
 			return err
 		}
 		for _, code := range codes {
-			if _, err := t.exec(ctx, `INSERT INTO recovery_codes (user_id, hash) VALUES ($1, $2)`, user, code); err != nil {
+			if err := t.run(ctx, `INSERT INTO recovery_codes (user_id, hash) VALUES ($1, $2)`, user, code); err != nil {
 				return err
 			}
 		}
@@ -124,11 +123,9 @@ func (s *Store) SpendRecoveryCode(ctx context.Context, user calendar.UserID, cod
 
 // Passkeys implements [auth.Store].
 func (s *Store) Passkeys(ctx context.Context, user calendar.UserID) ([]auth.Passkey, error) {
-	return rowsOf(ctx, s.reads, func(row scanner) (auth.Passkey, error) {
-		var p auth.Passkey
-		err := row.Scan(&p.ID, &p.Name, seconds{&p.Created}, seconds{&p.Used}, &p.Data)
-		return p, err
-	}, `SELECT id, name, created, used, data FROM passkeys WHERE user_id = $1 ORDER BY created, id`, user)
+	return rowsOf(ctx, s.reads, scanInto(func(p *auth.Passkey) []any {
+		return []any{&p.ID, &p.Name, seconds{&p.Created}, seconds{&p.Used}, &p.Data}
+	}), `SELECT id, name, created, used, data FROM passkeys WHERE user_id = $1 ORDER BY created, id`, user)
 }
 
 // InsertPasskey implements [auth.Store].

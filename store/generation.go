@@ -36,6 +36,5 @@ func (t *Tx) allCredentialsChanged(ctx context.Context) error {
 
 func (t *Tx) moveGeneration(ctx context.Context, text string, args ...any) error {
 	t.hint.Everything = true
-	_, err := t.exec(ctx, text, append([]any{t.store.options.Now().UnixMicro()}, args...)...)
-	return err
+	return t.run(ctx, text, append([]any{t.store.options.Now().UnixMicro()}, args...)...)
 }

@@ -55,7 +55,7 @@ func (s *Store) PutMember(ctx context.Context, group, user calendar.UserID, at t
 			return err
 		}
 		// Anyone who comes back is not held to what they left before.
-		if _, err := t.exec(ctx, `DELETE FROM group_leavers WHERE user_id = $2 AND calendar_id IN (SELECT calendar_id FROM invitations WHERE user_id = $1)`, group, user); err != nil {
+		if err := t.run(ctx, `DELETE FROM group_leavers WHERE user_id = $2 AND calendar_id IN (SELECT calendar_id FROM invitations WHERE user_id = $1)`, group, user); err != nil {
 			return err
 		}
 		return t.spread(ctx, sharesOfUser(user))
@@ -92,7 +92,7 @@ func (t *Tx) SharedAccess(ctx context.Context, id calendar.CalendarID, user cale
 
 // LeaveGroups implements [calendar.Tx].
 func (t *Tx) LeaveGroups(ctx context.Context, id calendar.CalendarID, user calendar.UserID) error {
-	_, err := t.exec(ctx, `INSERT INTO group_leavers (calendar_id, user_id) VALUES ($1, $2) ON CONFLICT DO NOTHING`, id, user)
+	err := t.run(ctx, `INSERT INTO group_leavers (calendar_id, user_id) VALUES ($1, $2) ON CONFLICT DO NOTHING`, id, user)
 	if err != nil {
 		return err
 	}
@@ -144,7 +144,7 @@ func (t *Tx) spread(ctx context.Context, which some) error {
 				THEN excluded.access ELSE shares.access END`, append(slices.Clip(which.args), t.store.now())},
 		{`DELETE FROM shares WHERE access = '' AND ` + which.of("calendar_id", "user_id"), which.args},
 	} {
-		if _, err := t.exec(ctx, step.text, step.args...); err != nil {
+		if err := t.run(ctx, step.text, step.args...); err != nil {
 			return err
 		}
 	}

@@ -35,7 +35,7 @@ func homeOf(ctx context.Context, q querier, user calendar.UserID) (calendar.Home
 
 // LockHome implements [calendar.Tx].
 func (t *Tx) LockHome(ctx context.Context, user calendar.UserID) (calendar.Home, []calendar.Calendar, error) {
-	_, err := t.exec(ctx, `INSERT INTO homes (user_id, version, pruned) VALUES ($1, 0, 0)
+	err := t.run(ctx, `INSERT INTO homes (user_id, version, pruned) VALUES ($1, 0, 0)
 		ON CONFLICT (user_id) DO UPDATE SET version = homes.version`, user)
 	if err != nil {
 		return calendar.Home{}, nil, err
@@ -56,7 +56,7 @@ func (t *Tx) PutMembers(ctx context.Context, user calendar.UserID, home calendar
 			at := now.Unix()
 			gone = &at
 		}
-		_, err := t.exec(ctx, `INSERT INTO home_members (user_id, address, calendar_id, seen, access, version, gone)
+		err := t.run(ctx, `INSERT INTO home_members (user_id, address, calendar_id, seen, access, version, gone)
 			VALUES ($1, $2, $3, $4, $5, $6, $7)
 			ON CONFLICT (user_id, address) DO UPDATE SET calendar_id = excluded.calendar_id, seen = excluded.seen,
 				access = excluded.access, version = excluded.version, gone = excluded.gone`,
@@ -65,21 +65,19 @@ func (t *Tx) PutMembers(ctx context.Context, user calendar.UserID, home calendar
 			return err
 		}
 	}
-	_, err := t.exec(ctx, `UPDATE homes SET version = $2, replaced = $3 WHERE user_id = $1`, user, home.Version, home.Replaced)
-	return err
+	return t.run(ctx, `UPDATE homes SET version = $2, replaced = $3 WHERE user_id = $1`, user, home.Version, home.Replaced)
 }
 
 // pruneHomes forgets which calendars went from homes before a time. A token from before such a
 // removal is refused from then on.
 func (s *Store) pruneHomes(ctx context.Context, older time.Time) error {
 	return s.transact(ctx, func(t *Tx) error {
-		_, err := t.exec(ctx, `UPDATE homes SET pruned = (
+		err := t.run(ctx, `UPDATE homes SET pruned = (
 				SELECT MAX(m.version) FROM home_members m WHERE m.user_id = homes.user_id AND m.gone < $1)
 			WHERE user_id IN (SELECT user_id FROM home_members WHERE gone < $1)`, older.Unix())
 		if err != nil {
 			return err
 		}
-		_, err = t.exec(ctx, `DELETE FROM home_members WHERE gone < $1`, older.Unix())
-		return err
+		return t.run(ctx, `DELETE FROM home_members WHERE gone < $1`, older.Unix())
 	})
 }

@@ -15,11 +15,9 @@ func (s *Store) UserByIdentity(ctx context.Context, issuer, subject string) (cal
 
 // Identities implements [auth.Store].
 func (s *Store) Identities(ctx context.Context, user calendar.UserID) ([]auth.Identity, error) {
-	return rowsOf(ctx, s.reads, func(row scanner) (auth.Identity, error) {
-		var i auth.Identity
-		err := row.Scan(&i.Issuer, &i.Subject, &i.Name, seconds{&i.Created})
-		return i, err
-	}, `SELECT issuer, subject, name, created FROM identities WHERE user_id = $1 ORDER BY created, issuer, subject`, user)
+	return rowsOf(ctx, s.reads, scanInto(func(i *auth.Identity) []any {
+		return []any{&i.Issuer, &i.Subject, &i.Name, seconds{&i.Created}}
+	}), `SELECT issuer, subject, name, created FROM identities WHERE user_id = $1 ORDER BY created, issuer, subject`, user)
 }
 
 // InsertIdentity implements [auth.Store].

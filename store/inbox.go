@@ -25,14 +25,11 @@ func scanInboxItem(row scanner) (calendar.InboxItem, error) {
 // Inbox implements [calendar.Store]. Should it change between the two reads, its items are newer than its version, and
 // are told of a second time.
 func (s *Store) Inbox(ctx context.Context, user calendar.UserID) (calendar.Inbox, error) {
-	in, err := rowOf(ctx, s.reads, func(row scanner) (in calendar.Inbox, err error) {
-		return in, row.Scan(&in.Version, &in.Pruned)
-	}, `SELECT version, pruned FROM inboxes WHERE user_id = $1`, user)
-	if err != nil {
-		if calendar.ReasonOf(err) == calendar.NotFound {
-			err = nil
-		}
-		return calendar.Inbox{}, err
+	in, err := rowOrNone(ctx, s.reads, scanInto(func(in *calendar.Inbox) []any {
+		return []any{&in.Version, &in.Pruned}
+	}), `SELECT version, pruned FROM inboxes WHERE user_id = $1`, user)
+	if err != nil || in.Version == 0 {
+		return in, err
 	}
 	in.Items, err = rowsOf(ctx, s.reads, scanInboxItem, selectInboxItems+`WHERE user_id = $1 ORDER BY name`, user)
 	return in, err
@@ -47,9 +44,9 @@ func (s *Store) InboxItem(ctx context.Context, user calendar.UserID, name calend
 
 // InboxOf implements [calendar.Store].
 func (s *Store) InboxOf(ctx context.Context, user calendar.UserID, method calendar.Method, most int) ([]calendar.InboxNote, error) {
-	all, err := rowsOf(ctx, s.reads, func(row scanner) (n calendar.InboxNote, err error) {
-		return n, row.Scan(&n.Name, &n.Size)
-	}, `SELECT name, octet_length(data) FROM inbox_items WHERE user_id = $1 AND method = $2 AND gone IS NULL
+	all, err := rowsOf(ctx, s.reads, scanInto(func(n *calendar.InboxNote) []any {
+		return []any{&n.Name, &n.Size}
+	}), `SELECT name, octet_length(data) FROM inbox_items WHERE user_id = $1 AND method = $2 AND gone IS NULL
 		ORDER BY version DESC LIMIT $3`, user, method, most)
 	slices.Reverse(all)
 	return all, err
@@ -139,12 +136,11 @@ func (t *Tx) DropInboxItem(ctx context.Context, user calendar.UserID, name calen
 func (s *Store) pruneInboxes(ctx context.Context, older time.Time) error {
 	const old = `(gone < $1 OR gone IS NULL AND created < $1)`
 	return s.transact(ctx, func(t *Tx) error {
-		_, err := t.exec(ctx, `UPDATE inboxes SET version = version + 1, pruned = version + 1
+		err := t.run(ctx, `UPDATE inboxes SET version = version + 1, pruned = version + 1
 			WHERE user_id IN (SELECT user_id FROM inbox_items WHERE `+old+`)`, older.Unix())
 		if err != nil {
 			return err
 		}
-		_, err = t.exec(ctx, `DELETE FROM inbox_items WHERE `+old, older.Unix())
-		return err
+		return t.run(ctx, `DELETE FROM inbox_items WHERE `+old, older.Unix())
 	})
 }

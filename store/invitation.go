@@ -38,11 +38,7 @@ func shareFields(s *calendar.Share) []any {
 	return append(invitationColumns.fields(s), userColumns.fields(&s.User)...)
 }
 
-func scanShare(row scanner) (calendar.Share, error) {
-	var s calendar.Share
-	err := row.Scan(shareFields(&s)...)
-	return s, err
-}
+var scanShare = scanInto(shareFields)
 
 // Shares implements [calendar.Store].
 func (s *Store) Shares(ctx context.Context, id calendar.CalendarID) ([]calendar.Share, error) {
@@ -56,11 +52,9 @@ func (t *Tx) Shares(ctx context.Context, id calendar.CalendarID) ([]calendar.Sha
 
 // Offered implements [calendar.Tx].
 func (t *Tx) Offered(ctx context.Context, user, by calendar.UserID) (calendar.Offered, error) {
-	return rowOf(ctx, t, func(row scanner) (calendar.Offered, error) {
-		var n calendar.Offered
-		err := row.Scan(&n.Shared, &n.Waiting, &n.WaitingOfAll)
-		return n, err
-	}, `SELECT COALESCE(SUM(CASE WHEN c.owner_id = $2 THEN 1 ELSE 0 END), 0),
+	return rowOf(ctx, t, scanInto(func(n *calendar.Offered) []any {
+		return []any{&n.Shared, &n.Waiting, &n.WaitingOfAll}
+	}), `SELECT COALESCE(SUM(CASE WHEN c.owner_id = $2 THEN 1 ELSE 0 END), 0),
 			COALESCE(SUM(CASE WHEN c.owner_id = $2 AND i.status = $3 THEN 1 ELSE 0 END), 0),
 			COALESCE(SUM(CASE WHEN i.status = $3 THEN 1 ELSE 0 END), 0)
 		FROM invitations i JOIN calendars c ON c.id = i.calendar_id WHERE i.user_id = $1`, user, by, calendar.SharePending)
@@ -69,9 +63,9 @@ func (t *Tx) Offered(ctx context.Context, user, by calendar.UserID) (calendar.Of
 // Offers implements [calendar.Store].
 func (s *Store) Offers(ctx context.Context, user calendar.UserID) ([]calendar.Offer, error) {
 	return rowsOf(ctx, s.reads, func(row scanner) (calendar.Offer, error) {
-		var share calendar.Share
 		var packed string
-		if err := row.Scan(append(shareFields(&share), &packed)...); err != nil {
+		share, err := beside(scanShare, &packed)(row)
+		if err != nil {
 			return calendar.Offer{}, err
 		}
 		from, err := unpackCalendar(packed)
@@ -85,7 +79,7 @@ func (t *Tx) PutShare(ctx context.Context, s calendar.Share) error {
 		return calendar.Errorf(calendar.Invalid, "", "a share gives something, and cannot make somebody the owner")
 	}
 	t.hint.Everything = true
-	_, err := t.exec(ctx, `INSERT INTO invitations (calendar_id, user_id, access, status, summary, common_name, created)
+	err := t.run(ctx, `INSERT INTO invitations (calendar_id, user_id, access, status, summary, common_name, created)
 		VALUES ($1, $2, $3, $4, $5, $6, $7)
 		ON CONFLICT (calendar_id, user_id) DO UPDATE SET access = excluded.access, status = excluded.status,
 			summary = excluded.summary, common_name = excluded.common_name`,
@@ -104,7 +98,7 @@ func (t *Tx) PutShare(ctx context.Context, s calendar.Share) error {
 	if gives == calendar.NoAccess {
 		return t.close(ctx, s.Calendar, s.User.ID, which)
 	}
-	_, err = t.exec(ctx, `INSERT INTO shares (calendar_id, user_id, access, created, direct) VALUES ($1, $2, $3, $4, $3)
+	err = t.run(ctx, `INSERT INTO shares (calendar_id, user_id, access, created, direct) VALUES ($1, $2, $3, $4, $3)
 		ON CONFLICT (calendar_id, user_id) DO UPDATE SET direct = excluded.direct`,
 		s.Calendar, s.User.ID, gives.Word(), t.store.now())
 	if err != nil {
@@ -115,7 +109,7 @@ func (t *Tx) PutShare(ctx context.Context, s calendar.Share) error {
 
 // close takes away what a share gives.
 func (t *Tx) close(ctx context.Context, id calendar.CalendarID, user calendar.UserID, which some) error {
-	if _, err := t.exec(ctx, `UPDATE shares SET direct = '' WHERE calendar_id = $1 AND user_id = $2`, id, user); err != nil {
+	if err := t.run(ctx, `UPDATE shares SET direct = '' WHERE calendar_id = $1 AND user_id = $2`, id, user); err != nil {
 		return err
 	}
 	return t.spread(ctx, which)
@@ -124,10 +118,10 @@ func (t *Tx) close(ctx context.Context, id calendar.CalendarID, user calendar.Us
 // DropShare implements [calendar.Tx].
 func (t *Tx) DropShare(ctx context.Context, id calendar.CalendarID, user calendar.UserID) error {
 	// A member who comes to a group at this moment would keep what the group no longer has.
-	if _, err := t.exec(ctx, holdGroup, user); err != nil {
+	if err := t.run(ctx, holdGroup, user); err != nil {
 		return err
 	}
-	if _, err := t.exec(ctx, `DELETE FROM invitations WHERE calendar_id = $1 AND user_id = $2`, id, user); err != nil {
+	if err := t.run(ctx, `DELETE FROM invitations WHERE calendar_id = $1 AND user_id = $2`, id, user); err != nil {
 		return err
 	}
 	return t.close(ctx, id, user, sharesOfCalendar(id))

@@ -213,9 +213,9 @@ func journalPage(ctx context.Context, from querier, most int, text string, args 
 
 // Actors implements [calendar.Store].
 func (s *Store) Actors(ctx context.Context, cal calendar.CalendarID, user calendar.UserID) ([]calendar.Actor, error) {
-	found, err := rowsOf(ctx, s.reads, func(row scanner) (a calendar.Actor, err error) {
-		return a, row.Scan(&a.Token, &a.Agent)
-	}, `SELECT token_id, agent FROM journal WHERE calendar_id = $1 AND token_id <> ''
+	found, err := rowsOf(ctx, s.reads, scanInto(func(a *calendar.Actor) []any {
+		return []any{&a.Token, &a.Agent}
+	}), `SELECT token_id, agent FROM journal WHERE calendar_id = $1 AND token_id <> ''
 		AND ($2 = '' OR whom = '' OR whom = $2) GROUP BY token_id, agent`, cal, user)
 	slices.SortFunc(found, func(a, b calendar.Actor) int {
 		return cmp.Or(cmp.Compare(a.Token, b.Token), cmp.Compare(a.Agent, b.Agent))
@@ -242,9 +242,9 @@ func (s *Store) Texts(ctx context.Context, cal calendar.CalendarID, changes []ca
 		for i := range 8 {
 			args = append(args, some[min(i, len(some)-1)])
 		}
-		found, err := rowsOf(ctx, s.reads, func(row scanner) (t calendar.ChangeTexts, err error) {
-			return t, row.Scan(&t.Version, &t.Latest, &t.Before, &t.After)
-		}, selectTexts, args...)
+		found, err := rowsOf(ctx, s.reads, scanInto(func(t *calendar.ChangeTexts) []any {
+			return []any{&t.Version, &t.Latest, &t.Before, &t.After}
+		}), selectTexts, args...)
 		if err != nil {
 			return nil, err
 		}
@@ -266,8 +266,4 @@ func (s *Store) Unit(ctx context.Context, id calendar.ChangeID) ([]calendar.Chan
 	return append([]calendar.ChangeID{head}, others...), err
 }
 
-func scanChangeID(row scanner) (calendar.ChangeID, error) {
-	var id calendar.ChangeID
-	err := row.Scan(&id.Calendar, &id.Version)
-	return id, err
-}
+var scanChangeID = scanInto(func(id *calendar.ChangeID) []any { return []any{&id.Calendar, &id.Version} })

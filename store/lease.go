@@ -15,6 +15,5 @@ func (s *Store) Lease(ctx context.Context, name, holder string, now, until time.
 
 // Release implements [calendar.Leases].
 func (s *Store) Release(ctx context.Context, name, holder string) error {
-	_, err := s.write(ctx, `DELETE FROM leases WHERE name = $1 AND holder = $2`, name, holder)
-	return err
+	return s.run(ctx, `DELETE FROM leases WHERE name = $1 AND holder = $2`, name, holder)
 }

@@ -8,45 +8,29 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-var selectLinks = `SELECT l.hash, l.id, l.name, l.calendar_id, c.name, c.trashed IS NOT NULL, l.access,
-		l.created, l.expires, l.used, l.revoked, ` + userColumns.list() + `
-	FROM links l JOIN calendars c ON c.id = l.calendar_id JOIN users u ON u.id = c.owner_id `
+const ofLinks = ` FROM links l JOIN calendars c ON c.id = l.calendar_id JOIN users u ON u.id = c.owner_id `
 
-// linkRow is a link as the columns have it.
-type linkRow struct {
-	link auth.Link
-	hash auth.LinkHash
-}
+var showLinks = `SELECT l.id, l.name, l.calendar_id, c.name, c.trashed IS NOT NULL, l.access,
+	l.created, l.expires, l.used, l.revoked, ` + userColumns.list()
 
-func scanLink(row scanner) (linkRow, error) {
-	var r linkRow
-	l := &r.link
-	err := row.Scan(append([]any{
-		&r.hash, &l.ID, &l.Name, &l.Calendar, &l.CalendarName, &l.Trashed,
-		level{&l.Access},
-		seconds{&l.Created},
-		seconds{&l.Expires},
-		seconds{&l.LastUsed},
-		seconds{&l.Revoked},
-	}, userColumns.fields(&l.Owner)...)...)
-	return r, err
-}
+var scanLink = scanInto(func(l *auth.Link) []any {
+	return append([]any{
+		&l.ID, &l.Name, &l.Calendar, &l.CalendarName, &l.Trashed, level{&l.Access},
+		seconds{&l.Created}, seconds{&l.Expires}, seconds{&l.LastUsed}, seconds{&l.Revoked},
+	}, userColumns.fields(&l.Owner)...)
+})
 
 // LinkByID implements [auth.LinkStore].
 func (s *Store) LinkByID(ctx context.Context, id auth.LinkID) (auth.Link, auth.LinkHash, error) {
-	r, err := rowOf(s.brief(ctx), s.reads, scanLink, selectLinks+`WHERE l.id = $1`, id)
-	return r.link, r.hash, err
+	var hash auth.LinkHash
+	found, err := rowOf(s.brief(ctx), s.reads, beside(scanLink, &hash), showLinks+`, l.hash`+ofLinks+`WHERE l.id = $1`, id)
+	return found, hash, err
 }
 
 // Links implements [auth.LinkStore].
 func (s *Store) Links(ctx context.Context, owner calendar.UserID) ([]auth.Link, error) {
-	rows, err := rowsOf(ctx, s.reads, scanLink, selectLinks+`WHERE u.id = $1 OR $1 = ''
+	return rowsOf(ctx, s.reads, scanLink, showLinks+ofLinks+`WHERE u.id = $1 OR $1 = ''
 		ORDER BY u.name, c.name, l.created, l.id`, owner)
-	links := make([]auth.Link, len(rows))
-	for i, r := range rows {
-		links[i] = r.link
-	}
-	return links, err
 }
 
 // InsertLink implements [auth.LinkStore].
@@ -64,6 +48,5 @@ func (s *Store) RevokeLink(ctx context.Context, id auth.LinkID, at time.Time) er
 
 // TouchLink implements [auth.LinkStore].
 func (s *Store) TouchLink(ctx context.Context, id auth.LinkID, at time.Time) error {
-	_, err := s.write(ctx, `UPDATE links SET used = $2 WHERE id = $1 AND (used IS NULL OR used < $2)`, id, at.Unix())
-	return err
+	return s.run(ctx, `UPDATE links SET used = $2 WHERE id = $1 AND (used IS NULL OR used < $2)`, id, at.Unix())
 }

@@ -34,7 +34,7 @@ func (s *Store) Check(ctx context.Context) error {
 // was given out before is honoured any more, and no credential is believed unseen.
 func (s *Store) NewEpoch(ctx context.Context) error {
 	return s.transact(ctx, func(t *Tx) error {
-		if _, err := t.exec(ctx, `UPDATE meta SET epoch = $1 WHERE id = 1`, newEpoch()); err != nil {
+		if err := t.run(ctx, `UPDATE meta SET epoch = $1 WHERE id = 1`, newEpoch()); err != nil {
 			return err
 		}
 		return t.allCredentialsChanged(ctx)
@@ -49,9 +49,8 @@ func (s *Store) Derivation(ctx context.Context) (int64, error) {
 
 // SetDerivation notes the number of those rules, and that none are being applied.
 func (s *Store) SetDerivation(ctx context.Context, number int64) error {
-	_, err := s.write(ctx, `UPDATE meta SET derivation = $1, deriving = 0, derived = 0, derived_calendar = '', derived_name = ''
+	return s.run(ctx, `UPDATE meta SET derivation = $1, deriving = 0, derived = 0, derived_calendar = '', derived_name = ''
 		WHERE id = 1`, number)
-	return err
 }
 
 // Deriving is how far derived columns were made by some rules.
@@ -63,16 +62,14 @@ type Deriving struct {
 
 // Deriving returns how far the making by the rules of a number is, by whichever process.
 func (s *Store) Deriving(ctx context.Context, number int64) (Deriving, error) {
-	return rowOf(ctx, s.reads, func(row scanner) (d Deriving, err error) {
-		err = row.Scan(&d.Walked, &d.Last.Calendar, &d.Last.Name, &d.Total)
-		return d, err
-	}, `SELECT CASE WHEN deriving = $1 THEN derived ELSE 0 END, CASE WHEN deriving = $1 THEN derived_calendar ELSE '' END,
+	return rowOf(ctx, s.reads, scanInto(func(d *Deriving) []any {
+		return []any{&d.Walked, &d.Last.Calendar, &d.Last.Name, &d.Total}
+	}), `SELECT CASE WHEN deriving = $1 THEN derived ELSE 0 END, CASE WHEN deriving = $1 THEN derived_calendar ELSE '' END,
 		CASE WHEN deriving = $1 THEN derived_name ELSE '' END, (SELECT count(*) FROM objects) FROM meta WHERE id = 1`, number)
 }
 
 // NoteDeriving keeps how far the making by the rules of a number is. Of several processes the one that is furthest counts.
 func (s *Store) NoteDeriving(ctx context.Context, number int64, d Deriving) error {
-	_, err := s.write(ctx, `UPDATE meta SET deriving = $1, derived = $2, derived_calendar = $3, derived_name = $4
+	return s.run(ctx, `UPDATE meta SET deriving = $1, derived = $2, derived_calendar = $3, derived_name = $4
 		WHERE id = 1 AND (deriving <> $1 OR derived < $2)`, number, d.Walked, d.Last.Calendar, d.Last.Name)
-	return err
 }

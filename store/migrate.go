@@ -100,7 +100,7 @@ func (t *Tx) migrateOnce(ctx context.Context, wanted []migration) (more bool, er
 	}
 	const table = `CREATE TABLE IF NOT EXISTS migrations (
 		name TEXT NOT NULL PRIMARY KEY, checksum TEXT NOT NULL, applied BIGINT NOT NULL)`
-	if _, err := t.exec(ctx, table); err != nil {
+	if err := t.run(ctx, table); err != nil {
 		return false, err
 	}
 	if err := t.maybeScript(ctx, t.of().collate); err != nil {
@@ -130,9 +130,8 @@ func (t *Tx) apply(ctx context.Context, m migration) error {
 	if err := t.maybeScript(ctx, t.of().collate); err != nil {
 		return fmt.Errorf("the order of texts after migration %s: %w", m.name, err)
 	}
-	_, err := t.exec(ctx, `INSERT INTO migrations (name, checksum, applied) VALUES ($1, $2, $3)`,
+	return t.run(ctx, `INSERT INTO migrations (name, checksum, applied) VALUES ($1, $2, $3)`,
 		m.name, m.checksum, t.store.now())
-	return err
 }
 
 // maybeScript runs the script of an engine, if it has one.
@@ -145,9 +144,8 @@ func (t *Tx) maybeScript(ctx context.Context, text string) error {
 
 // insertMeta begins the store's first epoch.
 func (t *Tx) insertMeta(ctx context.Context) error {
-	_, err := t.exec(ctx, `INSERT INTO meta (id, epoch, derivation) VALUES (1, $1, 0)
+	return t.run(ctx, `INSERT INTO meta (id, epoch, derivation) VALUES (1, $1, 0)
 		ON CONFLICT (id) DO NOTHING`, newEpoch())
-	return err
 }
 
 // newEpoch makes a name that no other store has.
@@ -175,11 +173,7 @@ func applied(ctx context.Context, q querier) ([]migration, error) {
 	if err != nil || tables == 0 {
 		return nil, err
 	}
-	return rowsOf(ctx, q, func(row scanner) (migration, error) {
-		var m migration
-		err := row.Scan(&m.name, &m.checksum)
-		return m, err
-	}, `SELECT name, checksum FROM migrations ORDER BY name`)
+	return rowsOf(ctx, q, scanInto(func(m *migration) []any { return []any{&m.name, &m.checksum} }), `SELECT name, checksum FROM migrations ORDER BY name`)
 }
 
 // fileName is the form of a migration's name: number, words, and the engine it is for, if not all.

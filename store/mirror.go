@@ -9,11 +9,9 @@ import (
 const selectMirrors = `SELECT m.calendar_id, m.account_id, m.remote, m.cursor_text, m.round, m.whole, m.faults, m.error, m.checked, m.remote_name
 	FROM mirrors m JOIN calendars c ON c.id = m.calendar_id WHERE c.trashed IS NULL AND `
 
-func scanMirror(row scanner) (calendar.Mirror, error) {
-	var m calendar.Mirror
-	err := row.Scan(&m.Calendar, &m.Account, &m.Remote, &m.Cursor, &m.Round, &m.Whole, &m.Faults, &m.Error, seconds{&m.Checked}, &m.RemoteName)
-	return m, err
-}
+var scanMirror = scanInto(func(m *calendar.Mirror) []any {
+	return []any{&m.Calendar, &m.Account, &m.Remote, &m.Cursor, &m.Round, &m.Whole, &m.Faults, &m.Error, seconds{&m.Checked}, &m.RemoteName}
+})
 
 // Mirrors implements [calendar.Accounts].
 func (s *Store) Mirrors(ctx context.Context, id calendar.AccountID) ([]calendar.Mirror, error) {
@@ -27,19 +25,14 @@ func (s *Store) Mirror(ctx context.Context, id calendar.CalendarID) (calendar.Mi
 
 // SetMirrorError implements [calendar.Accounts].
 func (s *Store) SetMirrorError(ctx context.Context, id calendar.CalendarID, why string) error {
-	_, err := s.write(ctx, `UPDATE mirrors SET error = $2 WHERE calendar_id = $1 AND error <> $2`, id, why)
-	return err
+	return s.run(ctx, `UPDATE mirrors SET error = $2 WHERE calendar_id = $1 AND error <> $2`, id, why)
 }
 
 const selectMirrored = `SELECT ref, version, uid, round, fault FROM mirror_objects WHERE calendar_id = $1 `
 
 var mirroredRefs = selectMirrored + `AND ref` + oneOf(2)
 
-func scanMirrored(row scanner) (calendar.Mirrored, error) {
-	var m calendar.Mirrored
-	err := row.Scan(&m.Ref, &m.Version, &m.UID, &m.Round, &m.Fault)
-	return m, err
-}
+var scanMirrored = scanInto(func(m *calendar.Mirrored) []any { return []any{&m.Ref, &m.Version, &m.UID, &m.Round, &m.Fault} })
 
 // Mirrored implements [calendar.Accounts].
 func (s *Store) Mirrored(ctx context.Context, id calendar.CalendarID, refs []string) (map[string]calendar.Mirrored, error) {
@@ -65,7 +58,7 @@ func (s *Store) MirroredByUID(ctx context.Context, id calendar.CalendarID, uid c
 // InsertMirror implements [calendar.Tx].
 func (t *Tx) InsertMirror(ctx context.Context, m calendar.Mirror, o calendar.Origin) error {
 	t.hint.Everything = true
-	_, err := t.exec(ctx, `INSERT INTO mirrors (calendar_id, account_id, remote, cursor_text, round, whole, faults, error, remote_name)
+	err := t.run(ctx, `INSERT INTO mirrors (calendar_id, account_id, remote, cursor_text, round, whole, faults, error, remote_name)
 		VALUES ($1, $2, $3, $4, $5, $6, 0, '', $7)`, m.Calendar, m.Account, m.Remote, m.Cursor, m.Round, m.Whole, m.RemoteName)
 	if err != nil {
 		return taken(err, "", "this is linked already")

@@ -23,16 +23,11 @@ func scanNotice(row scanner) (calendar.Notice, error) {
 // Notices implements [calendar.Store]. Should the box change between the two reads, its notices are
 // newer than its version, and are told of a second time.
 func (s *Store) Notices(ctx context.Context, user calendar.UserID) (calendar.NoticeBox, error) {
-	box, err := rowOf(ctx, s.reads, func(row scanner) (calendar.NoticeBox, error) {
-		var b calendar.NoticeBox
-		err := row.Scan(&b.Version, &b.Pruned)
-		return b, err
-	}, `SELECT version, pruned FROM notice_boxes WHERE user_id = $1`, user)
-	if err != nil {
-		if calendar.ReasonOf(err) == calendar.NotFound {
-			err = nil
-		}
-		return calendar.NoticeBox{}, err
+	box, err := rowOrNone(ctx, s.reads, scanInto(func(b *calendar.NoticeBox) []any {
+		return []any{&b.Version, &b.Pruned}
+	}), `SELECT version, pruned FROM notice_boxes WHERE user_id = $1`, user)
+	if err != nil || box.Version == 0 {
+		return box, err
 	}
 	box.Notices, err = rowsOf(ctx, s.reads, scanNotice, `SELECT name, version, created, waits, gone IS NOT NULL, data
 		FROM notices WHERE user_id = $1 ORDER BY name`, user)
@@ -51,7 +46,7 @@ func (t *Tx) PutNotice(ctx context.Context, user calendar.UserID, n calendar.Not
 	if err != nil {
 		return err
 	}
-	_, err = t.exec(ctx, `INSERT INTO notices (user_id, name, version, created, waits, gone, data)
+	err = t.run(ctx, `INSERT INTO notices (user_id, name, version, created, waits, gone, data)
 		VALUES ($1, $2, $3, $4, $5, NULL, $6)
 		ON CONFLICT (user_id, name) DO UPDATE SET version = excluded.version, created = excluded.created,
 			waits = excluded.waits, gone = NULL, data = excluded.data`,
@@ -60,10 +55,9 @@ func (t *Tx) PutNotice(ctx context.Context, user calendar.UserID, n calendar.Not
 		return err
 	}
 	// The sender of an offer bounds how many wait for an answer.
-	_, err = t.exec(ctx, `UPDATE notices SET version = $2, gone = $3, data = '' WHERE user_id = $1 AND gone IS NULL AND name IN (
+	return t.run(ctx, `UPDATE notices SET version = $2, gone = $3, data = '' WHERE user_id = $1 AND gone IS NULL AND name IN (
 		SELECT name FROM notices WHERE user_id = $1 AND gone IS NULL AND NOT waits ORDER BY version DESC LIMIT 10000 OFFSET $4)`,
 		user, version, t.store.now(), boxMost)
-	return err
 }
 
 // DropNotice implements [calendar.Tx].
@@ -76,9 +70,8 @@ func (t *Tx) DropNotice(ctx context.Context, user calendar.UserID, name calendar
 	if err != nil {
 		return err
 	}
-	_, err = t.exec(ctx, `UPDATE notices SET version = $3, gone = $4, waits = FALSE, data = ''
+	return t.run(ctx, `UPDATE notices SET version = $3, gone = $4, waits = FALSE, data = ''
 		WHERE user_id = $1 AND name = $2 AND gone IS NULL`, user, name, version, t.store.now())
-	return err
 }
 
 // pruneNotices forgets what users were told before a time, unless it waits for their answer, and
@@ -86,12 +79,11 @@ func (t *Tx) DropNotice(ctx context.Context, user calendar.UserID, name calendar
 func (s *Store) pruneNotices(ctx context.Context, older time.Time) error {
 	const old = `(gone < $1 OR gone IS NULL AND NOT waits AND created < $1)`
 	return s.transact(ctx, func(t *Tx) error {
-		_, err := t.exec(ctx, `UPDATE notice_boxes SET version = version + 1, pruned = version + 1
+		err := t.run(ctx, `UPDATE notice_boxes SET version = version + 1, pruned = version + 1
 			WHERE user_id IN (SELECT user_id FROM notices WHERE `+old+`)`, older.Unix())
 		if err != nil {
 			return err
 		}
-		_, err = t.exec(ctx, `DELETE FROM notices WHERE `+old, older.Unix())
-		return err
+		return t.run(ctx, `DELETE FROM notices WHERE `+old, older.Unix())
 	})
 }

@@ -10,12 +10,12 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-func scanOffer(row scanner) (oauth.Offer, error) {
-	var o oauth.Offer
-	err := row.Scan(&o.ID, &o.Digest, &o.Client, &o.User, &o.Redirect, &o.Challenge, &o.Resource, &o.Name, &o.Scopes,
-		words[calendar.CalendarID]{&o.Calendars}, seconds{&o.GrantExpires}, seconds{&o.Expires}, &o.Grant)
-	return o, err
-}
+var scanOffer = scanInto(func(o *oauth.Offer) []any {
+	return []any{
+		&o.ID, &o.Digest, &o.Client, &o.User, &o.Redirect, &o.Challenge, &o.Resource, &o.Name, &o.Scopes,
+		words[calendar.CalendarID]{&o.Calendars}, seconds{&o.GrantExpires}, seconds{&o.Expires}, &o.Grant,
+	}
+})
 
 // InsertOffer implements [oauth.Store].
 func (s *Store) InsertOffer(ctx context.Context, o oauth.Offer, forget time.Time) error {
@@ -24,15 +24,14 @@ func (s *Store) InsertOffer(ctx context.Context, o oauth.Offer, forget time.Time
 		ids[i] = string(id)
 	}
 	return s.transact(ctx, func(t *Tx) error {
-		if _, err := t.exec(ctx, `DELETE FROM oauth_offers WHERE expires < $1`, forget.Unix()); err != nil {
+		if err := t.run(ctx, `DELETE FROM oauth_offers WHERE expires < $1`, forget.Unix()); err != nil {
 			return err
 		}
-		_, err := t.exec(ctx, `INSERT INTO oauth_offers (id, digest, client_id, user_id, redirect, challenge, resource, name, scopes,
+		return t.run(ctx, `INSERT INTO oauth_offers (id, digest, client_id, user_id, redirect, challenge, resource, name, scopes,
 				bound, calendars, grant_expires, expires, token_id)
 			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, '')`,
 			o.ID, o.Digest, o.Client, o.User, o.Redirect, o.Challenge, o.Resource, o.Name, o.Scopes,
 			o.Calendars != nil, strings.Join(ids, " "), unlessZero(o.GrantExpires), o.Expires.Unix())
-		return err
 	})
 }
 

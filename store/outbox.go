@@ -22,12 +22,12 @@ const (
 	toldLetter = `id, user_id, sender, recipient, method, uid, recurrence, sequence, first, posted, at, tries, status, data`
 )
 
-func scanLetter(row scanner) (calendar.Letter, error) {
-	var l calendar.Letter
-	err := row.Scan(&l.ID, &l.User, &l.From, &l.To, &l.Method, &l.UID, &l.Recurrence, &l.Sequence, &l.First, seconds{&l.Posted}, seconds{&l.Due},
-		&l.Tries, &l.Status, &l.Data)
-	return l, err
-}
+var scanLetter = scanInto(func(l *calendar.Letter) []any {
+	return []any{
+		&l.ID, &l.User, &l.From, &l.To, &l.Method, &l.UID, &l.Recurrence, &l.Sequence, &l.First, seconds{&l.Posted}, seconds{&l.Due},
+		&l.Tries, &l.Status, &l.Data,
+	}
+})
 
 // held is a letter in the outbox, and whether somebody is sending it.
 type held struct {
@@ -40,14 +40,6 @@ func scanHeld(row scanner) (held, error) {
 	l, err := scanLetter(also{row, []any{&until, &now}})
 	return held{l, until > now || l.Status != ""}, err
 }
-
-// also is a row with further columns behind those that its scanner knows.
-type also struct {
-	scanner
-	more []any
-}
-
-func (a also) Scan(dest ...any) error { return a.scanner.Scan(append(dest, a.more...)...) }
 
 // Post implements [calendar.Poster].
 func (t *Tx) Post(ctx context.Context, user calendar.UserID, letters []calendar.Letter, most calendar.OutboxLimits) error {
@@ -183,24 +175,23 @@ const (
 // what was told of its instances. Of more than most bytes the largest texts are forgotten, so that one large meeting does
 // not cost the others their links; a mail that comes back is known without. Then the oldest are forgotten.
 func (t *Tx) tell(ctx context.Context, l calendar.Letter, now time.Time, most int64) error {
-	_, err := t.exec(ctx, `DELETE FROM told WHERE user_id = $1 AND recipient = $2 AND uid = $3 AND (recurrence = $4 OR $4 = '')`,
+	err := t.run(ctx, `DELETE FROM told WHERE user_id = $1 AND recipient = $2 AND uid = $3 AND (recurrence = $4 OR $4 = '')`,
 		l.User, l.To, l.UID, l.Recurrence)
 	if err != nil {
 		return err
 	}
-	_, err = t.exec(ctx, `INSERT INTO told (`+toldLetter+`, size)
+	err = t.run(ctx, `INSERT INTO told (`+toldLetter+`, size)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)`,
 		l.ID, l.User, l.From, l.To, l.Method, l.UID, l.Recurrence, l.Sequence, l.First, l.Posted.Unix(), now.Unix(), l.Tries, l.Status,
 		l.Data, len(l.Data))
 	if err != nil {
 		return err
 	}
-	if _, err = t.exec(ctx, stripTold, l.User, most, []byte{}, bareLetter); err != nil {
+	if err := t.run(ctx, stripTold, l.User, most, []byte{}, bareLetter); err != nil {
 		return err
 	}
-	_, err = t.exec(ctx, `DELETE FROM told WHERE user_id = $1 AND id IN (
+	return t.run(ctx, `DELETE FROM told WHERE user_id = $1 AND id IN (
 		SELECT id FROM (SELECT id, SUM(size) OVER (ORDER BY at DESC, id) AS newer FROM told WHERE user_id = $1) AS t WHERE newer > $2)`, l.User, most)
-	return err
 }
 
 // Told implements [calendar.Outbox].
@@ -223,11 +214,9 @@ func (s *Store) ToldBy(ctx context.Context, id calendar.LetterID) (calendar.Lett
 // WaitingLetters implements [calendar.Outbox].
 func (s *Store) WaitingLetters(ctx context.Context) (letters int, oldest time.Time, err error) {
 	type count struct{ letters, oldest int64 }
-	c, err := rowOf(ctx, s.reads, func(row scanner) (count, error) {
-		var c count
-		err := row.Scan(&c.letters, &c.oldest)
-		return c, err
-	}, `SELECT COUNT(*), COALESCE(MIN(posted), 0) FROM letters`)
+	c, err := rowOf(ctx, s.reads, scanInto(func(c *count) []any {
+		return []any{&c.letters, &c.oldest}
+	}), `SELECT COUNT(*), COALESCE(MIN(posted), 0) FROM letters`)
 	if c.letters > 0 {
 		oldest = moment(c.oldest)
 	}
@@ -240,6 +229,5 @@ const toldFor = 365 * 24 * time.Hour
 // pruneTold forgets what people outside were told before a time. After that a mail about the same event says
 // no more what changed.
 func (s *Store) pruneTold(ctx context.Context, older time.Time) error {
-	_, err := s.write(ctx, `DELETE FROM told WHERE at < $2 OR at < $1 AND method <> $3`, older.Unix(), older.Add(-toldFor).Unix(), calendar.MethodRequest)
-	return err
+	return s.run(ctx, `DELETE FROM told WHERE at < $2 OR at < $1 AND method <> $3`, older.Unix(), older.Add(-toldFor).Unix(), calendar.MethodRequest)
 }

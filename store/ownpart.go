@@ -16,18 +16,10 @@ const (
 		AND uid NOT IN (SELECT uid FROM objects WHERE calendar_id = $1 AND NOT deleted AND uid IN (SELECT o.uid FROM own_parts o WHERE o.calendar_id = $1))`
 )
 
-func scanOwnPart(row scanner) (calendar.OwnPart, error) {
-	var p calendar.OwnPart
-	err := row.Scan(&p.UID, &p.Version, &p.ETag, &p.Data)
-	return p, err
-}
+var scanOwnPart = scanInto(func(p *calendar.OwnPart) []any { return []any{&p.UID, &p.Version, &p.ETag, &p.Data} })
 
 func ownPartOf(ctx context.Context, q querier, cal calendar.CalendarID, user calendar.UserID, uid calendar.UID) (calendar.OwnPart, error) {
-	p, err := rowOf(ctx, q, scanOwnPart, ownPart, cal, user, uid)
-	if err != nil && calendar.ReasonOf(err) == calendar.NotFound {
-		return calendar.OwnPart{}, nil
-	}
-	return p, err
+	return rowOrNone(ctx, q, scanOwnPart, ownPart, cal, user, uid)
 }
 
 // OwnPart implements [calendar.Store].
@@ -57,7 +49,7 @@ func (t *Tx) PutOwnPart(ctx context.Context, cal calendar.CalendarID, user calen
 	if err != nil {
 		return 0, err
 	}
-	_, err = t.exec(ctx, `INSERT INTO own_parts (calendar_id, user_id, uid, version, etag, data) VALUES ($1, $2, $3, $4, $5, $6)
+	err = t.run(ctx, `INSERT INTO own_parts (calendar_id, user_id, uid, version, etag, data) VALUES ($1, $2, $3, $4, $5, $6)
 		ON CONFLICT (calendar_id, user_id, uid) DO UPDATE SET version = excluded.version, etag = excluded.etag, data = excluded.data`,
 		cal, user, p.UID, version, p.ETag, bytesOf(p.Data))
 	if err != nil {
@@ -73,11 +65,10 @@ func (t *Tx) CopyOwnParts(ctx context.Context, cal calendar.CalendarID, from, to
 	if err != nil || moved == 0 {
 		return err
 	}
-	_, err = t.exec(ctx, `INSERT INTO own_parts (calendar_id, user_id, uid, version, etag, data)
+	return t.run(ctx, `INSERT INTO own_parts (calendar_id, user_id, uid, version, etag, data)
 		SELECT p.calendar_id, p.user_id, $4, s.own_version, p.etag, p.data
 		FROM own_parts p JOIN shares s ON s.calendar_id = p.calendar_id AND s.user_id = p.user_id
 		WHERE p.calendar_id = $1 AND p.uid = $2 AND p.etag <> '' AND p.user_id <> $3
 		ON CONFLICT (calendar_id, user_id, uid) DO UPDATE SET version = excluded.version, etag = excluded.etag, data = excluded.data`,
 		cal, from, but, to)
-	return err
 }

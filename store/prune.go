@@ -27,42 +27,37 @@ func (s *Store) Prune(ctx context.Context, older time.Time) error {
 	if err := s.emptyTrash(ctx, older, &done); err != nil {
 		return err
 	}
-	if err := s.pruneHomes(ctx, older); err != nil {
-		return err
+	for _, forget := range [...]func(context.Context, time.Time) error{
+		s.pruneHomes, s.pruneSubscriptions, s.pruneDeliveries, s.pruneGrants, s.pruneNotices, s.pruneTold, s.pruneInboxes,
+	} {
+		if err := forget(ctx, older); err != nil {
+			return err
+		}
 	}
-	if _, err := s.write(ctx, `DELETE FROM subscriptions WHERE until <= $1`, s.now()); err != nil {
-		return err
-	}
-	if err := s.prunePushes(ctx); err != nil {
-		return err
-	}
-	if err := s.pruneDeliveries(ctx); err != nil {
-		return err
-	}
-	if err := s.pruneGrants(ctx); err != nil {
-		return err
-	}
-	if err := s.pruneNotices(ctx, older); err != nil {
-		return err
-	}
-	if err := s.pruneTold(ctx, older); err != nil {
-		return err
-	}
-	if err := s.pruneInboxes(ctx, older); err != nil {
-		return err
-	}
+	return s.eachCalendar(ctx, func(id calendar.CalendarID) error { return s.prune(ctx, id, older, &done) })
+}
+
+// eachCalendar does something with each calendar, one after the other, also with those in the trash.
+func (s *Store) eachCalendar(ctx context.Context, do func(calendar.CalendarID) error) error {
 	for last := calendar.CalendarID(""); ; {
-		ids, err := rowsOf(ctx, s.reads, scanText, `SELECT id FROM calendars WHERE id > $1 ORDER BY id LIMIT $2`, last, pageRows)
+		ids, err := rowsOf(ctx, s.reads, scanOnly[calendar.CalendarID], `SELECT id FROM calendars WHERE id > $1 ORDER BY id LIMIT $2`, last, pageRows)
 		if err != nil || len(ids) == 0 {
 			return err
 		}
-		for _, id := range ids {
-			last = calendar.CalendarID(id)
-			if err := s.prune(ctx, last, older, &done); err != nil {
+		for _, last = range ids {
+			if err := do(last); err != nil {
 				return err
 			}
 		}
 	}
+}
+
+// pruneSubscriptions forgets what is over: it has an end of its own.
+func (s *Store) pruneSubscriptions(ctx context.Context, _ time.Time) error {
+	if err := s.run(ctx, `DELETE FROM subscriptions WHERE until <= $1`, s.now()); err != nil {
+		return err
+	}
+	return s.run(ctx, `DELETE FROM push_subscriptions WHERE expires <= $1`, s.now())
 }
 
 // prune forgets in one calendar.
@@ -106,11 +101,11 @@ func (t *Tx) dropTombstones(ctx context.Context, id calendar.CalendarID, kept in
 		return 0, err
 	}
 	// Before the objects, so that the lock order is that of every other change.
-	_, err = t.exec(ctx, `UPDATE calendars SET pruned = $2 WHERE id = $1 AND pruned < $2`, id, latest)
+	err = t.run(ctx, `UPDATE calendars SET pruned = $2 WHERE id = $1 AND pruned < $2`, id, latest)
 	if err != nil {
 		return 0, err
 	}
-	if _, err := t.exec(ctx, ownPartsOfGone, id, latest); err != nil {
+	if err := t.run(ctx, ownPartsOfGone, id, latest); err != nil {
 		return 0, err
 	}
 	return t.exec(ctx, `DELETE FROM objects WHERE calendar_id = $1 AND deleted AND version <= $2`, id, latest)
@@ -152,8 +147,7 @@ func (s *Store) remove(ctx context.Context, id string) error {
 		if err := t.moveGeneration(ctx, moveGeneration+boundTo+`c.id = $2)`, id); err != nil {
 			return err
 		}
-		_, err := t.exec(ctx, `DELETE FROM calendars WHERE id = $1 AND trashed IS NOT NULL`, id)
-		return err
+		return t.run(ctx, `DELETE FROM calendars WHERE id = $1 AND trashed IS NOT NULL`, id)
 	})
 }
 

@@ -11,22 +11,15 @@ import (
 func (s *Store) PruneLines(ctx context.Context, older time.Time) error {
 	dropped := int64(0)
 	defer func() { s.options.Logger.InfoContext(ctx, "pruned the journal", "older", older, "lines", dropped) }()
-	for last := calendar.CalendarID(""); ; {
-		ids, err := rowsOf(ctx, s.reads, scanText, `SELECT id FROM calendars WHERE id > $1 ORDER BY id LIMIT $2`, last, pageRows)
-		if err != nil || len(ids) == 0 {
-			return err
-		}
-		for _, id := range ids {
-			last = calendar.CalendarID(id)
-			for more := true; more; {
-				n, err := s.dropLines(ctx, last, older)
-				if err != nil {
-					return err
-				}
-				dropped, more = dropped+n, n > 0
+	return s.eachCalendar(ctx, func(id calendar.CalendarID) error {
+		for {
+			n, err := s.dropLines(ctx, id, older)
+			if err != nil || n == 0 {
+				return err
 			}
+			dropped += n
 		}
-	}
+	})
 }
 
 // dropLines forgets the oldest lines of a calendar, some at a time, and what stands beside them. The calendar says so in the same
@@ -48,7 +41,7 @@ func (s *Store) dropLines(ctx context.Context, id calendar.CalendarID, older tim
 	}
 	err = s.transact(ctx, func(t *Tx) error {
 		// First, so that the lock order is that of every other change.
-		_, err := t.exec(ctx, `UPDATE calendars SET lines_pruned = $2, lines_pruned_at = CASE WHEN lines_pruned_at > $3 THEN lines_pruned_at ELSE $3 END
+		err := t.run(ctx, `UPDATE calendars SET lines_pruned = $2, lines_pruned_at = CASE WHEN lines_pruned_at > $3 THEN lines_pruned_at ELSE $3 END
 			WHERE id = $1 AND lines_pruned < $2`, id, until, at)
 		if err != nil {
 			return err
@@ -57,7 +50,7 @@ func (s *Store) dropLines(ctx context.Context, id calendar.CalendarID, older tim
 			`DELETE FROM journal_units WHERE calendar_id = $1 AND version <= $2`,
 			`DELETE FROM journal_undone WHERE calendar_id = $1 AND version <= $2`,
 		} {
-			if _, err := t.exec(ctx, text, id, until); err != nil {
+			if err := t.run(ctx, text, id, until); err != nil {
 				return err
 			}
 		}
@@ -90,7 +83,7 @@ func (s *Store) Shrink(ctx context.Context) error {
 		if err != nil || free < leastFree {
 			return err
 		}
-		if _, err := s.write(ctx, s.engine.shrink); err != nil {
+		if err := s.run(ctx, s.engine.shrink); err != nil {
 			return err
 		}
 		if left, err := rowOf(ctx, s.reads, scanNumber, s.engine.free); err != nil || left >= free {

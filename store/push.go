@@ -54,11 +54,7 @@ var selectDuePushes = `WITH homes AS MATERIALIZED (
 	SELECT ` + pushColumns.list() + `, t.now, t.now_own FROM turns t JOIN push_subscriptions p ON p.id = t.id
 		ORDER BY t.turn, p.due, p.id LIMIT $2`
 
-func scanPush(row scanner) (calendar.PushDue, error) {
-	var p calendar.PushDue
-	err := row.Scan(append(pushColumns.fields(&p), &p.Now, &p.NowOwn)...)
-	return p, err
-}
+var scanPush = scanInto(func(p *calendar.PushDue) []any { return append(pushColumns.fields(p), &p.Now, &p.NowOwn) })
 
 // DuePushes implements [calendar.Pushes].
 func (s *Store) DuePushes(ctx context.Context, now time.Time, most int) ([]calendar.PushDue, error) {
@@ -91,9 +87,8 @@ func (s *Store) RegisterPush(ctx context.Context, sub calendar.PushSubscription,
 				return cmp.Or(err, error(calendar.Errorf(calendar.TooLarge, "", "at most %d programs of a user are told of all their calendars", homes)))
 			}
 		}
-		_, err = t.exec(ctx, `DELETE FROM push_subscriptions WHERE user_id = $1 AND id <> $3 AND id NOT IN (
+		return t.run(ctx, `DELETE FROM push_subscriptions WHERE user_id = $1 AND id <> $3 AND id NOT IN (
 			SELECT id FROM push_subscriptions WHERE user_id = $1 AND id <> $3 ORDER BY expires DESC, id LIMIT $2)`, sub.User, most-1, id)
-		return err
 	})
 	return sub, err
 }
@@ -105,8 +100,7 @@ func (t *Tx) knows(ctx context.Context, sub calendar.PushSubscription) error {
 		text = `UPDATE push_subscriptions AS p SET told = COALESCE((SELECT c.version FROM calendars c WHERE c.id = p.calendar_id), 0),
 			told_own = COALESCE((SELECT s.own_version FROM shares s WHERE s.calendar_id = p.calendar_id AND s.user_id = p.user_id), 0) WHERE id = $1`
 	}
-	_, err := t.exec(ctx, text, sub.ID)
-	return err
+	return t.run(ctx, text, sub.ID)
 }
 
 // UnregisterPush implements [calendar.Pushes].
@@ -126,8 +120,7 @@ func (s *Store) QuietPush(ctx context.Context, user calendar.UserID, ids []calen
 		}
 		text += ` AND id IN (` + strings.Join(marks, ", ") + `)`
 	}
-	_, err := s.write(ctx, text, args...)
-	return err
+	return s.run(ctx, text, args...)
 }
 
 // SettlePushes implements [calendar.Pushes].
@@ -147,10 +140,4 @@ func (s *Store) SettlePushes(ctx context.Context, all []calendar.PushSubscriptio
 		}
 		return nil
 	})
-}
-
-// prunePushes forgets the subscriptions that are over.
-func (s *Store) prunePushes(ctx context.Context) error {
-	_, err := s.write(ctx, `DELETE FROM push_subscriptions WHERE expires <= $1`, s.now())
-	return err
 }

@@ -24,11 +24,7 @@ const (
 
 func usageFields(u *calendar.Usage) []any { return []any{&u.Calendars, &u.Objects, &u.Bytes} }
 
-func scanUsage(row scanner) (calendar.Usage, error) {
-	var u calendar.Usage
-	err := row.Scan(usageFields(&u)...)
-	return u, err
-}
+var scanUsage = scanInto(usageFields)
 
 // Usage implements [calendar.UsageReader].
 func (s *Store) Usage(ctx context.Context, user calendar.UserID) (calendar.Usage, error) {
@@ -41,10 +37,7 @@ func (s *Store) Usages(ctx context.Context) (map[calendar.UserID]calendar.Usage,
 		owner calendar.UserID
 		usage calendar.Usage
 	}
-	all, err := rowsOf(ctx, s.reads, func(row scanner) (o owned, err error) {
-		err = row.Scan(append([]any{&o.owner}, usageFields(&o.usage)...)...)
-		return o, err
-	}, selectUsages)
+	all, err := rowsOf(ctx, s.reads, scanInto(func(o *owned) []any { return append([]any{&o.owner}, usageFields(&o.usage)...) }), selectUsages)
 	by := make(map[calendar.UserID]calendar.Usage, len(all))
 	for _, o := range all {
 		by[o.owner] = o.usage
@@ -77,24 +70,13 @@ func (t *Tx) UsageAlone(ctx context.Context, user calendar.UserID) (calendar.Usa
 
 // Recount counts anew what each calendar holds, one after the other: a program of before the counts may have written to it.
 func (s *Store) Recount(ctx context.Context) error {
-	for last := calendar.CalendarID(""); ; {
-		ids, err := rowsOf(ctx, s.reads, scanText, `SELECT id FROM calendars WHERE id > $1 ORDER BY id LIMIT $2`, last, pageRows)
-		if err != nil || len(ids) == 0 {
-			return err
-		}
-		for _, id := range ids {
-			last = calendar.CalendarID(id)
-			err := s.transact(ctx, func(t *Tx) error {
-				// The row's lock first: on Postgres, what is counted in the statement that takes it is of before.
-				if _, err := t.exec(ctx, `UPDATE calendars SET objects = objects WHERE id = $1`, id); err != nil {
-					return err
-				}
-				_, err := t.exec(ctx, recount, id)
-				return err
-			})
-			if err != nil {
+	return s.eachCalendar(ctx, func(id calendar.CalendarID) error {
+		return s.transact(ctx, func(t *Tx) error {
+			// The row's lock first: on Postgres, what is counted in the statement that takes it is of before.
+			if err := t.run(ctx, `UPDATE calendars SET objects = objects WHERE id = $1`, id); err != nil {
 				return err
 			}
-		}
-	}
+			return t.run(ctx, recount, id)
+		})
+	})
 }

@@ -64,7 +64,7 @@ func (s *Store) rederive(ctx context.Context, objects []calendar.Object, derive 
 		for _, o := range changed {
 			if o.Calendar != last {
 				last = o.Calendar
-				if _, err := t.exec(ctx, newEdition, last); err != nil {
+				if err := t.run(ctx, newEdition, last); err != nil {
 					return err
 				}
 			}

@@ -94,7 +94,7 @@ func (t *Tx) restore(ctx context.Context, file *backup.File, tell backup.Progres
 		return err
 	}
 	for _, one := range slices.Backward(all) {
-		if _, err := t.exec(ctx, `DELETE FROM `+one.name); err != nil {
+		if err := t.run(ctx, `DELETE FROM `+one.name); err != nil {
 			return err
 		}
 	}
@@ -104,7 +104,7 @@ func (t *Tx) restore(ctx context.Context, file *backup.File, tell backup.Progres
 			return fmt.Errorf("the table %s: %w", one.name, err)
 		}
 	}
-	_, err = t.exec(ctx, `UPDATE meta SET epoch = $1 WHERE id = 1`, newEpoch())
+	err = t.run(ctx, `UPDATE meta SET epoch = $1 WHERE id = 1`, newEpoch())
 	t.hint.Everything = true
 	return err
 }

@@ -68,11 +68,7 @@ var (
 
 var selectLightOf = `SELECT ` + lightColumns + ` `
 
-func scanUserAt(row scanner) (calendar.UserAt, error) {
-	var a calendar.UserAt
-	err := row.Scan(append([]any{&a.Text}, userColumns.fields(&a.User)...)...)
-	return a, err
-}
+var scanUserAt = scanInto(func(a *calendar.UserAt) []any { return append([]any{&a.Text}, userColumns.fields(&a.User)...) })
 
 // UsersAt implements [calendar.Store].
 func (s *Store) UsersAt(ctx context.Context, mails, names []string) ([]calendar.UserAt, error) {
@@ -126,7 +122,7 @@ func (t *Tx) Appointments(ctx context.Context, users []calendar.UserID, uid cale
 		id    calendar.CalendarID
 		owner calendar.UserID
 	}
-	owned, err := asked(ctx, t, places, func(row scanner) (o ownership, err error) { return o, row.Scan(&o.id, &o.owner) }, ownersOf)
+	owned, err := asked(ctx, t, places, scanInto(func(o *ownership) []any { return []any{&o.id, &o.owner} }), ownersOf)
 	owners := make(map[calendar.CalendarID]calendar.UserID, len(owned))
 	for _, o := range owned {
 		owners[o.id] = o.owner
@@ -151,9 +147,9 @@ type reception struct {
 
 // Receptions implements [calendar.Tx].
 func (t *Tx) Receptions(ctx context.Context, users []calendar.UserID, kind calendar.Kind) (map[calendar.UserID]calendar.CalendarID, error) {
-	all, err := asked(ctx, t, users, func(row scanner) (r reception, err error) {
-		return r, row.Scan(&r.owner, &r.id, &r.segment, &r.kinds, &r.created, &r.chosen)
-	}, calendarsOwned)
+	all, err := asked(ctx, t, users, scanInto(func(r *reception) []any {
+		return []any{&r.owner, &r.id, &r.segment, &r.kinds, &r.created, &r.chosen}
+	}), calendarsOwned)
 	slices.SortFunc(all, func(a, b reception) int {
 		return cmp.Or(-cmp.Compare(a.chosen, b.chosen), cmp.Compare(a.created, b.created), cmp.Compare(a.segment, b.segment))
 	})
@@ -168,21 +164,16 @@ func (t *Tx) Receptions(ctx context.Context, users []calendar.UserID, kind calen
 
 // Scheduling implements [calendar.Store].
 func (s *Store) Scheduling(ctx context.Context, user calendar.UserID) (calendar.Scheduling, error) {
-	found, err := rowOf(ctx, s.reads, func(row scanner) (f calendar.Scheduling, err error) {
-		return f, row.Scan(&f.Default, &f.Availability)
-	}, `SELECT calendar_id, availability FROM scheduling WHERE user_id = $1`, user)
-	if calendar.ReasonOf(err) == calendar.NotFound {
-		err = nil
-	}
-	return found, err
+	return rowOrNone(ctx, s.reads, scanInto(func(f *calendar.Scheduling) []any {
+		return []any{&f.Default, &f.Availability}
+	}), `SELECT calendar_id, availability FROM scheduling WHERE user_id = $1`, user)
 }
 
 // SetScheduling implements [calendar.Tx].
 func (t *Tx) SetScheduling(ctx context.Context, user calendar.UserID, s calendar.Scheduling) error {
-	_, err := t.exec(ctx, `INSERT INTO scheduling (user_id, calendar_id, availability) VALUES ($1, $2, $3)
+	return t.run(ctx, `INSERT INTO scheduling (user_id, calendar_id, availability) VALUES ($1, $2, $3)
 		ON CONFLICT (user_id) DO UPDATE SET calendar_id = excluded.calendar_id, availability = excluded.availability`,
 		user, s.Default, s.Availability)
-	return err
 }
 
 // ScheduleTags implements [calendar.Store].

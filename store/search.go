@@ -37,8 +37,8 @@ func (s *Store) SearchTexts(ctx context.Context, in []calendar.CalendarID, kind 
 		return err
 	}
 	_, err = rowsOf(ctx, s.reads, func(row scanner) (struct{}, error) {
-		var text string
-		if err := row.Scan(&text); err != nil {
+		text, err := scanText(row)
+		if err != nil {
 			return struct{}{}, err
 		}
 		return struct{}{}, each(text)

@@ -43,12 +43,5 @@ func (t *Tx) makeSecret(ctx context.Context) error {
 	}
 	secret = make([]byte, secretBytes)
 	_, _ = rand.Read(secret) // never fails, as its documentation has it
-	_, err = t.exec(ctx, `UPDATE meta SET secret = $1 WHERE id = 1 AND secret IS NULL`, secret)
-	return err
-}
-
-func scanBytes(row scanner) ([]byte, error) {
-	var data []byte
-	err := row.Scan(&data)
-	return data, err
+	return t.run(ctx, `UPDATE meta SET secret = $1 WHERE id = 1 AND secret IS NULL`, secret)
 }

@@ -8,34 +8,23 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-var sessionColumns = `s.id, s.way, s.agent, s.created, s.seen, s.proven, s.hash, ` + userColumns.list()
+var sessionColumns = `s.id, s.way, s.agent, s.created, s.seen, s.proven, ` + userColumns.list()
 
-// sessionRow is a session as the columns have it.
-type sessionRow struct {
-	session auth.Session
-	hash    auth.SecretHash
-}
-
-func scanSession(row scanner) (sessionRow, error) {
-	var r sessionRow
-	s := &r.session
-	err := row.Scan(append([]any{&s.ID, &s.Way, &s.Agent, seconds{&s.Created}, seconds{&s.Seen}, seconds{&s.Proven}, &r.hash}, userColumns.fields(&s.User)...)...)
-	return r, err
-}
+var scanSession = scanInto(func(s *auth.Session) []any {
+	return append([]any{&s.ID, &s.Way, &s.Agent, seconds{&s.Created}, seconds{&s.Seen}, seconds{&s.Proven}}, userColumns.fields(&s.User)...)
+})
 
 // SessionByID implements [auth.Store].
 func (s *Store) SessionByID(ctx context.Context, id auth.SessionID) (auth.Session, auth.SecretHash, error) {
-	r, err := rowOf(ctx, s.reads, scanSession, `SELECT `+sessionColumns+`
+	var hash auth.SecretHash
+	found, err := rowOf(ctx, s.reads, beside(scanSession, &hash), `SELECT `+sessionColumns+`, s.hash
 		FROM sessions s JOIN users u ON u.id = s.user_id WHERE s.id = $1`, id)
-	return r.session, r.hash, err
+	return found, hash, err
 }
 
 // Sessions implements [auth.Store].
 func (s *Store) Sessions(ctx context.Context, user calendar.UserID) ([]auth.Session, error) {
-	return rowsOf(ctx, s.reads, func(row scanner) (auth.Session, error) {
-		r, err := scanSession(row)
-		return r.session, err
-	}, `SELECT `+sessionColumns+`
+	return rowsOf(ctx, s.reads, scanSession, `SELECT `+sessionColumns+`
 		FROM sessions s JOIN users u ON u.id = s.user_id WHERE s.user_id = $1 ORDER BY s.seen DESC, s.created DESC, s.id`, user)
 }
 
@@ -53,8 +42,7 @@ func (s *Store) ProveSession(ctx context.Context, id auth.SessionID, at time.Tim
 
 // TouchSession implements [auth.Store].
 func (s *Store) TouchSession(ctx context.Context, id auth.SessionID, at time.Time) error {
-	_, err := s.write(ctx, `UPDATE sessions SET seen = $2 WHERE id = $1 AND seen < $2`, id, at.Unix())
-	return err
+	return s.run(ctx, `UPDATE sessions SET seen = $2 WHERE id = $1 AND seen < $2`, id, at.Unix())
 }
 
 // EndSession implements [auth.Store].
@@ -64,6 +52,5 @@ func (s *Store) EndSession(ctx context.Context, user calendar.UserID, id auth.Se
 
 // EndSessions implements [auth.Store].
 func (s *Store) EndSessions(ctx context.Context, user calendar.UserID, but auth.SessionID) error {
-	_, err := s.write(ctx, `DELETE FROM sessions WHERE user_id = $1 AND id <> $2`, user, but)
-	return err
+	return s.run(ctx, `DELETE FROM sessions WHERE user_id = $1 AND id <> $2`, user, but)
 }

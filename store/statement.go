@@ -5,6 +5,8 @@ import (
 	"database/sql"
 	"errors"
 	"sync"
+
+	"caldav-mcp-server/calendar"
 )
 
 // querier runs queries: a pool of connections, or a transaction.
@@ -130,6 +132,15 @@ func rowOf[T any](ctx context.Context, q querier, scan func(scanner) (T, error),
 	return one, err
 }
 
+// rowOrNone is rowOf where no row is nothing to speak of, and the zero value.
+func rowOrNone[T any](ctx context.Context, q querier, scan func(scanner) (T, error), text string, args ...any) (T, error) {
+	one, err := rowOf(ctx, q, scan, text, args...)
+	if calendar.ReasonOf(err) == calendar.NotFound {
+		err = nil
+	}
+	return one, err
+}
+
 // each hands the rows of a query to take until it wants no more.
 func each(asked context.Context, q querier, take func(scanner) (more bool, err error), text string, args ...any) (err error) {
 	ctx, cancel := q.of().bounded(asked)
@@ -152,14 +163,37 @@ func each(asked context.Context, q querier, take func(scanner) (more bool, err e
 	return result.Err()
 }
 
-func scanNumber(row scanner) (int64, error) {
-	var n int64
-	err := row.Scan(&n)
-	return n, err
+// scanInto makes what scans a row, of where its values go.
+func scanInto[T any](fields func(*T) []any) func(scanner) (T, error) {
+	return func(row scanner) (T, error) {
+		var one T
+		err := row.Scan(fields(&one)...)
+		return one, err
+	}
 }
 
-func scanText(row scanner) (string, error) {
-	var text string
-	err := row.Scan(&text)
-	return text, err
+// beside makes what scans further columns behind those that a scan knows.
+func beside[T any](scan func(scanner) (T, error), more ...any) func(scanner) (T, error) {
+	return func(row scanner) (T, error) { return scan(also{row, more}) }
 }
+
+// also is a row with further columns behind those that its scanner knows.
+type also struct {
+	scanner
+	more []any
+}
+
+func (a also) Scan(dest ...any) error { return a.scanner.Scan(append(dest, a.more...)...) }
+
+// scanOnly scans a row of one value.
+func scanOnly[T any](row scanner) (T, error) {
+	var only T
+	err := row.Scan(&only)
+	return only, err
+}
+
+var (
+	scanNumber = scanOnly[int64]
+	scanText   = scanOnly[string]
+	scanBytes  = scanOnly[[]byte]
+)

@@ -10,10 +10,10 @@ import (
 // Subscribe implements [calendar.Subscriptions].
 func (s *Store) Subscribe(ctx context.Context, sub calendar.Subscription, now time.Time, each, all int) error {
 	return s.transact(ctx, func(t *Tx) error {
-		if _, err := t.exec(ctx, `DELETE FROM subscriptions WHERE user_id = $1 AND until <= $2`, sub.User, now.Unix()); err != nil {
+		if err := t.run(ctx, `DELETE FROM subscriptions WHERE user_id = $1 AND until <= $2`, sub.User, now.Unix()); err != nil {
 			return err
 		}
-		_, err := t.exec(ctx, `INSERT INTO subscriptions (subscriber, name, user_id, calendar_id, uid, seen, until) VALUES ($1, $2, $3, $4, $5, $6, $7)
+		err := t.run(ctx, `INSERT INTO subscriptions (subscriber, name, user_id, calendar_id, uid, seen, until) VALUES ($1, $2, $3, $4, $5, $6, $7)
 			ON CONFLICT (subscriber, name) DO UPDATE SET calendar_id = excluded.calendar_id, uid = excluded.uid, seen = excluded.seen, until = excluded.until`,
 			sub.Subscriber, sub.Name, sub.User, sub.Calendar, sub.UID, sub.Seen, sub.Until.Unix())
 		if err != nil {
@@ -28,9 +28,8 @@ func (s *Store) Subscribe(ctx context.Context, sub calendar.Subscription, now ti
 		}
 		t.hint.Subscribers = append(t.hint.Subscribers, sub.Subscriber)
 		// The one that was just made is over last, as a rule: it stays.
-		_, err = t.exec(ctx, `DELETE FROM subscriptions WHERE user_id = $1 AND (subscriber, name) NOT IN (
+		return t.run(ctx, `DELETE FROM subscriptions WHERE user_id = $1 AND (subscriber, name) NOT IN (
 			SELECT subscriber, name FROM subscriptions WHERE user_id = $1 ORDER BY until DESC, subscriber, name LIMIT $2)`, sub.User, all)
-		return err
 	})
 }
 
@@ -38,8 +37,7 @@ func (s *Store) Subscribe(ctx context.Context, sub calendar.Subscription, now ti
 func (s *Store) Unsubscribe(ctx context.Context, id calendar.SubscriberID, name string) error {
 	return s.transact(ctx, func(t *Tx) error {
 		t.hint.Subscribers = append(t.hint.Subscribers, id)
-		_, err := t.exec(ctx, `DELETE FROM subscriptions WHERE subscriber = $1 AND (name = $2 OR $2 = '')`, id, name)
-		return err
+		return t.run(ctx, `DELETE FROM subscriptions WHERE subscriber = $1 AND (name = $2 OR $2 = '')`, id, name)
 	})
 }
 
@@ -49,17 +47,15 @@ func (s *Store) Subscriptions(ctx context.Context, id calendar.SubscriberID, now
 		FROM subscriptions WHERE subscriber = $1 AND until > $2 ORDER BY name`, id, now.Unix())
 }
 
-func scanSubscription(row scanner) (calendar.Subscription, error) {
-	var sub calendar.Subscription
-	err := row.Scan(&sub.Subscriber, &sub.Name, &sub.User, &sub.Calendar, &sub.UID, &sub.Seen, seconds{&sub.Until})
-	return sub, err
-}
+var scanSubscription = scanInto(func(sub *calendar.Subscription) []any {
+	return []any{&sub.Subscriber, &sub.Name, &sub.User, &sub.Calendar, &sub.UID, &sub.Seen, seconds{&sub.Until}}
+})
 
 // Seen implements [calendar.Subscriptions].
 func (s *Store) Seen(ctx context.Context, known []calendar.Subscription) error {
 	return s.transact(ctx, func(t *Tx) error {
 		for _, sub := range known {
-			_, err := t.exec(ctx, `UPDATE subscriptions SET seen = $3 WHERE subscriber = $1 AND name = $2 AND calendar_id = $4 AND uid = $5`,
+			err := t.run(ctx, `UPDATE subscriptions SET seen = $3 WHERE subscriber = $1 AND name = $2 AND calendar_id = $4 AND uid = $5`,
 				sub.Subscriber, sub.Name, sub.Seen, sub.Calendar, sub.UID)
 			if err != nil {
 				return err

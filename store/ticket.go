@@ -13,31 +13,21 @@ const ticketColumns = `k.id, k.digest, k.token_id, k.use, k.scopes, k.created, k
 	EXISTS (SELECT 1 FROM oauth_tickets r WHERE k.parent <> '' AND r.token_id = k.token_id AND r.use = k.use
 		AND r.parent = k.parent AND r.id <> k.id AND r.used IS NOT NULL), `
 
-// heldTicket is a ticket with its grant.
-type heldTicket struct {
-	ticket oauth.Ticket
-	grant  auth.Token
-}
-
-func scanTicket(row scanner) (heldTicket, error) {
-	var h heldTicket
-	k := &h.ticket
-	err := row.Scan(slices.Concat([]any{&k.ID, &k.Digest, &k.Grant, &k.Use, &k.Scopes, seconds{&k.Created}, seconds{&k.Expires}, seconds{&k.Used}, &k.Parent, &k.Disabled, &k.Rival}, tokenColumns.fields(&h.grant))...)
-	return h, err
-}
+var scanTicket = scanInto(func(k *oauth.Ticket) []any {
+	return []any{&k.ID, &k.Digest, &k.Grant, &k.Use, &k.Scopes, seconds{&k.Created}, seconds{&k.Expires}, seconds{&k.Used}, &k.Parent, &k.Disabled, &k.Rival}
+})
 
 // Ticket implements [oauth.Store].
 func (s *Store) Ticket(ctx context.Context, id auth.SecretID) (oauth.Ticket, auth.Token, error) {
-	h, err := rowOf(ctx, s.reads, scanTicket, `SELECT `+ticketColumns+tokenColumns.list()+`
+	var grant auth.Token
+	found, err := rowOf(ctx, s.reads, beside(scanTicket, tokenColumns.fields(&grant)...), `SELECT `+ticketColumns+tokenColumns.list()+`
 		FROM oauth_tickets k JOIN tokens t ON t.id = k.token_id JOIN users u ON u.id = t.user_id WHERE k.id = $1`, id)
-	return h.ticket, h.grant, err
+	return found, grant, err
 }
 
-func scanAccess(row scanner) (auth.Access, error) {
-	var a auth.Access
-	err := row.Scan(slices.Concat([]any{&a.Digest, &a.Scopes, seconds{&a.Expires}}, userColumns.fields(&a.User), tokenColumns.fields(&a.Token))...)
-	return a, err
-}
+var scanAccess = scanInto(func(a *auth.Access) []any {
+	return slices.Concat([]any{&a.Digest, &a.Scopes, seconds{&a.Expires}}, userColumns.fields(&a.User), tokenColumns.fields(&a.Token))
+})
 
 // AccessByID implements [auth.Store].
 func (s *Store) AccessByID(ctx context.Context, id auth.SecretID) (auth.Access, error) {
@@ -60,8 +50,7 @@ func (s *Store) Renew(ctx context.Context, k oauth.Ticket, at time.Time, next oa
 		if err := t.insertPair(ctx, next); err != nil {
 			return err
 		}
-		_, err = t.exec(ctx, `UPDATE oauth_clients SET used = $2 WHERE id = (SELECT client FROM tokens WHERE id = $1)`, k.Grant, at.Unix())
-		return err
+		return t.run(ctx, `UPDATE oauth_clients SET used = $2 WHERE id = (SELECT client FROM tokens WHERE id = $1)`, k.Grant, at.Unix())
 	})
 }
 
@@ -75,13 +64,13 @@ func unixOrZero(t time.Time) int64 {
 // insertPair keeps two tickets, and forgets what the grant has beyond its bounds.
 func (t *Tx) insertPair(ctx context.Context, p oauth.Pair) error {
 	for _, k := range [...]oauth.Ticket{p.Access, p.Refresh} {
-		_, err := t.exec(ctx, `INSERT INTO oauth_tickets (id, digest, token_id, use, scopes, created, expires, used, parent)
+		err := t.run(ctx, `INSERT INTO oauth_tickets (id, digest, token_id, use, scopes, created, expires, used, parent)
 			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
 			k.ID, k.Digest, k.Grant, k.Use, k.Scopes, k.Created.Unix(), k.Expires.Unix(), unlessZero(k.Used), k.Parent)
 		if err != nil {
 			return err
 		}
-		_, err = t.exec(ctx, `DELETE FROM oauth_tickets WHERE token_id = $1 AND use = $2 AND id <> $5 AND (expires <= $3 OR id NOT IN (
+		err = t.run(ctx, `DELETE FROM oauth_tickets WHERE token_id = $1 AND use = $2 AND id <> $5 AND (expires <= $3 OR id NOT IN (
 			SELECT id FROM oauth_tickets WHERE token_id = $1 AND use = $2 ORDER BY created DESC, id LIMIT $4))`,
 			k.Grant, k.Use, k.Created.Unix(), oauth.Tickets, k.ID)
 		if err != nil {
@@ -93,20 +82,19 @@ func (t *Tx) insertPair(ctx context.Context, p oauth.Pair) error {
 
 // DropTicket implements [oauth.Store].
 func (s *Store) DropTicket(ctx context.Context, id auth.SecretID) error {
-	_, err := s.write(ctx, `DELETE FROM oauth_tickets WHERE id = $1`, id)
-	return err
+	return s.run(ctx, `DELETE FROM oauth_tickets WHERE id = $1`, id)
 }
 
 // pruneGrants ends the grants that their clients can do nothing with any more, and forgets offers and tickets that
 // have ended. A refresh ticket that was exchanged is known until it would have ended: to show it again gives its grant away.
-func (s *Store) pruneGrants(ctx context.Context) error {
+func (s *Store) pruneGrants(ctx context.Context, _ time.Time) error {
 	return s.transact(ctx, func(t *Tx) error {
 		now := s.now()
 		for _, text := range [...]string{
 			`DELETE FROM oauth_offers WHERE expires <= $1`,
 			`DELETE FROM oauth_tickets WHERE expires <= $1`,
 		} {
-			if _, err := t.exec(ctx, text, now); err != nil {
+			if err := t.run(ctx, text, now); err != nil {
 				return err
 			}
 		}

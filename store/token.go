@@ -53,11 +53,9 @@ func unlessZero(t time.Time) *int64 {
 	return &seconds
 }
 
-func scanTokenCredential(row scanner) (auth.Credential, error) {
-	var c auth.Credential
-	err := row.Scan(slices.Concat([]any{&c.Hash, &c.Seal}, userColumns.fields(&c.User), tokenColumns.fields(&c.Token))...)
-	return c, err
-}
+var scanTokenCredential = scanInto(func(c *auth.Credential) []any {
+	return slices.Concat([]any{&c.Hash, &c.Seal}, userColumns.fields(&c.User), tokenColumns.fields(&c.Token))
+})
 
 // TokenByID implements [auth.Store].
 func (s *Store) TokenByID(ctx context.Context, id calendar.TokenID) (auth.Credential, error) {
@@ -79,7 +77,7 @@ func (s *Store) InsertToken(ctx context.Context, token auth.Token, h auth.Hash, 
 }
 
 func (t *Tx) insertToken(ctx context.Context, token auth.Token, h auth.Hash, seal auth.Seal) error {
-	_, err := t.exec(ctx, `INSERT INTO tokens (id, user_id, name, hash, scopes, bound, created, expires, used, revoked, tools, client, resource, digest)
+	err := t.run(ctx, `INSERT INTO tokens (id, user_id, name, hash, scopes, bound, created, expires, used, revoked, tools, client, resource, digest)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`,
 		token.ID, token.User, token.Name, h, token.Scopes, token.Calendars != nil, token.Created.Unix(),
 		unlessZero(token.Expires), unlessZero(token.LastUsed), unlessZero(token.Revoked), toolsText(token.Tools), token.Client, token.Resource, seal)
@@ -134,7 +132,7 @@ func (t *Tx) unbind(ctx context.Context, id calendar.TokenID, calendars []calend
 		return err
 	}
 	if now.Calendars == nil {
-		if _, err := t.exec(ctx, `UPDATE tokens SET bound = TRUE WHERE id = $1`, id); err != nil {
+		if err := t.run(ctx, `UPDATE tokens SET bound = TRUE WHERE id = $1`, id); err != nil {
 			return err
 		}
 		for _, one := range calendars {
@@ -148,7 +146,7 @@ func (t *Tx) unbind(ctx context.Context, id calendar.TokenID, calendars []calend
 		if slices.Contains(calendars, one) {
 			continue
 		}
-		if _, err := t.exec(ctx, `DELETE FROM token_calendars WHERE token_id = $1 AND calendar_id = $2`, id, one); err != nil {
+		if err := t.run(ctx, `DELETE FROM token_calendars WHERE token_id = $1 AND calendar_id = $2`, id, one); err != nil {
 			return err
 		}
 	}
@@ -165,7 +163,7 @@ func (s *Store) RevokeAll(ctx context.Context, at time.Time) error {
 			`DELETE FROM sessions WHERE created <= $1`,
 			`DELETE FROM vouchers WHERE created <= $1`,
 		} {
-			if _, err := t.exec(ctx, text, at.Unix()); err != nil {
+			if err := t.run(ctx, text, at.Unix()); err != nil {
 				return err
 			}
 		}
@@ -175,12 +173,10 @@ func (s *Store) RevokeAll(ctx context.Context, at time.Time) error {
 
 // TouchToken implements [auth.Store].
 func (s *Store) TouchToken(ctx context.Context, id calendar.TokenID, at time.Time) error {
-	_, err := s.write(ctx, `UPDATE tokens SET used = $2 WHERE id = $1 AND (used IS NULL OR used < $2)`, id, at.Unix())
-	return err
+	return s.run(ctx, `UPDATE tokens SET used = $2 WHERE id = $1 AND (used IS NULL OR used < $2)`, id, at.Unix())
 }
 
 // SealToken implements [auth.Store].
 func (s *Store) SealToken(ctx context.Context, id calendar.TokenID, seal auth.Seal) error {
-	_, err := s.write(ctx, `UPDATE tokens SET digest = $2 WHERE id = $1 AND digest = ''`, id, seal)
-	return err
+	return s.run(ctx, `UPDATE tokens SET digest = $2 WHERE id = $1 AND digest = ''`, id, seal)
 }

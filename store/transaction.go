@@ -140,3 +140,15 @@ func (s *Store) write(ctx context.Context, text string, args ...any) (int64, err
 	})
 	return changed, err
 }
+
+// run is write where it does not matter how many rows are changed.
+func (s *Store) run(ctx context.Context, text string, args ...any) error {
+	_, err := s.write(ctx, text, args...)
+	return err
+}
+
+// run is exec where it does not matter how many rows are changed.
+func (t *Tx) run(ctx context.Context, text string, args ...any) error {
+	_, err := t.exec(ctx, text, args...)
+	return err
+}

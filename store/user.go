@@ -60,7 +60,7 @@ func (t *Tx) UserByID(ctx context.Context, id calendar.UserID) (calendar.User, e
 // InsertUser implements [auth.Store].
 func (s *Store) InsertUser(ctx context.Context, u calendar.User, h auth.Hash) error {
 	return s.transact(ctx, func(t *Tx) error {
-		_, err := t.exec(ctx, `INSERT INTO users (id, name, display_name, email, timezone, created, admin, disabled,
+		err := t.run(ctx, `INSERT INTO users (id, name, display_name, email, timezone, created, admin, disabled,
 			week_start, working_days, working_hours, quota_calendars, quota_objects, quota_bytes, is_group, place, capacity, bookers, by_hand)
 			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)`,
 			u.ID, u.Name, u.DisplayName, u.Email, u.Timezone, u.Created.Unix(), u.Admin, u.Disabled, u.WeekStart, u.WorkingDays, u.WorkingHours,
@@ -94,7 +94,7 @@ func (s *Store) ChangeUser(ctx context.Context, id calendar.UserID, e auth.UserE
 // told of calendars that they shared with each other has their name in it, and goes as well.
 func (s *Store) DeleteUser(ctx context.Context, id calendar.UserID) error {
 	return s.transact(ctx, func(t *Tx) error {
-		if _, err := t.exec(ctx, holdGroup, id); err != nil {
+		if err := t.run(ctx, holdGroup, id); err != nil {
 			return err
 		}
 		shares, err := rowsOf(ctx, t, scanParties, selectParties, id)
@@ -124,10 +124,7 @@ func (s *Store) DeleteUser(ctx context.Context, id calendar.UserID) error {
 // advanceShared moves the calendars on of which a user was offered something, so that their owners'
 // programs hear that there is one person less. The order is that of their locks, see calendar.Tx.
 func (t *Tx) advanceShared(ctx context.Context, user calendar.UserID) ([]calendar.CalendarID, error) {
-	shared, err := rowsOf(ctx, t, func(row scanner) (id calendar.CalendarID, err error) {
-		err = row.Scan(&id)
-		return id, err
-	}, `SELECT calendar_id FROM invitations WHERE user_id = $1 ORDER BY calendar_id`, user)
+	shared, err := rowsOf(ctx, t, scanOnly[calendar.CalendarID], `SELECT calendar_id FROM invitations WHERE user_id = $1 ORDER BY calendar_id`, user)
 	if err != nil {
 		return nil, err
 	}
@@ -151,11 +148,7 @@ const selectParties = `SELECT i.calendar_id, i.user_id, c.owner_id
 	FROM invitations i JOIN calendars c ON c.id = i.calendar_id WHERE i.user_id = $1 OR c.owner_id = $1
 	ORDER BY CASE WHEN i.user_id = $1 THEN c.owner_id ELSE i.user_id END`
 
-func scanParties(row scanner) (parties, error) {
-	var p parties
-	err := row.Scan(&p.share.Calendar, &p.share.User.ID, &p.owner)
-	return p, err
-}
+var scanParties = scanInto(func(p *parties) []any { return []any{&p.share.Calendar, &p.share.User.ID, &p.owner} })
 
 // untell takes back what the others were told of shares of a user who is gone.
 func (t *Tx) untell(ctx context.Context, gone calendar.UserID, shares []parties) error {
@@ -196,7 +189,7 @@ func (s *Store) SetPassword(ctx context.Context, id calendar.UserID, h auth.Hash
 // setPassword writes a hash; an empty one takes the password away. Links by which another one could be chosen go:
 // an intruder may hold one.
 func (t *Tx) setPassword(ctx context.Context, id calendar.UserID, h auth.Hash) error {
-	_, err := t.exec(ctx, `INSERT INTO credentials (user_id, hash, changed) VALUES ($1, $2, $3)
+	err := t.run(ctx, `INSERT INTO credentials (user_id, hash, changed) VALUES ($1, $2, $3)
 		ON CONFLICT (user_id) DO UPDATE SET hash = excluded.hash, changed = excluded.changed`,
 		id, h, t.store.now())
 	if err != nil {
@@ -206,7 +199,7 @@ func (t *Tx) setPassword(ctx context.Context, id calendar.UserID, h auth.Hash) e
 		return err
 	}
 	// What the old password asked to be told is asked for anew, by anyone who has the new one.
-	if _, err := t.exec(ctx, `DELETE FROM push_subscriptions WHERE user_id = $1 AND token_id = ''`, id); err != nil {
+	if err := t.run(ctx, `DELETE FROM push_subscriptions WHERE user_id = $1 AND token_id = ''`, id); err != nil {
 		return err
 	}
 	return t.credentialsChanged(ctx, id)
@@ -214,6 +207,5 @@ func (t *Tx) setPassword(ctx context.Context, id calendar.UserID, h auth.Hash) e
 
 // Rehash implements [auth.Store].
 func (s *Store) Rehash(ctx context.Context, id calendar.UserID, old, next auth.Hash) error {
-	_, err := s.write(ctx, `UPDATE credentials SET hash = $3 WHERE user_id = $1 AND hash = $2`, id, old, next)
-	return err
+	return s.run(ctx, `UPDATE credentials SET hash = $3 WHERE user_id = $1 AND hash = $2`, id, old, next)
 }

@@ -7,34 +7,23 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-var voucherColumns = `v.id, v.kind, v.created, v.expires, v.hash, ` + userColumns.list()
+var voucherColumns = `v.id, v.kind, v.created, v.expires, ` + userColumns.list()
 
-// voucherRow is a voucher as the columns have it.
-type voucherRow struct {
-	voucher auth.Voucher
-	hash    auth.SecretHash
-}
-
-func scanVoucher(row scanner) (voucherRow, error) {
-	var r voucherRow
-	v := &r.voucher
-	err := row.Scan(append([]any{&v.ID, &v.Kind, seconds{&v.Created}, seconds{&v.Expires}, &r.hash}, userColumns.fields(&v.User)...)...)
-	return r, err
-}
+var scanVoucher = scanInto(func(v *auth.Voucher) []any {
+	return append([]any{&v.ID, &v.Kind, seconds{&v.Created}, seconds{&v.Expires}}, userColumns.fields(&v.User)...)
+})
 
 // VoucherByID implements [auth.Store].
 func (s *Store) VoucherByID(ctx context.Context, id auth.VoucherID) (auth.Voucher, auth.SecretHash, error) {
-	r, err := rowOf(ctx, s.reads, scanVoucher, `SELECT `+voucherColumns+`
+	var hash auth.SecretHash
+	found, err := rowOf(ctx, s.reads, beside(scanVoucher, &hash), `SELECT `+voucherColumns+`, v.hash
 		FROM vouchers v JOIN users u ON u.id = v.user_id WHERE v.id = $1`, id)
-	return r.voucher, r.hash, err
+	return found, hash, err
 }
 
 // Vouchers implements [auth.Store].
 func (s *Store) Vouchers(ctx context.Context) ([]auth.Voucher, error) {
-	return rowsOf(ctx, s.reads, func(row scanner) (auth.Voucher, error) {
-		r, err := scanVoucher(row)
-		return r.voucher, err
-	}, `SELECT `+voucherColumns+` FROM vouchers v JOIN users u ON u.id = v.user_id ORDER BY u.name`)
+	return rowsOf(ctx, s.reads, scanVoucher, `SELECT `+voucherColumns+` FROM vouchers v JOIN users u ON u.id = v.user_id ORDER BY u.name`)
 }
 
 // SetVoucher implements [auth.Store].
@@ -55,21 +44,17 @@ func (s *Store) DropVouchers(ctx context.Context, user calendar.UserID) error {
 }
 
 func (t *Tx) dropVouchers(ctx context.Context, user calendar.UserID) error {
-	_, err := t.exec(ctx, `DELETE FROM vouchers WHERE user_id = $1`, user)
-	return err
+	return t.run(ctx, `DELETE FROM vouchers WHERE user_id = $1`, user)
 }
 
 // Redeem implements [auth.Store].
 func (s *Store) Redeem(ctx context.Context, id auth.VoucherID, h auth.Hash) error {
 	return s.transact(ctx, func(t *Tx) error {
-		user, err := rowOf(ctx, t, func(row scanner) (user calendar.UserID, err error) {
-			err = row.Scan(&user)
-			return user, err
-		}, `DELETE FROM vouchers WHERE id = $1 RETURNING user_id`, id)
+		user, err := rowOf(ctx, t, scanOnly[calendar.UserID], `DELETE FROM vouchers WHERE id = $1 RETURNING user_id`, id)
 		if err != nil {
 			return err
 		}
-		if _, err := t.exec(ctx, `DELETE FROM sessions WHERE user_id = $1`, user); err != nil {
+		if err := t.run(ctx, `DELETE FROM sessions WHERE user_id = $1`, user); err != nil {
 			return err
 		}
 		return t.setPassword(ctx, user, h)

@@ -59,7 +59,7 @@ var selectLags = `WITH crowded AS MATERIALIZED (
 // AddWebhook implements [calendar.Webhooks].
 func (s *Store) AddWebhook(ctx context.Context, w calendar.Webhook, most int) error {
 	return s.transact(ctx, func(t *Tx) error {
-		_, err := t.exec(ctx, `INSERT INTO webhooks (id, user_id, url, kinds, content, number, rotated, state, failing, created)
+		err := t.run(ctx, `INSERT INTO webhooks (id, user_id, url, kinds, content, number, rotated, state, failing, created)
 			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 0, $9)`,
 			w.ID, w.User, w.URL, kindWords(w.Kinds), w.Content, w.Number, w.Rotated.Unix(), w.State, w.Created.Unix())
 		if err != nil {
@@ -73,7 +73,7 @@ func (s *Store) AddWebhook(ctx context.Context, w calendar.Webhook, most int) er
 			return calendar.Errorf(calendar.TooLarge, "", "one may have at most %d webhooks", most)
 		}
 		for _, from := range []string{ownRead, shareRead} {
-			if _, err := t.exec(ctx, markAll+from+`WHERE w.id = $1`, w.ID); err != nil {
+			if err := t.run(ctx, markAll+from+`WHERE w.id = $1`, w.ID); err != nil {
 				return err
 			}
 		}
@@ -111,11 +111,9 @@ func (s *Store) RemoveWebhook(ctx context.Context, user calendar.UserID, id cale
 
 // WebhookLags implements [calendar.Webhooks].
 func (s *Store) WebhookLags(ctx context.Context, room calendar.WebhookRoom, most int) ([]calendar.WebhookLag, error) {
-	return rowsOf(ctx, s.reads, func(row scanner) (calendar.WebhookLag, error) {
-		var l calendar.WebhookLag
-		err := row.Scan(append(webhookColumns.fields(&l.Webhook), &l.Calendar, &l.Told, &l.Version, seconds{&l.Began}, seconds{&l.Since})...)
-		return l, err
-	}, selectLags, room.Messages, most, room.Bytes)
+	return rowsOf(ctx, s.reads, scanInto(func(l *calendar.WebhookLag) []any {
+		return append(webhookColumns.fields(&l.Webhook), &l.Calendar, &l.Told, &l.Version, seconds{&l.Began}, seconds{&l.Since})
+	}), selectLags, room.Messages, most, room.Bytes)
 }
 
 // CatchUp implements [calendar.Webhooks].
@@ -130,9 +128,8 @@ func (s *Store) CatchUp(ctx context.Context, lag calendar.WebhookLag, told calen
 		if err != nil || moved == 0 || d == nil {
 			return err
 		}
-		_, err = t.exec(ctx, `INSERT INTO webhook_deliveries (`+deliveryNames+`) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 0, $9)`,
+		return t.run(ctx, `INSERT INTO webhook_deliveries (`+deliveryNames+`) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 0, $9)`,
 			d.ID, d.Webhook, d.Calendar, d.Made.Unix(), d.Due.Unix(), d.Tries, d.State, d.Answer, string(d.Body))
-		return err
 	})
 }
 
@@ -146,9 +143,8 @@ func (s *Store) PostDelivery(ctx context.Context, d calendar.Delivery, room cale
 		if err != nil {
 			return err
 		}
-		_, err = t.exec(ctx, `INSERT INTO webhook_deliveries (`+deliveryNames+`) SELECT $1, w.id, $3, $4, $5, 0, $6, '', 0, $7
+		return t.run(ctx, `INSERT INTO webhook_deliveries (`+deliveryNames+`) SELECT $1, w.id, $3, $4, $5, 0, $6, '', 0, $7
 			FROM webhooks w WHERE w.id = $2 AND w.state = 'on'`, d.ID, d.Webhook, d.Calendar, d.Made.Unix(), d.Due.Unix(), d.State, string(d.Body))
-		return err
 	})
 }
 
@@ -175,11 +171,9 @@ func (s *Store) Deliveries(ctx context.Context, id calendar.WebhookID, most int)
 
 // DueDeliveries implements [calendar.Webhooks].
 func (s *Store) DueDeliveries(ctx context.Context, now time.Time, most int) ([]calendar.DueDelivery, error) {
-	return rowsOf(ctx, s.reads, func(row scanner) (calendar.DueDelivery, error) {
-		var d calendar.DueDelivery
-		err := row.Scan(slices.Concat(deliveryColumns.fields(&d.Delivery), webhookColumns.fields(&d.To))...)
-		return d, err
-	}, selectDueDeliveries, now.Unix(), most)
+	return rowsOf(ctx, s.reads, scanInto(func(d *calendar.DueDelivery) []any {
+		return slices.Concat(deliveryColumns.fields(&d.Delivery), webhookColumns.fields(&d.To))
+	}), selectDueDeliveries, now.Unix(), most)
 }
 
 // selectDueDeliveries reads no text of what has no turn yet.
@@ -206,14 +200,13 @@ func (s *Store) SettleDelivery(ctx context.Context, d calendar.Delivery, by cale
 	var off calendar.WebhookState
 	err := s.transact(ctx, func(t *Tx) error {
 		off = ""
-		_, err := t.exec(ctx, `UPDATE webhook_deliveries SET due = $2, tries = $3, state = $4, answer = $5, ended = $6, body = CASE WHEN $4 = 'waiting' THEN body ELSE '' END
+		err := t.run(ctx, `UPDATE webhook_deliveries SET due = $2, tries = $3, state = $4, answer = $5, ended = $6, body = CASE WHEN $4 = 'waiting' THEN body ELSE '' END
 			WHERE id = $1`, d.ID, d.Due.Unix(), d.Tries, d.State, d.Answer, ended)
 		if err != nil || by.Result == calendar.TryNone {
 			return err
 		}
 		if by.Result == calendar.TryTaken {
-			_, err := t.exec(ctx, settleWebhook[by.Result], d.Webhook)
-			return err
+			return t.run(ctx, settleWebhook[by.Result], d.Webhook)
 		}
 		args := []any{d.Webhook}
 		if by.Result == calendar.TryFailed {
@@ -224,7 +217,7 @@ func (s *Store) SettleDelivery(ctx context.Context, d calendar.Delivery, by cale
 			return err
 		}
 		off = calendar.WebhookState(states[0])
-		_, err = t.exec(ctx, `UPDATE webhook_deliveries SET state = $2, ended = $3, body = '' WHERE webhook_id = $1 AND state = $4`,
+		err = t.run(ctx, `UPDATE webhook_deliveries SET state = $2, ended = $3, body = '' WHERE webhook_id = $1 AND state = $4`,
 			d.Webhook, calendar.DeliveryFailed, by.Now.Unix(), calendar.DeliveryWaiting)
 		if err != nil || by.News == nil {
 			return err
@@ -241,9 +234,8 @@ const (
 )
 
 // pruneDeliveries forgets messages that ended long ago, or many messages ago.
-func (s *Store) pruneDeliveries(ctx context.Context) error {
-	_, err := s.write(ctx, `DELETE FROM webhook_deliveries WHERE state <> 'waiting' AND (ended < $1 OR id IN (
+func (s *Store) pruneDeliveries(ctx context.Context, _ time.Time) error {
+	return s.run(ctx, `DELETE FROM webhook_deliveries WHERE state <> 'waiting' AND (ended < $1 OR id IN (
 		SELECT id FROM (SELECT id, ROW_NUMBER() OVER (PARTITION BY webhook_id ORDER BY made DESC, id) AS place FROM webhook_deliveries) AS t WHERE place > $2))`,
 		s.options.Now().Add(-endedFor).Unix(), endedMost)
-	return err
 }
