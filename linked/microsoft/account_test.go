@@ -369,3 +369,36 @@ func (w *walker) equal() {
 		w.Errorf("%d objects are held and %d are there", len(w.held), count)
 	}
 }
+
+// TestSkew holds that an instance which is cancelled at Microsoft goes here, too, though Microsoft's clock is an hour behind ours.
+func TestSkew(t *testing.T) {
+	server, a := begin(t)
+	behind := a.now().Add(-time.Hour)
+	server.Now = func() time.Time { return behind }
+	held := put(t, a, mirror.Object{UID: "u1", Data: event("RRULE:FREQ=DAILY;COUNT=10")})
+	c := changes(t, a, changes(t, a, "").Cursor)
+	behind = behind.Add(10 * time.Minute)
+	server.Cancel(held.Ref, "2026-03-12")
+	if c = changes(t, a, c.Cursor); len(c.Objects) != 1 || !strings.Contains(string(c.Objects[0].Data), "EXDATE;TZID=Europe/Berlin:20260312T100000") {
+		t.Errorf("told %+v", c)
+	}
+}
+
+// TestMovedFarAway holds that what we made, and whose answer we lost, is not made a second time where it was moved to another time
+// since, and that a series is not either.
+func TestMovedFarAway(t *testing.T) {
+	for name, rule := range map[string][]string{"moved": nil, "series": {"RRULE:FREQ=DAILY;COUNT=10"}} {
+		t.Run(name, func(t *testing.T) {
+			server, a := begin(t)
+			held := put(t, a, mirror.Object{UID: "u1", Data: event(rule...)})
+			if e := server.Events()[held.Ref]; rule == nil {
+				e["start"] = map[string]any{"dateTime": "2026-08-01T10:00:00", "timeZone": "UTC"}
+				e["end"] = map[string]any{"dateTime": "2026-08-01T11:00:00", "timeZone": "UTC"}
+				server.Set(e)
+			}
+			if _, err := a.Put(t.Context(), "cal", mirror.Object{UID: "u1", Data: event(rule...)}); !errors.Is(err, mirror.ErrConflict) || len(server.Events()) != 1 {
+				t.Errorf("%v, and there are %d", err, len(server.Events()))
+			}
+		})
+	}
+}

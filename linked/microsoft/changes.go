@@ -28,13 +28,14 @@ const (
 type cursor struct {
 	Link string    `json:"link"`
 	From time.Time `json:"from"`
+	// Seen is the latest change that was told of, by Microsoft's clock, since ours may be another.
 	Seen time.Time `json:"seen"`
 }
 
 // Changes implements mirror.Source. Graph tells of instances; a series of which one is told of is asked for as a whole.
 func (a *Account) Changes(ctx context.Context, remote, at string) (mirror.Changes, error) {
 	now := a.now().UTC().Truncate(time.Second)
-	c := cursor{From: now, Seen: now}
+	c := cursor{From: now}
 	if at != "" {
 		if json.Unmarshal([]byte(at), &c) != nil || now.Sub(c.From) > rebased {
 			return mirror.Changes{}, mirror.ErrExpired
@@ -62,9 +63,19 @@ func (a *Account) Changes(ctx context.Context, remote, at string) (mirror.Change
 			return mirror.Changes{}, err
 		}
 	}
-	data, err := json.Marshal(cursor{Link: link, From: c.From, Seen: now})
+	data, err := json.Marshal(cursor{Link: link, From: c.From, Seen: latest(c.Seen, items)})
 	out.Cursor = string(data)
 	return out, err
+}
+
+// latest is when the last of the changes was.
+func latest(since time.Time, items []*Event) time.Time {
+	for _, e := range items {
+		if at, err := time.Parse(time.RFC3339, e.Modified); err == nil && at.After(since) {
+			since = at
+		}
+	}
+	return since
 }
 
 func expired(err error) bool {
@@ -146,8 +157,11 @@ func (a *Account) tell(ctx context.Context, ref string, e *Event, out *mirror.Ch
 
 // modified adds the series that were changed since a moment.
 func (a *Account) modified(ctx context.Context, remote string, since time.Time, out *mirror.Changes) error {
-	// A little more than what is asked for: clocks differ.
-	query := url.Values{"$filter": {"lastModifiedDateTime ge " + since.Add(-5*time.Minute).Format(time.RFC3339)}, "$select": {"id,type"}}
+	query := url.Values{"$select": {"id,type"}}
+	if !since.IsZero() {
+		// A little more than what is asked for: what changed last may not have been told last.
+		query.Set("$filter", "lastModifiedDateTime ge "+since.Add(-5*time.Minute).UTC().Format(time.RFC3339))
+	}
 	items, _, err := a.delta(ctx, of(remote)+"/events?"+query.Encode())
 	if err != nil {
 		return gone(err)

@@ -109,6 +109,9 @@ func (w *write) create(ctx context.Context, want *Series) (string, *Series, erro
 		var made Event
 		err = w.send(ctx, http.MethodPost, of(w.remote)+"/events", "", fields, &made)
 		if rest.Is(err, http.StatusConflict) {
+			if err := w.unmade(ctx, uid); err != nil {
+				return "", nil, err
+			}
 			continue
 		}
 		if err != nil {
@@ -126,6 +129,19 @@ func transaction(uid string, n int) string {
 		return ours + uid
 	}
 	return ours[:len(ours)-1] + strconv.Itoa(n) + ":" + uid
+}
+
+// unmade holds that what was made under a name for a UID is there no more: it may have been moved to another time, or be a
+// series, whose instances do not tell their name. This is asked only where such a name is taken.
+func (w *write) unmade(ctx context.Context, uid string) error {
+	items, _, err := w.account.delta(ctx, of(w.remote)+"/events?"+url.Values{"$select": {"id,transactionId"}}.Encode())
+	if err != nil {
+		return err
+	}
+	if slices.ContainsFunc(items, func(there *Event) bool { return there.Transaction != "" && there.uid() == uid }) {
+		return mirror.ErrConflict
+	}
+	return nil
 }
 
 // host refuses somebody else's event: Microsoft would make the account its organizer, and invite everybody anew.

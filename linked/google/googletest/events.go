@@ -134,7 +134,14 @@ func (s *Server) insert(r *http.Request, c *Calendar) (any, error) {
 		}
 	}
 	delete(e, "id")
-	return s.put(c, e), nil
+	return s.take(r, c, e, e), nil
+}
+
+// take stores what a request has made of an event.
+func (s *Server) take(r *http.Request, c *Calendar, e, sent Event) Event {
+	made := s.put(c, e)
+	s.Took(r.Method, fmt.Sprint(made["id"]), sent)
+	return made
 }
 
 // found is the event of a request, in the state that it names. An instance that is like its series comes to be by it.
@@ -167,7 +174,7 @@ func (s *Server) patch(r *http.Request, c *Calendar) (any, error) {
 	if err := sane(e); err != nil {
 		return nil, err
 	}
-	return s.put(c, e), nil
+	return s.take(r, c, e, changes), nil
 }
 
 // merged is a JSON merge patch (RFC 7386), as PATCH has it.
@@ -203,7 +210,7 @@ func (s *Server) replace(r *http.Request, c *Calendar) (any, error) {
 		return nil, err
 	}
 	e["id"], e["iCalUID"], e["created"] = now["id"], now["iCalUID"], now["created"]
-	return s.put(c, e), nil
+	return s.take(r, c, e, e), nil
 }
 
 // remove deletes an event, and with a series its exceptions.
@@ -215,6 +222,12 @@ func (s *Server) remove(r *http.Request, c *Calendar) (any, error) {
 	if e["status"] == "cancelled" {
 		return nil, no(http.StatusGone, "deleted", "Resource has been deleted")
 	}
+	s.drop(c, e)
+	s.Took(r.Method, fmt.Sprint(e["id"]), nil)
+	return nil, nil //nolint:nilnil // no body is what a deletion answers
+}
+
+func (s *Server) drop(c *Calendar, e Event) {
 	if e["recurringEventId"] == nil {
 		for id, one := range c.events {
 			if one.event["recurringEventId"] == e["id"] {
@@ -229,7 +242,6 @@ func (s *Server) remove(r *http.Request, c *Calendar) (any, error) {
 		}
 	}
 	s.put(c, kept)
-	return nil, nil //nolint:nilnil // no body is what a deletion answers
 }
 
 // instances finds one instance by its original start.

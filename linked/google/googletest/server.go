@@ -39,7 +39,12 @@ type stored struct {
 // Server is the fake.
 type Server struct {
 	resttest.Faults
+	resttest.Writes
 
+	// Good tells whether an access token is good; nil takes those that were allowed.
+	Good func(access string) bool
+	// Now is the server's clock, of which events tell; nil for one that ticks with each change.
+	Now func() time.Time
 	// PageSize is how many events a page has.
 	PageSize int
 	// Twice has the last event of a page come again with the next.
@@ -102,6 +107,16 @@ func (s *Server) Set(calendar string, e Event) {
 	s.put(s.calendars[calendar], e)
 }
 
+// Drop deletes an event, as its owner does in the browser.
+func (s *Server) Drop(calendar, id string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c := s.calendars[calendar]
+	if one := c.events[id]; one != nil {
+		s.drop(c, one.event)
+	}
+}
+
 // Events are those that are not deleted, by id.
 func (s *Server) Events(calendar string) map[string]Event {
 	s.mu.Lock()
@@ -126,6 +141,9 @@ func (s *Server) put(c *Calendar, e Event) Event {
 		e["iCalUID"] = fmt.Sprint(e["id"], "@google.com")
 	}
 	at := time.Date(2026, 1, 1, 0, 0, s.clock, 0, time.UTC).Format(time.RFC3339)
+	if s.Now != nil {
+		at = s.Now().UTC().Format(time.RFC3339)
+	}
 	if e["created"] == nil {
 		e["created"] = at
 	}
@@ -189,7 +207,11 @@ func (s *Server) guarded(method string, answer func(r *http.Request, c *Calendar
 }
 
 func (s *Server) answer(method string, r *http.Request, answer func(*http.Request, *Calendar) (any, error)) (any, error) {
-	if !s.tokens[strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")] {
+	access, good := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer "), s.Good
+	if good == nil {
+		good = func(access string) bool { return s.tokens[access] }
+	}
+	if !good(access) {
 		return nil, no(http.StatusUnauthorized, "authError", "Invalid Credentials")
 	}
 	for name := range r.URL.Query() {

@@ -24,6 +24,11 @@ func (s *Server) delta(r *http.Request) (any, error) {
 		since = at
 	} else if q.Get("$skiptoken") == "" && (q.Get("startDateTime") == "" || q.Get("endDateTime") == "") {
 		return nil, no(http.StatusBadRequest, "ErrorInvalidParameter", "startDateTime and endDateTime are required")
+	} else if q.Get("$skiptoken") == "" {
+		var err error
+		if s.from, s.to, err = window(r); err != nil {
+			return nil, err
+		}
 	}
 	from := 0
 	if token := q.Get("$skiptoken"); token != "" {
@@ -33,7 +38,7 @@ func (s *Server) delta(r *http.Request) (any, error) {
 	}
 	var found []*stored
 	for _, one := range s.events {
-		if one.changed > since && (since >= 0 || !one.gone) {
+		if one.changed > since && (since >= 0 || !one.gone && s.within(one.event, s.from, s.to)) {
 			found = append(found, one)
 		}
 	}
@@ -53,9 +58,30 @@ func (s *Server) delta(r *http.Request) (any, error) {
 	return out, nil
 }
 
+// window is the time that a request asks for.
+func window(r *http.Request) (from, to time.Time, err error) {
+	q := r.URL.Query()
+	from, err = time.Parse(time.RFC3339, q.Get("startDateTime"))
+	if err == nil {
+		to, err = time.Parse(time.RFC3339, q.Get("endDateTime"))
+	}
+	if err != nil {
+		err = no(http.StatusBadRequest, "ErrorInvalidParameter", "startDateTime and endDateTime are required")
+	}
+	return from, to, err
+}
+
+// within tells whether an event begins in a window. A series has instances in all of them.
+func (s *Server) within(e Event, from, to time.Time) bool {
+	at := clockOf(e["start"])
+	return e["type"] == "seriesMaster" || !at.Before(from) && at.Before(to)
+}
+
 func (s *Server) row(one *stored) []any {
 	id := one.event["id"]
 	switch {
+	case !one.gone && !s.within(one.event, s.from, s.to):
+		return []any{map[string]any{"id": id}}
 	case one.gone:
 		return []any{map[string]any{"id": id, "@removed": map[string]any{"reason": "deleted"}}}
 	case one.event["type"] == "seriesMaster":
@@ -65,14 +91,42 @@ func (s *Server) row(one *stored) []any {
 	return []any{one.event}
 }
 
-// view lists what is there; the fake has no window.
-func (s *Server) view(r *http.Request) (any, error) { return s.modified(r) }
-
-func (s *Server) modified(*http.Request) (any, error) {
+// view lists what begins in a window, of a series an occurrence. Occurrences have no name by which they were made.
+func (s *Server) view(r *http.Request) (any, error) {
+	from, to, err := window(r)
+	if err != nil {
+		return nil, err
+	}
 	value := []any{}
 	for _, id := range slices.Sorted(maps.Keys(s.events)) {
-		if !s.events[id].gone {
-			value = append(value, s.events[id].event)
+		e := s.events[id].event
+		switch {
+		case s.events[id].gone || !s.within(e, from, to):
+		case e["type"] == "seriesMaster":
+			occurrence := map[string]any{"id": id + "-o1", "seriesMasterId": id, "type": "occurrence", "iCalUId": e["iCalUId"], "start": e["start"], "end": e["end"]}
+			value = append(value, occurrence)
+		default:
+			value = append(value, e)
+		}
+	}
+	return map[string]any{"value": value}, nil
+}
+
+// list lists single events and series, whenever they are, or those that were changed since a moment.
+func (s *Server) list(r *http.Request) (any, error) {
+	since := ""
+	if filter := r.URL.Query().Get("$filter"); filter != "" && s.Now != nil {
+		name, at, _ := strings.Cut(filter, " ge ")
+		if _, err := time.Parse(time.RFC3339, at); err != nil || name != "lastModifiedDateTime" {
+			return nil, no(http.StatusBadRequest, "ErrorInvalidUrlQueryFilter", "The filter is not understood.")
+		}
+		since = at
+	}
+	value := []any{}
+	for _, id := range slices.Sorted(maps.Keys(s.events)) {
+		e := s.events[id].event
+		if changed, _ := e["lastModifiedDateTime"].(string); !s.events[id].gone && e["seriesMasterId"] == nil && changed >= since {
+			value = append(value, e)
 		}
 	}
 	return map[string]any{"value": value}, nil
@@ -141,7 +195,14 @@ func (s *Server) insert(r *http.Request) (any, error) {
 		return nil, no(http.StatusBadRequest, "ErrorPropertyValidationFailure", "start and end are required")
 	}
 	s.names[name] = true
-	return s.put(e), nil
+	return s.take(r, e, e), nil
+}
+
+// take stores what a request has made of an event.
+func (s *Server) take(r *http.Request, e, sent Event) Event {
+	made := s.put(e)
+	s.Took(r.Method, fmt.Sprint(made["id"]), sent)
+	return made
 }
 
 // found is the event of a request, in the state that it names. An occurrence comes to be an exception by it.
@@ -237,7 +298,7 @@ func (s *Server) patch(r *http.Request) (any, error) {
 	}
 	maps.Copy(e, changes)
 	maps.DeleteFunc(e, func(_ string, value any) bool { return value == nil })
-	return s.put(e), nil
+	return s.take(r, e, changes), nil
 }
 
 // reset makes all instances like the series again, as another rule does.
@@ -255,6 +316,12 @@ func (s *Server) remove(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	s.drop(e)
+	s.Took(r.Method, fmt.Sprint(e["id"]), nil)
+	return nil, nil //nolint:nilnil // no body is what a deletion answers
+}
+
+func (s *Server) drop(e Event) {
 	id := fmt.Sprint(e["id"])
 	if series := s.events[fmt.Sprint(e["seriesMasterId"])]; series != nil {
 		master := maps.Clone(series.event)
@@ -270,5 +337,4 @@ func (s *Server) remove(r *http.Request) (any, error) {
 			one.gone, one.changed = true, s.clock
 		}
 	}
-	return nil, nil //nolint:nilnil // no body is what a deletion answers
 }

@@ -34,7 +34,12 @@ type stored struct {
 // Server is the fake. It has one calendar, "cal", of alice@example.com.
 type Server struct {
 	resttest.Faults
+	resttest.Writes
 
+	// Good tells whether an access token is good; nil takes "good" alone.
+	Good func(access string) bool
+	// Now is the server's clock, of which events tell, and by which they are looked for; nil for one that ticks with each change.
+	Now func() time.Time
 	// Base is the address of the server, for the links that it gives.
 	Base string
 	// PageSize is how many events a page has.
@@ -46,6 +51,8 @@ type Server struct {
 	clock     int
 	forgotten int
 	fields    map[string]bool
+	// from and to are the window that was asked for last.
+	from, to time.Time
 }
 
 // New makes a server with an empty calendar. It takes the access token "good".
@@ -75,6 +82,48 @@ func (s *Server) Set(e Event) string {
 	defer s.mu.Unlock()
 	e = s.put(e)
 	return fmt.Sprint(e["id"])
+}
+
+// Drop deletes an event, as its owner does in Outlook.
+func (s *Server) Drop(id string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if one := s.events[id]; one != nil && !one.gone {
+		s.drop(one.event)
+	}
+}
+
+// Cancel leaves out the instance of a day, as its owner does in Outlook. The series tells of that only where it is asked for.
+func (s *Server) Cancel(series, day string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	one := s.events[series]
+	if one == nil || one.gone {
+		return
+	}
+	changed, id := one.changed, series+"-d"+day
+	e, err := s.occurrence(one.event, day)
+	if there := s.events[id]; there != nil && !there.gone {
+		e = there.event
+	} else if err != nil || there != nil {
+		return
+	}
+	s.drop(e)
+	s.events[series].changed = changed
+}
+
+// Except has the instance of a day be unlike its series, as its owner does in Outlook.
+func (s *Server) Except(series, day string, changes Event) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	one := s.events[series]
+	if one == nil || one.gone || s.events[series+"-d"+day] != nil {
+		return
+	}
+	if e, err := s.occurrence(one.event, day); err == nil {
+		maps.Copy(e, changes)
+		s.put(e)
+	}
 }
 
 // Events are those that are there, by id.
@@ -119,6 +168,9 @@ func (s *Server) put(from Event) Event {
 }
 
 func (s *Server) at() string {
+	if s.Now != nil {
+		return s.Now().UTC().Format(time.RFC3339)
+	}
 	return time.Date(2026, 1, 1, 0, 0, s.clock, 0, time.UTC).Format(time.RFC3339)
 }
 
@@ -151,7 +203,7 @@ func (s *Server) Handler() http.Handler {
 	mux.HandleFunc("GET "+base+"/calendars/cal", s.guarded(s.calendar))
 	mux.HandleFunc("GET "+base+"/calendars/cal/calendarView/delta", s.guarded(s.delta))
 	mux.HandleFunc("GET "+base+"/calendars/cal/calendarView", s.guarded(s.view))
-	mux.HandleFunc("GET "+base+"/calendars/cal/events", s.guarded(s.modified))
+	mux.HandleFunc("GET "+base+"/calendars/cal/events", s.guarded(s.list))
 	mux.HandleFunc("POST "+base+"/calendars/cal/events", s.guarded(s.insert))
 	mux.HandleFunc("GET "+base+"/events/{event}", s.guarded(s.get))
 	mux.HandleFunc("PATCH "+base+"/events/{event}", s.guarded(s.patch))
@@ -177,8 +229,12 @@ func (s *Server) guarded(answer func(r *http.Request) (any, error)) http.Handler
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		body, err := any(nil), error(nil)
+		good := s.Good
+		if good == nil {
+			good = func(access string) bool { return access == "good" }
+		}
 		switch {
-		case r.Header.Get("Authorization") != "Bearer good":
+		case !good(strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")):
 			err = no(http.StatusUnauthorized, "InvalidAuthenticationToken", "Access token has expired or is not yet valid.")
 		case !slices.Contains(r.Header.Values("Prefer"), `IdType="ImmutableId"`):
 			err = no(http.StatusBadRequest, "ErrorInvalidRequest", "the test wants immutable ids")

@@ -19,8 +19,12 @@ type Fault struct {
 	After int
 	// Lost does what was asked, and answers nothing. Half answers the first half.
 	Lost, Half bool
+	// Cut does nothing of what was asked, and answers nothing.
+	Cut bool
 	// Method is the only method that it is for; "" for any.
 	Method string
+	// First is called before anything is done, Then once it is done, and before the answer.
+	First, Then func()
 }
 
 // Faults are those that lie before a server.
@@ -69,6 +73,9 @@ func (f *Faults) draw(r *http.Request) (Fault, bool) {
 func (f *Faults) Before(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		fault, fails := f.draw(r)
+		if fault.First != nil {
+			fault.First()
+		}
 		switch {
 		case !fails:
 			next.ServeHTTP(w, r)
@@ -79,9 +86,14 @@ func (f *Faults) Before(next http.Handler) http.Handler {
 			w.Header().Set("Content-Type", "application/json")
 			w.WriteHeader(fault.Status)
 			_, _ = io.WriteString(w, fault.Body)
+		case fault.Cut:
+			panic(http.ErrAbortHandler)
 		default:
 			kept := httptest.NewRecorder()
 			next.ServeHTTP(kept, r)
+			if fault.Then != nil {
+				fault.Then()
+			}
 			if fault.Half {
 				w.Header().Set("Content-Length", strconv.Itoa(kept.Body.Len()))
 				w.WriteHeader(kept.Code)
