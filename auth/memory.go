@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/binary"
+	"hash"
 	"sync"
 	"time"
 
@@ -30,7 +31,8 @@ func (v verdict) good(now time.Time) bool {
 // memory holds verdicts, so that a password is hashed once and not with every request. Each hangs on its user's
 // generation in the store: when that moves, whichever process moved it, the verdict is worth nothing.
 type memory struct {
-	key      []byte
+	// macs are *keyed.
+	macs     sync.Pool
 	ttlWrong time.Duration
 
 	mu    sync.Mutex
@@ -60,22 +62,34 @@ func newMemory(l Limits) *memory {
 	// Never fails: crypto/rand ends the program where the system has no randomness.
 	_, _ = rand.Read(key)
 	return &memory{
-		key: key, ttlWrong: l.RememberWrong,
-		right: newLRU[digest, dated](l.Credentials), wrong: newLRU[digest, dated](l.Credentials),
+		macs:     sync.Pool{New: func() any { return &keyed{mac: hmac.New(sha256.New, key)} }},
+		ttlWrong: l.RememberWrong,
+		right:    newLRU[digest, dated](l.Credentials), wrong: newLRU[digest, dated](l.Credentials),
 		known: newLRU[digest, struct{}](l.Credentials),
 	}
 }
 
+// keyed is what a digest takes. Every request takes one.
+type keyed struct {
+	mac hash.Hash
+	// text is what goes into it, and then the sum.
+	text []byte
+}
+
 // digest is injective in its parts: each is preceded by its length.
 func (m *memory) digest(parts ...string) digest {
-	mac := hmac.New(sha256.New, m.key)
+	k, _ := m.macs.Get().(*keyed)
+	defer m.macs.Put(k)
+	k.text = k.text[:0]
 	for _, p := range parts {
-		var length [8]byte
-		binary.BigEndian.PutUint64(length[:], uint64(len(p)))
-		mac.Write(length[:])
-		mac.Write([]byte(p))
+		k.text = binary.BigEndian.AppendUint64(k.text, uint64(len(p)))
+		k.text = append(k.text, p...)
 	}
-	return digest(mac.Sum(nil))
+	k.mac.Reset()
+	k.mac.Write(k.text)
+	clear(k.text) // no credential stays in it
+	k.text = k.mac.Sum(k.text[:0])
+	return digest(k.text)
 }
 
 // recall returns the verdict on a credential if it was given in this generation, and, where it was wrong, not long ago.

@@ -64,26 +64,35 @@ var selectCalendars = `SELECT ` + packedSeen.selected + ` FROM calendars LEFT JO
 	WHERE trashed IS NULL AND `
 
 func (c calendarRow) result() calendar.Calendar {
-	for kind := range strings.FieldsFuncSeq(c.kinds, func(c rune) bool { return c == ',' }) {
-		c.Kinds = append(c.Kinds, calendar.Kind(kind))
-	}
-	owner := strings.SplitN(c.owner, "\n", ownerParts)
-	if len(owner) == ownerParts {
-		u := calendar.User{Name: owner[0], DisplayName: owner[ownerParts-1]}
-		c.OwnerName, c.OwnerTitle = u.Name, u.Title()
-		for i, bound := range [...]*int64{&c.OwnerQuota.Calendars, &c.OwnerQuota.Objects, &c.OwnerQuota.Bytes} {
+	c.Kinds = kindsOf(c.kinds)
+	name, rest, found := strings.Cut(c.owner, "\n")
+	if found {
+		for _, bound := range [...]*int64{&c.OwnerQuota.Calendars, &c.OwnerQuota.Objects, &c.OwnerQuota.Bytes} {
+			var number string
+			number, rest, _ = strings.Cut(rest, "\n")
 			// The database made the text of a number.
-			*bound, _ = strconv.ParseInt(owner[i+1], 10, 64)
+			*bound, _ = strconv.ParseInt(number, 10, 64)
 		}
+		u := calendar.User{Name: name, DisplayName: rest}
+		c.OwnerName, c.OwnerTitle = u.Name, u.Title()
 	}
 	return c.Calendar
 }
 
+// kindsOf reads the column of kinds.
+func kindsOf(text string) calendar.Kinds {
+	if text == "" {
+		return nil
+	}
+	kinds := make(calendar.Kinds, 0, strings.Count(text, ",")+1)
+	for kind := range strings.SplitSeq(text, ",") {
+		kinds = append(kinds, calendar.Kind(kind))
+	}
+	return kinds
+}
+
 // ownerText is what a calendar tells of its owner, in lines.
-const (
-	ownerText  = "u.name || '\n' || u.quota_calendars || '\n' || u.quota_objects || '\n' || u.quota_bytes || '\n' || u.display_name"
-	ownerParts = 5
-)
+const ownerText = "u.name || '\n' || u.quota_calendars || '\n' || u.quota_objects || '\n' || u.quota_bytes || '\n' || u.display_name"
 
 // unpackCalendar takes apart a packedCalendar.
 func unpackCalendar(row string) (calendar.Calendar, error) {
@@ -104,10 +113,17 @@ func scanCalendar(row scanner) (calendar.Calendar, error) {
 	return c, err
 }
 
-// selectCalendarsOf lists those in the user's home, each half by an index. Putting them in order is
-// left to us: for so few, engines take longer to prepare for it than to read them.
-var selectCalendarsOf = selectCalendars + `owner_id = $1 UNION ALL ` +
-	selectCalendars + `owner_id <> $1 AND id IN (SELECT calendar_id FROM shares WHERE user_id = $1)`
+var (
+	// selectCalendarsOf lists those in the user's home, each half by an index. Putting them in order is
+	// left to us: for so few, engines take longer to prepare for it than to read them.
+	selectCalendarsOf = selectCalendars + `owner_id = $1 UNION ALL ` +
+		selectCalendars + `owner_id <> $1 AND id IN (SELECT calendar_id FROM shares WHERE user_id = $1)`
+
+	selectCalendarByID = selectCalendars + `id = $2`
+	selectCalendarAt   = selectCalendars + `id = COALESCE(
+		(SELECT id FROM calendars WHERE owner_id = $1 AND segment = $2 AND trashed IS NULL),
+		(SELECT calendar_id FROM shares WHERE user_id = $1 AND calendar_id = $2))`
+)
 
 // Calendars implements [calendar.Store].
 func (s *Store) Calendars(ctx context.Context, user calendar.UserID) ([]calendar.Calendar, error) {
@@ -127,15 +143,13 @@ func calendarsOf(ctx context.Context, q querier, user calendar.UserID) ([]calend
 
 // Calendar implements [calendar.Store].
 func (s *Store) Calendar(ctx context.Context, user calendar.UserID, id calendar.CalendarID) (calendar.Calendar, error) {
-	return rowOf(s.brief(ctx), s.reads, scanCalendar, selectCalendars+`id = $2`, user, id)
+	return rowOf(s.brief(ctx), s.reads, scanCalendar, selectCalendarByID, string(user), string(id))
 }
 
 // CalendarAt implements [calendar.Store]. Should a user have named an own calendar after the id of
 // one that is shared with them, their own is meant.
 func (s *Store) CalendarAt(ctx context.Context, user calendar.UserID, address calendar.Segment) (calendar.Calendar, error) {
-	return rowOf(s.brief(ctx), s.reads, scanCalendar, selectCalendars+`id = COALESCE(
-			(SELECT id FROM calendars WHERE owner_id = $1 AND segment = $2 AND trashed IS NULL),
-			(SELECT calendar_id FROM shares WHERE user_id = $1 AND calendar_id = $2))`, user, address)
+	return rowOf(s.brief(ctx), s.reads, scanCalendar, selectCalendarAt, string(user), string(address))
 }
 
 // AddressTaken implements [calendar.Tx].
@@ -144,14 +158,16 @@ func (t *Tx) AddressTaken(ctx context.Context, owner calendar.UserID, at calenda
 	return n > 0, err
 }
 
+var advanceCalendar = `UPDATE calendars SET version = version + 1, modified = $2
+	WHERE id = $1 AND trashed IS NULL RETURNING ` + packedCalendar.selected
+
 // Advance implements [calendar.Tx]. The update takes the row's lock, which lasts until the commit.
 func (t *Tx) Advance(ctx context.Context, id calendar.CalendarID) (calendar.Calendar, error) {
 	t.hint.Calendars = append(t.hint.Calendars, id)
 	if err := t.approach(ctx, id); err != nil {
 		return calendar.Calendar{}, err
 	}
-	return rowOf(ctx, t, scanAdvanced, `UPDATE calendars SET version = version + 1, modified = $2
-		WHERE id = $1 AND trashed IS NULL RETURNING `+packedCalendar.selected, id, t.store.now())
+	return rowOf(ctx, t, scanAdvanced, advanceCalendar, id, t.store.now())
 }
 
 // AdvanceAll implements [calendar.Tx]. Rows are locked in the order in which the inner query yields them.

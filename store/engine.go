@@ -96,9 +96,12 @@ func (e *engine) bounded(ctx context.Context) (context.Context, context.CancelFu
 // translate turns an error of a driver into one of the middle where its reason can be told. What
 // came about because the caller gave up remains the context's error.
 func (e *engine) translate(ctx context.Context, err error) error {
+	if err == nil {
+		return nil
+	}
 	var known *calendar.Error
 	switch {
-	case err == nil, errors.As(err, &known):
+	case errors.As(err, &known):
 		return err
 	case errors.Is(err, sql.ErrNoRows):
 		return &calendar.Error{Reason: calendar.NotFound, Message: "there is none", Cause: err}

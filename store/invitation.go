@@ -28,7 +28,7 @@ var (
 
 	selectOffers = showInvitations + `, c.packed
 		FROM invitations i JOIN users u ON u.id = i.user_id JOIN (
-			SELECT id, ` + packedCalendar.selected + ` AS packed FROM calendars
+			SELECT id, ` + packedCalendar.selected + ` FROM calendars
 			WHERE trashed IS NULL AND id IN (SELECT calendar_id FROM invitations WHERE user_id = $1)
 		) c ON c.id = i.calendar_id` + joinInForce + `
 		WHERE i.user_id = $1 ORDER BY c.id`

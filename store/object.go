@@ -11,23 +11,27 @@ const oneObject = ` FROM objects WHERE calendar_id = $1 `
 var (
 	selectObject = `SELECT ` + lightColumns + oneObject
 	selectWhole  = `SELECT ` + wholeColumns + oneObject
+
+	selectByName = selectObject + `AND name = $2 AND NOT deleted`
+	selectByUID  = selectObject + `AND uid = $2 AND NOT deleted`
+	// selectDuplicates are two selects in one query, each with its own index.
+	selectDuplicates = selectWhole + `AND name = $2
+		UNION ALL ` + selectWhole + `AND uid = $3 AND NOT deleted AND name <> $2`
 )
 
 // Object implements [calendar.Store].
 func (s *Store) Object(ctx context.Context, cal calendar.CalendarID, name calendar.ObjectName) (calendar.Object, error) {
-	return rowOf(s.brief(ctx), s.reads, scanObject, selectObject+`AND name = $2 AND NOT deleted`, cal, name)
+	return rowOf(s.brief(ctx), s.reads, scanObject, selectByName, string(cal), string(name))
 }
 
 // ObjectByUID implements [calendar.Store].
 func (s *Store) ObjectByUID(ctx context.Context, cal calendar.CalendarID, uid calendar.UID) (calendar.Object, error) {
-	return rowOf(s.brief(ctx), s.reads, scanObject, selectObject+`AND uid = $2 AND NOT deleted`, cal, uid)
+	return rowOf(s.brief(ctx), s.reads, scanObject, selectByUID, string(cal), string(uid))
 }
 
-// Duplicates implements [calendar.Tx]. When one object is both, it is returned as both. The two
-// selects are one query, each with its own index. No object has the UID "", which asks for none.
+// Duplicates implements [calendar.Tx]. When one object is both, it is returned as both. No object has the UID "", which asks for none.
 func (t *Tx) Duplicates(ctx context.Context, cal calendar.CalendarID, name calendar.ObjectName, uid calendar.UID) (atName, withUID *calendar.Object, err error) {
-	found, err := rowsOf(ctx, t, scanObject, selectWhole+`AND name = $2
-		UNION ALL `+selectWhole+`AND uid = $3 AND NOT deleted AND name <> $2`, cal, name, uid)
+	found, err := rowsOf(ctx, t, scanObject, selectDuplicates, cal, name, uid)
 	for i := range found {
 		o := &found[i]
 		if o.Name == name {

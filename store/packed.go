@@ -60,7 +60,8 @@ func (c columns[T]) packed() packing[T] {
 		}
 	}
 	p.lengths = len(lengths)
-	p.selected = `concat_ws(' ', ` + strings.Join(append(numbers, lengths...), ", ") + `, ` + strings.Join(texts, " || ") + `)`
+	// SQLite's driver copies the name of each column with each query, and without another it is the whole text.
+	p.selected = `concat_ws(' ', ` + strings.Join(append(numbers, lengths...), ", ") + `, ` + strings.Join(texts, " || ") + `) AS packed`
 	return p
 }
 
@@ -68,47 +69,61 @@ func (c columns[T]) packed() packing[T] {
 func (p *packing[T]) reader() func(row string) (T, error) {
 	one := new(T) // for all rows, of which each fills the same columns: it would be allocated for each
 	return func(row string) (T, error) {
-		u := unpacker{rest: row}
-		for i := range p.numbers {
-			switch at := p.numbers[i].into(one).(type) {
-			case *int64:
-				*at = u.number()
-			case *bool:
-				*at = u.number() == 1
-			case *time.Time:
-				*at = moment(u.number())
-			case **int64:
-				*at = u.maybeNumber()
-			case *word:
-				*at = word(u.word())
-			}
-		}
-		var lengths [mostTexts]int64
-		for i := range p.texts[:p.lengths] {
-			lengths[i] = u.number()
-		}
-		for i := range p.texts {
-			switch at := p.texts[i].into(one).(type) {
-			case *string:
-				*at = u.text(lengths[i])
-			case **string:
-				*at = u.maybeText(lengths[i])
-			case *remainder:
-				*at = remainder(u.rest)
-			}
-		}
-		return *one, u.err()
+		err := p.read(row, one)
+		return *one, err
 	}
+}
+
+// read takes a row apart.
+func (p *packing[T]) read(row string, one *T) error {
+	u := unpacker{rest: row}
+	for i := range p.numbers {
+		switch at := p.numbers[i].into(one).(type) {
+		case *int64:
+			*at = u.number()
+		case *bool:
+			*at = u.number() == 1
+		case *time.Time:
+			*at = moment(u.number())
+		case **int64:
+			*at = u.maybeNumber()
+		case *word:
+			*at = word(u.word())
+		}
+	}
+	var lengths [mostTexts]int64
+	for i := range p.texts[:p.lengths] {
+		lengths[i] = u.number()
+	}
+	for i := range p.texts {
+		switch at := p.texts[i].into(one).(type) {
+		case *string:
+			*at = u.text(lengths[i])
+		case **string:
+			*at = u.maybeText(lengths[i])
+		case *remainder:
+			*at = remainder(u.rest)
+		}
+	}
+	return u.err()
+}
+
+// packedScan is what scanning one packed row takes, in one piece of memory.
+type packedScan[T any] struct {
+	packedRow
+	one  T
+	into [2]any
 }
 
 // scan takes apart a row that has nothing but the packed column.
 func (p *packing[T]) scan(row scanner) (T, error) {
-	text, err := scanText(row)
-	if err != nil {
-		var none T
-		return none, err
+	s := new(packedScan[T])
+	s.into[0] = &s.text
+	err := row.Scan(s.into[:1]...)
+	if err == nil {
+		err = p.read(s.text, &s.one)
 	}
-	return p.reader()(text)
+	return s.one, err
 }
 
 // unpacker takes a packed row apart. The texts that it returns share the row's memory.
@@ -133,7 +148,7 @@ func (u *unpacker) maybeNumber() *int64 {
 	if there != 1 {
 		return nil
 	}
-	return &n
+	return new(n)
 }
 
 func (u *unpacker) word() string {
@@ -236,11 +251,25 @@ func scanPacked(withData bool, behind ...any) func(scanner) (packedRow, error) {
 
 // scanObject scans the wholeColumns.
 func scanObject(row scanner) (calendar.Object, error) {
-	p, err := scanPacked(true)(row)
+	s := new(packedScan[objectRow])
+	s.into = [2]any{&s.text, &s.data}
+	err := row.Scan(s.into[:]...)
+	if err == nil {
+		err = packedWhole.read(s.text, &s.one)
+	}
 	if err != nil {
 		return calendar.Object{}, err
 	}
-	return unpackWhole()(p)
+	return s.one.whole(s.data)
+}
+
+// whole is the object of a row that has all columns.
+func (o *objectRow) whole(data []byte) (calendar.Object, error) {
+	var err error
+	// SQLite's driver has nil for no bytes, which here means that nobody asked for them.
+	o.Span, o.Data = o.at.result(), bytesOf(data)
+	o.Rhythm, err = o.rhythm.read()
+	return o.Object, err
 }
 
 // unpackHead makes what takes apart heads of one calendar's objects, unpackChange heads with their spans.
@@ -270,12 +299,10 @@ func unpackWhole() func(packedRow) (calendar.Object, error) {
 	read := packedWhole.reader()
 	return func(p packedRow) (calendar.Object, error) {
 		o, err := read(p.text)
-		// SQLite's driver has nil for no bytes, which here means that nobody asked for them.
-		o.Span, o.Data = o.at.result(), bytesOf(p.data)
-		if err == nil {
-			o.Rhythm, err = o.rhythm.read()
+		if err != nil {
+			return o.Object, err
 		}
-		return o.Object, err
+		return o.whole(p.data)
 	}
 }
 

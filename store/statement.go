@@ -185,11 +185,15 @@ type also struct {
 
 func (a also) Scan(dest ...any) error { return a.scanner.Scan(append(dest, a.more...)...) }
 
-// scanOnly scans a row of one value.
+// scanOnly scans a row of one value. What it needs for that is one piece of memory.
 func scanOnly[T any](row scanner) (T, error) {
-	var only T
-	err := row.Scan(&only)
-	return only, err
+	only := new(struct {
+		value T
+		into  [1]any
+	})
+	only.into[0] = &only.value
+	err := row.Scan(only.into[:]...)
+	return only.value, err
 }
 
 var (
