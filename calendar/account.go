@@ -134,6 +134,8 @@ type MirrorKeeper interface {
 	DropMirrored(ctx context.Context, id CalendarID, ref string) error
 	// MirroredBefore returns up to most of those that no full listing since a round has told of.
 	MirroredBefore(ctx context.Context, id CalendarID, round int64, most int) ([]Mirrored, error)
+	// Fence tells whether a lease is that holder's still, and keeps others from taking it before the transaction is over.
+	Fence(ctx context.Context, f Fence) (bool, error)
 	// MirrorFaults counts the objects that are kept out.
 	MirrorFaults(ctx context.Context, id CalendarID) (int64, error)
 }
@@ -154,10 +156,20 @@ var ErrElsewhere = errors.New("an account elsewhere is away")
 // ErrPartly is the cause of an error after which some of the writes of one change stand at their source.
 var ErrPartly = errors.New("part of the change was made")
 
+// Fence is the lease under which somebody was at a calendar's source. Each time has a holder of its own, so that what they
+// bring from there is stored only if nobody was there since, however long they slept.
+type Fence struct{ Lease, Holder string }
+
+// ErrOverslept says that another process has been at a calendar's source since this one was.
+var ErrOverslept = &Error{
+	Reason: Unavailable, Message: "this took too long, and another server may be at the calendar by now; try again in a moment", Cause: ErrElsewhere,
+}
+
 // Sent is what became of an Outgoing: Data is what the source made of it, and nil where that is what was sent.
 type Sent struct {
 	Outgoing
 	Mirrored Mirrored
+	Fence    Fence
 	Data     []byte
 }
 
@@ -171,6 +183,7 @@ type Arrival struct {
 	Gone []string
 	// Sweep tells that whatever the present round has not told of is gone as well.
 	Sweep bool
+	Fence Fence
 }
 
 // Arriving is an object as its source has it. One without Data is there, and is as it was.

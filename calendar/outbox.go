@@ -117,6 +117,9 @@ type Outbox interface {
 type Leases interface {
 	// Lease gives the lease of a name to a holder until a time, unless another holds it now.
 	Lease(ctx context.Context, name, holder string, now, until time.Time) (bool, error)
+	// Prolong has its holder keep it until a time, also one whose time was over, and tells whether that could be: nobody
+	// else has taken it since, and it was not given back.
+	Prolong(ctx context.Context, name, holder string, until time.Time) (bool, error)
 	// Release gives it back early.
 	Release(ctx context.Context, name, holder string) error
 }

@@ -3,6 +3,8 @@ package store
 import (
 	"context"
 	"time"
+
+	"caldav-mcp-server/calendar"
 )
 
 // Lease implements [calendar.Leases].
@@ -11,6 +13,19 @@ func (s *Store) Lease(ctx context.Context, name, holder string, now, until time.
 		ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, until = excluded.until
 		WHERE leases.holder = excluded.holder OR leases.until <= $3`, name, holder, now.Unix(), until.Unix())
 	return given == 1, err
+}
+
+// Prolong implements [calendar.Leases].
+func (s *Store) Prolong(ctx context.Context, name, holder string, until time.Time) (bool, error) {
+	kept, err := s.write(ctx, `UPDATE leases SET until = $3 WHERE name = $1 AND holder = $2`, name, holder, until.Unix())
+	return kept == 1, err
+}
+
+// Fence implements [calendar.MirrorKeeper]. Whoever wants the lease waits for the row, which nobody can have before it was
+// written.
+func (t *Tx) Fence(ctx context.Context, f calendar.Fence) (bool, error) {
+	kept, err := t.exec(ctx, `UPDATE leases SET holder = holder WHERE name = $1 AND holder = $2`, f.Lease, f.Holder)
+	return kept == 1, err
 }
 
 // Release implements [calendar.Leases].

@@ -19,6 +19,7 @@ type arriving struct {
 	done   calendar.Arrived
 	// swept tells that what is gone was taken away.
 	swept bool
+	fence calendar.Fence
 }
 
 // incoming is an object that was looked at before any lock is taken. Write tells that it is to be stored.
@@ -42,7 +43,7 @@ func foreignCaller(cal calendar.Calendar) calendar.Caller {
 // there. What is broken, or too large, is kept out, and its last good state stays. Nobody is invited or told by it: the
 // source has done that.
 func (s *Ledger) Arrive(ctx context.Context, cal calendar.Calendar, a calendar.Arrival) (calendar.Arrived, error) {
-	in := arriving{Ledger: s, in: cal, caller: foreignCaller(cal)}
+	in := arriving{Ledger: s, in: cal, caller: foreignCaller(cal), fence: a.Fence}
 	refs := append([]string{}, a.Gone...)
 	for _, o := range a.Objects {
 		refs = append(refs, o.Ref)
@@ -219,6 +220,9 @@ func (a *arriving) away(ctx context.Context, w *work, uid calendar.UID) error {
 
 // remember writes down what was agreed, and how far it went.
 func (a *arriving) remember(ctx context.Context, tx calendar.MirrorKeeper, all calendar.Arrival) error {
+	if err := a.held(ctx, tx); err != nil {
+		return err
+	}
 	for _, ref := range all.Gone {
 		if err := tx.DropMirrored(ctx, a.in.ID, ref); err != nil {
 			return err
@@ -241,6 +245,15 @@ func (a *arriving) remember(ctx context.Context, tx calendar.MirrorKeeper, all c
 	return tx.PutMirror(ctx, all.Mirror)
 }
 
+// held sees that nobody was at the source since this was asked for there: what they have stored may be newer.
+func (a *arriving) held(ctx context.Context, tx calendar.MirrorKeeper) error {
+	held, err := tx.Fence(ctx, a.fence)
+	if err == nil && !held {
+		return calendar.ErrOverslept
+	}
+	return err
+}
+
 // sweep takes away some of what a full listing did not tell of, and tells whether there may be more.
 func (a *arriving) sweep(ctx context.Context, round int64) (more bool, err error) {
 	var left []calendar.Mirrored
@@ -253,6 +266,9 @@ func (a *arriving) sweep(ctx context.Context, round int64) (more bool, err error
 	}
 	err = a.change(ctx, a.caller, func(w *work) error {
 		w.arriving = true
+		if err := a.held(ctx, w); err != nil {
+			return err
+		}
 		for _, m := range left {
 			if err := a.away(ctx, w, m.UID); err != nil {
 				return err

@@ -3,6 +3,7 @@ package ledger
 import (
 	"bytes"
 	"context"
+	"errors"
 	"slices"
 
 	"caldav-mcp-server/calendar"
@@ -12,8 +13,9 @@ import (
 // is then stored here as it is there.
 type Elsewhere interface {
 	// Send writes to the sources of calendars: what is new to them first, the rest in the order given. Until the function that it returns is called nobody
-	// else writes to these calendars or takes over what is new there. It returns what became of each.
-	Send(ctx context.Context, c calendar.Caller, all []calendar.Outgoing) (sent []calendar.Sent, done func(), err error)
+	// else writes to these calendars or takes over what is new there; it is told whether somebody did all the same. Send returns
+	// what became of each.
+	Send(ctx context.Context, c calendar.Caller, all []calendar.Outgoing) (sent []calendar.Sent, done func(lost bool), err error)
 }
 
 // elsewhereError ends a transaction that writes to linked calendars: what it would write goes to their sources first.
@@ -35,12 +37,14 @@ type foreign struct {
 type courier struct {
 	sent map[foreign]calendar.Sent
 	// open calls are those that let others at the calendars again.
-	open []func()
+	open []func(lost bool)
+	// lost tells that others were at a calendar before the change was stored.
+	lost bool
 }
 
 func (c *courier) end() {
 	for _, done := range slices.Backward(c.open) {
-		done()
+		done(c.lost)
 	}
 	c.open = nil
 }
@@ -136,10 +140,13 @@ func (w *work) unsent() []calendar.Outgoing {
 }
 
 // settleAbroad forgets what was agreed about what is gone at its source, and ends a transaction whose writes
-// are not there yet.
+// are not there yet, or were overtaken there by another process while this one slept.
 func (w *work) settleAbroad(ctx context.Context) error {
 	if left := w.unsent(); len(left) > 0 {
 		return &elsewhereError{left}
+	}
+	if err := w.fence(ctx); err != nil {
+		return err
 	}
 	for _, o := range w.outgoing {
 		if o.Data != nil {
@@ -152,4 +159,32 @@ func (w *work) settleAbroad(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// fence sees that nobody was at the calendars' sources since this change wrote there: the process may have slept in between.
+func (w *work) fence(ctx context.Context) error {
+	seen := map[calendar.Fence]bool{}
+	for _, o := range w.outgoing {
+		f := w.courier.sent[foreign{o.Calendar, o.UID}].Fence
+		if seen[f] {
+			continue
+		}
+		seen[f] = true
+		held, err := w.Fence(ctx, f)
+		if err != nil {
+			return err
+		}
+		if !held {
+			w.courier.lost = true
+			return errOverslept
+		}
+	}
+	return nil
+}
+
+// errOverslept ends a change that stands at its source, where another process has been before it was stored here.
+var errOverslept = &calendar.Error{
+	Reason:  calendar.Unavailable,
+	Message: "it stands where the calendar is from, but took so long that another server was there since; it is read from there now",
+	Hint:    "read it again in a moment, before you repeat anything", Cause: errors.Join(calendar.ErrPartly, calendar.ErrElsewhere),
 }

@@ -3,6 +3,7 @@ package mirror
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
 	"sync"
 	"time"
@@ -44,9 +45,9 @@ func (m *Mirror) hold(ctx context.Context, id calendar.CalendarID) (context.Cont
 		m.mu.Unlock()
 		close(mine)
 	}
-	l := &lease{Mirror: m, name: "mirror " + string(id)}
+	l := &lease{Mirror: m, Fence: calendar.Fence{Lease: leaseOf(id), Holder: m.nextHolder()}}
 	for {
-		ok, err := l.ask(ctx)
+		ok, err := l.said(func(now time.Time) (bool, error) { return m.Store.Lease(ctx, l.Lease, l.Holder, now, now.Add(holdFor)) })
 		if err != nil {
 			free()
 			return nil, nil, err
@@ -65,28 +66,37 @@ func (m *Mirror) hold(ctx context.Context, id calendar.CalendarID) (context.Cont
 	}
 }
 
-// lease is a process's hold on one calendar.
+// lease is a process's hold on one calendar, each time another one.
 type lease struct {
 	*Mirror
-	name string
+	calendar.Fence
 	// lose ends the context of what is done with the calendar, end the keeping of the lease, free lets others of this
 	// process at it.
 	lose      context.CancelCauseFunc
 	end, free func()
 	mu        sync.Mutex
-	said      time.Time
+	heard     time.Time
 }
 
-// ask gets the lease, or has it for longer.
-func (l *lease) ask(ctx context.Context) (ok bool, err error) {
+// nextHolder names one hold on a calendar, unlike any other of any process.
+func (m *Mirror) nextHolder() string { return fmt.Sprint(m.holder(), " ", m.holds.Add(1)) }
+
+func leaseOf(id calendar.CalendarID) string { return "mirror " + string(id) }
+
+// said notes when the store was told of the lease.
+func (l *lease) said(ask func(now time.Time) (bool, error)) (ok bool, err error) {
 	now := l.Now()
-	ok, err = l.Store.Lease(ctx, l.name, l.holder(), now, now.Add(holdFor))
-	if ok {
+	if ok, err = ask(now); ok {
 		l.mu.Lock()
-		l.said = now
+		l.heard = now
 		l.mu.Unlock()
 	}
 	return ok, err
+}
+
+// renew has it for longer, unless somebody else had it in between.
+func (l *lease) renew(ctx context.Context) (bool, error) {
+	return l.said(func(now time.Time) (bool, error) { return l.Store.Prolong(ctx, l.Lease, l.Holder, now.Add(holdFor)) })
 }
 
 // keep holds on to the lease until it is released, or lost.
@@ -110,7 +120,7 @@ func (l *lease) keep(ctx context.Context) context.Context {
 				return
 			}
 			within, enough := context.WithTimeout(asking, holdAgain)
-			if ok, err := l.ask(within); err == nil && !ok { // after an error the next one tries again
+			if ok, err := l.renew(within); err == nil && !ok { // after an error the next one tries again
 				lose(errLost)
 			}
 			enough()
@@ -119,10 +129,11 @@ func (l *lease) keep(ctx context.Context) context.Context {
 	return held
 }
 
-// sure tells whether the calendar is held still. It does not ask: another process may have had it and be gone.
+// sure tells whether the calendar is held still, as far as is known here: it asks nobody. The transaction that stores what came
+// of it does, see [calendar.MirrorKeeper].
 func (l *lease) sure(held context.Context) error {
 	l.mu.Lock()
-	late := l.Now().Sub(l.said) >= holdFor/2
+	late := l.Now().Sub(l.heard) >= holdFor/2
 	l.mu.Unlock()
 	if late {
 		l.lose(errLost)
@@ -135,7 +146,7 @@ func (l *lease) sure(held context.Context) error {
 
 func (l *lease) release(ctx context.Context) {
 	l.end()
-	_ = l.Store.Release(context.WithoutCancel(ctx), l.name, l.holder())
+	_ = l.Store.Release(context.WithoutCancel(ctx), l.Lease, l.Holder)
 	l.free()
 }
 
@@ -144,9 +155,7 @@ var (
 	errBusy = &calendar.Error{
 		Reason: calendar.Unavailable, Message: "the calendar is being brought up to date; try again in a moment", Cause: calendar.ErrElsewhere,
 	}
-	errLost = &calendar.Error{
-		Reason: calendar.Unavailable, Message: "this took too long, and another server may be at the calendar by now; try again in a moment", Cause: calendar.ErrElsewhere,
-	}
+	errLost = calendar.ErrOverslept
 )
 
 // grip is a hold on several calendars.
@@ -183,6 +192,16 @@ func (g grip) why(held context.Context, err error) error {
 		return nil
 	}
 	return cmp.Or(g.sure(held), err)
+}
+
+// fence is that of one of them.
+func (g grip) fence(id calendar.CalendarID) calendar.Fence {
+	for _, l := range g {
+		if l.Lease == leaseOf(id) {
+			return l.Fence
+		}
+	}
+	return calendar.Fence{}
 }
 
 func (g grip) release(ctx context.Context) {

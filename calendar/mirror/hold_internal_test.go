@@ -41,7 +41,8 @@ type leases struct {
 func (l leases) Lease(context.Context, string, string, time.Time, time.Time) (bool, error) {
 	return l.answer()
 }
-func (leases) Release(context.Context, string, string) error { return nil }
+func (l leases) Prolong(context.Context, string, string, time.Time) (bool, error) { return l.answer() }
+func (leases) Release(context.Context, string, string) error                      { return nil }
 
 // TestALostCalendarEndsTheWork: at once when another process has it, and in time where nobody knows.
 func TestALostCalendarEndsTheWork(t *testing.T) {

@@ -110,6 +110,7 @@ func (m *Mirror) arrive(ctx context.Context, g grip, cal calendar.Calendar, a ca
 	if err := g.sure(ctx); err != nil {
 		return calendar.Arrived{}, err
 	}
+	a.Fence = g.fence(cal.ID)
 	return m.ledger.Arrive(ctx, cal, a)
 }
 

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"caldav-mcp-server/calendar"
@@ -79,7 +80,9 @@ type Config struct {
 type Mirror struct {
 	Config
 	ledger Ledger
+	// holder names this process, holds counts what it has held.
 	holder func() string
+	holds  atomic.Int64
 	mu     sync.Mutex
 	// held are the calendars that this process is at, see hold.
 	held map[calendar.CalendarID]chan struct{}

@@ -25,7 +25,7 @@ type post struct {
 
 // Send writes to the sources of linked calendars. Until done is called nobody else writes to these calendars. A write that
 // was overtaken there is refused, and what overtook it is taken over.
-func (m *Mirror) Send(ctx context.Context, c calendar.Caller, all []calendar.Outgoing) (sent []calendar.Sent, done func(), err error) {
+func (m *Mirror) Send(ctx context.Context, c calendar.Caller, all []calendar.Outgoing) (sent []calendar.Sent, done func(lost bool), err error) {
 	limit := min(sendTime+time.Duration(len(all)-1)*sendMore, sendMost)
 	within, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
@@ -54,13 +54,18 @@ func (m *Mirror) Send(ctx context.Context, c calendar.Caller, all []calendar.Out
 			}
 			return nil, nil, err
 		}
+		one.Fence = g.fence(o.Calendar)
 		sent = append(sent, one)
 	}
 	if err := g.sure(held); err != nil {
 		release()
 		return nil, nil, p.partly(ctx, len(sent), len(all), err)
 	}
-	return sent, release, nil
+	return sent, func(lost bool) {
+		if release(); lost {
+			p.hurryAll(ctx)
+		}
+	}, nil
 }
 
 // newFirst puts the objects that their sources do not have yet before the others: where the rest of a change is refused,
@@ -86,12 +91,17 @@ func (p *post) newFirst(ctx context.Context, all []calendar.Outgoing) ([]calenda
 
 // partly says that some of a change stands at its source, from where it is taken over at once.
 func (p *post) partly(ctx context.Context, made, all int, err error) error {
-	for _, mirror := range p.mirrors {
-		p.hurry(ctx, mirror.Account)
-	}
+	p.hurryAll(ctx)
 	e := calendar.Errorf(calendar.Unavailable, "", "%d of %d writes stand where the calendar is from, and then: %v", made, all, err)
 	e.Hint, e.Cause = "read it again in a moment, before you repeat anything", errors.Join(calendar.ErrPartly, calendar.ErrElsewhere)
 	return e
+}
+
+// hurryAll has all accounts that were written to looked at.
+func (p *post) hurryAll(ctx context.Context) {
+	for _, mirror := range p.mirrors {
+		p.hurry(context.WithoutCancel(ctx), mirror.Account)
+	}
 }
 
 // ready finds what a calendar mirrors, and opens its account.

@@ -214,8 +214,11 @@ type house struct {
 }
 
 // open begins a process.
-func (h *house) open() {
+func (h *house) open() { h.openOn(h.Store) }
+
+func (h *house) openOn(store calendar.Store) {
 	c := h.Middle()
+	c.Store = store
 	provider := h.model.provider()
 	if h.provided != nil {
 		provider.Open = h.provided
