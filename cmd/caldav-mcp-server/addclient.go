@@ -22,9 +22,8 @@ with whatever port.
 
 func addClientCommand() command {
 	var n oauth.NewClient
-	var json bool
 	return command{
-		name: "add-client", settings: storeSettings,
+		name: "add-client", settings: storeSettings, json: true,
 		summary: "add an assistant that asks people to let it in, where it does not register itself", details: addClientDetails,
 		flags: func(f *flag.FlagSet) {
 			f.StringVar(&n.Name, "name", "", "`TEXT` that people know it by (needed)")
@@ -33,40 +32,30 @@ func addClientCommand() command {
 				return nil
 			})
 			f.BoolVar(&n.Secret, "secret", false, "give it a secret, which it must be able to keep")
-			asJSON(f, &json)
 		},
-		run: func(ctx context.Context, p *program, c config, _ []string) error {
-			if n.Name == "" || len(n.Redirects) == 0 {
-				return wrongUsage("add-client needs --name and --redirect (see %s add-client --help)", name)
+		run: func(ctx context.Context, d *desk, _ []string) error {
+			added, err := d.oauth.AddClient(ctx, n)
+			if e := oauth.FaultOf(err); e != nil {
+				return usageError{errors.New(e.What)}
 			}
-			return p.withHouse(ctx, c, func(h *house) error {
-				added, err := h.oauth.AddClient(ctx, n)
-				if e := oauth.FaultOf(err); e != nil {
-					return usageError{errors.New(e.What)}
-				}
-				if err != nil {
-					return err
-				}
-				return p.showClient(added, json)
-			})
+			if err != nil {
+				return err
+			}
+			return d.showClient(added)
 		},
 	}
 }
 
 // showClient tells what is to be entered at the assistant.
-func (p *program) showClient(added oauth.Registration, json bool) error {
-	if json {
-		return p.printJSON(struct {
-			listedClient
-			Secret auth.Secret `json:"secret,omitempty"`
-		}{clientJSON(added.Client), added.Secret})
-	}
+func (d *desk) showClient(added oauth.Registration) error {
 	text := fmt.Sprintf("%s is added. Enter there\n  client id      %s\n", shown(added.Name), added.ID)
 	if added.Secret != "" {
 		text += fmt.Sprintf("  client secret  %s   (shown only now)\n", added.Secret)
 	}
-	_, err := fmt.Fprint(p.stdout, text)
-	return err
+	return d.done(struct {
+		listedClient
+		Secret auth.Secret `json:"secret,omitempty"`
+	}{clientJSON(added.Client), added.Secret}, "%s", text)
 }
 
 const removeClientDetails = `
@@ -75,30 +64,22 @@ registers itself can come back, and ask people again.
 `
 
 func removeClientCommand() command {
-	var json bool
 	return command{
-		name: "remove-client", operands: []string{"ID"}, settings: storeSettings,
+		name: "remove-client", operands: []string{"ID"}, settings: storeSettings, json: true,
 		summary: "forget an assistant, and end what people have allowed it", details: removeClientDetails,
-		flags: func(f *flag.FlagSet) { asJSON(f, &json) },
-		run: func(ctx context.Context, p *program, c config, operands []string) error {
-			return p.withHouse(ctx, c, func(h *house) error {
-				all, err := h.oauth.Clients(ctx)
-				if err != nil {
-					return err
-				}
-				one, err := byID(all, func(c oauth.Client) string { return string(c.ID) }, "client", operands[0])
-				if err != nil {
-					return err
-				}
-				if err := h.oauth.RemoveClient(ctx, one.ID); err != nil {
-					return err
-				}
-				if json {
-					return p.printJSON(map[string]auth.ClientID{"removed": one.ID})
-				}
-				_, err = fmt.Fprintf(p.stdout, "removed %s, %s\n", shown(one.Name), shownClient(one.ID))
+		run: func(ctx context.Context, d *desk, operands []string) error {
+			all, err := d.oauth.Clients(ctx)
+			if err != nil {
 				return err
-			})
+			}
+			one, err := byID(all, func(c oauth.Client) string { return string(c.ID) }, "client", operands[0])
+			if err != nil {
+				return err
+			}
+			if err := d.oauth.RemoveClient(ctx, one.ID); err != nil {
+				return err
+			}
+			return d.done(map[string]auth.ClientID{"removed": one.ID}, "removed %s, %s\n", shown(one.Name), shownClient(one.ID))
 		},
 	}
 }

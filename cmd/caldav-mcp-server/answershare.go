@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 
@@ -14,43 +15,37 @@ the calendar up; what was declined can be accepted as long as its owner does not
 `
 
 func answerShareCommand() command {
-	var user, word string
-	var accept, decline, json bool
+	var word string
+	var accept, decline bool
 	return command{
-		name: "answer-share", settings: storeSettings,
+		name: "answer-share", user: "`NAME` of who was asked", settings: storeSettings, json: true,
 		summary: "accept or decline a calendar that somebody shares", details: answerShareDetails,
 		flags: func(f *flag.FlagSet) {
-			f.StringVar(&user, "user", "", "`NAME` of who was asked (needed)")
 			f.StringVar(&word, "calendar", "", "`CALENDAR` that is meant (needed)")
 			f.BoolVar(&accept, "accept", false, "take it")
 			f.BoolVar(&decline, "decline", false, "do not take it")
-			asJSON(f, &json)
 		},
-		run: func(ctx context.Context, p *program, c config, _ []string) error {
-			if user == "" || word == "" || accept == decline {
-				return wrongUsage("answer-share needs --user, --calendar and one of --accept and --decline (see %s answer-share --help)", name)
+		check: func(*desk, []string) error {
+			if accept == decline {
+				return errors.New("it needs one of --accept and --decline")
 			}
-			return p.withHouse(ctx, c, func(h *house) error {
-				u, err := h.auth.User(ctx, user)
-				if err != nil {
-					return err
-				}
-				offer, err := h.findOffer(ctx, u, word)
-				if err != nil {
-					return err
-				}
-				_, err = h.calendars.Answer(ctx, caller(u), offer.Invitation(), calendar.Reply{Accept: accept})
-				if err != nil {
-					return err
-				}
-				done := "declined"
-				if accept {
-					done = "accepted"
-				}
-				said, _ := offer.Answered(calendar.Reply{Accept: accept})
-				said.User = u
-				return p.done(json, shareLine(said, offer.From), "%s %s the calendar %q of %s\n", u.Name, done, offer.From.Name, offer.From.OwnerName)
-			})
+			return nil
+		},
+		run: func(ctx context.Context, d *desk, _ []string) error {
+			offer, err := d.findOffer(ctx, d.who, word)
+			if err != nil {
+				return err
+			}
+			if _, err = d.calendars.Answer(ctx, d.caller(), offer.Invitation(), calendar.Reply{Accept: accept}); err != nil {
+				return err
+			}
+			done := "declined"
+			if accept {
+				done = "accepted"
+			}
+			said, _ := offer.Answered(calendar.Reply{Accept: accept})
+			said.User = d.who
+			return d.done(shareLine(said, offer.From), "%s %s the calendar %q of %s\n", d.who.Name, done, offer.From.Name, offer.From.OwnerName)
 		},
 	}
 }

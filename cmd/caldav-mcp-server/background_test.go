@@ -113,7 +113,7 @@ func TestCommandRefusesOlderBuild(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := &program{stderr: io.Discard, now: time.Now, newID: uuid.NewString}
-	err = p.withHouse(t.Context(), config{databaseURL: path}, func(*house) error { return nil })
+	err = p.inHouse(t.Context(), config{databaseURL: path}, false, func(*house) error { return nil })
 	if err == nil || !strings.Contains(err.Error(), "`export --user NAME --out DIR`") {
 		t.Errorf("got error %v", err)
 	}

@@ -25,37 +25,36 @@ restore brings back on either. It can be read by no other user of the machine; s
 
 func backupCommand() command {
 	var out string
-	var json bool
 	return command{
-		name: "backup", settings: storeSettings,
+		name: "backup", settings: storeSettings, json: true, alone: true,
 		summary: "write everything to a file, while servers run", details: backupDetails,
 		flags: func(f *flag.FlagSet) {
 			f.StringVar(&out, "out", "", "`FILE|-` to write to (needed); a file that is there already is left alone")
-			asJSON(f, &json)
 		},
-		run: func(ctx context.Context, p *program, c config, _ []string) (err error) {
-			if out == "" || out == "-" && json {
-				return wrongUsage("backup: it needs --out FILE, or --out - without --json")
+		check: func(d *desk, _ []string) error {
+			if out == "-" && d.json {
+				return errors.New("standard output cannot have both the backup and --json")
 			}
-			h, err := p.openHouse(ctx, c, store.Options{Existing: true, Wait: commandWait, Logger: p.logger(slog.LevelWarn, false)})
-			if err != nil {
+			return nil
+		},
+		run: func(ctx context.Context, d *desk, _ []string) (err error) {
+			if d.house, err = d.openHouse(ctx, d.config, store.Options{Existing: true, Wait: commandWait, Logger: d.logger(slog.LevelWarn, false)}); err != nil {
 				return err
 			}
-			defer func() { err = errors.Join(err, h.store.Close()) }()
-			b := &keeper{program: p, house: h, bar: p.newProgress()}
+			defer func() { err = errors.Join(err, d.store.Close()) }()
+			b := &keeper{d, d.newProgress()}
 			if out == "-" {
-				_, err := b.write(ctx, p.stdout)
+				_, err := b.write(ctx, d.stdout)
 				return err
 			}
-			return b.keep(ctx, out, json)
+			return b.keep(ctx, out)
 		},
 	}
 }
 
 // keeper makes a backup.
 type keeper struct {
-	*program
-	*house
+	*desk
 	bar *progress
 }
 
@@ -65,7 +64,7 @@ func (b *keeper) write(ctx context.Context, to io.Writer) (backup.Manifest, erro
 }
 
 // keep writes a file, reads it again, and only then gives it its name.
-func (b *keeper) keep(ctx context.Context, path string, json bool) (err error) {
+func (b *keeper) keep(ctx context.Context, path string) (err error) {
 	if _, err := os.Lstat(path); err == nil {
 		return fmt.Errorf("%s is there already: give the backup another name", path)
 	}
@@ -91,7 +90,7 @@ func (b *keeper) keep(ctx context.Context, path string, json bool) (err error) {
 		return err
 	}
 	syncDisks()
-	return b.tell(path, size, m, json)
+	return b.tell(path, size, m)
 }
 
 func removeIfThere(path string) error {
@@ -125,16 +124,12 @@ type backupJSON struct {
 	Rows    map[string]int64 `json:"rows"`
 }
 
-func (p *program) tell(path string, size int64, m backup.Manifest, json bool) error {
-	if json {
-		rows := map[string]int64{}
-		for _, t := range m.Tables {
-			rows[t.Name] = t.Rows
-		}
-		return p.printJSON(backupJSON{path, size, m.Made, m.Engine, m.Program, rows})
+func (d *desk) tell(path string, size int64, m backup.Manifest) error {
+	rows := map[string]int64{}
+	for _, t := range m.Tables {
+		rows[t.Name] = t.Rows
 	}
-	_, err := fmt.Fprintf(p.stdout, "%s has %s (%d bytes)\n", path, holds(m), size)
-	return err
+	return d.done(backupJSON{path, size, m.Made, m.Engine, m.Program, rows}, "%s has %s (%d bytes)\n", path, holds(m), size)
 }
 
 // holds says what is in a backup.

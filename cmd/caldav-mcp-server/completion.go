@@ -22,14 +22,14 @@ var shells = map[string]func([]completion) string{"bash": bashCompletion, "zsh":
 
 func completionCommand() command {
 	return command{
-		name: "completion", operands: []string{"SHELL"},
+		name: "completion", operands: []string{"SHELL"}, alone: true,
 		summary: "write what lets a shell complete commands and flags", details: completionDetails,
-		run: func(_ context.Context, p *program, _ config, operands []string) error {
+		run: func(_ context.Context, d *desk, operands []string) error {
 			write, known := shells[operands[0]]
 			if !known {
 				return wrongUsage("completion is for bash, zsh and fish, not for %q", operands[0])
 			}
-			_, err := io.WriteString(p.stdout, write(p.completions()))
+			_, err := io.WriteString(d.stdout, write(d.completions()))
 			return err
 		},
 	}
@@ -59,10 +59,7 @@ func (p *program) completions() []completion {
 
 // flagsOf are a command's flags, by name, with those that stand for settings.
 func flagsOf(c command) (all []*flag.Flag) {
-	flags := flag.NewFlagSet(c.name, flag.ContinueOnError)
-	if c.flags != nil {
-		c.flags(flags)
-	}
+	flags := c.declared(new(desk))
 	addSettings(flags, c.settings)
 	flags.VisitAll(func(f *flag.Flag) { all = append(all, f) })
 	return all

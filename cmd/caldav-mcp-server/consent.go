@@ -119,25 +119,20 @@ func (p *program) consents(c config, zones *zone.DB) map[string]consent {
 }
 
 // linkByConsent links an account whose owner agrees to it in a browser.
-func (p *program) linkByConsent(ctx context.Context, c config, o linkAccountOptions) error {
-	kind, offered := p.consents(c, zone.NewDB())[o.provider]
+func (d *desk) linkByConsent(ctx context.Context, o linkAccountOptions) error {
+	kind, offered := d.consents(d.config, zone.NewDB())[o.provider]
 	if !offered && o.provider == "gmail" {
 		return wrongUsage("the mail of Gmail accounts is not offered: GMAIL is not true, or GOOGLE_CLIENT_ID is not set (see docs/linked-providers.md)")
 	}
 	if !offered {
 		return wrongUsage("accounts of that kind are not offered: %s_CLIENT_ID is not set (see docs/linked-providers.md)", strings.ToUpper(o.provider))
 	}
-	return p.withHouse(ctx, c, func(h *house) error {
-		if _, err := h.auth.User(ctx, o.user); err != nil {
-			return err
-		}
-		n, err := p.agree(ctx, kind, o.provider)
-		if err != nil {
-			return err
-		}
-		n.Name, n.Every = o.name, o.every
-		return p.linkNew(ctx, h, o.user, n, o.json)
-	})
+	n, err := d.agree(ctx, kind, o.provider)
+	if err != nil {
+		return err
+	}
+	n.Name, n.Every = o.name, o.every
+	return d.linkNew(ctx, n)
 }
 
 // agree has an owner agree, and makes of it what it takes to link the account.

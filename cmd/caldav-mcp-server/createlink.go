@@ -25,68 +25,62 @@ end of that day in UTC).
 
 // linkOptions are the flags of create-link.
 type linkOptions struct {
-	user, calendar, name, expires string
-	freebusy, json                bool
+	calendar, name, expires string
+	freebusy                bool
+	spec                    auth.LinkSpec
 }
 
 func (o *linkOptions) declare(f *flag.FlagSet) {
-	f.StringVar(&o.user, "user", "", "`NAME` of the calendar's owner (needed)")
 	f.StringVar(&o.calendar, "calendar", "", "`CALENDAR` that is meant (needed)")
 	f.BoolVar(&o.freebusy, "freebusy", false, "show when the owner is busy, and nothing else")
 	f.StringVar(&o.name, "name", "", "`TEXT` that says who it is for, such as \"Sports club\"")
 	f.StringVar(&o.expires, "expires", "", "`WHEN` it ends; never if not given")
-	asJSON(f, &o.json)
 }
 
 func createLinkCommand() command {
 	var o linkOptions
 	return command{
-		name: "create-link", settings: storeSettings | addressSettings,
+		name: "create-link", user: calendarOwner, settings: storeSettings | addressSettings, json: true,
 		summary: "make a public link to a calendar", details: createLinkDetails,
-		flags: o.declare,
-		run: func(ctx context.Context, p *program, c config, _ []string) error {
-			if o.user == "" || o.calendar == "" {
-				return wrongUsage("create-link needs --user and --calendar (see %s create-link --help)", name)
-			}
-			expires, err := parseExpiry(o.expires, p.now())
-			if err != nil {
-				return wrongUsage("--expires: %w", err)
-			}
-			spec := auth.LinkSpec{Name: o.name, Access: calendar.ReadAccess, Expires: expires}
-			if o.freebusy {
-				spec.Access = calendar.FreeBusyAccess
-			}
-			return p.withHouse(ctx, c, func(h *house) error { return p.createLink(ctx, h, c, spec, o) })
-		},
+		flags: o.declare, check: o.check,
+		run: func(ctx context.Context, d *desk, _ []string) error { return d.createLink(ctx, o) },
 	}
 }
 
-func (p *program) createLink(ctx context.Context, h *house, c config, spec auth.LinkSpec, o linkOptions) error {
-	user, err := h.auth.User(ctx, o.user)
+// check reads when the link ends.
+func (o *linkOptions) check(d *desk, _ []string) (err error) {
+	o.spec = auth.LinkSpec{Name: o.name, Access: calendar.ReadAccess}
+	if o.freebusy {
+		o.spec.Access = calendar.FreeBusyAccess
+	}
+	if o.spec.Expires, err = parseExpiry(o.expires, d.now()); err != nil {
+		return fmt.Errorf("--expires: %w", err)
+	}
+	return nil
+}
+
+func (d *desk) createLink(ctx context.Context, o linkOptions) error {
+	cal, err := d.findCalendar(ctx, d.who, o.calendar)
 	if err != nil {
 		return err
 	}
-	cal, err := h.findCalendar(ctx, user, o.calendar)
+	link, secret, err := d.auth.CreateLink(ctx, d.caller(), cal, o.spec)
 	if err != nil {
 		return err
 	}
-	link, secret, err := h.auth.CreateLink(ctx, caller(user), cal, spec)
-	if err != nil {
-		return err
-	}
-	url := c.caldavURL() + caldav.LinkPath(link, secret)
-	if o.json {
-		return p.printJSON(struct {
+	url := d.config.caldavURL() + caldav.LinkPath(link, secret)
+	if d.json {
+		return d.printJSON(struct {
 			listedLink
 			URL    string `json:"url"`
 			Webcal string `json:"webcal_url"`
 		}{linkJSON(link), url, webcal(url)})
 	}
-	if err := writeLinkHelp(p.stdout, url, link); err != nil {
+	if err := writeLinkHelp(d.stdout, url, link); err != nil {
 		return err
 	}
-	if c.baseURL == nil {
-		p.say("BASE_URL is not set: the link names this machine as it knows itself, and works nowhere else.\n")
+	if d.config.baseURL == nil {
+		d.say("BASE_URL is not set: the link names this machine as it knows itself, and works nowhere else.\n")
 	}
 	return nil
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"flag"
 	"fmt"
-	"time"
 
 	"caldav-mcp-server/auth"
 	"caldav-mcp-server/calendar"
@@ -25,29 +24,22 @@ Of the scopes it has only those that they need.
 
 // tokenOptions are the flags of create-token.
 type tokenOptions struct {
-	user, name, scopes, tools, expires string
-	calendars                          []string
-	json                               bool
+	name, scopes, tools, expires string
+	calendars                    []string
+	spec                         auth.TokenSpec
 }
 
 func createTokenCommand() command {
 	var o tokenOptions
 	return command{
-		name: "create-token", settings: storeSettings | addressSettings,
+		name: "create-token", user: "`NAME` of the user that it speaks for", settings: storeSettings | addressSettings, json: true,
 		summary: "make an access token for an assistant or a client", details: createDetails,
-		flags: o.declare,
-		run: func(ctx context.Context, p *program, c config, _ []string) error {
-			spec, err := o.spec(p.now())
-			if err != nil {
-				return usageError{err}
-			}
-			return p.withHouse(ctx, c, func(h *house) error { return p.createToken(ctx, h, c, spec, o) })
-		},
+		flags: o.declare, check: o.check,
+		run: func(ctx context.Context, d *desk, _ []string) error { return d.createToken(ctx, o) },
 	}
 }
 
 func (o *tokenOptions) declare(f *flag.FlagSet) {
-	f.StringVar(&o.user, "user", "", "`NAME` of the user that it speaks for (needed)")
 	f.StringVar(&o.name, "name", "", "`TEXT` that says what it is for, such as \"Claude on laptop\" (needed)")
 	f.StringVar(&o.scopes, "scope", auth.ScopeList(calendar.ScopeUsual), "`LIST` of what it may do")
 	f.StringVar(&o.tools, "tools", "", "`LIST` of the only tools that an assistant is offered, such as core; all if not given")
@@ -56,51 +48,40 @@ func (o *tokenOptions) declare(f *flag.FlagSet) {
 		o.calendars = append(o.calendars, v)
 		return nil
 	})
-	asJSON(f, &o.json)
 }
 
-// spec checks the flags as far as that goes without the store.
-func (o *tokenOptions) spec(now time.Time) (auth.TokenSpec, error) {
-	if o.user == "" || o.name == "" {
-		return auth.TokenSpec{}, fmt.Errorf("create-token needs --user and --name (see %s create-token --help)", name)
-	}
-	scopes, err := auth.ParseScopes(o.scopes)
-	if err != nil {
-		return auth.TokenSpec{}, fmt.Errorf("--scope: %w", err)
-	}
-	tools, scopes, err := parseTools(o.tools, scopes)
-	if err != nil {
-		return auth.TokenSpec{}, fmt.Errorf("--tools: %w", err)
-	}
-	expires, err := parseExpiry(o.expires, now)
-	if err != nil {
-		return auth.TokenSpec{}, fmt.Errorf("--expires: %w", err)
-	}
-	return auth.TokenSpec{User: o.user, Name: o.name, Scopes: scopes, Tools: tools, Expires: expires}, nil
-}
-
-func (p *program) createToken(ctx context.Context, h *house, c config, spec auth.TokenSpec, o tokenOptions) error {
-	user, err := h.auth.User(ctx, spec.User)
+// check reads the flags as far as that goes without the store.
+func (o *tokenOptions) check(d *desk, _ []string) error {
+	tools, scopes, err := parseReach(o.tools, o.scopes)
 	if err != nil {
 		return err
 	}
+	expires, err := parseExpiry(o.expires, d.now())
+	if err != nil {
+		return fmt.Errorf("--expires: %w", err)
+	}
+	o.spec = auth.TokenSpec{User: d.user, Name: o.name, Scopes: scopes, Tools: tools, Expires: expires}
+	return nil
+}
+
+func (d *desk) createToken(ctx context.Context, o tokenOptions) error {
 	for _, word := range o.calendars {
-		cal, err := h.findCalendar(ctx, user, word)
+		cal, err := d.findCalendar(ctx, d.who, word)
 		if err != nil {
 			return err
 		}
-		spec.Calendars = append(spec.Calendars, cal.ID)
+		o.spec.Calendars = append(o.spec.Calendars, cal.ID)
 	}
-	token, secret, err := h.auth.CreateToken(ctx, spec)
+	token, secret, err := d.auth.CreateToken(ctx, o.spec)
 	if err != nil {
 		return err
 	}
-	if o.json {
-		return p.printJSON(struct {
+	if d.json {
+		return d.printJSON(struct {
 			listedToken
 			Token  auth.Secret `json:"token"`
 			MCPURL string      `json:"mcp_url"`
-		}{tokenJSON(token), secret, c.mcpURL()})
+		}{tokenJSON(token), secret, d.config.mcpURL()})
 	}
-	return writeTokenHelp(p.stdout, c.caldavURL(), c.mcpURL(), token, secret)
+	return writeTokenHelp(d.stdout, d.config.caldavURL(), d.config.mcpURL(), token, secret)
 }

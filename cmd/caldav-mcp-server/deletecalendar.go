@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"flag"
 	"fmt"
 
 	"caldav-mcp-server/calendar"
@@ -14,34 +13,23 @@ trash restore brings it back, shares and all, for JOURNAL_DAYS. Its public links
 `
 
 func deleteCalendarCommand() command {
-	var user string
-	var json bool
 	return command{
-		name: "delete-calendar", operands: []string{"CALENDAR"}, settings: storeSettings,
+		name: "delete-calendar", user: "`NAME` of its owner", operands: []string{"CALENDAR"}, settings: storeSettings, json: true,
 		summary: "move a calendar to the trash", details: deleteCalendarDetails,
-		flags: func(f *flag.FlagSet) {
-			f.StringVar(&user, "user", "", "`NAME` of its owner (needed)")
-			asJSON(f, &json)
-		},
-		run: func(ctx context.Context, p *program, c config, operands []string) error {
-			if user == "" {
-				return wrongUsage("delete-calendar needs --user (see %s delete-calendar --help)", name)
+		run: func(ctx context.Context, d *desk, operands []string) error {
+			cal, err := d.findInHome(ctx, operands[0])
+			if err != nil {
+				return err
 			}
-			return p.withHouse(ctx, c, func(h *house) error {
-				u, cal, err := h.findInHome(ctx, user, operands[0])
-				if err != nil {
-					return err
-				}
-				if isOthers(cal) {
-					return errOthersCalendar(u, cal)
-				}
-				if err := h.calendars.DeleteCalendar(ctx, caller(u), cal.ID); err != nil {
-					return err
-				}
-				made := deletedCalendarJSON{ID: string(cal.ID), Name: cal.Name, Owner: u.Name, Deleted: true}
-				return p.done(json, made, "moved the calendar %q of %s to the trash; %s trash restore --user %s %s brings it back\n",
-					shown(cal.Name), u.Name, name, u.Name, briefID(cal.ID))
-			})
+			if isOthers(cal) {
+				return errOthersCalendar(d.who, cal)
+			}
+			if err := d.calendars.DeleteCalendar(ctx, d.caller(), cal.ID); err != nil {
+				return err
+			}
+			made := deletedCalendarJSON{ID: string(cal.ID), Name: cal.Name, Owner: d.who.Name, Deleted: true}
+			return d.done(made, "moved the calendar %q of %s to the trash; %s trash restore --user %s %s brings it back\n",
+				shown(cal.Name), d.who.Name, name, d.who.Name, briefID(cal.ID))
 		},
 	}
 }

@@ -23,19 +23,17 @@ unless all of it could be written.
 
 // deleteUserOptions are the flags of delete-user.
 type deleteUserOptions struct {
-	yes, json bool
-	export    string
+	yes    bool
+	export string
 }
 
 func deleteUserCommand() command {
 	var o deleteUserOptions
 	return command{
-		name: "delete-user", operands: []string{"NAME"}, settings: storeSettings,
+		name: "delete-user", operands: []string{"NAME"}, settings: storeSettings, json: true,
 		summary: "remove a user and all that is theirs", details: deleteUserDetails, flags: o.declare,
-		run: func(ctx context.Context, p *program, c config, operands []string) error {
-			return p.withHouse(ctx, c, func(h *house) error {
-				return p.deleteUser(ctx, h, operands[0], o)
-			})
+		run: func(ctx context.Context, d *desk, operands []string) error {
+			return d.deleteUser(ctx, operands[0], o)
 		},
 	}
 }
@@ -43,34 +41,34 @@ func deleteUserCommand() command {
 func (o *deleteUserOptions) declare(f *flag.FlagSet) {
 	f.BoolVar(&o.yes, "yes", false, "do not ask")
 	f.StringVar(&o.export, "export", "", "write the calendars to `DIR` first")
-	asJSON(f, &o.json)
 }
 
-func (p *program) deleteUser(ctx context.Context, h *house, name string, o deleteUserOptions) error {
-	user, err := h.auth.User(ctx, name)
+func (d *desk) deleteUser(ctx context.Context, name string, o deleteUserOptions) error {
+	user, err := d.auth.User(ctx, name)
 	if err != nil {
 		return err
 	}
-	estate, err := h.estateOf(ctx, user)
+	estate, err := d.estateOf(ctx, user)
 	if err != nil {
 		return err
 	}
 	goes := fmt.Sprintf("this removes the user %s for good, with\n%s", user.Name, estate)
 	if o.yes {
-		p.say("%s\n", goes)
-	} else if err := p.confirm(ctx, goes, user.Name); err != nil {
+		d.say("%s\n", goes)
+	} else if err := d.confirm(ctx, goes, user.Name); err != nil {
 		return err
 	}
 	if o.export != "" {
-		e := &exporting{program: p, house: h, who: user, bar: p.newProgress(), exportOptions: exportOptions{user: user.Name, out: o.export, objects: true}}
+		d.who = user
+		e := &exporting{desk: d, bar: d.newProgress(), exportOptions: exportOptions{out: o.export, objects: true}}
 		if err := e.run(ctx); err != nil {
 			return fmt.Errorf("%s is still there: %w", user.Name, err)
 		}
 	}
-	if err := h.auth.DeleteUser(ctx, user.Name); err != nil {
+	if err := d.auth.DeleteUser(ctx, user.Name); err != nil {
 		return err
 	}
-	return p.done(o.json, map[string]any{"user": user.Name, "removed": true}, "removed the user %s\n", user.Name)
+	return d.done(map[string]any{"user": user.Name, "removed": true}, "removed the user %s\n", user.Name)
 }
 
 // estateOf lists what goes with a user, a line for each.

@@ -33,7 +33,7 @@ func (e laterError) Unwrap() error { return e.error }
 func deliverCommand() command {
 	var to []calendar.MailAddress
 	return command{
-		name: "deliver", settings: storeSettings | mailSettings,
+		name: "deliver", settings: storeSettings | mailSettings, alone: true,
 		summary: "take in one mail from standard input", details: deliverDetails,
 		flags: func(f *flag.FlagSet) {
 			f.Func("to", "`ADDRESS` that the mail was handed in for; may be given again", func(v string) error {
@@ -42,12 +42,12 @@ func deliverCommand() command {
 				return err
 			})
 		},
-		run: func(ctx context.Context, p *program, c config, _ []string) error {
-			raw, err := io.ReadAll(io.LimitReader(p.stdin, mail.MailMost+1))
+		run: func(ctx context.Context, d *desk, _ []string) error {
+			raw, err := io.ReadAll(io.LimitReader(d.stdin, mail.MailMost+1))
 			if err != nil {
 				return laterError{fmt.Errorf("reading the mail: %w", err)}
 			}
-			err = p.withHouse(ctx, c, func(h *house) error { return p.deliver(ctx, c, h, raw, to) })
+			err = d.inHouse(ctx, d.config, false, func(h *house) error { return d.deliver(ctx, d.config, h, raw, to) })
 			if _, wrong := errors.AsType[usageError](err); err != nil && !wrong {
 				return laterError{err}
 			}

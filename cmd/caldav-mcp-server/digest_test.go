@@ -80,7 +80,8 @@ func TestMailOfTheDay(t *testing.T) {
 		p := s.program
 		var out output
 		p.stdout = &out
-		if err := p.setDigest(t.Context(), s.config, s.house, "alice", calendar.Digest{Agenda: true, Changes: true, Hour: 18}, false); err != nil || !strings.Contains(out.String(), "alice gets mail of the day at 18:00") {
+		d := &desk{program: p, house: s.house, config: s.config}
+		if err := d.setDigest(t.Context(), "alice", calendar.Digest{Agenda: true, Changes: true, Hour: 18}); err != nil || !strings.Contains(out.String(), "alice gets mail of the day at 18:00") {
 			t.Fatal(err, out.String())
 		}
 		w.settle()

@@ -40,26 +40,26 @@ it, or to --mail-to.
 // doctorOptions are the flags of doctor.
 type doctorOptions struct {
 	url, user, mcp, tokenFile, ca, mailTo string
-	fromStdin, json                       bool
+	fromStdin                             bool
 	patience                              time.Duration
 }
 
 func doctorCommand() command {
 	var o doctorOptions
 	return command{
-		name: "doctor", settings: doorSettings | mailSettings,
+		name: "doctor", settings: doorSettings | mailSettings, json: true, alone: true,
 		summary: "check from outside what apps see of a running server", details: doctorDetails, flags: o.declare,
-		run: func(ctx context.Context, p *program, c config, _ []string) error {
-			x, err := p.newExamination(c, o)
+		run: func(ctx context.Context, d *desk, _ []string) error {
+			x, err := d.newExamination(d.config, o)
 			if err != nil {
 				return usageError{fmt.Errorf("doctor: %w (see %s doctor --help)", err, name)}
 			}
-			if x.dav.password, err = p.oldPassword(ctx, o.fromStdin, "password of "+o.user+": "); err != nil {
+			if x.dav.password, err = d.oldPassword(ctx, o.fromStdin, "password of "+o.user+": "); err != nil {
 				return err
 			}
 			ctx, cancel := context.WithTimeout(ctx, o.patience)
 			defer cancel()
-			return x.report(x.examine(ctx, x.checks()), o.json)
+			return x.report(x.examine(ctx, x.checks()), d.json)
 		},
 	}
 }
@@ -73,7 +73,6 @@ func (o *doctorOptions) declare(f *flag.FlagSet) {
 	f.StringVar(&o.tokenFile, "token-file", "", "`FILE` with an access token for it")
 	f.StringVar(&o.mailTo, "mail-to", "", "`ADDRESS` that gets a test mail; the server's own mailbox if not given")
 	f.DurationVar(&o.patience, "timeout", 2*time.Minute, "how `LONG` all of it may take")
-	asJSON(f, &o.json)
 }
 
 // examination is what is known of a server so far.
@@ -107,9 +106,6 @@ type examination struct {
 }
 
 func (p *program) newExamination(c config, o doctorOptions) (*examination, error) {
-	if o.url == "" || o.user == "" {
-		return nil, errors.New("it needs --url and --user")
-	}
 	base, err := serverURL("--url", o.url)
 	if err != nil {
 		return nil, err

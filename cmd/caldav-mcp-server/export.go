@@ -26,50 +26,37 @@ import makes the same calendars of such a directory.
 
 // exportOptions are the flags of export.
 type exportOptions struct {
-	user, out     string
-	calendars     []string
-	objects, json bool
+	out       string
+	calendars []string
+	objects   bool
 }
 
 func exportCommand() command {
 	var o exportOptions
 	return command{
-		name: "export", settings: storeSettings,
-		summary: "write calendars to files", details: exportDetails, flags: o.declare,
-		run: func(ctx context.Context, p *program, c config, _ []string) error {
-			if err := o.check(); err != nil {
-				return usageError{fmt.Errorf("export: %w (see %s export --help)", err, name)}
-			}
-			return p.withHouse(ctx, c, func(h *house) error {
-				user, err := h.auth.User(ctx, o.user)
-				if err != nil {
-					return err
-				}
-				e := &exporting{program: p, house: h, exportOptions: o, who: user, bar: p.newProgress()}
-				return e.run(ctx)
-			})
+		name: "export", user: "`NAME` of whose calendars", settings: storeSettings, json: true,
+		summary: "write calendars to files", details: exportDetails, flags: o.declare, check: o.check,
+		run: func(ctx context.Context, d *desk, _ []string) error {
+			e := &exporting{desk: d, exportOptions: o, bar: d.newProgress()}
+			return e.run(ctx)
 		},
 	}
 }
 
 func (o *exportOptions) declare(f *flag.FlagSet) {
-	f.StringVar(&o.user, "user", "", "`NAME` of whose calendars (needed)")
 	f.StringVar(&o.out, "out", "", "`DIR|FILE.ics|-` to write to (needed)")
 	f.Func("calendar", "only this `CALENDAR`, by name, address or id; may be given again", func(v string) error {
 		o.calendars = append(o.calendars, v)
 		return nil
 	})
 	f.BoolVar(&o.objects, "objects", false, "one file for each object")
-	asJSON(f, &o.json)
 }
 
-func (o *exportOptions) check() error {
+func (o *exportOptions) check(d *desk, _ []string) error {
 	switch {
-	case o.user == "" || o.out == "":
-		return errors.New("it needs --user and --out")
 	case o.objects && !o.toDirectory():
 		return errors.New("--objects needs a directory")
-	case o.json && o.out == "-":
+	case d.json && o.out == "-":
 		return errors.New("standard output cannot have both the calendar and --json")
 	}
 	return nil
@@ -81,10 +68,8 @@ func (o *exportOptions) toDirectory() bool {
 
 // exporting is an export under way.
 type exporting struct {
-	*program
-	*house
+	*desk
 	exportOptions
-	who    calendar.User
 	bar    *progress
 	failed int
 	// names are those of the calendars' files.

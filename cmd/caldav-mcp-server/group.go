@@ -40,22 +40,18 @@ func memberNames(g auth.Group) []string {
 
 func createGroupCommand() command {
 	var title string
-	var json bool
 	return command{
-		name: "create-group", operands: []string{"NAME"}, settings: storeSettings,
+		name: "create-group", operands: []string{"NAME"}, settings: storeSettings, json: true,
 		summary: "make a group of users to share calendars with", details: createGroupDetails,
 		flags: func(f *flag.FlagSet) {
 			f.StringVar(&title, "display-name", "", "`NAME` that its members see")
-			asJSON(f, &json)
 		},
-		run: func(ctx context.Context, p *program, c config, operands []string) error {
-			return p.withHouse(ctx, c, func(h *house) error {
-				g, err := h.auth.CreateGroup(ctx, operands[0], title)
-				if err != nil {
-					return err
-				}
-				return p.done(json, groupJSON(auth.Group{User: g}), "made the group %s\n", g.Name)
-			})
+		run: func(ctx context.Context, d *desk, operands []string) error {
+			g, err := d.auth.CreateGroup(ctx, operands[0], title)
+			if err != nil {
+				return err
+			}
+			return d.done(groupJSON(auth.Group{User: g}), "made the group %s\n", g.Name)
 		},
 	}
 }
@@ -82,62 +78,57 @@ func addMembersCommand() command {
 	return groupCommand("add-members", "take users into a group", `
 Whatever is shared with the group they have at once. All of the users are taken in, or none where one does not exist; who is
 in it already stays.
-`, func(ctx context.Context, p *program, h *house, group string, users []string, json bool) error {
-		added, err := h.auth.AddMembers(ctx, group, users)
+`, func(ctx context.Context, d *desk, group string, users []string) error {
+		added, err := d.auth.AddMembers(ctx, group, users)
 		if err != nil {
 			return err
 		}
-		return p.done(json, groupDone{group, each(added, func(s string) string { return s })}, "added to the group %s: %d\n", group, len(added))
+		return d.done(groupDone{group, each(added, func(s string) string { return s })}, "added to the group %s: %d\n", group, len(added))
 	})
 }
 
 func removeMembersCommand() command {
 	return groupCommand("remove-members", "take users out of a group", `
 What they have by the group alone ends at once, with what they had set for themselves there. What was shared with them by name stays.
-`, func(ctx context.Context, p *program, h *house, group string, users []string, json bool) error {
-		if err := h.auth.RemoveMembers(ctx, group, users); err != nil {
+`, func(ctx context.Context, d *desk, group string, users []string) error {
+		if err := d.auth.RemoveMembers(ctx, group, users); err != nil {
 			return err
 		}
-		return p.done(json, groupDone{group, users}, "removed from the group %s: %d\n", group, len(users))
+		return d.done(groupDone{group, users}, "removed from the group %s: %d\n", group, len(users))
 	})
 }
 
 // groupCommand is a command about some users and a group.
-func groupCommand(word, summary, details string, do func(ctx context.Context, p *program, h *house, group string, users []string, json bool) error) command {
-	var json bool
+func groupCommand(word, summary, details string, do func(ctx context.Context, d *desk, group string, users []string) error) command {
 	return command{
-		name: word, operands: []string{"GROUP", "USER[,USER…]"}, settings: storeSettings,
+		name: word, operands: []string{"GROUP", "USER[,USER…]"}, settings: storeSettings, json: true,
 		summary: summary, details: details,
-		flags: func(f *flag.FlagSet) { asJSON(f, &json) },
-		run: func(ctx context.Context, p *program, c config, operands []string) error {
+		run: func(ctx context.Context, d *desk, operands []string) error {
 			users := strings.FieldsFunc(operands[1], func(r rune) bool { return r == ',' || r == ' ' })
-			return p.withHouse(ctx, c, func(h *house) error { return do(ctx, p, h, operands[0], users, json) })
+			return do(ctx, d, operands[0], users)
 		},
 	}
 }
 
 func deleteGroupCommand() command {
-	var yes, json bool
+	var yes bool
 	return command{
-		name: "delete-group", operands: []string{"NAME"}, settings: storeSettings,
+		name: "delete-group", operands: []string{"NAME"}, settings: storeSettings, json: true,
 		summary: "remove a group, and what its members had by it",
 		details: "\nThe users stay, and so do the calendars: nothing of them is lost but who has them by the group.\n",
 		flags: func(f *flag.FlagSet) {
 			f.BoolVar(&yes, "yes", false, "do not ask")
-			asJSON(f, &json)
 		},
-		run: func(ctx context.Context, p *program, c config, operands []string) error {
-			return p.withHouse(ctx, c, func(h *house) error {
-				if !yes {
-					if err := p.confirm(ctx, fmt.Sprintf("the group %s goes, and what its members have by it", operands[0]), operands[0]); err != nil {
-						return err
-					}
-				}
-				if err := h.auth.DeleteGroup(ctx, operands[0]); err != nil {
+		run: func(ctx context.Context, d *desk, operands []string) error {
+			if !yes {
+				if err := d.confirm(ctx, fmt.Sprintf("the group %s goes, and what its members have by it", operands[0]), operands[0]); err != nil {
 					return err
 				}
-				return p.done(json, map[string]any{"group": operands[0], "removed": true}, "removed the group %s\n", operands[0])
-			})
+			}
+			if err := d.auth.DeleteGroup(ctx, operands[0]); err != nil {
+				return err
+			}
+			return d.done(map[string]any{"group": operands[0], "removed": true}, "removed the group %s\n", operands[0])
 		},
 	}
 }

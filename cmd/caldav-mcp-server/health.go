@@ -22,19 +22,19 @@ const maxHealthAnswer = 1000
 func healthCommand() command {
 	var wait time.Duration
 	return command{
-		name: "health", settings: doorSettings,
+		name: "health", settings: doorSettings, alone: true,
 		summary: "ask the server on this machine whether it is ready", details: healthDetails,
 		flags: func(f *flag.FlagSet) {
 			f.DurationVar(&wait, "timeout", 4*time.Second, "how `LONG` to wait for the answers")
 		},
-		run: func(ctx context.Context, p *program, c config, _ []string) error {
+		run: func(ctx context.Context, d *desk, _ []string) error {
 			ctx, cancel := context.WithTimeout(ctx, wait)
 			defer cancel()
-			err := errors.Join(c.askReady(ctx, "CalDAV", c.caldav), c.askReady(ctx, "MCP", c.mcp))
+			err := errors.Join(d.config.askReady(ctx, "CalDAV", d.config.caldav), d.config.askReady(ctx, "MCP", d.config.mcp))
 			if err != nil {
 				return err
 			}
-			_, err = fmt.Fprintln(p.stdout, "ready")
+			_, err = fmt.Fprintln(d.stdout, "ready")
 			return err
 		},
 	}

@@ -40,10 +40,8 @@ func (p *program) helpOn(c command) string {
 	words := slices.Concat([]string{name, c.name, "[--FLAG …]"}, c.operands, each(c.optional, func(o string) string { return "[" + o + "]" }))
 	usage := strings.Join(words, " ")
 	fmt.Fprintf(&b, "usage: %s\n\n%s", usage, flowed(strings.TrimSpace(c.summary+"\n\n"+strings.TrimSpace(c.details))))
-	if c.flags != nil {
-		flags := flag.NewFlagSet(c.name, flag.ContinueOnError)
-		c.flags(flags)
-		b.WriteString("\nflags:\n" + flagTable(flags))
+	if table := flagTable(c.declared(new(desk))); table != "" {
+		b.WriteString("\nflags:\n" + table)
 	}
 	b.WriteString(p.settingsHelp(c.settings))
 	return b.String()

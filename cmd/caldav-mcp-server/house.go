@@ -68,22 +68,12 @@ func (p *program) openHouse(ctx context.Context, c config, o store.Options) (*ho
 	return h, nil
 }
 
-// withHouse lets a command work on the database that a server has made, and closes it afterwards. It makes none: a
-// command that is not given the server's settings would do its work beside the server, where nobody looks.
-func (p *program) withHouse(ctx context.Context, c config, work func(*house) error) error {
-	return p.inHouse(ctx, c, false, work)
-}
-
-// withNewHouse is withHouse for a command with which a database may begin.
-func (p *program) withNewHouse(ctx context.Context, c config, work func(*house) error) error {
-	return p.inHouse(ctx, c, true, work)
-}
-
 // noDatabase is why a command that makes no database found none.
 const noDatabase = "has the command the server's settings, DATABASE_URL or DATA_DIR? serve and create-user make a new database"
 
-// inHouse opens the store for a command. An empty database gets its tables, if the command may make one; tables that
-// are behind stay as they are, since a server that runs may still work with them.
+// inHouse opens the store for a command, and closes it afterwards. An empty database gets its tables, if the command may make
+// one: most that are not given the server's settings would do their work beside the server, where nobody looks. Tables that are
+// behind stay as they are, since a server that runs may still work with them.
 func (p *program) inHouse(ctx context.Context, c config, mayMake bool, work func(*house) error) (err error) {
 	h, err := p.openHouse(ctx, c, store.Options{Existing: !mayMake, Wait: commandWait, Logger: p.logger(slog.LevelWarn, false)})
 	if errors.Is(err, fs.ErrNotExist) {

@@ -32,56 +32,41 @@ taken back at once: the report says how. The exit code is 1 when something was r
 
 // importOptions are the flags of import.
 type importOptions struct {
-	user, calendar, from, fromUser string
-	fromStdin, replace, json, dry  bool
+	calendar, from, fromUser string
+	fromStdin, replace, dry  bool
 }
 
 func importCommand() command {
 	var o importOptions
 	return command{
-		name: "import", optional: []string{"FILE.ics|DIR|-"}, settings: storeSettings,
+		name: "import", user: "`NAME` of who gets it", optional: []string{"FILE.ics|DIR|-"}, settings: storeSettings, json: true,
 		summary: "take calendars over from files or another server", details: importDetails, flags: o.declare,
-		run: func(ctx context.Context, p *program, c config, operands []string) error {
-			if err := o.check(operands); err != nil {
-				return usageError{fmt.Errorf("import: %w (see %s import --help)", err, name)}
-			}
-			var password string
-			if o.from != "" {
-				var err error
-				if password, err = p.oldPassword(ctx, o.fromStdin, fmt.Sprintf("password of %s on the other server: ", o.fromUser)); err != nil {
-					return err
-				}
-			}
-			return p.withHouse(ctx, c, func(h *house) error {
-				user, err := h.auth.User(ctx, o.user)
-				if err != nil {
-					return err
-				}
-				i := p.newImport(h, o, user)
-				if o.from != "" {
-					return i.finish(ctx, i.server(ctx, password))
-				}
+		check: o.check,
+		run: func(ctx context.Context, d *desk, operands []string) error {
+			i := newImport(d, o)
+			if o.from == "" {
 				return i.finish(ctx, i.files(ctx, operands[0]))
-			})
+			}
+			password, err := d.oldPassword(ctx, o.fromStdin, fmt.Sprintf("password of %s on the other server: ", o.fromUser))
+			if err != nil {
+				return err
+			}
+			return i.finish(ctx, i.server(ctx, password))
 		},
 	}
 }
 
 func (o *importOptions) declare(f *flag.FlagSet) {
-	f.StringVar(&o.user, "user", "", "`NAME` of who gets it (needed)")
 	f.StringVar(&o.calendar, "calendar", "", "`CALENDAR` that a file goes into, or that of the other server which is meant")
 	f.StringVar(&o.from, "from", "", "`URL` of another CalDAV server")
 	f.StringVar(&o.fromUser, "from-user", "", "`NAME` of the user there")
 	f.BoolVar(&o.fromStdin, "password-stdin", false, "read the password for there from standard input")
 	f.BoolVar(&o.replace, "replace", false, "overwrite what is here already")
 	f.BoolVar(&o.dry, "dry-run", false, "only tell what would be done")
-	asJSON(f, &o.json)
 }
 
-func (o *importOptions) check(operands []string) error {
+func (o *importOptions) check(_ *desk, operands []string) error {
 	switch {
-	case o.user == "":
-		return errors.New("it needs --user")
 	case o.from == "" && len(operands) == 0:
 		return errors.New("say what to import: FILE.ics, a directory, - for standard input, or --from a server")
 	case o.from != "" && len(operands) > 0:
@@ -114,11 +99,8 @@ func serverURL(flag, value string) (*url.URL, error) {
 
 // importing is an import under way.
 type importing struct {
-	*program
-	*house
+	*desk
 	importOptions
-	who    calendar.User
-	caller calendar.Caller
 	report importReport
 	bar    *progress
 	into   *ledger.Importer
@@ -135,9 +117,9 @@ const (
 	batchBytes = 1 << 20
 )
 
-func (p *program) newImport(h *house, o importOptions, user calendar.User) *importing {
-	i := &importing{program: p, house: h, importOptions: o, who: user, caller: caller(user), bar: p.newProgress()}
-	i.into = h.calendars.NewImporter(i.caller, calendar.ImportOptions{Replace: o.replace, Preview: o.dry})
+func newImport(d *desk, o importOptions) *importing {
+	i := &importing{desk: d, importOptions: o, bar: d.newProgress()}
+	i.into = d.calendars.NewImporter(d.caller(), calendar.ImportOptions{Replace: o.replace, Preview: o.dry})
 	return i
 }
 

@@ -233,7 +233,7 @@ func (c *davClient) objects(ctx context.Context, at *url.URL) ([]*url.URL, error
 // namesIn are the names of what is here already, which need not be fetched again.
 func (i *importing) namesIn(ctx context.Context, cal calendar.Calendar) (map[calendar.ObjectName]bool, error) {
 	names := make(map[calendar.ObjectName]bool)
-	for o, err := range i.calendars.Objects(ctx, nil, i.caller, cal, calendar.ObjectQuery{}) {
+	for o, err := range i.calendars.Objects(ctx, nil, i.caller(), cal, calendar.ObjectQuery{}) {
 		if err != nil {
 			return nil, err
 		}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"flag"
 	"fmt"
-	"io"
 	"os"
 	"strings"
 	"time"
@@ -28,7 +27,10 @@ with its number, and the other lines are done all the same; run again, the comma
 `
 
 // importUsersOptions are the flags of import-users.
-type importUsersOptions struct{ dry, newLinks, json bool }
+type importUsersOptions struct {
+	dry, newLinks bool
+	list          []wantedUser
+}
 
 // userOutcome is what became of a line of a list of users.
 type userOutcome struct {
@@ -44,22 +46,19 @@ type userOutcome struct {
 func importUsersCommand() command {
 	var o importUsersOptions
 	return command{
-		name: "import-users", operands: []string{"FILE"}, settings: storeSettings | addressSettings,
+		name: "import-users", operands: []string{"FILE"}, settings: storeSettings | addressSettings, json: true,
 		summary: "make or change the users of a list", details: importUsersDetails,
 		flags: func(f *flag.FlagSet) {
 			f.BoolVar(&o.dry, "dry-run", false, "only tell what would be done")
 			f.BoolVar(&o.newLinks, "new-links", false, "also make links for those who are there and have no password yet")
-			asJSON(f, &o.json)
 		},
-		run: func(ctx context.Context, p *program, c config, operands []string) error {
-			all, err := p.usersOf(operands[0])
-			if err != nil {
-				return usageError{err}
-			}
-			return p.withHouse(ctx, c, func(h *house) error {
-				i := userImport{house: h, options: o, pages: c.pagesURL()}
-				return p.tellUsers(i.all(ctx, all), o)
-			})
+		check: func(d *desk, operands []string) (err error) {
+			o.list, err = d.usersOf(operands[0])
+			return err
+		},
+		run: func(ctx context.Context, d *desk, _ []string) error {
+			i := userImport{house: d.house, options: o, pages: d.config.pagesURL()}
+			return d.tellUsers(i.all(ctx, o.list), o.dry)
 		},
 	}
 }
@@ -161,16 +160,16 @@ func or[T any](value *T) (v T) {
 }
 
 // tellUsers prints what became of each line. That something failed is the command's failure.
-func (p *program) tellUsers(all []userOutcome, o importUsersOptions) error {
+func (d *desk) tellUsers(all []userOutcome, dry bool) error {
 	counts := map[string]int{}
 	for _, out := range all {
 		counts[out.Outcome]++
 	}
-	if o.json {
-		if err := p.printJSON(all); err != nil {
-			return err
-		}
-	} else if err := p.tellUserLines(all, counts, o.dry); err != nil {
+	text := d.userLines(all)
+	if dry {
+		text += "this would be: "
+	}
+	if err := d.done(all, "%screated %d, changed %d, unchanged %d, failed %d\n", text, counts["created"], counts["changed"], counts["unchanged"], counts["failed"]); err != nil {
 		return err
 	}
 	if n := counts["failed"]; n > 0 {
@@ -179,23 +178,21 @@ func (p *program) tellUsers(all []userOutcome, o importUsersOptions) error {
 	return nil
 }
 
-func (p *program) tellUserLines(all []userOutcome, counts map[string]int, dry bool) error {
+// userLines tells of the users that were made or changed, and says on standard error what failed.
+func (d *desk) userLines(all []userOutcome) string {
 	var text strings.Builder
+	if d.json {
+		return ""
+	}
 	for _, out := range all {
 		switch {
 		case out.Error != "":
-			p.say("line %d: %s\n", out.Line, shown(out.Error))
+			d.say("line %d: %s\n", out.Line, shown(out.Error))
 		case out.Link != "":
 			fmt.Fprintf(&text, "%s %s %s\n", out.Outcome, out.User, out.Link)
 		case out.Outcome != "unchanged":
 			fmt.Fprintf(&text, "%s %s\n", out.Outcome, out.User)
 		}
 	}
-	did := ""
-	if dry {
-		did = "this would be: "
-	}
-	fmt.Fprintf(&text, "%screated %d, changed %d, unchanged %d, failed %d\n", did, counts["created"], counts["changed"], counts["unchanged"], counts["failed"])
-	_, err := io.WriteString(p.stdout, text.String())
-	return err
+	return text.String()
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"time"
@@ -23,8 +24,8 @@ out everywhere. --no-second-factor also takes their passkeys and codes away, for
 
 // inviteOptions are the flags of invite-user.
 type inviteOptions struct {
-	user                        auth.NewUser
-	reset, noSecondFactor, json bool
+	user                  auth.NewUser
+	reset, noSecondFactor bool
 }
 
 // invitedJSON is what the command prints for programs.
@@ -38,18 +39,16 @@ type invitedJSON struct {
 func inviteUserCommand() command {
 	o := inviteOptions{user: auth.NewUser{Invited: true}}
 	return command{
-		name: "invite-user", operands: []string{"NAME"}, settings: storeSettings | addressSettings,
+		name: "invite-user", operands: []string{"NAME"}, settings: storeSettings | addressSettings, json: true, begins: true,
 		summary: "make a link by which somebody chooses their password", details: inviteUserDetails, flags: o.declare,
-		run: func(ctx context.Context, p *program, c config, operands []string) error {
-			var err error
-			if o.user.Name, err = auth.CanonicalName(operands[0]); err != nil {
-				return usageError{err}
-			}
+		check: func(_ *desk, operands []string) (err error) {
 			if o.noSecondFactor && !o.reset {
-				return wrongUsage("--no-second-factor goes with --reset: a new user has none")
+				return errors.New("--no-second-factor goes with --reset: a new user has none")
 			}
-			return p.withNewHouse(ctx, c, func(h *house) error { return p.inviteUser(ctx, c, h, o) })
+			o.user.Name, err = auth.CanonicalName(operands[0])
+			return err
 		},
+		run: func(ctx context.Context, d *desk, _ []string) error { return d.inviteUser(ctx, o) },
 	}
 }
 
@@ -60,27 +59,23 @@ func (o *inviteOptions) declare(f *flag.FlagSet) {
 	f.BoolVar(&o.user.Admin, "admin", false, "the user looks after the others")
 	f.BoolVar(&o.reset, "reset", false, "for a user that there is")
 	f.BoolVar(&o.noSecondFactor, "no-second-factor", false, "with --reset: take passkeys and codes away")
-	asJSON(f, &o.json)
 }
 
-func (p *program) inviteUser(ctx context.Context, c config, h *house, o inviteOptions) error {
+func (d *desk) inviteUser(ctx context.Context, o inviteOptions) error {
 	kind := auth.Invitation
 	if o.reset {
 		kind = auth.Reset
 	}
-	if err := h.makeInvited(ctx, o); err != nil {
+	if err := d.makeInvited(ctx, o); err != nil {
 		return err
 	}
-	v, secret, err := h.auth.Vouch(ctx, o.user.Name, kind)
+	v, secret, err := d.auth.Vouch(ctx, o.user.Name, kind)
 	if err != nil {
 		return err
 	}
-	link := c.pagesURL() + "key/" + string(secret)
-	if o.json {
-		return p.printJSON(invitedJSON{v.User.Name, v.Kind, link, jsonTime(v.Expires)})
-	}
-	_, err = fmt.Fprintf(p.stdout, "%s chooses a password at this address, once and until %s:\n%s\n", v.User.Name, shownTime(v.Expires), link)
-	return err
+	link := d.config.pagesURL() + "key/" + string(secret)
+	return d.done(invitedJSON{v.User.Name, v.Kind, link, jsonTime(v.Expires)},
+		"%s chooses a password at this address, once and until %s:\n%s\n", v.User.Name, shownTime(v.Expires), link)
 }
 
 // makeInvited makes the invited user, or looks for the user who resets.

@@ -29,34 +29,26 @@ for JOURNAL_DAYS, and as long the change can be taken back, if nothing has chang
 
 // journalOptions are the flags of journal.
 type journalOptions struct {
-	user, calendar, since, token, uid string
-	limit                             int
-	leaveChanged, dryRun, json        bool
+	calendar, since, token, uid string
+	limit                       int
+	leaveChanged, dryRun        bool
+	// from is the moment that since means.
+	from time.Time
 }
 
 func journalCommand() command {
 	var o journalOptions
 	return command{
-		name: "journal", operands: []string{"list|show|undo"}, optional: []string{"CHANGE"}, settings: storeSettings | postSettings,
+		name: "journal", user: "`NAME` of who asks", operands: []string{"list|show|undo"}, optional: []string{"CHANGE"}, settings: storeSettings | postSettings, json: true,
 		summary: "show who changed what, and take it back", details: journalDetails, flags: o.declare,
-		run: func(ctx context.Context, p *program, c config, operands []string) error {
-			act, since, err := o.action(operands, p.now())
-			if err != nil {
-				return usageError{fmt.Errorf("journal: %w (see %s journal --help)", err, name)}
-			}
-			return p.withHouse(ctx, c, func(h *house) error {
-				u, err := h.auth.User(ctx, o.user)
-				if err != nil {
-					return err
-				}
-				return act(&logbook{p, h, o, caller(u), since}, ctx, operands[1:])
-			})
+		check: o.check,
+		run: func(ctx context.Context, d *desk, operands []string) error {
+			return journalActions[operands[0]](&logbook{d, o}, ctx, operands[1:])
 		},
 	}
 }
 
 func (o *journalOptions) declare(f *flag.FlagSet) {
-	f.StringVar(&o.user, "user", "", "`NAME` of who asks (needed)")
 	f.StringVar(&o.calendar, "calendar", "", "only this `CALENDAR`, by name, address or id")
 	f.StringVar(&o.since, "since", "", "only changes since `WHEN`")
 	f.StringVar(&o.token, "token", "", "only changes by the token `ID`")
@@ -64,24 +56,21 @@ func (o *journalOptions) declare(f *flag.FlagSet) {
 	f.IntVar(&o.limit, "limit", 50, "list at most `N`")
 	f.BoolVar(&o.leaveChanged, "leave-changed", false, "leave what others have changed since")
 	f.BoolVar(&o.dryRun, "dry-run", false, "only tell what would be taken back")
-	asJSON(f, &o.json)
 }
 
-type journalAction func(l *logbook, ctx context.Context, changes []string) error
+var journalActions = map[string]func(l *logbook, ctx context.Context, changes []string) error{
+	"list": (*logbook).list, "show": (*logbook).show, "undo": (*logbook).undo,
+}
 
-// action finds what is to be done and checks that what it takes is there.
-func (o *journalOptions) action(operands []string, now time.Time) (journalAction, time.Time, error) {
-	since, err := parseSince(o.since, now)
-	if err != nil {
-		return nil, since, fmt.Errorf("--since: %w", err)
+// check sees that there is what is to be done, and that what it takes is given.
+func (o *journalOptions) check(d *desk, operands []string) (err error) {
+	if o.from, err = parseSince(o.since, d.now()); err != nil {
+		return fmt.Errorf("--since: %w", err)
 	}
-	act := map[string]journalAction{"list": (*logbook).list, "show": (*logbook).show, "undo": (*logbook).undo}[operands[0]]
 	given := len(operands) > 1
 	switch {
-	case act == nil:
+	case journalActions[operands[0]] == nil:
 		err = fmt.Errorf("there is no %q: use list, show or undo", operands[0])
-	case o.user == "":
-		err = errors.New("--user is missing")
 	case operands[0] == "list" && given:
 		err = fmt.Errorf("%q is one argument too many", operands[1])
 	case operands[0] == "show" && !given:
@@ -95,7 +84,7 @@ func (o *journalOptions) action(operands []string, now time.Time) (journalAction
 	case (o.dryRun || o.leaveChanged) && (operands[0] != "undo" || given):
 		err = errors.New("--dry-run and --leave-changed are for undo --token")
 	}
-	return act, since, err
+	return err
 }
 
 // parseSince reads a time that is past: a span back from now, a day or a moment. Nothing is ever.
@@ -120,11 +109,8 @@ func parseSince(word string, now time.Time) (time.Time, error) {
 
 // logbook is the journal as a user may see it.
 type logbook struct {
-	*program
-	*house
+	*desk
 	journalOptions
-	caller calendar.Caller
-	since  time.Time
 }
 
 // journalLine is a change as JSON and the list show it.
@@ -226,13 +212,13 @@ func (l journalLine) row() []string {
 
 func (l *logbook) list(ctx context.Context, _ []string) error {
 	q := calendar.HistoryQuery{
-		Since: l.since, Token: calendar.TokenID(l.token), UID: calendar.UID(l.uid), Limit: l.limit, Described: true,
+		Since: l.from, Token: calendar.TokenID(l.token), UID: calendar.UID(l.uid), Limit: l.limit, Described: true,
 	}
 	var err error
 	if q.Calendar, err = l.chosen(ctx); err != nil {
 		return err
 	}
-	page, err := l.calendars.History(ctx, l.caller, q)
+	page, err := l.calendars.History(ctx, l.caller(), q)
 	if err != nil {
 		return err
 	}
@@ -254,14 +240,14 @@ func (l *logbook) chosen(ctx context.Context) (calendar.CalendarID, error) {
 	if l.calendar == "" {
 		return "", nil
 	}
-	trashed, err := l.calendars.TrashedCalendars(ctx, l.caller)
+	trashed, err := l.calendars.TrashedCalendars(ctx, l.caller())
 	if err != nil {
 		return "", err
 	}
 	if slices.ContainsFunc(trashed, func(t calendar.TrashedCalendar) bool { return string(t.ID) == l.calendar }) {
 		return calendar.CalendarID(l.calendar), nil
 	}
-	cal, err := l.findCalendar(ctx, l.caller.User, l.calendar)
+	cal, err := l.findCalendar(ctx, l.who, l.calendar)
 	return cal.ID, err
 }
 
@@ -277,11 +263,11 @@ func (l *logbook) changeNamed(ctx context.Context, word string) (calendar.Change
 	if err != nil || len(id.Calendar) != briefLength {
 		return id, err
 	}
-	seen, err := l.calendars.Calendars(ctx, l.caller)
+	seen, err := l.calendars.Calendars(ctx, l.caller())
 	if err != nil {
 		return id, err
 	}
-	trashed, err := l.calendars.TrashedCalendars(ctx, l.caller)
+	trashed, err := l.calendars.TrashedCalendars(ctx, l.caller())
 	if err != nil {
 		return id, err
 	}
@@ -296,7 +282,7 @@ func (l *logbook) show(ctx context.Context, changes []string) error {
 	if err != nil {
 		return err
 	}
-	change, err := l.calendars.Change(ctx, l.caller, id)
+	change, err := l.calendars.Change(ctx, l.caller(), id)
 	if err != nil {
 		return err
 	}

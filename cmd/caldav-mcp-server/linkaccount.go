@@ -2,7 +2,9 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
+	"fmt"
 	"slices"
 	"time"
 
@@ -27,46 +29,49 @@ minutes. docs/linked-providers.md says what it takes to offer them.
 
 // linkAccountOptions are the flags of link-account.
 type linkAccountOptions struct {
-	user, provider, url, username, name string
-	every                               time.Duration
-	fromStdin, json                     bool
+	provider, url, username, name string
+	every                         time.Duration
+	fromStdin                     bool
 }
 
 func (o *linkAccountOptions) declare(f *flag.FlagSet) {
-	f.StringVar(&o.user, "user", "", "`NAME` of the user who gets its calendars (needed)")
 	f.StringVar(&o.provider, "provider", "caldav", "`KIND` of account: caldav, google, gmail or microsoft")
 	f.StringVar(&o.url, "url", "", "`URL` or name of the other server (needed for caldav)")
 	f.StringVar(&o.username, "username", "", "`NAME` of the account there (needed for caldav)")
 	f.BoolVar(&o.fromStdin, "password-stdin", false, "read the password for there from standard input")
 	f.StringVar(&o.name, "name", "", "`TEXT` that the account is to be called")
 	f.DurationVar(&o.every, "every", 0, "`TIME` between two looks, such as 30m")
-	asJSON(f, &o.json)
+}
+
+// check sees what the kind of account takes.
+func (o *linkAccountOptions) check(*desk, []string) error {
+	switch {
+	case slices.Contains([]string{"google", "gmail", "microsoft"}, o.provider):
+		return nil
+	case o.provider != "caldav":
+		return fmt.Errorf("--provider: there are %q, google, gmail and microsoft, not %q; link-calendar links what is published at an address", "caldav", o.provider)
+	case o.url == "" || o.username == "":
+		return errors.New("it needs --user, --url and --username")
+	}
+	return nil
 }
 
 func linkAccountCommand() command {
 	var o linkAccountOptions
 	return command{
-		name: "link-account", settings: storeSettings | linkSettings,
+		name: "link-account", user: "`NAME` of the user who gets its calendars", settings: storeSettings | linkSettings, json: true,
 		summary: "show the calendars of an account on another server, both ways", details: linkAccountDetails,
-		flags: o.declare,
-		run: func(ctx context.Context, p *program, c config, _ []string) error {
-			if o.user != "" && slices.Contains([]string{"google", "gmail", "microsoft"}, o.provider) {
-				return p.linkByConsent(ctx, c, o)
-			}
-			if o.user == "" || o.url == "" || o.username == "" {
-				return wrongUsage("link-account needs --user, --url and --username (see %s link-account --help)", name)
-			}
+		flags: o.declare, check: o.check,
+		run: func(ctx context.Context, d *desk, _ []string) error {
 			if o.provider != "caldav" {
-				return wrongUsage("--provider: there are %q, google, gmail and microsoft, not %q; link-calendar links what is published at an address", "caldav", o.provider)
+				return d.linkByConsent(ctx, o)
 			}
-			return p.withHouse(ctx, c, func(h *house) error {
-				password, err := p.oldPassword(ctx, o.fromStdin, "password of "+o.username+" on the other server: ")
-				if err != nil {
-					return err
-				}
-				return p.linkNew(ctx, h, o.user, mirror.NewAccount{
-					Provider: o.provider, Name: o.name, Every: o.every, Secret: mirror.Secret{URL: o.url, Username: o.username, Password: password},
-				}, o.json)
+			password, err := d.oldPassword(ctx, o.fromStdin, "password of "+o.username+" on the other server: ")
+			if err != nil {
+				return err
+			}
+			return d.linkNew(ctx, mirror.NewAccount{
+				Provider: o.provider, Name: o.name, Every: o.every, Secret: mirror.Secret{URL: o.url, Username: o.username, Password: password},
 			})
 		},
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"time"
@@ -22,33 +23,27 @@ from the first line of standard input, or asks for it at a terminal. Only addres
 
 // linkOptions are the flags of link-calendar.
 type linkCalendarOptions struct {
-	user, ics, name string
-	every           time.Duration
-	json            bool
+	ics, name string
+	every     time.Duration
 }
 
 func linkCalendarCommand() command {
 	var o linkCalendarOptions
 	return command{
-		name: "link-calendar", settings: storeSettings | linkSettings,
+		name: "link-calendar", user: "`NAME` of the user who gets it", settings: storeSettings | linkSettings, json: true,
 		summary: "show a calendar that is published elsewhere", details: linkCalendarDetails,
 		flags: func(f *flag.FlagSet) {
-			f.StringVar(&o.user, "user", "", "`NAME` of the user who gets it (needed)")
 			f.StringVar(&o.ics, "ics", "", "`URL` of the calendar, or - for standard input (needed)")
 			f.StringVar(&o.name, "name", "", "`TEXT` that it is to be called; what it calls itself if not given")
 			f.DurationVar(&o.every, "every", 0, "`TIME` between two looks, such as 6h")
-			asJSON(f, &o.json)
 		},
-		run: func(ctx context.Context, p *program, c config, _ []string) error {
-			if o.user == "" || o.ics == "" {
-				return wrongUsage("link-calendar needs --user and --ics (see %s link-calendar --help)", name)
-			}
-			address, err := p.feedAddress(ctx, o.ics)
+		run: func(ctx context.Context, d *desk, _ []string) error {
+			address, err := d.feedAddress(ctx, o.ics)
 			if err != nil {
 				return err
 			}
 			n := mirror.NewAccount{Provider: "ics", Name: o.name, Secret: mirror.Secret{URL: address}, Every: o.every}
-			return p.withHouse(ctx, c, func(h *house) error { return p.linkNew(ctx, h, o.user, n, o.json) })
+			return d.linkNew(ctx, n)
 		},
 	}
 }
@@ -66,25 +61,21 @@ func (p *program) feedAddress(ctx context.Context, given string) (string, error)
 }
 
 // linkNew links an account or a feed, and says what came of it.
-func (p *program) linkNew(ctx context.Context, h *house, user string, n mirror.NewAccount, json bool) error {
-	u, err := h.auth.User(ctx, user)
+func (d *desk) linkNew(ctx context.Context, n mirror.NewAccount) error {
+	linked, arrived, err := d.calendars.Mirrors.Link(ctx, d.caller(), n)
 	if err != nil {
 		return err
 	}
-	linked, arrived, err := h.calendars.Mirrors.Link(ctx, caller(u), n)
-	if err != nil {
-		return err
-	}
-	if json {
-		return p.done(true, accountJSON(ownedAccount{linked, u}), "")
-	}
+	account := accountJSON(ownedAccount{linked, d.who})
 	if linked.Mail {
-		return p.done(false, nil, "the mail of %s can be read with tokens of %s that have the scope mail (account %s)\n", shown(linked.Address), u.Name, linked.ID)
+		return d.done(account, "the mail of %s can be read with tokens of %s that have the scope mail (account %s)\n", shown(linked.Address), d.who.Name, linked.ID)
 	}
 	for _, c := range linked.Calendars {
-		p.say("%s\n", fmt.Sprintf("the calendar %q of %s shows what is at %s (account %s)", shown(c.Name), u.Name, shown(linked.Address), linked.ID))
+		if !d.json {
+			d.say("the calendar %q of %s shows what is at %s (account %s)\n", shown(c.Name), d.who.Name, shown(linked.Address), linked.ID)
+		}
 	}
-	return p.done(false, nil, "%s\n", arrivedText(arrived))
+	return d.done(account, "%s\n", arrivedText(arrived))
 }
 
 // arrivedText says what a look changed.
@@ -102,33 +93,22 @@ characters will do; without one all of the user's are looked at.
 `
 
 func refreshCommand() command {
-	var user string
-	var json bool
 	return command{
-		name: "refresh", optional: []string{"ACCOUNT"}, settings: storeSettings | linkSettings,
+		name: "refresh", user: "`NAME` of whose they are", optional: []string{"ACCOUNT"}, settings: storeSettings | linkSettings, json: true,
 		summary: "look now for what is new in linked accounts", details: refreshDetails,
-		flags: func(f *flag.FlagSet) {
-			f.StringVar(&user, "user", "", "`NAME` of whose they are (needed)")
-			asJSON(f, &json)
-		},
-		run: func(ctx context.Context, p *program, c config, operands []string) error {
-			if user == "" {
-				return wrongUsage("refresh needs --user (see %s refresh --help)", name)
+		run: func(ctx context.Context, d *desk, operands []string) error {
+			accounts, err := d.pickAccounts(ctx, operands)
+			if err != nil {
+				return err
 			}
-			return p.withHouse(ctx, c, func(h *house) error {
-				accounts, err := h.pickAccounts(ctx, user, operands)
-				if err != nil {
+			var all calendar.Arrived
+			for _, a := range accounts {
+				arrived, err := d.calendars.Mirrors.Refresh(ctx, caller(a.user), a.ID)
+				if all.Add(arrived); err != nil {
 					return err
 				}
-				var all calendar.Arrived
-				for _, a := range accounts {
-					arrived, err := h.calendars.Mirrors.Refresh(ctx, caller(a.user), a.ID)
-					if all.Add(arrived); err != nil {
-						return err
-					}
-				}
-				return p.done(json, all, "%d looked at: %s\n", len(accounts), arrivedText(all))
-			})
+			}
+			return d.done(all, "%d looked at: %s\n", len(accounts), arrivedText(all))
 		},
 	}
 }
@@ -140,39 +120,37 @@ first eight characters will do.
 `
 
 func unlinkAccountCommand() command {
-	var user string
-	var keep, drop, json bool
+	var keep, drop bool
 	return command{
-		name: "unlink-account", operands: []string{"ACCOUNT"}, settings: storeSettings | linkSettings,
+		name: "unlink-account", user: "`NAME` of whose it is", operands: []string{"ACCOUNT"}, settings: storeSettings | linkSettings, json: true,
 		summary: "forget a linked account or feed", details: unlinkDetails,
 		flags: func(f *flag.FlagSet) {
-			f.StringVar(&user, "user", "", "`NAME` of whose it is (needed)")
 			f.BoolVar(&keep, "keep", false, "keep its calendars")
 			f.BoolVar(&drop, "drop", false, "move its calendars to the trash")
-			asJSON(f, &json)
 		},
-		run: func(ctx context.Context, p *program, c config, operands []string) error {
-			if user == "" || keep == drop {
-				return wrongUsage("unlink-account needs --user, and one of --keep and --drop (see %s unlink-account --help)", name)
+		check: func(*desk, []string) error {
+			if keep == drop {
+				return errors.New("it needs one of --keep and --drop")
 			}
-			return p.withHouse(ctx, c, func(h *house) error {
-				accounts, err := h.pickAccounts(ctx, user, operands)
-				if err != nil {
-					return err
-				}
-				a := accounts[0]
-				if err := h.calendars.Mirrors.Unlink(ctx, caller(a.user), a.ID, keep); err != nil {
-					return err
-				}
-				return p.done(json, map[string]string{"id": string(a.ID)}, "%s is linked no more\n", shown(a.Name))
-			})
+			return nil
+		},
+		run: func(ctx context.Context, d *desk, operands []string) error {
+			accounts, err := d.pickAccounts(ctx, operands)
+			if err != nil {
+				return err
+			}
+			a := accounts[0]
+			if err := d.calendars.Mirrors.Unlink(ctx, caller(a.user), a.ID, keep); err != nil {
+				return err
+			}
+			return d.done(map[string]string{"id": string(a.ID)}, "%s is linked no more\n", shown(a.Name))
 		},
 	}
 }
 
 // pickAccounts finds the account of an id, or of its beginning; without one all of a user's.
-func (h *house) pickAccounts(ctx context.Context, user string, operands []string) ([]ownedAccount, error) {
-	all, err := h.linkedOf(ctx, user)
+func (d *desk) pickAccounts(ctx context.Context, operands []string) ([]ownedAccount, error) {
+	all, err := d.linkedOf(ctx, d.user)
 	if err != nil || len(operands) == 0 {
 		return all, err
 	}
@@ -181,7 +159,7 @@ func (h *house) pickAccounts(ctx context.Context, user string, operands []string
 			return []ownedAccount{a}, nil
 		}
 	}
-	return nil, fmt.Errorf("%s has linked no account %q: see list-accounts", user, operands[0])
+	return nil, fmt.Errorf("%s has linked no account %q: see list-accounts", d.who.Name, operands[0])
 }
 
 const rotateKeyDetails = `
@@ -191,19 +169,15 @@ DATA_DIR gets a new key, and the old one is taken out of it at the end; a server
 `
 
 func rotateKeyCommand() command {
-	var json bool
 	return command{
-		name: "rotate-key", settings: storeSettings | linkSettings,
+		name: "rotate-key", settings: storeSettings | linkSettings, json: true,
 		summary: "seal the secrets of linked accounts with a new master key", details: rotateKeyDetails,
-		flags: func(f *flag.FlagSet) { asJSON(f, &json) },
-		run: func(ctx context.Context, p *program, c config, _ []string) error {
-			return p.withHouse(ctx, c, func(h *house) error {
-				n, err := rotate(ctx, c, h)
-				if err != nil {
-					return err
-				}
-				return p.done(json, map[string]int{"resealed": n}, "%d secrets are sealed with the new key\n", n)
-			})
+		run: func(ctx context.Context, d *desk, _ []string) error {
+			n, err := rotate(ctx, d.config, d.house)
+			if err != nil {
+				return err
+			}
+			return d.done(map[string]int{"resealed": n}, "%d secrets are sealed with the new key\n", n)
 		},
 	}
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"flag"
 	"time"
 )
 
@@ -17,25 +16,17 @@ type listing[T, J any] struct {
 
 // asCommand is the command that the listing is, with its flag for JSON.
 func (l listing[T, J]) asCommand() command {
-	made, flags, json := l.command, l.flags, false
-	made.settings = storeSettings
-	made.flags = func(f *flag.FlagSet) {
-		if flags != nil {
-			flags(f)
+	made := l.command
+	made.settings, made.json = storeSettings, true
+	made.run = func(ctx context.Context, d *desk, _ []string) error {
+		found, err := l.find(ctx, d.house)
+		if err != nil {
+			return err
 		}
-		asJSON(f, &json)
-	}
-	made.run = func(ctx context.Context, p *program, c config, _ []string) error {
-		return p.withHouse(ctx, c, func(h *house) error {
-			found, err := l.find(ctx, h)
-			if err != nil {
-				return err
-			}
-			if json {
-				return p.printJSON(each(found, l.json))
-			}
-			return p.printTable(l.heads, each(found, func(one T) []string { return l.row(one, p.now()) }))
-		})
+		if d.json {
+			return d.printJSON(each(found, l.json))
+		}
+		return d.printTable(l.heads, each(found, func(one T) []string { return l.row(one, d.now()) }))
 	}
 	return made
 }

@@ -16,9 +16,9 @@ It writes a manual page of all commands and settings, as man reads it:
 
 func manCommand() command {
 	return command{
-		name: "man", summary: "write the manual page", details: manDetails,
-		run: func(_ context.Context, p *program, _ config, _ []string) error {
-			_, err := io.WriteString(p.stdout, p.manual())
+		name: "man", summary: "write the manual page", details: manDetails, alone: true,
+		run: func(_ context.Context, d *desk, _ []string) error {
+			_, err := io.WriteString(d.stdout, d.manual())
 			return err
 		},
 	}
@@ -109,11 +109,7 @@ func (m *manPage) command(c command) {
 		m.add(".PP\n")
 		m.paragraphs(c.details)
 	}
-	flags := flag.NewFlagSet(c.name, flag.ContinueOnError)
-	if c.flags != nil {
-		c.flags(flags)
-	}
-	flags.VisitAll(func(f *flag.Flag) {
+	c.declared(new(desk)).VisitAll(func(f *flag.Flag) {
 		placeholder, usage := flag.UnquoteUsage(f)
 		m.entry(strings.TrimSpace("--"+f.Name+" "+placeholder), usage+shownDefault(f.DefValue))
 	})

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"flag"
-	"fmt"
 	"log/slog"
 	"time"
 
@@ -29,36 +28,26 @@ const noSessionEnd = 100 * 365 * 24 * time.Hour
 
 // mcpOptions are the flags of mcp.
 type mcpOptions struct {
-	user, scopes, tools string
-	calendars           []string
+	scopes, tools string
+	calendars     []string
+	who           calendar.Caller
 }
 
 func mcpCommand() command {
 	var o mcpOptions
 	return command{
-		name: "mcp", settings: storeSettings | postSettings,
+		name: "mcp", user: "`NAME` of the user that it speaks for", settings: storeSettings | postSettings,
 		summary: "serve one assistant on standard input and output", details: mcpDetails, flags: o.declare,
-		run: func(ctx context.Context, p *program, c config, _ []string) error {
-			if o.user == "" {
-				return wrongUsage("mcp needs --user (see %s mcp --help)", name)
-			}
-			scopes, err := auth.ParseScopes(o.scopes)
-			if err != nil {
-				return usageError{fmt.Errorf("--scope: %w", err)}
-			}
-			tools, scopes, err := parseTools(o.tools, scopes)
-			if err != nil {
-				return usageError{fmt.Errorf("--tools: %w", err)}
-			}
-			return p.withHouse(ctx, c, func(h *house) error {
-				return p.serveLines(ctx, h, o, calendar.Caller{Scopes: scopes, Tools: tools, Agent: lineAgent})
-			})
+		check: func(*desk, []string) (err error) {
+			o.who.Agent = lineAgent
+			o.who.Tools, o.who.Scopes, err = parseReach(o.tools, o.scopes)
+			return err
 		},
+		run: func(ctx context.Context, d *desk, _ []string) error { return d.serveLines(ctx, o) },
 	}
 }
 
 func (o *mcpOptions) declare(f *flag.FlagSet) {
-	f.StringVar(&o.user, "user", "", "`NAME` of the user that it speaks for (needed)")
 	f.StringVar(&o.scopes, "scope", auth.ScopeList(calendar.ScopeUsual), "`LIST` of what it may do")
 	f.StringVar(&o.tools, "tools", "", "`LIST` of the only tools that it is offered, such as core; all if not given")
 	f.Func("calendar", "`CALENDAR` that it reaches, by name, address or id; may be given again; all if not given", func(v string) error {
@@ -67,28 +56,25 @@ func (o *mcpOptions) declare(f *flag.FlagSet) {
 	})
 }
 
-func (p *program) serveLines(ctx context.Context, h *house, o mcpOptions, who calendar.Caller) error {
-	user, err := h.auth.User(ctx, o.user)
-	if err != nil {
-		return err
-	}
-	who.User = user
+func (d *desk) serveLines(ctx context.Context, o mcpOptions) error {
+	who := o.who
+	who.User = d.who
 	for _, word := range o.calendars {
-		cal, err := h.findCalendar(ctx, user, word)
+		cal, err := d.findCalendar(ctx, d.who, word)
 		if err != nil {
 			return err
 		}
 		who.Calendars = append(who.Calendars, cal.ID)
 	}
-	log := p.logger(slog.LevelWarn, false)
+	log := d.logger(slog.LevelWarn, false)
 	following, stop := context.WithCancel(ctx)
 	defer stop()
-	go h.follow(following, followEvery, log)
+	go d.follow(following, followEvery, log)
 	limits := mcp.DefaultLimits()
 	limits.SessionAge = noSessionEnd
 	handler := mcp.New(mcp.Config{
-		Service: h.calendars, Limits: limits, Version: p.version, Now: p.now, NewID: p.newID,
+		Service: d.calendars, Limits: limits, Version: d.version, Now: d.now, NewID: d.newID,
 		Logger: log,
 	})
-	return handler.ServeLines(ctx, who, p.stdin, p.stdout)
+	return handler.ServeLines(ctx, who, d.stdin, d.stdout)
 }

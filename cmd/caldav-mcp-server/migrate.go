@@ -24,54 +24,55 @@ list-shares and taken back by unshare.
 `
 
 func migrateCommand() command {
-	var restored, revoke, json bool
+	var restored, revoke bool
 	return command{
-		name: "migrate", settings: storeSettings,
+		name: "migrate", settings: storeSettings, json: true, alone: true,
 		summary: "bring the database's tables up to date", details: migrateDetails,
 		flags: func(f *flag.FlagSet) {
 			f.BoolVar(&restored, "restored", false, "the database is a backup brought back: make clients begin anew")
 			f.BoolVar(&revoke, "revoke-all", false, "with --restored: end all tokens and public links that are in the backup")
-			asJSON(f, &json)
 		},
-		run: func(ctx context.Context, p *program, c config, _ []string) (err error) {
+		check: func(*desk, []string) error {
 			if revoke && !restored {
-				return wrongUsage("--revoke-all goes with --restored; one token is ended by revoke-token, a link by revoke-link")
+				return errors.New("--revoke-all goes with --restored; one token is ended by revoke-token, a link by revoke-link")
 			}
-			h, err := p.openHouse(ctx, c, store.Options{Existing: restored, Wait: serveWait, Logger: p.logger(slog.LevelWarn, false)})
-			if err != nil {
+			return nil
+		},
+		run: func(ctx context.Context, d *desk, _ []string) (err error) {
+			if d.house, err = d.openHouse(ctx, d.config, store.Options{Existing: restored, Wait: serveWait, Logger: d.logger(slog.LevelWarn, false)}); err != nil {
 				return err
 			}
-			defer func() { err = errors.Join(err, h.store.Close()) }()
+			defer func() { err = errors.Join(err, d.store.Close()) }()
 			if restored {
-				if err := h.store.Check(ctx); err != nil {
+				if err := d.store.Check(ctx); err != nil {
 					return fmt.Errorf("%w; put the backup in its place again, without a file that ends in -wal or -shm beside it", err)
 				}
 			}
-			done := migrated{program: p}
-			if err := done.migrate(ctx, h); err != nil {
+			done := migrated{desk: d}
+			if err := done.migrate(ctx); err != nil {
 				return err
 			}
 			if restored {
-				if err := h.store.NewEpoch(ctx); err != nil {
+				if err := d.store.NewEpoch(ctx); err != nil {
 					return err
 				}
-				r, err := h.revive(ctx, revoke)
+				r, err := d.revive(ctx, revoke)
 				if err != nil {
 					return err
 				}
 				done.Revived = &r
 			}
-			return done.tell(json)
+			return done.tell()
 		},
 	}
 }
 
 // migrated is what came of bringing the tables up to date.
 type migrated struct {
-	*program `json:"-"`
-	From     int      `json:"from"`
-	To       int      `json:"to"`
-	Revived  *revived `json:"restored,omitempty"`
+	*desk   `json:"-"`
+	From    int      `json:"from"`
+	To      int      `json:"to"`
+	Revived *revived `json:"restored,omitempty"`
 }
 
 // revived is what a backup has brought back to life, and whether it was ended.
@@ -81,12 +82,12 @@ type revived struct {
 	Ended  bool `json:"ended"`
 }
 
-func (m *migrated) migrate(ctx context.Context, h *house) error {
-	before, err := h.store.Schema(ctx)
+func (m *migrated) migrate(ctx context.Context) error {
+	before, err := m.store.Schema(ctx)
 	if err != nil {
 		return fmt.Errorf("looking at the database's tables: %w", err)
 	}
-	if err := h.store.Migrate(ctx); err != nil {
+	if err := m.store.Migrate(ctx); err != nil {
 		return err
 	}
 	m.From, m.To = before.Current, before.Wanted
@@ -116,7 +117,7 @@ func (r revived) words() string {
 }
 
 // tell says it to a person, or to a script.
-func (m *migrated) tell(json bool) error {
+func (m *migrated) tell() error {
 	var b strings.Builder
 	if m.From == m.To {
 		fmt.Fprintf(&b, "the tables were up to date (version %d)\n", m.To)
@@ -126,5 +127,5 @@ func (m *migrated) tell(json bool) error {
 	if r := m.Revived; r != nil {
 		b.WriteString("clients will begin anew\n" + r.words())
 	}
-	return m.done(json, m, "%s", b.String())
+	return m.done(m, "%s", b.String())
 }

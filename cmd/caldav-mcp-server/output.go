@@ -2,17 +2,11 @@ package main
 
 import (
 	"encoding/json"
-	"flag"
 	"fmt"
 	"strings"
 	"time"
 	"unicode"
 )
-
-// asJSON adds the flag that a script gives.
-func asJSON(flags *flag.FlagSet, to *bool) {
-	flags.BoolVar(to, "json", false, "print JSON for a program to read")
-}
 
 // printJSON prints a value, indented: people look at it too.
 func (p *program) printJSON(value any) error {
@@ -23,15 +17,6 @@ func (p *program) printJSON(value any) error {
 		return fmt.Errorf("writing JSON: %w", err)
 	}
 	return nil
-}
-
-// done tells what was done: a person in a line, a script in JSON.
-func (p *program) done(json bool, value any, format string, args ...any) error {
-	if json {
-		return p.printJSON(value)
-	}
-	_, err := fmt.Fprintf(p.stdout, format, args...)
-	return err
 }
 
 // shown makes a text fit for a terminal's table: what others wrote must not move the cursor.

@@ -104,12 +104,10 @@ func isHelp(word string) bool {
 
 // invoke reads a command's flags and settings and runs it.
 func (p *program) invoke(ctx context.Context, c command, args []string) error {
-	flags := flag.NewFlagSet(c.name, flag.ContinueOnError)
+	d := &desk{program: p}
+	flags := c.declared(d)
 	flags.SetOutput(io.Discard)
 	flags.Usage = func() {}
-	if c.flags != nil {
-		c.flags(flags)
-	}
 	given := addSettings(flags, c.settings)
 	operands, err := parseFlags(flags, args)
 	if errors.Is(err, flag.ErrHelp) {
@@ -119,15 +117,36 @@ func (p *program) invoke(ctx context.Context, c command, args []string) error {
 	if err == nil && (len(operands) < len(c.operands) || len(operands) > len(c.operands)+len(c.optional)) {
 		err = wrongOperands(c, operands)
 	}
+	if err == nil {
+		err = missing(flags)
+	}
+	if err == nil && c.check != nil {
+		err = c.check(d, operands)
+	}
 	if err != nil {
 		return usageError{fmt.Errorf("%s: %w (see %s %s --help)", c.name, err, name, c.name)}
 	}
-	config, err := loadConfig(c.settings, p.environ, given)
-	if err != nil {
+	if d.config, err = loadConfig(c.settings, p.environ, given); err != nil {
 		return usageError{err}
 	}
-	err = c.run(ctx, p, config, operands)
-	return errors.Join(err, p.audit(c, config, flags, operands, err))
+	err = d.work(ctx, c, operands)
+	return errors.Join(err, p.audit(c, d.config, flags, operands, err))
+}
+
+// work has a command do what it does, in the house unless it works alone.
+func (d *desk) work(ctx context.Context, c command, operands []string) error {
+	if c.alone {
+		return c.run(ctx, d, operands)
+	}
+	return d.inHouse(ctx, d.config, c.begins, func(h *house) (err error) {
+		d.house = h
+		if d.user != "" {
+			if d.who, err = h.auth.User(ctx, d.user); err != nil {
+				return err
+			}
+		}
+		return c.run(ctx, d, operands)
+	})
 }
 
 // parseFlags reads flags and operands in any order, as people write them.

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"time"
 
@@ -17,19 +16,15 @@ client sees, and the server may run meanwhile.
 `
 
 func reindexCommand() command {
-	var json bool
 	return command{
-		name: "reindex", settings: storeSettings,
+		name: "reindex", settings: storeSettings, json: true,
 		summary: "rebuild the index of all objects", details: reindexDetails,
-		flags: func(f *flag.FlagSet) { asJSON(f, &json) },
-		run: func(ctx context.Context, p *program, c config, _ []string) error {
-			return p.withHouse(ctx, c, func(h *house) error {
-				n, err := h.reindex(ctx, calendar.Walk{})
-				if err != nil {
-					return err
-				}
-				return p.done(json, map[string]int{"objects": n}, "rebuilt the index of %d objects\n", n)
-			})
+		run: func(ctx context.Context, d *desk, _ []string) error {
+			n, err := d.reindex(ctx, calendar.Walk{})
+			if err != nil {
+				return err
+			}
+			return d.done(map[string]int{"objects": n}, "rebuilt the index of %d objects\n", n)
 		},
 	}
 }

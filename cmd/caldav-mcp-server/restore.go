@@ -27,39 +27,54 @@ journal goes, JOURNAL_DAYS says; what it no longer knows is named, and --leave-f
 
 // restoreOptions are the flags of restore.
 type restoreOptions struct {
-	check, revoke, json   bool
+	checkOnly, revoke     bool
 	user, calendar, asOf  string
 	leaveForgotten, tryIt bool
+	at                    time.Time
 }
 
 func restoreCommand() command {
 	var o restoreOptions
 	return command{
-		name: "restore", optional: []string{"FILE"}, settings: storeSettings | postSettings,
+		name: "restore", optional: []string{"FILE"}, settings: storeSettings | postSettings, json: true, alone: true,
 		summary: "bring a backup back, or one calendar as it was", details: restoreDetails,
 		flags: func(f *flag.FlagSet) {
-			f.BoolVar(&o.check, "check", false, "only see whether the FILE is whole, and say what is in it")
+			f.BoolVar(&o.checkOnly, "check", false, "only see whether the FILE is whole, and say what is in it")
 			f.BoolVar(&o.revoke, "revoke-all", false, "end all tokens and public links that are in the FILE")
 			f.StringVar(&o.user, "user", "", "`NAME` of whose calendar")
 			f.StringVar(&o.calendar, "calendar", "", "the `CALENDAR`, by name, address or id; by its id also one in the trash")
 			f.StringVar(&o.asOf, "as-of", "", "`WHEN` the calendar was as it is to be: a span back (2h, 7d), a date or a time")
 			f.BoolVar(&o.leaveForgotten, "leave-forgotten", false, "with --as-of: leave what the journal no longer knows")
 			f.BoolVar(&o.tryIt, "dry-run", false, "with --as-of: only say what would be done")
-			asJSON(f, &o.json)
 		},
-		run: func(ctx context.Context, p *program, c config, operands []string) error {
-			switch ofCalendar := o.user != "" || o.calendar != "" || o.asOf != ""; {
-			case len(operands) == 1 && !ofCalendar && !o.leaveForgotten && !o.tryIt:
-				return p.restoreFile(ctx, c, operands[0], o)
-			case len(operands) == 0 && o.user != "" && o.calendar != "" && o.asOf != "" && !o.check && !o.revoke:
-				return p.restoreCalendar(ctx, c, o)
+		check: o.check,
+		run: func(ctx context.Context, d *desk, operands []string) error {
+			if len(operands) == 1 {
+				return d.restoreFile(ctx, operands[0], o)
 			}
-			return wrongUsage("restore: it needs either a FILE, or --user, --calendar and --as-of (see %s restore --help)", name)
+			return d.inHouse(ctx, d.config, false, func(h *house) error {
+				d.house = h
+				return d.restoreCalendar(ctx, o)
+			})
 		},
 	}
 }
 
-func (p *program) restoreFile(ctx context.Context, c config, path string, o restoreOptions) (err error) {
+// check sees that either a file or a calendar is meant, and what goes with it.
+func (o *restoreOptions) check(d *desk, operands []string) (err error) {
+	switch ofCalendar := o.user != "" || o.calendar != "" || o.asOf != ""; {
+	case len(operands) == 1 && !ofCalendar && !o.leaveForgotten && !o.tryIt:
+		return nil
+	case len(operands) == 0 && o.user != "" && o.calendar != "" && o.asOf != "" && !o.checkOnly && !o.revoke:
+		if o.at, err = parseSince(o.asOf, d.now()); err != nil {
+			return fmt.Errorf("--as-of: %w", err)
+		}
+		return nil
+	}
+	return errors.New("it needs either a FILE, or --user, --calendar and --as-of")
+}
+
+func (d *desk) restoreFile(ctx context.Context, path string, o restoreOptions) (err error) {
 	f, err := os.Open(path) //nolint:gosec // the operator names the program's files
 	if err != nil {
 		return err
@@ -70,7 +85,7 @@ func (p *program) restoreFile(ctx context.Context, c config, path string, o rest
 		return err
 	}
 	file, err := backup.Open(f, info.Size())
-	bar := p.newProgress()
+	bar := d.newProgress()
 	if err == nil {
 		err = file.Check(bar.of("checking"))
 		bar.clear()
@@ -78,10 +93,10 @@ func (p *program) restoreFile(ctx context.Context, c config, path string, o rest
 	if err != nil {
 		return fmt.Errorf("%s: %w; nothing was changed", path, err)
 	}
-	if o.check {
-		return p.tell(path, info.Size(), file.Manifest, o.json)
+	if o.checkOnly {
+		return d.tell(path, info.Size(), file.Manifest)
 	}
-	h, err := p.openHouse(ctx, c, store.Options{Wait: commandWait, Logger: p.logger(slog.LevelWarn, false)})
+	h, err := d.openHouse(ctx, d.config, store.Options{Wait: commandWait, Logger: d.logger(slog.LevelWarn, false)})
 	if err != nil {
 		return err
 	}
@@ -91,37 +106,30 @@ func (p *program) restoreFile(ctx context.Context, c config, path string, o rest
 	if err != nil {
 		return err
 	}
-	if _, err := fmt.Fprintf(p.stdout, "restored %s; clients will begin anew\n", holds(file.Manifest)); err != nil {
+	if _, err := fmt.Fprintf(d.stdout, "restored %s; clients will begin anew\n", holds(file.Manifest)); err != nil {
 		return err
 	}
 	revived, err := h.revive(ctx, o.revoke)
 	if err == nil {
-		_, err = io.WriteString(p.stdout, revived.words())
+		_, err = io.WriteString(d.stdout, revived.words())
 	}
 	return err
 }
 
-func (p *program) restoreCalendar(ctx context.Context, c config, o restoreOptions) error {
-	at, err := parseSince(o.asOf, p.now())
-	if err != nil {
-		return usageError{fmt.Errorf("--as-of: %w", err)}
+func (d *desk) restoreCalendar(ctx context.Context, o restoreOptions) (err error) {
+	if d.who, err = d.auth.User(ctx, o.user); err != nil {
+		return err
 	}
-	return p.withHouse(ctx, c, func(h *house) error {
-		u, err := h.auth.User(ctx, o.user)
-		if err != nil {
-			return err
-		}
-		l := &logbook{p, h, journalOptions{user: o.user, calendar: o.calendar, dryRun: o.tryIt, json: o.json}, caller(u), at}
-		in, err := l.chosen(ctx)
-		if err != nil {
-			return err
-		}
-		done, err := h.calendars.UndoSince(ctx, l.caller, calendar.UndoSince{
-			Anybody: true, At: at.Truncate(time.Second), Calendar: in, LeaveChanged: o.leaveForgotten, Preview: o.tryIt,
-		})
-		if err != nil {
-			return err
-		}
-		return l.undone(done)
+	l := &logbook{d, journalOptions{calendar: o.calendar, dryRun: o.tryIt}}
+	in, err := l.chosen(ctx)
+	if err != nil {
+		return err
+	}
+	done, err := d.calendars.UndoSince(ctx, d.caller(), calendar.UndoSince{
+		Anybody: true, At: o.at.Truncate(time.Second), Calendar: in, LeaveChanged: o.leaveForgotten, Preview: o.tryIt,
 	})
+	if err != nil {
+		return err
+	}
+	return l.undone(done)
 }

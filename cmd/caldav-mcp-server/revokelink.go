@@ -2,8 +2,6 @@ package main
 
 import (
 	"context"
-	"flag"
-	"fmt"
 
 	"caldav-mcp-server/auth"
 )
@@ -14,30 +12,22 @@ programs have fetched by it they keep.
 `
 
 func revokeLinkCommand() command {
-	var json bool
 	return command{
-		name: "revoke-link", operands: []string{"ID"}, settings: storeSettings,
+		name: "revoke-link", operands: []string{"ID"}, settings: storeSettings, json: true,
 		summary: "end a public link", details: revokeLinkDetails,
-		flags: func(f *flag.FlagSet) { asJSON(f, &json) },
-		run: func(ctx context.Context, p *program, c config, operands []string) error {
-			return p.withHouse(ctx, c, func(h *house) error {
-				all, err := h.auth.Links(ctx, "")
-				if err != nil {
-					return err
-				}
-				link, err := byID(all, func(l auth.Link) string { return string(l.ID) }, "link", operands[0])
-				if err != nil {
-					return err
-				}
-				if err := h.auth.RevokeLink(ctx, link.ID); err != nil {
-					return err
-				}
-				if json {
-					return p.printJSON(map[string]auth.LinkID{"revoked": link.ID})
-				}
-				_, err = fmt.Fprintf(p.stdout, "revoked the link %s to %q of %s\n", briefID(link.ID), shown(link.CalendarName), link.Owner.Name)
+		run: func(ctx context.Context, d *desk, operands []string) error {
+			all, err := d.auth.Links(ctx, "")
+			if err != nil {
 				return err
-			})
+			}
+			link, err := byID(all, func(l auth.Link) string { return string(l.ID) }, "link", operands[0])
+			if err != nil {
+				return err
+			}
+			if err := d.auth.RevokeLink(ctx, link.ID); err != nil {
+				return err
+			}
+			return d.done(map[string]auth.LinkID{"revoked": link.ID}, "revoked the link %s to %q of %s\n", briefID(link.ID), shown(link.CalendarName), link.Owner.Name)
 		},
 	}
 }

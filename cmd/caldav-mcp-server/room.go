@@ -40,9 +40,8 @@ var whoever = map[string]string{"users": "", "anybody": calendar.Anybody}
 func createRoomCommand() command {
 	var room auth.NewUser
 	var said roomFlags
-	var json bool
 	return command{
-		name: "create-room", operands: []string{"NAME"}, settings: storeSettings,
+		name: "create-room", operands: []string{"NAME"}, settings: storeSettings, json: true,
 		summary: "make a room or another thing that people book", details: createRoomDetails,
 		flags: func(f *flag.FlagSet) {
 			f.StringVar(&room.Email, "email", "", "`ADDRESS` by which it is invited (needed)")
@@ -52,29 +51,25 @@ func createRoomCommand() command {
 			f.Int64Var(&said.capacity, "capacity", 0, "how many `PEOPLE` it takes; 0 for any number")
 			f.StringVar(&said.bookers, "bookers", "users", "`WHO` may book it: users, anybody, or the name of a user or a group")
 			f.BoolVar(&said.byHand, "by-hand", false, "it does not answer by itself: who may write in its calendar does")
-			asJSON(f, &json)
 		},
-		run: func(ctx context.Context, p *program, c config, operands []string) error {
+		check: func(*desk, []string) error {
+			if kind := calendar.RoomKind(said.kind); kind != calendar.RoomToMeet && kind != calendar.Resource {
+				return fmt.Errorf("--kind: %q is neither room nor resource", said.kind)
+			}
+			return nil
+		},
+		run: func(ctx context.Context, d *desk, operands []string) error {
 			room.Name = operands[0]
-			if room.Email == "" {
-				return wrongUsage("create-room needs --email, by which the room is invited (see %s create-room --help)", name)
+			bookers, err := d.bookers(ctx, said.bookers)
+			if err != nil {
+				return err
 			}
-			kind := calendar.RoomKind(said.kind)
-			if kind != calendar.RoomToMeet && kind != calendar.Resource {
-				return wrongUsage("--kind: %q is neither room nor resource", said.kind)
+			room.Room = calendar.Room{Kind: calendar.RoomKind(said.kind), Capacity: said.capacity, Bookers: bookers, ByHand: said.byHand}
+			made, err := d.createRoom(ctx, room)
+			if err != nil {
+				return err
 			}
-			return p.withHouse(ctx, c, func(h *house) error {
-				bookers, err := h.bookers(ctx, said.bookers)
-				if err != nil {
-					return err
-				}
-				room.Room = calendar.Room{Kind: kind, Capacity: said.capacity, Bookers: bookers, ByHand: said.byHand}
-				made, err := h.createRoom(ctx, room)
-				if err != nil {
-					return err
-				}
-				return p.done(json, roomJSON(roomListed{made, said.bookers}), "made the %s %s\n", kind, made.Name)
-			})
+			return d.done(roomJSON(roomListed{made, said.bookers}), "made the %s %s\n", said.kind, made.Name)
 		},
 	}
 }
@@ -124,9 +119,8 @@ delete-user removes it with all its bookings.
 func setRoomCommand() command {
 	var edit auth.UserEdit
 	var bookers *string
-	var json bool
 	return command{
-		name: "set-room", operands: []string{"NAME"}, settings: storeSettings,
+		name: "set-room", operands: []string{"NAME"}, settings: storeSettings, json: true,
 		summary: "change who may book a room, and how many people it takes", details: setRoomDetails,
 		flags: func(f *flag.FlagSet) {
 			f.Func("capacity", "how many `PEOPLE` it takes; 0 for any number", func(text string) error {
@@ -138,36 +132,36 @@ func setRoomCommand() command {
 			})
 			textFlag(f, &bookers, "bookers", "`WHO` may book it: users, anybody, or the name of a user or a group")
 			switchFlag(f, &edit.ByHand, "by-hand", "`BOOL`: it does not answer by itself")
-			asJSON(f, &json)
 		},
-		run: func(ctx context.Context, p *program, c config, operands []string) error {
+		check: func(*desk, []string) error {
 			if edit == (auth.UserEdit{}) && bookers == nil {
-				return wrongUsage("set-room needs something to change, such as --capacity (see %s set-room --help)", name)
+				return errors.New("it needs something to change, such as --capacity")
 			}
-			return p.withHouse(ctx, c, func(h *house) error {
-				room, err := h.auth.User(ctx, operands[0])
-				if err == nil && !room.Room.Bookable() {
-					err = fmt.Errorf("%s is no room, but a user", room.Name)
-				}
+			return nil
+		},
+		run: func(ctx context.Context, d *desk, operands []string) error {
+			room, err := d.auth.User(ctx, operands[0])
+			if err == nil && !room.Room.Bookable() {
+				err = fmt.Errorf("%s is no room, but a user", room.Name)
+			}
+			if err != nil {
+				return err
+			}
+			if bookers != nil {
+				who, err := d.bookers(ctx, *bookers)
 				if err != nil {
 					return err
 				}
-				if bookers != nil {
-					who, err := h.bookers(ctx, *bookers)
-					if err != nil {
-						return err
-					}
-					edit.Bookers = &who
-				}
-				if room, err = h.auth.ChangeUser(ctx, room.Name, edit); err != nil {
-					return err
-				}
-				listed, err := h.roomListed(ctx, room)
-				if err != nil {
-					return err
-				}
-				return p.done(json, roomJSON(listed), "changed the %s %s\n", room.Room.Kind, room.Name)
-			})
+				edit.Bookers = &who
+			}
+			if room, err = d.auth.ChangeUser(ctx, room.Name, edit); err != nil {
+				return err
+			}
+			listed, err := d.roomListed(ctx, room)
+			if err != nil {
+				return err
+			}
+			return d.done(roomJSON(listed), "changed the %s %s\n", room.Room.Kind, room.Name)
 		},
 	}
 }

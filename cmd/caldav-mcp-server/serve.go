@@ -36,22 +36,23 @@ type serveOptions struct {
 func serveCommand() command {
 	var o serveOptions
 	return command{
-		name: "serve", settings: storeSettings | doorSettings | addressSettings | serviceSettings | serveSettings | mailSettings,
+		name: "serve", settings: storeSettings | doorSettings | addressSettings | serviceSettings | serveSettings | mailSettings, alone: true,
 		summary: "run the server", details: serveDetails,
 		flags: func(f *flag.FlagSet) {
 			f.StringVar(&o.firstUser, "first-user", "admin", "`NAME` of the user that the first start makes")
 			f.StringVar(&o.timezone, "timezone", "", "the `ZONE` of that user, such as Europe/Berlin")
 			f.BoolVar(&o.noFirstUser, "no-first-user", false, "make no user")
 		},
-		run: func(ctx context.Context, p *program, c config, _ []string) error {
+		check: func(*desk, []string) error {
 			if _, err := auth.CanonicalName(o.firstUser); err != nil {
-				return usageError{fmt.Errorf("--first-user: %w", err)}
+				return fmt.Errorf("--first-user: %w", err)
 			}
 			if err := auth.CheckTimezone(o.timezone); err != nil {
-				return usageError{fmt.Errorf("--timezone: %w", err)}
+				return fmt.Errorf("--timezone: %w", err)
 			}
-			return p.serve(ctx, c, o)
+			return nil
 		},
+		run: func(ctx context.Context, d *desk, _ []string) error { return d.serve(ctx, d.config, o) },
 	}
 }
 

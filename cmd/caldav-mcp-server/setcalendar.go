@@ -2,8 +2,8 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
-	"fmt"
 
 	"caldav-mcp-server/calendar"
 )
@@ -25,49 +25,42 @@ type calendarEdit struct {
 
 func setCalendarCommand() command {
 	var edit calendarEdit
-	var user string
-	var json bool
 	return command{
-		name: "set-calendar", operands: []string{"CALENDAR"}, settings: storeSettings,
+		name: "set-calendar", user: "`NAME` of whose it is", operands: []string{"CALENDAR"}, settings: storeSettings, json: true,
 		summary: "rename a calendar, or change its colour, time zone or description", details: setCalendarDetails,
 		flags: func(f *flag.FlagSet) {
-			f.StringVar(&user, "user", "", "`NAME` of whose it is (needed)")
 			textFlag(f, &edit.name, "name", "`TEXT` that people see")
 			textFlag(f, &edit.color, "color", "its `COLOR`, such as #0E61B9")
 			textFlag(f, &edit.timezone, "timezone", "`ZONE` of times that name none, such as Europe/Berlin")
 			textFlag(f, &edit.description, "description", "`TEXT` about it")
 			f.BoolVar(&edit.isDefault, "default", false, "new events and invitations go into it")
-			asJSON(f, &json)
 		},
-		run: func(ctx context.Context, p *program, c config, operands []string) error {
-			if user == "" || edit == (calendarEdit{}) {
-				return wrongUsage("set-calendar needs --user, and --name, --color, --timezone, --description or --default (see %s set-calendar --help)", name)
+		check: func(*desk, []string) error {
+			if edit == (calendarEdit{}) {
+				return errors.New("it needs --name, --color, --timezone, --description or --default")
 			}
-			return p.withHouse(ctx, c, func(h *house) error {
-				cal, err := h.setCalendar(ctx, user, operands[0], edit)
-				if err != nil {
-					return err
-				}
-				if json {
-					return p.printJSON(calendarJSON(cal))
-				}
-				_, err = fmt.Fprintf(p.stdout, "changed the calendar %q of %s\n", shown(cal.Name), cal.OwnerName)
+			return nil
+		},
+		run: func(ctx context.Context, d *desk, operands []string) error {
+			cal, err := d.setCalendar(ctx, operands[0], edit)
+			if err != nil {
 				return err
-			})
+			}
+			return d.done(calendarJSON(cal), "changed the calendar %q of %s\n", shown(cal.Name), cal.OwnerName)
 		},
 	}
 }
 
-func (h *house) setCalendar(ctx context.Context, user, word string, e calendarEdit) (calendar.Calendar, error) {
-	u, cal, err := h.findInHome(ctx, user, word)
+func (d *desk) setCalendar(ctx context.Context, word string, e calendarEdit) (calendar.Calendar, error) {
+	cal, err := d.findInHome(ctx, word)
 	if err != nil {
 		return cal, err
 	}
-	if err := h.calendars.PatchCalendar(ctx, caller(u), cal.ID, e.apply(cal)); err != nil {
+	if err := d.calendars.PatchCalendar(ctx, d.caller(), cal.ID, e.apply(cal)); err != nil {
 		return cal, err
 	}
 	if e.isDefault {
-		err := h.calendars.PatchScheduling(ctx, caller(u), func(s *calendar.Scheduling) error {
+		err := d.calendars.PatchScheduling(ctx, d.caller(), func(s *calendar.Scheduling) error {
 			s.Default = cal.ID
 			return nil
 		})
@@ -75,7 +68,7 @@ func (h *house) setCalendar(ctx context.Context, user, word string, e calendarEd
 			return cal, err
 		}
 	}
-	return h.calendars.Calendar(ctx, caller(u), cal.ID)
+	return d.calendars.Calendar(ctx, d.caller(), cal.ID)
 }
 
 // apply returns what makes the change.
@@ -103,15 +96,10 @@ func (e calendarEdit) apply(cal calendar.Calendar) func(*calendar.Properties) ([
 }
 
 // findInHome is findCalendar for what is done to a calendar as such, which may be a subscription.
-func (h *house) findInHome(ctx context.Context, user, word string) (calendar.User, calendar.Calendar, error) {
-	u, err := h.auth.User(ctx, user)
+func (d *desk) findInHome(ctx context.Context, word string) (calendar.Calendar, error) {
+	all, err := d.calendars.CalendarsInHome(ctx, d.caller())
 	if err != nil {
-		return u, calendar.Calendar{}, err
+		return calendar.Calendar{}, err
 	}
-	all, err := h.calendars.CalendarsInHome(ctx, caller(u))
-	if err != nil {
-		return u, calendar.Calendar{}, err
-	}
-	cal, err := pick(u, all, word)
-	return u, cal, err
+	return pick(d.who, all, word)
 }

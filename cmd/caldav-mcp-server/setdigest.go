@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 
@@ -18,57 +19,53 @@ not wanted; each mail has a link that ends it.
 `
 
 func setDigestCommand() command {
-	d, off, json := calendar.Digest{}, false, false
+	day, off := calendar.Digest{}, false
 	return command{
-		name: "set-digest", operands: []string{"NAME"}, settings: storeSettings | mailSettings | addressSettings,
+		name: "set-digest", operands: []string{"NAME"}, settings: storeSettings | mailSettings | addressSettings, json: true,
 		summary: "have a user get mail of their day, or no more of it", details: setDigestDetails,
 		flags: func(f *flag.FlagSet) {
-			f.BoolVar(&d.Agenda, "agenda", false, "what is on tomorrow")
-			f.BoolVar(&d.Changes, "changes", false, "what assistants changed")
-			f.IntVar(&d.Hour, "hour", 18, "the `HOUR` of their day, from 0 to 23")
+			f.BoolVar(&day.Agenda, "agenda", false, "what is on tomorrow")
+			f.BoolVar(&day.Changes, "changes", false, "what assistants changed")
+			f.IntVar(&day.Hour, "hour", 18, "the `HOUR` of their day, from 0 to 23")
 			f.BoolVar(&off, "off", false, "no such mail")
-			asJSON(f, &json)
 		},
-		run: func(ctx context.Context, p *program, c config, operands []string) error {
-			if off == d.Wanted() {
-				return wrongUsage("set-digest needs --agenda, --changes or both, or else --off (see %s set-digest --help)", name)
+		check: func(*desk, []string) error {
+			if off == day.Wanted() {
+				return errors.New("it needs --agenda, --changes or both, or else --off")
 			}
-			return p.withHouse(ctx, c, func(h *house) error { return p.setDigest(ctx, c, h, operands[0], d, json) })
+			return nil
 		},
+		run: func(ctx context.Context, d *desk, operands []string) error { return d.setDigest(ctx, operands[0], day) },
 	}
 }
 
-func (p *program) setDigest(ctx context.Context, c config, h *house, name string, d calendar.Digest, json bool) error {
-	u, err := h.auth.User(ctx, name)
+func (d *desk) setDigest(ctx context.Context, name string, day calendar.Digest) error {
+	u, err := d.auth.User(ctx, name)
 	if err != nil {
 		return err
 	}
-	digests, err := p.digests(ctx, c, h)
+	digests, err := d.digests(ctx, d.config, d.house)
 	switch {
 	case err != nil:
 		return err
-	case digests == nil && d.Wanted():
+	case digests == nil && day.Wanted():
 		return wrongUsage("mail of the day needs SMTP_URL, MAIL_FROM and BASE_URL, which the server that sends it must have, too")
 	case digests == nil:
-		err = h.store.SetDigest(ctx, calendar.Digest{User: u.ID})
+		err = d.store.SetDigest(ctx, calendar.Digest{User: u.ID})
 	default:
-		err = digests.Want(ctx, u, d)
+		err = digests.Want(ctx, u, day)
 	}
 	if err != nil {
 		return err
 	}
-	if json {
-		return p.printJSON(struct {
-			User    string `json:"user"`
-			Agenda  bool   `json:"agenda"`
-			Changes bool   `json:"changes"`
-			Hour    int    `json:"hour"`
-		}{u.Name, d.Agenda, d.Changes, d.Hour})
-	}
-	said := fmt.Sprintf("%s gets mail of the day at %02d:00", u.Name, d.Hour)
-	if !d.Wanted() {
+	said := fmt.Sprintf("%s gets mail of the day at %02d:00", u.Name, day.Hour)
+	if !day.Wanted() {
 		said = u.Name + " gets no mail of the day"
 	}
-	_, err = fmt.Fprintln(p.stdout, said)
-	return err
+	return d.done(struct {
+		User    string `json:"user"`
+		Agenda  bool   `json:"agenda"`
+		Changes bool   `json:"changes"`
+		Hour    int    `json:"hour"`
+	}{u.Name, day.Agenda, day.Changes, day.Hour}, "%s\n", said)
 }

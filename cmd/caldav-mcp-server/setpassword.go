@@ -14,32 +14,30 @@ input with --password-stdin.
 `
 
 func setPasswordCommand() command {
-	var fromStdin, json bool
+	var fromStdin bool
+	var user string
 	return command{
-		name: "set-password", operands: []string{"NAME"}, settings: storeSettings,
+		name: "set-password", operands: []string{"NAME"}, settings: storeSettings, json: true,
 		summary: "give a user a new password", details: setPasswordDetails,
 		flags: func(f *flag.FlagSet) {
 			f.BoolVar(&fromStdin, "password-stdin", false, "read the password from standard input")
-			asJSON(f, &json)
 		},
-		run: func(ctx context.Context, p *program, c config, operands []string) error {
-			user, err := auth.CanonicalName(operands[0])
-			if err != nil {
-				return usageError{err}
+		check: func(_ *desk, operands []string) (err error) {
+			user, err = auth.CanonicalName(operands[0])
+			return err
+		},
+		run: func(ctx context.Context, d *desk, _ []string) error {
+			if _, err := d.auth.User(ctx, user); err != nil {
+				return err
 			}
-			return p.withHouse(ctx, c, func(h *house) error {
-				if _, err := h.auth.User(ctx, user); err != nil {
-					return err
-				}
-				password, err := p.newPassword(ctx, fromStdin)
-				if err != nil {
-					return err
-				}
-				if err := h.auth.SetPassword(ctx, user, password); err != nil {
-					return err
-				}
-				return p.done(json, map[string]string{"user": user}, "%s has a new password\n", user)
-			})
+			password, err := d.newPassword(ctx, fromStdin)
+			if err != nil {
+				return err
+			}
+			if err := d.auth.SetPassword(ctx, user, password); err != nil {
+				return err
+			}
+			return d.done(map[string]string{"user": user}, "%s has a new password\n", user)
 		},
 	}
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"slices"
@@ -25,9 +26,8 @@ const setDefault = "default"
 func setServerCommand() command {
 	set := map[string]string{}
 	var forget []string
-	var json bool
 	return command{
-		name: "set-server", settings: storeSettings,
+		name: "set-server", settings: storeSettings, json: true,
 		summary: "change settings that are in force for all servers and commands", details: setServerDetails,
 		flags: func(f *flag.FlagSet) {
 			for _, s := range serviceRows() {
@@ -44,30 +44,30 @@ func setServerCommand() command {
 					return nil
 				})
 			}
-			asJSON(f, &json)
 		},
-		run: func(ctx context.Context, p *program, c config, _ []string) error {
+		check: func(*desk, []string) error {
 			if len(set)+len(forget) == 0 {
-				return wrongUsage("set-server needs a setting to change (see %s set-server --help)", name)
+				return errors.New("it needs a setting to change")
 			}
-			return p.withHouse(ctx, c, func(h *house) error {
-				if err := h.changeService(ctx, set, forget); err != nil {
-					return err
+			return nil
+		},
+		run: func(ctx context.Context, d *desk, _ []string) error {
+			if err := d.changeService(ctx, set, forget); err != nil {
+				return err
+			}
+			all, err := d.serverSettings(ctx)
+			if err != nil {
+				return err
+			}
+			if d.json {
+				return d.printJSON(each(all, serverSettingJSON))
+			}
+			for _, s := range all {
+				if _, changed := set[s.env]; changed || s.from == byDefault && slices.Contains(forget, s.env) {
+					d.say("%s is %s now\n", s.env, s.shownValue())
 				}
-				all, err := h.serverSettings(ctx)
-				if err != nil {
-					return err
-				}
-				if json {
-					return p.printJSON(each(all, serverSettingJSON))
-				}
-				for _, s := range all {
-					if _, changed := set[s.env]; changed || s.from == byDefault && slices.Contains(forget, s.env) {
-						p.say("%s is %s now\n", s.env, s.shownValue())
-					}
-				}
-				return nil
-			})
+			}
+			return nil
 		},
 	}
 }

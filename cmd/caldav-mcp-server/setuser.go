@@ -27,9 +27,8 @@ keeps it, and can only make it less.
 
 func setUserCommand() command {
 	var edit auth.UserEdit
-	var json bool
 	return command{
-		name: "set-user", operands: []string{"NAME"}, settings: storeSettings,
+		name: "set-user", operands: []string{"NAME"}, settings: storeSettings, json: true,
 		summary: "change what is said of a user, their role, or whether they get in", details: setUserDetails,
 		flags: func(f *flag.FlagSet) {
 			textFlag(f, &edit.DisplayName, "display-name", "`NAME` that others see")
@@ -43,23 +42,19 @@ func setUserCommand() command {
 			quotaFlag(f, &edit.QuotaCalendars, "quota-calendars", "most calendars of their own: `N`, none or default, which is what the server's settings say")
 			quotaFlag(f, &edit.QuotaObjects, "quota-objects", "most objects in them, `N` likewise")
 			quotaFlag(f, &edit.QuotaBytes, "quota-bytes", "most bytes in them, a `SIZE` such as 500MB likewise")
-			asJSON(f, &json)
 		},
-		run: func(ctx context.Context, p *program, c config, operands []string) error {
+		check: func(*desk, []string) error {
 			if edit == (auth.UserEdit{}) {
-				return wrongUsage("set-user needs something to change, such as --display-name or --timezone (see %s set-user --help)", name)
+				return errors.New("it needs something to change, such as --display-name or --timezone")
 			}
-			return p.withHouse(ctx, c, func(h *house) error {
-				user, moved, err := h.changeUser(ctx, operands[0], edit)
-				if err != nil {
-					return err
-				}
-				if json {
-					return p.printJSON(userJSON(user))
-				}
-				_, err = fmt.Fprintf(p.stdout, "changed the user %s%s\n", user.Name, moved)
+			return nil
+		},
+		run: func(ctx context.Context, d *desk, operands []string) error {
+			user, moved, err := d.changeUser(ctx, operands[0], edit)
+			if err != nil {
 				return err
-			})
+			}
+			return d.done(userJSON(user), "changed the user %s%s\n", user.Name, moved)
 		},
 	}
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"flag"
+	"fmt"
 
 	"caldav-mcp-server/calendar"
 )
@@ -16,72 +17,53 @@ asked first, as if its owner had shared it from a program, see answer-share.
 
 // shareOptions are the flags of share and of unshare.
 type shareOptions struct {
-	user, calendar, with, permission string
-	json                             bool
+	calendar, with, permission string
 }
 
 func (o *shareOptions) declare(f *flag.FlagSet) {
-	f.StringVar(&o.user, "user", "", "`NAME` of the calendar's owner (needed)")
 	f.StringVar(&o.calendar, "calendar", "", "`CALENDAR` that is meant (needed)")
 	f.StringVar(&o.with, "with", "", "`NAME` of the user to share with (needed)")
-	asJSON(f, &o.json)
 }
 
-func (o *shareOptions) check(command string) error {
-	if o.user == "" || o.calendar == "" || o.with == "" {
-		return wrongUsage("%s needs --user, --calendar and --with (see %s %s --help)", command, name, command)
-	}
-	return nil
-}
-
-// find returns the owner and the calendar that are meant.
-func (o *shareOptions) find(ctx context.Context, h *house) (calendar.Caller, calendar.Calendar, error) {
-	user, err := h.auth.User(ctx, o.user)
-	if err != nil {
-		return calendar.Caller{}, calendar.Calendar{}, err
-	}
-	cal, err := h.findCalendar(ctx, user, o.calendar)
-	return caller(user), cal, err
-}
+// calendarOwner is what --user is for where a calendar is shared.
+const calendarOwner = "`NAME` of the calendar's owner"
 
 func shareCommand() command {
 	var o shareOptions
 	var ask bool
+	var access calendar.Access
 	return command{
-		name: "share", settings: storeSettings,
+		name: "share", user: calendarOwner, settings: storeSettings, json: true,
 		summary: "share a calendar with another user", details: shareDetails,
 		flags: func(f *flag.FlagSet) {
 			o.declare(f)
 			f.StringVar(&o.permission, "permission", "read", "`PERMISSION` to give: freebusy, read or read-write")
 			f.BoolVar(&ask, "ask", false, "let the user accept it first, unless SHARES_NEED_ACCEPTANCE=false")
 		},
-		run: func(ctx context.Context, p *program, c config, _ []string) error {
-			if err := o.check("share"); err != nil {
+		check: func(*desk, []string) error {
+			if access = calendar.ParseAccess(o.permission); access == calendar.NoAccess || access == calendar.OwnerAccess {
+				return fmt.Errorf("--permission: %q is none of freebusy, read and read-write", o.permission)
+			}
+			return nil
+		},
+		run: func(ctx context.Context, d *desk, _ []string) error {
+			cal, err := d.findCalendar(ctx, d.who, o.calendar)
+			if err != nil {
 				return err
 			}
-			access := calendar.ParseAccess(o.permission)
-			if access == calendar.NoAccess || access == calendar.OwnerAccess {
-				return wrongUsage("--permission: %q is none of freebusy, read and read-write", o.permission)
+			give := d.calendars.Settle
+			if ask {
+				give = d.calendars.Share
 			}
-			return p.withHouse(ctx, c, func(h *house) error {
-				owner, cal, err := o.find(ctx, h)
-				if err != nil {
-					return err
-				}
-				give := h.calendars.Settle
-				if ask {
-					give = h.calendars.Share
-				}
-				share, err := give(ctx, owner, cal.ID, o.with, access)
-				if err != nil {
-					return err
-				}
-				done := "shared the calendar %q of %s with %s: %s\n"
-				if share.Status == calendar.SharePending {
-					done = "offered the calendar %q of %s to %s, who is asked: %s\n"
-				}
-				return p.done(o.json, shareLine(share, cal), done, cal.Name, cal.OwnerName, share.User.Name, o.permission)
-			})
+			share, err := give(ctx, d.caller(), cal.ID, o.with, access)
+			if err != nil {
+				return err
+			}
+			done := "shared the calendar %q of %s with %s: %s\n"
+			if share.Status == calendar.SharePending {
+				done = "offered the calendar %q of %s to %s, who is asked: %s\n"
+			}
+			return d.done(shareLine(share, cal), done, cal.Name, cal.OwnerName, share.User.Name, o.permission)
 		},
 	}
 }

@@ -14,6 +14,19 @@ import (
 // coreWord stands for the tools that everyday work takes.
 const coreWord = "core"
 
+// parseReach reads what a credential may do and which tools it is offered, as the flags --scope and --tools say it.
+func parseReach(tools, scopes string) ([]calendar.ToolName, calendar.Scope, error) {
+	reach, err := auth.ParseScopes(scopes)
+	if err != nil {
+		return nil, 0, fmt.Errorf("--scope: %w", err)
+	}
+	names, reach, err := parseTools(tools, reach)
+	if err != nil {
+		return nil, 0, fmt.Errorf("--tools: %w", err)
+	}
+	return names, reach, nil
+}
+
 // parseTools reads a comma list of tools, of which "core" stands for several, and "-search" for all but that one, for a
 // credential of some scopes. It returns what is left of these when they go no further than the tools need, which is nothing
 // where they need none.

@@ -25,66 +25,58 @@ Without --user, list shows everybody's.
 
 // trashOptions are the flags of trash.
 type trashOptions struct {
-	user, calendar, as string
-	yes, json          bool
+	owner, calendar, as string
+	yes                 bool
 }
 
 func trashCommand() command {
 	var o trashOptions
 	return command{
-		name: "trash", operands: []string{"list|restore|empty"}, optional: []string{"ITEM"}, settings: storeSettings | postSettings,
+		name: "trash", operands: []string{"list|restore|empty"}, optional: []string{"ITEM"}, settings: storeSettings | postSettings, json: true,
 		summary: "list, restore or forget what was deleted", details: trashDetails, flags: o.declare,
-		run: func(ctx context.Context, p *program, c config, operands []string) error {
-			act, err := o.action(operands)
-			if err != nil {
-				return usageError{fmt.Errorf("trash: %w (see %s trash --help)", err, name)}
-			}
-			return p.withHouse(ctx, c, func(h *house) error {
-				return act(&trashBin{program: p, house: h, trashOptions: o}, ctx, operands[1:])
-			})
+		check: o.check,
+		run: func(ctx context.Context, d *desk, operands []string) error {
+			return trashActions[operands[0]].do(&trashBin{d, o}, ctx, operands[1:])
 		},
 	}
 }
 
 func (o *trashOptions) declare(f *flag.FlagSet) {
-	f.StringVar(&o.user, "user", "", "`NAME` of whose it is (needed by restore and empty)")
+	f.StringVar(&o.owner, "user", "", "`NAME` of whose it is (needed by restore and empty)")
 	f.StringVar(&o.calendar, "calendar", "", "only objects of this `CALENDAR`, by name, address or id")
 	f.StringVar(&o.as, "as", "", "other `NAME` or address for what is restored")
 	f.BoolVar(&o.yes, "yes", false, "do not ask")
-	asJSON(f, &o.json)
 }
 
-type trashAction func(b *trashBin, ctx context.Context, items []string) error
+var trashActions = map[string]struct {
+	do       func(b *trashBin, ctx context.Context, items []string) error
+	items    int
+	needUser bool
+}{
+	"list": {(*trashBin).list, 0, false}, "restore": {(*trashBin).restore, 1, true}, "empty": {(*trashBin).empty, 0, true},
+}
 
-// action finds what is to be done and checks that what it takes is there.
-func (o *trashOptions) action(operands []string) (trashAction, error) {
-	actions := map[string]struct {
-		do       trashAction
-		items    int
-		needUser bool
-	}{
-		"list": {(*trashBin).list, 0, false}, "restore": {(*trashBin).restore, 1, true}, "empty": {(*trashBin).empty, 0, true},
-	}
-	action, known := actions[operands[0]]
+// check sees that there is what is to be done, and that what it takes is given.
+func (o *trashOptions) check(_ *desk, operands []string) error {
+	action, known := trashActions[operands[0]]
 	switch {
 	case !known:
-		return nil, fmt.Errorf("there is no %q: use list, restore or empty", operands[0])
+		return fmt.Errorf("there is no %q: use list, restore or empty", operands[0])
 	case len(operands)-1 < action.items:
-		return nil, fmt.Errorf("%s needs an ITEM, as list shows it", operands[0])
+		return fmt.Errorf("%s needs an ITEM, as list shows it", operands[0])
 	case len(operands)-1 > action.items:
-		return nil, fmt.Errorf("%q is one argument too many", operands[1])
-	case action.needUser && o.user == "":
-		return nil, fmt.Errorf("%s needs --user", operands[0])
+		return fmt.Errorf("%q is one argument too many", operands[1])
+	case action.needUser && o.owner == "":
+		return fmt.Errorf("%s needs --user", operands[0])
 	case o.as != "" && operands[0] != "restore":
-		return nil, errors.New("--as is for restore")
+		return errors.New("--as is for restore")
 	}
-	return action.do, nil
+	return nil
 }
 
 // trashBin is the trash of a user, or of all.
 type trashBin struct {
-	*program
-	*house
+	*desk
 	trashOptions
 }
 
@@ -144,10 +136,10 @@ func (b *trashBin) list(ctx context.Context, _ []string) error {
 }
 
 func (b *trashBin) users(ctx context.Context) ([]calendar.User, error) {
-	if b.user == "" {
+	if b.owner == "" {
 		return b.auth.Users(ctx)
 	}
-	u, err := b.auth.User(ctx, b.user)
+	u, err := b.auth.User(ctx, b.owner)
 	return []calendar.User{u}, err
 }
 
@@ -200,7 +192,7 @@ func discardedObject(cal calendar.Calendar, o calendar.Change) discarded {
 }
 
 func (b *trashBin) restore(ctx context.Context, items []string) error {
-	u, err := b.auth.User(ctx, b.user)
+	u, err := b.auth.User(ctx, b.owner)
 	if err != nil {
 		return err
 	}
@@ -215,14 +207,10 @@ func (b *trashBin) restore(ctx context.Context, items []string) error {
 	if err != nil {
 		return err
 	}
-	if b.json {
-		return b.printJSON(struct {
-			discarded
-			URL string `json:"path"`
-		}{d, at})
-	}
-	_, err = fmt.Fprintf(b.stdout, "restored the %s %q to %s\n", d.Type, shown(d.Title), at)
-	return err
+	return b.done(struct {
+		discarded
+		URL string `json:"path"`
+	}{d, at}, "restored the %s %q to %s\n", d.Type, shown(d.Title), at)
 }
 
 // bringBack restores something and returns its path.
@@ -257,7 +245,7 @@ func (b *trashBin) find(ctx context.Context, u calendar.User, word string) (disc
 }
 
 func (b *trashBin) empty(ctx context.Context, _ []string) error {
-	u, err := b.auth.User(ctx, b.user)
+	u, err := b.auth.User(ctx, b.owner)
 	if err != nil {
 		return err
 	}
@@ -273,13 +261,7 @@ func (b *trashBin) empty(ctx context.Context, _ []string) error {
 	if err := b.forget(ctx, u, all); err != nil {
 		return err
 	}
-	if b.json {
-		return b.printJSON(struct {
-			Forgotten int `json:"forgotten"`
-		}{len(all)})
-	}
-	_, err = fmt.Fprintf(b.stdout, "forgot %d things\n", len(all))
-	return err
+	return b.done(map[string]int{"forgotten": len(all)}, "forgot %d things\n", len(all))
 }
 
 func (b *trashBin) forget(ctx context.Context, u calendar.User, all []discarded) error {

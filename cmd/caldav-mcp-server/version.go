@@ -2,24 +2,15 @@ package main
 
 import (
 	"context"
-	"flag"
-	"fmt"
 	"runtime"
 )
 
 func versionCommand() command {
-	var json bool
 	return command{
-		name: "version", summary: "print the version",
-		flags: func(f *flag.FlagSet) { asJSON(f, &json) },
-		run: func(_ context.Context, p *program, _ config, _ []string) error {
-			if json {
-				return p.printJSON(map[string]string{
-					"version": p.version, "go": runtime.Version(), "os": runtime.GOOS, "arch": runtime.GOARCH,
-				})
-			}
-			_, err := fmt.Fprintf(p.stdout, "%s %s (%s, %s/%s)\n", name, p.version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
-			return err
+		name: "version", summary: "print the version", json: true, alone: true,
+		run: func(_ context.Context, d *desk, _ []string) error {
+			return d.done(map[string]string{"version": d.version, "go": runtime.Version(), "os": runtime.GOOS, "arch": runtime.GOARCH},
+				"%s %s (%s, %s/%s)\n", name, d.version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 		},
 	}
 }

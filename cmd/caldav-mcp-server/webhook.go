@@ -2,8 +2,8 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -120,9 +120,6 @@ func listDeliveriesCommand() command {
 			},
 		},
 		find: func(ctx context.Context, h *house) ([]calendar.Delivery, error) {
-			if word == "" {
-				return nil, wrongUsage("list-deliveries needs --webhook (see %s list-deliveries --help)", name)
-			}
 			w, err := h.findWebhook(ctx, word)
 			if err != nil {
 				return nil, err
@@ -148,72 +145,64 @@ signed with both. --resume turns a webhook on again that was turned off, and tel
 `
 
 func setWebhookCommand() command {
-	var rotate, resume, test, json bool
+	var rotate, resume, test bool
 	return command{
-		name: "set-webhook", operands: []string{"ID"}, settings: storeSettings,
+		name: "set-webhook", operands: []string{"ID"}, settings: storeSettings, json: true,
 		summary: "give a webhook another secret, or turn it on again", details: setWebhookDetails,
 		flags: func(f *flag.FlagSet) {
 			f.BoolVar(&rotate, "rotate", false, "make another secret")
 			f.BoolVar(&resume, "resume", false, "turn it on again")
 			f.BoolVar(&test, "test", false, "send it a message that tells of nothing")
-			asJSON(f, &json)
 		},
-		run: func(ctx context.Context, p *program, c config, operands []string) error {
+		check: func(*desk, []string) error {
 			if given := []bool{rotate, resume, test}; len(slices.DeleteFunc(given, func(b bool) bool { return !b })) != 1 {
-				return wrongUsage("set-webhook needs one of --rotate and --resume, or else --test (see %s set-webhook --help)", name)
+				return errors.New("it needs one of --rotate and --resume, or else --test")
 			}
-			return p.withHouse(ctx, c, func(h *house) error {
-				w, err := h.findWebhook(ctx, operands[0])
-				if err != nil {
+			return nil
+		},
+		run: func(ctx context.Context, d *desk, operands []string) error {
+			w, err := d.findWebhook(ctx, operands[0])
+			if err != nil {
+				return err
+			}
+			if rotate {
+				if w.Webhook, err = d.calendars.RotateWebhook(ctx, caller(w.owner), w.ID); err != nil {
 					return err
 				}
-				if rotate {
-					if w.Webhook, err = h.calendars.RotateWebhook(ctx, caller(w.owner), w.ID); err != nil {
-						return err
-					}
-					return p.printWebhookSecret(ctx, h, w.owner, w.Webhook, json)
-				}
-				if test {
-					if err := h.calendars.TestWebhook(ctx, caller(w.owner), w.ID); err != nil {
-						return err
-					}
-					return p.webhookDone(json, "tested", w)
-				}
-				if err := h.calendars.ResumeWebhook(ctx, caller(w.owner), w.ID); err != nil {
+				return d.printWebhookSecret(ctx, w.owner, w.Webhook)
+			}
+			if test {
+				if err := d.calendars.TestWebhook(ctx, caller(w.owner), w.ID); err != nil {
 					return err
 				}
-				return p.webhookDone(json, "resumed", w)
-			})
+				return d.webhookDone("tested", w)
+			}
+			if err := d.calendars.ResumeWebhook(ctx, caller(w.owner), w.ID); err != nil {
+				return err
+			}
+			return d.webhookDone("resumed", w)
 		},
 	}
 }
 
 // webhookDone says what was done with a webhook.
-func (p *program) webhookDone(json bool, done string, w hookOf) error {
-	if json {
-		return p.printJSON(map[string]calendar.WebhookID{done: w.ID})
-	}
-	_, err := fmt.Fprintf(p.stdout, "%s the webhook %s of %s to %s\n", done, briefID(w.ID), w.owner.Name, shown(w.URL))
-	return err
+func (d *desk) webhookDone(done string, w hookOf) error {
+	return d.done(map[string]calendar.WebhookID{done: w.ID}, "%s the webhook %s of %s to %s\n", done, briefID(w.ID), w.owner.Name, shown(w.URL))
 }
 
 func removeWebhookCommand() command {
-	var json bool
 	return command{
-		name: "remove-webhook", operands: []string{"ID"}, settings: storeSettings,
+		name: "remove-webhook", operands: []string{"ID"}, settings: storeSettings, json: true,
 		summary: "end a webhook", details: "\nID is what list-webhooks prints, or its beginning. What waits for it is not sent any more.\n",
-		flags: func(f *flag.FlagSet) { asJSON(f, &json) },
-		run: func(ctx context.Context, p *program, c config, operands []string) error {
-			return p.withHouse(ctx, c, func(h *house) error {
-				w, err := h.findWebhook(ctx, operands[0])
-				if err != nil {
-					return err
-				}
-				if err := h.calendars.RemoveWebhook(ctx, caller(w.owner), w.ID); err != nil {
-					return err
-				}
-				return p.webhookDone(json, "removed", w)
-			})
+		run: func(ctx context.Context, d *desk, operands []string) error {
+			w, err := d.findWebhook(ctx, operands[0])
+			if err != nil {
+				return err
+			}
+			if err := d.calendars.RemoveWebhook(ctx, caller(w.owner), w.ID); err != nil {
+				return err
+			}
+			return d.webhookDone("removed", w)
 		},
 	}
 }
