@@ -114,8 +114,13 @@ var (
 		SELECT user_id, $1, version, $2, NULL, $3, $4 FROM inboxes WHERE user_id` + oneOf(5) + `
 		ON CONFLICT (user_id, name) DO UPDATE SET version = excluded.version, created = excluded.created, gone = NULL, data = excluded.data,
 			method = excluded.method`
-	makeRoom = `UPDATE inbox_items SET gone = $1, data = $3, version = i.version FROM inboxes i
-		WHERE i.user_id` + oneOf(4) + `AND inbox_items.user_id = i.user_id AND inbox_items.gone IS NULL AND inbox_items.version <= i.version - $2`
+	// makeRoom removes the oldest message of each inbox that has too many. Which that is each inbox asks its index, so that what
+	// all of them hold costs nothing: as a join of both tables, Postgres read every message of everybody.
+	makeRoom = `UPDATE inbox_items SET gone = $1, data = $3, version = f.version FROM (
+			SELECT i.user_id, i.version, (SELECT o.name FROM inbox_items o WHERE o.user_id = i.user_id AND o.gone IS NULL
+				AND o.version <= i.version - $2 ORDER BY o.version LIMIT 1) AS oldest
+			FROM inboxes i WHERE i.user_id` + oneOf(4) + `) f
+		WHERE f.oldest IS NOT NULL AND inbox_items.user_id = f.user_id AND inbox_items.name = f.oldest`
 )
 
 // DropInboxItem implements [calendar.Tx].

@@ -59,6 +59,16 @@ func TestPlans(t *testing.T) {
 	}
 }
 
+// TestMakeRoomPlan: an inbox that has too many messages finds the oldest of them by an index, and reads none of the others.
+func TestMakeRoomPlan(t *testing.T) {
+	t.Parallel()
+	s := openFile(t, filepath.Join(t.TempDir(), "calendar.db"))
+	steps := strings.Join(plan(t, s, makeRoom), "\n")
+	if strings.Contains(steps, "SCAN inbox") || strings.Contains(steps, "ORDER BY") || !strings.Contains(steps, "inbox_items_version (user_id=? AND version<?)") {
+		t.Errorf("making room takes these steps:\n%s", steps)
+	}
+}
+
 // TestSurveyPlan: a search steps along the index of spans, and looks at no object that the survey does
 // not want.
 func TestSurveyPlan(t *testing.T) {
