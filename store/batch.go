@@ -31,7 +31,9 @@ type fileWriter struct {
 // place is one in the line.
 type place struct{ turn chan struct{} }
 
-// batch is a transaction of several writers, each in a savepoint of its own.
+// batch is a transaction of several writers, each but the first in a savepoint of its own. The first has nobody's writes
+// before it, so that all of the transaction may go with it: under a savepoint SQLite copies each page before it is changed
+// and writes out the words for the search again and again, which doubles what an invitation of fifty takes.
 type batch struct {
 	size int
 	// lost tells that SQLite has rolled back all of it, as it does when the disk is full.
@@ -64,6 +66,7 @@ func (w *fileWriter) begin(ctx context.Context, work func(session) error) (err e
 	if err := w.join(ctx); err != nil {
 		return err
 	}
+	m.first = w.batch.size == 1
 	return work(m)
 }
 
@@ -108,7 +111,8 @@ func (w *fileWriter) join(ctx context.Context) error {
 		if _, err := w.exec(ctx, "BEGIN IMMEDIATE"); err != nil {
 			return err
 		}
-		w.batch = &batch{done: make(chan struct{})}
+		w.batch = &batch{size: 1, done: make(chan struct{})}
+		return nil
 	}
 	w.batch.size++
 	_, err := w.exec(ctx, "SAVEPOINT part")
@@ -163,8 +167,9 @@ func (w *fileWriter) end(ctx context.Context, b *batch) error {
 // member is one writer's part of a batch.
 type member struct {
 	*fileWriter
-	// kept tells that the part is to be committed, undone that only the part was rolled back.
-	kept, undone bool
+	// first tells that nobody was before it in the batch. Kept tells that the part is to be committed, undone that only the
+	// part was rolled back.
+	first, kept, undone bool
 }
 
 // approach waits for nothing: a writer is alone.
@@ -196,7 +201,13 @@ func (m *member) script(ctx context.Context, text string) error {
 }
 
 func (m *member) commit(ctx context.Context) error {
-	_, err := m.statements.exec(context.WithoutCancel(ctx), "RELEASE part")
+	ctx = context.WithoutCancel(ctx)
+	var err error
+	if !m.first {
+		_, err = m.statements.exec(ctx, "RELEASE part")
+	} else if _, within := m.statements.exec(ctx, "BEGIN"); within == nil {
+		err = errLost // SQLite has rolled back, and nobody noticed: within the transaction that would be refused
+	}
 	m.kept = err == nil
 	return err
 }
@@ -204,6 +215,12 @@ func (m *member) commit(ctx context.Context) error {
 // rollback gives up the writer's part. Where that cannot be done, all of the batch is lost.
 func (m *member) rollback(ctx context.Context) {
 	ctx = context.WithoutCancel(ctx)
+	if m.first {
+		// Where this fails SQLite has rolled back by itself.
+		_, _ = m.statements.exec(ctx, "ROLLBACK")
+		m.batch = nil
+		return
+	}
 	if _, err := m.statements.exec(ctx, "ROLLBACK TO part"); err != nil {
 		m.batch.lost = true
 		return

@@ -234,6 +234,32 @@ func TestBatchIsLost(t *testing.T) {
 	}
 }
 
+// TestFirstIsLost: what SQLite gave up is not told to be kept, should nobody have looked at the error; anyone who comes next is kept.
+func TestFirstIsLost(t *testing.T) {
+	t.Parallel()
+	s := openFile(t, filepath.Join(t.TempDir(), "calendar.db"))
+	tries := 0
+	err := s.transact(t.Context(), func(tx *Tx) error {
+		if tries++; tries > 1 {
+			return insertUser(t.Context(), tx, "again", 1)
+		}
+		if err := insertUser(t.Context(), tx, "lost", 1); err != nil {
+			return err
+		}
+		if _, err := rowOf(t.Context(), tx, scanNumber, "PRAGMA max_page_count = 60"); err != nil {
+			return err
+		}
+		if err := insertUser(t.Context(), tx, "large", 1<<20); calendar.RuleOf(err) != calendar.RuleDiskSpace {
+			t.Errorf("got error %v, want that of a full disk", err)
+		}
+		return nil
+	})
+	users, all := s.Users(t.Context())
+	if err != nil || all != nil || len(users) != 1 || users[0].Name != "again" {
+		t.Errorf("there are %v: %v, %v", users, err, all)
+	}
+}
+
 // TestBatchIsBounded: the first of many writers does not wait for all of them.
 func TestBatchIsBounded(t *testing.T) {
 	t.Parallel()
