@@ -15,8 +15,12 @@ var showLinks = `SELECT l.id, l.name, l.calendar_id, c.name, c.trashed IS NOT NU
 
 var scanLink = scanInto(func(l *auth.Link) []any {
 	return append([]any{
-		&l.ID, &l.Name, &l.Calendar, &l.CalendarName, &l.Trashed, level{&l.Access},
-		seconds{&l.Created}, seconds{&l.Expires}, seconds{&l.LastUsed}, seconds{&l.Revoked},
+		&l.ID, &l.Name, &l.Calendar, &l.CalendarName, &l.Trashed,
+		level{&l.Access},
+		seconds{&l.Created},
+		seconds{&l.Expires},
+		seconds{&l.LastUsed},
+		seconds{&l.Revoked},
 	}, userColumns.fields(&l.Owner)...)
 })
 

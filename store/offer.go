@@ -13,7 +13,10 @@ import (
 var scanOffer = scanInto(func(o *oauth.Offer) []any {
 	return []any{
 		&o.ID, &o.Digest, &o.Client, &o.User, &o.Redirect, &o.Challenge, &o.Resource, &o.Name, &o.Scopes,
-		words[calendar.CalendarID]{&o.Calendars}, seconds{&o.GrantExpires}, seconds{&o.Expires}, &o.Grant,
+		words[calendar.CalendarID]{&o.Calendars},
+		seconds{&o.GrantExpires},
+		seconds{&o.Expires},
+		&o.Grant,
 	}
 })
 

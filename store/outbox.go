@@ -24,7 +24,9 @@ const (
 
 var scanLetter = scanInto(func(l *calendar.Letter) []any {
 	return []any{
-		&l.ID, &l.User, &l.From, &l.To, &l.Method, &l.UID, &l.Recurrence, &l.Sequence, &l.First, seconds{&l.Posted}, seconds{&l.Due},
+		&l.ID, &l.User, &l.From, &l.To, &l.Method, &l.UID, &l.Recurrence, &l.Sequence, &l.First,
+		seconds{&l.Posted},
+		seconds{&l.Due},
 		&l.Tries, &l.Status, &l.Data,
 	}
 })
