@@ -3,9 +3,7 @@ package gmail
 
 import (
 	"context"
-	"encoding/json"
 	"net/http"
-	"slices"
 	"time"
 
 	"caldav-mcp-server/calendar/mirror"
@@ -13,12 +11,8 @@ import (
 	"caldav-mcp-server/linked/token"
 )
 
-// Addresses of Google's.
-const (
-	API      = "https://gmail.googleapis.com/gmail/v1"
-	authURL  = "https://accounts.google.com/o/oauth2/v2/auth"
-	tokenURL = "https://oauth2.googleapis.com/token" //nolint:gosec // an address, and no secret
-)
+// API is the address at Google.
+const API = "https://gmail.googleapis.com/gmail/v1"
 
 // Scope is all that an owner is asked for: to read.
 const Scope = "https://www.googleapis.com/auth/gmail.readonly"
@@ -34,13 +28,9 @@ const (
 	least = time.Hour
 )
 
-// Client is this server at Google, as one that reads mail. It does not ask for what was granted before: the key of a calendar is none
-// for mail, and the other way about.
+// Client is this server at Google, as one that reads mail.
 func Client(id, secret string, ask *http.Client, now func() time.Time) *token.Client {
-	return &token.Client{
-		ID: id, Secret: secret, AuthURL: authURL, TokenURL: tokenURL, Scopes: []string{Scope}, Ended: ended, HTTP: ask, Now: now,
-		Ask: map[string]string{"access_type": "offline", "prompt": "consent"},
-	}
+	return token.Google(id, secret, ended, []string{Scope}, ask, now)
 }
 
 // Provider is the one for Gmail accounts, whose API lies at an address.
@@ -62,33 +52,8 @@ func Provider(client *token.Client, api string) mirror.Provider {
 type Account struct{ client rest.Client }
 
 // Open makes an account of what gives its access tokens.
-func Open(base string, ask *http.Client, access func(ctx context.Context, stale string) (string, error)) *Account {
-	return &Account{rest.Client{HTTP: ask, Base: base, Token: access, Read: problem, Busy: busy}}
-}
-
-// problem reads an error of Google's.
-func problem(body []byte) (reason, message string) {
-	var answer struct {
-		Error struct {
-			Message string `json:"message"`
-			Status  string `json:"status"`
-			Errors  []struct {
-				Reason string `json:"reason"`
-			} `json:"errors"`
-		} `json:"error"`
-	}
-	if json.Unmarshal(body, &answer) != nil {
-		return "", ""
-	}
-	reason = answer.Error.Status
-	if len(answer.Error.Errors) != 0 {
-		reason = answer.Error.Errors[0].Reason
-	}
-	return reason, answer.Error.Message
-}
-
-func busy(reason string) bool {
-	return slices.Contains([]string{"rateLimitExceeded", "userRateLimitExceeded", "quotaExceeded", "dailyLimitExceeded", "RESOURCE_EXHAUSTED"}, reason)
+func Open(base string, ask *http.Client, access token.Access) *Account {
+	return &Account{rest.Google(base, ask, access)}
 }
 
 // Whose tells the address of the account.

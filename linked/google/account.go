@@ -2,7 +2,6 @@ package google
 
 import (
 	"context"
-	"encoding/json"
 	"net/http"
 	"net/url"
 	"slices"
@@ -15,12 +14,8 @@ import (
 	"caldav-mcp-server/linked/token"
 )
 
-// Addresses of Google's.
-const (
-	API      = "https://www.googleapis.com/calendar/v3"
-	authURL  = "https://accounts.google.com/o/oauth2/v2/auth"
-	tokenURL = "https://oauth2.googleapis.com/token" //nolint:gosec // an address, and no secret
-)
+// API is the address at Google.
+const API = "https://www.googleapis.com/calendar/v3"
 
 // Scopes are what we ask an owner for: to list their calendars, and to read and write events.
 func Scopes() []string {
@@ -33,10 +28,7 @@ const Ended = "If this comes back every seven days, the app at Google is in \"Te
 
 // Client is this server at Google.
 func Client(id, secret string, ask *http.Client, now func() time.Time) *token.Client {
-	return &token.Client{
-		ID: id, Secret: secret, AuthURL: authURL, TokenURL: tokenURL, Scopes: Scopes(), Ended: Ended, HTTP: ask, Now: now,
-		Ask: map[string]string{"access_type": "offline", "prompt": "consent"},
-	}
+	return token.Google(id, secret, Ended, Scopes(), ask, now)
 }
 
 // Account is a Google account as a source of mirrors.
@@ -46,31 +38,8 @@ type Account struct {
 }
 
 // Open makes an account of what gives its access tokens.
-func Open(base string, ask *http.Client, zones *zone.DB, access func(ctx context.Context, stale string) (string, error)) *Account {
-	return &Account{zones: zones, client: rest.Client{HTTP: ask, Base: base, Token: access, Read: problem, Busy: busy}}
-}
-
-// problem reads an error of Google's.
-func problem(body []byte) (reason, message string) {
-	var answer struct {
-		Error struct {
-			Message string `json:"message"`
-			Errors  []struct {
-				Reason string `json:"reason"`
-			} `json:"errors"`
-		} `json:"error"`
-	}
-	if json.Unmarshal(body, &answer) != nil {
-		return "", ""
-	}
-	if len(answer.Error.Errors) != 0 {
-		reason = answer.Error.Errors[0].Reason
-	}
-	return reason, answer.Error.Message
-}
-
-func busy(reason string) bool {
-	return slices.Contains([]string{"rateLimitExceeded", "userRateLimitExceeded", "quotaExceeded", "calendarUsageLimitsExceeded", "dailyLimitExceeded"}, reason)
+func Open(base string, ask *http.Client, zones *zone.DB, access token.Access) *Account {
+	return &Account{zones: zones, client: rest.Google(base, ask, access)}
 }
 
 // listed is an entry of the list of calendars.
@@ -97,7 +66,7 @@ func (a *Account) Calendars(ctx context.Context) ([]mirror.Remote, error) {
 			Next  string   `json:"nextPageToken"`
 		}
 		if err := a.client.Do(ctx, rest.Request{Method: http.MethodGet, Path: "/users/me/calendarList", Query: query}, &page); err != nil {
-			return nil, gone(err)
+			return nil, rest.Gone(err)
 		}
 		for _, c := range page.Items {
 			if c.Deleted || slices.ContainsFunc(all, func(r mirror.Remote) bool { return r.ID == c.ID }) {
@@ -124,7 +93,7 @@ func (a *Account) calendar(ctx context.Context, remote string) (Calendar, error)
 	var c listed
 	path := "/users/me/calendarList/" + url.PathEscape(remote)
 	if err := a.client.Do(ctx, rest.Request{Method: http.MethodGet, Path: path}, &c); err != nil {
-		return Calendar{}, gone(err)
+		return Calendar{}, rest.Gone(err)
 	}
 	return Calendar{Zone: c.Zone, Reminders: c.Reminders, Self: owner(remote)}, nil
 }
@@ -135,15 +104,4 @@ func owner(remote string) string {
 		return ""
 	}
 	return remote
-}
-
-// gone says what it means that something is not there.
-func gone(err error) error {
-	switch {
-	case rest.Is(err, http.StatusNotFound, http.StatusGone):
-		return mirror.ErrGone
-	case rest.Is(err, http.StatusConflict, http.StatusPreconditionFailed):
-		return mirror.ErrConflict
-	}
-	return err
 }

@@ -2,16 +2,14 @@ package google
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"net/http"
 	"net/url"
 	"slices"
-	"strings"
 
 	"caldav-mcp-server/calendar/mirror"
 	"caldav-mcp-server/linked/rest"
+	"caldav-mcp-server/linked/vevent"
 )
 
 // mostEvents is how many a calendar may have, and mostPages bounds a server that never ends.
@@ -81,7 +79,7 @@ func (a *Account) Changes(ctx context.Context, remote, cursor string) (mirror.Ch
 	case rest.Is(err, http.StatusGone) && cursor != "":
 		return mirror.Changes{}, mirror.ErrExpired
 	case err != nil:
-		return mirror.Changes{}, gone(err)
+		return mirror.Changes{}, rest.Gone(err)
 	}
 	cal := Calendar{Zone: all.Zone, Reminders: all.Reminders, Self: owner(remote)}
 	out := mirror.Changes{Cursor: all.Sync, Whole: cursor == ""}
@@ -166,7 +164,7 @@ func (a *Account) series(ctx context.Context, remote, ref string, hint *Event) (
 			return nil, mirror.ErrExpired
 		}
 	case err != nil:
-		return nil, gone(err)
+		return nil, rest.Gone(err)
 	case master.Status == cancelled:
 		return nil, mirror.ErrGone
 	case len(master.Recurrence) == 0:
@@ -174,7 +172,7 @@ func (a *Account) series(ctx context.Context, remote, ref string, hint *Event) (
 	}
 	all, err := a.list(ctx, remote, url.Values{"maxResults": {perPage}, "iCalUID": {uid}, "showDeleted": {"true"}})
 	if err != nil {
-		return nil, gone(err)
+		return nil, rest.Gone(err)
 	}
 	for _, s := range grouped(all.Items) {
 		if s.ref() == ref {
@@ -205,7 +203,5 @@ func (s *Series) version() string {
 	for _, e := range s.Exceptions {
 		tags = append(tags, e.ID+" "+e.ETag)
 	}
-	slices.Sort(tags)
-	sum := sha256.Sum256([]byte(strings.Join(tags, "\n")))
-	return hex.EncodeToString(sum[:12])
+	return vevent.StateOf(tags)
 }

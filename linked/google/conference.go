@@ -4,12 +4,14 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+
+	"caldav-mcp-server/linked/rest"
 )
 
 // asked is a conference that Google is to make. The name of the request is the event's, so that asking twice makes one.
 func asked(uid string) json.RawMessage {
 	sum := sha256.Sum256([]byte(uid))
-	data, err := text(map[string]any{"createRequest": map[string]any{
+	data, err := rest.Text(map[string]any{"createRequest": map[string]any{
 		"requestId":             hex.EncodeToString(sum[:16]),
 		"conferenceSolutionKey": map[string]string{"type": "hangoutsMeet"},
 	}})

@@ -156,17 +156,5 @@ func excluded(master *Event, key string, zones *zone.DB) bool {
 	if err != nil {
 		return false
 	}
-	clock := vevent.NewClock(zones)
-	for _, p := range lines.All("EXDATE") {
-		times, err := p.Times()
-		if err != nil {
-			continue
-		}
-		for _, t := range times {
-			if found, err := clock.Key(t); err == nil && found == key {
-				return true
-			}
-		}
-	}
-	return false
+	return vevent.NewClock(zones).LeavesOut(lines, key)
 }

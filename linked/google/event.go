@@ -3,10 +3,10 @@
 package google
 
 import (
-	"bytes"
 	"encoding/json"
-	"maps"
 	"slices"
+
+	"caldav-mcp-server/linked/rest"
 )
 
 // Event is an event as the API gives and takes it. What is not named here is kept in Rest, and sent back as it came.
@@ -123,54 +123,17 @@ type plainEvent Event
 
 // UnmarshalJSON implements json.Unmarshaler.
 func (e *Event) UnmarshalJSON(data []byte) error {
-	var compact bytes.Buffer
-	if err := json.Compact(&compact, data); err != nil {
-		return err
-	}
-	data = compact.Bytes()
 	var plain plainEvent
-	if err := json.Unmarshal(data, &plain); err != nil {
-		return err
-	}
-	var all map[string]json.RawMessage
-	if err := json.Unmarshal(data, &all); err != nil {
-		return err
-	}
-	maps.DeleteFunc(all, func(name string, _ json.RawMessage) bool { return slices.Contains(named, name) })
+	others, err := rest.Decode(data, &plain, isNamed)
 	*e = Event(plain)
-	if len(all) != 0 {
-		e.Rest = all
-	}
-	return nil
+	e.Rest = others
+	return err
 }
+
+func isNamed(name string, _ json.RawMessage) bool { return slices.Contains(named, name) }
 
 // MarshalJSON implements json.Marshaler.
-func (e Event) MarshalJSON() ([]byte, error) {
-	data, err := text(plainEvent(e))
-	if err != nil || len(e.Rest) == 0 {
-		return data, err
-	}
-	rest, err := text(e.Rest)
-	if err != nil {
-		return nil, err
-	}
-	if bytes.Equal(data, []byte("{}")) {
-		return rest, nil
-	}
-	data[len(data)-1] = ','
-	return append(data, rest[1:]...), nil
-}
-
-// text is JSON that people can read: HTML in it stays as it is.
-func text(v any) ([]byte, error) {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		return nil, err
-	}
-	return bytes.TrimSpace(b.Bytes()), nil
-}
+func (e Event) MarshalJSON() ([]byte, error) { return rest.Encode(plainEvent(e), e.Rest) }
 
 // Calendar is what an event does not say, because its calendar does.
 type Calendar struct {

@@ -82,7 +82,7 @@ func (w writer) key(e *Event) (string, error) {
 }
 
 func (r *reader) event(c *ical.Component) (*Event, error) {
-	e := &Event{UID: textOf(c, "UID")}
+	e := &Event{UID: vevent.TextOf(c, "UID")}
 	steps := []func(*ical.Component, *Event) error{r.times, r.recurrence, r.words, r.people, r.rest, r.links, r.reminders}
 	for _, step := range steps {
 		if err := step(c, e); err != nil {
@@ -109,13 +109,6 @@ func (r *reader) instance(c *ical.Component, master *Event) (*Event, error) {
 	}
 	e.SeriesID = r.ref
 	return e, nil
-}
-
-func textOf(c *ical.Component, name string) string {
-	if p := c.Property(name); p != nil {
-		return p.Text()
-	}
-	return ""
 }
 
 func (r *reader) times(c *ical.Component, e *Event) error {
@@ -253,27 +246,27 @@ func (r *reader) line(p *ical.Property) (string, error) {
 }
 
 func (r *reader) words(c *ical.Component, e *Event) error {
-	e.Summary, e.Location = textOf(c, "SUMMARY"), textOf(c, "LOCATION")
+	e.Summary, e.Location = vevent.TextOf(c, "SUMMARY"), vevent.TextOf(c, "LOCATION")
 	described, isHTML := vevent.Description(c)
 	if !isHTML && vevent.Marked(described) {
 		described = vevent.Markup(described)
 	}
 	e.Description = described
-	state := strings.ToUpper(textOf(c, "STATUS"))
-	e.Status = cmp.Or(states.in(state), confirmed)
+	state := strings.ToUpper(vevent.TextOf(c, "STATUS"))
+	e.Status = cmp.Or(states.In(state), confirmed)
 	if e.Status == cancelled {
 		return mirror.Refusef("Google keeps no cancelled event: a cancelled one is deleted there. Delete it, or the instance, instead.")
 	}
-	if strings.EqualFold(textOf(c, "TRANSP"), "TRANSPARENT") {
+	if strings.EqualFold(vevent.TextOf(c, "TRANSP"), "TRANSPARENT") {
 		e.Transparency = transparent
 	}
-	class := strings.ToUpper(textOf(c, "CLASS"))
-	if e.Visibility = visibilities.in(class); class != "" && e.Visibility == "" {
+	class := strings.ToUpper(vevent.TextOf(c, "CLASS"))
+	if e.Visibility = visibilities.In(class); class != "" && e.Visibility == "" {
 		// RFC 5545 §3.8.1.3: what is not known is private.
 		e.Visibility = "private"
 	}
-	e.Color = colors.in(strings.ToLower(textOf(c, "COLOR")))
-	e.Type = cmp.Or(textOf(c, typeName), usualEvent)
+	e.Color = colors.In(strings.ToLower(vevent.TextOf(c, "COLOR")))
+	e.Type = cmp.Or(vevent.TextOf(c, typeName), usualEvent)
 	return nil
 }
 
@@ -319,7 +312,7 @@ func (r *reader) links(c *ical.Component, e *Event) error {
 	if len(e.Attachments) > mostAttachments {
 		return mirror.Refusef("Google keeps %d attachments of an event, and this one has %d.", mostAttachments, len(e.Attachments))
 	}
-	switch link := textOf(c, conferenceName); {
+	switch link := vevent.TextOf(c, conferenceName); {
 	case strings.EqualFold(link, newConference):
 		e.Conference = asked(e.UID)
 	case link != "":

@@ -19,6 +19,7 @@ import (
 	"caldav-mcp-server/calendar/mirror"
 	"caldav-mcp-server/calendar/zone"
 	"caldav-mcp-server/ical"
+	"caldav-mcp-server/linked/rest"
 )
 
 var update = flag.Bool("update", false, "write the answers into testdata")
@@ -106,7 +107,7 @@ func jsonOf(t *testing.T, s *Series) string {
 	if s.Master != nil {
 		events = append(events, s.Master)
 	}
-	data, err := text(append(events, s.Exceptions...))
+	data, err := rest.Text(append(events, s.Exceptions...))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -87,14 +87,7 @@ func (w writer) event(e, of *Event) (*ical.Component, error) {
 }
 
 func (w writer) stamps(c *ical.Component, e *Event) {
-	add := func(name, at string) {
-		if t, err := time.Parse(time.RFC3339, at); err == nil {
-			c.Add(ical.NewTime(name, ical.Instant(t)))
-		}
-	}
-	add("DTSTAMP", cmp.Or(e.Updated, e.Created, "1970-01-01T00:00:00Z"))
-	add("CREATED", e.Created)
-	add("LAST-MODIFIED", e.Updated)
+	vevent.Stamp(c, e.Created, e.Updated)
 	if e.Sequence > 0 {
 		c.Add(ical.NewProperty("SEQUENCE", strconv.Itoa(e.Sequence)))
 	}
@@ -158,11 +151,7 @@ func (w writer) time(name string, m *Moment) (*ical.Property, error) {
 
 // zone finds a zone that Google names; UTC where nobody knows it.
 func (w writer) zone(name string) *zone.Zone {
-	z, err := w.zones.Lookup(cmp.Or(name, w.cal.Zone, "UTC"))
-	if err != nil || z.Bare() {
-		return zone.UTC()
-	}
-	return z
+	return vevent.Known(w.zones, cmp.Or(name, w.cal.Zone, "UTC"))
 }
 
 // moment reads a time, which may be without an offset where the zone is named.
@@ -184,8 +173,7 @@ func (w writer) instance(c *ical.Component, e, of *Event) error {
 	if err != nil {
 		return err
 	}
-	p := ical.NewTime("RECURRENCE-ID", id)
-	c.Add(p)
+	c.Add(ical.NewTime("RECURRENCE-ID", id))
 	return nil
 }
 
@@ -227,36 +215,23 @@ func (w writer) cancel(all []*ical.Component, master, e *Event) error {
 	if err != nil {
 		return err
 	}
-	for _, p := range all[0].All("EXDATE") {
-		times, err := p.Times()
-		if err != nil {
-			continue
-		}
-		for _, t := range times {
-			if same, err := clock.Key(t); err == nil && same == key {
-				return nil
-			}
-		}
+	if !clock.LeavesOut(all[0], key) {
+		all[0].Add(ical.NewTime("EXDATE", at))
 	}
-	all[0].Add(ical.NewTime("EXDATE", at))
 	return nil
 }
 
 func (w writer) words(c *ical.Component, e *Event) error {
-	text := func(name, value string) {
-		if value != "" {
-			c.Add(ical.NewText(name, value))
-		}
-	}
+	text := func(name, value string) { vevent.AddText(c, name, value) }
 	text("SUMMARY", e.Summary)
 	vevent.Describe(c, e.Description, vevent.Marked(e.Description))
 	text("LOCATION", e.Location)
-	text("STATUS", states.out(cmp.Or(e.Status, confirmed)))
+	text("STATUS", states.Out(cmp.Or(e.Status, confirmed)))
 	if e.Transparency == transparent {
 		text("TRANSP", "TRANSPARENT")
 	}
-	text("CLASS", visibilities.out(e.Visibility))
-	text("COLOR", colors.out(e.Color))
+	text("CLASS", visibilities.Out(e.Visibility))
+	text("COLOR", colors.Out(e.Color))
 	if e.Type != "" && e.Type != usualEvent {
 		text(typeName, e.Type)
 	}

@@ -38,7 +38,7 @@ func attendee(a Attendee) *ical.Property {
 	if a.Optional {
 		p.SetParam("ROLE", "OPT-PARTICIPANT")
 	}
-	p.SetParam("PARTSTAT", cmp.Or(answers.out(a.Answer), "NEEDS-ACTION"))
+	p.SetParam("PARTSTAT", cmp.Or(answers.Out(a.Answer), "NEEDS-ACTION"))
 	if a.Answer == "needsAction" {
 		p.SetParam("RSVP", "TRUE")
 	}
@@ -70,7 +70,7 @@ func attendeeOf(p *ical.Property) (Attendee, error) {
 	role := vevent.Word(p, "ROLE", "REQ-PARTICIPANT")
 	a.Optional = role == "OPT-PARTICIPANT" || role == "NON-PARTICIPANT"
 	answer := vevent.Word(p, "PARTSTAT", "NEEDS-ACTION")
-	if a.Answer = answers.in(answer); a.Answer == "" {
+	if a.Answer = answers.In(answer); a.Answer == "" {
 		return a, mirror.Refusef("Google knows no answer %q of a guest (%s): it has accepted, tentative, declined and none.", answer, a.Email)
 	}
 	a.Comment, _ = p.Param(commentParam)

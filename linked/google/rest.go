@@ -9,6 +9,7 @@ import (
 
 	"caldav-mcp-server/calendar/mirror"
 	"caldav-mcp-server/ical"
+	"caldav-mcp-server/linked/rest"
 	"caldav-mcp-server/linked/vevent"
 )
 
@@ -22,7 +23,7 @@ func (w writer) rest(c *ical.Component, e *Event) error {
 		if !there {
 			return
 		}
-		if data, err := text(value); err == nil {
+		if data, err := rest.Text(value); err == nil {
 			kept[name] = data
 		}
 	}
@@ -33,7 +34,7 @@ func (w writer) rest(c *ical.Component, e *Event) error {
 	if len(kept) == 0 {
 		return nil
 	}
-	data, err := text(kept)
+	data, err := rest.Text(kept)
 	if err != nil {
 		return err
 	}
@@ -56,8 +57,7 @@ func (r *reader) rest(c *ical.Component, e *Event) error {
 	if json.Unmarshal([]byte(p.Text()), &all) != nil || json.Unmarshal([]byte(p.Text()), &back) != nil {
 		return mirror.Refusef("The property %s was changed: it holds what Google has of the event beyond iCalendar. Leave it as it is, or leave it out.", restName)
 	}
-	maps.DeleteFunc(all, func(name string, _ json.RawMessage) bool { return slices.Contains(named, name) })
-	if len(all) != 0 {
+	if maps.DeleteFunc(all, isNamed); len(all) != 0 {
 		e.Rest = all
 	}
 	e.Conference, e.Omitted = back.Conference, back.Omitted

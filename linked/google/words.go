@@ -1,33 +1,19 @@
 package google
 
-// pairs are words of both sides, Google's first.
-type pairs [][2]string
-
-func (p pairs) out(word string) string { return p.find(0, word) }
-
-func (p pairs) in(word string) string { return p.find(1, word) }
-
-func (p pairs) find(side int, word string) string {
-	for _, pair := range p {
-		if pair[side] == word {
-			return pair[1-side]
-		}
-	}
-	return ""
-}
+import "caldav-mcp-server/linked/vevent"
 
 var (
-	answers = pairs{
+	answers = vevent.Pairs{
 		{"needsAction", "NEEDS-ACTION"},
 		{"declined", "DECLINED"},
 		{"tentative", "TENTATIVE"},
 		{"accepted", "ACCEPTED"},
 	}
-	visibilities = pairs{{"public", "PUBLIC"}, {"private", "PRIVATE"}, {"confidential", "CONFIDENTIAL"}}
-	states       = pairs{{confirmed, "CONFIRMED"}, {"tentative", "TENTATIVE"}, {cancelled, "CANCELLED"}}
+	visibilities = vevent.Pairs{{"public", "PUBLIC"}, {"private", "PRIVATE"}, {"confidential", "CONFIDENTIAL"}}
+	states       = vevent.Pairs{{confirmed, "CONFIRMED"}, {"tentative", "TENTATIVE"}, {cancelled, "CANCELLED"}}
 	// colors are the eleven that Google has for events, as the names of CSS that are nearest to them (RFC 7986 §5.9), each
 	// another one.
-	colors = pairs{
+	colors = vevent.Pairs{
 		{"1", "lightsteelblue"},
 		{"2", "mediumseagreen"},
 		{"3", "mediumorchid"},

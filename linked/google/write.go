@@ -42,7 +42,7 @@ func (a *Account) Put(ctx context.Context, remote string, o mirror.Object) (mirr
 		err = w.change(ctx, now, want)
 	}
 	if err != nil {
-		return o, gone(err)
+		return o, rest.Gone(err)
 	}
 	held, err := a.series(ctx, remote, now.ref(), now.first())
 	if err != nil {
@@ -86,14 +86,14 @@ func (a *Account) Delete(ctx context.Context, remote string, o mirror.Object) er
 		w.guests = "all"
 	}
 	if s.Master != nil {
-		return gone(w.send(ctx, http.MethodDelete, "/"+url.PathEscape(o.Ref), s.Master.ETag, nil, nil))
+		return rest.Gone(w.send(ctx, http.MethodDelete, "/"+url.PathEscape(o.Ref), s.Master.ETag, nil, nil))
 	}
 	for _, e := range s.Exceptions {
 		if e.Status == cancelled {
 			continue
 		}
 		if err := w.send(ctx, http.MethodDelete, "/"+url.PathEscape(e.ID), e.ETag, nil, nil); err != nil {
-			return gone(err)
+			return rest.Gone(err)
 		}
 	}
 	return nil

@@ -48,7 +48,7 @@ type Account struct {
 }
 
 // Open makes an account of what gives its access tokens.
-func Open(base string, ask *http.Client, zones *zone.DB, now func() time.Time, access func(ctx context.Context, stale string) (string, error)) *Account {
+func Open(base string, ask *http.Client, zones *zone.DB, now func() time.Time, access token.Access) *Account {
 	// Names that stay when an event moves, times in one zone whoever asks, and pages that are worth a request.
 	prefer := http.Header{"Prefer": {`IdType="ImmutableId"`, `outlook.timezone="UTC"`, "odata.maxpagesize=200"}}
 	busy := func(reason string) bool {
@@ -81,42 +81,25 @@ type calendar struct {
 	Owner   Address `json:"owner"`
 }
 
-const mostPages = 2_000
+const calendars = "/me/calendars"
 
 // Calendars implements mirror.Source.
 func (a *Account) Calendars(ctx context.Context) ([]mirror.Remote, error) {
 	var all []mirror.Remote
-	path := "/me/calendars"
-	for range mostPages {
-		var page struct {
-			Value []calendar `json:"value"`
-			Next  string     `json:"@odata.nextLink"`
-		}
-		if err := a.client.Do(ctx, rest.Request{Method: http.MethodGet, Path: path}, &page); err != nil {
-			return nil, gone(err)
-		}
-		for _, c := range page.Value {
-			all = append(all, mirror.Remote{ID: c.ID, Name: c.Name, Color: strings.ToUpper(c.Color), Writable: c.CanEdit, Primary: c.Default})
-		}
-		if page.Next == "" {
-			return all, nil
-		}
-		path = page.Next
+	found, _, err := list[calendar](ctx, a, calendars)
+	for _, c := range found {
+		all = append(all, mirror.Remote{ID: c.ID, Name: c.Name, Color: strings.ToUpper(c.Color), Writable: c.CanEdit, Primary: c.Default})
 	}
-	return nil, &mirror.Later{Why: "Microsoft's list of calendars has no end"}
+	return all, rest.Gone(err)
 }
 
-func of(remote string) string { return "/me/calendars/" + url.PathEscape(remote) }
+// calendar asks for one of them.
+func (a *Account) calendar(ctx context.Context, remote string) (calendar, error) {
+	var c calendar
+	err := a.client.Do(ctx, rest.Request{Method: http.MethodGet, Path: of(remote)}, &c)
+	return c, err
+}
+
+func of(remote string) string { return calendars + "/" + url.PathEscape(remote) }
 
 func eventPath(id string) string { return "/me/events/" + url.PathEscape(id) }
-
-// gone says what it means that something is not there.
-func gone(err error) error {
-	switch {
-	case rest.Is(err, http.StatusNotFound, http.StatusGone):
-		return mirror.ErrGone
-	case rest.Is(err, http.StatusConflict, http.StatusPreconditionFailed):
-		return mirror.ErrConflict
-	}
-	return err
-}

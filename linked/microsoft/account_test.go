@@ -18,6 +18,7 @@ import (
 	"caldav-mcp-server/internal/slowtest"
 	"caldav-mcp-server/linked/microsoft/graphtest"
 	"caldav-mcp-server/linked/rest/resttest"
+	"caldav-mcp-server/linked/vevent"
 )
 
 func begin(t *testing.T) (*graphtest.Server, *Account) {
@@ -76,7 +77,7 @@ func TestFields(t *testing.T) {
 			}
 		}
 	}
-	for of, list := range map[string]pairs{"freeBusyStatus": shown, "sensitivity": sensitivities, "responseType": responses, "attendeeType": kinds} {
+	for of, list := range map[string]vevent.Pairs{"freeBusyStatus": shown, "sensitivity": sensitivities, "responseType": responses, "attendeeType": kinds} {
 		for _, pair := range list {
 			if !server.Has(of + "=" + pair[0]) {
 				t.Errorf("Microsoft publishes no %s %q", of, pair[0])

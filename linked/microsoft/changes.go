@@ -2,8 +2,6 @@ package microsoft
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"net/http"
@@ -14,6 +12,7 @@ import (
 
 	"caldav-mcp-server/calendar/mirror"
 	"caldav-mcp-server/linked/rest"
+	"caldav-mcp-server/linked/vevent"
 )
 
 const (
@@ -22,6 +21,7 @@ const (
 	// rebased is how old a window may be before another one is asked for.
 	rebased    = 30 * 24 * time.Hour
 	mostEvents = 100_000
+	mostPages  = 2_000
 )
 
 // cursor is where to go on.
@@ -41,17 +41,14 @@ func (a *Account) Changes(ctx context.Context, remote, at string) (mirror.Change
 			return mirror.Changes{}, mirror.ErrExpired
 		}
 	} else {
-		query := url.Values{
-			"startDateTime": {now.AddDate(-yearsBack, 0, 0).Format(time.RFC3339)}, "endDateTime": {now.AddDate(yearsOn, 0, 0).Format(time.RFC3339)},
-		}
-		c.Link = of(remote) + "/calendarView/delta?" + query.Encode()
+		c.Link = of(remote) + "/calendarView/delta" + window(now.AddDate(-yearsBack, 0, 0), now.AddDate(yearsOn, 0, 0))
 	}
-	items, link, err := a.delta(ctx, c.Link)
+	items, link, err := list[*Event](ctx, a, c.Link)
 	switch {
 	case at != "" && (rest.Is(err, http.StatusGone) || expired(err)):
 		return mirror.Changes{}, mirror.ErrExpired
 	case err != nil:
-		return mirror.Changes{}, gone(err)
+		return mirror.Changes{}, rest.Gone(err)
 	}
 	out := mirror.Changes{Whole: at == ""}
 	if err := a.told(ctx, items, &out); err != nil {
@@ -78,22 +75,23 @@ func latest(since time.Time, items []*Event) time.Time {
 	return since
 }
 
+func window(from, to time.Time) string {
+	return "?" + url.Values{"startDateTime": {from.UTC().Format(time.RFC3339)}, "endDateTime": {to.UTC().Format(time.RFC3339)}}.Encode()
+}
+
 func expired(err error) bool {
 	problem, is := errors.AsType[*rest.AnswerError](err)
 	return is && strings.EqualFold(problem.Reason, "SyncStateNotFound")
 }
 
-// page is an answer with events.
-type page struct {
-	Value []*Event `json:"value"`
-	Next  string   `json:"@odata.nextLink"`
-	Delta string   `json:"@odata.deltaLink"`
-}
-
-// delta reads all pages from a link on, and the link of the next look.
-func (a *Account) delta(ctx context.Context, link string) (items []*Event, next string, err error) {
+// list reads all pages from a link on, and the link of the next look.
+func list[T any](ctx context.Context, a *Account, link string) (items []T, next string, err error) {
 	for range mostPages {
-		var one page
+		var one struct {
+			Value []T    `json:"value"`
+			Next  string `json:"@odata.nextLink"`
+			Delta string `json:"@odata.deltaLink"`
+		}
 		if err := a.client.Do(ctx, rest.Request{Method: http.MethodGet, Path: link}, &one); err != nil {
 			return nil, "", err
 		}
@@ -106,7 +104,7 @@ func (a *Account) delta(ctx context.Context, link string) (items []*Event, next 
 		}
 		link = one.Next
 	}
-	return nil, "", &mirror.Later{Why: "Microsoft's list of events has no end"}
+	return nil, "", &mirror.Later{Why: "Microsoft's list has no end"}
 }
 
 // told makes objects of what was told. The last word about an event counts.
@@ -162,9 +160,9 @@ func (a *Account) modified(ctx context.Context, remote string, since time.Time, 
 		// A little more than what is asked for: what changed last may not have been told last.
 		query.Set("$filter", "lastModifiedDateTime ge "+since.Add(-5*time.Minute).UTC().Format(time.RFC3339))
 	}
-	items, _, err := a.delta(ctx, of(remote)+"/events?"+query.Encode())
+	items, _, err := list[*Event](ctx, a, of(remote)+"/events?"+query.Encode())
 	if err != nil {
-		return gone(err)
+		return rest.Gone(err)
 	}
 	for _, e := range items {
 		if e.Type != master || slices.ContainsFunc(out.Objects, func(o mirror.Object) bool { return o.Ref == e.ID }) {
@@ -191,7 +189,7 @@ func (a *Account) series(ctx context.Context, ref string) (*Series, error) {
 	var raw json.RawMessage
 	query := url.Values{"$select": {whole}, "$expand": {"exceptionOccurrences"}}
 	if err := a.client.Do(ctx, rest.Request{Method: http.MethodGet, Path: eventPath(ref), Query: query}, &raw); err != nil {
-		return nil, gone(err)
+		return nil, rest.Gone(err)
 	}
 	var e Event
 	if err := json.Unmarshal(raw, &e); err != nil {
@@ -227,7 +225,5 @@ func (s *Series) version() string {
 	for _, e := range s.Exceptions {
 		tags = append(tags, e.ID+" "+e.ETag)
 	}
-	slices.Sort(tags)
-	sum := sha256.Sum256([]byte(strings.Join(tags, "\n")))
-	return hex.EncodeToString(sum[:12])
+	return vevent.StateOf(tags)
 }

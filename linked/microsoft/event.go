@@ -3,11 +3,11 @@
 package microsoft
 
 import (
-	"bytes"
 	"encoding/json"
-	"maps"
 	"slices"
 	"strings"
+
+	"caldav-mcp-server/linked/rest"
 )
 
 // Event is an event as Graph gives and takes it. What is not named here is kept in Rest, and sent back as it came.
@@ -148,59 +148,21 @@ type plainEvent Event
 
 // UnmarshalJSON implements json.Unmarshaler.
 func (e *Event) UnmarshalJSON(data []byte) error {
-	var compact bytes.Buffer
-	if err := json.Compact(&compact, data); err != nil {
-		return err
-	}
 	var plain plainEvent
-	if err := json.Unmarshal(compact.Bytes(), &plain); err != nil {
-		return err
-	}
-	var all map[string]json.RawMessage
-	if err := json.Unmarshal(compact.Bytes(), &all); err != nil {
-		return err
-	}
-	// Graph says of most fields that they are null.
-	maps.DeleteFunc(all, func(name string, value json.RawMessage) bool {
-		return string(value) == usual[name] || slices.Contains(named, name) || strings.Contains(name, "@odata.") || bytes.Equal(value, []byte("null"))
+	others, err := rest.Decode(data, &plain, func(name string, value json.RawMessage) bool {
+		// Graph says of most fields that they are null.
+		return string(value) == usual[name] || slices.Contains(named, name) || strings.Contains(name, "@odata.") || string(value) == "null"
 	})
 	*e = Event(plain)
+	e.Rest = others
 	if string(e.Place) == "null" || string(e.Place) == nowhere {
 		e.Place = nil
 	}
-	if len(all) != 0 {
-		e.Rest = all
-	}
-	return nil
+	return err
 }
 
 // MarshalJSON implements json.Marshaler.
-func (e Event) MarshalJSON() ([]byte, error) {
-	data, err := text(plainEvent(e))
-	if err != nil || len(e.Rest) == 0 {
-		return data, err
-	}
-	rest, err := text(e.Rest)
-	if err != nil {
-		return nil, err
-	}
-	if bytes.Equal(data, []byte("{}")) {
-		return rest, nil
-	}
-	data[len(data)-1] = ','
-	return append(data, rest[1:]...), nil
-}
-
-// text is JSON that people can read: HTML in it stays as it is.
-func text(v any) ([]byte, error) {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		return nil, err
-	}
-	return bytes.TrimSpace(b.Bytes()), nil
-}
+func (e Event) MarshalJSON() ([]byte, error) { return rest.Encode(plainEvent(e), e.Rest) }
 
 // Series is what is one object in iCalendar: an event, or a series with the instances that are unlike it, and the days on which
 // one is cancelled. Anyone who is invited to single instances has no Master.

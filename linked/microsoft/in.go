@@ -11,6 +11,7 @@ import (
 	"caldav-mcp-server/calendar/mirror"
 	"caldav-mcp-server/calendar/zone"
 	"caldav-mcp-server/ical"
+	"caldav-mcp-server/linked/rest"
 	"caldav-mcp-server/linked/vevent"
 )
 
@@ -52,7 +53,7 @@ func (r *reader) event(c *ical.Component) (*Event, error) {
 			return nil, mirror.Refusef("Microsoft has no field for an event's %s. Take it out, or put it into the description.", p.Name())
 		}
 	}
-	e := &Event{Transaction: ours + textOf(c, "UID")}
+	e := &Event{Transaction: ours + vevent.TextOf(c, "UID")}
 	steps := []func(*ical.Component, *Event) error{r.times, r.rest, r.words, r.people, r.meeting, r.reminder}
 	for _, step := range steps {
 		if err := step(c, e); err != nil {
@@ -60,13 +61,6 @@ func (r *reader) event(c *ical.Component) (*Event, error) {
 		}
 	}
 	return e, nil
-}
-
-func textOf(c *ical.Component, name string) string {
-	if p := c.Property(name); p != nil {
-		return p.Text()
-	}
-	return ""
 }
 
 func (r *reader) instance(c *ical.Component, of *Event) (*Event, error) {
@@ -193,32 +187,32 @@ func (r *reader) moment(t ical.Time, p *ical.Property) (*Moment, string, error) 
 }
 
 func (r *reader) words(c *ical.Component, e *Event) error {
-	e.Subject = textOf(c, "SUMMARY")
+	e.Subject = vevent.TextOf(c, "SUMMARY")
 	if described, isHTML := vevent.Description(c); isHTML {
 		e.Body = &Body{Type: htmlBody, Content: described}
 	} else if described != "" {
 		e.Body = &Body{Type: textBody, Content: described}
 	}
-	if name := textOf(c, "LOCATION"); name != placeName(e.Place) {
+	if name := vevent.TextOf(c, "LOCATION"); name != placeName(e.Place) {
 		e.Place = nil
 		if name != "" {
-			place, err := text(map[string]string{"displayName": name})
+			place, err := rest.Text(map[string]string{"displayName": name})
 			if err != nil {
 				return err
 			}
 			e.Place = place
 		}
 	}
-	status := strings.ToUpper(textOf(c, "STATUS"))
+	status := strings.ToUpper(vevent.TextOf(c, "STATUS"))
 	e.Cancelled = status == "CANCELLED"
 	e.ShowAs = showAs(c, status)
-	class := strings.ToUpper(textOf(c, "CLASS"))
-	e.Sensitivity = cmp.Or(sensitivities.in(class), normal)
+	class := strings.ToUpper(vevent.TextOf(c, "CLASS"))
+	e.Sensitivity = cmp.Or(sensitivities.In(class), normal)
 	if class != "" && class != "PUBLIC" && e.Sensitivity == normal {
 		// RFC 5545 §3.8.1.3: what is not known is private.
 		e.Sensitivity = "private"
 	}
-	e.Importance = importance(textOf(c, "PRIORITY"))
+	e.Importance = importance(vevent.TextOf(c, "PRIORITY"))
 	for _, p := range c.All("CATEGORIES") {
 		e.Categories = append(e.Categories, p.TextList()...)
 	}
@@ -226,8 +220,8 @@ func (r *reader) words(c *ical.Component, e *Event) error {
 }
 
 func showAs(c *ical.Component, status string) string {
-	said := shown.in(strings.ToUpper(textOf(c, busyName)))
-	transparent := strings.EqualFold(textOf(c, "TRANSP"), "TRANSPARENT")
+	said := shown.In(strings.ToUpper(vevent.TextOf(c, busyName)))
+	transparent := strings.EqualFold(vevent.TextOf(c, "TRANSP"), "TRANSPARENT")
 	switch {
 	case transparent && said == elsewhere:
 		return elsewhere
@@ -282,7 +276,7 @@ func (r *reader) people(c *ical.Component, e *Event) error {
 		} else if role := vevent.Word(p, "ROLE", ""); role == "OPT-PARTICIPANT" || role == "NON-PARTICIPANT" {
 			a.Type = "optional"
 		}
-		answer := responses.in(vevent.Word(p, "PARTSTAT", "NEEDS-ACTION"))
+		answer := responses.In(vevent.Word(p, "PARTSTAT", "NEEDS-ACTION"))
 		a.Status = &Answer{Response: cmp.Or(answer, "notResponded")}
 		e.Attendees = append(e.Attendees, a)
 	}
@@ -326,7 +320,7 @@ func (w writer) rest(c *ical.Component, e *Event) error {
 		kept[name] = value
 	}
 	// Most places are nothing but their names.
-	if name, err := text(map[string]string{"displayName": placeName(e.Place)}); err == nil && len(e.Place) != 0 && string(name) != string(e.Place) {
+	if name, err := rest.Text(map[string]string{"displayName": placeName(e.Place)}); err == nil && len(e.Place) != 0 && string(name) != string(e.Place) {
 		kept["location"] = e.Place
 	}
 	if e.Meeting != nil {
@@ -338,7 +332,7 @@ func (w writer) rest(c *ical.Component, e *Event) error {
 	if len(kept) == 0 {
 		return nil
 	}
-	data, err := text(kept)
+	data, err := rest.Text(kept)
 	if err != nil {
 		return err
 	}

@@ -20,6 +20,7 @@ import (
 	"caldav-mcp-server/calendar/mirror"
 	"caldav-mcp-server/calendar/zone"
 	"caldav-mcp-server/ical"
+	"caldav-mcp-server/linked/rest"
 )
 
 var update = flag.Bool("update", false, "write the answers into testdata")
@@ -109,7 +110,7 @@ func jsonOf(t *testing.T, s *Series) string {
 		}
 		events = append(events, &m)
 	}
-	data, err := text(append(events, s.Exceptions...))
+	data, err := rest.Text(append(events, s.Exceptions...))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -238,7 +239,7 @@ func (w writer) plainOf(from *Event) *Event {
 	}
 	e.Attendees = slices.Clone(e.Attendees)
 	for i, a := range e.Attendees {
-		e.Attendees[i].Status = &Answer{Response: responses.in(responses.out(a.Status.Response))}
+		e.Attendees[i].Status = &Answer{Response: responses.In(responses.Out(a.Status.Response))}
 	}
 	if e.Body != nil && e.Body.Content == "" {
 		e.Body = nil

@@ -71,14 +71,7 @@ func (w writer) event(e, of *Event) (*ical.Component, error) {
 }
 
 func (w writer) stamps(c *ical.Component, e *Event) {
-	add := func(name, at string) {
-		if t, err := time.Parse(time.RFC3339, at); err == nil {
-			c.Add(ical.NewTime(name, ical.Instant(t)))
-		}
-	}
-	add("DTSTAMP", cmp.Or(e.Modified, e.Created, "1970-01-01T00:00:00Z"))
-	add("CREATED", e.Created)
-	add("LAST-MODIFIED", e.Modified)
+	vevent.Stamp(c, e.Created, e.Modified)
 }
 
 func (w writer) times(c *ical.Component, e *Event) error {
@@ -154,11 +147,7 @@ func (w writer) instant(m *Moment) (time.Time, error) {
 
 // zone finds a zone by a name of Windows or of IANA; UTC where nobody knows it.
 func (w writer) zone(name string) *zone.Zone {
-	z, err := w.zones.Lookup(cmp.Or(name, "UTC"))
-	if err != nil || z.Bare() {
-		return zone.UTC()
-	}
-	return z
+	return vevent.Known(w.zones, cmp.Or(name, "UTC"))
 }
 
 // original is when an instance would begin, in the form of its series' start.
@@ -196,11 +185,7 @@ func (w writer) cancelled(c *ical.Component, s *Series) error {
 }
 
 func (w writer) words(c *ical.Component, e *Event) {
-	text := func(name, value string) {
-		if value != "" {
-			c.Add(ical.NewText(name, value))
-		}
-	}
+	text := func(name, value string) { vevent.AddText(c, name, value) }
 	text("SUMMARY", e.Subject)
 	if e.Body != nil {
 		vevent.Describe(c, e.Body.Content, e.Body.Type == htmlBody)
@@ -217,8 +202,8 @@ func (w writer) words(c *ical.Component, e *Event) {
 	if e.ShowAs == free || e.ShowAs == elsewhere {
 		text("TRANSP", "TRANSPARENT")
 	}
-	text(busyName, shown.out(e.ShowAs))
-	text("CLASS", sensitivities.out(e.Sensitivity))
+	text(busyName, shown.Out(e.ShowAs))
+	text("CLASS", sensitivities.Out(e.Sensitivity))
 	switch e.Importance {
 	case "high":
 		text("PRIORITY", "1")
@@ -255,12 +240,12 @@ func (w writer) people(c *ical.Component, e *Event) {
 		if a.Type == "resource" {
 			p.SetParam("CUTYPE", "ROOM")
 		}
-		if role := kinds.out(a.Type); role != "" {
+		if role := kinds.Out(a.Type); role != "" {
 			p.SetParam("ROLE", role)
 		}
 		answer := ""
 		if a.Status != nil {
-			answer = responses.out(a.Status.Response)
+			answer = responses.Out(a.Status.Response)
 		}
 		p.SetParam("PARTSTAT", cmp.Or(answer, "NEEDS-ACTION"))
 		c.Add(p)

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"caldav-mcp-server/calendar/mirror"
-	"caldav-mcp-server/linked/rest"
 )
 
 // patch sends what is another in an event, and tells whether that made its instances anew.
@@ -44,16 +43,16 @@ func (w *write) reply(ctx context.Context, now, want *Event) error {
 	before := map[string]string{}
 	for _, a := range now.Attendees {
 		if a.Status != nil {
-			before[strings.ToLower(a.Address.Address)] = responses.out(a.Status.Response)
+			before[strings.ToLower(a.Address.Address)] = responses.Out(a.Status.Response)
 		}
 	}
 	for _, a := range want.Attendees {
 		had, known := before[strings.ToLower(a.Address.Address)]
-		if !known || had == responses.out(a.Status.Response) || replies[a.Status.Response] == "" {
+		if !known || had == responses.Out(a.Status.Response) || replies[a.Status.Response] == "" {
 			continue
 		}
-		var c calendar
-		if err := w.account.client.Do(ctx, rest.Request{Method: http.MethodGet, Path: of(w.remote)}, &c); err != nil {
+		c, err := w.account.calendar(ctx, w.remote)
+		if err != nil {
 			return err
 		}
 		if strings.EqualFold(c.Owner.Address, a.Address.Address) {

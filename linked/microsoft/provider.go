@@ -2,7 +2,6 @@ package microsoft
 
 import (
 	"context"
-	"net/http"
 	"time"
 
 	"caldav-mcp-server/calendar/mirror"
@@ -33,16 +32,11 @@ func Provider(client *token.Client, api string, zones *zone.DB) mirror.Provider 
 
 // Whose tells the address of an account.
 func (a *Account) Whose(ctx context.Context) (string, error) {
-	var page struct {
-		Value []calendar `json:"value"`
-	}
-	if err := a.client.Do(ctx, rest.Request{Method: http.MethodGet, Path: "/me/calendars"}, &page); err != nil {
-		return "", gone(err)
-	}
-	for _, c := range page.Value {
+	all, _, err := list[calendar](ctx, a, calendars)
+	for _, c := range all {
 		if c.Default {
 			return c.Owner.Address, nil
 		}
 	}
-	return "", nil
+	return "", rest.Gone(err)
 }

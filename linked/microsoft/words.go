@@ -1,20 +1,6 @@
 package microsoft
 
-// pairs are words of both sides, Microsoft's first. Where several say the same, the first one is written.
-type pairs [][2]string
-
-func (p pairs) out(word string) string { return p.find(0, word) }
-
-func (p pairs) in(word string) string { return p.find(1, word) }
-
-func (p pairs) find(side int, word string) string {
-	for _, pair := range p {
-		if pair[side] == word {
-			return pair[1-side]
-		}
-	}
-	return ""
-}
+import "caldav-mcp-server/linked/vevent"
 
 // Words of Graph.
 const (
@@ -31,11 +17,11 @@ const (
 )
 
 var (
-	sensitivities = pairs{{"personal", "X-PERSONAL"}, {"private", "PRIVATE"}, {"confidential", "CONFIDENTIAL"}}
+	sensitivities = vevent.Pairs{{"personal", "X-PERSONAL"}, {"private", "PRIVATE"}, {"confidential", "CONFIDENTIAL"}}
 	// shown are the busy words that TRANSP cannot say, as Exchange writes them.
-	shown     = pairs{{tentative, "TENTATIVE"}, {"oof", "OOF"}, {elsewhere, "WORKINGELSEWHERE"}, {"unknown", "UNKNOWN"}}
-	kinds     = pairs{{"optional", "OPT-PARTICIPANT"}}
-	responses = pairs{
+	shown     = vevent.Pairs{{tentative, "TENTATIVE"}, {"oof", "OOF"}, {elsewhere, "WORKINGELSEWHERE"}, {"unknown", "UNKNOWN"}}
+	kinds     = vevent.Pairs{{"optional", "OPT-PARTICIPANT"}}
+	responses = vevent.Pairs{
 		{"notResponded", "NEEDS-ACTION"},
 		{"none", "NEEDS-ACTION"},
 		{"accepted", "ACCEPTED"},

@@ -27,13 +27,13 @@ func (a *Account) Put(ctx context.Context, remote string, o mirror.Object) (mirr
 	ref, now := o.Ref, (*Series)(nil)
 	if ref == "" {
 		if ref, now, err = w.create(ctx, want); err != nil {
-			return o, gone(err)
+			return o, rest.Gone(err)
 		}
 	} else if now, err = a.stored(ctx, ref, o.Version); err != nil {
 		return o, err
 	}
 	if err := w.change(ctx, now, want); err != nil {
-		return o, gone(err)
+		return o, rest.Gone(err)
 	}
 	held, err := a.series(ctx, ref)
 	if err != nil {
@@ -62,7 +62,7 @@ func (a *Account) Delete(ctx context.Context, remote string, o mirror.Object) er
 		return err
 	}
 	w := &write{account: a, remote: remote}
-	return gone(w.send(ctx, http.MethodDelete, eventPath(o.Ref), s.first().ETag, nil, nil))
+	return rest.Gone(w.send(ctx, http.MethodDelete, eventPath(o.Ref), s.first().ETag, nil, nil))
 }
 
 // write is one change of an object, in as many requests as it takes.
@@ -134,7 +134,7 @@ func transaction(uid string, n int) string {
 // unmade holds that what was made under a name for a UID is there no more: it may have been moved to another time, or be a
 // series, whose instances do not tell their name. This is asked only where such a name is taken.
 func (w *write) unmade(ctx context.Context, uid string) error {
-	items, _, err := w.account.delta(ctx, of(w.remote)+"/events?"+url.Values{"$select": {"id,transactionId"}}.Encode())
+	items, _, err := list[*Event](ctx, w.account, of(w.remote)+"/events?"+url.Values{"$select": {"id,transactionId"}}.Encode())
 	if err != nil {
 		return err
 	}
@@ -149,8 +149,8 @@ func (w *write) host(ctx context.Context, e *Event) error {
 	if e.Organizer == nil || len(e.Attendees) == 0 {
 		return nil
 	}
-	var c calendar
-	if err := w.account.client.Do(ctx, rest.Request{Method: http.MethodGet, Path: of(w.remote)}, &c); err != nil {
+	c, err := w.account.calendar(ctx, w.remote)
+	if err != nil {
 		return err
 	}
 	if c.Owner.Address != "" && !strings.EqualFold(c.Owner.Address, e.Organizer.Address.Address) {
@@ -167,13 +167,15 @@ func (w *write) named(ctx context.Context, e *Event) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	query := url.Values{"startDateTime": {at.Add(-24 * time.Hour).UTC().Format(time.RFC3339)}, "endDateTime": {at.Add(48 * time.Hour).UTC().Format(time.RFC3339)}}
-	items, _, err := w.account.delta(ctx, of(w.remote)+"/calendarView?"+query.Encode())
+	items, _, err := list[*Event](ctx, w.account, of(w.remote)+"/calendarView"+about(at))
 	if err != nil {
 		return false, err
 	}
 	return slices.ContainsFunc(items, func(there *Event) bool { return there.uid() == e.uid() }), nil
 }
+
+// about asks for what is around a moment.
+func about(at time.Time) string { return window(at.Add(-24*time.Hour), at.Add(48*time.Hour)) }
 
 // change brings an object from one state to another, request by request: first the series, then its instances.
 func (w *write) change(ctx context.Context, now, want *Series) error {
@@ -306,8 +308,7 @@ func (w *write) find(ctx context.Context, s *Series, original string) (*Event, e
 	if err != nil {
 		return nil, err
 	}
-	query := url.Values{"startDateTime": {at.Add(-24 * time.Hour).Format(time.RFC3339)}, "endDateTime": {at.Add(48 * time.Hour).Format(time.RFC3339)}}
-	items, _, err := w.account.delta(ctx, eventPath(s.Master.ID)+"/instances?"+query.Encode())
+	items, _, err := list[*Event](ctx, w.account, eventPath(s.Master.ID)+"/instances"+about(at))
 	if err != nil {
 		return nil, err
 	}

@@ -116,11 +116,7 @@ func encode(body any) ([]byte, error) {
 	if body == nil {
 		return nil, nil
 	}
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	err := enc.Encode(body)
-	return b.Bytes(), err
+	return Text(body)
 }
 
 // once sends a request, and reads its answer.
@@ -273,4 +269,15 @@ func said(p *AnswerError) string {
 func Is(err error, statuses ...int) bool {
 	problem, is := errors.AsType[*AnswerError](err)
 	return is && slices.Contains(statuses, problem.Status)
+}
+
+// Gone says in the mirror's words what it means that something is not there, or not as it was.
+func Gone(err error) error {
+	switch {
+	case Is(err, http.StatusNotFound, http.StatusGone):
+		return mirror.ErrGone
+	case Is(err, http.StatusConflict, http.StatusPreconditionFailed):
+		return mirror.ErrConflict
+	}
+	return err
 }

@@ -32,6 +32,22 @@ func (k Clock) Key(t ical.Time) (string, error) {
 	return at.UTC().Format(stamp), nil
 }
 
+// LeavesOut tells whether a component takes the instance of a key out of its series.
+func (k Clock) LeavesOut(c *ical.Component, key string) bool {
+	for _, p := range c.All("EXDATE") {
+		times, err := p.Times()
+		if err != nil {
+			continue
+		}
+		for _, t := range times {
+			if found, err := k.Key(t); err == nil && found == key {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // Instant finds the moment of a time that is no whole day.
 func (k Clock) Instant(t ical.Time) (time.Time, error) {
 	z, err := k.Zone(t)
