@@ -19,7 +19,7 @@ func (h *Handler) accountPages() []page {
 		postBack("settings/addresses/main", people, "settings", (*visit).chooseAddress),
 		postBack("settings/addresses/remove", people, "settings", (*visit).removeAddress),
 		get("export", proven, (*visit).exportAll),
-		get("delete", proven, (*visit).deleteForm),
+		get("delete", proven, showing("delete", (*visit).deleteContent)),
 		post("delete", proven, (*visit).deleteAccount),
 	}
 }
@@ -169,14 +169,6 @@ func (v *visit) deleteContent() (deleteContent, error) {
 	}
 	tokens, err := v.Auth.Tokens(v.r.Context(), v.user().Name)
 	return deleteContent{own, len(tokens)}, err
-}
-
-func (v *visit) deleteForm() error {
-	content, err := v.deleteContent()
-	if err != nil {
-		return err
-	}
-	return v.show("delete", content)
 }
 
 func (v *visit) deleteAccount() error {

@@ -2,7 +2,6 @@ package web
 
 import (
 	"cmp"
-	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -13,12 +12,12 @@ import (
 
 func (h *Handler) appPages() []page {
 	return []page{
-		get("apps", people, (*visit).appList),
+		get("apps", people, showing("apps", (*visit).apps)),
 		get("apps/new", proven, (*visit).appForm),
 		post("apps/new", proven, (*visit).createApp),
 		get("apps/{token}/narrow", people, (*visit).narrowForm),
 		post("apps/{token}/narrow", people, (*visit).narrowApp),
-		{method: http.MethodPost, path: "apps/{token}/revoke", who: people, serve: (*visit).revokeApp, back: "apps"},
+		postBack("apps/{token}/revoke", people, "apps", (*visit).revokeApp),
 	}
 }
 
@@ -89,14 +88,6 @@ func named(ids []calendar.CalendarID, all []calendar.Calendar) string {
 		return "none that is still there"
 	}
 	return strings.Join(names, ", ")
-}
-
-func (v *visit) appList() error {
-	list, err := v.apps()
-	if err != nil {
-		return err
-	}
-	return v.show("apps", list)
 }
 
 // appContent is the content of the page for a new app.
@@ -204,8 +195,5 @@ func (v *visit) revokeApp() error {
 	if !slices.ContainsFunc(tokens, func(t auth.Token) bool { return t.ID == id }) {
 		return errMissing()
 	}
-	if err := v.Auth.RevokeToken(v.r.Context(), id); err != nil {
-		return err
-	}
-	return v.done("apps", "app-revoked")
+	return v.after(v.Auth.RevokeToken(v.r.Context(), id), "apps", "app-revoked")
 }

@@ -196,6 +196,11 @@ func (v *visit) calendarAgain(cal calendar.Calendar, wrong error) error {
 
 // onCalendar does something to a calendar, and shows its page with what came of it.
 func (v *visit) onCalendar(notice string, do func(calendar.Calendar) error) error {
+	return v.onCalendarTo("calendars/"+v.r.PathValue("id"), notice, do)
+}
+
+// onCalendarTo is onCalendar for what leads to another page.
+func (v *visit) onCalendarTo(path, notice string, do func(calendar.Calendar) error) error {
 	cal, err := v.wanted()
 	if err != nil {
 		return err
@@ -203,7 +208,7 @@ func (v *visit) onCalendar(notice string, do func(calendar.Calendar) error) erro
 	if err := do(cal); err != nil {
 		return v.calendarAgain(cal, err)
 	}
-	return v.done("calendars/"+string(cal.ID), notice)
+	return v.done(path, notice)
 }
 
 func (v *visit) changeCalendar() error {
@@ -264,23 +269,13 @@ func (v *visit) fillIn(p *calendar.Properties, cal calendar.Calendar) error {
 }
 
 func (v *visit) deleteCalendar() error {
-	cal, err := v.wanted()
-	if err != nil {
-		return err
-	}
-	if err := v.Service.DeleteCalendar(v.r.Context(), v.caller(), cal.ID); err != nil {
-		return v.calendarAgain(cal, err)
-	}
-	return v.done("calendars", "calendar-deleted")
+	return v.onCalendarTo("calendars", "calendar-deleted", func(cal calendar.Calendar) error {
+		return v.Service.DeleteCalendar(v.r.Context(), v.caller(), cal.ID)
+	})
 }
 
 func (v *visit) leaveCalendar() error {
-	cal, err := v.wanted()
-	if err != nil {
-		return err
-	}
-	if err := v.Service.Leave(v.r.Context(), v.caller(), cal.ID); err != nil {
-		return v.calendarAgain(cal, err)
-	}
-	return v.done("calendars", "calendar-left")
+	return v.onCalendarTo("calendars", "calendar-left", func(cal calendar.Calendar) error {
+		return v.Service.Leave(v.r.Context(), v.caller(), cal.ID)
+	})
 }

@@ -14,7 +14,7 @@ func (h *Handler) groupPages() []page {
 	create.back = "people"
 	return []page{
 		create,
-		get("groups/{name}", admins, (*visit).group),
+		get("groups/{name}", admins, showing("group", (*visit).wantedGroup)),
 		post("groups/{name}", provenAdmins, (*visit).changeGroup),
 	}
 }
@@ -55,14 +55,6 @@ func (v *visit) wantedGroup() (groupContent, error) {
 		return groupContent{}, errMissing()
 	}
 	return groupContent{Group: all[i], Wanted: v.field("members")}, nil
-}
-
-func (v *visit) group() error {
-	c, err := v.wantedGroup()
-	if err != nil {
-		return err
-	}
-	return v.show("group", c)
 }
 
 // groupDeeds are the actions on a group, by the name of their button, and what is said of them on which page.

@@ -1,7 +1,6 @@
 package web
 
 import (
-	"net/http"
 	"net/url"
 
 	"caldav-mcp-server/calendar"
@@ -11,8 +10,8 @@ func (h *Handler) journalPages() []page {
 	return []page{
 		get("journal", people, (*visit).journal),
 		get("journal/{change}", people, (*visit).oneChange),
-		{method: http.MethodPost, path: "undo", who: people, serve: (*visit).undo, back: "journal"},
-		{method: http.MethodPost, path: "journal/undo", who: people, serve: (*visit).undoSince, back: "journal"},
+		postBack("undo", people, "journal", (*visit).undo),
+		postBack("journal/undo", people, "journal", (*visit).undoSince),
 	}
 }
 

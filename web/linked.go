@@ -8,7 +8,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"net/http"
 	"slices"
 	"time"
 
@@ -30,12 +29,12 @@ type Consent interface {
 // linkedPages are about calendars that are kept elsewhere.
 func (h *Handler) linkedPages() []page {
 	return []page{
-		get("linked", people, (*visit).linked),
-		{method: http.MethodPost, path: "linked", who: people, serve: (*visit).linkNew, back: "linked"},
-		{method: http.MethodPost, path: "linked-at/{kind}", who: people, serve: (*visit).beginLinking, back: "linked"},
+		get("linked", people, showing("linkedcalendars", (*visit).linkedContent)),
+		postBack("linked", people, "linked", (*visit).linkNew),
+		postBack("linked-at/{kind}", people, "linked", (*visit).beginLinking),
 		get("linked-at/back", people, (*visit).endLinking),
-		{method: http.MethodPost, path: "linked/{account}/look", who: people, serve: (*visit).lookAtLinked, back: "linked"},
-		{method: http.MethodPost, path: "linked/{account}/unlink", who: people, serve: (*visit).unlinkAccount, back: "linked"},
+		postBack("linked/{account}/look", people, "linked", (*visit).lookAtLinked),
+		postBack("linked/{account}/unlink", people, "linked", (*visit).unlinkAccount),
 	}
 }
 
@@ -71,14 +70,6 @@ var states = map[calendar.AccountStatus]string{
 	calendar.AccountFailed: "It is tried again by itself.",
 	calendar.AccountSignIn: "It does not let us in any more: link it again below, with the password or consent that is good now. Its calendars stay.",
 	calendar.AccountPaused: "It has not answered for weeks, and is not asked any more until you say so.",
-}
-
-func (v *visit) linked() error {
-	content, err := v.linkedContent()
-	if err != nil {
-		return err
-	}
-	return v.show("linkedcalendars", content)
 }
 
 func (v *visit) linkedContent() (linkedContent, error) {
@@ -252,8 +243,5 @@ func (v *visit) unlinkAccount() error {
 	if v.field("calendars") == "none" {
 		notice = "account-unlinked"
 	}
-	if err := v.Service.Mirrors.Unlink(v.r.Context(), v.caller(), v.accountID(), keep); err != nil {
-		return err
-	}
-	return v.done("linked", notice)
+	return v.after(v.Service.Mirrors.Unlink(v.r.Context(), v.caller(), v.accountID(), keep), "linked", notice)
 }

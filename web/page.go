@@ -71,6 +71,17 @@ func (h *Handler) pages() []page {
 	)
 }
 
+// showing is a page that shows its content by a template, and does nothing else.
+func showing[T any](template string, content func(*visit) (T, error)) func(*visit) error {
+	return func(v *visit) error {
+		c, err := content(v)
+		if err != nil {
+			return err
+		}
+		return v.show(template, c)
+	}
+}
+
 // get and post make rows.
 func get(path string, who who, serve func(*visit) error) page {
 	return page{method: http.MethodGet, path: path, who: who, serve: serve}

@@ -12,11 +12,11 @@ import (
 
 func (h *Handler) peoplePages() []page {
 	return []page{
-		get("people", admins, (*visit).people),
+		get("people", admins, showing("people", (*visit).peopleContent)),
 		// Not below people: that is where users are, and one may be called so.
 		get("invite", provenAdmins, (*visit).inviteForm),
 		post("invite", provenAdmins, (*visit).invite),
-		get("people/{name}", admins, (*visit).person),
+		get("people/{name}", admins, showing("person", (*visit).wantedPerson)),
 		post("people/{name}", provenAdmins, (*visit).changePerson),
 	}
 }
@@ -44,14 +44,6 @@ type personRow struct {
 	calendar.User
 	// Waits says until when an invitation or a reset can be used.
 	Waits string
-}
-
-func (v *visit) people() error {
-	content, err := v.peopleContent()
-	if err != nil {
-		return err
-	}
-	return v.show("people", content)
 }
 
 func (v *visit) peopleContent() (content peopleContent, err error) {
@@ -164,14 +156,6 @@ func (v *visit) wantedPerson() (c personContent, err error) {
 	}
 	c.Addresses, err = v.Auth.Addresses(v.r.Context(), c.User)
 	return c, err
-}
-
-func (v *visit) person() error {
-	c, err := v.wantedPerson()
-	if err != nil {
-		return err
-	}
-	return v.show("person", c)
 }
 
 // personDeeds are the actions on a user, by the name of their button.

@@ -2,7 +2,6 @@ package web
 
 import (
 	"context"
-	"net/http"
 
 	"caldav-mcp-server/calendar"
 )
@@ -28,7 +27,7 @@ func (h *Handler) proofPages() []page {
 	return []page{
 		postBack("settings/addresses/prove", people, "settings", (*visit).sendProof),
 		get(proofPath+"{token}", people, (*visit).proofForm),
-		{method: http.MethodPost, path: proofPath + "{token}", who: people, serve: (*visit).prove, back: "settings"},
+		postBack(proofPath+"{token}", people, "settings", (*visit).prove),
 	}
 }
 

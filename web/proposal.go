@@ -100,8 +100,5 @@ func (v *visit) decideProposal() error {
 	_, err = v.Service.Decide(v.r.Context(), v.caller(), p.Occurrence.Calendar, p.Object.UID, ledger.Decision{
 		Message: p.Message, Proposal: p.Proposal, Accept: said.accept, Meter: m,
 	})
-	if err != nil {
-		return err
-	}
-	return v.done("", said.notice)
+	return v.after(err, "", said.notice)
 }

@@ -51,10 +51,8 @@ func (v *visit) answer() error {
 		return calendar.Errorf(calendar.Invalid, "", "an invitation is accepted or declined")
 	}
 	id := calendar.InvitationID(v.r.PathValue("invitation"))
-	if _, err := v.Service.Answer(v.r.Context(), v.caller(), id, calendar.Reply{Accept: said.accept}); err != nil {
-		return err
-	}
-	return v.done("calendars", said.notice)
+	_, err := v.Service.Answer(v.r.Context(), v.caller(), id, calendar.Reply{Accept: said.accept})
+	return v.after(err, "calendars", said.notice)
 }
 
 // listedShare is one user's share of a calendar.

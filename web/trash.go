@@ -1,7 +1,6 @@
 package web
 
 import (
-	"net/http"
 	"strconv"
 
 	"caldav-mcp-server/calendar"
@@ -11,7 +10,7 @@ func (h *Handler) trashPages() []page {
 	return []page{
 		get("trash", people, (*visit).trash),
 		post("trash/calendars/{id}", people, (*visit).restoreCalendar),
-		{method: http.MethodPost, path: "trash/calendars/{id}/forget", who: proven, serve: (*visit).forgetCalendar, back: "trash"},
+		postBack("trash/calendars/{id}/forget", proven, "trash", (*visit).forgetCalendar),
 		post("trash/objects/{id}", people, (*visit).restoreObject),
 	}
 }
@@ -87,17 +86,12 @@ func (v *visit) listTrashed(c clock, cal calendar.Calendar, content *trashConten
 
 func (v *visit) restoreCalendar() error {
 	id := calendar.CalendarID(v.r.PathValue("id"))
-	if _, err := v.Service.RestoreCalendar(v.r.Context(), v.caller(), id, ""); err != nil {
-		return err
-	}
-	return v.done("calendars/"+string(id), "restored")
+	_, err := v.Service.RestoreCalendar(v.r.Context(), v.caller(), id, "")
+	return v.after(err, "calendars/"+string(id), "restored")
 }
 
 func (v *visit) forgetCalendar() error {
-	if err := v.Service.ForgetCalendar(v.r.Context(), v.caller(), calendar.CalendarID(v.r.PathValue("id"))); err != nil {
-		return err
-	}
-	return v.done("trash", "forgotten")
+	return v.after(v.Service.ForgetCalendar(v.r.Context(), v.caller(), calendar.CalendarID(v.r.PathValue("id"))), "trash", "forgotten")
 }
 
 func (v *visit) restoreObject() error {
@@ -105,10 +99,8 @@ func (v *visit) restoreObject() error {
 	if err != nil {
 		return err
 	}
-	if _, err := v.Service.RestoreDeleted(v.r.Context(), v.caller(), cal, calendar.UID(v.r.PostFormValue("uid"))); err != nil {
-		return err
-	}
-	return v.done("trash", "restored")
+	_, err = v.Service.RestoreDeleted(v.r.Context(), v.caller(), cal, calendar.UID(v.r.PostFormValue("uid")))
+	return v.after(err, "trash", "restored")
 }
 
 func entries(n int64) string {

@@ -128,6 +128,14 @@ func (v *visit) done(path, notice string) error {
 	return v.leadTo(path + sign + "done=" + url.QueryEscape(notice))
 }
 
+// after is done, unless that went wrong.
+func (v *visit) after(err error, path, notice string) error {
+	if err != nil {
+		return err
+	}
+	return v.done(path, notice)
+}
+
 // show writes a page by its template.
 func (v *visit) show(name string, content any) error {
 	return v.write(http.StatusOK, name, content, "")

@@ -2,7 +2,6 @@ package web
 
 import (
 	"cmp"
-	"net/http"
 	"slices"
 	"strings"
 
@@ -19,14 +18,14 @@ func (h *Handler) webhookPages() []page {
 		return nil
 	}
 	return []page{
-		get("webhooks", people, (*visit).webhookList),
+		get("webhooks", people, showing("webhooks", (*visit).webhookList)),
 		get("webhooks/new", proven, (*visit).webhookForm),
 		post("webhooks/new", proven, (*visit).addWebhook),
 		get("webhooks/{webhook}", people, (*visit).webhook),
-		{method: http.MethodPost, path: "webhooks/{webhook}/test", who: people, serve: (*visit).testWebhook, back: "webhooks"},
-		{method: http.MethodPost, path: "webhooks/{webhook}/resume", who: people, serve: (*visit).resumeWebhook, back: "webhooks"},
-		{method: http.MethodPost, path: "webhooks/{webhook}/rotate", who: proven, serve: (*visit).rotateWebhook, back: "webhooks"},
-		{method: http.MethodPost, path: "webhooks/{webhook}/remove", who: people, serve: (*visit).removeWebhook, back: "webhooks"},
+		postBack("webhooks/{webhook}/test", people, "webhooks", (*visit).testWebhook),
+		postBack("webhooks/{webhook}/resume", people, "webhooks", (*visit).resumeWebhook),
+		postBack("webhooks/{webhook}/rotate", proven, "webhooks", (*visit).rotateWebhook),
+		postBack("webhooks/{webhook}/remove", people, "webhooks", (*visit).removeWebhook),
 	}
 }
 
@@ -67,16 +66,13 @@ func (v *visit) hook(w calendar.Webhook) hook {
 	return h
 }
 
-func (v *visit) webhookList() error {
+func (v *visit) webhookList() ([]hook, error) {
 	all, err := v.Service.Webhooks(v.r.Context(), v.caller())
-	if err != nil {
-		return err
-	}
 	var list []hook
 	for _, w := range all {
 		list = append(list, v.hook(w))
 	}
-	return v.show("webhooks", list)
+	return list, err
 }
 
 // webhooksOff counts those that were turned off.
@@ -186,17 +182,11 @@ func (v *visit) webhook() error {
 }
 
 func (v *visit) testWebhook() error {
-	if err := v.Service.TestWebhook(v.r.Context(), v.caller(), v.hookID()); err != nil {
-		return err
-	}
-	return v.done("webhooks/"+string(v.hookID()), "webhook-tried")
+	return v.after(v.Service.TestWebhook(v.r.Context(), v.caller(), v.hookID()), "webhooks/"+string(v.hookID()), "webhook-tried")
 }
 
 func (v *visit) resumeWebhook() error {
-	if err := v.Service.ResumeWebhook(v.r.Context(), v.caller(), v.hookID()); err != nil {
-		return err
-	}
-	return v.done("webhooks/"+string(v.hookID()), "saved")
+	return v.after(v.Service.ResumeWebhook(v.r.Context(), v.caller(), v.hookID()), "webhooks/"+string(v.hookID()), "saved")
 }
 
 func (v *visit) rotateWebhook() error {
@@ -208,8 +198,5 @@ func (v *visit) rotateWebhook() error {
 }
 
 func (v *visit) removeWebhook() error {
-	if err := v.Service.RemoveWebhook(v.r.Context(), v.caller(), v.hookID()); err != nil {
-		return err
-	}
-	return v.done("webhooks", "removed")
+	return v.after(v.Service.RemoveWebhook(v.r.Context(), v.caller(), v.hookID()), "webhooks", "removed")
 }
