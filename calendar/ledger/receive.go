@@ -317,7 +317,7 @@ func notApplied(err error) error {
 		return nil
 	case errors.Is(err, schedule.ErrStale):
 		return calendar.Errorf(calendar.Stale, "", "%v", err)
-	case errors.Is(err, schedule.ErrForeign), errors.Is(err, schedule.ErrDelegates):
+	case errors.Is(err, schedule.ErrForeign), errors.Is(err, schedule.ErrDelegates), errors.Is(err, schedule.ErrChain):
 		return calendar.Errorf(calendar.Forbidden, "", "%v", err)
 	}
 	return calendar.Errorf(calendar.Invalid, calendar.RuleValidObject, "the message cannot be understood: %v", err)

@@ -3,6 +3,7 @@ package schedule
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strconv"
 
@@ -22,7 +23,12 @@ var (
 	ErrSame = errors.New("the message says nothing new")
 	// ErrDelegates is an answer of somebody who sends more than one delegate, or one for whom there is no room.
 	ErrDelegates = errors.New("whoever is invited sends one delegate, if there is room for one")
+	// ErrChain is an answer of somebody who sends a delegate, and is too far from the guest who was invited.
+	ErrChain = fmt.Errorf("of those who come for each other %d at most are delegates", mostDelegates)
 )
+
+// mostDelegates is how many may come for each other, one after the other, in the place of a guest.
+const mostDelegates = 3
 
 // Answer puts what somebody has answered into the organizer's event. Outside tells that the answer came by mail, which
 // may overtake another one.
@@ -66,7 +72,7 @@ func (r Rules) Answer(ctx context.Context, stored, reply *content.Object, from A
 			stale = true
 			continue
 		}
-		did := x.note(line, p, c, outside)
+		did := x.note(target, line, p, c, outside)
 		changed = changed || did
 		if c.Property("RECURRENCE-ID") == nil && did {
 			master = partstat(p)
@@ -136,7 +142,7 @@ func (x *reading) older(target *ical.Component, line *ical.Property, c *ical.Com
 }
 
 // note writes an answer down, and tells whether it is another one.
-func (x *reading) note(line, said *ical.Property, c *ical.Component, outside bool) bool {
+func (x *reading) note(target *ical.Component, line, said *ical.Property, c *ical.Component, outside bool) bool {
 	before := line.String()
 	setParam(line, paramPartstat, partstat(said))
 	if partstat(said) != NeedsAction {
@@ -146,15 +152,45 @@ func (x *reading) note(line, said *ical.Property, c *ical.Component, outside boo
 	if done := percent(c); done != "" {
 		setParam(line, paramPercent, done)
 	}
-	for _, name := range [...]string{"DELEGATED-TO", paramFrom} {
-		if value, there := said.Param(name); there {
-			setParam(line, name, value)
-		}
+	if value, there := said.Param("DELEGATED-TO"); there {
+		setParam(line, "DELEGATED-TO", value)
+	}
+	if from, there := said.Param(paramFrom); there && param(line, paramFrom) == "" && x.sends(target, AddressOf(from), addressOf(line)) {
+		setParam(line, paramFrom, from)
 	}
 	if stamp := content.TextOf(c, "DTSTAMP"); outside && stamp != "" {
 		setParam(line, paramReplied, stamp)
 	}
 	return line.String() != before
+}
+
+// sends tells whether a guest has said that somebody comes for them. To say it of oneself makes nobody a delegate, and one who
+// is, that of nobody else: else a guest whose delegate has turned away might send the next one, and so on.
+func (x *reading) sends(target *ical.Component, guest, delegate Address) bool {
+	to, there := attendeeParam(target, guest, "DELEGATED-TO")
+	return there && AddressOf(to) == delegate
+}
+
+// attendeeParam is a parameter of somebody's line.
+func attendeeParam(c *ical.Component, who Address, name string) (string, bool) {
+	p := attendee(c, only(who))
+	if p == nil {
+		return "", false
+	}
+	return p.Param(name)
+}
+
+// delegations is how many delegates there are from a guest who was invited down to somebody: none for the guest.
+func delegations(c *ical.Component, is Self) int {
+	n := 0
+	for p := attendee(c, is); p != nil && n < mostDelegates; n++ {
+		from, there := p.Param(paramFrom)
+		if !there {
+			break
+		}
+		p = attendee(c, only(AddressOf(from)))
+	}
+	return n
 }
 
 // percent is how much of a task is done, as somebody says it of their own part; "" where that is not said.
@@ -183,6 +219,9 @@ func (x *reading) deputies(target, c *ical.Component, is Self) (bool, error) {
 		}
 		if len(delegates(target.All("ATTENDEE"), is)) > 0 || x.sentAnother(addressOf(p), is) {
 			return false, ErrDelegates
+		}
+		if delegations(target, is) == mostDelegates {
+			return false, ErrChain
 		}
 		line := p.Clone()
 		bare(line)

@@ -147,6 +147,9 @@ func (r Rules) sameGuests(old, now *reading, a, b *ical.Component, is Self) erro
 		if added && sent > 1 {
 			return refuse(AttendeeMayChange, "%s organizes this event, and you can send one delegate in your place", OrganizerOf(old.Object))
 		}
+		if added && delegations(a, is) == mostDelegates {
+			return refuse(AttendeeMayChange, "%s organizes this event, and nobody more can come for you: %v", OrganizerOf(old.Object), ErrChain)
+		}
 	}
 	for _, p := range was {
 		if has.at[addressOf(p)] == nil {

@@ -1,6 +1,7 @@
 package service_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -71,6 +72,64 @@ func TestOneDelegateInAllOfASeries(t *testing.T) {
 		g.want("letters", g.letters(), "")
 		g.must(send("lou", "lou"))
 		g.want("letters", g.letters(), "REQUEST lou@elsewhere.example")
+	})
+}
+
+// delegatedTo is an answer by which somebody sends somebody else, who came for a third.
+func delegatedTo(who, to, from string) string {
+	mine := `ATTENDEE;PARTSTAT=DELEGATED;DELEGATED-TO="mailto:` + to + `@elsewhere.example"`
+	if from != "" {
+		mine += `;DELEGATED-FROM="mailto:` + from + `@elsewhere.example"`
+	}
+	return meetingOf(organizedByAnn, mine+":mailto:"+who+"@elsewhere.example", `ATTENDEE;DELEGATED-FROM="mailto:`+who+`@elsewhere.example":mailto:`+to+"@elsewhere.example")
+}
+
+// TestChainsOfDelegatesEnd: whom a guest sends may send somebody else, and that one again, and no more; neither by mail nor
+// by a program.
+func TestChainsOfDelegatesEnd(t *testing.T) {
+	invited(t, "ann bob", func(g *guests) {
+		g.save("ann", meetingOf(organizedByAnn, "ATTENDEE:mailto:zoe@elsewhere.example"))
+		g.letters()
+		send := func(who, to, from string) error {
+			return g.Receive(g.ctx, mailed(who+"@elsewhere.example", annsMail, calendar.MethodReply, delegatedTo(who, to, from)))
+		}
+		g.must(send("zoe", "lou", ""))
+		g.must(send("lou", "max", "zoe"))
+		g.must(send("max", "ida", "lou"))
+		g.letters()
+		g.refused(send("ida", "jon", "max"), calendar.Forbidden, "", "3 at most")
+		g.refused(send("ida", "jon", ""), calendar.Forbidden, "", "3 at most")
+		g.want("letters", g.letters(), "")
+		if line := lineWith(g.text("ann"), "mailto:jon@"); line != "" {
+			t.Errorf("jon has %s", line)
+		}
+		// bob is the last of three, and a user.
+		chain := []string{organizedByAnn, "ATTENDEE:mailto:a@elsewhere.example", attendees("bob")}
+		for i, name := range []string{"b", "c"} {
+			chain = append(chain, fmt.Sprintf(`ATTENDEE;DELEGATED-FROM="mailto:%c@elsewhere.example":mailto:%s@elsewhere.example`, 'a'+i, name))
+		}
+		chain[2] = `ATTENDEE;DELEGATED-FROM="mailto:c@elsewhere.example":mailto:bob@example.com`
+		g.save("ann", meetingOf(chain...))
+		text := strings.Replace(g.text("bob"), "SUMMARY", `ATTENDEE;DELEGATED-FROM="mailto:bob@example.com":mailto:kim@example.com`+"\r\nSUMMARY", 1)
+		bob := g.people["bob"]
+		_, err := g.Put(g.ctx, bob.Caller, bob.cal, calendar.Draft{Name: g.name("bob"), Data: []byte(text)})
+		g.refused(err, calendar.Forbidden, calendar.RuleAttendeeChange, "3 at most")
+	})
+}
+
+// TestDelegatesStayWhoseTheyAre: a delegate who says that they come for somebody else does not make room for the next one.
+func TestDelegatesStayWhoseTheyAre(t *testing.T) {
+	invited(t, "ann", func(g *guests) {
+		g.save("ann", meetingOf(organizedByAnn, "ATTENDEE:mailto:zoe@elsewhere.example"))
+		send := func(who, reply string) error {
+			return g.Receive(g.ctx, mailed(who+"@elsewhere.example", annsMail, calendar.MethodReply, reply))
+		}
+		g.must(send("zoe", delegatedTo("zoe", "lou", "")))
+		g.must(send("lou", meetingOf(organizedByAnn, `ATTENDEE;PARTSTAT=ACCEPTED;DELEGATED-FROM="mailto:max@elsewhere.example":mailto:lou@elsewhere.example`)))
+		if line := lineWith(g.text("ann"), ":mailto:lou@"); !strings.Contains(line, "PARTSTAT=ACCEPTED") || !strings.Contains(line, `DELEGATED-FROM="mailto:zoe@`) {
+			t.Errorf("lou has %s", line)
+		}
+		g.refused(send("zoe", delegatedTo("zoe", "max", "")), calendar.Forbidden, "", "one delegate")
 	})
 }
 
