@@ -180,7 +180,8 @@ func (b toolbox) asked(ctx context.Context, c *call, z zoned, limit int) (query.
 	if err != nil {
 		return found, nil, err
 	}
-	wishes := wishesAbout(proposals)
+	found.Unread += proposals.Unread
+	wishes := wishesAbout(proposals.All)
 	for i, g := range wishes {
 		found.Occurrences = slices.Insert(found.Occurrences, i, g[0].Occurrence)
 	}

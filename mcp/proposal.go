@@ -47,19 +47,20 @@ func (b toolbox) responded(c *call, s subject, now query.Instance, said string, 
 }
 
 // proposals are all that guests propose. A token that is bound to some calendars has no inbox, and so none.
-func (b toolbox) proposals(ctx context.Context, c *call) ([]query.Proposal, error) {
+func (b toolbox) proposals(ctx context.Context, c *call) (query.Proposals, error) {
 	if c.caller.MayOwn(calendar.ReadObjects) != nil {
-		return nil, nil //nolint:nilerr // which is no fault
+		return query.Proposals{}, nil //nolint:nilerr // which is no fault
 	}
 	return b.service.Proposals(ctx, c.caller, c.meter)
 }
 
 // proposed are the proposals of guests that a call may mean: for that event, and at those times that it says.
 func (b toolbox) proposed(ctx context.Context, c *call, s subject, in *eventAnswer) ([]query.Proposal, error) {
-	all, err := b.proposals(ctx, c)
+	found, err := b.proposals(ctx, c)
 	if err != nil {
 		return nil, err
 	}
+	all := found.All
 	for _, side := range [...]struct {
 		name string
 		edit.Field[string]

@@ -25,8 +25,10 @@ const (
 type homeContent struct {
 	agenda
 	Invitations []invitation
-	// Proposals are other times that guests would rather have for events of the visitor's.
-	Proposals []proposal
+	// Proposals are other times that guests would rather have for events of the visitor's, UnreadProposals how many
+	// messages about such are too long to be shown.
+	Proposals       []proposal
+	UnreadProposals int
 	// Deeds are the latest changes by assistants; MoreDeeds tells that there are others in the journal.
 	Deeds     []change
 	MoreDeeds bool
@@ -46,7 +48,7 @@ func (v *visit) home() error {
 	if content.Invitations, err = v.invitations(); err != nil {
 		return err
 	}
-	if content.Proposals, err = v.proposals(c); err != nil {
+	if content.Proposals, content.UnreadProposals, err = v.proposals(c); err != nil {
 		return err
 	}
 	since, err := v.lastVisit()

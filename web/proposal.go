@@ -21,13 +21,12 @@ type proposal struct {
 // mostProposals is how many the home page shows: once some are decided, the next ones show.
 const mostProposals = 20
 
-// proposals are those that wait for a decision.
-func (v *visit) proposals(c clock) ([]proposal, error) {
+// proposals are those that wait for a decision, and how many more there are of which nothing can be shown.
+func (v *visit) proposals(c clock) (list []proposal, unread int, err error) {
 	m := v.Service.Meter(v.r.Context(), v.caller())
 	defer m.Close()
 	found, err := v.Service.Proposals(v.r.Context(), v.caller(), m)
-	var list []proposal
-	for _, p := range found[:min(len(found), mostProposals)] {
+	for _, p := range found.All[:min(len(found.All), mostProposals)] {
 		by := p.From.Mail()
 		if by == "" {
 			by = string(p.From)
@@ -36,7 +35,7 @@ func (v *visit) proposals(c clock) ([]proposal, error) {
 			p.Message, p.Which.String(), p.Start.String(), p.Proposal.End.String(), excerpt(by), titleOf(p.Instance), c.sentence(p), c.proposed(p), excerpt(p.Comment),
 		})
 	}
-	return list, err
+	return list, found.Unread, err
 }
 
 // sentence says when an event takes place as it is.
@@ -85,18 +84,18 @@ func (v *visit) decideProposal() error {
 	}
 	m := v.Service.Meter(v.r.Context(), v.caller())
 	defer m.Close()
-	all, err := v.Service.Proposals(v.r.Context(), v.caller(), m)
+	found, err := v.Service.Proposals(v.r.Context(), v.caller(), m)
 	if err != nil {
 		return err
 	}
-	i := slices.IndexFunc(all, func(p query.Proposal) bool {
+	i := slices.IndexFunc(found.All, func(p query.Proposal) bool {
 		return string(p.Message) == v.r.PathValue("message") && p.Which.String() == v.field("which") &&
 			p.Proposal.Start.String() == v.field("start") && p.Proposal.End.String() == v.field("end")
 	})
 	if i < 0 {
 		return calendar.Errorf(calendar.NotFound, "", "this is not proposed any more: the event, or the proposal, has changed")
 	}
-	p := all[i]
+	p := found.All[i]
 	_, err = v.Service.Decide(v.r.Context(), v.caller(), p.Occurrence.Calendar, p.Object.UID, ledger.Decision{
 		Message: p.Message, Proposal: p.Proposal, Accept: said.accept, Meter: m,
 	})

@@ -1,6 +1,7 @@
 package web_test
 
 import (
+	"bytes"
 	"net/http"
 	"regexp"
 	"testing"
@@ -58,5 +59,13 @@ func TestProposals(t *testing.T) {
 		ann.post(path, append(fields, "answer", "accept")...).shows(http.StatusNotFound, "not proposed any more")
 		path, fields = form(ann)
 		ann.post(path, append(fields, "answer", "decline")...).at("?done=proposal-declined").shows(http.StatusOK, "The event stays", "14:00–15:00").hides("proposes")
+		propose(18)
+		for _, name := range []calendar.ObjectName{"long", "longer"} {
+			h.must(h.store.Update(t.Context(), func(tx calendar.Tx) error {
+				item := calendar.InboxItem{Name: name, Method: calendar.MethodCounter, Created: time.Now(), Data: bytes.Repeat([]byte("x"), 5<<20)}
+				return tx.PutInboxItems(t.Context(), []calendar.InboxEntry{{To: users["ann"].ID, InboxItem: item}})
+			}))
+		}
+		ann.get("").shows(http.StatusOK, "bob@example.com proposes", "Sun 3 May 20:00", "2 of their messages cannot be read here")
 	})
 }

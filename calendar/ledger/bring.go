@@ -8,12 +8,14 @@ import (
 	"caldav-mcp-server/calendar/schedule"
 )
 
-// What one sender may bring into one user's account in a day: new events, and bytes of events and messages. Nobody's working
-// day has as much, and no account is full of it in a week.
+// What one sender may bring into one user's account in a day: new events, proposals of other times, and bytes of events and
+// messages. Nobody's working day has as much, and no account is full of it in a week. Of proposals a list looks at the latest
+// hundred, which are to be no single guest's.
 const (
-	broughtEvents = 500
-	broughtBytes  = 32 << 20
-	broughtDay    = 24 * time.Hour
+	broughtEvents    = 500
+	broughtProposals = 50
+	broughtBytes     = 32 << 20
+	broughtDay       = 24 * time.Hour
 	// broughtMost bounds how many pairs are counted at once; one that is forgotten may do as much again.
 	broughtMost = 100_000
 )
@@ -26,9 +28,20 @@ type delivering struct {
 
 // burden is how much was brought since a time.
 type burden struct {
-	since  time.Time
-	events int
-	bytes  int64
+	since             time.Time
+	events, proposals int
+	bytes             int64
+}
+
+// with is that and more.
+func (b burden) with(more burden) burden {
+	b.events, b.proposals, b.bytes = b.events+more.events, b.proposals+more.proposals, b.bytes+more.bytes
+	return b
+}
+
+// tooMuch tells whether it is more than one may bring.
+func (b burden) tooMuch() bool {
+	return b.events > broughtEvents || b.proposals > broughtProposals || b.bytes > broughtBytes
 }
 
 // deliveries counts what senders brought to users. Each process counts for itself, from its start: what is bounded is how
@@ -52,8 +65,7 @@ func (d *deliveries) of(which delivering, now time.Time) burden {
 // add notes what was brought, once it is kept.
 func (d *deliveries) add(all map[delivering]burden, now time.Time) {
 	for which, more := range all {
-		b := d.of(which, now)
-		b.events, b.bytes = b.events+more.events, b.bytes+more.bytes
+		b := d.of(which, now).with(more)
 		d.mu.Lock()
 		if d.known == nil || len(d.known) >= broughtMost {
 			d.known = map[delivering]burden{}
@@ -63,15 +75,14 @@ func (d *deliveries) add(all map[delivering]burden, now time.Time) {
 	}
 }
 
-// mayBring tells whether a sender may bring a user so many new events and bytes more, and counts them for the change under
-// way. What takes no room, such as that an event is called off, comes always.
-func (w *work) mayBring(which delivering, events int, bytes int64) bool {
-	if events <= 0 && bytes <= 0 {
+// mayBring tells whether a sender may bring a user so much more, and counts it for the change under way. What takes no room,
+// such as that an event is called off, comes always.
+func (w *work) mayBring(which delivering, more burden) bool {
+	if more == (burden{}) {
 		return true
 	}
-	was, now := w.brought.of(which, w.now()), w.brings[which]
-	now.events, now.bytes = now.events+events, now.bytes+bytes
-	if was.events+now.events > broughtEvents || was.bytes+now.bytes > broughtBytes {
+	now := w.brings[which].with(more)
+	if w.brought.of(which, w.now()).with(now).tooMuch() {
 		return false
 	}
 	if w.brings == nil {
@@ -87,11 +98,11 @@ func (m *meeting) admits(from string, msg schedule.Message, user calendar.User, 
 	if msg.Refresh || msg.Method == schedule.Cancel {
 		return true
 	}
-	events := 0
+	more := burden{bytes: max(0, int64(len(made.data))-a.Size) + int64(len(i.Data))}
 	if a.ETag == "" {
-		events = 1
+		more.events = 1
 	}
-	return m.mayBring(delivering{from, user.ID}, events, max(0, int64(len(made.data))-a.Size)+int64(len(i.Data)))
+	return m.mayBring(delivering{from, user.ID}, more)
 }
 
 // errBrought refuses what somebody elsewhere brings beyond that.

@@ -129,14 +129,18 @@ func (m *meeting) putForward(ctx context.Context, msg schedule.Message) error {
 		return err
 	}
 	if err == nil {
-		err = m.propose(ctx, organizer.ID, stored, msg)
+		err = m.propose(ctx, delivering{string(m.in.Owner), organizer.ID}, stored, msg)
 	}
-	if err != nil {
+	switch {
+	case err == nil:
+		m.came(msg, statusDelivered)
+		return nil
+	case calendar.ReasonOf(err) == calendar.TooLarge:
+		m.came(msg, statusRefused)
+	default:
 		m.came(msg, statusForbidden)
-		return ctx.Err() // nil: the organizer has no such event, which is the outcome
 	}
-	m.came(msg, statusDelivered)
-	return nil
+	return ctx.Err() // nil: that the organizer has no such event, or has been sent too much, is the outcome
 }
 
 // came remembers whom a message was for, and what came of it.
@@ -174,8 +178,8 @@ func (m *meeting) organizedBy(ctx context.Context, user calendar.User) (*content
 }
 
 // propose puts a proposal into its organizer's inbox, in the place of the last one of the same guest for the same. What
-// nobody could decide is not kept.
-func (m *meeting) propose(ctx context.Context, to calendar.UserID, stored *content.Object, msg schedule.Message) error {
+// nobody could decide is not kept, nor what is more than its sender may bring.
+func (m *meeting) propose(ctx context.Context, of delivering, stored *content.Object, msg schedule.Message) error {
 	said, err := content.Of(msg.Document)
 	if err != nil {
 		return err
@@ -189,7 +193,10 @@ func (m *meeting) propose(ctx context.Context, to calendar.UserID, stored *conte
 	}
 	item := m.itemOf(msg)
 	item.Name = hashedName(calendar.UID(strings.Join([]string{string(msg.Method), string(m.uid()), subject, string(msg.From)}, "\n")))
-	m.drop(to, item)
+	if !m.mayBring(of, burden{proposals: 1, bytes: int64(len(item.Data))}) {
+		return errBrought()
+	}
+	m.drop(of.to, item)
 	return nil
 }
 
@@ -199,9 +206,9 @@ func (m *meeting) proposed(ctx context.Context, user calendar.User, msg schedule
 	if err != nil {
 		return err
 	}
-	switch err := m.propose(ctx, user.ID, stored, msg); {
-	case err == nil:
-		return nil
+	switch err := m.propose(ctx, delivering{string(msg.From), user.ID}, stored, msg); {
+	case err == nil || calendar.ReasonOf(err) == calendar.TooLarge:
+		return err
 	case errors.Is(err, schedule.ErrUninvited):
 		return calendar.Errorf(calendar.Forbidden, "", "the event does not invite %s", msg.From)
 	case errors.Is(err, schedule.ErrNoInstance):

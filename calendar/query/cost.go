@@ -57,3 +57,9 @@ func spent(err error) bool {
 	_, is := errors.AsType[*meter.OverrunError](err)
 	return is
 }
+
+// tooCostly tells whether an error is that by the request's own doing, and not since others have all that there is.
+func tooCostly(err error) bool {
+	over, is := errors.AsType[*meter.OverrunError](err)
+	return is && over.Of != meter.Room
+}

@@ -1,8 +1,10 @@
 package query
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"slices"
 
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/calendar/content"
@@ -21,28 +23,56 @@ type Proposal struct {
 	schedule.Proposal
 }
 
-// mostCounters is how many messages are looked at for what they propose: the latest.
-const mostCounters = 100
+// Proposals are what guests propose, as far as it was read.
+type Proposals struct {
+	// All are in the order of their making.
+	All []Proposal
+	// Unread are messages that take too much work.
+	Unread int
+}
+
+const (
+	// mostCounters is how many messages are looked at for what they propose: the latest.
+	mostCounters = 100
+	// mostCounterBytes is how much text of them is read, the short ones first: guests who send a whole event with each
+	// proposal, or worse, keep nobody from the others'.
+	mostCounterBytes = 4 << 20
+)
 
 // Proposals lists what guests propose for events in the caller's own calendars, the oldest first.
-func (s *Queries) Proposals(ctx context.Context, c calendar.Caller, m *meter.Meter) ([]Proposal, error) {
+func (s *Queries) Proposals(ctx context.Context, c calendar.Caller, m *meter.Meter) (Proposals, error) {
 	notes, err := s.MessagesOf(ctx, c, calendar.MethodCounter, mostCounters)
 	if err != nil || len(notes) == 0 {
-		return nil, err
+		return Proposals{}, err
 	}
 	own, err := s.ownCalendars(ctx, c)
 	if err != nil {
-		return nil, err
+		return Proposals{}, err
 	}
-	var all []Proposal
-	for _, n := range notes {
-		found, err := s.proposedIn(ctx, c, m, own, n)
-		if err != nil {
-			return nil, err
+	found, size, unread := make([][]Proposal, len(notes)), int64(0), 0
+	for _, i := range bySize(notes) {
+		if size += notes[i].Size; size > mostCounterBytes {
+			unread++
+			continue
 		}
-		all = append(all, found...)
+		found[i], err = s.proposedIn(ctx, c, m, own, notes[i])
+		if tooCostly(err) {
+			unread++
+		} else if err != nil {
+			return Proposals{}, err
+		}
 	}
-	return all, nil
+	return Proposals{slices.Concat(found...), unread}, ctx.Err()
+}
+
+// bySize are the places of messages, those of the shortest first.
+func bySize(notes []calendar.InboxNote) []int {
+	order := make([]int, len(notes))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(notes[a].Size, notes[b].Size) })
+	return order
 }
 
 // proposedIn reads one message. The meter knows of it before it is read; once it was, what stays is the event.
@@ -107,6 +137,9 @@ func (s *Queries) proposedFor(ctx context.Context, c calendar.Caller, m *meter.M
 		var all []Proposal
 		for _, p := range made {
 			now, err := s.InstanceOf(ctx, m, cal, o, p.Which)
+			if spent(err) {
+				return nil, err
+			}
 			if err != nil {
 				continue // the series has it no longer
 			}

@@ -11,6 +11,7 @@ import (
 	"caldav-mcp-server/calendar/meter"
 	"caldav-mcp-server/calendar/query"
 	"caldav-mcp-server/ical"
+	"caldav-mcp-server/internal/slowtest"
 )
 
 // at is a moment on the tenth of March, or later.
@@ -43,9 +44,9 @@ func toldNames(told []calendar.Told) string {
 // proposals are what waits for ann to decide.
 func (g *guests) proposals() []query.Proposal {
 	g.t.Helper()
-	all, err := g.Proposals(g.ctx, g.people["ann"].Caller, nil)
+	found, err := g.Proposals(g.ctx, g.people["ann"].Caller, nil)
 	g.must(err)
-	return all
+	return found.All
 }
 
 // decide has ann decide about the one proposal that she has.
@@ -249,20 +250,58 @@ func TestProposalsAreLookedForAlone(t *testing.T) {
 				return tx.PutInboxItems(g.ctx, []calendar.InboxEntry{{To: g.people["ann"].User.ID, InboxItem: item}})
 			}))
 		}
-		seen := func() ([]query.Proposal, error) {
+		seen := func() query.Proposals {
 			pool := meter.NewPool(meter.Config{Bytes: 4 << 20, Limits: meter.Limits{Held: 2 << 20, Steps: 20_000}, Turns: 1})
 			m := pool.Meter(g.ctx, "ann")
 			defer m.Close()
-			return g.Proposals(g.ctx, g.people["ann"].Caller, m)
+			found, err := g.Proposals(g.ctx, g.people["ann"].Caller, m)
+			g.must(err)
+			return found
 		}
 		put("reply", calendar.MethodReply)
-		all, err := seen()
-		g.must(err)
-		g.want("proposed by", string(all[0].From), "mailto:bob@example.com")
 		put("large", calendar.MethodCounter)
-		if _, err := seen(); err == nil {
-			t.Error("seven megabytes are held where two may be")
+		found := seen()
+		if len(found.All) != 1 || found.All[0].From != "mailto:bob@example.com" || found.Unread != 1 {
+			t.Errorf("beside one that takes seven megabytes, where two may be held, ann sees %+v", found)
 		}
+	})
+}
+
+// TestNobodyFillsAnInboxWithProposals: what one guest proposes in a day is bounded, by mail and from here, in number and in
+// bytes. The guest hears of it, and others come through.
+func TestNobodyFillsAnInboxWithProposals(t *testing.T) {
+	invited(t, "ann bob eve", func(g *guests) {
+		g.save("ann", meetingOf(organizedByAnn, attendees("bob", "eve"), zoeComes, "RRULE:FREQ=DAILY;COUNT=100"))
+		wishFor := func(i int) ledger.Wish {
+			w := wish(10+i, 14)
+			w.Instance = at(10+i, 10)
+			return w
+		}
+		for i := range 50 {
+			g.want("told", g.propose(wishFor(i)), "ann@example.com COUNTER 1.2")
+		}
+		g.want("one more", g.propose(wishFor(50)), "ann@example.com COUNTER 5.3")
+		counter := func(i int, more string) error {
+			day := at(10+i, 0).Civil.String()[:len("2026-03-10")]
+			day = strings.ReplaceAll(day, "-", "")
+			text := strings.Replace(strings.ReplaceAll(meetingOf(organizedByAnn, zoeComes, "RECURRENCE-ID:20260310T100000Z", more), "20260310", day), "DTSTART:"+day+"T10", "DTSTART:"+day+"T09", 1)
+			return g.Receive(g.ctx, mailed(zoesMail, annsMail, calendar.MethodCounter, text))
+		}
+		large := slowtest.Rounds(t, slowtest.Big, 2, 10)
+		for i := range large {
+			g.must(counter(i, "DESCRIPTION:"+strings.Repeat("y", 3<<20)))
+		}
+		if large == 10 {
+			g.refused(counter(10, "DESCRIPTION:"+strings.Repeat("y", 3<<20)), calendar.TooLarge, calendar.RuleQuota, "as much today")
+		}
+		g.must(counter(11, ""))
+		found, err := g.Proposals(g.ctx, g.people["ann"].Caller, nil)
+		g.must(err)
+		if len(found.All) != 52 || found.Unread != large-1 {
+			t.Errorf("ann sees %d proposals, and %d are too long", len(found.All), found.Unread)
+		}
+		g.Pass(25 * time.Hour)
+		g.want("the next day", g.propose(wishFor(60)), "ann@example.com COUNTER 1.2")
 	})
 }
 
