@@ -120,6 +120,8 @@ func (r *release) layout(f format, p platform) files.Contents {
 		{r.paper("zsh"), f.completions + "/_" + name, "", 0o644},
 		{r.paper("fish"), "/usr/share/fish/vendor_completions.d/" + name + ".fish", "", 0o644},
 		{source("packaging/copyright"), doc + "copyright", "", 0o644},
+		{source("packaging/README.md"), doc + "packaging/README.md", "", 0o644},
+		{source("packaging/environment"), doc + "packaging/environment", "", 0o644},
 		{source("packaging/grafana.json"), doc + "packaging/grafana.json", "", 0o644},
 		{r.paper("changelog.gz"), doc + "changelog.gz", "", 0o644},
 		{source("README.md"), doc + "README.md", "", 0o644},
