@@ -114,6 +114,9 @@ type Tx interface {
 	Advance(ctx context.Context, id CalendarID) (Calendar, error)
 	// AdvanceAll is Advance of many, in the order of their ids, which it returns. Those that are gone are left out.
 	AdvanceAll(ctx context.Context, ids []CalendarID) ([]Calendar, error)
+	// AdvanceFree is AdvanceAll of those whose lock nobody has at this moment: it waits for none, and so may come when other
+	// calendars are locked, whatever their ids.
+	AdvanceFree(ctx context.Context, ids []CalendarID) ([]Calendar, error)
 	// Duplicates returns whatever lies at the name, a tombstone included, and the live
 	// object with the UID, each with its data; nil where there is none.
 	Duplicates(ctx context.Context, cal CalendarID, name ObjectName, uid UID) (atName, withUID *Object, err error)

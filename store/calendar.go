@@ -179,8 +179,18 @@ func (t *Tx) AdvanceAll(ctx context.Context, ids []calendar.CalendarID) ([]calen
 			return nil, err
 		}
 	}
+	return t.advanceAll(ctx, ids, t.of().lockRows)
+}
+
+// AdvanceFree implements [calendar.Tx].
+func (t *Tx) AdvanceFree(ctx context.Context, ids []calendar.CalendarID) ([]calendar.Calendar, error) {
+	t.hint.Calendars = append(t.hint.Calendars, ids...)
+	return t.advanceAll(ctx, ids, t.of().lockFree)
+}
+
+func (t *Tx) advanceAll(ctx context.Context, ids []calendar.CalendarID, lock string) ([]calendar.Calendar, error) {
 	all, err := asked(ctx, t, ids, scanAdvanced, `UPDATE calendars SET version = version + 1, modified = $1
-		WHERE id IN (SELECT id FROM calendars WHERE trashed IS NULL AND id`+oneOf(2)+`ORDER BY id`+t.of().lockRows+`)
+		WHERE id IN (SELECT id FROM calendars WHERE trashed IS NULL AND id`+oneOf(2)+`ORDER BY id`+lock+`)
 		RETURNING `+packedCalendar.selected, t.store.now())
 	slices.SortFunc(all, func(a, b calendar.Calendar) int { return cmp.Compare(a.ID, b.ID) })
 	return all, err

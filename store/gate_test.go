@@ -93,3 +93,55 @@ func busyCalendar(t *testing.T, advance func(context.Context, calendar.Tx, calen
 		t.Errorf("the busy calendar is at version %d: %v", cal.Version, err)
 	}
 }
+
+// TestAdvanceFree: calendars that somebody else changes are left out, and nobody waits for them.
+func TestAdvanceFree(t *testing.T) {
+	t.Parallel()
+	s, err := Open(t.Context(), testdb.Postgres(t), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = s.Close() }()
+	if err := s.Migrate(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.InsertUser(t.Context(), calendar.User{ID: "alice", Name: "alice"}, "hash"); err != nil {
+		t.Fatal(err)
+	}
+	err = s.Update(t.Context(), func(tx calendar.Tx) error {
+		for _, id := range []calendar.CalendarID{"busy", "other"} {
+			if err := tx.InsertCalendar(t.Context(), calendar.Calendar{ID: id, Owner: "alice", Segment: calendar.Segment(id)}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	free := func() (all []calendar.Calendar) {
+		err := s.Update(t.Context(), func(tx calendar.Tx) (err error) {
+			all, err = tx.AdvanceFree(t.Context(), []calendar.CalendarID{"busy", "other"})
+			return err
+		})
+		if err != nil {
+			t.Error(err)
+		}
+		return all
+	}
+	err = s.Update(t.Context(), func(tx calendar.Tx) error {
+		if _, err := tx.Advance(t.Context(), "busy"); err != nil {
+			return err
+		}
+		if got := free(); len(got) != 1 || got[0].ID != "other" {
+			t.Errorf("while one is busy, %d are free: %v", len(got), got)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := free(); len(got) != 2 {
+		t.Errorf("%d are free: %v", len(got), got)
+	}
+}

@@ -47,6 +47,7 @@ func postgresEngine() *engine {
 		endless:         `SET LOCAL statement_timeout = 0`,
 		bulk:            2000,
 		lockRows:        " FOR UPDATE",
+		lockFree:        " FOR UPDATE SKIP LOCKED",
 		countMigrations: `SELECT count(*) FROM pg_tables WHERE schemaname = current_schema() AND tablename = 'migrations'`,
 		search:          postgresSearching(),
 		announce:        `SELECT pg_notify(` + hintChannel + `, $1) FROM meta WHERE id = 1 AND watched >= $2`,

@@ -119,37 +119,6 @@ func (m *meeting) unanswered() bool {
 	return m.before != nil && schedule.Answered(m.before, m.parties.Are(m.in.Owner)) == schedule.NeedsAction
 }
 
-// prepare sees that all calendars are open that the messages reach.
-func (m *meeting) prepare(ctx context.Context, messages []schedule.Message) error {
-	var reached []calendar.CalendarID
-	var without []calendar.UserID
-	reach := func(user calendar.UserID) {
-		if a := m.copyOf(user); a != nil {
-			reached = append(reached, a.Calendar)
-		} else {
-			without = append(without, user)
-		}
-	}
-	for _, msg := range messages {
-		if u, here := m.parties[msg.To]; here && u.ID != m.in.Owner {
-			reach(u.ID)
-		}
-		if msg.Method == schedule.Reply {
-			for _, user := range m.refreshed(m.parties[msg.To].ID) {
-				reach(user)
-			}
-		}
-	}
-	if len(without) > 0 {
-		var err error
-		if m.receptions, err = m.Receptions(ctx, without, m.kind()); err != nil {
-			return err
-		}
-		reached = slices.AppendSeq(reached, maps.Values(m.receptions))
-	}
-	return m.reach(reached)
-}
-
 func (m *meeting) kind() calendar.Kind {
 	if m.next != nil {
 		return calendar.Kind(m.next.Kind)

@@ -156,47 +156,6 @@ func (w *work) note(cal calendar.Calendar) *opened {
 	return w.opened[cal.ID]
 }
 
-// reachAttempts bounds how often a change begins anew since it reaches further than it was known to.
-const reachAttempts = 4
-
-// reachError ends a transaction that needs calendars which it has not opened: all that it opens are opened in the order
-// of their ids, so that it begins anew with them.
-type reachError struct{ calendars []calendar.CalendarID }
-
-// Error says so, should it be shown to anybody after all.
-func (e *reachError) Error() string {
-	return "who takes part in this changes it all the time; try again in a moment"
-}
-
-// openAll opens calendars, in the order of their ids. Those that are gone are left out.
-func (w *work) openAll(ctx context.Context, ids []calendar.CalendarID) error {
-	if len(ids) == 0 {
-		return nil
-	}
-	all, err := w.AdvanceAll(ctx, ids)
-	for _, cal := range all {
-		w.note(cal)
-	}
-	return err
-}
-
-// reach sees that calendars are open, or has the change begin anew with them.
-func (w *work) reach(ids []calendar.CalendarID) error {
-	var missing []calendar.CalendarID
-	for _, id := range ids {
-		if w.opened[id] == nil {
-			missing = append(missing, id)
-		}
-	}
-	if len(missing) == 0 {
-		return nil
-	}
-	for id := range w.opened {
-		missing = append(missing, id)
-	}
-	return &reachError{missing}
-}
-
 // openTo opens a calendar in which the caller may do something. Whether somebody else's is still
 // shared with them is looked at again: since they were let in it may have been taken away, and a
 // body may take minutes to arrive.

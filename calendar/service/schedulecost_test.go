@@ -29,6 +29,21 @@ func TestAnEventTooLargeForItsGuestsIsRefused(t *testing.T) {
 	})
 }
 
+// TestNobodyElseIsWaitedFor: an invitation and an answer are one transaction each, as long as nobody else changes the calendars
+// that they reach.
+func TestNobodyElseIsWaitedFor(t *testing.T) {
+	invited(t, "bob ann eve", func(g *guests) {
+		before := g.Store.Done()
+		g.save("ann", meetingOf(organizedByAnn, attendees("bob", "eve")))
+		g.must(g.answer("ACCEPTED"))
+		after := g.Store.Done()
+		g.want("eve was asked", g.inbox("eve"), "REQUEST")
+		g.want("eve sees bob's answer", g.line("eve", "ATTENDEE;PARTSTAT=ACCEPTED"), "ATTENDEE;PARTSTAT=ACCEPTED:mailto:bob@example.com")
+		g.want("transactions that came to nothing", fmt.Sprint(after.Failed-before.Failed), "0")
+		g.want("transactions", fmt.Sprint(after.Committed-before.Committed), "2")
+	})
+}
+
 // large is the text of somebody's copy of the meeting, however large.
 func (g *guests) large(who string) string {
 	g.t.Helper()

@@ -157,6 +157,14 @@ func calendarsAdvance(b *bundle) {
 		same(b, "kept", c.Version, before[id]+1)
 	}
 	same(b, "none", len(in(b, func(tx calendar.Tx) ([]calendar.Calendar, error) { return tx.AdvanceAll(b.Context(), nil) })), 0)
+	free := in(b, func(tx calendar.Tx) ([]calendar.Calendar, error) {
+		return tx.AdvanceFree(b.Context(), append(ids, "nowhere"))
+	})
+	same(b, "free ones", len(free), len(want))
+	for i, c := range free {
+		same(b, "free, in order", c.ID, want[i])
+		same(b, "version", c.Version, before[c.ID]+2)
+	}
 }
 
 func calendarAdvances(b *bundle) {
