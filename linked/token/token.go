@@ -78,14 +78,15 @@ func (c *Client) Exchange(ctx context.Context, redirect, code, verifier string) 
 	return t, nil
 }
 
-// granted tells whether a scope is among those that were granted. Microsoft names them by their last part, and tells nothing of
-// offline_access.
+// granted tells whether a scope is among those that were granted. Microsoft names them whole, or by their last part alone, and tells
+// nothing of offline_access.
 func granted(scopes, scope string) bool {
 	if scope == "offline_access" || scope == "openid" {
 		return true
 	}
 	for one := range strings.FieldsSeq(scopes) {
-		if strings.EqualFold(one, scope) || strings.HasSuffix(strings.ToLower(one), "/"+strings.ToLower(scope)) {
+		one, scope := strings.ToLower(one), strings.ToLower(scope)
+		if one == scope || strings.HasSuffix(one, "/"+scope) || strings.HasSuffix(scope, "/"+one) {
 			return true
 		}
 	}

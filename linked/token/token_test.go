@@ -66,6 +66,8 @@ func TestExchange(t *testing.T) {
 	}{
 		"good":         {200, `{"access_token":"a","refresh_token":"r","expires_in":3600,"scope":"x/Calendars.Read"}`, ""},
 		"short scope":  {200, `{"access_token":"a","refresh_token":"r","scope":"https://x.example/Calendars.Read openid"}`, ""},
+		"last part":    {200, `{"access_token":"a","refresh_token":"r","scope":"openid profile Calendars.Read"}`, ""},
+		"another one":  {200, `{"access_token":"a","refresh_token":"r","scope":"Read"}`, "leave all boxes ticked"},
 		"unticked":     {200, `{"access_token":"a","refresh_token":"r","scope":"openid"}`, "leave all boxes ticked"},
 		"no key":       {200, `{"access_token":"a","scope":"https://x.example/Calendars.Read"}`, "no key came back"},
 		"code used":    {400, `{"error":"invalid_grant"}`, "linked again"},
