@@ -140,6 +140,8 @@ func newGrowing(b *testing.B, url string, size int) *growing {
 	for from := 0; from < size; from += 1000 {
 		check(b, s.Update(b.Context(), func(tx calendar.Tx) error { return g.fill(b.Context(), tx, random, from) }))
 	}
+	g.cal, err = g.Calendar(b.Context(), g.caller, g.cal.ID) // as each request looks it up
+	check(b, err)
 	return g
 }
 

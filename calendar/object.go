@@ -115,6 +115,8 @@ type ObjectQuery struct {
 	From, Until *int64
 	// WithData asks for whole objects instead of their heads.
 	WithData bool
+	// WithSpan asks for the span and the rhythm beside a head; whole objects have them anyway.
+	WithSpan bool
 	// Light leaves the data of what is larger than [LargeObject] out all the same: they are asked for by name, once
 	// there is room for them.
 	Light bool

@@ -16,6 +16,8 @@ const (
 	// firstDataRows is the size of the first page with data. Postgres sends a page to its end, also
 	// when we stop reading it, so pages grow only while the objects prove to be small.
 	firstDataRows = 64
+	// spanRows is the size of a page of heads with their spans: who asks for them holds them all, or gives up.
+	spanRows = 2048
 )
 
 // drain yields the rows of page after page. No page holds a connection while its rows are
@@ -120,9 +122,10 @@ type namesText struct {
 	text  string
 }
 
-// The listings without data, with all of it, and with that of what is not large.
+// The listings without data, with spans beside, with all of it, and with that of what is not large.
 var (
 	headTexts   = textsOf(packedHead.selected)
+	spanTexts   = textsOf(packedChange.selected)
 	objectTexts = textsOf(wholeColumns)
 	lightTexts  = textsOf(lightColumns)
 )
@@ -164,11 +167,13 @@ func newListing(reads querier, cal calendar.CalendarID, q calendar.ObjectQuery) 
 		names:   slices.Compact(slices.Sorted(slices.Values(q.Names))),
 		rows:    pageRows,
 	}
-	if q.WithData {
+	switch {
+	case q.WithData && q.Light:
+		l.texts, l.unpack, l.rows = lightTexts, unpackWhole(), firstDataRows
+	case q.WithData:
 		l.texts, l.unpack, l.rows = objectTexts, unpackWhole(), firstDataRows
-	}
-	if q.WithData && q.Light {
-		l.texts = lightTexts
+	case q.WithSpan:
+		l.texts, l.unpack, l.rows = spanTexts, unpackChange(cal), spanRows
 	}
 	l.filter = []any{cal}
 	for _, kind := range kindSlots(q.Kinds) {

@@ -3,7 +3,10 @@ package query
 import (
 	"context"
 	"errors"
+	"iter"
+	"maps"
 	"math"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -36,11 +39,18 @@ type slot struct {
 	// making is held while the image is brought up to date. Nobody waits for it.
 	making sync.Mutex
 
+	// days are those of a piece, whole the slot of its calendar; nil for the calendar itself.
+	days  days
+	whole *slot
+
 	// The rest is guarded by the cache's mu. used is when it was last visited; wait how many
 	// visits there shall be before an image is made; held what the image takes.
 	used, wait, held int64
-	// idle is set when nobody has come since the last rest, gone when the slot is no longer there.
-	idle, gone bool
+	// idle is set when nobody has come since the last rest, gone when the slot is no longer there; large when an image of
+	// it would take too much.
+	idle, gone, large bool
+	// pieces are what is held of a large calendar.
+	pieces []*slot
 }
 
 const (
@@ -67,7 +77,11 @@ func (c *cache) of(ctx context.Context, cal calendar.Calendar, patient bool) *vi
 	if c.bytes == 0 {
 		return nil
 	}
-	s := c.visit(cal.ID)
+	return c.look(ctx, c.visit(cal.ID), cal, patient)
+}
+
+// look returns a view of what a slot holds, once that is as new as what was looked up.
+func (c *cache) look(ctx context.Context, s *slot, cal calendar.Calendar, patient bool) *view {
 	if s == nil {
 		return nil
 	}
@@ -101,6 +115,10 @@ func (c *cache) visit(id calendar.CalendarID) *slot {
 		c.slots[s.id] = s
 		c.shrink(s)
 	}
+	return c.visited(s)
+}
+
+func (c *cache) visited(s *slot) *slot {
 	s.used, s.idle = c.clock, false
 	if s.wait > 0 {
 		s.wait--
@@ -116,21 +134,34 @@ func (c *cache) renew(ctx context.Context, s *slot, m *image, cal calendar.Calen
 	if m.isOf(cal) {
 		changes, last, err := c.read(ctx, cal.ID, calendar.VersionRange{After: m.version, Unbroken: m.version}, catchUpMost)
 		if err == nil {
-			next, lost := m.after(changes, max(cal.Version, last))
-			return c.hang(s, next, bytesOf(changes)-lost)
+			next, more := m.after(changes, max(cal.Version, last))
+			return c.hang(s, next, more)
 		}
 	}
 	c.take(s)
-	changes, last, err := c.read(ctx, cal.ID, calendar.VersionRange{Unbroken: max(cal.Version, 1)}, imageMost)
-	switch {
-	case errors.Is(err, errTooMany):
-		c.postpone(s)
-		return nil
-	case err != nil:
-		return nil
+	anew := c.wholeImage
+	if s.whole != nil {
+		anew = c.pieceImage
 	}
-	next := newImage(cal, changes, max(cal.Version, last))
-	return c.hang(s, next, bytesOf(next.byName))
+	next, err := anew(ctx, s, cal)
+	if err == nil {
+		if next = c.hang(s, next, bytesOf(next.byName)); next == nil {
+			err = errTooMany
+		}
+	}
+	if errors.Is(err, errTooMany) {
+		c.postpone(s)
+	}
+	return next
+}
+
+// wholeImage makes an image of a calendar as it is by now.
+func (c *cache) wholeImage(ctx context.Context, _ *slot, cal calendar.Calendar) (*image, error) {
+	changes, last, err := c.read(ctx, cal.ID, calendar.VersionRange{Unbroken: max(cal.Version, 1)}, imageMost)
+	if err != nil {
+		return nil, err
+	}
+	return newImage(cal, changes, max(cal.Version, last)), nil
 }
 
 var errTooMany = errors.New("there are too many objects")
@@ -182,8 +213,8 @@ func (c *cache) note(cal calendar.Calendar, first calendar.Version, written []ca
 			Created: o.Created.UTC(), Modified: o.Modified.UTC(),
 		})
 	}
-	next, lost := m.after(changes, cal.Version)
-	c.hang(s, next, bytesOf(changes)-lost)
+	next, more := m.after(changes, cal.Version)
+	c.hang(s, next, more)
 }
 
 func bytesOf(entries []*entry) (sum int64) {
@@ -215,7 +246,7 @@ func (c *cache) take(s *slot) {
 func (c *cache) postpone(s *slot) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	s.wait = largeWait
+	s.wait, s.large = largeWait, true
 }
 
 // room makes room for so much more in an image; false when it would have more than two thirds
@@ -232,35 +263,68 @@ func (c *cache) room(s *slot, more int64) bool {
 	return true
 }
 
-// shrink lets go of the calendars that nobody has asked for the longest, but not of one.
+// shrink lets go of what nobody has asked for the longest, but not of one slot.
 func (c *cache) shrink(but *slot) {
-	for c.held > c.bytes || len(c.slots) > slotsMost {
-		var oldest *slot
-		for _, s := range c.slots {
-			if s != but && (oldest == nil || s.used < oldest.used) {
-				oldest = s
-			}
-		}
-		if oldest == nil {
+	for len(c.slots) > slotsMost {
+		c.drop(oldest(maps.Values(c.slots), func(s *slot) bool { return s != but && s != but.whole }))
+	}
+	for c.held > c.bytes {
+		least := oldest(c.all(), func(s *slot) bool { return s != but && s.held > 0 })
+		if least == nil {
 			return
 		}
-		c.drop(oldest)
+		c.drop(least)
 	}
 }
 
+// all yields the calendars, and the pieces of those that are large.
+func (c *cache) all() iter.Seq[*slot] {
+	return func(yield func(*slot) bool) {
+		for _, s := range c.slots {
+			for _, one := range append([]*slot{s}, s.pieces...) {
+				if !yield(one) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// oldest returns that of some slots that nobody has asked for the longest, or nil.
+func oldest(of iter.Seq[*slot], may func(*slot) bool) (found *slot) {
+	for s := range of {
+		if may(s) && (found == nil || s.used < found.used) {
+			found = s
+		}
+	}
+	return found
+}
+
+// drop lets go of a piece, or of a calendar with all its pieces.
 func (c *cache) drop(s *slot) {
+	c.forget(s)
+	for _, p := range s.pieces {
+		c.forget(p)
+	}
+	if s.whole != nil {
+		s.whole.pieces = slices.DeleteFunc(s.whole.pieces, func(p *slot) bool { return p == s })
+		return
+	}
+	delete(c.slots, s.id)
+}
+
+func (c *cache) forget(s *slot) {
 	s.gone = true
 	s.image.Store(nil)
 	c.held, s.held = c.held-s.held, 0
-	delete(c.slots, s.id)
 }
 
 // Rest gives back the memory of calendars that nobody has asked for since it was last called.
 func (s *Queries) Rest() {
 	s.cache.mu.Lock()
 	defer s.cache.mu.Unlock()
-	for _, one := range s.cache.slots {
-		if one.idle {
+	for _, one := range slices.Collect(s.cache.all()) {
+		if one.idle && !one.gone {
 			s.cache.drop(one)
 		}
 		one.idle = true

@@ -22,6 +22,9 @@ type image struct {
 	version, born calendar.Version
 	// byName and byVersion are the same entries, tombstones included.
 	byName, byVersion []*entry
+	// admits tells whether an object belongs into a piece, which has live ones of some days and nothing by version; nil
+	// where the image is of the whole calendar.
+	admits func(*calendar.Object) bool
 }
 
 // entry is an object in an image.
@@ -65,12 +68,16 @@ func newImage(cal calendar.Calendar, read []*entry, version calendar.Version) *i
 		latest[e.head.Name] = e
 	}
 	live := slices.DeleteFunc(read, func(e *entry) bool { return e.head.Deleted || latest[e.head.Name] != e })
-	m := &image{edition: cal.Edition, version: version, born: version, byVersion: live}
-	// What was cut out of the calendar's row would keep all of it.
-	m.epoch = calendar.Epoch(strings.Clone(string(cal.Epoch)))
-	m.byName = slices.Clone(live)
+	m := imageAt(cal, version)
+	m.byVersion, m.byName = live, slices.Clone(live)
 	slices.SortFunc(m.byName, func(a, b *entry) int { return compareName(a, b.head.Name) })
 	return m
+}
+
+// imageAt is an image of a calendar at a version, with nothing in it.
+func imageAt(cal calendar.Calendar, version calendar.Version) *image {
+	// What was cut out of the calendar's row would keep all of it.
+	return &image{epoch: calendar.Epoch(strings.Clone(string(cal.Epoch))), edition: cal.Edition, version: version, born: version}
 }
 
 // isOf tells whether the image is of the calendar that was looked up, shows whether it is at
@@ -82,25 +89,35 @@ func (m *image) isOf(cal calendar.Calendar) bool {
 func (m *image) shows(cal calendar.Calendar) bool { return m.isOf(cal) && m.version >= cal.Version }
 
 // after returns the image with the changes that came after it up to a version, in their order,
-// and how many bytes it has lost by them.
-func (m *image) after(changes []*entry, version calendar.Version) (next *image, lost int64) {
-	next = &image{epoch: m.epoch, edition: m.edition, version: version, born: m.born}
+// and how many bytes it takes more than before.
+func (m *image) after(changes []*entry, version calendar.Version) (next *image, more int64) {
+	next = &image{epoch: m.epoch, edition: m.edition, version: version, born: m.born, admits: m.admits}
 	next.byName, next.byVersion = slices.Clone(m.byName), slices.Clone(m.byVersion)
 	for _, e := range changes {
-		at, known := slices.BinarySearchFunc(next.byName, e.head.Name, compareName)
-		if !known {
-			next.byName = slices.Insert(next.byName, at, e)
-		} else {
-			old := next.byName[at]
-			lost += old.bytes.Load()
-			if i, found := slices.BinarySearchFunc(next.byVersion, old.head.Version, compareVersion); found {
-				next.byVersion = slices.Delete(next.byVersion, i, i+1)
-			}
-			next.byName[at] = e
-		}
-		next.byVersion = append(next.byVersion, e)
+		more += next.change(e)
 	}
-	return next, lost
+	return next, more
+}
+
+// change puts an entry in the place of the former one of its name, or takes that out, and returns how many bytes more that is.
+func (m *image) change(e *entry) (more int64) {
+	at, known := slices.BinarySearchFunc(m.byName, e.head.Name, compareName)
+	if known {
+		old := m.byName[at]
+		more -= old.bytes.Load()
+		if i, found := slices.BinarySearchFunc(m.byVersion, old.head.Version, compareVersion); found {
+			m.byVersion = slices.Delete(m.byVersion, i, i+1)
+		}
+		m.byName = slices.Delete(m.byName, at, at+1)
+	}
+	if m.admits != nil && !m.admits(&e.head) {
+		return more
+	}
+	m.byName = slices.Insert(m.byName, at, e)
+	if m.admits == nil {
+		m.byVersion = append(m.byVersion, e)
+	}
+	return more + e.bytes.Load()
 }
 
 // at returns the live object of a name, or nil.

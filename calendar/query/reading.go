@@ -89,6 +89,9 @@ func (s *Queries) loaded(ctx context.Context, m *meter.Meter, c candidate) (cand
 // listed yields what objects does, large objects without their data but for those in memory.
 func (s *Queries) listed(ctx context.Context, cal calendar.Calendar, q calendar.ObjectQuery) iter.Seq2[candidate, error] {
 	v := s.cache.of(ctx, cal, false)
+	if v == nil {
+		v = s.cache.piece(ctx, cal, q)
+	}
 	return func(yield func(candidate, error) bool) {
 		switch err := ctx.Err(); {
 		case err != nil:

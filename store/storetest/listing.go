@@ -63,6 +63,17 @@ func listingDepth(b *bundle) {
 	o := b.put(cal, "a.ics")
 	same(b, "without data", b.list(cal, calendar.ObjectQuery{}), []calendar.Object{head(o)})
 	same(b, "with data", b.list(cal, calendar.ObjectQuery{WithData: true}), []calendar.Object{o})
+	series := b.event(cal, "b.ics")
+	series.Rhythm = &calendar.Rhythm{Known: 1 << 40}
+	series.Rhythm.Add(0, 3600)
+	series.Rhythm.Settle()
+	b.fill(cal, []calendar.Object{series})
+	both := b.list(cal, calendar.ObjectQuery{WithSpan: true})
+	if len(both) != 2 || both[1].Data != nil {
+		b.Fatalf("with their spans there are %v", both)
+	}
+	same(b, "a head's span", both[0].Span, o.Span)
+	same(b, "a head's rhythm", both[1].Rhythm, series.Rhythm)
 }
 
 func listingLive(b *bundle) {
