@@ -75,8 +75,8 @@ func render(err error, v version, faultID string) refusal {
 	reason := reasonOf(err)
 	how := outcomes[reason]
 	e := advised(err)
-	if reason == calendar.Unavailable && errors.Is(err, calendar.ErrElsewhere) {
-		how = outcomes[calendar.Stale] // it is not this server that is away, and the model is to know which account is
+	if reason == calendar.Unavailable && (errors.Is(err, calendar.ErrElsewhere) || calendar.RuleOf(err) == calendar.RuleDiskSpace) {
+		how = outcomes[calendar.Stale] // the model is to know: which account is away, or that no room comes by waiting
 	}
 	switch {
 	case reason == calendar.Internal || e == nil:
@@ -99,6 +99,7 @@ var advice = [...]struct {
 }{
 	{calendar.RulePrivileges, "list_calendars says what may be done with each; if that is not enough, tell the user"},
 	{calendar.RuleSupportedKind, "list_calendars says what each of them holds"},
+	{calendar.RuleDiskSpace, "nothing was changed; tell the user that whoever runs the server has to make room"},
 }
 
 // advised is the refusal that an error is, with what to do next; nil if it is none.

@@ -74,6 +74,7 @@ func TestRefusals(t *testing.T) {
 		{calendar.Errorf(calendar.Unsupported, "", "m"), -32000, "unsupported", 200},
 		{fmt.Errorf("saving: %w", calendar.Errorf(calendar.NotFound, "", "m")), -32000, "not_found", 200},
 		{calendar.Errorf(calendar.Unavailable, "", "secret address"), -32603, "", 503},
+		{calendar.Errorf(calendar.Unavailable, calendar.RuleDiskSpace, "m"), -32000, "unavailable", 200},
 	} {
 		t.Run(c.err.Error(), func(t *testing.T) {
 			t.Parallel()

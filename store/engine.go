@@ -52,6 +52,8 @@ type engine struct {
 	patience time.Duration
 	// fault tells what an error of the driver means.
 	fault func(error) fault
+	// trouble hears of those that the operator has to know; nil before the store is open.
+	trouble *trouble
 }
 
 // fault is what the program can make of a database's error.
@@ -113,7 +115,9 @@ func (e *engine) translate(ctx context.Context, err error) error {
 		return err
 	}
 	row := faults[kind]
-	return &calendar.Error{Reason: row.reason, Rule: row.rule, Message: row.message, Cause: err}
+	known = &calendar.Error{Reason: row.reason, Rule: row.rule, Message: row.message, Cause: err}
+	e.trouble.met(ctx, kind, known)
+	return known
 }
 
 // expectRow makes a statement that was to change a row, and found none, an error.

@@ -104,6 +104,7 @@ func Open(ctx context.Context, url string, o Options) (*Store, error) {
 	}
 	s.files = migrations.Files
 	s.hints.log = s.options.Logger
+	s.engine.trouble = &trouble{log: s.options.Logger, now: s.options.Now}
 	return s, nil
 }
 

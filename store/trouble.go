@@ -1,0 +1,48 @@
+package store
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"caldav-mcp-server/calendar"
+)
+
+// trouble tells the log why the database did not do what it was asked: who asked hears that it is away, and the line of their
+// request has a status.
+type trouble struct {
+	log *slog.Logger
+	now func() time.Time
+
+	mu   sync.Mutex
+	told [len(faults)]struct {
+		at   time.Time
+		more int
+	}
+}
+
+// troubles are the faults that whoever runs the server can do something about. The others are those of a request.
+var troubles = [len(faults)]slog.Level{
+	faultCut: slog.LevelWarn, faultSlow: slog.LevelWarn, faultAway: slog.LevelError, faultFull: slog.LevelError,
+}
+
+// troubleEvery is how often the same is told again while it lasts: each request meets it.
+const troubleEvery = 10 * time.Second
+
+func (t *trouble) met(ctx context.Context, kind fault, err *calendar.Error) {
+	if t == nil || troubles[kind] == 0 {
+		return
+	}
+	t.mu.Lock()
+	before := &t.told[kind]
+	if !before.at.IsZero() && t.now().Sub(before.at).Abs() < troubleEvery {
+		before.more++
+		t.mu.Unlock()
+		return
+	}
+	more := before.more
+	before.at, before.more = t.now(), 0
+	t.mu.Unlock()
+	t.log.Log(ctx, troubles[kind], err.Message, "err", err.Cause, "untold", more)
+}

@@ -1,0 +1,44 @@
+package store
+
+import (
+	"bytes"
+	"errors"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+)
+
+// Whoever runs the server reads in the log why the database failed, once in a while and not for each request.
+func TestTroubleIsTold(t *testing.T) {
+	t.Parallel()
+	var log bytes.Buffer
+	now := time.Unix(1_700_000_000, 0)
+	e := &engine{
+		fault: func(err error) fault {
+			return map[string]fault{"full": faultFull, "cut": faultCut, "taken": faultTaken}[err.Error()]
+		},
+		trouble: &trouble{log: slog.New(slog.NewTextHandler(&log, nil)), now: func() time.Time { return now }},
+	}
+	told := func(what string) string {
+		log.Reset()
+		_ = e.translate(t.Context(), errors.New(what))
+		return log.String()
+	}
+	if got := told("full"); !strings.Contains(got, "level=ERROR") || !strings.Contains(got, "the disk of the database is full") || !strings.Contains(got, "err=full") {
+		t.Errorf("a full disk is told as %q", got)
+	}
+	if got := told("full") + told("full"); got != "" {
+		t.Errorf("the same is told again at once: %q", got)
+	}
+	if got := told("cut"); !strings.Contains(got, "level=WARN") {
+		t.Errorf("another fault is told as %q", got)
+	}
+	if got := told("taken"); got != "" {
+		t.Errorf("the fault of a request is told: %q", got)
+	}
+	now = now.Add(troubleEvery)
+	if got := told("full"); !strings.Contains(got, "untold=2") {
+		t.Errorf("what lasts is told as %q", got)
+	}
+}
