@@ -50,8 +50,8 @@ test: ## Run every test on SQLite and on a Postgres of its own, with the race de
 		{ [ -z "$$rest" ] || $(GO) test -timeout 20m $(RACE) $$rest; } && { [ -z "$$cmd" ] || $(GO) test -timeout 20m $$cmd; }'
 
 .PHONY: torture
-torture: ## Run the tests with all that is slow in them (TORTURE: which parts, RUN: a pattern, PKG)
-	TORTURE=$(or $(TORTURE),all) $(WITHPG) $(GO) test -count=1 -p 1 -timeout 1h -run='$(RUN)' $(PKG)
+torture: ## Run the tests with all that is slow in them (TORTURE: which parts, RUN: a pattern, PKG; TORTURE_FOR=30m, TORTURE_SEED)
+	TORTURE=$(or $(TORTURE),all) $(WITHPG) $(GO) test -count=1 -p 1 -timeout 2h -run='$(RUN)' $(ARGS) $(PKG)
 
 .PHONY: check
 check: lint test ## All that must pass before a change is proposed

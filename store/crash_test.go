@@ -32,7 +32,7 @@ func TestCrash(t *testing.T) {
 	t.Parallel()
 	testdb.Each(t, func(t *testing.T, url string) {
 		prepare(t, open(t, url, store.Options{}))
-		for round := range slowtest.Rounds(t, slowtest.Crash, 2, 20) {
+		for round := range slowtest.Rounds(t, slowtest.Crash, 2, 8) {
 			before := version(t, open(t, url, store.Options{}))
 			// Each round dies at another place of a stream of writes.
 			written := killWhileWriting(t, url, round, 5+7*round)

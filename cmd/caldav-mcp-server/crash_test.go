@@ -25,7 +25,7 @@ func TestKillDuringPuts(t *testing.T) {
 	testdb.EachBlank(t, func(t *testing.T, database string) {
 		c := firstClient(t, serve(t, on(database)))
 		state := crashState{objects: map[string]string{}, token: c.sync(t, "").token}
-		for round := range slowtest.Rounds(t, slowtest.Crash, 2, 20) {
+		for round := range slowtest.Rounds(t, slowtest.Crash, 2, 8) {
 			sent := c.putUntilKilled(t, round, state.counter)
 			c = c.at(serve(t, on(database)))
 			state.check(t, c, sent)

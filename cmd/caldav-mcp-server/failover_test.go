@@ -213,7 +213,7 @@ func (l *witness) note(name, text string, done bool) {
 func (l *witness) follow(ctx context.Context, n int) {
 	c, has := l.clients[n], keptToken{etags: map[string]string{}}
 	for ctx.Err() == nil {
-		next, ok := c.follow(ctx, has)
+		next, ok := c.follow(ctx, personal, has)
 		if !ok {
 			continue
 		}

@@ -11,8 +11,8 @@ import (
 
 // follow brings what a client knows up to date. The answer has no token where the server does not honour the old
 // one, and is not ok where there is none, as while the database is away.
-func (c client) follow(ctx context.Context, has keptToken) (next keptToken, ok bool) {
-	a, err := c.dav(ctx, "REPORT", personal, `<d:sync-collection xmlns:d="DAV:"><d:sync-token>`+has.token+
+func (c client) follow(ctx context.Context, calendar string, has keptToken) (next keptToken, ok bool) {
+	a, err := c.dav(ctx, "REPORT", calendar, `<d:sync-collection xmlns:d="DAV:"><d:sync-token>`+has.token+
 		`</d:sync-token><d:sync-level>1</d:sync-level><d:prop><d:getetag/></d:prop></d:sync-collection>`, "Content-Type", "application/xml")
 	if err != nil {
 		return next, false
@@ -47,7 +47,7 @@ func (l *witness) judge(t *testing.T, nothingLost bool) {
 	l.judgeWrites(t, truth, nothingLost)
 	phantoms := 0
 	for _, c := range l.clients {
-		fresh, ok := c.follow(t.Context(), keptToken{etags: map[string]string{}})
+		fresh, ok := c.follow(t.Context(), personal, keptToken{etags: map[string]string{}})
 		if !ok {
 			t.Fatal("a server does not answer")
 		}
@@ -55,7 +55,7 @@ func (l *witness) judge(t *testing.T, nothingLost bool) {
 	}
 	honest, refused, dishonest := 0, 0, 0
 	for i, kept := range l.kept {
-		next, ok := l.clients[i%servers].follow(t.Context(), kept)
+		next, ok := l.clients[i%servers].follow(t.Context(), personal, kept)
 		switch {
 		case !ok:
 			t.Fatal("a server does not answer")

@@ -3,14 +3,17 @@
 // A test that kills servers, floods them, or tries thousands of random inputs says so here, in one
 // line. `make test` then runs it with few rounds or not at all; `make torture` runs all of it. The
 // environment variable TORTURE names the parts that a run wants, as in TORTURE=crash,random, or
-// TORTURE=all.
+// TORTURE=all. One that goes on as long as it is given asks for TORTURE_FOR; one whose order is random, for TORTURE_SEED.
 package slowtest
 
 import (
+	"math/rand/v2"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 )
 
 // env names the variable with the parts that a run wants.
@@ -61,4 +64,33 @@ func wanted(t testing.TB, part Part) bool {
 		}
 	}
 	return slices.Contains(words, "all") || slices.Contains(words, string(part))
+}
+
+// For is how long a test goes on that takes as long as it is given: the variable TORTURE_FOR says so, as in 30m.
+func For(t testing.TB, usual time.Duration) time.Duration {
+	t.Helper()
+	value := os.Getenv(env + "_FOR")
+	if value == "" {
+		return usual
+	}
+	d, err := time.ParseDuration(value)
+	if err != nil || d < 0 {
+		t.Fatalf("%s_FOR=%s: it is a time such as 30m", env, value)
+	}
+	return d
+}
+
+// Seed is where the randomness of a test begins, another each time unless TORTURE_SEED says which. A test that fails shows it.
+func Seed(t testing.TB) uint64 {
+	t.Helper()
+	seed := rand.Uint64N(1 << 32)
+	if value := os.Getenv(env + "_SEED"); value != "" {
+		given, err := strconv.ParseUint(value, 10, 64)
+		if err != nil {
+			t.Fatalf("%s_SEED=%s: it is a number", env, value)
+		}
+		seed = given
+	}
+	t.Logf("the same again: %s_SEED=%d", env, seed)
+	return seed
 }

@@ -4,6 +4,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"caldav-mcp-server/internal/slowtest"
 )
@@ -73,5 +74,27 @@ func TestParts(t *testing.T) {
 				t.Errorf("Rounds: %d, want %d", rounds, want.rounds)
 			}
 		})
+	}
+}
+
+func TestForAndSeed(t *testing.T) {
+	t.Setenv("TORTURE_FOR", "30m")
+	t.Setenv("TORTURE_SEED", "7")
+	if d, seed := slowtest.For(t, 0), slowtest.Seed(t); d != 30*time.Minute || seed != 7 {
+		t.Errorf("it goes on for %v, from %d", d, seed)
+	}
+	for _, wrong := range []string{"30", "-1m", "long"} {
+		t.Setenv("TORTURE_FOR", wrong)
+		if got := ran(func(s *spy) { slowtest.For(s, 0) }); got != "failed" {
+			t.Errorf("TORTURE_FOR=%s: the test %s", wrong, got)
+		}
+	}
+	t.Setenv("TORTURE_FOR", "")
+	if d := slowtest.For(t, time.Minute); d != time.Minute {
+		t.Errorf("usually it goes on for %v", d)
+	}
+	t.Setenv("TORTURE_SEED", "seven")
+	if got := ran(func(s *spy) { slowtest.Seed(s) }); got != "failed" {
+		t.Errorf("TORTURE_SEED=seven: the test %s", got)
 	}
 }

@@ -1,0 +1,145 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"caldav-mcp-server/internal/slowtest"
+)
+
+const (
+	// writers is how many write all the time, besides those that come for a while.
+	writers = 5
+	// between is how many changes are acknowledged before a harm, and again after it.
+	between = 25
+)
+
+// torture is one run: a arena, those that write to it and follow it, and what comes over it.
+type torture struct {
+	*arena
+	t      *testing.T
+	random *rand.Rand
+	crowd  crowd
+	// victims write, tokens are those of who synchronizes.
+	victims []*victim
+	tokens  *keptTokens
+	// said is how often, and when for the last time, servers said what is to be said of a harm.
+	said map[string]told
+}
+
+type told struct {
+	times int
+	last  time.Time
+}
+
+// Two servers are written to by both doors and synchronized with, while all kinds of harm come over them in an order that the
+// seed gives. After each, what is there is what was acknowledged, nothing that was refused is there, both servers say the same by both
+// doors, no old token lies, and the log says what was wrong. TORTURE_FOR=30m and TORTURE_SEED=7 say how long, and which order.
+func TestTorture(t *testing.T) {
+	slowtest.Skip(t, slowtest.Crash, "kills, starves and floods servers under load")
+	for _, engine := range []string{"sqlite", "postgres"} {
+		t.Run(engine, func(t *testing.T) {
+			seed := slowtest.Seed(t)
+			x := &torture{t: t, arena: newArena(t, engine), random: rand.New(rand.NewPCG(seed, 1)), said: map[string]told{}}
+			ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
+			x.begin(ctx, seed)
+			defer func() {
+				cancel()
+				x.crowd.all.Wait()
+			}()
+			end, rounds := time.Now().Add(slowtest.For(t, 0)/2), 0
+			for once := true; (once || time.Now().Before(end)) && !t.Failed(); once = false {
+				rounds += x.everyHarm()
+			}
+			x.round(harm{name: "nothing", does: func(*torture) {}}, true)
+			l := x.ledger
+			t.Logf("seed %d: %d harms; %d acknowledged, %d refused, %d without an answer; %v; refusals: %v",
+				seed, rounds, l.counts[acknowledged].Load(), l.counts[turnedDown].Load(), l.counts[unknown].Load(), x.tokens, l.refusals)
+		})
+	}
+}
+
+// begin lets writers and followers in.
+func (x *torture) begin(ctx context.Context, seed uint64) {
+	x.tokens = &keptTokens{of: map[string][]keptToken{}, judged: map[string]int{}, random: rand.New(rand.NewPCG(seed, 2))}
+	for n := range uint64(writers) {
+		v := &victim{arena: x.arena, name: fmt.Sprint("w", n), random: rand.New(rand.NewPCG(seed, 10+n))}
+		x.victims = append(x.victims, v)
+		x.crowd.add(ctx, v.step)
+	}
+	common := rand.New(rand.NewPCG(seed, 3))
+	x.crowd.add(ctx, func(ctx context.Context) {
+		x.shared.step(ctx, x.arena, x.anyServer(common))
+		rest(ctx, pause)
+	})
+	for n, cal := range calendars {
+		has := keptToken{etags: map[string]string{}}
+		random := rand.New(rand.NewPCG(seed, 20+uint64(n)))
+		x.crowd.add(ctx, func(ctx context.Context) {
+			has = x.tokens.follow(ctx, x.anyServer(random), cal, has)
+			rest(ctx, 10*pause)
+		})
+	}
+}
+
+// everyHarm lets each come once, in an order of its own.
+func (x *torture) everyHarm() (rounds int) {
+	for _, i := range x.random.Perm(len(harms)) {
+		if h := harms[i]; (h.needs == nil || h.needs(x)) && !x.t.Failed() {
+			x.round(h, false)
+			rounds++
+		}
+	}
+	return rounds
+}
+
+// round is one harm and what there is afterwards.
+func (x *torture) round(h harm, last bool) {
+	began := time.Now()
+	x.await(between)
+	h.does(x)
+	if x.db != nil {
+		x.revivePostgres()
+	}
+	x.awaitReady(x.t)
+	x.await(between)
+	x.listen(h)
+	x.crowd.still.Lock()
+	defer x.crowd.still.Unlock()
+	met := time.Since(began)
+	found := x.judge(x.t, x.tokens, last)
+	for _, v := range x.victims {
+		v.live = nil
+		for identity := range found {
+			if strings.HasPrefix(identity, v.name+"-") {
+				v.live = append(v.live, identity)
+			}
+		}
+		slices.Sort(v.live)
+	}
+	x.t.Logf("%s (%v, read in %v): %d events", h.name, met.Round(time.Millisecond), (time.Since(began) - met).Round(time.Millisecond), len(found))
+}
+
+// listen looks whether the servers have said what was wrong, in this round or just before.
+func (x *torture) listen(h harm) {
+	now := time.Now()
+	for _, each := range harms {
+		if n := x.logged(each.says); each.says != "" && n > x.said[each.says].times {
+			x.said[each.says] = told{n, now}
+		}
+	}
+	if h.says != "" && now.Sub(x.said[h.says].last) > sayAgain {
+		x.t.Errorf("%s, and no log has %s", h.name, h.says)
+	}
+}
+
+// await waits for more acknowledged changes.
+func (x *torture) await(more int64) {
+	goal := x.ledger.counts[acknowledged].Load() + more
+	until(x.t, fmt.Sprint("there are ", goal, " acknowledged changes"), func() bool { return x.ledger.counts[acknowledged].Load() >= goal })
+}
