@@ -104,10 +104,10 @@ var agreeAt = regexp.MustCompile(`https://\S+/(?:auth|authorize)\?\S+`)
 
 // link links an account of a provider as a person does at the shell: the command prints an address, at which the owner agrees, and
 // takes the one at which their browser ends up. It returns what the command said.
-func link(t *testing.T, env []string, keys *resttest.Keys, provider string) string {
+func link(t *testing.T, env []string, keys *resttest.Keys, user, provider string) string {
 	t.Helper()
 	var said output
-	cmd := exec.CommandContext(t.Context(), name, "link-account", "--user", "admin", "--provider", provider)
+	cmd := exec.CommandContext(t.Context(), name, "link-account", "--user", user, "--provider", provider)
 	cmd.Env = append([]string{"PATH=" + os.Getenv("PATH")}, env...)
 	var stdout bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &said

@@ -103,16 +103,8 @@ func contents() []string {
 func (w *linkWalk) judgeDatabase() {
 	db := w.open()
 	defer db.Close()
-	list := `SELECT name FROM sqlite_schema WHERE type = 'table'`
-	if !strings.HasPrefix(w.database, "sqlite:") {
-		list = `SELECT table_name FROM information_schema.tables WHERE table_schema = current_schema()`
-	}
-	tables := w.rows(db, list)
-	if !slices.ContainsFunc(tables, func(name string) bool { return strings.Contains(name, "linked_accounts") }) {
-		w.Fatalf("the tables are %q", tables)
-	}
+	tables := w.tables(db)
 	for _, name := range tables {
-		name = strings.Trim(name, "[] ")
 		text := strings.Join(w.rows(db, `SELECT * FROM "`+name+`"`), "\n")
 		for _, secret := range w.secrets() {
 			if strings.Contains(text, secret) {
@@ -123,6 +115,22 @@ func (w *linkWalk) judgeDatabase() {
 			w.Errorf("the table %s tells of events", name)
 		}
 	}
+}
+
+// tables are those of the database.
+func (w *linkWalk) tables(db *sql.DB) []string {
+	list := `SELECT name FROM sqlite_schema WHERE type = 'table'`
+	if !strings.HasPrefix(w.database, "sqlite:") {
+		list = `SELECT table_name FROM information_schema.tables WHERE table_schema = current_schema()`
+	}
+	tables := w.rows(db, list)
+	for i, name := range tables {
+		tables[i] = strings.Trim(name, "[]")
+	}
+	if !slices.Contains(tables, "linked_accounts") {
+		w.Fatalf("the tables are %q", tables)
+	}
+	return tables
 }
 
 // rows are the rows that a query finds, as text.

@@ -107,7 +107,7 @@ func (w *linkWalk) begin() {
 		w.far.add(w.title(w.key()), begun(), k)
 	}
 	provider, calendar := w.far.names()
-	w.said.WriteString(link(w.T, w.env, w.keys, provider))
+	w.said.WriteString(link(w.T, w.env, w.keys, "admin", provider))
 	w.cal, w.calendar = w.c.calendarAt(w.T, calendar), calendarNamed(w.T, w.c, calendar)
 	found := regexp.MustCompile(`"id": ?"([^"]+)"`).FindStringSubmatch(call(w.T, w.env, "", "list-accounts", "--user", "admin", "--json"))
 	if found == nil {
@@ -247,9 +247,7 @@ func (w *linkWalk) make() {
 	title := w.ours(key)
 	day := begun().AddDate(0, 0, w.IntN(4))
 	if w.IntN(3) == 0 {
-		w.done("make by MCP "+title, "||"+title+"|", "", w.tool("create_event", map[string]any{
-			"calendar_id": w.calendar, "title": title, "start": day.UTC().Format(instantForm), "end": day.Add(time.Hour).UTC().Format(instantForm),
-		}))
+		w.makeByTool(key, title, day)
 		return
 	}
 	times := "DTSTART;TZID=" + berlin + ":" + day.Format("20060102T150405") + "\r\nDTEND;TZID=" + berlin + ":" + day.Add(time.Hour).Format("20060102T150405")
@@ -271,6 +269,21 @@ func (w *linkWalk) make() {
 		status = w.dav(http.MethodPut, w.cal+key+".ics", text, "If-None-Match", "*")
 	}
 	w.done("make "+title, "||"+title+"|", "", status)
+}
+
+// makeByTool makes an event by a tool. Whoever gets no answer, or one that tells of trouble, repeats the call under its key.
+func (w *linkWalk) makeByTool(key, title string, day time.Time) {
+	call := map[string]any{
+		"calendar_id": w.calendar, "title": title, "start": day.UTC().Format(instantForm), "end": day.Add(time.Hour).UTC().Format(instantForm), "idempotency_key": key,
+	}
+	status := w.tool("create_event", call)
+	for n := 0; n < 2 && status != http.StatusOK; n++ {
+		w.say("make %s by MCP again after %d", title, status)
+		w.awake()
+		w.inDatabase("UPDATE attempts SET at = at - 120") // the minute in which the first call may still be answered
+		status = w.tool("create_event", call)
+	}
+	w.done("make by MCP "+title, "||"+title+"|", "", status)
 }
 
 // edited is another text of an object, and what is to be found of it at the provider.

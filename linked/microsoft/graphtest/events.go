@@ -42,7 +42,9 @@ func (s *Server) delta(r *http.Request) (any, error) {
 			found = append(found, one)
 		}
 	}
-	slices.SortFunc(found, func(a, b *stored) int { return cmp.Compare(a.changed, b.changed) })
+	slices.SortFunc(found, func(a, b *stored) int {
+		return cmp.Or(cmp.Compare(a.changed, b.changed), strings.Compare(fmt.Sprint(a.event["id"]), fmt.Sprint(b.event["id"])))
+	})
 	end := min(from+s.PageSize, len(found))
 	value := []any{}
 	for _, one := range found[min(from, len(found)):end] {
