@@ -104,6 +104,7 @@ type Handler struct {
 	called    func(tool, outcome string, took time.Duration)
 	did       func(ctx context.Context, tool, outcome string, changes bool)
 	tools     []tool
+	schemas   heldSchemas
 	box       toolbox
 	transport *server.StreamableHTTPServer
 	limits    Limits

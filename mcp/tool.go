@@ -203,7 +203,7 @@ func (h *Handler) visibleTools(ctx context.Context, declared []mcpgo.Tool) []mcp
 		return slices.DeleteFunc(declared, func(d mcpgo.Tool) bool { return !h.hasTool(x, d.Name) })
 	}
 	visible, rows := make([]mcpgo.Tool, 0, len(declared)), h.toolsOf(x)
-	results := outputSchemas(rows) // a tool that is not listed explains nothing to the others
+	results := h.schemas.of(rows) // a tool that is not listed explains nothing to the others
 	for _, t := range rows {
 		for _, d := range declared {
 			if d.Name != t.name {
