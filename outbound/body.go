@@ -3,6 +3,8 @@ package outbound
 import (
 	"io"
 	"net/http"
+
+	"caldav-mcp-server/trace"
 )
 
 // bounded is a transport whose answers end at a limit.
@@ -20,10 +22,14 @@ func (b *bounded) RoundTrip(r *http.Request) (*http.Response, error) {
 		r = r.Clone(r.Context())
 		r.Header.Set("User-Agent", b.guard.agent)
 	}
+	_, span := trace.Start(r.Context(), r.Method, trace.Client)
 	answer, err := b.guard.transport.RoundTrip(r)
 	if err != nil {
+		span.End(true)
 		return nil, err
 	}
+	span.Number("http.response.status_code", int64(answer.StatusCode))
+	span.End(answer.StatusCode >= http.StatusBadRequest)
 	if answer.ContentLength > b.bytes {
 		_ = answer.Body.Close()
 		return nil, errTooLarge(b.bytes)

@@ -23,6 +23,7 @@ func (s *Server) watch(next http.Handler) http.Handler {
 			cut := s.caught(ctx, recover(), w)
 			took := s.config.Now().Sub(begin)
 			s.metrics.end(record, w.status, took)
+			record.trace(ctx, w.status)
 			s.logLine(ctx, record, w, took)
 			s.logRefusal(ctx, record, w.status)
 			s.audit(record, w.status)

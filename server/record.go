@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"net/netip"
 	"strings"
+
+	"caldav-mcp-server/trace"
 )
 
 // RequestIDHeader carries a request's id: to the client, and inwards to the code that writes a log line
@@ -72,13 +74,38 @@ func (s *Server) record(door *Door, routes routes, next http.Handler) http.Handl
 			method: knownMethod(r.Method),
 			scheme: schemeOf(r.Header.Get("Authorization")),
 		}
-		r = r.WithContext(context.WithValue(r.Context(), recordKey{}, record))
+		r = r.WithContext(s.traced(context.WithValue(r.Context(), recordKey{}, record), record, r))
 		record.Peer, record.Way = peer(r), s.config.Proxies.way(r)
 		record.Client = s.config.Proxies.settle(r)
 		r.Header.Set(RequestIDHeader, record.ID)
 		w.Header().Set(RequestIDHeader, record.ID)
 		next.ServeHTTP(w, r)
 	})
+}
+
+// traced begins the request's span, except for the questions of health checkers. The span that it belongs to is believed of trusted
+// proxies alone: anybody else could have the server tell of each of their requests.
+func (s *Server) traced(ctx context.Context, record *Record, r *http.Request) context.Context {
+	if s.config.Tracer == nil || record.route == aliveRoute || record.route == readyRoute {
+		return ctx
+	}
+	parent := ""
+	if s.config.Proxies.trust(peer(r)) {
+		parent = r.Header.Get("Traceparent")
+	}
+	ctx, span := s.config.Tracer.Request(ctx, record.method+" "+record.route, parent)
+	span.Text("http.request.method", record.method)
+	span.Text("http.route", record.route)
+	span.Text("caldav_mcp.door", record.door)
+	return ctx
+}
+
+// trace ends the span with what the request has come to.
+func (r *Record) trace(ctx context.Context, status int) {
+	span := trace.Of(ctx)
+	span.Text("caldav_mcp.report", r.report)
+	span.Number("http.response.status_code", int64(status))
+	span.End(status >= http.StatusInternalServerError)
 }
 
 // maxIDLength bounds the ids that proxies hand us.

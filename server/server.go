@@ -17,6 +17,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"caldav-mcp-server/trace"
 )
 
 // Timeouts bound how long a client may keep us waiting.
@@ -87,6 +89,8 @@ type Config struct {
 	MetricsAddr string
 	// Tools counts the calls of assistants; nil where there are none.
 	Tools *ToolMeter
+	// Tracer notes the parts of requests; nil where nobody wants to know.
+	Tracer *trace.Tracer
 	// Audit has a line for each change; nil for none.
 	Audit *Audit
 	// Measures are further numbers for /metrics, asked for with each request; nil for nothing.

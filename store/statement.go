@@ -4,9 +4,11 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"strings"
 	"sync"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/trace"
 )
 
 // querier runs queries: a pool of connections, or a transaction.
@@ -146,6 +148,8 @@ func each(asked context.Context, q querier, take func(scanner) (more bool, err e
 	ctx, cancel := q.of().bounded(asked)
 	defer cancel()
 	defer func() { err = q.of().translate(asked, err) }()
+	span := traced(ctx, text)
+	defer func() { span.End(err != nil) }()
 	result, err := q.query(ctx, text, args...)
 	if err != nil {
 		return err
@@ -161,6 +165,23 @@ func each(asked context.Context, q querier, take func(scanner) (more bool, err e
 		}
 	}
 	return result.Err()
+}
+
+// traced begins the span of a query, whose name is its verb and the first table that it names.
+func traced(ctx context.Context, text string) *trace.Span {
+	if trace.Of(ctx) == nil {
+		return nil
+	}
+	words := strings.Fields(text)
+	name := strings.ToUpper(words[0])
+	for i, word := range words[:len(words)-1] {
+		if strings.EqualFold(word, "from") || strings.EqualFold(word, "into") {
+			name = strings.Join([]string{name, strings.Trim(words[i+1], "(),;")}, " ")
+			break
+		}
+	}
+	_, span := trace.Start(ctx, name, trace.Client)
+	return span
 }
 
 // scanInto makes what scans a row, of where its values go.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/trace"
 )
 
 const (
@@ -56,10 +57,12 @@ func (s *Store) Update(ctx context.Context, fn func(tx calendar.Tx) error) error
 }
 
 // transact runs fn in a transaction, again when another one was in the way.
-func (s *Store) transact(ctx context.Context, fn func(*Tx) error) error {
+func (s *Store) transact(ctx context.Context, fn func(*Tx) error) (err error) {
+	ctx, span := trace.Start(ctx, "transaction", trace.Client)
+	defer func() { span.End(err != nil) }()
 	pause := firstPause
 	for attempt := 1; ; attempt++ {
-		err := s.attempt(ctx, fn)
+		err = s.attempt(ctx, fn)
 		s.counts.transaction(err, attempt)
 		if err == nil || attempt == maxAttempts || !s.again(err) {
 			return s.engine.translate(ctx, err)

@@ -53,6 +53,7 @@ type config struct {
 	declared map[string]string
 	signIn   signInConfig
 	linked   linkConfig
+	trace    traceConfig
 	logLevel slog.Level
 	logJSON  bool
 	mail     mailConfig

@@ -18,6 +18,7 @@ import (
 	"caldav-mcp-server/calendar/zone"
 	"caldav-mcp-server/mcp"
 	"caldav-mcp-server/server"
+	"caldav-mcp-server/trace"
 	"caldav-mcp-server/web"
 )
 
@@ -52,7 +53,7 @@ func (p *program) newServer(c config, up *startup, keeper *acme.Keeper, meter *s
 			{Name: caldavDoor, Addr: c.caldav.String(), Base: c.basePath(), MaxBody: spareBody},
 			{Name: mcpDoor, Addr: c.mcp.String(), Base: c.basePath(), MaxBody: spareBody},
 		}, c.plainDoors(keeper)...),
-		MetricsAddr: c.metricsAddr, Audit: audit, Tools: meter, Measures: up.measures.read, Ready: up.ask, Proxies: c.proxies, Hosts: c.hosts(),
+		MetricsAddr: c.metricsAddr, Tracer: up.measures.tracer, Audit: audit, Tools: meter, Measures: up.measures.read, Ready: up.ask, Proxies: c.proxies, Hosts: c.hosts(),
 		TLS: secure, Timeouts: timeouts, Version: p.version, Logger: log, Now: p.now, NewID: p.newID,
 	}), nil
 }
@@ -183,6 +184,7 @@ func (p *program) mcpDoor(ctx context.Context, front *frontage, h *house, pages 
 	}
 	config := mcp.Config{
 		Service: h.calendars, StepUp: door.Insufficient, AllowedOrigins: c.origins, SessionKey: key, Good: h.auth.StillGood, Limits: c.mcpLimits(), Called: meter.Called, Did: func(ctx context.Context, tool, outcome string, changes bool) {
+			trace.Of(ctx).Text("caldav_mcp.tool", tool)
 			server.RecordOf(ctx).Called(tool, outcome, changes)
 		},
 		Version: p.version, Now: p.now, NewID: p.newID, Logger: log, Mail: mailbox.New(h.calendars.Mirrors, p.now, log),

@@ -120,7 +120,7 @@ func calendarOf(data []byte) (n calendar.NewCalendar, named bool) {
 // directory which calendar it is comes first in it.
 func calendarFiles(operand string) ([]fileToImport, error) {
 	var files []fileToImport
-	err := filepath.WalkDir(operand, func(path string, entry fs.DirEntry, err error) error { //nolint:gosec // the operator names the files
+	err := filepath.WalkDir(operand, func(path string, entry fs.DirEntry, err error) error {
 		if err == nil && entry.IsDir() && path != operand && strings.HasPrefix(entry.Name(), ".") {
 			return filepath.SkipDir // what an export that was killed has left
 		}

@@ -7,10 +7,14 @@ import (
 	"time"
 
 	"caldav-mcp-server/server"
+	"caldav-mcp-server/trace"
 )
 
 // measures shows what the house counts, once there is one.
-type measures struct{ house atomic.Pointer[house] }
+type measures struct {
+	house  atomic.Pointer[house]
+	tracer *trace.Tracer
+}
 
 func gauge(name, help string, value float64) server.Measure {
 	return server.Measure{Name: "caldav_mcp_" + name, Kind: "gauge", Help: help, Value: value}
@@ -26,6 +30,7 @@ func (m *measures) read() []server.Measure {
 		return nil
 	}
 	pool, logins, done, cached := h.store.Pool(), h.auth.Load(), h.store.Done(), h.calendars.Cached()
+	sent, dropped := m.tracer.Counted()
 	return []server.Measure{
 		gauge("db_connections", "Connections to the database that are open.", float64(pool.OpenConnections)),
 		gauge("db_connections_in_use", "Connections to the database that are at work.", float64(pool.InUse)),
@@ -48,6 +53,8 @@ func (m *measures) read() []server.Measure {
 		gauge("prune_last_success_timestamp_seconds", "When the journal was last shortened, in Unix time; 0 for not since the start.", float64(h.pruned.Load())),
 		counter("prune_failures_total", "Times that the journal could not be shortened.", float64(h.unpruned.Load())),
 		counter("journal_bodies_forgotten_total", "Former states of objects that the journal has let go.", float64(done.Bodies)),
+		counter("spans_sent_total", "Parts of requests that the collector of traces has taken.", float64(sent)),
+		counter("spans_dropped_total", "Parts of requests that it has not: it did not answer, or there were too many.", float64(dropped)),
 		counter("tombstones_forgotten_total", "Deleted objects of which nothing is known any more.", float64(done.Tombstones)),
 	}
 }

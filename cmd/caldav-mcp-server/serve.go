@@ -59,6 +59,10 @@ func serveCommand() command {
 func (p *program) serve(ctx context.Context, c config, o serveOptions) (err error) {
 	log := p.logger(c.logLevel, c.logJSON)
 	up, meter := p.newStartup(log), server.NewToolMeter()
+	if up.measures.tracer, err = p.newTracer(c, log); err != nil {
+		return err
+	}
+	defer up.measures.tracer.Begin(ctx)()
 	keeper, err := p.newKeeper(c, log)
 	if err != nil {
 		return err

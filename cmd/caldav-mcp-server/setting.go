@@ -184,7 +184,7 @@ func settings(environ []string) []setting {
 			env: "LOG_FORMAT", placeholder: "FORMAT", fallback: "text", groups: serveSettings,
 			about: "text or json", set: setLogFormat,
 		},
-	}, quotaRows(), mailRows(), signInRows(), linkRows())
+	}, quotaRows(), mailRows(), signInRows(), linkRows(), traceRows())
 }
 
 // given are the settings that flags gave, by the flag's name.

@@ -1,0 +1,104 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"caldav-mcp-server/trace"
+	"caldav-mcp-server/trace/otlp"
+)
+
+// traceConfig says which collector is told of requests, by the settings that OpenTelemetry has names for.
+type traceConfig struct {
+	base, endpoint, service string
+	header                  http.Header
+	sampler, share          string
+}
+
+// traceRows are the rows of the table of settings that say so.
+func traceRows() []setting {
+	const groups = serveSettings
+	return []setting{
+		{
+			env: "OTEL_EXPORTER_OTLP_ENDPOINT", placeholder: "URL", groups: groups,
+			about: "collector of OpenTelemetry that is told of the parts of requests (OTLP by HTTP, in JSON), such as http://127.0.0.1:4318; /v1/traces goes behind it",
+			set:   setCollector(func(c *config) *string { return &c.trace.base }),
+		},
+		{
+			env: "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", placeholder: "URL", groups: groups,
+			about: "the same as a whole address, with nothing put behind it", set: setCollector(func(c *config) *string { return &c.trace.endpoint }),
+		},
+		{
+			env: "OTEL_EXPORTER_OTLP_HEADERS", placeholder: "LIST", groups: groups, secret: true, hidden: true,
+			about: "headers that the collector wants, such as authorization=Bearer%20abc, with commas between them", set: setHeaders,
+		},
+		{
+			env: "OTEL_EXPORTER_OTLP_PROTOCOL", placeholder: "WORD", groups: groups, about: "http/json, the one form that is spoken",
+			set: func(_ *config, value string) error {
+				if value != "http/json" {
+					return errors.New("is not http/json, the one form that this server speaks; collectors take it at the same port as http/protobuf")
+				}
+				return nil
+			},
+		},
+		{
+			env: "OTEL_SERVICE_NAME", placeholder: "NAME", fallback: name, groups: groups, about: "what the server is called in traces",
+			set: setFile(func(c *config) *string { return &c.trace.service }),
+		},
+		{
+			env: "OTEL_TRACES_SAMPLER", placeholder: "WORD", fallback: "parentbased_always_on", groups: groups,
+			about: "which requests are told: always_on, always_off, traceidratio, or one of these behind parentbased_, which does as a trusted proxy did",
+			set:   setFile(func(c *config) *string { return &c.trace.sampler }),
+		},
+		{
+			env: "OTEL_TRACES_SAMPLER_ARG", placeholder: "SHARE", groups: groups, about: "the part of the requests that traceidratio tells, from 0 to 1",
+			set: setFile(func(c *config) *string { return &c.trace.share }),
+		},
+	}
+}
+
+func setCollector(field func(*config) *string) func(*config, string) error {
+	return func(c *config, value string) error {
+		u, err := url.Parse(value)
+		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+			return errors.New("is not a URL such as http://127.0.0.1:4318")
+		}
+		*field(c) = value
+		return nil
+	}
+}
+
+// setHeaders reads a list as W3C Baggage writes it. It tells nothing of the values: they are secrets.
+func setHeaders(c *config, value string) error {
+	c.trace.header = http.Header{}
+	for pair := range strings.SplitSeq(value, ",") {
+		key, text, found := strings.Cut(pair, "=")
+		text, err := url.PathUnescape(strings.TrimSpace(text))
+		if !found || err != nil || strings.TrimSpace(key) == "" || strings.ContainsAny(key+text, "\r\n") {
+			return errors.New("it is not a list such as name=value,other=value")
+		}
+		c.trace.header.Set(strings.TrimSpace(key), text)
+	}
+	return nil
+}
+
+// newTracer makes what tells a collector of requests; nil where none is set.
+func (p *program) newTracer(c config, log *slog.Logger) (*trace.Tracer, error) {
+	t := c.trace
+	sampler, err := trace.ParseSampler(t.sampler, t.share)
+	if err != nil {
+		return nil, usageError{fmt.Errorf("OTEL_TRACES_SAMPLER or OTEL_TRACES_SAMPLER_ARG is malformed: %w", err)}
+	}
+	if t.endpoint == "" && t.base != "" {
+		t.endpoint = strings.TrimRight(t.base, "/") + "/v1/traces"
+	}
+	if t.endpoint == "" {
+		return nil, nil //nolint:nilnil // a nil tracer takes every call
+	}
+	collector := otlp.Exporter{Endpoint: t.endpoint, Header: t.header, Service: t.service, Version: p.version, Instance: p.newID()}
+	return trace.New(trace.Config{Sampler: sampler, Send: collector.Send, Now: p.now, Logger: log}), nil
+}

@@ -1,0 +1,139 @@
+package trace_test
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"caldav-mcp-server/trace"
+)
+
+// collector keeps what it is told, or refuses it.
+type collector struct {
+	mu    sync.Mutex
+	spans []trace.Ended
+	away  bool
+}
+
+func (c *collector) send(_ context.Context, batch []trace.Ended) (int, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.away {
+		return 0, errors.New("nobody answers")
+	}
+	c.spans = append(c.spans, batch...)
+	return 0, nil
+}
+
+func newTracer(t *testing.T, c *collector, sampler, share string) *trace.Tracer {
+	t.Helper()
+	s, err := trace.ParseSampler(sampler, share)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return trace.New(trace.Config{Sampler: s, Send: c.send, Now: func() time.Time { return time.Unix(1, 0) }, Logger: slog.New(slog.DiscardHandler)})
+}
+
+const parent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+
+func TestPartsBelongToTheirRequest(t *testing.T) {
+	t.Parallel()
+	var c collector
+	tracer := newTracer(t, &c, "parentbased_always_on", "")
+	stop := tracer.Begin(t.Context())
+	ctx, request := tracer.Request(t.Context(), "GET /", parent)
+	inner, part := trace.Start(ctx, "transaction", trace.Client)
+	_, least := trace.Start(inner, "SELECT objects", trace.Client)
+	least.End(true)
+	part.Text("empty", "")
+	part.End(false)
+	request.Number("status", 200)
+	request.End(false)
+	stop()
+	if len(c.spans) != 3 {
+		t.Fatalf("got %d spans, want 3", len(c.spans))
+	}
+	leaf, middle, root := c.spans[0], c.spans[1], c.spans[2]
+	if leaf.Parent != middle.ID || middle.Parent != root.ID || leaf.Trace != root.Trace || !leaf.Failed || root.Failed || len(middle.Attributes) != 0 {
+		t.Errorf("the spans are %+v", c.spans)
+	}
+	if root.Trace[0] != 0x0a || root.Parent[0] != 0xb7 {
+		t.Errorf("the request does not belong to its caller's span: %+v", root)
+	}
+}
+
+func TestTraceparents(t *testing.T) {
+	t.Parallel()
+	for text, known := range map[string]bool{
+		parent: true, strings.Replace(parent, "00-", "01-", 1) + "-more": true, parent + "-more": false, strings.ToUpper(parent): false,
+		"": false, "ff" + parent[2:]: false, parent[:54]: false, "00-" + strings.Repeat("0", 32) + "-b7ad6b7169203331-01": false,
+		"00-0af7651916cd43dd8448eb211c80319c-" + strings.Repeat("0", 16) + "-01": false, strings.Repeat("-", 5000): false, "00-xx" + parent[5:]: false,
+	} {
+		var c collector
+		tracer := newTracer(t, &c, "parentbased_always_off", "")
+		if _, span := tracer.Request(t.Context(), "", text); (span != nil) != known {
+			t.Errorf("%.80q: known %v, want %v", text, span != nil, known)
+		}
+	}
+	var c collector
+	if _, span := newTracer(t, &c, "parentbased_always_on", "").Request(t.Context(), "", strings.TrimSuffix(parent, "1")+"0"); span != nil {
+		t.Error("a request whose caller is not told of is")
+	}
+	if _, span := newTracer(t, &c, "always_off", "").Request(t.Context(), "", parent); span != nil {
+		t.Error("a caller can have requests told of that are not to be")
+	}
+}
+
+func TestShareOfRequests(t *testing.T) {
+	t.Parallel()
+	var c collector
+	tracer, n := newTracer(t, &c, "traceidratio", "0.25"), 0
+	for range 4000 {
+		if _, span := tracer.Request(t.Context(), "", ""); span != nil {
+			n++
+		}
+	}
+	if n < 800 || n > 1200 {
+		t.Errorf("%d of 4000 requests are told of, want about 1000", n)
+	}
+	for _, wrong := range [][2]string{{"sometimes", ""}, {"traceidratio", "2"}, {"traceidratio", "NaN"}, {"traceidratio", "-1"}, {"parentbased_", ""}} {
+		if _, err := trace.ParseSampler(wrong[0], wrong[1]); err == nil {
+			t.Errorf("%q is taken", wrong)
+		}
+	}
+}
+
+// Without a tracer nothing is done, and with a collector that is away nothing grows.
+func TestBounds(t *testing.T) {
+	t.Parallel()
+	var none *trace.Tracer
+	ctx, span := none.Request(t.Context(), "GET /", parent)
+	if _, part := trace.Start(ctx, "query", trace.Client); span != nil || part != nil {
+		t.Error("there are spans without a tracer")
+	}
+	span.Text("a", "b")
+	span.End(false)
+	none.Begin(ctx)()
+	c := collector{away: true}
+	tracer := newTracer(t, &c, "always_on", "")
+	ctx, span = tracer.Request(t.Context(), "GET /", "")
+	for range 2000 {
+		_, part := trace.Start(ctx, "query", trace.Client)
+		part.End(false)
+	}
+	span.End(false)
+	for range 5000 {
+		_, one := tracer.Request(t.Context(), "GET /", "")
+		one.End(false)
+	}
+	tracer.Begin(t.Context())()
+	sent, dropped := tracer.Counted()
+	// One batch was tried and given up; what did not fit before, or was too much of one request, is counted as well.
+	if want := int64(2000+1+5000) - (2048 - 512); sent != 0 || dropped < want-512 || dropped > want+2 {
+		t.Errorf("sent %d, dropped %d, want about %d", sent, dropped, want)
+	}
+}
