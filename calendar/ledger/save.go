@@ -115,7 +115,11 @@ func (w *work) save(ctx context.Context, saved *calendar.Saved, d calendar.Draft
 	saved.Created = old == nil
 	sent := next.ETag
 	before := len(w.told)
-	if err := w.schedule(ctx, cal.Calendar, old, next, d.Telling); err != nil {
+	known := old
+	if known == nil {
+		known = w.former
+	}
+	if err := w.schedule(ctx, cal.Calendar, known, next, d.Telling); err != nil {
 		return err
 	}
 	saved.Scheduled, saved.Told = next.ETag != sent, w.told[before:]

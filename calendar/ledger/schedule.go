@@ -192,10 +192,34 @@ func (m *meeting) decide(ctx context.Context, old *calendar.Object) (schedule.Ou
 	case m.was == schedule.Attendee:
 		return m.rules.Attend(ctx, m.before, next, schedule.Guest{Self: self, Away: m.away()})
 	case m.is == schedule.Organizer:
+		if err := m.calledOff(ctx); err != nil {
+			return schedule.Outcome{}, err
+		}
 		return m.rules.Organize(ctx, nil, next, self)
 	default:
 		return m.rules.Attend(ctx, nil, next, schedule.Guest{Self: self, Away: m.away()})
 	}
+}
+
+// calledOff finds what guests were told last of an event with the same UID that was deleted here: some programs delete an
+// event and make it anew where they change it.
+func (m *meeting) calledOff(ctx context.Context) error {
+	uid := calendar.UID(m.next.UID)
+	for e, err := range m.Journal(ctx, m.in.ID, calendar.JournalQuery{Of: &uid, WithBefore: true}) {
+		if err != nil || e.Did != calendar.Deleted {
+			return err
+		}
+		former, err := content.Read(e.Before, unlimited)
+		if err != nil {
+			return nil //nolint:nilerr // the journal has forgotten it
+		}
+		parties, err := m.partiesOf(ctx, former)
+		if err == nil && schedule.RoleIn(former, parties.Are(m.in.Owner)) == schedule.Organizer {
+			m.rules.CalledOff = schedule.Ends(former)
+		}
+		return err
+	}
+	return nil
 }
 
 // lookUp finds the copies of the users whom the event names.

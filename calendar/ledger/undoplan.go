@@ -228,6 +228,8 @@ type goal struct {
 	now, then state
 	// renamed tells that an object is to have another name and the same text, of which nobody else need hear.
 	renamed bool
+	// former is what an object is that is to have another name and another text: what others hear of is the difference.
+	former *calendar.Object
 	// undoes are the changes that this takes back, the latest first.
 	undoes []calendar.Version
 }

@@ -243,6 +243,9 @@ func (t *undoIn) object(ctx context.Context, uid calendar.UID, past []calendar.C
 		t.done(o.Summary)
 	}
 	g.renamed = g.now.data != nil && g.now.same(g.then)
+	if o != nil && !g.renamed && g.then.data != nil && g.then.name != g.now.name {
+		g.former = o // which guests know
+	}
 	g.now.data = nil // what comes back is held until all that goes has gone
 	return g, g.then.data != nil, nil
 }
@@ -303,7 +306,10 @@ func (t *undoIn) restore(ctx context.Context, g goal) error {
 	if t.moves(d.UID) || g.renamed {
 		tell = calendar.Unscheduled
 	}
-	if err := t.save(ctx, &next, calendar.Draft{Telling: tell, Stored: true}); err != nil {
+	t.former = g.former
+	err = t.save(ctx, &next, calendar.Draft{Telling: tell, Stored: true})
+	t.former = nil
+	if err != nil {
 		return err
 	}
 	t.done(next.Object.Summary)

@@ -33,6 +33,8 @@ type work struct {
 	bookings []calendar.Booking
 	// resent are the guests elsewhere who asked to be told anew, and are.
 	resent []resending
+	// former is what guests know of an event that is stored under another name.
+	former *calendar.Object
 	// brings is what the change brings to others.
 	brings map[delivering]burden
 	// netted tells that the change takes back what it makes grow: no quota is asked.

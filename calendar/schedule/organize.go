@@ -212,6 +212,8 @@ func (r Rules) settle(old, now *reading, is Self) map[Person]bool {
 		}
 		if old.Object == nil && r.Known {
 			setSequence(c, sequence(c)+2) // that it was called off has counted one
+		} else if old.Object == nil && sequence(c) <= r.CalledOff && r.CalledOff > 0 {
+			setSequence(c, r.CalledOff+1) // or guests would take the new event for older than its end
 		}
 		if known {
 			r.count(old, now, was, c, leaves)
@@ -317,6 +319,9 @@ func sameKeys(a, b map[int64]ical.Time) bool {
 	}
 	return true
 }
+
+// Ends is the SEQUENCE that says that an event is called off.
+func Ends(o *content.Object) int { return highest(&reading{Object: o}) + 1 }
 
 // highest is the highest SEQUENCE of an object.
 func highest(x *reading) int {

@@ -21,6 +21,9 @@ type Rules struct {
 	Now   time.Time
 	// Known tells that a new event was there before: its guests were told, called off, and have answered what it says.
 	Known bool
+	// CalledOff is the SEQUENCE with which guests were told that an event of the same UID, which a new one takes the place of,
+	// is called off; 0 where there was none.
+	CalledOff int
 	// Person tells who has an address; nil where nobody has two.
 	Person func(Address) Person
 	// Meter counts what the change costs; nil where nobody counts.
