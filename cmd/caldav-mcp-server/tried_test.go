@@ -33,12 +33,7 @@ func findings() (all []string) {
 	return slices.Insert(all, slices.Index(all, "clients F12")+1, "clients §4", "clients §5")
 }
 
-var (
-	findingRow = regexp.MustCompile(`(?m)^\| ((?:security|time|dav|clients|mcp) \S+) \| [^|]+ \| (.+) \|$`)
-	byTest     = regexp.MustCompile("`(Test\\w+)` in `([^`]+_test\\.go)`")
-	byStory    = regexp.MustCompile("(?:^|, )`([^`]+\\.txtar)`")
-	byWords    = regexp.MustCompile(`kept: \[([^\]]+\.md)\]\(`)
-)
+var findingRow = regexp.MustCompile(`(?m)^\| ((?:security|time|dav|clients|mcp) \S+) \| [^|]+ \| (.+) \|$`)
 
 // TestEachFindingIsHeld: docs/tried.md has a row for each finding, and each row a test or a conversation that names it, or a page
 // that says why it stays.
@@ -46,47 +41,18 @@ func TestEachFindingIsHeld(t *testing.T) {
 	t.Parallel()
 	var listed []string
 	for _, row := range findingRow.FindAllStringSubmatch(readDoc(t, "docs", "tried.md"), -1) {
-		id, held := row[1], 0
+		id := row[1]
 		listed = append(listed, id)
 		named := regexp.MustCompile(regexp.QuoteMeta(id) + `(?:\D|$)`)
-		for _, test := range byTest.FindAllStringSubmatch(row[2], -1) {
-			held++
-			comment := commentOf(readDoc(t, test[2]), test[1])
-			if !named.MatchString(comment) && !named.MatchString(inARow(comment)) {
-				t.Errorf("%s: the comment of %s in %s does not name it", id, test[1], test[2])
+		for _, h := range holdersOf(t, id, row[2]) {
+			if comment := h.comment(t); h.file != "" && !named.MatchString(comment) && !named.MatchString(inARow(comment)) {
+				t.Errorf("%s: the comment of %s in %s does not name it", id, h.test, h.file)
 			}
-		}
-		for _, story := range byStory.FindAllStringSubmatch(row[2], -1) {
-			held++
-			if head, _, _ := strings.Cut(readDoc(t, story[1]), "\n-- "); !named.MatchString(inARow(head)) {
-				t.Errorf("%s: %s does not name it", id, story[1])
-			}
-		}
-		for _, page := range byWords.FindAllStringSubmatch(row[2], -1) {
-			held++
-			readDoc(t, page[1])
-		}
-		if held != strings.Count(row[2], ", ")+1 {
-			t.Errorf("%s: it is not understood what holds it: %s", id, row[2])
 		}
 	}
 	if want := findings(); !slices.Equal(listed, want) {
 		t.Errorf("docs/tried.md lists\n%q, want\n%q", listed, want)
 	}
-}
-
-// commentOf is what stands above a test, empty if there is no such test.
-func commentOf(source, test string) string {
-	above, _, found := strings.Cut(source, "\nfunc "+test+"(t *testing.T)")
-	if !found {
-		return ""
-	}
-	lines := strings.Split(above, "\n")
-	first := len(lines)
-	for first > 0 && strings.HasPrefix(lines[first-1], "//") {
-		first--
-	}
-	return inARow(strings.Join(lines[first:], "\n"))
 }
 
 // inARow writes a comment of several lines as one, and names like "clients F3, F10" in full.
