@@ -3,48 +3,19 @@ package store
 import (
 	"context"
 	"database/sql"
-	"errors"
-	"slices"
-	"sync"
 
 	"caldav-mcp-server/calendar"
 )
-
-// maxBatch bounds how many writes one commit keeps, and so how long the first of them waits.
-const maxBatch = 64
 
 // fileWriter is the one connection that writes to a SQLite file. Writers of this process stand in
 // line for it. A writer with others behind it leaves the commit to the last: one wait for the
 // disk keeps what all of them wrote, and nobody is told so before.
 type fileWriter struct {
 	statements
+	turns
+
 	conn *sql.Conn
-
-	mu   sync.Mutex
-	busy bool
-	line []*place
-
-	// batch is the transaction under way. It belongs to the writer whose turn it is.
-	batch *batch
 }
-
-// place is one in the line.
-type place struct{ turn chan struct{} }
-
-// batch is a transaction of several writers, each but the first in a savepoint of its own. The first has nobody's writes
-// before it, so that all of the transaction may go with it: under a savepoint SQLite copies each page before it is changed
-// and writes out the words for the search again and again, which doubles what an invitation of fifty takes.
-type batch struct {
-	size int
-	// lost tells that SQLite has rolled back all of it, as it does when the disk is full.
-	lost bool
-	// done is closed when the commit is over; then err is set.
-	done chan struct{}
-	err  error
-}
-
-// errLost sends those who were in a batch with the one who lost it back to the start.
-var errLost = errors.New("the transaction was rolled back with another one's")
 
 // begin runs work in a transaction.
 func (w *fileWriter) begin(ctx context.Context, work func(session) error) (err error) {
@@ -53,54 +24,13 @@ func (w *fileWriter) begin(ctx context.Context, work func(session) error) (err e
 	}
 	m := &member{fileWriter: w}
 	defer func() {
-		b := w.leave(ctx)
-		if b == nil {
-			return
-		}
-		// A refusal waits, too: it may be due to what another part wrote, which is not so until
-		// it is kept. A refused writer that reads again must see why.
-		if <-b.done; m.kept || m.undone && b.err != nil {
-			err = b.err
-		}
+		err = w.leave(ctx).judge(m.part, err)
 	}()
 	if err := w.join(ctx); err != nil {
 		return err
 	}
 	m.first = w.batch.size == 1
 	return work(m)
-}
-
-// enter waits for the writer's turn.
-func (w *fileWriter) enter(ctx context.Context) error {
-	w.mu.Lock()
-	if !w.busy {
-		w.busy = true
-		w.mu.Unlock()
-		return nil
-	}
-	mine := &place{make(chan struct{})}
-	w.line = append(w.line, mine)
-	w.mu.Unlock()
-	select {
-	case <-mine.turn:
-		return nil
-	case <-ctx.Done():
-		if !w.forgo(mine) {
-			w.leave(ctx) // the turn came at the same moment
-		}
-		return ctx.Err()
-	}
-}
-
-// forgo gives a place in the line up, unless its turn has come.
-func (w *fileWriter) forgo(mine *place) bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	i := slices.Index(w.line, mine)
-	if i >= 0 {
-		w.line = slices.Delete(w.line, i, i+1)
-	}
-	return i >= 0
 }
 
 // join begins the transaction, unless it is under way, and the writer's part of it. It takes the
@@ -120,38 +50,8 @@ func (w *fileWriter) join(ctx context.Context) error {
 	return err
 }
 
-// leave hands the turn to the next in line, with the transaction, or else ends that.
-func (w *fileWriter) leave(ctx context.Context) *batch {
-	b := w.batch
-	if (b == nil || b.size < maxBatch && !b.lost) && w.hand(true) {
-		return b
-	}
-	if b != nil {
-		b.err = w.end(ctx, b)
-		w.batch = nil
-		close(b.done)
-	}
-	w.hand(false)
-	return b
-}
-
-// hand gives the turn to the next in line. When there is none the turn stays with its owner, to be
-// ended, or nobody has it.
-func (w *fileWriter) hand(keep bool) bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if len(w.line) == 0 {
-		w.busy = keep
-		return false
-	}
-	next := w.line[0]
-	w.line = slices.Delete(w.line, 0, 1)
-	close(next.turn)
-	return true
-}
-
-// end commits a batch, also when the last of its writers has gone away.
-func (w *fileWriter) end(ctx context.Context, b *batch) error {
+// commitAll commits a batch, also when the last of its writers has gone away.
+func (w *fileWriter) commitAll(ctx context.Context, b *batch) error {
 	ctx = context.WithoutCancel(ctx)
 	err := errLost
 	if !b.lost {
@@ -167,13 +67,11 @@ func (w *fileWriter) end(ctx context.Context, b *batch) error {
 // member is one writer's part of a batch.
 type member struct {
 	*fileWriter
-	// first tells that nobody was before it in the batch. Kept tells that the part is to be committed, undone that only the
-	// part was rolled back.
-	first, kept, undone bool
+	part
 }
 
 // approach waits for nothing: a writer is alone.
-func (m *member) approach(context.Context, calendar.CalendarID) error { return nil }
+func (m *member) approach(context.Context, calendar.CalendarID, bool) error { return nil }
 
 // query and exec let nobody's going away interrupt a statement, which would roll back everybody's
 // part. It is over in a moment anyway.

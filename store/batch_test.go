@@ -61,8 +61,8 @@ func (l *line) add(ctx context.Context, work func(*Tx) error, judge func(error))
 }
 
 func (l *line) length() int {
-	l.writer.mu.Lock()
-	defer l.writer.mu.Unlock()
+	l.writer.turns.mu.Lock()
+	defer l.writer.turns.mu.Unlock()
 	return len(l.writer.line)
 }
 

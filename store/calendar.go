@@ -164,7 +164,7 @@ var advanceCalendar = `UPDATE calendars SET version = version + 1, modified = $2
 // Advance implements [calendar.Tx]. The update takes the row's lock, which lasts until the commit.
 func (t *Tx) Advance(ctx context.Context, id calendar.CalendarID) (calendar.Calendar, error) {
 	t.hint.Calendars = append(t.hint.Calendars, id)
-	if err := t.approach(ctx, id); err != nil {
+	if err := t.approach(ctx, id, false); err != nil {
 		return calendar.Calendar{}, err
 	}
 	return rowOf(ctx, t, scanAdvanced, advanceCalendar, id, t.store.now())
@@ -175,7 +175,7 @@ func (t *Tx) AdvanceAll(ctx context.Context, ids []calendar.CalendarID) ([]calen
 	t.hint.Calendars = append(t.hint.Calendars, ids...)
 	if len(ids) > 0 {
 		// At the first that is locked: behind it the transaction has a connection and waits in front of none.
-		if err := t.approach(ctx, slices.Min(ids)); err != nil {
+		if err := t.approach(ctx, slices.Min(ids), true); err != nil {
 			return nil, err
 		}
 	}

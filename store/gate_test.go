@@ -32,7 +32,7 @@ func TestBusyCalendarLeavesConnections(t *testing.T) {
 
 func busyCalendar(t *testing.T, advance func(context.Context, calendar.Tx, calendar.CalendarID) error) {
 	t.Helper()
-	s, err := Open(t.Context(), testdb.Postgres(t), Options{MaxConns: gatePlaces + 1})
+	s, err := Open(t.Context(), testdb.Postgres(t), Options{MaxConns: 2})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -26,6 +26,11 @@ var insertLine = insertInto("journal", 0, ignore, "", []field{
 	{"scheduled", bools},
 }...)
 
+const (
+	insertUnit   = `INSERT INTO journal_units (calendar_id, version, head_calendar, head_version) VALUES ($1, $2, $3, $4)`
+	insertUndone = `INSERT INTO journal_undone (calendar_id, version, undone_by) VALUES ($1, $2, $3)`
+)
+
 // Log implements [calendar.Tx]. The changes of one transaction are a unit, of which the first
 // line is the head.
 func (t *Tx) Log(ctx context.Context, c calendar.Change) error {
@@ -45,15 +50,13 @@ func (t *Tx) Log(ctx context.Context, c calendar.Change) error {
 	if t.unit == (calendar.ChangeID{}) {
 		t.unit = c.ID()
 	} else {
-		err = t.later(ctx, ignore, `INSERT INTO journal_units (calendar_id, version, head_calendar, head_version)
-			VALUES ($1, $2, $3, $4)`, c.Calendar, c.Version, t.unit.Calendar, t.unit.Version)
+		err = t.later(ctx, ignore, insertUnit, c.Calendar, c.Version, t.unit.Calendar, t.unit.Version)
 	}
 	for _, v := range c.Undoes {
 		if err != nil {
 			return err
 		}
-		err = t.later(ctx, ignore, `INSERT INTO journal_undone (calendar_id, version, undone_by) VALUES ($1, $2, $3)`,
-			c.Calendar, v, c.Version)
+		err = t.later(ctx, ignore, insertUndone, c.Calendar, v, c.Version)
 	}
 	return err
 }

@@ -106,10 +106,11 @@ func (t *Tx) TouchObject(ctx context.Context, cal calendar.CalendarID, name cale
 	return t.later(ctx, expectRow, `UPDATE objects SET version = $3 WHERE calendar_id = $1 AND name = $2 AND NOT deleted`, cal, name, v)
 }
 
+const bury = `UPDATE objects SET deleted = TRUE, version = $3 WHERE calendar_id = $1 AND name = $2 AND NOT deleted`
+
 // BuryObject implements [calendar.Tx].
 func (t *Tx) BuryObject(ctx context.Context, cal calendar.CalendarID, name calendar.ObjectName, v calendar.Version) error {
-	err := t.later(ctx, expectRow, `UPDATE objects SET deleted = TRUE, version = $3
-		WHERE calendar_id = $1 AND name = $2 AND NOT deleted`, cal, name, v)
+	err := t.later(ctx, expectRow, bury, cal, name, v)
 	if err != nil {
 		return err
 	}

@@ -24,9 +24,11 @@ type pipeline struct {
 	// held is the connection once there is one, conn the same as its driver has it.
 	held *sql.Conn
 	conn *pgx.Conn
-	// leave gives back the place in front of a calendar, if one was entered.
-	leave   func()
-	entered bool
+	// at is the calendar at which it has the turn, nil for none; what is there of the batch belongs to it until it leaves.
+	at *gate
+	part
+	// begun tells that something was sent, further that it has locks which the calendar's does not cover.
+	begun, further bool
 	// pending are the statements that were not sent yet.
 	pending []pending
 	// rows are those that wait for others of their tables, to come behind pending.
@@ -42,25 +44,34 @@ type pending struct {
 
 // beginPipeline makes what runs work in a transaction on a connection of the pool, which it takes with the first statement.
 func beginPipeline(db *sql.DB, e *engine, timeout time.Duration) func(context.Context, func(session) error) error {
-	calendars := &gates{all: map[calendar.CalendarID]*gate{}}
-	return func(_ context.Context, work func(session) error) error {
-		p := &pipeline{engine: e, pool: db, gates: calendars, timeout: timeout, leave: func() {}}
-		defer p.end()
+	calendars := &gates{all: map[calendar.CalendarID]*gate{}, end: e.commitShared(timeout)}
+	return func(ctx context.Context, work func(session) error) (err error) {
+		p := &pipeline{engine: e, pool: db, gates: calendars, timeout: timeout}
+		defer func() { err = p.end(ctx, err) }()
 		p.pending = append(p.pending, pending{text: "BEGIN", settle: ignore})
 		return work(p)
 	}
 }
 
-// approach waits in front of the calendar that is changed first.
-func (p *pipeline) approach(ctx context.Context, id calendar.CalendarID) error {
-	if p.conn != nil || p.entered {
+// approach waits in front of the calendar that is changed first, and goes on with the transaction of the one before.
+func (p *pipeline) approach(ctx context.Context, id calendar.CalendarID, several bool) error {
+	if p.conn != nil || p.at != nil || len(p.pending) > 1 || len(p.rows) > 0 {
 		return nil
 	}
-	leave, err := p.gates.enter(ctx, id)
-	if err == nil {
-		p.leave, p.entered = leave, true
+	at, err := p.gates.enter(ctx, id)
+	if err != nil {
+		return err
 	}
-	return err
+	p.at = at
+	if several {
+		at.conclude(ctx) // it may wait for long, which those before it need not
+	}
+	if b := at.batch; b != nil {
+		b.size++
+		p.held, p.conn = b.held, b.conn
+		p.pending[0].text = "SAVEPOINT part"
+	}
+	return nil
 }
 
 // connect takes a connection, unless the transaction has one. It is the transaction's alone until its end.
@@ -79,16 +90,60 @@ func (p *pipeline) connect(ctx context.Context) error {
 			return fmt.Errorf("the driver's connection is a %T", driver)
 		}
 		p.conn = c.Conn()
+		if p.first = p.at != nil; p.first {
+			p.at.batch = &batch{size: 1, held: p.held, conn: p.conn, done: make(chan struct{})}
+		}
 		return nil
 	})
 }
 
-// end gives back what the transaction has taken.
-func (p *pipeline) end() {
-	if p.held != nil {
+// end gives back what the transaction has taken, or hands it on, and waits until what it wrote is kept.
+func (p *pipeline) end(ctx context.Context, err error) error {
+	if p.held != nil && (p.at == nil || p.at.batch == nil) {
 		_ = p.held.Close()
 	}
-	p.leave()
+	if p.at == nil {
+		return err
+	}
+	b := p.at.leave(ctx)
+	p.gates.depart(p.at)
+	return b.judge(p.part, err)
+}
+
+// commitShared makes what ends the transaction of a batch, and gives its connection back.
+func (e *engine) commitShared(timeout time.Duration) func(context.Context, *batch) error {
+	return func(ctx context.Context, b *batch) (err error) {
+		defer func() { _ = b.held.Close() }()
+		if b.over {
+			return b.err
+		}
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), timeout)
+		defer cancel()
+		if b.lost || b.conn.PgConn().TxStatus() != 'T' {
+			_, _ = b.conn.Exec(ctx, "ROLLBACK")
+			return errLost
+		}
+		_, err = b.conn.Exec(ctx, "COMMIT")
+		return e.uncertain(e.translate(ctx, err))
+	}
+}
+
+// shielded is the context for what a change asks of a transaction that has the writes of others in it: pgx closes the
+// connection of a caller who goes away while the database works.
+func (p *pipeline) shielded(ctx context.Context) (context.Context, context.CancelFunc, error) {
+	if p.at == nil || p.first || p.conn == nil {
+		return ctx, func() {}, nil
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, nil, err
+	}
+	ctx, cancel := p.engine.bounded(context.WithoutCancel(ctx))
+	return ctx, cancel, nil
+}
+
+// note remembers what a statement locks.
+func (p *pipeline) note(text string, args []any) {
+	p.further = p.further || p.at == nil || p.at.reachesFurther(text, args)
 }
 
 func ignore(_ int64, err error) error { return err }
@@ -96,6 +151,7 @@ func ignore(_ int64, err error) error { return err }
 func (p *pipeline) of() *engine { return p.engine }
 
 func (p *pipeline) later(_ context.Context, settle settler, text string, args ...any) error {
+	p.note(text, args)
 	p.gather()
 	p.pending = append(p.pending, pending{text, args, settle})
 	return nil
@@ -106,20 +162,33 @@ func (p *pipeline) query(ctx context.Context, text string, args ...any) (rows, e
 	if err := p.connect(ctx); err != nil {
 		return nil, err
 	}
+	ctx, cancel, err := p.shielded(ctx)
+	if err != nil {
+		return nil, err
+	}
+	p.note(text, args)
 	all := p.send(ctx, pending{text: text, args: args})
+	result, err := p.answer(ctx, all)
+	if err != nil {
+		err = errors.Join(err, closed(all, err))
+		cancel()
+		return nil, err
+	}
+	return &pipelineRows{result, all, cancel}, nil
+}
+
+// answer settles what was pending, and returns the answer to the query behind it.
+func (p *pipeline) answer(ctx context.Context, all pgx.BatchResults) (pgx.Rows, error) {
 	if err := p.settle(ctx, all, len(p.pending)); err != nil {
-		return nil, errors.Join(err, closed(all, err))
+		return nil, err
 	}
 	p.pending = nil
-	result, err := all.Query()
-	if err != nil {
-		return nil, errors.Join(err, closed(all, err))
-	}
-	return &pipelineRows{result, all}, nil
+	return all.Query()
 }
 
 // exec sends what is pending with the statement.
 func (p *pipeline) exec(ctx context.Context, text string, args ...any) (int64, error) {
+	p.note(text, args)
 	var changed int64
 	err := p.flush(ctx, pending{text: text, args: args, settle: func(n int64, err error) error {
 		changed = n
@@ -130,6 +199,7 @@ func (p *pipeline) exec(ctx context.Context, text string, args ...any) (int64, e
 
 // script uses the protocol that takes several statements in one text.
 func (p *pipeline) script(ctx context.Context, text string) error {
+	p.further = true
 	if err := p.flush(ctx); err != nil {
 		return err
 	}
@@ -137,10 +207,37 @@ func (p *pipeline) script(ctx context.Context, text string) error {
 	return p.engine.translate(ctx, err)
 }
 
+// commit keeps what was written, with the last statements. What has the writes of others in it, or somebody waits for, is
+// kept when the turn ends.
 func (p *pipeline) commit(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, p.timeout)
 	defer cancel()
-	return p.engine.uncertain(p.flush(ctx, pending{text: "COMMIT", settle: ignore}))
+	if err := p.connect(ctx); err != nil {
+		return p.engine.translate(ctx, err)
+	}
+	if p.at != nil {
+		b := p.at.batch
+		if b.alone = p.further; !p.first || b.open(p.at.most) && p.at.waited() {
+			return p.handOn(ctx)
+		}
+	}
+	err := p.engine.uncertain(p.flush(ctx, pending{text: "COMMIT", settle: ignore}))
+	if p.at != nil && err == nil {
+		p.at.batch.over = true
+	}
+	return err
+}
+
+// handOn sends what was written, without the commit.
+func (p *pipeline) handOn(ctx context.Context) error {
+	var err error
+	if !p.first {
+		err = p.flush(ctx, pending{text: "RELEASE part", settle: ignore})
+	} else if len(p.pending)+len(p.rows) > 0 {
+		err = p.flush(ctx)
+	}
+	p.kept = err == nil
+	return err
 }
 
 // rollback gives up what the transaction did. Should it fail, the connection is in no state to keep
@@ -149,8 +246,18 @@ func (p *pipeline) rollback(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), rollbackTimeout)
 	defer cancel()
 	p.pending, p.rows = nil, nil
-	if p.conn != nil && p.conn.PgConn().TxStatus() != 'I' {
-		_, _ = p.conn.Exec(ctx, "ROLLBACK")
+	switch {
+	case p.conn == nil:
+	case p.at == nil || p.first:
+		if p.conn.PgConn().TxStatus() != 'I' {
+			_, _ = p.conn.Exec(ctx, "ROLLBACK")
+		}
+		if p.at != nil {
+			p.at.batch = nil
+		}
+	case p.begun:
+		_, err := p.conn.Exec(ctx, "ROLLBACK TO part; RELEASE part")
+		p.at.batch.lost, p.undone = err != nil, err == nil
 	}
 }
 
@@ -159,15 +266,21 @@ func (p *pipeline) flush(ctx context.Context, more ...pending) error {
 	if err := p.connect(ctx); err != nil {
 		return p.engine.translate(ctx, err)
 	}
+	ctx, cancel, err := p.shielded(ctx)
+	if err != nil {
+		return err
+	}
+	defer cancel()
 	all := p.send(ctx, more...)
 	p.pending = append(p.pending, more...)
-	err := p.settle(ctx, all, len(p.pending))
+	err = p.settle(ctx, all, len(p.pending))
 	p.pending = nil
 	return p.engine.translate(ctx, errors.Join(err, closed(all, err)))
 }
 
 func (p *pipeline) send(ctx context.Context, more ...pending) pgx.BatchResults {
 	p.gather()
+	p.begun = true
 	var batch pgx.Batch
 	for _, s := range slices.Concat(p.pending, more) {
 		batch.Queue(s.text, s.args...)
@@ -198,11 +311,13 @@ func closed(all pgx.BatchResults, before error) error {
 // pipelineRows are the rows of a query that was sent with others before it.
 type pipelineRows struct {
 	pgx.Rows
-	all pgx.BatchResults
+	all    pgx.BatchResults
+	cancel context.CancelFunc
 }
 
 // Close reads what is left and makes the connection ready again.
 func (r *pipelineRows) Close() error {
+	defer r.cancel()
 	r.Rows.Close()
 	return errors.Join(r.Rows.Err(), closed(r.all, r.Rows.Err()))
 }

@@ -97,6 +97,9 @@ var postgresFaults = map[string]fault{
 }
 
 func postgresFault(err error) fault {
+	if errors.Is(err, errLost) {
+		return faultConflict
+	}
 	var e *pgconn.PgError
 	if errors.As(err, &e) && len(e.Code) == 5 {
 		if kind, found := postgresFaults[e.Code]; found {

@@ -48,7 +48,7 @@ func (s *Store) Usages(ctx context.Context) (map[calendar.UserID]calendar.Usage,
 // Count implements [calendar.UsageKeeper].
 func (t *Tx) Count(ctx context.Context, ids []calendar.CalendarID, grown calendar.Usage) error {
 	if len(ids) == 1 {
-		return t.later(ctx, ignore, `UPDATE calendars SET objects = objects + $2, bytes = bytes + $3 WHERE id = $1`, ids[0], grown.Objects, grown.Bytes)
+		return t.later(ctx, ignore, countOne, ids[0], grown.Objects, grown.Bytes)
 	}
 	for some := range inSlots(ids) {
 		if err := t.later(ctx, ignore, countMany, append([]any{grown.Objects, grown.Bytes}, some...)...); err != nil {
@@ -57,6 +57,8 @@ func (t *Tx) Count(ctx context.Context, ids []calendar.CalendarID, grown calenda
 	}
 	return nil
 }
+
+const countOne = `UPDATE calendars SET objects = objects + $2, bytes = bytes + $3 WHERE id = $1`
 
 var countMany = `UPDATE calendars SET objects = objects + $1, bytes = bytes + $2 WHERE id` + oneOf(3)
 

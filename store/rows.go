@@ -137,6 +137,7 @@ func (m *member) row(ctx context.Context, into *insertion, values ...any) error 
 // row keeps a row for the statement that writes all of its table. Rows of several tables may change places, and nothing
 // else does: whatever comes next is sent behind them.
 func (p *pipeline) row(_ context.Context, into *insertion, values ...any) error {
+	p.note(into.one, values)
 	i := slices.IndexFunc(p.rows, func(g *gathered) bool { return g.into == into })
 	if i >= 0 && p.rows[i].add(values) {
 		return nil

@@ -125,6 +125,7 @@ func (s *Store) openWriter(ctx context.Context, path string) (*fileWriter, func(
 		return nil, nil, errors.Join(s.engine.translate(ctx, fmt.Errorf("%s: %w", path, err)), db.Close())
 	}
 	w := &fileWriter{statements: statements{engine: s.engine, on: conn, kept: map[string]*sql.Stmt{}}, conn: conn}
+	w.turns.most, w.turns.end = maxBatch, w.commitAll
 	return w, func() error { return errors.Join(w.close(), conn.Close(), db.Close()) }, nil
 }
 

@@ -23,8 +23,9 @@ const (
 type session interface {
 	querier
 	exec(ctx context.Context, text string, args ...any) (changed int64, err error)
-	// approach is called before a calendar's lock is taken, and may wait until it is likely to be had.
-	approach(ctx context.Context, id calendar.CalendarID) error
+	// approach is called before a calendar's lock is taken, alone or as the first of several, and may wait until it is likely to
+	// be had.
+	approach(ctx context.Context, id calendar.CalendarID, several bool) error
 	// later runs a statement at once, or together with what comes next, at the latest the commit:
 	// that spares a round trip. settle judges what came of it.
 	later(ctx context.Context, settle settler, text string, args ...any) error
