@@ -61,11 +61,13 @@ func (s *Ledger) Arrive(ctx context.Context, cal calendar.Calendar, a calendar.A
 	if !a.Sweep {
 		return in.done, in.store(ctx, a)
 	}
-	// Where it is begun anew is not written down before what is gone has gone.
+	// Where it is begun anew is not written down before what is gone has gone. The round is: should this end here, the next one
+	// is another, and does not take for there what this one has seen.
 	whole := a
 	if whole.Mirror, err = s.store.Mirror(ctx, cal.ID); err != nil {
 		return in.done, err
 	}
+	whole.Mirror.Round = a.Mirror.Round
 	if err := in.store(ctx, whole); err != nil {
 		return in.done, err
 	}

@@ -116,10 +116,11 @@ func (m *Mirror) arrive(ctx context.Context, g grip, cal calendar.Calendar, a ca
 
 // take stores a page, in parts.
 func (m *Mirror) take(ctx context.Context, g grip, cal calendar.Calendar, at calendar.Mirror, page Changes) (all calendar.Arrived, err error) {
+	part := at // what stands while a page is taken in parts: its round alone is begun
 	// A feed lists everything each time, on one page. A listing of several pages begins without a cursor.
 	if at.Cursor == "" && (page.Whole || page.More) || page.Whole && !at.Whole {
 		at.Round++
-		at.Whole = true
+		at.Whole, part.Round = true, at.Round
 	}
 	arriving := make([]calendar.Arriving, 0, len(page.Objects)+len(page.Kept))
 	for _, o := range page.Objects {
@@ -131,7 +132,7 @@ func (m *Mirror) take(ctx context.Context, g grip, cal calendar.Calendar, at cal
 		arriving = append(arriving, calendar.Arriving{Mirrored: calendar.Mirrored{Ref: ref, Round: at.Round}})
 	}
 	for len(arriving) > chunk {
-		some, err := m.arrive(ctx, g, cal, calendar.Arrival{Mirror: at, Objects: arriving[:chunk]})
+		some, err := m.arrive(ctx, g, cal, calendar.Arrival{Mirror: part, Objects: arriving[:chunk]})
 		if all.Add(some); err != nil {
 			return all, err
 		}

@@ -39,6 +39,7 @@ type model struct {
 	// feed has everything listed each time.
 	feed     bool
 	readOnly bool
+	size     int
 	// quiet tells that of the last write no guest is to hear.
 	quiet bool
 	// name is what people call the calendar there; "" for Elsewhere. password is what lets us in.
@@ -64,7 +65,7 @@ func (m *model) Calendars(context.Context) ([]mirror.Remote, error) {
 	return []mirror.Remote{{ID: "one", Name: cmp.Or(m.name, "Elsewhere"), Writable: !m.readOnly}}, nil
 }
 
-// Changes gives pages of two.
+// Changes gives pages of two, or of the size.
 func (m *model) Changes(_ context.Context, _, cursor string) (mirror.Changes, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -82,10 +83,11 @@ func (m *model) Changes(_ context.Context, _, cursor string) (mirror.Changes, er
 	if from < m.oldest && !full {
 		return mirror.Changes{}, mirror.ErrExpired
 	}
-	to := min(from+2, len(m.log))
+	size := cmp.Or(m.size, 2)
+	to := min(from+size, len(m.log))
 	page := mirror.Changes{Cursor: strconv.Itoa(to), More: to < len(m.log)}
 	if full {
-		to = min(from+2, end)
+		to = min(from+size, end)
 		page.Cursor, page.More = fmt.Sprintf("full %d %d", to, end), to < end
 		if page.Whole = !page.More; page.Whole {
 			page.Cursor = strconv.Itoa(end)
@@ -211,6 +213,8 @@ type house struct {
 	linked mirror.Linked
 	// provided opens another source than the model, unless it is nil.
 	provided func(mirror.Opening) (mirror.Source, error)
+	// storing stands before the store, unless it is nil.
+	storing func(calendar.Store) calendar.Store
 }
 
 // open begins a process.
@@ -222,6 +226,9 @@ func (h *house) openOn(store calendar.Store) {
 	provider := h.model.provider()
 	if h.provided != nil {
 		provider.Open = h.provided
+	}
+	if h.storing != nil {
+		c.Store = h.storing(c.Store)
 	}
 	c.Providers, c.Sealer = map[string]mirror.Provider{"model": provider}, h.keys
 	h.Service = service.New(c)

@@ -1,0 +1,63 @@
+package mirror_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+
+	"caldav-mcp-server/calendar"
+)
+
+// dying is a store whose process dies after so many transactions.
+type dying struct {
+	calendar.Store
+	left int
+}
+
+var errDied = errors.New("the process is dead")
+
+// Update implements [calendar.Store].
+func (d *dying) Update(ctx context.Context, do func(calendar.Tx) error) error {
+	if d.left--; d.left < 0 {
+		return errDied
+	}
+	return d.Store.Update(ctx, do)
+}
+
+// TestKilledInAFullListing: wherever a process dies that takes over all that there is, what goes at the source before the next one
+// begins goes here, too, though the one that died has seen it.
+func TestKilledInAFullListing(t *testing.T) {
+	t.Parallel()
+	each(t, func(h *house) {
+		for i := range 3 {
+			h.model.set("", fmt.Sprint("u", i), event(fmt.Sprint("u", i), "x"))
+		}
+		h.model.size = 1000
+		cal := h.link()
+		died := 0
+		for after := range 12 {
+			uid := fmt.Sprint("goes", after)
+			gone := h.model.set("", uid, event(uid, "seen by the one that dies"))
+			h.must(h.refresh())
+			h.model.oldest = len(h.model.log) + 1 // all is listed from now on
+			h.storing = func(s calendar.Store) calendar.Store { return &dying{s, after} }
+			h.open()
+			if h.refresh() != nil {
+				died++
+			}
+			h.storing = nil
+			h.open()
+			delete(h.model.objects, gone.Ref)
+			h.model.log = append(h.model.log, gone.Ref)
+			h.model.oldest = len(h.model.log) + 1
+			h.must(h.refresh())
+			h.model.oldest = 0
+			h.must(h.refresh())
+			h.same(cal)
+		}
+		if died < 3 {
+			h.t.Errorf("only %d processes died", died)
+		}
+	})
+}
