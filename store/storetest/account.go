@@ -54,17 +54,12 @@ func (b *bundle) mirror(owner calendar.User, a calendar.Account) calendar.Calend
 func accountComesBack(b *bundle) {
 	ann := b.user("ann")
 	want := b.account(ann, "caldav")
-	got, err := b.Account(b.Context(), want.ID)
-	b.must(err)
-	same(b, "account", got, want)
+	gives(b, "account", want)(b.Account(b.Context(), want.ID))
 	want.Name, want.Status, want.Error, want.Failures, want.Failing = "another", calendar.AccountFailed, "away", 3, b.now()
 	want.Checked, want.Listed, want.Due = b.now().Add(time.Second), b.now().Add(time.Minute), b.now().Add(time.Hour)
 	b.must(b.SetAccount(b.Context(), want))
-	all, err := b.Accounts(b.Context(), ann.ID)
-	b.must(err)
-	same(b, "accounts", all, []calendar.Account{want})
-	_, err = b.Account(b.Context(), "unknown")
-	b.refused(err, calendar.NotFound, "")
+	gives(b, "accounts", []calendar.Account{want})(b.Accounts(b.Context(), ann.ID))
+	b.refuses(calendar.NotFound, "")(b.Account(b.Context(), "unknown"))
 	want.ID = "unknown"
 	b.refused(b.SetAccount(b.Context(), want), calendar.NotFound, "")
 	want.ID, want.Owner = "nobody's", "nobody"
@@ -91,24 +86,16 @@ func accountsAreDue(b *bundle) {
 	for _, a := range []calendar.Account{late, soon, asleep} {
 		b.must(b.SetAccount(b.Context(), a))
 	}
-	due, err := b.DueAccounts(b.Context(), b.now(), 10)
-	b.must(err)
-	same(b, "due", due, []calendar.Account{soon})
-	due, err = b.DueAccounts(b.Context(), b.now().Add(time.Hour), 1)
-	b.must(err)
-	same(b, "the first that is due later", due, []calendar.Account{soon})
+	gives(b, "due", []calendar.Account{soon})(b.DueAccounts(b.Context(), b.now(), 10))
+	gives(b, "the first that is due later", []calendar.Account{soon})(b.DueAccounts(b.Context(), b.now().Add(time.Hour), 1))
 	// Everybody has a turn before anybody has a second, and who may not come in has none.
 	bob := b.user("bob")
 	his := b.account(bob, "ics")
 	his.Due = b.now().Add(time.Hour)
 	b.must(b.SetAccount(b.Context(), his))
-	due, err = b.DueAccounts(b.Context(), b.now().Add(time.Hour), 10)
-	b.must(err)
-	same(b, "by turns", due, []calendar.Account{soon, his, late})
+	gives(b, "by turns", []calendar.Account{soon, his, late})(b.DueAccounts(b.Context(), b.now().Add(time.Hour), 10))
 	b.must(b.ChangeUser(b.Context(), bob.ID, auth.UserEdit{Disabled: new(true)}))
-	due, err = b.DueAccounts(b.Context(), b.now().Add(time.Hour), 10)
-	b.must(err)
-	same(b, "without who is disabled", due, []calendar.Account{soon, late})
+	gives(b, "without who is disabled", []calendar.Account{soon, late})(b.DueAccounts(b.Context(), b.now().Add(time.Hour), 10))
 }
 
 func accountIsSealed(b *bundle) {
@@ -131,8 +118,7 @@ func accountGoes(b *bundle) {
 	now, err := b.Calendar(b.Context(), ann.ID, cal.ID)
 	b.must(err)
 	same(b, "origin", now.Origin, calendar.Origin{})
-	_, err = b.Mirror(b.Context(), cal.ID)
-	b.refused(err, calendar.NotFound, "")
+	b.refuses(calendar.NotFound, "")(b.Mirror(b.Context(), cal.ID))
 }
 
 func accountGoesWithUser(b *bundle) {
@@ -140,8 +126,7 @@ func accountGoesWithUser(b *bundle) {
 	a := b.account(ann, "ics")
 	b.mirror(ann, a)
 	b.must(b.DeleteUser(b.Context(), ann.ID))
-	_, err := b.Account(b.Context(), a.ID)
-	b.refused(err, calendar.NotFound, "")
+	b.refuses(calendar.NotFound, "")(b.Account(b.Context(), a.ID))
 }
 
 func mirrorShows(b *bundle) {
@@ -178,14 +163,10 @@ func mirrorRemembers(b *bundle) {
 	b.must(put(want))
 	want.RemoteName = "Club"
 	b.must(b.Update(b.Context(), func(tx calendar.Tx) error { return tx.SetRemoteName(b.Context(), cal.ID, want.RemoteName) }))
-	got, err := b.Mirror(b.Context(), cal.ID)
-	b.must(err)
-	same(b, "mirror", got, want)
+	gives(b, "mirror", want)(b.Mirror(b.Context(), cal.ID))
 	b.must(b.SetMirrorError(b.Context(), cal.ID, "f"))
 	want.Error = "f"
-	all, err := b.Mirrors(b.Context(), a.ID)
-	b.must(err)
-	same(b, "mirrors", all, []calendar.Mirror{want})
+	gives(b, "mirrors", []calendar.Mirror{want})(b.Mirrors(b.Context(), a.ID))
 	want.Calendar = "unknown"
 	b.refused(put(want), calendar.NotFound, "")
 }
@@ -210,30 +191,21 @@ func mirrorRemembersObjects(b *bundle) {
 	two := calendar.Mirrored{Ref: "2", Version: "v2", UID: "u2", Round: 2, Fault: "broken"}
 	b.agree(cal.ID, one, two)
 	for _, ask := range [][]string{nil, {"1", "2", "3"}} {
-		got, err := b.Mirrored(b.Context(), cal.ID, ask)
-		b.must(err)
-		same(b, "by ref", got, map[string]calendar.Mirrored{"1": one, "2": two})
+		gives(b, "by ref", map[string]calendar.Mirrored{"1": one, "2": two})(b.Mirrored(b.Context(), cal.ID, ask))
 	}
-	got, err := b.MirroredByUID(b.Context(), cal.ID, "u2")
-	b.must(err)
-	same(b, "by UID", got, two)
-	_, err = b.MirroredByUID(b.Context(), cal.ID, "u3")
-	b.refused(err, calendar.NotFound, "")
+	gives(b, "by UID", two)(b.MirroredByUID(b.Context(), cal.ID, "u2"))
+	b.refuses(calendar.NotFound, "")(b.MirroredByUID(b.Context(), cal.ID, "u3"))
 	moved := one
 	moved.Ref = "3"
 	b.agree(cal.ID, moved)
-	all, err := b.Mirrored(b.Context(), cal.ID, nil)
-	b.must(err)
-	same(b, "one that goes by another name now", all, map[string]calendar.Mirrored{"3": moved, "2": two})
+	gives(b, "one that goes by another name now", map[string]calendar.Mirrored{"3": moved, "2": two})(b.Mirrored(b.Context(), cal.ID, nil))
 	b.must(b.Update(b.Context(), func(tx calendar.Tx) error {
 		if n, err := tx.MirrorFaults(b.Context(), cal.ID); err != nil || n != 1 {
 			b.Errorf("%d faults, %v", n, err)
 		}
 		return tx.DropMirrored(b.Context(), cal.ID, "2")
 	}))
-	all, err = b.Mirrored(b.Context(), cal.ID, []string{"2", "3"})
-	b.must(err)
-	same(b, "when one was dropped", all, map[string]calendar.Mirrored{"3": moved})
+	gives(b, "when one was dropped", map[string]calendar.Mirrored{"3": moved})(b.Mirrored(b.Context(), cal.ID, []string{"2", "3"}))
 }
 
 func mirrorFindsGone(b *bundle) {

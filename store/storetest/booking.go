@@ -24,14 +24,10 @@ func roomsKept(b *bundle) {
 		Room: calendar.Room{Kind: calendar.Resource, Capacity: 8, Bookers: calendar.Anybody, ByHand: true},
 	}
 	b.must(b.InsertUser(b.Context(), room, ""))
-	all, err := b.Rooms(b.Context())
-	b.must(err)
-	same(b, "rooms", all, []calendar.User{room})
+	gives(b, "rooms", []calendar.User{room})(b.Rooms(b.Context()))
 	b.must(b.ChangeUser(b.Context(), room.ID, auth.UserEdit{Capacity: new(int64(2)), Bookers: new(""), ByHand: new(false)}))
 	room.Room = calendar.Room{Kind: calendar.Resource, Capacity: 2}
-	found, err := b.UserByName(b.Context(), "blue")
-	b.must(err)
-	same(b, "changed", found, room)
+	gives(b, "changed", room)(b.UserByName(b.Context(), "blue"))
 }
 
 func bookingsWait(b *bundle) {

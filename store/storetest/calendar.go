@@ -35,20 +35,14 @@ func calendarComesBack(b *bundle) {
 	want.Modified, want.OwnerFree = b.now().Add(time.Hour), true
 	b.insert(want)
 	same(b, "by id", b.read(want), want)
-	got, err := b.CalendarAt(b.Context(), ann.ID, "wörk space")
-	b.must(err)
-	same(b, "by address", got, want)
-	all, err := b.Calendars(b.Context(), ann.ID)
-	b.must(err)
-	same(b, "listed", all, []calendar.Calendar{want})
+	gives(b, "by address", want)(b.CalendarAt(b.Context(), ann.ID, "wörk space"))
+	gives(b, "listed", []calendar.Calendar{want})(b.Calendars(b.Context(), ann.ID))
 
 	bob := b.user("bob")
 	b.must(Share(b.Context(), b, want.ID, bob.ID, calendar.ReadAccess))
 	b.must(b.arrange(want, bob, calendar.Arrangement{Opaque: true}))
 	want.Name, want.Transparent, want.Access = want.ForSharees().Name, false, calendar.ReadAccess
-	got, err = b.Calendar(b.Context(), bob.ID, want.ID)
-	b.must(err)
-	same(b, "a sharee's, whose time it takes", got, want)
+	gives(b, "a sharee's, whose time it takes", want)(b.Calendar(b.Context(), bob.ID, want.ID))
 }
 
 func calendarEmptyOrNil(b *bundle) {
@@ -85,22 +79,17 @@ func calendarOwnsSegment(b *bundle) {
 	err := b.Update(b.Context(), func(tx calendar.Tx) error { return tx.InsertCalendar(b.Context(), second) })
 	b.refused(err, calendar.Exists, calendar.RuleResourceMustBeNil)
 	b.calendar(bob, "work")
-	got, err := b.CalendarAt(b.Context(), ann.ID, "work")
-	b.must(err)
-	same(b, "calendar", got, first)
+	gives(b, "calendar", first)(b.CalendarAt(b.Context(), ann.ID, "work"))
 }
 
 func calendarSegmentCase(b *bundle) {
 	ann := b.user("ann")
 	lower, upper := b.calendar(ann, "work"), b.calendar(ann, "Work")
 	for segment, want := range map[calendar.Segment]calendar.Calendar{"work": lower, "Work": upper} {
-		got, err := b.CalendarAt(b.Context(), ann.ID, segment)
-		b.must(err)
-		same(b, string(segment), got, want)
+		gives(b, string(segment), want)(b.CalendarAt(b.Context(), ann.ID, segment))
 	}
 	for _, segment := range []calendar.Segment{"WORK", "wor_", "w%", "work ", ""} {
-		_, err := b.CalendarAt(b.Context(), ann.ID, segment)
-		b.refused(err, calendar.NotFound, "")
+		b.refuses(calendar.NotFound, "")(b.CalendarAt(b.Context(), ann.ID, segment))
 	}
 }
 
@@ -120,9 +109,7 @@ func calendarsAreListed(b *bundle) {
 	second, first := add(ann, "z", new(int64(2))), add(ann, "z", new(int64(1)))
 	b.must(Share(b.Context(), b, shared.ID, ann.ID, calendar.ReadAccess))
 	shared.Name, shared.Access, shared.Transparent = "0 (Ms bob)", calendar.ReadAccess, true
-	all, err := b.Calendars(b.Context(), ann.ID)
-	b.must(err)
-	same(b, "calendars", all, []calendar.Calendar{first, second, upper, lower, again, umlaut, shared})
+	gives(b, "calendars", []calendar.Calendar{first, second, upper, lower, again, umlaut, shared})(b.Calendars(b.Context(), ann.ID))
 }
 
 func calendarsAdvance(b *bundle) {
@@ -195,23 +182,17 @@ func calendarTrashed(b *bundle) {
 	b.must(b.Update(b.Context(), trash))
 	b.refused(b.Update(b.Context(), trash), calendar.NotFound, "")
 	for _, u := range []calendar.User{ann, bob} {
-		_, err := b.Calendar(b.Context(), u.ID, cal.ID)
-		b.refused(err, calendar.NotFound, "")
+		b.refuses(calendar.NotFound, "")(b.Calendar(b.Context(), u.ID, cal.ID))
 		all, err := b.Calendars(b.Context(), u.ID)
 		b.must(err)
 		same(b, "calendars", all, nil)
 	}
-	_, err := b.CalendarAt(b.Context(), ann.ID, "work")
-	b.refused(err, calendar.NotFound, "")
-	_, err = b.CalendarAt(b.Context(), bob.ID, calendar.Segment(cal.ID))
-	b.refused(err, calendar.NotFound, "")
-	_, err = b.write(b.Store, o)
-	b.refused(err, calendar.NotFound, "")
+	b.refuses(calendar.NotFound, "")(b.CalendarAt(b.Context(), ann.ID, "work"))
+	b.refuses(calendar.NotFound, "")(b.CalendarAt(b.Context(), bob.ID, calendar.Segment(cal.ID)))
+	b.refuses(calendar.NotFound, "")(b.write(b.Store, o))
 	// Its address is free at once.
 	next := b.calendar(ann, "work")
-	got, err := b.CalendarAt(b.Context(), ann.ID, "work")
-	b.must(err)
-	same(b, "next", got, next)
+	gives(b, "next", next)(b.CalendarAt(b.Context(), ann.ID, "work"))
 }
 
 func calendarNeedsOwner(b *bundle) {

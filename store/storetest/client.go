@@ -32,16 +32,13 @@ func (b *bundle) client(kind oauth.Kind) oauth.Client {
 // remembered wants a client as it is in the store.
 func (b *bundle) remembered(want oauth.Client) {
 	b.Helper()
-	got, err := b.Client(b.Context(), want.ID)
-	b.must(err)
-	same(b, "client", got, want)
+	gives(b, "client", want)(b.Client(b.Context(), want.ID))
 }
 
 // forgot wants a client not to be there.
 func (b *bundle) forgot(id auth.ClientID) {
 	b.Helper()
-	_, err := b.Client(b.Context(), id)
-	b.refused(err, calendar.NotFound, "")
+	b.refuses(calendar.NotFound, "")(b.Client(b.Context(), id))
 }
 
 func clientComesBack(b *bundle) {
@@ -52,9 +49,7 @@ func clientComesBack(b *bundle) {
 	b.must(b.PutClient(b.Context(), want))
 	b.remembered(want)
 	other := b.client(oauth.Added)
-	all, err := b.Clients(b.Context())
-	b.must(err)
-	same(b, "clients", all, []oauth.Client{other, want})
+	gives(b, "clients", []oauth.Client{other, want})(b.Clients(b.Context()))
 	b.forgot("unknown")
 	b.refused(b.DropClient(b.Context(), "unknown", b.now()), calendar.NotFound, "")
 }
@@ -84,8 +79,7 @@ func clientGoes(b *bundle) {
 	b.stored(grant)
 	b.stored(kept)
 	b.stored(token)
-	_, err := b.Offer(b.Context(), offer.ID)
-	b.refused(err, calendar.NotFound, "")
+	b.refuses(calendar.NotFound, "")(b.Offer(b.Context(), offer.ID))
 	after := b.generation("ann")
 	if after == before {
 		b.Error("grants ended, and the generation did not move")

@@ -40,9 +40,7 @@ func (b *bundle) keep(h calendar.Holder, edits ...calendar.DeadProperty) int {
 
 func (b *bundle) keeps(what string, h calendar.Holder, want ...calendar.DeadProperty) {
 	b.Helper()
-	got, err := b.DeadProperties(b.Context(), h)
-	b.must(err)
-	same(b, what, got, want)
+	gives(b, what, want)(b.DeadProperties(b.Context(), h))
 }
 
 func keptComesBack(b *bundle) {

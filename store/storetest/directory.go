@@ -57,7 +57,5 @@ func knowsByOffers(b *bundle) {
 // knows wants a user's acquaintances.
 func (b *bundle) knows(what string, user calendar.User, want ...calendar.Acquaintance) {
 	b.Helper()
-	got, err := b.Acquaintances(b.Context(), user.ID)
-	b.must(err)
-	same(b, what, got, want)
+	gives(b, what, want)(b.Acquaintances(b.Context(), user.ID))
 }

@@ -69,8 +69,7 @@ func factorsCounted(b *bundle) {
 
 func factorCodes(b *bundle) {
 	ann := b.user("ann")
-	_, err := b.CodeSecret(b.Context(), ann.ID)
-	b.refused(err, calendar.NotFound, "")
+	b.refuses(calendar.NotFound, "")(b.CodeSecret(b.Context(), ann.ID))
 	b.must(b.SetCodeSecret(b.Context(), ann.ID, []byte("secret"), b.now(), 10))
 	got, err := b.CodeSecret(b.Context(), ann.ID)
 	b.must(err)
@@ -118,9 +117,7 @@ func factorPasskeys(b *bundle) {
 	b.refused(b.DropPasskey(b.Context(), bob.ID, "a"), calendar.NotFound, "")
 	b.must(b.UsePasskey(b.Context(), ann.ID, "a", []byte("used"), b.now()))
 	first.Data, first.Used = []byte("used"), b.now()
-	got, err := b.Passkeys(b.Context(), ann.ID)
-	b.must(err)
-	same(b, "passkeys", got, []auth.Passkey{first, second})
+	gives(b, "passkeys", []auth.Passkey{first, second})(b.Passkeys(b.Context(), ann.ID))
 	b.must(b.DeleteUser(b.Context(), ann.ID))
 	b.must(b.InsertPasskey(b.Context(), bob.ID, second))
 }

@@ -77,9 +77,7 @@ func grantTakenUp(b *bundle) {
 	work := b.calendar(ann, "work")
 	for _, cals := range [][]calendar.CalendarID{nil, {}, {work.ID}} {
 		o := b.proposed(ann, c, cals)
-		got, err := b.Offer(b.Context(), o.ID)
-		b.must(err)
-		same(b, "offer", got, o)
+		gives(b, "offer", o)(b.Offer(b.Context(), o.ID))
 		grant := b.granted(ann, o)
 		pair := b.pair(grant)
 		b.must(b.TakeUp(b.Context(), o.ID, grant, pair))
@@ -88,17 +86,13 @@ func grantTakenUp(b *bundle) {
 		b.holds(b.another(), pair.Refresh, grant)
 		again := b.granted(ann, o)
 		b.refused(b.TakeUp(b.Context(), o.ID, again, b.pair(again)), calendar.Stale, "")
-		_, err = b.TokenByID(b.Context(), again.ID)
-		b.refused(err, calendar.NotFound, "")
+		b.refuses(calendar.NotFound, "")(b.TokenByID(b.Context(), again.ID))
 		o.Grant = grant.ID
-		got, err = b.Offer(b.Context(), o.ID)
-		b.must(err)
-		same(b, "offer", got, o)
+		gives(b, "offer", o)(b.Offer(b.Context(), o.ID))
 	}
 	c.Used = b.now()
 	b.remembered(c)
-	_, err := b.Offer(b.Context(), "unknown")
-	b.refused(err, calendar.NotFound, "")
+	b.refuses(calendar.NotFound, "")(b.Offer(b.Context(), "unknown"))
 	b.refused(b.TakeUp(b.Context(), "unknown", b.granted(ann, oauth.Offer{Client: c.ID}), oauth.Pair{}), calendar.NotFound, "")
 }
 
@@ -110,12 +104,10 @@ func grantOfNothing(b *bundle) {
 	b.must(b.Update(b.Context(), func(tx calendar.Tx) error { return tx.TrashCalendar(b.Context(), gone.ID) }))
 	grant := b.granted(ann, o)
 	b.refused(b.TakeUp(b.Context(), o.ID, grant, b.pair(grant)), calendar.NotFound, "")
-	_, err := b.TokenByID(b.Context(), grant.ID)
-	b.refused(err, calendar.NotFound, "")
+	b.refuses(calendar.NotFound, "")(b.TokenByID(b.Context(), grant.ID))
 	his := b.proposed(bob, c, nil)
 	b.must(b.DeleteUser(b.Context(), bob.ID))
-	_, err = b.Offer(b.Context(), his.ID)
-	b.refused(err, calendar.NotFound, "")
+	b.refuses(calendar.NotFound, "")(b.Offer(b.Context(), his.ID))
 }
 
 func offersForgotten(b *bundle) {
@@ -128,11 +120,9 @@ func offersForgotten(b *bundle) {
 	b.must(err)
 	b.pass(time.Hour)
 	b.proposed(ann, c, nil)
-	_, err = b.Offer(b.Context(), old.ID)
-	b.refused(err, calendar.NotFound, "")
+	b.refuses(calendar.NotFound, "")(b.Offer(b.Context(), old.ID))
 	b.must(b.Prune(b.Context(), start()))
-	_, err = b.Offer(b.Context(), late.ID)
-	b.refused(err, calendar.NotFound, "")
+	b.refuses(calendar.NotFound, "")(b.Offer(b.Context(), late.ID))
 }
 
 func ticketsComeBack(b *bundle) {
@@ -220,15 +210,12 @@ func grantLetsIn(b *bundle) {
 	want := auth.Access{
 		Credential: auth.Credential{User: ann, Token: grant}, Digest: "digest", Scopes: calendar.ScopeRead, Expires: pair.Access.Expires,
 	}
-	got, err := b.AccessByID(b.Context(), pair.Access.ID)
-	b.must(err)
-	same(b, "access", got, want)
-	_, err = b.AccessByID(b.Context(), pair.Refresh.ID)
-	b.refused(err, calendar.NotFound, "")
+	gives(b, "access", want)(b.AccessByID(b.Context(), pair.Access.ID))
+	b.refuses(calendar.NotFound, "")(b.AccessByID(b.Context(), pair.Refresh.ID))
 	other := b.another()
 	b.must(b.RevokeToken(b.Context(), grant.ID, b.now()))
 	want.Token.Revoked = b.now()
-	got, err = other.AccessByID(b.Context(), pair.Access.ID)
+	got, err := other.AccessByID(b.Context(), pair.Access.ID)
 	b.must(err)
 	same(b, fmt.Sprint("access of ", grant.ID), got, want)
 }

@@ -17,16 +17,11 @@ func identityOfOne(b *bundle) {
 	elsewhere := want
 	elsewhere.Issuer = "https://other.example.com"
 	b.must(b.InsertIdentity(b.Context(), bob.ID, elsewhere))
-	got, err := b.UserByIdentity(b.Context(), want.Issuer, want.Subject)
-	b.must(err)
-	same(b, "user", got, ann)
-	all, err := b.Identities(b.Context(), ann.ID)
-	b.must(err)
-	same(b, "identities", all, []auth.Identity{want})
+	gives(b, "user", ann)(b.UserByIdentity(b.Context(), want.Issuer, want.Subject))
+	gives(b, "identities", []auth.Identity{want})(b.Identities(b.Context(), ann.ID))
 	b.refused(b.DropIdentity(b.Context(), bob.ID, want.Issuer, want.Subject), calendar.NotFound, "")
 	b.must(b.DropIdentity(b.Context(), ann.ID, want.Issuer, want.Subject))
-	_, err = b.UserByIdentity(b.Context(), want.Issuer, want.Subject)
-	b.refused(err, calendar.NotFound, "")
+	b.refuses(calendar.NotFound, "")(b.UserByIdentity(b.Context(), want.Issuer, want.Subject))
 	b.must(b.DeleteUser(b.Context(), bob.ID))
 	b.must(b.InsertIdentity(b.Context(), ann.ID, elsewhere))
 }

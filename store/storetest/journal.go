@@ -185,16 +185,11 @@ func journalUnits(b *bundle) {
 	head := together[0].ID()
 	want := []calendar.ChangeID{head, together[1].ID(), together[2].ID()}
 	for _, id := range want {
-		got, err := b.Unit(b.Context(), id)
-		b.must(err)
-		same(b, "unit of "+id.String(), got, want)
+		gives(b, "unit of "+id.String(), want)(b.Unit(b.Context(), id))
 	}
-	got, err := b.Unit(b.Context(), alone)
-	b.must(err)
-	same(b, "unit of one", got, []calendar.ChangeID{alone})
+	gives(b, "unit of one", []calendar.ChangeID{alone})(b.Unit(b.Context(), alone))
 	for _, missing := range []calendar.ChangeID{{Calendar: one.ID, Version: 99}, {Calendar: "nowhere", Version: 1}} {
-		_, err := b.Unit(b.Context(), missing)
-		b.refused(err, calendar.NotFound, "")
+		b.refuses(calendar.NotFound, "")(b.Unit(b.Context(), missing))
 	}
 	later := entry(one, "d")
 	b.must(b.Update(b.Context(), func(tx calendar.Tx) error {
@@ -270,9 +265,7 @@ func journalActors(b *bundle) {
 		ben.ID: {{Token: "t1", Agent: "mirror"}, {Token: "t2", Agent: "Claude"}, {Token: "t2", Agent: "claude at work"}, {Token: "t3", Agent: "sharer"}},
 		"cat":  {{Token: "t1", Agent: "mirror"}, {Token: "t2", Agent: "Claude"}, {Token: "t2", Agent: "claude at work"}},
 	} {
-		got, err := b.Actors(b.Context(), cal.ID, user)
-		b.must(err)
-		same(b, "tokens for "+string(user), got, want)
+		gives(b, "tokens for "+string(user), want)(b.Actors(b.Context(), cal.ID, user))
 	}
 }
 

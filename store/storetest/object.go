@@ -30,23 +30,16 @@ func objectComesBack(b *bundle) {
 	want.Name, want.UID = "b.ics", "another"
 	want, err := b.write(b.Store, want)
 	b.must(err)
-	got, err := b.Object(b.Context(), cal.ID, "b.ics")
-	b.must(err)
-	same(b, "object", got, want)
-	_, err = b.Object(b.Context(), cal.ID, "c.ics")
-	b.refused(err, calendar.NotFound, "")
-	_, err = b.Object(b.Context(), "elsewhere", "b.ics")
-	b.refused(err, calendar.NotFound, "")
+	gives(b, "object", want)(b.Object(b.Context(), cal.ID, "b.ics"))
+	b.refuses(calendar.NotFound, "")(b.Object(b.Context(), cal.ID, "c.ics"))
+	b.refuses(calendar.NotFound, "")(b.Object(b.Context(), "elsewhere", "b.ics"))
 }
 
 func objectByUID(b *bundle) {
 	cal := b.home()
 	want := b.put(cal, "a.ics")
-	got, err := b.ObjectByUID(b.Context(), cal.ID, want.UID)
-	b.must(err)
-	same(b, "object", got, want)
-	_, err = b.ObjectByUID(b.Context(), cal.ID, "unknown")
-	b.refused(err, calendar.NotFound, "")
+	gives(b, "object", want)(b.ObjectByUID(b.Context(), cal.ID, want.UID))
+	b.refuses(calendar.NotFound, "")(b.ObjectByUID(b.Context(), cal.ID, "unknown"))
 }
 
 func objectIsReplaced(b *bundle) {
@@ -113,10 +106,8 @@ func objectKeepsSpan(b *bundle) {
 func objectBecomesTombstone(b *bundle) {
 	cal := b.home()
 	want := b.bury(b.put(cal, "a.ics"))
-	_, err := b.Object(b.Context(), cal.ID, "a.ics")
-	b.refused(err, calendar.NotFound, "")
-	_, err = b.ObjectByUID(b.Context(), cal.ID, want.UID)
-	b.refused(err, calendar.NotFound, "")
+	b.refuses(calendar.NotFound, "")(b.Object(b.Context(), cal.ID, "a.ics"))
+	b.refuses(calendar.NotFound, "")(b.ObjectByUID(b.Context(), cal.ID, want.UID))
 	b.must(b.Update(b.Context(), func(tx calendar.Tx) error {
 		atName, withUID, err := tx.Duplicates(b.Context(), cal.ID, "a.ics", want.UID)
 		same(b, "at the name", atName, &want)
@@ -129,9 +120,7 @@ func objectRevives(b *bundle) {
 	cal := b.home()
 	b.bury(b.put(cal, "a.ics"))
 	want := b.put(cal, "a.ics")
-	got, err := b.Object(b.Context(), cal.ID, "a.ics")
-	b.must(err)
-	same(b, "object", got, want)
+	gives(b, "object", want)(b.Object(b.Context(), cal.ID, "a.ics"))
 	if want.Version != 3 {
 		b.Errorf("version %d after two changes", want.Version)
 	}
@@ -145,9 +134,7 @@ func objectFreesUID(b *bundle) {
 	next.UID = old.UID
 	next, err := b.write(b.Store, next)
 	b.must(err)
-	got, err := b.ObjectByUID(b.Context(), cal.ID, old.UID)
-	b.must(err)
-	same(b, "object", got, next)
+	gives(b, "object", next)(b.ObjectByUID(b.Context(), cal.ID, old.UID))
 	b.must(b.Update(b.Context(), func(tx calendar.Tx) error {
 		atName, withUID, err := tx.Duplicates(b.Context(), cal.ID, old.Name, old.UID)
 		same(b, "at the name", atName, &old)
@@ -167,8 +154,7 @@ func objectOwnsUID(b *bundle) {
 	}))
 	second := b.event(cal, "b.ics")
 	second.UID = first.UID
-	_, err := b.write(b.Store, second)
-	b.refused(err, calendar.Exists, calendar.RuleUIDConflict)
+	b.refuses(calendar.Exists, calendar.RuleUIDConflict)(b.write(b.Store, second))
 	if got := b.read(cal).Version; got != first.Version {
 		b.Errorf("a refused write left version %d", got)
 	}

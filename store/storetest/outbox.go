@@ -282,17 +282,14 @@ func toldIsKnown(b *bundle) {
 	same(b, "told", letterIDs(told), letterIDs([]calendar.Letter{whole, instance}))
 	whole.Tries, whole.Due = 1, b.now()
 	same(b, "as it was", told[0], whole)
-	by, err := b.ToldBy(b.Context(), whole.ID)
-	b.must(err)
-	same(b, "by its id", by, whole)
+	gives(b, "by its id", whole)(b.ToldBy(b.Context(), whole.ID))
 
 	anew := b.letter(ann, "guest@example.org", "uid")
 	b.post(anew)
 	b.pass(time.Minute)
 	b.send()
 	same(b, "after all of it was told anew", letterIDs(b.told(whole)), string(anew.ID))
-	_, err = b.ToldBy(b.Context(), instance.ID)
-	b.refused(err, calendar.NotFound, "")
+	b.refuses(calendar.NotFound, "")(b.ToldBy(b.Context(), instance.ID))
 }
 
 // toldIsLeft: that a proposal is declined, or that somebody asks for the latest, is no news of the event.

@@ -82,9 +82,7 @@ func rederiveMeanwhile(b *bundle) {
 	})
 	b.must(err)
 	same(b, "objects gone through", n, 1)
-	got, err := b.Object(b.Context(), cal.ID, "a.ics")
-	b.must(err)
-	same(b, "object", got, next)
+	gives(b, "object", next)(b.Object(b.Context(), cal.ID, "a.ics"))
 }
 
 func rederiveConflict(b *bundle) {

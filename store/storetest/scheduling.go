@@ -66,9 +66,7 @@ func usersApart(b *bundle) {
 	found, err := b.UsersAt(b.Context(), []string{"ann@example.com"}, nil)
 	b.must(err)
 	same(b, "neither", len(found), 0)
-	found, err = b.UsersAt(b.Context(), nil, []string{"ann"})
-	b.must(err)
-	same(b, "by name", found, []calendar.UserAt{{Text: "ann", User: ann}})
+	gives(b, "by name", []calendar.UserAt{{Text: "ann", User: ann}})(b.UsersAt(b.Context(), nil, []string{"ann"}))
 }
 
 // in runs a question of a transaction.
@@ -165,16 +163,12 @@ func scheduleTags(b *bundle) {
 	o, err := b.write(b.Store, o)
 	b.must(err)
 	b.put(cal, "b")
-	read, err := b.Object(b.Context(), cal.ID, "a")
-	b.must(err)
-	same(b, "an object", read, o)
-	tags, err := b.ScheduleTags(b.Context(), cal.ID)
-	b.must(err)
-	same(b, "tags", tags, map[calendar.ObjectName]calendar.ScheduleTag{"a": `"tag"`})
+	gives(b, "an object", o)(b.Object(b.Context(), cal.ID, "a"))
+	gives(b, "tags", map[calendar.ObjectName]calendar.ScheduleTag{"a": `"tag"`})(b.ScheduleTags(b.Context(), cal.ID))
 	o.ScheduleTag = ""
 	_, err = b.write(b.Store, o)
 	b.must(err)
-	tags, err = b.ScheduleTags(b.Context(), cal.ID)
+	tags, err := b.ScheduleTags(b.Context(), cal.ID)
 	b.must(err)
 	same(b, "taken away", len(tags), 0)
 }

@@ -47,13 +47,9 @@ func shareGives(b *bundle) {
 		if access != calendar.NoAccess {
 			want.Name = "work (Ms ann)"
 		}
-		got, err := b.Calendar(b.Context(), bob.ID, cal.ID)
-		b.must(err)
-		same(b, "his", got, want)
+		gives(b, "his", want)(b.Calendar(b.Context(), bob.ID, cal.ID))
 		want.Name, want.Access, want.Transparent = cal.Name, calendar.NoAccess, false
-		got, err = b.Calendar(b.Context(), eve.ID, cal.ID)
-		b.must(err)
-		same(b, "a stranger's", got, want)
+		gives(b, "a stranger's", want)(b.Calendar(b.Context(), eve.ID, cal.ID))
 		hers := cal
 		hers.Shared = access != calendar.NoAccess
 		same(b, "her own", b.read(cal), hers)
@@ -70,14 +66,10 @@ func shareStands(b *bundle) {
 	want := cal
 	want.Access, want.Transparent = calendar.ReadAccess, true
 	want.Name = "work (Ms ann)"
-	got, err := b.CalendarAt(b.Context(), bob.ID, calendar.Segment(cal.ID))
-	b.must(err)
-	same(b, "at its id", got, want)
+	gives(b, "at its id", want)(b.CalendarAt(b.Context(), bob.ID, calendar.Segment(cal.ID)))
 	// Neither by the owner's name for it, nor in the owner's own home by id.
-	_, err = b.CalendarAt(b.Context(), bob.ID, "work")
-	b.refused(err, calendar.NotFound, "")
-	_, err = b.CalendarAt(b.Context(), ann.ID, calendar.Segment(cal.ID))
-	b.refused(err, calendar.NotFound, "")
+	b.refuses(calendar.NotFound, "")(b.CalendarAt(b.Context(), bob.ID, "work"))
+	b.refuses(calendar.NotFound, "")(b.CalendarAt(b.Context(), ann.ID, calendar.Segment(cal.ID)))
 }
 
 func shareYields(b *bundle) {
@@ -85,9 +77,7 @@ func shareYields(b *bundle) {
 	cal := b.calendar(ann, "work")
 	b.must(Share(b.Context(), b, cal.ID, bob.ID, calendar.ReadAccess))
 	own := b.calendar(bob, calendar.Segment(cal.ID))
-	got, err := b.CalendarAt(b.Context(), bob.ID, calendar.Segment(cal.ID))
-	b.must(err)
-	same(b, "calendar", got, own)
+	gives(b, "calendar", own)(b.CalendarAt(b.Context(), bob.ID, calendar.Segment(cal.ID)))
 }
 
 func shareRefused(b *bundle) {
@@ -145,33 +135,24 @@ func shareArranged(b *bundle) {
 	b.must(b.arrange(first, bob, his))
 	b.must(b.arrange(second, bob, calendar.Arrangement{Name: new("y of Ann")}))
 	b.must(Share(b.Context(), b, first.ID, bob.ID, calendar.WriteAccess)) // other access changes nothing of it
-	got, err := b.arrangement(first, bob)
-	b.must(err)
-	same(b, "arrangement", got, his)
+	gives(b, "arrangement", his)(b.arrangement(first, bob))
 	asHis := first
 	asHis.Name, asHis.Description, asHis.Color, asHis.Order = *his.Name, his.Description, his.Color, his.Order
 	asHis.Hidden, asHis.Access = true, calendar.WriteAccess
 	other := second
 	other.Name, other.Transparent, other.Access = "y of Ann", true, calendar.ReadAccess
-	all, err := b.Calendars(b.Context(), bob.ID)
-	b.must(err)
-	same(b, "his, in his order", all, []calendar.Calendar{asHis, other})
+	gives(b, "his, in his order", []calendar.Calendar{asHis, other})(b.Calendars(b.Context(), bob.ID))
 	first.Shared, second.Shared = true, true
 	same(b, "hers", b.read(first), first)
 	first.Name = first.Name + " (" + ann.DisplayName + ")"
 	first.Shared, first.Transparent, first.Access = false, true, calendar.ReadAccess
-	got3, err := b.CalendarAt(b.Context(), eve.ID, calendar.Segment(first.ID))
-	b.must(err)
-	same(b, "another sharee's", got3, first)
+	gives(b, "another sharee's", first)(b.CalendarAt(b.Context(), eve.ID, calendar.Segment(first.ID)))
 
 	b.must(Share(b.Context(), b, first.ID, bob.ID, calendar.NoAccess))
-	_, err = b.arrangement(first, bob)
-	b.refused(err, calendar.NotFound, "")
+	b.refuses(calendar.NotFound, "")(b.arrangement(first, bob))
 	b.refused(b.arrange(first, bob, his), calendar.NotFound, "")
 	b.must(Share(b.Context(), b, first.ID, bob.ID, calendar.ReadAccess))
-	got, err = b.arrangement(first, bob)
-	b.must(err)
-	same(b, "arrangement of a new share", got, calendar.Arrangement{})
+	gives(b, "arrangement of a new share", calendar.Arrangement{})(b.arrangement(first, bob))
 }
 
 func shareKeeps(b *bundle) {
@@ -190,9 +171,7 @@ func shareKeeps(b *bundle) {
 	b.keeps("hers", ofCalendar(cal), kept("x", "y", "ann's"))
 	b.must(Share(b.Context(), b, cal.ID, bob.ID, calendar.NoAccess))
 	b.keeps("after the share", his)
-	got, err := b.DeadPropertiesInHome(b.Context(), bob.ID)
-	b.must(err)
-	same(b, "kept in his home", got, map[calendar.CalendarID][]calendar.DeadProperty{})
+	gives(b, "kept in his home", map[calendar.CalendarID][]calendar.DeadProperty{})(b.DeadPropertiesInHome(b.Context(), bob.ID))
 }
 
 // offer writes a share of bob's.
@@ -228,9 +207,7 @@ func shareGivesOnceAccepted(b *bundle) {
 		_, err = b.CalendarAt(b.Context(), bob.ID, calendar.Segment(cal.ID))
 		same(b, "at its address", err == nil, step.has > calendar.NoAccess)
 		same(b, "hers tells of it", b.read(cal).Shared, true)
-		shares, err := b.Shares(b.Context(), cal.ID)
-		b.must(err)
-		same(b, "shares", shares, []calendar.Share{share})
+		gives(b, "shares", []calendar.Share{share})(b.Shares(b.Context(), cal.ID))
 	}
 }
 
@@ -249,9 +226,7 @@ func shareLeavesMeanwhile(b *bundle) {
 		got, err := b.Calendar(b.Context(), bob.ID, cal.ID)
 		b.must(err)
 		same(b, what, got.Access, has)
-		shares, err := b.Shares(b.Context(), cal.ID)
-		b.must(err)
-		same(b, what, shares, []calendar.Share{share})
+		gives(b, what, []calendar.Share{share})(b.Shares(b.Context(), cal.ID))
 		offers, err := b.Offers(b.Context(), bob.ID)
 		b.must(err)
 		same(b, what, offers[0].Share, share)
@@ -259,9 +234,7 @@ func shareLeavesMeanwhile(b *bundle) {
 	check("offered more", calendar.FreeBusyAccess)
 	share.Status, share.Meanwhile = calendar.ShareAccepted, calendar.NoAccess
 	check("accepted", calendar.WriteAccess)
-	own, err := b.arrangement(cal, bob)
-	b.must(err)
-	same(b, "what he had set", own, calendar.Arrangement{Name: new("his")})
+	gives(b, "what he had set", calendar.Arrangement{Name: new("his")})(b.arrangement(cal, bob))
 	share.Status = calendar.ShareDeclined
 	check("given up", calendar.NoAccess)
 }
@@ -279,10 +252,8 @@ func shareOffered(b *bundle) {
 	b.trash(trashed)
 	want = want[:2]
 	slices.SortFunc(want, func(a, b calendar.Offer) int { return strings.Compare(string(a.Calendar), string(b.Calendar)) })
-	got, err := b.Offers(b.Context(), bob.ID)
-	b.must(err)
-	same(b, "offers", got, want)
-	got, err = b.Offers(b.Context(), eve.ID)
+	gives(b, "offers", want)(b.Offers(b.Context(), bob.ID))
+	got, err := b.Offers(b.Context(), eve.ID)
 	b.must(err)
 	same(b, "offers to another", got, nil)
 }

@@ -115,6 +115,23 @@ func same[T any](b *bundle, what string, got, want T) {
 	}
 }
 
+// gives wants a question answered in one way.
+func gives[T any](b *bundle, what string, want T) func(got T, err error) {
+	return func(got T, err error) {
+		b.Helper()
+		b.must(err)
+		same(b, what, got, want)
+	}
+}
+
+// refuses is refused for a question, of which nobody wants the answer.
+func (b *bundle) refuses(reason calendar.Reason, rule calendar.Rule) func(got any, err error) {
+	return func(_ any, err error) {
+		b.Helper()
+		b.refused(err, reason, rule)
+	}
+}
+
 // user makes a user.
 func (b *bundle) user(name string) calendar.User {
 	b.Helper()

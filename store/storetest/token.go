@@ -50,9 +50,7 @@ func tokenComesBack(b *bundle) {
 		Expires: b.now().Add(time.Hour), LastUsed: b.now().Add(time.Minute), Revoked: b.now().Add(time.Second),
 	}
 	b.must(b.InsertToken(b.Context(), want, "hash", ""))
-	got, err := b.TokenByID(b.Context(), "token")
-	b.must(err)
-	same(b, "credential", got, auth.Credential{User: ann, Hash: "hash", Token: want})
+	gives(b, "credential", auth.Credential{User: ann, Hash: "hash", Token: want})(b.TokenByID(b.Context(), "token"))
 	b.stored(b.token(ann, nil))
 }
 
@@ -73,8 +71,7 @@ func tokenIsSealed(b *bundle) {
 
 func tokenUnknown(b *bundle) {
 	b.token(b.user("ann"), nil)
-	_, err := b.TokenByID(b.Context(), "unknown")
-	b.refused(err, calendar.NotFound, "")
+	b.refuses(calendar.NotFound, "")(b.TokenByID(b.Context(), "unknown"))
 	b.refused(b.RevokeToken(b.Context(), "unknown", b.now()), calendar.NotFound, "")
 	b.must(b.TouchToken(b.Context(), "unknown", b.now()))
 }
@@ -191,12 +188,8 @@ func tokensAreListed(b *bundle) {
 	early, tied := b.token(ann, nil), b.token(ann, []calendar.CalendarID{})
 	b.must(b.RevokeToken(b.Context(), tied.ID, b.now()))
 	tied.Revoked = b.now()
-	all, err := b.Tokens(b.Context(), "")
-	b.must(err)
-	same(b, "all tokens", all, []auth.Token{early, tied, late, bobs})
-	his, err := b.Tokens(b.Context(), bob.ID)
-	b.must(err)
-	same(b, "his tokens", his, []auth.Token{bobs})
+	gives(b, "all tokens", []auth.Token{early, tied, late, bobs})(b.Tokens(b.Context(), ""))
+	gives(b, "his tokens", []auth.Token{bobs})(b.Tokens(b.Context(), bob.ID))
 	none, err := b.Tokens(b.Context(), "nobody")
 	b.must(err)
 	same(b, "nobody's tokens", none, nil)

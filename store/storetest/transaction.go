@@ -36,9 +36,7 @@ func transactionKept(b *bundle) {
 		}
 		return tx.Log(b.Context(), b.entry(o, calendar.Created))
 	}))
-	got, err := b.another().Object(b.Context(), cal.ID, "a.ics")
-	b.must(err)
-	same(b, "object", got, o)
+	gives(b, "object", o)(b.another().Object(b.Context(), cal.ID, "a.ics"))
 }
 
 func transactionRolledBack(b *bundle) {

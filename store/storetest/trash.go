@@ -104,17 +104,13 @@ func trashLists(b *bundle) {
 	same(b, "trash", b.deletions(cal), []string{
 		fmt.Sprintf("twice.ics@%d uid of twice.ics", last.Version), fmt.Sprintf("once.ics@%d uid of once.ics", once.Version),
 	})
-	e, err := b.Deletion(b.Context(), cal.ID, once.UID)
-	b.must(err)
-	same(b, "deletion", e, b.entry(once, calendar.Deleted))
-	e, err = b.Deletion(b.Context(), cal.ID, back.UID)
+	gives(b, "deletion", b.entry(once, calendar.Deleted))(b.Deletion(b.Context(), cal.ID, once.UID))
+	e, err := b.Deletion(b.Context(), cal.ID, back.UID)
 	b.must(err)
 	same(b, "deletion of what is back", e.Version, back.Version)
-	_, err = b.Deletion(b.Context(), cal.ID, "uid of live.ics")
-	b.refused(err, calendar.NotFound, "")
+	b.refuses(calendar.NotFound, "")(b.Deletion(b.Context(), cal.ID, "uid of live.ics"))
 	other := b.calendar(b.user("bob"), "work")
-	_, err = b.Deletion(b.Context(), other.ID, once.UID)
-	b.refused(err, calendar.NotFound, "")
+	b.refuses(calendar.NotFound, "")(b.Deletion(b.Context(), other.ID, once.UID))
 }
 
 // trashNameTaken: a new object at the name of a deleted one takes its row, not its place in the trash.
@@ -140,8 +136,7 @@ func trashMoved(b *bundle) {
 		return errors.Join(b.buryIn(tx, &was), b.writeIn(tx, &there))
 	}))
 	same(b, "trash of what it left", b.deletions(work), nil)
-	_, err := b.Deletion(b.Context(), work.ID, was.UID)
-	b.refused(err, calendar.NotFound, "")
+	b.refuses(calendar.NotFound, "")(b.Deletion(b.Context(), work.ID, was.UID))
 
 	// The order within a unit is of no account, nor is what else is in it.
 	back, before := was, b.event(rest, "before.ics")
@@ -220,8 +215,7 @@ func trashForgetsObjects(b *bundle) {
 
 	b.must(b.ForgetDeletions(b.Context(), cal.ID))
 	same(b, "trash", b.deletions(cal), nil)
-	_, err := b.Deletion(b.Context(), cal.ID, gone.UID)
-	b.refused(err, calendar.NotFound, "")
+	b.refuses(calendar.NotFound, "")(b.Deletion(b.Context(), cal.ID, gone.UID))
 	same(b, "changes", names(b.changes(cal, 0, gone.Version)), []string{"live.ics", "a.ics"})
 	same(b, "pruned", b.read(cal).Pruned, 0)
 	same(b, "the live one", b.list(cal, calendar.ObjectQuery{WithData: true})[0].Data, live.Data)

@@ -21,17 +21,11 @@ func userTests() []test {
 
 func userComesBack(b *bundle) {
 	want := b.user("ann")
-	got, err := b.UserByName(b.Context(), "ann")
-	b.must(err)
-	same(b, "user", got, want)
-	got, err = b.UserByID(b.Context(), want.ID)
-	b.must(err)
-	same(b, "user by id", got, want)
-	_, err = b.UserByID(b.Context(), "ann")
-	b.refused(err, calendar.NotFound, "")
+	gives(b, "user", want)(b.UserByName(b.Context(), "ann"))
+	gives(b, "user by id", want)(b.UserByID(b.Context(), want.ID))
+	b.refuses(calendar.NotFound, "")(b.UserByID(b.Context(), "ann"))
 	for _, name := range []string{"bob", "Ann", "", "ann ", "an_"} {
-		_, err := b.UserByName(b.Context(), name)
-		b.refused(err, calendar.NotFound, "")
+		b.refuses(calendar.NotFound, "")(b.UserByName(b.Context(), name))
 	}
 }
 
@@ -40,9 +34,7 @@ func userOwnsName(b *bundle) {
 	second := first
 	second.ID = "another"
 	b.refused(b.InsertUser(b.Context(), second, "hash"), calendar.Exists, "")
-	got, err := b.PasswordByName(b.Context(), "ann")
-	b.must(err)
-	same(b, "credential", got, auth.Credential{User: first, Hash: "hash of ann"})
+	gives(b, "credential", auth.Credential{User: first, Hash: "hash of ann"})(b.PasswordByName(b.Context(), "ann"))
 }
 
 // usersAreListed wants byte order: an upper-case letter comes before every lower-case one.
@@ -71,19 +63,13 @@ func userTakesTheirs(b *bundle) {
 
 	b.must(b.DeleteUser(b.Context(), ann.ID))
 
-	_, err := b.UserByName(b.Context(), "ann")
-	b.refused(err, calendar.NotFound, "")
-	_, err = b.Calendar(b.Context(), bob.ID, anns.ID)
-	b.refused(err, calendar.NotFound, "")
-	_, err = b.Object(b.Context(), anns.ID, "a.ics")
-	b.refused(err, calendar.NotFound, "")
+	b.refuses(calendar.NotFound, "")(b.UserByName(b.Context(), "ann"))
+	b.refuses(calendar.NotFound, "")(b.Calendar(b.Context(), bob.ID, anns.ID))
+	b.refuses(calendar.NotFound, "")(b.Object(b.Context(), anns.ID, "a.ics"))
 	same(b, "her objects", b.all(b.Changes(b.Context(), anns.ID, calendar.VersionRange{Until: 9})), nil)
-	_, err = b.TokenByID(b.Context(), anns2.ID)
-	b.refused(err, calendar.NotFound, "")
+	b.refuses(calendar.NotFound, "")(b.TokenByID(b.Context(), anns2.ID))
 
-	got, err := b.Object(b.Context(), bobs.ID, "a.ics")
-	b.must(err)
-	same(b, "his object", got, kept)
+	gives(b, "his object", kept)(b.Object(b.Context(), bobs.ID, "a.ics"))
 	bound, err := b.TokenByID(b.Context(), bobs2.ID)
 	b.must(err)
 	same(b, "calendars of his token", bound.Token.Calendars, []calendar.CalendarID{})
@@ -98,8 +84,7 @@ func userDeletedOnce(b *bundle) {
 	ann := b.user("ann")
 	b.must(b.DeleteUser(b.Context(), ann.ID))
 	b.refused(b.DeleteUser(b.Context(), ann.ID), calendar.NotFound, "")
-	_, err := b.PasswordByName(b.Context(), "ann")
-	b.refused(err, calendar.NotFound, "")
+	b.refuses(calendar.NotFound, "")(b.PasswordByName(b.Context(), "ann"))
 }
 
 // userChanges: what is not named stays, and what is empty is taken away.
@@ -114,9 +99,7 @@ func userChanges(b *bundle) {
 	b.must(b.ChangeUser(b.Context(), want.ID, auth.UserEdit{Disabled: new(false)}))
 	want.DisplayName, want.Timezone, want.Email = "Ann Lee", "Asia/Tokyo", ""
 	want.WeekStart, want.WorkingDays, want.WorkingHours, want.Admin = "sun", "mon tue", "08:00-16:00", true
-	got, err := b.Users(b.Context())
-	b.must(err)
-	same(b, "users", got, []calendar.User{want, other})
+	gives(b, "users", []calendar.User{want, other})(b.Users(b.Context()))
 	b.refused(b.ChangeUser(b.Context(), "nobody", auth.UserEdit{Email: new("")}), calendar.NotFound, "")
 }
 
@@ -124,18 +107,14 @@ func userPassword(b *bundle) {
 	ann := b.user("ann")
 	b.user("bob")
 	b.must(b.SetPassword(b.Context(), ann.ID, "second"))
-	got, err := b.PasswordByName(b.Context(), "ann")
-	b.must(err)
-	same(b, "credential", got, auth.Credential{User: ann, Hash: "second"})
+	gives(b, "credential", auth.Credential{User: ann, Hash: "second"})(b.PasswordByName(b.Context(), "ann"))
 	b.refused(b.SetPassword(b.Context(), "nobody", "hash"), calendar.NotFound, "")
 }
 
 func userWithoutPassword(b *bundle) {
 	ann := calendar.User{ID: "1", Name: "ann", Created: b.now()}
 	b.must(b.InsertUser(b.Context(), ann, ""))
-	got, err := b.PasswordByName(b.Context(), "ann")
-	b.must(err)
-	same(b, "credential", got, auth.Credential{User: ann})
+	gives(b, "credential", auth.Credential{User: ann})(b.PasswordByName(b.Context(), "ann"))
 }
 
 func userRehash(b *bundle) {

@@ -114,12 +114,8 @@ func deliveryGoes(b *bundle) {
 	b.settle(due, calendar.TryTaken)
 	due.Body = []byte{}
 	same(b, "when it arrived", b.dueDeliveries(), nil)
-	list, err := b.Deliveries(b.Context(), w.ID, 10)
-	b.must(err)
-	same(b, "the list", list, []calendar.Delivery{due.Delivery})
-	all, err := b.WebhooksOf(b.Context(), ann.ID)
-	b.must(err)
-	same(b, "the webhook", all, []calendar.Webhook{w})
+	gives(b, "the list", []calendar.Delivery{due.Delivery})(b.Deliveries(b.Context(), w.ID, 10))
+	gives(b, "the webhook", []calendar.Webhook{w})(b.WebhooksOf(b.Context(), ann.ID))
 }
 
 // patience is how long a webhook may fail.
@@ -304,9 +300,7 @@ func webhooksAreBounded(b *bundle) {
 	b.refused(b.RemoveWebhook(b.Context(), ann.ID, w.ID), calendar.NotFound, "")
 	b.refused(b.RotateWebhook(b.Context(), ann.ID, w.ID, b.now()), calendar.NotFound, "")
 	b.refused(b.ResumeWebhook(b.Context(), ann.ID, w.ID), calendar.NotFound, "")
-	all, err := b.WebhooksOf(b.Context(), ben.ID)
-	b.must(err)
-	same(b, "his", all, []calendar.Webhook{w})
+	gives(b, "his", []calendar.Webhook{w})(b.WebhooksOf(b.Context(), ben.ID))
 }
 
 func deliveriesArePruned(b *bundle) {
