@@ -2,13 +2,9 @@ package mail
 
 import (
 	"context"
-	"crypto/hmac"
-	"encoding/base64"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/url"
-	"strings"
 	"time"
 
 	"caldav-mcp-server/calendar"
@@ -160,12 +156,8 @@ type stopClaim struct {
 
 // Token is what ends such mail to an address. It is good as long as they come there.
 func (g *Digests) Token(user calendar.UserID, address calendar.MailAddress) string {
-	text, err := json.Marshal(stopClaim{user, address})
-	if err != nil {
-		return ""
-	}
-	body := base64.RawURLEncoding.EncodeToString(text)
-	return body + "." + g.Key.mac("stop", body)
+	token, _ := g.Key.seal("stop", stopClaim{user, address}) // texts can always be written
+	return token
 }
 
 // errStop answers a visitor whose link is not good.
@@ -178,18 +170,10 @@ func (g *Digests) Open(token string) (calendar.MailAddress, error) {
 }
 
 func (g *Digests) claim(token string) (c stopClaim, err error) {
-	body, mac, _ := strings.Cut(token, ".")
-	if len(token) > tokenMost || !hmac.Equal([]byte(mac), []byte(g.Key.mac("stop", body))) {
-		return c, errStop
+	if !g.Key.unseal("stop", token, &c) {
+		err = errStop
 	}
-	text, err := base64.RawURLEncoding.DecodeString(body)
-	if err == nil {
-		err = json.Unmarshal(text, &c)
-	}
-	if err != nil {
-		return c, errStop
-	}
-	return c, nil
+	return c, err
 }
 
 // Stop ends the mail that a link came with. To an address that is not the user's any more none comes, and a link that was

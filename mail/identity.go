@@ -4,6 +4,7 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/base64"
+	"encoding/json"
 	"strings"
 
 	"caldav-mcp-server/calendar"
@@ -22,6 +23,29 @@ func (k Key) mac(purpose string, words ...string) string {
 		_, _ = h.Write([]byte(word))
 	}
 	return base64.RawURLEncoding.EncodeToString(h.Sum(nil)[:18])
+}
+
+// tokenMost is longer than any link of ours.
+const tokenMost = 4 << 10
+
+// seal makes of a claim the end of a link, for one purpose.
+func (k Key) seal(purpose string, claim any) (string, error) {
+	text, err := json.Marshal(claim)
+	if err != nil {
+		return "", err
+	}
+	body := base64.RawURLEncoding.EncodeToString(text)
+	return body + "." + k.mac(purpose, body), nil
+}
+
+// unseal reads a claim that was sealed for a purpose; false where it was not.
+func (k Key) unseal(purpose, token string, claim any) bool {
+	body, mac, _ := strings.Cut(token, ".")
+	if len(token) > tokenMost || !hmac.Equal([]byte(mac), []byte(k.mac(purpose, body))) {
+		return false
+	}
+	text, err := base64.RawURLEncoding.DecodeString(body)
+	return err == nil && json.Unmarshal(text, claim) == nil
 }
 
 // messageID is the Message-ID of a letter: the same, however often it is sent.
