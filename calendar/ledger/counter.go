@@ -124,7 +124,7 @@ func (m *meeting) putForward(ctx context.Context, msg schedule.Message) error {
 		m.came(msg, m.post(msg))
 		return nil
 	}
-	stored, err := m.organizedBy(ctx, organizer)
+	_, stored, err := m.organizedBy(ctx, organizer, aboutMessage)
 	if err != nil && calendar.ReasonOf(err) == calendar.Internal {
 		return err
 	}
@@ -155,26 +155,35 @@ func nameOfAddress(a schedule.Address) string {
 	return string(a)
 }
 
+// aboutMessage begins what is told of a message that is refused.
+const aboutMessage = "the message is about"
+
 // organizedBy is what a user organizes of the event under way.
-func (m *meeting) organizedBy(ctx context.Context, user calendar.User) (*content.Object, error) {
-	a, err := m.whole(ctx, user.ID)
+func (m *meeting) organizedBy(ctx context.Context, user calendar.User, about string) (*calendar.Appointment, *content.Object, error) {
+	a, stored, err := m.hadBy(ctx, user, about)
 	if err != nil {
-		return nil, err
-	}
-	if a == nil {
-		return nil, calendar.Errorf(calendar.NotFound, "", "the message is about an event that the user does not have")
-	}
-	stored, err := content.Read(a.Data, unlimited)
-	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if m.parties, err = m.partiesOf(ctx, stored); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if !m.parties.Are(user.ID)(schedule.OrganizerOf(stored)) {
-		return nil, calendar.Errorf(calendar.Forbidden, "", "the message is about an event that the user does not organize")
+		return nil, nil, calendar.Errorf(calendar.Forbidden, "", "%s an event that the user does not organize", about)
 	}
-	return stored, nil
+	return a, stored, nil
+}
+
+// hadBy is what a user has of the event.
+func (m *meeting) hadBy(ctx context.Context, user calendar.User, about string) (*calendar.Appointment, *content.Object, error) {
+	a, err := m.whole(ctx, user.ID)
+	if err == nil && a == nil {
+		err = calendar.Errorf(calendar.NotFound, "", "%s an event that the user does not have", about)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	stored, err := content.Read(a.Data, unlimited)
+	return a, stored, err
 }
 
 // propose puts a proposal into its organizer's inbox, in the place of the last one of the same guest for the same. What
@@ -202,7 +211,7 @@ func (m *meeting) propose(ctx context.Context, of delivering, stored *content.Ob
 
 // proposed holds a proposal from outside for the organizer to decide.
 func (m *meeting) proposed(ctx context.Context, user calendar.User, msg schedule.Message) error {
-	stored, err := m.organizedBy(ctx, user)
+	_, stored, err := m.organizedBy(ctx, user, aboutMessage)
 	if err != nil {
 		return err
 	}
@@ -220,14 +229,7 @@ func (m *meeting) proposed(ctx context.Context, user calendar.User, msg schedule
 
 // stays tells a guest that an organizer elsewhere does not take up what they proposed.
 func (m *meeting) stays(ctx context.Context, user calendar.User, msg schedule.Message) error {
-	a, err := m.whole(ctx, user.ID)
-	if err != nil {
-		return err
-	}
-	if a == nil {
-		return calendar.Errorf(calendar.NotFound, "", "the message is about an event that the user does not have")
-	}
-	stored, err := content.Read(a.Data, unlimited)
+	_, stored, err := m.hadBy(ctx, user, aboutMessage)
 	if err != nil {
 		return err
 	}

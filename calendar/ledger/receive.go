@@ -253,22 +253,9 @@ func (m *meeting) arrived(ctx context.Context, user calendar.User, msg schedule.
 
 // answered puts an answer from outside into the event that the user organizes.
 func (m *meeting) answered(ctx context.Context, user calendar.User, msg schedule.Message, text *content.Object) error {
-	a, err := m.whole(ctx, user.ID)
+	a, stored, err := m.organizedBy(ctx, user, "the answer is to")
 	if err != nil {
 		return err
-	}
-	if a == nil {
-		return calendar.Errorf(calendar.NotFound, "", "the answer is to an event that the user does not have")
-	}
-	stored, err := content.Read(a.Data, unlimited)
-	if err != nil {
-		return err
-	}
-	if m.parties, err = m.partiesOf(ctx, stored); err != nil {
-		return err
-	}
-	if !m.parties.Are(user.ID)(schedule.OrganizerOf(stored)) {
-		return calendar.Errorf(calendar.Forbidden, "", "the answer is to an event that the user does not organize")
 	}
 	if err := m.lookUp(ctx); err != nil {
 		return err

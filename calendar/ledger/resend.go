@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"caldav-mcp-server/calendar"
-	"caldav-mcp-server/calendar/content"
 	"caldav-mcp-server/calendar/schedule"
 )
 
@@ -53,22 +52,9 @@ func (r *resends) add(all []resending, now time.Time) {
 
 // resend tells a guest elsewhere anew what they take part in, as they asked to be told (RFC 5546 §3.2.6).
 func (m *meeting) resend(ctx context.Context, organizer calendar.User, guest schedule.Address) error {
-	a, err := m.whole(ctx, organizer.ID)
+	a, stored, err := m.organizedBy(ctx, organizer, "the question is about")
 	if err != nil {
 		return err
-	}
-	if a == nil {
-		return calendar.Errorf(calendar.NotFound, "", "the question is about an event that the user does not have")
-	}
-	stored, err := content.Read(a.Data, unlimited)
-	if err != nil {
-		return err
-	}
-	if m.parties, err = m.partiesOf(ctx, stored); err != nil {
-		return err
-	}
-	if !m.parties.Are(organizer.ID)(schedule.OrganizerOf(stored)) {
-		return calendar.Errorf(calendar.Forbidden, "", "the question is about an event that the user does not organize")
 	}
 	if _, here := m.parties[guest]; here || !slices.Contains(schedule.Attendees(stored), guest) {
 		return calendar.Errorf(calendar.Forbidden, "", "who asks is not invited to the event from here")

@@ -33,11 +33,7 @@ const mostDelegates = 3
 // Answer puts what somebody has answered into the organizer's event. Outside tells that the answer came by mail, which
 // may overtake another one.
 func (r Rules) Answer(ctx context.Context, stored, reply *content.Object, from Address, outside bool) (*content.Object, error) {
-	made, err := copyOf(stored)
-	if err != nil {
-		return nil, err
-	}
-	x, err := r.read(ctx, made)
+	x, err := r.readCopy(ctx, stored)
 	if err != nil {
 		return nil, err
 	}
@@ -91,7 +87,7 @@ func (r Rules) Answer(ctx context.Context, stored, reply *content.Object, from A
 	}
 	switch {
 	case changed:
-		return content.Of(made.Document)
+		return content.Of(x.Document)
 	case !invited && !stale:
 		return nil, ErrUninvited
 	case stale:

@@ -29,15 +29,11 @@ func (r Rules) Attend(ctx context.Context, before, next *content.Object, g Guest
 	if err := oneOrganizer(next); err != nil {
 		return Outcome{}, err
 	}
-	made, err := copyOf(next)
+	now, err := r.readCopy(ctx, next)
 	if err != nil {
 		return Outcome{}, err
 	}
-	now, err := r.read(ctx, made)
-	if err != nil {
-		return Outcome{}, err
-	}
-	free := before == nil || !served(organizer(made)) || !served(organizer(before)) || g.Away && highest(now) > highest(old)
+	free := before == nil || !served(organizer(now.Object)) || !served(organizer(before)) || g.Away && highest(now) > highest(old)
 	if !free {
 		if now, err = r.carry(ctx, old, now); err != nil {
 			return Outcome{}, err

@@ -146,11 +146,7 @@ func (r Rules) merged(ctx context.Context, d Delivery) (*content.Object, error) 
 		}
 		return made, err
 	}
-	made, err := copyOf(d.Stored)
-	if err != nil {
-		return nil, err
-	}
-	x, err := r.read(ctx, made)
+	x, err := r.readCopy(ctx, d.Stored)
 	if err != nil {
 		return nil, err
 	}
@@ -164,13 +160,13 @@ func (r Rules) merged(ctx context.Context, d Delivery) (*content.Object, error) 
 			return nil, err
 		}
 		if was := x.apart[key]; was != nil {
-			made.Calendar.RemoveComponent(was)
+			x.Calendar.RemoveComponent(was)
 		}
 		x.admit(key)
-		made.Calendar.AddComponent(c.Clone())
+		x.Calendar.AddComponent(c.Clone())
 	}
-	lendZones(made.Calendar, d.Message.Calendar)
-	return content.Of(made.Document)
+	lendZones(x.Calendar, d.Message.Calendar)
+	return content.Of(x.Document)
 }
 
 // lendZones adds the definitions of zones that only the other has.
@@ -251,11 +247,7 @@ func (r Rules) CallOff(ctx context.Context, d Delivery) (Delivered, error) {
 	if d.Stored == nil {
 		return Delivered{}, ErrSame
 	}
-	stored, err := copyOf(d.Stored)
-	if err != nil {
-		return Delivered{}, err
-	}
-	x, err := r.read(ctx, stored)
+	x, err := r.readCopy(ctx, d.Stored)
 	if err != nil {
 		return Delivered{}, err
 	}
@@ -267,10 +259,10 @@ func (r Rules) CallOff(ctx context.Context, d Delivery) (Delivered, error) {
 			return Delivered{}, err
 		}
 	}
-	if bytes.Equal(stored.Document.Bytes(), d.Stored.Document.Bytes()) {
+	if bytes.Equal(x.Document.Bytes(), d.Stored.Document.Bytes()) {
 		return Delivered{}, ErrSame
 	}
-	now, err := content.Of(stored.Document)
+	now, err := content.Of(x.Document)
 	return Delivered{Object: now, Consequential: true}, err
 }
 

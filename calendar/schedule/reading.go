@@ -361,4 +361,13 @@ func sequence(c *ical.Component) int {
 }
 
 // copyOf is an object of its own.
+// readCopy reads a copy of an object, which may be changed.
+func (r Rules) readCopy(ctx context.Context, o *content.Object) (*reading, error) {
+	made, err := copyOf(o)
+	if err != nil {
+		return nil, err
+	}
+	return r.read(ctx, made)
+}
+
 func copyOf(o *content.Object) (*content.Object, error) { return content.Of(o.Document.Clone()) }

@@ -30,11 +30,7 @@ var (
 // Respond writes down what somebody answers in what they have of an event, one answer after the other. Nothing else
 // changes, not even SEQUENCE, which is the organizer's.
 func (r Rules) Respond(ctx context.Context, stored *content.Object, is Self, answers ...Response) (*content.Object, error) {
-	made, err := copyOf(stored)
-	if err != nil {
-		return nil, err
-	}
-	x, err := r.read(ctx, made)
+	x, err := r.readCopy(ctx, stored)
 	if err != nil {
 		return nil, err
 	}
@@ -46,7 +42,7 @@ func (r Rules) Respond(ctx context.Context, stored *content.Object, is Self, ans
 			return nil, err
 		}
 	}
-	return content.Of(made.Document)
+	return content.Of(x.Document)
 }
 
 // respond writes down one answer.
