@@ -45,3 +45,26 @@ func cut(s string, n int) string {
 	}
 	return s[:n]
 }
+
+// KeepOf leaves a property some of the values that it has, and takes it away with the last of them. One of which all are kept keeps its
+// bytes.
+func KeepOf[T any](c *ical.Component, p *ical.Property, all []T, set func(...T), keep func(T) (bool, error)) error {
+	var kept []T
+	for _, one := range all {
+		stays, err := keep(one)
+		if err != nil {
+			return err
+		}
+		if stays {
+			kept = append(kept, one)
+		}
+	}
+	switch len(kept) {
+	case len(all):
+	case 0:
+		c.RemoveProperty(p)
+	default:
+		set(kept...)
+	}
+	return nil
+}

@@ -40,19 +40,18 @@ func dayOfWeek(r reading, m []string) (days, string) {
 	return one(r.period("week", shift(m[1])).first.upTo(weekdayOf(m[0]))), ""
 }
 
-func weekdayOf(word string) time.Weekday {
-	for d := time.Sunday; d <= time.Saturday; d++ {
-		if strings.EqualFold(d.String()[:3], word[:3]) {
-			return d
-		}
-	}
-	panic("daterange: the pattern let " + word + " through")
-}
+func weekdayOf(word string) time.Weekday { return called(word, time.Sunday, time.Saturday) }
 
-func monthOf(word string) time.Month {
-	for m := time.January; m <= time.December; m++ {
-		if strings.EqualFold(m.String()[:3], word[:3]) {
-			return m
+func monthOf(word string) time.Month { return called(word, time.January, time.December) }
+
+// called finds the one that a word means, by its first letters.
+func called[T interface {
+	~int
+	String() string
+}](word string, first, last T) T {
+	for one := first; one <= last; one++ {
+		if strings.EqualFold(one.String()[:3], word[:3]) {
+			return one
 		}
 	}
 	panic("daterange: the pattern let " + word + " through")

@@ -23,19 +23,11 @@ var colors = strings.Fields(`
 	slategray slategrey snow springgreen steelblue tan teal thistle tomato turquoise violet wheat white whitesmoke yellow
 	yellowgreen`)
 
-// colored sets the colour of an event, by its name.
-func colored(f Field[string]) func(*ical.Component) error {
-	return func(c *ical.Component) error {
-		value, ok := f.Value()
-		if !ok {
-			c.Remove("COLOR")
-			return nil
-		}
-		name := strings.ToLower(strings.Join(strings.Fields(value), ""))
-		if _, found := slices.BinarySearch(colors, name); !found {
-			return fault(BadField, "%.50q is no colour that an event can have", value).hint("give one by its name in CSS, such as red, teal or orange")
-		}
-		setValue(c, "COLOR", name)
-		return nil
+// colored is the colour of an event, by its name.
+func colored(_ *ical.Component, value string) (string, error) {
+	name := strings.ToLower(strings.Join(strings.Fields(value), ""))
+	if _, found := slices.BinarySearch(colors, name); !found {
+		return "", fault(BadField, "%.50q is no colour that an event can have", value).hint("give one by its name in CSS, such as red, teal or orange")
 	}
+	return name, nil
 }

@@ -128,20 +128,7 @@ func (s *series) hasDates(c *ical.Component, name string, unixes []int64) (bool,
 
 // dropApart drops what is told apart of instances that are left out: clients would go on showing it.
 func (s *series) dropApart(o *content.Object, unixes []int64) error {
-	var kept []*ical.Component
-	for _, c := range o.Overrides {
-		unix, err := s.named(c)
-		if err != nil {
-			return err
-		}
-		if slices.Contains(unixes, unix) {
-			o.Calendar.RemoveComponent(c)
-			continue
-		}
-		kept = append(kept, c)
-	}
-	o.Overrides = kept
-	return nil
+	return s.dropOverrides(o, func(unix int64) (bool, error) { return slices.Contains(unixes, unix), nil })
 }
 
 // DatesOf lists the dates of a component's RDATE or EXDATE lines, as far as they are dates without an end of their own.

@@ -357,22 +357,8 @@ func (e *session) dropOrphans() error {
 	if err != nil {
 		return err
 	}
-	var kept []*ical.Component
-	for _, c := range o.Overrides {
-		unix, err := s.named(c)
-		if err != nil {
-			return err
-		}
+	return s.dropOverrides(o, func(unix int64) (bool, error) {
 		found, err := s.within(unix, unix+1)
-		if err != nil {
-			return err
-		}
-		if len(found) == 0 {
-			o.Calendar.RemoveComponent(c)
-			continue
-		}
-		kept = append(kept, c)
-	}
-	o.Overrides = kept
-	return nil
+		return len(found) == 0, err
+	})
 }

@@ -94,15 +94,16 @@ func (f Fields) patches() []patch {
 	}
 	add(f.Summary.Left(), text("SUMMARY", f.Summary), "SUMMARY")
 	// X-ALT-DESC is the description as HTML: Outlook would go on showing the old one.
-	add(f.Description.Left(), described(f.Description), "DESCRIPTION", "X-ALT-DESC")
-	add(f.Location.Left(), located(f.Location), "LOCATION", "X-APPLE-STRUCTURED-LOCATION")
-	add(f.URL.Left(), linked(f.URL), "URL")
+	add(f.Description.Left(), alone("DESCRIPTION", "X-ALT-DESC", f.Description), "DESCRIPTION", "X-ALT-DESC")
+	// Apple shows the structured place, and its map, in preference to LOCATION.
+	add(f.Location.Left(), alone("LOCATION", "X-APPLE-STRUCTURED-LOCATION", f.Location), "LOCATION", "X-APPLE-STRUCTURED-LOCATION")
+	add(f.URL.Left(), valued("URL", f.URL, linked), "URL")
 	add(f.Categories.Left(), categorized(f.Categories), "CATEGORIES")
 	add(f.Status.Left(), word("STATUS", f.Status), "STATUS")
 	add(f.Transparency.Left(), word("TRANSP", f.Transparency), "TRANSP")
 	add(f.Class.Left(), word("CLASS", f.Class), "CLASS")
 	add(f.Organizer.Left(), organized(f.Organizer), "ORGANIZER")
-	add(f.Color.Left(), colored(f.Color), "COLOR")
+	add(f.Color.Left(), valued("COLOR", f.Color, colored), "COLOR")
 	add(f.Attendees.Left(), attended(f.Attendees), "ATTENDEE")
 	if len(f.Invite)+len(f.Uninvite) > 0 {
 		list = append(list, patch{names: []string{"ATTENDEE"}, apply: joined(f.Invite, f.Uninvite), relative: true})
@@ -163,28 +164,28 @@ func alone(name, twin string, f Field[string]) func(*ical.Component) error {
 	}
 }
 
-func described(f Field[string]) func(*ical.Component) error {
-	return alone("DESCRIPTION", "X-ALT-DESC", f)
-}
-
-// located: Apple shows the structured place, and its map, in preference to LOCATION.
-func located(f Field[string]) func(*ical.Component) error {
-	return alone("LOCATION", "X-APPLE-STRUCTURED-LOCATION", f)
-}
-
-func linked(f Field[string]) func(*ical.Component) error {
+// valued gives a property the value that is said for what was asked, or removes it.
+func valued[T any](name string, f Field[T], say func(c *ical.Component, asked T) (string, error)) func(*ical.Component) error {
 	return func(c *ical.Component) error {
-		value, ok := f.Value()
+		asked, ok := f.Value()
 		if !ok {
-			c.Remove("URL")
+			c.Remove(name)
 			return nil
 		}
-		if at, err := url.Parse(value); err != nil || at.Scheme == "" || strings.ContainsAny(value, " \t\r\n") {
-			return fault(BadField, "%.100q is no URL", value).hint("write it whole, such as https://example.com/page")
+		value, err := say(c, asked)
+		if err != nil {
+			return err
 		}
-		setValue(c, "URL", value)
+		setValue(c, name, value)
 		return nil
 	}
+}
+
+func linked(_ *ical.Component, value string) (string, error) {
+	if at, err := url.Parse(value); err != nil || at.Scheme == "" || strings.ContainsAny(value, " \t\r\n") {
+		return "", fault(BadField, "%.100q is no URL", value).hint("write it whole, such as https://example.com/page")
+	}
+	return value, nil
 }
 
 func categorized(f Field[[]string]) func(*ical.Component) error {
@@ -253,21 +254,15 @@ func word[T ~string](name string, f Field[T]) func(*ical.Component) error {
 var ranges = map[string]struct{ from, to int }{"PRIORITY": {0, 9}, "PERCENT-COMPLETE": {0, 100}}
 
 func number(name string, f Field[int]) func(*ical.Component) error {
-	return func(c *ical.Component) error {
-		value, ok := f.Value()
-		if !ok {
-			c.Remove(name)
-			return nil
-		}
+	return valued(name, f, func(c *ical.Component, value int) (string, error) {
 		if r := ranges[name]; value < r.from || value > r.to {
-			return fault(BadField, "%s is from %d to %d, not %d", name, r.from, r.to, value)
+			return "", fault(BadField, "%s is from %d to %d, not %d", name, r.from, r.to, value)
 		}
 		if name == "PERCENT-COMPLETE" && c.Name() != content.Todo {
-			return fault(BadField, "only a task has a %s", name)
+			return "", fault(BadField, "only a task has a %s", name)
 		}
-		setValue(c, name, strconv.Itoa(value))
-		return nil
-	}
+		return strconv.Itoa(value), nil
+	})
 }
 
 func done(f Field[time.Time]) func(*ical.Component) error {

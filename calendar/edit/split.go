@@ -2,7 +2,6 @@ package edit
 
 import (
 	"math"
-	"slices"
 	"time"
 
 	"caldav-mcp-server/calendar/content"
@@ -291,24 +290,10 @@ func (a *aimed) keepTimes(c *ical.Component, p *ical.Property, keep func(unix in
 	if err != nil {
 		return fault(BadTime, "%v", err)
 	}
-	var kept []ical.Time
-	for _, t := range times {
+	return content.KeepOf(c, p, times, p.SetTimes, func(t ical.Time) (bool, error) {
 		unix, err := a.at(t)
-		if err != nil {
-			return err
-		}
-		if keep(unix) {
-			kept = append(kept, t)
-		}
-	}
-	switch len(kept) {
-	case len(times):
-	case 0:
-		c.RemoveProperty(p)
-	default:
-		p.SetTimes(kept...)
-	}
-	return nil
+		return keep(unix), err
+	})
 }
 
 func (a *aimed) keepPeriods(c *ical.Component, p *ical.Property, keep func(unix int64) bool) error {
@@ -316,39 +301,36 @@ func (a *aimed) keepPeriods(c *ical.Component, p *ical.Property, keep func(unix 
 	if err != nil {
 		return fault(BadTime, "%v", err)
 	}
-	var kept []ical.Period
-	for _, period := range periods {
+	return content.KeepOf(c, p, periods, p.SetPeriods, func(period ical.Period) (bool, error) {
 		unix, err := a.at(period.Start)
-		if err != nil {
-			return err
-		}
-		if keep(unix) {
-			kept = append(kept, period)
-		}
-	}
-	switch len(kept) {
-	case len(periods):
-	case 0:
-		c.RemoveProperty(p)
-	default:
-		p.SetPeriods(kept...)
-	}
-	return nil
+		return keep(unix), err
+	})
 }
 
 // keepOverrides keeps those of the session's object that are on one side.
 func (e *session) keepOverrides(at *aimed, keep func(unix int64) bool) error {
-	o := e.object
-	for _, c := range slices.Clone(o.Overrides) {
-		unix, err := at.named(c)
+	return at.dropOverrides(e.object, func(unix int64) (bool, error) { return !keep(unix), nil })
+}
+
+// dropOverrides drops those of an object that are of some instances: clients would go on showing them.
+func (s *series) dropOverrides(o *content.Object, drop func(unix int64) (bool, error)) error {
+	var kept []*ical.Component
+	for _, c := range o.Overrides {
+		unix, err := s.named(c)
 		if err != nil {
 			return err
 		}
-		if !keep(unix) {
+		gone, err := drop(unix)
+		if err != nil {
+			return err
+		}
+		if gone {
 			o.Calendar.RemoveComponent(c)
-			o.Overrides = slices.DeleteFunc(o.Overrides, func(other *ical.Component) bool { return other == c })
+		} else {
+			kept = append(kept, c)
 		}
 	}
+	o.Overrides = kept
 	return nil
 }
 

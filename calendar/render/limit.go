@@ -123,22 +123,8 @@ func limitPeriods(c *ical.Component, p *ical.Property, clock content.Clock, duri
 	if err != nil {
 		return err
 	}
-	var kept []ical.Period
-	for _, period := range all {
+	return content.KeepOf(c, p, all, p.SetPeriods, func(period ical.Period) (bool, error) {
 		start, end, err := clock.Period(period)
-		if err != nil {
-			return err
-		}
-		if during.Overlaps(time.Unix(start, 0), time.Unix(end, 0)) {
-			kept = append(kept, period)
-		}
-	}
-	switch len(kept) {
-	case len(all):
-	case 0:
-		c.RemoveProperty(p)
-	default:
-		p.SetPeriods(kept...)
-	}
-	return nil
+		return during.Overlaps(time.Unix(start, 0), time.Unix(end, 0)), err
+	})
 }

@@ -36,12 +36,6 @@ type observance struct {
 	onsets   []int64      // the finite changes, in seconds since 1970
 }
 
-// FromComponent interprets a VTIMEZONE (RFC 5545 §3.6.5) as what its STANDARD
-// and DAYLIGHT components say.
-func FromComponent(definition *ical.Component) (*Zone, error) {
-	return fromComponent(definition, rule.Steps(stepsMost))
-}
-
 // fromComponent interprets a VTIMEZONE within the steps that are left.
 func fromComponent(definition *ical.Component, meter *rule.Meter) (*Zone, error) {
 	name := ""
