@@ -45,9 +45,9 @@ func (b *bundle) account(owner calendar.User, provider string) calendar.Account 
 func (b *bundle) mirror(owner calendar.User, a calendar.Account) calendar.Calendar {
 	b.Helper()
 	cal := b.calendar(owner, "work")
-	b.must(b.Update(b.Context(), func(tx calendar.Tx) error {
+	b.update(func(tx calendar.Tx) error {
 		return tx.InsertMirror(b.Context(), calendar.Mirror{Calendar: cal.ID, Account: a.ID, Remote: "r"}, calendar.Origin{From: a.Name, Writable: true})
-	}))
+	})
 	return cal
 }
 
@@ -146,7 +146,7 @@ func mirrorShows(b *bundle) {
 	b.refused(b.Update(b.Context(), func(tx calendar.Tx) error {
 		return tx.InsertMirror(b.Context(), calendar.Mirror{Calendar: plain.ID, Account: a.ID, Remote: "r"}, calendar.Origin{From: "x"})
 	}), calendar.Exists, "")
-	b.must(b.Update(b.Context(), func(tx calendar.Tx) error { return tx.SetOrigin(b.Context(), cal.ID, calendar.Origin{From: "new"}) }))
+	b.update(func(tx calendar.Tx) error { return tx.SetOrigin(b.Context(), cal.ID, calendar.Origin{From: "new"}) })
 	got, err = b.Calendar(b.Context(), ann.ID, cal.ID)
 	b.must(err)
 	same(b, "origin by another name", got.Origin, calendar.Origin{From: "new"})
@@ -162,7 +162,7 @@ func mirrorRemembers(b *bundle) {
 	}
 	b.must(put(want))
 	want.RemoteName = "Club"
-	b.must(b.Update(b.Context(), func(tx calendar.Tx) error { return tx.SetRemoteName(b.Context(), cal.ID, want.RemoteName) }))
+	b.update(func(tx calendar.Tx) error { return tx.SetRemoteName(b.Context(), cal.ID, want.RemoteName) })
 	gives(b, "mirror", want)(b.Mirror(b.Context(), cal.ID))
 	b.must(b.SetMirrorError(b.Context(), cal.ID, "f"))
 	want.Error = "f"
@@ -174,14 +174,14 @@ func mirrorRemembers(b *bundle) {
 // agree writes what was agreed.
 func (b *bundle) agree(id calendar.CalendarID, all ...calendar.Mirrored) {
 	b.Helper()
-	b.must(b.Update(b.Context(), func(tx calendar.Tx) error {
+	b.update(func(tx calendar.Tx) error {
 		for _, m := range all {
 			if err := tx.PutMirrored(b.Context(), id, m); err != nil {
 				return err
 			}
 		}
 		return nil
-	}))
+	})
 }
 
 func mirrorRemembersObjects(b *bundle) {
@@ -199,12 +199,12 @@ func mirrorRemembersObjects(b *bundle) {
 	moved.Ref = "3"
 	b.agree(cal.ID, moved)
 	gives(b, "one that goes by another name now", map[string]calendar.Mirrored{"3": moved, "2": two})(b.Mirrored(b.Context(), cal.ID, nil))
-	b.must(b.Update(b.Context(), func(tx calendar.Tx) error {
+	b.update(func(tx calendar.Tx) error {
 		if n, err := tx.MirrorFaults(b.Context(), cal.ID); err != nil || n != 1 {
 			b.Errorf("%d faults, %v", n, err)
 		}
 		return tx.DropMirrored(b.Context(), cal.ID, "2")
-	}))
+	})
 	gives(b, "when one was dropped", map[string]calendar.Mirrored{"3": moved})(b.Mirrored(b.Context(), cal.ID, []string{"2", "3"}))
 }
 
@@ -212,31 +212,30 @@ func mirrorFindsGone(b *bundle) {
 	ann := b.user("ann")
 	cal := b.mirror(ann, b.account(ann, "ics"))
 	b.agree(cal.ID, calendar.Mirrored{Ref: "1", UID: "1", Round: 1}, calendar.Mirrored{Ref: "2", UID: "2", Round: 2}, calendar.Mirrored{Ref: "3", UID: "3", Round: 1})
-	b.must(b.Update(b.Context(), func(tx calendar.Tx) error {
+	b.update(func(tx calendar.Tx) error {
 		got, err := tx.MirroredBefore(b.Context(), cal.ID, 2, 10)
 		same(b, "before the second", got, []calendar.Mirrored{{Ref: "1", UID: "1", Round: 1}, {Ref: "3", UID: "3", Round: 1}})
 		return err
-	}))
+	})
 }
 
 func mirrorInTrash(b *bundle) {
 	ann := b.user("ann")
 	a := b.account(ann, "ics")
 	cal := b.mirror(ann, a)
-	b.must(b.Update(b.Context(), func(tx calendar.Tx) error { return tx.TrashCalendar(b.Context(), cal.ID) }))
+	b.update(func(tx calendar.Tx) error { return tx.TrashCalendar(b.Context(), cal.ID) })
 	all, err := b.Mirrors(b.Context(), a.ID)
 	b.must(err)
 	same(b, "mirrors", len(all), 0)
-	b.must(b.Update(b.Context(), func(tx calendar.Tx) error { return tx.UntrashCalendar(b.Context(), cal.ID, "back") }))
-	_, err = b.Mirror(b.Context(), cal.ID)
-	b.must(err)
+	b.update(func(tx calendar.Tx) error { return tx.UntrashCalendar(b.Context(), cal.ID, "back") })
+	b.does(b.Mirror(b.Context(), cal.ID))
 }
 
 func mirrorIsNotScheduled(b *bundle) {
 	ann := b.user("ann")
 	cal := b.mirror(ann, b.account(ann, "ics"))
 	o := b.put(cal, "1.ics")
-	b.must(b.Update(b.Context(), func(tx calendar.Tx) error {
+	b.update(func(tx calendar.Tx) error {
 		places, err := tx.Receptions(b.Context(), []calendar.UserID{ann.ID}, calendar.Event)
 		same(b, "where invitations go", len(places), 0)
 		if err != nil {
@@ -245,5 +244,5 @@ func mirrorIsNotScheduled(b *bundle) {
 		copies, err := tx.Appointments(b.Context(), []calendar.UserID{ann.ID}, o.UID)
 		same(b, "copies", len(copies), 0)
 		return err
-	}))
+	})
 }

@@ -35,14 +35,14 @@ func bookingsWait(b *bundle) {
 	cal, other := b.calendar(ann, "work"), b.calendar(ann, "other")
 	put := func(cal calendar.Calendar, uid calendar.UID) calendar.Booking {
 		k := calendar.Booking{Room: ann.ID, Calendar: cal.ID, UID: uid, Posted: b.now()}
-		b.must(b.Update(b.Context(), func(tx calendar.Tx) error { return tx.PutBooking(b.Context(), k) }))
+		b.update(func(tx calendar.Tx) error { return tx.PutBooking(b.Context(), k) })
 		return k
 	}
 	one := put(cal, "one")
 	b.pass(time.Minute)
 	two := put(other, "one")
 	put(cal, "gone")
-	b.must(b.Update(b.Context(), func(tx calendar.Tx) error { return tx.DropBooking(b.Context(), cal.ID, "gone") }))
+	b.update(func(tx calendar.Tx) error { return tx.DropBooking(b.Context(), cal.ID, "gone") })
 	waiting := func(before time.Time, most int) []calendar.Booking {
 		all, err := b.Bookings(b.Context(), before, most)
 		b.must(err)
@@ -61,7 +61,7 @@ func bookingsWait(b *bundle) {
 func objectsWithin(b *bundle) {
 	cal := b.calendar(b.user("ann"), "work")
 	b.put(cal, "there.ics")
-	b.must(b.Update(b.Context(), func(tx calendar.Tx) error {
+	b.update(func(tx calendar.Tx) error {
 		now, err := tx.Advance(b.Context(), cal.ID)
 		if err != nil {
 			return err
@@ -80,7 +80,7 @@ func objectsWithin(b *bundle) {
 		}
 		same(b, "what was there, and what the transaction wrote", names, []calendar.ObjectName{"new.ics", "there.ics"})
 		return nil
-	}))
+	})
 }
 
 // rowsOfMany writes more rows than one statement takes, some of them twice, and lines of the journal between them.
@@ -88,7 +88,7 @@ func rowsOfMany(b *bundle) {
 	ann := b.user("ann")
 	cal := b.calendar(ann, "work")
 	const many = 620
-	b.must(b.Update(b.Context(), func(tx calendar.Tx) error {
+	b.update(func(tx calendar.Tx) error {
 		for i := range many {
 			now, err := tx.Advance(b.Context(), cal.ID)
 			if err != nil {
@@ -104,7 +104,7 @@ func rowsOfMany(b *bundle) {
 			}
 		}
 		return tx.Count(b.Context(), []calendar.CalendarID{cal.ID}, calendar.Usage{Objects: 600})
-	}))
+	})
 	objects, lines := 0, 0
 	for o, err := range b.Objects(b.Context(), cal.ID, calendar.ObjectQuery{WithData: true}) {
 		b.must(err)

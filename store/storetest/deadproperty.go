@@ -30,11 +30,11 @@ func ofCalendar(cal calendar.Calendar) calendar.Holder {
 func (b *bundle) keep(h calendar.Holder, edits ...calendar.DeadProperty) int {
 	b.Helper()
 	count := 0
-	b.must(b.Update(b.Context(), func(tx calendar.Tx) error {
+	b.update(func(tx calendar.Tx) error {
 		var err error
 		count, _, err = tx.SetDeadProperties(b.Context(), h, edits)
 		return err
-	}))
+	})
 	return count
 }
 
@@ -101,9 +101,9 @@ func keptIsCopied(b *bundle) {
 	b.put(rest, "b.ics")
 	b.keep(ofObject(work, "a.ics"), kept("x", "y", "a"))
 	b.keep(ofObject(rest, "b.ics"), kept("x", "y", "b"), kept("x", "other", "b"))
-	b.must(b.Update(b.Context(), func(tx calendar.Tx) error {
+	b.update(func(tx calendar.Tx) error {
 		return tx.CopyDeadProperties(b.Context(), ofObject(work, "a.ics"), ofObject(rest, "b.ics"))
-	}))
+	})
 	b.keeps("the copy", ofObject(rest, "b.ics"), kept("x", "y", "a"))
 	b.keeps("the original", ofObject(work, "a.ics"), kept("x", "y", "a"))
 }

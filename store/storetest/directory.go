@@ -44,7 +44,7 @@ func knowsByOffers(b *bundle) {
 		calendar.SharePending: true, calendar.ShareAccepted: true, calendar.ShareDeclined: false, calendar.ShareWithdrawn: false,
 	} {
 		offer.Status = status
-		b.must(b.Update(b.Context(), func(tx calendar.Tx) error { return tx.PutShare(b.Context(), offer) }))
+		b.update(func(tx calendar.Tx) error { return tx.PutShare(b.Context(), offer) })
 		var hers, his []calendar.Acquaintance
 		if known {
 			hers, his = []calendar.Acquaintance{{User: bob, Calendar: cal.ID}}, []calendar.Acquaintance{{User: ann, Calendar: cal.ID}}

@@ -18,14 +18,14 @@ func homeTests() []test {
 // members writes members of a home.
 func (b *bundle) members(user calendar.UserID, all ...calendar.Member) {
 	b.Helper()
-	b.must(b.Update(b.Context(), func(tx calendar.Tx) error {
+	b.update(func(tx calendar.Tx) error {
 		home, _, err := tx.LockHome(b.Context(), user)
 		if err != nil {
 			return err
 		}
 		home.Version = all[len(all)-1].Version
 		return tx.PutMembers(b.Context(), user, home, all, b.now())
-	}))
+	})
 }
 
 func (b *bundle) record(user calendar.UserID) calendar.Home {
@@ -52,9 +52,9 @@ func homeRecorded(b *bundle) {
 	same(b, "his", b.record(bob.ID), calendar.Home{Epoch: b.epoch()})
 	first.Version, first.Gone, first.Calendar = 4, false, "c3"
 	later := calendar.Home{Version: 4, Replaced: 4}
-	b.must(b.Update(b.Context(), func(tx calendar.Tx) error {
+	b.update(func(tx calendar.Tx) error {
 		return tx.PutMembers(b.Context(), ann.ID, later, []calendar.Member{first}, b.now())
-	}))
+	})
 	later.Epoch, later.Members = b.epoch(), []calendar.Member{second, first}
 	same(b, "with another calendar at an address", b.record(ann.ID), later)
 }
@@ -64,12 +64,12 @@ func homeWithCalendars(b *bundle) {
 	cal := b.calendar(ann, "work")
 	member := calendar.Member{Address: "work", Calendar: cal.ID, Version: 1}
 	b.members(ann.ID, member)
-	b.must(b.Update(b.Context(), func(tx calendar.Tx) error {
+	b.update(func(tx calendar.Tx) error {
 		home, calendars, err := tx.LockHome(b.Context(), ann.ID)
 		same(b, "record", home, calendar.Home{Epoch: b.epoch(), Version: 1, Members: []calendar.Member{member}})
 		same(b, "calendars", calendars, []calendar.Calendar{cal})
 		return err
-	}))
+	})
 }
 
 func homePruned(b *bundle) {

@@ -55,7 +55,7 @@ func (b *bundle) versions(cal calendar.Calendar, q calendar.JournalQuery) []cale
 // log writes entries, each with a version of its own, in one transaction.
 func (b *bundle) log(entries ...calendar.Change) []calendar.Change {
 	b.Helper()
-	b.must(b.Update(b.Context(), func(tx calendar.Tx) error {
+	b.update(func(tx calendar.Tx) error {
 		for i := range entries {
 			cal, err := tx.Advance(b.Context(), entries[i].Calendar)
 			if err != nil {
@@ -67,7 +67,7 @@ func (b *bundle) log(entries ...calendar.Change) []calendar.Change {
 			}
 		}
 		return nil
-	}))
+	})
 	return entries
 }
 
@@ -192,7 +192,7 @@ func journalUnits(b *bundle) {
 		b.refuses(calendar.NotFound, "")(b.Unit(b.Context(), missing))
 	}
 	later := entry(one, "d")
-	b.must(b.Update(b.Context(), func(tx calendar.Tx) error {
+	b.update(func(tx calendar.Tx) error {
 		cal, err := tx.Advance(b.Context(), one.ID)
 		if err != nil {
 			return err
@@ -200,7 +200,7 @@ func journalUnits(b *bundle) {
 		later.Version = cal.Version
 		tx.Join(head)
 		return tx.Log(b.Context(), later)
-	}))
+	})
 	joined, err := b.Unit(b.Context(), later.ID())
 	b.must(err)
 	same(b, "unit that was joined", len(joined), len(want)+1)
@@ -229,7 +229,7 @@ func journalUndone(b *bundle) {
 
 func journalWithin(b *bundle) {
 	cal := b.home()
-	b.must(b.Update(b.Context(), func(tx calendar.Tx) error {
+	b.update(func(tx calendar.Tx) error {
 		h := calendar.Holder{Place: calendar.AtCalendar, Calendar: cal}
 		color := calendar.DeadProperty{Name: calendar.PropertyName{Space: "urn:x", Local: "color"}, Value: "<color/>"}
 		if _, _, err := tx.SetDeadProperties(b.Context(), h, []calendar.DeadProperty{color}); err != nil {
@@ -250,7 +250,7 @@ func journalWithin(b *bundle) {
 		}
 		same(b, "journal", drawn(b, tx.Journal(b.Context(), cal.ID, calendar.JournalQuery{WithBefore: true})), []calendar.Change{e})
 		return nil
-	}))
+	})
 }
 
 func journalActors(b *bundle) {

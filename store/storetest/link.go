@@ -65,7 +65,7 @@ func linkRefused(b *bundle) {
 	ann, bob := b.user("ann"), b.user("bob")
 	work, gone := b.calendar(ann, "work"), b.calendar(ann, "gone")
 	b.must(Share(b.Context(), b, work.ID, bob.ID, calendar.WriteAccess))
-	b.must(b.Update(b.Context(), func(tx calendar.Tx) error { return tx.TrashCalendar(b.Context(), gone.ID) }))
+	b.update(func(tx calendar.Tx) error { return tx.TrashCalendar(b.Context(), gone.ID) })
 	for name, l := range map[auth.LinkID]auth.Link{
 		"nowhere":          {Owner: ann, Calendar: "nowhere", Access: calendar.ReadAccess},
 		"in the trash":     {Owner: ann, Calendar: gone.ID, Access: calendar.ReadAccess},
@@ -85,13 +85,13 @@ func linkGoes(b *bundle) {
 	ann, bob := b.user("ann"), b.user("bob")
 	work, his := b.calendar(ann, "work"), b.calendar(bob, "his")
 	hers, bobs := b.link(ann, work), b.link(bob, his)
-	b.must(b.Update(b.Context(), func(tx calendar.Tx) error { return tx.TrashCalendar(b.Context(), work.ID) }))
+	b.update(func(tx calendar.Tx) error { return tx.TrashCalendar(b.Context(), work.ID) })
 	hers.Trashed = true
 	b.linked(b.Store, hers)
-	b.must(b.Update(b.Context(), func(tx calendar.Tx) error { return tx.UntrashCalendar(b.Context(), work.ID, "work") }))
+	b.update(func(tx calendar.Tx) error { return tx.UntrashCalendar(b.Context(), work.ID, "work") })
 	hers.Trashed = false
 	b.linked(b.Store, hers)
-	b.must(b.Update(b.Context(), func(tx calendar.Tx) error { return tx.TrashCalendar(b.Context(), work.ID) }))
+	b.update(func(tx calendar.Tx) error { return tx.TrashCalendar(b.Context(), work.ID) })
 	b.pass(time.Hour)
 	b.must(b.Prune(b.Context(), b.now()))
 	_, _, err := b.LinkByID(b.Context(), hers.ID)

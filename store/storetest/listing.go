@@ -34,7 +34,7 @@ func (b *bundle) list(cal calendar.Calendar, q calendar.ObjectQuery) []calendar.
 // fill stores many events in one transaction.
 func (b *bundle) fill(cal calendar.Calendar, objects []calendar.Object) {
 	b.Helper()
-	b.must(b.Update(b.Context(), func(tx calendar.Tx) error {
+	b.update(func(tx calendar.Tx) error {
 		for i := range objects {
 			now, err := tx.Advance(b.Context(), cal.ID)
 			if err != nil {
@@ -46,7 +46,7 @@ func (b *bundle) fill(cal calendar.Calendar, objects []calendar.Object) {
 			}
 		}
 		return nil
-	}))
+	})
 }
 
 // events are n events that are not stored yet, in the order of their names.
@@ -126,8 +126,7 @@ func listingByKind(b *bundle) {
 	} {
 		o := b.event(cal, name)
 		o.Kind = kind
-		_, err := b.write(b.Store, o)
-		b.must(err)
+		b.does(b.write(b.Store, o))
 	}
 	for _, c := range []struct {
 		kinds calendar.Kinds
@@ -159,8 +158,7 @@ func listingByTime(b *bundle) {
 	} {
 		o := b.event(cal, name)
 		o.Span = span
-		_, err := b.write(b.Store, o)
-		b.must(err)
+		b.does(b.write(b.Store, o))
 	}
 	for _, c := range []struct {
 		name        string

@@ -29,19 +29,19 @@ func (b *bundle) box(user calendar.User) calendar.NoticeBox {
 
 func (b *bundle) tell(user calendar.User, notices ...calendar.Notice) {
 	b.Helper()
-	b.must(b.Update(b.Context(), func(tx calendar.Tx) error {
+	b.update(func(tx calendar.Tx) error {
 		for _, n := range notices {
 			if err := tx.PutNotice(b.Context(), user.ID, n); err != nil {
 				return err
 			}
 		}
 		return nil
-	}))
+	})
 }
 
 func (b *bundle) untell(user calendar.User, name calendar.NoticeName) {
 	b.Helper()
-	b.must(b.Update(b.Context(), func(tx calendar.Tx) error { return tx.DropNotice(b.Context(), user.ID, name) }))
+	b.update(func(tx calendar.Tx) error { return tx.DropNotice(b.Context(), user.ID, name) })
 }
 
 func noticesTold(b *bundle) {
@@ -108,7 +108,7 @@ func noticesOfGoneUsers(b *bundle) {
 	ann, bob, eve := b.user("ann"), b.user("bob"), b.user("eve")
 	offered := func(cal calendar.Calendar, with calendar.User, status calendar.ShareStatus) calendar.Share {
 		share := calendar.Share{Calendar: cal.ID, User: with, Access: calendar.ReadAccess, Status: status, Created: b.now()}
-		b.must(b.Update(b.Context(), func(tx calendar.Tx) error { return tx.PutShare(b.Context(), share) }))
+		b.update(func(tx calendar.Tx) error { return tx.PutShare(b.Context(), share) })
 		return share
 	}
 	anns, eves := b.calendar(ann, "work"), b.calendar(eve, "work")

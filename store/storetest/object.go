@@ -71,8 +71,7 @@ func objectKeepsBytes(b *bundle) {
 	} {
 		o := b.event(cal, name)
 		o.Data, o.Size = data, int64(len(data))
-		_, err := b.write(b.Store, o)
-		b.must(err)
+		b.does(b.write(b.Store, o))
 		for got, err := range b.Objects(b.Context(), cal.ID, calendar.ObjectQuery{Names: []calendar.ObjectName{o.Name}, WithData: true}) {
 			b.must(err)
 			if !bytes.Equal(got.Data, data) {
@@ -95,8 +94,7 @@ func objectKeepsSpan(b *bundle) {
 	} {
 		o := b.event(cal, name)
 		o.Span = span
-		_, err := b.write(b.Store, o)
-		b.must(err)
+		b.does(b.write(b.Store, o))
 		got, err := b.Object(b.Context(), cal.ID, o.Name)
 		b.must(err)
 		same(b, name, got.Span, span)
@@ -108,12 +106,12 @@ func objectBecomesTombstone(b *bundle) {
 	want := b.bury(b.put(cal, "a.ics"))
 	b.refuses(calendar.NotFound, "")(b.Object(b.Context(), cal.ID, "a.ics"))
 	b.refuses(calendar.NotFound, "")(b.ObjectByUID(b.Context(), cal.ID, want.UID))
-	b.must(b.Update(b.Context(), func(tx calendar.Tx) error {
+	b.update(func(tx calendar.Tx) error {
 		atName, withUID, err := tx.Duplicates(b.Context(), cal.ID, "a.ics", want.UID)
 		same(b, "at the name", atName, &want)
 		same(b, "with the UID", withUID, nil)
 		return err
-	}))
+	})
 }
 
 func objectRevives(b *bundle) {
@@ -135,23 +133,23 @@ func objectFreesUID(b *bundle) {
 	next, err := b.write(b.Store, next)
 	b.must(err)
 	gives(b, "object", next)(b.ObjectByUID(b.Context(), cal.ID, old.UID))
-	b.must(b.Update(b.Context(), func(tx calendar.Tx) error {
+	b.update(func(tx calendar.Tx) error {
 		atName, withUID, err := tx.Duplicates(b.Context(), cal.ID, old.Name, old.UID)
 		same(b, "at the name", atName, &old)
 		same(b, "with the UID", withUID, &next)
 		return err
-	}))
+	})
 }
 
 func objectOwnsUID(b *bundle) {
 	cal := b.home()
 	first := b.put(cal, "a.ics")
-	b.must(b.Update(b.Context(), func(tx calendar.Tx) error {
+	b.update(func(tx calendar.Tx) error {
 		atName, withUID, err := tx.Duplicates(b.Context(), cal.ID, first.Name, first.UID)
 		same(b, "at the name", atName, &first)
 		same(b, "with the UID", withUID, &first)
 		return err
-	}))
+	})
 	second := b.event(cal, "b.ics")
 	second.UID = first.UID
 	b.refuses(calendar.Exists, calendar.RuleUIDConflict)(b.write(b.Store, second))

@@ -22,9 +22,9 @@ func (b *bundle) shared() (cal calendar.Calendar, ben, eve calendar.User) {
 	cal = b.calendar(b.user("ann"), "work")
 	ben, eve = b.user("ben"), b.user("eve")
 	for _, u := range []calendar.User{ben, eve} {
-		b.must(b.Update(b.Context(), func(tx calendar.Tx) error {
+		b.update(func(tx calendar.Tx) error {
 			return tx.PutShare(b.Context(), calendar.Share{Calendar: cal.ID, User: u, Access: calendar.WriteAccess, Status: calendar.ShareAccepted, Created: b.now()})
-		}))
+		})
 	}
 	return cal, ben, eve
 }
@@ -36,11 +36,11 @@ func (b *bundle) own(cal calendar.Calendar, u calendar.User, uid calendar.UID, d
 	if data != "" {
 		p.ETag = calendar.ETagOf(p.Data)
 	}
-	b.must(b.Update(b.Context(), func(tx calendar.Tx) error {
+	b.update(func(tx calendar.Tx) error {
 		var err error
 		bytes, err = tx.PutOwnPart(b.Context(), cal.ID, u.ID, p)
 		return err
-	}))
+	})
 	return bytes
 }
 
@@ -89,7 +89,7 @@ func ownPartGoesWithShare(b *bundle) {
 	cal, ben, eve := b.shared()
 	b.own(cal, ben, "a", "one")
 	b.own(cal, eve, "a", "two")
-	b.must(b.Update(b.Context(), func(tx calendar.Tx) error { return tx.DropShare(b.Context(), cal.ID, ben.ID) }))
+	b.update(func(tx calendar.Tx) error { return tx.DropShare(b.Context(), cal.ID, ben.ID) })
 	b.owns("ben's", cal, ben, 0)
 	b.owns("eve's", cal, eve, 0, "a two")
 	b.refused(b.Update(b.Context(), func(tx calendar.Tx) error {
@@ -102,7 +102,7 @@ func ownPartsAreCopied(b *bundle) {
 	cal, ben, eve := b.shared()
 	b.own(cal, ben, "a", "one")
 	b.own(cal, eve, "a", "two")
-	b.must(b.Update(b.Context(), func(tx calendar.Tx) error { return tx.CopyOwnParts(b.Context(), cal.ID, "a", "b", eve.ID) }))
+	b.update(func(tx calendar.Tx) error { return tx.CopyOwnParts(b.Context(), cal.ID, "a", "b", eve.ID) })
 	b.owns("ben's", cal, ben, 1, "b one")
 	b.owns("eve's", cal, eve, 1)
 }

@@ -34,11 +34,11 @@ func pruneTombstones(b *bundle) {
 	same(b, "pruned", now.Pruned, old.Version)
 	same(b, "version", now.Version, 6)
 	same(b, "left", names(b.changes(cal, 0, now.Version)), []string{"young.ics", "live.ics"})
-	b.must(b.Update(b.Context(), func(tx calendar.Tx) error {
+	b.update(func(tx calendar.Tx) error {
 		atName, _, err := tx.Duplicates(b.Context(), cal.ID, "old.ics", "")
 		same(b, "at the old name", atName, nil)
 		return err
-	}))
+	})
 
 	b.pass(time.Second)
 	b.must(b.Prune(b.Context(), b.now()))
@@ -51,7 +51,7 @@ func pruneLines(b *bundle) {
 	cal := b.home()
 	log := func(times int) {
 		for range times {
-			b.must(b.Update(b.Context(), func(tx calendar.Tx) error {
+			b.update(func(tx calendar.Tx) error {
 				locked, err := tx.Advance(b.Context(), cal.ID)
 				if err != nil {
 					return err
@@ -68,7 +68,7 @@ func pruneLines(b *bundle) {
 					}
 				}
 				return nil
-			}))
+			})
 		}
 	}
 	lines := func() (n int) {
@@ -115,7 +115,7 @@ func pruneMany(b *bundle) {
 	cal := b.home()
 	objects := b.events(cal, 1200)
 	b.fill(cal, objects)
-	b.must(b.Update(b.Context(), func(tx calendar.Tx) error {
+	b.update(func(tx calendar.Tx) error {
 		for _, o := range objects[1:] {
 			now, err := tx.Advance(b.Context(), cal.ID)
 			if err != nil {
@@ -126,7 +126,7 @@ func pruneMany(b *bundle) {
 			}
 		}
 		return nil
-	}))
+	})
 	b.pass(time.Hour)
 	b.must(b.Prune(b.Context(), b.now()))
 	now := b.read(cal)
@@ -137,7 +137,7 @@ func pruneMany(b *bundle) {
 func pruneTrash(b *bundle) {
 	ann := b.user("ann")
 	trash := func(cal calendar.Calendar) {
-		b.must(b.Update(b.Context(), func(tx calendar.Tx) error { return tx.TrashCalendar(b.Context(), cal.ID) }))
+		b.update(func(tx calendar.Tx) error { return tx.TrashCalendar(b.Context(), cal.ID) })
 	}
 	old, young, live := b.calendar(ann, "old"), b.calendar(ann, "young"), b.calendar(ann, "live")
 	for _, cal := range []calendar.Calendar{old, young, live} {

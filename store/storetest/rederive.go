@@ -52,11 +52,11 @@ func rederiveAll(b *bundle) {
 			same(b, string(o.Name), got[i], o)
 		}
 		tombstone.UID = "new uid of tombstone.ics"
-		b.must(b.Update(b.Context(), func(tx calendar.Tx) error {
+		b.update(func(tx calendar.Tx) error {
 			got, _, err := tx.Duplicates(b.Context(), home.ID, tombstone.Name, "")
 			same(b, "tombstone", got.UID, tombstone.UID)
 			return err
-		}))
+		})
 		// A process that holds its objects in memory hears of it, once.
 		before.Edition = b.read(work).Edition
 		same(b, "calendar", b.read(work), before)

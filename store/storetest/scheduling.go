@@ -93,7 +93,7 @@ func appointmentsFound(b *bundle) {
 	b.put(work, "b")
 	b.bury(b.put(gone, "a"))
 	b.put(hidden, "a")
-	b.must(b.Update(b.Context(), func(tx calendar.Tx) error { return tx.TrashCalendar(b.Context(), hidden.ID) }))
+	b.update(func(tx calendar.Tx) error { return tx.TrashCalendar(b.Context(), hidden.ID) })
 	same(b, "found", b.appointments(mine.UID, ann.ID, bob.ID, eve.ID),
 		[]calendar.Appointment{{Owner: ann.ID, Object: mine}, {Owner: bob.ID, Object: his}})
 	same(b, "of one", b.appointments(mine.UID, bob.ID), []calendar.Appointment{{Owner: bob.ID, Object: his}})
@@ -129,7 +129,7 @@ func receptions(b *bundle) {
 	same(b, "of tasks", where(calendar.Todo)[ann.ID], tasks.ID)
 	b.schedule(ann, calendar.Scheduling{Default: second.ID})
 	same(b, "the chosen one", where(calendar.Event)[ann.ID], second.ID)
-	b.must(b.Update(b.Context(), func(tx calendar.Tx) error { return tx.TrashCalendar(b.Context(), second.ID) }))
+	b.update(func(tx calendar.Tx) error { return tx.TrashCalendar(b.Context(), second.ID) })
 	same(b, "the chosen one is gone", where(calendar.Event)[ann.ID], first.ID)
 	b.calendar(eve, "b")
 	a := b.calendar(eve, "a")
@@ -138,7 +138,7 @@ func receptions(b *bundle) {
 
 func (b *bundle) schedule(user calendar.User, s calendar.Scheduling) {
 	b.Helper()
-	b.must(b.Update(b.Context(), func(tx calendar.Tx) error { return tx.SetScheduling(b.Context(), user.ID, s) }))
+	b.update(func(tx calendar.Tx) error { return tx.SetScheduling(b.Context(), user.ID, s) })
 }
 
 func schedulingKept(b *bundle) {
@@ -166,8 +166,7 @@ func scheduleTags(b *bundle) {
 	gives(b, "an object", o)(b.Object(b.Context(), cal.ID, "a"))
 	gives(b, "tags", map[calendar.ObjectName]calendar.ScheduleTag{"a": `"tag"`})(b.ScheduleTags(b.Context(), cal.ID))
 	o.ScheduleTag = ""
-	_, err = b.write(b.Store, o)
-	b.must(err)
+	b.does(b.write(b.Store, o))
 	tags, err := b.ScheduleTags(b.Context(), cal.ID)
 	b.must(err)
 	same(b, "taken away", len(tags), 0)
@@ -177,7 +176,7 @@ func scheduledApart(b *bundle) {
 	ann, bob := b.user("ann"), b.user("bob")
 	mine, his := b.calendar(ann, "work"), b.calendar(bob, "work")
 	var ids []calendar.ChangeID
-	b.must(b.Update(b.Context(), func(tx calendar.Tx) error {
+	b.update(func(tx calendar.Tx) error {
 		ids = nil
 		for i, cal := range []calendar.Calendar{his, mine, mine} {
 			o := b.event(cal, fmt.Sprint(i))
@@ -197,7 +196,7 @@ func scheduledApart(b *bundle) {
 			}
 		}
 		return nil
-	}))
+	})
 	unit := func(id calendar.ChangeID) []calendar.ChangeID {
 		unit, err := b.Unit(b.Context(), id)
 		b.must(err)
@@ -220,13 +219,13 @@ func (b *bundle) inbox(user calendar.User) calendar.Inbox {
 
 func (b *bundle) deliver(user calendar.User, items ...calendar.InboxItem) {
 	b.Helper()
-	b.must(b.Update(b.Context(), func(tx calendar.Tx) error {
+	b.update(func(tx calendar.Tx) error {
 		var all []calendar.InboxEntry
 		for _, i := range items {
 			all = append(all, calendar.InboxEntry{To: user.ID, InboxItem: i})
 		}
 		return tx.PutInboxItems(b.Context(), all)
-	}))
+	})
 }
 
 func (b *bundle) item(name string) calendar.InboxItem {
@@ -235,7 +234,7 @@ func (b *bundle) item(name string) calendar.InboxItem {
 
 func (b *bundle) discard(user calendar.User, name calendar.ObjectName) {
 	b.Helper()
-	b.must(b.Update(b.Context(), func(tx calendar.Tx) error { return tx.DropInboxItem(b.Context(), user.ID, name) }))
+	b.update(func(tx calendar.Tx) error { return tx.DropInboxItem(b.Context(), user.ID, name) })
 }
 
 func inboxTakes(b *bundle) {

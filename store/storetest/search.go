@@ -113,8 +113,7 @@ func searchKinds(b *bundle) {
 	b.said(cal, "event", "word", soon(1))
 	task := b.event(cal, "task")
 	task.Kind, task.Search, task.Span = calendar.Todo, "word", calendar.Span{}
-	_, err := b.write(b.Store, task)
-	b.must(err)
+	b.does(b.write(b.Store, task))
 	q := of(cal)
 	same(b, "events", b.find(q, "word"), []string{"event"})
 	q.Kind = calendar.Todo

@@ -41,7 +41,7 @@ func (b *bundle) scatter(calendars []calendar.Calendar) []calendar.Object {
 	b.Helper()
 	random := rand.New(rand.NewPCG(1, 2))
 	all := make([]calendar.Object, 0, manyFound)
-	b.must(b.Update(b.Context(), func(tx calendar.Tx) error {
+	b.update(func(tx calendar.Tx) error {
 		for i := range manyFound {
 			o := b.event(calendars[i%len(calendars)], fmt.Sprintf("%04d", i))
 			from := start().Unix() + int64(random.IntN(400)-100)*86400 + int64(i)
@@ -71,7 +71,7 @@ func (b *bundle) scatter(calendars []calendar.Calendar) []calendar.Object {
 			all = append(all, o)
 		}
 		return nil
-	}))
+	})
 	return all
 }
 

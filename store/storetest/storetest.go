@@ -8,6 +8,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"reflect"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -99,6 +100,12 @@ func (b *bundle) must(err error) {
 	}
 }
 
+// update makes a change, which must be kept.
+func (b *bundle) update(fn func(tx calendar.Tx) error) {
+	b.Helper()
+	b.must(b.Update(b.Context(), fn))
+}
+
 // refused wants an error of a reason, and of a rule unless that is empty.
 func (b *bundle) refused(err error, reason calendar.Reason, rule calendar.Rule) {
 	b.Helper()
@@ -122,6 +129,23 @@ func gives[T any](b *bundle, what string, want T) func(got T, err error) {
 		b.must(err)
 		same(b, what, got, want)
 	}
+}
+
+// givesNone wants a question answered by nothing, such as a list that is nil.
+func (b *bundle) givesNone(what string) func(got any, err error) {
+	return func(got any, err error) {
+		b.Helper()
+		b.must(err)
+		if !reflect.ValueOf(got).IsZero() {
+			b.Errorf("%s: got %v, want nothing", what, got)
+		}
+	}
+}
+
+// does wants a question answered, of which nobody wants the answer.
+func (b *bundle) does(_ any, err error) {
+	b.Helper()
+	b.must(err)
 }
 
 // refuses is refused for a question, of which nobody wants the answer.
@@ -169,7 +193,7 @@ func (b *bundle) calendar(owner calendar.User, segment calendar.Segment) calenda
 
 func (b *bundle) insert(cal calendar.Calendar) {
 	b.Helper()
-	b.must(b.Update(b.Context(), func(tx calendar.Tx) error { return tx.InsertCalendar(b.Context(), cal) }))
+	b.update(func(tx calendar.Tx) error { return tx.InsertCalendar(b.Context(), cal) })
 }
 
 // home makes a user with a calendar, for tests that are about neither.
@@ -230,7 +254,7 @@ func (b *bundle) put(cal calendar.Calendar, name string) calendar.Object {
 // bury makes a tombstone of an object and returns it as it then is.
 func (b *bundle) bury(o calendar.Object) calendar.Object {
 	b.Helper()
-	b.must(b.Update(b.Context(), func(tx calendar.Tx) error { return b.buryIn(tx, &o) }))
+	b.update(func(tx calendar.Tx) error { return b.buryIn(tx, &o) })
 	return o
 }
 

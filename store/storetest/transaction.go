@@ -24,7 +24,7 @@ func transactionKept(b *bundle) {
 	cal := b.blank(b.user("ann"), "work")
 	o := b.event(cal, "a.ics")
 	o.Version = 1
-	b.must(b.Update(b.Context(), func(tx calendar.Tx) error {
+	b.update(func(tx calendar.Tx) error {
 		if err := tx.InsertCalendar(b.Context(), cal); err != nil {
 			return err
 		}
@@ -35,7 +35,7 @@ func transactionKept(b *bundle) {
 			return err
 		}
 		return tx.Log(b.Context(), b.entry(o, calendar.Created))
-	}))
+	})
 	gives(b, "object", o)(b.another().Object(b.Context(), cal.ID, "a.ics"))
 }
 
@@ -72,8 +72,7 @@ func transactionPanics(b *bundle) {
 	func() {
 		defer func() { same(b, "panic", recover(), any("at the disco")) }()
 		_ = b.Update(b.Context(), func(tx calendar.Tx) error {
-			_, err := tx.Advance(b.Context(), cal.ID)
-			b.must(err)
+			b.does(tx.Advance(b.Context(), cal.ID))
 			panic("at the disco")
 		})
 	}()
@@ -101,7 +100,7 @@ func transactionCancelled(b *bundle) {
 
 func transactionUnseen(b *bundle) {
 	cal := b.home()
-	b.must(b.Update(b.Context(), func(tx calendar.Tx) error {
+	b.update(func(tx calendar.Tx) error {
 		if _, err := tx.Advance(b.Context(), cal.ID); err != nil {
 			return err
 		}
@@ -113,7 +112,7 @@ func transactionUnseen(b *bundle) {
 		same(b, "version meanwhile", b.read(cal).Version, 0)
 		same(b, "objects meanwhile", b.list(cal, calendar.ObjectQuery{}), nil)
 		return nil
-	}))
+	})
 	same(b, "version", b.read(cal).Version, 1)
 }
 

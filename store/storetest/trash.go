@@ -25,7 +25,7 @@ func trashTests() []test {
 
 func (b *bundle) trash(cal calendar.Calendar) {
 	b.Helper()
-	b.must(b.Update(b.Context(), func(tx calendar.Tx) error { return tx.TrashCalendar(b.Context(), cal.ID) }))
+	b.update(func(tx calendar.Tx) error { return tx.TrashCalendar(b.Context(), cal.ID) })
 }
 
 func (b *bundle) untrash(cal calendar.Calendar, at calendar.Segment) error {
@@ -119,8 +119,7 @@ func trashNameTaken(b *bundle) {
 	first := b.bury(b.put(cal, "a.ics"))
 	second := b.event(cal, "a.ics")
 	second.UID = "another"
-	_, err := b.write(b.Store, second)
-	b.must(err)
+	b.does(b.write(b.Store, second))
 	same(b, "trash", b.deletions(cal), []string{fmt.Sprintf("a.ics@%d uid of a.ics", first.Version)})
 }
 
@@ -132,23 +131,21 @@ func trashMoved(b *bundle) {
 	was := b.put(work, "a.ics")
 	there := was
 	there.Calendar = rest.ID
-	b.must(b.Update(b.Context(), func(tx calendar.Tx) error {
-		return errors.Join(b.buryIn(tx, &was), b.writeIn(tx, &there))
-	}))
+	b.update(func(tx calendar.Tx) error { return errors.Join(b.buryIn(tx, &was), b.writeIn(tx, &there)) })
 	same(b, "trash of what it left", b.deletions(work), nil)
 	b.refuses(calendar.NotFound, "")(b.Deletion(b.Context(), work.ID, was.UID))
 
 	// The order within a unit is of no account, nor is what else is in it.
 	back, before := was, b.event(rest, "before.ics")
 	back.Deleted = false
-	b.must(b.Update(b.Context(), func(tx calendar.Tx) error {
+	b.update(func(tx calendar.Tx) error {
 		return errors.Join(b.writeIn(tx, &before), b.writeIn(tx, &back), b.buryIn(tx, &there))
-	}))
+	})
 	same(b, "trash of what it left again", b.deletions(rest), nil)
 	last := b.put(work, "last.ics")
-	b.must(b.Update(b.Context(), func(tx calendar.Tx) error {
+	b.update(func(tx calendar.Tx) error {
 		return errors.Join(b.buryIn(tx, &back), b.writeIn(tx, &before), b.buryIn(tx, &last))
-	}))
+	})
 	same(b, "trash", b.deletions(work), []string{
 		fmt.Sprintf("last.ics@%d %s", last.Version, last.UID), fmt.Sprintf("a.ics@%d %s", back.Version, back.UID),
 	})
@@ -163,12 +160,9 @@ func trashTaken(b *bundle) {
 	was := b.put(work, "a.ics")
 	there := was
 	there.Calendar = theirs.ID
-	b.must(b.Update(b.Context(), func(tx calendar.Tx) error {
-		return errors.Join(b.buryIn(tx, &was), b.writeIn(tx, &there))
-	}))
+	b.update(func(tx calendar.Tx) error { return errors.Join(b.buryIn(tx, &was), b.writeIn(tx, &there)) })
 	same(b, "trash", b.deletions(work), []string{fmt.Sprintf("a.ics@%d %s", was.Version, was.UID)})
-	_, err := b.Deletion(b.Context(), work.ID, was.UID)
-	b.must(err)
+	b.does(b.Deletion(b.Context(), work.ID, was.UID))
 	b.must(Share(b.Context(), b, theirs.ID, work.Owner, calendar.ReadAccess))
 	same(b, "trash once its owner sees it where it is", b.deletions(work), nil)
 }
@@ -220,11 +214,11 @@ func trashForgetsObjects(b *bundle) {
 	same(b, "pruned", b.read(cal).Pruned, 0)
 	same(b, "the live one", b.list(cal, calendar.ObjectQuery{WithData: true})[0].Data, live.Data)
 	same(b, "the trash of another calendar", len(b.deletions(other)), 1)
-	b.must(b.Update(b.Context(), func(tx calendar.Tx) error {
+	b.update(func(tx calendar.Tx) error {
 		at, _, err := tx.Duplicates(b.Context(), cal.ID, "a.ics", "")
 		if at != nil {
 			same(b, "bytes of the tombstone", string(at.Data), "")
 		}
 		return err
-	}))
+	})
 }
