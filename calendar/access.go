@@ -128,9 +128,7 @@ func (c Caller) May(a Action, cal Calendar) error {
 		return ErrNoCalendar(string(cal.ID))
 	}
 	if access < ReadAccess && need.access > FreeBusyAccess {
-		e := ErrNoCalendar(string(cal.ID))
-		e.Hint = "it is shared with you for its free and busy times alone"
-		return e
+		return ErrNoCalendar(string(cal.ID)).Advising("it is shared with you for its free and busy times alone")
 	}
 	if access < need.access {
 		return Errorf(Forbidden, RulePrivileges, "you may not %s here: the calendar %q is shared with you for less", need.verb, cal.Name)

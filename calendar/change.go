@@ -135,7 +135,5 @@ func ParseChangeID(text string) (ChangeID, error) {
 
 // ErrNoChange says that the journal has no such change.
 func ErrNoChange(id string) error {
-	e := Errorf(NotFound, "", "there is no change %q in the journal", id)
-	e.Hint = "take the id from a list of changes"
-	return e
+	return Errorf(NotFound, "", "there is no change %q in the journal", id).Advising("take the id from a list of changes")
 }

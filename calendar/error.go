@@ -95,6 +95,12 @@ func Errorf(reason Reason, rule Rule, format string, args ...any) *Error {
 	return &Error{Reason: reason, Rule: rule, Message: fmt.Sprintf(format, args...)}
 }
 
+// Advising returns e with a hint at what to do next.
+func (e *Error) Advising(hint string) *Error {
+	e.Hint = hint
+	return e
+}
+
 // ReasonOf returns why err came about; an error of another origin is Internal.
 func ReasonOf(err error) Reason {
 	if e, ok := errors.AsType[*Error](err); ok {

@@ -64,9 +64,8 @@ func (g LinesGone) Check(t SyncToken) error {
 	if t == (SyncToken{}) || t.Version >= g.Version {
 		return nil
 	}
-	e := Errorf(Forbidden, RuleSyncToken, "since this sync token was given the journal has forgotten who changed what")
-	e.Hint = "ask without it, or since " + ShortTime(g.At.Add(time.Second))
-	return e
+	return Errorf(Forbidden, RuleSyncToken, "since this sync token was given the journal has forgotten who changed what").
+		Advising("ask without it, or since " + ShortTime(g.At.Add(time.Second)))
 }
 
 // ChangeTexts are the bytes before and after a change.

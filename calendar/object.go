@@ -77,9 +77,7 @@ func (p Precondition) CheckObject(now *Object) error {
 		etag, tag = now.ETag, now.ScheduleTag
 	}
 	if p.ScheduleMatch != "" && p.ScheduleMatch != tag {
-		e := Errorf(Stale, "", "the event has changed: its schedule tag is not the one that you name")
-		e.Hint = "read it again, then repeat your change"
-		return e
+		return Errorf(Stale, "", "the event has changed: its schedule tag is not the one that you name").Advising("read it again, then repeat your change")
 	}
 	return p.Check(etag)
 }

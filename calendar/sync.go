@@ -124,7 +124,5 @@ func (h History) Check(t SyncToken) error {
 
 // ErrSyncToken says why a sync token is not honoured.
 func ErrSyncToken(why string) error {
-	e := Errorf(Forbidden, RuleSyncToken, "this sync token cannot be honoured: %s", why)
-	e.Hint = "synchronize from the start"
-	return e
+	return Errorf(Forbidden, RuleSyncToken, "this sync token cannot be honoured: %s", why).Advising("synchronize from the start")
 }

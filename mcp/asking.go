@@ -45,9 +45,7 @@ type askings struct {
 
 // errNotAsked refuses a call whose question cannot be asked now.
 func errNotAsked(hint, why string, args ...any) error {
-	e := calendar.Errorf(calendar.TooLarge, "", why+": nothing was changed", args...)
-	e.Hint = hint
-	return e
+	return calendar.Errorf(calendar.TooLarge, "", why+": nothing was changed", args...).Advising(hint)
 }
 
 // begin opens a question under an id, unless too many are open.

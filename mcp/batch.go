@@ -147,9 +147,8 @@ func (b toolbox) partOf(c *call, name string) (tool, error) {
 	all := b.tools()
 	t := all[slices.IndexFunc(all, func(t tool) bool { return t.name == name })]
 	if !t.offered(c.caller) {
-		e := calendar.Errorf(calendar.Forbidden, calendar.RulePrivileges, "this token is for certain tools, and %s is none of them", name)
-		e.Hint = "tell the user that it takes another token"
-		return t, e
+		return t, calendar.Errorf(calendar.Forbidden, calendar.RulePrivileges, "this token is for certain tools, and %s is none of them", name).
+			Advising("tell the user that it takes another token")
 	}
 	if !t.open(c.caller) {
 		return t, t.errClosed(c.caller, t.scope)

@@ -40,9 +40,7 @@ func (b toolbox) calendarBy(ctx context.Context, c *call, id calendar.CalendarID
 	case 1:
 		return named[0], nil
 	}
-	e := errArgument("%d calendars are called %s: %s", len(named), quote(string(id)), namesWithIDs(named))
-	e.Hint = "give the id that stands in parentheses"
-	return cal, e
+	return cal, errArgument("%d calendars are called %s: %s", len(named), quote(string(id)), namesWithIDs(named)).Advising("give the id that stands in parentheses")
 }
 
 // calls tells whether a text is a calendar's name. Somebody else's has its owner's behind it: it could be called like any.

@@ -87,9 +87,8 @@ func (c *call) resume(tool string, takes []field, sent map[string]json.RawMessag
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.asked)) {
 		if now, then := c.asked[name], from.Asked[name]; !slices.Contains(ofPage, name) && !equal(now, then) {
-			e := errArgument("%q is %s, but the cursor goes on with a question in which it %s", name, now, saidOf(then))
-			e.Hint = "give the cursor alone to go on, or ask anew without it"
-			return e
+			return errArgument("%q is %s, but the cursor goes on with a question in which it %s", name, now, saidOf(then)).
+				Advising("give the cursor alone to go on, or ask anew without it")
 		}
 	}
 	for name, then := range from.Asked {

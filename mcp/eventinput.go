@@ -152,9 +152,8 @@ func guestNamed(event *ical.Component, text string) (edit.Attendee, error) {
 	if len(found) == 1 {
 		return found[0], nil
 	}
-	e := errArgument(`"remove_attendees": %d attendees are called %s`, len(found), quote(text))
-	e.Hint = "name one by the address: there are " + cmp.Or(strings.Join(all[:min(len(all), maxNamed)], ", "), "none")
-	return edit.Attendee{}, e
+	return edit.Attendee{}, errArgument(`"remove_attendees": %d attendees are called %s`, len(found), quote(text)).
+		Advising("name one by the address: there are " + cmp.Or(strings.Join(all[:min(len(all), maxNamed)], ", "), "none"))
 }
 
 // recurs tells whether the call gives a rule.

@@ -125,9 +125,8 @@ func (b toolbox) moveEvent(ctx context.Context, c *call, in *eventMove) (answer,
 // moveToCalendar takes an event to another calendar. Instances stay with their series.
 func (b toolbox) moveToCalendar(ctx context.Context, c *call, s subject, in *eventMove) (answer, error) {
 	if s.found.Object.Recurring && s.scope != edit.All {
-		e := errArgument(`an instance can't leave its series: "scope" must be "all" with "to_calendar_id", not %s`, quote(string(s.scope)))
-		e.Hint = "to have one instance elsewhere, delete it with the scope this and create an event"
-		return answer{}, e
+		return answer{}, errArgument(`an instance can't leave its series: "scope" must be "all" with "to_calendar_id", not %s`, quote(string(s.scope))).
+			Advising("to have one instance elsewhere, delete it with the scope this and create an event")
 	}
 	carry := b.service.CopyToCalendar
 	if !in.copy {

@@ -14,9 +14,8 @@ import (
 // check refuses a change of nothing, and times that are taken away.
 func (in *eventPatch) check() error {
 	if in.empty() {
-		e := errArgument("nothing was given that is to be changed")
-		e.Hint = "give at least one of " + parameters(slices.Concat(in.takesMain(), in.takesMore(), in.takesGuests(), in.takesRare()))
-		return e
+		return errArgument("nothing was given that is to be changed").
+			Advising("give at least one of " + parameters(slices.Concat(in.takesMain(), in.takesMore(), in.takesGuests(), in.takesRare())))
 	}
 	for _, side := range [...]struct {
 		name string
@@ -40,9 +39,8 @@ func (in inZone) checkZone(names string, times ...edit.Field[string]) error {
 	if in.timezone == "" || slices.ContainsFunc(times, isTime) {
 		return nil
 	}
-	e := errArgument(`"timezone" is the zone of times that you give, and none was given: by itself it changes nothing`)
-	e.Hint = `leave "timezone" out, or give ` + names + " with it"
-	return e
+	return errArgument(`"timezone" is the zone of times that you give, and none was given: by itself it changes nothing`).
+		Advising(`leave "timezone" out, or give ` + names + " with it")
 }
 
 // noAnswer is that of an attendee who has not answered yet (RFC 5545 §3.2.12).
@@ -80,9 +78,8 @@ func (in *eventValues) checkAnswers(event *ical.Component) error {
 			continue
 		}
 		if now := answerOf(there, attendeeOf(value).Address); !strings.EqualFold(now, given) {
-			e := errArgument(`"attendees": the answer of %s is %s and cannot be changed to %s by this tool`, quote(attendeeOf(value).Address), now, quote(given))
-			e.Hint = "leave answers out, they stay as they are; everybody gives their own, the user by respond_to_event"
-			return e
+			return errArgument(`"attendees": the answer of %s is %s and cannot be changed to %s by this tool`, quote(attendeeOf(value).Address), now, quote(given)).
+				Advising("leave answers out, they stay as they are; everybody gives their own, the user by respond_to_event")
 		}
 	}
 	return nil

@@ -129,9 +129,7 @@ func (z zoned) readEnd(name, value string, from time.Time) (time.Time, error) {
 
 func (w window) check(most int) error {
 	if w.until.After(w.from.AddDate(0, 0, most)) {
-		e := calendar.Errorf(calendar.TooLarge, calendar.RuleTooManyMatches, "the time from %s is longer than %d days", w, most)
-		e.Hint = "ask for a part of it"
-		return e
+		return calendar.Errorf(calendar.TooLarge, calendar.RuleTooManyMatches, "the time from %s is longer than %d days", w, most).Advising("ask for a part of it")
 	}
 	return nil
 }

@@ -180,7 +180,6 @@ func (z zoned) serves(t edit.Times, series bool) error {
 	if !series || !z.Bare() || !given || start.Form != ical.FormUTC {
 		return nil
 	}
-	e := errArgument("a series needs the clock of a place, and \"timezone\" %s is only an offset, which knows no summer", quote(z.Name()))
-	e.Hint = "name the zone, such as Asia/Tokyo; or UTC, if the series shall keep to that"
-	return e
+	return errArgument("a series needs the clock of a place, and \"timezone\" %s is only an offset, which knows no summer", quote(z.Name())).
+		Advising("name the zone, such as Asia/Tokyo; or UTC, if the series shall keep to that")
 }

@@ -79,7 +79,6 @@ func (p *places) unqueue(who owner) {
 }
 
 func errBusy() error {
-	e := calendar.Errorf(calendar.Unavailable, "", "too many calls are in work at once")
-	e.Hint = "wait a moment, then make the same call again; make one call after the other"
-	return e
+	return calendar.Errorf(calendar.Unavailable, "", "too many calls are in work at once").
+		Advising("wait a moment, then make the same call again; make one call after the other")
 }

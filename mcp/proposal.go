@@ -108,9 +108,7 @@ func (b toolbox) decide(ctx context.Context, c *call, s subject, in *eventAnswer
 		return answer{}, errArgument(`the user organizes this event, and a guest proposes another time: "answer" is "accept" or "decline"`)
 	}
 	if d.Accept && !isTime(in.start) {
-		e := errArgument(`to accept, say the time that the user has seen and wants: %s`, s.zone.wanted(all))
-		e.Hint = `give its "start", and its "end"`
-		return answer{}, e
+		return answer{}, errArgument(`to accept, say the time that the user has seen and wants: %s`, s.zone.wanted(all)).Advising(`give its "start", and its "end"`)
 	}
 	if err := s.oneWish(all); err != nil {
 		return answer{}, err
@@ -141,9 +139,8 @@ func (b toolbox) decide(ctx context.Context, c *call, s subject, in *eventAnswer
 func (s subject) oneWish(all []query.Proposal) error {
 	for _, p := range all[1:] {
 		if p.Proposal.Start != all[0].Proposal.Start || p.Proposal.End != all[0].Proposal.End {
-			e := errArgument(`guests propose different times for this event, and it was not said which of them is meant: %s`, s.zone.wanted(all))
-			e.Hint = `give the "start" of the one that the user means, and its "end"`
-			return e
+			return errArgument(`guests propose different times for this event, and it was not said which of them is meant: %s`, s.zone.wanted(all)).
+				Advising(`give the "start" of the one that the user means, and its "end"`)
 		}
 	}
 	return nil

@@ -134,9 +134,8 @@ func (h *Handler) calendarText(ctx context.Context, c *call, id string) ([]byte,
 			slog.String("calendar", string(o.Calendar)), slog.String("error", service.ForLog(err)))
 	})
 	if out.full {
-		e := calendar.Errorf(calendar.TooLarge, "", "the calendar %s has more than %d bytes as text", quote(cal.Name), mostResource)
-		e.Hint = "list what you need of it with list_events"
-		return nil, e
+		return nil, calendar.Errorf(calendar.TooLarge, "", "the calendar %s has more than %d bytes as text", quote(cal.Name), mostResource).
+			Advising("list what you need of it with list_events")
 	}
 	return out.Bytes(), err
 }

@@ -51,9 +51,8 @@ var (
 func errOther(n noun, o calendar.Object, cal calendar.Calendar) error {
 	for _, other := range [...]noun{anEvent, aTask} {
 		if other.kind == o.Kind {
-			e := calendar.Errorf(calendar.NotFound, "", "%s in %s is no %s but %s: %s", quote(string(o.UID)), quote(cal.Name), n.name, other.one, quote(o.Summary))
-			e.Hint = other.instead
-			return e
+			return calendar.Errorf(calendar.NotFound, "", "%s in %s is no %s but %s: %s", quote(string(o.UID)), quote(cal.Name), n.name, other.one, quote(o.Summary)).
+				Advising(other.instead)
 		}
 	}
 	return calendar.Errorf(calendar.NotFound, "", "%s in %s is no %s but a journal entry, for which there are no tools", quote(string(o.UID)), quote(cal.Name), n.name)
@@ -149,9 +148,7 @@ func recurrenceID(value string) (ical.Time, error) {
 	}
 	t, err := timetext.Parse(value, nil)
 	if err != nil {
-		e := errArgument(`"recurrence_id" cannot be read: %s`, quote(value))
-		e.Hint = "copy it from the tool that listed the instance"
-		return t, e
+		return t, errArgument(`"recurrence_id" cannot be read: %s`, quote(value)).Advising("copy it from the tool that listed the instance")
 	}
 	return t, nil
 }
@@ -171,9 +168,8 @@ func (b toolbox) object(ctx context.Context, c *call, cal calendar.Calendar, n n
 	case calendar.ReasonOf(err) != calendar.NotFound:
 		return o, err
 	}
-	e := calendar.Errorf(calendar.NotFound, "", "no %s %s in %s", n.name, quote(string(uid)), quote(cal.Name))
-	e.Hint = "take the uid from " + n.list + ", and mind the calendar"
-	return o, e
+	return o, calendar.Errorf(calendar.NotFound, "", "no %s %s in %s", n.name, quote(string(uid)), quote(cal.Name)).
+		Advising("take the uid from " + n.list + ", and mind the calendar")
 }
 
 // objectByUID reads an object, as it will be after the changes that the call is to be made with.

@@ -67,9 +67,8 @@ func (b besides) check(c calendar.Caller) error {
 	if b.to(c) {
 		return nil
 	}
-	e := calendar.Errorf(calendar.Forbidden, calendar.RulePrivileges, "this token is for certain tools, which do not give this resource")
-	e.Hint = "use the tools that are listed, or tell the user that it takes another token"
-	return e
+	return calendar.Errorf(calendar.Forbidden, calendar.RulePrivileges, "this token is for certain tools, which do not give this resource").
+		Advising("use the tools that are listed, or tell the user that it takes another token")
 }
 
 // kindsGiven are the kinds of objects that the caller may have whole without calling a tool, nil for

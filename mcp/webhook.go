@@ -169,9 +169,8 @@ func (b toolbox) addWebhook(ctx context.Context, c *call, in *webhookCall, v *we
 		return calendar.Errorf(calendar.Exists, "", "this address is told already, by the webhook %s", all[i].ID)
 	}
 	if in.titles && !c.consent.asks {
-		e := calendar.Errorf(calendar.Forbidden, "", "titles are told elsewhere only if the user agrees, whom this client cannot ask")
-		e.Hint = "leave titles out, or have the user make the webhook" + b.page("webhooks")
-		return e
+		return calendar.Errorf(calendar.Forbidden, "", "titles are told elsewhere only if the user agrees, whom this client cannot ask").
+			Advising("leave titles out, or have the user make the webhook" + b.page("webhooks"))
 	}
 	if err := c.confirmWebhook(in); err != nil {
 		return err

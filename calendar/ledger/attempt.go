@@ -30,13 +30,10 @@ func (s *Ledger) BeginAttempt(ctx context.Context, c calendar.Caller, name, dige
 	case err != nil || mine:
 		return a, mine, err
 	case a.Digest != digest:
-		e := calendar.Errorf(calendar.Invalid, "", "the key %q was used for another call", name)
-		e.Hint = "use a new key for each call, and the same one only to repeat it word for word"
-		return a, false, e
+		return a, false, calendar.Errorf(calendar.Invalid, "", "the key %q was used for another call", name).
+			Advising("use a new key for each call, and the same one only to repeat it word for word")
 	case a.Answer == nil:
-		e := calendar.Errorf(calendar.Exists, "", "the first call with the key %q has no answer yet", name)
-		e.Hint = "repeat it in a minute"
-		return a, false, e
+		return a, false, calendar.Errorf(calendar.Exists, "", "the first call with the key %q has no answer yet", name).Advising("repeat it in a minute")
 	}
 	return a, false, nil
 }

@@ -71,9 +71,8 @@ func (w *work) afford(ctx context.Context, owner calendar.UserID, q calendar.Quo
 	case owner != w.caller.User.ID:
 		return calendar.Errorf(calendar.TooLarge, calendar.RuleQuota, "the calendar's owner may not have more %s than there are", what)
 	}
-	e := calendar.Errorf(calendar.TooLarge, calendar.RuleQuota, "that would be %d %s, and the account may have %d", has, what, may)
-	e.Hint = "delete what is not needed (a deleted calendar counts until the trash is emptied), or ask the server's administrator for more room"
-	return e
+	return calendar.Errorf(calendar.TooLarge, calendar.RuleQuota, "that would be %d %s, and the account may have %d", has, what, may).
+		Advising("delete what is not needed (a deleted calendar counts until the trash is emptied), or ask the server's administrator for more room")
 }
 
 // most is more than any bound.

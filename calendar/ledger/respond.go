@@ -43,9 +43,8 @@ func (s *Ledger) respond(ctx context.Context, cal calendar.Calendar, o *content.
 	made, err := schedule.Rules{Zones: s.zones, Now: s.now()}.Respond(ctx, o, self, a)
 	switch {
 	case errors.Is(err, schedule.ErrNoGuest):
-		e := calendar.Errorf(calendar.Invalid, "", "this event does not invite the owner of %q", cal.Name)
-		e.Hint = "an invitation names one of their mail addresses among its attendees"
-		return edit.Result{}, e
+		return edit.Result{}, calendar.Errorf(calendar.Invalid, "", "this event does not invite the owner of %q", cal.Name).
+			Advising("an invitation names one of their mail addresses among its attendees")
 	case errors.Is(err, schedule.ErrNoInstance):
 		return edit.Result{}, calendar.Errorf(calendar.NotFound, "", "the series has no such instance")
 	case err != nil:

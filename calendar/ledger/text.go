@@ -26,9 +26,8 @@ func (w *work) telling(ctx context.Context) *meter.Meter {
 
 // errTelling refuses a change that has too much for other people.
 func errTelling(o *meter.OverrunError) error {
-	e := calendar.Errorf(calendar.TooLarge, calendar.RuleMaxSize, "this event is too large for so many guests: telling all of them takes more than %d %s", o.Limit, o.Of)
-	e.Hint = "invite fewer people to it, have fewer instances that differ, or put what is long elsewhere and write down where"
-	return e
+	return calendar.Errorf(calendar.TooLarge, calendar.RuleMaxSize, "this event is too large for so many guests: telling all of them takes more than %d %s", o.Limit, o.Of).
+		Advising("invite fewer people to it, have fewer instances that differ, or put what is long elsewhere and write down where")
 }
 
 // text is a message as it is written, once for all who get it.

@@ -27,9 +27,8 @@ func (s *Ledger) RestoreCalendar(ctx context.Context, c calendar.Caller, id cale
 		return err
 	})
 	if calendar.ReasonOf(err) == calendar.Exists {
-		e := calendar.Errorf(calendar.Exists, calendar.RuleResourceMustBeNil, "another calendar has the address %q by now", string(cal.Segment))
-		e.Hint = "restore it to another address"
-		return calendar.Calendar{}, e
+		return calendar.Calendar{}, calendar.Errorf(calendar.Exists, calendar.RuleResourceMustBeNil, "another calendar has the address %q by now", string(cal.Segment)).
+			Advising("restore it to another address")
 	}
 	return cal, err
 }

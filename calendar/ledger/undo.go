@@ -104,9 +104,7 @@ func (s *Ledger) UndoSince(ctx context.Context, c calendar.Caller, since calenda
 	case since.Preview:
 		return plan, nil
 	case len(plan.Left) > 0 && !since.LeaveChanged:
-		e := conflict(plan.Left)
-		e.Hint = "leave out what has changed since, or take the later changes back first"
-		return calendar.Undone{}, e
+		return calendar.Undone{}, conflict(plan.Left).Advising("leave out what has changed since, or take the later changes back first")
 	case len(plan.Steps) == 0:
 		return plan, nil
 	}

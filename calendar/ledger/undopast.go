@@ -21,9 +21,8 @@ func (u *undoing) hold(size int64) error {
 	if u.held += size; u.held <= u.limits.UndoBytes {
 		return nil
 	}
-	e := calendar.Errorf(calendar.TooLarge, "", "what was there before these changes has more than %d KiB", u.limits.UndoBytes>>10)
-	e.Hint = "take back fewer of them, the later ones first, or put the event in order by hand"
-	return e
+	return calendar.Errorf(calendar.TooLarge, "", "what was there before these changes has more than %d KiB", u.limits.UndoBytes>>10).
+		Advising("take back fewer of them, the later ones first, or put the event in order by hand")
 }
 
 // past are the changes that can be taken back, with bytes, see fill.

@@ -272,9 +272,8 @@ func (m *Mirror) own(ctx context.Context, c calendar.Caller, id calendar.Account
 		return a, err
 	}
 	if err != nil || a.Owner != c.User.ID {
-		e := calendar.Errorf(calendar.NotFound, "", "you have linked no account %q", string(id))
-		e.Hint = "list the linked accounts, and take an id from there"
-		return calendar.Account{}, e
+		return calendar.Account{}, calendar.Errorf(calendar.NotFound, "", "you have linked no account %q", string(id)).
+			Advising("list the linked accounts, and take an id from there")
 	}
 	return a, nil
 }

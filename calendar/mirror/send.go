@@ -180,9 +180,8 @@ func (p *post) failed(ctx context.Context, c calendar.Caller, o calendar.Outgoin
 		} else if err := p.ledger.Overtaken(within, c, cal, o); err != nil {
 			p.Logger.WarnContext(ctx, "a write that was overtaken was not kept", "calendar", o.Calendar, "error", forLog(err))
 		}
-		e := calendar.Errorf(calendar.Stale, "", "it was changed at %s in the meantime, which is shown now", cal.Origin.From)
-		e.Hint = "read it again, then repeat your change; what you wrote is in the history"
-		return e
+		return calendar.Errorf(calendar.Stale, "", "it was changed at %s in the meantime, which is shown now", cal.Origin.From).
+			Advising("read it again, then repeat your change; what you wrote is in the history")
 	}
 	if later, ok := errors.AsType[*Later](err); ok && later.Unknown || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, errLost) {
 		p.hurry(ctx, p.mirrors[o.Calendar].Account) // it may have been done all the same

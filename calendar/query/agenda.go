@@ -143,9 +143,8 @@ func (g *gathering) add(cal calendar.Calendar, i Instance) error {
 		return nil
 	}
 	if g.walked++; g.walked > agendaMost {
-		e := calendar.Errorf(calendar.TooLarge, calendar.RuleTooManyMatches, "more than %d events take place in that time", agendaMost)
-		e.Hint = "ask for a shorter time, or for one calendar"
-		return e
+		return calendar.Errorf(calendar.TooLarge, calendar.RuleTooManyMatches, "more than %d events take place in that time", agendaMost).
+			Advising("ask for a shorter time, or for one calendar")
 	}
 	if g.query.Once && g.told(i) {
 		return nil

@@ -170,9 +170,7 @@ func parseCursor(text string) (cursor, error) {
 }
 
 func errCursor(text string) error {
-	e := calendar.Errorf(calendar.Invalid, "", "%q is no cursor of such a list", text)
-	e.Hint = "begin without one"
-	return e
+	return calendar.Errorf(calendar.Invalid, "", "%q is no cursor of such a list", text).Advising("begin without one")
 }
 
 // before tells whether c comes before other in the list.

@@ -291,9 +291,8 @@ func (s *Hub) Subscribe(ctx context.Context, c calendar.Caller, sub calendar.Sub
 }
 
 func errFollowed() error {
-	e := calendar.Errorf(calendar.TooLarge, "", "one can follow at most %d things at a time", MaxFollowed)
-	e.Hint = "unsubscribe from what is not needed any more, or follow a calendar instead of its events"
-	return e
+	return calendar.Errorf(calendar.TooLarge, "", "one can follow at most %d things at a time", MaxFollowed).
+		Advising("unsubscribe from what is not needed any more, or follow a calendar instead of its events")
 }
 
 // Unsubscribe ends a subscription by its name, or, with none, all that the subscriber has.
