@@ -131,10 +131,7 @@ func (x *exchange) timezoneText(name string) ([]byte, error) {
 	if err := x.meter.Text(timezoneWork); err != nil {
 		return nil, err
 	}
-	root := ical.NewComponent("VCALENDAR")
-	root.Add(ical.NewText("VERSION", "2.0"))
-	root.Add(ical.NewText("PRODID", content.ProductID))
-	root.AddComponent(zone.Component(z, written, time.Time{}))
+	root := content.Root(zone.Component(z, written, time.Time{}))
 	text := ical.NewDocument(root).Bytes()
 	x.timezones.Store(z.Name(), text)
 	return text, nil

@@ -11,6 +11,17 @@ import (
 // ProductID names us in what we write (RFC 5545 §3.7.3).
 const ProductID = "-//caldav-mcp-server//EN"
 
+// Root returns a new VCALENDAR of ours around components.
+func Root(components ...*ical.Component) *ical.Component {
+	root := ical.NewComponent("VCALENDAR")
+	root.Add(ical.NewText("VERSION", "2.0"))
+	root.Add(ical.NewText("PRODID", ProductID))
+	for _, c := range components {
+		root.AddComponent(c)
+	}
+	return root
+}
+
 // Names of the components that an object is made of.
 const (
 	Event        = "VEVENT"

@@ -21,9 +21,7 @@ type Draft struct {
 
 // New makes an object. A draft that makes none is a [*Error].
 func (e Editor) New(ctx context.Context, d Draft) (*ical.Document, error) {
-	root := ical.NewComponent("VCALENDAR")
-	root.Add(ical.NewText("VERSION", "2.0"))
-	root.Add(ical.NewText("PRODID", content.ProductID))
+	root := content.Root()
 	c := ical.NewComponent(d.Kind)
 	c.Add(ical.NewText("UID", d.UID))
 	c.Add(ical.NewTime("DTSTAMP", ical.Instant(e.Now)))

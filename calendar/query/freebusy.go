@@ -136,9 +136,7 @@ func addBusy(ctx context.Context, m *meter.Meter, times *freebusy.Times, c candi
 		return false, err
 	}
 	if errors.Is(err, freebusy.ErrTooMany) {
-		e := calendar.Errorf(calendar.TooLarge, calendar.RuleTooManyMatches, "%v", err)
-		e.Hint = "ask for a shorter time"
-		return false, e
+		return false, calendar.Errorf(calendar.TooLarge, calendar.RuleTooManyMatches, "%v", err).Advising("ask for a shorter time")
 	}
 	return err == nil, ctx.Err()
 }
@@ -152,9 +150,6 @@ func (s *Queries) addresses(ctx context.Context, cal calendar.Calendar) ([]strin
 // (RFC 4791 §7.10).
 func (s *Queries) BusyText(q BusyQuery, found Busy) []byte {
 	answer := freebusy.Answer{From: q.From, Until: q.Until, Stamp: s.now(), UID: s.newID() + "@caldav-server", Unread: found.Unread}
-	root := ical.NewComponent("VCALENDAR")
-	root.Add(ical.NewText("VERSION", "2.0"))
-	root.Add(ical.NewText("PRODID", content.ProductID))
-	root.AddComponent(answer.Component(found.Periods))
+	root := content.Root(answer.Component(found.Periods))
 	return ical.NewDocument(root).Bytes()
 }

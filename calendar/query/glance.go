@@ -67,10 +67,7 @@ func (s *Queries) glance(ctx context.Context, m *meter.Meter, c calendar.Caller,
 func busyObject(id calendar.CalendarID, p freebusy.Period) calendar.Object {
 	uid := alias(id, p.Start.UTC().String())
 	event := publish.Busy(p, uid, p.Start)
-	root := ical.NewComponent("VCALENDAR")
-	root.Add(ical.NewText("VERSION", "2.0"))
-	root.Add(ical.NewText("PRODID", content.ProductID))
-	root.AddComponent(event)
+	root := content.Root(event)
 	data, start, end := ical.NewDocument(root).Bytes(), p.Start.Unix(), p.End.Unix()
 	return calendar.Object{
 		Calendar: id, Name: calendar.ObjectName(uid + ".ics"), ETag: calendar.ETagOf(data), Size: int64(len(data)), Data: data,
@@ -123,13 +120,13 @@ func (g glance) since(cal calendar.Calendar, t calendar.SyncToken) iter.Seq2[cal
 	switch {
 	case t == calendar.SyncToken{}:
 	case t.Epoch != cal.Epoch || t.Calendar != cal.ID:
-		return failed(cal.History().Check(t))
+		return failed[calendar.Object](cal.History().Check(t))
 	case t.Begun == 0 && t.Version == g.version:
 		rest = nil
 	case t.Begun == g.version && t.Version >= 0 && t.Version <= calendar.Version(len(rest)):
 		rest = rest[t.Version:]
 	default:
-		return failed(calendar.ErrSyncToken("the busy times are others by now"))
+		return failed[calendar.Object](calendar.ErrSyncToken("the busy times are others by now"))
 	}
 	return func(yield func(calendar.Object, error) bool) {
 		for _, o := range rest {
@@ -160,7 +157,7 @@ func (s *Queries) seen(ctx context.Context, m *meter.Meter, c calendar.Caller, c
 	}
 	g, err := s.glance(ctx, m, c, cal)
 	if err != nil {
-		return func(yield func(candidate, error) bool) { yield(candidate{}, err) }
+		return failed[candidate](err)
 	}
 	return g.matching(q)
 }

@@ -44,7 +44,7 @@ type InstanceQuery struct {
 // believes that the time is free.
 func (s *Queries) Instances(ctx context.Context, c calendar.Caller, cal calendar.Calendar, q InstanceQuery) iter.Seq2[Instance, error] {
 	if err := c.MayLook(cal); err != nil {
-		return func(yield func(Instance, error) bool) { yield(Instance{}, err) }
+		return failed[Instance](err)
 	}
 	narrowed := filter.Filter{{Name: "VCALENDAR", Components: []filter.CompFilter{
 		{Name: filter.ComponentName(q.Kind), TimeRange: &q.During},

@@ -11,11 +11,11 @@ import (
 // QueryMessages yields the messages in the caller's inbox that the filter of a question matches, the latest last.
 func (s *Queries) QueryMessages(ctx context.Context, c calendar.Caller, q Query) iter.Seq2[calendar.InboxItem, error] {
 	if err := q.Filter.Check(); err != nil {
-		return failedMessages(unknownCollation(err))
+		return failed[calendar.InboxItem](unknownCollation(err))
 	}
 	all, err := s.Messages(ctx, c)
 	if err != nil {
-		return failedMessages(err)
+		return failed[calendar.InboxItem](err)
 	}
 	in := filter.Context{Zones: s.zones, Floating: q.Timezone, Budget: answerBudget(), Meter: q.Meter}
 	if in.Floating == nil {
@@ -29,8 +29,4 @@ func (s *Queries) QueryMessages(ctx context.Context, c calendar.Caller, q Query)
 			}
 		}
 	}
-}
-
-func failedMessages(err error) iter.Seq2[calendar.InboxItem, error] {
-	return func(yield func(calendar.InboxItem, error) bool) { yield(calendar.InboxItem{}, err) }
 }

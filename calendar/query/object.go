@@ -33,7 +33,7 @@ func (s *Queries) Object(ctx context.Context, m *meter.Meter, c calendar.Caller,
 // Objects yields the objects of a calendar that match, by name. The meter knows of large data while their object is looked at.
 func (s *Queries) Objects(ctx context.Context, m *meter.Meter, c calendar.Caller, cal calendar.Calendar, q calendar.ObjectQuery) iter.Seq2[calendar.Object, error] {
 	if err := c.MayLook(cal); err != nil {
-		return failed(err)
+		return failed[calendar.Object](err)
 	}
 	return plain(s.seen(ctx, m, c, cal, q))
 }
@@ -43,12 +43,12 @@ func (s *Queries) Objects(ctx context.Context, m *meter.Meter, c calendar.Caller
 // yields only the live objects. One that would leave a gap breaks RuleSyncToken, as does one of other busy times.
 func (s *Queries) Changes(ctx context.Context, m *meter.Meter, c calendar.Caller, cal calendar.Calendar, since calendar.SyncToken) iter.Seq2[calendar.Object, error] {
 	if err := c.MayLook(cal); err != nil {
-		return failed(err)
+		return failed[calendar.Object](err)
 	}
 	if c.SeesBusyAlone(cal) {
 		g, err := s.glance(ctx, m, c, cal)
 		if err != nil {
-			return failed(err)
+			return failed[calendar.Object](err)
 		}
 		return g.since(cal, since)
 	}
@@ -56,7 +56,7 @@ func (s *Queries) Changes(ctx context.Context, m *meter.Meter, c calendar.Caller
 		return s.ownChanges(ctx, m, c, cal, since, live(s.changes(ctx, cal, calendar.VersionRange{Until: cal.Version})))
 	}
 	if err := cal.History().Check(since); err != nil {
-		return failed(err)
+		return failed[calendar.Object](err)
 	}
 	return s.ownChanges(ctx, m, c, cal, since, s.changes(ctx, cal, calendar.VersionRange{
 		After: since.Version, Until: cal.Version, Unbroken: max(since.Version, since.Begun),
@@ -87,6 +87,9 @@ func plain(all iter.Seq2[candidate, error]) iter.Seq2[calendar.Object, error] {
 	}
 }
 
-func failed(err error) iter.Seq2[calendar.Object, error] {
-	return func(yield func(calendar.Object, error) bool) { yield(calendar.Object{}, err) }
+func failed[T any](err error) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		var none T
+		yield(none, err)
+	}
 }

@@ -29,10 +29,10 @@ type Query struct {
 // narrows them by kind and span, then each is decided exactly.
 func (s *Queries) Query(ctx context.Context, c calendar.Caller, cal calendar.Calendar, q Query) iter.Seq2[calendar.Object, error] {
 	if err := c.MayLook(cal); err != nil {
-		return failed(err)
+		return failed[calendar.Object](err)
 	}
 	if err := q.Filter.Check(); err != nil {
-		return failed(unknownCollation(err))
+		return failed[calendar.Object](unknownCollation(err))
 	}
 	narrowed := q.Filter.Prefilter()
 	if narrowed.None() {

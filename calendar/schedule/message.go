@@ -97,9 +97,7 @@ func (v view) sequence() int {
 
 // compose makes the text of a message of components of a reading, which are given away.
 func (r Rules) compose(x *reading, method Method, components []*ical.Component) *ical.Document {
-	root := ical.NewComponent("VCALENDAR")
-	root.Add(ical.NewText("VERSION", "2.0"))
-	root.Add(ical.NewText("PRODID", content.ProductID))
+	root := content.Root()
 	root.Add(ical.NewText("METHOD", string(method)))
 	for _, c := range x.Calendar.AllComponents("VTIMEZONE") {
 		root.AddComponent(c.Clone())

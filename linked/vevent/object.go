@@ -16,9 +16,7 @@ func Limits() ical.Limits { return ical.DefaultLimits() }
 
 // Write puts the components of one event into an object, with the zones that they name.
 func Write(zones *zone.DB, components ...*ical.Component) []byte {
-	root := ical.NewComponent("VCALENDAR")
-	root.Add(ical.NewText("VERSION", "2.0"))
-	root.Add(ical.NewText("PRODID", content.ProductID))
+	root := content.Root()
 	for _, name := range zonesOf(components) {
 		if z, err := zones.Lookup(name); err == nil {
 			from, to := reach(z, components)
