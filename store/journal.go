@@ -24,6 +24,7 @@ var insertLine = insertInto("journal", 0, ignore, "", []field{
 	{"given", texts},
 	{"before", blobs},
 	{"scheduled", bools},
+	{"unpacked", numbers},
 }...)
 
 const (
@@ -38,9 +39,10 @@ func (t *Tx) Log(ctx context.Context, c calendar.Change) error {
 	if c.Given > calendar.NoAccess {
 		given = c.Given.Word()
 	}
+	before, unpacked := pack(&t.store.packers, c.Before)
 	err := t.row(ctx, insertLine,
 		c.Calendar, c.Version, c.Object, c.UID, c.Did, c.At.Unix(), c.User,
-		c.Token, c.Agent, c.Whom, given, c.Before, c.Scheduled)
+		c.Token, c.Agent, c.Whom, given, before, c.Scheduled, unpacked)
 	if err != nil {
 		return err
 	}
@@ -78,13 +80,13 @@ var logged = columns[calendar.Change]{
 	{"j.whom", func(c *calendar.Change) any { return &c.Whom }},
 	{"j.given", func(c *calendar.Change) any { return level{&c.Given} }},
 	{"j.scheduled", func(c *calendar.Change) any { return &c.Scheduled }},
-	{"COALESCE(octet_length(j.before), 0)", func(c *calendar.Change) any { return &c.Size }},
+	{lengthBefore("j"), func(c *calendar.Change) any { return &c.Size }},
 }
 
 // A change is read with the bytes before, or with what lists show.
 var (
 	withBefore = append(slices.Clip(logged),
-		column[calendar.Change]{"j.before", func(c *calendar.Change) any { return &c.Before }})
+		column[calendar.Change]{"j.before", func(c *calendar.Change) any { return packedText{&c.Before} }})
 
 	asListed = append(slices.Clip(logged), columns[calendar.Change]{
 		{"COALESCE(u.name, '')", func(c *calendar.Change) any { return &c.UserName }},
@@ -227,9 +229,9 @@ func (s *Store) Actors(ctx context.Context, cal calendar.CalendarID, user calend
 }
 
 // selectTexts takes up to eight versions. What the next change of the same thing replaced is what a change left.
-const selectTexts = `SELECT j.version, n.version IS NULL,
-		CASE WHEN octet_length(j.before) <= $2 THEN j.before END,
-		CASE WHEN n.version IS NOT NULL AND octet_length(n.before) <= $2 THEN n.before
+var selectTexts = `SELECT j.version, n.version IS NULL,
+		CASE WHEN ` + lengthBefore("j") + ` <= $2 THEN j.before END,
+		CASE WHEN n.version IS NOT NULL AND ` + lengthBefore("n") + ` <= $2 THEN n.before
 			WHEN n.version IS NULL AND o.size <= $2 THEN o.data END
 	FROM journal j
 	LEFT JOIN journal n ON n.calendar_id = j.calendar_id AND n.version = (SELECT MIN(k.version) FROM journal k
@@ -246,7 +248,7 @@ func (s *Store) Texts(ctx context.Context, cal calendar.CalendarID, changes []ca
 			args = append(args, some[min(i, len(some)-1)])
 		}
 		found, err := rowsOf(ctx, s.reads, scanInto(func(t *calendar.ChangeTexts) []any {
-			return []any{&t.Version, &t.Latest, &t.Before, &t.After}
+			return []any{&t.Version, &t.Latest, packedText{&t.Before}, packedText{&t.After}}
 		}), selectTexts, args...)
 		if err != nil {
 			return nil, err

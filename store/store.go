@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"strings"
+	"sync"
 	"time"
 
 	"caldav-mcp-server/auth"
@@ -69,6 +70,8 @@ type Store struct {
 	hints      hints
 	counts     counts
 	statistics statistics
+	// packers are for [pack].
+	packers sync.Pool
 	// files are the migrations that this program knows.
 	files fs.FS
 }
@@ -103,7 +106,7 @@ func Open(ctx context.Context, url string, o Options) (*Store, error) {
 		return nil, err
 	}
 	s.files = migrations.Files
-	s.hints.log = s.options.Logger
+	s.hints.log, s.packers.New = s.options.Logger, newPacker
 	s.engine.trouble = &trouble{log: s.options.Logger, now: s.options.Now}
 	return s, nil
 }

@@ -1,0 +1,101 @@
+package store
+
+import (
+	"bytes"
+	"compress/flate"
+	_ "embed"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+)
+
+// What the journal keeps of objects is packed: a byte that says how, how long the text is, and the text deflated
+// (RFC 1951) with a dictionary of what calendar programs write. No text begins with such a byte: objects begin with a letter, settings
+// with a brace.
+const packedFirst = 0x01
+
+// firstWords is the dictionary of packedFirst, and never changes: what is packed with it could not be read any more.
+//
+//go:embed packing.1.dict
+var firstWords []byte
+
+const (
+	// leastPacked and mostPacked are between which lengths a text is packed: a shorter one hardly gets shorter, and a longer one takes
+	// milliseconds, in which nobody else changes the calendar.
+	leastPacked, mostPacked = 96, 64 << 10
+	// packLevel is the lowest that looks into the dictionary. Higher ones take as long and save a hundredth.
+	packLevel = 2
+)
+
+// packer deflates. What it needs for that, a megabyte, is used again.
+type packer struct {
+	out     bytes.Buffer
+	deflate *flate.Writer
+}
+
+func newPacker() any {
+	p := &packer{}
+	p.deflate, _ = flate.NewWriterDict(&p.out, packLevel, firstWords) // it fails for levels that there are not
+	return p
+}
+
+// pack returns what is stored for a text, and its length if that is packed.
+func pack(packers *sync.Pool, text []byte) (stored []byte, unpacked int64) {
+	if len(text) < leastPacked || len(text) > mostPacked {
+		return text, 0
+	}
+	p := packers.Get().(*packer)
+	defer packers.Put(p)
+	p.out.Reset()
+	p.out.Write(binary.AppendUvarint([]byte{packedFirst}, uint64(len(text))))
+	p.deflate.Reset(&p.out)
+	_, err := p.deflate.Write(text)
+	if errors.Join(err, p.deflate.Close()) != nil || p.out.Len() >= len(text) {
+		return text, 0
+	}
+	return bytes.Clone(p.out.Bytes()), int64(len(text))
+}
+
+// unpack returns the text that was stored.
+func unpack(stored []byte) ([]byte, error) {
+	if len(stored) == 0 || stored[0] != packedFirst {
+		return stored, nil
+	}
+	length, n := binary.Uvarint(stored[1:])
+	if n <= 0 || length > mostPacked {
+		return nil, errPacking
+	}
+	text := make([]byte, length)
+	if _, err := io.ReadFull(flate.NewReaderDict(bytes.NewReader(stored[1+n:]), firstWords), text); err != nil {
+		return nil, errors.Join(errPacking, err)
+	}
+	return text, nil
+}
+
+var errPacking = errors.New("what the journal has kept cannot be unpacked")
+
+// packedText is a column of texts that may be packed. NULL is nil.
+type packedText struct{ into *[]byte }
+
+// Scan implements [database/sql.Scanner].
+func (p packedText) Scan(value any) (err error) {
+	switch v := value.(type) {
+	case nil:
+		*p.into = nil
+		return nil
+	case []byte:
+		*p.into, err = unpack(v)
+		if err == nil && len(v) > 0 && &v[0] == &(*p.into)[0] {
+			*p.into = bytes.Clone(v) // the driver's memory is its own
+		}
+		return err
+	}
+	return fmt.Errorf("%T is no text", value)
+}
+
+// lengthBefore is how long the bytes before a change are, of the journal's row of that name.
+func lengthBefore(row string) string {
+	return `CASE WHEN ` + row + `.unpacked > 0 AND ` + row + `.before IS NOT NULL THEN ` + row + `.unpacked ELSE COALESCE(octet_length(` + row + `.before), 0) END`
+}
