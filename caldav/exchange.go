@@ -31,6 +31,8 @@ type exchange struct {
 	needs   string
 	// tags are those of objects by which a condition was found to be true.
 	tags map[place]calendar.ETag
+	// said is how the caller wants to be scheduled with, once looked up: two properties tell of it.
+	said *calendar.Scheduling
 	// scheduleTags are those of the objects of calendars, once looked up.
 	scheduleTags map[calendar.CalendarID]map[calendar.ObjectName]calendar.ScheduleTag
 	// shares are the shares of each calendar, once looked up.

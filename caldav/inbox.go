@@ -48,9 +48,15 @@ func (r *resource) ownPlace(m *markup, at form) error {
 
 // scheduling is how the caller wants to be scheduled with, where they may know.
 func (r *resource) scheduling() (calendar.Scheduling, error) {
+	if r.x.said != nil {
+		return *r.x.said, nil
+	}
 	said, err := r.x.service.Scheduling(r.x.r.Context(), r.x.caller)
 	if closed(err) {
-		err = errAbsent
+		return said, errAbsent
+	}
+	if err == nil {
+		r.x.said = &said
 	}
 	return said, err
 }

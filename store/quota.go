@@ -28,7 +28,7 @@ var scanUsage = scanInto(usageFields)
 
 // Usage implements [calendar.UsageReader].
 func (s *Store) Usage(ctx context.Context, user calendar.UserID) (calendar.Usage, error) {
-	return rowOf(ctx, s.reads, scanUsage, selectUsage, user)
+	return rowOf(s.brief(ctx), s.reads, scanUsage, selectUsage, user)
 }
 
 // Usages implements [calendar.UsageReader].

@@ -164,7 +164,7 @@ func (t *Tx) Receptions(ctx context.Context, users []calendar.UserID, kind calen
 
 // Scheduling implements [calendar.Store].
 func (s *Store) Scheduling(ctx context.Context, user calendar.UserID) (calendar.Scheduling, error) {
-	return rowOrNone(ctx, s.reads, scanInto(func(f *calendar.Scheduling) []any {
+	return rowOrNone(s.brief(ctx), s.reads, scanInto(func(f *calendar.Scheduling) []any {
 		return []any{&f.Default, &f.Availability}
 	}), `SELECT calendar_id, availability FROM scheduling WHERE user_id = $1`, user)
 }
