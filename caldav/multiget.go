@@ -243,6 +243,9 @@ func (f *fetcher) fetchFrom(segment calendar.Segment, names []calendar.ObjectNam
 		}
 		f.calendars[segment] = cal
 	}
+	if cal.Subscribed() {
+		return nil
+	}
 	query := calendar.ObjectQuery{Names: names, WithData: f.data}
 	for o, err := range f.x.service.Objects(f.x.r.Context(), f.x.meter, f.x.caller, cal, query) {
 		if err != nil {

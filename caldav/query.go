@@ -145,6 +145,9 @@ func (s *search) look(r *resource, d depth) error {
 
 // in searches a calendar.
 func (s *search) in(r *resource) error {
+	if r.calendar.Subscribed() {
+		return nil
+	}
 	found := resource{x: s.x, at: r.at, calendar: r.calendar}
 	found.at.form = formObject
 	for o, err := range s.x.service.Query(s.x.r.Context(), s.x.caller, r.calendar, s.query) {

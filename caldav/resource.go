@@ -61,6 +61,9 @@ func (r *resource) loadObject() (err error) {
 	if r.calendar, err = r.x.calendarAt(r.at); err != nil {
 		return err
 	}
+	if r.calendar.Subscribed() {
+		return calendar.ErrNoObject(r.at.object)
+	}
 	r.object, err = r.x.service.Object(r.x.r.Context(), r.x.meter, r.x.caller, r.calendar, r.at.object)
 	return err
 }
@@ -169,6 +172,9 @@ func (x *exchange) homeToken() (string, error) {
 }
 
 func (r *resource) objects(yield func(*resource, error) bool) {
+	if r.calendar.Subscribed() {
+		return // an app fetches what is in it elsewhere, also where the server does so for others
+	}
 	child := resource{x: r.x, at: r.at, calendar: r.calendar}
 	child.at.form = formObject
 	for o, err := range r.x.service.Objects(r.x.r.Context(), r.x.meter, r.x.caller, r.calendar, calendar.ObjectQuery{}) {

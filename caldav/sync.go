@@ -68,6 +68,9 @@ func (x *exchange) syncCalendar(r *resource, p plan, since calendar.SyncToken, l
 		return err
 	}
 	s := &synchronization{multistatus: x.multistatus(p), collection: r, since: since, now: now, version: now.Version}
+	if r.calendar.Subscribed() {
+		return s.finish()
+	}
 	for o, err := range x.service.Changes(x.r.Context(), x.meter, x.caller, r.calendar, since) {
 		if err != nil {
 			return err

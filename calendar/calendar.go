@@ -60,7 +60,7 @@ type Properties struct {
 }
 
 // Subscribed tells that the calendar is a subscription: a note, shared by a user's apps, of a
-// feed elsewhere that they fetch themselves. It holds no objects.
+// feed elsewhere that they fetch themselves. It holds no objects but those of a Calendar that is Followed.
 func (p Properties) Subscribed() bool { return len(p.Kinds) == 0 }
 
 // Calendar is a calendar as one user sees it.
@@ -95,6 +95,10 @@ type Calendar struct {
 	// Origin is where its events are from, if it mirrors a calendar elsewhere.
 	Origin Origin
 }
+
+// Followed tells that the calendar is a subscription whose feed the server fetches as well: apps see what they always saw, and
+// everybody else a calendar that is only read.
+func (c Calendar) Followed() bool { return c.Subscribed() && c.Origin.Mirrors() }
 
 // Address returns the calendar's last path segment in the home of the user who asked.
 func (c Calendar) Address() Segment {

@@ -17,7 +17,7 @@ import (
 func (b toolbox) linkedTools() []tool {
 	return []tool{b.once(tool{
 		name: "subscribe_calendar", title: "Subscribe to calendar",
-		description: "Shows a calendar that is published at an address (.ics) among the user's, to read. Take no address but the user's.",
+		description: "Shows a published .ics calendar among the user's, to read. Take no address but the user's.",
 		scope:       calendar.ScopeWrite, unbound: true,
 		hints: hints{openWorld: true},
 		begin: doing(b.subscribeCalendar),
@@ -39,7 +39,7 @@ type subscription struct{ url, name string }
 
 func (in *subscription) takes() []field {
 	return []field{
-		wordTo(&in.url, "url", "").needed().upTo(longestAddress),
+		wordTo(&in.url, "url", "Or a followed_by_apps id.").needed().upTo(longestAddress),
 		wordTo(&in.name, "name", "").upTo(longestName),
 	}
 }
@@ -106,8 +106,15 @@ type accountView struct {
 	Calendars int                `json:"calendars"`
 }
 
+// unseenView is a feed that the user's apps follow by themselves.
+type unseenView struct {
+	ID   calendar.CalendarID `json:"id"`
+	Name shown               `json:"name"`
+}
+
 // linkedView is what calendar_auth_status tells of accounts elsewhere.
 type linkedView struct {
+	Unseen []unseenView  `json:"followed_by_apps,omitempty"`
 	Linked []accountView `json:"linked,omitempty"`
 	LinkAt string        `json:"link_at,omitempty" doc:"Where the user links others, or signs in again."`
 }
@@ -131,6 +138,13 @@ func (b toolbox) linkedOf(ctx context.Context, c *call, z zoned) (linkedView, er
 			one.Checked = a.Checked.In(z.Location()).Format(time.RFC3339)
 		}
 		v.Linked = append(v.Linked, one)
+	}
+	notes, err := b.service.Mirrors.Notes(ctx, c.caller)
+	if err != nil {
+		return v, err
+	}
+	for _, n := range notes {
+		v.Unseen = append(v.Unseen, unseenView{n.ID, shown(short(n.Name, longestListedTitle))})
 	}
 	if len(b.service.Mirrors.Providers) > 0 {
 		v.LinkAt = b.linkPage()
@@ -168,6 +182,12 @@ func (v linkedView) prose() string {
 			fmt.Fprintf(&b, ", last looked at %s", a.Checked)
 		}
 	}
+	if len(v.Unseen) > 0 {
+		b.WriteString("\nFollowed by the user's apps alone, and unseen here until subscribe_calendar is given the id:")
+	}
+	for _, n := range v.Unseen {
+		fmt.Fprintf(&b, "\n- %s, id %s", quote(string(n.Name)), n.ID)
+	}
 	if v.LinkAt != "" {
 		fmt.Fprintf(&b, "\nThe user links calendars elsewhere, or signs in to them again, at %s", v.LinkAt)
 	}
@@ -176,15 +196,27 @@ func (v linkedView) prose() string {
 
 func (b toolbox) subscribeCalendar(ctx context.Context, c *call, in *subscription) (answer, error) {
 	n := mirror.NewAccount{Provider: "ics", Name: in.name, Secret: mirror.Secret{URL: in.url}}
-	err := c.confirm(question{
-		text: willHave("this server look again and again at a calendar that is published at "+quotedShort(b.service.Mirrors.AddressOf(n))+", and show it among yours") +
+	at, link := b.service.Mirrors.AddressOf(n), func() (mirror.Linked, calendar.Arrived, error) { return b.service.Mirrors.Link(ctx, c.caller, n) }
+	notes, err := b.service.Mirrors.Notes(ctx, c.caller)
+	if err != nil {
+		return answer{}, err
+	}
+	for _, one := range notes {
+		if string(one.ID) == in.url {
+			at, link = one.Shown, func() (mirror.Linked, calendar.Arrived, error) {
+				return b.service.Mirrors.FollowNote(ctx, c.caller, one.ID)
+			}
+		}
+	}
+	err = c.confirm(question{
+		text: willHave("this server look again and again at a calendar that is published at "+quotedShort(at)+", and show it among yours") +
 			"Whoever publishes it writes what stands in it.",
 		state: in.url,
 	})
 	if err != nil {
 		return answer{}, err
 	}
-	linked, arrived, err := b.service.Mirrors.Link(ctx, c.caller, n)
+	linked, arrived, err := link()
 	if err != nil {
 		return answer{}, err
 	}

@@ -34,6 +34,12 @@ func noticeBoards() mirror.Provider {
 			return noticeBoard(o.Secret.URL), nil
 		},
 		Address: func(mirror.Secret) string { return "feeds.example" },
+		Noted: func(kept []calendar.DeadProperty) (string, bool) {
+			for _, p := range kept {
+				return p.Value, true
+			}
+			return "", false
+		},
 	}
 }
 
@@ -114,6 +120,44 @@ func TestFollowingAFeed(t *testing.T) {
 		}
 		if all := status + h.Log.String(); strings.Contains(all, "s3cret") {
 			t.Error("the address is told")
+		}
+	})
+}
+
+// TestFollowingWhatAnAppFollows: an assistant is told of a feed that only the user's apps see, and follows it by its id.
+func TestFollowingWhatAnAppFollows(t *testing.T) {
+	t.Parallel()
+	testdb.Each(t, func(t *testing.T, url string) {
+		h := newHouse(t, url)
+		door := h.open(t, h.config())
+		cal, err := h.service.CreateCalendar(t.Context(), h.callers["alice"], calendar.NewCalendar{
+			Subscription: true,
+			Properties:   calendar.Properties{Name: "School"}, DeadProperties: []calendar.DeadProperty{{Name: calendar.PropertyName{Space: "x", Local: "source"}, Value: "https://feeds.example/s3cret"}},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		status := h.say(t, door, "alice", "calendar_auth_status", nil)
+		if !strings.Contains(status, "School") || !strings.Contains(status, string(cal.ID)) {
+			t.Errorf("the status: %s", status)
+		}
+		if said := h.say(t, door, "bob", "calendar_auth_status", nil) + h.say(t, door, "alice", "list_calendars", nil); strings.Contains(said, "School") {
+			t.Errorf("it is told of to others, or listed: %s", said)
+		}
+		var made subscribedView
+		use(t, door, "alice", "subscribe_calendar", map[string]any{"url": string(cal.ID)}, &made)
+		if made.Calendar != cal.ID || made.Created != 1 {
+			t.Errorf("got %+v", made)
+		}
+		week := h.say(t, door, "alice", "list_events", map[string]any{"date_range": "next week"})
+		busy := h.say(t, door, "alice", "get_free_busy", map[string]any{"start_time": "2026-03-02", "end_time": "2026-03-08", "timezone": "UTC"})
+		found := h.say(t, door, "alice", "search_events", map[string]any{"query": "rehearsal"})
+		listed := h.say(t, door, "alice", "list_calendars", nil)
+		if !strings.Contains(week, "Rehearsal") || !strings.Contains(found, "Rehearsal") || !strings.Contains(busy, "2026-03-05, 17:00") || strings.Count(listed, readOnlyMark) != 1 {
+			t.Errorf("the week: %s\nbusy: %s\nfound: %s\nlisted: %s", week, busy, found, listed)
+		}
+		if after := h.say(t, door, "alice", "calendar_auth_status", nil); strings.Contains(after, "alone") || strings.Contains(status+after+week, "s3cret") {
+			t.Errorf("the status: %s", after)
 		}
 	})
 }

@@ -87,6 +87,8 @@ func (v *visit) calendarsContent(form newCalendarForm) (calendarsContent, error)
 // holds says what a calendar takes.
 func holds(cal calendar.Calendar) string {
 	switch {
+	case cal.Followed():
+		return "a subscription of your apps, which this server follows too"
 	case cal.Subscribed():
 		return "a subscription of your apps"
 	case !cal.Kinds.Has(calendar.Event):
@@ -164,7 +166,7 @@ func (v *visit) calendar() error {
 func (v *visit) calendarContent(cal calendar.Calendar) (calendarContent, error) {
 	content := calendarContent{
 		Calendar: cal, swatch: swatchOf(cal), Owned: cal.Access == calendar.OwnerAccess, MayWord: accessWords[cal.Access],
-		Objects:  v.caller().May(calendar.ReadObjects, cal) == nil && !cal.Subscribed(),
+		Objects:  v.caller().May(calendar.ReadObjects, cal) == nil && (cal.Followed() || !cal.Subscribed()),
 		Writable: v.caller().May(calendar.WriteObjects, cal) == nil && !cal.Subscribed(),
 	}
 	if cal.Description != nil {

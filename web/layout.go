@@ -177,6 +177,8 @@ var notices = map[string]string{
 	"account-looked":      "Up to date.",
 	"account-unlinked":    "No longer linked, and its key is forgotten. At Google, the leave ends under \"Third-party apps\" of the account.",
 	"mail-linked":         "Linked. Let an app read it on the page of your apps; those that you have do not read it by themselves.",
+	"note-followed":       "This server follows it too: it is on these pages, and for your assistants. Your apps go on as before.",
+	"note-left":           "This server follows it no more. Your apps go on as before.",
 	"account-kept":        "No longer linked. Its calendars stay as they were, and are your own.",
 	"account-dropped":     "No longer linked. Its calendars are in the trash.",
 	"link-ended":          "The link has ended.",

@@ -31,6 +31,7 @@ func (h *Handler) linkedPages() []page {
 	return []page{
 		get("linked", people, showing("linkedcalendars", (*visit).linkedContent)),
 		postBack("linked", people, "linked", (*visit).linkNew),
+		postBack("linked-note/{id}", people, "linked", (*visit).followNote),
 		postBack("linked-at/{kind}", people, "linked", (*visit).beginLinking),
 		get("linked-at/back", people, (*visit).endLinking),
 		postBack("linked/{account}/look", people, "linked", (*visit).lookAtLinked),
@@ -44,6 +45,8 @@ type linkedContent struct {
 	// Feeds and CalDAV tell whether such can be linked, Consents what else can.
 	Feeds, CalDAV bool
 	Consents      []choice
+	// Notes are what the person's apps follow by themselves.
+	Notes []note
 	// URL and Username are what was typed in; a feed's address is not shown again.
 	URL, Username string
 }
@@ -52,9 +55,16 @@ type linkedAccount struct {
 	ID                   calendar.AccountID
 	Name, Kind, Address  string
 	State, Looked, Wrong string
-	// Mail tells that it has mail, and no calendars.
-	Mail      bool
-	Calendars []linkedCalendar
+	// Mail tells that it has mail, and no calendars; Noted that it shows in a subscription of an app.
+	Mail, Noted bool
+	Calendars   []linkedCalendar
+}
+
+// note is a feed that an app follows by itself.
+type note struct {
+	swatch
+	ID    calendar.CalendarID
+	Shown string
 }
 
 type linkedCalendar struct {
@@ -78,6 +88,13 @@ func (v *visit) linkedContent() (linkedContent, error) {
 	for _, kind := range slices.Sorted(maps.Keys(v.Consents)) {
 		content.Consents = append(content.Consents, choice{kind, v.Consents[kind].Title(), false})
 	}
+	notes, err := mirrors.Notes(v.r.Context(), v.caller())
+	if err != nil {
+		return content, err
+	}
+	for _, n := range notes {
+		content.Notes = append(content.Notes, note{swatchOf(n.Calendar), n.ID, excerpt(n.Shown)})
+	}
 	all, err := mirrors.LinkedAccounts(v.r.Context(), v.caller())
 	if err != nil {
 		return content, err
@@ -92,6 +109,7 @@ func (v *visit) linkedContent() (linkedContent, error) {
 			a.Looked = c.Ago(l.Checked)
 		}
 		for _, cal := range l.Calendars {
+			a.Noted = a.Noted || cal.Followed()
 			a.Calendars = append(a.Calendars, linkedCalendar{swatchOf(cal.Calendar), cal.ID, wrongWith(cal.State)})
 		}
 		content.Accounts = append(content.Accounts, a)
@@ -120,6 +138,22 @@ func (v *visit) linkNew() error {
 		n.Secret.Username, n.Secret.Password = v.field("username"), v.r.PostFormValue("password")
 	}
 	return v.linkedNow(n)
+}
+
+// followNote has the server follow what an app does.
+func (v *visit) followNote() error {
+	_, _, err := v.Service.Mirrors.FollowNote(v.r.Context(), v.caller(), calendar.CalendarID(v.r.PathValue("id")))
+	if err == nil {
+		return v.done("linked", "note-followed")
+	}
+	if calendar.ReasonOf(err) == calendar.NotFound {
+		return err
+	}
+	content, failed := v.linkedContent()
+	if failed != nil {
+		return failed
+	}
+	return v.again("linkedcalendars", content, err)
 }
 
 // linkedNow links an account, or shows the page again with what is wrong.
@@ -240,8 +274,11 @@ func (v *visit) lookAtLinked() error {
 func (v *visit) unlinkAccount() error {
 	keep := v.field("calendars") != "trash"
 	notice := map[bool]string{true: "account-kept", false: "account-dropped"}[keep]
-	if v.field("calendars") == "none" {
+	switch v.field("calendars") {
+	case "none":
 		notice = "account-unlinked"
+	case "note":
+		notice = "note-left"
 	}
 	return v.after(v.Service.Mirrors.Unlink(v.r.Context(), v.caller(), v.accountID(), keep), "linked", notice)
 }

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"caldav-mcp-server/auth/vault"
+	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/calendar/mirror"
 	"caldav-mcp-server/internal/testdb"
 	"caldav-mcp-server/linked/ics"
@@ -121,6 +122,40 @@ func TestFeedsAreLinkedOnAPage(t *testing.T) {
 		ann.post(account + "/look").at("linked?done=account-looked").shows(http.StatusOK).hides("there is nothing")
 		ann.post(account+"/unlink", "calendars", "trash").at("linked?done=account-dropped").shows(http.StatusOK, "None yet")
 		ann.get("trash").shows(http.StatusOK, "Choir")
+	})
+}
+
+// What an app follows by itself is followed here too once its owner says so, and left to the app again.
+func TestNotesAreFollowedOnAPage(t *testing.T) {
+	t.Parallel()
+	eachLinked(t, func(h *house, p *publisher) {
+		ann, bob := h.as("ann"), h.as("bob")
+		user, err := h.store.UserByName(t.Context(), "ann")
+		h.must(err)
+		value := `<source xmlns="http://calendarserver.org/ns/"><href xmlns="DAV:">` + p.address() + `</href></source>`
+		cal, err := h.calendars.CreateCalendar(t.Context(), calendar.Caller{User: user, Scopes: calendar.ScopeAll}, calendar.NewCalendar{
+			Properties: calendar.Properties{Name: "<b>School"}, Subscription: true,
+			DeadProperties: []calendar.DeadProperty{{Name: calendar.PropertyName{Space: "http://calendarserver.org/ns/", Local: "source"}, Value: value}},
+		})
+		h.must(err)
+		note := "linked-note/" + string(cal.ID)
+		ann.get("linked").shows(http.StatusOK, "Followed by your apps alone", "example.com", "Follow it here too").hides("s3cret", "<b>School")
+		bob.get("linked").hides("School")
+		bob.post(note).shows(http.StatusNotFound)
+		ann.get("").hides("Rehearsal")
+		p.gone.Store(true)
+		ann.post(note).shows(http.StatusUnprocessableEntity, "there is nothing at the address any more", "Follow it here too").hides("s3cret")
+		p.gone.Store(false)
+		page := ann.post(note).at("linked?done=note-followed").shows(http.StatusOK, "Leave it to the apps").hides("Follow it here too", "s3cret", "to the trash")
+		path := linkedPath.FindStringSubmatch(page.body)
+		if path == nil {
+			h.Fatal("no account on the page")
+		}
+		ann.get("").shows(http.StatusOK, "Rehearsal")
+		ann.get("calendars").shows(http.StatusOK, "which this server follows too")
+		ann.get("calendars/" + string(cal.ID)).shows(http.StatusOK)
+		ann.post("linked/"+path[1]+"/unlink", "calendars", "note").at("linked?done=note-left").shows(http.StatusOK, "Follow it here too", "None yet")
+		ann.get("").hides("Rehearsal")
 	})
 }
 

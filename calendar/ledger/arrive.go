@@ -43,6 +43,9 @@ func foreignCaller(cal calendar.Calendar) calendar.Caller {
 // there. What is broken, or too large, is kept out, and its last good state stays. Nobody is invited or told by it: the
 // source has done that.
 func (s *Ledger) Arrive(ctx context.Context, cal calendar.Calendar, a calendar.Arrival) (calendar.Arrived, error) {
+	if cal.Followed() {
+		cal.Kinds = calendar.AllKinds() // what its apps noted of it names none
+	}
 	in := arriving{Ledger: s, in: cal, caller: foreignCaller(cal), fence: a.Fence}
 	refs := append([]string{}, a.Gone...)
 	for _, o := range a.Objects {

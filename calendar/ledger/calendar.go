@@ -29,6 +29,38 @@ func (s *Ledger) CreateMirror(ctx context.Context, c calendar.Caller, n calendar
 	})
 }
 
+// FillNote has a subscription of the caller's apps show what is elsewhere to everybody but these apps. What is in it, since it was
+// followed before and lay in the trash when that ended, goes.
+func (s *Ledger) FillNote(ctx context.Context, c calendar.Caller, m calendar.Mirror, o calendar.Origin) error {
+	var left []calendar.ObjectName
+	for old, err := range s.store.Objects(ctx, m.Calendar, calendar.ObjectQuery{}) {
+		if err != nil {
+			return err
+		}
+		left = append(left, old.Name)
+	}
+	return s.change(ctx, c, func(w *work) error {
+		w.arriving = true
+		cal, err := w.openTo(ctx, calendar.ChangeCalendar, m.Calendar)
+		if err != nil {
+			return err
+		}
+		if !cal.Subscribed() || cal.Owner != c.User.ID {
+			return calendar.Errorf(calendar.Invalid, "", "%q is no subscription of yours", cal.Name)
+		}
+		for _, name := range left {
+			old, _, err := w.live(ctx, m.Calendar, name, "")
+			if err == nil && old != nil {
+				err = w.bury(ctx, *old)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return w.InsertMirror(ctx, m, o)
+	})
+}
+
 // planCalendar is a calendar that the caller may make, before it is made.
 func (s *Ledger) planCalendar(c calendar.Caller, n calendar.NewCalendar) (calendar.Calendar, error) {
 	if err := c.MayCreate(); err != nil {

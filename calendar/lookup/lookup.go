@@ -35,11 +35,17 @@ func (s *Reader) Policy() calendar.Policy { return *s.policy.Load() }
 // SetPolicy puts another one in force, for what is asked and changed from now on.
 func (s *Reader) SetPolicy(p calendar.Policy) { s.policy.Store(&p) }
 
-// Calendars returns the calendars that the caller sees, but for subscriptions: a caller that asks what is
-// in the calendars, or for one to write to, asks for nothing of those.
+// Calendars returns the calendars that the caller sees, but for subscriptions that are not followed: a caller that asks what
+// is in the calendars, or for one to write to, asks for nothing of those. One that is followed has the kinds of a calendar.
 func (s *Reader) Calendars(ctx context.Context, c calendar.Caller) ([]calendar.Calendar, error) {
 	all, err := s.CalendarsInHome(ctx, c)
-	return slices.DeleteFunc(all, func(cal calendar.Calendar) bool { return cal.Subscribed() }), err
+	all = slices.DeleteFunc(all, func(cal calendar.Calendar) bool { return cal.Subscribed() && !cal.Followed() })
+	for i, cal := range all {
+		if cal.Followed() {
+			all[i].Kinds = calendar.AllKinds()
+		}
+	}
+	return all, err
 }
 
 // CalendarsInHome returns all that the caller sees, as a home lists it.

@@ -41,6 +41,7 @@ type leases struct {
 func (l leases) Lease(context.Context, string, string, time.Time, time.Time) (bool, error) {
 	return l.answer()
 }
+
 func (l leases) Prolong(context.Context, string, string, time.Time) (bool, error) { return l.answer() }
 func (leases) Release(context.Context, string, string) error                      { return nil }
 

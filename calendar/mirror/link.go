@@ -26,6 +26,8 @@ type NewAccount struct {
 	Subject, Scopes string
 	// Every is how long there is between two looks; 0 leaves it to the source.
 	Every time.Duration
+	// note is the subscription of an app that is to show it, if there is one, see [Mirror.FollowNote].
+	note calendar.CalendarID
 }
 
 // Linked is an account with its calendars.
@@ -91,6 +93,11 @@ func (m *Mirror) Link(ctx context.Context, c calendar.Caller, n NewAccount) (Lin
 	if known.ID != "" {
 		return m.renew(ctx, c, known, p, n)
 	}
+	if n.note == "" {
+		if n.note, err = m.noteOf(ctx, c, p, n.Secret); err != nil {
+			return Linked{}, none, err
+		}
+	}
 	if a.Secret, a.Key, err = m.seal(a, n.Secret); err != nil {
 		return Linked{}, none, err
 	}
@@ -100,7 +107,7 @@ func (m *Mirror) Link(ctx context.Context, c calendar.Caller, n NewAccount) (Lin
 	if p.Mail {
 		return m.linkMail(ctx, c, a, p)
 	}
-	arrived, err := m.first(ctx, c, a, p, n.Name)
+	arrived, err := m.first(ctx, c, a, p, n)
 	if err != nil {
 		return Linked{}, arrived, errors.Join(asked(err, a.Address), m.drop(context.WithoutCancel(ctx), c, a, false))
 	}
@@ -109,7 +116,7 @@ func (m *Mirror) Link(ctx context.Context, c calendar.Caller, n NewAccount) (Lin
 }
 
 // first makes the calendars of a new account, and fills them.
-func (m *Mirror) first(ctx context.Context, c calendar.Caller, a calendar.Account, p Provider, name string) (calendar.Arrived, error) {
+func (m *Mirror) first(ctx context.Context, c calendar.Caller, a calendar.Account, p Provider, n NewAccount) (calendar.Arrived, error) {
 	within, cancel := context.WithTimeout(ctx, firstLook)
 	defer cancel()
 	leave, err := m.enter(a.Owner)
@@ -128,14 +135,14 @@ func (m *Mirror) first(ctx context.Context, c calendar.Caller, a calendar.Accoun
 	if len(remotes) == 0 {
 		return calendar.Arrived{}, Refusef("the account has no calendars")
 	}
-	if p.Feed && name != "" {
-		remotes[0].Name = name
+	if p.Feed && n.Name != "" {
+		remotes[0].Name = n.Name
 	}
-	if p.Feed && name == "" && remotes[0].Name != "" {
+	if p.Feed && n.Name == "" && remotes[0].Name != "" {
 		a.Name = remotes[0].Name
 	}
 	for _, r := range remotes[:min(len(remotes), calendarsMost)] {
-		if err := m.show(within, c, a, r); err != nil {
+		if err := m.place(within, c, a, r, n.note); err != nil {
 			return calendar.Arrived{}, err
 		}
 	}
@@ -337,7 +344,11 @@ func (m *Mirror) drop(ctx context.Context, c calendar.Caller, a calendar.Account
 		return err
 	}
 	for _, one := range mirrors {
-		if keep {
+		noted, err := m.empty(ctx, c, one)
+		if err != nil {
+			return err
+		}
+		if keep || noted {
 			continue
 		}
 		if err := m.ledger.DeleteCalendar(ctx, c, one.Calendar); err != nil && calendar.ReasonOf(err) != calendar.NotFound {

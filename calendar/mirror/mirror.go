@@ -17,6 +17,7 @@ import (
 type Ledger interface {
 	CreateMirror(ctx context.Context, c calendar.Caller, n calendar.NewCalendar, m calendar.Mirror, o calendar.Origin) (calendar.Calendar, error)
 	DeleteCalendar(ctx context.Context, c calendar.Caller, id calendar.CalendarID) error
+	FillNote(ctx context.Context, c calendar.Caller, m calendar.Mirror, o calendar.Origin) error
 	Follow(ctx context.Context, cal calendar.Calendar, m calendar.Mirror, name string, writable bool) error
 	Arrive(ctx context.Context, cal calendar.Calendar, a calendar.Arrival) (calendar.Arrived, error)
 	Overtaken(ctx context.Context, c calendar.Caller, cal calendar.Calendar, lost calendar.Outgoing) error
@@ -62,6 +63,9 @@ type Provider struct {
 	// Mail tells that it has mail to read, and no calendars: see [Mirror.Reach].
 	Mail bool
 	Open func(Opening) (Source, error)
+	// Noted finds what an app noted of a feed that it follows by itself, among what is kept of its calendar; nil for providers of
+	// which apps note nothing.
+	Noted func([]calendar.DeadProperty) (url string, ok bool)
 	// Address makes what people are shown of where the account is: nothing of it may be secret.
 	Address func(Secret) string
 }

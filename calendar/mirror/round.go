@@ -1,6 +1,7 @@
 package mirror
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -99,7 +100,9 @@ func (m *Mirror) visit(ctx context.Context, a calendar.Account, list bool) (cale
 	}
 	within, cancel := context.WithTimeout(ctx, accountTime)
 	defer cancel()
-	source, provider, err := m.open(a)
+	a, err = m.followNoted(ctx, a)
+	source, provider, opened := m.open(a)
+	err = cmp.Or(err, opened)
 	if err == nil && !provider.Feed && (list || m.Now().Sub(a.Listed) > listEvery) {
 		if err = m.discover(within, source, a); err == nil {
 			a.Listed = m.Now()

@@ -38,7 +38,7 @@ const (
 // Provider is the one for feeds, over a guarded client: the address is whatever somebody names.
 func Provider(guard *outbound.Guard) mirror.Provider {
 	return mirror.Provider{
-		Title: "feed", Every: usual, Least: least, Feed: true, Address: shownAddress,
+		Title: "feed", Every: usual, Least: least, Feed: true, Noted: noted, Address: shownAddress,
 		Open: func(o mirror.Opening) (mirror.Source, error) { return open(guard, o.Secret) },
 	}
 }
@@ -88,8 +88,9 @@ func shownAddress(s mirror.Secret) string {
 	return at.Host
 }
 
-// cursor is what is known of the feed as it last was.
+// cursor is what is known of the feed as it last was, at the address with that sum.
 type cursor struct {
+	At       string        `json:"at,omitempty"`
 	ETag     string        `json:"etag,omitempty"`
 	Modified string        `json:"modified,omitempty"`
 	Sum      string        `json:"sum"`
@@ -114,6 +115,9 @@ func (f *feed) Changes(ctx context.Context, _, at string) (mirror.Changes, error
 	if at != "" && json.Unmarshal([]byte(at), &was) != nil {
 		return mirror.Changes{}, mirror.ErrExpired
 	}
+	if at := sumOf([]byte(f.at.String())); was.At != "" && was.At != at {
+		was = cursor{}
+	}
 	text, now, err := f.get(ctx, was)
 	if err != nil {
 		return mirror.Changes{}, err
@@ -121,7 +125,7 @@ func (f *feed) Changes(ctx context.Context, _, at string) (mirror.Changes, error
 	if text == nil {
 		return mirror.Changes{Cursor: at, Wait: was.Wait}, nil
 	}
-	now.Sum, now.Wait = sumOf(text), waitOf(text)
+	now.At, now.Sum, now.Wait = sumOf([]byte(f.at.String())), sumOf(text), waitOf(text)
 	next, err := json.Marshal(now)
 	if err != nil {
 		return mirror.Changes{}, err

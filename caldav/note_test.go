@@ -1,0 +1,150 @@
+package caldav_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/mirror"
+	"caldav-mcp-server/internal/testdb"
+	"caldav-mcp-server/linked/ics"
+)
+
+// pages are feeds, by their address.
+type pages map[string]string
+
+// provider is that of feeds, which asks the pages.
+func (p pages) provider() mirror.Provider {
+	feeds := ics.Provider(nil)
+	feeds.Open = func(o mirror.Opening) (mirror.Source, error) { return page{p, o.Secret.URL}, nil }
+	return feeds
+}
+
+// page is the feed at an address: one event, which is called like it.
+type page struct {
+	pages
+	at string
+}
+
+func (p page) Calendars(context.Context) ([]mirror.Remote, error) {
+	return []mirror.Remote{{Name: "There"}}, nil
+}
+
+func (p page) Changes(context.Context, string, string) (mirror.Changes, error) {
+	title, ok := p.pages[p.at]
+	if !ok {
+		return mirror.Changes{}, mirror.ErrGone
+	}
+	return mirror.Changes{Cursor: p.at, Whole: true, Objects: []mirror.Object{{Ref: title, Version: title, UID: title, Data: []byte(event(title, title))}}}, nil
+}
+
+func (page) Put(context.Context, string, mirror.Object) (mirror.Object, error) {
+	return mirror.Object{}, errors.ErrUnsupported
+}
+func (page) Delete(context.Context, string, mirror.Object) error { return errors.ErrUnsupported }
+
+// open keeps secrets as they are.
+type open struct{}
+
+func (open) Seal(secret []byte, _, _ string) (sealed []byte, key string, err error) {
+	return secret, "k", nil
+}
+func (open) Open(sealed []byte, _, _ string) ([]byte, error) { return sealed, nil }
+func (open) Present() (string, error)                        { return "k", nil }
+
+const noteBody = `<mkcol xmlns="DAV:" xmlns:CS="http://calendarserver.org/ns/"><set><prop><resourcetype><collection/><CS:subscribed/></resourcetype>` +
+	`<displayname>School</displayname><CS:source><href>webcal://school.example/one.ics</href></CS:source></prop></set></mkcol>`
+
+// TestAFollowedNoteStaysAsItsAppMadeIt: to the app it is what it was, to everybody else a calendar that is read.
+func TestAFollowedNoteStaysAsItsAppMadeIt(t *testing.T) {
+	t.Parallel()
+	testdb.Each(t, func(t *testing.T, database string) {
+		h := newHouse(t, database, nil)
+		feeds := pages{"webcal://school.example/one.ics": "first", "https://school.example/two.ics": "second"}
+		h.middle.Providers, h.middle.Sealer = map[string]mirror.Provider{"ics": feeds.provider()}, open{}
+		h.remake(t, nil)
+		ctx, alice := t.Context(), calendar.Caller{User: h.users["alice"], Scopes: calendar.ScopeAll, Agent: "test"}
+		h.must(t, "MKCOL /dav/calendars/alice/school/\nContent-Type: application/xml", noteBody)
+		everything := func() string {
+			t.Helper()
+			text := ""
+			for _, ask := range []string{"PROPFIND /dav/calendars/alice/\nDepth: 1", "PROPFIND /dav/calendars/alice/school/\nDepth: 1"} {
+				text += h.send(t, ask, `<propfind xmlns="DAV:" xmlns:CS="http://calendarserver.org/ns/"><prop><resourcetype/><displayname/><CS:source/></prop></propfind>`).body
+			}
+			text += h.send(t, "REPORT /dav/calendars/alice/school/\nDepth: 1", `<C:calendar-query xmlns="DAV:" xmlns:C="urn:ietf:params:xml:ns:caldav"><prop><getetag/></prop><C:filter><C:comp-filter name="VCALENDAR"/></C:filter></C:calendar-query>`).body
+			text += h.send(t, "REPORT /dav/calendars/alice/school/", `<C:calendar-multiget xmlns="DAV:" xmlns:C="urn:ietf:params:xml:ns:caldav"><prop><getetag/></prop><href>/dav/calendars/alice/school/first.ics</href></C:calendar-multiget>`).body
+			return text
+		}
+		held := func() string {
+			t.Helper()
+			all, err := h.service.Calendars(ctx, alice)
+			if err != nil || len(all) > 1 {
+				t.Fatalf("%d calendars, %v", len(all), err)
+			}
+			if len(all) == 0 {
+				return "unseen"
+			}
+			text := ""
+			for o, err := range h.Store.Objects(ctx, all[0].ID, calendar.ObjectQuery{}) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				text += string(o.UID)
+			}
+			return text
+		}
+		before := everything()
+		if !strings.Contains(before, "subscribed") || held() != "unseen" {
+			t.Fatalf("%s: %s", held(), before)
+		}
+		h.Pass(time.Minute)
+		notes, err := h.service.Mirrors.Notes(ctx, alice)
+		if err != nil || len(notes) != 1 || notes[0].Shown != "school.example" {
+			t.Fatalf("%+v, %v", notes, err)
+		}
+		bob := alice
+		bob.User = h.users["bob"]
+		if _, _, err := h.service.Mirrors.FollowNote(ctx, bob, notes[0].ID); calendar.ReasonOf(err) != calendar.NotFound {
+			t.Errorf("somebody else follows it: %v", err)
+		}
+		// By its address, as others write it, it is the same one.
+		linked, _, err := h.service.Mirrors.Link(ctx, alice, mirror.NewAccount{Provider: "ics", Secret: mirror.Secret{URL: "webcal://school.example/one.ics"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err := h.service.Mirrors.FollowNote(ctx, alice, notes[0].ID); calendar.ReasonOf(err) != calendar.NotFound {
+			t.Errorf("it is followed twice: %v", err)
+		}
+		if held() != "first" || everything() != before {
+			t.Errorf("it holds %q, and its app sees\n%s\nbefore\n%s", held(), everything(), before)
+		}
+		if r := h.send(t, "GET /dav/calendars/alice/school/first.ics", ""); r.status != http.StatusNotFound {
+			t.Errorf("the app finds an event: %d", r.status)
+		}
+		if r := h.send(t, "PUT /dav/calendars/alice/school/mine.ics\nContent-Type: text/calendar", event("mine", "x")); r.status != http.StatusForbidden {
+			t.Errorf("it takes an event: %d", r.status)
+		}
+		if _, err := h.service.Share(ctx, alice, notes[0].ID, "bob", calendar.ReadAccess); calendar.ReasonOf(err) != calendar.Forbidden {
+			t.Errorf("it is shared: %v", err)
+		}
+		// The app takes another address.
+		h.must(t, "PROPPATCH /dav/calendars/alice/school/", `<propertyupdate xmlns="DAV:" xmlns:CS="http://calendarserver.org/ns/"><set><prop><CS:source><href>https://school.example/two.ics</href></CS:source></prop></set></propertyupdate>`)
+		if _, err := h.service.Mirrors.Refresh(ctx, alice, linked.ID); err != nil || held() != "second" {
+			t.Errorf("it holds %q, %v", held(), err)
+		}
+		before = everything()
+		if err := h.service.Mirrors.Unlink(ctx, alice, linked.ID, true); err != nil {
+			t.Fatal(err)
+		}
+		if held() != "unseen" || everything() != before {
+			t.Errorf("it holds %q still, and its app sees\n%s", held(), everything())
+		}
+		for o := range h.Store.Objects(ctx, notes[0].ID, calendar.ObjectQuery{}) {
+			t.Errorf("%s is left", o.Name)
+		}
+	})
+}

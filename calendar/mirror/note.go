@@ -1,0 +1,162 @@
+package mirror
+
+import (
+	"context"
+	"strings"
+
+	"caldav-mcp-server/calendar"
+)
+
+// Note is a subscription that an app of a user's has made, and whose feed the server does not fetch.
+type Note struct {
+	calendar.Calendar
+	// Shown is where the feed is, as people may be shown it.
+	Shown string
+}
+
+// Notes are those of the caller.
+func (m *Mirror) Notes(ctx context.Context, c calendar.Caller) ([]Note, error) {
+	if err := c.MayOwn(calendar.ReadObjects); err != nil {
+		return nil, err
+	}
+	all, err := m.Store.Calendars(ctx, c.User.ID)
+	if err != nil {
+		return nil, err
+	}
+	var notes []Note
+	for _, cal := range c.AllSeen(all) {
+		if !cal.Subscribed() || cal.Followed() || cal.Owner != c.User.ID {
+			continue
+		}
+		p, url, err := m.noted(ctx, cal)
+		if err != nil {
+			return nil, err
+		}
+		if url != "" {
+			notes = append(notes, Note{cal, p.Address(Secret{URL: url})})
+		}
+	}
+	return notes, nil
+}
+
+// noted is the feed that an app noted of a calendar, and who fetches such; "" where there is none.
+func (m *Mirror) noted(ctx context.Context, cal calendar.Calendar) (Provider, string, error) {
+	p, ok := m.Providers[noteProvider]
+	if !ok || p.Noted == nil {
+		return p, "", nil
+	}
+	kept, err := m.Store.DeadProperties(ctx, calendar.Holder{Place: calendar.AtCalendar, Calendar: cal})
+	if err != nil {
+		return p, "", err
+	}
+	url, _ := p.Noted(kept)
+	return p, url, nil
+}
+
+// noteProvider fetches what apps note.
+const noteProvider = "ics"
+
+// FollowNote has the server fetch the feed of a subscription as well. The app sees its note as before.
+func (m *Mirror) FollowNote(ctx context.Context, c calendar.Caller, id calendar.CalendarID) (Linked, calendar.Arrived, error) {
+	notes, err := m.Notes(ctx, c)
+	if err != nil {
+		return Linked{}, calendar.Arrived{}, err
+	}
+	for _, n := range notes {
+		if n.ID != id {
+			continue
+		}
+		_, url, err := m.noted(ctx, n.Calendar)
+		if err != nil {
+			return Linked{}, calendar.Arrived{}, err
+		}
+		return m.Link(ctx, c, NewAccount{Provider: noteProvider, Name: nameOf(n.Name), Secret: Secret{URL: url}, note: id})
+	}
+	return Linked{}, calendar.Arrived{}, calendar.ErrNoCalendar(string(id))
+}
+
+// noteOf is the caller's subscription to a feed that is to be linked: followed there, it is not there twice.
+func (m *Mirror) noteOf(ctx context.Context, c calendar.Caller, p Provider, s Secret) (calendar.CalendarID, error) {
+	if p.Noted == nil {
+		return "", nil
+	}
+	notes, err := m.Notes(ctx, c)
+	if err != nil {
+		return "", err
+	}
+	for _, n := range notes {
+		if _, url, err := m.noted(ctx, n.Calendar); err != nil || sameFeed(url, s.URL) {
+			return n.ID, err
+		}
+	}
+	return "", nil
+}
+
+// sameFeed tells whether two addresses are one.
+func sameFeed(a, b string) bool { return plainFeed(a) == plainFeed(b) }
+
+func plainFeed(url string) string {
+	scheme, rest, ok := strings.Cut(strings.TrimSpace(url), "://")
+	if !ok || !strings.EqualFold(scheme, "webcal") && !strings.EqualFold(scheme, "webcals") {
+		return strings.TrimSpace(url)
+	}
+	return "https://" + rest
+}
+
+// place shows a remote calendar in a subscription, or in a calendar of its own.
+func (m *Mirror) place(ctx context.Context, c calendar.Caller, a calendar.Account, r Remote, note calendar.CalendarID) error {
+	if note == "" {
+		return m.show(ctx, c, a, r)
+	}
+	return m.ledger.FillNote(ctx, c, calendar.Mirror{Calendar: note, Account: a.ID, Remote: r.ID, RemoteName: nameOf(r.Name)}, calendar.Origin{From: a.Name})
+}
+
+// followNoted has an account follow the feed that its app has noted by now.
+func (m *Mirror) followNoted(ctx context.Context, a calendar.Account) (calendar.Account, error) {
+	if a.Provider != noteProvider {
+		return a, nil
+	}
+	mirrors, err := m.Store.Mirrors(ctx, a.ID)
+	if err != nil || len(mirrors) != 1 {
+		return a, err
+	}
+	cal, err := m.Store.Calendar(ctx, a.Owner, mirrors[0].Calendar)
+	if err != nil || !cal.Followed() {
+		return a, err
+	}
+	_, url, err := m.noted(ctx, cal)
+	if err != nil {
+		return a, err
+	}
+	if url == "" {
+		return a, Refusef("the app does not say any more which feed it follows; what it last held stays here")
+	}
+	s, err := m.unseal(a)
+	if err != nil || sameFeed(s.URL, url) {
+		return a, err
+	}
+	a.Address = m.Providers[noteProvider].Address(Secret{URL: url})
+	return a, m.keep(ctx, &a, Secret{URL: url, Agreed: m.Now()})
+}
+
+// empty takes what came from a source out of a subscription, which stays as its app made it, and tells whether it is one.
+func (m *Mirror) empty(ctx context.Context, c calendar.Caller, one calendar.Mirror) (bool, error) {
+	cal, err := m.Store.Calendar(ctx, c.User.ID, one.Calendar)
+	if err != nil && calendar.ReasonOf(err) == calendar.NotFound {
+		return false, nil
+	}
+	if err != nil || !cal.Followed() {
+		return false, err
+	}
+	held, g, err := m.holdAll(ctx, cal.ID)
+	if err != nil {
+		return true, err
+	}
+	defer g.release(ctx)
+	if one, err = m.Store.Mirror(held, cal.ID); err != nil {
+		return true, err
+	}
+	one.Round, one.Cursor = one.Round+1, ""
+	_, err = m.arrive(held, g, cal, calendar.Arrival{Mirror: one, Sweep: true})
+	return true, g.why(held, err)
+}
