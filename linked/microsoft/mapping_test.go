@@ -144,7 +144,7 @@ func crlf(text string) []byte { return []byte(strings.ReplaceAll(text, "\n", "\r
 
 // TestOut holds what Microsoft's events are in iCalendar, and that nothing is lost on the way there and back.
 func TestOut(t *testing.T) {
-	archives(t, "out", 40, func(t *testing.T, a *txtar.Archive) {
+	archives(t, "out", 60, func(t *testing.T, a *txtar.Archive) {
 		source := part(a, "graph.json")
 		s := seriesOf(t, source)
 		data, err := Text(s, zones)
@@ -164,7 +164,7 @@ func TestOut(t *testing.T) {
 
 // TestIn holds what events of calendar programs are at Microsoft, and that they come back as they were.
 func TestIn(t *testing.T) {
-	archives(t, "in", 30, func(t *testing.T, a *txtar.Archive) {
+	archives(t, "in", 40, func(t *testing.T, a *txtar.Archive) {
 		source := part(a, "event.ics")
 		s, err := Read(crlf(source), zones)
 		if err != nil {
