@@ -42,12 +42,19 @@ class Machine:
             ["systemd-nspawn", "--quiet", "--directory", self.root, "--machine", "calendar", "--register=no", "--keep-unit",
              "--private-network", "--link-journal=no", "--resolv-conf=off", "--timezone=off", "--console=pipe", "--boot"],
             stdin=subprocess.DEVNULL, stdout=self.log, stderr=self.log)
-        self.first = self._first()
+        try:
+            self.first = self._first()
+            self._wait()
+        except BaseException:
+            self.stop()
+            raise
+
+    def _wait(self):
         for _ in range(300):
             if self.run("systemctl is-system-running", check=False).strip() in ("running", "degraded"):
                 return
             time.sleep(0.2)
-        raise Failed("the machine does not come up: " + os.path.join(work, "machine.log"))
+        raise Failed("the machine does not come up: " + os.path.join(self.work, "machine.log"))
 
     def _first(self):
         """Finds the machine's first process: the child of nspawn that has become systemd."""
