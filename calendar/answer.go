@@ -10,6 +10,10 @@ type Asked struct {
 	Recipient MailAddress
 	// Status is their answer as far as it is known (PARTSTAT).
 	Status string
+	// Start and End are when it is, as the fields of a form have it, on the clock of Zone, or days; "" where no other time can
+	// be proposed.
+	Start, End, Zone string
+	Days             bool
 	// Cancelled tells that there is nothing to answer any more.
 	Cancelled bool
 }
@@ -20,4 +24,6 @@ type Answers interface {
 	Open(ctx context.Context, token string) (Asked, error)
 	// Give answers with a PARTSTAT and a comment. Stale where the event was called off.
 	Give(ctx context.Context, token, status, comment string) (Asked, error)
+	// Propose asks for another time, written as Asked has it. The event stays as it is until the organizer has decided.
+	Propose(ctx context.Context, token, start, end, comment string) (Asked, error)
 }

@@ -94,7 +94,12 @@ func (a *Answers) open(ctx context.Context, token string) (calendar.Letter, cale
 	if err != nil {
 		return calendar.Letter{}, calendar.Asked{}, errors.Join(errLink, err)
 	}
+	at, err := letter.TimesOf(told[i])
+	if err != nil {
+		at = letter.Times{} // what cannot be written in a form is answered as it is
+	}
 	return told[i], calendar.Asked{
+		Start: at.Start, End: at.End, Zone: at.Zone, Days: at.Days,
 		Title: s.Title, When: s.When, Repeats: s.Repeats, Where: s.Where, Description: s.Description,
 		Organizer: cmp.Or(user.Title(), string(told[i].From)), Recipient: c.To, Status: s.Status, Cancelled: told[i].Method == calendar.MethodCancel,
 	}, nil
@@ -141,18 +146,14 @@ func (a *Answers) allowed(id calendar.LetterID) bool {
 // Give implements [calendar.Answers]: the organizer's event then says so, as after a reply by mail.
 func (a *Answers) Give(ctx context.Context, token, status, comment string) (calendar.Asked, error) {
 	l, asked, err := a.open(ctx, token)
-	switch {
-	case err != nil:
-		return asked, err
-	case asked.Cancelled:
-		return asked, calendar.Errorf(calendar.Stale, "", "the event was called off, so there is nothing to answer")
-	case !slices.Contains(given, status):
-		return asked, calendar.Errorf(calendar.Invalid, "", "an answer is yes, maybe or no")
-	case utf8.RuneCountInString(comment) > commentMost:
-		return asked, calendar.Errorf(calendar.Invalid, "", "a comment may have %d characters", commentMost)
+	if err == nil && !asked.Cancelled && !slices.Contains(given, status) {
+		err = calendar.Errorf(calendar.Invalid, "", "an answer is yes, maybe or no")
 	}
-	if !a.allowed(l.ID) {
-		return asked, calendar.Errorf(calendar.Unavailable, "", "you have answered very often; wait an hour, then answer again")
+	if err == nil {
+		err = a.hears(l, asked, comment)
+	}
+	if err != nil {
+		return asked, err
 	}
 	reply, err := letter.Reply(l, status, comment, a.Now())
 	if err != nil {
@@ -160,5 +161,38 @@ func (a *Answers) Give(ctx context.Context, token, status, comment string) (cale
 	}
 	asked.Status = status
 	in := calendar.Inbound{From: l.To, To: []calendar.MailAddress{l.From}, Method: calendar.MethodReply, Data: reply}
+	return asked, a.Middle.Receive(ctx, in)
+}
+
+// hears refuses what is said of an event that was called off, at too great a length, or too often.
+func (a *Answers) hears(l calendar.Letter, asked calendar.Asked, comment string) error {
+	switch {
+	case asked.Cancelled:
+		return calendar.Errorf(calendar.Stale, "", "the event was called off, so there is nothing to answer")
+	case utf8.RuneCountInString(comment) > commentMost:
+		return calendar.Errorf(calendar.Invalid, "", "a comment may have %d characters", commentMost)
+	case !a.allowed(l.ID):
+		return calendar.Errorf(calendar.Unavailable, "", "you have answered very often; wait an hour, then answer again")
+	}
+	return nil
+}
+
+// Propose implements [calendar.Answers]: the organizer decides about it as about one by mail.
+func (a *Answers) Propose(ctx context.Context, token, start, end, comment string) (calendar.Asked, error) {
+	l, asked, err := a.open(ctx, token)
+	if err == nil {
+		err = a.hears(l, asked, comment)
+	}
+	if err != nil {
+		return asked, err
+	}
+	counter, err := letter.Counter(l, letter.Times{Start: start, End: end}, comment, a.Now())
+	switch {
+	case errors.Is(err, letter.ErrTimes), errors.Is(err, letter.ErrOrder), errors.Is(err, letter.ErrNoNews), errors.Is(err, letter.ErrTask):
+		return asked, calendar.Errorf(calendar.Invalid, "", "%v; propose another time", err)
+	case err != nil:
+		return asked, fmt.Errorf("proposing: %w", err)
+	}
+	in := calendar.Inbound{From: l.To, To: []calendar.MailAddress{l.From}, Method: calendar.MethodCounter, Data: counter}
 	return asked, a.Middle.Receive(ctx, in)
 }

@@ -40,6 +40,7 @@ func TestAnswerByLink(t *testing.T) {
 	want := calendar.Asked{
 		Title: "Secret plan", When: "Tuesday, 10 March 2026, 10:00 – 11:00 (Europe/Berlin, UTC+01:00)",
 		Organizer: "Alice Example", Recipient: "guest@example.com", Status: "NEEDS-ACTION",
+		Start: "2026-03-10T10:00", End: "2026-03-10T11:00", Zone: "Europe/Berlin",
 	}
 	if diff := cmp.Diff(want, asked); diff != "" || err != nil {
 		t.Errorf("asked (-want +got), %v:\n%s", err, diff)

@@ -33,6 +33,9 @@ type answerContent struct {
 	// Choices are the answers there are.
 	Choices []given
 	Comment string
+	// Proposed tells that another time was proposed just now; From and To are what was written for it.
+	Proposed bool
+	From, To string
 }
 
 // given is an answer: as a button, and in words once it is given.
@@ -59,19 +62,36 @@ func (v *visit) invitationForm() error {
 	if err != nil {
 		return err
 	}
-	return v.show("answer", answerContent{Asked: asked, Choices: givens})
+	return v.show("answer", answerContent{Asked: asked, Choices: givens, From: asked.Start, To: asked.End})
 }
 
+// proposes is what the button for another time says beside the answers.
+const proposes = "PROPOSED"
+
 func (v *visit) answerInvitation() error {
-	comment := v.field("comment")
-	asked, err := v.Answers.Give(v.r.Context(), v.r.PathValue("token"), v.field("answer"), comment)
-	content := answerContent{Asked: asked, Choices: givens, Comment: comment}
+	ctx, token, comment := v.r.Context(), v.r.PathValue("token"), v.field("comment")
+	content := answerContent{Choices: givens, Comment: comment}
+	var asked calendar.Asked
+	var err error
+	if content.Proposed = v.field("answer") == proposes; content.Proposed {
+		content.From, content.To = v.field("start"), v.field("end")
+		asked, err = v.Answers.Propose(ctx, token, content.From, content.To, comment)
+	} else {
+		asked, err = v.Answers.Give(ctx, token, v.field("answer"), comment)
+		content.From, content.To = asked.Start, asked.End
+	}
+	content.Asked = asked
+	if err != nil {
+		content.Proposed = false
+	}
 	if err != nil && asked.Recipient != "" {
 		return v.again("answer", content, err)
 	}
 	if err != nil {
 		return err
 	}
-	content.Said, content.Given = said(asked.Status), true
+	if !content.Proposed {
+		content.Said, content.Given = said(asked.Status), true
+	}
 	return v.write(http.StatusOK, "answer", content, "")
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"caldav-mcp-server/auth"
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/internal/testdb"
 	"caldav-mcp-server/mail"
@@ -121,6 +122,45 @@ func TestAnswerPage(t *testing.T) {
 			b.post(i.path(), "answer", "ACCEPTED")
 		}
 		b.post(i.path(), "answer", "ACCEPTED").shows(http.StatusServiceUnavailable, "very often")
+	})
+}
+
+// TestAnswerPageProposes: a guest without a calendar asks for another time, and has answered nothing by it.
+func TestAnswerPageProposes(t *testing.T) {
+	t.Parallel()
+	invite(t, func(i *invited) {
+		b := i.browser()
+		page := b.get(i.path()).shows(http.StatusOK, "Would another time be better?").body
+		if !strings.Contains(page, `value="2026-05-10T10:00"`) || !strings.Contains(page, `value="2026-05-10T11:00"`) {
+			t.Errorf("the form does not have the times:\n%s", page)
+		}
+		propose := func(start, end string) shown {
+			return b.post(i.path(), "answer", "PROPOSED", "start", start, "end", end, "comment", "My train")
+		}
+		propose("2026-05-10T10:00", "2026-05-10T11:00").shows(http.StatusUnprocessableEntity, "when the event takes place")
+		propose("2026-05-11T10:00", "2026-05-11T09:00").shows(http.StatusUnprocessableEntity, "before it begins")
+		propose("soon", "").shows(http.StatusUnprocessableEntity, "cannot be read")
+		if len(i.book.answers) > 0 {
+			t.Errorf("the answers are %q", i.book.answers)
+		}
+		propose("2026-05-11T14:30", "2026-05-11T16:00").shows(http.StatusOK, "You proposed another time").hides("You said")
+		if len(i.book.answers) != 1 {
+			t.Fatalf("the answers are %q", i.book.answers)
+		}
+		for _, want := range []string{"METHOD:COUNTER", "DTSTART;TZID=Europe/Berlin:20260511T143000", "DTEND;TZID=Europe/Berlin:20260511T160000", "COMMENT:My train", "PARTSTAT=NEEDS-ACTION:mailto:guest@example.com"} {
+			if !strings.Contains(i.book.answers[0], want) {
+				t.Errorf("there is no %s in\n%s", want, i.book.answers[0])
+			}
+		}
+		// The organizer finds it on their home page, as what comes by mail.
+		i.answers.Middle = i.calendars
+		mail := "ann@example.org"
+		i.must(i.store.ChangeUser(t.Context(), i.letter.User, auth.UserEdit{Email: &mail}))
+		ann, err := i.store.UserByID(t.Context(), i.letter.User)
+		i.must(err)
+		i.put(callerOf(ann), i.made(ann, "Work"), object("VEVENT", "u", "Team", "DTSTART:20260510T080000Z", "DTEND:20260510T090000Z", "ORGANIZER:mailto:ann@example.org", "ATTENDEE:mailto:guest@example.com"))
+		propose("2026-05-11T14:30", "2026-05-11T16:00").shows(http.StatusOK, "You proposed another time")
+		i.as("ann").get("").shows(http.StatusOK, "guest@example.com proposes", "Mon 11 May 14:30", "My train")
 	})
 }
 

@@ -20,6 +20,14 @@ func Reply(to calendar.Letter, status, comment string, now time.Time) ([]byte, e
 	if err != nil {
 		return nil, err
 	}
+	return s.answer(to, "REPLY", comment, now, func(_ *ical.Component, mine *ical.Property) {
+		mine.SetParam("PARTSTAT", status)
+		mine.RemoveParam("RSVP")
+	})
+}
+
+// answer is a message of a letter's recipient to who sent it: what it is about, their own line, and what they say of it.
+func (s *source) answer(to calendar.Letter, method, comment string, now time.Time, says func(event *ical.Component, mine *ical.Property)) ([]byte, error) {
 	asked := s.main()
 	c := ical.NewComponent(asked.Name())
 	for p := range asked.Properties() {
@@ -33,8 +41,7 @@ func Reply(to calendar.Letter, status, comment string, now time.Time) ([]byte, e
 		return nil, err
 	}
 	p := mine.Clone()
-	p.SetParam("PARTSTAT", status)
-	p.RemoveParam("RSVP")
+	says(c, p)
 	c.Add(p)
 	if comment = lines(comment, fieldMost); comment != "" {
 		c.SetText("COMMENT", comment)
@@ -42,7 +49,7 @@ func Reply(to calendar.Letter, status, comment string, now time.Time) ([]byte, e
 	calendar := ical.NewComponent("VCALENDAR")
 	calendar.Add(ical.NewProperty("VERSION", "2.0"))
 	calendar.Add(ical.NewProperty("PRODID", content.ProductID))
-	calendar.Add(ical.NewProperty("METHOD", "REPLY"))
+	calendar.Add(ical.NewProperty("METHOD", method))
 	for _, zone := range s.zones {
 		calendar.AddComponent(zone.Clone())
 	}

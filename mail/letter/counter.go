@@ -1,0 +1,112 @@
+package letter
+
+import (
+	"errors"
+	"time"
+
+	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/content"
+	"caldav-mcp-server/ical"
+)
+
+// Why nothing is proposed.
+var (
+	ErrTimes  = errors.New("the times cannot be read")
+	ErrOrder  = errors.New("it would end before it begins")
+	ErrNoNews = errors.New("that is when the event takes place")
+	ErrTask   = errors.New("another time is proposed for an event")
+)
+
+// Times are when an event begins and ends, as the fields of a form have it: on the clock that the event was written for, or
+// days, of which End is the last.
+type Times struct {
+	Start, End string
+	// Zone names the clock; it is empty for days, and where each place has its own.
+	Zone string
+	Days bool
+}
+
+// The forms of fields.
+const (
+	fieldDay    = time.DateOnly
+	fieldMinute = "2006-01-02T15:04"
+)
+
+// TimesOf reads the times of what a letter is about; there are none for a task.
+func TimesOf(l calendar.Letter) (Times, error) {
+	s, err := read(l.Data, nil)
+	if err != nil {
+		return Times{}, err
+	}
+	return s.times()
+}
+
+func (s *source) times() (Times, error) {
+	c := s.main()
+	begin := c.Property("DTSTART")
+	if c.Name() != content.Event || begin == nil {
+		return Times{}, nil
+	}
+	at, err := begin.Time()
+	if err != nil {
+		return Times{}, err
+	}
+	from, until, err := s.clock.Bounds(c)
+	if err != nil || until == content.Forever {
+		return Times{}, err
+	}
+	lasts := until - from
+	t := Times{Days: at.IsDate()}
+	form := fieldMinute
+	switch {
+	case t.Days:
+		form, lasts = fieldDay, max(0, lasts-int64((24*time.Hour).Seconds()))
+	case at.Form == ical.FormUTC:
+		t.Zone = "UTC"
+	default:
+		t.Zone, _ = begin.Param("TZID")
+	}
+	write := func(seconds int64) string { return time.Unix(seconds, 0).UTC().Format(form) }
+	t.Start, t.End = write(at.Civil.Seconds()), write(at.Civil.Seconds()+lasts)
+	return t, nil
+}
+
+// Counter makes the proposal of a letter's recipient to have it at another time, which is written as its times are.
+func Counter(to calendar.Letter, wanted Times, comment string, now time.Time) ([]byte, error) {
+	s, err := read(to.Data, nil)
+	if err != nil {
+		return nil, err
+	}
+	is, err := s.times()
+	if err != nil || is.Start == "" {
+		return nil, errors.Join(ErrTask, err)
+	}
+	if wanted.Start == is.Start && wanted.End == is.End {
+		return nil, ErrNoNews
+	}
+	form, last := fieldMinute, time.Duration(0)
+	if is.Days {
+		form, last = fieldDay, 24*time.Hour // DTEND is the day after
+	}
+	start, err := time.Parse(form, wanted.Start)
+	end, err2 := time.Parse(form, wanted.End)
+	switch {
+	case errors.Join(err, err2) != nil:
+		return nil, ErrTimes
+	case end.Before(start):
+		return nil, ErrOrder
+	}
+	return s.answer(to, "COUNTER", comment, now, func(c *ical.Component, _ *ical.Property) {
+		c.Remove("DURATION")
+		begin := c.Property("DTSTART")
+		at, _ := begin.Time() // as times has read it
+		put := func(name string, t time.Time) {
+			p := ical.NewProperty(name, "", begin.Params()...)
+			at.Civil = ical.CivilFromSeconds(t.Unix())
+			p.SetValue(at.String())
+			c.Set(p)
+		}
+		put("DTEND", end.Add(last))
+		put("DTSTART", start)
+	})
+}
