@@ -65,7 +65,7 @@ func (b toolbox) attempt(ctx context.Context, c *call, key string, do func(conte
 
 // settle remembers what came of a call. A refusal is forgotten, so that the mended call can
 // have the same key. After a failure nobody knows whether the change was made: the attempt
-// stays open, and who repeats it will find out.
+// stays open, and whoever repeats it will find out.
 func (b toolbox) settle(ctx context.Context, attempt calendar.Attempt, a answer, failed error) (answer, error) {
 	// A client that has gone away is the one that will ask again.
 	ctx = context.WithoutCancel(ctx)

@@ -241,8 +241,8 @@ func (b toolbox) calendarsOfUsers(ctx context.Context, c *call, names []string) 
 	return found, nil
 }
 
-// ownedBy tells which calendars are those of who has a login name, a mail address, or a full name that nobody else has.
-// Only who shares something with the caller counts, so that nobody learns of others.
+// ownedBy tells which calendars are those of the person who has a login name, a mail address, or a full name that nobody else has.
+// Only a person who shares something with the caller counts, so that nobody learns of others.
 func (b toolbox) ownedBy(ctx context.Context, c *call, all []calendar.Calendar, name string) (func(calendar.Calendar) bool, error) {
 	name = bareAddress(name)
 	people, err := b.service.FindPeople(ctx, c.caller, func(u calendar.User, same calendar.Comparison) bool {

@@ -14,7 +14,7 @@ const (
 
 	selectUsages = `SELECT owner_id, COUNT(*), SUM(objects), SUM(bytes) FROM calendars GROUP BY owner_id`
 
-	// recount is what the counts are, for who doubts them.
+	// recount is what the counts are, for anyone who doubts them.
 	recount = `UPDATE calendars SET
 		objects = (SELECT COUNT(*) FROM objects o WHERE o.calendar_id = calendars.id AND NOT o.deleted),
 		bytes = (SELECT COALESCE(SUM(o.size), 0) FROM objects o WHERE o.calendar_id = calendars.id AND NOT o.deleted)
