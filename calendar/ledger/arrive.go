@@ -329,8 +329,5 @@ func (s *Ledger) Overtaken(ctx context.Context, c calendar.Caller, cal calendar.
 		_, err = w.write(ctx, *there, &mine, true)
 		return err
 	})
-	if errors.Is(err, errSame) {
-		return nil
-	}
-	return err
+	return unlessSame(err)
 }

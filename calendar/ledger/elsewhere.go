@@ -27,15 +27,9 @@ func (e *elsewhereError) Error() string {
 	return "this is being changed all the time where it is from; try again in a moment"
 }
 
-// foreign is an object of a linked calendar.
-type foreign struct {
-	in  calendar.CalendarID
-	uid calendar.UID
-}
-
 // courier has what became of a change's writes at their sources, over all its attempts.
 type courier struct {
-	sent map[foreign]calendar.Sent
+	sent map[holding]calendar.Sent
 	// open calls are those that let others at the calendars again.
 	open []func(lost bool)
 	// lost tells that others were at a calendar before the change was stored.
@@ -62,10 +56,10 @@ func (c *courier) carry(ctx context.Context, s *Ledger, by calendar.Caller, all 
 	}
 	c.open = append(c.open, done)
 	if c.sent == nil {
-		c.sent = map[foreign]calendar.Sent{}
+		c.sent = map[holding]calendar.Sent{}
 	}
 	for _, one := range sent {
-		c.sent[foreign{one.Calendar, one.UID}] = one
+		c.sent[holding{one.Calendar, one.UID}] = one
 	}
 	return nil
 }
@@ -76,11 +70,11 @@ func (w *work) tellAbroad(cal calendar.CalendarID, old, next *calendar.Object, t
 		return
 	}
 	if w.loud == nil {
-		w.loud = map[foreign]bool{}
+		w.loud = map[holding]bool{}
 	}
 	for _, o := range []*calendar.Object{old, next} {
 		if o != nil {
-			w.loud[foreign{cal, o.UID}] = true
+			w.loud[holding{cal, o.UID}] = true
 		}
 	}
 }
@@ -88,7 +82,7 @@ func (w *work) tellAbroad(cal calendar.CalendarID, old, next *calendar.Object, t
 // post notes that an object of a linked calendar is written, nil data for one that goes. The last of what is done to a UID
 // is what counts.
 func (w *work) post(cal calendar.CalendarID, o calendar.Object, data []byte) {
-	next := calendar.Outgoing{Calendar: cal, UID: o.UID, Data: data, Quiet: !w.loud[foreign{cal, o.UID}]}
+	next := calendar.Outgoing{Calendar: cal, UID: o.UID, Data: data, Quiet: !w.loud[holding{cal, o.UID}]}
 	i := slices.IndexFunc(w.outgoing, func(g calendar.Outgoing) bool { return g.Calendar == cal && g.UID == o.UID })
 	if i < 0 {
 		w.outgoing = append(w.outgoing, next)
@@ -104,7 +98,7 @@ func (w *work) abroad(ctx context.Context, cal calendar.Calendar, o *calendar.Ob
 	}
 	o.ScheduleTag = ""
 	w.post(cal.ID, *o, o.Data)
-	sent, ok := w.courier.sent[foreign{cal.ID, o.UID}]
+	sent, ok := w.courier.sent[holding{cal.ID, o.UID}]
 	if !ok || !bytes.Equal(sent.Outgoing.Data, o.Data) {
 		return nil
 	}
@@ -122,7 +116,7 @@ func (w *work) abroad(ctx context.Context, cal calendar.Calendar, o *calendar.Ob
 func (w *work) unsent() []calendar.Outgoing {
 	var left []calendar.Outgoing
 	for _, o := range w.outgoing {
-		sent, ok := w.courier.sent[foreign{o.Calendar, o.UID}]
+		sent, ok := w.courier.sent[holding{o.Calendar, o.UID}]
 		if !ok || !bytes.Equal(sent.Outgoing.Data, o.Data) {
 			left = append(left, o)
 		}
@@ -152,7 +146,7 @@ func (w *work) settleAbroad(ctx context.Context) error {
 		if o.Data != nil {
 			continue
 		}
-		if ref := w.courier.sent[foreign{o.Calendar, o.UID}].Mirrored.Ref; ref != "" {
+		if ref := w.courier.sent[holding{o.Calendar, o.UID}].Mirrored.Ref; ref != "" {
 			if err := w.DropMirrored(ctx, o.Calendar, ref); err != nil {
 				return err
 			}
@@ -165,7 +159,7 @@ func (w *work) settleAbroad(ctx context.Context) error {
 func (w *work) fence(ctx context.Context) error {
 	seen := map[calendar.Fence]bool{}
 	for _, o := range w.outgoing {
-		f := w.courier.sent[foreign{o.Calendar, o.UID}].Fence
+		f := w.courier.sent[holding{o.Calendar, o.UID}].Fence
 		if seen[f] {
 			continue
 		}

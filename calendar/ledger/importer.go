@@ -74,10 +74,7 @@ func (i *Importer) Store(ctx context.Context, cal calendar.Calendar, batch []cal
 		}
 		return nil
 	})
-	if errors.Is(err, errSame) {
-		err = nil
-	}
-	return results, err
+	return results, unlessSame(err)
 }
 
 // prepare looks at an object before any lock is taken.

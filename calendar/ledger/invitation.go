@@ -337,10 +337,7 @@ func (s *Ledger) answer(ctx context.Context, c calendar.Caller, id calendar.Cale
 		t.notifyOwner(t.cal.Calendar, said, r)
 		return nil
 	})
-	if errors.Is(err, errSame) {
-		return nil
-	}
-	return err
+	return unlessSame(err)
 }
 
 // leaveGroups has no group of the caller's give them the calendar any more. Of somebody who has it by name too, the change that

@@ -338,8 +338,5 @@ func (s *Ledger) Delivered(ctx context.Context, l calendar.Letter) error {
 		}
 		return w.settleCopy(ctx, a, w.versionAsIs(schedule.Delivered{Object: stored}))
 	})
-	if errors.Is(err, errSame) {
-		return nil
-	}
-	return err
+	return unlessSame(err)
 }

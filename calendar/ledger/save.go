@@ -14,6 +14,14 @@ import (
 // errSame ends a transaction that would change nothing.
 var errSame = errors.New("nothing to change")
 
+// unlessSame is what such a transaction comes to for the caller to whom that is no error.
+func unlessSame(err error) error {
+	if errors.Is(err, errSame) {
+		return nil
+	}
+	return err
+}
+
 // Put stores an object that a client wrote, byte for byte but for control characters.
 func (s *Ledger) Put(ctx context.Context, c calendar.Caller, cal calendar.Calendar, d calendar.Draft) (calendar.Saved, error) {
 	return s.save(ctx, c, cal, d)

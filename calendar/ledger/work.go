@@ -47,7 +47,7 @@ type work struct {
 	courier  *courier
 	arriving bool
 	// loud are the objects of linked calendars of whose change their sources are to tell the guests.
-	loud map[foreign]bool
+	loud map[holding]bool
 	// before is what a preview would have done before this.
 	before *imagined
 }
