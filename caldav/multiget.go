@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 
 	"caldav-mcp-server/calendar"
 )
@@ -70,6 +71,7 @@ func (x *exchange) multiget(d *xml.Decoder, root xml.StartElement) error {
 		return x.getMessages(p, q.hrefs)
 	}
 	f := newFetcher(x, p.data, r.calendar)
+	defer f.leave()
 	ms := x.multistatus(p)
 	for hrefs := range slices.Chunk(q.hrefs, chunk) {
 		if err := ms.addAll(f, hrefs); err != nil {
@@ -154,10 +156,7 @@ type fetcher struct {
 	calendars map[calendar.Segment]calendar.Calendar
 	// told are the objects that were answered for.
 	told map[member]bool
-	// places are what is fetched by now, objects what was found of it, and found where.
-	places  []place
-	objects []calendar.Object
-	found   map[member]int
+	*fetched
 	// bytes is what the objects hold; cut tells that there were too many, so that others may be there.
 	bytes int64
 	cut   bool
@@ -165,10 +164,21 @@ type fetcher struct {
 	one resource
 }
 
+// fetched is a chunk of objects. It takes twenty kilobytes, which a request leaves to the next one.
+type fetched struct {
+	// places are what is fetched by now, objects what was found of it, and found where.
+	places  []place
+	objects []calendar.Object
+	found   map[member]int
+}
+
+var chunks = sync.Pool{New: func() any { return &fetched{found: map[member]int{}} }}
+
 // newFetcher makes a fetcher for a request whose own calendar, if it has one, is known.
 func newFetcher(x *exchange, data bool, own calendar.Calendar) *fetcher {
+	of, _ := chunks.Get().(*fetched)
 	f := &fetcher{
-		x: x, data: data, told: map[member]bool{}, found: map[member]int{}, one: resource{x: x},
+		x: x, data: data, told: map[member]bool{}, fetched: of, one: resource{x: x},
 		calendars: map[calendar.Segment]calendar.Calendar{x.at.calendar: own},
 	}
 	if x.at.kind() == atCalendar {
@@ -231,6 +241,14 @@ func (f *fetcher) empty() {
 	clear(f.objects)
 	f.x.meter.Free(f.bytes)
 	f.bytes, f.cut = 0, false
+}
+
+// leave ends the use of a fetcher.
+func (f *fetcher) leave() {
+	f.empty()
+	clear(f.places)
+	chunks.Put(f.fetched)
+	f.fetched = nil
 }
 
 func (f *fetcher) fetchFrom(segment calendar.Segment, names []calendar.ObjectName) error {
