@@ -143,8 +143,8 @@ func TestAFollowedNoteStaysAsItsAppMadeIt(t *testing.T) {
 		if held() != "unseen" || everything() != before {
 			t.Errorf("it holds %q still, and its app sees\n%s", held(), everything())
 		}
-		for o := range h.Store.Objects(ctx, notes[0].ID, calendar.ObjectQuery{}) {
-			t.Errorf("%s is left", o.Name)
+		for o, err := range h.Store.Objects(ctx, notes[0].ID, calendar.ObjectQuery{}) {
+			t.Errorf("%s is left, %v", o.Name, err)
 		}
 	})
 }

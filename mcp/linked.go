@@ -1,8 +1,10 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -260,6 +262,10 @@ func (b toolbox) updateLinkedAccount(ctx context.Context, c *call, in *linkedCha
 	if in.action == refreshAccount {
 		arrived, err := b.service.Mirrors.Refresh(ctx, c.caller, a.ID)
 		v.arrivedView = arrivedOf(arrived)
+		if errors.Is(err, mirror.ErrSignIn) && b.linkPage() != "" {
+			asked := c.lead(question{text: quotedShort(a.Name) + " does not let this server in any more. Open the page, sign in here, and link it again.", page: b.linkPage()})
+			err = cmp.Or(asked, err)
+		}
 		if err != nil {
 			return answer{}, err
 		}

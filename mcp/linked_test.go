@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"strings"
 	"testing"
@@ -53,6 +54,9 @@ func (n noticeBoard) Changes(_ context.Context, _, cursor string) (mirror.Change
 	}
 	one := func(uid, title string) mirror.Object {
 		return mirror.Object{Ref: uid, Version: title, UID: uid, Data: []byte(wrapped(calendar.Event, uid, "DTSTART:20260305T170000Z", "DTEND:20260305T190000Z", "SUMMARY:"+title))}
+	}
+	if cursor != "" && strings.Contains(string(n), "locked") {
+		return mirror.Changes{}, mirror.ErrSignIn
 	}
 	page := mirror.Changes{Objects: []mirror.Object{one("sing", "Rehearsal")}, Cursor: "1", Whole: true}
 	if cursor != "" {
@@ -160,6 +164,31 @@ func TestFollowingWhatAnAppFollows(t *testing.T) {
 			t.Errorf("the status: %s", after)
 		}
 	})
+}
+
+// TestSigningInAgainIsAskedFor: a client that can have a page opened is asked to when an account lets nobody in any more.
+func TestSigningInAgainIsAskedFor(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, testdb.SQLite(t))
+	door := h.open(t, h.config())
+	use(t, door, "alice", "subscribe_calendar", map[string]any{"url": "https://feeds.example/locked", "name": "Choir"}, new(subscribedView))
+	opened := do(t, request(t, "POST", door, "alice", `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{"elicitation":{"url":{}}},"clientInfo":{"name":"t","version":"1"}}}`))
+	session := opened.header.Get(sessionHeader)
+	e := hears(t, request(t, "POST", door, "alice", `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"update_linked_account","arguments":{"account":"Choir","action":"refresh"}}}`, sessionHeader, session))
+	var asked struct {
+		ID, Method string
+		Params     struct{ Mode, URL string }
+	}
+	if err := json.Unmarshal([]byte(e.next(t)), &asked); err != nil || asked.Method != "elicitation/create" || asked.Params.Mode != "url" || asked.Params.URL != "https://cal.example/dav/account/linked" {
+		t.Fatalf("asked %+v, %v", asked, err)
+	}
+	asker{e, session}.say(t, door, "alice", session, asked.ID, "accept")
+	if said := e.next(t); !strings.Contains(said, "must be linked again") {
+		t.Errorf("not linked again: %s", said)
+	}
+	if said := h.say(t, door, "alice", "update_linked_account", map[string]any{"account": "Choir", "action": "refresh"}); !strings.Contains(said, "Choir") {
+		t.Errorf("a client that opens no pages: %s", said)
+	}
 }
 
 // TestAccountsAreNamed: by an id, or by a name that one has alone; what is wrong with one is said where one asks how things
