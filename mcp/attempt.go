@@ -86,7 +86,11 @@ func (b toolbox) settle(ctx context.Context, attempt calendar.Attempt, a answer,
 	if err != nil {
 		return answer{}, err
 	}
-	return a, b.service.SettleAttempt(ctx, attempt, data)
+	err = b.service.SettleAttempt(ctx, attempt, data)
+	if calendar.ReasonOf(err) == calendar.Unavailable && err != nil {
+		return a, nil // the change is made, and who hears that it is not would make it twice; the store says in the log what is wrong
+	}
+	return a, err
 }
 
 func remember(a answer) (k kept, err error) {

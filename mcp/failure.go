@@ -99,7 +99,7 @@ var advice = [...]struct {
 }{
 	{calendar.RulePrivileges, "list_calendars says what may be done with each; if that is not enough, tell the user"},
 	{calendar.RuleSupportedKind, "list_calendars says what each of them holds"},
-	{calendar.RuleDiskSpace, "nothing was changed; tell the user that whoever runs the server has to make room"},
+	{calendar.RuleDiskSpace, "tell the user that whoever runs the server has to make room"},
 }
 
 // advised is the refusal that an error is, with what to do next; nil if it is none.

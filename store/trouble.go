@@ -44,5 +44,5 @@ func (t *trouble) met(ctx context.Context, kind fault, err *calendar.Error) {
 	more := before.more
 	before.at, before.more = t.now(), 0
 	t.mu.Unlock()
-	t.log.Log(ctx, troubles[kind], err.Message, "err", err.Cause, "untold", more)
+	t.log.Log(ctx, troubles[kind], "the database failed", "why", err.Message, "err", err.Cause, "untold", more)
 }
