@@ -211,7 +211,7 @@ func (m *meeting) calledOff(ctx context.Context) error {
 		}
 		former, err := content.Read(e.Before, unlimited)
 		if err != nil {
-			return nil //nolint:nilerr // the journal has forgotten it
+			return nil // the journal has forgotten it
 		}
 		parties, err := m.partiesOf(ctx, former)
 		if err == nil && schedule.RoleIn(former, parties.Are(m.in.Owner)) == schedule.Organizer {
