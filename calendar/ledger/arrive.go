@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"strings"
 	"time"
 
 	"caldav-mcp-server/calendar"
@@ -83,8 +84,14 @@ func (s *Ledger) Arrive(ctx context.Context, cal calendar.Calendar, a calendar.A
 	return in.done, in.store(ctx, calendar.Arrival{Mirror: a.Mirror})
 }
 
+// faultMost bounds what is kept of why an object is kept out.
+const faultMost = 500
+
+func shortFault(text string) string { return strings.ToValidUTF8(text[:min(len(text), faultMost)], "") }
+
 // look decides about an object.
 func (a *arriving) look(ctx context.Context, o calendar.Arriving) {
+	o.Fault = shortFault(o.Fault)
 	was, known := a.known[o.Ref]
 	if o.Data == nil && o.Fault == "" || known && was.Version == o.Version && o.Version != "" && was.Fault == o.Fault {
 		if was.Round = o.Round; known {
@@ -96,7 +103,7 @@ func (a *arriving) look(ctx context.Context, o calendar.Arriving) {
 	if n.Fault == "" {
 		var err error
 		if n.object, err = a.prepare(ctx, o.Data); err != nil {
-			n.Fault = err.Error()
+			n.Fault = shortFault(err.Error())
 		} else {
 			n.UID, n.write = n.object.UID, true
 		}
