@@ -87,8 +87,9 @@ func (b toolbox) settle(ctx context.Context, attempt calendar.Attempt, a answer,
 		return answer{}, err
 	}
 	err = b.service.SettleAttempt(ctx, attempt, data)
-	if calendar.ReasonOf(err) == calendar.Unavailable && err != nil {
-		return a, nil // the change is made, and who hears that it is not would make it twice; the store says in the log what is wrong
+	if err != nil && calendar.ReasonOf(err) == calendar.Unavailable {
+		// The change is made, and an assistant that hears otherwise would make it twice. The store says in the log what is wrong.
+		err = nil
 	}
 	return a, err
 }

@@ -32,7 +32,7 @@ type place struct{ turn chan struct{} }
 
 // batch is a transaction of several writers, each but the first in a savepoint of its own. The first has nobody's writes
 // before it, so that all of the transaction may go with it: under a savepoint SQLite copies each page before it is changed
-// and writes out the words for the search again and again, which doubles what an invitation of fifty takes.
+// and writes out the words for the search again and again, which is an eighth and more of what an invitation of fifty takes.
 type batch struct {
 	size int
 	// lost tells that the database has rolled back all of it, as SQLite does when the disk is full, over that the commit was made
