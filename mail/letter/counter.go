@@ -51,23 +51,22 @@ func (s *source) times() (Times, error) {
 	if err != nil {
 		return Times{}, err
 	}
-	from, until, err := s.clock.Bounds(c)
-	if err != nil || until == content.Forever {
+	// Both are read off the clock: between them it may have been put forward, or back.
+	w, err := s.when(c)
+	if err != nil {
 		return Times{}, err
 	}
-	lasts := until - from
 	t := Times{Days: at.IsDate()}
-	form := fieldMinute
+	form, last := fieldMinute, w.end
 	switch {
 	case t.Days:
-		form, lasts = fieldDay, max(0, lasts-int64((24*time.Hour).Seconds()))
+		form, last = fieldDay, w.end.AddDate(0, 0, -1)
 	case at.Form == ical.FormUTC:
 		t.Zone = "UTC"
 	default:
 		t.Zone, _ = begin.Param("TZID")
 	}
-	write := func(seconds int64) string { return time.Unix(seconds, 0).UTC().Format(form) }
-	t.Start, t.End = write(at.Civil.Seconds()), write(at.Civil.Seconds()+lasts)
+	t.Start, t.End = w.start.Format(form), last.Format(form)
 	return t, nil
 }
 
@@ -106,7 +105,9 @@ func Counter(to calendar.Letter, wanted Times, comment string, now time.Time) ([
 			p.SetValue(at.String())
 			c.Set(p)
 		}
-		put("DTEND", end.Add(last))
+		if c.Remove("DTEND"); is.Start != is.End || end.After(start) || is.Days {
+			put("DTEND", end.Add(last))
+		}
 		put("DTSTART", start)
 	})
 }
