@@ -43,40 +43,28 @@ func (in *newCalendar) takes() []field {
 
 // calendarTools are the tools about calendars as such.
 func (b toolbox) calendarTools() []tool {
-	return []tool{{
+	return []tool{reading(tool{
 		name: "list_calendars", title: "List calendars",
 		description: "Lists the user's calendars and those shared with them: ids, time zones, what may be done. Other tools need the ids.",
-		scope:       calendar.ScopeRead,
-		hints:       hints{readOnly: true, idempotent: true},
-		begin:       doing(b.listCalendars),
-		gives:       calendarsView{},
-	}, {
+		begin:       doing(b.listCalendars), gives: calendarsView{},
+	}), reading(tool{
 		name: "get_calendar", title: "Get calendar",
 		description: "Returns one calendar, with what list_calendars leaves out: what may be done, what it holds, and the ctag, a since of list_changes.",
-		scope:       calendar.ScopeRead,
-		hints:       hints{readOnly: true, idempotent: true},
-		begin:       doing(b.getCalendar),
-		gives:       structuredCalendar{},
-	}, b.once(tool{
+		begin:       doing(b.getCalendar), gives: structuredCalendar{},
+	}), b.once(tool{
 		name: "create_calendar", title: "Create calendar",
 		description: "Makes an empty calendar and returns it with its id.",
 		scope:       calendar.ScopeWrite, unbound: true,
-		begin: doing(b.createCalendar),
-		gives: structuredCalendar{},
-	}), b.once(tool{
+		begin: doing(b.createCalendar), gives: structuredCalendar{},
+	}), b.changing(tool{
 		name: "update_calendar", title: "Change calendar",
 		description: "Renames or recolours a calendar; one that is shared with the user, for their eyes only.",
-		scope:       calendar.ScopeRead | calendar.ScopeWrite,
-		hints:       hints{destructive: true, idempotent: true},
-		begin:       doing(b.updateCalendar),
-		gives:       structuredCalendar{},
+		begin:       doing(b.updateCalendar), gives: structuredCalendar{},
 	}), b.once(tool{
 		name: "delete_calendar", title: "Delete calendar",
 		description: "Deletes a calendar with all its events, for everybody. Ask first: only the operator can bring it back, for some days.",
-		scope:       calendar.ScopeDelete,
-		hints:       hints{destructive: true},
-		begin:       doing(b.deleteCalendar),
-		gives:       deletedCalendar{},
+		scope:       calendar.ScopeDelete, hints: hints{destructive: true},
+		begin: doing(b.deleteCalendar), gives: deletedCalendar{},
 	})}
 }
 

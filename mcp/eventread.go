@@ -88,18 +88,6 @@ func rawText(data []byte) string {
 	return strings.Join(lines, "\r\n")
 }
 
-// queryTool is query_events.
-func (b toolbox) queryTool() tool {
-	return tool{
-		name: "query_events", title: "Query events",
-		description: "Lists one calendar's events with etags; between start and end each instance of a series, else each series once. For days in words, or all calendars: list_events.",
-		scope:       calendar.ScopeRead,
-		hints:       hints{readOnly: true, idempotent: true},
-		begin:       doing(b.queryEvents),
-		gives:       queryView{},
-	}
-}
-
 // eventsQuestion is what query_events takes.
 type eventsQuestion struct {
 	inCalendar

@@ -28,14 +28,11 @@ var dayWords = [...]string{
 
 // findTools look for a time to meet.
 func (b toolbox) findTools() []tool {
-	return []tool{{
+	return []tool{reading(tool{
 		name: "find_time", title: "Find a time",
 		description: "Finds times when the user and all who are named are free, in working hours, the best first. Without a time: the next 7 days. For busy times only: get_free_busy.",
-		scope:       calendar.ScopeRead,
-		hints:       hints{readOnly: true, idempotent: true},
-		begin:       doing(b.findTime),
-		gives:       slotsView{},
-	}}
+		begin:       doing(b.findTime), gives: slotsView{},
+	})}
 }
 
 // slotQuestion is what find_time takes.

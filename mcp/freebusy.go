@@ -35,14 +35,11 @@ func (in *whose) takes() []field {
 
 // busyTools tell when people are busy.
 func (b toolbox) busyTools() []tool {
-	return []tool{{
+	return []tool{reading(tool{
 		name: "get_free_busy", title: "Free and busy times",
 		description: "Tells when the user, or calendars and people named, are busy, without titles. To find a time for all: find_time.",
-		scope:       calendar.ScopeRead,
-		hints:       hints{readOnly: true, idempotent: true},
-		begin:       doing(b.freeBusy),
-		gives:       busyView{},
-	}}
+		begin:       doing(b.freeBusy), gives: busyView{},
+	})}
 }
 
 // busyQuestion is what get_free_busy takes.

@@ -29,20 +29,15 @@ var answers = map[string]string{"accept": schedule.Accepted, "decline": schedule
 // invitationTools are the tools about what others invite the user to.
 func (b toolbox) invitationTools() []tool {
 	return []tool{
-		{
+		reading(tool{
 			name: "list_invitations", title: "List invitations",
 			description: "Lists invitations that wait for an answer, what else is on then, and times guests propose. Then respond_to_event.",
-			scope:       calendar.ScopeRead,
-			hints:       hints{readOnly: true, idempotent: true},
-			begin:       doing(b.listInvitations),
-			gives:       invitationsView{},
-		}, b.once(tool{
+			begin:       doing(b.listInvitations), gives: invitationsView{},
+		}), b.once(tool{
 			name: "respond_to_event", title: "Answer invitation",
 			description: "Answers an invitation or a proposal, and tells them. Ask first.",
-			scope:       calendar.ScopeRead | calendar.ScopeWrite | calendar.ScopeInvite,
-			hints:       hints{destructive: true, idempotent: true},
-			begin:       doing(b.respondToEvent),
-			gives:       respondedView{},
+			scope:       calendar.ScopeRead | calendar.ScopeWrite | calendar.ScopeInvite, hints: hints{destructive: true, idempotent: true},
+			begin: doing(b.respondToEvent), gives: respondedView{},
 		}),
 	}
 }

@@ -20,17 +20,13 @@ func (b toolbox) linkedTools() []tool {
 	return []tool{b.once(tool{
 		name: "subscribe_calendar", title: "Subscribe to calendar",
 		description: "Shows a published .ics calendar among the user's, to read. Take no address but the user's.",
-		scope:       calendar.ScopeWrite, unbound: true,
-		hints: hints{openWorld: true},
-		begin: doing(b.subscribeCalendar),
-		gives: subscribedView{},
+		scope:       calendar.ScopeWrite, unbound: true, hints: hints{openWorld: true},
+		begin: doing(b.subscribeCalendar), gives: subscribedView{},
 	}), b.once(tool{
 		name: "update_linked_account", title: "Refresh or unlink account",
 		description: "Looks now at a linked account or feed, or unlinks it; its copies stay (keep) or go (drop).",
-		scope:       calendar.ScopeRead | calendar.ScopeWrite, besides: unlinking, unbound: true,
-		hints: hints{destructive: true, openWorld: true},
-		begin: doing(b.updateLinkedAccount),
-		gives: lookedView{},
+		scope:       calendar.ScopeRead | calendar.ScopeWrite, besides: unlinking, unbound: true, hints: hints{destructive: true, openWorld: true},
+		begin: doing(b.updateLinkedAccount), gives: lookedView{},
 	})}
 }
 

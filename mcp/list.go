@@ -26,14 +26,11 @@ const (
 
 // listTools list events over all calendars.
 func (b toolbox) listTools() []tool {
-	return []tool{{
+	return []tool{reading(tool{
 		name: "list_events", title: "List events",
 		description: "Lists what takes place in a time, in all calendars; each instance of a series with its recurrence_id. Without a time: the next 7 days. To find words at any time: search_events.",
-		scope:       calendar.ScopeRead,
-		hints:       hints{readOnly: true, idempotent: true},
-		begin:       doing(b.listEvents),
-		gives:       listView{},
-	}}
+		begin:       doing(b.listEvents), gives: listView{},
+	})}
 }
 
 // agendaQuestion is what list_events takes.

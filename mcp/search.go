@@ -24,20 +24,19 @@ const (
 // searchTools find events, and search tasks as well, by what they say. search and fetch are the two that OpenAI's
 // connectors ask of every server, in the form that they ask for.
 func (b toolbox) searchTools() []tool {
-	reads := hints{readOnly: true, idempotent: true}
-	return []tool{{
+	return []tool{reading(tool{
 		name: "search_events", title: "Search events",
 		description: "Finds events by words of title, notes, place or people (all words, or their beginnings), the next first. For a time, without words: list_events.",
-		scope:       calendar.ScopeRead, hints: reads,
-		begin: doing(b.searchEvents),
-		gives: foundView{},
-	}, {
+		begin:       doing(b.searchEvents), gives: foundView{},
+	}), reading(tool{
 		name: "search", title: "Search (for connectors)",
 		description: "For connectors that call fetch; otherwise search_events. Words or a question; tasks too.",
-		scope:       calendar.ScopeRead, hints: reads,
-		begin: doing(b.search),
-		gives: resultsView{},
-	}}
+		begin:       doing(b.search), gives: resultsView{},
+	}), reading(tool{
+		name: "fetch", title: "Fetch (for connectors)",
+		description: "For connectors: what search found; otherwise use get_event.",
+		begin:       doing(b.fetch), gives: fetchedView{},
+	})}
 }
 
 // wanted are the words that are looked for.
@@ -175,18 +174,6 @@ func (id eventID) url() string { return "calendar://event/" + id.String() }
 
 // headline is a title that is never empty.
 func headline(title string) string { return cmp.Or(title, "(no title)") }
-
-// fetchTools return what search has found.
-func (b toolbox) fetchTools() []tool {
-	return []tool{{
-		name: "fetch", title: "Fetch (for connectors)",
-		description: "For connectors: what search found; otherwise use get_event.",
-		scope:       calendar.ScopeRead,
-		hints:       hints{readOnly: true, idempotent: true},
-		begin:       doing(b.fetch),
-		gives:       fetchedView{},
-	}}
-}
 
 // oneFound is what fetch takes.
 type oneFound struct{ id string }

@@ -15,25 +15,18 @@ func (b toolbox) shareTools() []tool {
 	return []tool{b.once(tool{
 		name: "share_calendar", title: "Share calendar",
 		description: "Shares the user's calendar with another user of this server, or changes what they may do. Ask first.",
-		scope:       calendar.ScopeShare,
-		hints:       hints{idempotent: true},
-		begin:       doing(b.shareCalendar),
-		gives:       sharedView{},
+		scope:       calendar.ScopeShare, hints: hints{idempotent: true},
+		begin: doing(b.shareCalendar), gives: sharedView{},
 	}), b.once(tool{
 		name: "unshare_calendar", title: "Stop sharing calendar",
 		description: "Takes a shared calendar from another user; with the user's own name gives up one that is shared with them.",
-		scope:       calendar.ScopeShare,
-		hints:       hints{destructive: true},
-		begin:       doing(b.unshareCalendar),
-		gives:       unsharedView{},
-	}), {
+		scope:       calendar.ScopeShare, hints: hints{destructive: true},
+		begin: doing(b.unshareCalendar), gives: unsharedView{},
+	}), reading(tool{
 		name: "list_shared_calendars", title: "List shared calendars",
 		description: "Lists what others share with the user; list_calendars has these, too.",
-		scope:       calendar.ScopeRead,
-		hints:       hints{readOnly: true, idempotent: true},
-		begin:       doing(b.listSharedCalendars),
-		gives:       calendarsView{},
-	}}
+		begin:       doing(b.listSharedCalendars), gives: calendarsView{},
+	})}
 }
 
 // withUser is a calendar and somebody else.

@@ -18,8 +18,7 @@ func (b toolbox) statusTools() []tool {
 		description: "Tells the date, time and weekday, the user's zone, what this connection may do, and the accounts linked. Call it before you turn \"tomorrow\" into a date.",
 		scope:       0, // whatever a token may do, it may know that
 		hints:       hints{readOnly: true},
-		begin:       doing(b.status),
-		gives:       statusView{},
+		begin:       doing(b.status), gives: statusView{},
 	}}
 }
 

@@ -21,47 +21,32 @@ const (
 // taskTools are the tools about tasks.
 func (b toolbox) taskTools() []tool {
 	return []tool{
-		{
+		reading(tool{
 			name: "list_tasks", title: "List tasks",
 			description: "Lists tasks, what is due first on top; of one that recurs, the next open instance. For events: list_events.",
-			scope:       calendar.ScopeRead,
-			hints:       hints{readOnly: true, idempotent: true},
-			begin:       doing(b.listTasks),
-			gives:       tasksView{},
-		}, {
+			begin:       doing(b.listTasks), gives: tasksView{},
+		}), reading(tool{
 			name: "get_task", title: "Get task",
 			description: "Returns one task, or instance of a series, with all details and its subtasks.",
-			scope:       calendar.ScopeRead,
-			hints:       hints{readOnly: true, idempotent: true},
-			begin:       doing(b.getTask),
-			gives:       wholeTask{},
-		}, b.once(tool{
+			begin:       doing(b.getTask), gives: wholeTask{},
+		}), b.once(tool{
 			name: "create_task", title: "Create task",
 			description: "Creates a task, in a calendar that holds tasks. For what takes time: create_event.",
 			scope:       calendar.ScopeWrite,
-			begin:       doing(b.createTask),
-			gives:       taskDetailsView{},
-		}), b.once(tool{
+			begin:       doing(b.createTask), gives: taskDetailsView{},
+		}), b.changing(tool{
 			name: "update_task", title: "Change or complete task",
 			description: "Changes only the fields that you give; an empty text or list removes one. completed: true is done, false opens it again.",
-			scope:       calendar.ScopeRead | calendar.ScopeWrite,
-			hints:       hints{destructive: true, idempotent: true},
-			begin:       doing(b.updateTask),
-			gives:       changedTask{},
-		}), b.once(tool{
+			begin:       doing(b.updateTask), gives: changedTask{},
+		}), b.changing(tool{
 			name: "move_task", title: "Move task",
 			description: "Moves a task to another calendar that holds tasks. For another time: update_task.",
-			scope:       calendar.ScopeRead | calendar.ScopeWrite,
-			hints:       hints{destructive: true, idempotent: true},
-			begin:       doing(b.moveTask),
-			gives:       taskDetailsView{},
+			begin:       doing(b.moveTask), gives: taskDetailsView{},
 		}), b.once(tool{
 			name: "delete_task", title: "Delete task",
 			description: "Deletes a task or instances. What is done: update_task with completed.",
-			scope:       calendar.ScopeRead | calendar.ScopeWrite | calendar.ScopeDelete,
-			hints:       hints{destructive: true, idempotent: true},
-			begin:       doing(b.deleteTask),
-			gives:       deletedTask{},
+			scope:       calendar.ScopeRead | calendar.ScopeWrite | calendar.ScopeDelete, hints: hints{destructive: true, idempotent: true},
+			begin: doing(b.deleteTask), gives: deletedTask{},
 		}),
 	}
 }

@@ -41,6 +41,18 @@ type tool struct {
 	gives any
 }
 
+// reading is a tool that only looks.
+func reading(t tool) tool {
+	t.scope, t.hints = calendar.ScopeRead, hints{readOnly: true, idempotent: true}
+	return t
+}
+
+// changing is one that changes what it has read, and that finds nothing to change when the call is repeated.
+func (b toolbox) changing(t tool) tool {
+	t.scope, t.hints = calendar.ScopeRead|calendar.ScopeWrite, hints{destructive: true, idempotent: true}
+	return b.once(t)
+}
+
 // job is what a tool does in one call: the parameters fill a struct of its own, which do finds filled.
 type job struct {
 	takes []field
@@ -148,7 +160,6 @@ func (b toolbox) tools() []tool {
 		b.listTools(),
 		b.changeTools(),
 		b.searchTools(),
-		b.fetchTools(),
 		b.busyTools(),
 		b.findTools(),
 		b.linkedTools(),

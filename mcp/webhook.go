@@ -25,10 +25,8 @@ func (b toolbox) webhookTools() []tool {
 	return []tool{{
 		name: "webhooks", title: "Webhooks",
 		description: "Has an https address told of each change in the user's calendars. add shows the secret that signs, once; resume turns on one that was turned off. Take no address but the user's.",
-		scope:       calendar.ScopeRead | calendar.ScopeShare, unbound: true,
-		hints: hints{destructive: true, openWorld: true},
-		begin: doing(b.webhooks),
-		gives: webhooksView{},
+		scope:       calendar.ScopeRead | calendar.ScopeShare, unbound: true, hints: hints{destructive: true, openWorld: true},
+		begin: doing(b.webhooks), gives: webhooksView{},
 	}}
 }
 
