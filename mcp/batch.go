@@ -70,10 +70,7 @@ func (b toolbox) changeMany(ctx context.Context, c *call, in *manyChanges) (answ
 	if len(in.changes) == 0 {
 		return answer{}, errArgument(`"changes" is empty: give one object for each change`)
 	}
-	z, err := b.zoneFor(c, inZone{}, calendar.Calendar{})
-	if err != nil {
-		return answer{}, err
-	}
+	z := b.usualZone(c, calendar.Calendar{})
 	c.batch, c.consent.parts = b.service.NewBatch(c.caller, c.meter, c.telling()), new(bool)
 	v := manyView{Preview: in.preview, zoneView: z.view()}
 	for i, sent := range in.changes {
@@ -200,7 +197,7 @@ func (v manyView) prose() prose {
 	if v.Preview {
 		heading = "Nothing was changed. It would be %s (times in %s):\n\n"
 	}
-	fmt.Fprintf(&b, heading, changesWord(len(v.Changes)), v.Timezone)
+	fmt.Fprintf(&b, heading, counted(len(v.Changes), "change"), v.Timezone)
 	for i, one := range v.Changes {
 		fmt.Fprintf(&b, "%d. %s", i+1, defused(string(one.What)))
 		if one.StartLocal != "" {

@@ -238,7 +238,7 @@ func changeIDs(in calendar.CalendarID, versions []calendar.Version) []string {
 // prose says it for reading.
 func (v changesView) prose(z zoned, found []calendar.Change, told []string) prose {
 	var b strings.Builder
-	fmt.Fprintf(&b, "Found %s (times in %s):\n\n", changesWord(len(v.Changes)), z.Name())
+	fmt.Fprintf(&b, "Found %s (times in %s):\n\n", counted(len(v.Changes), "change"), z.Name())
 	names, legend := calendarNames{}, []string(nil)
 	for i, c := range v.Changes {
 		in := names.tell(found[i].In, &legend)
@@ -252,13 +252,6 @@ func (v changesView) prose(z zoned, found []calendar.Change, told []string) pros
 		fmt.Fprintf(&b, "\nNot shown, since they are shared for reading only: %s\n", strings.Join(texts(v.NotShown), ", "))
 	}
 	return prose(strings.TrimSpace(b.String()))
-}
-
-func changesWord(n int) string {
-	if n == 1 {
-		return "1 change"
-	}
-	return fmt.Sprintf("%d changes", n)
 }
 
 // toldOf says what happened, of each change as long as there is room for it.

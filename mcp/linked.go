@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/calendar/mirror"
@@ -74,10 +73,6 @@ type arrivedView struct {
 	Refused  int `json:"refused,omitempty" doc:"So many cannot be shown here."`
 }
 
-func arrivedOf(a calendar.Arrived) arrivedView {
-	return arrivedView{a.Created, a.Modified, a.Deleted, a.Refused}
-}
-
 // subscribedView is what subscribe_calendar returns.
 type subscribedView struct {
 	Account  calendar.AccountID  `json:"account_id"`
@@ -128,14 +123,10 @@ func (b toolbox) linkedOf(ctx context.Context, c *call, z zoned) (linkedView, er
 		return v, err
 	}
 	for _, a := range all {
-		one := accountView{
+		v.Linked = append(v.Linked, accountView{
 			ID: a.ID, Name: shown(short(a.Name, longestListedTitle)), Kind: a.Kind, Status: string(a.Status),
-			Error: shown(short(a.Error, longestListedTitle)), Calendars: len(a.Calendars),
-		}
-		if !a.Checked.IsZero() {
-			one.Checked = a.Checked.In(z.Location()).Format(time.RFC3339)
-		}
-		v.Linked = append(v.Linked, one)
+			Error: shown(short(a.Error, longestListedTitle)), Checked: z.momentOf(a.Checked), Calendars: len(a.Calendars),
+		})
 	}
 	notes, err := b.service.Mirrors.Notes(ctx, c.caller)
 	if err != nil {
@@ -220,7 +211,7 @@ func (b toolbox) subscribeCalendar(ctx context.Context, c *call, in *subscriptio
 	}
 	cal := linked.Calendars[0].Calendar
 	c.calendar = cal.ID
-	return same(subscribedView{linked.ID, cal.ID, shown(short(cal.Name, longestListedTitle)), arrivedOf(arrived)})
+	return same(subscribedView{linked.ID, cal.ID, shown(short(cal.Name, longestListedTitle)), arrivedView(arrived)})
 }
 
 // accountNamed finds an account by its id, or by a name that no other has.
@@ -257,7 +248,7 @@ func (b toolbox) updateLinkedAccount(ctx context.Context, c *call, in *linkedCha
 	v := lookedView{Account: a.ID, Done: in.action}
 	if in.action == refreshAccount {
 		arrived, err := b.service.Mirrors.Refresh(ctx, c.caller, a.ID)
-		v.arrivedView = arrivedOf(arrived)
+		v.arrivedView = arrivedView(arrived)
 		if errors.Is(err, mirror.ErrSignIn) && b.linkPage() != "" {
 			asked := c.lead(question{text: quotedShort(a.Name) + " does not let this server in any more. Open the page, sign in here, and link it again.", page: b.linkPage()})
 			err = cmp.Or(asked, err)

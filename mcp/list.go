@@ -109,22 +109,15 @@ func (v listView) prose(r rows, found []query.Occurrence, w window) prose {
 	if w.continued {
 		heading = "Going on with the other %s (%s):\n"
 	}
-	fmt.Fprintf(&b, heading, events(len(v.Events)+v.More), w)
+	fmt.Fprintf(&b, heading, counted(len(v.Events)+v.More, "event"), w)
 	r.write(&b, found, v.Events)
 	if v.Truncated {
 		fmt.Fprintf(&b, "\n%d more: call again with cursor %s\n", v.More, v.NextCursor)
 	}
 	if v.Unread > 0 {
-		fmt.Fprintf(&b, "\nNot listed: %s whose recurrence cannot be followed.\n", events(v.Unread))
+		fmt.Fprintf(&b, "\nNot listed: %s whose recurrence cannot be followed.\n", counted(v.Unread, "event"))
 	}
 	return prose(strings.TrimSpace(b.String()))
-}
-
-func events(n int) string {
-	if n == 1 {
-		return "1 event"
-	}
-	return fmt.Sprintf("%d events", n)
 }
 
 // spot is where a listing goes on. It holds the window too: "today" may be another day when the rest

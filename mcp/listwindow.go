@@ -43,14 +43,16 @@ type spanView struct {
 	End   string `json:"end,omitempty"`
 }
 
-func (z zoned) span(from, until time.Time) (v spanView) {
-	if !from.IsZero() {
-		v.Start = from.In(z.Location()).Format(time.RFC3339)
+func (z zoned) span(from, until time.Time) spanView {
+	return spanView{z.momentOf(from), z.momentOf(until)}
+}
+
+// momentOf is a moment in the zone, and nothing for none.
+func (z zoned) momentOf(at time.Time) string {
+	if at.IsZero() {
+		return ""
 	}
-	if !until.IsZero() {
-		v.End = until.In(z.Location()).Format(time.RFC3339)
-	}
-	return v
+	return at.In(z.Location()).Format(time.RFC3339)
 }
 
 func (w window) view() windowView {

@@ -54,30 +54,35 @@ func (b toolbox) zoneToWrite(c *call, in inZone, cal calendar.Calendar) (zoned, 
 	if !strings.EqualFold(in.timezone, floating) {
 		return b.zoneFor(c, in, cal)
 	}
-	z, err := b.zoneFor(c, inZone{}, cal)
+	z := b.usualZone(c, cal)
 	z.floating = true
-	return z, err
+	return z, nil
 }
 
 // zoneFor decides on the zone of a call about a calendar, or about none. Only an argument that means nothing
 // is an error: a stored name that does gives way to the next.
 func (b toolbox) zoneFor(c *call, in inZone, cal calendar.Calendar) (zoned, error) {
-	if in.timezone != "" {
-		z, err := b.zones.Ask(in.timezone)
-		if err != nil {
-			return zoned{}, errArgument(`"timezone": %s`, err)
-		}
-		return zoned{Zone: z, source: zoneOfArgument}, nil
+	if in.timezone == "" {
+		return b.usualZone(c, cal), nil
 	}
+	z, err := b.zones.Ask(in.timezone)
+	if err != nil {
+		return zoned{}, errArgument(`"timezone": %s`, err)
+	}
+	return zoned{Zone: z, source: zoneOfArgument}, nil
+}
+
+// usualZone is that of a call which names none.
+func (b toolbox) usualZone(c *call, cal calendar.Calendar) zoned {
 	for _, stored := range [...]struct {
 		name   string
 		source zoneSource
 	}{{c.caller.User.Timezone, zoneOfUser}, {cal.Timezone, zoneOfCalendar}} {
 		if z, err := b.zones.Lookup(stored.name); err == nil {
-			return zoned{Zone: z, source: stored.source}, nil
+			return zoned{Zone: z, source: stored.source}
 		}
 	}
-	return zoned{Zone: zone.UTC(), source: zoneOfNobody}, nil
+	return zoned{Zone: zone.UTC(), source: zoneOfNobody}
 }
 
 // moment is a time as a call gave it.

@@ -188,10 +188,7 @@ func (b toolbox) prompt(c *call, f form) (string, error) {
 	if c.caller.Scopes&calendar.ScopeRead == 0 {
 		return "", calendar.Errorf(calendar.Forbidden, calendar.RulePrivileges, "this token may not read")
 	}
-	z, err := b.zoneFor(c, inZone{}, calendar.Calendar{})
-	if err != nil {
-		return "", err
-	}
+	z := b.usualZone(c, calendar.Calendar{})
 	now := b.now().In(z.Location())
 	lines := append([]string{fmt.Sprintf("It is %s, %s in %s.", now.Weekday(), now.Format(time.RFC3339), z.Name())}, f.lines()...)
 	return strings.Join(lines, "\n"), nil

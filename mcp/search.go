@@ -118,7 +118,7 @@ func (v foundView) prose(r rows, found query.Finds, q query.EventSearch) prose {
 		fmt.Fprintf(&b, "Nothing matches %s; did you mean %s?\n", quote(text), quote(string(v.Meant)))
 		text = string(v.Meant)
 	}
-	fmt.Fprintf(&b, "Found %s matching %s (%s):\n", events(len(v.Events)), quote(text), r.zone.Name())
+	fmt.Fprintf(&b, "Found %s matching %s (%s):\n", counted(len(v.Events), "event"), quote(text), r.zone.Name())
 	r.write(&b, found.Occurrences, v.Events)
 	switch {
 	case v.Truncated:
@@ -147,10 +147,7 @@ type resultView struct {
 }
 
 func (b toolbox) search(ctx context.Context, c *call, in *wanted) (answer, error) {
-	z, err := b.zoneFor(c, inZone{}, calendar.Calendar{})
-	if err != nil {
-		return answer{}, err
-	}
+	z := b.usualZone(c, calendar.Calendar{})
 	found, err := b.searchSaid(ctx, c, z, in.words)
 	if err != nil {
 		return answer{}, err

@@ -39,24 +39,17 @@ type statusView struct {
 }
 
 func (b toolbox) status(ctx context.Context, c *call, _ *nothing) (answer, error) {
-	z, err := b.zoneFor(c, inZone{}, calendar.Calendar{})
-	if err != nil {
-		return answer{}, err
-	}
+	z := b.usualZone(c, calendar.Calendar{})
 	now := b.now().In(z.Location())
 	v := statusView{
 		User: shown(c.caller.User.Name), DisplayName: shown(c.caller.User.Title()), Email: shown(c.caller.User.Email),
 		TokenID: c.caller.Token, TokenName: shown(c.caller.Agent),
 		Scopes: auth.ScopeNames(c.caller.Scopes), Calendars: c.caller.Calendars,
-		Now: now.Format(time.RFC3339), Weekday: now.Weekday().String(), zoneView: z.view(),
+		Expires: z.momentOf(c.caller.Expires), Now: now.Format(time.RFC3339), Weekday: now.Weekday().String(), zoneView: z.view(),
 	}
-	if v.linkedView, err = b.linkedOf(ctx, c, z); err != nil {
-		return answer{}, err
-	}
-	if !c.caller.Expires.IsZero() {
-		v.Expires = c.caller.Expires.In(z.Location()).Format(time.RFC3339)
-	}
-	return answer{v.prose(), v}, nil
+	var err error
+	v.linkedView, err = b.linkedOf(ctx, c, z)
+	return answer{v.prose(), v}, err
 }
 
 // prose says the same in sentences.

@@ -6,7 +6,6 @@ import (
 	"net/url"
 	"slices"
 	"strings"
-	"time"
 
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/calendar/watch"
@@ -123,10 +122,7 @@ func hostOf(address string) string {
 const mostDeliveries = 20
 
 func (b toolbox) listWebhooks(ctx context.Context, c *call, _ *webhookCall, v *webhooksView) error {
-	z, err := b.zoneFor(c, inZone{}, calendar.Calendar{})
-	if err != nil {
-		return err
-	}
+	z := b.usualZone(c, calendar.Calendar{})
 	all, err := b.service.Webhooks(ctx, c.caller)
 	for _, w := range all {
 		v.Webhooks = append(v.Webhooks, webhookView{w.ID, shown(hostOf(w.URL)), w.Kinds, w.Content, w.State, z.momentOf(w.Failing)})
@@ -135,10 +131,7 @@ func (b toolbox) listWebhooks(ctx context.Context, c *call, _ *webhookCall, v *w
 }
 
 func (b toolbox) listDeliveries(ctx context.Context, c *call, in *webhookCall, v *webhooksView) error {
-	z, err := b.zoneFor(c, inZone{}, calendar.Calendar{})
-	if err != nil {
-		return err
-	}
+	z := b.usualZone(c, calendar.Calendar{})
 	all, err := b.service.WebhookDeliveries(ctx, c.caller, in.id, mostDeliveries)
 	for _, d := range all {
 		one := deliveryView{Made: z.momentOf(d.Made), Calendar: d.Calendar, State: d.State, Tries: int(d.Tries), Answer: shown(short(d.Answer, longestListedTitle))}
@@ -148,14 +141,6 @@ func (b toolbox) listDeliveries(ctx context.Context, c *call, in *webhookCall, v
 		v.Deliveries = append(v.Deliveries, one)
 	}
 	return err
-}
-
-// momentOf is a moment in the user's zone, and nothing for none.
-func (z zoned) momentOf(at time.Time) string {
-	if at.IsZero() {
-		return ""
-	}
-	return at.In(z.Location()).Format(time.RFC3339)
 }
 
 func (b toolbox) addWebhook(ctx context.Context, c *call, in *webhookCall, v *webhooksView) error {
