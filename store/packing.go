@@ -64,12 +64,16 @@ func unpack(stored []byte) ([]byte, error) {
 		return stored, nil
 	}
 	length, n := binary.Uvarint(stored[1:])
-	if n <= 0 || length > mostPacked {
+	if n <= 0 || length < leastPacked || length > mostPacked {
 		return nil, errPacking
 	}
-	text := make([]byte, length)
-	if _, err := io.ReadFull(flate.NewReaderDict(bytes.NewReader(stored[1+n:]), firstWords), text); err != nil {
+	text, beyond := make([]byte, length), make([]byte, 1)
+	inflate := flate.NewReaderDict(bytes.NewReader(stored[1+n:]), firstWords)
+	if _, err := io.ReadFull(inflate, text); err != nil {
 		return nil, errors.Join(errPacking, err)
+	}
+	if _, err := io.ReadFull(inflate, beyond); !errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return nil, errors.Join(errPacking, err) // it ends elsewhere
 	}
 	return text, nil
 }

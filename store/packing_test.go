@@ -74,13 +74,21 @@ func TestPacking(t *testing.T) {
 func TestUnpackingDamage(t *testing.T) {
 	t.Parallel()
 	stored, _ := pack(&sync.Pool{New: newPacker}, ordinary(5))
-	for n := 1; n < len(stored)-8; n += 7 {
+	for n := 1; n < len(stored); n += 3 {
 		if text, err := unpack(stored[:n]); !errors.Is(err, errPacking) {
 			t.Fatalf("of %d bytes, %d are read as %.40q, %v", len(stored), n, text, err)
 		}
 	}
 	if _, err := unpack([]byte{packedFirst, 0xff, 0xff, 0xff, 0xff, 0x7f}); !errors.Is(err, errPacking) {
 		t.Errorf("gigabytes are announced: %v", err)
+	}
+	shorter := bytes.Clone(stored)
+	shorter[1]-- // the lowest bits of the length
+	for _, damaged := range [][]byte{{packedFirst, 0}, {packedFirst, 0, 3}, shorter} {
+		var text []byte
+		if err := (packedText{&text}).Scan(damaged); !errors.Is(err, errPacking) {
+			t.Errorf("% .12x is read as %.40q, %v", damaged, text, err)
+		}
 	}
 }
 
