@@ -49,8 +49,3 @@ func (l *lru[K, V]) drop(key K) {
 		l.order.Remove(e)
 	}
 }
-
-func (l *lru[K, V]) clear() {
-	clear(l.byKey)
-	l.order.Init()
-}
