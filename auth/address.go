@@ -2,7 +2,6 @@ package auth
 
 import (
 	"context"
-	"fmt"
 	"strings"
 	"time"
 
@@ -40,10 +39,7 @@ type AddressStore interface {
 // Addresses returns a user's mail addresses beside the main one.
 func (s *Service) Addresses(ctx context.Context, u calendar.User) ([]Address, error) {
 	all, err := s.store.Addresses(ctx, u.ID)
-	if err != nil {
-		return nil, fmt.Errorf("listing mail addresses: %w", err)
-	}
-	return all, nil
+	return all, during("listing mail addresses", err)
 }
 
 // AddAddress notes that a user says an address is theirs.
@@ -69,10 +65,7 @@ func (s *Service) AddAddress(ctx context.Context, u calendar.User, text string) 
 	if err != nil && calendar.ReasonOf(err) == calendar.Exists {
 		err = errHas(text)
 	}
-	if err != nil {
-		return fmt.Errorf("adding the address: %w", err)
-	}
-	return nil
+	return during("adding the address", err)
 }
 
 func errHas(address string) error {
@@ -82,27 +75,16 @@ func errHas(address string) error {
 // VerifyAddress makes an address a user's own, once somebody has made sure that it is.
 func (s *Service) VerifyAddress(ctx context.Context, u calendar.User, text string) error {
 	err := s.store.VerifyAddress(ctx, u.ID, strings.ToLower(text), s.seconds())
-	if err != nil && calendar.ReasonOf(err) == calendar.Exists {
-		err = calendar.Errorf(calendar.Exists, "", "%q is another user's", shortened(text, maxTitle))
-	}
-	if err != nil {
-		return fmt.Errorf("verifying the address: %w", err)
-	}
-	return nil
+	err = reworded(err, calendar.Exists, "%q is another user's", shortened(text, maxTitle))
+	return during("verifying the address", err)
 }
 
 // DropAddress takes an address away from a user.
 func (s *Service) DropAddress(ctx context.Context, u calendar.User, text string) error {
-	if err := s.store.DropAddress(ctx, u.ID, strings.ToLower(text)); err != nil {
-		return fmt.Errorf("removing the address: %w", err)
-	}
-	return nil
+	return during("removing the address", s.store.DropAddress(ctx, u.ID, strings.ToLower(text)))
 }
 
 // MainAddress makes a verified address the one that invitations name.
 func (s *Service) MainAddress(ctx context.Context, u calendar.User, text string) error {
-	if err := s.store.SwapAddress(ctx, u.ID, strings.ToLower(text), s.seconds()); err != nil {
-		return fmt.Errorf("choosing the main address: %w", err)
-	}
-	return nil
+	return during("choosing the main address", s.store.SwapAddress(ctx, u.ID, strings.ToLower(text), s.seconds()))
 }

@@ -92,10 +92,7 @@ func (s *Service) AcceptCodes(ctx context.Context, session Session, parcel Parce
 
 // DropCodes ends a user's one-time codes.
 func (s *Service) DropCodes(ctx context.Context, u calendar.User) error {
-	if err := s.store.DropCodeSecret(ctx, u.ID); err != nil {
-		return fmt.Errorf("dropping the secret of the codes: %w", err)
-	}
-	return nil
+	return during("dropping the secret of the codes", s.store.DropCodeSecret(ctx, u.ID))
 }
 
 // stepOf returns the period whose code it is, of those about now.

@@ -113,10 +113,7 @@ func (s *Service) enter(ctx context.Context, u calendar.User, way Way, browser s
 // Factors returns what a user can prove themselves with.
 func (s *Service) Factors(ctx context.Context, u calendar.User) (Factors, error) {
 	f, err := s.store.Factors(ctx, u.ID)
-	if err != nil {
-		return f, fmt.Errorf("looking up what %s signs in with: %w", u.Name, err)
-	}
-	return f, nil
+	return f, during("looking up what "+u.Name+" signs in with", err)
 }
 
 // SecondStep takes a code of the user's app, or one of their recovery codes.
@@ -143,10 +140,7 @@ func (s *Service) SecondStep(ctx context.Context, parcel Parcel, code, browser s
 // generation is that of a user's credentials; of nobody's, 0.
 func (s *Service) generation(ctx context.Context, name string) (int64, error) {
 	n, err := s.store.CredentialGeneration(ctx, Subject{Name: name})
-	if err != nil {
-		return 0, fmt.Errorf("reading the credential generation: %w", err)
-	}
-	return n, nil
+	return n, during("reading the credential generation", err)
 }
 
 // addFactor keeps a second factor. The first one ends what a password alone had opened: all sessions but the one in
@@ -196,10 +190,7 @@ func (s *Service) DropFactors(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	if err := s.store.DropFactors(ctx, u.ID); err != nil {
-		return fmt.Errorf("taking second factors away: %w", err)
-	}
-	return nil
+	return during("taking second factors away", s.store.DropFactors(ctx, u.ID))
 }
 
 // errOnlyWay keeps people from locking themselves out.
@@ -210,8 +201,5 @@ func errOnlyWay() error {
 // Tidy forgets sessions, links to choose a password and the like that have ended.
 func (s *Service) Tidy(ctx context.Context) error {
 	now := s.seconds()
-	if err := s.store.Tidy(ctx, now, now.Add(-sessionIdle)); err != nil {
-		return fmt.Errorf("forgetting what has ended: %w", err)
-	}
-	return nil
+	return during("forgetting what has ended", s.store.Tidy(ctx, now, now.Add(-sessionIdle)))
 }

@@ -40,14 +40,8 @@ func (s *Service) CreateGroup(ctx context.Context, name, title string) (calendar
 		return calendar.User{}, err
 	}
 	g := calendar.User{ID: calendar.UserID(s.newID()), Name: name, DisplayName: title, Created: s.seconds(), Group: true}
-	err = s.store.InsertUser(ctx, g, "")
-	if err != nil && calendar.ReasonOf(err) == calendar.Exists {
-		err = calendar.Errorf(calendar.Exists, "", "there is a user or a group %q already", name)
-	}
-	if err != nil {
-		return g, fmt.Errorf("making the group: %w", err)
-	}
-	return g, nil
+	err = reworded(s.store.InsertUser(ctx, g, ""), calendar.Exists, "there is a user or a group %q already", name)
+	return g, during("making the group", err)
 }
 
 // Groups returns all groups with their members, by name.
@@ -73,10 +67,7 @@ func (s *Service) group(ctx context.Context, name string) (calendar.User, error)
 		return calendar.User{}, err
 	}
 	g, err := s.store.GroupByName(ctx, canonical)
-	if err != nil && calendar.ReasonOf(err) == calendar.NotFound {
-		err = calendar.Errorf(calendar.NotFound, "", "there is no group %q", canonical)
-	}
-	return g, err
+	return g, reworded(err, calendar.NotFound, "there is no group %q", canonical)
 }
 
 // AddMembers takes users into a group: all of them, or none where one does not exist. It returns those who were not in it.
@@ -141,8 +132,5 @@ func (s *Service) DeleteGroup(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	if err := s.store.DeleteUser(ctx, g.ID); err != nil {
-		return fmt.Errorf("deleting the group: %w", err)
-	}
-	return nil
+	return during("deleting the group", s.store.DeleteUser(ctx, g.ID))
 }

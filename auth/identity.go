@@ -57,14 +57,8 @@ func (s *Service) ProveByIdentity(ctx context.Context, session Session, i Identi
 // LinkIdentity lets a user sign in by another service from now on.
 func (s *Service) LinkIdentity(ctx context.Context, u calendar.User, i Identity) error {
 	i.Created, i.Name = s.seconds(), agent(i.Name)
-	err := s.store.InsertIdentity(ctx, u.ID, i)
-	if err != nil && calendar.ReasonOf(err) == calendar.Exists {
-		err = calendar.Errorf(calendar.Exists, "", "that account is linked with a user already")
-	}
-	if err != nil {
-		return fmt.Errorf("linking: %w", err)
-	}
-	return nil
+	err := reworded(s.store.InsertIdentity(ctx, u.ID, i), calendar.Exists, "that account is linked with a user already")
+	return during("linking", err)
 }
 
 // OfferIdentity seals an identity until the session's user has said that it is to be linked.
@@ -95,10 +89,7 @@ func (s *Service) AcceptIdentity(ctx context.Context, session Session, t Parcel)
 // Identities returns what a user is linked with.
 func (s *Service) Identities(ctx context.Context, u calendar.User) ([]Identity, error) {
 	all, err := s.store.Identities(ctx, u.ID)
-	if err != nil {
-		return nil, fmt.Errorf("listing identities: %w", err)
-	}
-	return all, nil
+	return all, during("listing identities", err)
 }
 
 // UnlinkIdentity ends that. A user with no other way in must make one first.
@@ -110,10 +101,7 @@ func (s *Service) UnlinkIdentity(ctx context.Context, u calendar.User, issuer, s
 	if !f.Password && f.Passkeys == 0 && f.Identities <= 1 {
 		return errOnlyWay()
 	}
-	if err := s.store.DropIdentity(ctx, u.ID, issuer, subject); err != nil {
-		return fmt.Errorf("unlinking: %w", err)
-	}
-	return nil
+	return during("unlinking", s.store.DropIdentity(ctx, u.ID, issuer, subject))
 }
 
 // SealState keeps what a browser brings back from the other service.

@@ -2,7 +2,6 @@ package auth
 
 import (
 	"context"
-	"crypto/subtle"
 	"fmt"
 	"time"
 
@@ -11,10 +10,6 @@ import (
 
 // LinkID is the public half of a link's secret, in lower-case hexadecimal.
 type LinkID string
-
-// LinkHash is the SHA-256 of a link's whole secret. There is nothing to guess in 32 random bytes,
-// so it need not cost anything; since it covers the id, it is of no use for another link.
-type LinkHash string
 
 // Link is what may be known of a secret address at which anybody reads a calendar without logging
 // in: all but its secret.
@@ -60,13 +55,13 @@ type LinkSpec struct {
 type LinkStore interface {
 	// LinkByID returns a link with what its secret is checked against, also when it is revoked
 	// or expired, or NotFound.
-	LinkByID(ctx context.Context, id LinkID) (Link, LinkHash, error)
+	LinkByID(ctx context.Context, id LinkID) (Link, SecretHash, error)
 	// Links returns the links to a user's calendars, or to everybody's for an empty id, in the
 	// order of user name, calendar name, time of creation and id.
 	Links(ctx context.Context, owner calendar.UserID) ([]Link, error)
 	// InsertLink makes a link. NotFound when the owner has no such calendar, or it lies in the
 	// trash; only the ids of both are looked at.
-	InsertLink(ctx context.Context, l Link, h LinkHash) error
+	InsertLink(ctx context.Context, l Link, h SecretHash) error
 	// RevokeLink ends a link at a time. NotFound when there is none; one that is revoked already
 	// keeps its time.
 	RevokeLink(ctx context.Context, id LinkID, at time.Time) error
@@ -89,9 +84,9 @@ func (s *Service) CreateLink(ctx context.Context, c calendar.Caller, cal calenda
 		return Link{}, "", err
 	}
 	raw := newRaw()
-	id, hash := linkParts(raw)
+	id, hash := rawParts(raw)
 	l := Link{
-		ID: id, Name: spec.Name, Owner: c.User, Calendar: cal.ID, CalendarName: cal.Name, Access: spec.Access,
+		ID: LinkID(id), Name: spec.Name, Owner: c.User, Calendar: cal.ID, CalendarName: cal.Name, Access: spec.Access,
 		Created: now, Expires: spec.Expires.UTC().Truncate(time.Second),
 	}
 	if err := s.store.InsertLink(ctx, l, hash); err != nil {
@@ -108,13 +103,7 @@ func (s *Service) roomForLink(ctx context.Context, owner calendar.UserID, now ti
 	if err != nil {
 		return fmt.Errorf("listing links: %w", err)
 	}
-	living := 0
-	for _, l := range all {
-		if l.Valid(now) {
-			living++
-		}
-	}
-	if living >= maxLinks {
+	if len(living(all, Link.Valid, now)) >= maxLinks {
 		return invalid("there are %d links already; end some that are not needed", maxLinks)
 	}
 	return nil
@@ -133,11 +122,6 @@ func (spec LinkSpec) validate(now time.Time) error {
 	return nil
 }
 
-func linkParts(raw []byte) (LinkID, LinkHash) {
-	id, hash := rawParts(raw)
-	return LinkID(id), LinkHash(hash)
-}
-
 // VerifyLink returns the link of a secret: ErrUnauthorized, whatever is wrong with it, or Unavailable. It asks
 // the store each time, so that what is revoked ends at once in every process. Nobody is made to wait for
 // guesses: there is nothing to guess in 32 random bytes, and any web page could make its readers' networks
@@ -147,30 +131,16 @@ func (s *Service) VerifyLink(ctx context.Context, secret string) (Link, error) {
 	if !ok {
 		return Link{}, ErrUnauthorized
 	}
-	id, hash := linkParts(raw)
-	l, err := s.linkOf(ctx, id, hash)
-	if err != nil {
-		return Link{}, err
-	}
+	id, hash := rawParts(raw)
+	l, stored, err := s.store.LinkByID(ctx, LinkID(id))
 	now := s.now()
-	if !l.Valid(now) || l.Owner.Disabled {
-		return Link{}, ErrUnauthorized
-	}
-	s.uses.note(used{link: id}, now)
-	return l, nil
-}
-
-// linkOf looks a link up, whether it is still good or not.
-func (s *Service) linkOf(ctx context.Context, id LinkID, hash LinkHash) (Link, error) {
-	l, stored, err := s.store.LinkByID(ctx, id)
 	switch {
-	case err != nil && calendar.ReasonOf(err) == calendar.NotFound:
-		return Link{}, ErrUnauthorized
-	case err != nil:
+	case err != nil && calendar.ReasonOf(err) != calendar.NotFound:
 		return Link{}, fmt.Errorf("looking up the link: %w", err)
-	case subtle.ConstantTimeCompare([]byte(stored), []byte(hash)) != 1:
+	case err != nil || !hash.Is(stored) || !l.Valid(now) || l.Owner.Disabled:
 		return Link{}, ErrUnauthorized
 	}
+	s.uses.note(used{link: l.ID}, now)
 	return l, nil
 }
 
@@ -181,20 +151,11 @@ func (s *Service) Links(ctx context.Context, owner string) ([]Link, error) {
 		return nil, err
 	}
 	all, err := s.store.Links(ctx, of)
-	if err != nil {
-		return nil, fmt.Errorf("listing links: %w", err)
-	}
-	return all, nil
+	return all, during("listing links", err)
 }
 
 // RevokeLink ends a link at once, in every process.
 func (s *Service) RevokeLink(ctx context.Context, id LinkID) error {
-	err := s.store.RevokeLink(ctx, id, s.seconds())
-	if err != nil && calendar.ReasonOf(err) == calendar.NotFound {
-		err = calendar.Errorf(calendar.NotFound, "", "there is no link %q", shortened(string(id), maxTitle))
-	}
-	if err != nil {
-		return fmt.Errorf("revoking the link: %w", err)
-	}
-	return nil
+	err := reworded(s.store.RevokeLink(ctx, id, s.seconds()), calendar.NotFound, "there is no link %q", shortened(string(id), maxTitle))
+	return during("revoking the link", err)
 }

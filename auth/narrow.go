@@ -20,8 +20,5 @@ func (s *Service) NarrowToken(ctx context.Context, id calendar.TokenID, scopes c
 	case calendars != nil && len(calendars) == 0:
 		return invalid("leave it a calendar, or revoke it")
 	}
-	if err := s.store.NarrowToken(ctx, id, scopes, calendars); err != nil {
-		return fmt.Errorf("narrowing the token: %w", err)
-	}
-	return nil
+	return during("narrowing the token", s.store.NarrowToken(ctx, id, scopes, calendars))
 }

@@ -159,10 +159,7 @@ func (s *Service) personOf(ctx context.Context, u calendar.User) (passkey.Person
 // Passkeys returns a user's, the oldest first.
 func (s *Service) Passkeys(ctx context.Context, u calendar.User) ([]Passkey, error) {
 	all, err := s.store.Passkeys(ctx, u.ID)
-	if err != nil {
-		return nil, fmt.Errorf("listing passkeys: %w", err)
-	}
-	return all, nil
+	return all, during("listing passkeys", err)
 }
 
 // DropPasskey ends one of a user's passkeys.
@@ -174,8 +171,5 @@ func (s *Service) DropPasskey(ctx context.Context, u calendar.User, id PasskeyID
 	if !f.Password && f.Passkeys <= 1 && f.Identities == 0 {
 		return errOnlyWay()
 	}
-	if err := s.store.DropPasskey(ctx, u.ID, id); err != nil {
-		return fmt.Errorf("dropping the passkey: %w", err)
-	}
-	return nil
+	return during("dropping the passkey", s.store.DropPasskey(ctx, u.ID, id))
 }

@@ -3,8 +3,10 @@ package auth
 import (
 	"context"
 	"crypto/cipher"
+	"fmt"
 	"log/slog"
 	"runtime"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -161,6 +163,27 @@ func (s *Service) check(ctx context.Context, g *gate, secret string, h Hash) (c 
 		return err
 	})
 	return c, err
+}
+
+// during says what was being done when an error came; without one there is nothing to say.
+func during(what string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s: %w", what, err)
+}
+
+// reworded says an error of one reason in words for people; any other stays as it is.
+func reworded(err error, r calendar.Reason, format string, args ...any) error {
+	if err != nil && calendar.ReasonOf(err) == r {
+		return calendar.Errorf(r, "", format, args...)
+	}
+	return err
+}
+
+// living are those that are good at a time.
+func living[T any](all []T, good func(T, time.Time) bool, at time.Time) []T {
+	return slices.DeleteFunc(all, func(one T) bool { return !good(one, at) })
 }
 
 // invalid is a refusal of something that a person entered.

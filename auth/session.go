@@ -2,7 +2,6 @@ package auth
 
 import (
 	"context"
-	"crypto/subtle"
 	"fmt"
 	"net/netip"
 	"time"
@@ -123,11 +122,9 @@ func (s *Service) Session(ctx context.Context, secret string) (Session, error) {
 	session, stored, err := s.store.SessionByID(ctx, SessionID(id))
 	now := s.now()
 	switch {
-	case err != nil && calendar.ReasonOf(err) == calendar.NotFound:
-		return Session{}, ErrUnauthorized
-	case err != nil:
+	case err != nil && calendar.ReasonOf(err) != calendar.NotFound:
 		return Session{}, fmt.Errorf("looking up the session: %w", err)
-	case subtle.ConstantTimeCompare([]byte(stored), []byte(hash)) != 1 || !session.valid(now):
+	case err != nil || !hash.Is(stored) || !session.valid(now):
 		return Session{}, ErrUnauthorized
 	}
 	s.uses.note(used{session: session.ID}, now)
@@ -154,10 +151,7 @@ func (s *Service) Prove(ctx context.Context, session Session, password, code str
 }
 
 func (s *Service) prove(ctx context.Context, session Session) error {
-	if err := s.store.ProveSession(ctx, session.ID, s.seconds()); err != nil {
-		return fmt.Errorf("renewing the session: %w", err)
-	}
-	return nil
+	return during("renewing the session", s.store.ProveSession(ctx, session.ID, s.seconds()))
 }
 
 // Sessions returns the browsers in which a user is signed in, the latest seen first.
@@ -166,28 +160,15 @@ func (s *Service) Sessions(ctx context.Context, u calendar.User) ([]Session, err
 	if err != nil {
 		return nil, fmt.Errorf("listing sessions: %w", err)
 	}
-	now := s.now()
-	living := all[:0]
-	for _, session := range all {
-		if session.valid(now) {
-			living = append(living, session)
-		}
-	}
-	return living, nil
+	return living(all, Session.valid, s.now()), nil
 }
 
 // EndSession signs a user out of one browser, at once and in every process.
 func (s *Service) EndSession(ctx context.Context, u calendar.User, id SessionID) error {
-	if err := s.store.EndSession(ctx, u.ID, id); err != nil {
-		return fmt.Errorf("ending the session: %w", err)
-	}
-	return nil
+	return during("ending the session", s.store.EndSession(ctx, u.ID, id))
 }
 
 // EndSessions signs a user out everywhere but in one browser, which may be of no name.
 func (s *Service) EndSessions(ctx context.Context, u calendar.User, but SessionID) error {
-	if err := s.store.EndSessions(ctx, u.ID, but); err != nil {
-		return fmt.Errorf("ending sessions: %w", err)
-	}
-	return nil
+	return during("ending sessions", s.store.EndSessions(ctx, u.ID, but))
 }

@@ -99,18 +99,11 @@ const maxTokens = 500
 
 // RoomForToken refuses one more where there are too many.
 func (s *Service) RoomForToken(ctx context.Context, user calendar.UserID) error {
-	now := s.now()
 	all, err := s.store.Tokens(ctx, user)
 	if err != nil {
 		return fmt.Errorf("listing tokens: %w", err)
 	}
-	living := 0
-	for _, t := range all {
-		if t.Valid(now) {
-			living++
-		}
-	}
-	if living >= maxTokens {
+	if len(living(all, Token.Valid, s.now())) >= maxTokens {
 		return invalid("there are %d tokens already; revoke some that are not needed", maxTokens)
 	}
 	return nil
@@ -146,20 +139,11 @@ func (s *Service) Tokens(ctx context.Context, user string) ([]Token, error) {
 		return nil, err
 	}
 	all, err := s.store.Tokens(ctx, of)
-	if err != nil {
-		return nil, fmt.Errorf("listing tokens: %w", err)
-	}
-	return all, nil
+	return all, during("listing tokens", err)
 }
 
 // RevokeToken ends a token at once, in every process.
 func (s *Service) RevokeToken(ctx context.Context, id calendar.TokenID) error {
-	err := s.store.RevokeToken(ctx, id, s.seconds())
-	if err != nil && calendar.ReasonOf(err) == calendar.NotFound {
-		err = calendar.Errorf(calendar.NotFound, "", "there is no token %q", shortened(string(id), maxTitle))
-	}
-	if err != nil {
-		return fmt.Errorf("revoking the token: %w", err)
-	}
-	return nil
+	err := reworded(s.store.RevokeToken(ctx, id, s.seconds()), calendar.NotFound, "there is no token %q", shortened(string(id), maxTitle))
+	return during("revoking the token", err)
 }

@@ -65,14 +65,8 @@ func (s *Service) CreateUser(ctx context.Context, n NewUser) (calendar.User, err
 		ID: calendar.UserID(s.newID()), Name: name, DisplayName: n.DisplayName, Email: n.Email, Timezone: n.Timezone,
 		Created: s.seconds(), Admin: n.Admin, Room: n.Room,
 	}
-	err = s.store.InsertUser(ctx, u, h)
-	if err != nil && calendar.ReasonOf(err) == calendar.Exists {
-		err = calendar.Errorf(calendar.Exists, "", "there is a user %q already", name)
-	}
-	if err != nil {
-		return calendar.User{}, fmt.Errorf("creating the user: %w", err)
-	}
-	return u, nil
+	err = reworded(s.store.InsertUser(ctx, u, h), calendar.Exists, "there is a user %q already", name)
+	return u, during("creating the user", err)
 }
 
 func (n NewUser) validate() error {
@@ -197,10 +191,7 @@ func CheckTimezone(name string) error {
 // Users returns all users, by name.
 func (s *Service) Users(ctx context.Context) ([]calendar.User, error) {
 	all, err := s.store.Users(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("listing users: %w", err)
-	}
-	return all, nil
+	return all, during("listing users", err)
 }
 
 // User returns the user of a name, or NotFound.
@@ -210,13 +201,7 @@ func (s *Service) User(ctx context.Context, name string) (calendar.User, error) 
 		return calendar.User{}, err
 	}
 	u, err := s.store.UserByName(ctx, canonical)
-	if err != nil && calendar.ReasonOf(err) == calendar.NotFound {
-		err = calendar.Errorf(calendar.NotFound, "", "there is no user %q", canonical)
-	}
-	if err != nil {
-		return calendar.User{}, fmt.Errorf("looking up the user: %w", err)
-	}
-	return u, nil
+	return u, during("looking up the user", reworded(err, calendar.NotFound, "there is no user %q", canonical))
 }
 
 // idOf returns the id of the user of a name; of no name, no id.
@@ -263,10 +248,7 @@ func (s *Service) DeleteUser(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	if err := s.store.DeleteUser(ctx, u.ID); err != nil {
-		return fmt.Errorf("deleting the user: %w", err)
-	}
-	return nil
+	return during("deleting the user", s.store.DeleteUser(ctx, u.ID))
 }
 
 // shortened returns at most so many characters of a text.

@@ -2,7 +2,6 @@ package auth
 
 import (
 	"context"
-	"crypto/subtle"
 	"fmt"
 	"time"
 
@@ -72,7 +71,7 @@ func (s *Service) Voucher(ctx context.Context, secret string) (Voucher, error) {
 	switch {
 	case err != nil && calendar.ReasonOf(err) != calendar.NotFound:
 		return Voucher{}, fmt.Errorf("looking up the link: %w", err)
-	case err != nil || subtle.ConstantTimeCompare([]byte(stored), []byte(hash)) != 1 || !s.now().Before(v.Expires) || v.User.Disabled:
+	case err != nil || !hash.Is(stored) || !s.now().Before(v.Expires) || v.User.Disabled:
 		return Voucher{}, errUsed()
 	}
 	return v, nil
@@ -95,13 +94,11 @@ func (s *Service) Redeem(ctx context.Context, secret, password string) (calendar
 	if err != nil {
 		return v.User, err
 	}
-	if err := s.store.Redeem(ctx, v.ID, h); err != nil {
-		if calendar.ReasonOf(err) == calendar.NotFound {
-			err = errUsed()
-		}
-		return v.User, fmt.Errorf("choosing the password: %w", err)
+	err = s.store.Redeem(ctx, v.ID, h)
+	if err != nil && calendar.ReasonOf(err) == calendar.NotFound {
+		err = errUsed()
 	}
-	return v.User, nil
+	return v.User, during("choosing the password", err)
 }
 
 // Vouchers returns the links that wait to be used, by user name.
@@ -110,20 +107,10 @@ func (s *Service) Vouchers(ctx context.Context) ([]Voucher, error) {
 	if err != nil {
 		return nil, fmt.Errorf("listing links: %w", err)
 	}
-	now := s.now()
-	living := all[:0]
-	for _, v := range all {
-		if now.Before(v.Expires) {
-			living = append(living, v)
-		}
-	}
-	return living, nil
+	return living(all, func(v Voucher, now time.Time) bool { return now.Before(v.Expires) }, s.now()), nil
 }
 
 // DropVouchers takes the links of a user back.
 func (s *Service) DropVouchers(ctx context.Context, u calendar.User) error {
-	if err := s.store.DropVouchers(ctx, u.ID); err != nil {
-		return fmt.Errorf("taking links back: %w", err)
-	}
-	return nil
+	return during("taking links back", s.store.DropVouchers(ctx, u.ID))
 }

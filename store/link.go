@@ -25,8 +25,8 @@ var scanLink = scanInto(func(l *auth.Link) []any {
 })
 
 // LinkByID implements [auth.LinkStore].
-func (s *Store) LinkByID(ctx context.Context, id auth.LinkID) (auth.Link, auth.LinkHash, error) {
-	var hash auth.LinkHash
+func (s *Store) LinkByID(ctx context.Context, id auth.LinkID) (auth.Link, auth.SecretHash, error) {
+	var hash auth.SecretHash
 	found, err := rowOf(s.brief(ctx), s.reads, beside(scanLink, &hash), showLinks+`, l.hash`+ofLinks+`WHERE l.id = $1`, id)
 	return found, hash, err
 }
@@ -38,7 +38,7 @@ func (s *Store) Links(ctx context.Context, owner calendar.UserID) ([]auth.Link, 
 }
 
 // InsertLink implements [auth.LinkStore].
-func (s *Store) InsertLink(ctx context.Context, l auth.Link, h auth.LinkHash) error {
+func (s *Store) InsertLink(ctx context.Context, l auth.Link, h auth.SecretHash) error {
 	return expectRow(s.write(ctx, `INSERT INTO links (id, calendar_id, name, access, hash, created, expires, used, revoked)
 		SELECT $1, id, $3, $4, $5, $6, $7, $8, $9 FROM calendars WHERE id = $2 AND owner_id = $10 AND trashed IS NULL`,
 		l.ID, l.Calendar, l.Name, l.Access.Word(), h, l.Created.Unix(),

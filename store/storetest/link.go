@@ -26,7 +26,7 @@ func (b *bundle) link(owner calendar.User, cal calendar.Calendar) auth.Link {
 		ID: auth.LinkID(b.id("link")), Owner: owner, Calendar: cal.ID, CalendarName: cal.Name,
 		Access: calendar.ReadAccess, Created: b.now(),
 	}
-	b.must(b.InsertLink(b.Context(), l, "hash of "+auth.LinkHash(l.ID)))
+	b.must(b.InsertLink(b.Context(), l, "hash of "+auth.SecretHash(l.ID)))
 	return l
 }
 
@@ -36,7 +36,7 @@ func (b *bundle) linked(in Store, want auth.Link) {
 	got, hash, err := in.LinkByID(b.Context(), want.ID)
 	b.must(err)
 	same(b, "link", got, want)
-	same(b, "hash", hash, "hash of "+auth.LinkHash(want.ID))
+	same(b, "hash", hash, "hash of "+auth.SecretHash(want.ID))
 }
 
 func linkComesBack(b *bundle) {
