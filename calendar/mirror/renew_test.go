@@ -1,6 +1,7 @@
 package mirror_test
 
 import (
+	"context"
 	"testing"
 
 	"caldav-mcp-server/auth/vault"
@@ -83,6 +84,56 @@ func TestAnAccountIsLinkedAgain(t *testing.T) {
 		h.must(err)
 		if another.ID == first.ID {
 			h.t.Error("somebody else's account is taken for hers")
+		}
+	})
+}
+
+// late is a source whose old key is refused after its owner has given another one.
+type late struct {
+	*model
+	meanwhile func()
+}
+
+func (l late) Calendars(context.Context) ([]mirror.Remote, error) {
+	l.meanwhile()
+	return nil, mirror.ErrSignIn
+}
+
+// A look with the key of before does not end an account that was given another one meanwhile; one whose new key is refused, too, ends.
+func TestAnOldKeyEndsNoAccount(t *testing.T) {
+	t.Parallel()
+	each(t, func(h *house) {
+		link := func(password string) {
+			l, _, err := h.Mirrors.Link(h.ctx, h.alice, mirror.NewAccount{Provider: "model", Secret: mirror.Secret{Username: "ann@", Password: password}})
+			h.must(err)
+			h.linked = l
+		}
+		link("secret")
+		given := false
+		h.provided = func(o mirror.Opening) (mirror.Source, error) {
+			if o.Secret.Password != "secret" {
+				return h.model, nil
+			}
+			return late{h.model, func() {
+				given = true
+				link("other")
+			}}, nil
+		}
+		h.open()
+		status := func() calendar.AccountStatus {
+			h.t.Helper()
+			a, err := h.Store.Account(h.ctx, h.linked.ID)
+			h.must(err)
+			return a.Status
+		}
+		if err := h.refresh(); err == nil || !given || status() == calendar.AccountSignIn {
+			h.t.Errorf("given %t, %v, and it is %s", given, err, status())
+		}
+		h.must(h.refresh())
+		h.provided = func(mirror.Opening) (mirror.Source, error) { return nil, mirror.ErrSignIn }
+		h.open()
+		if err := h.refresh(); err == nil || status() != calendar.AccountSignIn {
+			h.t.Errorf("%v, and it is %s", err, status())
 		}
 	})
 }

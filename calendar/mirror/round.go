@@ -1,6 +1,7 @@
 package mirror
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"crypto/sha256"
@@ -114,6 +115,9 @@ func (m *Mirror) visit(ctx context.Context, a calendar.Account, list bool) (cale
 	if ctx.Err() != nil {
 		return all.Arrived, ctx.Err() // it was told to stop, which is nobody's fault
 	}
+	if errors.Is(err, ErrSignIn) && m.hasAnother(ctx, a) {
+		err = &Later{Why: "its key was renewed while it was looked at; it is tried again"}
+	}
 	goesOn := (errors.Is(err, context.DeadlineExceeded) || within.Err() != nil) && all.Arrived != (calendar.Arrived{})
 	if goesOn {
 		err = nil // there is much, which is no fault
@@ -132,6 +136,13 @@ func (m *Mirror) visit(ctx context.Context, a calendar.Account, list bool) (cale
 		return all.Arrived, failed
 	}
 	return all.Arrived, err
+}
+
+// hasAnother tells whether an account has another secret than it was opened with, of which nothing bad is known yet: its owner, or
+// another process, was quicker. One whose fresh key lets nobody in either is known by its failure the next time.
+func (m *Mirror) hasAnother(ctx context.Context, a calendar.Account) bool {
+	now, err := m.Store.Account(ctx, a.ID)
+	return err == nil && now.Failures == 0 && !bytes.Equal(now.Secret, a.Secret)
 }
 
 // visitAll looks at each calendar of an account. One that fails does not keep the others back, unless that is the
