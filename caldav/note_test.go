@@ -131,6 +131,9 @@ func TestAFollowedNoteStaysAsItsAppMadeIt(t *testing.T) {
 		if _, err := h.service.Share(ctx, alice, notes[0].ID, "bob", calendar.ReadAccess); calendar.ReasonOf(err) != calendar.Forbidden {
 			t.Errorf("it is shared: %v", err)
 		}
+		if all, err := h.service.Calendars(ctx, alice); err != nil || !all[0].Followed() || calendar.ReasonOf(alice.May(calendar.ShareCalendar, all[0])) != calendar.Forbidden {
+			t.Errorf("as it is listed, a link to it may be made: %v", err)
+		}
 		// The app takes another address.
 		h.must(t, "PROPPATCH /dav/calendars/alice/school/", `<propertyupdate xmlns="DAV:" xmlns:CS="http://calendarserver.org/ns/"><set><prop><CS:source><href>https://school.example/two.ics</href></CS:source></prop></set></propertyupdate>`)
 		if _, err := h.service.Mirrors.Refresh(ctx, alice, linked.ID); err != nil || held() != "second" {

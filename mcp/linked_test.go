@@ -166,6 +166,20 @@ func TestFollowingWhatAnAppFollows(t *testing.T) {
 	})
 }
 
+// TestFollowingAFeedWithoutReading takes no more than the leave to write.
+func TestFollowingAFeedWithoutReading(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, testdb.SQLite(t))
+	door := h.open(t, h.config())
+	c := h.callers["alice"]
+	c.Scopes = calendar.ScopeWrite
+	h.callers["alice"] = c
+	var made subscribedView
+	if use(t, door, "alice", "subscribe_calendar", map[string]any{"url": "https://feeds.example/s3cret"}, &made); made.Created != 1 {
+		t.Errorf("got %+v", made)
+	}
+}
+
 // TestSigningInAgainIsAskedFor: a client that can have a page opened is asked to when an account lets nobody in any more.
 func TestSigningInAgainIsAskedFor(t *testing.T) {
 	t.Parallel()

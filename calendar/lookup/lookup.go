@@ -42,7 +42,7 @@ func (s *Reader) Calendars(ctx context.Context, c calendar.Caller) ([]calendar.C
 	all = slices.DeleteFunc(all, func(cal calendar.Calendar) bool { return cal.Subscribed() && !cal.Followed() })
 	for i, cal := range all {
 		if cal.Followed() {
-			all[i].Kinds = calendar.AllKinds()
+			all[i] = cal.Filled()
 		}
 	}
 	return all, err

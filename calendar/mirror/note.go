@@ -19,6 +19,11 @@ func (m *Mirror) Notes(ctx context.Context, c calendar.Caller) ([]Note, error) {
 	if err := c.MayOwn(calendar.ReadObjects); err != nil {
 		return nil, err
 	}
+	return m.notes(ctx, c)
+}
+
+// notes are those of a caller who need not be told of them.
+func (m *Mirror) notes(ctx context.Context, c calendar.Caller) ([]Note, error) {
 	all, err := m.Store.Calendars(ctx, c.User.ID)
 	if err != nil {
 		return nil, err
@@ -80,7 +85,7 @@ func (m *Mirror) noteOf(ctx context.Context, c calendar.Caller, p Provider, s Se
 	if p.Noted == nil {
 		return "", nil
 	}
-	notes, err := m.Notes(ctx, c)
+	notes, err := m.notes(ctx, c)
 	if err != nil {
 		return "", err
 	}
@@ -136,7 +141,8 @@ func (m *Mirror) followNoted(ctx context.Context, a calendar.Account) (calendar.
 		return a, err
 	}
 	a.Address = m.Providers[noteProvider].Address(Secret{URL: url})
-	return a, m.keep(ctx, &a, Secret{URL: url, Agreed: m.Now()})
+	err = m.keep(ctx, &a, Secret{URL: url, Agreed: m.Now()})
+	return a, err
 }
 
 // empty takes what came from a source out of a subscription, which stays as its app made it, and tells whether it is one.
