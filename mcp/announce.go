@@ -71,7 +71,7 @@ func (h *Handler) reword(x *exchange, e *rpcError) *rpcError {
 		return rpcErrorf(codeParams, "the params of %s cannot be read", x.message.method)
 	case codeParams:
 		if x.message.method == string(mcpgo.MethodToolsCall) && !h.hasTool(x, x.call.Name) {
-			return rpcErrorf(codeParams, "no tool %s: you may use %s", quote(x.call.Name), cmp.Or(strings.Join(h.toolNames(x), ", "), "none"))
+			return rpcErrorf(codeParams, "no tool %s: you may use %s", quote(x.call.Name), cmp.Or(strings.Join(namesOfTools(h.toolsOf(x)), ", "), "none"))
 		}
 		return h.rewordMissing(x, e)
 	case codeNoResource:
@@ -101,16 +101,7 @@ func (h *Handler) hasTool(x *exchange, name string) bool {
 	return slices.ContainsFunc(h.tools, func(t tool) bool { return t.named(name) && t.offered(x.caller) })
 }
 
-// toolNames are the tools that the caller may use.
-func (h *Handler) toolNames(x *exchange) []string {
-	var names []string
-	for _, t := range h.toolsOf(x) {
-		names = append(names, t.name)
-	}
-	return names
-}
-
-// toolsOf are the same, as rows.
+// toolsOf are the tools that the caller may use.
 func (h *Handler) toolsOf(x *exchange) (rows []tool) {
 	for _, t := range h.tools {
 		if t.offered(x.caller) && t.open(x.caller) && (!t.unbound || x.caller.Calendars == nil) && (!t.mail || x.mail) {
@@ -119,3 +110,5 @@ func (h *Handler) toolsOf(x *exchange) (rows []tool) {
 	}
 	return rows
 }
+
+func namesOfTools(rows []tool) []string { return each(rows, func(t tool) string { return t.name }) }

@@ -108,11 +108,7 @@ func unknown(tool string, takes []field, sent map[string]json.RawMessage) []stri
 }
 
 func parameters(takes []field) string {
-	names := make([]string, len(takes))
-	for i, f := range takes {
-		names[i] = f.name
-	}
-	return cmp.Or(strings.Join(names, ", "), "none")
+	return cmp.Or(strings.Join(each(takes, func(f field) string { return f.name }), ", "), "none")
 }
 
 func isControl(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\t' && r != '\r' }

@@ -51,10 +51,7 @@ func calls(cal calendar.Calendar, name string) bool {
 
 // namesWithIDs are the first of some calendars.
 func namesWithIDs(all []calendar.Calendar) string {
-	names := make([]string, 0, maxNamed)
-	for _, cal := range all[:min(len(all), maxNamed)] {
-		names = append(names, fmt.Sprintf("%s (%s)", quote(cal.Name), cal.ID))
-	}
+	names := each(all[:min(len(all), maxNamed)], func(cal calendar.Calendar) string { return fmt.Sprintf("%s (%s)", quote(cal.Name), cal.ID) })
 	text := strings.Join(names, ", ")
 	if more := len(all) - len(names); more > 0 {
 		text += fmt.Sprintf(" and %d more", more)

@@ -142,11 +142,7 @@ func (b toolbox) listChanges(ctx context.Context, c *call, in *changesQuestion) 
 			v.Changes[i].What = shown(told[i])
 		}
 	}
-	var closed []string
-	for _, cal := range found.Closed {
-		closed = append(closed, cal.Name)
-	}
-	v.NotShown = few(closed)
+	v.NotShown = few(each(found.Closed, func(cal calendar.Calendar) string { return cal.Name }))
 	return answer{v.prose(z, found.Changes, told), v}, nil
 }
 

@@ -196,28 +196,18 @@ func actionIn(result json.RawMessage) string {
 	return said.Action
 }
 
-// asksPersons tells whether a client that declares these capabilities can ask somebody by a form: {} means that alone.
-func asksPersons(capabilities json.RawMessage) bool {
+// abilities tells whether a client that declares these capabilities can ask somebody by a form, which {} means alone, and whether it
+// can have them open a page, which it declares by name.
+func abilities(capabilities json.RawMessage) (asks, opens bool) {
 	var declared struct {
 		Elicitation map[string]json.RawMessage `json:"elicitation"`
 	}
 	if json.Unmarshal(capabilities, &declared) != nil || declared.Elicitation == nil {
-		return false
+		return false, false
 	}
-	_, form := declared.Elicitation["form"]
-	return form || len(declared.Elicitation) == 0
-}
-
-// opensPages tells whether one can have somebody open a page, which it declares by name.
-func opensPages(capabilities json.RawMessage) bool {
-	var declared struct {
-		Elicitation map[string]json.RawMessage `json:"elicitation"`
-	}
-	if json.Unmarshal(capabilities, &declared) != nil {
-		return false
-	}
-	_, page := declared.Elicitation["url"]
-	return page
+	_, asks = declared.Elicitation["form"]
+	_, opens = declared.Elicitation["url"]
+	return asks || len(declared.Elicitation) == 0, opens
 }
 
 // capabilities are those that a message declares for itself, as modern ones do, or opens a session with.

@@ -188,11 +188,7 @@ func (z zoned) details(who calendar.Caller, cal calendar.Calendar, i query.Insta
 		placedView: z.placed(i), moreView: z.moreOf(c), Location: shown(cut(content.TextOf(c, "LOCATION"))),
 		Status: visible(content.WordOf(c, "STATUS")), Transparency: visible(content.WordOf(c, "TRANSP")), standingView: standing(who, cal, c),
 	}
-	var attendees []string
-	for _, a := range edit.AttendeesOf(c) {
-		attendees = append(attendees, attendeeText(a))
-	}
-	v.Attendees = few(attendees)
+	v.Attendees = few(each(edit.AttendeesOf(c), attendeeText))
 	return v
 }
 

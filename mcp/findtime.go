@@ -173,11 +173,7 @@ func wordsOf(days map[time.Weekday]bool) []string {
 
 // namesOf are the names of calendars, each with its owner's.
 func namesOf(all []calendar.Calendar) []string {
-	names := make([]string, len(all))
-	for i, cal := range all {
-		names[i] = quote(ownName(cal)) + " of " + cal.OwnerName
-	}
-	return names
+	return each(all, func(cal calendar.Calendar) string { return quote(ownName(cal)) + " of " + cal.OwnerName })
 }
 
 // reasons say why there is no slot, and what would help.

@@ -287,10 +287,7 @@ func (b toolbox) errNobody(ctx context.Context, c *call, name string, all []cale
 		quote(name), strings.Join(owners, ", "))
 	e.Hint = "ask them to share one, if only its free and busy times"
 	if rooms, err := b.service.Rooms(ctx, c.caller); err == nil && len(rooms) > 0 {
-		var named []string
-		for _, room := range rooms[:min(len(rooms), maxNamed)] {
-			named = append(named, quote(room.Name)+" <"+room.Email+">"+roomFor(room))
-		}
+		named := each(rooms[:min(len(rooms), maxNamed)], func(room calendar.User) string { return quote(room.Name) + " <" + room.Email + ">" + roomFor(room) })
 		e.Message += "; rooms and resources: " + strings.Join(named, ", ")
 	}
 	return e

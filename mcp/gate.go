@@ -18,10 +18,7 @@ type gate struct {
 }
 
 func newGate(baseURL string, allowed []string) gate {
-	var g gate
-	for _, o := range allowed {
-		g.origins = append(g.origins, normalOrigin(o))
-	}
+	g := gate{origins: each(allowed, normalOrigin)}
 	if u, err := url.Parse(baseURL); err == nil && u.Host != "" {
 		g.origins = append(g.origins, normalOrigin(u.Scheme+"://"+u.Host))
 	}

@@ -18,11 +18,7 @@ type heldSchemas struct {
 
 // of returns the outputSchemas of a list of tools. They are shared, and so must not be changed.
 func (s *heldSchemas) of(tools []tool) map[string]json.RawMessage {
-	names := make([]string, len(tools))
-	for i, t := range tools {
-		names[i] = t.name
-	}
-	list := strings.Join(names, " ")
+	list := strings.Join(namesOfTools(tools), " ")
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	schemas, found := s.held[list]

@@ -143,11 +143,8 @@ func (b toolbox) listInvitations(ctx context.Context, c *call, in *invitationsQu
 		return answer{}, err
 	}
 	r := rows{zone: z, who: c.caller}
-	listed := r.list(found.Occurrences)
-	if n := fit(listed, c.room(), listedEvent.size); n < len(listed) {
-		found.More += len(listed) - n
-		found.Occurrences, listed = found.Occurrences[:n], listed[:n]
-	}
+	listed, left := r.list(c, &found.Occurrences)
+	found.More += left
 	v := invitationsView{
 		Invitations: []invitationView{}, Calendars: legend(found.Occurrences), zoneView: z.view(), Truncated: found.More > 0, Unread: found.Unread,
 	}

@@ -211,7 +211,7 @@ func (l *lines) unlisten(m message) {
 
 // answer passes a message through the layer, and returns what came of it.
 func (l *lines) answer(r *http.Request, expected bool) *lineReply {
-	w := &lineReply{lines: l, header: make(http.Header)}
+	w := &lineReply{verdict{header: make(http.Header)}, l}
 	l.handler.ServeMCP(w, r, l.caller)
 	if expected {
 		l.write(w.body.Bytes())
@@ -276,27 +276,16 @@ func (l *lines) fault() error {
 }
 
 // lineReply is what the layer answers to. Events of a stream go out as they come.
+// The client is not told the status, which says nothing that the answer does not.
 type lineReply struct {
-	lines  *lines
-	header http.Header
-	status int
-	body   bytes.Buffer
+	verdict
+	lines *lines
 }
-
-// Header implements http.ResponseWriter.
-func (p *lineReply) Header() http.Header { return p.header }
-
-// WriteHeader implements http.ResponseWriter. The client is not told the status, which says nothing
-// that the answer does not.
-func (p *lineReply) WriteHeader(status int) { p.status = status }
-
-// Flush implements http.Flusher: a line is sent when it is written.
-func (p *lineReply) Flush() {}
 
 // Write implements http.ResponseWriter.
 func (p *lineReply) Write(data []byte) (int, error) {
 	if p.header.Get("Content-Type") != "text/event-stream" {
-		return p.body.Write(data)
+		return p.verdict.Write(data)
 	}
 	for line := range bytes.Lines(data) {
 		if event, ok := bytes.CutPrefix(line, []byte("data: ")); ok {

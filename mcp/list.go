@@ -82,11 +82,8 @@ func (b toolbox) listEvents(ctx context.Context, c *call, in *agendaQuestion) (a
 		return answer{}, err
 	}
 	rows := rows{zone: w.zone, who: c.caller, full: in.detail == full}
-	listed := rows.list(found.Occurrences)
-	if n := fit(listed, c.room(), listedEvent.size); n < len(listed) {
-		found.More += len(listed) - n
-		found.Occurrences, listed = found.Occurrences[:n], listed[:n]
-	}
+	listed, left := rows.list(c, &found.Occurrences)
+	found.More += left
 	v := listView{Events: listed, Calendars: legend(found.Occurrences), windowView: w.view(), Truncated: found.More > 0, More: found.More, Unread: found.Unread}
 	if v.Truncated {
 		v.NextCursor = c.next(spot{w.from.Unix(), w.until.Unix(), found.Occurrences[len(found.Occurrences)-1].Spot()})

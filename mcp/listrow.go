@@ -85,12 +85,12 @@ func short(text string, most int) string {
 	return text
 }
 
-func (r rows) list(found []query.Occurrence) []listedEvent {
-	list := make([]listedEvent, len(found))
-	for i, o := range found {
-		list[i] = r.event(o)
-	}
-	return list
+// list shows as many of a list's events as one answer holds, leaves the others out of what was found, and counts them.
+func (r rows) list(c *call, found *[]query.Occurrence) (listed []listedEvent, left int) {
+	listed = each(*found, r.event)
+	n := fit(listed, c.room(), listedEvent.size)
+	*found = (*found)[:n]
+	return listed[:n], len(listed) - n
 }
 
 func (r rows) event(o query.Occurrence) listedEvent {
@@ -275,13 +275,7 @@ func word(value string) string {
 	return value
 }
 
-func texts[T ~string](list []T) []string {
-	plain := make([]string, len(list))
-	for i, s := range list {
-		plain[i] = string(s)
-	}
-	return plain
-}
+func texts[T ~string](list []T) []string { return each(list, func(s T) string { return string(s) }) }
 
 // spell writes when an instance is: "Mon 2026-03-02, 09:00–09:30".
 func (z zoned) spell(i query.Instance) string {

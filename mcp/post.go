@@ -106,7 +106,7 @@ func (h *Handler) agree(w http.ResponseWriter, r *http.Request, x *exchange, hea
 	if declared := x.message.declared(); declared.modern() || claimed.modern() {
 		// The transport compares the two, and answers a version that it doesn't speak.
 		x.version = max(declared, claimed)
-		x.asks, x.opens = asksPersons(x.message.capabilities()), opensPages(x.message.capabilities())
+		x.asks, x.opens = abilities(x.message.capabilities())
 		header.Del(sessionHeader)
 		return true
 	}

@@ -84,10 +84,7 @@ func renderError(err error, v version, faultID string) refusal {
 func (h *Handler) errNoPrompt(x *exchange) *rpcError {
 	var asked struct{ Name string }
 	_ = json.Unmarshal(x.message.params, &asked) // the transport has read it
-	var names []string
-	for _, p := range h.box.prompts() {
-		names = append(names, p.name)
-	}
+	names := each(h.box.prompts(), func(p prompt) string { return p.name })
 	return rpcErrorf(codeParams, "no prompt %s: there are %s", quote(asked.Name), strings.Join(names, ", "))
 }
 

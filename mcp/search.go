@@ -100,10 +100,8 @@ func (b toolbox) searchEvents(ctx context.Context, c *call, in *searchQuestion) 
 		return answer{}, err
 	}
 	r := rows{zone: z, who: c.caller}
-	listed := r.list(found.Occurrences)
-	if n := fit(listed, c.room(), listedEvent.size); n < len(listed) {
-		found.Occurrences, listed, found.More = found.Occurrences[:n], listed[:n], true
-	}
+	listed, left := r.list(c, &found.Occurrences)
+	found.More = found.More || left > 0
 	v := foundView{Events: listed, Calendars: legend(found.Occurrences), Truncated: found.More, Meant: shown(strings.Join(found.Meant, " ")), Tasks: tasks, zoneView: z.view()}
 	if !q.Past {
 		v.Window = z.span(b.now(), time.Time{})

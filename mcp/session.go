@@ -110,10 +110,11 @@ func abilitiesOf(v version, m message) (words []string) {
 	if v.plain() {
 		return nil
 	}
-	if asksPersons(m.capabilities()) {
+	asks, opens := abilities(m.capabilities())
+	if asks {
 		words = append(words, asksWord)
 	}
-	if opensPages(m.capabilities()) {
+	if opens {
 		words = append(words, opensWord)
 	}
 	return words
