@@ -21,18 +21,7 @@ var (
 	}
 )
 
-// alarms reads reminders: a number is minutes before the start.
-func (z zoned) alarms(list []string) ([]edit.Alarm, error) {
-	alarms := make([]edit.Alarm, len(list))
-	for i, text := range list {
-		var err error
-		if alarms[i], err = z.alarm(text); err != nil {
-			return nil, err
-		}
-	}
-	return alarms, nil
-}
-
+// alarm reads a reminder: a number is minutes before the start.
 func (z zoned) alarm(text string) (edit.Alarm, error) {
 	said := strings.ToLower(strings.Join(strings.Fields(text), " "))
 	if minutes, err := strconv.ParseFloat(said, 64); err == nil && minutes == float64(int(minutes)) {

@@ -10,6 +10,9 @@ import (
 	"maps"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/edit"
+	"caldav-mcp-server/calendar/query"
+	"caldav-mcp-server/ical"
 )
 
 // keyName is the parameter of tools that can be called again without harm.
@@ -143,10 +146,15 @@ func digestOf(name string, asked map[string]json.RawMessage) (string, error) {
 	return hex.EncodeToString(sum[:]), nil
 }
 
-// made is what a call created, or what an earlier attempt of it did before it was cut off.
-func (b toolbox) made(ctx context.Context, c *call, cal calendar.Calendar, saved calendar.Saved, err error) (calendar.Object, error) {
+// create makes an event or a task, or finds what an earlier attempt of the call made before it was cut off.
+func (b toolbox) create(ctx context.Context, c *call, cal calendar.Calendar, draft edit.Draft) (query.Instance, []calendar.Told, error) {
+	saved, err := b.changer(c).CreateTelling(ctx, c.caller, cal, draft, c.telling())
 	if c.uid != "" && err != nil && (calendar.ReasonOf(err) == calendar.Stale || calendar.RuleOf(err) == calendar.RuleUIDConflict) {
-		return b.service.ObjectByUID(ctx, c.meter, c.caller, cal, c.uid)
+		saved.Object, err = b.service.ObjectByUID(ctx, c.meter, c.caller, cal, c.uid)
 	}
-	return saved.Object, err
+	if err != nil {
+		return query.Instance{}, nil, err
+	}
+	made, err := b.service.InstanceOf(ctx, c.meter, cal, saved.Object, ical.Time{})
+	return made, saved.Told, err
 }

@@ -117,23 +117,23 @@ var permissions = [...]string{
 	calendar.WriteAccess: "read-write", calendar.OwnerAccess: "owner",
 }
 
-func (b toolbox) listCalendars(ctx context.Context, c *call, in *continued) (answer, error) {
-	found, err := b.service.Calendars(ctx, c.caller)
-	if err != nil {
-		return answer{}, err
-	}
-	return b.showCalendars(ctx, c, in, found)
-}
-
 // calendarsView is a list of calendars, as an object.
 type calendarsView struct {
 	Calendars []structuredCalendar `json:"calendars"`
 	pageView
 }
 
+func (b toolbox) listCalendars(ctx context.Context, c *call, in *continued) (answer, error) {
+	return b.showCalendars(ctx, c, in, b.service.Calendars)
+}
+
 // showCalendars answers with a list of calendars, or as many of them as one answer holds: others may
 // share any number with the user.
-func (b toolbox) showCalendars(ctx context.Context, c *call, in *continued, found []calendar.Calendar) (answer, error) {
+func (b toolbox) showCalendars(ctx context.Context, c *call, in *continued, find func(context.Context, calendar.Caller) ([]calendar.Calendar, error)) (answer, error) {
+	found, err := find(ctx, c.caller)
+	if err != nil {
+		return answer{}, err
+	}
 	p, err := (paged{continued: *in}).read(c)
 	if err != nil {
 		return answer{}, err
@@ -245,8 +245,7 @@ func (b toolbox) deleteCalendar(ctx context.Context, c *call, in *inCalendar) (a
 	if err := b.service.DeleteCalendar(ctx, c.caller, cal.ID); err != nil {
 		return answer{}, err
 	}
-	v := deletedCalendar{cal.ID, true}
-	return same(v)
+	return same(deletedCalendar{cal.ID, true})
 }
 
 // readOnlyMark stands behind what a calendar is from that takes no changes.

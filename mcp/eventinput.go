@@ -90,12 +90,8 @@ func (in *eventValues) fields(z zoned, event *ical.Component) (f edit.Fields, er
 	if f.Invite, f.Uninvite, err = in.guests(event); err != nil {
 		return f, err
 	}
-	if list, given := in.alarms.Value(); given {
-		alarms, err := z.alarms(list)
-		if err != nil {
-			return f, err
-		}
-		f.Alarms = edit.To(alarms)
+	if f.Alarms, err = readEach(in.alarms, z.alarm); err != nil {
+		return f, err
 	}
 	if f.Left, err = datesOf("exdate", in.left); err != nil {
 		return f, err
@@ -106,18 +102,29 @@ func (in *eventValues) fields(z zoned, event *ical.Component) (f edit.Fields, er
 
 // datesOf reads dates of a series. As with a recurrence id, a local time is on the clock of the series.
 func datesOf(name string, given edit.Field[[]string]) (edit.Field[[]ical.Time], error) {
+	return readEach(given, func(text string) (ical.Time, error) {
+		at, err := timetext.Parse(text, nil)
+		if err != nil || text == "" {
+			err = errArgument(`%q cannot be read: %s; write each as 2026-03-01, or 2026-03-01T09:00 on the clock of the series`, name, quote(text))
+		}
+		return at, err
+	})
+}
+
+// readEach reads the texts of a list that a call may give.
+func readEach[T any](given edit.Field[[]string], read func(string) (T, error)) (edit.Field[[]T], error) {
 	list, ok := given.Value()
 	if !ok {
-		return edit.Field[[]ical.Time]{}, nil
+		return edit.Field[[]T]{}, nil
 	}
-	times := make([]ical.Time, len(list))
+	values := make([]T, len(list))
 	for i, text := range list {
 		var err error
-		if times[i], err = timetext.Parse(text, nil); err != nil || text == "" {
-			return edit.Field[[]ical.Time]{}, errArgument(`%q cannot be read: %s; write each as 2026-03-01, or 2026-03-01T09:00 on the clock of the series`, name, quote(text))
+		if values[i], err = read(text); err != nil {
+			return edit.Field[[]T]{}, err
 		}
 	}
-	return edit.To(times), nil
+	return edit.To(values), nil
 }
 
 // guests are the attendees who come, and those who go, who may be named as they are listed.

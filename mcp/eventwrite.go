@@ -40,12 +40,7 @@ func (b toolbox) createEvent(ctx context.Context, c *call, in *newEvent) (answer
 	if err != nil {
 		return answer{}, err
 	}
-	saved, err := b.changer(c).CreateTelling(ctx, c.caller, cal, draft, c.telling())
-	o, err := b.made(ctx, c, cal, saved, err)
-	if err != nil {
-		return answer{}, err
-	}
-	made, err := b.service.InstanceOf(ctx, c.meter, cal, o, ical.Time{})
+	made, told, err := b.create(ctx, c, cal, draft)
 	if err != nil {
 		return answer{}, err
 	}
@@ -53,7 +48,7 @@ func (b toolbox) createEvent(ctx context.Context, c *call, in *newEvent) (answer
 	if err != nil {
 		return answer{}, err
 	}
-	return same(createdView{viewOfEvent(made), z.details(c.caller, cal, made), beside, c.told(saved.Told, made.Component)})
+	return same(createdView{viewOfEvent(made), z.details(c.caller, cal, made), beside, c.told(told, made.Component)})
 }
 
 // updateEvent replaces what the tool models, as the first version has it: what is left out of
@@ -197,11 +192,7 @@ func (b toolbox) change(ctx context.Context, c *call, s subject, change edit.Cha
 		return changedView{}, query.Instance{}, err
 	}
 	change.Target = s.target()
-	edited, err := b.editObject(ctx, c, s, change)
-	if err != nil {
-		return changedView{}, query.Instance{}, err
-	}
-	now, err := b.after(ctx, c, s, edited)
+	edited, now, err := b.editObject(ctx, c, s, change)
 	if err != nil {
 		return changedView{}, now, err
 	}
@@ -215,19 +206,20 @@ func (b toolbox) change(ctx context.Context, c *call, s subject, change edit.Cha
 	return view, now, err
 }
 
-// editObject makes a change of an event or a task. Anyone who moves more than one instance, or changes the rule, is asked.
-func (b toolbox) editObject(ctx context.Context, c *call, s subject, change edit.Change) (ledger.Edited, error) {
+// editObject makes a change of an event or a task, and returns what it is then. Anyone who moves more than one instance, or changes the rule, is asked.
+func (b toolbox) editObject(ctx context.Context, c *call, s subject, change edit.Change) (ledger.Edited, query.Instance, error) {
 	edit := func(by changer) (ledger.Edited, error) {
 		return by.EditObject(ctx, c.caller, s.cal, s.found.Object.UID, ledger.Edit{Change: change, When: s.when, Telling: c.telling(), Meter: c.meter})
 	}
 	moves := !change.Times.Start.Left() || !change.Times.End.Left() || !change.Fields.Rule.Left()
 	if s.reaches() && moves {
 		if err := b.confirmSeries(ctx, c, s, edit); err != nil {
-			return ledger.Edited{}, err
+			return ledger.Edited{}, query.Instance{}, err
 		}
 	}
 	edited, err := edit(b.changer(c))
-	return edited, b.outdated(ctx, c, s, err)
+	now, err := b.after(ctx, c, s, edited, err)
+	return edited, now, err
 }
 
 // deletedView is what is said of an event that was deleted; when a part of a series was, of what is left, too.

@@ -96,10 +96,7 @@ func (b toolbox) respondToEvent(ctx context.Context, c *call, in *eventAnswer) (
 		said.Instance = s.id
 	}
 	edited, err := b.service.Respond(ctx, c.caller, s.cal, s.found.Object.UID, said)
-	if err != nil {
-		return answer{}, b.outdated(ctx, c, s, err)
-	}
-	now, err := b.after(ctx, c, s, edited)
+	now, err := b.after(ctx, c, s, edited, err)
 	if err != nil {
 		return answer{}, err
 	}

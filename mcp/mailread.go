@@ -88,11 +88,9 @@ func attachmentOf(message string, a mailbox.Attachment) attachmentView {
 }
 
 func (b toolbox) getMail(ctx context.Context, c *call, in *readMail) (answer, error) {
-	release, err := c.reads(in, "message")
-	if err != nil {
+	if err := c.reads(in, "message"); err != nil {
 		return answer{}, err
 	}
-	defer release()
 	m, err := b.mail.Message(ctx, c.caller, in.id, in.whole())
 	if err != nil {
 		return answer{}, b.linked(c, err)
@@ -103,8 +101,8 @@ func (b toolbox) getMail(ctx context.Context, c *call, in *readMail) (answer, er
 	return answer{prose(defused(text.String())), v}, nil
 }
 
-// reads counts what reading holds, and notes of what.
-func (c *call) reads(in *readMail, what string) (release func(), err error) {
+// reads counts what reading holds until the call ends, and notes of what.
+func (c *call) reads(in *readMail, what string) error {
 	if mailbox.IsID(in.id) { // what is none may be anything
 		c.noted = append(c.noted, slog.String(what, in.id))
 	}
@@ -115,10 +113,7 @@ func (c *call) reads(in *readMail, what string) (release func(), err error) {
 	if what == "thread" {
 		held *= 2
 	}
-	if err := c.meter.Hold(held); err != nil {
-		return nil, err
-	}
-	return func() { c.meter.Free(held) }, nil
+	return c.meter.Hold(held)
 }
 
 // write says a mail for reading.
@@ -172,11 +167,9 @@ type threadView struct {
 type readThread struct{ readMail }
 
 func (b toolbox) getThread(ctx context.Context, c *call, in *readThread) (answer, error) {
-	release, err := c.reads(&in.readMail, "thread")
-	if err != nil {
+	if err := c.reads(&in.readMail, "thread"); err != nil {
 		return answer{}, err
 	}
-	defer release()
 	t, err := b.mail.Thread(ctx, c.caller, in.id, in.whole())
 	if err != nil {
 		return answer{}, b.linked(c, err)
@@ -207,11 +200,9 @@ func (in *attachmentQuestion) takes() []field {
 }
 
 func (b toolbox) getAttachment(ctx context.Context, c *call, in *attachmentQuestion) (answer, error) {
-	release, err := c.reads(&readMail{id: in.message}, "message")
-	if err != nil {
+	if err := c.reads(&readMail{id: in.message}, "message"); err != nil {
 		return answer{}, err
 	}
-	defer release()
 	a, err := b.mail.Attachment(ctx, c.caller, in.message, in.id)
 	if err != nil {
 		return answer{}, b.linked(c, err)

@@ -15,3 +15,10 @@ func errPanic(panicked any) error {
 	}
 	return fmt.Errorf("panic: %s\n%s", what, debug.Stack())
 }
+
+// rescue, where it is deferred, makes a panic the error.
+func rescue(err *error) {
+	if p := recover(); p != nil {
+		*err = errPanic(p)
+	}
+}

@@ -127,7 +127,7 @@ func (b toolbox) decide(ctx context.Context, c *call, s subject, in *eventAnswer
 		told = append(told, edited.Told...)
 		if d.Accept {
 			said = "PROPOSAL-ACCEPTED"
-			if now, err = b.after(ctx, c, s, edited); err != nil {
+			if now, err = b.after(ctx, c, s, edited, nil); err != nil {
 				return answer{}, err
 			}
 		}

@@ -25,11 +25,7 @@ func (h *Handler) attend(ctx context.Context, work func(*call) error) {
 	started := h.now()
 	leave, err := h.places.enter(ctx, ownerOf(x.caller))
 	if err == nil {
-		err = safely(c, func(c *call) error {
-			c.meter = h.box.service.Meter(ctx, c.caller)
-			defer c.meter.Close()
-			return work(c)
-		})
+		err = h.metered(ctx, c, work)
 		leave()
 	}
 	outcome := "ok"
@@ -52,12 +48,10 @@ func (h *Handler) attend(ctx context.Context, work func(*call) error) {
 	x.refused = &refused
 }
 
-func safely(c *call, work func(*call) error) (err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = errPanic(p)
-		}
-	}()
+func (h *Handler) metered(ctx context.Context, c *call, work func(*call) error) (err error) {
+	defer rescue(&err)
+	c.meter = h.box.service.Meter(ctx, c.caller)
+	defer c.meter.Close()
 	return work(c)
 }
 

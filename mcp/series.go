@@ -209,8 +209,11 @@ func (b toolbox) objectShown(ctx context.Context, c *call, cal calendar.Calendar
 func (s subject) target() edit.Target { return edit.Target{Instance: s.id, Scope: s.scope} }
 
 // after reads what the subject has become from what was stored: the instance that was named, by
-// the name that it has now, or else the object as such. What follows a split is another object.
-func (b toolbox) after(ctx context.Context, c *call, s subject, e ledger.Edited) (query.Instance, error) {
+// the name that it has now, or else the object as such. What follows a split is another object. What was refused is outdated, perhaps.
+func (b toolbox) after(ctx context.Context, c *call, s subject, e ledger.Edited, refused error) (query.Instance, error) {
+	if refused != nil {
+		return query.Instance{}, b.outdated(ctx, c, s, refused)
+	}
 	o := e.Saved.Object
 	if e.Split != nil {
 		o = e.Split.Object

@@ -83,8 +83,7 @@ func (b toolbox) shareCalendar(ctx context.Context, c *call, in *newShare) (answ
 	if err != nil {
 		return answer{}, err
 	}
-	v := sharedView{cal.ID, permissions[access], shown(share.User.Name), share.Status}
-	return same(v)
+	return same(sharedView{cal.ID, permissions[access], shown(share.User.Name), share.Status})
 }
 
 func (b toolbox) unshareCalendar(ctx context.Context, c *call, in *withUser) (answer, error) {
@@ -95,14 +94,9 @@ func (b toolbox) unshareCalendar(ctx context.Context, c *call, in *withUser) (an
 	if err := b.service.Unshare(ctx, c.caller, cal.ID, in.user); err != nil {
 		return answer{}, err
 	}
-	v := unsharedView{cal.ID, true, shown(in.user)}
-	return same(v)
+	return same(unsharedView{cal.ID, true, shown(in.user)})
 }
 
 func (b toolbox) listSharedCalendars(ctx context.Context, c *call, in *continued) (answer, error) {
-	found, err := b.service.SharedCalendars(ctx, c.caller)
-	if err != nil {
-		return answer{}, err
-	}
-	return b.showCalendars(ctx, c, in, found)
+	return b.showCalendars(ctx, c, in, b.service.SharedCalendars)
 }

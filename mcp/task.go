@@ -86,14 +86,8 @@ func (in *taskValues) fields(z zoned) (f edit.Fields, err error) {
 	if n, given := f.Priority.Value(); given && n == 0 { // RFC 5545 §3.8.1.9: undefined
 		f.Priority = edit.Clear[int]()
 	}
-	if list, given := in.alarms.Value(); given {
-		alarms, err := z.alarms(list)
-		if err != nil {
-			return f, err
-		}
-		f.Alarms = edit.To(alarms)
-	}
-	return f, nil
+	f.Alarms, err = readEach(in.alarms, z.alarm)
+	return f, err
 }
 
 // newTask is what create_task takes.
@@ -174,17 +168,11 @@ func (b toolbox) createTask(ctx context.Context, c *call, in *newTask) (answer, 
 	if draft.Times, err = in.times(z, in.inZone, query.Instance{}); err != nil {
 		return answer{}, err
 	}
-	saved, err := b.changer(c).CreateTelling(ctx, c.caller, cal, draft, c.telling())
-	o, err := b.made(ctx, c, cal, saved, err)
+	made, _, err := b.create(ctx, c, cal, draft)
 	if err != nil {
 		return answer{}, err
 	}
-	made, err := b.service.InstanceOf(ctx, c.meter, cal, o, ical.Time{})
-	if err != nil {
-		return answer{}, err
-	}
-	v := z.taskDetails(c.caller, cal, made)
-	return same(v)
+	return same(z.taskDetails(c.caller, cal, made))
 }
 
 func (b toolbox) updateTask(ctx context.Context, c *call, in *taskPatch) (answer, error) {
@@ -202,11 +190,7 @@ func (b toolbox) updateTask(ctx context.Context, c *call, in *taskPatch) (answer
 	if change.Times, err = in.times(s.zone, in.inZone, s.found); err != nil {
 		return answer{}, err
 	}
-	edited, err := b.editObject(ctx, c, s, change)
-	if err != nil {
-		return answer{}, err
-	}
-	now, err := b.after(ctx, c, s, edited)
+	edited, now, err := b.editObject(ctx, c, s, change)
 	if err != nil {
 		return answer{}, err
 	}

@@ -268,11 +268,7 @@ func (h *Handler) runner(t tool) server.ToolHandlerFunc {
 
 // answer runs the tool, if the token may, and packs what it returns.
 func (h *Handler) answer(ctx context.Context, t tool, c *call, x *exchange) (result *mcpgo.CallToolResult, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = errPanic(p)
-		}
-	}()
+	defer rescue(&err)
 	if !t.open(c.caller) {
 		return nil, t.errClosed(c.caller, t.scope)
 	}

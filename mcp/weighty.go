@@ -112,7 +112,7 @@ func (b toolbox) deedFrom(ctx context.Context, c *call, s subject, planned ledge
 	if planned.Split == nil {
 		return "taken off " + from
 	}
-	now, err := b.after(ctx, c, s, planned)
+	now, err := b.after(ctx, c, s, planned, nil)
 	if err != nil || now.Start.Time.Equal(s.found.Start.Time) && now.End.Time.Equal(s.found.End.Time) {
 		return "changed how long or how often there is " + from
 	}
