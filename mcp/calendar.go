@@ -17,6 +17,8 @@ type inCalendar struct{ calendar calendar.CalendarID }
 
 func (in *inCalendar) takes() []field { return []field{takesCalendar(&in.calendar).needed()} }
 
+func (in *inCalendar) names() calendar.CalendarID { return in.calendar }
+
 func takesCalendar(into *calendar.CalendarID) field {
 	return wordTo(into, "calendar_id", "")
 }
@@ -50,7 +52,7 @@ func (b toolbox) calendarTools() []tool {
 	}), reading(tool{
 		name: "get_calendar", title: "Get calendar",
 		description: "Returns one calendar, with what list_calendars leaves out: what may be done, what it holds, and the ctag, a since of list_changes.",
-		begin:       doing(b.getCalendar), gives: structuredCalendar{},
+		begin:       within(b, b.getCalendar), gives: structuredCalendar{},
 	}), b.once(tool{
 		name: "create_calendar", title: "Create calendar",
 		description: "Makes an empty calendar and returns it with its id.",
@@ -64,7 +66,7 @@ func (b toolbox) calendarTools() []tool {
 		name: "delete_calendar", title: "Delete calendar",
 		description: "Deletes a calendar with all its events, for everybody. Ask first: only the operator can bring it back, for some days.",
 		scope:       calendar.ScopeDelete, hints: hints{destructive: true},
-		begin: doing(b.deleteCalendar), gives: deletedCalendar{},
+		begin: within(b, b.deleteCalendar), gives: deletedCalendar{},
 	})}
 }
 
@@ -161,11 +163,7 @@ func (v calendarView) size() int {
 	return n
 }
 
-func (b toolbox) getCalendar(ctx context.Context, c *call, in *inCalendar) (answer, error) {
-	cal, err := b.calendarNamed(ctx, c, in.calendar)
-	if err != nil {
-		return answer{}, err
-	}
+func (b toolbox) getCalendar(ctx context.Context, c *call, cal calendar.Calendar, _ *inCalendar) (answer, error) {
 	return b.showCalendar(ctx, c, cal)
 }
 
@@ -234,11 +232,7 @@ type deletedCalendar struct {
 	Deleted  bool                `json:"deleted"`
 }
 
-func (b toolbox) deleteCalendar(ctx context.Context, c *call, in *inCalendar) (answer, error) {
-	cal, err := b.calendarNamed(ctx, c, in.calendar)
-	if err != nil {
-		return answer{}, err
-	}
+func (b toolbox) deleteCalendar(ctx context.Context, c *call, cal calendar.Calendar, _ *inCalendar) (answer, error) {
 	if err := b.confirmDeletion(ctx, c, cal); err != nil {
 		return answer{}, err
 	}

@@ -37,7 +37,7 @@ func (b toolbox) changeTools() []tool {
 			name: "restore_event", title: "Restore deleted event",
 			description: "Brings back a deleted event or task as it was last. list_changes shows what was deleted.",
 			scope:       calendar.ScopeRead | calendar.ScopeWrite,
-			begin:       doing(b.restoreEvent), gives: restoredView{},
+			begin:       within(b, b.restoreEvent), gives: restoredView{},
 		}),
 	}
 }

@@ -196,11 +196,7 @@ type lost struct{ reference }
 
 func (in *lost) takes() []field { return in.takesEvent() }
 
-func (b toolbox) restoreEvent(ctx context.Context, c *call, in *lost) (answer, error) {
-	cal, err := b.calendarNamed(ctx, c, in.Calendar)
-	if err != nil {
-		return answer{}, err
-	}
+func (b toolbox) restoreEvent(ctx context.Context, c *call, cal calendar.Calendar, in *lost) (answer, error) {
 	saved, err := b.service.RestoreDeleted(ctx, c.caller, cal, in.UID)
 	if err != nil && calendar.ReasonOf(err) == calendar.NotFound {
 		e := calendar.Errorf(calendar.NotFound, "", "nothing with the uid %s was deleted in %s, or the journal has forgotten it", quote(string(in.UID)), quote(cal.Name))

@@ -41,11 +41,7 @@ func (in *eventQuestion) takes() []field {
 	)
 }
 
-func (b toolbox) getEvent(ctx context.Context, c *call, in *eventQuestion) (answer, error) {
-	s, err := b.subject(ctx, c, anEvent, in.reference)
-	if err != nil {
-		return answer{}, err
-	}
+func (b toolbox) getEvent(ctx context.Context, c *call, s subject, in *eventQuestion) (answer, error) {
 	raw, err := part(rawText(s.found.Object.Data), in.offset)
 	if err != nil {
 		return answer{}, err
@@ -134,11 +130,7 @@ func (v queryView) note(c *call) prose {
 	return prose(strings.TrimSpace(fmt.Sprintf("Local times are in %s.\n%s", v.Timezone, v.pageView.note())))
 }
 
-func (b toolbox) queryEvents(ctx context.Context, c *call, in *eventsQuestion) (answer, error) {
-	cal, err := b.calendarNamed(ctx, c, in.calendar)
-	if err != nil {
-		return answer{}, err
-	}
+func (b toolbox) queryEvents(ctx context.Context, c *call, cal calendar.Calendar, in *eventsQuestion) (answer, error) {
 	z, err := b.zoneFor(c, in.inZone, cal)
 	if err != nil {
 		return answer{}, err

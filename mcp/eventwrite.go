@@ -27,11 +27,7 @@ type patchedView struct {
 	Removed []string `json:"removed,omitempty" doc:"What it had and has no longer."`
 }
 
-func (b toolbox) createEvent(ctx context.Context, c *call, in *newEvent) (answer, error) {
-	cal, err := b.calendarNamed(ctx, c, in.calendar)
-	if err != nil {
-		return answer{}, err
-	}
+func (b toolbox) createEvent(ctx context.Context, c *call, cal calendar.Calendar, in *newEvent) (answer, error) {
 	z, err := b.zoneToWrite(c, in.inZone, cal)
 	if err != nil {
 		return answer{}, err
@@ -53,11 +49,7 @@ func (b toolbox) createEvent(ctx context.Context, c *call, in *newEvent) (answer
 
 // updateEvent replaces what the tool models, as the first version has it: what is left out of
 // its own parameters goes, and what it does not know of stays.
-func (b toolbox) updateEvent(ctx context.Context, c *call, in *eventReplacement) (answer, error) {
-	s, err := b.aim(ctx, c, anEvent, in.reference)
-	if err != nil {
-		return answer{}, err
-	}
+func (b toolbox) updateEvent(ctx context.Context, c *call, s subject, in *eventReplacement) (answer, error) {
 	start, end, err := in.span(s.zone)
 	if err != nil {
 		return answer{}, err
@@ -242,11 +234,7 @@ func (in *eventTarget) takes() []field {
 	return slices.Concat(in.takesEvent(), in.takesSeries(), []field{in.takesMatch()})
 }
 
-func (b toolbox) deleteEvent(ctx context.Context, c *call, in *eventTarget) (answer, error) {
-	s, err := b.aim(ctx, c, anEvent, in.reference)
-	if err != nil {
-		return answer{}, err
-	}
+func (b toolbox) deleteEvent(ctx context.Context, c *call, s subject, _ *eventTarget) (answer, error) {
 	edited, err := b.cancel(ctx, c, s)
 	if err != nil {
 		return answer{}, err

@@ -37,7 +37,7 @@ func (b toolbox) invitationTools() []tool {
 			name: "respond_to_event", title: "Answer invitation",
 			description: "Answers an invitation or a proposal, and tells them. Ask first.",
 			scope:       calendar.ScopeRead | calendar.ScopeWrite | calendar.ScopeInvite, hints: hints{destructive: true, idempotent: true},
-			begin: doing(b.respondToEvent), gives: respondedView{},
+			begin: about(anEvent, b.aim, b.respondToEvent), gives: respondedView{},
 		}),
 	}
 }
@@ -74,11 +74,7 @@ type respondedView struct {
 	toldView
 }
 
-func (b toolbox) respondToEvent(ctx context.Context, c *call, in *eventAnswer) (answer, error) {
-	s, err := b.aim(ctx, c, anEvent, in.reference)
-	if err != nil {
-		return answer{}, err
-	}
+func (b toolbox) respondToEvent(ctx context.Context, c *call, s subject, in *eventAnswer) (answer, error) {
 	if in.answer == proposing {
 		return b.propose(ctx, c, s, in)
 	}

@@ -66,6 +66,10 @@ type reference struct {
 	match string
 }
 
+func (r *reference) refers() reference { return *r }
+
+func (r *reference) names() calendar.CalendarID { return r.Calendar }
+
 // takesEvent are the parameters that name an event.
 func (r *reference) takesEvent() []field {
 	return []field{takesCalendar(&r.Calendar).needed(), r.takesUID().needed()}

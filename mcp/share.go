@@ -16,12 +16,12 @@ func (b toolbox) shareTools() []tool {
 		name: "share_calendar", title: "Share calendar",
 		description: "Shares the user's calendar with another user of this server, or changes what they may do. Ask first.",
 		scope:       calendar.ScopeShare, hints: hints{idempotent: true},
-		begin: doing(b.shareCalendar), gives: sharedView{},
+		begin: within(b, b.shareCalendar), gives: sharedView{},
 	}), b.once(tool{
 		name: "unshare_calendar", title: "Stop sharing calendar",
 		description: "Takes a shared calendar from another user; with the user's own name gives up one that is shared with them.",
 		scope:       calendar.ScopeShare, hints: hints{destructive: true},
-		begin: doing(b.unshareCalendar), gives: unsharedView{},
+		begin: within(b, b.unshareCalendar), gives: unsharedView{},
 	}), reading(tool{
 		name: "list_shared_calendars", title: "List shared calendars",
 		description: "Lists what others share with the user; list_calendars has these, too.",
@@ -70,11 +70,7 @@ type unsharedView struct {
 	With     shown               `json:"username"`
 }
 
-func (b toolbox) shareCalendar(ctx context.Context, c *call, in *newShare) (answer, error) {
-	cal, err := b.calendarNamed(ctx, c, in.calendar)
-	if err != nil {
-		return answer{}, err
-	}
+func (b toolbox) shareCalendar(ctx context.Context, c *call, cal calendar.Calendar, in *newShare) (answer, error) {
 	access := calendar.Access(slices.Index(permissions[:], in.permission))
 	if err := c.confirmShare(cal, in.user, access); err != nil {
 		return answer{}, err
@@ -86,11 +82,7 @@ func (b toolbox) shareCalendar(ctx context.Context, c *call, in *newShare) (answ
 	return same(sharedView{cal.ID, permissions[access], shown(share.User.Name), share.Status})
 }
 
-func (b toolbox) unshareCalendar(ctx context.Context, c *call, in *withUser) (answer, error) {
-	cal, err := b.calendarNamed(ctx, c, in.calendar)
-	if err != nil {
-		return answer{}, err
-	}
+func (b toolbox) unshareCalendar(ctx context.Context, c *call, cal calendar.Calendar, in *withUser) (answer, error) {
 	if err := b.service.Unshare(ctx, c.caller, cal.ID, in.user); err != nil {
 		return answer{}, err
 	}

@@ -28,12 +28,12 @@ func (b toolbox) taskTools() []tool {
 		}), reading(tool{
 			name: "get_task", title: "Get task",
 			description: "Returns one task, or instance of a series, with all details and its subtasks.",
-			begin:       doing(b.getTask), gives: wholeTask{},
+			begin:       about(aTask, b.subject, b.getTask), gives: wholeTask{},
 		}), b.once(tool{
 			name: "create_task", title: "Create task",
 			description: "Creates a task, in a calendar that holds tasks. For what takes time: create_event.",
 			scope:       calendar.ScopeWrite,
-			begin:       doing(b.createTask), gives: taskDetailsView{},
+			begin:       within(b, b.createTask), gives: taskDetailsView{},
 		}), b.changing(tool{
 			name: "update_task", title: "Change or complete task",
 			description: "Changes only the fields that you give; an empty text or list removes one. completed: true is done, false opens it again.",
@@ -46,7 +46,7 @@ func (b toolbox) taskTools() []tool {
 			name: "delete_task", title: "Delete task",
 			description: "Deletes a task or instances. What is done: update_task with completed.",
 			scope:       calendar.ScopeRead | calendar.ScopeWrite | calendar.ScopeDelete, hints: hints{destructive: true, idempotent: true},
-			begin: doing(b.deleteTask), gives: deletedTask{},
+			begin: about(aTask, b.aim, b.deleteTask), gives: deletedTask{},
 		}),
 	}
 }
@@ -149,12 +149,8 @@ func (b toolbox) checkHoldsTasks(ctx context.Context, c *call, cal calendar.Cale
 	return e
 }
 
-func (b toolbox) createTask(ctx context.Context, c *call, in *newTask) (answer, error) {
-	cal, err := b.calendarNamed(ctx, c, in.calendar)
-	if err == nil {
-		err = b.checkHoldsTasks(ctx, c, cal)
-	}
-	if err != nil {
+func (b toolbox) createTask(ctx context.Context, c *call, cal calendar.Calendar, in *newTask) (answer, error) {
+	if err := b.checkHoldsTasks(ctx, c, cal); err != nil {
 		return answer{}, err
 	}
 	z, err := b.zoneFor(c, in.inZone, cal)

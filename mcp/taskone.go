@@ -31,11 +31,7 @@ type wholeTask struct {
 	More bool `json:"more_subtasks,omitempty"`
 }
 
-func (b toolbox) getTask(ctx context.Context, c *call, in *taskQuestion) (answer, error) {
-	s, err := b.subject(ctx, c, aTask, in.reference)
-	if err != nil {
-		return answer{}, err
-	}
+func (b toolbox) getTask(ctx context.Context, c *call, s subject, _ *taskQuestion) (answer, error) {
 	parts, more, err := b.subtasks(ctx, c, s)
 	if err != nil {
 		return answer{}, err
@@ -113,11 +109,7 @@ type deletedTask struct {
 	ETag         calendar.ETag       `json:"etag,omitempty"`
 }
 
-func (b toolbox) deleteTask(ctx context.Context, c *call, in *taskTarget) (answer, error) {
-	s, err := b.aim(ctx, c, aTask, in.reference)
-	if err != nil {
-		return answer{}, err
-	}
+func (b toolbox) deleteTask(ctx context.Context, c *call, s subject, _ *taskTarget) (answer, error) {
 	edited, err := b.cancel(ctx, c, s)
 	if err != nil {
 		return answer{}, err

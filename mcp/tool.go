@@ -70,6 +70,36 @@ func doing[A any, P interface {
 	}
 }
 
+// about is the job of a tool about an event or a task, which find finds: see toolbox.subject and toolbox.aim.
+func about[A any, P interface {
+	*A
+	takes() []field
+	refers() reference
+}](n noun, find func(context.Context, *call, noun, reference) (subject, error), do func(context.Context, *call, subject, P) (answer, error)) func() job {
+	return doing(func(ctx context.Context, c *call, in P) (answer, error) {
+		s, err := find(ctx, c, n, in.refers())
+		if err != nil {
+			return answer{}, err
+		}
+		return do(ctx, c, s, in)
+	})
+}
+
+// within is the job of a tool about a calendar that it names.
+func within[A any, P interface {
+	*A
+	takes() []field
+	names() calendar.CalendarID
+}](b toolbox, do func(context.Context, *call, calendar.Calendar, P) (answer, error)) func() job {
+	return doing(func(ctx context.Context, c *call, in P) (answer, error) {
+		cal, err := b.calendarNamed(ctx, c, in.names())
+		if err != nil {
+			return answer{}, err
+		}
+		return do(ctx, c, cal, in)
+	})
+}
+
 // nothing is what a tool takes that takes no arguments.
 type nothing struct{}
 
