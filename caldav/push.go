@@ -56,24 +56,21 @@ func (r *resource) pushTransports(m *markup) error {
 	if !r.pushTold() {
 		return errAbsent
 	}
-	m.raw(`<web-push><vapid-public-key type="p256ecdsa">`).text(r.x.push.Key).raw("</vapid-public-key></web-push>")
-	return nil
+	return m.raw(`<web-push><vapid-public-key type="p256ecdsa">`).text(r.x.push.Key).raw("</vapid-public-key></web-push>").ok()
 }
 
 func (r *resource) pushTopic(m *markup) error {
 	if !r.pushTold() {
 		return errAbsent
 	}
-	m.text(r.x.push.Topics.Topic(r.x.caller.User.ID, r.calendar.ID))
-	return nil
+	return m.text(r.x.push.Topics.Topic(r.x.caller.User.ID, r.calendar.ID)).ok()
 }
 
 func (r *resource) pushTriggers(m *markup) error {
 	if !r.pushTold() {
 		return errAbsent
 	}
-	m.raw(`<content-update><d:depth>1</d:depth></content-update>`)
-	return nil
+	return m.raw(`<content-update><d:depth>1</d:depth></content-update>`).ok()
 }
 
 // pushRegister is push-register. What DAVx⁵ leaves out has its only value.
@@ -259,24 +256,4 @@ func (x *exchange) orPush(other any) (answered bool, err error) {
 		return false, err
 	}
 	return true, x.registerPush(p.push)
-}
-
-// PushDeviation is a line of docs/rfc.md: where the door differs from the draft of WebDAV-Push, and why.
-type PushDeviation struct{ Draft, Here string }
-
-// PushDeviations are all of them.
-func PushDeviations() []PushDeviation {
-	return []PushDeviation{
-		{"`trigger` says what to tell of", "a registration without one is told of `content-update`: DAVx⁵ sends none. One with only `property-update` is refused with `no-supported-trigger`; properties that change are told as content"},
-		{"`content-encoding` names the encryption", "one without is `aes128gcm`: DAVx⁵ sends none. Any other is `invalid-subscription`"},
-		{"`subscription-public-key` and `auth-secret` belong to a subscription", "one without is `invalid-subscription`, since nothing could be encrypted for it. DAVx⁵ sends none where its push service gave it none, and takes no message that is not encrypted"},
-		{"`vapid-public-key` may be left out", "it always stands there: DAVx⁵ registers with no server that has none"},
-		{"the server sets how long a registration lasts", "from 3 to 14 days; DAVx⁵ asks for 3, looks each day, and renews what ends within two"},
-		{"the body of a message is `application/xml`", "it is `application/octet-stream`, since it is encrypted; programs see neither"},
-		{"messages tell of `property-update`, and of a new key", "messages are `content-update` with `D:sync-token` (of a home without); DAVx⁵ reads `topic` alone. The key stays as long as the store does"},
-		{"`Push-Dont-Notify: *` keeps a change from everybody", "it keeps it from the caller's own registrations: nobody makes others miss a change"},
-		{"`Push-Dont-Notify` works with every method", "it counts where one request makes one change of the calendar at its address, as `PUT`, `DELETE` and `POST` do"},
-		{"inbox, outbox and principals may tell of changes", "homes and calendars do. A topic is of one user and one calendar"},
-		{"a registration may be asked for its state", "its address takes `DELETE`"},
-	}
 }
