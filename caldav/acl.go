@@ -94,8 +94,7 @@ func (m *markup) grant(principal, privilege string) {
 
 // accessRestrictions: RFC 3744 §5.6.
 func (r *resource) accessRestrictions(m *markup) error {
-	m.raw("<d:grant-only/><d:no-invert/>")
-	return nil
+	return m.raw("<d:grant-only/><d:no-invert/>").ok()
 }
 
 // acl answers RFC 3744 §8.1: every entry of every list is protected.

@@ -118,8 +118,7 @@ func (r *resource) writeDead(n xml.Name, m *markup, nameOnly bool) error {
 		m.empty(n)
 		return nil
 	}
-	m.raw(value)
-	return nil
+	return m.raw(value).ok()
 }
 
 // writeAllDead writes what is kept and is not understood: RFC 4918 §9.1 wants it in allprop.

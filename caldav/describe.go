@@ -17,18 +17,14 @@ import (
 // has no locks (RFC 4918 §15.8, §15.10).
 func nothing(*resource, *markup) error { return nil }
 
-func (r *resource) resourceType(m *markup) error {
-	m.raw(r.node().types(r))
-	return nil
-}
+func (r *resource) resourceType(m *markup) error { return m.raw(r.node().types(r)).ok() }
 
 func (r *resource) displayName(m *markup) error {
 	name := r.person().Title()
 	if r.at.kind() == atCalendar {
 		name = r.calendar.Name
 	}
-	m.text(name)
-	return nil
+	return m.text(name).ok()
 }
 
 // etag is what GET says in its header: of a calendar the tag of its text, which is a weak one.
@@ -41,8 +37,7 @@ func (r *resource) etag(m *markup) error {
 		m.text("W/" + string(textTag(token)))
 		return err
 	}
-	m.text(string(cmp.Or(r.object.ETag, r.notification.ETag)))
-	return nil
+	return m.text(string(cmp.Or(r.object.ETag, r.notification.ETag))).ok()
 }
 
 // calendarType names the component, too (RFC 5545 §8.1), so that a client can tell a task
@@ -53,11 +48,9 @@ func mediaTypeOf(o calendar.Object) string { return calendarType + string(o.Kind
 
 func (r *resource) contentType(m *markup) error {
 	if r.at.kind() == atNotice {
-		m.text(xmlType)
-		return nil
+		return m.text(xmlType).ok()
 	}
-	m.raw(calendarType).text(string(r.object.Kind))
-	return nil
+	return m.raw(calendarType).text(string(r.object.Kind)).ok()
 }
 
 // contentLength is the length of what GET answers. That of a calendar is known only once all of its objects
@@ -105,33 +98,20 @@ func (r *resource) owner(m *markup) error {
 	if r.at.kind()&(atCalendar|atObject) != 0 {
 		name = r.calendar.OwnerName
 	}
-	m.hrefElement(principalOf(name))
-	return nil
+	return m.hrefElement(principalOf(name)).ok()
 }
 
 func (r *resource) ownPrincipal(m *markup) error {
-	m.hrefElement(principalOf(r.x.caller.User.Name))
-	return nil
+	return m.hrefElement(principalOf(r.x.caller.User.Name)).ok()
 }
 
 func (r *resource) principalCollections(m *markup) error {
-	m.hrefElement(place{form: formPrincipals})
-	return nil
+	return m.hrefElement(place{form: formPrincipals}).ok()
 }
 
-func (r *resource) principalURL(m *markup) error {
-	m.hrefElement(r.at)
-	return nil
-}
+func (r *resource) principalURL(m *markup) error { return m.hrefElement(r.at).ok() }
 
-// home is told only of oneself: other people's homes are not there for the caller.
-func (r *resource) home(m *markup) error {
-	if r.other != nil {
-		return errAbsent
-	}
-	m.hrefElement(place{form: formHome, user: r.at.user})
-	return nil
-}
+func (r *resource) home(m *markup) error { return r.ownPlace(m, formHome) }
 
 func (r *resource) supportedMethods(m *markup) error {
 	for _, row := range r.x.methods {
@@ -182,8 +162,7 @@ func (r *resource) resourceID(m *markup) error {
 	// RFC 9562 §5.8: a UUID made by rules of our own.
 	sum := sha256.Sum256([]byte(id))
 	sum[6], sum[8] = sum[6]&0x0F|0x80, sum[8]&0x3F|0x80
-	m.element("d:href", fmt.Sprintf("urn:uuid:%x-%x-%x-%x-%x", sum[:4], sum[4:6], sum[6:8], sum[8:10], sum[10:16]))
-	return nil
+	return m.element("d:href", fmt.Sprintf("urn:uuid:%x-%x-%x-%x-%x", sum[:4], sum[4:6], sum[6:8], sum[8:10], sum[10:16])).ok()
 }
 
 func (r *resource) description(m *markup) error {
@@ -221,8 +200,7 @@ func (r *resource) kinds(m *markup) error {
 }
 
 func (r *resource) mediaTypes(m *markup) error {
-	m.raw(`<c:calendar-data content-type="text/calendar" version="2.0"/>`)
-	return nil
+	return m.raw(`<c:calendar-data content-type="text/calendar" version="2.0"/>`).ok()
 }
 
 func (r *resource) maxSize(m *markup) error {
@@ -230,15 +208,9 @@ func (r *resource) maxSize(m *markup) error {
 }
 
 // minTime and maxTime are what a date can say that is taken at all.
-func (r *resource) minTime(m *markup) error {
-	m.raw("10000101T000000Z")
-	return nil
-}
+func (r *resource) minTime(m *markup) error { return m.raw("10000101T000000Z").ok() }
 
-func (r *resource) maxTime(m *markup) error {
-	m.raw("99991231T235959Z")
-	return nil
-}
+func (r *resource) maxTime(m *markup) error { return m.raw("99991231T235959Z").ok() }
 
 func (r *resource) collations(m *markup) error {
 	for _, c := range filter.Collations() {
@@ -291,8 +263,7 @@ func (r *resource) userAddresses(m *markup) error {
 	for _, mail := range mails {
 		m.element("d:href", "mailto:"+mail)
 	}
-	m.hrefElement(r.at)
-	return nil
+	return m.hrefElement(r.at).ok()
 }
 
 // publishedURL is BASE_URL; empty where it is not set.
@@ -300,8 +271,7 @@ func (r *resource) publishedURL(m *markup) error {
 	if r.other != nil {
 		return errAbsent
 	}
-	m.text(r.x.published)
-	return nil
+	return m.text(r.x.published).ok()
 }
 
 // wayHere is how this very request came.
@@ -309,8 +279,7 @@ func (r *resource) wayHere(m *markup) error {
 	if r.other != nil || r.x.way == nil {
 		return errAbsent
 	}
-	m.text(r.x.way(r.x.r))
-	return nil
+	return m.text(r.x.way(r.x.r)).ok()
 }
 
 // individual and group are what a principal is (RFC 6638 §2.4.2) who is no room and no resource.
@@ -326,10 +295,7 @@ func userType(u calendar.User) string {
 	return individual
 }
 
-func (r *resource) userType(m *markup) error {
-	m.raw(userType(r.person()))
-	return nil
-}
+func (r *resource) userType(m *markup) error { return m.raw(userType(r.person())).ok() }
 
 // members are those of a group (RFC 3744 §4.3); a person has none.
 func (r *resource) members(m *markup) error {
@@ -368,8 +334,7 @@ func (m *markup) optional(s *string) error {
 	if s == nil {
 		return errAbsent
 	}
-	m.text(*s)
-	return nil
+	return m.text(*s).ok()
 }
 
 func (m *markup) number(n int64) error {

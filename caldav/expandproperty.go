@@ -185,8 +185,7 @@ func (e *expandable) answer(x *exchange, m *markup, href string) error {
 		return err
 	}
 	if r == nil {
-		m.raw("<d:response>").element("d:href", href).status(http.StatusNotFound).raw("</d:response>")
-		return nil
+		return m.raw("<d:response>").element("d:href", href).status(http.StatusNotFound).raw("</d:response>").ok()
 	}
 	return m.response(r, &e.plan)
 }

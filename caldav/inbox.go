@@ -42,8 +42,7 @@ func (r *resource) ownPlace(m *markup, at form) error {
 	if r.other != nil {
 		return errAbsent
 	}
-	m.hrefElement(place{form: at, user: r.at.user})
-	return nil
+	return m.hrefElement(place{form: at, user: r.at.user}).ok()
 }
 
 // scheduling is how the caller wants to be scheduled with, where they may know.
@@ -73,8 +72,7 @@ func (r *resource) defaultCalendar(m *markup) error {
 	if err != nil {
 		return err
 	}
-	m.hrefElement(place{form: formCalendar, user: r.at.user, calendar: cal.Address()})
-	return nil
+	return m.hrefElement(place{form: formCalendar, user: r.at.user, calendar: cal.Address()}).ok()
 }
 
 func (r *resource) availability(m *markup) error {
@@ -105,8 +103,7 @@ func (r *resource) scheduleTag(m *markup) error {
 	if tag == "" {
 		return errAbsent
 	}
-	m.text(string(tag))
-	return nil
+	return m.text(string(tag)).ok()
 }
 
 func arrangeAvailability(_ *exchange, s *calendar.Scheduling, e *element) error {

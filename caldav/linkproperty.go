@@ -21,21 +21,12 @@ func linkProperties() []property {
 	}
 }
 
-func (r *resource) feedName(m *markup) error {
-	m.text(r.feed.Name)
-	return nil
-}
+func (r *resource) feedName(m *markup) error { return m.text(r.feed.Name).ok() }
 
-func (r *resource) feedTag(m *markup) error {
-	m.text("W/" + string(r.feed.Tag))
-	return nil
-}
+func (r *resource) feedTag(m *markup) error { return m.text("W/" + string(r.feed.Tag)).ok() }
 
 // feedType has no charset: Thunderbird compares all of it to find out whether this is a calendar.
-func (r *resource) feedType(m *markup) error {
-	m.raw("text/calendar")
-	return nil
-}
+func (r *resource) feedType(m *markup) error { return m.raw("text/calendar").ok() }
 
 func (r *resource) feedModified(m *markup) error {
 	return m.date(r.feed.Modified, http.TimeFormat)

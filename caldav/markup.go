@@ -71,6 +71,9 @@ func (m *markup) raw(s string) *markup {
 	return m
 }
 
+// ok ends what a property has to write, which cannot fail.
+func (*markup) ok() error { return nil }
+
 // begin writes the XML declaration and a root element with its namespaces.
 func (m *markup) begin(root string) {
 	m.raw(`<?xml version="1.0" encoding="utf-8"?>` + "\n<").raw(root).raw(namespaces)

@@ -51,8 +51,7 @@ func (m *markup) response(r *resource, p *plan) error {
 	if err := m.propstats(r, p); err != nil {
 		return err
 	}
-	m.raw("</d:response>")
-	return nil
+	return m.raw("</d:response>").ok()
 }
 
 // propstats writes what a plan asks of a resource without its address.

@@ -10,17 +10,7 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// boxOf is where a user's notifications are.
-func boxOf(name userName) place { return place{form: formBox, user: name} }
-
-// notificationURL tells only of the caller's box: other people's are not there for the caller.
-func (r *resource) notificationURL(m *markup) error {
-	if r.other != nil {
-		return errAbsent
-	}
-	m.hrefElement(boxOf(r.at.user))
-	return nil
-}
+func (r *resource) notificationURL(m *markup) error { return r.ownPlace(m, formBox) }
 
 // notices yields the members of a box: none to a caller who may not read the user's own things, so that
 // they can look at what is around it.
@@ -62,8 +52,7 @@ func noticeTag(n calendar.Notification) string {
 const sharedSort = ` shared-type="calendar"`
 
 func (r *resource) noticeType(m *markup) error {
-	m.raw("<").raw(noticeTag(r.notification)).raw(sharedSort).raw("/>")
-	return nil
+	return m.raw("<").raw(noticeTag(r.notification)).raw(sharedSort).raw("/>").ok()
 }
 
 // document writes a notification (caldav-sharing §4, §6.24).

@@ -67,7 +67,4 @@ func (x *exchange) addObject() error {
 }
 
 // addMember is where to POST (RFC 5995 §3.2.1).
-func (r *resource) addMember(m *markup) error {
-	m.hrefElement(r.at)
-	return nil
-}
+func (r *resource) addMember(m *markup) error { return m.hrefElement(r.at).ok() }

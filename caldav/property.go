@@ -211,9 +211,7 @@ func (p *property) write(r *resource, m *markup, nameOnly bool) error {
 	}
 	if nameOnly || len(m.buf) == inside {
 		m.buf = m.buf[:start]
-		m.raw("<").raw(p.tag).raw(p.scope).raw("/>")
-		return nil
+		return m.raw("<").raw(p.tag).raw(p.scope).raw("/>").ok()
 	}
-	m.raw("</").raw(p.tag).raw(">")
-	return nil
+	return m.raw("</").raw(p.tag).raw(">").ok()
 }

@@ -65,8 +65,7 @@ func (r *resource) sharingModes(m *markup) error {
 	if r.calendar.Access != calendar.OwnerAccess || r.calendar.Subscribed() {
 		return errAbsent
 	}
-	m.raw("<cs:can-be-shared/>")
-	return nil
+	return m.raw("<cs:can-be-shared/>").ok()
 }
 
 // sharedURL is the calendar as its owner has it.

@@ -103,14 +103,12 @@ func (r *resource) timezone(m *markup) error {
 // timezoneID gives the name of the zone as calendar-timezone has it, be it one that nobody knows.
 func (r *resource) timezoneID(m *markup) error {
 	if r.calendar.TimezoneData == nil {
-		m.text(r.calendar.Timezone)
-		return nil
+		return m.text(r.calendar.Timezone).ok()
 	}
 	if err := r.x.meter.Text(len(*r.calendar.TimezoneData)); err != nil {
 		return err
 	}
-	m.text(timezoneName(*r.calendar.TimezoneData))
-	return nil
+	return m.text(timezoneName(*r.calendar.TimezoneData)).ok()
 }
 
 // written is how far back the VTIMEZONE of a zone tells its changes.
