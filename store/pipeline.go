@@ -179,10 +179,11 @@ func (p *pipeline) query(ctx context.Context, text string, args ...any) (rows, e
 
 // answer settles what was pending, and returns the answer to the query behind it.
 func (p *pipeline) answer(ctx context.Context, all pgx.BatchResults) (pgx.Rows, error) {
-	if err := p.settle(ctx, all, len(p.pending)); err != nil {
+	err := p.settle(ctx, all, len(p.pending))
+	p.pending = nil // they were sent, whatever came of them
+	if err != nil {
 		return nil, err
 	}
-	p.pending = nil
 	return all.Query()
 }
 
@@ -215,6 +216,9 @@ func (p *pipeline) commit(ctx context.Context) error {
 	if err := p.connect(ctx); err != nil {
 		return p.engine.translate(ctx, err)
 	}
+	if p.conn.PgConn().TxStatus() == 'E' {
+		return errUnheeded
+	}
 	if p.at != nil {
 		b := p.at.batch
 		if b.alone = p.further; !p.first || b.open(p.at.most) && p.at.waited() {
@@ -227,6 +231,9 @@ func (p *pipeline) commit(ctx context.Context) error {
 	}
 	return err
 }
+
+// errUnheeded is a change that goes on after the database refused a part of it. Its COMMIT would be answered by a rollback that is no error.
+var errUnheeded = errors.New("the database refused a part of the transaction, and nobody heeded it")
 
 // handOn sends what was written, without the commit.
 func (p *pipeline) handOn(ctx context.Context) error {

@@ -243,3 +243,23 @@ func TestSharedIsLost(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+// TestUnheededRefusal: a change that goes on after the database refused a part of it is not said to be kept.
+func TestUnheededRefusal(t *testing.T) {
+	t.Parallel()
+	q := newQueue(t)
+	close(q.start)
+	q.all.Wait()
+	err := q.store.transact(t.Context(), func(tx *Tx) error {
+		if err := insertUser(t.Context(), tx, "bob", 1); err != nil {
+			return err
+		}
+		if _, err := tx.exec(t.Context(), `SELECT 1/0`); err == nil {
+			t.Error("a division by zero is no error")
+		}
+		return nil
+	})
+	if !errors.Is(err, errUnheeded) {
+		t.Errorf("got %v", err)
+	}
+}
