@@ -175,18 +175,13 @@ func (b toolbox) tasksIn(ctx context.Context, c *call, cal calendar.Calendar, z 
 // byUrgency orders tasks: what is due first, then the important, then the rest.
 func byUrgency(a, b query.Instance) int {
 	dueA, dueB := a.Due().Time, b.Due().Time
-	return cmp.Or(-compareBool(!dueA.IsZero(), !dueB.IsZero()), dueA.Compare(dueB), cmp.Compare(rank(a), rank(b)), cmp.Compare(a.Object.UID, b.Object.UID))
-}
-
-func compareBool(a, b bool) int {
-	switch {
-	case a == b:
-		return 0
-	case a:
-		return 1
-	default:
+	if never := dueA.IsZero(); never != dueB.IsZero() {
+		if never {
+			return 1
+		}
 		return -1
 	}
+	return cmp.Or(dueA.Compare(dueB), cmp.Compare(rank(a), rank(b)), cmp.Compare(a.Object.UID, b.Object.UID))
 }
 
 // rank is the priority, with none behind the lowest.
