@@ -145,10 +145,10 @@ func (h *Handler) askPerson(ctx context.Context, x *exchange, q *question) error
 		return err
 	case action != accepted:
 		return errUnconfirmed(action)
-	case h.good == nil:
+	case h.config.Good == nil:
 		return nil
 	}
-	err = h.good(ctx, x.caller) // minutes may have gone by
+	err = h.config.Good(ctx, x.caller) // minutes may have gone by
 	if errors.Is(err, auth.ErrUnauthorized) {
 		return calendar.Errorf(calendar.Forbidden, calendar.RulePrivileges, "the token is no longer good, since the user was asked: nothing was changed")
 	}
@@ -165,7 +165,7 @@ type elicitRequest struct {
 
 // await waits for what the person does, and looks into the letterbox for what another process was told.
 func (h *Handler) await(ctx context.Context, x *exchange, one asking, letterbox calendar.Attempt) (action string, err error) {
-	look, pause := time.NewTicker(lookAgain), time.NewTicker(h.limits.StreamPause)
+	look, pause := time.NewTicker(lookAgain), time.NewTicker(h.config.Limits.StreamPause)
 	defer look.Stop()
 	defer pause.Stop()
 	for {

@@ -93,23 +93,19 @@ func (l Limits) orDefaults() Limits {
 // Handler serves MCP. It keeps nothing that a request needs: any of several processes with
 // the same SessionKey and store can answer the next one.
 type Handler struct {
+	// config is what it was made of; what has a default and was left out has it.
+	config    Config
 	gate      gate
 	sessions  *sessions
 	streams   *streams
 	pace      *pace
 	places    *places
 	askings   askings
-	good      func(context.Context, calendar.Caller) error
-	stepUp    func(http.ResponseWriter, *http.Request, calendar.Caller, calendar.Scope)
-	called    func(tool, outcome string, took time.Duration)
-	did       func(ctx context.Context, tool, outcome string, changes bool)
 	tools     []tool
 	schemas   heldSchemas
 	box       toolbox
 	transport *server.StreamableHTTPServer
-	limits    Limits
 	now       func() time.Time
-	newID     func() string
 	log       *slog.Logger
 }
 
@@ -128,30 +124,28 @@ func (c Config) toolbox() toolbox {
 }
 
 func newHandler(c Config, tools []tool) *Handler {
-	limits := c.Limits.orDefaults()
+	c.Limits = c.Limits.orDefaults()
+	if c.Did == nil {
+		c.Did = func(context.Context, string, string, bool) {}
+	}
+	if c.Called == nil {
+		c.Called = func(string, string, time.Duration) {}
+	}
 	key := c.SessionKey
 	if len(key) == 0 {
 		key = []byte(rand.Text())
 	}
 	h := &Handler{
+		config:   c,
 		gate:     newGate(c.BaseURL, c.AllowedOrigins),
-		sessions: newSessions(key, limits.SessionAge, c.Now, c.NewID),
-		streams:  &streams{limit: limits.Streams},
-		pace:     newPace(limits.Calls, c.Now),
+		sessions: newSessions(key, c.Limits.SessionAge, c.Now, c.NewID),
+		streams:  &streams{limit: c.Limits.Streams},
+		pace:     newPace(c.Limits.Calls, c.Now),
 		places:   newPlaces(),
-		good:     c.Good,
-		stepUp:   c.StepUp,
-		called:   c.Called,
-		did:      c.Did,
 		tools:    slices.SortedFunc(slices.Values(tools), func(a, b tool) int { return strings.Compare(a.name, b.name) }),
 		box:      c.toolbox(),
-		limits:   limits, now: c.Now, newID: c.NewID, log: c.Logger,
-	}
-	if h.did == nil {
-		h.did = func(context.Context, string, string, bool) {}
-	}
-	if h.called == nil {
-		h.called = func(string, string, time.Duration) {}
+		now:      c.Now,
+		log:      c.Logger,
 	}
 	h.transport = h.newTransport(c.Version)
 	return h

@@ -52,7 +52,7 @@ func subscriptionMeta(id json.RawMessage) map[string]any {
 
 // hear tells of changes until ctx ends, or the one who hears has gone or may not any more.
 func (h *Handler) hear(ctx context.Context, s *hearing) {
-	beat := time.NewTicker(h.limits.StreamPause)
+	beat := time.NewTicker(h.config.Limits.StreamPause)
 	defer beat.Stop()
 	var ready <-chan struct{}
 	if s.watch != nil {
@@ -74,7 +74,7 @@ func (h *Handler) hear(ctx context.Context, s *hearing) {
 		case <-listening:
 			err = h.tell(ctx, s)
 			// What changes often is told of now and then.
-			listening, calm = nil, time.After(h.limits.Calm)
+			listening, calm = nil, time.After(h.config.Limits.Calm)
 		}
 		if err != nil {
 			h.log.LogAttrs(ctx, slog.LevelDebug, "a stream ends", slog.String("user", s.caller.User.Name),
@@ -128,10 +128,10 @@ func (h *Handler) vouch(ctx context.Context, c calendar.Caller) error {
 	if !c.Expires.IsZero() && !h.now().Before(c.Expires) {
 		return auth.ErrUnauthorized
 	}
-	if h.good == nil {
+	if h.config.Good == nil {
 		return nil
 	}
-	return h.good(ctx, c)
+	return h.config.Good(ctx, c)
 }
 
 // away tells whether the store cannot be asked now, but may be later.

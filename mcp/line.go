@@ -74,7 +74,7 @@ func (h *Handler) ServeLines(ctx context.Context, caller calendar.Caller, in io.
 // read hands on what comes, line by line. It cannot be interrupted while nothing comes.
 func (l *lines) read(ctx context.Context, in io.Reader, messages chan<- []byte) error {
 	scanner := bufio.NewScanner(in)
-	longest := int(l.handler.limits.BodyBytes) + spareLine
+	longest := int(l.handler.config.Limits.BodyBytes) + spareLine
 	scanner.Buffer(nil, 2*longest)
 	scanner.Split(cutLines(longest))
 	for scanner.Scan() {

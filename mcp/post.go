@@ -77,7 +77,7 @@ func (h *Handler) faultID(w http.ResponseWriter) string {
 	if id := w.Header().Get("X-Request-Id"); id != "" {
 		return id
 	}
-	return h.newID()
+	return h.config.NewID()
 }
 
 // readBody takes the message in, within the limit.
@@ -86,13 +86,13 @@ func (h *Handler) readBody(w http.ResponseWriter, r *http.Request) ([]byte, bool
 		refuse(w, http.StatusUnsupportedMediaType, "the Content-Type must be application/json")
 		return nil, false
 	}
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, h.limits.BodyBytes))
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, h.config.Limits.BodyBytes))
 	var tooLarge *http.MaxBytesError
 	switch {
 	case errors.Is(err, auth.ErrUnauthorized): // it was good when the body began
 		auth.RefuseJSON(w, http.StatusUnauthorized)
 	case errors.As(err, &tooLarge):
-		refuse(w, http.StatusRequestEntityTooLarge, fmt.Sprintf("a message has at most %d bytes", h.limits.BodyBytes))
+		refuse(w, http.StatusRequestEntityTooLarge, fmt.Sprintf("a message has at most %d bytes", h.config.Limits.BodyBytes))
 	case err != nil:
 		refuse(w, http.StatusBadRequest, "the body could not be read")
 	}
@@ -170,7 +170,7 @@ func (h *Handler) pass(w http.ResponseWriter, r *http.Request, x *exchange, head
 			return
 		}
 		if lacks := h.lacks(x); lacks != 0 {
-			h.stepUp(w, r, x.caller, lacks)
+			h.config.StepUp(w, r, x.caller, lacks)
 			return
 		}
 	}
@@ -184,7 +184,7 @@ func (h *Handler) pass(w http.ResponseWriter, r *http.Request, x *exchange, head
 // lacks are the scopes that a call wants and that its program can ask the user for. The transport is not asked: it would have
 // no words for that but those for a call that failed.
 func (h *Handler) lacks(x *exchange) calendar.Scope {
-	if !x.caller.Delegated || h.stepUp == nil {
+	if !x.caller.Delegated || h.config.StepUp == nil {
 		return 0
 	}
 	for _, t := range h.tools {

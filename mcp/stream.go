@@ -188,9 +188,9 @@ func (h *Handler) serveStream(ctx context.Context, w http.ResponseWriter, s *hea
 // streamAge is how long a stream may last: no longer than the token that opened it.
 func (h *Handler) streamAge(c calendar.Caller) time.Duration {
 	if c.Expires.IsZero() {
-		return h.limits.StreamAge
+		return h.config.Limits.StreamAge
 	}
-	return min(h.limits.StreamAge, c.Expires.Sub(h.now()))
+	return min(h.config.Limits.StreamAge, c.Expires.Sub(h.now()))
 }
 
 // acceptsEvents tells whether a client that says what it accepts takes events.

@@ -56,7 +56,7 @@ func (h *Handler) subscribe(w http.ResponseWriter, r *http.Request, x *exchange,
 			return err
 		}
 		return h.box.service.Subscribe(ctx, c.caller, calendar.Subscription{
-			Subscriber: subscriberOf(x.session), Name: uri, Target: target, Until: s.opened.Add(min(h.limits.SessionAge, subscriptionAge)),
+			Subscriber: subscriberOf(x.session), Name: uri, Target: target, Until: s.opened.Add(min(h.config.Limits.SessionAge, subscriptionAge)),
 		})
 	})
 }

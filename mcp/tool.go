@@ -372,8 +372,8 @@ func (h *Handler) logCall(ctx context.Context, t tool, c *call, err error, took 
 	if err != nil && ctx.Err() != nil {
 		outcome = "cancelled" // and whatever failed, failed because of that
 	}
-	h.called(t.name, outcome, took)
-	h.did(ctx, t.name, outcome, (t.mail || !t.hints.readOnly) && !c.consent.open) // that mail was read is a deed
+	h.config.Called(t.name, outcome, took)
+	h.config.Did(ctx, t.name, outcome, (t.mail || !t.hints.readOnly) && !c.consent.open) // that mail was read is a deed
 	line := []slog.Attr{
 		slog.String("tool", t.name), slog.String("user", c.caller.User.Name),
 		slog.String("token", string(c.caller.Token)), slog.String("calendar", string(c.calendar)), slog.String("outcome", outcome), slog.Duration("duration", took),
