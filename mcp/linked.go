@@ -141,13 +141,16 @@ func (b toolbox) linkedOf(ctx context.Context, c *call, z zoned) (linkedView, er
 	return v, nil
 }
 
-// linkPage is where people link accounts; "" where that is not known.
-func (b toolbox) linkPage() string {
+// page is where a page of the user's account is; "" where that is not known.
+func (b toolbox) page(name string) string {
 	if b.base == "" {
 		return ""
 	}
-	return strings.TrimSuffix(b.base, "/") + "/account/linked"
+	return strings.TrimSuffix(b.base, "/") + "/account/" + name
 }
+
+// linkPage is where people link accounts.
+func (b toolbox) linkPage() string { return b.page("linked") }
 
 // accounts are those that the user has linked, without accounts of mail unless the token may read that.
 func (b toolbox) accounts(ctx context.Context, c *call) ([]mirror.Linked, error) {

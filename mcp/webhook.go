@@ -124,9 +124,9 @@ const mostDeliveries = 20
 func (b toolbox) listWebhooks(ctx context.Context, c *call, _ *webhookCall, v *webhooksView) error {
 	z := b.usualZone(c, calendar.Calendar{})
 	all, err := b.service.Webhooks(ctx, c.caller)
-	for _, w := range all {
-		v.Webhooks = append(v.Webhooks, webhookView{w.ID, shown(hostOf(w.URL)), w.Kinds, w.Content, w.State, z.momentOf(w.Failing)})
-	}
+	v.Webhooks = each(all, func(w calendar.Webhook) webhookView {
+		return webhookView{w.ID, shown(hostOf(w.URL)), w.Kinds, w.Content, w.State, z.momentOf(w.Failing)}
+	})
 	return err
 }
 
@@ -152,8 +152,12 @@ func (b toolbox) addWebhook(ctx context.Context, c *call, in *webhookCall, v *we
 		return calendar.Errorf(calendar.Exists, "", "this address is told already, by the webhook %s", all[i].ID)
 	}
 	if in.titles && !c.consent.asks {
+		where := " on their page"
+		if at := b.page("webhooks"); at != "" {
+			where = " at " + at
+		}
 		return calendar.Errorf(calendar.Forbidden, "", "titles are told elsewhere only if the user agrees, whom this client cannot ask").
-			Advising("leave titles out, or have the user make the webhook" + b.page("webhooks"))
+			Advising("leave titles out, or have the user make the webhook" + where)
 	}
 	if err := c.confirmWebhook(in); err != nil {
 		return err
@@ -165,14 +169,6 @@ func (b toolbox) addWebhook(ctx context.Context, c *call, in *webhookCall, v *we
 	v.ID = w.ID
 	v.Secret, err = b.hookSecret(ctx, w)
 	return err
-}
-
-// page says where a page of the user's is, if that is known.
-func (b toolbox) page(name string) string {
-	if b.base == "" {
-		return " on their page"
-	}
-	return " at " + strings.TrimSuffix(b.base, "/") + "/account/" + name
 }
 
 // confirmWebhook asks before an address is told of changes.
