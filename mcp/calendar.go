@@ -141,16 +141,15 @@ func (b toolbox) showCalendars(ctx context.Context, c *call, in *continued, find
 		return answer{}, err
 	}
 	p.limit = len(found)
-	view := calendarsView{Calendars: []structuredCalendar{}}
 	first, err := b.defaultCalendar(ctx, c, found)
 	if err != nil {
 		return answer{}, err
 	}
 	views := each(found, func(cal calendar.Calendar) calendarView { return viewOf(cal, cal.ID == first).brief() })
-	views, view.pageView = cutPage(c, views, p, c.room(), calendarView.size)
-	for _, v := range views {
-		view.Calendars = append(view.Calendars, structuredCalendar{calendarView: v, Description: v.Description})
-	}
+	views, pages := cutPage(c, views, p, c.room(), calendarView.size)
+	view := calendarsView{each(views, func(v calendarView) structuredCalendar {
+		return structuredCalendar{calendarView: v, Description: v.Description}
+	}), pages}
 	return answer{noted{calendarViews(views), view.note()}, view}, nil
 }
 

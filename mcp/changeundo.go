@@ -64,7 +64,7 @@ func (b toolbox) undoChange(ctx context.Context, c *call, in *undo) (answer, err
 		return answer{}, err
 	}
 	steps, left := done.Steps[:min(len(done.Steps), mostUndone)], done.Left[:min(len(done.Left), mostUndone)]
-	v := undoView{Undone: []undoneView{}, Left: []leftView{}, MoreUndone: len(done.Steps) - len(steps), MoreLeft: len(done.Left) - len(left)}
+	v := undoView{Undone: []undoneView{}, MoreUndone: len(done.Steps) - len(steps), MoreLeft: len(done.Left) - len(left)}
 	for _, s := range steps {
 		step := undoneView{
 			Did: s.Did, Changes: len(s.Undoes), Undoes: changeIDs(s.In.ID, s.Undoes[:min(len(s.Undoes), mostUndone)]),
@@ -79,9 +79,7 @@ func (b toolbox) undoChange(ctx context.Context, c *call, in *undo) (answer, err
 		v.Changes += len(s.Undoes)
 	}
 	v.toldView = toldTo(done.Told)
-	for _, l := range left {
-		v.Left = append(v.Left, leftView{l.ID().String(), shown(l.Why())})
-	}
+	v.Left = each(left, func(l calendar.UndoConflict) leftView { return leftView{l.ID().String(), shown(l.Why())} })
 	return answer{v.prose(in.preview), v}, nil
 }
 

@@ -69,16 +69,12 @@ type attachmentView struct {
 func mailViewOf(m mailbox.Message, whole bool) mailView {
 	v := mailView{
 		ID: visible(m.ID), Thread: visible(m.Thread), Headers: mailHeaders{shown(m.From), shown(m.To), shown(m.Cc), shown(m.Subject), shown(m.Date)},
-		Received: mailTime(m.Received), Snippet: shown(m.Snippet), Body: shown(m.Body), Cut: m.Cut, Attachments: []attachmentView{}, Left: m.Left, Untrusted: shown(m.From),
-	}
-	for _, l := range m.Labels {
-		v.Labels = append(v.Labels, shown(short(l, longestTold)))
+		Received: mailTime(m.Received), Snippet: shown(m.Snippet), Body: shown(m.Body), Cut: m.Cut, Left: m.Left, Untrusted: shown(m.From),
+		Labels:      each(m.Labels, func(l string) shown { return shown(short(l, longestTold)) }),
+		Attachments: each(m.Attachments, func(a mailbox.Attachment) attachmentView { return attachmentOf("", a) }),
 	}
 	if whole {
 		v.Guidance = guidance
-	}
-	for _, a := range m.Attachments {
-		v.Attachments = append(v.Attachments, attachmentOf("", a))
 	}
 	return v
 }

@@ -36,11 +36,8 @@ func (b toolbox) getTask(ctx context.Context, c *call, s subject, _ *taskQuestio
 	if err != nil {
 		return answer{}, err
 	}
-	v := wholeTask{taskDetailsView: s.zone.taskDetails(c.caller, s.cal, s.found), More: more}
-	for _, part := range parts {
-		v.Subtasks = append(v.Subtasks, s.zone.taskView(c.caller, s.cal, part))
-	}
-	return same(v)
+	views := each(parts, func(part query.Instance) taskView { return s.zone.taskView(c.caller, s.cal, part) })
+	return same(wholeTask{s.zone.taskDetails(c.caller, s.cal, s.found), views, more})
 }
 
 // subtasks are the tasks of a calendar that say they are a part of another one.
