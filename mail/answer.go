@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net/url"
 	"slices"
-	"sync"
 	"time"
 	"unicode/utf8"
 
@@ -25,8 +24,7 @@ type Answers struct {
 	Page *url.URL
 	Now  func() time.Time
 
-	mu    sync.Mutex
-	links throttle
+	links shared
 }
 
 var _ calendar.Answers = (*Answers)(nil)
@@ -135,14 +133,6 @@ var given = []string{"ACCEPTED", "TENTATIVE", "DECLINED"}
 // givenMost is how often one link answers in an hour: each answer is a line in the organizer's journal.
 const givenMost = 20
 
-func (a *Answers) allowed(id calendar.LetterID) bool {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.links.most = givenMost
-	_, ok := a.links.take(string(id), a.Now())
-	return ok
-}
-
 // Give implements [calendar.Answers]: the organizer's event then says so, as after a reply by mail.
 func (a *Answers) Give(ctx context.Context, token, status, comment string) (calendar.Asked, error) {
 	l, asked, err := a.open(ctx, token)
@@ -171,7 +161,7 @@ func (a *Answers) hears(l calendar.Letter, asked calendar.Asked, comment string)
 		return calendar.Errorf(calendar.Stale, "", "the event was called off, so there is nothing to answer")
 	case utf8.RuneCountInString(comment) > commentMost:
 		return calendar.Errorf(calendar.Invalid, "", "a comment may have %d characters", commentMost)
-	case !a.allowed(l.ID):
+	case !a.links.allows(givenMost, string(l.ID), a.Now()):
 		return calendar.Errorf(calendar.Unavailable, "", "you have answered very often; wait an hour, then answer again")
 	}
 	return nil

@@ -110,18 +110,16 @@ func (g *Digests) postOne(ctx context.Context, d calendar.Digest) error {
 }
 
 // digest makes the mail of a user's day.
-func (s *Sender) digest(ctx context.Context, l calendar.Letter) (parcel, error) {
+func (s *Sender) digest(ctx context.Context, l calendar.Letter, id string) ([]byte, error) {
 	if s.Digests == nil {
-		return parcel{}, errNothing
+		return nil, errNothing
 	}
-	p := parcel{from: s.Post.From, to: l.To, id: s.Key.messageID(l.ID, letter.Domain(s.Post.From))}
 	n, err := s.Digests.note(ctx, l)
 	if err != nil {
-		return p, err
+		return nil, err
 	}
-	n.ID = p.id
-	p.data, err = s.Post.Note(n)
-	return p, err
+	n.ID = id
+	return s.Post.Note(n)
 }
 
 // note is what a mail says, to a user who wants it still, at the address that is still theirs.

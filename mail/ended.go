@@ -55,18 +55,16 @@ func (e *Endings) News(ctx context.Context, w calendar.Webhook) (*calendar.News,
 }
 
 // ended makes the mail about a webhook's end.
-func (s *Sender) ended(ctx context.Context, l calendar.Letter) (parcel, error) {
+func (s *Sender) ended(ctx context.Context, l calendar.Letter, id string) ([]byte, error) {
 	if s.Endings == nil {
-		return parcel{}, errNothing
+		return nil, errNothing
 	}
-	p := parcel{from: s.Post.From, to: l.To, id: s.Key.messageID(l.ID, letter.Domain(s.Post.From))}
 	m, err := s.Endings.plain(ctx, l)
 	if err != nil {
-		return p, err
+		return nil, err
 	}
-	m.ID = p.id
-	p.data, err = s.Post.Plain(m)
-	return p, err
+	m.ID = id
+	return s.Post.Plain(m)
 }
 
 // plain is what the mail says, at the address that is still the user's.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net/url"
-	"sync"
 	"time"
 
 	"caldav-mcp-server/calendar"
@@ -21,8 +20,7 @@ type Proofs struct {
 	Now   func() time.Time
 	NewID func() string
 
-	mu   sync.Mutex
-	sent throttle
+	sent shared
 }
 
 const (
@@ -55,7 +53,7 @@ func (p *Proofs) Send(ctx context.Context, u calendar.User, text string) error {
 	if err != nil {
 		return calendar.Errorf(calendar.Invalid, "", "%.100q is no mail address", text)
 	}
-	if !p.allowed(u.ID) {
+	if !p.sent.allows(proofsMost, string(u.ID), p.Now()) {
 		return calendar.Errorf(calendar.Unavailable, "", "%d links were sent within an hour; wait for the next hour", proofsMost)
 	}
 	link, err := p.link(u.ID, to)
@@ -76,14 +74,6 @@ func unsent(err error) error {
 	}
 	told.Cause = err
 	return told
-}
-
-func (p *Proofs) allowed(user calendar.UserID) bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.sent.most = proofsMost
-	_, ok := p.sent.take(string(user), p.Now())
-	return ok
 }
 
 func (p *Proofs) link(user calendar.UserID, address calendar.MailAddress) (string, error) {

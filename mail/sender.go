@@ -276,15 +276,12 @@ func (s *Sender) pause(l calendar.Letter) time.Duration {
 	return pause*3/4 + pause*part/100
 }
 
-// own makes the mail of a letter that is no scheduling message, but of the server's own to a user; nil for any other.
-func (s *Sender) own(m calendar.Method) func(context.Context, calendar.Letter) (parcel, error) {
-	if m == calendar.MethodDigest {
-		return s.digest
-	}
-	if m == calendar.MethodEnded {
-		return s.ended
-	}
-	return nil
+// own makes the text of a mail, under an id, of a letter that is no scheduling message, but of the server's own to a user; nil
+// for any other.
+func (s *Sender) own(m calendar.Method) func(ctx context.Context, l calendar.Letter, id string) ([]byte, error) {
+	return map[calendar.Method]func(context.Context, calendar.Letter, string) ([]byte, error){
+		calendar.MethodDigest: s.digest, calendar.MethodEnded: s.ended,
+	}[m]
 }
 
 // parcel makes the mail of a letter.
@@ -292,8 +289,12 @@ func (s *Sender) parcel(ctx context.Context, l calendar.Letter) (parcel, error) 
 	if _, err := letter.Address(string(l.To)); err != nil {
 		return parcel{}, err
 	}
+	domain := letter.Domain(s.Post.From)
+	p := parcel{from: s.Post.From, to: l.To, id: s.Key.messageID(l.ID, domain)}
 	if own := s.own(l.Method); own != nil {
-		return own(ctx, l)
+		var err error
+		p.data, err = own(ctx, l, p.id)
+		return p, err
 	}
 	told, err := s.Store.Told(ctx, l.User, l.To, l.UID)
 	if err != nil {
@@ -306,15 +307,15 @@ func (s *Sender) parcel(ctx context.Context, l calendar.Letter) (parcel, error) 
 	if err != nil {
 		return parcel{}, errors.Join(errAway, err)
 	}
-	domain := letter.Domain(s.Post.From)
 	e := letter.Envelope{
-		Letter: l, Told: told, Sender: user.Title(), Zone: zoneOf(user), ID: s.Key.messageID(l.ID, domain), Thread: s.Key.threadID(l, domain),
+		Letter: l, Told: told, Sender: user.Title(), Zone: zoneOf(user), ID: p.id, Thread: s.Key.threadID(l, domain),
 	}
 	if s.Answers != nil && l.Method == calendar.MethodRequest {
 		e.Answer = s.Answers.Link(l, e.Zone)
 	}
 	m, err := s.Post.Compose(e)
-	return parcel{from: s.Post.From, to: l.To, id: e.ID, data: m.Data}, err
+	p.data = m.Data
+	return p, err
 }
 
 // errAway marks what is no fault of a letter.

@@ -1,6 +1,9 @@
 package mail
 
-import "time"
+import (
+	"sync"
+	"time"
+)
 
 // throttle counts how often something was done in an hour, by each person. It is for one goroutine. One process at a
 // time sends mail, and it counts from its start: a restart forgives an hour.
@@ -33,4 +36,19 @@ func (t *throttle) take(who string, now time.Time) (again time.Time, ok bool) {
 	}
 	t.begun[who] = h
 	return time.Time{}, true
+}
+
+// shared is a throttle for many goroutines.
+type shared struct {
+	mu sync.Mutex
+	throttle
+}
+
+// allows counts one more, unless it would be more than so many in this hour.
+func (t *shared) allows(most int, who string, now time.Time) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.most = most
+	_, ok := t.take(who, now)
+	return ok
 }
