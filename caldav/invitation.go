@@ -86,9 +86,7 @@ func (x *exchange) share() error {
 	if _, err := x.service.Reshare(x.r.Context(), x.caller, cal.ID, edits); err != nil {
 		return err
 	}
-	x.w.Header().Set("Content-Length", "0")
-	x.w.WriteHeader(http.StatusOK)
-	return nil
+	return x.blank(http.StatusOK)
 }
 
 // sharee finds the user whom a calendar user address means: a mail address or a principal of this server.

@@ -123,9 +123,7 @@ func (x *exchange) follow(verify VerifyLink, at linkAddress) error {
 	case http.MethodOptions:
 		// Whether there is something here is not looked up, as in [exchange.options].
 		x.w.Header().Set("Allow", linkMethods)
-		x.w.Header().Set("Content-Length", "0")
-		x.w.WriteHeader(http.StatusOK)
-		return nil
+		return x.blank(http.StatusOK)
 	case http.MethodGet, http.MethodHead:
 		return x.enter(verify, at, (*exchange).feedText)
 	case "PROPFIND":

@@ -87,7 +87,5 @@ func allowed(methods []method, k kind) string {
 // clients ask this before they make a calendar, too.
 func (x *exchange) options() error {
 	x.w.Header().Set("Allow", allowed(x.methods, x.at.kind()))
-	x.w.Header().Set("Content-Length", "0")
-	x.w.WriteHeader(http.StatusOK)
-	return nil
+	return x.blank(http.StatusOK)
 }

@@ -129,9 +129,7 @@ func (x *exchange) proppatch() error {
 		return err
 	}
 	if !o.failed && x.prefers(minimal) {
-		x.w.Header().Set("Content-Length", "0")
-		x.w.WriteHeader(http.StatusOK) // RFC 8144 §2.2
-		return nil
+		return x.blank(http.StatusOK) // RFC 8144 §2.2
 	}
 	ms := x.multistatus(plan{})
 	ms.raw("<d:response>").hrefElement(x.at)

@@ -73,11 +73,16 @@ func (x *exchange) beforeBody(cal calendar.Calendar, when calendar.Precondition)
 
 // done answers a write that has no more to tell.
 func (x *exchange) done(created bool) error {
-	status := http.StatusNoContent
 	if created {
-		x.w.Header().Set("Content-Length", "0")
-		status = http.StatusCreated
+		return x.blank(http.StatusCreated)
 	}
+	x.w.WriteHeader(http.StatusNoContent)
+	return nil
+}
+
+// blank answers with a status and no body.
+func (x *exchange) blank(status int) error {
+	x.w.Header().Set("Content-Length", "0")
 	x.w.WriteHeader(status)
 	return nil
 }

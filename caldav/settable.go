@@ -117,27 +117,23 @@ func setEnabled(p *calendar.Properties, e *element) error {
 }
 
 func setColor(p *calendar.Properties, e *element) error {
-	p.Color = nil
-	if e == nil {
-		return nil
-	}
-	color, err := calendar.ParseColor(e.Text)
-	if err != nil {
-		return unfit("calendar-color: %s", err)
-	}
-	p.Color = &color
-	return nil
+	return setParsed(&p.Color, e, calendar.ParseColor)
 }
 
 func setOrder(p *calendar.Properties, e *element) error {
-	p.Order = nil
+	return setParsed(&p.Order, e, calendar.ParseOrder)
+}
+
+// setParsed sets what a text means, or nothing.
+func setParsed[T any](at **T, e *element, parse func(string) (T, error)) error {
+	*at = nil
 	if e == nil {
 		return nil
 	}
-	n, err := calendar.ParseOrder(e.Text)
+	v, err := parse(e.Text)
 	if err != nil {
-		return unfit("calendar-order: %s", err)
+		return unfit("%s: %s", e.XMLName.Local, err)
 	}
-	p.Order = &n
+	*at = &v
 	return nil
 }
