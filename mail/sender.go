@@ -279,9 +279,13 @@ func (s *Sender) pause(l calendar.Letter) time.Duration {
 // own makes the text of a mail, under an id, of a letter that is no scheduling message, but of the server's own to a user; nil
 // for any other.
 func (s *Sender) own(m calendar.Method) func(ctx context.Context, l calendar.Letter, id string) ([]byte, error) {
-	return map[calendar.Method]func(context.Context, calendar.Letter, string) ([]byte, error){
-		calendar.MethodDigest: s.digest, calendar.MethodEnded: s.ended,
-	}[m]
+	if m == calendar.MethodDigest {
+		return s.digest
+	}
+	if m == calendar.MethodEnded {
+		return s.ended
+	}
+	return nil
 }
 
 // parcel makes the mail of a letter.
