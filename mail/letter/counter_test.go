@@ -23,27 +23,33 @@ func TestTimesOfAForm(t *testing.T) {
 	}{
 		"over the change of the clock": {
 			"DTSTART" + berlin + "20270328T000000\r\nDTEND" + berlin + "20270328T040000", "2027-03-28T00:00", "2027-03-28T04:00", false,
-			[2]string{"2027-03-29T00:00", "2027-03-29T04:00"}, []string{"DTSTART" + berlin + "20270329T000000", "DTEND" + berlin + "20270329T040000"},
+			[2]string{"2027-03-29T00:00", "2027-03-29T04:00"},
+			[]string{"DTSTART" + berlin + "20270329T000000", "DTEND" + berlin + "20270329T040000"},
 		},
 		"from zone to zone": {
 			"DTSTART" + berlin + "20270602T100000\r\nDTEND" + york + "20270602T120000", "2027-06-02T10:00", "2027-06-02T18:00", false,
-			[2]string{"2027-06-03T10:00", "2027-06-03T18:00"}, []string{"DTSTART" + berlin + "20270603T100000", "DTEND" + berlin + "20270603T180000"},
+			[2]string{"2027-06-03T10:00", "2027-06-03T18:00"},
+			[]string{"DTSTART" + berlin + "20270603T100000", "DTEND" + berlin + "20270603T180000"},
 		},
 		"a day without an end": {
 			"DTSTART;VALUE=DATE:20270602", "2027-06-02", "2027-06-02", true,
-			[2]string{"2027-06-03", "2027-06-03"}, []string{"DTSTART;VALUE=DATE:20270603", "DTEND;VALUE=DATE:20270604"},
+			[2]string{"2027-06-03", "2027-06-03"},
+			[]string{"DTSTART;VALUE=DATE:20270603", "DTEND;VALUE=DATE:20270604"},
 		},
 		"some days": {
 			"DTSTART;VALUE=DATE:20270327\r\nDTEND;VALUE=DATE:20270329", "2027-03-27", "2027-03-28", true,
-			[2]string{"2027-03-28", "2027-03-29"}, []string{"DTSTART;VALUE=DATE:20270328", "DTEND;VALUE=DATE:20270330"},
+			[2]string{"2027-03-28", "2027-03-29"},
+			[]string{"DTSTART;VALUE=DATE:20270328", "DTEND;VALUE=DATE:20270330"},
 		},
 		"a time without an end": {
 			"DTSTART:20270602T100000Z", "2027-06-02T10:00", "2027-06-02T10:00", false,
-			[2]string{"2027-06-02T11:00", "2027-06-02T11:00"}, []string{"DTSTART:20270602T110000Z"},
+			[2]string{"2027-06-02T11:00", "2027-06-02T11:00"},
+			[]string{"DTSTART:20270602T110000Z"},
 		},
 		"a length": {
 			"DTSTART:20270602T100000\r\nDURATION:PT90M", "2027-06-02T10:00", "2027-06-02T11:30", false,
-			[2]string{"2027-06-02T12:00", "2027-06-02T13:30"}, []string{"DTSTART:20270602T120000", "DTEND:20270602T133000"},
+			[2]string{"2027-06-02T12:00", "2027-06-02T13:30"},
+			[]string{"DTSTART:20270602T120000", "DTEND:20270602T133000"},
 		},
 	} {
 		l := calendar.Letter{To: "bob@example.org", From: "ann@example.org", Method: "REQUEST", Data: []byte("BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:x\r\n" +
