@@ -136,7 +136,7 @@ func (c Caller) May(a Action, cal Calendar) error {
 	if cal.Origin.Mirrors() && !cal.Origin.Writable && (a == WriteObjects || a == DeleteObjects) {
 		return Errorf(Forbidden, RulePrivileges, "%q shows what is at %s, which takes no changes from here", cal.Name, cal.Origin.From)
 	}
-	if a == ShareCalendar && (cal.Subscribed() || cal.filled) {
+	if a == ShareCalendar && (cal.Subscribed() || cal.Note) {
 		// The properties that the owner's apps keep of it, its address above all, are only the owner's.
 		return Errorf(Forbidden, RulePrivileges, "%q is a subscription: give others the address that it follows instead", cal.Name)
 	}

@@ -94,17 +94,17 @@ type Calendar struct {
 	Shared bool
 	// Origin is where its events are from, if it mirrors a calendar elsewhere.
 	Origin Origin
-	// filled tells that it is a subscription, though it has kinds, see Filled.
-	filled bool
+	// Note tells that it is a subscription, though it has kinds, see Filled.
+	Note bool
 }
 
 // Followed tells that the calendar is a subscription whose feed the server fetches as well: apps see what they always saw, and
 // everybody else a calendar that is only read.
-func (c Calendar) Followed() bool { return (c.filled || c.Subscribed()) && c.Origin.Mirrors() }
+func (c Calendar) Followed() bool { return (c.Note || c.Subscribed()) && c.Origin.Mirrors() }
 
 // Filled is a calendar that is Followed as everybody but apps is told of it: it has the kinds of a calendar.
 func (c Calendar) Filled() Calendar {
-	c.filled, c.Kinds = true, AllKinds()
+	c.Note, c.Kinds = true, AllKinds()
 	return c
 }
 
