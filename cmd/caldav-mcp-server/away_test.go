@@ -13,7 +13,7 @@ import (
 // itself once the database is there again.
 func TestStoreAway(t *testing.T) {
 	t.Parallel()
-	db := ownPostgres(t)
+	db := ownPostgres(t, pgtest.Options{})
 	c := firstClient(t, serve(t, on(db.URL())))
 	c.must(t, http.StatusCreated, "PUT", personal+"before.ics", event("before", "Before"))
 	if err := db.Kill(); err != nil {
@@ -49,7 +49,7 @@ func TestStoreAway(t *testing.T) {
 // A server that starts before its database waits for it, and says so.
 func TestStoreLate(t *testing.T) {
 	t.Parallel()
-	db := ownPostgres(t)
+	db := ownPostgres(t, pgtest.Options{})
 	if err := db.Kill(); err != nil {
 		t.Fatal(err)
 	}
@@ -65,9 +65,9 @@ func TestStoreLate(t *testing.T) {
 }
 
 // ownPostgres is a Postgres that a test may kill.
-func ownPostgres(t *testing.T) *pgtest.Server {
+func ownPostgres(t *testing.T, options pgtest.Options) *pgtest.Server {
 	t.Helper()
-	db, err := pgtest.Start(t.Context(), pgtest.Options{})
+	db, err := pgtest.Start(t.Context(), options)
 	if err != nil && !pgtest.Required() {
 		t.Skipf("this test kills a Postgres of its own: %v", err)
 	}

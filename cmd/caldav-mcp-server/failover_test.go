@@ -65,7 +65,7 @@ type pair struct {
 
 func newPair(t *testing.T) *pair {
 	t.Helper()
-	p := &pair{primary: ownPostgres(t)}
+	p := &pair{primary: ownPostgres(t, pgtest.Options{})}
 	standby, err := p.primary.Standby(t.Context(), "second")
 	if err != nil {
 		t.Fatal(err)

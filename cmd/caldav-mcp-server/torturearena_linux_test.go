@@ -118,21 +118,9 @@ func postgresAt(t *testing.T, dir string) *pgtest.Server {
 			_ = os.Unsetenv("TMPDIR")
 		}
 	}()
-	db, err := pgtest.Start(t.Context(), pgtest.Options{
+	return ownPostgres(t, pgtest.Options{
 		MaxConnections: 60, Settings: map[string]string{"max_wal_size": "48MB", "min_wal_size": "32MB", "shared_buffers": "16MB"},
 	})
-	if err != nil && !pgtest.Required() {
-		t.Skipf("this test kills a Postgres of its own: %v", err)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := db.Stop(); err != nil {
-			t.Error(err)
-		}
-	})
-	return db
 }
 
 // memoryGroup makes a control group below that of the test, in which servers may take little memory.
