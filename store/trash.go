@@ -87,7 +87,8 @@ func (s *Store) ForgetCalendar(ctx context.Context, id calendar.CalendarID) erro
 }
 
 // ForgetDeletions implements [calendar.Store]. The tombstones stay for those who synchronize, and
-// so do the words by which they are found; what people wrote goes.
+// so do the words by which they are found; what people wrote goes. That an object is deleted stands twice: on Postgres
+// it may come back meanwhile, and only the outer condition is looked at again after the wait for the row.
 func (s *Store) ForgetDeletions(ctx context.Context, cal calendar.CalendarID) error {
 	var ignored int64
 	err := s.inSteps(ctx, &ignored, `UPDATE journal SET before = NULL WHERE calendar_id = $1 AND version IN (
@@ -97,6 +98,6 @@ func (s *Store) ForgetDeletions(ctx context.Context, cal calendar.CalendarID) er
 		return err
 	}
 	return s.inSteps(ctx, &ignored, `UPDATE objects SET data = $3, search = '', summary = '', size = 0
-		WHERE calendar_id = $1 AND name IN (
+		WHERE calendar_id = $1 AND deleted AND name IN (
 			SELECT name FROM objects WHERE calendar_id = $1 AND deleted AND size > 0 LIMIT $2)`, cal, pruneRows, []byte{})
 }
