@@ -47,6 +47,7 @@ var harms = []harm{
 	{name: "some read and write slowly", does: (*torture).dawdle},
 	{name: "bodies are hostile", does: (*torture).hostileBodies},
 	{name: "many write", does: (*torture).crowdIn},
+	{name: "the trash is emptied", does: (*torture).emptyTrash},
 }
 
 // some is a time of up to so many milliseconds.
@@ -215,7 +216,7 @@ func (x *torture) takeMemory() {
 	for i := range 24 { // the disk is small
 		_, _ = c.dav(x.t.Context(), http.MethodDelete, home+hostile+"/large"+fmt.Sprint(i)+".ics", "")
 	}
-	call(x.t, x.env, "", "trash", "empty", "--user", "admin", "--yes")
+	x.forget()
 	select {
 	case <-c.gone:
 		x.t.Fatalf("with %d MiB the server ended: %v\n%s", tightMemory>>20, c.failure, lastLines(c))
@@ -255,6 +256,16 @@ func (x *torture) dawdle() {
 	}
 	if x.ledger.counts[acknowledged].Load() == was {
 		x.t.Error("beside those that are slow nobody could write")
+	}
+}
+
+// forget has what was deleted forgotten.
+func (x *torture) forget() { call(x.t, x.env, "", "trash", "empty", "--user", "admin", "--yes") }
+
+// emptyTrash does so again and again, while events are deleted and come back.
+func (x *torture) emptyTrash() {
+	for end := time.Now().Add(2 * time.Second); time.Now().Before(end); {
+		x.forget()
 	}
 }
 
