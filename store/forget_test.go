@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"testing"
 	"time"
@@ -89,6 +90,49 @@ func TestForgottenWhileItComesBack(t *testing.T) {
 		got, err := s.Object(t.Context(), o.Calendar, o.Name)
 		if err != nil || string(got.Data) != string(o.Data) || got.Summary != o.Summary || got.Size != o.Size {
 			t.Errorf("what came back is %q with %q, %d bytes: %v", got.Summary, got.Data, got.Size, err)
+		}
+	})
+}
+
+// TestRemovedWhileItComesBack: a calendar that comes back while the trash is emptied has all of its objects, and one whose removal has
+// begun does not come back.
+func TestRemovedWhileItComesBack(t *testing.T) {
+	t.Parallel()
+	testdb.Each(t, func(t *testing.T, url string) {
+		s, o := busyWith(t, url)
+		trash := func(tx *Tx) error { return tx.TrashCalendar(t.Context(), o.Calendar) }
+		back := func(tx *Tx) error { return tx.UntrashCalendar(t.Context(), o.Calendar, "busy") }
+		if err := s.transact(t.Context(), trash); err != nil {
+			t.Fatal(err)
+		}
+		overlap(t, s, back, func(ctx context.Context) error {
+			if err := s.ForgetCalendar(ctx, o.Calendar); calendar.ReasonOf(err) != calendar.NotFound {
+				return fmt.Errorf("a calendar that came back is removed: %w", err)
+			}
+			return nil
+		})
+		if got, err := s.Object(t.Context(), o.Calendar, o.Name); err != nil || string(got.Data) != string(o.Data) {
+			t.Errorf("of what came back an object is %q: %v", got.Data, err)
+		}
+
+		if err := s.transact(t.Context(), trash); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.run(t.Context(), `UPDATE calendars SET trashed = `+leaving); err != nil { // the server died in the middle of it
+			t.Fatal(err)
+		}
+		if err := s.transact(t.Context(), back); calendar.ReasonOf(err) != calendar.NotFound {
+			t.Errorf("a calendar that is being removed comes back: %v", err)
+		}
+		if all, err := s.TrashedCalendars(t.Context(), "alice"); err != nil || len(all) > 0 {
+			t.Errorf("a calendar that is being removed is offered: %v, %v", all, err)
+		}
+		left, err := int64(-1), s.Prune(t.Context(), time.Unix(1, 0))
+		if err == nil {
+			left, err = rowOf(t.Context(), s.reads, scanNumber, `SELECT (SELECT COUNT(*) FROM calendars) + (SELECT COUNT(*) FROM objects)`)
+		}
+		if err != nil || left != 0 {
+			t.Errorf("%d rows are left: a removal that was interrupted is not taken up again: %v", left, err)
 		}
 	})
 }

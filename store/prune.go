@@ -111,7 +111,7 @@ func (t *Tx) dropTombstones(ctx context.Context, id calendar.CalendarID, kept in
 	return t.exec(ctx, `DELETE FROM objects WHERE calendar_id = $1 AND deleted AND version <= $2`, id, latest)
 }
 
-// emptyTrash removes calendars for good, their objects first and in steps.
+// emptyTrash removes calendars for good.
 func (s *Store) emptyTrash(ctx context.Context, older time.Time, done *pruned) error {
 	for {
 		ids, err := rowsOf(ctx, s.reads, scanText, `SELECT id FROM calendars WHERE trashed < $1 LIMIT $2`, older.Unix(), pageRows)
@@ -119,26 +119,27 @@ func (s *Store) emptyTrash(ctx context.Context, older time.Time, done *pruned) e
 			return err
 		}
 		for _, id := range ids {
-			if err := s.remove(ctx, id); err != nil {
+			err := s.remove(ctx, id, older.Unix())
+			if err == nil {
+				done.calendars++
+			} else if calendar.ReasonOf(err) != calendar.NotFound { // it came back meanwhile
 				return err
 			}
-			done.calendars++
 		}
 	}
 }
 
-// remove takes a calendar away with all that hangs on it. It does so only with what is still in
-// the trash.
-func (s *Store) remove(ctx context.Context, id string) error {
+// remove takes a calendar away that went to the trash before a time, with all that hangs on it: its objects first and in steps. It says
+// so first, so that nobody brings back a calendar that has lost a part by then. What was interrupted goes on with the next pruning.
+func (s *Store) remove(ctx context.Context, id string, before int64) error {
+	if err := expectRow(s.write(ctx, `UPDATE calendars SET trashed = `+leaving+` WHERE id = $1 AND trashed < $2`, id, before)); err != nil {
+		return err
+	}
+	var ignored int64
 	for _, step := range [...]string{
-		`DELETE FROM objects WHERE calendar_id = $1 AND name IN (
-			SELECT name FROM objects WHERE calendar_id = $1 AND EXISTS (
-				SELECT 1 FROM calendars WHERE id = $1 AND trashed IS NOT NULL) LIMIT $2)`,
-		`DELETE FROM journal WHERE calendar_id = $1 AND version IN (
-			SELECT version FROM journal WHERE calendar_id = $1 AND EXISTS (
-				SELECT 1 FROM calendars WHERE id = $1 AND trashed IS NOT NULL) LIMIT $2)`,
+		`DELETE FROM objects WHERE calendar_id = $1 AND name IN (SELECT name FROM objects WHERE calendar_id = $1 LIMIT $2)`,
+		`DELETE FROM journal WHERE calendar_id = $1 AND version IN (SELECT version FROM journal WHERE calendar_id = $1 LIMIT $2)`,
 	} {
-		var ignored int64
 		if err := s.inSteps(ctx, &ignored, step, id, pruneRows); err != nil {
 			return err
 		}
@@ -147,7 +148,7 @@ func (s *Store) remove(ctx context.Context, id string) error {
 		if err := t.moveGeneration(ctx, moveGeneration+boundTo+`c.id = $2)`, id); err != nil {
 			return err
 		}
-		return t.run(ctx, `DELETE FROM calendars WHERE id = $1 AND trashed IS NOT NULL`, id)
+		return t.run(ctx, `DELETE FROM calendars WHERE id = $1`, id)
 	})
 }
 

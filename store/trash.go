@@ -3,15 +3,20 @@ package store
 import (
 	"context"
 	"iter"
+	"math"
 
 	"caldav-mcp-server/calendar"
 )
+
+// leaving stands where other calendars have the time at which they went to the trash: this one is being removed. It is
+// before all times, so that a removal that was interrupted is taken up again.
+const leaving = "0"
 
 // TrashedCalendars implements [calendar.Store].
 func (s *Store) TrashedCalendars(ctx context.Context, owner calendar.UserID) ([]calendar.TrashedCalendar, error) {
 	return rowsOf(ctx, s.reads, scanTrashed, `SELECT `+packedCalendar.selected+`, trashed,
 			(SELECT COUNT(*) FROM objects o WHERE o.calendar_id = calendars.id AND NOT o.deleted)
-		FROM calendars WHERE owner_id = $1 AND trashed IS NOT NULL ORDER BY trashed DESC, id`, owner)
+		FROM calendars WHERE owner_id = $1 AND trashed > `+leaving+` ORDER BY trashed DESC, id`, owner)
 }
 
 func scanTrashed(row scanner) (calendar.TrashedCalendar, error) {
@@ -30,7 +35,7 @@ func scanTrashed(row scanner) (calendar.TrashedCalendar, error) {
 func (t *Tx) UntrashCalendar(ctx context.Context, id calendar.CalendarID, segment calendar.Segment) error {
 	t.hint.Everything = true
 	err := expectRow(t.exec(ctx, `UPDATE calendars SET trashed = NULL, segment = $2, edition = edition + 1
-		WHERE id = $1 AND trashed IS NOT NULL`, id, segment))
+		WHERE id = $1 AND trashed > `+leaving, id, segment))
 	return taken(err, calendar.RuleResourceMustBeNil, "a calendar has this address already")
 }
 
@@ -79,11 +84,7 @@ func (s *Store) Deletion(ctx context.Context, cal calendar.CalendarID, uid calen
 
 // ForgetCalendar implements [calendar.Store].
 func (s *Store) ForgetCalendar(ctx context.Context, id calendar.CalendarID) error {
-	_, err := rowOf(ctx, s.reads, scanText, `SELECT id FROM calendars WHERE id = $1 AND trashed IS NOT NULL`, id)
-	if err != nil {
-		return err
-	}
-	return s.remove(ctx, string(id))
+	return s.remove(ctx, string(id), math.MaxInt64)
 }
 
 // ForgetDeletions implements [calendar.Store]. The tombstones stay for those who synchronize, and
