@@ -19,14 +19,14 @@ const (
 	Client   Kind = 3
 )
 
-// spansMost is how many spans a request may have: what goes on for hours is not told for ever.
+// spansMost is how many spans a request or a task may have: what goes on for hours is not told for ever.
 const spansMost = 512
 
-// Span is a part of the work on a request, while it is under way. A nil one takes every call.
+// Span is a part of the work on a request or a task, while it is under way. A nil one takes every call.
 type Span struct {
 	Ended
 	tracer *Tracer
-	// parts counts the spans that the request has, for all of them.
+	// parts counts the spans that the request or task has, for all of them.
 	parts *atomic.Int32
 }
 
@@ -85,10 +85,13 @@ func (t *Tracer) Request(ctx context.Context, name, traceparent string) (context
 	if !t.Sampler.takes(id, sampled, known) {
 		return ctx, nil
 	}
-	span := &Span{
-		Ended:  Ended{Trace: id, ID: newSpanID(), Parent: parent, Name: name, Kind: Server, Began: t.Now()},
-		tracer: t, parts: new(atomic.Int32),
-	}
+	return t.root(ctx, Ended{Trace: id, Parent: parent, Name: name, Kind: Server})
+}
+
+// root begins a span that is no part of another one of this program.
+func (t *Tracer) root(ctx context.Context, e Ended) (context.Context, *Span) {
+	e.ID, e.Began = newSpanID(), t.Now()
+	span := &Span{Ended: e, tracer: t, parts: new(atomic.Int32)}
 	return context.WithValue(ctx, spanKey{}, span), span
 }
 

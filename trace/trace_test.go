@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"caldav-mcp-server/trace"
@@ -136,5 +138,87 @@ func TestBounds(t *testing.T) {
 	// one request, is counted as well.
 	if one := int64(2000+1+5000) - (2048 - 512); sent != 0 || dropped != one && dropped != one+512 {
 		t.Errorf("sent %d, dropped %d, want %d, or %d", sent, dropped, one, one+512)
+	}
+}
+
+// What the server does by itself is a trace of its own, with its parts, unless the sampler leaves it out, and then with its parts. Within a
+// request it is a part of that.
+func TestTasks(t *testing.T) {
+	t.Parallel()
+	var c collector
+	tracer := newTracer(t, &c, "always_on", "")
+	stop := tracer.Begin(t.Context())
+	do := func(ctx context.Context) {
+		ctx, end := trace.Task(ctx, "linked account")
+		inner, endInner := trace.Task(ctx, "mail out")
+		_, part := trace.Start(inner, "GET", trace.Client)
+		part.End(false)
+		endInner(false)
+		end(true, slog.String("provider", "ics"), slog.String("status", ""), slog.Int("created", 0))
+	}
+	do(t.Context())
+	do(tracer.Own(t.Context()))
+	do((*trace.Tracer)(nil).Own(t.Context()))
+	none := newTracer(t, &c, "always_off", "")
+	do(none.Own(t.Context()))
+	ctx, request := tracer.Request(t.Context(), "POST /mcp", "")
+	do(ctx)
+	request.End(false)
+	stop()
+	if len(c.spans) != 7 {
+		t.Fatalf("got %d spans, want 3 and 4: %+v", len(c.spans), c.spans)
+	}
+	part, inner, root := c.spans[0], c.spans[1], c.spans[2]
+	if part.Parent != inner.ID || inner.Parent != root.ID || root.Parent != [8]byte{} || part.Trace != root.Trace || root.Kind != trace.Internal || !root.Failed || inner.Failed {
+		t.Errorf("the spans are %+v", c.spans[:3])
+	}
+	facts := []trace.Attribute{{Name: "caldav_mcp.provider", Text: "ics"}, {Name: "caldav_mcp.created"}}
+	if !slices.Equal(root.Attributes, facts) {
+		t.Errorf("the facts are %+v", root.Attributes)
+	}
+	if whole := c.spans[6]; c.spans[5].Parent != whole.ID || whole.Trace == root.Trace || whole.Kind != trace.Server {
+		t.Errorf("the request's spans are %+v", c.spans[3:])
+	}
+}
+
+// A batch that is being sent when the server stops is not broken off, and neither does a collector that hangs keep it from stopping.
+func TestStop(t *testing.T) {
+	t.Parallel()
+	for name, takes := range map[string]time.Duration{"slow": 900 * time.Millisecond, "hanging": time.Hour} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				sampler, err := trace.ParseSampler("always_on", "")
+				if err != nil {
+					t.Fatal(err)
+				}
+				begun := make(chan struct{}, 8)
+				tracer := trace.New(trace.Config{Sampler: sampler, Now: time.Now, Logger: slog.New(slog.DiscardHandler), Send: func(ctx context.Context, _ []trace.Ended) (int, error) {
+					begun <- struct{}{}
+					select {
+					case <-time.After(takes):
+						return 0, nil
+					case <-ctx.Done():
+						return 0, ctx.Err()
+					}
+				}})
+				stop := tracer.Begin(t.Context())
+				one := func() {
+					_, span := tracer.Request(t.Context(), "GET /", "")
+					span.End(false)
+				}
+				for range 512 {
+					one()
+				}
+				<-begun
+				one()
+				told := time.Now()
+				stop()
+				sent, _ := tracer.Counted()
+				if took := time.Since(told); takes < time.Minute && (sent != 513 || took > 2*time.Second) || takes > time.Minute && (sent != 0 || took != 2*time.Second) {
+					t.Errorf("%d spans were sent, and stopping took %s", sent, took)
+				}
+			})
+		})
 	}
 }

@@ -17,7 +17,7 @@ const (
 	batchEvery = 5 * time.Second
 	// sendTime bounds one message to the collector.
 	sendTime = 10 * time.Second
-	// lastTime bounds what is sent while the program stops.
+	// lastTime bounds what is sent while the program stops, together with what is being sent then.
 	lastTime = 2 * time.Second
 )
 
@@ -30,7 +30,7 @@ type Config struct {
 	Logger *slog.Logger
 }
 
-// Tracer sends spans to a collector, in batches and beside the requests.
+// Tracer sends spans to a collector, in batches and beside the work.
 type Tracer struct {
 	Config
 	mu      sync.Mutex
@@ -74,27 +74,30 @@ func (t *Tracer) Begin(ctx context.Context) (stop func()) {
 	if t == nil {
 		return func() {}
 	}
-	// Not ctx: requests in flight still end while the server stops.
-	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	ended := make(chan struct{})
+	// Not ctx: requests in flight still end while the server stops, and so does a batch that is being sent.
+	ctx, giveUp := context.WithCancel(context.WithoutCancel(ctx))
+	last, ended := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(ended)
-		t.run(ctx)
+		t.run(ctx, last)
 	}()
 	return func() {
-		cancel()
+		close(last)
+		late := time.AfterFunc(lastTime, giveUp)
 		<-ended
+		late.Stop()
+		giveUp()
 	}
 }
 
-func (t *Tracer) run(ctx context.Context) {
+func (t *Tracer) run(ctx context.Context, last <-chan struct{}) {
 	ticker := time.NewTicker(batchEvery)
 	defer ticker.Stop()
 	for {
 		select {
 		case <-t.full:
 		case <-ticker.C:
-		case <-ctx.Done():
+		case <-last:
 			t.flush(ctx)
 			return
 		}
@@ -102,13 +105,8 @@ func (t *Tracer) run(ctx context.Context) {
 	}
 }
 
-// flush sends all that waits. What is left at the end of the program gets a moment.
+// flush sends all that waits.
 func (t *Tracer) flush(ctx context.Context) {
-	if ctx.Err() != nil {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), lastTime)
-		defer cancel()
-	}
 	for batch := t.next(); len(batch) > 0; batch = t.next() {
 		refused, err := t.sendOne(ctx, batch)
 		if err == nil {
