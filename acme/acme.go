@@ -32,6 +32,8 @@ type Config struct {
 	Roots *x509.CertPool
 	Log   *slog.Logger
 	Now   func() time.Time
+	// Task is told of each try to get a certificate: it returns what to do it within, and what to call with whether it failed.
+	Task func(ctx context.Context, name string) (within context.Context, end func(failed bool, facts ...slog.Attr))
 }
 
 // Keeper has the certificates.
@@ -127,10 +129,12 @@ func (k *Keeper) Run(ctx context.Context, shelf Shelf, byHTTP bool) {
 // obtain gets the first certificate for a name, or the one that another process has got meanwhile. autocert renews it from then on.
 func (k *Keeper) obtain(ctx context.Context, agent *autocert.Manager, kept *storage, name string) {
 	for wait := retryFirst; ; wait = min(2*wait, retryLast) {
-		err := kept.locked(ctx, name, func() error {
+		within, end := k.config.Task(ctx, "certificate")
+		err := kept.locked(within, name, func() error {
 			_, err := agent.GetCertificate(plain(name))
 			return err
 		})
+		end(err != nil)
 		if err == nil {
 			k.had.Store(name, true)
 			return

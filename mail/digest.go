@@ -29,6 +29,8 @@ type Digests struct {
 	Most           calendar.OutboxLimits
 	Now            func() time.Time
 	NewID          func() string
+	// Task is told of each that is posted; nil where nobody wants to know.
+	Task calendar.Task
 }
 
 const (
@@ -85,7 +87,9 @@ func (g *Digests) post(ctx context.Context) error {
 
 // postOne posts a user's mail, unless it is too late, and has the next one wait. In another zone than at first a user's
 // hour may lie ahead again.
-func (g *Digests) postOne(ctx context.Context, d calendar.Digest) error {
+func (g *Digests) postOne(ctx context.Context, d calendar.Digest) (err error) {
+	ctx, end := g.Task.OrNone()(ctx, "digest")
+	defer func() { end(err != nil) }()
 	u, err := g.Store.UserByID(ctx, d.User)
 	if err != nil {
 		return ignoreLost(err)

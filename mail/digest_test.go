@@ -6,6 +6,7 @@ import (
 	"errors"
 	netmail "net/mail"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -41,7 +42,7 @@ func newDigests(t *testing.T, database string) *digestHouse {
 	}
 	h.digests = &mail.Digests{
 		Store: h.Store, Key: h.key(), Page: h.page(), Settings: &url.URL{Scheme: "https", Host: "example.org", Path: "/account/settings"},
-		Most: calendar.DefaultLimits().Outbox, Now: h.now, NewID: h.newID,
+		Most: calendar.DefaultLimits().Outbox, Now: h.now, NewID: h.newID, Task: h.tasks.Task,
 		Day: func(_ context.Context, _ calendar.User, _ calendar.Digest, at time.Time) (letter.Note, error) {
 			parts, err := h.say(at)
 			return letter.Note{Subject: "Your day", Parts: parts}, err
@@ -87,7 +88,13 @@ func (h *digestHouse) at(text string, mails int) {
 func TestDigestsComeOnceADay(t *testing.T) {
 	eachDigest(t, func(h *digestHouse) {
 		h.at("2026-03-01T16:00:00Z", 0)
+		if told := h.tasks.Ended(); len(told) > 0 {
+			h.Errorf("nothing was due, and the tasks are %q", told)
+		}
 		h.at("2026-03-01T17:00:00Z", 1)
+		if told := h.tasks.Ended(); !slices.Equal(told, []string{"digest", "mail out method=DIGEST status=1.1 tries=1"}) {
+			h.Errorf("the tasks are %q", told)
+		}
 		h.at("2026-03-01T22:00:00Z", 1)
 		h.want(calendar.Digest{Hour: 23, Changes: true}) // later on the same day
 		h.at("2026-03-01T22:30:00Z", 1)

@@ -18,6 +18,7 @@ import (
 	"github.com/emersion/go-smtp"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/internal/housetest"
 	"caldav-mcp-server/mail"
 	"caldav-mcp-server/mail/letter"
 	"caldav-mcp-server/store"
@@ -35,6 +36,7 @@ type house struct {
 	ids   atomic.Int64
 	log   strings.Builder
 	logs  sync.Mutex
+	tasks housetest.TaskLog
 }
 
 func newHouse(t *testing.T, url string) *house {
@@ -92,7 +94,7 @@ func (h *house) logged() string {
 func (h *house) config(s mail.Store) mail.Config {
 	return mail.Config{
 		Store: s, Middle: h.middle, Relay: h.relay.settings(h.T), Post: letter.Post{From: "calendar@example.org", Domains: []string{"example.org"}},
-		Key: h.key(), Answers: h.answers(), Limits: mail.DefaultLimits(), Now: h.now, NewID: h.newID, Logger: h.logger(),
+		Key: h.key(), Answers: h.answers(), Limits: mail.DefaultLimits(), Now: h.now, NewID: h.newID, Logger: h.logger(), Task: h.tasks.Task,
 	}
 }
 

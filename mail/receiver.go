@@ -19,6 +19,8 @@ type Receiver struct {
 	Trust  Trust
 	Now    func() time.Time
 	Logger *slog.Logger
+	// Task is told of each mail; nil where nobody wants to know.
+	Task calendar.Task
 
 	mu      sync.Mutex
 	senders throttle
@@ -52,7 +54,9 @@ const (
 // means that it is to be handed in again later; whatever else is wrong with a mail is a verdict, and nothing has changed then.
 func (r *Receiver) Take(ctx context.Context, raw []byte, to []calendar.MailAddress) (Verdict, error) {
 	t := &taking{Receiver: r, raw: raw, to: to}
+	ctx, end := r.Task.OrNone()(ctx, "mail in")
 	verdict, why, err := t.take(ctx)
+	end(err != nil, slog.String("verdict", string(verdict)), slog.String("method", string(t.method)), slog.Int("bytes", len(raw)))
 	log := r.Logger.With("verdict", string(verdict), "bytes", len(raw), "method", t.method, "domain", t.domain)
 	switch {
 	case err != nil:

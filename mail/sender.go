@@ -49,6 +49,8 @@ type Config struct {
 	Now     func() time.Time
 	NewID   func() string
 	Logger  *slog.Logger
+	// Task is told of each letter that is sent; nil where nobody wants to know.
+	Task calendar.Task
 }
 
 // Sender empties the outbox.
@@ -66,6 +68,7 @@ func NewSender(c Config) *Sender {
 	if c.Relay.Hello == "" {
 		c.Relay.Hello = letter.Domain(c.Post.From)
 	}
+	c.Task = c.Task.OrNone()
 	return &Sender{Config: c, holder: c.NewID(), users: throttle{most: c.Limits.User}, everyone: throttle{most: c.Limits.Recipient}}
 }
 
@@ -162,14 +165,23 @@ func (s *Sender) giveBack(ctx context.Context, letters []calendar.Letter) error 
 	return errors.Join(errs...)
 }
 
-// one brings a letter a step on. Down is why the relay takes nothing, once that is known.
+// one brings a letter a step on, unless its turn comes later. Down is why the relay takes nothing, once that is known.
 func (s *Sender) one(ctx context.Context, line *session, l calendar.Letter, down *error) error {
 	if l.Status == "" {
 		if again, ok := s.allowed(l); !ok {
 			l.Due = again
 			return s.Store.SettleLetter(ctx, l)
 		}
-		var err error
+	}
+	return s.bring(ctx, line, l, down)
+}
+
+func (s *Sender) bring(ctx context.Context, line *session, l calendar.Letter, down *error) (err error) {
+	ctx, end := s.Task(ctx, "mail out")
+	defer func() {
+		end(err != nil || l.Status != statusSent, slog.String("method", string(l.Method)), slog.String("status", l.Status), slog.Int64("tries", l.Tries))
+	}()
+	if l.Status == "" {
 		if l, err = s.post(ctx, line, l, down); err != nil {
 			return ignoreLost(err)
 		}

@@ -23,6 +23,7 @@ func (b *bounded) RoundTrip(r *http.Request) (*http.Response, error) {
 		r.Header.Set("User-Agent", b.guard.agent)
 	}
 	_, span := trace.Start(r.Context(), r.Method, trace.Client)
+	span.Text("caldav_mcp.whom", b.guard.whom)
 	answer, err := b.guard.transport.RoundTrip(r)
 	if err != nil {
 		span.End(true)

@@ -26,6 +26,8 @@ type Config struct {
 	Roots *x509.CertPool
 	// Agent is the server's name for itself.
 	Agent string
+	// Whom is what kind of servers are asked, in a word for traces, which name none of them.
+	Whom string
 }
 
 // Limits bound one exchange.
@@ -79,12 +81,13 @@ type Guard struct {
 	lookup    func(ctx context.Context, host string) ([]netip.Addr, error)
 	own       func() ([]net.Addr, error)
 	agent     string
+	whom      string
 	transport *http.Transport
 }
 
 // New makes a Guard.
 func New(c Config) *Guard {
-	g := &Guard{allow: c.Allow, lookup: c.Lookup, own: c.Own, agent: c.Agent}
+	g := &Guard{allow: c.Allow, lookup: c.Lookup, own: c.Own, agent: c.Agent, whom: c.Whom}
 	if g.own == nil {
 		g.own = net.InterfaceAddrs
 	}

@@ -45,6 +45,8 @@ type Config struct {
 	Now    func() time.Time
 	NewID  func() string
 	Logger *slog.Logger
+	// Task is told of each message; nil where nobody wants to know.
+	Task calendar.Task
 }
 
 // Bounds of the work.
@@ -73,6 +75,8 @@ const (
 
 // errand is a message that is due. It is noted what came of it once it is back.
 type errand struct {
+	// task is what a message of its kind is called.
+	task string
 	key  string
 	user calendar.UserID
 	run  func(ctx context.Context) outcome
@@ -84,6 +88,8 @@ type errand struct {
 type outcome struct {
 	device *calendar.PushSubscription
 	note   func(context.Context) error
+	// failed tells that the message did not arrive.
+	failed bool
 }
 
 // landed is an errand that is back.
@@ -118,6 +124,7 @@ type minute struct {
 
 // NewCourier makes a Courier.
 func NewCourier(c Config) *Courier {
+	c.Task = c.Task.OrNone()
 	return &Courier{
 		Config: c, holder: c.NewID(), flying: map[string]bool{}, users: map[calendar.UserID]int{}, spent: map[calendar.UserID]minute{},
 		back: make(chan landed, slots), asking: make(chan struct{}, askers),
@@ -247,7 +254,10 @@ func (s *Courier) send(ctx context.Context, e errand, put *tally) {
 	go func() {
 		ctx, cancel := context.WithTimeout(ctx, sendTime)
 		defer cancel()
-		s.back <- landed{e, e.run(ctx)}
+		ctx, end := s.Task(ctx, e.task)
+		came := e.run(ctx)
+		end(came.failed)
+		s.back <- landed{e, came}
 	}()
 }
 

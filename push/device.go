@@ -23,14 +23,14 @@ const (
 // toDevice is a message to a program on a device.
 func (s *Courier) toDevice(p calendar.PushDue) errand {
 	return errand{
-		key: "device " + string(p.ID), user: p.User,
+		task: "push message", key: "device " + string(p.ID), user: p.User,
 		run: func(ctx context.Context) outcome {
 			sub, err := s.tell(ctx, p)
 			if err != nil {
 				s.report(ctx, err)
-				return outcome{}
+				return outcome{failed: true}
 			}
-			return outcome{device: &sub}
+			return outcome{device: &sub, failed: sub.Tries > p.Tries}
 		},
 		later: func(due time.Time) outcome {
 			p.Due = due

@@ -13,6 +13,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -152,7 +153,7 @@ func (h *house) on(store push.Store) *push.Courier {
 			return push.Answer(a), err
 		},
 		From: webpush.Sender{Key: key, Subject: "https://cal.example.com"}, Topics: calendar.TopicKey("topics"), Secret: []byte("hooks"),
-		Now: h.Now, NewID: h.NewID, Logger: h.Logger(),
+		Now: h.Now, NewID: h.NewID, Logger: h.Logger(), Task: h.TaskLog.Task,
 	})
 }
 
@@ -267,6 +268,9 @@ func TestWhatServicesAnswer(t *testing.T) {
 		h.devices.Answer = func(path string) int { return map[string]int{"/gone": 410, "/busy": 503}[path] }
 		h.put("a")
 		h.told("both", "/gone", "/busy")
+		if told := h.TaskLog.Ended(); !slices.Equal(told, []string{"push message", "push message failed"}) {
+			h.t.Errorf("the tasks are %q", told)
+		}
 		h.Pass(29 * time.Second)
 		h.told("before the next try")
 		h.Pass(time.Second)

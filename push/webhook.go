@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"slices"
 	"strconv"
@@ -56,6 +57,8 @@ const changedType = "calendar.changed"
 // catchUpAll makes messages of what webhooks were not told yet.
 func (s *Courier) catchUpAll(ctx context.Context, lags []calendar.WebhookLag) error {
 	var failed []error
+	ctx, end := s.Task(ctx, "webhook news")
+	defer func() { end(len(failed) > 0, slog.Int("calendars", len(lags))) }()
 	for _, lag := range lags {
 		if err := s.catchUp(ctx, lag); err != nil {
 			failed = append(failed, fmt.Errorf("webhook %s: %w", lag.ID, err))
@@ -177,14 +180,14 @@ func shortened(title string) string {
 // toWebhook is a message to a program elsewhere.
 func (s *Courier) toWebhook(d calendar.DueDelivery) errand {
 	return errand{
-		key: "webhook " + string(d.ID), user: d.To.User,
+		task: "webhook message", key: "webhook " + string(d.ID), user: d.To.User,
 		run: func(ctx context.Context) outcome {
 			next, result, err := s.deliver(ctx, d)
 			if err != nil {
 				s.report(ctx, err)
-				return outcome{}
+				return outcome{failed: true}
 			}
-			return outcome{note: func(ctx context.Context) error { return s.settle(ctx, next, result) }}
+			return outcome{note: func(ctx context.Context) error { return s.settle(ctx, next, result) }, failed: result != calendar.TryTaken}
 		},
 		later: func(due time.Time) outcome {
 			d.Due = due

@@ -88,8 +88,10 @@ func (s *Ledger) AnswerBookings(ctx context.Context) (answered int, failed error
 
 // answerBooking has a room answer one invitation. One that it cannot answer waits, so that the others have their turn, and is
 // given up in the end; where the calendar is gone nobody waits for an answer.
-func (s *Ledger) answerBooking(ctx context.Context, b calendar.Booking) error {
-	err := s.tryBooking(ctx, b)
+func (s *Ledger) answerBooking(ctx context.Context, b calendar.Booking) (err error) {
+	ctx, end := s.task(ctx, "room answer")
+	defer func() { end(err != nil) }()
+	err = s.tryBooking(ctx, b)
 	if err == nil || ctx.Err() != nil {
 		s.tries.forget(b)
 		return err

@@ -20,6 +20,7 @@ type Ledger struct {
 	mailed    bool
 	elsewhere Elsewhere
 	written   func(cal calendar.Calendar, first calendar.Version, objects []calendar.Object)
+	task      calendar.Task
 	brought   deliveries
 	tries     tries
 	resends   resends
@@ -41,13 +42,15 @@ type Config struct {
 	// Written is told of a calendar that was changed: how it is by now, the first version that the
 	// change took, and the objects that it wrote, without data.
 	Written func(cal calendar.Calendar, first calendar.Version, objects []calendar.Object)
+	// Task is told of each answer of a room; nil where nobody wants to know.
+	Task calendar.Task
 }
 
 // New makes a Ledger.
 func New(c Config) *Ledger {
 	return &Ledger{
 		Reader: c.Reader, store: c.Store, limits: c.Limits, now: c.Now, newID: c.NewID, zones: c.Zones,
-		mailed: c.Mailed, elsewhere: c.Elsewhere, written: c.Written,
+		mailed: c.Mailed, elsewhere: c.Elsewhere, written: c.Written, task: c.Task.OrNone(),
 	}
 }
 

@@ -78,6 +78,8 @@ type Config struct {
 	Now       func() time.Time
 	NewID     func() string
 	Logger    *slog.Logger
+	// Task is told of each look at an account; nil where nobody wants to know.
+	Task calendar.Task
 }
 
 // Mirror keeps the linked calendars of all users.
@@ -99,6 +101,7 @@ func New(c Config) *Mirror {
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}
+	c.Task = c.Task.OrNone()
 	return &Mirror{Config: c, holder: sync.OnceValue(c.NewID), held: map[calendar.CalendarID]chan struct{}{}, visiting: map[calendar.UserID]int{}}
 }
 

@@ -7,6 +7,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
 	"sync"
@@ -80,6 +81,14 @@ func (m *Mirror) Round(ctx context.Context) (int, error) {
 
 // visit looks at all that an account has, and notes when to do so next. Anyone who asks for it has its calendars listed, too.
 func (m *Mirror) visit(ctx context.Context, a calendar.Account, list bool) (calendar.Arrived, error) {
+	ctx, end := m.Task(ctx, "linked account")
+	all, err := m.visitOnce(ctx, a, list)
+	end(err != nil, slog.String("provider", a.Provider),
+		slog.Int("created", all.Created), slog.Int("modified", all.Modified), slog.Int("deleted", all.Deleted), slog.Int("refused", all.Refused))
+	return all, err
+}
+
+func (m *Mirror) visitOnce(ctx context.Context, a calendar.Account, list bool) (calendar.Arrived, error) {
 	var all looked
 	leave, err := m.enter(a.Owner)
 	if err != nil {

@@ -2,6 +2,7 @@ package service_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -206,6 +207,9 @@ func TestRoomAnswersLater(t *testing.T) {
 		g.Pass(2 * time.Minute)
 		if n, err := g.AnswerBookings(g.ctx); err != nil || n != 1 {
 			t.Errorf("%d, %v", n, err)
+		}
+		if told := g.TaskLog.Ended(); !slices.Equal(told, []string{"room answer"}) {
+			t.Errorf("the tasks are %q", told)
 		}
 		g.want("later", g.said("ann", "one"), "ACCEPTED")
 		if left, err := g.Store.Bookings(g.ctx, g.Now(), 10); err != nil || len(left) != 0 {

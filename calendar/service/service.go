@@ -44,6 +44,8 @@ type Config struct {
 	Providers map[string]mirror.Provider
 	Sealer    mirror.Sealer
 	Logger    *slog.Logger
+	// Task is told of what is done that nobody waits for, or that takes time elsewhere; nil where nobody wants to know.
+	Task calendar.Task
 	// ImageBytes is about how much memory the calendars may take that are asked for most; 0 for none.
 	ImageBytes int64
 	// AnswerBytes is about how much memory the requests in work may hold together; 0 is the default.
@@ -58,11 +60,11 @@ func New(c Config) *Service {
 		ImageBytes: c.ImageBytes, AnswerBytes: c.AnswerBytes,
 	})
 	mirrors := mirror.New(mirror.Config{
-		Store: c.Store, Sealer: c.Sealer, Providers: c.Providers, Now: c.Now, NewID: c.NewID, Logger: c.Logger,
+		Store: c.Store, Sealer: c.Sealer, Providers: c.Providers, Now: c.Now, NewID: c.NewID, Logger: c.Logger, Task: c.Task,
 	})
 	changes := ledger.New(ledger.Config{
 		Reader: reader, Store: c.Store, Limits: c.Limits, Now: c.Now, NewID: c.NewID, Zones: zones,
-		Mailed: c.Mailed, Elsewhere: mirrors, Written: queries.Written,
+		Mailed: c.Mailed, Elsewhere: mirrors, Written: queries.Written, Task: c.Task,
 	})
 	mirrors.Serve(changes)
 	return &Service{

@@ -12,6 +12,7 @@ import (
 
 	"caldav-mcp-server/acme"
 	"caldav-mcp-server/server"
+	"caldav-mcp-server/trace"
 )
 
 // acmeConfig is what the settings ACME… came to.
@@ -41,7 +42,7 @@ func (p *program) newKeeper(c config, log *slog.Logger) (*acme.Keeper, error) {
 	if err != nil {
 		return nil, err
 	}
-	return acme.New(acme.Config{Names: names, Directory: c.acme.directory, Email: c.acme.email, Roots: roots, Log: log, Now: p.now}), nil
+	return acme.New(acme.Config{Names: names, Directory: c.acme.directory, Email: c.acme.email, Roots: roots, Log: log, Now: p.now, Task: trace.Task}), nil
 }
 
 // certifiedNames are the names that people reach the server by.

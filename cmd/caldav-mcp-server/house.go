@@ -18,6 +18,7 @@ import (
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/calendar/service"
 	"caldav-mcp-server/store"
+	"caldav-mcp-server/trace"
 )
 
 // house is what every command that touches data works in.
@@ -61,7 +62,7 @@ func (p *program) openHouse(ctx context.Context, c config, o store.Options) (*ho
 		oauth: p.newOAuth(c, s, cmp.Or(o.Logger, slog.New(slog.DiscardHandler))),
 		calendars: service.New(service.Config{
 			Store: s, Limits: calendar.DefaultLimits(), Now: p.now, NewID: p.newID, Home: c.caldavURL(),
-			Policy: c.service.Policy, Mailed: c.mail.sends(), Providers: p.providers(c), Sealer: c.sealer(), Logger: o.Logger, ImageBytes: room.images, AnswerBytes: room.answers,
+			Policy: c.service.Policy, Mailed: c.mail.sends(), Providers: p.providers(c), Sealer: c.sealer(), Logger: o.Logger, Task: trace.Task, ImageBytes: room.images, AnswerBytes: room.answers,
 		}),
 	}
 	h.follows.Store(&c.service)

@@ -38,7 +38,7 @@ func (c config) sealer() mirror.Sealer {
 
 // providers are the kinds of accounts that can be linked.
 func (p *program) providers(c config) map[string]mirror.Provider {
-	guard := outbound.New(outbound.Config{Allow: c.fetchAllow, Agent: name + "/" + p.version})
+	guard := outbound.New(outbound.Config{Allow: c.fetchAllow, Agent: name + "/" + p.version, Whom: "linked"})
 	all := map[string]mirror.Provider{"ics": ics.Provider(guard), "caldav": caldav.Provider(guard)}
 	for kind, one := range p.consents(c, zone.NewDB()) {
 		all[kind] = one.offer

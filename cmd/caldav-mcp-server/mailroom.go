@@ -11,6 +11,7 @@ import (
 	"caldav-mcp-server/digest"
 	"caldav-mcp-server/mail"
 	"caldav-mcp-server/mail/letter"
+	"caldav-mcp-server/trace"
 	"caldav-mcp-server/web"
 )
 
@@ -80,7 +81,7 @@ func (p *program) digests(ctx context.Context, c config, h *house) (*mail.Digest
 	day := &digest.Maker{Service: h.calendars, Journal: c.baseURL.JoinPath(web.JournalPath)}
 	return &mail.Digests{
 		Store: h.store, Day: day.Note, Key: key, Page: c.baseURL.JoinPath(web.StopPath), Settings: c.baseURL.JoinPath(web.SettingsPath),
-		Most: h.calendars.Limits().Outbox, Now: p.now, NewID: p.newID,
+		Most: h.calendars.Limits().Outbox, Now: p.now, NewID: p.newID, Task: trace.Task,
 	}, err
 }
 
@@ -98,7 +99,7 @@ func (p *program) endings(c config, h *house) *mail.Endings {
 func (p *program) receiver(ctx context.Context, c config, h *house, log *slog.Logger) (*mail.Receiver, error) {
 	key, err := h.mailKey(ctx)
 	return &mail.Receiver{
-		Store: h.store, Middle: h.calendars, Key: key, Trust: mail.Trust{Server: c.mail.authServer}, Now: p.now, Logger: log,
+		Store: h.store, Middle: h.calendars, Key: key, Trust: mail.Trust{Server: c.mail.authServer}, Now: p.now, Logger: log, Task: trace.Task,
 	}, err
 }
 
@@ -156,7 +157,7 @@ func (p *program) newSender(ctx context.Context, c config, h *house, log *slog.L
 	limits.User = c.mail.perHour
 	return mail.NewSender(mail.Config{
 		Store: h.store, Middle: h.calendars, Relay: relay, Post: c.mail.post(), Key: key, Answers: answers, Digests: digests, Endings: p.endings(c, h),
-		Limits: limits, Now: p.now, NewID: p.newID, Logger: log,
+		Limits: limits, Now: p.now, NewID: p.newID, Logger: log, Task: trace.Task,
 	}), nil
 }
 

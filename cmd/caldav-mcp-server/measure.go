@@ -75,7 +75,11 @@ func (h *house) forget(ctx context.Context, now time.Time) error {
 
 // prune forgets what is older than the journal may be.
 func (h *house) prune(ctx context.Context, now time.Time, log *slog.Logger) {
+	ctx, end := trace.Task(ctx, "prune")
+	before := h.store.Done()
 	err := h.forget(ctx, now)
+	after := h.store.Done()
+	end(err != nil, slog.Int64("bodies", after.Bodies-before.Bodies), slog.Int64("tombstones", after.Tombstones-before.Tombstones))
 	switch {
 	case err == nil:
 		h.pruned.Store(now.Unix())

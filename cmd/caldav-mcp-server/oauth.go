@@ -25,7 +25,7 @@ const (
 
 // newOAuth makes the authorization server's rules.
 func (p *program) newOAuth(c config, s oauth.Store, log *slog.Logger) *oauth.Service {
-	guard := outbound.New(outbound.Config{Allow: c.fetchAllow, Agent: name + "/" + p.version})
+	guard := outbound.New(outbound.Config{Allow: c.fetchAllow, Agent: name + "/" + p.version, Whom: "client"})
 	limits := outbound.Limits{Time: descriptionTime, Bytes: descriptionBytes}
 	return oauth.New(oauth.Config{
 		Store: s, Now: p.now, Limits: oauth.DefaultLimits(), Logger: log,

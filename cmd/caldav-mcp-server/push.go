@@ -13,6 +13,7 @@ import (
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/outbound"
 	"caldav-mcp-server/push"
+	"caldav-mcp-server/trace"
 	"caldav-mcp-server/webpush"
 )
 
@@ -91,7 +92,7 @@ func (p *program) newCourier(ctx context.Context, c config, h *house, log *slog.
 	} else if c.mail.from != "" {
 		from.Subject = "mailto:" + c.mail.from
 	}
-	guard := outbound.New(outbound.Config{Allow: c.fetchAllow, Agent: name + "/" + p.version})
+	guard := outbound.New(outbound.Config{Allow: c.fetchAllow, Agent: name + "/" + p.version, Whom: "push"})
 	limits := outbound.Limits{Time: pushTime, Bytes: pushBytes}
 	var ending func(context.Context, calendar.Webhook) (*calendar.News, error)
 	if endings := p.endings(c, h); endings != nil {
@@ -104,7 +105,7 @@ func (p *program) newCourier(ctx context.Context, c config, h *house, log *slog.
 			answer, err := guard.Send(r, limits)
 			return push.Answer(answer), err
 		},
-		From: from, Topics: topics, Secret: secret, Now: p.now, NewID: p.newID, Logger: log,
+		From: from, Topics: topics, Secret: secret, Now: p.now, NewID: p.newID, Logger: log, Task: trace.Task,
 	}), nil
 }
 

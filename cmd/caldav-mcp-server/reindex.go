@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/store"
+	"caldav-mcp-server/trace"
 )
 
 const reindexDetails = `
@@ -57,7 +59,8 @@ func (h *house) refreshIndex(ctx context.Context, up *startup) error {
 	}
 	up.log.InfoContext(ctx, "rebuilding the index", "objects", begun.Total, "done", begun.Walked, "from", made, "to", calendar.Derivation)
 	noted := up.now()
-	n, err := h.reindex(ctx, calendar.Walk{After: begun.Last, Reached: func(ctx context.Context, last calendar.ObjectAddress, walked int) error {
+	within, end := trace.Task(ctx, "reindex")
+	n, err := h.reindex(within, calendar.Walk{After: begun.Last, Reached: func(ctx context.Context, last calendar.ObjectAddress, walked int) error {
 		at := begun
 		at.Last, at.Walked = last, begun.Walked+int64(walked)
 		up.tell(ctx, "rebuilding the index: %d of %d objects", at.Walked, at.Total)
@@ -67,6 +70,7 @@ func (h *house) refreshIndex(ctx context.Context, up *startup) error {
 		noted = up.now()
 		return h.noteDeriving(ctx, at)
 	}})
+	end(err != nil && !errors.Is(err, errRefreshed), slog.Int("objects", n))
 	if errors.Is(err, errRefreshed) {
 		return nil
 	}

@@ -17,6 +17,7 @@ import (
 	"caldav-mcp-server/push"
 	"caldav-mcp-server/server"
 	"caldav-mcp-server/store"
+	"caldav-mcp-server/trace"
 )
 
 const serveDetails = `
@@ -91,7 +92,7 @@ func (p *program) serve(ctx context.Context, c config, o serveOptions) (err erro
 	}
 	var stop func()
 	if err == nil {
-		stop, err = p.open(ctx, c, h, s, keeper, meter, log)
+		stop, err = p.open(up.measures.tracer.Own(ctx), c, h, s, keeper, meter, log)
 	}
 	if err != nil {
 		cancel()
@@ -125,6 +126,7 @@ func (p *program) open(ctx context.Context, c config, h *house, s *server.Server
 // prepare opens the store and does what must be done before it can be worked with. It may return a house
 // with an error: the caller closes it.
 func (p *program) prepare(ctx context.Context, c config, o serveOptions, up *startup, log *slog.Logger) (*house, error) {
+	ctx = up.measures.tracer.Own(ctx)
 	up.tell(ctx, "waiting for the database")
 	h, err := p.openHouse(ctx, c, store.Options{Wait: serveWait, Logger: log, Migrating: func(file string, n, of int) {
 		up.tell(ctx, "bringing the tables up to date: %s (%d of %d)", file, n, of)
@@ -133,7 +135,10 @@ func (p *program) prepare(ctx context.Context, c config, o serveOptions, up *sta
 		return nil, err
 	}
 	log.InfoContext(ctx, "starting", "version", p.version, "database", p.database)
-	if err := h.store.Migrate(ctx); err != nil {
+	within, end := trace.Task(ctx, "migrate")
+	err = h.store.Migrate(within)
+	end(err != nil)
+	if err != nil {
 		return h, fmt.Errorf("bringing the tables up to date: %w", err)
 	}
 	if err := h.declare(ctx, c.declared); err != nil {

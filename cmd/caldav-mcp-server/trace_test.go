@@ -3,13 +3,19 @@ package main
 import (
 	"encoding/json"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
+	"time"
+
+	"github.com/emersion/go-smtp"
 
 	"caldav-mcp-server/internal/testdb"
+	"caldav-mcp-server/webpush/pushtest"
 )
 
 // tracesSeen is a collector of OpenTelemetry, as far as these tests look.
@@ -112,6 +118,116 @@ func TestTraces(t *testing.T) {
 			}
 		}
 	})
+}
+
+// root returns the spans of a name that belong to no other, of which there must be some.
+func (c *tracesSeen) root(t *testing.T, name string) (all []spanSeen) {
+	t.Helper()
+	all = slices.DeleteFunc(c.named(t, name), func(s spanSeen) bool { return s.ParentSpanID != "" })
+	if len(all) == 0 {
+		t.Errorf("no span %q is a root", name)
+		return make([]spanSeen, 1)
+	}
+	return all
+}
+
+// has tells whether a span has a part of a name.
+func (c *tracesSeen) has(root spanSeen, name string) bool {
+	return slices.ContainsFunc(c.spans, func(s spanSeen) bool { return s.TraceID == root.TraceID && s.ParentSpanID != "" && s.Name == name })
+}
+
+// feeding is a server that has a feed at a secret address, and takes no webhook.
+func feeding(t *testing.T) (feed, hook string) {
+	t.Helper()
+	s := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/s3cret.ics" {
+			w.WriteHeader(http.StatusServiceUnavailable)
+			return
+		}
+		_, _ = io.WriteString(w, event("fed", "Zebra crossing"))
+	}))
+	t.Cleanup(s.Close)
+	return s.URL + "/s3cret.ics", s.URL + "/h00k"
+}
+
+// A collector is told of what the server does by itself as well: each a trace of its own with its parts, and nothing that anybody wrote.
+func TestTasksAreTraced(t *testing.T) {
+	t.Parallel()
+	testdb.EachBlank(t, func(t *testing.T, database string) {
+		var seen tracesSeen
+		collector := httptest.NewServer(&seen)
+		defer collector.Close()
+		w, service := newTown(t), pushtest.NewService(t, time.Now)
+		feed, hook := feeding(t)
+		env := append(tellingEnv(t, database, service), "OTEL_EXPORTER_OTLP_ENDPOINT="+collector.URL, "DATA_DIR="+t.TempDir(),
+			"SMTP_URL=smtp://"+w.addr, "MAIL_FROM=calendar@home.example", "LMTP_ADDR=127.0.0.1:0")
+		first := serve(t, env)
+		c := firstClient(t, first)
+		call(t, env, "", "set-user", "--email", "ann@home.example", "admin")
+		call(t, env, "", "link-calendar", "--user", "admin", "--ics", feed)
+		call(t, env, "", "add-webhook", "--user", "admin", "--url", hook)
+		if err := first.interrupt(); err != nil {
+			t.Fatal(err)
+		}
+		(&linkWalk{T: t, database: database}).inDatabase("UPDATE linked_accounts SET due = 0")
+		r := serve(t, env)
+		c = c.at(r)
+		c.registerDevice(t, service, personal, phone)
+		c.must(t, http.StatusCreated, "PUT", personal+"plan.ics", strings.NewReplacer("20260310", "20360310", "alice@a", "ann@home", "bob@b", "bob@elsewhere").Replace(planned))
+		conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", r.addrs["lmtp"])
+		if err != nil {
+			t.Fatal(err)
+		}
+		line := smtp.NewClientLMTP(conn)
+		defer func() { _ = line.Close() }()
+		if err := line.SendMail("bob@elsewhere.example", []string{"ann@home.example"}, strings.NewReader("From: bob@elsewhere.example\r\nSubject: Hello Ann\r\n\r\nLunch?\r\n")); err != nil {
+			t.Fatal(err)
+		}
+		until(t, "all is told", func() bool {
+			for _, name := range []string{"linked account", "mail out", "mail in", "push message", "webhook message"} {
+				seen.mu.Lock()
+				found := slices.ContainsFunc(seen.spans, func(s spanSeen) bool { return s.Name == name })
+				seen.mu.Unlock()
+				if !found {
+					return false
+				}
+			}
+			return true
+		})
+		if err := r.interrupt(); err != nil {
+			t.Fatal(err)
+		}
+		seen.judge(t, feed, hook, w.addr, c.user, c.pass)
+	})
+}
+
+func (c *tracesSeen) judge(t *testing.T, secrets ...string) {
+	t.Helper()
+	for name, want := range map[string]struct{ part, fact, value string }{
+		"linked account":  {"GET", "caldav_mcp.provider", "ics"},
+		"mail out":        {"transaction", "caldav_mcp.method", "REQUEST"},
+		"mail in":         {"", "caldav_mcp.verdict", "no scheduling message"},
+		"push message":    {"POST", "", ""},
+		"webhook message": {"POST", "", ""},
+		"webhook news":    {"transaction", "caldav_mcp.calendars", ""},
+		"prune":           {"transaction", "caldav_mcp.bodies", "0"},
+		"migrate":         {"transaction", "", ""},
+	} {
+		one := c.root(t, name)[0]
+		if want.part != "" && !c.has(one, want.part) || want.value != "" && one.attribute(want.fact) != want.value {
+			t.Errorf("the task is %+v, want it to have %+v", one, want)
+		}
+	}
+	for _, whom := range []string{"linked", "push"} {
+		if !slices.ContainsFunc(c.spans, func(s spanSeen) bool { return s.attribute("caldav_mcp.whom") == whom }) {
+			t.Errorf("no request says that it went to %q", whom)
+		}
+	}
+	for _, secret := range append(secrets, "Zebra", "s3cret", "h00k", phone, "127.0.0.1", "example", "Plan", "Lunch", "Hello", "ann", "bob", "personal") {
+		if strings.Contains(c.raw.String(), secret) {
+			t.Errorf("the collector was told %q", secret)
+		}
+	}
 }
 
 // A collector that is away, or malformed, costs no request.

@@ -12,7 +12,7 @@ import (
 	"caldav-mcp-server/trace/otlp"
 )
 
-// traceConfig says which collector is told of requests, by the settings that OpenTelemetry has names for.
+// traceConfig says which collector is told of requests and tasks, by the settings that OpenTelemetry has names for.
 type traceConfig struct {
 	base, endpoint, service string
 	header                  http.Header
@@ -86,7 +86,7 @@ func setHeaders(c *config, value string) error {
 	return nil
 }
 
-// newTracer makes what tells a collector of requests; nil where none is set.
+// newTracer makes what tells a collector of requests and tasks; nil where none is set.
 func (p *program) newTracer(c config, log *slog.Logger) (*trace.Tracer, error) {
 	t := c.trace
 	sampler, err := trace.ParseSampler(t.sampler, t.share)

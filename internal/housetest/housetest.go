@@ -74,8 +74,9 @@ func (l *Log) String() string {
 // House is a process on a database.
 type House struct {
 	*Clock
-	Store *store.Store
-	Log   *Log
+	Store   *store.Store
+	Log     *Log
+	TaskLog *TaskLog
 	// URL is the database's.
 	URL string
 	// Close closes the store before the test ends.
@@ -90,7 +91,7 @@ func Open(t testing.TB, url string, c *Clock) *House {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := &House{Clock: c, Store: s, Log: new(Log), URL: url, Close: sync.OnceValue(s.Close)}
+	h := &House{Clock: c, Store: s, Log: new(Log), TaskLog: new(TaskLog), URL: url, Close: sync.OnceValue(s.Close)}
 	t.Cleanup(func() {
 		if err := h.Close(); err != nil {
 			t.Errorf("closing the store: %v", err)
@@ -120,7 +121,7 @@ func (h *House) Admit(t testing.TB, all ...calendar.User) {
 
 // Middle is what a calendar service on the store is made of, for tests to change.
 func (h *House) Middle() service.Config {
-	return service.Config{Store: h.Store, Limits: calendar.DefaultLimits(), Now: h.Now, NewID: h.NewID}
+	return service.Config{Store: h.Store, Limits: calendar.DefaultLimits(), Now: h.Now, NewID: h.NewID, Task: h.TaskLog.Task}
 }
 
 // Cheap is the real hasher at a cost of next to nothing.
