@@ -131,8 +131,9 @@ type SchedulingKeeper interface {
 	// PutInboxItems puts messages into users' inboxes, in their order, where the oldest make room for them. Anyone who is gone
 	// gets none. The inbox sets Version.
 	PutInboxItems(ctx context.Context, items []InboxEntry) error
-	// DropInboxItem takes it out, if it is there.
-	DropInboxItem(ctx context.Context, user UserID, name ObjectName) error
+	// DropInboxItem takes a message out, if it is there. Where the caller has seen one version of it, it is Stale to find
+	// another, or none; 0 is whatever is there.
+	DropInboxItem(ctx context.Context, user UserID, name ObjectName, seen Version) error
 	// SetScheduling writes how a user wants to be scheduled with.
 	SetScheduling(ctx context.Context, user UserID, s Scheduling) error
 }

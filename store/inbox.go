@@ -124,16 +124,23 @@ var (
 )
 
 // DropInboxItem implements [calendar.Tx].
-func (t *Tx) DropInboxItem(ctx context.Context, user calendar.UserID, name calendar.ObjectName) error {
+func (t *Tx) DropInboxItem(ctx context.Context, user calendar.UserID, name calendar.ObjectName, seen calendar.Version) error {
 	there, err := rowOf(ctx, t, scanNumber, `SELECT COUNT(*) FROM inbox_items WHERE user_id = $1 AND name = $2 AND gone IS NULL`, user, name)
-	if err != nil || there == 0 {
+	if err != nil || there == 0 && seen == 0 {
 		return err
 	}
 	if err := t.advanceInbox(ctx, user); err != nil {
 		return err
 	}
-	return t.later(ctx, ignore, `UPDATE inbox_items SET gone = $3, data = $4, version = (SELECT version FROM inboxes WHERE user_id = $1)
-		WHERE user_id = $1 AND name = $2 AND gone IS NULL`, user, name, t.store.now(), []byte{})
+	err = expectRow(t.exec(ctx, `UPDATE inbox_items SET gone = $3, data = $4, version = (SELECT version FROM inboxes WHERE user_id = $1)
+		WHERE user_id = $1 AND name = $2 AND gone IS NULL AND ($5 = 0 OR version = $5)`, user, name, t.store.now(), []byte{}, seen))
+	switch {
+	case err == nil || calendar.ReasonOf(err) != calendar.NotFound:
+		return err
+	case seen == 0:
+		return nil // it went before the inbox was ours
+	}
+	return calendar.Errorf(calendar.Stale, "", "the message %q is another one by now, or gone", string(name))
 }
 
 // pruneInboxes forgets messages that came before a time, and what was removed before it. A token from before that is

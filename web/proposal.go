@@ -27,12 +27,8 @@ func (v *visit) proposals(c clock) (list []proposal, unread int, err error) {
 	defer m.Close()
 	found, err := v.Service.Proposals(v.r.Context(), v.caller(), m)
 	for _, p := range found.All[:min(len(found.All), mostProposals)] {
-		by := p.From.Mail()
-		if by == "" {
-			by = string(p.From)
-		}
 		list = append(list, proposal{
-			p.Message, p.Which.String(), p.Start.String(), p.Proposal.End.String(), excerpt(by), titleOf(p.Instance), c.sentence(p), c.proposed(p), excerpt(p.Comment),
+			p.Message, p.Which.String(), p.Start.String(), p.Proposal.End.String(), excerpt(p.From.Name()), titleOf(p.Instance), c.sentence(p), c.proposed(p), excerpt(p.Comment),
 		})
 	}
 	return list, found.Unread, err

@@ -145,14 +145,7 @@ func (m *meeting) putForward(ctx context.Context, msg schedule.Message) error {
 
 // came remembers whom a message was for, and what came of it.
 func (m *meeting) came(msg schedule.Message, status string) {
-	m.told = append(m.told, calendar.Told{To: nameOfAddress(msg.To), Method: calendar.Method(msg.Method), Status: status})
-}
-
-func nameOfAddress(a schedule.Address) string {
-	if mail := a.Mail(); mail != "" {
-		return mail
-	}
-	return string(a)
+	m.told = append(m.told, calendar.Told{To: msg.To.Name(), Method: calendar.Method(msg.Method), Status: status})
 }
 
 // aboutMessage begins what is told of a message that is refused.
@@ -271,32 +264,36 @@ func (s *Ledger) Decide(ctx context.Context, c calendar.Caller, cal calendar.Cal
 	if err != nil {
 		return Edited{}, err
 	}
+	seen := counter{d, message, item.Version}
 	if d.Accept {
-		return s.takeUp(ctx, c, cal, uid, d, message)
+		return s.takeUp(ctx, c, cal, uid, seen)
 	}
 	now, err := s.SeenByUID(ctx, d.Meter, c, cal, uid)
 	if err != nil {
 		return Edited{}, err
 	}
 	done := Edited{Saved: calendar.Saved{Object: now}, Instance: d.Proposal.Which}
-	done.Told, err = s.turnDown(ctx, c, cal, now, d, message)
+	done.Told, err = s.turnDown(ctx, c, cal, now, seen)
 	return done, err
 }
 
+// counter is a proposal that is decided, as it was read.
+type counter struct {
+	Decision
+	message *content.Object
+	version calendar.Version
+}
+
 // takeUp changes the event to what was proposed.
-func (s *Ledger) takeUp(ctx context.Context, c calendar.Caller, cal calendar.Calendar, uid calendar.UID, d Decision, message *content.Object) (Edited, error) {
+func (s *Ledger) takeUp(ctx context.Context, c calendar.Caller, cal calendar.Calendar, uid calendar.UID, d counter) (Edited, error) {
 	change := s.changing(cal, d.Proposal.Change())
 	r := revision{s, d.Meter, c, cal, calendar.TellAll, func(ctx context.Context, o *content.Object) (edit.Result, error) {
-		if err := s.open(ctx, o, message, d.Proposal); err != nil {
+		if err := s.open(ctx, o, d.message, d.Proposal); err != nil {
 			return edit.Result{}, err
 		}
 		return change(ctx, o)
-	}}
-	done, err := r.run(ctx, uid, d.When)
-	if err != nil || len(message.Components()) > 1 {
-		return done, err // the others in it are still to be decided
-	}
-	return done, s.change(ctx, c, func(w *work) error { return w.DropInboxItem(ctx, c.User.ID, d.Message) })
+	}, func(ctx context.Context, w *work) error { return w.settle(ctx, d) }}
+	return r.run(ctx, uid, d.When)
 }
 
 // open sees that a proposal is in a message, and for the event as it is.
@@ -313,7 +310,7 @@ func (s *Ledger) open(ctx context.Context, stored, message *content.Object, whic
 
 // turnDown tells the guest, and takes the proposal out of the inbox.
 func (s *Ledger) turnDown(
-	ctx context.Context, c calendar.Caller, cal calendar.Calendar, now calendar.Object, d Decision, message *content.Object,
+	ctx context.Context, c calendar.Caller, cal calendar.Calendar, now calendar.Object, d counter,
 ) (told []calendar.Told, err error) {
 	if err := d.When.Check(now.ETag); err != nil {
 		return nil, err
@@ -322,7 +319,7 @@ func (s *Ledger) turnDown(
 	if err != nil {
 		return nil, err
 	}
-	if err := s.open(ctx, stored, message, d.Proposal); err != nil {
+	if err := s.open(ctx, stored, d.message, d.Proposal); err != nil {
 		return nil, err
 	}
 	err = s.change(ctx, c, func(w *work) error {
@@ -333,7 +330,7 @@ func (s *Ledger) turnDown(
 		if schedule.RoleIn(stored, m.parties.Are(cal.Owner)) != schedule.Organizer {
 			return calendar.Errorf(calendar.Forbidden, "", "the owner of %q does not organize this event", cal.Name)
 		}
-		msg, err := m.rules.Stay(ctx, stored, message, d.Proposal, strings.TrimSpace(d.Comment))
+		msg, err := m.rules.Stay(ctx, stored, d.message, d.Proposal, strings.TrimSpace(d.Comment))
 		if err != nil {
 			return err
 		}
@@ -345,22 +342,28 @@ func (s *Ledger) turnDown(
 			m.came(msg, m.post(msg))
 		}
 		told = m.told
-		return m.settle(ctx, c.User.ID, d, message)
+		return m.settle(ctx, d)
 	})
 	return told, err
 }
 
-// settle takes one proposal out of a message in an inbox, and the message with the last one.
-func (m *meeting) settle(ctx context.Context, user calendar.UserID, d Decision, message *content.Object) error {
-	rest, err := schedule.Besides(message, d.Proposal)
+// settle takes one proposal out of a message in the caller's inbox, and the message with the last one. What has taken the
+// message's place since it was read stays, and undoes the decision: nobody has seen it.
+func (w *work) settle(ctx context.Context, d counter) error {
+	rest, err := schedule.Besides(d.message, d.Proposal)
 	if err != nil {
 		return err
 	}
-	if rest == nil {
-		return m.DropInboxItem(ctx, user, d.Message)
+	err = w.DropInboxItem(ctx, w.caller.User.ID, d.Message, d.version)
+	if calendar.ReasonOf(err) == calendar.Stale {
+		return calendar.Errorf(calendar.Exists, "", "%s has proposed something else meanwhile, or this was decided already: nothing was changed by this decision", d.Proposal.From.Name()).
+			Advising("see what is proposed now, and decide about that")
 	}
-	item := m.itemOf(schedule.Message{Method: schedule.Counter, Document: rest})
+	if err != nil || rest == nil {
+		return err
+	}
+	item := w.itemOf(schedule.Message{Method: schedule.Counter, Document: rest})
 	item.Name = d.Message
-	m.drop(user, item)
+	w.drop(w.caller.User.ID, item)
 	return nil
 }

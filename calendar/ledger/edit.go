@@ -50,7 +50,7 @@ func (s *Ledger) EditObject(ctx context.Context, c calendar.Caller, cal calendar
 	if err := c.May(calendar.WriteObjects, cal); err != nil {
 		return Edited{}, err
 	}
-	r := revision{s, e.Meter, c, cal, e.Telling, s.changing(cal, e.Change)}
+	r := revision{s, e.Meter, c, cal, e.Telling, s.changing(cal, e.Change), nil}
 	return r.run(ctx, uid, e.When)
 }
 
@@ -75,7 +75,7 @@ func (s *Ledger) CancelObject(ctx context.Context, c calendar.Caller, cal calend
 	if err := mayCancel(c, cal); err != nil {
 		return Edited{}, err
 	}
-	r := revision{s, e.Meter, c, cal, e.Telling, s.cancelling(cal, e.Target)}
+	r := revision{s, e.Meter, c, cal, e.Telling, s.cancelling(cal, e.Target), nil}
 	return r.run(ctx, uid, e.When)
 }
 
@@ -102,6 +102,8 @@ type revision struct {
 	cal    calendar.Calendar
 	tell   calendar.Telling
 	do     revise
+	// along is what else is done where the object is stored; nil for nothing.
+	along func(context.Context, *work) error
 }
 
 // editAttempts bounds how often an edit begins anew since somebody else was faster.
@@ -153,7 +155,7 @@ func (r revision) attempt(ctx context.Context, now calendar.Object) (Edited, err
 	if result.Split != nil {
 		drafts = append(drafts, calendar.Draft{Name: nameFor(result.SplitUID), Data: result.Split.Bytes(), When: calendar.Precondition{NoneMatchAny: true}, Telling: r.tell, From: now.UID})
 	}
-	saved, err := r.saveAll(ctx, r.caller, r.cal, drafts)
+	saved, err := r.saveAll(ctx, r.caller, r.cal, drafts, r.along)
 	if err != nil {
 		return Edited{}, err
 	}

@@ -20,7 +20,10 @@ func (s *Ledger) Discard(ctx context.Context, c calendar.Caller, name calendar.O
 	if err := when.Check(calendar.ETagOf(i.Data)); err != nil {
 		return err
 	}
-	return s.change(ctx, c, func(w *work) error { return w.DropInboxItem(ctx, c.User.ID, name) })
+	if len(when.Match) == 0 {
+		i.Version = 0 // whatever is there by then
+	}
+	return s.change(ctx, c, func(w *work) error { return w.DropInboxItem(ctx, c.User.ID, name, i.Version) })
 }
 
 // PatchScheduling lets edit change how the caller wants to be scheduled with.

@@ -27,7 +27,7 @@ func (s *Ledger) Respond(ctx context.Context, c calendar.Caller, cal calendar.Ca
 	}
 	r := revision{s, a.Meter, c, cal, calendar.TellAll, func(ctx context.Context, o *content.Object) (edit.Result, error) {
 		return s.respond(ctx, cal, o, a.Response)
-	}}
+	}, nil}
 	return r.run(ctx, uid, a.When)
 }
 

@@ -38,7 +38,7 @@ func (s *Ledger) Add(ctx context.Context, c calendar.Caller, cal calendar.Calend
 // checks access and precondition, numbers the change, and writes object and journal in
 // one transaction.
 func (s *Ledger) save(ctx context.Context, c calendar.Caller, cal calendar.Calendar, d calendar.Draft) (calendar.Saved, error) {
-	saved, err := s.saveAll(ctx, c, cal, []calendar.Draft{d})
+	saved, err := s.saveAll(ctx, c, cal, []calendar.Draft{d}, nil)
 	if err != nil {
 		return calendar.Saved{}, err
 	}
@@ -48,8 +48,11 @@ func (s *Ledger) save(ctx context.Context, c calendar.Caller, cal calendar.Calen
 // readSteps is what it takes to read a byte of an object that is to be stored, and all that is derived of it.
 const readSteps = 1
 
-// saveAll is save for objects that belong together: all of them are stored, or none.
-func (s *Ledger) saveAll(ctx context.Context, c calendar.Caller, cal calendar.Calendar, drafts []calendar.Draft) ([]calendar.Saved, error) {
+// saveAll is save for objects that belong together, and for what else belongs to the change, nil for nothing: all of it is
+// done, or nothing.
+func (s *Ledger) saveAll(
+	ctx context.Context, c calendar.Caller, cal calendar.Calendar, drafts []calendar.Draft, along func(context.Context, *work) error,
+) ([]calendar.Saved, error) {
 	if err := c.May(calendar.WriteObjects, cal); err != nil {
 		return nil, err
 	}
@@ -84,7 +87,10 @@ func (s *Ledger) saveAll(ctx context.Context, c calendar.Caller, cal calendar.Ca
 				return err
 			}
 		}
-		return nil
+		if along == nil {
+			return nil
+		}
+		return along(ctx, w)
 	})
 	if errors.Is(err, errSame) && len(drafts) == 1 {
 		return saved, nil

@@ -62,7 +62,7 @@ func (m *meeting) carryOut(ctx context.Context, out *schedule.Outcome) error {
 		if msg.Refresh || m.parties.Are(m.in.Owner)(msg.To) {
 			continue
 		}
-		m.told = append(m.told, calendar.Told{To: nameOfAddress(msg.To), Method: calendar.Method(msg.Method), Status: status})
+		m.told = append(m.told, calendar.Told{To: msg.To.Name(), Method: calendar.Method(msg.Method), Status: status})
 		if status != "" {
 			came[m.person(msg.To)] = status
 		}

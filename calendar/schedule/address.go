@@ -73,6 +73,14 @@ func (a Address) Mail() string {
 	return mail
 }
 
+// Name is what people know an address by: the mail address, or what else there is.
+func (a Address) Name() string {
+	if mail := a.Mail(); mail != "" {
+		return mail
+	}
+	return string(a)
+}
+
 // Principal is the name of the user whose principal the address is on the server at home, which is its BASE_URL; "" where
 // it is none. A path is one of the server that it is written on; that of another server's user names nobody here.
 func (a Address) Principal(home string) string {

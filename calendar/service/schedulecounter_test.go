@@ -1,6 +1,7 @@
 package service_test
 
 import (
+	"context"
 	"strings"
 	"testing"
 	"time"
@@ -10,6 +11,7 @@ import (
 	"caldav-mcp-server/calendar/ledger"
 	"caldav-mcp-server/calendar/meter"
 	"caldav-mcp-server/calendar/query"
+	"caldav-mcp-server/calendar/service"
 	"caldav-mcp-server/ical"
 	"caldav-mcp-server/internal/slowtest"
 )
@@ -354,5 +356,72 @@ func TestDeclinedWhoIsGone(t *testing.T) {
 		_, err := g.Decide(g.ctx, p.Caller, p.cal, "meeting", ledger.Decision{Message: all[0].Message, Proposal: all[0].Proposal})
 		g.refused(err, calendar.Stale, "", "not proposed any more")
 		g.want("bob's inbox", g.inbox("bob"), "REQUEST CANCEL")
+	})
+}
+
+// hurried is a store in which something else happens right before the next change.
+type hurried struct {
+	calendar.Store
+	before *func()
+}
+
+func (s hurried) Update(ctx context.Context, do func(calendar.Tx) error) error {
+	if first := *s.before; first != nil {
+		*s.before = nil
+		first()
+	}
+	return s.Store.Update(ctx, do)
+}
+
+// TestANewerProposalIsNotDecidedUnseen: what a guest proposes between the organizer's look and word stays, and the word is
+// refused whole.
+func TestANewerProposalIsNotDecidedUnseen(t *testing.T) {
+	for answer, accept := range map[string]bool{"accept": true, "decline": false} {
+		t.Run(answer, func(t *testing.T) {
+			invited(t, "ann bob", func(g *guests) {
+				g.save("ann", meetingOf(organizedByAnn, attendees("bob")))
+				g.propose(wish(11, 14))
+				var between func()
+				hasty := g.config
+				hasty.Store = hurried{g.Store, &between}
+				s, p, seen := service.New(hasty), g.people["ann"], g.proposals()[0]
+				decide := func() error {
+					_, err := s.Decide(g.ctx, p.Caller, p.cal, "meeting", ledger.Decision{Message: seen.Message, Proposal: seen.Proposal, Accept: accept})
+					return err
+				}
+				between = func() { g.propose(wish(12, 9)) }
+				before, inbox := g.text("ann"), g.inbox("bob")
+				g.refused(decide(), calendar.Exists, "", "bob@example.com has proposed something else meanwhile")
+				g.want("the event", g.text("ann"), before)
+				g.want("what bob hears", g.inbox("bob"), inbox)
+				if all := g.proposals(); len(all) != 1 || all[0].Start != at(12, 9) {
+					t.Fatalf("left to decide: %+v", all)
+				}
+				seen = g.proposals()[0]
+				between = func() { _, err := g.decide(false); g.must(err) } // on another device
+				g.refused(decide(), calendar.Exists, "", "decided already")
+				g.want("the event", g.text("ann"), before)
+			})
+		})
+	}
+}
+
+// TestAMessageIsDiscardedAsItWasSeen: a program that takes a message out of the inbox with its tag leaves a newer one there.
+func TestAMessageIsDiscardedAsItWasSeen(t *testing.T) {
+	invited(t, "ann bob", func(g *guests) {
+		g.save("ann", meetingOf(organizedByAnn, attendees("bob")))
+		g.propose(wish(11, 14))
+		var between func()
+		hasty := g.config
+		hasty.Store = hurried{g.Store, &between}
+		s, c, name := service.New(hasty), g.people["ann"].Caller, g.proposals()[0].Message
+		i, err := s.Message(g.ctx, c, name)
+		g.must(err)
+		between = func() { g.propose(wish(12, 9)) }
+		g.refused(s.Discard(g.ctx, c, name, calendar.Precondition{Match: []calendar.ETag{calendar.ETagOf(i.Data)}}), calendar.Stale, "", "another one by now")
+		g.want("ann's inbox", g.inbox("ann"), "COUNTER")
+		between = func() { g.propose(wish(13, 9)) }
+		g.must(s.Discard(g.ctx, c, name, calendar.Precondition{}))
+		g.want("ann's inbox", g.inbox("ann"), "")
 	})
 }

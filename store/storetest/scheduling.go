@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"caldav-mcp-server/auth"
@@ -234,7 +235,14 @@ func (b *bundle) item(name string) calendar.InboxItem {
 
 func (b *bundle) discard(user calendar.User, name calendar.ObjectName) {
 	b.Helper()
-	b.update(func(tx calendar.Tx) error { return tx.DropInboxItem(b.Context(), user.ID, name) })
+	b.update(func(tx calendar.Tx) error { return tx.DropInboxItem(b.Context(), user.ID, name, 0) })
+}
+
+// stale tries to take out a message that is another one by now, or gone.
+func (b *bundle) stale(user calendar.User, name calendar.ObjectName, seen calendar.Version) {
+	b.Helper()
+	err := b.Update(b.Context(), func(tx calendar.Tx) error { return tx.DropInboxItem(b.Context(), user.ID, name, seen) })
+	same(b, "reason", calendar.ReasonOf(err), calendar.Stale)
 }
 
 func inboxTakes(b *bundle) {
@@ -253,6 +261,12 @@ func inboxTakes(b *bundle) {
 	gone := calendar.InboxItem{Name: "two", Version: 4, Created: two.Created, Gone: true}
 	same(b, "one replaced, one gone", b.inbox(ann), calendar.Inbox{Version: 4, Items: []calendar.InboxItem{one, gone}})
 	same(b, "another user's", b.inbox(bob), calendar.Inbox{})
+	b.deliver(ann, two)
+	two.Version = b.inbox(ann).Version
+	b.stale(ann, "two", two.Version-1)
+	same(b, "another than was seen", slices.ContainsFunc(b.inbox(ann).Items, func(i calendar.InboxItem) bool { return i.Name == "two" && !i.Gone }), true)
+	b.update(func(tx calendar.Tx) error { return tx.DropInboxItem(b.Context(), ann.ID, "two", two.Version) })
+	b.stale(ann, "two", two.Version)
 	b.must(b.DeleteUser(b.Context(), ann.ID))
 	same(b, "of a user who is gone", b.inbox(ann), calendar.Inbox{})
 }
