@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -67,7 +68,7 @@ func (b toolbox) proposed(ctx context.Context, c *call, s subject, in *eventAnsw
 		of func(query.Proposal) ical.Time
 	}{
 		{"start", in.start, func(p query.Proposal) ical.Time { return p.Proposal.Start }},
-		{"end", in.end, func(p query.Proposal) ical.Time { return p.Proposal.End }},
+		{"end", in.end, until},
 	} {
 		if !isTime(side.Field) {
 			continue
@@ -86,11 +87,12 @@ func (b toolbox) proposed(ctx context.Context, c *call, s subject, in *eventAnsw
 	}), nil
 }
 
+// until is when what is proposed ends: with its start where neither it nor the event says more.
+func until(p query.Proposal) ical.Time { return cmp.Or(p.Proposal.End, p.Proposal.Start) }
+
 // means tells whether a call that gives a moment means a time that is proposed. A floating one is at its place on the clock.
 func (z zoned) means(m moment, t ical.Time) bool {
 	switch given := ical.Instant(m.at); {
-	case t.IsZero():
-		return true // it lasts as long as now
 	case m.date || t.IsDate():
 		return m.date && t.IsDate() && given.Civil == t.Civil
 	case t.Form == ical.FormFloating:
@@ -138,7 +140,7 @@ func (b toolbox) decide(ctx context.Context, c *call, s subject, in *eventAnswer
 // oneWish sees that the proposals which a call means are for one time: nobody turns down with one what they have not seen.
 func (s subject) oneWish(all []query.Proposal) error {
 	for _, p := range all[1:] {
-		if p.Proposal.Start != all[0].Proposal.Start || p.Proposal.End != all[0].Proposal.End {
+		if p.Proposal.Start != all[0].Proposal.Start || until(p) != until(all[0]) {
 			return errArgument(`guests propose different times for this event, and it was not said which of them is meant: %s`, s.zone.wanted(all)).
 				Advising(`give the "start" of the one that the user means, and its "end"`)
 		}
@@ -156,7 +158,7 @@ func (z zoned) wishes(all []query.Proposal) []shown {
 		if i == mostWishes {
 			return append(list, shown(moreItems(len(all)-i)))
 		}
-		line := visible(nameOfGuest(p)) + ": " + z.fromTo(p.Proposal)
+		line := visible(p.From.Name()) + ": " + z.fromTo(p.Proposal)
 		if p.Comment != "" {
 			line += ", untrusted text: " + quoted(short(p.Comment, longestListedTitle))
 		}
@@ -185,13 +187,6 @@ func (z zoned) fromTo(p schedule.Proposal) string {
 		return z.when(p.Start)
 	}
 	return z.when(p.Start) + " to " + z.when(p.End)
-}
-
-func nameOfGuest(p query.Proposal) string {
-	if mail := p.From.Mail(); mail != "" {
-		return mail
-	}
-	return string(p.From)
 }
 
 // when writes a time that is proposed, as a call may give it back.

@@ -153,6 +153,43 @@ func TestProposalsAreDecidedOneByOne(t *testing.T) {
 	})
 }
 
+// TestProposalsThatBeginAlike: of three that begin with each other each can be chosen, one that does not say how long it lasts by
+// the end that the event would have then.
+func TestProposalsThatBeginAlike(t *testing.T) {
+	t.Parallel()
+	testdb.Each(t, func(t *testing.T, url string) {
+		h := newHouse(t, url)
+		h.reachable(t, "bob")
+		door := h.open(t, h.config())
+		var lunch toldIn
+		bobs := "00000000-0000-4000-8000-000000000004"
+		use(t, door, "bob", "create_event", params{"calendar_id": bobs, "title": "Lunch", "start": "2026-03-06T09:30:00Z", "end": "2026-03-06T10:30:00Z", "attendees": []string{"ann@example.net", "dan@example.net", "eve@example.net"}}, &lunch)
+		for guest, end := range map[string]string{"ann": "DTEND:20260306T140000Z", "dan": "X-END:none", "eve": "DURATION:PT30M"} {
+			text := "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//test//EN\r\nMETHOD:COUNTER\r\nBEGIN:VEVENT\r\nUID:" + lunch.UID + "\r\nDTSTAMP:20260305T120000Z\r\nDTSTART:20260306T120000Z\r\n" +
+				end + "\r\nORGANIZER:mailto:bob@example.com\r\nATTENDEE:mailto:" + guest + "@example.net\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n"
+			err := h.service.Receive(t.Context(), calendar.Inbound{
+				From: calendar.MailAddress(guest + "@example.net"), To: []calendar.MailAddress{"bob@example.com"}, Method: calendar.MethodCounter, Data: []byte(text),
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		says := params{"calendar_id": bobs, "event_uid": lunch.UID, "answer": "decline", "start": "2026-03-06T12:00:00Z"}
+		said := refusalOf(t, door, "bob", "respond_to_event", written(t, says))
+		for guest, end := range map[string]string{"ann": "14:00:00Z", "dan": "13:00:00Z", "eve": "12:30:00Z"} {
+			if !strings.Contains(said, "2026-03-06T12:00:00Z to Friday 2026-03-06T"+end) {
+				t.Errorf("%s's is not shown: %s", guest, said)
+			}
+			says["end"] = "2026-03-06T" + end
+			var v toldIn
+			use(t, door, "bob", "respond_to_event", says, &v)
+			if len(v.Told) != 1 || !strings.HasPrefix(v.Told[0], guest) {
+				t.Errorf("told that %s's comes to nothing: %q", guest, v.Told)
+			}
+		}
+	})
+}
+
 // written is what a call gives, as it is sent.
 func written(t *testing.T, args params) string {
 	t.Helper()

@@ -28,7 +28,7 @@ type Proposal struct {
 	From Address
 	// Which is the one of a series that it is about; zero for all of it.
 	Which ical.Time
-	// Start and End are as an edit takes them; End is zero where it is to last as long as now.
+	// Start and End are as an edit takes them; End is zero where neither the event nor the proposal says any.
 	Start, End ical.Time
 	Comment    string
 	// other tells that the event has days now and is to have times, or the other way round.
@@ -193,11 +193,19 @@ func (x *reading) proposal(said *reading, c *ical.Component, from Address) (Prop
 	if errors.Join(err, err2, err3, err4) != nil || start == was && (end == until || end == content.Forever) {
 		return p, false
 	}
+	const day = int64(24 * time.Hour / time.Second)
 	p.other = begins.IsDate() != begun.IsDate()
 	p.Start = likewise(begins, start)
+	switch {
+	case end != content.Forever:
+	case p.other && begins.IsDate():
+		end = start + day // RFC 5545 §3.6.1: a date alone is that day
+	case until != content.Forever:
+		end = start + until - was // it lasts as long as now
+	}
 	if end != content.Forever {
 		if begins.IsDate() {
-			end -= int64((24 * time.Hour).Seconds()) // an edit takes the last day
+			end -= day // an edit takes the last day
 		}
 		p.End = likewise(begins, end)
 	}
