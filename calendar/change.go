@@ -44,6 +44,8 @@ type Change struct {
 	// when nobody asked for them. Size is how many there are, also then.
 	Before []byte
 	Size   int64
+	// Unreadable tells that Before was asked for, and is there in a form that nothing can be made of: the database was damaged.
+	Unreadable bool
 	// After are those that it left, likewise; only what Describe needs has them.
 	After []byte
 	// Scheduled tells that somebody else's change brought this one about, as an invitation or an answer. It is no part

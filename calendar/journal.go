@@ -35,7 +35,7 @@ type JournalReader interface {
 	// bounded number of rows and of bytes.
 	Journal(ctx context.Context, cal CalendarID, q JournalQuery) iter.Seq2[Change, error]
 	// Texts returns the bytes before and after some changes of a calendar, in any order. What has
-	// more than most bytes is left out.
+	// more than most bytes is left out, and what cannot be read.
 	Texts(ctx context.Context, cal CalendarID, changes []Version, most int64) ([]ChangeTexts, error)
 	// Unit returns the changes that were made in the same transaction or joined to it, the first
 	// one first.

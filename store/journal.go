@@ -86,7 +86,7 @@ var logged = columns[calendar.Change]{
 // A change is read with the bytes before, or with what lists show.
 var (
 	withBefore = append(slices.Clip(logged),
-		column[calendar.Change]{"j.before", func(c *calendar.Change) any { return packedText{&c.Before} }})
+		column[calendar.Change]{"j.before", func(c *calendar.Change) any { return packedText{&c.Before, &c.Unreadable} }})
 
 	asListed = append(slices.Clip(logged), columns[calendar.Change]{
 		{"COALESCE(u.name, '')", func(c *calendar.Change) any { return &c.UserName }},
@@ -208,12 +208,23 @@ func latestFirst(until calendar.Version, first int, read func(until calendar.Ver
 func journalPage(ctx context.Context, from querier, most int, text string, args ...any) (page []calendar.Change, more bool, err error) {
 	room := int64(pageBytes)
 	err = each(ctx, from, func(row scanner) (bool, error) {
-		c, err := withBefore.scan(row)
+		c, err := scanWithBefore(ctx, from)(row)
 		page = append(page, c)
 		room -= c.Size
 		return room > 0, err
 	}, text, args...)
 	return page, room <= 0 || len(page) == most, err
+}
+
+// scanWithBefore makes what scans changes with their bytes, and tells the log of those that cannot be read.
+func scanWithBefore(ctx context.Context, from querier) func(scanner) (calendar.Change, error) {
+	return func(row scanner) (calendar.Change, error) {
+		c, err := withBefore.scan(row)
+		if c.Unreadable {
+			from.of().trouble.unreadable(ctx, c.ID())
+		}
+		return c, err
+	}
 }
 
 // Actors implements [calendar.Store].
@@ -248,7 +259,7 @@ func (s *Store) Texts(ctx context.Context, cal calendar.CalendarID, changes []ca
 			args = append(args, some[min(i, len(some)-1)])
 		}
 		found, err := rowsOf(ctx, s.reads, scanInto(func(t *calendar.ChangeTexts) []any {
-			return []any{&t.Version, &t.Latest, packedText{&t.Before}, packedText{&t.After}}
+			return []any{&t.Version, &t.Latest, packedText{&t.Before, new(bool)}, packedText{&t.After, new(bool)}}
 		}), selectTexts, args...)
 		if err != nil {
 			return nil, err

@@ -80,21 +80,26 @@ func unpack(stored []byte) ([]byte, error) {
 
 var errPacking = errors.New("what the journal has kept cannot be unpacked")
 
-// packedText is a column of texts that may be packed. NULL is nil.
-type packedText struct{ into *[]byte }
+// packedText is a column of texts that may be packed. NULL is nil, and so is what cannot be unpacked, which damaged tells:
+// one line must not end a listing.
+type packedText struct {
+	into    *[]byte
+	damaged *bool
+}
 
 // Scan implements [database/sql.Scanner].
-func (p packedText) Scan(value any) (err error) {
+func (p packedText) Scan(value any) error {
 	switch v := value.(type) {
 	case nil:
-		*p.into = nil
+		*p.into, *p.damaged = nil, false
 		return nil
 	case []byte:
-		*p.into, err = unpack(v)
-		if err == nil && len(v) > 0 && &v[0] == &(*p.into)[0] {
-			*p.into = bytes.Clone(v) // the driver's memory is its own
+		text, err := unpack(v)
+		if err == nil && len(v) > 0 && &v[0] == &text[0] {
+			text = bytes.Clone(v) // the driver's memory is its own
 		}
-		return err
+		*p.into, *p.damaged = text, err != nil
+		return nil
 	}
 	return fmt.Errorf("%T is no text", value)
 }

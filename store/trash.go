@@ -79,7 +79,7 @@ func (s *Store) Deletions(ctx context.Context, cal calendar.CalendarID) iter.Seq
 
 // Deletion implements [calendar.Store].
 func (s *Store) Deletion(ctx context.Context, cal calendar.CalendarID, uid calendar.UID) (calendar.Change, error) {
-	return rowOf(ctx, s.reads, withBefore.scan, selectDeletions+`AND j.uid = $2`, cal, uid)
+	return rowOf(ctx, s.reads, scanWithBefore(ctx, s.reads), selectDeletions+`AND j.uid = $2`, cal, uid)
 }
 
 // ForgetCalendar implements [calendar.Store].

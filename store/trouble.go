@@ -20,6 +20,7 @@ type trouble struct {
 		at   time.Time
 		more int
 	}
+	damaged map[calendar.ChangeID]bool
 }
 
 // troubles are the faults that whoever runs the server can do something about. The others are those of a request.
@@ -45,4 +46,26 @@ func (t *trouble) met(ctx context.Context, kind fault, err *calendar.Error) {
 	before.at, before.more = t.now(), 0
 	t.mu.Unlock()
 	t.log.Log(ctx, troubles[kind], "the database failed", "why", err.Message, "err", err.Cause, "untold", more)
+}
+
+// mostDamaged is how many lines of the journal are told: where more are damaged, these are enough to make somebody look.
+const mostDamaged = 100
+
+// unreadable tells, once of each line of the journal, that nothing can be made of what it keeps.
+func (t *trouble) unreadable(ctx context.Context, line calendar.ChangeID) {
+	if t == nil {
+		return
+	}
+	t.mu.Lock()
+	known := t.damaged[line] || len(t.damaged) == mostDamaged
+	if t.damaged == nil {
+		t.damaged = map[calendar.ChangeID]bool{}
+	}
+	if !known {
+		t.damaged[line] = true
+	}
+	t.mu.Unlock()
+	if !known {
+		t.log.ErrorContext(ctx, "a line of the journal is damaged: what was before that change cannot be read", "calendar", line.Calendar, "version", line.Version)
+	}
 }

@@ -76,7 +76,10 @@ func (v *visit) listTrashed(c clock, cal calendar.Calendar, content *trashConten
 			return nil
 		}
 		title := excerpt(o.Summary)
-		if title == "" {
+		switch {
+		case o.Unreadable:
+			title = "(" + string(o.Object) + ", damaged: it cannot be restored)"
+		case title == "":
 			title = "(no title)"
 		}
 		content.Objects = append(content.Objects, trashedObject{swatchOf(cal), cal.ID, o.UID, title, c.Ago(o.At), excerpt(o.Agent)})

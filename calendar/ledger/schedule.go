@@ -209,9 +209,11 @@ func (m *meeting) calledOff(ctx context.Context) error {
 		if err != nil || e.Did != calendar.Deleted {
 			return err
 		}
+		// Where the journal has forgotten the event, or its line is damaged, the new one is counted as if there had been none:
+		// guests who know of the end may take it for older. To refuse it would keep its owner from the UID for good.
 		former, err := content.Read(e.Before, unlimited)
 		if err != nil {
-			return nil // the journal has forgotten it
+			return nil
 		}
 		parties, err := m.partiesOf(ctx, former)
 		if err == nil && schedule.RoleIn(former, parties.Are(m.in.Owner)) == schedule.Organizer {

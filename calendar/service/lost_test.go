@@ -44,25 +44,34 @@ func TestLostChangesAreNotTold(t *testing.T) {
 // lose takes the last changes back behind everybody's back, as a database does that has never had them.
 func (p *processes) lose(names ...string) {
 	p.t.Helper()
-	driver, where := "pgx", p.url
-	if path, found := strings.CutPrefix(p.url, "sqlite:"); found {
-		driver, where = "sqlite", path
-	}
-	db, err := sql.Open(driver, where)
-	p.must(err)
-	defer db.Close()
 	run := func(text string, args ...any) {
-		_, err := db.ExecContext(p.t.Context(), text, args...)
-		p.must(err)
+		p.t.Helper()
+		p.must(behind(p.t, p.url, text, args...))
 	}
 	for _, name := range names {
 		run(`DELETE FROM objects WHERE name = $1`, name)
 		run(`DELETE FROM journal WHERE object = $1`, name)
 		run(`UPDATE calendars SET version = version - 1`)
 	}
-	if driver == "pgx" {
+	if !strings.HasPrefix(p.url, "sqlite:") {
 		run(`UPDATE meta SET timeline = '0000000F'`) // of the server that is gone
 		return
 	}
 	p.must(p.store.NewEpoch(p.t.Context())) // as restore does
+}
+
+// behind does something to a database behind everybody's back.
+func behind(t *testing.T, url, text string, args ...any) error {
+	t.Helper()
+	driver, where := "pgx", url
+	if path, found := strings.CutPrefix(url, "sqlite:"); found {
+		driver, where = "sqlite", path
+	}
+	db, err := sql.Open(driver, where)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	_, err = db.ExecContext(t.Context(), text, args...)
+	return err
 }

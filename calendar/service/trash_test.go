@@ -1,9 +1,12 @@
 package service_test
 
 import (
+	"strings"
 	"testing"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/service"
+	"caldav-mcp-server/store"
 )
 
 // trash lists what was deleted from a calendar, by title.
@@ -139,6 +142,55 @@ func TestTheTrashIsEmptied(t *testing.T) {
 		h.refused(err, calendar.NotFound, "", "trash")
 		if got := h.changes(h.alice, work, before); got != "-1.ics@3" {
 			h.t.Errorf("clients hear of %q", got)
+		}
+	})
+}
+
+// TestADamagedLineHidesNothingElse: what the journal keeps of one event is damaged. The trash shows the others and that it is
+// there, nothing is made of it by a restore or an undo, and its UID may be used again. The log names the line once.
+func TestADamagedLineHidesNothingElse(t *testing.T) {
+	invited(t, "ann bob", func(g *guests) {
+		logged, err := store.Open(g.ctx, g.URL, store.Options{Now: g.Now, Logger: g.Logger()})
+		g.must(err)
+		defer logged.Close()
+		g.config.Store = logged
+		g.Service = service.New(g.config)
+		p := g.people["ann"]
+		text := meetingOf(organizedByAnn, attendees("bob"), "DESCRIPTION:"+strings.Repeat("so it goes ", 9))
+		for _, uid := range []string{"one", "meeting", "two"} {
+			g.put(p.Caller, p.cal, calendar.ObjectName(uid+".ics"), replaceUID(text, "UID:"+uid))
+			g.must(g.Delete(g.ctx, p.Caller, p.cal, calendar.ObjectName(uid+".ics"), calendar.Precondition{}))
+		}
+		damaged := []byte{1, 200, 1, 255, 255}
+		g.must(behind(t, g.URL, `UPDATE journal SET before = $1 WHERE uid = 'meeting' AND calendar_id = $2 AND change = 'deleted'`, damaged, string(p.cal.ID)))
+		var seen []string
+		for o, err := range g.TrashedObjects(g.ctx, p.Caller, p.cal) {
+			g.must(err)
+			if o.Unreadable {
+				o.Summary = "damaged"
+			}
+			seen = append(seen, string(o.UID)+" "+o.Summary)
+		}
+		g.want("the trash", strings.Join(seen, ", "), "two Plans, meeting damaged, one Plans")
+		_, err = g.RestoreDeleted(g.ctx, p.Caller, p.cal, "meeting")
+		g.refused(err, calendar.Unsupported, "", "cannot be read")
+		_, err = g.RestoreDeleted(g.ctx, p.Caller, p.cal, "one")
+		g.must(err)
+		for e, err := range g.Store.Journal(g.ctx, p.cal.ID, calendar.JournalQuery{}) {
+			g.must(err)
+			if e.UID == "meeting" && e.Did == calendar.Deleted {
+				_, err := g.Undo(g.ctx, p.Caller, e.ID())
+				g.refused(err, calendar.Unsupported, "", "forgotten")
+			}
+		}
+		_, made := g.has("ann")
+		if made {
+			t.Error("an undo has made something of it")
+		}
+		g.save("ann", text)
+		g.want("bob is invited anew", g.line("bob", "SUMMARY"), "SUMMARY:Plans")
+		if n := strings.Count(g.Log.String(), "is damaged"); n != 1 || !strings.Contains(g.Log.String(), "version=") {
+			t.Errorf("told %d times:\n%s", n, g.Log)
 		}
 	})
 }

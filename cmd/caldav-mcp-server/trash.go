@@ -95,6 +95,8 @@ type discarded struct {
 	Objects *int64              `json:"objects,omitempty"`
 	Deleted *time.Time          `json:"deleted"`
 	Agent   string              `json:"deleted_by,omitempty"`
+	// Damaged tells that it cannot be restored.
+	Damaged bool `json:"damaged,omitempty"`
 	// in is the calendar that the object was in.
 	in calendar.Calendar
 }
@@ -103,6 +105,9 @@ func (d discarded) row() []string {
 	what := strings.ToLower(strings.TrimPrefix(string(d.Kind), "V"))
 	if d.Objects != nil {
 		what = fmt.Sprintf("calendar of %d", *d.Objects)
+	}
+	if d.Damaged {
+		what = "damaged"
 	}
 	return []string{shownTime(*d.Deleted), d.Owner, what, d.Title, d.Place, d.brief()}
 }
@@ -187,7 +192,7 @@ func discardedCalendar(t calendar.TrashedCalendar) discarded {
 func discardedObject(cal calendar.Calendar, o calendar.Change) discarded {
 	return discarded{
 		Type: "object", Item: string(o.UID), Owner: cal.OwnerName, Calendar: cal.ID, Place: cal.Name, Name: o.Object,
-		Kind: o.Kind, Title: o.Summary, Deleted: jsonTime(o.At), Agent: o.Agent, in: cal,
+		Kind: o.Kind, Title: o.Summary, Deleted: jsonTime(o.At), Agent: o.Agent, Damaged: o.Unreadable, in: cal,
 	}
 }
 
