@@ -14,7 +14,8 @@ func Coalesce(waiting []Letter, ahead bool, next Letter) (posted Letter, post bo
 	given := next
 	for _, old := range waiting {
 		if !supersedes(given, old) {
-			ahead = true
+			// Of one instance a letter about another one says nothing.
+			ahead = ahead || old.Recurrence == "" || given.Recurrence == "" || old.Recurrence == given.Recurrence
 			continue
 		}
 		if len(dropped) == 0 {

@@ -33,6 +33,8 @@ func TestCoalesce(t *testing.T) {
 		{"an instance moved and called off", "REQUEST@1", "CANCEL@1", "CANCEL@1"},
 		{"invited to an instance, and not", "REQUEST@1!", "CANCEL@1", ""},
 		{"another instance", "REQUEST@1", "REQUEST@2", "REQUEST@1 REQUEST@2"},
+		{"invited to two instances", "REQUEST@1!", "REQUEST@2!", "REQUEST@1! REQUEST@2!"},
+		{"invited to two instances, and not to one of them", "REQUEST@1! REQUEST@2!", "CANCEL@2", "REQUEST@1!"},
 		{"an instance in between, all called off", "REQUEST! CANCEL@1", "CANCEL", ""},
 		{"all called off, but invited to an instance", "CANCEL", "REQUEST@1!", "CANCEL REQUEST@1"},
 		{"answered anew", "REPLY", "REPLY", "REPLY"},

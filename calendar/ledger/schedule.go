@@ -51,9 +51,10 @@ type meeting struct {
 	renewed *content.Object
 	// receptions are where users without a copy get one.
 	receptions map[calendar.UserID]calendar.CalendarID
-	// texts are the messages as they are written, merges what they made of copies, asked the organizers that were looked
+	// texts are the messages as they are written, mails those that leave by mail taken apart, merges what they made of copies, asked the organizers that were looked
 	// up. Extra is how many bytes guests have added to their copies.
 	texts  map[*ical.Document]*text
+	mails  map[*ical.Document][]schedule.Message
 	merges map[merging]merged
 	asked  map[schedule.Address]bool
 	extra  int64

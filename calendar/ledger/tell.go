@@ -305,26 +305,48 @@ func (w *work) drop(to calendar.UserID, i calendar.InboxItem) {
 // post puts a message to somebody elsewhere into the outbox. Nobody gets mail about an event that is over; that somebody is
 // on their way to what is called off is no past.
 func (m *meeting) post(msg schedule.Message) string {
-	to := msg.To.Mail()
 	switch {
-	case to == "":
+	case msg.To.Mail() == "":
 		return statusNobody
 	case !m.mailed:
 		return statusNoService
-	// A guest who declined is told that the event is called off, too: they may just be changing their mind.
-	case msg.Refresh, m.textOf(msg).late:
+	case msg.Refresh:
 		return ""
 	}
+	status := ""
+	for _, part := range m.apart(msg) {
+		// A guest who declined is told that the event is called off, too: they may just be changing their mind.
+		if !m.textOf(part).late {
+			part.To = msg.To
+			m.enclose(part)
+			status = statusPending
+		}
+	}
+	return status
+}
+
+// apart are the mails of a message, which are taken apart once for all who get them.
+func (m *meeting) apart(msg schedule.Message) []schedule.Message {
+	if m.mails[msg.Document] == nil {
+		if m.mails == nil {
+			m.mails = map[*ical.Document][]schedule.Message{}
+		}
+		m.mails[msg.Document] = msg.Apart()
+	}
+	return m.mails[msg.Document]
+}
+
+// enclose puts a mail into the outbox.
+func (m *meeting) enclose(msg schedule.Message) {
 	if m.letters == nil {
 		m.letters = map[calendar.UserID][]calendar.Letter{}
 	}
 	now := m.now()
 	m.letters[m.in.Owner] = append(m.letters[m.in.Owner], calendar.Letter{
-		ID: calendar.LetterID(m.newID()), User: m.in.Owner, From: calendar.MailAddress(msg.From.Mail()), To: calendar.MailAddress(to),
+		ID: calendar.LetterID(m.newID()), User: m.in.Owner, From: calendar.MailAddress(msg.From.Mail()), To: calendar.MailAddress(msg.To.Mail()),
 		Method: calendar.Method(msg.Method), UID: m.uid(), Recurrence: msg.Recurrence, Sequence: int64(msg.Sequence), First: msg.First,
 		Posted: now, Due: now.Add(lettersHeld), Data: m.textOf(msg).item.Data,
 	})
-	return statusPending
 }
 
 func (m *meeting) uid() calendar.UID {

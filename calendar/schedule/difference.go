@@ -241,14 +241,23 @@ func (c *comparison) update(o *circle, before, after view, request func(func(*Me
 			return err
 		}
 	}
-	for _, l := range lost {
-		m, err := c.cancelOne(c.old, l, sequence(l.b), o.people)
-		if err != nil {
-			return err
-		}
-		o.all = append(o.all, template{m, func(to Address, who Person) string { return partstat(c.old.roster(l.a).line(to, who)) }})
+	if len(lost) == 0 {
+		return nil
 	}
-	return nil
+	m, err := c.cancelSome(c.old, lost, o.people)
+	o.all = append(o.all, template{m, func(to Address, who Person) string { return c.answerTo(lost, to, who) }})
+	return err
+}
+
+// answerTo is what somebody answered to all of some instances; "" where that is not the same.
+func (c *comparison) answerTo(some []contrast, to Address, who Person) string {
+	said := partstat(c.old.roster(some[0].a).line(to, who))
+	for _, one := range some[1:] {
+		if partstat(c.old.roster(one.a).line(to, who)) != said {
+			return ""
+		}
+	}
+	return said
 }
 
 // instances compares what somebody takes part in: which instances they lost, and whether anything else is to be told.

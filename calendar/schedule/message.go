@@ -210,20 +210,67 @@ func (r Rules) cancel(before *reading, v view, seq, people int) (Message, error)
 	if err != nil {
 		return m, err
 	}
-	m.Document = r.called(before, all, m.Sequence)
+	for _, c := range all {
+		setSequence(c, m.Sequence)
+	}
+	m.Document = r.called(before, all)
 	return m, nil
 }
 
-// cancelOne tells people that they no longer take part in one instance.
-func (r Rules) cancelOne(before *reading, one contrast, seq, people int) (Message, error) {
-	c := one.a.Clone()
-	m := Message{Method: Cancel, From: OrganizerOf(before.Object), Recurrence: recurrence(c), Sequence: max(seq, sequence(c)+1)}
-	all, err := r.weighed(before, []*ical.Component{c}, people)
+// cancelSome tells people that they no longer take part in some instances (RFC 5546 §3.2.5), each with its own number.
+func (r Rules) cancelSome(before *reading, some []contrast, people int) (Message, error) {
+	m := Message{Method: Cancel, From: OrganizerOf(before.Object)}
+	all := make([]*ical.Component, len(some))
+	for i, one := range some {
+		all[i] = one.a.Clone()
+		setSequence(all[i], max(sequence(one.b), sequence(one.a)+1))
+		m.Sequence = max(m.Sequence, sequence(all[i]))
+	}
+	if len(all) == 1 {
+		m.Recurrence = recurrence(all[0])
+	}
+	all, err := r.weighed(before, all, people)
 	if err != nil {
 		return m, err
 	}
-	m.Document = r.called(before, all, m.Sequence)
+	m.Document = r.called(before, all)
 	return m, nil
+}
+
+// Apart is a message as mail programs take it: what is about several instances, and not about their series, is one message for
+// each. Outlook wants exactly one appointment in a REQUEST, a REPLY or a CANCEL ([MS-OXCICAL] §2.1.3.1.1.1), and an instance without
+// its series is one to it.
+func (m Message) Apart() []Message {
+	root, err := m.Document.Calendar()
+	if err != nil {
+		return []Message{m}
+	}
+	var zones, all []*ical.Component
+	for c := range root.Components() {
+		switch {
+		case c.Name() == "VTIMEZONE":
+			zones = append(zones, c)
+		case c.Property("RECURRENCE-ID") == nil:
+			return []Message{m}
+		default:
+			all = append(all, c)
+		}
+	}
+	if len(all) < 2 {
+		return []Message{m}
+	}
+	parts := make([]Message, len(all))
+	for i, c := range all {
+		one := content.Root()
+		one.Add(ical.NewText("METHOD", string(m.Method)))
+		for _, z := range zones {
+			one.AddComponent(z.Clone())
+		}
+		one.AddComponent(c.Clone())
+		parts[i] = m
+		parts[i].Document, parts[i].Recurrence, parts[i].Sequence = ical.NewDocument(one), recurrence(c), sequence(c)
+	}
+	return parts
 }
 
 // weighed counts the text that a message makes of components, before it is made, for each of those who get it.
@@ -257,10 +304,9 @@ func size(c *ical.Component) int64 {
 }
 
 // called is the text that calls components off. It says when they were to be: programs show nothing without that.
-func (r Rules) called(x *reading, all []*ical.Component, seq int) *ical.Document {
+func (r Rules) called(x *reading, all []*ical.Component) *ical.Document {
 	for _, c := range all {
 		c.SetText("STATUS", "CANCELLED")
-		setSequence(c, seq)
 	}
 	return r.compose(x, Cancel, all)
 }

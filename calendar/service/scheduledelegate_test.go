@@ -2,6 +2,7 @@ package service_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -167,4 +168,62 @@ func TestOneCancelForSeveralDates(t *testing.T) {
 		}
 		g.want("the answer stays", g.answered("bob", "bob"), "ACCEPTED")
 	})
+}
+
+// TestSeveralDatesAreCalledOffAtOnce: guests here hear of them in one message, those elsewhere in a mail for each, as their
+// programs want it; so does somebody elsewhere who is invited to some dates alone.
+func TestSeveralDatesAreCalledOffAtOnce(t *testing.T) {
+	invited(t, "ann bob", func(g *guests) {
+		series := meetingOf(organizedByAnn, attendees("bob"), zoeComes, "RRULE:FREQ=DAILY;COUNT=5")
+		g.save("ann", series)
+		g.must(g.answer("ACCEPTED"))
+		g.letters()
+		saved := g.save("ann", strings.Replace(g.text("ann"), "RRULE:", "EXDATE:20260311T100000Z,20260313T100000Z\r\nRRULE:", 1))
+		g.want("told", toldNames(saved.Told), "bob@example.com CANCEL 1.2, zoe@elsewhere.example CANCEL 1.0")
+		g.want("bob's inbox", g.inbox("bob"), "REQUEST CANCEL")
+		all, err := g.Messages(g.ctx, g.people["bob"].Caller)
+		g.must(err)
+		if text := string(all[1].Data); strings.Count(text, "BEGIN:VEVENT") != 2 || strings.Count(text, "STATUS:CANCELLED") != 2 || strings.Count(text, "SEQUENCE:1") != 2 {
+			t.Errorf("bob is told:\n%s", text)
+		}
+		if text := g.text("bob"); strings.Count(text, "EXDATE") != 2 {
+			t.Errorf("bob has:\n%s", text)
+		}
+		g.want("bob's answer", g.answered("ann", "bob"), "ACCEPTED")
+		g.want("mail", g.dates(), "CANCEL 20260311T100000Z, CANCEL 20260313T100000Z")
+
+		on := func(day string) string {
+			text := strings.ReplaceAll(meetingOf(organizedByAnn, attendees("bob"), "ATTENDEE:mailto:lou@elsewhere.example", "RECURRENCE-ID:20260310T100000Z"), "20260310", day)
+			return text[strings.Index(text, "BEGIN:VEVENT"):strings.Index(text, "END:VCALENDAR")]
+		}
+		plain := g.text("ann")
+		g.save("ann", strings.Replace(plain, "END:VCALENDAR", on("20260312")+on("20260314")+"END:VCALENDAR", 1))
+		g.save("ann", strings.Replace(plain, "END:VCALENDAR", on("20260312")+"END:VCALENDAR", 1))
+		g.want("mail to lou", g.dates("lou@elsewhere.example"), "REQUEST 20260312T100000Z")
+	})
+}
+
+// dates are what waits to be mailed to somebody, or to anybody, each with the one date that it is about.
+func (g *guests) dates(to ...calendar.MailAddress) string {
+	g.t.Helper()
+	var list []string
+	for { // one of each recipient's at a time
+		all, err := g.Store.TakeLetters(g.ctx, g.Now().AddDate(1, 0, 0), g.Now().AddDate(1, 0, 1), 100)
+		g.must(err)
+		if len(all) == 0 {
+			break
+		}
+		for _, l := range all {
+			g.must(g.Store.ConcludeLetter(g.ctx, l, true, g.Now(), 1<<20))
+			if len(to) > 0 && !slices.Contains(to, l.To) {
+				continue
+			}
+			if text := string(l.Data); strings.Count(text, "BEGIN:VEVENT") != 1 || !strings.Contains(text, "RECURRENCE-ID:"+l.Recurrence) {
+				g.t.Errorf("a mail about %q has\n%s", l.Recurrence, text)
+			}
+			list = append(list, string(l.Method)+" "+l.Recurrence)
+		}
+	}
+	slices.Sort(list)
+	return strings.Join(list, ", ")
 }
