@@ -25,7 +25,8 @@ RACE ?= $(if $(shell command -v "$$($(GO) env CC)"),-race $(NO_RACE))
 # SQLite is C that was turned into Go. Watched by the race detector it takes most of a run's time, and what it
 # does to its memory, as C's, is no business of ours: it locks as C does. The packages around it are watched: they share the code of
 # generic types, such as that of sync.Map, with all others, where what is not watched hides who waits for whom.
-NO_RACE := "-gcflags=modernc.org/sqlite/lib=-race=false -d=checkptr=0" -gcflags=modernc.org/libc=-d=checkptr=0
+# Its allocator is C, too, and has one lock around it in modernc.org/libc.
+NO_RACE := "-gcflags=modernc.org/sqlite/lib=-race=false -d=checkptr=0" "-gcflags=modernc.org/memory=-race=false -d=checkptr=0" -gcflags=modernc.org/libc=-d=checkptr=0
 
 # Lends a throw-away Postgres to a command, or the one that TEST_DATABASE_URL names.
 WITHPG := $(GO) run ./internal/pgtest/withpg --
