@@ -18,6 +18,7 @@ import (
 	"caldav-mcp-server/calendar/query"
 	"caldav-mcp-server/calendar/service"
 	"caldav-mcp-server/internal/housetest"
+	"caldav-mcp-server/internal/slowtest"
 	"caldav-mcp-server/internal/testdb"
 	"caldav-mcp-server/store"
 )
@@ -171,7 +172,7 @@ func TestImagesShowWhatTheStoreHas(t *testing.T) {
 	for name, imageBytes := range map[string]int64{"in memory": 1 << 20, "short of memory": 60_000, "in pieces": 14_000} {
 		t.Run(name, func(t *testing.T) {
 			eachWithProcesses(t, imageBytes, func(p *processes) {
-				for step := range 150 {
+				for step := range slowtest.Rounds(p.t, slowtest.Random, 50, 300) {
 					deed := deeds[0]
 					if step%2 == 0 {
 						deed = deeds[p.random.IntN(len(deeds))]

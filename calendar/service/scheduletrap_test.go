@@ -50,9 +50,9 @@ func TestTrapsOfOtherServers(t *testing.T) {
 				g.t.Errorf("%d parts", n)
 			}
 		},
-		"a new colour, an alarm and a note of an event with 500 guests": func(g *guests) {
+		"a new colour, an alarm and a note of an event with 150 guests": func(g *guests) {
 			lines := []string{organizedByAnn}
-			for i := range 500 {
+			for i := range 150 {
 				lines = append(lines, fmt.Sprintf("ATTENDEE:mailto:guest%d@elsewhere.example", i))
 			}
 			g.save("ann", meetingOf(lines...))
