@@ -62,10 +62,9 @@ torture: ## Run the tests with all that is slow in them (TORTURE: which parts, R
 check: lint test ## All that must pass before a change is proposed
 
 .PHONY: lint
-lint: $(GOLANGCI_LINT) ## Check formatting, go.mod, vet and the linters, which keep the architecture too
+lint: $(GOLANGCI_LINT) ## Check formatting, go.mod and the linters, which vet and keep the architecture too
 	$(GO) mod verify
 	$(GO) mod tidy -diff
-	$(GO) vet ./...
 	$(GOLANGCI_LINT) fmt --diff
 	$(GOLANGCI_LINT) run ./...
 
