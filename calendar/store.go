@@ -120,6 +120,8 @@ type Tx interface {
 	// Duplicates returns whatever lies at the name, a tombstone included, and the live
 	// object with the UID, each with its data; nil where there is none.
 	Duplicates(ctx context.Context, cal CalendarID, name ObjectName, uid UID) (atName, withUID *Object, err error)
+	// AdvanceTo is Advance, and Duplicates of what is there then.
+	AdvanceTo(ctx context.Context, id CalendarID, name ObjectName, uid UID) (cal Calendar, atName, withUID *Object, err error)
 	// PutObject writes a live object, over whatever lies at its name.
 	PutObject(ctx context.Context, o Object) error
 	// TouchObject gives a live object another version, and leaves it as it is.

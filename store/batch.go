@@ -24,7 +24,7 @@ func (w *fileWriter) begin(ctx context.Context, work func(session) error) (err e
 	}
 	m := &member{fileWriter: w}
 	defer func() {
-		err = w.leave(ctx).judge(m.part, err)
+		err = w.leave(ctx).judge(&m.part, err)
 	}()
 	if err := w.join(ctx); err != nil {
 		return err
@@ -87,6 +87,15 @@ func (m *member) exec(ctx context.Context, text string, args ...any) (int64, err
 		return 0, err
 	}
 	return m.statements.exec(context.WithoutCancel(ctx), text, args...)
+}
+
+func (m *member) ask(ctx context.Context, questions []question) error {
+	for _, q := range questions {
+		if err := each(ctx, m, q.take, q.text, q.args...); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (m *member) later(ctx context.Context, settle settler, text string, args ...any) error {

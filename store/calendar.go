@@ -3,6 +3,7 @@ package store
 import (
 	"cmp"
 	"context"
+	"database/sql"
 	"errors"
 	"math"
 	"slices"
@@ -161,13 +162,37 @@ func (t *Tx) AddressTaken(ctx context.Context, owner calendar.UserID, at calenda
 var advanceCalendar = `UPDATE calendars SET version = version + 1, modified = $2
 	WHERE id = $1 AND trashed IS NULL RETURNING ` + packedCalendar.selected
 
-// Advance implements [calendar.Tx]. The update takes the row's lock, which lasts until the commit.
+// Advance implements [calendar.Tx].
 func (t *Tx) Advance(ctx context.Context, id calendar.CalendarID) (calendar.Calendar, error) {
+	return t.advance(ctx, id)
+}
+
+// AdvanceTo implements [calendar.Tx].
+func (t *Tx) AdvanceTo(
+	ctx context.Context, id calendar.CalendarID, name calendar.ObjectName, uid calendar.UID,
+) (cal calendar.Calendar, atName, withUID *calendar.Object, err error) {
+	var found []calendar.Object
+	cal, err = t.advance(ctx, id, question{takeAll(&found, scanObject), selectDuplicates, []any{id, name, uid}})
+	atName, withUID = duplicates(found, name, uid)
+	return cal, atName, withUID, err
+}
+
+// advance locks the calendar, and asks what else is to be known then. The update takes the row's lock, which lasts until
+// the commit.
+func (t *Tx) advance(ctx context.Context, id calendar.CalendarID, then ...question) (cal calendar.Calendar, err error) {
 	t.hint.Calendars = append(t.hint.Calendars, id)
 	if err := t.approach(ctx, id, false); err != nil {
-		return calendar.Calendar{}, err
+		return cal, err
 	}
-	return rowOf(ctx, t, scanAdvanced, advanceCalendar, id, t.store.now())
+	var locked []calendar.Calendar
+	first := question{takeAll(&locked, scanAdvanced), advanceCalendar, []any{id, t.store.now()}}
+	if err := t.ask(ctx, append([]question{first}, then...)); err != nil {
+		return cal, err
+	}
+	if len(locked) == 0 {
+		return cal, t.of().translate(ctx, sql.ErrNoRows)
+	}
+	return locked[0], nil
 }
 
 // AdvanceAll implements [calendar.Tx]. Rows are locked in the order in which the inner query yields them.

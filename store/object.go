@@ -32,6 +32,11 @@ func (s *Store) ObjectByUID(ctx context.Context, cal calendar.CalendarID, uid ca
 // Duplicates implements [calendar.Tx]. When one object is both, it is returned as both. No object has the UID "", which asks for none.
 func (t *Tx) Duplicates(ctx context.Context, cal calendar.CalendarID, name calendar.ObjectName, uid calendar.UID) (atName, withUID *calendar.Object, err error) {
 	found, err := rowsOf(ctx, t, scanObject, selectDuplicates, cal, name, uid)
+	atName, withUID = duplicates(found, name, uid)
+	return atName, withUID, err
+}
+
+func duplicates(found []calendar.Object, name calendar.ObjectName, uid calendar.UID) (atName, withUID *calendar.Object) {
 	for i := range found {
 		o := &found[i]
 		if o.Name == name {
@@ -41,7 +46,7 @@ func (t *Tx) Duplicates(ctx context.Context, cal calendar.CalendarID, name calen
 			withUID = o
 		}
 	}
-	return atName, withUID, err
+	return atName, withUID
 }
 
 // objectFields are what PutObject writes; reach is made of others.

@@ -15,8 +15,8 @@ import (
 )
 
 // pipeline is a transaction on Postgres. Statements that nobody waits for are sent together with
-// the next one: a write takes three round trips in place of six, and holds the calendar's lock for
-// two of them.
+// the next one: a write alone takes two round trips in place of six, and holds the calendar's lock for
+// one of them.
 type pipeline struct {
 	engine *engine
 	pool   *sql.DB
@@ -107,25 +107,7 @@ func (p *pipeline) end(ctx context.Context, err error) error {
 	}
 	b := p.at.leave(ctx)
 	p.gates.depart(p.at)
-	return b.judge(p.part, err)
-}
-
-// commitShared makes what ends the transaction of a batch, and gives its connection back.
-func (e *engine) commitShared(timeout time.Duration) func(context.Context, *batch) error {
-	return func(ctx context.Context, b *batch) (err error) {
-		defer func() { _ = b.held.Close() }()
-		if b.over {
-			return b.err
-		}
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), timeout)
-		defer cancel()
-		if b.lost || b.conn.PgConn().TxStatus() != 'T' {
-			_, _ = b.conn.Exec(ctx, "ROLLBACK")
-			return errLost
-		}
-		_, err = b.conn.Exec(ctx, "COMMIT")
-		return e.uncertain(e.translate(ctx, err))
-	}
+	return b.judge(&p.part, err)
 }
 
 // shielded is the context for what a change asks of a transaction that has the writes of others in it: pgx closes the
@@ -167,8 +149,12 @@ func (p *pipeline) query(ctx context.Context, text string, args ...any) (rows, e
 		return nil, err
 	}
 	p.note(text, args)
-	all := p.send(ctx, pending{text: text, args: args})
-	result, err := p.answer(ctx, all)
+	all, err := p.send(ctx, pending{text: text, args: args})
+	if err != nil {
+		cancel()
+		return nil, err
+	}
+	result, err := all.Query()
 	if err != nil {
 		err = errors.Join(err, closed(all, err))
 		cancel()
@@ -177,14 +163,38 @@ func (p *pipeline) query(ctx context.Context, text string, args ...any) (rows, e
 	return &pipelineRows{result, all, cancel}, nil
 }
 
-// answer settles what was pending, and returns the answer to the query behind it.
-func (p *pipeline) answer(ctx context.Context, all pgx.BatchResults) (pgx.Rows, error) {
-	err := p.settle(ctx, all, len(p.pending))
-	p.pending = nil // they were sent, whatever came of them
-	if err != nil {
-		return nil, err
+// ask sends what is pending with the questions.
+func (p *pipeline) ask(ctx context.Context, questions []question) (err error) {
+	defer func() { err = p.engine.translate(ctx, err) }()
+	span := traced(ctx, questions[0].text)
+	defer func() { span.End(err != nil) }()
+	if err := p.connect(ctx); err != nil {
+		return err
 	}
-	return all.Query()
+	bounded, end := p.engine.bounded(ctx)
+	defer end()
+	bounded, cancel, err := p.shielded(bounded)
+	if err != nil {
+		return err
+	}
+	defer cancel()
+	statements := make([]pending, len(questions))
+	for i, q := range questions {
+		p.note(q.text, q.args)
+		statements[i] = pending{text: q.text, args: q.args}
+	}
+	all, err := p.send(bounded, statements...)
+	for i := 0; err == nil && i < len(questions); i++ {
+		var rows pgx.Rows
+		if rows, err = all.Query(); err == nil {
+			err = questions[i].take.from(rows)
+			rows.Close()
+		}
+	}
+	if all != nil {
+		err = errors.Join(err, closed(all, err))
+	}
+	return err
 }
 
 // exec sends what is pending with the statement.
@@ -221,7 +231,7 @@ func (p *pipeline) commit(ctx context.Context) error {
 	}
 	if p.at != nil {
 		b := p.at.batch
-		if b.alone = p.further; !p.first || b.open(p.at.most) && p.at.waited() {
+		if b.alone = p.further; !p.first || p.begun && b.open(p.at.most) && p.at.waited() {
 			return p.handOn(ctx)
 		}
 	}
@@ -235,16 +245,21 @@ func (p *pipeline) commit(ctx context.Context) error {
 // errUnheeded is a change that goes on after the database refused a part of it. Its COMMIT would be answered by a rollback that is no error.
 var errUnheeded = errors.New("the database refused a part of the transaction, and nobody heeded it")
 
-// handOn sends what was written, without the commit.
+// handOn leaves what was written, without the commit, to whoever comes next: that spares the round trip.
 func (p *pipeline) handOn(ctx context.Context) error {
-	var err error
-	if !p.first {
-		err = p.flush(ctx, pending{text: "RELEASE part", settle: ignore})
-	} else if len(p.pending)+len(p.rows) > 0 {
-		err = p.flush(ctx)
+	b := p.at.batch
+	if b.left != nil {
+		if err := p.flush(ctx); err != nil {
+			return err
+		}
 	}
-	p.kept = err == nil
-	return err
+	p.gather()
+	if !p.first {
+		p.pending = append(p.pending, pending{text: "RELEASE part", settle: ignore})
+	}
+	b.left = &left{p.pending, &p.part}
+	p.pending, p.kept = nil, true
+	return nil
 }
 
 // rollback gives up what the transaction did. Should it fail, the connection is in no state to keep
@@ -264,7 +279,7 @@ func (p *pipeline) rollback(ctx context.Context) {
 		}
 	case p.begun:
 		_, err := p.conn.Exec(ctx, "ROLLBACK TO part; RELEASE part")
-		p.at.batch.lost, p.undone = err != nil, err == nil
+		p.at.batch.lost, p.undone = p.at.batch.lost || err != nil, err == nil
 	}
 }
 
@@ -278,29 +293,46 @@ func (p *pipeline) flush(ctx context.Context, more ...pending) error {
 		return err
 	}
 	defer cancel()
-	all := p.send(ctx, more...)
-	p.pending = append(p.pending, more...)
-	err = p.settle(ctx, all, len(p.pending))
-	p.pending = nil
+	all, err := p.send(ctx, more...)
+	if err != nil {
+		return p.engine.translate(ctx, err)
+	}
+	err = p.engine.settle(ctx, all, more)
 	return p.engine.translate(ctx, errors.Join(err, closed(all, err)))
 }
 
-func (p *pipeline) send(ctx context.Context, more ...pending) pgx.BatchResults {
+// send sends what is pending and more behind it, of which the results are to be read.
+func (p *pipeline) send(ctx context.Context, more ...pending) (all pgx.BatchResults, err error) {
 	p.gather()
-	p.begun = true
-	var batch pgx.Batch
-	for _, s := range slices.Concat(p.pending, more) {
-		batch.Queue(s.text, s.args...)
+	own := p.pending
+	p.pending, p.begun = nil, true // they are sent, whatever comes of them
+	if p.at != nil {
+		all, err = p.at.batch.send(ctx, p.engine, slices.Concat(own, more))
+	} else {
+		all = sendOn(ctx, p.conn, slices.Concat(own, more))
 	}
-	return p.conn.SendBatch(ctx, &batch)
+	if err != nil {
+		return nil, err
+	}
+	if err := p.engine.settle(ctx, all, own); err != nil {
+		return nil, errors.Join(err, closed(all, err))
+	}
+	return all, nil
 }
 
-// settle reads the results of the first n pending statements. After one that failed the database
-// has run none of the others.
-func (p *pipeline) settle(ctx context.Context, all pgx.BatchResults, n int) error {
-	for _, s := range p.pending[:n] {
+func sendOn(ctx context.Context, conn *pgx.Conn, statements []pending) pgx.BatchResults {
+	var batch pgx.Batch
+	for _, s := range statements {
+		batch.Queue(s.text, s.args...)
+	}
+	return conn.SendBatch(ctx, &batch)
+}
+
+// settle reads the results of statements. After one that failed the database has run none of the others.
+func (e *engine) settle(ctx context.Context, all pgx.BatchResults, statements []pending) error {
+	for _, s := range statements {
 		tag, err := all.Exec()
-		if err := s.settle(tag.RowsAffected(), p.engine.translate(ctx, err)); err != nil {
+		if err := s.settle(tag.RowsAffected(), e.translate(ctx, err)); err != nil {
 			return err
 		}
 	}

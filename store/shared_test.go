@@ -263,3 +263,53 @@ func TestUnheededRefusal(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// TestSharedRoundTrips: what a change has written goes to the database with the lock of the next, or with the commit.
+func TestSharedRoundTrips(t *testing.T) {
+	t.Parallel()
+	q := newQueue(t)
+	for _, name := range []string{"a", "b"} {
+		q.add(t.Context(), func(tx *Tx) error {
+			p := pipelineOf(tx)
+			if err := p.approach(t.Context(), "busy", false); err != nil {
+				return err
+			}
+			b := p.at.batch
+			if b == nil || b.left == nil || len(b.left.statements) == 0 {
+				t.Errorf("before %s nothing was left to be sent", name)
+			}
+			err := changes(t.Context(), tx, name)
+			if b.left != nil {
+				t.Errorf("%s has the lock, and what was written before is not sent", name)
+			}
+			return err
+		}, q.fine)
+	}
+	if diff := cmp.Diff([]string{"first", "a", "b"}, q.kept()); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestSharedFirstRefused: where the database refuses what the first has left, the others begin anew, and it alone hears why.
+func TestSharedFirstRefused(t *testing.T) {
+	t.Parallel()
+	var refused error
+	q := newQueue(t)
+	q.add(t.Context(), func(tx *Tx) error {
+		err := changes(t.Context(), tx, "a")
+		return errors.Join(err, insertUser(t.Context(), tx, "bob", 1)) // so that the next begins a transaction
+	}, q.fine)
+	q.add(t.Context(), func(tx *Tx) error {
+		if err := changes(t.Context(), tx, "twice"); err != nil {
+			return err
+		}
+		return tx.Log(t.Context(), calendar.Change{Calendar: "busy", Version: 1, Did: calendar.Created})
+	}, func(err error) { refused = err })
+	q.add(t.Context(), q.changes("b"), q.fine)
+	if diff := cmp.Diff([]string{"first", "a", "b"}, q.kept()); diff != "" {
+		t.Error(diff)
+	}
+	if calendar.ReasonOf(refused) != calendar.Exists {
+		t.Errorf("got error %v, want one for what exists", refused)
+	}
+}

@@ -110,12 +110,27 @@ func (s *statements) close() error {
 // rowsOf runs a query and scans all its rows.
 func rowsOf[T any](ctx context.Context, q querier, scan func(scanner) (T, error), text string, args ...any) ([]T, error) {
 	var all []T
-	err := each(ctx, q, func(row scanner) (bool, error) {
-		one, err := scan(row)
-		all = append(all, one)
-		return true, err
-	}, text, args...)
+	err := each(ctx, q, takeAll(&all, scan), text, args...)
 	return all, err
+}
+
+// takeAll scans all rows.
+func takeAll[T any](all *[]T, scan func(scanner) (T, error)) taker {
+	return func(row scanner) (bool, error) {
+		one, err := scan(row)
+		*all = append(*all, one)
+		return true, err
+	}
+}
+
+// taker takes rows until it wants no more.
+type taker func(scanner) (more bool, err error)
+
+// question is a query, and what takes the answer.
+type question struct {
+	take taker
+	text string
+	args []any
 }
 
 // rowOf runs a query and scans its first row; NotFound when there is none.
@@ -144,7 +159,7 @@ func rowOrNone[T any](ctx context.Context, q querier, scan func(scanner) (T, err
 }
 
 // each hands the rows of a query to take until it wants no more.
-func each(asked context.Context, q querier, take func(scanner) (more bool, err error), text string, args ...any) (err error) {
+func each(asked context.Context, q querier, take taker, text string, args ...any) (err error) {
 	ctx, cancel := q.of().bounded(asked)
 	defer cancel()
 	defer func() { err = q.of().translate(asked, err) }()
@@ -159,6 +174,16 @@ func each(asked context.Context, q querier, take func(scanner) (more bool, err e
 			err = closing
 		}
 	}()
+	return take.from(result)
+}
+
+// from hands over the rows of a result.
+func (take taker) from(result interface {
+	scanner
+	Next() bool
+	Err() error
+},
+) error {
 	for result.Next() {
 		if more, err := take(result); err != nil || !more {
 			return err

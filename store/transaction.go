@@ -26,6 +26,8 @@ type session interface {
 	// approach is called before a calendar's lock is taken, alone or as the first of several, and may wait until it is likely to
 	// be had.
 	approach(ctx context.Context, id calendar.CalendarID, several bool) error
+	// ask asks questions one after the other; on Postgres they are sent together.
+	ask(ctx context.Context, questions []question) error
 	// later runs a statement at once, or together with what comes next, at the latest the commit:
 	// that spares a round trip. settle judges what came of it.
 	later(ctx context.Context, settle settler, text string, args ...any) error

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -41,6 +42,8 @@ type batch struct {
 	// held is its connection to Postgres, conn the same as its driver has it.
 	held *sql.Conn
 	conn *pgx.Conn
+	// left is what the writer before has not sent yet.
+	left *left
 	// done is closed when the commit is over; then err is set.
 	done chan struct{}
 	err  error
@@ -54,18 +57,20 @@ type part struct {
 	// first tells that nobody was before it in the batch. Kept tells that the part is to be committed, undone that only the
 	// part was rolled back.
 	first, kept, undone bool
+	// refused is why the database did not take what the writer had left to be sent by the next.
+	refused error
 }
 
 // judge waits for the end of a batch, and says what came of one writer's part, which ended with err. A refusal waits, too: it
 // may be due to what another part wrote, which is not so until it is kept. A refused writer that reads again must see why.
-func (b *batch) judge(p part, err error) error {
+func (b *batch) judge(p *part, err error) error {
 	if b == nil {
 		return err
 	}
 	if <-b.done; p.kept || p.undone && b.err != nil {
 		return b.err
 	}
-	return err
+	return cmp.Or(p.refused, err)
 }
 
 // errLost sends those who were in a batch with the one who lost it back to the start.

@@ -115,11 +115,7 @@ func (i *Importer) against(there, next []byte) calendar.Imported {
 
 // take is the part of Store that runs under the calendar's lock.
 func (i *Importer) take(ctx context.Context, w *work, next calendar.Object) (calendar.ImportResult, error) {
-	cal, err := w.openTo(ctx, calendar.WriteObjects, next.Calendar)
-	if err != nil {
-		return calendar.ImportResult{}, err
-	}
-	atName, there, err := w.live(ctx, next.Calendar, next.Name, next.UID)
+	cal, atName, there, err := w.openAt(ctx, calendar.WriteObjects, next.Calendar, next.Name, next.UID)
 	if err == nil && there == nil && atName != nil {
 		// Something else has that name. UIDs tell objects apart, names need not.
 		next.Name = hashedName(next.UID)

@@ -104,11 +104,7 @@ func (s *Ledger) saveAll(
 // save is the part that runs under the calendar's lock.
 func (w *work) save(ctx context.Context, saved *calendar.Saved, d calendar.Draft) error {
 	next := &saved.Object
-	cal, err := w.openTo(ctx, calendar.WriteObjects, next.Calendar)
-	if err != nil {
-		return err
-	}
-	old, twin, err := w.live(ctx, next.Calendar, next.Name, next.UID)
+	cal, old, twin, err := w.openAt(ctx, calendar.WriteObjects, next.Calendar, next.Name, next.UID)
 	if err != nil {
 		return err
 	}

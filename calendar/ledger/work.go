@@ -174,6 +174,25 @@ func (w *work) openTo(ctx context.Context, a calendar.Action, id calendar.Calend
 	return cal, w.caller.May(a, cal.Calendar)
 }
 
+// openAt is openTo and live of the calendar that is opened, which are asked for together.
+func (w *work) openAt(
+	ctx context.Context, a calendar.Action, id calendar.CalendarID, name calendar.ObjectName, uid calendar.UID,
+) (cal *opened, atName, withUID *calendar.Object, err error) {
+	if w.opened[id] != nil {
+		if cal, err = w.openTo(ctx, a, id); err == nil {
+			atName, withUID, err = w.live(ctx, id, name, uid)
+		}
+		return cal, atName, withUID, err
+	}
+	locked, atName, withUID, err := w.AdvanceTo(ctx, id, name, uid)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	w.note(locked)
+	cal, err = w.openTo(ctx, a, id)
+	return cal, unlessDeleted(atName), withUID, err
+}
+
 // next opens a calendar at the version of the next change.
 func (w *work) next(ctx context.Context, id calendar.CalendarID) (*opened, error) {
 	cal, err := w.open(ctx, id)
@@ -210,10 +229,14 @@ func (w *work) log(ctx context.Context, in *opened, e calendar.Change) error {
 // live is Tx.Duplicates without tombstones.
 func (w *work) live(ctx context.Context, id calendar.CalendarID, name calendar.ObjectName, uid calendar.UID) (atName, withUID *calendar.Object, err error) {
 	atName, withUID, err = w.Duplicates(ctx, id, name, uid)
-	if atName != nil && atName.Deleted {
-		atName = nil
+	return unlessDeleted(atName), withUID, err
+}
+
+func unlessDeleted(o *calendar.Object) *calendar.Object {
+	if o != nil && o.Deleted {
+		return nil
 	}
-	return atName, withUID, err
+	return o
 }
 
 // find returns the object of a name, as it is stored. It must be there, and be for the caller what they expect.

@@ -17,6 +17,7 @@ func objectTests() []test {
 		{"comes back to life at its name", objectRevives},
 		{"frees its UID when deleted", objectFreesUID},
 		{"has a UID of its own", objectOwnsUID},
+		{"is found with the calendar's lock", objectWithLock},
 		{"has the same UID as one of another calendar", objectElsewhere},
 		{"is buried once", objectBuriedOnce},
 		{"has its own version", objectOwnsVersion},
@@ -183,4 +184,20 @@ func objectOwnsVersion(b *bundle) {
 	if err == nil {
 		b.Error("two objects have one version")
 	}
+}
+
+func objectWithLock(b *bundle) {
+	cal := b.home()
+	first, gone := b.put(cal, "a.ics"), b.bury(b.put(cal, "b.ics"))
+	b.update(func(tx calendar.Tx) error {
+		now, atName, withUID, err := tx.AdvanceTo(b.Context(), cal.ID, gone.Name, first.UID)
+		same(b, "version", now.Version, gone.Version+1)
+		same(b, "at the name", atName, &gone)
+		same(b, "with the UID", withUID, &first)
+		return err
+	})
+	b.refuses(calendar.NotFound, "")(nil, b.Update(b.Context(), func(tx calendar.Tx) error {
+		_, _, _, err := tx.AdvanceTo(b.Context(), "nowhere", first.Name, first.UID)
+		return err
+	}))
 }
