@@ -68,6 +68,7 @@ func (w *fileWriter) commitAll(ctx context.Context, b *batch) error {
 type member struct {
 	*fileWriter
 	part
+	gathering
 }
 
 // approach waits for nothing: a writer is alone.
@@ -76,14 +77,14 @@ func (m *member) approach(context.Context, calendar.CalendarID, bool) error { re
 // query and exec let nobody's going away interrupt a statement, which would roll back everybody's
 // part. It is over in a moment anyway.
 func (m *member) query(ctx context.Context, text string, args ...any) (rows, error) {
-	if err := ctx.Err(); err != nil {
+	if err := m.ready(ctx); err != nil {
 		return nil, err
 	}
 	return m.statements.query(context.WithoutCancel(ctx), text, args...)
 }
 
 func (m *member) exec(ctx context.Context, text string, args ...any) (int64, error) {
-	if err := ctx.Err(); err != nil {
+	if err := m.ready(ctx); err != nil {
 		return 0, err
 	}
 	return m.statements.exec(context.WithoutCancel(ctx), text, args...)
@@ -103,12 +104,18 @@ func (m *member) later(ctx context.Context, settle settler, text string, args ..
 }
 
 func (m *member) script(ctx context.Context, text string) error {
+	if err := m.gather(ctx); err != nil {
+		return err
+	}
 	_, err := m.conn.ExecContext(context.WithoutCancel(ctx), text)
 	return m.engine.translate(ctx, err)
 }
 
 func (m *member) commit(ctx context.Context) error {
 	ctx = context.WithoutCancel(ctx)
+	if err := m.gather(ctx); err != nil {
+		return err
+	}
 	var err error
 	if !m.first {
 		_, err = m.statements.exec(ctx, "RELEASE part")

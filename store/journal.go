@@ -10,7 +10,7 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-var insertLine = insertInto("journal", 0, ignore, "", []field{
+var insertLine = insertInto("journal", 0, 3, ignore, "", []field{
 	{"calendar_id", texts},
 	{"version", numbers},
 	{"object", texts},
@@ -25,7 +25,7 @@ var insertLine = insertInto("journal", 0, ignore, "", []field{
 	{"before", blobs},
 	{"scheduled", bools},
 	{"unpacked", numbers},
-}...)
+}...).unlisted()
 
 const (
 	insertUnit   = `INSERT INTO journal_units (calendar_id, version, head_calendar, head_version) VALUES ($1, $2, $3, $4)`

@@ -79,7 +79,7 @@ var objectFields = []field{
 	{"reach", numbers},
 }
 
-var insertObject = insertInto("objects", 2, uidTaken, excluded("calendar_id, name", objectFields[2:]...), objectFields...)
+var insertObject = insertInto("objects", 2, 3, uidTaken, excluded("calendar_id, name", objectFields[2:]...), objectFields...)
 
 // PutObject implements [calendar.Tx].
 func (t *Tx) PutObject(ctx context.Context, o calendar.Object) error {

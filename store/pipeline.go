@@ -31,8 +31,8 @@ type pipeline struct {
 	begun, further bool
 	// pending are the statements that were not sent yet.
 	pending []pending
-	// rows are those that wait for others of their tables, to come behind pending.
-	rows    []*gathered
+	// gathering are rows that wait for others of their tables, to come behind pending.
+	gathering
 	timeout time.Duration
 }
 

@@ -1,11 +1,13 @@
 package store
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"reflect"
-	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
 // A columnType is what a column of rows that are written together holds, in Postgres' words.
@@ -28,26 +30,44 @@ type field struct {
 type insertion struct {
 	fields []field
 	// key is how many of the first fields, texts, tell rows apart that are written over: one statement cannot write the same
-	// row twice. It is 0 where that would be refused anyway.
-	key int
-	// one and many are the statements: of one row, with a value for each field, and of any number, with a list for each.
-	one, many string
-	settle    settler
+	// row twice. It is 0 where that would be refused anyway. Own is in how many of the first fields copies of one thing differ.
+	key, own int
+	// one, many and copies are the statements: of one row, with a value for each field; of any number, with a list for each;
+	// and of any number that share all values but the first, which are sent once.
+	one, many, copies string
+	// listed is copies where the rows come as a list in JSON. It is for tables with triggers, each statement on which writes out the
+	// words for the search and remembers all pages that it changes; empty for others, where a statement of its own costs a row less.
+	listed string
+	settle settler
 }
 
 // insertInto makes an insertion; tail is what stands behind the values.
-func insertInto(table string, key int, settle settler, tail string, fields ...field) *insertion {
+func insertInto(table string, key, own int, settle settler, tail string, fields ...field) *insertion {
 	names, places, lists := make([]string, len(fields)), make([]string, len(fields)), make([]string, len(fields))
+	copied, listed := make([]string, len(fields)), make([]string, len(fields))
 	for i, f := range fields {
 		names[i], places[i] = f.name, "$"+strconv.Itoa(i+1)
 		lists[i] = places[i] + "::" + string(f.kind) + "[]"
+		copied[i], listed[i] = places[i]+"::"+string(f.kind), "$"+strconv.Itoa(i+2-own)
+		if i < own {
+			copied[i], listed[i] = "own."+f.name, "value ->> "+strconv.Itoa(i)
+		}
 	}
-	into := `INSERT INTO ` + table + ` (` + strings.Join(names, ", ") + `) `
+	list := func(of []string) string { return strings.Join(of, ", ") }
+	into := `INSERT INTO ` + table + ` (` + list(names) + `) `
 	return &insertion{
-		fields: fields, key: key, settle: settle,
-		one:  into + `VALUES (` + strings.Join(places, ", ") + `) ` + tail,
-		many: into + `SELECT * FROM unnest(` + strings.Join(lists, ", ") + `) ` + tail,
+		fields: fields, key: key, own: own, settle: settle,
+		one:    into + `VALUES (` + list(places) + `) ` + tail,
+		many:   into + `SELECT * FROM unnest(` + list(lists) + `) ` + tail,
+		copies: into + `SELECT ` + list(copied) + ` FROM unnest(` + list(lists[:own]) + `) AS own (` + list(names[:own]) + `) ` + tail,
+		listed: into + `SELECT ` + list(listed) + ` FROM json_each($1) WHERE TRUE ` + tail,
 	}
+}
+
+// unlisted is an insertion into a table without triggers.
+func (in *insertion) unlisted() *insertion {
+	in.listed = ""
+	return in
 }
 
 // excluded is the tail by which a row takes the place of the one with its key.
@@ -65,7 +85,7 @@ const (
 	gatheredBytes = 1 << 20
 )
 
-// gathered are rows of one table on their way into one statement.
+// gathered are rows of one table on their way into few statements.
 type gathered struct {
 	into  *insertion
 	rows  [][]any
@@ -83,7 +103,7 @@ func (in *insertion) identity(row []any) string {
 	return b.String()
 }
 
-// add takes a row, unless the statement writes it already, or has enough.
+// add takes a row, unless it is there already, or there are enough.
 func (g *gathered) add(row []any) bool {
 	id := g.into.identity(row)
 	if g.into.key > 0 && g.seen[id] || len(g.rows) >= gatheredMost || g.bytes >= gatheredBytes {
@@ -99,19 +119,88 @@ func (g *gathered) add(row []any) bool {
 	return true
 }
 
-// pending is the statement that writes them.
-func (g *gathered) pending() pending {
-	if len(g.rows) == 1 {
-		return pending{text: g.into.one, args: g.rows[0], settle: g.into.settle}
+// leastCopies is how many rows that are copies of each other have a statement of their own.
+const leastCopies = 4
+
+// apart takes rows apart into stretches of copies and all others.
+func (g *gathered) apart() (copies [][][]any, others [][]any) {
+	for rest := g.rows; len(rest) > 0; {
+		n := 1
+		for n < len(rest) && g.into.alike(rest[0], rest[n]) {
+			n++
+		}
+		if n >= leastCopies {
+			copies = append(copies, rest[:n])
+		} else {
+			others = append(others, rest[:n]...)
+		}
+		rest = rest[n:]
 	}
-	args := make([]any, len(g.into.fields))
-	for i, f := range g.into.fields {
-		args[i] = listsOf[f.kind](g.rows, i)
-	}
-	return pending{text: g.into.many, args: args, settle: g.into.settle}
+	return copies, others
 }
 
-// listsOf makes lists of columns' values as the driver takes them: its own types, where rows have ours.
+// alike tells whether rows differ in nothing but their own fields.
+func (in *insertion) alike(a, b []any) bool {
+	for i := in.own; i < len(a); i++ {
+		x, isBytes := a[i].([]byte)
+		if y, _ := b[i].([]byte); isBytes && (!bytes.Equal(x, y) || (x == nil) != (y == nil)) || !isBytes && a[i] != b[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// A gathering keeps rows back for the statements that write all of their table. Rows of several tables may change places,
+// and nothing else does: whatever comes next is sent behind them.
+type gathering struct{ rows []*gathered }
+
+// keep takes a row, unless what is kept must be written before.
+func (g *gathering) keep(into *insertion, values []any) bool {
+	for _, of := range g.rows {
+		if of.into == into {
+			return of.add(values)
+		}
+	}
+	of := &gathered{into: into, seen: map[string]bool{}}
+	of.add(values)
+	g.rows = append(g.rows, of)
+	return true
+}
+
+// let returns the rows that were kept, and keeps none.
+func (g *gathering) let() []*gathered {
+	rows := g.rows
+	g.rows = nil
+	return rows
+}
+
+// lists are statements with lists of values, as Postgres takes them.
+func (g *gathered) lists() []pending {
+	copies, others := g.apart()
+	all := make([]pending, 0, len(copies)+1)
+	for _, rows := range copies {
+		all = append(all, pending{g.into.copies, append(g.into.columns(rows, g.into.own), rows[0][g.into.own:]...), g.into.settle})
+	}
+	switch len(others) {
+	case 0:
+	case 1:
+		all = append(all, pending{g.into.one, others[0], g.into.settle})
+	default:
+		all = append(all, pending{g.into.many, g.into.columns(others, len(g.into.fields)), g.into.settle})
+	}
+	return all
+}
+
+// columns are lists of the values of the first fields.
+func (in *insertion) columns(rows [][]any, fields int) []any {
+	args := make([]any, fields, len(in.fields))
+	for i, f := range in.fields[:fields] {
+		args[i] = listsOf[f.kind](rows, i)
+	}
+	return args
+}
+
+// listsOf make lists of columns' values as the driver takes them: its own types, where rows have ours.
 var listsOf = map[columnType]func(rows [][]any, column int) any{
 	texts:   listOf(func(v any) string { return reflect.ValueOf(v).String() }),
 	numbers: listOf(func(v any) int64 { return reflect.ValueOf(v).Int() }),
@@ -129,32 +218,84 @@ func listOf[T any](value func(any) T) func([][]any, int) any {
 	}
 }
 
-// row writes a row at once: a statement of SQLite's costs no round trip.
-func (m *member) row(ctx context.Context, into *insertion, values ...any) error {
-	return into.settle(m.exec(ctx, into.one, values...))
+// singles are statements of one row each, as SQLite takes them, where a statement costs no round trip; but for copies that are listed.
+func (g *gathered) singles() []pending {
+	copies, others := g.apart()
+	all := make([]pending, 0, len(copies)+len(others))
+	for _, rows := range copies {
+		if list, ok := g.into.list(rows); ok && g.into.listed != "" {
+			all = append(all, pending{g.into.listed, append([]any{list}, rows[0][g.into.own:]...), g.into.settle})
+		} else {
+			others = append(others, rows...)
+		}
+	}
+	for _, row := range others {
+		all = append(all, pending{g.into.one, row, g.into.settle})
+	}
+	return all
 }
 
-// row keeps a row for the statement that writes all of its table. Rows of several tables may change places, and nothing
-// else does: whatever comes next is sent behind them.
+// list is what rows have of their own as JSON, false where a text of theirs is none there: SQLite keeps any bytes as text.
+func (in *insertion) list(rows [][]any) (string, bool) {
+	own := make([][]any, len(rows))
+	for i, row := range rows {
+		own[i] = row[:in.own]
+		for c, f := range in.fields[:in.own] {
+			text := reflect.ValueOf(row[c]).String()
+			if f.kind == texts && (!utf8.ValidString(text) || strings.ContainsRune(text, 0)) {
+				return "", false
+			}
+		}
+	}
+	list, err := json.Marshal(own)
+	return string(list), err == nil
+}
+
+// row keeps a row for the statement that writes all of its table.
 func (p *pipeline) row(_ context.Context, into *insertion, values ...any) error {
 	p.note(into.one, values)
-	i := slices.IndexFunc(p.rows, func(g *gathered) bool { return g.into == into })
-	if i >= 0 && p.rows[i].add(values) {
-		return nil
-	}
-	if i >= 0 {
+	if !p.keep(into, values) {
 		p.gather()
+		p.keep(into, values)
 	}
-	g := &gathered{into: into, seen: map[string]bool{}}
-	g.add(values)
-	p.rows = append(p.rows, g)
 	return nil
 }
 
 // gather makes statements of the rows that were kept.
 func (p *pipeline) gather() {
-	for _, g := range p.rows {
-		p.pending = append(p.pending, g.pending())
+	for _, g := range p.let() {
+		p.pending = append(p.pending, g.lists()...)
 	}
-	p.rows = nil
+}
+
+// row keeps a row, as a pipeline does.
+func (m *member) row(ctx context.Context, into *insertion, values ...any) error {
+	if m.keep(into, values) {
+		return nil
+	}
+	if err := m.gather(ctx); err != nil {
+		return err
+	}
+	m.keep(into, values)
+	return nil
+}
+
+// ready sees that the caller is still there, and writes what was kept for now.
+func (m *member) ready(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return m.gather(ctx)
+}
+
+// gather writes the rows that were kept.
+func (m *member) gather(ctx context.Context) error {
+	for _, g := range m.let() {
+		for _, s := range g.singles() {
+			if err := s.settle(m.statements.exec(context.WithoutCancel(ctx), s.text, s.args...)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }

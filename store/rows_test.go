@@ -1,0 +1,65 @@
+package store
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"caldav-mcp-server/calendar"
+)
+
+// copiesOf gathers so many rows that differ in what copies differ in.
+func copiesOf(n int, name string) *gathered {
+	var g gathering
+	for i := range n {
+		row := make([]any, len(objectFields))
+		for c, f := range objectFields {
+			row[c] = map[columnType]any{texts: "same", numbers: int64(7), bools: true, blobs: []byte("same")}[f.kind]
+		}
+		row[0], row[1], row[2] = calendar.CalendarID(fmt.Sprint("c", i)), calendar.ObjectName(name), calendar.Version(i)
+		g.keep(insertObject, row)
+	}
+	return g.rows[0]
+}
+
+// TestCopiesShareAStatement: what copies of an event have in common is sent once, on either engine, and each of their own is
+// sent with it.
+func TestCopiesShareAStatement(t *testing.T) {
+	t.Parallel()
+	rows := copiesOf(50, `a "name".ics`)
+	last := append([]any{}, rows.rows[0]...)
+	last[0], last[len(last)-1] = calendar.CalendarID("organizer"), int64(8)
+	rows.add(last)
+	for engine, all := range map[string][]pending{"sqlite": rows.singles(), "postgres": rows.lists()} {
+		if len(all) != 2 || all[1].text != insertObject.one {
+			t.Errorf("%s: %d statements", engine, len(all))
+		}
+	}
+	args := rows.singles()[0].args
+	if list, _ := args[0].(string); len(args) != len(objectFields)-2 || !strings.HasPrefix(list, `[["c0","a \"name\".ics",0],["c1",`) {
+		t.Errorf("%d arguments, the first is %v", len(args), args[0])
+	}
+	if args := rows.lists()[0].args; len(args) != len(objectFields) || len(args[0].([]string)) != 50 || args[len(args)-1] != int64(7) {
+		t.Errorf("%d arguments, the last is %v", len(args), args[len(args)-1])
+	}
+}
+
+// TestFewCopies: a few rows have no statement of their own, nor have, on SQLite, those whose names are no text in JSON: it
+// keeps any bytes.
+func TestFewCopies(t *testing.T) {
+	t.Parallel()
+	for name, rows := range map[string]*gathered{"few": copiesOf(3, "a"), "no UTF-8": copiesOf(9, "\xff"), "a NUL": copiesOf(9, "\x00")} {
+		all := rows.singles()
+		if len(all) != len(rows.rows) {
+			t.Errorf("%s: %d statements for %d rows", name, len(all), len(rows.rows))
+		}
+		for _, s := range all {
+			if s.text != insertObject.one {
+				t.Errorf("%s: %s", name, s.text)
+			}
+		}
+	}
+	if all := copiesOf(3, "a").lists(); len(all) != 1 || all[0].text != insertObject.many {
+		t.Errorf("a few rows on Postgres: %+v", all)
+	}
+}
