@@ -105,8 +105,8 @@ type SchedulingReader interface {
 	Inbox(ctx context.Context, user UserID) (Inbox, error)
 	// InboxItem returns one message that is there; NotFound where it is not.
 	InboxItem(ctx context.Context, user UserID, name ObjectName) (InboxItem, error)
-	// InboxOf returns the latest messages of a method that are there, at most so many, the oldest first; without their texts.
-	InboxOf(ctx context.Context, user UserID, method Method, most int) ([]InboxNote, error)
+	// Proposals returns the latest messages of MethodCounter that are there, at most so many, the oldest first; without their texts.
+	Proposals(ctx context.Context, user UserID, most int) ([]InboxNote, error)
 	// ScheduleTags returns the tags of a calendar's objects that have one.
 	ScheduleTags(ctx context.Context, cal CalendarID) (map[ObjectName]ScheduleTag, error)
 	// UsersAt returns the users who have one of the mail addresses, in lower case, or one of the names, each with what it

@@ -214,9 +214,9 @@ func (t *Tx) AdvanceFree(ctx context.Context, ids []calendar.CalendarID) ([]cale
 }
 
 func (t *Tx) advanceAll(ctx context.Context, ids []calendar.CalendarID, lock string) ([]calendar.Calendar, error) {
-	all, err := asked(ctx, t, ids, scanAdvanced, `UPDATE calendars SET version = version + 1, modified = $1
-		WHERE id IN (SELECT id FROM calendars WHERE trashed IS NULL AND id`+oneOf(2)+`ORDER BY id`+lock+`)
-		RETURNING `+packedCalendar.selected, t.store.now())
+	all, err := asked(ctx, t, ids, scanAdvanced, withList(2, `UPDATE calendars SET version = version + 1, modified = $1
+		WHERE id IN (SELECT id FROM calendars WHERE trashed IS NULL AND id§ORDER BY id`+lock+`)
+		RETURNING `+packedCalendar.selected), t.store.now())
 	slices.SortFunc(all, func(a, b calendar.Calendar) int { return cmp.Compare(a.ID, b.ID) })
 	return all, err
 }

@@ -40,6 +40,8 @@ type engine struct {
 	// bulk is how many values go into a statement that inserts many rows: round trips are spared by more, and SQLite's driver
 	// looks for each value among all of them.
 	bulk int
+	// lists is set where an argument may be a list of texts.
+	lists bool
 	// lockRows ends a query that locks what it yields, lockFree one that yields what it can lock at once; empty where a writer is alone.
 	lockRows, lockFree string
 	// search is how words are looked for.

@@ -15,7 +15,7 @@ const inboxMost = 500
 
 func scanInboxItem(row scanner) (calendar.InboxItem, error) {
 	var i calendar.InboxItem
-	err := row.Scan(&i.Name, &i.Version, seconds{&i.Created}, &i.Method, &i.Gone, &i.Data)
+	err := row.Scan(&i.Name, &i.Version, seconds{&i.Created}, &i.Method, &i.Gone, packedText{&i.Data, new(bool)})
 	if i.Gone {
 		i.Data, i.Method = nil, ""
 	}
@@ -42,12 +42,12 @@ func (s *Store) InboxItem(ctx context.Context, user calendar.UserID, name calend
 	return rowOf(ctx, s.reads, scanInboxItem, selectInboxItems+`WHERE user_id = $1 AND name = $2 AND gone IS NULL`, user, name)
 }
 
-// InboxOf implements [calendar.Store].
-func (s *Store) InboxOf(ctx context.Context, user calendar.UserID, method calendar.Method, most int) ([]calendar.InboxNote, error) {
+// Proposals implements [calendar.Store].
+func (s *Store) Proposals(ctx context.Context, user calendar.UserID, most int) ([]calendar.InboxNote, error) {
 	all, err := rowsOf(ctx, s.reads, scanInto(func(n *calendar.InboxNote) []any {
 		return []any{&n.Name, &n.Size}
-	}), `SELECT name, octet_length(data) FROM inbox_items WHERE user_id = $1 AND method = $2 AND gone IS NULL
-		ORDER BY version DESC LIMIT $3`, user, method, most)
+	}), `SELECT name, octet_length(data) FROM inbox_items WHERE user_id = $1 AND method = 'COUNTER' AND gone IS NULL
+		ORDER BY version DESC LIMIT $2`, user, most)
 	slices.Reverse(all)
 	return all, err
 }
@@ -81,8 +81,8 @@ func (t *Tx) PutInboxItems(ctx context.Context, items []calendar.InboxEntry) err
 // fillInboxes puts one message into each of some inboxes. Nothing of it is waited for: an invitation of many comes to as many
 // inboxes, which are locked in the order of their users.
 func (t *Tx) fillInboxes(ctx context.Context, items map[calendar.UserID]calendar.InboxItem) error {
-	for users := range inSlots(slices.Collect(maps.Keys(items))) {
-		if err := t.later(ctx, ignore, advanceInboxes, users...); err != nil {
+	for users := range inLists(t.of(), slices.Collect(maps.Keys(items))) {
+		if err := t.later(ctx, ignore, advanceInboxes.of(t.of()), users...); err != nil {
 			return err
 		}
 	}
@@ -94,12 +94,16 @@ func (t *Tx) fillInboxes(ctx context.Context, items map[calendar.UserID]calendar
 	}
 	for _, to := range same {
 		i := items[to[0]]
-		for users := range inSlots(to) {
-			err := t.later(ctx, ignore, insertInboxItem, append([]any{i.Name, i.Created.Unix(), bytesOf(i.Data), i.Method}, users...)...)
+		data := bytesOf(i.Data)
+		if len(to) > 1 && i.Method != calendar.MethodCounter { // of those, lists show the size
+			data, _ = pack(&t.store.packers, data)
+		}
+		for users := range inLists(t.of(), to) {
+			err := t.later(ctx, ignore, insertInboxItem.of(t.of()), append([]any{i.Name, i.Created.Unix(), data, i.Method}, users...)...)
 			if err != nil {
 				return err
 			}
-			if err := t.later(ctx, ignore, makeRoom, append([]any{t.store.now(), inboxMost, []byte{}}, users...)...); err != nil {
+			if err := t.later(ctx, ignore, makeRoom.of(t.of()), append([]any{t.store.now(), inboxMost, []byte{}}, users...)...); err != nil {
 				return err
 			}
 		}
@@ -108,19 +112,19 @@ func (t *Tx) fillInboxes(ctx context.Context, items map[calendar.UserID]calendar
 }
 
 var (
-	advanceInboxes = `INSERT INTO inboxes (user_id, version, pruned) SELECT id, 1, 0 FROM users WHERE id` + oneOf(1) + `ORDER BY id
-		ON CONFLICT (user_id) DO UPDATE SET version = inboxes.version + 1`
-	insertInboxItem = `INSERT INTO inbox_items (user_id, name, version, created, gone, data, method)
-		SELECT user_id, $1, version, $2, NULL, $3, $4 FROM inboxes WHERE user_id` + oneOf(5) + `
+	advanceInboxes = withList(1, `INSERT INTO inboxes (user_id, version, pruned) SELECT id, 1, 0 FROM users WHERE id§ORDER BY id
+		ON CONFLICT (user_id) DO UPDATE SET version = inboxes.version + 1`)
+	insertInboxItem = withList(5, `INSERT INTO inbox_items (user_id, name, version, created, gone, data, method)
+		SELECT user_id, $1, version, $2, NULL, $3, $4 FROM inboxes WHERE user_id§
 		ON CONFLICT (user_id, name) DO UPDATE SET version = excluded.version, created = excluded.created, gone = NULL, data = excluded.data,
-			method = excluded.method`
+			method = excluded.method`)
 	// makeRoom removes the oldest message of each inbox that has too many. Which that is each inbox asks its index, so that what
 	// all of them hold costs nothing: as a join of both tables, Postgres read every message of everybody.
-	makeRoom = `UPDATE inbox_items SET gone = $1, data = $3, version = f.version FROM (
+	makeRoom = withList(4, `UPDATE inbox_items SET gone = $1, data = $3, version = f.version FROM (
 			SELECT i.user_id, i.version, (SELECT o.name FROM inbox_items o WHERE o.user_id = i.user_id AND o.gone IS NULL
 				AND o.version <= i.version - $2 ORDER BY o.version LIMIT 1) AS oldest
-			FROM inboxes i WHERE i.user_id` + oneOf(4) + `) f
-		WHERE f.oldest IS NOT NULL AND inbox_items.user_id = f.user_id AND inbox_items.name = f.oldest`
+			FROM inboxes i WHERE i.user_id§) f
+		WHERE f.oldest IS NOT NULL AND inbox_items.user_id = f.user_id AND inbox_items.name = f.oldest`)
 )
 
 // DropInboxItem implements [calendar.Tx].

@@ -2,7 +2,6 @@ package store
 
 import (
 	"io/fs"
-	"strings"
 	"testing"
 	"testing/fstest"
 
@@ -24,7 +23,7 @@ func TestProposalsOfBefore(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !strings.HasPrefix(name, "0022_inbox_method") {
+		if name < "0022_inbox_method" {
 			older[name] = &fstest.MapFile{Data: text}
 		}
 	}
@@ -48,7 +47,7 @@ func TestProposalsOfBefore(t *testing.T) {
 		}
 		s = bare(t, url, migrations.Files)
 		migrate(t, s)
-		all, err := s.InboxOf(t.Context(), user.ID, calendar.MethodCounter, 9)
+		all, err := s.Proposals(t.Context(), user.ID, 9)
 		if err != nil || len(all) != 1 || all[0].Name != "one" {
 			t.Errorf("found %+v: %v", all, err)
 		}

@@ -121,7 +121,7 @@ const (
 )
 
 // ofUID is journaled for SQLite's planner, to which the bounds of the version seem narrower than a UID: they
-// are looked at in what journal_uid finds.
+// are looked at in what journal_copies finds.
 const ofUID = `WHERE j.calendar_id = $1 AND +j.version <= $2 AND +j.version >= $3 AND j.at <= $4 AND ($5 = '' OR j.user_id = $5) `
 
 // The narrower questions each have an index. The planners cannot know that a token is not empty.

@@ -30,7 +30,7 @@ func (s *Store) SetMirrorError(ctx context.Context, id calendar.CalendarID, why 
 
 const selectMirrored = `SELECT ref, version, uid, round, fault FROM mirror_objects WHERE calendar_id = $1 `
 
-var mirroredRefs = selectMirrored + `AND ref` + oneOf(2)
+var mirroredRefs = withList(2, selectMirrored+`AND ref§`)
 
 var scanMirrored = scanInto(func(m *calendar.Mirrored) []any { return []any{&m.Ref, &m.Version, &m.UID, &m.Round, &m.Fault} })
 

@@ -16,11 +16,12 @@ import (
 func TestPlans(t *testing.T) {
 	t.Parallel()
 	s := openFile(t, filepath.Join(t.TempDir(), "calendar.db"))
-	byName, byVersion, bySpan, byRhythm := "sqlite_autoindex_objects_1", "objects_version", "objects_span", "objects_rhythm"
+	byName, byVersion, bySpan, byRhythm := "sqlite_autoindex_objects_1", "objects_version", "objects_when", "objects_rhythm"
 	byBeat, known := "objects_beat", "objects_known"
 	for text, indexes := range map[string][]string{
 		selectObject + `AND name = $2 AND NOT deleted`: {byName},
-		selectObject + `AND uid = $2 AND NOT deleted`:  {"objects_live_uid"},
+		selectObject + `AND uid = $2 AND NOT deleted`:  {"objects_copies"},
+		selectTags:                              {bySpan},
 		selectChanges:                           {byVersion},
 		selectChangesSince:                      {byVersion},
 		headTexts.all:                           {byName},
@@ -63,8 +64,8 @@ func TestPlans(t *testing.T) {
 func TestMakeRoomPlan(t *testing.T) {
 	t.Parallel()
 	s := openFile(t, filepath.Join(t.TempDir(), "calendar.db"))
-	steps := strings.Join(plan(t, s, makeRoom), "\n")
-	if strings.Contains(steps, "SCAN inbox") || strings.Contains(steps, "ORDER BY") || !strings.Contains(steps, "inbox_items_version (user_id=? AND version<?)") {
+	steps := strings.Join(plan(t, s, makeRoom.slotted), "\n")
+	if strings.Contains(steps, "SCAN inbox") || strings.Contains(steps, "ORDER BY") || !strings.Contains(steps, "inbox_items_user (user_id=? AND gone=? AND version<?)") {
 		t.Errorf("making room takes these steps:\n%s", steps)
 	}
 }
@@ -83,7 +84,7 @@ func TestSurveyPlan(t *testing.T) {
 			t.Errorf("it sorts what the index has in order: %s", step)
 		}
 	}
-	if len(objects) != 2 || !strings.Contains(objects[0], "PRIMARY KEY") || !strings.Contains(objects[1], "COVERING INDEX objects_span (calendar_id=? AND reach=? AND span_start>?)") {
+	if len(objects) != 2 || !strings.Contains(objects[0], "PRIMARY KEY") || !strings.Contains(objects[1], "COVERING INDEX objects_when (calendar_id=? AND reach=? AND span_start>?)") {
 		t.Errorf("the survey takes these steps: %q", objects)
 	}
 }
@@ -107,8 +108,8 @@ func TestJournalPlan(t *testing.T) {
 	t.Parallel()
 	s := openFile(t, filepath.Join(t.TempDir(), "calendar.db"))
 	for question, index := range map[string]string{
-		journaledOf: "INDEX journal_uid (calendar_id=? AND uid=?", journaledByAndOf: "INDEX journal_uid (calendar_id=? AND uid=?",
-		journaledAmong:   "INDEX journal_uid (calendar_id=? AND uid=?",
+		journaledOf: "INDEX journal_copies (uid=? AND calendar_id=?", journaledByAndOf: "INDEX journal_copies (uid=? AND calendar_id=?",
+		journaledAmong:   "INDEX journal_copies (uid=? AND calendar_id=?",
 		journaledOfShare: "INDEX journal_whom (", journaledBy: "INDEX journal_token (",
 	} {
 		if steps := plan(t, s, selectWithBefore+question); len(steps) != 1 && question != journaledAmong || !strings.Contains(steps[0], index) {
@@ -123,7 +124,7 @@ func TestJournalPlan(t *testing.T) {
 			t.Errorf("%s as lists show it takes %q, want %s", question, steps, index)
 		}
 	}
-	if steps := strings.Join(plan(t, s, selectTexts), "\n"); strings.Contains(steps, "SCAN") || !strings.Contains(steps, "k USING COVERING INDEX") && !strings.Contains(steps, "k USING INDEX journal_uid") {
+	if steps := strings.Join(plan(t, s, selectTexts), "\n"); strings.Contains(steps, "SCAN") || !strings.Contains(steps, "k USING COVERING INDEX") && !strings.Contains(steps, "k USING INDEX journal_copies") {
 		t.Errorf("the texts of changes take these steps: %s", steps)
 	}
 }

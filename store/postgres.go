@@ -30,7 +30,8 @@ const (
 // postgresEngine describes Postgres.
 func postgresEngine() *engine {
 	return &engine{
-		name: "postgres",
+		name:  "postgres",
+		lists: true,
 		// The lock is the whole database's, the tables are the schema's. A migration may take longer
 		// than a request may.
 		migrate: `SET LOCAL statement_timeout = 0;

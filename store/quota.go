@@ -50,8 +50,8 @@ func (t *Tx) Count(ctx context.Context, ids []calendar.CalendarID, grown calenda
 	if len(ids) == 1 {
 		return t.later(ctx, ignore, countOne, ids[0], grown.Objects, grown.Bytes)
 	}
-	for some := range inSlots(ids) {
-		if err := t.later(ctx, ignore, countMany, append([]any{grown.Objects, grown.Bytes}, some...)...); err != nil {
+	for some := range inLists(t.of(), ids) {
+		if err := t.later(ctx, ignore, countMany.of(t.of()), append([]any{grown.Objects, grown.Bytes}, some...)...); err != nil {
 			return err
 		}
 	}
@@ -60,7 +60,7 @@ func (t *Tx) Count(ctx context.Context, ids []calendar.CalendarID, grown calenda
 
 const countOne = `UPDATE calendars SET objects = objects + $2, bytes = bytes + $3 WHERE id = $1`
 
-var countMany = `UPDATE calendars SET objects = objects + $1, bytes = bytes + $2 WHERE id` + oneOf(3)
+var countMany = withList(3, `UPDATE calendars SET objects = objects + $1, bytes = bytes + $2 WHERE id§`)
 
 // UsageAlone implements [calendar.UsageKeeper]. The user's row is the lock.
 func (t *Tx) UsageAlone(ctx context.Context, user calendar.UserID) (calendar.Usage, error) {

@@ -15,16 +15,45 @@ import (
 // that is left over is filled with the last value.
 const slots = 32
 
-// oneOf is the list of the places from one on.
-func oneOf(first int) string {
+// listText is a statement with a list of values behind its other arguments: of a number of places, or as one argument where the
+// engine has lists.
+type listText struct{ slotted, whole string }
+
+// withList makes a statement, in which § is the list from the first place on.
+func withList(first int, text string) listText {
 	places := make([]string, slots)
 	for i := range places {
 		places[i] = "$" + strconv.Itoa(first+i)
 	}
-	return " IN (" + strings.Join(places, ", ") + ") "
+	in := func(list string) string { return strings.ReplaceAll(text, "§", list) }
+	return listText{in(" IN (" + strings.Join(places, ", ") + ") "), in(" = ANY(" + places[0] + "::text[]) ")}
 }
 
-// inSlots yields values in arguments for oneOf.
+// of is the statement as an engine takes it.
+func (l listText) of(e *engine) string {
+	if e.lists {
+		return l.whole
+	}
+	return l.slotted
+}
+
+// inLists yields values as arguments for a listText.
+func inLists[T ~string](e *engine, values []T) iter.Seq[[]any] {
+	if !e.lists {
+		return inSlots(values)
+	}
+	return func(yield func([]any) bool) {
+		list := make([]string, len(values))
+		for i, v := range values {
+			list[i] = string(v)
+		}
+		if len(list) > 0 {
+			yield([]any{list})
+		}
+	}
+}
+
+// inSlots yields values in arguments for the places.
 func inSlots[T ~string](values []T) iter.Seq[[]any] {
 	return func(yield func([]any) bool) {
 		for some := range slices.Chunk(slices.Compact(slices.Sorted(slices.Values(values))), slots) {
@@ -40,10 +69,10 @@ func inSlots[T ~string](values []T) iter.Seq[[]any] {
 }
 
 // asked runs a query for some values, in as many parts as it takes.
-func asked[V ~string, T any](ctx context.Context, q querier, values []V, scan func(scanner) (T, error), text string, before ...any) ([]T, error) {
+func asked[V ~string, T any](ctx context.Context, q querier, values []V, scan func(scanner) (T, error), text listText, before ...any) ([]T, error) {
 	var all []T
-	for args := range inSlots(values) {
-		some, err := rowsOf(ctx, q, scan, text, append(slices.Clone(before), args...)...)
+	for args := range inLists(q.of(), values) {
+		some, err := rowsOf(ctx, q, scan, text.of(q.of()), append(slices.Clone(before), args...)...)
 		if err != nil {
 			return nil, err
 		}
@@ -53,17 +82,17 @@ func asked[V ~string, T any](ctx context.Context, q querier, values []V, scan fu
 }
 
 var (
-	usersWithMail = `SELECT m.address, ` + userColumns.list() + ` FROM (
-		SELECT lower(email) AS address, id FROM users WHERE lower(email)` + oneOf(1) + `
-		UNION SELECT address, user_id FROM addresses WHERE verified IS NOT NULL AND address` + oneOf(1) + `) m JOIN users u ON u.id = m.id`
-	usersNamed = `SELECT u.name, ` + userColumns.list() + ` FROM users u WHERE NOT u.is_group AND u.name` + oneOf(1)
+	usersWithMail = withList(1, `SELECT m.address, `+userColumns.list()+` FROM (
+		SELECT lower(email) AS address, id FROM users WHERE lower(email)§
+		UNION SELECT address, user_id FROM addresses WHERE verified IS NOT NULL AND address§) m JOIN users u ON u.id = m.id`)
+	usersNamed = withList(1, `SELECT u.name, `+userColumns.list()+` FROM users u WHERE NOT u.is_group AND u.name§`)
 	// Each user's copy is found by its UID, of which there is one in a calendar. Of what is mirrored those see to who is told
 	// what who hold it.
-	appointmentsOf = selectLightOf + `FROM objects WHERE uid = $1 AND NOT deleted AND calendar_id IN (
-		SELECT id FROM calendars WHERE trashed IS NULL AND origin = '' AND owner_id` + oneOf(2) + `)`
-	calendarsOwned = `SELECT c.owner_id, c.id, c.segment, c.kinds, c.created, CASE WHEN s.calendar_id = c.id THEN 1 ELSE 0 END
-		FROM calendars c LEFT JOIN scheduling s ON s.user_id = c.owner_id WHERE c.trashed IS NULL AND c.origin = '' AND c.owner_id` + oneOf(1)
-	ownersOf = `SELECT id, owner_id FROM calendars WHERE id` + oneOf(1)
+	appointmentsOf = withList(2, selectLightOf+`FROM objects WHERE uid = $1 AND NOT deleted AND calendar_id IN (
+		SELECT id FROM calendars WHERE trashed IS NULL AND origin = '' AND owner_id§)`)
+	calendarsOwned = withList(1, `SELECT c.owner_id, c.id, c.segment, c.kinds, c.created, CASE WHEN s.calendar_id = c.id THEN 1 ELSE 0 END
+		FROM calendars c LEFT JOIN scheduling s ON s.user_id = c.owner_id WHERE c.trashed IS NULL AND c.origin = '' AND c.owner_id§`)
+	ownersOf = withList(1, `SELECT id, owner_id FROM calendars WHERE id§`)
 )
 
 var selectLightOf = `SELECT ` + lightColumns + ` `
@@ -176,6 +205,8 @@ func (t *Tx) SetScheduling(ctx context.Context, user calendar.UserID, s calendar
 		user, s.Default, s.Availability)
 }
 
+const selectTags = `SELECT name, schedule_tag FROM objects WHERE calendar_id = $1 AND schedule_tag <> ''`
+
 // ScheduleTags implements [calendar.Store].
 func (s *Store) ScheduleTags(ctx context.Context, cal calendar.CalendarID) (map[calendar.ObjectName]calendar.ScheduleTag, error) {
 	tags := map[calendar.ObjectName]calendar.ScheduleTag{}
@@ -185,6 +216,6 @@ func (s *Store) ScheduleTags(ctx context.Context, cal calendar.CalendarID) (map[
 		err := row.Scan(&name, &tag)
 		tags[name] = tag
 		return true, err
-	}, `SELECT name, schedule_tag FROM objects WHERE calendar_id = $1 AND schedule_tag <> ''`, cal)
+	}, selectTags, cal)
 	return tags, err
 }

@@ -26,12 +26,12 @@ func (s *Reader) Message(ctx context.Context, c calendar.Caller, name calendar.O
 	return i, err
 }
 
-// MessagesOf returns what the caller's inbox has latest of a method, at most so many, the oldest first; without their texts.
-func (s *Reader) MessagesOf(ctx context.Context, c calendar.Caller, method calendar.Method, most int) ([]calendar.InboxNote, error) {
+// ProposalsTo returns the latest proposals in the caller's inbox, at most so many, the oldest first; without their texts.
+func (s *Reader) ProposalsTo(ctx context.Context, c calendar.Caller, most int) ([]calendar.InboxNote, error) {
 	if err := c.MayOwn(calendar.ReadObjects); err != nil {
 		return nil, err
 	}
-	return s.store.InboxOf(ctx, c.User.ID, method, most)
+	return s.store.Proposals(ctx, c.User.ID, most)
 }
 
 // MessageChanges tells what changed in the caller's inbox since a token; the zero token yields all that there is.

@@ -41,7 +41,7 @@ const (
 
 // Proposals lists what guests propose for events in the caller's own calendars, the oldest first.
 func (s *Queries) Proposals(ctx context.Context, c calendar.Caller, m *meter.Meter) (Proposals, error) {
-	notes, err := s.MessagesOf(ctx, c, calendar.MethodCounter, mostCounters)
+	notes, err := s.ProposalsTo(ctx, c, mostCounters)
 	if err != nil || len(notes) == 0 {
 		return Proposals{}, err
 	}

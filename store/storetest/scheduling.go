@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 	"time"
@@ -16,6 +17,7 @@ func schedulingTests() []test {
 		{"users have several addresses", mailsOfUsers},
 		{"copies are found wherever they lie", appointmentsFound},
 		{"many copies are found at once", manyAppointments},
+		{"copies are written at once", copiesWritten},
 		{"what comes goes into the calendar that was chosen", receptions},
 		{"is kept", schedulingKept},
 		{"tags stay with their objects", scheduleTags},
@@ -29,6 +31,7 @@ func inboxTests() []test {
 		{"grow old", inboxGrowsOld},
 		{"have a bound", inboxBounded},
 		{"are found by what they are for", inboxByMethod},
+		{"hold one message to many", inboxesAlike},
 	}
 }
 
@@ -109,6 +112,61 @@ func manyAppointments(b *bundle) {
 		users, uid = append(users, u.ID), b.put(b.calendar(u, "work"), "a").UID
 	}
 	same(b, "copies", len(b.appointments(uid, users...)), len(users))
+}
+
+// copiesWritten: copies of one event are each there with all that it has, and what differs keeps what it has of its own; words are
+// found in each, and no UID is there twice.
+func copiesWritten(b *bundle) {
+	var want []calendar.Object
+	for i := range 12 {
+		o := b.event(b.calendar(b.user(fmt.Sprintf("user%02d", i)), "work"), "a.ics")
+		o.Name, o.Search, o.ScheduleTag = calendar.ObjectName(fmt.Sprintf("%02d's \"copy\".ics", i)), "plans", `"tag"`
+		if i == 5 {
+			o.Data, o.ScheduleTag, o.Rhythm = []byte{0, 255}, "", &calendar.Rhythm{Known: 1 << 40}
+		}
+		want = append(want, o)
+	}
+	put := func(tx calendar.Tx, all []calendar.Object) error {
+		for i := range all {
+			if err := b.writeIn(tx, &all[i]); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	advanced := func(tx calendar.Tx, all []calendar.Object) error {
+		for i := range all {
+			cal, err := tx.Advance(b.Context(), all[i].Calendar)
+			if err != nil {
+				return err
+			}
+			all[i].Version = cal.Version
+		}
+		for _, o := range all {
+			if err := tx.PutObject(b.Context(), o); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	b.update(func(tx calendar.Tx) error { return advanced(tx, want) })
+	for _, o := range want {
+		gives(b, string(o.Name), o)(b.Object(b.Context(), o.Calendar, o.Name))
+		same(b, "found by a word", b.find(calendar.SearchQuery{Calendars: []calendar.CalendarID{o.Calendar}, Kind: calendar.Event, Past: true, Limit: 9}, "plans"), []string{string(o.Name)})
+	}
+	b.update(func(tx calendar.Tx) error { return put(tx, want) })
+	for i := range want {
+		want[i].Data = []byte("new")
+	}
+	b.update(func(tx calendar.Tx) error { return advanced(tx, want) })
+	for _, o := range want {
+		gives(b, "written over", o)(b.Object(b.Context(), o.Calendar, o.Name))
+	}
+	twins := append([]calendar.Object{}, want...)
+	for i := range twins {
+		twins[i].Name += "2"
+	}
+	b.refused(b.Update(b.Context(), func(tx calendar.Tx) error { return advanced(tx, twins) }), calendar.Exists, calendar.RuleUIDConflict)
 }
 
 func receptions(b *bundle) {
@@ -283,11 +341,36 @@ func inboxGrowsOld(b *bundle) {
 	same(b, "what is left", b.inbox(ann), calendar.Inbox{Version: 5, Pruned: 5, Items: []calendar.InboxItem{three}})
 }
 
+// inboxesAlike: a message to many is in each inbox as it was written, and counts in each by itself.
+func inboxesAlike(b *bundle) {
+	long := b.item("long")
+	long.Data, long.Method = bytes.Repeat([]byte("ATTENDEE:mailto:somebody@example.com\r\n"), 50), "REQUEST"
+	var all []calendar.InboxEntry
+	users := make([]calendar.User, 40)
+	for i := range users {
+		users[i] = b.user(fmt.Sprintf("user%02d", i))
+		all = append(all, calendar.InboxEntry{To: users[i].ID, InboxItem: long})
+	}
+	b.deliver(users[7], b.item("own"))
+	b.update(func(tx calendar.Tx) error { return tx.PutInboxItems(b.Context(), all) })
+	for i, u := range users {
+		long.Version = 1
+		if i == 7 {
+			long.Version = 2
+		}
+		gives(b, u.Name, long)(b.InboxItem(b.Context(), u.ID, long.Name))
+	}
+	b.discard(users[3], long.Name)
+	b.refuses(calendar.NotFound, "")(b.InboxItem(b.Context(), users[3].ID, long.Name))
+	long.Version = 1
+	gives(b, "another one's", long)(b.InboxItem(b.Context(), users[4].ID, long.Name))
+}
+
 func inboxByMethod(b *bundle) {
 	ann, bob := b.user("ann"), b.user("bob")
 	of := func(most int) []calendar.InboxNote {
 		b.Helper()
-		all, err := b.InboxOf(b.Context(), ann.ID, calendar.MethodCounter, most)
+		all, err := b.Proposals(b.Context(), ann.ID, most)
 		b.must(err)
 		return all
 	}
