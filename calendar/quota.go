@@ -10,6 +10,11 @@ func (u Usage) Plus(v Usage) Usage {
 	return Usage{u.Calendars + v.Calendars, u.Objects + v.Objects, u.Bytes + v.Bytes}
 }
 
+// Minus is by how much a usage is more than another.
+func (u Usage) Minus(v Usage) Usage {
+	return Usage{u.Calendars - v.Calendars, u.Objects - v.Objects, u.Bytes - v.Bytes}
+}
+
 // Quota bounds a Usage. Of a user, 0 is what the server's settings say and Unbounded no bound; of the settings, 0 is no bound.
 type Quota struct{ Calendars, Objects, Bytes int64 }
 

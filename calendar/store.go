@@ -115,8 +115,8 @@ type Tx interface {
 	// AdvanceAll is Advance of many, in the order of their ids, which it returns. Those that are gone are left out.
 	AdvanceAll(ctx context.Context, ids []CalendarID) ([]Calendar, error)
 	// AdvanceFree is AdvanceAll of those whose lock nobody has at this moment: it waits for none, and so may come when other
-	// calendars are locked, whatever their ids.
-	AdvanceFree(ctx context.Context, ids []CalendarID) ([]Calendar, error)
+	// calendars are locked, whatever their ids. Each is counted to have grown, see UsageKeeper.
+	AdvanceFree(ctx context.Context, ids []CalendarID, grown Usage) ([]Calendar, error)
 	// Duplicates returns whatever lies at the name, a tombstone included, and the live
 	// object with the UID, each with its data; nil where there is none.
 	Duplicates(ctx context.Context, cal CalendarID, name ObjectName, uid UID) (atName, withUID *Object, err error)

@@ -204,19 +204,20 @@ func (t *Tx) AdvanceAll(ctx context.Context, ids []calendar.CalendarID) ([]calen
 			return nil, err
 		}
 	}
-	return t.advanceAll(ctx, ids, t.of().lockRows)
+	return t.advanceAll(ctx, ids, t.of().lockRows, calendar.Usage{})
 }
 
 // AdvanceFree implements [calendar.Tx].
-func (t *Tx) AdvanceFree(ctx context.Context, ids []calendar.CalendarID) ([]calendar.Calendar, error) {
+func (t *Tx) AdvanceFree(ctx context.Context, ids []calendar.CalendarID, grown calendar.Usage) ([]calendar.Calendar, error) {
 	t.hint.Calendars = append(t.hint.Calendars, ids...)
-	return t.advanceAll(ctx, ids, t.of().lockFree)
+	return t.advanceAll(ctx, ids, t.of().lockFree, grown)
 }
 
-func (t *Tx) advanceAll(ctx context.Context, ids []calendar.CalendarID, lock string) ([]calendar.Calendar, error) {
-	all, err := asked(ctx, t, ids, scanAdvanced, withList(2, `UPDATE calendars SET version = version + 1, modified = $1
+func (t *Tx) advanceAll(ctx context.Context, ids []calendar.CalendarID, lock string, grown calendar.Usage) ([]calendar.Calendar, error) {
+	all, err := asked(ctx, t, ids, scanAdvanced, withList(4, `UPDATE calendars
+		SET version = version + 1, modified = $1, objects = objects + $2, bytes = bytes + $3
 		WHERE id IN (SELECT id FROM calendars WHERE trashed IS NULL AND id§ORDER BY id`+lock+`)
-		RETURNING `+packedCalendar.selected), t.store.now())
+		RETURNING `+packedCalendar.selected), t.store.now(), grown.Objects, grown.Bytes)
 	slices.SortFunc(all, func(a, b calendar.Calendar) int { return cmp.Compare(a.ID, b.ID) })
 	return all, err
 }

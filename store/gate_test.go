@@ -121,7 +121,7 @@ func TestAdvanceFree(t *testing.T) {
 	}
 	free := func() (all []calendar.Calendar) {
 		err := s.Update(t.Context(), func(tx calendar.Tx) (err error) {
-			all, err = tx.AdvanceFree(t.Context(), []calendar.CalendarID{"busy", "other"})
+			all, err = tx.AdvanceFree(t.Context(), []calendar.CalendarID{"busy", "other"}, calendar.Usage{})
 			return err
 		})
 		if err != nil {

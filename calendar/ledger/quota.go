@@ -32,14 +32,15 @@ func (w *work) count(ctx context.Context) error {
 	wanted, quotas := map[calendar.UserID]calendar.Usage{}, map[calendar.UserID]calendar.Quota{}
 	alike := map[calendar.Usage][]calendar.CalendarID{} // the copies of an event have one size
 	for _, cal := range w.opened {
-		if cal.grown != (calendar.Usage{}) {
-			alike[cal.grown] = append(alike[cal.grown], cal.ID)
+		if cal.grown != cal.counted {
+			more := cal.grown.Minus(cal.counted)
+			alike[more] = append(alike[more], cal.ID)
 		}
 		wanted[cal.Owner] = wanted[cal.Owner].Plus(cal.wanted)
 		quotas[cal.Owner] = cal.OwnerQuota
 	}
-	for grown, ids := range alike {
-		if err := w.Count(ctx, ids, grown); err != nil {
+	for more, ids := range alike {
+		if err := w.Count(ctx, ids, more); err != nil {
 			return err
 		}
 	}

@@ -42,18 +42,19 @@ func (w *work) reach(ids []calendar.CalendarID) error {
 }
 
 // seize opens calendars out of their order, as long as nobody else has one of them: only who waits must keep the order. It
-// tells whether it has opened any; what was read of those before may have changed.
-func (w *work) seize(ctx context.Context, ids []calendar.CalendarID) (bool, error) {
+// tells whether it has opened any; what was read of those before may have changed. By how much they are going to grow is counted along with
+// it, which count puts right.
+func (w *work) seize(ctx context.Context, ids []calendar.CalendarID, grown calendar.Usage) (bool, error) {
 	missing := w.closed(ids)
 	if len(missing) == 0 {
 		return false, nil
 	}
-	all, err := w.AdvanceFree(ctx, missing)
+	all, err := w.AdvanceFree(ctx, missing, grown)
 	if err != nil {
 		return false, err
 	}
 	for _, cal := range all {
-		w.note(cal)
+		w.note(cal).counted = grown
 	}
 	return true, w.reach(missing)
 }
@@ -81,7 +82,7 @@ func (m *meeting) prepare(ctx context.Context, messages []schedule.Message) erro
 	if err != nil {
 		return err
 	}
-	opened, err := m.seize(ctx, reached)
+	opened, err := m.seize(ctx, reached, m.expected(ctx, messages))
 	if err != nil || !opened {
 		return err
 	}
@@ -94,6 +95,21 @@ func (m *meeting) prepare(ctx context.Context, messages []schedule.Message) erro
 		err = m.furtherThan(m.closed(again))
 	}
 	return err
+}
+
+// expected is by how much a calendar grows that gets a copy, where nobody has one: all get the same.
+func (m *meeting) expected(ctx context.Context, messages []schedule.Message) calendar.Usage {
+	for _, msg := range messages {
+		user, t := m.parties[msg.To], m.textOf(msg)
+		if _, there := m.receptions[user.ID]; len(m.copies) > 0 || !there || msg.Method != schedule.Request || t.err != nil {
+			continue
+		}
+		made, err := m.merge(ctx, &calendar.Appointment{Owner: user.ID}, user, msg, t)
+		if err == nil && made.fits {
+			return calendar.Usage{Objects: 1, Bytes: int64(len(made.data))}
+		}
+	}
+	return calendar.Usage{}
 }
 
 func sameCopy(a, b calendar.Appointment) bool {

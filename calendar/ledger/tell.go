@@ -46,10 +46,10 @@ func (m *meeting) carryOut(ctx context.Context, out *schedule.Outcome) error {
 			return err
 		}
 	}
+	m.sign(messages)
 	if err := m.prepare(ctx, messages); err != nil {
 		return err
 	}
-	m.sign(messages)
 	came := map[schedule.Person]string{}
 	for _, msg := range messages {
 		status, err := m.deliver(ctx, msg)

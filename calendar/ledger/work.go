@@ -60,6 +60,8 @@ type opened struct {
 	fresh bool
 	// written are the objects that were written, as they are then and without data.
 	written []calendar.Object
+	// counted is by how much it was said to grow when it was opened.
+	counted calendar.Usage
 	// grown is by how much it grew, wanted the part of it that the caller asked for.
 	grown, wanted calendar.Usage
 }

@@ -142,6 +142,30 @@ func TestUsageIsCounted(t *testing.T) {
 	})
 }
 
+// What comes to guests is counted when their calendars are opened, and put right where it was another size: of a room, with a change,
+// and when the event is called off.
+func TestInvitedAreCounted(t *testing.T) {
+	invited(t, "ann ben carol dave eve", func(g *guests) {
+		g.room("hall", aRoom)
+		counted := func(what string) {
+			g.t.Helper()
+			for name, p := range g.people {
+				before := g.used(p.Caller)
+				g.must(g.Store.Recount(g.ctx))
+				if after := g.used(p.Caller); before != after || name == "ben" && after.Objects != 1 {
+					g.t.Errorf("%s: of %s's objects %+v are counted, and there are %+v", what, name, before, after)
+				}
+			}
+		}
+		g.save("ann", meetingOf(organizedByAnn, attendees("ben", "carol", "dave", "eve", "hall")))
+		counted("invited")
+		g.save("ann", meetingOf(organizedByAnn, attendees("ben", "carol", "dave", "eve", "hall"), "DESCRIPTION:somewhat longer"))
+		counted("changed")
+		g.must(g.Delete(g.ctx, g.people["ann"].Caller, g.people["ann"].cal, g.name("ann"), calendar.Precondition{}))
+		counted("called off") // which their copies say
+	})
+}
+
 // Of many who write at once into different calendars of one user, no more get in than may.
 func TestQuotaAtOnce(t *testing.T) {
 	each(t, func(h *house) {

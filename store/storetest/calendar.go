@@ -143,8 +143,11 @@ func calendarsAdvance(b *bundle) {
 	}
 	same(b, "none", len(in(b, func(tx calendar.Tx) ([]calendar.Calendar, error) { return tx.AdvanceAll(b.Context(), nil) })), 0)
 	free := in(b, func(tx calendar.Tx) ([]calendar.Calendar, error) {
-		return tx.AdvanceFree(b.Context(), append(ids, "nowhere"))
+		return tx.AdvanceFree(b.Context(), append(ids, "nowhere"), calendar.Usage{Objects: 2, Bytes: 3})
 	})
+	used, err := b.Usage(b.Context(), ann.ID)
+	b.must(err)
+	same(b, "counted with the locks", [2]int64{used.Objects, used.Bytes}, [2]int64{2 * int64(len(want)), 3 * int64(len(want))})
 	same(b, "free ones", len(free), len(want))
 	for i, c := range free {
 		same(b, "free, in order", c.ID, want[i])
