@@ -112,15 +112,6 @@ func (x *exchange) meteredBody() ([]byte, error) {
 // errNoBody says that the request has no XML at all.
 var errNoBody = refuseWith(http.StatusBadRequest, "this method takes an XML body")
 
-// document returns a decoder for the request's XML, which keeps the limits.
-func (x *exchange) document() (*xml.Decoder, error) {
-	source, err := x.body(x.limits.BodyBytes)
-	if err != nil {
-		return nil, err
-	}
-	return xml.NewTokenDecoder(newGuard(source, x.limits)), nil
-}
-
 // read decodes the request's XML into v; errNoBody when there is none.
 func (x *exchange) read(v any) error {
 	source, err := x.body(x.limits.BodyBytes)
@@ -130,8 +121,10 @@ func (x *exchange) read(v any) error {
 	return x.decode(source, v)
 }
 
-// readAll takes what came of decoding the root and sees that nothing follows it.
-func readAll(d *xml.Decoder, err error) error {
+// decode decodes XML within the limits, and sees that nothing follows its root.
+func (x *exchange) decode(source io.Reader, v any) error {
+	d := xml.NewTokenDecoder(newGuard(source, x.limits))
+	err := d.Decode(v)
 	if errors.Is(err, io.EOF) {
 		return errNoBody
 	}

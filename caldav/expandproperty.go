@@ -27,20 +27,12 @@ type expandProperty struct {
 // expandProperty answers RFC 3253 §3.8: properties of a resource and, in place of the
 // addresses in them, properties of the resources that these name. Apple's clients ask so
 // for the people whose calendars one may see.
-func (x *exchange) expandProperty(d *xml.Decoder, root xml.StartElement) error {
-	var q expandRequest
-	if err := readAll(d, d.DecodeElement(&q, &root)); err != nil {
-		return err
-	}
+func (x *exchange) expandProperty(r *resource, q *expandRequest) error {
 	if err := x.depthZero(); err != nil {
 		return err
 	}
 	left := min(x.limits.Hrefs, expandedMost)
 	p, err := x.expansion(q.Properties, &left)
-	if err != nil {
-		return err
-	}
-	r, err := x.find(x.at)
 	if err != nil {
 		return err
 	}

@@ -17,21 +17,13 @@ type busyRequest struct {
 // freeBusyQuery answers RFC 4791 §7.10, for a calendar or for all of a user's that take
 // their time. The Depth is not looked at: to leave out what is deeper would say that
 // a busy person has time.
-func (x *exchange) freeBusyQuery(d *xml.Decoder, root xml.StartElement) error {
-	var q busyRequest
-	if err := readAll(d, d.DecodeElement(&q, &root)); err != nil {
-		return err
-	}
+func (x *exchange) freeBusyQuery(r *resource, q *busyRequest) error {
 	if q.TimeRange == nil {
 		return refuseWith(http.StatusBadRequest, "free-busy-query takes a time-range")
 	}
 	window, err := q.TimeRange.whole()
 	if err != nil {
 		return refuseWith(http.StatusBadRequest, "the time-range %s", err)
-	}
-	r, err := x.find(x.at)
-	if err != nil {
-		return err
 	}
 	ask := query.BusyQuery{From: window.Start, Until: window.End, ByType: true, Meter: x.meter}
 	if r.at.kind() == atCalendar {

@@ -54,16 +54,8 @@ const (
 	chunkBytes = 1 << 20
 )
 
-func (x *exchange) multiget(d *xml.Decoder, root xml.StartElement) error {
-	var q multigetRequest
-	if err := readAll(d, d.DecodeElement(&q, &root)); err != nil {
-		return err
-	}
+func (x *exchange) multiget(r *resource, q *multigetRequest) error {
 	p, err := x.planFor(q.prop, q.propName)
-	if err != nil {
-		return err
-	}
-	r, err := x.find(x.at)
 	if err != nil {
 		return err
 	}

@@ -15,20 +15,12 @@ type matchRequest struct {
 
 // principalMatch answers RFC 3744 §9.3: which members of a collection, at any depth, are the
 // caller, or have a property that names the caller.
-func (x *exchange) principalMatch(d *xml.Decoder, root xml.StartElement) error {
-	var q matchRequest
-	if err := readAll(d, d.DecodeElement(&q, &root)); err != nil {
-		return err
-	}
+func (x *exchange) principalMatch(r *resource, q *matchRequest) error {
 	if err := x.depthZero(); err != nil {
 		return err
 	}
 	if (q.Self == nil) == (q.Property == nil) || q.Property != nil && len(*q.Property) != 1 {
 		return refuseWith(http.StatusBadRequest, "principal-match takes either self or a principal-property with one property in it")
-	}
-	r, err := x.find(x.at)
-	if err != nil {
-		return err
 	}
 	if q.Self != nil {
 		var self []*resource
@@ -96,16 +88,8 @@ type aclRequest struct {
 
 // aclPrincipals answers RFC 3744 §9.2: properties of the users whom the access list of a
 // resource names, as far as the caller can see them.
-func (x *exchange) aclPrincipals(d *xml.Decoder, root xml.StartElement) error {
-	var q aclRequest
-	if err := readAll(d, d.DecodeElement(&q, &root)); err != nil {
-		return err
-	}
+func (x *exchange) aclPrincipals(r *resource, q *aclRequest) error {
 	if err := x.depthZero(); err != nil {
-		return err
-	}
-	r, err := x.find(x.at)
-	if err != nil {
 		return err
 	}
 	hrefs, err := r.hrefsOf(planItem{row: x.byName[dav("acl")]})

@@ -68,14 +68,8 @@ func addressesOf(a addresses, u calendar.User) []string {
 
 // principalSearchable answers RFC 3744 §9.5: by what users can be found. It is no
 // multistatus.
-func (x *exchange) principalSearchable(d *xml.Decoder, _ xml.StartElement) error {
-	if err := readAll(d, d.Skip()); err != nil {
-		return err
-	}
+func (x *exchange) principalSearchable(*resource, *struct{}) error {
 	if err := x.depthZero(); err != nil {
-		return err
-	}
-	if _, err := x.find(x.at); err != nil {
 		return err
 	}
 	m := x.markup()
@@ -92,11 +86,7 @@ func (x *exchange) principalSearchable(d *xml.Decoder, _ xml.StartElement) error
 }
 
 // principalSearch answers RFC 3744 §9.4: users by what their properties say.
-func (x *exchange) principalSearch(d *xml.Decoder, root xml.StartElement) error {
-	var q propertySearches
-	if err := readAll(d, d.DecodeElement(&q, &root)); err != nil {
-		return err
-	}
+func (x *exchange) principalSearch(_ *resource, q *propertySearches) error {
 	if err := q.check(); err != nil {
 		return err
 	}
@@ -121,9 +111,6 @@ func (x *exchange) searchPeople(q principalQuery, matches func(calendar.User, ca
 		err = x.depthZero()
 	}
 	if err != nil {
-		return err
-	}
-	if _, err := x.find(x.at); err != nil {
 		return err
 	}
 	found, err := x.service.FindPeople(x.r.Context(), x.caller, matches)

@@ -30,11 +30,7 @@ var contexts = map[string]func(calendar.User) bool{
 
 // tokenSearch answers with the users in whose name each token stands, or with whose mail
 // address begins with it.
-func (x *exchange) tokenSearch(d *xml.Decoder, root xml.StartElement) error {
-	var q tokenSearch
-	if err := readAll(d, d.DecodeElement(&q, &root)); err != nil {
-		return err
-	}
+func (x *exchange) tokenSearch(_ *resource, q *tokenSearch) error {
 	var words []string
 	for _, token := range q.Tokens {
 		words = append(words, strings.Fields(token)...)

@@ -25,20 +25,12 @@ type queryRequest struct {
 	CalLimit   *string        `xml:"urn:ietf:params:xml:ns:caldav limit>nresults"`
 }
 
-func (x *exchange) calendarQuery(d *xml.Decoder, root xml.StartElement) error {
-	var q queryRequest
-	if err := readAll(d, d.DecodeElement(&q, &root)); err != nil {
-		return err
-	}
+func (x *exchange) calendarQuery(r *resource, q *queryRequest) error {
 	depth, err := x.depth()
 	if err != nil {
 		return err
 	}
-	s, err := x.search(&q)
-	if err != nil {
-		return err
-	}
-	r, err := x.find(x.at)
+	s, err := x.search(q)
 	if err != nil {
 		return err
 	}

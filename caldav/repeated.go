@@ -2,7 +2,6 @@ package caldav
 
 import (
 	"bytes"
-	"encoding/xml"
 	"io"
 	"sync"
 )
@@ -59,10 +58,4 @@ func (x *exchange) question() (q propfindRequest, err error) {
 		x.repeated.remember(body, q)
 	}
 	return q, err
-}
-
-// decode decodes XML within the limits.
-func (x *exchange) decode(source io.Reader, v any) error {
-	d := xml.NewTokenDecoder(newGuard(source, x.limits))
-	return readAll(d, d.Decode(v))
 }

@@ -37,20 +37,12 @@ func (q *syncRequest) check() (limit int, deep bool, err error) {
 
 // syncCollection answers RFC 6578 §3.2: what changed in a calendar or a home since a token,
 // by version, up to the version that it had when the request came.
-func (x *exchange) syncCollection(d *xml.Decoder, root xml.StartElement) error {
-	var q syncRequest
-	if err := readAll(d, d.DecodeElement(&q, &root)); err != nil {
-		return err
-	}
+func (x *exchange) syncCollection(r *resource, q *syncRequest) error {
 	limit, deep, err := q.check()
 	if err != nil {
 		return err
 	}
 	p, err := x.planFor(q.Prop, false)
-	if err != nil {
-		return err
-	}
-	r, err := x.find(x.at)
 	if err != nil {
 		return err
 	}
