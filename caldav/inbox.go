@@ -1,7 +1,6 @@
 package caldav
 
 import (
-	"cmp"
 	"encoding/xml"
 	"net/http"
 	"slices"
@@ -169,87 +168,41 @@ func (x *exchange) patchInbox(all []edit) (o outcome, err error) {
 	return o, err
 }
 
-// messages yields the members of an inbox: none to a caller who may not read the user's own things.
-func (r *resource) messages(yield func(*resource, error) bool) {
-	all, err := r.x.service.Messages(r.x.r.Context(), r.x.caller)
-	if err != nil {
-		if calendar.ReasonOf(err) != calendar.Forbidden {
-			yield(nil, err)
-		}
-		return
-	}
-	for _, i := range all {
-		if !yield(r.x.message(i), nil) {
-			return
-		}
-	}
-}
-
 // message is the member of the caller's inbox that a message is.
-func (x *exchange) message(i calendar.InboxItem) *resource {
-	return &resource{x: x, at: x.messageAt(i.Name), object: i.Object()}
-}
-
-func (x *exchange) messageAt(name calendar.ObjectName) place {
-	return place{form: formItem, user: x.at.user, object: name}
+func (r *resource) message(i calendar.InboxItem) *resource {
+	return &resource{x: r.x, at: place{form: formItem, user: r.at.user, object: i.Name}, object: i.Object()}
 }
 
 // getMessages answers a multiget for an inbox.
-func (x *exchange) getMessages(p plan, hrefs []string) error {
-	all, err := x.service.Messages(x.r.Context(), x.caller)
+func (r *resource) getMessages(p plan, hrefs []string) error {
+	all, err := r.x.service.Messages(r.x.r.Context(), r.x.caller)
 	if err != nil {
 		return err
 	}
-	there := make(map[place]calendar.InboxItem, len(all))
+	there := make(map[place]*resource, len(all))
 	for _, i := range all {
-		there[x.messageAt(i.Name)] = i
+		m := r.message(i)
+		there[m.at] = m
 	}
-	ms := x.multistatus(p)
+	ms := r.x.multistatus(p)
 	for _, href := range hrefs {
-		at, err := x.parseHref(href)
-		i, known := there[at]
-		if err != nil || !known {
-			if err := ms.gone(href); err != nil {
-				return err
-			}
-			continue
+		at, err := r.x.parseHref(href)
+		m, known := there[at]
+		if err == nil && known {
+			delete(there, at)
+			err = ms.add(m)
+		} else {
+			err = ms.gone(href)
 		}
-		delete(there, at)
-		if err := ms.add(x.message(i)); err != nil {
+		if err != nil {
 			return err
 		}
 	}
 	return ms.end()
 }
 
-// syncInbox tells which messages came or went.
-func (x *exchange) syncInbox(p plan, since calendar.SyncToken, limit int) error {
-	changes, err := x.service.MessageChanges(x.r.Context(), x.caller, since)
-	if err != nil {
-		return err
-	}
-	list := make([]listed, 0, len(changes.There)+len(changes.Gone))
-	for _, i := range changes.There {
-		list = append(list, listed{version: i.Version, there: x.message(i)})
-	}
-	for _, i := range changes.Gone {
-		list = append(list, listed{version: i.Version, at: x.messageAt(i.Name)})
-	}
-	slices.SortFunc(list, func(a, b listed) int { return cmp.Compare(a.version, b.version) })
-	return x.syncList(p, list, since, changes.Now, limit)
-}
-
 // discard answers DELETE of a message. It answers no invitation: that is done in the calendar.
-func (x *exchange) discard() error {
-	when, err := x.precondition()
-	if err != nil {
-		return err
-	}
-	if err := x.service.Discard(x.r.Context(), x.caller, x.at.object, when); err != nil {
-		return err
-	}
-	return x.done(false)
-}
+func (x *exchange) discard() error { return takeOut(x, x.at.object, x.service.Discard) }
 
 // telling is what Schedule-Reply says (RFC 6638 §8.1): an invitation that is thrown away is declined, unless the client
 // does not want that.

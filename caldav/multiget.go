@@ -60,7 +60,7 @@ func (x *exchange) multiget(r *resource, q *multigetRequest) error {
 		return err
 	}
 	if x.at.kind() == atInbox {
-		return x.getMessages(p, q.hrefs)
+		return r.getMessages(p, q.hrefs)
 	}
 	f := newFetcher(x, p.data, r.calendar)
 	defer f.leave()

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/service"
 )
 
 // node is what differs by kind of resource. The rest is the same for all, or a row of another table says for which
@@ -36,22 +37,15 @@ func nodes() [len(layout)]node {
 		atPrincipal:  func(n *node) { n.types = always("<d:collection/><d:principal/>") },
 		atOutbox:     func(n *node) { n.types = always("<d:collection/><c:schedule-outbox/>") },
 		atHome: func(n *node) {
-			n.members = (*resource).homeChildren
-			n.sync = func(x *exchange, _ *resource, p plan, since calendar.SyncToken, limit int, deep bool) error {
-				return x.syncHome(p, since, limit, deep)
-			}
+			n.members, n.sync = (*resource).homeChildren, (*exchange).syncHome
 		},
 		atBox: func(n *node) {
-			n.types, n.members, n.token = always("<d:collection/><cs:notification/>"), (*resource).boxChildren, (*resource).boxToken
-			n.sync = func(x *exchange, r *resource, p plan, since calendar.SyncToken, limit int, _ bool) error {
-				return x.syncBox(r, p, since, limit)
-			}
+			n.types = always("<d:collection/><cs:notification/>")
+			box[calendar.Notification]{(*service.Service).NotificationChanges, (*resource).notice}.in(n)
 		},
 		atInbox: func(n *node) {
-			n.types, n.members, n.token = always("<d:collection/><c:schedule-inbox/>"), (*resource).inboxChildren, (*resource).inboxToken
-			n.sync = func(x *exchange, _ *resource, p plan, since calendar.SyncToken, limit int, _ bool) error {
-				return x.syncInbox(p, since, limit)
-			}
+			n.types = always("<d:collection/><c:schedule-inbox/>")
+			box[calendar.InboxItem]{(*service.Service).MessageChanges, (*resource).message}.in(n)
 		},
 		atCalendar: func(n *node) {
 			*n = node{
@@ -91,8 +85,6 @@ func none(*resource) iter.Seq2[*resource, error] { return func(func(*resource, e
 func (r *resource) fixedMembers() iter.Seq2[*resource, error]     { return r.fixed }
 func (r *resource) principals() iter.Seq2[*resource, error]       { return r.x.principals }
 func (r *resource) homeChildren() iter.Seq2[*resource, error]     { return r.homeMembers }
-func (r *resource) boxChildren() iter.Seq2[*resource, error]      { return r.notices }
-func (r *resource) inboxChildren() iter.Seq2[*resource, error]    { return r.messages }
 func (r *resource) calendarChildren() iter.Seq2[*resource, error] { return r.objects }
 
 func (r *resource) calendarTypes() string {

@@ -2,32 +2,13 @@ package caldav
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/xml"
 	"net/http"
-	"slices"
 
 	"caldav-mcp-server/calendar"
 )
 
 func (r *resource) notificationURL(m *markup) error { return r.ownPlace(m, formBox) }
-
-// notices yields the members of a box: none to a caller who may not read the user's own things, so that
-// they can look at what is around it.
-func (r *resource) notices(yield func(*resource, error) bool) {
-	all, err := r.x.service.Notifications(r.x.r.Context(), r.x.caller)
-	if err != nil {
-		if calendar.ReasonOf(err) != calendar.Forbidden {
-			yield(nil, err)
-		}
-		return
-	}
-	for _, n := range all {
-		if !yield(r.notice(n), nil) {
-			return
-		}
-	}
-}
 
 // notice is the member of a box that a notification is.
 func (r *resource) notice(n calendar.Notification) *resource {
@@ -115,33 +96,7 @@ func (x *exchange) getNotice(r *resource) error {
 
 // dismiss answers DELETE of a notification. To remove an invitation is not to decline it
 // (caldav-sharing §4): clients do so once they have shown it.
-func (x *exchange) dismiss() error {
-	when, err := x.precondition()
-	if err != nil {
-		return err
-	}
-	if err := x.service.Dismiss(x.r.Context(), x.caller, x.at.notice, when); err != nil {
-		return err
-	}
-	return x.done(false)
-}
-
-// syncBox tells which notifications came, changed or went.
-func (x *exchange) syncBox(r *resource, p plan, since calendar.SyncToken, limit int) error {
-	changes, err := x.service.NotificationChanges(x.r.Context(), x.caller, since)
-	if err != nil {
-		return err
-	}
-	list := make([]listed, 0, len(changes.There)+len(changes.Gone))
-	for _, n := range changes.There {
-		list = append(list, listed{version: n.Version, there: r.notice(n)})
-	}
-	for _, n := range changes.Gone {
-		list = append(list, listed{version: n.Version, at: place{form: formNotice, user: x.at.user, notice: n.Name}})
-	}
-	slices.SortFunc(list, func(a, b listed) int { return cmp.Compare(a.version, b.version) })
-	return x.syncList(p, list, since, changes.Now, limit)
-}
+func (x *exchange) dismiss() error { return takeOut(x, x.at.notice, x.service.Dismiss) }
 
 // replyRequest is CS:invite-reply (caldav-sharing §6.22).
 type replyRequest struct {

@@ -130,7 +130,7 @@ func (s *search) look(r *resource, d depth) error {
 	case r.at.kind() == atCalendar:
 		return s.in(r)
 	case r.at.kind() == atInbox:
-		return s.inMessages()
+		return s.inMessages(r)
 	}
 	return s.everywhere(r)
 }
@@ -165,7 +165,7 @@ func (s *search) full() bool {
 }
 
 // inMessages searches the caller's inbox (RFC 6638 §2.2).
-func (s *search) inMessages() error {
+func (s *search) inMessages(inbox *resource) error {
 	for i, err := range s.x.service.QueryMessages(s.x.r.Context(), s.x.caller, s.query) {
 		if err != nil {
 			return err
@@ -173,7 +173,7 @@ func (s *search) inMessages() error {
 		if s.full() {
 			return nil
 		}
-		if err := s.add(s.x.message(i)); err != nil {
+		if err := s.add(inbox.message(i)); err != nil {
 			return err
 		}
 	}

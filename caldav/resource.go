@@ -193,16 +193,6 @@ func (r *resource) calendarToken() (string, error) {
 	return token.String(), err
 }
 
-func (r *resource) boxToken() (string, error) {
-	changes, err := r.x.service.NotificationChanges(r.x.r.Context(), r.x.caller, calendar.SyncToken{})
-	return changes.Now.String(), err
-}
-
-func (r *resource) inboxToken() (string, error) {
-	changes, err := r.x.service.MessageChanges(r.x.r.Context(), r.x.caller, calendar.SyncToken{})
-	return changes.Now.String(), err
-}
-
 func (r *resource) homeToken() (string, error) { return r.x.homeToken() }
 
 // tokenOf returns the token for a calendar as the caller sees it.

@@ -8,10 +8,9 @@ import (
 
 // listed is a change in a list that is read as a whole: a home, or a box of notifications.
 type listed struct {
+	*resource
 	version calendar.Version
-	at      place
-	// there is nil for what is gone.
-	there *resource
+	gone    bool
 	// closed tells that what changed within is asked for, and is told only by the member itself.
 	closed bool
 }
@@ -29,14 +28,14 @@ func (x *exchange) syncList(p plan, list []listed, since, now calendar.SyncToken
 	for _, change := range list {
 		var err error
 		switch {
-		case change.there == nil:
+		case change.gone:
 			err = ms.gone(x.href(change.at))
 		case change.closed:
 			// RFC 6578 §3.3: the member takes the report, and its parent does not answer for it.
 			ms.refused(change.at, http.StatusForbidden, "d:sync-traversal-supported")
 			err = ms.flush(flushBytes)
 		default:
-			err = ms.add(change.there)
+			err = ms.add(change.resource)
 		}
 		if err != nil {
 			return err
@@ -52,18 +51,15 @@ func (x *exchange) syncList(p plan, list []listed, since, now calendar.SyncToken
 // syncHome tells which calendars were added to the caller's home, changed or went from it.
 // A calendar that is no longer shared is as gone as a deleted one. deep asks for the objects of the calendars as well:
 // each calendar numbers its own changes, and its token is its own.
-func (x *exchange) syncHome(p plan, since calendar.SyncToken, limit int, deep bool) error {
+func (x *exchange) syncHome(_ *resource, p plan, since calendar.SyncToken, limit int, deep bool) error {
 	changes, err := x.service.HomeChanges(x.r.Context(), x.caller, since)
 	if err != nil {
 		return err
 	}
 	list := make([]listed, 0, len(changes.List))
 	for _, change := range changes.List {
-		l := listed{version: change.Version, closed: deep, at: place{form: formCalendar, user: x.at.user, calendar: change.Address}}
-		if !change.Gone {
-			l.there = &resource{x: x, at: l.at, calendar: change.Calendar}
-		}
-		list = append(list, l)
+		at := place{form: formCalendar, user: x.at.user, calendar: change.Address}
+		list = append(list, listed{&resource{x: x, at: at, calendar: change.Calendar}, change.Version, change.Gone, deep})
 	}
 	return x.syncList(p, list, since, changes.Now, limit)
 }

@@ -23,18 +23,13 @@ type Notice struct {
 	Data []byte
 }
 
-// NoticeBox is all that a user was told, with what is gone by now.
-type NoticeBox struct {
-	// Version is that of the latest change, Pruned of the latest removal that was forgotten.
-	Version, Pruned Version
-	// Notices are by name.
-	Notices []Notice
-}
+// Latest implements [BoxItem].
+func (n Notice) Latest() (Version, bool) { return n.Version, n.Gone }
 
 // NoticeReader is the part of a Store that knows what users were told.
 type NoticeReader interface {
 	// Notices returns what a user was told; the zero box where that is nothing.
-	Notices(ctx context.Context, user UserID) (NoticeBox, error)
+	Notices(ctx context.Context, user UserID) (Box[Notice], error)
 }
 
 // NoticeKeeper is the part of a Tx that tells users something. A writer that locks several boxes does
@@ -64,6 +59,8 @@ type Notification struct {
 	Version Version    `json:"-"`
 	Created time.Time  `json:"-"`
 	ETag    ETag       `json:"-"`
+	// Gone tells that there is none of that name any more; nothing else is known of it then.
+	Gone bool `json:"-"`
 
 	// Reply tells that the sharee has answered; else it is the sharee who is told.
 	Reply      bool         `json:"reply,omitempty"`
@@ -81,6 +78,9 @@ type Notification struct {
 	Title string `json:"title,omitempty"`
 	Kinds Kinds  `json:"kinds,omitempty"`
 }
+
+// Latest implements [BoxItem].
+func (n Notification) Latest() (Version, bool) { return n.Version, n.Gone }
 
 // Notices are the names under which the sharee and the owner are told of a share.
 func (s Share) Notices() (sharees, owners NoticeName) {
@@ -105,7 +105,10 @@ func (n Notification) Encode(now time.Time) Notice {
 
 // Decode reads a notice back.
 func (n Notice) Decode() (Notification, error) {
-	var out Notification
+	out := Notification{Gone: n.Gone}
+	if n.Gone {
+		n.Data = []byte("{}")
+	}
 	if err := json.Unmarshal(n.Data, &out); err != nil {
 		return out, fmt.Errorf("reading the notice %s: %w", n.Name, err)
 	}
@@ -120,13 +123,4 @@ func (s Share) About(cal Calendar) Notification {
 		Invitation: s.Invitation(), Calendar: cal.ID, Owner: Person{Name: cal.OwnerName}, Segment: cal.Segment,
 		Sharee: PersonOf(s.User), Access: s.Access, Status: s.Status, Kinds: cal.Kinds,
 	}
-}
-
-// NotificationChanges is what changed in what a user was told.
-type NotificationChanges struct {
-	// Now is the token for the notifications as they are.
-	Now SyncToken
-	// There are those that are new or changed, Gone the removed ones; each by Version.
-	There []Notification
-	Gone  []Notice
 }

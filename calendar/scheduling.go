@@ -32,6 +32,9 @@ type InboxItem struct {
 	Data []byte
 }
 
+// Latest implements [BoxItem].
+func (i InboxItem) Latest() (Version, bool) { return i.Version, i.Gone }
+
 // InboxNote is what is known of a message whose text was not read.
 type InboxNote struct {
 	Name ObjectName
@@ -81,28 +84,12 @@ func (s Scheduling) Reception(all []Calendar) CalendarID {
 	return oldest.ID
 }
 
-// MessageChanges is what changed in an inbox.
-type MessageChanges struct {
-	// Now is the token for the inbox as it is.
-	Now SyncToken
-	// There are those that are new or changed, Gone the removed ones; each by Version.
-	There, Gone []InboxItem
-}
-
-// Inbox is all that came to a user, with what is gone by now.
-type Inbox struct {
-	// Version is that of the latest change, Pruned of the latest removal that was forgotten.
-	Version, Pruned Version
-	// Items are by name.
-	Items []InboxItem
-}
-
 // SchedulingReader is the part of a Store that knows how users are scheduled with.
 type SchedulingReader interface {
 	// Scheduling returns how a user wants to be scheduled with; the zero value when they never said.
 	Scheduling(ctx context.Context, user UserID) (Scheduling, error)
 	// Inbox returns what came to a user; the zero inbox where that is nothing.
-	Inbox(ctx context.Context, user UserID) (Inbox, error)
+	Inbox(ctx context.Context, user UserID) (Box[InboxItem], error)
 	// InboxItem returns one message that is there; NotFound where it is not.
 	InboxItem(ctx context.Context, user UserID, name ObjectName) (InboxItem, error)
 	// Proposals returns the latest messages of MethodCounter that are there, at most so many, the oldest first; without their texts.

@@ -24,8 +24,8 @@ func scanInboxItem(row scanner) (calendar.InboxItem, error) {
 
 // Inbox implements [calendar.Store]. Should it change between the two reads, its items are newer than its version, and
 // are told of a second time.
-func (s *Store) Inbox(ctx context.Context, user calendar.UserID) (calendar.Inbox, error) {
-	in, err := rowOrNone(s.brief(ctx), s.reads, scanInto(func(in *calendar.Inbox) []any {
+func (s *Store) Inbox(ctx context.Context, user calendar.UserID) (calendar.Box[calendar.InboxItem], error) {
+	in, err := rowOrNone(s.brief(ctx), s.reads, scanInto(func(in *calendar.Box[calendar.InboxItem]) []any {
 		return []any{&in.Version, &in.Pruned}
 	}), `SELECT version, pruned FROM inboxes WHERE user_id = $1`, user)
 	if err != nil || in.Version == 0 {

@@ -75,7 +75,7 @@ func (s *Ledger) remind(ctx context.Context, c calendar.Caller, cal calendar.Cal
 			return err
 		}
 		kept := func(n calendar.Notice) bool { return n.Name == share.Invitation().Notice() && !n.Gone }
-		if slices.ContainsFunc(box.Notices, kept) {
+		if slices.ContainsFunc(box.Items, kept) {
 			continue
 		}
 		err = s.change(ctx, c, func(w *work) error {

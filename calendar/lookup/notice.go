@@ -11,7 +11,7 @@ import (
 // Notifications returns what the caller was told, the latest change last.
 func (s *Reader) Notifications(ctx context.Context, c calendar.Caller) ([]calendar.Notification, error) {
 	changes, err := s.NotificationChanges(ctx, c, calendar.SyncToken{})
-	return changes.There, err
+	return changes.Items, err
 }
 
 // Notification returns one of them.
@@ -29,13 +29,29 @@ func (s *Reader) Notification(ctx context.Context, c calendar.Caller, name calen
 // Dismissed tells whether there was a notification of that name.
 func (s *Reader) Dismissed(ctx context.Context, c calendar.Caller, name calendar.NoticeName) (bool, error) {
 	box, err := s.store.Notices(ctx, c.User.ID)
-	return slices.ContainsFunc(box.Notices, func(n calendar.Notice) bool { return n.Name == name && n.Gone }), err
+	return slices.ContainsFunc(box.Items, func(n calendar.Notice) bool { return n.Name == name && n.Gone }), err
 }
 
 // NotificationChanges tells what changed among the caller's notifications since a token; the
 // zero token yields all that there are.
-func (s *Reader) NotificationChanges(ctx context.Context, c calendar.Caller, since calendar.SyncToken) (calendar.NotificationChanges, error) {
-	var changes calendar.NotificationChanges
+func (s *Reader) NotificationChanges(ctx context.Context, c calendar.Caller, since calendar.SyncToken) (changes calendar.BoxChanges[calendar.Notification], err error) {
+	// A home's token begins with the user's id as well.
+	told, err := boxChanges(ctx, s, c, "notices-", s.store.Notices, since)
+	changes.Now = told.Now
+	for _, n := range told.Items {
+		read, err := n.Decode()
+		if err != nil {
+			return changes, err
+		}
+		changes.Items = append(changes.Items, read)
+	}
+	return changes, err
+}
+
+// boxChanges tells what changed in a box of the caller's since a token, which tells by the name that it is of that box.
+func boxChanges[T calendar.BoxItem](ctx context.Context, s *Reader, c calendar.Caller, name calendar.CalendarID,
+	open func(context.Context, calendar.UserID) (calendar.Box[T], error), since calendar.SyncToken,
+) (changes calendar.BoxChanges[T], err error) {
 	if err := c.MayOwn(calendar.ReadObjects); err != nil {
 		return changes, err
 	}
@@ -43,29 +59,23 @@ func (s *Reader) NotificationChanges(ctx context.Context, c calendar.Caller, sin
 	if err != nil {
 		return changes, err
 	}
-	box, err := s.store.Notices(ctx, c.User.ID)
+	box, err := open(ctx, c.User.ID)
 	if err != nil {
 		return changes, err
 	}
-	// A home's token begins with the user's id as well.
-	past := calendar.History{Epoch: epoch, Of: calendar.CalendarID("notices-" + c.User.ID), Version: box.Version, Pruned: box.Pruned}
+	past := calendar.History{Epoch: epoch, Of: name + calendar.CalendarID(c.User.ID), Version: box.Version, Pruned: box.Pruned}
 	if err := past.Check(since); err != nil {
 		return changes, err
 	}
 	changes.Now = past.Now()
-	slices.SortFunc(box.Notices, func(a, b calendar.Notice) int { return cmp.Compare(a.Version, b.Version) })
-	for _, n := range box.Notices {
-		switch {
-		case n.Version <= since.Version:
-		case n.Gone && since != (calendar.SyncToken{}):
-			changes.Gone = append(changes.Gone, n)
-		case !n.Gone:
-			read, err := n.Decode()
-			if err != nil {
-				return changes, err
-			}
-			changes.There = append(changes.There, read)
-		}
-	}
+	changes.Items = slices.DeleteFunc(box.Items, func(i T) bool {
+		version, gone := i.Latest()
+		return version <= since.Version || gone && since == (calendar.SyncToken{})
+	})
+	slices.SortFunc(changes.Items, func(a, b T) int {
+		one, _ := a.Latest()
+		other, _ := b.Latest()
+		return cmp.Compare(one, other)
+	})
 	return changes, nil
 }

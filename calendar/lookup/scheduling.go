@@ -1,9 +1,7 @@
 package lookup
 
 import (
-	"cmp"
 	"context"
-	"slices"
 
 	"caldav-mcp-server/calendar"
 )
@@ -11,7 +9,7 @@ import (
 // Messages returns what came to the caller's inbox, the latest last.
 func (s *Reader) Messages(ctx context.Context, c calendar.Caller) ([]calendar.InboxItem, error) {
 	changes, err := s.MessageChanges(ctx, c, calendar.SyncToken{})
-	return changes.There, err
+	return changes.Items, err
 }
 
 // Message returns one of them.
@@ -35,35 +33,8 @@ func (s *Reader) ProposalsTo(ctx context.Context, c calendar.Caller, most int) (
 }
 
 // MessageChanges tells what changed in the caller's inbox since a token; the zero token yields all that there is.
-func (s *Reader) MessageChanges(ctx context.Context, c calendar.Caller, since calendar.SyncToken) (calendar.MessageChanges, error) {
-	var changes calendar.MessageChanges
-	if err := c.MayOwn(calendar.ReadObjects); err != nil {
-		return changes, err
-	}
-	epoch, err := s.store.Epoch(ctx)
-	if err != nil {
-		return changes, err
-	}
-	in, err := s.store.Inbox(ctx, c.User.ID)
-	if err != nil {
-		return changes, err
-	}
-	past := calendar.History{Epoch: epoch, Of: calendar.CalendarID("inbox-" + c.User.ID), Version: in.Version, Pruned: in.Pruned}
-	if err := past.Check(since); err != nil {
-		return changes, err
-	}
-	changes.Now = past.Now()
-	slices.SortFunc(in.Items, func(a, b calendar.InboxItem) int { return cmp.Compare(a.Version, b.Version) })
-	for _, i := range in.Items {
-		switch {
-		case i.Version <= since.Version:
-		case i.Gone && since != (calendar.SyncToken{}):
-			changes.Gone = append(changes.Gone, i)
-		case !i.Gone:
-			changes.There = append(changes.There, i)
-		}
-	}
-	return changes, nil
+func (s *Reader) MessageChanges(ctx context.Context, c calendar.Caller, since calendar.SyncToken) (calendar.BoxChanges[calendar.InboxItem], error) {
+	return boxChanges(ctx, s, c, "inbox-", s.store.Inbox, since)
 }
 
 // Scheduling tells how the caller wants to be scheduled with. The calendar is the one into which invitations are put as

@@ -322,11 +322,12 @@ func TestNotificationsSynchronize(t *testing.T) {
 				t.Fatal(err)
 			}
 			words := []string{}
-			for _, n := range changes.There {
-				words = append(words, n.Title)
-			}
-			for range changes.Gone {
-				words = append(words, "gone")
+			for _, n := range changes.Items {
+				word := n.Title
+				if n.Gone {
+					word = "gone"
+				}
+				words = append(words, word)
 			}
 			return strings.Join(words, " ")
 		}

@@ -20,7 +20,7 @@ func noticeTests() []test {
 }
 
 // box is what a user was told.
-func (b *bundle) box(user calendar.User) calendar.NoticeBox {
+func (b *bundle) box(user calendar.User) calendar.Box[calendar.Notice] {
 	b.Helper()
 	box, err := b.Notices(b.Context(), user.ID)
 	b.must(err)
@@ -46,26 +46,26 @@ func (b *bundle) untell(user calendar.User, name calendar.NoticeName) {
 
 func noticesTold(b *bundle) {
 	bob := b.user("bob")
-	same(b, "nothing", b.box(bob), calendar.NoticeBox{})
+	same(b, "nothing", b.box(bob), calendar.Box[calendar.Notice]{})
 	first := calendar.Notice{Name: "a", Created: b.now(), Waits: true, Data: []byte("one")}
 	second := calendar.Notice{Name: "b", Created: b.now(), Data: []byte("two")}
 	b.tell(bob, first, second)
 	first.Version, second.Version = 1, 2
-	same(b, "two", b.box(bob), calendar.NoticeBox{Version: 2, Notices: []calendar.Notice{first, second}})
+	same(b, "two", b.box(bob), calendar.Box[calendar.Notice]{Version: 2, Items: []calendar.Notice{first, second}})
 	b.pass(time.Minute)
 	first.Created, first.Waits, first.Data = b.now(), false, []byte("three")
 	b.tell(bob, first)
 	first.Version = 3
-	same(b, "one replaced", b.box(bob), calendar.NoticeBox{Version: 3, Notices: []calendar.Notice{first, second}})
+	same(b, "one replaced", b.box(bob), calendar.Box[calendar.Notice]{Version: 3, Items: []calendar.Notice{first, second}})
 	b.untell(bob, "b")
 	gone := calendar.Notice{Name: "b", Version: 4, Created: second.Created, Gone: true}
-	same(b, "one taken back", b.box(bob), calendar.NoticeBox{Version: 4, Notices: []calendar.Notice{first, gone}})
+	same(b, "one taken back", b.box(bob), calendar.Box[calendar.Notice]{Version: 4, Items: []calendar.Notice{first, gone}})
 	b.untell(bob, "b")
 	b.untell(bob, "c")
 	same(b, "what is not there is not taken back", b.box(bob).Version, 4)
 	second.Version = 5
 	b.tell(bob, second)
-	same(b, "one told again", b.box(bob), calendar.NoticeBox{Version: 5, Notices: []calendar.Notice{first, second}})
+	same(b, "one told again", b.box(bob), calendar.Box[calendar.Notice]{Version: 5, Items: []calendar.Notice{first, second}})
 }
 
 func noticesApart(b *bundle) {
@@ -73,7 +73,7 @@ func noticesApart(b *bundle) {
 	b.tell(ann, calendar.Notice{Name: "a", Created: b.now(), Data: []byte("hers")})
 	b.tell(bob, calendar.Notice{Name: "a", Created: b.now(), Data: []byte("his")})
 	b.untell(ann, "a")
-	same(b, "his", string(b.box(bob).Notices[0].Data), "his")
+	same(b, "his", string(b.box(bob).Items[0].Data), "his")
 	b.refused(b.Update(b.Context(), func(tx calendar.Tx) error {
 		return tx.PutNotice(b.Context(), "nobody", calendar.Notice{Name: "a", Created: b.now()})
 	}), calendar.NotFound, "")
@@ -89,19 +89,19 @@ func noticesGrowOld(b *bundle) {
 	b.tell(bob, later)
 	b.must(b.Prune(b.Context(), b.now()))
 	waits.Version, later.Version = 1, 3
-	same(b, "his", b.box(bob), calendar.NoticeBox{Version: 4, Pruned: 4, Notices: []calendar.Notice{waits, later}})
-	same(b, "eve's, where nothing grew old", b.box(eve), calendar.NoticeBox{Version: 1, Notices: []calendar.Notice{waits}})
+	same(b, "his", b.box(bob), calendar.Box[calendar.Notice]{Version: 4, Pruned: 4, Items: []calendar.Notice{waits, later}})
+	same(b, "eve's, where nothing grew old", b.box(eve), calendar.Box[calendar.Notice]{Version: 1, Items: []calendar.Notice{waits}})
 	b.untell(eve, "a")
 	b.pass(time.Hour)
 	b.must(b.Prune(b.Context(), b.now()))
-	same(b, "eve's, of which the removal is forgotten", b.box(eve), calendar.NoticeBox{Version: 3, Pruned: 3})
+	same(b, "eve's, of which the removal is forgotten", b.box(eve), calendar.Box[calendar.Notice]{Version: 3, Pruned: 3})
 }
 
 func noticesGo(b *bundle) {
 	bob := b.user("bob")
 	b.tell(bob, calendar.Notice{Name: "a", Created: b.now(), Data: []byte("x")})
 	b.must(b.DeleteUser(b.Context(), bob.ID))
-	same(b, "his", b.box(bob), calendar.NoticeBox{})
+	same(b, "his", b.box(bob), calendar.Box[calendar.Notice]{})
 }
 
 func noticesOfGoneUsers(b *bundle) {
@@ -121,7 +121,7 @@ func noticesOfGoneUsers(b *bundle) {
 	b.tell(bob, about(asked), about(kept))
 	b.tell(eve, about(answered))
 	b.must(b.DeleteUser(b.Context(), ann.ID))
-	for _, n := range slices.Concat(b.box(bob).Notices, b.box(eve).Notices) {
+	for _, n := range slices.Concat(b.box(bob).Items, b.box(eve).Items) {
 		same(b, string(n.Name)+" is gone", n.Gone, n.Name != kept)
 	}
 	same(b, "the boxes moved on", []calendar.Version{b.box(bob).Version, b.box(eve).Version}, []calendar.Version{3, 2})
@@ -136,7 +136,7 @@ func noticesBounded(b *bundle) {
 	}
 	b.tell(bob, notices...)
 	var there []calendar.NoticeName
-	for _, n := range b.box(bob).Notices {
+	for _, n := range b.box(bob).Items {
 		if !n.Gone {
 			there = append(there, n.Name)
 		}

@@ -269,7 +269,7 @@ func scheduledApart(b *bundle) {
 	}
 }
 
-func (b *bundle) inbox(user calendar.User) calendar.Inbox {
+func (b *bundle) inbox(user calendar.User) calendar.Box[calendar.InboxItem] {
 	b.Helper()
 	in, err := b.Inbox(b.Context(), user.ID)
 	b.must(err)
@@ -305,11 +305,11 @@ func (b *bundle) stale(user calendar.User, name calendar.ObjectName, seen calend
 
 func inboxTakes(b *bundle) {
 	ann, bob := b.user("ann"), b.user("bob")
-	same(b, "nothing", b.inbox(ann), calendar.Inbox{})
+	same(b, "nothing", b.inbox(ann), calendar.Box[calendar.InboxItem]{})
 	one, two := b.item("one"), b.item("two")
 	b.deliver(ann, one, two)
 	one.Version, two.Version = 1, 2
-	same(b, "two", b.inbox(ann), calendar.Inbox{Version: 2, Items: []calendar.InboxItem{one, two}})
+	same(b, "two", b.inbox(ann), calendar.Box[calendar.InboxItem]{Version: 2, Items: []calendar.InboxItem{one, two}})
 	one.Data = []byte("another")
 	b.deliver(ann, one)
 	one.Version = 3
@@ -317,8 +317,8 @@ func inboxTakes(b *bundle) {
 	b.discard(ann, "two")
 	b.discard(ann, "three")
 	gone := calendar.InboxItem{Name: "two", Version: 4, Created: two.Created, Gone: true}
-	same(b, "one replaced, one gone", b.inbox(ann), calendar.Inbox{Version: 4, Items: []calendar.InboxItem{one, gone}})
-	same(b, "another user's", b.inbox(bob), calendar.Inbox{})
+	same(b, "one replaced, one gone", b.inbox(ann), calendar.Box[calendar.InboxItem]{Version: 4, Items: []calendar.InboxItem{one, gone}})
+	same(b, "another user's", b.inbox(bob), calendar.Box[calendar.InboxItem]{})
 	b.deliver(ann, two)
 	two.Version = b.inbox(ann).Version
 	b.stale(ann, "two", two.Version-1)
@@ -326,7 +326,7 @@ func inboxTakes(b *bundle) {
 	b.update(func(tx calendar.Tx) error { return tx.DropInboxItem(b.Context(), ann.ID, "two", two.Version) })
 	b.stale(ann, "two", two.Version)
 	b.must(b.DeleteUser(b.Context(), ann.ID))
-	same(b, "of a user who is gone", b.inbox(ann), calendar.Inbox{})
+	same(b, "of a user who is gone", b.inbox(ann), calendar.Box[calendar.InboxItem]{})
 }
 
 func inboxGrowsOld(b *bundle) {
@@ -338,7 +338,7 @@ func inboxGrowsOld(b *bundle) {
 	b.deliver(ann, three)
 	three.Version = 4
 	b.must(b.Prune(b.Context(), b.now()))
-	same(b, "what is left", b.inbox(ann), calendar.Inbox{Version: 5, Pruned: 5, Items: []calendar.InboxItem{three}})
+	same(b, "what is left", b.inbox(ann), calendar.Box[calendar.InboxItem]{Version: 5, Pruned: 5, Items: []calendar.InboxItem{three}})
 }
 
 // inboxesAlike: a message to many is in each inbox as it was written, and counts in each by itself.

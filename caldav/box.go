@@ -1,0 +1,69 @@
+package caldav
+
+import (
+	"context"
+	"iter"
+
+	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/service"
+)
+
+// box is a collection of what a user is told, or of what came to their inbox.
+type box[T calendar.BoxItem] struct {
+	changes func(*service.Service, context.Context, calendar.Caller, calendar.SyncToken) (calendar.BoxChanges[T], error)
+	// member is what an item is in it.
+	member func(in *resource, item T) *resource
+}
+
+// in makes a kind of resource such a box.
+func (b box[T]) in(n *node) { n.members, n.token, n.sync = b.members, b.token, b.sync }
+
+// members yields those that are there: none to a caller who may not read the user's own things, so that
+// they can look at what is around it.
+func (b box[T]) members(r *resource) iter.Seq2[*resource, error] {
+	return func(yield func(*resource, error) bool) {
+		all, err := b.changes(r.x.service, r.x.r.Context(), r.x.caller, calendar.SyncToken{})
+		if err != nil {
+			if calendar.ReasonOf(err) != calendar.Forbidden {
+				yield(nil, err)
+			}
+			return
+		}
+		for _, item := range all.Items {
+			if !yield(b.member(r, item), nil) {
+				return
+			}
+		}
+	}
+}
+
+func (b box[T]) token(r *resource) (string, error) {
+	all, err := b.changes(r.x.service, r.x.r.Context(), r.x.caller, calendar.SyncToken{})
+	return all.Now.String(), err
+}
+
+// sync tells what came, changed or went.
+func (b box[T]) sync(x *exchange, r *resource, p plan, since calendar.SyncToken, limit int, _ bool) error {
+	changes, err := b.changes(x.service, x.r.Context(), x.caller, since)
+	if err != nil {
+		return err
+	}
+	list := make([]listed, len(changes.Items))
+	for i, item := range changes.Items {
+		list[i].resource = b.member(r, item)
+		list[i].version, list[i].gone = item.Latest()
+	}
+	return x.syncList(p, list, since, changes.Now, limit)
+}
+
+// takeOut answers DELETE of what has a name in a box.
+func takeOut[Name any](x *exchange, name Name, remove func(context.Context, calendar.Caller, Name, calendar.Precondition) error) error {
+	when, err := x.precondition()
+	if err != nil {
+		return err
+	}
+	if err := remove(x.r.Context(), x.caller, name, when); err != nil {
+		return err
+	}
+	return x.done(false)
+}
