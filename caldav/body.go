@@ -62,7 +62,7 @@ func broken(err error) error {
 
 // objectBody reads a calendar object.
 func (x *exchange) objectBody() ([]byte, error) {
-	limit := x.service.Limits().ObjectBytes
+	limit := x.Service.Limits().ObjectBytes
 	source, err := x.body(limit)
 	var b bytes.Buffer
 	if err == nil {
@@ -92,7 +92,7 @@ func lapsed(err error) bool {
 // meteredBody reads a calendar object once there is room for it, and makes room for what is read out of it. Until then a
 // client that sends slowly holds no more than its body; one that does not say how long that is, as long a one as there may be.
 func (x *exchange) meteredBody() ([]byte, error) {
-	limit := x.service.Limits().ObjectBytes
+	limit := x.Service.Limits().ObjectBytes
 	length := x.r.ContentLength
 	if length < 0 {
 		length = limit
@@ -114,7 +114,7 @@ var errNoBody = refuseWith(http.StatusBadRequest, "this method takes an XML body
 
 // read decodes the request's XML into v; errNoBody when there is none.
 func (x *exchange) read(v any) error {
-	source, err := x.body(x.limits.BodyBytes)
+	source, err := x.body(x.Limits.BodyBytes)
 	if err != nil {
 		return err
 	}
@@ -123,7 +123,7 @@ func (x *exchange) read(v any) error {
 
 // decode decodes XML within the limits, and sees that nothing follows its root.
 func (x *exchange) decode(source io.Reader, v any) error {
-	d := xml.NewTokenDecoder(newGuard(source, x.limits))
+	d := xml.NewTokenDecoder(newGuard(source, x.Limits))
 	err := d.Decode(v)
 	if errors.Is(err, io.EOF) {
 		return errNoBody

@@ -22,7 +22,7 @@ func (b box[T]) in(n *node) { n.members, n.token, n.sync = b.members, b.token, b
 // they can look at what is around it.
 func (b box[T]) members(r *resource) iter.Seq2[*resource, error] {
 	return func(yield func(*resource, error) bool) {
-		all, err := b.changes(r.x.service, r.x.r.Context(), r.x.caller, calendar.SyncToken{})
+		all, err := b.changes(r.x.Service, r.x.r.Context(), r.x.caller, calendar.SyncToken{})
 		if err != nil {
 			if calendar.ReasonOf(err) != calendar.Forbidden {
 				yield(nil, err)
@@ -38,13 +38,13 @@ func (b box[T]) members(r *resource) iter.Seq2[*resource, error] {
 }
 
 func (b box[T]) token(r *resource) (string, error) {
-	all, err := b.changes(r.x.service, r.x.r.Context(), r.x.caller, calendar.SyncToken{})
+	all, err := b.changes(r.x.Service, r.x.r.Context(), r.x.caller, calendar.SyncToken{})
 	return all.Now.String(), err
 }
 
 // sync tells what came, changed or went.
 func (b box[T]) sync(x *exchange, r *resource, p plan, since calendar.SyncToken, limit int, _ bool) error {
-	changes, err := b.changes(x.service, x.r.Context(), x.caller, since)
+	changes, err := b.changes(x.Service, x.r.Context(), x.caller, since)
 	if err != nil {
 		return err
 	}

@@ -159,7 +159,7 @@ func (r *resource) data(m *markup) error {
 		m.cdata(render.Legible(r.object.Data))
 		return nil
 	}
-	data, err := r.x.service.Render(r.x.r.Context(), r.calendar, r.object, r.x.view)
+	data, err := r.x.Service.Render(r.x.r.Context(), r.calendar, r.object, r.x.view)
 	if err != nil {
 		return r.x.unshown(err)
 	}

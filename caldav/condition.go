@@ -115,7 +115,7 @@ func (x *exchange) conflictAt(e *calendar.Error) func(*markup) {
 	at.form, at.object = formObject, e.Conflict
 	if e.ConflictIn != "" {
 		// Where it lies in another calendar, that need not be one that the caller sees.
-		cal, err := x.service.Calendar(x.r.Context(), x.caller, e.ConflictIn)
+		cal, err := x.Service.Calendar(x.r.Context(), x.caller, e.ConflictIn)
 		if err != nil {
 			return nil
 		}

@@ -38,7 +38,7 @@ func (x *exchange) transfer(carry transfer) error {
 	if err != nil {
 		return err
 	}
-	saved, err := carry(x.service, x.r.Context(), x.caller, t)
+	saved, err := carry(x.Service, x.r.Context(), x.caller, t)
 	if err != nil {
 		return err
 	}
@@ -111,7 +111,7 @@ func (x *exchange) moveCalendar() error {
 	case !missing(err):
 		return err
 	}
-	if err := x.service.MoveCalendar(x.r.Context(), x.caller, cal.ID, to.calendar); err != nil {
+	if err := x.Service.MoveCalendar(x.r.Context(), x.caller, cal.ID, to.calendar); err != nil {
 		return err
 	}
 	x.w.Header().Set("Location", x.href(to))

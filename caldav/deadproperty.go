@@ -64,14 +64,14 @@ func (x *exchange) deadOf(r *resource) ([]calendar.DeadProperty, error) {
 			return nil, err
 		}
 	}
-	return x.service.DeadProperties(x.r.Context(), x.caller, h)
+	return x.Service.DeadProperties(x.r.Context(), x.caller, h)
 }
 
 // deadInHome looks at what is kept of a calendar among others.
 func (x *exchange) deadInHome(id calendar.CalendarID) ([]calendar.DeadProperty, error) {
 	if x.homeDead == nil {
 		var err error
-		if x.homeDead, err = x.service.DeadPropertiesInHome(x.r.Context(), x.caller); err != nil {
+		if x.homeDead, err = x.Service.DeadPropertiesInHome(x.r.Context(), x.caller); err != nil {
 			return nil, err
 		}
 	}
@@ -83,7 +83,7 @@ func (x *exchange) isKeeper(r *resource) (bool, error) {
 	names, known := x.keepers[r.calendar.ID]
 	if !known {
 		var err error
-		if names, err = x.service.DeadPropertyHolders(x.r.Context(), x.caller, r.calendar); err != nil {
+		if names, err = x.Service.DeadPropertyHolders(x.r.Context(), x.caller, r.calendar); err != nil {
 			return false, err
 		}
 		if x.keepers == nil {

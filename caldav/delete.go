@@ -12,9 +12,9 @@ func (x *exchange) deleteCalendar() error {
 	if err != nil {
 		return err
 	}
-	remove := x.service.DeleteCalendar
+	remove := x.Service.DeleteCalendar
 	if cal.Access != calendar.OwnerAccess {
-		remove = x.service.Leave
+		remove = x.Service.Leave
 	}
 	if err := remove(x.r.Context(), x.caller, cal.ID); err != nil {
 		return err
@@ -31,7 +31,7 @@ func (x *exchange) deleteObject() error {
 	if err != nil {
 		return err
 	}
-	if err := x.service.DeleteTelling(x.r.Context(), x.caller, cal, x.at.object, when, x.telling()); err != nil {
+	if err := x.Service.DeleteTelling(x.r.Context(), x.caller, cal, x.at.object, when, x.telling()); err != nil {
 		return x.unlessStale(err, cal)
 	}
 	return x.done(false)

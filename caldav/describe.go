@@ -204,7 +204,7 @@ func (r *resource) mediaTypes(m *markup) error {
 }
 
 func (r *resource) maxSize(m *markup) error {
-	return m.number(r.x.service.Limits().ObjectBytes)
+	return m.number(r.x.Service.Limits().ObjectBytes)
 }
 
 // minTime and maxTime are what a date can say that is taken at all.
@@ -237,11 +237,11 @@ func (r *resource) kindSets(m *markup) error {
 }
 
 func (r *resource) maxInstances(m *markup) error {
-	return m.number(int64(r.x.service.Limits().Instances))
+	return m.number(int64(r.x.Service.Limits().Instances))
 }
 
 func (r *resource) maxAttendees(m *markup) error {
-	return m.number(int64(r.x.service.Limits().Attendees))
+	return m.number(int64(r.x.Service.Limits().Attendees))
 }
 
 func (r *resource) transparency(m *markup) error {
@@ -256,7 +256,7 @@ func (r *resource) transparency(m *markup) error {
 // userAddresses names the user as an attendee: the mail addresses, which Apple's programs want first, and the
 // principal.
 func (r *resource) userAddresses(m *markup) error {
-	mails, err := r.x.service.Mails(r.x.r.Context(), r.person())
+	mails, err := r.x.Service.Mails(r.x.r.Context(), r.person())
 	if err != nil {
 		return err
 	}
@@ -276,10 +276,10 @@ func (r *resource) publishedURL(m *markup) error {
 
 // wayHere is how this very request came.
 func (r *resource) wayHere(m *markup) error {
-	if r.other != nil || r.x.way == nil {
+	if r.other != nil || r.x.Way == nil {
 		return errAbsent
 	}
-	return m.text(r.x.way(r.x.r)).ok()
+	return m.text(r.x.Way(r.x.r)).ok()
 }
 
 // individual and group are what a principal is (RFC 6638 §2.4.2) who is no room and no resource.
@@ -302,7 +302,7 @@ func (r *resource) members(m *markup) error {
 	if !r.person().Group {
 		return nil
 	}
-	all, err := r.x.service.MembersOf(r.x.r.Context(), r.x.caller, r.person())
+	all, err := r.x.Service.MembersOf(r.x.r.Context(), r.x.caller, r.person())
 	return m.principals(all, err)
 }
 
@@ -311,7 +311,7 @@ func (r *resource) membership(m *markup) error {
 	if r.person().Group {
 		return nil
 	}
-	all, err := r.x.service.GroupsOf(r.x.r.Context(), r.x.caller, r.person())
+	all, err := r.x.Service.GroupsOf(r.x.r.Context(), r.x.caller, r.person())
 	return m.principals(all, err)
 }
 

@@ -90,8 +90,8 @@ func (x *exchange) serve() error {
 
 // did says what the request does, where a POST may be one of several things.
 func (x *exchange) did(what string) {
-	if x.deeds != nil {
-		x.deeds(x.r.Context(), what)
+	if x.Did != nil {
+		x.Did(x.r.Context(), what)
 	}
 }
 

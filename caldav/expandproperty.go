@@ -31,7 +31,7 @@ func (x *exchange) expandProperty(r *resource, q *expandRequest) error {
 	if err := x.depthZero(); err != nil {
 		return err
 	}
-	left := min(x.limits.Hrefs, expandedMost)
+	left := min(x.Limits.Hrefs, expandedMost)
 	p, err := x.expansion(q.Properties, &left)
 	if err != nil {
 		return err

@@ -25,7 +25,7 @@ func (x *exchange) getCalendar(r *resource) error {
 		modified = time.Time{} // it would tell of changes that they do not see
 	}
 	t := calendarText{textTag(token), modified, r.calendar.Name + ".ics", func(to io.Writer) error {
-		_, err := x.service.Export(x.r.Context(), x.meter, x.caller, r.calendar, nil, to, x.leftOut)
+		_, err := x.Service.Export(x.r.Context(), x.meter, x.caller, r.calendar, nil, to, x.leftOut)
 		return err
 	}}
 	return x.wholeText(t)
@@ -79,7 +79,7 @@ func (x *exchange) wholeText(t calendarText) error {
 
 // leftOut notes an object that is not in the text of its calendar.
 func (x *exchange) leftOut(o calendar.Object, err error) {
-	x.log.WarnContext(x.r.Context(), "an object is left out of its calendar's text",
+	x.Logger.WarnContext(x.r.Context(), "an object is left out of its calendar's text",
 		slog.String("calendar", string(o.Calendar)), slog.String("error", service.ForLog(err)))
 }
 

@@ -29,10 +29,10 @@ func (x *exchange) freeBusyQuery(r *resource, q *busyRequest) error {
 	if r.at.kind() == atCalendar {
 		ask.Calendars = []calendar.Calendar{r.calendar}
 	}
-	busy, err := x.service.FreeBusy(x.r.Context(), x.caller, ask)
+	busy, err := x.Service.FreeBusy(x.r.Context(), x.caller, ask)
 	if err != nil {
 		return err
 	}
-	x.reply(http.StatusOK, "text/calendar; charset=utf-8", x.service.BusyText(ask, busy))
+	x.reply(http.StatusOK, "text/calendar; charset=utf-8", x.Service.BusyText(ask, busy))
 	return nil
 }

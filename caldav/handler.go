@@ -62,21 +62,10 @@ type Config struct {
 
 // Handler is the DAV door. It holds tables and spare memory, and nothing of a request.
 type Handler struct {
+	Config
 	addresses
-	service *service.Service
-	limits  Limits
-	log     *slog.Logger
-	now     func() time.Time
-	// host is the name that clients are told of, "" if none is known.
-	host string
-	// published is the base URL as it was given, way see Config.
-	published string
-	way       func(*http.Request) string
-	// deeds see Config.Did.
-	deeds func(ctx context.Context, what string)
-	// kinds see Config.Reports.
-	kinds func(ctx context.Context, kind string)
-	push  *Push
+	// host is the name that clients are told of, "" if none is known; published is the base URL as it was given.
+	host, published string
 	// classes is the DAV header.
 	classes []string
 
@@ -100,7 +89,7 @@ func New(c Config) (*Handler, error) {
 		return nil, fmt.Errorf("base URL: %w", err)
 	}
 	h := &Handler{
-		addresses: at, service: c.Service, limits: c.Limits, log: c.Logger, now: c.Now, way: c.Way, deeds: c.Did, kinds: c.Reports, push: c.Push, classes: []string{davClasses},
+		Config: c, addresses: at, classes: []string{davClasses},
 		methods: methods(), reports: reports(), nodes: nodes(), properties: properties(),
 	}
 	h.byName, h.ofLinks = rowsByName(h.properties), rowsByName(linkProperties())
@@ -140,7 +129,7 @@ func (h *Handler) ServeDAV(w http.ResponseWriter, r *http.Request, caller calend
 	answer := h.compress(w, r)
 	x := &exchange{Handler: h, w: answer, r: r, caller: caller}
 	x.watch()
-	x.meter = h.service.Meter(x.r.Context(), caller)
+	x.meter = h.Service.Meter(x.r.Context(), caller)
 	x.view.Meter = x.meter
 	defer x.meter.Close()
 	// Old Apple clients look for it on PROPFIND answers, others on OPTIONS: it goes everywhere.

@@ -49,7 +49,7 @@ func (r *resource) scheduling() (calendar.Scheduling, error) {
 	if r.x.said != nil {
 		return *r.x.said, nil
 	}
-	said, err := r.x.service.Scheduling(r.x.r.Context(), r.x.caller)
+	said, err := r.x.Service.Scheduling(r.x.r.Context(), r.x.caller)
 	if closed(err) {
 		return said, errAbsent
 	}
@@ -67,7 +67,7 @@ func (r *resource) defaultCalendar(m *markup) error {
 	if said.Default == "" {
 		return nil
 	}
-	cal, err := r.x.service.Calendar(r.x.r.Context(), r.x.caller, said.Default)
+	cal, err := r.x.Service.Calendar(r.x.r.Context(), r.x.caller, said.Default)
 	if err != nil {
 		return err
 	}
@@ -89,7 +89,7 @@ func (r *resource) scheduleTag(m *markup) error {
 		tags, known := r.x.scheduleTags[r.calendar.ID]
 		if !known {
 			var err error
-			if tags, err = r.x.service.ScheduleTags(r.x.r.Context(), r.x.caller, r.calendar); err != nil {
+			if tags, err = r.x.Service.ScheduleTags(r.x.r.Context(), r.x.caller, r.calendar); err != nil {
 				return err
 			}
 			if r.x.scheduleTags == nil {
@@ -139,7 +139,7 @@ func arrangeDefault(x *exchange, s *calendar.Scheduling, e *element) error {
 
 // patchInbox changes how the caller wants to be scheduled with.
 func (x *exchange) patchInbox(all []edit) (o outcome, err error) {
-	err = x.service.PatchScheduling(x.r.Context(), x.caller, func(s *calendar.Scheduling) error {
+	err = x.Service.PatchScheduling(x.r.Context(), x.caller, func(s *calendar.Scheduling) error {
 		o = outcome{}
 		for _, e := range all {
 			v := verdict{name: e.name}
@@ -175,7 +175,7 @@ func (r *resource) message(i calendar.InboxItem) *resource {
 
 // getMessages answers a multiget for an inbox.
 func (r *resource) getMessages(p plan, hrefs []string) error {
-	all, err := r.x.service.Messages(r.x.r.Context(), r.x.caller)
+	all, err := r.x.Service.Messages(r.x.r.Context(), r.x.caller)
 	if err != nil {
 		return err
 	}
@@ -202,7 +202,7 @@ func (r *resource) getMessages(p plan, hrefs []string) error {
 }
 
 // discard answers DELETE of a message. It answers no invitation: that is done in the calendar.
-func (x *exchange) discard() error { return takeOut(x, x.at.object, x.service.Discard) }
+func (x *exchange) discard() error { return takeOut(x, x.at.object, x.Service.Discard) }
 
 // telling is what Schedule-Reply says (RFC 6638 §8.1): an invitation that is thrown away is declined, unless the client
 // does not want that.

@@ -83,7 +83,7 @@ func (x *exchange) share() error {
 	if bad {
 		return x.unshared(q.Edits, unfit)
 	}
-	if _, err := x.service.Reshare(x.r.Context(), x.caller, cal.ID, edits); err != nil {
+	if _, err := x.Service.Reshare(x.r.Context(), x.caller, cal.ID, edits); err != nil {
 		return err
 	}
 	return x.blank(http.StatusOK)
@@ -97,7 +97,7 @@ func (x *exchange) sharee(cal calendar.Calendar, href string) (calendar.User, er
 	} else if at, err := x.parseHref(name); err == nil && at.kind() == atPrincipal {
 		name = string(at.user)
 	}
-	return x.service.Sharee(x.r.Context(), x.caller, cal.ID, name)
+	return x.Service.Sharee(x.r.Context(), x.caller, cal.ID, name)
 }
 
 // unshared says of each user whether they are the obstacle.
@@ -128,7 +128,7 @@ func (x *exchange) replyInvitation() error {
 	if (q.Accepted == nil) == (q.Declined == nil) {
 		return refuseWith(http.StatusBadRequest, "CS:invite-reply holds one of CS:invite-accepted and CS:invite-declined")
 	}
-	cal, err := x.service.Answer(x.r.Context(), x.caller, calendar.InvitationID(strings.TrimSpace(q.InReplyTo)),
+	cal, err := x.Service.Answer(x.r.Context(), x.caller, calendar.InvitationID(strings.TrimSpace(q.InReplyTo)),
 		calendar.Reply{Accept: q.Accepted != nil, Name: strings.TrimSpace(q.Summary)})
 	if err != nil {
 		return err

@@ -139,7 +139,7 @@ func (x *exchange) enter(verify VerifyLink, at linkAddress, serve func(*exchange
 		return err
 	}
 	x.caller = link.Caller()
-	x.meter = x.service.Meter(x.r.Context(), x.caller)
+	x.meter = x.Service.Meter(x.r.Context(), x.caller)
 	defer x.meter.Close()
 	x.good = func(ctx context.Context) error {
 		_, err := verify(ctx, at.secret)
@@ -151,7 +151,7 @@ func (x *exchange) enter(verify VerifyLink, at linkAddress, serve func(*exchange
 
 // feedText answers with what a link shows.
 func (x *exchange) feedText(id calendar.CalendarID, at linkAddress) error {
-	feed, err := x.service.Feed(x.r.Context(), x.meter, x.caller, id, at.form)
+	feed, err := x.Service.Feed(x.r.Context(), x.meter, x.caller, id, at.form)
 	if err != nil {
 		return err
 	}

@@ -53,7 +53,7 @@ func (x *exchange) describeFeed(id calendar.CalendarID, at linkAddress) error {
 	if err := x.good(x.r.Context()); err != nil {
 		return err
 	}
-	feed, err := x.service.Feed(x.r.Context(), x.meter, x.caller, id, at.form)
+	feed, err := x.Service.Feed(x.r.Context(), x.meter, x.caller, id, at.form)
 	if err != nil {
 		return err
 	}

@@ -98,7 +98,7 @@ func (x *exchange) create(set []edit, refuse func(outcome) error) error {
 			n.DeadProperties = append(n.DeadProperties, k)
 		}
 	}
-	if _, err := x.service.CreateCalendar(x.r.Context(), x.caller, n); err != nil {
+	if _, err := x.Service.CreateCalendar(x.r.Context(), x.caller, n); err != nil {
 		return err
 	}
 	x.prefers(minimal)                            // RFC 8144 §2.3

@@ -257,7 +257,7 @@ func (f *fetcher) fetchFrom(segment calendar.Segment, names []calendar.ObjectNam
 		return nil
 	}
 	query := calendar.ObjectQuery{Names: names, WithData: f.data}
-	for o, err := range f.x.service.Objects(f.x.r.Context(), f.x.meter, f.x.caller, cal, query) {
+	for o, err := range f.x.Service.Objects(f.x.r.Context(), f.x.meter, f.x.caller, cal, query) {
 		if err != nil {
 			return err
 		}
@@ -294,7 +294,7 @@ func (f *fetcher) late(at place) (*resource, error) {
 	if !f.cut || !known {
 		return nil, nil
 	}
-	o, err := f.x.service.Object(f.x.r.Context(), f.x.meter, f.x.caller, cal, at.object)
+	o, err := f.x.Service.Object(f.x.r.Context(), f.x.meter, f.x.caller, cal, at.object)
 	if missing(err) {
 		return nil, nil
 	}

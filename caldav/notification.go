@@ -96,7 +96,7 @@ func (x *exchange) getNotice(r *resource) error {
 
 // dismiss answers DELETE of a notification. To remove an invitation is not to decline it
 // (caldav-sharing §4): clients do so once they have shown it.
-func (x *exchange) dismiss() error { return takeOut(x, x.at.notice, x.service.Dismiss) }
+func (x *exchange) dismiss() error { return takeOut(x, x.at.notice, x.Service.Dismiss) }
 
 // replyRequest is CS:invite-reply (caldav-sharing §6.22).
 type replyRequest struct {

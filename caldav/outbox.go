@@ -12,7 +12,7 @@ func (x *exchange) askBusy() error {
 	if err != nil {
 		return err
 	}
-	answers, err := x.service.AskBusy(x.r.Context(), x.caller, x.meter, data)
+	answers, err := x.Service.AskBusy(x.r.Context(), x.caller, x.meter, data)
 	if err != nil {
 		return err
 	}

@@ -66,8 +66,8 @@ const namesBytes = 32 << 10
 // named plans for properties that a client names. Naming one twice does not give it twice,
 // and there is an end to them: each costs something for every object of a calendar.
 func (x *exchange) named(names []xml.Name) (plan, error) {
-	if len(names) > x.limits.Properties {
-		return plan{}, refuseWith(http.StatusForbidden, "a request may name %d properties; this one names %d", x.limits.Properties, len(names))
+	if len(names) > x.Limits.Properties {
+		return plan{}, refuseWith(http.StatusForbidden, "a request may name %d properties; this one names %d", x.Limits.Properties, len(names))
 	}
 	bytes := 0
 	for _, n := range names {

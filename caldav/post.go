@@ -56,7 +56,7 @@ func (x *exchange) addObject() error {
 	if err != nil {
 		return err
 	}
-	saved, err := x.service.Add(x.r.Context(), x.caller, cal, data)
+	saved, err := x.Service.Add(x.r.Context(), x.caller, cal, data)
 	if err != nil {
 		return err
 	}

@@ -100,7 +100,7 @@ func (x *exchange) unlessStale(err error, cal calendar.Calendar) error {
 	if err == nil || calendar.ReasonOf(err) != calendar.Stale || !x.prefers(representation) {
 		return err
 	}
-	o, lost := x.service.Object(x.r.Context(), x.meter, x.caller, cal, x.at.object)
+	o, lost := x.Service.Object(x.r.Context(), x.meter, x.caller, cal, x.at.object)
 	if lost != nil {
 		x.w.Header().Del("Preference-Applied")
 		return err

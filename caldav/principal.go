@@ -39,7 +39,7 @@ func (x *exchange) personAt(at place) (*calendar.User, error) {
 func (x *exchange) visible() ([]calendar.User, error) {
 	var err error
 	if x.people == nil {
-		x.people, err = x.service.People(x.r.Context(), x.caller)
+		x.people, err = x.Service.People(x.r.Context(), x.caller)
 	}
 	return x.people, err
 }

@@ -113,7 +113,7 @@ func (x *exchange) searchPeople(q principalQuery, matches func(calendar.User, ca
 	if err != nil {
 		return err
 	}
-	found, err := x.service.FindPeople(x.r.Context(), x.caller, matches)
+	found, err := x.Service.FindPeople(x.r.Context(), x.caller, matches)
 	if err != nil {
 		return err
 	}

@@ -161,7 +161,7 @@ func (x *exchange) patch(all []edit) (o outcome, err error) {
 		return o, nil
 	}
 	h, _ := r.holder()
-	return o, x.service.SetDeadProperties(x.r.Context(), x.caller, h, o.kept, when)
+	return o, x.Service.SetDeadProperties(x.r.Context(), x.caller, h, o.kept, when)
 }
 
 // patchCalendar changes what is understood and what is not in one step.
@@ -170,7 +170,7 @@ func (x *exchange) patchCalendar(all []edit) (o outcome, err error) {
 	if err != nil {
 		return o, err
 	}
-	err = x.service.PatchCalendar(x.r.Context(), x.caller, cal.ID, func(p *calendar.Properties) ([]calendar.DeadProperty, error) {
+	err = x.Service.PatchCalendar(x.r.Context(), x.caller, cal.ID, func(p *calendar.Properties) ([]calendar.DeadProperty, error) {
 		if o = x.apply(all, p, false); o.failed {
 			return nil, errRefused
 		}

@@ -43,7 +43,7 @@ func pushProperties() []property {
 
 // pushTold tells whether the caller may be told of changes here.
 func (r *resource) pushTold() bool {
-	if r.x.push == nil {
+	if r.x.Push == nil {
 		return false
 	}
 	if r.at.kind() == atHome {
@@ -56,14 +56,14 @@ func (r *resource) pushTransports(m *markup) error {
 	if !r.pushTold() {
 		return errAbsent
 	}
-	return m.raw(`<web-push><vapid-public-key type="p256ecdsa">`).text(r.x.push.Key).raw("</vapid-public-key></web-push>").ok()
+	return m.raw(`<web-push><vapid-public-key type="p256ecdsa">`).text(r.x.Push.Key).raw("</vapid-public-key></web-push>").ok()
 }
 
 func (r *resource) pushTopic(m *markup) error {
 	if !r.pushTold() {
 		return errAbsent
 	}
-	return m.text(r.x.push.Topics.Topic(r.x.caller.User.ID, r.calendar.ID)).ok()
+	return m.text(r.x.Push.Topics.Topic(r.x.caller.User.ID, r.calendar.ID)).ok()
 }
 
 func (r *resource) pushTriggers(m *markup) error {
@@ -128,7 +128,7 @@ func (q *pushRegister) understand(p *Push) (sub calendar.PushSubscription, err e
 // registerPush answers the registration of a program, or its renewal.
 func (x *exchange) registerPush(q *pushRegister) error {
 	x.needs = "d:read"
-	sub, err := q.understand(x.push)
+	sub, err := q.understand(x.Push)
 	if err != nil {
 		return err
 	}
@@ -139,7 +139,7 @@ func (x *exchange) registerPush(q *pushRegister) error {
 		}
 		sub.Calendar = cal.ID
 	}
-	sub, err = x.service.RegisterPush(x.r.Context(), x.caller, sub)
+	sub, err = x.Service.RegisterPush(x.r.Context(), x.caller, sub)
 	if err != nil && calendar.ReasonOf(err) == calendar.TooLarge {
 		return breachOfPush("push-not-available", "%s", err)
 	}
@@ -162,7 +162,7 @@ func (x *exchange) registration(id calendar.PushID) string {
 // registrationAt finds the registration of a path.
 func (x *exchange) registrationAt() (calendar.PushID, bool) {
 	segments, err := split(pathOf(x.r.URL))
-	if err != nil || x.push == nil {
+	if err != nil || x.Push == nil {
 		return "", false
 	}
 	if n := len(x.base); n > 0 && len(segments) > n && slices.Equal(segments[:n], x.base) {
@@ -180,7 +180,7 @@ func (x *exchange) serveRegistration(id calendar.PushID) error {
 		x.w.Header().Set("Allow", http.MethodDelete)
 		return &failure{status: http.StatusMethodNotAllowed, message: "a registration can be deleted, and nothing else"}
 	}
-	if err := x.service.UnregisterPush(x.r.Context(), x.caller, id); err != nil {
+	if err := x.Service.UnregisterPush(x.r.Context(), x.caller, id); err != nil {
 		return err
 	}
 	return x.done(false)
@@ -200,7 +200,7 @@ func (x *exchange) quietly(serve func(*exchange) error) error {
 	if at.kind() == atObject {
 		at = at.parent()
 	}
-	if x.push == nil || header == "" || at.kind() != atCalendar || x.r.Method == http.MethodGet {
+	if x.Push == nil || header == "" || at.kind() != atCalendar || x.r.Method == http.MethodGet {
 		return serve(x)
 	}
 	ids, all := x.dontNotified(header)
@@ -212,9 +212,9 @@ func (x *exchange) quietly(serve func(*exchange) error) error {
 		return err
 	}
 	// The change is made: that its client is told of it after all is no fault of the request.
-	err = x.service.QuietPush(context.WithoutCancel(x.r.Context()), x.caller, ids, before)
+	err = x.Service.QuietPush(context.WithoutCancel(x.r.Context()), x.caller, ids, before)
 	if err != nil && !errors.Is(err, context.Canceled) && calendar.ReasonOf(err) != calendar.NotFound {
-		x.log.LogAttrs(x.r.Context(), slog.LevelWarn, "a client is told of its own change", slog.String("error", service.ForLog(err)))
+		x.Logger.LogAttrs(x.r.Context(), slog.LevelWarn, "a client is told of its own change", slog.String("error", service.ForLog(err)))
 	}
 	return nil
 }

@@ -31,7 +31,7 @@ func (x *exchange) put() error {
 	if err != nil {
 		return err
 	}
-	saved, err := x.service.Put(x.r.Context(), x.caller, cal, calendar.Draft{Name: x.at.object, Data: data, When: when, Meter: x.meter})
+	saved, err := x.Service.Put(x.r.Context(), x.caller, cal, calendar.Draft{Name: x.at.object, Data: data, When: when, Meter: x.meter})
 	if err != nil {
 		return x.unlessStale(x.unlessCalendar(err), cal)
 	}
@@ -61,7 +61,7 @@ func (x *exchange) beforeBody(cal calendar.Calendar, when calendar.Precondition)
 	if !strings.EqualFold(x.r.Header.Get("Expect"), "100-continue") {
 		return nil
 	}
-	now, err := x.service.Object(x.r.Context(), x.meter, x.caller, cal, x.at.object)
+	now, err := x.Service.Object(x.r.Context(), x.meter, x.caller, cal, x.at.object)
 	if missing(err) {
 		return when.CheckObject(nil)
 	}

@@ -57,7 +57,7 @@ type search struct {
 func (x *exchange) search(q *queryRequest) (*search, error) {
 	s := &search{}
 	var err error
-	if s.query.Filter, err = q.Filter.read(x.limits.Filters); err != nil {
+	if s.query.Filter, err = q.Filter.read(x.Limits.Filters); err != nil {
 		return nil, err
 	}
 	if s.query.Timezone, err = q.timezone(); err != nil {
@@ -142,7 +142,7 @@ func (s *search) in(r *resource) error {
 	}
 	found := resource{x: s.x, at: r.at, calendar: r.calendar}
 	found.at.form = formObject
-	for o, err := range s.x.service.Query(s.x.r.Context(), s.x.caller, r.calendar, s.query) {
+	for o, err := range s.x.Service.Query(s.x.r.Context(), s.x.caller, r.calendar, s.query) {
 		if err != nil {
 			return err
 		}
@@ -166,7 +166,7 @@ func (s *search) full() bool {
 
 // inMessages searches the caller's inbox (RFC 6638 §2.2).
 func (s *search) inMessages(inbox *resource) error {
-	for i, err := range s.x.service.QueryMessages(s.x.r.Context(), s.x.caller, s.query) {
+	for i, err := range s.x.Service.QueryMessages(s.x.r.Context(), s.x.caller, s.query) {
 		if err != nil {
 			return err
 		}

@@ -19,7 +19,7 @@ func (r *resource) quotaHere() (*quota, error) {
 		return nil, errAbsent
 	}
 	if r.x.quota == nil {
-		used, may, err := r.x.service.Usage(r.x.r.Context(), r.x.caller)
+		used, may, err := r.x.Service.Usage(r.x.r.Context(), r.x.caller)
 		if err != nil {
 			if calendar.ReasonOf(err) == calendar.Forbidden {
 				err = errAbsent

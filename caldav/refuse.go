@@ -22,12 +22,12 @@ func (x *exchange) refuse(err error) {
 	if x.begun {
 		// Half of a multistatus must never pass for a whole one: the connection breaks, so that
 		// no client takes what is missing for deleted.
-		x.log.LogAttrs(x.r.Context(), x.faultLevel(), "the answer broke off", slog.String("method", x.r.Method), slog.String("error", service.ForLog(err)))
+		x.Logger.LogAttrs(x.r.Context(), x.faultLevel(), "the answer broke off", slog.String("method", x.r.Method), slog.String("error", service.ForLog(err)))
 		panic(http.ErrAbortHandler)
 	}
 	f := x.failureOf(err)
 	if f.status == http.StatusInternalServerError {
-		x.log.LogAttrs(x.r.Context(), x.faultLevel(), "request failed", slog.String("method", x.r.Method), slog.String("error", service.ForLog(err)))
+		x.Logger.LogAttrs(x.r.Context(), x.faultLevel(), "request failed", slog.String("method", x.r.Method), slog.String("error", service.ForLog(err)))
 	}
 	if f.status == http.StatusServiceUnavailable {
 		x.w.Header().Set("Retry-After", retryAfter)

@@ -48,8 +48,8 @@ type reportRequest struct {
 func (q *reportRequest) UnmarshalXML(d *xml.Decoder, root xml.StartElement) (err error) {
 	for _, row := range q.x.reports {
 		if row.name == root.Name && row.on&q.x.at.kind() != 0 {
-			if q.x.kinds != nil {
-				q.x.kinds(q.x.r.Context(), row.name.Local)
+			if q.x.Reports != nil {
+				q.x.Reports(q.x.r.Context(), row.name.Local)
 			}
 			q.answer, err = row.read(d, &root)
 			return err

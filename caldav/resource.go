@@ -40,12 +40,12 @@ func (x *exchange) find(at place) (*resource, error) {
 }
 
 func (r *resource) loadNotice() (err error) {
-	r.notification, err = r.x.service.Notification(r.x.r.Context(), r.x.caller, r.at.notice)
+	r.notification, err = r.x.Service.Notification(r.x.r.Context(), r.x.caller, r.at.notice)
 	return err
 }
 
 func (r *resource) loadItem() error {
-	i, err := r.x.service.Message(r.x.r.Context(), r.x.caller, r.at.object)
+	i, err := r.x.Service.Message(r.x.r.Context(), r.x.caller, r.at.object)
 	r.object = i.Object()
 	return err
 }
@@ -64,14 +64,14 @@ func (r *resource) loadObject() (err error) {
 	if r.calendar.Subscribed() {
 		return calendar.ErrNoObject(r.at.object)
 	}
-	r.object, err = r.x.service.Object(r.x.r.Context(), r.x.meter, r.x.caller, r.calendar, r.at.object)
+	r.object, err = r.x.Service.Object(r.x.r.Context(), r.x.meter, r.x.caller, r.calendar, r.at.object)
 	return err
 }
 
 // calendarAt returns the calendar of an address. What may be done with it, reading
 // included, is another question.
 func (x *exchange) calendarAt(at place) (calendar.Calendar, error) {
-	cal, err := x.service.CalendarAt(x.r.Context(), x.caller, at.calendar)
+	cal, err := x.Service.CalendarAt(x.r.Context(), x.caller, at.calendar)
 	if err == nil {
 		x.relies(cal)
 	}
@@ -152,7 +152,7 @@ func (x *exchange) calendarsInHome() ([]calendar.Calendar, error) {
 	if x.home != nil {
 		return x.home.Calendars, nil
 	}
-	all, err := x.service.CalendarsInHome(x.r.Context(), x.caller)
+	all, err := x.Service.CalendarsInHome(x.r.Context(), x.caller)
 	for _, cal := range all {
 		x.relies(cal)
 	}
@@ -162,7 +162,7 @@ func (x *exchange) calendarsInHome() ([]calendar.Calendar, error) {
 // homeToken returns the token for the home, which clients ask for by two names.
 func (x *exchange) homeToken() (string, error) {
 	if x.home == nil {
-		changes, err := x.service.HomeChanges(x.r.Context(), x.caller, calendar.SyncToken{})
+		changes, err := x.Service.HomeChanges(x.r.Context(), x.caller, calendar.SyncToken{})
 		if err != nil {
 			return "", err
 		}
@@ -177,7 +177,7 @@ func (r *resource) objects(yield func(*resource, error) bool) {
 	}
 	child := resource{x: r.x, at: r.at, calendar: r.calendar}
 	child.at.form = formObject
-	for o, err := range r.x.service.Objects(r.x.r.Context(), r.x.meter, r.x.caller, r.calendar, calendar.ObjectQuery{}) {
+	for o, err := range r.x.Service.Objects(r.x.r.Context(), r.x.meter, r.x.caller, r.calendar, calendar.ObjectQuery{}) {
 		child.object, child.at.object = o, o.Name
 		if !yield(&child, err) || err != nil {
 			return
@@ -197,7 +197,7 @@ func (r *resource) homeToken() (string, error) { return r.x.homeToken() }
 
 // tokenOf returns the token for a calendar as the caller sees it.
 func (x *exchange) tokenOf(cal calendar.Calendar) (calendar.SyncToken, error) {
-	return x.service.Token(x.r.Context(), x.meter, x.caller, cal)
+	return x.Service.Token(x.r.Context(), x.meter, x.caller, cal)
 }
 
 // missing tells whether an error says that a resource is not there.

@@ -48,7 +48,7 @@ func (x *exchange) sharesOf(cal calendar.Calendar) ([]calendar.Share, error) {
 	if known || !cal.Shared {
 		return shares, nil
 	}
-	shares, err := x.service.Shares(x.r.Context(), x.caller, cal.ID)
+	shares, err := x.Service.Shares(x.r.Context(), x.caller, cal.ID)
 	if err != nil {
 		return nil, err
 	}

@@ -63,7 +63,7 @@ func (x *exchange) syncCalendar(r *resource, p plan, since calendar.SyncToken, l
 	if r.calendar.Subscribed() {
 		return s.finish()
 	}
-	for o, err := range x.service.Changes(x.r.Context(), x.meter, x.caller, r.calendar, since) {
+	for o, err := range x.Service.Changes(x.r.Context(), x.meter, x.caller, r.calendar, since) {
 		if err != nil {
 			return err
 		}

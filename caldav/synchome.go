@@ -52,7 +52,7 @@ func (x *exchange) syncList(p plan, list []listed, since, now calendar.SyncToken
 // A calendar that is no longer shared is as gone as a deleted one. deep asks for the objects of the calendars as well:
 // each calendar numbers its own changes, and its token is its own.
 func (x *exchange) syncHome(_ *resource, p plan, since calendar.SyncToken, limit int, deep bool) error {
-	changes, err := x.service.HomeChanges(x.r.Context(), x.caller, since)
+	changes, err := x.Service.HomeChanges(x.r.Context(), x.caller, since)
 	if err != nil {
 		return err
 	}

@@ -25,17 +25,17 @@ type watched struct {
 }
 
 // watch makes the answer of an exchange one that is watched.
-func (x *exchange) watch() { x.w = &watched{x.w, x, x.now()} }
+func (x *exchange) watch() { x.w = &watched{x.w, x, x.Now()} }
 
 func (w *watched) Write(p []byte) (int, error) {
-	now := w.x.now()
+	now := w.x.Now()
 	if now.Sub(w.asked) >= askAgain {
 		err := w.x.stillMay()
 		switch {
 		case err == nil:
 			w.asked = now
 		case errors.Is(err, auth.ErrUnauthorized), calendar.ReasonOf(err) == calendar.NotFound, calendar.ReasonOf(err) == calendar.Forbidden:
-			w.x.log.LogAttrs(w.x.r.Context(), slog.LevelInfo, "the answer breaks off: its reader may not see this any more",
+			w.x.Logger.LogAttrs(w.x.r.Context(), slog.LevelInfo, "the answer breaks off: its reader may not see this any more",
 				slog.String("method", w.x.r.Method), slog.String("user", w.x.caller.User.Name))
 			panic(http.ErrAbortHandler)
 		}
@@ -61,7 +61,7 @@ func (x *exchange) stillMay() error {
 		}
 	}
 	for id, access := range x.granted {
-		cal, err := x.service.Calendar(ctx, x.caller, id)
+		cal, err := x.Service.Calendar(ctx, x.caller, id)
 		if err != nil {
 			return err
 		}
