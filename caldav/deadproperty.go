@@ -60,7 +60,7 @@ func (x *exchange) deadOf(r *resource) ([]calendar.DeadProperty, error) {
 	case listed && h.Place == calendar.AtCalendar:
 		return x.deadInHome(r.calendar.ID)
 	case listed && h.Place == calendar.AtObject:
-		if keeper, err := x.isKeeper(r); err != nil || !keeper {
+		if keepers, err := once(x, &x.keepers, r.calendar, x.Service.DeadPropertyHolders); err != nil || !keepers[r.at.object] {
 			return nil, err
 		}
 	}
@@ -76,22 +76,6 @@ func (x *exchange) deadInHome(id calendar.CalendarID) ([]calendar.DeadProperty, 
 		}
 	}
 	return x.homeDead[id], nil
-}
-
-// isKeeper tells whether an object among others keeps anything.
-func (x *exchange) isKeeper(r *resource) (bool, error) {
-	names, known := x.keepers[r.calendar.ID]
-	if !known {
-		var err error
-		if names, err = x.Service.DeadPropertyHolders(x.r.Context(), x.caller, r.calendar); err != nil {
-			return false, err
-		}
-		if x.keepers == nil {
-			x.keepers = map[calendar.CalendarID]map[calendar.ObjectName]bool{}
-		}
-		x.keepers[r.calendar.ID] = names
-	}
-	return names[r.at.object], nil
 }
 
 // keptAs returns the property that is kept under a name, or errAbsent.

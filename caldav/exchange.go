@@ -88,6 +88,21 @@ func (x *exchange) serve() error {
 	return x.quietly(m.serve)
 }
 
+// once asks something about a calendar, and remembers it: a listing of objects would ask for every one of them.
+func once[T any](x *exchange, known *map[calendar.CalendarID]T, cal calendar.Calendar, ask func(context.Context, calendar.Caller, calendar.Calendar) (T, error)) (T, error) {
+	if answer, is := (*known)[cal.ID]; is {
+		return answer, nil
+	}
+	answer, err := ask(x.r.Context(), x.caller, cal)
+	if err == nil && *known == nil {
+		*known = map[calendar.CalendarID]T{}
+	}
+	if err == nil {
+		(*known)[cal.ID] = answer
+	}
+	return answer, err
+}
+
 // did says what the request does, where a POST may be one of several things.
 func (x *exchange) did(what string) {
 	if x.Did != nil {

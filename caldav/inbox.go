@@ -86,16 +86,9 @@ func (r *resource) availability(m *markup) error {
 func (r *resource) scheduleTag(m *markup) error {
 	tag := r.object.ScheduleTag
 	if r.object.Data == nil {
-		tags, known := r.x.scheduleTags[r.calendar.ID]
-		if !known {
-			var err error
-			if tags, err = r.x.Service.ScheduleTags(r.x.r.Context(), r.x.caller, r.calendar); err != nil {
-				return err
-			}
-			if r.x.scheduleTags == nil {
-				r.x.scheduleTags = map[calendar.CalendarID]map[calendar.ObjectName]calendar.ScheduleTag{}
-			}
-			r.x.scheduleTags[r.calendar.ID] = tags
+		tags, err := once(r.x, &r.x.scheduleTags, r.calendar, r.x.Service.ScheduleTags)
+		if err != nil {
+			return err
 		}
 		tag = tags[r.object.Name]
 	}

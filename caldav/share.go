@@ -1,6 +1,7 @@
 package caldav
 
 import (
+	"context"
 	"slices"
 
 	"caldav-mcp-server/calendar"
@@ -42,21 +43,13 @@ func (r *resource) shareGrants(m *markup) error {
 	return err
 }
 
-// sharesOf asks once for each calendar: a listing of objects would ask for every one of them.
 func (x *exchange) sharesOf(cal calendar.Calendar) ([]calendar.Share, error) {
-	shares, known := x.shares[cal.ID]
-	if known || !cal.Shared {
-		return shares, nil
+	if !cal.Shared {
+		return nil, nil
 	}
-	shares, err := x.Service.Shares(x.r.Context(), x.caller, cal.ID)
-	if err != nil {
-		return nil, err
-	}
-	if x.shares == nil {
-		x.shares = map[calendar.CalendarID][]calendar.Share{}
-	}
-	x.shares[cal.ID] = shares
-	return shares, nil
+	return once(x, &x.shares, cal, func(ctx context.Context, c calendar.Caller, cal calendar.Calendar) ([]calendar.Share, error) {
+		return x.Service.Shares(ctx, c, cal.ID)
+	})
 }
 
 // sharingModes tells that the owner's clients may offer to share the calendar (caldav-sharing
