@@ -177,11 +177,7 @@ func (v *visit) deleteAccount() error {
 		err = calendar.Errorf(calendar.Invalid, "", "type your user name, %s, to say that you mean it", v.user().Name)
 	}
 	if err != nil {
-		content, failed := v.deleteContent()
-		if failed != nil {
-			return failed
-		}
-		return v.again("delete", content, err)
+		return showAgain(v, "delete", (*visit).deleteContent, err)
 	}
 	if err := v.Auth.DeleteUser(v.r.Context(), v.user().Name); err != nil {
 		return err

@@ -13,7 +13,7 @@ func (h *Handler) answerPages() []page {
 		return nil
 	}
 	return []page{
-		get(answerPath+"{token}", anybody, (*visit).invitationForm),
+		get(answerPath+"{token}", anybody, showing("answer", (*visit).invitationForm)),
 		post(answerPath+"{token}", anybody, (*visit).answerInvitation),
 	}
 }
@@ -57,12 +57,9 @@ func said(status string) string {
 	return ""
 }
 
-func (v *visit) invitationForm() error {
+func (v *visit) invitationForm() (answerContent, error) {
 	asked, err := v.Answers.Open(v.r.Context(), v.r.PathValue("token"))
-	if err != nil {
-		return err
-	}
-	return v.show("answer", answerContent{Asked: asked, Choices: givens, From: asked.Start, To: asked.End})
+	return answerContent{Asked: asked, Choices: givens, From: asked.Start, To: asked.End}, err
 }
 
 // proposes is what the button for another time says beside the answers.

@@ -13,9 +13,9 @@ import (
 func (h *Handler) appPages() []page {
 	return []page{
 		get("apps", people, showing("apps", (*visit).apps)),
-		get("apps/new", proven, (*visit).appForm),
+		get("apps/new", proven, showing("app", (*visit).appForm)),
 		post("apps/new", proven, (*visit).createApp),
-		get("apps/{token}/narrow", people, (*visit).narrowForm),
+		get("apps/{token}/narrow", people, showing("narrow", (*visit).narrowForm)),
 		post("apps/{token}/narrow", people, (*visit).narrowApp),
 		postBack("apps/{token}/revoke", people, "apps", (*visit).revokeApp),
 	}
@@ -118,12 +118,8 @@ type newApp struct {
 // appLives are how long an app may be let in, in days; 0 is until it is revoked.
 var appLives = map[string]int{"30": 30, "90": 90, "365": 365, "0": 0}
 
-func (v *visit) appForm() error {
-	content, err := v.appContent(newApp{name: v.r.URL.Query().Get("name"), days: "0", scopes: []string{"read", "write", "delete"}})
-	if err != nil {
-		return err
-	}
-	return v.show("app", content)
+func (v *visit) appForm() (appContent, error) {
+	return v.appContent(newApp{name: v.r.URL.Query().Get("name"), days: "0", scopes: []string{"read", "write", "delete"}})
 }
 
 func (v *visit) appContent(n newApp) (appContent, error) {

@@ -12,15 +12,15 @@ func (h *Handler) calendarPages() []page {
 	upload := post(one+"/import", people, (*visit).importFile)
 	upload.body = h.Service.Limits().ObjectBytes
 	return []page{
-		get("calendars", people, (*visit).calendars),
+		get("calendars", people, showing("calendars", newCalendarForm{Kind: "events"}.content)),
 		post("calendars", people, (*visit).createCalendar),
-		get(one, people, (*visit).calendar),
+		get(one, people, showing("calendar", (*visit).calendar)),
 		post(one, people, (*visit).changeCalendar),
 		post(one+"/delete", people, (*visit).deleteCalendar),
 		post(one+"/leave", people, (*visit).leaveCalendar),
 		post(one+"/share", people, (*visit).share),
 		post(one+"/unshare", people, (*visit).unshare),
-		get(one+"/links", proven, (*visit).linkForm),
+		get(one+"/links", proven, showing("link", (*visit).linkForm)),
 		post(one+"/links", proven, (*visit).createLink),
 		post(one+"/links/{link}/revoke", people, (*visit).revokeLink),
 		upload,
@@ -55,15 +55,8 @@ var kindChoices = map[string]calendar.Kinds{"events": {calendar.Event}, "tasks":
 // accessWords say what one may do.
 var accessWords = [...]string{"nothing", "see when you are busy", "read", "read and change", "own"}
 
-func (v *visit) calendars() error {
-	content, err := v.calendarsContent(newCalendarForm{Kind: "events"})
-	if err != nil {
-		return err
-	}
-	return v.show("calendars", content)
-}
-
-func (v *visit) calendarsContent(form newCalendarForm) (calendarsContent, error) {
+// content is that of the page which the form stands on.
+func (form newCalendarForm) content(v *visit) (calendarsContent, error) {
 	content := calendarsContent{Form: form}
 	all, err := v.Service.CalendarsInHome(v.r.Context(), v.caller())
 	if err != nil {
@@ -105,11 +98,7 @@ func (v *visit) createCalendar() error {
 	if err == nil {
 		return v.done("calendars/"+string(made.ID), "calendar-made")
 	}
-	content, failed := v.calendarsContent(form)
-	if failed != nil {
-		return failed
-	}
-	return v.again("calendars", content, err)
+	return showAgain(v, "calendars", form.content, err)
 }
 
 func (v *visit) makeCalendar(form newCalendarForm) (calendar.Calendar, error) {
@@ -151,16 +140,12 @@ type calendarContent struct {
 	Imported *imported
 }
 
-func (v *visit) calendar() error {
+func (v *visit) calendar() (calendarContent, error) {
 	cal, err := v.wanted()
 	if err != nil {
-		return err
+		return calendarContent{}, err
 	}
-	content, err := v.calendarContent(cal)
-	if err != nil {
-		return err
-	}
-	return v.show("calendar", content)
+	return v.calendarContent(cal)
 }
 
 func (v *visit) calendarContent(cal calendar.Calendar) (calendarContent, error) {
@@ -187,15 +172,6 @@ func (v *visit) calendarContent(cal calendar.Calendar) (calendarContent, error) 
 	return content, err
 }
 
-// calendarAgain shows a calendar's page with what is wrong.
-func (v *visit) calendarAgain(cal calendar.Calendar, wrong error) error {
-	content, err := v.calendarContent(cal)
-	if err != nil {
-		return err
-	}
-	return v.again("calendar", content, wrong)
-}
-
 // onCalendar does something to a calendar, and shows its page with what came of it.
 func (v *visit) onCalendar(notice string, do func(calendar.Calendar) error) error {
 	return v.onCalendarTo("calendars/"+v.r.PathValue("id"), notice, do)
@@ -208,7 +184,7 @@ func (v *visit) onCalendarTo(path, notice string, do func(calendar.Calendar) err
 		return err
 	}
 	if err := do(cal); err != nil {
-		return v.calendarAgain(cal, err)
+		return showAgain(v, "calendar", (*visit).calendar, err)
 	}
 	return v.done(path, notice)
 }

@@ -35,8 +35,8 @@ func (h *Handler) digestPages() []page {
 	}
 	return []page{
 		postBack("settings/digest", people, "settings", (*visit).saveDigest),
-		get(stopPath+"{token}", anybody, (*visit).stopForm),
-		post(stopPath+"{token}", anybody, (*visit).stopDigest),
+		get(stopPath+"{token}", anybody, showing("nomail", (*visit).stopForm)),
+		post(stopPath+"{token}", anybody, showing("nomail", (*visit).stopDigest)),
 	}
 }
 
@@ -81,18 +81,12 @@ type stopContent struct {
 	Done    bool
 }
 
-func (v *visit) stopForm() error {
+func (v *visit) stopForm() (stopContent, error) {
 	address, err := v.Digests.Open(v.r.PathValue("token"))
-	if err != nil {
-		return err
-	}
-	return v.show("nomail", stopContent{Address: address})
+	return stopContent{Address: address}, err
 }
 
-func (v *visit) stopDigest() error {
+func (v *visit) stopDigest() (stopContent, error) {
 	address, err := v.Digests.Stop(v.r.Context(), v.r.PathValue("token"))
-	if err != nil {
-		return err
-	}
-	return v.show("nomail", stopContent{address, true})
+	return stopContent{address, true}, err
 }

@@ -9,7 +9,7 @@ import (
 
 func (h *Handler) homePages() []page {
 	return []page{
-		get("{$}", people, (*visit).home),
+		get("{$}", people, showing("home", (*visit).home)),
 		post("proposals/{message}", people, (*visit).decideProposal),
 	}
 }
@@ -38,22 +38,20 @@ type homeContent struct {
 	WebhooksOff int
 }
 
-func (v *visit) home() error {
+func (v *visit) home() (content homeContent, err error) {
 	c := v.clock()
-	var content homeContent
-	var err error
 	if content.agenda, err = v.agenda(c); err != nil {
-		return err
+		return content, err
 	}
 	if content.Invitations, err = v.invitations(); err != nil {
-		return err
+		return content, err
 	}
 	if content.Proposals, content.UnreadProposals, err = v.proposals(c); err != nil {
-		return err
+		return content, err
 	}
 	since, err := v.lastVisit()
 	if err != nil {
-		return err
+		return content, err
 	}
 	if since.IsZero() {
 		since = c.now.Add(-recently)
@@ -61,12 +59,10 @@ func (v *visit) home() error {
 		content.Since = c.Moment(since)
 	}
 	if content.Deeds, content.MoreDeeds, err = v.deeds(c, since); err != nil {
-		return err
+		return content, err
 	}
-	if content.WebhooksOff, err = v.webhooksOff(); err != nil {
-		return err
-	}
-	return v.show("home", content)
+	content.WebhooksOff, err = v.webhooksOff()
+	return content, err
 }
 
 // deeds are the latest changes by assistants since a time: every change by a token.

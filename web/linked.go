@@ -149,11 +149,7 @@ func (v *visit) followNote() error {
 	if calendar.ReasonOf(err) == calendar.NotFound {
 		return err
 	}
-	content, failed := v.linkedContent()
-	if failed != nil {
-		return failed
-	}
-	return v.again("linkedcalendars", content, err)
+	return showAgain(v, "linkedcalendars", (*visit).linkedContent, err)
 }
 
 // linkedNow links an account, or shows the page again with what is wrong.
@@ -243,15 +239,11 @@ func (v *visit) endLinking() error {
 
 // notAgreed shows the page again, with why nothing was linked.
 func (v *visit) notAgreed(consent Consent, why string) error {
-	content, err := v.linkedContent()
-	if err != nil {
-		return err
-	}
 	text := consent.Title() + " did not let us in: " + excerpt(cmp.Or(why, "it does not say why"))
 	if why == "access_denied" {
 		text = "You did not agree at " + consent.Title() + ", so nothing was linked."
 	}
-	return v.again("linkedcalendars", content, calendar.Errorf(calendar.Invalid, "", "%s", text))
+	return showAgain(v, "linkedcalendars", (*visit).linkedContent, calendar.Errorf(calendar.Invalid, "", "%s", text))
 }
 
 // accountID is the account that the address names.
@@ -259,14 +251,10 @@ func (v *visit) accountID() calendar.AccountID { return calendar.AccountID(v.r.P
 
 func (v *visit) lookAtLinked() error {
 	if _, err := v.Service.Mirrors.Refresh(v.r.Context(), v.caller(), v.accountID()); err != nil {
-		content, failed := v.linkedContent()
-		if failed != nil {
-			return failed
-		}
 		if calendar.ReasonOf(err) == calendar.NotFound {
 			return err
 		}
-		return v.again("linkedcalendars", content, err)
+		return showAgain(v, "linkedcalendars", (*visit).linkedContent, err)
 	}
 	return v.done("linked", "account-looked")
 }

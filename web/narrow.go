@@ -32,16 +32,12 @@ func (v *visit) ownApp() (auth.Token, error) {
 	return tokens[i], nil
 }
 
-func (v *visit) narrowForm() error {
+func (v *visit) narrowForm() (narrowContent, error) {
 	t, err := v.ownApp()
 	if err != nil {
-		return err
+		return narrowContent{}, err
 	}
-	content, err := v.narrowContent(t, t.Scopes, t.Calendars)
-	if err != nil {
-		return err
-	}
-	return v.show("narrow", content)
+	return v.narrowContent(t, t.Scopes, t.Calendars)
 }
 
 // narrowContent lists an app's rights, with those that it is to keep.
@@ -86,11 +82,7 @@ func (v *visit) narrowApp() error {
 	if err == nil {
 		return v.done("apps", "app-narrowed")
 	}
-	content, failed := v.narrowContent(t, scopes, keep)
-	if failed != nil {
-		return failed
-	}
-	return v.again("narrow", content, err)
+	return showAgain(v, "narrow", func(v *visit) (narrowContent, error) { return v.narrowContent(t, scopes, keep) }, err)
 }
 
 // ticked are the calendars that an app is to keep, of those that the visitor sees; nil where it goes on to reach all.

@@ -82,6 +82,15 @@ func showing[T any](template string, content func(*visit) (T, error)) func(*visi
 	}
 }
 
+// showAgain shows such a page again, with the error of a form in it.
+func showAgain[T any](v *visit, template string, content func(*visit) (T, error), wrong error) error {
+	c, err := content(v)
+	if err != nil {
+		return err
+	}
+	return v.again(template, c, wrong)
+}
+
 // get and post make rows.
 func get(path string, who who, serve func(*visit) error) page {
 	return page{method: http.MethodGet, path: path, who: who, serve: serve}

@@ -26,7 +26,7 @@ func (h *Handler) proofPages() []page {
 	}
 	return []page{
 		postBack("settings/addresses/prove", people, "settings", (*visit).sendProof),
-		get(proofPath+"{token}", people, (*visit).proofForm),
+		get(proofPath+"{token}", people, showing("prove", (*visit).proven)),
 		postBack(proofPath+"{token}", people, "settings", (*visit).prove),
 	}
 }
@@ -60,14 +60,6 @@ func (v *visit) proven() (string, error) {
 		return "", calendar.Errorf(calendar.NotFound, "", "this link is for another account: sign in to that, and open it again")
 	}
 	return string(address), nil
-}
-
-func (v *visit) proofForm() error {
-	address, err := v.proven()
-	if err != nil {
-		return err
-	}
-	return v.show("prove", address)
 }
 
 func (v *visit) prove() error {

@@ -9,13 +9,13 @@ import (
 
 func (h *Handler) securityPages() []page {
 	return []page{
-		get("security", people, (*visit).security),
+		get("security", people, showing("security", (*visit).securityContent)),
 		get("security/password", proven, (*visit).passwordForm),
 		post("security/password", proven, (*visit).changePassword),
-		get("security/passkey", proven, (*visit).passkeyForm),
+		get("security/passkey", proven, showing("passkey", (*visit).makeKeyContent)),
 		post("security/passkey", proven, (*visit).addPasskey),
 		postBack("security/passkey/remove", proven, "security", (*visit).removePasskey),
-		get("security/codes", proven, (*visit).codesForm),
+		get("security/codes", proven, showing("codes", (*visit).newCodes)),
 		post("security/codes", proven, (*visit).addCodes),
 		postBack("security/codes/remove", proven, "security", (*visit).removeCodes),
 		postBack("security/recovery", proven, "security", (*visit).newRecoveryCodes),
@@ -49,14 +49,6 @@ type sessionRow struct {
 	ID                 auth.SessionID
 	Browser, Way, Seen string
 	Here               bool
-}
-
-func (v *visit) security() error {
-	content, err := v.securityContent()
-	if err != nil {
-		return err
-	}
-	return v.show("security", content)
 }
 
 func (v *visit) securityContent() (c securityContent, err error) {
@@ -135,14 +127,6 @@ type makeKeyContent struct {
 	First bool
 }
 
-func (v *visit) passkeyForm() error {
-	content, err := v.makeKeyContent()
-	if err != nil {
-		return err
-	}
-	return v.show("passkey", content)
-}
-
 func (v *visit) makeKeyContent() (c makeKeyContent, err error) {
 	site, ok := v.passkeySite()
 	if !ok {
@@ -163,11 +147,7 @@ func (v *visit) addPasskey() error {
 	}
 	codes, err := v.Auth.AddPasskey(v.r.Context(), site, v.session, auth.Parcel(v.field("parcel")), v.field("name"), v.field("answer"))
 	if err != nil {
-		content, failed := v.makeKeyContent()
-		if failed != nil {
-			return failed
-		}
-		return v.again("passkey", content, err)
+		return showAgain(v, "passkey", (*visit).makeKeyContent, err)
 	}
 	return v.recoverable(codes, "passkey-added")
 }
@@ -189,11 +169,7 @@ func (v *visit) secured(err error, notice string) error {
 	if err == nil {
 		return v.done("security", notice)
 	}
-	content, failed := v.securityContent()
-	if failed != nil {
-		return failed
-	}
-	return v.again("security", content, err)
+	return showAgain(v, "security", (*visit).securityContent, err)
 }
 
 // codesContent is a secret for an app that makes codes.
@@ -204,16 +180,12 @@ type codesContent struct {
 	First bool
 }
 
-func (v *visit) codesForm() error {
+func (v *visit) newCodes() (codesContent, error) {
 	offer, err := v.Auth.OfferCodes(v.r.Context(), v.user(), v.address().Hostname())
 	if err != nil {
-		return err
+		return codesContent{}, err
 	}
-	content, err := v.codesContent(offer)
-	if err != nil {
-		return err
-	}
-	return v.show("codes", content)
+	return v.codesContent(offer)
 }
 
 func (v *visit) codesContent(offer auth.CodeOffer) (codesContent, error) {

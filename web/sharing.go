@@ -134,12 +134,9 @@ type linkContent struct {
 	URL string
 }
 
-func (v *visit) linkForm() error {
+func (v *visit) linkForm() (linkContent, error) {
 	cal, err := v.sharable()
-	if err != nil {
-		return err
-	}
-	return v.show("link", linkContent{swatch: swatchOf(cal), ID: cal.ID})
+	return linkContent{swatch: swatchOf(cal), ID: cal.ID}, err
 }
 
 // sharable is the calendar that the address names, if it is the visitor's to share.

@@ -17,11 +17,11 @@ func (h *Handler) signInPages() []page {
 		get("sign-in/elsewhere", anybody, (*visit).signInElsewhere),
 		get("sign-in/elsewhere/back", anybody, (*visit).backFromElsewhere),
 		post("sign-out", anybody, (*visit).signOut),
-		get("confirm", people, (*visit).confirmForm),
+		get("confirm", people, showing("confirm", (*visit).confirmContent)),
 		post("confirm", people, (*visit).confirm),
 		post("confirm/passkey", people, (*visit).confirmByPasskey),
 		postBack("confirm/elsewhere", people, "confirm", (*visit).confirmElsewhere),
-		get("key/{secret}", anybody, (*visit).voucherForm),
+		get("key/{secret}", anybody, showing("voucher", (*visit).voucherContent)),
 		post("key/{secret}", anybody, (*visit).redeem),
 	}
 }
@@ -138,14 +138,6 @@ func (v *visit) confirmContent() (confirmContent, error) {
 	return content, err
 }
 
-func (v *visit) confirmForm() error {
-	content, err := v.confirmContent()
-	if err != nil {
-		return err
-	}
-	return v.show("confirm", content)
-}
-
 func (v *visit) confirm() error {
 	return v.confirmed(v.Auth.Prove(v.r.Context(), v.session, v.r.PostFormValue("password"), v.field("code"), v.ClientAddr(v.r)))
 }
@@ -156,11 +148,7 @@ func (v *visit) confirmed(err error) error {
 		return v.leadTo(v.next())
 	}
 	v.refusedLogin(err)
-	content, failed := v.confirmContent()
-	if failed != nil {
-		return failed
-	}
-	return v.again("confirm", content, err)
+	return showAgain(v, "confirm", (*visit).confirmContent, err)
 }
 
 // voucherContent is the content of the page on which somebody chooses a password by a link.
@@ -174,14 +162,6 @@ func (v *visit) voucherContent() (voucherContent, error) {
 	secret := v.r.PathValue("secret")
 	voucher, err := v.Auth.Voucher(v.r.Context(), secret)
 	return voucherContent{Kind: voucher.Kind, Name: voucher.User.Name, Title: voucher.User.Title(), Secret: secret}, err
-}
-
-func (v *visit) voucherForm() error {
-	content, err := v.voucherContent()
-	if err != nil {
-		return err
-	}
-	return v.show("voucher", content)
 }
 
 func (v *visit) redeem() error {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"mime"
-	"net/http"
 	"slices"
 
 	"caldav-mcp-server/calendar"
@@ -37,7 +36,7 @@ func (v *visit) importFile() error {
 	}
 	done, err := v.takeFile(cal)
 	if err != nil {
-		return v.calendarAgain(cal, err)
+		return showAgain(v, "calendar", (*visit).calendar, err)
 	}
 	content, err := v.calendarContent(cal)
 	if err != nil {
@@ -157,9 +156,7 @@ func (v *visit) exportCalendar() error {
 	defer m.Close()
 	v.w.Header().Set("Content-Type", "text/calendar; charset=utf-8")
 	v.w.Header().Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": string(cal.Address()) + ".ics"}))
-	if _, err := v.Service.Export(v.r.Context(), m, v.caller(), cal, nil, v.w, nil); err != nil {
-		v.Logger.WarnContext(v.r.Context(), "an export ended early", "error", err)
-		panic(http.ErrAbortHandler)
-	}
+	_, err = v.Service.Export(v.r.Context(), m, v.caller(), cal, nil, v.w, nil)
+	v.orBreak(err)
 	return nil
 }
