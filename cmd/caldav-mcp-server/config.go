@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"log/slog"
 	"net"
-	"net/netip"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -35,7 +34,7 @@ type config struct {
 	// push is PUSH.
 	push bool
 	// fetchAllow is FETCH_ALLOW.
-	fetchAllow  []netip.Prefix
+	fetchAllow  server.Proxies
 	origins     []string
 	proxies     server.Proxies
 	metricsAddr string

@@ -34,7 +34,7 @@ func (m mailConfig) check() error {
 func mailRows() []setting {
 	return []setting{
 		{ //nolint:gosec // the form of a URL, with nobody's password
-			env: "SMTP_URL", placeholder: "URL", groups: mailSettings | postSettings, secret: true, set: setSMTP,
+			env: "SMTP_URL", placeholder: "URL", groups: mailSettings | postSettings, secret: true, set: setText(func(c *config) *string { return &c.mail.smtpURL }, checkSMTP),
 			about: "smtps://USER:PASSWORD@HOST or smtp://… (STARTTLS): the server that mails invitations to people without an account; none are mailed when not set",
 		},
 		{
@@ -50,29 +50,27 @@ func mailRows() []setting {
 			about: "mails that one user may send in an hour; what is more waits", set: setNumber(1, 1_000_000, func(c *config) *int { return &c.mail.perHour }),
 		},
 		{ //nolint:gosec // the form of a URL, with nobody's password
-			env: "IMAP_URL", placeholder: "URL", groups: mailSettings, secret: true, set: setIMAP,
+			env: "IMAP_URL", placeholder: "URL", groups: mailSettings, secret: true, set: setText(func(c *config) *string { return &c.mail.imapURL }, checkIMAP),
 			about: "imaps://USER:PASSWORD@HOST/FOLDER or imap://… (STARTTLS): the mailbox that answers and invitations are read from",
 		},
 		{
-			env: "LMTP_ADDR", placeholder: "ADDR", groups: mailSettings, set: setLMTP,
+			env: "LMTP_ADDR", placeholder: "ADDR", groups: mailSettings, set: setText(func(c *config) *string { return &c.mail.lmtpAddr }, mail.CheckDoor),
 			about: "HOST:PORT of this machine, or unix:PATH, where a mail server hands them in by LMTP",
 		},
 		{
-			env: "MAIL_AUTHSERV_ID", placeholder: "NAME", groups: mailSettings, set: setAuthServer,
+			env: "MAIL_AUTHSERV_ID", placeholder: "NAME", groups: mailSettings, set: setText(func(c *config) *string { return &c.mail.authServer }, checkAuthServer),
 			about: "name under which your own mail server writes Authentication-Results, which are then believed; without it signatures (DKIM) are checked here",
 		},
 	}
 }
 
-func setSMTP(c *config, value string) error {
+func checkSMTP(value string) error {
 	_, err := mail.ParseRelay(value)
-	c.mail.smtpURL = value
 	return err
 }
 
-func setIMAP(c *config, value string) error {
+func checkIMAP(value string) error {
 	_, err := mail.ParseMailbox(value)
-	c.mail.imapURL = value
 	return err
 }
 
@@ -99,15 +97,9 @@ func setMailDomains(c *config, value string) error {
 	return nil
 }
 
-func setLMTP(c *config, value string) error {
-	c.mail.lmtpAddr = value
-	return mail.CheckDoor(value)
-}
-
-func setAuthServer(c *config, value string) error {
+func checkAuthServer(value string) error {
 	if strings.ContainsAny(value, " ;\"()") {
 		return errors.New("is no name such as mx.example.org")
 	}
-	c.mail.authServer = value
 	return nil
 }

@@ -32,14 +32,36 @@ func setHost(field func(*config) *string) func(*config, string) error {
 	}
 }
 
-func setPort(field func(*config) *string) func(*config, string) error {
+// setText takes a text that passes all checks.
+func setText(field func(*config) *string, checks ...func(string) error) func(*config, string) error {
 	return func(c *config, value string) error {
-		if !validPort(value) {
-			return errors.New("is not a port: a number from 0 to 65535")
-		}
 		*field(c) = value
+		for _, check := range checks {
+			if err := check(value); err != nil {
+				return err
+			}
+		}
 		return nil
 	}
+}
+
+// setWord takes one of some words, and sets what it means.
+func setWord[T any](fault string, words map[string]T, field func(*config) *T) func(*config, string) error {
+	return func(c *config, value string) error {
+		meaning, known := words[value]
+		if !known {
+			return errors.New(fault)
+		}
+		*field(c) = meaning
+		return nil
+	}
+}
+
+func checkPort(value string) error {
+	if !validPort(value) {
+		return errors.New("is not a port: a number from 0 to 65535")
+	}
+	return nil
 }
 
 func setNumber(least, most int, field func(*config) *int) func(*config, string) error {
@@ -54,13 +76,7 @@ func setNumber(least, most int, field func(*config) *int) func(*config, string) 
 }
 
 func setSwitch(field func(*config) *bool) func(*config, string) error {
-	return func(c *config, value string) error {
-		if value != "true" && value != "false" {
-			return errors.New("is not true or false")
-		}
-		*field(c) = value == "true"
-		return nil
-	}
+	return setWord("is not true or false", map[string]bool{"true": true, "false": false}, field)
 }
 
 // setDatabase takes what the store understands. It tells nothing of the value: it has a password in it.
@@ -114,12 +130,9 @@ func publicURL(value, example string) (*url.URL, error) {
 	return u, nil
 }
 
-func setOAuth(c *config, value string) error {
-	if value != "on" && value != "off" {
-		return errors.New("is not on or off")
-	}
-	c.oauth = value == "on"
-	return nil
+// setOnOff is setSwitch in other words.
+func setOnOff(field func(*config) *bool) func(*config, string) error {
+	return setWord("is not on or off", map[string]bool{"on": true, "off": false}, field)
 }
 
 func setOrigins(c *config, value string) error {
@@ -137,32 +150,22 @@ func setOrigins(c *config, value string) error {
 	return nil
 }
 
-func setProxies(c *config, value string) error {
-	proxies, err := server.ParseProxies(value)
-	if err != nil {
-		return fmt.Errorf("has a fault: %w", err)
-	}
-	c.proxies = proxies
-	return nil
-}
-
-func setFetchAllow(c *config, value string) error {
-	networks, err := server.ParseProxies(value)
-	if err != nil {
-		return fmt.Errorf("has a fault: %w", err)
-	}
-	c.fetchAllow = networks
-	return nil
-}
-
-func setListen(field func(*config) *string) func(*config, string) error {
+func setNetworks(field func(*config) *server.Proxies) func(*config, string) error {
 	return func(c *config, value string) error {
-		if _, port, err := net.SplitHostPort(value); err != nil || !validPort(port) {
-			return errors.New("is not HOST:PORT, such as 127.0.0.1:9090")
+		networks, err := server.ParseProxies(value)
+		if err != nil {
+			return fmt.Errorf("has a fault: %w", err)
 		}
-		*field(c) = value
+		*field(c) = networks
 		return nil
 	}
+}
+
+func checkListen(value string) error {
+	if _, port, err := net.SplitHostPort(value); err != nil || !validPort(port) {
+		return errors.New("is not HOST:PORT, such as 127.0.0.1:9090")
+	}
+	return nil
 }
 
 func setACME(c *config, value string) error {
@@ -182,34 +185,14 @@ func setACME(c *config, value string) error {
 }
 
 func setLogLevel(c *config, value string) error {
-	levels := map[string]slog.Level{
+	return setWord("is not debug, info, warn or error", map[string]slog.Level{
 		"debug": slog.LevelDebug, "info": slog.LevelInfo, "warn": slog.LevelWarn, "error": slog.LevelError,
-	}
-	level, ok := levels[strings.ToLower(value)]
-	if !ok {
-		return errors.New("is not debug, info, warn or error")
-	}
-	c.logLevel = level
-	return nil
+	}, func(c *config) *slog.Level { return &c.logLevel })(c, strings.ToLower(value))
 }
 
 func setLogFormat(c *config, value string) error {
-	switch strings.ToLower(value) {
-	case "json":
-		c.logJSON = true
-	case "text":
-		c.logJSON = false
-	default:
-		return errors.New("is not text or json")
-	}
-	return nil
-}
-
-func setFile(field func(*config) *string) func(*config, string) error {
-	return func(c *config, value string) error {
-		*field(c) = value
-		return nil
-	}
+	words := map[string]bool{"json": true, "text": false}
+	return setWord("is not text or json", words, func(c *config) *bool { return &c.logJSON })(c, strings.ToLower(value))
 }
 
 func setMasterKey(c *config, text string) error {

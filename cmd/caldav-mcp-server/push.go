@@ -23,14 +23,6 @@ const (
 	pushBytes = 16 << 10
 )
 
-func setPush(c *config, value string) error {
-	if value != "on" && value != "off" {
-		return errors.New("is not on or off")
-	}
-	c.push = value == "on"
-	return nil
-}
-
 // pushKeys are what messages are signed with, and what topics are made with. All processes on the store have the same.
 func (h *house) pushKeys(ctx context.Context) (key webpush.Key, topics calendar.TopicKey, err error) {
 	secret, err := h.store.Secret(ctx, "web push")

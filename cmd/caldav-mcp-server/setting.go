@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"caldav-mcp-server/server"
 )
 
 // group is a set of settings that belong together, by the commands that read them.
@@ -57,7 +59,7 @@ func settings(environ []string) []setting {
 		},
 		{
 			env: "CALDAV_PORT", placeholder: "PORT", fallback: "5232", groups: doorSettings | addressSettings,
-			about: "its port; 0 takes a free one", set: setPort(func(c *config) *string { return &c.caldav.port }),
+			about: "its port; 0 takes a free one", set: setText(func(c *config) *string { return &c.caldav.port }, checkPort),
 		},
 		{
 			env: "MCP_HOST", placeholder: "HOST", fallback: "127.0.0.1", groups: doorSettings | addressSettings,
@@ -65,7 +67,7 @@ func settings(environ []string) []setting {
 		},
 		{
 			env: "MCP_PORT", placeholder: "PORT", fallback: "5233", groups: doorSettings | addressSettings,
-			about: "its port; 0 takes a free one", set: setPort(func(c *config) *string { return &c.mcp.port }),
+			about: "its port; 0 takes a free one", set: setText(func(c *config) *string { return &c.mcp.port }, checkPort),
 		},
 		{ //nolint:gosec // the form of a URL, with nobody's password
 			env: "DATABASE_URL", placeholder: "URL", groups: storeSettings, secret: true,
@@ -89,15 +91,15 @@ func settings(environ []string) []setting {
 		},
 		{
 			env: "OAUTH", placeholder: "ON|OFF", fallback: "on", groups: serveSettings,
-			about: "off lets no assistant ask people to let it in (OAuth): all need access tokens", set: setOAuth,
+			about: "off lets no assistant ask people to let it in (OAuth): all need access tokens", set: setOnOff(func(c *config) *bool { return &c.oauth }),
 		},
 		{
 			env: "PUSH", placeholder: "ON|OFF", fallback: "on", groups: serveSettings,
-			about: "off tells neither devices nor webhooks of changes", set: setPush,
+			about: "off tells neither devices nor webhooks of changes", set: setOnOff(func(c *config) *bool { return &c.push }),
 		},
 		{
 			env: "FETCH_ALLOW", placeholder: "LIST", groups: serveSettings | linkSettings,
-			about: "addresses or networks, though not public, that the server may fetch from where somebody names an address there", set: setFetchAllow,
+			about: "addresses or networks, though not public, that the server may fetch from where somebody names an address there", set: setNetworks(func(c *config) *server.Proxies { return &c.fetchAllow }),
 		},
 		{
 			env: "MASTER_KEY", placeholder: "KEY", groups: serveSettings | linkSettings, secret: true, hidden: true,
@@ -109,16 +111,16 @@ func settings(environ []string) []setting {
 		},
 		{
 			env: "TRUSTED_PROXIES", placeholder: "LIST", groups: serveSettings,
-			about: "addresses or networks of reverse proxies whose X-Forwarded-For and X-Forwarded-Host are believed", set: setProxies,
+			about: "addresses or networks of reverse proxies whose X-Forwarded-For and X-Forwarded-Host are believed", set: setNetworks(func(c *config) *server.Proxies { return &c.proxies }),
 		},
 		{
 			env: "TLS_CERT", placeholder: "FILE", groups: doorSettings,
 			about: "the chain of certificates (PEM), for HTTPS without a proxy; read again when it is replaced",
-			set:   setFile(func(c *config) *string { return &c.tlsCert }),
+			set:   setText(func(c *config) *string { return &c.tlsCert }),
 		},
 		{
 			env: "TLS_KEY", placeholder: "FILE", groups: doorSettings,
-			about: "its private key (PEM)", set: setFile(func(c *config) *string { return &c.tlsKey }),
+			about: "its private key (PEM)", set: setText(func(c *config) *string { return &c.tlsKey }),
 		},
 		{
 			env: "ACME", placeholder: "ON|OFF|URL", fallback: "off", groups: doorSettings,
@@ -127,26 +129,26 @@ func settings(environ []string) []setting {
 		},
 		{
 			env: "ACME_EMAIL", placeholder: "ADDRESS", groups: serveSettings,
-			about: "where the authority writes to", set: setFile(func(c *config) *string { return &c.acme.email }),
+			about: "where the authority writes to", set: setText(func(c *config) *string { return &c.acme.email }),
 		},
 		{
 			env: "ACME_HTTP_ADDR", placeholder: "HOST:PORT", groups: serveSettings,
 			about: "where the authority's questions by HTTP are answered, and browsers are sent to HTTPS; it must be reached at port 80",
-			set:   setListen(func(c *config) *string { return &c.acme.httpAddr }),
+			set:   setText(func(c *config) *string { return &c.acme.httpAddr }, checkListen),
 		},
 		{
 			env: "ACME_ROOTS", placeholder: "FILE", groups: serveSettings,
 			about: "certificates (PEM) by which the authority itself is known, where the machine does not know them",
-			set:   setFile(func(c *config) *string { return &c.acme.roots }),
+			set:   setText(func(c *config) *string { return &c.acme.roots }),
 		},
 		{
 			env: "METRICS_ADDR", placeholder: "HOST:PORT", groups: serveSettings,
-			about: "where /metrics is served for Prometheus; nowhere when not set", set: setListen(func(c *config) *string { return &c.metricsAddr }),
+			about: "where /metrics is served for Prometheus; nowhere when not set", set: setText(func(c *config) *string { return &c.metricsAddr }, checkListen),
 		},
 		{
 			env: "AUDIT_LOG", placeholder: "FILE", groups: storeSettings,
 			about: "where who changed what is written as lines of JSON, or stdout; nowhere when not set",
-			set:   setFile(func(c *config) *string { return &c.auditLog }),
+			set:   setText(func(c *config) *string { return &c.auditLog }),
 		},
 		{
 			env: "JOURNAL_DAYS", placeholder: "N", fallback: "30", groups: serviceSettings,

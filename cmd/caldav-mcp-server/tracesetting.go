@@ -26,11 +26,11 @@ func traceRows() []setting {
 		{
 			env: "OTEL_EXPORTER_OTLP_ENDPOINT", placeholder: "URL", groups: groups,
 			about: "collector of OpenTelemetry that is told of the parts of requests (OTLP by HTTP, in JSON), such as http://127.0.0.1:4318; /v1/traces goes behind it",
-			set:   setCollector(func(c *config) *string { return &c.trace.base }),
+			set:   setText(func(c *config) *string { return &c.trace.base }, checkCollector),
 		},
 		{
 			env: "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", placeholder: "URL", groups: groups,
-			about: "the same as a whole address, with nothing put behind it", set: setCollector(func(c *config) *string { return &c.trace.endpoint }),
+			about: "the same as a whole address, with nothing put behind it", set: setText(func(c *config) *string { return &c.trace.endpoint }, checkCollector),
 		},
 		{
 			env: "OTEL_EXPORTER_OTLP_HEADERS", placeholder: "LIST", groups: groups, secret: true, hidden: true,
@@ -47,29 +47,26 @@ func traceRows() []setting {
 		},
 		{
 			env: "OTEL_SERVICE_NAME", placeholder: "NAME", fallback: name, groups: groups, about: "what the server is called in traces",
-			set: setFile(func(c *config) *string { return &c.trace.service }),
+			set: setText(func(c *config) *string { return &c.trace.service }),
 		},
 		{
 			env: "OTEL_TRACES_SAMPLER", placeholder: "WORD", fallback: "parentbased_always_on", groups: groups,
 			about: "which requests are told: always_on, always_off, traceidratio, or one of these behind parentbased_, which does as a trusted proxy did",
-			set:   setFile(func(c *config) *string { return &c.trace.sampler }),
+			set:   setText(func(c *config) *string { return &c.trace.sampler }),
 		},
 		{
 			env: "OTEL_TRACES_SAMPLER_ARG", placeholder: "SHARE", groups: groups, about: "the part of the requests that traceidratio tells, from 0 to 1",
-			set: setFile(func(c *config) *string { return &c.trace.share }),
+			set: setText(func(c *config) *string { return &c.trace.share }),
 		},
 	}
 }
 
-func setCollector(field func(*config) *string) func(*config, string) error {
-	return func(c *config, value string) error {
-		u, err := url.Parse(value)
-		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
-			return errors.New("is not a URL such as http://127.0.0.1:4318")
-		}
-		*field(c) = value
-		return nil
+func checkCollector(value string) error {
+	u, err := url.Parse(value)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+		return errors.New("is not a URL such as http://127.0.0.1:4318")
 	}
+	return nil
 }
 
 // setHeaders reads a list as W3C Baggage writes it. It tells nothing of the values: they are secrets.
