@@ -3,6 +3,7 @@ package caldav
 import (
 	"encoding/xml"
 	"net/http"
+	"slices"
 )
 
 // matchRequest is DAV:principal-match (RFC 3744 §9.3).
@@ -72,12 +73,10 @@ func (r *resource) namesCaller(by planItem) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	for _, href := range hrefs {
-		if at, err := r.x.parseHref(href); err == nil && at == principalOf(r.x.caller.User.Name) {
-			return true, nil
-		}
-	}
-	return false, nil
+	return slices.ContainsFunc(hrefs, func(href string) bool {
+		at, err := r.x.parseHref(href)
+		return err == nil && at == principalOf(r.x.caller.User.Name)
+	}), nil
 }
 
 // aclRequest is DAV:acl-principal-prop-set (RFC 3744 §9.2).

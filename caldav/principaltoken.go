@@ -53,10 +53,6 @@ func (x *exchange) tokenSearch(_ *resource, q *tokenSearch) error {
 }
 
 func tokenNames(u calendar.User, text string, is calendar.Comparison) bool {
-	for _, name := range namesOf(addresses{}, u) {
-		if is(name, text, calendar.Contains) {
-			return true
-		}
-	}
-	return slices.ContainsFunc(mailOf(addresses{}, u), func(mail string) bool { return is(mail, text, calendar.StartsWith) })
+	return slices.ContainsFunc(namesOf(addresses{}, u), func(name string) bool { return is(name, text, calendar.Contains) }) ||
+		slices.ContainsFunc(mailOf(addresses{}, u), func(mail string) bool { return is(mail, text, calendar.StartsWith) })
 }

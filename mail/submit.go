@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/emersion/go-smtp"
 
@@ -73,12 +74,7 @@ func (s *session) submit(p parcel) error {
 }
 
 func ascii(a calendar.MailAddress) bool {
-	for _, r := range a {
-		if r > '~' {
-			return false
-		}
-	}
-	return true
+	return !strings.ContainsFunc(string(a), func(r rune) bool { return r > '~' })
 }
 
 // quit ends the session well, close at once.

@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"slices"
 	"time"
 )
 
@@ -209,10 +210,5 @@ func (g *Guard) find(ctx context.Context, host string) ([]netip.Addr, error) {
 
 func (g *Guard) allowed(addr netip.Addr) bool {
 	addr = addr.Unmap().WithZone("")
-	for _, network := range g.allow {
-		if network.Contains(addr) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(g.allow, func(network netip.Prefix) bool { return network.Contains(addr) })
 }

@@ -3,6 +3,7 @@ package outbound
 import (
 	"net"
 	"net/netip"
+	"slices"
 )
 
 // special are the networks of the IANA special-purpose registries (RFC 6890) in which there is no
@@ -32,21 +33,14 @@ func public(addr netip.Addr) bool {
 	if !addr.IsGlobalUnicast() || addr.IsPrivate() || addr.Zone() != "" || addr.Is6() && !unicast.Contains(addr) {
 		return false
 	}
-	for _, network := range special {
-		if network.Contains(addr) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(special[:], func(network netip.Prefix) bool { return network.Contains(addr) })
 }
 
 // among tells whether an address is in one of these networks. The neighbours of a machine trust it, and in IPv6 their
 // addresses are global ones.
 func among(networks []net.Addr, addr netip.Addr) bool {
-	for _, one := range networks {
-		if network, ok := one.(*net.IPNet); ok && network.Contains(addr.AsSlice()) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(networks, func(one net.Addr) bool {
+		network, ok := one.(*net.IPNet)
+		return ok && network.Contains(addr.AsSlice())
+	})
 }

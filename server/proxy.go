@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/netip"
+	"slices"
 	"strings"
 )
 
@@ -41,12 +42,7 @@ func parseNetwork(word string) (netip.Prefix, error) {
 }
 
 func (ps Proxies) trust(addr netip.Addr) bool {
-	for _, p := range ps {
-		if p.Contains(addr) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(ps, func(p netip.Prefix) bool { return p.Contains(addr) })
 }
 
 // The headers of a proxy that are read. After settle the request has what is true of them.

@@ -121,12 +121,7 @@ func (s *Server) requestID(r *http.Request) string {
 }
 
 func validID(id string) bool {
-	for _, c := range []byte(id) {
-		if c <= ' ' || c > '~' {
-			return false
-		}
-	}
-	return id != "" && len(id) <= maxIDLength
+	return id != "" && len(id) <= maxIDLength && !strings.ContainsFunc(id, func(c rune) bool { return c <= ' ' || c > '~' })
 }
 
 // schemeOf names the scheme of credentials by a word of ours: what a client writes stands in no log.

@@ -90,12 +90,7 @@ func (h *Handler) describeServer(site oauth.Site) any {
 
 // isDiscovery tells whether a path is where OAuth is looked for.
 func isDiscovery(path string) bool {
-	for _, at := range discovery {
-		if path == at || strings.HasPrefix(path, at+"/") {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(discovery[:], func(at string) bool { return path == at || strings.HasPrefix(path, at+"/") })
 }
 
 // DiscoveryRoutes are the patterns of what [Handler.Discovery] answers.

@@ -2,6 +2,7 @@ package edit
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"caldav-mcp-server/calendar/content"
@@ -75,12 +76,7 @@ func (e *session) canonical(t Times) (Times, error) {
 
 // defined tells whether the object has the VTIMEZONE of a name.
 func (e *session) defined(tzid string) bool {
-	for _, c := range e.object.Calendar.AllComponents("VTIMEZONE") {
-		if content.TextOf(c, "TZID") == tzid {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(e.object.Calendar.AllComponents("VTIMEZONE"), func(c *ical.Component) bool { return content.TextOf(c, "TZID") == tzid })
 }
 
 // zonesNamed lists the TZIDs that the object's times have, in order.

@@ -89,13 +89,7 @@ func (s *Reader) Allow(ctx context.Context, c calendar.Caller, a calendar.Action
 // SharedCalendars returns the calendars of others that the caller sees.
 func (s *Reader) SharedCalendars(ctx context.Context, c calendar.Caller) ([]calendar.Calendar, error) {
 	all, err := s.Calendars(ctx, c)
-	shared := all[:0]
-	for _, cal := range all {
-		if cal.Access != calendar.OwnerAccess {
-			shared = append(shared, cal)
-		}
-	}
-	return shared, err
+	return slices.DeleteFunc(all, func(cal calendar.Calendar) bool { return cal.Access == calendar.OwnerAccess }), err
 }
 
 // Offers returns what others have offered the caller of their calendars.
@@ -142,11 +136,5 @@ func (s *Reader) TrashedCalendars(ctx context.Context, c calendar.Caller) ([]cal
 		return nil, err
 	}
 	all, err := s.store.TrashedCalendars(ctx, c.User.ID)
-	seen := all[:0]
-	for _, t := range all {
-		if c.Sees(t.Calendar) {
-			seen = append(seen, t)
-		}
-	}
-	return seen, err
+	return slices.DeleteFunc(all, func(t calendar.TrashedCalendar) bool { return !c.Sees(t.Calendar) }), err
 }

@@ -211,12 +211,8 @@ func (r Rules) differs(old, now *reading) bool {
 		return true
 	}
 	keys, ids := touched(old, now)
-	for _, key := range keys {
-		if old.essence(old.at(key, ids[key])) != now.essence(now.at(key, ids[key])) {
-			return true
-		}
-	}
-	return !slices.Equal(Parties(old.Object), Parties(now.Object))
+	other := func(key int64) bool { return old.essence(old.at(key, ids[key])) != now.essence(now.at(key, ids[key])) }
+	return slices.ContainsFunc(keys, other) || !slices.Equal(Parties(old.Object), Parties(now.Object))
 }
 
 // saysOther tells whether two versions say that somebody has answered something else.

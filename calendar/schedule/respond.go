@@ -3,6 +3,7 @@ package schedule
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"caldav-mcp-server/calendar/content"
 	"caldav-mcp-server/ical"
@@ -119,12 +120,7 @@ func Host(o *content.Object, by Address, name string) bool {
 
 // invitesOthers tells whether anybody else takes part.
 func invitesOthers(o *content.Object, than Address) bool {
-	for _, a := range Attendees(o) {
-		if a != than {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(Attendees(o), func(a Address) bool { return a != than })
 }
 
 // Agree has a guest's copy say what its organizer knows of the guest's answer, for neither hears of it when the copy comes

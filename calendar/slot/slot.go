@@ -144,12 +144,7 @@ func (a Ask) on(day time.Time, busy []freebusy.Period) []candidate {
 
 // suits tells whether a slot is within everybody's hours.
 func (a Ask) suits(s Slot) bool {
-	for _, h := range a.Others {
-		if !h.hold(s) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(a.Others, func(h Hours) bool { return !h.hold(s) })
 }
 
 // hold tells whether a slot is within the hours of the day on which it begins.

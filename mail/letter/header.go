@@ -3,6 +3,7 @@ package letter
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -84,12 +85,7 @@ func encodedByte(c byte) string {
 }
 
 func longWord(text string) bool {
-	for word := range strings.FieldsSeq(text) {
-		if len(word) > lineMost-16 {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(strings.Fields(text), func(word string) bool { return len(word) > lineMost-16 })
 }
 
 // person writes a field with an address and a name.
