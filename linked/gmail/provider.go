@@ -38,13 +38,7 @@ func Provider(client *token.Client, api string) mirror.Provider {
 	return mirror.Provider{
 		Title: "Gmail", Every: every, Least: least, Mail: true,
 		Address: func(s mirror.Secret) string { return s.Username },
-		Open: func(o mirror.Opening) (mirror.Source, error) {
-			h, err := token.Of(client, o)
-			if err != nil {
-				return nil, err
-			}
-			return Open(api, client.HTTP, h.Access), nil
-		},
+		Open:    client.Opens(func(access token.Access) mirror.Source { return Open(api, client.HTTP, access) }),
 	}
 }
 

@@ -185,12 +185,10 @@ func (a *Account) series(ctx context.Context, remote, ref string, hint *Event) (
 // object is a series as the mirror takes it. One that cannot be said is told of all the same.
 func (a *Account) object(s *Series, cal Calendar) mirror.Object {
 	o := mirror.Object{Ref: s.ref(), Version: s.version(), UID: s.first().UID}
-	data, err := Text(s, cal, a.zones)
-	if err != nil {
+	var err error
+	if o.Data, err = Text(s, cal, a.zones); err != nil {
 		o.Fault = "Google's event cannot be said in iCalendar: " + err.Error()
-		return o
 	}
-	o.Data = data
 	return o
 }
 

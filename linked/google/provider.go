@@ -19,13 +19,7 @@ func Provider(client *token.Client, api string, zones *zone.DB) mirror.Provider 
 	return mirror.Provider{
 		Title: "Google", Every: every, Least: least,
 		Address: func(s mirror.Secret) string { return s.Username },
-		Open: func(o mirror.Opening) (mirror.Source, error) {
-			h, err := token.Of(client, o)
-			if err != nil {
-				return nil, err
-			}
-			return Open(api, client.HTTP, zones, h.Access), nil
-		},
+		Open:    client.Opens(func(access token.Access) mirror.Source { return Open(api, client.HTTP, zones, access) }),
 	}
 }
 

@@ -207,12 +207,10 @@ func (a *Account) series(ctx context.Context, ref string) (*Series, error) {
 // object is a series as the mirror takes it. One that cannot be said is told of all the same.
 func (a *Account) object(ref string, s *Series) mirror.Object {
 	o := mirror.Object{Ref: ref, Version: s.version(), UID: s.first().uid()}
-	data, err := Text(s, a.zones)
-	if err != nil {
+	var err error
+	if o.Data, err = Text(s, a.zones); err != nil {
 		o.Fault = "Microsoft's event cannot be said in iCalendar: " + err.Error()
-		return o
 	}
-	o.Data = data
 	return o
 }
 

@@ -20,13 +20,7 @@ func Provider(client *token.Client, api string, zones *zone.DB) mirror.Provider 
 	return mirror.Provider{
 		Title: "Microsoft", Every: every, Least: least,
 		Address: func(s mirror.Secret) string { return s.Username },
-		Open: func(o mirror.Opening) (mirror.Source, error) {
-			h, err := token.Of(client, o)
-			if err != nil {
-				return nil, err
-			}
-			return Open(api, client.HTTP, zones, client.Now, h.Access), nil
-		},
+		Open:    client.Opens(func(access token.Access) mirror.Source { return Open(api, client.HTTP, zones, client.Now, access) }),
 	}
 }
 

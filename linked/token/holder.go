@@ -28,6 +28,17 @@ type Holder struct {
 	token  Token
 }
 
+// Opens makes what opens accounts of what asks with their tokens.
+func (c *Client) Opens(source func(Access) mirror.Source) func(mirror.Opening) (mirror.Source, error) {
+	return func(o mirror.Opening) (mirror.Source, error) {
+		h, err := Of(c, o)
+		if err != nil {
+			return nil, err
+		}
+		return source(h.Access), nil
+	}
+}
+
 // Of holds the token of an account that is opened.
 func Of(c *Client, o mirror.Opening) (*Holder, error) {
 	h, err := Hold(c, o.Secret.Token, func(ctx context.Context, next json.RawMessage) error {
