@@ -72,3 +72,11 @@ func SizeText(n int64) string {
 	}
 	return text
 }
+
+// Counted is how many of something there are, as people read it.
+func Counted(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
+}

@@ -47,7 +47,7 @@ func (m *Maker) deeds(ctx context.Context, c calendar.Caller, at time.Time) ([]l
 	for i := range parts {
 		slices.Reverse(parts[i].Lines)
 	}
-	said := count(all, "change") + " by assistants"
+	said := calendar.Counted(all, "change") + " by assistants"
 	if untold || q.Cursor != "" {
 		said = "many changes"
 		parts = append(parts, letter.NotePart{Title: "And more was changed today", Link: m.Journal.String(), Do: "Look at all of it"})

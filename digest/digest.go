@@ -43,7 +43,7 @@ func (m *Maker) Note(ctx context.Context, u calendar.User, d calendar.Digest, at
 		}
 		if events > 0 {
 			n.Parts = append(n.Parts, part)
-			subject = append(subject, count(events, "event")+" on "+tomorrow(at).Format(dayForm))
+			subject = append(subject, calendar.Counted(events, "event")+" on "+tomorrow(at).Format(dayForm))
 		}
 	}
 	if d.Changes {
@@ -64,12 +64,4 @@ func (m *Maker) Note(ctx context.Context, u calendar.User, d calendar.Digest, at
 func tomorrow(at time.Time) time.Time {
 	y, m, d := at.Date()
 	return time.Date(y, m, d+1, 0, 0, 0, 0, at.Location())
-}
-
-// count says a number of things.
-func count(n int, thing string) string {
-	if n == 1 {
-		return "1 " + thing
-	}
-	return fmt.Sprintf("%d %ss", n, thing)
 }

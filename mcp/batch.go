@@ -197,7 +197,7 @@ func (v manyView) prose() prose {
 	if v.Preview {
 		heading = "Nothing was changed. It would be %s (times in %s):\n\n"
 	}
-	fmt.Fprintf(&b, heading, counted(len(v.Changes), "change"), v.Timezone)
+	fmt.Fprintf(&b, heading, calendar.Counted(len(v.Changes), "change"), v.Timezone)
 	for i, one := range v.Changes {
 		fmt.Fprintf(&b, "%d. %s", i+1, defused(string(one.What)))
 		if one.StartLocal != "" {

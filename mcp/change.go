@@ -234,7 +234,7 @@ func changeIDs(in calendar.CalendarID, versions []calendar.Version) []string {
 // prose says it for reading.
 func (v changesView) prose(z zoned, found []calendar.Change, told []string) prose {
 	var b strings.Builder
-	fmt.Fprintf(&b, "Found %s (times in %s):\n\n", counted(len(v.Changes), "change"), z.Name())
+	fmt.Fprintf(&b, "Found %s (times in %s):\n\n", calendar.Counted(len(v.Changes), "change"), z.Name())
 	names, legend := calendarNames{}, []string(nil)
 	for i, c := range v.Changes {
 		in := names.tell(found[i].In, &legend)

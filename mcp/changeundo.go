@@ -152,7 +152,7 @@ func (v undoView) prose(preview bool) prose {
 	if preview {
 		heading = "This would take back %s:\n"
 	}
-	fmt.Fprintf(&b, heading, counted(v.Changes, "change"))
+	fmt.Fprintf(&b, heading, calendar.Counted(v.Changes, "change"))
 	for i, s := range v.Undone {
 		fmt.Fprintf(&b, "%d. %s %s, in %s, calendar_id %s", i+1, quotedTitle(defused(string(s.Title))), undoneWords[s.Did], quoted(string(s.In)), s.Calendar)
 		if s.UID != "" {

@@ -142,7 +142,7 @@ func unreadProse(n int) string {
 	if n == 0 {
 		return ""
 	}
-	return fmt.Sprintf("Perhaps there is more: %s could not be read or followed to the end.\n", counted(n, "event"))
+	return fmt.Sprintf("Perhaps there is more: %s could not be read or followed to the end.\n", calendar.Counted(n, "event"))
 }
 
 // zoneOf decides on the zone of a call about whose time: an argument's, the user's, or that of

@@ -106,13 +106,13 @@ func (v listView) prose(r rows, found []query.Occurrence, w window) prose {
 	if w.continued {
 		heading = "Going on with the other %s (%s):\n"
 	}
-	fmt.Fprintf(&b, heading, counted(len(v.Events)+v.More, "event"), w)
+	fmt.Fprintf(&b, heading, calendar.Counted(len(v.Events)+v.More, "event"), w)
 	r.write(&b, found, v.Events)
 	if v.Truncated {
 		fmt.Fprintf(&b, "\n%d more: call again with cursor %s\n", v.More, v.NextCursor)
 	}
 	if v.Unread > 0 {
-		fmt.Fprintf(&b, "\nNot listed: %s whose recurrence cannot be followed.\n", counted(v.Unread, "event"))
+		fmt.Fprintf(&b, "\nNot listed: %s whose recurrence cannot be followed.\n", calendar.Counted(v.Unread, "event"))
 	}
 	return prose(strings.TrimSpace(b.String()))
 }

@@ -6,6 +6,8 @@ import (
 	"log/slog"
 	"strings"
 
+	"caldav-mcp-server/calendar"
+
 	"caldav-mcp-server/calendar/mailbox"
 )
 
@@ -172,7 +174,7 @@ func (b toolbox) getThread(ctx context.Context, c *call, in *readThread) (answer
 	}
 	v := threadView{ID: visible(t.ID), Messages: []mailView{}, Left: t.Left}
 	var text strings.Builder
-	fmt.Fprintf(&text, "Thread %s has %s, the earliest first.\n", v.ID, counted(len(t.Messages)+t.Left, "mail"))
+	fmt.Fprintf(&text, "Thread %s has %s, the earliest first.\n", v.ID, calendar.Counted(len(t.Messages)+t.Left, "mail"))
 	if t.Left > 0 {
 		fmt.Fprintf(&text, "The first %d are left out.\n", t.Left)
 	}

@@ -116,7 +116,7 @@ func (v foundView) prose(r rows, found query.Finds, q query.EventSearch) prose {
 		fmt.Fprintf(&b, "Nothing matches %s; did you mean %s?\n", quote(text), quote(string(v.Meant)))
 		text = string(v.Meant)
 	}
-	fmt.Fprintf(&b, "Found %s matching %s (%s):\n", counted(len(v.Events), "event"), quote(text), r.zone.Name())
+	fmt.Fprintf(&b, "Found %s matching %s (%s):\n", calendar.Counted(len(v.Events), "event"), quote(text), r.zone.Name())
 	r.write(&b, found.Occurrences, v.Events)
 	switch {
 	case v.Truncated:

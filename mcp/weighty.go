@@ -127,7 +127,7 @@ func (c *call) confirmMany(v manyView) error {
 	var deeds []string
 	for i, one := range v.Changes {
 		if i == mostInQuestion {
-			deeds = append(deeds, fmt.Sprintf("made %s more", counted(len(v.Changes)-i, "change")))
+			deeds = append(deeds, fmt.Sprintf("made %s more", calendar.Counted(len(v.Changes)-i, "change")))
 			break
 		}
 		deeds = append(deeds, string(one.What))
@@ -143,7 +143,7 @@ func (c *call) confirmUndo(would calendar.Undone) error {
 		n += len(s.Undoes)
 		state = append(state, fmt.Sprint(s.In.ID, s.Undoes))
 		if i < mostInQuestion {
-			deeds = append(deeds, fmt.Sprintf("taken back %s: %s in %s %s", counted(len(s.Undoes), "change"), quotedShort(s.Summary), quotedShort(s.In.Name), undoneWords[s.Did]))
+			deeds = append(deeds, fmt.Sprintf("taken back %s: %s in %s %s", calendar.Counted(len(s.Undoes), "change"), quotedShort(s.Summary), quotedShort(s.In.Name), undoneWords[s.Did]))
 		}
 	}
 	if n <= mostUnasked {
@@ -152,7 +152,7 @@ func (c *call) confirmUndo(would calendar.Undone) error {
 	if more := len(would.Steps) - len(deeds); more > 0 {
 		deeds = append(deeds, fmt.Sprintf("done so to %d more", more))
 	}
-	return c.confirm(question{text: willHave(deeds...) + "That is " + counted(n, "change") + " in all.", state: strings.Join(state, " ")})
+	return c.confirm(question{text: willHave(deeds...) + "That is " + calendar.Counted(n, "change") + " in all.", state: strings.Join(state, " ")})
 }
 
 // confirmCarry asks before a series leaves its calendar.

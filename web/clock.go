@@ -1,8 +1,9 @@
 package web
 
 import (
-	"fmt"
 	"time"
+
+	"caldav-mcp-server/calendar"
 
 	"caldav-mcp-server/calendar/recur"
 	"caldav-mcp-server/calendar/zone"
@@ -72,9 +73,9 @@ func (c clock) Ago(t time.Time) string {
 	case past < time.Minute:
 		return "just now"
 	case past < time.Hour:
-		return count(int(past/time.Minute), "minute") + " ago"
+		return calendar.Counted(int(past/time.Minute), "minute") + " ago"
 	case past < 12*time.Hour:
-		return count(int(past/time.Hour), "hour") + " ago"
+		return calendar.Counted(int(past/time.Hour), "hour") + " ago"
 	}
 	return c.Moment(t)
 }
@@ -108,12 +109,4 @@ func daysBetween(a, b time.Time) int {
 func dayOf(t time.Time) time.Time {
 	y, m, d := t.Date()
 	return time.Date(y, m, d, 0, 0, 0, 0, time.UTC)
-}
-
-// count says a number of things.
-func count(n int, thing string) string {
-	if n == 1 {
-		return "1 " + thing
-	}
-	return fmt.Sprintf("%d %ss", n, thing)
 }
