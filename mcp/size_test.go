@@ -11,7 +11,7 @@ import (
 )
 
 // overfill puts two hundred events and tasks into the house whose texts are as long as their clients
-// like, and one event that is larger than any answer.
+// like, and the fair.
 func (h *house) overfill(t *testing.T) {
 	t.Helper()
 	long := strings.Repeat("Agenda and notes; ", 200)
@@ -21,6 +21,12 @@ func (h *house) overfill(t *testing.T) {
 			"SUMMARY:Review "+long, "LOCATION:"+long, "DESCRIPTION:"+long, "ATTENDEE;CN=Zoë "+strings.ReplaceAll(long, ";", "")+":mailto:zoe@example.com"))
 		h.put(t, home, "t"+uid, wrapped(calendar.Todo, "t"+uid, "DUE:20260306T080000Z", "SUMMARY:Review "+long))
 	}
+	h.fair(t)
+}
+
+// fair puts one event into the house that is larger than any answer.
+func (h *house) fair(t *testing.T) {
+	t.Helper()
 	lines := []string{"DTSTART:20260401T080000Z", "SUMMARY:Fair", "CATEGORIES:" + strings.Repeat("tag,", 3000) + "tag", "URL:https://example.com/" + strings.Repeat("x", 9000)}
 	for i := range 1000 {
 		lines = append(lines, fmt.Sprintf("ATTENDEE;CN=Guest %d:mailto:guest%d@example.com", i, i))
@@ -73,7 +79,7 @@ func TestAnswersHaveASize(t *testing.T) {
 func TestLongEventsComeInParts(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, testdb.SQLite(t))
-	h.overfill(t)
+	h.fair(t)
 	door := h.open(t, h.config())
 	o, err := h.service.ObjectByUID(t.Context(), nil, h.callers["alice"], h.work(t), "fair")
 	if err != nil {
@@ -115,7 +121,7 @@ func TestLongEventsComeInParts(t *testing.T) {
 func TestCutListsAreNotTaken(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, testdb.SQLite(t))
-	h.overfill(t)
+	h.fair(t)
 	said := refusalOf(t, h.open(t, h.config()), "alice", "patch_event", `{"calendar_id":"`+string(work)+`","event_uid":"fair","attendees":["Guest 1 <guest1@example.com>","… [900 more]"]}`)
 	if !strings.Contains(said, "more]") {
 		t.Errorf("it is not said which: %s", said)
