@@ -113,3 +113,32 @@ func TestExpandedPropertiesAreBounded(t *testing.T) {
 		t.Errorf("two levels: %d in %d bytes", got.status, len(got.body))
 	}
 }
+
+// TestACrowdIsRefused: an event with more guests than the calendar says it takes is refused by that rule, and nobody hears of it;
+// with as many as that it is stored.
+func TestACrowdIsRefused(t *testing.T) {
+	t.Parallel()
+	testdb.Each(t, func(t *testing.T, url string) {
+		h := newHouse(t, url, nil)
+		h.must(t, "MKCALENDAR /dav/calendars/alice/work/", "")
+		said := h.must(t, "PROPFIND /dav/calendars/alice/work/\nDepth: 0", `<D:propfind xmlns:D="DAV:" xmlns:C="urn:ietf:params:xml:ns:caldav"><D:prop><C:max-attendees-per-instance/></D:prop></D:propfind>`).body
+		if !strings.Contains(said, "max-attendees-per-instance>1000<") {
+			t.Errorf("the calendar says\n%s", said)
+		}
+		with := func(guests int) string {
+			var lines strings.Builder
+			for i := range guests {
+				fmt.Fprintf(&lines, "ATTENDEE:mailto:guest%d@example.net\r\n", i)
+			}
+			return strings.Replace(event("crowd", "Party"), "SUMMARY", lines.String()+"SUMMARY", 1)
+		}
+		got := h.send(t, "PUT /dav/calendars/alice/work/crowd.ics", with(1001))
+		if got.status != 403 || !strings.Contains(got.body, "max-attendees-per-instance/>") || !strings.Contains(got.body, "1001 attendees; this server takes 1000") {
+			t.Errorf("1,001 guests: %d\n%s", got.status, got.body)
+		}
+		if got := h.send(t, "GET /dav/calendars/alice/work/crowd.ics", ""); got.status != 404 {
+			t.Errorf("it is there: %d", got.status)
+		}
+		h.must(t, "PUT /dav/calendars/alice/work/crowd.ics", with(1000))
+	})
+}
