@@ -67,20 +67,10 @@ type Reader interface {
 	Object(ctx context.Context, cal CalendarID, name ObjectName) (Object, error)
 	// ObjectByUID does the same by the object's UID.
 	ObjectByUID(ctx context.Context, cal CalendarID, uid UID) (Object, error)
-	// Objects yields the live objects that match, by name in byte order. It holds no
-	// database resource while the consumer works, and at most a bounded page of rows.
-	Objects(ctx context.Context, cal CalendarID, q ObjectQuery) iter.Seq2[Object, error]
-	// Changes yields the heads of objects, with their spans and tombstones included, whose last change lies in the
-	// range, by version. Should a tombstone of after its Unbroken be pruned, also while this
-	// goes on, it ends with RuleSyncToken: a deletion would be missing. Limits as for Objects.
-	Changes(ctx context.Context, cal CalendarID, in VersionRange) iter.Seq2[Object, error]
-
-	// Search returns live objects by their words: see SearchQuery. The first of them come with their data,
-	// those behind some mebibyte of it, and all that are larger than LargeObject, without.
-	Search(ctx context.Context, q SearchQuery) ([]Object, error)
-
-	// SearchTexts gives the words of each live object of a kind in some calendars, of so many objects at most, until each fails.
-	SearchTexts(ctx context.Context, in []CalendarID, kind Kind, most int, each func(text string) error) error
+	ObjectReader
+	// At is for one long question about calendars as they were looked up. What it reads is never of a moment before that, nor
+	// before what it read already, and may come from a place that is not as new as what the Reader itself says.
+	At(calendars ...Calendar) ObjectReader
 
 	// DeadProperties returns the properties that are kept of something, by name.
 	DeadProperties(ctx context.Context, h Holder) ([]DeadProperty, error)
@@ -102,6 +92,25 @@ type Reader interface {
 	SchedulingReader
 	UsageReader
 	BookingReader
+}
+
+// ObjectReader answers questions about many objects.
+type ObjectReader interface {
+	// Objects yields the live objects that match, by name in byte order. It holds no
+	// database resource while the consumer works, and at most a bounded page of rows.
+	Objects(ctx context.Context, cal CalendarID, q ObjectQuery) iter.Seq2[Object, error]
+	// Changes yields the heads of objects, with their spans and tombstones included, whose last change lies in the
+	// range, by version. Should a tombstone of after its Unbroken be pruned, also while this
+	// goes on, it ends with RuleSyncToken: a deletion would be missing. Limits as for Objects.
+	Changes(ctx context.Context, cal CalendarID, in VersionRange) iter.Seq2[Object, error]
+
+	// Search returns live objects by their words: see SearchQuery. The first of them come with their data,
+	// those behind some mebibyte of it, and all that are larger than LargeObject, without.
+	Search(ctx context.Context, q SearchQuery) ([]Object, error)
+
+	// SearchTexts gives the words of each live object of a kind in some calendars, of so many objects at most, until each fails.
+	// It may give some twice.
+	SearchTexts(ctx context.Context, in []CalendarID, kind Kind, most int, each func(text string) error) error
 }
 
 // Tx is one transaction. A writer that changes objects of a calendar calls Advance first: it

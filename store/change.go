@@ -22,11 +22,11 @@ var (
 )
 
 // Changes implements [calendar.Store].
-func (s *Store) Changes(ctx context.Context, cal calendar.CalendarID, in calendar.VersionRange) iter.Seq2[calendar.Object, error] {
+func (r objectReader) Changes(ctx context.Context, cal calendar.CalendarID, in calendar.VersionRange) iter.Seq2[calendar.Object, error] {
 	return func(yield func(calendar.Object, error) bool) {
 		after, unpack := in.After, unpackChange(cal)
 		drain(func() ([]packedRow, bool, error) {
-			objects, err := s.changes(ctx, cal, in, after)
+			objects, err := r.changes(ctx, cal, in, after)
 			if n := len(objects); n > 0 && err == nil {
 				var last calendar.Object
 				last, err = unpack(objects[n-1])
@@ -38,20 +38,21 @@ func (s *Store) Changes(ctx context.Context, cal calendar.CalendarID, in calenda
 }
 
 // changes reads the page of the range that comes after a version.
-func (s *Store) changes(ctx context.Context, cal calendar.CalendarID, in calendar.VersionRange, after calendar.Version) ([]packedRow, error) {
-	if in.After == 0 && in.Unbroken == 0 {
-		return rowsOf(ctx, s.reads, scanPacked(false), selectChanges, cal, after, in.Until, pageRows)
-	}
+func (r objectReader) changes(ctx context.Context, cal calendar.CalendarID, in calendar.VersionRange, after calendar.Version) (objects []packedRow, err error) {
 	var pruned int64
-	objects, err := rowsOf(ctx, s.reads, scanPacked(false, &pruned), selectChangesSince, cal, after, in.Until, pageRows)
-	if err == nil && len(objects) == 0 {
-		// Later than the page was read, so that it tells rather too much.
-		pruned, err = rowOf(ctx, s.reads, scanNumber, selectPruned, cal)
-	}
-	switch {
-	case err != nil && calendar.ReasonOf(err) == calendar.NotFound:
-		return nil, nil
-	case err == nil && calendar.Version(pruned) > in.Unbroken:
+	err = r.ask(ctx, func(at querier) (err error) {
+		if in.After == 0 && in.Unbroken == 0 {
+			objects, err = rowsOf(ctx, at, scanPacked(false), selectChanges, cal, after, in.Until, pageRows)
+			return err
+		}
+		objects, err = rowsOf(ctx, at, scanPacked(false, &pruned), selectChangesSince, cal, after, in.Until, pageRows)
+		if err == nil && len(objects) == 0 {
+			// Later than the page was read, so that it tells rather too much.
+			pruned, err = rowOrNone(ctx, at, scanNumber, selectPruned, cal)
+		}
+		return err
+	})
+	if err == nil && calendar.Version(pruned) > in.Unbroken {
 		return nil, &calendar.Error{
 			Reason: calendar.Forbidden, Rule: calendar.RuleSyncToken,
 			Message: "the changes since then are not all known any more", Hint: "synchronize from the start",

@@ -39,10 +39,24 @@ func drain[T any](next func() (page []T, more bool, err error), yield func(T, er
 	}
 }
 
+// asker runs a read as a whole, at one moment. It may run it again elsewhere, after which only that counts.
+type asker func(ctx context.Context, read func(querier) error) error
+
+// only asks at one place.
+func only(at querier) asker {
+	return func(_ context.Context, read func(querier) error) error { return read(at) }
+}
+
+// objectReader implements [calendar.ObjectReader].
+type objectReader struct {
+	engine *engine
+	ask    asker
+}
+
 // Objects implements [calendar.Store].
-func (s *Store) Objects(ctx context.Context, cal calendar.CalendarID, q calendar.ObjectQuery) iter.Seq2[calendar.Object, error] {
+func (r objectReader) Objects(ctx context.Context, cal calendar.CalendarID, q calendar.ObjectQuery) iter.Seq2[calendar.Object, error] {
 	return func(yield func(calendar.Object, error) bool) {
-		l := newListing(s.reads, cal, q)
+		l := newListing(r.ask, cal, q)
 		drain(func() ([]packedRow, bool, error) { return l.next(ctx) }, unpacked(l.unpack, yield))
 	}
 }
@@ -50,7 +64,7 @@ func (s *Store) Objects(ctx context.Context, cal calendar.CalendarID, q calendar
 // ObjectsWithin implements [calendar.Tx].
 func (t *Tx) ObjectsWithin(ctx context.Context, cal calendar.CalendarID, q calendar.ObjectQuery) iter.Seq2[calendar.Object, error] {
 	return func(yield func(calendar.Object, error) bool) {
-		l := newListing(t, cal, q)
+		l := newListing(only(t), cal, q)
 		drain(func() ([]packedRow, bool, error) { return l.next(ctx) }, unpacked(l.unpack, yield))
 	}
 }
@@ -139,7 +153,7 @@ func textsOf(columns string) *listingTexts {
 
 // listing is the state of one run of Objects.
 type listing struct {
-	reads  querier
+	ask    asker
 	texts  *listingTexts
 	scan   func(scanner) (packedRow, error)
 	unpack func(packedRow) (calendar.Object, error)
@@ -157,9 +171,9 @@ type listing struct {
 	rows, seen int
 }
 
-func newListing(reads querier, cal calendar.CalendarID, q calendar.ObjectQuery) *listing {
+func newListing(ask asker, cal calendar.CalendarID, q calendar.ObjectQuery) *listing {
 	l := &listing{
-		reads: reads, texts: headTexts, scan: scanPacked(q.WithData), unpack: unpackHead(cal),
+		ask: ask, texts: headTexts, scan: scanPacked(q.WithData), unpack: unpackHead(cal),
 		window:  span{valueOr(q.From, beginning), valueOr(q.Until, endless)},
 		near:    nearArgs(q),
 		bySpan:  q.From != nil || q.Until != nil,
@@ -265,13 +279,16 @@ func (l *listing) nextNames(ctx context.Context) ([]packedRow, bool, error) {
 
 // read runs a query of the listing until there are no more rows, or, then it is cut, bytes enough.
 func (l *listing) read(ctx context.Context, text string, args ...any) (objects []packedRow, cut bool, err error) {
-	room := pageBytes
-	err = each(ctx, l.reads, func(row scanner) (bool, error) {
-		p, err := l.scan(row)
-		objects = append(objects, p)
-		room -= len(p.data) + len(p.text)
-		cut = room <= 0
-		return !cut, err
-	}, text, slices.Concat(l.filter, args)...)
+	err = l.ask(ctx, func(at querier) error {
+		room := pageBytes
+		objects, cut = nil, false
+		return each(ctx, at, func(row scanner) (bool, error) {
+			p, err := l.scan(row)
+			objects = append(objects, p)
+			room -= len(p.data) + len(p.text)
+			cut = room <= 0
+			return !cut, err
+		}, text, slices.Concat(l.filter, args)...)
+	})
 	return objects, cut, err
 }

@@ -142,9 +142,7 @@ func openPostgres(ctx context.Context, where string, o Options) (*Store, error) 
 	}
 	s.place = fmt.Sprintf("%s on the Postgres at %s", config.Database, net.JoinHostPort(config.Host, strconv.Itoa(int(config.Port))))
 	db := stdlib.OpenDB(*config, stdlib.OptionAfterConnect(s.greet))
-	db.SetMaxOpenConns(s.options.MaxConns)
-	db.SetMaxIdleConns(s.options.MaxConns)
-	db.SetConnMaxIdleTime(idleTime)
+	bound(db, s.options)
 	// pgx keeps the statements of each connection prepared itself.
 	s.reads = &statements{engine: s.engine, on: db}
 	s.begin = beginPipeline(db, s.engine, s.options.StatementTimeout)
@@ -153,7 +151,19 @@ func openPostgres(ctx context.Context, where string, o Options) (*Store, error) 
 	if err := s.await(ctx, net.JoinHostPort(config.Host, strconv.Itoa(int(config.Port)))); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
+	if o.Second != "" {
+		if s.second, err = openSecond(ctx, s, o.Second); err != nil {
+			return nil, errors.Join(err, db.Close())
+		}
+	}
 	return s, nil
+}
+
+// bound has a pool keep as many connections as it may open.
+func bound(db *sql.DB, o Options) {
+	db.SetMaxOpenConns(o.MaxConns)
+	db.SetMaxIdleConns(o.MaxConns)
+	db.SetConnMaxIdleTime(idleTime)
 }
 
 // postgresConfig reads the URL. Its settings win over ours.

@@ -26,6 +26,13 @@ var steady = map[string]string{"plan_cache_mode": "force_generic_plan", "max_par
 
 // greet is what each new connection begins with.
 func (s *Store) greet(ctx context.Context, conn *pgx.Conn) error {
+	if err := steadied(ctx, conn); err != nil {
+		return err
+	}
+	return s.renew(ctx, conn)
+}
+
+func steadied(ctx context.Context, conn *pgx.Conn) error {
 	for name, value := range steady {
 		if _, set := conn.Config().RuntimeParams[name]; set {
 			continue
@@ -35,7 +42,7 @@ func (s *Store) greet(ctx context.Context, conn *pgx.Conn) error {
 			return err
 		}
 	}
-	return s.renew(ctx, conn)
+	return nil
 }
 
 // renew looks at each new connection whether the database behind it is the one that it was. The view

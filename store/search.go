@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"slices"
@@ -31,19 +32,22 @@ func searchTexts(calendars string) string {
 }
 
 // SearchTexts implements [calendar.Store].
-func (s *Store) SearchTexts(ctx context.Context, in []calendar.CalendarID, kind calendar.Kind, most int, each func(text string) error) error {
+func (r objectReader) SearchTexts(ctx context.Context, in []calendar.CalendarID, kind calendar.Kind, most int, take func(text string) error) error {
 	calendars, err := json.Marshal(in)
 	if err != nil || len(in) == 0 {
 		return err
 	}
-	_, err = rowsOf(ctx, s.reads, func(row scanner) (struct{}, error) {
-		text, err := scanText(row)
-		if err != nil {
-			return struct{}{}, err
-		}
-		return struct{}{}, each(text)
-	}, s.engine.search.words, string(calendars), kind, most)
-	return err
+	var refused error
+	err = r.ask(ctx, func(at querier) error {
+		return each(ctx, at, func(row scanner) (bool, error) {
+			text, err := scanText(row)
+			if err == nil {
+				refused = take(text)
+			}
+			return refused == nil, err
+		}, r.engine.search.words, string(calendars), kind, most)
+	})
+	return cmp.Or(err, refused)
 }
 
 // searched is the order of matches: what is to come by its start, then what is over, the latest
@@ -88,7 +92,7 @@ func postgresSearching() searching {
 }
 
 // Search implements [calendar.Store].
-func (s *Store) Search(ctx context.Context, q calendar.SearchQuery) ([]calendar.Object, error) {
+func (r objectReader) Search(ctx context.Context, q calendar.SearchQuery) (found []calendar.Object, err error) {
 	// A word of other characters is in no text, and could be a part of the expression.
 	odd := func(word string) bool { return word == "" || strings.ContainsFunc(word, foreign) }
 	if len(q.Calendars) == 0 || len(q.Words) == 0 || slices.ContainsFunc(q.Words, odd) {
@@ -98,26 +102,31 @@ func (s *Store) Search(ctx context.Context, q calendar.SearchQuery) ([]calendar.
 	if err != nil {
 		return nil, err
 	}
-	seen, err := s.survey(ctx, q, string(calendars))
-	if err != nil {
-		return nil, err
-	}
-	if first, enough := seen.nearest(q); enough {
-		return s.pick(ctx, first)
-	}
-	return s.lookUp(ctx, q, seen, string(calendars))
+	err = r.ask(ctx, func(at querier) error {
+		seen, err := r.engine.survey(ctx, at, q, string(calendars))
+		if err != nil {
+			return err
+		}
+		if first, enough := seen.nearest(q); enough {
+			found, err = r.engine.pick(ctx, at, first)
+			return err
+		}
+		found, err = r.engine.lookUp(ctx, at, q, seen, string(calendars))
+		return err
+	})
+	return found, err
 }
 
 // lookUp asks the index.
-func (s *Store) lookUp(ctx context.Context, q calendar.SearchQuery, seen survey, calendars string) ([]calendar.Object, error) {
+func (e *engine) lookUp(ctx context.Context, at querier, q calendar.SearchQuery, seen survey, calendars string) ([]calendar.Object, error) {
 	rare, common := seen.rare(q.Words)
 	others, err := json.Marshal(append([]string{}, common...))
 	if err != nil {
 		return nil, err
 	}
 	q.Words = rare
-	return rowsOf(ctx, s.reads, sparingly(), s.engine.search.text,
-		s.engine.search.expression(q), calendars, q.Now.Unix(), q.Past, q.Limit, q.Kind, string(others))
+	return rowsOf(ctx, at, sparingly(), e.search.text,
+		e.search.expression(q), calendars, q.Now.Unix(), q.Past, q.Limit, q.Kind, string(others))
 }
 
 // sparingly scans objects, with their data for as long as that is not more than a page has, and never that of large ones.

@@ -7,6 +7,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"io/fs"
 	"log/slog"
 	"strings"
@@ -29,6 +30,8 @@ type Options struct {
 	Wait time.Duration
 	// Existing refuses to make a SQLite file that is not there.
 	Existing bool
+	// Second is the postgres:// URL of a standby that is asked long questions, see [Store.At]; empty for none.
+	Second string
 	// Migrating is told each migration that is about to be applied; nil if nobody asks.
 	Migrating func(file string, n, of int)
 	// Now is the clock; nil means the system's.
@@ -63,6 +66,10 @@ type Store struct {
 	// place names the database for people, without a password.
 	place string
 	reads *statements
+	// objectReader asks there.
+	objectReader
+	// second is nil where there is none.
+	second *second
 	// begin waits for a connection that may write and runs work in a transaction on it, which work
 	// ends.
 	begin      func(ctx context.Context, work func(session) error) error
@@ -105,7 +112,7 @@ func Open(ctx context.Context, url string, o Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.files = migrations.Files
+	s.files, s.objectReader = migrations.Files, objectReader{s.engine, only(s.reads)}
 	s.hints.log, s.packers.New = s.options.Logger, newPacker
 	s.engine.trouble = &trouble{log: s.options.Logger, now: s.options.Now}
 	return s, nil
@@ -117,6 +124,9 @@ func (s *Store) Place() string { return s.place }
 // Close lets go of the database. Nobody may use the store any more.
 func (s *Store) Close() error {
 	s.hints.close()
+	if s.second != nil {
+		return errors.Join(s.second.db.Close(), s.close())
+	}
 	return s.close()
 }
 

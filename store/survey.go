@@ -64,7 +64,7 @@ const (
 )
 
 // survey looks at the nearest objects.
-func (s *Store) survey(ctx context.Context, q calendar.SearchQuery, calendars string) (survey, error) {
+func (e *engine) survey(ctx context.Context, at querier, q calendar.SearchQuery, calendars string) (survey, error) {
 	if len(q.Words) > surveyWords {
 		return survey{horizon: beginning}, nil
 	}
@@ -89,7 +89,7 @@ func (s *Store) survey(ctx context.Context, q calendar.SearchQuery, calendars st
 		reach    int64
 	}
 	looked := make(map[class]int)
-	err = each(ctx, s.reads, func(row scanner) (bool, error) {
+	err = each(ctx, at, func(row scanner) (bool, error) {
 		var at sighting
 		of := class{}
 		if err := row.Scan(&at.calendar, &at.name, &of.reach, &at.place, &at.words); err != nil {
@@ -101,7 +101,7 @@ func (s *Store) survey(ctx context.Context, q calendar.SearchQuery, calendars st
 		}
 		v.note(at)
 		return true, nil
-	}, s.engine.search.survey, string(words), calendars, now, q.Kind, string(from), most)
+	}, e.search.survey, string(words), calendars, now, q.Kind, string(from), most)
 	return v, err
 }
 
@@ -154,7 +154,7 @@ func (v survey) rare(words []string) (rare, common []string) {
 }
 
 // pick reads objects, in the order in which they were sighted.
-func (s *Store) pick(ctx context.Context, list []sighting) ([]calendar.Object, error) {
+func (e *engine) pick(ctx context.Context, at querier, list []sighting) ([]calendar.Object, error) {
 	if len(list) == 0 {
 		return nil, nil
 	}
@@ -168,7 +168,7 @@ func (s *Store) pick(ctx context.Context, list []sighting) ([]calendar.Object, e
 	if err != nil {
 		return nil, err
 	}
-	found, err := rowsOf(ctx, s.reads, sparingly(), s.engine.search.pick, string(wanted))
+	found, err := rowsOf(ctx, at, sparingly(), e.search.pick, string(wanted))
 	place := func(o calendar.Object) int { return places[[2]string{string(o.Calendar), string(o.Name)}] }
 	slices.SortFunc(found, func(a, b calendar.Object) int { return cmp.Compare(place(a), place(b)) })
 	return found, err

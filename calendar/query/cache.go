@@ -132,7 +132,7 @@ func (c *cache) visited(s *slot) *slot {
 func (c *cache) renew(ctx context.Context, s *slot, m *image, cal calendar.Calendar) *image {
 	c.made.Add(1)
 	if m.isOf(cal) {
-		changes, last, err := c.read(ctx, cal.ID, calendar.VersionRange{After: m.version, Unbroken: m.version}, catchUpMost)
+		changes, last, err := read(ctx, c.store, cal.ID, calendar.VersionRange{After: m.version, Unbroken: m.version}, catchUpMost)
 		if err == nil {
 			next, more := m.after(changes, max(cal.Version, last))
 			return c.hang(s, next, more)
@@ -157,7 +157,7 @@ func (c *cache) renew(ctx context.Context, s *slot, m *image, cal calendar.Calen
 
 // wholeImage makes an image of a calendar as it is by now.
 func (c *cache) wholeImage(ctx context.Context, _ *slot, cal calendar.Calendar) (*image, error) {
-	changes, last, err := c.read(ctx, cal.ID, calendar.VersionRange{Unbroken: max(cal.Version, 1)}, imageMost)
+	changes, last, err := read(ctx, c.store.At(cal), cal.ID, calendar.VersionRange{Unbroken: max(cal.Version, 1)}, imageMost)
 	if err != nil {
 		return nil, err
 	}
@@ -168,10 +168,10 @@ var errTooMany = errors.New("there are too many objects")
 
 // read reads the changes in a range up to the present. As they come by version, and each
 // page as it is at one moment, the version of the last one names the state that they lead to.
-func (c *cache) read(ctx context.Context, id calendar.CalendarID, in calendar.VersionRange, most int) (changes []*entry, last calendar.Version, err error) {
+func read(ctx context.Context, from calendar.ObjectReader, id calendar.CalendarID, in calendar.VersionRange, most int) (changes []*entry, last calendar.Version, err error) {
 	in.Until = math.MaxInt64
 	rows := 0
-	for o, err := range c.store.Changes(ctx, id, in) {
+	for o, err := range from.Changes(ctx, id, in) {
 		if err != nil {
 			return nil, 0, err
 		}

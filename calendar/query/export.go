@@ -77,7 +77,7 @@ func (s *Queries) exportTo(ctx context.Context, m *meter.Meter, c calendar.Calle
 		return 0, err
 	}
 	defer mine.done()
-	for o, err := range s.store.Objects(ctx, cal.ID, calendar.ObjectQuery{Kinds: kinds, WithData: true, Light: true}) {
+	for o, err := range s.store.At(cal).Objects(ctx, cal.ID, calendar.ObjectQuery{Kinds: kinds, WithData: true, Light: true}) {
 		if err = cmp.Or(err, ctx.Err()); err == nil {
 			err = s.exportOne(ctx, m, w, o, mine)
 		}

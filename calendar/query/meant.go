@@ -15,10 +15,10 @@ const meantMost = 20_000
 
 // meant are the words that somebody must have meant who asked for words that no object has: each as it is where it is there, or else
 // the nearest that is. Nil where there is none, or all are there.
-func (s *Queries) meant(ctx context.Context, m *meter.Meter, q calendar.SearchQuery) ([]string, error) {
+func meant(ctx context.Context, m *meter.Meter, from calendar.ObjectReader, q calendar.SearchQuery) ([]string, error) {
 	best, nearness := make([]string, len(q.Words)), make([]content.Nearness, len(q.Words))
 	seen := map[string]bool{}
-	err := s.store.SearchTexts(ctx, q.Calendars, q.Kind, meantMost, func(text string) error {
+	err := from.SearchTexts(ctx, q.Calendars, q.Kind, meantMost, func(text string) error {
 		for word := range strings.FieldsSeq(text) {
 			if seen[word] {
 				continue

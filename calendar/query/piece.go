@@ -74,9 +74,9 @@ func (c *cache) visitPiece(id calendar.CalendarID, d days) *slot {
 // pieceImage makes an image of a calendar's days. The objects are read page after page, each as it is at another moment, but
 // none before the calendar was looked up: what changed since then is read once more, so that it leads to one state.
 func (c *cache) pieceImage(ctx context.Context, s *slot, cal calendar.Calendar) (*image, error) {
-	m, q := imageAt(cal, cal.Version), s.days.query()
+	m, q, from := imageAt(cal, cal.Version), s.days.query(), c.store.At(cal)
 	m.admits = admission(q)
-	for o, err := range c.store.Objects(ctx, cal.ID, q) {
+	for o, err := range from.Objects(ctx, cal.ID, q) {
 		if err != nil {
 			return nil, err
 		}
@@ -84,7 +84,7 @@ func (c *cache) pieceImage(ctx context.Context, s *slot, cal calendar.Calendar) 
 			return nil, errTooMany
 		}
 	}
-	changes, last, err := c.read(ctx, cal.ID, calendar.VersionRange{After: cal.Version, Unbroken: cal.Version}, catchUpMost)
+	changes, last, err := read(ctx, from, cal.ID, calendar.VersionRange{After: cal.Version, Unbroken: cal.Version}, catchUpMost)
 	if err != nil {
 		return nil, err
 	}

@@ -97,13 +97,13 @@ func (s *Queries) listed(ctx context.Context, cal calendar.Calendar, q calendar.
 		case err != nil:
 			yield(candidate{}, err)
 		case v == nil:
-			for o, err := range s.store.Objects(ctx, cal.ID, q) {
+			for o, err := range s.store.At(cal).Objects(ctx, cal.ID, q) {
 				if !yield(candidate{Object: o}, err) || err != nil {
 					return
 				}
 			}
 		case q.WithData:
-			v.wholes(ctx, cal.ID, q, yield)
+			v.wholes(ctx, s.store.At(cal), cal.ID, q, yield)
 		default:
 			for e := range v.image.matching(q) {
 				if !yield(candidate{Object: e.head, view: v, entry: e}, nil) {
@@ -124,7 +124,7 @@ const (
 
 // wholes yields objects with their data. Those that the image does not have are fetched, some
 // at a time, and kept.
-func (v *view) wholes(ctx context.Context, id calendar.CalendarID, q calendar.ObjectQuery, yield func(candidate, error) bool) {
+func (v *view) wholes(ctx context.Context, from calendar.ObjectReader, id calendar.CalendarID, q calendar.ObjectQuery, yield func(candidate, error) bool) {
 	missing, matching := 0, slices.Collect(v.image.matching(q))
 	for _, e := range matching {
 		if e.whole.Load() == nil {
@@ -132,10 +132,10 @@ func (v *view) wholes(ctx context.Context, id calendar.CalendarID, q calendar.Ob
 		}
 	}
 	if missing >= walkLeast {
-		v.walk(ctx, id, q, yield)
+		v.walk(ctx, from, id, q, yield)
 		return
 	}
-	f := fetching{view: v, id: id, query: q}
+	f := fetching{view: v, from: from, id: id, query: q}
 	for _, e := range matching {
 		if f.add(e) && !f.yield(ctx, yield) {
 			return
@@ -145,8 +145,8 @@ func (v *view) wholes(ctx context.Context, id calendar.CalendarID, q calendar.Ob
 }
 
 // walk goes through the store's objects, and keeps what it can.
-func (v *view) walk(ctx context.Context, id calendar.CalendarID, q calendar.ObjectQuery, yield func(candidate, error) bool) {
-	for o, err := range v.store.Objects(ctx, id, q) {
+func (v *view) walk(ctx context.Context, from calendar.ObjectReader, id calendar.CalendarID, q calendar.ObjectQuery, yield func(candidate, error) bool) {
+	for o, err := range from.Objects(ctx, id, q) {
 		if err != nil {
 			yield(candidate{}, err)
 			return
@@ -174,6 +174,7 @@ func (v *view) learn(e *entry, o calendar.Object) candidate {
 // fetching is some entries in order, of which those without data are to be fetched.
 type fetching struct {
 	*view
+	from    calendar.ObjectReader
 	id      calendar.CalendarID
 	query   calendar.ObjectQuery
 	entries []*entry
@@ -221,7 +222,7 @@ func (f *fetching) fetch(ctx context.Context) (map[calendar.ObjectName]calendar.
 	}
 	q, fetched := f.query, make(map[calendar.ObjectName]calendar.Object, len(f.names))
 	q.Names = f.names
-	for o, err := range f.store.Objects(ctx, f.id, q) {
+	for o, err := range f.from.Objects(ctx, f.id, q) {
 		if err != nil {
 			return nil, err
 		}
@@ -264,7 +265,11 @@ func (s *Queries) changes(ctx context.Context, cal calendar.Calendar, in calenda
 	if v := s.cache.of(ctx, cal, false); v != nil && v.image.tells(in) {
 		return v.image.changes(in)
 	}
-	return s.store.Changes(ctx, cal.ID, in)
+	if in.After > 0 {
+		// Few, and often what the caller has written just now.
+		return s.store.Changes(ctx, cal.ID, in)
+	}
+	return s.store.At(cal).Changes(ctx, cal.ID, in)
 }
 
 // content returns the object's text as it was read, by an earlier reader if there was one. It is

@@ -56,6 +56,7 @@ const (
 // search is a search under way.
 type search struct {
 	calendar.SearchQuery
+	from   calendar.ObjectReader
 	caller calendar.Caller
 }
 
@@ -75,7 +76,7 @@ func (s *Queries) searchKind(ctx context.Context, c calendar.Caller, kind calend
 		return Finds{}, err
 	}
 	byID := make(map[calendar.CalendarID]calendar.Calendar, len(calendars))
-	ask := search{caller: c, SearchQuery: calendar.SearchQuery{Kind: kind, Words: words, Now: s.now(), Past: q.Past, Limit: min(q.Limit+searchSpare, searchMost)}}
+	ask := search{caller: c, from: s.store.At(calendars...), SearchQuery: calendar.SearchQuery{Kind: kind, Words: words, Now: s.now(), Past: q.Past, Limit: min(q.Limit+searchSpare, searchMost)}}
 	for _, cal := range calendars {
 		byID[cal.ID] = cal
 		ask.Calendars = append(ask.Calendars, cal.ID)
@@ -84,7 +85,7 @@ func (s *Queries) searchKind(ctx context.Context, c calendar.Caller, kind calend
 	if err != nil || len(found.Occurrences) > 0 {
 		return found, err
 	}
-	if ask.Words, err = s.meant(ctx, q.Meter, ask.SearchQuery); err != nil || ask.Words == nil {
+	if ask.Words, err = meant(ctx, q.Meter, ask.from, ask.SearchQuery); err != nil || ask.Words == nil {
 		return found, err
 	}
 	meant, err := s.look(ctx, q, ask, byID)
@@ -98,7 +99,7 @@ func (s *Queries) searchKind(ctx context.Context, c calendar.Caller, kind calend
 // look finds what has all of the words.
 func (s *Queries) look(ctx context.Context, q EventSearch, ask search, byID map[calendar.CalendarID]calendar.Calendar) (Finds, error) {
 	for {
-		candidates, err := s.store.Search(ctx, ask.SearchQuery)
+		candidates, err := ask.from.Search(ctx, ask.SearchQuery)
 		if err != nil {
 			return Finds{}, err
 		}

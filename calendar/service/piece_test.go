@@ -39,6 +39,9 @@ type counted struct {
 	once      sync.Once
 }
 
+// At has long questions counted as well.
+func (c *counted) At(...calendar.Calendar) calendar.ObjectReader { return c }
+
 func (c *counted) Objects(ctx context.Context, id calendar.CalendarID, q calendar.ObjectQuery) iter.Seq2[calendar.Object, error] {
 	c.objects++
 	return func(yield func(calendar.Object, error) bool) {

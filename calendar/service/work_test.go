@@ -17,6 +17,8 @@ type countingReader struct {
 	reads int
 }
 
+func (s *countingReader) At(...calendar.Calendar) calendar.ObjectReader { return s }
+
 func (s *countingReader) Changes(ctx context.Context, id calendar.CalendarID, in calendar.VersionRange) iter.Seq2[calendar.Object, error] {
 	s.reads++
 	return s.Store.Changes(ctx, id, in)

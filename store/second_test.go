@@ -1,0 +1,367 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/internal/pgtest"
+	"caldav-mcp-server/internal/slowtest"
+)
+
+// following is a Postgres with a standby, and a store that asks it.
+type following struct {
+	*testing.T
+	first, standby *pgtest.Server
+	store          *Store
+	log            strings.Builder
+	mu             sync.Mutex
+	now            time.Time
+}
+
+func (f *following) Now() time.Time {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.now
+}
+
+// rest lets the time pass for which a node that has failed is not asked.
+func (f *following) rest() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.now = f.now.Add(secondRest)
+}
+
+// own starts a server that is the test's alone.
+func own(t *testing.T, start func() (*pgtest.Server, error)) *pgtest.Server {
+	t.Helper()
+	server, err := start()
+	if errors.Is(err, pgtest.ErrNoPostgres) && !pgtest.Required() {
+		t.Skip(err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := server.Stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	return server
+}
+
+func newFollowing(t *testing.T) *following {
+	t.Helper()
+	f := &following{T: t, now: time.Unix(1_800_000_000, 0)}
+	f.first = own(t, func() (*pgtest.Server, error) { return pgtest.Start(t.Context(), pgtest.Options{}) })
+	f.store = openMigrated(t, f.first.URL())
+	f.fine(f.store.InsertUser(t.Context(), calendar.User{ID: "alice", Name: "alice"}, "hash"))
+	f.fine(f.store.Update(t.Context(), func(tx calendar.Tx) error {
+		return errors.Join(tx.InsertCalendar(t.Context(), calendar.Calendar{ID: "one", Owner: "alice", Segment: "one"}),
+			tx.InsertCalendar(t.Context(), calendar.Calendar{ID: "other", Owner: "alice", Segment: "other"}))
+	}))
+	f.standby = own(t, func() (*pgtest.Server, error) { return f.first.Standby(t.Context(), "second") })
+	f.store = f.open(f.standby.URL())
+	return f
+}
+
+func (f *following) open(second string) *Store {
+	f.Helper()
+	s, err := Open(f.Context(), f.first.URL(), Options{Second: second, Now: f.Now, Logger: slog.New(slog.NewTextHandler(&f.log, nil))})
+	f.fine(err)
+	f.Cleanup(func() { _ = s.Close() })
+	return s
+}
+
+func (f *following) fine(err error) {
+	f.Helper()
+	if err != nil {
+		f.Fatal(err)
+	}
+}
+
+// run has a server do something.
+func (f *following) run(on *pgtest.Server, text string) {
+	f.Helper()
+	db, err := sql.Open("pgx", on.URL())
+	f.fine(err)
+	defer db.Close()
+	_, err = db.ExecContext(f.Context(), text)
+	f.fine(err)
+}
+
+// caughtUp waits until the standby has replayed all that there is.
+func (f *following) caughtUp() {
+	f.Helper()
+	at, err := rowOf(f.Context(), f.store.reads, scanText, `SELECT pg_current_wal_lsn()::text`)
+	f.fine(err)
+	f.replayed(`SELECT pg_last_wal_replay_lsn() >= '` + at + `'`)
+}
+
+func (f *following) replayed(question string) {
+	f.Helper()
+	db, err := sql.Open("pgx", f.standby.URL())
+	f.fine(err)
+	defer db.Close()
+	for is := false; !is; {
+		f.fine(db.QueryRowContext(f.Context(), question).Scan(&is))
+	}
+}
+
+// write makes or changes an object, by its place in a calendar.
+func (f *following) write(ctx context.Context, id calendar.CalendarID, n int) error {
+	return f.store.Update(ctx, func(tx calendar.Tx) error {
+		cal, err := tx.Advance(ctx, id)
+		if err != nil {
+			return err
+		}
+		name := calendar.ObjectName(fmt.Sprint(n, ".ics"))
+		if n%7 == 3 {
+			if at, _, err := tx.Duplicates(ctx, id, name, ""); err != nil || at != nil && !at.Deleted {
+				return errors.Join(err, tx.BuryObject(ctx, id, name, cal.Version))
+			}
+		}
+		return tx.PutObject(ctx, calendar.Object{
+			Calendar: id, Name: name, Version: cal.Version, Data: []byte(fmt.Sprint("text of ", cal.Version)), ETag: calendar.ETag(fmt.Sprint(cal.Version)),
+			Derived: calendar.Derived{UID: calendar.UID(name), Kind: calendar.Event, Search: "word"},
+		})
+	})
+}
+
+func (f *following) calendar(id calendar.CalendarID) calendar.Calendar {
+	f.Helper()
+	cal, err := f.store.Calendar(f.Context(), "alice", id)
+	f.fine(err)
+	return cal
+}
+
+// compare asks both nodes the same, and tells what came of the first of these questions.
+func (f *following) compare(want SecondOutcome) {
+	f.Helper()
+	before, _ := f.store.Second()
+	one, other := f.calendar("one"), f.calendar("other")
+	search := calendar.SearchQuery{Calendars: []calendar.CalendarID{"one", "other"}, Kind: calendar.Event, Words: []string{"word"}, Now: f.Now(), Past: true, Limit: 100}
+	ask := func(single, both calendar.ObjectReader) string {
+		var all []string
+		for o, err := range single.Objects(f.Context(), "one", calendar.ObjectQuery{WithData: true}) {
+			all = append(all, fmt.Sprint(o.Name, o.Version, string(o.Data), err))
+		}
+		for o, err := range single.Changes(f.Context(), "one", calendar.VersionRange{Until: one.Version}) {
+			all = append(all, fmt.Sprint(o.Name, o.Version, o.Deleted, err))
+		}
+		found, err := both.Search(f.Context(), search)
+		for _, o := range found {
+			all = append(all, fmt.Sprint(o.Calendar, o.Name, o.Version, err))
+		}
+		return strings.Join(all, "\n")
+	}
+	if got, want := ask(f.store.At(one), f.store.At(one, other)), ask(f.store, f.store); got != want {
+		f.Errorf("asked as usual:\n%s\nthe first node alone says:\n%s", got, want)
+	}
+	after, _ := f.store.Second()
+	if after.Counts[want] == before.Counts[want] {
+		f.Errorf("no question was %s: %v, and before %v\n%s", want, after.Counts, before.Counts, f.log.String())
+	}
+	if n := after.Counts[SecondAnswered] - before.Counts[SecondAnswered]; want != SecondAnswered && n > 0 {
+		f.Errorf("%d questions were answered by the second node, which is %s", n, want)
+	}
+}
+
+// TestSecondNode: a standby answers as long as it has what the first node has, and is done without otherwise.
+func TestSecondNode(t *testing.T) {
+	t.Parallel()
+	f := newFollowing(t)
+	for n := range 40 {
+		f.fine(f.write(f.Context(), []calendar.CalendarID{"one", "other"}[n%2], n))
+	}
+	f.caughtUp()
+	f.compare(SecondAnswered)
+
+	f.run(f.standby, `SELECT pg_wal_replay_pause()`)
+	f.replayed(`SELECT pg_get_wal_replay_pause_state() = 'paused'`)
+	f.fine(f.write(f.Context(), "one", 3))
+	f.compare(SecondBehind)
+	f.run(f.standby, `SELECT pg_wal_replay_resume()`)
+	f.caughtUp()
+	f.compare(SecondAnswered)
+
+	earlier := f.calendar("one")
+	f.fine(f.write(f.Context(), "one", 90))
+	f.caughtUp()
+	for o, err := range f.store.At(earlier).Objects(t.Context(), "one", calendar.ObjectQuery{}) {
+		if err != nil || o.Version <= earlier.Version {
+			continue
+		}
+		earlier.Version = 0 // what is newer than what was looked up comes from the first node
+	}
+	if earlier.Version != 0 {
+		t.Error("what came meanwhile is not seen")
+	}
+
+	// A new epoch that the standby does not know yet.
+	f.run(f.standby, `SELECT pg_wal_replay_pause()`)
+	f.replayed(`SELECT pg_get_wal_replay_pause_state() = 'paused'`)
+	f.fine(f.store.NewEpoch(t.Context()))
+	f.compare(SecondOther)
+	f.run(f.standby, `SELECT pg_wal_replay_resume()`)
+	f.caughtUp()
+	f.rest()
+	f.compare(SecondAnswered)
+
+	f.fine(f.standby.Kill())
+	f.compare(SecondAway)
+	f.compare(SecondResting)
+	f.fine(f.standby.Restart(t.Context()))
+	f.compare(SecondResting)
+	f.rest()
+	f.caughtUp()
+	f.compare(SecondAnswered)
+	if n := strings.Count(f.log.String(), "does not answer"); n != 2 {
+		t.Errorf("it was said %d times that the second node does not answer, want twice:\n%s", n, f.log.String())
+	}
+
+	f.underWrites()
+	f.inTheWay()
+	f.ofAnotherCluster()
+	if n, err := f.store.SecondBehind(t.Context()); err != nil || n < 0 {
+		t.Errorf("the second node is %d bytes behind: %v", n, err)
+	}
+
+	f.run(f.standby, `SELECT pg_promote()`)
+	f.replayed(`SELECT NOT pg_is_in_recovery()`)
+	f.compare(SecondLeads)
+	if _, err := f.store.SecondBehind(t.Context()); err == nil || !strings.Contains(err.Error(), "no standby") {
+		t.Errorf("a node that took over is said to follow: %v", err)
+	}
+	var epochs int
+	f.fine(f.store.second.db.QueryRowContext(t.Context(), `SELECT count(*) FROM meta WHERE timeline = server_timeline()`).Scan(&epochs))
+	if epochs != 0 {
+		t.Error("a second node that took over was written to")
+	}
+}
+
+// inTheWay: a question that what is replayed has broken off, or that takes too long, is not answered.
+func (f *following) inTheWay() {
+	f.run(f.standby, `ALTER SYSTEM SET max_standby_streaming_delay = 0`)
+	f.run(f.standby, `SELECT pg_reload_conf()`)
+	f.fine(f.write(f.Context(), "one", 1))
+	f.caughtUp()
+	one := []calendar.Calendar{f.calendar("one")}
+	begun, locked := make(chan struct{}), make(chan error, 1)
+	go func() {
+		<-begun
+		_, err := f.store.write(f.Context(), `LOCK TABLE objects IN ACCESS EXCLUSIVE MODE`)
+		locked <- err
+	}()
+	var first sync.Once
+	how, err := f.store.second.answer(f.Context(), one, func(at querier) error {
+		for {
+			_, err := rowOf(f.Context(), at, scanNumber, `SELECT count(*) FROM objects`)
+			if err != nil {
+				return err
+			}
+			first.Do(func() { close(begun) })
+		}
+	})
+	if how != SecondConflict {
+		f.Errorf("it came to %s, want a conflict: %v", how, err)
+	}
+	f.fine(<-locked)
+	patience := f.store.second.engine.patience
+	f.store.second.engine.patience = time.Millisecond
+	how, err = f.store.second.answer(f.Context(), one, func(at querier) error {
+		_, err := rowOf(f.Context(), at, scanNumber, `SELECT 1 FROM pg_sleep(60)`)
+		return err
+	})
+	if how != SecondSlow {
+		f.Errorf("it came to %s, want that it is slow: %v", how, err)
+	}
+	f.store.second.engine.patience = patience
+}
+
+// ofAnotherCluster: what follows another one is refused at once; what is away at the start may come.
+func (f *following) ofAnotherCluster() {
+	stranger := own(f.T, func() (*pgtest.Server, error) { return pgtest.Start(f.Context(), pgtest.Options{}) })
+	_, err := Open(f.Context(), f.first.URL(), Options{Second: stranger.URL()})
+	if !errors.Is(err, errOtherCluster) {
+		f.Errorf("a stranger was taken for a standby: %v", err)
+	}
+	f.fine(stranger.Kill())
+	if f.open(stranger.URL()); !strings.Contains(f.log.String(), "why=away") {
+		f.Errorf("nothing is said of a second node that is away:\n%s", f.log.String())
+	}
+}
+
+// underWrites: whoever asks while others write, and the standby falls behind again and again, sees nothing that is
+// older than the calendar was when they looked it up.
+func (f *following) underWrites() {
+	rounds := slowtest.Rounds(f, slowtest.Random, 150, 20_000)
+	ctx, cancel := context.WithCancel(f.Context())
+	var all sync.WaitGroup
+	defer all.Wait()
+	defer cancel()
+	for writer := range 2 {
+		all.Go(func() {
+			random := rand.New(rand.NewPCG(83, uint64(writer)))
+			for ctx.Err() == nil {
+				f.fineUntil(ctx, f.write(ctx, "one", random.IntN(60)))
+				_, err := f.store.write(ctx, `SELECT pg_sleep($1)`, random.Float64()/100)
+				f.fineUntil(ctx, err)
+			}
+		})
+	}
+	all.Go(func() {
+		for n := 0; ctx.Err() == nil; n++ {
+			f.fineUntil(ctx, runOn(ctx, f.store.second.db, []string{`SELECT pg_wal_replay_pause()`, `SELECT pg_wal_replay_resume()`}[n%2]))
+			f.fineUntil(ctx, runOn(ctx, f.store.second.db, `SELECT pg_sleep(0.02)`))
+		}
+	})
+	before, _ := f.store.Second()
+	became := func(how SecondOutcome) bool {
+		now, _ := f.store.Second()
+		return now.Counts[how] > before.Counts[how]
+	}
+	for round := 0; round < rounds || !became(SecondAnswered) || !became(SecondBehind); round++ {
+		f.honest()
+	}
+	cancel()
+	all.Wait()
+	f.run(f.standby, `SELECT pg_wal_replay_resume()`)
+	f.caughtUp()
+}
+
+func runOn(ctx context.Context, db *sql.DB, text string) error {
+	_, err := db.ExecContext(ctx, text)
+	return err
+}
+
+func (f *following) fineUntil(ctx context.Context, err error) {
+	if err != nil && ctx.Err() == nil {
+		f.Error(err)
+	}
+}
+
+// honest lists a calendar, and then asks the first node what of it was so all the time.
+func (f *following) honest() {
+	f.Helper()
+	then := f.calendar("one")
+	seen := map[calendar.ObjectName]calendar.Version{}
+	for o, err := range f.store.At(then).Objects(f.Context(), "one", calendar.ObjectQuery{}) {
+		f.fine(err)
+		seen[o.Name] = o.Version
+	}
+	for o, err := range f.store.Changes(f.Context(), "one", calendar.VersionRange{Until: then.Version}) {
+		f.fine(err)
+		if v, listed := seen[o.Name]; o.Deleted == listed || listed && v != o.Version {
+			f.Errorf("%s has been at version %d (deleted: %v) since before %d, and was listed: %v, at %d", o.Name, o.Version, o.Deleted, then.Version, listed, v)
+		}
+	}
+}
