@@ -23,9 +23,11 @@ type config struct {
 	caldav, mcp address
 	// databaseURL is empty for the SQLite file in dataDir.
 	databaseURL string
-	dataDir     string
-	maxConns    int
-	baseURL     *url.URL
+	// secondURL is DATABASE_READ_URL.
+	secondURL string
+	dataDir   string
+	maxConns  int
+	baseURL   *url.URL
 	// mcpAt is MCP_URL.
 	mcpAt *url.URL
 	oauth bool
@@ -227,6 +229,9 @@ func under(root string, elements ...string) string {
 
 // database returns the URL of the store.
 func (c config) database() (string, error) {
+	if c.secondURL != "" && !isPostgres(c.databaseURL) {
+		return "", wrongUsage("DATABASE_READ_URL names a standby of the Postgres at DATABASE_URL, and that names none: SQLite has no standby")
+	}
 	if c.databaseURL != "" {
 		return c.databaseURL, nil
 	}

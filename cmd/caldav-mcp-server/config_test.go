@@ -15,7 +15,7 @@ import (
 	"caldav-mcp-server/server"
 )
 
-const everySetting = storeSettings | doorSettings | addressSettings | serviceSettings | serveSettings | mailSettings
+const everySetting = storeSettings | secondSettings | doorSettings | addressSettings | serviceSettings | serveSettings | mailSettings
 
 func TestDefaults(t *testing.T) {
 	t.Parallel()
@@ -115,6 +115,7 @@ func TestMalformed(t *testing.T) {
 		"MCP_TIMEOUT=1":                 "MCP_TIMEOUT in the environment is no setting",
 		"CALDAV_PORT_FILE=x":            "CALDAV_PORT_FILE in the environment is no setting",
 		"DATABASE_URL=mysql://u:pa55@h": "DATABASE_URL is malformed: its scheme is neither postgres nor sqlite",
+		"DATABASE_READ_URL=sqlite:x":    "DATABASE_READ_URL is malformed: its scheme is not postgres: only a Postgres has a standby",
 		"DATABASE_URL=postgres://a%b@h": "special characters of the password",
 		"DATABASE_URL_FILE=/not/there":  "DATABASE_URL_FILE names /not/there, which is not there",
 	}

@@ -34,7 +34,7 @@ Last it connects as claude.ai does, which registers, has the user sign in and sa
 gives back; that it came is kept for a day (list-clients), and that it went among the tokens (list-tokens).
 
 With the server's settings for mail (SMTP_URL, IMAP_URL …) it sends a mail to the server's own mailbox, waits for it and removes
-it, or to --mail-to.
+it, or to --mail-to. With those for the database (DATABASE_URL and DATABASE_READ_URL) it looks whether the standby follows.
 `
 
 // doctorOptions are the flags of doctor.
@@ -47,7 +47,7 @@ type doctorOptions struct {
 func doctorCommand() command {
 	var o doctorOptions
 	return command{
-		name: "doctor", settings: doorSettings | mailSettings, json: true, alone: true,
+		name: "doctor", settings: storeSettings | secondSettings | doorSettings | mailSettings, json: true, alone: true,
 		summary: "check from outside what apps see of a running server", details: doctorDetails, flags: o.declare,
 		run: func(ctx context.Context, d *desk, _ []string) error {
 			x, err := d.newExamination(d.config, o)
@@ -99,6 +99,8 @@ type examination struct {
 	mail     mailConfig
 	mailTo   calendar.MailAddress
 	testMail string
+	// config has the server's settings, where the doctor is given them.
+	config config
 	// streamPatience is how long the head of a stream may take.
 	streamPatience time.Duration
 	// itself is what the server says of itself, once it was asked.
@@ -118,7 +120,7 @@ func (p *program) newExamination(c config, o doctorOptions) (*examination, error
 		program: p, base: base, root: root, mcpPlaces: mcpPlaces(root, c.mcp.port), streamPatience: streamPatience, dav: newDAVClient(base, o.user, ""), bare: newDAVClient(base, "", ""),
 	}
 	x.dav.agent, x.bare.agent = doctorAgent, doctorAgent
-	x.mail = c.mail
+	x.mail, x.config = c.mail, c
 	if o.mailTo != "" {
 		if x.mailTo, err = letter.Address(o.mailTo); err != nil {
 			return nil, fmt.Errorf("--mail-to: %w", err)

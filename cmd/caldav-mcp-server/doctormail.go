@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"caldav-mcp-server/calendar"
@@ -33,7 +34,9 @@ func (x *examination) mailChecks() []check {
 }
 
 // checks are all that there are for the server.
-func (x *examination) checks() []check { return append(checks(), x.mailChecks()...) }
+func (x *examination) checks() []check {
+	return slices.Concat(checks(), x.mailChecks(), x.secondChecks())
+}
 
 func (x *examination) tryRelay(ctx context.Context) (string, error) {
 	relay, err := mail.ParseRelay(x.mail.smtpURL)

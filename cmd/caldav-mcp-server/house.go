@@ -46,7 +46,7 @@ func (p *program) openHouse(ctx context.Context, c config, o store.Options) (*ho
 	if err != nil {
 		return nil, err
 	}
-	o.MaxConns, o.Now = c.maxConns, p.now
+	o.MaxConns, o.Now, o.Second = c.maxConns, p.now, c.secondURL
 	s, err := store.Open(ctx, url, o)
 	if err != nil {
 		return nil, fmt.Errorf("opening the database: %w", err)

@@ -3,10 +3,12 @@ package main
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"sync/atomic"
 	"time"
 
 	"caldav-mcp-server/server"
+	"caldav-mcp-server/store"
 	"caldav-mcp-server/trace"
 )
 
@@ -31,7 +33,7 @@ func (m *measures) read() []server.Measure {
 	}
 	pool, logins, done, cached := h.store.Pool(), h.auth.Load(), h.store.Done(), h.calendars.Cached()
 	sent, dropped := m.tracer.Counted()
-	return []server.Measure{
+	return append(h.second(), []server.Measure{
 		gauge("db_connections", "Connections to the database that are open.", float64(pool.OpenConnections)),
 		gauge("db_connections_in_use", "Connections to the database that are at work.", float64(pool.InUse)),
 		gauge("db_connections_max", "Connections to the database that there may be.", float64(pool.MaxOpenConnections)),
@@ -56,7 +58,32 @@ func (m *measures) read() []server.Measure {
 		counter("spans_sent_total", "Parts of requests that the collector of traces has taken.", float64(sent)),
 		counter("spans_dropped_total", "Parts of requests that it has not: it did not answer, or there were too many.", float64(dropped)),
 		counter("tombstones_forgotten_total", "Deleted objects of which nothing is known any more.", float64(done.Tombstones)),
-	}
+	}...)
+}
+
+// second counts what became of the questions that a second node could have answered; nothing where there is none.
+func (h *house) second() []server.Measure {
+	node, _ := h.store.Second()
+	return slices.Collect(func(yield func(server.Measure) bool) {
+		for _, how := range store.SecondOutcomes() {
+			if n, counted := node.Counts[how]; counted && !yield(counter("db_second_"+string(how)+"_total", secondHelp[how], float64(n))) {
+				return
+			}
+		}
+	})
+}
+
+// secondHelp says what each outcome means.
+var secondHelp = map[store.SecondOutcome]string{
+	store.SecondAnswered: "Questions that the second node answered.",
+	store.SecondBehind:   "Questions that the first node answered since the second was not as far, or further.",
+	store.SecondConflict: "Those that the second broke off for what it replays.",
+	store.SecondSlow:     "Those for which the second took too long.",
+	store.SecondAway:     "Those for which the second was not there.",
+	store.SecondLeads:    "Those for which the second was no standby.",
+	store.SecondOther:    "Those for which the second followed another node.",
+	store.SecondFailed:   "Those in which the second had an error.",
+	store.SecondResting:  "Those that the second was not asked since it had failed a moment ago.",
 }
 
 // forget forgets what is older than it may be. Lines of the journal never go before their bytes.

@@ -81,18 +81,31 @@ func setSwitch(field func(*config) *bool) func(*config, string) error {
 
 // setDatabase takes what the store understands. It tells nothing of the value: it has a password in it.
 func setDatabase(c *config, value string) error {
-	scheme, _, found := strings.Cut(value, ":")
-	if !found || (scheme != "postgres" && scheme != "postgresql" && scheme != "sqlite") {
-		return errors.New("its scheme is neither postgres nor sqlite")
-	}
-	if scheme != "sqlite" {
-		if _, err := url.Parse(value); err != nil {
-			// url.Error repeats the URL.
-			return errors.New("it is no URL; are special characters of the password encoded, such as %40 for @?")
-		}
-	}
 	c.databaseURL = value
+	if strings.HasPrefix(value, "sqlite:") {
+		return nil
+	}
+	return checkPostgres(value, "its scheme is neither postgres nor sqlite")
+}
+
+func setSecond(c *config, value string) error {
+	c.secondURL = value
+	return checkPostgres(value, "its scheme is not postgres: only a Postgres has a standby")
+}
+
+func checkPostgres(value, other string) error {
+	if !isPostgres(value) {
+		return errors.New(other)
+	}
+	if _, err := url.Parse(value); err != nil {
+		// url.Error repeats the URL.
+		return errors.New("it is no URL; are special characters of the password encoded, such as %40 for @?")
+	}
 	return nil
+}
+
+func isPostgres(url string) bool {
+	return strings.HasPrefix(url, "postgres:") || strings.HasPrefix(url, "postgresql:")
 }
 
 func setDataDir(c *config, value string) error {

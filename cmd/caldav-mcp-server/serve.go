@@ -37,7 +37,7 @@ type serveOptions struct {
 func serveCommand() command {
 	var o serveOptions
 	return command{
-		name: "serve", settings: storeSettings | doorSettings | addressSettings | serviceSettings | serveSettings | mailSettings, alone: true,
+		name: "serve", settings: storeSettings | doorSettings | addressSettings | serviceSettings | serveSettings | mailSettings | secondSettings, alone: true,
 		summary: "run the server", details: serveDetails,
 		flags: func(f *flag.FlagSet) {
 			f.StringVar(&o.firstUser, "first-user", "admin", "`NAME` of the user that the first start makes")

@@ -10,7 +10,7 @@ import (
 )
 
 // group is a set of settings that belong together, by the commands that read them.
-type group uint8
+type group uint16
 
 const (
 	// storeSettings say where the data is.
@@ -28,6 +28,8 @@ const (
 	postSettings
 	// linkSettings are for what asks other servers for calendars.
 	linkSettings
+	// secondSettings say which database beside the first answers, for what asks many questions or looks after it.
+	secondSettings
 )
 
 // setting is one row of the table of settings.
@@ -72,6 +74,10 @@ func settings(environ []string) []setting {
 		{ //nolint:gosec // the form of a URL, with nobody's password
 			env: "DATABASE_URL", placeholder: "URL", groups: storeSettings, secret: true,
 			about: "postgres://USER:PASSWORD@HOST/NAME, or sqlite:PATH; without it a SQLite file in DATA_DIR", set: setDatabase,
+		},
+		{
+			env: "DATABASE_READ_URL", placeholder: "URL", groups: secondSettings, secret: true,
+			about: "a standby of that Postgres, which is asked long questions as long as it keeps up", set: setSecond,
 		},
 		{
 			env: "DATA_DIR", placeholder: "DIR", fallback: dataHome(environ), groups: storeSettings,
