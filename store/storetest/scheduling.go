@@ -122,7 +122,7 @@ func copiesWritten(b *bundle) {
 		o := b.event(b.calendar(b.user(fmt.Sprintf("user%02d", i)), "work"), "a.ics")
 		o.Name, o.Search, o.ScheduleTag = calendar.ObjectName(fmt.Sprintf("%02d's \"copy\".ics", i)), "plans", `"tag"`
 		if i == 5 {
-			o.Data, o.ScheduleTag, o.Rhythm = []byte{0, 255}, "", &calendar.Rhythm{Known: 1 << 40}
+			o.Data, o.ScheduleTag, o.Summary = []byte{0, 255}, "", "another"
 		}
 		want = append(want, o)
 	}
