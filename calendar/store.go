@@ -127,7 +127,8 @@ type Tx interface {
 	// calendars are locked, whatever their ids. Each is counted to have grown, see UsageKeeper.
 	AdvanceFree(ctx context.Context, ids []CalendarID, grown Usage) ([]Calendar, error)
 	// Duplicates returns whatever lies at the name, a tombstone included, and the live
-	// object with the UID, each with its data; nil where there is none.
+	// object with the UID, each with its data; nil where there is none. One whose text is lost is shown to no reader, but can be
+	// written over and deleted.
 	Duplicates(ctx context.Context, cal CalendarID, name ObjectName, uid UID) (atName, withUID *Object, err error)
 	// AdvanceTo is Advance, and Duplicates of what is there then.
 	AdvanceTo(ctx context.Context, id CalendarID, name ObjectName, uid UID) (cal Calendar, atName, withUID *Object, err error)

@@ -21,12 +21,12 @@ var (
 
 // Object implements [calendar.Store].
 func (s *Store) Object(ctx context.Context, cal calendar.CalendarID, name calendar.ObjectName) (calendar.Object, error) {
-	return rowOf(s.brief(ctx), s.reads, scanObject, selectByName, string(cal), string(name))
+	return rowOf(s.brief(ctx), s.reads, scanRead, selectByName, string(cal), string(name))
 }
 
 // ObjectByUID implements [calendar.Store].
 func (s *Store) ObjectByUID(ctx context.Context, cal calendar.CalendarID, uid calendar.UID) (calendar.Object, error) {
-	return rowOf(s.brief(ctx), s.reads, scanObject, selectByUID, string(cal), string(uid))
+	return rowOf(s.brief(ctx), s.reads, scanRead, selectByUID, string(cal), string(uid))
 }
 
 // Duplicates implements [calendar.Tx]. When one object is both, it is returned as both. No object has the UID "", which asks for none.
@@ -83,6 +83,9 @@ var insertObject = insertInto("objects", 2, 3, uidTaken, excluded("calendar_id, 
 
 // PutObject implements [calendar.Tx].
 func (t *Tx) PutObject(ctx context.Context, o calendar.Object) error {
+	if err := o.CheckText(); err != nil {
+		return err
+	}
 	t.put++
 	at, r := spanOf(o.Span), rhythmOf(o.Derived)
 	return t.row(ctx, insertObject,

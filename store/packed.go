@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 	"strconv"
@@ -249,6 +250,20 @@ func scanPacked(withData bool, behind ...any) func(scanner) (packedRow, error) {
 	}
 }
 
+// scanRead is scanObject for who reads, to whom an object without its text is none.
+func scanRead(row scanner) (calendar.Object, error) {
+	o, err := scanObject(row)
+	return o, cmp.Or(err, checkRead(o))
+}
+
+// checkRead tells that an object has its text, unless that is left out.
+func checkRead(o calendar.Object) error {
+	if o.Size > calendar.LargeObject {
+		return nil
+	}
+	return o.CheckText()
+}
+
 // scanObject scans the wholeColumns.
 func scanObject(row scanner) (calendar.Object, error) {
 	s := new(packedScan[objectRow])
@@ -302,7 +317,8 @@ func unpackWhole() func(packedRow) (calendar.Object, error) {
 		if err != nil {
 			return o.Object, err
 		}
-		return o.whole(p.data)
+		whole, err := o.whole(p.data)
+		return whole, cmp.Or(err, checkRead(whole))
 	}
 }
 

@@ -224,7 +224,7 @@ func TestPostgresKnowsItsRows(t *testing.T) {
 		}
 		for i := range firstAnalysis {
 			name := fmt.Sprint(i)
-			o := calendar.Object{Calendar: "cal", Name: calendar.ObjectName(name), Version: calendar.Version(i + 1)}
+			o := calendar.Object{Calendar: "cal", Name: calendar.ObjectName(name), Version: calendar.Version(i + 1), Data: []byte("x")}
 			o.UID = calendar.UID(name)
 			if err := tx.PutObject(ctx, o); err != nil {
 				return err

@@ -133,7 +133,7 @@ func (e *engine) lookUp(ctx context.Context, at querier, q calendar.SearchQuery,
 func sparingly() func(scanner) (calendar.Object, error) {
 	room := pageBytes
 	return func(row scanner) (calendar.Object, error) {
-		o, err := scanObject(row)
+		o, err := scanRead(row)
 		if room -= len(o.Data) + len(o.Search); room < 0 {
 			o.Data, o.Search = nil, ""
 		}

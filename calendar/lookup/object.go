@@ -35,5 +35,8 @@ func (s *Reader) Load(ctx context.Context, m *meter.Meter, o calendar.Object) (c
 	for only, failed := range s.store.Objects(ctx, id, calendar.ObjectQuery{Names: []calendar.ObjectName{name}, WithData: true}) {
 		o, err = only, failed
 	}
+	if err == nil {
+		err = o.CheckText()
+	}
 	return o, err
 }

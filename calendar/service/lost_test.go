@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/ledger"
+	"caldav-mcp-server/calendar/service"
 )
 
 // A standby that was behind takes over: the last changes are gone, and others get their numbers. Who
@@ -74,4 +76,46 @@ func behind(t *testing.T, url, text string, args ...any) error {
 	defer db.Close()
 	_, err = db.ExecContext(t.Context(), text, args...)
 	return err
+}
+
+// An event whose text the database has lost is shown to nobody as an empty one: who took it for that would lose theirs, too. It can be
+// put anew by whoever has it, and deleted.
+func TestLostTextIsNoEvent(t *testing.T) {
+	each(t, func(h *house) {
+		cal := h.calendar(h.alice, "work")
+		small, large := event("small", 1, "Dinner"), event("large", 1, strings.Repeat("x", calendar.LargeObject))
+		h.put(h.alice, cal, "small.ics", small)
+		h.put(h.alice, cal, "large.ics", large)
+		h.must(behind(t, h.URL, `UPDATE objects SET data = $1`, []byte{}))
+		h.Service = service.New(h.config) // which has nothing in memory
+		fails := func(what string, err error) {
+			t.Helper()
+			if err == nil || calendar.ReasonOf(err) != calendar.Internal || !strings.Contains(service.ForLog(err), "has no text") {
+				t.Errorf("%s: %v", what, err)
+			}
+		}
+		for _, name := range []calendar.ObjectName{"small", "large"} {
+			_, err := h.Object(t.Context(), nil, h.alice, cal, name+".ics")
+			fails("read by name", err)
+			_, err = h.ObjectByUID(t.Context(), nil, h.alice, cal, calendar.UID(name))
+			fails("read by UID", err)
+			var listed error
+			for _, err := range h.Objects(t.Context(), nil, h.alice, cal, calendar.ObjectQuery{Names: []calendar.ObjectName{name + ".ics"}, WithData: true}) {
+				listed = err
+			}
+			fails("listed", listed)
+			_, err = h.EditObject(t.Context(), h.alice, cal, calendar.UID(name), ledger.Edit{})
+			fails("edited", err)
+			_, err = h.Move(t.Context(), h.alice, ledger.Transfer{From: cal, Name: name + ".ics", To: cal, As: "moved.ics"})
+			fails("moved", err)
+		}
+		h.put(h.alice, cal, "small.ics", small)
+		if o, err := h.Object(t.Context(), nil, h.alice, cal, "small.ics"); err != nil || string(o.Data) != small {
+			t.Errorf("put anew it is %q, %v", o.Data, err)
+		}
+		h.must(h.Delete(t.Context(), h.alice, cal, "large.ics", calendar.Precondition{}))
+		if left := h.all(h.Objects(t.Context(), nil, h.alice, cal, calendar.ObjectQuery{WithData: true})); len(left) != 1 {
+			t.Errorf("%d are left", len(left))
+		}
+	})
 }

@@ -274,7 +274,7 @@ func listingLarge(b *bundle) {
 	objects := b.events(cal, 12)
 	asked := make([]calendar.ObjectName, len(objects))
 	for i := range objects {
-		objects[i].Data = bytes.Repeat([]byte{byte(i)}, (i%4)*700_000)
+		objects[i].Data = bytes.Repeat([]byte{byte(i)}, 1+(i%4)*700_000)
 		asked[i] = objects[i].Name
 	}
 	b.fill(cal, objects)

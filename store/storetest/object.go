@@ -12,6 +12,7 @@ func objectTests() []test {
 		{"is the same by name and by UID", objectByUID},
 		{"is replaced", objectIsReplaced},
 		{"keeps any bytes", objectKeepsBytes},
+		{"is none without a text", objectHasText},
 		{"keeps an open span", objectKeepsSpan},
 		{"becomes a tombstone with its bytes", objectBecomesTombstone},
 		{"comes back to life at its name", objectRevives},
@@ -68,7 +69,7 @@ func objectKeepsBytes(b *bundle) {
 		all[i] = byte(i)
 	}
 	for name, data := range map[string][]byte{
-		"empty": {}, "binary": all, "large": bytes.Repeat(all, 16<<10), // 4 MiB
+		"binary": all, "large": bytes.Repeat(all, 16<<10), // 4 MiB
 	} {
 		o := b.event(cal, name)
 		o.Data, o.Size = data, int64(len(data))
@@ -85,6 +86,13 @@ func objectKeepsBytes(b *bundle) {
 			b.Errorf("%s: %d bytes of %d came by themselves", name, len(got.Data), got.Size)
 		}
 	}
+}
+
+func objectHasText(b *bundle) {
+	o := b.event(b.home(), "a.ics")
+	o.Data, o.Size = nil, 0
+	_, err := b.write(b.Store, o)
+	b.refused(err, calendar.Internal, "")
 }
 
 func objectKeepsSpan(b *bundle) {
