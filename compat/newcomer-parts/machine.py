@@ -105,11 +105,19 @@ class Machine:
 
     def run(self, text, check=True, stdin=None, directory="/root", timeout=900):
         """Runs words without a terminal, and returns what they print."""
-        done = subprocess.run(self.command(text, directory), input=stdin, text=True, timeout=timeout,
-                              stdin=None if stdin is not None else subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        try:
+            done = subprocess.run(self.command(text, directory), input=stdin, text=True, timeout=timeout,
+                                  stdin=None if stdin is not None else subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        except subprocess.TimeoutExpired as late:
+            raise Failed(f"{text.strip()}\nhas not ended after {timeout} s: {(late.stdout or b'').decode().strip()}\n{self.processes()}") from None
         if check and done.returncode:
             raise Failed(f"{text.strip()}\nended with {done.returncode}: {done.stdout.strip()}")
         return done.stdout
+
+    def processes(self):
+        """Tells what runs in the machine, and what it waits for."""
+        return subprocess.run(["nsenter", f"--target={self.first}", "--all", "--root", "ps", "axo", "pid,ppid,stat,wchan:24,etime,args"],
+                              text=True, timeout=60, stdout=subprocess.PIPE, stderr=subprocess.STDOUT).stdout
 
     def type(self, text, secret, timeout=120):
         """Runs words at a terminal, types the secret whenever something asks for it, and says yes to apt."""
