@@ -67,6 +67,9 @@ func (s *Store) Migrate(ctx context.Context) error {
 // migrate applies some migrations, and then does what ends it, in one transaction with the look whether more are left.
 func (s *Store) migrate(ctx context.Context, wanted []migration, end func(*Tx, context.Context) error) error {
 	for {
+		if err := s.indexesAhead(ctx, wanted); err != nil {
+			return err
+		}
 		more := false
 		err := s.transact(ctx, func(t *Tx) error {
 			var err error

@@ -148,6 +148,7 @@ func openPostgres(ctx context.Context, where string, o Options) (*Store, error) 
 	s.begin = beginPipeline(db, s.engine, s.options.StatementTimeout)
 	s.close = db.Close
 	s.hints.hear = hearChannel(s, listen.of(config))
+	s.apart = patiently(listen.of(config))
 	if err := s.await(ctx, net.JoinHostPort(config.Host, strconv.Itoa(int(config.Port)))); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
@@ -187,6 +188,27 @@ func postgresConfig(where string, o Options) (*pgx.ConnConfig, error) {
 		config.ConnectTimeout = connectTimeout
 	}
 	return config, nil
+}
+
+// patiently makes what runs work on a connection of its own.
+func patiently(config *pgx.ConnConfig) func(context.Context, func(*pgx.Conn) error) error {
+	config = config.Copy()
+	config.RuntimeParams["statement_timeout"] = "0"
+	return func(ctx context.Context, work func(*pgx.Conn) error) error {
+		conn, err := pgx.ConnectConfig(ctx, config)
+		if err != nil {
+			return err
+		}
+		defer hangUp(ctx, conn)
+		return work(conn)
+	}
+}
+
+// hangUp closes a connection, also where nobody waits for its work any more.
+func hangUp(ctx context.Context, conn *pgx.Conn) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), rollbackTimeout)
+	defer cancel()
+	_ = conn.Close(ctx)
 }
 
 // await waits until the database answers, for as long as the options allow. A database that

@@ -14,6 +14,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
 	"caldav-mcp-server/auth"
 	"caldav-mcp-server/auth/oauth"
 	"caldav-mcp-server/calendar"
@@ -72,7 +74,9 @@ type Store struct {
 	second *second
 	// begin waits for a connection that may write and runs work in a transaction on it, which work
 	// ends.
-	begin      func(ctx context.Context, work func(session) error) error
+	begin func(ctx context.Context, work func(session) error) error
+	// apart runs work on a connection of its own to Postgres, on which a statement may take as long as it wants; nil on SQLite.
+	apart      func(ctx context.Context, work func(*pgx.Conn) error) error
 	close      func() error
 	hints      hints
 	counts     counts

@@ -159,11 +159,7 @@ func hearChannel(s *Store, config *pgx.ConnConfig) func(context.Context, func(ca
 		if err != nil {
 			return err
 		}
-		defer func() {
-			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), rollbackTimeout)
-			defer cancel()
-			_ = conn.Close(ctx)
-		}()
+		defer hangUp(ctx, conn)
 		var channel string
 		if err := conn.QueryRow(ctx, `SELECT `+hintChannel).Scan(&channel); err != nil {
 			return err

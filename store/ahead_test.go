@@ -1,0 +1,98 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"testing"
+	"testing/fstest"
+
+	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/internal/testdb"
+	"caldav-mcp-server/migrations"
+)
+
+// until are the program's migrations before a number.
+func until(t *testing.T, before string) fs.FS {
+	t.Helper()
+	all := with(t, "0000_none.sql", "")
+	for name := range all.(fstest.MapFS) {
+		if name >= before || name == "0000_none.sql" {
+			delete(all.(fstest.MapFS), name)
+		}
+	}
+	return all
+}
+
+// TestIndexesAhead: an index of a large table is there before the transaction of the migration that makes it, in which others could not
+// write. One that an interrupted attempt has left is made anew.
+func TestIndexesAhead(t *testing.T) {
+	t.Parallel()
+	testdb.EachBlank(t, func(t *testing.T, url string) {
+		s := bare(t, url, until(t, "0028"))
+		migrate(t, s)
+		if s.apart == nil {
+			t.Skip("SQLite has one writer, who waits")
+		}
+		ctx := t.Context()
+		whole := func(index string) int64 {
+			n, err := rowOf(ctx, s.reads, scanNumber, `SELECT COUNT(*) FROM pg_index WHERE indexrelid = to_regclass($1) AND indisvalid`, index)
+			if err != nil {
+				t.Error(err)
+			}
+			return n
+		}
+		err := errors.Join(s.InsertUser(ctx, calendar.User{ID: "u", Name: "u"}, ""), s.Update(ctx, func(tx calendar.Tx) error {
+			return tx.InsertCalendar(ctx, calendar.Calendar{ID: "c", Owner: "u", Segment: "c"})
+		}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, text := range []string{
+			`INSERT INTO journal (calendar_id, version, at, user_id, token_id, agent, change, object, uid, before)
+				SELECT 'c', n, 0, 'u', '', '', 'changed', n || '.ics', n || '', sha512((n || '')::bytea) || sha512((n || 'a')::bytea) || sha512((n || 'b')::bytea) FROM generate_series(1, 80000) n`,
+			`CREATE INDEX journal_copies ON journal (uid)`,
+			`UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'journal_copies'::regclass`,
+		} {
+			if err := s.run(ctx, text); err != nil {
+				t.Fatal(err)
+			}
+		}
+		s.files = migrations.Files
+		s.options.Migrating = func(file string, _, _ int) {
+			if file == "0028_copies.sql" && whole("journal_copies") != 1 {
+				t.Error("the journal's index is made within the migration")
+			}
+			if file == "0028_copies.sql" && whole("objects_copies") != 0 {
+				t.Error("an index of nothing is made ahead")
+			}
+		}
+		migrate(t, s)
+		columns, err := rowOf(ctx, s.reads, scanNumber, `SELECT indnatts FROM pg_index WHERE indexrelid = 'journal_copies'::regclass AND indisvalid`)
+		if err != nil || columns != 3 || whole("objects_copies") != 1 || whole("objects_when") != 1 {
+			t.Errorf("the journal's index has %d columns, %v", columns, err)
+		}
+	})
+}
+
+// TestIndexNotMadeAhead: what cannot be made ahead leaves nothing that the migration would take for its index.
+func TestIndexNotMadeAhead(t *testing.T) {
+	t.Parallel()
+	testdb.EachBlank(t, func(t *testing.T, url string) {
+		s := bare(t, url, with(t, "9999_twice.sql", "CREATE UNIQUE INDEX IF NOT EXISTS twice ON many (a);"))
+		if s.apart == nil {
+			t.Skip("SQLite has one writer, who waits")
+		}
+		ctx := context.WithoutCancel(t.Context())
+		if err := s.run(ctx, `CREATE TABLE many AS SELECT 1 AS a, repeat('x', 200) AS b FROM generate_series(1, 80000)`); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Migrate(ctx); err == nil {
+			t.Fatal("an index of two equal rows is unique")
+		}
+		left, err := rowOf(ctx, s.reads, scanNumber, `SELECT COUNT(*) FROM pg_class WHERE relname = 'twice' AND relnamespace = current_schema()::regnamespace`)
+		if err != nil || left != 0 {
+			t.Errorf("%d indexes are left: %v", left, err)
+		}
+	})
+}
