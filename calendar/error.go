@@ -95,10 +95,11 @@ func Errorf(reason Reason, rule Rule, format string, args ...any) *Error {
 	return &Error{Reason: reason, Rule: rule, Message: fmt.Sprintf(format, args...)}
 }
 
-// Advising returns e with a hint at what to do next.
+// Advising returns e with a hint at what to do next. What e is known by elsewhere stays without.
 func (e *Error) Advising(hint string) *Error {
-	e.Hint = hint
-	return e
+	told := *e
+	told.Hint = hint
+	return &told
 }
 
 // ReasonOf returns why err came about; an error of another origin is Internal.
