@@ -100,10 +100,16 @@ type Accounts interface {
 	// DueAccounts returns accounts that are to be looked at by now: one of each user before anybody's second, the earliest first,
 	// and none of users who are disabled.
 	DueAccounts(ctx context.Context, now time.Time, most int) ([]Account, error)
-	// SetAccount writes what changes of an account by a look at it: all but its secret and whose it is. NotFound when it is gone.
+	// SetAccount writes what the owner of an account has done about it: all but its secret and whose it is. NotFound when it is gone.
 	SetAccount(ctx context.Context, a Account) error
-	// SealAccount writes an account's secret; Stale when that is not the one that it was before.
-	SealAccount(ctx context.Context, id AccountID, before, secret []byte, key string) error
+	// DueAccount has an account looked at next at a time, and returns it as it then is. NotFound when it is gone.
+	DueAccount(ctx context.Context, id AccountID, due time.Time) (Account, error)
+	// SetAccountState writes what a look has found, which began when the account was due at a time: its Status, Error, Failures,
+	// Failing, Checked, Listed and Due, and tells whether it did. Where somebody has it due at another time since, it stays so if that is earlier, and
+	// a look that failed counts for nothing: it was one at what the account was.
+	SetAccountState(ctx context.Context, a Account, began time.Time) (kept bool, err error)
+	// SealAccount writes an account's Secret with its Key, and its Address; Stale when the secret is not the one that it was before.
+	SealAccount(ctx context.Context, a Account, before []byte) error
 	// DeleteAccount forgets an account and its mirrors. The calendars stay, and are from then on like any other.
 	DeleteAccount(ctx context.Context, id AccountID) error
 	// Mirrors returns the mirrors of an account whose calendars are not in the trash, by calendar.

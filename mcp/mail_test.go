@@ -293,7 +293,7 @@ func TestMailStatusTellsTheLastConsent(t *testing.T) {
 		before := a.Secret
 		a.Secret, a.Key, err = p.service.Mirrors.Sealer.Seal([]byte(fmt.Sprintf(`{"token":{"refresh":%q}}`, keyWord)), string(a.Owner), string(a.ID))
 		if err == nil {
-			err = p.Store.SealAccount(t.Context(), a.ID, before, a.Secret, a.Key)
+			err = p.Store.SealAccount(t.Context(), a, before)
 		}
 		if err != nil {
 			t.Fatal(err)

@@ -74,15 +74,34 @@ func (s *Store) SetAccount(ctx context.Context, a calendar.Account) error {
 		unlessZero(a.Failing), unlessZero(a.Checked), unlessZero(a.Listed), a.Due.Unix()))
 }
 
+// DueAccount implements [calendar.Accounts].
+func (s *Store) DueAccount(ctx context.Context, id calendar.AccountID, due time.Time) (a calendar.Account, err error) {
+	err = s.transact(ctx, func(t *Tx) error {
+		a, err = rowOf(ctx, t, scanAccount, `UPDATE linked_accounts SET due = $2 WHERE id = $1 RETURNING `+accountColumns, id, due.Unix())
+		return err
+	})
+	return a, err
+}
+
+// SetAccountState implements [calendar.Accounts].
+func (s *Store) SetAccountState(ctx context.Context, a calendar.Account, began time.Time) (kept bool, err error) {
+	changed, err := s.write(ctx, `UPDATE linked_accounts SET status = $2, error = $3, failures = $4, failing = $5, checked = $6, listed = $7,
+			due = CASE WHEN due = $9 OR due > $8 THEN $8 ELSE due END
+		WHERE id = $1 AND (due = $9 OR $10)`,
+		a.ID, a.Status, a.Error, a.Failures, unlessZero(a.Failing), unlessZero(a.Checked), unlessZero(a.Listed), a.Due.Unix(), began.Unix(), a.Failures == 0)
+	return changed == 1, err
+}
+
 // SealAccount implements [calendar.Accounts].
-func (s *Store) SealAccount(ctx context.Context, id calendar.AccountID, before, secret []byte, key string) error {
+func (s *Store) SealAccount(ctx context.Context, a calendar.Account, before []byte) error {
 	return s.transact(ctx, func(t *Tx) error {
-		changed, err := t.exec(ctx, `UPDATE linked_accounts SET secret = $2, key_id = $3 WHERE id = $1 AND secret = $4`, id, secret, key, before)
+		changed, err := t.exec(ctx, `UPDATE linked_accounts SET secret = $2, key_id = $3, address = $4 WHERE id = $1 AND secret = $5`,
+			a.ID, a.Secret, a.Key, a.Address, before)
 		if err != nil || changed == 1 {
 			return err
 		}
-		now, err := rowOf(ctx, t, scanAccount, selectAccounts+`WHERE id = $1`, id)
-		if err != nil || bytes.Equal(now.Secret, secret) {
+		now, err := rowOf(ctx, t, scanAccount, selectAccounts+`WHERE id = $1`, a.ID)
+		if err != nil || bytes.Equal(now.Secret, a.Secret) {
 			return err
 		}
 		return calendar.Errorf(calendar.Stale, "", "the account's secret was renewed in the meantime")

@@ -89,7 +89,9 @@ func (m *Mirror) Lapse(ctx context.Context, a calendar.Account, err error) error
 	if a.Failing.IsZero() {
 		a.Failing = m.Now()
 	}
+	began := a.Due
 	a.Due = m.Now().Add(24 * time.Hour)
 	m.Logger.InfoContext(ctx, "a linked account failed", "account", a.ID, "provider", a.Provider, "status", a.Status, "failures", a.Failures, "error", forLog(err))
-	return m.Store.SetAccount(ctx, a)
+	_, err = m.Store.SetAccountState(ctx, a, began)
+	return err
 }

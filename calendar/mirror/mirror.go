@@ -152,18 +152,19 @@ func (m *Mirror) unseal(a calendar.Account) (Secret, error) {
 
 // keep seals the secret of an account anew.
 func (m *Mirror) keep(ctx context.Context, a *calendar.Account, next Secret) error {
-	sealed, key, err := m.seal(*a, next)
-	if err != nil {
+	after := *a
+	var err error
+	if after.Secret, after.Key, err = m.seal(after, next); err != nil {
 		return err
 	}
-	err = m.Store.SealAccount(context.WithoutCancel(ctx), a.ID, a.Secret, sealed, key)
+	err = m.Store.SealAccount(context.WithoutCancel(ctx), after, a.Secret)
 	if err != nil && calendar.ReasonOf(err) == calendar.Stale {
 		return ErrRenewed
 	}
 	if err != nil {
 		return err
 	}
-	a.Secret, a.Key = sealed, key
+	*a = after
 	return nil
 }
 
@@ -194,11 +195,11 @@ func (m *Mirror) Rotate(ctx context.Context) (int, error) {
 		if err != nil {
 			return done, fmt.Errorf("the account %s: %w", a.ID, err)
 		}
-		sealed, key, err := m.Sealer.Seal(text, string(a.Owner), string(a.ID))
-		if err != nil {
+		before := a.Secret
+		if a.Secret, a.Key, err = m.Sealer.Seal(text, string(a.Owner), string(a.ID)); err != nil {
 			return done, err
 		}
-		switch err := m.Store.SealAccount(ctx, a.ID, a.Secret, sealed, key); {
+		switch err := m.Store.SealAccount(ctx, a, before); {
 		case err != nil && calendar.ReasonOf(err) == calendar.NotFound: // it was unlinked meanwhile
 		case err != nil:
 			return done, err

@@ -9,8 +9,8 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// same finds the account that is linked already: of one provider, at one address, of one user there. A feed may be followed
-// twice.
+// same finds the account that is linked already: of one provider, at one address, of one user there. A feed that is followed
+// already is refused, see notTwice: there is no secret of it to renew.
 func (m *Mirror) same(ctx context.Context, a calendar.Account, p Provider, s Secret) (none calendar.Account, err error) {
 	if p.Feed || s.Username == "" {
 		return none, nil
@@ -56,7 +56,7 @@ func (m *Mirror) renew(ctx context.Context, c calendar.Caller, a calendar.Accoun
 	if err := m.keepGiven(ctx, &a, secret); err != nil {
 		return Linked{}, none, err
 	}
-	a.Status, a.Error, a.Failures, a.Failing, a.Due = calendar.AccountGood, "", 0, time.Time{}, m.Now()
+	m.anew(&a)
 	if n.Scopes != "" {
 		a.Scopes = n.Scopes
 	}
@@ -72,6 +72,11 @@ func (m *Mirror) renew(ctx context.Context, c calendar.Caller, a calendar.Accoun
 	}
 	all, err := m.linked(ctx, c, a.ID)
 	return all, arrived, err
+}
+
+// anew is an account about which its owner has done something: it is looked at at once, and nothing is held against it.
+func (m *Mirror) anew(a *calendar.Account) {
+	a.Status, a.Error, a.Failures, a.Failing, a.Due = calendar.AccountGood, "", 0, time.Time{}, m.Now()
 }
 
 // keepGiven keeps what the owner gave, whoever renews what was there before.

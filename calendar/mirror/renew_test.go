@@ -3,6 +3,9 @@ package mirror_test
 import (
 	"context"
 	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"caldav-mcp-server/auth/vault"
 	"caldav-mcp-server/calendar"
@@ -134,6 +137,48 @@ func TestAnOldKeyEndsNoAccount(t *testing.T) {
 		h.open()
 		if err := h.refresh(); err == nil || status() != calendar.AccountSignIn {
 			h.t.Errorf("%v, and it is %s", err, status())
+		}
+	})
+}
+
+// meddling has something done while it is asked for changes, and answers with err.
+type meddling struct {
+	*model
+	meanwhile func()
+	err       error
+}
+
+func (m meddling) Changes(ctx context.Context, remote, cursor string) (mirror.Changes, error) {
+	m.meanwhile()
+	if m.err != nil {
+		return mirror.Changes{}, m.err
+	}
+	return m.model.Changes(ctx, remote, cursor)
+}
+
+// What an owner does about an account while it is looked at is not written over by what the look has found.
+func TestALookWritesWhatItHasFound(t *testing.T) {
+	t.Parallel()
+	each(t, func(h *house) {
+		h.link()
+		for _, failed := range []error{nil, mirror.ErrSignIn} {
+			h.Pass(time.Hour)
+			want, err := h.Store.Account(h.ctx, h.linked.ID)
+			h.must(err)
+			want.Name, want.Every, want.Scopes, want.Due = want.Name+" anew", 6*time.Hour, "all", h.Now().Add(time.Second)
+			h.provided = func(mirror.Opening) (mirror.Source, error) {
+				return meddling{h.model, func() { h.must(h.Store.SetAccount(h.ctx, want)) }, failed}, nil
+			}
+			h.open()
+			_ = h.refresh()
+			got, err := h.Store.Account(h.ctx, h.linked.ID)
+			h.must(err)
+			if failed == nil {
+				want.Checked, want.Listed = h.Now(), h.Now()
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				h.t.Errorf("after a look that ended with %v (-want +got):\n%s", failed, diff)
+			}
 		}
 	})
 }

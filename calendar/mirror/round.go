@@ -95,18 +95,14 @@ func (m *Mirror) visitOnce(ctx context.Context, a calendar.Account, list bool) (
 		return all.Arrived, err
 	}
 	defer leave()
-	a, err = m.Store.Account(ctx, a.ID) // as it is by now: others waited before it
+	// As it is by now: others waited before it. Should the process not live to write down what comes of it, it is not the first again.
+	begun := m.Now().Add(firstPause)
+	a, err = m.Store.DueAccount(ctx, a.ID, begun)
 	if err != nil {
 		return all.Arrived, err
 	}
 	if list && a.Status == calendar.AccountPaused {
 		a.Failing = time.Time{} // its owner asks again, and it has as long again
-	}
-	// Whatever comes of it: should the process not live to write that down, the account is not the first again.
-	begun := m.Now().Add(firstPause)
-	a.Due = begun
-	if err := m.Store.SetAccount(ctx, a); err != nil {
-		return all.Arrived, err
 	}
 	within, cancel := context.WithTimeout(ctx, accountTime)
 	defer cancel()
@@ -138,10 +134,7 @@ func (m *Mirror) visitOnce(ctx context.Context, a calendar.Account, list bool) (
 	if err != nil {
 		m.Logger.InfoContext(ctx, "a linked account failed", "account", a.ID, "provider", a.Provider, "status", a.Status, "failures", a.Failures, "error", forLog(err))
 	}
-	if now, failed := m.Store.Account(ctx, a.ID); failed == nil && now.Due.Unix() != begun.Unix() && now.Due.Before(a.Due) {
-		a.Due = now.Due // somebody was in a hurry meanwhile
-	}
-	if failed := m.Store.SetAccount(ctx, a); failed != nil && calendar.ReasonOf(failed) != calendar.NotFound {
+	if _, failed := m.Store.SetAccountState(ctx, a, begun); failed != nil {
 		return all.Arrived, failed
 	}
 	return all.Arrived, err
@@ -244,12 +237,7 @@ func jittered(d time.Duration, by string) time.Duration {
 
 // hurry has an account looked at as soon as may be.
 func (m *Mirror) hurry(ctx context.Context, id calendar.AccountID) {
-	a, err := m.Store.Account(ctx, id)
-	if err == nil && a.Due.After(m.Now()) {
-		a.Due = m.Now()
-		err = m.Store.SetAccount(ctx, a)
-	}
-	if err != nil {
+	if _, err := m.Store.DueAccount(ctx, id, m.Now()); err != nil {
 		m.Logger.WarnContext(ctx, "an account is not looked at at once", "account", id, "error", forLog(err))
 	}
 }

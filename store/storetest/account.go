@@ -13,6 +13,7 @@ func accountTests() []test {
 		{"of one user are bounded", accountsAreBounded},
 		{"are looked at when they are due", accountsAreDue},
 		{"has one secret at a time", accountIsSealed},
+		{"keeps what its owner does while it is looked at", accountStateIsNarrow},
 		{"lets its calendars stay", accountGoes},
 		{"goes with its user", accountGoesWithUser},
 	}
@@ -100,13 +101,51 @@ func accountsAreDue(b *bundle) {
 
 func accountIsSealed(b *bundle) {
 	a := b.account(b.user("ann"), "ics")
-	b.must(b.SealAccount(b.Context(), a.ID, a.Secret, []byte("two"), "k2"))
-	b.must(b.SealAccount(b.Context(), a.ID, a.Secret, []byte("two"), "k2"))
-	b.refused(b.SealAccount(b.Context(), a.ID, a.Secret, []byte("three"), "k2"), calendar.Stale, "")
-	b.refused(b.SealAccount(b.Context(), "unknown", a.Secret, []byte("three"), "k2"), calendar.NotFound, "")
-	now, err := b.Account(b.Context(), a.ID)
-	b.must(err)
-	same(b, "secret", string(now.Secret)+now.Key, "twok2")
+	before, next := a.Secret, a
+	next.Secret, next.Key, next.Address = []byte("two"), "k2", "there.example"
+	b.must(b.SealAccount(b.Context(), next, before))
+	b.must(b.SealAccount(b.Context(), next, before))
+	gives(b, "sealed", next)(b.Account(b.Context(), a.ID))
+	late := next
+	late.Secret = []byte("three")
+	b.refused(b.SealAccount(b.Context(), late, before), calendar.Stale, "")
+	late.ID = "unknown"
+	b.refused(b.SealAccount(b.Context(), late, before), calendar.NotFound, "")
+	gives(b, "still", next)(b.Account(b.Context(), a.ID))
+}
+
+// accountStateIsNarrow: a look writes what it has found, and nothing that the owner has done meanwhile.
+func accountStateIsNarrow(b *bundle) {
+	a := b.account(b.user("ann"), "ics")
+	began, soon, late := b.now().Add(time.Minute), b.now().Add(time.Second), b.now().Add(time.Hour)
+	state := func(what string, change func(*calendar.Account), want bool) {
+		b.Helper()
+		found := a
+		found.Name, found.Every, found.Scopes, found.Address = "as it was", time.Hour, "as it was", "as it was"
+		change(&found)
+		kept, err := b.SetAccountState(b.Context(), found, began)
+		b.must(err)
+		same(b, what, kept, want)
+	}
+	failed := func(f *calendar.Account) {
+		f.Status, f.Error, f.Failures, f.Failing, f.Due = calendar.AccountFailed, "away", 2, b.now(), late
+	}
+	a.Due = began
+	gives(b, "an account that is looked at", a)(b.DueAccount(b.Context(), a.ID, began))
+	a.Status, a.Error, a.Failures, a.Failing, a.Due = calendar.AccountFailed, "away", 2, b.now(), late
+	state("a look that failed", failed, true)
+	gives(b, "what it has found", a)(b.Account(b.Context(), a.ID))
+	// Its owner is in a hurry meanwhile.
+	a.Status, a.Error, a.Failures, a.Failing, a.Due = calendar.AccountGood, "", 0, time.Time{}, soon
+	b.must(b.SetAccount(b.Context(), a))
+	state("another that failed", failed, false)
+	gives(b, "what the owner did", a)(b.Account(b.Context(), a.ID))
+	a.Checked, a.Listed = b.now(), b.now().Add(-time.Second)
+	state("one that did not", func(f *calendar.Account) { f.Checked, f.Listed, f.Due = a.Checked, a.Listed, late }, true)
+	gives(b, "what it has found", a)(b.Account(b.Context(), a.ID))
+	b.refuses(calendar.NotFound, "")(b.DueAccount(b.Context(), "unknown", soon))
+	a.ID = "unknown"
+	state("one that is gone", failed, false)
 }
 
 func accountGoes(b *bundle) {
