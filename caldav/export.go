@@ -2,6 +2,7 @@ package caldav
 
 import (
 	"bufio"
+	"bytes"
 	"io"
 	"log/slog"
 	"mime"
@@ -16,6 +17,9 @@ import (
 // getCalendar answers GET of a calendar: all of it as one iCalendar text, which any
 // calendar program can subscribe to or import.
 func (x *exchange) getCalendar(r *resource) error {
+	if r.calendar.Subscribed() {
+		return x.getNote(r)
+	}
 	token, err := r.token()
 	if err != nil {
 		return err
@@ -29,6 +33,19 @@ func (x *exchange) getCalendar(r *resource) error {
 		return err
 	}}
 	return x.wholeText(t)
+}
+
+// getNote answers GET of a subscription, which holds nothing for apps: they fetch what is in it elsewhere, also where the server does
+// so for others. The version of the calendar counts what the server fetches, so that the tag is made of the text.
+func (x *exchange) getNote(r *resource) error {
+	var text bytes.Buffer
+	if err := x.Service.ExportHeader(r.calendar, &text); err != nil {
+		return err
+	}
+	return x.wholeText(calendarText{tag: calendar.ETagOf(text.Bytes()), file: r.calendar.Name + ".ics", write: func(to io.Writer) error {
+		_, err := text.WriteTo(to)
+		return err
+	}})
 }
 
 // textTag is the tag of a calendar's text, which is another one whenever the token is.

@@ -77,7 +77,8 @@ func TestAFollowedNoteStaysAsItsAppMadeIt(t *testing.T) {
 			}
 			text += h.send(t, "REPORT /dav/calendars/alice/school/\nDepth: 1", `<C:calendar-query xmlns="DAV:" xmlns:C="urn:ietf:params:xml:ns:caldav"><prop><getetag/></prop><C:filter><C:comp-filter name="VCALENDAR"/></C:filter></C:calendar-query>`).body
 			text += h.send(t, "REPORT /dav/calendars/alice/school/", `<C:calendar-multiget xmlns="DAV:" xmlns:C="urn:ietf:params:xml:ns:caldav"><prop><getetag/></prop><href>/dav/calendars/alice/school/first.ics</href></C:calendar-multiget>`).body
-			return text
+			whole := h.send(t, "GET /dav/calendars/alice/school/", "")
+			return text + whole.body + whole.header.Get("ETag") + whole.header.Get("Last-Modified")
 		}
 		held := func() string {
 			t.Helper()
@@ -134,10 +135,44 @@ func TestAFollowedNoteStaysAsItsAppMadeIt(t *testing.T) {
 		if all, err := h.service.Calendars(ctx, alice); err != nil || !all[0].Followed() || calendar.ReasonOf(alice.May(calendar.ShareCalendar, all[0])) != calendar.Forbidden {
 			t.Errorf("as it is listed, a link to it may be made: %v", err)
 		}
-		// The app takes another address.
-		h.must(t, "PROPPATCH /dav/calendars/alice/school/", `<propertyupdate xmlns="DAV:" xmlns:CS="http://calendarserver.org/ns/"><set><prop><CS:source><href>https://school.example/two.ics</href></CS:source></prop></set></propertyupdate>`)
-		if _, err := h.service.Mirrors.Refresh(ctx, alice, linked.ID); err != nil || held() != "second" {
-			t.Errorf("it holds %q, %v", held(), err)
+		// The app takes another address, and another one when there is nothing at that.
+		takes := func(address string) {
+			t.Helper()
+			h.must(t, "PROPPATCH /dav/calendars/alice/school/", `<propertyupdate xmlns="DAV:" xmlns:CS="http://calendarserver.org/ns/"><set><prop><CS:source><href>`+address+`</href></CS:source></prop></set></propertyupdate>`)
+		}
+		account := func() calendar.Account {
+			t.Helper()
+			a, err := h.Store.Account(ctx, linked.ID)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return a
+		}
+		round := func(want int) {
+			t.Helper()
+			if n, err := h.service.Mirrors.Round(ctx); err != nil || n != want {
+				t.Errorf("%d accounts were looked at, %v, want %d", n, err, want)
+			}
+		}
+		takes("https://school.example/none.ics")
+		round(1)
+		if a := account(); a.Status != calendar.AccountFailed || a.Failures != 1 || a.Address != "school.example" || held() != "first" {
+			t.Errorf("without a feed it holds %q, and the account is %+v", held(), a)
+		}
+		takes("https://school.example/none.ics")
+		round(0)
+		rests := account()
+		rests.Status, rests.Due = calendar.AccountPaused, h.Now().Add(24*time.Hour)
+		if err := h.Store.SetAccount(ctx, rests); err != nil {
+			t.Fatal(err)
+		}
+		takes("https://school.example/two.ics")
+		if a := account(); a.Status != calendar.AccountGood || a.Error != "" || a.Failures != 0 || !a.Failing.IsZero() {
+			t.Errorf("with another address the account is %+v", a)
+		}
+		round(1)
+		if held() != "second" {
+			t.Errorf("it holds %q", held())
 		}
 		before = everything()
 		if err := h.service.Mirrors.Unlink(ctx, alice, linked.ID, true); err != nil {
@@ -148,6 +183,66 @@ func TestAFollowedNoteStaysAsItsAppMadeIt(t *testing.T) {
 		}
 		for o, err := range h.Store.Objects(ctx, notes[0].ID, calendar.ObjectQuery{}) {
 			t.Errorf("%s is left, %v", o.Name, err)
+		}
+	})
+}
+
+// TestAFeedIsFollowedOnce: by its address and as a note it is the same feed, whichever comes first.
+func TestAFeedIsFollowedOnce(t *testing.T) {
+	t.Parallel()
+	testdb.Each(t, func(t *testing.T, database string) {
+		h := newHouse(t, database, nil)
+		feeds := pages{"webcal://school.example/one.ics": "first", "https://School.example/one.ics": "first", "https://school.example/two.ics": "second"}
+		h.middle.Providers, h.middle.Sealer = map[string]mirror.Provider{"ics": feeds.provider()}, open{}
+		h.remake(t, nil)
+		ctx, alice := t.Context(), calendar.Caller{User: h.users["alice"], Scopes: calendar.ScopeAll, Agent: "test"}
+		bob := alice
+		bob.User = h.users["bob"]
+		link := func(by calendar.Caller, url string) (mirror.Linked, error) {
+			linked, _, err := h.service.Mirrors.Link(ctx, by, mirror.NewAccount{Provider: "ics", Secret: mirror.Secret{URL: url}})
+			return linked, err
+		}
+		refused := func(what string, err error) {
+			t.Helper()
+			if calendar.ReasonOf(err) != calendar.Exists || !strings.Contains(err.Error(), `you follow this feed already, as the calendar "There"`) {
+				t.Errorf("%s: %v", what, err)
+			}
+		}
+		first, err := link(alice, "https://School.example/one.ics")
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = link(alice, "webcal://school.example/one.ics")
+		refused("by its address again", err)
+		if _, err := link(bob, "webcal://school.example/one.ics"); err != nil {
+			t.Errorf("somebody else follows it: %v", err)
+		}
+		h.must(t, "MKCOL /dav/calendars/alice/school/\nContent-Type: application/xml", noteBody)
+		notes, err := h.service.Mirrors.Notes(ctx, alice)
+		if err != nil || len(notes) != 1 {
+			t.Fatalf("%v, %v", notes, err)
+		}
+		_, _, err = h.service.Mirrors.FollowNote(ctx, alice, notes[0].ID)
+		refused("as a note", err)
+		const source = `<propertyupdate xmlns="DAV:" xmlns:CS="http://calendarserver.org/ns/"><set><prop><CS:source><href>%</href></CS:source></prop></set></propertyupdate>`
+		h.must(t, "PROPPATCH /dav/calendars/alice/school/", strings.Replace(source, "%", "https://school.example/two.ics", 1))
+		second, _, err := h.service.Mirrors.FollowNote(ctx, alice, notes[0].ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		h.must(t, "PROPPATCH /dav/calendars/alice/school/", strings.Replace(source, "%", "https://school.example/one.ics", 1))
+		_, err = h.service.Mirrors.Refresh(ctx, alice, second.ID)
+		refused("by a note that takes its address", err)
+		if err := h.service.Mirrors.Unlink(ctx, alice, first.ID, false); err != nil {
+			t.Fatal(err)
+		}
+		feeds["https://school.example/one.ics"] = "first"
+		if _, err := h.service.Mirrors.Refresh(ctx, alice, second.ID); err != nil {
+			t.Errorf("once the other is gone: %v", err)
+		}
+		_, err = link(alice, "https://school.example/one.ics")
+		if calendar.ReasonOf(err) != calendar.Exists {
+			t.Errorf("by its address, where a note follows it: %v", err)
 		}
 	})
 }

@@ -45,6 +45,13 @@ func (w *work) touch(ctx context.Context, h calendar.Holder, when calendar.Preco
 	return nil
 }
 
+// renote notes that something else is kept with a subscription: it may be the address that the server follows, too.
+func (w *work) renote(h calendar.Holder) {
+	if h.Place == calendar.AtCalendar && h.Calendar.Followed() && w.Ledger.elsewhere != nil {
+		w.renoted = append(w.renoted, h.Calendar)
+	}
+}
+
 // keep is the part of a change that runs in its transaction. What is kept of objects counts as their calendar's: there may be
 // any number of them.
 func (w *work) keep(ctx context.Context, h calendar.Holder, edits []calendar.DeadProperty) error {
@@ -54,6 +61,7 @@ func (w *work) keep(ctx context.Context, h calendar.Holder, edits []calendar.Dea
 	if err := calendar.CheckDeadProperties(edits); err != nil {
 		return err
 	}
+	w.renote(h)
 	count, grown, err := w.Tx.SetDeadProperties(ctx, h, edits)
 	if err == nil && count > calendar.MaxDeadProperties {
 		err = calendar.Errorf(calendar.TooLarge, calendar.RuleDiskSpace, "no more than %d properties are kept of one resource", calendar.MaxDeadProperties)

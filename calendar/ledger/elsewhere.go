@@ -16,6 +16,8 @@ type Elsewhere interface {
 	// else writes to these calendars or takes over what is new there; it is told whether somebody did all the same. Send returns
 	// what became of each.
 	Send(ctx context.Context, c calendar.Caller, all []calendar.Outgoing) (sent []calendar.Sent, done func(lost bool), err error)
+	// Renoted is told that apps have changed what they keep with a calendar that is Followed.
+	Renoted(ctx context.Context, cal calendar.Calendar)
 }
 
 // elsewhereError ends a transaction that writes to linked calendars: what it would write goes to their sources first.

@@ -182,7 +182,9 @@ func (t *undoIn) reset(ctx context.Context, then state, kept []calendar.DeadProp
 			return err
 		}
 		if edits := wanted.DeadPropertyEdits(kept); len(edits) > 0 {
-			if _, _, err := t.Tx.SetDeadProperties(ctx, calendar.Holder{Place: calendar.AtCalendar, Calendar: cal}, edits); err != nil {
+			h := calendar.Holder{Place: calendar.AtCalendar, Calendar: cal}
+			t.renote(h)
+			if _, _, err := t.Tx.SetDeadProperties(ctx, h, edits); err != nil {
 				return err
 			}
 		}

@@ -46,6 +46,8 @@ type work struct {
 	outgoing []calendar.Outgoing
 	courier  *courier
 	arriving bool
+	// renoted are the subscriptions of which apps keep something else now.
+	renoted []calendar.Calendar
 	// loud are the objects of linked calendars of whose change their sources are to tell the guests.
 	loud map[holding]bool
 	// before is what a preview would have done before this.
@@ -125,6 +127,9 @@ func (s *Ledger) changeIn(ctx context.Context, c calendar.Caller, unit *calendar
 	s.brought.add(w.brings, s.now())
 	s.resends.add(w.resent, s.now())
 	defer s.answerBookings(ctx, w.bookings)
+	for _, cal := range w.renoted {
+		s.elsewhere.Renoted(context.WithoutCancel(ctx), cal)
+	}
 	for _, cal := range w.opened {
 		if len(cal.written) <= shownMost {
 			s.written(cal.Calendar, cal.first, cal.written)

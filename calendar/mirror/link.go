@@ -93,6 +93,11 @@ func (m *Mirror) Link(ctx context.Context, c calendar.Caller, n NewAccount) (Lin
 	if known.ID != "" {
 		return m.renew(ctx, c, known, p, n)
 	}
+	if p.Feed {
+		if err := m.notTwice(ctx, a, n.Secret); err != nil {
+			return Linked{}, none, err
+		}
+	}
 	if n.note == "" {
 		if n.note, err = m.noteOf(ctx, c, p, n.Secret); err != nil {
 			return Linked{}, none, err

@@ -100,12 +100,17 @@ func (m *Mirror) noteOf(ctx context.Context, c calendar.Caller, p Provider, s Se
 // sameFeed tells whether two addresses are one.
 func sameFeed(a, b string) bool { return plainFeed(a) == plainFeed(b) }
 
+// plainFeed is an address as all write it who mean the same: webcal is https, and the case of a host is nothing.
 func plainFeed(url string) string {
 	scheme, rest, ok := strings.Cut(strings.TrimSpace(url), "://")
-	if !ok || !strings.EqualFold(scheme, "webcal") && !strings.EqualFold(scheme, "webcals") {
-		return strings.TrimSpace(url)
+	if !ok {
+		return scheme
 	}
-	return "https://" + rest
+	if scheme = strings.ToLower(scheme); scheme == "webcal" || scheme == "webcals" {
+		scheme = "https"
+	}
+	host, path, _ := strings.Cut(rest, "/")
+	return scheme + "://" + strings.ToLower(host) + "/" + path
 }
 
 // place shows a remote calendar in a subscription, or in a calendar of its own.
@@ -140,9 +145,73 @@ func (m *Mirror) followNoted(ctx context.Context, a calendar.Account) (calendar.
 	if err != nil || sameFeed(s.URL, url) {
 		return a, err
 	}
+	if err := m.notTwice(ctx, a, Secret{URL: url}); err != nil {
+		return a, err
+	}
 	a.Address = m.Providers[noteProvider].Address(Secret{URL: url})
 	err = m.keep(ctx, &a, Secret{URL: url, Agreed: m.Now()})
 	return a, err
+}
+
+// Renoted has a feed looked at at once whose app has noted another address, however it stood with the former one. What is kept of the
+// note is written down: that this fails now costs time, unless the account rests.
+func (m *Mirror) Renoted(ctx context.Context, cal calendar.Calendar) {
+	if err := m.renoted(ctx, cal); err != nil {
+		m.Logger.WarnContext(ctx, "a feed whose app noted another address is not looked at at once", "calendar", cal.ID, "error", forLog(err))
+	}
+}
+
+func (m *Mirror) renoted(ctx context.Context, cal calendar.Calendar) error {
+	one, err := m.Store.Mirror(ctx, cal.ID)
+	if err != nil {
+		return err
+	}
+	a, err := m.Store.Account(ctx, one.Account)
+	if err != nil {
+		return err
+	}
+	_, url, err := m.noted(ctx, cal)
+	if err != nil {
+		return err
+	}
+	if s, err := m.unseal(a); err != nil || sameFeed(s.URL, url) {
+		return err
+	}
+	m.anew(&a)
+	return m.Store.SetAccount(ctx, a)
+}
+
+// notTwice refuses an account whose feed its owner follows already by another one. What cannot be opened any more, or lies in the
+// trash, is in nobody's way.
+func (m *Mirror) notTwice(ctx context.Context, a calendar.Account, s Secret) error {
+	all, err := m.Store.Accounts(ctx, a.Owner)
+	if err != nil {
+		return err
+	}
+	for _, other := range all {
+		if other.ID == a.ID || other.Provider != a.Provider {
+			continue
+		}
+		known, err := m.unseal(other)
+		if err != nil || !sameFeed(known.URL, s.URL) || known.Username != s.Username {
+			continue
+		}
+		mirrors, err := m.Store.Mirrors(ctx, other.ID)
+		if err != nil {
+			return err
+		}
+		for _, one := range mirrors {
+			cal, err := m.Store.Calendar(ctx, a.Owner, one.Calendar)
+			if err == nil {
+				return calendar.Errorf(calendar.Exists, "", "you follow this feed already, as the calendar %q; a second one would have all of it twice", cal.Name).
+					Advising("use that one, or unlink it first")
+			}
+			if calendar.ReasonOf(err) != calendar.NotFound {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // empty takes what came from a source out of a subscription, which stays as its app made it, and tells whether it is one.

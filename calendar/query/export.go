@@ -51,9 +51,18 @@ func (s *Queries) Backup(ctx context.Context, c calendar.Caller, cal calendar.Ca
 	return s.exportUnder(ctx, nil, c, backupHeader(cal), cal, nil, to, unreadable)
 }
 
-// BackupHeader is what Backup writes of a calendar beside its objects.
+// ExportHeader and BackupHeader are what Export and Backup write of a calendar beside its objects.
+func (s *Queries) ExportHeader(cal calendar.Calendar, to io.Writer) error {
+	return s.empty(headerOf(cal), to)
+}
+
+// BackupHeader is as above.
 func (s *Queries) BackupHeader(cal calendar.Calendar, to io.Writer) error {
-	w, err := archive.NewWriter(to, backupHeader(cal), s.zones)
+	return s.empty(backupHeader(cal), to)
+}
+
+func (s *Queries) empty(head archive.Header, to io.Writer) error {
+	w, err := archive.NewWriter(to, head, s.zones)
 	if err != nil {
 		return err
 	}
