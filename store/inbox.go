@@ -119,11 +119,12 @@ var (
 		ON CONFLICT (user_id, name) DO UPDATE SET version = excluded.version, created = excluded.created, gone = NULL, data = excluded.data,
 			method = excluded.method`)
 	// makeRoom removes the oldest message of each inbox that has too many. Which that is each inbox asks its index, so that what
-	// all of them hold costs nothing: as a join of both tables, Postgres read every message of everybody.
+	// all of them hold costs nothing: as a join of both tables, Postgres read every message of everybody. It takes the index for an order
+	// only where the order names all of it, and of an inbox that never had so many there is nothing to ask.
 	makeRoom = withList(4, `UPDATE inbox_items SET gone = $1, data = $3, version = f.version FROM (
 			SELECT i.user_id, i.version, (SELECT o.name FROM inbox_items o WHERE o.user_id = i.user_id AND o.gone IS NULL
-				AND o.version <= i.version - $2 ORDER BY o.version LIMIT 1) AS oldest
-			FROM inboxes i WHERE i.user_id§) f
+				AND o.version <= i.version - $2 ORDER BY o.gone, o.version LIMIT 1) AS oldest
+			FROM inboxes i WHERE i.version > $2 AND i.user_id§) f
 		WHERE f.oldest IS NOT NULL AND inbox_items.user_id = f.user_id AND inbox_items.name = f.oldest`)
 )
 
