@@ -8,6 +8,7 @@ import (
 
 // event is one that a calendar is filled with: it takes place for an hour, once or each of some weeks.
 type event struct {
+	n     int
 	uid   string
 	start time.Time
 	weeks int
@@ -24,7 +25,7 @@ var (
 
 const (
 	days = 5 * 365
-	// beyond is from which number on events lie far behind all others, so that no question is about them.
+	// beyond is from which number on events are in the calendar beside.
 	beyond      = 1_000_000
 	seriesWeeks = 20
 	stamp       = "20060102T150405Z"
@@ -33,11 +34,8 @@ const (
 
 // eventOf is the event of a number, which is always the same: a tenth are series.
 func eventOf(calendar string, n int) event {
-	e := event{uid: fmt.Sprintf("%s-%06d-9c31-4f0e-8a39-5b1c7f3c2b1a", calendar, n), weeks: 1}
+	e := event{n: n, uid: fmt.Sprintf("%s-%06d-9c31-4f0e-8a39-5b1c7f3c2b1a", calendar, n), weeks: 1}
 	e.start = firstDay.AddDate(0, 0, spread(n, 1, days)).Add(time.Duration(14+spread(n, 2, 22)) * 30 * time.Minute)
-	if n >= beyond {
-		e.start = e.start.AddDate(20, 0, 0)
-	}
 	rule := ""
 	if n%10 == 0 {
 		e.weeks, rule = seriesWeeks, fmt.Sprintf("RRULE:FREQ=WEEKLY;COUNT=%d\r\n", seriesWeeks)
@@ -47,6 +45,17 @@ func eventOf(calendar string, n int) event {
 		fmt.Sprintf("SUMMARY:Meeting about project %d\r\nLOCATION:Room %d\r\nDESCRIPTION:", n%100, n%7) +
 		strings.Repeat("Agenda and notes of what there is to talk about.", 16) +
 		"\r\nBEGIN:VALARM\r\nACTION:DISPLAY\r\nDESCRIPTION:Soon\r\nTRIGGER:-PT15M\r\nEND:VALARM\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n"
+	return e
+}
+
+// inviting is the event with so many users of the server as its guests.
+func (e event) inviting(crowd int, organizer string) event {
+	var people strings.Builder
+	fmt.Fprintf(&people, "ORGANIZER:mailto:%s@example.com\r\n", organizer)
+	for n := range crowd {
+		fmt.Fprintf(&people, "ATTENDEE;PARTSTAT=NEEDS-ACTION;RSVP=TRUE;CN=Guest %d:mailto:user%02d@example.com\r\n", n+1, n+1)
+	}
+	e.text = strings.Replace(e.text, "BEGIN:VALARM", people.String()+"BEGIN:VALARM", 1)
 	return e
 }
 

@@ -22,7 +22,7 @@ func measure(ctx context.Context, o options, targets []*target) (*figures, error
 	f := &figures{rows: workloads(), targets: targets, rates: map[string]map[string][]float64{}}
 	for round := range o.rounds {
 		for _, t := range targets {
-			t.count, t.fresh, t.token = o.objects, 0, ""
+			t.count, t.token = o.objects, ""
 			if err := t.prepare(ctx); err != nil {
 				return nil, err
 			}
@@ -31,6 +31,9 @@ func measure(ctx context.Context, o options, targets []*target) (*figures, error
 			// The first in one round is the last in the next.
 			for k := range targets {
 				t := targets[(k+round)%len(targets)]
+				if w.guests > t.crowd {
+					continue
+				}
 				n, err := t.run(ctx, w, o.duration)
 				if err != nil {
 					return nil, fmt.Errorf("%s, %s: %w", t.name, w.name, err)
@@ -67,9 +70,6 @@ func (t *target) run(ctx context.Context, w workload, d time.Duration) (float64,
 	sum := 0.0
 	for conn := range w.conns {
 		sum += float64(counts[conn]) / took[conn].Seconds()
-		if w.name == putNew {
-			t.fresh += counts[conn]
-		}
 	}
 	return sum, errors.Join(errs...)
 }
@@ -100,6 +100,10 @@ func (f *figures) tables(limits map[string]float64) string {
 	for _, w := range f.rows {
 		fmt.Fprintf(&to, "\n| %s | %s |", w.name, w.wanted())
 		for _, t := range f.targets {
+			if w.guests > t.crowd {
+				to.WriteString(" | |")
+				continue
+			}
 			fmt.Fprintf(&to, " %.0f | %s |", median(f.rates[w.name][t.name]), f.share(w, t, limits))
 		}
 	}
@@ -115,7 +119,11 @@ func (w workload) wanted() string {
 	case w.limit == "":
 		return fmt.Sprintf("%.0f × the best peer", w.must)
 	}
-	return fmt.Sprintf("%.0f %% of the limit", 100*w.must)
+	of := "the limit"
+	if w.limit == onePut {
+		of = "the row above"
+	}
+	return fmt.Sprintf("%.0f %% of %s", 100*w.must, of)
 }
 
 // share says how much of that a server reaches.
@@ -123,8 +131,11 @@ func (f *figures) share(w workload, t *target, limits map[string]float64) string
 	own := median(f.rates[w.name][t.name])
 	if w.limit != "" {
 		limit := limits[w.limit]
-		if w.limit == commits {
+		switch w.limit {
+		case commits:
 			limit = limits[t.name+" "+commits]
+		case onePut:
+			limit = median(f.rates[onePut][t.name])
 		}
 		if limit == 0 {
 			return ""

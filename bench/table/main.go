@@ -147,7 +147,7 @@ func serve(ctx context.Context, binary, name, database string) (t *target, end f
 		return nil, nil, err
 	}
 	c := exec.CommandContext(ctx, "compat/with-server", binary, self)
-	c.Env = append(os.Environ(), "BENCH_TABLE_HOLD=1", "DATABASE_URL="+database, "LOG_LEVEL=warn")
+	c.Env = append(os.Environ(), "BENCH_TABLE_HOLD=1", fmt.Sprintf("COMPAT_CROWD=%d", crowd), "DATABASE_URL="+database, "LOG_LEVEL=warn")
 	c.Stderr = os.Stderr
 	in, err := c.StdinPipe()
 	if err != nil {
@@ -167,7 +167,7 @@ func serve(ctx context.Context, binary, name, database string) (t *target, end f
 		end()
 		return nil, nil, fmt.Errorf("the server did not start: %w", err)
 	}
-	return &target{name: name, url: strings.TrimSuffix(told.URL, "/"), home: "/dav/calendars/" + told.User + "/", user: told.User, password: told.Password}, end, nil
+	return &target{name: name, url: strings.TrimSuffix(told.URL, "/"), home: "/dav/calendars/" + told.User + "/", user: told.User, password: told.Password, crowd: crowd}, end, nil
 }
 
 // held is what hold tells.

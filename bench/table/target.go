@@ -17,9 +17,11 @@ type target struct {
 	name, url, user, password string
 	// home is where its calendars are, with a slash behind it.
 	home string
-	// count is how many events are in the calendar, fresh how many were put beyond them.
-	count, fresh int
-	token        string
+	// count is how many events are in the calendar.
+	count int
+	token string
+	// crowd are the users beside, whom an event can invite.
+	crowd int
 }
 
 const (
@@ -49,9 +51,19 @@ func connection() *http.Client {
 	return &http.Client{Timeout: time.Minute, Transport: &http.Transport{MaxConnsPerHost: 1, DisableCompression: true}}
 }
 
-func (t *target) calendar() string      { return t.home + calendarName + "/" }
-func (t *target) object(e event) string { return t.calendar() + e.uid + ".ics" }
-func (t *target) event(n int) event     { return eventOf(t.name, n) }
+func (t *target) calendar() string { return t.home + calendarName + "/" }
+
+// beside is a calendar for what is put beyond the events that all questions are about: a quick server would have more to tell.
+func (t *target) beside() string { return t.home + calendarName + "-beside/" }
+
+func (t *target) object(e event) string {
+	if e.n >= beyond {
+		return t.beside() + e.uid + ".ics"
+	}
+	return t.calendar() + e.uid + ".ics"
+}
+
+func (t *target) event(n int) event { return eventOf(t.name, n) }
 func (t *target) put(e event, r int) request {
 	text := e.text
 	if r > 0 {
@@ -62,9 +74,15 @@ func (t *target) put(e event, r int) request {
 
 // do sends a request and sees that the answer is right.
 func (t *target) do(ctx context.Context, c *http.Client, r request) (string, error) {
+	body, _, err := t.timed(ctx, c, r)
+	return body, err
+}
+
+// timed is do, and tells how long the answer took: to look at it is no work of the server's.
+func (t *target) timed(ctx context.Context, c *http.Client, r request) (body string, took time.Duration, err error) {
 	q, err := http.NewRequestWithContext(ctx, r.method, t.url+r.path, bytes.NewReader([]byte(r.body)))
 	if err != nil {
-		return "", err
+		return "", 0, err
 	}
 	q.SetBasicAuth(t.user, t.password)
 	q.Header.Set("Content-Type", "application/xml")
@@ -74,31 +92,35 @@ func (t *target) do(ctx context.Context, c *http.Client, r request) (string, err
 	if r.depth != "" {
 		q.Header.Set("Depth", r.depth)
 	}
+	began := time.Now()
 	answer, err := c.Do(q)
 	if err != nil {
-		return "", err
+		return "", 0, err
 	}
-	body, err := io.ReadAll(answer.Body)
+	all, err := io.ReadAll(answer.Body)
+	took = time.Since(began)
 	if err = errors.Join(err, answer.Body.Close()); err != nil {
-		return "", err
+		return "", 0, err
 	}
 	if wrong := answer.StatusCode != r.want; wrong && (r.want != 0 || answer.StatusCode/100 != 2) {
-		return "", fmt.Errorf("%s %s: %s: %.300s", r.method, r.path, answer.Status, body)
+		return "", 0, fmt.Errorf("%s %s: %s: %.300s", r.method, r.path, answer.Status, all)
 	}
 	if r.sign != nil {
-		if n := len(r.sign.FindAll(body, -1)); n != r.matches {
-			return "", fmt.Errorf("%s %s: %d times %s, want %d", r.method, r.path, n, r.sign, r.matches)
+		if n := len(r.sign.FindAll(all, -1)); n != r.matches {
+			return "", 0, fmt.Errorf("%s %s: %d times %s, want %d", r.method, r.path, n, r.sign, r.matches)
 		}
 	}
-	return string(body), nil
+	return string(all), took, nil
 }
 
-// prepare makes the calendar anew.
+// prepare makes the calendars anew.
 func (t *target) prepare(ctx context.Context) error {
 	c := connection()
 	for _, r := range []request{
 		{method: http.MethodDelete, path: t.calendar()},
 		{method: "MKCALENDAR", path: t.calendar(), want: http.StatusCreated},
+		{method: http.MethodDelete, path: t.beside()},
+		{method: "MKCALENDAR", path: t.beside(), want: http.StatusCreated},
 	} {
 		if _, err := t.do(ctx, c, r); err != nil && r.want != 0 {
 			return fmt.Errorf("%s: %w", t.name, err)

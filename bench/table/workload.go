@@ -16,7 +16,9 @@ type workload struct {
 	once bool
 	// begin makes what is sent again and again by one of the connections.
 	begin func(t *target, conn int) step
-	// limit is what it is measured by, a name in limits; "" is the best peer. must is the part of the limit, or how many
+	// guests is how many users of the server it takes beside.
+	guests int
+	// limit is what it is measured by, a name in limits or onePut; "" is the best peer. must is the part of the limit, or how many
 	// times the best peer, that it is to reach.
 	limit string
 	must  float64
@@ -25,28 +27,29 @@ type workload struct {
 // step asks once more, and tells how long the answer took.
 type step func(ctx context.Context, c *http.Client, n int) (time.Duration, error)
 
-func (t *target) timed(ctx context.Context, c *http.Client, r request) (time.Duration, error) {
-	began := time.Now()
-	_, err := t.do(ctx, c, r)
-	return time.Since(began), err
+func (t *target) takes(ctx context.Context, c *http.Client, r request) (time.Duration, error) {
+	_, took, err := t.timed(ctx, c, r)
+	return took, err
 }
 
 // asking sends one request all the time.
 func asking(what func(t *target) request) func(*target, int) step {
 	return func(t *target, _ int) step {
 		r := what(t)
-		return func(ctx context.Context, c *http.Client, _ int) (time.Duration, error) { return t.timed(ctx, c, r) }
+		return func(ctx context.Context, c *http.Client, _ int) (time.Duration, error) { return t.takes(ctx, c, r) }
 	}
 }
 
 func workloads() []workload {
 	return []workload{
 		{name: "import", conns: 4, once: true, begin: puts(0, 0), limit: commits, must: 0.25},
-		{name: putNew, conns: 4, begin: puts(beyond, 0), limit: commits, must: 0.25},
+		{name: "PUT of a new event", conns: 4, begin: puts(beyond, 0), limit: commits, must: 0.25},
 		{name: "PUT over an event", conns: 4, begin: puts(0, 1), limit: commits, must: 0.25},
+		{name: onePut, conns: 1, begin: invites(0)},
+		{name: "PUT that invites 50", conns: 1, guests: crowd, begin: invites(crowd), limit: onePut, must: 0.1},
 		{name: "GET", conns: 4, begin: gets, limit: bare4, must: 0.25},
 		{name: "PROPFIND 1", conns: 1, must: 10, begin: asking(func(t *target) request {
-			return report("PROPFIND", t, `<D:propfind `+davXML+`><D:prop><D:getetag/><D:getcontenttype/></D:prop></D:propfind>`, t.present()+1)
+			return report("PROPFIND", t, `<D:propfind `+davXML+`><D:prop><D:getetag/><D:getcontenttype/></D:prop></D:propfind>`, t.count+1)
 		})},
 		{name: "multiget of 50", conns: 1, must: 8, begin: asking(multiget)},
 		{name: "a week", conns: 1, must: 15, begin: asking(func(t *target) request { return ofWeek(t, "") })},
@@ -76,9 +79,6 @@ func report(method string, t *target, body string, want int) request {
 	return request{method: method, path: t.calendar(), depth: "1", body: body, want: http.StatusMultiStatus, sign: responses, matches: want}
 }
 
-// present is how many objects there are by now.
-func (t *target) present() int { return t.count + t.fresh }
-
 // puts writes events from a number on, each connection its own; revision tells that they are there.
 func puts(from, revision int) func(*target, int) step {
 	return func(t *target, conn int) step {
@@ -87,14 +87,14 @@ func puts(from, revision int) func(*target, int) step {
 			if revision > 0 {
 				at, r = at%t.count, n+1 // a connection's own, as the count is a multiple of four
 			}
-			return t.timed(ctx, c, t.put(t.event(from+at), r))
+			return t.takes(ctx, c, t.put(t.event(from+at), r))
 		}
 	}
 }
 
 func gets(t *target, conn int) step {
 	return func(ctx context.Context, c *http.Client, n int) (time.Duration, error) {
-		return t.timed(ctx, c, request{
+		return t.takes(ctx, c, request{
 			method: http.MethodGet, path: t.object(t.event((n*37 + conn*11) % t.count)), want: http.StatusOK, sign: objects, matches: 1,
 		})
 	}
@@ -122,16 +122,17 @@ func ofWeek(t *target, shape string) request {
 }
 
 // sync asks for what changed since a token, page after page.
-func (t *target) sync(ctx context.Context, c *http.Client, since string) (token string, n int, err error) {
+func (t *target) sync(ctx context.Context, c *http.Client, since string) (token string, n int, took time.Duration, err error) {
 	for more := true; more; since = token {
 		body := `<D:sync-collection ` + davXML + `><D:sync-token>` + since + `</D:sync-token><D:sync-level>1</D:sync-level><D:prop><D:getetag/></D:prop></D:sync-collection>`
-		answer, err := t.do(ctx, c, request{method: "REPORT", path: t.calendar(), body: body, want: http.StatusMultiStatus})
+		answer, one, err := t.timed(ctx, c, request{method: "REPORT", path: t.calendar(), body: body, want: http.StatusMultiStatus})
 		if err != nil {
-			return "", 0, err
+			return "", 0, 0, err
 		}
+		took += one
 		found := syncToken.FindStringSubmatch(answer)
 		if found == nil {
-			return "", 0, fmt.Errorf("no sync-token in %.200s", answer)
+			return "", 0, 0, fmt.Errorf("no sync-token in %.200s", answer)
 		}
 		token, more = found[1], strings.Contains(answer, " 507 ")
 		n += len(responses.FindAllString(answer, -1))
@@ -139,14 +140,14 @@ func (t *target) sync(ctx context.Context, c *http.Client, since string) (token 
 			n--
 		}
 	}
-	return token, n, nil
+	return token, n, took, nil
 }
 
 // syncs asks for everything, or for ten changes that are made beforehand and not counted.
 func syncs(changes bool) func(*target, int) step {
 	return func(t *target, _ int) step {
 		return func(ctx context.Context, c *http.Client, n int) (time.Duration, error) {
-			since, want := "", t.present()
+			since, want := "", t.count
 			if changes {
 				var err error
 				if since, err = t.change(ctx, n); err != nil {
@@ -154,9 +155,7 @@ func syncs(changes bool) func(*target, int) step {
 				}
 				want = changesMade
 			}
-			began := time.Now()
-			_, got, err := t.sync(ctx, c, since)
-			took := time.Since(began)
+			_, got, took, err := t.sync(ctx, c, since)
 			if err == nil && got != want {
 				err = fmt.Errorf("%d objects in a sync, want %d", got, want)
 			}
@@ -171,7 +170,7 @@ const changesMade = 10
 func (t *target) change(ctx context.Context, round int) (string, error) {
 	c := connection()
 	defer c.CloseIdleConnections()
-	since, _, err := t.sync(ctx, c, t.token)
+	since, _, _, err := t.sync(ctx, c, t.token)
 	t.token = since
 	for n := range changesMade {
 		if err == nil {
@@ -205,5 +204,22 @@ func home(t *target) request {
 	return request{method: "PROPFIND", path: t.home, depth: "1", want: http.StatusMultiStatus, body: `<D:propfind ` + davXML + `><D:prop>` + b.String() + `</D:prop></D:propfind>`}
 }
 
-// putNew is the row after which there are more objects.
-const putNew = "PUT of a new event"
+// onePut is the row that an invitation is measured by, crowd how many users it invites.
+const (
+	onePut = "PUT, 1 connection"
+	crowd  = 50
+)
+
+// invites puts new events with some users as guests.
+func invites(guests int) func(*target, int) step {
+	return func(t *target, _ int) step {
+		from := beyond * (2 + guests)
+		return func(ctx context.Context, c *http.Client, n int) (time.Duration, error) {
+			e := t.event(from + n)
+			if guests > 0 {
+				e = e.inviting(guests, t.user)
+			}
+			return t.takes(ctx, c, t.put(e, 0))
+		}
+	}
+}
