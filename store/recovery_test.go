@@ -227,7 +227,7 @@ func TestStatementTimeout(t *testing.T) {
 	address := testdb.Postgres(t)
 	holder := open(t, address, store.Options{})
 	prepare(t, holder)
-	waiter := open(t, address, store.Options{StatementTimeout: 100 * time.Millisecond})
+	waiter := open(t, address, store.Options{StatementTimeout: time.Second})
 	err := holder.Update(t.Context(), func(tx calendar.Tx) error {
 		if _, err := tx.Advance(t.Context(), theCalendar); err != nil {
 			return err
