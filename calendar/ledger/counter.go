@@ -121,8 +121,7 @@ func (w *work) meet(ctx context.Context, cal calendar.Calendar, stored *content.
 func (m *meeting) putForward(ctx context.Context, msg schedule.Message) error {
 	organizer, here := m.parties[msg.To]
 	if !here {
-		m.came(msg, m.post(msg))
-		return nil
+		return m.mail(msg)
 	}
 	_, stored, err := m.organizedBy(ctx, organizer, aboutMessage)
 	if err != nil && calendar.ReasonOf(err) == calendar.Internal {
@@ -141,6 +140,15 @@ func (m *meeting) putForward(ctx context.Context, msg schedule.Message) error {
 		m.came(msg, statusForbidden)
 	}
 	return ctx.Err() // nil: that the organizer has no such event, or has been sent too much, is the outcome
+}
+
+// mail posts a message, and remembers what came of it.
+func (m *meeting) mail(msg schedule.Message) error {
+	status, err := m.post(msg)
+	if err == nil {
+		m.came(msg, status)
+	}
+	return err
 }
 
 // came remembers whom a message was for, and what came of it.
@@ -338,8 +346,8 @@ func (s *Ledger) turnDown(
 		if user, here := m.parties[msg.To]; here {
 			m.drop(user.ID, m.itemOf(msg))
 			m.came(msg, statusDelivered)
-		} else {
-			m.came(msg, m.post(msg))
+		} else if err := m.mail(msg); err != nil {
+			return err
 		}
 		told = m.told
 		return m.settle(ctx, d)

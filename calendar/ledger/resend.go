@@ -71,7 +71,9 @@ func (m *meeting) resend(ctx context.Context, organizer calendar.User, guest sch
 	}
 	for _, msg := range all {
 		msg.Refresh = false // they are to hear of it
-		m.post(msg)
+		if _, err := m.post(msg); err != nil {
+			return notApplied(err)
+		}
 	}
 	return nil
 }

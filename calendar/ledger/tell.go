@@ -145,7 +145,7 @@ func (m *meeting) deliver(ctx context.Context, msg schedule.Message) (string, er
 	user, here := m.parties[msg.To]
 	switch {
 	case !here:
-		return m.post(msg), nil
+		return m.post(msg)
 	case user.ID == m.in.Owner:
 		return "", nil
 	}
@@ -304,36 +304,47 @@ func (w *work) drop(to calendar.UserID, i calendar.InboxItem) {
 
 // post puts a message to somebody elsewhere into the outbox. Nobody gets mail about an event that is over; that somebody is
 // on their way to what is called off is no past.
-func (m *meeting) post(msg schedule.Message) string {
+func (m *meeting) post(msg schedule.Message) (status string, err error) {
 	switch {
 	case msg.To.Mail() == "":
-		return statusNobody
+		return statusNobody, nil
 	case !m.mailed:
-		return statusNoService
+		return statusNoService, nil
 	case msg.Refresh:
-		return ""
+		return "", nil
 	}
-	status := ""
-	for _, part := range m.apart(msg) {
+	parts, err := m.apart(msg)
+	if err != nil {
+		return "", err
+	}
+	for _, part := range parts {
+		t := m.textOf(part)
 		// A guest who declined is told that the event is called off, too: they may just be changing their mind.
-		if !m.textOf(part).late {
-			part.To = msg.To
-			m.enclose(part)
-			status = statusPending
+		if t.late {
+			continue
 		}
+		if len(parts) > 1 {
+			if err := m.rules.Meter.Write(int64(len(t.item.Data))); err != nil {
+				return "", err
+			}
+		}
+		part.To = msg.To
+		m.enclose(part)
+		status = statusPending
 	}
-	return status
+	return status, nil
 }
 
 // apart are the mails of a message, which are taken apart once for all who get them.
-func (m *meeting) apart(msg schedule.Message) []schedule.Message {
-	if m.mails[msg.Document] == nil {
-		if m.mails == nil {
-			m.mails = map[*ical.Document][]schedule.Message{}
-		}
-		m.mails[msg.Document] = msg.Apart()
+func (m *meeting) apart(msg schedule.Message) (parts []schedule.Message, err error) {
+	if parts, known := m.mails[msg.Document]; known {
+		return parts, nil
 	}
-	return m.mails[msg.Document]
+	if m.mails == nil {
+		m.mails = map[*ical.Document][]schedule.Message{}
+	}
+	m.mails[msg.Document], err = m.rules.Apart(msg)
+	return m.mails[msg.Document], err
 }
 
 // enclose puts a mail into the outbox.

@@ -238,12 +238,12 @@ func (r Rules) cancelSome(before *reading, some []contrast, people int) (Message
 }
 
 // Apart is a message as mail programs take it: what is about several instances, and not about their series, is one message for
-// each. Outlook wants exactly one appointment in a REQUEST, a REPLY or a CANCEL ([MS-OXCICAL] §2.1.3.1.1.1), and an instance without
-// its series is one to it.
-func (m Message) Apart() []Message {
+// each. Outlook wants exactly one appointment in a REQUEST, a REPLY or a CANCEL ([MS-OXCICAL]
+// §2.1.3.1.1.1), and an instance without its series is one to it.
+func (r Rules) Apart(m Message) ([]Message, error) {
 	root, err := m.Document.Calendar()
 	if err != nil {
-		return []Message{m}
+		return []Message{m}, nil
 	}
 	var zones, all []*ical.Component
 	for c := range root.Components() {
@@ -251,13 +251,16 @@ func (m Message) Apart() []Message {
 		case c.Name() == "VTIMEZONE":
 			zones = append(zones, c)
 		case c.Property("RECURRENCE-ID") == nil:
-			return []Message{m}
+			return []Message{m}, nil
 		default:
 			all = append(all, c)
 		}
 	}
 	if len(all) < 2 {
-		return []Message{m}
+		return []Message{m}, nil
+	}
+	if err := r.repeated(zones, len(all)); err != nil {
+		return nil, err
 	}
 	parts := make([]Message, len(all))
 	for i, c := range all {
@@ -270,7 +273,20 @@ func (m Message) Apart() []Message {
 		parts[i] = m
 		parts[i].Document, parts[i].Recurrence, parts[i].Sequence = ical.NewDocument(one), recurrence(c), sequence(c)
 	}
-	return parts
+	return parts, nil
+}
+
+// repeated counts zones that are written so often, before they are.
+func (r Rules) repeated(zones []*ical.Component, times int) error {
+	var bytes int64
+	for _, z := range zones {
+		bytes += size(z)
+	}
+	bytes *= int64(times)
+	if err := r.Meter.Text(int(bytes)); err != nil {
+		return err
+	}
+	return r.Meter.Write(bytes)
 }
 
 // weighed counts the text that a message makes of components, before it is made, for each of those who get it.

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"caldav-mcp-server/calendar"
 )
@@ -200,6 +201,24 @@ func TestSeveralDatesAreCalledOffAtOnce(t *testing.T) {
 		g.save("ann", strings.Replace(plain, "END:VCALENDAR", on("20260312")+on("20260314")+"END:VCALENDAR", 1))
 		g.save("ann", strings.Replace(plain, "END:VCALENDAR", on("20260312")+"END:VCALENDAR", 1))
 		g.want("mail to lou", g.dates("lou@elsewhere.example"), "REQUEST 20260312T100000Z")
+	})
+}
+
+// TestMailsOfSeveralDatesAreWeighed: the zones of an event are in each of the mails that its dates make, and all of them are text that is
+// written for one change.
+func TestMailsOfSeveralDatesAreWeighed(t *testing.T) {
+	invited(t, "ann", func(g *guests) {
+		zone := "BEGIN:VTIMEZONE\r\nTZID:Here\r\nX-NOTE:" + strings.Repeat("z", 100<<10) + "\r\nBEGIN:STANDARD\r\nDTSTART:19700101T000000\r\nTZOFFSETFROM:+0000\r\nTZOFFSETTO:+0000\r\nEND:STANDARD\r\nEND:VTIMEZONE\r\n"
+		series := strings.Replace(meetingOf(organizedByAnn, zoeComes, "RRULE:FREQ=DAILY;COUNT=2000"), "BEGIN:VEVENT", zone+"BEGIN:VEVENT", 1)
+		g.save("ann", series)
+		g.letters()
+		days := make([]string, 1500)
+		for i := range days {
+			days[i] = time.Date(2026, 3, 11+i, 10, 0, 0, 0, time.UTC).Format("20060102T150405Z")
+		}
+		p := g.people["ann"]
+		_, err := g.Put(g.ctx, p.Caller, p.cal, calendar.Draft{Name: g.name("ann"), Data: []byte(strings.Replace(g.large("ann"), "RRULE:", "EXDATE:"+strings.Join(days, ",")+"\r\nRRULE:", 1))})
+		g.refused(err, calendar.TooLarge, calendar.RuleMaxSize, "too large for so many guests")
 	})
 }
 
