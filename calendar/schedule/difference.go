@@ -233,7 +233,11 @@ func (c *comparison) update(o *circle, before, after view, request func(func(*Me
 	lost, changed, retimed := c.instances(o.one)
 	switch {
 	case o.forced || whole || changed:
-		if err := request(func(m *Message) { m.Retimed = retimed }); err != nil || whole {
+		same := map[string]bool{}
+		if !o.forced && !whole && after.master == nil {
+			same = c.same(o.one)
+		}
+		if err := request(func(m *Message) { m.Retimed, m.Same = retimed, same }); err != nil || whole {
 			return err
 		}
 	case !slices.Equal(c.guests(c.old, before), c.guests(c.now, after)):
@@ -283,6 +287,17 @@ func (c *comparison) instances(who Person) (lost []contrast, changed, retimed bo
 		}
 	}
 	return lost, changed, retimed
+}
+
+// same are the RECURRENCE-IDs of the instances of which somebody was told before what they are told now.
+func (c *comparison) same(who Person) map[string]bool {
+	all := map[string]bool{}
+	for _, one := range c.each {
+		if c.old.joins(one.a, who) && c.now.joins(one.b, who) && !one.changed && sequence(one.a) == sequence(one.b) {
+			all[recurrence(one.b)] = true
+		}
+	}
+	return all
 }
 
 // guests are the attendees of each part of a view, with their answers, in a form that can be compared.

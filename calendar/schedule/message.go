@@ -37,7 +37,9 @@ type Message struct {
 	// Retimed tells that it asks for another answer, since the times are others.
 	Retimed bool
 	// Refresh tells that the message only passes on the answers of other guests, so that nobody need hear of it.
-	Refresh  bool
+	Refresh bool
+	// Same are the RECURRENCE-IDs of instances of which it says what the recipient was told before.
+	Same     map[string]bool
 	Document *ical.Document
 }
 
@@ -238,7 +240,7 @@ func (r Rules) cancelSome(before *reading, some []contrast, people int) (Message
 }
 
 // Apart is a message as mail programs take it: what is about several instances, and not about their series, is one message for
-// each. Outlook wants exactly one appointment in a REQUEST, a REPLY or a CANCEL ([MS-OXCICAL]
+// each of which there is something new. Outlook wants exactly one appointment in a REQUEST, a REPLY or a CANCEL ([MS-OXCICAL]
 // §2.1.3.1.1.1), and an instance without its series is one to it.
 func (r Rules) Apart(m Message) ([]Message, error) {
 	root, err := m.Document.Calendar()
@@ -259,6 +261,7 @@ func (r Rules) Apart(m Message) ([]Message, error) {
 	if len(all) < 2 {
 		return []Message{m}, nil
 	}
+	all = slices.DeleteFunc(all, func(c *ical.Component) bool { return m.Same[recurrence(c)] })
 	if err := r.repeated(zones, len(all)); err != nil {
 		return nil, err
 	}

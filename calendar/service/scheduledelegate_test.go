@@ -201,6 +201,15 @@ func TestSeveralDatesAreCalledOffAtOnce(t *testing.T) {
 		g.save("ann", strings.Replace(plain, "END:VCALENDAR", on("20260312")+on("20260314")+"END:VCALENDAR", 1))
 		g.save("ann", strings.Replace(plain, "END:VCALENDAR", on("20260312")+"END:VCALENDAR", 1))
 		g.want("mail to lou", g.dates("lou@elsewhere.example"), "REQUEST 20260312T100000Z")
+
+		// Of three days one is another one now, and one more comes: of the other two there is nothing to tell.
+		g.save("ann", strings.Replace(plain, "END:VCALENDAR", on("20260312")+on("20260314")+"END:VCALENDAR", 1))
+		g.want("the second day", g.dates("lou@elsewhere.example"), "REQUEST 20260314T100000Z")
+		later := strings.Replace(on("20260314"), "SUMMARY:Plans", "SUMMARY:Plans, at length", 1)
+		g.save("ann", strings.Replace(plain, "END:VCALENDAR", on("20260310")+on("20260312")+later+"END:VCALENDAR", 1))
+		g.want("what is new", g.dates("lou@elsewhere.example"), "REQUEST 20260310T100000Z, REQUEST 20260314T100000Z")
+		g.save("ann", strings.Replace(plain, "END:VCALENDAR", on("20260310")+on("20260312")+strings.Replace(later, "LENGTH", "", 1)+"END:VCALENDAR", 1))
+		g.want("nothing is new", g.dates("lou@elsewhere.example"), "")
 	})
 }
 
