@@ -28,7 +28,7 @@ type Proposal struct {
 	From Address
 	// Which is the one of a series that it is about; zero for all of it.
 	Which ical.Time
-	// Start and End are as an edit takes them; End is zero where neither the event nor the proposal says any.
+	// Start and End are as people say them: of whole days, End is the last. It is zero where neither the event nor the proposal says any.
 	Start, End ical.Time
 	Comment    string
 	// other tells that the event has days now and is to have times, or the other way round.
@@ -41,7 +41,11 @@ func (p Proposal) Change() edit.Change {
 	if !p.Which.IsZero() {
 		c.Target = edit.Target{Instance: p.Which, Scope: edit.This}
 	}
-	if !p.End.IsZero() {
+	switch {
+	case p.End.IsZero():
+	case p.End.IsDate():
+		c.Times.End = edit.To(ical.Date(p.End.Civil.AddDays(1))) // an edit takes the day after the last
+	default:
 		c.Times.End = edit.To(p.End)
 	}
 	return c
@@ -205,7 +209,7 @@ func (x *reading) proposal(said *reading, c *ical.Component, from Address) (Prop
 	}
 	if end != content.Forever {
 		if begins.IsDate() {
-			end -= day // an edit takes the last day
+			end -= day // people say the last day
 		}
 		p.End = likewise(begins, end)
 	}

@@ -360,6 +360,31 @@ func TestDeclinedWhoIsGone(t *testing.T) {
 	})
 }
 
+// TestProposedDaysAreAsMany: of whole days that a guest proposes the last one stays, whether they say when it ends or not.
+func TestProposedDaysAreAsMany(t *testing.T) {
+	const days = ";VALUE=DATE:202603"
+	for name, c := range map[string]struct{ was, wish, last, want string }{
+		"with an end":      {"DTSTART" + days + "10\r\nDTEND" + days + "13", "DTSTART" + days + "20\r\nDTEND" + days + "25", "2026-03-24", "DTEND" + days + "25"},
+		"without an end":   {"DTSTART" + days + "10\r\nDTEND" + days + "13", "DTSTART" + days + "20", "2026-03-22", "DTEND" + days + "23"},
+		"of a duration":    {"DTSTART" + days + "10\r\nDURATION:P3D", "DTSTART" + days + "20", "2026-03-22", "DURATION:P3D"},
+		"one day":          {"DTSTART" + days + "10", "DTSTART" + days + "20", "0000-00-00", "DTSTART" + days + "20"},
+		"instead of times": {"DTSTART:20260310T100000Z\r\nDTEND:20260310T110000Z", "DTSTART" + days + "20\r\nDTEND" + days + "22", "2026-03-21", "DTEND" + days + "22"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			invited(t, "ann", func(g *guests) {
+				text := strings.Replace(meetingOf(organizedByAnn, zoeComes), "DTSTART:20260310T100000Z\r\nDTEND:20260310T110000Z", "%", 1)
+				g.save("ann", strings.Replace(text, "%", c.was, 1))
+				g.must(g.Receive(g.ctx, mailed("zoe@elsewhere.example", annsMail, calendar.MethodCounter, strings.Replace(text, "%", c.wish, 1))))
+				g.want("the last day", g.proposals()[0].Proposal.End.Civil.String()[:10], c.last)
+				_, err := g.decide(true)
+				g.must(err)
+				name, _, _ := strings.Cut(c.want, "03")
+				g.want("the event", lineWith(g.text("ann"), name), c.want)
+			})
+		})
+	}
+}
+
 // hurried is a store in which something else happens right before the next change.
 type hurried struct {
 	calendar.Store
