@@ -26,6 +26,8 @@ type second struct {
 	db     *sql.DB
 	engine engine
 	first  *Store
+	// after is time.AfterFunc.
+	after func(time.Duration, func()) *time.Timer
 
 	mu     sync.Mutex
 	counts map[SecondOutcome]int64
@@ -96,7 +98,7 @@ func openSecond(ctx context.Context, s *Store, where string) (*second, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the second node: %w", err)
 	}
-	n := &second{engine: *s.engine, first: s, counts: make(map[SecondOutcome]int64)}
+	n := &second{engine: *s.engine, first: s, after: time.AfterFunc, counts: make(map[SecondOutcome]int64)}
 	n.engine.patience /= secondShare
 	n.db = stdlib.OpenDB(*config, stdlib.OptionAfterConnect(n.greet))
 	bound(n.db, s.options)
@@ -173,16 +175,23 @@ func (n *second) note(ctx context.Context, how SecondOutcome, err error) {
 func (n *second) answer(asked context.Context, of []calendar.Calendar, read func(querier) error) (SecondOutcome, error) {
 	ctx, cancel := context.WithCancel(asked)
 	defer cancel()
-	hurry := time.AfterFunc(secondWait, cancel)
+	hurry := n.after(secondWait, cancel)
 	defer hurry.Stop()
 	tx, err := n.db.BeginTx(ctx, &n.engine.snapshot)
 	if err != nil {
 		return n.outcome(ctx, err), err
 	}
-	defer func() { _ = tx.Rollback() }()
+	defer func() {
+		// What was read is read: a node that is gone since then must not keep it.
+		hurry.Reset(secondWait)
+		_ = tx.Rollback()
+	}()
 	at := &snapshot{&n.engine, tx}
 	how, err := n.stands(ctx, at, of)
-	if err == nil && how == SecondAnswered && hurry.Stop() {
+	if err == nil && how == SecondAnswered {
+		if !hurry.Stop() {
+			return SecondSlow, nil // though the context may not have ended yet
+		}
 		err = read(at)
 	}
 	if err == nil {

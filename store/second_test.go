@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
+	"net"
+	"net/url"
 	"strings"
 	"sync"
 	"testing"
@@ -230,6 +232,7 @@ func TestSecondNode(t *testing.T) {
 
 	f.underWrites()
 	f.inTheWay()
+	f.inTime()
 	f.ofAnotherCluster()
 	if n, err := f.store.SecondBehind(t.Context()); err != nil || n < 0 {
 		t.Errorf("the second node is %d bytes behind: %v", n, err)
@@ -364,4 +367,94 @@ func (f *following) honest() {
 			f.Errorf("%s has been at version %d (deleted: %v) since before %d, and was listed: %v, at %d", o.Name, o.Version, o.Deleted, then.Version, listed, v)
 		}
 	}
+}
+
+// relay stands between a store and its standby, and can be held.
+type relay struct {
+	held sync.RWMutex
+	to   string
+}
+
+// through starts a relay and returns the standby's URL by it.
+func (f *following) through() (string, *relay) {
+	f.Helper()
+	u, err := url.Parse(f.standby.URL())
+	f.fine(err)
+	r := &relay{to: u.Host}
+	var listening net.ListenConfig
+	l, err := listening.Listen(f.Context(), "tcp", "127.0.0.1:0")
+	f.fine(err)
+	f.Cleanup(func() { _ = l.Close() })
+	go func() {
+		for {
+			here, err := l.Accept()
+			if err != nil {
+				return
+			}
+			var dial net.Dialer
+			there, err := dial.DialContext(context.WithoutCancel(f.Context()), "tcp", r.to)
+			if err != nil {
+				_ = here.Close()
+				continue
+			}
+			go r.pass(here, there)
+			go r.pass(there, here)
+		}
+	}()
+	u.Host = l.Addr().String()
+	return u.String(), r
+}
+
+// pass hands on what comes while the relay is not held.
+func (r *relay) pass(from, to net.Conn) {
+	defer to.Close()
+	for some := make([]byte, 4096); ; {
+		n, err := from.Read(some)
+		if err != nil {
+			return
+		}
+		r.held.RLock()
+		_, err = to.Write(some[:n])
+		r.held.RUnlock()
+		if err != nil {
+			return
+		}
+	}
+}
+
+// inTime: a node that goes after it has answered keeps nobody waiting, and one that shows itself in the moment in which it is given up
+// has not answered with nothing.
+func (f *following) inTime() {
+	f.caughtUp()
+	where, r := f.through()
+	s := f.open(where)
+	one := []calendar.Calendar{f.calendar("one")}
+	how, err := s.second.answer(f.Context(), one, func(querier) error {
+		r.held.Lock()
+		return nil
+	})
+	r.held.Unlock()
+	if how != SecondAnswered || err != nil {
+		f.Errorf("a node that went after it had answered: %s, %v", how, err)
+	}
+	given, end := make(chan struct{}), make(chan struct{})
+	f.store.second.after = func(_ time.Duration, giveUp func()) *time.Timer {
+		timer := time.AfterFunc(0, func() {
+			close(given)
+			<-end
+			giveUp()
+		})
+		<-given
+		return timer
+	}
+	asked := false
+	how, _ = f.store.second.answer(f.Context(), one, func(querier) error {
+		asked = true
+		return nil
+	})
+	close(end)
+	if how == SecondAnswered && !asked {
+		f.Error("it is said to have answered what it was not asked")
+	}
+	f.store.second.after = time.AfterFunc
 }
