@@ -2,6 +2,7 @@ package caldav
 
 import (
 	"encoding/xml"
+	"errors"
 	"net/http"
 	"slices"
 	"strings"
@@ -258,7 +259,7 @@ func (f *fetcher) fetchFrom(segment calendar.Segment, names []calendar.ObjectNam
 	}
 	query := calendar.ObjectQuery{Names: names, WithData: f.data}
 	for o, err := range f.x.Service.Objects(f.x.r.Context(), f.x.meter, f.x.caller, cal, query) {
-		if err != nil {
+		if err != nil && !errors.Is(err, calendar.ErrNoText) {
 			return err
 		}
 		size := int64(len(o.Data))
@@ -297,6 +298,9 @@ func (f *fetcher) late(at place) (*resource, error) {
 	o, err := f.x.Service.Object(f.x.r.Context(), f.x.meter, f.x.caller, cal, at.object)
 	if missing(err) {
 		return nil, nil
+	}
+	if errors.Is(err, calendar.ErrNoText) {
+		o.Name, o.Data, err = at.object, []byte{}, nil
 	}
 	f.show(at, o)
 	return &f.one, err

@@ -3,8 +3,11 @@ package caldav
 import (
 	"encoding/xml"
 	"errors"
+	"log/slog"
 	"net/http"
 	"strconv"
+
+	"caldav-mcp-server/calendar/service"
 )
 
 // flushBytes is how much of a reply is gathered before it goes out: enough for most to go
@@ -33,7 +36,9 @@ func (x *exchange) multistatus(p plan) *multistatus {
 // add writes what the plan asks of a resource.
 func (ms *multistatus) add(r *resource) error {
 	held, before := ms.x.meter.Held(), len(ms.buf)
-	if err := ms.response(r, &ms.plan); err != nil {
+	if ms.plan.data && r.lost() {
+		ms.unread(r)
+	} else if err := ms.response(r, &ms.plan); err != nil {
 		return err
 	}
 	if err := ms.x.meter.Work(resourceSteps + int64(len(ms.buf)-before)>>6); err != nil {
@@ -106,6 +111,18 @@ func (m *markup) values(r *resource, p *plan) (refused []refusedItem, err error)
 		}
 	}
 	return refused, nil
+}
+
+// lost tells that an object's text was read, and is not there.
+func (r *resource) lost() bool {
+	return r.at.kind() == atObject && r.object.Data != nil && r.object.CheckText() != nil
+}
+
+// unread says that one object cannot be had: a client that has it keeps it, and all have the others. The log names it.
+func (ms *multistatus) unread(r *resource) {
+	ms.x.Logger.LogAttrs(ms.x.r.Context(), slog.LevelError, "an object cannot be shown", slog.String("method", ms.x.r.Method),
+		slog.String("error", service.ForLog(r.object.CheckText())))
+	ms.raw("<d:response>").hrefElement(r.at).status(http.StatusInternalServerError).raw("</d:response>")
 }
 
 // gone says that there is nothing at an address, as the client wrote it or as we would.

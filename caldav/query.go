@@ -2,6 +2,7 @@ package caldav
 
 import (
 	"encoding/xml"
+	"errors"
 	"net/http"
 	"strconv"
 	"strings"
@@ -143,7 +144,7 @@ func (s *search) in(r *resource) error {
 	found := resource{x: s.x, at: r.at, calendar: r.calendar}
 	found.at.form = formObject
 	for o, err := range s.x.Service.Query(s.x.r.Context(), s.x.caller, r.calendar, s.query) {
-		if err != nil {
+		if err != nil && !errors.Is(err, calendar.ErrNoText) {
 			return err
 		}
 		if s.full() {

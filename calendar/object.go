@@ -1,6 +1,7 @@
 package calendar
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -219,11 +220,14 @@ const LargeObject = 64 << 10
 // Light tells whether the object's data are left out.
 func (o *Object) Light() bool { return len(o.Data) == 0 && o.Size > 0 }
 
+// ErrNoText is what CheckText has against an object. Who goes through many gets it with the object, and may go on.
+var ErrNoText = errors.New("has no text")
+
 // CheckText is what a store asks of an object before it takes it, and of a live one that it was asked for with its data: nothing without
 // a text is one. Who took it for one would show everybody, and store, that all of it was deleted.
 func (o *Object) CheckText() error {
 	if len(o.Data) > 0 || o.Deleted {
 		return nil
 	}
-	return fmt.Errorf("the object %q of the calendar %s has no text at version %d, and %d bytes by its row", o.Name, o.Calendar, o.Version, o.Size)
+	return fmt.Errorf("the object %q of the calendar %s %w at version %d, and %d bytes by its row", o.Name, o.Calendar, ErrNoText, o.Version, o.Size)
 }

@@ -97,7 +97,7 @@ type Reader interface {
 // ObjectReader answers questions about many objects.
 type ObjectReader interface {
 	// Objects yields the live objects that match, by name in byte order. It holds no
-	// database resource while the consumer works, and at most a bounded page of rows.
+	// database resource while the consumer works, and at most a bounded page of rows. It goes on behind one that has ErrNoText.
 	Objects(ctx context.Context, cal CalendarID, q ObjectQuery) iter.Seq2[Object, error]
 	// Changes yields the heads of objects, with their spans and tombstones included, whose last change lies in the
 	// range, by version. Should a tombstone of after its Unbroken be pruned, also while this

@@ -329,6 +329,6 @@ func unpacked(unpack func(packedRow) (calendar.Object, error), yield func(calend
 		if err == nil {
 			o, err = unpack(p)
 		}
-		return yield(o, err) && err == nil
+		return yield(o, err) && (err == nil || errors.Is(err, calendar.ErrNoText))
 	}
 }

@@ -92,7 +92,7 @@ func (s *Queries) exportTo(ctx context.Context, m *meter.Meter, c calendar.Calle
 		}
 		switch {
 		case errors.Is(err, errGone):
-		case unreadable != nil && errors.Is(err, archive.ErrUnreadable):
+		case unreadable != nil && (errors.Is(err, archive.ErrUnreadable) || errors.Is(err, calendar.ErrNoText)):
 			unreadable(o, err)
 		case err != nil:
 			return n, err

@@ -30,12 +30,12 @@ func (s *Queries) Object(ctx context.Context, m *meter.Meter, c calendar.Caller,
 	return s.AsSeen(ctx, m, c, cal, o)
 }
 
-// Objects yields the objects of a calendar that match, by name. The meter knows of large data while their object is looked at.
+// Objects yields the objects of a calendar that match, by name, and with its ErrNoText one whose text is lost and was asked for. The meter knows of large data while their object is looked at.
 func (s *Queries) Objects(ctx context.Context, m *meter.Meter, c calendar.Caller, cal calendar.Calendar, q calendar.ObjectQuery) iter.Seq2[calendar.Object, error] {
 	if err := c.MayLook(cal); err != nil {
 		return failed[calendar.Object](err)
 	}
-	return plain(s.seen(ctx, m, c, cal, q))
+	return plain(s.seen(ctx, m, c, cal, q), q.WithData)
 }
 
 // Changes yields what changed in a calendar after since and up to the version of cal, by
@@ -77,9 +77,12 @@ func live(all iter.Seq2[calendar.Object, error]) iter.Seq2[calendar.Object, erro
 }
 
 // plain yields the objects of candidates.
-func plain(all iter.Seq2[candidate, error]) iter.Seq2[calendar.Object, error] {
+func plain(all iter.Seq2[candidate, error], withData bool) iter.Seq2[calendar.Object, error] {
 	return func(yield func(calendar.Object, error) bool) {
 		for c, err := range all {
+			if err == nil && withData {
+				err = c.CheckText()
+			}
 			if !yield(c.Object, err) {
 				return
 			}

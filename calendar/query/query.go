@@ -26,7 +26,7 @@ type Query struct {
 }
 
 // Query yields the objects of a calendar that the filter matches, by name. The store
-// narrows them by kind and span, then each is decided exactly.
+// narrows them by kind and span, then each is decided exactly. One whose text is lost and asked for comes with its ErrNoText.
 func (s *Queries) Query(ctx context.Context, c calendar.Caller, cal calendar.Calendar, q Query) iter.Seq2[calendar.Object, error] {
 	if err := c.MayLook(cal); err != nil {
 		return failed[calendar.Object](err)
@@ -44,7 +44,7 @@ func (s *Queries) Query(ctx context.Context, c calendar.Caller, cal calendar.Cal
 		WithData: !q.WithoutData || !narrowed.Exact,
 	})
 	if narrowed.Exact {
-		return plain(candidates)
+		return plain(candidates, !q.WithoutData)
 	}
 	return func(yield func(calendar.Object, error) bool) {
 		for c, err := range candidates {
@@ -55,8 +55,10 @@ func (s *Queries) Query(ctx context.Context, c calendar.Caller, cal calendar.Cal
 			o := c.Object
 			if q.WithoutData {
 				o.Data = nil
+			} else if ok && err == nil {
+				err = o.CheckText()
 			}
-			if (ok || err != nil) && (!yield(o, err) || err != nil) {
+			if (ok || err != nil) && (!yield(o, err) || unlessLost(err) != nil) {
 				return
 			}
 		}

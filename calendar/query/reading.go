@@ -2,6 +2,7 @@ package query
 
 import (
 	"context"
+	"errors"
 	"iter"
 	"slices"
 
@@ -60,6 +61,7 @@ func (s *Queries) objects(ctx context.Context, m *meter.Meter, cal calendar.Cale
 				if c, err = s.loaded(ctx, m, c); calendar.ReasonOf(err) == calendar.NotFound && err != nil {
 					continue // it has gone meanwhile
 				}
+				err = unlessLost(err)
 			}
 			more := yield(c, err) && err == nil
 			m.Free(c.drawn)
@@ -98,6 +100,7 @@ func (s *Queries) listed(ctx context.Context, cal calendar.Calendar, q calendar.
 			yield(candidate{}, err)
 		case v == nil:
 			for o, err := range s.store.At(cal).Objects(ctx, cal.ID, q) {
+				err = unlessLost(err)
 				if !yield(candidate{Object: o}, err) || err != nil {
 					return
 				}
@@ -112,6 +115,15 @@ func (s *Queries) listed(ctx context.Context, cal calendar.Calendar, q calendar.
 			}
 		}
 	}
+}
+
+// unlessLost is an error unless it is that the database has lost an object's text. One that is lost is passed on, as one that cannot be
+// read: who asks for many shall have the others.
+func unlessLost(err error) error {
+	if errors.Is(err, calendar.ErrNoText) {
+		return nil
+	}
+	return err
 }
 
 const (
@@ -147,7 +159,7 @@ func (v *view) wholes(ctx context.Context, from calendar.ObjectReader, id calend
 // walk goes through the store's objects, and keeps what it can.
 func (v *view) walk(ctx context.Context, from calendar.ObjectReader, id calendar.CalendarID, q calendar.ObjectQuery, yield func(candidate, error) bool) {
 	for o, err := range from.Objects(ctx, id, q) {
-		if err != nil {
+		if err = unlessLost(err); err != nil {
 			yield(candidate{}, err)
 			return
 		}
@@ -160,7 +172,7 @@ func (v *view) walk(ctx context.Context, from calendar.ObjectReader, id calendar
 // learn makes a candidate of an object that was read from the store. One that is newer than the
 // image is an answer as good, but none that the image can keep.
 func (v *view) learn(e *entry, o calendar.Object) candidate {
-	if e == nil || e.head.Version != o.Version {
+	if e == nil || e.head.Version != o.Version || len(o.Data) == 0 && !o.Light() {
 		return candidate{Object: o}
 	}
 	size := entryBytes + int64(len(o.Data)+len(o.Search)+len(o.Summary))
@@ -223,7 +235,7 @@ func (f *fetching) fetch(ctx context.Context) (map[calendar.ObjectName]calendar.
 	q, fetched := f.query, make(map[calendar.ObjectName]calendar.Object, len(f.names))
 	q.Names = f.names
 	for o, err := range f.from.Objects(ctx, f.id, q) {
-		if err != nil {
+		if err = unlessLost(err); err != nil {
 			return nil, err
 		}
 		fetched[o.Name] = o
