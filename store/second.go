@@ -98,6 +98,7 @@ func openSecond(ctx context.Context, s *Store, where string) (*second, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the second node: %w", err)
 	}
+	share(config)
 	n := &second{engine: *s.engine, first: s, after: time.AfterFunc, counts: make(map[SecondOutcome]int64)}
 	n.engine.patience /= secondShare
 	n.db = stdlib.OpenDB(*config, stdlib.OptionAfterConnect(n.greet))
@@ -112,6 +113,21 @@ func openSecond(ctx context.Context, s *Store, where string) (*second, error) {
 		n.note(ctx, SecondAway, err)
 	}
 	return n, nil
+}
+
+// share has each of several nodes wait for a part of the time that there is, so that one that is silent leaves some to those behind it.
+func share(config *pgx.ConnConfig) {
+	type address struct {
+		host string
+		port uint16
+	}
+	nodes := map[address]bool{{config.Host, config.Port}: true}
+	for _, one := range config.Fallbacks {
+		nodes[address{one.Host, one.Port}] = true
+	}
+	if len(nodes) > 1 {
+		config.ConnectTimeout = min(config.ConnectTimeout, secondWait/time.Duration(len(nodes)))
+	}
 }
 
 // greet is what each new connection begins with. It writes nothing: what it found may have been promoted.

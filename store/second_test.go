@@ -233,6 +233,7 @@ func TestSecondNode(t *testing.T) {
 	f.underWrites()
 	f.inTheWay()
 	f.inTime()
+	f.ofSeveral()
 	f.ofAnotherCluster()
 	if n, err := f.store.SecondBehind(t.Context()); err != nil || n < 0 {
 		t.Errorf("the second node is %d bytes behind: %v", n, err)
@@ -419,6 +420,24 @@ func (r *relay) pass(from, to net.Conn) {
 		if err != nil {
 			return
 		}
+	}
+}
+
+// ofSeveral: of two standbys the first accepts connections and is silent, and the second answers.
+func (f *following) ofSeveral() {
+	where, r := f.through()
+	r.held.Lock()
+	defer r.held.Unlock()
+	u, err := url.Parse(where)
+	f.fine(err)
+	live, err := url.Parse(f.standby.URL())
+	f.fine(err)
+	u.Host += "," + live.Host
+	f.caughtUp()
+	s := f.open(u.String() + "&target_session_attrs=standby")
+	how, err := s.second.answer(f.Context(), []calendar.Calendar{f.calendar("one")}, func(querier) error { return nil })
+	if how != SecondAnswered {
+		f.Errorf("beside one that is silent a standby is %s: %v", how, err)
 	}
 }
 
