@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"slices"
 	"strings"
 	"unicode"
@@ -134,6 +135,9 @@ func sparingly() func(scanner) (calendar.Object, error) {
 	room := pageBytes
 	return func(row scanner) (calendar.Object, error) {
 		o, err := scanRead(row)
+		if errors.Is(err, calendar.ErrNoText) {
+			o.Data, err = nil, nil // who reads it learns so
+		}
 		if room -= len(o.Data) + len(o.Search); room < 0 {
 			o.Data, o.Search = nil, ""
 		}

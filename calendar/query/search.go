@@ -3,6 +3,7 @@ package query
 import (
 	"cmp"
 	"context"
+	"errors"
 	"math"
 	"slices"
 	"time"
@@ -145,6 +146,9 @@ func (s *Queries) nearest(ctx context.Context, m *meter.Meter, ask search, cal c
 		c.Object, err = s.readObject(ctx, m, o.Calendar, o.Name)
 		if err != nil && calendar.ReasonOf(err) == calendar.NotFound {
 			return Instance{}, false, nil // it has gone meanwhile
+		}
+		if errors.Is(err, calendar.ErrNoText) {
+			return Instance{}, false, nil // its words are kept elsewhere, and it is in no instance
 		}
 	}
 	if err == nil {

@@ -7,6 +7,7 @@ import (
 
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/calendar/ledger"
+	"caldav-mcp-server/calendar/query"
 	"caldav-mcp-server/calendar/service"
 )
 
@@ -109,6 +110,15 @@ func TestLostTextIsNoEvent(t *testing.T) {
 			_, err = h.Move(t.Context(), h.alice, ledger.Transfer{From: cal, Name: name + ".ics", To: cal, As: "moved.ics"})
 			fails("moved", err)
 		}
+		found, err := h.SearchEvents(t.Context(), h.alice, query.EventSearch{Text: "dinner", Limit: 9})
+		if err != nil || len(found.Occurrences) != 0 {
+			t.Errorf("a search finds %v, %v", found, err)
+		}
+		h.put(h.alice, cal, "other.ics", event("other", 2, "Dinner of others"))
+		if found, err = h.SearchEvents(t.Context(), h.alice, query.EventSearch{Text: "dinner", Limit: 9}); err != nil || len(found.Occurrences) != 1 {
+			t.Errorf("a search finds %d of the others, %v", len(found.Occurrences), err)
+		}
+		h.must(h.Delete(t.Context(), h.alice, cal, "other.ics", calendar.Precondition{}))
 		h.put(h.alice, cal, "small.ics", small)
 		if o, err := h.Object(t.Context(), nil, h.alice, cal, "small.ics"); err != nil || string(o.Data) != small {
 			t.Errorf("put anew it is %q, %v", o.Data, err)
