@@ -3,9 +3,15 @@ package store
 import (
 	"context"
 	"errors"
+	"io"
 	"io/fs"
+	"log/slog"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/fstest"
+
+	"github.com/jackc/pgx/v5"
 
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/internal/testdb"
@@ -71,6 +77,65 @@ func TestIndexesAhead(t *testing.T) {
 		columns, err := rowOf(ctx, s.reads, scanNumber, `SELECT indnatts FROM pg_index WHERE indexrelid = 'journal_copies'::regclass AND indisvalid`)
 		if err != nil || columns != 3 || whole("objects_copies") != 1 || whole("objects_when") != 1 {
 			t.Errorf("the journal's index has %d columns, %v", columns, err)
+		}
+	})
+}
+
+// noticed is a log that calls back for each line.
+type noticed struct {
+	slog.Handler
+	call func(slog.Record)
+}
+
+func (n noticed) Handle(_ context.Context, r slog.Record) error {
+	n.call(r)
+	return nil
+}
+
+// TestIndexesAheadOfTwo: servers that migrate at once make an index one after the other. Two that made indexes of one table were in each
+// other's way, and the one who gave up took away the other's, which the migration could have been done with.
+func TestIndexesAheadOfTwo(t *testing.T) {
+	t.Parallel()
+	testdb.EachBlank(t, func(t *testing.T, url string) {
+		twice := with(t, "9999_many.sql", "CREATE INDEX IF NOT EXISTS many_a ON many (a);\nCREATE INDEX IF NOT EXISTS many_b ON many (b);")
+		first, second := bare(t, url, until(t, "9999")), bare(t, url, twice)
+		migrate(t, first)
+		if first.apart == nil {
+			t.Skip("SQLite has one writer, who waits")
+		}
+		if err := first.run(t.Context(), `CREATE TABLE many AS SELECT n AS a, n AS b, repeat('x', 200) AS c FROM generate_series(1, 80000) n`); err != nil {
+			t.Fatal(err)
+		}
+		first.files = twice
+		var made atomic.Int64
+		var all sync.WaitGroup
+		var other sync.Once
+		for _, s := range []*Store{first, second} {
+			s.options.Logger = slog.New(noticed{slog.NewTextHandler(io.Discard, nil), func(r slog.Record) {
+				if made.Add(1); r.Level > slog.LevelInfo {
+					t.Error(r.Message)
+				}
+				other.Do(func() {
+					all.Go(func() { migrate(t, second) })
+					err := s.apart(t.Context(), func(conn *pgx.Conn) error {
+						var alone bool
+						err := conn.QueryRow(t.Context(), aheadAlone).Scan(&alone)
+						if alone {
+							t.Error("another server may begin while an index is made")
+						}
+						return err
+					})
+					if err != nil {
+						t.Error(err)
+					}
+				})
+			}})
+		}
+		migrate(t, first)
+		all.Wait()
+		whole, err := rowOf(t.Context(), first.reads, scanNumber, `SELECT COUNT(*) FROM pg_index WHERE indrelid = to_regclass('many') AND indisvalid`)
+		if err != nil || whole != 2 || made.Load() != 2 {
+			t.Errorf("%d indexes are there, %d were made: %v", whole, made.Load(), err)
 		}
 	})
 }

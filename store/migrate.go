@@ -67,17 +67,16 @@ func (s *Store) Migrate(ctx context.Context) error {
 // migrate applies some migrations, and then does what ends it, in one transaction with the look whether more are left.
 func (s *Store) migrate(ctx context.Context, wanted []migration, end func(*Tx, context.Context) error) error {
 	for {
-		if err := s.indexesAhead(ctx, wanted); err != nil {
-			return err
-		}
 		more := false
-		err := s.transact(ctx, func(t *Tx) error {
-			var err error
-			more, err = t.migrateOnce(ctx, wanted)
-			if err == nil && !more {
-				err = end(t, ctx)
-			}
-			return err
+		err := s.behindIndexes(ctx, wanted, func() error {
+			return s.transact(ctx, func(t *Tx) error {
+				var err error
+				more, err = t.migrateOnce(ctx, wanted)
+				if err == nil && !more {
+					err = end(t, ctx)
+				}
+				return err
+			})
 		})
 		if err != nil || !more {
 			return err
