@@ -69,6 +69,8 @@ type member struct {
 	*fileWriter
 	part
 	gathering
+	// unheeded is why a row that was kept back could not be written: whoever asks next is told, and nothing is kept should they not heed it.
+	unheeded error
 }
 
 // approach waits for nothing: a writer is alone.

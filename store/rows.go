@@ -2,6 +2,7 @@ package store
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"reflect"
@@ -293,9 +294,10 @@ func (m *member) gather(ctx context.Context) error {
 	for _, g := range m.let() {
 		for _, s := range g.singles() {
 			if err := s.settle(m.statements.exec(context.WithoutCancel(ctx), s.text, s.args...)); err != nil {
+				m.unheeded = cmp.Or(m.unheeded, err)
 				return err
 			}
 		}
 	}
-	return nil
+	return m.unheeded
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/internal/testdb"
 )
 
 // copiesOf gathers so many rows that differ in what copies differ in.
@@ -62,4 +63,26 @@ func TestFewCopies(t *testing.T) {
 	if all := copiesOf(3, "a").lists(); len(all) != 1 || all[0].text != insertObject.many {
 		t.Errorf("a few rows on Postgres: %+v", all)
 	}
+}
+
+// TestUnheededRow: a change that goes on after a row was refused that was kept back is not said to be kept.
+func TestUnheededRow(t *testing.T) {
+	t.Parallel()
+	testdb.Each(t, func(t *testing.T, url string) {
+		s, o := busyWith(t, url)
+		err := s.transact(t.Context(), func(tx *Tx) error {
+			twin := o
+			twin.Name = "b.ics" // with the UID of the first
+			if err := written(t.Context(), tx, twin); err != nil {
+				return err
+			}
+			if _, err := rowOf(t.Context(), tx, scanNumber, `SELECT COUNT(*) FROM objects`); err == nil {
+				t.Error("a UID is there twice")
+			}
+			return nil
+		})
+		if err == nil {
+			t.Error("a change of which a row was refused is kept")
+		}
+	})
 }
