@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"errors"
-	"io"
 	"io/fs"
 	"log/slog"
 	"sync"
@@ -87,6 +86,8 @@ type noticed struct {
 	call func(slog.Record)
 }
 
+func (noticed) Enabled(context.Context, slog.Level) bool { return true }
+
 func (n noticed) Handle(_ context.Context, r slog.Record) error {
 	n.call(r)
 	return nil
@@ -111,7 +112,7 @@ func TestIndexesAheadOfTwo(t *testing.T) {
 		var all sync.WaitGroup
 		var other sync.Once
 		for _, s := range []*Store{first, second} {
-			s.options.Logger = slog.New(noticed{slog.NewTextHandler(io.Discard, nil), func(r slog.Record) {
+			s.options.Logger = slog.New(noticed{slog.DiscardHandler, func(r slog.Record) {
 				if made.Add(1); r.Level > slog.LevelInfo {
 					t.Error(r.Message)
 				}
