@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -211,8 +212,8 @@ func TestAccountsAreNamed(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, testdb.SQLite(t))
 	door := h.open(t, h.config())
-	for _, name := range []string{"Choir", "Club", "club"} {
-		use(t, door, "alice", "subscribe_calendar", map[string]any{"url": "https://feeds.example/vanishing", "name": name}, new(subscribedView))
+	for i, name := range []string{"Choir", "Club", "club"} {
+		use(t, door, "alice", "subscribe_calendar", map[string]any{"url": fmt.Sprintf("https://feeds.example/vanishing?%d", i), "name": name}, new(subscribedView))
 	}
 	for account, want := range map[string]string{"Club": "2 accounts", "Nothing": "no account"} {
 		if said := refusalOf(t, door, "alice", "update_linked_account", `{"account":"`+account+`","action":"refresh"}`); !strings.Contains(said, want) || !strings.Contains(said, "calendar_auth_status") {

@@ -75,7 +75,6 @@ func sqliteFault(err error) fault {
 // openSQLite opens a file with one connection that writes and a pool of readers. With the
 // write-ahead log the readers never wait for the writer, nor the writer for them.
 func openSQLite(ctx context.Context, where string, o Options) (*Store, error) {
-	setSpill()
 	path, err := sqlitePath(where)
 	if err != nil {
 		return nil, err
