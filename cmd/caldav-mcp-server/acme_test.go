@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"os"
@@ -32,14 +33,20 @@ type authority struct {
 // freePorts are ports that nobody listens at.
 func freePorts(t *testing.T, n int) []string {
 	t.Helper()
-	ports := make([]string, n)
-	for i := range ports {
-		l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	ports := make([]string, 0, n)
+	for range 100 * n {
+		// Below those that systems give to whoever connects: somebody else's connection would have it before the server.
+		l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", fmt.Sprintf("127.0.0.1:%d", 12_000+rand.IntN(20_000)))
 		if err != nil {
-			t.Fatal(err)
+			continue
 		}
 		defer l.Close()
-		ports[i] = portOf(l.Addr().String())
+		if ports = append(ports, portOf(l.Addr().String())); len(ports) == n {
+			break
+		}
+	}
+	if len(ports) < n {
+		t.Fatal("there are no free ports")
 	}
 	return ports
 }
