@@ -53,9 +53,11 @@ var sqliteFaults = map[int]fault{
 	codes.SQLITE_BUSY:                  faultConflict,
 	codes.SQLITE_LOCKED:                faultConflict,
 	codes.SQLITE_FULL:                  faultFull,
-	codes.SQLITE_IOERR:                 faultAway,
-	codes.SQLITE_CANTOPEN:              faultAway,
-	codes.SQLITE_READONLY:              faultAway,
+	// The index of the log, which lies beside the file, cannot grow.
+	codes.SQLITE_IOERR_SHMSIZE: faultFull,
+	codes.SQLITE_IOERR:         faultAway,
+	codes.SQLITE_CANTOPEN:      faultAway,
+	codes.SQLITE_READONLY:      faultAway,
 }
 
 func sqliteFault(err error) fault {
