@@ -175,7 +175,7 @@ func (w *work) answerBooking(ctx context.Context, room calendar.User, all []cale
 	if asked.Barred, err = w.barred(ctx, room, b.Calendar, parties, stored); err != nil {
 		return err
 	}
-	asked.Others = func(from, until time.Time, take func(*content.Object) error) error {
+	asked.Others = func(from, until time.Time, take func(schedule.Other) error) error {
 		return w.besides(ctx, all, b.UID, from, until, take)
 	}
 	rules := schedule.Rules{Zones: w.zones, Now: w.now(), Meter: w.telling(ctx)}
@@ -195,7 +195,7 @@ func (w *work) answerBooking(ctx context.Context, room calendar.User, all []cale
 }
 
 // besides calls take with the other events that may lie between two times in a room's own calendars.
-func (w *work) besides(ctx context.Context, all []calendar.Calendar, than calendar.UID, from, until time.Time, take func(*content.Object) error) error {
+func (w *work) besides(ctx context.Context, all []calendar.Calendar, than calendar.UID, from, until time.Time, take func(schedule.Other) error) error {
 	since, before := from.Unix(), until.Unix()
 	q := calendar.ObjectQuery{Kinds: calendar.Kinds{calendar.Event}, From: &since, Until: &before, WithData: true}
 	for _, cal := range all {
@@ -203,22 +203,37 @@ func (w *work) besides(ctx context.Context, all []calendar.Calendar, than calend
 			continue
 		}
 		for o, err := range w.ObjectsWithin(ctx, cal.ID, q) {
-			if err != nil {
+			if err != nil && !errors.Is(err, calendar.ErrNoText) {
 				return err
 			}
 			if o.UID == than {
 				continue
 			}
-			read, err := content.Read(o.Data, unlimited)
-			if err != nil {
-				continue
+			other := schedule.Other{Meets: indexedAt(o)}
+			if err == nil {
+				other.Object, err = content.Read(o.Data, unlimited)
+				if err != nil {
+					continue
+				}
 			}
-			if err := take(read); err != nil {
+			if err := take(other); err != nil {
 				return err
 			}
 		}
 	}
 	return nil
+}
+
+// indexedAt tells by the index alone whether an event may take place in a time: once as its span says, a series in the hours of its rhythm.
+// A series of which these are not known is nowhere, or nothing could be booked from its first day to its last.
+func indexedAt(o calendar.Object) func(start, end time.Time) bool {
+	return func(start, end time.Time) bool {
+		from, last := start.Unix(), end.Unix()-1
+		if o.Status == "CANCELLED" || o.Span.Start == nil || *o.Span.Start > last || o.Span.End != nil && *o.Span.End <= from {
+			return false
+		}
+		return !o.Recurring || o.Rhythm != nil && last <= o.Rhythm.Known && o.Rhythm.Meets(calendar.RhythmOf(from, last))
+	}
 }
 
 // people is how many take part, rooms apart.

@@ -28,7 +28,13 @@ type Booking struct {
 	// Barred tells that its organizer may not book the room.
 	Barred bool
 	// Others calls take with what else may lie in the room's calendars between two times.
-	Others func(from, until time.Time, take func(*content.Object) error) error
+	Others func(from, until time.Time, take func(Other) error) error
+}
+
+// Other is what else lies in a room's calendar. Of what has lost its text Object is nil, and Meets tells whether it may take place in a time.
+type Other struct {
+	*content.Object
+	Meets func(start, end time.Time) bool
 }
 
 // The words that go with a refusal.
@@ -133,7 +139,7 @@ const bookingSteps = 20
 // taken returns those of the instances at which something else takes place.
 func (r Rules) taken(ctx context.Context, b Booking, open []recur.Instance) ([]recur.Instance, error) {
 	w := wantedOf(open)
-	err := b.Others(open[0].Start.Time, w.until[len(open)-1], func(o *content.Object) error { return r.clashes(ctx, b, o, w) })
+	err := b.Others(open[0].Start.Time, w.until[len(open)-1], func(o Other) error { return r.clashes(ctx, b, o, w) })
 	var taken []recur.Instance
 	for n, i := range open {
 		if w.out[n] {
@@ -171,9 +177,15 @@ func (w wanted) mark(start, end time.Time) {
 	}
 }
 
-// clashes marks the instances that overlap those of another event. What cannot be read takes no time: a room that nobody could
-// book for the sake of one line would be worse.
-func (r Rules) clashes(ctx context.Context, b Booking, o *content.Object, w wanted) error {
+// clashes marks the instances that overlap those of another event. What cannot be read takes no time, unless the time is known all the
+// same: a room that nobody could book for the sake of one line would be worse.
+func (r Rules) clashes(ctx context.Context, b Booking, o Other, w wanted) error {
+	if o.Object == nil {
+		for n, i := range w.open {
+			w.out[n] = w.out[n] || o.Meets(i.Start.Time, i.End.Time)
+		}
+		return r.Meter.Work(int64(len(w.open)))
+	}
 	set, err := o.Set(o.Series(), o.Clock(r.Zones, nil))
 	if err != nil {
 		return nil // see above
@@ -185,7 +197,7 @@ func (r Rules) clashes(ctx context.Context, b Booking, o *content.Object, w want
 		if err := r.Meter.Work(bookingSteps); err != nil {
 			return err
 		}
-		if !holds(o, other.Component, b.Self) {
+		if !holds(o.Object, other.Component, b.Self) {
 			continue
 		}
 		w.mark(other.Start.Time, other.End.Time)

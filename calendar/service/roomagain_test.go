@@ -91,6 +91,28 @@ func TestRoomIsTakenByWhatTakesNoTime(t *testing.T) {
 	})
 }
 
+// An event of the room whose text the database has lost keeps nobody from booking it at other times, and its own time stays taken.
+func TestRoomKeepsTheTimeOfWhatIsLost(t *testing.T) {
+	roomed(t, aRoom, func(g *guests) {
+		g.meet("ann", "once", meetingAt("ann", "once", "20260310T100000Z", "20260310T110000Z"))
+		g.meet("ann", "weekly", meetingAt("ann", "weekly", "20260312T100000Z", "20260312T110000Z", "RRULE:FREQ=WEEKLY;COUNT=4"))
+		g.meet("ann", "off", meetingAt("ann", "off", "20260313T100000Z", "20260313T110000Z", "STATUS:CANCELLED"))
+		g.must(behind(g.t, g.URL, `UPDATE objects SET data = $1 WHERE calendar_id = $2`, []byte{}, g.people["room"].cal.ID))
+		for _, c := range []struct{ uid, day, from, until, want string }{
+			{"same", "10", "10", "11", "DECLINED"},
+			{"before", "10", "09", "10", "ACCEPTED"},
+			{"after", "10", "11", "12", "ACCEPTED"},
+			{"third", "26", "10", "11", "DECLINED"},
+			{"later", "26", "14", "15", "ACCEPTED"},
+			{"between", "18", "10", "11", "ACCEPTED"},
+			{"off-then", "13", "10", "11", "ACCEPTED"},
+		} {
+			g.meet("bob", c.uid, meetingAt("bob", c.uid, "202603"+c.day+"T"+c.from+"0000Z", "202603"+c.day+"T"+c.until+"0000Z"))
+			g.want(c.uid, g.said("bob", c.uid), c.want)
+		}
+	})
+}
+
 // roomless is a store in which one event of a room cannot be read.
 type roomless struct {
 	calendar.Store
