@@ -2,6 +2,7 @@ package caldav_test
 
 import (
 	"database/sql"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -65,6 +66,14 @@ func TestALostTextKeepsNobodyFromTheOthers(t *testing.T) {
 // lose has the database lose the texts of some objects.
 func (h *house) lose(t *testing.T, url string, names ...string) {
 	t.Helper()
+	for _, name := range names {
+		h.spoil(t, url, `UPDATE objects SET data = $1 WHERE name = $2`, []byte{}, name)
+	}
+}
+
+// spoil does something to the database behind everybody's back.
+func (h *house) spoil(t *testing.T, url, text string, args ...any) {
+	t.Helper()
 	driver := "pgx"
 	if path, found := strings.CutPrefix(url, "sqlite:"); found {
 		driver, url = "sqlite", path
@@ -74,9 +83,51 @@ func (h *house) lose(t *testing.T, url string, names ...string) {
 		t.Fatal(err)
 	}
 	defer db.Close()
-	for _, name := range names {
-		if _, err := db.ExecContext(t.Context(), `UPDATE objects SET data = $1 WHERE name = $2`, []byte{}, name); err != nil {
-			t.Fatal(err)
-		}
+	if _, err := db.ExecContext(t.Context(), text, args...); err != nil {
+		t.Fatal(err)
 	}
+}
+
+// TestALostMessageIsNoEmptyOne: of a message that two were sent nothing can be made any more. It is shown to nobody as an empty one, the others are
+// shown, and it can be taken out.
+func TestALostMessageIsNoEmptyOne(t *testing.T) {
+	t.Parallel()
+	testdb.Each(t, func(t *testing.T, url string) {
+		h := newHouse(t, url, nil)
+		h.must(t, "MKCALENDAR /dav/calendars/alice/work/", "")
+		h.must(t, "MKCALENDAR /dav/calendars/bob/work/\nAs: bob", "")
+		for _, uid := range []string{"first", "second"} {
+			guests := "ORGANIZER:mailto:alice@example.com\r\nATTENDEE:/dav/principals/bob/\r\nATTENDEE:mailto:carol@example.com\r\nSUMMARY"
+			h.must(t, "PUT /dav/calendars/alice/work/"+uid+".ics", strings.Replace(event(uid, "Dinner of "+uid), "SUMMARY", guests, 1))
+		}
+		const inbox = "/dav/calendars/bob/inbox/"
+		all := regexp.MustCompile(inbox+`\w+\.ics`).FindAllString(h.must(t, "PROPFIND "+inbox+"\nAs: bob\nDepth: 1", "").body, -1)
+		if len(all) != 2 {
+			t.Fatalf("the inbox has %v", all)
+		}
+		lost := all[0]
+		h.spoil(t, url, `UPDATE inbox_items SET data = $1 WHERE name = $2`, []byte{1, 0xff, 7}, strings.TrimPrefix(lost, inbox))
+		const spaces = ` xmlns:D="DAV:" xmlns:C="urn:ietf:params:xml:ns:caldav">`
+		const props = `<D:prop><D:getetag/><C:calendar-data/></D:prop>`
+		for what, ask := range map[string]string{
+			"multiget": `<C:calendar-multiget` + spaces + props + `<D:href>` + all[0] + `</D:href><D:href>` + all[1] + `</D:href></C:calendar-multiget>`,
+			"sync":     `<D:sync-collection` + spaces + `<D:sync-token/><D:sync-level>1</D:sync-level>` + props + `</D:sync-collection>`,
+			"query":    query(`<C:calendar-data/>`, `<C:prop-filter name="SUMMARY"><C:text-match>Dinner</C:text-match></C:prop-filter>`),
+		} {
+			got := h.must(t, "REPORT "+inbox+"\nAs: bob\nDepth: 1", ask).body
+			if !strings.Contains(got, lost+"</d:href><d:status>HTTP/1.1 500 Internal Server Error</d:status>") || strings.Count(got, "SUMMARY:Dinner of") != 1 {
+				t.Errorf("%s:\n%s", what, got)
+			}
+		}
+		if got := h.send(t, "GET "+lost+"\nAs: bob", ""); got.status != 500 {
+			t.Errorf("read by itself: %d %q", got.status, got.body)
+		}
+		if log := h.Log.String(); !strings.Contains(log, strings.TrimPrefix(lost, inbox)) || !strings.Contains(log, "of an inbox has no text") {
+			t.Errorf("the log says:\n%s", log)
+		}
+		h.must(t, "DELETE "+lost+"\nAs: bob", "")
+		if got := h.must(t, "PROPFIND "+inbox+"\nAs: bob\nDepth: 1", "").body; strings.Contains(got, lost) || !strings.Contains(got, all[1]) {
+			t.Errorf("after it was taken out:\n%s", got)
+		}
+	})
 }

@@ -113,9 +113,9 @@ func (m *markup) values(r *resource, p *plan) (refused []refusedItem, err error)
 	return refused, nil
 }
 
-// lost tells that an object's text was read, and is not there.
+// lost tells that the text of an object, or of a message, was read, and is not there.
 func (r *resource) lost() bool {
-	return r.at.kind() == atObject && r.object.Data != nil && r.object.CheckText() != nil
+	return r.at.kind()&(atObject|atItem) != 0 && r.object.Data != nil && r.object.CheckText() != nil
 }
 
 // unread says that one object cannot be had: a client that has it keeps it, and all have the others. The log names it.

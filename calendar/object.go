@@ -229,5 +229,8 @@ func (o *Object) CheckText() error {
 	if len(o.Data) > 0 || o.Deleted {
 		return nil
 	}
+	if o.Calendar == "" {
+		return fmt.Errorf("the message %q of an inbox %w at version %d", o.Name, ErrNoText, o.Version)
+	}
 	return fmt.Errorf("the object %q of the calendar %s %w at version %d, and %d bytes by its row", o.Name, o.Calendar, ErrNoText, o.Version, o.Size)
 }

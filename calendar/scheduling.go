@@ -35,6 +35,12 @@ type InboxItem struct {
 // Latest implements [BoxItem].
 func (i InboxItem) Latest() (Version, bool) { return i.Version, i.Gone }
 
+// CheckText is [Object.CheckText] of the message.
+func (i InboxItem) CheckText() error {
+	o := i.Object()
+	return o.CheckText()
+}
+
 // InboxNote is what is known of a message whose text was not read.
 type InboxNote struct {
 	Name ObjectName
@@ -90,7 +96,7 @@ type SchedulingReader interface {
 	Scheduling(ctx context.Context, user UserID) (Scheduling, error)
 	// Inbox returns what came to a user; the zero inbox where that is nothing.
 	Inbox(ctx context.Context, user UserID) (Box[InboxItem], error)
-	// InboxItem returns one message that is there; NotFound where it is not.
+	// InboxItem returns one message that is there; NotFound where it is not. One whose text is lost comes with its ErrNoText.
 	InboxItem(ctx context.Context, user UserID, name ObjectName) (InboxItem, error)
 	// Proposals returns the latest messages of MethodCounter that are there, at most so many, the oldest first; without their texts.
 	Proposals(ctx context.Context, user UserID, most int) ([]InboxNote, error)

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"slices"
@@ -13,10 +14,11 @@ import (
 // the messages, and never empty it.
 const inboxMost = 500
 
+// scanInboxItem scans a message. One of which nothing can be made has no text, and its CheckText says so.
 func scanInboxItem(row scanner) (calendar.InboxItem, error) {
 	var i calendar.InboxItem
 	err := row.Scan(&i.Name, &i.Version, seconds{&i.Created}, &i.Method, &i.Gone, packedText{&i.Data, new(bool)})
-	if i.Gone {
+	if i.Data = bytesOf(i.Data); i.Gone {
 		i.Data, i.Method = nil, ""
 	}
 	return i, err
@@ -39,7 +41,8 @@ const selectInboxItems = `SELECT name, version, created, method, gone IS NOT NUL
 
 // InboxItem implements [calendar.Store].
 func (s *Store) InboxItem(ctx context.Context, user calendar.UserID, name calendar.ObjectName) (calendar.InboxItem, error) {
-	return rowOf(ctx, s.reads, scanInboxItem, selectInboxItems+`WHERE user_id = $1 AND name = $2 AND gone IS NULL`, user, name)
+	i, err := rowOf(ctx, s.reads, scanInboxItem, selectInboxItems+`WHERE user_id = $1 AND name = $2 AND gone IS NULL`, user, name)
+	return i, cmp.Or(err, i.CheckText())
 }
 
 // Proposals implements [calendar.Store].

@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"context"
+	"errors"
 
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/calendar/content"
@@ -14,7 +15,7 @@ func (s *Ledger) Discard(ctx context.Context, c calendar.Caller, name calendar.O
 		return err
 	}
 	i, err := s.Message(ctx, c, name)
-	if err != nil {
+	if err != nil && !errors.Is(err, calendar.ErrNoText) {
 		return err
 	}
 	if err := when.Check(calendar.ETagOf(i.Data)); err != nil {

@@ -86,7 +86,7 @@ func (s *Queries) proposedIn(ctx context.Context, c calendar.Caller, m *meter.Me
 	if calendar.ReasonOf(err) == calendar.NotFound && err != nil {
 		return nil, nil // it has gone meanwhile
 	}
-	if err != nil {
+	if err != nil && !errors.Is(err, calendar.ErrNoText) {
 		return nil, err
 	}
 	message, err := content.Read(item.Data, ical.Limits{})
