@@ -11,6 +11,8 @@ import (
 // box is a collection of what a user is told, or of what came to their inbox.
 type box[T calendar.BoxItem] struct {
 	changes func(*service.Service, context.Context, calendar.Caller, calendar.SyncToken) (calendar.BoxChanges[T], error)
+	// state is the token of the box as it is.
+	state func(*service.Service, context.Context, calendar.Caller) (calendar.SyncToken, error)
 	// member is what an item is in it.
 	member func(in *resource, item T) *resource
 }
@@ -38,8 +40,8 @@ func (b box[T]) members(r *resource) iter.Seq2[*resource, error] {
 }
 
 func (b box[T]) token(r *resource) (string, error) {
-	all, err := b.changes(r.x.Service, r.x.r.Context(), r.x.caller, calendar.SyncToken{})
-	return all.Now.String(), err
+	now, err := b.state(r.x.Service, r.x.r.Context(), r.x.caller)
+	return now.String(), err
 }
 
 // sync tells what came, changed or went.

@@ -67,11 +67,13 @@ func (r *resource) defaultCalendar(m *markup) error {
 	if said.Default == "" {
 		return nil
 	}
-	cal, err := r.x.Service.Calendar(r.x.r.Context(), r.x.caller, said.Default)
-	if err != nil {
-		return err
+	all, err := r.x.calendarsInHome()
+	for _, cal := range all {
+		if cal.ID == said.Default {
+			m.hrefElement(place{form: formCalendar, user: r.at.user, calendar: cal.Address()})
+		}
 	}
-	return m.hrefElement(place{form: formCalendar, user: r.at.user, calendar: cal.Address()}).ok()
+	return err
 }
 
 func (r *resource) availability(m *markup) error {

@@ -41,11 +41,11 @@ func nodes() [len(layout)]node {
 		},
 		atBox: func(n *node) {
 			n.types = always("<d:collection/><cs:notification/>")
-			box[calendar.Notification]{(*service.Service).NotificationChanges, (*resource).notice}.in(n)
+			box[calendar.Notification]{(*service.Service).NotificationChanges, (*service.Service).NotificationToken, (*resource).notice}.in(n)
 		},
 		atInbox: func(n *node) {
 			n.types = always("<d:collection/><c:schedule-inbox/>")
-			box[calendar.InboxItem]{(*service.Service).MessageChanges, (*resource).message}.in(n)
+			box[calendar.InboxItem]{(*service.Service).MessageChanges, (*service.Service).MessageToken, (*resource).message}.in(n)
 		},
 		atCalendar: func(n *node) {
 			*n = node{

@@ -95,6 +95,11 @@ func (x *exchange) named(names []xml.Name) (plan, error) {
 	return p, nil
 }
 
+// asks tells whether a property with a flag is among those that are asked for.
+func (p plan) asks(flag propertyFlags) bool {
+	return slices.ContainsFunc(p.items, func(i planItem) bool { return i.row != nil && i.row.flags&flag != 0 })
+}
+
 // flagged plans for the properties that have a flag, or for all when it is zero.
 func (x *exchange) flagged(flag propertyFlags) plan {
 	p := plan{minimal: x.prefers(minimal)}

@@ -40,6 +40,8 @@ const (
 	// ofContent marks what tells what is in a calendar. Of a subscription it is kept as it was
 	// set: only the apps that follow it know.
 	ofContent
+	// ofHome marks what a home has as a whole, so that a listing with it asks for all that there is of the home.
+	ofHome
 )
 
 // errAbsent says that a resource does not have a property that others of its kind have.
@@ -118,7 +120,7 @@ func accessProperties() []property {
 			row(dav("quota-used-bytes"), atHome|atCalendar, 0, (*resource).quotaUsed),
 		),
 		under("RFC 6578 §4",
-			row(dav("sync-token"), atHome|atCalendar|atBox|atInbox, 0, (*resource).syncToken),
+			row(dav("sync-token"), atHome|atCalendar|atBox|atInbox, ofHome, (*resource).syncToken),
 		),
 	)
 }
@@ -149,7 +151,7 @@ func appleProperties() []property {
 	return slices.Concat(
 		under("Apple's extensions",
 			row(caldav("supported-calendar-component-sets"), atHome, 0, (*resource).kindSets),
-			row(server("getctag"), atHome|atCalendar|atBox|atInbox, 0, (*resource).syncToken),
+			row(server("getctag"), atHome|atCalendar|atBox|atInbox, ofHome, (*resource).syncToken),
 			row(server("email-address-set"), atPrincipal, 0, (*resource).emailAddresses),
 			settable(apple("calendar-color"), 0, (*resource).color, setColor),
 			settable(apple("calendar-order"), 0, (*resource).order, setOrder),

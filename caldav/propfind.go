@@ -87,6 +87,11 @@ func (x *exchange) propfind() error {
 	if err != nil {
 		return err
 	}
+	if d == depthOne && x.at.kind() == atHome && p.asks(ofHome) {
+		if err := x.readHome(); err != nil {
+			return err
+		}
+	}
 	return x.list(r, p, d)
 }
 

@@ -159,6 +159,13 @@ func (x *exchange) calendarsInHome() ([]calendar.Calendar, error) {
 	return all, err
 }
 
+// readHome asks for all of the home at once.
+func (x *exchange) readHome() error {
+	ctx, err := x.Service.ReadHome(x.r.Context(), x.caller)
+	x.r = x.r.WithContext(ctx)
+	return err
+}
+
 // homeToken returns the token for the home, which clients ask for by two names.
 func (x *exchange) homeToken() (string, error) {
 	if x.home == nil {

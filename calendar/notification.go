@@ -30,6 +30,8 @@ func (n Notice) Latest() (Version, bool) { return n.Version, n.Gone }
 type NoticeReader interface {
 	// Notices returns what a user was told; the zero box where that is nothing.
 	Notices(ctx context.Context, user UserID) (Box[Notice], error)
+	// NoticeState is Notices without what there is in the box.
+	NoticeState(ctx context.Context, user UserID) (Box[Notice], error)
 }
 
 // NoticeKeeper is the part of a Tx that tells users something. A writer that locks several boxes does

@@ -96,6 +96,8 @@ type SchedulingReader interface {
 	Scheduling(ctx context.Context, user UserID) (Scheduling, error)
 	// Inbox returns what came to a user; the zero inbox where that is nothing.
 	Inbox(ctx context.Context, user UserID) (Box[InboxItem], error)
+	// InboxState is Inbox without what there is in it.
+	InboxState(ctx context.Context, user UserID) (Box[InboxItem], error)
 	// InboxItem returns one message that is there; NotFound where it is not. One whose text is lost comes with its ErrNoText.
 	InboxItem(ctx context.Context, user UserID, name ObjectName) (InboxItem, error)
 	// Proposals returns the latest messages of MethodCounter that are there, at most so many, the oldest first; without their texts.

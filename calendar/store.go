@@ -52,6 +52,12 @@ type Reader interface {
 	// Epoch returns the store's present epoch.
 	Epoch(ctx context.Context) (Epoch, error)
 
+	// ReadHome asks at once, where the engine can, for what a listing of a user's home takes: the calendars, the home's record, what
+	// the user has used, how they are scheduled with, the state of their inbox, and what is kept of the home and of the calendars. Such
+	// questions with the context that it returns are answered by that, and no others: access to one calendar is asked for anew. It is
+	// for one answer, and a Tx does not know of it.
+	ReadHome(ctx context.Context, user UserID) (context.Context, error)
+
 	// Calendars returns the live calendars that a user owns or has a share of, own ones
 	// first, then by Order (those without last), name and id.
 	Calendars(ctx context.Context, user UserID) ([]Calendar, error)

@@ -93,12 +93,7 @@ func (m *member) exec(ctx context.Context, text string, args ...any) (int64, err
 }
 
 func (m *member) ask(ctx context.Context, questions []question) error {
-	for _, q := range questions {
-		if err := each(ctx, m, q.take, q.text, q.args...); err != nil {
-			return err
-		}
-	}
-	return nil
+	return askInTurn(ctx, m, questions)
 }
 
 func (m *member) later(ctx context.Context, settle settler, text string, args ...any) error {

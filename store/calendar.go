@@ -128,18 +128,26 @@ var (
 
 // Calendars implements [calendar.Store].
 func (s *Store) Calendars(ctx context.Context, user calendar.UserID) ([]calendar.Calendar, error) {
+	if h := homeRead(ctx, user); h != nil {
+		return h.allCalendars(), nil
+	}
 	return calendarsOf(s.brief(ctx), s.reads, user)
 }
 
 func calendarsOf(ctx context.Context, q querier, user calendar.UserID) ([]calendar.Calendar, error) {
 	all, err := rowsOf(ctx, q, scanCalendar, selectCalendarsOf, user)
+	sortHome(all)
+	return all, err
+}
+
+// sortHome puts calendars into the order of a home.
+func sortHome(all []calendar.Calendar) {
 	slices.SortFunc(all, func(a, b calendar.Calendar) int {
 		return cmp.Or(
 			-cmp.Compare(a.Access/calendar.OwnerAccess, b.Access/calendar.OwnerAccess),
 			cmp.Compare(valueOr(a.Order, math.MaxInt64), valueOr(b.Order, math.MaxInt64)),
 			strings.Compare(a.Name, b.Name), strings.Compare(string(a.ID), string(b.ID)))
 	})
-	return all, err
 }
 
 // Calendar implements [calendar.Store].

@@ -45,6 +45,9 @@ var scanDeadProperty = scanInto(func(k *calendar.DeadProperty) []any { return []
 
 // DeadProperties implements [calendar.Store].
 func (s *Store) DeadProperties(ctx context.Context, h calendar.Holder) ([]calendar.DeadProperty, error) {
+	if read := homeRead(ctx, h.User); read != nil && h.Place == calendar.AtHome {
+		return slices.Clone(read.kept), nil
+	}
 	table, owner, item := keptOf(h)
 	return rowsOf(s.brief(ctx), s.reads, scanDeadProperty, table.list, owner, item)
 }
@@ -57,20 +60,32 @@ func (t *Tx) DeadProperties(ctx context.Context, h calendar.Holder) ([]calendar.
 
 // DeadPropertiesInHome implements [calendar.Store].
 func (s *Store) DeadPropertiesInHome(ctx context.Context, user calendar.UserID) (map[calendar.CalendarID][]calendar.DeadProperty, error) {
+	if h := homeRead(ctx, user); h != nil {
+		return h.keptOfCalendars(), nil
+	}
 	kept := map[calendar.CalendarID][]calendar.DeadProperty{}
-	err := each(s.brief(ctx), s.reads, func(row scanner) (bool, error) {
+	err := each(s.brief(ctx), s.reads, takeKept(kept), selectDeadInHome, user)
+	sortKept(kept)
+	return kept, err
+}
+
+func takeKept(kept map[calendar.CalendarID][]calendar.DeadProperty) taker {
+	return func(row scanner) (bool, error) {
 		var id calendar.CalendarID
 		var k calendar.DeadProperty
 		err := row.Scan(&id, &k.Name.Space, &k.Name.Local, &k.Value)
 		kept[id] = append(kept[id], k)
 		return true, err
-	}, selectDeadInHome, user)
+	}
+}
+
+// sortKept puts what is kept of each calendar in the order of names.
+func sortKept(kept map[calendar.CalendarID][]calendar.DeadProperty) {
 	for _, list := range kept {
 		slices.SortFunc(list, func(a, b calendar.DeadProperty) int {
 			return cmp.Or(strings.Compare(a.Name.Space, b.Name.Space), strings.Compare(a.Name.Local, b.Name.Local))
 		})
 	}
-	return kept, err
 }
 
 // selectDeadInHome begins with the user's own, so that calendars of others are not gone through.

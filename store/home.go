@@ -15,12 +15,20 @@ const selectHome = `SELECT life.epoch, COALESCE(h.version, 0), COALESCE(h.pruned
 
 // Home implements [calendar.Store].
 func (s *Store) Home(ctx context.Context, user calendar.UserID) (calendar.Home, error) {
+	if h := homeRead(ctx, user); h != nil {
+		return h.home(), nil
+	}
 	return homeOf(s.brief(ctx), s.reads, user)
 }
 
 func homeOf(ctx context.Context, q querier, user calendar.UserID) (calendar.Home, error) {
 	var home calendar.Home
-	err := each(ctx, q, func(row scanner) (bool, error) {
+	err := each(ctx, q, takeHome(&home), selectHome, user)
+	return home, err
+}
+
+func takeHome(home *calendar.Home) taker {
+	return func(row scanner) (bool, error) {
 		var m calendar.Member
 		err := row.Scan(&home.Epoch, &home.Version, &home.Pruned, &home.Replaced,
 			&m.Address, &m.Calendar, &m.Seen, &m.Access, &m.Version, &m.Gone)
@@ -29,8 +37,7 @@ func homeOf(ctx context.Context, q querier, user calendar.UserID) (calendar.Home
 			home.Members = append(home.Members, m)
 		}
 		return true, err
-	}, selectHome, user)
-	return home, err
+	}
 }
 
 // LockHome implements [calendar.Tx].

@@ -27,15 +27,29 @@ func scanInboxItem(row scanner) (calendar.InboxItem, error) {
 // Inbox implements [calendar.Store]. Should it change between the two reads, its items are newer than its version, and
 // are told of a second time.
 func (s *Store) Inbox(ctx context.Context, user calendar.UserID) (calendar.Box[calendar.InboxItem], error) {
-	in, err := rowOrNone(s.brief(ctx), s.reads, scanInto(func(in *calendar.Box[calendar.InboxItem]) []any {
-		return []any{&in.Version, &in.Pruned}
-	}), `SELECT version, pruned FROM inboxes WHERE user_id = $1`, user)
+	in, err := s.InboxState(ctx, user)
 	if err != nil || in.Version == 0 {
 		return in, err
 	}
 	in.Items, err = rowsOf(ctx, s.reads, scanInboxItem, selectInboxItems+`WHERE user_id = $1 ORDER BY name`, user)
 	return in, err
 }
+
+// InboxState implements [calendar.Store].
+func (s *Store) InboxState(ctx context.Context, user calendar.UserID) (calendar.Box[calendar.InboxItem], error) {
+	if h := homeRead(ctx, user); h != nil {
+		return h.inbox, nil
+	}
+	return rowOrNone(s.brief(ctx), s.reads, scanBox[calendar.InboxItem], selectInbox, user)
+}
+
+// scanBox scans what is said of a box as a whole.
+func scanBox[T any](row scanner) (in calendar.Box[T], err error) {
+	err = row.Scan(&in.Version, &in.Pruned)
+	return in, err
+}
+
+const selectInbox = `SELECT version, pruned FROM inboxes WHERE user_id = $1`
 
 const selectInboxItems = `SELECT name, version, created, method, gone IS NOT NULL, data FROM inbox_items `
 

@@ -23,15 +23,18 @@ func scanNotice(row scanner) (calendar.Notice, error) {
 // Notices implements [calendar.Store]. Should the box change between the two reads, its notices are
 // newer than its version, and are told of a second time.
 func (s *Store) Notices(ctx context.Context, user calendar.UserID) (calendar.Box[calendar.Notice], error) {
-	box, err := rowOrNone(ctx, s.reads, scanInto(func(b *calendar.Box[calendar.Notice]) []any {
-		return []any{&b.Version, &b.Pruned}
-	}), `SELECT version, pruned FROM notice_boxes WHERE user_id = $1`, user)
+	box, err := s.NoticeState(ctx, user)
 	if err != nil || box.Version == 0 {
 		return box, err
 	}
 	box.Items, err = rowsOf(ctx, s.reads, scanNotice, `SELECT name, version, created, waits, gone IS NOT NULL, data
 		FROM notices WHERE user_id = $1 ORDER BY name`, user)
 	return box, err
+}
+
+// NoticeState implements [calendar.Store].
+func (s *Store) NoticeState(ctx context.Context, user calendar.UserID) (calendar.Box[calendar.Notice], error) {
+	return rowOrNone(s.brief(ctx), s.reads, scanBox[calendar.Notice], `SELECT version, pruned FROM notice_boxes WHERE user_id = $1`, user)
 }
 
 // openBox locks a user's box, making it where there is none, and returns its next version.

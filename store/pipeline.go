@@ -85,16 +85,23 @@ func (p *pipeline) connect(ctx context.Context) error {
 	}
 	p.held = held
 	return held.Raw(func(driver any) error {
-		c, ok := driver.(*stdlib.Conn)
-		if !ok {
-			return fmt.Errorf("the driver's connection is a %T", driver)
+		if p.conn, err = pgxOf(driver); err != nil {
+			return err
 		}
-		p.conn = c.Conn()
 		if p.first = p.at != nil; p.first {
 			p.at.batch = &batch{size: 1, held: p.held, conn: p.conn, done: make(chan struct{})}
 		}
 		return nil
 	})
+}
+
+// pgxOf is the connection that database/sql has.
+func pgxOf(driver any) (*pgx.Conn, error) {
+	c, ok := driver.(*stdlib.Conn)
+	if !ok {
+		return nil, fmt.Errorf("the driver's connection is a %T", driver)
+	}
+	return c.Conn(), nil
 }
 
 // end gives back what the transaction has taken, or hands it on, and waits until what it wrote is kept.
@@ -178,12 +185,47 @@ func (p *pipeline) ask(ctx context.Context, questions []question) (err error) {
 		return err
 	}
 	defer cancel()
+	for _, q := range questions {
+		p.note(q.text, q.args)
+	}
+	all, err := p.send(bounded, statementsOf(questions)...)
+	if err != nil {
+		return err
+	}
+	return answer(all, questions)
+}
+
+// askAtOnce sends questions together on one connection of the pool.
+func (e *engine) askAtOnce(asked context.Context, pool *sql.DB, questions []question) (err error) {
+	ctx, cancel := e.bounded(asked)
+	defer cancel()
+	defer func() { err = e.translate(asked, err) }()
+	span := traced(ctx, questions[0].text)
+	defer func() { span.End(err != nil) }()
+	held, err := pool.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, held.Close()) }()
+	return held.Raw(func(driver any) error {
+		conn, err := pgxOf(driver)
+		if err != nil {
+			return err
+		}
+		return answer(sendOn(ctx, conn, statementsOf(questions)), questions)
+	})
+}
+
+func statementsOf(questions []question) []pending {
 	statements := make([]pending, len(questions))
 	for i, q := range questions {
-		p.note(q.text, q.args)
 		statements[i] = pending{text: q.text, args: q.args}
 	}
-	all, err := p.send(bounded, statements...)
+	return statements
+}
+
+// answer hands the results over to those who asked.
+func answer(all pgx.BatchResults, questions []question) (err error) {
 	for i := 0; err == nil && i < len(questions); i++ {
 		var rows pgx.Rows
 		if rows, err = all.Query(); err == nil {
@@ -191,10 +233,7 @@ func (p *pipeline) ask(ctx context.Context, questions []question) (err error) {
 			rows.Close()
 		}
 	}
-	if all != nil {
-		err = errors.Join(err, closed(all, err))
-	}
-	return err
+	return errors.Join(err, closed(all, err))
 }
 
 // exec sends what is pending with the statement.

@@ -28,6 +28,9 @@ var scanUsage = scanInto(usageFields)
 
 // Usage implements [calendar.UsageReader].
 func (s *Store) Usage(ctx context.Context, user calendar.UserID) (calendar.Usage, error) {
+	if h := homeRead(ctx, user); h != nil {
+		return h.usage, nil
+	}
 	return rowOf(s.brief(ctx), s.reads, scanUsage, selectUsage, user)
 }
 

@@ -193,10 +193,15 @@ func (t *Tx) Receptions(ctx context.Context, users []calendar.UserID, kind calen
 
 // Scheduling implements [calendar.Store].
 func (s *Store) Scheduling(ctx context.Context, user calendar.UserID) (calendar.Scheduling, error) {
-	return rowOrNone(s.brief(ctx), s.reads, scanInto(func(f *calendar.Scheduling) []any {
-		return []any{&f.Default, &f.Availability}
-	}), `SELECT calendar_id, availability FROM scheduling WHERE user_id = $1`, user)
+	if h := homeRead(ctx, user); h != nil {
+		return h.scheduling, nil
+	}
+	return rowOrNone(s.brief(ctx), s.reads, scanScheduling, selectScheduling, user)
 }
+
+const selectScheduling = `SELECT calendar_id, availability FROM scheduling WHERE user_id = $1`
+
+var scanScheduling = scanInto(func(f *calendar.Scheduling) []any { return []any{&f.Default, &f.Availability} })
 
 // SetScheduling implements [calendar.Tx].
 func (t *Tx) SetScheduling(ctx context.Context, user calendar.UserID, s calendar.Scheduling) error {

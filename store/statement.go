@@ -59,6 +59,23 @@ func (s *statements) query(ctx context.Context, text string, args ...any) (rows,
 	return stmt.QueryContext(ctx, args...) //nolint:rowserrcheck // each does
 }
 
+// ask hands over questions of which none waits for another's answer: to Postgres at once, for one round trip.
+func (s *statements) ask(ctx context.Context, questions []question) error {
+	if pool, is := s.on.(*sql.DB); is && s.kept == nil {
+		return s.engine.askAtOnce(ctx, pool, questions)
+	}
+	return askInTurn(ctx, s, questions)
+}
+
+func askInTurn(ctx context.Context, q querier, questions []question) error {
+	for _, one := range questions {
+		if err := each(ctx, q, one.take, one.text, one.args...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // exec runs a statement and returns how many rows it changed.
 func (s *statements) exec(ctx context.Context, text string, args ...any) (int64, error) {
 	stmt, err := s.prepared(ctx, text) //nolint:sqlclosecheck // it is kept
@@ -137,16 +154,23 @@ type question struct {
 func rowOf[T any](ctx context.Context, q querier, scan func(scanner) (T, error), text string, args ...any) (T, error) {
 	var one T
 	found := false
+	take := takeOne(&one, scan)
 	err := each(ctx, q, func(row scanner) (bool, error) {
-		var err error
-		one, err = scan(row)
 		found = true
-		return false, err
+		return take(row)
 	}, text, args...)
 	if err == nil && !found {
 		err = q.of().translate(ctx, sql.ErrNoRows)
 	}
 	return one, err
+}
+
+// takeOne scans the first row, if there is one.
+func takeOne[T any](one *T, scan func(scanner) (T, error)) taker {
+	return func(row scanner) (more bool, err error) {
+		*one, err = scan(row)
+		return false, err
+	}
 }
 
 // rowOrNone is rowOf where no row is nothing to speak of, and the zero value.

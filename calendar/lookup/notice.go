@@ -35,8 +35,7 @@ func (s *Reader) Dismissed(ctx context.Context, c calendar.Caller, name calendar
 // NotificationChanges tells what changed among the caller's notifications since a token; the
 // zero token yields all that there are.
 func (s *Reader) NotificationChanges(ctx context.Context, c calendar.Caller, since calendar.SyncToken) (changes calendar.BoxChanges[calendar.Notification], err error) {
-	// A home's token begins with the user's id as well.
-	told, err := boxChanges(ctx, s, c, "notices-", s.store.Notices, since)
+	told, err := boxChanges(ctx, s, c, notices, s.store.Notices, since)
 	changes.Now = told.Now
 	for _, n := range told.Items {
 		read, err := n.Decode()
@@ -48,22 +47,38 @@ func (s *Reader) NotificationChanges(ctx context.Context, c calendar.Caller, sin
 	return changes, err
 }
 
+// NotificationToken is that of the box as it is.
+func (s *Reader) NotificationToken(ctx context.Context, c calendar.Caller) (calendar.SyncToken, error) {
+	_, past, err := openBox(ctx, s, c, notices, s.store.NoticeState)
+	return past.Now(), err
+}
+
+// What the names of boxes begin with: a home's token has the user's id as well.
+const notices, inbox calendar.CalendarID = "notices-", "inbox-"
+
+// openBox opens a box of the caller's.
+func openBox[T any](ctx context.Context, s *Reader, c calendar.Caller, name calendar.CalendarID,
+	open func(context.Context, calendar.UserID) (calendar.Box[T], error),
+) (box calendar.Box[T], past calendar.History, err error) {
+	if err := c.MayOwn(calendar.ReadObjects); err != nil {
+		return box, past, err
+	}
+	epoch, err := s.store.Epoch(ctx)
+	if err != nil {
+		return box, past, err
+	}
+	box, err = open(ctx, c.User.ID)
+	return box, calendar.History{Epoch: epoch, Of: name + calendar.CalendarID(c.User.ID), Version: box.Version, Pruned: box.Pruned}, err
+}
+
 // boxChanges tells what changed in a box of the caller's since a token, which tells by the name that it is of that box.
 func boxChanges[T calendar.BoxItem](ctx context.Context, s *Reader, c calendar.Caller, name calendar.CalendarID,
 	open func(context.Context, calendar.UserID) (calendar.Box[T], error), since calendar.SyncToken,
 ) (changes calendar.BoxChanges[T], err error) {
-	if err := c.MayOwn(calendar.ReadObjects); err != nil {
-		return changes, err
-	}
-	epoch, err := s.store.Epoch(ctx)
+	box, past, err := openBox(ctx, s, c, name, open)
 	if err != nil {
 		return changes, err
 	}
-	box, err := open(ctx, c.User.ID)
-	if err != nil {
-		return changes, err
-	}
-	past := calendar.History{Epoch: epoch, Of: name + calendar.CalendarID(c.User.ID), Version: box.Version, Pruned: box.Pruned}
 	if err := past.Check(since); err != nil {
 		return changes, err
 	}

@@ -34,7 +34,13 @@ func (s *Reader) ProposalsTo(ctx context.Context, c calendar.Caller, most int) (
 
 // MessageChanges tells what changed in the caller's inbox since a token; the zero token yields all that there is.
 func (s *Reader) MessageChanges(ctx context.Context, c calendar.Caller, since calendar.SyncToken) (calendar.BoxChanges[calendar.InboxItem], error) {
-	return boxChanges(ctx, s, c, "inbox-", s.store.Inbox, since)
+	return boxChanges(ctx, s, c, inbox, s.store.Inbox, since)
+}
+
+// MessageToken is that of the caller's inbox as it is.
+func (s *Reader) MessageToken(ctx context.Context, c calendar.Caller) (calendar.SyncToken, error) {
+	_, past, err := openBox(ctx, s, c, inbox, s.store.InboxState)
+	return past.Now(), err
 }
 
 // Scheduling tells how the caller wants to be scheduled with. The calendar is the one into which invitations are put as
@@ -63,4 +69,9 @@ func (s *Reader) ScheduleTags(ctx context.Context, c calendar.Caller, cal calend
 		return nil, err
 	}
 	return s.store.ScheduleTags(ctx, cal.ID)
+}
+
+// ReadHome has what a listing of the caller's home takes asked at once, for those who ask with the context that it returns.
+func (s *Reader) ReadHome(ctx context.Context, c calendar.Caller) (context.Context, error) {
+	return s.store.ReadHome(ctx, c.User.ID)
 }

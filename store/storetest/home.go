@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"context"
 	"time"
 
 	"caldav-mcp-server/calendar"
@@ -12,6 +13,7 @@ func homeTests() []test {
 		{"is recorded", homeRecorded},
 		{"gives its members with the calendars that are there", homeWithCalendars},
 		{"forgets removals by age, and says so", homePruned},
+		{"is read at once, for one answer", homeReadAtOnce},
 	}
 }
 
@@ -84,4 +86,77 @@ func homePruned(b *bundle) {
 	same(b, "record", b.record(ann.ID), calendar.Home{Epoch: b.epoch(), Version: 3, Pruned: 2, Members: []calendar.Member{there, young}})
 	b.must(b.Prune(b.Context(), b.now()))
 	same(b, "again", b.record(ann.ID).Pruned, 2)
+}
+
+// ofHome is all that a listing of a home asks.
+type ofHome struct {
+	Epoch      calendar.Epoch
+	Calendars  []calendar.Calendar
+	Record     calendar.Home
+	Usage      calendar.Usage
+	Scheduling calendar.Scheduling
+	Inbox      calendar.Box[calendar.InboxItem]
+	Kept       []calendar.DeadProperty
+	OfThose    map[calendar.CalendarID][]calendar.DeadProperty
+}
+
+// askHome asks for each of it.
+func (b *bundle) askHome(ctx context.Context, user calendar.UserID) (h ofHome) {
+	b.Helper()
+	var errs [8]error
+	h.Epoch, errs[0] = b.Epoch(ctx)
+	h.Calendars, errs[1] = b.Calendars(ctx, user)
+	h.Record, errs[2] = b.Home(ctx, user)
+	h.Usage, errs[3] = b.Usage(ctx, user)
+	h.Scheduling, errs[4] = b.Scheduling(ctx, user)
+	h.Inbox, errs[5] = b.InboxState(ctx, user)
+	h.Kept, errs[6] = b.DeadProperties(ctx, calendar.Holder{Place: calendar.AtHome, User: user})
+	h.OfThose, errs[7] = b.DeadPropertiesInHome(ctx, user)
+	for _, err := range errs {
+		b.must(err)
+	}
+	return h
+}
+
+func homeReadAtOnce(b *bundle) {
+	ann, bob := b.user("ann"), b.user("bob")
+	own, shared := b.calendar(ann, "own"), b.calendar(bob, "shared")
+	b.must(Share(b.Context(), b, shared.ID, ann.ID, calendar.ReadAccess))
+	b.put(own, "a.ics")
+	b.members(ann.ID, calendar.Member{Address: "own", Calendar: own.ID, Version: 1})
+	b.keep(calendar.Holder{Place: calendar.AtHome, User: ann.ID}, kept("x", "y", "home"))
+	b.keep(ofCalendar(own), kept("x", "z", "z"), kept("x", "y", "own"))
+	b.deliver(ann, b.item("one"))
+	b.update(func(tx calendar.Tx) error {
+		return tx.SetScheduling(b.Context(), ann.ID, calendar.Scheduling{Default: own.ID})
+	})
+
+	before := b.askHome(b.Context(), ann.ID)
+	ctx, err := b.ReadHome(b.Context(), ann.ID)
+	b.must(err)
+	same(b, "read at once", b.askHome(ctx, ann.ID), before)
+	one, err := b.Calendars(ctx, ann.ID)
+	b.must(err)
+	clear(one)
+	same(b, "after somebody has changed an answer", b.askHome(ctx, ann.ID), before)
+	same(b, "another user's", b.askHome(ctx, bob.ID), b.askHome(b.Context(), bob.ID))
+
+	// It is for one answer: what comes after is in the next.
+	b.update(func(tx calendar.Tx) error { return tx.DropShare(b.Context(), shared.ID, ann.ID) })
+	b.put(own, "b.ics")
+	b.deliver(ann, b.item("two"))
+	same(b, "read before", b.askHome(ctx, ann.ID), before)
+	after := b.askHome(b.Context(), ann.ID)
+	same(b, "calendars after", len(after.Calendars), 1)
+	same(b, "messages after", after.Inbox.Version, before.Inbox.Version+1)
+	next, err := b.ReadHome(b.Context(), ann.ID)
+	b.must(err)
+	same(b, "read after", b.askHome(next, ann.ID), after)
+	cal, err := b.Calendar(ctx, ann.ID, shared.ID)
+	b.must(err)
+	same(b, "access to one calendar", cal.Access, calendar.NoAccess)
+
+	nobody, err := b.ReadHome(b.Context(), "nobody")
+	b.must(err)
+	same(b, "nobody's", b.askHome(nobody, "nobody"), b.askHome(b.Context(), "nobody"))
 }
