@@ -287,24 +287,17 @@ func (s *Store) SecondBehind(ctx context.Context) (int64, error) {
 	return rowOf(ctx, s.reads, scanNumber, `SELECT GREATEST(pg_wal_lsn_diff(pg_current_wal_lsn(), $1::pg_lsn), 0)::bigint`, stands.replayed)
 }
 
-// SecondNode is how the second node does.
-type SecondNode struct {
-	// Pool tells how the connections to it are used, Counts what became of questions.
-	Pool   sql.DBStats
-	Counts map[SecondOutcome]int64
-}
-
-// Second tells how the second node does; false where there is none.
-func (s *Store) Second() (SecondNode, bool) {
+// Second tells what became of the questions that a second node could have answered; nothing where there is none.
+func (s *Store) Second() map[SecondOutcome]int64 {
 	if s.second == nil {
-		return SecondNode{}, false
+		return nil
 	}
 	n := s.second
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	all := SecondNode{Pool: n.db.Stats(), Counts: make(map[SecondOutcome]int64, len(n.counts))}
+	counts := make(map[SecondOutcome]int64, len(n.counts))
 	for _, how := range SecondOutcomes() {
-		all.Counts[how] = n.counts[how]
+		counts[how] = n.counts[how]
 	}
-	return all, true
+	return counts
 }

@@ -148,7 +148,7 @@ func (f *following) calendar(id calendar.CalendarID) calendar.Calendar {
 // compare asks both nodes the same, and tells what came of the first of these questions.
 func (f *following) compare(want SecondOutcome) {
 	f.Helper()
-	before, _ := f.store.Second()
+	before := f.store.Second()
 	one, other := f.calendar("one"), f.calendar("other")
 	search := calendar.SearchQuery{Calendars: []calendar.CalendarID{"one", "other"}, Kind: calendar.Event, Words: []string{"word"}, Now: f.Now(), Past: true, Limit: 100}
 	ask := func(single, both calendar.ObjectReader) string {
@@ -168,11 +168,11 @@ func (f *following) compare(want SecondOutcome) {
 	if got, want := ask(f.store.At(one), f.store.At(one, other)), ask(f.store, f.store); got != want {
 		f.Errorf("asked as usual:\n%s\nthe first node alone says:\n%s", got, want)
 	}
-	after, _ := f.store.Second()
-	if after.Counts[want] == before.Counts[want] {
-		f.Errorf("no question was %s: %v, and before %v\n%s", want, after.Counts, before.Counts, f.log.String())
+	after := f.store.Second()
+	if after[want] == before[want] {
+		f.Errorf("no question was %s: %v, and before %v\n%s", want, after, before, f.log.String())
 	}
-	if n := after.Counts[SecondAnswered] - before.Counts[SecondAnswered]; want != SecondAnswered && n > 0 {
+	if n := after[SecondAnswered] - before[SecondAnswered]; want != SecondAnswered && n > 0 {
 		f.Errorf("%d questions were answered by the second node, which is %s", n, want)
 	}
 }
@@ -328,10 +328,10 @@ func (f *following) underWrites() {
 			f.fineUntil(ctx, runOn(ctx, f.store.second.db, `SELECT pg_sleep(0.02)`))
 		}
 	})
-	before, _ := f.store.Second()
+	before := f.store.Second()
 	became := func(how SecondOutcome) bool {
-		now, _ := f.store.Second()
-		return now.Counts[how] > before.Counts[how]
+		now := f.store.Second()
+		return now[how] > before[how]
 	}
 	for round := 0; round < rounds || !became(SecondAnswered) || !became(SecondBehind); round++ {
 		f.honest()

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"log/slog"
-	"slices"
 	"sync/atomic"
 	"time"
 
@@ -33,7 +32,7 @@ func (m *measures) read() []server.Measure {
 	}
 	pool, logins, done, cached := h.store.Pool(), h.auth.Load(), h.store.Done(), h.calendars.Cached()
 	sent, dropped := m.tracer.Counted()
-	return append(h.second(), []server.Measure{
+	return append(secondMeasures(h.store.Second()), []server.Measure{
 		gauge("db_connections", "Connections to the database that are open.", float64(pool.OpenConnections)),
 		gauge("db_connections_in_use", "Connections to the database that are at work.", float64(pool.InUse)),
 		gauge("db_connections_max", "Connections to the database that there may be.", float64(pool.MaxOpenConnections)),
@@ -61,16 +60,14 @@ func (m *measures) read() []server.Measure {
 	}...)
 }
 
-// second counts what became of the questions that a second node could have answered; nothing where there is none.
-func (h *house) second() []server.Measure {
-	node, _ := h.store.Second()
-	return slices.Collect(func(yield func(server.Measure) bool) {
-		for _, how := range store.SecondOutcomes() {
-			if n, counted := node.Counts[how]; counted && !yield(counter("db_second_"+string(how)+"_total", secondHelp[how], float64(n))) {
-				return
-			}
+// secondMeasures tell what became of the questions that a second node could have answered; there are none where there is no such node.
+func secondMeasures(counts map[store.SecondOutcome]int64) (all []server.Measure) {
+	for _, how := range store.SecondOutcomes() {
+		if n, counted := counts[how]; counted {
+			all = append(all, counter("db_second_"+string(how)+"_total", secondHelp[how], float64(n)))
 		}
-	})
+	}
+	return all
 }
 
 // secondHelp says what each outcome means.
