@@ -1,7 +1,9 @@
 package store_test
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"net/url"
@@ -13,6 +15,7 @@ import (
 	"time"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/internal/pgtest"
 	"caldav-mcp-server/internal/testdb"
 	"caldav-mcp-server/store"
 )
@@ -76,6 +79,55 @@ func TestPooler(t *testing.T) {
 	}
 }
 
+// TestPoolerBeforeStandby: long questions are answered by a standby behind a pooler of transactions, once it has the tables.
+func TestPoolerBeforeStandby(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	start := func(start func() (*pgtest.Server, error)) *pgtest.Server {
+		server, err := start()
+		if errors.Is(err, pgtest.ErrNoPostgres) && !pgtest.Required() {
+			t.Skip(err)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = server.Stop() })
+		return server
+	}
+	first := start(func() (*pgtest.Server, error) { return pgtest.Start(ctx, pgtest.Options{}) })
+	standby := start(func() (*pgtest.Server, error) { return first.Standby(ctx, "second") })
+	second, err := url.Parse(pooler(t, standby.URL()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	q := second.Query()
+	q.Del("listen")
+	second.RawQuery = q.Encode()
+	s, err := store.Open(ctx, first.URL(), store.Options{Second: second.String()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	cal := calendar.Calendar{ID: "work", Owner: "ann", Segment: "work", Properties: calendar.Properties{Name: "Work", Kinds: calendar.AllKinds()}}
+	err = errors.Join(s.Migrate(ctx), s.InsertUser(ctx, calendar.User{ID: "ann", Name: "ann"}, "hash"),
+		s.Update(ctx, func(tx calendar.Tx) error { return tx.InsertCalendar(ctx, cal) }))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for s.Second()[store.SecondAnswered] == 0 {
+		at, err := s.Calendar(ctx, "ann", cal.ID)
+		if err != nil {
+			t.Fatal(err, s.Second())
+		}
+		for _, err := range s.At(at).Objects(ctx, cal.ID, calendar.ObjectQuery{}) {
+			if err != nil {
+				t.Fatal(err, s.Second())
+			}
+		}
+	}
+}
+
 // pooler starts PgBouncer before a database and returns the URL of it.
 func pooler(t *testing.T, direct string) string {
 	t.Helper()
@@ -110,7 +162,7 @@ auth_type = any
 pool_mode = transaction
 default_pool_size = 3
 ignore_startup_parameters = jit,statement_timeout,search_path
-`, u.Hostname(), port, u.User.Username(), password, u.Query().Get("search_path"), at)
+`, u.Hostname(), port, u.User.Username(), password, cmp.Or(u.Query().Get("search_path"), "public"), at)
 	dir, err := os.MkdirTemp("", "pooler") //nolint:usetesting // the pooler runs as a user who sees nothing in the test's own
 	if err != nil {
 		t.Fatal(err)

@@ -92,8 +92,14 @@ const (
 // errOtherCluster refuses what is no copy of the first node.
 var errOtherCluster = errors.New("it belongs to another database cluster, and follows this one never")
 
+// errSecondListens refuses the URL of the first node with another host in it.
+var errSecondListens = errors.New("the second node: its URL has " + listenParameter + "= in it, which belongs to the first alone: changes are heard there")
+
 // openSecond connects to the standby of a store. One that is away may come; one of another cluster is refused.
 func openSecond(ctx context.Context, s *Store, where string) (*second, error) {
+	if _, listen, err := listenAt(where); err != nil || listen != nil {
+		return nil, errSecondListens
+	}
 	config, err := postgresConfig(where, s.options)
 	if err != nil {
 		return nil, fmt.Errorf("the second node: %w", err)

@@ -235,6 +235,7 @@ func TestSecondNode(t *testing.T) {
 	f.inTime()
 	f.ofSeveral()
 	f.ofAnotherCluster()
+	f.ofFirstsURL()
 	if n, err := f.store.SecondBehind(t.Context()); err != nil || n < 0 {
 		t.Errorf("the second node is %d bytes behind: %v", n, err)
 	}
@@ -301,6 +302,20 @@ func (f *following) ofAnotherCluster() {
 	f.fine(stranger.Kill())
 	if f.open(stranger.URL()); !strings.Contains(f.log.String(), "why=away") {
 		f.Errorf("nothing is said of a second node that is away:\n%s", f.log.String())
+	}
+}
+
+// ofFirstsURL: what belongs to the first node's URL is not handed to the standby, which would refuse each connection for it.
+func (f *following) ofFirstsURL() {
+	u, err := url.Parse(f.standby.URL())
+	f.fine(err)
+	for _, listen := range []string{u.Host, "nowhere"} {
+		q := u.Query()
+		q.Set(listenParameter, listen)
+		u.RawQuery = q.Encode()
+		if _, err := Open(f.Context(), f.first.URL(), Options{Second: u.String()}); !errors.Is(err, errSecondListens) {
+			f.Errorf("a second node with listen=%s was opened with %v", listen, err)
+		}
 	}
 }
 
