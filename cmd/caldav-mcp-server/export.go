@@ -70,8 +70,9 @@ func (o *exportOptions) toDirectory() bool {
 type exporting struct {
 	*desk
 	exportOptions
-	bar    *progress
-	failed int
+	bar *progress
+	// unreadable and lost count what is in no file: objects that an older program took, and those whose text is lost.
+	unreadable, lost int
 	// names are those of the calendars' files.
 	names fileNames
 }
@@ -106,13 +107,29 @@ func (e *exporting) run(ctx context.Context) error {
 		}
 		all = append(all, done)
 	}
-	if err := e.tell(all); err != nil {
-		return err
+	return errors.Join(e.tell(all), e.wants())
+}
+
+// wants says that something is in no file.
+func (e *exporting) wants() (err error) {
+	if e.unreadable > 0 {
+		err = fmt.Errorf("%d objects cannot be read and are not in the file; --objects writes them as they are", e.unreadable)
 	}
-	if e.failed > 0 {
-		return fmt.Errorf("%d objects cannot be read and are not in the file; --objects writes them as they are", e.failed)
+	if e.lost > 0 {
+		err = errors.Join(err, fmt.Errorf("of %d objects the database has lost the text, so that they are in no file", e.lost))
 	}
-	return nil
+	return err
+}
+
+// leave names an object that is in no file.
+func (e *exporting) leave(cal calendar.Calendar, o calendar.Object, err error) {
+	if errors.Is(err, calendar.ErrNoText) {
+		e.lost++
+	} else {
+		e.unreadable++
+	}
+	e.bar.clear()
+	e.say("%s/%s: %v\n", cal.Address(), shown(string(o.Name)), err)
 }
 
 // chosen are the calendars that are meant.
@@ -176,10 +193,7 @@ func (e *exporting) calendar(ctx context.Context, cal calendar.Calendar) (export
 
 // joined writes a calendar as one file.
 func (e *exporting) joined(ctx context.Context, cal calendar.Calendar, to io.Writer) (int, error) {
-	return e.house.calendars.Backup(ctx, caller(e.who), cal, to, func(o calendar.Object, err error) {
-		e.failed++
-		e.say("%s/%s: %v\n", cal.Address(), shown(string(o.Name)), err)
-	})
+	return e.house.calendars.Backup(ctx, caller(e.who), cal, to, func(o calendar.Object, err error) { e.leave(cal, o, err) })
 }
 
 // calendarFile is the file in a directory of objects that says which calendar it is. Other programs
@@ -243,7 +257,11 @@ func (e *exporting) count(ctx context.Context, cal calendar.Calendar) (n int, er
 
 func (e *exporting) each(ctx context.Context, cal calendar.Calendar, do func(calendar.Object) error) error {
 	for o, err := range e.house.calendars.Objects(ctx, nil, caller(e.who), cal, calendar.ObjectQuery{WithData: true}) {
-		if err == nil {
+		switch {
+		case errors.Is(err, calendar.ErrNoText):
+			e.leave(cal, o, err)
+			continue
+		case err == nil:
 			err = do(o)
 		}
 		if err != nil {
