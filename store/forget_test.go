@@ -127,6 +127,10 @@ func TestRemovedWhileItComesBack(t *testing.T) {
 		if all, err := s.TrashedCalendars(t.Context(), "alice"); err != nil || len(all) > 0 {
 			t.Errorf("a calendar that is being removed is offered: %v, %v", all, err)
 		}
+		used, err := s.Usage(t.Context(), "alice")
+		if all, failed := s.Usages(t.Context()); err != nil || failed != nil || used.Calendars+used.Objects+all["alice"].Calendars > 0 {
+			t.Errorf("a calendar that is being removed counts: %v, %v: %v, %v", used, all, err, failed)
+		}
 		left, err := int64(-1), s.Prune(t.Context(), time.Unix(1, 0))
 		if err == nil {
 			left, err = rowOf(t.Context(), s.reads, scanNumber, `SELECT (SELECT COUNT(*) FROM calendars) + (SELECT COUNT(*) FROM objects)`)

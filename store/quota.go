@@ -7,12 +7,13 @@ import (
 )
 
 const (
-	// selectUsage has a half for each index of calendars.
+	// selectUsage has a half for each index of calendars. What is being removed is nobody's any more.
 	selectUsage = `SELECT COUNT(*), COALESCE(SUM(objects), 0), COALESCE(SUM(bytes), 0) FROM (
 		SELECT objects, bytes FROM calendars WHERE owner_id = $1 AND trashed IS NULL
-		UNION ALL SELECT objects, bytes FROM calendars WHERE owner_id = $1 AND trashed IS NOT NULL) AS c`
+		UNION ALL SELECT objects, bytes FROM calendars WHERE owner_id = $1 AND trashed > ` + leaving + `) AS c`
 
-	selectUsages = `SELECT owner_id, COUNT(*), SUM(objects), SUM(bytes) FROM calendars GROUP BY owner_id`
+	selectUsages = `SELECT owner_id, COUNT(*), SUM(objects), SUM(bytes) FROM calendars
+		WHERE trashed IS NULL OR trashed > ` + leaving + ` GROUP BY owner_id`
 
 	// recount is what the counts are, for anyone who doubts them.
 	recount = `UPDATE calendars SET
