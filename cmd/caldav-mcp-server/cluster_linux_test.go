@@ -30,12 +30,13 @@ const (
 	forgets = 20
 )
 
-// cluster is three Postgres servers that Patroni keeps, by what three etcd agree on, behind an HAProxy that leads to the leader.
+// cluster is three Postgres servers that Patroni keeps, by what three etcd agree on, behind an HAProxy that leads to the leader by one
+// URL and to the standbys by another.
 type cluster struct {
-	dir     string
-	account *syscall.Credential
-	members [members]*member
-	url     string
+	dir              string
+	account          *syscall.Credential
+	members          [members]*member
+	leading, standby string
 }
 
 // member is a Postgres and the Patroni beside it. Others reach its database through followers, and it
@@ -220,26 +221,25 @@ func (c *cluster) startPatroni(t *testing.T, m *member) {
 
 func (c *cluster) startHAProxy(t *testing.T) {
 	t.Helper()
-	port := unusedPort(t)
-	var text strings.Builder
-	fmt.Fprintf(&text, `
+	text := `
 defaults
   mode tcp
   timeout connect 2s
   timeout client 1h
   timeout server 1h
-listen leader
-  bind 127.0.0.1:%d
-  option httpchk OPTIONS /primary
   default-server inter 500ms fall 2 rise 1 on-marked-down shutdown-sessions
-`, port)
-	for _, m := range c.members {
-		fmt.Fprintf(&text, "  server %s 127.0.0.1:%d check port %d\n", m.name, m.port, m.api)
+`
+	for role, at := range map[string]*string{"primary": &c.leading, "replica": &c.standby} {
+		port := unusedPort(t)
+		text += fmt.Sprintf("listen %s\n  bind 127.0.0.1:%d\n  option httpchk OPTIONS /%s\n", role, port, role)
+		for _, m := range c.members {
+			text += fmt.Sprintf("  server %s 127.0.0.1:%d check port %d\n", m.name, m.port, m.api)
+		}
+		address := url.URL{Scheme: "postgres", User: url.UserPassword("postgres", clusterPassword), Host: fmt.Sprint("127.0.0.1:", port), Path: "/postgres", RawQuery: "sslmode=disable"}
+		*at = address.String()
 	}
-	c.write(t, "haproxy.cfg", text.String())
+	c.write(t, "haproxy.cfg", text)
 	c.start(t, "haproxy", "haproxy", "-db", "-f", filepath.Join(c.dir, "haproxy.cfg"))
-	address := url.URL{Scheme: "postgres", User: url.UserPassword("postgres", clusterPassword), Host: fmt.Sprint("127.0.0.1:", port), Path: "/postgres", RawQuery: "sslmode=disable"}
-	c.url = address.String()
 }
 
 // role is what Patroni tells of a member.

@@ -13,7 +13,7 @@ import (
 )
 
 // A leader of a Patroni cluster dies, freezes, is cut off from those it has to agree with, and hands over, under three
-// servers, four writers by both doors and two clients that synchronize. Where it waits for a standby nothing that was
+// servers that ask its standbys long questions, four writers by both doors, two clients that synchronize and one that looks at all there is. Where it waits for a standby nothing that was
 // acknowledged is lost; where it does not, and both standbys are behind, what they had not heard of is, and in either case
 // nobody is told of what is not there.
 func TestCluster(t *testing.T) {
@@ -25,8 +25,9 @@ func TestCluster(t *testing.T) {
 	}
 	t.Run("synchronous", func(t *testing.T) {
 		c := newCluster(t, true)
-		l := newWitness(t, c.url)
-		work := l.begin(t)
+		l := c.newWitness(t)
+		o := newOnlooker(t, l)
+		work, looking := l.begin(t), o.begin(t)
 		for _, end := range []struct {
 			name string
 			of   func(*cluster, *testing.T, *member) (back func())
@@ -40,15 +41,19 @@ func TestCluster(t *testing.T) {
 			t.Logf("%s, %s: %s leads, and writes go on after %v", was.name, end.name, c.leader(t.Context(), was).name, time.Since(began).Round(time.Second))
 			back()
 			c.awaitWhole(t, true)
+			o.await(t)
 		}
 		l.await(t, calm)
 		work()
+		looking()
 		l.judge(t, true)
+		o.judge(t, true)
 	})
 	t.Run("asynchronous", func(t *testing.T) {
 		c := newCluster(t, false)
-		l := newWitness(t, c.url)
-		work := l.begin(t)
+		l := c.newWitness(t)
+		o := newOnlooker(t, l)
+		work, looking := l.begin(t), o.begin(t)
 		l.await(t, calm)
 		was := c.leader(t.Context(), nil)
 		was.followers.turn(true)
@@ -56,9 +61,18 @@ func TestCluster(t *testing.T) {
 		was.signal(syscall.SIGKILL)
 		until(t, "another leads", func() bool { return c.leader(t.Context(), was) != nil })
 		l.await(t, calm)
+		o.await(t)
 		work()
+		looking()
 		l.judge(t, false)
+		o.judge(t, false)
 	})
+}
+
+// newWitness starts servers that ask the standbys long questions.
+func (c *cluster) newWitness(t *testing.T) *witness {
+	t.Helper()
+	return newWitness(t, c.leading, "DATABASE_READ_URL="+c.standby, "METRICS_ADDR=127.0.0.1:0")
 }
 
 // killed ends the leader's Postgres and Patroni at once.

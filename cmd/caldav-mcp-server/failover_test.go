@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -130,14 +131,15 @@ type keptToken struct {
 	etags map[string]string
 }
 
-// newWitness starts servers on a database.
-func newWitness(t *testing.T, url string) *witness {
+// newWitness starts servers on a database, with settings that the last one, which tells the truth, has not.
+func newWitness(t *testing.T, url string, settings ...string) *witness {
 	t.Helper()
 	l := &witness{env: append(on(url), "MCP_CALLS_PER_MINUTE=1000000"), told: map[string]string{}, doubt: map[string]bool{}}
-	first := firstClient(t, serve(t, l.env))
+	env := slices.Concat(l.env, settings)
+	first := firstClient(t, serve(t, env))
 	l.clients = append(l.clients, first)
 	for len(l.clients) < servers {
-		l.clients = append(l.clients, first.at(serve(t, l.env)))
+		l.clients = append(l.clients, first.at(serve(t, env)))
 	}
 	return l
 }
