@@ -86,6 +86,10 @@ class Machine:
     def path(self, inside):
         return self.root + inside
 
+    def seen(self, inside):
+        """A path as the machine's own processes have it, with what is mounted there."""
+        return f"/proc/{self.first}/root{inside}"
+
     def read(self, inside):
         with open(self.path(inside), encoding="utf-8") as f:
             return f.read()
