@@ -162,8 +162,9 @@ func TestAFollowedNoteStaysAsItsAppMadeIt(t *testing.T) {
 		takes("https://school.example/none.ics")
 		round(0)
 		rests := account()
+		began := rests
 		rests.Status, rests.Due = calendar.AccountPaused, h.Now().Add(24*time.Hour)
-		if err := h.Store.SetAccount(ctx, rests); err != nil {
+		if _, err := h.Store.SetAccountState(ctx, rests, began); err != nil {
 			t.Fatal(err)
 		}
 		takes("https://school.example/two.ics")

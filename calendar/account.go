@@ -47,6 +47,12 @@ type Account struct {
 	Checked, Listed, Due time.Time
 }
 
+// AccountEdit is what an owner does about an account. What is zero stays as it is.
+type AccountEdit struct {
+	Name, Scopes string
+	Every        time.Duration
+}
+
 // Mirror is a calendar here that shows one of an account.
 type Mirror struct {
 	Calendar CalendarID
@@ -100,14 +106,16 @@ type Accounts interface {
 	// DueAccounts returns accounts that are to be looked at by now: one of each user before anybody's second, the earliest first,
 	// and none of users who are disabled.
 	DueAccounts(ctx context.Context, now time.Time, most int) ([]Account, error)
-	// SetAccount writes what the owner of an account has done about it: all but its secret and whose it is. NotFound when it is gone.
-	SetAccount(ctx context.Context, a Account) error
+	// SetAccount writes what the owner of an account has done about it, as far as that is set. Nothing is held against it any more, it
+	// is looked at next at a time, and its calendars are listed anew. NotFound when it is gone.
+	SetAccount(ctx context.Context, id AccountID, e AccountEdit, due time.Time) error
 	// DueAccount has an account looked at next at a time, and returns it as it then is. NotFound when it is gone.
 	DueAccount(ctx context.Context, id AccountID, due time.Time) (Account, error)
-	// SetAccountState writes what a look has found, which began when the account was due at a time: its Status, Error, Failures,
-	// Failing, Checked, Listed and Due, and tells whether it did. Where somebody has it due at another time since, it stays so if that is earlier, and
-	// a look that failed counts for nothing: it was one at what the account was.
-	SetAccountState(ctx context.Context, a Account, began time.Time) (kept bool, err error)
+	// SetAccountState writes what a look has found, with which the account was another one as it began: its Status, Error, Failures,
+	// Failing, Checked, Listed and Due, and tells whether it did. Where somebody has it due at another time since, it stays so if that is
+	// earlier. A look that failed counts for nothing if its owner has done something about the account since, see SetAccount: it was one at
+	// what the account was.
+	SetAccountState(ctx context.Context, a, began Account) (kept bool, err error)
 	// SealAccount writes an account's Secret with its Key, and its Address; Stale when the secret is not the one that it was before.
 	SealAccount(ctx context.Context, a Account, before []byte) error
 	// DeleteAccount forgets an account and its mirrors. The calendars stay, and are from then on like any other.

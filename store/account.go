@@ -67,11 +67,10 @@ func (s *Store) DueAccounts(ctx context.Context, now time.Time, most int) ([]cal
 }
 
 // SetAccount implements [calendar.Accounts].
-func (s *Store) SetAccount(ctx context.Context, a calendar.Account) error {
-	return expectRow(s.write(ctx, `UPDATE linked_accounts SET name = $2, address = $3, subject = $4, scopes = $5, every = $6, status = $7, error = $8,
-			failures = $9, failing = $10, checked = $11, listed = $12, due = $13 WHERE id = $1`,
-		a.ID, a.Name, a.Address, a.Subject, a.Scopes, int64(a.Every/time.Second), a.Status, a.Error, a.Failures,
-		unlessZero(a.Failing), unlessZero(a.Checked), unlessZero(a.Listed), a.Due.Unix()))
+func (s *Store) SetAccount(ctx context.Context, id calendar.AccountID, e calendar.AccountEdit, due time.Time) error {
+	return expectRow(s.write(ctx, `UPDATE linked_accounts SET name = COALESCE(NULLIF($2, ''), name), scopes = COALESCE(NULLIF($3, ''), scopes),
+			every = COALESCE(NULLIF($4, 0), every), status = $5, error = '', failures = 0, failing = NULL, listed = NULL, due = $6 WHERE id = $1`,
+		id, e.Name, e.Scopes, int64(e.Every/time.Second), calendar.AccountGood, due.Unix()))
 }
 
 // DueAccount implements [calendar.Accounts].
@@ -83,12 +82,14 @@ func (s *Store) DueAccount(ctx context.Context, id calendar.AccountID, due time.
 	return a, err
 }
 
-// SetAccountState implements [calendar.Accounts].
-func (s *Store) SetAccountState(ctx context.Context, a calendar.Account, began time.Time) (kept bool, err error) {
-	changed, err := s.write(ctx, `UPDATE linked_accounts SET status = $2, error = $3, failures = $4, failing = $5, checked = $6, listed = $7,
+// SetAccountState implements [calendar.Accounts]. What an owner does leaves the account unlisted; who is in a hurry changes but when it is due.
+func (s *Store) SetAccountState(ctx context.Context, a, began calendar.Account) (kept bool, err error) {
+	changed, err := s.write(ctx, `UPDATE linked_accounts SET status = $2, error = $3, failures = $4, failing = $5, checked = $6,
+			listed = CASE WHEN due = $9 OR listed = $10 THEN $7 ELSE listed END,
 			due = CASE WHEN due = $9 OR due > $8 THEN $8 ELSE due END
-		WHERE id = $1 AND (due = $9 OR $10)`,
-		a.ID, a.Status, a.Error, a.Failures, unlessZero(a.Failing), unlessZero(a.Checked), unlessZero(a.Listed), a.Due.Unix(), began.Unix(), a.Failures == 0)
+		WHERE id = $1 AND (due = $9 OR listed = $10 OR $11)`,
+		a.ID, a.Status, a.Error, a.Failures, unlessZero(a.Failing), unlessZero(a.Checked), unlessZero(a.Listed), a.Due.Unix(), began.Due.Unix(),
+		unlessZero(began.Listed), a.Failures == 0)
 	return changed == 1, err
 }
 

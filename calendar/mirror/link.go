@@ -145,12 +145,16 @@ func (m *Mirror) first(ctx context.Context, c calendar.Caller, a calendar.Accoun
 	}
 	if p.Feed && n.Name == "" && remotes[0].Name != "" {
 		a.Name = remotes[0].Name
+		if err := m.Store.SetAccount(ctx, a.ID, calendar.AccountEdit{Name: a.Name}, a.Due); err != nil {
+			return calendar.Arrived{}, err
+		}
 	}
 	for _, r := range remotes[:min(len(remotes), calendarsMost)] {
 		if err := m.place(within, c, a, r, n.note); err != nil {
 			return calendar.Arrived{}, err
 		}
 	}
+	began := a
 	a.Listed = m.Now()
 	all, err := m.visitAll(within, source, a)
 	if err != nil && ctx.Err() == nil && within.Err() != nil {
@@ -165,7 +169,8 @@ func (m *Mirror) first(ctx context.Context, c calendar.Caller, a calendar.Accoun
 	if within.Err() != nil {
 		a.Due = due
 	}
-	return all.Arrived, m.Store.SetAccount(ctx, a)
+	_, err = m.Store.SetAccountState(ctx, a, began)
+	return all.Arrived, err
 }
 
 // show makes a calendar that mirrors a remote one.
@@ -191,8 +196,11 @@ func nameOf(name string) string {
 	return strings.ToValidUTF8(name[:min(len(name), calendar.MaxNameLength)], "")
 }
 
-// discover makes calendars for what is new in an account. One whose mirror is in the trash is not wanted.
-func (m *Mirror) discover(ctx context.Context, source Source, a calendar.Account) error {
+// discover makes calendars for what is new in an account; a feed is one and stays it. One whose mirror is in the trash is not wanted.
+func (m *Mirror) discover(ctx context.Context, source Source, a calendar.Account, p Provider) error {
+	if p.Feed {
+		return nil
+	}
 	remotes, err := source.Calendars(ctx)
 	if err != nil {
 		return err

@@ -21,9 +21,10 @@ func (m *Mirror) linkMail(ctx context.Context, c calendar.Caller, a calendar.Acc
 	if err != nil {
 		return Linked{}, none, errors.Join(asked(err, a.Address), m.Store.DeleteAccount(context.WithoutCancel(ctx), a.ID))
 	}
+	began := a
 	a.Listed = m.Now()
 	m.plan(&a, p, 0, nil)
-	if err := m.Store.SetAccount(ctx, a); err != nil {
+	if _, err := m.Store.SetAccountState(ctx, a, began); err != nil {
 		return Linked{}, none, err
 	}
 	all, err := m.Store.Accounts(ctx, c.User.ID)
@@ -85,11 +86,11 @@ func (m *Mirror) Lapse(ctx context.Context, a calendar.Account, err error) error
 		}
 		return failed
 	}
+	began := a
 	a.Status, a.Error, a.Failures = calendar.AccountSignIn, Told(err), a.Failures+1
 	if a.Failing.IsZero() {
 		a.Failing = m.Now()
 	}
-	began := a.Due
 	a.Due = m.Now().Add(24 * time.Hour)
 	m.Logger.InfoContext(ctx, "a linked account failed", "account", a.ID, "provider", a.Provider, "status", a.Status, "failures", a.Failures, "error", forLog(err))
 	_, err = m.Store.SetAccountState(ctx, a, began)

@@ -177,8 +177,7 @@ func (m *Mirror) renoted(ctx context.Context, cal calendar.Calendar) error {
 	if s, err := m.unseal(a); err != nil || sameFeed(s.URL, url) {
 		return err
 	}
-	m.anew(&a)
-	return m.Store.SetAccount(ctx, a)
+	return m.Store.SetAccount(ctx, a.ID, calendar.AccountEdit{}, m.Now())
 }
 
 // notTwice refuses an account whose feed its owner follows already by another one. What cannot be opened any more, or lies in the

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"strings"
-	"time"
 
 	"caldav-mcp-server/calendar"
 )
@@ -56,14 +55,7 @@ func (m *Mirror) renew(ctx context.Context, c calendar.Caller, a calendar.Accoun
 	if err := m.keepGiven(ctx, &a, secret); err != nil {
 		return Linked{}, none, err
 	}
-	m.anew(&a)
-	if n.Scopes != "" {
-		a.Scopes = n.Scopes
-	}
-	if n.Every > 0 {
-		a.Every = n.Every
-	}
-	if err := m.Store.SetAccount(ctx, a); err != nil {
+	if err := m.Store.SetAccount(ctx, a.ID, calendar.AccountEdit{Scopes: n.Scopes, Every: n.Every}, m.Now()); err != nil {
 		return Linked{}, none, err
 	}
 	arrived, err := m.visit(ctx, a, true)
@@ -72,11 +64,6 @@ func (m *Mirror) renew(ctx context.Context, c calendar.Caller, a calendar.Accoun
 	}
 	all, err := m.linked(ctx, c, a.ID)
 	return all, arrived, err
-}
-
-// anew is an account about which its owner has done something: it is looked at at once, and nothing is held against it.
-func (m *Mirror) anew(a *calendar.Account) {
-	a.Status, a.Error, a.Failures, a.Failing, a.Due = calendar.AccountGood, "", 0, time.Time{}, m.Now()
 }
 
 // keepGiven keeps what the owner gave, whoever renews what was there before.

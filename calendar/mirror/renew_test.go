@@ -165,20 +165,62 @@ func TestALookWritesWhatItHasFound(t *testing.T) {
 			h.Pass(time.Hour)
 			want, err := h.Store.Account(h.ctx, h.linked.ID)
 			h.must(err)
-			want.Name, want.Every, want.Scopes, want.Due = want.Name+" anew", 6*time.Hour, "all", h.Now().Add(time.Second)
-			h.provided = func(mirror.Opening) (mirror.Source, error) {
-				return meddling{h.model, func() { h.must(h.Store.SetAccount(h.ctx, want)) }, failed}, nil
+			want.Name, want.Every, want.Scopes, want.Due, want.Listed = want.Name+" anew", 6*time.Hour, "all", h.Now().Add(time.Second), time.Time{}
+			meanwhile := func() {
+				h.must(h.Store.SetAccount(h.ctx, want.ID, calendar.AccountEdit{Name: want.Name, Every: want.Every, Scopes: want.Scopes}, want.Due))
 			}
+			h.provided = func(mirror.Opening) (mirror.Source, error) { return meddling{h.model, meanwhile, failed}, nil }
 			h.open()
 			_ = h.refresh()
 			got, err := h.Store.Account(h.ctx, h.linked.ID)
 			h.must(err)
 			if failed == nil {
-				want.Checked, want.Listed = h.Now(), h.Now()
+				want.Checked = h.Now()
 			}
 			if diff := cmp.Diff(want, got); diff != "" {
 				h.t.Errorf("after a look that ended with %v (-want +got):\n%s", failed, diff)
 			}
 		}
 	})
+}
+
+// A look that fails counts, also where a change that nobody could write there has it looked at soon.
+func TestALookThatFailsCountsInAHurry(t *testing.T) {
+	t.Parallel()
+	each(t, func(h *house) {
+		cal := h.link()
+		put := func() {
+			_, err := h.Put(h.ctx, h.alice, cal, calendar.Draft{Name: "a.ics", Data: []byte(event("a", "x"))})
+			if calendar.ReasonOf(err) != calendar.Unavailable {
+				h.t.Errorf("a change that may have been made there: %v", err)
+			}
+		}
+		h.Pass(time.Hour)
+		h.provided = func(mirror.Opening) (mirror.Source, error) { return &torn{model: h.model, meanwhile: put}, nil }
+		h.open()
+		_ = h.refresh()
+		got, err := h.Store.Account(h.ctx, h.linked.ID)
+		h.must(err)
+		if got.Failures != 1 || got.Status != calendar.AccountFailed || got.Due.After(h.Now()) {
+			h.t.Errorf("it failed %d times, is %q, and due at %s", got.Failures, got.Status, got.Due)
+		}
+	})
+}
+
+// torn is a source that lists its calendars no more, and answers no change.
+type torn struct {
+	*model
+	meanwhile func()
+}
+
+func (s *torn) Calendars(context.Context) ([]mirror.Remote, error) {
+	if do := s.meanwhile; do != nil {
+		s.meanwhile = nil
+		do()
+	}
+	return nil, &mirror.Later{Why: "away"}
+}
+
+func (s *torn) Put(context.Context, string, mirror.Object) (mirror.Object, error) {
+	return mirror.Object{}, &mirror.Later{Why: "away", Unknown: true}
 }

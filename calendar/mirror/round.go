@@ -96,11 +96,11 @@ func (m *Mirror) visitOnce(ctx context.Context, a calendar.Account, list bool) (
 	}
 	defer leave()
 	// As it is by now: others waited before it. Should the process not live to write down what comes of it, it is not the first again.
-	begun := m.Now().Add(firstPause)
-	a, err = m.Store.DueAccount(ctx, a.ID, begun)
+	a, err = m.Store.DueAccount(ctx, a.ID, m.Now().Add(firstPause))
 	if err != nil {
 		return all.Arrived, err
 	}
+	began := a
 	if list && a.Status == calendar.AccountPaused {
 		a.Failing = time.Time{} // its owner asks again, and it has as long again
 	}
@@ -109,8 +109,8 @@ func (m *Mirror) visitOnce(ctx context.Context, a calendar.Account, list bool) (
 	a, err = m.followNoted(ctx, a)
 	source, provider, opened := m.open(a)
 	err = cmp.Or(err, opened)
-	if err == nil && !provider.Feed && (list || m.Now().Sub(a.Listed) > listEvery) {
-		if err = m.discover(within, source, a); err == nil {
+	if err == nil && (list || m.Now().Sub(a.Listed) > listEvery) {
+		if err = m.discover(within, source, a, provider); err == nil {
 			a.Listed = m.Now()
 		}
 	}
@@ -134,7 +134,7 @@ func (m *Mirror) visitOnce(ctx context.Context, a calendar.Account, list bool) (
 	if err != nil {
 		m.Logger.InfoContext(ctx, "a linked account failed", "account", a.ID, "provider", a.Provider, "status", a.Status, "failures", a.Failures, "error", forLog(err))
 	}
-	if _, failed := m.Store.SetAccountState(ctx, a, begun); failed != nil {
+	if _, failed := m.Store.SetAccountState(ctx, a, began); failed != nil {
 		return all.Arrived, failed
 	}
 	return all.Arrived, err

@@ -227,8 +227,10 @@ func TestAPausedAccountIsAskedAgain(t *testing.T) {
 	p.link()
 	a, err := p.store.Store.Account(p.ctx, p.linked.ID)
 	p.must(err)
+	began := a
 	a.Status, a.Failing = calendar.AccountPaused, p.store.Now().Add(-40*24*time.Hour)
-	p.must(p.store.Store.SetAccount(p.ctx, a))
+	_, err = p.store.Store.SetAccountState(p.ctx, a, began)
+	p.must(err)
 	p.web.Close()
 	if _, err := p.here.Mirrors.Refresh(p.ctx, p.bob, p.linked.ID); calendar.ReasonOf(err) != calendar.Unavailable {
 		t.Errorf("the other server is away: %v", err)

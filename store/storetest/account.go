@@ -42,6 +42,16 @@ func (b *bundle) account(owner calendar.User, provider string) calendar.Account 
 	return a
 }
 
+// set writes how an account stands, as a look does that nobody was in the way of.
+func (b *bundle) set(a calendar.Account) {
+	b.Helper()
+	began, err := b.Account(b.Context(), a.ID)
+	b.must(err)
+	kept, err := b.SetAccountState(b.Context(), a, began)
+	b.must(err)
+	same(b, "kept", kept, true)
+}
+
 // mirror makes a calendar that mirrors one of an account.
 func (b *bundle) mirror(owner calendar.User, a calendar.Account) calendar.Calendar {
 	b.Helper()
@@ -56,13 +66,18 @@ func accountComesBack(b *bundle) {
 	ann := b.user("ann")
 	want := b.account(ann, "caldav")
 	gives(b, "account", want)(b.Account(b.Context(), want.ID))
-	want.Name, want.Status, want.Error, want.Failures, want.Failing = "another", calendar.AccountFailed, "away", 3, b.now()
+	want.Status, want.Error, want.Failures, want.Failing = calendar.AccountFailed, "away", 3, b.now()
 	want.Checked, want.Listed, want.Due = b.now().Add(time.Second), b.now().Add(time.Minute), b.now().Add(time.Hour)
-	b.must(b.SetAccount(b.Context(), want))
+	b.set(want)
 	gives(b, "accounts", []calendar.Account{want})(b.Accounts(b.Context(), ann.ID))
 	b.refuses(calendar.NotFound, "")(b.Account(b.Context(), "unknown"))
-	want.ID = "unknown"
-	b.refused(b.SetAccount(b.Context(), want), calendar.NotFound, "")
+	want.Status, want.Error, want.Failures, want.Failing, want.Listed, want.Due = calendar.AccountGood, "", 0, time.Time{}, time.Time{}, b.now()
+	b.must(b.SetAccount(b.Context(), want.ID, calendar.AccountEdit{}, want.Due))
+	gives(b, "what its owner asks anew", want)(b.Account(b.Context(), want.ID))
+	want.Name, want.Scopes, want.Every = "another", "write", time.Minute
+	b.must(b.SetAccount(b.Context(), want.ID, calendar.AccountEdit{Name: want.Name, Scopes: want.Scopes, Every: want.Every}, want.Due))
+	gives(b, "what its owner changed", want)(b.Account(b.Context(), want.ID))
+	b.refused(b.SetAccount(b.Context(), "unknown", calendar.AccountEdit{}, want.Due), calendar.NotFound, "")
 	want.ID, want.Owner = "nobody's", "nobody"
 	b.refused(b.InsertAccount(b.Context(), want, 100), calendar.NotFound, "")
 }
@@ -85,7 +100,7 @@ func accountsAreDue(b *bundle) {
 	late, soon, asleep := b.account(ann, "ics"), b.account(ann, "ics"), b.account(ann, "ics")
 	late.Due, soon.Due, asleep.Status = b.now().Add(time.Hour), b.now().Add(-time.Second), calendar.AccountSignIn
 	for _, a := range []calendar.Account{late, soon, asleep} {
-		b.must(b.SetAccount(b.Context(), a))
+		b.set(a)
 	}
 	gives(b, "due", []calendar.Account{soon})(b.DueAccounts(b.Context(), b.now(), 10))
 	gives(b, "the first that is due later", []calendar.Account{soon})(b.DueAccounts(b.Context(), b.now().Add(time.Hour), 1))
@@ -93,7 +108,7 @@ func accountsAreDue(b *bundle) {
 	bob := b.user("bob")
 	his := b.account(bob, "ics")
 	his.Due = b.now().Add(time.Hour)
-	b.must(b.SetAccount(b.Context(), his))
+	b.set(his)
 	gives(b, "by turns", []calendar.Account{soon, his, late})(b.DueAccounts(b.Context(), b.now().Add(time.Hour), 10))
 	b.must(b.ChangeUser(b.Context(), bob.ID, auth.UserEdit{Disabled: new(true)}))
 	gives(b, "without who is disabled", []calendar.Account{soon, late})(b.DueAccounts(b.Context(), b.now().Add(time.Hour), 10))
@@ -117,7 +132,9 @@ func accountIsSealed(b *bundle) {
 // accountStateIsNarrow: a look writes what it has found, and nothing that the owner has done meanwhile.
 func accountStateIsNarrow(b *bundle) {
 	a := b.account(b.user("ann"), "ics")
-	began, soon, late := b.now().Add(time.Minute), b.now().Add(time.Second), b.now().Add(time.Hour)
+	a.Due, a.Listed = b.now().Add(time.Minute), b.now().Add(-time.Minute)
+	b.set(a)
+	began, soon, late := a, b.now().Add(time.Second), b.now().Add(time.Hour)
 	state := func(what string, change func(*calendar.Account), want bool) {
 		b.Helper()
 		found := a
@@ -130,19 +147,24 @@ func accountStateIsNarrow(b *bundle) {
 	failed := func(f *calendar.Account) {
 		f.Status, f.Error, f.Failures, f.Failing, f.Due = calendar.AccountFailed, "away", 2, b.now(), late
 	}
-	a.Due = began
-	gives(b, "an account that is looked at", a)(b.DueAccount(b.Context(), a.ID, began))
+	gives(b, "an account that is looked at", a)(b.DueAccount(b.Context(), a.ID, began.Due))
 	a.Status, a.Error, a.Failures, a.Failing, a.Due = calendar.AccountFailed, "away", 2, b.now(), late
 	state("a look that failed", failed, true)
 	gives(b, "what it has found", a)(b.Account(b.Context(), a.ID))
-	// Its owner is in a hurry meanwhile.
-	a.Status, a.Error, a.Failures, a.Failing, a.Due = calendar.AccountGood, "", 0, time.Time{}, soon
-	b.must(b.SetAccount(b.Context(), a))
+	// Somebody is in a hurry meanwhile.
+	a.Due = soon
+	gives(b, "an account that is due", a)(b.DueAccount(b.Context(), a.ID, soon))
+	a.Failures = 3
+	state("one that fails as well", func(f *calendar.Account) { failed(f); f.Failures = 3 }, true)
+	gives(b, "what it has found, due as it was", a)(b.Account(b.Context(), a.ID))
+	// Its owner does something about it meanwhile.
+	a.Status, a.Error, a.Failures, a.Failing, a.Listed = calendar.AccountGood, "", 0, time.Time{}, time.Time{}
+	b.must(b.SetAccount(b.Context(), a.ID, calendar.AccountEdit{}, soon))
 	state("another that failed", failed, false)
 	gives(b, "what the owner did", a)(b.Account(b.Context(), a.ID))
-	a.Checked, a.Listed = b.now(), b.now().Add(-time.Second)
-	state("one that did not", func(f *calendar.Account) { f.Checked, f.Listed, f.Due = a.Checked, a.Listed, late }, true)
-	gives(b, "what it has found", a)(b.Account(b.Context(), a.ID))
+	a.Checked = b.now()
+	state("one that did not", func(f *calendar.Account) { f.Checked, f.Listed, f.Due = a.Checked, b.now(), late }, true)
+	gives(b, "what it has found, and is listed anew", a)(b.Account(b.Context(), a.ID))
 	b.refuses(calendar.NotFound, "")(b.DueAccount(b.Context(), "unknown", soon))
 	a.ID = "unknown"
 	state("one that is gone", failed, false)
