@@ -19,15 +19,16 @@ const (
 	holdAsk = 100 * time.Millisecond
 )
 
-// hold takes a calendar, so that nobody else writes to it, at its source or here, or takes over what is new there. It
-// waits for as long as the context lets it. The context that it returns ends when the calendar may be another process's.
-func (m *Mirror) hold(ctx context.Context, id calendar.CalendarID) (context.Context, *lease, error) {
+// hold takes a calendar, by the name of its lease, so that nobody else writes to it, at its source or here, or takes over what is new
+// there; or what a user follows. It waits for as long as the context lets it. The context that it returns ends when it may be another
+// process's.
+func (m *Mirror) hold(ctx context.Context, name string) (context.Context, *lease, error) {
 	mine := make(chan struct{})
 	for {
 		m.mu.Lock()
-		theirs := m.held[id]
+		theirs := m.held[name]
 		if theirs == nil {
-			m.held[id] = mine
+			m.held[name] = mine
 		}
 		m.mu.Unlock()
 		if theirs == nil {
@@ -41,11 +42,11 @@ func (m *Mirror) hold(ctx context.Context, id calendar.CalendarID) (context.Cont
 	}
 	free := func() {
 		m.mu.Lock()
-		delete(m.held, id)
+		delete(m.held, name)
 		m.mu.Unlock()
 		close(mine)
 	}
-	l := &lease{Mirror: m, Fence: calendar.Fence{Lease: leaseOf(id), Holder: m.nextHolder()}}
+	l := &lease{Mirror: m, Fence: calendar.Fence{Lease: name, Holder: m.nextHolder()}}
 	for {
 		ok, err := l.said(func(now time.Time) (bool, error) { return m.Store.Lease(ctx, l.Lease, l.Holder, now, now.Add(holdFor)) })
 		if err != nil {
@@ -82,6 +83,9 @@ type lease struct {
 func (m *Mirror) nextHolder() string { return fmt.Sprint(m.holder(), " ", m.holds.Add(1)) }
 
 func leaseOf(id calendar.CalendarID) string { return "mirror " + string(id) }
+
+// feedsOf is the lease of whoever has a user follow one more feed.
+func feedsOf(owner calendar.UserID) string { return "feeds " + string(owner) }
 
 // said notes when the store was told of the lease.
 func (l *lease) said(ask func(now time.Time) (bool, error)) (ok bool, err error) {
@@ -165,7 +169,7 @@ type grip []*lease
 func (m *Mirror) holdAll(ctx context.Context, ids ...calendar.CalendarID) (held context.Context, g grip, err error) {
 	held = ctx
 	for _, id := range slices.Compact(slices.Sorted(slices.Values(ids))) {
-		inner, l, err := m.hold(held, id)
+		inner, l, err := m.hold(held, leaseOf(id))
 		if err != nil {
 			err = g.why(held, err)
 			g.release(ctx)

@@ -93,11 +93,6 @@ func (m *Mirror) Link(ctx context.Context, c calendar.Caller, n NewAccount) (Lin
 	if known.ID != "" {
 		return m.renew(ctx, c, known, p, n)
 	}
-	if p.Feed {
-		if err := m.notTwice(ctx, a, n.Secret); err != nil {
-			return Linked{}, none, err
-		}
-	}
 	if n.note == "" {
 		if n.note, err = m.noteOf(ctx, c, p, n.Secret); err != nil {
 			return Linked{}, none, err
@@ -106,7 +101,7 @@ func (m *Mirror) Link(ctx context.Context, c calendar.Caller, n NewAccount) (Lin
 	if a.Secret, a.Key, err = m.seal(a, n.Secret); err != nil {
 		return Linked{}, none, err
 	}
-	if err := m.Store.InsertAccount(ctx, a, accountsMost); err != nil {
+	if err := m.insert(ctx, a, p, n.Secret); err != nil {
 		return Linked{}, none, err
 	}
 	if p.Mail {
@@ -118,6 +113,14 @@ func (m *Mirror) Link(ctx context.Context, c calendar.Caller, n NewAccount) (Lin
 	}
 	all, err := m.linked(ctx, c, a.ID)
 	return all, arrived, err
+}
+
+// insert keeps a new account; of two feeds at one address that come at once it refuses one.
+func (m *Mirror) insert(ctx context.Context, a calendar.Account, p Provider, s Secret) error {
+	if !p.Feed {
+		return m.Store.InsertAccount(ctx, a, accountsMost)
+	}
+	return m.once(ctx, a, s, func(held context.Context) error { return m.Store.InsertAccount(held, a, accountsMost) })
 }
 
 // first makes the calendars of a new account, and fills them.

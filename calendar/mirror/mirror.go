@@ -90,8 +90,8 @@ type Mirror struct {
 	holder func() string
 	holds  atomic.Int64
 	mu     sync.Mutex
-	// held are the calendars that this process is at, see hold.
-	held map[calendar.CalendarID]chan struct{}
+	// held are the names of the leases that this process has of what it is at, see hold.
+	held map[string]chan struct{}
 	// visiting counts, by user, the accounts that this process speaks to, see enter.
 	visiting map[calendar.UserID]int
 }
@@ -102,7 +102,7 @@ func New(c Config) *Mirror {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}
 	c.Task = c.Task.OrNone()
-	return &Mirror{Config: c, holder: sync.OnceValue(c.NewID), held: map[calendar.CalendarID]chan struct{}{}, visiting: map[calendar.UserID]int{}}
+	return &Mirror{Config: c, holder: sync.OnceValue(c.NewID), held: map[string]chan struct{}{}, visiting: map[calendar.UserID]int{}}
 }
 
 // Serve gives it the ledger, which has the Mirror in turn.

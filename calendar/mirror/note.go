@@ -109,8 +109,13 @@ func plainFeed(url string) string {
 	if scheme = strings.ToLower(scheme); scheme == "webcal" || scheme == "webcals" {
 		scheme = "https"
 	}
-	host, path, _ := strings.Cut(rest, "/")
-	return scheme + "://" + strings.ToLower(host) + "/" + path
+	end := strings.IndexAny(rest+"/", "/?#")
+	at := strings.LastIndex(rest[:end], "@") + 1 // before it stands who asks, in their own case
+	host, path := strings.ToLower(rest[at:end]), rest[end:]
+	if !strings.HasPrefix(path, "/") {
+		path = "/" + path
+	}
+	return scheme + "://" + rest[:at] + host + path
 }
 
 // place shows a remote calendar in a subscription, or in a calendar of its own.
@@ -145,11 +150,9 @@ func (m *Mirror) followNoted(ctx context.Context, a calendar.Account) (calendar.
 	if err != nil || sameFeed(s.URL, url) {
 		return a, err
 	}
-	if err := m.notTwice(ctx, a, Secret{URL: url}); err != nil {
-		return a, err
-	}
 	a.Address = m.Providers[noteProvider].Address(Secret{URL: url})
-	err = m.keep(ctx, &a, Secret{URL: url, Agreed: m.Now()})
+	next := Secret{URL: url, Agreed: m.Now()}
+	err = m.once(ctx, a, next, func(held context.Context) error { return m.keep(held, &a, next) })
 	return a, err
 }
 
@@ -180,6 +183,19 @@ func (m *Mirror) renoted(ctx context.Context, cal calendar.Calendar) error {
 	return m.Store.SetAccount(ctx, a.ID, calendar.AccountEdit{}, m.Now())
 }
 
+// once has an account follow a feed, unless its owner follows that already, while nobody else has them follow one.
+func (m *Mirror) once(ctx context.Context, a calendar.Account, s Secret, follow func(held context.Context) error) error {
+	held, l, err := m.hold(ctx, feedsOf(a.Owner))
+	if err != nil {
+		return err
+	}
+	defer l.release(ctx)
+	if err := m.notTwice(held, a, s); err != nil {
+		return err
+	}
+	return follow(held)
+}
+
 // notTwice refuses an account whose feed its owner follows already by another one. What cannot be opened any more, or lies in the
 // trash, is in nobody's way.
 func (m *Mirror) notTwice(ctx context.Context, a calendar.Account, s Secret) error {
@@ -194,6 +210,9 @@ func (m *Mirror) notTwice(ctx context.Context, a calendar.Account, s Secret) err
 		known, err := m.unseal(other)
 		if err != nil || !sameFeed(known.URL, s.URL) || known.Username != s.Username {
 			continue
+		}
+		if other.Listed.IsZero() && m.Now().Sub(other.Created) < firstLook {
+			return calendar.Errorf(calendar.Exists, "", "this feed is being linked at this moment").Advising("list the linked accounts")
 		}
 		mirrors, err := m.Store.Mirrors(ctx, other.ID)
 		if err != nil {

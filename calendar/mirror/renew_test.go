@@ -2,6 +2,8 @@ package mirror_test
 
 import (
 	"context"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -10,6 +12,7 @@ import (
 	"caldav-mcp-server/auth/vault"
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/calendar/mirror"
+	"caldav-mcp-server/calendar/service"
 )
 
 // What a calendar is called there, and whether it takes changes, is seen here; a name that its owner gave it here stays.
@@ -223,4 +226,55 @@ func (s *torn) Calendars(context.Context) ([]mirror.Remote, error) {
 
 func (s *torn) Put(context.Context, string, mirror.Object) (mirror.Object, error) {
 	return mirror.Object{}, &mirror.Later{Why: "away", Unknown: true}
+}
+
+// Of one feed that a user follows twice at the same moment, one is refused, whichever process is asked; also while the first look at it lasts.
+func TestAFeedIsFollowedOnceAtATime(t *testing.T) {
+	t.Parallel()
+	each(t, func(h *house) {
+		meanwhile := func() {}
+		feeds := h.model.provider()
+		feeds.Feed, feeds.Open = true, func(mirror.Opening) (mirror.Source, error) {
+			return meddling{h.model, func() { meanwhile() }, nil}, nil
+		}
+		process := func() *service.Service {
+			c := h.Middle()
+			c.Providers, c.Sealer = map[string]mirror.Provider{"model": feeds}, h.keys
+			return service.New(c)
+		}
+		follow := func(s *service.Service, url string) error {
+			_, _, err := s.Mirrors.Link(h.ctx, h.alice, mirror.NewAccount{Provider: "model", Name: url, Secret: mirror.Secret{URL: url}})
+			return err
+		}
+		one, other := process(), process()
+		var all sync.WaitGroup
+		var followed, refused atomic.Int32
+		for i := range 6 {
+			all.Go(func() {
+				switch err := follow([]*service.Service{one, other}[i%2], "https://school.example/a"); {
+				case err == nil:
+					followed.Add(1)
+				case calendar.ReasonOf(err) == calendar.Exists:
+					refused.Add(1)
+				default:
+					h.t.Error(err)
+				}
+			})
+		}
+		all.Wait()
+		if followed.Load() != 1 || refused.Load() != 5 {
+			h.t.Errorf("%d follow it, and %d were refused", followed.Load(), refused.Load())
+		}
+		asked := false
+		meanwhile = func() {
+			if asked {
+				return
+			}
+			asked = true
+			if err := follow(other, "https://SCHOOL.example/b"); calendar.ReasonOf(err) != calendar.Exists {
+				h.t.Errorf("during the first look: %v", err)
+			}
+		}
+		h.must(follow(one, "https://school.example/b"))
+	})
 }
