@@ -35,14 +35,18 @@ func (b *batch) send(ctx context.Context, e *engine, own []pending) (pgx.BatchRe
 	return sendOn(ctx, b.conn, own), nil
 }
 
-// withdraw takes back what the writer before has written, where the database refused it: that writer alone hears of it.
+// withdraw takes back what the writer before has written, where the database refused it: that writer alone hears of it. What failed on
+// this side is nobody's fault, and all who have written begin anew.
 func (b *batch) withdraw(ctx context.Context, by *part, refused error) error {
 	b.lost = true
 	if b.conn.IsClosed() {
 		return refused // the connection is gone, and with it what all have written
 	}
+	if b.conn.PgConn().TxStatus() != 'E' {
+		return errLost
+	}
 	by.kept, by.refused = false, refused
-	if by.first || b.conn.PgConn().TxStatus() != 'E' {
+	if by.first {
 		return errLost
 	}
 	// Of what came behind it in the same round trip the database has done nothing.

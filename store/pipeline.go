@@ -42,6 +42,9 @@ type pending struct {
 	settle settler
 }
 
+// judged tells that the statement fails where it changes no row.
+func (s pending) judged() bool { return s.settle(0, nil) != nil }
+
 // beginPipeline makes what runs work in a transaction on a connection of the pool, which it takes with the first statement.
 func beginPipeline(db *sql.DB, e *engine, timeout time.Duration) func(context.Context, func(session) error) error {
 	calendars := &gates{all: map[calendar.CalendarID]*gate{}, end: e.commitShared(timeout)}
@@ -284,15 +287,16 @@ func (p *pipeline) commit(ctx context.Context) error {
 // errUnheeded is a change that goes on after the database refused a part of it. Its COMMIT would be answered by a rollback that is no error.
 var errUnheeded = errors.New("the database refused a part of the transaction, and nobody heeded it")
 
-// handOn leaves what was written, without the commit, to whoever comes next: that spares the round trip.
+// handOn leaves what was written, without the commit, to whoever comes next: that spares the round trip. What may fail without the
+// database refusing it is sent before: it is to be taken back while nobody has written behind it.
 func (p *pipeline) handOn(ctx context.Context) error {
 	b := p.at.batch
-	if b.left != nil {
+	p.gather()
+	if b.left != nil || slices.ContainsFunc(p.pending, pending.judged) {
 		if err := p.flush(ctx); err != nil {
 			return err
 		}
 	}
-	p.gather()
 	if !p.first {
 		p.pending = append(p.pending, pending{text: "RELEASE part", settle: ignore})
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -311,5 +312,65 @@ func TestSharedFirstRefused(t *testing.T) {
 	}
 	if calendar.ReasonOf(refused) != calendar.Exists {
 		t.Errorf("got error %v, want one for what exists", refused)
+	}
+}
+
+// TestSharedJudged: a change that finds no row where it must change one fails by itself, and nobody begins anew for it.
+func TestSharedJudged(t *testing.T) {
+	t.Parallel()
+	q := newQueue(t)
+	var began atomic.Int32
+	counted := func(name string) func(*Tx) error {
+		return func(tx *Tx) error {
+			began.Add(1)
+			return changes(t.Context(), tx, name)
+		}
+	}
+	none := func(err error) {
+		if calendar.ReasonOf(err) != calendar.NotFound {
+			t.Errorf("got error %v, want one for what is not there", err)
+		}
+	}
+	q.add(t.Context(), counted("a"), q.fine)
+	for what, gone := range map[string]func(*Tx) error{
+		"buried":  func(tx *Tx) error { return tx.BuryObject(t.Context(), "busy", "none", 1) },
+		"touched": func(tx *Tx) error { return tx.TouchObject(t.Context(), "busy", "none", 1) },
+	} {
+		q.add(t.Context(), func(tx *Tx) error { return errors.Join(counted(what)(tx), gone(tx)) }, none)
+		q.add(t.Context(), counted("b"), q.fine)
+	}
+	if diff := cmp.Diff([]string{"first", "a", "b", "b"}, q.kept()); diff != "" {
+		t.Error(diff)
+	}
+	if n := began.Load(); n != 5 {
+		t.Errorf("five changes began %d times", n)
+	}
+}
+
+// TestSharedFailsHere: where what a writer has left is not kept, and the database refused nothing, the writer hears nothing of it: all begin anew, and
+// each is kept once.
+func TestSharedFailsHere(t *testing.T) {
+	t.Parallel()
+	q := newQueue(t)
+	var once sync.Once
+	q.add(t.Context(), q.changes("a"), q.fine)
+	q.add(t.Context(), func(tx *Tx) (err error) {
+		p := pipelineOf(tx)
+		once.Do(func() {
+			if err = p.approach(t.Context(), "busy", false); err == nil {
+				err = p.at.batch.withdraw(t.Context(), p.at.batch.left.by, errors.New("nothing was sent"))
+			}
+		})
+		if err != nil {
+			return err
+		}
+		return changes(t.Context(), tx, "b")
+	}, q.fine)
+	got := map[string]int{}
+	for _, name := range q.kept() {
+		got[name]++
+	}
+	if diff := cmp.Diff(map[string]int{"first": 1, "a": 1, "b": 1}, got); diff != "" {
+		t.Error(diff)
 	}
 }
