@@ -24,19 +24,7 @@ const patience = time.Minute
 // startPostgres starts a server that a test may kill.
 func startPostgres(t *testing.T) *pgtest.Server {
 	t.Helper()
-	server, err := pgtest.Start(t.Context(), pgtest.Options{})
-	if errors.Is(err, pgtest.ErrNoPostgres) && !pgtest.Required() {
-		t.Skip(err)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := server.Stop(); err != nil {
-			t.Error(err)
-		}
-	})
-	return server
+	return testdb.Server(t, func() (*pgtest.Server, error) { return pgtest.Start(t.Context(), pgtest.Options{}) })
 }
 
 // TestPostgresGoesAndComes: while Postgres is away every call says so; afterwards the same store

@@ -17,6 +17,7 @@ import (
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/internal/pgtest"
 	"caldav-mcp-server/internal/slowtest"
+	"caldav-mcp-server/internal/testdb"
 )
 
 // following is a Postgres with a standby, and a store that asks it.
@@ -42,35 +43,17 @@ func (f *following) rest() {
 	f.now = f.now.Add(secondRest)
 }
 
-// own starts a server that is the test's alone.
-func own(t *testing.T, start func() (*pgtest.Server, error)) *pgtest.Server {
-	t.Helper()
-	server, err := start()
-	if errors.Is(err, pgtest.ErrNoPostgres) && !pgtest.Required() {
-		t.Skip(err)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := server.Stop(); err != nil {
-			t.Error(err)
-		}
-	})
-	return server
-}
-
 func newFollowing(t *testing.T) *following {
 	t.Helper()
 	f := &following{T: t, now: time.Unix(1_800_000_000, 0)}
-	f.first = own(t, func() (*pgtest.Server, error) { return pgtest.Start(t.Context(), pgtest.Options{}) })
+	f.first = testdb.Server(t, func() (*pgtest.Server, error) { return pgtest.Start(t.Context(), pgtest.Options{}) })
 	f.store = openMigrated(t, f.first.URL())
 	f.fine(f.store.InsertUser(t.Context(), calendar.User{ID: "alice", Name: "alice"}, "hash"))
 	f.fine(f.store.Update(t.Context(), func(tx calendar.Tx) error {
 		return errors.Join(tx.InsertCalendar(t.Context(), calendar.Calendar{ID: "one", Owner: "alice", Segment: "one"}),
 			tx.InsertCalendar(t.Context(), calendar.Calendar{ID: "other", Owner: "alice", Segment: "other"}))
 	}))
-	f.standby = own(t, func() (*pgtest.Server, error) { return f.first.Standby(t.Context(), "second") })
+	f.standby = testdb.Server(t, func() (*pgtest.Server, error) { return f.first.Standby(t.Context(), "second") })
 	f.store = f.open(f.standby.URL())
 	return f
 }
@@ -294,7 +277,7 @@ func (f *following) inTheWay() {
 
 // ofAnotherCluster: what follows another one is refused at once; what is away at the start may come.
 func (f *following) ofAnotherCluster() {
-	stranger := own(f.T, func() (*pgtest.Server, error) { return pgtest.Start(f.Context(), pgtest.Options{}) })
+	stranger := testdb.Server(f.T, func() (*pgtest.Server, error) { return pgtest.Start(f.Context(), pgtest.Options{}) })
 	_, err := Open(f.Context(), f.first.URL(), Options{Second: stranger.URL()})
 	if !errors.Is(err, errOtherCluster) {
 		f.Errorf("a stranger was taken for a standby: %v", err)

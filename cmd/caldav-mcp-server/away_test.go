@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"caldav-mcp-server/internal/pgtest"
+	"caldav-mcp-server/internal/testdb"
 )
 
 // A server whose Postgres dies says 503 and when to come back, on both doors, and goes on by
@@ -67,19 +68,7 @@ func TestStoreLate(t *testing.T) {
 // ownPostgres is a Postgres that a test may kill.
 func ownPostgres(t *testing.T, options pgtest.Options) *pgtest.Server {
 	t.Helper()
-	db, err := pgtest.Start(t.Context(), options)
-	if err != nil && !pgtest.Required() {
-		t.Skipf("this test kills a Postgres of its own: %v", err)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := db.Stop(); err != nil {
-			t.Error(err)
-		}
-	})
-	return db
+	return testdb.Server(t, func() (*pgtest.Server, error) { return pgtest.Start(t.Context(), options) })
 }
 
 // listTools asks the MCP door for something.

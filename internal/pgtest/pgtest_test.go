@@ -11,24 +11,13 @@ import (
 	_ "github.com/jackc/pgx/v5/stdlib"
 
 	"caldav-mcp-server/internal/pgtest"
+	"caldav-mcp-server/internal/testdb"
 )
 
 // start starts a server that is stopped with the test.
 func start(t *testing.T, options pgtest.Options) *pgtest.Server {
 	t.Helper()
-	server, err := pgtest.Start(t.Context(), options)
-	if errors.Is(err, pgtest.ErrNoPostgres) && !pgtest.Required() {
-		t.Skip(err)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := server.Stop(); err != nil {
-			t.Error(err)
-		}
-	})
-	return server
+	return testdb.Server(t, func() (*pgtest.Server, error) { return pgtest.Start(t.Context(), options) })
 }
 
 // query runs one statement on a connection of its own.
