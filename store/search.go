@@ -16,7 +16,7 @@ import (
 type searching struct {
 	// text asks for matches of $1 in the calendars $2 (a JSON list), of the kind $6; $3 is the
 	// present time, $4 tells whether what is over by then counts, and $5 how many are wanted. $7
-	// are words that they have, too, and which were not worth to be looked up.
+	// are the words once more: the common, which were not worth to be looked up, and the rare, which $1 asks for.
 	text string
 	// expression writes $1.
 	expression func(calendar.SearchQuery) string
@@ -25,6 +25,9 @@ type searching struct {
 	survey, pick string
 	// words asks for the search texts of the kind $2 in the calendars $1, of $3 objects at most.
 	words string
+	// waiting tells whether there are words that wait to be indexed, index puts in those of the first $1 objects, and indexed says that
+	// these wait no more; empty where none wait.
+	waiting, index, indexed string
 }
 
 // searchTexts are what is found by words; calendars is a list of ids.
@@ -58,21 +61,33 @@ const searched = ` ORDER BY CASE WHEN span_end >= $3 THEN 0 ELSE 1 END,
 	calendar_id, name LIMIT $5 + 0`
 
 // sqliteSearching picks the matches from the narrow rows first: objects are wide, and there may be
-// thousands.
+// thousands. Those whose words wait to be indexed are looked at one by one.
 func sqliteSearching() searching {
+	const (
+		row   = `SELECT r.calendar_id, r.name, r.span_start, r.span_end FROM `
+		judge = ` AND r.calendar_id IN (SELECT value FROM json_each($2)) AND r.kind = $6 AND (r.span_end >= $3 OR $4)`
+		has   = `EXISTS (SELECT 1 FROM objects o WHERE o.calendar_id = r.calendar_id AND o.name = r.name
+			AND NOT EXISTS (SELECT 1 FROM json_each($7, '$.`
+		all   = `') WHERE instr(' ' || o.search, ' ' || value) = 0))`
+		first = ` FROM search_rows WHERE turn IS NOT NULL ORDER BY turn LIMIT $1 + 0`
+	)
 	return searching{
-		text: `SELECT ` + lightColumns + ` FROM (
-				SELECT r.calendar_id AS calendar, r.name AS object FROM search_words JOIN search_rows r ON r.id = search_words.rowid
-				WHERE search_words MATCH $1 AND r.calendar_id IN (SELECT value FROM json_each($2)) AND r.kind = $6
-					AND (r.span_end >= $3 OR $4)
-					AND ($7 = '[]' OR EXISTS (SELECT 1 FROM objects o WHERE o.calendar_id = r.calendar_id AND o.name = r.name
-						AND NOT EXISTS (SELECT 1 FROM json_each($7) WHERE instr(' ' || o.search, ' ' || value) = 0)))` + searched + `)
-			JOIN objects ON calendar_id = calendar AND name = object WHERE NOT deleted` + searched,
+		text: `SELECT ` + lightColumns + ` FROM (SELECT calendar_id AS calendar, name AS object FROM (
+				` + row + `search_words JOIN search_rows r ON r.id = search_words.rowid
+					WHERE search_words MATCH $1` + judge + ` AND (json_array_length($7, '$.common') = 0 OR ` + has + `common` + all + `)
+				UNION ALL
+				` + row + `search_rows r WHERE r.turn IS NOT NULL` + judge + ` AND ` + has + `common` + all + ` AND ` + has + `rare` + all + `
+			)` + searched + `) JOIN objects ON calendar_id = calendar AND name = object WHERE NOT deleted` + searched,
 		expression: sqliteExpression,
 		words:      searchTexts(`SELECT value FROM json_each($1)`),
 		survey:     sqliteSurvey,
 		pick: `SELECT ` + lightColumns + ` FROM json_each($1) k CROSS JOIN objects
 			WHERE calendar_id = k.value ->> 0 AND name = k.value ->> 1 AND NOT deleted`,
+		waiting: `SELECT EXISTS (SELECT 1 FROM search_rows WHERE turn IS NOT NULL)`,
+		index: `INSERT INTO search_words (rowid, words)
+			SELECT id, replace(' ' || search, ' ', ' ' || replace(r.calendar_id, '-', '') || '§')
+			FROM (SELECT id, calendar_id, name` + first + `) r JOIN objects o ON o.calendar_id = r.calendar_id AND o.name = r.name`,
+		indexed: `UPDATE search_rows SET turn = NULL WHERE id IN (SELECT id` + first + `)`,
 	}
 }
 
@@ -82,7 +97,7 @@ func postgresSearching() searching {
 		text: `SELECT ` + lightColumns + ` FROM (
 				SELECT calendar_id AS calendar, name AS object FROM objects WHERE words @@ $1::tsquery AND NOT deleted
 					AND calendar_id IN (SELECT jsonb_array_elements_text($2::jsonb)) AND kind = $6 AND (span_end >= $3 OR $4::boolean)
-					AND NOT EXISTS (SELECT 1 FROM jsonb_array_elements_text($7::jsonb) w (value) WHERE strpos(' ' || search, ' ' || w.value) = 0)` + searched + `) found
+					AND NOT EXISTS (SELECT 1 FROM jsonb_array_elements_text($7::jsonb -> 'common') w (value) WHERE strpos(' ' || search, ' ' || w.value) = 0)` + searched + `) found
 			JOIN objects ON calendar_id = calendar AND name = object WHERE NOT deleted` + searched,
 		expression: postgresExpression,
 		words:      searchTexts(`SELECT jsonb_array_elements_text($1::jsonb)`),
@@ -121,13 +136,13 @@ func (r objectReader) Search(ctx context.Context, q calendar.SearchQuery) (found
 // lookUp asks the index.
 func (e *engine) lookUp(ctx context.Context, at querier, q calendar.SearchQuery, seen survey, calendars string) ([]calendar.Object, error) {
 	rare, common := seen.rare(q.Words)
-	others, err := json.Marshal(append([]string{}, common...))
+	words, err := json.Marshal(map[string][]string{"rare": rare, "common": append([]string{}, common...)})
 	if err != nil {
 		return nil, err
 	}
 	q.Words = rare
 	return rowsOf(ctx, at, sparingly(), e.search.text,
-		e.search.expression(q), calendars, q.Now.Unix(), q.Past, q.Limit, q.Kind, string(others))
+		e.search.expression(q), calendars, q.Now.Unix(), q.Past, q.Limit, q.Kind, string(words))
 }
 
 // sparingly scans objects, with their data for as long as that is not more than a page has, and never that of large ones.

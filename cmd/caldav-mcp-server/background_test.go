@@ -65,6 +65,46 @@ func TestJournalIsShortened(t *testing.T) {
 	})
 }
 
+// The words of an event that others have as well wait on SQLite, and are in the index a moment later while the server runs.
+func TestWordsAreIndexed(t *testing.T) {
+	t.Parallel()
+	database := testdb.SQLite(t)
+	h := openForTest(t, database)
+	for _, name := range []string{"ann", "bob"} {
+		user, err := h.createUser(t.Context(), auth.NewUser{Name: name, Password: "correct horse"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		cal, err := h.calendars.CalendarAt(t.Context(), caller(user), "personal")
+		if err == nil {
+			_, err = h.calendars.Put(t.Context(), caller(user), cal, calendar.Draft{Name: "a.ics", Data: []byte(event("a", "A"))})
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	db, err := sql.Open("sqlite", strings.TrimPrefix(database, "sqlite:"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	waiting := func() (n int) {
+		if err := db.QueryRowContext(t.Context(), `SELECT count(*) FROM search_rows WHERE turn IS NOT NULL`).Scan(&n); err != nil {
+			t.Error(err)
+		}
+		return n
+	}
+	if waiting() != 1 {
+		t.Error("the words of the second do not wait")
+	}
+	indexing, stop := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	go func() { defer close(ended); h.indexWords(indexing, slog.New(slog.DiscardHandler)) }()
+	until(t, "the words are in the index", func() bool { return waiting() == 0 })
+	stop()
+	<-ended
+}
+
 // openForTest opens a house in this process.
 func openForTest(t *testing.T, database string) *house {
 	t.Helper()

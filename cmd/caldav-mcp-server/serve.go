@@ -205,6 +205,7 @@ func (p *program) background(ctx context.Context, h *house, keeper *acme.Keeper,
 	all.Go(func() { h.auth.Run(ctx) })
 	all.Go(func() { h.follow(ctx, followEvery, log) })
 	all.Go(func() { p.pruneDaily(ctx, h, log) })
+	all.Go(func() { h.indexWords(ctx, log) })
 	all.Go(func() { p.answerBookings(ctx, h, log) })
 	all.Go(func() { returnMemory(ctx, h.calendars.Rest) })
 	all.Go(func() { room.run(ctx) })
@@ -229,6 +230,25 @@ func (p *program) pruneDaily(ctx context.Context, h *house, log *slog.Logger) {
 		h.prune(ctx, p.now(), log)
 		if err := h.auth.Tidy(ctx); err != nil && ctx.Err() == nil {
 			log.WarnContext(ctx, "sign-ins that have ended were not forgotten", "error", err)
+		}
+		select {
+		case <-ticker.C:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// indexEvery is how often the words that wait are put into the index.
+const indexEvery = time.Second
+
+// indexWords puts the words of invitations into the index, a moment after these were made.
+func (h *house) indexWords(ctx context.Context, log *slog.Logger) {
+	ticker := time.NewTicker(indexEvery)
+	defer ticker.Stop()
+	for {
+		if err := h.store.IndexWords(ctx); err != nil && ctx.Err() == nil {
+			log.WarnContext(ctx, "words wait longer to be indexed for the search", "error", err)
 		}
 		select {
 		case <-ticker.C:
