@@ -123,7 +123,9 @@ func (x *exchange) read(v any) error {
 
 // decode decodes XML within the limits, and sees that nothing follows its root.
 func (x *exchange) decode(source io.Reader, v any) error {
-	d := xml.NewTokenDecoder(newGuard(source, x.Limits))
+	x.guard = newGuard(source, x.Limits)
+	defer x.guard.leaveReader()
+	d := xml.NewTokenDecoder(x.guard)
 	err := d.Decode(v)
 	if errors.Is(err, io.EOF) {
 		return errNoBody

@@ -21,6 +21,8 @@ type exchange struct {
 	method *method
 	// begun is set once a part of a streamed answer has gone out.
 	begun bool
+	// guard stands before the decoder of the body that is read.
+	guard *guard
 	// view is the shape in which the request wants calendar data.
 	view query.View
 	// meter counts what the answer costs.

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 )
@@ -24,19 +25,8 @@ type guard struct {
 	// opened is the name, as written, of a plain href that was entered, repeats that of one that has
 	// just ended.
 	opened, repeats xml.Name
-	// ahead is an href that was read ahead.
-	ahead ahead
 	// scopes are the prefixes declared by the open elements, innermost last.
 	scopes []scope
-}
-
-// ahead is three tokens, of which left have yet to be handed on. From one href to the next only
-// the text is another.
-type ahead struct {
-	name       xml.Name
-	start, end []byte
-	tokens     [3]xml.Token
-	left       int
 }
 
 // scope is a prefix and the depth of the element that declares it.
@@ -49,14 +39,26 @@ type scope struct {
 const scopesMax = 256
 
 func newGuard(r io.Reader, l Limits) *guard {
-	source := &measured{in: bufio.NewReader(r), size: l.TokenBytes}
+	in, _ := readers.Get().(*bufio.Reader)
+	in.Reset(r)
+	source := &measured{in: in, size: l.TokenBytes}
 	return &guard{limits: l, source: source, tokens: xml.NewDecoder(source)}
+}
+
+// readers are the buffers of guards, which each request leaves to the next one.
+var readers = sync.Pool{New: func() any { return bufio.NewReader(nil) }}
+
+// leaveReader ends the use of a guard.
+func (g *guard) leaveReader() {
+	g.source.in.Reset(nil)
+	readers.Put(g.source.in)
+	g.source.in = nil
 }
 
 // Token returns the next token, or a failure.
 func (g *guard) Token() (xml.Token, error) {
 	g.source.left = g.source.size
-	t, err := g.next()
+	t, err := g.tokens.RawToken()
 	if err != nil {
 		return nil, err
 	}
@@ -80,20 +82,6 @@ func (g *guard) Token() (xml.Token, error) {
 	return t, nil
 }
 
-// next is the next token. Behind an href comes another one, most often written alike: a multiget
-// is hardly anything else, and encoding/xml looks at each byte of it several times.
-func (g *guard) next() (xml.Token, error) {
-	if g.ahead.left == 0 && g.repeats.Local != "" {
-		g.readAhead()
-	}
-	if g.ahead.left == 0 {
-		return g.tokens.RawToken()
-	}
-	t := g.ahead.tokens[len(g.ahead.tokens)-g.ahead.left]
-	g.ahead.left--
-	return t, nil
-}
-
 // watch notes the tag of an href without attributes, and its end. Only then has the decoder read
 // exactly up to there.
 func (g *guard) watch(t xml.Token) {
@@ -111,34 +99,44 @@ func (g *guard) watch(t xml.Token) {
 	}
 }
 
-// of makes ready for hrefs of a name.
-func (a *ahead) of(raw xml.Name) {
-	tag := raw.Local
-	if raw.Space != "" {
-		tag = raw.Space + ":" + raw.Local
+// plainHrefs reads the hrefs behind one that has just ended, as long as they are written like that. A multiget is hardly anything
+// else, and encoding/xml looks at each byte of it several times. Whatever else comes is left to it.
+func (g *guard) plainHrefs(to []string) ([]string, error) {
+	if g.repeats.Local == "" {
+		return to, nil
 	}
-	a.name, a.start, a.end = raw, []byte("<"+tag+">"), []byte("</"+tag+">")
-	a.tokens[0], a.tokens[2] = xml.StartElement{Name: raw}, xml.EndElement{Name: raw}
+	tag := g.repeats.Local + ">"
+	if g.repeats.Space != "" {
+		tag = g.repeats.Space + ":" + tag
+	}
+	start, end := []byte("<"+tag), []byte("</"+tag)
+	for {
+		href, found := g.plainHref(start, end)
+		if !found {
+			return to, nil
+		}
+		if err := g.count(); err != nil {
+			return to, err
+		}
+		to = append(to, href)
+	}
 }
 
-// readAhead reads an href if there is one, all of it has arrived, and it is plain text.
-func (g *guard) readAhead() {
-	in, a := g.source.in, &g.ahead
-	if a.name != g.repeats {
-		a.of(g.repeats)
-	}
+// plainHref reads an href if there is one, all of it has arrived, and it is plain text.
+func (g *guard) plainHref(start, end []byte) (href string, found bool) {
+	in := g.source.in
 	if in.Buffered() == 0 {
 		_, _ = in.Peek(1) // its error comes again
 	}
 	there, _ := in.Peek(in.Buffered())
-	rest, found := bytes.CutPrefix(there, a.start)
-	text, _, closed := bytes.Cut(rest, a.end)
+	rest, found := bytes.CutPrefix(there, start)
+	text, _, closed := bytes.Cut(rest, end)
 	if !found || !closed || len(text) == 0 || len(text) > g.source.size || !plainPath(text) {
-		return
+		return "", false
 	}
-	// Nothing is read until all three are handed on, and then nobody has the text any more.
-	a.tokens[1], a.left = xml.CharData(text), len(a.tokens)
-	_, _ = in.Discard(len(a.start) + len(text) + len(a.end))
+	href = string(text)
+	_, _ = in.Discard(len(start) + len(text) + len(end))
+	return href, true
 }
 
 func (g *guard) enter(e xml.StartElement) error {
@@ -147,7 +145,9 @@ func (g *guard) enter(e xml.StartElement) error {
 	}
 	g.depth++
 	if e.Name.Local == "href" {
-		g.hrefs++
+		if err := g.count(); err != nil {
+			return err
+		}
 	} else {
 		g.elements++
 	}
@@ -156,8 +156,6 @@ func (g *guard) enter(e xml.StartElement) error {
 		return refuseWith(http.StatusBadRequest, "the XML nests deeper than %d elements", g.limits.Depth)
 	case g.elements > g.limits.Elements:
 		return refuseWith(http.StatusRequestEntityTooLarge, "the XML has more than %d elements", g.limits.Elements)
-	case g.hrefs > g.limits.Hrefs:
-		return breach("d:number-of-matches-within-limits", "a request may name %d addresses", g.limits.Hrefs)
 	case len(e.Attr) > g.limits.Attributes:
 		return refuseWith(http.StatusBadRequest, "an element has more than %d attributes", g.limits.Attributes)
 	}
@@ -165,6 +163,14 @@ func (g *guard) enter(e xml.StartElement) error {
 		return err
 	}
 	return g.resolve(e)
+}
+
+// count counts an href.
+func (g *guard) count() error {
+	if g.hrefs++; g.hrefs > g.limits.Hrefs {
+		return breach("d:number-of-matches-within-limits", "a request may name %d addresses", g.limits.Hrefs)
+	}
+	return nil
 }
 
 // declare notes the prefixes that an element declares.

@@ -16,7 +16,11 @@ type multigetRequest struct {
 	prop     *requested
 	propName bool
 	hrefs    []string
+	// guard reads hrefs that are alike.
+	guard *guard
 }
+
+func (q *multigetRequest) behind(g *guard) { q.guard = g }
 
 // UnmarshalXML reads it without encoding/xml's reflection, which takes longer over the hrefs than
 // all that is done about them.
@@ -28,7 +32,10 @@ func (q *multigetRequest) child(d *xml.Decoder, start *xml.StartElement) error {
 	switch start.Name {
 	case dav("href"):
 		href, err := textOf(d)
-		q.hrefs = append(q.hrefs, href)
+		if q.hrefs = append(q.hrefs, href); err != nil {
+			return err
+		}
+		q.hrefs, err = q.guard.plainHrefs(q.hrefs)
 		return err
 	case dav("prop"):
 		if q.prop == nil {
@@ -64,6 +71,7 @@ func (x *exchange) multiget(r *resource, q *multigetRequest) error {
 		return r.getMessages(p, q.hrefs)
 	}
 	f := newFetcher(x, p.data, r.calendar)
+	f.told = make(map[member]bool, min(len(q.hrefs), chunk))
 	defer f.leave()
 	ms := x.multistatus(p)
 	for hrefs := range slices.Chunk(q.hrefs, chunk) {
@@ -171,7 +179,7 @@ var chunks = sync.Pool{New: func() any { return &fetched{found: map[member]int{}
 func newFetcher(x *exchange, data bool, own calendar.Calendar) *fetcher {
 	of, _ := chunks.Get().(*fetched)
 	f := &fetcher{
-		x: x, data: data, told: map[member]bool{}, fetched: of, one: resource{x: x},
+		x: x, data: data, fetched: of, one: resource{x: x},
 		calendars: map[calendar.Segment]calendar.Calendar{x.at.calendar: own},
 	}
 	if x.at.kind() == atCalendar {
@@ -217,6 +225,9 @@ func (f *fetcher) fetch() error {
 	wanted := map[calendar.Segment][]calendar.ObjectName{}
 	for _, at := range f.places {
 		if at.kind() == atObject {
+			if wanted[at.calendar] == nil {
+				wanted[at.calendar] = make([]calendar.ObjectName, 0, len(f.places))
+			}
 			wanted[at.calendar] = append(wanted[at.calendar], at.object)
 		}
 	}

@@ -15,7 +15,9 @@ import (
 func TestMultigetRequests(t *testing.T) {
 	t.Parallel()
 	parts := []string{
-		"<D:href>/a/b.ics</D:href>", "<D:href>/a%20b</D:href>", "<D:href>/a&amp;b</D:href>", "<D:href/>", " \r\n", "text", "<!-- -->",
+		"<D:href>/a/b.ics</D:href>", "<D:href>/a%20b</D:href>", "<D:href>/a&amp;b</D:href>", "<D:href/>", "<D:href></D:href>", " \r\n",
+		"<D:href >/c</D:href >", "<D:href x=''>/f</D:href>", "<D:href>/ü</D:href>", "<D:hrefs>/i</D:hrefs>",
+		"<D:href>" + strings.Repeat("/long", 2000) + "</D:href>", "text", "<!-- -->",
 		"<D:href>/a<!-- -->/b<![CDATA[/c]]></D:href>", "<D:href>/d<x>/e<y>/f</y></x>/g</D:href>", "<href>/not/dav</href>",
 		"<D:prop><D:getetag/></D:prop>", "<D:prop/>", "<D:propname/>", "<D:allprop/>", "<x><D:href>/below</D:href><D:propname/></x>",
 	}
@@ -27,7 +29,6 @@ func TestMultigetRequests(t *testing.T) {
 			b.WriteString(parts[random.IntN(len(parts))])
 		}
 		b.WriteString("</C:calendar-multiget>")
-		var got multigetRequest
 		var want struct {
 			Prop     *requested `xml:"DAV: prop"`
 			PropName *struct{}  `xml:"DAV: propname"`
@@ -36,7 +37,8 @@ func TestMultigetRequests(t *testing.T) {
 		if err := xml.Unmarshal([]byte(b.String()), &want); err != nil {
 			t.Fatal(err)
 		}
-		d := xml.NewTokenDecoder(newGuard(strings.NewReader(b.String()), DefaultLimits()))
+		got := multigetRequest{guard: newGuard(strings.NewReader(b.String()), DefaultLimits())}
+		d := xml.NewTokenDecoder(got.guard)
 		if err := d.Decode(&got); err != nil {
 			t.Fatalf("%s: %v", &b, err)
 		}
@@ -44,6 +46,29 @@ func TestMultigetRequests(t *testing.T) {
 		if !alike || got.prop != nil && !slices.Equal(got.prop.names, want.Prop.names) {
 			t.Fatalf("%s\nis %+v, want %+v", &b, got, want)
 		}
+	}
+}
+
+// TestHrefsAreCheap: of an href its text is all that is made, and they are counted as by the tokens.
+func TestHrefsAreCheap(t *testing.T) {
+	body := `<C:calendar-multiget xmlns:D="DAV:" xmlns:C="urn:ietf:params:xml:ns:caldav">` +
+		strings.Repeat("<D:href>/dav/calendars/alice/work/event.ics</D:href>", 1000) + "</C:calendar-multiget>"
+	limits := DefaultLimits()
+	read := func() (q multigetRequest, err error) {
+		q.guard = newGuard(strings.NewReader(body), limits)
+		defer q.guard.leaveReader()
+		err = xml.NewTokenDecoder(q.guard).Decode(&q)
+		return q, err
+	}
+	if q, err := read(); err != nil || len(q.hrefs) != 1000 {
+		t.Fatal(len(q.hrefs), err)
+	}
+	if n := testing.AllocsPerRun(5, func() { _, _ = read() }); n > 1500 {
+		t.Errorf("1,000 hrefs take %.0f pieces of memory", n)
+	}
+	limits.Hrefs = 999
+	if _, err := read(); err == nil || !strings.Contains(err.Error(), "999 addresses") {
+		t.Errorf("of one too many: %v", err)
 	}
 }
 

@@ -12,12 +12,15 @@ type report struct {
 }
 
 // reportReader decodes a request from its root element on, and returns what answers it about the resource that is asked.
-type reportReader func(*xml.Decoder, *xml.StartElement) (func(*exchange, *resource) error, error)
+type reportReader func(*exchange, *xml.Decoder, *xml.StartElement) (func(*exchange, *resource) error, error)
 
 // reading reads a report that says Q.
 func reading[Q any](answer func(*exchange, *resource, *Q) error) reportReader {
-	return func(d *xml.Decoder, root *xml.StartElement) (func(*exchange, *resource) error, error) {
+	return func(x *exchange, d *xml.Decoder, root *xml.StartElement) (func(*exchange, *resource) error, error) {
 		q := new(Q)
+		if many, is := any(q).(interface{ behind(g *guard) }); is {
+			many.behind(x.guard)
+		}
 		return func(x *exchange, r *resource) error { return answer(x, r, q) }, d.DecodeElement(q, root)
 	}
 }
@@ -51,7 +54,7 @@ func (q *reportRequest) UnmarshalXML(d *xml.Decoder, root xml.StartElement) (err
 			if q.x.Reports != nil {
 				q.x.Reports(q.x.r.Context(), row.name.Local)
 			}
-			q.answer, err = row.read(d, &root)
+			q.answer, err = row.read(q.x, d, &root)
 			return err
 		}
 	}
