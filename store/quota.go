@@ -8,7 +8,7 @@ import (
 
 const (
 	// selectUsage has a half for each index of calendars. What is being removed is nobody's any more.
-	selectUsage = `SELECT COUNT(*), COALESCE(SUM(objects), 0), COALESCE(SUM(bytes), 0) FROM (
+	selectUsage = `SELECT COUNT(*) AS calendars, COALESCE(SUM(objects), 0) AS objects, COALESCE(SUM(bytes), 0) AS bytes FROM (
 		SELECT objects, bytes FROM calendars WHERE owner_id = $1 AND trashed IS NULL
 		UNION ALL SELECT objects, bytes FROM calendars WHERE owner_id = $1 AND trashed > ` + leaving + `) AS c`
 
