@@ -219,7 +219,7 @@ func (w *walk) compareHooks() {
 
 // TestWalk: after any sequence of changes, shares and registrations each watcher is told, if and only if it must be.
 func TestWalk(t *testing.T) {
-	seeds := slowtest.Rounds(t, slowtest.Random, 2, 60)
+	seeds := slowtest.Rounds(t, slowtest.Random, 2, 40)
 	each(t, func(h *house) {
 		for seed := range seeds {
 			w := &walk{

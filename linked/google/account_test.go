@@ -247,7 +247,7 @@ func TestTrouble(t *testing.T) {
 // TestWalk changes both sides at random while answers are lost and servers have trouble, and holds that both end equal: nothing is lost,
 // nothing doubled.
 func TestWalk(t *testing.T) {
-	for seed := range uint64(slowtest.Rounds(t, slowtest.Random, 6, 400)) {
+	for seed := range uint64(slowtest.Rounds(t, slowtest.Random, 6, 200)) {
 		walk(t, rand.New(rand.NewPCG(seed, 7)), 40)
 		if t.Failed() {
 			t.Fatalf("seed %d", seed)

@@ -59,7 +59,7 @@ func (d dice) event() *Event {
 
 // TestThereAndBack holds for events that nobody thought of: what both sides can hold comes back.
 func TestThereAndBack(t *testing.T) {
-	for seed := range uint64(slowtest.Rounds(t, slowtest.Random, 150, 20_000)) {
+	for seed := range uint64(slowtest.Rounds(t, slowtest.Random, 150, 10_000)) {
 		d := dice{rand.New(rand.NewPCG(seed, 1))}
 		s := d.series()
 		data, err := Text(s, home, zones)
