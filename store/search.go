@@ -76,7 +76,7 @@ func sqliteSearching() searching {
 				` + row + `search_words JOIN search_rows r ON r.id = search_words.rowid
 					WHERE search_words MATCH $1` + judge + ` AND (json_array_length($7, '$.common') = 0 OR ` + has + `common` + all + `)
 				UNION ALL
-				` + row + `search_rows r WHERE r.turn IS NOT NULL` + judge + ` AND ` + has + `common` + all + ` AND ` + has + `rare` + all + `
+				` + row + `search_rows r INDEXED BY search_waiting WHERE r.turn IS NOT NULL` + judge + ` AND ` + has + `common` + all + ` AND ` + has + `rare` + all + `
 			)` + searched + `) JOIN objects ON calendar_id = calendar AND name = object WHERE NOT deleted` + searched,
 		expression: sqliteExpression,
 		words:      searchTexts(`SELECT value FROM json_each($1)`),

@@ -218,6 +218,17 @@ func TestWordsThatWait(t *testing.T) {
 	})
 }
 
+// TestSearchReadsWhatWaits: a search goes through what waits, and not through all that its calendars have.
+func TestSearchReadsWhatWaits(t *testing.T) {
+	t.Parallel()
+	s := bare(t, testdb.SQLite(t), migrations.Files)
+	migrate(t, s)
+	steps := strings.Join(plan(t, s, s.engine.search.text), "\n")
+	if !strings.Contains(steps, "SEARCH r USING INDEX search_waiting (turn>?)") || strings.Contains(steps, "sqlite_autoindex_search_rows") {
+		t.Errorf("a search does\n%s", steps)
+	}
+}
+
 // TestCopiesWait: the words of an invitation's copies wait, those of what one calendar has do not; and where too many wait, none is added
 // to them, so that a search is not held up.
 func TestCopiesWait(t *testing.T) {

@@ -239,17 +239,20 @@ func (p *program) pruneDaily(ctx context.Context, h *house, log *slog.Logger) {
 	}
 }
 
-// indexEvery is how often the words that wait are put into the index.
-const indexEvery = time.Second
+// indexEvery is how often the words that wait are put into the index, indexAgain how soon again where that failed.
+const indexEvery, indexAgain = time.Second, time.Minute
 
 // indexWords puts the words of invitations into the index, a moment after these were made.
 func (h *house) indexWords(ctx context.Context, log *slog.Logger) {
 	ticker := time.NewTicker(indexEvery)
 	defer ticker.Stop()
 	for {
+		next := indexEvery
 		if err := h.store.IndexWords(ctx); err != nil && ctx.Err() == nil {
+			next = indexAgain
 			log.WarnContext(ctx, "words wait longer to be indexed for the search", "error", err)
 		}
+		ticker.Reset(next)
 		select {
 		case <-ticker.C:
 		case <-ctx.Done():
