@@ -149,13 +149,22 @@ func (h *Handler) Public(private http.Handler) http.Handler {
 		// RFC 6764 §5: clients begin at the well-known address and follow its redirect. Apple's
 		// may not follow, so that their PROPFIND is answered in place, once they have logged in.
 		if r.Method == "PROPFIND" || !h.isWellKnown(pathOf(r.URL)) {
-			private.ServeHTTP(w, r)
+			private.ServeHTTP(w, h.along(r))
 			return
 		}
 		// For a day: without an end, clients might never learn of another path behind a proxy.
 		w.Header().Set("Cache-Control", "max-age=86400")
 		redirect(w, r, h.href(place{form: formRoot}))
 	})
+}
+
+// along says which calendar a request is about, before its credentials are asked for.
+func (h *Handler) along(r *http.Request) *http.Request {
+	at, err := h.parse(pathOf(r.URL))
+	if err != nil || at.calendar == "" {
+		return r
+	}
+	return r.WithContext(calendar.AskAlong(r.Context(), at.calendar))
 }
 
 // redirect sends a client elsewhere on the same host. The Location is relative: behind a

@@ -45,15 +45,19 @@ var (
 		{"origin", func(c *calendarRow) any { return &c.Origin.From }},
 		{"origin_writable", func(c *calendarRow) any { return &c.Origin.Writable }},
 		{"timezone_data", func(c *calendarRow) any { return &c.TimezoneData }},
-		{"(SELECT " + ownerText + " FROM users u WHERE u.id = owner_id)", func(c *calendarRow) any { return (*remainder)(&c.owner) }},
+		{"(SELECT " + ownerText + " FROM users u WHERE u.id = owner_id)", ownerField.into},
 	}
 	accessFields = columns[calendarRow]{
 		{"CASE WHEN owner_id = $1 THEN 'owner' ELSE COALESCE(own_access, '') END", func(c *calendarRow) any { return (*word)(&c.access) }},
-		{"EXISTS (SELECT 1 FROM invitations h WHERE h.calendar_id = calendars.id)", func(c *calendarRow) any { return &c.shared }},
+		sharedField,
 	}
+	sharedField = column[calendarRow]{"EXISTS (SELECT 1 FROM invitations h WHERE h.calendar_id = calendars.id)", func(c *calendarRow) any { return &c.shared }}
+	ownerField  = column[calendarRow]{ownerText, func(c *calendarRow) any { return (*remainder)(&c.owner) }}
 
 	packedCalendar = calendarFields.packed()
 	packedSeen     = slices.Concat(accessFields, arrangementFields, calendarFields).packed()
+	// packedOwn is what an owner sees, in a query that has the owner u already.
+	packedOwn = slices.Concat(calendarFields[:len(calendarFields)-1], columns[calendarRow]{sharedField, ownerField}).packed()
 )
 
 // selectCalendars yields calendars as the user $1 sees them. Whose they are stands in a select of
@@ -99,6 +103,14 @@ const ownerText = "u.name || '\n' || u.quota_calendars || '\n' || u.quota_object
 func unpackCalendar(row string) (calendar.Calendar, error) {
 	c, err := packedCalendar.reader()(row)
 	return c.result(), err
+}
+
+// unpackOwn takes apart a packedOwn.
+func unpackOwn(row string) (calendar.Calendar, error) {
+	var seen calendarRow
+	err := packedOwn.read(row, &seen)
+	seen.Access, seen.OwnerFree, seen.Shared = calendar.OwnerAccess, seen.Transparent, seen.shared
+	return seen.result(), err
 }
 
 // scanCalendar scans a row of selectCalendars.
@@ -158,6 +170,9 @@ func (s *Store) Calendar(ctx context.Context, user calendar.UserID, id calendar.
 // CalendarAt implements [calendar.Store]. Should a user have named an own calendar after the id of
 // one that is shared with them, their own is meant.
 func (s *Store) CalendarAt(ctx context.Context, user calendar.UserID, address calendar.Segment) (calendar.Calendar, error) {
+	if cal, just := calendar.AlongOf(ctx).Take(user, address, s.options.Now()); just {
+		return cal, nil
+	}
 	return rowOf(s.brief(ctx), s.reads, scanCalendar, selectCalendarAt, string(user), string(address))
 }
 

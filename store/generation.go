@@ -7,14 +7,47 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// CredentialGeneration implements [auth.Store].
+const (
+	// ofName and ofBearer are where the user $1 is found whose generation is asked for.
+	ofName   = ` FROM users u WHERE u.name = $1`
+	ofBearer = ` FROM tokens t JOIN users u ON u.id = t.user_id WHERE t.id = $1`
+
+	selectGeneration = `SELECT u.credentials`
+)
+
+// selectAlong has the user's own calendar at $2 beside, packed, or NULL.
+var selectAlong = selectGeneration + `, u.id, (SELECT ` + packedOwn.selected + ` FROM calendars
+	WHERE owner_id = u.id AND segment = $2 AND trashed IS NULL)`
+
+// CredentialGeneration implements [auth.Store]. It answers for the calendar of [calendar.Along], too.
 func (s *Store) CredentialGeneration(ctx context.Context, of auth.Subject) (int64, error) {
-	text, key := `SELECT COALESCE((SELECT credentials FROM users WHERE name = $1), 0)`, of.Name
+	from, key := ofName, of.Name
 	if of.Token != "" {
-		text, key = `SELECT COALESCE((SELECT u.credentials FROM tokens t JOIN users u ON u.id = t.user_id WHERE t.id = $1), 0)`, string(of.Token)
+		from, key = ofBearer, string(of.Token)
 	}
-	return rowOf(s.brief(ctx), s.reads, scanNumber, text, key)
+	along := calendar.AlongOf(ctx)
+	if along == nil {
+		return rowOrNone(s.brief(ctx), s.reads, scanNumber, selectGeneration+from, key)
+	}
+	read := s.options.Now()
+	found, err := rowOrNone(s.brief(ctx), s.reads, scanAlong, selectAlong+from, key, string(along.At))
+	if found.own != nil && err == nil {
+		var cal calendar.Calendar
+		if cal, err = unpackOwn(*found.own); err == nil {
+			along.Answer(found.user, cal, read)
+		}
+	}
+	return found.generation, err
 }
+
+// alongRow is a row of selectAlong.
+type alongRow struct {
+	generation int64
+	user       calendar.UserID
+	own        *string
+}
+
+var scanAlong = scanInto(func(r *alongRow) []any { return []any{&r.generation, &r.user, &r.own} })
 
 // moveGeneration follows the clock, in microseconds, so that after a backup was restored the next change
 // does not meet a number that was used before; should the clock go back, the number still grows.

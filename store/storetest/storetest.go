@@ -38,7 +38,7 @@ func Run(t *testing.T, database func(t *testing.T) Open) {
 	t.Helper()
 	for noun, tests := range map[string][]test{
 		"User": userTests(), "Directory": directoryTests(), "Token": tokenTests(), "Link": linkTests(), "Session": sessionTests(), "Factor": factorTests(), "Voucher": voucherTests(), "Identity": identityTests(), "Address": addressTests(),
-		"Client": clientTests(), "Grant": grantTests(), "Generation": generationTests(), "Calendar": calendarTests(),
+		"Client": clientTests(), "Grant": grantTests(), "Generation": generationTests(), "Along": alongTests(), "Calendar": calendarTests(),
 		"Share": shareTests(), "Notice": noticeTests(), "Object": objectTests(), "Listing": listingTests(), "Change": changeTests(),
 		"Order": orderTests(), "Transaction": transactionTests(), "Writers": writerTests(),
 		"Prune": pruneTests(), "Rederive": rederiveTests(), "DeadProperty": deadPropertyTests(), "OwnPart": ownPartTests(), "Home": homeTests(), "Trash": trashTests(), "Attempt": attemptTests(), "Search": searchTests(), "Journal": journalTests(), "Watch": watchTests(), "Subscription": subscriptionTests(), "Outbox": outboxTests(), "Push": pushTests(), "Webhook": webhookTests(), "Digest": digestTests(), "Lease": leaseTests(), "Account": accountTests(), "Mirror": mirrorTests(), "Scheduling": schedulingTests(), "Inbox": inboxTests(), "Booking": bookingTests(),
