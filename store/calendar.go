@@ -143,7 +143,7 @@ func (s *Store) Calendars(ctx context.Context, user calendar.UserID) ([]calendar
 	if h := homeRead(ctx, user); h != nil {
 		return h.allCalendars(), nil
 	}
-	return calendarsOf(s.brief(ctx), s.reads, user)
+	return calendarsOf(ctx, s.brief, user)
 }
 
 func calendarsOf(ctx context.Context, q querier, user calendar.UserID) ([]calendar.Calendar, error) {
@@ -164,7 +164,7 @@ func sortHome(all []calendar.Calendar) {
 
 // Calendar implements [calendar.Store].
 func (s *Store) Calendar(ctx context.Context, user calendar.UserID, id calendar.CalendarID) (calendar.Calendar, error) {
-	return rowOf(s.brief(ctx), s.reads, scanCalendar, selectCalendarByID, string(user), string(id))
+	return rowOf(ctx, s.brief, scanCalendar, selectCalendarByID, string(user), string(id))
 }
 
 // CalendarAt implements [calendar.Store]. Should a user have named an own calendar after the id of
@@ -173,7 +173,7 @@ func (s *Store) CalendarAt(ctx context.Context, user calendar.UserID, address ca
 	if cal, just := calendar.AlongOf(ctx).Take(user, address, s.options.Now()); just {
 		return cal, nil
 	}
-	return rowOf(s.brief(ctx), s.reads, scanCalendar, selectCalendarAt, string(user), string(address))
+	return rowOf(ctx, s.brief, scanCalendar, selectCalendarAt, string(user), string(address))
 }
 
 // AddressTaken implements [calendar.Tx].

@@ -46,8 +46,6 @@ type engine struct {
 	lockRows, lockFree string
 	// search is how words are looked for.
 	search searching
-	// hasty is set where a row is found by its key before the query could be interrupted.
-	hasty bool
 	// patience is how long an answer to a query is waited for; 0 where none can fail to come. Postgres ends
 	// a statement that takes too long by itself, but one that was stopped, or lies behind a network that is
 	// gone, does not.

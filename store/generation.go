@@ -8,9 +8,9 @@ import (
 )
 
 const (
-	// ofName and ofBearer are where the user $1 is found whose generation is asked for.
+	// ofName and ofHolder are where the user $1 is found whose generation is asked for.
 	ofName   = ` FROM users u WHERE u.name = $1`
-	ofBearer = ` FROM tokens t JOIN users u ON u.id = t.user_id WHERE t.id = $1`
+	ofHolder = ` FROM tokens t JOIN users u ON u.id = t.user_id WHERE t.id = $1`
 
 	selectGeneration = `SELECT u.credentials`
 )
@@ -23,14 +23,14 @@ var selectAlong = selectGeneration + `, u.id, (SELECT ` + packedOwn.selected + `
 func (s *Store) CredentialGeneration(ctx context.Context, of auth.Subject) (int64, error) {
 	from, key := ofName, of.Name
 	if of.Token != "" {
-		from, key = ofBearer, string(of.Token)
+		from, key = ofHolder, string(of.Token)
 	}
 	along := calendar.AlongOf(ctx)
 	if along == nil {
-		return rowOrNone(s.brief(ctx), s.reads, scanNumber, selectGeneration+from, key)
+		return rowOrNone(ctx, s.brief, scanNumber, selectGeneration+from, key)
 	}
 	read := s.options.Now()
-	found, err := rowOrNone(s.brief(ctx), s.reads, scanAlong, selectAlong+from, key, string(along.At))
+	found, err := rowOrNone(ctx, s.brief, scanAlong, selectAlong+from, key, string(along.At))
 	if found.own != nil && err == nil {
 		var cal calendar.Calendar
 		if cal, err = unpackOwn(*found.own); err == nil {

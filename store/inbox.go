@@ -40,7 +40,7 @@ func (s *Store) InboxState(ctx context.Context, user calendar.UserID) (calendar.
 	if h := homeRead(ctx, user); h != nil {
 		return h.inbox, nil
 	}
-	return rowOrNone(s.brief(ctx), s.reads, scanBox[calendar.InboxItem], selectInbox, user)
+	return rowOrNone(ctx, s.brief, scanBox[calendar.InboxItem], selectInbox, user)
 }
 
 // scanBox scans what is said of a box as a whole.

@@ -27,7 +27,7 @@ var scanLink = scanInto(func(l *auth.Link) []any {
 // LinkByID implements [auth.LinkStore].
 func (s *Store) LinkByID(ctx context.Context, id auth.LinkID) (auth.Link, auth.SecretHash, error) {
 	var hash auth.SecretHash
-	found, err := rowOf(s.brief(ctx), s.reads, beside(scanLink, &hash), showLinks+`, l.hash`+ofLinks+`WHERE l.id = $1`, id)
+	found, err := rowOf(ctx, s.brief, beside(scanLink, &hash), showLinks+`, l.hash`+ofLinks+`WHERE l.id = $1`, id)
 	return found, hash, err
 }
 

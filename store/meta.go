@@ -13,7 +13,7 @@ func (s *Store) Epoch(ctx context.Context) (calendar.Epoch, error) {
 	if h, _ := ctx.Value(readHomeKey{}).(*readHome); h != nil {
 		return h.epoch, nil
 	}
-	epoch, err := rowOf(s.brief(ctx), s.reads, scanText, `SELECT epoch FROM life`)
+	epoch, err := rowOf(ctx, s.brief, scanText, `SELECT epoch FROM life`)
 	return calendar.Epoch(epoch), err
 }
 

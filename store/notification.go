@@ -34,7 +34,7 @@ func (s *Store) Notices(ctx context.Context, user calendar.UserID) (calendar.Box
 
 // NoticeState implements [calendar.Store].
 func (s *Store) NoticeState(ctx context.Context, user calendar.UserID) (calendar.Box[calendar.Notice], error) {
-	return rowOrNone(s.brief(ctx), s.reads, scanBox[calendar.Notice], `SELECT version, pruned FROM notice_boxes WHERE user_id = $1`, user)
+	return rowOrNone(ctx, s.brief, scanBox[calendar.Notice], `SELECT version, pruned FROM notice_boxes WHERE user_id = $1`, user)
 }
 
 // openBox locks a user's box, making it where there is none, and returns its next version.

@@ -21,12 +21,12 @@ var (
 
 // Object implements [calendar.Store].
 func (s *Store) Object(ctx context.Context, cal calendar.CalendarID, name calendar.ObjectName) (calendar.Object, error) {
-	return rowOf(s.brief(ctx), s.reads, scanRead, selectByName, string(cal), string(name))
+	return rowOf(ctx, s.brief, scanRead, selectByName, string(cal), string(name))
 }
 
 // ObjectByUID implements [calendar.Store].
 func (s *Store) ObjectByUID(ctx context.Context, cal calendar.CalendarID, uid calendar.UID) (calendar.Object, error) {
-	return rowOf(s.brief(ctx), s.reads, scanRead, selectByUID, string(cal), string(uid))
+	return rowOf(ctx, s.brief, scanRead, selectByUID, string(cal), string(uid))
 }
 
 // Duplicates implements [calendar.Tx]. When one object is both, it is returned as both. No object has the UID "", which asks for none.

@@ -198,27 +198,6 @@ func (p *pipeline) ask(ctx context.Context, questions []question) (err error) {
 	return answer(all, questions)
 }
 
-// askAtOnce sends questions together on one connection of the pool.
-func (e *engine) askAtOnce(asked context.Context, pool *sql.DB, questions []question) (err error) {
-	ctx, cancel := e.bounded(asked)
-	defer cancel()
-	defer func() { err = e.translate(asked, err) }()
-	span := traced(ctx, questions[0].text)
-	defer func() { span.End(err != nil) }()
-	held, err := pool.Conn(ctx)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, held.Close()) }()
-	return held.Raw(func(driver any) error {
-		conn, err := pgxOf(driver)
-		if err != nil {
-			return err
-		}
-		return answer(sendOn(ctx, conn, statementsOf(questions)), questions)
-	})
-}
-
 func statementsOf(questions []question) []pending {
 	statements := make([]pending, len(questions))
 	for i, q := range questions {

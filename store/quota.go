@@ -32,7 +32,7 @@ func (s *Store) Usage(ctx context.Context, user calendar.UserID) (calendar.Usage
 	if h := homeRead(ctx, user); h != nil {
 		return h.usage, nil
 	}
-	return rowOf(s.brief(ctx), s.reads, scanUsage, selectUsage, user)
+	return rowOf(ctx, s.brief, scanUsage, selectUsage, user)
 }
 
 // Usages implements [calendar.UsageReader].

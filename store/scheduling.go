@@ -196,7 +196,7 @@ func (s *Store) Scheduling(ctx context.Context, user calendar.UserID) (calendar.
 	if h := homeRead(ctx, user); h != nil {
 		return h.scheduling, nil
 	}
-	return rowOrNone(s.brief(ctx), s.reads, scanScheduling, selectScheduling, user)
+	return rowOrNone(ctx, s.brief, scanScheduling, selectScheduling, user)
 }
 
 const selectScheduling = `SELECT calendar_id, availability FROM scheduling WHERE user_id = $1`

@@ -40,7 +40,6 @@ func sqliteEngine() *engine {
 		bulk:       100,
 		search:     sqliteSearching(),
 		fault:      sqliteFault,
-		hasty:      true,
 	}
 }
 
@@ -97,6 +96,7 @@ func openSQLite(ctx context.Context, where string, o Options) (*Store, error) {
 	readers.SetMaxOpenConns(s.options.MaxConns)
 	readers.SetMaxIdleConns(s.options.MaxConns)
 	s.reads = &statements{engine: s.engine, on: readers, kept: map[string]*sql.Stmt{}}
+	s.brief = hasty{s.reads}
 	s.begin = writer.begin
 	s.hints.hear = hearFile(path)
 	s.close = func() error { return errors.Join(s.reads.close(), readers.Close(), closeWriter()) }
@@ -222,4 +222,19 @@ func dataSource(path string, pragmas ...string) string {
 	query := url.Values{"_pragma": append(pragmas, fmt.Sprintf("busy_timeout(%d)", busyTimeout.Milliseconds()))}
 	file := url.URL{Scheme: "file", Path: path, RawQuery: query.Encode()}
 	return file.String()
+}
+
+// hasty finds rows by their keys, before a query could be interrupted. To watch over one, the driver and database/sql start a
+// goroutine each, which takes longer than the row.
+type hasty struct{ *statements }
+
+func (h hasty) query(ctx context.Context, text string, args ...any) (rows, error) {
+	if ctx.Err() == nil {
+		ctx = context.WithoutCancel(ctx)
+	}
+	return h.statements.query(ctx, text, args...)
+}
+
+func (h hasty) ask(ctx context.Context, questions []question) error {
+	return askInTurn(ctx, h, questions)
 }

@@ -18,6 +18,11 @@ type querier interface {
 	of() *engine
 }
 
+// answerer is a querier that takes the rows itself.
+type answerer interface {
+	answer(ctx context.Context, q question) error
+}
+
 // rows are the result of a query.
 type rows interface {
 	scanner
@@ -57,14 +62,6 @@ func (s *statements) query(ctx context.Context, text string, args ...any) (rows,
 		return nil, err
 	}
 	return stmt.QueryContext(ctx, args...) //nolint:rowserrcheck // each does
-}
-
-// ask hands over questions of which none waits for another's answer: to Postgres at once, for one round trip.
-func (s *statements) ask(ctx context.Context, questions []question) error {
-	if pool, is := s.on.(*sql.DB); is && s.kept == nil {
-		return s.engine.askAtOnce(ctx, pool, questions)
-	}
-	return askInTurn(ctx, s, questions)
 }
 
 func askInTurn(ctx context.Context, q querier, questions []question) error {
@@ -189,6 +186,9 @@ func each(asked context.Context, q querier, take taker, text string, args ...any
 	defer func() { err = q.of().translate(asked, err) }()
 	span := traced(ctx, text)
 	defer func() { span.End(err != nil) }()
+	if a, ok := q.(answerer); ok {
+		return a.answer(ctx, question{take, text, args})
+	}
 	result, err := q.query(ctx, text, args...)
 	if err != nil {
 		return err

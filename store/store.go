@@ -68,6 +68,12 @@ type Store struct {
 	// place names the database for people, without a password.
 	place string
 	reads *statements
+	// brief is asked for rows by their keys.
+	brief interface {
+		querier
+		// ask hands over questions of which none waits for another's answer: to Postgres at once, for one round trip.
+		ask(ctx context.Context, questions []question) error
+	}
 	// objectReader asks there.
 	objectReader
 	// second is nil where there is none.
@@ -142,12 +148,3 @@ func (s *Store) Ping(ctx context.Context) error {
 
 // now is the time as the database keeps it.
 func (s *Store) now() int64 { return s.options.Now().Unix() }
-
-// brief returns the context for a query that finds a row by its key. To watch over one, the driver
-// of SQLite and database/sql start a goroutine each, which takes longer than the row.
-func (s *Store) brief(ctx context.Context) context.Context {
-	if s.engine.hasty && ctx.Err() == nil {
-		return context.WithoutCancel(ctx)
-	}
-	return ctx
-}

@@ -31,7 +31,7 @@ var scanAccess = scanInto(func(a *auth.Access) []any {
 
 // AccessByID implements [auth.Store].
 func (s *Store) AccessByID(ctx context.Context, id auth.SecretID) (auth.Access, error) {
-	return rowOf(s.brief(ctx), s.reads, scanAccess, `SELECT k.digest, k.scopes, k.expires, `+userColumns.list()+`, `+tokenColumns.list()+`
+	return rowOf(ctx, s.brief, scanAccess, `SELECT k.digest, k.scopes, k.expires, `+userColumns.list()+`, `+tokenColumns.list()+`
 		FROM oauth_tickets k JOIN tokens t ON t.id = k.token_id JOIN users u ON u.id = t.user_id
 		WHERE k.id = $1 AND k.use = 'access'`, id)
 }

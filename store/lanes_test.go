@@ -1,0 +1,151 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"sync"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+
+	"caldav-mcp-server/internal/testdb"
+)
+
+// oneLane is a store of which the only lane is taken until release is called.
+func oneLane(t *testing.T) (s *Store, l *lanes, release func()) {
+	t.Helper()
+	s, err := Open(t.Context(), testdb.Postgres(t), Options{MaxConns: 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	l, is := s.brief.(*lanes)
+	if !is || l.most != 1 {
+		t.Fatalf("three connections have %+v, want one lane", s.brief)
+	}
+	l.enter(question{})
+	return s, l, l.hand
+}
+
+// asking asks in the background; outcome waits for the answer.
+func (l *lanes) asking(ctx context.Context, text string, args ...any) (outcome func() (int64, error)) {
+	var n int64
+	var err error
+	var done sync.WaitGroup
+	l.mu.Lock()
+	before := len(l.waiting)
+	l.mu.Unlock()
+	done.Go(func() { n, err = rowOf(ctx, l, scanNumber, text, args...) })
+	for waiting := before; waiting == before; runtime.Gosched() {
+		l.mu.Lock()
+		waiting = len(l.waiting)
+		l.mu.Unlock()
+	}
+	return func() (int64, error) {
+		done.Wait()
+		return n, err
+	}
+}
+
+func answers(t *testing.T, want int64, outcome func() (int64, error)) {
+	t.Helper()
+	if got, err := outcome(); err != nil || got != want {
+		t.Errorf("the answer is %d, %v, want %d", got, err, want)
+	}
+}
+
+// TestBriefQuestionsShareARoundTrip: those that waited are one transaction for the database.
+func TestBriefQuestionsShareARoundTrip(t *testing.T) {
+	t.Parallel()
+	_, l, release := oneLane(t)
+	const many = 2*mostGathered + 3
+	outcomes := make([]func() (int64, error), many)
+	for i := range outcomes {
+		outcomes[i] = l.asking(t.Context(), `SELECT (extract(epoch FROM transaction_timestamp()) * 1000000)::bigint + 0 * $1::bigint`, i)
+	}
+	release()
+	moments := map[int64]int{}
+	for _, outcome := range outcomes {
+		at, err := outcome()
+		if err != nil {
+			t.Fatal(err)
+		}
+		moments[at]++
+	}
+	if len(moments) != 3 {
+		t.Errorf("%d questions were sent in %d round trips, want 3: %v", many, len(moments), moments)
+	}
+	if l.taken != 0 || len(l.waiting) != 0 {
+		t.Errorf("%d lanes are taken by nobody, and %d wait", l.taken, len(l.waiting))
+	}
+}
+
+// TestEachBriefQuestionHasItsOwnFault: of what one is refused for, or loses the connection by, the others hear nothing.
+func TestEachBriefQuestionHasItsOwnFault(t *testing.T) {
+	t.Parallel()
+	for name, fault := range map[string]string{
+		"refused": `SELECT 1 / $1::bigint`, "cannot be prepared": `SELECT nothing FROM nowhere WHERE $1 = 0`,
+		"connection lost": `SELECT CASE WHEN pg_terminate_backend(pg_backend_pid()) THEN $1::bigint END FROM pg_sleep(0.01)`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, l, release := oneLane(t)
+			first := l.asking(t.Context(), `SELECT 10 + $1::bigint`, 1)
+			wrong := l.asking(t.Context(), fault, 0)
+			last := l.asking(t.Context(), `SELECT 20 + $1::bigint`, 2)
+			release()
+			answers(t, 11, first)
+			answers(t, 22, last)
+			if _, err := wrong(); err == nil {
+				t.Error("what is wrong is answered")
+			}
+			answers(t, 7, func() (int64, error) { return rowOf(t.Context(), l, scanNumber, `SELECT 7`) })
+		})
+	}
+}
+
+// TestWhoGoesAwayHoldsUpNobody: neither in line nor at its head.
+func TestWhoGoesAwayHoldsUpNobody(t *testing.T) {
+	t.Parallel()
+	_, l, release := oneLane(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	gone := l.asking(ctx, `SELECT 1`)
+	stays := l.asking(t.Context(), `SELECT 2`)
+	cancel()
+	if _, err := gone(); !errors.Is(err, context.Canceled) {
+		t.Errorf("who has gone hears %v", err)
+	}
+	release()
+	answers(t, 2, stays)
+
+	// One that has to read for others does so all the same.
+	l.enter(question{})
+	ctx, cancel = context.WithCancel(t.Context())
+	cancel()
+	first := l.enter(question{take: func(scanner) (bool, error) { return true, nil }, text: `SELECT 3`})
+	second := l.asking(t.Context(), `SELECT 4`)
+	l.hand()
+	l.lead(ctx, <-first.turn)
+	answers(t, 4, second)
+	if !first.begun || first.err != nil {
+		t.Errorf("the question of one that leads others comes to %+v", first)
+	}
+}
+
+// TestBriefQuestionsOutliveConnections: of a pool whose connections are gone.
+func TestBriefQuestionsOutliveConnections(t *testing.T) {
+	t.Parallel()
+	s, l, release := oneLane(t)
+	release()
+	if err := s.apart(t.Context(), func(conn *pgx.Conn) error {
+		answers(t, 1, func() (int64, error) { return rowOf(t.Context(), l, scanNumber, `SELECT 1`) })
+		_, err := conn.Exec(t.Context(), `SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity
+			WHERE application_name = 'caldav-mcp-server' AND datname = current_database() AND pid <> pg_backend_pid() AND query = 'SELECT 1'`)
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	_, _ = rowOf(t.Context(), l, scanNumber, `SELECT 1`) // it may find out
+	answers(t, 2, func() (int64, error) { return rowOf(t.Context(), l, scanNumber, `SELECT 2`) })
+}
