@@ -3,6 +3,7 @@ package mcp
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -115,26 +116,65 @@ func (b toolbox) decide(ctx context.Context, c *call, s subject, in *eventAnswer
 	if err := s.oneWish(all); err != nil {
 		return answer{}, err
 	}
-	if d.Accept {
-		all = all[:1] // the others that say the same are settled by it
-	}
-	var told []calendar.Told
-	now, said := s.found, "PROPOSAL-DECLINED"
-	for _, p := range all {
-		d.Message, d.Proposal = p.Message, p.Proposal
-		edited, err := b.service.Decide(ctx, c.caller, s.cal, s.found.Object.UID, d)
+	if !d.Accept {
+		told, err := b.turnDown(ctx, c, s, d, all)
 		if err != nil {
 			return answer{}, b.outdated(ctx, c, s, err)
 		}
-		told = append(told, edited.Told...)
-		if d.Accept {
-			said = "PROPOSAL-ACCEPTED"
-			if now, err = b.after(ctx, c, s, edited, nil); err != nil {
-				return answer{}, err
-			}
+		return b.responded(c, s, s.found, "PROPOSAL-DECLINED", told)
+	}
+	d.Message, d.Proposal = all[0].Message, all[0].Proposal // the others that say the same are settled by it
+	edited, err := b.service.Decide(ctx, c.caller, s.cal, s.found.Object.UID, d)
+	if err != nil {
+		return answer{}, b.outdated(ctx, c, s, err)
+	}
+	now, err := b.after(ctx, c, s, edited, nil)
+	if err != nil {
+		return answer{}, err
+	}
+	return b.responded(c, s, now, "PROPOSAL-ACCEPTED", edited.Told)
+}
+
+// turnDown turns down proposals of several for the same time. One that was replaced meanwhile keeps nobody's from it; the error says whose came to
+// nothing all the same.
+func (b toolbox) turnDown(ctx context.Context, c *call, s subject, d ledger.Decision, all []query.Proposal) ([]calendar.Told, error) {
+	var told []calendar.Told
+	var down []string
+	var failed []error
+	for _, p := range all {
+		d.Message, d.Proposal = p.Message, p.Proposal
+		edited, err := b.service.Decide(ctx, c.caller, s.cal, s.found.Object.UID, d)
+		if err == nil {
+			told, down = append(told, edited.Told...), append(down, visible(p.From.Name()))
+			continue
+		}
+		if failed = append(failed, err); calendar.ReasonOf(err) != calendar.Exists {
+			break
 		}
 	}
-	return b.responded(c, s, now, said, told)
+	return told, partly(failed, down)
+}
+
+// partly is why some proposals were not turned down, and whose were.
+func partly(failed []error, down []string) error {
+	if len(failed) == 0 || len(down) == 0 && len(failed) == 1 {
+		return errors.Join(failed...)
+	}
+	last, ok := errors.AsType[*calendar.Error](failed[len(failed)-1])
+	if !ok {
+		return errors.Join(failed...)
+	}
+	e := *last
+	var why []string
+	for _, err := range failed[:len(failed)-1] {
+		if one, ok := errors.AsType[*calendar.Error](err); ok {
+			why = append(why, one.Message)
+		}
+	}
+	if e.Message = strings.Join(append(why, e.Message), "; "); len(down) > 0 {
+		e.Message += "; turned down were the proposals of " + strings.Join(down, ", ")
+	}
+	return &e
 }
 
 // oneWish sees that the proposals which a call means are for one time: nobody turns down with one what they have not seen.

@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"context"
 	"encoding/json"
 	"maps"
 	"slices"
@@ -8,6 +9,7 @@ import (
 	"testing"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/service"
 	"caldav-mcp-server/internal/testdb"
 )
 
@@ -186,6 +188,72 @@ func TestProposalsThatBeginAlike(t *testing.T) {
 			if len(v.Told) != 1 || !strings.HasPrefix(v.Told[0], guest) {
 				t.Errorf("told that %s's comes to nothing: %q", guest, v.Told)
 			}
+		}
+	})
+}
+
+// replaced is a store in which something happens between the reading of the message that is decided second, and the decision.
+type replaced struct {
+	calendar.Store
+	armed, decided bool
+	meanwhile      func()
+}
+
+func (r *replaced) Update(ctx context.Context, do func(calendar.Tx) error) error {
+	err := r.Store.Update(ctx, do)
+	r.decided = r.armed
+	return err
+}
+
+func (r *replaced) InboxItem(ctx context.Context, user calendar.UserID, name calendar.ObjectName) (calendar.InboxItem, error) {
+	i, err := r.Store.InboxItem(ctx, user, name)
+	if r.decided {
+		r.armed, r.decided = false, false
+		r.meanwhile()
+	}
+	return i, err
+}
+
+// TestProposalsOfWhichOneIsReplaced: of three that are turned down at once the second is replaced in that moment. The two others are turned down, and
+// all of it is told.
+func TestProposalsOfWhichOneIsReplaced(t *testing.T) {
+	t.Parallel()
+	testdb.Each(t, func(t *testing.T, url string) {
+		h := newHouse(t, url)
+		h.reachable(t, "bob")
+		middle := h.middle()
+		store := &replaced{Store: middle.Store}
+		middle.Store = store
+		h.service = service.New(middle)
+		door := h.open(t, h.config())
+		var lunch toldIn
+		bobs := "00000000-0000-4000-8000-000000000004"
+		use(t, door, "bob", "create_event", params{"calendar_id": bobs, "title": "Lunch", "start": "2026-03-06T09:30:00Z", "end": "2026-03-06T10:30:00Z", "attendees": []string{"ann@example.net", "dan@example.net", "eve@example.net"}}, &lunch)
+		proposes := func(guest, hour string) {
+			t.Helper()
+			text := "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//test//EN\r\nMETHOD:COUNTER\r\nBEGIN:VEVENT\r\nUID:" + lunch.UID + "\r\nDTSTAMP:20260305T" + hour + "0000Z\r\nDTSTART:20260306T" + hour +
+				"0000Z\r\nORGANIZER:mailto:bob@example.com\r\nATTENDEE:mailto:" + guest + "@example.net\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n"
+			err := h.service.Receive(t.Context(), calendar.Inbound{
+				From: calendar.MailAddress(guest + "@example.net"), To: []calendar.MailAddress{"bob@example.com"}, Method: calendar.MethodCounter, Data: []byte(text),
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, guest := range []string{"ann", "dan", "eve"} {
+			proposes(guest, "12")
+		}
+		store.armed, store.meanwhile = true, func() { proposes("dan", "15") }
+		said := refusalOf(t, door, "bob", "respond_to_event", written(t, params{"calendar_id": bobs, "event_uid": lunch.UID, "answer": "decline"}))
+		for _, want := range []string{"dan@example.net has proposed something else", "turned down were the proposals of ann@example.net, eve@example.net"} {
+			if !strings.Contains(said, want) {
+				t.Errorf("there is no %q in %s", want, said)
+			}
+		}
+		var bob struct{ Invitations []struct{ Proposed []string } }
+		use(t, door, "bob", "list_invitations", params{}, &bob)
+		if len(bob.Invitations) != 1 || len(bob.Invitations[0].Proposed) != 1 || !strings.HasPrefix(bob.Invitations[0].Proposed[0], "dan@example.net: Friday 2026-03-06T15:00:00Z") {
+			t.Errorf("bob sees %+v", bob)
 		}
 	})
 }
