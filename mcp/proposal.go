@@ -119,7 +119,7 @@ func (b toolbox) decide(ctx context.Context, c *call, s subject, in *eventAnswer
 	if !d.Accept {
 		told, err := b.turnDown(ctx, c, s, d, all)
 		if err != nil {
-			return answer{}, b.outdated(ctx, c, s, err)
+			return answer{}, err
 		}
 		return b.responded(c, s, s.found, "PROPOSAL-DECLINED", told)
 	}
@@ -135,8 +135,8 @@ func (b toolbox) decide(ctx context.Context, c *call, s subject, in *eventAnswer
 	return b.responded(c, s, now, "PROPOSAL-ACCEPTED", edited.Told)
 }
 
-// turnDown turns down proposals of several for the same time. One that was replaced meanwhile keeps nobody's from it; the error says whose came to
-// nothing all the same.
+// turnDown turns down proposals of several for the same time. One that was replaced or decided meanwhile, whether before it is read here or
+// after, keeps nobody's from it; the error says whose came to nothing all the same.
 func (b toolbox) turnDown(ctx context.Context, c *call, s subject, d ledger.Decision, all []query.Proposal) ([]calendar.Told, error) {
 	var told []calendar.Told
 	var down []string
@@ -148,17 +148,24 @@ func (b toolbox) turnDown(ctx context.Context, c *call, s subject, d ledger.Deci
 			told, down = append(told, edited.Told...), append(down, visible(p.From.Name()))
 			continue
 		}
-		if failed = append(failed, err); calendar.ReasonOf(err) != calendar.Exists {
+		if failed = append(failed, err); !slices.Contains(overtaken, calendar.ReasonOf(err)) {
 			break
 		}
 	}
-	return told, partly(failed, down)
+	err := partly(failed, down)
+	if len(down) == 0 {
+		err = b.outdated(ctx, c, s, err)
+	}
+	return told, err
 }
+
+// overtaken are the reasons for which a proposal is no longer there to be decided.
+var overtaken = []calendar.Reason{calendar.Exists, calendar.Stale, calendar.NotFound}
 
 // partly is why some proposals were not turned down, and whose were.
 func partly(failed []error, down []string) error {
-	if len(failed) == 0 || len(down) == 0 && len(failed) == 1 {
-		return errors.Join(failed...)
+	if len(failed) == 0 {
+		return nil
 	}
 	last, ok := errors.AsType[*calendar.Error](failed[len(failed)-1])
 	if !ok {
@@ -166,12 +173,12 @@ func partly(failed []error, down []string) error {
 	}
 	e := *last
 	var why []string
-	for _, err := range failed[:len(failed)-1] {
-		if one, ok := errors.AsType[*calendar.Error](err); ok {
+	for _, err := range failed {
+		if one, ok := errors.AsType[*calendar.Error](err); ok && !slices.Contains(why, one.Message) {
 			why = append(why, one.Message)
 		}
 	}
-	if e.Message = strings.Join(append(why, e.Message), "; "); len(down) > 0 {
+	if e.Message = strings.Join(why, "; "); len(down) > 0 {
 		e.Message += "; turned down were the proposals of " + strings.Join(down, ", ")
 	}
 	return &e

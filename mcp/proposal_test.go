@@ -192,11 +192,11 @@ func TestProposalsThatBeginAlike(t *testing.T) {
 	})
 }
 
-// replaced is a store in which something happens between the reading of the message that is decided second, and the decision.
+// replaced is a store in which something happens when messages are read after one was decided: before the first of them, or behind it.
 type replaced struct {
 	calendar.Store
-	armed, decided bool
-	meanwhile      func()
+	armed, decided, before bool
+	meanwhile              func()
 }
 
 func (r *replaced) Update(ctx context.Context, do func(calendar.Tx) error) error {
@@ -206,56 +206,90 @@ func (r *replaced) Update(ctx context.Context, do func(calendar.Tx) error) error
 }
 
 func (r *replaced) InboxItem(ctx context.Context, user calendar.UserID, name calendar.ObjectName) (calendar.InboxItem, error) {
-	i, err := r.Store.InboxItem(ctx, user, name)
-	if r.decided {
+	now := r.decided
+	if now {
 		r.armed, r.decided = false, false
+	}
+	if now && r.before {
+		r.meanwhile()
+	}
+	i, err := r.Store.InboxItem(ctx, user, name)
+	if now && !r.before {
 		r.meanwhile()
 	}
 	return i, err
 }
 
-// TestProposalsOfWhichOneIsReplaced: of three that are turned down at once the second is replaced in that moment. The two others are turned down, and
-// all of it is told.
+// TestProposalsOfWhichOneIsReplaced: of three that are turned down at once the second is replaced in that moment, or has gone. The two others are
+// turned down, and all of it is told.
 func TestProposalsOfWhichOneIsReplaced(t *testing.T) {
 	t.Parallel()
-	testdb.Each(t, func(t *testing.T, url string) {
-		h := newHouse(t, url)
-		h.reachable(t, "bob")
-		middle := h.middle()
-		store := &replaced{Store: middle.Store}
-		middle.Store = store
-		h.service = service.New(middle)
-		door := h.open(t, h.config())
-		var lunch toldIn
-		bobs := "00000000-0000-4000-8000-000000000004"
-		use(t, door, "bob", "create_event", params{"calendar_id": bobs, "title": "Lunch", "start": "2026-03-06T09:30:00Z", "end": "2026-03-06T10:30:00Z", "attendees": []string{"ann@example.net", "dan@example.net", "eve@example.net"}}, &lunch)
-		proposes := func(guest, hour string) {
-			t.Helper()
-			text := "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//test//EN\r\nMETHOD:COUNTER\r\nBEGIN:VEVENT\r\nUID:" + lunch.UID + "\r\nDTSTAMP:20260305T" + hour + "0000Z\r\nDTSTART:20260306T" + hour +
-				"0000Z\r\nORGANIZER:mailto:bob@example.com\r\nATTENDEE:mailto:" + guest + "@example.net\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n"
-			err := h.service.Receive(t.Context(), calendar.Inbound{
-				From: calendar.MailAddress(guest + "@example.net"), To: []calendar.MailAddress{"bob@example.com"}, Method: calendar.MethodCounter, Data: []byte(text),
-			})
-			if err != nil {
-				t.Fatal(err)
+	for name, c := range map[string]struct {
+		before, gone bool
+		why          string
+	}{
+		"while it is decided":   {false, false, "dan@example.net has proposed something else"},
+		"before it is read":     {true, false, "this is not proposed any more"},
+		"taken out before that": {true, true, "there is no message"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			testdb.Each(t, func(t *testing.T, url string) { turnsDownThree(t, url, c.before, c.gone, c.why) })
+		})
+	}
+}
+
+func turnsDownThree(t *testing.T, url string, before, gone bool, why string) {
+	t.Helper()
+	h := newHouse(t, url)
+	h.reachable(t, "bob")
+	middle := h.middle()
+	store := &replaced{Store: middle.Store, before: before}
+	middle.Store = store
+	h.service = service.New(middle)
+	door := h.open(t, h.config())
+	var lunch toldIn
+	bobs := "00000000-0000-4000-8000-000000000004"
+	use(t, door, "bob", "create_event", params{"calendar_id": bobs, "title": "Lunch", "start": "2026-03-06T09:30:00Z", "end": "2026-03-06T10:30:00Z", "attendees": []string{"ann@example.net", "dan@example.net", "eve@example.net"}}, &lunch)
+	proposes := func(guest, hour string) {
+		t.Helper()
+		text := "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//test//EN\r\nMETHOD:COUNTER\r\nBEGIN:VEVENT\r\nUID:" + lunch.UID + "\r\nDTSTAMP:20260305T" + hour + "0000Z\r\nDTSTART:20260306T" + hour +
+			"0000Z\r\nORGANIZER:mailto:bob@example.com\r\nATTENDEE:mailto:" + guest + "@example.net\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n"
+		err := h.service.Receive(t.Context(), calendar.Inbound{
+			From: calendar.MailAddress(guest + "@example.net"), To: []calendar.MailAddress{"bob@example.com"}, Method: calendar.MethodCounter, Data: []byte(text),
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, guest := range []string{"ann", "dan", "eve"} {
+		proposes(guest, "12")
+	}
+	all, err := h.service.ProposalsTo(t.Context(), h.callers["bob"], 10)
+	if err != nil || len(all) != 3 {
+		t.Fatal(all, err)
+	}
+	store.armed, store.meanwhile = true, func() { proposes("dan", "15") }
+	if gone {
+		store.meanwhile = func() {
+			if err := h.service.Discard(t.Context(), h.callers["bob"], all[1].Name, calendar.Precondition{}); err != nil {
+				t.Error(err)
 			}
 		}
-		for _, guest := range []string{"ann", "dan", "eve"} {
-			proposes(guest, "12")
+	}
+	said := refusalOf(t, door, "bob", "respond_to_event", written(t, params{"calendar_id": bobs, "event_uid": lunch.UID, "answer": "decline"}))
+	for _, want := range []string{why, "turned down were the proposals of ann@example.net, eve@example.net"} {
+		if !strings.Contains(said, want) {
+			t.Errorf("there is no %q in %s", want, said)
 		}
-		store.armed, store.meanwhile = true, func() { proposes("dan", "15") }
-		said := refusalOf(t, door, "bob", "respond_to_event", written(t, params{"calendar_id": bobs, "event_uid": lunch.UID, "answer": "decline"}))
-		for _, want := range []string{"dan@example.net has proposed something else", "turned down were the proposals of ann@example.net, eve@example.net"} {
-			if !strings.Contains(said, want) {
-				t.Errorf("there is no %q in %s", want, said)
-			}
-		}
-		var bob struct{ Invitations []struct{ Proposed []string } }
-		use(t, door, "bob", "list_invitations", params{}, &bob)
-		if len(bob.Invitations) != 1 || len(bob.Invitations[0].Proposed) != 1 || !strings.HasPrefix(bob.Invitations[0].Proposed[0], "dan@example.net: Friday 2026-03-06T15:00:00Z") {
-			t.Errorf("bob sees %+v", bob)
-		}
-	})
+	}
+	var bob struct{ Invitations []struct{ Proposed []string } }
+	use(t, door, "bob", "list_invitations", params{}, &bob)
+	switch {
+	case gone && len(bob.Invitations) == 0:
+	case !gone && len(bob.Invitations) == 1 && len(bob.Invitations[0].Proposed) == 1 && strings.HasPrefix(bob.Invitations[0].Proposed[0], "dan@example.net: Friday 2026-03-06T15:00:00Z"):
+	default:
+		t.Errorf("bob sees %+v", bob)
+	}
 }
 
 // written is what a call gives, as it is sent.
