@@ -27,7 +27,7 @@ type Proposal struct {
 type Proposals struct {
 	// All are in the order of their making.
 	All []Proposal
-	// Unread are messages that take too much work.
+	// Unread are messages that take too much work, and those whose text is lost, or that of their event.
 	Unread int
 }
 
@@ -56,7 +56,7 @@ func (s *Queries) Proposals(ctx context.Context, c calendar.Caller, m *meter.Met
 			continue
 		}
 		found[i], err = s.proposedIn(ctx, c, m, own, notes[i])
-		if tooCostly(err) {
+		if tooCostly(err) || errors.Is(err, calendar.ErrNoText) {
 			unread++
 		} else if err != nil {
 			return Proposals{}, err
@@ -86,7 +86,7 @@ func (s *Queries) proposedIn(ctx context.Context, c calendar.Caller, m *meter.Me
 	if calendar.ReasonOf(err) == calendar.NotFound && err != nil {
 		return nil, nil // it has gone meanwhile
 	}
-	if err != nil && !errors.Is(err, calendar.ErrNoText) {
+	if err != nil {
 		return nil, err
 	}
 	message, err := content.Read(item.Data, ical.Limits{})

@@ -62,6 +62,33 @@ func (g *guests) decide(accept bool) (ledger.Edited, error) {
 	return g.Decide(g.ctx, p.Caller, p.cal, "meeting", ledger.Decision{Message: all[0].Message, Proposal: all[0].Proposal, Accept: accept, Comment: "Sorry"})
 }
 
+// TestProposalForWhatIsLost: an event whose text the database has lost, or a message, keeps nobody from what is proposed for others.
+func TestProposalForWhatIsLost(t *testing.T) {
+	invited(t, "ann bob", func(g *guests) {
+		g.save("ann", meetingOf(organizedByAnn, attendees("bob")))
+		g.meet("ann", "other", replaceUID(meetingOf(organizedByAnn, attendees("bob")), "UID:other"))
+		g.propose(wish(11, 14))
+		p := g.people["bob"]
+		_, err := g.Propose(g.ctx, p.Caller, p.cal, "other", wish(12, 14))
+		g.must(err)
+		if all := g.proposals(); len(all) != 2 {
+			t.Fatalf("there are %d proposals", len(all))
+		}
+		g.must(behind(g.t, g.URL, `UPDATE objects SET data = $1 WHERE calendar_id = $2 AND uid = 'meeting'`, []byte{}, string(g.people["ann"].cal.ID)))
+		found, err := service.New(g.Middle()).Proposals(g.ctx, g.people["ann"].Caller, nil)
+		g.must(err)
+		if len(found.All) != 1 || found.All[0].Object.UID != "other" || found.Unread != 1 {
+			t.Errorf("ann has %d proposals, and %d are unread", len(found.All), found.Unread)
+		}
+		g.must(behind(g.t, g.URL, `UPDATE inbox_items SET data = $1 WHERE name = $2`, []byte{}, string(found.All[0].Message)))
+		found, err = service.New(g.Middle()).Proposals(g.ctx, g.people["ann"].Caller, nil)
+		g.must(err)
+		if len(found.All) != 0 || found.Unread != 2 {
+			t.Errorf("ann has %d proposals, and %d are unread", len(found.All), found.Unread)
+		}
+	})
+}
+
 // TestProposalIsTakenUp: a guest proposes another time, the organizer sees it with what it says, agrees, and everybody is
 // asked anew for the new time.
 func TestProposalIsTakenUp(t *testing.T) {
