@@ -224,15 +224,20 @@ func (w *work) besides(ctx context.Context, all []calendar.Calendar, than calend
 	return nil
 }
 
-// indexedAt tells by the index alone whether an event may take place in a time: once as its span says, a series in the hours of its rhythm.
-// A series of which these are not known is nowhere, or nothing could be booked from its first day to its last.
+// indexedAt tells by the index alone whether an event may take place in a time: once as its span says, a series in the hours of its rhythm, also
+// later than these are known until: a meeting of each day goes on as it was. A series of which none are known is nowhere, or nothing could be booked
+// from its first day to its last.
 func indexedAt(o calendar.Object) func(start, end time.Time) bool {
 	return func(start, end time.Time) bool {
 		from, last := start.Unix(), end.Unix()-1
 		if o.Status == "CANCELLED" || o.Span.Start == nil || *o.Span.Start > last || o.Span.End != nil && *o.Span.End <= from {
 			return false
 		}
-		return !o.Recurring || o.Rhythm != nil && last <= o.Rhythm.Known && o.Rhythm.Meets(calendar.RhythmOf(from, last))
+		window := calendar.RhythmOf(from, last)
+		if o.Rhythm != nil {
+			window.Known = min(last, o.Rhythm.Known)
+		}
+		return !o.Recurring || o.Rhythm != nil && o.Rhythm.Meets(window)
 	}
 }
 

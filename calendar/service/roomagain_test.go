@@ -2,6 +2,7 @@ package service_test
 
 import (
 	"context"
+	"strings"
 	"testing"
 	"time"
 
@@ -108,6 +109,21 @@ func TestRoomKeepsTheTimeOfWhatIsLost(t *testing.T) {
 			{"off-then", "13", "10", "11", "ACCEPTED"},
 		} {
 			g.meet("bob", c.uid, meetingAt("bob", c.uid, "202603"+c.day+"T"+c.from+"0000Z", "202603"+c.day+"T"+c.until+"0000Z"))
+			g.want(c.uid, g.said("bob", c.uid), c.want)
+		}
+	})
+}
+
+// A series that has lost its text goes on, for a room, at the hours that the index knows of it: also years after its beginning, when it has had more
+// instances than the index follows.
+func TestRoomKeepsTheTimeOfALongSeriesThatIsLost(t *testing.T) {
+	roomed(t, aRoom, func(g *guests) {
+		daily := meetingOf("RRULE:FREQ=DAILY")
+		daily = strings.NewReplacer("20260310T100000Z", "20220310T100000Z", "20260310T110000Z", "20220310T110000Z").Replace(daily)
+		g.meet("room", "daily", replaceUID(daily, "UID:daily"))
+		g.must(behind(g.t, g.URL, `UPDATE objects SET data = $1 WHERE calendar_id = $2`, []byte{}, g.people["room"].cal.ID))
+		for _, c := range []struct{ uid, from, until, want string }{{"same", "10", "11", "DECLINED"}, {"later", "14", "15", "ACCEPTED"}} {
+			g.meet("bob", c.uid, meetingAt("bob", c.uid, "20260310T"+c.from+"0000Z", "20260310T"+c.until+"0000Z"))
 			g.want(c.uid, g.said("bob", c.uid), c.want)
 		}
 	})
