@@ -25,8 +25,8 @@ type searching struct {
 	survey, pick string
 	// words asks for the search texts of the kind $2 in the calendars $1, of $3 objects at most.
 	words string
-	// waiting tells whether there are words that wait to be indexed, index puts in those of the first $1 objects, and indexed says that
-	// these wait no more; empty where none wait.
+	// waiting asks for the turn up to which words that wait are indexed next, 0 for none: those of $1 objects at most, with no more than $2
+	// characters before the last. index puts in what has a turn up to $1, and indexed says that this waits no more; empty where none wait.
 	waiting, index, indexed string
 }
 
@@ -69,7 +69,7 @@ func sqliteSearching() searching {
 		has   = `EXISTS (SELECT 1 FROM objects o WHERE o.calendar_id = r.calendar_id AND o.name = r.name
 			AND NOT EXISTS (SELECT 1 FROM json_each($7, '$.`
 		all   = `') WHERE instr(' ' || o.search, ' ' || value) = 0))`
-		first = ` FROM search_rows WHERE turn IS NOT NULL ORDER BY turn LIMIT $1 + 0`
+		first = ` FROM search_rows WHERE turn <= $1 + 0`
 	)
 	return searching{
 		text: `SELECT ` + lightColumns + ` FROM (SELECT calendar_id AS calendar, name AS object FROM (
@@ -83,11 +83,15 @@ func sqliteSearching() searching {
 		survey:     sqliteSurvey,
 		pick: `SELECT ` + lightColumns + ` FROM json_each($1) k CROSS JOIN objects
 			WHERE calendar_id = k.value ->> 0 AND name = k.value ->> 1 AND NOT deleted`,
-		waiting: `SELECT EXISTS (SELECT 1 FROM search_rows WHERE turn IS NOT NULL)`,
+		waiting: `SELECT COALESCE(max(turn), 0) FROM (
+			SELECT turn, sum(length) OVER (ORDER BY turn ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS before FROM (
+				SELECT turn, length(search) AS length FROM (SELECT * FROM search_rows WHERE turn IS NOT NULL ORDER BY turn LIMIT $1 + 0) r
+				LEFT JOIN objects o ON o.calendar_id = r.calendar_id AND o.name = r.name))
+			WHERE COALESCE(before, 0) <= $2 + 0`,
 		index: `INSERT INTO search_words (rowid, words)
 			SELECT id, replace(' ' || search, ' ', ' ' || replace(r.calendar_id, '-', '') || '§')
 			FROM (SELECT id, calendar_id, name` + first + `) r JOIN objects o ON o.calendar_id = r.calendar_id AND o.name = r.name`,
-		indexed: `UPDATE search_rows SET turn = NULL WHERE id IN (SELECT id` + first + `)`,
+		indexed: `UPDATE search_rows SET turn = NULL WHERE turn <= $1 + 0`,
 	}
 }
 

@@ -261,3 +261,32 @@ func TestCopiesWait(t *testing.T) {
 	}
 	w.compare(ids[:6])
 }
+
+// TestLongWordsTakeTurns: of long texts fewer are put into the index in one transaction, and one that is too long alone is put in as well.
+func TestLongWordsTakeTurns(t *testing.T) {
+	t.Parallel()
+	s := bare(t, testdb.SQLite(t), migrations.Files)
+	migrate(t, s)
+	var ids []calendar.CalendarID
+	for i := range 50 {
+		ids = append(ids, calendar.CalendarID(fmt.Sprintf("c-%d", i)))
+	}
+	w := homes(t, s, 1, ids...)
+	long := strings.Repeat("meeting ", 2000)
+	w.put("all", long, ids)
+	for _, want := range []int64{49 - 33, 0} {
+		if _, err := s.indexSome(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if waiting, _ := w.waiting(); waiting != want {
+			t.Errorf("%d wait, want %d", waiting, want)
+		}
+	}
+	w.put("huge", strings.Repeat("dinner ", indexedText), ids[:3])
+	if err := s.IndexWords(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if waiting, indexed := w.waiting(); waiting != 0 || indexed != 53 {
+		t.Errorf("%d wait, and %d are indexed", waiting, indexed)
+	}
+}
