@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -210,16 +211,31 @@ const (
 	crowd  = 50
 )
 
-// invites puts new events with some users as guests.
+// invites puts new events with nobody and with a crowd as guests in turns, where there is a crowd, so that both meet the same; those
+// with so many are measured.
 func invites(guests int) func(*target, int) step {
 	return func(t *target, _ int) step {
-		from := beyond * (2 + guests)
-		return func(ctx context.Context, c *http.Client, n int) (time.Duration, error) {
-			e := t.event(from + n)
-			if guests > 0 {
-				e = e.inviting(guests, t.user)
+		sizes := []int{0, crowd}
+		if t.crowd < crowd {
+			sizes = sizes[:1]
+		}
+		return func(ctx context.Context, c *http.Client, n int) (took time.Duration, err error) {
+			for _, size := range sizes {
+				one, failed := t.takes(ctx, c, t.put(t.invitation(beyond*(2+2*guests+size)+n, size), 0))
+				err = errors.Join(err, failed)
+				if size == guests {
+					took = one
+				}
 			}
-			return t.takes(ctx, c, t.put(e, 0))
+			return took, err
 		}
 	}
+}
+
+// invitation is an event with so many guests.
+func (t *target) invitation(n, guests int) event {
+	if guests == 0 {
+		return t.event(n)
+	}
+	return t.event(n).inviting(guests, t.user)
 }
