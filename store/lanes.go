@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -36,10 +37,17 @@ type passenger struct {
 	question
 	// turn brings those whom it leads, itself the first; it is closed when another one has led it.
 	turn chan []*passenger
+	// leads tells that it is asked, with the others that it leads, whether it has gone or not.
+	leads bool
+	// taken is set by whoever takes the answer, or by the question itself when it goes away before.
+	taken atomic.Bool
 	// begun tells that there was an answer, err what came of it.
 	begun bool
 	err   error
 }
+
+// claim tells the first who asks that the answer is theirs to take, or to leave.
+func (p *passenger) claim() bool { return p.taken.CompareAndSwap(false, true) }
 
 // newLanes makes as many lanes as there are processors to take answers apart, two at least, but of no more than half of the connections.
 func newLanes(reads *statements, pool *sql.DB, conns int) *lanes {
@@ -60,7 +68,7 @@ func (l *lanes) answer(ctx context.Context, q question) error {
 		if l.forgo(mine) {
 			return ctx.Err()
 		}
-		led = <-mine.turn // somebody reads for it, or it has to read for others
+		led = <-mine.turn // its answer is being taken, or it has to read for others
 	}
 	if led != nil {
 		l.lead(ctx, led)
@@ -84,15 +92,15 @@ func (l *lanes) enter(q question) *passenger {
 	return mine
 }
 
-// forgo gives a place up, unless it is about to be asked.
+// forgo gives a place up, in line or among those whom another one leads, unless its answer is being taken.
 func (l *lanes) forgo(mine *passenger) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	i := slices.Index(l.waiting, mine)
-	if i >= 0 {
+	if i := slices.Index(l.waiting, mine); i >= 0 {
 		l.waiting = slices.Delete(l.waiting, i, i+1)
+		return true
 	}
-	return i >= 0
+	return !mine.leads && mine.claim()
 }
 
 // hand gives a lane to those that wait, or leaves it free.
@@ -106,6 +114,7 @@ func (l *lanes) hand() {
 	}
 	led := slices.Clone(l.waiting[:n])
 	l.waiting = slices.Delete(l.waiting, 0, n)
+	led[0].leads = true
 	led[0].turn <- led
 }
 
@@ -158,8 +167,7 @@ func (l *lanes) lead(ctx context.Context, led []*passenger) {
 		first.begun, first.err = true, l.alone(ctx, first.question)
 		return
 	}
-	// The others have not gone when the first has.
-	ctx, cancel := l.engine.bounded(context.WithoutCancel(ctx))
+	ctx, cancel := l.forAll(ctx)
 	defer cancel()
 	_ = l.on(ctx, func(conn *pgx.Conn) error {
 		statements := make([]pending, len(led))
@@ -172,13 +180,25 @@ func (l *lanes) lead(ctx context.Context, led []*passenger) {
 			if err != nil {
 				break
 			}
-			one.begun = true
-			one.err = one.take.from(rows)
+			if one.claim() {
+				one.begun, one.err = true, one.take.from(rows)
+			}
 			rows.Close()
-			one.err = cmp.Or(one.err, rows.Err())
+			if one.begun {
+				one.err = cmp.Or(one.err, rows.Err())
+			}
 		}
 		return all.Close()
 	})
+}
+
+// forAll is the context of a question that leads others: they have not gone when it has. It waits no longer than for itself, so that
+// where no answer comes nobody waits for their own time and for that of another one.
+func (l *lanes) forAll(ctx context.Context) (context.Context, context.CancelFunc) {
+	if end, has := ctx.Deadline(); has {
+		return context.WithDeadline(context.WithoutCancel(ctx), end)
+	}
+	return l.engine.bounded(context.WithoutCancel(ctx))
 }
 
 // on does something on a connection of the pool.

@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -148,4 +149,40 @@ func TestBriefQuestionsOutliveConnections(t *testing.T) {
 	}
 	_, _ = rowOf(t.Context(), l, scanNumber, `SELECT 1`) // it may find out
 	answers(t, 2, func() (int64, error) { return rowOf(t.Context(), l, scanNumber, `SELECT 2`) })
+}
+
+// TestNobodyWaitsForAnothersTime: where no answer comes, each waits for as long as it would alone.
+func TestNobodyWaitsForAnothersTime(t *testing.T) {
+	t.Parallel()
+	const brief, long = 200 * time.Millisecond, 3 * time.Second
+	for name, times := range map[string][2]time.Duration{"who leads": {brief, long}, "who is led": {long, brief}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, l, release := oneLane(t)
+			for range s.options.MaxConns {
+				held, err := l.pool.Conn(t.Context())
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer held.Close()
+			}
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			began := time.Now()
+			outcomes := map[time.Duration]func() (int64, error){}
+			for _, patience := range times {
+				ctx, cancel := context.WithTimeout(ctx, patience)
+				defer cancel()
+				outcomes[patience] = l.asking(ctx, `SELECT 1`)
+			}
+			release()
+			if _, err := outcomes[brief](); !errors.Is(err, context.DeadlineExceeded) || time.Since(began) > long/2 {
+				t.Errorf("after %v: %v", time.Since(began), err)
+			}
+			cancel()
+			if _, err := outcomes[long](); !errors.Is(err, context.Canceled) {
+				t.Error(err)
+			}
+		})
+	}
 }
