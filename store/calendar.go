@@ -143,7 +143,7 @@ func (s *Store) Calendars(ctx context.Context, user calendar.UserID) ([]calendar
 	if h := homeRead(ctx, user); h != nil {
 		return h.allCalendars(), nil
 	}
-	return calendarsOf(ctx, s.brief, user)
+	return calendarsOf(ctx, s.lists, user)
 }
 
 func calendarsOf(ctx context.Context, q querier, user calendar.UserID) ([]calendar.Calendar, error) {

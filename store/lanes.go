@@ -192,6 +192,11 @@ func (l *lanes) lead(ctx context.Context, led []*passenger) {
 	})
 }
 
+// aside asks without a lane for as many rows as there are: what one user has made large would hold up the questions of all.
+type aside struct{ *lanes }
+
+func (a aside) answer(ctx context.Context, q question) error { return a.alone(ctx, q) }
+
 // forAll is the context of a question that leads others: they have not gone when it has. It waits no longer than for itself, so that
 // where no answer comes nobody waits for their own time and for that of another one.
 func (l *lanes) forAll(ctx context.Context) (context.Context, context.CancelFunc) {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/internal/testdb"
 )
 
@@ -184,5 +185,26 @@ func TestNobodyWaitsForAnothersTime(t *testing.T) {
 				t.Error(err)
 			}
 		})
+	}
+}
+
+// TestListsTakeNoLane: of what a user may make as large as they like, nobody waits for another one's.
+func TestListsTakeNoLane(t *testing.T) {
+	t.Parallel()
+	s, _, release := oneLane(t)
+	defer release()
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+	defer cancel()
+	for name, list := range map[string]func() error{
+		"Calendars":            func() error { _, err := s.Calendars(ctx, "ann"); return err },
+		"Home":                 func() error { _, err := s.Home(ctx, "ann"); return err },
+		"OwnParts":             func() error { _, err := s.OwnParts(ctx, "work", "ann", 0, true); return err },
+		"DeadProperties":       func() error { _, err := s.DeadProperties(ctx, calendar.Holder{User: "ann"}); return err },
+		"DeadPropertiesInHome": func() error { _, err := s.DeadPropertiesInHome(ctx, "ann"); return err },
+		"DeadPropertyHolders":  func() error { _, err := s.DeadPropertyHolders(ctx, "work"); return err },
+	} {
+		if err := list(); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }

@@ -33,7 +33,7 @@ func (s *Store) OwnParts(ctx context.Context, cal calendar.CalendarID, user cale
 	if withData {
 		text = ownPartsWhole
 	}
-	return rowsOf(ctx, s.brief, scanOwnPart, text, cal, user, after)
+	return rowsOf(ctx, s.lists, scanOwnPart, text, cal, user, after)
 }
 
 // OwnPart implements [calendar.Tx].

@@ -145,7 +145,8 @@ func openPostgres(ctx context.Context, where string, o Options) (*Store, error) 
 	bound(db, s.options)
 	// pgx keeps the statements of each connection prepared itself.
 	s.reads = &statements{engine: s.engine, on: db}
-	s.brief = newLanes(s.reads, db, s.options.MaxConns)
+	l := newLanes(s.reads, db, s.options.MaxConns)
+	s.brief, s.lists = l, aside{l}
 	s.begin = beginPipeline(db, s.engine, s.options.StatementTimeout)
 	s.close = db.Close
 	s.hints.hear = hearChannel(s, listen.of(config))

@@ -96,7 +96,7 @@ func openSQLite(ctx context.Context, where string, o Options) (*Store, error) {
 	readers.SetMaxOpenConns(s.options.MaxConns)
 	readers.SetMaxIdleConns(s.options.MaxConns)
 	s.reads = &statements{engine: s.engine, on: readers, kept: map[string]*sql.Stmt{}}
-	s.brief = hasty{s.reads}
+	s.brief, s.lists = hasty{s.reads}, hasty{s.reads}
 	s.begin = writer.begin
 	s.hints.hear = hearFile(path)
 	s.close = func() error { return errors.Join(s.reads.close(), readers.Close(), closeWriter()) }

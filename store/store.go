@@ -74,6 +74,8 @@ type Store struct {
 		// ask hands over questions of which none waits for another's answer: to Postgres at once, for one round trip.
 		ask(ctx context.Context, questions []question) error
 	}
+	// lists is asked for any number of rows that an index finds.
+	lists querier
 	// objectReader asks there.
 	objectReader
 	// second is nil where there is none.
