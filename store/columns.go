@@ -105,14 +105,16 @@ type words[T ~string] struct{ into *[]T }
 
 // Scan implements [database/sql.Scanner].
 func (w words[T]) Scan(value any) error {
-	text, ok := value.(string)
-	if !ok {
+	switch text := value.(type) {
+	case nil:
 		*w.into = nil
-		return nil
-	}
-	*w.into = []T{}
-	for word := range strings.FieldsSeq(text) {
-		*w.into = append(*w.into, T(word))
+	case string:
+		*w.into = []T{}
+		for word := range strings.FieldsSeq(text) {
+			*w.into = append(*w.into, T(word))
+		}
+	default:
+		return fmt.Errorf("%T is no list of words", value) // for a token, none would be all
 	}
 	return nil
 }
