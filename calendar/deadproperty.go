@@ -42,6 +42,8 @@ const (
 	MaxDeadProperties = 100
 	// MaxDeadPropertyBytes is the size of the largest that is kept.
 	MaxDeadPropertyBytes = 32 << 10
+	// MaxAllDeadPropertyBytes is the size of all that is kept of one thing. A home is listed with what is kept of its calendars.
+	MaxAllDeadPropertyBytes = 256 << 10
 )
 
 // CheckDeadProperties tells whether the properties are small enough to be kept.
@@ -50,6 +52,17 @@ func CheckDeadProperties(edits []DeadProperty) error {
 		if len(e.Value) > MaxDeadPropertyBytes || len(e.Name.Space)+len(e.Name.Local) > MaxNameLength {
 			return Errorf(TooLarge, RuleDiskSpace, "the property %s has more than %d bytes", e.Name.Local, MaxDeadPropertyBytes)
 		}
+	}
+	return nil
+}
+
+// CheckKept tells whether one thing may keep all that it has after a change, by which it has grown so much.
+func CheckKept(all Usage, grown int64) error {
+	switch {
+	case all.Objects > MaxDeadProperties:
+		return Errorf(TooLarge, RuleDiskSpace, "no more than %d properties are kept of one resource", MaxDeadProperties)
+	case all.Bytes > MaxAllDeadPropertyBytes && grown > 0:
+		return Errorf(TooLarge, RuleDiskSpace, "the properties of one resource have no more than %d bytes in all", MaxAllDeadPropertyBytes)
 	}
 	return nil
 }

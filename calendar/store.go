@@ -173,9 +173,9 @@ type Tx interface {
 	UntrashCalendar(ctx context.Context, id CalendarID, at Segment) error
 
 	// SetDeadProperties sets and removes properties that are kept of something, in their order, and returns
-	// how many there then are, and by how many bytes they grew. Whose holder is gone is NotFound. What is kept of objects counts
+	// what there then is in all, and by how many bytes it grew. Whose holder is gone is NotFound. What is kept of objects counts
 	// among the bytes of their calendar: what this adds the caller counts, see UsageKeeper, the copying and the burying do so themselves.
-	SetDeadProperties(ctx context.Context, h Holder, edits []DeadProperty) (count int, grown int64, err error)
+	SetDeadProperties(ctx context.Context, h Holder, edits []DeadProperty) (all Usage, grown int64, err error)
 	// DeadProperties is Store.DeadProperties within the transaction.
 	DeadProperties(ctx context.Context, h Holder) ([]DeadProperty, error)
 	// CopyDeadProperties puts what is kept of one object in the place of what is kept of another.

@@ -101,11 +101,11 @@ func (s *Store) DeadPropertyHolders(ctx context.Context, cal calendar.CalendarID
 }
 
 // SetDeadProperties implements [calendar.Tx]. The caller that locked the calendar sees to it that the object is there.
-func (t *Tx) SetDeadProperties(ctx context.Context, h calendar.Holder, edits []calendar.DeadProperty) (count int, grown int64, err error) {
+func (t *Tx) SetDeadProperties(ctx context.Context, h calendar.Holder, edits []calendar.DeadProperty) (all calendar.Usage, grown int64, err error) {
 	table, owner, item := keptOf(h)
 	before, err := rowOf(ctx, t, scanKept, table.size, owner, item)
 	if err != nil {
-		return 0, 0, err
+		return all, 0, err
 	}
 	for _, e := range edits {
 		if e.Value == "" {
@@ -114,11 +114,11 @@ func (t *Tx) SetDeadProperties(ctx context.Context, h calendar.Holder, edits []c
 			err = t.run(ctx, table.put, owner, item, e.Name.Space, e.Name.Local, e.Value)
 		}
 		if err != nil {
-			return 0, 0, fmt.Errorf("property %s: %w", e.Name.Local, err)
+			return all, 0, fmt.Errorf("property %s: %w", e.Name.Local, err)
 		}
 	}
-	after, err := rowOf(ctx, t, scanKept, table.size, owner, item)
-	return int(after.Objects), after.Bytes - before.Bytes, err
+	all, err = rowOf(ctx, t, scanKept, table.size, owner, item)
+	return all, all.Bytes - before.Bytes, err
 }
 
 // scanKept scans how many properties there are, and how large.

@@ -62,9 +62,9 @@ func (w *work) keep(ctx context.Context, h calendar.Holder, edits []calendar.Dea
 		return err
 	}
 	w.renote(h)
-	count, grown, err := w.Tx.SetDeadProperties(ctx, h, edits)
-	if err == nil && count > calendar.MaxDeadProperties {
-		err = calendar.Errorf(calendar.TooLarge, calendar.RuleDiskSpace, "no more than %d properties are kept of one resource", calendar.MaxDeadProperties)
+	all, grown, err := w.Tx.SetDeadProperties(ctx, h, edits)
+	if err == nil {
+		err = calendar.CheckKept(all, grown)
 	}
 	if cal := w.opened[h.Calendar.ID]; h.Place == calendar.AtObject && cal != nil {
 		cal.grow(0, grown, false)

@@ -204,6 +204,13 @@ func TestKeptPropertiesAreBounded(t *testing.T) {
 		}
 		h.refused(keep(h.alice, many...), calendar.TooLarge, calendar.RuleDiskSpace, "100")
 		h.must(keep(h.alice, many[1:]...))
+		fit := calendar.MaxAllDeadPropertyBytes / calendar.MaxDeadPropertyBytes
+		for i := range many[1:] {
+			many[i+1].Value = strings.Repeat("x", calendar.MaxDeadPropertyBytes)
+		}
+		h.refused(keep(h.alice, many[1:fit+1]...), calendar.TooLarge, calendar.RuleDiskSpace, "in all")
+		h.must(keep(h.alice, many[1:fit]...))
+		h.must(keep(h.alice, calendar.DeadProperty{Name: many[1].Name}))
 		bound := h.alice
 		bound.Calendars = []calendar.CalendarID{}
 		h.refused(keep(bound, many[1]), calendar.Forbidden, calendar.RulePrivileges, "bound")

@@ -29,13 +29,13 @@ func ofCalendar(cal calendar.Calendar) calendar.Holder {
 // keep changes what is kept and returns how many there are.
 func (b *bundle) keep(h calendar.Holder, edits ...calendar.DeadProperty) int {
 	b.Helper()
-	count := 0
+	var all calendar.Usage
 	b.update(func(tx calendar.Tx) error {
 		var err error
-		count, _, err = tx.SetDeadProperties(b.Context(), h, edits)
+		all, _, err = tx.SetDeadProperties(b.Context(), h, edits)
 		return err
 	})
-	return count
+	return int(all.Objects)
 }
 
 func (b *bundle) keeps(what string, h calendar.Holder, want ...calendar.DeadProperty) {
