@@ -42,7 +42,7 @@ type Store interface {
 	// ChangeUser, DeleteUser, SetPassword, InsertToken, RevokeToken and whatever else changes what a Credential of
 	// theirs says move on, in the same transaction as the change. It is read with every request, so it must be cheap. It
 	// never returns to a number that it had, also not when a backup is restored, or a user of the same name is made: what
-	// a process remembers of credentials hangs on it. A store may answer [calendar.AlongOf] the context with it.
+	// a process remembers of credentials hangs on it. A store may answer [AlongOf] the context with it.
 	CredentialGeneration(ctx context.Context, of Subject) (int64, error)
 	// Secret returns a key for one purpose, the same in every process on the store.
 	Secret(ctx context.Context, purpose string) ([]byte, error)

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"caldav-mcp-server/auth"
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/internal/testdb"
 )
@@ -15,8 +16,8 @@ func TestAlong(t *testing.T) {
 	testdb.Each(t, func(t *testing.T, url string) {
 		h := newHouse(t, url, nil)
 		h.must(t, "MKCALENDAR /dav/calendars/alice/work/", "")
-		var asked *calendar.Along
-		h.door = http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { asked = calendar.AlongOf(r.Context()) })
+		var asked *auth.Along
+		h.door = http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { asked = auth.AlongOf(r.Context()) })
 		for path, want := range map[string]calendar.Segment{
 			"/dav/calendars/alice/work/": "work", "/dav/calendars/alice/w%C3%B6rk/a.ics": "wörk",
 			"/dav/calendars/alice/": "", "/dav/calendars/alice/inbox/": "", "/dav/principals/alice/": "", "/nowhere": "",
@@ -29,7 +30,7 @@ func TestAlong(t *testing.T) {
 		taken := calendar.Calendar{ID: "x", Segment: "work", Properties: calendar.Properties{Name: "asked along"}, Access: calendar.OwnerAccess}
 		h.door = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			alice := h.users["alice"]
-			calendar.AlongOf(r.Context()).Answer(alice.ID, taken, h.Now())
+			auth.AlongOf(r.Context()).Answer(alice.ID, taken, h.Now())
 			h.handler.ServeDAV(w, r, calendar.Caller{User: alice, Scopes: calendar.ScopeAll}) //nolint:contextcheck // the request carries it
 		})
 		got := h.send(t, "PROPFIND /dav/calendars/alice/work/\nDepth: 0", `<propfind xmlns="DAV:"><prop><displayname/></prop></propfind>`)

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"caldav-mcp-server/auth"
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/calendar/service"
 )
@@ -164,7 +165,7 @@ func (h *Handler) along(r *http.Request) *http.Request {
 	if err != nil || at.calendar == "" {
 		return r
 	}
-	return r.WithContext(calendar.AskAlong(r.Context(), at.calendar))
+	return r.WithContext(auth.AskAlong(r.Context(), at.calendar))
 }
 
 // redirect sends a client elsewhere on the same host. The Location is relative: behind a

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"caldav-mcp-server/auth"
 	"caldav-mcp-server/calendar"
 )
 
@@ -170,7 +171,7 @@ func (s *Store) Calendar(ctx context.Context, user calendar.UserID, id calendar.
 // CalendarAt implements [calendar.Store]. Should a user have named an own calendar after the id of
 // one that is shared with them, their own is meant.
 func (s *Store) CalendarAt(ctx context.Context, user calendar.UserID, address calendar.Segment) (calendar.Calendar, error) {
-	if cal, just := calendar.AlongOf(ctx).Take(user, address, s.options.Now()); just {
+	if cal, just := auth.AlongOf(ctx).Take(user, address, s.options.Now()); just {
 		return cal, nil
 	}
 	return rowOf(ctx, s.brief, scanCalendar, selectCalendarAt, string(user), string(address))

@@ -19,13 +19,13 @@ const (
 var selectAlong = selectGeneration + `, u.id, (SELECT ` + packedOwn.selected + ` FROM calendars
 	WHERE owner_id = u.id AND segment = $2 AND trashed IS NULL)`
 
-// CredentialGeneration implements [auth.Store]. It answers for the calendar of [calendar.Along], too.
+// CredentialGeneration implements [auth.Store]. It answers for the calendar of [auth.Along], too.
 func (s *Store) CredentialGeneration(ctx context.Context, of auth.Subject) (int64, error) {
 	from, key := ofName, of.Name
 	if of.Token != "" {
 		from, key = ofHolder, string(of.Token)
 	}
-	along := calendar.AlongOf(ctx)
+	along := auth.AlongOf(ctx)
 	if along == nil {
 		return rowOrNone(ctx, s.brief, scanNumber, selectGeneration+from, key)
 	}

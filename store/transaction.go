@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"caldav-mcp-server/auth"
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/trace"
 )
@@ -61,7 +62,7 @@ func (s *Store) Update(ctx context.Context, fn func(tx calendar.Tx) error) error
 
 // transact runs fn in a transaction, again when another one was in the way.
 func (s *Store) transact(ctx context.Context, fn func(*Tx) error) (err error) {
-	calendar.AlongOf(ctx).Forget()
+	auth.AlongOf(ctx).Forget()
 	ctx, span := trace.Start(ctx, "transaction", trace.Client)
 	defer func() { span.End(err != nil) }()
 	pause := firstPause

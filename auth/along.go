@@ -1,9 +1,11 @@
-package calendar
+package auth
 
 import (
 	"context"
 	"sync"
 	"time"
+
+	"caldav-mcp-server/calendar"
 )
 
 // momentAlong is how long a calendar that was asked for along counts as read just now.
@@ -14,19 +16,19 @@ const momentAlong = 100 * time.Millisecond
 // that whatever was taken away before it is; it counts once, and only for a moment.
 type Along struct {
 	// At is the address in the home of whoever asks.
-	At Segment
+	At calendar.Segment
 
 	mu    sync.Mutex
 	there bool
-	user  UserID
-	cal   Calendar
+	user  calendar.UserID
+	cal   calendar.Calendar
 	read  time.Time
 }
 
 type alongKey struct{}
 
 // AskAlong says which calendar will be asked for.
-func AskAlong(ctx context.Context, at Segment) context.Context {
+func AskAlong(ctx context.Context, at calendar.Segment) context.Context {
 	return context.WithValue(ctx, alongKey{}, &Along{At: at})
 }
 
@@ -37,22 +39,22 @@ func AlongOf(ctx context.Context) *Along {
 }
 
 // Answer keeps the calendar as its owner sees it, read at a time.
-func (a *Along) Answer(user UserID, cal Calendar, read time.Time) {
+func (a *Along) Answer(user calendar.UserID, cal calendar.Calendar, read time.Time) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.there, a.user, a.cal, a.read = true, user, cal, read
 }
 
 // Take returns the calendar, if it was asked for along with the credentials of this user and for this address just now.
-func (a *Along) Take(user UserID, at Segment, now time.Time) (Calendar, bool) {
+func (a *Along) Take(user calendar.UserID, at calendar.Segment, now time.Time) (calendar.Calendar, bool) {
 	if a == nil {
-		return Calendar{}, false
+		return calendar.Calendar{}, false
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	good := a.there && a.user == user && a.At == at && now.Sub(a.read) < momentAlong
 	cal := a.cal
-	a.there, a.cal = false, Calendar{}
+	a.there, a.cal = false, calendar.Calendar{}
 	return cal, good
 }
 
