@@ -56,6 +56,11 @@ func (t *target) calendar() string { return t.home + calendarName + "/" }
 // beside is a calendar for what is put beyond the events that all questions are about: a quick server would have more to tell.
 func (t *target) beside() string { return t.home + calendarName + "-beside/" }
 
+// apart is a calendar of one connection alone.
+func (t *target) apart(conn int) string {
+	return fmt.Sprintf("%s%s-apart-%d/", t.home, calendarName, conn)
+}
+
 func (t *target) object(e event) string {
 	if e.n >= beyond {
 		return t.beside() + e.uid + ".ics"
@@ -116,13 +121,13 @@ func (t *target) timed(ctx context.Context, c *http.Client, r request) (body str
 // prepare makes the calendars anew.
 func (t *target) prepare(ctx context.Context) error {
 	c := connection()
-	for _, r := range []request{
-		{method: http.MethodDelete, path: t.calendar()},
-		{method: "MKCALENDAR", path: t.calendar(), want: http.StatusCreated},
-		{method: http.MethodDelete, path: t.beside()},
-		{method: "MKCALENDAR", path: t.beside(), want: http.StatusCreated},
-	} {
-		if _, err := t.do(ctx, c, r); err != nil && r.want != 0 {
+	all := []string{t.calendar(), t.beside()}
+	for conn := range writers {
+		all = append(all, t.apart(conn))
+	}
+	for _, path := range all {
+		_, _ = t.do(ctx, c, request{method: http.MethodDelete, path: path}) // there may be none
+		if _, err := t.do(ctx, c, request{method: "MKCALENDAR", path: path, want: http.StatusCreated}); err != nil {
 			return fmt.Errorf("%s: %w", t.name, err)
 		}
 	}

@@ -25,6 +25,9 @@ type workload struct {
 	must  float64
 }
 
+// writers is how many connections write at once.
+const writers = 4
+
 // step asks once more, and tells how long the answer took.
 type step func(ctx context.Context, c *http.Client, n int) (time.Duration, error)
 
@@ -43,9 +46,10 @@ func asking(what func(t *target) request) func(*target, int) step {
 
 func workloads() []workload {
 	return []workload{
-		{name: "import", conns: 4, once: true, begin: puts(0, 0), limit: commits, must: 0.25},
-		{name: "PUT of a new event", conns: 4, begin: puts(beyond, 0), limit: commits, must: 0.25},
-		{name: "PUT over an event", conns: 4, begin: puts(0, 1), limit: commits, must: 0.25},
+		{name: "import", conns: writers, once: true, begin: puts(0, 0), limit: commits, must: 0.25},
+		{name: "PUT of a new event", conns: writers, begin: puts(beyond, 0), limit: commits, must: 0.25},
+		{name: "the same, a calendar for each connection", conns: writers, begin: putsApart, limit: commits, must: 0.25},
+		{name: "PUT over an event", conns: writers, begin: puts(0, 1), limit: commits, must: 0.25},
 		{name: onePut, conns: 1, begin: invites(0)},
 		{name: "PUT that invites 50", conns: 1, guests: crowd, begin: invites(crowd), limit: onePut, must: 0.1},
 		{name: "GET", conns: 4, begin: gets, limit: bare4, must: 0.25},
@@ -84,12 +88,22 @@ func report(method string, t *target, body string, want int) request {
 func puts(from, revision int) func(*target, int) step {
 	return func(t *target, conn int) step {
 		return func(ctx context.Context, c *http.Client, n int) (time.Duration, error) {
-			at, r := n*4+conn, 0
+			at, r := n*writers+conn, 0
 			if revision > 0 {
 				at, r = at%t.count, n+1 // a connection's own, as the count is a multiple of four
 			}
 			return t.takes(ctx, c, t.put(t.event(from+at), r))
 		}
+	}
+}
+
+// putsApart writes new events as puts does, each connection into a calendar of its own.
+func putsApart(t *target, conn int) step {
+	return func(ctx context.Context, c *http.Client, n int) (time.Duration, error) {
+		e := t.event(beyond*300 + n*writers + conn)
+		r := t.put(e, 0)
+		r.path = t.apart(conn) + e.uid + ".ics"
+		return t.takes(ctx, c, r)
 	}
 }
 
