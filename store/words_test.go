@@ -229,17 +229,22 @@ func TestSearchReadsWhatWaits(t *testing.T) {
 	}
 }
 
+// fiftyHomes is a store with as many calendars, which an invitation may reach.
+func fiftyHomes(t *testing.T) (s *Store, w *wordly, ids []calendar.CalendarID) {
+	t.Helper()
+	s = bare(t, testdb.SQLite(t), migrations.Files)
+	migrate(t, s)
+	for i := range 50 {
+		ids = append(ids, calendar.CalendarID(fmt.Sprintf("c-%d", i)))
+	}
+	return s, homes(t, s, 1, ids...), ids
+}
+
 // TestCopiesWait: the words of an invitation's copies wait, those of what one calendar has do not; and where too many wait, none is added
 // to them, so that a search is not held up.
 func TestCopiesWait(t *testing.T) {
 	t.Parallel()
-	s := bare(t, testdb.SQLite(t), migrations.Files)
-	migrate(t, s)
-	var ids []calendar.CalendarID
-	for i := range 50 {
-		ids = append(ids, calendar.CalendarID(fmt.Sprintf("c-%d", i)))
-	}
-	w := homes(t, s, 1, ids...)
+	s, w, ids := fiftyHomes(t)
 	w.put("alone", "dinner", ids[:1])
 	w.put("all", "meeting", ids)
 	if waiting, indexed := w.waiting(); waiting != 49 || indexed != 2 {
@@ -265,13 +270,7 @@ func TestCopiesWait(t *testing.T) {
 // TestLongWordsTakeTurns: of long texts fewer are put into the index in one transaction, and one that is too long alone is put in as well.
 func TestLongWordsTakeTurns(t *testing.T) {
 	t.Parallel()
-	s := bare(t, testdb.SQLite(t), migrations.Files)
-	migrate(t, s)
-	var ids []calendar.CalendarID
-	for i := range 50 {
-		ids = append(ids, calendar.CalendarID(fmt.Sprintf("c-%d", i)))
-	}
-	w := homes(t, s, 1, ids...)
+	s, w, ids := fiftyHomes(t)
 	long := strings.Repeat("meeting ", 2000)
 	w.put("all", long, ids)
 	for _, want := range []int64{49 - 33, 0} {
