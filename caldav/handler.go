@@ -165,7 +165,11 @@ func (h *Handler) along(r *http.Request) *http.Request {
 	if err != nil || at.calendar == "" {
 		return r
 	}
-	return r.WithContext(auth.AskAlong(r.Context(), at.calendar))
+	var written calendar.ObjectName
+	if r.Method == http.MethodPut {
+		written = at.object
+	}
+	return r.WithContext(auth.AskAlong(r.Context(), at.calendar, written))
 }
 
 // redirect sends a client elsewhere on the same host. The Location is relative: behind a

@@ -3,7 +3,9 @@ package store
 import (
 	"context"
 	"database/sql"
+	"time"
 
+	"caldav-mcp-server/auth"
 	"caldav-mcp-server/calendar"
 )
 
@@ -75,6 +77,11 @@ type member struct {
 
 // approach waits for nothing: a writer is alone.
 func (m *member) approach(context.Context, calendar.CalendarID, bool) error { return nil }
+
+// early has nothing to gain: a writer has the file's lock from the start.
+func (m *member) early(context.Context, site, time.Time) (*auth.Stored, error) {
+	return nil, nil
+}
 
 // query and exec let nobody's going away interrupt a statement, which would roll back everybody's
 // part. It is over in a moment anyway.

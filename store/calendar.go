@@ -195,6 +195,17 @@ func (t *Tx) Advance(ctx context.Context, id calendar.CalendarID) (calendar.Cale
 func (t *Tx) AdvanceTo(
 	ctx context.Context, id calendar.CalendarID, name calendar.ObjectName, uid calendar.UID,
 ) (cal calendar.Calendar, atName, withUID *calendar.Object, err error) {
+	if t.early {
+		there, err := t.session.early(ctx, site{id, name, uid}, t.store.options.Now())
+		if err != nil {
+			return cal, nil, nil, err
+		}
+		if there != nil {
+			t.hint.Calendars = append(t.hint.Calendars, id)
+			atName, withUID = duplicates(there.Objects, name, uid)
+			return there.Calendar, atName, withUID, nil
+		}
+	}
 	var found []calendar.Object
 	cal, err = t.advance(ctx, id, question{takeAll(&found, scanObject), selectDuplicates, []any{id, name, uid}})
 	atName, withUID = duplicates(found, name, uid)

@@ -44,6 +44,8 @@ type engine struct {
 	lists bool
 	// lockRows ends a query that locks what it yields, lockFree one that yields what it can lock at once; empty where a writer is alone.
 	lockRows, lockFree string
+	// early is set where a change may be decided before it has its calendar's lock.
+	early bool
 	// search is how words are looked for.
 	search searching
 	// patience is how long an answer to a query is waited for; 0 where none can fail to come. Postgres ends

@@ -3,8 +3,10 @@ package store
 import (
 	"context"
 	"reflect"
+	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"caldav-mcp-server/calendar"
 )
@@ -16,11 +18,19 @@ type gates struct {
 	end func(context.Context, *batch) error
 	mu  sync.Mutex
 	all map[calendar.CalendarID]*gate
+	// left are those that nobody is at any more, in the order in which they were left.
+	left []*gate
+	// marks counts what may make out of date what was read, see convoy.
+	marks *atomic.Int64
 }
+
+// gatesKept is how many are remembered that nobody is at.
+const gatesKept = 64
 
 // gate is there for as long as somebody is at it.
 type gate struct {
 	turns
+	convoy convoy
 
 	id   calendar.CalendarID
 	here int
@@ -46,7 +56,7 @@ func (g *gates) arrive(id calendar.CalendarID) *gate {
 	defer g.mu.Unlock()
 	at := g.all[id]
 	if at == nil {
-		at = &gate{turns: turns{most: maxShared, end: g.end}, id: id}
+		at = &gate{turns: turns{most: maxShared, end: g.end}, convoy: convoy{marks: g.marks}, id: id}
 		g.all[id] = at
 	}
 	at.here++
@@ -56,9 +66,17 @@ func (g *gates) arrive(id calendar.CalendarID) *gate {
 func (g *gates) depart(at *gate) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if at.here--; at.here == 0 {
-		delete(g.all, at.id)
+	if at.here--; at.here > 0 {
+		return
 	}
+	if g.left = append(g.left, at); len(g.left) <= gatesKept {
+		return
+	}
+	// One may have been left several times, and have somebody again.
+	if first := g.left[0]; first.here == 0 && g.all[first.id] == first && !slices.Contains(g.left[1:], first) {
+		delete(g.all, first.id)
+	}
+	g.left = g.left[1:]
 }
 
 // reachesFurther tells whether a statement locks more than what its calendar's lock covers. A change that does must not hand

@@ -278,6 +278,15 @@ func scanObject(row scanner) (calendar.Object, error) {
 	return s.one.whole(s.data)
 }
 
+// unpackStored takes apart one of the wholeColumns.
+func unpackStored(p packedRow) (calendar.Object, error) {
+	var o objectRow
+	if err := packedWhole.read(p.text, &o); err != nil {
+		return calendar.Object{}, err
+	}
+	return o.whole(p.data)
+}
+
 // whole is the object of a row that has all columns.
 func (o *objectRow) whole(data []byte) (calendar.Object, error) {
 	var err error

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -20,6 +21,7 @@ import (
 type pipeline struct {
 	engine *engine
 	pool   *sql.DB
+	lanes  *lanes
 	gates  *gates
 	// held is the connection once there is one, conn the same as its driver has it.
 	held *sql.Conn
@@ -27,6 +29,8 @@ type pipeline struct {
 	// at is the calendar at which it has the turn, nil for none; what is there of the batch belongs to it until it leaves.
 	at *gate
 	part
+	// ahead is the change as long as it is made without the calendar's lock.
+	ahead *early
 	// begun tells that something was sent, further that it has locks which the calendar's does not cover.
 	begun, further bool
 	// pending are the statements that were not sent yet.
@@ -46,10 +50,10 @@ type pending struct {
 func (s pending) judged() bool { return s.settle(0, nil) != nil }
 
 // beginPipeline makes what runs work in a transaction on a connection of the pool, which it takes with the first statement.
-func beginPipeline(db *sql.DB, e *engine, timeout time.Duration) func(context.Context, func(session) error) error {
-	calendars := &gates{all: map[calendar.CalendarID]*gate{}, end: e.commitShared(timeout)}
+func beginPipeline(db *sql.DB, lanes *lanes, marks *atomic.Int64, e *engine, timeout time.Duration) func(context.Context, func(session) error) error {
+	calendars := &gates{all: map[calendar.CalendarID]*gate{}, marks: marks, end: e.commitShared(timeout)}
 	return func(ctx context.Context, work func(session) error) (err error) {
-		p := &pipeline{engine: e, pool: db, gates: calendars, timeout: timeout}
+		p := &pipeline{engine: e, pool: db, lanes: lanes, gates: calendars, timeout: timeout}
 		defer func() { err = p.end(ctx, err) }()
 		p.pending = append(p.pending, pending{text: "BEGIN", settle: ignore})
 		return work(p)
@@ -69,12 +73,21 @@ func (p *pipeline) approach(ctx context.Context, id calendar.CalendarID, several
 	if several {
 		at.conclude(ctx) // it may wait for long, which those before it need not
 	}
-	if b := at.batch; b != nil {
-		b.size++
-		p.held, p.conn = b.held, b.conn
-		p.pending[0].text = "SAVEPOINT part"
+	if at.batch != nil {
+		p.join()
+		return nil
 	}
-	return nil
+	at.convoy.lock()
+	return at.convoy.settled(ctx)
+}
+
+// join goes on with the transaction of the one before.
+func (p *pipeline) join() {
+	p.at.convoy.lock()
+	b := p.at.batch
+	b.size++
+	p.held, p.conn = b.held, b.conn
+	p.pending[0].text = "SAVEPOINT part"
 }
 
 // connect takes a connection, unless the transaction has one. It is the transaction's alone until its end.
@@ -82,20 +95,32 @@ func (p *pipeline) connect(ctx context.Context) error {
 	if p.conn != nil {
 		return nil
 	}
-	held, err := p.pool.Conn(ctx)
-	if err != nil {
+	if p.ahead != nil {
+		return p.ahead.refuse()
+	}
+	var err error
+	if p.held, p.conn, err = takeConn(ctx, p.pool); err != nil {
 		return err
 	}
-	p.held = held
-	return held.Raw(func(driver any) error {
-		if p.conn, err = pgxOf(driver); err != nil {
-			return err
-		}
-		if p.first = p.at != nil; p.first {
-			p.at.batch = &batch{size: 1, held: p.held, conn: p.conn, done: make(chan struct{})}
-		}
-		return nil
+	if p.first = p.at != nil; p.first {
+		p.at.batch = &batch{size: 1, held: p.held, conn: p.conn, done: make(chan struct{})}
+	}
+	return nil
+}
+
+// takeConn takes a connection from a pool, also as its driver has it.
+func takeConn(ctx context.Context, pool *sql.DB) (held *sql.Conn, conn *pgx.Conn, err error) {
+	if held, err = pool.Conn(ctx); err != nil {
+		return nil, nil, err
+	}
+	err = held.Raw(func(driver any) (err error) {
+		conn, err = pgxOf(driver)
+		return err
 	})
+	if err != nil {
+		return nil, nil, errors.Join(err, held.Close())
+	}
+	return held, conn, nil
 }
 
 // pgxOf is the connection that database/sql has.
@@ -116,6 +141,11 @@ func (p *pipeline) end(ctx context.Context, err error) error {
 		return err
 	}
 	b := p.at.leave(ctx)
+	if p.ahead == nil {
+		p.at.convoy.unlock()
+	} else if p.kept {
+		err = p.keepEarly(ctx)
+	}
 	p.gates.depart(p.at)
 	return b.judge(&p.part, err)
 }
@@ -143,6 +173,9 @@ func ignore(_ int64, err error) error { return err }
 func (p *pipeline) of() *engine { return p.engine }
 
 func (p *pipeline) later(_ context.Context, settle settler, text string, args ...any) error {
+	if p.ahead != nil {
+		return p.ahead.later(p.engine.announce, pending{text, args, settle})
+	}
 	p.note(text, args)
 	p.gather()
 	p.pending = append(p.pending, pending{text, args, settle})
@@ -242,6 +275,12 @@ func (p *pipeline) script(ctx context.Context, text string) error {
 // commit keeps what was written, with the last statements. What has the writes of others in it, or somebody waits for, is
 // kept when the turn ends.
 func (p *pipeline) commit(ctx context.Context) error {
+	if p.ahead != nil {
+		p.ahead.rows = p.let()
+		err := p.at.convoy.add(p.ahead)
+		p.kept = err == nil
+		return err
+	}
 	ctx, cancel := context.WithTimeout(ctx, p.timeout)
 	defer cancel()
 	if err := p.connect(ctx); err != nil {

@@ -32,6 +32,7 @@ func postgresEngine() *engine {
 	return &engine{
 		name:  "postgres",
 		lists: true,
+		early: true,
 		// The lock is the whole database's, the tables are the schema's. A migration may take longer
 		// than a request may.
 		migrate: `SET LOCAL statement_timeout = 0;
@@ -147,7 +148,7 @@ func openPostgres(ctx context.Context, where string, o Options) (*Store, error) 
 	s.reads = &statements{engine: s.engine, on: db}
 	l := newLanes(s.reads, db, s.options.MaxConns)
 	s.brief, s.lists = l, aside{l}
-	s.begin = beginPipeline(db, s.engine, s.options.StatementTimeout)
+	s.begin = beginPipeline(db, l, &s.marks, s.engine, s.options.StatementTimeout)
 	s.close = db.Close
 	s.hints.hear = hearChannel(s, listen.of(config))
 	s.apart = patiently(listen.of(config))

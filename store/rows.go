@@ -175,6 +175,14 @@ func (g *gathering) let() []*gathered {
 	return rows
 }
 
+// lists are the statements that write what was kept, of which none is kept any more.
+func (g *gathering) lists() (all []pending) {
+	for _, of := range g.let() {
+		all = append(all, of.lists()...)
+	}
+	return all
+}
+
 // lists are statements with lists of values, as Postgres takes them.
 func (g *gathered) lists() []pending {
 	copies, others := g.apart()
@@ -254,6 +262,9 @@ func (in *insertion) list(rows [][]any) (string, bool) {
 
 // row keeps a row for the statement that writes all of its table.
 func (p *pipeline) row(_ context.Context, into *insertion, values ...any) error {
+	if p.ahead != nil {
+		return p.ahead.row(&p.gathering, into, values)
+	}
 	p.note(into.one, values)
 	if !p.keep(into, values) {
 		p.gather()
@@ -264,9 +275,7 @@ func (p *pipeline) row(_ context.Context, into *insertion, values ...any) error 
 
 // gather makes statements of the rows that were kept.
 func (p *pipeline) gather() {
-	for _, g := range p.let() {
-		p.pending = append(p.pending, g.lists()...)
-	}
+	p.pending = append(p.pending, p.gathering.lists()...)
 }
 
 // row keeps a row, as a pipeline does.

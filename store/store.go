@@ -12,6 +12,7 @@ import (
 	"log/slog"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -88,6 +89,7 @@ type Store struct {
 	close      func() error
 	hints      hints
 	counts     counts
+	marks      atomic.Int64
 	statistics statistics
 	// packers are for [pack].
 	packers sync.Pool

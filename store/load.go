@@ -1,0 +1,123 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"caldav-mcp-server/calendar"
+)
+
+// load are early changes that one commit keeps, in one round trip: without a BEGIN, statements that are sent together are one
+// transaction. Whoever hears that a load is kept sends the next, on the same connection, and leaves it to the first of those in it
+// to hear of that: so the database does not wait until somebody is woken.
+type load struct {
+	changes []*early
+	// held is its connection to Postgres, conn the same as its driver has it.
+	held *sql.Conn
+	conn *pgx.Conn
+	// sent are the statements under way, answer are their results, stop ends the time that they may take.
+	sent   []pending
+	answer pgx.BatchResults
+	stop   context.CancelFunc
+}
+
+// lead sees to it that a load is kept, for the first of its changes, and sends the next.
+func (l *load) lead(ctx context.Context, p *pipeline) {
+	ctx = context.WithoutCancel(ctx)
+	err := errLost
+	defer func() {
+		told, next := p.at.convoy.judge(l, err)
+		if next != nil {
+			next.held, next.conn = l.held, l.conn
+			next.send(ctx, p.engine)
+			next.changes[0].word <- next
+		} else if l.held != nil {
+			_ = l.held.Close()
+		}
+		for _, e := range told {
+			if e != p.ahead {
+				e.word <- nil
+			}
+		}
+	}()
+	if l.conn == nil {
+		if err = l.connect(ctx, p); err != nil {
+			return
+		}
+		l.send(ctx, p.engine)
+	}
+	err = l.hear(ctx, p.engine)
+}
+
+// connect takes a connection that is there still, as far as can be seen.
+func (l *load) connect(ctx context.Context, p *pipeline) (err error) {
+	ctx, cancel := p.engine.bounded(ctx)
+	defer cancel()
+	if l.held, l.conn, err = takeConn(ctx, p.pool); err != nil {
+		return p.engine.translate(ctx, err)
+	}
+	if !alive(l.conn.PgConn().Conn()) {
+		return errUnderLock
+	}
+	return nil
+}
+
+// send sends what the changes write.
+func (l *load) send(ctx context.Context, e *engine) {
+	ctx, l.stop = e.bounded(ctx)
+	l.sent = l.statements()
+	l.answer = sendOn(ctx, l.conn, l.sent)
+}
+
+// hear waits until the changes are kept. Each of several hears what is its own fault when it is made under the lock.
+func (l *load) hear(ctx context.Context, e *engine) error {
+	defer l.stop()
+	err := e.settle(ctx, l.answer, l.sent)
+	err = errors.Join(err, closed(l.answer, err))
+	switch kind := e.fault(err); {
+	case err == nil:
+		return nil
+	case kind == faultSlow || kind == faultConflict:
+		return e.translate(ctx, err)
+	case (kind == faultCut || kind == faultAway) && !pgconn.SafeToRetry(err):
+		return e.uncertain(e.translate(ctx, err))
+	}
+	return errUnderLock
+}
+
+// keepVersion gives a calendar its latest version. One that is at another than it is to be at gets none, which it refuses, and with that
+// all that is sent behind.
+const keepVersion = `UPDATE calendars SET version = CASE WHEN version = $2 AND trashed IS NULL THEN $3::bigint END, modified = $4,
+	objects = objects + $5, bytes = bytes + $6 WHERE id = $1`
+
+// statements are what the changes write. Of those who watch each is told once.
+func (l *load) statements() []pending {
+	var grown calendar.Usage
+	var rows, announced []pending
+	var all gathering
+	told := map[string]bool{}
+	for _, e := range l.changes {
+		grown = grown.Plus(e.grown)
+		for _, g := range e.rows {
+			for _, values := range g.rows {
+				if !all.keep(g.into, values) {
+					rows = append(rows, all.lists()...)
+					all.keep(g.into, values)
+				}
+			}
+		}
+		for _, s := range e.announced {
+			if hint, _ := s.args[0].(string); !told[hint] {
+				told[hint] = true
+				announced = append(announced, s)
+			}
+		}
+	}
+	first, last := l.changes[0], l.changes[len(l.changes)-1]
+	version := pending{keepVersion, []any{first.id, first.version - 1, last.version, last.at, grown.Objects, grown.Bytes}, ignore}
+	return append(append(append([]pending{version}, rows...), all.lists()...), announced...)
+}
