@@ -22,10 +22,10 @@ func alive(conn net.Conn) bool {
 		return false
 	}
 	silent := false
-	err = raw.Read(func(fd uintptr) bool {
+	// Not raw.Read: the driver may have left somebody behind who waits for what comes next, and that one would be waited for.
+	err = raw.Control(func(fd uintptr) {
 		_, _, err := syscall.Recvfrom(int(fd), make([]byte, 1), syscall.MSG_PEEK|syscall.MSG_DONTWAIT)
 		silent = err == syscall.EAGAIN || err == syscall.EINTR
-		return true
 	})
 	return silent && err == nil
 }
