@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"hash/maphash"
 	"sync"
 	"sync/atomic"
 
@@ -30,11 +31,19 @@ type convoy struct {
 	idle chan struct{}
 }
 
-// given is a version that a change took.
+// given is a version that a change took, and the digests of where it wrote: a UID may be as long as an object, and a text that was cut
+// out of one keeps all of it. Two that are alike by chance cost a change under the lock.
 type given struct {
-	version calendar.Version
-	name    calendar.ObjectName
-	uid     calendar.UID
+	version   calendar.Version
+	name, uid uint64
+}
+
+// digests is what they are made with.
+var digests = maphash.MakeSeed()
+
+// give is the version of a change.
+func (e *early) give() given {
+	return given{e.version, maphash.String(digests, string(e.name)), maphash.String(digests, string(e.uid))}
 }
 
 // givenMost bounds how many versions are remembered.
@@ -77,8 +86,9 @@ func (c *convoy) follow(e *early, read calendar.Version) bool {
 	if !c.known || read < c.since || read > c.head {
 		c.known, c.since, c.head, c.given = true, read, read, nil
 	}
+	mine := e.give()
 	for _, g := range c.given {
-		if g.version > read && (g.name == e.name || g.uid == e.uid) {
+		if g.version > read && (g.name == mine.name || g.uid == mine.uid) {
 			return false
 		}
 	}
@@ -117,7 +127,7 @@ func (c *convoy) add(e *early) error {
 		return errUnderLock
 	}
 	c.head = e.version
-	if c.given = append(c.given, given{e.version, e.name, e.uid}); len(c.given) > givenMost {
+	if c.given = append(c.given, e.give()); len(c.given) > givenMost {
 		c.since, c.given = c.given[0].version, c.given[1:]
 	}
 	c.waiting = append(c.waiting, e)

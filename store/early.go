@@ -166,8 +166,14 @@ func (e *early) size() (n int) {
 	return n
 }
 
-// keepEarly waits until an early change is kept.
-func (p *pipeline) keepEarly(ctx context.Context) error {
+// endEarly waits until an early change is kept, if it is to be. Whatever an unfit one has come to, it was not told what it asked.
+func (p *pipeline) endEarly(ctx context.Context, err error) error {
+	switch {
+	case p.ahead.unfit:
+		return errUnderLock
+	case !p.kept:
+		return err
+	}
 	if l := <-p.ahead.word; l != nil {
 		l.lead(ctx, p)
 	}

@@ -29,8 +29,9 @@ type pipeline struct {
 	// at is the calendar at which it has the turn, nil for none; what is there of the batch belongs to it until it leaves.
 	at *gate
 	part
-	// ahead is the change as long as it is made without the calendar's lock.
+	// ahead is the change as long as it is made without the calendar's lock, locks tells that it is made under it.
 	ahead *early
+	locks bool
 	// begun tells that something was sent, further that it has locks which the calendar's does not cover.
 	begun, further bool
 	// pending are the statements that were not sent yet.
@@ -77,13 +78,19 @@ func (p *pipeline) approach(ctx context.Context, id calendar.CalendarID, several
 		p.join()
 		return nil
 	}
-	at.convoy.lock()
+	p.lock()
 	return at.convoy.settled(ctx)
+}
+
+// lock tells the calendar's convoy that the change has the lock, or is about to.
+func (p *pipeline) lock() {
+	p.locks = true
+	p.at.convoy.lock()
 }
 
 // join goes on with the transaction of the one before.
 func (p *pipeline) join() {
-	p.at.convoy.lock()
+	p.lock()
 	b := p.at.batch
 	b.size++
 	p.held, p.conn = b.held, b.conn
@@ -140,13 +147,14 @@ func (p *pipeline) end(ctx context.Context, err error) error {
 	if p.at == nil {
 		return err
 	}
+	defer p.gates.depart(p.at)
 	b := p.at.leave(ctx)
-	if p.ahead == nil {
+	if p.locks {
 		p.at.convoy.unlock()
-	} else if p.kept {
-		err = p.keepEarly(ctx)
 	}
-	p.gates.depart(p.at)
+	if p.ahead != nil {
+		return p.endEarly(ctx, err)
+	}
 	return b.judge(&p.part, err)
 }
 
