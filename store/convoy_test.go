@@ -3,13 +3,16 @@ package store
 import (
 	"context"
 	"errors"
+	"fmt"
 	"runtime"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/internal/testdb"
@@ -124,6 +127,14 @@ func (r *road) hold() (let func()) {
 	return let
 }
 
+// waiting is how many early changes no load has yet.
+func (r *road) waiting() int {
+	c := r.convoy()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.waiting)
+}
+
 // under tells whether a load is under way, wanted whether somebody waits until none is.
 func (r *road) under() bool {
 	c := r.convoy()
@@ -184,4 +195,118 @@ func TestUnfitIsMadeUnderLock(t *testing.T) {
 	if r.early.Load() != 1 || r.late.Load() != 1 {
 		t.Errorf("it was made %d times early, %d under the lock", r.early.Load(), r.late.Load())
 	}
+}
+
+// TestLoadThatPanics: where what a change writes cannot be sent for a fault of the program's, those with it are kept, and nothing waits for ever.
+func TestLoadThatPanics(t *testing.T) {
+	t.Parallel()
+	r := newRoad(t, testdb.Postgres(t), "")
+	let := r.hold()
+	var all sync.WaitGroup
+	put := func(i int, then func(*Tx)) {
+		all.Go(func() {
+			defer func() { _ = recover() }()
+			_ = r.store.transact(t.Context(), func(tx *Tx) error {
+				err := r.write(t.Context(), tx, fmt.Sprint(i, ".ics"), fmt.Sprint(i))
+				then(tx)
+				return err
+			})
+		})
+		r.until("it waits", func() bool { return r.waiting() == i })
+	}
+	all.Go(func() {
+		defer func() { _ = recover() }()
+		_ = r.put(t.Context(), "0.ics", "0")
+	})
+	r.until("a load is under way", r.under)
+	put(1, func(*Tx) {})
+	put(2, func(tx *Tx) {
+		if p := pipelineOf(tx); p.ahead != nil {
+			p.rows[0].rows[0][2] = "no number"
+		}
+	})
+	let()
+	all.Wait()
+	r.fine(r.put(t.Context(), "3.ics", "3"))
+	r.kept(4)
+}
+
+// TestLoadIsRefused: what the database refuses is made under the lock, and everybody hears of their own; where the connection broke, nobody is
+// told that it was not kept, and it is not made again.
+func TestLoadIsRefused(t *testing.T) {
+	t.Parallel()
+	for _, mode := range []string{"cache_statement", "cache_describe", "describe_exec", "exec", "simple_protocol"} {
+		t.Run(mode, func(t *testing.T) {
+			t.Parallel()
+			r := newRoad(t, testdb.Blank(t), "&default_query_exec_mode="+mode)
+			// This is looked at when the transaction ends, behind all statements.
+			r.fine(r.store.run(t.Context(), `CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RAISE EXCEPTION ''none of these''; END'`))
+			r.fine(r.store.run(t.Context(), `CREATE CONSTRAINT TRIGGER bad AFTER INSERT ON objects DEFERRABLE INITIALLY DEFERRED
+				FOR EACH ROW WHEN (NEW.name = 'bad.ics') EXECUTE FUNCTION refuse()`))
+			r.fine(r.put(t.Context(), "a.ics", "a"))
+			if err := r.put(t.Context(), "bad.ics", "bad"); err == nil || !strings.Contains(err.Error(), "none of these") {
+				t.Errorf("what is refused at the end got %v", err)
+			}
+			// The objects come first, the lines of the journal behind them.
+			r.fine(r.store.run(t.Context(), `ALTER TABLE journal ADD CONSTRAINT worse CHECK (object <> 'worse.ics')`))
+			if err := r.put(t.Context(), "worse.ics", "worse"); err == nil {
+				t.Error("what is refused behind another statement was kept")
+			}
+			r.kept(1)
+			let := r.hold()
+			done := make(chan error)
+			go func() { done <- r.put(t.Context(), "b.ics", "b") }()
+			r.until("a load waits for the row", func() bool {
+				n, err := rowOf(t.Context(), r.store.reads, scanNumber, `SELECT COUNT(pg_terminate_backend(pid)) FROM pg_stat_activity
+					WHERE wait_event_type = 'Lock' AND datname = current_database() AND query LIKE '%changed meanwhile%' AND pid <> pg_backend_pid()
+						AND query LIKE $1`, "UPDATE%")
+				return err == nil && n > 0
+			})
+			err := <-done
+			let()
+			if _, open := errors.AsType[uncertainError](err); !open {
+				t.Errorf("where the connection broke: %v", err)
+			}
+			r.kept(1)
+			r.fine(r.put(t.Context(), "c.ics", "c"))
+			r.kept(2)
+		})
+	}
+}
+
+// TestLoadWithOneRefused: what the database refuses of one change, for want of room as well, is the fault of no other.
+func TestLoadWithOneRefused(t *testing.T) {
+	t.Parallel()
+	r := newRoad(t, testdb.Blank(t), "")
+	r.fine(r.store.run(t.Context(), `CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RAISE ''no room'' USING ERRCODE = ''53400''; END'`))
+	r.fine(r.store.run(t.Context(), `CREATE TRIGGER bad BEFORE INSERT ON objects FOR EACH ROW WHEN (NEW.name = '2.ics') EXECUTE FUNCTION refuse()`))
+	let := r.hold()
+	got := make([]error, 4)
+	var all sync.WaitGroup
+	all.Go(func() { got[0] = r.put(t.Context(), "0.ics", "0") })
+	r.until("a load is under way", r.under)
+	for i := 1; i < len(got); i++ {
+		all.Go(func() { got[i] = r.put(t.Context(), fmt.Sprint(i, ".ics"), fmt.Sprint(i)) })
+		r.until("it waits", func() bool { return r.waiting() == i })
+	}
+	let()
+	all.Wait()
+	for i, err := range got {
+		if (err != nil) != (i == 2) {
+			t.Errorf("the change %d got %v", i, err)
+		}
+	}
+	r.kept(3)
+}
+
+// TestMovedOnShowsNothing: why the database refuses a load stands in its log, and nothing of the calendar beside.
+func TestMovedOnShowsNothing(t *testing.T) {
+	t.Parallel()
+	r := newRoad(t, testdb.Postgres(t), "")
+	err := r.store.run(t.Context(), keepVersion, "busy", 7, 8, 0, 0, 0)
+	var refused *pgconn.PgError
+	if !errors.As(err, &refused) || refused.Detail != "" || !strings.Contains(refused.Message, "version 0") {
+		t.Errorf("a calendar that has moved on: %v", err)
+	}
+	r.kept(0)
 }

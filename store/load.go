@@ -29,21 +29,7 @@ type load struct {
 func (l *load) lead(ctx context.Context, p *pipeline) {
 	ctx = context.WithoutCancel(ctx)
 	err := errLost
-	defer func() {
-		told, next := p.at.convoy.judge(l, err)
-		if next != nil {
-			next.held, next.conn = l.held, l.conn
-			next.send(ctx, p.engine)
-			next.changes[0].word <- next
-		} else if l.held != nil {
-			_ = l.held.Close()
-		}
-		for _, e := range told {
-			if e != p.ahead {
-				e.word <- nil
-			}
-		}
-	}()
+	defer func() { l.pass(ctx, p, err) }()
 	if l.conn == nil {
 		if err = l.connect(ctx, p); err != nil {
 			return
@@ -51,6 +37,25 @@ func (l *load) lead(ctx context.Context, p *pipeline) {
 		l.send(ctx, p.engine)
 	}
 	err = l.hear(ctx, p.engine)
+}
+
+// pass sends the next load, and tells all what came of this one, whatever becomes of that.
+func (l *load) pass(ctx context.Context, p *pipeline, err error) {
+	told, next := p.at.convoy.judge(l, err)
+	defer func() {
+		for _, e := range told {
+			if e != p.ahead {
+				e.word <- nil
+			}
+		}
+	}()
+	if next != nil {
+		next.held, next.conn = l.held, l.conn
+		defer func() { next.changes[0].word <- next }()
+		next.send(ctx, p.engine)
+	} else if l.held != nil {
+		_ = l.held.Close()
+	}
 }
 
 // connect takes a connection that is there still, as far as can be seen.
@@ -61,6 +66,7 @@ func (l *load) connect(ctx context.Context, p *pipeline) (err error) {
 		return p.engine.translate(ctx, err)
 	}
 	if !alive(l.conn.PgConn().Conn()) {
+		hangUp(ctx, l.conn) // so that the pool gives it to nobody
 		return errUnderLock
 	}
 	return nil
@@ -73,25 +79,32 @@ func (l *load) send(ctx context.Context, e *engine) {
 	l.answer = sendOn(ctx, l.conn, l.sent)
 }
 
-// hear waits until the changes are kept. Each of several hears what is its own fault when it is made under the lock.
+// hear waits until the changes are kept. Where the database has answered that they are not, each of several hears what is its own fault
+// when it is made under the lock. Where the connection broke, nobody knows, unless nothing was sent.
 func (l *load) hear(ctx context.Context, e *engine) error {
 	defer l.stop()
+	if l.answer == nil {
+		return errLost
+	}
 	err := e.settle(ctx, l.answer, l.sent)
 	err = errors.Join(err, closed(l.answer, err))
-	switch kind := e.fault(err); {
-	case err == nil:
+	if err == nil {
 		return nil
+	}
+	kind := e.fault(err)
+	switch {
+	case l.conn.IsClosed() && !pgconn.SafeToRetry(err):
+		return e.uncertain(e.translate(ctx, err))
 	case kind == faultSlow || kind == faultConflict:
 		return e.translate(ctx, err)
-	case (kind == faultCut || kind == faultAway) && !pgconn.SafeToRetry(err):
-		return e.uncertain(e.translate(ctx, err))
 	}
 	return errUnderLock
 }
 
-// keepVersion gives a calendar its latest version. One that is at another than it is to be at gets none, which it refuses, and with that
-// all that is sent behind.
-const keepVersion = `UPDATE calendars SET version = CASE WHEN version = $2 AND trashed IS NULL THEN $3::bigint END, modified = $4,
+// keepVersion gives a calendar its latest version. One that is at another than it is to be at, or in the trash, gets what is no number: the
+// database refuses that, and with it all that is sent behind. Its log then says why, and shows nothing of the calendar.
+const keepVersion = `UPDATE calendars SET version = CASE WHEN version = $2 AND trashed IS NULL THEN $3::bigint
+		ELSE CAST('changed meanwhile, version ' || version AS BIGINT) END, modified = $4,
 	objects = objects + $5, bytes = bytes + $6 WHERE id = $1`
 
 // statements are what the changes write. Of those who watch each is told once.
