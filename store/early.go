@@ -21,10 +21,9 @@ type early struct {
 	version calendar.Version
 	at      int64
 	failed  int
-	// rows, grown and announced are what it writes.
-	rows      []*gathered
-	grown     calendar.Usage
-	announced []pending
+	// rows and grown are what it writes. Whoever watches the calendar is told with the load.
+	rows  []*gathered
+	grown calendar.Usage
 	// unfit tells that it was to do what is done under the lock alone.
 	unfit bool
 	// word is the load that it is to see to, or nil once others have seen to its own: then err is what came of it.
@@ -147,7 +146,6 @@ func (e *early) row(rows *gathering, into *insertion, values []any) error {
 func (e *early) later(announce string, s pending) error {
 	switch {
 	case s.text == announce:
-		e.announced = append(e.announced, s)
 		return nil
 	case s.text == countOne && s.args[0] == e.id:
 		objects, _ := s.args[1].(int64)

@@ -3,7 +3,9 @@ package store
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
 	"errors"
+	"slices"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -102,17 +104,18 @@ func (l *load) hear(ctx context.Context, e *engine) error {
 }
 
 // keepVersion gives a calendar its latest version. One that is at another than it is to be at, or in the trash, gets what is no number: the
-// database refuses that, and with it all that is sent behind. Its log then says why, and shows nothing of the calendar.
+// database refuses that, and with it all that is sent behind. Its log then says why, and shows nothing of the calendar. Whoever watches is
+// told the hint $7.
 const keepVersion = `UPDATE calendars SET version = CASE WHEN version = $2 AND trashed IS NULL THEN $3::bigint
 		ELSE CAST('changed meanwhile, version ' || version AS BIGINT) END, modified = $4,
-	objects = objects + $5, bytes = bytes + $6 WHERE id = $1`
+	objects = objects + $5, bytes = bytes + $6 WHERE id = $1
+	RETURNING (SELECT pg_notify(` + hintChannel + `, $7) IS NULL FROM meta WHERE id = 1 AND watched >= $4)`
 
-// statements are what the changes write. Of those who watch each is told once.
+// statements are what the changes write.
 func (l *load) statements() []pending {
 	var grown calendar.Usage
-	var rows, announced []pending
+	var rows []pending
 	var all gathering
-	told := map[string]bool{}
 	for _, e := range l.changes {
 		grown = grown.Plus(e.grown)
 		for _, g := range e.rows {
@@ -123,14 +126,9 @@ func (l *load) statements() []pending {
 				}
 			}
 		}
-		for _, s := range e.announced {
-			if hint, _ := s.args[0].(string); !told[hint] {
-				told[hint] = true
-				announced = append(announced, s)
-			}
-		}
 	}
 	first, last := l.changes[0], l.changes[len(l.changes)-1]
-	version := pending{keepVersion, []any{first.id, first.version - 1, last.version, last.at, grown.Objects, grown.Bytes}, ignore}
-	return append(append(append([]pending{version}, rows...), all.lists()...), announced...)
+	hint, _ := json.Marshal(calendar.Hint{Calendars: []calendar.CalendarID{first.id}}) // it consists of texts
+	version := pending{keepVersion, []any{first.id, first.version - 1, last.version, last.at, grown.Objects, grown.Bytes, string(hint)}, ignore}
+	return slices.Concat([]pending{version}, rows, all.lists())
 }

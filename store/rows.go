@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -36,6 +37,8 @@ type insertion struct {
 	// one, many and copies are the statements: of one row, with a value for each field; of any number, with a list for each;
 	// and of any number that share all values but the first, which are sent once.
 	one, many, copies string
+	// few are one for 2, 3 … rows: to write many Postgres makes a table of each list first.
+	few []string
 	// listed is copies where the rows come as a list in JSON. It is for tables with triggers, each statement on which writes out the
 	// words for the search and remembers all pages that it changes; empty for others, where a statement of its own costs a row less.
 	listed string
@@ -56,8 +59,20 @@ func insertInto(table string, key, own int, settle settler, tail string, fields 
 	}
 	list := func(of []string) string { return strings.Join(of, ", ") }
 	into := `INSERT INTO ` + table + ` (` + list(names) + `) `
+	few, rows := make([]string, fewMost-1), `VALUES (`+list(places)+`)`
+	for i := range few {
+		for p := range places {
+			places[p] = "$" + strconv.Itoa((i+1)*len(fields)+p+1)
+		}
+		rows += `, (` + list(places) + `)`
+		few[i] = into + rows + ` ` + tail
+	}
+	for p := range places {
+		places[p] = "$" + strconv.Itoa(p+1)
+	}
 	return &insertion{
 		fields: fields, key: key, own: own, settle: settle,
+		few:    few,
 		one:    into + `VALUES (` + list(places) + `) ` + tail,
 		many:   into + `SELECT * FROM unnest(` + list(lists) + `) ` + tail,
 		copies: into + `SELECT ` + list(copied) + ` FROM unnest(` + list(lists[:own]) + `) AS own (` + list(names[:own]) + `) ` + tail,
@@ -119,6 +134,9 @@ func (g *gathered) add(row []any) bool {
 	}
 	return true
 }
+
+// fewMost is how many rows have a statement for their number.
+const fewMost = 4
 
 // leastCopies is how many rows that are copies of each other have a statement of their own.
 const leastCopies = 4
@@ -190,12 +208,13 @@ func (g *gathered) lists() []pending {
 	for _, rows := range copies {
 		all = append(all, pending{g.into.copies, append(g.into.columns(rows, g.into.own), rows[0][g.into.own:]...), g.into.settle})
 	}
-	switch len(others) {
-	case 0:
-	case 1:
+	switch n := len(others); {
+	case n == 1:
 		all = append(all, pending{g.into.one, others[0], g.into.settle})
-	default:
+	case n > fewMost:
 		all = append(all, pending{g.into.many, g.into.columns(others, len(g.into.fields)), g.into.settle})
+	case n > 1:
+		all = append(all, pending{g.into.few[n-2], slices.Concat(others...), g.into.settle})
 	}
 	return all
 }
