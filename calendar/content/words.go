@@ -1,6 +1,7 @@
 package content
 
 import (
+	"iter"
 	"slices"
 	"strings"
 	"unicode"
@@ -19,13 +20,20 @@ const longestWord = 64
 // Words cuts text into the words by which it is found: of only letters and digits, in one
 // case and without accents, so that "Café-Termin" is found as "cafe termin". The same goes
 // for what people look for. The order is that of the text, and words may come twice.
-func Words(text string) []string {
-	words := strings.FieldsFunc(plain(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) })
-	for i, w := range words {
-		words[i] = cut(w, longestWord)
+func Words(text string) []string { return slices.Collect(allWords(text)) }
+
+// allWords yields what Words returns: an event's text has a hundred words, of which most come twice.
+func allWords(text string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for w := range strings.FieldsFuncSeq(plain(text), betweenWords) {
+			if !yield(cut(w, longestWord)) {
+				return
+			}
+		}
 	}
-	return words
 }
+
+func betweenWords(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) }
 
 // plain folds the case and takes the accents off. Scripts that are written without spaces
 // get some: each of their characters is a word, since nobody could tell where one ends.
@@ -77,12 +85,7 @@ const searched = 256 << 10
 // WordsOf returns the words by which a component is found: titles, places, texts and people.
 func WordsOf(c *ical.Component) []string {
 	left := searched
-	return wordsOf(c, &left)
-}
-
-// wordsOf is WordsOf for so many bytes as are left.
-func wordsOf(c *ical.Component, left *int) []string {
-	return append(textWords(c, left), peopleWords(c, left)...)
+	return append(slices.Collect(textWords(c, &left)), slices.Collect(peopleWords(c, &left))...)
 }
 
 // some cuts text to what is left, and takes that away.
@@ -92,37 +95,49 @@ func some(text string, left *int) string {
 	return text
 }
 
-func textWords(c *ical.Component, left *int) []string {
-	var words []string
-	for p := range c.Properties() {
-		switch p.Name() {
-		case "SUMMARY", "LOCATION", "DESCRIPTION", "COMMENT", "CATEGORIES", "CONTACT":
-			words = append(words, Words(some(p.Text(), left))...)
+// textWords yields the words of a component's texts, of so many bytes as are left.
+func textWords(c *ical.Component, left *int) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for p := range c.Properties() {
+			switch p.Name() {
+			case "SUMMARY", "LOCATION", "DESCRIPTION", "COMMENT", "CATEGORIES", "CONTACT":
+				for w := range allWords(some(p.Text(), left)) {
+					if !yield(w) {
+						return
+					}
+				}
+			}
 		}
 	}
-	return words
 }
 
 // PeopleWords returns the words in the names and addresses of a component's people.
 func PeopleWords(c *ical.Component) []string {
 	left := searched
-	return peopleWords(c, &left)
+	return slices.Collect(peopleWords(c, &left))
 }
 
-func peopleWords(c *ical.Component, left *int) []string {
-	var words []string
-	for p := range c.Properties() {
-		if p.Name() != "ORGANIZER" && p.Name() != "ATTENDEE" {
-			continue
+// peopleWords yields the words of a component's people, of so many bytes as are left.
+func peopleWords(c *ical.Component, left *int) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for p := range c.Properties() {
+			if p.Name() != "ORGANIZER" && p.Name() != "ATTENDEE" {
+				continue
+			}
+			name, _ := p.Param("CN")
+			address := p.Value()
+			if scheme, rest, ok := strings.Cut(address, ":"); ok && strings.EqualFold(scheme, "mailto") {
+				address = rest
+			}
+			for _, text := range [...]string{some(name, left), some(address, left)} {
+				for w := range allWords(text) {
+					if !yield(w) {
+						return
+					}
+				}
+			}
 		}
-		name, _ := p.Param("CN")
-		address := p.Value()
-		if scheme, rest, ok := strings.Cut(address, ":"); ok && strings.EqualFold(scheme, "mailto") {
-			address = rest
-		}
-		words = append(append(words, Words(some(name, left))...), Words(some(address, left))...)
 	}
-	return words
 }
 
 // SearchText returns the words by which an object is found, each once, with a space between:
@@ -131,15 +146,17 @@ func (o *Object) SearchText() string {
 	var b strings.Builder
 	seen, left := map[string]bool{}, searched
 	for _, c := range o.Components() {
-		for _, w := range wordsOf(c, &left) {
-			if seen[w] || b.Len()+len(w) >= maxSearch {
-				continue
+		for _, words := range [...]iter.Seq[string]{textWords(c, &left), peopleWords(c, &left)} {
+			for w := range words {
+				if seen[w] || b.Len()+len(w) >= maxSearch {
+					continue
+				}
+				seen[w] = true
+				if b.Len() > 0 {
+					b.WriteByte(' ')
+				}
+				b.WriteString(w)
 			}
-			seen[w] = true
-			if b.Len() > 0 {
-				b.WriteByte(' ')
-			}
-			b.WriteString(w)
 		}
 	}
 	return b.String()
