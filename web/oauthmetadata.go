@@ -90,7 +90,10 @@ func (h *Handler) describeServer(site oauth.Site) any {
 
 // isDiscovery tells whether a path is where OAuth is looked for.
 func isDiscovery(path string) bool {
-	return slices.ContainsFunc(discovery[:], func(at string) bool { return path == at || strings.HasPrefix(path, at+"/") })
+	return slices.ContainsFunc(discovery[:], func(at string) bool {
+		rest, ok := strings.CutPrefix(path, at)
+		return ok && (rest == "" || rest[0] == '/')
+	})
 }
 
 // DiscoveryRoutes are the patterns of what [Handler.Discovery] answers.
