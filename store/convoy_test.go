@@ -177,6 +177,45 @@ func TestConvoyCountsLocks(t *testing.T) {
 	r.kept(2)
 }
 
+// TestConvoyRemembersBehindOneWhoLeft: a change that waits for the convoy, and goes away, leaves known which versions were given.
+func TestConvoyRemembersBehindOneWhoLeft(t *testing.T) {
+	t.Parallel()
+	r := newRoad(t, testdb.Postgres(t), "")
+	let := r.hold()
+	var all sync.WaitGroup
+	put := func(name string) {
+		all.Go(func() {
+			if err := r.put(t.Context(), name+".ics", name); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	put("a")
+	r.until("a load is under way", r.under)
+	put("b")
+	r.until("one waits behind it", func() bool { return r.waiting() == 1 })
+	ctx, leave := context.WithCancel(t.Context())
+	all.Go(func() {
+		err := r.store.transact(ctx, func(tx *Tx) error {
+			_, err := tx.Advance(ctx, "busy")
+			return err
+		})
+		if !errors.Is(err, context.Canceled) {
+			t.Errorf("the one who left got %v", err)
+		}
+	})
+	r.until("one waits for the lock", r.wanted)
+	leave()
+	put("c")
+	r.until("two wait", func() bool { return r.waiting() == 2 })
+	let()
+	all.Wait()
+	r.kept(3)
+	if r.late.Load() > 0 {
+		t.Errorf("%d changes were made under the lock", r.late.Load())
+	}
+}
+
 // TestUnfitIsMadeUnderLock: whatever a change makes of it that it was not told what it asked, it is made again.
 func TestUnfitIsMadeUnderLock(t *testing.T) {
 	t.Parallel()

@@ -78,11 +78,14 @@ func (p *pipeline) approach(ctx context.Context, id calendar.CalendarID, several
 		p.join()
 		return nil
 	}
+	if err := at.convoy.settled(ctx); err != nil {
+		return err
+	}
 	p.lock()
-	return at.convoy.settled(ctx)
+	return nil
 }
 
-// lock tells the calendar's convoy that the change has the lock, or is about to.
+// lock has the convoy know of a change under the lock, once nothing of the convoy is under way: it forgets which versions it gave.
 func (p *pipeline) lock() {
 	p.locks = true
 	p.at.convoy.lock()
