@@ -129,6 +129,6 @@ func (l *load) statements() []pending {
 	}
 	first, last := l.changes[0], l.changes[len(l.changes)-1]
 	hint, _ := json.Marshal(calendar.Hint{Calendars: []calendar.CalendarID{first.id}}) // it consists of texts
-	version := pending{keepVersion, []any{first.id, first.version - 1, last.version, last.at, grown.Objects, grown.Bytes, string(hint)}, ignore}
+	version := pending{keepVersion, []any{first.id, first.version - 1, last.version, last.at, grown.Objects, grown.Bytes, string(hint)}, expectRow}
 	return slices.Concat([]pending{version}, rows, all.lists())
 }
