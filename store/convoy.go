@@ -68,7 +68,8 @@ func (c *convoy) unlock() {
 // forget lets go of what is known of the versions.
 func (c *convoy) forget() { c.known, c.given = false, nil }
 
-// knows tells whether all is known that came behind what was read.
+// knows tells whether all is known that came behind what was read. Where another process is ahead of the head, nothing that is under way
+// will be kept.
 func (c *convoy) knows(there *auth.Stored) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -76,7 +77,7 @@ func (c *convoy) knows(there *auth.Stored) bool {
 		return false
 	}
 	v := there.Calendar.Version
-	return !c.known || c.since <= v && v <= c.head
+	return !c.known || c.since <= v && (v <= c.head || !c.under)
 }
 
 // follow gives a change the next version, unless one behind the version that was read has the name or the UID.
