@@ -191,6 +191,9 @@ func (t *Tx) Advance(ctx context.Context, id calendar.CalendarID) (calendar.Cale
 	return t.advance(ctx, id)
 }
 
+// LockFirst implements [calendar.Tx].
+func (t *Tx) LockFirst() { t.early = false }
+
 // AdvanceTo implements [calendar.Tx].
 func (t *Tx) AdvanceTo(
 	ctx context.Context, id calendar.CalendarID, name calendar.ObjectName, uid calendar.UID,

@@ -57,10 +57,10 @@ func (w *work) count(ctx context.Context) error {
 
 // afford refuses what a user may not have. Nobody's usage is looked at who has no bound, or did not grow.
 func (w *work) afford(ctx context.Context, owner calendar.UserID, q calendar.Quota, grown calendar.Usage) error {
-	q = q.Under(w.Policy().Quota)
-	if what, _, _ := q.Exceeded(calendar.Usage{Calendars: most, Objects: most, Bytes: most}, grown); what == "" {
+	if !w.bounded(q, grown) {
 		return nil
 	}
+	q = q.Under(w.Policy().Quota)
 	now, err := w.UsageAlone(ctx, owner)
 	if err != nil {
 		return err
@@ -74,6 +74,12 @@ func (w *work) afford(ctx context.Context, owner calendar.UserID, q calendar.Quo
 	}
 	return calendar.Errorf(calendar.TooLarge, calendar.RuleQuota, "that would be %d %s, and the account may have %d", has, what, may).
 		Advising("delete what is not needed (a deleted calendar counts until the trash is emptied), or ask the server's administrator for more room")
+}
+
+// bounded tells whether there is a bound that what grows so may break.
+func (w *work) bounded(q calendar.Quota, grown calendar.Usage) bool {
+	what, _, _ := q.Under(w.Policy().Quota).Exceeded(calendar.Usage{Calendars: most, Objects: most, Bytes: most}, grown)
+	return what != ""
 }
 
 // most is more than any bound.

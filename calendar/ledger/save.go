@@ -78,6 +78,9 @@ func (s *Ledger) saveAll(
 	var saved []calendar.Saved
 	err := s.change(ctx, c, func(w *work) error {
 		saved = slices.Clone(next)
+		if len(drafts) > 1 || along != nil || w.asksFurther(cal, drafts[0]) {
+			w.LockFirst()
+		}
 		for i := range saved {
 			err := w.save(ctx, &saved[i], drafts[i])
 			if len(drafts) > 1 {
@@ -99,6 +102,12 @@ func (s *Ledger) saveAll(
 		err = s.keepOwn(ctx, c, cal, alone)
 	}
 	return saved, err
+}
+
+// asksFurther tells whether it is known beforehand that a write asks the store for more than what lies at its place: what the caller has of
+// their own there or may do there, what is stored elsewhere, how much the owner has. Guests are found out about later.
+func (w *work) asksFurther(cal calendar.Calendar, d calendar.Draft) bool {
+	return !w.owned(cal) || d.From != "" || cal.Origin.Mirrors() || w.bounded(cal.OwnerQuota, calendar.Usage{Objects: 1, Bytes: 1})
 }
 
 // save is the part that runs under the calendar's lock.
