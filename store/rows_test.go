@@ -60,8 +60,10 @@ func TestFewCopies(t *testing.T) {
 			}
 		}
 	}
-	if all := copiesOf(3, "a").lists(); len(all) != 1 || all[0].text != insertObject.many {
-		t.Errorf("a few rows on Postgres: %+v", all)
+	for n, want := range map[int]string{2: insertObject.few[0], 3: insertObject.few[1]} {
+		if all := copiesOf(n, "a").lists(); len(all) != 1 || all[0].text != want || len(all[0].args) != n*len(objectFields) {
+			t.Errorf("%d rows on Postgres: %+v", n, all)
+		}
 	}
 }
 
