@@ -29,7 +29,7 @@ type road struct {
 
 func newRoad(t *testing.T, url, settings string) *road {
 	t.Helper()
-	s, err := Open(t.Context(), url+settings, Options{MaxConns: 4})
+	s, err := Open(t.Context(), url+settings, Options{MaxConns: 2}) // which the first load and one more question use up
 	if err != nil {
 		t.Fatal(err)
 	}
