@@ -58,6 +58,21 @@ func TestEarlyMetByAnotherProcess(t *testing.T) {
 	m.same(names, []string{"0", "0-other", "0", "1", "1", "2-other"})
 }
 
+// TestEarlyBehindAVersion: a calendar is at the version that is expected, or nothing is kept, also where no object and no line of the journal is
+// in the way.
+func TestEarlyBehindAVersion(t *testing.T) {
+	t.Parallel()
+	m := newMeeting(t)
+	var once sync.Once
+	tries, err := m.put(t.Context(), m.store, draft{name: "a", then: func(*Tx) error {
+		once.Do(func() { m.run(`UPDATE calendars SET version = version + 3 WHERE id = 'busy'`) })
+		return nil
+	}})
+	m.fine(err)
+	m.same(tries, []try{{true, 1, "none", "none"}, {false, 4, "none", "none"}})
+	m.counted(4)
+}
+
 // TestEarlyBeginsUnderLock: a change that does what is done under the lock alone begins anew there, and is kept once.
 func TestEarlyBeginsUnderLock(t *testing.T) {
 	t.Parallel()
