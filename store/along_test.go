@@ -93,3 +93,17 @@ func (m *meeting) alongOnce(what string, of auth.Subject, at calendar.Segment, d
 		m.Errorf("%s: %.300v, want %.300v", what, tries, seen)
 	}
 }
+
+// TestAlongOfAnotherCalendar: what was asked for along is of one calendar, and nothing for whoever writes to another.
+func TestAlongOfAnotherCalendar(t *testing.T) {
+	t.Parallel()
+	m := newMeeting(t)
+	for id, want := range map[calendar.CalendarID]bool{"rest": true, "busy": false} {
+		ctx := auth.AskAlong(t.Context(), "rest", "a.ics")
+		_, err := m.store.CredentialGeneration(ctx, auth.Subject{Name: "alice"})
+		m.fine(err)
+		if got := auth.AlongOf(ctx).TakeOver(id, "a.ics", m.store.options.Now()); (got != nil) != want {
+			t.Errorf("for %s there is %+v", id, got)
+		}
+	}
+}

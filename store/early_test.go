@@ -7,6 +7,7 @@ import (
 	"sync"
 	"testing"
 
+	"caldav-mcp-server/auth"
 	"caldav-mcp-server/calendar"
 )
 
@@ -127,15 +128,18 @@ func TestEarlyBeginsUnderLock(t *testing.T) {
 	m.same(got, want)
 }
 
-// TestEarlyAsUnderLock: a change sees the same calendar, whether it has the lock or not.
+// TestEarlyAsUnderLock: a change sees the same calendar, whether it has the lock, has read it, or has asked for it along.
 func TestEarlyAsUnderLock(t *testing.T) {
 	t.Parallel()
 	m := newMeeting(t)
 	var seen []calendar.Calendar
-	for _, early := range []bool{true, false} {
+	asked := auth.AskAlong(t.Context(), "busy", "a")
+	_, err := m.store.CredentialGeneration(asked, auth.Subject{Name: "alice"})
+	m.fine(err)
+	for n, ctx := range []context.Context{asked, t.Context(), t.Context()} {
 		given := errors.New("given up")
-		err := m.store.attempt(t.Context(), early, func(tx *Tx) error {
-			cal, _, _, err := tx.AdvanceTo(t.Context(), "busy", "a", "a")
+		err := m.store.attempt(ctx, n < 2, func(tx *Tx) error {
+			cal, _, _, err := tx.AdvanceTo(ctx, "busy", "a", "a")
 			seen = append(seen, cal)
 			return errors.Join(err, given)
 		})
@@ -143,8 +147,10 @@ func TestEarlyAsUnderLock(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	seen[1].Modified = seen[0].Modified // a second may have passed
-	m.same(seen[0], seen[1])
+	for _, early := range seen[:2] {
+		early.Modified = seen[2].Modified // a second may have passed
+		m.same(early, seen[2])
+	}
 }
 
 // TestEarlyWithoutCalendar: where another process takes the calendar away in between, nothing is kept, and nobody is told that it was.
