@@ -5,7 +5,6 @@ import (
 	"hash/maphash"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"caldav-mcp-server/auth"
 	"caldav-mcp-server/calendar"
@@ -28,9 +27,6 @@ type convoy struct {
 	waiting []*early
 	under   bool
 	failed  int
-	// wanted is for how many a load still waits, and full is closed when they are there; nil where none waits for more.
-	wanted int
-	full   chan struct{}
 	// idle is closed when nothing waits and nothing is under way; nil while nobody wants to know.
 	idle chan struct{}
 }
@@ -136,44 +132,15 @@ func (c *convoy) add(e *early) error {
 		c.since, c.given = c.given[0].version, c.given[1:]
 	}
 	c.waiting = append(c.waiting, e)
-	switch {
-	case !c.under:
+	if !c.under {
 		c.under = true
-		e.word <- &load{changes: c.take()}
-	case c.full != nil && len(c.waiting) >= c.wanted:
-		c.fill()
+		e.word <- c.load()
 	}
 	return nil
 }
 
-// fill has a load that waits for more wait no longer.
-func (c *convoy) fill() {
-	if c.full != nil {
-		close(c.full)
-		c.full = nil
-	}
-}
-
-// loadDelay is how long a load waits for more. Those of the load before write again before that, if they have more to write: as many
-// again make it twice as large, for one wait for the disk.
-const loadDelay = 500 * time.Microsecond
-
-// fillUp waits until a load has as many changes as are to be expected, and takes them.
-func (c *convoy) fillUp(l *load) {
-	delay := time.NewTimer(loadDelay)
-	defer delay.Stop()
-	select {
-	case <-l.full:
-	case <-delay.C:
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.full = nil
-	l.changes = c.take()
-}
-
-// take takes those of the waiting that are kept together.
-func (c *convoy) take() []*early {
+// load takes those of the waiting that are kept together.
+func (c *convoy) load() *load {
 	n, bytes := 1, c.waiting[0].size()
 	for n < min(len(c.waiting), maxShared) && bytes < gatheredBytes {
 		bytes += c.waiting[n].size()
@@ -181,7 +148,7 @@ func (c *convoy) take() []*early {
 	}
 	some := c.waiting[:n:n]
 	c.waiting = c.waiting[n:]
-	return some
+	return &load{changes: some}
 }
 
 // judge says what came of a load. Where nothing of it was kept, those who wait were decided on what is not so. It returns all who are
@@ -203,12 +170,7 @@ func (c *convoy) judge(l *load, err error) (told []*early, next *load) {
 		told, c.waiting = append(told, c.waiting...), nil
 	}
 	if len(c.waiting) > 0 {
-		next = &load{first: c.waiting[0], full: make(chan struct{})}
-		c.wanted, c.full = min(maxShared, len(c.waiting)+len(l.changes)), next.full
-		if c.idle != nil {
-			c.fill() // whoever waits for idleness lets nobody else in
-		}
-		return told, next
+		return told, c.load()
 	}
 	c.under, c.waiting = false, nil
 	if c.idle != nil {

@@ -14,11 +14,9 @@ import (
 )
 
 // load are early changes that one commit keeps, in one round trip: without a BEGIN, statements that are sent together are one
-// transaction. The next load goes on the same connection, and the first of its changes sees to it.
+// transaction. Whoever hears that a load is kept sends the next, on the same connection, and leaves it to the first of those in it
+// to hear of that: so the database does not wait until somebody is woken.
 type load struct {
-	// first is the first of the changes, which come once full is closed, or not for a while; full is nil for one that waits for no more.
-	first   *early
-	full    chan struct{}
 	changes []*early
 	// held is its connection to Postgres, conn the same as its driver has it.
 	held *sql.Conn
@@ -29,31 +27,34 @@ type load struct {
 	stop   context.CancelFunc
 }
 
-// lead sees to it that a load is kept, for the first of its changes.
+// lead sees to it that a load is kept, for the first of its changes, and sends the next.
 func (l *load) lead(ctx context.Context, p *pipeline) {
 	ctx = context.WithoutCancel(ctx)
 	err := errLost
-	defer func() { l.pass(p, err) }()
-	if l.full != nil {
-		p.at.convoy.fillUp(l)
-	} else if err = l.connect(ctx, p); err != nil {
-		return
+	defer func() { l.pass(ctx, p, err) }()
+	if l.conn == nil {
+		if err = l.connect(ctx, p); err != nil {
+			return
+		}
+		l.send(ctx, p.engine)
 	}
-	l.send(ctx, p.engine)
 	err = l.hear(ctx, p.engine)
 }
 
-// pass tells all what came of a load, and hands the connection on to the next.
-func (l *load) pass(p *pipeline, err error) {
+// pass sends the next load, and tells all what came of this one, whatever becomes of that.
+func (l *load) pass(ctx context.Context, p *pipeline, err error) {
 	told, next := p.at.convoy.judge(l, err)
-	for _, e := range told {
-		if e != p.ahead {
-			e.word <- nil
+	defer func() {
+		for _, e := range told {
+			if e != p.ahead {
+				e.word <- nil
+			}
 		}
-	}
+	}()
 	if next != nil {
 		next.held, next.conn = l.held, l.conn
-		next.first.word <- next
+		defer func() { next.changes[0].word <- next }()
+		next.send(ctx, p.engine)
 	} else if l.held != nil {
 		_ = l.held.Close()
 	}
