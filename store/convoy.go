@@ -19,9 +19,10 @@ type convoy struct {
 	locked int
 	quiet  int64
 	marks  *atomic.Int64
-	// known tells that head is the latest version that was given to a change, and given are those behind since.
+	// known tells that head is the latest version that was given to a change, of this epoch, and given are those behind since.
 	known       bool
 	since, head calendar.Version
+	epoch       calendar.Epoch
 	given       []given
 	// waiting are those that no load has yet, under tells that one is under way, failed is how many have kept nothing.
 	waiting []*early
@@ -77,6 +78,9 @@ func (c *convoy) knows(there *auth.Stored) bool {
 		return false
 	}
 	v := there.Calendar.Version
+	if c.known && there.Calendar.Epoch != c.epoch {
+		return !c.under
+	}
 	return !c.known || c.since <= v && (v <= c.head || !c.under)
 }
 
@@ -84,8 +88,8 @@ func (c *convoy) knows(there *auth.Stored) bool {
 func (c *convoy) follow(e *early, read calendar.Version) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if !c.known || read < c.since || read > c.head {
-		c.known, c.since, c.head, c.given = true, read, read, nil
+	if !c.known || e.epoch != c.epoch || read < c.since || read > c.head {
+		c.known, c.epoch, c.since, c.head, c.given = true, e.epoch, read, read, nil
 	}
 	mine := e.give()
 	for _, g := range c.given {

@@ -17,8 +17,9 @@ import (
 // begins anew under the lock. So nobody has the lock while the middle thinks.
 type early struct {
 	site
-	// version is the one that it takes, at when it does, failed how many loads of its convoy had failed when it was decided.
+	// version is the one that it takes, of the epoch that was read, at when it does, failed how many loads of its convoy had failed when it was decided.
 	version calendar.Version
+	epoch   calendar.Epoch
 	at      int64
 	failed  int
 	// rows and grown are what it writes. Whoever watches the calendar is told with the load.
@@ -117,7 +118,7 @@ func (p *pipeline) early(ctx context.Context, where site, now time.Time) (*auth.
 			return nil, err
 		}
 	}
-	e := &early{site: where, at: now.Unix(), word: make(chan *load, 1)}
+	e := &early{site: where, epoch: there.Calendar.Epoch, at: now.Unix(), word: make(chan *load, 1)}
 	if !at.convoy.follow(e, there.Calendar.Version) {
 		return nil, errUnderLock
 	}

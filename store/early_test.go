@@ -74,6 +74,25 @@ func TestEarlyBehindAVersion(t *testing.T) {
 	m.counted(4)
 }
 
+// TestEarlyInAnotherEpoch: where a standby that has not all takes over, versions of the same number are others.
+func TestEarlyInAnotherEpoch(t *testing.T) {
+	t.Parallel()
+	m := newMeeting(t)
+	var once sync.Once
+	_, err := m.put(t.Context(), m.store, draft{name: "first"})
+	m.fine(err)
+	tries, err := m.put(t.Context(), m.store, draft{name: "a", then: func(*Tx) error {
+		once.Do(func() { m.run(`UPDATE meta SET epoch = 'another' WHERE id = 1`) })
+		return nil
+	}})
+	m.fine(err)
+	m.same(tries, []try{{true, 2, "none", "none"}, {false, 2, "none", "none"}})
+	tries, err = m.put(t.Context(), m.store, draft{name: "b"})
+	m.fine(err)
+	m.same(tries, []try{{true, 3, "none", "none"}})
+	m.counted(3)
+}
+
 // TestEarlyBeginsUnderLock: a change that does what is done under the lock alone begins anew there, and is kept once.
 func TestEarlyBeginsUnderLock(t *testing.T) {
 	t.Parallel()

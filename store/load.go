@@ -103,10 +103,10 @@ func (l *load) hear(ctx context.Context, e *engine) error {
 	return errUnderLock
 }
 
-// keepVersion gives a calendar its latest version. One that is at another than it is to be at, or in the trash, gets what is no number: the
-// database refuses that, and with it all that is sent behind. Its log then says why, and shows nothing of the calendar. Whoever watches is
+// keepVersion gives a calendar its latest version. One that is at another than it is to be at, if only by name, since a standby has taken
+// over, or in the trash, gets what is no number: the database refuses that, and with it all that is sent behind. Its log then says why, and shows nothing of the calendar. Whoever watches is
 // told the hint $7.
-const keepVersion = `UPDATE calendars SET version = CASE WHEN version = $2 AND trashed IS NULL THEN $3::bigint
+const keepVersion = `UPDATE calendars SET version = CASE WHEN version = $2 AND trashed IS NULL AND $8 = (SELECT epoch FROM life) THEN $3::bigint
 		ELSE CAST('changed meanwhile, version ' || version AS BIGINT) END, modified = $4,
 	objects = objects + $5, bytes = bytes + $6 WHERE id = $1
 	RETURNING (SELECT pg_notify(` + hintChannel + `, $7) IS NULL FROM meta WHERE id = 1 AND watched >= $4)`
@@ -129,6 +129,6 @@ func (l *load) statements() []pending {
 	}
 	first, last := l.changes[0], l.changes[len(l.changes)-1]
 	hint, _ := json.Marshal(calendar.Hint{Calendars: []calendar.CalendarID{first.id}}) // it consists of texts
-	version := pending{keepVersion, []any{first.id, first.version - 1, last.version, last.at, grown.Objects, grown.Bytes, string(hint)}, expectRow}
+	version := pending{keepVersion, []any{first.id, first.version - 1, last.version, last.at, grown.Objects, grown.Bytes, string(hint), first.epoch}, expectRow}
 	return slices.Concat([]pending{version}, rows, all.lists())
 }
