@@ -78,7 +78,7 @@ func (s *Ledger) saveAll(
 	var saved []calendar.Saved
 	err := s.change(ctx, c, func(w *work) error {
 		saved = slices.Clone(next)
-		if len(drafts) > 1 || along != nil || w.asksFurther(cal, drafts[0]) {
+		if len(drafts) > 1 || along != nil || w.asksFurther(cal, drafts[0], next[0].Object.Data) {
 			w.LockFirst()
 		}
 		for i := range saved {
@@ -105,9 +105,10 @@ func (s *Ledger) saveAll(
 }
 
 // asksFurther tells whether it is known beforehand that a write asks the store for more than what lies at its place: what the caller has of
-// their own there or may do there, what is stored elsewhere, how much the owner has. Guests are found out about later.
-func (w *work) asksFurther(cal calendar.Calendar, d calendar.Draft) bool {
-	return !w.owned(cal) || d.From != "" || cal.Origin.Mirrors() || w.bounded(cal.OwnerQuota, calendar.Usage{Objects: 1, Bytes: 1})
+// their own there or may do there, what is stored elsewhere, how much the owner has, who the guests are.
+func (w *work) asksFurther(cal calendar.Calendar, d calendar.Draft, data []byte) bool {
+	return !w.owned(cal) || d.From != "" || cal.Origin.Mirrors() || organized.Match(data) ||
+		w.bounded(cal.OwnerQuota, calendar.Usage{Objects: 1, Bytes: 1})
 }
 
 // save is the part that runs under the calendar's lock.

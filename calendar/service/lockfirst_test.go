@@ -2,6 +2,7 @@ package service_test
 
 import (
 	"context"
+	"strings"
 	"sync/atomic"
 	"testing"
 
@@ -47,6 +48,9 @@ func TestDecidedOnce(t *testing.T) {
 			}
 		}
 		once("a write", func() { h.put(h.alice, cal, "a.ics", event("a", 1, "one")) })
+		invitation := strings.Replace(event("i", 1, "four"), "END:VEVENT",
+			"ORGANIZER:mailto:alice@example.com\r\nATTENDEE:mailto:bob@elsewhere.example\r\nEND:VEVENT", 1)
+		once("an invitation", func() { h.put(h.alice, cal, "i.ics", invitation) })
 		h.must(h.give(cal.ID, h.bob.User.ID, calendar.WriteAccess))
 		shared, err := h.Calendar(h.ctx, h.bob, cal.ID)
 		h.must(err)
