@@ -242,26 +242,6 @@ func (p *pipeline) ask(ctx context.Context, questions []question) (err error) {
 	return answer(all, questions)
 }
 
-func statementsOf(questions []question) []pending {
-	statements := make([]pending, len(questions))
-	for i, q := range questions {
-		statements[i] = pending{text: q.text, args: q.args}
-	}
-	return statements
-}
-
-// answer hands the results over to those who asked.
-func answer(all pgx.BatchResults, questions []question) (err error) {
-	for i := 0; err == nil && i < len(questions); i++ {
-		var rows pgx.Rows
-		if rows, err = all.Query(); err == nil {
-			err = questions[i].take.from(rows)
-			rows.Close()
-		}
-	}
-	return errors.Join(err, closed(all, err))
-}
-
 // exec sends what is pending with the statement.
 func (p *pipeline) exec(ctx context.Context, text string, args ...any) (int64, error) {
 	p.note(text, args)
@@ -390,45 +370,4 @@ func (p *pipeline) send(ctx context.Context, more ...pending) (all pgx.BatchResu
 		return nil, errors.Join(err, closed(all, err))
 	}
 	return all, nil
-}
-
-func sendOn(ctx context.Context, conn *pgx.Conn, statements []pending) pgx.BatchResults {
-	var batch pgx.Batch
-	for _, s := range statements {
-		batch.Queue(s.text, s.args...)
-	}
-	return conn.SendBatch(ctx, &batch)
-}
-
-// settle reads the results of statements. After one that failed the database has run none of the others.
-func (e *engine) settle(ctx context.Context, all pgx.BatchResults, statements []pending) error {
-	for _, s := range statements {
-		tag, err := all.Exec()
-		if err := s.settle(tag.RowsAffected(), e.translate(ctx, err)); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// closed ends the reading of results. An earlier error is not told twice.
-func closed(all pgx.BatchResults, before error) error {
-	if err := all.Close(); before == nil {
-		return err
-	}
-	return nil
-}
-
-// pipelineRows are the rows of a query that was sent with others before it.
-type pipelineRows struct {
-	pgx.Rows
-	all    pgx.BatchResults
-	cancel context.CancelFunc
-}
-
-// Close reads what is left and makes the connection ready again.
-func (r *pipelineRows) Close() error {
-	defer r.cancel()
-	r.Rows.Close()
-	return errors.Join(r.Rows.Err(), closed(r.all, r.Rows.Err()))
 }
