@@ -17,7 +17,8 @@ import (
 // begins anew under the lock. So nobody has the lock while the middle thinks.
 type early struct {
 	site
-	// version is the one that it takes, of the epoch that was read, at when it does, failed how many loads of its convoy had failed when it was decided.
+	// version is the one that it takes, of the epoch that was read, at when it does, failed how many loads of its convoy had failed when it
+	// was decided.
 	version calendar.Version
 	epoch   calendar.Epoch
 	at      int64

@@ -104,8 +104,8 @@ func (l *load) hear(ctx context.Context, e *engine) error {
 }
 
 // keepVersion gives a calendar its latest version. One that is at another than it is to be at, if only by name, since a standby has taken
-// over, or in the trash, gets what is no number: the database refuses that, and with it all that is sent behind. Its log then says why, and shows nothing of the calendar. Whoever watches is
-// told the hint $7.
+// over, or in the trash, gets what is no number: the database refuses that, and with it all that is sent behind. Its log then says why, and
+// shows nothing of the calendar. Whoever watches is told the hint $7.
 const keepVersion = `UPDATE calendars SET version = CASE WHEN version = $2 AND trashed IS NULL AND $8 = (SELECT epoch FROM life) THEN $3::bigint
 		ELSE CAST('changed meanwhile, version ' || version AS BIGINT) END, modified = $4,
 	objects = objects + $5, bytes = bytes + $6 WHERE id = $1
