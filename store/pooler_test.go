@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -53,30 +54,47 @@ func TestPooler(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i := range 20 {
-		data := []byte(fmt.Sprint("event ", i))
-		err := one.Update(ctx, func(tx calendar.Tx) error {
-			locked, err := tx.Advance(ctx, cal.ID)
-			if err != nil {
-				return err
-			}
-			name := calendar.ObjectName(fmt.Sprint(i, ".ics"))
-			return tx.PutObject(ctx, calendar.Object{
-				Calendar: cal.ID, Name: name, Version: locked.Version, ETag: calendar.ETagOf(data), Size: int64(len(data)), Data: data,
-				Derived: calendar.Derived{UID: calendar.UID(name), Kind: calendar.Event},
-			})
-		})
-		if err != nil {
+		if err := pooledPut(ctx, one, cal.ID, fmt.Sprint(i, ".ics")); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := other.Object(ctx, cal.ID, calendar.ObjectName(fmt.Sprint(i, ".ics"))); err != nil {
 			t.Fatal(err)
 		}
 	}
+	var all sync.WaitGroup
+	for w := range 8 {
+		all.Go(func() {
+			for i := range 10 {
+				if err := pooledPut(ctx, []*store.Store{one, other}[w%2], cal.ID, fmt.Sprint(w, "-", i, ".ics")); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	all.Wait()
+	if now, err := other.Calendar(ctx, "ann", cal.ID); err != nil || now.Version != 20+8*10 {
+		t.Errorf("many at once: version %d, %v", now.Version, err)
+	}
 	select {
 	case <-heard:
 	case <-time.After(15 * time.Second): // half of what it takes where nothing is heard
 		t.Error("the other process hears of nothing")
 	}
+}
+
+// pooledPut makes an object, as a PUT does.
+func pooledPut(ctx context.Context, s *store.Store, in calendar.CalendarID, name string) error {
+	data := []byte("event " + name)
+	return s.Update(ctx, func(tx calendar.Tx) error {
+		now, _, _, err := tx.AdvanceTo(ctx, in, calendar.ObjectName(name), calendar.UID(name))
+		if err != nil {
+			return err
+		}
+		return tx.PutObject(ctx, calendar.Object{
+			Calendar: in, Name: calendar.ObjectName(name), Version: now.Version, ETag: calendar.ETagOf(data), Size: int64(len(data)), Data: data,
+			Derived: calendar.Derived{UID: calendar.UID(name), Kind: calendar.Event},
+		})
+	})
 }
 
 // TestPoolerBeforeStandby: long questions are answered by a standby behind a pooler of transactions, once it has the tables.
