@@ -307,6 +307,21 @@ func TestRestoreRefuses(t *testing.T) {
 	})
 }
 
+// TestRestoreIntoTables: tables that are made already and hold nothing take a backup.
+func TestRestoreIntoTables(t *testing.T) {
+	t.Parallel()
+	from := bare(t, testdb.SQLite(t), migrations.Files)
+	migrate(t, from)
+	fill(t, from)
+	file := backedUp(t, from)
+	testdb.EachBlank(t, func(t *testing.T, url string) {
+		migrate(t, bare(t, url, migrations.Files))
+		if diff := cmp.Diff(contents(t, file), contents(t, backedUp(t, restored(t, file, url)))); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
+	})
+}
+
 // A backup of an older program is restored as it was, and brought up to date then.
 func TestOlderBackupsAreBroughtUpToDate(t *testing.T) {
 	t.Parallel()

@@ -59,7 +59,10 @@ func (s *Store) upTo(had []backup.Migration) ([]migration, error) {
 			strings.Join(other, ", "))
 	}
 	last := lastNumber(theirs)
-	// Of the engine's own all those that the backup's tables may have needed.
+	if !slices.ContainsFunc(all, func(m migration) bool { return m.engine() == "" && m.number() > last }) {
+		last = lastNumber(all)
+	}
+	// Of the engine's own all those that the backup's tables may have needed, and the rest if no other changes them any more.
 	return slices.DeleteFunc(all, func(m migration) bool {
 		return m.number() > last || m.engine() == "" && !slices.ContainsFunc(theirs, m.sameName)
 	}), nil
