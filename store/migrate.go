@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io/fs"
 	"path"
@@ -66,8 +67,7 @@ func (s *Store) Migrate(ctx context.Context) error {
 
 // migrate applies some migrations, and then does what ends it, in one transaction with the look whether more are left.
 func (s *Store) migrate(ctx context.Context, wanted []migration, end func(*Tx, context.Context) error) error {
-	for {
-		more := false
+	for more, waits := true, false; more; {
 		err := s.behindIndexes(ctx, wanted, func() error {
 			return s.transact(ctx, func(t *Tx) error {
 				var err error
@@ -78,10 +78,26 @@ func (s *Store) migrate(ctx context.Context, wanted []migration, end func(*Tx, c
 				return err
 			})
 		})
-		if err != nil || !more {
+		if errors.Is(err, errInUse) {
+			err = s.untilFree(ctx, &waits)
+		}
+		if err != nil {
 			return err
 		}
 	}
+	return nil
+}
+
+// errInUse says that others have held what a migration wants to itself for longer than it waits, see the package migrations.
+var errInUse = errors.New("others use the tables that a migration changes")
+
+// untilFree lets those pass who came behind the migration.
+func (s *Store) untilFree(ctx context.Context, waits *bool) error {
+	if !*waits {
+		*waits = true
+		s.options.Logger.WarnContext(ctx, "a migration waits until nothing reads its tables for long; it tries again, and others go on meanwhile")
+	}
+	return aheadPause(ctx)
 }
 
 // beginLife makes sure that the row of meta is there, with a secret.
@@ -122,7 +138,11 @@ func (t *Tx) migrateOnce(ctx context.Context, wanted []migration) (more bool, er
 	if tell := t.store.options.Migrating; tell != nil {
 		tell(left[0].name, len(wanted)-len(left)+1, len(wanted))
 	}
-	return true, t.apply(ctx, left[0])
+	err = t.apply(ctx, left[0])
+	if t.of().migrate != "" && t.of().fault(err) == faultConflict {
+		err = errInUse // begun anew at once, it would keep others waiting
+	}
+	return true, err
 }
 
 func (t *Tx) apply(ctx context.Context, m migration) error {
