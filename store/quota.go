@@ -79,7 +79,7 @@ func (s *Store) Recount(ctx context.Context) error {
 	return s.eachCalendar(ctx, func(id calendar.CalendarID) error {
 		return s.transact(ctx, func(t *Tx) error {
 			// The row's lock first: on Postgres, what is counted in the statement that takes it is of before.
-			if err := t.run(ctx, `UPDATE calendars SET objects = objects WHERE id = $1`, id); err != nil {
+			if err := t.run(ctx, holdCalendar, id); err != nil {
 				return err
 			}
 			return t.run(ctx, recount, id)

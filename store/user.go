@@ -90,7 +90,7 @@ func (s *Store) ChangeUser(ctx context.Context, id calendar.UserID, e auth.UserE
 	})
 }
 
-// DeleteUser implements [auth.Store]. What is theirs goes by the foreign keys; what others were
+// DeleteUser implements [auth.Store]. What is theirs goes by the foreign keys, but for what is in their calendars; what others were
 // told of calendars that they shared with each other has their name in it, and goes as well.
 func (s *Store) DeleteUser(ctx context.Context, id calendar.UserID) error {
 	return s.transact(ctx, func(t *Tx) error {
@@ -108,6 +108,9 @@ func (s *Store) DeleteUser(ctx context.Context, id calendar.UserID) error {
 		if err := t.moveGeneration(ctx, moveGeneration+boundTo+`c.owner_id = $2)`, id); err != nil {
 			return err
 		}
+		if err := t.emptyCalendars(ctx, id); err != nil {
+			return err
+		}
 		if err := expectRow(t.exec(ctx, `DELETE FROM users WHERE id = $1`, id)); err != nil {
 			return err
 		}
@@ -121,20 +124,51 @@ func (s *Store) DeleteUser(ctx context.Context, id calendar.UserID) error {
 	})
 }
 
-// advanceShared moves the calendars on of which a user was offered something, so that their owners'
-// programs hear that there is one person less. The order is that of their locks, see calendar.Tx.
-func (t *Tx) advanceShared(ctx context.Context, user calendar.UserID) ([]calendar.CalendarID, error) {
-	shared, err := rowsOf(ctx, t, scanOnly[calendar.CalendarID], `SELECT calendar_id FROM invitations WHERE user_id = $1 ORDER BY calendar_id`, user)
-	if err != nil {
-		return nil, err
+// advanceShared locks the user's calendars and those of which they were offered something, in the order of their locks, see calendar.Tx. It
+// moves the others' on, so that their owners' programs hear that there is one person less, and returns them.
+func (t *Tx) advanceShared(ctx context.Context, user calendar.UserID) (shared []calendar.CalendarID, err error) {
+	type one struct {
+		id    calendar.CalendarID
+		owner calendar.UserID
 	}
-	for _, id := range shared {
-		// Nobody sees the sharees of one in the trash.
-		if _, err := t.Advance(ctx, id); err != nil && calendar.ReasonOf(err) != calendar.NotFound {
+	all, err := rowsOf(ctx, t, scanInto(func(c *one) []any { return []any{&c.id, &c.owner} }), `SELECT id, owner_id FROM calendars WHERE owner_id = $1
+		UNION SELECT c.id, c.owner_id FROM invitations i JOIN calendars c ON c.id = i.calendar_id WHERE i.user_id = $1 ORDER BY id`, user)
+	for _, c := range all {
+		if err != nil {
 			return nil, err
 		}
+		if c.owner == user {
+			err = t.later(ctx, ignore, holdCalendar, c.id)
+			continue
+		}
+		shared = append(shared, c.id)
+		// Nobody sees the sharees of one in the trash.
+		if _, err = t.Advance(ctx, c.id); calendar.ReasonOf(err) == calendar.NotFound {
+			err = nil
+		}
 	}
-	return shared, nil
+	return shared, err
+}
+
+// holdCalendar keeps others from changing a calendar until the commit, also one in the trash.
+const holdCalendar = `UPDATE calendars SET objects = objects WHERE id = $1`
+
+// emptyCalendars takes away what is in a user's calendars, before these go with the user. Those that were made since they were locked are
+// found once the user's row is: the foreign key of a new one waits for that.
+func (t *Tx) emptyCalendars(ctx context.Context, owner calendar.UserID) error {
+	if _, err := rowOf(ctx, t, scanText, `SELECT id FROM users WHERE id = $1`+t.of().lockRows, owner); err != nil {
+		return err
+	}
+	ids, err := rowsOf(ctx, t, scanOnly[calendar.CalendarID], `SELECT id FROM calendars WHERE owner_id = $1 ORDER BY id`, owner)
+	for _, id := range ids {
+		if err == nil {
+			err = t.run(ctx, holdCalendar, id)
+		}
+		if err == nil {
+			err = t.takeBelongings(ctx, id)
+		}
+	}
+	return err
 }
 
 // parties are the two users of a share.

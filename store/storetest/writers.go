@@ -15,6 +15,7 @@ func writerTests() []test {
 		{"lose no update", writersLoseNothing},
 		{"of several calendars do not deadlock", writersDoNotDeadlock},
 		{"give a UID to one of them", writersShareNoUID},
+		{"meet the end of a calendar and leave nothing behind", writersMeetTheEnd},
 	}
 }
 
@@ -188,4 +189,106 @@ func writersShareNoUID(b *bundle) {
 	if err := errors.Join(errs...); err == nil {
 		b.Error("nobody was refused")
 	}
+}
+
+// writersMeetTheEnd: whoever writes when a calendar goes, or its owner with it, has written, or hears that it is gone. What they wrote goes
+// with it, which whoever runs the suite looks at when the test ends.
+func writersMeetTheEnd(b *bundle) {
+	stores := []Store{b.Store, b.another()}
+	for round, end := range []func(calendar.Calendar) error{
+		func(cal calendar.Calendar) error { return b.DeleteUser(b.Context(), cal.Owner) },
+		b.forget,
+		func(cal calendar.Calendar) error { return stores[1].DeleteUser(b.Context(), cal.Owner) },
+		b.forget,
+	} {
+		owner, guest := b.user(fmt.Sprint("owner", round)), b.user(fmt.Sprint("guest", round))
+		cal, other := b.calendar(owner, "work"), b.calendar(guest, "work")
+		b.must(Share(b.Context(), b, cal.ID, guest.ID, calendar.WriteAccess))
+		b.must(Share(b.Context(), b, other.ID, owner.ID, calendar.WriteAccess))
+		var all sync.WaitGroup
+		ways := b.waysToTheEnd(cal, other)
+		begun := make(chan struct{}, len(ways))
+		for w, way := range ways {
+			all.Go(func() { b.writeToTheEnd(stores[w/3], cal, fmt.Sprint(w), way, begun) })
+		}
+		for range ways {
+			<-begun
+		}
+		b.must(end(cal))
+		all.Wait()
+		b.refuses(calendar.NotFound, "")(b.Calendar(b.Context(), owner.ID, cal.ID))
+	}
+}
+
+// forget takes a calendar away by the trash.
+func (b *bundle) forget(cal calendar.Calendar) error {
+	b.update(func(tx calendar.Tx) error {
+		if _, err := tx.Advance(b.Context(), cal.ID); err != nil {
+			return err
+		}
+		return tx.TrashCalendar(b.Context(), cal.ID)
+	})
+	return b.ForgetCalendar(b.Context(), cal.ID)
+}
+
+// waysToTheEnd are to write alone, along with another calendar, with the owner counted, and into a new calendar of the owner's.
+func (b *bundle) waysToTheEnd(cal, other calendar.Calendar) []func(calendar.Tx, calendar.Object) error {
+	return []func(calendar.Tx, calendar.Object) error{
+		b.writeEarly,
+		func(tx calendar.Tx, o calendar.Object) error {
+			_, err := tx.AdvanceAll(b.Context(), []calendar.CalendarID{cal.ID, other.ID})
+			return errors.Join(err, b.writeIn(tx, &o))
+		},
+		b.writeEarly,
+		func(tx calendar.Tx, o calendar.Object) error {
+			if err := b.writeIn(tx, &o); err != nil {
+				return err
+			}
+			_, err := tx.UsageAlone(b.Context(), cal.Owner)
+			return err
+		},
+		b.writeEarly,
+		func(tx calendar.Tx, o calendar.Object) error {
+			if _, err := tx.Advance(b.Context(), cal.ID); err != nil {
+				return err
+			}
+			made := b.blank(calendar.User{ID: cal.Owner}, calendar.Segment(o.Name))
+			if err := tx.InsertCalendar(b.Context(), made); err != nil {
+				return err
+			}
+			o.Calendar = made.ID
+			return b.writeIn(tx, &o)
+		},
+	}
+}
+
+// writeToTheEnd writes until the calendar is gone.
+func (b *bundle) writeToTheEnd(s Store, cal calendar.Calendar, name string, write func(calendar.Tx, calendar.Object) error, begun chan<- struct{}) {
+	for n := 0; ; n++ {
+		o := b.event(cal, fmt.Sprint(name, "-", n))
+		err := s.Update(b.Context(), func(tx calendar.Tx) error { return write(tx, o) })
+		if n == 2 {
+			begun <- struct{}{}
+		}
+		if err == nil {
+			continue
+		}
+		if n < 2 {
+			begun <- struct{}{}
+		}
+		if n < 2 || calendar.ReasonOf(err) != calendar.NotFound {
+			b.Errorf("writer %s, change %d: %v", name, n, err)
+		}
+		return
+	}
+}
+
+// writeEarly is writeIn where the lock may be left to the commit.
+func (b *bundle) writeEarly(tx calendar.Tx, o calendar.Object) error {
+	cal, _, _, err := tx.AdvanceTo(b.Context(), o.Calendar, o.Name, o.UID)
+	if err != nil {
+		return err
+	}
+	o.Version = cal.Version
+	return errors.Join(tx.PutObject(b.Context(), o), tx.Log(b.Context(), b.entry(o, calendar.Created)))
 }
