@@ -10,24 +10,35 @@ import (
 	"time"
 )
 
-// figures are the rates by row and by server.
+// figures are the rates by row and by server, and those of the limits.
 type figures struct {
 	rows    []workload
 	targets []*target
+	limits  []limit
 	rates   map[string]map[string][]float64
 }
 
-// measure lets the servers take turns, row by row.
-func measure(ctx context.Context, o options, targets []*target) (*figures, error) {
-	f := &figures{rows: workloads(), targets: targets, rates: map[string]map[string][]float64{}}
+// measure lets the servers take turns, row by row, in each round behind the limits.
+func measure(ctx context.Context, o options, targets []*target, limits []limit) (*figures, error) {
+	f := &figures{targets: targets, limits: limits, rates: map[string]map[string][]float64{}}
+	for _, w := range workloads() {
+		if f.rates[w.name] = map[string][]float64{}; w.once || o.rows.MatchString(w.name) {
+			f.rows = append(f.rows, w)
+		}
+	}
 	for round := range o.rounds {
+		for i := range f.limits {
+			if err := f.limits[i].take(ctx, o.duration); err != nil {
+				return nil, err
+			}
+		}
 		for _, t := range targets {
 			t.count, t.token = o.objects, ""
 			if err := t.prepare(ctx); err != nil {
 				return nil, err
 			}
 		}
-		for i, w := range f.rows {
+		for _, w := range f.rows {
 			// The first in one round is the last in the next.
 			for k := range targets {
 				t := targets[(k+round)%len(targets)]
@@ -37,9 +48,6 @@ func measure(ctx context.Context, o options, targets []*target) (*figures, error
 				n, err := t.run(ctx, w, o.duration)
 				if err != nil {
 					return nil, fmt.Errorf("%s, %s: %w", t.name, w.name, err)
-				}
-				if f.rates[f.rows[i].name] == nil {
-					f.rates[f.rows[i].name] = map[string][]float64{}
 				}
 				f.rates[w.name][t.name] = append(f.rates[w.name][t.name], n)
 			}
@@ -83,11 +91,11 @@ func median(all []float64) float64 {
 }
 
 // tables writes them.
-func (f *figures) tables(limits map[string]float64) string {
+func (f *figures) tables() string {
 	var to strings.Builder
 	to.WriteString("| limit | a second |\n| --- | --- |\n")
-	for _, name := range []string{syncs8K, "sqlite " + commits, "postgres " + commits, bare4, bare32} {
-		fmt.Fprintf(&to, "| %s | %.0f |\n", name, limits[name])
+	for _, l := range f.limits {
+		fmt.Fprintf(&to, "| %s | %.0f |\n", l.name, median(l.rates))
 	}
 	to.WriteString("\n| answers a second | must |")
 	for _, t := range f.targets {
@@ -104,7 +112,7 @@ func (f *figures) tables(limits map[string]float64) string {
 				to.WriteString(" | |")
 				continue
 			}
-			fmt.Fprintf(&to, " %.0f | %s |", median(f.rates[w.name][t.name]), f.share(w, t, limits))
+			fmt.Fprintf(&to, " %.0f | %s |", median(f.rates[w.name][t.name]), f.share(w, t))
 		}
 	}
 	to.WriteString("\n")
@@ -126,17 +134,24 @@ func (w workload) wanted() string {
 	return fmt.Sprintf("%.0f %% of %s", 100*w.must, of)
 }
 
+// limit is what a row of a server is measured by, 0 where that was not measured.
+func (f *figures) limit(w workload, t *target) float64 {
+	if w.limit == onePut {
+		return median(f.rates[onePut][t.name])
+	}
+	for _, l := range f.limits {
+		if l.name == w.limit || l.name == t.name+" "+w.limit {
+			return median(l.rates)
+		}
+	}
+	return 0
+}
+
 // share says how much of that a server reaches.
-func (f *figures) share(w workload, t *target, limits map[string]float64) string {
+func (f *figures) share(w workload, t *target) string {
 	own := median(f.rates[w.name][t.name])
 	if w.limit != "" {
-		limit := limits[w.limit]
-		switch w.limit {
-		case commits:
-			limit = limits[t.name+" "+commits]
-		case onePut:
-			limit = median(f.rates[onePut][t.name])
-		}
+		limit := f.limit(w, t)
 		if limit == 0 {
 			return ""
 		}

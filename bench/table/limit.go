@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -69,8 +70,10 @@ func commitsOf(ctx context.Context, driver, url string, d time.Duration) (float6
 	}
 	db.SetMaxOpenConns(4)
 	db.SetMaxIdleConns(4)
-	if _, err = db.ExecContext(ctx, `CREATE TABLE limits (id BIGINT PRIMARY KEY, data TEXT NOT NULL)`); err != nil {
-		return 0, errors.Join(err, db.Close())
+	for _, text := range []string{`DROP TABLE IF EXISTS limits`, `CREATE TABLE limits (id BIGINT PRIMARY KEY, data TEXT NOT NULL)`} {
+		if _, err := db.ExecContext(ctx, text); err != nil {
+			return 0, errors.Join(err, db.Close())
+		}
 	}
 	text := strings.Repeat("x", 1000)
 	n, err := rate(ctx, 4, d, func(ctx context.Context, conn, n int) error {
@@ -112,31 +115,33 @@ func bare(ctx context.Context, conns int, d time.Duration) (float64, error) {
 	return n, err
 }
 
-// limitsOf measures what bounds the servers: by name, and of commits by engine and name.
-func limitsOf(ctx context.Context, dir, postgres string, d time.Duration) (map[string]float64, error) {
-	found := map[string]float64{}
-	for _, one := range []struct {
-		name    string
-		measure func() (float64, error)
-	}{
-		{syncs8K, func() (float64, error) { return fsyncs(ctx, dir, d) }},
-		{"sqlite " + commits, func() (float64, error) {
-			return commitsOf(ctx, "sqlite", "file:"+filepath.Join(dir, "limits.db")+"?_pragma=journal_mode(wal)&_pragma=synchronous(full)&_pragma=busy_timeout(10000)&_txlock=immediate", d)
-		}},
-		{"postgres " + commits, func() (float64, error) {
-			if postgres == "" {
-				return 0, nil
-			}
-			return commitsOf(ctx, "pgx", postgres, d)
-		}},
-		{bare4, func() (float64, error) { return bare(ctx, 4, d) }},
-		{bare32, func() (float64, error) { return bare(ctx, 32, d) }},
-	} {
-		n, err := one.measure()
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", one.name, err)
-		}
-		found[one.name] = n
+// limit is what bounds the servers, and how often it was done in a second.
+type limit struct {
+	name    string
+	measure func(context.Context, time.Duration) (float64, error)
+	rates   []float64
+}
+
+// take measures it once more.
+func (l *limit) take(ctx context.Context, d time.Duration) error {
+	n, err := l.measure(ctx, d)
+	if err != nil {
+		return fmt.Errorf("%s: %w", l.name, err)
 	}
-	return found, nil
+	l.rates = append(l.rates, n)
+	return nil
+}
+
+// limitsOf are the limits of this machine: those of commits begin with the engine's name. Without the URL of a database there are none of
+// Postgres'.
+func limitsOf(dir, postgres string) []limit {
+	file := "file:" + filepath.Join(dir, "limits.db") + "?_pragma=journal_mode(wal)&_pragma=synchronous(full)&_pragma=busy_timeout(10000)&_txlock=immediate"
+	all := []limit{
+		{name: syncs8K, measure: func(ctx context.Context, d time.Duration) (float64, error) { return fsyncs(ctx, dir, d) }},
+		{name: "sqlite " + commits, measure: func(ctx context.Context, d time.Duration) (float64, error) { return commitsOf(ctx, "sqlite", file, d) }},
+		{name: "postgres " + commits, measure: func(ctx context.Context, d time.Duration) (float64, error) { return commitsOf(ctx, "pgx", postgres, d) }},
+		{name: bare4, measure: func(ctx context.Context, d time.Duration) (float64, error) { return bare(ctx, 4, d) }},
+		{name: bare32, measure: func(ctx context.Context, d time.Duration) (float64, error) { return bare(ctx, 32, d) }},
+	}
+	return slices.DeleteFunc(all, func(l limit) bool { return postgres == "" && strings.HasPrefix(l.name, "postgres") })
 }
