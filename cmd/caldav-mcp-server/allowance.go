@@ -20,13 +20,13 @@ type allowance struct {
 	logins auth.Limits
 	// images and answers are for calendars in memory and for requests in work; 0 is the default of answers.
 	images, answers int64
-	// collect is from where on garbage is collected sooner, see spaceOutCollections.
-	collect int64
+	// collect is from where on garbage is collected sooner, and heap up to where it is not collected at all, see spaceOutCollections.
+	collect, heap int64
 }
 
 // allow divides what the process may hold, 0 for any amount.
 func allow(memory int64) allowance {
-	a := allowance{logins: auth.DefaultLimits(), images: imageBytes, collect: memoryLimit}
+	a := allowance{logins: auth.DefaultLimits(), images: imageBytes, collect: memoryLimit, heap: leastHeap}
 	if memory > 0 && memory < littleMemory {
 		return allowance{logins: a.logins.Small(), images: memory / 16, answers: memory / 4, collect: memory / 4 * 3}
 	}
