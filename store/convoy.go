@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"hash/maphash"
 	"sync"
 	"sync/atomic"
@@ -28,6 +29,8 @@ type convoy struct {
 	waiting []*early
 	under   bool
 	failed  int
+	// wary is how many changes begin with the lock, as another server is about.
+	wary int
 	// idle is closed when nothing waits and nothing is under way; nil while nobody wants to know.
 	idle chan struct{}
 }
@@ -49,6 +52,21 @@ func (e *early) give() given {
 
 // givenMost bounds how many versions are remembered.
 const givenMost = 64
+
+// waryFor is how many changes begin with the lock behind a load that another server was ahead of. Where several write into one calendar
+// the database would refuse a load each time, and write so into its log.
+const waryFor = 32
+
+// careful tells whether a change that has the turn is to begin with the lock.
+func (c *convoy) careful() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.wary == 0 {
+		return false
+	}
+	c.wary--
+	return true
+}
 
 // lock notes that a change under the lock begins.
 func (c *convoy) lock() {
@@ -164,6 +182,9 @@ func (c *convoy) judge(l *load, err error) (told []*early, next *load) {
 		e.err = err
 	}
 	told = l.changes
+	if errors.Is(err, errMovedOn) {
+		c.wary = waryFor
+	}
 	if err != nil {
 		c.failed++
 		c.quiet = c.marks.Add(1)

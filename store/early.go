@@ -111,6 +111,9 @@ func (p *pipeline) early(ctx context.Context, where site, now time.Time) (*auth.
 		p.join()
 		return nil, nil
 	}
+	if at.convoy.careful() {
+		return nil, p.locked(ctx)
+	}
 	if !at.convoy.knows(there) {
 		if err := at.convoy.settled(ctx); err != nil {
 			return nil, err

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"sync"
 	"testing"
@@ -36,6 +37,7 @@ func TestEarlyMetByAnotherProcess(t *testing.T) {
 			_, err := m.put(t.Context(), m.store, draft{name: name, data: "old"})
 			m.fine(err)
 		}
+		m.bold("busy")
 		var once sync.Once
 		ours.then = func(tx *Tx) error {
 			once.Do(func() {
@@ -57,6 +59,34 @@ func TestEarlyMetByAnotherProcess(t *testing.T) {
 	}
 	names, _ := m.kept()
 	m.same(names, []string{"0", "0-other", "0", "1", "1", "2-other"})
+}
+
+// TestConvoyIsWary: where another server was ahead of a load, so many changes begin with the lock before one is early again.
+func TestConvoyIsWary(t *testing.T) {
+	t.Parallel()
+	m := newMeeting(t)
+	for round := range 2 {
+		var once sync.Once
+		var tries []try
+		for n := range waryFor + 2 {
+			did, err := m.put(t.Context(), m.store, draft{name: fmt.Sprint(round, "-", n), then: func(*Tx) error {
+				once.Do(func() {
+					_, err := m.put(t.Context(), m.other, draft{name: fmt.Sprint("theirs", round)})
+					m.fine(err)
+				})
+				return nil
+			}})
+			m.fine(err)
+			tries = append(tries, did...)
+		}
+		for i, one := range tries {
+			if want := i == 0 || i == waryFor+2; one.Early != want {
+				t.Errorf("round %d, the run %d is early: %v", round, i, one.Early)
+			}
+		}
+	}
+	names, _ := m.kept()
+	m.same(len(names), 2*(waryFor+3))
 }
 
 // TestEarlyBehindAVersion: a calendar is at the version that is expected, or nothing is kept, also where no object and no line of the journal is
@@ -87,6 +117,7 @@ func TestEarlyInAnotherEpoch(t *testing.T) {
 	}})
 	m.fine(err)
 	m.same(tries, []try{{true, 2, "none", "none"}, {false, 2, "none", "none"}})
+	m.bold("busy")
 	tries, err = m.put(t.Context(), m.store, draft{name: "b"})
 	m.fine(err)
 	m.same(tries, []try{{true, 3, "none", "none"}})
@@ -188,6 +219,7 @@ func TestEarlyWithoutCalendar(t *testing.T) {
 	} {
 		runs := 0
 		m.calendar("gone", "alice")
+		m.bold("gone")
 		err := m.store.transact(t.Context(), func(tx *Tx) error {
 			runs++
 			cal, _, _, err := tx.AdvanceTo(t.Context(), "gone", "a", "a")

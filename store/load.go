@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/jackc/pgx/v5"
@@ -99,8 +100,19 @@ func (l *load) hear(ctx context.Context, e *engine) error {
 		return e.uncertain(e.translate(ctx, err))
 	case kind == faultSlow || kind == faultConflict:
 		return e.translate(ctx, err)
+	case movedOn(err):
+		return errMovedOn
 	}
 	return errUnderLock
+}
+
+// errMovedOn is what comes of a load whose calendar is not as it was: another server was there first.
+var errMovedOn = fmt.Errorf("the calendar has moved on: %w", errUnderLock)
+
+// movedOn tells whether the database refused what keepVersion makes no number of.
+func movedOn(err error) bool {
+	refused, is := errors.AsType[*pgconn.PgError](err)
+	return is && refused.Code == "22P02"
 }
 
 // keepVersion gives a calendar its latest version. One that is at another than it is to be at, if only by name, since a standby has taken

@@ -227,6 +227,16 @@ func (m *meeting) waits(d draft) *underway {
 	return w
 }
 
+// bold has a calendar's convoy forget that another server is about.
+func (m *meeting) bold(id calendar.CalendarID) {
+	m.Helper()
+	at := m.gates.arrive(id)
+	defer m.gates.depart(at)
+	at.convoy.mu.Lock()
+	defer at.convoy.mu.Unlock()
+	at.convoy.wary = 0
+}
+
 // hold keeps the calendar's row locked, so that no load is kept.
 func (m *meeting) hold() (release func()) {
 	m.Helper()

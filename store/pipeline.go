@@ -78,14 +78,19 @@ func (p *pipeline) approach(ctx context.Context, id calendar.CalendarID, several
 		p.join()
 		return nil
 	}
-	if err := at.convoy.settled(ctx); err != nil {
-		return err
-	}
-	p.lock()
-	return nil
+	return p.locked(ctx)
 }
 
-// lock has the convoy know of a change under the lock, once nothing of the convoy is under way: it forgets which versions it gave.
+// locked begins under the lock, once nothing of the convoy is under way.
+func (p *pipeline) locked(ctx context.Context) error {
+	err := p.at.convoy.settled(ctx)
+	if err == nil {
+		p.lock()
+	}
+	return err
+}
+
+// lock has the convoy know of a change under the lock: it forgets which versions it gave.
 func (p *pipeline) lock() {
 	p.locks = true
 	p.at.convoy.lock()
