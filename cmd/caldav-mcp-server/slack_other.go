@@ -1,0 +1,6 @@
+//go:build !linux
+
+package main
+
+// beginAnew is for Linux.
+func beginAnew([]string, []string) {}
