@@ -2,7 +2,9 @@ package store
 
 import (
 	"bytes"
+	"compress/flate"
 	"crypto/sha256"
+	"encoding/binary"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -68,6 +70,44 @@ func TestPacking(t *testing.T) {
 			t.Errorf("%s of %d bytes is stored as %d", name, len(texts[name]), len(stored))
 		}
 	}
+}
+
+// What compress/flate has packed for earlier versions is read.
+func TestPackedBefore(t *testing.T) {
+	t.Parallel()
+	text := ordinary(30)
+	var stored bytes.Buffer
+	stored.Write(binary.AppendUvarint([]byte{packedFirst}, uint64(len(text))))
+	w, err := flate.NewWriterDict(&stored, 2, firstWords)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = w.Write(text)
+	if err = errors.Join(err, w.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if again, err := unpack(stored.Bytes()); err != nil || !bytes.Equal(again, text) {
+		t.Errorf("it is read as %.60q, %v", again, err)
+	}
+}
+
+// Many pack at once, and nobody has a part of what another has.
+func TestPackingAtOnce(t *testing.T) {
+	t.Parallel()
+	packers := &sync.Pool{New: newPacker}
+	var group sync.WaitGroup
+	for first := range 8 {
+		group.Go(func() {
+			for guests := first; guests < first+40; guests += 3 {
+				text := ordinary(guests)
+				stored, _ := pack(packers, text)
+				if again, err := unpack(stored); err != nil || !bytes.Equal(again, text) {
+					t.Errorf("%d guests are read as %.60q, %v", guests, again, err)
+				}
+			}
+		})
+	}
+	group.Wait()
 }
 
 // What is damaged is told, and takes no more memory than what is whole.
