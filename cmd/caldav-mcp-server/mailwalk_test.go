@@ -177,7 +177,9 @@ func (w *mailWalk) answer(uid string, organizer *person) string {
 		return "nothing"
 	}
 	status := []string{"ACCEPTED", "DECLINED", "TENTATIVE"}[w.random.IntN(3)]
-	p.put(uid, strings.Replace(text, line, "ATTENDEE;PARTSTAT="+status+":mailto:"+p.address()+"\n", 1))
+	// With a comment of its own it is not taken for an earlier one, if all come within a second.
+	text = withoutLine(text, "COMMENT:")
+	p.put(uid, strings.Replace(text, line, "ATTENDEE;PARTSTAT="+status+":mailto:"+p.address()+fmt.Sprintf("\nCOMMENT:%d\n", len(w.log)), 1))
 	return p.user.Name + " says " + status + " to " + uid
 }
 
@@ -197,6 +199,12 @@ func setLine(text, start, line string) string {
 		lines[i] = line
 	}
 	return strings.Join(lines, "\n")
+}
+
+// withoutLine takes the line away that begins so.
+func withoutLine(text, start string) string {
+	lines := strings.Split(text, "\n")
+	return strings.Join(slices.DeleteFunc(lines, func(l string) bool { return strings.HasPrefix(l, start) }), "\n")
 }
 
 // lineIn is the line that begins so.
