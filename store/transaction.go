@@ -83,7 +83,7 @@ func (s *Store) transact(ctx context.Context, fn func(*Tx) error) (err error) {
 		case <-time.After(pause):
 			pause *= 2
 		case <-ctx.Done():
-			return err
+			return s.engine.translate(ctx, ctx.Err()) // nothing of it is kept
 		}
 	}
 }
