@@ -15,9 +15,14 @@ const momentAlong = 100 * time.Millisecond
 // a store that answers for the calendar along with that spares a question. The answer is of after the request came, so
 // that whatever was taken away before it is; it counts once, and only for a moment.
 type Along struct {
-	// At is the address in the home of whoever asks, Object the name there of what is to be written, "" for nothing.
+	// At is the address in the home of whoever asks, Object the name there of what is to be written, "" for nothing. Fresh tells that
+	// whoever writes it says that nothing has that name.
 	At     calendar.Segment
 	Object calendar.ObjectName
+	Fresh  bool
+
+	// presumed is nil where the credentials were asked for.
+	presumed *Presumed
 
 	mu    sync.Mutex
 	there bool
@@ -39,9 +44,9 @@ type Stored struct {
 
 type alongKey struct{}
 
-// AskAlong says which calendar will be asked for, and of which object it will be written to.
-func AskAlong(ctx context.Context, at calendar.Segment, object calendar.ObjectName) context.Context {
-	return context.WithValue(ctx, alongKey{}, &Along{At: at, Object: object})
+// AskAlong says which calendar will be asked for, and of which object, fresh or not, it will be written to.
+func AskAlong(ctx context.Context, at calendar.Segment, object calendar.ObjectName, fresh bool) context.Context {
+	return context.WithValue(ctx, alongKey{}, &Along{At: at, Object: object, Fresh: fresh})
 }
 
 // AlongOf is what was said so, nil for nothing.

@@ -71,14 +71,14 @@ const maxAgent = 100
 // long, still are.
 func (s *Service) Require(d Door, next Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if s.tried(d, w, r, next) {
+			return
+		}
 		asked := s.now()
 		caller, err := s.identify(d, r)
 		if err != nil {
 			s.refuse(d, w, r, err)
 			return
-		}
-		if caller.Token == "" {
-			caller.Agent = agent(r.UserAgent())
 		}
 		v := &vigil{service: s, door: d, w: w, r: r, caller: caller, asked: asked}
 		w, r = v.watch() //nolint:contextcheck // the request carries it
@@ -94,7 +94,11 @@ func (s *Service) identify(d Door, r *http.Request) (calendar.Caller, error) {
 	if _, _, access := AccessForm.Parse(credentials); access && scheme == Bearer {
 		return s.VerifyAccess(r.Context(), credentials, d.protected(r).Resource)
 	}
-	return verifiers[scheme](r.Context(), s, credentials, d.ClientAddr(r))
+	caller, err := verifiers[scheme](r.Context(), s, credentials, d.ClientAddr(r))
+	if err == nil && caller.Token == "" {
+		caller.Agent = agent(r.UserAgent())
+	}
+	return caller, err
 }
 
 // presented returns what a request brings: the scheme as we spell it, and what follows it.

@@ -31,6 +31,11 @@ type convoy struct {
 	failed  int
 	// wary is how many changes begin with the lock, as another server is about.
 	wary int
+	// latest is the calendar as its owner sees it and the last load left it, nil if that is not known. Since era nothing but loads has
+	// changed it, as far as this process knows, and what they wrote lately is in recent.
+	latest *calendar.Calendar
+	era    int64
+	recent *recent
 	// idle is closed when nothing waits and nothing is under way; nil while nobody wants to know.
 	idle chan struct{}
 }
@@ -84,8 +89,11 @@ func (c *convoy) unlock() {
 	c.quiet = c.marks.Add(1)
 }
 
-// forget lets go of what is known of the versions.
-func (c *convoy) forget() { c.known, c.given = false, nil }
+// forget lets go of what is known of the versions, and of the calendar.
+func (c *convoy) forget() {
+	c.known, c.given, c.latest = false, nil, nil
+	c.era = c.recent.begin()
+}
 
 // knows tells whether all is known that came behind what was read. Where another process is ahead of the head, nothing that is under way
 // will be kept.
@@ -107,7 +115,8 @@ func (c *convoy) follow(e *early, read calendar.Version) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if !c.known || e.epoch != c.epoch || read < c.since || read > c.head {
-		c.known, c.epoch, c.since, c.head, c.given = true, e.epoch, read, read, nil
+		c.forget()
+		c.known, c.epoch, c.since, c.head = true, e.epoch, read, read
 	}
 	mine := e.give()
 	for _, g := range c.given {
@@ -161,16 +170,49 @@ func (c *convoy) add(e *early) error {
 	return nil
 }
 
-// load takes those of the waiting that are kept together.
+// load takes those of the waiting that are kept together. One statement looks at the credentials of one.
 func (c *convoy) load() *load {
-	n, bytes := 1, c.waiting[0].size()
-	for n < min(len(c.waiting), maxShared) && bytes < gatheredBytes {
-		bytes += c.waiting[n].size()
+	l, n, bytes := &load{}, 0, 0
+	for _, e := range c.waiting[:min(len(c.waiting), maxShared)] {
+		if n > 0 && bytes >= gatheredBytes || !l.presume(e.presumed) {
+			break
+		}
+		bytes += e.size()
 		n++
 	}
-	some := c.waiting[:n:n]
+	l.changes = c.waiting[:n:n]
 	c.waiting = c.waiting[n:]
-	return &load{changes: some}
+	return l
+}
+
+// learn keeps what a load has left, for those who change it next.
+func (c *convoy) learn(l *load) {
+	for _, e := range l.changes {
+		if c.latest == nil && e.own != nil {
+			c.latest = new(*e.own)
+		}
+		if c.latest == nil {
+			continue
+		}
+		c.latest.Version, c.latest.Modified = e.version, moment(e.at)
+		for _, o := range e.wrote {
+			c.recent.put(c.era, o)
+		}
+	}
+}
+
+// recall returns what is known of the calendar, and of the object at a name there.
+func (c *convoy) recall(name calendar.ObjectName) *auth.Stored {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.latest == nil || c.locked > 0 || c.wary > 0 {
+		return nil
+	}
+	there := &auth.Stored{Calendar: *c.latest, Mark: c.marks.Load()}
+	if o, known := c.recent.get(c.era, name); known {
+		there.Objects = []calendar.Object{o}
+	}
+	return there
 }
 
 // judge says what came of a load. Where nothing of it was kept, those who wait were decided on what is not so. It returns all who are
@@ -193,6 +235,8 @@ func (c *convoy) judge(l *load, err error) (told []*early, next *load) {
 			e.err = errUnderLock
 		}
 		told, c.waiting = append(told, c.waiting...), nil
+	} else {
+		c.learn(l)
 	}
 	if len(c.waiting) > 0 {
 		return told, c.load()

@@ -34,10 +34,7 @@ func selectAlongOver(from string) string {
 
 // CredentialGeneration implements [auth.Store]. It answers for the calendar of [auth.Along], too.
 func (s *Store) CredentialGeneration(ctx context.Context, of auth.Subject) (int64, error) {
-	from, key := ofName, of.Name
-	if of.Token != "" {
-		from, key = ofHolder, string(of.Token)
-	}
+	from, key := foundBy(of)
 	along := auth.AlongOf(ctx)
 	if along == nil {
 		return rowOrNone(ctx, s.brief, scanNumber, selectGeneration+from, key)
@@ -54,6 +51,14 @@ func (s *Store) CredentialGeneration(ctx context.Context, of auth.Subject) (int6
 		}
 	}
 	return found.generation, err
+}
+
+// foundBy is where a user is found, and by what.
+func foundBy(of auth.Subject) (from, key string) {
+	if of.Token != "" {
+		return ofHolder, string(of.Token)
+	}
+	return ofName, of.Name
 }
 
 // generationOver answers for the object that is to be written, as well.

@@ -7,10 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"caldav-mcp-server/auth"
 	"caldav-mcp-server/calendar"
 )
 
@@ -19,6 +21,8 @@ import (
 // to hear of that: so the database does not wait until somebody is woken.
 type load struct {
 	changes []*early
+	// presumed are the credentials that it looks at, nil for none.
+	presumed *auth.Presumed
 	// held is its connection to Postgres, conn the same as its driver has it.
 	held *sql.Conn
 	conn *pgx.Conn
@@ -115,13 +119,39 @@ func movedOn(err error) bool {
 	return is && refused.Code == "22P02"
 }
 
+// presume has the load look at credentials, unless it looks at others.
+func (l *load) presume(p *auth.Presumed) bool {
+	switch {
+	case p == nil:
+	case l.presumed == nil:
+		l.presumed = p
+	case l.presumed.Subject != p.Subject || l.presumed.Generation != p.Generation:
+		return false
+	}
+	return true
+}
+
 // keepVersion gives a calendar its latest version. One that is at another than it is to be at, if only by name, since a standby has taken
 // over, or in the trash, gets what is no number: the database refuses that, and with it all that is sent behind. Its log then says why, and
 // shows nothing of the calendar. Whoever watches is told the hint $7.
-const keepVersion = `UPDATE calendars SET version = CASE WHEN version = $2 AND trashed IS NULL AND $8 = (SELECT epoch FROM life) THEN $3::bigint
+func keepVersion(further string) string {
+	return `UPDATE calendars SET version = CASE WHEN version = $2 AND trashed IS NULL AND $8 = (SELECT epoch FROM life)` + further + ` THEN $3::bigint
 		ELSE CAST('changed meanwhile, version ' || version AS BIGINT) END, modified = $4,
 	objects = objects + $5, bytes = bytes + $6 WHERE id = $1
 	RETURNING (SELECT pg_notify(` + hintChannel + `, $7) IS NULL FROM meta WHERE id = 1 AND watched >= $4)`
+}
+
+// keepAsked is keepVersion, keepPresumed the same, by where the user is found, where it was presumed that the credentials are as they were,
+// in the generation $10, that the calendar is where its owner $11 has it, and of no account elsewhere, and that nothing is at the names $13.
+var (
+	keepAsked    = keepVersion("")
+	keepPresumed = map[string]string{ofName: keepVersion(asPresumed(ofName)), ofHolder: keepVersion(asPresumed(ofHolder))}
+)
+
+func asPresumed(from string) string {
+	return ` AND $10 = (` + strings.Replace(selectGeneration+from, "$1", "$9", 1) + `) AND owner_id = $11 AND segment = $12 AND origin = ''
+		AND NOT EXISTS (SELECT FROM objects WHERE calendar_id = $1 AND name = ANY($13))`
+}
 
 // statements are what the changes write.
 func (l *load) statements() []pending {
@@ -141,6 +171,25 @@ func (l *load) statements() []pending {
 	}
 	first, last := l.changes[0], l.changes[len(l.changes)-1]
 	hint, _ := json.Marshal(calendar.Hint{Calendars: []calendar.CalendarID{first.id}}) // it consists of texts
-	version := pending{keepVersion, []any{first.id, first.version - 1, last.version, last.at, grown.Objects, grown.Bytes, string(hint), first.epoch}, expectRow}
+	version := pending{keepAsked, []any{first.id, first.version - 1, last.version, last.at, grown.Objects, grown.Bytes, string(hint), first.epoch}, expectRow}
+	if l.presumed != nil {
+		version.text, version.args = l.look(version.args)
+	}
 	return slices.Concat([]pending{version}, rows, all.lists())
+}
+
+// look is keepVersion for what was presumed.
+func (l *load) look(args []any) (text string, all []any) {
+	var where home
+	unseen := []string{}
+	for _, e := range l.changes {
+		if e.presumed != nil {
+			where = home{e.own.Owner, e.own.Segment}
+		}
+		if e.unseen {
+			unseen = append(unseen, string(e.name))
+		}
+	}
+	from, key := foundBy(l.presumed.Subject)
+	return keepPresumed[from], append(args, key, l.presumed.Generation, where.owner, where.at, unseen)
 }

@@ -6,12 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/stdlib"
 
+	"caldav-mcp-server/auth"
 	"caldav-mcp-server/calendar"
 )
 
@@ -51,8 +51,7 @@ type pending struct {
 func (s pending) judged() bool { return s.settle(0, nil) != nil }
 
 // beginPipeline makes what runs work in a transaction on a connection of the pool, which it takes with the first statement.
-func beginPipeline(db *sql.DB, lanes *lanes, marks *atomic.Int64, e *engine, timeout time.Duration) func(context.Context, func(session) error) error {
-	calendars := &gates{all: map[calendar.CalendarID]*gate{}, marks: marks, end: e.commitShared(timeout)}
+func beginPipeline(db *sql.DB, lanes *lanes, calendars *gates, e *engine, timeout time.Duration) func(context.Context, func(session) error) error {
 	return func(ctx context.Context, work func(session) error) (err error) {
 		p := &pipeline{engine: e, pool: db, lanes: lanes, gates: calendars, timeout: timeout}
 		defer func() { err = p.end(ctx, err) }()
@@ -65,6 +64,9 @@ func beginPipeline(db *sql.DB, lanes *lanes, marks *atomic.Int64, e *engine, tim
 func (p *pipeline) approach(ctx context.Context, id calendar.CalendarID, several bool) error {
 	if p.conn != nil || p.at != nil || len(p.pending) > 1 || len(p.rows) > 0 {
 		return nil
+	}
+	if auth.AlongOf(ctx).Presumed() != nil {
+		return auth.ErrAskFirst // before the lock is waited for
 	}
 	at, err := p.gates.enter(ctx, id)
 	if err != nil {
@@ -112,6 +114,9 @@ func (p *pipeline) connect(ctx context.Context) error {
 	}
 	if p.ahead != nil {
 		return p.ahead.refuse()
+	}
+	if auth.AlongOf(ctx).Presumed() != nil {
+		return auth.ErrAskFirst
 	}
 	var err error
 	if p.held, p.conn, err = takeConn(ctx, p.pool); err != nil {

@@ -148,7 +148,8 @@ func openPostgres(ctx context.Context, where string, o Options) (*Store, error) 
 	s.reads = &statements{engine: s.engine, on: db}
 	l := newLanes(s.reads, db, s.options.MaxConns)
 	s.brief, s.lists = l, aside{l}
-	s.begin = beginPipeline(db, l, &s.marks, s.engine, s.options.StatementTimeout)
+	s.gates = newGates(&s.marks, s.engine.commitShared(s.options.StatementTimeout))
+	s.begin = beginPipeline(db, l, s.gates, s.engine, s.options.StatementTimeout)
 	s.close = db.Close
 	s.hints.hear = hearChannel(s, listen.of(config))
 	s.apart = patiently(listen.of(config))

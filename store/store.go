@@ -85,11 +85,13 @@ type Store struct {
 	// ends.
 	begin func(ctx context.Context, work func(session) error) error
 	// apart runs work on a connection of its own to Postgres, on which a statement may take as long as it wants; nil on SQLite.
-	apart      func(ctx context.Context, work func(*pgx.Conn) error) error
-	close      func() error
-	hints      hints
-	counts     counts
-	marks      atomic.Int64
+	apart  func(ctx context.Context, work func(*pgx.Conn) error) error
+	close  func() error
+	hints  hints
+	counts counts
+	marks  atomic.Int64
+	// gates keep order among those that change calendars on Postgres; nil on SQLite.
+	gates      *gates
 	statistics statistics
 	// packers are for [pack].
 	packers sync.Pool
