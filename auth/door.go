@@ -71,7 +71,7 @@ const maxAgent = 100
 // long, still are.
 func (s *Service) Require(d Door, next Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if s.tried(d, w, r, next) {
+		if s.tried(d, w, r, next) { //nolint:contextcheck // the request carries it
 			return
 		}
 		asked := s.now()

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"maps"
 	"net/http"
 	"sync/atomic"
 
@@ -143,9 +144,7 @@ func (a *heldAnswer) pass(status int) {
 	}
 	h := a.ResponseWriter.Header()
 	clear(h)
-	for name, values := range a.header {
-		h[name] = values
-	}
+	maps.Copy(h, a.header)
 	a.passed = true
 	a.ResponseWriter.WriteHeader(status)
 }

@@ -6,6 +6,7 @@ import (
 	"hash/maphash"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"caldav-mcp-server/auth"
 	"caldav-mcp-server/calendar"
@@ -201,11 +202,14 @@ func (c *convoy) learn(l *load) {
 	}
 }
 
+// recalledFor is how long behind a load what it has left is good enough to decide on: later another server is the likelier to have been there.
+const recalledFor = time.Minute
+
 // recall returns what is known of the calendar, and of the object at a name there.
-func (c *convoy) recall(name calendar.ObjectName) *auth.Stored {
+func (c *convoy) recall(name calendar.ObjectName, now time.Time) *auth.Stored {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.latest == nil || c.locked > 0 || c.wary > 0 {
+	if c.latest == nil || c.locked > 0 || c.wary > 0 || now.Sub(c.latest.Modified) > recalledFor {
 		return nil
 	}
 	there := &auth.Stored{Calendar: *c.latest, Mark: c.marks.Load()}

@@ -104,10 +104,9 @@ func (p *pipeline) early(ctx context.Context, where site, now time.Time) (*auth.
 		return nil, nil
 	}
 	at := p.gates.arrive(where.id)
-	there, err := where.asked(ctx, now), error(nil)
-	asked := there != nil
+	own := where.asked(ctx, now)
+	there, err := own, error(nil)
 	if !at.convoy.knows(there) {
-		asked = false
 		there, err = p.read(ctx, where)
 	}
 	if err == nil {
@@ -132,14 +131,13 @@ func (p *pipeline) early(ctx context.Context, where site, now time.Time) (*auth.
 		if err := at.convoy.settled(ctx); err != nil {
 			return nil, err
 		}
-		asked = false
 		if there, err = p.read(ctx, where); err != nil {
 			return nil, err
 		}
 	}
 	e := &early{site: where, epoch: there.Calendar.Epoch, at: now.Unix(), presumed: presumed, word: make(chan *load, 1)}
-	if asked {
-		e.own, e.unseen = new(there.Calendar), presumed != nil && len(there.Objects) == 0
+	if there == own {
+		e.own, e.unseen = new(own.Calendar), presumed != nil && len(own.Objects) == 0
 	}
 	if !at.convoy.follow(e, there.Calendar.Version) {
 		return nil, errUnderLock

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"time"
 
 	"caldav-mcp-server/auth"
 	"caldav-mcp-server/calendar"
@@ -20,24 +21,25 @@ func (s *Store) Presume(ctx context.Context, user calendar.UserID) bool {
 		return false
 	}
 	along := auth.AlongOf(ctx)
-	there := s.gates.recall(home{user, along.At}, along.Object)
+	now := s.options.Now()
+	there := s.gates.recall(home{user, along.At}, along.Object, now)
 	if there == nil || len(there.Objects) == 0 && !along.Fresh {
 		return false
 	}
-	along.Answer(user, there.Calendar, s.options.Now())
+	along.Answer(user, there.Calendar, now)
 	along.AnswerOver(*there)
 	return true
 }
 
 // recall returns what is known of the calendar that lies somewhere, and of the object at a name there, nil for nothing.
-func (g *gates) recall(where home, name calendar.ObjectName) *auth.Stored {
+func (g *gates) recall(where home, name calendar.ObjectName, now time.Time) *auth.Stored {
 	g.mu.Lock()
 	at := g.homes[where]
 	g.mu.Unlock()
 	if at == nil {
 		return nil
 	}
-	there := at.convoy.recall(name)
+	there := at.convoy.recall(name, now)
 	if there == nil || (home{there.Calendar.Owner, there.Calendar.Segment}) != where || there.Calendar.Origin != (calendar.Origin{}) {
 		return nil
 	}

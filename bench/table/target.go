@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"regexp"
 	"strings"
@@ -32,7 +33,7 @@ const (
 // request is one that is sent and checked.
 type request struct {
 	method, path, depth, body string
-	header                    [2]string
+	header                    http.Header
 	// want is what the answer's status is to be, and matches how often sign is to be in it.
 	want    int
 	sign    *regexp.Regexp
@@ -69,12 +70,16 @@ func (t *target) object(e event) string {
 }
 
 func (t *target) event(n int) event { return eventOf(t.name, n) }
+
+// put writes an event, which is new before its first revision. As apps do, it says so.
 func (t *target) put(e event, r int) request {
-	text := e.text
+	text, header := e.text, http.Header{"Content-Type": {"text/calendar"}}
 	if r > 0 {
 		text = strings.Replace(text, "SUMMARY:", fmt.Sprintf("SEQUENCE:%d\r\nSUMMARY:", r), 1)
+	} else {
+		header.Set("If-None-Match", "*")
 	}
-	return request{method: http.MethodPut, path: t.object(e), body: text, header: [2]string{"Content-Type", "text/calendar"}}
+	return request{method: http.MethodPut, path: t.object(e), body: text, header: header}
 }
 
 // do sends a request and sees that the answer is right.
@@ -91,9 +96,7 @@ func (t *target) timed(ctx context.Context, c *http.Client, r request) (body str
 	}
 	q.SetBasicAuth(t.user, t.password)
 	q.Header.Set("Content-Type", "application/xml")
-	if r.header[0] != "" {
-		q.Header.Set(r.header[0], r.header[1])
-	}
+	maps.Copy(q.Header, r.header)
 	if r.depth != "" {
 		q.Header.Set("Depth", r.depth)
 	}
