@@ -55,6 +55,7 @@ func TestCluster(t *testing.T) {
 		o := newOnlooker(t, l)
 		work, looking := l.begin(t), o.begin(t)
 		l.await(t, calm)
+		o.await(t) // a standby that just runs has not even the tables
 		was := c.leader(t.Context(), nil)
 		was.followers.turn(true)
 		l.await(t, behind)
