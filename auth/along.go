@@ -35,11 +35,12 @@ type Along struct {
 }
 
 // Stored is what is to be written over: the calendar as its owner sees it, and the objects there that the store was asked for, as of
-// one moment. Mark is the store's own, of when that was.
+// one moment. Generation is that of its owner's credentials then, Mark the store's own, of when that was.
 type Stored struct {
-	Calendar calendar.Calendar
-	Objects  []calendar.Object
-	Mark     int64
+	Calendar   calendar.Calendar
+	Objects    []calendar.Object
+	Generation int64
+	Mark       int64
 }
 
 type alongKey struct{}

@@ -34,7 +34,7 @@ type convoy struct {
 	wary int
 	// latest is the calendar as its owner sees it and the last load left it, nil if that is not known. Since era nothing but loads has
 	// changed it, as far as this process knows, and what they wrote lately is in recent.
-	latest *calendar.Calendar
+	latest *auth.Stored
 	era    int64
 	recent *recent
 	// idle is closed when nothing waits and nothing is under way; nil while nobody wants to know.
@@ -189,13 +189,13 @@ func (c *convoy) load() *load {
 // learn keeps what a load has left, for those who change it next.
 func (c *convoy) learn(l *load) {
 	for _, e := range l.changes {
-		if c.latest == nil && e.own != nil {
+		if e.own != nil {
 			c.latest = new(*e.own)
 		}
 		if c.latest == nil {
 			continue
 		}
-		c.latest.Version, c.latest.Modified = e.version, moment(e.at)
+		c.latest.Calendar.Version, c.latest.Calendar.Modified = e.version, moment(e.at)
 		for _, o := range e.wrote {
 			c.recent.put(c.era, o)
 		}
@@ -209,10 +209,11 @@ const recalledFor = time.Minute
 func (c *convoy) recall(name calendar.ObjectName, now time.Time) *auth.Stored {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.latest == nil || c.locked > 0 || c.wary > 0 || now.Sub(c.latest.Modified) > recalledFor {
+	if c.latest == nil || c.locked > 0 || c.wary > 0 || now.Sub(c.latest.Calendar.Modified) > recalledFor {
 		return nil
 	}
-	there := &auth.Stored{Calendar: *c.latest, Mark: c.marks.Load()}
+	there := new(*c.latest)
+	there.Mark = c.marks.Load()
 	if o, known := c.recent.get(c.era, name); known {
 		there.Objects = []calendar.Object{o}
 	}

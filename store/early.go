@@ -28,7 +28,7 @@ type early struct {
 	presumed *auth.Presumed
 	unseen   bool
 	// own is the calendar as its owner sees it, if that was read.
-	own *calendar.Calendar
+	own *auth.Stored
 	// rows and grown are what it writes, wrote are the objects among it. Whoever watches the calendar is told with the load.
 	rows  []*gathered
 	grown calendar.Usage
@@ -137,7 +137,7 @@ func (p *pipeline) early(ctx context.Context, where site, now time.Time) (*auth.
 	}
 	e := &early{site: where, epoch: there.Calendar.Epoch, at: now.Unix(), presumed: presumed, word: make(chan *load, 1)}
 	if there == own {
-		e.own, e.unseen = new(own.Calendar), presumed != nil && len(own.Objects) == 0
+		e.own, e.unseen = &auth.Stored{Calendar: own.Calendar, Generation: own.Generation}, presumed != nil && len(own.Objects) == 0
 	}
 	if !at.convoy.follow(e, there.Calendar.Version) {
 		return nil, errUnderLock

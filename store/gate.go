@@ -8,6 +8,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"caldav-mcp-server/auth"
 	"caldav-mcp-server/calendar"
 )
 
@@ -92,7 +93,7 @@ func (g *gates) depart(at *gate) {
 }
 
 // settle notes where a calendar lies, if its owner has asked for it.
-func (g *gates) settle(at *gate, own *calendar.Calendar) {
+func (g *gates) settle(at *gate, own *auth.Stored) {
 	if own == nil {
 		return
 	}
@@ -101,7 +102,7 @@ func (g *gates) settle(at *gate, own *calendar.Calendar) {
 	if g.homes[at.lies] == at {
 		delete(g.homes, at.lies)
 	}
-	at.lies = home{own.Owner, own.Segment}
+	at.lies = liesOf(own)
 	g.homes[at.lies] = at
 }
 

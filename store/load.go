@@ -184,7 +184,7 @@ func (l *load) look(args []any) (text string, all []any) {
 	unseen := []string{}
 	for _, e := range l.changes {
 		if e.presumed != nil {
-			where = home{e.own.Owner, e.own.Segment}
+			where = liesOf(e.own)
 		}
 		if e.unseen {
 			unseen = append(unseen, string(e.name))

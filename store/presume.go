@@ -14,8 +14,11 @@ type home struct {
 	at    calendar.Segment
 }
 
+// liesOf is where it lies.
+func liesOf(own *auth.Stored) home { return home{own.Calendar.Owner, own.Calendar.Segment} }
+
 // Presume implements [auth.Store]. In memory there is a calendar of which nothing has happened since it was read but early changes, and
-// what these wrote.
+// what these wrote. What it tells of its owner, as how much they may have, is as of a generation of their credentials.
 func (s *Store) Presume(ctx context.Context, user calendar.UserID) bool {
 	if s.gates == nil {
 		return false
@@ -23,7 +26,7 @@ func (s *Store) Presume(ctx context.Context, user calendar.UserID) bool {
 	along := auth.AlongOf(ctx)
 	now := s.options.Now()
 	there := s.gates.recall(home{user, along.At}, along.Object, now)
-	if there == nil || len(there.Objects) == 0 && !along.Fresh {
+	if there == nil || there.Generation != along.Presumed().Generation || len(there.Objects) == 0 && !along.Fresh {
 		return false
 	}
 	along.Answer(user, there.Calendar, now)
@@ -40,7 +43,7 @@ func (g *gates) recall(where home, name calendar.ObjectName, now time.Time) *aut
 		return nil
 	}
 	there := at.convoy.recall(name, now)
-	if there == nil || (home{there.Calendar.Owner, there.Calendar.Segment}) != where || there.Calendar.Origin != (calendar.Origin{}) {
+	if there == nil || liesOf(there) != where || there.Calendar.Origin != (calendar.Origin{}) {
 		return nil
 	}
 	return there
