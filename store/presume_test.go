@@ -1,0 +1,332 @@
+package store
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"strings"
+	"testing"
+
+	"caldav-mcp-server/auth"
+	"caldav-mcp-server/calendar"
+)
+
+// guest is somebody who writes into the meeting's calendar through the door of its first process, with credentials.
+type guest struct {
+	*meeting
+	service       *auth.Service
+	authorization string
+	// fresh tells that the guest says that nothing is at the name, between is done before a request is worked on once more.
+	fresh   bool
+	between func()
+}
+
+// run is once that a request was worked on.
+type run struct {
+	presumed bool
+	tries    []try
+	err      error
+}
+
+// answered is a request that is over.
+type answered struct {
+	runs   []run
+	status int
+}
+
+const guestsPassword = "correct horse battery staple"
+
+// door lets anybody in whose credentials are good.
+var door = auth.Door{
+	Schemes: []auth.Scheme{auth.Basic, auth.Bearer}, Refuse: auth.RefuseText,
+	ClientAddr: func(*http.Request) netip.Addr { return netip.MustParseAddr("192.0.2.1") },
+}
+
+// serviceOf is what knows the credentials in a process.
+func serviceOf(s *Store) *auth.Service {
+	return auth.New(auth.Config{
+		Store: s, Now: s.options.Now, NewID: rand.Text, Logger: slog.New(slog.DiscardHandler),
+		Hasher: auth.Argon2id{Cost: auth.Cost{MemoryKiB: 8, Iterations: 1, Parallelism: 1}}, Limits: auth.DefaultLimits(),
+	})
+}
+
+// guest is alice with her password, or with a token, after a first change.
+func (m *meeting) guest(token bool) *guest {
+	m.Helper()
+	g := &guest{meeting: m, service: serviceOf(m.store), between: func() {}}
+	if token {
+		g.authorization = "Bearer " + string(g.token())
+	} else {
+		m.fine(g.service.SetPassword(m.Context(), "alice", guestsPassword))
+		r := &http.Request{Header: http.Header{}}
+		r.SetBasicAuth("alice", guestsPassword)
+		g.authorization = r.Header.Get("Authorization")
+	}
+	g.ordinary(draft{name: "first.ics", uid: "first"}, http.StatusNoContent)
+	return g
+}
+
+func (g *guest) token() auth.Secret {
+	g.Helper()
+	_, text, err := g.service.CreateToken(g.Context(), auth.TokenSpec{User: "alice", Name: "laptop", Scopes: calendar.ScopeAll})
+	g.fine(err)
+	return text
+}
+
+// request has the door work on a request to write at a name.
+func (g *guest) request(name string, fresh bool, work func(context.Context) ([]try, error)) (a answered) {
+	h := g.service.Require(door, func(w http.ResponseWriter, r *http.Request, _ calendar.Caller) {
+		one := run{presumed: auth.AlongOf(r.Context()).Presumed() != nil}
+		if !one.presumed {
+			g.between()
+		}
+		one.tries, one.err = work(r.Context())
+		a.runs = append(a.runs, one)
+		w.WriteHeader(statusOf(one.err))
+	})
+	r := httptest.NewRequestWithContext(g.Context(), http.MethodPut, "/", strings.NewReader("what is written"))
+	r.Header.Set("Authorization", g.authorization)
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, r.WithContext(auth.AskAlong(r.Context(), "busy", calendar.ObjectName(name), fresh)))
+	a.status = w.Code
+	return a
+}
+
+// statusOf answers as the doors do.
+func statusOf(err error) int {
+	switch {
+	case err == nil:
+		return http.StatusNoContent
+	case calendar.ReasonOf(err) == calendar.Unavailable:
+		return http.StatusServiceUnavailable
+	case calendar.ReasonOf(err) == calendar.NotFound:
+		return http.StatusNotFound
+	}
+	return http.StatusConflict
+}
+
+// put writes an object.
+func (g *guest) put(d draft) answered {
+	return g.request(d.name, g.fresh, func(ctx context.Context) ([]try, error) { return g.meeting.put(ctx, g.store, d) })
+}
+
+// begin is put while others do something.
+func (g *guest) begin(d draft) (over chan answered) {
+	over = make(chan answered, 1)
+	g.all.Go(func() { over <- g.put(d) })
+	return over
+}
+
+// waits begins a change, and waits until the convoy has it.
+func (g *guest) waits(d draft) (over chan answered) {
+	g.Helper()
+	var before calendar.Version
+	g.until(func(c *convoy) bool { before = c.head; return true })
+	over = g.begin(d)
+	g.until(func(c *convoy) bool { return c.head > before })
+	return over
+}
+
+// ordinary wants a change whose credentials are asked for first.
+func (g *guest) ordinary(d draft, status int) answered {
+	g.Helper()
+	a := g.put(d)
+	if len(a.runs) != 1 || a.runs[0].presumed || a.status != status {
+		g.Errorf("%s: %+v, and nothing was to be presumed, status %d", d.name, a, status)
+	}
+	return a
+}
+
+// presumed wants a change that is kept with its credentials looked at then.
+func (g *guest) presumed(d draft) answered {
+	g.Helper()
+	a := g.put(d)
+	g.isKept(a)
+	return a
+}
+
+func (g *guest) isKept(a answered) {
+	g.Helper()
+	if len(a.runs) != 1 || !a.runs[0].presumed || a.runs[0].err != nil || len(a.runs[0].tries) != 1 || a.status != http.StatusNoContent {
+		g.Errorf("%+v, and it was to be kept as presumed", a)
+	}
+}
+
+// anew wants a request that was presumed, and decided on, in vain, and was worked on once more.
+func (g *guest) anew(a answered, status int) {
+	g.Helper()
+	if len(a.runs) == 0 || !a.runs[0].presumed || len(a.runs[0].tries) != 1 || !errors.Is(a.runs[0].err, auth.ErrAskFirst) || a.status != status {
+		g.Errorf("%+v, and it was to begin anew, with status %d", a, status)
+	}
+	if status != http.StatusUnauthorized && (len(a.runs) != 2 || a.runs[1].presumed) {
+		g.Errorf("%+v, and it was to be worked on once more", a)
+	}
+}
+
+// state is all that is in the calendar.
+func (m *meeting) state() string {
+	m.Helper()
+	text, err := rowOf(m.Context(), m.other.reads, scanText, `SELECT concat_ws(' ', (SELECT string_agg(c::text, ' ' ORDER BY id) FROM calendars c),
+		(SELECT string_agg(o::text, ' ' ORDER BY calendar_id, name) FROM objects o), (SELECT string_agg(j::text, ' ' ORDER BY calendar_id, version) FROM journal j))`)
+	m.fine(err)
+	return text
+}
+
+// TestPresumedIsKept: once it is known who writes, and into what, a change takes one round trip: over what was written lately, and to where
+// nothing is.
+func TestPresumedIsKept(t *testing.T) {
+	t.Parallel()
+	for _, token := range []bool{false, true} {
+		m := newMeeting(t)
+		g := m.guest(token)
+		before := m.version()
+		same := g.presumed(draft{name: "first.ics", uid: "first", data: "second"})
+		m.same(same.runs[0].tries, []try{{true, before + 1, "first.ics", "first.ics"}})
+		g.fresh = true
+		g.presumed(draft{name: "b.ics", uid: "b"})
+		g.presumed(draft{name: "c.ics", uid: "unlike"}) // nothing at a name has no UID to be compared
+		g.fresh = false
+		g.presumed(draft{name: "b.ics", uid: "b", data: "b again"})
+		g.ordinary(draft{name: "d.ics", uid: "d"}, http.StatusNoContent) // nobody says that nothing is there
+		names, _ := m.kept()
+		m.same(names, []string{"first.ics", "first.ics", "b.ics", "c.ics", "b.ics", "d.ics"})
+	}
+}
+
+// stranger writes an object behind everybody's back: the calendar stays at its version.
+func (m *meeting) stranger(name, uid string) {
+	m.Helper()
+	m.fine(m.other.Update(m.Context(), func(tx calendar.Tx) error {
+		return tx.PutObject(m.Context(), objectAt("busy", calendar.ObjectName(name), calendar.UID(uid), "theirs", 1000))
+	}))
+}
+
+// TestPresumedIsRefused: where anything is not as was presumed nothing is kept, and the credentials are asked for.
+func TestPresumedIsRefused(t *testing.T) {
+	t.Parallel()
+	over, fresh := draft{name: "first.ics", uid: "first", data: "ours"}, draft{name: "b.ics", uid: "b"}
+	sql := func(text string) func(*meeting) { return func(m *meeting) { m.run(text) } }
+	for what, c := range map[string]struct {
+		token  bool
+		draft  draft
+		happen func(*meeting)
+		status int
+	}{
+		"another generation":   {false, over, sql(`UPDATE users SET credentials = credentials + 1`), http.StatusNoContent},
+		"an older generation":  {false, over, sql(`UPDATE users SET credentials = credentials - 1`), http.StatusNoContent},
+		"a token's generation": {true, over, sql(`UPDATE users SET credentials = credentials + 1`), http.StatusNoContent},
+		"no token":             {true, over, sql(`DELETE FROM tokens`), http.StatusUnauthorized},
+		"another name":         {false, over, sql(`UPDATE users SET name = 'alicia' WHERE id = 'alice'`), http.StatusUnauthorized},
+		"another password": {false, over, func(m *meeting) {
+			m.fine(serviceOf(m.other).SetPassword(m.Context(), "alice", "another "+guestsPassword))
+		}, http.StatusUnauthorized},
+		"another version":      {false, over, sql(`UPDATE calendars SET version = version + 1`), http.StatusNoContent},
+		"an older version":     {false, over, sql(`UPDATE calendars SET version = version - 1`), http.StatusConflict}, // which the journal has
+		"another epoch":        {false, over, sql(`UPDATE meta SET epoch = 'another' WHERE id = 1`), http.StatusNoContent},
+		"the trash":            {false, over, sql(`UPDATE calendars SET trashed = 1`), http.StatusNotFound},
+		"another address":      {false, over, sql(`UPDATE calendars SET segment = 'moved' WHERE id = 'busy'`), http.StatusNoContent},
+		"another owner":        {false, over, sql(`UPDATE calendars SET owner_id = 'bob' WHERE id = 'busy'`), http.StatusNoContent},
+		"an account elsewhere": {false, over, sql(`UPDATE calendars SET origin = 'elsewhere' WHERE id = 'busy'`), http.StatusNoContent},
+		"an object there":      {false, fresh, func(m *meeting) { m.stranger("b.ics", "b") }, http.StatusNoContent},
+		"another UID there":    {false, fresh, func(m *meeting) { m.stranger("b.ics", "unlike") }, http.StatusNoContent},
+		"a tombstone": {false, fresh, func(m *meeting) {
+			m.stranger("b.ics", "b")
+			m.run(`UPDATE objects SET deleted = TRUE WHERE name = 'b.ics'`)
+		}, http.StatusNoContent},
+		"the UID elsewhere":       {false, fresh, func(m *meeting) { m.stranger("c.ics", "b") }, http.StatusConflict},
+		"the other UID elsewhere": {true, draft{name: "b.ics", uid: "c"}, func(m *meeting) { m.stranger("c.ics", "c") }, http.StatusConflict},
+	} {
+		t.Run(what, func(t *testing.T) {
+			t.Parallel()
+			m := newMeeting(t)
+			m.fine(m.other.InsertUser(t.Context(), calendar.User{ID: "bob", Name: "bob"}, "hash"))
+			g := m.guest(c.token)
+			// Also this is kept as presumed, so that nothing but what happens is in the way.
+			g.presumed(draft{name: "first.ics", uid: "first", data: "old"})
+			g.fresh = c.draft.name == fresh.name
+			c.happen(m)
+			before := m.state()
+			g.between = func() { m.same(m.state(), before) }
+			g.anew(g.put(c.draft), c.status)
+			if c.status == http.StatusUnauthorized {
+				m.same(m.state(), before)
+			}
+		})
+	}
+}
+
+// TestPresumedHasNoLock: with credentials that nobody has looked at nothing is done under a lock, and nothing at all but what is kept with them.
+func TestPresumedHasNoLock(t *testing.T) {
+	t.Parallel()
+	m := newMeeting(t)
+	ctx := t.Context()
+	m.fine(m.other.InsertUser(ctx, calendar.User{ID: "bob", Name: "bob"}, "hash"))
+	g := m.guest(false)
+	advance := func(ctx context.Context, tx *Tx) error { _, err := tx.Advance(ctx, "rest"); return err }
+	put := func(then func(context.Context, *Tx) error) func(context.Context) error {
+		return func(ctx context.Context) error {
+			_, err := g.meeting.put(ctx, m.store, draft{name: "first.ics", uid: "first", data: rand.Text(), then: func(tx *Tx) error { return then(ctx, tx) }})
+			return err
+		}
+	}
+	in := func(do func(context.Context, *Tx) error) func(context.Context) error {
+		return func(ctx context.Context) error {
+			return m.store.transact(ctx, func(tx *Tx) error { return do(ctx, tx) })
+		}
+	}
+	rest := func(ctx context.Context, tx *Tx) error {
+		return tx.Count(ctx, []calendar.CalendarID{"rest"}, calendar.Usage{Objects: 7})
+	}
+	for what, do := range map[string]func(context.Context) error{
+		"the lock": in(advance),
+		"several locks": in(func(ctx context.Context, tx *Tx) error {
+			_, err := tx.AdvanceAll(ctx, []calendar.CalendarID{"busy", "rest"})
+			return err
+		}),
+		"those that are free": in(func(ctx context.Context, tx *Tx) error {
+			_, err := tx.AdvanceFree(ctx, []calendar.CalendarID{"rest"}, calendar.Usage{Objects: 1})
+			return err
+		}),
+		"the lock first": in(func(ctx context.Context, tx *Tx) error {
+			tx.LockFirst()
+			_, _, _, err := tx.AdvanceTo(ctx, "rest", "a", "a")
+			return err
+		}),
+		"another calendar": in(func(ctx context.Context, tx *Tx) error {
+			_, _, _, err := tx.AdvanceTo(ctx, "rest", "a", "a")
+			return err
+		}),
+		"another UID": in(func(ctx context.Context, tx *Tx) error {
+			_, _, _, err := tx.AdvanceTo(ctx, "busy", "first.ics", "x")
+			return err
+		}),
+		"a statement":        func(ctx context.Context) error { return m.store.run(ctx, `UPDATE users SET admin = TRUE`) },
+		"a row":              in(rest),
+		"nothing":            in(func(context.Context, *Tx) error { return nil }),
+		"a user":             func(ctx context.Context) error { return m.store.SetPassword(ctx, "bob", "x") },
+		"a question":         put(func(ctx context.Context, tx *Tx) error { _, _, err := tx.Duplicates(ctx, "busy", "x", "x"); return err }),
+		"no heed":            put(func(ctx context.Context, tx *Tx) error { _, _, _ = tx.Duplicates(ctx, "busy", "x", "x"); return nil }),
+		"another lock":       put(advance),
+		"another's row":      put(rest),
+		"a statement beside": put(func(ctx context.Context, tx *Tx) error { return tx.run(ctx, `UPDATE users SET admin = TRUE`) }),
+		"a tombstone":        put(func(ctx context.Context, tx *Tx) error { return tx.BuryObject(ctx, "busy", "first.ics", 1) }),
+	} {
+		before, ran := m.state(), 0
+		release := m.hold() // whoever waits for the lock waits for ever
+		a := g.request("first.ics", false, func(ctx context.Context) ([]try, error) {
+			if ran++; ran > 1 {
+				return nil, nil
+			}
+			return nil, do(ctx)
+		})
+		release()
+		if len(a.runs) != 2 || !a.runs[0].presumed || !errors.Is(a.runs[0].err, auth.ErrAskFirst) || a.runs[1].presumed || m.state() != before {
+			t.Errorf("%s: %+v", what, a)
+		}
+	}
+	m.until(func(c *convoy) bool { return c.locked == 0 && !c.under })
+}
