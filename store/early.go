@@ -116,16 +116,12 @@ func (p *pipeline) early(ctx context.Context, where site, now time.Time) (*auth.
 		p.gates.depart(at)
 		return nil, err
 	}
+	if p.at = at; at.batch != nil || at.convoy.careful() {
+		return nil, p.underLock(ctx)
+	}
 	presumed := auth.AlongOf(ctx).Presumed()
-	if p.at = at; presumed != nil && (at.batch != nil || !at.convoy.knows(there)) {
+	if presumed != nil && !at.convoy.knows(there) {
 		return nil, auth.ErrAskFirst
-	}
-	if at.batch != nil {
-		p.join()
-		return nil, nil
-	}
-	if at.convoy.careful() {
-		return nil, p.locked(ctx)
 	}
 	if !at.convoy.knows(there) {
 		if err := at.convoy.settled(ctx); err != nil {

@@ -76,15 +76,18 @@ func (p *pipeline) approach(ctx context.Context, id calendar.CalendarID, several
 	if several {
 		at.conclude(ctx) // it may wait for long, which those before it need not
 	}
-	if at.batch != nil {
+	return p.underLock(ctx)
+}
+
+// underLock begins under the lock: with the transaction of the one before, or once nothing of the convoy is under way.
+func (p *pipeline) underLock(ctx context.Context) error {
+	switch {
+	case auth.AlongOf(ctx).Presumed() != nil:
+		return auth.ErrAskFirst
+	case p.at.batch != nil:
 		p.join()
 		return nil
 	}
-	return p.locked(ctx)
-}
-
-// locked begins under the lock, once nothing of the convoy is under way.
-func (p *pipeline) locked(ctx context.Context) error {
 	err := p.at.convoy.settled(ctx)
 	if err == nil {
 		p.lock()

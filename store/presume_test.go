@@ -330,3 +330,24 @@ func TestPresumedHasNoLock(t *testing.T) {
 	}
 	m.until(func(c *convoy) bool { return c.locked == 0 && !c.under })
 }
+
+// TestPresumedIsWary: where another server turns out to be about once it is presumed, the lock is not waited for.
+func TestPresumedIsWary(t *testing.T) {
+	t.Parallel()
+	m := newMeeting(t)
+	g := m.guest(false)
+	release := m.hold()
+	under := m.waits(draft{name: "x"}) // whoever begins with the lock waits for this
+	a := g.request("first.ics", false, func(ctx context.Context) ([]try, error) {
+		if auth.AlongOf(ctx).Presumed() == nil {
+			release()
+			return nil, nil
+		}
+		m.until(func(c *convoy) bool { c.wary = 2; return true })
+		return m.put(ctx, m.store, draft{name: "first.ics", uid: "first"})
+	})
+	if len(a.runs) != 2 || !a.runs[0].presumed || len(a.runs[0].tries) != 0 || !errors.Is(a.runs[0].err, auth.ErrAskFirst) {
+		t.Errorf("%+v", a)
+	}
+	m.told(1, under)
+}
