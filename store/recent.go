@@ -3,6 +3,7 @@ package store
 import (
 	"bytes"
 	"container/list"
+	"slices"
 	"strings"
 	"sync"
 
@@ -85,14 +86,28 @@ func (r *recent) drop(e *list.Element) {
 func of(e *list.Element) *lately { return e.Value.(*lately) }
 
 func (w *lately) weight() int {
-	return recentBytes + len(w.object.Data) + len(w.object.Search) + len(w.object.Summary) + len(w.object.UID) + len(w.object.Name)
+	n := recentBytes + len(w.object.Data)
+	for _, text := range textsIn(&w.object) {
+		n += len(*text)
+	}
+	return n
 }
 
-// alone is a stored object that has texts of its own: one that is a part of another keeps all of that in memory.
+// alone is an object as it is stored, with texts of its own: one that is a part of another keeps all of that in memory, an id that of
+// its calendar's row. Nothing that is added behind the data gets into them.
 func alone(o calendar.Object) calendar.Object {
-	o.Data, o.Deleted = bytesOf(bytes.Clone(o.Data)), false
-	for _, text := range [...]*string{&o.Summary, &o.Search, &o.Status, (*string)(&o.Name), (*string)(&o.UID), (*string)(&o.Kind)} {
+	o.Data, o.Deleted = slices.Clip(bytesOf(bytes.Clone(o.Data))), false
+	o.Created, o.Modified = moment(o.Created.Unix()), moment(o.Modified.Unix())
+	for _, text := range textsIn(&o) {
 		*text = strings.Clone(*text)
 	}
 	return o
+}
+
+// textsIn are all texts of an object.
+func textsIn(o *calendar.Object) [9]*string {
+	return [...]*string{
+		(*string)(&o.Calendar), (*string)(&o.Name), (*string)(&o.ETag), (*string)(&o.ScheduleTag), (*string)(&o.UID), (*string)(&o.Kind),
+		&o.Summary, &o.Search, &o.Status,
+	}
 }
