@@ -10,6 +10,7 @@ import (
 	"net/netip"
 	"strings"
 	"testing"
+	"time"
 
 	"caldav-mcp-server/auth"
 	"caldav-mcp-server/calendar"
@@ -350,4 +351,17 @@ func TestPresumedIsWary(t *testing.T) {
 		t.Errorf("%+v", a)
 	}
 	m.told(1, under)
+}
+
+// TestPresumedForAMinute: what a load has left is good enough to decide on for a minute, and each load begins that anew.
+func TestPresumedForAMinute(t *testing.T) {
+	t.Parallel()
+	g := newMeeting(t).guest(false)
+	for range 2 {
+		g.passed.Add(int64(recalledFor - time.Second))
+		g.presumed(draft{name: "first.ics", uid: "first"})
+	}
+	g.passed.Add(int64(recalledFor + time.Second))
+	g.ordinary(draft{name: "first.ics", uid: "first"}, http.StatusNoContent)
+	g.presumed(draft{name: "first.ics", uid: "first"})
 }
