@@ -101,7 +101,10 @@ func (l *load) hear(ctx context.Context, e *engine) error {
 	kind := e.fault(err)
 	switch {
 	case l.conn.IsClosed() && !pgconn.SafeToRetry(err):
-		return e.uncertain(e.translate(ctx, err))
+		if kind == faultOther { // a pooler that lost the database tells so in its own way
+			err = &calendar.Error{Reason: faults[faultCut].reason, Message: faults[faultCut].message, Cause: err}
+		}
+		return notKnown(e.translate(ctx, err))
 	case kind == faultSlow || kind == faultConflict:
 		return e.translate(ctx, err)
 	case movedOn(err):

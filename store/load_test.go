@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"fmt"
+	"io"
 	"net"
 	"net/url"
 	"strings"
@@ -212,6 +213,8 @@ func TestConvoyIsNotHeard(t *testing.T) {
 type deafLine struct {
 	net.Listener
 	deaf atomic.Bool
+	// last is what it says before it goes.
+	last string
 }
 
 func newDeafLine(t *testing.T, to string) *deafLine {
@@ -247,7 +250,11 @@ func (d *deafLine) pass(from, to net.Conn, answers bool) {
 	defer from.Close()
 	for some := make([]byte, 4096); ; {
 		n, err := from.Read(some)
-		if err != nil || answers && d.deaf.CompareAndSwap(true, false) {
+		if err == nil && answers && d.deaf.CompareAndSwap(true, false) {
+			_, _ = io.WriteString(to, d.last)
+			return
+		}
+		if err != nil {
 			return
 		}
 		if _, err := to.Write(some[:n]); err != nil {

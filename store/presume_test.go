@@ -3,17 +3,20 @@ package store
 import (
 	"context"
 	"crypto/rand"
+	"encoding/binary"
 	"errors"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
+	"net/url"
 	"strings"
 	"testing"
 	"time"
 
 	"caldav-mcp-server/auth"
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/internal/testdb"
 )
 
 // guest is somebody who writes into the meeting's calendar through the door of its first process, with credentials.
@@ -351,6 +354,189 @@ func TestPresumedIsWary(t *testing.T) {
 		t.Errorf("%+v", a)
 	}
 	m.told(1, under)
+}
+
+// crashed is what PgBouncer says where it has lost the database's connection, before it hangs up.
+func crashed() string {
+	fields := "SFATAL\x00VFATAL\x00C08P01\x00Mserver conn crashed?\x00\x00"
+	return "E" + string(binary.BigEndian.AppendUint32(nil, uint32(4+len(fields)))) + fields
+}
+
+// TestPresumedIsNotHeard: where nobody knows whether a change was kept it is not made again, and whoever made it hears that, whatever way the
+// answer was lost.
+func TestPresumedIsNotHeard(t *testing.T) {
+	t.Parallel()
+	for what, last := range map[string]string{"hung up": "", "a pooler": crashed(), "no answer": "ß"} {
+		t.Run(what, func(t *testing.T) {
+			t.Parallel()
+			var line *deafLine
+			m := newMeetingAt(t, testdb.Postgres(t), func(u *url.URL) {
+				line = newDeafLine(t, u.Host)
+				line.last = last
+				u.Host = line.Addr().String()
+			})
+			g := m.guest(false)
+			release := m.hold()
+			unheard := g.waits(draft{name: "first.ics", uid: "first", data: "unheard"})
+			m.wait(func() bool {
+				n, err := rowOf(t.Context(), m.other.reads, scanNumber,
+					`SELECT COUNT(*) FROM pg_stat_activity WHERE application_name = $1 AND wait_event_type = 'Lock'`, m.program)
+				m.fine(err)
+				return n > 0
+			})
+			line.deaf.Store(true)
+			release()
+			if a := <-unheard; len(a.runs) != 1 || !a.runs[0].presumed || a.status != http.StatusServiceUnavailable {
+				t.Errorf("%+v", a)
+			}
+			names, _ := m.kept()
+			m.same(names, []string{"first.ics", "first.ics"})
+		})
+	}
+}
+
+// TestPresumedAndTheDatabase: what the database refuses, for whatever reason, is not kept, and made again once the credentials were asked for.
+func TestPresumedAndTheDatabase(t *testing.T) {
+	t.Parallel()
+	for _, code := range []string{"40001", "40P01", "57014", "53400", "23503", "P0001"} {
+		t.Run(code, func(t *testing.T) {
+			t.Parallel()
+			m := newMeetingAt(t, testdb.Blank(t), func(*url.URL) {})
+			g := m.guest(false)
+			g.fresh = true
+			m.run(`CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RAISE ''not now'' USING ERRCODE = ''` + code + `''; END';
+				CREATE TRIGGER bad BEFORE INSERT ON objects FOR EACH ROW EXECUTE FUNCTION refuse()`)
+			g.between = func() { m.run(`DROP TRIGGER bad ON objects`) }
+			g.anew(g.put(draft{name: "b.ics", uid: "b"}), http.StatusNoContent)
+			names, _ := m.kept()
+			m.same(names, []string{"first.ics", "b.ics"})
+			// Of what was before nothing is known any more.
+			g.between, g.fresh = func() {}, false
+			g.ordinary(draft{name: "first.ics", uid: "first", data: "later"}, http.StatusNoContent)
+		})
+	}
+}
+
+// TestPresumedForgets: of a calendar that was changed otherwise nothing is remembered, and once it is known again, nothing of what was there
+// before.
+func TestPresumedForgets(t *testing.T) {
+	t.Parallel()
+	for what, change := range map[string]func(m *meeting, d draft){
+		"under the lock": func(m *meeting, d draft) {
+			m.fine(m.store.transact(m.Context(), func(tx *Tx) error {
+				tx.LockFirst()
+				cal, at, _, err := tx.AdvanceTo(m.Context(), "busy", calendar.ObjectName(d.name), calendar.UID(d.uid))
+				if err != nil {
+					return err
+				}
+				return errors.Join(tx.PutObject(m.Context(), objectAt("busy", at.Name, at.UID, d.data, cal.Version)),
+					tx.Log(m.Context(), calendar.Change{Calendar: "busy", Version: cal.Version, Object: at.Name, UID: at.UID, Did: calendar.Modified}))
+			}))
+		},
+		"by another": func(m *meeting, d draft) {
+			_, err := m.put(m.Context(), m.other, d)
+			m.fine(err)
+			// Whoever reads the calendar now meets it as it is.
+			_, err = m.put(m.along("x.ics"), m.store, draft{name: "x.ics", uid: "x"})
+			m.fine(err)
+		},
+	} {
+		t.Run(what, func(t *testing.T) {
+			t.Parallel()
+			m := newMeeting(t)
+			g := m.guest(false)
+			g.presumed(draft{name: "first.ics", uid: "first", data: "1"})
+			change(m, draft{name: "first.ics", uid: "first", data: "2"})
+			g.ordinary(draft{name: "b.ics", uid: "b"}, http.StatusNoContent)
+			g.presumed(draft{name: "b.ics", uid: "b", data: "again"}) // the calendar is known again
+			a := g.ordinary(draft{name: "first.ics", uid: "first", data: "3"}, http.StatusNoContent)
+			m.same(a.runs[0].tries[0].AtName, "2")
+			g.presumed(draft{name: "first.ics", uid: "first", data: "4"})
+		})
+	}
+}
+
+// TestPresumedSeesItsOwn: what is given, and not kept yet, is not what is remembered.
+func TestPresumedSeesItsOwn(t *testing.T) {
+	t.Parallel()
+	for what, c := range map[string]struct {
+		second draft
+		fresh  bool
+		seen   try
+	}{
+		"the object":   {draft{name: "first.ics", uid: "first", data: "two"}, false, try{Version: 3, AtName: "one", WithUID: "one"}},
+		"a fresh name": {draft{name: "b.ics", uid: "b", data: "two"}, true, try{Version: 3, AtName: "one", WithUID: "one"}},
+		"a fresh UID":  {draft{name: "c.ics", uid: "b", data: "two"}, true, try{Version: 3, AtName: "none", WithUID: "one"}},
+	} {
+		t.Run(what, func(t *testing.T) {
+			t.Parallel()
+			m := newMeeting(t)
+			g := m.guest(false)
+			g.fresh = c.fresh
+			first := draft{name: "first.ics", uid: "first", data: "one"}
+			if c.fresh {
+				first = draft{name: "b.ics", uid: "b", data: "one"}
+			}
+			release := m.hold()
+			one := g.waits(first)
+			c.second.when = func(try) error { return context.Canceled }
+			begun := make(chan struct{})
+			g.between = func() { close(begun) }
+			two := g.begin(c.second)
+			<-begun
+			release()
+			g.isKept(<-one)
+			if a := <-two; len(a.runs) != 2 || len(a.runs[0].tries) != 0 || !errors.Is(a.runs[0].err, auth.ErrAskFirst) || len(a.runs[1].tries) == 0 || a.runs[1].tries[0] != c.seen && a.runs[1].tries[0] != c.seen.early() {
+				t.Errorf("%+v, want %+v", a, c.seen)
+			}
+			m.kept()
+		})
+	}
+}
+
+// early is the same where it was decided so: the one before it may be kept by then.
+func (s try) early() try { s.Early = true; return s }
+
+// TestPresumedByTwo: what several write is kept together, but by loads that look at the credentials of one, and nobody's are taken for another's.
+func TestPresumedByTwo(t *testing.T) {
+	t.Parallel()
+	for _, gone := range []bool{false, true} {
+		m := newMeeting(t)
+		password := m.guest(false)
+		token := &guest{meeting: m, service: password.service, between: func() {}}
+		token.authorization = "Bearer " + string(token.token())
+		password.ordinary(draft{name: "a.ics", uid: "a"}, http.StatusNoContent)
+		token.ordinary(draft{name: "b.ics", uid: "b"}, http.StatusNoContent)
+		password.fresh, token.fresh = true, true
+		at := func(name string) draft { return draft{name: name + ".ics", uid: name} }
+		release := m.hold()
+		first := m.waits(at("0"))
+		one, two := password.waits(at("1")), m.waits(at("2"))
+		three, four, five := token.waits(at("3")), token.waits(at("4")), m.waits(at("5"))
+		six := password.waits(at("6"))
+		if gone {
+			m.run(`DELETE FROM tokens`)
+		}
+		release()
+		m.told(1, first, two)
+		password.isKept(<-one)
+		if !gone {
+			token.isKept(<-three)
+			token.isKept(<-four)
+			m.told(1, five)
+			password.isKept(<-six)
+			names, commits := m.kept()
+			m.same(strings.Join(names, " "), "first.ics a.ics b.ics 0.ics 1.ics 2.ics 3.ics 4.ics 5.ics 6.ics")
+			m.same(commits, []int{1, 1, 1, 1, 2, 3, 1})
+			continue
+		}
+		token.anew(<-three, http.StatusUnauthorized)
+		token.anew(<-four, http.StatusUnauthorized)
+		m.told(2, five)
+		password.anew(<-six, http.StatusNoContent)
+		names, _ := m.kept()
+		m.same(len(names), 8)
+	}
 }
 
 // TestPresumedForAMinute: what a load has left is good enough to decide on for a minute, and each load begins that anew.

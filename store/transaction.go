@@ -144,9 +144,13 @@ func (s *Store) attempt(ctx context.Context, early bool, fn func(*Tx) error) err
 // uncertain marks the error of a commit that may have taken place all the same.
 func (e *engine) uncertain(err error) error {
 	if kind := e.fault(err); kind == faultCut || kind == faultAway {
-		return uncertainError{fmt.Errorf("whether the change was kept is not known: %w", err)}
+		return notKnown(err)
 	}
 	return err
+}
+
+func notKnown(err error) error {
+	return uncertainError{fmt.Errorf("whether the change was kept is not known: %w", err)}
 }
 
 // write runs one statement in a transaction of its own.
