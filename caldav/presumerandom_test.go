@@ -507,6 +507,7 @@ func (c *crowd) govern(r *rand.Rand) {
 		c.setPassword(ctx, by, o)
 	case 2:
 		become(false, func() { c.must2(by.auth.RevokeToken(ctx, token.token)) }, token.needs[1])
+		c.mend(by) // a token is for calendars that are there
 		c.newToken(r, by)
 	case 3:
 		if token.reaches != nil {
