@@ -19,7 +19,7 @@ const retryAfter = "5"
 
 // refuse renders an error; it is the one place that does.
 func (x *exchange) refuse(err error) {
-	if errors.Is(err, auth.ErrAskFirst) {
+	if auth.AlongOf(x.r.Context()).Presumed() != nil {
 		return // it is worked on once more, and answered then
 	}
 	if x.begun {
