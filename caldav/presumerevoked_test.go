@@ -21,7 +21,9 @@ func TestPresumedAndRevoked(t *testing.T) {
 			_, err := p.auth.ChangeUser(t.Context(), "alice", auth.UserEdit{Disabled: &yes})
 			return err
 		},
-		"the token is revoked": func(t *testing.T, p *process, token auth.Token) error { return p.auth.RevokeToken(t.Context(), token.ID) },
+		"the token is revoked": func(t *testing.T, p *process, token auth.Token) error {
+			return p.auth.RevokeToken(t.Context(), token.ID)
+		},
 		"the token is narrowed": func(t *testing.T, p *process, token auth.Token) error {
 			return p.auth.NarrowToken(t.Context(), token.ID, calendar.ScopeRead, nil)
 		},
