@@ -343,8 +343,9 @@ func (c *crowd) write(r *rand.Rand, what string, alone bool) {
 	in := at.in
 	c.mu.Unlock()
 	room := at.owner.roomy.look()
+	reaches := []seen{}
 	if f := l.reaches[in]; f != nil {
-		needs = append(needs, f.look())
+		reaches = append(reaches, f.look())
 	}
 	if at.shared != nil {
 		needs = append(needs, at.shared.look())
@@ -352,7 +353,7 @@ func (c *crowd) write(r *rand.Rand, what string, alone bool) {
 	got := by.send(c.T, http.MethodPut, path+name+".ics", body, headers...)
 	p.status, p.etag = got.status, got.header.Get("ETag")
 	if is, sure := needs[0].still(); is && sure {
-		p.at = in
+		p.at, needs = in, append(needs, reaches...) // else another calendar may have come to lie there
 	}
 	c.judge(p, needs, room, got, alone)
 	c.mu.Lock()
