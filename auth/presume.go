@@ -53,11 +53,11 @@ func (p *Presumed) Settle() { p.settled.Store(true) }
 // presume lets in whoever was let in with this credential before.
 func (s *Service) presume(p *Presumed, a attempt) (calendar.Caller, error) {
 	last, known := s.memory.latest(a.digest)
-	if !known {
+	if !known || !last.good(s.now()) {
 		return calendar.Caller{}, ErrAskFirst
 	}
 	p.Subject, p.Generation = a.subject, last.generation
-	return s.admit(last.verdict)
+	return last.caller, nil
 }
 
 // tried works on a request whose credentials are presumed to be good, and tells whether it was answered. If not, nothing has come of it.
@@ -78,6 +78,7 @@ func (s *Service) tried(d Door, w http.ResponseWriter, r *http.Request, next Han
 		r.Body = body.again()
 		return false
 	}
+	s.noteUse(caller)
 	answer.pass(http.StatusOK)
 	return true
 }

@@ -124,19 +124,18 @@ func (s *Service) verify(ctx context.Context, a attempt) (calendar.Caller, error
 	if err != nil {
 		return calendar.Caller{}, err
 	}
-	return s.admit(v)
-}
-
-// admit lets in whoever a verdict lets in.
-func (s *Service) admit(v verdict) (calendar.Caller, error) {
-	now := s.now()
-	if !v.good(now) {
+	if !v.good(s.now()) {
 		return calendar.Caller{}, ErrUnauthorized
 	}
-	if v.caller.Token != "" {
-		s.uses.note(used{token: v.caller.Token}, now)
-	}
+	s.noteUse(v.caller)
 	return v.caller, nil
+}
+
+// noteUse notes that a token lets somebody in.
+func (s *Service) noteUse(c calendar.Caller) {
+	if c.Token != "" {
+		s.uses.note(used{token: c.Token}, s.now())
+	}
 }
 
 // judge finds out whether a credential is right, and remembers it.
