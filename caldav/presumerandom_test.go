@@ -605,6 +605,9 @@ func (c *crowd) clear(by *process, _ *login) {
 func (c *crowd) share(ctx context.Context, by *process, alice, bob *owner) {
 	cal := alice.cals[0]
 	at := c.lies[pathOf("bob", calendar.Segment(cal.ID))]
+	if !at.there.look().is {
+		return // what lies in the trash keeps its shares
+	}
 	if at.shared.look().is {
 		become(false, func() { c.must2(by.service.Unshare(ctx, alice.Caller, cal.ID, bob.User.Name)) }, at.shared)
 		return
