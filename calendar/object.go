@@ -199,9 +199,13 @@ type Saved struct {
 	Scheduled bool
 }
 
-// Derivation numbers the rules by which Derived is made. It grows when they change: a store
-// whose number is lower is reindexed before it serves. 2: words for searches. 3: the rhythm of series. 4: its beat.
+// Derivation numbers the rules by which Derived is made. It grows when they change: a store whose number is lower is reindexed.
+// 2: words for searches. 3: the rhythm of series. 4: its beat.
 const Derivation = 4
+
+// Findable is the first of these rules by which everything is found that the present ones find, if less quickly. What is made by
+// older ones is reindexed before the store serves, all else meanwhile.
+const Findable = 2
 
 // maxObjectName keeps names within what every engine can index.
 const maxObjectName = 512

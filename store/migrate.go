@@ -164,10 +164,10 @@ func (t *Tx) maybeScript(ctx context.Context, text string) error {
 	return t.script(ctx, text)
 }
 
-// insertMeta begins the store's first epoch.
+// insertMeta begins the store's first epoch. All that will be in it is derived by the present rules.
 func (t *Tx) insertMeta(ctx context.Context) error {
-	return t.run(ctx, `INSERT INTO meta (id, epoch, derivation) VALUES (1, $1, 0)
-		ON CONFLICT (id) DO NOTHING`, newEpoch())
+	return t.run(ctx, `INSERT INTO meta (id, epoch, derivation) VALUES (1, $1, $2)
+		ON CONFLICT (id) DO NOTHING`, newEpoch(), calendar.Derivation)
 }
 
 // newEpoch makes a name that no other store has.

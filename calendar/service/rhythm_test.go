@@ -14,8 +14,8 @@ import (
 	"caldav-mcp-server/internal/slowtest"
 )
 
-// TestRhythmHidesNothingOfAnyList: what a list has with the index of rhythms it has without it, and with what is held in
-// memory: of moved instances and all that follow them, lengths of weeks, days and floating times in the zones that are farthest
+// TestRhythmHidesNothingOfAnyList: what a list has with the index of rhythms it has without it, with what is held in
+// memory, and while the index is rebuilt that older rules made: of moved instances and all that follow them, lengths of weeks, days and floating times in the zones that are farthest
 // off, rules that end, and those that go on for longer than is followed.
 func TestRhythmHidesNothingOfAnyList(t *testing.T) {
 	series, windows := slowtest.Rounds(t, slowtest.Random, 60, 600), slowtest.Rounds(t, slowtest.Random, 40, 300)
@@ -45,17 +45,29 @@ func TestRhythmHidesNothingOfAnyList(t *testing.T) {
 			}
 			return all
 		}
+		rederive := func(older func(calendar.Object) *calendar.Rhythm) {
+			_, err := h.Store.Rederive(h.ctx, calendar.Walk{}, func(o calendar.Object) calendar.Derived {
+				o.Rhythm = older(o)
+				return o.Derived
+			})
+			h.must(err)
+		}
 		indexed, held := lists(0), lists(64<<20)
-		_, err := h.Store.Rederive(h.ctx, calendar.Walk{}, func(o calendar.Object) calendar.Derived {
-			o.Rhythm = nil
-			return o.Derived
+		rederive(func(o calendar.Object) *calendar.Rhythm {
+			if o.Rhythm == nil || random.IntN(3) == 0 {
+				return nil
+			}
+			older := *o.Rhythm
+			older.Beat *= random.Int64N(2)
+			return &older
 		})
-		h.must(err)
+		mixed := lists(0)
+		rederive(func(calendar.Object) *calendar.Rhythm { return nil })
 		found := 0
 		for n, want := range lists(0) {
 			found += strings.Count(want, "\n")
-			if indexed[n] != want || held[n] != want {
-				h.t.Fatalf("seed %d, from %s to %s: with the index\n%s\nin memory\n%s\nwithout\n%s", seed, questions[n].From, questions[n].Until, indexed[n], held[n], want)
+			if indexed[n] != want || held[n] != want || mixed[n] != want {
+				h.t.Fatalf("seed %d, from %s to %s: with the index\n%s\nin memory\n%s\nby rules of several ages\n%s\nwithout\n%s", seed, questions[n].From, questions[n].Until, indexed[n], held[n], mixed[n], want)
 			}
 		}
 		if found < windows {

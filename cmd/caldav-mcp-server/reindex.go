@@ -46,9 +46,36 @@ func (h *house) reindex(ctx context.Context, walk calendar.Walk) (int, error) {
 // errRefreshed ends a walk: another process has come to the end.
 var errRefreshed = errors.New("the index is up to date")
 
-// refreshIndex reindexes a store that an older program has filled: its index may hide events from
-// the searches of this one. A newer program's index stays as it is. A run that was cut short goes on where it was.
-func (h *house) refreshIndex(ctx context.Context, up *startup) error {
+// refreshBlind reindexes, before it serves, a store whose index would hide events from the searches of this program.
+func (h *house) refreshBlind(ctx context.Context, up *startup) error {
+	made, err := h.store.Derivation(ctx)
+	if err != nil || made >= calendar.Findable {
+		return err
+	}
+	return h.refreshIndex(ctx, up, 0)
+}
+
+// refreshAgain is how soon a rebuilding of the index is tried again.
+const refreshAgain = time.Minute
+
+// refreshMeanwhile does so with a store that answers already, and rests as long as it works: requests come first.
+func (h *house) refreshMeanwhile(ctx context.Context, up *startup) {
+	for ctx.Err() == nil {
+		err := h.refreshIndex(ctx, up, 1)
+		if err == nil {
+			up.notify(statusReady)
+			return
+		}
+		if ctx.Err() == nil {
+			up.log.WarnContext(ctx, "the index is rebuilt later", "error", err)
+		}
+		_ = idle(ctx, refreshAgain)
+	}
+}
+
+// refreshIndex reindexes a store that an older program has filled. A newer program's index stays as it is. A run that was cut short
+// goes on where it was. For each of its works it rests as many times as long.
+func (h *house) refreshIndex(ctx context.Context, up *startup, rests int) error {
 	made, err := h.store.Derivation(ctx)
 	if err != nil || made >= calendar.Derivation {
 		return err
@@ -58,17 +85,21 @@ func (h *house) refreshIndex(ctx context.Context, up *startup) error {
 		return err
 	}
 	up.log.InfoContext(ctx, "rebuilding the index", "objects", begun.Total, "done", begun.Walked, "from", made, "to", calendar.Derivation)
-	noted := up.now()
+	noted, rested := up.now(), time.Now()
 	within, end := trace.Task(ctx, "reindex")
 	n, err := h.reindex(within, calendar.Walk{After: begun.Last, Reached: func(ctx context.Context, last calendar.ObjectAddress, walked int) error {
 		at := begun
 		at.Last, at.Walked = last, begun.Walked+int64(walked)
 		up.tell(ctx, "rebuilding the index: %d of %d objects", at.Walked, at.Total)
-		if up.now().Sub(noted) < noteEvery {
-			return nil
+		if up.now().Sub(noted) >= noteEvery {
+			noted = up.now()
+			if err := h.noteDeriving(ctx, at); err != nil {
+				return err
+			}
 		}
-		noted = up.now()
-		return h.noteDeriving(ctx, at)
+		err := idle(ctx, time.Duration(rests)*time.Since(rested))
+		rested = time.Now()
+		return err
 	}})
 	end(err != nil && !errors.Is(err, errRefreshed), slog.Int("objects", n))
 	if errors.Is(err, errRefreshed) {
@@ -94,4 +125,14 @@ func (h *house) noteDeriving(ctx context.Context, at store.Deriving) error {
 		return errRefreshed
 	}
 	return h.store.NoteDeriving(ctx, calendar.Derivation, at)
+}
+
+// idle waits, unless it is told to stop.
+func idle(ctx context.Context, d time.Duration) error {
+	select {
+	case <-time.After(d):
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }

@@ -24,7 +24,8 @@ func quiet() *startup {
 	}}
 }
 
-// An index that older rules made is rebuilt when the server starts, and only then.
+// An index that older rules made is rebuilt when the server starts, and only then: before it serves where it hides events, else
+// meanwhile.
 func TestAnOldIndexIsRebuilt(t *testing.T) {
 	t.Parallel()
 	testdb.EachBlank(t, func(t *testing.T, database string) {
@@ -45,25 +46,41 @@ func TestAnOldIndexIsRebuilt(t *testing.T) {
 			o.Summary = "stale"
 			return o.Derived
 		}
+		summary := func() string {
+			o, err := h.store.Object(ctx, cal.ID, "a.ics")
+			if err != nil {
+				t.Fatal(err)
+			}
+			return o.Summary
+		}
+		if made, err := h.store.Derivation(ctx); err != nil || made != calendar.Derivation {
+			t.Errorf("a new store says %d, %v", made, err)
+		}
 		for _, c := range []struct {
-			made int64
-			want string
-		}{{0, "A"}, {calendar.Derivation, "stale"}, {calendar.Derivation + 1, "stale"}} {
+			made         int64
+			served, want string
+		}{
+			{0, "A", "A"},
+			{calendar.Findable - 1, "A", "A"},
+			{calendar.Findable, "stale", "A"},
+			{calendar.Derivation, "stale", "stale"},
+			{calendar.Derivation + 1, "stale", "stale"},
+		} {
 			if _, err := h.store.Rederive(ctx, calendar.Walk{}, spoil); err != nil {
 				t.Fatal(err)
 			}
 			if err := h.store.SetDerivation(ctx, c.made); err != nil {
 				t.Fatal(err)
 			}
-			if err := h.refreshIndex(ctx, up); err != nil {
+			if err := h.refreshBlind(ctx, up); err != nil {
 				t.Fatal(err)
 			}
-			o, err := h.store.Object(ctx, cal.ID, "a.ics")
-			if err != nil {
-				t.Fatal(err)
+			if got := summary(); got != c.served {
+				t.Errorf("made by rules %d: served with the summary %q, want %q", c.made, got, c.served)
 			}
-			if o.Summary != c.want {
-				t.Errorf("made by rules %d: summary %q, want %q", c.made, o.Summary, c.want)
+			h.refreshMeanwhile(ctx, up)
+			if got := summary(); got != c.want {
+				t.Errorf("made by rules %d: summary %q, want %q", c.made, got, c.want)
 			}
 			if made, err := h.store.Derivation(ctx); err != nil || made != max(c.made, calendar.Derivation) {
 				t.Errorf("the store says %d, %v", made, err)
@@ -103,7 +120,7 @@ func TestAnIndexIsRebuiltOn(t *testing.T) {
 				stop()
 			}
 		}
-		if err := h.refreshIndex(ctx, up); !errors.Is(err, context.Canceled) {
+		if err := h.refreshBlind(ctx, up); !errors.Is(err, context.Canceled) {
 			t.Fatalf("stopped in the midst of it: %v", err)
 		}
 		if says := up.ask(t.Context()); says == nil || !strings.Contains(says.Error(), "of 150 objects") {
@@ -112,7 +129,7 @@ func TestAnIndexIsRebuiltOn(t *testing.T) {
 		var log bytes.Buffer
 		up = quiet()
 		up.log = slog.New(slog.NewTextHandler(&log, nil))
-		if err := h.refreshIndex(t.Context(), up); err != nil {
+		if err := h.refreshBlind(t.Context(), up); err != nil {
 			t.Fatal(err)
 		}
 		if strings.Contains(log.String(), fmt.Sprint("objects=", objects, " from")) || !strings.Contains(log.String(), "rebuilt the index") {
@@ -120,6 +137,34 @@ func TestAnIndexIsRebuiltOn(t *testing.T) {
 		}
 		if made, err := h.store.Derivation(t.Context()); err != nil || made != calendar.Derivation {
 			t.Errorf("the store says %d, %v", made, err)
+		}
+	})
+}
+
+// A server answers while it rebuilds an index that hides nothing, and not before it has rebuilt one that may.
+func TestTheIndexIsRebuiltBesideRequests(t *testing.T) {
+	t.Parallel()
+	testdb.EachBlank(t, func(t *testing.T, database string) {
+		h := openForTest(t, database)
+		if _, err := h.createUser(t.Context(), auth.NewUser{Name: "ann", Password: "correct horse"}); err != nil {
+			t.Fatal(err)
+		}
+		for made, want := range map[int64][]string{0: {"rebuilt the index", "ready"}, calendar.Findable: {"ready", "rebuilt the index"}} {
+			if err := h.store.SetDerivation(t.Context(), made); err != nil {
+				t.Fatal(err)
+			}
+			server := serve(t, on(database))
+			until(t, "the index is rebuilt", func() bool {
+				made, err := h.store.Derivation(t.Context())
+				return err == nil && made == calendar.Derivation && strings.Contains(server.log.String(), "rebuilt the index")
+			})
+			if err := server.interrupt(); err != nil {
+				t.Fatal(err)
+			}
+			log := server.log.String()
+			if first, then := strings.Index(log, `"msg":"`+want[0]+`"`), strings.Index(log, `"msg":"`+want[1]+`"`); first < 0 || then < first {
+				t.Errorf("made by rules %d: want %q before %q in\n%s", made, want[0], want[1], log)
+			}
 		}
 	})
 }

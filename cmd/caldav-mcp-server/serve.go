@@ -92,7 +92,7 @@ func (p *program) serve(ctx context.Context, c config, o serveOptions) (err erro
 	}
 	var stop func()
 	if err == nil {
-		stop, err = p.open(up.measures.tracer.Own(ctx), c, h, s, keeper, meter, log)
+		stop, err = p.open(up.measures.tracer.Own(ctx), c, h, s, keeper, meter, up)
 	}
 	if err != nil {
 		cancel()
@@ -108,7 +108,8 @@ func (p *program) serve(ctx context.Context, c config, o serveOptions) (err erro
 }
 
 // open lets the doors answer and starts what goes on beside them; the function that it returns ends that.
-func (p *program) open(ctx context.Context, c config, h *house, s *server.Server, keeper *acme.Keeper, meter *server.ToolMeter, log *slog.Logger) (stop func(), err error) {
+func (p *program) open(ctx context.Context, c config, h *house, s *server.Server, keeper *acme.Keeper, meter *server.ToolMeter, up *startup) (stop func(), err error) {
+	log := up.log
 	room, err := p.openMailroom(ctx, c, h, log)
 	if err != nil {
 		return nil, err
@@ -120,7 +121,7 @@ func (p *program) open(ctx context.Context, c config, h *house, s *server.Server
 	if err := p.openDoors(ctx, c, h, s, meter, log); err != nil {
 		return nil, err
 	}
-	return p.background(ctx, h, keeper, c.acme.httpAddr != "", room, courier, log), nil
+	return p.background(ctx, h, keeper, c.acme.httpAddr != "", room, courier, up), nil
 }
 
 // prepare opens the store and does what must be done before it can be worked with. It may return a house
@@ -144,7 +145,7 @@ func (p *program) prepare(ctx context.Context, c config, o serveOptions, up *sta
 	if err := h.declare(ctx, c.declared); err != nil {
 		return h, err
 	}
-	if err := h.refreshIndex(ctx, up); err != nil {
+	if err := h.refreshBlind(ctx, up); err != nil {
 		return h, err
 	}
 	if o.noFirstUser {
@@ -198,7 +199,8 @@ func (p *program) welcomeFirstUser(ctx context.Context, c config, h *house, o se
 const pruneEvery = 24 * time.Hour
 
 // background starts what goes on beside the requests; the function that it returns ends it.
-func (p *program) background(ctx context.Context, h *house, keeper *acme.Keeper, plain bool, room *mailroom, courier *push.Courier, log *slog.Logger) (stop func()) {
+func (p *program) background(ctx context.Context, h *house, keeper *acme.Keeper, plain bool, room *mailroom, courier *push.Courier, up *startup) (stop func()) {
+	log := up.log
 	// Not ctx: requests in flight still note their tokens' use while the server stops.
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	var all sync.WaitGroup
@@ -206,6 +208,7 @@ func (p *program) background(ctx context.Context, h *house, keeper *acme.Keeper,
 	all.Go(func() { h.follow(ctx, followEvery, log) })
 	all.Go(func() { p.pruneDaily(ctx, h, log) })
 	all.Go(func() { h.indexWords(ctx, log) })
+	all.Go(func() { h.refreshMeanwhile(ctx, up) })
 	all.Go(func() { p.answerBookings(ctx, h, log) })
 	all.Go(func() { returnMemory(ctx, h.calendars.Rest) })
 	all.Go(func() { room.run(ctx) })

@@ -12,7 +12,9 @@ import (
 // tellEvery is how often what takes long is logged, and how long systemd is asked to wait for more.
 const tellEvery = 10 * time.Second
 
-// startup is what goes on between listening and being ready.
+const statusReady = "STATUS=ready"
+
+// startup is what goes on between listening and being ready, and what is left to do then.
 type startup struct {
 	log    *slog.Logger
 	now    func() time.Time
@@ -37,10 +39,14 @@ func (s *startup) tell(ctx context.Context, format string, args ...any) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.doing = fmt.Sprintf(format, args...)
-	s.notify("STATUS="+s.doing, fmt.Sprint("EXTEND_TIMEOUT_USEC=", (3*tellEvery).Microseconds()))
+	lines := []string{"STATUS=" + s.doing}
+	if s.ready == nil {
+		lines = append(lines, fmt.Sprint("EXTEND_TIMEOUT_USEC=", (3*tellEvery).Microseconds()))
+	}
+	s.notify(lines...)
 	if now := s.now(); now.Sub(s.logged) >= tellEvery {
 		s.logged = now
-		s.log.InfoContext(ctx, "not ready yet", "doing", s.doing)
+		s.log.InfoContext(ctx, "still at work", "ready", s.ready != nil, "doing", s.doing)
 	}
 }
 
@@ -50,7 +56,7 @@ func (s *startup) over(h *house) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.ready = h.ready
-	s.notify("READY=1", "STATUS=ready")
+	s.notify("READY=1", statusReady)
 }
 
 // ask is for /readyz.

@@ -75,14 +75,14 @@ func (x *torture) begin(ctx context.Context, seed uint64) {
 	common := rand.New(rand.NewPCG(seed, 3))
 	x.crowd.add(ctx, func(ctx context.Context) {
 		x.shared.step(ctx, x.arena, x.anyServer(common))
-		rest(ctx, pause)
+		_ = idle(ctx, pause)
 	})
 	for n, cal := range calendars {
 		has := keptToken{etags: map[string]string{}}
 		random := rand.New(rand.NewPCG(seed, 20+uint64(n)))
 		x.crowd.add(ctx, func(ctx context.Context) {
 			has = x.tokens.follow(ctx, x.anyServer(random), cal, has)
-			rest(ctx, 10*pause)
+			_ = idle(ctx, 10*pause)
 		})
 	}
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
@@ -186,7 +185,7 @@ func (h *arena) replace(t *testing.T, n int, crash bool, after time.Duration, pr
 	} else if err := old.interrupt(); err != nil {
 		t.Errorf("the server ended badly: %v\n%s", err, lastLines(old))
 	}
-	rest(t.Context(), after)
+	_ = idle(t.Context(), after)
 	r := serveProgram(t, program, h.env)
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -196,14 +195,6 @@ func (h *arena) replace(t *testing.T, n int, crash bool, after time.Duration, pr
 		}
 	}
 	h.servers[n] = old.at(r)
-}
-
-// rest lets time pass in which writers meet a harm.
-func rest(ctx context.Context, d time.Duration) {
-	select {
-	case <-ctx.Done():
-	case <-time.After(d):
-	}
 }
 
 // awaitReady waits until all servers say that they are ready, by themselves.

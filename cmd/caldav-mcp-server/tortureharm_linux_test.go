@@ -72,7 +72,7 @@ func (x *torture) freeze() {
 		if err := c.cmd.Process.Signal(signal); err != nil {
 			x.t.Fatal(err)
 		}
-		rest(x.t.Context(), time.Second)
+		_ = idle(x.t.Context(), time.Second)
 	}
 }
 
@@ -80,7 +80,7 @@ func (x *torture) killPostgres() {
 	if err := x.db.Kill(); err != nil {
 		x.t.Fatal(err)
 	}
-	rest(x.t.Context(), x.some(800))
+	_ = idle(x.t.Context(), x.some(800))
 	if err := x.db.Restart(x.t.Context()); err != nil {
 		x.t.Fatal(err)
 	}
@@ -108,7 +108,7 @@ func (x *torture) fillDisk() {
 			x.t.Errorf("on a full disk a listing is answered %d, %v", a.status, err)
 		}
 	}
-	rest(x.t.Context(), x.some(500))
+	_ = idle(x.t.Context(), x.some(500))
 }
 
 // takeDisk writes files until there is no room for another byte, and names them.
@@ -144,7 +144,7 @@ func (x *torture) revivePostgres() {
 			}
 			return
 		}
-		rest(x.t.Context(), 100*time.Millisecond)
+		_ = idle(x.t.Context(), 100*time.Millisecond)
 	}
 }
 
@@ -166,7 +166,7 @@ func (x *torture) takeDescriptors() {
 		held = append(held, conn)
 	}
 	until(x.t, "the server says that it has no descriptors", func() bool { return strings.Contains(c.running.log.String(), "too many open files") })
-	rest(x.t.Context(), x.some(1000))
+	_ = idle(x.t.Context(), x.some(1000))
 	for _, conn := range held {
 		_ = conn.Close()
 	}
@@ -209,7 +209,7 @@ func (x *torture) takeMemory() {
 				default:
 					_, _ = c.dav(ctx, http.MethodGet, home+hostile+"/large"+fmt.Sprint(i-1)+".ics", "")
 				}
-				rest(ctx, pause)
+				_ = idle(ctx, pause)
 			}
 		})
 	}
@@ -251,7 +251,7 @@ func (x *torture) dawdle() {
 			strings.Repeat(fmt.Sprintf("REPORT %s%s/%sContent-Length: %d\r\n\r\n%s", home, calendars[i%2], head, len(query), query), 20), // answers that nobody reads
 		}[i%3])
 	}
-	rest(x.t.Context(), x.some(2000)+time.Second)
+	_ = idle(x.t.Context(), x.some(2000)+time.Second)
 	for _, conn := range held {
 		_ = conn.Close()
 	}
