@@ -15,12 +15,15 @@ const (
 	selectUsages = `SELECT owner_id, COUNT(*), SUM(objects), SUM(bytes) FROM calendars
 		WHERE trashed IS NULL OR trashed > ` + leaving + ` GROUP BY owner_id`
 
+	liveObjects = `(SELECT COUNT(*) FROM objects o WHERE o.calendar_id = calendars.id AND NOT o.deleted)`
+	liveBytes   = `((SELECT COALESCE(SUM(o.size), 0) FROM objects o WHERE o.calendar_id = calendars.id AND NOT o.deleted)
+			+ (SELECT ` + deadBytes + ` FROM calendar_kept k WHERE k.owner = calendars.id AND k.item <> ''))`
+
 	// recount is what the counts are, for anyone who doubts them.
-	recount = `UPDATE calendars SET
-		objects = (SELECT COUNT(*) FROM objects o WHERE o.calendar_id = calendars.id AND NOT o.deleted),
-		bytes = (SELECT COALESCE(SUM(o.size), 0) FROM objects o WHERE o.calendar_id = calendars.id AND NOT o.deleted)
-			+ (SELECT ` + deadBytes + ` FROM calendar_kept k WHERE k.owner = calendars.id AND k.item <> '')
-		WHERE id = $1`
+	recount = `UPDATE calendars SET objects = ` + liveObjects + `, bytes = ` + liveBytes + ` WHERE id = $1`
+
+	// miscounted is a calendar whose counts are wrong at one moment.
+	miscounted = `SELECT id FROM calendars WHERE id = $1 AND (objects <> ` + liveObjects + ` OR bytes <> ` + liveBytes + `)`
 )
 
 func usageFields(u *calendar.Usage) []any { return []any{&u.Calendars, &u.Objects, &u.Bytes} }
@@ -74,9 +77,14 @@ func (t *Tx) UsageAlone(ctx context.Context, user calendar.UserID) (calendar.Usa
 	return rowOf(ctx, t, scanUsage, selectUsage, user)
 }
 
-// Recount counts anew what each calendar holds, one after the other: a program of before the counts may have written to it.
+// Recount counts anew what each calendar holds, one after the other: a program of before the counts may have written to it. Nobody waits
+// for that where they are right.
 func (s *Store) Recount(ctx context.Context) error {
 	return s.eachCalendar(ctx, func(id calendar.CalendarID) error {
+		wrong, err := rowsOf(ctx, s.reads, scanOnly[calendar.CalendarID], miscounted, id)
+		if err != nil || len(wrong) == 0 {
+			return err
+		}
 		return s.transact(ctx, func(t *Tx) error {
 			// The row's lock first: on Postgres, what is counted in the statement that takes it is of before.
 			if err := t.run(ctx, holdCalendar, id); err != nil {

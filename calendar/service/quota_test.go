@@ -134,6 +134,10 @@ func TestUsageIsCounted(t *testing.T) {
 			if got := h.used(h.alice); got != want {
 				t.Fatalf("step %d: counted %+v, there are %+v", step, got, want)
 			}
+			// A program of before the counts has written to one of them.
+			h.must(h.Store.Update(h.ctx, func(tx calendar.Tx) error {
+				return tx.Count(h.ctx, []calendar.CalendarID{cal.ID}, calendar.Usage{Objects: r.Int64N(2), Bytes: -r.Int64N(3)})
+			}))
 			h.must(h.Store.Recount(h.ctx))
 			if got := h.used(h.alice); got != want {
 				t.Fatalf("step %d: counted anew %+v, there are %+v", step, got, want)
