@@ -24,7 +24,7 @@ for JOURNAL_DAYS, and as long the change can be taken back, if nothing has chang
                          or nothing, unless --leave-changed leaves what others have changed after it
 
 --since takes a span back from now (30m, 2h, 7d, 2w), a date (2027-01-31, from its begin in UTC) or a time
-(2027-01-31T09:00:00Z).
+(2027-01-31T09:00 in UTC, 2027-01-31T09:00:00+01:00).
 `
 
 // journalOptions are the flags of journal.
@@ -87,6 +87,9 @@ func (o *journalOptions) check(d *desk, operands []string) (err error) {
 	return err
 }
 
+// minuteOfDay is a time as people write it, in UTC like a date alone.
+const minuteOfDay = "2006-01-02T15:04"
+
 // parseSince reads a time that is past: a span back from now, a day or a moment. Nothing is ever.
 func parseSince(word string, now time.Time) (time.Time, error) {
 	if word == "" {
@@ -95,7 +98,7 @@ func parseSince(word string, now time.Time) (time.Time, error) {
 	if span, err := time.ParseDuration(word); err == nil && span > 0 {
 		return now.Add(-span), nil
 	}
-	for _, layout := range []string{time.DateOnly, time.RFC3339} {
+	for _, layout := range []string{time.DateOnly, minuteOfDay, time.RFC3339} {
 		if at, err := time.Parse(layout, word); err == nil {
 			return at, nil
 		}
@@ -104,7 +107,7 @@ func parseSince(word string, now time.Time) (time.Time, error) {
 		until, err := parseExpiry(word, now)
 		return now.Add(now.Sub(until)), err
 	}
-	return time.Time{}, fmt.Errorf("%q is neither a span (30m, 7d), a date (2027-01-31) nor a time (2027-01-31T09:00:00Z)", word)
+	return time.Time{}, fmt.Errorf("%q is neither a span (30m, 7d), a date (2027-01-31) nor a time (2027-01-31T09:00, 2027-01-31T09:00:00Z)", word)
 }
 
 // logbook is the journal as a user may see it.

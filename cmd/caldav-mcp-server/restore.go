@@ -23,6 +23,8 @@ anew. With the backup comes back what was ended since it was made; --revoke-all 
 restore --user NAME --calendar CALENDAR --as-of WHEN gives one calendar the objects and settings back that it had then,
 from the journal, while servers run. It is one change in the journal, which can be undone itself. How far back the
 journal goes, JOURNAL_DAYS says; what it no longer knows is named, and --leave-forgotten leaves it as it is.
+WHEN is a span back (2h, 7d), a date (2027-01-31, its begin in UTC) or a time (2027-01-31T09:00 in UTC,
+2027-01-31T09:00:00+01:00). The journal knows whole seconds: what was changed within that second is taken back, too.
 `
 
 // restoreOptions are the flags of restore.
