@@ -313,6 +313,9 @@ func (s *Ledger) answer(ctx context.Context, c calendar.Caller, id calendar.Cale
 		}
 		before := t.of(c.User.ID)
 		if r.Leave {
+			if before != nil && before.Status == calendar.ShareDeclined {
+				before = nil // what was declined by name is had by a group alone
+			}
 			if err := t.leaveGroups(ctx, before); err != nil {
 				return err
 			}

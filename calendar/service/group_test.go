@@ -123,6 +123,26 @@ func TestGroupShareLeft(t *testing.T) {
 	})
 }
 
+// Who declined a calendar that was shared with them by name, and has it by a group since, gives it up as others do.
+func TestGroupShareLeftAfterDeclined(t *testing.T) {
+	each(t, func(h *house) {
+		staff := h.grouped("staff", h.alice, h.bob)
+		cal := h.calendar(h.alice, "work")
+		_, err := h.Share(h.ctx, h.alice, cal.ID, "staff", calendar.WriteAccess)
+		h.must(err)
+		_, err = h.Share(h.ctx, h.alice, cal.ID, "bob", calendar.FreeBusyAccess)
+		h.must(err)
+		h.must(h.Leave(h.ctx, h.bob, cal.ID))
+		h.expects(h.bob, cal.ID, calendar.NoAccess)
+		h.must(h.Store.DropMember(h.ctx, staff.ID, h.bob.User.ID))
+		h.join(staff, h.bob)
+		h.expects(h.bob, cal.ID, calendar.WriteAccess)
+		h.must(h.Leave(h.ctx, h.bob, cal.ID))
+		h.expects(h.bob, cal.ID, calendar.NoAccess)
+		h.refused(h.Leave(h.ctx, h.bob, cal.ID), calendar.NotFound, "", "")
+	})
+}
+
 // Nobody shares with a group that they are not in, nor learns of it, and nobody gets in as one.
 func TestGroupOfOthers(t *testing.T) {
 	each(t, func(h *house) {
