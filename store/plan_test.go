@@ -7,6 +7,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/jackc/pgx/v5"
+
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/internal/testdb"
 )
@@ -198,7 +200,7 @@ func TestStatisticsAreDueToOne(t *testing.T) {
 	}
 }
 
-// TestPostgresKnowsItsRows: an import does not go on with a picture of an empty table.
+// TestPostgresKnowsItsRows: an import does not go on with a picture of an empty table, and nobody who writes waits for another one.
 func TestPostgresKnowsItsRows(t *testing.T) {
 	t.Parallel()
 	s := openFile(t, testdb.Blank(t))
@@ -217,24 +219,31 @@ func TestPostgresKnowsItsRows(t *testing.T) {
 	if known() != 0 {
 		t.Fatal("there are statistics of nothing")
 	}
-	err := s.Update(ctx, func(tx calendar.Tx) error {
-		cal := calendar.Calendar{ID: "cal", Owner: "ann", Segment: "work"}
-		if err := tx.InsertCalendar(ctx, cal); err != nil {
+	// Who looks at the rows has this lock as well, and who writes does not.
+	err := s.apart(ctx, func(conn *pgx.Conn) error {
+		if _, err := conn.Exec(ctx, `BEGIN; LOCK TABLE objects IN SHARE UPDATE EXCLUSIVE MODE`); err != nil {
 			return err
 		}
-		for i := range firstAnalysis {
-			name := fmt.Sprint(i)
-			o := calendar.Object{Calendar: "cal", Name: calendar.ObjectName(name), Version: calendar.Version(i + 1), Data: []byte("x")}
-			o.UID = calendar.UID(name)
-			if err := tx.PutObject(ctx, o); err != nil {
+		return s.Update(ctx, func(tx calendar.Tx) error {
+			cal := calendar.Calendar{ID: "cal", Owner: "ann", Segment: "work"}
+			if err := tx.InsertCalendar(ctx, cal); err != nil {
 				return err
 			}
-		}
-		return nil
+			for i := range firstAnalysis {
+				name := fmt.Sprint(i)
+				o := calendar.Object{Calendar: "cal", Name: calendar.ObjectName(name), Version: calendar.Version(i + 1), Data: []byte("x")}
+				o.UID = calendar.UID(name)
+				if err := tx.PutObject(ctx, o); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
+	s.statistics.renewals.Wait()
 	if known() == 0 {
 		t.Error("nobody has looked at the rows")
 	}

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"sync"
 	"sync/atomic"
 )
 
@@ -17,6 +18,7 @@ const (
 // tiny, and walks over all of it to find fifty names. As the picture grows it needs renewal less.
 type statistics struct {
 	written, next atomic.Int64
+	renewals      sync.WaitGroup
 }
 
 // due counts objects that were written and tells whether the picture is to be renewed, to one of
@@ -26,7 +28,15 @@ func (s *statistics) due(objects int64) bool {
 	return written >= max(next, firstAnalysis) && s.next.CompareAndSwap(next, written*analysisGrowth)
 }
 
-// analyze renews the picture. The writer whose turn it is is a moment late; nobody waits for them.
+// wrote counts objects, and has the picture renewed where that is due. Their writer does not wait for it: with a million objects it
+// takes a second or two.
+func (s *Store) wrote(ctx context.Context, objects int64) {
+	if objects > 0 && s.engine.analyze != "" && s.statistics.due(objects) {
+		s.statistics.renewals.Go(func() { s.analyze(ctx) })
+	}
+}
+
+// analyze renews the picture.
 func (s *Store) analyze(ctx context.Context) {
 	_, err := s.reads.on.ExecContext(context.WithoutCancel(ctx), s.engine.analyze)
 	if err != nil {

@@ -140,6 +140,7 @@ func (s *Store) Place() string { return s.place }
 // Close lets go of the database. Nobody may use the store any more.
 func (s *Store) Close() error {
 	s.hints.close()
+	s.statistics.renewals.Wait()
 	if s.second != nil {
 		return errors.Join(s.second.db.Close(), s.close())
 	}

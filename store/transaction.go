@@ -134,9 +134,7 @@ func (s *Store) attempt(ctx context.Context, early bool, fn func(*Tx) error) err
 	})
 	if err == nil {
 		s.hints.tell(t.hint)
-	}
-	if err == nil && s.engine.analyze != "" && t.put > 0 && s.statistics.due(t.put) {
-		s.analyze(ctx)
+		s.wrote(ctx, t.put)
 	}
 	return err
 }
