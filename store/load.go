@@ -94,13 +94,14 @@ func (l *load) hear(ctx context.Context, e *engine) error {
 		return errLost
 	}
 	err := e.settle(ctx, l.answer, l.sent)
+	unsent := l.unsent(err)
 	err = errors.Join(err, closed(l.answer, err))
 	if err == nil {
 		return nil
 	}
 	kind := e.fault(err)
 	switch {
-	case l.conn.IsClosed() && !pgconn.SafeToRetry(err):
+	case l.conn.IsClosed() && !unsent:
 		if kind == faultOther { // a pooler that lost the database tells so in its own way
 			err = &calendar.Error{Reason: faults[faultCut].reason, Message: faults[faultCut].message, Cause: err}
 		}
@@ -111,6 +112,13 @@ func (l *load) hear(ctx context.Context, e *engine) error {
 		return errMovedOn
 	}
 	return errUnderLock
+}
+
+// unsent tells that nothing reached the database. Of statements that are not prepared pgx cannot say: it tells of a connection that broke
+// behind them as of one that was closed before.
+func (l *load) unsent(err error) bool {
+	mode := l.conn.Config().DefaultQueryExecMode
+	return mode != pgx.QueryExecModeExec && mode != pgx.QueryExecModeSimpleProtocol && pgconn.SafeToRetry(err)
 }
 
 // errMovedOn is what comes of a load whose calendar is not as it was: another server was there first.

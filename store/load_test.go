@@ -181,32 +181,54 @@ func TestConvoyIsCut(t *testing.T) {
 	m.same(names, []string{"waiting", "later"})
 }
 
+// modes are how statements are sent: prepared, as poolers of transactions want it, and as simple ones do.
+var modes = []string{"cache_statement", "exec", "simple_protocol"}
+
+// by is for a database that is asked in a mode, at the end of a line that may lose an answer, saying something last.
+func by(t *testing.T, mode, last string, made **deafLine) func(*url.URL) {
+	return func(u *url.URL) {
+		line := newDeafLine(t, u.Host)
+		line.last = last
+		*made = line
+		u.Host = line.Addr().String()
+		q := u.Query()
+		q.Set("default_query_exec_mode", mode)
+		u.RawQuery = q.Encode()
+	}
+}
+
 // TestConvoyIsNotHeard: a commit of which the answer is lost is kept once, and those in it hear that nobody knows.
 func TestConvoyIsNotHeard(t *testing.T) {
 	t.Parallel()
-	where := testdb.Postgres(t)
-	var line *deafLine
-	m := newMeetingAt(t, where, func(u *url.URL) {
-		line = newDeafLine(t, u.Host)
-		u.Host = line.Addr().String()
-	})
-	release := m.hold()
-	unheard := m.waits(draft{name: "unheard"})
-	waiting := m.waits(draft{name: "waiting"})
+	for _, mode := range modes {
+		t.Run(mode, func(t *testing.T) {
+			t.Parallel()
+			var line *deafLine
+			m := newMeetingAt(t, testdb.Postgres(t), by(t, mode, "", &line))
+			release := m.hold()
+			unheard := m.waits(draft{name: "unheard"})
+			waiting := m.waits(draft{name: "waiting"})
+			m.untilLocked()
+			line.deaf.Store(true)
+			release()
+			if <-unheard.done; calendar.ReasonOf(unheard.err) != calendar.Unavailable || len(unheard.tries) != 1 {
+				t.Errorf("%+v, %v", unheard.tries, unheard.err)
+			}
+			m.told(2, waiting)
+			names, _ := m.kept()
+			m.same(names, []string{"unheard", "waiting"})
+		})
+	}
+}
+
+// untilLocked waits until the database has a statement of the program wait for a lock.
+func (m *meeting) untilLocked() {
 	m.wait(func() bool {
-		n, err := rowOf(t.Context(), m.other.reads, scanNumber,
+		n, err := rowOf(m.Context(), m.other.reads, scanNumber,
 			`SELECT COUNT(*) FROM pg_stat_activity WHERE application_name = $1 AND wait_event_type = 'Lock'`, m.program)
 		m.fine(err)
 		return n > 0
 	})
-	line.deaf.Store(true)
-	release()
-	if <-unheard.done; calendar.ReasonOf(unheard.err) != calendar.Unavailable || len(unheard.tries) != 1 {
-		t.Errorf("%+v, %v", unheard.tries, unheard.err)
-	}
-	m.told(2, waiting)
-	names, _ := m.kept()
-	m.same(names, []string{"unheard", "waiting"})
 }
 
 // deafLine is a way to a database that loses an answer, and with it a connection.

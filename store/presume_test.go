@@ -367,31 +367,24 @@ func crashed() string {
 func TestPresumedIsNotHeard(t *testing.T) {
 	t.Parallel()
 	for what, last := range map[string]string{"hung up": "", "a pooler": crashed(), "no answer": "ß"} {
-		t.Run(what, func(t *testing.T) {
-			t.Parallel()
-			var line *deafLine
-			m := newMeetingAt(t, testdb.Postgres(t), func(u *url.URL) {
-				line = newDeafLine(t, u.Host)
-				line.last = last
-				u.Host = line.Addr().String()
+		for _, mode := range modes {
+			t.Run(what+" "+mode, func(t *testing.T) {
+				t.Parallel()
+				var line *deafLine
+				m := newMeetingAt(t, testdb.Postgres(t), by(t, mode, last, &line))
+				g := m.guest(false)
+				release := m.hold()
+				unheard := g.waits(draft{name: "first.ics", uid: "first", data: "unheard"})
+				m.untilLocked()
+				line.deaf.Store(true)
+				release()
+				if a := <-unheard; len(a.runs) != 1 || !a.runs[0].presumed || a.status != http.StatusServiceUnavailable {
+					t.Errorf("%+v", a)
+				}
+				names, _ := m.kept()
+				m.same(names, []string{"first.ics", "first.ics"})
 			})
-			g := m.guest(false)
-			release := m.hold()
-			unheard := g.waits(draft{name: "first.ics", uid: "first", data: "unheard"})
-			m.wait(func() bool {
-				n, err := rowOf(t.Context(), m.other.reads, scanNumber,
-					`SELECT COUNT(*) FROM pg_stat_activity WHERE application_name = $1 AND wait_event_type = 'Lock'`, m.program)
-				m.fine(err)
-				return n > 0
-			})
-			line.deaf.Store(true)
-			release()
-			if a := <-unheard; len(a.runs) != 1 || !a.runs[0].presumed || a.status != http.StatusServiceUnavailable {
-				t.Errorf("%+v", a)
-			}
-			names, _ := m.kept()
-			m.same(names, []string{"first.ics", "first.ics"})
-		})
+		}
 	}
 }
 
