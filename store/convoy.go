@@ -171,11 +171,11 @@ func (c *convoy) add(e *early) error {
 	return nil
 }
 
-// load takes those of the waiting that are kept together. One statement looks at the credentials of one.
+// load takes those of the waiting that are kept together. One statement looks at one credential, and for the calendar at one place.
 func (c *convoy) load() *load {
 	l, n, bytes := &load{}, 0, 0
 	for _, e := range c.waiting[:min(len(c.waiting), maxShared)] {
-		if n > 0 && bytes >= gatheredBytes || !l.presume(e.presumed) {
+		if n > 0 && bytes >= gatheredBytes || !l.presume(e) {
 			break
 		}
 		bytes += e.size()

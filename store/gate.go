@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"caldav-mcp-server/auth"
 	"caldav-mcp-server/calendar"
@@ -26,6 +27,8 @@ type gates struct {
 	// homes has calendars of their owners' own by where they lie, recent what was written into them.
 	homes  map[home]*gate
 	recent *recent
+	// refused tells when the database refused what was presumed of a user, if lately.
+	refused map[calendar.UserID]time.Time
 }
 
 // gatesKept is how many are remembered that nobody is at.
@@ -43,7 +46,7 @@ type gate struct {
 }
 
 func newGates(marks *atomic.Int64, end func(context.Context, *batch) error) *gates {
-	return &gates{end: end, all: map[calendar.CalendarID]*gate{}, marks: marks, homes: map[home]*gate{}, recent: newRecent()}
+	return &gates{end: end, all: map[calendar.CalendarID]*gate{}, marks: marks, homes: map[home]*gate{}, recent: newRecent(), refused: map[calendar.UserID]time.Time{}}
 }
 
 // maxShared bounds how many changes of a calendar one commit keeps. Each is a version of the calendar's row that the next one

@@ -21,8 +21,9 @@ import (
 // to hear of that: so the database does not wait until somebody is woken.
 type load struct {
 	changes []*early
-	// presumed are the credentials that it looks at, nil for none.
+	// presumed are the credentials that it looks at, nil for none, where is what it then sees of the calendar's place.
 	presumed *auth.Presumed
+	where    home
 	// held is its connection to Postgres, conn the same as its driver has it.
 	held *sql.Conn
 	conn *pgx.Conn
@@ -48,6 +49,9 @@ func (l *load) lead(ctx context.Context, p *pipeline) {
 
 // pass sends the next load, and tells all what came of this one, whatever becomes of that.
 func (l *load) pass(ctx context.Context, p *pipeline, err error) {
+	if errors.Is(err, errUnderLock) {
+		p.gates.doubt(l)
+	}
 	told, next := p.at.convoy.judge(l, err)
 	defer func() {
 		for _, e := range told {
@@ -130,13 +134,14 @@ func movedOn(err error) bool {
 	return is && refused.Code == "22P02"
 }
 
-// presume has the load look at credentials, unless it looks at others.
-func (l *load) presume(p *auth.Presumed) bool {
+// presume has the load look at what a change presumed, unless it looks at something else.
+func (l *load) presume(e *early) bool {
+	p := e.presumed
 	switch {
 	case p == nil:
 	case l.presumed == nil:
-		l.presumed = p
-	case l.presumed.Subject != p.Subject || l.presumed.Generation != p.Generation:
+		l.presumed, l.where = p, liesOf(e.own)
+	case l.presumed.Subject != p.Subject || l.presumed.Generation != p.Generation || l.where != liesOf(e.own):
 		return false
 	}
 	return true
@@ -191,16 +196,12 @@ func (l *load) statements() []pending {
 
 // look is keepVersion for what was presumed.
 func (l *load) look(args []any) (text string, all []any) {
-	var where home
 	unseen := []string{}
 	for _, e := range l.changes {
-		if e.presumed != nil {
-			where = liesOf(e.own)
-		}
 		if e.unseen {
 			unseen = append(unseen, string(e.name))
 		}
 	}
 	from, key := foundBy(l.presumed.Subject)
-	return keepPresumed[from], append(args, key, l.presumed.Generation, where.owner, where.at, unseen)
+	return keepPresumed[from], append(args, key, l.presumed.Generation, l.where.owner, l.where.at, unseen)
 }

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"maps"
 	"time"
 
 	"caldav-mcp-server/auth"
@@ -37,9 +38,9 @@ func (s *Store) Presume(ctx context.Context, user calendar.UserID) bool {
 // recall returns what is known of the calendar that lies somewhere, and of the object at a name there, nil for nothing.
 func (g *gates) recall(where home, name calendar.ObjectName, now time.Time) *auth.Stored {
 	g.mu.Lock()
-	at := g.homes[where]
+	at, refused := g.homes[where], g.refused[where.owner]
 	g.mu.Unlock()
-	if at == nil {
+	if at == nil || now.Sub(refused) < recalledFor {
 		return nil
 	}
 	there := at.convoy.recall(name, now)
@@ -47,4 +48,17 @@ func (g *gates) recall(where home, name calendar.ObjectName, now time.Time) *aut
 		return nil
 	}
 	return there
+}
+
+// doubt has nothing presumed of a user for a minute after the database refused it: it writes each refusal into its log, and whoever is
+// logged in could bring that on with every other request, by new names for UIDs that are there.
+func (g *gates) doubt(l *load) {
+	if l.presumed == nil {
+		return
+	}
+	at := moment(l.changes[0].at)
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	maps.DeleteFunc(g.refused, func(_ calendar.UserID, then time.Time) bool { return at.Sub(then) > recalledFor })
+	g.refused[l.where.owner] = at
 }

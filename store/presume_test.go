@@ -559,3 +559,59 @@ func TestPresumedBehindSeveral(t *testing.T) {
 	m.told(1, all...)
 	g.presumed(draft{name: "first.ics", uid: "first", data: "behind"})
 }
+
+// TestRefusedIsNotPresumed: whoever had the database refuse what was presumed is asked for first for a minute, whatever they write: the database
+// writes each refusal into its log.
+func TestRefusedIsNotPresumed(t *testing.T) {
+	t.Parallel()
+	g := newMeeting(t).guest(false)
+	good, theirs := draft{name: "first.ics", uid: "first"}, draft{name: "b.ics", uid: "first"}
+	put := func(d draft, fresh bool) answered { g.fresh = fresh; return g.put(d) }
+	g.presumed(good)
+	g.anew(put(theirs, true), http.StatusConflict)
+	for range 3 {
+		for _, one := range []struct {
+			draft
+			fresh  bool
+			status int
+		}{{good, false, http.StatusNoContent}, {theirs, true, http.StatusConflict}} {
+			if a := put(one.draft, one.fresh); len(a.runs) != 1 || a.runs[0].presumed || a.status != one.status {
+				t.Errorf("%s: %+v", one.name, a)
+			}
+		}
+	}
+	g.passed.Add(int64(recalledFor))
+	g.fresh = false
+	g.ordinary(good)
+	g.presumed(good)
+	g.anew(put(theirs, true), http.StatusConflict)
+	if n := len(g.gates.refused); n != 1 {
+		t.Errorf("%d are remembered", n)
+	}
+	g.passed.Add(int64(recalledFor + time.Second))
+	g.gates.doubt(&load{presumed: new(auth.Presumed), where: home{owner: "bob"}, changes: []*early{{at: g.store.options.Now().Unix()}}})
+	if _, is := g.gates.refused["alice"]; is || len(g.gates.refused) != 1 {
+		t.Errorf("%v is remembered", g.gates.refused)
+	}
+}
+
+// TestPresumedAtOnePlace: one load sees whether the calendar lies at one place, and keeps nothing that was written to another.
+func TestPresumedAtOnePlace(t *testing.T) {
+	t.Parallel()
+	p := &auth.Presumed{Generation: 1}
+	to := func(owner calendar.UserID, at calendar.Segment) *early {
+		return &early{presumed: p, own: &auth.Stored{Calendar: calendar.Calendar{Owner: owner, Segment: at}}}
+	}
+	for what, next := range map[string]struct {
+		change *early
+		with   int
+	}{
+		"the same place": {to("alice", "one"), 3}, "nothing presumed": {&early{}, 3}, "another place": {to("alice", "two"), 2}, "another owner": {to("bob", "one"), 2},
+	} {
+		c := &convoy{waiting: []*early{to("alice", "one"), {}, next.change}}
+		l := c.load()
+		if len(l.changes) != next.with || len(c.waiting) != 3-next.with || l.where != (home{"alice", "one"}) {
+			t.Errorf("%s: %d with it, %d behind, at %+v", what, len(l.changes), len(c.waiting), l.where)
+		}
+	}
+}
