@@ -248,7 +248,7 @@ func TestLinkIsAskedFor(t *testing.T) {
 		for _, wrong := range []*browser{other, h.as("bob")} {
 			wrong.post("security/link/accept", "parcel", parcel).shows(http.StatusUnprocessableEntity, "begin again")
 		}
-		b.post("security/link/accept", "parcel", "x"+parcel[1:]).shows(http.StatusUnprocessableEntity, "begin again")
+		b.post("security/link/accept", "parcel", tampered(parcel)).shows(http.StatusUnprocessableEntity, "begin again")
 		h.pass(10 * time.Minute)
 		b.post("security/link/accept", "parcel", parcel).shows(http.StatusUnprocessableEntity, "took too long")
 		i.is(map[string]any{"sub": "666"}, func(c map[string]any) { c["exp"] = noon + 3600; delete(c, "auth_time") })
