@@ -150,3 +150,11 @@ type Appointment struct {
 	Owner UserID
 	Object
 }
+
+// ToldEventKeeper is the part of a Tx that keeps events as organizers elsewhere last told them, apart from the copies
+// that their attendees change.
+type ToldEventKeeper interface {
+	// ToldEvent returns what a user was last told of an event; nil if nothing is kept.
+	ToldEvent(ctx context.Context, user UserID, uid UID) ([]byte, error)
+	PutToldEvent(ctx context.Context, user UserID, uid UID, data []byte) error
+}

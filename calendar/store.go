@@ -199,4 +199,5 @@ type Tx interface {
 	UsageKeeper
 	MirrorKeeper
 	BookingKeeper
+	ToldEventKeeper
 }

@@ -37,7 +37,11 @@ func (s *Store) Prune(ctx context.Context, older time.Time) error {
 			return err
 		}
 	}
-	return s.eachCalendar(ctx, func(id calendar.CalendarID) error { return s.prune(ctx, id, older, &done) })
+	err := s.eachCalendar(ctx, func(id calendar.CalendarID) error { return s.prune(ctx, id, older, &done) })
+	if err != nil {
+		return err
+	}
+	return s.pruneToldEvents(ctx)
 }
 
 // eachCalendar does something with each calendar, one after the other, also with those in the trash.

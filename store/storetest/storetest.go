@@ -41,7 +41,7 @@ func Run(t *testing.T, database func(t *testing.T) Open) {
 		"Client": clientTests(), "Grant": grantTests(), "Generation": generationTests(), "Along": alongTests(), "Calendar": calendarTests(),
 		"Share": shareTests(), "Notice": noticeTests(), "Object": objectTests(), "Listing": listingTests(), "Change": changeTests(),
 		"Order": orderTests(), "Transaction": transactionTests(), "Writers": writerTests(),
-		"Prune": pruneTests(), "Rederive": rederiveTests(), "DeadProperty": deadPropertyTests(), "OwnPart": ownPartTests(), "Home": homeTests(), "Trash": trashTests(), "Attempt": attemptTests(), "Search": searchTests(), "Journal": journalTests(), "Watch": watchTests(), "Subscription": subscriptionTests(), "Outbox": outboxTests(), "Push": pushTests(), "Webhook": webhookTests(), "Digest": digestTests(), "Lease": leaseTests(), "Account": accountTests(), "Mirror": mirrorTests(), "Scheduling": schedulingTests(), "Inbox": inboxTests(), "Booking": bookingTests(),
+		"Prune": pruneTests(), "Rederive": rederiveTests(), "DeadProperty": deadPropertyTests(), "OwnPart": ownPartTests(), "Home": homeTests(), "Trash": trashTests(), "Attempt": attemptTests(), "Search": searchTests(), "Journal": journalTests(), "Watch": watchTests(), "Subscription": subscriptionTests(), "Outbox": outboxTests(), "Push": pushTests(), "Webhook": webhookTests(), "Digest": digestTests(), "Lease": leaseTests(), "Account": accountTests(), "Mirror": mirrorTests(), "Scheduling": schedulingTests(), "Inbox": inboxTests(), "Booking": bookingTests(), "ToldEvent": toldEventTests(),
 	} {
 		t.Run(noun, func(t *testing.T) {
 			t.Parallel()

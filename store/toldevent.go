@@ -1,0 +1,36 @@
+package store
+
+import (
+	"context"
+
+	"caldav-mcp-server/calendar"
+)
+
+var scanToldEvent = scanInto(func(data *[]byte) []any { return []any{data} })
+
+// ToldEvent implements [calendar.Tx].
+func (t *Tx) ToldEvent(ctx context.Context, user calendar.UserID, uid calendar.UID) ([]byte, error) {
+	return rowOrNone(ctx, t, scanToldEvent, `SELECT data FROM told_events WHERE user_id = $1 AND uid = $2`, user, uid)
+}
+
+// PutToldEvent implements [calendar.Tx].
+func (t *Tx) PutToldEvent(ctx context.Context, user calendar.UserID, uid calendar.UID, data []byte) error {
+	return t.run(ctx, `INSERT INTO told_events (user_id, uid, data) VALUES ($1, $2, $3)
+		ON CONFLICT (user_id, uid) DO UPDATE SET data = excluded.data`, user, uid, bytesOf(data))
+}
+
+// pruneToldEvents forgets events of which the user has neither an object nor a tombstone.
+func (s *Store) pruneToldEvents(ctx context.Context) error {
+	const orphaned = `NOT EXISTS (SELECT 1 FROM objects o JOIN calendars c ON c.id = o.calendar_id
+		WHERE c.owner_id = told_events.user_id AND o.uid = told_events.uid)`
+	users, err := rowsOf(ctx, s.reads, scanText, `SELECT DISTINCT user_id FROM told_events WHERE `+orphaned)
+	if err != nil {
+		return err
+	}
+	for _, user := range users {
+		if err := s.run(ctx, `DELETE FROM told_events WHERE user_id = $1 AND `+orphaned, user); err != nil {
+			return err
+		}
+	}
+	return nil
+}
