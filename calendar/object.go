@@ -151,6 +151,8 @@ type Draft struct {
 	When Precondition
 	// Telling says which people hear of it, where it is an event with guests.
 	Telling Telling
+	// Edited is set when the change was made to the stored text, so that every difference to it is meant.
+	Edited bool
 	// From is the object that this one is split off: all who have the calendar have the same of it for themselves.
 	From UID
 	// Meter counts what it costs to read it, nil for nobody.

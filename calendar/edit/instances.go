@@ -43,6 +43,9 @@ func (e Editor) Instances(ctx context.Context, o *content.Object, without ...str
 // Key is when the instance is, in seconds since 1970, that a recurrence id names, however it was written.
 func (i *Instances) Key(id ical.Time) (int64, error) { return i.series.at(id) }
 
+// ID names the instance with a key as the series writes its times.
+func (i *Instances) ID(key int64) ical.Time { return i.series.on.at(key) }
+
 // At returns what describes an instance: the override for it, or one as it would be made of the series, which is no
 // part of the object. It is nil where the series has no such instance.
 func (i *Instances) At(id ical.Time) (*ical.Component, error) {

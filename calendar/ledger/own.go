@@ -204,8 +204,11 @@ func (s *shared) write(ctx context.Context, d calendar.Draft, text []byte) (cale
 	}
 	sent := next.ETag
 	before := len(s.told)
-	if err := s.schedule(ctx, s.cal.Calendar, s.old, &next, d.Telling); err != nil {
+	if err := s.scheduleDraft(ctx, s.cal.Calendar, s.old, &next, d); err != nil {
 		return calendar.Object{}, err
+	}
+	if s.old != nil {
+		s.replaced = s.old
 	}
 	s.saved.Scheduled, s.saved.Told = next.ETag != sent, s.told[before:]
 	return s.work.put(ctx, next, s.old)

@@ -139,8 +139,11 @@ func (w *work) save(ctx context.Context, saved *calendar.Saved, d calendar.Draft
 	if known == nil {
 		known = w.former
 	}
-	if err := w.schedule(ctx, cal.Calendar, known, next, d.Telling); err != nil {
+	if err := w.scheduleDraft(ctx, cal.Calendar, known, next, d); err != nil {
 		return err
+	}
+	if old != nil {
+		w.replaced = old
 	}
 	saved.Scheduled, saved.Told = next.ETag != sent, w.told[before:]
 	sent = next.ETag

@@ -44,6 +44,8 @@ type meeting struct {
 	parties      lookup.Parties
 	// was and is are the owner's role in it, before and after.
 	was, is schedule.Role
+	// edited is set when the change was made to the stored text.
+	edited bool
 	rules   schedule.Rules
 	// copies are the copies of the users whom the event names.
 	copies []calendar.Appointment
@@ -63,6 +65,12 @@ type meeting struct {
 // schedule does what follows from a change of an event with guests: next becomes what is to be stored, and guests, or the
 // organizer, are told. Of old and next either may be nil. For an event in a linked calendar its source does that.
 func (w *work) schedule(ctx context.Context, cal calendar.Calendar, old, next *calendar.Object, tell calendar.Telling) error {
+	return w.scheduleDraft(ctx, cal, old, next, calendar.Draft{Telling: tell})
+}
+
+// scheduleDraft is schedule for a draft, which says where the change comes from.
+func (w *work) scheduleDraft(ctx context.Context, cal calendar.Calendar, old, next *calendar.Object, d calendar.Draft) error {
+	tell := d.Telling
 	if cal.Origin.Mirrors() && (old != nil && guested.Match(old.Data) || next != nil && guested.Match(next.Data)) {
 		if err := w.caller.HasScope(calendar.TellOthers); err != nil {
 			return err
@@ -77,8 +85,11 @@ func (w *work) schedule(ctx context.Context, cal calendar.Calendar, old, next *c
 		}
 		return nil
 	}
-	m := meeting{work: w, in: cal, tell: tell, rules: schedule.Rules{Zones: w.zones, Now: w.now(), Known: tell == calendar.TellAgain}}
+	m := meeting{work: w, in: cal, tell: tell, edited: d.Edited, rules: schedule.Rules{Zones: w.zones, Now: w.now(), Known: tell == calendar.TellAgain}}
 	m.rules.Person, m.rules.Meter = m.person, w.telling(ctx)
+	if d.From != "" && w.replaced != nil && w.replaced.UID == d.From {
+		m.rules.Origin, _ = content.Read(w.replaced.Data, unlimited)
+	}
 	if err := m.read(ctx, old, next); err != nil {
 		return err
 	}
@@ -96,6 +107,11 @@ func (w *work) schedule(ctx context.Context, cal calendar.Calendar, old, next *c
 	if err := m.carryOut(ctx, &out); err != nil {
 		return err
 	}
+	if out.News {
+		if err := w.PutToldEvent(ctx, cal.Owner, m.uid(), out.Object.Document.Bytes()); err != nil {
+			return err
+		}
+	}
 	if next == nil {
 		return nil
 	}
@@ -103,6 +119,7 @@ func (w *work) schedule(ctx context.Context, cal calendar.Calendar, old, next *c
 		if err := m.keep(next, out.Object); err != nil {
 			return err
 		}
+		m.is = m.role(out.Object)
 	}
 	m.tag(next)
 	return nil
@@ -191,15 +208,20 @@ func (m *meeting) decide(ctx context.Context, old *calendar.Object) (schedule.Ou
 	case m.was == schedule.Attendee && m.orphan():
 		return schedule.Outcome{Object: next}, nil
 	case m.was == schedule.Attendee:
-		return m.rules.Attend(ctx, m.before, next, schedule.Guest{Self: self, Away: m.away()})
+		return m.rules.Attend(ctx, m.before, next, m.guest(ctx, self))
 	case m.is == schedule.Organizer:
 		if err := m.calledOff(ctx); err != nil {
 			return schedule.Outcome{}, err
 		}
 		return m.rules.Organize(ctx, nil, next, self)
 	default:
-		return m.rules.Attend(ctx, nil, next, schedule.Guest{Self: self, Away: m.away()})
+		return m.rules.Attend(ctx, nil, next, m.guest(ctx, self))
 	}
+}
+
+// guest holds what is known of the calendar's owner as an attendee.
+func (m *meeting) guest(ctx context.Context, self schedule.Self) schedule.Guest {
+	return schedule.Guest{Self: self, Away: m.away(), Exact: m.edited, Told: func() *content.Object { return m.toldOwner(ctx) }}
 }
 
 // calledOff finds what guests were told last of an event with the same UID that was deleted here: some programs delete an

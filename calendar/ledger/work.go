@@ -33,6 +33,8 @@ type work struct {
 	bookings []calendar.Booking
 	// resent are the guests elsewhere who asked to be told anew, and are.
 	resent []resending
+	// replaced is the last object that was written over, which a series may be split from.
+	replaced *calendar.Object
 	// former is what guests know of an event that is stored under another name.
 	former *calendar.Object
 	// brings is what the change brings to others.

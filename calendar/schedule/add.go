@@ -21,11 +21,11 @@ func (r Rules) Add(ctx context.Context, d Delivery) (Delivered, error) {
 	if d.Message.Master == nil {
 		return r.Invite(ctx, d)
 	}
-	old, err := r.read(ctx, d.Stored)
+	_, known, err := r.known(ctx, d)
 	if err != nil {
 		return Delivered{}, err
 	}
-	if err := r.mayTell(old, d); err != nil {
+	if err := r.mayTell(known, d); err != nil {
 		return Delivered{}, err
 	}
 	series, err := copyOf(d.Stored)
@@ -42,6 +42,18 @@ func (r Rules) Add(ctx context.Context, d Delivery) (Delivered, error) {
 		return Delivered{}, err
 	}
 	lendZones(series.Calendar, added.Calendar)
+	told := series
+	if known.Object != d.Stored {
+		if told, err = copyOf(known.Object); err != nil {
+			return Delivered{}, err
+		}
+		if _, err := addDate(told, start); err != nil {
+			return Delivered{}, err
+		}
+		if told, err = content.Of(told.Document); err != nil {
+			return Delivered{}, err
+		}
+	}
 	added.Master.Add(renamed(start, "RECURRENCE-ID"))
 	for _, name := range [...]string{"RRULE", "RDATE", "EXDATE", "EXRULE"} {
 		added.Master.Remove(name)
@@ -52,7 +64,7 @@ func (r Rules) Add(ctx context.Context, d Delivery) (Delivered, error) {
 	if added, err = content.Of(added.Document); err != nil {
 		return Delivered{}, err
 	}
-	done, err := r.Invite(ctx, Delivery{Stored: series, Message: added, Self: d.Self, Outside: d.Outside})
+	done, err := r.Invite(ctx, Delivery{Stored: series, Told: told, Message: added, Self: d.Self, Outside: d.Outside})
 	if err != nil {
 		return Delivered{}, err
 	}

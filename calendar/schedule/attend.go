@@ -15,6 +15,11 @@ type Guest struct {
 	// Away tells that the organizer is not of this server, so that the attendee's program may be the one that gets to
 	// know of changes, and stores them.
 	Away bool
+	// Exact is set when the change was made to the stored text, so that every difference is meant. A program that stores
+	// its own spelling of the text has the organizer's part put back instead.
+	Exact bool
+	// Told returns the event as its organizer last told it, or nil where that is not known.
+	Told func() *content.Object
 }
 
 // Attend returns the outcome of an attendee's change. Before or next is nil where there was, or is, nothing.
@@ -26,83 +31,211 @@ func (r Rules) Attend(ctx context.Context, before, next *content.Object, g Guest
 	if next == nil {
 		return Outcome{Messages: r.declineAll(old, g.Self)}, nil
 	}
-	if err := oneOrganizer(next); err != nil {
-		return Outcome{}, err
-	}
 	now, err := r.readCopy(ctx, next)
 	if err != nil {
 		return Outcome{}, err
 	}
-	free := before == nil || !served(organizer(now.Object)) || !served(organizer(before)) || g.Away && highest(now) > highest(old)
-	if !free {
-		if now, err = r.carry(ctx, old, now); err != nil {
-			return Outcome{}, err
-		}
-		if err := r.allowed(old, now, g.Self); err != nil {
-			return Outcome{}, err
-		}
-		r.keepOthers(old, now, g.Self)
-		if now, err = r.putBack(ctx, old, now, g.Self); err != nil {
+	now.lendOrganizer(old)
+	if err := oneOrganizer(now.Object); err != nil {
+		return Outcome{}, err
+	}
+	told, err := r.toldTo(ctx, old, now, g)
+	if err != nil {
+		return Outcome{}, err
+	}
+	news := g.Away && (before == nil || r.isNews(ctx, old, now))
+	if before != nil && served(organizer(now.Object)) && served(organizer(before)) && !news {
+		if now, err = r.guestChange(ctx, old, now, told, g); err != nil {
 			return Outcome{}, err
 		}
 	}
 	answerTasks(old, now, g.Self)
-	return Outcome{Object: now.Object, Messages: r.answers(old, now, g.Self)}, nil
+	return Outcome{Object: now.Object, News: news, Messages: r.answers(old, now, told, g.Self)}, nil
 }
 
-// guarded is what of an event is its organizer's (RFC 6638 §3.2.2.1).
-var guarded = [...]string{"SUMMARY", "LOCATION", "DESCRIPTION", "STATUS", "GEO", "URL"}
+// toldTo reads what the organizer told, where it makes a difference: whose exceptions are whose.
+func (r Rules) toldTo(ctx context.Context, old, now *reading, g Guest) (*reading, error) {
+	if g.Told == nil || len(old.excluded()) == 0 && len(now.excluded()) == 0 {
+		return r.read(ctx, nil)
+	}
+	return r.read(ctx, g.Told())
+}
 
-// allowed sees that an attendee changes only what is theirs: the answer, alarms, whether it takes their time, what
-// they note, and the instances that they leave out.
-func (r Rules) allowed(old, now *reading, is Self) error {
+// lendOrganizer puts the ORGANIZER back that a program left out.
+func (x *reading) lendOrganizer(old *reading) {
+	org := organizer(old.Object)
+	if org == nil || organizer(x.Object) != nil {
+		return
+	}
+	for _, c := range x.Components() {
+		if c == x.master() || x.master() == nil || c.Property("ATTENDEE") != nil {
+			c.Add(org.Clone())
+		}
+	}
+}
+
+// isNews reports whether a text is a newer version by the organizer, which the attendee's program took from a mail: it
+// has a higher SEQUENCE, and the organizer's part differs. A program that counts its own edits changes nothing there.
+func (r Rules) isNews(ctx context.Context, old, now *reading) bool {
+	return highest(now) > highest(old) && (r.sameTimes(ctx, old, now, &reading{}, nil) != nil || r.sameWords(old, now, nil) != nil)
+}
+
+// guestChange takes the organizer's part from the stored copy, and the attendee's own part from the new text. It refuses
+// other instances and other times.
+func (r Rules) guestChange(ctx context.Context, old, now, told *reading, g Guest) (*reading, error) {
 	if was, is := OrganizerOf(old.Object), OrganizerOf(now.Object); was != is {
-		return refuse(AttendeeMayChange, "the organizer of this event is %s, who can change that", was)
+		return nil, refuse(AttendeeMayChange, "the organizer of this event is %s, who can change that", was)
 	}
+	if err := r.sameTimes(ctx, old, now, told, g.Self); err != nil {
+		return nil, err
+	}
+	if g.Exact {
+		if err := r.sameWords(old, now, g.Self); err != nil {
+			return nil, err
+		}
+	}
+	for _, c := range now.Components() {
+		if err := r.mayAnswer(old, now, c, g.Self); err != nil {
+			return nil, err
+		}
+	}
+	now, err := r.withoutExcluded(ctx, now)
+	if err != nil {
+		return nil, err
+	}
+	changed := false
+	for _, c := range now.Components() {
+		from, was := old, old.counterpart(now, c)
+		if was == nil {
+			from, was = told, told.counterpart(now, c)
+		}
+		changed = now.restore(from, was, c, g.Self) || changed
+	}
+	if changed {
+		lendZones(now.Calendar, old.Calendar)
+	}
+	if now, err = r.putBack(ctx, old, now); err != nil {
+		return nil, err
+	}
+	old.followSeries(now, g.Self)
+	return r.again(ctx, now)
+}
+
+// sameTimes refuses other instances, and instances at other times, than those to which the organizer invites. To leave
+// instances out is the attendee's right, and so is to take them back.
+func (r Rules) sameTimes(ctx context.Context, old, now, told *reading, is Self) error {
+	org := OrganizerOf(old.Object)
 	if (old.master() == nil) != (now.master() == nil) {
-		return refuse(AttendeeMayChange, "you are invited to other instances of this series than these; ask %s", OrganizerOf(old.Object))
+		return refuse(AttendeeMayChange, "you are invited to other instances of this series than these; ask %s", org)
 	}
-	if err := r.alike(old, now, old.master(), now.master(), is); err != nil {
+	s, err := r.pattern(ctx, old, now)
+	if err != nil {
 		return err
+	}
+	if s.series {
+		return refuse(AttendeeMayChange, "%s organizes this event, and says when it is: you can accept or decline it, or propose another time", org)
 	}
 	left := now.excluded()
 	keys, ids := touched(old, now)
 	for _, key := range keys {
-		if _, out := left[key]; out {
-			continue // they decline it
+		if _, out := left[key]; out || now.apart[key] == nil && old.apart[key] != nil {
+			continue // declined, or put back
 		}
 		a, b := old.at(key, ids[key]), now.at(key, ids[key])
-		if a == nil && b == nil || a != nil && b == nil && now.master() == nil {
+		if a == nil && told.attends(told.at(key, ids[key]), is) {
+			a = told.at(key, ids[key])
+		}
+		switch {
+		case b == nil:
+		case a == nil:
+			return refuse(AttendeeMayChange, "%s organizes this event, and says which instances it has", org)
+		case old.timing(a) != now.timing(b):
+			return refuse(AttendeeMayChange, "%s organizes this event, and says when it is: you can accept or decline it, or propose another time", org)
+		}
+	}
+	return nil
+}
+
+// guarded is what of an event is its organizer's besides the times (RFC 6638 §3.2.2.1).
+var guarded = [...]string{"SUMMARY", "LOCATION", "DESCRIPTION", "STATUS", "GEO", "URL"}
+
+// sameWords refuses a change of what the organizer says besides the times, and of who takes part.
+func (r Rules) sameWords(old, now *reading, is Self) error {
+	for _, c := range now.Components() {
+		was := old.counterpart(now, c)
+		if was == nil {
 			continue
 		}
-		if err := r.alike(old, now, a, b, is); err != nil {
+		for _, name := range guarded {
+			if !ownStatus(name, was, c) && words(was, []string{name}) != words(c, []string{name}) {
+				return refuse(AttendeeMayChange, "%s organizes this event, and its %s is not yours to change", OrganizerOf(old.Object), name)
+			}
+		}
+		if is == nil || old.inherits(was) && now.inherits(c) {
+			continue
+		}
+		if err := sameGuests(old, now, was, c, is); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// alike sees that two versions of an instance differ only in what is the attendee's.
-func (r Rules) alike(old, now *reading, a, b *ical.Component, is Self) error {
-	org := OrganizerOf(old.Object)
-	if (a == nil) != (b == nil) {
-		return refuse(AttendeeMayChange, "%s organizes this event, and says which instances it has", org)
-	}
-	if a == nil {
-		return nil
-	}
-	if old.timing(a) != now.timing(b) {
-		return refuse(AttendeeMayChange, "%s organizes this event, and says when it is: you can accept or decline it, or propose another time", org)
-	}
-	for _, name := range guarded {
-		if name == "STATUS" && progress(a) && progress(b) {
-			continue // how far they are with a task is theirs to say
-		}
-		if words(a, []string{name}) != words(b, []string{name}) {
-			return refuse(AttendeeMayChange, "%s organizes this event, and its %s is not yours to change", org, name)
+// sameGuests refuses to add or remove attendees, other than one's own delegate.
+func sameGuests(old, now *reading, was, c *ical.Component, is Self) error {
+	had, has := old.roster(was), now.roster(c)
+	for _, p := range now.attendeesIn(c) {
+		if had.at[addressOf(p)] == nil && !delegatedBy(p, is) {
+			return refuse(AttendeeMayChange, "%s organizes this event, and invites to it; you can delegate it to somebody", OrganizerOf(old.Object))
 		}
 	}
-	return r.sameGuests(old, now, a, b, is)
+	for _, p := range old.attendeesIn(was) {
+		if has.at[addressOf(p)] == nil {
+			return refuse(AttendeeMayChange, "%s organizes this event, and says who takes part", OrganizerOf(old.Object))
+		}
+	}
+	return nil
+}
+
+// ownStatus reports whether a property is the status of a task that the attendee works on, which is theirs to say.
+func ownStatus(name string, was, c *ical.Component) bool {
+	return name == "STATUS" && progress(was) && progress(c)
+}
+
+// mayAnswer refuses answers that iTIP does not have, and more delegates than one.
+func (r Rules) mayAnswer(old, now *reading, c *ical.Component, is Self) error {
+	org, was := OrganizerOf(old.Object), old.counterpart(now, c)
+	had, there := old.roster(was), now.attendeesIn(c)
+	for _, p := range there {
+		if said := param(p, paramPartstat); is(addressOf(p)) && said != "" && !answers[said] {
+			return refuse(AttendeeMayChange, "%q is no answer to an invitation", said)
+		}
+		if had.at[addressOf(p)] != nil || !delegatedBy(p, is) || is(addressOf(p)) {
+			continue
+		}
+		if len(delegates(there, is)) > 1 {
+			return refuse(AttendeeMayChange, "%s organizes this event, and you can send one delegate in your place", org)
+		}
+		if delegations(was, is) == mostDelegates {
+			return refuse(AttendeeMayChange, "%s organizes this event, and nobody more can come for you: %v", org, ErrChain)
+		}
+	}
+	return nil
+}
+
+// withoutExcluded drops overrides of instances that the same text excludes: they are declined.
+func (r Rules) withoutExcluded(ctx context.Context, now *reading) (*reading, error) {
+	dropped := false
+	for key := range now.excluded() {
+		if c := now.apart[key]; c != nil && now.master() != nil {
+			now.Calendar.RemoveComponent(c)
+			dropped = true
+		}
+	}
+	if !dropped {
+		return now, nil
+	}
+	return r.again(ctx, now)
 }
 
 // answerTasks has the status that somebody gives a task be their answer, where their program writes no answer.
@@ -124,70 +257,14 @@ func progress(c *ical.Component) bool {
 	return c.Name() == content.Todo && content.WordOf(c, "STATUS") != "CANCELLED"
 }
 
-// sameGuests sees that nobody was added or left out, but for the delegate whom the attendee sends in their place.
-func (r Rules) sameGuests(old, now *reading, a, b *ical.Component, is Self) error {
-	if old.inherits(a) && now.inherits(b) {
-		return nil // the series' are compared
-	}
-	was, there := old.attendeesIn(a), now.attendeesIn(b)
-	sent := len(delegates(there, is))
-	had, has := old.roster(a), now.roster(b)
-	for _, p := range there {
-		if said := param(p, paramPartstat); is(addressOf(p)) && said != "" && !answers[said] {
-			return refuse(AttendeeMayChange, "%q is no answer to an invitation", said)
-		}
-		added := had.at[addressOf(p)] == nil
-		if from, _ := p.Param(paramFrom); added && !is(AddressOf(from)) {
-			return refuse(AttendeeMayChange, "%s organizes this event, and invites to it; you can delegate it to somebody", OrganizerOf(old.Object))
-		}
-		if added && sent > 1 {
-			return refuse(AttendeeMayChange, "%s organizes this event, and you can send one delegate in your place", OrganizerOf(old.Object))
-		}
-		if added && delegations(a, is) == mostDelegates {
-			return refuse(AttendeeMayChange, "%s organizes this event, and nobody more can come for you: %v", OrganizerOf(old.Object), ErrChain)
-		}
-	}
-	for _, p := range was {
-		if has.at[addressOf(p)] == nil {
-			return refuse(AttendeeMayChange, "%s organizes this event, and says who takes part", OrganizerOf(old.Object))
-		}
-	}
-	return nil
-}
-
-// keepOthers puts back the answers of others: the sender of the object need not know the latest.
-func (r Rules) keepOthers(old, now *reading, is Self) {
-	for _, c := range now.Components() {
-		was := old.counterpart(now, c)
-		answers := old.roster(was)
-		for _, p := range c.All("ATTENDEE") {
-			if stored := answers.at[addressOf(p)]; stored != nil && !is(addressOf(p)) && stored.String() != p.String() {
-				carryParams(p, stored, paramPartstat, paramRSVP, paramStatus, "DELEGATED-TO", paramFrom)
-			}
-		}
-		if org, stored := c.Property("ORGANIZER"), organizer(old.Object); org != nil && stored != nil {
-			carryParams(org, stored, paramStatus)
-		}
-		if n := sequence(was); sequence(c) < n {
-			setSequence(c, n)
-		}
-	}
-}
-
-// putBack puts back the instances apart that a guest's program has dropped, where the organizer tells of them what the
-// series does not say, such as how one of them is joined: to leave an instance out one says so. An answer to the series
-// is one to them where it was before.
-func (r Rules) putBack(ctx context.Context, old, now *reading, is Self) (*reading, error) {
+// putBack puts back the overrides that an attendee's program dropped: to leave an instance out one excludes it.
+func (r Rules) putBack(ctx context.Context, old, now *reading) (*reading, error) {
 	added, out := false, now.excluded()
 	for _, key := range slices.Sorted(maps.Keys(old.apart)) {
 		if _, gone := out[key]; gone || now.apart[key] != nil || now.master() == nil {
 			continue
 		}
-		c := old.apart[key].Clone()
-		if mine, was, said := attendee(c, is), attendee(old.master(), is), attendee(now.master(), is); mine != nil && said != nil && partstat(mine) == partstat(was) {
-			setParam(mine, paramPartstat, partstat(said))
-		}
-		now.Calendar.AddComponent(c)
+		now.Calendar.AddComponent(old.apart[key].Clone())
 		added = true
 	}
 	if !added {
@@ -198,7 +275,7 @@ func (r Rules) putBack(ctx context.Context, old, now *reading, is Self) (*readin
 }
 
 // answers are what the organizer is told of a change.
-func (r Rules) answers(old, now *reading, is Self) []Message {
+func (r Rules) answers(old, now, told *reading, is Self) []Message {
 	org := organizer(now.Object)
 	if org == nil || !served(org) {
 		return nil
@@ -210,16 +287,16 @@ func (r Rules) answers(old, now *reading, is Self) []Message {
 			p.RemoveParam(paramForce)
 		}
 	}
-	all := r.answered(old, now, is, forced)
+	all := r.answered(old, now, told, is, forced)
 	if len(all) == 0 {
 		return nil
 	}
 	return []Message{r.reply(now, is, all)}
 }
 
-// answered are the components with another answer than before. Where it is that of the series, all are given, so
-// that what is said of an instance stays said.
-func (r Rules) answered(old, now *reading, is Self, forced bool) []*ical.Component {
+// answered are the components with another answer than before. A new answer to the series repeats those to instances,
+// also to the excluded ones, which are declined (RFC 6638 §3.2.2.3): the organizer would take it for an answer to them.
+func (r Rules) answered(old, now, told *reading, is Self, forced bool) []*ical.Component {
 	var all []*ical.Component
 	everything := forced
 	if c := now.master(); c != nil && now.attends(c, is) {
@@ -242,6 +319,8 @@ func (r Rules) answered(old, now *reading, is Self, forced bool) []*ical.Compone
 		switch {
 		case out && !before && old.attends(was, is) && said(old, was, is) != Declined:
 			all = append(all, old.saying(was, is, Declined))
+		case out && before && everything && told.attends(told.at(key, ids[key]), is):
+			all = append(all, told.saying(told.at(key, ids[key]), is, Declined))
 		case c == nil || !now.attends(c, is):
 		case everything && now.apart[key] != nil, (said(now, c, is) != said(old, was, is) || further(was, c)) && !out:
 			all = append(all, given(was, c, is))

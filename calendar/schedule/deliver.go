@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"caldav-mcp-server/calendar/content"
+	"caldav-mcp-server/calendar/edit"
 	"caldav-mcp-server/ical"
 )
 
@@ -13,7 +14,9 @@ import (
 type Delivery struct {
 	// Stored is that; nil where they have nothing of it. Message is what the organizer says.
 	Stored, Message *content.Object
-	Self            Self
+	// Told is the event as its organizer elsewhere last told it; nil where that is not kept, so that Stored stands for it.
+	Told *content.Object
+	Self Self
 	// Whole tells that the message says all that the attendee takes part in; else what it says of single instances
 	// leaves the others as they are. Outside tells that it came by mail, where messages may overtake each other.
 	Whole, Outside bool
@@ -24,6 +27,8 @@ type Delivery struct {
 // Delivered is the outcome.
 type Delivered struct {
 	Object *content.Object
+	// Told is the event as its organizer elsewhere tells it now, also where the message changes nothing else.
+	Told *content.Object
 	// Consequential tells that more has changed than what others have answered.
 	Consequential bool
 	// heeds tells whether only somebody's own answer decides about that; nil where it does not hang on it.
@@ -52,8 +57,8 @@ func Personal(stored *content.Object) bool {
 	return false
 }
 
-// mayTell sees that a message is from the event's organizer, and not older than the version that is known.
-func (r Rules) mayTell(old *reading, d Delivery) error {
+// mayTell refuses a message that is not of the event's organizer, or older than the version that they told.
+func (r Rules) mayTell(told *reading, d Delivery) error {
 	if d.Stored == nil {
 		return nil
 	}
@@ -67,7 +72,7 @@ func (r Rules) mayTell(old *reading, d Delivery) error {
 		return nil
 	}
 	for _, c := range d.Message.Components() {
-		was := old.counterpart(old, c)
+		was := told.counterpart(told, c)
 		if was == nil {
 			continue
 		}
@@ -81,92 +86,84 @@ func (r Rules) mayTell(old *reading, d Delivery) error {
 
 // Invite puts what an organizer asks for into what an attendee has.
 func (r Rules) Invite(ctx context.Context, d Delivery) (Delivered, error) {
-	old, err := r.read(ctx, d.Stored)
+	old, told, err := r.known(ctx, d)
 	if err != nil {
 		return Delivered{}, err
 	}
-	if err := r.mayTell(old, d); err != nil {
+	if err := r.mayTell(told, d); err != nil {
 		return Delivered{}, err
 	}
-	made, err := r.merged(ctx, d)
+	next := d.Message
+	if d.Outside {
+		if next, err = r.retell(ctx, told, d.Message); err != nil {
+			return Delivered{}, err
+		}
+	}
+	told, err = r.visible(ctx, told)
 	if err != nil {
 		return Delivered{}, err
 	}
-	now, err := r.read(ctx, made)
-	if err != nil {
-		return Delivered{}, err
-	}
-	asked, err := r.read(ctx, d.Message)
+	now, asks, err := r.copyFor(ctx, told, next, d)
 	if err != nil {
 		return Delivered{}, err
 	}
 	for _, c := range now.Components() {
-		if asked.counterpartOf(now, c) {
-			r.keepOwn(old, now, c, d)
-		}
+		r.keepOwn(old, now, c, d, asks)
 	}
 	if d.Stored != nil {
-		if now, err = r.keepOut(ctx, old, now, asked, d); err != nil {
+		if now, err = r.keepOut(ctx, old, now, told, d); err != nil {
 			return Delivered{}, err
 		}
-		if now, err = r.keepPrivate(ctx, old, now, asked); err != nil {
+		if now, err = r.keepPrivate(ctx, old, now, d); err != nil {
 			return Delivered{}, err
 		}
 		if bytes.Equal(now.Document.Bytes(), d.Stored.Document.Bytes()) {
-			return Delivered{}, ErrSame
+			return Delivered{Told: next}, ErrSame
 		}
 	}
 	if d.Stored == nil || r.differs(old, now) {
-		return Delivered{Object: now.Object, Consequential: true}, nil
+		return Delivered{Object: now.Object, Told: next, Consequential: true}, nil
 	}
 	heeds := func(is Self) bool { return saysOther(old, now, is) }
-	return Delivered{now.Object, heeds(d.Self), heeds}, nil
+	return Delivered{now.Object, next, heeds(d.Self), heeds}, nil
 }
 
-// counterpartOf tells whether a message has a component for the same as one of another reading.
-func (x *reading) counterpartOf(now *reading, c *ical.Component) bool {
-	p := c.Property("RECURRENCE-ID")
-	if p == nil {
-		return x.master() != nil
+// known reads what an attendee has of an event, and what they were told of it.
+func (r Rules) known(ctx context.Context, d Delivery) (old, told *reading, err error) {
+	if old, err = r.read(ctx, d.Stored); err != nil || !d.Outside || d.Told == nil || d.Stored == nil {
+		return old, old, err
 	}
-	id, err := p.Time()
-	if err != nil {
-		return false
-	}
-	key, err := now.key(id)
-	return err == nil && x.apart[key] != nil
+	told, err = r.read(ctx, d.Told)
+	return old, told, err
 }
 
-// merged is the message as an object, or what is stored with what the message says of single instances.
-func (r Rules) merged(ctx context.Context, d Delivery) (*content.Object, error) {
-	if d.Stored == nil || d.Whole || d.Message.Master != nil {
-		made, err := copyOf(d.Message)
-		if err == nil {
-			made.Calendar.Remove("METHOD")
-		}
-		return made, err
-	}
-	x, err := r.readCopy(ctx, d.Stored)
+// copyFor makes the attendee's copy of what the organizer tells, before anything of their own is in it. A few new
+// instances of a series that they have answered ask as overrides.
+func (r Rules) copyFor(ctx context.Context, told *reading, next *content.Object, d Delivery) (now *reading, series bool, err error) {
+	made, err := copyOf(next)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	for _, c := range d.Message.Overrides {
-		id, err := c.Property("RECURRENCE-ID").Time()
-		if err != nil {
-			return nil, err
-		}
-		key, err := x.key(id)
-		if err != nil {
-			return nil, err
-		}
-		if was := x.apart[key]; was != nil {
-			x.Calendar.RemoveComponent(was)
-		}
-		x.admit(key)
-		x.Calendar.AddComponent(c.Clone())
+	made.Calendar.Remove("METHOD")
+	if now, err = r.read(ctx, made); err != nil {
+		return nil, false, err
 	}
-	lendZones(x.Calendar, d.Message.Calendar)
-	return content.Of(x.Document)
+	if now, err = r.withoutCancelled(ctx, now); err != nil || told.Object == nil || !d.Outside && !d.Room {
+		return now, false, err
+	}
+	s, err := r.shift(ctx, told, now)
+	if err != nil {
+		return nil, false, err
+	}
+	series, apart := r.plan(s, now)
+	if d.Room {
+		return now, series || len(apart) > 0, nil // it looks at all instances again
+	}
+	if len(apart) == 0 || said(told, told.master(), d.Self) == NeedsAction {
+		return now, series, nil
+	}
+	now, err = r.separate(ctx, now, apart)
+	return now, series, err
 }
 
 // lendZones adds the definitions of zones that only the other has.
@@ -237,7 +234,7 @@ func saysOther(old, now *reading, is Self) bool {
 	})
 }
 
-// CallOff puts what an organizer calls off into what an attendee has. All of it stays to be seen, as called off; an
+// CallOff puts what an organizer cancels into what an attendee has. The whole event stays to be seen, as cancelled; an
 // instance goes.
 func (r Rules) CallOff(ctx context.Context, d Delivery) (Delivered, error) {
 	if d.Stored == nil {
@@ -247,22 +244,73 @@ func (r Rules) CallOff(ctx context.Context, d Delivery) (Delivered, error) {
 	if err != nil {
 		return Delivered{}, err
 	}
-	if err := r.mayTell(x, d); err != nil {
+	_, told, err := r.known(ctx, d)
+	if err != nil {
 		return Delivered{}, err
 	}
+	if err := r.mayTell(told, d); err != nil {
+		return Delivered{}, err
+	}
+	done := Delivered{Consequential: true}
+	if d.Outside {
+		if done.Told, err = r.retract(ctx, told, d.Message); err != nil {
+			return Delivered{}, err
+		}
+	}
 	for _, c := range d.Message.Components() {
-		if err := x.drop(c); err != nil {
+		if ranged(c) {
+			x, err = r.endBefore(ctx, x, c)
+		} else {
+			err = x.drop(c)
+		}
+		if err != nil {
 			return Delivered{}, err
 		}
 	}
 	if bytes.Equal(x.Document.Bytes(), d.Stored.Document.Bytes()) {
-		return Delivered{}, ErrSame
+		return done, ErrSame
 	}
-	now, err := content.Of(x.Document)
-	return Delivered{Object: now, Consequential: true}, err
+	done.Object, err = content.Of(x.Document)
+	return done, err
 }
 
-// drop calls off what a component of a message names.
+// ranged reports whether a component speaks for all later instances as well (RANGE=THISANDFUTURE).
+func ranged(c *ical.Component) bool {
+	p := c.Property("RECURRENCE-ID")
+	return p != nil && param(p, "RANGE") != ""
+}
+
+// endBefore cancels an instance and all after it (RFC 5546 §3.2.5).
+func (r Rules) endBefore(ctx context.Context, x *reading, c *ical.Component) (*reading, error) {
+	id, err := c.Property("RECURRENCE-ID").Time()
+	if err != nil {
+		return nil, err
+	}
+	counts := map[*ical.Component]int{}
+	for _, all := range x.Components() {
+		counts[all] = sequence(all)
+	}
+	cut := edit.Target{Instance: id, Scope: edit.Following}
+	done, err := edit.Editor{Zones: r.Zones, Now: r.Now}.Cancel(ctx, x.Object, cut)
+	if err != nil || done.Document == nil {
+		whole := c.Clone()
+		whole.Remove("RECURRENCE-ID")
+		if err == nil {
+			err = x.drop(whole)
+		}
+		return x, err
+	}
+	for c, n := range counts {
+		setSequence(c, n)
+	}
+	made, err := content.Of(done.Document)
+	if err != nil {
+		return nil, err
+	}
+	return r.read(ctx, made)
+}
+
+// drop cancels what a component of a message names.
 func (x *reading) drop(c *ical.Component) error {
 	p := c.Property("RECURRENCE-ID")
 	if p == nil {

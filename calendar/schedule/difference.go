@@ -39,10 +39,12 @@ type comparison struct {
 	known map[*ical.Component]int
 }
 
-func (r Rules) compare(old, now *reading) (*comparison, error) {
+func (r Rules) compare(old, now *reading, s asking) (*comparison, error) {
 	c := &comparison{Rules: r, old: old, now: now, texts: map[string]int{}, known: map[*ical.Component]int{}}
-	c.series = contrast{a: old.master(), b: now.master()}
-	c.series.look(old, now)
+	c.series = contrast{a: old.master(), b: now.master(), retimed: s.series}
+	if c.series.a != nil && c.series.b != nil {
+		c.series.changed = s.shift.series || old.wording(c.series.a) != now.wording(c.series.b)
+	}
 	keys, ids := touched(old, now)
 	if err := r.Meter.Work(int64(findSteps * len(keys))); err != nil {
 		return nil, err
@@ -82,8 +84,8 @@ type template struct {
 }
 
 // differences are the messages for people, in their order.
-func (r Rules) differences(old, now *reading, people []Address, forced map[Person]bool) ([]Message, error) {
-	c, err := r.compare(old, now)
+func (r Rules) differences(old, now *reading, people []Address, s asking) ([]Message, error) {
+	c, err := r.compare(old, now, s)
 	if err != nil {
 		return nil, err
 	}
@@ -92,9 +94,9 @@ func (r Rules) differences(old, now *reading, people []Address, forced map[Perso
 	var order []*circle
 	for i, to := range people {
 		who := r.who(to)
-		name := c.name(was[who], is[who], forced[who])
+		name := c.name(was[who], is[who], s.forced[who])
 		if circles[name] == nil {
-			circles[name] = &circle{one: who, forced: forced[who]}
+			circles[name] = &circle{one: who, forced: s.forced[who]}
 			order = append(order, circles[name])
 		}
 		in[i] = circles[name]
@@ -165,7 +167,7 @@ func (r Rules) Brought(ctx context.Context, before, after *content.Object) ([]Me
 	if err != nil {
 		return nil, err
 	}
-	return r.differences(old, now, people, nil)
+	return r.differences(old, now, people, asking{})
 }
 
 // name is what tells circles apart.
@@ -237,7 +239,7 @@ func (c *comparison) update(o *circle, before, after view, request func(func(*Me
 		if !o.forced && !whole && after.master == nil {
 			same = c.same(o.one)
 		}
-		if err := request(func(m *Message) { m.Retimed, m.Same = retimed, same }); err != nil || whole {
+		if err := request(func(m *Message) { m.Retimed, m.Same = retimed && !c.Known, same }); err != nil || whole {
 			return err
 		}
 	case !slices.Equal(c.guests(c.old, before), c.guests(c.now, after)):
@@ -277,11 +279,12 @@ func (c *comparison) instances(who Person) (lost []contrast, changed, retimed bo
 		switch {
 		case had && !has:
 			// An instance that a new rule does not have need not be called off: the rule says so.
-			if one.out || one.b != nil || c.series.b == nil || !retimed {
+			if one.out || one.b != nil || c.series.b == nil || !c.series.changed {
 				lost = append(lost, one)
 			}
 		case has && !had:
-			changed = true
+			// An instance that comes back, or is new in a series that they have answered, asks for an answer.
+			changed, retimed = true, retimed || one.a == nil && c.old.joins(c.series.a, who)
 		case has && one.changed:
 			changed, retimed = true, retimed || one.retimed
 		}

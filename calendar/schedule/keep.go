@@ -1,7 +1,6 @@
 package schedule
 
 import (
-	"slices"
 	"strings"
 
 	"caldav-mcp-server/calendar/content"
@@ -12,7 +11,8 @@ import (
 var theirs = [...]string{"TRANSP", "CATEGORIES", "COLOR", "CLASS", "COMMENT", "PERCENT-COMPLETE", "COMPLETED", "X-MICROSOFT-CDO-BUSYSTATUS"}
 
 // keepOwn gives a component what the attendee had of their own: alarms, whether it takes their time, notes, the answer.
-func (r Rules) keepOwn(old, now *reading, c *ical.Component, d Delivery) {
+// Asks is set when the series asks for another answer.
+func (r Rules) keepOwn(old, now *reading, c *ical.Component, d Delivery, asks bool) {
 	was := old.counterpart(now, c)
 	for _, alarm := range c.AllComponents("VALARM") {
 		c.RemoveComponent(alarm)
@@ -33,10 +33,11 @@ func (r Rules) keepOwn(old, now *reading, c *ical.Component, d Delivery) {
 		c.Remove("TRANSP")
 	}
 	if stored := old.mine(was, d.Self); mine != nil && stored != nil {
+		if c != now.master() {
+			asks = old.timing(was) != now.timing(c)
+		}
 		// An organizer of this server has every answer; one elsewhere need not have got the latest.
-		switch same := old.timing(was) == now.timing(c) && content.WordOf(was, "STATUS") != "CANCELLED"; {
-		case same && d.Room && c == now.master() && old.lacks(now):
-			setParam(mine, paramPartstat, NeedsAction)
+		switch same := !asks && content.WordOf(was, "STATUS") != "CANCELLED"; {
 		case same && (d.Outside || d.Room):
 			carryParams(mine, stored, paramPartstat)
 		case d.Outside, d.Room:
@@ -57,19 +58,6 @@ func keepProgress(c, was *ical.Component, mine *ical.Property) {
 	if p := was.Property("STATUS"); p != nil && progress(c) && progress(was) {
 		c.Set(p.Clone())
 	}
-}
-
-// lacks tells whether there is an instance that only its series speaks for now, and that was not there before, or at another
-// time: anyone who has answered for the series has not answered for that.
-func (x *reading) lacks(now *reading) bool {
-	keys, ids := touched(x, now)
-	return slices.ContainsFunc(keys, func(key int64) bool {
-		if now.apart[key] != nil {
-			return false // which speaks for itself
-		}
-		was, is := x.at(key, ids[key]), now.at(key, ids[key])
-		return is != nil && (was == nil || content.WordOf(was, "STATUS") == "CANCELLED" || x.timing(was) != now.timing(is))
-	})
 }
 
 // transplant takes over the properties that are private to a component's holder.

@@ -15,6 +15,8 @@ type Outcome struct {
 	// Object is the event as it is to be stored; nil where it is gone. The outcome of a message is noted in it.
 	Object   *content.Object
 	Messages []Message
+	// News is set when the text is what the organizer told the attendee elsewhere, as their program stored it.
+	News bool
 }
 
 // Organize returns the outcome of an organizer's change. Before or next is nil where there was, or is,
@@ -41,12 +43,22 @@ func (r Rules) Organize(ctx context.Context, before, next *content.Object, is Se
 	if err != nil {
 		return Outcome{}, err
 	}
-	if now, err = r.carry(ctx, old, now); err != nil {
+	if now, err = r.carry(ctx, old, now, is); err != nil {
 		return Outcome{}, err
 	}
-	forced := r.settle(old, now, is)
+	prior := old
+	if before == nil && r.Origin != nil {
+		if prior, err = r.read(ctx, r.Origin); err != nil {
+			return Outcome{}, err
+		}
+	}
+	now, asks, err := r.ask(ctx, prior, now, is)
+	if err != nil {
+		return Outcome{}, err
+	}
+	asks.forced = r.settle(old, prior, now, is, asks)
 	out := Outcome{Object: now.Object}
-	out.Messages, err = r.differences(old, now, r.recipients(Attendees(before), Attendees(now.Object), is), forced)
+	out.Messages, err = r.differences(old, now, r.recipients(Attendees(before), Attendees(now.Object), is), asks)
 	return out, err
 }
 
@@ -93,7 +105,7 @@ func (r Rules) callOff(ctx context.Context, old *reading, is Self) ([]Message, e
 	if err != nil {
 		return nil, err
 	}
-	return r.differences(old, nothing, r.recipients(Attendees(old.Object), nil, is), nil)
+	return r.differences(old, nothing, r.recipients(Attendees(old.Object), nil, is), asking{})
 }
 
 // sameOrganizer sees that all components are of one organizer, and that a meeting keeps its organizer.
@@ -134,27 +146,20 @@ func single(o *content.Object) {
 	}
 }
 
-// carry puts back the overrides that answers made and that the sender of the object did not know yet: they are the same
-// meeting, with another answer.
-func (r Rules) carry(ctx context.Context, old, now *reading) (*reading, error) {
+// carry puts back the overrides that only hold answers: the sender of the object did not know them yet, or made a day
+// like the others again. The answers were given to that time, which is still the same.
+func (r Rules) carry(ctx context.Context, old, now *reading, is Self) (*reading, error) {
 	if old.master() == nil || now.master() == nil {
 		return now, nil
 	}
-	var series *reading
-	added, out := false, now.excluded()
+	added := false
 	for _, key := range slices.Sorted(maps.Keys(old.apart)) {
 		c := old.apart[key]
-		if _, gone := out[key]; gone || now.apart[key] != nil {
+		if now.singles(key) {
 			continue
 		}
-		if series == nil {
-			var err error
-			if series, err = r.series(ctx, old); err != nil {
-				return nil, err
-			}
-		}
 		made := now.at(key, old.ids[key])
-		if as := series.at(key, old.ids[key]); made == nil || as == nil || old.essence(c) != series.essence(as) {
+		if made == nil || old.timing(c) != now.timing(made) || !r.answeredApart(old, c, now.roster(now.master()), is) {
 			continue
 		}
 		if err := r.Meter.Make(size(c)+size(now.Master), 1); err != nil {
@@ -176,39 +181,35 @@ func (r Rules) carry(ctx context.Context, old, now *reading) (*reading, error) {
 	return r.again(ctx, now)
 }
 
-// series is an object without its overrides.
-func (r Rules) series(ctx context.Context, x *reading) (*reading, error) {
-	alone, err := copyOf(x.Object)
-	if err != nil {
-		return nil, err
-	}
-	for _, c := range alone.Overrides {
-		alone.Calendar.RemoveComponent(c)
-	}
-	alone.Overrides = nil
-	return r.read(ctx, alone)
+// answeredApart reports whether one of the attendees gave an override another answer than the series.
+func (r Rules) answeredApart(x *reading, c *ical.Component, attendees *roster, is Self) bool {
+	series := x.roster(x.master())
+	return slices.ContainsFunc(x.attendeesIn(c), func(p *ical.Property) bool {
+		a := addressOf(p)
+		whole := series.line(a, r.who(a))
+		return !is(a) && whole != nil && attendees.line(a, r.who(a)) != nil && partstat(whole) != partstat(p)
+	})
 }
 
-// settle puts into the object the values that the server keeps: the guests' answers, and the counters. It tells to
-// whom a message goes in any case.
-func (r Rules) settle(old, now *reading, is Self) map[Person]bool {
+// settle sets the values that the server keeps: the attendees' answers, and the counters. Answers come from the prior
+// version, which is the old one or the series that a new event was split from. It returns the attendees to whom a
+// message goes in any case.
+func (r Rules) settle(old, prior, now *reading, is Self, asks asking) map[Person]bool {
 	forced, known := map[Person]bool{}, len(Attendees(old.Object)) > 0
 	leaves := sync.OnceValue(func() bool { return r.leaves(old.attendeesIn(old.master()), now.roster(now.master())) })
 	for _, c := range now.Components() {
-		was := old.counterpart(now, c)
-		stored := old.roster(was)
-		retimed := was != nil && old.timing(was) != now.timing(c)
+		was := prior.counterpart(now, c)
+		stored, again := prior.roster(was), prior.asksAgain(now, was, c, asks)
 		for _, p := range c.All("ATTENDEE") {
 			to := addressOf(p)
 			if param(p, paramForce) == string(Request) {
 				forced[r.who(to)] = true
 			}
 			p.RemoveParam(paramForce)
-			if !is(to) && served(p) {
-				if old.Object != nil || !r.Known {
-					settleAnswer(p, stored.line(to, r.who(to)), retimed)
-				}
+			if is(to) || !served(p) || r.Known && (old.Object == nil || again) {
+				continue // what comes back has the answers that were given to it
 			}
+			settleAnswer(p, stored.line(to, r.who(to)), again)
 		}
 		if old.Object == nil && r.Known {
 			setSequence(c, sequence(c)+2) // that it was called off has counted one
@@ -216,10 +217,22 @@ func (r Rules) settle(old, now *reading, is Self) map[Person]bool {
 			setSequence(c, r.CalledOff+1) // or guests would take the new event for older than its end
 		}
 		if known {
-			r.count(old, now, was, c, leaves)
+			r.count(old, now, old.counterpart(now, c), c, asks.shift, leaves)
 		}
 	}
 	return forced
+}
+
+// asksAgain reports whether attendees who answered a component are asked for another answer: the times are others, or
+// the instance is new.
+func (x *reading) asksAgain(now *reading, was, c *ical.Component, asks asking) bool {
+	switch {
+	case x.Object == nil:
+		return false
+	case c == now.master():
+		return asks.series
+	}
+	return was == nil || x.timing(was) != now.timing(c)
 }
 
 // counterpart is what a component was before: the same instance, also where its series spoke for it.
@@ -272,17 +285,19 @@ func carryParams(p, from *ical.Property, names ...string) {
 	}
 }
 
-// count keeps SEQUENCE: it grows with what makes an answer worth asking for again (RFC 5546 §2.1.4), and never goes back. It grows
-// when a guest is taken off, too: they are told so with the next number, and may be invited again. Leaves tells that of the
-// series.
-func (r Rules) count(old, now *reading, was, c *ical.Component, leaves func() bool) {
+// count keeps SEQUENCE: it grows with what makes an answer worth asking for again (RFC 5546 §2.1.4), and never goes
+// back. It grows when an attendee is removed, too: they are told so with the next number, and may be invited again.
+// Leaves reports that of the series.
+func (r Rules) count(old, now *reading, was, c *ical.Component, s shift, leaves func() bool) {
 	before := sequence(was)
 	if was == nil {
 		before = sequence(old.master())
 	}
-	significant := was == nil || old.timing(was) != now.timing(c) || words(was, []string{"STATUS"}) != words(c, []string{"STATUS"})
-	if !significant && c == now.master() {
-		significant = !sameKeys(old.excluded(), now.excluded())
+	significant := was == nil || words(was, []string{"STATUS"}) != words(c, []string{"STATUS"})
+	if c == now.master() {
+		significant = significant || !s.same() || !sameKeys(old.excluded(), now.excluded())
+	} else {
+		significant = significant || old.timing(was) != now.timing(c)
 	}
 	if !significant && old.inherits(was) && now.inherits(c) {
 		significant = leaves()

@@ -2,22 +2,24 @@ package schedule
 
 import (
 	"context"
+	"maps"
 	"slices"
 
 	"caldav-mcp-server/calendar/content"
 	"caldav-mcp-server/ical"
 )
 
-// keepPrivate puts back the overrides by which an attendee has only something of their own for an instance, such as
-// another alarm, as long as there is the instance, at that time.
-func (r Rules) keepPrivate(ctx context.Context, old, now, asked *reading) (*reading, error) {
-	added, out := false, now.excluded()
-	for key, c := range old.apart {
-		made := now.at(key, old.ids[key])
-		if _, gone := out[key]; gone || made == nil || now.apart[key] != nil || asked.apart[key] != nil || old.timing(c) != now.timing(made) {
+// keepPrivate puts back the overrides by which an attendee has something of their own for an instance, such as another
+// alarm, as long as there is the instance, at that time. An organizer elsewhere does not repeat the answer to it either.
+func (r Rules) keepPrivate(ctx context.Context, old, now *reading, d Delivery) (*reading, error) {
+	added := false
+	for _, key := range slices.Sorted(maps.Keys(old.apart)) {
+		c, made := old.apart[key], now.at(key, old.ids[key])
+		if now.singles(key) || made == nil || old.timing(c) != now.timing(made) {
 			continue
 		}
-		if slices.Equal(privateOf(made), privateOf(c)) {
+		own := d.Outside && said(old, c, d.Self) != said(now, made, d.Self)
+		if !own && slices.Equal(privateOf(made), privateOf(c)) {
 			continue
 		}
 		if err := r.Meter.Make(size(c)+size(now.Master), 1); err != nil {
@@ -25,6 +27,9 @@ func (r Rules) keepPrivate(ctx context.Context, old, now, asked *reading) (*read
 		}
 		made = made.Clone()
 		now.dress(made)
+		if mine := attendee(made, d.Self); own && mine != nil {
+			setParam(mine, paramPartstat, said(old, c, d.Self))
+		}
 		for _, alarm := range made.AllComponents("VALARM") {
 			made.RemoveComponent(alarm)
 		}
@@ -38,16 +43,14 @@ func (r Rules) keepPrivate(ctx context.Context, old, now, asked *reading) (*read
 	return r.again(ctx, now)
 }
 
-// keepOut leaves out again what the attendee has deleted, as long as they have declined it: a new time would have made
-// that an open question. Anyone who comes by mail need not ask so, and is taken at the time alone.
-func (r Rules) keepOut(ctx context.Context, old, now, asked *reading, d Delivery) (*reading, error) {
+// keepOut excludes again the instances that the attendee has deleted, as long as they are at the same time. An organizer
+// of this server knows them as declined; of one elsewhere, told is what was told before.
+func (r Rules) keepOut(ctx context.Context, old, now, told *reading, d Delivery) (*reading, error) {
 	left, dropped := now.excluded(), false
 	for key, id := range old.excluded() {
-		c := asked.at(key, id)
-		if _, out := left[key]; out || c == nil || now.master() == nil || partstat(asked.mine(c, d.Self)) != Declined {
-			continue
-		}
-		if start, _, err := asked.clock.Bounds(c); d.Outside && (err != nil || start != key) {
+		c := now.at(key, id)
+		_, out := left[key]
+		if out || c == nil || now.master() == nil || !d.stillOut(now, told, c, key, id) {
 			continue
 		}
 		if err := now.drop(c); err != nil {
@@ -55,7 +58,7 @@ func (r Rules) keepOut(ctx context.Context, old, now, asked *reading, d Delivery
 		}
 		dropped = true
 	}
-	if now.keepAway(old, d) {
+	if now.keepAway(old, told, d) {
 		dropped = true
 	}
 	if !dropped {
@@ -64,18 +67,25 @@ func (r Rules) keepOut(ctx context.Context, old, now, asked *reading, d Delivery
 	return r.again(ctx, now)
 }
 
+// stillOut reports whether an instance is at the time for which the attendee has deleted it.
+func (d Delivery) stillOut(now, told *reading, c *ical.Component, key int64, id ical.Time) bool {
+	if !d.Outside {
+		return said(now, c, d.Self) == Declined
+	}
+	was := told.at(key, id)
+	return was != nil && told.timing(was) == now.timing(c)
+}
+
 // keepAway is keepOut for an attendee of single instances, who deletes one by leaving it out: there is no series in which
-// to say so. One is always left.
-func (x *reading) keepAway(old *reading, d Delivery) bool {
+// to exclude it. One is always left.
+func (x *reading) keepAway(old, told *reading, d Delivery) bool {
 	if old.master() != nil || x.master() != nil {
 		return false
 	}
 	dropped := false
-	for key, c := range x.apart {
-		if len(x.apart) == 1 || old.apart[key] != nil || partstat(attendee(c, d.Self)) != Declined {
-			continue
-		}
-		if start, _, err := x.clock.Bounds(c); d.Outside && (err != nil || start != key) {
+	for _, key := range slices.Sorted(maps.Keys(x.apart)) {
+		c := x.apart[key]
+		if len(x.apart) == 1 || old.apart[key] != nil || !d.stillOut(x, told, c, key, x.ids[key]) {
 			continue
 		}
 		x.Calendar.RemoveComponent(c)

@@ -24,6 +24,8 @@ type Rules struct {
 	// CalledOff is the SEQUENCE with which guests were told that an event of the same UID, which a new one takes the place of,
 	// is called off; 0 where there was none.
 	CalledOff int
+	// Origin is the series that a new event was split from: its answers stay where the times do. Nil for none.
+	Origin *content.Object
 	// Person tells who has an address; nil where nobody has two.
 	Person func(Address) Person
 	// Meter counts what the change costs; nil where nobody counts.
@@ -314,8 +316,13 @@ func (x *reading) essence(c *ical.Component) string {
 	if c == nil {
 		return ""
 	}
-	said := x.timing(c) + words(c, told[:])
-	// The name of a zone with the same clocks is told, and asks nobody anew.
+	return x.timing(c) + x.wording(c)
+}
+
+// wording is what attendees are told besides the times. The name of a series' zone belongs to it: another name with the
+// same clocks is told, and asks for no answer.
+func (x *reading) wording(c *ical.Component) string {
+	said := words(c, told[:])
 	if z, _ := x.zoneOf(c); z != nil {
 		said += "\n" + z.Name()
 	}
@@ -360,7 +367,6 @@ func sequence(c *ical.Component) int {
 	return max(0, n)
 }
 
-// copyOf is an object of its own.
 // readCopy reads a copy of an object, which may be changed.
 func (r Rules) readCopy(ctx context.Context, o *content.Object) (*reading, error) {
 	made, err := copyOf(o)

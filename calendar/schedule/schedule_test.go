@@ -67,6 +67,15 @@ func self(address string) schedule.Self {
 	return func(a schedule.Address) bool { return a == schedule.AddressOf("mailto:"+address) }
 }
 
+// sorted is the text of an object with its lines in order.
+func sorted(o *content.Object) string {
+	var all []string
+	for _, c := range o.Components() {
+		all = append(all, slices.Sorted(strings.SplitSeq(ical.NewDocument(c.Clone()).String(), "\r\n"))...)
+	}
+	return strings.Join(all, "\n")
+}
+
 // told lists messages as "METHOD who", with the instance that each is about.
 func told(all []schedule.Message) []string {
 	list := []string{}
@@ -198,7 +207,7 @@ func TestZoneOfASeriesIsTold(t *testing.T) {
 		asked                  bool
 	}{
 		"other clocks":                {event(in("Europe/Berlin", weekly)), event(in("Africa/Lagos", weekly)), "SEQUENCE:1", []string{"REQUEST bob"}, true},
-		"other clocks for some dates": {event(in("Europe/Berlin", "|RDATE:20260710T080000Z")), event(in("Africa/Lagos", "|RDATE:20260710T080000Z")), "SEQUENCE:1", []string{"REQUEST bob"}, true},
+		"other clocks, the same dates": {event(in("Europe/Berlin", "|RDATE:20260710T080000Z")), event(in("Africa/Lagos", "|RDATE:20260710T080000Z")), "", []string{"REQUEST bob"}, false},
 		"another name":                {event(in("Europe/Berlin", weekly)), event(in("Europe/Vienna", weekly)), "", []string{"REQUEST bob"}, false},
 		"the name that Windows has":   {event(in("Europe/Berlin", weekly)), event(in("W. Europe Standard Time", weekly)), "", []string{}, false},
 		"what takes place once":       {event(in("Europe/Berlin", "")), event(in("Africa/Lagos", "")), "", []string{}, false},
@@ -435,26 +444,60 @@ func TestWhatComesBackHasOneOrder(t *testing.T) {
 	}
 }
 
-// TestAttendeeMayChange is RFC 6638 §3.2.2.1: what is not an attendee's to change.
+// TestAttendeeMayChange is RFC 6638 §3.2.2.1: other instances and other times are refused. The rest of the organizer's
+// part is put back where a program writes it otherwise, and refused where the change was made to the stored text.
 func TestAttendeeMayChange(t *testing.T) {
 	t.Parallel()
 	before := event(daily+ann+bob+eve, later+ann+bob)
+	refusal := func(next string, exact bool) error {
+		out, err := rules().Attend(t.Context(), read(t, before), read(t, next), schedule.Guest{Self: self("bob@example.com"), Exact: exact})
+		if refused, ok := errors.AsType[*schedule.RefusalError](err); ok && refused.Rule == schedule.AttendeeMayChange {
+			return err
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, want := sorted(out.Object), sorted(read(t, before)); got != want {
+			t.Errorf("got %s\nwant %s", got, want)
+		}
+		return nil
+	}
 	for name, next := range map[string]string{
-		"the time":                  event(strings.Replace(daily, "T110000Z", "T113000Z", 1)+ann+bob+eve, later+ann+bob),
-		"the rule":                  event(strings.Replace(daily, "COUNT=5", "COUNT=9", 1)+ann+bob+eve, later+ann+bob),
-		"the title":                 event(strings.Replace(daily, "Plans", "Fun", 1)+ann+bob+eve, later+ann+bob),
-		"the place":                 event(daily+"|LOCATION:elsewhere"+ann+bob+eve, later+ann+bob),
-		"the status":                event(daily+"|STATUS:CANCELLED"+ann+bob+eve, later+ann+bob),
-		"who comes":                 event(daily+ann+bob+eve+"|ATTENDEE:mailto:zoe@example.com", later+ann+bob),
-		"who does not come":         event(daily+ann+bob, later+ann+bob),
-		"the organizer":             event(daily+"|ORGANIZER:mailto:eve@example.com"+bob+eve, later+"|ORGANIZER:mailto:eve@example.com"+bob),
-		"when an instance is":       event(daily+ann+bob+eve, thirdAt+ann+bob),
-		"that an instance is apart": event(daily + ann + bob + eve),
-		"instances that are not":    event(daily+ann+bob+eve, later+ann+bob, strings.ReplaceAll(thirdAt, "20260312", "20260320")+ann+bob),
+		"the time":               event(strings.Replace(daily, "T110000Z", "T113000Z", 1)+ann+bob+eve, later+ann+bob),
+		"the rule":               event(strings.Replace(daily, "COUNT=5", "COUNT=9", 1)+ann+bob+eve, later+ann+bob),
+		"the end of the series":  event(strings.Replace(daily, "COUNT=5", "COUNT=2", 1)+ann+bob+eve, later+ann+bob),
+		"the organizer":          event(daily+"|ORGANIZER:mailto:eve@example.com"+bob+eve, later+"|ORGANIZER:mailto:eve@example.com"+bob),
+		"when an instance is":    event(daily+ann+bob+eve, thirdAt+ann+bob),
+		"instances that are not": event(daily+ann+bob+eve, later+ann+bob, strings.ReplaceAll(thirdAt, "20260312", "20260320")+ann+bob),
+		"what is no answer":      event(daily+ann+"|ATTENDEE;PARTSTAT=MAYBE:mailto:bob@example.com"+eve, later+ann+bob),
 	} {
-		_, err := rules().Attend(t.Context(), read(t, before), read(t, next), schedule.Guest{Self: self("bob@example.com")})
-		refused, ok := errors.AsType[*schedule.RefusalError](err)
-		if !ok || refused.Rule != schedule.AttendeeMayChange {
+		if refusal(next, false) == nil || refusal(next, true) == nil {
+			t.Errorf("%s can be changed", name)
+		}
+	}
+	for name, next := range map[string]string{
+		"the title":         event(strings.Replace(daily, "Plans", "Fun", 1)+ann+bob+eve, later+ann+bob),
+		"the place":         event(daily+"|LOCATION:elsewhere"+ann+bob+eve, later+ann+bob),
+		"the status":        event(daily+"|STATUS:CANCELLED"+ann+bob+eve, later+ann+bob),
+		"who comes":         event(daily+ann+bob+eve+"|ATTENDEE:mailto:zoe@example.com", later+ann+bob),
+		"who does not come": event(daily+ann+bob, later+ann+bob),
+	} {
+		if err := refusal(next, false); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if refusal(next, true) == nil {
+			t.Errorf("%s can be changed", name)
+		}
+	}
+	for name, next := range map[string]string{
+		"the same rule in other words": event(strings.Replace(daily, "FREQ=DAILY;COUNT=5", "COUNT=5;INTERVAL=1;FREQ=DAILY;WKST=SU", 1)+ann+bob+eve, later+ann+bob),
+		"the same set by its end":      event(strings.Replace(daily, "COUNT=5", "UNTIL=20260314T100000Z", 1)+ann+bob+eve, later+ann+bob),
+		"a counter of their own":       event(daily+"|SEQUENCE:7"+ann+bob+eve, later+"|SEQUENCE:7"+ann+bob),
+		"an instance left out":         event(daily + ann + bob + eve),
+		"no organizer":                 event(daily+bob+eve, later+bob),
+		"nobody":                       event(daily, later),
+	} {
+		if err := refusal(next, false); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -1,0 +1,89 @@
+package ledger
+
+import (
+	"context"
+	"strings"
+
+	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/content"
+	"caldav-mcp-server/calendar/schedule"
+)
+
+// toldEvent is the event as its organizer elsewhere last told it to the owner of a copy; nil if that is not known.
+func (m *meeting) toldEvent(ctx context.Context, a *calendar.Appointment) (*content.Object, error) {
+	data, err := m.ToldEvent(ctx, a.Owner, a.UID)
+	if err != nil {
+		return nil, err
+	}
+	if data == nil {
+		if data, err = m.lastMessage(ctx, a); err != nil || data == nil {
+			return nil, err
+		}
+	}
+	o, err := content.Read(data, unlimited)
+	if err != nil {
+		return nil, nil //nolint:nilerr // a damaged text counts as none
+	}
+	return o, nil
+}
+
+// Of copies that version 0.1.0 wrote, the journal alone knows which version a message wrote.
+const (
+	mailAgent    = "mail of "
+	messagesMost = 1000
+)
+
+// lastMessage is the newest version of a copy that a message wrote; nil if the journal has none.
+func (m *meeting) lastMessage(ctx context.Context, a *calendar.Appointment) ([]byte, error) {
+	if err := m.fill(ctx, a); err != nil {
+		return nil, err
+	}
+	after, n := a.Data, 0
+	for e, err := range m.Journal(ctx, a.Calendar, calendar.JournalQuery{Of: &a.UID, WithBefore: true}) {
+		if err != nil {
+			return nil, err
+		}
+		if e.Scheduled && strings.HasPrefix(e.Agent, mailAgent) {
+			return after, nil
+		}
+		if n++; n > messagesMost || e.Before == nil {
+			break
+		}
+		after = e.Before
+	}
+	return nil, nil
+}
+
+// keepTold keeps what the organizer elsewhere told.
+func (m *meeting) keepTold(ctx context.Context, user calendar.UserID, told *content.Object) error {
+	data := told.Document.Bytes()
+	if err := m.mayHold(data); err != nil {
+		return err
+	}
+	return m.PutToldEvent(ctx, user, calendar.UID(told.UID), data)
+}
+
+// toldOwner is what the owner of the calendar was told of the event; nil if that is not known. An organizer of this
+// server has the event itself.
+func (m *meeting) toldOwner(ctx context.Context) *content.Object {
+	if u, here := m.organizerHere(); here {
+		a, err := m.whole(ctx, u.ID)
+		if err != nil || a == nil {
+			return nil
+		}
+		o, err := content.Read(a.Data, unlimited)
+		if err != nil || schedule.OrganizerOf(o) != schedule.OrganizerOf(m.before) {
+			return nil
+		}
+		return o
+	}
+	a := m.copyOf(m.in.Owner)
+	if a == nil {
+		return nil
+	}
+	o, err := m.toldEvent(ctx, a)
+	if err != nil {
+		return nil
+	}
+	return o
+}

@@ -1,0 +1,120 @@
+package schedule
+
+import (
+	"slices"
+
+	"caldav-mcp-server/ical"
+)
+
+// organizers are the properties of an event that an attendee's copy takes from the organizer, as the organizer spells
+// them. Programs rewrite what they parse: Thunderbird drops INTERVAL=1, Evolution sorts BYDAY.
+var organizers = [...]string{
+	"SUMMARY", "LOCATION", "DESCRIPTION", "STATUS", "GEO", "URL",
+	"DTSTART", "DTEND", "DURATION", "DUE", "RRULE", "EXRULE", "RDATE", "SEQUENCE",
+}
+
+// restore gives a component of an attendee's text the organizer's part of the stored one, and reports whether that
+// changed it. All other properties are the attendee's.
+func (x *reading) restore(old *reading, was, c *ical.Component, is Self) bool {
+	if was == nil {
+		return false
+	}
+	changed := false
+	for _, name := range organizers {
+		if !ownStatus(name, was, c) && !sameLines(was.All(name), c.All(name)) {
+			c.Remove(name)
+			c.Add(clones(was.All(name))...)
+			changed = true
+		}
+	}
+	return x.restorePeople(old, was, c, is) || changed
+}
+
+// restorePeople puts back the organizer and the other attendees with their answers: the sender of the text need not
+// know the latest. The attendee's own line, and that of their delegate, stay.
+func (x *reading) restorePeople(old *reading, was, c *ical.Component, is Self) bool {
+	if x.inherits(c) && old.inherits(was) {
+		return false
+	}
+	changed := false
+	if org := organizer(old.Object); org != nil {
+		line := org.Clone()
+		if p := c.Property("ORGANIZER"); p != nil {
+			carryParams(line, p, paramForce)
+		}
+		if !sameLines([]*ical.Property{line}, c.All("ORGANIZER")) {
+			c.Set(line)
+			changed = true
+		}
+	}
+	people := attendeesFor(old.attendeesIn(was), c.All("ATTENDEE"), is)
+	if !sameLines(people, c.All("ATTENDEE")) {
+		c.Remove("ATTENDEE")
+		c.Add(people...)
+		changed = true
+	}
+	delete(x.rosters, c)
+	return changed
+}
+
+// attendeesFor returns the stored lines in the order of the sent ones, with the sender's own line as they sent it.
+func attendeesFor(stored, sent []*ical.Property, is Self) []*ical.Property {
+	var all []*ical.Property
+	there, answer := map[Address]bool{}, ""
+	for _, p := range sent {
+		a := addressOf(p)
+		i := slices.IndexFunc(stored, func(s *ical.Property) bool { return addressOf(s) == a })
+		switch {
+		case there[a]:
+		case is(a) && i >= 0, i < 0 && !is(a) && delegatedBy(p, is):
+			all = append(all, p.Clone())
+		case i >= 0:
+			all = append(all, stored[i].Clone())
+		case is(a):
+			answer = partstat(p) // by another of their addresses
+		}
+		there[a] = there[a] || i >= 0
+	}
+	for _, s := range stored {
+		if there[addressOf(s)] {
+			continue
+		}
+		line := s.Clone()
+		if is(addressOf(s)) && answer != "" {
+			setParam(line, paramPartstat, answer)
+		}
+		all = append(all, line)
+	}
+	return all
+}
+
+// followSeries lets a new answer to the series count for the instances that the attendee had answered alike, or not at
+// all, and whose answer the same text does not change: programs write it into the master alone.
+func (x *reading) followSeries(now *reading, is Self) {
+	before, answer := attendee(x.master(), is), attendee(now.master(), is)
+	if before == nil || answer == nil || partstat(before) == partstat(answer) {
+		return
+	}
+	for key, c := range now.apart {
+		mine := attendee(c, is)
+		if mine == nil || x.apart[key] == nil || partstat(mine) != said(x, x.apart[key], is) {
+			continue
+		}
+		if partstat(mine) == partstat(before) || partstat(mine) == NeedsAction {
+			setParam(mine, paramPartstat, partstat(answer))
+		}
+	}
+}
+
+// sameLines reports whether two lists of properties have the same text.
+func sameLines(a, b []*ical.Property) bool {
+	return slices.EqualFunc(a, b, func(p, q *ical.Property) bool { return p.String() == q.String() })
+}
+
+func clones(all []*ical.Property) []*ical.Property {
+	made := make([]*ical.Property, len(all))
+	for i, p := range all {
+		made[i] = p.Clone()
+	}
+	return made
+}

@@ -1,0 +1,184 @@
+package schedule
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"strconv"
+	"time"
+
+	"caldav-mcp-server/calendar/recur"
+	"caldav-mcp-server/ical"
+)
+
+// A shift is what a new version of an event does to its instances. Instances are compared by when they are, not by how
+// a rule is written: FREQ=WEEKLY and FREQ=WEEKLY;INTERVAL=1 are the same series, and so are COUNT=3 and the UNTIL that
+// gives the same three days.
+type shift struct {
+	// fresh are the keys of the new or moved instances, kept those of instances at the same time as before.
+	fresh, kept []int64
+	// rest is set when the masters make the same instances, so that kept does not list them.
+	rest bool
+	// gone is set when an old instance is no longer there, or no longer at its time.
+	gone bool
+	// all is set when the two versions cannot be compared, so that every instance counts as new.
+	all bool
+	// series is set when the masters make other instances than before.
+	series bool
+}
+
+// compareMost bounds the instances of a series that are compared: of a daily one, those of ten years.
+const compareMost = 4000
+
+// same reports whether both versions have the same instances at the same times.
+func (s shift) same() bool { return !s.all && !s.gone && len(s.fresh) == 0 }
+
+// shift compares the instances of two versions. Rules that are spelled differently cost two expansions.
+func (r Rules) shift(ctx context.Context, old, now *reading) (shift, error) {
+	s, err := r.pattern(ctx, old, now)
+	if err != nil || s.all {
+		return s, err
+	}
+	keys, ids := touched(old, now)
+	if err := r.Meter.Work(int64(findSteps * len(keys))); err != nil {
+		return s, err
+	}
+	for _, key := range keys {
+		s.put(key, old.timing(old.at(key, ids[key])), now.timing(now.at(key, ids[key])))
+	}
+	return s, nil
+}
+
+// put notes when an instance was and is; "" where there is none.
+func (s *shift) put(key int64, was, is string) {
+	s.gone = s.gone || was != "" && was != is
+	switch {
+	case is == "":
+	case was == is:
+		s.kept = append(s.kept, key)
+	default:
+		s.fresh = append(s.fresh, key)
+	}
+}
+
+// pattern compares the instances that the two masters make by themselves. Those that either version excludes or
+// overrides are left to shift.
+func (r Rules) pattern(ctx context.Context, old, now *reading) (shift, error) {
+	a, b := old.master(), now.master()
+	switch {
+	case a == nil && b == nil:
+		return shift{}, nil
+	case a == nil || b == nil || isDate(a) != isDate(b) || old.ranges() != now.ranges():
+		return shift{all: true, series: true}, nil
+	case old.timing(a) == now.timing(b):
+		return shift{rest: true}, nil
+	case !recurs(a) && !recurs(b):
+		return shift{all: true, series: true}, nil
+	}
+	if err := r.Meter.Work(lookSteps * 2 * compareMost); err != nil {
+		return shift{}, err
+	}
+	was, wasAll, err := old.bare(ctx)
+	is, isAll, err2 := now.bare(ctx)
+	if err := errors.Join(err, err2); err != nil {
+		return shift{all: true, series: true}, ctx.Err()
+	}
+	// Beyond the bound of either list nothing is known, and two endless series that agree for foreseen years are the same.
+	until := last(was, wasAll)
+	if end := last(is, isAll); end < until {
+		until = end
+	}
+	if !wasAll && !isAll {
+		until = min(until, max(old.now.AddDate(foreseen, 0, 0).Unix(), was[0].key, is[0].key))
+	}
+	s := compareBare(was, is, until, func(key int64) bool { return old.singles(key) || now.singles(key) })
+	s.series = !s.same()
+	return s, nil
+}
+
+// compareBare compares two lists of instances up to a key, but for those that are skipped.
+func compareBare(was, is []moment, until int64, skip func(int64) bool) shift {
+	s, times := shift{}, map[int64]moment{}
+	for _, m := range was {
+		times[m.key] = m
+	}
+	for _, m := range is {
+		if m.key > until {
+			break
+		}
+		before, there := times[m.key]
+		delete(times, m.key)
+		switch {
+		case skip(m.key):
+		case there && before == m:
+			s.kept = append(s.kept, m.key)
+		default:
+			s.fresh, s.gone = append(s.fresh, m.key), s.gone || there
+		}
+	}
+	for key := range times {
+		s.gone = s.gone || key <= until && !skip(key)
+	}
+	return s
+}
+
+// moment is an instance that a master makes: its key, and when it is.
+type moment struct{ key, start, end int64 }
+
+// last is the key up to which a list is known.
+func last(list []moment, complete bool) int64 {
+	if complete || len(list) == 0 {
+		return 1<<63 - 1
+	}
+	return list[len(list)-1].key
+}
+
+// bare lists the instances that the master makes without its exceptions and overrides, and reports whether these are all.
+func (x *reading) bare(ctx context.Context) (list []moment, complete bool, err error) {
+	master := x.master().Clone()
+	master.Remove("EXDATE")
+	set, err := recur.FromComponents(master, nil, x.clock.Zones, nil)
+	if err != nil {
+		return nil, false, err
+	}
+	budget := recur.DefaultBudget()
+	budget.Instances = compareMost
+	for i, err := range set.Named(ctx, time.Time{}, time.Time{}, budget) {
+		var over *recur.BudgetError
+		if errors.As(err, &over) && over.What == recur.OfInstances {
+			return list, false, nil
+		}
+		if err != nil {
+			return nil, false, err
+		}
+		list = append(list, moment{i.RecurrenceID.Time.Unix(), i.Start.Time.Unix(), i.End.Time.Unix()})
+	}
+	return list, true, nil
+}
+
+// singles reports whether an instance is excluded or overridden.
+func (x *reading) singles(key int64) bool {
+	_, out := x.excluded()[key]
+	return out || x.apart[key] != nil
+}
+
+// ranges tells the overrides apart that speak for all later instances as well (RANGE=THISANDFUTURE).
+func (x *reading) ranges() string {
+	all := ""
+	for _, key := range slices.Sorted(maps.Keys(x.apart)) {
+		if c := x.apart[key]; ranged(c) {
+			all += strconv.FormatInt(key, 10) + " " + x.timing(c) + "\n"
+		}
+	}
+	return all
+}
+
+// recurs reports whether a component makes more than one instance.
+func recurs(c *ical.Component) bool { return c.Property("RRULE") != nil || c.Property("RDATE") != nil }
+
+// isDate reports whether a component takes whole days.
+func isDate(c *ical.Component) bool {
+	p := c.Property("DTSTART")
+	return p != nil && p.ValueType() == "DATE"
+}
