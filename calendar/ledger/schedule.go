@@ -46,7 +46,7 @@ type meeting struct {
 	was, is schedule.Role
 	// edited is set when the change was made to the stored text.
 	edited bool
-	rules   schedule.Rules
+	rules  schedule.Rules
 	// copies are the copies of the users whom the event names.
 	copies []calendar.Appointment
 	// renewed is what the owner has of the event, where that came back from the trash and is brought up to date.

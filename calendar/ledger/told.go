@@ -15,7 +15,7 @@ func (m *meeting) toldEvent(ctx context.Context, a *calendar.Appointment) (*cont
 	if err != nil {
 		return nil, err
 	}
-	if data == nil {
+	if len(data) == 0 {
 		if data, err = m.lastMessage(ctx, a); err != nil || data == nil {
 			return nil, err
 		}

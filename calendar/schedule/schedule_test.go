@@ -206,13 +206,13 @@ func TestZoneOfASeriesIsTold(t *testing.T) {
 		messages               []string
 		asked                  bool
 	}{
-		"other clocks":                {event(in("Europe/Berlin", weekly)), event(in("Africa/Lagos", weekly)), "SEQUENCE:1", []string{"REQUEST bob"}, true},
+		"other clocks":                 {event(in("Europe/Berlin", weekly)), event(in("Africa/Lagos", weekly)), "SEQUENCE:1", []string{"REQUEST bob"}, true},
 		"other clocks, the same dates": {event(in("Europe/Berlin", "|RDATE:20260710T080000Z")), event(in("Africa/Lagos", "|RDATE:20260710T080000Z")), "", []string{"REQUEST bob"}, false},
-		"another name":                {event(in("Europe/Berlin", weekly)), event(in("Europe/Vienna", weekly)), "", []string{"REQUEST bob"}, false},
-		"the name that Windows has":   {event(in("Europe/Berlin", weekly)), event(in("W. Europe Standard Time", weekly)), "", []string{}, false},
-		"what takes place once":       {event(in("Europe/Berlin", "")), event(in("Africa/Lagos", "")), "", []string{}, false},
-		"a zone of its own making":    {own("+0200"), own("+0300"), "SEQUENCE:1", []string{"REQUEST bob"}, true},
-		"the same of its own making":  {own("+0200"), strings.Replace(own("+0200"), "TZID:ours", "TZID:ours\r\nCOMMENT:x", 1), "", []string{}, false},
+		"another name":                 {event(in("Europe/Berlin", weekly)), event(in("Europe/Vienna", weekly)), "", []string{"REQUEST bob"}, false},
+		"the name that Windows has":    {event(in("Europe/Berlin", weekly)), event(in("W. Europe Standard Time", weekly)), "", []string{}, false},
+		"what takes place once":        {event(in("Europe/Berlin", "")), event(in("Africa/Lagos", "")), "", []string{}, false},
+		"a zone of its own making":     {own("+0200"), own("+0300"), "SEQUENCE:1", []string{"REQUEST bob"}, true},
+		"the same of its own making":   {own("+0200"), strings.Replace(own("+0200"), "TZID:ours", "TZID:ours\r\nCOMMENT:x", 1), "", []string{}, false},
 	} {
 		out, err := rules().Organize(t.Context(), read(t, c.before), read(t, c.next), self("ann@example.com"))
 		if err != nil {

@@ -1,0 +1,109 @@
+package service_test
+
+import (
+	"strings"
+	"testing"
+
+	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/edit"
+	"caldav-mcp-server/calendar/ledger"
+	"caldav-mcp-server/ical"
+)
+
+// secondTuesday is the second instance of the series in these tests.
+var secondTuesday = ical.UTC(ical.Civil{Year: 2026, Month: 3, Day: 17, Hour: 10})
+
+// TestProgramsRewriteInvitations: a program that writes the organizer's rule in its own words, or leaves the organizer
+// out, can answer. The organizer's text stays.
+func TestProgramsRewriteInvitations(t *testing.T) {
+	const exchanges, thunderbirds = "RRULE:FREQ=WEEKLY;UNTIL=20260630T100000Z;INTERVAL=1;BYDAY=TU;WKST=SU", "RRULE:FREQ=WEEKLY;UNTIL=20260630T100000Z;BYDAY=TU"
+	invited(t, "ann bob", func(g *guests) {
+		g.save("ann", meetingOf(organizedByAnn, attendees("bob"), exchanges, `DESCRIPTION:one\Ntwo`))
+		p := g.people["bob"]
+		text := strings.NewReplacer(exchanges, thunderbirds, `\N`, `\n`, "\r\n"+organizedByAnn, "").Replace(answering(g.text("bob"), "bob", "ACCEPTED"))
+		saved, err := g.Put(g.ctx, p.Caller, p.cal, calendar.Draft{Name: g.name("bob"), Data: []byte(text)})
+		g.must(err)
+		if !saved.Scheduled || saved.Object.ScheduleTag == "" {
+			t.Errorf("the client is not told that its text was changed: %+v", saved)
+		}
+		g.want("the organizer has", g.answered("ann", "bob"), "ACCEPTED")
+		g.want("the rule", g.line("bob", "RRULE"), exchanges)
+		g.want("the text", g.line("bob", "DESCRIPTION"), `DESCRIPTION:one\Ntwo`)
+		if g.line("bob", "ORGANIZER") == "nothing" {
+			t.Error("the organizer is gone")
+		}
+	})
+}
+
+// TestGuestWhoDeletesDaysHearsOn: neither a deleted day nor a program's own counter makes later messages stale, also for
+// a copy of which an earlier version kept nothing but the journal.
+func TestGuestWhoDeletesDaysHearsOn(t *testing.T) {
+	for name, forget := range map[string]bool{"kept": false, "in the journal": true} {
+		t.Run(name, func(t *testing.T) { guestHearsOn(t, forget) })
+	}
+}
+
+func guestHearsOn(t *testing.T, forget bool) {
+	invited(t, "bob", func(g *guests) {
+		bob := g.people["bob"]
+		g.receive(bobsMail, calendar.MethodRequest, newer(meetingOf(fromZoe, attendees("bob"), inFourWeeks), "0"))
+		_, err := g.CancelObject(g.ctx, bob.Caller, bob.cal, "meeting", ledger.Cancellation{Target: edit.Target{Instance: secondTuesday, Scope: edit.This}})
+		g.must(err)
+		g.save("bob", newer(strings.Replace(answering(g.text("bob"), "bob", "ACCEPTED"), "SEQUENCE:0", "X-OWN:1", 1), "7"))
+		if forget {
+			g.must(g.Store.Update(g.ctx, func(tx calendar.Tx) error { return tx.PutToldEvent(g.ctx, bob.User.ID, "meeting", nil) }))
+		}
+		g.want("the counter", g.line("bob", "SEQUENCE"), "SEQUENCE:0")
+		g.receive(bobsMail, calendar.MethodRequest, newer(meetingOf(fromZoe, attendees("bob"), inFourWeeks, "LOCATION:Attic"), "0"))
+		g.want("the room", g.line("bob", "LOCATION"), "LOCATION:Attic")
+		g.want("the deleted day", g.line("bob", "EXDATE"), "EXDATE:20260317T100000Z")
+		g.want("the answer", g.answered("bob", "bob"), "ACCEPTED")
+		g.receive(bobsMail, calendar.MethodCancel, newer(meetingOf(fromZoe, attendees("bob"), inFourWeeks), "1"))
+		g.want("the end", g.line("bob", "STATUS"), "STATUS:CANCELLED")
+	})
+}
+
+// TestSplitAsksNobody: the second half of a series has the answers that its days had, and each guest hears of it once.
+func TestSplitAsksNobody(t *testing.T) {
+	invited(t, "ann bob", func(g *guests) {
+		ann := g.people["ann"]
+		g.save("ann", meetingOf(organizedByAnn, attendees("bob"), zoeComes, inFourWeeks))
+		g.must(g.answer("ACCEPTED"))
+		g.posted("REQUEST", "ann@example.com", "zoe@elsewhere.example")
+		change := edit.Change{Target: edit.Target{Instance: secondTuesday, Scope: edit.Following}, Fields: edit.Fields{Summary: edit.To("Ideas")}}
+		done, err := g.EditObject(g.ctx, ann.Caller, ann.cal, "meeting", ledger.Edit{Change: change})
+		g.must(err)
+		if len(done.Told) != 4 {
+			t.Errorf("each guest hears of each half once: %+v", done.Told)
+		}
+		g.want("bob's answer to the first half", g.answered("ann", "bob"), "ACCEPTED")
+		g.want("ann's second half", strings.Join(g.linesOf("ann", string(done.Split.Object.UID), "ATTENDEE", "mailto:bob"), " "),
+			"ATTENDEE;PARTSTAT=ACCEPTED;SCHEDULE-STATUS=1.2:mailto:bob@example.com")
+		g.want("bob's second half", strings.Join(g.linesOf("bob", string(done.Split.Object.UID), "ATTENDEE", "mailto:bob"), " "),
+			"ATTENDEE;PARTSTAT=ACCEPTED:mailto:bob@example.com")
+		before, _ := g.has("bob")
+		_, err = g.Undo(g.ctx, ann.Caller, calendar.ChangeID{Calendar: ann.cal.ID, Version: done.Split.Object.Version})
+		g.must(err)
+		after, _ := g.has("bob")
+		if after.Version == before.Version {
+			t.Error("bob hears nothing of the undo")
+		}
+		g.want("after the undo", g.answered("ann", "bob"), "ACCEPTED")
+		g.want("and bob", g.answered("bob", "bob"), "ACCEPTED")
+	})
+}
+
+// TestUndoOfAMoveRestoresAnswers: they were given to the time that the event has again.
+func TestUndoOfAMoveRestoresAnswers(t *testing.T) {
+	invited(t, "ann bob", func(g *guests) {
+		ann := g.people["ann"]
+		g.save("ann", meetingOf(organizedByAnn, attendees("bob")))
+		g.must(g.answer("ACCEPTED"))
+		moved := g.save("ann", strings.NewReplacer("T100000Z", "T120000Z", "T110000Z", "T130000Z").Replace(meetingOf(organizedByAnn, attendees("bob"))))
+		g.want("after the move", g.answered("bob", "bob"), "NEEDS-ACTION")
+		_, err := g.Undo(g.ctx, ann.Caller, calendar.ChangeID{Calendar: ann.cal.ID, Version: moved.Object.Version})
+		g.must(err)
+		g.want("ann", g.answered("ann", "bob"), "ACCEPTED")
+		g.want("bob", g.answered("bob", "bob"), "ACCEPTED")
+	})
+}
