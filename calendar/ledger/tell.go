@@ -266,7 +266,7 @@ func (m *meeting) renew(ctx context.Context, event *content.Object, guest schedu
 	if err != nil {
 		return
 	}
-	done, err := m.rules.Invite(ctx, schedule.Delivery{Stored: m.next, Message: text, Self: m.parties.Are(m.in.Owner), Whole: true})
+	done, err := m.rules.Invite(ctx, schedule.Delivery{Stored: m.next, Message: text, Self: m.parties.Are(m.in.Owner)})
 	if err == nil {
 		m.renewed = done.Object
 	}

@@ -86,10 +86,9 @@ func (w *work) versionOf(done schedule.Delivered) version {
 
 // merging is a message on its way into copies that are alike. What it makes of one it makes of all.
 type merging struct {
-	copy  calendar.ETag
-	text  *text
-	whole bool
-	room  bool // of which each is asked by itself
+	copy calendar.ETag
+	text *text
+	room bool // of which each is asked by itself
 }
 
 // merged is what was made of one of them, and stored is what that was.
@@ -102,12 +101,12 @@ type merged struct {
 // merge puts an organizer's message into what a user has of the event.
 func (m *meeting) merge(ctx context.Context, a *calendar.Appointment, user calendar.User, msg schedule.Message, t *text) (version, error) {
 	self := m.parties.Are(user.ID)
-	key := merging{a.ETag, t, msg.Whole, user.Room.Bookable()}
+	key := merging{a.ETag, t, user.Room.Bookable()}
 	if known, there := m.merges[key]; there {
 		a.Data = known.stored
 		return known.of(self), known.err
 	}
-	d := schedule.Delivery{Message: t.object, Self: self, Whole: msg.Whole, Room: user.Room.Bookable()}
+	d := schedule.Delivery{Message: t.object, Self: self, Room: user.Room.Bookable()}
 	if err := m.readCopy(ctx, a, len(t.item.Data)); err != nil {
 		return version{}, err
 	}

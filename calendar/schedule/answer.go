@@ -243,11 +243,12 @@ func (x *reading) sentAnother(delegate Address, is Self) bool {
 	return slices.ContainsFunc(x.sent, func(a Address) bool { return a != delegate })
 }
 
-// follow lets the instances that are told apart for other reasons have the answer to the series, where they had that
-// before: a guest who answers the whole series need not know of them.
+// follow lets an answer to the series count for the overrides that had the same answer before, or none: an attendee who
+// answers the series need not know of them.
 func (x *reading) follow(is Self, before, answer string, given map[int64]bool) {
 	for key, c := range x.apart {
-		if p := attendee(c, is); p != nil && !given[key] && partstat(p) == before {
+		p := attendee(c, is)
+		if p != nil && !given[key] && (partstat(p) == before || partstat(p) == NeedsAction) {
 			setParam(p, paramPartstat, answer)
 		}
 	}

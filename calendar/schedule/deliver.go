@@ -17,9 +17,9 @@ type Delivery struct {
 	// Told is the event as its organizer elsewhere last told it; nil where that is not kept, so that Stored stands for it.
 	Told *content.Object
 	Self Self
-	// Whole tells that the message says all that the attendee takes part in; else what it says of single instances
-	// leaves the others as they are. Outside tells that it came by mail, where messages may overtake each other.
-	Whole, Outside bool
+	// Outside is set for a message by mail: messages may overtake each other, and what one says of single instances leaves
+	// the others as they are.
+	Outside bool
 	// Room tells that the attendee is a room: its answer is its own word alone, and holds only for what it has looked at.
 	Room bool
 }

@@ -20,7 +20,7 @@ func TestWhatIsTheirsSurvives(t *testing.T) {
 	alarm := "BEGIN:VALARM\r\nACTION:DISPLAY\r\nDESCRIPTION:mine\r\nTRIGGER:-PT5M\r\nEND:VALARM\r\nEND:VEVENT"
 	stored := strings.Replace(event(at+"|TRANSP:TRANSPARENT|CATEGORIES:mine|COMMENT:my note|X-MY-NOTE:mine|CLASS:PRIVATE"+ann+bobYes), "END:VEVENT", alarm, 1)
 	update := message("REQUEST", strings.Replace(at, "Plans", "Ideas", 1)+"|SEQUENCE:1|TRANSP:OPAQUE|CATEGORIES:theirs"+ann+bobYes)
-	done, err := rules().Invite(t.Context(), schedule.Delivery{Stored: read(t, stored), Message: read(t, update), Self: self("bob@example.com"), Whole: true})
+	done, err := rules().Invite(t.Context(), schedule.Delivery{Stored: read(t, stored), Message: read(t, update), Self: self("bob@example.com")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,7 +40,7 @@ func TestWhatIsTheirsSurvives(t *testing.T) {
 	}
 	// What others have answered is none.
 	done, err = rules().Invite(t.Context(), schedule.Delivery{
-		Stored: read(t, event(at+ann+bobYes+eve)), Message: read(t, message("REQUEST", at+ann+bobYes+eveYes)), Self: self("bob@example.com"), Whole: true,
+		Stored: read(t, event(at+ann+bobYes+eve)), Message: read(t, message("REQUEST", at+ann+bobYes+eveYes)), Self: self("bob@example.com"),
 	})
 	if err != nil || done.Consequential {
 		t.Errorf("%v %+v", err, done)

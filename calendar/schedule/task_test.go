@@ -61,7 +61,7 @@ func TestTasksAreAnswered(t *testing.T) {
 	if strings.Contains(told, "X-PERCENT") {
 		t.Errorf("guests are told what is the organizer's:\n%s", told)
 	}
-	delivered, err := rules().Invite(t.Context(), schedule.Delivery{Stored: next.Object, Message: read(t, told), Self: self("bob@example.com"), Whole: true})
+	delivered, err := rules().Invite(t.Context(), schedule.Delivery{Stored: next.Object, Message: read(t, told), Self: self("bob@example.com")})
 	if err != nil {
 		t.Fatal(err)
 	}
