@@ -49,6 +49,8 @@ type meeting struct {
 	rules  schedule.Rules
 	// copies are the copies of the users whom the event names.
 	copies []calendar.Appointment
+	// formers are the copies of the series from which a new event was split, by their owners.
+	formers map[calendar.UserID]calendar.Appointment
 	// renewed is what the owner has of the event, where that came back from the trash and is brought up to date.
 	renewed *content.Object
 	// receptions are where users without a copy get one.

@@ -84,7 +84,8 @@ func (w *work) versionOf(done schedule.Delivered) version {
 	return version{done, data, calendar.ETagOf(data), w.derivedOf(done.Object), fits}
 }
 
-// merging is a message on its way into copies that are alike. What it makes of one it makes of all.
+// merging is a message on its way into copies that are alike. What it makes of one it makes of all. The copy of a new event
+// is alike where that of the series is from which it was split.
 type merging struct {
 	copy calendar.ETag
 	text *text
@@ -101,7 +102,11 @@ type merged struct {
 // merge puts an organizer's message into what a user has of the event.
 func (m *meeting) merge(ctx context.Context, a *calendar.Appointment, user calendar.User, msg schedule.Message, t *text) (version, error) {
 	self := m.parties.Are(user.ID)
-	key := merging{a.ETag, t, user.Room.Bookable()}
+	own, err := m.former(ctx, a)
+	if err != nil {
+		return version{}, err
+	}
+	key := merging{a.ETag + own.ETag, t, user.Room.Bookable()}
 	if known, there := m.merges[key]; there {
 		a.Data = known.stored
 		return known.of(self), known.err
@@ -109,6 +114,9 @@ func (m *meeting) merge(ctx context.Context, a *calendar.Appointment, user calen
 	d := schedule.Delivery{Message: t.object, Self: self, Room: user.Room.Bookable()}
 	if err := m.readCopy(ctx, a, len(t.item.Data)); err != nil {
 		return version{}, err
+	}
+	if len(own.Data) > 0 {
+		d.Own, _ = content.Read(own.Data, unlimited)
 	}
 	if len(a.Data) > 0 {
 		var err error
@@ -141,6 +149,28 @@ func (m *meeting) merge(ctx context.Context, a *calendar.Appointment, user calen
 		m.merges[key] = made
 	}
 	return made.version, err
+}
+
+// former is what the holder of a new copy has of the series from which the event was split; nothing for none.
+func (m *meeting) former(ctx context.Context, a *calendar.Appointment) (calendar.Appointment, error) {
+	if m.rules.Origin == nil || a.ETag != "" {
+		return calendar.Appointment{}, nil
+	}
+	if m.formers == nil {
+		users := []calendar.UserID{}
+		for _, u := range m.parties {
+			users = append(users, u.ID)
+		}
+		all, err := m.Appointments(ctx, users, calendar.UID(m.rules.Origin.UID))
+		if err != nil {
+			return calendar.Appointment{}, err
+		}
+		m.formers = map[calendar.UserID]calendar.Appointment{}
+		for _, f := range all {
+			m.formers[f.Owner] = f
+		}
+	}
+	return m.formers[a.Owner], nil
 }
 
 // mergeSteps is about how many steps of a meter 64 bytes of a copy take to be read, merged and written.

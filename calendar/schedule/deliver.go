@@ -17,6 +17,8 @@ type Delivery struct {
 	// Told is the event as its organizer elsewhere last told it; nil where that is not kept, so that Stored stands for it.
 	Told *content.Object
 	Self Self
+	// Own is what they had for themselves of the series that a new event was split from; nil for none.
+	Own *content.Object
 	// Outside is set for a message by mail: messages may overtake each other, and what one says of single instances leaves
 	// the others as they are.
 	Outside bool

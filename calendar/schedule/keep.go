@@ -22,6 +22,9 @@ func (r Rules) keepOwn(old, now *reading, c *ical.Component, d Delivery, asks bo
 	}
 	mine := attendee(c, d.Self)
 	if was == nil {
+		if d.Own != nil && !d.Room {
+			transplant(c, d.Own.Main())
+		}
 		if mine != nil && (d.Outside || d.Room) && partstat(mine) != Delegated {
 			setParam(mine, paramPartstat, NeedsAction)
 		}

@@ -68,7 +68,8 @@ func TestSplitAsksNobody(t *testing.T) {
 	invited(t, "ann bob", func(g *guests) {
 		ann := g.people["ann"]
 		g.save("ann", meetingOf(organizedByAnn, attendees("bob"), zoeComes, inFourWeeks))
-		g.must(g.answer("ACCEPTED"))
+		alarm := "BEGIN:VALARM\r\nACTION:DISPLAY\r\nDESCRIPTION:x\r\nTRIGGER:-PT5M\r\nEND:VALARM\r\nEND:VEVENT"
+		g.save("bob", strings.Replace(answering(g.text("bob"), "bob", "ACCEPTED"), "END:VEVENT", alarm, 1))
 		g.posted("REQUEST", "ann@example.com", "zoe@elsewhere.example")
 		change := edit.Change{Target: edit.Target{Instance: secondTuesday, Scope: edit.Following}, Fields: edit.Fields{Summary: edit.To("Ideas")}}
 		done, err := g.EditObject(g.ctx, ann.Caller, ann.cal, "meeting", ledger.Edit{Change: change})
@@ -81,6 +82,9 @@ func TestSplitAsksNobody(t *testing.T) {
 			"ATTENDEE;PARTSTAT=ACCEPTED;SCHEDULE-STATUS=1.2:mailto:bob@example.com")
 		g.want("bob's second half", strings.Join(g.linesOf("bob", string(done.Split.Object.UID), "ATTENDEE", "mailto:bob"), " "),
 			"ATTENDEE;PARTSTAT=ACCEPTED:mailto:bob@example.com")
+		if len(g.linesOf("bob", string(done.Split.Object.UID), "TRIGGER", "PT5M")) != 1 {
+			t.Error("bob's alarm does not go along")
+		}
 		before, _ := g.has("bob")
 		_, err = g.Undo(g.ctx, ann.Caller, calendar.ChangeID{Calendar: ann.cal.ID, Version: done.Split.Object.Version})
 		g.must(err)
