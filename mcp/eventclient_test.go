@@ -159,8 +159,8 @@ func TestClientsKeepTheirWords(t *testing.T) {
 -SEQUENCE:2
 +DTSTAMP:20260301T120000Z
 +SEQUENCE:3
-+ATTENDEE;CN=Eve;ROLE=REQ-PARTICIPANT;PARTSTAT=NEEDS-ACTION:mailto:eve@examp
-+ le.com
++ATTENDEE;CN=Eve;ROLE=REQ-PARTICIPANT;PARTSTAT=NEEDS-ACTION;RSVP=TRUE:mailto
++ :eve@example.com
 `},
 		{"Outlook, all an hour later", outlookEvent, "move_event", map[string]any{"new_start": "2026-03-06T11:00", "scope": "all"}, `
 -DTSTAMP:20260201T101012Z

@@ -80,7 +80,7 @@ func TestPatchesOfMore(t *testing.T) {
 			{params{"end_timezone": "Asia/Tokyo"}, []string{"DTSTART;TZID=Europe/Berlin:20260305T130000", "DTEND;TZID=Asia/Tokyo:20260305T223000"}},
 			{params{"start": "2026-03-05T14:00"}, []string{"DTEND;TZID=Asia/Tokyo:20260305T233000"}},
 			{params{"start": "2026-03-05T14:00", "duration_minutes": 60}, []string{"DTEND;TZID=Asia/Tokyo:20260305T230000"}},
-			{params{"add_attendees": []string{"Dave <dave@example.com>"}, "remove_attendees": []string{"bob ray"}}, []string{"ATTENDEE;CN=Zoë;PARTSTAT=ACCEPTED:mailto:zoe@example.com", "ATTENDEE;CN=Dave;ROLE=REQ-PARTICIPANT;PARTSTAT=NEEDS-ACTION:mailto:dave@exa"}},
+			{params{"add_attendees": []string{"Dave <dave@example.com>"}, "remove_attendees": []string{"bob ray"}}, []string{"ATTENDEE;CN=Zoë;PARTSTAT=ACCEPTED:mailto:zoe@example.com", "ATTENDEE;CN=Dave;ROLE=REQ-PARTICIPANT;PARTSTAT=NEEDS-ACTION;RSVP=TRUE:mailt"}},
 			{params{"start": "2026-03-05T08:00", "end": "2026-03-05T09:00", "timezone": "floating"}, []string{"DTSTART:20260305T080000", "DTEND:20260305T090000"}},
 			{params{"class": "CONFIDENTIAL", "color": "red"}, []string{"CLASS:CONFIDENTIAL", "COLOR:red"}},
 		} {

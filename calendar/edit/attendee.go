@@ -1,6 +1,7 @@
 package edit
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -58,9 +59,18 @@ func (a Attendee) uri() (string, error) {
 	}
 }
 
-// same tells whether two lines are about one person.
-func same(p *ical.Property, uri string) bool {
-	return strings.EqualFold(strings.TrimSpace(p.Value()), uri)
+// key is the form in which addresses are compared.
+func key(address string) string {
+	return strings.ToLower(attendeeOf(ical.NewProperty("ATTENDEE", address)).Address)
+}
+
+// linesOf are the lines of the attendees by their keys. Of two lines of one attendee it is the first.
+func linesOf(c *ical.Component) map[string]*ical.Property {
+	lines := map[string]*ical.Property{}
+	for _, p := range slices.Backward(c.All("ATTENDEE")) {
+		lines[key(p.Value())] = p
+	}
+	return lines
 }
 
 // write sets the parameters that were given.
@@ -72,72 +82,108 @@ func (a Attendee) write(p *ical.Property) {
 	}
 }
 
-// attended makes the list of attendees what it is to be. Those who were there keep their line,
-// and their answer to the invitation.
-func attended(f Field[[]Attendee]) func(*ical.Component) error {
-	return func(c *ical.Component) error {
-		list, _ := f.Value()
-		var kept []*ical.Property
-		for _, a := range list {
-			p, err := invite(c, a)
-			if err != nil {
-				return err
-			}
-			kept = append(kept, p)
+// guests is a change of who takes part. It is a difference, so that components with different guests can share it.
+type guests struct {
+	// come are added, stay get the parameters that are given with them.
+	come, stay []Attendee
+	// gone are removed, by their keys.
+	gone map[string]bool
+}
+
+// compared returns the change that gives a component exactly the attendees of a list.
+func compared(c *ical.Component, list []Attendee) guests {
+	lines := linesOf(c)
+	g := guests{gone: map[string]bool{}}
+	for name := range lines {
+		g.gone[name] = true
+	}
+	for _, a := range list {
+		delete(g.gone, key(a.Address))
+		if lines[key(a.Address)] == nil {
+			g.come = append(g.come, a)
+		} else {
+			g.stay = append(g.stay, a)
 		}
-		for _, p := range c.All("ATTENDEE") {
-			if !slices.Contains(kept, p) {
-				c.RemoveProperty(p)
-			}
+	}
+	return g
+}
+
+// apply changes the attendees of a component. Those who stay keep their line, and their answer to the invitation.
+func (g guests) apply(c *ical.Component) error {
+	c.RemoveFunc(func(p *ical.Property) bool { return p.Name() == "ATTENDEE" && g.gone[key(p.Value())] })
+	lines := linesOf(c)
+	for _, a := range g.stay {
+		if p := lines[key(a.Address)]; p != nil {
+			a.write(p)
 		}
-		return nil
+	}
+	for _, a := range g.come {
+		if p := lines[key(a.Address)]; p != nil {
+			a.write(p)
+			continue
+		}
+		p, err := a.invited(c.Property("ORGANIZER"))
+		if err != nil {
+			return err
+		}
+		lines[key(a.Address)] = p
+		c.Add(p)
+	}
+	return nil
+}
+
+// invites reports whether the fields change who takes part.
+func (f Fields) invites() bool { return !f.Attendees.Left() || len(f.Invite)+len(f.Uninvite) > 0 }
+
+// guests is the change of attendees that the fields ask for. A list of all of them is compared with those of a component.
+func (f Fields) guests(with *ical.Component) guests {
+	g := guests{gone: map[string]bool{}}
+	if list, _ := f.Attendees.Value(); !f.Attendees.Left() {
+		g = compared(with, list)
+	}
+	g.come = slices.Concat(g.come, f.Invite)
+	for _, a := range f.Uninvite {
+		g.gone[key(a.Address)] = true
+	}
+	return g
+}
+
+// inherits reports whether an override leaves it to its series to say who takes part, as calendar/schedule reads it.
+func (e *session) inherits(c *ical.Component) bool {
+	master := e.object.Master
+	return master != nil && c != master && !names(c) && names(master)
+}
+
+// names reports whether a component says who takes part.
+func names(c *ical.Component) bool {
+	return c.Property("ORGANIZER") != nil || c.Property("ATTENDEE") != nil
+}
+
+// dress gives an override that inherits its guests lines of its own, before these change.
+func (e *session) dress(c *ical.Component) {
+	if !e.inherits(c) {
+		return
+	}
+	for _, name := range [...]string{"ORGANIZER", "ATTENDEE"} {
+		for _, p := range e.object.Master.All(name) {
+			c.Add(p.Clone())
+		}
 	}
 }
 
-// joined adds attendees, and takes some off.
-func joined(more, less []Attendee) func(*ical.Component) error {
-	return func(c *ical.Component) error {
-		for _, a := range less {
-			uri, err := a.uri()
-			if err != nil {
-				return err
-			}
-			for _, p := range c.All("ATTENDEE") {
-				if same(p, uri) {
-					c.RemoveProperty(p)
-				}
-			}
-		}
-		for _, a := range more {
-			if _, err := invite(c, a); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
-}
-
-// invite finds or makes the line of an attendee.
-func invite(c *ical.Component, a Attendee) (*ical.Property, error) {
+// invited is the line of an attendee who is new. RFC 5545 §3.2.17: without RSVP=TRUE no answer is expected, and some
+// programs then ask their user for none.
+func (a Attendee) invited(organizer *ical.Property) (*ical.Property, error) {
 	uri, err := a.uri()
 	if err != nil {
 		return nil, err
 	}
-	for _, p := range c.All("ATTENDEE") {
-		if same(p, uri) {
-			a.write(p)
-			return p, nil
-		}
-	}
+	a.Role, a.Status = cmp.Or(a.Role, "REQ-PARTICIPANT"), cmp.Or(a.Status, string(NeedsAction))
 	p := ical.NewProperty("ATTENDEE", uri)
-	if a.Status == "" {
-		a.Status = "NEEDS-ACTION"
-	}
-	if a.Role == "" {
-		a.Role = "REQ-PARTICIPANT"
-	}
 	a.write(p)
-	c.Add(p)
+	if strings.EqualFold(a.Status, string(NeedsAction)) && (organizer == nil || key(organizer.Value()) != key(uri)) {
+		p.SetParam("RSVP", "TRUE")
+	}
 	return p, nil
 }
 
@@ -153,7 +199,7 @@ func organized(f Field[Attendee]) func(*ical.Component) error {
 			return err
 		}
 		p := c.Property("ORGANIZER")
-		if p == nil || !same(p, uri) {
+		if p == nil || key(p.Value()) != key(uri) {
 			p = ical.NewProperty("ORGANIZER", uri)
 			c.Set(p)
 		}

@@ -130,8 +130,8 @@ func TestClientsKeepTheirBytes(t *testing.T) {
 +DTSTAMP:20260301T120000Z
 -SEQUENCE:0
 +SEQUENCE:1
-+ATTENDEE;CN="Sam ^'S^', Jr.";ROLE=OPT-PARTICIPANT;PARTSTAT=NEEDS-ACTION:mai
-+ lto:sam@example.net
++ATTENDEE;CN="Sam ^'S^', Jr.";ROLE=OPT-PARTICIPANT;PARTSTAT=NEEDS-ACTION;RSV
++ P=TRUE:mailto:sam@example.net
 `},
 		{"an instance that Google's series had as the others", "google-series", func(t *testing.T) edit.Change {
 			return edit.Change{

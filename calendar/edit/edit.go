@@ -2,6 +2,7 @@ package edit
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"caldav-mcp-server/calendar/content"
@@ -216,7 +217,7 @@ func (e *session) alter(at *aimed, c Change) error {
 	if err := e.retime(at, c); err != nil {
 		return err
 	}
-	for _, p := range c.Fields.patches() {
+	for _, p := range c.Fields.patches(e.seen(at)) {
 		if err := e.spread(at, p); err != nil {
 			return err
 		}
@@ -238,23 +239,40 @@ func (e *session) alter(at *aimed, c Change) error {
 	return e.dropOrphans()
 }
 
-// spread applies a patch to the main component and to those overrides that were like it: what
-// an instance did not have of its own changes with its series.
+// spread applies a patch to the main component and to the overrides that share what it changes.
 func (e *session) spread(at *aimed, p patch) error {
-	main := e.object.Main()
-	before := p.view(main)
-	if err := p.apply(main); err != nil {
-		return err
-	}
-	for _, c := range e.object.Overrides {
-		if c == main || !p.relative && p.view(c) != before && e.object.Master != nil && !at.describes(c) {
-			continue
-		}
+	for _, c := range append([]*ical.Component{e.object.Main()}, e.sharing(at, p)...) {
 		if err := p.apply(c); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// sharing lists the overrides that a patch of the series also changes: those that were like it, and of guests those that
+// do not leave them to the series.
+func (e *session) sharing(at *aimed, p patch) []*ical.Component {
+	main := e.object.Main()
+	before := p.view(main)
+	return slices.DeleteFunc(slices.Clone(e.object.Overrides), func(c *ical.Component) bool {
+		switch {
+		case c == main:
+			return true
+		case p.relative:
+			return e.inherits(c)
+		default:
+			return p.view(c) != before && e.object.Master != nil && !at.describes(c)
+		}
+	})
+}
+
+// seen returns the component with which a list of attendees is compared: that of the named instance, which the caller
+// has read, or else the series.
+func (e *session) seen(at *aimed) *ical.Component {
+	if at == nil || e.inherits(at.component) {
+		return e.object.Main()
+	}
+	return at.component
 }
 
 // describes tells whether an override says what the instance is: its own, or one for it and those before and after it

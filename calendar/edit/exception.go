@@ -49,7 +49,10 @@ func (e *session) alterOne(c *ical.Component, change Change) error {
 			return err
 		}
 	}
-	for _, p := range change.Fields.patches() {
+	if change.Fields.invites() {
+		e.dress(c)
+	}
+	for _, p := range change.Fields.patches(c) {
 		if err := p.apply(c); err != nil {
 			return err
 		}

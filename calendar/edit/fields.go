@@ -52,7 +52,9 @@ type Fields struct {
 	Transparency                   Field[Transparency]
 	Class                          Field[Class]
 	Organizer                      Field[Attendee]
-	Attendees                      Field[[]Attendee]
+	// Attendees is compared with who takes part in the instance that is named, or in the series where none is. Who is new
+	// comes, and who is missing goes, in each instance that is changed.
+	Attendees Field[[]Attendee]
 	// Invite are attendees who come to those who are there, Uninvite those who are taken off, wherever they are.
 	Invite, Uninvite []Attendee
 	// Alarms replaces those that [AlarmsOf] lists. Those of [OtherAlarmsOf] stay, unless the list has such, or is
@@ -79,13 +81,14 @@ type patch struct {
 	names []string
 	// alarms tells that it is about the VALARMs.
 	alarms bool
-	// relative tells that it adds or takes away, so that it is for what differs, too.
+	// relative is set when it adds or removes guests. Overrides with other guests take it as well, those without any
+	// leave it to their series.
 	relative bool
 	apply    func(*ical.Component) error
 }
 
-// patches lists what is asked for.
-func (f Fields) patches() []patch {
+// patches lists the patches that make the change. A list of attendees is compared with those of seen.
+func (f Fields) patches(seen *ical.Component) []patch {
 	var list []patch
 	add := func(left bool, apply func(*ical.Component) error, names ...string) {
 		if !left {
@@ -104,9 +107,8 @@ func (f Fields) patches() []patch {
 	add(f.Class.Left(), word("CLASS", f.Class), "CLASS")
 	add(f.Organizer.Left(), organized(f.Organizer), "ORGANIZER")
 	add(f.Color.Left(), valued("COLOR", f.Color, colored), "COLOR")
-	add(f.Attendees.Left(), attended(f.Attendees), "ATTENDEE")
-	if len(f.Invite)+len(f.Uninvite) > 0 {
-		list = append(list, patch{names: []string{"ATTENDEE"}, apply: joined(f.Invite, f.Uninvite), relative: true})
+	if f.invites() {
+		list = append(list, patch{names: []string{"ATTENDEE"}, apply: f.guests(seen).apply, relative: true})
 	}
 	add(f.Priority.Left(), number("PRIORITY", f.Priority), "PRIORITY")
 	add(f.Completed.Left(), done(f.Completed), "COMPLETED")
