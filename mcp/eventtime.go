@@ -11,6 +11,7 @@ import (
 // draftOf is the event that a call describes.
 func (b toolbox) draftOf(c *call, in *newEvent, z zoned) (edit.Draft, error) {
 	d := edit.Draft{Kind: string(calendar.Event), UID: string(c.uid)}
+	z = z.repeating(in.recurs())
 	if err := b.land(&in.eventValues, z); err != nil {
 		return d, err
 	}
@@ -47,7 +48,7 @@ func (b toolbox) land(in *eventValues, z zoned) error {
 	if z.floating {
 		return errArgument(`"end_timezone" is a zone, and "timezone" says that the event has none`)
 	}
-	in.away = &zoned{Zone: there, source: zoneOfArgument}
+	in.away = &zoned{Zone: there, source: zoneOfArgument, series: z.series}
 	return nil
 }
 

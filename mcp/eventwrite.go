@@ -50,6 +50,7 @@ func (b toolbox) createEvent(ctx context.Context, c *call, cal calendar.Calendar
 // updateEvent replaces what the tool models, as the first version has it: what is left out of
 // its own parameters goes, and what it does not know of stays.
 func (b toolbox) updateEvent(ctx context.Context, c *call, s subject, in *eventReplacement) (answer, error) {
+	s.zone = s.zone.repeating(in.recurs())
 	start, end, err := in.span(s.zone)
 	if err != nil {
 		return answer{}, err
@@ -70,6 +71,7 @@ func (b toolbox) patchEvent(ctx context.Context, c *call, in *eventPatch) (answe
 	if err != nil {
 		return answer{}, err
 	}
+	s.zone = s.zone.repeating(in.recurs())
 	times, err := b.patchedTimes(s, &in.eventValues)
 	if err != nil {
 		return answer{}, err

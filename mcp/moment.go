@@ -32,6 +32,14 @@ type zoned struct {
 	seen map[string]time.Time
 	// floating tells that what is written keeps no zone.
 	floating bool
+	// series is set when the times are those of more than one instance: see agrees.
+	series bool
+}
+
+// repeating is the zone for times of a series, if that is what they are.
+func (z zoned) repeating(series bool) zoned {
+	z.series = z.series || series
+	return z
 }
 
 // inZone is what tools take that are given local times or tell them. What it is by default, the instructions say.
@@ -159,18 +167,19 @@ func (z zoned) read(parameter, value string) (moment, error) {
 	return m, err
 }
 
-// agrees refuses a time whose offset, or Z, is not that of the zone that the call names with it. Many
-// models put a Z behind whatever a person said; what was meant only they can find out. When the event
-// is now can be given back as it was read.
+// agrees refuses a time of a series whose offset, or Z, is not that of the zone that the call names with it. One event is
+// at the moment that was written. A series is at a time of day, which its zone shows on every day: models that put a Z
+// behind whatever a person said would have all of it, and all guests, come an hour or two late. The event's own time
+// can be given back as it was read.
 func (z zoned) agrees(parameter, value string, at time.Time, written ical.Civil) error {
-	if z.source != zoneOfArgument || z.Civil(at) == written {
+	local, _ := z.Resolve(written)
+	if !z.series || z.source != zoneOfArgument || local.Equal(at) || z.Civil(at) == written {
 		return nil
 	}
 	if now, ok := z.seen[strings.TrimPrefix(parameter, "new_")]; ok && now.Equal(at) {
 		return nil
 	}
-	local, _ := z.Resolve(written)
-	e := errArgument("%q (%s) and \"timezone\" (%s) contradict each other", parameter, quote(value), z.Name())
+	e := errArgument("%q (%s) and \"timezone\" (%s) contradict each other, and a series keeps the time of day", parameter, quote(value), z.Name())
 	e.Hint = fmt.Sprintf("write %s if the clocks there shall show %s, or %s if that very moment is meant; or leave out \"timezone\"",
 		local.Format(time.RFC3339), local.Format(clockForm), at.In(z.Location()).Format(time.RFC3339))
 	return e

@@ -124,6 +124,7 @@ func (b toolbox) subject(ctx context.Context, c *call, n noun, r reference) (sub
 		return subject{}, err
 	}
 	s.found, err = b.service.InstanceOf(ctx, c.meter, cal, o, s.id)
+	s.zone.series = s.reaches()
 	s.zone.seen = map[string]time.Time{"start": s.found.Start.Time, "end": s.found.End.Time, "due": s.found.End.Time}
 	return s, err
 }

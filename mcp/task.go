@@ -207,7 +207,8 @@ func (in *taskValues) times(z zoned, asked inZone, was query.Instance) (edit.Tim
 	if on.Time.IsZero() {
 		on = was.End
 	}
-	t := edit.Times{AsGiven: on.Time.IsZero()}
+	_, rule := in.values.Rule.Value()
+	z, t := z.repeating(rule), edit.Times{AsGiven: on.Time.IsZero()}
 	for _, f := range [...]struct {
 		name string
 		edit.Field[string]
@@ -225,6 +226,5 @@ func (in *taskValues) times(z zoned, asked inZone, was query.Instance) (edit.Tim
 			t.AsGiven = t.AsGiven || m.date != on.AllDay
 		}
 	}
-	_, rule := in.values.Rule.Value()
 	return t, z.serves(t, rule)
 }
