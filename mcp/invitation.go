@@ -71,8 +71,31 @@ type respondedView struct {
 	StartWeekday string              `json:"start_weekday"`
 	Answered     string              `json:"answered"`
 	ETag         calendar.ETag       `json:"etag"`
+	keptView
 	toldView
 }
+
+// keptView is the days of a series that an answer to all of it leaves as they were.
+type keptView struct {
+	Kept     []keptAnswer `json:"kept_answers,omitempty" doc:"Days that keep an answer of their own."`
+	MoreKept int          `json:"more_kept_answers,omitempty"`
+	KeptHint string       `json:"kept_hint,omitempty"`
+}
+
+// keptAnswer is a day that was answered by itself.
+type keptAnswer struct {
+	RecurrenceID string `json:"recurrence_id"`
+	StartLocal   string `json:"start_local"`
+	StartWeekday string `json:"start_weekday"`
+	Answer       string `json:"answer"`
+}
+
+const (
+	// mostKept is how many such days are shown.
+	mostKept = 20
+	keptHint = "The days in kept_answers were answered by themselves, and this answer leaves them as they are. Tell the user; " +
+		"to change one, call respond_to_event with its recurrence_id and scope this."
+)
 
 func (b toolbox) respondToEvent(ctx context.Context, c *call, s subject, in *eventAnswer) (answer, error) {
 	if in.answer == proposing {
@@ -91,12 +114,30 @@ func (b toolbox) respondToEvent(ctx context.Context, c *call, s subject, in *eve
 	if s.scope != edit.All {
 		said.Instance = s.id
 	}
-	edited, err := b.service.Respond(ctx, c.caller, s.cal, s.found.Object.UID, said)
-	now, err := b.after(ctx, c, s, edited, err)
+	done, err := b.service.Respond(ctx, c.caller, s.cal, s.found.Object.UID, said)
+	now, err := b.after(ctx, c, s, done.Edited, err)
 	if err != nil {
 		return answer{}, err
 	}
-	return b.responded(c, s, now, said.Status, edited.Told)
+	v := c.respondedView(s, now, said.Status, done.Told)
+	v.keptView = b.keptOf(ctx, c, s, done)
+	return same(v)
+}
+
+// keptOf shows the days that keep another answer. The change is made by now: a day that cannot be shown is only counted.
+func (b toolbox) keptOf(ctx context.Context, c *call, s subject, done ledger.Responded) (v keptView) {
+	for _, kept := range done.Kept[:min(len(done.Kept), mostKept)] {
+		i, err := b.service.InstanceOf(ctx, c.meter, s.cal, done.Saved.Object, kept.Instance)
+		if err != nil {
+			continue
+		}
+		at := s.zone.times(i)
+		v.Kept = append(v.Kept, keptAnswer{stamp(i.RecurrenceID), at.StartLocal, at.StartWeekday, kept.Status})
+	}
+	if v.MoreKept = len(done.Kept) - len(v.Kept); len(done.Kept) > 0 {
+		v.KeptHint = keptHint
+	}
+	return v
 }
 
 // invitationsQuestion is what list_invitations takes.

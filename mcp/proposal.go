@@ -37,15 +37,19 @@ func (b toolbox) propose(ctx context.Context, c *call, s subject, in *eventAnswe
 	if err != nil {
 		return answer{}, b.outdated(ctx, c, s, err)
 	}
-	return b.responded(c, s, s.found, "PROPOSED", told)
+	return c.responded(s, s.found, "PROPOSED", told)
 }
 
 // responded is an event after the user has said something about it.
-func (b toolbox) responded(c *call, s subject, now query.Instance, said string, told []calendar.Told) (answer, error) {
+func (c *call) responded(s subject, now query.Instance, said string, told []calendar.Told) (answer, error) {
+	return same(c.respondedView(s, now, said, told))
+}
+
+func (c *call) respondedView(s subject, now query.Instance, said string, told []calendar.Told) respondedView {
 	v, at := viewOfEvent(now), s.zone.times(now)
-	return same(respondedView{
-		v.Calendar, v.UID, v.RecurrenceID, v.Title, at.StartLocal, at.StartWeekday, said, v.ETag, c.told(told, now.Component),
-	})
+	return respondedView{
+		v.Calendar, v.UID, v.RecurrenceID, v.Title, at.StartLocal, at.StartWeekday, said, v.ETag, keptView{}, c.told(told, now.Component),
+	}
 }
 
 // proposals are all that guests propose. A token that is bound to some calendars has no inbox, and so none.
@@ -121,7 +125,7 @@ func (b toolbox) decide(ctx context.Context, c *call, s subject, in *eventAnswer
 		if err != nil {
 			return answer{}, err
 		}
-		return b.responded(c, s, s.found, "PROPOSAL-DECLINED", told)
+		return c.responded(s, s.found, "PROPOSAL-DECLINED", told)
 	}
 	d.Message, d.Proposal = all[0].Message, all[0].Proposal // the others that say the same are settled by it
 	edited, err := b.service.Decide(ctx, c.caller, s.cal, s.found.Object.UID, d)
@@ -132,7 +136,7 @@ func (b toolbox) decide(ctx context.Context, c *call, s subject, in *eventAnswer
 	if err != nil {
 		return answer{}, err
 	}
-	return b.responded(c, s, now, "PROPOSAL-ACCEPTED", edited.Told)
+	return c.responded(s, now, "PROPOSAL-ACCEPTED", edited.Told)
 }
 
 // turnDown turns down proposals of several for the same time. One that was replaced or decided meanwhile, whether before it is read here or

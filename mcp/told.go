@@ -70,18 +70,32 @@ func (v toldView) write(b *strings.Builder, preview bool) {
 	}
 }
 
-// toldTo says who was written to.
+// toldTo says who was written to, each once: a change may send somebody several messages, as when a series is divided.
 func toldTo(all []calendar.Told) (v toldView) {
 	var told, not []string
+	reached := map[string]bool{}
 	for _, t := range all {
 		if t.Reached() {
-			told = append(told, t.To+ways[t.Status])
-		} else {
+			told, reached[t.To] = append(told, t.To+ways[t.Status]), true
+		}
+	}
+	for _, t := range all {
+		if !t.Reached() && (t.Status != "" || !reached[t.To]) {
 			not = append(not, t.To+": "+failures[t.Status])
 		}
 	}
-	v.Told, v.Unreached = few(told), few(not)
+	v.Told, v.Unreached = few(once(told)), few(once(not))
 	return v
+}
+
+// once leaves out what a list says again.
+func once(list []string) []string {
+	said := map[string]bool{}
+	return slices.DeleteFunc(list, func(item string) bool {
+		again := said[item]
+		said[item] = true
+		return again
+	})
 }
 
 // ways say how somebody is told, where it is not in their calendar here.

@@ -20,37 +20,53 @@ type Response struct {
 	Meter *meter.Meter
 }
 
-// Respond answers an invitation. The organizer hears of it, as of any such change.
-func (s *Ledger) Respond(ctx context.Context, c calendar.Caller, cal calendar.Calendar, uid calendar.UID, a Response) (Edited, error) {
-	if err := c.May(calendar.WriteObjects, cal); err != nil {
-		return Edited{}, err
-	}
-	r := revision{s, a.Meter, c, cal, calendar.TellAll, func(ctx context.Context, o *content.Object) (edit.Result, error) {
-		return s.respond(ctx, cal, o, a.Response)
-	}, nil}
-	return r.run(ctx, uid, a.When)
+// Responded is the outcome of an answer.
+type Responded struct {
+	Edited
+	// Kept are the instances to come that an answer to all of a series has left with another answer.
+	Kept []schedule.KeptAnswer
 }
 
-func (s *Ledger) respond(ctx context.Context, cal calendar.Calendar, o *content.Object, a schedule.Response) (edit.Result, error) {
+// Respond answers an invitation. The organizer hears of it, as of any such change.
+func (s *Ledger) Respond(ctx context.Context, c calendar.Caller, cal calendar.Calendar, uid calendar.UID, a Response) (Responded, error) {
+	if err := c.May(calendar.WriteObjects, cal); err != nil {
+		return Responded{}, err
+	}
+	var done Responded
+	r := revision{s, a.Meter, c, cal, calendar.TellAll, func(ctx context.Context, o *content.Object) (result edit.Result, err error) {
+		result, done.Kept, err = s.respond(ctx, cal, o, a.Response)
+		return result, err
+	}, nil}
+	var err error
+	done.Edited, err = r.run(ctx, uid, a.When)
+	return done, err
+}
+
+func (s *Ledger) respond(ctx context.Context, cal calendar.Calendar, o *content.Object, a schedule.Response) (edit.Result, []schedule.KeptAnswer, error) {
 	parties, err := s.FindParties(ctx, s.store, schedule.Parties(o))
 	if err != nil {
-		return edit.Result{}, err
+		return edit.Result{}, nil, err
 	}
 	self := parties.Are(cal.Owner)
 	if schedule.RoleIn(o, self) == schedule.Organizer {
-		return edit.Result{}, calendar.Errorf(calendar.Invalid, "", "the owner of %q organizes this event: there is no invitation to answer", cal.Name)
+		return edit.Result{}, nil, calendar.Errorf(calendar.Invalid, "", "the owner of %q organizes this event: there is no invitation to answer", cal.Name)
 	}
-	made, err := schedule.Rules{Zones: s.zones, Now: s.now()}.Respond(ctx, o, self, a)
+	rules := schedule.Rules{Zones: s.zones, Now: s.now()}
+	made, err := rules.Respond(ctx, o, self, a)
 	switch {
 	case errors.Is(err, schedule.ErrNoGuest):
-		return edit.Result{}, calendar.Errorf(calendar.Invalid, "", "this event does not invite the owner of %q", cal.Name).
+		return edit.Result{}, nil, calendar.Errorf(calendar.Invalid, "", "this event does not invite the owner of %q", cal.Name).
 			Advising("an invitation names one of their mail addresses among its attendees")
 	case errors.Is(err, schedule.ErrNoInstance):
-		return edit.Result{}, calendar.Errorf(calendar.NotFound, "", "the series has no such instance")
+		return edit.Result{}, nil, calendar.Errorf(calendar.NotFound, "", "the series has no such instance")
 	case err != nil:
-		return edit.Result{}, err
+		return edit.Result{}, nil, err
 	}
-	return edit.Result{Document: made.Document, Instance: a.Instance}, nil
+	var kept []schedule.KeptAnswer
+	if a.Instance.IsZero() {
+		kept, err = rules.Kept(ctx, made, self, a.Status)
+	}
+	return edit.Result{Document: made.Document, Instance: a.Instance}, kept, err
 }
 
 // host lets the owner of a calendar organize events that have guests and no organizer yet. Without a mail

@@ -3,6 +3,7 @@ package schedule
 import (
 	"context"
 	"errors"
+	"maps"
 	"slices"
 
 	"caldav-mcp-server/calendar/content"
@@ -11,8 +12,8 @@ import (
 
 // Response is somebody's answer to an invitation, by their own copy of it.
 type Response struct {
-	// Instance is the one of a series that it is about; zero for all of it. What was answered to an instance otherwise
-	// stays answered.
+	// Instance is the one of a series that it is about; zero for all of it. An answer given to an instance by itself stays:
+	// see [Rules.Kept].
 	Instance ical.Time
 	// Status is the PARTSTAT.
 	Status string
@@ -64,7 +65,7 @@ func (x *reading) respond(is Self, a Response) error {
 }
 
 // aimedAt are the components that an answer is about: an instance's own, which is made if need be, or the series' and
-// of its overrides those with the same answer so far.
+// of its overrides those that are not answered yet, or have the same answer so far.
 func (x *reading) aimedAt(is Self, id ical.Time) ([]*ical.Component, error) {
 	if !id.IsZero() {
 		c, err := x.override(id)
@@ -76,12 +77,36 @@ func (x *reading) aimedAt(is Self, id ical.Time) ([]*ical.Component, error) {
 	var all []*ical.Component
 	whole := attendee(x.master(), is)
 	for _, c := range x.Components() {
-		if p := attendee(c, is); p != nil && (whole == nil || partstat(p) == partstat(whole)) {
+		p := attendee(c, is)
+		if p != nil && (whole == nil || partstat(p) == NeedsAction || partstat(p) == partstat(whole)) {
 			all = append(all, c)
 		}
 	}
 	if len(all) == 0 {
 		return nil, ErrNoGuest
+	}
+	return all, nil
+}
+
+// KeptAnswer is an instance whose answer an answer to all of the series has left as it was.
+type KeptAnswer struct {
+	Instance ical.Time
+	Status   string
+}
+
+// Kept lists the instances to come, in order, that somebody has answered by themselves otherwise than all of the series.
+func (r Rules) Kept(ctx context.Context, o *content.Object, is Self, status string) ([]KeptAnswer, error) {
+	x, err := r.read(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	var all []KeptAnswer
+	for _, key := range slices.Sorted(maps.Keys(x.apart)) {
+		c := x.apart[key]
+		_, end, err := x.clock.Bounds(c)
+		if p := attendee(c, is); p != nil && partstat(p) != status && !x.cancelled(c) && (err != nil || end > r.Now.Unix()) {
+			all = append(all, KeptAnswer{x.ids[key], partstat(p)})
+		}
 	}
 	return all, nil
 }
@@ -114,6 +139,9 @@ func Host(o *content.Object, by Address, name string) bool {
 			p.SetParam("CN", name)
 		}
 		c.Add(p)
+		if mine := attendee(c, only(by)); mine != nil {
+			mine.RemoveParam(paramRSVP) // nobody asks themselves
+		}
 	}
 	return true
 }
