@@ -129,7 +129,7 @@ func meet(a, b query.Occurrence) bool {
 }
 
 func busy(i query.Instance) bool {
-	return content.WordOf(i.Component, "TRANSP") != string(edit.Transparent) && content.WordOf(i.Component, "STATUS") != string(edit.Cancelled)
+	return !content.Transparent(i.Component) && content.WordOf(i.Component, "STATUS") != string(edit.Cancelled)
 }
 
 func (m *comparison) result() clashes {

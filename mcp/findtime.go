@@ -79,11 +79,11 @@ type slotView struct {
 }
 
 func (b toolbox) findTime(ctx context.Context, c *call, in *slotQuestion) (answer, error) {
-	whose, err := b.toMeet(ctx, c, in)
+	meet, err := b.toMeet(ctx, c, in)
 	if err != nil {
 		return answer{}, err
 	}
-	z, err := b.zoneOf(ctx, c, in.inZone, whose)
+	z, err := b.zoneOf(ctx, c, in.inZone, meet.seen)
 	if err != nil {
 		return answer{}, err
 	}
@@ -121,7 +121,8 @@ func (b toolbox) findTime(ctx context.Context, c *call, in *slotQuestion) (answe
 	}
 	// A day more at either end: what is around a slot tells how well it fits.
 	busy, err := b.service.FreeBusy(ctx, c.caller, query.BusyQuery{
-		Calendars: whose, From: ask.From.AddDate(0, 0, -1), Until: ask.Until.AddDate(0, 0, 1), Timezone: z.reader(), Meter: c.meter,
+		People: meet.people, Calendars: meet.calendars,
+		From: ask.From.AddDate(0, 0, -1), Until: ask.Until.AddDate(0, 0, 1), Timezone: z.reader(), Meter: c.meter,
 	})
 	if err != nil {
 		return answer{}, err
@@ -132,7 +133,7 @@ func (b toolbox) findTime(ctx context.Context, c *call, in *slotQuestion) (answe
 		v.Why = slot.Explain(ask)
 	}
 	if v.Why == slot.Busy {
-		v.Calendars = few(namesOf(whose))
+		v.Calendars = few(meet.names())
 	}
 	for _, s := range found {
 		start, end := s.Start.In(w.zone.Location()), s.End.In(w.zone.Location())
@@ -141,23 +142,25 @@ func (b toolbox) findTime(ctx context.Context, c *call, in *slotQuestion) (answe
 	return answer{v.prose(w, ask, found), v}, nil
 }
 
-// toMeet finds the calendars of those who shall meet.
-func (b toolbox) toMeet(ctx context.Context, c *call, in *slotQuestion) ([]calendar.Calendar, error) {
-	whose, err := b.calendarsOf(ctx, c, in.whose)
+// toMeet finds the people and calendars that a slot must suit, including the user unless the call leaves them out.
+func (b toolbox) toMeet(ctx context.Context, c *call, in *slotQuestion) (asked, error) {
+	meet, err := b.timeOf(ctx, c, in.whose)
 	if err != nil {
-		return nil, err
+		return asked{}, err
 	}
+	user := slices.IndexFunc(meet.people, func(u calendar.User) bool { return u.ID == c.caller.User.ID })
 	switch {
-	case in.withoutMe && whose == nil:
-		return nil, errArgument(`with "without_me", "usernames" or "calendar_ids" must say whose time it is about`)
-	case !in.withoutMe:
+	case in.withoutMe && meet.people == nil && meet.calendars == nil:
+		return asked{}, errArgument(`with "without_me", "usernames" or "calendar_ids" must say whose time it is about`)
+	case !in.withoutMe && user < 0:
 		own, err := b.ownCalendars(ctx, c)
 		if err != nil {
-			return nil, err
+			return asked{}, err
 		}
-		whose = unique(append(own, whose...))
+		meet.people = append(meet.people, c.caller.User)
+		meet.seen = unique(append(own, meet.seen...))
 	}
-	return whose, nil
+	return meet, nil
 }
 
 // wordsOf are the words for weekdays, Monday first.
@@ -178,7 +181,7 @@ func namesOf(all []calendar.Calendar) []string {
 
 // reasons say why there is no slot, and what would help.
 var reasons = map[slot.Why]string{
-	slot.Busy:      "somebody is busy at every one. Try fewer minutes, other hours or more days",
+	slot.Busy:      "somebody is busy or away at every one. Try fewer minutes, other hours or more days",
 	slot.Elsewhere: "hours_elsewhere leave nothing of these hours. Try other hours, or ask who can meet outside of theirs",
 	slot.Days:      "none of these weekdays is in that time. Give days to look at others",
 	slot.Opening:   "nothing as long as that is left of these hours in that time. Give other working_hours, or more days",

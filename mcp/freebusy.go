@@ -81,11 +81,11 @@ var busyWords = [...]string{
 const mostBlocks = 200
 
 func (b toolbox) freeBusy(ctx context.Context, c *call, in *busyQuestion) (answer, error) {
-	whose, err := b.calendarsOf(ctx, c, in.whose)
+	asked, err := b.timeOf(ctx, c, in.whose)
 	if err != nil {
 		return answer{}, err
 	}
-	z, err := b.zoneOf(ctx, c, in.inZone, whose)
+	z, err := b.zoneOf(ctx, c, in.inZone, asked.seen)
 	if err != nil {
 		return answer{}, err
 	}
@@ -96,7 +96,9 @@ func (b toolbox) freeBusy(ctx context.Context, c *call, in *busyQuestion) (answe
 	if err != nil {
 		return answer{}, err
 	}
-	found, err := b.service.FreeBusy(ctx, c.caller, query.BusyQuery{Calendars: whose, From: w.from, Until: w.until, Timezone: z.reader(), Meter: c.meter})
+	found, err := b.service.FreeBusy(ctx, c.caller, query.BusyQuery{
+		People: asked.people, Calendars: asked.calendars, From: w.from, Until: w.until, Timezone: z.reader(), Meter: c.meter,
+	})
 	if err != nil {
 		return answer{}, err
 	}
@@ -146,7 +148,7 @@ func unreadProse(n int) string {
 }
 
 // zoneOf decides on the zone of a call about whose time: an argument's, the user's, or that of
-// the calendars where they have one.
+// the calendars where they have one. The zones of other people are not revealed.
 func (b toolbox) zoneOf(ctx context.Context, c *call, in inZone, whose []calendar.Calendar) (zoned, error) {
 	if whose == nil {
 		var err error
@@ -173,25 +175,57 @@ func (z zoned) reader() *zone.Zone {
 	return z.Zone
 }
 
-// calendarsOf finds the calendars that a question about busy times names; nil, if it names none,
-// means the user's own.
-func (b toolbox) calendarsOf(ctx context.Context, c *call, in whose) ([]calendar.Calendar, error) {
-	var named []calendar.Calendar
+// asked is the people and calendars of a call; the user's own time if there are none.
+type asked struct {
+	people    []calendar.User
+	calendars []calendar.Calendar
+	// seen are the named calendars and, if the call is about the user, the user's own.
+	seen []calendar.Calendar
+	// others are the names of people as the call gave them.
+	others []string
+}
+
+// names lists the calendars and people for the answer.
+func (a asked) names() []string { return append(namesOf(a.seen), a.others...) }
+
+// timeOf finds the calendars and people that a call names.
+func (b toolbox) timeOf(ctx context.Context, c *call, in whose) (asked, error) {
+	var found asked
 	for _, id := range in.calendars {
 		cal, err := b.calendarBy(ctx, c, id)
 		if err != nil {
-			return nil, err
+			return asked{}, err
 		}
-		named = append(named, cal)
+		found.calendars = append(found.calendars, cal)
 	}
+	found.calendars = unique(found.calendars)
+	found.seen = found.calendars
 	if len(in.users) > 0 {
-		theirs, err := b.calendarsOfUsers(ctx, c, in.users)
-		if err != nil {
-			return nil, err
-		}
-		named = append(named, theirs...)
+		return found, b.addPeople(ctx, c, in.users, &found)
 	}
-	return unique(named), nil
+	return found, nil
+}
+
+// addPeople adds people by name. Busy times of other users follow the rules of the CalDAV outbox.
+func (b toolbox) addPeople(ctx context.Context, c *call, names []string, to *asked) error {
+	bare := each(names, bareAddress)
+	all, err := b.service.PeopleAt(ctx, c.caller, bare)
+	if err != nil {
+		return err
+	}
+	for i, people := range all {
+		switch {
+		case len(people) == 0:
+			return b.errNobody(ctx, c, bare[i])
+		case len(people) > 1:
+			return errSeveral(bare[i], people)
+		}
+		if !slices.ContainsFunc(to.people, func(u calendar.User) bool { return u.ID == people[0].ID }) {
+			to.people = append(to.people, people[0])
+			to.others = append(to.others, "all calendars of "+quote(bare[i]))
+		}
+	}
+	return nil
 }
 
 // unique leaves out calendars that were named twice.
@@ -202,65 +236,6 @@ func unique(list []calendar.Calendar) []calendar.Calendar {
 		seen[cal.ID] = true
 		return twice
 	})
-}
-
-// calendarsOfUsers finds the calendars that take people's own time, as far as the caller sees them.
-// Anyone who shares none might as well not exist, but for rooms: whether they are taken everybody may know.
-func (b toolbox) calendarsOfUsers(ctx context.Context, c *call, names []string) ([]calendar.Calendar, error) {
-	all, err := b.service.Calendars(ctx, c.caller)
-	if err != nil {
-		return nil, err
-	}
-	var found []calendar.Calendar
-	for _, name := range names {
-		before := len(found)
-		theirs, err := b.ownedBy(ctx, c, all, strings.TrimSpace(name))
-		if err != nil {
-			return nil, err
-		}
-		for _, cal := range all {
-			if theirs(cal) && !cal.OwnerFree {
-				found = append(found, cal)
-			}
-		}
-		if len(found) > before {
-			continue
-		}
-		room, err := b.service.RoomCalendars(ctx, c.caller, bareAddress(strings.TrimSpace(name)))
-		if err != nil {
-			return nil, err
-		}
-		if len(room) == 0 {
-			return nil, b.errNobody(ctx, c, name, all)
-		}
-		found = append(found, room...)
-	}
-	return found, nil
-}
-
-// ownedBy tells which calendars are those of the person who has a login name, a mail address, or a full name that nobody else has.
-// Only a person who shares something with the caller counts, so that nobody learns of others.
-func (b toolbox) ownedBy(ctx context.Context, c *call, all []calendar.Calendar, name string) (func(calendar.Calendar) bool, error) {
-	name = bareAddress(name)
-	people, err := b.service.FindPeople(ctx, c.caller, func(u calendar.User, same calendar.Comparison) bool {
-		return name != "" && (same(u.Email, name, calendar.Equals) || same(u.Name, name, calendar.Equals) || same(u.DisplayName, name, calendar.Equals))
-	})
-	if err != nil {
-		return nil, err
-	}
-	people = slices.DeleteFunc(people, func(u calendar.User) bool {
-		return !slices.ContainsFunc(all, func(cal calendar.Calendar) bool { return cal.Owner == u.ID })
-	})
-	byLogin := slices.IndexFunc(people, func(u calendar.User) bool { return strings.EqualFold(u.Name, name) })
-	if byLogin >= 0 {
-		people = people[byLogin : byLogin+1]
-	}
-	if len(people) > 1 {
-		return nil, errSeveral(name, people)
-	}
-	return func(cal calendar.Calendar) bool {
-		return strings.EqualFold(cal.OwnerName, name) || slices.ContainsFunc(people, func(u calendar.User) bool { return u.ID == cal.Owner })
-	}, nil
 }
 
 func errSeveral(name string, people []calendar.User) error {
@@ -276,19 +251,26 @@ func roomFor(room calendar.User) string {
 	return fmt.Sprintf(" for %d", room.Room.Capacity)
 }
 
-func (b toolbox) errNobody(ctx context.Context, c *call, name string, all []calendar.Calendar) error {
-	var owners []string
-	for _, cal := range all {
-		if owner := quote(cal.OwnerName); !slices.Contains(owners, owner) && len(owners) < maxNamed {
-			owners = append(owners, owner)
+func (b toolbox) errNobody(ctx context.Context, c *call, name string) error {
+	people, err := b.service.People(ctx, c.caller)
+	if err != nil {
+		return err
+	}
+	var known, rooms []string
+	for _, u := range people {
+		switch {
+		case u.Group:
+		case u.Room.Bookable():
+			rooms = append(rooms, quote(u.Name)+" <"+u.Email+">"+roomFor(u))
+		default:
+			known = append(known, quote(u.Name))
 		}
 	}
-	e := calendar.Errorf(calendar.NotFound, "", "nobody called %s shares a calendar with you; those whose calendars you see: %s",
-		quote(name), strings.Join(owners, ", "))
-	e.Hint = "ask them to share one, if only its free and busy times"
-	if rooms, err := b.service.Rooms(ctx, c.caller); err == nil && len(rooms) > 0 {
-		named := each(rooms[:min(len(rooms), maxNamed)], func(room calendar.User) string { return quote(room.Name) + " <" + room.Email + ">" + roomFor(room) })
-		e.Message += "; rooms and resources: " + strings.Join(named, ", ")
+	e := calendar.Errorf(calendar.NotFound, "", "nobody here has the login name or the mail address %s; people whom you know: %s",
+		quote(name), strings.Join(known[:min(len(known), maxNamed)], ", "))
+	if len(rooms) > 0 {
+		e.Message += "; rooms and resources: " + strings.Join(rooms[:min(len(rooms), maxNamed)], ", ")
 	}
+	e.Hint = "give a login name or a mail address: a full name is enough for people with whom you share a calendar"
 	return e
 }

@@ -129,3 +129,26 @@ func TestNotAllIsKnownOfBusyTimes(t *testing.T) {
 		t.Errorf("%d are unread, and it is said: %s", slots.Unread, said)
 	}
 }
+
+// TestOutlooksDaysAreDays: what Outlook marks as all-day and puts at midnight is listed as whole days, and its text stays.
+func TestOutlooksDaysAreDays(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, testdb.SQLite(t))
+	door := h.open(t, h.config())
+	h.put(t, work, "fair", wrapped(calendar.Event, "fair", "DTSTART;TZID=Europe/Berlin:20260303T000000", "DTEND;TZID=Europe/Berlin:20260305T000000",
+		"SUMMARY:Fair", "X-MICROSOFT-CDO-ALLDAYEVENT:TRUE", "X-MICROSOFT-CDO-BUSYSTATUS:OOF"))
+	var list listView
+	use(t, door, "alice", "list_events", params{"start": "2026-03-02", "end": "2026-03-08"}, &list)
+	if len(list.Events) != 1 || !list.Events[0].AllDay || list.Events[0].Start != "2026-03-03" || list.Events[0].End != "2026-03-04" {
+		t.Errorf("listed as %+v", list.Events)
+	}
+	said := h.say(t, door, "alice", "get_event", params{"calendar_id": work, "event_uid": "fair"})
+	if !strings.Contains(said, `\"all_day\":true`) || !strings.Contains(said, "DTSTART;TZID=Europe/Berlin:20260303T000000") {
+		t.Errorf("get_event: %s", said)
+	}
+	var busy busyView
+	use(t, door, "alice", "get_free_busy", params{"start_time": "2026-03-02", "end_time": "2026-03-08"}, &busy)
+	if len(busy.Busy) != 1 || busy.Busy[0].Type != "unavailable" || busy.Busy[0].Start != "2026-03-03T00:00:00+01:00" || busy.Busy[0].End != "2026-03-05T00:00:00+01:00" {
+		t.Errorf("busy at %+v", busy.Busy)
+	}
+}

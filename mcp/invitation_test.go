@@ -213,8 +213,8 @@ func TestAnswersOfNobody(t *testing.T) {
 	}
 }
 
-// TestPeopleGoByMailAddress: whose time is asked for may be named by mail address, as attendees are; whoever shares nothing is as
-// unknown by it as by name (mcp C8).
+// TestPeopleGoByMailAddress: whose time is asked for may be named by mail address, as attendees are (mcp C8). By login name
+// and address people are found who share nothing, as at the outbox of CalDAV; by full name they are as unknown as no user.
 func TestPeopleGoByMailAddress(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, testdb.SQLite(t))
@@ -247,8 +247,20 @@ func TestPeopleGoByMailAddress(t *testing.T) {
 	if said := refusalOf(t, door, "alice", "get_free_busy", `{"usernames":["Carol Day"],"start_time":"2026-03-02","end_time":"2026-03-02"}`); !strings.Contains(said, `\"bob\", \"carol\"`) {
 		t.Errorf("two of a name: %s", said)
 	}
-	if said := refusalOf(t, door, "bob", "get_free_busy", `{"usernames":["carol@example.com"],"start_time":"2026-03-02","end_time":"2026-03-02"}`); !strings.Contains(said, "nobody called") {
-		t.Errorf("bob asks for carol: %s", said)
+	for _, who := range []string{"carol", "Carol@example.com"} {
+		said := h.say(t, door, "bob", "get_free_busy", params{"usernames": []string{who}, "start_time": "2026-03-02", "end_time": "2026-03-02"})
+		if !strings.Contains(said, "12:00–16:00") {
+			t.Errorf("bob asks for %s: %s", who, said)
+		}
+	}
+	night := "Carol Night"
+	if err := h.Store.ChangeUser(t.Context(), h.callers["carol"].User.ID, auth.UserEdit{DisplayName: &night}); err != nil {
+		t.Fatal(err)
+	}
+	stranger := refusalOf(t, door, "bob", "get_free_busy", `{"usernames":["Carol Night"],"start_time":"2026-03-02","end_time":"2026-03-02"}`)
+	nobody := refusalOf(t, door, "bob", "get_free_busy", `{"usernames":["Quite Nobody"],"start_time":"2026-03-02","end_time":"2026-03-02"}`)
+	if want := strings.ReplaceAll(nobody, "Quite Nobody", "Carol Night"); stranger != want || !strings.Contains(nobody, "nobody here") {
+		t.Errorf("a stranger's full name is told apart:\n%s\n%s", stranger, want)
 	}
 }
 

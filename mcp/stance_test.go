@@ -100,9 +100,10 @@ func deeds() []deed {
 		{tool: "list_tasks", arguments: `{"calendar_id":"CAL"}`, needs: calendar.ReadAccess, shows: true},
 
 		{tool: "get_free_busy", arguments: `{"calendar_ids":["CAL"],"start_time":"2026-03-02","end_time":"2026-03-08"}`, needs: calendar.FreeBusyAccess},
-		{tool: "get_free_busy", arguments: `{"usernames":["WHO"],"start_time":"2026-03-02","end_time":"2026-03-08"}`, needs: calendar.FreeBusyAccess},
+		// Whose time it is may be anybody's, as at the outbox of CalDAV.
+		{tool: "get_free_busy", arguments: `{"usernames":["WHO"],"start_time":"2026-03-02","end_time":"2026-03-08"}`, everywhere: true, own: true, needs: calendar.FreeBusyAccess},
 		{tool: "find_time", arguments: `{"duration_minutes":30,"calendar_ids":["CAL"]}`, needs: calendar.FreeBusyAccess},
-		{tool: "find_time", arguments: `{"duration_minutes":30,"usernames":["WHO"]}`, needs: calendar.FreeBusyAccess},
+		{tool: "find_time", arguments: `{"duration_minutes":30,"usernames":["WHO"]}`, everywhere: true, own: true, needs: calendar.FreeBusyAccess},
 
 		{tool: "list_changes", arguments: `{}`, everywhere: true, needs: calendar.WriteAccess, shows: true},
 		{tool: "list_changes", arguments: `{"calendar_id":"CAL"}`, needs: calendar.WriteAccess, shows: true},

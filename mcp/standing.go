@@ -35,7 +35,7 @@ func standing(who calendar.Caller, cal calendar.Calendar, event *ical.Component)
 			v.MyAnswer = visible(a.Status)
 		}
 	}
-	v.Free = cal.Access == calendar.OwnerAccess && cal.Transparent || content.WordOf(event, "TRANSP") == string(edit.Transparent) || content.WordOf(event, "STATUS") == string(edit.Cancelled) ||
+	v.Free = cal.Access == calendar.OwnerAccess && cal.Transparent || content.Transparent(event) || content.WordOf(event, "STATUS") == string(edit.Cancelled) ||
 		v.MyAnswer == "DECLINED" || v.MyAnswer == "DELEGATED"
 	return v
 }

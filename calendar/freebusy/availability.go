@@ -45,11 +45,11 @@ func (r *reader) available(c *ical.Component, whole mark) ([]mark, error) {
 	shared := *r
 	shared.in.Budget.Steps /= max(1, len(all))
 	for _, s := range all {
-		err := shared.expand(s, func(_ *ical.Component, start, end int64) error {
+		err := shared.expand(s, func(i recur.Instance) error {
 			if len(free) >= instancesMost {
 				return ErrTooMany
 			}
-			free = append(free, mark{max(start, whole.start), min(end, whole.end), whole.layer, Free})
+			free = append(free, mark{max(i.Start.Time.Unix(), whole.start), min(i.End.Time.Unix(), whole.end), whole.layer, Free})
 			return nil
 		})
 		if err != nil {

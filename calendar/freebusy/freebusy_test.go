@@ -101,6 +101,16 @@ func TestEvents(t *testing.T) {
 		{"not answered", []string{me + "NEEDS-ACTION:mailto:me@example.com"}, "10:00-11:00 TENTATIVE"},
 		{"not answered, in no words", []string{"ATTENDEE:mailto:me@example.com", "ORGANIZER:mailto:you@example.com"}, "10:00-11:00 TENTATIVE"},
 		{"my own, in no words", []string{"ATTENDEE:mailto:me@example.com", "ORGANIZER:mailto:me@example.com"}, "10:00-11:00 BUSY"},
+		{"Outlook: out of office", []string{"TRANSP:OPAQUE", "X-MICROSOFT-CDO-BUSYSTATUS:OOF"}, "10:00-11:00 UNAVAILABLE"},
+		{"Outlook: tentative", []string{"TRANSP:OPAQUE", "X-MICROSOFT-CDO-BUSYSTATUS:TENTATIVE"}, "10:00-11:00 TENTATIVE"},
+		{"Outlook: out of office, perhaps", []string{"STATUS:TENTATIVE", "X-MICROSOFT-CDO-BUSYSTATUS:OOF"}, "10:00-11:00 TENTATIVE"},
+		{"Outlook: free", []string{"X-MICROSOFT-CDO-BUSYSTATUS:free"}, ""},
+		{"Outlook: free until another program made it busy", []string{"TRANSP:OPAQUE", "X-MICROSOFT-CDO-BUSYSTATUS:FREE"}, "10:00-11:00 BUSY"},
+		{"Outlook: busy until another program made it free", []string{"TRANSP:TRANSPARENT", "X-MICROSOFT-CDO-BUSYSTATUS:OOF"}, ""},
+		{"Outlook: a word that nobody knows", []string{"X-MICROSOFT-CDO-BUSYSTATUS:WORKINGELSEWHERE"}, "10:00-11:00 BUSY"},
+		{"Outlook: as sent, accepted", []string{"X-MICROSOFT-CDO-BUSYSTATUS:TENTATIVE", me + "ACCEPTED:mailto:me@example.com"}, "10:00-11:00 BUSY"},
+		{"Outlook: not answered", []string{"X-MICROSOFT-CDO-BUSYSTATUS:FREE", me + "NEEDS-ACTION:mailto:me@example.com"}, "10:00-11:00 TENTATIVE"},
+		{"Outlook: the organizer is away", []string{"X-MICROSOFT-CDO-BUSYSTATUS:OOF", "ORGANIZER:mailto:me@example.com", "ATTENDEE:mailto:me@example.com"}, "10:00-11:00 UNAVAILABLE"},
 		{"declined by another", []string{me + "DECLINED:mailto:you@example.com", me + "ACCEPTED:mailto:me@example.com"}, "10:00-11:00 BUSY"},
 	} {
 		o := event(t, append(c.lines, at...)...)
@@ -121,6 +131,7 @@ func TestTimes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	const outlookDay = "X-MICROSOFT-CDO-ALLDAYEVENT:TRUE\n"
 	for _, c := range []struct {
 		name, text, want string
 		floating         *zone.Zone
@@ -131,6 +142,17 @@ func TestTimes(t *testing.T) {
 		{"of no duration", "DTSTART:20260310T100000Z", "", nil},
 		{"the whole day", "DTSTART;VALUE=DATE:20260310", "00:00-00:00 BUSY", nil},
 		{"the whole day in Berlin", "DTSTART;VALUE=DATE:20260310", "00:00-23:00 BUSY", berlin},
+		{"Outlook: the whole day of another zone", outlookDay + "DTSTART;TZID=America/New_York:20260310T000000\nDTEND;TZID=America/New_York:20260311T000000", "00:00-23:00 BUSY", berlin},
+		{"Outlook: the whole day of this zone", outlookDay + "DTSTART;TZID=Europe/Berlin:20260310T000000\nDTEND;TZID=Europe/Berlin:20260311T000000", "00:00-23:00 BUSY", berlin},
+		{"Outlook: days, one of which was moved to noon", outlookDay + `DTSTART;TZID=America/New_York:20260309T000000
+			DTEND;TZID=America/New_York:20260310T000000
+			RRULE:FREQ=DAILY;COUNT=2
+			END:VEVENT
+			BEGIN:VEVENT
+			` + outlookDay + `RECURRENCE-ID;TZID=America/New_York:20260310T000000
+			DTSTART;TZID=America/New_York:20260310T120000
+			DTEND;TZID=America/New_York:20260310T130000`, "16:00-17:00 BUSY", nil},
+		{"Outlook: no whole day", outlookDay + "DTSTART;TZID=America/New_York:20260310T000000\nDTEND;TZID=America/New_York:20260310T120000", "04:00-16:00 BUSY", berlin},
 		{"floating in Berlin", "DTSTART:20260310T100000\nDURATION:PT1H", "09:00-10:00 BUSY", berlin},
 		{"a rule", "DTSTART:20200101T090000Z\nDURATION:PT30M\nRRULE:FREQ=HOURLY;INTERVAL=8", "01:00-01:30 BUSY, 09:00-09:30 BUSY, 17:00-17:30 BUSY", nil},
 		{"one of a series moved here, one cancelled", `DTSTART:20260308T090000Z
@@ -352,5 +374,28 @@ func TestComponent(t *testing.T) {
 	}, "\r\n")
 	if diff := cmp.Diff(want, ical.NewDocument(c).String()); diff != "" {
 		t.Errorf("-want +got\n%s", diff)
+	}
+}
+
+// TestJoinedTimes: the times of several people are those of any of them, whatever one's availability says of the other's.
+func TestJoinedTimes(t *testing.T) {
+	t.Parallel()
+	inOffice := component(t, "VAVAILABILITY", "PRIORITY:1", "BEGIN:AVAILABLE", "UID:2", "DTSTART:20260310T090000Z", "DTEND:20260310T170000Z", "END:AVAILABLE")
+	mornings := component(t, "VAVAILABILITY", "BUSYTYPE:BUSY-TENTATIVE", "DTSTART:20260310T120000Z", "DTEND:20260310T180000Z")
+	all := freebusy.NewTimes(nil, march10, march10.AddDate(0, 0, 1))
+	for _, one := range []*freebusy.Times{
+		collected(t, freebusy.Context{}, inOffice, event(t, "DTSTART:20260310T100000Z", "DURATION:PT1H")), collected(t, freebusy.Context{}, mornings),
+	} {
+		if err := all.Join(one); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := "00:00-09:00 UNAVAILABLE, 10:00-11:00 BUSY, 12:00-17:00 TENTATIVE, 17:00-00:00 UNAVAILABLE"
+	if got := written(all.Periods()); got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	want = "00:00-09:00 UNAVAILABLE, 10:00-11:00 BUSY, 12:00-18:00 TENTATIVE, 17:00-00:00 UNAVAILABLE"
+	if got := written(all.ByType()); got != want {
+		t.Errorf("by type %s, want %s", got, want)
 	}
 }

@@ -67,7 +67,7 @@ func (r *reader) each(o *content.Object, read func(*ical.Component) error) error
 const instanceSteps = 20
 
 // expand calls take with each instance of a series in the window.
-func (r *reader) expand(s content.Series, take func(c *ical.Component, start, end int64) error) error {
+func (r *reader) expand(s content.Series, take func(recur.Instance) error) error {
 	set, err := r.object.Set(s, r.clock)
 	if err != nil {
 		return err
@@ -79,36 +79,61 @@ func (r *reader) expand(s content.Series, take func(c *ical.Component, start, en
 		if err != nil {
 			return err
 		}
-		if err := take(i.Component, i.Start.Time.Unix(), i.End.Time.Unix()); err != nil {
+		if err := take(i); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
+// claim says how a component counts.
+type claim struct {
+	kind Type
+	// days is set where its date-times may mean whole days. The window still selects instances by their date-times: if days
+	// are read in another zone, an instance can be missed in the first or last hours of the window.
+	days bool
+}
+
 // events collects the instances of a VEVENT that take time.
 func (r *reader) events(o *content.Object) error {
-	kinds := map[*ical.Component]Type{}
+	claims := map[*ical.Component]claim{}
 	for _, c := range o.Components() {
-		kinds[c] = r.in.kindOf(c)
+		claims[c] = claim{r.in.kindOf(c), content.OutlookDays(c)}
 	}
-	return r.expand(o.Series(), func(c *ical.Component, start, end int64) error {
-		if kinds[c] == Free {
+	return r.expand(o.Series(), func(i recur.Instance) error {
+		does := claims[i.Component]
+		if does.kind == Free {
 			return nil
 		}
-		return r.add(mark{start, end, appointments, kinds[c]})
+		if does.days {
+			i = content.AsDays(i, r.clock.Floating)
+		}
+		return r.add(mark{i.Start.Time.Unix(), i.End.Time.Unix(), appointments, does.kind})
 	})
 }
 
 // kindOf tells what an event is for the person whose time it is.
 func (in Context) kindOf(c *ical.Component) Type {
-	switch {
-	case content.WordOf(c, "TRANSP") == "TRANSPARENT", content.WordOf(c, "STATUS") == "CANCELLED":
+	status := content.WordOf(c, "STATUS")
+	if content.Transparent(c) || status == "CANCELLED" {
 		return Free
-	case content.WordOf(c, "STATUS") == "TENTATIVE":
-		return min(Tentative, in.answer(c))
 	}
-	return in.answer(c)
+	kind, invited := in.answer(c)
+	if status == "TENTATIVE" {
+		kind = min(Tentative, kind)
+	}
+	if invited {
+		// The busy status in an invitation is the organizer's, or dates from before the answer: Exchange sends invitations
+		// as tentative, and other programs do not update it when they write a PARTSTAT.
+		return kind
+	}
+	switch content.WordOf(c, content.BusyStatus) {
+	case "TENTATIVE":
+		return min(Tentative, kind)
+	case "OOF":
+		return min(Unavailable, kind)
+	}
+	return kind
 }
 
 // answers is what a PARTSTAT means for one's own time. An invitation that has not been
@@ -124,31 +149,35 @@ func answers(status string) Type {
 	return Busy
 }
 
-// answer is what the person has said to the invitation. A person who is not invited has made
+// answer is what the person has said to the invitation, and whether they have been invited. A person who is not has made
 // the event, or is there in another's place.
-func (in Context) answer(c *ical.Component) Type {
+func (in Context) answer(c *ical.Component) (said Type, invited bool) {
 	if len(in.Own) == 0 {
-		return Busy
+		return Busy, false
 	}
 	for p := range c.Properties() {
 		if p.Name() == "ATTENDEE" && in.own(p.Value()) {
-			status, given := p.Param("PARTSTAT")
-			if !given {
-				// RFC 5545 §3.2.12: what it is when it is not said. An organizer who lists
-				// themselves without a word is there.
-				return in.unsaid(c)
-			}
-			return answers(status)
+			return in.said(c, p), !in.organizes(c)
 		}
 	}
-	return Busy
+	return Busy, false
 }
 
-func (in Context) unsaid(c *ical.Component) Type {
-	if p := c.Property("ORGANIZER"); p != nil && in.own(p.Value()) {
+// said is the answer of the attendee. RFC 5545 §3.2.12 has NEEDS-ACTION where there is none, but organizers who list
+// themselves without a word are there.
+func (in Context) said(c *ical.Component, attendee *ical.Property) Type {
+	switch status, given := attendee.Param("PARTSTAT"); {
+	case given:
+		return answers(status)
+	case in.organizes(c):
 		return Busy
 	}
 	return answers("NEEDS-ACTION")
+}
+
+func (in Context) organizes(c *ical.Component) bool {
+	p := c.Property("ORGANIZER")
+	return p != nil && in.own(p.Value())
 }
 
 func (in Context) own(address string) bool {

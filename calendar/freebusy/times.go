@@ -65,6 +65,20 @@ func (t *Times) add(m mark) error {
 	return nil
 }
 
+// Join moves the times of another person into t. They count as appointments there: the availability of one person must
+// not override the times of another.
+func (t *Times) Join(other *Times) error {
+	periods := other.ByType()
+	other.meter.Free(int64(len(other.marks)) * markBytes)
+	other.marks = nil
+	for _, p := range periods {
+		if err := t.add(mark{p.Start.Unix(), p.End.Unix(), appointments, p.Type}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // edge is where a mark begins or ends.
 type edge struct {
 	at    int64

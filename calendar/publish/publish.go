@@ -81,7 +81,7 @@ func public(o *content.Object) bool {
 // free tells whether none of the parts takes time.
 func free(parts []*ical.Component) bool {
 	return !slices.ContainsFunc(parts, func(c *ical.Component) bool {
-		return content.WordOf(c, "TRANSP") != "TRANSPARENT" && content.WordOf(c, "STATUS") != "CANCELLED"
+		return !content.Transparent(c) && content.WordOf(c, "STATUS") != "CANCELLED"
 	})
 }
 

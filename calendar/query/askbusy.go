@@ -53,9 +53,14 @@ func (s *Queries) AskBusy(ctx context.Context, c calendar.Caller, m *meter.Meter
 	if org := q.Property("ORGANIZER"); org == nil || !found.Are(c.User.ID)(named[0]) {
 		return nil, calendar.Errorf(calendar.Forbidden, calendar.RuleValidOrganizer, "the ORGANIZER of the question is who asks")
 	}
+	masked, err := s.maskOf(ctx, c, q)
+	if err != nil {
+		return nil, err
+	}
+	ask := BusyQuery{From: q.from, Until: q.until, ByType: true, Meter: m, mask: masked}
 	var answers []BusyAnswer
 	for _, p := range asked {
-		answer, err := s.answerBusy(ctx, m, q, p, found)
+		answer, err := s.answerBusy(ctx, c, q, p, found, ask)
 		if err != nil {
 			return nil, err
 		}
@@ -86,13 +91,14 @@ func (s *Queries) readBusyQuestion(data []byte) (busyQuestion, error) {
 }
 
 // answerBusy answers for one of them.
-func (s *Queries) answerBusy(ctx context.Context, m *meter.Meter, q busyQuestion, p *ical.Property, found lookup.Parties) (BusyAnswer, error) {
+func (s *Queries) answerBusy(ctx context.Context, c calendar.Caller, q busyQuestion, p *ical.Property, found lookup.Parties, ask BusyQuery) (BusyAnswer, error) {
 	answer := BusyAnswer{Recipient: p.Value(), Status: "3.7;Invalid calendar user"}
 	who, here := found[schedule.AddressOf(p.Value())]
 	if !here {
 		return answer, nil
 	}
-	busy, err := s.FreeBusy(ctx, calendar.Caller{User: who, Scopes: calendar.ScopeRead}, BusyQuery{From: q.from, Until: q.until, ByType: true, Meter: m})
+	ask.People = []calendar.User{who}
+	busy, err := s.FreeBusy(ctx, c, ask)
 	if err != nil {
 		return answer, err
 	}

@@ -3,19 +3,19 @@ package query
 import (
 	"context"
 
-	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/calendar/content"
 	"caldav-mcp-server/calendar/freebusy"
 	"caldav-mcp-server/calendar/zone"
 	"caldav-mcp-server/ical"
 )
 
-// collectAvailability adds the times at which the caller, as they have said, cannot be had (RFC 7953 §5).
-func (s *Queries) collectAvailability(ctx context.Context, c calendar.Caller, q BusyQuery, times *freebusy.Times) error {
-	if c.Calendars != nil {
+// collectAvailability adds the availability that a person has set (RFC 7953 §5). It belongs to no calendar, so a token
+// that is bound to some calendars does not reach it.
+func (s *Queries) collectAvailability(ctx context.Context, p busyPart, q BusyQuery, times *freebusy.Times) error {
+	if p.as.Calendars != nil {
 		return nil
 	}
-	said, err := s.store.Scheduling(ctx, c.User.ID)
+	said, err := s.store.Scheduling(ctx, p.as.User.ID)
 	if err != nil || said.Availability == nil {
 		return err
 	}
@@ -23,9 +23,9 @@ func (s *Queries) collectAvailability(ctx context.Context, c calendar.Caller, q 
 		return err
 	}
 	defer q.Meter.Free(int64(3 * len(*said.Availability)))
-	floating := q.Timezone
+	floating := p.floating
 	if floating == nil {
-		floating, _ = s.zones.Lookup(c.User.Timezone)
+		floating, _ = s.zones.Lookup(p.as.User.Timezone)
 	}
 	if floating == nil {
 		floating = zone.UTC()

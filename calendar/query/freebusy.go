@@ -3,7 +3,6 @@ package query
 import (
 	"context"
 	"errors"
-	"slices"
 	"time"
 
 	"caldav-mcp-server/calendar"
@@ -14,11 +13,13 @@ import (
 	"caldav-mcp-server/ical"
 )
 
-// BusyQuery asks when somebody is busy.
+// BusyQuery asks when people are busy: the caller, if it has neither People nor Calendars.
 type BusyQuery struct {
-	// Calendars are those that count, also transparent ones: they have been asked for by
-	// name. nil are all of the caller's that are not transparent (RFC 6638 §9.1). What others
-	// share with the caller is, until the caller says that it takes their time too.
+	// People are the users whose whole time counts: every calendar that is not transparent for them (RFC 6638 §9.1), and
+	// the availability that they have set (RFC 7953). [Queries.PeopleAt] finds them.
+	People []calendar.User
+	// Calendars count by themselves, even transparent ones, since the caller named them. The availability of their owners
+	// does not count (RFC 4791 §7.10).
 	Calendars []calendar.Calendar
 	// From and Until bound the answer.
 	From, Until time.Time
@@ -30,6 +31,8 @@ type BusyQuery struct {
 	ByType bool
 	// Meter counts what the answer costs.
 	Meter *meter.Meter
+	// mask lists events that do not count.
+	mask mask
 }
 
 // Busy is the answer to a [BusyQuery].
@@ -41,104 +44,73 @@ type Busy struct {
 	Unread int
 }
 
-// FreeBusy tells when the owners of some calendars are busy. It takes no more than leave to
-// see busy times.
+// FreeBusy returns when people are busy. The caller needs access to busy times only, and the answer holds no titles.
 func (s *Queries) FreeBusy(ctx context.Context, c calendar.Caller, q BusyQuery) (Busy, error) {
 	if q.From.IsZero() || !q.From.Before(q.Until) {
 		return Busy{}, calendar.Errorf(calendar.Invalid, "", "busy times are asked for from one time to a later one")
 	}
-	calendars, err := s.busyCalendars(ctx, c, q)
+	parts, err := busyParts(c, q)
 	if err != nil {
 		return Busy{}, err
 	}
-	times, unread := freebusy.NewTimes(q.Meter, q.From, q.Until), 0
-	for _, cal := range calendars {
-		missed, err := s.collectBusy(ctx, c, cal, q, times)
+	if len(parts) == 1 {
+		times, unread, err := s.collect(ctx, parts[0], q)
+		return q.told(times, unread), err
+	}
+	all, unread := freebusy.NewTimes(q.Meter, q.From, q.Until), 0
+	for _, p := range parts {
+		times, missed, err := s.collect(ctx, p, q)
+		if err == nil {
+			err = refusedAsTooMany(all.Join(times))
+		}
 		if err != nil {
 			return Busy{}, err
 		}
 		unread += missed
 	}
-	if q.Calendars == nil {
-		if err := s.collectAvailability(ctx, c, q, times); err != nil {
-			return Busy{}, err
-		}
-	}
-	if q.ByType {
-		return Busy{times.ByType(), unread}, nil
-	}
-	return Busy{times.Periods(), unread}, nil
+	return q.told(all, unread), nil
 }
 
-func (s *Queries) busyCalendars(ctx context.Context, c calendar.Caller, q BusyQuery) ([]calendar.Calendar, error) {
-	if q.Calendars != nil {
-		return q.Calendars, nil
+func (q BusyQuery) told(times *freebusy.Times, unread int) Busy {
+	switch {
+	case times == nil:
+		return Busy{}
+	case q.ByType:
+		return Busy{times.ByType(), unread}
 	}
-	all, err := s.Calendars(ctx, c)
-	if err != nil {
-		return nil, err
-	}
-	return slices.DeleteFunc(all, func(cal calendar.Calendar) bool { return cal.Transparent }), nil
-}
-
-// collectBusy adds the busy times of one calendar, and counts the objects that did not tell
-// all of theirs.
-func (s *Queries) collectBusy(ctx context.Context, c calendar.Caller, cal calendar.Calendar, q BusyQuery, times *freebusy.Times) (unread int, err error) {
-	if err := c.May(calendar.SeeBusy, cal); err != nil {
-		return 0, err
-	}
-	own, err := s.addresses(ctx, cal)
-	if err != nil {
-		return 0, err
-	}
-	if cal.Owner != c.User.ID {
-		q.Timezone = nil
-	}
-	in := freebusy.Context{Zones: s.zones, Floating: s.floating(cal, q.Timezone), Own: own, Budget: answerBudget(), Meter: q.Meter}
-	from, until := q.From.Unix(), q.Until.Unix()
-	narrowed := calendar.ObjectQuery{Kinds: calendar.Kinds{calendar.Event, calendar.FreeBusy, calendar.Availability}, From: &from, Until: &until, WithData: true}
-	all, mine := s.objects(ctx, q.Meter, cal, narrowed), q.Calendars == nil && cal.Owner != c.User.ID
-	if mine {
-		// It is the caller's own time that is asked for: what takes it is theirs to say.
-		all = s.asOwn(ctx, q.Meter, c, cal, true, all)
-	}
-	for o, err := range all {
-		if err != nil {
-			return 0, err
-		}
-		if !mine && !o.Recurring && (o.Transparent || o.Status == "CANCELLED") {
-			continue
-		}
-		whole, err := addBusy(ctx, q.Meter, times, o, in)
-		if err != nil {
-			return 0, err
-		}
-		if !whole {
-			unread++
-		}
-	}
-	return unread, nil
+	return Busy{times.Periods(), unread}
 }
 
 // addBusy adds what one object says, and tells whether that was all. What cannot be read or
 // expanded counts as far as it was: a guess would keep others from a time that is free.
-func addBusy(ctx context.Context, m *meter.Meter, times *freebusy.Times, c candidate, in freebusy.Context) (whole bool, err error) {
-	if err := c.weigh(m); err != nil {
+func (s *Queries) addBusy(ctx context.Context, p busyPart, q BusyQuery, times *freebusy.Times, c candidate, in freebusy.Context) (whole bool, err error) {
+	if err := c.weigh(q.Meter); err != nil {
 		return false, err
 	}
-	defer c.unload(m)
+	defer c.unload(q.Meter)
 	read, err := c.content()
 	if err != nil {
 		return false, nil // see above: an older program has stored it
+	}
+	if s.hides(q.mask, p.as.User.ID, read) {
+		return true, nil
 	}
 	err = times.Add(ctx, read, in)
 	if spent(err) {
 		return false, err
 	}
 	if errors.Is(err, freebusy.ErrTooMany) {
-		return false, calendar.Errorf(calendar.TooLarge, calendar.RuleTooManyMatches, "%v", err).Advising("ask for a shorter time")
+		return false, refusedAsTooMany(err)
 	}
 	return err == nil, ctx.Err()
+}
+
+// refusedAsTooMany converts ErrTooMany to an error for clients, and returns every other error unchanged.
+func refusedAsTooMany(err error) error {
+	if !errors.Is(err, freebusy.ErrTooMany) {
+		return err
+	}
+	return calendar.Errorf(calendar.TooLarge, calendar.RuleTooManyMatches, "%v", err).Advising("ask for a shorter time")
 }
 
 // addresses are those by which the owner of a calendar is invited.

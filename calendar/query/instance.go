@@ -90,6 +90,9 @@ func instancesOf(ctx context.Context, c candidate, q InstanceQuery, in filter.Co
 				yield(Instance{}, failed)
 				return
 			}
+			if err == nil && content.OutlookDays(found.Component) {
+				found = content.AsDays(found, in.Floating)
+			}
 			if n++; !yield(Instance{Instance: found, Object: o, Unclear: err != nil}, nil) || err != nil || n == q.Most {
 				return
 			}
@@ -111,6 +114,9 @@ func (s *Queries) InstanceOf(ctx context.Context, m *meter.Meter, cal calendar.C
 	found, err := edit.Editor{Zones: s.zones, Floating: cal.Floating(s.zones)}.Find(ctx, read, id)
 	if err != nil {
 		return Instance{}, lookup.Refusal(err)
+	}
+	if content.OutlookDays(found.Component) {
+		found = content.AsDays(found, cal.Floating(s.zones))
 	}
 	return Instance{Instance: found, Object: o}, nil
 }

@@ -10,6 +10,7 @@ import (
 
 	"caldav-mcp-server/auth"
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/query"
 )
 
 // roomed runs a test among people with a room.
@@ -244,17 +245,22 @@ func TestRoomIsKnown(t *testing.T) {
 		if len(found) != 1 || found[0].Room.Capacity != 9 {
 			t.Errorf("found %+v", found)
 		}
+		ask := query.BusyQuery{From: time.Date(2026, 3, 10, 0, 0, 0, 0, time.UTC), Until: time.Date(2026, 3, 11, 0, 0, 0, 0, time.UTC)}
 		for _, name := range []string{"Room", "room@example.com"} {
-			theirs, err := g.RoomCalendars(g.ctx, bob, name)
+			at, err := g.PeopleAt(g.ctx, bob, []string{name})
 			g.must(err)
-			if len(theirs) != 1 || bob.May(calendar.ReadObjects, theirs[0]) == nil || bob.May(calendar.SeeBusy, theirs[0]) != nil {
-				t.Errorf("%s: %+v", name, theirs)
+			ask.People = at[0]
+			busy, err := g.FreeBusy(g.ctx, bob, ask)
+			g.must(err)
+			if len(ask.People) != 1 || len(busy.Periods) != 1 || busy.Periods[0].Start.Hour() != 10 {
+				t.Errorf("%s: %+v is taken at %+v", name, ask.People, busy.Periods)
 			}
 		}
 		bound := bob
 		bound.Calendars = []calendar.CalendarID{g.people["bob"].cal.ID}
-		if theirs, err := g.RoomCalendars(g.ctx, bound, "room"); err != nil || theirs != nil {
-			t.Errorf("to a token that is bound to a calendar: %v, %v", theirs, err)
-		}
+		_, err = g.PeopleAt(g.ctx, bound, []string{"room"})
+		g.refused(err, calendar.Forbidden, calendar.RulePrivileges, "certain calendars")
+		_, err = g.FreeBusy(g.ctx, bound, ask)
+		g.refused(err, calendar.Forbidden, calendar.RulePrivileges, "certain calendars")
 	})
 }
