@@ -6,24 +6,26 @@ import (
 	"io"
 	"mime"
 	"slices"
+	"strings"
 
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/calendar/archive"
 )
 
 const (
-	// importBatch is how many objects one transaction takes, mostRefused how many refusals a page lists.
+	// importBatch is how many objects one transaction takes, mostRefused how many refusals, and how many mended lines, a page lists.
 	importBatch, mostRefused = 200, 20
 	// importFactor is what a file takes in memory while it is read, as a multiple of its size.
-	importFactor = 4
+	importFactor = 6
 )
 
 // imported is the outcome of a file's import.
 type imported struct {
 	Counts  map[string]int
-	Refused []string
-	// MoreRefused are those that are not listed.
-	MoreRefused int
+	// Mended are the lines that were read otherwise than they are written.
+	Refused, Mended []string
+	// MoreRefused and MoreMended are those that are not listed.
+	MoreRefused, MoreMended int
 	// Change identifies the import for an undo; empty when nothing was changed.
 	Change string
 }
@@ -59,24 +61,31 @@ func (v *visit) takeFile(cal calendar.Calendar) (*imported, error) {
 	if err != nil {
 		return nil, err
 	}
+	file, err := archive.Open(data)
+	if err != nil {
+		return nil, calendar.Errorf(calendar.Invalid, "", "%v", err)
+	}
 	of := archive.Zone{Name: cal.Timezone, Of: "the calendar's zone"}
 	into := v.Service.NewImporter(v.caller(), calendar.ImportOptions{Replace: fields["replace"] != ""})
 	done := &imported{Counts: map[string]int{}}
-	for parts := range slices.Chunk(slices.Collect(archive.Split(data, func(string) archive.Zone { return of })), importBatch) {
+	done.mend(file.Mends())
+	for parts := range slices.Chunk(slices.Collect(file.Parts(func(string) archive.Zone { return of })), importBatch) {
 		var batch []calendar.Import
+		var from []archive.Part
 		for _, p := range parts {
 			if p.Err != nil {
 				done.refuse(p.Line, p.Err)
 				continue
 			}
-			batch = append(batch, calendar.Import{Data: p.Data})
+			done.mend(p.Mends)
+			batch, from = append(batch, calendar.Import{Data: p.Data}), append(from, p)
 		}
 		results, err := into.Store(v.r.Context(), cal, batch)
 		if err != nil {
 			return nil, err
 		}
-		for _, r := range results {
-			done.note(r)
+		for n, r := range results {
+			done.note(from[n], r)
 		}
 	}
 	if len(done.Counts) == 0 && len(done.Refused) == 0 {
@@ -122,9 +131,19 @@ func errNoFile() error {
 	return calendar.Errorf(calendar.Invalid, "", "choose a file that holds something")
 }
 
-func (d *imported) note(r calendar.ImportResult) {
+func (d *imported) mend(all []archive.Mend) {
+	for _, m := range all {
+		if len(d.Mended) == mostRefused {
+			d.MoreMended++
+			continue
+		}
+		d.Mended = append(d.Mended, fmt.Sprintf("line %d: %s", m.Line, excerpt(m.How)))
+	}
+}
+
+func (d *imported) note(from archive.Part, r calendar.ImportResult) {
 	if r.Err != nil {
-		d.refuse(0, r.Err)
+		d.refuse(from.Line, errors.New(from.InFile(r.Err.Error())))
 		return
 	}
 	d.Counts[string(r.Did)]++
@@ -136,7 +155,7 @@ func (d *imported) refuse(line int, err error) {
 		return
 	}
 	text := excerpt(err.Error())
-	if line > 0 {
+	if line > 0 && !strings.HasPrefix(text, "line ") {
 		text = fmt.Sprintf("line %d: %s", line, text)
 	}
 	d.Refused = append(d.Refused, text)

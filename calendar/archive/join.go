@@ -29,6 +29,8 @@ type Writer struct {
 	Shape func(*ical.Document) error
 	// written are the texts of the zones written so far, by their TZID.
 	written map[string]string
+	// added counts the zones that no object defined.
+	added int
 }
 
 // NewWriter begins a file. The zones tell which names stand for themselves.
@@ -97,6 +99,7 @@ func (w *Writer) AddTree(root *ical.Component) error {
 	for _, z := range root.AllComponents(zoneName) {
 		out = append(out, w.zone(z, renamed)...)
 	}
+	out = append(out, w.undefined(root)...)
 	for c := range root.Components() {
 		if c.Name() == zoneName {
 			continue
@@ -139,6 +142,28 @@ func (w *Writer) zone(z *ical.Component, renamed map[string]string) []byte {
 		}
 		name = fmt.Sprintf("%s (%d)", id, n)
 	}
+}
+
+// farBack is where an added VTIMEZONE begins: objects that follow in the file may be older than the one that needs it.
+var farBack = time.Date(1970, time.January, 1, 0, 0, 0, 0, time.UTC)
+
+// zonesAdded bounds the VTIMEZONEs that are added to a file: there are fewer zones, but a hostile calendar can spell
+// each in many ways.
+const zonesAdded = 1000
+
+// undefined returns VTIMEZONEs for the names of zones that an object does not define, and that are not in the file yet.
+func (w *Writer) undefined(root *ical.Component) []byte {
+	var out []byte
+	for _, id := range content.Undefined(root, slices.Collect(root.Components())...) {
+		if w.written[id] != "" || w.added == zonesAdded {
+			continue
+		}
+		if c := content.ZoneNamed(id, w.zones, farBack, time.Time{}); c != nil {
+			w.added++
+			out = append(out, w.zone(c, nil)...)
+		}
+	}
+	return out
 }
 
 // rename gives a component's times the names that their zones have in the file.

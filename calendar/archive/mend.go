@@ -109,6 +109,8 @@ func mendRule(_ *ical.Component, p *ical.Property) (instead, how string) {
 		case name == "COUNT" && strings.HasPrefix(value, "-"), name == "UNTL" && value == "":
 		case name == "UNTL":
 			parts = append(parts, "UNTIL="+value)
+		case name == "UNTIL":
+			parts = append(parts, "UNTIL="+untilOf(value))
 		default:
 			parts = append(parts, part)
 		}
@@ -119,6 +121,14 @@ func mendRule(_ *ical.Component, p *ical.Property) (instead, how string) {
 		return "", ""
 	}
 	return text(next), fmt.Sprintf("%s was read as %s", excerpt(p), excerpt(next))
+}
+
+// untilOf is an UNTIL as RFC 5545 writes it.
+func untilOf(value string) string {
+	if t, clear := looseTime(value); clear && t.offset == 0 {
+		return t.String()
+	}
+	return value
 }
 
 // excerpt is a line as far as a report shows it.
@@ -214,7 +224,7 @@ func (v version) compare(w version) int {
 }
 
 // newest leaves one of several versions of a component, if one of them is the newest.
-func (g *group) newest() (mends []Mend) {
+func (g *group) newest(source func(int) int) (mends []Mend) {
 	best, equals := make(map[ical.Time]piece), make(map[ical.Time]int)
 	for _, p := range g.pieces {
 		if !p.version.known {
@@ -233,7 +243,7 @@ func (g *group) newest() (mends []Mend) {
 		if !p.version.known || equals[p.version.of] > 1 || b.line == p.line {
 			return false
 		}
-		mends = append(mends, Mend{p.line, fmt.Sprintf("this %s was left out: a newer version of it is at line %d", p.name, b.line)})
+		mends = append(mends, Mend{p.line, fmt.Sprintf("this %s was left out: a newer version of it is at line %d", p.name, source(b.line))})
 		return true
 	})
 	return mends

@@ -27,6 +27,7 @@ type Part struct {
 	Mends []Mend
 	// from tells for the object's lines which of the file they are.
 	from []stretch
+	file *File
 }
 
 // stretch is a run of lines of an object that stand together in the file.
@@ -36,7 +37,7 @@ type stretch struct{ object, file, lines int }
 func (p Part) SourceLine(n int) int {
 	for _, s := range p.from {
 		if n >= s.object && n < s.object+s.lines {
-			return s.file + n - s.object
+			return p.file.source(s.file + n - s.object)
 		}
 	}
 	return 0
@@ -49,9 +50,13 @@ func (p Part) SourceLine(n int) int {
 // part tells of it. Fallback is the zone for times of a kind in zones that nobody defines, where the file does not say
 // in which it is; nil for none.
 func Split(file []byte, fallback func(kind string) Zone) iter.Seq[Part] {
+	return (&File{text: clean(file)}).split(fallback)
+}
+
+func (f *File) split(fallback func(kind string) Zone) iter.Seq[Part] {
 	return func(yield func(Part) bool) {
-		s := &splitter{zones: make(map[string]piece), groups: make(map[groupKey]*group), names: zone.NewDB(), fallback: fallback}
-		for _, p := range scan(clean(file)) {
+		s := &splitter{file: f, zones: make(map[string]piece), groups: make(map[groupKey]*group), names: zone.NewDB(), fallback: fallback}
+		for _, p := range scan(f.text) {
 			s.take(p)
 		}
 		for _, g := range s.order {
@@ -84,6 +89,7 @@ type group struct {
 }
 
 type splitter struct {
+	file   *File
 	zones  map[string]piece
 	groups map[groupKey]*group
 	order  []*group
@@ -94,7 +100,7 @@ type splitter struct {
 
 // take puts a piece where it belongs.
 func (s *splitter) take(p piece) {
-	c, err := p.parse()
+	c, err := s.read(p)
 	switch {
 	case p.name == zoneName:
 		// An unreadable one explains nothing; an object that names it is reported.
@@ -108,6 +114,19 @@ func (s *splitter) take(p piece) {
 	default:
 		s.group(p, c)
 	}
+}
+
+// read reads a piece, unless something in it was not clear.
+func (s *splitter) read(p piece) (*ical.Component, error) {
+	if faults := s.file.within(s.file.faults, p); len(faults) > 0 {
+		return nil, fmt.Errorf("line %d: %s", faults[0].Line, faults[0].How)
+	}
+	c, err := p.parse()
+	var syntax *ical.SyntaxError
+	if errors.As(err, &syntax) {
+		syntax.Line = s.file.source(syntax.Line)
+	}
+	return c, err
 }
 
 // parse reads a piece by itself.
@@ -192,11 +211,14 @@ func contentUID(c *ical.Component) string {
 // part writes the object.
 func (s *splitter) part(g *group) Part {
 	if g.err != nil {
-		return Part{Kind: g.kind, UID: g.uid, Line: g.pieces[0].line, Err: g.err}
+		return Part{Kind: g.kind, UID: g.uid, Line: s.file.source(g.pieces[0].line), Err: g.err}
 	}
-	mends := g.newest()
+	mends := g.newest(s.file.source)
 	s.mendZones(g)
-	p := Part{Kind: g.kind, UID: g.uid, Line: g.pieces[0].line, Mends: mends}
+	p := Part{Kind: g.kind, UID: g.uid, Line: s.file.source(g.pieces[0].line), file: s.file}
+	for _, m := range mends {
+		p.Mends = append(p.Mends, Mend{s.file.source(m.Line), m.How})
+	}
 	w := assembler{part: &p, line: 1}
 	in := g.pieces[0].in
 	w.text("BEGIN:VCALENDAR\r\n")
@@ -214,7 +236,10 @@ func (s *splitter) part(g *group) Part {
 	}
 	for _, c := range g.pieces {
 		w.piece(c)
-		p.Mends = append(p.Mends, c.mends...)
+		p.Mends = append(p.Mends, s.file.within(s.file.mends, c)...)
+		for _, m := range c.mends {
+			p.Mends = append(p.Mends, Mend{s.file.source(m.Line), m.How})
+		}
 	}
 	w.text("END:VCALENDAR\r\n")
 	slices.SortStableFunc(p.Mends, func(a, b Mend) int { return cmp.Compare(a.Line, b.Line) })

@@ -112,17 +112,7 @@ func (e *session) define(before []string) error {
 		if err != nil {
 			return err
 		}
-		e.object.Calendar.InsertComponent(zone.Component(z, from, to), e.first())
-	}
-	return nil
-}
-
-// first is the component before which a VTIMEZONE goes: clients read from the top.
-func (e *session) first() *ical.Component {
-	for c := range e.object.Calendar.Components() {
-		if c.Name() != "VTIMEZONE" {
-			return c
-		}
+		e.object.Calendar.InsertComponent(zone.Component(z, from, to), content.FirstOf(e.object.Calendar))
 	}
 	return nil
 }

@@ -72,7 +72,8 @@ func (s *Ledger) arrival(in calendar.Inbound) (*content.Object, error) {
 	if len(schedule.Parties(text)) == 0 || len(schedule.Attendees(text)) > s.limits.Attendees || len(text.Components()) > s.limits.Instances {
 		return nil, calendar.Errorf(calendar.Invalid, calendar.RuleValidObject, "the message names nobody, or too many")
 	}
-	return text, nil
+	// Google's mails name zones of IANA alone.
+	return text, content.DefineZones(text.Calendar, s.zones, nil)
 }
 
 // recipients are the users to whom a message goes: those who are named in it, and, where it is known for whom it was

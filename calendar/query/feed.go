@@ -30,7 +30,7 @@ const (
 	feedRefresh = time.Hour
 	// feedRendition numbers the ways in which this program has written feeds: a copy of an older
 	// one must not pass for the present one.
-	feedRendition = 2
+	feedRendition = 3
 )
 
 // Feed is what a public link shows of a calendar as it is now.

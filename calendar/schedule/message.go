@@ -95,7 +95,8 @@ func (v view) sequence() int {
 	return highest
 }
 
-// compose makes the text of a message of components of a reading, which are given away.
+// compose makes the text of a message of components of a reading, which are given away. It defines the zones that the
+// reading only names; weighed has counted them.
 func (r Rules) compose(x *reading, method Method, components []*ical.Component) *ical.Document {
 	root := content.Root()
 	root.Add(ical.NewText("METHOD", string(method)))
@@ -106,6 +107,7 @@ func (r Rules) compose(x *reading, method Method, components []*ical.Component) 
 		r.dress(x, c, method)
 		root.AddComponent(c)
 	}
+	_ = content.DefineZones(root, r.Zones, nil) // without a meter nothing can fail
 	return ical.NewDocument(root)
 }
 
@@ -268,7 +270,9 @@ func (r Rules) Apart(m Message) ([]Message, error) {
 		one := content.Root()
 		one.Add(ical.NewText("METHOD", string(m.Method)))
 		for _, z := range zones {
-			one.AddComponent(z.Clone())
+			if content.NamesZone(c, z) {
+				one.AddComponent(z.Clone())
+			}
 		}
 		one.AddComponent(c.Clone())
 		parts[i] = m
@@ -303,6 +307,9 @@ func (r Rules) weighed(x *reading, all []*ical.Component, people int) ([]*ical.C
 		}
 	}
 	if err := r.Meter.Text(int(bytes)); err != nil {
+		return nil, err
+	}
+	if err := content.WeighZones(len(content.Undefined(x.Calendar, all...)), people, r.Meter); err != nil {
 		return nil, err
 	}
 	return all, r.Meter.Write(bytes * int64(people))

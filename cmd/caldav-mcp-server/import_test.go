@@ -229,7 +229,7 @@ func TestRefusalsNameTheFilesLines(t *testing.T) {
 		for reason, want := range map[string]string{
 			"line 4: bad": "line 5: bad", "line 6: and line 4": "line 7: and line 5", "line 1: odd": "line 5: odd", "no lines": "no lines", "outline 4": "outline 4",
 		} {
-			if got := inFile(reason, part); got != want {
+			if got := part.InFile(reason); got != want {
 				t.Errorf("%q becomes %q, want %q", reason, got, want)
 			}
 		}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -71,13 +70,13 @@ func (i *importing) fileAt(ctx context.Context, f fileToImport, targets []calend
 	if !f.named || i.calendar != "" {
 		return i.file(ctx, f, opened, targets)
 	}
-	data, err := i.readFile(f.name, opened)
-	if err != nil {
+	file, err := i.openFile(f.name, opened)
+	if err != nil || file == nil {
 		return err
 	}
-	n, named := calendarOf(data)
+	n, named := calendarOf(file.Header())
 	if !named {
-		return i.contents(ctx, f, data, targets)
+		return i.contents(ctx, f, file, targets)
 	}
 	cal, made, err := i.into.Calendar(ctx, n)
 	if err != nil {
@@ -87,12 +86,11 @@ func (i *importing) fileAt(ctx context.Context, f fileToImport, targets []calend
 		dirs[dir] = cal
 	}
 	i.report.Calendars = append(i.report.Calendars, importedCalendar{From: f.name, Name: cal.Name, Address: cal.Segment, Created: made})
-	return i.contents(ctx, f, data, []calendar.Calendar{cal})
+	return i.contents(ctx, f, file, []calendar.Calendar{cal})
 }
 
 // calendarOf is the calendar that a file says it holds. The file of another program has no address and no kinds.
-func calendarOf(data []byte) (n calendar.NewCalendar, named bool) {
-	h := archive.ReadHeader(data)
+func calendarOf(h archive.Header) (n calendar.NewCalendar, named bool) {
 	if h.Backup == nil && h.Name == "" {
 		return n, false
 	}
@@ -172,16 +170,31 @@ func (i *importing) readFile(name string, from io.Reader) ([]byte, error) {
 
 // file imports what one file holds.
 func (i *importing) file(ctx context.Context, f fileToImport, from io.Reader, targets []calendar.Calendar) error {
-	data, err := i.readFile(f.name, from)
-	if err != nil {
+	file, err := i.openFile(f.name, from)
+	if err != nil || file == nil {
 		return err
 	}
-	return i.contents(ctx, f, data, targets)
+	return i.contents(ctx, f, file, targets)
 }
 
-func (i *importing) contents(ctx context.Context, f fileToImport, data []byte, targets []calendar.Calendar) error {
-	parts := slices.Collect(archive.Split(data, zonesOf(targets)))
-	if len(parts) == 0 && !bytes.Contains(bytes.ToUpper(data), []byte("BEGIN:VCALENDAR")) {
+// openFile reads a file; nil if nothing can be made of it, which the report says.
+func (i *importing) openFile(name string, from io.Reader) (*archive.File, error) {
+	data, err := i.readFile(name, from)
+	if err != nil {
+		return nil, err
+	}
+	file, err := archive.Open(data)
+	if err != nil {
+		i.report.refuse(source{name: name}, err)
+		return nil, nil //nolint:nilnil // the report has it, and other files go on
+	}
+	return file, nil
+}
+
+func (i *importing) contents(ctx context.Context, f fileToImport, file *archive.File, targets []calendar.Calendar) error {
+	i.report.mend(source{name: f.name}, file.Mends())
+	parts := slices.Collect(file.Parts(zonesOf(targets)))
+	if len(parts) == 0 && !file.IsCalendar() {
 		i.report.refuse(source{name: f.name}, errors.New("it holds nothing that a calendar keeps; is it an iCalendar file?"))
 	}
 	for n, part := range parts {
@@ -200,7 +213,7 @@ func (i *importing) part(ctx context.Context, from source, targets []calendar.Ca
 		i.report.refuse(from, why)
 		return nil
 	}
-	i.report.mend(from)
+	i.report.mend(from, from.part.Mends)
 	kind := calendar.Kind(from.part.Kind)
 	at := takes(targets, kind)
 	if at < 0 {

@@ -3,8 +3,6 @@ package main
 import (
 	"fmt"
 	"io"
-	"regexp"
-	"strconv"
 	"strings"
 
 	"caldav-mcp-server/calendar"
@@ -40,7 +38,7 @@ type refusal struct {
 type mended struct {
 	Source string `json:"source"`
 	Line   int    `json:"line"`
-	UID    string `json:"uid"`
+	UID    string `json:"uid,omitempty"`
 	How    string `json:"how"`
 }
 
@@ -79,17 +77,21 @@ func (r *importReport) refuse(from source, why error) {
 	if from.part != nil {
 		entry.Line, entry.UID = from.part.Line, from.part.UID
 		if from.part.Err == nil {
-			entry.Reason = inFile(entry.Reason, *from.part)
+			entry.Reason = from.part.InFile(entry.Reason)
 		}
 		entry.Reason = strings.TrimPrefix(entry.Reason, fmt.Sprintf("line %d: ", entry.Line)) // which stands before it
 	}
 	r.Refused = append(r.Refused, entry)
 }
 
-// mend notes what had to be mended in an object.
-func (r *importReport) mend(from source) {
-	for _, m := range from.part.Mends {
-		r.Mended = append(r.Mended, mended{Source: from.name, Line: m.Line, UID: from.part.UID, How: m.How})
+// mend notes what had to be mended in an object, or in a file as a whole.
+func (r *importReport) mend(from source, all []archive.Mend) {
+	uid := ""
+	if from.part != nil {
+		uid = from.part.UID
+	}
+	for _, m := range all {
+		r.Mended = append(r.Mended, mended{Source: from.name, Line: m.Line, UID: uid, How: m.How})
 	}
 }
 
@@ -101,24 +103,6 @@ func (r *importReport) holds(cal calendar.Calendar) {
 			return
 		}
 	}
-}
-
-var lineNumber = regexp.MustCompile(`\bline (\d+)`)
-
-// inFile makes the line numbers that an error names, which are those of the object, those of the
-// file that the object was in.
-func inFile(reason string, part archive.Part) string {
-	return lineNumber.ReplaceAllStringFunc(reason, func(found string) string {
-		n, err := strconv.Atoi(strings.TrimPrefix(found, "line "))
-		if err != nil {
-			return found
-		}
-		line := part.SourceLine(n)
-		if line == 0 {
-			line = part.Line
-		}
-		return fmt.Sprintf("line %d", line)
-	})
 }
 
 func (r *importReport) total() int {

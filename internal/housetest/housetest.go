@@ -81,6 +81,7 @@ type House struct {
 	URL string
 	// Close closes the store before the test ends.
 	Close func() error
+	t     testing.TB
 }
 
 // Open opens a database, making its schema where there is none. A second house on the same one is another process.
@@ -91,7 +92,7 @@ func Open(t testing.TB, url string, c *Clock) *House {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := &House{Clock: c, Store: s, Log: new(Log), TaskLog: new(TaskLog), URL: url, Close: sync.OnceValue(s.Close)}
+	h := &House{Clock: c, Store: s, Log: new(Log), TaskLog: new(TaskLog), URL: url, Close: sync.OnceValue(s.Close), t: t}
 	t.Cleanup(func() {
 		if err := h.Close(); err != nil {
 			t.Errorf("closing the store: %v", err)
@@ -119,9 +120,10 @@ func (h *House) Admit(t testing.TB, all ...calendar.User) {
 	}
 }
 
-// Middle is what a calendar service on the store is made of, for tests to change.
+// Middle is what a calendar service on the store is made of, for tests to change. Every message that it sends must define the
+// zones that it names.
 func (h *House) Middle() service.Config {
-	return service.Config{Store: h.Store, Limits: calendar.DefaultLimits(), Now: h.Now, NewID: h.NewID, Task: h.TaskLog.Task}
+	return service.Config{Store: explained{h.Store, h.t}, Limits: calendar.DefaultLimits(), Now: h.Now, NewID: h.NewID, Task: h.TaskLog.Task}
 }
 
 // Cheap is the real hasher at a cost of next to nothing.

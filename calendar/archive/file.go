@@ -1,0 +1,96 @@
+package archive
+
+import (
+	"bytes"
+	"fmt"
+	"iter"
+	"regexp"
+	"slices"
+	"sort"
+	"strconv"
+	"strings"
+)
+
+// File is a file that somebody imports. It is brought into the form of RFC 5545 as far as its meaning is clear, which
+// docs/decisions/0094-imported-files.md says. What is not clear stays as it is, to be refused with its line.
+type File struct {
+	text []byte
+	// lines are the lines of the file of which the lines of the text were made; nil where they are the same.
+	lines []int
+	// mends and faults are in the order of the file, whose lines they name.
+	mends, faults []Mend
+	// wide are the mends that concern the whole file.
+	wide []Mend
+}
+
+// mendsMost bounds what is said of one file: a hostile one has something to mend in every line.
+const mendsMost = 20_000
+
+// Open reads a file. An error says why nothing can be made of all of it.
+func Open(data []byte) (*File, error) {
+	text, how, err := decode(data)
+	if err != nil {
+		return nil, err
+	}
+	w := rewriter{in: clean(text)}
+	w.run()
+	f := &File{text: w.in, lines: w.lines, mends: w.mends, faults: w.faults}
+	if w.out != nil {
+		f.text = w.out
+	}
+	if how != nil {
+		f.wide = append(f.wide, *how)
+	}
+	f.wide = append(f.wide, w.wide...)
+	if w.more > 0 {
+		f.wide = append(f.wide, Mend{1, fmt.Sprintf("%d more lines were read otherwise than they are written", w.more)})
+	}
+	return f, nil
+}
+
+// Mends are what was mended of the file as a whole.
+func (f *File) Mends() []Mend { return f.wide }
+
+// IsCalendar reports whether there is a calendar in the file, be it one that holds nothing.
+func (f *File) IsCalendar() bool {
+	return bytes.Contains(bytes.ToUpper(f.text), []byte("BEGIN:VCALENDAR"))
+}
+
+// Header is what the file says of its calendar.
+func (f *File) Header() Header { return ReadHeader(f.text) }
+
+// Parts yields the objects of the file, as [Split] does.
+func (f *File) Parts(fallback func(kind string) Zone) iter.Seq[Part] { return f.split(fallback) }
+
+// source is the line of the file that a line of the text was made of.
+func (f *File) source(line int) int {
+	if f == nil || line < 1 || line > len(f.lines) {
+		return line
+	}
+	return f.lines[line-1]
+}
+
+// within are the notes on a piece.
+func (f *File) within(notes []Mend, p piece) []Mend {
+	first, last := f.source(p.line), f.source(p.line+p.lines-1)
+	from := sort.Search(len(notes), func(i int) bool { return notes[i].Line >= first })
+	until := sort.Search(len(notes), func(i int) bool { return notes[i].Line > last })
+	return slices.Clone(notes[from:max(from, until)])
+}
+
+var lineNumber = regexp.MustCompile(`\bline (\d+)`)
+
+// InFile makes the line numbers that an error names, which are those of the object, those of the file that the object was in.
+func (p Part) InFile(reason string) string {
+	return lineNumber.ReplaceAllStringFunc(reason, func(found string) string {
+		n, err := strconv.Atoi(strings.TrimPrefix(found, "line "))
+		if err != nil {
+			return found
+		}
+		line := p.SourceLine(n)
+		if line == 0 {
+			line = p.Line
+		}
+		return fmt.Sprintf("line %d", line)
+	})
+}

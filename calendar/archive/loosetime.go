@@ -1,0 +1,88 @@
+package archive
+
+import (
+	"strings"
+	"time"
+
+	"caldav-mcp-server/ical"
+)
+
+// loose is a time that is not written as RFC 5545 wants it. Its offset is that from UTC in seconds, where it names one other
+// than Z.
+type loose struct {
+	ical.Time
+	offset int64
+}
+
+// layouts are the other ways in which programs write times: without seconds, and as ISO 8601 writes them for people. Go reads
+// fractions of seconds after each of them.
+var layouts = [...]struct {
+	layout string
+	form   ical.Form
+}{
+	{"20060102T150405", ical.FormFloating},
+	{"20060102T150405Z", ical.FormUTC},
+	{"20060102T1504", ical.FormFloating},
+	{"20060102T1504Z", ical.FormUTC},
+	{"2006-01-02", ical.FormDate},
+	{"2006-01-02T15:04", ical.FormFloating},
+	{"2006-01-02T15:04Z07:00", ical.FormUTC},
+	{"2006-01-02T15:04:05", ical.FormFloating},
+	{"2006-01-02T15:04:05Z07:00", ical.FormUTC},
+}
+
+// longestTime is longer than any time that has a meaning.
+const longestTime = 40
+
+// looseTime reads a time in one of the other ways; false if none of them leaves no doubt.
+func looseTime(value string) (loose, bool) {
+	value = strings.TrimSpace(value)
+	if len(value) > longestTime {
+		return loose{}, false
+	}
+	for _, l := range layouts {
+		t, err := time.Parse(l.layout, value)
+		if err != nil {
+			continue
+		}
+		_, offset := t.Zone()
+		civil := ical.CivilFromSeconds(t.Unix())
+		if civil.Year < 1 {
+			return loose{}, false
+		}
+		if l.form == ical.FormDate {
+			return loose{Time: ical.Date(civil)}, true
+		}
+		return loose{ical.Time{Civil: civil, Form: l.form}, int64(offset)}, true
+	}
+	return loose{}, false
+}
+
+// timed are the properties whose value is a time or a list of times. Of some it does not matter in which zone they are.
+var timed = map[string]struct{ instant bool }{
+	"DTSTART": {}, "DTEND": {}, "DUE": {}, "RECURRENCE-ID": {}, "EXDATE": {}, "RDATE": {},
+	"DTSTAMP": {true}, "CREATED": {true}, "LAST-MODIFIED": {true}, "COMPLETED": {true}, "ACKNOWLEDGED": {true},
+}
+
+// readTimes reads a list of times of which one at least is written otherwise; false if there is none or one is not clear.
+// Where something recurs, an offset does not say in which zone it does.
+func readTimes(p *ical.Property, recurs bool) ([]ical.Time, bool) {
+	var all []ical.Time
+	other := false
+	tzid, _ := p.Param("TZID")
+	for part := range strings.SplitSeq(p.Value(), ",") {
+		if t, err := ical.ParseTime(part, tzid); err == nil {
+			all = append(all, t)
+			continue
+		}
+		t, clear := looseTime(part)
+		if !clear || t.offset != 0 && recurs && !timed[p.Name()].instant {
+			return nil, false
+		}
+		if t.Form == ical.FormFloating {
+			t.Time = ical.Zoned(t.Civil, tzid)
+		}
+		all, other = append(all, t.Time), true
+	}
+	return all, other
+}
