@@ -113,7 +113,7 @@ func arrangeDefault(x *exchange, s *calendar.Scheduling, e *element) error {
 	if e == nil {
 		return nil
 	}
-	wrong := breach("c:valid-schedule-default-calendar-URL", "schedule-default-calendar-URL holds a DAV:href of a calendar of one's own")
+	wrong := breach("c:valid-schedule-default-calendar-URL", "schedule-default-calendar-URL holds a DAV:href of a calendar of one's own that takes events and is linked to none elsewhere")
 	for _, c := range e.Children {
 		if c.XMLName != dav("href") {
 			continue
@@ -123,7 +123,7 @@ func arrangeDefault(x *exchange, s *calendar.Scheduling, e *element) error {
 			return wrong
 		}
 		cal, err := x.calendarAt(at)
-		if err != nil {
+		if err != nil || !cal.Receives() {
 			return wrong
 		}
 		s.Default = cal.ID

@@ -68,13 +68,18 @@ func kindOf(data []byte) Kind {
 	return ""
 }
 
+// Receives reports whether invitations may be put into the calendar, as its owner sees it.
+func (c Calendar) Receives() bool {
+	return c.Access == OwnerAccess && c.Kinds.Has(Event) && !c.Origin.Mirrors()
+}
+
 // Reception is the calendar into which the invitations of a user with these calendars are put: the chosen one, or else
 // the oldest that takes events, of those that a program made in one second the first by address; "" for none.
 func (s Scheduling) Reception(all []Calendar) CalendarID {
 	var oldest *Calendar
 	for i := range all {
 		cal := &all[i]
-		if cal.Access != OwnerAccess || !cal.Kinds.Has(Event) || cal.Origin.Mirrors() {
+		if !cal.Receives() {
 			continue
 		}
 		if cal.ID == s.Default {

@@ -48,7 +48,7 @@ func (s *Ledger) PatchScheduling(ctx context.Context, c calendar.Caller, edit fu
 func (s *Ledger) checkScheduling(ctx context.Context, c calendar.Caller, next calendar.Scheduling) error {
 	if next.Default != "" {
 		cal, err := s.Calendar(ctx, c, next.Default)
-		if err != nil || cal.Access != calendar.OwnerAccess || !cal.Kinds.Has(calendar.Event) || cal.Origin.Mirrors() {
+		if err != nil || !cal.Receives() {
 			return calendar.Errorf(calendar.Invalid, calendar.RuleDefaultCalendar, "invitations are put into a calendar of one's own that takes events and is linked to none elsewhere")
 		}
 	}
