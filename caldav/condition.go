@@ -67,7 +67,7 @@ var conditions = map[calendar.Rule]struct {
 	calendar.RuleMaxDate:       {http.StatusForbidden, "c:max-date-time"},
 	calendar.RuleMaxInstances:  {http.StatusForbidden, "c:max-instances"},
 	calendar.RuleMaxAttendees:  {http.StatusForbidden, "c:max-attendees-per-instance"},
-	// RFC 6638 §3.2.4, §5, §9.2
+	// RFC 6638 §3.2.4, §4.3, §5, §9.2
 	calendar.RuleUniqueScheduling: {http.StatusConflict, "c:unique-scheduling-object-resource"},
 	calendar.RuleSameOrganizer:    {http.StatusForbidden, "c:same-organizer-in-all-components"},
 	calendar.RuleOrganizerChange:  {http.StatusForbidden, "c:allowed-organizer-scheduling-object-change"},
@@ -75,6 +75,7 @@ var conditions = map[calendar.Rule]struct {
 	calendar.RuleValidMessage:     {http.StatusForbidden, "c:valid-scheduling-message"},
 	calendar.RuleValidOrganizer:   {http.StatusForbidden, "c:valid-organizer"},
 	calendar.RuleDefaultCalendar:  {http.StatusForbidden, "c:valid-schedule-default-calendar-URL"},
+	calendar.RuleDefaultNeeded:    {http.StatusForbidden, "c:default-calendar-needed"},
 	// RFC 7809 §3.1.5
 	calendar.RuleValidTimezone: {http.StatusForbidden, "c:valid-timezone"},
 	// RFC 4791 §5.3.1.1

@@ -5,18 +5,19 @@ import "caldav-mcp-server/calendar"
 // delete removes what can be removed.
 func (x *exchange) delete() error { return x.nodes[x.at.form].remove(x) }
 
-// deleteCalendar removes a calendar with all of its objects: that takes no condition, and the trash gives it back. A
-// calendar of somebody else's goes from the caller's home only.
+// deleteCalendar removes a calendar with all of its objects: that takes no condition, and the trash gives it back. Its meetings
+// are cancelled or declined (RFC 6638 §3.2.3.2). A calendar of somebody else's goes from the caller's home only.
 func (x *exchange) deleteCalendar() error {
 	cal, err := x.calendarAt(x.at)
 	if err != nil {
 		return err
 	}
-	remove := x.Service.DeleteCalendar
 	if cal.Access != calendar.OwnerAccess {
-		remove = x.Service.Leave
+		err = x.Service.Leave(x.r.Context(), x.caller, cal.ID)
+	} else {
+		_, err = x.Service.DeleteCalendarTelling(x.r.Context(), x.caller, cal.ID, x.telling())
 	}
-	if err := remove(x.r.Context(), x.caller, cal.ID); err != nil {
+	if err != nil {
 		return err
 	}
 	return x.done(false)

@@ -194,6 +194,12 @@ func newCrowd(t *testing.T, url string, seed uint64) *crowd {
 				user: name, header: basic(name, fmt.Sprint(randomPassword, i)), needs: []*fact{o.enabled, o.passwords[i]},
 			})
 		}
+		stays, err := c.plain.service.CreateCalendar(t.Context(), o.Caller, calendar.NewCalendar{Segment: "default"})
+		c.must(err)
+		c.must(c.plain.service.PatchScheduling(t.Context(), o.Caller, func(s *calendar.Scheduling) error {
+			s.Default = stays.ID
+			return nil
+		}))
 		for _, at := range []calendar.Segment{"one", "two"} {
 			cal, err := c.plain.service.CreateCalendar(t.Context(), o.Caller, calendar.NewCalendar{Segment: at})
 			c.must(err)
@@ -673,7 +679,7 @@ func (c *crowd) agree() {
 	c.Helper()
 	c.mend(c.plain)
 	for _, o := range c.owners {
-		var held calendar.Usage
+		held := calendar.Usage{Calendars: 1} // the default one
 		for _, cal := range o.cals {
 			held = held.Plus(calendar.Usage{Calendars: 1}).Plus(c.follow(o, cal.ID))
 		}

@@ -54,6 +54,7 @@ const (
 	RuleValidMessage      Rule = "valid-scheduling-message" // RFC 6638 §5
 	RuleValidOrganizer    Rule = "valid-organizer"
 	RuleDefaultCalendar   Rule = "valid-schedule-default-calendar-URL" // RFC 6638 §9.2
+	RuleDefaultNeeded     Rule = "default-calendar-needed"             // RFC 6638 §4.3
 	RuleSyncToken         Rule = "valid-sync-token"                    // RFC 6578 §3.2
 	RulePrivileges        Rule = "need-privileges"                     // RFC 3744 §7.1.1
 	RuleCalendarsOnlyHere Rule = "calendar-collection-location-ok"     // RFC 4791 §5.3.1.1

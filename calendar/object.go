@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -186,6 +187,36 @@ type Told struct {
 
 // Reached tells whether the message is with them, or on its way by mail.
 func (t Told) Reached() bool { return strings.HasPrefix(t.Status, "1.") }
+
+// People counts the people whom messages reached.
+func People(told []Told) int {
+	reached := map[string]bool{}
+	for _, t := range told {
+		if t.Reached() {
+			reached[t.To] = true
+		}
+	}
+	return len(reached)
+}
+
+// Audience is the people whom a change would be written to.
+type Audience struct {
+	People int
+	// More is set where only a part of the change was looked at: there are at least so many.
+	More bool
+}
+
+// String says how many they are.
+func (a Audience) String() string {
+	text := strconv.Itoa(a.People) + " people"
+	if a.People == 1 {
+		text = "one person"
+	}
+	if a.More {
+		text = "at least " + text
+	}
+	return text
+}
 
 // Saved is what came of a Draft.
 type Saved struct {

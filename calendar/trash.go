@@ -32,7 +32,16 @@ type TrashReader interface {
 // TrashedCalendar is a calendar in the trash.
 type TrashedCalendar struct {
 	Calendar
-	// Trashed is when it went there, Objects how many it holds.
+	// Trashed is when it went there, Objects how many come back with it.
 	Trashed time.Time
 	Objects int64
+}
+
+// RestoredCalendar is a calendar that came out of the trash.
+type RestoredCalendar struct {
+	Calendar
+	// Told are the people who were told that meetings take place after all.
+	Told []Told
+	// Left counts the meetings that stay in the calendar's trash, such as one that its owner has in another calendar by now.
+	Left int
 }

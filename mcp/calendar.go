@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -64,7 +65,7 @@ func (b toolbox) calendarTools() []tool {
 		begin:       doing(b.updateCalendar), gives: structuredCalendar{},
 	}), b.once(tool{
 		name: "delete_calendar", title: "Delete calendar",
-		description: "Deletes a calendar with all its events, for everybody. Ask first: only the operator can bring it back, for some days.",
+		description: "Deletes a calendar for everybody, and cancels its meetings. Ask first: only the operator can bring it back.",
 		scope:       calendar.ScopeDelete, hints: hints{destructive: true},
 		begin: within(b, b.deleteCalendar), gives: deletedCalendar{},
 	})}
@@ -229,16 +230,23 @@ func (b toolbox) makeCalendar(ctx context.Context, c *call, n calendar.NewCalend
 type deletedCalendar struct {
 	Calendar calendar.CalendarID `json:"calendar_id"`
 	Deleted  bool                `json:"deleted"`
+	People   int                 `json:"people_told,omitempty"`
 }
 
 func (b toolbox) deleteCalendar(ctx context.Context, c *call, cal calendar.Calendar, _ *inCalendar) (answer, error) {
 	if err := b.confirmDeletion(ctx, c, cal); err != nil {
 		return answer{}, err
 	}
-	if err := b.service.DeleteCalendar(ctx, c.caller, cal.ID); err != nil {
+	told, err := b.service.DeleteCalendarTelling(ctx, c.caller, cal.ID, c.telling())
+	if err != nil {
 		return answer{}, err
 	}
-	return same(deletedCalendar{cal.ID, true})
+	v := deletedCalendar{cal.ID, true, calendar.People(told)}
+	if v.People == 0 {
+		return same(v)
+	}
+	note := fmt.Sprintf("%s got word that their meetings in it are cancelled or declined.\n", calendar.Audience{People: v.People})
+	return answer{noted{deletedCalendar{Calendar: cal.ID, Deleted: true}, prose(note)}, v}, nil
 }
 
 // readOnlyMark stands behind what a calendar is from that takes no changes.

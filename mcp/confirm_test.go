@@ -130,6 +130,7 @@ func TestPersonsAreAsked(t *testing.T) {
 		t.Run(version, func(t *testing.T) {
 			t.Parallel()
 			h := newHouse(t, testdb.SQLite(t))
+			h.homeIsDefault(t)
 			h.series(t)
 			h.Set(noon.Add(time.Minute))
 			p := &person{}
@@ -168,6 +169,7 @@ func TestNobodyIsAsked(t *testing.T) {
 	t.Parallel()
 	for _, version := range []string{"2025-11-25", "2026-07-28"} {
 		h := newHouse(t, testdb.SQLite(t))
+		h.homeIsDefault(t)
 		h.series(t)
 		door := h.open(t, h.config())
 		p := &person{action: mcpgo.ElicitationResponseActionDecline}
@@ -207,6 +209,7 @@ func TestConsentFitsOneCall(t *testing.T) {
 		h := newHouse(t, url)
 		h.series(t)
 		door := h.open(t, h.config())
+		h.homeIsDefault(t)
 		const args = `{"calendar_id":"` + string(work) + `","event_uid":"oneonone","scope":"all"}`
 		state := func() string {
 			t.Helper()
@@ -268,6 +271,7 @@ func TestConsentFitsCalendarAsItWas(t *testing.T) {
 	t.Parallel()
 	testdb.Each(t, func(t *testing.T, url string) {
 		h := newHouse(t, url)
+		h.homeIsDefault(t)
 		h.series(t)
 		door := h.open(t, h.config())
 		const args = `{"calendar_id":"` + string(work) + `"}`
@@ -393,6 +397,7 @@ func TestAnswersFindTheirWay(t *testing.T) {
 func TestRevokedWhileAPersonThinks(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, testdb.SQLite(t))
+	h.homeIsDefault(t)
 	h.series(t)
 	var revoked atomic.Bool
 	config := h.config()
@@ -425,6 +430,7 @@ func TestRevokedWhileAPersonThinks(t *testing.T) {
 func TestQuestionsAreFew(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, testdb.SQLite(t))
+	h.homeIsDefault(t)
 	h.series(t)
 	handler := New(h.config())
 	door := h.serve(t, handler)
@@ -486,6 +492,7 @@ func TestQuestionsOfOneBarNobody(t *testing.T) {
 func TestPersonsAreAskedByLines(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, testdb.SQLite(t))
+	h.homeIsDefault(t)
 	p := h.converseByLines(t, "alice")
 	p.say(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{"elicitation":{"form":{}}},"clientInfo":{"name":"t","version":"1"}}}`)
 	p.hear(`"id":1`)

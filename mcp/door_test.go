@@ -58,6 +58,18 @@ func newHouse(t testing.TB, url string) *house {
 	return h
 }
 
+// homeIsDefault makes Home the default calendar of alice, so that Work may be deleted.
+func (h *house) homeIsDefault(t *testing.T) {
+	t.Helper()
+	err := h.service.PatchScheduling(t.Context(), h.callers["alice"], func(s *calendar.Scheduling) error {
+		s.Default = home
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 // middle is what the service is made of, on which feeds can be followed.
 func (h *house) middle() service.Config {
 	c := h.Middle()

@@ -98,6 +98,7 @@ var advice = [...]struct {
 	hint string
 }{
 	{calendar.RulePrivileges, "list_calendars says what may be done with each; if that is not enough, tell the user"},
+	{calendar.RuleDefaultNeeded, "update_calendar with is_default makes another calendar the default; ask the user which"},
 	{calendar.RuleSupportedKind, "list_calendars says what each of them holds"},
 	{calendar.RuleDiskSpace, "tell the user that whoever runs the server has to make room"},
 }

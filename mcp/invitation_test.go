@@ -58,6 +58,41 @@ type invitationsOf struct {
 	}
 }
 
+// TestDeletedCalendarTellsGuests: whoever is asked hears how many people will be told, and the answer says so. The default
+// calendar is not deleted (RFC 6638 §4.3), and a token without the scope invite cancels nothing.
+func TestDeletedCalendarTellsGuests(t *testing.T) {
+	t.Parallel()
+	testdb.Each(t, func(t *testing.T, url string) {
+		h := newHouse(t, url)
+		h.reachable(t, "alice", "bob")
+		shy := h.callers["alice"]
+		shy.Token, shy.Scopes = "token-shy", calendar.ScopeUsual
+		h.callers["alice-shy"] = shy
+		door := h.open(t, h.config())
+		meeting := params{
+			"calendar_id": work, "title": "Plans", "start": "2026-03-04T09:30:00Z", "end": "2026-03-04T10:30:00Z",
+			"attendees": []string{"bob@example.com", "Eve <eve@example.net>"},
+		}
+		use(t, door, "alice", "create_event", meeting, &toldIn{})
+		args := `{"calendar_id":"` + string(work) + `"}`
+		if said := refusalOf(t, door, "alice", "delete_calendar", args); !strings.Contains(said, "is the default calendar") || !strings.Contains(said, "update_calendar with is_default") {
+			t.Errorf("the default calendar: %s", said)
+		}
+		h.homeIsDefault(t)
+		if said := refusalOf(t, door, "alice-shy", "delete_calendar", args); !strings.Contains(said, "nobody is to be told") {
+			t.Errorf("without the scope: %s", said)
+		}
+		if said := modernCall(t, door, "alice", "delete_calendar", args, ""); !strings.Contains(said, "told 2 people that their meetings in it are cancelled or declined") {
+			t.Errorf("the question: %s", said)
+		}
+		var gone deletedCalendar
+		use(t, door, "alice", "delete_calendar", params{"calendar_id": work}, &gone)
+		if !gone.Deleted || gone.People != 2 {
+			t.Errorf("the answer: %+v", gone)
+		}
+	})
+}
+
 // TestInvitations: bob invites alice and somebody elsewhere, alice is shown it with what she has then, answers, and bob sees
 // the answer; what is called off is told, too (mcp C2).
 func TestInvitations(t *testing.T) {

@@ -319,6 +319,7 @@ func TestListOfResourcesIsTold(t *testing.T) {
 		t.Fatal(err)
 	}
 	alice.told(t, listChanged)
+	h.homeIsDefault(t)
 	if err := h.service.DeleteCalendar(t.Context(), h.callers["alice"], work); err != nil {
 		t.Fatal(err)
 	}

@@ -30,6 +30,10 @@ func (b toolbox) confirmDeletion(ctx context.Context, c *call, cal calendar.Cale
 	if !c.consent.asks || cal.Access != calendar.OwnerAccess {
 		return nil // whose it is not is refused anyway
 	}
+	people, err := b.service.DeletionAudience(ctx, c.caller, cal.ID, c.telling())
+	if err != nil {
+		return err
+	}
 	n := 0
 	for _, err := range b.service.Objects(ctx, c.meter, c.caller, cal, calendar.ObjectQuery{Kinds: cal.Kinds}) {
 		if n++; err != nil || n > mostCounted {
@@ -45,8 +49,12 @@ func (b toolbox) confirmDeletion(ctx context.Context, c *call, cal calendar.Cale
 	case n > mostCounted:
 		holds = fmt.Sprintf("more than %d events, tasks and notes", mostCounted)
 	}
+	deeds := []string{"deleted the calendar " + quotedShort(cal.Name) + ", for everybody who has it, with " + holds + " in it"}
+	if people.People > 0 {
+		deeds = append(deeds, "told "+people.String()+" that their meetings in it are cancelled or declined")
+	}
 	return c.confirm(question{
-		text:  willHave("deleted the calendar "+quotedShort(cal.Name)+", for everybody who has it, with "+holds+" in it") + "An administrator can bring it back for some time.",
+		text:  willHave(deeds...) + "An administrator can bring it back for some time.",
 		state: stateOf(cal),
 	})
 }

@@ -16,6 +16,7 @@ func (h *Handler) calendarPages() []page {
 		post("calendars", people, (*visit).createCalendar),
 		get(one, people, showing("calendar", (*visit).calendar)),
 		post(one, people, (*visit).changeCalendar),
+		get(one+"/delete", people, showing("deletecalendar", (*visit).deletion)),
 		post(one+"/delete", people, (*visit).deleteCalendar),
 		post(one+"/leave", people, (*visit).leaveCalendar),
 		post(one+"/share", people, (*visit).share),
@@ -164,7 +165,7 @@ func (v *visit) calendarContent(cal calendar.Calendar) (calendarContent, error) 
 	if err != nil {
 		return content, err
 	}
-	content.Chosen, content.Choosable = said.Default == cal.ID, cal.Kinds.Has(calendar.Event)
+	content.Chosen, content.Choosable = said.Default == cal.ID, cal.Receives()
 	if content.Shares, err = v.shares(cal); err != nil {
 		return content, err
 	}
@@ -244,6 +245,26 @@ func (v *visit) fillIn(p *calendar.Properties, cal calendar.Calendar) error {
 		p.Timezone, p.TimezoneData = name, nil
 	}
 	return nil
+}
+
+// deletionContent is the content of the page that asks before a calendar is deleted.
+type deletionContent struct {
+	calendar.Calendar
+	// Told says how many people are told of it; "" for nobody.
+	Told string
+}
+
+func (v *visit) deletion() (deletionContent, error) {
+	cal, err := v.wanted()
+	if err != nil {
+		return deletionContent{}, err
+	}
+	people, err := v.Service.DeletionAudience(v.r.Context(), v.caller(), cal.ID, calendar.TellAll)
+	content := deletionContent{Calendar: cal}
+	if people.People > 0 {
+		content.Told = sentenceCase(people.String())
+	}
+	return content, err
 }
 
 func (v *visit) deleteCalendar() error {

@@ -93,7 +93,7 @@ func TestCalendarsLife(t *testing.T) {
 		ann, bob := h.as("ann"), h.as("bob")
 		ann.post("calendars", "name", " ", "kind", "events").shows(http.StatusUnprocessableEntity, "A calendar needs a name.")
 		ann.post("calendars", "name", "Choir", "kind", "nothing").shows(http.StatusUnprocessableEntity, "events or for tasks").shows(http.StatusUnprocessableEntity)
-		ann.post("calendars", "name", "First", "kind", "events").shows(http.StatusOK, "New events and invitations go here.")
+		first := ann.post("calendars", "name", "First", "kind", "events").shows(http.StatusOK, "New events and invitations go here.")
 		made := ann.post("calendars", "name", "Choir", "kind", "events").shows(http.StatusOK, "The calendar is made", "Choir")
 		path := strings.TrimSuffix(made.path, "?done=calendar-made")
 		form := []string{"name", "Choir & Band", "color", "#123456", "description", "Songs", "timezone", "Europe/Paris", "free", "1"}
@@ -119,6 +119,12 @@ func TestCalendarsLife(t *testing.T) {
 		bob.get(path).shows(http.StatusNotFound)
 
 		ann.post(path+"/unshare", "with", "bob").shows(http.StatusOK, "No longer shared.")
+		ann.get(path).shows(http.StatusOK, "so it cannot be deleted. Choose another one for them first").hides("Delete this calendar")
+		ann.post(path+"/delete").shows(http.StatusUnprocessableEntity, "make another calendar the default before you delete it")
+		ann.get(path+"/delete").shows(http.StatusUnprocessableEntity, "make another calendar the default before you delete it")
+		ann.post(strings.TrimSuffix(first.path, "?done=calendar-made"), "name", "First", "color", "#123456", "timezone", "Europe/Paris", "default", "1").shows(http.StatusOK, "Saved.")
+		ann.get(path).shows(http.StatusOK, "Delete this calendar").hides("cannot be deleted")
+		ann.get(path+"/delete").shows(http.StatusOK, "Delete Choir & Band", "can be brought back").hides("will be told")
 		ann.post(path + "/delete").at("calendars?done=calendar-deleted")
 		ann.get(path).shows(http.StatusNotFound)
 		ann.get("trash").shows(http.StatusOK, "Choir & Band")

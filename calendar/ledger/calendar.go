@@ -185,14 +185,6 @@ func (s *Ledger) resettle(ctx context.Context, c calendar.Caller, id calendar.Ca
 	})
 }
 
-// DeleteCalendar moves a calendar to the trash.
-func (s *Ledger) DeleteCalendar(ctx context.Context, c calendar.Caller, id calendar.CalendarID) error {
-	if err := s.Allow(ctx, c, calendar.DeleteCalendar, id); err != nil {
-		return err
-	}
-	return s.change(ctx, c, func(w *work) error { return w.trash(ctx, id) })
-}
-
 // settle fills in what a calendar of the owner's cannot be without, and refuses what it cannot be.
 func (s *Ledger) settle(p *calendar.Properties, owner calendar.User) error {
 	if len(p.Name) > calendar.MaxNameLength {

@@ -87,13 +87,13 @@ func (w *work) scheduleDraft(ctx context.Context, cal calendar.Calendar, old, ne
 		}
 		return nil
 	}
-	m := meeting{work: w, in: cal, tell: tell, edited: d.Edited, rules: schedule.Rules{Zones: w.zones, Now: w.now(), Known: tell == calendar.TellAgain}}
-	m.rules.Person, m.rules.Meter = m.person, w.telling(ctx)
+	m, err := w.readMeeting(ctx, cal, old, next, tell)
+	if err != nil {
+		return err
+	}
+	m.edited = d.Edited
 	if d.From != "" && w.replaced != nil && w.replaced.UID == d.From {
 		m.rules.Origin, _ = content.Read(w.replaced.Data, unlimited)
-	}
-	if err := m.read(ctx, old, next); err != nil {
-		return err
 	}
 	if tell == calendar.Unscheduled {
 		if err := m.agree(ctx, old, next); err != nil {
@@ -125,6 +125,13 @@ func (w *work) scheduleDraft(ctx context.Context, cal calendar.Calendar, old, ne
 	}
 	m.tag(next)
 	return nil
+}
+
+// readMeeting reads both versions of an event.
+func (w *work) readMeeting(ctx context.Context, cal calendar.Calendar, old, next *calendar.Object, tell calendar.Telling) (*meeting, error) {
+	m := &meeting{work: w, in: cal, tell: tell, rules: schedule.Rules{Zones: w.zones, Now: w.now(), Known: tell == calendar.TellAgain}}
+	m.rules.Person, m.rules.Meter = m.person, w.telling(ctx)
+	return m, m.read(ctx, old, next)
 }
 
 // agree has what a guest takes out of the trash say what the organizer knows of their answer: to throw it away declined.

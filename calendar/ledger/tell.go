@@ -38,13 +38,8 @@ func (m *meeting) carryOut(ctx context.Context, out *schedule.Outcome) error {
 	if len(messages) == 0 {
 		return nil
 	}
-	if told := heard(messages); len(told) > 0 {
-		if m.tell == calendar.TellNobody {
-			return errMustTell(told)
-		}
-		if err := m.caller.HasScope(calendar.TellOthers); err != nil {
-			return err
-		}
+	if err := m.mayTell(messages); err != nil {
+		return err
 	}
 	m.sign(messages)
 	if err := m.prepare(ctx, messages); err != nil {
@@ -71,6 +66,18 @@ func (m *meeting) carryOut(ctx context.Context, out *schedule.Outcome) error {
 		m.rules.Note(out.Object, came)
 	}
 	return nil
+}
+
+// mayTell refuses messages of which people would hear, if the caller may not send any.
+func (m *meeting) mayTell(messages []schedule.Message) error {
+	told := heard(messages)
+	switch {
+	case len(told) == 0:
+		return nil
+	case m.tell == calendar.TellNobody:
+		return errMustTell(told)
+	}
+	return m.caller.HasScope(calendar.TellOthers)
 }
 
 // sign has messages say who wrote them, where that is not the one in whose name they are sent.

@@ -7,32 +7,6 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// RestoreCalendar takes a calendar of the caller's own out of the trash, with its objects and
-// its shares, to its former address or to another one.
-func (s *Ledger) RestoreCalendar(ctx context.Context, c calendar.Caller, id calendar.CalendarID, as calendar.Segment) (calendar.Calendar, error) {
-	t, err := s.trashedCalendar(ctx, c, calendar.ChangeCalendar, id)
-	if err != nil {
-		return calendar.Calendar{}, err
-	}
-	cal := t.Calendar
-	if as != "" {
-		cal.Segment = as
-	}
-	if err := cal.Segment.Validate(); err != nil {
-		return calendar.Calendar{}, err
-	}
-	err = s.change(ctx, c, func(w *work) error {
-		now, err := w.untrash(ctx, id, cal.Segment)
-		cal.Version, cal.Modified, cal.Edition = now.Version, now.Modified, now.Edition
-		return err
-	})
-	if calendar.ReasonOf(err) == calendar.Exists {
-		return calendar.Calendar{}, calendar.Errorf(calendar.Exists, calendar.RuleResourceMustBeNil, "another calendar has the address %q by now", string(cal.Segment)).
-			Advising("restore it to another address")
-	}
-	return cal, err
-}
-
 // trashedCalendar finds a calendar in the trash with which the caller may do something.
 func (s *Ledger) trashedCalendar(ctx context.Context, c calendar.Caller, a calendar.Action, id calendar.CalendarID) (calendar.TrashedCalendar, error) {
 	all, err := s.TrashedCalendars(ctx, c)

@@ -44,10 +44,17 @@ type undoPlace struct {
 	whom  map[calendar.UserID]calendar.Version
 	// size is, for each UID, how many bytes its chosen changes replaced.
 	size map[calendar.UID]int64
+	// meetings are the objects with a schedule tag, if the undo takes back that the calendar was made.
+	meetings []calendar.ObjectName
+	// later is set on all parts but the first of a calendar that the first part takes out of the trash: they cannot be tried
+	// before that.
+	later bool
 }
 
 func newUndoPlace(j lookup.Journal) *undoPlace {
-	return &undoPlace{j, map[calendar.UID]calendar.Version{}, map[calendar.UserID]calendar.Version{}, map[calendar.UID]int64{}}
+	return &undoPlace{
+		Journal: j, first: map[calendar.UID]calendar.Version{}, whom: map[calendar.UserID]calendar.Version{}, size: map[calendar.UID]int64{},
+	}
 }
 
 // needs is what the caller must be able to do there. What a calendar's source takes no changes of can still be named anew,
@@ -90,7 +97,12 @@ func (u *undoing) choose(ctx context.Context, e calendar.Change) error {
 		earliest(p.first, e.UID, e.Version)
 		p.size[e.UID] += e.Size
 	}
-	return nil
+	if e.Subject() != calendar.AboutCalendar || e.Did != calendar.Created || p.InTrash || p.Origin.Mirrors() {
+		return nil
+	}
+	tags, err := u.store.ScheduleTags(ctx, p.ID)
+	p.meetings = slices.Sorted(maps.Keys(tags))
+	return err
 }
 
 func earliest[K comparable](of map[K]calendar.Version, key K, v calendar.Version) {

@@ -109,11 +109,36 @@ func (t *undoIn) remove(ctx context.Context) (open bool, err error) {
 	if err := t.caller().May(calendar.DeleteCalendar, t.cal); err != nil {
 		return false, err
 	}
+	if err := t.endMeetings(ctx); err != nil {
+		return false, err
+	}
 	if err := t.trash(ctx, t.cal.ID); err != nil {
 		return false, err
 	}
 	t.done(t.cal.Name)
 	return false, nil
+}
+
+// endMeetings deletes the meetings that this server scheduled, before their calendar goes to the trash. An import schedules
+// nothing.
+func (t *undoIn) endMeetings(ctx context.Context) error {
+	if len(t.place.meetings) > undoPart {
+		return calendar.Errorf(calendar.TooLarge, "", "the calendar %q has more than %d meetings with other people", t.cal.Name, undoPart).
+			Advising("delete the calendar instead")
+	}
+	undoes := t.undoes
+	defer func() { t.undoes = undoes }()
+	t.undoes = nil
+	for _, name := range t.place.meetings {
+		old, _, err := t.live(ctx, t.cal.ID, name, "")
+		if err == nil && old != nil && old.ScheduleTag != "" && !t.moves(old.UID) {
+			err = t.work.remove(ctx, t.cal, *old, calendar.TellAll)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // foreign finds a change since a version that is not to be taken back and left something.
@@ -287,25 +312,16 @@ func (t *undoIn) goal(ctx context.Context, uid calendar.UID, past []calendar.Cha
 
 // restore stores what was there before. It was valid when it came, and stays so.
 func (t *undoIn) restore(ctx context.Context, g goal) error {
-	d, err := t.derive(g.then.data)
-	if err != nil {
-		return calendar.Errorf(calendar.Unsupported, "", "what was there before cannot be read any more: %v", err)
+	next, err := t.revived(t.cal.ID, g.then)
+	if err == nil && g.now.name != g.then.name {
+		next.Object.Name, err = t.freeName(ctx, t.cal.ID, g.then.name)
 	}
-	next := calendar.Saved{Object: calendar.Object{
-		Calendar: t.cal.ID, Name: g.then.name, ETag: calendar.ETagOf(g.then.data), Size: int64(len(g.then.data)), Data: g.then.data, Derived: d,
-	}}
-	if g.now.name != g.then.name {
-		at, _, err := t.live(ctx, t.cal.ID, g.then.name, "")
-		if err != nil {
-			return err
-		}
-		if at != nil {
-			next.Object.Name = calendar.ObjectName(t.newID() + ".ics")
-		}
+	if err != nil {
+		return err
 	}
 	t.undoes = g.undoes
 	tell := calendar.TellAgain
-	if t.moves(d.UID) || g.renamed {
+	if t.moves(next.Object.UID) || g.renamed {
 		tell = calendar.Unscheduled
 	}
 	t.former = g.former

@@ -74,7 +74,7 @@ func (u *undoing) runEach(ctx context.Context, parts [][]*undoPlace) (calendar.U
 	var all calendar.Undone
 	gone := map[calendar.CalendarID]bool{}
 	for _, part := range parts {
-		if gone[part[0].ID] {
+		if gone[part[0].ID] || u.preview && part[0].later {
 			continue
 		}
 		u.places = part
@@ -106,12 +106,8 @@ func (u *undoing) parts() [][]*undoPlace {
 	slices.SortFunc(u.places, func(a, b *undoPlace) int { return cmp.Compare(a.ID, b.ID) })
 	var parts [][]*undoPlace
 	for _, p := range u.places {
-		if p.InTrash {
-			parts = append(parts, []*undoPlace{p})
-			continue
-		}
 		part := newUndoPlace(p.Journal)
-		part.whom = p.whom
+		part.whom, part.meetings = p.whom, p.meetings
 		if v, ok := p.first[""]; ok {
 			part.first[""] = v
 		}
@@ -119,6 +115,7 @@ func (u *undoing) parts() [][]*undoPlace {
 		for _, uid := range p.sortedUIDs() {
 			if size += p.size[uid]; len(part.first) >= undoPart || size > most {
 				parts, part, size = append(parts, []*undoPlace{part}), newUndoPlace(p.Journal), p.size[uid]
+				part.later, part.InTrash = p.InTrash, false
 			}
 			part.first[uid] = p.first[uid]
 		}

@@ -136,5 +136,32 @@ func (s *Reader) TrashedCalendars(ctx context.Context, c calendar.Caller) ([]cal
 		return nil, err
 	}
 	all, err := s.store.TrashedCalendars(ctx, c.User.ID)
-	return slices.DeleteFunc(all, func(t calendar.TrashedCalendar) bool { return !c.Sees(t.Calendar) }), err
+	if err != nil {
+		return nil, err
+	}
+	all = slices.DeleteFunc(all, func(t calendar.TrashedCalendar) bool { return !c.Sees(t.Calendar) })
+	for i, t := range all {
+		meetings, err := s.DeletedWith(ctx, t.Calendar)
+		if err != nil {
+			return nil, err
+		}
+		all[i].Objects += int64(len(meetings))
+	}
+	return all, nil
+}
+
+// DeletedWith returns the changes that deleted meetings together with a calendar that is in the trash: the rest of the unit
+// of its latest change.
+func (s *Reader) DeletedWith(ctx context.Context, trashed calendar.Calendar) ([]calendar.Version, error) {
+	unit, err := s.store.Unit(ctx, calendar.ChangeID{Calendar: trashed.ID, Version: trashed.Version})
+	if err != nil && calendar.ReasonOf(err) == calendar.NotFound {
+		return nil, nil // the journal has forgotten it
+	}
+	var all []calendar.Version
+	for _, id := range unit {
+		if id.Calendar == trashed.ID && id.Version != trashed.Version {
+			all = append(all, id.Version)
+		}
+	}
+	return all, err
 }

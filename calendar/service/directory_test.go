@@ -63,6 +63,7 @@ func TestPeopleSeeWhomTheyShareWith(t *testing.T) {
 		h.must(h.Unshare(h.ctx, h.alice, home.ID, "eve"))
 		h.sees(h.alice, "alice bob")
 		h.sees(eve, "eve")
+		h.spare(h.alice)
 		h.must(h.DeleteCalendar(h.ctx, h.alice, home.ID))
 		h.sees(h.bob, "alice bob")
 		h.must(h.DeleteCalendar(h.ctx, h.alice, work.ID))

@@ -113,6 +113,7 @@ func TestBoundHomesHearOfReplacedCalendars(t *testing.T) {
 			t.Errorf("a token that sees everything: %q", got)
 		}
 		// One that went is told of as long as nothing else came in its place.
+		h.spare(h.alice)
 		h.must(h.DeleteCalendar(h.ctx, h.alice, rest.ID))
 		if got, _ := h.home(bound, token); got != "-new" {
 			t.Errorf("deleted: %q", got)
@@ -141,6 +142,7 @@ func TestOwnCalendarsHideSharedOnes(t *testing.T) {
 		own, err := h.CreateCalendar(h.ctx, h.alice, calendar.NewCalendar{Segment: at})
 		h.must(err)
 		check("made", own.ID)
+		h.spare(h.alice)
 		h.must(h.DeleteCalendar(h.ctx, h.alice, own.ID))
 		check("deleted", shared.ID)
 	})
@@ -149,6 +151,7 @@ func TestOwnCalendarsHideSharedOnes(t *testing.T) {
 func TestHomeTokensAreRefused(t *testing.T) {
 	each(t, func(h *house) {
 		work := h.calendar(h.alice, "work")
+		h.spare(h.alice)
 		_, first := h.home(h.alice, calendar.SyncToken{})
 		_, his := h.home(h.bob, calendar.SyncToken{})
 		h.must(h.DeleteCalendar(h.ctx, h.alice, work.ID))

@@ -65,6 +65,21 @@ func (h *house) calendar(c calendar.Caller, at calendar.Segment, kinds ...calend
 	return cal
 }
 
+// spare gives somebody another default calendar, so that those they have may be deleted.
+func (h *house) spare(c calendar.Caller) {
+	h.t.Helper()
+	h.chooses(c, h.calendar(c, "spare"))
+}
+
+// chooses makes a calendar somebody's default one.
+func (h *house) chooses(c calendar.Caller, cal calendar.Calendar) {
+	h.t.Helper()
+	h.must(h.PatchScheduling(h.ctx, c, func(s *calendar.Scheduling) error {
+		s.Default = cal.ID
+		return nil
+	}))
+}
+
 func (h *house) put(c calendar.Caller, cal calendar.Calendar, name calendar.ObjectName, data string) calendar.Saved {
 	h.t.Helper()
 	saved, err := h.Put(h.ctx, c, cal, calendar.Draft{Name: name, Data: []byte(data)})

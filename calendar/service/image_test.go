@@ -51,6 +51,8 @@ func eachWithProcesses(t *testing.T, imageBytes int64, test func(p *processes)) 
 		user := calendar.User{ID: "user-alice", Name: "alice", Created: time.Unix(0, 0)}
 		p.must(p.store.InsertUser(t.Context(), user, ""))
 		p.alice = calendar.Caller{User: user, Scopes: calendar.ScopeAll}
+		_, err := p.plain.CreateCalendar(t.Context(), p.alice, calendar.NewCalendar{Segment: "default"})
+		p.must(err)
 		cal, err := p.plain.CreateCalendar(t.Context(), p.alice, calendar.NewCalendar{Segment: "work"})
 		p.must(err)
 		p.cal = cal.ID

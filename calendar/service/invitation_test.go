@@ -291,6 +291,7 @@ func TestInvitationsFollowTheirCalendar(t *testing.T) {
 		h.offer(work, h.bob, calendar.ReadAccess, "")
 		h.offer(work, eve, calendar.ReadAccess, "")
 		h.answer(work, calendar.Reply{Accept: true})
+		h.spare(h.alice)
 		h.must(h.DeleteCalendar(h.ctx, h.alice, work.ID))
 		if got := h.told(h.bob) + "," + h.told(eve); got != "work:withdrawn," {
 			t.Errorf("told of the end: %q", got)

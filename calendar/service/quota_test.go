@@ -62,6 +62,7 @@ func TestQuota(t *testing.T) {
 		other := h.calendar(h.alice, "other")
 		_, err = h.CreateCalendar(h.ctx, h.alice, calendar.NewCalendar{Segment: "third"})
 		h.refused(err, calendar.TooLarge, calendar.RuleQuota, "3 calendars, and the account may have 2")
+		h.chooses(h.alice, cal)
 		h.must(h.DeleteCalendar(h.ctx, h.alice, other.ID))
 		_, err = h.CreateCalendar(h.ctx, h.alice, calendar.NewCalendar{Segment: "third"})
 		h.refused(err, calendar.TooLarge, calendar.RuleQuota, "calendars")

@@ -187,6 +187,7 @@ func TestRoomGivesUp(t *testing.T) {
 			t.Errorf("%d wait still", n)
 		}
 		put("gone")
+		g.spare(room.Caller)
 		g.must(g.DeleteCalendar(g.ctx, room.Caller, room.cal.ID))
 		g.Pass(2 * time.Minute)
 		if _, err := s.AnswerBookings(g.ctx); err != nil || waiting() != 0 {

@@ -165,6 +165,7 @@ func TestADeletedCalendarFreesItsAddress(t *testing.T) {
 	each(t, func(h *house) {
 		work := h.calendar(h.alice, "work")
 		h.put(h.alice, work, "1.ics", event("one", 2, "x"))
+		h.spare(h.alice)
 		h.must(h.DeleteCalendar(h.ctx, h.alice, work.ID))
 		_, err := h.CalendarAt(h.ctx, h.alice, "work")
 		h.refused(err, calendar.NotFound, "", "work")

@@ -71,6 +71,7 @@ func TestADeletedCalendarIsRestored(t *testing.T) {
 		work := h.calendar(h.alice, "work")
 		h.put(h.alice, work, "1.ics", event("one", 2, "x"))
 		since := h.token(h.alice, work)
+		h.spare(h.alice)
 		h.must(h.DeleteCalendar(h.ctx, h.alice, work.ID))
 		h.calendar(h.alice, "work")
 		_, err := h.RestoreCalendar(h.ctx, h.alice, work.ID, "")
@@ -79,10 +80,10 @@ func TestADeletedCalendarIsRestored(t *testing.T) {
 		h.refused(err, calendar.Forbidden, calendar.RuleCalendarsOnlyHere, "scheduling")
 		back, err := h.RestoreCalendar(h.ctx, h.alice, work.ID, "work-2")
 		h.must(err)
-		if got := h.fresh(h.alice, back); got.Segment != "work-2" || got.Version != back.Version || back.Version != 4 {
+		if got := h.fresh(h.alice, back.Calendar); got.Segment != "work-2" || got.Version != back.Version || back.Version != 4 {
 			h.t.Errorf("restored %+v, it is %+v", back, got)
 		}
-		if got := h.changes(h.alice, back, since); got != "" {
+		if got := h.changes(h.alice, back.Calendar, since); got != "" {
 			h.t.Errorf("a client that knew it hears of %q", got)
 		}
 		_, err = h.RestoreCalendar(h.ctx, h.alice, work.ID, "")
@@ -95,6 +96,7 @@ func TestADeletedCalendarIsRestored(t *testing.T) {
 func TestTheTrashIsTheOwners(t *testing.T) {
 	each(t, func(h *house) {
 		work, gone := h.calendar(h.alice, "work"), h.calendar(h.alice, "gone")
+		h.spare(h.alice)
 		h.must(h.DeleteCalendar(h.ctx, h.alice, gone.ID))
 		h.put(h.alice, work, "1.ics", event("one", 2, "x"))
 		h.must(h.Delete(h.ctx, h.alice, work, "1.ics", calendar.Precondition{}))
@@ -130,6 +132,7 @@ func TestTheTrashIsTheOwners(t *testing.T) {
 func TestTheTrashIsEmptied(t *testing.T) {
 	each(t, func(h *house) {
 		work, gone := h.calendar(h.alice, "work"), h.calendar(h.alice, "gone")
+		h.spare(h.alice)
 		h.must(h.DeleteCalendar(h.ctx, h.alice, gone.ID))
 		h.put(h.alice, work, "1.ics", event("one", 2, "x"))
 		before := h.token(h.alice, work)

@@ -276,6 +276,7 @@ func TestADeletedCalendarComesBack(t *testing.T) {
 		h.put(h.alice, work, "1.ics", text)
 		_, err := h.Undo(h.ctx, h.alice, made)
 		h.refused(err, calendar.Stale, "", "was followed by")
+		h.spare(h.alice)
 		h.must(h.DeleteCalendar(h.ctx, h.alice, work.ID))
 		deleted := h.latest(h.alice, work)
 		if !deleted.InTrash || deleted.Did != calendar.Deleted {

@@ -24,6 +24,7 @@ func TestAllOfATokenIsUndone(t *testing.T) {
 		h.put(h.alice, work, "2.ics", event("two", 2, "two"))
 		h.put(h.alice, home, "3.ics", event("three", 2, "three"))
 		bot := h.assistant()
+		h.spare(h.alice)
 		h.put(bot, work, "0.ics", event("zero", 2, "before"))
 		h.Pass(time.Hour)
 		start := h.Now()

@@ -9,12 +9,14 @@ import (
 
 const deleteCalendarDetails = `
 CALENDAR is its name, its address or its id. It goes to the trash with all that is in it, for everybody who has a share;
-trash restore brings it back, shares and all, for JOURNAL_DAYS. Its public links show nothing meanwhile.
+trash restore brings it back, shares and all, for JOURNAL_DAYS. Its public links show nothing meanwhile. Its meetings are
+cancelled, and invitations in it are declined, as if each was deleted. A user's default calendar cannot be deleted: choose
+another one first, with set-calendar --default.
 `
 
 func deleteCalendarCommand() command {
 	return command{
-		name: "delete-calendar", user: "`NAME` of its owner", operands: []string{"CALENDAR"}, settings: storeSettings, json: true,
+		name: "delete-calendar", user: "`NAME` of its owner", operands: []string{"CALENDAR"}, settings: storeSettings | postSettings, json: true,
 		summary: "move a calendar to the trash", details: deleteCalendarDetails,
 		run: func(ctx context.Context, d *desk, operands []string) error {
 			cal, err := d.findInHome(ctx, operands[0])
@@ -24,12 +26,16 @@ func deleteCalendarCommand() command {
 			if isOthers(cal) {
 				return errOthersCalendar(d.who, cal)
 			}
-			if err := d.calendars.DeleteCalendar(ctx, d.caller(), cal.ID); err != nil {
+			told, err := d.calendars.DeleteCalendarTelling(ctx, d.caller(), cal.ID, calendar.TellAll)
+			if calendar.RuleOf(err) == calendar.RuleDefaultNeeded {
+				return fmt.Errorf("%w; %s set-calendar CALENDAR --user %s --default does that", err, name, d.who.Name)
+			}
+			if err != nil {
 				return err
 			}
-			made := deletedCalendarJSON{ID: string(cal.ID), Name: cal.Name, Owner: d.who.Name, Deleted: true}
-			return d.done(made, "moved the calendar %q of %s to the trash; %s trash restore --user %s %s brings it back\n",
-				shown(cal.Name), d.who.Name, name, d.who.Name, briefID(cal.ID))
+			made := deletedCalendarJSON{ID: string(cal.ID), Name: cal.Name, Owner: d.who.Name, Deleted: true, Told: calendar.People(told)}
+			return d.done(made, "moved the calendar %q of %s to the trash%s; %s trash restore --user %s %s brings it back\n",
+				shown(cal.Name), d.who.Name, toldOf(told, "cancelled or declined"), name, d.who.Name, briefID(cal.ID))
 		},
 	}
 }
@@ -39,6 +45,16 @@ type deletedCalendarJSON struct {
 	Name    string `json:"name"`
 	Owner   string `json:"owner"`
 	Deleted bool   `json:"deleted"`
+	Told    int    `json:"people_told"`
+}
+
+// toldOf says how many people were told of a change to their meetings; "" for none.
+func toldOf(told []calendar.Told, became string) string {
+	n := calendar.People(told)
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf(", and told %s that their meetings are %s", calendar.Audience{People: n}, became)
 }
 
 // errOthersCalendar says what to do in place of deleting what is not the user's.

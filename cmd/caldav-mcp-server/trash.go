@@ -17,7 +17,8 @@ What was deleted, by whichever client, is kept for JOURNAL_DAYS. It blocks no ad
 
   trash list            shows deleted calendars, and deleted objects of the calendars that there are
   trash restore ITEM    brings one back; ITEM is what the list shows, or an object's name. Where something else has
-                        taken its place, --as gives it another address (a calendar) or name (an object)
+                        taken its place, --as gives it another address (a calendar) or name (an object). A calendar
+                        invites people to its meetings again, and keeps the answers that they gave
   trash empty           forgets all of it, for good; it asks for the user's name, unless --yes says that it is meant
 
 Without --user, list shows everybody's.
@@ -205,7 +206,7 @@ func (b *trashBin) restore(ctx context.Context, items []string) error {
 	if err != nil {
 		return err
 	}
-	at, err := b.bringBack(ctx, u, d)
+	at, more, err := b.bringBack(ctx, u, d)
 	if calendar.ReasonOf(err) == calendar.Exists && calendar.RuleOf(err) != calendar.RuleUIDConflict {
 		return fmt.Errorf("%w with --as", err)
 	}
@@ -215,17 +216,20 @@ func (b *trashBin) restore(ctx context.Context, items []string) error {
 	return b.done(struct {
 		discarded
 		URL string `json:"path"`
-	}{d, at}, "restored the %s %q to %s\n", d.Type, shown(d.Title), at)
+	}{d, at}, "restored the %s %q to %s%s\n", d.Type, shown(d.Title), at, more)
 }
 
-// bringBack restores something and returns its path.
-func (b *trashBin) bringBack(ctx context.Context, u calendar.User, d discarded) (string, error) {
+// bringBack restores something, and returns its path and a note to add to the answer.
+func (b *trashBin) bringBack(ctx context.Context, u calendar.User, d discarded) (path, more string, err error) {
 	if d.Type == "calendar" {
 		cal, err := b.calendars.RestoreCalendar(ctx, caller(u), d.Calendar, calendar.Segment(b.as))
-		return fmt.Sprintf("/dav/calendars/%s/%s/", u.Name, cal.Segment), err
+		if more = toldOf(cal.Told, "on again"); cal.Left > 0 {
+			more += fmt.Sprintf("; %d of its meetings could not come back, and stay in its trash", cal.Left)
+		}
+		return fmt.Sprintf("/dav/calendars/%s/%s/", u.Name, cal.Segment), more, err
 	}
 	saved, err := b.calendars.RestoreObject(ctx, caller(u), d.in, calendar.UID(d.Item), calendar.ObjectName(b.as))
-	return fmt.Sprintf("/dav/calendars/%s/%s/%s", u.Name, d.in.Address(), saved.Object.Name), err
+	return fmt.Sprintf("/dav/calendars/%s/%s/%s", u.Name, d.in.Address(), saved.Object.Name), "", err
 }
 
 // find understands what a person calls something in the trash.

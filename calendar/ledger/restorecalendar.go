@@ -1,0 +1,171 @@
+package ledger
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"caldav-mcp-server/calendar"
+)
+
+// RestoreCalendar takes a calendar of the caller's own out of the trash, with its objects and its shares, to its former
+// address or to another one. The meetings that were deleted with it are stored again, as an undo would store them: guests are
+// invited again with the answers that they gave before.
+func (s *Ledger) RestoreCalendar(ctx context.Context, c calendar.Caller, id calendar.CalendarID, as calendar.Segment) (calendar.RestoredCalendar, error) {
+	t, err := s.trashedCalendar(ctx, c, calendar.ChangeCalendar, id)
+	if err != nil {
+		return calendar.RestoredCalendar{}, err
+	}
+	r := &calendarReturn{Ledger: s, caller: c}
+	r.Calendar = t.Calendar
+	if as != "" {
+		r.Segment = as
+	}
+	if err := r.Segment.Validate(); err != nil {
+		return calendar.RestoredCalendar{}, err
+	}
+	if err := r.list(ctx); err != nil {
+		return calendar.RestoredCalendar{}, err
+	}
+	for i, versions := range r.parts {
+		if err := r.part(ctx, versions, i == 0); err != nil {
+			return r.RestoredCalendar, partly(i, len(r.parts), "back", err)
+		}
+	}
+	return r.RestoredCalendar, nil
+}
+
+// calendarReturn is a calendar on its way out of the trash.
+type calendarReturn struct {
+	*Ledger
+	caller calendar.Caller
+	calendar.RestoredCalendar
+	// parts are the changes that deleted meetings with the calendar, the latest first.
+	parts [][]calendar.Version
+	unit  calendar.ChangeID
+}
+
+// list finds the meetings that were deleted with the calendar; there is always one part.
+func (r *calendarReturn) list(ctx context.Context) error {
+	versions, err := r.DeletedWith(ctx, r.Calendar)
+	if err != nil {
+		return err
+	}
+	var found parts[calendar.Version]
+	if len(versions) > 0 {
+		q := calendar.JournalQuery{From: slices.Min(versions), Until: slices.Max(versions), WithBefore: true}
+		for e, err := range r.store.Journal(ctx, r.ID, q) {
+			if err != nil {
+				return err
+			}
+			if slices.Contains(versions, e.Version) && e.Subject() == calendar.AboutObject && e.Did == calendar.Deleted {
+				found.add(e.Version, e.Before)
+			}
+		}
+	}
+	if r.parts = found.all; len(r.parts) == 0 {
+		r.parts = [][]calendar.Version{nil}
+	}
+	return nil
+}
+
+// part stores some meetings again; the first part brings the calendar back.
+func (r *calendarReturn) part(ctx context.Context, versions []calendar.Version, first bool) error {
+	var now calendar.Calendar
+	var told []calendar.Told
+	var left int
+	err := r.changeIn(ctx, r.caller, &r.unit, func(w *work) error {
+		var err error
+		if left = 0; first {
+			now, err = w.untrash(ctx, r.ID, r.Segment)
+		}
+		if err != nil {
+			return errAddressTaken(err, r.Segment)
+		}
+		in, err := w.openTo(ctx, calendar.WriteObjects, r.ID)
+		if err != nil {
+			return err
+		}
+		if len(versions) > 0 {
+			left, err = r.revive(ctx, w, in.ID, versions)
+		}
+		now, told = in.Calendar, w.told
+		return err
+	})
+	if err == nil {
+		r.Version, r.Modified, r.Edition = now.Version, now.Modified, now.Edition
+		r.Told, r.Left = append(r.Told, told...), r.Left+left
+	}
+	return err
+}
+
+// revive stores the meetings that some changes deleted, and counts those that cannot come back: such as one that its owner
+// has in another calendar by now, or one whose text the journal has lost.
+func (r *calendarReturn) revive(ctx context.Context, w *work, in calendar.CalendarID, versions []calendar.Version) (left int, err error) {
+	for e, err := range w.Journal(ctx, in, calendar.JournalQuery{From: versions[len(versions)-1], Until: versions[0], WithBefore: true}) {
+		if err != nil {
+			return left, err
+		}
+		if !slices.Contains(versions, e.Version) {
+			continue
+		}
+		next, err := w.revived(in, state{e.Object, e.Before})
+		if err == nil {
+			next.Object.Name, err = w.freeName(ctx, in, e.Object)
+		}
+		if err == nil {
+			err = w.save(ctx, &next, calendar.Draft{Telling: calendar.TellAgain, Stored: true})
+		}
+		switch {
+		case stays(err):
+			left++
+		case err != nil:
+			return left, err
+		}
+	}
+	return left, nil
+}
+
+// oneMeetings are the rules that keep one meeting in the trash, rather than the whole calendar.
+var oneMeetings = []calendar.Rule{
+	calendar.RuleUniqueScheduling, calendar.RuleUIDConflict, calendar.RuleSameOrganizer, calendar.RuleOrganizerChange, calendar.RuleAttendeeChange,
+}
+
+// stays reports whether an error keeps one meeting in the trash.
+func stays(err error) bool {
+	return err != nil && (errors.Is(err, errForgotten) || slices.Contains(oneMeetings, calendar.RuleOf(err)))
+}
+
+// errForgotten is why an object cannot be stored as it was.
+var errForgotten = errors.New("what was there before cannot be read any more")
+
+// revived is an object as it was. It was valid when it came, and stays so.
+func (w *work) revived(in calendar.CalendarID, was state) (calendar.Saved, error) {
+	d, err := w.derive(was.data)
+	if err != nil {
+		e := calendar.Errorf(calendar.Unsupported, "", "%v: %v", errForgotten, err)
+		e.Cause = errForgotten
+		return calendar.Saved{}, e
+	}
+	return calendar.Saved{Object: calendar.Object{
+		Calendar: in, Name: was.name, ETag: calendar.ETagOf(was.data), Size: int64(len(was.data)), Data: was.data, Derived: d,
+	}}, nil
+}
+
+// freeName is the name for an object that comes back: its former one, unless another object has it by now.
+func (w *work) freeName(ctx context.Context, in calendar.CalendarID, wanted calendar.ObjectName) (calendar.ObjectName, error) {
+	at, _, err := w.live(ctx, in, wanted, "")
+	if at != nil {
+		return calendar.ObjectName(w.newID() + ".ics"), err
+	}
+	return wanted, err
+}
+
+// errAddressTaken says what to do about an address that another calendar has by now.
+func errAddressTaken(err error, at calendar.Segment) error {
+	if calendar.ReasonOf(err) != calendar.Exists {
+		return err
+	}
+	return calendar.Errorf(calendar.Exists, calendar.RuleResourceMustBeNil, "another calendar has the address %q by now", string(at)).
+		Advising("restore it to another address")
+}
