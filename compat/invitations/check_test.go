@@ -275,7 +275,7 @@ func (s *scene) posted() {
 	for _, letter := range s.sent() {
 		s.note("  mail %s to %s: %s", letter.method(), letter.to, strings.Join(describe(letter.document), "; "))
 		for _, e := range letter.events {
-			at := letter.to + " " + e.value("UID")
+			at := letter.from + " to " + letter.to + " " + e.value("UID")
 			if e.has("RECURRENCE-ID") {
 				at += " " + e.key()
 			}
