@@ -59,6 +59,7 @@ func (s *scene) createByTool(d *document) string {
 // changed notes a change of an event of ann's that was kept.
 func (s *scene) changed(m *meeting, before *memory, text *document) {
 	s.saw(m)
+	s.outdate(m)
 	if id := s.ann.latest(m.uid); id != before.change {
 		before.change = id
 		m.undo = before
@@ -67,6 +68,15 @@ func (s *scene) changed(m *meeting, before *memory, text *document) {
 	for address, dates := range m.become(text) {
 		if len(dates) > 0 {
 			s.note("  asks %s for %s", address, strings.Join(dates, " "))
+		}
+	}
+}
+
+// outdate forgets the undo of the split that made a meeting: it takes back both halves, and only while neither has changed since.
+func (s *scene) outdate(second *meeting) {
+	for _, m := range s.meetings {
+		if m.undo != nil && m.undo.second == second.uid {
+			m.undo = nil
 		}
 	}
 }
@@ -124,6 +134,7 @@ func (s *scene) tool(m *meeting, name string, a args) {
 	switch {
 	case !there && name == "delete_event":
 		before.change = s.ann.latest(m.uid)
+		s.outdate(m)
 		m.cancelled, m.undo = true, before
 	case there:
 		s.changed(m, before, own.document)
@@ -280,6 +291,7 @@ func (s *scene) deleteByPath(r *rand.Rand) string {
 	w := s.ann.ask(http.MethodDelete, own.path, "")
 	if s.wants("accepted", w.Code < 300, "DELETE: %d %s", w.Code, w.Body) {
 		before.change = s.ann.latest(m.uid)
+		s.outdate(m)
 		m.cancelled, m.undo = true, before
 	}
 	return "ann by CalDAV deletes it"
