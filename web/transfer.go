@@ -21,7 +21,7 @@ const (
 
 // imported is the outcome of a file's import.
 type imported struct {
-	Counts  map[string]int
+	Counts map[string]int
 	// Mended are the lines that were read otherwise than they are written.
 	Refused, Mended []string
 	// MoreRefused and MoreMended are those that are not listed.

@@ -12,7 +12,7 @@ import (
 )
 
 // rewriter goes through a file once, line by line, and writes those lines otherwise that a parser of RFC 5545 would refuse or
-// misread. Everything else passes unchanged; a file in which nothing is to be mended is not copied.
+// misread. Everything else passes unchanged, and a file without faults is not copied.
 type rewriter struct {
 	// in is the file, whose lines end with CRLF; at is the offset of the next line, and number its number.
 	in         []byte
@@ -298,7 +298,7 @@ func (w *rewriter) write(number int, lines string) {
 	}
 }
 
-// copy begins the text with what stands before a line.
+// copy starts the output with the lines before the given one.
 func (w *rewriter) copy(number int) {
 	if w.out != nil {
 		return

@@ -122,8 +122,7 @@ func (s *splitter) read(p piece) (*ical.Component, error) {
 		return nil, fmt.Errorf("line %d: %s", faults[0].Line, faults[0].How)
 	}
 	c, err := p.parse()
-	var syntax *ical.SyntaxError
-	if errors.As(err, &syntax) {
+	if syntax, is := errors.AsType[*ical.SyntaxError](err); is {
 		syntax.Line = s.file.source(syntax.Line)
 	}
 	return c, err
