@@ -93,7 +93,7 @@ func (s *series) written(m recur.Moment) ical.Time {
 }
 
 // at is when a RECURRENCE-ID, EXDATE or RDATE of the series is, however it was written: a
-// date in a series of times stands for the instance of that day.
+// date in a series of times stands for the instance of that day, and so does a midnight at which there is none.
 func (s *series) at(t ical.Time) (int64, error) {
 	civil, err := s.reader.on(s.on, t)
 	if err != nil {
@@ -102,7 +102,7 @@ func (s *series) at(t ical.Time) (int64, error) {
 	switch {
 	case s.on.form == ical.FormDate:
 		civil = civil.Date()
-	case t.IsDate():
+	case t.IsDate(), s.set.NamesDay(civil):
 		civil = civil.AddSeconds(int64(s.start.Civil.SecondOfDay()))
 	case t.Form == ical.FormUTC:
 		return t.Civil.Seconds(), nil // the second of two equal hours is on no clock

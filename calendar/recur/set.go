@@ -39,7 +39,9 @@ type series struct {
 	exclude   []*recurrence
 	dates     []date
 	excluded  ids
-	longest   int64 // a bound of how long an instance can last
+	// timed tells that all instances start at the time of day of DTSTART, which is not midnight.
+	timed   bool
+	longest int64 // a bound of how long an instance can last
 }
 
 // date is an RDATE, with the end that a PERIOD gave it.
@@ -141,11 +143,31 @@ func (s *Set) id(written ical.Time, r reader) (point, error) {
 		return start.at(written.Civil.Seconds() + start.wall - start.day()), nil
 	case written.Form == ical.FormFloating:
 		// Some clients forget the TZID, others drop it on purpose.
-		return start.at(written.Civil.Seconds()), nil
+		return s.master.onDay(start.at(written.Civil.Seconds())), nil
 	default:
 		p, err := r.point(written)
-		return start.instant(p.unix), err
+		return s.master.onDay(start.instant(p.unix)), err
 	}
+}
+
+// NamesDay reports whether a time on the clock of the series is a midnight at which no instance can start, and so stands for
+// its day. Outlook and Exchange write RECURRENCE-ID;TZID=…:20260721T000000 for the instance at 9:00.
+func (s *Set) NamesDay(clock ical.Civil) bool {
+	return s.master != nil && s.master.timed && clock.SecondOfDay() == 0
+}
+
+// onDay is the point of the instance of a day, where a point is the midnight of that day and no instance's.
+func (s *series) onDay(p point) point {
+	if !s.timed || p.wall != p.day() {
+		return p
+	}
+	return p.at(p.wall + s.start.wall - s.start.day())
+}
+
+// isTimed computes timed. Of a series with an RDATE, or with BYHOUR, a midnight is a time like others.
+func (s *series) isTimed() bool {
+	return s.recurring && !s.start.allDay && s.start.wall != s.start.day() && len(s.dates) == 0 &&
+		!slices.ContainsFunc(s.include, func(r *recurrence) bool { return r.clocked })
 }
 
 func readSeries(c *ical.Component, r reader) (*series, error) {
@@ -167,6 +189,7 @@ func readSeries(c *ical.Component, r reader) (*series, error) {
 		return nil, err
 	}
 	s.recurring = len(s.include) > 0 || len(s.dates) > 0
+	s.timed = s.isTimed()
 	return s, s.readExceptions(c, r)
 }
 
@@ -295,7 +318,7 @@ func (s *series) readExceptions(c *ical.Component, r reader) error {
 			if err != nil {
 				return fmt.Errorf("EXDATE: %w", err)
 			}
-			s.excluded.add(t, at, s.start)
+			s.excluded.add(t, s.onDay(at), s.start)
 		}
 	}
 	return nil

@@ -16,6 +16,8 @@ type recurrence struct {
 	skip  bool
 	count int64 // how many moments, MaxInt64 when there is no COUNT
 	until limit
+	// clocked tells that the rule says times of day itself.
+	clocked bool
 }
 
 // limit is an UNTIL: the last instant and the last moment on the wall clock.
@@ -27,6 +29,7 @@ func newRecurrence(r *ical.Recur, start point, written ical.Time, exclude bool) 
 		return nil, err
 	}
 	rec := &recurrence{rule: compiled, start: start, skip: !exclude, count: math.MaxInt64, until: newLimit(r.Until, start)}
+	rec.clocked = r.Freq < ical.Daily || len(r.ByHour)+len(r.ByMinute)+len(r.BySecond) > 0
 	if r.Count > 0 {
 		rec.count = int64(r.Count)
 		if rec.skip {
