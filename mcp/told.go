@@ -111,4 +111,5 @@ var failures = map[string]string{
 	"3.8": "they may not be written to by this user",
 	"5.1": "it could not be delivered",
 	"5.2": "this server sends no mail",
+	"5.3": "they were sent as much in a day as one user may send them",
 }

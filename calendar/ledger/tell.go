@@ -172,7 +172,9 @@ func (m *meeting) invite(ctx context.Context, user calendar.User, msg schedule.M
 	if a == nil {
 		at, there := m.receptions[user.ID]
 		switch {
-		case msg.Method == schedule.Cancel, msg.Answered == schedule.Declined && !msg.First && !msg.Retimed:
+		case msg.Method == schedule.Cancel:
+			return m.withoutCopy(user), nil
+		case msg.Answered == schedule.Declined && !msg.First && !msg.Retimed:
 			return statusDelivered, nil // they have thrown it away
 		case !there:
 			return statusFailed, nil
@@ -217,6 +219,17 @@ func (m *meeting) invite(ctx context.Context, user calendar.User, msg schedule.M
 		m.drop(user.ID, t.item)
 	}
 	return statusDelivered, nil
+}
+
+// withoutCopy is the status of a cancellation to a guest who has no copy: they have deleted it, unless the invitation never came
+// to them. Then its failure still holds.
+func (m *meeting) withoutCopy(user calendar.User) string {
+	if m.before != nil {
+		if s := schedule.StatusOf(m.before, m.parties.Are(user.ID)); s != "" && !(calendar.Told{Status: s}).Reached() {
+			return s
+		}
+	}
+	return statusDelivered
 }
 
 // reply puts an answer into the organizer's event, and lets the other guests know.

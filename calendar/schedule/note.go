@@ -27,6 +27,18 @@ func (r Rules) Note(o *content.Object, came map[Person]string) bool {
 	return changed
 }
 
+// StatusOf is the SCHEDULE-STATUS of an attendee, from the first component that has one.
+func StatusOf(o *content.Object, is Self) string {
+	for _, c := range o.Components() {
+		if p := attendee(c, is); p != nil {
+			if status, said := p.Param(paramStatus); said {
+				return status
+			}
+		}
+	}
+	return ""
+}
+
 // Cleaned takes out of what a client sent what only the server says: what came of messages.
 func Cleaned(o *content.Object) {
 	for _, c := range o.Components() {
