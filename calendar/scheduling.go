@@ -45,6 +45,8 @@ func (i InboxItem) CheckText() error {
 type InboxNote struct {
 	Name ObjectName
 	Size int64
+	// Removed reports whether the user has removed it from the inbox. A proposal waits for a decision all the same.
+	Removed bool
 }
 
 // Object is the item as an object of a calendar is.
@@ -105,8 +107,11 @@ type SchedulingReader interface {
 	InboxState(ctx context.Context, user UserID) (Box[InboxItem], error)
 	// InboxItem returns one message that is there; NotFound where it is not. One whose text is lost comes with its ErrNoText.
 	InboxItem(ctx context.Context, user UserID, name ObjectName) (InboxItem, error)
-	// Proposals returns the latest messages of MethodCounter that are there, at most so many, the oldest first; without their texts.
+	// Proposals returns the latest messages of MethodCounter, at most so many, the oldest first; without their texts. It returns those
+	// that were removed from the inbox as well.
 	Proposals(ctx context.Context, user UserID, most int) ([]InboxNote, error)
+	// Proposal returns one of them, as InboxItem does.
+	Proposal(ctx context.Context, user UserID, name ObjectName) (InboxItem, error)
 	// ScheduleTags returns the tags of a calendar's objects that have one.
 	ScheduleTags(ctx context.Context, cal CalendarID) (map[ObjectName]ScheduleTag, error)
 	// UsersAt returns the users who have one of the mail addresses, in lower case, or one of the names, each with what it
@@ -131,9 +136,11 @@ type SchedulingKeeper interface {
 	// PutInboxItems puts messages into users' inboxes, in their order, where the oldest make room for them. Anyone who is gone
 	// gets none. The inbox sets Version.
 	PutInboxItems(ctx context.Context, items []InboxEntry) error
-	// DropInboxItem takes a message out, if it is there. Where the caller has seen one version of it, it is Stale to find
-	// another, or none; 0 is whatever is there.
+	// DropInboxItem deletes a message, if it is there, and a proposal that was removed from the inbox. Where the caller has seen
+	// one version of it, it is Stale to find another, or none; 0 is whatever is there.
 	DropInboxItem(ctx context.Context, user UserID, name ObjectName, seen Version) error
+	// HideInboxItem removes a message from the inbox in the same way, but Proposals and Proposal still return it if it is one.
+	HideInboxItem(ctx context.Context, user UserID, name ObjectName, seen Version) error
 	// SetScheduling writes how a user wants to be scheduled with.
 	SetScheduling(ctx context.Context, user UserID, s Scheduling) error
 }

@@ -205,7 +205,7 @@ func (r *replaced) Update(ctx context.Context, do func(calendar.Tx) error) error
 	return err
 }
 
-func (r *replaced) InboxItem(ctx context.Context, user calendar.UserID, name calendar.ObjectName) (calendar.InboxItem, error) {
+func (r *replaced) Proposal(ctx context.Context, user calendar.UserID, name calendar.ObjectName) (calendar.InboxItem, error) {
 	now := r.decided
 	if now {
 		r.armed, r.decided = false, false
@@ -213,7 +213,7 @@ func (r *replaced) InboxItem(ctx context.Context, user calendar.UserID, name cal
 	if now && r.before {
 		r.meanwhile()
 	}
-	i, err := r.Store.InboxItem(ctx, user, name)
+	i, err := r.Store.Proposal(ctx, user, name)
 	if now && !r.before {
 		r.meanwhile()
 	}
@@ -228,9 +228,9 @@ func TestProposalsOfWhichOneIsReplaced(t *testing.T) {
 		before, gone bool
 		why          string
 	}{
-		"while it is decided":   {false, false, "dan@example.net has proposed something else"},
-		"before it is read":     {true, false, "this is not proposed any more"},
-		"taken out before that": {true, true, "there is no message"},
+		"while it is decided": {false, false, "dan@example.net has proposed something else"},
+		"before it is read":   {true, false, "this is not proposed any more"},
+		"decided before that": {true, true, "there is no message"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			testdb.Each(t, func(t *testing.T, url string) { turnsDownThree(t, url, c.before, c.gone, c.why) })
@@ -271,7 +271,10 @@ func turnsDownThree(t *testing.T, url string, before, gone bool, why string) {
 	store.armed, store.meanwhile = true, func() { proposes("dan", "15") }
 	if gone {
 		store.meanwhile = func() {
-			if err := h.service.Discard(t.Context(), h.callers["bob"], all[1].Name, calendar.Precondition{}); err != nil {
+			err := h.Store.Update(t.Context(), func(tx calendar.Tx) error {
+				return tx.DropInboxItem(t.Context(), h.callers["bob"].User.ID, all[1].Name, 0)
+			})
+			if err != nil {
 				t.Error(err)
 			}
 		}

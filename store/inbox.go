@@ -11,7 +11,8 @@ import (
 )
 
 // inboxMost is how many messages an inbox holds at most; the oldest makes room. Nearly all programs show the events and not
-// the messages, and never empty it.
+// the messages, and never empty it. Proposals are counted apart, with those that a program has removed: other messages do not push
+// them out.
 const inboxMost = 500
 
 // scanInboxItem scans a message. One of which nothing can be made has no text, and its CheckText says so.
@@ -62,11 +63,21 @@ func (s *Store) InboxItem(ctx context.Context, user calendar.UserID, name calend
 // Proposals implements [calendar.Store].
 func (s *Store) Proposals(ctx context.Context, user calendar.UserID, most int) ([]calendar.InboxNote, error) {
 	all, err := rowsOf(ctx, s.reads, scanInto(func(n *calendar.InboxNote) []any {
-		return []any{&n.Name, &n.Size}
-	}), `SELECT name, octet_length(data) FROM inbox_items WHERE user_id = $1 AND method = 'COUNTER' AND gone IS NULL
-		ORDER BY version DESC LIMIT $2`, user, most)
+		return []any{&n.Name, &n.Size, &n.Removed}
+	}), selectProposals, user, most)
 	slices.Reverse(all)
 	return all, err
+}
+
+// selectProposals finds the latest by when they came: to remove a message from the inbox gives it a later version.
+const selectProposals = `SELECT name, octet_length(data), gone IS NOT NULL FROM inbox_items WHERE user_id = $1 AND method = 'COUNTER'
+	ORDER BY created DESC, version DESC LIMIT $2`
+
+// Proposal implements [calendar.Store].
+func (s *Store) Proposal(ctx context.Context, user calendar.UserID, name calendar.ObjectName) (calendar.InboxItem, error) {
+	i, err := rowOf(ctx, s.reads, scanInboxItem, `SELECT name, version, created, method, FALSE, data FROM inbox_items
+		WHERE user_id = $1 AND name = $2 AND method = 'COUNTER'`, user, name)
+	return i, cmp.Or(err, i.CheckText())
 }
 
 // advanceInbox locks a user's inbox, making it where there is none, and moves its version on.
@@ -120,7 +131,11 @@ func (t *Tx) fillInboxes(ctx context.Context, items map[calendar.UserID]calendar
 			if err != nil {
 				return err
 			}
-			if err := t.later(ctx, ignore, makeRoom.of(t.of()), append([]any{t.store.now(), inboxMost, []byte{}}, users...)...); err != nil {
+			room := makeRoom
+			if i.Method == calendar.MethodCounter {
+				room = makeRoomForProposal
+			}
+			if err := t.later(ctx, ignore, room.of(t.of()), append([]any{t.store.now(), inboxMost, []byte{}}, users...)...); err != nil {
 				return err
 			}
 		}
@@ -140,22 +155,38 @@ var (
 	// only where the order names all of it, and of an inbox that never had so many there is nothing to ask.
 	makeRoom = withList(4, `UPDATE inbox_items SET gone = $1, data = $3, version = f.version FROM (
 			SELECT i.user_id, i.version, (SELECT o.name FROM inbox_items o WHERE o.user_id = i.user_id AND o.gone IS NULL
-				AND o.version <= i.version - $2 ORDER BY o.gone, o.version LIMIT 1) AS oldest
+				AND o.version <= i.version - $2 AND o.method <> 'COUNTER' ORDER BY o.gone, o.version LIMIT 1) AS oldest
+			FROM inboxes i WHERE i.version > $2 AND i.user_id§) f
+		WHERE f.oldest IS NOT NULL AND inbox_items.user_id = f.user_id AND inbox_items.name = f.oldest`)
+	// makeRoomForProposal does so for proposals, of which a row without a method is none any more.
+	makeRoomForProposal = withList(4, `UPDATE inbox_items SET gone = COALESCE(gone, $1), data = $3, method = '', version = f.version FROM (
+			SELECT i.user_id, i.version, (SELECT o.name FROM inbox_items o WHERE o.user_id = i.user_id AND o.method = 'COUNTER'
+				ORDER BY o.created DESC, o.version DESC LIMIT 1 OFFSET $2) AS oldest
 			FROM inboxes i WHERE i.version > $2 AND i.user_id§) f
 		WHERE f.oldest IS NOT NULL AND inbox_items.user_id = f.user_id AND inbox_items.name = f.oldest`)
 )
 
 // DropInboxItem implements [calendar.Tx].
 func (t *Tx) DropInboxItem(ctx context.Context, user calendar.UserID, name calendar.ObjectName, seen calendar.Version) error {
-	there, err := rowOf(ctx, t, scanNumber, `SELECT COUNT(*) FROM inbox_items WHERE user_id = $1 AND name = $2 AND gone IS NULL`, user, name)
-	if err != nil || there == 0 && seen == 0 {
+	return t.takeOut(ctx, `(gone IS NULL OR method = 'COUNTER')`, `data = $4, method = ''`, user, name, seen)
+}
+
+// HideInboxItem implements [calendar.Tx].
+func (t *Tx) HideInboxItem(ctx context.Context, user calendar.UserID, name calendar.ObjectName, seen calendar.Version) error {
+	return t.takeOut(ctx, `gone IS NULL`, `data = CASE WHEN method = 'COUNTER' THEN data ELSE $4 END`, user, name, seen)
+}
+
+// takeOut turns a message that is there into the tombstone by which programs hear that it has gone.
+func (t *Tx) takeOut(ctx context.Context, there, set string, user calendar.UserID, name calendar.ObjectName, seen calendar.Version) error {
+	count, err := rowOf(ctx, t, scanNumber, `SELECT COUNT(*) FROM inbox_items WHERE user_id = $1 AND name = $2 AND `+there, user, name)
+	if err != nil || count == 0 && seen == 0 {
 		return err
 	}
 	if err := t.advanceInbox(ctx, user); err != nil {
 		return err
 	}
-	err = expectRow(t.exec(ctx, `UPDATE inbox_items SET gone = $3, data = $4, version = (SELECT version FROM inboxes WHERE user_id = $1)
-		WHERE user_id = $1 AND name = $2 AND gone IS NULL AND ($5 = 0 OR version = $5)`, user, name, t.store.now(), []byte{}, seen))
+	err = expectRow(t.exec(ctx, `UPDATE inbox_items SET gone = COALESCE(gone, $3), `+set+`, version = (SELECT version FROM inboxes WHERE user_id = $1)
+		WHERE user_id = $1 AND name = $2 AND `+there+` AND ($5 = 0 OR version = $5)`, user, name, t.store.now(), []byte{}, seen))
 	switch {
 	case err == nil || calendar.ReasonOf(err) != calendar.NotFound:
 		return err

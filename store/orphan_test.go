@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net/url"
 	"slices"
 	"strings"
@@ -167,7 +168,7 @@ func TestRestoreRefusesOrphans(t *testing.T) {
 // TestMigrateKeepsObjects: what there is stays when the key goes, and a process that has begun before goes on.
 func TestMigrateKeepsObjects(t *testing.T) {
 	t.Parallel()
-	from := bare(t, testdb.SQLite(t), migrations.Files)
+	from := bare(t, testdb.SQLite(t), until(t, "0030"))
 	migrate(t, from)
 	fill(t, from)
 	file := backedUp(t, from)
@@ -177,7 +178,9 @@ func TestMigrateKeepsObjects(t *testing.T) {
 			t.Fatal(err)
 		}
 		migrate(t, bare(t, url, migrations.Files))
-		if diff := cmp.Diff(contents(t, file), contents(t, backedUp(t, before))); diff != "" {
+		was, is := contents(t, file), contents(t, backedUp(t, before))
+		maps.DeleteFunc(is, func(table string, rows []string) bool { return was[table] == nil && len(rows) == 0 }) // later migrations made it
+		if diff := cmp.Diff(was, is); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)
 		}
 		all, err := tables(t.Context(), before.reads)

@@ -264,7 +264,7 @@ func (s *Ledger) Decide(ctx context.Context, c calendar.Caller, cal calendar.Cal
 	if err := c.May(calendar.WriteObjects, cal); err != nil {
 		return Edited{}, err
 	}
-	item, err := s.Message(ctx, c, d.Message)
+	item, err := s.Proposal(ctx, c, d.Message)
 	if err != nil {
 		return Edited{}, err
 	}

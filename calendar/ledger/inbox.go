@@ -9,13 +9,15 @@ import (
 	"caldav-mcp-server/ical"
 )
 
-// Discard takes a message out of the caller's inbox, as programs do once they have shown it. It answers nothing.
+// Discard removes a message from the caller's inbox, as programs do once they have shown it. It answers nothing, and a proposal
+// that can be read waits for a decision after it.
 func (s *Ledger) Discard(ctx context.Context, c calendar.Caller, name calendar.ObjectName, when calendar.Precondition) error {
 	if err := c.MayOwn(calendar.AnswerInvitation); err != nil {
 		return err
 	}
 	i, err := s.Message(ctx, c, name)
-	if err != nil && !errors.Is(err, calendar.ErrNoText) {
+	lost := errors.Is(err, calendar.ErrNoText)
+	if err != nil && !lost {
 		return err
 	}
 	if err := when.Check(calendar.ETagOf(i.Data)); err != nil {
@@ -24,7 +26,12 @@ func (s *Ledger) Discard(ctx context.Context, c calendar.Caller, name calendar.O
 	if len(when.Match) == 0 {
 		i.Version = 0 // whatever is there by then
 	}
-	return s.change(ctx, c, func(w *work) error { return w.DropInboxItem(ctx, c.User.ID, name, i.Version) })
+	return s.change(ctx, c, func(w *work) error {
+		if lost {
+			return w.DropInboxItem(ctx, c.User.ID, name, i.Version)
+		}
+		return w.HideInboxItem(ctx, c.User.ID, name, i.Version)
+	})
 }
 
 // PatchScheduling lets edit change how the caller wants to be scheduled with.

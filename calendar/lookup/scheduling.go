@@ -14,17 +14,29 @@ func (s *Reader) Messages(ctx context.Context, c calendar.Caller) ([]calendar.In
 
 // Message returns one of them.
 func (s *Reader) Message(ctx context.Context, c calendar.Caller, name calendar.ObjectName) (calendar.InboxItem, error) {
+	return message(ctx, c, name, s.store.InboxItem)
+}
+
+// Proposal returns one that proposes another time, also after it was removed from the inbox.
+func (s *Reader) Proposal(ctx context.Context, c calendar.Caller, name calendar.ObjectName) (calendar.InboxItem, error) {
+	return message(ctx, c, name, s.store.Proposal)
+}
+
+func message(
+	ctx context.Context, c calendar.Caller, name calendar.ObjectName,
+	read func(context.Context, calendar.UserID, calendar.ObjectName) (calendar.InboxItem, error),
+) (calendar.InboxItem, error) {
 	if err := c.MayOwn(calendar.ReadObjects); err != nil {
 		return calendar.InboxItem{}, err
 	}
-	i, err := s.store.InboxItem(ctx, c.User.ID, name)
+	i, err := read(ctx, c.User.ID, name)
 	if calendar.ReasonOf(err) == calendar.NotFound && err != nil {
 		err = calendar.Errorf(calendar.NotFound, "", "there is no message %q", string(name))
 	}
 	return i, err
 }
 
-// ProposalsTo returns the latest proposals in the caller's inbox, at most so many, the oldest first; without their texts.
+// ProposalsTo returns the latest proposals that came to the caller, at most so many, the oldest first; without their texts.
 func (s *Reader) ProposalsTo(ctx context.Context, c calendar.Caller, most int) ([]calendar.InboxNote, error) {
 	if err := c.MayOwn(calendar.ReadObjects); err != nil {
 		return nil, err

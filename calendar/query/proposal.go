@@ -16,7 +16,7 @@ import (
 
 // Proposal is another time that a guest proposes for an event of the caller's, which waits for a decision.
 type Proposal struct {
-	// Message is what the caller's inbox has of it.
+	// Message is the scheduling message that has it.
 	Message calendar.ObjectName
 	// Occurrence is the event as it stands: the instance that is meant, or the first of all.
 	Occurrence
@@ -51,14 +51,15 @@ func (s *Queries) Proposals(ctx context.Context, c calendar.Caller, m *meter.Met
 	}
 	found, size, unread := make([][]Proposal, len(notes)), int64(0), 0
 	for _, i := range bySize(notes) {
-		if size += notes[i].Size; size > mostCounterBytes {
-			unread++
-			continue
+		if size += notes[i].Size; size <= mostCounterBytes {
+			found[i], err = s.proposedIn(ctx, c, m, own, notes[i])
 		}
-		found[i], err = s.proposedIn(ctx, c, m, own, notes[i])
-		if tooCostly(err) || errors.Is(err, calendar.ErrNoText) {
-			unread++
-		} else if err != nil {
+		switch {
+		case size > mostCounterBytes, tooCostly(err), errors.Is(err, calendar.ErrNoText):
+			if !notes[i].Removed { // nobody can find it any more
+				unread++
+			}
+		case err != nil:
 			return Proposals{}, err
 		}
 	}
@@ -82,7 +83,7 @@ func (s *Queries) proposedIn(ctx context.Context, c calendar.Caller, m *meter.Me
 	if err := errors.Join(m.Text(int(n.Size)), m.Hold(lookup.ReadFactor*n.Size)); err != nil {
 		return nil, err
 	}
-	item, err := s.Message(ctx, c, n.Name)
+	item, err := s.Proposal(ctx, c, n.Name)
 	if calendar.ReasonOf(err) == calendar.NotFound && err != nil {
 		return nil, nil // it has gone meanwhile
 	}
