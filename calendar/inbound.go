@@ -12,6 +12,9 @@ type Inbound struct {
 	// To are the addresses that it was handed in for, where that is known. It is for users who have one of
 	// them, and else for those whom it names.
 	To []MailAddress
+	// Header are the addresses in the To and Cc fields of the mail. They prove nothing: a message that is not followed is shown to
+	// the users who have them, where To names nobody.
+	Header []MailAddress
 	// Method is as in Data, which is a VCALENDAR about one UID.
 	Method Method
 	Data   []byte
@@ -24,6 +27,9 @@ type Correspondence interface {
 	// NotFound where it is for nobody here, Forbidden where From may not say so, Stale where something
 	// newer is known, Invalid where it makes no sense: nothing has changed then.
 	Receive(ctx context.Context, in Inbound) error
+	// Refused shows the people to whom a message went that it was not followed, and why: an invitation, or an update or a
+	// cancellation of an event that they have. Proven reports whether From is proven.
+	Refused(ctx context.Context, in Inbound, why Distrust, proven bool) error
 	// Delivered notes in the sender's event what came of a letter (SCHEDULE-STATUS of its To, which is the letter's Status).
 	// It does so again without harm, and nothing where the event, or the letter's recipient, is gone.
 	Delivered(ctx context.Context, l Letter) error

@@ -96,6 +96,7 @@ type Reader interface {
 	OwnPartReader
 	NoticeReader
 	SchedulingReader
+	UnverifiedReader
 	UsageReader
 	BookingReader
 }
@@ -196,6 +197,7 @@ type Tx interface {
 	NoticeKeeper
 	Poster
 	SchedulingKeeper
+	UnverifiedKeeper
 	UsageKeeper
 	MirrorKeeper
 	BookingKeeper

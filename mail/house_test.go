@@ -154,6 +154,7 @@ type middle struct {
 	mu        sync.Mutex
 	delivered []string
 	received  []calendar.Inbound
+	refused   []string
 	refuse    func(calendar.Inbound) error
 }
 
@@ -162,6 +163,14 @@ func (m *middle) Delivered(_ context.Context, l calendar.Letter) error {
 	defer m.mu.Unlock()
 	m.delivered = append(m.delivered, fmt.Sprintf("%s %s %s", l.To, l.Method, l.Status))
 	return nil
+}
+
+// Refused fails, which is to change nothing.
+func (m *middle) Refused(_ context.Context, in calendar.Inbound, why calendar.Distrust, proven bool) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.refused = append(m.refused, fmt.Sprintf("%s of %s to %v, %v: %s, %t", in.Method, in.From, in.To, in.Header, why, proven))
+	return calendar.Errorf(calendar.Unavailable, "", "no")
 }
 
 func (m *middle) Receive(_ context.Context, in calendar.Inbound) error {

@@ -98,6 +98,19 @@ func author(h message.Header) (calendar.MailAddress, error) {
 	return address, nil
 }
 
+// recipients are the addresses in the To and Cc fields, of which the first few are looked at. They prove nothing.
+func (m *incoming) recipients() (all []calendar.MailAddress) {
+	for _, field := range [...]string{m.header.Get("To"), m.header.Get("Cc")} {
+		list, _ := (&netmail.AddressParser{WordDecoder: new(mime.WordDecoder)}).ParseList(field)
+		for _, one := range list[:min(len(list), recipientsMost)] {
+			if address, err := letter.Address(one.Address); err == nil {
+				all = append(all, address)
+			}
+		}
+	}
+	return all
+}
+
 // part looks at one part. The first calendar file counts: many mails have the same a second time, as an attachment.
 func (m *incoming) part(e *message.Entity) error {
 	kind, params, err := e.Header.ContentType()

@@ -99,16 +99,21 @@ func (t *taking) take(ctx context.Context) (verdict Verdict, why string, err err
 	}
 	t.method = s.method
 	who, ok := s.speaker(m.from)
+	proven, err := t.Trust.proven(ctx, t.raw, m)
 	if !ok {
+		t.refused(ctx, m, calendar.NotOrganizer, proven)
 		return Foreign, "", nil
 	}
-	if proven, err := t.Trust.proven(ctx, t.raw, m); err != nil || !proven {
+	if err != nil || !proven {
+		if err == nil {
+			t.refused(ctx, m, calendar.NotProven, false)
+		}
 		return Unproven, "", err
 	}
 	if !t.allowed(m.from, s.uid) {
 		return TooMany, "", nil
 	}
-	in := calendar.Inbound{From: who, To: t.to, Method: s.method, Data: m.scheduling}
+	in := t.inbound(m, who)
 	if who != m.from {
 		in.By = m.from
 	}
@@ -122,6 +127,20 @@ func (t *taking) take(ctx context.Context) (verdict Verdict, why string, err err
 		// Its words may hold some of the message.
 		return Refused, reason.String(), nil
 	}
+}
+
+// refused shows the addressees that an invitation was not followed. What comes of that does not change the answer to the mail
+// server: a stranger learns nothing by it.
+func (t *taking) refused(ctx context.Context, m *incoming, why calendar.Distrust, proven bool) {
+	err := t.Middle.Refused(ctx, t.inbound(m, m.from), why, proven)
+	if reason := calendar.ReasonOf(err); err != nil && (reason == calendar.Internal || reason == calendar.Unavailable) {
+		t.Logger.WarnContext(ctx, "it could not be shown that a mail was not followed", "error", err)
+	}
+}
+
+// inbound is the message in a mail.
+func (t *taking) inbound(m *incoming, from calendar.MailAddress) calendar.Inbound {
+	return calendar.Inbound{From: from, To: t.to, Header: m.recipients(), Method: t.method, Data: m.scheduling}
 }
 
 // allowed counts messages. Only those that are proven are counted: nobody is kept from writing by others in their name.

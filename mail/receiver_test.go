@@ -170,6 +170,43 @@ func TestTake(t *testing.T) {
 	}
 }
 
+// TestRefusedMailIsShown: the middle is told of a mail that was not followed, why, and whether its sender is proven. The mail
+// server gets the same answer whatever comes of that.
+func TestRefusedMailIsShown(t *testing.T) {
+	t.Parallel()
+	s := newSigning("example.com")
+	request := []string{"METHOD:REPLY", "METHOD:REQUEST", "method=REPLY", "method=REQUEST"}
+	for name, c := range map[string]struct {
+		mail string
+		by   *signing
+		want string
+	}{
+		"another's, proven":     {reply(request...), s, "REQUEST of guest@example.com to [bob@example.org], [alice@example.org]: organizer, true"},
+		"another's, not proven": {reply(request...), nil, "REQUEST of guest@example.com to [bob@example.org], [alice@example.org]: organizer, false"},
+		"the organizer's": {
+			reply(append(request, "mailto:alice@example.org", "mailto:guest@example.com")...), newSigning("example.net"),
+			"REQUEST of guest@example.com to [bob@example.org], [alice@example.org]: proof, false",
+		},
+		"followed": {reply(append(request, "mailto:alice@example.org", "mailto:guest@example.com")...), s, ""},
+		"broken":   {reply("END:VCALENDAR\r\n", ""), s, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := newHouse(t, testdb.SQLite(t))
+			text := c.mail
+			if c.by != nil {
+				text = c.by.sign(t, text)
+			}
+			if _, err := h.receiver(s, "").Take(t.Context(), []byte(text), []calendar.MailAddress{"bob@example.org"}); err != nil {
+				t.Errorf("the mail is to come again: %v", err)
+			}
+			if got := strings.Join(h.refused, "; "); got != c.want {
+				t.Errorf("the middle is told %q, want %q", got, c.want)
+			}
+		})
+	}
+}
+
 // TestDeputyIsNamed: the middle is told who sent a message in another's place, and believes it or not.
 func TestDeputyIsNamed(t *testing.T) {
 	t.Parallel()
@@ -195,7 +232,7 @@ func TestTakeAsItIs(t *testing.T) {
 	if _, err := h.receiver(s, "").Take(t.Context(), []byte(s.sign(t, reply())), to); err != nil {
 		t.Fatal(err)
 	}
-	want := []calendar.Inbound{{From: "guest@example.com", To: to, Method: calendar.MethodReply, Data: []byte(replyData)}}
+	want := []calendar.Inbound{{From: "guest@example.com", To: to, Header: to, Method: calendar.MethodReply, Data: []byte(replyData)}}
 	if diff := cmp.Diff(want, h.received); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}

@@ -163,8 +163,9 @@ type invitationsView struct {
 	Invitations []invitationView `json:"invitations"`
 	Calendars   []legendView     `json:"calendars,omitempty"`
 	zoneView
-	Truncated bool `json:"truncated"`
-	Unread    int  `json:"unread,omitempty" doc:"So many can't be followed."`
+	Truncated bool    `json:"truncated"`
+	Unread    int     `json:"unread,omitempty" doc:"So many can't be followed."`
+	Refused   []shown `json:"not_followed,omitempty" doc:"Mails that can't be trusted: in no calendar."`
 }
 
 func (b toolbox) listInvitations(ctx context.Context, c *call, in *invitationsQuestion) (answer, error) {
@@ -181,6 +182,9 @@ func (b toolbox) listInvitations(ctx context.Context, c *call, in *invitationsQu
 	found.More += left
 	v := invitationsView{
 		Invitations: []invitationView{}, Calendars: legend(found.Occurrences), zoneView: z.view(), Truncated: found.More > 0, Unread: found.Unread,
+	}
+	if v.Refused, err = b.unverified(ctx, c, z); err != nil {
+		return answer{}, err
 	}
 	for i, o := range found.Occurrences {
 		if i < len(wishes) {
@@ -269,10 +273,12 @@ func named(all clashes) []shown {
 
 // prose says it for reading.
 func (v invitationsView) prose(r rows, found []query.Occurrence) prose {
-	if len(found) == 0 {
-		return prose(strings.TrimSpace("No invitation waits for the user's answer. " + unreadProse(v.Unread)))
-	}
 	var b strings.Builder
+	if len(found) == 0 {
+		b.WriteString("No invitation waits for the user's answer. " + unreadProse(v.Unread) + "\n")
+		writeUnverified(&b, v.Refused)
+		return prose(strings.TrimSpace(b.String()))
+	}
 	fmt.Fprintf(&b, "Waiting for the user's answer (times in %s):\n\n", r.zone.Name())
 	names, legend := calendarNames{}, []string(nil)
 	for i, o := range found {
@@ -293,5 +299,6 @@ func (v invitationsView) prose(r rows, found []query.Occurrence) prose {
 	if v.Unread > 0 {
 		b.WriteString("\n" + unreadProse(v.Unread) + "\n")
 	}
+	writeUnverified(&b, v.Refused)
 	return prose(strings.TrimSpace(b.String()))
 }

@@ -31,7 +31,7 @@ func (s *Store) Prune(ctx context.Context, older time.Time) error {
 		return err
 	}
 	for _, forget := range [...]func(context.Context, time.Time) error{
-		s.pruneHomes, s.pruneSubscriptions, s.pruneDeliveries, s.pruneGrants, s.pruneNotices, s.pruneTold, s.pruneInboxes,
+		s.pruneHomes, s.pruneSubscriptions, s.pruneDeliveries, s.pruneGrants, s.pruneNotices, s.pruneTold, s.pruneInboxes, s.pruneUnverified,
 	} {
 		if err := forget(ctx, older); err != nil {
 			return err

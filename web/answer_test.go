@@ -32,6 +32,10 @@ func (g *guestbook) Receive(_ context.Context, in calendar.Inbound) error {
 	return g.refuse
 }
 
+func (g *guestbook) Refused(context.Context, calendar.Inbound, calendar.Distrust, bool) error {
+	return nil
+}
+
 func (g *guestbook) Delivered(context.Context, calendar.Letter) error { return nil }
 
 const invitation = `BEGIN:VCALENDAR

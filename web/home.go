@@ -11,6 +11,7 @@ func (h *Handler) homePages() []page {
 	return []page{
 		get("{$}", people, showing("home", (*visit).home)),
 		post("proposals/{message}", people, (*visit).decideProposal),
+		post("unverified/{name}", people, (*visit).dismissUnverified),
 	}
 }
 
@@ -29,6 +30,8 @@ type homeContent struct {
 	// messages about such are too long to be shown.
 	Proposals       []proposal
 	UnreadProposals int
+	// Unverified are invitations by mail that were not followed.
+	Unverified []unverified
 	// Deeds are the latest changes by assistants; MoreDeeds tells that there are others in the journal.
 	Deeds     []change
 	MoreDeeds bool
@@ -47,6 +50,9 @@ func (v *visit) home() (content homeContent, err error) {
 		return content, err
 	}
 	if content.Proposals, content.UnreadProposals, err = v.proposals(c); err != nil {
+		return content, err
+	}
+	if content.Unverified, err = v.unverified(c); err != nil {
 		return content, err
 	}
 	since, err := v.lastVisit()

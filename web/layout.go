@@ -186,6 +186,7 @@ var notices = map[string]string{
 	"invitation-declined": "You have declined.",
 	"proposal-accepted":   "The event has the new time, and all guests are told.",
 	"proposal-declined":   "The event stays, and who proposed it is told.",
+	"mail-dismissed":      "Dismissed.",
 	"app-revoked":         "Revoked. It gets in no more.",
 	"app-narrowed":        "It may do less from now on.",
 	"webhook-tried":       "A message is on its way. What came of it stands below in a moment.",

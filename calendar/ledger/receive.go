@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -34,6 +35,9 @@ func (s *Ledger) Receive(ctx context.Context, in calendar.Inbound) error {
 		deputy = schedule.AddressOf("mailto:" + string(in.By))
 	}
 	recipients, err := s.recipients(ctx, in, text, method)
+	if calendar.ReasonOf(err) == calendar.NotFound && err != nil {
+		return errors.Join(err, s.refused(ctx, in, text, calendar.NotInvited, true))
+	}
 	if err != nil {
 		return err
 	}
@@ -44,6 +48,11 @@ func (s *Ledger) Receive(ctx context.Context, in calendar.Inbound) error {
 		err := s.change(ctx, c, func(w *work) error {
 			return w.receive(ctx, arrival{user, sender, deputy, method, text, in.Data})
 		})
+		if why := doubtOf(err); why != "" {
+			by := in
+			by.From = cmp.Or(in.By, in.From)
+			err = errors.Join(err, s.refusedFor(ctx, user, by, text, why, true))
+		}
 		if err != nil && calendar.ReasonOf(err) == calendar.Internal {
 			return err
 		}
@@ -79,10 +88,7 @@ func (s *Ledger) arrival(in calendar.Inbound) (*content.Object, error) {
 // recipients are the users to whom a message goes: those who are named in it, and, where it is known for whom it was
 // handed in, only those of them. An answer goes to the event's organizer, whom it need not name.
 func (s *Ledger) recipients(ctx context.Context, in calendar.Inbound, text *content.Object, method schedule.Method) ([]calendar.User, error) {
-	var named []schedule.Address
-	for _, to := range in.To {
-		named = append(named, schedule.AddressOf("mailto:"+string(to)))
-	}
+	named := addresses(in.To)
 	if len(named) == 0 {
 		if named = schedule.Attendees(text); toOrganizer(method) {
 			named = []schedule.Address{schedule.OrganizerOf(text)}
@@ -97,16 +103,10 @@ func (s *Ledger) recipients(ctx context.Context, in calendar.Inbound, text *cont
 	if err != nil {
 		return nil, err
 	}
-	var users []calendar.User
-	for _, u := range found {
-		if !slices.ContainsFunc(users, func(v calendar.User) bool { return v.ID == u.ID }) {
-			users = append(users, u)
-		}
-	}
-	if len(users) == 0 {
+	if len(found) == 0 {
 		return nil, calendar.Errorf(calendar.NotFound, "", "the message is for nobody here")
 	}
-	return users, nil
+	return found.Users(), nil
 }
 
 // toOrganizer tells whether attendees send messages of a method to organizers.
@@ -122,6 +122,23 @@ type arrival struct {
 	method schedule.Method
 	text   *content.Object
 	data   []byte
+}
+
+// Refusals of which the user is told.
+var (
+	errNotInvited = calendar.Errorf(calendar.Forbidden, "", "the message does not invite the user")
+	errDeputy     = calendar.Errorf(calendar.Forbidden, "", "the event as it is known does not say that the sender acts for its organizer")
+)
+
+// doubtOf is what the user is told of a refusal; "" for nothing.
+func doubtOf(err error) calendar.Distrust {
+	switch {
+	case errors.Is(err, errNotInvited):
+		return calendar.NotInvited
+	case errors.Is(err, errDeputy):
+		return calendar.NotOrganizer
+	}
+	return ""
 }
 
 // receive carries out a message in a user's calendars.
@@ -143,7 +160,10 @@ func (w *work) receive(ctx context.Context, a arrival) error {
 	msg := schedule.Message{Method: a.method, From: a.from, Document: a.text.Document, First: true}
 	switch a.method {
 	case schedule.Request, schedule.Cancel, schedule.Method(calendar.MethodAdd):
-		return m.arrived(ctx, a.user, msg, a.text)
+		if err := m.arrived(ctx, a.user, msg, a.text); err != nil {
+			return err
+		}
+		return m.followed(ctx, a.user)
 	case schedule.Reply:
 		return m.answered(ctx, a.user, msg, a.text)
 	case schedule.Method(calendar.MethodRefresh):
@@ -170,7 +190,7 @@ func (m *meeting) deputized(ctx context.Context, a arrival) error {
 			return nil
 		}
 	}
-	return calendar.Errorf(calendar.Forbidden, "", "the event as it is known does not say that %s acts for %s", a.deputy, a.from)
+	return errDeputy
 }
 
 // trusted leaves only the user's own addresses: other users of this server hear from their organizer.
@@ -187,7 +207,7 @@ func (m *meeting) trusted(a arrival) lookup.Parties {
 // arrived puts an organizer's message from outside into the user's calendar.
 func (m *meeting) arrived(ctx context.Context, user calendar.User, msg schedule.Message, text *content.Object) error {
 	if msg.Method != schedule.Cancel && !slices.ContainsFunc(schedule.Attendees(text), m.parties.Are(user.ID)) {
-		return calendar.Errorf(calendar.Forbidden, "", "the message does not invite the user")
+		return errNotInvited
 	}
 	if m.parties.Are(user.ID)(schedule.OrganizerOf(text)) {
 		return calendar.Errorf(calendar.Forbidden, "", "the user organizes this event, and nobody else does")

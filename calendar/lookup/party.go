@@ -1,7 +1,10 @@
 package lookup
 
 import (
+	"cmp"
 	"context"
+	"maps"
+	"slices"
 
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/calendar/schedule"
@@ -13,6 +16,12 @@ type Parties map[schedule.Address]calendar.User
 // Are tells which addresses are a user's.
 func (p Parties) Are(user calendar.UserID) schedule.Self {
 	return func(a schedule.Address) bool { return user != "" && p[a].ID == user }
+}
+
+// Users are the users, each once, in the order of their ids.
+func (p Parties) Users() []calendar.User {
+	users := slices.SortedFunc(maps.Values(p), func(a, b calendar.User) int { return cmp.Compare(a.ID, b.ID) })
+	return slices.CompactFunc(users, func(a, b calendar.User) bool { return a.ID == b.ID })
 }
 
 // Person tells who has an address. Of a person who is no user, nothing but that is known.

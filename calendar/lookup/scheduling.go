@@ -44,6 +44,14 @@ func (s *Reader) ProposalsTo(ctx context.Context, c calendar.Caller, most int) (
 	return s.store.Proposals(ctx, c.User.ID, most)
 }
 
+// Unverified returns the invitations to the caller that came by mail and were not followed, the latest first.
+func (s *Reader) Unverified(ctx context.Context, c calendar.Caller) ([]calendar.Unverified, error) {
+	if err := c.MayOwn(calendar.ReadObjects); err != nil {
+		return nil, err
+	}
+	return s.store.Unverified(ctx, c.User.ID)
+}
+
 // MessageChanges tells what changed in the caller's inbox since a token; the zero token yields all that there is.
 func (s *Reader) MessageChanges(ctx context.Context, c calendar.Caller, since calendar.SyncToken) (calendar.BoxChanges[calendar.InboxItem], error) {
 	return boxChanges(ctx, s, c, inbox, s.store.Inbox, since)

@@ -30,6 +30,8 @@ func inboxTests() []test {
 		{"take, replace and give up messages", inboxTakes},
 		{"grow old", inboxGrowsOld},
 		{"have a bound", inboxBounded},
+		{"show unverified invitations", unverifiedKept},
+		{"bound unverified invitations", unverifiedBounded},
 		{"keep proposals that were removed", proposalsStay},
 		{"have a bound for proposals", proposalsBounded},
 		{"are found by what they are for", inboxByMethod},

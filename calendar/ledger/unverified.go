@@ -1,0 +1,126 @@
+package ledger
+
+import (
+	"context"
+	"strings"
+
+	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/content"
+	"caldav-mcp-server/calendar/schedule"
+	"caldav-mcp-server/ical"
+)
+
+const (
+	// unverifiedUsers bounds the users who see one mail: it is for one or two, and a stranger may have named hundreds.
+	unverifiedUsers = 5
+	// unverifiedText bounds each text of a stranger's that is kept, in characters.
+	unverifiedText = 200
+)
+
+// Refused implements [calendar.Correspondence].
+func (s *Ledger) Refused(ctx context.Context, in calendar.Inbound, why calendar.Distrust, proven bool) error {
+	text, err := s.arrival(in)
+	if err != nil {
+		return err
+	}
+	return s.refused(ctx, in, text, why, proven)
+}
+
+// refused tells those of a message who would have got it.
+func (s *Ledger) refused(ctx context.Context, in calendar.Inbound, text *content.Object, why calendar.Distrust, proven bool) error {
+	users, err := s.addressees(ctx, in, text)
+	if err != nil {
+		return err
+	}
+	for _, user := range users[:min(len(users), unverifiedUsers)] {
+		if err := s.refusedFor(ctx, user, in, text, why, proven); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// addressees are the users a message was sent to. A mail server may have delivered it to a subaddress (user+detail@, RFC 5233).
+// That is enough to show the message, but not to follow it.
+func (s *Ledger) addressees(ctx context.Context, in calendar.Inbound, text *content.Object) ([]calendar.User, error) {
+	var parts []calendar.MailAddress
+	for _, to := range in.To {
+		name, domain, _ := strings.Cut(string(to), "@")
+		name, _, _ = strings.Cut(name, "+")
+		parts = append(parts, calendar.MailAddress(name+"@"+domain))
+	}
+	for _, named := range [...][]schedule.Address{addresses(in.To), addresses(parts), addresses(in.Header), schedule.Attendees(text)} {
+		found, err := s.FindParties(ctx, s.store, named)
+		if err != nil || len(found) > 0 {
+			return found.Users(), err
+		}
+	}
+	return nil, nil
+}
+
+// addresses are mail addresses as an event writes them.
+func addresses(all []calendar.MailAddress) (named []schedule.Address) {
+	for _, a := range all {
+		named = append(named, schedule.AddressOf("mailto:"+string(a)))
+	}
+	return named
+}
+
+// refusedFor keeps what a user sees of a message. Of an event that they do not have, an invitation alone says something.
+func (s *Ledger) refusedFor(
+	ctx context.Context, user calendar.User, in calendar.Inbound, text *content.Object, why calendar.Distrust, proven bool,
+) error {
+	organizes := in.Method == calendar.MethodRequest || in.Method == calendar.MethodCancel || in.Method == calendar.MethodAdd
+	if !organizes || user.Room.Bookable() {
+		return nil
+	}
+	c := calendar.Caller{User: user, Scopes: calendar.ScopeAll, Agent: "mail"}
+	return s.change(ctx, c, func(w *work) error {
+		copies, err := w.Appointments(ctx, []calendar.UserID{user.ID}, calendar.UID(text.UID))
+		if err != nil || len(copies) == 0 && in.Method != calendar.MethodRequest {
+			return err
+		}
+		return w.PutUnverified(ctx, user.ID, calendar.Unverified{
+			Name: hashedName(calendar.UID(text.UID)), Created: w.now(), Method: in.Method, From: in.From, Proven: proven,
+			Organizer: within(schedule.OrganizerOf(text).Name()), Title: within(text.Summary()), Start: s.startOf(text),
+			Why: why, Known: len(copies) > 0,
+		})
+	})
+}
+
+// within is as much of a text as is kept of it.
+func within(text string) string {
+	runes := []rune(text)
+	return string(runes[:min(len(runes), unverifiedText)])
+}
+
+// startOf is when an event starts; zero where that cannot be read.
+func (s *Ledger) startOf(text *content.Object) ical.Time {
+	p := text.Main().Property("DTSTART")
+	if p == nil {
+		return ical.Time{}
+	}
+	t, err := p.Time()
+	if err != nil || t.Form != ical.FormZoned {
+		return t
+	}
+	z, err := s.zones.FromDocument(text.Calendar).Zone(t.TZID)
+	if err != nil {
+		return ical.Floating(t.Civil)
+	}
+	unix, _ := z.Unix(t.Civil.Seconds())
+	return ical.UTC(ical.CivilFromSeconds(unix))
+}
+
+// DismissUnverified deletes what was kept of an invitation that was not followed.
+func (s *Ledger) DismissUnverified(ctx context.Context, c calendar.Caller, name calendar.ObjectName) error {
+	if err := c.MayOwn(calendar.AnswerInvitation); err != nil {
+		return err
+	}
+	return s.change(ctx, c, func(w *work) error { return w.DropUnverified(ctx, c.User.ID, name) })
+}
+
+// followed takes away what an earlier message about the event left, once one of its organizer's is followed.
+func (m *meeting) followed(ctx context.Context, user calendar.User) error {
+	return m.DropUnverified(ctx, user.ID, hashedName(m.uid()))
+}

@@ -1,0 +1,50 @@
+package mcp
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"caldav-mcp-server/calendar"
+)
+
+// mostUnverified is how many mails that were not followed are told at once.
+const mostUnverified = 10
+
+// unverified are the mails that were not followed, in a line each. A token that is bound to some calendars sees none.
+func (b toolbox) unverified(ctx context.Context, c *call, z zoned) ([]shown, error) {
+	if c.caller.MayOwn(calendar.ReadObjects) != nil {
+		return nil, nil //nolint:nilerr // which is no fault
+	}
+	all, err := b.service.Unverified(ctx, c.caller)
+	var list []shown
+	for i, u := range all {
+		if i == mostUnverified {
+			return append(list, shown(moreItems(len(all)-i))), err
+		}
+		list = append(list, shown(z.unverified(u)))
+	}
+	return list, err
+}
+
+// unverified says what a mail was and why it was not followed. Address, organizer and title are a stranger's text.
+func (z zoned) unverified(u calendar.Unverified) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s by mail was not followed, because %s. The sender is %s.", u.Subject(), u.Reason(), u.Standing())
+	if !u.Start.IsZero() {
+		b.WriteString(" Start: " + z.when(u.Start) + ".")
+	}
+	fmt.Fprintf(&b, " Untrusted text: sender %s, organizer %s, title %s",
+		quoted(short(string(u.From), longestListedTitle)), quoted(short(u.Organizer, longestListedTitle)), quotedTitle(short(u.Title, longestListedTitle)))
+	return b.String()
+}
+
+// writeUnverified says them for reading.
+func writeUnverified(b *strings.Builder, all []shown) {
+	if len(all) > 0 {
+		b.WriteString("\nNot in the calendar:\n")
+	}
+	for _, line := range all {
+		fmt.Fprintf(b, "- %s\n", string(line))
+	}
+}
