@@ -44,7 +44,7 @@ func (s *Ledger) Receive(ctx context.Context, in calendar.Inbound) error {
 	var last error
 	did := false
 	for _, user := range recipients {
-		c := calendar.Caller{User: user, Scopes: calendar.ScopeAll, Agent: "mail of " + string(in.From)}
+		c := calendar.Caller{User: user, Scopes: calendar.ScopeAll, Agent: mailAgent + string(in.From)}
 		err := s.change(ctx, c, func(w *work) error {
 			return w.receive(ctx, arrival{user, sender, deputy, method, text, in.Data})
 		})
@@ -240,6 +240,9 @@ func (m *meeting) arrived(ctx context.Context, user calendar.User, msg schedule.
 			return err
 		}
 		d.Stored = stored
+		if d.Told, err = m.toldEvent(ctx, a); err != nil {
+			return err
+		}
 	}
 	apply := m.rules.Invite
 	if msg.Method == schedule.Cancel {
@@ -251,6 +254,11 @@ func (m *meeting) arrived(ctx context.Context, user calendar.User, msg schedule.
 	if errors.Is(err, schedule.ErrForeign) && msg.Method != schedule.Cancel {
 		m.drop(user.ID, m.itemOf(msg)) // what lies there is somebody else's, and keeps no invitation away
 		return nil
+	}
+	if done.Told != nil && (err == nil || errors.Is(err, schedule.ErrSame)) {
+		if err := m.keepTold(ctx, user.ID, done.Told); err != nil {
+			return err
+		}
 	}
 	if err != nil {
 		return notApplied(err)

@@ -30,8 +30,6 @@ type Message struct {
 	Sequence   int
 	// First tells that the recipient was told nothing of the event before.
 	First bool
-	// Whole tells that the message holds everything that the recipient takes part in.
-	Whole bool
 	// Answered is the recipient's earlier answer, where there is only one.
 	Answered string
 	// Retimed tells that it asks for another answer, since the times are others.
@@ -184,7 +182,7 @@ func (r Rules) request(x *reading, v view, people int) (Message, error) {
 	if err != nil {
 		return Message{}, err
 	}
-	m := Message{Method: Request, From: OrganizerOf(x.Object), Sequence: v.sequence(), Whole: true, Document: r.compose(x, Request, components)}
+	m := Message{Method: Request, From: OrganizerOf(x.Object), Sequence: v.sequence(), Document: r.compose(x, Request, components)}
 	if v.master == nil && len(v.apart) == 1 {
 		for key := range v.apart {
 			m.Recurrence = recurrence(x.apart[key])
