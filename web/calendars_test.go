@@ -214,7 +214,7 @@ func TestFiles(t *testing.T) {
 		}
 		b.upload(path+"/import", object("VEVENT", "1", "One B", "DTSTART:20260503T080000Z")).shows(http.StatusOK, "1 already here.")
 		other := "calendars/" + string(h.made(ann, "Other").ID)
-		b.upload(other+"/import", []byte(exported.body)).shows(http.StatusOK, "1 new.")
+		b.upload(other+"/import", []byte(exported.body)).shows(http.StatusOK, "2 new.")
 		id := changeField.FindStringSubmatch(first.body)[1]
 		b.post("undo", "change", id, "next", path).shows(http.StatusConflict, "That did not work", "followed by the change")
 	})

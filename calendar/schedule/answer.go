@@ -58,7 +58,8 @@ func (r Rules) Answer(ctx context.Context, stored, reply *content.Object, from A
 			stale = true
 			continue
 		}
-		given[key] = c.Property("RECURRENCE-ID") != nil && partstat(p) != NeedsAction
+		// Attendees of this server have let their answer to the series count for open days already.
+		given[key] = c.Property("RECURRENCE-ID") != nil && (!outside || partstat(p) != NeedsAction)
 		line := x.line(target, is)
 		if line == nil {
 			continue

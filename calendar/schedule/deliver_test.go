@@ -161,7 +161,7 @@ func TestAnswersToTheSeries(t *testing.T) {
 func TestNoAnswerIsNotGiven(t *testing.T) {
 	t.Parallel()
 	reply := message("REPLY", daily+ann+bobYes, thirdAt+ann+bob)
-	made, err := rules().Answer(t.Context(), read(t, event(daily+ann+bob+eve, thirdAt+ann+bob+eveYes)), read(t, reply), schedule.AddressOf("bob@example.com"), false)
+	made, err := rules().Answer(t.Context(), read(t, event(daily+ann+bob+eve, thirdAt+ann+bob+eveYes)), read(t, reply), schedule.AddressOf("bob@example.com"), true)
 	if err != nil || strings.Count(made.Document.String(), "ACCEPTED") != 3 {
 		t.Errorf("%v %s", err, made.Document)
 	}
