@@ -43,7 +43,7 @@ func (r Rules) Attend(ctx context.Context, before, next *content.Object, g Guest
 	if err != nil {
 		return Outcome{}, err
 	}
-	news := g.Away && (before == nil || r.isNews(ctx, old, now))
+	news := g.Away && !g.Exact && (before == nil || r.isNews(ctx, old, now))
 	if before != nil && served(organizer(now.Object)) && served(organizer(before)) && !news {
 		if now, err = r.guestChange(ctx, old, now, told, g); err != nil {
 			return Outcome{}, err
@@ -86,6 +86,12 @@ func (r Rules) guestChange(ctx context.Context, old, now, told *reading, g Guest
 	if was, is := OrganizerOf(old.Object), OrganizerOf(now.Object); was != is {
 		return nil, refuse(AttendeeMayChange, "the organizer of this event is %s, who can change that", was)
 	}
+	if g.Exact {
+		var err error
+		if now, err = r.declineLost(ctx, old, now); err != nil {
+			return nil, err
+		}
+	}
 	if err := r.sameTimes(ctx, old, now, told, g.Self); err != nil {
 		return nil, err
 	}
@@ -118,6 +124,46 @@ func (r Rules) guestChange(ctx context.Context, old, now, told *reading, g Guest
 		return nil, err
 	}
 	old.followSeries(now, g.Self)
+	return r.again(ctx, now)
+}
+
+// lostMost bounds the instances that an attendee declines by ending a series.
+const lostMost = 366
+
+// declineLost has an edit that ends an attendee's copy of a series exclude the later instances instead: the series is
+// the organizer's, and what the attendee leaves out is declined.
+func (r Rules) declineLost(ctx context.Context, old, now *reading) (*reading, error) {
+	if old.master() == nil || now.master() == nil || old.instances == nil {
+		return now, nil
+	}
+	s, err := r.pattern(ctx, old, now)
+	if err != nil || s.all || len(s.fresh) > 0 || !s.gone {
+		return now, err
+	}
+	for key, id := range old.ids {
+		if now.at(key, id) == nil && !now.singles(key) {
+			s.lost = append(s.lost, key)
+		}
+	}
+	if len(s.lost) > lostMost {
+		return nil, refuse(AttendeeMayChange, "%s organizes this series, which goes on for more than %d dates: decline all of it, or single dates",
+			OrganizerOf(old.Object), lostMost)
+	}
+	master := now.master()
+	for _, name := range [...]string{"RRULE", "RDATE", "EXRULE"} {
+		master.Remove(name)
+		master.Add(clones(old.master().All(name))...)
+	}
+	for _, key := range slices.Sorted(maps.Keys(old.excluded())) {
+		if !now.singles(key) {
+			master.Add(ical.NewTime("EXDATE", old.excluded()[key]))
+		}
+	}
+	slices.Sort(s.lost)
+	for _, key := range s.lost {
+		master.Add(ical.NewTime("EXDATE", old.instances.ID(key)))
+	}
+	lendZones(now.Calendar, old.Calendar)
 	return r.again(ctx, now)
 }
 

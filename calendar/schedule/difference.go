@@ -219,16 +219,25 @@ func (c *comparison) tell(o *circle, was, is map[Person][]*ical.Component) error
 	case before.empty():
 		return request(func(m *Message) { m.First = !c.Known })
 	case after.empty():
-		return cancel(highest(c.now))
+		return cancel(c.ends(before))
 	}
 	return c.update(o, before, after, request, cancel)
+}
+
+// ends is the SEQUENCE of a message that an attendee no longer takes part: the one that the series got with their
+// removal, so that an invitation that follows is not older. That an event is deleted counts one.
+func (c *comparison) ends(before view) int {
+	if before.master != nil && c.now.master() != nil {
+		return max(sequence(c.now.master()), sequence(c.old.master())+1)
+	}
+	return max(highest(c.now), before.sequence()+1)
 }
 
 // update finds out what a circle is told that took part before and still does.
 func (c *comparison) update(o *circle, before, after view, request func(func(*Message)) error, cancel func(int) error) error {
 	whole := before.master != nil && after.master == nil
 	if whole {
-		if err := cancel(0); err != nil {
+		if err := cancel(c.ends(before)); err != nil {
 			return err
 		}
 	}

@@ -199,9 +199,9 @@ func recurrence(c *ical.Component) string {
 	return ""
 }
 
-// cancel tells people who took part in the same that they no longer take part in anything. Seq is what is counted now.
+// cancel tells people who took part in the same that they no longer take part in anything. Seq is its SEQUENCE.
 func (r Rules) cancel(before *reading, v view, seq, people int) (Message, error) {
-	m := Message{Method: Cancel, From: OrganizerOf(before.Object), Sequence: max(seq, v.sequence()+1)}
+	m := Message{Method: Cancel, From: OrganizerOf(before.Object), Sequence: seq}
 	all := v.components()
 	if v.master != nil {
 		all = all[:1] // it stands for all of the series

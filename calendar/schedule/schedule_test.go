@@ -465,7 +465,6 @@ func TestAttendeeMayChange(t *testing.T) {
 	for name, next := range map[string]string{
 		"the time":               event(strings.Replace(daily, "T110000Z", "T113000Z", 1)+ann+bob+eve, later+ann+bob),
 		"the rule":               event(strings.Replace(daily, "COUNT=5", "COUNT=9", 1)+ann+bob+eve, later+ann+bob),
-		"the end of the series":  event(strings.Replace(daily, "COUNT=5", "COUNT=2", 1)+ann+bob+eve, later+ann+bob),
 		"the organizer":          event(daily+"|ORGANIZER:mailto:eve@example.com"+bob+eve, later+"|ORGANIZER:mailto:eve@example.com"+bob),
 		"when an instance is":    event(daily+ann+bob+eve, thirdAt+ann+bob),
 		"instances that are not": event(daily+ann+bob+eve, later+ann+bob, strings.ReplaceAll(thirdAt, "20260312", "20260320")+ann+bob),
@@ -500,6 +499,16 @@ func TestAttendeeMayChange(t *testing.T) {
 		if err := refusal(next, false); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+	// A program that ends the series is refused. An edit that ends it declines the later dates.
+	shorter := event(strings.Replace(daily, "COUNT=5", "COUNT=3", 1)+ann+bob+eve, later+ann+bob)
+	if refusal(shorter, false) == nil {
+		t.Error("the end of the series can be changed")
+	}
+	ended, err := rules().Attend(t.Context(), read(t, before), read(t, shorter), schedule.Guest{Self: self("bob@example.com"), Exact: true, Away: true})
+	if err != nil || len(ended.Messages) != 1 || strings.Count(ended.Messages[0].Document.String(), "PARTSTAT=DECLINED") != 2 ||
+		!strings.Contains(ended.Object.Document.String(), "COUNT=5") || strings.Count(ended.Object.Document.String(), "EXDATE:2026031") != 2 {
+		t.Errorf("%v %v\n%v", err, ended.Messages, ended.Object)
 	}
 	// Where the organizer is not of this server, a program stores what came by mail.
 	next := event(strings.Replace(daily, "T110000Z", "T113000Z", 1) + "|SEQUENCE:1" + ann + bob + eve)

@@ -20,8 +20,10 @@ type shift struct {
 	fresh, kept []int64
 	// rest is set when the masters make the same instances, so that kept does not list them.
 	rest bool
-	// gone is set when an old instance is no longer there, or no longer at its time.
+	// gone is set when an old instance is no longer there, or no longer at its time. Lost are those that the new master
+	// does not make.
 	gone bool
+	lost []int64
 	// all is set when the two versions cannot be compared, so that every instance counts as new.
 	all bool
 	// series is set when the masters make other instances than before.
@@ -117,8 +119,10 @@ func compareBare(was, is []moment, until int64, skip func(int64) bool) shift {
 			s.fresh, s.gone = append(s.fresh, m.key), s.gone || there
 		}
 	}
-	for key := range times {
-		s.gone = s.gone || key <= until && !skip(key)
+	for _, key := range slices.Sorted(maps.Keys(times)) {
+		if key <= until && !skip(key) {
+			s.gone, s.lost = true, append(s.lost, key)
+		}
 	}
 	return s
 }
