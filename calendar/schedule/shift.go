@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"caldav-mcp-server/calendar/recur"
@@ -169,13 +170,13 @@ func (x *reading) singles(key int64) bool {
 
 // ranges tells the overrides apart that speak for all later instances as well (RANGE=THISANDFUTURE).
 func (x *reading) ranges() string {
-	all := ""
+	var all []string
 	for _, key := range slices.Sorted(maps.Keys(x.apart)) {
 		if c := x.apart[key]; ranged(c) {
-			all += strconv.FormatInt(key, 10) + " " + x.timing(c) + "\n"
+			all = append(all, strconv.FormatInt(key, 10), x.timing(c))
 		}
 	}
-	return all
+	return strings.Join(all, "\n")
 }
 
 // recurs reports whether a component makes more than one instance.
