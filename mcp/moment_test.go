@@ -9,7 +9,7 @@ import (
 	"caldav-mcp-server/internal/testdb"
 )
 
-// TestTheMomentCountsBesideAZone: in every tool that takes times a Z, or another offset than the zone's, is that moment, which
+// TestTheMomentCountsBesideAZone (mcp B3): in every tool that takes times a Z, or another offset than the zone's, is that moment, which
 // is written on the clock of the zone.
 func TestTheMomentCountsBesideAZone(t *testing.T) {
 	t.Parallel()
