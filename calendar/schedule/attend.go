@@ -362,13 +362,17 @@ func (r Rules) answered(old, now, told *reading, is Self, forced bool) []*ical.C
 		_, before := were[key]
 		was, c := old.at(key, ids[key]), now.at(key, ids[key])
 		out = out || now.master() == nil && c == nil // a guest without the series leaves an instance out by not having it
+		answer := said(old, was, is)
+		if before {
+			answer = Declined
+		}
 		switch {
-		case out && !before && old.attends(was, is) && said(old, was, is) != Declined:
+		case out && !before && old.attends(was, is) && answer != Declined:
 			all = append(all, old.saying(was, is, Declined))
 		case out && before && everything && told.attends(told.at(key, ids[key]), is):
 			all = append(all, told.saying(told.at(key, ids[key]), is, Declined))
 		case c == nil || !now.attends(c, is):
-		case everything && now.apart[key] != nil, (said(now, c, is) != said(old, was, is) || further(was, c)) && !out:
+		case everything && now.apart[key] != nil, (said(now, c, is) != answer || further(was, c)) && !out:
 			all = append(all, given(was, c, is))
 		}
 	}

@@ -51,7 +51,8 @@ func eachWithProcesses(t *testing.T, imageBytes int64, test func(p *processes)) 
 		user := calendar.User{ID: "user-alice", Name: "alice", Created: time.Unix(0, 0)}
 		p.must(p.store.InsertUser(t.Context(), user, ""))
 		p.alice = calendar.Caller{User: user, Scopes: calendar.ScopeAll}
-		_, err := p.plain.CreateCalendar(t.Context(), p.alice, calendar.NewCalendar{Segment: "default"})
+		// The first of two calendars of one second is the default one, which cannot be deleted.
+		_, err := p.plain.CreateCalendar(t.Context(), p.alice, calendar.NewCalendar{Segment: "a"})
 		p.must(err)
 		cal, err := p.plain.CreateCalendar(t.Context(), p.alice, calendar.NewCalendar{Segment: "work"})
 		p.must(err)

@@ -111,3 +111,20 @@ func TestUndoOfAMoveRestoresAnswers(t *testing.T) {
 		g.want("bob", g.answered("bob", "bob"), "ACCEPTED")
 	})
 }
+
+// TestOpenDayIsOpenAgain: an attendee who deletes a day that they had not answered, and takes that back, has not declined it.
+func TestOpenDayIsOpenAgain(t *testing.T) {
+	invited(t, "ann bob", func(g *guests) {
+		g.save("ann", meetingOf(organizedByAnn, attendees("bob"), inFourWeeks))
+		bob := g.people["bob"]
+		_, err := g.CancelObject(g.ctx, bob.Caller, bob.cal, "meeting", ledger.Cancellation{Target: edit.Target{Instance: secondTuesday, Scope: edit.This}})
+		g.must(err)
+		g.want("ann has of the day", strings.Join(g.linesOf("ann", "meeting", "ATTENDEE", "DECLINED"), " "),
+			"ATTENDEE;SCHEDULE-STATUS=2.0;PARTSTAT=DECLINED:mailto:bob@example.com")
+		_, err = g.Undo(g.ctx, bob.Caller, calendar.ChangeID{Calendar: bob.cal.ID, Version: g.fresh(bob.Caller, bob.cal).Version})
+		g.must(err)
+		if declined := g.linesOf("ann", "meeting", "ATTENDEE", "DECLINED"); len(declined) > 0 {
+			t.Errorf("ann still has %v", declined)
+		}
+	})
+}
