@@ -86,11 +86,14 @@ func (r Rules) guestChange(ctx context.Context, old, now, told *reading, g Guest
 	if was, is := OrganizerOf(old.Object), OrganizerOf(now.Object); was != is {
 		return nil, refuse(AttendeeMayChange, "the organizer of this event is %s, who can change that", was)
 	}
+	var err error
 	if g.Exact {
-		var err error
-		if now, err = r.declineLost(ctx, old, now); err != nil {
-			return nil, err
-		}
+		now, err = r.declineLost(ctx, old, now)
+	} else {
+		now, err = r.lendPeriods(ctx, old, now)
+	}
+	if err != nil {
+		return nil, err
 	}
 	if err := r.sameTimes(ctx, old, now, told, g.Self); err != nil {
 		return nil, err
@@ -105,8 +108,7 @@ func (r Rules) guestChange(ctx context.Context, old, now, told *reading, g Guest
 			return nil, err
 		}
 	}
-	now, err := r.withoutExcluded(ctx, now)
-	if err != nil {
+	if now, err = r.withoutExcluded(ctx, now); err != nil {
 		return nil, err
 	}
 	changed := false

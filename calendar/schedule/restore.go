@@ -1,7 +1,9 @@
 package schedule
 
 import (
+	"context"
 	"slices"
+	"strings"
 
 	"caldav-mcp-server/ical"
 )
@@ -28,6 +30,36 @@ func (x *reading) restore(old *reading, was, c *ical.Component, is Self) bool {
 		}
 	}
 	return x.restorePeople(old, was, c, is) || changed
+}
+
+// lendPeriods gives the single dates of a series their lengths back (RDATE;VALUE=PERIOD), where an attendee's program has
+// stored their starts alone. Thunderbird does.
+func (r Rules) lendPeriods(ctx context.Context, old, now *reading) (*reading, error) {
+	was, c := old.master(), now.master()
+	if was == nil || c == nil {
+		return now, nil
+	}
+	before, after := was.All("RDATE"), c.All("RDATE")
+	if !slices.ContainsFunc(before, (*ical.Property).IsPeriods) || slices.ContainsFunc(after, (*ical.Property).IsPeriods) ||
+		!slices.Equal(starts(before), starts(after)) {
+		return now, nil
+	}
+	c.Remove("RDATE")
+	c.Add(clones(before)...)
+	return r.again(ctx, now)
+}
+
+// starts lists when the dates of RDATEs begin, in order.
+func starts(rdates []*ical.Property) []string {
+	var all []string
+	for _, p := range rdates {
+		for date := range strings.SplitSeq(p.Value(), ",") {
+			start, _, _ := strings.Cut(date, "/")
+			all = append(all, start)
+		}
+	}
+	slices.Sort(all)
+	return all
 }
 
 // restorePeople puts back the organizer and the other attendees with their answers: the sender of the text need not

@@ -35,6 +35,22 @@ func TestProgramsRewriteInvitations(t *testing.T) {
 	})
 }
 
+// TestProgramsDropLengths: a program that stores the starts of single dates without their lengths can answer.
+func TestProgramsDropLengths(t *testing.T) {
+	const full, starts = "RDATE;VALUE=PERIOD:20260311T100000Z/PT30M,20260313T100000Z/20260313T120000Z", "RDATE:20260311T100000Z\r\nRDATE:20260313T100000Z"
+	invited(t, "ann bob", func(g *guests) {
+		g.save("ann", meetingOf(organizedByAnn, attendees("bob"), full))
+		g.save("bob", strings.Replace(answering(g.text("bob"), "bob", "ACCEPTED"), full, starts, 1))
+		g.want("the organizer has", g.answered("ann", "bob"), "ACCEPTED")
+		g.want("the dates", g.line("bob", "RDATE"), full)
+		p := g.people["bob"]
+		moved := strings.Replace(g.text("bob"), full, strings.Replace(starts, "11T10", "11T11", 1), 1)
+		if _, err := g.Put(g.ctx, p.Caller, p.cal, calendar.Draft{Name: g.name("bob"), Data: []byte(moved)}); calendar.ReasonOf(err) != calendar.Forbidden {
+			t.Errorf("another start is %v", err)
+		}
+	})
+}
+
 // TestGuestWhoDeletesDaysHearsOn: neither a deleted day nor a program's own counter makes later messages stale, also for
 // a copy of which an earlier version kept nothing but the journal.
 func TestGuestWhoDeletesDaysHearsOn(t *testing.T) {
