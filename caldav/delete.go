@@ -6,7 +6,7 @@ import "caldav-mcp-server/calendar"
 func (x *exchange) delete() error { return x.nodes[x.at.form].remove(x) }
 
 // deleteCalendar removes a calendar with all of its objects: that takes no condition, and the trash gives it back. Its meetings
-// are cancelled or declined (RFC 6638 §3.2.3.2). A calendar of somebody else's goes from the caller's home only.
+// are cancelled or declined (RFC 6638 §3.2.3.2). Another owner's calendar disappears from the caller's home only.
 func (x *exchange) deleteCalendar() error {
 	cal, err := x.calendarAt(x.at)
 	if err != nil {

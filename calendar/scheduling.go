@@ -166,7 +166,7 @@ type Appointment struct {
 // ToldEventKeeper is the part of a Tx that keeps events as organizers elsewhere last told them, apart from the copies
 // that their attendees change.
 type ToldEventKeeper interface {
-	// ToldEvent returns what a user was last told of an event; nil if nothing is kept.
+	// ToldEvent returns an event as its organizer last told it to a user; nil if nothing is kept.
 	ToldEvent(ctx context.Context, user UserID, uid UID) ([]byte, error)
 	PutToldEvent(ctx context.Context, user UserID, uid UID, data []byte) error
 }

@@ -29,7 +29,7 @@ type Unverified struct {
 // Distrust is why a message was not followed. The words are stored.
 type Distrust string
 
-// The reasons of which the addressee is told.
+// The reasons shown to the addressee.
 const (
 	// NotOrganizer is a mail from another address than the organizer's, such as that of a secondary Google calendar.
 	NotOrganizer Distrust = "organizer"
@@ -56,7 +56,7 @@ func (u Unverified) Standing() string {
 	return "not verified"
 }
 
-// Subject is what the mail was, in words.
+// Subject describes the mail in words.
 func (u Unverified) Subject() string {
 	switch {
 	case u.Method == MethodCancel:
@@ -67,9 +67,9 @@ func (u Unverified) Subject() string {
 	return "An invitation"
 }
 
-// UnverifiedReader is the part of a Store that knows what was not followed.
+// UnverifiedReader is the part of a Store that lists unverified invitations.
 type UnverifiedReader interface {
-	// Unverified returns what came to a user within [UnverifiedFor], the latest first.
+	// Unverified returns a user's unverified invitations within [UnverifiedFor], the latest first.
 	Unverified(ctx context.Context, user UserID) ([]Unverified, error)
 }
 
@@ -81,7 +81,7 @@ type UnverifiedKeeper interface {
 	DropUnverified(ctx context.Context, user UserID, name ObjectName) error
 }
 
-// The bounds of what strangers can show a user.
+// The bounds of the texts that strangers can show a user.
 const (
 	UnverifiedMost = 20
 	UnverifiedFor  = 30 * 24 * time.Hour

@@ -98,7 +98,7 @@ func author(h message.Header) (calendar.MailAddress, error) {
 	return address, nil
 }
 
-// recipients are the addresses in the To and Cc fields, of which the first few are looked at. They prove nothing.
+// recipients are the first few addresses in the To and Cc fields. They prove nothing.
 func (m *incoming) recipients() (all []calendar.MailAddress) {
 	for _, field := range [...]string{m.header.Get("To"), m.header.Get("Cc")} {
 		list, _ := (&netmail.AddressParser{WordDecoder: new(mime.WordDecoder)}).ParseList(field)

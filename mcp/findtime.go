@@ -181,7 +181,7 @@ func namesOf(all []calendar.Calendar) []string {
 
 // reasons say why there is no slot, and what would help.
 var reasons = map[slot.Why]string{
-	slot.Busy:      "somebody is busy or away at every one. Try fewer minutes, other hours or more days",
+	slot.Busy:      "at least one of them is busy or away at every time. Try fewer minutes, other hours or more days",
 	slot.Elsewhere: "hours_elsewhere leave nothing of these hours. Try other hours, or ask who can meet outside of theirs",
 	slot.Days:      "none of these weekdays is in that time. Give days to look at others",
 	slot.Opening:   "nothing as long as that is left of these hours in that time. Give other working_hours, or more days",

@@ -266,7 +266,7 @@ func (b toolbox) errNobody(ctx context.Context, c *call, name string) error {
 			known = append(known, quote(u.Name))
 		}
 	}
-	e := calendar.Errorf(calendar.NotFound, "", "nobody here has the login name or the mail address %s; people whom you know: %s",
+	e := calendar.Errorf(calendar.NotFound, "", "no user here has the login name or mail address %s; you know: %s",
 		quote(name), strings.Join(known[:min(len(known), maxNamed)], ", "))
 	if len(rooms) > 0 {
 		e.Message += "; rooms and resources: " + strings.Join(rooms[:min(len(rooms), maxNamed)], ", ")

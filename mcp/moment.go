@@ -32,11 +32,11 @@ type zoned struct {
 	seen map[string]time.Time
 	// floating tells that what is written keeps no zone.
 	floating bool
-	// series is set when the times are those of more than one instance: see agrees.
+	// series is set when the times are for more than one instance: see agrees.
 	series bool
 }
 
-// repeating is the zone for times of a series, if that is what they are.
+// repeating is the zone for times of a series; zero for a single event.
 func (z zoned) repeating(series bool) zoned {
 	z.series = z.series || series
 	return z

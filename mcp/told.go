@@ -70,7 +70,7 @@ func (v toldView) write(b *strings.Builder, preview bool) {
 	}
 }
 
-// toldTo says who was written to, each once: a change may send somebody several messages, as when a series is divided.
+// toldTo lists the recipients, each once: a split sends one person several messages.
 func toldTo(all []calendar.Told) (v toldView) {
 	var told, not []string
 	reached := map[string]bool{}
@@ -88,7 +88,7 @@ func toldTo(all []calendar.Told) (v toldView) {
 	return v
 }
 
-// once leaves out what a list says again.
+// once removes duplicates.
 func once(list []string) []string {
 	said := map[string]bool{}
 	return slices.DeleteFunc(list, func(item string) bool {

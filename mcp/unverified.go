@@ -27,7 +27,7 @@ func (b toolbox) unverified(ctx context.Context, c *call, z zoned) ([]shown, err
 	return list, err
 }
 
-// unverified says what a mail was and why it was not followed. Address, organizer and title are a stranger's text.
+// unverified describes a mail and why it was not followed. Address, organizer and title are a stranger's text.
 func (z zoned) unverified(u calendar.Unverified) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s by mail was not followed, because %s. The sender is %s.", u.Subject(), u.Reason(), u.Standing())

@@ -158,7 +158,7 @@ var (
 				AND o.version <= i.version - $2 AND o.method <> 'COUNTER' ORDER BY o.gone, o.version LIMIT 1) AS oldest
 			FROM inboxes i WHERE i.version > $2 AND i.user_id§) f
 		WHERE f.oldest IS NOT NULL AND inbox_items.user_id = f.user_id AND inbox_items.name = f.oldest`)
-	// makeRoomForProposal does so for proposals, of which a row without a method is none any more.
+	// makeRoomForProposal does the same for proposals; a row without a method is no longer one.
 	makeRoomForProposal = withList(4, `UPDATE inbox_items SET gone = COALESCE(gone, $1), data = $3, method = '', version = f.version FROM (
 			SELECT i.user_id, i.version, (SELECT o.name FROM inbox_items o WHERE o.user_id = i.user_id AND o.method = 'COUNTER'
 				ORDER BY o.created DESC, o.version DESC LIMIT 1 OFFSET $2) AS oldest
@@ -176,7 +176,7 @@ func (t *Tx) HideInboxItem(ctx context.Context, user calendar.UserID, name calen
 	return t.takeOut(ctx, `gone IS NULL`, `data = CASE WHEN method = 'COUNTER' THEN data ELSE $4 END`, user, name, seen)
 }
 
-// takeOut turns a message that is there into the tombstone by which programs hear that it has gone.
+// takeOut turns a message into the tombstone that tells clients about its removal.
 func (t *Tx) takeOut(ctx context.Context, there, set string, user calendar.UserID, name calendar.ObjectName, seen calendar.Version) error {
 	count, err := rowOf(ctx, t, scanNumber, `SELECT COUNT(*) FROM inbox_items WHERE user_id = $1 AND name = $2 AND `+there, user, name)
 	if err != nil || count == 0 && seen == 0 {

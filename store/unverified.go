@@ -8,7 +8,7 @@ import (
 	"caldav-mcp-server/ical"
 )
 
-// icalTime is a column of iCalendar times without a zone, in which an empty text is the zero time.
+// icalTime is a column of iCalendar times without a zone; an empty text is the zero time.
 type icalTime struct{ *ical.Time }
 
 // Scan implements [database/sql.Scanner].
@@ -73,7 +73,7 @@ func (t *Tx) DropUnverified(ctx context.Context, user calendar.UserID, name cale
 	return t.run(ctx, `DELETE FROM unverified WHERE user_id = $1 AND name = $2`, user, name)
 }
 
-// pruneUnverified deletes what is not shown any more.
+// pruneUnverified deletes rows that are no longer shown.
 func (s *Store) pruneUnverified(ctx context.Context, _ time.Time) error {
 	return s.run(ctx, `DELETE FROM unverified WHERE created <= $1`, s.unverifiedSince())
 }

@@ -250,7 +250,7 @@ func (v *visit) fillIn(p *calendar.Properties, cal calendar.Calendar) error {
 // deletionContent is the content of the page that asks before a calendar is deleted.
 type deletionContent struct {
 	calendar.Calendar
-	// Told says how many people are told of it; "" for nobody.
+	// Told says how many people are told; "" if none are.
 	Told string
 }
 

@@ -24,7 +24,7 @@ type imported struct {
 	Counts map[string]int
 	// Mended are the lines that were read otherwise than they are written.
 	Refused, Mended []string
-	// MoreRefused and MoreMended are those that are not listed.
+	// MoreRefused and MoreMended count the ones that are not listed.
 	MoreRefused, MoreMended int
 	// Change identifies the import for an undo; empty when nothing was changed.
 	Change string

@@ -8,7 +8,7 @@ type unverified struct {
 	What, Reason, From, Standing, Organizer, Title, At, On string
 }
 
-// unverified are those of the visitor.
+// unverified are the visitor's unverified invitations.
 func (v *visit) unverified(c clock) (list []unverified, err error) {
 	all, err := v.Service.Unverified(v.r.Context(), v.caller())
 	for _, u := range all {

@@ -128,7 +128,7 @@ func westernByte(text []byte, i int) bool {
 
 func isLetter(b byte) bool { return 'a' <= b|0x20 && b|0x20 <= 'z' }
 
-// charsets are those that a vCalendar may name; nil is UTF-8, or ASCII, which is part of it.
+// charsets are the charsets that a vCalendar may name; nil is UTF-8, which includes ASCII.
 var charsets = map[string]*charmap.Charmap{
 	"UTF-8": nil, "UTF8": nil, "US-ASCII": nil, "ASCII": nil,
 	"ISO-8859-1": charmap.Windows1252, "WINDOWS-1252": charmap.Windows1252, "LATIN1": charmap.Windows1252,
@@ -144,7 +144,7 @@ func inCharset(value []byte, name string) (string, error) {
 	case name != "" && !known:
 		return "", fmt.Errorf("it is in the charset %.40q, which is not known here", name)
 	case c == nil && !utf8.Valid(value):
-		return "", errors.New("its bytes are not those of its charset")
+		return "", errors.New("its bytes are not valid in its charset")
 	case c == nil:
 		return string(value), nil
 	}

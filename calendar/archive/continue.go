@@ -13,7 +13,7 @@ import (
 // Airlines and shops write texts of several lines without indenting the second (RFC 5545 §3.1). Such a line is more of the
 // text above it, unless it can be a line of its own.
 
-// texts are the properties that people write texts of several lines into; headTexts are those of a VCALENDAR.
+// texts are the properties that may hold texts of several lines; headTexts are the ones of a VCALENDAR.
 var (
 	texts     = set("SUMMARY", "DESCRIPTION", "LOCATION", "COMMENT", "CONTACT", "STYLED-DESCRIPTION", "X-ALT-DESC")
 	headTexts = set("X-WR-CALDESC", "X-WR-CALNAME", "NAME", "DESCRIPTION")
@@ -36,10 +36,10 @@ func set(names ...string) map[string]bool {
 	return all
 }
 
-// parameter begins what may stand between the name and the value of a property; vCalendar 1.0 has some without a name.
+// parameter matches the start of a parameter; vCalendar 1.0 has parameters without a name.
 var parameter = regexp.MustCompile(`^(?::|;[A-Za-z0-9-]+[=:;])`)
 
-// capital reports whether a name is written in capital letters, as programs write those of properties.
+// capital reports whether a name is written in capital letters, as programs write property names.
 func capital(name string) bool { return strings.ToUpper(name) == name && strings.ToLower(name) != name }
 
 // continues reports whether a line is more of the text above it. A name that is registered makes it a property; where the text
@@ -103,7 +103,7 @@ func (w *rewriter) append(number int, lines []byte) {
 	}
 }
 
-// endText ends a text, and says what was added to it.
+// endText ends a text and reports the lines added to it.
 func (w *rewriter) endText() {
 	t := w.text
 	w.text = running{}

@@ -11,11 +11,11 @@ import (
 	"strings"
 )
 
-// File is a file that somebody imports. It is brought into the form of RFC 5545 as far as its meaning is clear, which
-// docs/decisions/0094-imported-files.md says. What is not clear stays as it is, to be refused with its line.
+// File is an imported file. It is brought into the form of RFC 5545 as far as its meaning is clear, which
+// docs/decisions/0094-imported-files.md says. Everything unclear stays unchanged and is refused later, with its line.
 type File struct {
 	text []byte
-	// lines are the lines of the file of which the lines of the text were made; nil where they are the same.
+	// lines maps each line of the text to its line in the file; nil if they are the same.
 	lines []int
 	// mends and faults are in the order of the file, whose lines they name.
 	mends, faults []Mend
@@ -23,7 +23,7 @@ type File struct {
 	wide []Mend
 }
 
-// mendsMost bounds what is said of one file: a hostile one has something to mend in every line.
+// mendsMost bounds the reported corrections: a hostile file needs one in every line.
 const mendsMost = 20_000
 
 // Open reads a file. An error says why nothing can be made of all of it.
@@ -48,7 +48,7 @@ func Open(data []byte) (*File, error) {
 	return f, nil
 }
 
-// Mends are what was mended of the file as a whole.
+// Mends are the corrections to the file as a whole.
 func (f *File) Mends() []Mend { return f.wide }
 
 // IsCalendar reports whether there is a calendar in the file, be it one that holds nothing.
@@ -56,7 +56,7 @@ func (f *File) IsCalendar() bool {
 	return bytes.Contains(bytes.ToUpper(f.text), []byte("BEGIN:VCALENDAR"))
 }
 
-// Header is what the file says of its calendar.
+// Header is the calendar's name, color and description in the file.
 func (f *File) Header() Header { return ReadHeader(f.text) }
 
 // Parts yields the objects of the file, as [Split] does.

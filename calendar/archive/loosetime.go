@@ -64,8 +64,8 @@ var timed = map[string]struct{ instant bool }{
 	"DTSTAMP": {true}, "CREATED": {true}, "LAST-MODIFIED": {true}, "COMPLETED": {true}, "ACKNOWLEDGED": {true},
 }
 
-// readTimes reads a list of times of which one at least is written otherwise; false if there is none or one is not clear.
-// Where something recurs, an offset does not say in which zone it does.
+// readTimes reads a list of times if at least one has another layout; false if none has, or one is unclear.
+// For a recurring event an offset is not enough: it does not name the zone.
 func readTimes(p *ical.Property, recurs bool) ([]ical.Time, bool) {
 	var all []ical.Time
 	other := false

@@ -56,7 +56,7 @@ var (
 type oldRecur struct {
 	ical.Recur
 	start ical.Time
-	// each is how many days the rule names in one round; skips tells that some rounds may have none.
+	// each is the number of days that the rule names in one period; skips is set when some periods may have none.
 	each  int
 	skips bool
 }
@@ -202,7 +202,7 @@ func (r *oldRecur) byDay(words []string) error {
 	return nil
 }
 
-// byMonth reads months. Without any it is the day on which the first one is.
+// byMonth reads months. Without any it takes the month of the first instance.
 func (r *oldRecur) byMonth(words []string) error {
 	r.Freq, r.each, r.skips = ical.Yearly, len(words), r.start.Civil.Day > 28
 	for _, word := range words {

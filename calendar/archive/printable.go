@@ -15,7 +15,7 @@ import (
 // printable finds a line whose value is quoted-printable, as vCalendar 1.0 has it and some programs write it elsewhere.
 var printable = regexp.MustCompile(`(?i)^[A-Z0-9-]+;(?:[^:"]*;)?(?:ENCODING=)?"?QUOTED-PRINTABLE"?[;:]`)
 
-// softBreaks adds to a line those that go on with its value behind a = at its end.
+// softBreaks joins the lines that continue a value after a trailing =.
 func (w *rewriter) softBreaks(r row) row {
 	for w.at < len(w.in) && bytes.HasSuffix(bytes.TrimRight(w.in[r.at:w.at], "\r\n"), []byte("=")) {
 		if next := w.in[w.at:min(len(w.in), w.at+maxEdge)]; bytes.HasPrefix(bytes.ToUpper(next), []byte("END:")) {
@@ -63,7 +63,7 @@ func readOld(r row) (oldLine, error) {
 // foldedInside is a fold that is no soft line break of quoted-printable.
 var foldedInside = regexp.MustCompile(`([^=])\r\n[ \t]`)
 
-// head reads name and parameters. Those that say how the value is encoded are left out.
+// head reads name and parameters, without the parameters for the encoding.
 func (l *oldLine) head(head string) (encoding, charset string) {
 	for i, part := range strings.Split(head, ";") {
 		name, value, named := strings.Cut(part, "=")

@@ -31,7 +31,7 @@ type rewriter struct {
 	// old is set within a vCalendar 1.0, and kept are the lines of a component of it that has not ended.
 	old  bool
 	kept []row
-	// text is the property of which a line that is not indented may be more.
+	// text is the property that an unindented line may continue.
 	text running
 	// blank are the blank lines that came after it.
 	blank []row
@@ -40,7 +40,7 @@ type rewriter struct {
 	more                int
 }
 
-// row is a line with those that continue it, as the file has them, and where it begins.
+// row is a line with its continuation lines, as in the file, and the number of its first line.
 type row struct {
 	raw        []byte
 	at, number int
@@ -120,7 +120,7 @@ func (w *rewriter) row(r row) {
 // longestHead is how much of a line is looked at for its name and parameters.
 const longestHead = 1 << 10
 
-// nameOf is what stands before the first colon or semicolon of a line, if it can be a name, and what follows it.
+// nameOf splits a line at its first colon or semicolon, if the first part can be a name.
 func nameOf(line []byte) (name string, rest []byte) {
 	for i, b := range line[:min(len(line), maxEdge)] {
 		switch {
@@ -261,7 +261,7 @@ func joined(raw []byte) string {
 	return strings.NewReplacer("\r\n ", "", "\r\n\t", "").Replace(line)
 }
 
-// mend notes what was done with a line.
+// mend records a correction to a line.
 func (w *rewriter) mend(line int, how string) {
 	if len(w.mends) == mendsMost {
 		w.more++

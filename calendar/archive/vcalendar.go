@@ -11,7 +11,7 @@ import (
 
 // keep holds the lines of a component of a vCalendar 1.0 until it ends, as they are understood together.
 func (w *rewriter) keep(r row, name string) {
-	r.raw = slices.Clip(r.raw) // more may be appended, and not over what follows in the file
+	r.raw = slices.Clip(r.raw) // an append must not overwrite the rest of the file
 	w.kept = append(w.kept, r)
 	if name == "END" && len(w.inner) <= 1 {
 		kept := w.kept
@@ -43,7 +43,7 @@ func (c *old) ring() {
 	}
 }
 
-// convert writes a component. What stands in a component within it passes as it is: vCalendar 1.0 has none.
+// convert writes a component. Nested components pass unchanged: vCalendar 1.0 has none.
 func (w *rewriter) convert(rows []row) {
 	c := old{rewriter: w}
 	lines := make([]oldLine, len(rows))
@@ -103,7 +103,7 @@ func oldTime(value string) (ical.Time, bool) {
 // unescaped is a text. The specification escapes semicolons alone; programs also escape what iCalendar does.
 func unescaped(value string) string { return ical.UnescapeText(value) }
 
-// oldNames tells how each property of vCalendar 1.0 is written that iCalendar has otherwise; the others pass.
+// oldNames has a conversion for each property that differs between vCalendar 1.0 and iCalendar.
 var oldNames = map[string]func(c *old, l oldLine){
 	"SUMMARY": (*old).asText, "DESCRIPTION": (*old).asText, "LOCATION": (*old).asText,
 	"CATEGORIES": (*old).asList, "RESOURCES": (*old).asList,
@@ -126,7 +126,7 @@ func (c *old) put(l oldLine, p *ical.Property) { c.write(l.number, text(p)) }
 
 func (l oldLine) String() string { return fmt.Sprintf("%.200s", l.name+":"+l.value) }
 
-// leaveOut reports a line for which iCalendar has nothing, or this server does not do it.
+// leaveOut reports a line without an equivalent in iCalendar or in this server.
 func (c *old) leaveOut(l oldLine) { c.mend(l.number, fmt.Sprintf("%q was left out", l)) }
 
 // drop leaves out a line that says nothing of its own.
@@ -162,7 +162,7 @@ func (c *old) asList(l oldLine) {
 	}
 }
 
-// times are those of a list, or false if one cannot be read. Some programs separate them by commas.
+// times reads a list of times; false if one is invalid. Some programs separate them by commas.
 func (l oldLine) times() ([]ical.Time, bool) {
 	var all []ical.Time
 	for one := range strings.FieldsFuncSeq(l.value, func(r rune) bool { return r == ';' || r == ',' || r == ' ' }) {
@@ -251,7 +251,7 @@ func (c *old) asTransparency(l oldLine) {
 	}
 }
 
-// asPerson reads "Name <address>" or an address. Somebody without an address is nobody whom iCalendar can name.
+// asPerson reads "Name <address>" or an address. iCalendar has no attendees without an address.
 func (c *old) asPerson(l oldLine) {
 	name, address, named := strings.Cut(strings.TrimSpace(l.value), "<")
 	if address = strings.TrimSuffix(strings.TrimSpace(address), ">"); !named {
@@ -297,7 +297,7 @@ func (c *old) asAttachment(l oldLine) {
 	c.put(l, ical.NewProperty("ATTACH", l.value, params...))
 }
 
-// asAlarm reads an AALARM or a DALARM: when it rings, how long until it does again, how often, and what is shown.
+// asAlarm reads an AALARM or a DALARM: time, snooze interval, repetitions and text.
 func (c *old) asAlarm(l oldLine) {
 	parts := append(strings.Split(strings.ReplaceAll(l.value, `\;`, "\x00"), ";"), "", "", "", "")
 	at, clear := oldTime(parts[0])
@@ -323,7 +323,7 @@ func (c *old) asAlarm(l oldLine) {
 	c.alarms = append(c.alarms, alarm{l.number, ical.NewDocument(ring).String()})
 }
 
-// trigger is when an alarm rings, before or after what it is for, so that it does so in each instance of a series.
+// trigger returns the alarm's time relative to the start, so that it is right for each instance of a series.
 func (c *old) trigger(at ical.Time) *ical.Property {
 	of, end := c.start, false
 	if of.IsZero() {

@@ -109,8 +109,8 @@ func WeighZones(ids, people int, m *meter.Meter) error {
 	return m.Write(int64(n) * zoneSize * int64(people))
 }
 
-// ZoneNamed returns a VTIMEZONE for the time between two instants, the second of which may be zero for no end, under the
-// name that a text uses, which may be one of Windows. It is nil if no zone has that name.
+// ZoneNamed returns a VTIMEZONE for the time from one instant to another, or without end if the second is zero. It keeps
+// the name that a text uses, which may be a Windows name. It is nil if no zone has that name.
 func ZoneNamed(id string, zones *zone.DB, from, to time.Time) *ical.Component {
 	z, err := zones.Lookup(id)
 	if err != nil {
@@ -121,7 +121,7 @@ func ZoneNamed(id string, zones *zone.DB, from, to time.Time) *ical.Component {
 	return c
 }
 
-// FirstOf returns the component before which a VTIMEZONE goes, as some clients read from the top; nil for the end.
+// FirstOf returns the component that a VTIMEZONE must precede, because some clients read from the top; nil for the end.
 func FirstOf(root *ical.Component) *ical.Component {
 	for c := range root.Components() {
 		if c.Name() != timezone {

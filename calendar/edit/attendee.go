@@ -59,7 +59,7 @@ func (a Attendee) uri() (string, error) {
 	}
 }
 
-// key is the form in which addresses are compared.
+// key is the form of an address for comparisons.
 func key(address string) string {
 	return strings.ToLower(attendeeOf(ical.NewProperty("ATTENDEE", address)).Address)
 }
@@ -108,7 +108,7 @@ func compared(c *ical.Component, list []Attendee) guests {
 	return g
 }
 
-// apply changes the attendees of a component. Those who stay keep their line, and their answer to the invitation.
+// apply changes the attendees of a component. Attendees who stay keep their line with their answer.
 func (g guests) apply(c *ical.Component) error {
 	c.RemoveFunc(func(p *ical.Property) bool { return p.Name() == "ATTENDEE" && g.gone[key(p.Value())] })
 	lines := linesOf(c)
@@ -135,7 +135,7 @@ func (g guests) apply(c *ical.Component) error {
 // invites reports whether the fields change who takes part.
 func (f Fields) invites() bool { return !f.Attendees.Left() || len(f.Invite)+len(f.Uninvite) > 0 }
 
-// guests is the change of attendees that the fields ask for. A list of all of them is compared with those of a component.
+// guests is the change of attendees in the fields. A full list is compared with the attendees of a component.
 func (f Fields) guests(with *ical.Component) guests {
 	g := guests{gone: map[string]bool{}}
 	if list, _ := f.Attendees.Value(); !f.Attendees.Left() {

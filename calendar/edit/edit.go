@@ -249,8 +249,8 @@ func (e *session) spread(at *aimed, p patch) error {
 	return nil
 }
 
-// sharing lists the overrides that a patch of the series also changes: those that were like it, and of guests those that
-// do not leave them to the series.
+// sharing lists the overrides that a patch of the series also changes: the ones with the series' former value, and for
+// attendees the ones that list their own.
 func (e *session) sharing(at *aimed, p patch) []*ical.Component {
 	main := e.object.Main()
 	before := p.view(main)
@@ -266,8 +266,8 @@ func (e *session) sharing(at *aimed, p patch) []*ical.Component {
 	})
 }
 
-// seen returns the component with which a list of attendees is compared: that of the named instance, which the caller
-// has read, or else the series.
+// seen returns the component that the caller has read, for comparison with a new list of attendees: the named instance,
+// or the series.
 func (e *session) seen(at *aimed) *ical.Component {
 	if at == nil || e.inherits(at.component) {
 		return e.object.Main()

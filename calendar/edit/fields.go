@@ -87,7 +87,7 @@ type patch struct {
 	apply    func(*ical.Component) error
 }
 
-// patches lists the patches that make the change. A list of attendees is compared with those of seen.
+// patches lists the patches that make the change. A list of attendees is compared with the attendees of seen.
 func (f Fields) patches(seen *ical.Component) []patch {
 	var list []patch
 	add := func(left bool, apply func(*ical.Component) error, names ...string) {

@@ -149,7 +149,7 @@ func answers(status string) Type {
 	return Busy
 }
 
-// answer is what the person has said to the invitation, and whether they have been invited. A person who is not has made
+// answer returns the person's answer to the invitation, and whether they are invited. A person who is not has made
 // the event, or is there in another's place.
 func (in Context) answer(c *ical.Component) (said Type, invited bool) {
 	if len(in.Own) == 0 {

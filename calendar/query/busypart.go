@@ -16,7 +16,7 @@ type busyPart struct {
 	as calendar.Caller
 	// person is set if all of that user's time counts, including availability.
 	person bool
-	// calendars are the named calendars; those of a person are looked up.
+	// calendars are the named calendars; a person's calendars are looked up.
 	calendars []calendar.Calendar
 	// floating is the zone of the user's own dates and floating times; nil means each calendar's zone.
 	floating *zone.Zone

@@ -56,7 +56,7 @@ func (s *Queries) Proposals(ctx context.Context, c calendar.Caller, m *meter.Met
 		}
 		switch {
 		case size > mostCounterBytes, tooCostly(err), errors.Is(err, calendar.ErrNoText):
-			if !notes[i].Removed { // nobody can find it any more
+			if !notes[i].Removed { // the event is gone
 				unread++
 			}
 		case err != nil:

@@ -39,7 +39,7 @@ type series struct {
 	exclude   []*recurrence
 	dates     []date
 	excluded  ids
-	// timed tells that all instances start at the time of day of DTSTART, which is not midnight.
+	// timed is set when all instances start at the time of day of DTSTART, and that is not midnight.
 	timed   bool
 	longest int64 // a bound of how long an instance can last
 }

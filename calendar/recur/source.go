@@ -16,7 +16,7 @@ type recurrence struct {
 	skip  bool
 	count int64 // how many moments, MaxInt64 when there is no COUNT
 	until limit
-	// clocked tells that the rule says times of day itself.
+	// clocked is set when the rule itself has times of day (BYHOUR, BYMINUTE, BYSECOND).
 	clocked bool
 }
 

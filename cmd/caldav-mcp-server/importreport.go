@@ -84,7 +84,7 @@ func (r *importReport) refuse(from source, why error) {
 	r.Refused = append(r.Refused, entry)
 }
 
-// mend notes what had to be mended in an object, or in a file as a whole.
+// mend reports a correction to an object, or to a file as a whole.
 func (r *importReport) mend(from source, all []archive.Mend) {
 	uid := ""
 	if from.part != nil {

@@ -20,7 +20,7 @@ func (b *bundle) refuse(user calendar.User, u calendar.Unverified) {
 	b.update(func(tx calendar.Tx) error { return tx.PutUnverified(b.Context(), user.ID, u) })
 }
 
-// unverifiedKept: what was not followed is there as it was written, once for each event, until it is dismissed or old.
+// unverifiedKept: an unverified invitation is kept as written, once for each event, until it is dismissed or old.
 func unverifiedKept(b *bundle) {
 	ann, bob := b.user("ann"), b.user("bob")
 	same(b, "nothing", len(b.unverified(ann)), 0)
