@@ -182,7 +182,7 @@ func (d *calendarDeletion) part(ctx context.Context, names []calendar.ObjectName
 	return err
 }
 
-// end deletes a meeting. An object in which the calendar's owner has no part is none, and stays.
+// end deletes a meeting. It leaves objects in which the calendar's owner neither organizes nor attends.
 func (d *calendarDeletion) end(ctx context.Context, w *work, in calendar.Calendar, name calendar.ObjectName) error {
 	old, _, err := w.live(ctx, in.ID, name, "")
 	if err != nil || old == nil {
@@ -262,8 +262,8 @@ func (d *calendarDeletion) hear(ctx context.Context, w *work, name calendar.Obje
 	return nil
 }
 
-// hears reports whether a message that deletes a meeting would be sent: an attendee who has deleted the invitation is told
-// nothing, and nobody gets mail about a meeting that is over.
+// hears reports whether a message that deletes a meeting would be sent: an attendee who has deleted the invitation gets no
+// message, and a meeting in the past causes no mail.
 func (m *meeting) hears(msg schedule.Message) bool {
 	user, here := m.parties[msg.To]
 	switch {

@@ -124,13 +124,13 @@ type arrival struct {
 	data   []byte
 }
 
-// Refusals of which the user is told.
+// Refusals that the user sees.
 var (
 	errNotInvited = calendar.Errorf(calendar.Forbidden, "", "the message does not invite the user")
 	errDeputy     = calendar.Errorf(calendar.Forbidden, "", "the event as it is known does not say that the sender acts for its organizer")
 )
 
-// doubtOf is what the user is told of a refusal; "" for nothing.
+// doubtOf returns the reason that the user sees for a refusal; "" if they see none.
 func doubtOf(err error) calendar.Distrust {
 	switch {
 	case errors.Is(err, errNotInvited):

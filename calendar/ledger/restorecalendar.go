@@ -99,8 +99,8 @@ func (r *calendarReturn) part(ctx context.Context, versions []calendar.Version, 
 	return err
 }
 
-// revive stores the meetings that some changes deleted, and counts those that cannot come back: such as one that its owner
-// has in another calendar by now, or one whose text the journal has lost.
+// revive stores the meetings that some changes deleted, and counts the ones that cannot come back, for example because the
+// owner has them in another calendar by now, or because the journal no longer has the text.
 func (r *calendarReturn) revive(ctx context.Context, w *work, in calendar.CalendarID, versions []calendar.Version) (left int, err error) {
 	for e, err := range w.Journal(ctx, in, calendar.JournalQuery{From: versions[len(versions)-1], Until: versions[0], WithBefore: true}) {
 		if err != nil {

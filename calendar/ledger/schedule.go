@@ -49,9 +49,9 @@ type meeting struct {
 	rules  schedule.Rules
 	// copies are the copies of the users whom the event names.
 	copies []calendar.Appointment
-	// formers are the copies of the series from which a new event was split, by their owners.
+	// formers are the users' copies of the series from which a new event was split.
 	formers map[calendar.UserID]calendar.Appointment
-	// renewed is what the owner has of the event, where that came back from the trash and is brought up to date.
+	// renewed is the owner's object after it came back from the trash and was brought up to date.
 	renewed *content.Object
 	// receptions are where users without a copy get one.
 	receptions map[calendar.UserID]calendar.CalendarID
@@ -228,7 +228,7 @@ func (m *meeting) decide(ctx context.Context, old *calendar.Object) (schedule.Ou
 	}
 }
 
-// guest holds what is known of the calendar's owner as an attendee.
+// guest describes the calendar's owner as an attendee.
 func (m *meeting) guest(ctx context.Context, self schedule.Self) schedule.Guest {
 	return schedule.Guest{Self: self, Away: m.away(), Exact: m.edited, Told: func() *content.Object { return m.toldOwner(ctx) }}
 }

@@ -68,7 +68,7 @@ func (m *meeting) carryOut(ctx context.Context, out *schedule.Outcome) error {
 	return nil
 }
 
-// mayTell refuses messages of which people would hear, if the caller may not send any.
+// mayTell refuses messages that would reach people, if the caller may not send any.
 func (m *meeting) mayTell(messages []schedule.Message) error {
 	told := heard(messages)
 	switch {

@@ -84,12 +84,12 @@ func (w *work) versionOf(done schedule.Delivered) version {
 	return version{done, data, calendar.ETagOf(data), w.derivedOf(done.Object), fits}
 }
 
-// merging is a message on its way into copies that are alike. What it makes of one it makes of all. The copy of a new event
-// is alike where that of the series is from which it was split.
+// merging applies one message to many equal copies: the outcome is computed once. Copies of the second half of a split
+// series are equal if the copies of the series were.
 type merging struct {
 	copy calendar.ETag
 	text *text
-	room bool // of which each is asked by itself
+	room bool // each room decides by itself
 }
 
 // merged is what was made of one of them, and stored is what that was.
@@ -151,7 +151,7 @@ func (m *meeting) merge(ctx context.Context, a *calendar.Appointment, user calen
 	return made.version, err
 }
 
-// former is what the holder of a new copy has of the series from which the event was split; nothing for none.
+// former returns the attendee's copy of the series from which the event was split; zero if there is none.
 func (m *meeting) former(ctx context.Context, a *calendar.Appointment) (calendar.Appointment, error) {
 	if m.rules.Origin == nil || a.ETag != "" {
 		return calendar.Appointment{}, nil

@@ -54,7 +54,7 @@ func (m *meeting) lastMessage(ctx context.Context, a *calendar.Appointment) ([]b
 	return nil, nil
 }
 
-// keepTold keeps what the organizer elsewhere told.
+// keepTold stores the event as an organizer elsewhere told it.
 func (m *meeting) keepTold(ctx context.Context, user calendar.UserID, told *content.Object) error {
 	data := told.Document.Bytes()
 	if err := m.mayHold(data); err != nil {
@@ -63,8 +63,8 @@ func (m *meeting) keepTold(ctx context.Context, user calendar.UserID, told *cont
 	return m.PutToldEvent(ctx, user, calendar.UID(told.UID), data)
 }
 
-// toldOwner is what the owner of the calendar was told of the event; nil if that is not known. An organizer of this
-// server has the event itself.
+// toldOwner returns the event as its organizer told it to the owner of the calendar; nil if that is unknown. If the
+// organizer has an account here, it is the organizer's own object.
 func (m *meeting) toldOwner(ctx context.Context) *content.Object {
 	if u, here := m.organizerHere(); here {
 		a, err := m.whole(ctx, u.ID)

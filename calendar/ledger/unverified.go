@@ -26,7 +26,7 @@ func (s *Ledger) Refused(ctx context.Context, in calendar.Inbound, why calendar.
 	return s.refused(ctx, in, text, why, proven)
 }
 
-// refused tells those of a message who would have got it.
+// refused records a message for its addressees.
 func (s *Ledger) refused(ctx context.Context, in calendar.Inbound, text *content.Object, why calendar.Distrust, proven bool) error {
 	users, err := s.addressees(ctx, in, text)
 	if err != nil {
@@ -66,7 +66,7 @@ func addresses(all []calendar.MailAddress) (named []schedule.Address) {
 	return named
 }
 
-// refusedFor keeps what a user sees of a message. Of an event that they do not have, an invitation alone says something.
+// refusedFor records a message for a user. For an event that the user does not have, only invitations are recorded.
 func (s *Ledger) refusedFor(
 	ctx context.Context, user calendar.User, in calendar.Inbound, text *content.Object, why calendar.Distrust, proven bool,
 ) error {
@@ -112,7 +112,7 @@ func (s *Ledger) startOf(text *content.Object) ical.Time {
 	return ical.UTC(ical.CivilFromSeconds(unix))
 }
 
-// DismissUnverified deletes what was kept of an invitation that was not followed.
+// DismissUnverified deletes the record of an unverified invitation.
 func (s *Ledger) DismissUnverified(ctx context.Context, c calendar.Caller, name calendar.ObjectName) error {
 	if err := c.MayOwn(calendar.AnswerInvitation); err != nil {
 		return err
@@ -120,7 +120,7 @@ func (s *Ledger) DismissUnverified(ctx context.Context, c calendar.Caller, name 
 	return s.change(ctx, c, func(w *work) error { return w.DropUnverified(ctx, c.User.ID, name) })
 }
 
-// followed takes away what an earlier message about the event left, once one of its organizer's is followed.
+// followed deletes the record of an earlier message after a verified one from the event's organizer.
 func (m *meeting) followed(ctx context.Context, user calendar.User) error {
 	return m.DropUnverified(ctx, user.ID, hashedName(m.uid()))
 }

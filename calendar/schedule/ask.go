@@ -8,13 +8,13 @@ import (
 	"caldav-mcp-server/ical"
 )
 
-// asking is what a change asks the attendees. RFC 6638 §3.2.8 resets answers where instances are new or at another
-// time, and nowhere else.
+// asking lists the instances for which a change asks the attendees. RFC 6638 §3.2.8 resets answers only for new instances and for
+// instances at another time.
 type asking struct {
 	shift shift
 	// series is set when the whole series asks for another answer.
 	series bool
-	// forced are the attendees to whom a message goes in any case.
+	// forced are the attendees who get a message in any case.
 	forced map[Person]bool
 }
 
@@ -59,7 +59,7 @@ func (r Rules) plan(s shift, now *reading) (series bool, apart []int64) {
 	return true, nil
 }
 
-// unsaid are those of some instances that only the series speaks for.
+// unsaid returns the keys without an override.
 func (x *reading) unsaid(keys []int64) []int64 {
 	return slices.DeleteFunc(slices.Clone(keys), func(key int64) bool { return x.apart[key] != nil })
 }

@@ -53,7 +53,7 @@ func (r Rules) Attend(ctx context.Context, before, next *content.Object, g Guest
 	return Outcome{Object: now.Object, News: news, Messages: r.answers(old, now, told, g.Self)}, nil
 }
 
-// toldTo reads what the organizer told, where it makes a difference: whose exceptions are whose.
+// toldTo reads the event as told if either version has exceptions: it shows which ones are the organizer's.
 func (r Rules) toldTo(ctx context.Context, old, now *reading, g Guest) (*reading, error) {
 	if g.Told == nil || len(old.excluded()) == 0 && len(now.excluded()) == 0 {
 		return r.read(ctx, nil)
@@ -133,7 +133,7 @@ func (r Rules) guestChange(ctx context.Context, old, now, told *reading, g Guest
 const lostMost = 366
 
 // declineLost has an edit that ends an attendee's copy of a series exclude the later instances instead: the series is
-// the organizer's, and what the attendee leaves out is declined.
+// the organizer's, and a missing instance is declined.
 func (r Rules) declineLost(ctx context.Context, old, now *reading) (*reading, error) {
 	if old.master() == nil || now.master() == nil || old.instances == nil {
 		return now, nil
@@ -169,8 +169,8 @@ func (r Rules) declineLost(ctx context.Context, old, now *reading) (*reading, er
 	return r.again(ctx, now)
 }
 
-// sameTimes refuses other instances, and instances at other times, than those to which the organizer invites. To leave
-// instances out is the attendee's right, and so is to take them back.
+// sameTimes refuses instances, and times, that the organizer does not have. An attendee may leave out instances and take
+// them back.
 func (r Rules) sameTimes(ctx context.Context, old, now, told *reading, is Self) error {
 	org := OrganizerOf(old.Object)
 	if (old.master() == nil) != (now.master() == nil) {
@@ -204,10 +204,10 @@ func (r Rules) sameTimes(ctx context.Context, old, now, told *reading, is Self) 
 	return nil
 }
 
-// guarded is what of an event is its organizer's besides the times (RFC 6638 §3.2.2.1).
+// guarded are the properties besides the times that only the organizer changes (RFC 6638 §3.2.2.1).
 var guarded = [...]string{"SUMMARY", "LOCATION", "DESCRIPTION", "STATUS", "GEO", "URL"}
 
-// sameWords refuses a change of what the organizer says besides the times, and of who takes part.
+// sameWords refuses a change of guarded properties and of attendees.
 func (r Rules) sameWords(old, now *reading, is Self) error {
 	for _, c := range now.Components() {
 		was := old.counterpart(now, c)
@@ -265,7 +265,7 @@ func (r Rules) mayAnswer(old, now *reading, c *ical.Component, is Self) error {
 			return refuse(AttendeeMayChange, "%s organizes this event, and you can send one delegate in your place", org)
 		}
 		if delegations(was, is) == mostDelegates {
-			return refuse(AttendeeMayChange, "%s organizes this event, and nobody more can come for you: %v", org, ErrChain)
+			return refuse(AttendeeMayChange, "%s organizes this event, and you cannot name another delegate: %v", org, ErrChain)
 		}
 	}
 	return nil
@@ -286,7 +286,7 @@ func (r Rules) withoutExcluded(ctx context.Context, now *reading) (*reading, err
 	return r.again(ctx, now)
 }
 
-// answerTasks has the status that somebody gives a task be their answer, where their program writes no answer.
+// answerTasks takes an attendee's new STATUS of a task as their answer, if their program writes no PARTSTAT.
 func answerTasks(old, now *reading, is Self) {
 	for _, c := range now.Components() {
 		status, mine, was := content.WordOf(c, "STATUS"), attendee(c, is), old.counterpart(now, c)
@@ -299,8 +299,7 @@ func answerTasks(old, now *reading, is Self) {
 	}
 }
 
-// progress tells whether a component is a task that somebody is at work on, or done with. That it is called off is the
-// organizer's to say.
+// progress reports whether a component is a task that is not called off, which only its organizer may do.
 func progress(c *ical.Component) bool {
 	return c.Name() == content.Todo && content.WordOf(c, "STATUS") != "CANCELLED"
 }

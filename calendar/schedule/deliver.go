@@ -12,15 +12,15 @@ import (
 
 // Delivery is a message of an organizer on its way into what an attendee has of the event.
 type Delivery struct {
-	// Stored is that; nil where they have nothing of it. Message is what the organizer says.
+	// Stored is the attendee's copy; nil if there is none. Message is the organizer's text.
 	Stored, Message *content.Object
-	// Told is the event as its organizer elsewhere last told it; nil where that is not kept, so that Stored stands for it.
+	// Told is the event as its organizer elsewhere last told it; if it is nil, Stored takes its place.
 	Told *content.Object
 	Self Self
-	// Own is what they had for themselves of the series that a new event was split from; nil for none.
+	// Own is the attendee's copy of the series from which a new event was split; nil if there is none.
 	Own *content.Object
-	// Outside is set for a message by mail: messages may overtake each other, and what one says of single instances leaves
-	// the others as they are.
+	// Outside is set for a message by mail: messages may arrive out of order, and a message about single instances leaves
+	// the others unchanged.
 	Outside bool
 	// Room tells that the attendee is a room: its answer is its own word alone, and holds only for what it has looked at.
 	Room bool
@@ -29,7 +29,7 @@ type Delivery struct {
 // Delivered is the outcome.
 type Delivered struct {
 	Object *content.Object
-	// Told is the event as its organizer elsewhere tells it now, also where the message changes nothing else.
+	// Told is the event as its organizer elsewhere tells it now. It is set even if the copy does not change.
 	Told *content.Object
 	// Consequential tells that more has changed than what others have answered.
 	Consequential bool
@@ -130,7 +130,7 @@ func (r Rules) Invite(ctx context.Context, d Delivery) (Delivered, error) {
 	return Delivered{now.Object, next, heeds(d.Self), heeds}, nil
 }
 
-// known reads what an attendee has of an event, and what they were told of it.
+// known reads an attendee's copy and the event as told to them.
 func (r Rules) known(ctx context.Context, d Delivery) (old, told *reading, err error) {
 	if old, err = r.read(ctx, d.Stored); err != nil || !d.Outside || d.Told == nil || d.Stored == nil {
 		return old, old, err
@@ -139,8 +139,8 @@ func (r Rules) known(ctx context.Context, d Delivery) (old, told *reading, err e
 	return old, told, err
 }
 
-// copyFor makes the attendee's copy of what the organizer tells, before anything of their own is in it. A few new
-// instances of a series that they have answered ask as overrides.
+// copyFor makes the attendee's copy from the organizer's text, still without the attendee's own part. A few new
+// instances of a series that the attendee has answered become overrides that ask.
 func (r Rules) copyFor(ctx context.Context, told *reading, next *content.Object, d Delivery) (now *reading, series bool, err error) {
 	made, err := copyOf(next)
 	if err != nil {
@@ -236,8 +236,8 @@ func saysOther(old, now *reading, is Self) bool {
 	})
 }
 
-// CallOff puts what an organizer cancels into what an attendee has. The whole event stays to be seen, as cancelled; an
-// instance goes.
+// CallOff applies a CANCEL to an attendee's copy. A cancelled event stays visible as cancelled; a cancelled instance
+// disappears.
 func (r Rules) CallOff(ctx context.Context, d Delivery) (Delivered, error) {
 	if d.Stored == nil {
 		return Delivered{}, ErrSame
@@ -312,7 +312,7 @@ func (r Rules) endBefore(ctx context.Context, x *reading, c *ical.Component) (*r
 	return r.read(ctx, made)
 }
 
-// drop cancels what a component of a message names.
+// drop cancels the instance, or the series, that a component of a CANCEL names.
 func (x *reading) drop(c *ical.Component) error {
 	p := c.Property("RECURRENCE-ID")
 	if p == nil {

@@ -15,7 +15,7 @@ type Outcome struct {
 	// Object is the event as it is to be stored; nil where it is gone. The outcome of a message is noted in it.
 	Object   *content.Object
 	Messages []Message
-	// News is set when the text is what the organizer told the attendee elsewhere, as their program stored it.
+	// News is set when the attendee's program stored a newer version by an organizer elsewhere.
 	News bool
 }
 
@@ -192,8 +192,8 @@ func (r Rules) answeredApart(x *reading, c *ical.Component, attendees *roster, i
 }
 
 // settle sets the values that the server keeps: the attendees' answers, and the counters. Answers come from the prior
-// version, which is the old one or the series that a new event was split from. It returns the attendees to whom a
-// message goes in any case.
+// version, which is the old one or the series that a new event was split from. It returns the attendees who
+// get a message in any case.
 func (r Rules) settle(old, prior, now *reading, is Self, asks asking) map[Person]bool {
 	forced, known := map[Person]bool{}, len(Attendees(old.Object)) > 0
 	leaves := sync.OnceValue(func() bool { return r.leaves(old.attendeesIn(old.master()), now.roster(now.master())) })
@@ -207,7 +207,7 @@ func (r Rules) settle(old, prior, now *reading, is Self, asks asking) map[Person
 			}
 			p.RemoveParam(paramForce)
 			if is(to) || !served(p) || r.Known && (old.Object == nil || again) {
-				continue // what comes back has the answers that were given to it
+				continue // restored instances have their answers
 			}
 			settleAnswer(p, stored.line(to, r.who(to)), again)
 		}
@@ -285,9 +285,9 @@ func carryParams(p, from *ical.Property, names ...string) {
 	}
 }
 
-// count keeps SEQUENCE: it grows with what makes an answer worth asking for again (RFC 5546 §2.1.4), and never goes
-// back. It grows when an attendee is removed, too: they are told so with the next number, and may be invited again.
-// Leaves reports that of the series.
+// count sets SEQUENCE: it grows with each change that may alter an answer (RFC 5546 §2.1.4), and never falls. It also
+// grows when an attendee is removed, so that a later invitation is newer than the CANCEL. Leaves reports a removal from
+// the series.
 func (r Rules) count(old, now *reading, was, c *ical.Component, s shift, leaves func() bool) {
 	before := sequence(was)
 	if was == nil {

@@ -9,8 +9,8 @@ import (
 	"caldav-mcp-server/ical"
 )
 
-// keepPrivate puts back the overrides by which an attendee has something of their own for an instance, such as another
-// alarm, as long as there is the instance, at that time. An organizer elsewhere does not repeat the answer to it either.
+// keepPrivate puts back overrides with an attendee's own properties, such as another alarm, while the instance exists at
+// the same time. This also keeps answers to single instances, which an organizer elsewhere does not repeat.
 func (r Rules) keepPrivate(ctx context.Context, old, now *reading, d Delivery) (*reading, error) {
 	added := false
 	for _, key := range slices.Sorted(maps.Keys(old.apart)) {
@@ -43,8 +43,8 @@ func (r Rules) keepPrivate(ctx context.Context, old, now *reading, d Delivery) (
 	return r.again(ctx, now)
 }
 
-// keepOut excludes again the instances that the attendee has deleted, as long as they are at the same time. An organizer
-// of this server knows them as declined; of one elsewhere, told is what was told before.
+// keepOut excludes the instances again that the attendee has deleted, while they are at the same time. An organizer here
+// has them as declined; for an organizer elsewhere, told is the event as told before.
 func (r Rules) keepOut(ctx context.Context, old, now, told *reading, d Delivery) (*reading, error) {
 	left, dropped := now.excluded(), false
 	for key, id := range old.excluded() {

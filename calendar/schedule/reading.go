@@ -319,7 +319,7 @@ func (x *reading) essence(c *ical.Component) string {
 	return x.timing(c) + x.wording(c)
 }
 
-// wording is what attendees are told besides the times. The name of a series' zone belongs to it: another name with the
+// wording is the part of a component that attendees read, without the times. The name of a series' zone belongs to it: another name with the
 // same clocks is told, and asks for no answer.
 func (x *reading) wording(c *ical.Component) string {
 	said := words(c, told[:])

@@ -64,8 +64,8 @@ func (x *reading) respond(is Self, a Response) error {
 	return nil
 }
 
-// aimedAt are the components that an answer is about: an instance's own, which is made if need be, or the series' and
-// of its overrides those that are not answered yet, or have the same answer so far.
+// aimedAt returns the components that an answer changes: the override of an instance, which it creates if necessary, or
+// the master with the overrides that have no answer or the same answer as the master.
 func (x *reading) aimedAt(is Self, id ical.Time) ([]*ical.Component, error) {
 	if !id.IsZero() {
 		c, err := x.override(id)
@@ -94,7 +94,7 @@ type KeptAnswer struct {
 	Status   string
 }
 
-// Kept lists the instances to come, in order, that somebody has answered by themselves otherwise than all of the series.
+// Kept lists the future instances, in order, with an answer of their own that differs from the one to the series.
 func (r Rules) Kept(ctx context.Context, o *content.Object, is Self, status string) ([]KeptAnswer, error) {
 	x, err := r.read(ctx, o)
 	if err != nil {

@@ -62,8 +62,8 @@ func starts(rdates []*ical.Property) []string {
 	return all
 }
 
-// restorePeople puts back the organizer and the other attendees with their answers: the sender of the text need not
-// know the latest. The attendee's own line, and that of their delegate, stay.
+// restorePeople puts back the organizer and the other attendees with their answers: the text may be older. The
+// lines of the sender and of their delegate stay.
 func (x *reading) restorePeople(old *reading, was, c *ical.Component, is Self) bool {
 	if x.inherits(c) && old.inherits(was) {
 		return false

@@ -13,16 +13,16 @@ import (
 	"caldav-mcp-server/ical"
 )
 
-// A shift is what a new version of an event does to its instances. Instances are compared by when they are, not by how
-// a rule is written: FREQ=WEEKLY and FREQ=WEEKLY;INTERVAL=1 are the same series, and so are COUNT=3 and the UNTIL that
+// A shift is the effect of a new version of an event on its instances. Instances are compared by their times, not by the
+// text of the rule: FREQ=WEEKLY and FREQ=WEEKLY;INTERVAL=1 are the same series, and so are COUNT=3 and the UNTIL that
 // gives the same three days.
 type shift struct {
-	// fresh are the keys of the new or moved instances, kept those of instances at the same time as before.
+	// fresh are the keys of new and moved instances, kept the keys of instances at the same time as before.
 	fresh, kept []int64
 	// rest is set when the masters make the same instances, so that kept does not list them.
 	rest bool
-	// gone is set when an old instance is no longer there, or no longer at its time. Lost are those that the new master
-	// does not make.
+	// gone is set when an old instance is missing or at another time. lost are the instances that the new master does not
+	// make.
 	gone bool
 	lost []int64
 	// all is set when the two versions cannot be compared, so that every instance counts as new.
@@ -31,7 +31,7 @@ type shift struct {
 	series bool
 }
 
-// compareMost bounds the instances of a series that are compared: of a daily one, those of ten years.
+// compareMost bounds the compared instances of a series: ten years of a daily one.
 const compareMost = 4000
 
 // same reports whether both versions have the same instances at the same times.
@@ -65,8 +65,8 @@ func (s *shift) put(key int64, was, is string) {
 	}
 }
 
-// pattern compares the instances that the two masters make by themselves. Those that either version excludes or
-// overrides are left to shift.
+// pattern compares the instances of the two masters, without the ones that either version excludes or overrides: shift
+// compares these.
 func (r Rules) pattern(ctx context.Context, old, now *reading) (shift, error) {
 	a, b := old.master(), now.master()
 	switch {
@@ -100,7 +100,7 @@ func (r Rules) pattern(ctx context.Context, old, now *reading) (shift, error) {
 	return s, nil
 }
 
-// compareBare compares two lists of instances up to a key, but for those that are skipped.
+// compareBare compares two lists of instances up to a key, without the skipped ones.
 func compareBare(was, is []moment, until int64, skip func(int64) bool) shift {
 	s, times := shift{}, map[int64]moment{}
 	for _, m := range was {

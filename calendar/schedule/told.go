@@ -9,9 +9,9 @@ import (
 	"caldav-mcp-server/ical"
 )
 
-// An attendee's copy of an event mixes two sources: what the organizer says, and the attendee's answers, alarms and
-// deleted days. For an organizer elsewhere the server keeps their part by itself: the event as told. It has their SEQUENCE
-// and DTSTAMP, whatever the attendee's programs count, and their exceptions, whatever days the attendee takes out.
+// An attendee's copy of an event mixes two sources: the organizer's text, and the attendee's answers, alarms and deleted
+// days. For an organizer elsewhere the server also stores the organizer's part alone: the event as told. It has the
+// organizer's SEQUENCE, DTSTAMP and exceptions, which the attendee's programs cannot change.
 
 // propCancelled marks an override of the event as told that a CANCEL made. The attendee's copy excludes the instance.
 const propCancelled = "X-CANCELLED"
