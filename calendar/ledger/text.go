@@ -126,6 +126,9 @@ func (m *meeting) merge(ctx context.Context, a *calendar.Appointment, user calen
 		if err := m.recognize(ctx, d.Stored); err != nil {
 			return version{}, err
 		}
+		if m.rules.Known {
+			d.Earlier = m.earlier(ctx, *a)
+		}
 	}
 	if err := m.rules.Meter.Work(int64(mergeSteps * (len(a.Data) + len(t.item.Data)) >> 6)); err != nil {
 		return version{}, err

@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"context"
+	"iter"
 	"strings"
 
 	"caldav-mcp-server/calendar"
@@ -52,6 +53,27 @@ func (m *meeting) lastMessage(ctx context.Context, a *calendar.Appointment) ([]b
 		after = e.Before
 	}
 	return nil, nil
+}
+
+// earlier yields the former versions of a copy, as far as the journal has them.
+func (m *meeting) earlier(ctx context.Context, a calendar.Appointment) iter.Seq[schedule.Earlier] {
+	return func(yield func(schedule.Earlier) bool) {
+		n := 0
+		for e, err := range m.Journal(ctx, a.Calendar, calendar.JournalQuery{Of: &a.UID, WithBefore: true}) {
+			if n++; err != nil || n > messagesMost {
+				return
+			}
+			was := schedule.Earlier{Told: e.Scheduled}
+			if e.Did != calendar.Created {
+				if was.Object, err = content.Read(e.Before, unlimited); err != nil {
+					return
+				}
+			}
+			if !yield(was) {
+				return
+			}
+		}
+	}
 }
 
 // keepTold stores the event as an organizer elsewhere told it.

@@ -36,7 +36,7 @@ func (r Rules) ask(ctx context.Context, prior, now *reading, is Self) (*reading,
 	}
 	series, apart := r.plan(s, now)
 	out := asking{shift: s, series: series}
-	if len(apart) == 0 || r.Known || !r.anyAnswer(prior, now, is) {
+	if len(apart) == 0 || !r.anyAnswer(prior, now, is) {
 		return now, out, nil
 	}
 	now, err = r.separate(ctx, now, apart)
@@ -64,12 +64,17 @@ func (x *reading) unsaid(keys []int64) []int64 {
 	return slices.DeleteFunc(slices.Clone(keys), func(key int64) bool { return x.apart[key] != nil })
 }
 
-// anyAnswer reports whether an attendee who is still invited has answered the series.
+// anyAnswer reports whether an attendee who is still invited has another answer to the series than new instances have:
+// none, or, if the change is taken back, the answer of the restored text.
 func (r Rules) anyAnswer(prior, now *reading, is Self) bool {
 	invited := now.roster(now.master())
 	return slices.ContainsFunc(prior.attendeesIn(prior.master()), func(p *ical.Property) bool {
-		a := addressOf(p)
-		return !is(a) && served(p) && partstat(p) != NeedsAction && invited.line(a, r.who(a)) != nil
+		a, fresh := addressOf(p), NeedsAction
+		line := invited.line(a, r.who(a))
+		if r.Known && line != nil {
+			fresh = partstat(line)
+		}
+		return !is(a) && served(p) && line != nil && partstat(p) != fresh
 	})
 }
 

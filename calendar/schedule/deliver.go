@@ -3,6 +3,7 @@ package schedule
 import (
 	"bytes"
 	"context"
+	"iter"
 	"slices"
 
 	"caldav-mcp-server/calendar/content"
@@ -19,11 +20,21 @@ type Delivery struct {
 	Self Self
 	// Own is the attendee's copy of the series from which a new event was split; nil if there is none.
 	Own *content.Object
+	// Earlier yields the former versions of the copy, the newest first, if a change is taken back; nil otherwise.
+	Earlier iter.Seq[Earlier]
 	// Outside is set for a message by mail: messages may arrive out of order, and a message about single instances leaves
 	// the others unchanged.
 	Outside bool
 	// Room tells that the attendee is a room: its answer is its own word alone, and holds only for what it has looked at.
 	Room bool
+}
+
+// Earlier is a former version of an attendee's copy.
+type Earlier struct {
+	// Object is nil if there was no copy.
+	Object *content.Object
+	// Told is set if a message replaced this version, and not the attendee.
+	Told bool
 }
 
 // Delivered is the outcome.

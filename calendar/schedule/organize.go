@@ -206,10 +206,11 @@ func (r Rules) settle(old, prior, now *reading, is Self, asks asking) map[Person
 				forced[r.who(to)] = true
 			}
 			p.RemoveParam(paramForce)
-			if is(to) || !served(p) || r.Known && (old.Object == nil || again) {
-				continue // restored instances have their answers
+			line := stored.line(to, r.who(to))
+			if is(to) || !served(p) || r.Known && (old.Object == nil || again || line == nil) {
+				continue // restored instances and attendees have their answers
 			}
-			settleAnswer(p, stored.line(to, r.who(to)), again)
+			settleAnswer(p, line, again)
 		}
 		if old.Object == nil && r.Known {
 			setSequence(c, sequence(c)+2) // that it was called off has counted one

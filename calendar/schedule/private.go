@@ -50,7 +50,7 @@ func (r Rules) keepOut(ctx context.Context, old, now, told *reading, d Delivery)
 	for key, id := range old.excluded() {
 		c := now.at(key, id)
 		_, out := left[key]
-		if out || c == nil || now.master() == nil || !d.stillOut(now, told, c, key, id) {
+		if out || c == nil || now.master() == nil || !r.stillOut(ctx, now, told, d, key, id) {
 			continue
 		}
 		if err := now.drop(c); err != nil {
@@ -58,7 +58,7 @@ func (r Rules) keepOut(ctx context.Context, old, now, told *reading, d Delivery)
 		}
 		dropped = true
 	}
-	if now.keepAway(old, told, d) {
+	if r.keepAway(ctx, old, now, told, d) {
 		dropped = true
 	}
 	if !dropped {
@@ -68,27 +68,44 @@ func (r Rules) keepOut(ctx context.Context, old, now, told *reading, d Delivery)
 }
 
 // stillOut reports whether an instance is at the time for which the attendee has deleted it.
-func (d Delivery) stillOut(now, told *reading, c *ical.Component, key int64, id ical.Time) bool {
+func (r Rules) stillOut(ctx context.Context, now, told *reading, d Delivery, key int64, id ical.Time) bool {
 	if !d.Outside {
-		return said(now, c, d.Self) == Declined
+		return said(now, now.at(key, id), d.Self) == Declined && r.deleted(ctx, d, key, id)
 	}
 	was := told.at(key, id)
-	return was != nil && told.timing(was) == now.timing(c)
+	return was != nil && told.timing(was) == now.timing(now.at(key, id))
+}
+
+// deleted reports whether the attendee deleted an instance that their copy lacks. If a change is taken back the organizer
+// may have called it off: the version that had the instance last shows it.
+func (r Rules) deleted(ctx context.Context, d Delivery, key int64, id ical.Time) bool {
+	if d.Earlier == nil {
+		return true
+	}
+	for v := range d.Earlier {
+		x, err := r.read(ctx, v.Object)
+		if err != nil {
+			return true
+		}
+		if v.Object == nil || x.at(key, id) != nil {
+			return !v.Told
+		}
+	}
+	return true
 }
 
 // keepAway is keepOut for an attendee of single instances, who deletes one by leaving it out: there is no series in which
 // to exclude it. One is always left.
-func (x *reading) keepAway(old, told *reading, d Delivery) bool {
+func (r Rules) keepAway(ctx context.Context, old, x, told *reading, d Delivery) bool {
 	if old.master() != nil || x.master() != nil {
 		return false
 	}
 	dropped := false
 	for _, key := range slices.Sorted(maps.Keys(x.apart)) {
-		c := x.apart[key]
-		if len(x.apart) == 1 || old.apart[key] != nil || !d.stillOut(x, told, c, key, x.ids[key]) {
+		if len(x.apart) == 1 || old.apart[key] != nil || !r.stillOut(ctx, x, told, d, key, x.ids[key]) {
 			continue
 		}
-		x.Calendar.RemoveComponent(c)
+		x.Calendar.RemoveComponent(x.apart[key])
 		delete(x.apart, key)
 		dropped = true
 	}

@@ -131,7 +131,7 @@ func TestGuestsOfAllOfASeries(t *testing.T) {
 			t.Errorf("bob still has %s", all)
 		}
 		g.takeBack("ann", went.Saved)
-		g.want("bob, who is asked again, is back", g.days("ann"), "all bob=NEEDS-ACTION eve=NEEDS-ACTION, 12 bob=NEEDS-ACTION eve=NEEDS-ACTION")
+		g.want("bob is back with his answers", g.days("ann"), "all bob=ACCEPTED eve=NEEDS-ACTION, 12 bob=DECLINED eve=NEEDS-ACTION")
 		g.want("bob has", g.days("bob"), g.days("ann"))
 	})
 }

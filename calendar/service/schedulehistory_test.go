@@ -1,0 +1,93 @@
+package service_test
+
+import (
+	"testing"
+
+	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/edit"
+	"caldav-mcp-server/calendar/ledger"
+	"caldav-mcp-server/ical"
+)
+
+// inFiveDays is the rule of the series in these tests.
+const inFiveDays = "RRULE:FREQ=DAILY;COUNT=5"
+
+// cancel takes a day of the meeting out of somebody's calendar.
+func (g *guests) cancel(who string, day ical.Time) calendar.Saved {
+	g.t.Helper()
+	p := g.people[who]
+	done, err := g.CancelObject(g.ctx, p.Caller, p.cal, "meeting", ledger.Cancellation{Target: edit.Target{Instance: day, Scope: edit.This}})
+	g.must(err)
+	return done.Saved
+}
+
+// retime moves the third day of the meeting to the afternoon.
+func (g *guests) retime() calendar.Saved {
+	g.t.Helper()
+	ann := g.people["ann"]
+	later := ical.UTC(ical.Civil{Year: 2026, Month: 3, Day: 12, Hour: 15})
+	change := edit.Change{Target: edit.Target{Instance: third, Scope: edit.This}, Times: edit.Times{Start: edit.To(later)}}
+	done, err := g.EditObject(g.ctx, ann.Caller, ann.cal, "meeting", ledger.Edit{Change: change})
+	g.must(err)
+	return done.Saved
+}
+
+// TestUndoOfARemovalRestoresAnswers: an attendee who comes back has the answers to the series and to single days that they had,
+// and the days that they deleted stay deleted.
+func TestUndoOfARemovalRestoresAnswers(t *testing.T) {
+	invited(t, "ann bob eve", func(g *guests) {
+		g.save("ann", meetingOf(inFiveDays, organizedByAnn, attendees("bob", "eve")))
+		g.respond("ACCEPTED", ical.Time{})
+		g.respond("TENTATIVE", fifth)
+		g.cancel("bob", third)
+		days, before := g.days("ann"), g.copies("bob", "eve")
+		went := g.change(edit.Target{}, listOf("eve"))
+		g.takeBack("ann", went.Saved)
+		g.want("ann has", g.days("ann"), days)
+		g.want("the others have", g.copies("bob", "eve"), before)
+	})
+}
+
+// TestUndoGivesADayItsOwnAnswers: a day that is called off or moved, and comes back by an undo, has the answers that were given to
+// it. An answer to the series that came meanwhile was none to that day.
+func TestUndoGivesADayItsOwnAnswers(t *testing.T) {
+	for name, change := range map[string]func(g *guests) calendar.Saved{
+		"called off": func(g *guests) calendar.Saved { return g.cancel("ann", third) },
+		"moved":      (*guests).retime,
+	} {
+		t.Run(name, func(t *testing.T) {
+			invited(t, "ann bob", func(g *guests) {
+				g.save("ann", meetingOf(inFiveDays, organizedByAnn, attendees("bob")))
+				changed := change(g)
+				g.respond("ACCEPTED", ical.Time{})
+				g.takeBack("ann", changed)
+				for _, who := range []string{"ann", "bob"} {
+					g.want(who+" has", g.days(who), "all bob=ACCEPTED, 12 bob=NEEDS-ACTION")
+				}
+			})
+		})
+	}
+}
+
+// TestUndoShowsADayAgain: a day that its organizer called off, and calls off no longer, shows again also to attendees who had
+// declined it, unless they had deleted it themselves.
+func TestUndoShowsADayAgain(t *testing.T) {
+	for name, decline := range map[string]func(g *guests){
+		"declined with the series": func(g *guests) { g.respond("DECLINED", ical.Time{}) },
+		"declined alone":           func(g *guests) { g.respond("DECLINED", third) },
+		"deleted":                  func(g *guests) { g.cancel("bob", third) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			invited(t, "ann bob", func(g *guests) {
+				g.save("ann", meetingOf(inFiveDays, organizedByAnn, attendees("bob")))
+				decline(g)
+				before := g.days("ann") + "; " + g.days("bob")
+				off := g.cancel("ann", third)
+				g.takeBack("ann", off)
+				g.want("they have", g.days("ann")+"; "+g.days("bob"), before)
+			})
+		})
+	}
+}
+
+// TestLateReplyToASeries: a reply to the series that was written before a day moved does not answer that day (RFC 5546 §2.1.5).
