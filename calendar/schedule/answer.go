@@ -47,7 +47,7 @@ func (r Rules) Answer(ctx context.Context, stored, reply *content.Object, from A
 		before = partstat(p)
 	}
 	given := map[int64]bool{}
-	master := ""
+	var master *ical.Component
 	for _, c := range reply.Components() {
 		p := attendee(c, is)
 		if p == nil {
@@ -72,7 +72,7 @@ func (r Rules) Answer(ctx context.Context, stored, reply *content.Object, from A
 		did := x.note(target, line, p, c, outside)
 		changed = changed || did
 		if c.Property("RECURRENCE-ID") == nil && did {
-			master = partstat(p)
+			master = c
 		} else if did && x.Calendar != nil && target != x.apart[key] && target != x.master() {
 			x.Calendar.AddComponent(target)
 			x.apart[key] = target
@@ -83,8 +83,8 @@ func (r Rules) Answer(ctx context.Context, stored, reply *content.Object, from A
 		}
 		changed = changed || added
 	}
-	if master != "" {
-		x.follow(is, before, master, given)
+	if master != nil {
+		x.follow(is, before, master, given, outside)
 	}
 	switch {
 	case changed:
@@ -127,12 +127,17 @@ func (x *reading) line(c *ical.Component, is Self) *ical.Property {
 // older tells whether an answer is to what the event was before, or written before one that came earlier. One with a
 // lower SEQUENCE is good as long as the time that it answers for is that of the event: SEQUENCE grows for less.
 func (x *reading) older(target *ical.Component, line *ical.Property, c *ical.Component, outside bool) bool {
-	if sequence(c) < sequence(target) {
-		at, dated, err := x.clock.Time(c, "DTSTART")
-		now, _, _ := x.clock.Time(target, "DTSTART")
-		if err != nil || !dated || at != now {
-			return true
-		}
+	at, dated, err := x.clock.Time(c, "DTSTART")
+	if sequence(c) < sequence(target) && (err != nil || !dated) {
+		return true
+	}
+	return x.olderAt(target, line, c, at, outside)
+}
+
+// olderAt is older for an answer to a given time.
+func (x *reading) olderAt(target *ical.Component, line *ical.Property, c *ical.Component, at int64, outside bool) bool {
+	if now, _, _ := x.clock.Time(target, "DTSTART"); sequence(c) < sequence(target) && at != now {
+		return true
 	}
 	last, there := line.Param(paramReplied)
 	return outside && there && content.TextOf(c, "DTSTAMP") < last
@@ -245,11 +250,12 @@ func (x *reading) sentAnother(delegate Address, is Self) bool {
 }
 
 // follow lets an answer to the series count for the overrides that had the same answer before, or none: an attendee who
-// answers the series need not know of them.
-func (x *reading) follow(is Self, before, answer string, given map[int64]bool) {
+// answers the series need not know of them. An instance that has moved since, or was answered since, keeps its own.
+func (x *reading) follow(is Self, before string, reply *ical.Component, given map[int64]bool, outside bool) {
+	answer := partstat(attendee(reply, is))
 	for key, c := range x.apart {
 		p := attendee(c, is)
-		if p != nil && !given[key] && (partstat(p) == before || partstat(p) == NeedsAction) {
+		if p != nil && !given[key] && (partstat(p) == before || partstat(p) == NeedsAction) && !x.olderAt(c, p, reply, key, outside) {
 			setParam(p, paramPartstat, answer)
 		}
 	}

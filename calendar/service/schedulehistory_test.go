@@ -1,6 +1,7 @@
 package service_test
 
 import (
+	"strings"
 	"testing"
 
 	"caldav-mcp-server/calendar"
@@ -91,3 +92,30 @@ func TestUndoShowsADayAgain(t *testing.T) {
 }
 
 // TestLateReplyToASeries: a reply to the series that was written before a day moved does not answer that day (RFC 5546 §2.1.5).
+func TestLateReplyToASeries(t *testing.T) {
+	invited(t, "ann bob", func(g *guests) {
+		g.save("ann", meetingOf(inFiveDays, organizedByAnn, attendees("bob"), zoeComes))
+		g.retime()
+		g.receive(annsMail, calendar.MethodReply, newer(meetingOf(inFiveDays, organizedByAnn, "ATTENDEE;PARTSTAT=ACCEPTED:mailto:zoe@elsewhere.example"), "0"))
+		for _, who := range []string{"ann", "bob"} {
+			g.want(who+" has", g.days(who), "all bob=NEEDS-ACTION zoe@elsewhere.example=ACCEPTED, 12 bob=NEEDS-ACTION zoe@elsewhere.example=NEEDS-ACTION")
+		}
+	})
+}
+
+// TestOvertakenReplyToASeries: a reply to the series that arrives after a later one to a day leaves the answer to that day.
+func TestOvertakenReplyToASeries(t *testing.T) {
+	invited(t, "ann", func(g *guests) {
+		g.save("ann", meetingOf(inFiveDays, organizedByAnn, zoeComes))
+		zoe := func(said, stamp string, lines ...string) {
+			text := meetingOf(append(lines, organizedByAnn, "ATTENDEE;PARTSTAT="+said+":mailto:zoe@elsewhere.example")...)
+			g.receive(annsMail, calendar.MethodReply, strings.Replace(text, "DTSTAMP:20260301T080000Z", "DTSTAMP:"+stamp, 1))
+		}
+		zoe("ACCEPTED", "20260301T080100Z", inFiveDays)
+		zoe("ACCEPTED", "20260301T080300Z", "RECURRENCE-ID:20260312T100000Z")
+		zoe("DECLINED", "20260301T080200Z", inFiveDays)
+		g.want("ann has", g.days("ann"), "all zoe@elsewhere.example=DECLINED, 12 zoe@elsewhere.example=ACCEPTED")
+	})
+}
+
+// TestDroppedExceptionRaisesSequence: a series without an exception that it had is newer than the exception, so that programs
