@@ -288,7 +288,8 @@ func carryParams(p, from *ical.Property, names ...string) {
 
 // count sets SEQUENCE: it grows with each change that may alter an answer (RFC 5546 §2.1.4), and never falls. It also
 // grows when an attendee is removed, so that a later invitation is newer than the CANCEL. Leaves reports a removal from
-// the series.
+// the series. A series that drops an override gets a higher SEQUENCE than the override had: programs that compare them
+// keep the override otherwise.
 func (r Rules) count(old, now *reading, was, c *ical.Component, s shift, leaves func() bool) {
 	before := sequence(was)
 	if was == nil {
@@ -296,7 +297,9 @@ func (r Rules) count(old, now *reading, was, c *ical.Component, s shift, leaves 
 	}
 	significant := was == nil || words(was, []string{"STATUS"}) != words(c, []string{"STATUS"})
 	if c == now.master() {
-		significant = significant || !s.same() || !sameKeys(old.excluded(), now.excluded())
+		dropped := old.dropped(now)
+		significant = significant || !s.same() || !sameKeys(old.excluded(), now.excluded()) || dropped >= 0
+		before = max(before, dropped)
 	} else {
 		significant = significant || old.timing(was) != now.timing(c)
 	}
@@ -311,6 +314,17 @@ func (r Rules) count(old, now *reading, was, c *ical.Component, s shift, leaves 
 	case n < before:
 		setSequence(c, before)
 	}
+}
+
+// dropped is the highest SEQUENCE of the overrides that a new version lacks; -1 if it has all of them.
+func (x *reading) dropped(now *reading) int {
+	n := -1
+	for key, c := range x.apart {
+		if now.apart[key] == nil {
+			n = max(n, sequence(c))
+		}
+	}
+	return n
 }
 
 // leaves tells whether somebody takes part in a component no longer.

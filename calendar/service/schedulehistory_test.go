@@ -119,3 +119,26 @@ func TestOvertakenReplyToASeries(t *testing.T) {
 }
 
 // TestDroppedExceptionRaisesSequence: a series without an exception that it had is newer than the exception, so that programs
+// which compare SEQUENCE drop it as well. Its undo is newer than both.
+func TestDroppedExceptionRaisesSequence(t *testing.T) {
+	invited(t, "ann bob", func(g *guests) {
+		series := meetingOf(inFiveDays, organizedByAnn, attendees("bob"))
+		other := strings.NewReplacer("20260310T", "20260312T", "SUMMARY:Plans", "SUMMARY:Ideas\r\nRECURRENCE-ID:20260312T100000Z\r\nSEQUENCE:3").Replace(
+			meetingOf(organizedByAnn, attendees("bob")))
+		_, event, _ := strings.Cut(other, "BEGIN:VEVENT")
+		g.save("ann", strings.Replace(series, "END:VCALENDAR", "BEGIN:VEVENT"+event, 1))
+		before := g.copies("ann", "bob")
+		saved := g.save("ann", series)
+		for _, who := range []string{"ann", "bob"} {
+			g.want(who+" has", strings.Join(g.linesOf(who, "meeting", "S", ""), " "), "SUMMARY:Plans SEQUENCE:4")
+		}
+		g.takeBack("ann", saved)
+		g.want("taken back", g.copies("ann", "bob"), before)
+		for _, who := range []string{"ann", "bob"} {
+			g.want(who+" counts", strings.Join(g.linesOf(who, "meeting", "SEQUENCE", ""), " "), "SEQUENCE:4 SEQUENCE:4")
+		}
+	})
+}
+
+// TestSplitAtTheLastDate: the second half is a series of one date if the date is an exception, since an exception needs a
+// series. The answers stay, and the undo is exact.
