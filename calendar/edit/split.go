@@ -185,9 +185,17 @@ func (a *aimed) count(set *recur.Set) (int, error) {
 
 // cutLeft ends the master before the instance.
 func (e *session) cutLeft(at *aimed, cuts []cut) error {
+	begin, err := at.at(at.start)
+	if err != nil {
+		return err
+	}
 	for i, p := range e.object.Master.All("RRULE") {
 		rule, err := p.Recur()
-		if err != nil || cuts[i].over {
+		switch {
+		case begin >= at.unix:
+			e.object.Master.RemoveProperty(p)
+			continue
+		case err != nil || cuts[i].over:
 			continue
 		}
 		ended := rule
@@ -201,6 +209,9 @@ func (e *session) cutLeft(at *aimed, cuts []cut) error {
 	earlier := func(unix int64) bool { return unix < at.unix }
 	if err := at.keepDates(e.object.Master, earlier); err != nil {
 		return err
+	}
+	if begin >= at.unix { // only RDATEs are left, and DTSTART is an instance unless it is excluded
+		e.object.Master.Add(ical.NewTime("EXDATE", at.start))
 	}
 	return e.keepOverrides(at, earlier)
 }
@@ -232,7 +243,8 @@ func (e *session) cutRight(at *aimed, cuts []cut) error {
 		rest := pinned(rule, start.Civil)
 		left := rule.Count - cuts[i].before
 		switch {
-		case cuts[i].over || rule.Count > 0 && left <= 1:
+		// An override needs a series, if only of one instance.
+		case cuts[i].over || rule.Count > 0 && left <= 1 && !at.own:
 			master.RemoveProperty(p) // DTSTART is all that is left of it
 			continue
 		case rule.Count > 0:

@@ -142,3 +142,38 @@ func TestDroppedExceptionRaisesSequence(t *testing.T) {
 
 // TestSplitAtTheLastDate: the second half is a series of one date if the date is an exception, since an exception needs a
 // series. The answers stay, and the undo is exact.
+func TestSplitAtTheLastDate(t *testing.T) {
+	invited(t, "ann bob", func(g *guests) {
+		g.save("ann", meetingOf(inFiveDays, organizedByAnn, attendees("bob")))
+		g.respond("ACCEPTED", fifth)
+		before := g.days("ann") + "; " + g.days("bob")
+		done := g.change(edit.Target{Instance: fifth, Scope: edit.Following}, edit.Fields{Summary: edit.To("Ideas")})
+		second := string(done.Split.Object.UID)
+		for _, who := range []string{"ann", "bob"} {
+			g.want(who+"'s rule", strings.Join(g.linesOf(who, second, "RRULE", ""), " "), "RRULE:FREQ=DAILY;COUNT=1")
+			g.want(who+"'s exception", strings.Join(g.linesOf(who, second, "RECURRENCE-ID", ""), " "), "RECURRENCE-ID:20260314T100000Z")
+			if len(g.linesOf(who, second, "ATTENDEE", "ACCEPTED")) != 1 {
+				t.Errorf("%s: %s", who, g.linesOf(who, second, "ATTENDEE", ""))
+			}
+		}
+		g.takeBack("ann", *done.Split)
+		g.want("taken back", g.days("ann")+"; "+g.days("bob"), before)
+	})
+}
+
+// TestSplitOfDatesBeforeTheRule: a series that keeps nothing but an extra date before its start has no instance at its start.
+func TestSplitOfDatesBeforeTheRule(t *testing.T) {
+	invited(t, "ann bob", func(g *guests) {
+		g.save("ann", meetingOf(inFiveDays, "RDATE:20260309T100000Z", organizedByAnn, attendees("bob")))
+		before := g.copies("ann", "bob")
+		first := ical.UTC(ical.Civil{Year: 2026, Month: 3, Day: 10, Hour: 10})
+		done := g.change(edit.Target{Instance: first, Scope: edit.Following}, edit.Fields{Summary: edit.To("Ideas")})
+		for _, who := range []string{"ann", "bob"} {
+			lines := g.linesOf(who, "meeting", "", "DATE:")
+			g.want(who+" has", strings.Join(lines, " ")+g.line(who, "RRULE"), "RDATE:20260309T100000Z EXDATE:20260310T100000Z")
+			g.want(who+"'s second half", strings.Join(g.linesOf(who, string(done.Split.Object.UID), "RRULE", ""), " "), inFiveDays)
+		}
+		g.takeBack("ann", *done.Split)
+		g.want("taken back", g.copies("ann", "bob"), before)
+	})
+}
