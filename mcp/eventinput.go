@@ -80,14 +80,13 @@ func (in *eventValues) takesMore() []field {
 // alarmForm tells a model how to write a reminder.
 const alarmForm = "All: minutes before, or 1 hour before end."
 
-// fields are the values that a call gives. What it leaves out stays; what it gives empty goes. The event is what is there, nil for
-// none.
-func (in *eventValues) fields(z zoned, event *ical.Component) (f edit.Fields, err error) {
+// fields are the values that a call gives. What it leaves out stays; what it gives empty goes. Guests are the attendees that can be removed.
+func (in *eventValues) fields(z zoned, guests []edit.Attendee) (f edit.Fields, err error) {
 	f = in.values
 	if list, given := in.attendees.Value(); given {
 		f.Attendees = edit.To(each(list, attendeeOf))
 	}
-	if f.Invite, f.Uninvite, err = in.guests(event); err != nil {
+	if f.Invite, f.Uninvite, err = in.guests(guests); err != nil {
 		return f, err
 	}
 	if f.Alarms, err = readEach(in.alarms, z.alarm); err != nil {
@@ -128,12 +127,12 @@ func readEach[T any](given edit.Field[[]string], read func(string) (T, error)) (
 }
 
 // guests are the attendees who come, and those who go, who may be named as they are listed.
-func (in *eventValues) guests(event *ical.Component) (more, less []edit.Attendee, err error) {
+func (in *eventValues) guests(there []edit.Attendee) (more, less []edit.Attendee, err error) {
 	if len(in.more)+len(in.less) > 0 && !in.attendees.Left() {
 		return nil, nil, errArgument(`give all "attendees", or "add_attendees" and "remove_attendees", not both`)
 	}
 	for _, text := range in.less {
-		a, err := guestNamed(event, text)
+		a, err := guestNamed(there, text)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -143,11 +142,11 @@ func (in *eventValues) guests(event *ical.Component) (more, less []edit.Attendee
 }
 
 // guestNamed finds an attendee by address or name.
-func guestNamed(event *ical.Component, text string) (edit.Attendee, error) {
+func guestNamed(there []edit.Attendee, text string) (edit.Attendee, error) {
 	asked := attendeeOf(text)
 	var found []edit.Attendee
 	var all []string
-	for _, a := range edit.AttendeesOf(event) {
+	for _, a := range there {
 		if strings.EqualFold(a.Address, bareAddress(asked.Address)) {
 			return a, nil
 		}

@@ -64,6 +64,24 @@ func TestEventsHaveMore(t *testing.T) {
 	})
 }
 
+// TestAttendeesOfSingleDatesAreRemoved: a change of all of a series removes attendees who are invited to some of its dates.
+func TestAttendeesOfSingleDatesAreRemoved(t *testing.T) {
+	t.Parallel()
+	testdb.Each(t, func(t *testing.T, url string) {
+		h := newHouse(t, url)
+		door := h.open(t, h.config())
+		h.put(t, work, "a", wrapped(calendar.Event, "a", "DTSTART:20260305T120000Z", "DTEND:20260305T130000Z", "SUMMARY:Talk", "RRULE:FREQ=DAILY;COUNT=3", "ATTENDEE:mailto:zoe@example.com",
+			"END:VEVENT", "BEGIN:VEVENT", "UID:a", "DTSTAMP:20260301T080000Z", "RECURRENCE-ID:20260306T120000Z", "DTSTART:20260306T120000Z", "DTEND:20260306T130000Z", "SUMMARY:Talk",
+			"ATTENDEE:mailto:zoe@example.com", "ATTENDEE;CN=Bob Ray:mailto:bob@example.com"))
+		one := fmt.Sprintf(`{"calendar_id":%q,"event_uid":"a","remove_attendees":["Bob Ray"],"scope":"this","recurrence_id":"20260307T120000Z"}`, work)
+		if said := refusalOf(t, door, "alice", "patch_event", one); !strings.Contains(said, "0 attendees are called") {
+			t.Errorf("another date: %s", said)
+		}
+		use(t, door, "alice", "patch_event", params{"calendar_id": work, "event_uid": "a", "remove_attendees": []string{"bob ray"}, "scope": "all"}, &struct{}{})
+		h.expectText(t, work, "a", "SUMMARY:Talk\r\nATTENDEE:mailto:zoe@example.com\r\nSEQUENCE:1\r\nEND:VEVENT\r\nEND:VCALENDAR")
+	})
+}
+
 // TestPatchesOfMore: each field that a patch gives changes by itself.
 func TestPatchesOfMore(t *testing.T) {
 	t.Parallel()

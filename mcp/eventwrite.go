@@ -158,7 +158,7 @@ func (b toolbox) changeEvent(ctx context.Context, c *call, s subject, in *eventV
 	if err := in.checkAnswers(s.found.Component); err != nil {
 		return answer{}, err
 	}
-	fields, err := in.fields(s.zone, s.found.Component)
+	fields, err := in.fields(s.zone, s.guests())
 	if err != nil {
 		return answer{}, err
 	}

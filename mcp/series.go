@@ -2,10 +2,12 @@ package mcp
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"time"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/content"
 	"caldav-mcp-server/calendar/edit"
 	"caldav-mcp-server/calendar/ledger"
 	"caldav-mcp-server/calendar/query"
@@ -212,6 +214,27 @@ func (b toolbox) objectShown(ctx context.Context, c *call, cal calendar.Calendar
 
 // target is what an edit of the subject is about.
 func (s subject) target() edit.Target { return edit.Target{Instance: s.id, Scope: s.scope} }
+
+// guests lists the attendees whom a change reaches: those of the instance, and unless it is changed alone, those of the
+// series and of its other single dates.
+func (s subject) guests() []edit.Attendee {
+	all := edit.AttendeesOf(s.found.Component)
+	if s.scope == edit.This {
+		return all
+	}
+	object, err := content.Read(s.found.Object.Data, ical.Limits{})
+	if err != nil {
+		return all
+	}
+	for _, c := range object.Components() {
+		for _, a := range edit.AttendeesOf(c) {
+			if !slices.ContainsFunc(all, func(b edit.Attendee) bool { return strings.EqualFold(a.Address, b.Address) }) {
+				all = append(all, a)
+			}
+		}
+	}
+	return all
+}
 
 // after reads what the subject has become from what was stored: the instance that was named, by
 // the name that it has now, or else the object as such. What follows a split is another object. What was refused is outdated, perhaps.
