@@ -121,6 +121,8 @@ func readRule(text string) rule {
 	return r
 }
 
+func (r rule) endless() bool { return r.count == 0 && r.until == "" }
+
 func (r rule) String() string {
 	text := "FREQ=" + r.freq
 	if r.interval > 1 {
