@@ -156,6 +156,16 @@ func TestAnswersToTheSeries(t *testing.T) {
 	}
 }
 
+// TestAnAnswerLeavesWhatIsCalledOff: a date that the organizer keeps as cancelled asks for no answer, and gets none.
+func TestAnAnswerLeavesWhatIsCalledOff(t *testing.T) {
+	t.Parallel()
+	reply := read(t, message("REPLY", daily+ann+bobYes))
+	made, err := rules().Answer(t.Context(), read(t, event(daily+ann+bob, thirdAt+ann+bob+"|STATUS:CANCELLED")), reply, schedule.AddressOf("bob@example.com"), false)
+	if err != nil || strings.Count(made.Document.String(), "ACCEPTED") != 1 {
+		t.Errorf("%v %s", err, made.Document)
+	}
+}
+
 // TestNoAnswerIsNotGiven: an instance that others' answers told apart is sent along unanswered by a program that answers
 // the series, and follows it.
 func TestNoAnswerIsNotGiven(t *testing.T) {
