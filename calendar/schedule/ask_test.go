@@ -160,3 +160,28 @@ func TestAnswerToASeries(t *testing.T) {
 		t.Errorf("the organizer has %s", got)
 	}
 }
+
+// TestADateTakenBackIsTheOrganizers: an attendee's program takes out the EXDATE alone, of a date that the organizer moved.
+func TestADateTakenBackIsTheOrganizers(t *testing.T) {
+	t.Parallel()
+	told := event(daily+ann+bobYes, later+"|SUMMARY:Special|CATEGORIES:Mine"+ann+"|ATTENDEE;PARTSTAT=DECLINED;SCHEDULE-STATUS=2.0:mailto:bob@example.com")
+	guest := schedule.Guest{Self: self("bob@example.com"), Told: func() *content.Object { return read(t, told) }}
+	out, err := rules().Attend(t.Context(), read(t, event(daily+"|EXDATE:20260312T100000Z"+ann+bobYes)), read(t, event(daily+ann+bobYes)), guest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := out.Object.Document.String()
+	for _, want := range [...]string{"SUMMARY:Special", "DTSTART:20260312T140000Z", "RECURRENCE-ID:20260312T100000Z"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %s in\n%s", want, text)
+		}
+	}
+	for _, lacks := range [...]string{"EXDATE", "DECLINED", "SCHEDULE-STATUS", "CATEGORIES"} {
+		if strings.Contains(text, lacks) {
+			t.Errorf("%s in\n%s", lacks, text)
+		}
+	}
+	if len(out.Messages) != 1 || !strings.Contains(out.Messages[0].Document.String(), "PARTSTAT=ACCEPTED") {
+		t.Errorf("%v", out.Messages)
+	}
+}

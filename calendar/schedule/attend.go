@@ -58,7 +58,14 @@ func (r Rules) toldTo(ctx context.Context, old, now *reading, g Guest) (*reading
 	if g.Told == nil || len(old.excluded()) == 0 && len(now.excluded()) == 0 {
 		return r.read(ctx, nil)
 	}
-	return r.read(ctx, g.Told())
+	told, err := r.read(ctx, g.Told())
+	if err != nil || told.Object == nil || g.Away {
+		return told, err
+	}
+	for _, c := range told.Components() {
+		undress(c, Request) // it is the organizer's own event
+	}
+	return told, nil
 }
 
 // lendOrganizer puts the ORGANIZER back that a program left out.
@@ -93,6 +100,9 @@ func (r Rules) guestChange(ctx context.Context, old, now, told *reading, g Guest
 		now, err = r.lendPeriods(ctx, old, now)
 	}
 	if err != nil {
+		return nil, err
+	}
+	if now, err = r.takeBack(ctx, old, now, told, g.Self); err != nil {
 		return nil, err
 	}
 	if err := r.sameTimes(ctx, old, now, told, g.Self); err != nil {
@@ -318,6 +328,32 @@ func (r Rules) putBack(ctx context.Context, old, now *reading) (*reading, error)
 		return now, nil
 	}
 	lendZones(now.Calendar, old.Calendar)
+	return r.again(ctx, now)
+}
+
+// takeBack gives instances that an attendee had left out, and takes back, the exceptions that the organizer made of them:
+// the series says another time or title. They have the attendee's answer to the series.
+func (r Rules) takeBack(ctx context.Context, old, now, told *reading, is Self) (*reading, error) {
+	added, out := false, now.excluded()
+	for _, key := range slices.Sorted(maps.Keys(old.excluded())) {
+		c := told.apart[key]
+		_, still := out[key]
+		if still || now.master() == nil || now.apart[key] != nil || !told.attends(c, is) || c.Property(propCancelled) != nil {
+			continue
+		}
+		c = c.Clone()
+		told.dress(c)
+		transplant(c, now.master())
+		if mine := attendee(c, is); mine != nil {
+			mine.SetParam(paramPartstat, said(now, now.master(), is))
+		}
+		now.Calendar.AddComponent(c)
+		added = true
+	}
+	if !added {
+		return now, nil
+	}
+	lendZones(now.Calendar, told.Calendar)
 	return r.again(ctx, now)
 }
 
