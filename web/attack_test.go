@@ -128,7 +128,7 @@ func everyForm(h *house) {
 	forms := h.forms(parts)
 	fields := []string{
 		"name", "x", "color", "#123456", "timezone", "UTC", "with", "ann", "access", "read", "days", "0", "uid", "1", "change", changes.Changes[0].ID().String(),
-		"calendar", string(work.ID), "scope", "read", "reach", "some", "do", "disable", "address", "zebra@example.org", "id", string(sessions[0].ID),
+		"calendar", string(work.ID), "scope", "read", "all", "yes", "do", "disable", "address", "zebra@example.org", "id", string(sessions[0].ID),
 		"user", "ann", "member", "ann", "members", "ann", "kind", "events", "answer", "accept", "next", "//evil.example/", "query", "x", "seal", "x", "issuer", "x", "subject", "x",
 	}
 	before := h.belongings("ann")

@@ -98,7 +98,7 @@ func (h *Handler) authorize(w http.ResponseWriter, r *http.Request, site oauth.S
 	}
 	to := h.base + root + "allow?" + query
 	// After a sign-in, browsers would not let the form lead to the client.
-	if asked, e := h.turnedAway(r, site, query); e != nil && asked.Client.Kind == oauth.Added {
+	if asked, e := h.turnedAway(r, site, query); e != nil && asked.TellsClient() {
 		to = asked.Refuse(e)
 	}
 	w.Header().Set("Location", to)

@@ -37,7 +37,7 @@ func TestOAuthConversation(t *testing.T) {
 		next, err := url.QueryUnescape(next)
 		h.must(err)
 		question := stranger.post("sign-in", "name", "ann", "password", rightPassword, "next", next).
-			shows(http.StatusOK, "Let Claude in?", "Nobody vouches", "claude.ai")
+			shows(http.StatusOK, "Let a program at claude.ai in?", "Nobody vouches", "claude.ai")
 		if policy := question.header.Get("Content-Security-Policy"); !strings.Contains(policy, "form-action 'self' https://claude.ai;") {
 			t.Errorf("the policy is %s", policy)
 		}
@@ -229,13 +229,17 @@ func TestDeletedClient(t *testing.T) {
 	})
 }
 
-// Who stands behind a request that is wrong is told where the answers of its client go; where that is not
-// known, the person is told and nobody else.
+// A wrong request is answered at the address of its client if an administrator added it. Anybody can register a client: its errors
+// are shown on the page, to users and strangers alike.
 func TestAuthorizeRefusals(t *testing.T) {
 	t.Parallel()
 	each(t, func(h *house) {
 		h.user("ann")
-		b, a := h.as("ann"), h.program(claudeRedirect)
+		registered := h.program(claudeRedirect)
+		made, err := h.oauth.AddClient(t.Context(), oauth.NewClient{Name: "n8n", Redirects: []string{claudeRedirect}})
+		h.must(err)
+		added := &assistant{h, string(made.ID), claudeRedirect}
+		b, stranger := h.as("ann"), h.browser()
 		for name, test := range map[string]struct {
 			pairs []string
 			error string // empty for a page
@@ -258,7 +262,7 @@ func TestAuthorizeRefusals(t *testing.T) {
 			"no redirect":          {[]string{"redirect_uri", ""}, ""},
 			"no description":       {[]string{"client_id", "https://claude.ai/client.json"}, ""},
 		} {
-			page, to := b.elsewhere(func() shown { return b.get(a.request(test.pairs...)) })
+			page, to := b.elsewhere(func() shown { return b.get(added.request(test.pairs...)) })
 			switch {
 			case test.error == "" && (to != nil || page.status != http.StatusUnprocessableEntity):
 				t.Errorf("%s: %d, sent to %v", name, page.status, to)
@@ -267,30 +271,64 @@ func TestAuthorizeRefusals(t *testing.T) {
 			case test.error != "" && (to.Query().Get("error") != test.error || to.Query().Get("state") != "xyz" || to.Query().Get("iss") != h.server.URL || to.Host != "claude.ai"):
 				t.Errorf("%s: sent to %s, want %s", name, to, test.error)
 			}
+			page, to = b.elsewhere(func() shown { return b.get(registered.request(test.pairs...)) })
+			if to != nil || page.status != http.StatusUnprocessableEntity {
+				t.Errorf("registered, %s: %d, sent to %v", name, page.status, to)
+			}
+			if test.error == "" {
+				continue
+			}
+			page, to = stranger.elsewhere(func() shown { return stranger.get(registered.request(test.pairs...)) })
+			if to != nil || !strings.Contains(page.text(), "This program cannot be let in") {
+				t.Errorf("stranger, %s: %d %s, sent to %v", name, page.status, page.text(), to)
+			}
 		}
-		twice := a.request() + "&client_id=" + a.id
+		twice := added.request() + "&client_id=" + added.id
 		b.get(twice).shows(http.StatusUnprocessableEntity, "more than once")
-	})
-}
-
-// A link of ours does not lead a stranger to a client that registered itself; to a client of the administrator's it does.
-func TestNobodyIsSentOnUnasked(t *testing.T) {
-	t.Parallel()
-	each(t, func(h *house) {
-		registered := h.program("https://evil.example/phish")
-		made, err := h.oauth.AddClient(t.Context(), oauth.NewClient{Name: "n8n", Redirects: []string{claudeRedirect}})
-		h.must(err)
-		added := &assistant{h, string(made.ID), claudeRedirect}
-		stranger := h.browser()
-		page, to := stranger.elsewhere(func() shown { return stranger.get(registered.request("response_type", "token")) })
-		if to != nil {
-			t.Fatalf("a stranger is sent to %v", to)
-		}
-		page.shows(http.StatusUnprocessableEntity, "This program cannot be let in: response_type is code")
+		stranger.get(registered.request()).shows(http.StatusOK, "Sign in")
 		if _, to := stranger.elsewhere(func() shown { return stranger.get(added.request("response_type", "token")) }); to == nil || to.Host != "claude.ai" {
 			t.Errorf("to the administrator's client a stranger is sent at %v", to)
 		}
-		stranger.get(registered.request()).shows(http.StatusOK, "Sign in")
+	})
+}
+
+// An error that appears between the sign-in and the question stays on the page, also after the person has proven who they are.
+func TestErrorsOfRegisteredClientsAfterConfirming(t *testing.T) {
+	t.Parallel()
+	each(t, func(h *house) {
+		h.user("ann")
+		b, a := h.as("ann"), h.program("https://evil.example/sign-in")
+		h.pass(16 * time.Minute)
+		confirm := b.get(a.request("code_challenge", "")).shows(http.StatusOK, "Confirm that it is you")
+		next, err := url.QueryUnescape(strings.TrimPrefix(confirm.path, "confirm?next="))
+		h.must(err)
+		page, to := b.elsewhere(func() shown { return b.post("confirm", "password", rightPassword, "next", next) })
+		if page.shows(http.StatusUnprocessableEntity, "This program cannot be let in: code_challenge is missing"); to != nil {
+			t.Errorf("sent to %s", to)
+		}
+	})
+}
+
+// The scopes that a client asks for are ticked if an administrator added it, and its name is then a fact. Any other client gets a
+// tick for reading, and its name only as its own claim.
+func TestWhoVouchesForAClient(t *testing.T) {
+	t.Parallel()
+	each(t, func(h *house) {
+		h.user("ann")
+		b, registered := h.as("ann"), h.program("https://evil.example/cb")
+		made, err := h.oauth.AddClient(t.Context(), oauth.NewClient{Name: "n8n", Redirects: []string{"https://n8n.example/cb"}})
+		h.must(err)
+		added := &assistant{h, string(made.ID), "https://n8n.example/cb"}
+		everything := "read write delete share invite mail"
+		page := b.get(added.request("scope", everything)).shows(http.StatusOK, "Let n8n in?", "An administrator of this server added it")
+		if ticked := strings.Count(page.body, " checked>"); ticked != 5 {
+			t.Errorf("of the administrator's client %d boxes are ticked, want 5", ticked)
+		}
+		page = b.get(registered.request("scope", everything)).
+			shows(http.StatusOK, "Let a program at evil.example in?", "A program that calls itself “Claude” wants", "Nobody vouches").hides("Let Claude in")
+		if ticked := strings.Count(page.body, " checked>"); ticked != 1 || !strings.Contains(page.body, `value="read" checked>`) {
+			t.Errorf("of the registered client %d boxes are ticked, want the one for reading", ticked)
+		}
 	})
 }
 
@@ -303,7 +341,7 @@ func TestConsent(t *testing.T) {
 		h.calendar(ann, "Home")
 		b, a := h.as("ann"), h.program(claudeRedirect)
 		question := b.get(a.request("scope", "read share unknown")).shows(http.StatusOK, "Work", "Home")
-		for scope, want := range map[string]bool{"read": true, "write": false, "delete": false, "share": true, "invite": false} {
+		for scope, want := range map[string]bool{"read": true, "write": false, "delete": false, "share": false, "invite": false} {
 			if got := strings.Contains(question.body, `name="scope" value="`+scope+`" checked`); got != want {
 				t.Errorf("%s is checked: %v", scope, got)
 			}
@@ -313,23 +351,35 @@ func TestConsent(t *testing.T) {
 				t.Errorf("what %s gives is said in no words", scope)
 			}
 		}
+		if strings.Contains(question.body, `type="radio"`) || !strings.Contains(question.body, `name="all" value="yes">`) {
+			t.Errorf("the calendars are not one list, with all of them unticked:\n%s", question.body)
+		}
 		fields := question.consent()
 		say := func(b *browser, pairs ...string) (shown, *url.URL) {
 			return b.elsewhere(func() shown { return b.post("allow", append(append([]string{}, fields...), pairs...)...) })
 		}
-		yes := []string{"answer", "allow", "scope", "read", "reach", "all", "days", "0"}
+		yes := []string{"answer", "allow", "scope", "read", "all", "yes", "days", "0"}
 
 		if _, to := say(b, "answer", "deny"); to == nil || to.Query().Get("error") != "access_denied" {
 			t.Errorf("no: sent to %v", to)
 		}
-		page, _ := say(b, "answer", "allow", "reach", "all", "days", "0")
+		page, _ := say(b, "answer", "allow", "all", "yes", "days", "0")
 		page.shows(http.StatusUnprocessableEntity, "Choose at least one thing")
-		page, _ = say(b, "answer", "allow", "scope", "read", "reach", "some", "days", "0")
+		page, _ = say(b, "answer", "allow", "scope", "read", "days", "0")
 		page.shows(http.StatusUnprocessableEntity, "Choose at least one calendar")
-		page, _ = say(b, "answer", "allow", "scope", "read", "reach", "all", "days", "400")
+		page, _ = say(b, "answer", "allow", "scope", "read", "all", "yes", "days", "400")
 		page.shows(http.StatusUnprocessableEntity, "Choose for how long")
 
-		_, to := say(b, "answer", "allow", "scope", "read", "scope", "delete", "reach", "some", "calendar", string(work.ID), "calendar", "nowhere", "days", "30")
+		page, to := say(b, "answer", "allow", "scope", "read", "all", "yes", "calendar", string(work.ID), "days", "30")
+		page.shows(http.StatusUnprocessableEntity, "You ticked all calendars and also single ones")
+		if all := strings.Contains(page.body, `name="all" value="yes" checked`); !all || !strings.Contains(page.body, `value="`+string(work.ID)+`" checked`) || to != nil {
+			t.Errorf("the ticks are gone, or the browser was sent to %v:\n%s", to, page.body)
+		}
+		if granted, err := h.auth.Tokens(t.Context(), "ann"); err != nil || len(granted) != 0 {
+			t.Errorf("granted %v, %v", granted, err)
+		}
+
+		_, to = say(b, "answer", "allow", "scope", "read", "scope", "delete", "calendar", string(work.ID), "calendar", "nowhere", "days", "30")
 		got := a.exchange(to.Query().Get("code")).is(h, http.StatusOK, "")
 		_, c := h.comes(got.text("access_token"))
 		token, err := h.auth.Tokens(t.Context(), "ann")
@@ -438,7 +488,7 @@ func TestConfidentialClient(t *testing.T) {
 		b := h.as("ann")
 		code := func() string {
 			_, to := b.elsewhere(func() shown {
-				return b.post("allow", append(b.get(a.request()).consent(), "scope", "read", "reach", "all", "days", "0", "answer", "allow")...)
+				return b.post("allow", append(b.get(a.request()).consent(), "scope", "read", "all", "yes", "days", "0", "answer", "allow")...)
 			})
 			return to.Query().Get("code")
 		}

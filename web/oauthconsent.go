@@ -35,13 +35,14 @@ const sealAge = 15 * time.Minute
 // consentContent is the content of the page. The client's words about itself are shown as plain text.
 type consentContent struct {
 	Client, Host, Redirect, User string
-	// Described tells that the client's host vouches for its name; Local that any program on the person's machine may
-	// be the client.
-	Described, Local bool
-	Scopes           []consentScope
-	Calendars        []consentCalendar
-	Ages             []consentAge
-	Bound            bool
+	// Added is set for a client of the administrator's, Described for one whose host vouches for its name, and Local where
+	// any program on the person's machine may be the client.
+	Added, Described, Local bool
+	Scopes                  []consentScope
+	// All is set when the box for all calendars is ticked.
+	All       bool
+	Calendars []consentCalendar
+	Ages      []consentAge
 	// Query is what the client asked, and Seal that this person was shown it.
 	Query, Seal string
 }
@@ -76,8 +77,8 @@ var scopeTitles = map[string]string{
 // ages are for how long people allow something.
 var ages = []consentAge{{0, "Until I end it", false}, {1, "One day", false}, {30, "30 days", false}, {90, "90 days", false}, {365, "A year", false}}
 
-// asked is what the client wants, read anew for the page and for its form. Where the client is to be told that it cannot have it,
-// the browser has been sent there.
+// asked reads the client's request again, for the page and for its form. sent is set when the browser has been sent to the
+// client with the error.
 func (v *visit) asked(query string) (r oauth.Request, sent bool, err error) {
 	site, ok := v.site(v.r)
 	values, malformed := url.ParseQuery(query)
@@ -85,10 +86,11 @@ func (v *visit) asked(query string) (r oauth.Request, sent bool, err error) {
 		return r, false, errMissing()
 	}
 	r, err = v.OAuth.Ask(v.r.Context(), site, v.ClientAddr(v.r), values)
-	if e := oauth.FaultOf(err); e != nil && r.Redirect != "" {
+	e := oauth.FaultOf(err)
+	switch {
+	case e != nil && r.TellsClient():
 		return r, true, v.leave(r.Refuse(e))
-	}
-	if e := oauth.FaultOf(err); e != nil {
+	case e != nil:
 		err = errNotLetIn(e)
 	}
 	return r, false, err
@@ -101,8 +103,8 @@ func (v *visit) leave(to string) error {
 	return nil
 }
 
-// beginConsent tells strangers here what is wrong with what a client asks that registered itself: anybody can, so that to send
-// them to it would be to send them wherever a link of ours says. All others prove their identity first.
+// beginConsent shows strangers an error of the request at once, so that the sign-in page never stands between a link from
+// elsewhere and an error. All other visitors prove their identity first.
 func (v *visit) beginConsent() error {
 	if site, ok := v.site(v.r); ok && !v.signedIn() {
 		if _, e := v.turnedAway(v.r, site, v.r.URL.RawQuery); e != nil {
@@ -122,17 +124,26 @@ func (v *visit) ask() error {
 	if err != nil || sent {
 		return err
 	}
-	first := r.Scopes &^ calendar.ScopeMail // which a person ticks by hand, whatever is asked
-	if first == 0 {
-		first = FirstScopes
-	}
-	return v.showConsent(v.r.URL.RawQuery, r, consentForm{scopes: first}, nil)
+	return v.showConsent(v.r.URL.RawQuery, r, consentForm{scopes: firstTicked(r)}, nil)
 }
 
-// consentForm is the form that the person has filled in.
+// firstTicked are the scopes that are ticked when the page opens. A client that no administrator vouches for gets more than
+// reading only by the person's own ticks, and any client reads mail only so.
+func firstTicked(r oauth.Request) calendar.Scope {
+	switch asked := r.Scopes &^ calendar.ScopeMail; {
+	case r.Client.Kind != oauth.Added:
+		return calendar.ScopeRead
+	case asked == 0:
+		return FirstScopes
+	default:
+		return asked
+	}
+}
+
+// consentForm is the form that the person has filled in. The box for all calendars and those of single ones are one list.
 type consentForm struct {
 	scopes    calendar.Scope
-	bound     bool
+	all       bool
 	calendars []calendar.CalendarID
 	days      int
 }
@@ -145,7 +156,8 @@ func (v *visit) showConsent(query string, r oauth.Request, f consentForm, wrong 
 	}
 	c := consentContent{
 		Client: r.Client.Name, Host: r.Client.Host(r.Redirect), Redirect: oauth.HostOf(r.Redirect), User: v.user().Title(),
-		Described: r.Client.Kind == oauth.Described, Local: r.Local(), Bound: f.bound, Query: query, Seal: v.seal(query, v.Now()),
+		Added: r.Client.Kind == oauth.Added, Described: r.Client.Kind == oauth.Described, Local: r.Local(), All: f.all,
+		Query: query, Seal: v.seal(query, v.Now()),
 	}
 	for _, name := range auth.ScopeNames(v.scopes()) {
 		scope, _ := auth.ParseScopes(name)
@@ -211,7 +223,7 @@ func (v *visit) decide() error {
 }
 
 func (v *visit) consentForm() (consentForm, error) {
-	f := consentForm{bound: v.field("reach") == "some"}
+	f := consentForm{all: v.field("all") != ""}
 	for _, name := range v.r.PostForm["scope"] {
 		scope, err := auth.ParseScopes(name)
 		if err != nil {
@@ -236,7 +248,11 @@ func (v *visit) choice(f consentForm) (oauth.Choice, error) {
 	if f.days > 0 {
 		c.Expires = v.Now().AddDate(0, 0, f.days)
 	}
-	if !f.bound {
+	switch {
+	case f.all && len(f.calendars) > 0:
+		return c, calendar.Errorf(calendar.Invalid, "", "you ticked all calendars and also single ones, and nothing was allowed yet: "+
+			"for single calendars untick “All my calendars”, otherwise untick the single ones")
+	case f.all:
 		return c, nil
 	}
 	cals, err := v.Service.Calendars(v.r.Context(), v.caller())

@@ -172,8 +172,8 @@ func (s shown) consent() []string {
 // allow opens the question and says yes.
 func (b *browser) allow(a *assistant) *url.URL {
 	b.Helper()
-	question := b.get(a.request()).shows(http.StatusOK, "Let Claude in?")
-	pairs := []string{"scope", "read", "scope", "write", "reach", "all", "days", "0"}
+	question := b.get(a.request()).shows(http.StatusOK, "wants to use the calendars of")
+	pairs := []string{"scope", "read", "scope", "write", "all", "yes", "days", "0"}
 	_, to := b.elsewhere(func() shown {
 		return b.post("allow", slices.Concat(question.consent(), pairs, []string{"answer", "allow"})...)
 	})

@@ -34,8 +34,11 @@ const maxState = 4096
 // challengeForm is a SHA-256 in base64url (RFC 7636 §4.2).
 var challengeForm = regexp.MustCompile(`^[A-Za-z0-9_-]{43}$`)
 
-// Ask reads a request. When the Request that comes with an error has a Redirect, the client is told of it there
-// ([Request.Refuse]); otherwise the person is, since nobody knows which client sent them.
+// TellsClient reports whether the client gets the error of its request, by a redirect. That is so for clients of the administrator
+// only: anybody can register or describe a client, and a link to our page would then lead to any address (RFC 9700 §4.11.2).
+func (r Request) TellsClient() bool { return r.Redirect != "" && r.Client.Kind == Added }
+
+// Ask reads a request. An error goes to the client ([Request.Refuse]) if [Request.TellsClient], otherwise to the person.
 func (s *Service) Ask(ctx context.Context, site Site, from netip.Addr, query url.Values) (Request, error) {
 	r := Request{issuer: site.Issuer}
 	if err := once(query, "client_id", "redirect_uri"); err != nil {

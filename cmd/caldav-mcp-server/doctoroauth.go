@@ -282,7 +282,7 @@ func (x *examination) consent(ctx context.Context) (string, error) {
 	case fields.Get("seal") == "":
 		return "", skippedError{"the user signs in with more than a password: try it in a browser"}
 	}
-	for name, value := range map[string]string{"scope": "read", "reach": "all", "days": "1", "answer": "allow"} {
+	for name, value := range map[string]string{"scope": "read", "all": "yes", "days": "1", "answer": "allow"} {
 		fields.Set(name, value)
 	}
 	_, to, err := x.browse(ctx, http.MethodPost, at.Scheme+"://"+at.Host+at.Path, fields)
