@@ -139,9 +139,6 @@ func (v *visit) appContent(n newApp) (appContent, error) {
 }
 
 func (v *visit) createApp() error {
-	if err := v.r.ParseForm(); err != nil {
-		return err
-	}
 	n := newApp{v.field("name"), v.field("days"), v.r.PostForm["scope"], v.r.PostForm["calendar"]}
 	content, err := v.appContent(n)
 	if err != nil {

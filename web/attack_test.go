@@ -145,6 +145,13 @@ func everyForm(h *house) {
 	for i := 0; i < len(fields); i += 2 {
 		long = append(long, fields[i], strings.Repeat("é\x00\u202e<\"'", 200))
 	}
+	malformed := func(b *browser, path string) shown {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, b.address(path), strings.NewReader("a=%"))
+		h.must(err)
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		r.Header.Set("Sec-Fetch-Site", "same-origin")
+		return b.send(r)
+	}
 	huge := append([]string{"name", strings.Repeat("x", 70<<10)}, fields...)
 	for _, path := range forms {
 		foreign := h.as("ann")
@@ -157,6 +164,10 @@ func everyForm(h *house) {
 		}
 		foreign.post("sign-out")
 		unharmed("as nobody", path, h.browser().post(path, fields...))
+		unharmed("malformed, as nobody", path, malformed(h.browser(), path))
+		if got := malformed(h.as("eve"), path); got.status != http.StatusUnprocessableEntity && got.status != http.StatusNotFound && got.status != http.StatusMethodNotAllowed {
+			t.Errorf("a malformed form, %s: %d %s", path, got.status, got.text())
+		}
 		for what, form := range map[string][]string{"another's": fields, "long": long, "huge": huge, "empty": nil} {
 			// A new browser each time: some forms end the session.
 			unharmed(what, path, h.as("eve").post(path, form...))

@@ -65,9 +65,6 @@ func (v *visit) narrowApp() error {
 	if err != nil {
 		return err
 	}
-	if err := v.r.ParseForm(); err != nil {
-		return err
-	}
 	var scopes calendar.Scope
 	if names := v.r.PostForm["scope"]; len(names) > 0 {
 		if scopes, err = auth.ParseScopes(strings.Join(names, ",")); err != nil {

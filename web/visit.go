@@ -76,7 +76,19 @@ func (v *visit) enter() error {
 	case need.proof && !v.session.Fresh(v.Now()):
 		return v.leadTo("confirm?" + url.Values{"next": {v.comeBack()}}.Encode())
 	}
+	if err := v.readForm(); err != nil {
+		return err
+	}
 	return v.page.serve(v)
+}
+
+// readForm parses the query and the form, so that no page sees half of a malformed one. Uploads are left to their pages.
+func (v *visit) readForm() error {
+	err := v.r.ParseForm()
+	if tooLarge := (*http.MaxBytesError)(nil); err == nil || errors.As(err, &tooLarge) || v.r.Context().Err() != nil {
+		return err
+	}
+	return calendar.Errorf(calendar.Invalid, "", "the address or the form that was sent is malformed (%v); nothing was changed", err)
 }
 
 // comeBack is what a visitor sees once they have signed in: what they asked for, or the form of what they sent.

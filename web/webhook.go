@@ -105,9 +105,6 @@ func (v *visit) webhookForm() error {
 }
 
 func (v *visit) addWebhook() error {
-	if err := v.r.ParseForm(); err != nil {
-		return err
-	}
 	n := newHook{URL: v.field("url"), Titles: v.field("titles") != ""}
 	spec := watch.WebhookSpec{URL: n.URL, Content: n.Titles}
 	for _, k := range hookKinds {
