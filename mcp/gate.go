@@ -82,7 +82,7 @@ func (g gate) knowsOrigin(origin, host string) bool {
 		return true
 	}
 	u, err := url.Parse(origin)
-	return err == nil && u.Host != "" && strings.EqualFold(u.Host, host) && isLoopback(u.Host)
+	return err == nil && strings.EqualFold(origin, u.Scheme+"://"+u.Host) && strings.EqualFold(u.Host, host) && isLoopback(u.Host)
 }
 
 // answerOptions answers a preflight request (Fetch §3.2.2) of an origin that was admitted.

@@ -4,6 +4,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"net/url"
 	"slices"
 	"strings"
 )
@@ -59,10 +60,11 @@ func (s *Server) known(host string) bool {
 	return host == "localhost" || strings.HasSuffix(host, ".localhost") || slices.Contains(s.config.Hosts, host)
 }
 
-// hostname is a Host header without its port, in lower case.
+// hostname is a Host header without its port, in lower case; empty if it is not host[:port] (RFC 9110 §7.2).
 func hostname(host string) string {
-	if name, _, err := net.SplitHostPort(host); err == nil {
-		host = name
+	u, err := url.Parse("http://" + host)
+	if err != nil || u.Host != host {
+		return ""
 	}
-	return strings.ToLower(strings.Trim(strings.TrimSuffix(host, "."), "[]"))
+	return strings.ToLower(strings.TrimSuffix(u.Hostname(), "."))
 }

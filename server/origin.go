@@ -51,9 +51,10 @@ func (s *Server) servedFromHere(origins []string, host string) bool {
 	return ofHost(origins, host) && s.known(hostname(host))
 }
 
+// ofHost reports whether the origin is scheme://host[:port] and nothing more (RFC 6454 §6.1), of that host.
 func ofHost(origins []string, host string) bool {
 	u, err := url.Parse(origins[0])
-	return err == nil && len(origins) == 1 && u.Host != "" && strings.EqualFold(u.Host, host)
+	return err == nil && len(origins) == 1 && u.Host != "" && strings.EqualFold(u.Host, host) && strings.EqualFold(origins[0], u.Scheme+"://"+u.Host)
 }
 
 // foreign says why a page is refused, to somebody who may well sit before one of ours.

@@ -25,6 +25,8 @@ func TestOrigins(t *testing.T) {
 		"our own page":              {[]string{"https://cal.example"}, "cal.example", 200},
 		"our own page at another":   {[]string{"https://cal.example"}, "localhost", 403},
 		"a page of the same socket": {[]string{"http://127.0.0.1:1"}, "127.0.0.1:1", 200},
+		"our page with a user":      {[]string{"http://u:p@127.0.0.1:1"}, "127.0.0.1:1", 403},
+		"our page with a path":      {[]string{"http://127.0.0.1:1/x"}, "127.0.0.1:1", 403},
 		"two origins":               {[]string{"https://app.example", "https://evil.example"}, "localhost", 403},
 	}
 	for what, test := range tests {

@@ -273,6 +273,7 @@ func TestRebinding(t *testing.T) {
 	for host, want := range map[string]int{
 		"127.0.0.1:5232": 200, "localhost:5232": 200, "LOCALHOST": 200, "[::1]:5232": 200, "cal.example": 200,
 		"cal.example.:443": 200, "app.localhost": 200,
+		"[::1": 421, "localhost:x": 421, "user@localhost": 421, "localhost/x": 421, "::1": 421, "127.0.0.1]": 421,
 		"evil.example": 421, "evil.example:5232": 421, "localhost.evil.example": 421, "127.0.0.1.evil.example": 421,
 	} {
 		for _, url := range []string{s.base + "/", "http://" + s.Addr("metrics") + "/metrics"} {
