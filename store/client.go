@@ -10,10 +10,10 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-const selectClients = `SELECT id, kind, name, redirects, digest, method, created, used, fresh FROM oauth_clients `
+const selectClients = `SELECT id, kind, name, redirects, digest, method, created, used, fresh, site FROM oauth_clients `
 
 var scanClient = scanInto(func(c *oauth.Client) []any {
-	return []any{&c.ID, &c.Kind, &c.Name, words[string]{&c.Redirects}, &c.Digest, &c.Method, seconds{&c.Created}, seconds{&c.Used}, seconds{&c.Fresh}}
+	return []any{&c.ID, &c.Kind, &c.Name, words[string]{&c.Redirects}, &c.Digest, &c.Method, seconds{&c.Created}, seconds{&c.Used}, seconds{&c.Fresh}, &c.Site}
 })
 
 // Client implements [oauth.Store].
@@ -28,11 +28,11 @@ func (s *Store) Clients(ctx context.Context) ([]oauth.Client, error) {
 
 // PutClient implements [oauth.Store].
 func (s *Store) PutClient(ctx context.Context, c oauth.Client) error {
-	return s.run(ctx, `INSERT INTO oauth_clients (id, kind, name, redirects, digest, method, created, used, fresh)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+	return s.run(ctx, `INSERT INTO oauth_clients (id, kind, name, redirects, digest, method, created, used, fresh, site)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
 		ON CONFLICT (id) DO UPDATE SET kind = excluded.kind, name = excluded.name, redirects = excluded.redirects,
 			digest = excluded.digest, method = excluded.method, fresh = excluded.fresh`,
-		c.ID, c.Kind, c.Name, strings.Join(c.Redirects, " "), c.Digest, c.Method, c.Created.Unix(), unlessZero(c.Used), unlessZero(c.Fresh))
+		c.ID, c.Kind, c.Name, strings.Join(c.Redirects, " "), c.Digest, c.Method, c.Created.Unix(), unlessZero(c.Used), unlessZero(c.Fresh), c.Site)
 }
 
 // idle is a condition on clients: of a kind $1 there is none among their grants that is good at the time $2.
@@ -54,6 +54,9 @@ func (s *Store) Crowd(ctx context.Context, kind oauth.Kind, b oauth.Bounds) erro
 		}
 		for range crowdTries {
 			gone, err := t.exec(ctx, dropOldest, kind, now, b.Now.Add(-b.Soon).Unix())
+			if err == nil && gone == 0 {
+				gone, err = t.exec(ctx, dropCrowded, kind, now, b.Site)
+			}
 			if err != nil || gone == 1 {
 				return err
 			}
@@ -66,6 +69,14 @@ func (s *Store) Crowd(ctx context.Context, kind oauth.Kind, b oauth.Bounds) erro
 // select knows nothing; then it finds none, and the next time another one.
 const dropOldest = `DELETE FROM oauth_clients WHERE id IN (SELECT id FROM oauth_clients
 	WHERE ` + idle + ` AND COALESCE(used, created) < $3 ORDER BY COALESCE(used, created), id LIMIT 1) AND COALESCE(used, created) < $3`
+
+// dropCrowded takes the place from the site that has most clients without any use, as long as it keeps more than the site $3 gets. A flood
+// from many addresses thus pushes out its own clients.
+const dropCrowded = `DELETE FROM oauth_clients WHERE used IS NULL AND id IN (SELECT id FROM oauth_clients WHERE ` + idle + ` AND used IS NULL
+	AND site = (SELECT site FROM oauth_clients WHERE ` + idle + ` AND used IS NULL GROUP BY site
+		HAVING COUNT(*) > 1 + (SELECT COUNT(*) FROM oauth_clients WHERE ` + idle + ` AND used IS NULL AND site = $3)
+		ORDER BY COUNT(*) DESC, site LIMIT 1)
+	ORDER BY created, id LIMIT 1)`
 
 // crowdTries is how often an oldest client is looked for.
 const crowdTries = 3

@@ -41,6 +41,8 @@ type Client struct {
 	Used time.Time
 	// Fresh is until when a description holds.
 	Fresh time.Time
+	// Site is the network that it was registered or described from; empty for one of the administrator's.
+	Site string
 }
 
 // Method is a way in which clients identify themselves at the token endpoint (RFC 7591 §2).

@@ -64,8 +64,9 @@ func (s *Service) describe(ctx context.Context, from netip.Addr, id auth.ClientI
 	}
 	now := s.seconds()
 	c.Created, c.Fresh = now, now.Add(freshness(cacheControl))
+	c.Site = siteOf(from)
 	if !known {
-		if err := s.crowd(ctx, Described); err != nil {
+		if err := s.crowd(ctx, Described, c.Site); err != nil {
 			return Client{}, err
 		}
 	}

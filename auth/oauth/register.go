@@ -57,7 +57,8 @@ func (s *Service) Register(ctx context.Context, from netip.Addr, body []byte) (R
 		return Registration{}, err
 	}
 	r := s.newClient(Registered, m)
-	if err := s.crowd(ctx, Registered); err != nil {
+	r.Site = siteOf(from)
+	if err := s.crowd(ctx, Registered, r.Site); err != nil {
 		return Registration{}, err
 	}
 	if err := s.store.PutClient(ctx, r.Client); err != nil {
@@ -67,10 +68,21 @@ func (s *Service) Register(ctx context.Context, from netip.Addr, body []byte) (R
 	return r, nil
 }
 
+// siteOf is the network that registrations are counted for when there are too many: an IPv4 address, or all that one provider has
+// of IPv6.
+func siteOf(from netip.Addr) string {
+	const bits = 32
+	site, err := from.Unmap().WithZone("").Prefix(bits)
+	if err != nil {
+		return ""
+	}
+	return site.String()
+}
+
 // crowd makes room for one more client.
-func (s *Service) crowd(ctx context.Context, kind Kind) error {
+func (s *Service) crowd(ctx context.Context, kind Kind, site string) error {
 	l := s.limits
-	err := s.store.Crowd(ctx, kind, Bounds{Now: s.seconds(), Unused: l.Unused, Idle: l.Idle, Most: l.Most, Soon: l.Soon})
+	err := s.store.Crowd(ctx, kind, Bounds{Now: s.seconds(), Unused: l.Unused, Idle: l.Idle, Most: l.Most, Soon: l.Soon, Site: site})
 	if err != nil && calendar.ReasonOf(err) == calendar.Unavailable {
 		return errors.Join(&Error{Code: Later, What: "too many clients have come lately", RetryAfter: l.Soon}, err)
 	}

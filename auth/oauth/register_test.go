@@ -1,6 +1,8 @@
 package oauth_test
 
 import (
+	"fmt"
+	"net/netip"
 	"testing"
 	"time"
 
@@ -122,5 +124,35 @@ func TestCrowd(t *testing.T) {
 		if all, err := h.Clients(t.Context()); err != nil || len(all) != 2 || added.Secret == "" {
 			t.Errorf("left are %v, %v", all, err)
 		}
+	})
+}
+
+// A hundred addresses that take all places do not keep others out, and lose their own places to them.
+func TestFloodOfRegistrations(t *testing.T) {
+	t.Parallel()
+	testdb.Each(t, func(t *testing.T, url string) {
+		limits := oauth.DefaultLimits()
+		limits.Most = 200
+		h := open(t, url, limits)
+		register := func(from string) (oauth.Registration, error) {
+			return h.Register(t.Context(), netip.MustParseAddr(from), []byte(`{"redirect_uris":["https://a.example/cb"]}`))
+		}
+		flood := func() (refused int) {
+			for i := range 300 {
+				if _, err := register(fmt.Sprintf("198.51.100.%d", i%100)); err != nil {
+					refused++
+				}
+			}
+			return refused
+		}
+		if refused := flood(); refused != 100 {
+			t.Fatalf("of 300 registrations from 100 addresses for 200 places %d are refused", refused)
+		}
+		claude, err := register("192.0.2.1")
+		h.must(err)
+		flood()
+		_, err = register("2001:db8::1")
+		h.must(err)
+		h.client(string(claude.ID))
 	})
 }

@@ -18,9 +18,9 @@ type Store interface {
 	// PutClient keeps a client, in place of what was known of it but for when it was made and last used.
 	PutClient(ctx context.Context, c Client) error
 	// Crowd makes room for a client of its kind: it drops those of the kind that are idle (no grant of theirs is
-	// good, and they were last used, or made, before a time that the bounds say). Where as many as the bounds
-	// allow are left, it drops the oldest of them that is old enough to have been forgotten; Unavailable
-	// where none is.
+	// good, and they were last used, or made, before a time that the bounds say). If as many as the bounds
+	// allow are left, it drops the oldest of them that is old enough to have been forgotten, or else the oldest unused one of the
+	// site that has most; Unavailable if that site would not keep more than the bounds' own.
 	Crowd(ctx context.Context, kind Kind, b Bounds) error
 	// DropClient forgets a client. Its grants end at that time. NotFound when there is none.
 	DropClient(ctx context.Context, id auth.ClientID, at time.Time) error
@@ -59,6 +59,8 @@ type Bounds struct {
 	// Most is how many that are idle at the moment are kept at all, and Soon how long one of them is at least.
 	Most int
 	Soon time.Duration
+	// Site is where the new client comes from.
+	Site string
 }
 
 // Offer is the access that a user has allowed, until the client takes it up with the code that stands for it.

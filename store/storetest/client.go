@@ -14,6 +14,7 @@ func clientTests() []test {
 		{"is replaced but for its past", clientReplaced},
 		{"goes with its offers, and its grants end", clientGoes},
 		{"makes room", clientMakesRoom},
+		{"makes room where the crowd is", clientMakesRoomInCrowd},
 		{"is kept while a grant is good", clientKept},
 	}
 }
@@ -109,6 +110,31 @@ func clientMakesRoom(b *bundle) {
 	b.forgot(second.ID)
 	b.remembered(described)
 	b.remembered(added)
+}
+
+// clientMakesRoomInCrowd has a site that takes all places lose one to a newcomer, and no site lose its only one.
+func clientMakesRoomInCrowd(b *bundle) {
+	from := func(site string) oauth.Client {
+		c := oauth.Client{
+			ID: auth.ClientID(b.id("client")), Kind: oauth.Registered, Name: "Claude", Redirects: []string{"https://claude.ai/callback"},
+			Method: oauth.NoSecret, Created: b.now(), Site: site,
+		}
+		b.must(b.PutClient(b.Context(), c))
+		return c
+	}
+	bounds := b.bounds()
+	first, second := from("192.0.2.1/32"), from("192.0.2.1/32")
+	bounds.Site = "192.0.2.1/32"
+	b.refused(b.Crowd(b.Context(), oauth.Registered, bounds), calendar.Unavailable, "")
+	bounds.Site = "198.51.100.1/32"
+	b.must(b.Crowd(b.Context(), oauth.Registered, bounds))
+	b.forgot(first.ID)
+	b.remembered(second)
+	third := from("198.51.100.1/32")
+	bounds.Site = "203.0.113.1/32"
+	b.refused(b.Crowd(b.Context(), oauth.Registered, bounds), calendar.Unavailable, "")
+	b.remembered(second)
+	b.remembered(third)
 }
 
 func clientKept(b *bundle) {
