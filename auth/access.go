@@ -42,7 +42,7 @@ func (s *Service) VerifyAccess(ctx context.Context, token string, at Resource) (
 }
 
 func (a Access) good(now time.Time) bool {
-	return !a.User.Disabled && a.Token.Valid(now) && now.Before(a.Expires)
+	return a.User.GetsIn() && a.Token.Valid(now) && now.Before(a.Expires)
 }
 
 // caller is that of the grant, so that all that is counted by token, written to the journal or taken back goes

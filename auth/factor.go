@@ -103,7 +103,7 @@ func (s *Service) SignIn(ctx context.Context, user, password string, from netip.
 
 // enter opens a session.
 func (s *Service) enter(ctx context.Context, u calendar.User, way Way, browser string) (Entry, error) {
-	if u.Disabled {
+	if !u.GetsIn() {
 		return Entry{}, ErrUnauthorized
 	}
 	session, secret, err := s.openSession(ctx, u, way, browser)

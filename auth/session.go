@@ -58,7 +58,7 @@ func (s Session) Fresh(now time.Time) bool {
 	return !now.Before(s.Proven) && now.Sub(s.Proven) < provenFor
 }
 
-func (s Session) valid(now time.Time) bool { return !s.User.Disabled && now.Sub(s.Seen) < sessionIdle }
+func (s Session) valid(now time.Time) bool { return s.User.GetsIn() && now.Sub(s.Seen) < sessionIdle }
 
 // SessionStore is the part of a [Store] that keeps sessions.
 type SessionStore interface {

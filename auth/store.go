@@ -56,10 +56,11 @@ type Store interface {
 	UserByName(ctx context.Context, name string) (calendar.User, error)
 	// InsertUser makes a user. Exists when the name is taken.
 	InsertUser(ctx context.Context, u calendar.User, h Hash) error
-	// ChangeUser changes the properties of a user. NotFound when there is none.
+	// ChangeUser changes the properties of a user; the codes of a user who is disabled end. NotFound when there is none, Invalid when
+	// no administrator would be left who gets in.
 	ChangeUser(ctx context.Context, id calendar.UserID, e UserEdit) error
 	// DeleteUser removes a user with all that is theirs: calendars, tokens, shares. NotFound when
-	// there is none.
+	// there is none, Invalid when it is the last administrator who gets in.
 	DeleteUser(ctx context.Context, id calendar.UserID) error
 
 	// PasswordByName returns what a user's password is checked against, or NotFound.
@@ -91,6 +92,8 @@ type Store interface {
 	NarrowToken(ctx context.Context, id calendar.TokenID, scopes calendar.Scope, calendars []calendar.CalendarID) error
 	// RevokeAll ends all tokens, links, sessions and vouchers at a time, but for those that have ended already.
 	RevokeAll(ctx context.Context, at time.Time) error
+	// EndAccess ends all tokens, sessions, vouchers and codes of a user.
+	EndAccess(ctx context.Context, id calendar.UserID, at time.Time) error
 	// TouchToken notes that a token was used, unless a later use is known. It does not move the
 	// generation, and a token that is gone is no error.
 	TouchToken(ctx context.Context, id calendar.TokenID, at time.Time) error

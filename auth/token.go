@@ -72,6 +72,9 @@ func (s *Service) CreateToken(ctx context.Context, spec TokenSpec) (Token, Secre
 	if err != nil {
 		return Token{}, "", err
 	}
+	if err := notARoom(u); err != nil {
+		return Token{}, "", err
+	}
 	if err := s.RoomForToken(ctx, u.ID); err != nil {
 		return Token{}, "", err
 	}

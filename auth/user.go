@@ -144,6 +144,11 @@ func (s *Service) ChangeUser(ctx context.Context, name string, e UserEdit) (cale
 	if err := e.Validate(); err != nil {
 		return u, err
 	}
+	if e.Admin != nil && *e.Admin {
+		if err := notARoom(u); err != nil {
+			return u, err
+		}
+	}
 	if err := s.store.ChangeUser(ctx, u.ID, e); err != nil {
 		return u, fmt.Errorf("changing the user: %w", err)
 	}
@@ -229,6 +234,9 @@ func (s *Service) ChangePassword(ctx context.Context, session Session, password 
 }
 
 func (s *Service) setPassword(ctx context.Context, u calendar.User, password string, but SessionID) error {
+	if err := notARoom(u); err != nil {
+		return err
+	}
 	if err := validatePassword(password); err != nil {
 		return err
 	}
@@ -240,6 +248,20 @@ func (s *Service) setPassword(ctx context.Context, u calendar.User, password str
 		return fmt.Errorf("setting the password: %w", err)
 	}
 	return s.EndSessions(ctx, u, but)
+}
+
+// notARoom refuses what would give a room a way in.
+func notARoom(u calendar.User) error {
+	if u.Room.Bookable() {
+		return invalid("%s is a %s, and nobody signs in as one", u.Name, u.Room.Kind)
+	}
+	return nil
+}
+
+// EndAccess ends all that lets anybody in as a user but the password and its second factors, in every process: sessions, tokens and app passwords, what
+// OAuth clients were granted or offered, and links to choose a password.
+func (s *Service) EndAccess(ctx context.Context, u calendar.User) error {
+	return during("ending the user's access", s.store.EndAccess(ctx, u.ID, s.seconds()))
 }
 
 // DeleteUser removes a user with all that is theirs.

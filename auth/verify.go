@@ -99,7 +99,7 @@ func (s *Service) StillGood(ctx context.Context, c calendar.Caller) error {
 	switch {
 	case err != nil && calendar.ReasonOf(err) != calendar.NotFound:
 		return fmt.Errorf("looking up the token: %w", err)
-	case err != nil || cred.User.ID != c.User.ID || cred.User.Disabled || !cred.Token.Valid(s.now()) || c.Delegated && !s.now().Before(c.Expires):
+	case err != nil || cred.User.ID != c.User.ID || !cred.User.GetsIn() || !cred.Token.Valid(s.now()) || c.Delegated && !s.now().Before(c.Expires):
 		return ErrUnauthorized
 	}
 	return nil
@@ -208,7 +208,7 @@ func (s *Service) weigh(ctx context.Context, a attempt, known bool) (v verdict, 
 
 // usable tells whether the bearer of the credential is let in, should it be right.
 func (c Credential) usable(now time.Time) bool {
-	return !c.User.Disabled && (c.Token.ID == "" || c.Token.Valid(now))
+	return c.User.GetsIn() && (c.Token.ID == "" || c.Token.Valid(now))
 }
 
 // verdict is the meaning of a right credential.

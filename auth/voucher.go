@@ -51,6 +51,9 @@ func (s *Service) Vouch(ctx context.Context, name string, kind VoucherKind) (Vou
 	if err != nil {
 		return Voucher{}, "", err
 	}
+	if err := notARoom(u); err != nil {
+		return Voucher{}, "", err
+	}
 	raw, now := newRaw(), s.seconds()
 	id, hash := rawParts(raw)
 	v := Voucher{ID: VoucherID(id), User: u, Kind: kind, Created: now, Expires: now.Add(voucherLasts[kind])}
@@ -71,7 +74,7 @@ func (s *Service) Voucher(ctx context.Context, secret string) (Voucher, error) {
 	switch {
 	case err != nil && calendar.ReasonOf(err) != calendar.NotFound:
 		return Voucher{}, fmt.Errorf("looking up the link: %w", err)
-	case err != nil || !hash.Is(stored) || !s.now().Before(v.Expires) || v.User.Disabled:
+	case err != nil || !hash.Is(stored) || !s.now().Before(v.Expires) || !v.User.GetsIn():
 		return Voucher{}, errUsed()
 	}
 	return v, nil

@@ -31,6 +31,9 @@ type User struct {
 	Room Room
 }
 
+// GetsIn reports whether the user may be let in at all: rooms never sign in.
+func (u User) GetsIn() bool { return !u.Disabled && !u.Room.Bookable() }
+
 // Workweek returns the user's working hours and days, as people usually have them where nothing is set.
 func (u User) Workweek() (hours string, days []string) {
 	return cmp.Or(u.WorkingHours, "09:00-17:00"), strings.Fields(cmp.Or(u.WorkingDays, "mon tue wed thu fri"))

@@ -30,6 +30,10 @@ func (s *Store) InsertOffer(ctx context.Context, o oauth.Offer, forget time.Time
 		if err := t.run(ctx, `DELETE FROM oauth_offers WHERE expires < $1`, forget.Unix()); err != nil {
 			return err
 		}
+		// The lock has a user who is being disabled either keep this code from being made, or end it.
+		if _, err := rowOf(ctx, t, scanText, `SELECT id FROM users WHERE id = $1 AND NOT disabled`+t.of().lockRows, o.User); err != nil {
+			return err
+		}
 		return t.run(ctx, `INSERT INTO oauth_offers (id, digest, client_id, user_id, redirect, challenge, resource, name, scopes,
 				bound, calendars, grant_expires, expires, token_id)
 			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, '')`,
@@ -37,6 +41,9 @@ func (s *Store) InsertOffer(ctx context.Context, o oauth.Offer, forget time.Time
 			o.Calendars != nil, strings.Join(ids, " "), unlessZero(o.GrantExpires), o.Expires.Unix())
 	})
 }
+
+// dropCodes ends a user's codes that nobody has exchanged. The others stay for a while: a code that is shown again ends its grant.
+const dropCodes = `DELETE FROM oauth_offers WHERE user_id = $1 AND token_id = ''`
 
 // Offer implements [oauth.Store].
 func (s *Store) Offer(ctx context.Context, id auth.SecretID) (oauth.Offer, error) {

@@ -9,7 +9,7 @@ import (
 	"caldav-mcp-server/auth/oauth"
 )
 
-const ticketColumns = `k.id, k.digest, k.token_id, k.use, k.scopes, k.created, k.expires, k.used, k.parent, u.disabled,
+const ticketColumns = `k.id, k.digest, k.token_id, k.use, k.scopes, k.created, k.expires, k.used, k.parent, u.disabled OR u.place <> '',
 	EXISTS (SELECT 1 FROM oauth_tickets r WHERE k.parent <> '' AND r.token_id = k.token_id AND r.use = k.use
 		AND r.parent = k.parent AND r.id <> k.id AND r.used IS NOT NULL), `
 

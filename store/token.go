@@ -171,6 +171,25 @@ func (s *Store) RevokeAll(ctx context.Context, at time.Time) error {
 	})
 }
 
+// EndAccess implements [auth.Store].
+func (s *Store) EndAccess(ctx context.Context, id calendar.UserID, at time.Time) error {
+	return s.transact(ctx, func(t *Tx) error {
+		if err := t.run(ctx, `UPDATE tokens SET revoked = $2 WHERE user_id = $1 AND revoked IS NULL`, id, at.Unix()); err != nil {
+			return err
+		}
+		if err := t.run(ctx, `DELETE FROM sessions WHERE user_id = $1`, id); err != nil {
+			return err
+		}
+		if err := t.run(ctx, dropCodes, id); err != nil {
+			return err
+		}
+		if err := t.dropVouchers(ctx, id); err != nil {
+			return err
+		}
+		return t.credentialsChanged(ctx, id)
+	})
+}
+
 // TouchToken implements [auth.Store].
 func (s *Store) TouchToken(ctx context.Context, id calendar.TokenID, at time.Time) error {
 	return s.run(ctx, `UPDATE tokens SET used = $2 WHERE id = $1 AND (used IS NULL OR used < $2)`, id, at.Unix())

@@ -75,6 +75,12 @@ func (s *Store) InsertUser(ctx context.Context, u calendar.User, h auth.Hash) er
 // ChangeUser implements [auth.Store]. Remembered credentials hold their user, so they are dropped.
 func (s *Store) ChangeUser(ctx context.Context, id calendar.UserID, e auth.UserEdit) error {
 	return s.transact(ctx, func(t *Tx) error {
+		disables := e.Disabled != nil && *e.Disabled
+		if disables || e.Admin != nil && !*e.Admin {
+			if err := t.keepAdministrator(ctx, id); err != nil {
+				return err
+			}
+		}
 		err := expectRow(t.exec(ctx, `UPDATE users SET display_name = COALESCE($2, display_name), email = COALESCE($3, email),
 			timezone = COALESCE($4, timezone), week_start = COALESCE($5, week_start), working_days = COALESCE($6, working_days),
 			working_hours = COALESCE($7, working_hours), admin = COALESCE($8, admin), disabled = COALESCE($9, disabled),
@@ -83,11 +89,24 @@ func (s *Store) ChangeUser(ctx context.Context, id calendar.UserID, e auth.UserE
 			WHERE id = $1`,
 			id, e.DisplayName, e.Email, e.Timezone, e.WeekStart, e.WorkingDays, e.WorkingHours, e.Admin, e.Disabled,
 			e.QuotaCalendars, e.QuotaObjects, e.QuotaBytes, e.Capacity, e.Bookers, e.ByHand))
+		if err == nil && disables {
+			err = t.run(ctx, dropCodes, id)
+		}
 		if err != nil {
 			return err
 		}
 		return t.credentialsChanged(ctx, id)
 	})
+}
+
+// keepAdministrator refuses to let the last administrator who gets in go. It locks the rows of all of them, so that of two who go at
+// once the second is counted after the first.
+func (t *Tx) keepAdministrator(ctx context.Context, id calendar.UserID) error {
+	all, err := rowsOf(ctx, t, scanOnly[calendar.UserID], `SELECT id FROM users WHERE admin AND NOT disabled AND place = '' ORDER BY id`+t.of().lockRows)
+	if err == nil && len(all) == 1 && all[0] == id {
+		err = calendar.Errorf(calendar.Invalid, "", "this is the only administrator; make somebody else one first")
+	}
+	return err
 }
 
 // DeleteUser implements [auth.Store]. What is theirs goes by the foreign keys, but for what is in their calendars; what others were
@@ -109,6 +128,9 @@ func (s *Store) DeleteUser(ctx context.Context, id calendar.UserID) error {
 			return err
 		}
 		if err := t.emptyCalendars(ctx, id); err != nil {
+			return err
+		}
+		if err := t.keepAdministrator(ctx, id); err != nil {
 			return err
 		}
 		if err := expectRow(t.exec(ctx, `DELETE FROM users WHERE id = $1`, id)); err != nil {

@@ -223,3 +223,99 @@ func TestDeleteAccount(t *testing.T) {
 
 // here is where programs of the tests are.
 var here = netip.MustParseAddr("198.51.100.7")
+
+// Nobody signs in as a room: no link, no password and no role make a way in, and a session or password from before is none.
+func TestRoomsNeverSignIn(t *testing.T) {
+	t.Parallel()
+	each(t, func(h *house) {
+		h.admin()
+		root := h.as("root")
+		blue, err := h.auth.CreateUser(t.Context(), auth.NewUser{
+			Name: "blue", Email: "blue@example.org", Password: rightPassword, Room: calendar.Room{Kind: calendar.RoomToMeet},
+		})
+		h.must(err)
+		root.get("people").shows(http.StatusOK, "blue blue@example.org room")
+		root.get("people/blue").shows(http.StatusOK, "nobody signs in as a room").hides("Make an administrator", "Make a link")
+		for _, do := range []string{"reset", "admin"} {
+			root.post("people/blue", "do", do).shows(http.StatusUnprocessableEntity, "Blue is a room, and nobody signs in as one")
+		}
+		h.browser().post("sign-in", "name", "blue", "password", rightPassword).shows(http.StatusUnprocessableEntity, "did not match")
+		if _, err := h.auth.VerifyBasic(t.Context(), "blue", rightPassword, here); err == nil {
+			t.Error("the room's password opens a door to programs")
+		}
+		if err := h.auth.SetPassword(t.Context(), "blue", "another password"); calendar.ReasonOf(err) != calendar.Invalid {
+			t.Errorf("a password for a room: %v", err)
+		}
+		if _, _, err := h.auth.CreateToken(t.Context(), auth.TokenSpec{User: "blue", Name: "x", Scopes: calendar.ScopeAll}); calendar.ReasonOf(err) != calendar.Invalid {
+			t.Errorf("a token for a room: %v", err)
+		}
+		if now, err := h.auth.User(t.Context(), "blue"); err != nil || now != blue {
+			t.Errorf("the room is %+v, %v", now, err)
+		}
+	})
+}
+
+// The last administrator stays, also when others are disabled.
+func TestLastAdministratorStays(t *testing.T) {
+	t.Parallel()
+	each(t, func(h *house) {
+		h.admin()
+		root := h.as("root")
+		alone := "This is the only administrator; make somebody else one first"
+		root.post("delete", "name", "root").shows(http.StatusUnprocessableEntity, alone)
+		h.user("ann")
+		root.post("people/ann", "do", "admin").at("people/ann?done=saved")
+		root.post("people/ann", "do", "disable").at("people/ann?done=saved")
+		root.post("delete", "name", "root").shows(http.StatusUnprocessableEntity, alone)
+		root.post("people/ann", "do", "enable").at("people/ann?done=saved")
+		root.post("delete", "name", "root").at("sign-in?done=deleted")
+		ann := h.as("ann")
+		ann.post("delete", "name", "ann").shows(http.StatusUnprocessableEntity, alone)
+	})
+}
+
+// One button ends sessions, app passwords, what assistants were granted, codes on their way and links to choose a password. The password stays.
+func TestEndAccess(t *testing.T) {
+	t.Parallel()
+	each(t, func(h *house) {
+		h.admin()
+		h.user("ann")
+		h.user("bob")
+		root, ann, bob, a := h.as("root"), h.as("ann"), h.as("bob"), h.program(claudeRedirect)
+		_, password, err := h.auth.CreateToken(t.Context(), auth.TokenSpec{User: "ann", Name: "phone", Scopes: calendar.ScopeAll})
+		h.must(err)
+		granted := a.tokens(ann)
+		code := ann.allow(a).Query().Get("code")
+		key := strings.TrimPrefix(root.post("people/ann", "do", "reset").secret(), h.server.URL+"/account/")
+		root.post("people/ann", "do", "end-access").at("people/ann?done=saved")
+
+		ann.get("").at("sign-in?next=")
+		if _, err := h.auth.VerifyBasic(t.Context(), "ann", string(password), here); err == nil {
+			t.Error("the app password is still good")
+		}
+		h.lets(granted.text("access_token"), false)
+		a.refresh(granted.text("refresh_token")).is(h, http.StatusBadRequest, "invalid_grant")
+		a.exchange(code).is(h, http.StatusBadRequest, "invalid_grant")
+		h.browser().get(key).shows(http.StatusNotFound)
+		bob.get("").at("")
+		h.as("ann").get("").at("")
+	})
+}
+
+// A code from before its user was disabled stays dead when they are enabled again.
+func TestCodeOfDisabledUser(t *testing.T) {
+	t.Parallel()
+	each(t, func(h *house) {
+		h.admin()
+		h.user("ann")
+		root, ann, a := h.as("root"), h.as("ann"), h.program(claudeRedirect)
+		first, second := ann.allow(a).Query().Get("code"), ann.allow(a).Query().Get("code")
+		root.post("people/ann", "do", "disable").at("people/ann?done=saved")
+		a.exchange(first).is(h, http.StatusBadRequest, "invalid_grant")
+		root.post("people/ann", "do", "enable").at("people/ann?done=saved")
+		for _, code := range []string{first, second} {
+			a.exchange(code).is(h, http.StatusBadRequest, "invalid_grant")
+		}
+		a.tokens(h.as("ann"))
+	})
+}

@@ -120,6 +120,7 @@ func commands() []command {
 		setUserCommand(),
 		setDigestCommand(),
 		setPasswordCommand(),
+		endAccessCommand(),
 		deleteUserCommand(),
 		createGroupCommand(),
 		listGroupsCommand(),

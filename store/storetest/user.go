@@ -13,6 +13,9 @@ func userTests() []test {
 		{"takes what is theirs along", userTakesTheirs},
 		{"is deleted once", userDeletedOnce},
 		{"changes in what is said of them", userChanges},
+		{"keeps an administrator", userKeepsAdministrator},
+		{"keeps an administrator when two go at once", userKeepsAdministratorAtOnce},
+		{"loses all access", userLosesAccess},
 		{"has a password", userPassword},
 		{"may have no password", userWithoutPassword},
 		{"has a hash replaced by a stronger one", userRehash},
@@ -99,6 +102,82 @@ func userChanges(b *bundle) {
 	want.WeekStart, want.WorkingDays, want.WorkingHours, want.Admin = "sun", "mon tue", "08:00-16:00", true
 	gives(b, "users", []calendar.User{want, other})(b.Users(b.Context()))
 	b.refused(b.ChangeUser(b.Context(), "nobody", auth.UserEdit{Email: new("")}), calendar.NotFound, "")
+}
+
+func (b *bundle) administrator(name string) calendar.User {
+	b.Helper()
+	u := b.user(name)
+	b.must(b.ChangeUser(b.Context(), u.ID, auth.UserEdit{Admin: new(true)}))
+	return u
+}
+
+// userKeepsAdministrator: disabled ones and rooms do not count.
+func userKeepsAdministrator(b *bundle) {
+	b.user("ann")
+	root, other := b.administrator("root"), b.administrator("other")
+	room := calendar.User{ID: "blue", Name: "blue", Created: b.now(), Admin: true, Room: calendar.Room{Kind: calendar.RoomToMeet}}
+	b.must(b.InsertUser(b.Context(), room, ""))
+	b.must(b.ChangeUser(b.Context(), other.ID, auth.UserEdit{Disabled: new(true)}))
+	for _, e := range []auth.UserEdit{{Admin: new(false)}, {Disabled: new(true)}} {
+		b.refused(b.ChangeUser(b.Context(), root.ID, e), calendar.Invalid, "")
+	}
+	b.refused(b.DeleteUser(b.Context(), root.ID), calendar.Invalid, "")
+	b.must(b.ChangeUser(b.Context(), root.ID, auth.UserEdit{Disabled: new(false), Timezone: new("UTC")}))
+	b.must(b.DeleteUser(b.Context(), other.ID))
+	b.must(b.ChangeUser(b.Context(), room.ID, auth.UserEdit{Admin: new(false)}))
+	second := b.administrator("second")
+	b.must(b.DeleteUser(b.Context(), root.ID))
+	b.refused(b.ChangeUser(b.Context(), second.ID, auth.UserEdit{Disabled: new(true)}), calendar.Invalid, "")
+}
+
+func userKeepsAdministratorAtOnce(b *bundle) {
+	ways := []func(calendar.UserID) error{
+		func(id calendar.UserID) error { return b.DeleteUser(b.Context(), id) },
+		func(id calendar.UserID) error { return b.ChangeUser(b.Context(), id, auth.UserEdit{Disabled: new(true)}) },
+		func(id calendar.UserID) error { return b.ChangeUser(b.Context(), id, auth.UserEdit{Admin: new(false)}) },
+	}
+	left := b.administrator("root")
+	for i := range 12 {
+		pair := []calendar.User{left, b.administrator(b.id("admin"))}
+		outcomes := make(chan error, len(pair))
+		for n, u := range pair {
+			go func() { outcomes <- ways[(i+n*(i/len(ways)))%len(ways)](u.ID) }()
+		}
+		gone := 0
+		for range pair {
+			if err := <-outcomes; err == nil {
+				gone++
+			}
+		}
+		users, err := b.Users(b.Context())
+		b.must(err)
+		admins := 0
+		for _, u := range users {
+			if u.Admin && !u.Disabled {
+				admins++
+				left = u
+			}
+		}
+		if gone != 1 || admins != 1 {
+			b.Fatalf("round %d: %d went, %d administrators are left", i, gone, admins)
+		}
+	}
+}
+
+func userLosesAccess(b *bundle) {
+	ann, bob := b.user("ann"), b.user("bob")
+	hers, his := b.token(ann, nil), b.token(bob, nil)
+	before := b.generation("ann")
+	b.must(b.EndAccess(b.Context(), ann.ID, b.now()))
+	for id, want := range map[calendar.TokenID]bool{hers.ID: true, his.ID: false} {
+		if c, err := b.TokenByID(b.Context(), id); err != nil || c.Token.Revoked.IsZero() == want {
+			b.Errorf("the token of %s is revoked at %v, %v", c.User.Name, c.Token.Revoked, err)
+		}
+	}
+	if b.generation("ann") == before {
+		b.Error("access ended, and the generation did not move")
+	}
+	gives(b, "credential", auth.Credential{User: ann, Hash: "hash of ann"})(b.PasswordByName(b.Context(), "ann"))
 }
 
 func userPassword(b *bundle) {

@@ -1,0 +1,29 @@
+package main
+
+import "context"
+
+const endAccessDetails = `
+It signs the user out of all browsers and ends their app passwords, access tokens, the access of assistants (OAuth), and links to choose a
+password, also on a server that runs. Their calendars, shares and public links stay.
+
+The password stays, too: set-password or invite-user --reset gives another one, set-user --disabled true lets nobody in.
+
+  caldav-mcp-server end-access alice
+`
+
+func endAccessCommand() command {
+	return command{
+		name: "end-access", operands: []string{"NAME"}, settings: storeSettings, json: true,
+		summary: "end all sessions, tokens and app passwords of a user", details: endAccessDetails,
+		run: func(ctx context.Context, d *desk, operands []string) error {
+			user, err := d.auth.User(ctx, operands[0])
+			if err != nil {
+				return err
+			}
+			if err := d.auth.EndAccess(ctx, user); err != nil {
+				return err
+			}
+			return d.done(map[string]string{"user": user.Name}, "ended all access of %s but the password\n", user.Name)
+		},
+	}
+}
