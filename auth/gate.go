@@ -2,49 +2,119 @@ package auth
 
 import (
 	"context"
+	"slices"
+	"sync"
 	"time"
 
 	"caldav-mcp-server/calendar"
 )
 
-// gate bounds how many hashes are computed at once, and how many callers wait in line for their turn:
-// each hash takes a core and DefaultCost's memory for tens of milliseconds. A caller who was right before has a gate
-// of their own: strangers can neither fill its line nor take its places.
+// gate bounds how many hashes are computed at once, and how many callers wait for their turn: each hash takes a core and DefaultCost's
+// memory for tens of milliseconds. A caller who was right before has a gate of their own, which strangers cannot fill. Of the others those
+// go first who come from where fewest wrong passwords came from, and they take the place of the last if the line is full: a flood of guesses
+// delays the first sign-in of a person, and does not refuse it.
 type gate struct {
-	line, places chan struct{}
-	wait         time.Duration
+	places chan struct{}
+	most   int
+	wait   time.Duration
+
+	mu   sync.Mutex
+	line []*waiter // by rank, then by arrival
 }
 
-func newGate(line, places int, wait time.Duration) *gate {
-	return &gate{line: make(chan struct{}, line), places: make(chan struct{}, places), wait: wait}
+// waiter is a caller in line.
+type waiter struct {
+	rank int
+	// first is closed when the caller is next, out when another one has taken their place.
+	first, out chan struct{}
+	called     bool
 }
 
-// do runs work in one of the places. It is Unavailable when the line is full, or does not move.
-func (g *gate) do(ctx context.Context, work func() error) error {
+// newGate makes a gate for so many callers, those at work among them.
+func newGate(callers, places int, wait time.Duration) *gate {
+	return &gate{places: make(chan struct{}, places), most: callers - places, wait: wait}
+}
+
+// do runs work in one of the places. It is Unavailable when the line is full of callers with no higher rank, or does not move.
+func (g *gate) do(ctx context.Context, rank int, work func() error) error {
 	select {
-	case g.line <- struct{}{}:
-		defer func() { <-g.line }()
+	case g.places <- struct{}{}:
 	default:
-		return errBusy()
-	}
-	if err := g.enter(ctx); err != nil {
-		return err
+		if err := g.queue(ctx, rank); err != nil {
+			return err
+		}
 	}
 	defer func() { <-g.places }()
 	return work()
 }
 
-func (g *gate) enter(ctx context.Context) error {
+// queue waits for a place.
+func (g *gate) queue(ctx context.Context, rank int) error {
+	w, ok := g.join(rank)
+	if !ok {
+		return errBusy()
+	}
+	defer g.leave(w)
 	timer := time.NewTimer(g.wait)
 	defer timer.Stop()
-	select {
-	case g.places <- struct{}{}:
-		return nil
-	case <-timer.C:
-		return errBusy()
-	case <-ctx.Done():
-		return ctx.Err()
+	var places chan struct{} // nil, on which nobody is served, until the caller is next
+	first := w.first
+	for {
+		select {
+		case <-first:
+			places, first = g.places, nil
+		case places <- struct{}{}:
+			return nil
+		case <-w.out:
+			return errBusy()
+		case <-timer.C:
+			return errBusy()
+		case <-ctx.Done():
+			return ctx.Err()
+		}
 	}
+}
+
+func (g *gate) join(rank int) (*waiter, bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if len(g.line) >= g.most {
+		if g.most <= 0 || g.line[len(g.line)-1].rank <= rank {
+			return nil, false
+		}
+		close(g.line[len(g.line)-1].out)
+		g.line = g.line[:len(g.line)-1]
+	}
+	w := &waiter{rank: rank, first: make(chan struct{}), out: make(chan struct{})}
+	at := len(g.line)
+	for at > 0 && g.line[at-1].rank > rank {
+		at--
+	}
+	g.line = slices.Insert(g.line, at, w)
+	g.call()
+	return w, true
+}
+
+func (g *gate) leave(w *waiter) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.line = slices.DeleteFunc(g.line, func(one *waiter) bool { return one == w })
+	g.call()
+}
+
+// call tells the first in line that they are next.
+func (g *gate) call() {
+	if len(g.line) > 0 && !g.line[0].called {
+		g.line[0].called = true
+		close(g.line[0].first)
+	}
+}
+
+// waiting is how many callers are in line.
+func (g *gate) waiting() int {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return len(g.line)
 }
 
 func errBusy() error {

@@ -120,7 +120,7 @@ func (s *Service) seconds() time.Time { return s.now().UTC().Truncate(time.Secon
 
 // hash makes the hash of a new password or secret.
 func (s *Service) hash(ctx context.Context, secret string) (h Hash, err error) {
-	err = s.known.do(ctx, func() error {
+	err = s.known.do(ctx, 0, func() error {
 		h, err = s.hasher.Hash(secret)
 		return err
 	})
@@ -138,26 +138,24 @@ type Load struct {
 // Load returns it.
 func (s *Service) Load() Load {
 	l := Load{Hashed: s.hashed.Load(), Busy: s.busy.Load()}
-	line := 0
 	for _, g := range []*gate{s.strangers, s.known} {
-		line += len(g.line)
+		l.Waiting += g.waiting()
 		l.Hashing += len(g.places)
 	}
 	if s.known.places == s.strangers.places {
 		l.Hashing = len(s.known.places)
 	}
-	l.Waiting = max(0, line-l.Hashing)
 	return l
 }
 
 // check checks a secret when there is a place to.
-func (s *Service) check(ctx context.Context, g *gate, secret string, h Hash) (c Check, err error) {
+func (s *Service) check(ctx context.Context, g *gate, rank int, secret string, h Hash) (c Check, err error) {
 	defer func() {
 		if err != nil && calendar.ReasonOf(err) == calendar.Unavailable {
 			s.busy.Add(1)
 		}
 	}()
-	err = g.do(ctx, func() error {
+	err = g.do(ctx, rank, func() error {
 		s.hashed.Add(1)
 		c, err = s.hasher.Check(secret, h)
 		return err

@@ -53,7 +53,12 @@ type throttle struct {
 	pairs       buckets[pair]
 	nets, sites buckets[netip.Prefix]
 	steps       buckets[calendar.UserID]
+	// wrongs are the wrong credentials of a site in the last hours.
+	wrongs buckets[netip.Prefix]
 }
+
+// wrongRate forgets one wrong credential every ten minutes. Its burst bounds what is counted, and refuses nothing.
+var wrongRate = Rate{Burst: 1000, Every: 10 * time.Minute}
 
 func newThrottle(now func() time.Time, l Limits) *throttle {
 	return &throttle{
@@ -61,7 +66,7 @@ func newThrottle(now func() time.Time, l Limits) *throttle {
 		pairs: newBuckets[pair](l.PerAccount, l.Buckets),
 		nets:  newBuckets[netip.Prefix](l.PerNetwork, l.Buckets),
 		sites: newBuckets[netip.Prefix](l.PerSite, l.Buckets),
-		steps: newBuckets[calendar.UserID](l.PerSecondStep, l.Buckets),
+		steps: newBuckets[calendar.UserID](l.PerSecondStep, l.Buckets), wrongs: newBuckets[netip.Prefix](wrongRate, l.Buckets),
 	}
 }
 
@@ -78,7 +83,16 @@ func (t *throttle) take(p pair) error {
 	t.pairs.take(p, now)
 	t.nets.take(p.network, now)
 	t.sites.take(site, now)
+	t.wrongs.take(site, now)
 	return nil
+}
+
+// rank orders attempts by how many wrong credentials came from their site lately, those that are being checked among them.
+func (t *throttle) rank(network netip.Prefix) int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	full, _ := t.wrongs.full.get(siteOf(network))
+	return max(0, int((full.Sub(t.now())+wrongRate.Every-1)/wrongRate.Every))
 }
 
 // giveBack returns what take took: the credential was right, or nothing was computed.
@@ -88,6 +102,7 @@ func (t *throttle) giveBack(p pair) {
 	t.pairs.giveBack(p)
 	t.nets.giveBack(p.network)
 	t.sites.giveBack(siteOf(p.network))
+	t.wrongs.giveBack(siteOf(p.network))
 }
 
 // takeStep pays for one guess of a second step.

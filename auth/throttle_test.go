@@ -176,3 +176,25 @@ func TestNetworkOf(t *testing.T) {
 		t.Errorf("no address: %v, want the zero network", got)
 	}
 }
+
+// Each wrong credential of the last hours puts those that come after it from the same site further back; right ones do not.
+func TestThrottleRanksBySite(t *testing.T) {
+	t.Parallel()
+	th, now := throttled(100)
+	for range 2 {
+		for _, address := range []string{"2001:db8::1", "2001:db8:0:1::1"} {
+			if err := th.take(at("ann", address)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	rank := func(address string) int { return th.rank(at("x", address).network) }
+	if crowd, other := rank("2001:db8:0:2::1"), rank("192.0.2.1"); crowd != 4 || other != 0 {
+		t.Errorf("ranks %d and %d, want 4 and 0", crowd, other)
+	}
+	th.giveBack(at("ann", "2001:db8::1"))
+	*now = now.Add(10 * time.Minute)
+	if got := rank("2001:db8::1"); got != 2 {
+		t.Errorf("ten minutes after one was right, the rank is %d, want 2", got)
+	}
+}

@@ -26,7 +26,9 @@ type attempt struct {
 	// pair is what the attempt is counted for if it is wrong.
 	pair   pair
 	secret string
-	load   func(ctx context.Context) (Credential, error)
+	// rank is the attempt's in the line before the hasher.
+	rank int
+	load func(ctx context.Context) (Credential, error)
 	// decoy says that a missing Credential must cost as much as a wrong one. A token needs none:
 	// its id is too long to guess.
 	decoy bool
@@ -162,6 +164,7 @@ func (s *Service) judgeByHash(ctx context.Context, a attempt, generation int64) 
 		if err := s.throttle.take(a.pair); err != nil {
 			return verdict{}, err
 		}
+		a.rank = s.throttle.rank(a.pair.network)
 	}
 	v, hashed, err := s.weigh(ctx, a, known)
 	wrong := err == nil && hashed && !v.right
@@ -191,7 +194,7 @@ func (s *Service) weigh(ctx context.Context, a attempt, known bool) (v verdict, 
 	if known {
 		gate = s.known
 	}
-	c, err := s.check(ctx, gate, a.secret, against)
+	c, err := s.check(ctx, gate, a.rank, a.secret, against)
 	if err != nil {
 		return verdict{}, false, err
 	}

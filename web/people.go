@@ -168,7 +168,7 @@ var personDeeds = map[string]func(v *visit, u calendar.User) error{
 		return v.Auth.EndSessions(v.r.Context(), u, "")
 	},
 	"end-access": func(v *visit, u calendar.User) error { return v.Auth.EndAccess(v.r.Context(), u) },
-	"factors": func(v *visit, u calendar.User) error { return v.Auth.DropFactors(v.r.Context(), u.Name) },
+	"factors":    func(v *visit, u calendar.User) error { return v.Auth.DropFactors(v.r.Context(), u.Name) },
 	"verify": func(v *visit, u calendar.User) error {
 		return v.Auth.VerifyAddress(v.r.Context(), u, v.field("address"))
 	},

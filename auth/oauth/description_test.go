@@ -25,7 +25,7 @@ func TestDescription(t *testing.T) {
 		h.must(err)
 		want := oauth.Client{
 			ID: auth.ClientID(id), Kind: oauth.Described, Name: "Claude Code", Redirects: []string{"http://localhost/callback", "https://claude.ai/cb"},
-			Method: oauth.NoSecret, Created: h.Now(), Fresh: h.Now().Add(10 * time.Minute),
+			Method: oauth.NoSecret, Created: h.Now(), Fresh: h.Now().Add(10 * time.Minute), Site: "192.0.2.1/32",
 		}
 		if diff := cmp.Diff(want, h.client(id)); diff != "" || !r.Local() || r.Client.Host(r.Redirect) != name {
 			t.Errorf("host %s, local %v (-want +got):\n%s", r.Client.Host(r.Redirect), r.Local(), diff)

@@ -133,7 +133,9 @@ func userKeepsAdministrator(b *bundle) {
 func userKeepsAdministratorAtOnce(b *bundle) {
 	ways := []func(calendar.UserID) error{
 		func(id calendar.UserID) error { return b.DeleteUser(b.Context(), id) },
-		func(id calendar.UserID) error { return b.ChangeUser(b.Context(), id, auth.UserEdit{Disabled: new(true)}) },
+		func(id calendar.UserID) error {
+			return b.ChangeUser(b.Context(), id, auth.UserEdit{Disabled: new(true)})
+		},
 		func(id calendar.UserID) error { return b.ChangeUser(b.Context(), id, auth.UserEdit{Admin: new(false)}) },
 	}
 	left := b.administrator("root")
