@@ -97,8 +97,16 @@ func (w *walker) allowByKeyboard() error {
 		if err := w.do(chromedp.KeyEvent(kb.Tab)); err != nil {
 			return err
 		}
-		if at, err := ask[string](w, `document.activeElement.value || ""`); err != nil || at == "allow" {
-			return errors.Join(err, w.allowed(chromedp.KeyEvent(kb.Enter)))
+		at, err := ask[string](w, `document.activeElement.name + "=" + document.activeElement.value`)
+		switch {
+		case err != nil:
+			return err
+		case strings.HasSuffix(at, "=allow"):
+			return w.allowed(chromedp.KeyEvent(kb.Enter))
+		case strings.HasPrefix(at, "all="):
+			if err := w.do(chromedp.KeyEvent(" ")); err != nil {
+				return err
+			}
 		}
 	}
 	return errors.New("no key leads to the button that lets an assistant in")
@@ -175,6 +183,9 @@ func (w *walker) withoutScripts() error {
 		return err
 	}
 	if err := w.open(consent); err != nil {
+		return err
+	}
+	if err := w.do(chromedp.Click(`input[name="all"]`)); err != nil {
 		return err
 	}
 	return w.allowed(chromedp.Click(`button[value="allow"]`))
