@@ -263,9 +263,6 @@ func (m *meeting) reply(ctx context.Context, user calendar.User, msg schedule.Me
 		if err := m.settleCopy(ctx, a, next); err != nil {
 			return "", err
 		}
-		if err := m.widen(ctx, made); err != nil {
-			return "", err
-		}
 		if err := m.refresh(ctx, made, user.ID); err != nil {
 			return "", err
 		}
@@ -293,30 +290,6 @@ func (m *meeting) renew(ctx context.Context, event *content.Object, guest schedu
 	if err == nil {
 		m.renewed = done.Object
 	}
-}
-
-// widen looks up the people whom the organizer's event names and a guest's copy did not: the guests of single dates that
-// it left out.
-func (m *meeting) widen(ctx context.Context, event *content.Object) error {
-	parties, err := m.partiesOf(ctx, event)
-	if err != nil {
-		return err
-	}
-	var more []calendar.UserID
-	for address, user := range parties {
-		if _, known := m.parties[address]; !known {
-			m.parties[address] = user
-			more = append(more, user.ID)
-		}
-	}
-	more = slices.DeleteFunc(more, func(id calendar.UserID) bool { return m.copyOf(id) != nil })
-	if len(more) == 0 {
-		return nil
-	}
-	slices.Sort(more)
-	copies, err := m.Appointments(ctx, slices.Compact(more), m.uid())
-	m.copies = append(m.copies, copies...)
-	return err
 }
 
 // refresh lets guests see the answers of others. No mail tells them.
