@@ -30,7 +30,6 @@ type Store interface {
 	Pushes
 	Webhooks
 	Digests
-	OfferMails
 	Accounts
 }
 
