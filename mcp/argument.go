@@ -173,9 +173,6 @@ func excerpt(raw json.RawMessage) string {
 
 // kindOf names the type of a JSON value by its first character.
 func kindOf(raw json.RawMessage) string {
-	if len(raw) == 0 {
-		return "nothing"
-	}
 	switch raw[0] {
 	case '{':
 		return "an object"

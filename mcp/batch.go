@@ -19,12 +19,12 @@ var together = []string{"create_event", "patch_event", "update_event", "move_eve
 
 // batchTools make several changes in one call.
 func (b toolbox) batchTools() []tool {
-	return []tool{sending(b.once(tool{
+	return []tool{b.once(tool{
 		name: "change_many", title: "Make several changes",
 		description: "Makes up to 50 changes, all or none, which undo_change takes back as one. Each is {tool, and what that takes}: create_, patch_, move_, delete_event, create_, update_, delete_task.",
 		scope:       calendar.ScopeRead | calendar.ScopeWrite, hints: hints{destructive: true},
 		begin: doing(b.changeMany), gives: manyView{},
-	}))}
+	})}
 }
 
 // manyChanges is what change_many takes.
@@ -56,7 +56,6 @@ type oneOfMany struct {
 	What         shown               `json:"what"`
 	Conflicts    []shown             `json:"conflicts,omitempty"`
 	ETag         calendar.ETag       `json:"etag,omitempty"`
-	Untrusted    shown               `json:"untrusted_text_by,omitempty"`
 }
 
 // manyView is what change_many returns.
@@ -137,9 +136,6 @@ func (b toolbox) oneChange(ctx context.Context, c *call, z zoned, i int, sent ma
 
 // partOf finds the tool of one of several changes, which the caller's token must be for.
 func (b toolbox) partOf(c *call, name string) (tool, error) {
-	if name == "" {
-		return tool{}, errArgument(`"tool" is missing: it must be one of %s`, strings.Join(together, ", "))
-	}
 	if !slices.Contains(together, name) {
 		return tool{}, errArgument(`"tool" is %s: it must be one of %s`, quote(name), strings.Join(together, ", "))
 	}
@@ -178,11 +174,7 @@ func (one oneOfMany) of(a answer, c *call, z zoned) (oneOfMany, error) {
 
 // errOf says which of several changes was refused, and that none was made.
 func errOf(i int, name string, err error) error {
-	of := ""
-	if name != "" {
-		of = fmt.Sprintf(" (%s)", visible(short(name, longestListedTitle)))
-	}
-	return noneMade(fmt.Sprintf("change %d%s: ", i+1, of), err)
+	return noneMade(fmt.Sprintf("change %d (%s): ", i+1, visible(short(name, longestListedTitle))), err)
 }
 
 func errAll(err error) error { return noneMade("", err) }
@@ -218,10 +210,9 @@ func (v manyView) prose() prose {
 		if one.ETag != "" {
 			fmt.Fprintf(&b, ", etag %s", one.ETag)
 		}
-		b.WriteString(one.Untrusted.mark())
 		b.WriteString("\n")
 		if one.Conflicts != nil {
-			fmt.Fprintf(&b, "   Then there is: %s\n", defused(strings.Join(texts(one.Conflicts), "; ")))
+			fmt.Fprintf(&b, "   Then there is: %s\n", defused(strings.Join(texts(one.Conflicts), ", ")))
 		}
 	}
 	v.toldView.write(&b, v.Preview)

@@ -8,7 +8,6 @@ import (
 
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/calendar/edit"
-	"caldav-mcp-server/calendar/ledger"
 )
 
 // longestName bounds the name of a calendar that a tool makes.
@@ -64,12 +63,12 @@ func (b toolbox) calendarTools() []tool {
 		name: "update_calendar", title: "Change calendar",
 		description: "Renames or recolours a calendar; one that is shared with the user, for their eyes only.",
 		begin:       doing(b.updateCalendar), gives: structuredCalendar{},
-	}), sending(b.once(tool{
+	}), b.once(tool{
 		name: "delete_calendar", title: "Delete calendar",
 		description: "Deletes a calendar for everybody, and cancels its meetings. Ask first: only the operator can bring it back.",
 		scope:       calendar.ScopeDelete, hints: hints{destructive: true},
 		begin: within(b, b.deleteCalendar), gives: deletedCalendar{},
-	}))}
+	})}
 }
 
 // calendarView is a calendar as tools show it.
@@ -86,7 +85,6 @@ type calendarView struct {
 	Hidden      bool                `json:"hidden,omitempty" doc:"Hidden in the user's apps: left out unless it is named."`
 	IsDefault   bool                `json:"is_default,omitempty" doc:"Where new events go if the user names none."`
 	LinkedTo    shown               `json:"linked_to,omitempty" doc:"What is written goes there first."`
-	Untrusted   shown               `json:"untrusted_text_by,omitempty" doc:"Others chose its name and description."`
 	CTag        string              `json:"ctag,omitempty" doc:"Changes with anything in it; list_changes takes it as since."`
 }
 
@@ -148,7 +146,7 @@ func (b toolbox) showCalendars(ctx context.Context, c *call, in *continued, find
 	if err != nil {
 		return answer{}, err
 	}
-	views := each(found, func(cal calendar.Calendar) calendarView { return viewOf(c.caller, cal, cal.ID == first).brief() })
+	views := each(found, func(cal calendar.Calendar) calendarView { return viewOf(cal, cal.ID == first).brief() })
 	views, pages := cutPage(c, views, p, c.room(), calendarView.size)
 	view := calendarsView{each(views, func(v calendarView) structuredCalendar {
 		return structuredCalendar{calendarView: v, Description: v.Description}
@@ -179,7 +177,7 @@ func (b toolbox) showCalendar(ctx context.Context, c *call, cal calendar.Calenda
 	if err != nil {
 		return answer{}, err
 	}
-	v := viewOf(c.caller, cal, cal.ID == first)
+	v := viewOf(cal, cal.ID == first)
 	return answer{v, structuredCalendar{v, v.Description, v.OwnerID}}, nil
 }
 
@@ -239,7 +237,6 @@ func (b toolbox) deleteCalendar(ctx context.Context, c *call, cal calendar.Calen
 	if err := b.confirmDeletion(ctx, c, cal); err != nil {
 		return answer{}, err
 	}
-	ctx = ledger.WithRecipientCheck(ctx, nil) // the question above is about these people, too
 	told, err := b.service.DeleteCalendarTelling(ctx, c.caller, cal.ID, c.telling())
 	if err != nil {
 		return answer{}, err
@@ -255,11 +252,10 @@ func (b toolbox) deleteCalendar(ctx context.Context, c *call, cal calendar.Calen
 // readOnlyMark stands behind what a calendar is from that takes no changes.
 const readOnlyMark = " (read-only)"
 
-func viewOf(who calendar.Caller, cal calendar.Calendar, isDefault bool) calendarView {
+func viewOf(cal calendar.Calendar, isDefault bool) calendarView {
 	v := calendarView{
 		ID: cal.ID, Name: shown(cal.Name), Color: calendar.DefaultColor, Timezone: cal.Timezone,
 		OwnerID: cal.Owner, Owner: shown(cal.OwnerName), Permission: permissions[cal.Access], Hidden: cal.Hidden, IsDefault: isDefault, Holds: []string{},
-		Untrusted: authorOf(who, cal),
 	}
 	if cal.Origin.Mirrors() {
 		v.LinkedTo = shown(short(cal.Origin.From, longestListedTitle))

@@ -3,50 +3,17 @@ package mcp
 import (
 	"regexp"
 	"slices"
-	"strings"
+
+	"caldav-mcp-server/calendar"
 )
 
 // lures are what makes a host that shows a text as Markdown or HTML fetch or follow something: the middle of a link or of an image,
 // and the beginning of an element. An image's address can carry away what a model was made to write into it.
 var lures = regexp.MustCompile(`\]\(|\]\[|<[A-Za-z/!?]`)
 
-// gap is the character that defuses a lure: a narrow no-break space, which people do not write in these places.
-const gap = "\u202f"
-
-// defusedLures are lures with a gap, blankLures those with any blank: some models write a plain one for a gap.
-var (
-	defusedLures = regexp.MustCompile(`(\]|<)` + gap + `([\[(A-Za-z/!?])`)
-	blankLures   = regexp.MustCompile(`(?:\] [(\[]|< [A-Za-z/!?])[^\s\]<]*`)
-)
-
-// defused is text of somebody else with a gap in each of them: it reads as before, and is nothing but text.
+// defused is text of somebody else with a blank in each of them: it reads as before, and is nothing but text.
 func defused(s string) string {
-	return lures.ReplaceAllStringFunc(s, func(lure string) string { return lure[:1] + gap + lure[1:] })
-}
-
-// restored is a text that a model wrote, without our gaps: restored(defused(s)) is s, unless somebody wrote such a gap in s.
-func restored(s string) string { return defusedLures.ReplaceAllString(s, "$1$2") }
-
-// restoredFrom is restored for a text that takes the place of a stored one, which a model may have copied with plain blanks for the
-// gaps. Such a blank goes if the stored text has the word after it without the blank, and does not have it with one.
-func restoredFrom(stored, s string) string {
-	return blankLures.ReplaceAllStringFunc(s, func(word string) string {
-		if whole := word[:1] + word[2:]; strings.Contains(stored, whole) && !strings.Contains(stored, word) {
-			return whole
-		}
-		return word
-	})
-}
-
-// defusedJSON is an answer in JSON, defused: what that looks for is in strings alone. What is stored, ical_data, stays as it is.
-func defusedJSON(value any, data []byte) string {
-	text := defused(string(data))
-	if raw, has := value.(interface{ stored() string }); has {
-		as, _ := encodeJSON(raw.stored()) // a string can always be written
-		const key = `"ical_data":`
-		text = strings.Replace(text, key+defused(string(as)), key+string(as), 1)
-	}
-	return text
+	return lures.ReplaceAllStringFunc(s, func(lure string) string { return lure[:1] + " " + lure[1:] })
 }
 
 // foreigner is an answer that may say what somebody else wrote. Its text is defused; the structure has the words as they are.
@@ -84,7 +51,9 @@ type calendarViews []calendarView
 
 func (v calendarViews) foreign() bool { return anyForeign(v) }
 
-func (v calendarView) foreign() bool { return v.Untrusted != "" }
+func (v calendarView) foreign() bool {
+	return v.Permission != "" && v.Permission != permissions[calendar.OwnerAccess]
+}
 
 // What these say of an event nobody writes back, whoever wrote it.
 func (deletedView) foreign() bool   { return true }

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"slices"
-	"strings"
 
 	mcpgo "github.com/mark3labs/mcp-go/mcp"
 
@@ -70,9 +68,7 @@ type refusal struct {
 
 // render turns whatever a tool returned as its error into what the client gets. faultID names
 // the log line of what is not for the client.
-//
-// A refusal may repeat titles and names. If the call was about texts that others wrote, it is marked like the answers of tools.
-func render(err error, v version, faultID string, foreign ...shown) refusal {
+func render(err error, v version, faultID string) refusal {
 	if p, is := errors.AsType[*mailError](err); is {
 		return p.render(v)
 	}
@@ -87,20 +83,11 @@ func render(err error, v version, faultID string, foreign ...shown) refusal {
 		return refusal{err: errFault(faultID), status: how.status}
 	case how.status != 0:
 		return refusal{err: rpcErrorf(how.code, "the calendars cannot be reached now: try again in %d seconds", retryAfter), status: how.status}
+	case v.plain():
+		return refusal{err: rpcErrorf(how.code, "%s", e.Error()), status: http.StatusOK}
 	}
-	var by shown
-	if strings.Contains(e.Error(), `"`) {
-		by = shown(strings.Join(slices.Compact(slices.Sorted(slices.Values(texts(foreign)))), ", "))
-	}
-	text := e.Error() + by.mark()
-	if by != "" {
-		text = defused(text)
-	}
-	if v.plain() {
-		return refusal{err: rpcErrorf(how.code, "%s", text), status: http.StatusOK}
-	}
-	result := mcpgo.NewToolResultError(visible(text))
-	result.StructuredContent = map[string]problem{"error": {reason.String(), visible(e.Message), visible(e.Hint), by}}
+	result := mcpgo.NewToolResultError(visible(e.Error()))
+	result.StructuredContent = map[string]problem{"error": {reason.String(), visible(e.Message), visible(e.Hint)}}
 	return refusal{result: result}
 }
 
@@ -152,8 +139,6 @@ type problem struct {
 	Code    string `json:"code"`
 	Message string `json:"message"`
 	Hint    string `json:"hint,omitempty"`
-	// Untrusted is about what stands in quotation marks.
-	Untrusted shown `json:"untrusted_text_by,omitempty"`
 }
 
 // errorReply is a JSON-RPC answer that is an error.

@@ -102,7 +102,7 @@ func (b toolbox) searchEvents(ctx context.Context, c *call, in *searchQuestion) 
 	r := rows{zone: z, who: c.caller}
 	listed, left := r.list(c, &found.Occurrences)
 	found.More = found.More || left > 0
-	v := foundView{Events: listed, Calendars: legend(c.caller, found.Occurrences), Truncated: found.More, Meant: shown(strings.Join(found.Meant, " ")), Tasks: tasks, zoneView: z.view()}
+	v := foundView{Events: listed, Calendars: legend(found.Occurrences), Truncated: found.More, Meant: shown(strings.Join(found.Meant, " ")), Tasks: tasks, zoneView: z.view()}
 	if !q.Past {
 		v.Window = z.span(b.now(), time.Time{})
 	}
@@ -142,7 +142,6 @@ type resultView struct {
 	Title shown  `json:"title"`
 	URL   string `json:"url"`
 	foundTask
-	Untrusted shown `json:"untrusted_text_by,omitempty"`
 }
 
 func (b toolbox) search(ctx context.Context, c *call, in *wanted) (answer, error) {
@@ -160,7 +159,7 @@ func (b toolbox) search(ctx context.Context, c *call, in *wanted) (answer, error
 		} else {
 			when = z.spell(o.Instance)
 		}
-		v.Results[i] = resultView{id.String(), shown(fmt.Sprintf("%s (%s)", headline(titleOf(o)), when)), id.url(), task, standing(c.caller, o.Calendar, o.Component).Untrusted}
+		v.Results[i] = resultView{id.String(), shown(fmt.Sprintf("%s (%s)", headline(titleOf(o)), when)), id.url(), task}
 	}
 	return same(v)
 }
@@ -185,8 +184,6 @@ type fetchedView struct {
 	Text     shown        `json:"text"`
 	URL      string       `json:"url"`
 	Metadata metadataView `json:"metadata"`
-	// Untrusted is about all of it.
-	Untrusted shown `json:"untrusted_text_by,omitempty"`
 }
 
 type metadataView struct {
@@ -215,12 +212,10 @@ func (b toolbox) fetch(ctx context.Context, c *call, in *oneFound) (answer, erro
 		"Start: " + times.StartWeekday + " " + times.StartLocal, "End: " + times.EndWeekday + " " + times.EndLocal,
 		"Location: " + place, "Description: " + cut(content.TextOf(event, "DESCRIPTION")),
 	}
-	details := s.zone.details(c.caller, s.cal, s.found)
-	lines = append(lines, more(details)...)
+	lines = append(lines, more(s.zone.details(c.caller, s.cal, s.found))...)
 	v := fetchedView{
 		ID: id.String(), Title: shown(title), Text: shown(strings.Join(lines, "\n")), URL: id.url(),
-		Metadata:  metadataView{Calendar: shown(s.cal.Name), StartDate: times.StartLocal, EndDate: times.EndLocal, Location: shown(place)},
-		Untrusted: details.Untrusted,
+		Metadata: metadataView{Calendar: shown(s.cal.Name), StartDate: times.StartLocal, EndDate: times.EndLocal, Location: shown(place)},
 	}
 	return same(v)
 }

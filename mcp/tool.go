@@ -53,12 +53,6 @@ func (b toolbox) changing(t tool) tool {
 	return b.once(t)
 }
 
-// sending is a tool that may write to attendees or an organizer, also by mail.
-func sending(t tool) tool {
-	t.hints.openWorld = true
-	return t
-}
-
 // job is what a tool does in one call: the parameters fill a struct of its own, which do finds filled.
 type job struct {
 	takes []field
@@ -134,8 +128,6 @@ type call struct {
 	batch *ledger.Batch
 	// consent is what a person was asked about it.
 	consent consent
-	// foreign are the writers of the texts that the call is about, as far as these are not the user: see render.
-	foreign []shown
 	// noted is what the log has of the call besides: nothing that anybody wrote.
 	noted []slog.Attr
 }
@@ -294,7 +286,7 @@ func (h *Handler) runner(t tool) server.ToolHandlerFunc {
 		if calendar.ReasonOf(err) == calendar.Internal && ctx.Err() == nil {
 			h.logFault(x, service.ForLog(err))
 		}
-		refused := render(err, x.version, x.faultID, c.foreign...)
+		refused := render(err, x.version, x.faultID)
 		if refused.err != nil {
 			x.refused = &refused
 			return &mcpgo.CallToolResult{}, nil // not sent
@@ -363,7 +355,7 @@ func write(value any) (string, error) {
 	}
 	data, err := encodeJSON(value)
 	if isForeign(value) {
-		return defusedJSON(value, data), err
+		return defused(string(data)), err // what it is looked for is in strings alone
 	}
 	return string(data), err
 }

@@ -79,9 +79,7 @@ func (w *work) scheduleDraft(ctx context.Context, cal calendar.Calendar, old, ne
 		}
 	}
 	if cal.Origin.Mirrors() {
-		if err := w.tellAbroad(ctx, cal, old, next, tell); err != nil {
-			return err
-		}
+		w.tellAbroad(cal.ID, old, next, tell)
 	}
 	if cal.Origin.Mirrors() || (old == nil || !organized.Match(old.Data)) && (next == nil || !organized.Match(next.Data)) {
 		if next != nil {
