@@ -287,8 +287,8 @@ func (c *comparison) instances(who Person) (lost []contrast, changed, retimed bo
 		had, has := c.old.joins(one.a, who), c.now.joins(one.b, who)
 		switch {
 		case had && !has:
-			// An instance that a new rule does not have need not be called off: the rule says so.
-			if one.out || one.b != nil || c.series.b == nil || !c.series.changed {
+			// An instance that a new rule does not have need not be called off for a guest of the series: the rule says so.
+			if one.out || one.b != nil || !c.now.joins(c.series.b, who) || !c.series.changed {
 				lost = append(lost, one)
 			}
 		case has && !had:

@@ -144,3 +144,19 @@ func TestOpenDayIsOpenAgain(t *testing.T) {
 		}
 	})
 }
+
+// TestARuleWithoutADayCallsItOff: a guest of single days does not have the rule, and hears that a day is no longer in it.
+func TestARuleWithoutADayCallsItOff(t *testing.T) {
+	invited(t, "ann bob eve", func(g *guests) {
+		_, day, _ := strings.Cut(onSecond(organizedByAnn, attendees("bob", "eve"), zoeComes), "BEGIN:VEVENT")
+		other := strings.ReplaceAll(day, "20260317", "20260324")
+		series := meetingOf(organizedByAnn, attendees("bob"), inFourWeeks)
+		g.save("ann", strings.Replace(series, "END:VCALENDAR", "BEGIN:VEVENT"+strings.Replace(day, "END:VCALENDAR", "BEGIN:VEVENT"+other, 1), 1))
+		g.want("one mail for each day", g.letters()+", "+g.letters(), "REQUEST zoe@elsewhere.example, REQUEST zoe@elsewhere.example")
+		before := g.inbox("eve")
+		g.save("ann", strings.Replace(strings.Replace(series, "COUNT=4", "COUNT=2", 1), "END:VCALENDAR", "BEGIN:VEVENT"+day, 1))
+		g.want("eve hears", strings.TrimPrefix(g.inbox("eve"), before), " CANCEL")
+		g.want("eve's days", strings.Join(g.linesOf("eve", "meeting", "RECURRENCE-ID", ""), " "), "RECURRENCE-ID:20260317T100000Z")
+		g.want("zoe hears", g.letters(), "CANCEL zoe@elsewhere.example")
+	})
+}
