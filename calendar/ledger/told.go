@@ -55,21 +55,23 @@ func (m *meeting) lastMessage(ctx context.Context, a *calendar.Appointment) ([]b
 	return nil, nil
 }
 
-// earlier yields the former versions of a copy, as far as the journal has them.
-func (m *meeting) earlier(ctx context.Context, a calendar.Appointment) iter.Seq[schedule.Earlier] {
-	return func(yield func(schedule.Earlier) bool) {
+// earlier yields the former versions of a copy, as far as the journal has them and can read them.
+func (m *meeting) earlier(ctx context.Context, a calendar.Appointment) iter.Seq2[schedule.Earlier, error] {
+	return func(yield func(schedule.Earlier, error) bool) {
 		n := 0
 		for e, err := range m.Journal(ctx, a.Calendar, calendar.JournalQuery{Of: &a.UID, WithBefore: true}) {
-			if n++; err != nil || n > messagesMost {
-				return
+			if err == nil {
+				err = m.rules.Meter.Work(int64(mergeSteps * len(e.Before) >> 6))
 			}
 			was := schedule.Earlier{Told: e.Scheduled}
-			if e.Did != calendar.Created {
-				if was.Object, err = content.Read(e.Before, unlimited); err != nil {
+			if err == nil && e.Did != calendar.Created {
+				read, damaged := content.Read(e.Before, unlimited)
+				if damaged != nil {
 					return
 				}
+				was.Object = read
 			}
-			if !yield(was) {
+			if n++; !yield(was, err) || n == messagesMost {
 				return
 			}
 		}

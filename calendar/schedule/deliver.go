@@ -18,10 +18,10 @@ type Delivery struct {
 	// Told is the event as its organizer elsewhere last told it; if it is nil, Stored takes its place.
 	Told *content.Object
 	Self Self
-	// Own is the attendee's copy of the series from which a new event was split; nil if there is none.
+	// Own is the attendee's copy of the undivided series, if a new event is its second half; nil if there is none.
 	Own *content.Object
 	// Earlier yields the former versions of the copy, the newest first, if a change is taken back; nil otherwise.
-	Earlier iter.Seq[Earlier]
+	Earlier iter.Seq2[Earlier, error]
 	// Outside is set for a message by mail: messages may arrive out of order, and a message about single instances leaves
 	// the others unchanged.
 	Outside bool

@@ -46,70 +46,93 @@ func (r Rules) keepPrivate(ctx context.Context, old, now *reading, d Delivery) (
 // keepOut excludes the instances again that the attendee has deleted, while they are at the same time. An organizer here
 // has them as declined; for an organizer elsewhere, told is the event as told before.
 func (r Rules) keepOut(ctx context.Context, old, now, told *reading, d Delivery) (*reading, error) {
-	left, dropped := now.excluded(), false
+	if old.master() == nil && now.master() == nil {
+		return r.keepAway(ctx, old, now, told, d)
+	}
+	left, back := now.excluded(), map[int64]ical.Time{}
 	for key, id := range old.excluded() {
-		c := now.at(key, id)
-		_, out := left[key]
-		if out || c == nil || now.master() == nil || !r.stillOut(ctx, now, told, d, key, id) {
-			continue
+		if _, out := left[key]; !out && now.master() != nil && now.at(key, id) != nil {
+			back[key] = id
 		}
-		if err := now.drop(c); err != nil {
+	}
+	out, err := r.stillOut(ctx, now, told, d, back)
+	if err != nil || len(out) == 0 {
+		return now, err
+	}
+	for _, key := range slices.Sorted(maps.Keys(out)) {
+		if err := now.drop(now.at(key, out[key])); err != nil {
 			return nil, err
 		}
-		dropped = true
-	}
-	if r.keepAway(ctx, old, now, told, d) {
-		dropped = true
-	}
-	if !dropped {
-		return now, nil
 	}
 	return r.again(ctx, now)
 }
 
-// stillOut reports whether an instance is at the time for which the attendee has deleted it.
-func (r Rules) stillOut(ctx context.Context, now, told *reading, d Delivery, key int64, id ical.Time) bool {
-	if !d.Outside {
-		return said(now, now.at(key, id), d.Self) == Declined && r.deleted(ctx, d, key, id)
-	}
-	was := told.at(key, id)
-	return was != nil && told.timing(was) == now.timing(now.at(key, id))
-}
-
-// deleted reports whether the attendee deleted an instance that their copy lacks. If a change is taken back the organizer
-// may have called it off: the version that had the instance last shows it.
-func (r Rules) deleted(ctx context.Context, d Delivery, key int64, id ical.Time) bool {
-	if d.Earlier == nil {
-		return true
-	}
-	for v := range d.Earlier {
-		x, err := r.read(ctx, v.Object)
-		if err != nil {
-			return true
-		}
-		if v.Object == nil || x.at(key, id) != nil {
-			return !v.Told
-		}
-	}
-	return true
-}
-
 // keepAway is keepOut for an attendee of single instances, who deletes one by leaving it out: there is no series in which
 // to exclude it. One is always left.
-func (r Rules) keepAway(ctx context.Context, old, x, told *reading, d Delivery) bool {
-	if old.master() != nil || x.master() != nil {
-		return false
-	}
-	dropped := false
-	for _, key := range slices.Sorted(maps.Keys(x.apart)) {
-		if len(x.apart) == 1 || old.apart[key] != nil || !r.stillOut(ctx, x, told, d, key, x.ids[key]) {
-			continue
+func (r Rules) keepAway(ctx context.Context, old, now, told *reading, d Delivery) (*reading, error) {
+	back := map[int64]ical.Time{}
+	for key := range now.apart {
+		if old.apart[key] == nil {
+			back[key] = now.ids[key]
 		}
-		x.Calendar.RemoveComponent(x.apart[key])
-		delete(x.apart, key)
-		dropped = true
 	}
-	return dropped
+	out, err := r.stillOut(ctx, now, told, d, back)
+	if err != nil || len(out) == 0 {
+		return now, err
+	}
+	for _, key := range slices.Sorted(maps.Keys(out)) {
+		if len(now.apart) > 1 {
+			now.Calendar.RemoveComponent(now.apart[key])
+			delete(now.apart, key)
+		}
+	}
+	return r.again(ctx, now)
+}
+
+// stillOut returns the instances that are at the time for which the attendee has deleted them.
+func (r Rules) stillOut(ctx context.Context, now, told *reading, d Delivery, ids map[int64]ical.Time) (map[int64]ical.Time, error) {
+	out := map[int64]ical.Time{}
+	for key, id := range ids {
+		c, was := now.at(key, id), told.at(key, id)
+		if d.Outside && was != nil && told.timing(was) == now.timing(c) || !d.Outside && said(now, c, d.Self) == Declined {
+			out[key] = id
+		}
+	}
+	if d.Earlier == nil || len(out) == 0 {
+		return out, nil
+	}
+	return out, r.leaveCalledOff(ctx, d, out)
+}
+
+// leaveCalledOff removes the instances that the organizer, and not the attendee, took out of the copy. The last version that
+// had an instance shows it.
+func (r Rules) leaveCalledOff(ctx context.Context, d Delivery, ids map[int64]ical.Time) error {
+	open := maps.Clone(ids)
+	for v, err := range d.Earlier {
+		if err == nil {
+			err = r.Meter.Work(int64(findSteps * len(open)))
+		}
+		if err != nil {
+			return err
+		}
+		x, err := r.read(ctx, v.Object)
+		if err != nil {
+			return err
+		}
+		for key, id := range open {
+			if v.Object != nil && x.at(key, id) == nil {
+				continue
+			}
+			delete(open, key)
+			if v.Told {
+				delete(ids, key)
+			}
+		}
+		if len(open) == 0 {
+			break
+		}
+	}
+	return nil
 }
 
 // privateOf returns the properties that are private to a component's holder, in a form that can be compared.
