@@ -250,13 +250,13 @@ func (x *reading) sentAnother(delegate Address, is Self) bool {
 }
 
 // follow lets an answer to the series count for the overrides that had the same answer before, or none: an attendee who
-// answers the series need not know of them. An instance that has moved since, or was answered since, keeps its own, and
-// nobody is asked about cancelled ones.
+// answers the series need not know of them. Instances that have moved or were answered since keep their
+// answers, and so do cancelled ones.
 func (x *reading) follow(is Self, before string, reply *ical.Component, given map[int64]bool, outside bool) {
 	answer := partstat(attendee(reply, is))
 	for key, c := range x.apart {
 		p := attendee(c, is)
-		if p == nil || given[key] || content.WordOf(c, "STATUS") == "CANCELLED" {
+		if p == nil || given[key] || x.cancelled(c) {
 			continue
 		}
 		if (partstat(p) == before || partstat(p) == NeedsAction) && !x.olderAt(c, p, reply, key, outside) {
