@@ -10,9 +10,9 @@ import (
 )
 
 // gate bounds how many hashes are computed at once, and how many callers wait for their turn: each hash takes a core and DefaultCost's
-// memory for tens of milliseconds. A caller who was right before has a gate of their own, which strangers cannot fill. Of the others those
-// go first who come from where fewest wrong passwords came from, and they take the place of the last if the line is full: a flood of guesses
-// delays the first sign-in of a person, and does not refuse it.
+// memory for tens of milliseconds. A caller who was right before has a gate of their own, which strangers cannot fill. Other callers
+// have a rank, the number of recent wrong passwords from their site. The lowest rank goes first, and pushes the highest out of a full line: a
+// flood of guesses delays the first sign-in of a person, and does not refuse it.
 type gate struct {
 	places chan struct{}
 	most   int
@@ -57,7 +57,7 @@ func (g *gate) queue(ctx context.Context, rank int) error {
 	defer g.leave(w)
 	timer := time.NewTimer(g.wait)
 	defer timer.Stop()
-	var places chan struct{} // nil, on which nobody is served, until the caller is next
+	var places chan struct{} // nil, which blocks, until the caller is next
 	first := w.first
 	for {
 		select {

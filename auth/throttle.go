@@ -57,7 +57,7 @@ type throttle struct {
 	wrongs buckets[netip.Prefix]
 }
 
-// wrongRate forgets one wrong credential every ten minutes. Its burst bounds what is counted, and refuses nothing.
+// wrongRate forgets one wrong credential every ten minutes. Its burst bounds the count; it refuses no attempt.
 var wrongRate = Rate{Burst: 1000, Every: 10 * time.Minute}
 
 func newThrottle(now func() time.Time, l Limits) *throttle {
@@ -87,7 +87,7 @@ func (t *throttle) take(p pair) error {
 	return nil
 }
 
-// rank orders attempts by how many wrong credentials came from their site lately, those that are being checked among them.
+// rank returns the number of recent wrong credentials from a site. An attempt counts as wrong while it is being checked.
 func (t *throttle) rank(network netip.Prefix) int {
 	t.mu.Lock()
 	defer t.mu.Unlock()

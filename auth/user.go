@@ -250,16 +250,16 @@ func (s *Service) setPassword(ctx context.Context, u calendar.User, password str
 	return s.EndSessions(ctx, u, but)
 }
 
-// notARoom refuses what would give a room a way in.
+// notARoom refuses to let a room sign in.
 func notARoom(u calendar.User) error {
 	if u.Room.Bookable() {
-		return invalid("%s is a %s, and nobody signs in as one", u.Name, u.Room.Kind)
+		return invalid("%s is a %s: rooms and resources cannot sign in", u.Name, u.Room.Kind)
 	}
 	return nil
 }
 
-// EndAccess ends all that lets anybody in as a user but the password and its second factors, in every process: sessions, tokens and app passwords, what
-// OAuth clients were granted or offered, and links to choose a password.
+// EndAccess ends a user's sessions, tokens, app passwords, OAuth grants and codes, and links to choose a password, in every process. The
+// password and its second factors stay.
 func (s *Service) EndAccess(ctx context.Context, u calendar.User) error {
 	return during("ending the user's access", s.store.EndAccess(ctx, u.ID, s.seconds()))
 }

@@ -80,7 +80,8 @@ func (in *eventValues) takesMore() []field {
 // alarmForm tells a model how to write a reminder.
 const alarmForm = "All: minutes before, or 1 hour before end."
 
-// fields are the values that a call gives. What it leaves out stays; what it gives empty goes. Guests are the attendees that can be removed.
+// fields are the values in a call. A missing one leaves the property unchanged, an empty one removes it. Guests are the attendees that the
+// call can remove.
 func (in *eventValues) fields(z zoned, guests []edit.Attendee) (f edit.Fields, err error) {
 	f = in.values
 	if list, given := in.attendees.Value(); given {

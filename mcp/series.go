@@ -215,8 +215,7 @@ func (b toolbox) objectShown(ctx context.Context, c *call, cal calendar.Calendar
 // target is what an edit of the subject is about.
 func (s subject) target() edit.Target { return edit.Target{Instance: s.id, Scope: s.scope} }
 
-// guests lists the attendees whom a change reaches: those of the instance, and unless it is changed alone, those of the
-// series and of its other single dates.
+// guests lists the attendees of the instance, and, unless it is changed alone, of the series and of its other single dates.
 func (s subject) guests() []edit.Attendee {
 	all := edit.AttendeesOf(s.found.Component)
 	if s.scope == edit.This {

@@ -42,7 +42,7 @@ func (s *Store) InsertOffer(ctx context.Context, o oauth.Offer, forget time.Time
 	})
 }
 
-// dropCodes ends a user's codes that nobody has exchanged. The others stay for a while: a code that is shown again ends its grant.
+// dropCodes ends a user's codes that were not exchanged. Exchanged ones stay for a while: a second use ends the grant.
 const dropCodes = `DELETE FROM oauth_offers WHERE user_id = $1 AND token_id = ''`
 
 // Offer implements [oauth.Store].

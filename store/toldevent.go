@@ -19,7 +19,7 @@ func (t *Tx) PutToldEvent(ctx context.Context, user calendar.UserID, uid calenda
 		ON CONFLICT (user_id, uid) DO UPDATE SET data = excluded.data`, user, uid, bytesOf(data))
 }
 
-// pruneToldEvents deletes events for which the user has neither an object nor a tombstone.
+// pruneToldEvents deletes events without an object and without a tombstone of the user.
 func (s *Store) pruneToldEvents(ctx context.Context) error {
 	const orphaned = `NOT EXISTS (SELECT 1 FROM objects o JOIN calendars c ON c.id = o.calendar_id
 		WHERE c.owner_id = told_events.user_id AND o.uid = told_events.uid)`

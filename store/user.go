@@ -99,12 +99,12 @@ func (s *Store) ChangeUser(ctx context.Context, id calendar.UserID, e auth.UserE
 	})
 }
 
-// keepAdministrator refuses to let the last administrator who gets in go. It locks the rows of all of them, so that of two who go at
-// once the second is counted after the first.
+// keepAdministrator refuses to remove the last administrator who can sign in. It locks all their rows, so that two removals at once are
+// counted one after the other.
 func (t *Tx) keepAdministrator(ctx context.Context, id calendar.UserID) error {
 	all, err := rowsOf(ctx, t, scanOnly[calendar.UserID], `SELECT id FROM users WHERE admin AND NOT disabled AND place = '' ORDER BY id`+t.of().lockRows)
 	if err == nil && len(all) == 1 && all[0] == id {
-		err = calendar.Errorf(calendar.Invalid, "", "this is the only administrator; make somebody else one first")
+		err = calendar.Errorf(calendar.Invalid, "", "this is the only administrator: make another user an administrator first")
 	}
 	return err
 }

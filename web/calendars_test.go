@@ -120,8 +120,8 @@ func TestCalendarsLife(t *testing.T) {
 
 		ann.post(path+"/unshare", "with", "bob").shows(http.StatusOK, "No longer shared.")
 		ann.get(path).shows(http.StatusOK, "so it cannot be deleted. Choose another one for them first").hides("Delete this calendar")
-		ann.post(path+"/delete").shows(http.StatusUnprocessableEntity, "first choose another one for them on its page")
-		ann.get(path+"/delete").shows(http.StatusUnprocessableEntity, "first choose another one for them on its page")
+		ann.post(path+"/delete").shows(http.StatusUnprocessableEntity, "open the page of another calendar, and make that the default first")
+		ann.get(path+"/delete").shows(http.StatusUnprocessableEntity, "open the page of another calendar, and make that the default first")
 		ann.post(strings.TrimSuffix(first.path, "?done=calendar-made"), "name", "First", "color", "#123456", "timezone", "Europe/Paris", "default", "1").shows(http.StatusOK, "Saved.")
 		ann.get(path).shows(http.StatusOK, "Delete this calendar").hides("cannot be deleted")
 		ann.get(path+"/delete").shows(http.StatusOK, "Delete Choir & Band", "can be brought back").hides("will be told")

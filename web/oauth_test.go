@@ -37,7 +37,7 @@ func TestOAuthConversation(t *testing.T) {
 		next, err := url.QueryUnescape(next)
 		h.must(err)
 		question := stranger.post("sign-in", "name", "ann", "password", rightPassword, "next", next).
-			shows(http.StatusOK, "Let a program at claude.ai in?", "Nobody vouches", "claude.ai")
+			shows(http.StatusOK, "Let a program at claude.ai in?", "This name is not verified", "claude.ai")
 		if policy := question.header.Get("Content-Security-Policy"); !strings.Contains(policy, "form-action 'self' https://claude.ai;") {
 			t.Errorf("the policy is %s", policy)
 		}
@@ -325,7 +325,7 @@ func TestWhoVouchesForAClient(t *testing.T) {
 			t.Errorf("of the administrator's client %d boxes are ticked, want 5", ticked)
 		}
 		page = b.get(registered.request("scope", everything)).
-			shows(http.StatusOK, "Let a program at evil.example in?", "A program that calls itself “Claude” wants", "Nobody vouches").hides("Let Claude in")
+			shows(http.StatusOK, "Let a program at evil.example in?", "A program that calls itself “Claude” wants", "This name is not verified").hides("Let Claude in")
 		if ticked := strings.Count(page.body, " checked>"); ticked != 1 || !strings.Contains(page.body, `value="read" checked>`) {
 			t.Errorf("of the registered client %d boxes are ticked, want the one for reading", ticked)
 		}

@@ -140,7 +140,7 @@ func firstTicked(r oauth.Request) calendar.Scope {
 	}
 }
 
-// consentForm is the form that the person has filled in. The box for all calendars and those of single ones are one list.
+// consentForm is the submitted form. The boxes for all calendars and for single ones are one list.
 type consentForm struct {
 	scopes    calendar.Scope
 	all       bool

@@ -235,9 +235,9 @@ func TestRoomsNeverSignIn(t *testing.T) {
 		})
 		h.must(err)
 		root.get("people").shows(http.StatusOK, "blue blue@example.org room")
-		root.get("people/blue").shows(http.StatusOK, "nobody signs in as a room").hides("Make an administrator", "Make a link")
+		root.get("people/blue").shows(http.StatusOK, "a room cannot sign in").hides("Make an administrator", "Make a link")
 		for _, do := range []string{"reset", "admin"} {
-			root.post("people/blue", "do", do).shows(http.StatusUnprocessableEntity, "Blue is a room, and nobody signs in as one")
+			root.post("people/blue", "do", do).shows(http.StatusUnprocessableEntity, "Blue is a room: rooms and resources cannot sign in")
 		}
 		h.browser().post("sign-in", "name", "blue", "password", rightPassword).shows(http.StatusUnprocessableEntity, "did not match")
 		if _, err := h.auth.VerifyBasic(t.Context(), "blue", rightPassword, here); err == nil {
@@ -261,7 +261,7 @@ func TestLastAdministratorStays(t *testing.T) {
 	each(t, func(h *house) {
 		h.admin()
 		root := h.as("root")
-		alone := "This is the only administrator; make somebody else one first"
+		alone := "This is the only administrator: make another user an administrator first"
 		root.post("delete", "name", "root").shows(http.StatusUnprocessableEntity, alone)
 		h.user("ann")
 		root.post("people/ann", "do", "admin").at("people/ann?done=saved")

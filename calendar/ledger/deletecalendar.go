@@ -130,7 +130,7 @@ func (s *Ledger) notDefault(ctx context.Context, cal calendar.Calendar) error {
 		return err
 	}
 	return calendar.Errorf(calendar.Unsupported, calendar.RuleDefaultNeeded,
-		"%q is the default calendar, into which new events and invitations are put: first choose another one for them on its page", cal.Name)
+		"%q is the default calendar for new events and invitations: open the page of another calendar, and make that the default first", cal.Name)
 }
 
 // list divides the meetings in the calendar into parts; there is always one. In a linked calendar the source tells the guests,

@@ -49,7 +49,7 @@ type meeting struct {
 	rules  schedule.Rules
 	// copies are the copies of the users whom the event names.
 	copies []calendar.Appointment
-	// formers are the users' copies of the series from which a new event was split.
+	// formers are the users' copies of the undivided series, if a new event is its second half.
 	formers map[calendar.UserID]calendar.Appointment
 	// renewed is the owner's object after it came back from the trash and was brought up to date.
 	renewed *content.Object

@@ -154,7 +154,7 @@ func (m *meeting) merge(ctx context.Context, a *calendar.Appointment, user calen
 	return made.version, err
 }
 
-// former returns the attendee's copy of the series from which the event was split; zero if there is none.
+// former returns the attendee's copy of the undivided series, if the event is its second half; zero if there is none.
 func (m *meeting) former(ctx context.Context, a *calendar.Appointment) (calendar.Appointment, error) {
 	if m.rules.Origin == nil || a.ETag != "" {
 		return calendar.Appointment{}, nil

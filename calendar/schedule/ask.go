@@ -8,8 +8,8 @@ import (
 	"caldav-mcp-server/ical"
 )
 
-// asking lists the instances for which a change asks the attendees. RFC 6638 §3.2.8 resets answers only for new instances and for
-// instances at another time.
+// asking lists the instances for which a change asks the attendees. RFC 6638 §3.2.8 resets answers only for new and for
+// moved instances.
 type asking struct {
 	shift shift
 	// series is set when the whole series asks for another answer.

@@ -214,7 +214,7 @@ func (r Rules) sameTimes(ctx context.Context, old, now, told *reading, is Self) 
 	return nil
 }
 
-// guarded are the properties besides the times that only the organizer changes (RFC 6638 §3.2.2.1).
+// guarded are the properties, apart from the times, that only the organizer changes (RFC 6638 §3.2.2.1).
 var guarded = [...]string{"SUMMARY", "LOCATION", "DESCRIPTION", "STATUS", "GEO", "URL"}
 
 // sameWords refuses a change of guarded properties and of attendees.

@@ -319,8 +319,8 @@ func (x *reading) essence(c *ical.Component) string {
 	return x.timing(c) + x.wording(c)
 }
 
-// wording is the part of a component that attendees read, without the times. The name of a series' zone belongs to it: another name with the
-// same clocks is told, and asks for no answer.
+// wording is the part of a component that attendees read, without the times. It includes the name of a series' zone:
+// another name with the same clocks is told, and asks for no answer.
 func (x *reading) wording(c *ical.Component) string {
 	said := words(c, told[:])
 	if z, _ := x.zoneOf(c); z != nil {
