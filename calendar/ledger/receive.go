@@ -243,6 +243,8 @@ func (m *meeting) arrived(ctx context.Context, user calendar.User, msg schedule.
 		if d.Told, err = m.toldEvent(ctx, a); err != nil {
 			return err
 		}
+	} else if d.Told, err = m.keptTold(ctx, user.ID, calendar.UID(text.UID)); err != nil {
+		return err
 	}
 	apply := m.rules.Invite
 	if msg.Method == schedule.Cancel {

@@ -12,20 +12,30 @@ import (
 
 // toldEvent is the event as its organizer elsewhere last told it to the owner of a copy; nil if that is not known.
 func (m *meeting) toldEvent(ctx context.Context, a *calendar.Appointment) (*content.Object, error) {
-	data, err := m.ToldEvent(ctx, a.Owner, a.UID)
+	o, err := m.keptTold(ctx, a.Owner, a.UID)
+	if o != nil || err != nil {
+		return o, err
+	}
+	data, err := m.lastMessage(ctx, a)
 	if err != nil {
 		return nil, err
 	}
-	if len(data) == 0 {
-		if data, err = m.lastMessage(ctx, a); err != nil || data == nil {
-			return nil, err
-		}
-	}
+	return readTold(data), nil
+}
+
+// keptTold is the text that keepTold stored for a user, who may have deleted the copy since; nil if there is none.
+func (m *meeting) keptTold(ctx context.Context, user calendar.UserID, uid calendar.UID) (*content.Object, error) {
+	data, err := m.ToldEvent(ctx, user, uid)
+	return readTold(data), err
+}
+
+// readTold reads an organizer's text. A damaged one counts as none.
+func readTold(data []byte) *content.Object {
 	o, err := content.Read(data, unlimited)
 	if err != nil {
-		return nil, nil //nolint:nilerr // a damaged text counts as none
+		return nil
 	}
-	return o, nil
+	return o
 }
 
 // Of copies that version 0.1.0 wrote, the journal alone knows which version a message wrote.

@@ -25,7 +25,7 @@ func (r Rules) Add(ctx context.Context, d Delivery) (Delivered, error) {
 	if err != nil {
 		return Delivered{}, err
 	}
-	if err := r.mayTell(known, d); err != nil {
+	if err := r.mayTell(ctx, known, d); err != nil {
 		return Delivered{}, err
 	}
 	series, err := copyOf(d.Stored)

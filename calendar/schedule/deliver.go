@@ -2,6 +2,7 @@ package schedule
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"iter"
 	"slices"
@@ -15,7 +16,8 @@ import (
 type Delivery struct {
 	// Stored is the attendee's copy; nil if there is none. Message is the organizer's text.
 	Stored, Message *content.Object
-	// Told is the event as its organizer elsewhere last told it; if it is nil, Stored takes its place.
+	// Told is the event as its organizer elsewhere last told it, also after the attendee deleted the copy; if it is nil,
+	// Stored takes its place.
 	Told *content.Object
 	Self Self
 	// Own is the attendee's copy of the undivided series, if a new event is its second half; nil if there is none.
@@ -71,9 +73,9 @@ func Personal(stored *content.Object) bool {
 }
 
 // mayTell refuses a message that is not of the event's organizer, or older than the version that they told.
-func (r Rules) mayTell(told *reading, d Delivery) error {
+func (r Rules) mayTell(ctx context.Context, told *reading, d Delivery) error {
 	if d.Stored == nil {
-		return nil
+		return r.mayReturn(ctx, d)
 	}
 	if !r.person(OrganizerOf(d.Stored))(OrganizerOf(d.Message)) {
 		return ErrForeign
@@ -85,16 +87,35 @@ func (r Rules) mayTell(told *reading, d Delivery) error {
 		return nil
 	}
 	for _, c := range d.Message.Components() {
-		was := told.counterpart(told, c)
-		if was == nil {
-			continue
-		}
-		before, now := sequence(was), sequence(c)
-		if now < before || now == before && content.TextOf(c, "DTSTAMP") < content.TextOf(was, "DTSTAMP") {
+		if was := told.counterpart(told, c); was != nil && age(c, was) < 0 {
 			return ErrStale
 		}
 	}
 	return nil
+}
+
+// mayReturn refuses a message that says nothing newer about an event whose copy the attendee deleted: a mail that
+// arrives twice must not undo the deletion.
+func (r Rules) mayReturn(ctx context.Context, d Delivery) error {
+	if d.Told == nil || !r.person(OrganizerOf(d.Told))(OrganizerOf(d.Message)) {
+		return nil
+	}
+	told, err := r.read(ctx, d.Told)
+	if err != nil {
+		return err
+	}
+	for _, c := range d.Message.Components() {
+		if was := told.counterpart(told, c); was == nil || age(c, was) > 0 {
+			return nil
+		}
+	}
+	return ErrStale
+}
+
+// age compares the SEQUENCE, then the DTSTAMP of two versions of a component: it is positive if the first is newer
+// (RFC 5546 §2.1.5).
+func age(c, was *ical.Component) int {
+	return cmp.Or(cmp.Compare(sequence(c), sequence(was)), cmp.Compare(content.TextOf(c, "DTSTAMP"), content.TextOf(was, "DTSTAMP")))
 }
 
 // Invite puts what an organizer asks for into what an attendee has.
@@ -103,7 +124,7 @@ func (r Rules) Invite(ctx context.Context, d Delivery) (Delivered, error) {
 	if err != nil {
 		return Delivered{}, err
 	}
-	if err := r.mayTell(told, d); err != nil {
+	if err := r.mayTell(ctx, told, d); err != nil {
 		return Delivered{}, err
 	}
 	next := d.Message
@@ -261,7 +282,7 @@ func (r Rules) CallOff(ctx context.Context, d Delivery) (Delivered, error) {
 	if err != nil {
 		return Delivered{}, err
 	}
-	if err := r.mayTell(told, d); err != nil {
+	if err := r.mayTell(ctx, told, d); err != nil {
 		return Delivered{}, err
 	}
 	done := Delivered{Consequential: true}

@@ -48,3 +48,25 @@ func TestRefreshByMail(t *testing.T) {
 		g.refused(g.Receive(g.ctx, stranger), calendar.Forbidden, "", "not invited")
 	})
 }
+
+// TestDeletedInvitationStaysDeleted: a mail that arrives twice does not bring an event back that its attendee deleted. A newer one
+// does.
+func TestDeletedInvitationStaysDeleted(t *testing.T) {
+	invited(t, "bob", func(g *guests) {
+		bob := g.people["bob"]
+		meeting := meetingOf("ORGANIZER:mailto:zoe@elsewhere.example", attendees("bob"))
+		arrive := func(text string) error {
+			return g.Receive(g.ctx, mailed("zoe@elsewhere.example", "bob@example.com", calendar.MethodRequest, text))
+		}
+		g.must(arrive(meeting))
+		g.must(g.Delete(g.ctx, bob.Caller, bob.cal, g.name("bob"), calendar.Precondition{}))
+		g.refused(arrive(meeting), calendar.Stale, "", "something newer is known")
+		if _, there := g.has("bob"); there {
+			t.Error("the same mail again: the event is back")
+		}
+		g.must(arrive(strings.Replace(meeting, "SUMMARY", "SEQUENCE:1\r\nSUMMARY", 1)))
+		if _, there := g.has("bob"); !there {
+			t.Error("a newer mail: the event is not there")
+		}
+	})
+}

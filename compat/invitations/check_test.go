@@ -200,6 +200,7 @@ func (s *scene) compareCopy(m *meeting, g *guest) {
 			}
 		}
 		want = g.shown(m.known(g))
+		g.gone = g.gone || !there && len(g.eitherHidden) > 0 && len(want) == 0 // an undo did not bring the deleted copy back
 	}
 	clear(g.eitherHidden)
 	s.same("copy", g.address, want, got)

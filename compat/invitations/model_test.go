@@ -73,9 +73,10 @@ func (v view) of(who string) view {
 }
 
 // change moves the guest from one state of the event to the next. An answer holds while the time of its date does; a date that
-// is new, that comes back or that is moved asks (RFC 6638 §3.2.8).
-func (g *guest) change(before, after view) (asks []string) {
-	before, after = before.of(g.address), after.of(g.address)
+// is new, that comes back or that is moved asks (RFC 6638 §3.2.8). Of a date that had other attendees only, the answer to the
+// series may hold: it speaks for each date that has no component of its own.
+func (g *guest) change(all, after view) (asks []string) {
+	before, after := all.of(g.address), after.of(g.address)
 	g.eitherHidden, g.eitherAnswer = map[string]bool{}, map[string]string{}
 	answers, hidden := map[string]string{}, map[string]bool{}
 	for key, now := range after {
@@ -85,6 +86,9 @@ func (g *guest) change(before, after view) (asks []string) {
 			continue
 		}
 		answers[key] = open
+		if others, there := all[key]; there && !known && !others.off && others.sameTime(now) {
+			g.eitherAnswer[key] = g.whole
+		}
 		asks = append(asks, key)
 		delete(g.stamps, key)
 	}

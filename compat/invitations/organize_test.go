@@ -127,7 +127,11 @@ func (s *scene) tool(m *meeting, name string, a args) {
 	before := s.before(m)
 	var made struct{ UID string }
 	a["calendar_id"], a["event_uid"] = s.ann.calendar, m.uid
-	if refused := s.ann.use(name, a, &made); !s.wants("accepted", refused == "", "%s %v: %s", name, a, refused) {
+	refused := s.ann.use(name, a, &made)
+	if strings.Contains(refused, "an extra one beside the rule") && a["scope"] == "following" && m.text.adds(a["recurrence_id"]) {
+		return // a rule cannot begin at a date that it does not have
+	}
+	if !s.wants("accepted", refused == "", "%s %v: %s", name, a, refused) {
 		return
 	}
 	own, there := s.ann.event(m.uid)

@@ -28,6 +28,18 @@ type view map[string]instance
 
 func (v view) keys() []string { return slices.Sorted(maps.Keys(v)) }
 
+// adds reports whether RDATE names a date, given as tools name it.
+func (d *document) adds(id any) bool {
+	for _, p := range d.master().all("RDATE") {
+		for _, at := range p.moments() {
+			if key := keyOf(at); key == id || key[:len(dayForm)] == id {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // horizon is how far series are looked at that have no end.
 const horizon = 400 * 24 * time.Hour
 
