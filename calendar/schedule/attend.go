@@ -149,13 +149,16 @@ func (r Rules) declineLost(ctx context.Context, old, now *reading) (*reading, er
 		return now, nil
 	}
 	s, err := r.pattern(ctx, old, now)
-	if err != nil || s.all || len(s.fresh) > 0 || !s.gone {
+	if err != nil || s.all || len(s.fresh) > 0 {
 		return now, err
 	}
 	for key, id := range old.ids {
 		if now.at(key, id) == nil && !now.singles(key) {
 			s.lost = append(s.lost, key)
 		}
+	}
+	if !s.gone && len(s.lost) == 0 {
+		return now, nil
 	}
 	if len(s.lost) > lostMost {
 		return nil, refuse(AttendeeMayChange, "%s organizes this series, which goes on for more than %d dates: decline all of it, or single dates",

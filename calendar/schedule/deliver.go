@@ -137,7 +137,7 @@ func (r Rules) Invite(ctx context.Context, d Delivery) (Delivered, error) {
 	if err != nil {
 		return Delivered{}, err
 	}
-	now, asks, err := r.copyFor(ctx, told, next, d)
+	now, asks, err := r.copyFor(ctx, old, told, next, d)
 	if err != nil {
 		return Delivered{}, err
 	}
@@ -173,7 +173,7 @@ func (r Rules) known(ctx context.Context, d Delivery) (old, told *reading, err e
 
 // copyFor makes the attendee's copy from the organizer's text, still without the attendee's own part. A few new
 // instances of a series that the attendee has answered become overrides that ask.
-func (r Rules) copyFor(ctx context.Context, told *reading, next *content.Object, d Delivery) (now *reading, series bool, err error) {
+func (r Rules) copyFor(ctx context.Context, old, told *reading, next *content.Object, d Delivery) (now *reading, series bool, err error) {
 	made, err := copyOf(next)
 	if err != nil {
 		return nil, false, err
@@ -193,7 +193,7 @@ func (r Rules) copyFor(ctx context.Context, told *reading, next *content.Object,
 	if d.Room {
 		return now, series || len(apart) > 0, nil // it looks at all instances again
 	}
-	if len(apart) == 0 || said(told, told.master(), d.Self) == NeedsAction {
+	if len(apart) == 0 || said(old, old.master(), d.Self) == NeedsAction {
 		return now, series, nil
 	}
 	now, err = r.separate(ctx, now, apart)

@@ -133,3 +133,19 @@ func TestCancelOfTheFuture(t *testing.T) {
 	}
 	m.want("from the first day on", "STATUS:CANCELLED")
 }
+
+// TestNewDaysAskAgain: new days of a series ask, also if its organizer has not got the attendee's answer to the others yet.
+func TestNewDaysAskAgain(t *testing.T) {
+	t.Parallel()
+	for _, answer := range []string{"ACCEPTED", "DECLINED"} {
+		m := &mailbox{T: t}
+		if err := m.get("REQUEST", daily+"|SEQUENCE:0"+ann+bob); err != nil {
+			t.Fatal(err)
+		}
+		m.edit("PARTSTAT=NEEDS-ACTION", "PARTSTAT="+answer)
+		if err := m.get("REQUEST", strings.Replace(daily, "COUNT=5", "COUNT=6", 1)+"|SEQUENCE:1"+ann+bob); err != nil {
+			t.Fatal(err)
+		}
+		m.want("a sixth day", "COUNT=6", "PARTSTAT="+answer+":mailto:bob", "RECURRENCE-ID:20260315T100000Z", "PARTSTAT=NEEDS-ACTION:mailto:bob")
+	}
+}

@@ -177,3 +177,19 @@ func TestSplitOfDatesBeforeTheRule(t *testing.T) {
 		g.want("taken back", g.copies("ann", "bob"), before)
 	})
 }
+
+// TestGuestsLeaveTheRest: a guest who deletes a day and all later ones declines each of them, also if all of them have a component of
+// their own.
+func TestGuestsLeaveTheRest(t *testing.T) {
+	invited(t, "ann bob", func(g *guests) {
+		g.save("ann", meetingOf(inFiveDays, organizedByAnn, attendees("bob")))
+		g.respond("ACCEPTED", ical.Time{})
+		g.respond("TENTATIVE", fifth)
+		bob := g.people["bob"]
+		_, err := g.CancelObject(g.ctx, bob.Caller, bob.cal, "meeting", ledger.Cancellation{Target: edit.Target{Instance: fifth, Scope: edit.Following}})
+		g.must(err)
+		g.want("bob's rule", g.line("bob", "RRULE"), inFiveDays)
+		g.want("bob left", g.line("bob", "EXDATE"), "EXDATE:20260314T100000Z")
+		g.want("ann sees", g.days("ann"), "all bob=ACCEPTED, 14 bob=DECLINED")
+	})
+}

@@ -234,6 +234,9 @@ func (s *scene) ozArrives(r *rand.Rand) string {
 func (s *scene) takeIn(p *post) string {
 	m, g := p.meeting, p.guest
 	err := s.receive(p.mail)
+	if p.method() == "CANCEL" && len(g.machine.parts) == 0 {
+		return "CANCEL of oz overtakes the REQUEST to " + g.address // it cancels an existing request (RFC 5546 §3.2.5): there is none
+	}
 	before := g.machine.see(m.until)
 	did := g.machine.take(p.document)
 	asks := g.change(before, g.machine.see(m.until))
