@@ -303,13 +303,25 @@ func (r Rules) withoutExcluded(ctx context.Context, now *reading) (*reading, err
 func answerTasks(old, now *reading, is Self) {
 	for _, c := range now.Components() {
 		status, mine, was := content.WordOf(c, "STATUS"), attendee(c, is), old.counterpart(now, c)
-		if c.Name() != content.Todo || mine == nil || was == nil || status != Completed && status != InProcess || content.WordOf(was, "STATUS") == status {
+		if c.Name() != content.Todo || mine == nil || was == nil {
+			continue
+		}
+		if status == "" && completed(c, was) {
+			status = Completed
+		}
+		if status != Completed && status != InProcess || content.WordOf(was, "STATUS") == status {
 			continue
 		}
 		if partstat(mine) == said(old, was, is) {
 			setParam(mine, paramPartstat, status)
 		}
 	}
+}
+
+// completed reports whether a program gave a task a new time of completion.
+func completed(c, was *ical.Component) bool {
+	p := c.Property("COMPLETED")
+	return p != nil && p.Value() != content.TextOf(was, "COMPLETED")
 }
 
 // progress reports whether a component is a task that is not called off, which only its organizer may do.

@@ -39,6 +39,7 @@ func (r Rules) Organize(ctx context.Context, before, next *content.Object, is Se
 	}
 	single(made)
 	keepOrganizer(made, before)
+	keepParties(made, before, is)
 	now, err := r.read(ctx, made)
 	if err != nil {
 		return Outcome{}, err
@@ -96,6 +97,23 @@ func keepOrganizer(next, before *content.Object) {
 		if c.Property("ORGANIZER") != nil {
 			c.Set(stored.Clone())
 		}
+	}
+}
+
+// keepParties puts the organizer and the attendees back that a program lost when it completed a task, as Apple's Reminders
+// does. A person who takes all attendees off a task does not complete it at the same moment.
+func keepParties(next, before *content.Object, is Self) {
+	if organizer(before) == nil || next.Kind != content.Todo || len(Parties(next)) > 0 {
+		return
+	}
+	c, was := next.Master, before.Master
+	if c == nil || was == nil || !completed(c, was) {
+		return
+	}
+	c.Add(was.Property("ORGANIZER").Clone())
+	c.Add(clones(was.All("ATTENDEE"))...)
+	if mine := attendee(c, is); mine != nil {
+		setParam(mine, paramPartstat, Completed)
 	}
 }
 

@@ -117,3 +117,28 @@ func TestPercentageOfTheOrganizer(t *testing.T) {
 		t.Errorf("one instance is accepted: %v %v", err, out.Messages)
 	}
 }
+
+// TestTasksKeepTheirPeople: Apple's Reminders loses ORGANIZER and ATTENDEE where it completes a task.
+func TestTasksKeepTheirPeople(t *testing.T) {
+	t.Parallel()
+	asked, bare := task(at+ann+bob), task(at+"|COMPLETED:20260310T120000Z")
+	out, err := rules().Organize(t.Context(), read(t, asked), read(t, bare), self("ann@example.com"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := out.Object.Document.String(); !strings.Contains(got, "ORGANIZER:mailto:ann") || !strings.Contains(got, "mailto:bob") || len(out.Messages) > 0 {
+		t.Errorf("the organizer has\n%s\nand sends %+v", got, out.Messages)
+	}
+	// Without a completion, to take all people off is meant.
+	out, err = rules().Organize(t.Context(), read(t, asked), read(t, task(at)), self("ann@example.com"))
+	if err != nil || len(schedule.Parties(out.Object)) > 0 || len(out.Messages) != 1 || out.Messages[0].Method != schedule.Cancel {
+		t.Errorf("taken off: %v, %+v", err, out)
+	}
+	out, err = rules().Attend(t.Context(), read(t, asked), read(t, bare), schedule.Guest{Self: self("bob@example.com")})
+	if err != nil || len(out.Messages) != 1 || out.Messages[0].Answered != schedule.Completed {
+		t.Fatalf("the attendee: %v %+v", err, out.Messages)
+	}
+	if said := line(out.Object.Document.String(), "ATTENDEE"); !strings.Contains(said, "PARTSTAT=COMPLETED") {
+		t.Errorf("the attendee has %s", said)
+	}
+}

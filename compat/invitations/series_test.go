@@ -52,7 +52,7 @@ func (d *document) see(until time.Time) view {
 		}
 	}
 	for _, e := range d.events {
-		if e.has("RECURRENCE-ID") {
+		if e.has("RECURRENCE-ID") && (until.IsZero() || e.key() <= keyOf(until)) {
 			p, _ := e.first("DTSTART")
 			v[e.key()] = e.instance(p.moment())
 		}
