@@ -171,8 +171,11 @@ func excerpt(raw json.RawMessage) string {
 	return visible(string(raw))
 }
 
-// kindOf names the type of a JSON value by its first character.
+// kindOf names the type of a JSON value by its first character. An argument that was not sent has none.
 func kindOf(raw json.RawMessage) string {
+	if len(raw) == 0 {
+		return "nothing"
+	}
 	switch raw[0] {
 	case '{':
 		return "an object"

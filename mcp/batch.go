@@ -136,6 +136,9 @@ func (b toolbox) oneChange(ctx context.Context, c *call, z zoned, i int, sent ma
 
 // partOf finds the tool of one of several changes, which the caller's token must be for.
 func (b toolbox) partOf(c *call, name string) (tool, error) {
+	if name == "" {
+		return tool{}, errArgument(`"tool" is missing: it must be one of %s`, strings.Join(together, ", "))
+	}
 	if !slices.Contains(together, name) {
 		return tool{}, errArgument(`"tool" is %s: it must be one of %s`, quote(name), strings.Join(together, ", "))
 	}
@@ -174,7 +177,11 @@ func (one oneOfMany) of(a answer, c *call, z zoned) (oneOfMany, error) {
 
 // errOf says which of several changes was refused, and that none was made.
 func errOf(i int, name string, err error) error {
-	return noneMade(fmt.Sprintf("change %d (%s): ", i+1, visible(short(name, longestListedTitle))), err)
+	of := ""
+	if name != "" {
+		of = fmt.Sprintf(" (%s)", visible(short(name, longestListedTitle)))
+	}
+	return noneMade(fmt.Sprintf("change %d%s: ", i+1, of), err)
 }
 
 func errAll(err error) error { return noneMade("", err) }

@@ -89,7 +89,9 @@ func TestOneOfManyRefused(t *testing.T) {
 			fmt.Sprintf(`{"tool":"create_event","calendar_id":%q,"title":"X"}`, work):                                       `\"start\" is missing`,
 			`{"tool":"create_event","calendar_id":"Bob's (bob)","title":"X","start":"2026-03-05"}`:                          "change 2",
 			fmt.Sprintf(`{"tool":"delete_event","calendar_id":%q,"event_uid":"yoga"}`, home):                                "is a series",
-			`7`: "must be a list of objects",
+			`{"title":"X"}`: `change 2: \"tool\" is missing`,
+			`{}`:            `change 2: \"tool\" is missing`,
+			`7`:             "must be a list of objects",
 		} {
 			said := refusalOf(t, door, "alice", "change_many", `{"changes":[`+first+`,`+second+`]}`)
 			if !strings.Contains(said, want) {
