@@ -103,6 +103,8 @@ type Outbox interface {
 	ConcludeLetter(ctx context.Context, l Letter, sent bool, now time.Time, most int64) error
 	// Told returns what a recipient was last told of a UID: of all of it, and of single instances.
 	Told(ctx context.Context, user UserID, to MailAddress, uid UID) ([]Letter, error)
+	// WroteTo reports whether a letter of a user to a recipient waits, or was sent and is still remembered.
+	WroteTo(ctx context.Context, r Recipient) (bool, error)
 	// WaitingFor returns the letters to a recipient about a UID that wait, in the order in which they were posted, without
 	// Data.
 	WaitingFor(ctx context.Context, user UserID, to MailAddress, uid UID) ([]Letter, error)

@@ -19,12 +19,12 @@ var together = []string{"create_event", "patch_event", "update_event", "move_eve
 
 // batchTools make several changes in one call.
 func (b toolbox) batchTools() []tool {
-	return []tool{b.once(tool{
+	return []tool{sending(b.once(tool{
 		name: "change_many", title: "Make several changes",
 		description: "Makes up to 50 changes, all or none, which undo_change takes back as one. Each is {tool, and what that takes}: create_, patch_, move_, delete_event, create_, update_, delete_task.",
 		scope:       calendar.ScopeRead | calendar.ScopeWrite, hints: hints{destructive: true},
 		begin: doing(b.changeMany), gives: manyView{},
-	})}
+	}))}
 }
 
 // manyChanges is what change_many takes.

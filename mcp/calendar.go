@@ -8,6 +8,7 @@ import (
 
 	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/calendar/edit"
+	"caldav-mcp-server/calendar/ledger"
 )
 
 // longestName bounds the name of a calendar that a tool makes.
@@ -63,12 +64,12 @@ func (b toolbox) calendarTools() []tool {
 		name: "update_calendar", title: "Change calendar",
 		description: "Renames or recolours a calendar; one that is shared with the user, for their eyes only.",
 		begin:       doing(b.updateCalendar), gives: structuredCalendar{},
-	}), b.once(tool{
+	}), sending(b.once(tool{
 		name: "delete_calendar", title: "Delete calendar",
 		description: "Deletes a calendar for everybody, and cancels its meetings. Ask first: only the operator can bring it back.",
 		scope:       calendar.ScopeDelete, hints: hints{destructive: true},
 		begin: within(b, b.deleteCalendar), gives: deletedCalendar{},
-	})}
+	}))}
 }
 
 // calendarView is a calendar as tools show it.
@@ -237,6 +238,7 @@ func (b toolbox) deleteCalendar(ctx context.Context, c *call, cal calendar.Calen
 	if err := b.confirmDeletion(ctx, c, cal); err != nil {
 		return answer{}, err
 	}
+	ctx = ledger.WithRecipientCheck(ctx, nil) // the question above is about these people, too
 	told, err := b.service.DeleteCalendarTelling(ctx, c.caller, cal.ID, c.telling())
 	if err != nil {
 		return answer{}, err

@@ -29,11 +29,11 @@ func (b toolbox) changeTools() []tool {
 			name: "list_changes", title: "List changes",
 			description: "Lists who changed what, by any app or assistant, the latest first. undo_change takes a change_id, restore_event brings back what was deleted.",
 			begin:       doing(b.listChanges), gives: changesView{},
-		}), b.changing(tool{
+		}), sending(b.changing(tool{
 			name: "undo_change", title: "Undo change",
 			description: "Takes back one change (change_id, from list_changes) or all that a token did since a time, if nothing changed it later.",
 			begin:       doing(b.undoChange), gives: undoView{},
-		}), b.once(tool{
+		})), b.once(tool{
 			name: "restore_event", title: "Restore deleted event",
 			description: "Brings back a deleted event or task as it was last. list_changes shows what was deleted.",
 			scope:       calendar.ScopeRead | calendar.ScopeWrite,

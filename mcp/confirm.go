@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -16,6 +17,7 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/ledger"
 )
 
 // Where a client can ask the person in front of it (MCP "Elicitation"), they are asked before a call does what is
@@ -44,19 +46,24 @@ func (q *question) digest() string {
 
 // consent is what is known of whether a person agrees to a call.
 type consent struct {
-	// asks tells that the client can ask somebody, opens that it can have them open a page; agreed is the digest of the question that
-	// they agreed to.
+	// asks reports whether the client can ask its user, opens whether it can have them open a page. agreed are the digests of the
+	// questions that the user agreed to.
 	asks, opens bool
-	agreed      string
+	agreed      []string
+	// cleared are the people elsewhere to whom the call may write.
+	cleared []calendar.Recipient
 	// open tells that the call ended with a question.
 	open bool
 	// parts is set for one of several changes, which are asked about together: whether one of them would be by itself.
 	parts *bool
 }
 
+// agrees reports whether the user agreed to a question.
+func (c consent) agrees(q question) bool { return slices.Contains(c.agreed, q.digest()) }
+
 // confirm lets a call go on that nobody can be asked about, or to which somebody agreed.
 func (c *call) confirm(q question) error {
-	if !c.consent.asks || c.consent.agreed == q.digest() {
+	if !c.consent.asks || c.consent.agrees(q) {
 		return nil
 	}
 	return errAsk(q)
@@ -70,7 +77,7 @@ func errAsk(q question) error {
 
 // lead has somebody open a page, where the client can ask for that and they have not been asked.
 func (c *call) lead(q question) error {
-	if !c.consent.opens || c.consent.agreed == q.digest() {
+	if !c.consent.opens || c.consent.agrees(q) {
 		return nil
 	}
 	return errAsk(q)
@@ -107,7 +114,7 @@ func (h *Handler) attempted(ctx context.Context, t tool, c *call, x *exchange) (
 	if err := h.recall(c, x); err != nil {
 		return nil, err
 	}
-	result, err := h.answer(ctx, t, c, x)
+	result, err := h.answerChecked(ctx, t, c, x)
 	for range mostConfirmed {
 		q, asked := askedOf(err)
 		switch {
@@ -119,11 +126,28 @@ func (h *Handler) attempted(ctx context.Context, t tool, c *call, x *exchange) (
 		if err = h.askPerson(ctx, x, q); err != nil {
 			return nil, err
 		}
-		c.consent.agreed = q.digest()
-		result, err = h.answer(ctx, t, c, x)
+		c.consent.agreed = append(c.consent.agreed, q.digest())
+		result, err = h.answerChecked(ctx, t, c, x)
 	}
 	if _, asked := askedOf(err); asked {
 		err = errUnconfirmed(unanswered)
+	}
+	return result, err
+}
+
+// answerChecked is answer for a client that can ask: nothing is sent to a stranger unless the user agrees.
+func (h *Handler) answerChecked(ctx context.Context, t tool, c *call, x *exchange) (*mcpgo.CallToolResult, error) {
+	if !c.consent.asks {
+		return h.answer(ctx, t, c, x)
+	}
+	checked := ledger.WithRecipientCheck(ctx, c.checkRecipients)
+	result, err := h.answer(checked, t, c, x)
+	if found, to := errors.AsType[*recipientsError](err); to {
+		if err := h.box.confirmStrangers(ctx, c, found.all); err != nil {
+			return nil, err
+		}
+		c.consent.cleared = found.all
+		return h.answer(checked, t, c, x)
 	}
 	return result, err
 }
@@ -150,11 +174,12 @@ func (h *Handler) inputRequired(c *call, q *question) *mcpgo.CallToolResult {
 const consentAge = 10 * time.Minute
 
 // sealConsent is the state that a client gives back with the answer: until when it is good, and for which question,
-// sealed for this token, tool and arguments.
+// sealed for this token, tool and arguments. The questions that were agreed to before come first.
 //
-//	"1767258000." hex(digest of the question) "." base64url(HMAC(key, caller, call, the same))
+//	"1767258000." hex(digest of a question) *( "+" digest ) "." base64url(HMAC(key, caller, call, the same))
 func (h *Handler) sealConsent(c *call, q *question) string {
-	text := strconv.FormatInt(h.now().Add(consentAge).Unix(), 10) + "." + q.digest()
+	digests := strings.Join(append(slices.Clone(c.consent.agreed), q.digest()), "+")
+	text := strconv.FormatInt(h.now().Add(consentAge).Unix(), 10) + "." + digests
 	return text + "." + encode(h.consentSeal(c, text))
 }
 
@@ -177,10 +202,10 @@ func (h *Handler) recall(c *call, x *exchange) error {
 	}
 	c.tool, c.asked = x.call.Name, x.call.Arguments
 	until, rest, _ := strings.Cut(x.call.RequestState, ".")
-	digest, seal, ok := strings.Cut(rest, ".")
+	digests, seal, ok := strings.Cut(rest, ".")
 	end, unread := strconv.ParseInt(until, 10, 64)
-	if ok && unread == nil && h.now().Unix() <= end && hmac.Equal([]byte(seal), []byte(encode(h.consentSeal(c, until+"."+digest)))) {
-		c.consent.agreed = digest
+	if ok && unread == nil && h.now().Unix() <= end && hmac.Equal([]byte(seal), []byte(encode(h.consentSeal(c, until+"."+digests)))) {
+		c.consent.agreed = strings.Split(digests, "+")
 	}
 	return nil
 }

@@ -33,12 +33,12 @@ func (b toolbox) invitationTools() []tool {
 			name: "list_invitations", title: "List invitations",
 			description: "Lists invitations that wait for an answer, what else is on then, and times guests propose. Then respond_to_event.",
 			begin:       doing(b.listInvitations), gives: invitationsView{},
-		}), b.once(tool{
+		}), sending(b.once(tool{
 			name: "respond_to_event", title: "Answer invitation",
 			description: "Answers an invitation or a proposal, and tells them. Ask first.",
 			scope:       calendar.ScopeRead | calendar.ScopeWrite | calendar.ScopeInvite, hints: hints{destructive: true, idempotent: true},
 			begin: about(anEvent, b.aim, b.respondToEvent), gives: respondedView{},
-		}),
+		})),
 	}
 }
 

@@ -34,20 +34,20 @@ func (b toolbox) taskTools() []tool {
 			description: "Creates a task, in a calendar that holds tasks. For what takes time: create_event.",
 			scope:       calendar.ScopeWrite,
 			begin:       within(b, b.createTask), gives: taskDetailsView{},
-		}), b.changing(tool{
+		}), sending(b.changing(tool{
 			name: "update_task", title: "Change or complete task",
 			description: "Changes only the fields that you give; an empty text or list removes one. completed: true is done, false opens it again.",
 			begin:       doing(b.updateTask), gives: changedTask{},
-		}), b.changing(tool{
+		})), sending(b.changing(tool{
 			name: "move_task", title: "Move task",
 			description: "Moves a task to another calendar that holds tasks. For another time: update_task.",
 			begin:       doing(b.moveTask), gives: taskDetailsView{},
-		}), b.once(tool{
+		})), sending(b.once(tool{
 			name: "delete_task", title: "Delete task",
 			description: "Deletes a task or instances. What is done: update_task with completed.",
 			scope:       calendar.ScopeRead | calendar.ScopeWrite | calendar.ScopeDelete, hints: hints{destructive: true, idempotent: true},
 			begin: about(aTask, b.aim, b.deleteTask), gives: deletedTask{},
-		}),
+		})),
 	}
 }
 

@@ -53,6 +53,12 @@ func (b toolbox) changing(t tool) tool {
 	return b.once(t)
 }
 
+// sending is a tool that may write to attendees or an organizer, also by mail.
+func sending(t tool) tool {
+	t.hints.openWorld = true
+	return t
+}
+
 // job is what a tool does in one call: the parameters fill a struct of its own, which do finds filled.
 type job struct {
 	takes []field

@@ -202,6 +202,13 @@ func (s *Store) Told(ctx context.Context, user calendar.UserID, to calendar.Mail
 		WHERE user_id = $1 AND recipient = $2 AND uid = $3 ORDER BY recurrence`, user, to, uid)
 }
 
+// WroteTo implements [calendar.Outbox].
+func (s *Store) WroteTo(ctx context.Context, r calendar.Recipient) (bool, error) {
+	n, err := rowOf(ctx, s.reads, scanNumber, `SELECT CASE WHEN EXISTS (SELECT 1 FROM told WHERE user_id = $1 AND recipient = $2)
+		OR EXISTS (SELECT 1 FROM letters WHERE user_id = $1 AND recipient = $2) THEN 1 ELSE 0 END`, r.User, r.To)
+	return n > 0, err
+}
+
 // WaitingFor implements [calendar.Outbox].
 func (s *Store) WaitingFor(ctx context.Context, user calendar.UserID, to calendar.MailAddress, uid calendar.UID) ([]calendar.Letter, error) {
 	return rowsOf(ctx, s.reads, scanLetter, `SELECT `+lightLetter+` FROM letters

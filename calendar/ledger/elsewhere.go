@@ -5,8 +5,11 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/content"
+	"caldav-mcp-server/calendar/schedule"
 )
 
 // Elsewhere is where the objects of linked calendars really live. What is written to such a calendar goes there first, and
@@ -67,18 +70,56 @@ func (c *courier) carry(ctx context.Context, s *Ledger, by calendar.Caller, all 
 }
 
 // tellAbroad has the source of a linked calendar tell the guests of a change, if those are to be told at all.
-func (w *work) tellAbroad(cal calendar.CalendarID, old, next *calendar.Object, tell calendar.Telling) {
+func (w *work) tellAbroad(ctx context.Context, cal calendar.Calendar, old, next *calendar.Object, tell calendar.Telling) error {
 	if tell == calendar.TellNobody || tell == calendar.Unscheduled {
-		return
+		return nil
 	}
 	if w.loud == nil {
 		w.loud = map[holding]bool{}
 	}
 	for _, o := range []*calendar.Object{old, next} {
 		if o != nil {
-			w.loud[holding{cal, o.UID}] = true
+			w.loud[holding{cal.ID, o.UID}] = true
 		}
 	}
+	return w.noteGuestsAbroad(ctx, cal, old, next)
+}
+
+// noteGuestsAbroad notes the attendees whom a change adds to an event in a linked calendar: its source invites them. Attendees with
+// an account here are left out, and so is the linked account itself.
+func (w *work) noteGuestsAbroad(ctx context.Context, cal calendar.Calendar, old, next *calendar.Object) error {
+	before := attendeesOf(old)
+	added := slices.DeleteFunc(attendeesOf(next), func(a schedule.Address) bool {
+		return slices.Contains(before, a) || a.Mail() == "" || strings.EqualFold(a.Mail(), cal.Origin.From)
+	})
+	if len(added) == 0 {
+		return nil
+	}
+	users, err := w.FindParties(ctx, w.Tx, added)
+	for _, a := range added {
+		if _, here := users[a]; !here {
+			w.guestsAbroad = append(w.guestsAbroad, calendar.Recipient{User: cal.Owner, To: calendar.MailAddress(a.Mail())})
+		}
+	}
+	return err
+}
+
+// attendeesOf returns the addresses of an object's attendees: none of nil, and none of an object that cannot be read.
+func attendeesOf(o *calendar.Object) []schedule.Address {
+	if o == nil || !guested.Match(o.Data) {
+		return nil
+	}
+	read, err := content.Read(o.Data, unlimited)
+	if err != nil {
+		return nil
+	}
+	var all []schedule.Address
+	for _, c := range read.Components() {
+		for _, p := range c.All("ATTENDEE") {
+			all = append(all, schedule.AddressOf(p.Value()))
+		}
+	}
+	return all
 }
 
 // post notes that an object of a linked calendar is written, nil data for one that goes. The last of what is done to a UID

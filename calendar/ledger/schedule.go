@@ -79,7 +79,9 @@ func (w *work) scheduleDraft(ctx context.Context, cal calendar.Calendar, old, ne
 		}
 	}
 	if cal.Origin.Mirrors() {
-		w.tellAbroad(cal.ID, old, next, tell)
+		if err := w.tellAbroad(ctx, cal, old, next, tell); err != nil {
+			return err
+		}
 	}
 	if cal.Origin.Mirrors() || (old == nil || !organized.Match(old.Data)) && (next == nil || !organized.Match(next.Data)) {
 		if next != nil {

@@ -387,6 +387,22 @@ func (m *meeting) uid() calendar.UID {
 	return calendar.UID(m.before.UID)
 }
 
+// recipients are the people without an account here to whom the change writes: by mail, or by the sources of linked calendars.
+func (w *work) recipients() []calendar.Recipient {
+	all := slices.Clone(w.guestsAbroad)
+	for _, letters := range w.letters {
+		for _, l := range letters {
+			all = append(all, calendar.Recipient{User: l.User, To: l.To})
+		}
+	}
+	return all
+}
+
+// WroteTo reports whether a user has mail to a recipient in the outbox, or is remembered to have written to them.
+func (s *Ledger) WroteTo(ctx context.Context, r calendar.Recipient) (bool, error) {
+	return s.store.WroteTo(ctx, r)
+}
+
 // send empties the inboxes' and the letters' part of the outbox, in the order in which they are locked.
 func (w *work) send(ctx context.Context) error {
 	if err := w.PutInboxItems(ctx, w.inboxes); err != nil {

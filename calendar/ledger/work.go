@@ -52,6 +52,8 @@ type work struct {
 	renoted []calendar.Calendar
 	// loud are the objects of linked calendars of whose change their sources are to tell the guests.
 	loud map[holding]bool
+	// guestsAbroad are the people without an account here whom these sources are to invite.
+	guestsAbroad []calendar.Recipient
 	// before is what a preview would have done before this.
 	before *imagined
 }
@@ -102,6 +104,11 @@ func (s *Ledger) changeIn(ctx context.Context, c calendar.Caller, unit *calendar
 			}
 			if err := w.count(ctx); err != nil {
 				return err
+			}
+			if *unit == (calendar.ChangeID{}) && carried.sent == nil {
+				if err := checkRecipients(ctx, w.recipients()); err != nil {
+					return err
+				}
 			}
 			if err := w.settleAbroad(ctx); err != nil {
 				return err

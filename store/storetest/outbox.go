@@ -94,12 +94,23 @@ func lettersTo(b *bundle) {
 	b.must(err)
 	same(b, "those that wait, the earliest first", letterIDs(waiting), letterIDs([]calendar.Letter{first, second}))
 	same(b, "method", waiting[1].Method, calendar.MethodCancel)
+	b.wroteTo(ann, "guest@example.org", true)
 	b.pass(time.Hour)
 	b.send()
 	b.send()
+	b.wroteTo(ann, "guest@example.org", true)
+	b.wroteTo(ann, "stranger@example.org", false)
+	b.wroteTo(b.user("bea"), "guest@example.org", false)
 	waiting, err = b.WaitingFor(b.Context(), ann.ID, "guest@example.org", "uid")
 	b.must(err)
 	same(b, "once they are sent", len(waiting), 0)
+}
+
+func (b *bundle) wroteTo(from calendar.User, to calendar.MailAddress, want bool) {
+	b.Helper()
+	wrote, err := b.WroteTo(b.Context(), calendar.Recipient{User: from.ID, To: to})
+	b.must(err)
+	same(b, string(from.ID)+" wrote to "+string(to), wrote, want)
 }
 
 func letterGoesOut(b *bundle) {
