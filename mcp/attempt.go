@@ -102,7 +102,7 @@ func remember(a answer) (k kept, err error) {
 		return k, err
 	}
 	if isForeign(a.text) {
-		k.Text = json.RawMessage(defused(string(k.Text)))
+		k.Text = json.RawMessage(defusedJSON(a.text, k.Text))
 	}
 	k.Structured, err = encodeJSON(a.structured)
 	return k, err

@@ -56,6 +56,7 @@ type oneOfMany struct {
 	What         shown               `json:"what"`
 	Conflicts    []shown             `json:"conflicts,omitempty"`
 	ETag         calendar.ETag       `json:"etag,omitempty"`
+	Untrusted    shown               `json:"untrusted_text_by,omitempty"`
 }
 
 // manyView is what change_many returns.
@@ -116,6 +117,7 @@ func (b toolbox) oneChange(ctx context.Context, c *call, z zoned, i int, sent ma
 		}
 	}
 	part := &call{caller: c.caller, meter: c.meter, tool: t.name, asked: asked, batch: c.batch, consent: c.consent}
+	defer func() { c.foreign = append(c.foreign, part.foreign...) }()
 	if local, _, ok := strings.Cut(string(c.uid), "@"); ok {
 		part.uid = calendar.UID(fmt.Sprintf("%s-%d@caldav-server", local, i+1))
 	}
@@ -217,9 +219,10 @@ func (v manyView) prose() prose {
 		if one.ETag != "" {
 			fmt.Fprintf(&b, ", etag %s", one.ETag)
 		}
+		b.WriteString(one.Untrusted.mark())
 		b.WriteString("\n")
 		if one.Conflicts != nil {
-			fmt.Fprintf(&b, "   Then there is: %s\n", defused(strings.Join(texts(one.Conflicts), ", ")))
+			fmt.Fprintf(&b, "   Then there is: %s\n", defused(strings.Join(texts(one.Conflicts), "; ")))
 		}
 	}
 	v.toldView.write(&b, v.Preview)

@@ -21,6 +21,9 @@ func bind[V any](f field, want string, read func(json.RawMessage) (V, bool), che
 		if !ok {
 			return fmt.Sprintf("%q must be %s, not %s", f.name, want, excerpt(raw))
 		}
+		if f.writes && !f.names {
+			value = restoredValue(value)
+		}
 		if complaint := check(f, value); complaint != "" {
 			return complaint
 		}
@@ -28,6 +31,17 @@ func bind[V any](f field, want string, read func(json.RawMessage) (V, bool), che
 		return ""
 	}
 	return f
+}
+
+// restoredValue is a text, or a list of texts, without our gaps; anything else is as it was.
+func restoredValue[V any](value V) V {
+	switch v := any(&value).(type) {
+	case *string:
+		*v = restored(*v)
+	case *[]string:
+		*v = each(*v, restored)
+	}
+	return value
 }
 
 // bindText is of a text.

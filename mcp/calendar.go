@@ -86,6 +86,7 @@ type calendarView struct {
 	Hidden      bool                `json:"hidden,omitempty" doc:"Hidden in the user's apps: left out unless it is named."`
 	IsDefault   bool                `json:"is_default,omitempty" doc:"Where new events go if the user names none."`
 	LinkedTo    shown               `json:"linked_to,omitempty" doc:"What is written goes there first."`
+	Untrusted   shown               `json:"untrusted_text_by,omitempty" doc:"Others chose its name and description."`
 	CTag        string              `json:"ctag,omitempty" doc:"Changes with anything in it; list_changes takes it as since."`
 }
 
@@ -147,7 +148,7 @@ func (b toolbox) showCalendars(ctx context.Context, c *call, in *continued, find
 	if err != nil {
 		return answer{}, err
 	}
-	views := each(found, func(cal calendar.Calendar) calendarView { return viewOf(cal, cal.ID == first).brief() })
+	views := each(found, func(cal calendar.Calendar) calendarView { return viewOf(c.caller, cal, cal.ID == first).brief() })
 	views, pages := cutPage(c, views, p, c.room(), calendarView.size)
 	view := calendarsView{each(views, func(v calendarView) structuredCalendar {
 		return structuredCalendar{calendarView: v, Description: v.Description}
@@ -178,7 +179,7 @@ func (b toolbox) showCalendar(ctx context.Context, c *call, cal calendar.Calenda
 	if err != nil {
 		return answer{}, err
 	}
-	v := viewOf(cal, cal.ID == first)
+	v := viewOf(c.caller, cal, cal.ID == first)
 	return answer{v, structuredCalendar{v, v.Description, v.OwnerID}}, nil
 }
 
@@ -254,10 +255,11 @@ func (b toolbox) deleteCalendar(ctx context.Context, c *call, cal calendar.Calen
 // readOnlyMark stands behind what a calendar is from that takes no changes.
 const readOnlyMark = " (read-only)"
 
-func viewOf(cal calendar.Calendar, isDefault bool) calendarView {
+func viewOf(who calendar.Caller, cal calendar.Calendar, isDefault bool) calendarView {
 	v := calendarView{
 		ID: cal.ID, Name: shown(cal.Name), Color: calendar.DefaultColor, Timezone: cal.Timezone,
 		OwnerID: cal.Owner, Owner: shown(cal.OwnerName), Permission: permissions[cal.Access], Hidden: cal.Hidden, IsDefault: isDefault, Holds: []string{},
+		Untrusted: authorOf(who, cal),
 	}
 	if cal.Origin.Mirrors() {
 		v.LinkedTo = shown(short(cal.Origin.From, longestListedTitle))

@@ -17,6 +17,7 @@ const primary = "primary"
 func (b toolbox) calendarBy(ctx context.Context, c *call, id calendar.CalendarID) (calendar.Calendar, error) {
 	cal, err := b.service.Calendar(ctx, c.caller, id)
 	if err == nil || calendar.ReasonOf(err) != calendar.NotFound {
+		c.about(authorOf(c.caller, cal))
 		return cal, err
 	}
 	all, err := b.service.Calendars(ctx, c.caller)
@@ -38,9 +39,10 @@ func (b toolbox) calendarBy(ctx context.Context, c *call, id calendar.CalendarID
 	case 0:
 		return cal, b.errNoCalendar(ctx, c.caller, id)
 	case 1:
+		c.about(authorOf(c.caller, named[0]))
 		return named[0], nil
 	}
-	return cal, errArgument("%d calendars are called %s: %s", len(named), quote(string(id)), namesWithIDs(named)).Advising("give the id that stands in parentheses")
+	return cal, errArgument("%d calendars are called %s: %s", len(named), quote(string(id)), namesWithIDs(c.caller, named)).Advising("give the id that stands in parentheses")
 }
 
 // calls tells whether a text is a calendar's name. Somebody else's has its owner's behind it: it could be called like any.
@@ -50,8 +52,10 @@ func calls(cal calendar.Calendar, name string) bool {
 }
 
 // namesWithIDs are the first of some calendars.
-func namesWithIDs(all []calendar.Calendar) string {
-	names := each(all[:min(len(all), maxNamed)], func(cal calendar.Calendar) string { return fmt.Sprintf("%s (%s)", quote(cal.Name), cal.ID) })
+func namesWithIDs(who calendar.Caller, all []calendar.Calendar) string {
+	names := each(all[:min(len(all), maxNamed)], func(cal calendar.Calendar) string {
+		return fmt.Sprintf("%s (%s)%s", quote(defused(cal.Name)), cal.ID, authorOf(who, cal).mark())
+	})
 	text := strings.Join(names, ", ")
 	if more := len(all) - len(names); more > 0 {
 		text += fmt.Sprintf(" and %d more", more)
@@ -76,7 +80,7 @@ func (b toolbox) errNoCalendar(ctx context.Context, caller calendar.Caller, aske
 		e.Message += ": you have none"
 		return e
 	}
-	e.Message += ": yours are " + namesWithIDs(all)
+	e.Message += ": yours are " + namesWithIDs(caller, all)
 	e.Hint = "give the id that stands in parentheses"
 	return e
 }

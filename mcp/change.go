@@ -84,6 +84,8 @@ type changeView struct {
 	Undoes   []string            `json:"undoes,omitempty"`
 	UndoneBy string              `json:"undone_by,omitempty"`
 	Lost     bool                `json:"forgotten,omitempty" doc:"Too old to be undone."`
+	// Untrusted is about the title and what was done, and about the calendar's name.
+	Untrusted shown `json:"untrusted_text_by,omitempty"`
 }
 
 // changesView is what list_changes returns.
@@ -138,12 +140,13 @@ func (b toolbox) listChanges(ctx context.Context, c *call, in *changesQuestion) 
 	told := z.toldOf(found.Changes)
 	for i, change := range found.Changes {
 		v.Changes[i] = z.change(change)
+		v.Changes[i].Untrusted = b.writerOf(ctx, c, change)
 		if change.Did == calendar.Modified {
 			v.Changes[i].What = shown(told[i])
 		}
 	}
-	v.NotShown = few(each(found.Closed, func(cal calendar.Calendar) string { return cal.Name }))
-	return answer{v.prose(z, found.Changes, told), v}, nil
+	v.NotShown = few(each(found.Closed, func(cal calendar.Calendar) string { return markedName(c.caller, cal) }))
+	return answer{v.prose(c.caller, z, found.Changes, told), v}, nil
 }
 
 // readSince reads a time that is past, or the beginning of days in words.
@@ -191,6 +194,28 @@ func (b toolbox) tokenOf(ctx context.Context, c *call, name string) (calendar.To
 	}
 }
 
+// writerOf names the writer of the texts in a change, unless that is the user. A change without the object's text is judged by the
+// object as it is now.
+func (b toolbox) writerOf(ctx context.Context, c *call, change calendar.Change) shown {
+	author := authorOf(c.caller, change.In)
+	switch {
+	case author != "" || change.Subject() != calendar.AboutObject:
+		return author
+	case change.User != c.caller.User.ID:
+		return cmp.Or(shown(change.UserName), unknownAuthor)
+	}
+	for _, text := range [...][]byte{change.After, change.Before} {
+		if text != nil {
+			return writerIn(c, change.In, calendar.Object{Data: text})
+		}
+	}
+	o, err := b.service.ObjectByUID(ctx, c.meter, c.caller, change.In, change.UID)
+	if err != nil {
+		return unknownAuthor
+	}
+	return writerIn(c, change.In, o)
+}
+
 func (z zoned) change(c calendar.Change) changeView {
 	at := c.At.In(z.Location())
 	v := changeView{
@@ -232,12 +257,12 @@ func changeIDs(in calendar.CalendarID, versions []calendar.Version) []string {
 }
 
 // prose says it for reading.
-func (v changesView) prose(z zoned, found []calendar.Change, told []string) prose {
+func (v changesView) prose(who calendar.Caller, z zoned, found []calendar.Change, told []string) prose {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Found %s (times in %s):\n\n", calendar.Counted(len(v.Changes), "change"), z.Name())
 	names, legend := calendarNames{}, []string(nil)
 	for i, c := range v.Changes {
-		in := names.tell(found[i].In, &legend)
+		in := names.tell(who, found[i].In, &legend)
 		fmt.Fprintf(&b, "%d. %s: %s\n", i+1, z.readable(found[i].At), c.sentence(told[i], in))
 	}
 	writeLegend(&b, legend)
@@ -245,7 +270,7 @@ func (v changesView) prose(z zoned, found []calendar.Change, told []string) pros
 		fmt.Fprintf(&b, "\nThere are more: call again with cursor %s\n", v.NextCursor)
 	}
 	if v.NotShown != nil {
-		fmt.Fprintf(&b, "\nNot shown, since they are shared for reading only: %s\n", strings.Join(texts(v.NotShown), ", "))
+		fmt.Fprintf(&b, "\nNot shown, since they are shared for reading only: %s\n", defused(strings.Join(texts(v.NotShown), "; ")))
 	}
 	return prose(strings.TrimSpace(b.String()))
 }
@@ -257,7 +282,7 @@ func (z zoned) toldOf(changes []calendar.Change) []string {
 		if room < 0 {
 			c.Before = nil
 		}
-		told[i] = c.Describe(z.Location(), func(s string) string { return quoted(short(defused(s), longestTold)) })
+		told[i] = c.Describe(z.Location(), func(s string) string { return quoted(defused(short(s, longestTold))) })
 		room -= len(told[i])
 	}
 	return told
@@ -266,12 +291,13 @@ func (z zoned) toldOf(changes []calendar.Change) []string {
 func (c changeView) sentence(told, in string) string {
 	who := cmp.Or(string(c.User), "somebody")
 	if c.With != "" {
-		who += fmt.Sprintf(" (%s)", quote(string(c.With)))
+		who += fmt.Sprintf(" (%s)", quote(defused(string(c.With))))
 	}
 	text := who + " " + told
 	if c.UID != "" {
 		text += fmt.Sprintf(" in %s, uid %s", in, quotedUID(calendar.UID(c.UID)))
 	}
+	text += c.Untrusted.mark()
 	switch {
 	case c.UndoneBy != "":
 		text += ", undone since"

@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -19,12 +20,16 @@ type undoneView struct {
 	Calendar calendar.CalendarID `json:"calendar_id"`
 	In       shown               `json:"calendar"`
 	UID      shown               `json:"event_uid,omitempty"`
+	// Untrusted is about the title and the calendar's name.
+	Untrusted shown `json:"untrusted_text_by,omitempty"`
 }
 
 // leftView is a change that was not taken back.
 type leftView struct {
 	ID  string `json:"change_id"`
 	Why shown  `json:"why"`
+	// Untrusted is about the names in why.
+	Untrusted shown `json:"untrusted_text_by,omitempty"`
 }
 
 // undoView is what undo_change returns.
@@ -69,6 +74,7 @@ func (b toolbox) undoChange(ctx context.Context, c *call, in *undo) (answer, err
 		step := undoneView{
 			Did: s.Did, Changes: len(s.Undoes), Undoes: changeIDs(s.In.ID, s.Undoes[:min(len(s.Undoes), mostUndone)]),
 			Title: shown(short(s.Summary, longestListedTitle)), Calendar: s.In.ID, In: shown(short(ownName(s.In), longestListedTitle)), UID: shown(s.UID),
+			Untrusted: b.writerOf(ctx, c, s),
 		}
 		if !in.preview {
 			step.ID = s.ID().String()
@@ -79,7 +85,9 @@ func (b toolbox) undoChange(ctx context.Context, c *call, in *undo) (answer, err
 		v.Changes += len(s.Undoes)
 	}
 	v.toldView = toldTo(done.Told)
-	v.Left = each(left, func(l calendar.UndoConflict) leftView { return leftView{l.ID().String(), shown(l.Why())} })
+	v.Left = each(left, func(l calendar.UndoConflict) leftView {
+		return leftView{l.ID().String(), shown(l.Why()), authorOf(c.caller, l.In)}
+	})
 	return answer{v.prose(in.preview), v}, nil
 }
 
@@ -154,7 +162,8 @@ func (v undoView) prose(preview bool) prose {
 	}
 	fmt.Fprintf(&b, heading, calendar.Counted(v.Changes, "change"))
 	for i, s := range v.Undone {
-		fmt.Fprintf(&b, "%d. %s %s, in %s, calendar_id %s", i+1, quotedTitle(defused(string(s.Title))), undoneWords[s.Did], quoted(string(s.In)), s.Calendar)
+		fmt.Fprintf(&b, "%d. %s %s, in %s, calendar_id %s", i+1, quotedTitle(defused(string(s.Title))), undoneWords[s.Did], quoted(defused(string(s.In))), s.Calendar)
+		b.WriteString(s.Untrusted.mark())
 		if s.UID != "" {
 			b.WriteString(", uid " + quotedUID(calendar.UID(s.UID)))
 		}
@@ -170,7 +179,7 @@ func (v undoView) prose(preview bool) prose {
 		b.WriteString("\nNot taken back:\n")
 	}
 	for _, left := range v.Left {
-		fmt.Fprintf(&b, "- %s\n", left.Why)
+		fmt.Fprintf(&b, "- %s%s\n", defused(string(left.Why)), left.Untrusted.mark())
 	}
 	if v.MoreLeft > 0 {
 		fmt.Fprintf(&b, "- %d more\n", v.MoreLeft)
@@ -187,6 +196,8 @@ type restoredView struct {
 	Kind     string              `json:"kind"`
 	ETag     calendar.ETag       `json:"etag"`
 	Untold   string              `json:"nobody_told,omitempty"`
+	// Untrusted is about the title.
+	Untrusted shown `json:"untrusted_text_by,omitempty"`
 }
 
 // lost is what restore_event takes.
@@ -208,13 +219,16 @@ func (b toolbox) restoreEvent(ctx context.Context, c *call, cal calendar.Calenda
 		return answer{}, err
 	}
 	o := saved.Object
-	v := restoredView{shown(o.UID), cal.ID, shown(o.Summary), kindWord(o.Kind), o.ETag, ""}
+	v := restoredView{shown(o.UID), cal.ID, shown(o.Summary), kindWord(o.Kind), o.ETag, "", cmp.Or(authorOf(c.caller, cal), unknownAuthor)}
 	now, err := b.service.InstanceOf(ctx, c.meter, cal, o, ical.Time{})
+	if err == nil {
+		v.Untrusted = standing(c.caller, cal, now.Component).Untrusted
+	}
 	if err == nil && c.hasOthers(now.Component) {
 		v.Untold = untoldByTrash
 	}
 	name, _ := calendarNames{}.of(cal)
-	text := fmt.Sprintf("Restored the %s %s to %s, calendar_id %s, uid %s, etag %s", v.Kind, quotedTitle(o.Summary), name, cal.ID, quotedUID(o.UID), o.ETag)
+	text := fmt.Sprintf("Restored the %s %s to %s, calendar_id %s, uid %s, etag %s", v.Kind, quotedTitle(defused(o.Summary)), name, cal.ID, quotedUID(o.UID), o.ETag) + v.Untrusted.mark()
 	if v.Untold != "" {
 		text += "\n\nNobody was told: " + v.Untold
 	}

@@ -3,17 +3,50 @@ package mcp
 import (
 	"regexp"
 	"slices"
-
-	"caldav-mcp-server/calendar"
+	"strings"
 )
 
 // lures are what makes a host that shows a text as Markdown or HTML fetch or follow something: the middle of a link or of an image,
 // and the beginning of an element. An image's address can carry away what a model was made to write into it.
 var lures = regexp.MustCompile(`\]\(|\]\[|<[A-Za-z/!?]`)
 
-// defused is text of somebody else with a blank in each of them: it reads as before, and is nothing but text.
+// gap is the character that defuses a lure: a narrow no-break space, which people do not write in these places.
+const gap = "\u202f"
+
+// defusedLures are lures with a gap, blankLures those with any blank: some models write a plain one for a gap.
+var (
+	defusedLures = regexp.MustCompile(`(\]|<)` + gap + `([\[(A-Za-z/!?])`)
+	blankLures   = regexp.MustCompile(`(?:\] [(\[]|< [A-Za-z/!?])[^\s\]<]*`)
+)
+
+// defused is a foreign text with a gap in each lure. It reads as before, and no host follows it.
 func defused(s string) string {
-	return lures.ReplaceAllStringFunc(s, func(lure string) string { return lure[:1] + " " + lure[1:] })
+	return lures.ReplaceAllStringFunc(s, func(lure string) string { return lure[:1] + gap + lure[1:] })
+}
+
+// restored removes our gaps from a text that a model wrote. restored(defused(s)) is s, unless s itself has such a gap.
+func restored(s string) string { return defusedLures.ReplaceAllString(s, "$1$2") }
+
+// restoredFrom is restored for a text that replaces a stored one. A model may have copied the stored text with plain blanks for the
+// gaps. Such a blank is removed if the stored text has the next word only without it.
+func restoredFrom(stored, s string) string {
+	return blankLures.ReplaceAllStringFunc(s, func(word string) string {
+		if whole := word[:1] + word[2:]; strings.Contains(stored, whole) && !strings.Contains(stored, word) {
+			return whole
+		}
+		return word
+	})
+}
+
+// defusedJSON defuses an answer in JSON, where lures occur in strings only. ical_data stays as it is stored.
+func defusedJSON(value any, data []byte) string {
+	text := defused(string(data))
+	if raw, has := value.(interface{ stored() string }); has {
+		as, _ := encodeJSON(raw.stored()) // a string can always be written
+		const key = `"ical_data":`
+		text = strings.Replace(text, key+defused(string(as)), key+string(as), 1)
+	}
+	return text
 }
 
 // foreigner is an answer that may say what somebody else wrote. Its text is defused; the structure has the words as they are.
@@ -51,9 +84,7 @@ type calendarViews []calendarView
 
 func (v calendarViews) foreign() bool { return anyForeign(v) }
 
-func (v calendarView) foreign() bool {
-	return v.Permission != "" && v.Permission != permissions[calendar.OwnerAccess]
-}
+func (v calendarView) foreign() bool { return v.Untrusted != "" }
 
 // What these say of an event nobody writes back, whoever wrote it.
 func (deletedView) foreign() bool   { return true }
@@ -61,3 +92,5 @@ func (deletedTask) foreign() bool   { return true }
 func (respondedView) foreign() bool { return true }
 func (resultsView) foreign() bool   { return true }
 func (fetchedView) foreign() bool   { return true }
+
+func (v subscribedView) foreign() bool { return v.Untrusted != "" }

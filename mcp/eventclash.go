@@ -21,6 +21,7 @@ type clash struct {
 	StartLocal   string              `json:"start_local"`
 	StartWeekday string              `json:"start_weekday"`
 	EndLocal     string              `json:"end_local"`
+	Untrusted    shown               `json:"untrusted_text_by,omitempty"`
 }
 
 // clashes are those of a new event.
@@ -82,7 +83,7 @@ func (b toolbox) clashes(ctx context.Context, c *call, cal calendar.Calendar, ma
 	if err != nil && calendar.ReasonOf(err) == calendar.TooLarge {
 		return clashes{}, nil // a full calendar is no reason to hide that the event is made
 	}
-	m := comparison{made: made, zone: z}
+	m := comparison{who: c.caller, made: made, zone: z}
 	if c.batch != nil {
 		m.planned = []query.Occurrence{{Calendar: cal, Instance: made}}
 	}
@@ -92,6 +93,7 @@ func (b toolbox) clashes(ctx context.Context, c *call, cal calendar.Calendar, ma
 
 // comparison holds other events against a new one.
 type comparison struct {
+	who  calendar.Caller
 	made query.Instance
 	zone zoned
 	// planned is what is not stored yet, and so is not found among the others.
@@ -144,7 +146,7 @@ func (m *comparison) views(list []query.Occurrence) []clash {
 	var views []clash
 	for _, o := range list[:min(len(list), maxClashes)] {
 		v, at := readViewOf(o.Instance), m.zone.times(o.Instance)
-		views = append(views, clash{v.Calendar, shown(o.Calendar.Name), v.UID, v.RecurrenceID, v.Summary, at.StartLocal, at.StartWeekday, at.EndLocal})
+		views = append(views, clash{v.Calendar, shown(o.Calendar.Name), v.UID, v.RecurrenceID, v.Summary, at.StartLocal, at.StartWeekday, at.EndLocal, standing(m.who, o.Calendar, o.Component).Untrusted})
 	}
 	return views
 }

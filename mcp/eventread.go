@@ -27,6 +27,8 @@ type rawView struct {
 	Next int    `json:"ical_next_offset,omitempty" doc:"Where to go on; ical_data is whole, if missing."`
 }
 
+func (v rawView) stored() string { return v.Data }
+
 // eventQuestion is what get_event takes.
 type eventQuestion struct {
 	reference
@@ -151,10 +153,7 @@ func (b toolbox) queryEvents(ctx context.Context, c *call, cal calendar.Calendar
 	list, view.pageView = cutPage(c, list, p, c.askedRoom(p), sizeOf)
 	for _, i := range list {
 		r, at := readViewOf(i), z.timesOf(i)
-		row := queriedEvent{r.UID, r.Summary, r.Start, r.End, r.ETag, r.RecurrenceID, at.StartLocal, at.StartWeekday, at.EndLocal, i.Unclear, standingView{}}
-		if i.Component != nil {
-			row.standingView = standing(c.caller, cal, i.Component)
-		}
+		row := queriedEvent{r.UID, r.Summary, r.Start, r.End, r.ETag, r.RecurrenceID, at.StartLocal, at.StartWeekday, at.EndLocal, i.Unclear, standing(c.caller, cal, i.Component)}
 		view.Events = append(view.Events, row)
 	}
 	return answer{noted{queriedEvents(view.Events), view.note(c)}, view}, nil

@@ -169,6 +169,18 @@ func (b toolbox) changeEvent(ctx context.Context, c *call, s subject, in *eventV
 	return same(patchedView{changed, removed(s.found.Component, now.Component)})
 }
 
+// restoreFields applies restoredFrom to the texts of an edit.
+func restoreFields(fields *edit.Fields, stored *ical.Component) {
+	for _, f := range [...]struct {
+		field    *edit.Field[string]
+		property string
+	}{{&fields.Summary, "SUMMARY"}, {&fields.Description, "DESCRIPTION"}, {&fields.Location, "LOCATION"}} {
+		if text, given := f.field.Value(); given && text != "" {
+			*f.field = edit.To(restoredFrom(content.TextOf(stored, f.property), text))
+		}
+	}
+}
+
 // removed names what an event had and has no longer.
 func removed(before, after *ical.Component) []string {
 	var names []string
@@ -202,6 +214,7 @@ func (b toolbox) change(ctx context.Context, c *call, s subject, change edit.Cha
 
 // editObject makes a change of an event or a task, and returns what it is then. Anyone who moves more than one instance, or changes the rule, is asked.
 func (b toolbox) editObject(ctx context.Context, c *call, s subject, change edit.Change) (ledger.Edited, query.Instance, error) {
+	restoreFields(&change.Fields, s.found.Component)
 	edit := func(by changer) (ledger.Edited, error) {
 		return by.EditObject(ctx, c.caller, s.cal, s.found.Object.UID, ledger.Edit{Change: change, When: s.when, Telling: c.telling(), Meter: c.meter})
 	}
@@ -226,6 +239,7 @@ type deletedView struct {
 	StartWeekday string              `json:"start_weekday"`
 	RecurrenceID string              `json:"recurrence_id,omitempty"`
 	ETag         calendar.ETag       `json:"etag,omitempty" doc:"Of what is left of the series."`
+	Untrusted    shown               `json:"untrusted_text_by,omitempty"`
 	toldView
 }
 
@@ -243,6 +257,7 @@ func (b toolbox) deleteEvent(ctx context.Context, c *call, s subject, _ *eventTa
 	}
 	was, at := readViewOf(s.found), s.zone.times(s.found)
 	v := deletedView{Deleted: true, Calendar: s.cal.ID, UID: was.UID, Title: was.Summary, StartLocal: at.StartLocal, StartWeekday: at.StartWeekday}
+	v.Untrusted = standing(c.caller, s.cal, s.found.Component).Untrusted
 	v.toldView = c.told(edited.Told, s.found.Component)
 	if !edited.Saved.Object.Deleted {
 		v.ETag, v.RecurrenceID = edited.Saved.Object.ETag, stamp(s.found.RecurrenceID)

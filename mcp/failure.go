@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 
 	mcpgo "github.com/mark3labs/mcp-go/mcp"
 
@@ -68,7 +69,9 @@ type refusal struct {
 
 // render turns whatever a tool returned as its error into what the client gets. faultID names
 // the log line of what is not for the client.
-func render(err error, v version, faultID string) refusal {
+//
+// Foreign are the writers of the texts that the call was about: see marked.
+func render(err error, v version, faultID string, foreign ...shown) refusal {
 	if p, is := errors.AsType[*mailError](err); is {
 		return p.render(v)
 	}
@@ -83,12 +86,25 @@ func render(err error, v version, faultID string) refusal {
 		return refusal{err: errFault(faultID), status: how.status}
 	case how.status != 0:
 		return refusal{err: rpcErrorf(how.code, "the calendars cannot be reached now: try again in %d seconds", retryAfter), status: how.status}
-	case v.plain():
-		return refusal{err: rpcErrorf(how.code, "%s", e.Error()), status: http.StatusOK}
 	}
-	result := mcpgo.NewToolResultError(visible(e.Error()))
-	result.StructuredContent = map[string]problem{"error": {reason.String(), visible(e.Message), visible(e.Hint)}}
+	text, by := marked(e, foreign)
+	if v.plain() {
+		return refusal{err: rpcErrorf(how.code, "%s", text), status: http.StatusOK}
+	}
+	result := mcpgo.NewToolResultError(visible(text))
+	result.StructuredContent = map[string]problem{"error": {reason.String(), visible(e.Message), visible(e.Hint), by}}
 	return refusal{result: result}
+}
+
+// marked returns the text of a refusal. If the refusal quotes anything and the call was about texts of others, the text is marked.
+func marked(e *calendar.Error, foreign []shown) (text string, by shown) {
+	if text = e.Error(); !strings.Contains(text, `"`) {
+		return text, ""
+	}
+	if by = joined(foreign); by != "" {
+		text = defused(text + by.mark())
+	}
+	return text, by
 }
 
 // advice is what to do next about a refusal of the middle that serves every door, and so can name no
@@ -139,6 +155,8 @@ type problem struct {
 	Code    string `json:"code"`
 	Message string `json:"message"`
 	Hint    string `json:"hint,omitempty"`
+	// Untrusted is about the text in quotation marks.
+	Untrusted shown `json:"untrusted_text_by,omitempty"`
 }
 
 // errorReply is a JSON-RPC answer that is an error.

@@ -133,7 +133,7 @@ func (b toolbox) findTime(ctx context.Context, c *call, in *slotQuestion) (answe
 		v.Why = slot.Explain(ask)
 	}
 	if v.Why == slot.Busy {
-		v.Calendars = few(meet.names())
+		v.Calendars = few(meet.names(c.caller))
 	}
 	for _, s := range found {
 		start, end := s.Start.In(w.zone.Location()), s.End.In(w.zone.Location())
@@ -175,8 +175,8 @@ func wordsOf(days map[time.Weekday]bool) []string {
 }
 
 // namesOf are the names of calendars, each with its owner's.
-func namesOf(all []calendar.Calendar) []string {
-	return each(all, func(cal calendar.Calendar) string { return quote(ownName(cal)) + " of " + cal.OwnerName })
+func namesOf(who calendar.Caller, all []calendar.Calendar) []string {
+	return each(all, func(cal calendar.Calendar) string { return markedName(who, cal) + " of " + cal.OwnerName })
 }
 
 // reasons say why there is no slot, and what would help.
@@ -255,7 +255,7 @@ func (v slotsView) prose(w window, ask slot.Ask, found []slot.Slot) prose {
 	if len(found) == 0 {
 		text := fmt.Sprintf("No time of %d minutes is free for all (%s, within %s on %s): %s.", minutes, w, v.Hours, strings.Join(v.Days, ", "), reasons[v.Why])
 		if v.Calendars != nil {
-			text += " Looked at: " + strings.Join(texts(v.Calendars), ", ") + "."
+			text += " Looked at: " + defused(strings.Join(texts(v.Calendars), "; ")) + "."
 		}
 		return prose(strings.TrimSpace(text + " " + unreadProse(v.Unread)))
 	}

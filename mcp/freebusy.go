@@ -186,7 +186,7 @@ type asked struct {
 }
 
 // names lists the calendars and people for the answer.
-func (a asked) names() []string { return append(namesOf(a.seen), a.others...) }
+func (a asked) names(who calendar.Caller) []string { return append(namesOf(who, a.seen), a.others...) }
 
 // timeOf finds the calendars and people that a call names.
 func (b toolbox) timeOf(ctx context.Context, c *call, in whose) (asked, error) {

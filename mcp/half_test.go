@@ -111,7 +111,7 @@ func unsaid(text, name string, value any) (lacks []string) {
 		}
 	case string:
 		encoded, _ := json.Marshal(v)
-		inJSON := strings.Contains(text, strings.Trim(string(encoded), `"`))
+		inJSON := strings.Contains(text, strings.Trim(string(encoded), `"`)) || strings.Contains(text, strings.ReplaceAll(v, `"`, `\"`))
 		if handedOn.MatchString(name) && !strings.Contains(strings.ToLower(text), strings.ToLower(v)) && !inJSON {
 			lacks = append(lacks, name+" "+v)
 		}

@@ -71,6 +71,7 @@ type respondedView struct {
 	StartWeekday string              `json:"start_weekday"`
 	Answered     string              `json:"answered"`
 	ETag         calendar.ETag       `json:"etag"`
+	Untrusted    shown               `json:"untrusted_text_by,omitempty"`
 	keptView
 	toldView
 }
@@ -181,7 +182,7 @@ func (b toolbox) listInvitations(ctx context.Context, c *call, in *invitationsQu
 	listed, left := r.list(c, &found.Occurrences)
 	found.More += left
 	v := invitationsView{
-		Invitations: []invitationView{}, Calendars: legend(found.Occurrences), zoneView: z.view(), Truncated: found.More > 0, Unread: found.Unread,
+		Invitations: []invitationView{}, Calendars: legend(c.caller, found.Occurrences), zoneView: z.view(), Truncated: found.More > 0, Unread: found.Unread,
 	}
 	if v.Refused, err = b.unverified(ctx, c, z); err != nil {
 		return answer{}, err
@@ -263,7 +264,7 @@ func awaits(event *ical.Component, self schedule.Self) bool {
 func named(all clashes) []shown {
 	var list []shown
 	for _, e := range all.Conflicts {
-		list = append(list, shown(fmt.Sprintf("%s (%s)", quotedTitle(string(e.Title)), day(e.StartWeekday, e.StartLocal))))
+		list = append(list, shown(fmt.Sprintf("%s (%s)%s", quotedTitle(string(e.Title)), day(e.StartWeekday, e.StartLocal), e.Untrusted.mark())))
 	}
 	if all.More > 0 {
 		list = append(list, shown(moreItems(all.More)))
@@ -283,13 +284,13 @@ func (v invitationsView) prose(r rows, found []query.Occurrence) prose {
 	names, legend := calendarNames{}, []string(nil)
 	for i, o := range found {
 		e := v.Invitations[i]
-		fmt.Fprintf(&b, "%d. %s\n", i+1, r.line(o, e.listedEvent, names.tell(o.Calendar, &legend)))
+		fmt.Fprintf(&b, "%d. %s\n", i+1, r.line(o, e.listedEvent, names.tell(r.who, o.Calendar, &legend)))
 		if e.Series {
 			b.WriteString("   All of the series waits: answer with scope all.\n")
 		}
 		writeWishes(&b, e.Wishes)
 		if e.Beside != nil {
-			fmt.Fprintf(&b, "   Then there is: %s\n", strings.Join(texts(e.Beside), ", "))
+			fmt.Fprintf(&b, "   Then there is: %s\n", defused(strings.Join(texts(e.Beside), "; ")))
 		}
 	}
 	writeLegend(&b, legend)

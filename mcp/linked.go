@@ -78,6 +78,8 @@ type subscribedView struct {
 	Account  calendar.AccountID  `json:"account_id"`
 	Calendar calendar.CalendarID `json:"calendar_id"`
 	Name     shown               `json:"name"`
+	// Untrusted is about the name.
+	Untrusted shown `json:"untrusted_text_by,omitempty"`
 	arrivedView
 }
 
@@ -97,12 +99,16 @@ type accountView struct {
 	Error     shown              `json:"error,omitempty"`
 	Checked   string             `json:"checked,omitempty"`
 	Calendars int                `json:"calendars"`
+	// Untrusted is about the name and the error.
+	Untrusted shown `json:"untrusted_text_by"`
 }
 
 // unseenView is a feed that the user's apps follow by themselves.
 type unseenView struct {
 	ID   calendar.CalendarID `json:"id"`
 	Name shown               `json:"name"`
+	// Untrusted is about the name.
+	Untrusted shown `json:"untrusted_text_by"`
 }
 
 // linkedView is what calendar_auth_status tells of accounts elsewhere.
@@ -126,6 +132,7 @@ func (b toolbox) linkedOf(ctx context.Context, c *call, z zoned) (linkedView, er
 		v.Linked = append(v.Linked, accountView{
 			ID: a.ID, Name: shown(short(a.Name, longestListedTitle)), Kind: a.Kind, Status: string(a.Status),
 			Error: shown(short(a.Error, longestListedTitle)), Checked: z.momentOf(a.Checked), Calendars: len(a.Calendars),
+			Untrusted: shown(short(cmp.Or(a.Address, a.Name), longestListedTitle)),
 		})
 	}
 	notes, err := b.service.Mirrors.Notes(ctx, c.caller)
@@ -133,7 +140,7 @@ func (b toolbox) linkedOf(ctx context.Context, c *call, z zoned) (linkedView, er
 		return v, err
 	}
 	for _, n := range notes {
-		v.Unseen = append(v.Unseen, unseenView{n.ID, shown(short(n.Name, longestListedTitle))})
+		v.Unseen = append(v.Unseen, unseenView{n.ID, shown(short(n.Name, longestListedTitle)), shown(short(cmp.Or(n.Shown, n.Name), longestListedTitle))})
 	}
 	if len(b.service.Mirrors.Providers) > 0 {
 		v.LinkAt = b.linkPage()
@@ -165,10 +172,11 @@ func (v linkedView) prose() string {
 		b.WriteString("\nLinked accounts and feeds, whose calendars stand among the user's:")
 	}
 	for _, a := range v.Linked {
-		fmt.Fprintf(&b, "\n- %s (%s), id %s: %s", quote(string(a.Name)), a.Kind, a.ID, a.Status)
+		fmt.Fprintf(&b, "\n- %s (%s), id %s: %s", quote(defused(string(a.Name))), a.Kind, a.ID, a.Status)
 		if a.Error != "" {
-			fmt.Fprintf(&b, ", %s", quote(string(a.Error)))
+			fmt.Fprintf(&b, ", %s", quote(defused(string(a.Error))))
 		}
+		b.WriteString(a.Untrusted.mark())
 		fmt.Fprintf(&b, "; %d calendars", a.Calendars)
 		if a.Checked != "" {
 			fmt.Fprintf(&b, ", last looked at %s", a.Checked)
@@ -178,7 +186,7 @@ func (v linkedView) prose() string {
 		b.WriteString("\nFollowed by the user's apps alone, and unseen here until subscribe_calendar is given the id:")
 	}
 	for _, n := range v.Unseen {
-		fmt.Fprintf(&b, "\n- %s, id %s", quote(string(n.Name)), n.ID)
+		fmt.Fprintf(&b, "\n- %s, id %s%s", quote(defused(string(n.Name))), n.ID, n.Untrusted.mark())
 	}
 	if v.LinkAt != "" {
 		fmt.Fprintf(&b, "\nThe user links calendars elsewhere, or signs in to them again, at %s", v.LinkAt)
@@ -214,7 +222,7 @@ func (b toolbox) subscribeCalendar(ctx context.Context, c *call, in *subscriptio
 	}
 	cal := linked.Calendars[0].Calendar
 	c.calendar = cal.ID
-	return same(subscribedView{linked.ID, cal.ID, shown(short(cal.Name, longestListedTitle)), arrivedView(arrived)})
+	return same(subscribedView{linked.ID, cal.ID, shown(short(cal.Name, longestListedTitle)), authorOf(c.caller, cal), arrivedView(arrived)})
 }
 
 // accountNamed finds an account by its id, or by a name that no other has.

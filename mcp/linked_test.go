@@ -45,7 +45,10 @@ func noticeBoards() mirror.Provider {
 	}
 }
 
-func (noticeBoard) Calendars(context.Context) ([]mirror.Remote, error) {
+func (n noticeBoard) Calendars(context.Context) ([]mirror.Remote, error) {
+	if strings.Contains(string(n), "planted") {
+		return []mirror.Remote{{Name: plant("feed")}}, nil
+	}
 	return []mirror.Remote{{Name: "Choir \"ignore all\"\u202e"}}, nil
 }
 
@@ -60,6 +63,10 @@ func (n noticeBoard) Changes(_ context.Context, _, cursor string) (mirror.Change
 		return mirror.Changes{}, mirror.ErrSignIn
 	}
 	page := mirror.Changes{Objects: []mirror.Object{one("sing", "Rehearsal")}, Cursor: "1", Whole: true}
+	if strings.Contains(string(n), "planted") {
+		page.Objects = []mirror.Object{{Ref: "feed", Version: "1", UID: "feed", Data: []byte(wrapped(calendar.Event, "feed", "DTSTART:20260303T090000Z", "DURATION:PT1H",
+			"SUMMARY:"+plant("published"), "DESCRIPTION:"+plant("notes"), "URL:https://evil.example/PLANT-url"))}}
+	}
 	if cursor != "" {
 		page.Objects = append(page.Objects, one("concert", "Concert"))
 	}

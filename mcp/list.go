@@ -84,7 +84,7 @@ func (b toolbox) listEvents(ctx context.Context, c *call, in *agendaQuestion) (a
 	rows := rows{zone: w.zone, who: c.caller, full: in.detail == full}
 	listed, left := rows.list(c, &found.Occurrences)
 	found.More += left
-	v := listView{Events: listed, Calendars: legend(found.Occurrences), windowView: w.view(), Truncated: found.More > 0, More: found.More, Unread: found.Unread}
+	v := listView{Events: listed, Calendars: legend(c.caller, found.Occurrences), windowView: w.view(), Truncated: found.More > 0, More: found.More, Unread: found.Unread}
 	if v.Truncated {
 		v.NextCursor = c.next(spot{w.from.Unix(), w.until.Unix(), found.Occurrences[len(found.Occurrences)-1].Spot()})
 	}

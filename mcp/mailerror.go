@@ -84,7 +84,7 @@ type mailErrorView struct {
 }
 
 func (p *mailError) view() mailErrorView {
-	return mailErrorView{problem{string(p.Fault), visible(p.Why), visible(p.hint)}, p.Status, p.seconds(), p.url}
+	return mailErrorView{problem{string(p.Fault), visible(p.Why), visible(p.hint), ""}, p.Status, p.seconds(), p.url}
 }
 
 func (p *mailError) render(v version) refusal {

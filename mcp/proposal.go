@@ -48,7 +48,7 @@ func (c *call) responded(s subject, now query.Instance, said string, told []cale
 func (c *call) respondedView(s subject, now query.Instance, said string, told []calendar.Told) respondedView {
 	v, at := viewOfEvent(now), s.zone.times(now)
 	return respondedView{
-		v.Calendar, v.UID, v.RecurrenceID, v.Title, at.StartLocal, at.StartWeekday, said, v.ETag, keptView{}, c.told(told, now.Component),
+		v.Calendar, v.UID, v.RecurrenceID, v.Title, at.StartLocal, at.StartWeekday, said, v.ETag, standing(c.caller, s.cal, now.Component).Untrusted, keptView{}, c.told(told, now.Component),
 	}
 }
 
@@ -272,6 +272,6 @@ func wishesAbout(all []query.Proposal) [][]query.Proposal {
 // writeWishes says them for reading.
 func writeWishes(b *strings.Builder, all []shown) {
 	for _, w := range all {
-		fmt.Fprintf(b, "   Proposed by %s\n", string(w))
+		fmt.Fprintf(b, "   Proposed by %s\n", defused(string(w)))
 	}
 }

@@ -41,7 +41,7 @@ func (h *Handler) attend(ctx context.Context, work func(*call) error) {
 	if calendar.ReasonOf(err) == calendar.Internal && ctx.Err() == nil {
 		h.logFault(x, service.ForLog(err))
 	}
-	refused := renderError(err, x.version, x.faultID)
+	refused := renderError(err, x.version, x.faultID, c.foreign...)
 	if calendar.ReasonOf(err) == calendar.NotFound {
 		refused.err.Data = x.askedURI()
 	}
@@ -57,7 +57,7 @@ func (h *Handler) metered(ctx context.Context, c *call, work func(*call) error) 
 
 // renderError turns an error into what clients get where there is no result to put it in: a
 // JSON-RPC error at every version. Later versions forbid codes of our own.
-func renderError(err error, v version, faultID string) refusal {
+func renderError(err error, v version, faultID string, foreign ...shown) refusal {
 	reason := reasonOf(err)
 	how := outcomes[reason]
 	var e *calendar.Error
@@ -71,7 +71,8 @@ func renderError(err error, v version, faultID string) refusal {
 	case !v.plain():
 		code = codeParams
 	}
-	return refusal{err: rpcErrorf(code, "%s", e.Error()), status: statusOf(v, code)}
+	text, _ := marked(e, foreign)
+	return refusal{err: rpcErrorf(code, "%s", text), status: statusOf(v, code)}
 }
 
 // errNoPrompt refuses a prompt that there is not.

@@ -73,6 +73,8 @@ type foundView struct {
 	Meant     shown         `json:"did_you_mean,omitempty" doc:"Nothing has the words asked for; these were found."`
 	Tasks     int           `json:"tasks,omitempty" doc:"No event, but so many tasks have these words: list_tasks with them as query."`
 	zoneView
+	// Untrusted is about did_you_mean: these words are from the events.
+	Untrusted shown `json:"untrusted_text_by,omitempty"`
 }
 
 func (b toolbox) searchEvents(ctx context.Context, c *call, in *searchQuestion) (answer, error) {
@@ -102,7 +104,10 @@ func (b toolbox) searchEvents(ctx context.Context, c *call, in *searchQuestion) 
 	r := rows{zone: z, who: c.caller}
 	listed, left := r.list(c, &found.Occurrences)
 	found.More = found.More || left > 0
-	v := foundView{Events: listed, Calendars: legend(found.Occurrences), Truncated: found.More, Meant: shown(strings.Join(found.Meant, " ")), Tasks: tasks, zoneView: z.view()}
+	v := foundView{Events: listed, Calendars: legend(c.caller, found.Occurrences), Truncated: found.More, Meant: shown(strings.Join(found.Meant, " ")), Tasks: tasks, zoneView: z.view()}
+	if found.Meant != nil {
+		v.Untrusted = joined(each(found.Occurrences, func(o query.Occurrence) shown { return standing(c.caller, o.Calendar, o.Component).Untrusted }))
+	}
 	if !q.Past {
 		v.Window = z.span(b.now(), time.Time{})
 	}
@@ -113,7 +118,7 @@ func (v foundView) prose(r rows, found query.Finds, q query.EventSearch) prose {
 	var b strings.Builder
 	text := q.Text
 	if v.Meant != "" {
-		fmt.Fprintf(&b, "Nothing matches %s; did you mean %s?\n", quote(text), quote(string(v.Meant)))
+		fmt.Fprintf(&b, "Nothing matches %s; did you mean %s%s?\n", quote(text), quote(string(v.Meant)), v.Untrusted.mark())
 		text = string(v.Meant)
 	}
 	fmt.Fprintf(&b, "Found %s matching %s (%s):\n", calendar.Counted(len(v.Events), "event"), quote(text), r.zone.Name())
@@ -142,6 +147,7 @@ type resultView struct {
 	Title shown  `json:"title"`
 	URL   string `json:"url"`
 	foundTask
+	Untrusted shown `json:"untrusted_text_by,omitempty"`
 }
 
 func (b toolbox) search(ctx context.Context, c *call, in *wanted) (answer, error) {
@@ -159,7 +165,7 @@ func (b toolbox) search(ctx context.Context, c *call, in *wanted) (answer, error
 		} else {
 			when = z.spell(o.Instance)
 		}
-		v.Results[i] = resultView{id.String(), shown(fmt.Sprintf("%s (%s)", headline(titleOf(o)), when)), id.url(), task}
+		v.Results[i] = resultView{id.String(), shown(fmt.Sprintf("%s (%s)", headline(titleOf(o)), when)), id.url(), task, standing(c.caller, o.Calendar, o.Component).Untrusted}
 	}
 	return same(v)
 }
@@ -184,6 +190,8 @@ type fetchedView struct {
 	Text     shown        `json:"text"`
 	URL      string       `json:"url"`
 	Metadata metadataView `json:"metadata"`
+	// Untrusted is about all of it.
+	Untrusted shown `json:"untrusted_text_by,omitempty"`
 }
 
 type metadataView struct {
@@ -212,10 +220,12 @@ func (b toolbox) fetch(ctx context.Context, c *call, in *oneFound) (answer, erro
 		"Start: " + times.StartWeekday + " " + times.StartLocal, "End: " + times.EndWeekday + " " + times.EndLocal,
 		"Location: " + place, "Description: " + cut(content.TextOf(event, "DESCRIPTION")),
 	}
-	lines = append(lines, more(s.zone.details(c.caller, s.cal, s.found))...)
+	details := s.zone.details(c.caller, s.cal, s.found)
+	lines = append(lines, more(details)...)
 	v := fetchedView{
 		ID: id.String(), Title: shown(title), Text: shown(strings.Join(lines, "\n")), URL: id.url(),
-		Metadata: metadataView{Calendar: shown(s.cal.Name), StartDate: times.StartLocal, EndDate: times.EndLocal, Location: shown(place)},
+		Metadata:  metadataView{Calendar: shown(s.cal.Name), StartDate: times.StartLocal, EndDate: times.EndLocal, Location: shown(place)},
+		Untrusted: details.Untrusted,
 	}
 	return same(v)
 }

@@ -169,6 +169,8 @@ type fetchedTask struct {
 type subtaskView struct {
 	ID    string `json:"id"`
 	Title shown  `json:"title"`
+	// Untrusted marks a subtask that another user wrote under the user's own task.
+	Untrusted shown `json:"untrusted_text_by,omitempty"`
 }
 
 // fetchTask is fetch of a task, where there is no event of this id for the reason given.
@@ -196,15 +198,15 @@ func (b toolbox) fetchTask(ctx context.Context, c *call, id eventID, noEvent err
 	lines := s.taskLines(title, place, task)
 	for _, i := range parts {
 		o := query.Occurrence{Calendar: s.cal, Instance: i}
-		part := subtaskView{idOf(o).String(), shown(fmt.Sprintf("%s (%s)", headline(titleOf(o)), s.zone.foundTask(i).words(s.zone, i)))}
+		part := subtaskView{idOf(o).String(), shown(fmt.Sprintf("%s (%s)", headline(titleOf(o)), s.zone.foundTask(i).words(s.zone, i))), standing(c.caller, s.cal, i.Component).Untrusted}
 		m.Subtasks = append(m.Subtasks, part)
-		lines = append(lines, fmt.Sprintf("Subtask: %s, to be fetched as %s", part.Title, part.ID))
+		lines = append(lines, fmt.Sprintf("Subtask: %s, to be fetched as %s%s", part.Title, part.ID, part.Untrusted.mark()))
 	}
 	if more {
 		lines = append(lines, "There are more subtasks: get_task or list_tasks.")
 	}
 	lines = append(lines, "Description: "+cut(content.TextOf(s.found.Component, "DESCRIPTION")))
-	return same(fetchedView{ID: id.String(), Title: shown(title), Text: shown(strings.Join(lines, "\n")), URL: id.url(), Metadata: m})
+	return same(fetchedView{ID: id.String(), Title: shown(title), Text: shown(strings.Join(lines, "\n")), URL: id.url(), Metadata: m, Untrusted: task.Untrusted})
 }
 
 // taskLines are what fetch tells of a task, but for its notes and its parts. Each has a line of its own, so that none can forge the next.

@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -126,6 +127,7 @@ func (b toolbox) subject(ctx context.Context, c *call, n noun, r reference) (sub
 		return subject{}, err
 	}
 	s.found, err = b.service.InstanceOf(ctx, c.meter, cal, o, s.id)
+	c.about(standing(c.caller, cal, s.found.Component).Untrusted)
 	s.zone.series = s.reaches()
 	s.zone.seen = map[string]time.Time{"start": s.found.Start.Time, "end": s.found.End.Time, "due": s.found.End.Time}
 	return s, err
@@ -171,12 +173,22 @@ func (b toolbox) object(ctx context.Context, c *call, cal calendar.Calendar, n n
 	}
 	switch {
 	case err == nil:
+		c.about(writerIn(c, cal, o))
 		return o, errOther(n, o, cal)
 	case calendar.ReasonOf(err) != calendar.NotFound:
 		return o, err
 	}
 	return o, calendar.Errorf(calendar.NotFound, "", "no %s %s in %s", n.name, quote(string(uid)), quote(cal.Name)).
 		Advising("take the uid from " + n.list + ", and mind the calendar")
+}
+
+// writerIn names the writer of an object's texts, unless that is the user.
+func writerIn(c *call, cal calendar.Calendar, o calendar.Object) shown {
+	read, err := content.Read(o.Data, ical.Limits{})
+	if err != nil {
+		return cmp.Or(authorOf(c.caller, cal), unknownAuthor)
+	}
+	return standing(c.caller, cal, read.Main()).Untrusted
 }
 
 // objectByUID reads an object, as it will be after the changes that the call is to be made with.

@@ -144,7 +144,7 @@ func (b toolbox) checkHoldsTasks(ctx context.Context, c *call, cal calendar.Cale
 		return !cal.Kinds.Has(calendar.Todo) || cal.Access < calendar.WriteAccess
 	})
 	if err == nil && len(all) > 0 {
-		e.Hint = "give the id of one that does: " + namesWithIDs(all)
+		e.Hint = "give the id of one that does: " + namesWithIDs(c.caller, all)
 	}
 	return e
 }

@@ -116,7 +116,7 @@ func (b toolbox) listTasks(ctx context.Context, c *call, in *tasksQuestion) (ans
 	list, view.pageView = cutPage(c, list, p, c.room(), sizeOf)
 	for _, i := range list {
 		view.Tasks = append(view.Tasks, z.taskView(c.caller, of[i.Object.Calendar], i))
-		view.Calendars = inLegend(view.Calendars, of[i.Object.Calendar])
+		view.Calendars = inLegend(c.caller, view.Calendars, of[i.Object.Calendar])
 	}
 	return same(view)
 }
@@ -225,10 +225,11 @@ func (z zoned) taskView(who calendar.Caller, cal calendar.Calendar, i query.Inst
 	}
 	v.DueLocal, v.DueWeekday = z.local(i.Due())
 	v.StartLocal, v.StartWeekday = z.local(i.Start)
+	v.Untrusted = standing(who, cal, i.Component).Untrusted
 	if i.Unclear {
 		return v
 	}
-	v.Parent, v.Untrusted = shown(cut(edit.ParentOf(i.Component))), standing(who, cal, i.Component).Untrusted
+	v.Parent = shown(cut(edit.ParentOf(i.Component)))
 	if p := i.Component.Property("COMPLETED"); p != nil {
 		// RFC 5545 §3.8.2.1: always in UTC.
 		if at, err := p.Time(); err == nil {

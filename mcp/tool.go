@@ -134,6 +134,8 @@ type call struct {
 	batch *ledger.Batch
 	// consent is what a person was asked about it.
 	consent consent
+	// foreign are the other people who wrote the texts that the call is about: see marked.
+	foreign []shown
 	// noted is what the log has of the call besides: nothing that anybody wrote.
 	noted []slog.Attr
 }
@@ -292,7 +294,7 @@ func (h *Handler) runner(t tool) server.ToolHandlerFunc {
 		if calendar.ReasonOf(err) == calendar.Internal && ctx.Err() == nil {
 			h.logFault(x, service.ForLog(err))
 		}
-		refused := render(err, x.version, x.faultID)
+		refused := render(err, x.version, x.faultID, c.foreign...)
 		if refused.err != nil {
 			x.refused = &refused
 			return &mcpgo.CallToolResult{}, nil // not sent
@@ -361,7 +363,7 @@ func write(value any) (string, error) {
 	}
 	data, err := encodeJSON(value)
 	if isForeign(value) {
-		return defused(string(data)), err // what it is looked for is in strings alone
+		return defusedJSON(value, data), err
 	}
 	return string(data), err
 }

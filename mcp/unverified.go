@@ -45,6 +45,6 @@ func writeUnverified(b *strings.Builder, all []shown) {
 		b.WriteString("\nNot in the calendar:\n")
 	}
 	for _, line := range all {
-		fmt.Fprintf(b, "- %s\n", string(line))
+		fmt.Fprintf(b, "- %s\n", defused(string(line)))
 	}
 }
