@@ -49,6 +49,14 @@ type Caller struct {
 	Agent string
 }
 
+// Maker names the caller's token as the maker of something; it is zero for a password, a page and the command line.
+func (c Caller) Maker() Actor {
+	if c.Token == "" {
+		return Actor{}
+	}
+	return Actor{c.Token, c.Agent}
+}
+
 // Access is what a user may do with a calendar, each level including the ones before.
 type Access uint8
 

@@ -45,6 +45,8 @@ type Account struct {
 	// Checked is when a look last did not fail, Listed when the account's calendars were last listed, Due when it is looked at
 	// next.
 	Checked, Listed, Due time.Time
+	// Maker is the token that linked it; zero for none.
+	Maker Actor
 }
 
 // AccountEdit is what an owner does about an account. What is zero stays as it is.

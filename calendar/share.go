@@ -22,6 +22,8 @@ type Share struct {
 	// them; both may be empty.
 	Title, CommonName string
 	Created           time.Time
+	// Maker is the token that shared it, or that last changed what they may do; zero for none.
+	Maker Actor
 }
 
 // ShareStatus says what a user made of what they were offered.

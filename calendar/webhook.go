@@ -44,6 +44,8 @@ type Webhook struct {
 	// Failing is since when nothing arrived; zero where the last did.
 	Failing time.Time
 	Created time.Time
+	// Maker is the token that added it; zero for none.
+	Maker Actor
 }
 
 // Delivery is a message to a webhook, about one calendar, or about none to try it out.

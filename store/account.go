@@ -9,7 +9,7 @@ import (
 )
 
 const accountColumns = `id, user_id, provider, name, address, subject, scopes, secret, key_id, every, status, error, failures, failing,
-	created, checked, listed, due`
+	created, checked, listed, due, maker_token, maker`
 
 const selectAccounts = `SELECT ` + accountColumns + ` FROM linked_accounts `
 
@@ -17,7 +17,7 @@ func scanAccount(row scanner) (calendar.Account, error) {
 	var a calendar.Account
 	var every int64
 	err := row.Scan(&a.ID, &a.Owner, &a.Provider, &a.Name, &a.Address, &a.Subject, &a.Scopes, &a.Secret, &a.Key, &every, &a.Status, &a.Error,
-		&a.Failures, seconds{&a.Failing}, seconds{&a.Created}, seconds{&a.Checked}, seconds{&a.Listed}, seconds{&a.Due})
+		&a.Failures, seconds{&a.Failing}, seconds{&a.Created}, seconds{&a.Checked}, seconds{&a.Listed}, seconds{&a.Due}, &a.Maker.Token, &a.Maker.Agent)
 	a.Every = time.Duration(every) * time.Second
 	return a, err
 }
@@ -36,9 +36,9 @@ func (s *Store) InsertAccount(ctx context.Context, a calendar.Account, most int)
 			return calendar.Errorf(calendar.TooLarge, "", "you have linked %d accounts and feeds already, and more are not kept", has)
 		}
 		return t.run(ctx, `INSERT INTO linked_accounts (`+accountColumns+`)
-			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)`,
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20)`,
 			a.ID, a.Owner, a.Provider, a.Name, a.Address, a.Subject, a.Scopes, a.Secret, a.Key, int64(a.Every/time.Second), a.Status, a.Error, a.Failures,
-			unlessZero(a.Failing), a.Created.Unix(), unlessZero(a.Checked), unlessZero(a.Listed), a.Due.Unix())
+			unlessZero(a.Failing), a.Created.Unix(), unlessZero(a.Checked), unlessZero(a.Listed), a.Due.Unix(), a.Maker.Token, a.Maker.Agent)
 	})
 }
 

@@ -17,6 +17,8 @@ var invitationColumns = columns[calendar.Share]{
 	{"i.summary", func(s *calendar.Share) any { return &s.Title }},
 	{"i.common_name", func(s *calendar.Share) any { return &s.CommonName }},
 	{"i.created", func(s *calendar.Share) any { return seconds{&s.Created} }},
+	{"i.maker_token", func(s *calendar.Share) any { return &s.Maker.Token }},
+	{"i.maker", func(s *calendar.Share) any { return &s.Maker.Agent }},
 	{"CASE WHEN i.status = 'pending' THEN COALESCE(h.direct, '') ELSE '' END", func(s *calendar.Share) any { return level{&s.Meanwhile} }},
 }
 
@@ -79,11 +81,11 @@ func (t *Tx) PutShare(ctx context.Context, s calendar.Share) error {
 		return calendar.Errorf(calendar.Invalid, "", "a share gives something, and cannot make somebody the owner")
 	}
 	t.hint.Everything = true
-	err := t.run(ctx, `INSERT INTO invitations (calendar_id, user_id, access, status, summary, common_name, created)
-		VALUES ($1, $2, $3, $4, $5, $6, $7)
+	err := t.run(ctx, `INSERT INTO invitations (calendar_id, user_id, access, status, summary, common_name, created, maker_token, maker)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
 		ON CONFLICT (calendar_id, user_id) DO UPDATE SET access = excluded.access, status = excluded.status,
-			summary = excluded.summary, common_name = excluded.common_name`,
-		s.Calendar, s.User.ID, s.Access.Word(), s.Status, s.Title, s.CommonName, s.Created.Unix())
+			summary = excluded.summary, common_name = excluded.common_name, maker_token = excluded.maker_token, maker = excluded.maker`,
+		s.Calendar, s.User.ID, s.Access.Word(), s.Status, s.Title, s.CommonName, s.Created.Unix(), s.Maker.Token, s.Maker.Agent)
 	if err != nil {
 		return err
 	}

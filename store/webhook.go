@@ -20,6 +20,8 @@ var webhookColumns = columns[calendar.Webhook]{
 	{"w.state", func(w *calendar.Webhook) any { return &w.State }},
 	{"NULLIF(w.failing, 0)", func(w *calendar.Webhook) any { return seconds{&w.Failing} }},
 	{"w.created", func(w *calendar.Webhook) any { return seconds{&w.Created} }},
+	{"w.maker_token", func(w *calendar.Webhook) any { return &w.Maker.Token }},
+	{"w.maker", func(w *calendar.Webhook) any { return &w.Maker.Agent }},
 }
 
 // filled is a column of words in which no words are nil.
@@ -59,9 +61,9 @@ var selectLags = `WITH crowded AS MATERIALIZED (
 // AddWebhook implements [calendar.Webhooks].
 func (s *Store) AddWebhook(ctx context.Context, w calendar.Webhook, most int) error {
 	return s.transact(ctx, func(t *Tx) error {
-		err := t.run(ctx, `INSERT INTO webhooks (id, user_id, url, kinds, content, number, rotated, state, failing, created)
-			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 0, $9)`,
-			w.ID, w.User, w.URL, kindWords(w.Kinds), w.Content, w.Number, w.Rotated.Unix(), w.State, w.Created.Unix())
+		err := t.run(ctx, `INSERT INTO webhooks (id, user_id, url, kinds, content, number, rotated, state, failing, created, maker_token, maker)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 0, $9, $10, $11)`,
+			w.ID, w.User, w.URL, kindWords(w.Kinds), w.Content, w.Number, w.Rotated.Unix(), w.State, w.Created.Unix(), w.Maker.Token, w.Maker.Agent)
 		if err != nil {
 			return err
 		}

@@ -8,6 +8,7 @@ import (
 
 	"caldav-mcp-server/auth"
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/service"
 )
 
 func (h *Handler) appPages() []page {
@@ -18,6 +19,8 @@ func (h *Handler) appPages() []page {
 		get("apps/{token}/narrow", people, showing("narrow", (*visit).narrowForm)),
 		post("apps/{token}/narrow", people, (*visit).narrowApp),
 		postBack("apps/{token}/revoke", people, "apps", (*visit).revokeApp),
+		get("apps/{token}/made", people, showing("made", (*visit).madeByApp)),
+		postBack("apps/{token}/made", people, "apps", (*visit).unmake),
 	}
 }
 
@@ -37,7 +40,10 @@ type app struct {
 	May, On                string
 	Tools                  []calendar.ToolName
 	Created, Used, Expires string
-	Expired                bool
+	// Ended is set after it was revoked; it is listed as long as something is there that it set up.
+	Expired, Ended bool
+	// Made counts what it set up.
+	Made int
 }
 
 // scopeWords say in a person's words what the scopes let an app do, by their names.
@@ -52,7 +58,7 @@ func mayDo(set calendar.Scope) string {
 	return strings.Join(words, ", ")
 }
 
-// apps are those that are let in by now, or were until they expired.
+// apps are those that are let in by now, or were until they expired, and those that left something.
 func (v *visit) apps() ([]app, error) {
 	tokens, err := v.Auth.Tokens(v.r.Context(), v.user().Name)
 	if err != nil {
@@ -62,15 +68,24 @@ func (v *visit) apps() ([]app, error) {
 	if err != nil {
 		return nil, err
 	}
+	made, err := v.Service.MadeByTokens(v.r.Context(), v.caller())
+	if err != nil {
+		return nil, err
+	}
+	count := map[calendar.TokenID]int{}
+	for _, m := range made {
+		count[m.Maker.Token]++
+	}
 	c := v.clock()
 	var list []app
 	for _, t := range tokens {
-		if !t.Revoked.IsZero() {
+		if !t.Revoked.IsZero() && count[t.ID] == 0 {
 			continue
 		}
 		list = append(list, app{
 			ID: t.ID, Name: excerpt(t.Name), May: mayDo(t.Scopes), On: named(t.Calendars, all), Tools: t.Tools,
 			Created: c.date(t.Created), Used: c.Ago(t.LastUsed), Expires: c.Moment(t.Expires), Expired: !t.Valid(v.Now()),
+			Ended: !t.Revoked.IsZero(), Made: count[t.ID],
 		})
 	}
 	return list, nil
@@ -178,15 +193,97 @@ func (v *visit) makeApp(n newApp) (auth.Token, auth.Secret, error) {
 	return v.Auth.CreateToken(v.r.Context(), spec)
 }
 
-// revokeApp ends an app of the visitor's. Somebody else's is none.
-func (v *visit) revokeApp() error {
+// appNamed is the visitor's app that the path names. Another user's is not found.
+func (v *visit) appNamed() (auth.Token, error) {
 	id := calendar.TokenID(v.r.PathValue("token"))
 	tokens, err := v.Auth.Tokens(v.r.Context(), v.user().Name)
 	if err != nil {
+		return auth.Token{}, err
+	}
+	i := slices.IndexFunc(tokens, func(t auth.Token) bool { return t.ID == id })
+	if i < 0 {
+		return auth.Token{}, errMissing()
+	}
+	return tokens[i], nil
+}
+
+// revokeApp ends an app of the visitor's, then shows what it set up, if there is anything.
+func (v *visit) revokeApp() error {
+	t, err := v.appNamed()
+	if err != nil {
 		return err
 	}
-	if !slices.ContainsFunc(tokens, func(t auth.Token) bool { return t.ID == id }) {
-		return errMissing()
+	if err := v.Auth.RevokeToken(v.r.Context(), t.ID); err != nil {
+		return v.after(err, "apps", "")
 	}
-	return v.after(v.Auth.RevokeToken(v.r.Context(), id), "apps", "app-revoked")
+	made, err := v.madeBy(t.ID)
+	if err != nil || len(made) == 0 {
+		return v.after(err, "apps", "app-revoked")
+	}
+	return v.after(nil, "apps/"+string(t.ID)+"/made", "app-revoked")
+}
+
+// madeContent is the content of the page that lists what an app set up.
+type madeContent struct {
+	ID    calendar.TokenID
+	Name  string
+	Ended bool
+	Made  []madeRow
+}
+
+type madeRow struct{ Key, What string }
+
+func (v *visit) madeByApp() (madeContent, error) {
+	t, err := v.appNamed()
+	if err != nil {
+		return madeContent{}, err
+	}
+	content := madeContent{ID: t.ID, Name: excerpt(t.Name), Ended: !t.Revoked.IsZero()}
+	made, err := v.madeBy(t.ID)
+	for _, m := range made {
+		content.Made = append(content.Made, madeRow{m.Key(), madeWords(m)})
+	}
+	return content, err
+}
+
+// madeBy returns what one of the visitor's apps set up.
+func (v *visit) madeBy(id calendar.TokenID) ([]service.Made, error) {
+	all, err := v.Service.MadeByTokens(v.r.Context(), v.caller())
+	return slices.DeleteFunc(all, func(m service.Made) bool { return m.Maker.Token != id }), err
+}
+
+// madeWords describes what an app set up.
+func madeWords(m service.Made) string {
+	switch {
+	case m.Webhook != nil:
+		return "A webhook: " + excerpt(m.Webhook.URL) + " is told of changes in your calendars."
+	case m.Share != nil:
+		return excerpt(m.Share.User.Title()) + " may " + accessWords[m.Share.Access] + " in your calendar " + excerpt(m.Share.From.Name) + "."
+	}
+	return "A linked calendar: " + excerpt(m.Account.Name) + "."
+}
+
+// unmake takes back what the visitor ticked.
+func (v *visit) unmake() error {
+	t, err := v.appNamed()
+	if err != nil {
+		return err
+	}
+	made, err := v.madeBy(t.ID)
+	if err != nil {
+		return err
+	}
+	ticked := v.r.PostForm["made"]
+	if len(ticked) == 0 {
+		return calendar.Errorf(calendar.Invalid, "", "select what to remove, or keep all")
+	}
+	for _, m := range made {
+		if !slices.Contains(ticked, m.Key()) {
+			continue
+		}
+		if err := v.Service.Unmake(v.r.Context(), v.caller(), m); err != nil && calendar.ReasonOf(err) != calendar.NotFound {
+			return err
+		}
+	}
+	return v.after(nil, "apps", "removed")
 }

@@ -1,6 +1,7 @@
 package web_test
 
 import (
+	"context"
 	"encoding/xml"
 	"errors"
 	"io"
@@ -13,6 +14,9 @@ import (
 
 	"caldav-mcp-server/auth"
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/watch"
+	"caldav-mcp-server/push"
+	"caldav-mcp-server/web"
 )
 
 func tokenSpec(user, name string) auth.TokenSpec {
@@ -50,6 +54,52 @@ func TestApps(t *testing.T) {
 		h.pass(time.Hour)
 		b.get("apps/new?name=Thunderbird").at("confirm?next=apps%2Fnew%3Fname%3DThunderbird")
 	})
+}
+
+// What an assistant set up is listed when it is revoked, and after that, and goes where its user says so.
+func TestWhatAnAppSetUp(t *testing.T) {
+	t.Parallel()
+	secret := func(_ context.Context, w calendar.Webhook) (string, error) { return push.WebhookSecret([]byte("key"), w) }
+	each(t, func(h *house) {
+		ann := h.user("ann")
+		h.user("bob")
+		work := h.made(ann, "Work")
+		b := h.as("ann")
+		token := func(name string) calendar.Caller {
+			_, secret, err := h.auth.CreateToken(t.Context(), tokenSpec("ann", name))
+			h.must(err)
+			caller, err := h.auth.VerifyBearer(t.Context(), string(secret), netip.MustParseAddr("192.0.2.7"))
+			h.must(err)
+			return caller
+		}
+		claude, phone := token("Claude <b>"), token("phone")
+		_, err := h.calendars.AddWebhook(t.Context(), claude, watch.WebhookSpec{URL: "https://example.org/<i>"})
+		h.must(err)
+		_, err = h.calendars.Share(t.Context(), claude, work.ID, "bob", calendar.FreeBusyAccess)
+		h.must(err)
+		b.get("webhooks").shows(http.StatusOK, "by Claude <b>").hides("<b>")
+		b.get("calendars/"+string(work.ID)).shows(http.StatusOK, "shared by Claude <b>").hides("<b>")
+
+		made := "apps/" + string(claude.Token) + "/made"
+		b.get("apps/" + string(phone.Token) + "/made").shows(http.StatusOK, "Nothing that phone set up")
+		h.as("bob").get(made).shows(http.StatusNotFound)
+		h.as("bob").post(made, "made", "webhook").shows(http.StatusNotFound)
+		b.post("apps/"+string(phone.Token)+"/revoke").at("apps?done=app-revoked")
+		page := b.post("apps/"+string(claude.Token)+"/revoke").at(made+"?done=app-revoked").
+			shows(http.StatusOK, "no longer has access", "https://example.org/", "bob may see when you are busy in your calendar Work").hides("<i>")
+		b.get("apps").shows(http.StatusOK, "Claude <b>", "revoked", "What it set up").hides("phone")
+		b.post(made).shows(http.StatusUnprocessableEntity, "Select what to remove")
+		b.get(made).shows(http.StatusOK, "bob may")
+
+		keys := regexp.MustCompile(`name="made" value="([^"]+)"`).FindAllStringSubmatch(page.body, -1)
+		if len(keys) != 2 {
+			t.Fatalf("offered: %q", keys)
+		}
+		b.post(made, "made", "webhook 00000000-0000-4000-8000-000000000000", "made", keys[0][1]).at("apps?done=removed").shows(http.StatusOK, "Claude")
+		b.get("webhooks").shows(http.StatusOK, "None yet")
+		b.post(made, "made", keys[0][1], "made", keys[1][1]).at("apps?done=removed").shows(http.StatusOK).hides("Claude")
+		b.get("calendars/"+string(work.ID)).shows(http.StatusOK, "With nobody")
+	}, func(c *web.Config) { c.WebhookSecret = secret })
 }
 
 // An Apple device fetches its profile with nobody signed in on it, for ten minutes and as long as its password is good.

@@ -57,7 +57,9 @@ type linkedAccount struct {
 	State, Looked, Wrong string
 	// Mail tells that it has mail, and no calendars; Noted that it shows in a subscription of an app.
 	Mail, Noted bool
-	Calendars   []linkedCalendar
+	// By is the app that linked it; "" for the visitor.
+	By        string
+	Calendars []linkedCalendar
 }
 
 // note is a feed that an app follows by itself.
@@ -101,7 +103,7 @@ func (v *visit) linkedContent() (linkedContent, error) {
 	}
 	c := v.clock()
 	for _, l := range all {
-		a := linkedAccount{ID: l.ID, Name: excerpt(l.Name), Kind: l.Kind, Address: excerpt(l.Address), State: states[l.Status], Wrong: excerpt(l.Error), Looked: "not yet", Mail: l.Mail}
+		a := linkedAccount{ID: l.ID, Name: excerpt(l.Name), Kind: l.Kind, Address: excerpt(l.Address), State: states[l.Status], Wrong: excerpt(l.Error), Looked: "not yet", Mail: l.Mail, By: excerpt(l.Maker.Agent)}
 		if l.Mail && l.Status == calendar.AccountSignIn {
 			a.State = "It does not let us in any more: link it again."
 		}

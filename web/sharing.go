@@ -59,6 +59,8 @@ func (v *visit) answer() error {
 type listedShare struct {
 	Name, Title, May string
 	Status           calendar.ShareStatus
+	// By is the app that shared it; "" for the visitor.
+	By string
 }
 
 func (v *visit) shares(cal calendar.Calendar) ([]listedShare, error) {
@@ -68,7 +70,7 @@ func (v *visit) shares(cal calendar.Calendar) ([]listedShare, error) {
 	}
 	var list []listedShare
 	for _, s := range shares {
-		list = append(list, listedShare{s.User.Name, excerpt(s.User.Title()), accessWords[s.Access], s.Status})
+		list = append(list, listedShare{s.User.Name, excerpt(s.User.Title()), accessWords[s.Access], s.Status, excerpt(s.Maker.Agent)})
 	}
 	return list, nil
 }

@@ -36,6 +36,8 @@ type hook struct {
 	What, State string
 	Off         bool
 	Made        string
+	// By is the app that added it; "" for the visitor.
+	By string
 }
 
 // hookKinds are the changes that a webhook can choose among, in a person's words.
@@ -47,7 +49,7 @@ var hookKinds = []choice{
 
 func (v *visit) hook(w calendar.Webhook) hook {
 	c := v.clock()
-	h := hook{Webhook: w, Made: c.date(w.Created), Off: w.State != calendar.WebhookOn, State: "It is told."}
+	h := hook{Webhook: w, Made: c.date(w.Created), By: excerpt(w.Maker.Agent), Off: w.State != calendar.WebhookOn, State: "It is told."}
 	var words []string
 	for _, k := range hookKinds {
 		if slices.Contains(w.Kinds, calendar.ChangeKind(k.Value)) {

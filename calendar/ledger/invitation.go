@@ -128,6 +128,7 @@ func (t *sharing) edit(ctx context.Context, e calendar.ShareEdit) (calendar.Shar
 	if before != nil && *before == next {
 		return next, nil
 	}
+	next.Maker = t.caller.Maker()
 	if err := t.acquainted(ctx, before, e); err != nil {
 		return next, err
 	}
@@ -165,7 +166,7 @@ func (t *sharing) offered(before *calendar.Share, e calendar.ShareEdit) calendar
 	next := calendar.Share{Calendar: t.cal.ID, User: e.With, Access: e.Access, Title: e.Title, CommonName: e.CommonName, Created: t.now()}
 	had, has := false, calendar.NoAccess
 	if before != nil {
-		next.Created = before.Created
+		next.Created, next.Maker = before.Created, before.Maker
 		if next.Title == "" {
 			next.Title = before.Title
 		}

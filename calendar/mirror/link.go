@@ -81,6 +81,7 @@ func (m *Mirror) Link(ctx context.Context, c calendar.Caller, n NewAccount) (Lin
 	a := calendar.Account{
 		ID: calendar.AccountID(m.NewID()), Owner: c.User.ID, Provider: n.Provider, Name: n.Name, Address: p.Address(n.Secret), Subject: n.Subject,
 		Scopes: n.Scopes, Every: n.Every, Status: calendar.AccountGood, Created: m.Now(), Due: m.Now().Add(time.Hour),
+		Maker: c.Maker(),
 	}
 	if a.Name == "" {
 		a.Name = a.Address

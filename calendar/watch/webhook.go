@@ -33,7 +33,7 @@ func (s *Hub) AddWebhook(ctx context.Context, c calendar.Caller, spec WebhookSpe
 	now := s.now().UTC().Truncate(time.Second)
 	w := calendar.Webhook{
 		ID: calendar.WebhookID(s.newID()), User: c.User.ID, URL: strings.TrimSpace(spec.URL), Kinds: spec.Kinds, Content: spec.Content,
-		Number: 1, Rotated: now, State: calendar.WebhookOn, Created: now,
+		Number: 1, Rotated: now, State: calendar.WebhookOn, Created: now, Maker: c.Maker(),
 	}
 	u, err := url.Parse(w.URL)
 	if err != nil || u.Scheme != "https" || u.Hostname() == "" || u.User != nil || u.Fragment != "" || len(w.URL) > maxWebhookURL {

@@ -22,10 +22,12 @@ type listedShare struct {
 	Permission string               `json:"permission"`
 	Status     calendar.ShareStatus `json:"status"`
 	Created    *time.Time           `json:"created"`
+	// MadeBy is the name of the token that shared it; "" for the owner.
+	MadeBy string `json:"made_by"`
 }
 
 func shareLine(s calendar.Share, of calendar.Calendar) listedShare {
-	return listedShare{of.OwnerName, of.Name, of.ID, s.User.Name, s.Access.Word(), s.Status, jsonTime(s.Created)}
+	return listedShare{of.OwnerName, of.Name, of.ID, s.User.Name, s.Access.Word(), s.Status, jsonTime(s.Created), s.Maker.Agent}
 }
 
 // sharesOf returns the shares of a user's calendars, of every user's when none is named.
@@ -85,9 +87,9 @@ func listSharesCommand() command {
 			return h.sharesOf(ctx, user)
 		},
 		json:  func(s listedShare) listedShare { return s },
-		heads: []string{"OWNER", "CALENDAR", "USER", "PERMISSION", "STATUS", "ID"},
+		heads: []string{"OWNER", "CALENDAR", "USER", "PERMISSION", "STATUS", "ID", "MADE BY"},
 		row: func(s listedShare, _ time.Time) []string {
-			return []string{s.Owner, s.Calendar, s.User, s.Permission, string(s.Status), briefID(s.CalendarID)}
+			return []string{s.Owner, s.Calendar, s.User, s.Permission, string(s.Status), briefID(s.CalendarID), s.MadeBy}
 		},
 	}.asCommand()
 }

@@ -2,19 +2,30 @@ package main
 
 import (
 	"context"
+	"flag"
+	"fmt"
+	"slices"
 
 	"caldav-mcp-server/auth"
 	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/calendar/service"
 )
 
 const revokeDetails = `
 ID is what list-tokens prints, or its beginning, not the token itself. The token ends at once, also on a server that runs.
+
+Webhooks, shares and linked calendars that were set up with the token stay. They are listed; --undo removes them, also when the token has
+ended already.
 `
 
 func revokeTokenCommand() command {
+	var undo bool
 	return command{
 		name: "revoke-token", operands: []string{"ID"}, settings: storeSettings, json: true,
 		summary: "end an access token", details: revokeDetails,
+		flags: func(f *flag.FlagSet) {
+			f.BoolVar(&undo, "undo", false, "remove the webhooks, shares and linked calendars that were set up with the token")
+		},
 		run: func(ctx context.Context, d *desk, operands []string) error {
 			all, err := d.auth.Tokens(ctx, "")
 			if err != nil {
@@ -27,7 +38,53 @@ func revokeTokenCommand() command {
 			if err := d.auth.RevokeToken(ctx, token.ID); err != nil {
 				return err
 			}
-			return d.done(map[string]calendar.TokenID{"revoked": token.ID}, "revoked the token %s, %q of %s\n", briefID(token.ID), shown(token.Name), token.UserName)
+			user, err := d.auth.User(ctx, token.UserName)
+			if err != nil {
+				return err
+			}
+			made, err := d.madeBy(ctx, user, token.ID, undo)
+			if err != nil {
+				return err
+			}
+			text := fmt.Sprintf("revoked the token %s, %q of %s\n", briefID(token.ID), shown(token.Name), token.UserName)
+			for _, m := range made {
+				text += map[bool]string{true: "removed ", false: "still there: "}[undo] + shown(m) + "\n"
+			}
+			if len(made) > 0 && !undo {
+				text += fmt.Sprintf("to remove what it set up: revoke-token --undo %s\n", briefID(token.ID))
+			}
+			return d.done(revokedToken{token.ID, made, undo}, "%s", text)
 		},
 	}
+}
+
+// revokedToken is the outcome in JSON.
+type revokedToken struct {
+	Revoked calendar.TokenID `json:"revoked"`
+	SetUp   []string         `json:"set_up"`
+	Removed bool             `json:"removed"`
+}
+
+// madeBy describes what a token set up, and removes it if undo is set.
+func (h *house) madeBy(ctx context.Context, user calendar.User, token calendar.TokenID, undo bool) ([]string, error) {
+	made, err := h.calendars.MadeByTokens(ctx, caller(user))
+	made = slices.DeleteFunc(made, func(m service.Made) bool { return m.Maker.Token != token })
+	words := []string{}
+	for _, m := range made {
+		words = append(words, madeWords(m))
+		if undo && err == nil {
+			err = h.calendars.Unmake(ctx, caller(user), m)
+		}
+	}
+	return words, err
+}
+
+func madeWords(m service.Made) string {
+	switch {
+	case m.Webhook != nil:
+		return "the webhook " + m.Webhook.URL
+	case m.Share != nil:
+		return fmt.Sprintf("the share of %q with %s, who may %s", m.Share.From.Name, m.Share.User.Name, m.Share.Access.Word())
+	}
+	return fmt.Sprintf("the linked calendar %q", m.Account.Name)
 }

@@ -62,10 +62,12 @@ type listedWebhook struct {
 	State   calendar.WebhookState `json:"state"`
 	Failing *time.Time            `json:"failing_since"`
 	Created *time.Time            `json:"created"`
+	// MadeBy is the name of the token that added it; "" for the user.
+	MadeBy string `json:"made_by"`
 }
 
 func webhookJSON(w hookOf) listedWebhook {
-	return listedWebhook{w.ID, w.owner.Name, w.URL, w.Kinds, w.Content, w.State, jsonTime(w.Failing), jsonTime(w.Created)}
+	return listedWebhook{w.ID, w.owner.Name, w.URL, w.Kinds, w.Content, w.State, jsonTime(w.Failing), jsonTime(w.Created), w.Maker.Agent}
 }
 
 func listWebhooksCommand() command {
@@ -77,13 +79,13 @@ func listWebhooksCommand() command {
 		},
 		find:  func(ctx context.Context, h *house) ([]hookOf, error) { return h.webhooks(ctx, user) },
 		json:  webhookJSON,
-		heads: []string{"ID", "USER", "URL", "KINDS", "STATE", "FAILING SINCE"},
+		heads: []string{"ID", "USER", "URL", "KINDS", "STATE", "FAILING SINCE", "MADE BY"},
 		row: func(w hookOf, _ time.Time) []string {
 			kinds := "all"
 			if len(w.Kinds) > 0 {
 				kinds = strings.Join(each(w.Kinds, func(k calendar.ChangeKind) string { return string(k) }), " ")
 			}
-			return []string{briefID(w.ID), w.owner.Name, w.URL, kinds, string(w.State), shownTime(w.Failing)}
+			return []string{briefID(w.ID), w.owner.Name, w.URL, kinds, string(w.State), shownTime(w.Failing), w.Maker.Agent}
 		},
 	}.asCommand()
 }

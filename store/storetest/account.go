@@ -37,6 +37,7 @@ func (b *bundle) account(owner calendar.User, provider string) calendar.Account 
 	a := calendar.Account{
 		ID: calendar.AccountID(id), Owner: owner.ID, Provider: provider, Name: "the “" + id + "”", Address: "https://example.org/", Subject: "sub", Scopes: "read",
 		Secret: []byte("sealed " + id), Key: "k1", Every: time.Hour, Status: calendar.AccountGood, Created: b.now(), Due: b.now(),
+		Maker: calendar.Actor{Token: "token", Agent: "Claude"},
 	}
 	b.must(b.InsertAccount(b.Context(), a, 100))
 	return a

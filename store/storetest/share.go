@@ -181,6 +181,7 @@ func shareGivesOnceAccepted(b *bundle) {
 	cal := b.calendar(ann, "work")
 	share := calendar.Share{
 		Calendar: cal.ID, User: bob, Access: calendar.WriteAccess, Title: "Ann's work", CommonName: "Bob", Created: b.now(),
+		Maker: calendar.Actor{Token: "token", Agent: "Claude"},
 	}
 	for _, step := range []struct {
 		status calendar.ShareStatus

@@ -27,6 +27,7 @@ func (b *bundle) webhook(u calendar.User) calendar.Webhook {
 	w := calendar.Webhook{
 		ID: calendar.WebhookID(b.id("hook")), User: u.ID, URL: "https://example.com/hook", Kinds: []calendar.ChangeKind{calendar.Created, calendar.Deleted},
 		Content: true, Number: 1, Rotated: b.now(), State: calendar.WebhookOn, Created: b.now(),
+		Maker: calendar.Actor{Token: "token", Agent: "Claude"},
 	}
 	b.must(b.AddWebhook(b.Context(), w, 5))
 	return w
