@@ -5,12 +5,29 @@ import (
 	"reflect"
 )
 
-// ForSharees are a calendar's properties as a sharee finds them: everybody's first calendar has
-// the same name, so that it says whose it is.
+// ForSharees are a calendar's properties as a sharee finds them: the name is cut, and says
+// whose the calendar is: everybody's first one has the same name.
 func (c Calendar) ForSharees() Properties {
 	p := c.Properties
-	p.Name = fmt.Sprintf("%s (%s)", p.Name, c.OwnerTitle)
+	p.Name = cut(p.Name, longestForeign) + c.OwnerMark()
 	return p
+}
+
+// OwnerMark is what the name of a calendar ends with for its sharees.
+func (c Calendar) OwnerMark() string { return fmt.Sprintf(" (%s)", cut(c.OwnerTitle, longestForeign)) }
+
+// longestForeign is how many characters others see of a name that a user wrote.
+const longestForeign = 100
+
+// cut is the beginning of a text, with a mark where more follows.
+func cut(text string, most int) string {
+	n := 0
+	for i := range text {
+		if n++; n > most {
+			return text[:i] + "…"
+		}
+	}
+	return text
 }
 
 // Arrangement is how a sharee has a calendar for themselves. What is nil is as its owner has

@@ -30,6 +30,7 @@ type Store interface {
 	Pushes
 	Webhooks
 	Digests
+	OfferMails
 	Accounts
 }
 

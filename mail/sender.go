@@ -45,10 +45,12 @@ type Config struct {
 	Digests *Digests
 	// Endings are mails about webhooks that were turned off; nil where there are none.
 	Endings *Endings
-	Limits  Limits
-	Now     func() time.Time
-	NewID   func() string
-	Logger  *slog.Logger
+	// Offers are mails about shares that wait for an answer; nil where there are none.
+	Offers *Offers
+	Limits Limits
+	Now    func() time.Time
+	NewID  func() string
+	Logger *slog.Logger
 	// Task is told of each letter that is sent; nil where nobody wants to know.
 	Task calendar.Task
 }
@@ -136,6 +138,11 @@ func (s *Sender) Round(ctx context.Context) (int, error) {
 		// What is wrong with these holds up no other letter.
 		if err := s.Digests.post(ctx); err != nil && ctx.Err() == nil {
 			s.Logger.WarnContext(ctx, "mail of the day was not made", "error", err)
+		}
+	}
+	if s.Offers != nil {
+		if err := s.Offers.post(ctx); err != nil && ctx.Err() == nil {
+			s.Logger.WarnContext(ctx, "mail about shares was not made", "error", err)
 		}
 	}
 	letters, err := s.Store.TakeLetters(ctx, now, until, batch)
@@ -296,6 +303,9 @@ func (s *Sender) own(m calendar.Method) func(ctx context.Context, l calendar.Let
 	}
 	if m == calendar.MethodEnded {
 		return s.ended
+	}
+	if m == calendar.MethodOffered {
+		return s.offered
 	}
 	return nil
 }

@@ -212,7 +212,7 @@ func ownName(cal calendar.Calendar) string {
 	if cal.Access == calendar.OwnerAccess {
 		return cal.Name
 	}
-	return strings.TrimSuffix(cal.Name, fmt.Sprintf(" (%s)", cal.OwnerTitle))
+	return strings.TrimSuffix(cal.Name, cal.OwnerMark())
 }
 
 // line is an event in one line: title, time, place, calendar, and what names it. What people wrote

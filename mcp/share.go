@@ -57,10 +57,9 @@ func sharePermissions() []string {
 
 // sharedView is what share_calendar returns.
 type sharedView struct {
-	Calendar   calendar.CalendarID  `json:"calendar_id"`
-	Permission string               `json:"permission"`
-	With       shown                `json:"shared_with"`
-	Status     calendar.ShareStatus `json:"status" doc:"pending: they have no more than before until they accept."`
+	Calendar   calendar.CalendarID `json:"calendar_id"`
+	Permission string              `json:"permission"`
+	With       shown               `json:"shared_with"`
 }
 
 // unsharedView is what unshare_calendar returns.
@@ -79,7 +78,12 @@ func (b toolbox) shareCalendar(ctx context.Context, c *call, cal calendar.Calend
 	if err != nil {
 		return answer{}, err
 	}
-	return same(sharedView{cal.ID, permissions[access], shown(share.User.Name), share.Status})
+	view := sharedView{cal.ID, permissions[access], shown(share.User.Name)}
+	note := prose("")
+	if share.Status == calendar.SharePending {
+		note = "This server asks first: they have no more than before until they accept."
+	}
+	return answer{noted{view, note}, view}, nil
 }
 
 func (b toolbox) unshareCalendar(ctx context.Context, c *call, cal calendar.Calendar, in *withUser) (answer, error) {

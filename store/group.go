@@ -138,6 +138,7 @@ func (t *Tx) spread(ctx context.Context, which some) error {
 			FROM invitations i JOIN group_members m ON m.group_id = i.user_id JOIN calendars c ON c.id = i.calendar_id
 			WHERE i.status = 'accepted' AND m.user_id <> c.owner_id
 				AND NOT EXISTS (SELECT 1 FROM group_leavers l WHERE l.calendar_id = i.calendar_id AND l.user_id = m.user_id)
+				AND NOT EXISTS (SELECT 1 FROM share_blocks b WHERE b.user_id = m.user_id AND b.blocked_id = c.owner_id)
 				AND ` + which.of("i.calendar_id", "m.user_id") + `
 			GROUP BY i.calendar_id, m.user_id
 			ON CONFLICT (calendar_id, user_id) DO UPDATE SET access = CASE WHEN ` + rank("shares.access") + ` < ` + rank("excluded.access") + `

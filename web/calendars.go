@@ -26,7 +26,10 @@ func (h *Handler) calendarPages() []page {
 		post(one+"/links/{link}/revoke", people, (*visit).revokeLink),
 		upload,
 		get(one+"/export", people, (*visit).exportCalendar),
+		get("invitations/{invitation}", people, showing("offer", (*visit).offer)),
 		post("invitations/{invitation}", people, (*visit).answer),
+		post(one+"/block", people, (*visit).blockSharer),
+		post("unblock", people, (*visit).unblockSharer),
 	}
 }
 
@@ -34,6 +37,8 @@ func (h *Handler) calendarPages() []page {
 type calendarsContent struct {
 	Own, Shared []listedCalendar
 	Invitations []invitation
+	// Blocked are the names of those whose shares the visitor does not want.
+	Blocked []string
 	// Form is the new calendar, as far as it was filled in.
 	Form newCalendarForm
 }
@@ -74,7 +79,13 @@ func (form newCalendarForm) content(v *visit) (calendarsContent, error) {
 			content.Shared = append(content.Shared, listed)
 		}
 	}
-	content.Invitations, err = v.invitations()
+	if content.Invitations, err = v.invitations(); err != nil {
+		return content, err
+	}
+	blocked, err := v.Service.Blocked(v.r.Context(), v.caller())
+	for _, u := range blocked {
+		content.Blocked = append(content.Blocked, u.Name)
+	}
 	return content, err
 }
 
@@ -277,4 +288,16 @@ func (v *visit) leaveCalendar() error {
 	return v.onCalendarTo("calendars", "calendar-left", func(cal calendar.Calendar) error {
 		return v.Service.Leave(v.r.Context(), v.caller(), cal.ID)
 	})
+}
+
+// blockSharer leaves a calendar and blocks its owner.
+func (v *visit) blockSharer() error {
+	return v.onCalendarTo("calendars", "sharer-blocked", func(cal calendar.Calendar) error {
+		_, err := v.Service.Block(v.r.Context(), v.caller(), cal.ID)
+		return err
+	})
+}
+
+func (v *visit) unblockSharer() error {
+	return v.after(v.Service.Unblock(v.r.Context(), v.caller(), v.field("name")), "calendars", "sharer-unblocked")
 }

@@ -184,6 +184,8 @@ var notices = map[string]string{
 	"link-ended":          "The link has ended.",
 	"invitation-accepted": "The calendar is among yours now.",
 	"invitation-declined": "You have declined.",
+	"sharer-blocked":      "You have left all that they share with you, and they cannot share calendars with you any more.",
+	"sharer-unblocked":    "They can share calendars with you again.",
 	"proposal-accepted":   "The event has the new time, and all guests are told.",
 	"proposal-declined":   "The event stays, and who proposed it is told.",
 	"mail-dismissed":      "Dismissed.",

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"slices"
 	"time"
 
 	"caldav-mcp-server/auth"
@@ -27,13 +28,28 @@ func (v *visit) invitations() ([]invitation, error) {
 		if o.Status != calendar.SharePending {
 			continue
 		}
-		name := o.Title
-		if name == "" {
-			name = o.From.Name
-		}
-		list = append(list, invitation{o.Invitation(), excerpt(o.From.OwnerTitle), excerpt(name), accessWords[o.Access], o.Meanwhile > calendar.NoAccess})
+		list = append(list, invitation{o.Invitation(), excerpt(o.From.OwnerTitle), excerpt(o.Name()), accessWords[o.Access], o.Meanwhile > calendar.NoAccess})
 	}
 	return list, nil
+}
+
+// OffersPath is where offers are answered below the path of BASE_URL, each under its id.
+const OffersPath = root + "invitations"
+
+// offerContent is the page of one offer.
+type offerContent struct{ Invitation invitation }
+
+// offer is the offer that the address names, if it still waits for an answer.
+func (v *visit) offer() (offerContent, error) {
+	all, err := v.invitations()
+	if err != nil {
+		return offerContent{}, err
+	}
+	i := slices.IndexFunc(all, func(one invitation) bool { return string(one.ID) == v.r.PathValue("invitation") })
+	if i < 0 {
+		return offerContent{}, errMissing()
+	}
+	return offerContent{all[i]}, nil
 }
 
 // answers are the words of the two buttons.
@@ -46,11 +62,23 @@ var answers = map[string]struct {
 }
 
 func (v *visit) answer() error {
+	id := calendar.InvitationID(v.r.PathValue("invitation"))
+	if v.field("answer") == "block" {
+		offers, err := v.Service.Offers(v.r.Context(), v.caller())
+		if err != nil {
+			return err
+		}
+		i := slices.IndexFunc(offers, func(o calendar.Offer) bool { return o.Invitation() == id })
+		if i < 0 {
+			return errMissing()
+		}
+		_, err = v.Service.Block(v.r.Context(), v.caller(), offers[i].Calendar)
+		return v.after(err, "calendars", "sharer-blocked")
+	}
 	said, ok := answers[v.field("answer")]
 	if !ok {
 		return calendar.Errorf(calendar.Invalid, "", "an invitation is accepted or declined")
 	}
-	id := calendar.InvitationID(v.r.PathValue("invitation"))
 	_, err := v.Service.Answer(v.r.Context(), v.caller(), id, calendar.Reply{Accept: said.accept})
 	return v.after(err, "calendars", said.notice)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"time"
 
 	"caldav-mcp-server/calendar"
 )
@@ -124,7 +125,11 @@ func (t *sharing) edit(ctx context.Context, e calendar.ShareEdit) (calendar.Shar
 	if e.Access == calendar.NoAccess {
 		return calendar.Share{}, t.withdraw(ctx, before)
 	}
-	next := t.offered(before, e)
+	willing, err := t.willing(ctx, e)
+	if err != nil {
+		return calendar.Share{}, err
+	}
+	next := t.offered(before, e, willing)
 	if before != nil && *before == next {
 		return next, nil
 	}
@@ -133,6 +138,9 @@ func (t *sharing) edit(ctx context.Context, e calendar.ShareEdit) (calendar.Shar
 		return next, err
 	}
 	if err := t.bearable(ctx, before, next); err != nil {
+		return next, err
+	}
+	if err := t.daily(ctx, before, next, e.Settled); err != nil {
 		return next, err
 	}
 	change := calendar.Modified
@@ -161,8 +169,8 @@ func (t *sharing) offer(before *calendar.Share, next calendar.Share) {
 	t.notify(t.cal.Calendar, next)
 }
 
-// offered is a share after an edit.
-func (t *sharing) offered(before *calendar.Share, e calendar.ShareEdit) calendar.Share {
+// offered is a share after an edit. Who is not willing is asked nothing, and gets nothing.
+func (t *sharing) offered(before *calendar.Share, e calendar.ShareEdit, willing bool) calendar.Share {
 	next := calendar.Share{Calendar: t.cal.ID, User: e.With, Access: e.Access, Title: e.Title, CommonName: e.CommonName, Created: t.now()}
 	had, has := false, calendar.NoAccess
 	if before != nil {
@@ -174,20 +182,49 @@ func (t *sharing) offered(before *calendar.Share, e calendar.ShareEdit) calendar
 			next.CommonName = before.CommonName
 		}
 		has = before.InForce()
-		// A sharee who has accepted need not be asked again. Nobody was asked about busy times, see below.
-		had = before.Status == calendar.ShareAccepted && (before.Access > calendar.FreeBusyAccess || e.Access == calendar.FreeBusyAccess)
+		// Who has as much already need not be asked, nor who has accepted more than busy times.
+		had = has >= e.Access || before.Status == calendar.ShareAccepted && before.Access > calendar.FreeBusyAccess
 	}
 	switch {
-	case t.undoing && before != nil && before.Status == calendar.ShareDeclined:
+	case !willing, t.undoing && before != nil && before.Status == calendar.ShareDeclined:
 		next.Status = calendar.ShareDeclined
-	// Busy times put nothing before anybody's eyes that they would want to refuse.
 	// A group has nobody who could answer for it: who may share with it is the question, see acquainted.
-	case t.Policy().NeedAcceptance && !had && !e.Settled && !e.With.Group && e.Access > calendar.FreeBusyAccess:
+	case t.Policy().NeedAcceptance && !had && !e.Settled && !e.With.Group:
 		next.Status, next.Meanwhile = calendar.SharePending, has
 	default:
 		next.Status = calendar.ShareAccepted
 	}
 	return next
+}
+
+// willing tells whether a user takes anything from the calendar's owner. To share with one who does not is refused in words
+// that do not tell why; to undo goes on, and gives them nothing.
+func (t *sharing) willing(ctx context.Context, e calendar.ShareEdit) (bool, error) {
+	if err := t.HoldSharer(ctx, t.cal.Owner); err != nil {
+		return false, err
+	}
+	blocks, err := t.Blocks(ctx, e.With.ID, t.cal.Owner)
+	if err != nil || !blocks && (!e.With.Disabled || e.Settled || t.undoing) {
+		return err == nil, err
+	}
+	if t.undoing {
+		return false, nil
+	}
+	return false, calendar.Errorf(calendar.Forbidden, "", "%q takes no calendars at present", e.With.Name)
+}
+
+// daily refuses more new shares of one user with another than a day may have. Another share of the same calendar is not new.
+func (t *sharing) daily(ctx context.Context, before *calendar.Share, next calendar.Share, settled bool) error {
+	if settled || next.Status == calendar.ShareDeclined || before != nil && before.Status != calendar.ShareDeclined {
+		return nil
+	}
+	n, err := t.NoteShare(ctx, next, t.cal.Owner, t.now().Add(-24*time.Hour))
+	if err != nil || n <= dailyMost {
+		return err
+	}
+	e := calendar.Errorf(calendar.TooLarge, "", "you have shared %d calendars with %q since this time yesterday, and no more can be in a day", dailyMost, next.User.Name)
+	e.Hint = "share this one tomorrow"
+	return e
 }
 
 // acquainted lets only those share with a group who are in it, and the server's operator: its members are not asked.
@@ -201,10 +238,11 @@ func (t *sharing) acquainted(ctx context.Context, before *calendar.Share, e cale
 	return calendar.Errorf(calendar.Forbidden, "", "you are not in the group %q, and share nothing with it", e.With.Name)
 }
 
-// The limits of one user's offers to another: calendars in all, and of those offers that wait for an answer; and
+// The limits of one user's offers to another: calendars in all, new ones in a day, and offers that wait for an answer; and
 // how many offers from all others may wait.
 const (
 	sharedMost     = 100
+	dailyMost      = 20
 	offeredMost    = 20
 	offeredMostAll = 200
 )
@@ -307,41 +345,45 @@ func (s *Ledger) outdated(ctx context.Context, c calendar.Caller, id calendar.In
 
 // answer writes down the caller's answer to the offer of a calendar.
 func (s *Ledger) answer(ctx context.Context, c calendar.Caller, id calendar.CalendarID, r calendar.Reply) error {
-	err := s.change(ctx, c, func(w *work) error {
-		t, err := w.sharing(ctx, id)
-		if err != nil {
+	return unlessSame(s.change(ctx, c, func(w *work) error { return w.answer(ctx, id, r) }))
+}
+
+func (w *work) answer(ctx context.Context, id calendar.CalendarID, r calendar.Reply) error {
+	t, err := w.sharing(ctx, id)
+	if err != nil {
+		return err
+	}
+	before := t.of(w.caller.User.ID)
+	if r.Leave {
+		if before != nil && before.Status == calendar.ShareDeclined {
+			before = nil // what was declined by name is had by a group alone
+		}
+		if err := t.leaveGroups(ctx, before); err != nil {
 			return err
 		}
-		before := t.of(c.User.ID)
-		if r.Leave {
-			if before != nil && before.Status == calendar.ShareDeclined {
-				before = nil // what was declined by name is had by a group alone
-			}
-			if err := t.leaveGroups(ctx, before); err != nil {
-				return err
-			}
-		}
-		if before == nil {
-			return nil
-		}
-		said, next := before.Answered(r)
-		if *before == next {
-			return errSame
-		}
-		change := calendar.Declined
-		if r.Accept {
-			change = calendar.Accepted
-		}
-		if err := t.put(ctx, change, before, said, next); err != nil {
-			return err
-		}
-		if err := t.naming(ctx, r); err != nil {
-			return err
-		}
-		t.notifyOwner(t.cal.Calendar, said, r)
+	}
+	if before == nil {
 		return nil
-	})
-	return unlessSame(err)
+	}
+	said, next := before.Answered(r)
+	if *before == next {
+		return errSame
+	}
+	change := calendar.Declined
+	if r.Accept {
+		change = calendar.Accepted
+		if err := t.unblocked(ctx); err != nil {
+			return err
+		}
+	}
+	if err := t.put(ctx, change, before, said, next); err != nil {
+		return err
+	}
+	if err := t.naming(ctx, calendar.Offer{Share: said, From: t.cal.Calendar}.Name(), r); err != nil {
+		return err
+	}
+	t.notifyOwner(t.cal.Calendar, said, r)
+	return nil
 }
 
 // leaveGroups has no group of the caller's give them the calendar any more. Of somebody who has it by name too, the change that
@@ -363,8 +405,8 @@ func (t *sharing) leaveGroups(ctx context.Context, before *calendar.Share) error
 }
 
 // naming gives the calendar the name that the sharee wants.
-func (t *sharing) naming(ctx context.Context, r calendar.Reply) error {
-	if !r.Accept || r.Name == "" || r.Name == t.cal.Name || r.Name == t.cal.ForSharees().Name {
+func (t *sharing) naming(ctx context.Context, offered string, r calendar.Reply) error {
+	if !r.Accept || r.Name == "" || r.Name == t.cal.Name || r.Name == t.cal.ForSharees().Name || r.Name == offered {
 		return nil
 	}
 	own, err := t.Arrangement(ctx, t.cal.ID, t.caller.User.ID)

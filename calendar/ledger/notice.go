@@ -1,7 +1,6 @@
 package ledger
 
 import (
-	"cmp"
 	"context"
 
 	"caldav-mcp-server/calendar"
@@ -11,7 +10,7 @@ import (
 // program can show them.
 func (w *work) notify(cal calendar.Calendar, share calendar.Share) {
 	n := share.About(cal)
-	n.Name, n.Owner, n.Title = n.Invitation.Notice(), calendar.PersonOf(w.caller.User), cmp.Or(share.Title, cal.Name)
+	n.Name, n.Owner, n.Title = n.Invitation.Notice(), calendar.PersonOf(w.caller.User), calendar.Offer{Share: share, From: cal}.Name()
 	if share.Access == calendar.FreeBusyAccess {
 		w.recall(share.User.ID, n.Name)
 		return

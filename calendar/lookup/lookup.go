@@ -103,6 +103,14 @@ func (s *Reader) Offers(ctx context.Context, c calendar.Caller) ([]calendar.Offe
 	}), err
 }
 
+// Blocked returns the users whom the caller has blocked.
+func (s *Reader) Blocked(ctx context.Context, c calendar.Caller) ([]calendar.User, error) {
+	if err := c.MayOwn(calendar.ReadObjects); err != nil {
+		return nil, err
+	}
+	return s.store.Blocked(ctx, c.User.ID)
+}
+
 // Shares returns the shares of a calendar of the caller's.
 func (s *Reader) Shares(ctx context.Context, c calendar.Caller, id calendar.CalendarID) ([]calendar.Share, error) {
 	if err := s.Allow(ctx, c, calendar.ListShares, id); err != nil {

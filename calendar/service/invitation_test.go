@@ -121,14 +121,16 @@ func TestInvitationIsAcceptedByItself(t *testing.T) {
 	})
 }
 
-// Busy times put nothing before anybody, and no program can show an invitation to them. What
-// follows on them is an invitation again.
-func TestBusyTimesAreNotAskedAbout(t *testing.T) {
+// Busy times are asked about as well, though no program can show that. What follows on them is an
+// invitation again.
+func TestBusyTimesAreAskedAbout(t *testing.T) {
 	each(t, func(h *house) {
 		h.asks()
 		work := h.calendar(h.alice, "work")
 		h.offer(work, h.bob, calendar.FreeBusyAccess, "")
-		h.sharing("busy times", work, "bob:busy", "", "")
+		h.sharing("busy times", work, "bob:busy:pending", "", "")
+		h.answer(work, calendar.Reply{Accept: true})
+		h.sharing("accepted", work, "bob:busy", "*:accepted", "")
 		h.offer(work, h.bob, calendar.ReadAccess, "")
 		h.sharing("more", work, "bob:read:pending", "", "work:pending")
 		h.answer(work, calendar.Reply{Accept: true})
@@ -150,6 +152,7 @@ func TestOffersOfMoreTakeNothing(t *testing.T) {
 			}
 		}
 		h.offer(work, h.bob, calendar.FreeBusyAccess, "")
+		h.answer(work, calendar.Reply{Accept: true})
 		h.offer(work, h.bob, calendar.ReadAccess, "")
 		h.offer(work, h.bob, calendar.WriteAccess, "")
 		has("offered more, and yet more", calendar.FreeBusyAccess)

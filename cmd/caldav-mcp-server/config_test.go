@@ -26,7 +26,7 @@ func TestDefaults(t *testing.T) {
 	c.dataDir = "" // the platform's
 	want := config{
 		caldav: address{"127.0.0.1", "5232"}, mcp: address{"127.0.0.1", "5233"}, mcpCalls: 600, logLevel: slog.LevelInfo, oauth: true, push: true,
-		service: serviceConfig{Policy: calendar.Policy{NeedAcceptance: true}, journalDays: 30},
+		service: serviceConfig{journalDays: 30},
 		mail:    mailConfig{perHour: 500}, linked: linkConfig{microsoftTenantID: "common"}, trace: traceConfig{service: name, sampler: "parentbased_always_on"},
 	}
 	if diff := compareConfigs(want, c); diff != "" {

@@ -95,6 +95,16 @@ func (p *program) endings(c config, h *house) *mail.Endings {
 	}
 }
 
+// offers are mails about shares that wait for an answer, under the same conditions.
+func (p *program) offers(c config, h *house) *mail.Offers {
+	if !c.mail.sends() || c.baseURL == nil {
+		return nil
+	}
+	return &mail.Offers{
+		Store: h.store, Host: c.baseURL.Host, Page: c.baseURL.JoinPath(web.OffersPath), Most: h.calendars.Limits().Outbox, Now: p.now, NewID: p.newID,
+	}
+}
+
 // receiver takes mail in.
 func (p *program) receiver(ctx context.Context, c config, h *house, log *slog.Logger) (*mail.Receiver, error) {
 	key, err := h.mailKey(ctx)
@@ -156,7 +166,7 @@ func (p *program) newSender(ctx context.Context, c config, h *house, log *slog.L
 	limits := mail.DefaultLimits()
 	limits.User = c.mail.perHour
 	return mail.NewSender(mail.Config{
-		Store: h.store, Middle: h.calendars, Relay: relay, Post: c.mail.post(), Key: key, Answers: answers, Digests: digests, Endings: p.endings(c, h),
+		Store: h.store, Middle: h.calendars, Relay: relay, Post: c.mail.post(), Key: key, Answers: answers, Digests: digests, Endings: p.endings(c, h), Offers: p.offers(c, h),
 		Limits: limits, Now: p.now, NewID: p.newID, Logger: log, Task: trace.Task,
 	}), nil
 }

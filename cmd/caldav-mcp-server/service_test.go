@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/internal/testdb"
 )
 
@@ -26,7 +25,7 @@ func TestProcessesFollowTheServersSettings(t *testing.T) {
 			}
 		}
 		must(one.declare(ctx, nil))
-		if got := one.service(); got != (serviceConfig{Policy: calendar.Policy{NeedAcceptance: true}, journalDays: 30}) {
+		if got := one.service(); got != (serviceConfig{journalDays: 30}) {
 			t.Errorf("by default there is %+v", got)
 		}
 		var log bytes.Buffer

@@ -176,8 +176,8 @@ func settings(environ []string) []setting {
 			set:   setSwitch(func(c *config) *bool { return &c.service.OpenDirectory }),
 		},
 		{
-			env: "SHARES_NEED_ACCEPTANCE", placeholder: "BOOL", fallback: "true", groups: serviceSettings,
-			about: "users are asked before they get a calendar of somebody's; false gives it to them at once",
+			env: "SHARES_NEED_ACCEPTANCE", placeholder: "BOOL", fallback: "false", groups: serviceSettings,
+			about: "true asks users before they get a calendar of somebody's; false gives it to them at once",
 			set:   setSwitch(func(c *config) *bool { return &c.service.NeedAcceptance }),
 		},
 		{

@@ -11,6 +11,9 @@ func oneLine(text string, most int) string {
 	return cut(strings.Join(strings.Fields(strings.Map(visible, text)), " "), most)
 }
 
+// OneLine is oneLine without a bound, for what is cut already.
+func OneLine(text string) string { return oneLine(text, len(text)) }
+
 // lines keeps the lines of a text.
 func lines(text string, most int) string {
 	var out []string

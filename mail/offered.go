@@ -1,0 +1,108 @@
+package mail
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"slices"
+	"time"
+
+	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/mail/letter"
+)
+
+// OfferStore is what offers need of a Store.
+type OfferStore interface {
+	calendar.OfferMails
+	UserByID(ctx context.Context, id calendar.UserID) (calendar.User, error)
+	Offers(ctx context.Context, user calendar.UserID) ([]calendar.Offer, error)
+}
+
+// Offers are mails to users whom a share waits for. What is offered is found when the mail leaves: of what was answered or taken back
+// meanwhile there is nothing to say.
+type Offers struct {
+	Store OfferStore
+	// Host is the server's name as its people know it, Page where offers are answered, each under its id.
+	Host  string
+	Page  *url.URL
+	Most  calendar.OutboxLimits
+	Now   func() time.Time
+	NewID func() string
+}
+
+const (
+	// offersMost is how many are posted in one turn, offersSince how old one may be.
+	offersMost  = 100
+	offersSince = 24 * time.Hour
+)
+
+const offeredText = `%s shares a calendar with you on the calendar server %s. Its name is
+  "%s"
+
+It is not among your calendars unless you accept it. On this page, after you sign in, you accept it, decline it, or block who shares it:
+%s
+`
+
+// post puts what is to be asked into the outbox. Only the process that sends mail does it.
+func (o *Offers) post(ctx context.Context) error {
+	now := o.Now()
+	waiting, err := o.Store.UnmailedOffers(ctx, now.Add(-offersSince), offersMost)
+	for _, s := range waiting {
+		l := o.letter(s, now)
+		failed := o.Store.MailOffer(ctx, s, l, o.Most)
+		if failed != nil && calendar.ReasonOf(failed) == calendar.TooLarge {
+			failed = o.Store.MailOffer(ctx, s, nil, o.Most) // the page shows it all the same
+		}
+		err = errors.Join(err, failed)
+	}
+	return err
+}
+
+// letter is none to a user who has no address, or is not let in.
+func (o *Offers) letter(s calendar.Share, now time.Time) *calendar.Letter {
+	to, err := letter.Address(s.User.Email)
+	if err != nil || s.User.Disabled {
+		return nil
+	}
+	return &calendar.Letter{
+		ID: calendar.LetterID(o.NewID()), User: s.User.ID, From: to, To: to, Method: calendar.MethodOffered,
+		UID: calendar.UID("offer-" + s.Invitation()), Posted: now, Due: now, Data: []byte(s.Calendar),
+	}
+}
+
+// offered makes the mail about a calendar that somebody shares.
+func (s *Sender) offered(ctx context.Context, l calendar.Letter, id string) ([]byte, error) {
+	if s.Offers == nil {
+		return nil, errNothing
+	}
+	m, err := s.Offers.plain(ctx, l)
+	if err != nil {
+		return nil, err
+	}
+	m.ID = id
+	return s.Post.Plain(m)
+}
+
+// plain is what the mail says, at the address that is still the user's.
+func (o *Offers) plain(ctx context.Context, l calendar.Letter) (letter.Plain, error) {
+	u, err := o.Store.UserByID(ctx, l.User)
+	if err != nil {
+		return letter.Plain{}, err
+	}
+	all, err := o.Store.Offers(ctx, u.ID)
+	if err != nil {
+		return letter.Plain{}, errors.Join(errAway, err)
+	}
+	to, bad := letter.Address(u.Email)
+	i := slices.IndexFunc(all, func(one calendar.Offer) bool {
+		return string(one.Calendar) == string(l.Data) && one.Status == calendar.SharePending
+	})
+	if bad != nil || to != l.To || u.Disabled || i < 0 {
+		return letter.Plain{}, errNothing
+	}
+	return letter.Plain{
+		To: l.To, Name: u.Title(), Subject: "A calendar is offered to you", At: l.Posted,
+		Text: fmt.Sprintf(offeredText, all[i].From.OwnerName, o.Host, letter.OneLine(all[i].Name()), o.Page.JoinPath(string(all[i].Invitation()))),
+	}, nil
+}
