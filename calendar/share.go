@@ -59,7 +59,7 @@ type Offer struct {
 	From Calendar
 }
 
-// Name is what the calendar is called towards its sharee.
+// Name is the calendar's name for its sharee, cut to the length that other users see.
 func (o Offer) Name() string { return cut(cmp.Or(o.Title, o.From.Name), longestForeign) }
 
 // Offered is how much a user was offered: by one owner in all, by them without an answer yet, and by everybody
@@ -72,16 +72,16 @@ type ShareReader interface {
 	Shares(ctx context.Context, id CalendarID) ([]Share, error)
 	// Offers returns what a user was offered of live calendars, by the calendars' ids.
 	Offers(ctx context.Context, user UserID) ([]Offer, error)
-	// Blocked returns whom a user has blocked, by name.
+	// Blocked returns the users whom a user has blocked, sorted by name.
 	Blocked(ctx context.Context, user UserID) ([]User, error)
 }
 
-// OfferMails is the part of a Store that tells which shares their sharees are still to be asked about by mail.
+// OfferMails is the part of a Store for mail about pending shares.
 type OfferMails interface {
-	// UnmailedOffers returns the shares of live calendars that were made since a time and wait for an answer, without mail so far.
+	// UnmailedOffers returns the pending shares of live calendars that were made since a time, and that no mail was sent about.
 	UnmailedOffers(ctx context.Context, since time.Time, most int) ([]Share, error)
-	// MailOffer notes that a sharee was asked about a share by mail, and puts the letter into the outbox, if there is one: both or
-	// nothing. It does nothing where another process did it meanwhile.
+	// MailOffer marks a share as mailed, and puts the letter into the outbox if it is not nil, in one transaction. It does nothing
+	// if another process has marked the share.
 	MailOffer(ctx context.Context, s Share, l *Letter, most OutboxLimits) error
 }
 
@@ -91,17 +91,17 @@ type ShareKeeper interface {
 	Shares(ctx context.Context, id CalendarID) ([]Share, error)
 	// Offered counts what a user was offered.
 	Offered(ctx context.Context, user, by UserID) (Offered, error)
-	// HoldSharer has nobody else share anything of an owner's, or block the owner, until the commit.
+	// HoldSharer locks an owner: no other transaction shares a calendar of theirs, or blocks them, until the commit.
 	HoldSharer(ctx context.Context, owner UserID) error
-	// NoteShare notes that an owner shares a calendar with a user, and returns how many different calendars
-	// the owner has shared with the user since a time, this one included. It forgets what was before.
+	// NoteShare records a new share, and returns the number of new shares from the owner to its user since a time, this
+	// one included. It deletes older records.
 	NoteShare(ctx context.Context, s Share, owner UserID, since time.Time) (int, error)
-	// Blocks tells whether a user has blocked another one.
+	// Blocks reports whether a user has blocked another one.
 	Blocks(ctx context.Context, user, whom UserID) (bool, error)
-	// PutBlock notes that a user has blocked another one. Groups give the user nothing of theirs any more, and
-	// what they share in the trash is declined.
+	// PutBlock stores a block. Groups stop giving the user calendars of the blocked one, and shares of calendars in the
+	// trash are declined.
 	PutBlock(ctx context.Context, user, whom UserID) error
-	// DropBlock takes a block away; NotFound when there is none.
+	// DropBlock deletes a block; NotFound when there is none.
 	DropBlock(ctx context.Context, user, whom UserID) error
 	// PutShare writes a share, in place of what its user had. They may do then what is InForce;
 	// where that is nothing, what they had set for themselves is lost. NotFound when the calendar

@@ -8,8 +8,8 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// Block leaves a calendar that somebody shares with the caller, or has offered, and blocks its owner: nothing of the owner's is
-// shared with the caller any more, by name or by a group, until Unblock. It returns the owner's name.
+// Block leaves a calendar that another user shares with the caller, or has offered, and blocks its owner. Until Unblock the caller
+// gets no calendar of the owner's, by name or by a group. Block returns the owner's name.
 func (s *Ledger) Block(ctx context.Context, c calendar.Caller, id calendar.CalendarID) (string, error) {
 	if err := c.MayOwn(calendar.LeaveCalendar); err != nil {
 		return "", err
@@ -21,22 +21,37 @@ func (s *Ledger) Block(ctx context.Context, c calendar.Caller, id calendar.Calen
 	if from.Owner == c.User.ID {
 		return "", calendar.Errorf(calendar.Invalid, "", "the calendar %q is yours", from.Name)
 	}
-	// The block comes first, in a transaction of its own: whatever the owner shares from then on is refused, and what came before is
-	// found below.
-	err = s.change(ctx, c, func(w *work) error {
-		if err := w.HoldSharer(ctx, from.Owner); err != nil {
-			return err
-		}
-		return w.PutBlock(ctx, c.User.ID, from.Owner)
-	})
-	if err != nil {
-		return "", err
-	}
-	return from.OwnerName, s.leaveAllOf(ctx, c, from.Owner)
+	return from.OwnerName, s.block(ctx, c, from.Owner)
 }
 
-// leaveAllOf declines all that one user shares with the caller by name.
-func (s *Ledger) leaveAllOf(ctx context.Context, c calendar.Caller, owner calendar.UserID) error {
+// BlockUser is Block for a user, who may share nothing with the caller so far.
+func (s *Ledger) BlockUser(ctx context.Context, c calendar.Caller, sharer calendar.User) error {
+	if err := c.MayOwn(calendar.LeaveCalendar); err != nil {
+		return err
+	}
+	if sharer.ID == c.User.ID {
+		return calendar.Errorf(calendar.Invalid, "", "%q cannot block themselves", sharer.Name)
+	}
+	return s.block(ctx, c, sharer.ID)
+}
+
+func (s *Ledger) block(ctx context.Context, c calendar.Caller, owner calendar.UserID) error {
+	// The block commits first: later shares are refused, and declineAllOf finds all earlier ones.
+	err := s.change(ctx, c, func(w *work) error {
+		if err := w.HoldSharer(ctx, owner); err != nil {
+			return err
+		}
+		return w.PutBlock(ctx, c.User.ID, owner)
+	})
+	if err != nil {
+		return err
+	}
+	return s.declineAllOf(ctx, c, owner)
+}
+
+// declineAllOf declines all shares of a blocked owner with the caller by name. It leaves no groups, so that Unblock brings back
+// the calendars that groups give.
+func (s *Ledger) declineAllOf(ctx context.Context, c calendar.Caller, owner calendar.UserID) error {
 	offers, err := s.store.Offers(ctx, c.User.ID)
 	if err != nil {
 		return err
@@ -45,15 +60,21 @@ func (s *Ledger) leaveAllOf(ctx context.Context, c calendar.Caller, owner calend
 		if o.From.Owner != owner || o.Status == calendar.ShareDeclined {
 			continue
 		}
-		err := unlessSame(s.change(ctx, c, func(w *work) error { return w.answer(ctx, o.Calendar, calendar.Reply{Leave: true}) }))
-		if err != nil && calendar.ReasonOf(err) != calendar.NotFound { // it may have been taken back meanwhile
+		err := unlessSame(s.change(ctx, c, func(w *work) error {
+			t, err := w.sharing(ctx, o.Calendar)
+			if err != nil {
+				return err
+			}
+			return t.reply(ctx, t.of(c.User.ID), calendar.Reply{Leave: true})
+		}))
+		if err != nil && calendar.ReasonOf(err) != calendar.NotFound { // NotFound: the owner has deleted it since
 			return err
 		}
 	}
 	return nil
 }
 
-// sharedOrOffered is a calendar that the caller has of somebody else's, or was offered.
+// sharedOrOffered returns a calendar that the caller can see, or was offered.
 func (s *Ledger) sharedOrOffered(ctx context.Context, c calendar.Caller, id calendar.CalendarID) (calendar.Calendar, error) {
 	offers, err := s.Offers(ctx, c)
 	if err != nil {
@@ -65,7 +86,8 @@ func (s *Ledger) sharedOrOffered(ctx context.Context, c calendar.Caller, id cale
 	return s.Calendar(ctx, c, id)
 }
 
-// Unblock ends a block of the caller's. What was declined or left stays so until it is shared again; groups give again what they have.
+// Unblock ends a block of the caller's. Calendars that groups give come back. Shares by name stay declined until the owner shares
+// again.
 func (s *Ledger) Unblock(ctx context.Context, c calendar.Caller, name string) error {
 	if err := c.MayOwn(calendar.AnswerInvitation); err != nil {
 		return err
@@ -81,11 +103,11 @@ func (s *Ledger) Unblock(ctx context.Context, c calendar.Caller, name string) er
 	return s.change(ctx, c, func(w *work) error { return w.DropBlock(ctx, c.User.ID, blocked[i].ID) })
 }
 
-// unblocked refuses to accept anything of somebody whom the caller has blocked.
+// unblocked fails if the caller has blocked the calendar's owner.
 func (t *sharing) unblocked(ctx context.Context) error {
 	blocks, err := t.Blocks(ctx, t.caller.User.ID, t.cal.Owner)
 	if err != nil || !blocks {
 		return err
 	}
-	return calendar.Errorf(calendar.Forbidden, "", "you have blocked %q", t.cal.OwnerName).Advising("end the block first")
+	return calendar.Errorf(calendar.Invalid, "", "you have blocked %q", t.cal.OwnerName).Advising("unblock them first")
 }

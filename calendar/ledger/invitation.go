@@ -125,7 +125,7 @@ func (t *sharing) edit(ctx context.Context, e calendar.ShareEdit) (calendar.Shar
 	if e.Access == calendar.NoAccess {
 		return calendar.Share{}, t.withdraw(ctx, before)
 	}
-	willing, err := t.willing(ctx, e)
+	willing, err := t.willing(ctx, before, e)
 	if err != nil {
 		return calendar.Share{}, err
 	}
@@ -169,7 +169,7 @@ func (t *sharing) offer(before *calendar.Share, next calendar.Share) {
 	t.notify(t.cal.Calendar, next)
 }
 
-// offered is a share after an edit. Who is not willing is asked nothing, and gets nothing.
+// offered is a share after an edit. The share of an unwilling user is declined.
 func (t *sharing) offered(before *calendar.Share, e calendar.ShareEdit, willing bool) calendar.Share {
 	next := calendar.Share{Calendar: t.cal.ID, User: e.With, Access: e.Access, Title: e.Title, CommonName: e.CommonName, Created: t.now()}
 	had, has := false, calendar.NoAccess
@@ -197,33 +197,42 @@ func (t *sharing) offered(before *calendar.Share, e calendar.ShareEdit, willing 
 	return next
 }
 
-// willing tells whether a user takes anything from the calendar's owner. To share with one who does not is refused in words
-// that do not tell why; to undo goes on, and gives them nothing.
-func (t *sharing) willing(ctx context.Context, e calendar.ShareEdit) (bool, error) {
+// willing reports whether a user takes calendars from this owner. A share with a user who has blocked the owner fails with the
+// error that a new share with a disabled user gets, so that the error does not reveal the block. An undo succeeds, and its share
+// is declined.
+func (t *sharing) willing(ctx context.Context, before *calendar.Share, e calendar.ShareEdit) (bool, error) {
 	if err := t.HoldSharer(ctx, t.cal.Owner); err != nil {
 		return false, err
 	}
 	blocks, err := t.Blocks(ctx, e.With.ID, t.cal.Owner)
-	if err != nil || !blocks && (!e.With.Disabled || e.Settled || t.undoing) {
-		return err == nil, err
+	if err != nil {
+		return false, err
 	}
 	if t.undoing {
-		return false, nil
+		return !blocks, nil
 	}
-	return false, calendar.Errorf(calendar.Forbidden, "", "%q takes no calendars at present", e.With.Name)
+	if !blocks && (!e.With.Disabled || e.Settled || !isNew(before)) {
+		return true, nil
+	}
+	return false, calendar.Errorf(calendar.Invalid, "", "%q takes no calendars at present", e.With.Name)
 }
 
-// daily refuses more new shares of one user with another than a day may have. Another share of the same calendar is not new.
+// isNew reports whether the next share of the calendar would be a new one to its user. A change of a share is not.
+func isNew(before *calendar.Share) bool {
+	return before == nil || before.Status == calendar.ShareDeclined
+}
+
+// daily limits the new shares of one user with another in a day. An undo only restores shares that were counted when they were made.
 func (t *sharing) daily(ctx context.Context, before *calendar.Share, next calendar.Share, settled bool) error {
-	if settled || next.Status == calendar.ShareDeclined || before != nil && before.Status != calendar.ShareDeclined {
+	if settled || t.undoing || !isNew(before) {
 		return nil
 	}
 	n, err := t.NoteShare(ctx, next, t.cal.Owner, t.now().Add(-24*time.Hour))
 	if err != nil || n <= dailyMost {
 		return err
 	}
-	e := calendar.Errorf(calendar.TooLarge, "", "you have shared %d calendars with %q since this time yesterday, and no more can be in a day", dailyMost, next.User.Name)
-	e.Hint = "share this one tomorrow"
+	e := calendar.Errorf(calendar.TooLarge, "", "you made %d new shares with %q in the last 24 hours, which is the limit", dailyMost, next.User.Name)
+	e.Hint = "share this calendar tomorrow"
 	return e
 }
 
@@ -238,7 +247,7 @@ func (t *sharing) acquainted(ctx context.Context, before *calendar.Share, e cale
 	return calendar.Errorf(calendar.Forbidden, "", "you are not in the group %q, and share nothing with it", e.With.Name)
 }
 
-// The limits of one user's offers to another: calendars in all, new ones in a day, and offers that wait for an answer; and
+// The limits of one user's offers to another: calendars in all, new shares in a day, and offers that wait for an answer; and
 // how many offers from all others may wait.
 const (
 	sharedMost     = 100
@@ -362,6 +371,11 @@ func (w *work) answer(ctx context.Context, id calendar.CalendarID, r calendar.Re
 			return err
 		}
 	}
+	return t.reply(ctx, before, r)
+}
+
+// reply answers what was shared by name; nil is nothing.
+func (t *sharing) reply(ctx context.Context, before *calendar.Share, r calendar.Reply) error {
 	if before == nil {
 		return nil
 	}

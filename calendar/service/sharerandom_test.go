@@ -151,9 +151,9 @@ func (c *circle) act() string {
 // offer notes what becomes of an offer.
 func (c *circle) offer(cal calendar.Calendar, whom string, level calendar.Access) {
 	has, accepted := c.granted[cal.ID][whom]
-	known := accepted && has > calendar.FreeBusyAccess
+	known := has >= level || accepted && has > calendar.FreeBusyAccess
 	share := calendar.Share{Access: level, Status: calendar.ShareAccepted}
-	if c.asking && level > calendar.FreeBusyAccess && !known {
+	if c.asking && !known {
 		share.Status, share.Meanwhile = calendar.SharePending, has
 	} else {
 		c.granted[cal.ID][whom] = level
