@@ -62,7 +62,7 @@ func (b toolbox) calendarTools() []tool {
 		begin: doing(b.createCalendar), gives: structuredCalendar{},
 	}), b.changing(tool{
 		name: "update_calendar", title: "Change calendar",
-		description: "Renames or recolours a calendar; one that is shared with the user, for their eyes only.",
+		description: "Changes a calendar; one that others share, for the user alone. accept takes an offered one: ask first.",
 		begin:       doing(b.updateCalendar), gives: structuredCalendar{},
 	}), sending(b.once(tool{
 		name: "delete_calendar", title: "Delete calendar",
@@ -129,12 +129,12 @@ type calendarsView struct {
 }
 
 func (b toolbox) listCalendars(ctx context.Context, c *call, in *continued) (answer, error) {
-	return b.showCalendars(ctx, c, in, b.service.Calendars)
+	return b.showCalendars(ctx, c, in, b.service.Calendars, func(all []calendarView) any { return calendarViews(all) })
 }
 
 // showCalendars answers with a list of calendars, or as many of them as one answer holds: others may
-// share any number with the user.
-func (b toolbox) showCalendars(ctx context.Context, c *call, in *continued, find func(context.Context, calendar.Caller) ([]calendar.Calendar, error)) (answer, error) {
+// share any number with the user. Text makes the answer's text of them.
+func (b toolbox) showCalendars(ctx context.Context, c *call, in *continued, find func(context.Context, calendar.Caller) ([]calendar.Calendar, error), text func([]calendarView) any) (answer, error) {
 	found, err := find(ctx, c.caller)
 	if err != nil {
 		return answer{}, err
@@ -153,7 +153,7 @@ func (b toolbox) showCalendars(ctx context.Context, c *call, in *continued, find
 	view := calendarsView{each(views, func(v calendarView) structuredCalendar {
 		return structuredCalendar{calendarView: v, Description: v.Description}
 	}), pages}
-	return answer{noted{calendarViews(views), view.note()}, view}, nil
+	return answer{noted{text(views), view.note()}, view}, nil
 }
 
 // size is how long the texts are that people wrote.

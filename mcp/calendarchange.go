@@ -13,7 +13,7 @@ type calendarPatch struct {
 	name, timezone     string
 	description, color edit.Field[string]
 	hidden             edit.Field[bool]
-	isDefault          bool
+	isDefault, accept  bool
 }
 
 func (in *calendarPatch) takes() []field {
@@ -24,6 +24,7 @@ func (in *calendarPatch) takes() []field {
 		wordTo(&in.timezone, "timezone", ""),
 		yesFieldTo(&in.hidden, "hidden", ""),
 		yesTo(&in.isDefault, "is_default", "true: new events go here."),
+		yesTo(&in.accept, "accept", ""),
 	)
 }
 
@@ -33,8 +34,13 @@ func (in *calendarPatch) says() bool {
 }
 
 func (b toolbox) updateCalendar(ctx context.Context, c *call, in *calendarPatch) (answer, error) {
-	if !in.says() {
-		return answer{}, errArgument("it was not said what to change: give name, description, color, timezone, hidden or is_default true")
+	switch {
+	case in.accept && in.says():
+		return answer{}, errArgument(`accept the calendar first, and change it in another call: "accept" goes with "calendar_id" alone`)
+	case in.accept:
+		return b.acceptOffered(ctx, c, in.calendar)
+	case !in.says():
+		return answer{}, errArgument("it was not said what to change: give name, description, color, timezone, hidden, is_default true or accept true")
 	}
 	cal, err := b.calendarNamed(ctx, c, in.calendar)
 	if err != nil {

@@ -164,9 +164,10 @@ type invitationsView struct {
 	Invitations []invitationView `json:"invitations"`
 	Calendars   []legendView     `json:"calendars,omitempty"`
 	zoneView
-	Truncated bool    `json:"truncated"`
-	Unread    int     `json:"unread,omitempty" doc:"So many can't be followed."`
-	Refused   []shown `json:"not_followed,omitempty" doc:"Mails that can't be trusted: in no calendar."`
+	Truncated bool          `json:"truncated"`
+	Unread    int           `json:"unread,omitempty" doc:"So many can't be followed."`
+	Refused   []shown       `json:"not_followed,omitempty" doc:"Mails that can't be trusted: in no calendar."`
+	Offered   []offeredView `json:"offered_calendars,omitempty" doc:"By others, with untrusted names; update_calendar accepts one."`
 }
 
 func (b toolbox) listInvitations(ctx context.Context, c *call, in *invitationsQuestion) (answer, error) {
@@ -187,6 +188,11 @@ func (b toolbox) listInvitations(ctx context.Context, c *call, in *invitationsQu
 	if v.Refused, err = b.unverified(ctx, c, z); err != nil {
 		return answer{}, err
 	}
+	var more bool
+	if v.Offered, more, err = b.offered(ctx, c, cmp.Or(in.limit, usualInvitations)); err != nil {
+		return answer{}, err
+	}
+	v.Truncated = v.Truncated || more
 	for i, o := range found.Occurrences {
 		if i < len(wishes) {
 			v.Invitations = append(v.Invitations, invitationView{listed[i], wholeSeries(o), nil, z.wishes(wishes[i])})
@@ -277,7 +283,7 @@ func (v invitationsView) prose(r rows, found []query.Occurrence) prose {
 	var b strings.Builder
 	if len(found) == 0 {
 		b.WriteString("No invitation waits for the user's answer. " + unreadProse(v.Unread) + "\n")
-		writeUnverified(&b, v.Refused)
+		v.writeOthers(&b)
 		return prose(strings.TrimSpace(b.String()))
 	}
 	fmt.Fprintf(&b, "Waiting for the user's answer (times in %s):\n\n", r.zone.Name())
@@ -294,12 +300,18 @@ func (v invitationsView) prose(r rows, found []query.Occurrence) prose {
 		}
 	}
 	writeLegend(&b, legend)
-	if v.Truncated {
-		b.WriteString("\nThere are more: ask for more with limit, or answer these first.\n")
-	}
 	if v.Unread > 0 {
 		b.WriteString("\n" + unreadProse(v.Unread) + "\n")
 	}
-	writeUnverified(&b, v.Refused)
+	v.writeOthers(&b)
 	return prose(strings.TrimSpace(b.String()))
+}
+
+// writeOthers says what follows the invitations.
+func (v invitationsView) writeOthers(b *strings.Builder) {
+	writeUnverified(b, v.Refused)
+	writeOffered(b, v.Offered)
+	if v.Truncated {
+		b.WriteString("\nThere are more: ask for more with limit, or answer these first.\n")
+	}
 }

@@ -82,6 +82,15 @@ func (c *call) confirmShare(cal calendar.Calendar, with string, access calendar.
 	})
 }
 
+// confirmAccept asks before the user gets a calendar that another user offers.
+func (c *call) confirmAccept(o calendar.Offer) error {
+	return c.confirm(question{
+		text: willHave(fmt.Sprintf("accepted the calendar %s, which %s shares with you (%s)", quotedShort(o.Name()), quotedShort(o.From.OwnerName), permissions[o.Access])) +
+			"unshare_calendar gives it up again.",
+		state: string(o.Calendar),
+	})
+}
+
 // reaches tells whether a change is of more than one instance of a series.
 func (s subject) reaches() bool { return s.found.Object.Recurring && s.scope != edit.This }
 
