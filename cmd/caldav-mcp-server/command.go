@@ -144,6 +144,8 @@ func commands() []command {
 		unshareCommand(),
 		answerShareCommand(),
 		listSharesCommand(),
+		blockSharerCommand(),
+		unblockSharerCommand(),
 		createLinkCommand(),
 		listLinksCommand(),
 		revokeLinkCommand(),

@@ -177,7 +177,7 @@ func settings(environ []string) []setting {
 		},
 		{
 			env: "SHARES_NEED_ACCEPTANCE", placeholder: "BOOL", fallback: "false", groups: serviceSettings,
-			about: "true asks users before they get a calendar of somebody's; false gives it to them at once",
+			about: "true asks users before they get a calendar that another user shares with them",
 			set:   setSwitch(func(c *config) *bool { return &c.service.NeedAcceptance }),
 		},
 		{

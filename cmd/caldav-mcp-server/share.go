@@ -11,8 +11,9 @@ import (
 const shareDetails = `
 CALENDAR is its name, its address or its id. PERMISSION is freebusy (when the owner is busy, not with
 what), read or read-write; to share again with the same user changes it. The user is named by the name
-or by the mail address. The calendar appears in the user's programs by itself. With --ask they are
-asked first, as if its owner had shared it from a program, see answer-share.
+or by the mail address. The calendar appears in the user's programs by itself. With --ask it is shared as
+if its owner had done it in a program: with SHARES_NEED_ACCEPTANCE=true the user is asked first, see
+answer-share.
 `
 
 // shareOptions are the flags of share and of unshare.
@@ -38,7 +39,7 @@ func shareCommand() command {
 		flags: func(f *flag.FlagSet) {
 			o.declare(f)
 			f.StringVar(&o.permission, "permission", "read", "`PERMISSION` to give: freebusy, read or read-write")
-			f.BoolVar(&ask, "ask", false, "let the user accept it first, unless SHARES_NEED_ACCEPTANCE=false")
+			f.BoolVar(&ask, "ask", false, "let the user accept it first, if SHARES_NEED_ACCEPTANCE=true")
 		},
 		check: func(*desk, []string) error {
 			if access = calendar.ParseAccess(o.permission); access == calendar.NoAccess || access == calendar.OwnerAccess {

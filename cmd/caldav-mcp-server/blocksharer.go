@@ -1,0 +1,63 @@
+package main
+
+import (
+	"context"
+
+	"caldav-mcp-server/calendar"
+)
+
+const blockSharerDetails = `
+All calendars that SHARER shares with the user are declined, those that SHARER shares with the user's groups go as
+well, and new shares are refused. SHARER sees that the calendars were declined, but not the block. On the pages the
+user does the same with a button beside each shared calendar.
+
+  caldav-mcp-server block-sharer --user bob alice
+`
+
+const unblockSharerDetails = `
+The calendars that SHARER shares with the user's groups come back. Those that were declined can be shared again.
+
+  caldav-mcp-server unblock-sharer --user bob alice
+`
+
+// blocker is the --user of commands that block a sharer.
+const blocker = "`NAME` of the user who wants no calendars from them"
+
+// blockLine is a block in JSON.
+func blockLine(u calendar.User, sharer string, blocked bool) any {
+	return struct {
+		User    string `json:"user"`
+		Sharer  string `json:"sharer"`
+		Blocked bool   `json:"blocked"`
+	}{u.Name, sharer, blocked}
+}
+
+func blockSharerCommand() command {
+	return command{
+		name: "block-sharer", user: blocker, operands: []string{"SHARER"}, settings: storeSettings, json: true,
+		summary: "refuse all calendars that somebody shares with a user", details: blockSharerDetails,
+		run: func(ctx context.Context, d *desk, operands []string) error {
+			sharer, err := d.auth.User(ctx, operands[0])
+			if err != nil {
+				return err
+			}
+			if err := d.calendars.BlockUser(ctx, d.caller(), sharer); err != nil {
+				return err
+			}
+			return d.done(blockLine(d.who, sharer.Name, true), "%s has blocked %s\n", d.who.Name, sharer.Name)
+		},
+	}
+}
+
+func unblockSharerCommand() command {
+	return command{
+		name: "unblock-sharer", user: blocker, operands: []string{"SHARER"}, settings: storeSettings, json: true,
+		summary: "let a blocked user share calendars again", details: unblockSharerDetails,
+		run: func(ctx context.Context, d *desk, operands []string) error {
+			if err := d.calendars.Unblock(ctx, d.caller(), operands[0]); err != nil {
+				return err
+			}
+			return d.done(blockLine(d.who, operands[0], false), "%s no longer blocks %s\n", d.who.Name, operands[0])
+		},
+	}
+}
