@@ -120,7 +120,16 @@ func lines(header http.Header) string {
 
 // acts are what conversations need done for which the door has no method.
 var acts = map[string]func(h *house, t *testing.T, words []string){
-	"ASK": (*house).asks, "SHARE": (*house).share, "LINK": (*house).newLink, "UNLINK": (*house).unlink,
+	"ASK": (*house).asks, "SHARE": (*house).share, "LINK": (*house).newLink, "UNLINK": (*house).unlink, "BLOCK": (*house).block,
+}
+
+// block carries out "BLOCK bob alice": bob blocks alice.
+func (h *house) block(t *testing.T, words []string) {
+	t.Helper()
+	who := calendar.Caller{User: h.users[words[1]], Scopes: calendar.ScopeAll}
+	if err := h.service.BlockUser(t.Context(), who, h.users[words[2]]); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // newLink carries out "LINK work busy"; {link} then stands for its secret.
