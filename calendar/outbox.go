@@ -36,7 +36,7 @@ const MethodDigest = "DIGEST"
 // MethodEnded is none either: the letter tells a user that a webhook of theirs was turned off. Its Data is the webhook's id.
 const MethodEnded = "WEBHOOK-ENDED"
 
-// MethodOffered is none either: the letter asks a user whether to accept a calendar that another user shares. Its Data is the calendar's id.
+// MethodOffered is not an iTIP method either: the letter asks a user to accept a calendar that another user shares. Its Data is the calendar's id.
 const MethodOffered = "CALENDAR-OFFERED"
 
 // Letter is a scheduling message to somebody without an account here, on its way or as it was sent.

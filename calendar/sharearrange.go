@@ -5,18 +5,18 @@ import (
 	"reflect"
 )
 
-// ForSharees are a calendar's properties as a sharee finds them: the name is cut, and says
-// whose the calendar is: everybody's first one has the same name.
+// ForSharees returns a calendar's properties for a sharee. The name is cut and ends with the owner's, since the first
+// calendars of all users have the same name.
 func (c Calendar) ForSharees() Properties {
 	p := c.Properties
 	p.Name = cut(p.Name, longestForeign) + c.OwnerMark()
 	return p
 }
 
-// OwnerMark is what the name of a calendar ends with for its sharees.
+// OwnerMark is the end of a calendar's name for its sharees.
 func (c Calendar) OwnerMark() string { return fmt.Sprintf(" (%s)", cut(c.OwnerTitle, longestForeign)) }
 
-// longestForeign is how many characters others see of a name that a user wrote.
+// longestForeign limits the characters that other users see of a name.
 const longestForeign = 100
 
 // cut is the beginning of a text, with a mark where more follows.

@@ -12,18 +12,18 @@ import (
 	"caldav-mcp-server/mail/letter"
 )
 
-// OfferStore is what offers need of a Store.
+// OfferStore is the part of a Store that Offers use.
 type OfferStore interface {
 	calendar.OfferMails
 	UserByID(ctx context.Context, id calendar.UserID) (calendar.User, error)
 	Offers(ctx context.Context, user calendar.UserID) ([]calendar.Offer, error)
 }
 
-// Offers are mails to users whom a share waits for. What is offered is found when the mail leaves: of what was answered or taken back
-// meanwhile there is nothing to say.
+// Offers are mails that ask users to accept a share. Each mail is written from the share's state when it leaves. No mail leaves if
+// the share was answered or withdrawn before.
 type Offers struct {
 	Store OfferStore
-	// Host is the server's name as its people know it, Page where offers are answered, each under its id.
+	// Host is the server's public name. Page is the address of the pages of offers; each has its id below it.
 	Host  string
 	Page  *url.URL
 	Most  calendar.OutboxLimits
@@ -32,7 +32,7 @@ type Offers struct {
 }
 
 const (
-	// offersMost is how many are posted in one turn, offersSince how old one may be.
+	// offersMost limits the letters of one round, offersSince the age of a share.
 	offersMost  = 100
 	offersSince = 24 * time.Hour
 )
@@ -40,11 +40,11 @@ const (
 const offeredText = `%s shares a calendar with you on the calendar server %s. Its name is
   "%s"
 
-It is not among your calendars unless you accept it. On this page, after you sign in, you accept it, decline it, or block who shares it:
+You get it once you accept it. On this page you accept it, decline it, or block the user who shares it:
 %s
 `
 
-// post puts what is to be asked into the outbox. Only the process that sends mail does it.
+// post puts letters about pending shares into the outbox. Only the process that sends mail calls it.
 func (o *Offers) post(ctx context.Context) error {
 	now := o.Now()
 	waiting, err := o.Store.UnmailedOffers(ctx, now.Add(-offersSince), offersMost)
@@ -52,14 +52,14 @@ func (o *Offers) post(ctx context.Context) error {
 		l := o.letter(s, now)
 		failed := o.Store.MailOffer(ctx, s, l, o.Most)
 		if failed != nil && calendar.ReasonOf(failed) == calendar.TooLarge {
-			failed = o.Store.MailOffer(ctx, s, nil, o.Most) // the page shows it all the same
+			failed = o.Store.MailOffer(ctx, s, nil, o.Most) // the outbox is full; Home shows the share
 		}
 		err = errors.Join(err, failed)
 	}
 	return err
 }
 
-// letter is none to a user who has no address, or is not let in.
+// letter returns nil for a user who has no address, or is disabled.
 func (o *Offers) letter(s calendar.Share, now time.Time) *calendar.Letter {
 	to, err := letter.Address(s.User.Email)
 	if err != nil || s.User.Disabled {
@@ -71,7 +71,7 @@ func (o *Offers) letter(s calendar.Share, now time.Time) *calendar.Letter {
 	}
 }
 
-// offered makes the mail about a calendar that somebody shares.
+// offered writes the mail about a share.
 func (s *Sender) offered(ctx context.Context, l calendar.Letter, id string) ([]byte, error) {
 	if s.Offers == nil {
 		return nil, errNothing
@@ -84,7 +84,7 @@ func (s *Sender) offered(ctx context.Context, l calendar.Letter, id string) ([]b
 	return s.Post.Plain(m)
 }
 
-// plain is what the mail says, at the address that is still the user's.
+// plain is the mail's text. It fails with errNothing if there is nothing to ask any more, or the user's address has changed.
 func (o *Offers) plain(ctx context.Context, l calendar.Letter) (letter.Plain, error) {
 	u, err := o.Store.UserByID(ctx, l.User)
 	if err != nil {

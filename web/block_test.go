@@ -32,19 +32,19 @@ func TestBlockingSharer(t *testing.T) {
 			}
 			ann.get(one).shows(http.StatusNotFound)
 		}
-		bob.get(choir).shows(http.StatusOK, "Give it up and block ann")
+		bob.get(choir).shows(http.StatusOK, "Leave and block ann")
 		bob.post(choir+"/block").at("calendars?done=sharer-blocked").
-			shows(http.StatusOK, "they cannot share calendars with you any more", "People whom you have blocked", "ann").hides("Choir", "Dance")
+			shows(http.StatusOK, "You have left the calendars that this user shares", "Blocked users", "ann").hides("Choir", "Dance")
 		bob.get(choir).shows(http.StatusNotFound)
 		bob.get("").shows(http.StatusOK).hides("Offered to you")
 		ann.post(choir+"/share", "with", "bob", "access", "read").shows(http.StatusUnprocessableEntity, "takes no calendars at present").hides("Block")
 
 		bob.post("unblock", "name", "carl").shows(http.StatusNotFound, "carl")
-		bob.post("unblock", "name", "ann").at("calendars?done=sharer-unblocked").shows(http.StatusOK, "They can share calendars with you again.").hides("People whom you have blocked")
+		bob.post("unblock", "name", "ann").at("calendars?done=sharer-unblocked").shows(http.StatusOK, "can share calendars with you again.").hides("Blocked users")
 		ann.post(choir+"/share", "with", "bob", "access", "read").shows(http.StatusOK, "Shared.", "not answered yet")
 
 		one := invitations.FindString(bob.get("").shows(http.StatusOK, "Offered to you", "Choir").body)
-		bob.post(one, "answer", "block").at("calendars?done=sharer-blocked").shows(http.StatusOK, "People whom you have blocked").hides("Choir")
+		bob.post(one, "answer", "block").at("calendars?done=sharer-blocked").shows(http.StatusOK, "Blocked users").hides("Choir")
 		bob.get(one).shows(http.StatusNotFound)
 		bob.post(one, "answer", "accept").shows(http.StatusUnprocessableEntity, "You have blocked")
 		ann.post(choir+"/block").shows(http.StatusUnprocessableEntity, "is yours")

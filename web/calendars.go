@@ -37,7 +37,7 @@ func (h *Handler) calendarPages() []page {
 type calendarsContent struct {
 	Own, Shared []listedCalendar
 	Invitations []invitation
-	// Blocked are the names of those whose shares the visitor does not want.
+	// Blocked are the names of the users whom the visitor has blocked.
 	Blocked []string
 	// Form is the new calendar, as far as it was filled in.
 	Form newCalendarForm

@@ -33,13 +33,13 @@ func (v *visit) invitations() ([]invitation, error) {
 	return list, nil
 }
 
-// OffersPath is where offers are answered below the path of BASE_URL, each under its id.
+// OffersPath is the path of the pages of offers below BASE_URL. Each offer's id follows it.
 const OffersPath = root + "invitations"
 
 // offerContent is the page of one offer.
 type offerContent struct{ Invitation invitation }
 
-// offer is the offer that the address names, if it still waits for an answer.
+// offer finds the pending offer that the address names.
 func (v *visit) offer() (offerContent, error) {
 	all, err := v.invitations()
 	if err != nil {

@@ -182,7 +182,7 @@ func (t *sharing) offered(before *calendar.Share, e calendar.ShareEdit, willing 
 			next.CommonName = before.CommonName
 		}
 		has = before.InForce()
-		// Who has as much already need not be asked, nor who has accepted more than busy times.
+		// A sharee is not asked for access that they have, nor for any after they have accepted more than busy times.
 		had = has >= e.Access || before.Status == calendar.ShareAccepted && before.Access > calendar.FreeBusyAccess
 	}
 	switch {

@@ -95,7 +95,7 @@ func (p *program) endings(c config, h *house) *mail.Endings {
 	}
 }
 
-// offers are mails about shares that wait for an answer, under the same conditions.
+// offers are mails about pending shares, under the same conditions.
 func (p *program) offers(c config, h *house) *mail.Offers {
 	if !c.mail.sends() || c.baseURL == nil {
 		return nil

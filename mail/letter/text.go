@@ -11,7 +11,7 @@ func oneLine(text string, most int) string {
 	return cut(strings.Join(strings.Fields(strings.Map(visible, text)), " "), most)
 }
 
-// OneLine is oneLine without a bound, for what is cut already.
+// OneLine is oneLine for a text that is cut already.
 func OneLine(text string) string { return oneLine(text, len(text)) }
 
 // lines keeps the lines of a text.
