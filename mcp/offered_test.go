@@ -106,7 +106,7 @@ func TestOfferIsConfirmed(t *testing.T) {
 			t.Parallel()
 			h, ids := offers(t, testdb.SQLite(t), calendar.WriteAccess, "Choir")
 			p := &person{action: mcpgo.ElicitationResponseActionDecline}
-			c := connect(t, h.open(t, h.config()), "alice", version, p)
+			c := connect(t, h.open(t, h.config()), "alice-other", version, p)
 			args := params{"calendar_id": string(ids[0]), "accept": true}
 			if said, refused := callBy(t, c, "update_calendar", args); !refused || !strings.Contains(said, "said no") {
 				t.Errorf("declined: %s", said)

@@ -100,7 +100,7 @@ type offeredView struct {
 // is bound to some calendars sees none.
 func (b toolbox) offered(ctx context.Context, c *call, most int) (list []offeredView, more bool, err error) {
 	if c.caller.MayOwn(calendar.ReadObjects) != nil {
-		return nil, false, nil
+		return nil, false, nil //nolint:nilerr // which is no fault
 	}
 	offers, err := b.service.Offers(ctx, c.caller)
 	for _, o := range offers {
