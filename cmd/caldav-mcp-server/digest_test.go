@@ -72,7 +72,7 @@ func TestMailOfTheDay(t *testing.T) {
 		bob.putAs(caller(bob.user), "four", "20260302", "Not to be told")
 		share := func(a calendar.Access) {
 			t.Helper()
-			if _, err := s.calendars.Reshare(t.Context(), caller(bob.user), bob.cal.ID, []calendar.ShareEdit{{With: alice.user, Access: a}}); err != nil {
+			if _, err := s.calendars.Reshare(t.Context(), caller(bob.user), bob.cal.ID, []calendar.ShareEdit{{With: alice.user, Access: a, Settled: true}}); err != nil {
 				t.Fatal(err)
 			}
 		}
