@@ -129,12 +129,12 @@ type calendarsView struct {
 }
 
 func (b toolbox) listCalendars(ctx context.Context, c *call, in *continued) (answer, error) {
-	return b.showCalendars(ctx, c, in, b.service.Calendars, func(all []calendarView) any { return calendarViews(all) })
+	return b.showCalendars(ctx, c, in, b.service.Calendars, func(all []calendarView) noted { return noted{text: calendarViews(all)} })
 }
 
 // showCalendars answers with a list of calendars, or as many of them as one answer holds: others may
 // share any number with the user. Text makes the answer's text of them.
-func (b toolbox) showCalendars(ctx context.Context, c *call, in *continued, find func(context.Context, calendar.Caller) ([]calendar.Calendar, error), text func([]calendarView) any) (answer, error) {
+func (b toolbox) showCalendars(ctx context.Context, c *call, in *continued, find func(context.Context, calendar.Caller) ([]calendar.Calendar, error), text func([]calendarView) noted) (answer, error) {
 	found, err := find(ctx, c.caller)
 	if err != nil {
 		return answer{}, err
@@ -153,7 +153,9 @@ func (b toolbox) showCalendars(ctx context.Context, c *call, in *continued, find
 	view := calendarsView{each(views, func(v calendarView) structuredCalendar {
 		return structuredCalendar{calendarView: v, Description: v.Description}
 	}), pages}
-	return answer{noted{text(views), view.note()}, view}, nil
+	said := text(views)
+	said.note = prose(strings.TrimSpace(string(said.note + " " + view.note())))
+	return answer{said, view}, nil
 }
 
 // size is how long the texts are that people wrote.

@@ -174,6 +174,12 @@ func TestPlantedTextIsMarked(t *testing.T) {
 			if told, _, _ := strings.Cut(text, `"ical_data":`); lures.MatchString(told) {
 				t.Errorf("%s %s: not defused: %s", call.tool, data, told)
 			}
+			if call.tool == "list_shared_calendars" { // its keys are those of the first version: the mark is in a block of its own
+				if !strings.Contains(contentText(t, body), "untrusted text") {
+					t.Errorf("%s: not marked: %s", call.tool, body)
+				}
+				text = ""
+			}
 			for _, s := range append(unmarkedText(text), unmarked(r.Result.StructuredContent, false)...) {
 				t.Errorf("%s %s: not marked: %q", call.tool, data, s)
 			}

@@ -1,0 +1,610 @@
+// Package access_test compares what users, tokens and strangers can do at the server's doors with a model of who may do what.
+package access_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"caldav-mcp-server/auth"
+	"caldav-mcp-server/caldav"
+	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/internal/slowtest"
+	"caldav-mcp-server/internal/testdb"
+)
+
+// few is how many steps an ordinary run takes, many how many TORTURE=random takes. MODEL_STEPS says otherwise.
+const (
+	few  = 60
+	many = 500
+)
+
+// number reads a setting of the walk.
+func number(t *testing.T, name string, usual int) int {
+	t.Helper()
+	text := os.Getenv(name)
+	if text == "" {
+		return usual
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil {
+		t.Fatalf("%s=%s: it is a number", name, text)
+	}
+	return n
+}
+
+// TestWhoMayDoWhat has users share calendars with users and with a group, accept, decline, leave and block, and tokens, links and users
+// end, at random. After each step some credentials try some doors; each answer is searched for what its receiver may not see.
+func TestWhoMayDoWhat(t *testing.T) {
+	t.Parallel()
+	for _, asks := range []bool{false, true} {
+		t.Run(fmt.Sprintf("acceptance=%t", asks), func(t *testing.T) {
+			t.Parallel()
+			testdb.Each(t, func(t *testing.T, url string) {
+				w := newWorld(newServer(t, url, asks), asks)
+				seed := uint64(number(t, "MODEL_SEED", 20261127)) //nolint:gosec // any will do
+				r := rand.New(rand.NewPCG(seed, 1))               //nolint:gosec // a walk that can be repeated
+				for step := range number(t, "MODEL_STEPS", slowtest.Rounds(t, slowtest.Random, few, many)) {
+					did := w.step(r)
+					if os.Getenv("MODEL_TRACE") != "" {
+						t.Logf("%d: %s", step, did)
+					}
+					for range 3 {
+						did += "; " + w.probe(r)
+					}
+					if t.Failed() {
+						t.Fatalf("MODEL_SEED=%d, at step %d: %s", seed, step, did)
+					}
+					if step%8 == 7 {
+						w.Pass(25 * time.Hour) // new shares are counted by the day
+					}
+				}
+			})
+		})
+	}
+}
+
+func newWorld(s *server, asks bool) *world {
+	w := &world{server: s, asks: asks}
+	for _, name := range []string{"ann", "bob", "eve", "max"} {
+		u, err := s.auth.CreateUser(s.Context(), auth.NewUser{Name: name, Password: password, Timezone: "UTC"})
+		s.must(err)
+		p := &person{world: w, name: name, cookies: map[string]*http.Cookie{}, blocks: map[*person]bool{}}
+		w.people = append(w.people, p)
+		w.credentials = append(w.credentials, &credential{world: w, who: p, secret: password, scopes: calendar.ScopeAll})
+		for range 2 {
+			w.makeRoom(p, calendar.Caller{User: u, Scopes: calendar.ScopeAll})
+		}
+	}
+	_, err := s.auth.CreateGroup(s.Context(), "team", "Team")
+	s.must(err)
+	return w
+}
+
+func (w *world) makeRoom(p *person, c calendar.Caller) {
+	n := len(w.rooms)
+	r := &room{of: p, uid: fmt.Sprintf("uid-%d", n), name: fmt.Sprintf("Name%02dz", n), secret: fmt.Sprintf("Secret%02dv", n), shares: map[*person]*share{}, left: map[*person]bool{}}
+	segment := fmt.Sprintf("room%d", n)
+	cal, err := w.service.CreateCalendar(w.Context(), c, calendar.NewCalendar{
+		Segment: calendar.Segment(segment), Properties: calendar.Properties{Name: r.name, Timezone: "UTC"},
+	})
+	w.must(err)
+	r.id, r.path = string(cal.ID), "/dav/calendars/"+p.name+"/"+segment+"/"
+	a := w.credentials[len(w.credentials)-1].dav(http.MethodPut, r.path+"e.ics", event(r.uid, r.title()))
+	if !a.done() {
+		w.Fatalf("PUT: %d %s", a.status, a.body)
+	}
+	w.rooms = append(w.rooms, r)
+}
+
+func pick[T any](r *rand.Rand, of []T) T { return of[r.IntN(len(of))] }
+
+// levels are those that shares give, in the words of the pages and of the tools.
+var levels = map[int][2]string{busy: {"busy", "free-busy"}, read: {"read", "read"}, write: {"write", "read-write"}}
+
+// step changes who may do what, by a door where it has one.
+func (w *world) step(r *rand.Rand) string {
+	p, to, on := pick(r, w.people), pick(r, w.people), pick(r, w.rooms)
+	switch r.IntN(14) {
+	case 0, 1, 2:
+		return w.share(r, on, to)
+	case 3:
+		return w.unshare(r, on, to)
+	case 4, 5:
+		return w.answer(p, on, r.IntN(3) > 0)
+	case 6:
+		return w.leave(p, on)
+	case 7:
+		return w.block(p, on)
+	case 8:
+		return w.unblock(p)
+	case 9:
+		return w.join(p)
+	case 10:
+		return w.shareWithGroup(r, on)
+	case 11:
+		return w.disable(p)
+	case 12:
+		return w.tokens(r, p)
+	default:
+		return w.links(r, on)
+	}
+}
+
+// sharers are credentials with which somebody tries to share a calendar: mostly its owner's.
+func (w *world) sharer(r *rand.Rand, on *room) *credential {
+	var all []*credential
+	for _, c := range w.credentials {
+		if c.token && (c.who == on.of || r.IntN(6) == 0) {
+			all = append(all, c)
+		}
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	return pick(r, all)
+}
+
+// share tries to share a calendar, on the owner's page or with somebody's token.
+func (w *world) share(r *rand.Rand, on *room, to *person) string {
+	level := 1 + r.IntN(3)
+	if c := w.sharer(r, on); c != nil && r.IntN(2) == 0 {
+		what := fmt.Sprintf("%s by token shares %s with %s at %d", c.who.name, on.name, to.name, level)
+		a := c.tool("share_calendar", map[string]any{"calendar_id": on.id, "username": to.name, "permission": levels[level][1]})
+		w.scanFor(what, a, c)
+		w.shared(what, on, to, level, a.done(), c.mayShare(on), a)
+		return what
+	}
+	what := fmt.Sprintf("%s on the page shares %s with %s at %d", on.of.name, on.name, to.name, level)
+	may := on.of.enters(w)
+	a := on.of.page("calendars/"+on.id+"/share", "with", to.name, "access", levels[level][0])
+	w.shared(what, on, to, level, may && a.status == http.StatusSeeOther, may, a)
+	return what
+}
+
+// shared checks the outcome of an attempt to share, and notes it.
+func (w *world) shared(what string, on *room, to *person, level int, done, may bool, a answer) {
+	w.Helper()
+	before := on.shares[to]
+	fresh := before == nil || before.status == "declined"
+	want := may && to != on.of && !to.blocks[on.of] && (!to.disabled || !fresh)
+	w.outcome(what, done, want, a)
+	if !done {
+		return
+	}
+	next := &share{level: level, status: "accepted"}
+	has := before.inForce()
+	agreed := has >= level || before != nil && before.status == "accepted" && before.level > busy
+	if w.asks && !agreed {
+		next.status, next.meanwhile = "pending", has
+	}
+	on.shares[to] = next
+}
+
+func (w *world) unshare(r *rand.Rand, on *room, to *person) string {
+	c := w.sharer(r, on)
+	if c == nil || to == on.of || to == c.who {
+		return "nothing"
+	}
+	what := fmt.Sprintf("%s by token takes %s from %s", c.who.name, on.name, to.name)
+	a := c.tool("unshare_calendar", map[string]any{"calendar_id": on.id, "username": to.name})
+	w.scanFor(what, a, c)
+	if want := c.mayShare(on) && on.shares[to] != nil; a.done() != want {
+		w.Errorf("%s: done %t, want %t: %s", what, a.done(), want, a.body)
+	}
+	if a.done() {
+		delete(on.shares, to)
+	}
+	return what
+}
+
+// enters signs a user in on the pages, and reports whether they get in.
+func (p *person) enters(w *world) bool {
+	if a := p.page("calendars"); a.status == http.StatusOK && !p.disabled {
+		return true
+	}
+	in := p.signIn()
+	if in == p.disabled {
+		w.Errorf("%s signs in: %t, disabled: %t", p.name, in, p.disabled)
+	}
+	return in
+}
+
+func (w *world) caller(p *person) calendar.Caller {
+	u, err := w.auth.User(w.Context(), p.name)
+	w.must(err)
+	return calendar.Caller{User: u, Scopes: calendar.ScopeAll}
+}
+
+// answer accepts or declines an offer on the page.
+func (w *world) answer(p *person, on *room, accept bool) string {
+	s := on.shares[p]
+	if s == nil || s.status != "pending" || !p.enters(w) {
+		return "nothing"
+	}
+	word := map[bool]string{true: "accept", false: "decline"}[accept]
+	what := p.name + " " + word + "s " + on.name
+	id := calendar.Share{Calendar: calendar.CalendarID(on.id), User: w.caller(p).User}.Invitation()
+	a := p.page("invitations/"+string(id), "answer", word)
+	want := !accept || !p.blocks[on.of]
+	if done := a.status == http.StatusSeeOther; done != want {
+		w.Errorf("%s: %d %s", what, a.status, a.body)
+	} else if !done {
+		return what
+	}
+	switch {
+	case accept:
+		s.status, s.meanwhile = "accepted", nothing
+	case s.meanwhile > nothing:
+		s.level, s.status, s.meanwhile = s.meanwhile, "accepted", nothing
+	default:
+		s.status = "declined"
+	}
+	return what
+}
+
+// leave gives up a calendar. No group brings it back until its user joins a group that has it.
+func (w *world) leave(p *person, on *room) string {
+	if on.of == p || on.has(p) == nothing || !p.enters(w) {
+		return "nothing"
+	}
+	what := p.name + " leaves " + on.name
+	if a := p.page("calendars/"+on.id+"/leave", "x", ""); a.status != http.StatusSeeOther {
+		w.Errorf("%s: %d %s", what, a.status, a.body)
+		return what
+	}
+	if s := on.shares[p]; s != nil {
+		s.status, s.meanwhile = "declined", nothing
+	}
+	on.left[p] = true
+	return what
+}
+
+func (w *world) block(p *person, on *room) string {
+	if on.of == p || !on.knowsName(p) || !p.enters(w) {
+		return "nothing"
+	}
+	what := p.name + " blocks " + on.of.name
+	if _, err := w.service.Block(w.Context(), w.caller(p), calendar.CalendarID(on.id)); err != nil {
+		w.Errorf("%s: %v", what, err)
+		return what
+	}
+	p.blocks[on.of] = true
+	for _, r := range w.rooms {
+		if s := r.shares[p]; s != nil && r.of == on.of {
+			s.status, s.meanwhile = "declined", nothing
+		}
+	}
+	return what
+}
+
+func (w *world) unblock(p *person) string {
+	for _, other := range w.people {
+		if p.blocks[other] {
+			what := p.name + " unblocks " + other.name
+			if err := w.service.Unblock(w.Context(), w.caller(p), other.name); err != nil {
+				w.Errorf("%s: %v", what, err)
+			}
+			delete(p.blocks, other)
+			return what
+		}
+	}
+	return "nothing"
+}
+
+func (w *world) join(p *person) string {
+	if p.member {
+		w.must(w.auth.RemoveMembers(w.Context(), "team", []string{p.name}))
+	} else {
+		_, err := w.auth.AddMembers(w.Context(), "team", []string{p.name})
+		w.must(err)
+		for _, on := range w.rooms {
+			if on.group > nothing {
+				delete(on.left, p)
+			}
+		}
+	}
+	p.member = !p.member
+	return fmt.Sprintf("%s in the group: %t", p.name, p.member)
+}
+
+func (w *world) shareWithGroup(r *rand.Rand, on *room) string {
+	if !on.of.enters(w) {
+		return "nothing"
+	}
+	if on.group > nothing && r.IntN(2) == 0 {
+		what := on.name + " is taken from the group"
+		if a := on.of.page("calendars/"+on.id+"/unshare", "with", "team"); a.status != http.StatusSeeOther {
+			w.Errorf("%s: %d %s", what, a.status, a.body)
+		}
+		on.group = nothing
+		return what
+	}
+	level := 1 + r.IntN(3)
+	what := fmt.Sprintf("%s shares %s with the group at %d", on.of.name, on.name, level)
+	a := on.of.page("calendars/"+on.id+"/share", "with", "team", "access", levels[level][0])
+	done := a.status == http.StatusSeeOther
+	if want := on.of.member; done != want && on.group < level { // less may go to a group that its owner has left
+		w.Errorf("%s: %d, want %t: %s", what, a.status, want, a.body)
+	}
+	if done {
+		on.group = level
+	}
+	return what
+}
+
+func (w *world) disable(p *person) string {
+	p.disabled = !p.disabled
+	_, err := w.auth.ChangeUser(w.Context(), p.name, auth.UserEdit{Disabled: &p.disabled})
+	w.must(err)
+	return fmt.Sprintf("%s disabled: %t", p.name, p.disabled)
+}
+
+// tokens makes a token or ends one.
+func (w *world) tokens(r *rand.Rand, p *person) string {
+	var good []*credential
+	for _, c := range w.credentials {
+		if c.token && !c.ended {
+			good = append(good, c)
+		}
+	}
+	if len(good) > 6 || len(good) > 0 && r.IntN(3) == 0 {
+		c := pick(r, good)
+		w.must(w.auth.RevokeToken(w.Context(), c.id))
+		c.ended = true
+		return "a token of " + c.who.name + " ends"
+	}
+	if p.disabled {
+		return "nothing"
+	}
+	scopes := pick(r, []calendar.Scope{
+		calendar.ScopeRead, calendar.ScopeRead | calendar.ScopeWrite, calendar.ScopeAll, calendar.ScopeAll, calendar.ScopeWrite | calendar.ScopeRead | calendar.ScopeShare,
+	})
+	spec := auth.TokenSpec{User: p.name, Name: "token", Scopes: scopes}
+	var bound []*room
+	if r.IntN(3) == 0 {
+		for _, on := range w.rooms {
+			if on.has(p) > nothing && r.IntN(2) == 0 {
+				bound = append(bound, on)
+				spec.Calendars = append(spec.Calendars, calendar.CalendarID(on.id))
+			}
+		}
+	}
+	t, secret, err := w.auth.CreateToken(w.Context(), spec)
+	w.must(err)
+	w.credentials = append(w.credentials, &credential{world: w, who: p, token: true, secret: string(secret), id: t.ID, scopes: scopes, bound: bound})
+	return fmt.Sprintf("a token of %s with scopes %d in %d calendars", p.name, scopes, len(bound))
+}
+
+func (w *world) links(r *rand.Rand, on *room) string {
+	if on.link != nil && !on.link.ended {
+		w.must(w.auth.RevokeLink(w.Context(), on.link.id))
+		on.link.ended = true
+		return "the link to " + on.name + " ends"
+	}
+	level := busy + r.IntN(2)
+	caller := w.caller(on.of)
+	cal, err := w.service.Calendar(w.Context(), caller, calendar.CalendarID(on.id))
+	w.must(err)
+	l, secret, err := w.auth.CreateLink(w.Context(), caller, cal, auth.LinkSpec{Name: "x", Access: calendar.Access(level)}) //nolint:gosec // busy or read
+	if err != nil {
+		w.Errorf("a link to %s: %v", on.name, err)
+		return "no link"
+	}
+	on.link = &link{path: "/" + caldav.LinkPath(l, secret), id: l.ID, level: level}
+	return "a link to " + on.name
+}
+
+// probe tries a door.
+func (w *world) probe(r *rand.Rand) string {
+	on := pick(r, w.rooms)
+	c := w.prober(r)
+	switch r.IntN(9) {
+	case 0, 1:
+		return w.probeObject(c, on)
+	case 2, 3:
+		return w.probeWrite(c, on)
+	case 4:
+		return w.probeHome(c, on)
+	case 5:
+		return w.probeReports(c, on)
+	case 6:
+		return w.probeTools(r, c, on)
+	case 7:
+		return w.probePages(pick(r, w.people), on)
+	default:
+		return w.probeLink(on)
+	}
+}
+
+// prober prefers tokens that have not ended.
+func (w *world) prober(r *rand.Rand) *credential {
+	for range 3 {
+		if c := pick(r, w.credentials); !c.ended {
+			return c
+		}
+	}
+	return pick(r, w.credentials)
+}
+
+// at is the address of the calendar for a user.
+func (r *room) at(p *person) string {
+	if r.of == p {
+		return r.path
+	}
+	return "/dav/calendars/" + p.name + "/" + r.id + "/"
+}
+
+func (w *world) outcome(what string, done, want bool, a answer) {
+	w.Helper()
+	if done != want {
+		w.Errorf("%s: done %t, want %t: %d %s", what, done, want, a.status, a.body)
+	}
+}
+
+func (w *world) probeObject(c *credential, on *room) string {
+	what := fmt.Sprintf("%s reads %s, has %d", c.who.name, on.name, c.has(on))
+	paths := []string{on.at(c.who), on.path} // the owner's address is nobody else's
+	for _, path := range paths {
+		a := c.dav(http.MethodGet, path+"e.ics", "")
+		w.scanFor(what, a, c)
+		w.outcome(what+" at "+path, a.done(), c.has(on) >= read && path == on.at(c.who), a)
+		if a.done() && !strings.Contains(a.body, on.title()) {
+			w.Errorf("%s: not the latest version: %s", what, a.body)
+		}
+	}
+	return what
+}
+
+func (w *world) probeWrite(c *credential, on *room) string {
+	what := fmt.Sprintf("%s writes to %s, has %d", c.who.name, on.name, c.has(on))
+	next := fmt.Sprintf("%s%dx", on.secret, on.version+1)
+	var a answer
+	if c.token && on.version%2 == 0 {
+		a = c.tool("patch_event", map[string]any{"calendar_id": on.id, "event_uid": on.uid, "title": next})
+	} else {
+		a = c.dav(http.MethodPut, on.at(c.who)+"e.ics", event(on.uid, next))
+	}
+	w.outcome(what, a.done(), c.mayWrite(on), a)
+	if a.done() {
+		on.version++
+	}
+	// What its owner has shows whether anything was written.
+	cal, err := w.service.Calendar(w.Context(), w.caller(on.of), calendar.CalendarID(on.id))
+	w.must(err)
+	stored, err := w.service.Object(w.Context(), nil, w.caller(on.of), cal, "e.ics")
+	w.must(err)
+	if !strings.Contains(string(stored.Data), on.title()) {
+		w.Errorf("%s: stored is %s, want %s", what, stored.Data, on.title())
+	}
+	return what
+}
+
+const names = `<propfind xmlns="DAV:"><prop><displayname/><current-user-privilege-set/><resourcetype/></prop></propfind>`
+
+func (w *world) probeHome(c *credential, on *room) string {
+	what := c.who.name + " lists homes"
+	a := c.dav("PROPFIND", "/dav/calendars/"+c.who.name+"/", names)
+	w.scanFor(what, a, c)
+	w.outcome(what, a.status == http.StatusMultiStatus, c.works(), a)
+	if c.works() {
+		for _, r := range w.rooms {
+			if listed := strings.Contains(a.body, r.name); listed != (c.has(r) > nothing) {
+				w.Errorf("%s: %s listed %t, has %d: %s", what, r.name, listed, c.has(r), a.body)
+			}
+		}
+	}
+	a = c.dav("PROPFIND", "/dav/calendars/"+on.of.name+"/", names)
+	w.scanFor(what, a, c)
+	return what
+}
+
+func (w *world) probeReports(c *credential, on *room) string {
+	what := fmt.Sprintf("%s queries %s, has %d", c.who.name, on.name, c.has(on))
+	for _, body := range []string{
+		`<C:calendar-query xmlns:C="urn:ietf:params:xml:ns:caldav" xmlns:D="DAV:"><D:prop><C:calendar-data/></D:prop><C:filter><C:comp-filter name="VCALENDAR"/></C:filter></C:calendar-query>`,
+		`<D:sync-collection xmlns:C="urn:ietf:params:xml:ns:caldav" xmlns:D="DAV:"><D:sync-token/><D:sync-level>1</D:sync-level><D:prop><C:calendar-data/></D:prop></D:sync-collection>`,
+		`<C:calendar-multiget xmlns:C="urn:ietf:params:xml:ns:caldav" xmlns:D="DAV:"><D:prop><C:calendar-data/></D:prop><D:href>` + on.at(c.who) + `e.ics</D:href><D:href>` + on.path + `e.ics</D:href></C:calendar-multiget>`,
+		`<C:free-busy-query xmlns:C="urn:ietf:params:xml:ns:caldav"><C:time-range start="20270105T000000Z" end="20270106T000000Z"/></C:free-busy-query>`,
+	} {
+		a := c.dav("REPORT", on.at(c.who), body)
+		w.scanFor(what, a, c)
+		switch {
+		case strings.Contains(body, "free-busy"):
+			w.outcome(what+" (busy)", strings.Contains(a.body, "20270105T100000Z"), c.has(on) >= busy, a)
+		default:
+			w.outcome(what, strings.Contains(a.body, on.title()), c.has(on) >= read, a)
+		}
+	}
+	return what
+}
+
+// readTools are those that show something of a calendar, and whether that is its event.
+var readTools = []struct {
+	name  string
+	args  func(on *room) map[string]any
+	event bool
+}{
+	{"get_event", func(on *room) map[string]any { return map[string]any{"calendar_id": on.id, "event_uid": on.uid} }, true},
+	{"query_events", func(on *room) map[string]any { return map[string]any{"calendar_id": on.id} }, true},
+	{"search_events", func(*room) map[string]any {
+		return map[string]any{"query": "Secret", "include_past": true, "limit": 50}
+	}, true},
+	{"list_events", func(*room) map[string]any { return map[string]any{"start": "2027-01-05", "end": "2027-01-06"} }, true},
+	{"list_calendars", func(*room) map[string]any { return map[string]any{} }, false},
+	{"list_shared_calendars", func(*room) map[string]any { return map[string]any{} }, false},
+	{"get_calendar", func(on *room) map[string]any { return map[string]any{"calendar_id": on.id} }, false},
+	{"list_changes", func(*room) map[string]any { return map[string]any{} }, false},
+	{"list_invitations", func(*room) map[string]any { return map[string]any{} }, false},
+	{"find_time", func(*room) map[string]any { return map[string]any{"duration_minutes": 30} }, false},
+}
+
+func (w *world) probeTools(r *rand.Rand, c *credential, on *room) string {
+	if !c.token {
+		return "nothing"
+	}
+	what := fmt.Sprintf("%s by token asks about %s, has %d", c.who.name, on.name, c.has(on))
+	tool := pick(r, readTools)
+	a := c.tool(tool.name, tool.args(on))
+	w.scanFor(what+" "+tool.name, a, c)
+	if !c.works() && a.status != http.StatusUnauthorized {
+		w.Errorf("%s: %d %s", what, a.status, a.body)
+	}
+	if tool.event && c.has(on) >= read && !strings.Contains(a.body, on.title()) {
+		w.Errorf("%s %s: no event: %s", what, tool.name, a.body)
+	}
+	if tool.name == "list_calendars" && strings.Contains(a.body, on.name) != (c.has(on) > nothing) {
+		w.Errorf("%s: %s", what, a.body)
+	}
+	return what
+}
+
+func (w *world) probePages(p *person, on *room) string {
+	what := fmt.Sprintf("%s on the pages, has %d of %s", p.name, on.has(p), on.name)
+	may := func(r *room) int {
+		if p.disabled {
+			return nothing
+		}
+		return r.has(p)
+	}
+	named := func(r *room) bool { return !p.disabled && r.knowsName(p) }
+	if !p.disabled && !p.enters(w) {
+		return what
+	}
+	for _, path := range []string{"", "calendars", "calendars/" + on.id, "calendars/" + on.id + "/export", "calendars/" + on.id + "/links", "journal", "trash", "apps"} {
+		a := p.page(path)
+		w.scan(what+" "+path, a, may, named)
+		if path == "calendars/"+on.id {
+			w.outcome(what+" "+path, a.status == http.StatusOK, may(on) > nothing, a)
+		}
+	}
+	return what
+}
+
+func (w *world) probeLink(on *room) string {
+	if on.link == nil {
+		return "nothing"
+	}
+	what := "a stranger opens the link to " + on.name
+	r, err := http.NewRequestWithContext(w.Context(), http.MethodGet, on.link.path, nil)
+	w.must(err)
+	a := w.send(w.first, r)
+	open := !on.link.ended && !on.of.disabled
+	level := func(r *room) int {
+		if r == on && open {
+			return on.link.level
+		}
+		return nothing
+	}
+	w.scan(what, a, level, func(r *room) bool { return r == on && open })
+	w.outcome(what, a.done(), open, a)
+	if open && on.link.level >= read && !strings.Contains(a.body, on.title()) {
+		w.Errorf("%s: no event: %s", what, a.body)
+	}
+	return what
+}
