@@ -21,7 +21,7 @@ import (
 // few is how many steps an ordinary run takes, many how many TORTURE=random takes. MODEL_STEPS says otherwise.
 const (
 	few  = 60
-	many = 500
+	many = 1000
 )
 
 // number reads a setting of the walk.
@@ -38,9 +38,9 @@ func number(t *testing.T, name string, usual int) int {
 	return n
 }
 
-// TestWhoMayDoWhat has users share calendars with users and with a group, accept, decline, leave and block, and tokens, links and users
+// TestWalkOfRights has users share calendars with users and with a group, accept, decline, leave and block, and tokens, links and users
 // end, at random. After each step some credentials try some doors; each answer is searched for what its receiver may not see.
-func TestWhoMayDoWhat(t *testing.T) {
+func TestWalkOfRights(t *testing.T) {
 	t.Parallel()
 	for _, asks := range []bool{false, true} {
 		t.Run(fmt.Sprintf("acceptance=%t", asks), func(t *testing.T) {
@@ -136,7 +136,7 @@ func (w *world) step(r *rand.Rand) string {
 	}
 }
 
-// sharers are credentials with which somebody tries to share a calendar: mostly its owner's.
+// sharer is a token with which somebody tries to share a calendar: mostly its owner's.
 func (w *world) sharer(r *rand.Rand, on *room) *credential {
 	var all []*credential
 	for _, c := range w.credentials {
@@ -449,8 +449,7 @@ func (w *world) outcome(what string, done, want bool, a answer) {
 
 func (w *world) probeObject(c *credential, on *room) string {
 	what := fmt.Sprintf("%s reads %s, has %d", c.who.name, on.name, c.has(on))
-	paths := []string{on.at(c.who), on.path} // the owner's address is nobody else's
-	for _, path := range paths {
+	for _, path := range []string{on.at(c.who), on.path} { // the owner's address is nobody else's
 		a := c.dav(http.MethodGet, path+"e.ics", "")
 		w.scanFor(what, a, c)
 		w.outcome(what+" at "+path, a.done(), c.has(on) >= read && path == on.at(c.who), a)
