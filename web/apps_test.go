@@ -59,7 +59,9 @@ func TestApps(t *testing.T) {
 // What an assistant set up is listed when it is revoked, and after that, and goes where its user says so.
 func TestWhatAnAppSetUp(t *testing.T) {
 	t.Parallel()
-	secret := func(_ context.Context, w calendar.Webhook) (string, error) { return push.WebhookSecret([]byte("key"), w) }
+	secret := func(_ context.Context, w calendar.Webhook) (string, error) {
+		return push.WebhookSecret([]byte("key"), w)
+	}
 	each(t, func(h *house) {
 		ann := h.user("ann")
 		h.user("bob")
@@ -81,10 +83,10 @@ func TestWhatAnAppSetUp(t *testing.T) {
 		b.get("calendars/"+string(work.ID)).shows(http.StatusOK, "shared by Claude <b>").hides("<b>")
 
 		made := "apps/" + string(claude.Token) + "/made"
-		b.get("apps/" + string(phone.Token) + "/made").shows(http.StatusOK, "Nothing that phone set up")
+		b.get("apps/"+string(phone.Token)+"/made").shows(http.StatusOK, "Nothing that phone set up")
 		h.as("bob").get(made).shows(http.StatusNotFound)
 		h.as("bob").post(made, "made", "webhook").shows(http.StatusNotFound)
-		b.post("apps/"+string(phone.Token)+"/revoke").at("apps?done=app-revoked")
+		b.post("apps/" + string(phone.Token) + "/revoke").at("apps?done=app-revoked")
 		page := b.post("apps/"+string(claude.Token)+"/revoke").at(made+"?done=app-revoked").
 			shows(http.StatusOK, "no longer has access", "https://example.org/", "bob may see when you are busy in your calendar Work").hides("<i>")
 		b.get("apps").shows(http.StatusOK, "Claude <b>", "revoked", "What it set up").hides("phone")

@@ -5,6 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"slices"
+	"strings"
 
 	"caldav-mcp-server/auth"
 	"caldav-mcp-server/calendar"
@@ -46,14 +47,15 @@ func revokeTokenCommand() command {
 			if err != nil {
 				return err
 			}
-			text := fmt.Sprintf("revoked the token %s, %q of %s\n", briefID(token.ID), shown(token.Name), token.UserName)
+			var text strings.Builder
+			fmt.Fprintf(&text, "revoked the token %s, %q of %s\n", briefID(token.ID), shown(token.Name), token.UserName)
 			for _, m := range made {
-				text += map[bool]string{true: "removed ", false: "still there: "}[undo] + shown(m) + "\n"
+				fmt.Fprintf(&text, "%s %s\n", map[bool]string{true: "removed", false: "still there:"}[undo], shown(m))
 			}
 			if len(made) > 0 && !undo {
-				text += fmt.Sprintf("to remove what it set up: revoke-token --undo %s\n", briefID(token.ID))
+				fmt.Fprintf(&text, "to remove what it set up: revoke-token --undo %s\n", briefID(token.ID))
 			}
-			return d.done(revokedToken{token.ID, made, undo}, "%s", text)
+			return d.done(revokedToken{token.ID, made, undo}, "%s", text.String())
 		},
 	}
 }

@@ -47,8 +47,8 @@ func TestWalkOfRights(t *testing.T) {
 			t.Parallel()
 			testdb.Each(t, func(t *testing.T, url string) {
 				w := newWorld(newServer(t, url, asks), asks)
-				seed := uint64(number(t, "MODEL_SEED", 20261127)) //nolint:gosec // any will do
-				r := rand.New(rand.NewPCG(seed, 1))               //nolint:gosec // a walk that can be repeated
+				seed := uint64(number(t, "MODEL_SEED", 20261127))
+				r := rand.New(rand.NewPCG(seed, 1))
 				for step := range number(t, "MODEL_STEPS", slowtest.Rounds(t, slowtest.Random, few, many)) {
 					did := w.step(r)
 					if os.Getenv("MODEL_TRACE") != "" {
@@ -391,7 +391,7 @@ func (w *world) links(r *rand.Rand, on *room) string {
 	caller := w.caller(on.of)
 	cal, err := w.service.Calendar(w.Context(), caller, calendar.CalendarID(on.id))
 	w.must(err)
-	l, secret, err := w.auth.CreateLink(w.Context(), caller, cal, auth.LinkSpec{Name: "x", Access: calendar.Access(level)}) //nolint:gosec // busy or read
+	l, secret, err := w.auth.CreateLink(w.Context(), caller, cal, auth.LinkSpec{Name: "x", Access: calendar.Access(level)})
 	if err != nil {
 		w.Errorf("a link to %s: %v", on.name, err)
 		return "no link"
