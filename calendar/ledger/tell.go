@@ -253,6 +253,9 @@ func (m *meeting) reply(ctx context.Context, user calendar.User, msg schedule.Me
 		if !m.hasRoom(stored, made) {
 			return statusFailed, nil // their copy is full, and nobody is invited to what it does not say
 		}
+		if err := m.widen(ctx, made); err != nil {
+			return "", err
+		}
 		if err := m.bring(ctx, user, stored, made); err != nil {
 			return "", err
 		}
@@ -290,6 +293,40 @@ func (m *meeting) renew(ctx context.Context, event *content.Object, guest schedu
 	if err == nil {
 		m.renewed = done.Object
 	}
+}
+
+// widen finds the copies of people whom the organizer's event names and the attendee's copy does not: the guests of single dates
+// that the attendee had left out.
+func (m *meeting) widen(ctx context.Context, event *content.Object) error {
+	known := slices.Concat(schedule.Parties(m.before), schedule.Parties(m.next))
+	more := slices.DeleteFunc(schedule.Attendees(event), func(a schedule.Address) bool { return slices.Contains(known, a) })
+	if len(more) == 0 {
+		return nil
+	}
+	found, err := m.FindParties(ctx, m.Tx, more)
+	if err != nil {
+		return err
+	}
+	var users []calendar.UserID
+	for address, user := range found {
+		m.parties[address] = user
+		if m.copyOf(user.ID) == nil && !slices.Contains(users, user.ID) {
+			users = append(users, user.ID)
+		}
+	}
+	if len(users) == 0 {
+		return nil
+	}
+	copies, err := m.Appointments(ctx, users, m.uid())
+	if err != nil {
+		return err
+	}
+	m.copies = append(m.copies, copies...)
+	var reached []calendar.CalendarID
+	for _, a := range copies {
+		reached = append(reached, a.Calendar)
+	}
+	return m.reach(reached)
 }
 
 // refresh lets guests see the answers of others. No mail tells them.

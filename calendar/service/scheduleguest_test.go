@@ -160,3 +160,21 @@ func TestARuleWithoutADayCallsItOff(t *testing.T) {
 		g.want("zoe hears", g.letters(), "CANCEL zoe@elsewhere.example")
 	})
 }
+
+// TestADayTakenBack: an attendee's program takes out the EXDATE of a day that the organizer changed. The attendee has the day
+// as the organizer has it, and a guest of that day alone sees the answer.
+func TestADayTakenBack(t *testing.T) {
+	invited(t, "ann bob eve", func(g *guests) {
+		_, day, _ := strings.Cut(onSecond(organizedByAnn, attendees("bob", "eve"), "LOCATION:Attic"), "BEGIN:VEVENT")
+		g.save("ann", strings.Replace(meetingOf(organizedByAnn, attendees("bob"), inFourWeeks), "END:VCALENDAR", "BEGIN:VEVENT"+day, 1))
+		series, _, _ := strings.Cut(g.text("bob"), "BEGIN:VEVENT\r\n")
+		_, first, _ := strings.Cut(g.text("bob"), "BEGIN:VEVENT\r\n")
+		first, _, _ = strings.Cut(first, "END:VEVENT")
+		series += "BEGIN:VEVENT\r\n" + first + "END:VEVENT\r\nEND:VCALENDAR\r\n"
+		g.save("bob", strings.Replace(series, "RRULE", "EXDATE:20260317T100000Z\r\nRRULE", 1))
+		g.want("eve sees of bob", g.answered("eve", "bob"), "DECLINED")
+		g.save("bob", series)
+		g.want("eve sees of bob then", g.answered("eve", "bob"), "NEEDS-ACTION")
+		g.want("bob's day", strings.Join(g.linesOf("bob", "meeting", "LOCATION", ""), " "), "LOCATION:Attic")
+	})
+}
