@@ -45,14 +45,20 @@ run: ## Serve from source on the embedded store (ARGS: more flags of serve)
 # them, after their tests. A twentieth of it will do.
 RACE_ENV := GORACE="$$GORACE atexit_sleep_ms=50"
 
-# The program itself is tested by running it, some hundred times. Watched by the race detector that takes six times as
-# long and shows little: what happens at once is in the packages. `make lint` vets: this need not.
+# The race detector makes tests six times slower. It does not watch the tests that run the program, since concurrent code is in the
+# packages; the models; and the tests of calendar/service, which are mostly about rules, except for those in ATONCE. `make lint` vets: this need
+# not.
+UNWATCHED := /cmd/|/compat/|/calendar/service$$
+ATONCE    := EditsAtOnce|HomesAreNoticedOnce|ImagesKeepUp|QuotaAtOnce|RoomIsBookedOnce|Writers
+
 .PHONY: test
 test: ## Run every test on SQLite and on a Postgres of its own, with the race detector (PKG: which packages)
 	@$(if $(RACE),,echo "make test: no C compiler here, so without the race detector" >&2)
 	$(WITHPG) bash -c 'all=$$($(GO) list $(PKG)) || exit; \
-		rest=$$(grep -v /cmd/ <<<"$$all"); cmd=$$(grep /cmd/ <<<"$$all"); \
-		{ [ -z "$$rest" ] || $(RACE_ENV) $(GO) test -vet=off -timeout 20m $(RACE) $$rest; } && { [ -z "$$cmd" ] || $(GO) test -vet=off -timeout 20m $$cmd; }'
+		watched=$$(grep -Ev "$(UNWATCHED)" <<<"$$all"); plain=$$(grep -E "$(UNWATCHED)" <<<"$$all"); service=$$(grep "/calendar/service$$" <<<"$$all"); \
+		{ [ -z "$$watched" ] || $(RACE_ENV) $(GO) test -vet=off -timeout 20m $(RACE) $$watched; } && \
+		{ [ -z "$$service" ] || $(RACE_ENV) $(GO) test -vet=off -timeout 20m $(RACE) -run "$(ATONCE)" $$service; } && \
+		{ [ -z "$$plain" ] || $(GO) test -vet=off -timeout 20m $$plain; }'
 
 .PHONY: torture
 torture: ## Run the tests with all that is slow in them (TORTURE: which parts, RUN: a pattern, PKG; TORTURE_FOR=30m, TORTURE_SEED)
