@@ -210,6 +210,9 @@ func (m *meeting) decide(ctx context.Context, old *calendar.Object) (schedule.Ou
 			return schedule.Outcome{}, err
 		}
 	}
+	if m.was == schedule.Organizer {
+		schedule.KeepParties(next, m.before, self)
+	}
 	switch {
 	case m.was == schedule.Organizer && next != nil && schedule.OrganizerOf(next) == "":
 		out, err := m.rules.Organize(ctx, m.before, nil, self)

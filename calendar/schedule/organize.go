@@ -39,7 +39,6 @@ func (r Rules) Organize(ctx context.Context, before, next *content.Object, is Se
 	}
 	single(made)
 	keepOrganizer(made, before)
-	keepParties(made, before, is)
 	now, err := r.read(ctx, made)
 	if err != nil {
 		return Outcome{}, err
@@ -100,10 +99,10 @@ func keepOrganizer(next, before *content.Object) {
 	}
 }
 
-// keepParties puts the organizer and the attendees back that a program lost when it completed a task, as Apple's Reminders
+// KeepParties puts the organizer and the attendees back that a program lost when it completed a task, as Apple's Reminders
 // does. A person who takes all attendees off a task does not complete it at the same moment.
-func keepParties(next, before *content.Object, is Self) {
-	if organizer(before) == nil || next.Kind != content.Todo || len(Parties(next)) > 0 {
+func KeepParties(next, before *content.Object, is Self) {
+	if organizer(before) == nil || next == nil || next.Kind != content.Todo || len(Parties(next)) > 0 {
 		return
 	}
 	c, was := next.Master, before.Master

@@ -178,3 +178,17 @@ func TestADayTakenBack(t *testing.T) {
 		g.want("bob's day", strings.Join(g.linesOf("bob", "meeting", "LOCATION", ""), " "), "LOCATION:Attic")
 	})
 }
+
+// TestATaskKeepsItsPeople: Apple's Reminders loses ORGANIZER and ATTENDEE where it completes a task, the organizer's and the guest's.
+func TestATaskKeepsItsPeople(t *testing.T) {
+	invited(t, "ann bob", func(g *guests) {
+		task := strings.NewReplacer("VEVENT", "VTODO", "DTEND", "DUE")
+		g.save("ann", task.Replace(meetingOf(organizedByAnn, attendees("bob"))))
+		g.save("ann", task.Replace(meetingOf("COMPLETED:20260310T120000Z")))
+		g.want("ann has bob", g.answered("ann", "bob"), "NEEDS-ACTION")
+		g.want("bob's copy", g.line("bob", "STATUS"), "")
+		g.save("bob", task.Replace(meetingOf("COMPLETED:20260310T130000Z")))
+		g.want("bob's organizer", g.line("bob", "ORGANIZER")[:len("ORGANIZER")], "ORGANIZER")
+		g.want("ann sees", g.answered("ann", "bob"), "COMPLETED")
+	})
+}
