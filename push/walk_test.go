@@ -94,7 +94,7 @@ func (w *walk) reshare() {
 		whom = w.alice
 	}
 	access := []calendar.Access{calendar.NoAccess, calendar.FreeBusyAccess, calendar.ReadAccess, calendar.WriteAccess}[w.r.IntN(4)]
-	_, err := w.service.Reshare(w.t.Context(), w.owner[cal.ID], cal.ID, []calendar.ShareEdit{{With: whom.User, Access: access}})
+	_, err := w.service.Reshare(w.t.Context(), w.owner[cal.ID], cal.ID, []calendar.ShareEdit{{With: whom.User, Access: access, Settled: true}})
 	if err != nil && calendar.ReasonOf(err) != calendar.NotFound {
 		w.t.Fatal(err)
 	}
