@@ -291,11 +291,7 @@ func (m *meeting) answered(ctx context.Context, user calendar.User, msg schedule
 	if err := m.lookUp(ctx); err != nil {
 		return err
 	}
-	reached := []calendar.CalendarID{a.Calendar}
-	for _, other := range m.refreshed(user.ID) {
-		reached = append(reached, m.copyOf(other).Calendar)
-	}
-	if err := m.reach(reached); err != nil {
+	if err := m.reach(append(m.refreshedIn(user.ID), a.Calendar)); err != nil {
 		return err
 	}
 	made, err := m.answer(ctx, stored, text, msg.From, true)

@@ -253,7 +253,7 @@ func (m *meeting) reply(ctx context.Context, user calendar.User, msg schedule.Me
 		if !m.hasRoom(stored, made) {
 			return statusFailed, nil // their copy is full, and nobody is invited to what it does not say
 		}
-		if err := m.widen(ctx, made); err != nil {
+		if err := m.widen(ctx, made, user.ID); err != nil {
 			return "", err
 		}
 		if err := m.bring(ctx, user, stored, made); err != nil {
@@ -295,9 +295,9 @@ func (m *meeting) renew(ctx context.Context, event *content.Object, guest schedu
 	}
 }
 
-// widen finds the copies of people whom the organizer's event names and the attendee's copy does not: the guests of single dates
-// that the attendee had left out.
-func (m *meeting) widen(ctx context.Context, event *content.Object) error {
+// widen finds the copies of attendees whom the organizer's event names and the guest's copy does not: the attendees of single dates
+// that the guest had left out.
+func (m *meeting) widen(ctx context.Context, event *content.Object, organizer calendar.UserID) error {
 	known := slices.Concat(schedule.Parties(m.before), schedule.Parties(m.next))
 	more := slices.DeleteFunc(schedule.Attendees(event), func(a schedule.Address) bool { return slices.Contains(known, a) })
 	if len(more) == 0 {
@@ -322,11 +322,16 @@ func (m *meeting) widen(ctx context.Context, event *content.Object) error {
 		return err
 	}
 	m.copies = append(m.copies, copies...)
-	var reached []calendar.CalendarID
-	for _, a := range copies {
-		reached = append(reached, a.Calendar)
+	return m.reach(m.refreshedIn(organizer))
+}
+
+// refreshedIn returns the calendars that refresh changes.
+func (m *meeting) refreshedIn(organizer calendar.UserID) []calendar.CalendarID {
+	var all []calendar.CalendarID
+	for _, user := range m.refreshed(organizer) {
+		all = append(all, m.copyOf(user).Calendar)
 	}
-	return m.reach(reached)
+	return all
 }
 
 // refresh lets guests see the answers of others. No mail tells them.
@@ -424,7 +429,7 @@ func (m *meeting) uid() calendar.UID {
 	return calendar.UID(m.before.UID)
 }
 
-// recipients are the people without an account here to whom the change writes: by mail, or by the sources of linked calendars.
+// recipients are the people without an account here who get a message: by mail, or from the source of a linked calendar.
 func (w *work) recipients() []calendar.Recipient {
 	all := slices.Clone(w.guestsAbroad)
 	for _, letters := range w.letters {
