@@ -102,14 +102,15 @@ func keepOrganizer(next, before *content.Object) {
 // KeepParties puts the organizer and the attendees back that a program lost when it completed a task, as Apple's Reminders
 // does. A person who takes all attendees off a task does not complete it at the same moment.
 func KeepParties(next, before *content.Object, is Self) {
-	if organizer(before) == nil || next == nil || next.Kind != content.Todo || len(Parties(next)) > 0 {
+	org := organizer(before)
+	if org == nil || next == nil || next.Kind != content.Todo || len(Parties(next)) > 0 {
 		return
 	}
 	c, was := next.Master, before.Master
 	if c == nil || was == nil || !completed(c, was) {
 		return
 	}
-	c.Add(was.Property("ORGANIZER").Clone())
+	c.Add(org.Clone())
 	c.Add(clones(was.All("ATTENDEE"))...)
 	if mine := attendee(c, is); mine != nil {
 		setParam(mine, paramPartstat, Completed)

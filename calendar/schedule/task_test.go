@@ -122,6 +122,12 @@ func TestPercentageOfTheOrganizer(t *testing.T) {
 func TestTasksKeepTheirPeople(t *testing.T) {
 	t.Parallel()
 	asked, bare := task(at+ann+bob), task(at+"|COMPLETED:20260310T120000Z")
+	// The organizer may stand in an override alone.
+	next := read(t, bare)
+	schedule.KeepParties(next, read(t, strings.Replace(task(daily)+task(later+ann+bob), "END:VCALENDAR\r\nBEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//test//EN\r\n", "", 1)), self("ann@example.com"))
+	if got := next.Document.String(); !strings.Contains(got, "ORGANIZER:mailto:ann") {
+		t.Errorf("from an override:\n%s", got)
+	}
 	for text, kept := range map[string]bool{bare: true, task(at): false} { // without a completion, to take all people off is meant
 		next := read(t, text)
 		schedule.KeepParties(next, read(t, asked), self("ann@example.com"))
