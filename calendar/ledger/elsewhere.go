@@ -113,13 +113,7 @@ func attendeesOf(o *calendar.Object) []schedule.Address {
 	if err != nil {
 		return nil
 	}
-	var all []schedule.Address
-	for _, c := range read.Components() {
-		for _, p := range c.All("ATTENDEE") {
-			all = append(all, schedule.AddressOf(p.Value()))
-		}
-	}
-	return all
+	return schedule.Attendees(read)
 }
 
 // post notes that an object of a linked calendar is written, nil data for one that goes. The last of what is done to a UID
