@@ -1,6 +1,6 @@
 package calendar
 
-// Recipient is a person without an account here to whom a change writes.
+// Recipient is a person without an account here who gets a message about a change.
 type Recipient struct {
 	// User is the one in whose name the message is sent.
 	User UserID

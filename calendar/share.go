@@ -23,7 +23,7 @@ type Share struct {
 	// them; both may be empty.
 	Title, CommonName string
 	Created           time.Time
-	// Maker is the token that shared it, or that last changed what they may do; zero for none.
+	// Maker is the token that shared it or last changed its access; zero for none.
 	Maker Actor
 }
 

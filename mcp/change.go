@@ -84,7 +84,7 @@ type changeView struct {
 	Undoes   []string            `json:"undoes,omitempty"`
 	UndoneBy string              `json:"undone_by,omitempty"`
 	Lost     bool                `json:"forgotten,omitempty" doc:"Too old to be undone."`
-	// Untrusted is about the title and what was done, and about the calendar's name.
+	// Untrusted covers the title, the description of the change and the calendar's name.
 	Untrusted shown `json:"untrusted_text_by,omitempty"`
 }
 

@@ -50,7 +50,7 @@ type consent struct {
 	// questions that the user agreed to.
 	asks, opens bool
 	agreed      []string
-	// cleared are the people elsewhere to whom the call may write.
+	// cleared are the recipients that the call may write to.
 	cleared []calendar.Recipient
 	// open tells that the call ended with a question.
 	open bool

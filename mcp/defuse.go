@@ -13,7 +13,7 @@ var lures = regexp.MustCompile(`\]\(|\]\[|<[A-Za-z/!?]`)
 // gap is the character that defuses a lure: a narrow no-break space, which people do not write in these places.
 const gap = "\u202f"
 
-// defusedLures are lures with a gap, blankLures those with any blank: some models write a plain one for a gap.
+// defusedLures are lures with a gap. blankLures have a plain blank: some models write one for a gap.
 var (
 	defusedLures = regexp.MustCompile(`(\]|<)` + gap + `([\[(A-Za-z/!?])`)
 	blankLures   = regexp.MustCompile(`(?:\] [(\[]|< [A-Za-z/!?])[^\s\]<]*`)

@@ -307,7 +307,7 @@ func (v invitationsView) prose(r rows, found []query.Occurrence) prose {
 	return prose(strings.TrimSpace(b.String()))
 }
 
-// writeOthers says what follows the invitations.
+// writeOthers writes the lists after the invitations.
 func (v invitationsView) writeOthers(b *strings.Builder) {
 	writeUnverified(b, v.Refused)
 	writeOffered(b, v.Offered)

@@ -21,7 +21,7 @@ import (
 type recipientsError struct{ all []calendar.Recipient }
 
 // Error implements error.
-func (e *recipientsError) Error() string { return "the recipients are to be checked first" }
+func (e *recipientsError) Error() string { return "the recipients are not checked yet" }
 
 // checkRecipients lets a change go on that writes to cleared recipients only.
 func (c *call) checkRecipients(all []calendar.Recipient) error {
@@ -102,7 +102,7 @@ func invitedBy(user calendar.User, o query.Occurrence, to calendar.MailAddress) 
 	})
 }
 
-// isAccount reports whether an address is that of the account that a calendar is linked to.
+// isAccount reports whether an address belongs to the account that a calendar is linked to.
 func isAccount(cal calendar.Calendar, p *ical.Property) bool {
 	return cal.Origin.Mirrors() && strings.EqualFold(schedule.AddressOf(p.Value()).Mail(), cal.Origin.From)
 }

@@ -40,9 +40,9 @@ type app struct {
 	May, On                string
 	Tools                  []calendar.ToolName
 	Created, Used, Expires string
-	// Ended is set after it was revoked; it is listed as long as something is there that it set up.
+	// Ended is set after it was revoked. A revoked app is listed as long as Made is not 0.
 	Expired, Ended bool
-	// Made counts what it set up.
+	// Made counts the webhooks, shares and linked accounts that it made.
 	Made int
 }
 
@@ -58,7 +58,7 @@ func mayDo(set calendar.Scope) string {
 	return strings.Join(words, ", ")
 }
 
-// apps are those that are let in by now, or were until they expired, and those that left something.
+// apps are the apps with access, the expired ones, and the revoked ones with Made.
 func (v *visit) apps() ([]app, error) {
 	tokens, err := v.Auth.Tokens(v.r.Context(), v.user().Name)
 	if err != nil {
@@ -68,7 +68,7 @@ func (v *visit) apps() ([]app, error) {
 	if err != nil {
 		return nil, err
 	}
-	made, err := v.Service.MadeByTokens(v.r.Context(), v.caller())
+	made, err := v.Service.MadeBy(v.r.Context(), v.caller(), "")
 	if err != nil {
 		return nil, err
 	}
@@ -207,7 +207,7 @@ func (v *visit) appNamed() (auth.Token, error) {
 	return tokens[i], nil
 }
 
-// revokeApp ends an app of the visitor's, then shows what it set up, if there is anything.
+// revokeApp ends an app of the visitor's, then lists the webhooks, shares and linked accounts that it made.
 func (v *visit) revokeApp() error {
 	t, err := v.appNamed()
 	if err != nil {
@@ -216,14 +216,14 @@ func (v *visit) revokeApp() error {
 	if err := v.Auth.RevokeToken(v.r.Context(), t.ID); err != nil {
 		return v.after(err, "apps", "")
 	}
-	made, err := v.madeBy(t.ID)
+	made, err := v.Service.MadeBy(v.r.Context(), v.caller(), t.ID)
 	if err != nil || len(made) == 0 {
 		return v.after(err, "apps", "app-revoked")
 	}
 	return v.after(nil, "apps/"+string(t.ID)+"/made", "app-revoked")
 }
 
-// madeContent is the content of the page that lists what an app set up.
+// madeContent is the content of the page that lists the webhooks, shares and linked accounts that an app made.
 type madeContent struct {
 	ID    calendar.TokenID
 	Name  string
@@ -239,20 +239,14 @@ func (v *visit) madeByApp() (madeContent, error) {
 		return madeContent{}, err
 	}
 	content := madeContent{ID: t.ID, Name: excerpt(t.Name), Ended: !t.Revoked.IsZero()}
-	made, err := v.madeBy(t.ID)
+	made, err := v.Service.MadeBy(v.r.Context(), v.caller(), t.ID)
 	for _, m := range made {
 		content.Made = append(content.Made, madeRow{m.Key(), madeWords(m)})
 	}
 	return content, err
 }
 
-// madeBy returns what one of the visitor's apps set up.
-func (v *visit) madeBy(id calendar.TokenID) ([]service.Made, error) {
-	all, err := v.Service.MadeByTokens(v.r.Context(), v.caller())
-	return slices.DeleteFunc(all, func(m service.Made) bool { return m.Maker.Token != id }), err
-}
-
-// madeWords describes what an app set up.
+// madeWords describes a webhook, a share or a linked account.
 func madeWords(m service.Made) string {
 	switch {
 	case m.Webhook != nil:
@@ -263,13 +257,13 @@ func madeWords(m service.Made) string {
 	return "A linked calendar: " + excerpt(m.Account.Name) + "."
 }
 
-// unmake takes back what the visitor ticked.
+// unmake removes the ticked items.
 func (v *visit) unmake() error {
 	t, err := v.appNamed()
 	if err != nil {
 		return err
 	}
-	made, err := v.madeBy(t.ID)
+	made, err := v.Service.MadeBy(v.r.Context(), v.caller(), t.ID)
 	if err != nil {
 		return err
 	}

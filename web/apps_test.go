@@ -83,13 +83,13 @@ func TestWhatAnAppSetUp(t *testing.T) {
 		b.get("calendars/"+string(work.ID)).shows(http.StatusOK, "shared by Claude <b>").hides("<b>")
 
 		made := "apps/" + string(claude.Token) + "/made"
-		b.get("apps/"+string(phone.Token)+"/made").shows(http.StatusOK, "Nothing that phone set up")
+		b.get("apps/"+string(phone.Token)+"/made").shows(http.StatusOK, "phone has made no webhooks")
 		h.as("bob").get(made).shows(http.StatusNotFound)
 		h.as("bob").post(made, "made", "webhook").shows(http.StatusNotFound)
 		b.post("apps/" + string(phone.Token) + "/revoke").at("apps?done=app-revoked")
 		page := b.post("apps/"+string(claude.Token)+"/revoke").at(made+"?done=app-revoked").
 			shows(http.StatusOK, "no longer has access", "https://example.org/", "bob may see when you are busy in your calendar Work").hides("<i>")
-		b.get("apps").shows(http.StatusOK, "Claude <b>", "revoked", "What it set up").hides("phone")
+		b.get("apps").shows(http.StatusOK, "Claude <b>", "revoked", "Webhooks and shares").hides("phone")
 		b.post(made).shows(http.StatusUnprocessableEntity, "Select what to remove")
 		b.get(made).shows(http.StatusOK, "bob may")
 

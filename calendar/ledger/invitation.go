@@ -365,7 +365,7 @@ func (w *work) answer(ctx context.Context, id calendar.CalendarID, r calendar.Re
 	before := t.of(w.caller.User.ID)
 	if r.Leave {
 		if before != nil && before.Status == calendar.ShareDeclined {
-			before = nil // what was declined by name is had by a group alone
+			before = nil // the calendar comes from a group
 		}
 		if err := t.leaveGroups(ctx, before); err != nil {
 			return err
@@ -374,7 +374,7 @@ func (w *work) answer(ctx context.Context, id calendar.CalendarID, r calendar.Re
 	return t.reply(ctx, before, r)
 }
 
-// reply answers what was shared by name; nil is nothing.
+// reply answers a share by name. Without one it does nothing.
 func (t *sharing) reply(ctx context.Context, before *calendar.Share, r calendar.Reply) error {
 	if before == nil {
 		return nil

@@ -2,11 +2,12 @@ package service
 
 import (
 	"context"
+	"slices"
 
 	"caldav-mcp-server/calendar"
 )
 
-// Made is something that a token set up and that outlives it: exactly one of the three is set.
+// Made is a webhook, a share or a linked account that a token made. Exactly one of the three is set.
 type Made struct {
 	Maker   calendar.Actor
 	Webhook *calendar.Webhook
@@ -14,7 +15,7 @@ type Made struct {
 	Account *calendar.Account
 }
 
-// Key identifies it among all that a user's tokens made.
+// Key is unique among a user's.
 func (m Made) Key() string {
 	switch {
 	case m.Webhook != nil:
@@ -25,8 +26,14 @@ func (m Made) Key() string {
 	return "account " + string(m.Account.ID)
 }
 
-// MadeByTokens returns what the caller's tokens set up and what is still there, also of tokens that have ended.
-func (s *Service) MadeByTokens(ctx context.Context, c calendar.Caller) ([]Made, error) {
+// MadeBy returns the webhooks, shares and linked accounts that a token of the caller's made and that still exist, also if the token
+// has ended. An empty id stands for all tokens.
+func (s *Service) MadeBy(ctx context.Context, c calendar.Caller, token calendar.TokenID) ([]Made, error) {
+	all, err := s.madeByTokens(ctx, c)
+	return slices.DeleteFunc(all, func(m Made) bool { return token != "" && m.Maker.Token != token }), err
+}
+
+func (s *Service) madeByTokens(ctx context.Context, c calendar.Caller) ([]Made, error) {
 	hooks, err := s.Webhooks(ctx, c)
 	if err != nil {
 		return nil, err

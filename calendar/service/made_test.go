@@ -13,7 +13,7 @@ import (
 // setUp lists what tokens made for somebody, each with its maker.
 func (h *house) setUp(c calendar.Caller) string {
 	h.t.Helper()
-	made, err := h.MadeByTokens(h.ctx, c)
+	made, err := h.MadeBy(h.ctx, c, "")
 	h.must(err)
 	var words []string
 	for _, m := range made {
@@ -61,9 +61,9 @@ func TestMadeByTokens(t *testing.T) {
 		h.wantSetUp("given more by its owner", "webhook by Claude, account by Gemini")
 		h.share(claude, work, h.bob, calendar.ReadAccess)
 
-		made, err := h.MadeByTokens(h.ctx, h.alice)
+		made, err := h.MadeBy(h.ctx, h.alice, "")
 		h.must(err)
-		if others, err := h.MadeByTokens(h.ctx, h.bob); err != nil || len(others) > 0 {
+		if others, err := h.MadeBy(h.ctx, h.bob, ""); err != nil || len(others) > 0 {
 			h.t.Errorf("somebody else's: %+v, %v", others, err)
 		}
 		for _, m := range made {

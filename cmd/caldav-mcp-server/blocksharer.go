@@ -35,7 +35,7 @@ func blockLine(u calendar.User, sharer string, blocked bool) any {
 func blockSharerCommand() command {
 	return command{
 		name: "block-sharer", user: blocker, operands: []string{"SHARER"}, settings: storeSettings, json: true,
-		summary: "refuse all calendars that somebody shares with a user", details: blockSharerDetails,
+		summary: "refuse all calendars that another user shares with a user", details: blockSharerDetails,
 		run: func(ctx context.Context, d *desk, operands []string) error {
 			sharer, err := d.auth.User(ctx, operands[0])
 			if err != nil {

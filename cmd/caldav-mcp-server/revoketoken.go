@@ -4,7 +4,6 @@ import (
 	"context"
 	"flag"
 	"fmt"
-	"slices"
 	"strings"
 
 	"caldav-mcp-server/auth"
@@ -53,7 +52,7 @@ func revokeTokenCommand() command {
 				fmt.Fprintf(&text, "%s %s\n", map[bool]string{true: "removed", false: "still there:"}[undo], shown(m))
 			}
 			if len(made) > 0 && !undo {
-				fmt.Fprintf(&text, "to remove what it set up: revoke-token --undo %s\n", briefID(token.ID))
+				fmt.Fprintf(&text, "to remove all of this: revoke-token --undo %s\n", briefID(token.ID))
 			}
 			return d.done(revokedToken{token.ID, made, undo}, "%s", text.String())
 		},
@@ -67,10 +66,9 @@ type revokedToken struct {
 	Removed bool             `json:"removed"`
 }
 
-// madeBy describes what a token set up, and removes it if undo is set.
+// madeBy describes the webhooks, shares and linked accounts that a token made, and removes them if undo is set.
 func (h *house) madeBy(ctx context.Context, user calendar.User, token calendar.TokenID, undo bool) ([]string, error) {
-	made, err := h.calendars.MadeByTokens(ctx, caller(user))
-	made = slices.DeleteFunc(made, func(m service.Made) bool { return m.Maker.Token != token })
+	made, err := h.calendars.MadeBy(ctx, caller(user), token)
 	words := []string{}
 	for _, m := range made {
 		words = append(words, madeWords(m))
