@@ -15,14 +15,9 @@ const momentAlong = 100 * time.Millisecond
 // a store that answers for the calendar along with that spares a question. The answer is of after the request came, so
 // that whatever was taken away before it is; it counts once, and only for a moment.
 type Along struct {
-	// At is the address in the home of whoever asks, Object the name there of what is to be written, "" for nothing. Fresh tells that
-	// whoever writes it says that nothing has that name.
+	// At is the address in the caller's home, Object the name of the object that the request writes, "" for none.
 	At     calendar.Segment
 	Object calendar.ObjectName
-	Fresh  bool
-
-	// presumed is nil where the credentials were asked for.
-	presumed *Presumed
 
 	mu    sync.Mutex
 	there bool
@@ -35,19 +30,18 @@ type Along struct {
 }
 
 // Stored is what is to be written over: the calendar as its owner sees it, and the objects there that the store was asked for, as of
-// one moment. Generation is that of its owner's credentials then, Mark the store's own, of when that was.
+// one moment. Mark is the store's own, of when that was.
 type Stored struct {
-	Calendar   calendar.Calendar
-	Objects    []calendar.Object
-	Generation int64
-	Mark       int64
+	Calendar calendar.Calendar
+	Objects  []calendar.Object
+	Mark     int64
 }
 
 type alongKey struct{}
 
-// AskAlong says which calendar will be asked for, and of which object, fresh or not, it will be written to.
-func AskAlong(ctx context.Context, at calendar.Segment, object calendar.ObjectName, fresh bool) context.Context {
-	return context.WithValue(ctx, alongKey{}, &Along{At: at, Object: object, Fresh: fresh})
+// AskAlong names the calendar that the request will read, and the object that it will write.
+func AskAlong(ctx context.Context, at calendar.Segment, object calendar.ObjectName) context.Context {
+	return context.WithValue(ctx, alongKey{}, &Along{At: at, Object: object})
 }
 
 // AlongOf is what was said so, nil for nothing.

@@ -71,9 +71,6 @@ const maxAgent = 100
 // long, still are.
 func (s *Service) Require(d Door, next Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if s.tried(d, w, r, next) { //nolint:contextcheck // the request carries it
-			return
-		}
 		asked := s.now()
 		caller, err := s.identify(d, r)
 		if err != nil {

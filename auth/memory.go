@@ -108,13 +108,6 @@ func (m *memory) recall(d digest, generation int64, now time.Time) (verdict, boo
 	return verdict{}, false
 }
 
-// latest returns the verdict that a right credential got last, with its generation.
-func (m *memory) latest(d digest) (dated, bool) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.right.get(d)
-}
-
 // remember keeps a verdict of a generation.
 func (m *memory) remember(d digest, generation int64, now time.Time, v verdict) {
 	m.mu.Lock()

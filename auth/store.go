@@ -44,9 +44,6 @@ type Store interface {
 	// never returns to a number that it had, also not when a backup is restored, or a user of the same name is made: what
 	// a process remembers of credentials hangs on it. A store may answer [AlongOf] the context with it.
 	CredentialGeneration(ctx context.Context, of Subject) (int64, error)
-	// Presume answers [AlongOf] the context, which has a Presumed, from memory, for a user; it tells whether it can. What is then written
-	// is kept if all of it is so still, or fails with ErrAskFirst.
-	Presume(ctx context.Context, user calendar.UserID) bool
 	// Secret returns a key for one purpose, the same in every process on the store.
 	Secret(ctx context.Context, purpose string) ([]byte, error)
 

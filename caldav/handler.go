@@ -169,7 +169,7 @@ func (h *Handler) along(r *http.Request) *http.Request {
 	if r.Method == http.MethodPut {
 		written = at.object
 	}
-	return r.WithContext(auth.AskAlong(r.Context(), at.calendar, written, r.Header.Get("If-None-Match") == "*"))
+	return r.WithContext(auth.AskAlong(r.Context(), at.calendar, written))
 }
 
 // redirect sends a client elsewhere on the same host. The Location is relative: behind a

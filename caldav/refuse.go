@@ -19,9 +19,6 @@ const retryAfter = "5"
 
 // refuse renders an error; it is the one place that does.
 func (x *exchange) refuse(err error) {
-	if auth.AlongOf(x.r.Context()).Presumed() != nil {
-		return // it is worked on once more, and answered then
-	}
 	if x.begun {
 		// Half of a multistatus must never pass for a whole one: the connection breaks, so that
 		// no client takes what is missing for deleted.

@@ -76,7 +76,7 @@ func (m *meeting) version() calendar.Version {
 func (m *meeting) alongOnce(what string, of auth.Subject, at calendar.Segment, d draft, passes time.Duration, used bool, seen try) {
 	m.Helper()
 	d.when = func(try) error { return context.Canceled }
-	ctx := auth.AskAlong(m.Context(), at, calendar.ObjectName(cmp.Or(d.along, d.name)), false)
+	ctx := auth.AskAlong(m.Context(), at, calendar.ObjectName(cmp.Or(d.along, d.name)))
 	_, err := m.store.CredentialGeneration(ctx, of)
 	m.fine(err)
 	seen.Early, seen.Version = true, m.version()+2
@@ -99,7 +99,7 @@ func TestAlongOfAnotherCalendar(t *testing.T) {
 	t.Parallel()
 	m := newMeeting(t)
 	for id, want := range map[calendar.CalendarID]bool{"rest": true, "busy": false} {
-		ctx := auth.AskAlong(t.Context(), "rest", "a.ics", false)
+		ctx := auth.AskAlong(t.Context(), "rest", "a.ics")
 		_, err := m.store.CredentialGeneration(ctx, auth.Subject{Name: "alice"})
 		m.fine(err)
 		if got := auth.AlongOf(ctx).TakeOver(id, "a.ics", m.store.options.Now()); (got != nil) != want {

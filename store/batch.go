@@ -83,9 +83,6 @@ func (m *member) early(context.Context, site, time.Time) (*auth.Stored, error) {
 	return nil, nil
 }
 
-// write has nothing to remember.
-func (m *member) write(calendar.Object) {}
-
 // query and exec let nobody's going away interrupt a statement, which would roll back everybody's
 // part. It is over in a moment anyway.
 func (m *member) query(ctx context.Context, text string, args ...any) (rows, error) {

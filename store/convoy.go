@@ -6,7 +6,6 @@ import (
 	"hash/maphash"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"caldav-mcp-server/auth"
 	"caldav-mcp-server/calendar"
@@ -32,11 +31,6 @@ type convoy struct {
 	failed  int
 	// wary is how many changes begin with the lock, as another server is about.
 	wary int
-	// latest is the calendar as its owner sees it and the last load left it, nil if that is not known. Since era nothing but loads has
-	// changed it, as far as this process knows, and what they wrote lately is in recent.
-	latest *auth.Stored
-	era    int64
-	recent *recent
 	// idle is closed when nothing waits and nothing is under way; nil while nobody wants to know.
 	idle chan struct{}
 }
@@ -90,11 +84,8 @@ func (c *convoy) unlock() {
 	c.quiet = c.marks.Add(1)
 }
 
-// forget lets go of what is known of the versions, and of the calendar.
-func (c *convoy) forget() {
-	c.known, c.given, c.latest = false, nil, nil
-	c.era = c.recent.begin()
-}
+// forget lets go of what is known of the versions.
+func (c *convoy) forget() { c.known, c.given = false, nil }
 
 // knows tells whether all is known that came behind what was read. Where another process is ahead of the head, nothing that is under way
 // will be kept.
@@ -171,11 +162,11 @@ func (c *convoy) add(e *early) error {
 	return nil
 }
 
-// load takes those of the waiting that are kept together. One statement looks at one credential, and for the calendar at one place.
+// load takes those of the waiting that are kept together.
 func (c *convoy) load() *load {
 	l, n, bytes := &load{}, 0, 0
 	for _, e := range c.waiting[:min(len(c.waiting), maxShared)] {
-		if n > 0 && bytes >= gatheredBytes || !l.presume(e) {
+		if n > 0 && bytes >= gatheredBytes {
 			break
 		}
 		bytes += e.size()
@@ -184,40 +175,6 @@ func (c *convoy) load() *load {
 	l.changes = c.waiting[:n:n]
 	c.waiting = c.waiting[n:]
 	return l
-}
-
-// learn keeps what a load has left, for those who change it next.
-func (c *convoy) learn(l *load) {
-	for _, e := range l.changes {
-		if e.own != nil {
-			c.latest = new(*e.own)
-		}
-		if c.latest == nil {
-			continue
-		}
-		c.latest.Calendar.Version, c.latest.Calendar.Modified = e.version, moment(e.at)
-		for _, o := range e.wrote {
-			c.recent.put(c.era, o)
-		}
-	}
-}
-
-// recalledFor is how long behind a load what it has left is good enough to decide on: later another server is the likelier to have been there.
-const recalledFor = time.Minute
-
-// recall returns what is known of the calendar, and of the object at a name there.
-func (c *convoy) recall(name calendar.ObjectName, now time.Time) *auth.Stored {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.latest == nil || c.locked > 0 || c.wary > 0 || now.Sub(c.latest.Calendar.Modified) > recalledFor {
-		return nil
-	}
-	there := new(*c.latest)
-	there.Mark = c.marks.Load()
-	if o, known := c.recent.get(c.era, name); known {
-		there.Objects = []calendar.Object{o}
-	}
-	return there
 }
 
 // judge says what came of a load. Where nothing of it was kept, those who wait were decided on what is not so. It returns all who are
@@ -240,8 +197,6 @@ func (c *convoy) judge(l *load, err error) (told []*early, next *load) {
 			e.err = errUnderLock
 		}
 		told, c.waiting = append(told, c.waiting...), nil
-	} else {
-		c.learn(l)
 	}
 	if len(c.waiting) > 0 {
 		return told, c.load()

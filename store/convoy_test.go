@@ -345,7 +345,7 @@ func TestLoadWithOneRefused(t *testing.T) {
 func TestMovedOnShowsNothing(t *testing.T) {
 	t.Parallel()
 	r := newRoad(t, testdb.Postgres(t), "")
-	err := r.store.run(t.Context(), keepAsked, "busy", 7, 8, 0, 0, 0, "{}", "")
+	err := r.store.run(t.Context(), keepVersion, "busy", 7, 8, 0, 0, 0, "{}", "")
 	var refused *pgconn.PgError
 	if !errors.As(err, &refused) || refused.Detail != "" || !strings.Contains(refused.Message, "version 0") {
 		t.Errorf("a calendar that has moved on: %v", err)

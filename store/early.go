@@ -23,16 +23,9 @@ type early struct {
 	epoch   calendar.Epoch
 	at      int64
 	failed  int
-	// presumed are the credentials that are to be looked at with the load, nil where they were asked for; unseen tells that nobody knows yet
-	// whether its name is free.
-	presumed *auth.Presumed
-	unseen   bool
-	// own is the calendar as its owner sees it, if that was read.
-	own *auth.Stored
-	// rows and grown are what it writes, wrote are the objects among it. Whoever watches the calendar is told with the load.
+	// rows and grown are what it writes. Whoever watches the calendar is told with the load.
 	rows  []*gathered
 	grown calendar.Usage
-	wrote []calendar.Object
 	// unfit tells that it was to do what is done under the lock alone.
 	unfit bool
 	// word is the load that it is to see to, or nil once others have seen to its own: then err is what came of it.
@@ -81,9 +74,8 @@ func addStored(to *auth.Stored, row packedRow) error {
 
 // asked is what was asked for along with the request's credentials, if that is all there is to know.
 func (at site) asked(ctx context.Context, now time.Time) *auth.Stored {
-	along := auth.AlongOf(ctx)
-	there := along.TakeOver(at.id, at.name, now)
-	if there == nil || suggestedUID(at.name) == at.uid || along.Presumed() != nil && len(there.Objects) == 0 {
+	there := auth.AlongOf(ctx).TakeOver(at.id, at.name, now)
+	if there == nil || suggestedUID(at.name) == at.uid {
 		return there
 	}
 	// The one live object with the UID may lie under another name, unless it is the one at this.
@@ -104,8 +96,7 @@ func (p *pipeline) early(ctx context.Context, where site, now time.Time) (*auth.
 		return nil, nil
 	}
 	at := p.gates.arrive(where.id)
-	own := where.asked(ctx, now)
-	there, err := own, error(nil)
+	there, err := where.asked(ctx, now), error(nil)
 	if !at.convoy.knows(there) {
 		there, err = p.read(ctx, where)
 	}
@@ -119,10 +110,6 @@ func (p *pipeline) early(ctx context.Context, where site, now time.Time) (*auth.
 	if p.at = at; at.batch != nil || at.convoy.careful() {
 		return nil, p.underLock(ctx)
 	}
-	presumed := auth.AlongOf(ctx).Presumed()
-	if presumed != nil && !at.convoy.knows(there) {
-		return nil, auth.ErrAskFirst
-	}
 	if !at.convoy.knows(there) {
 		if err := at.convoy.settled(ctx); err != nil {
 			return nil, err
@@ -131,14 +118,10 @@ func (p *pipeline) early(ctx context.Context, where site, now time.Time) (*auth.
 			return nil, err
 		}
 	}
-	e := &early{site: where, epoch: there.Calendar.Epoch, at: now.Unix(), presumed: presumed, word: make(chan *load, 1)}
-	if there == own {
-		e.own, e.unseen = &auth.Stored{Calendar: own.Calendar, Generation: own.Generation}, presumed != nil && len(own.Objects) == 0
-	}
+	e := &early{site: where, epoch: there.Calendar.Epoch, at: now.Unix(), word: make(chan *load, 1)}
 	if !at.convoy.follow(e, there.Calendar.Version) {
 		return nil, errUnderLock
 	}
-	p.gates.settle(at, e.own)
 	p.ahead = e
 	cal := &there.Calendar
 	cal.Version, cal.Modified = e.version, moment(e.at)
@@ -146,11 +129,8 @@ func (p *pipeline) early(ctx context.Context, where site, now time.Time) (*auth.
 	return there, nil
 }
 
-// read reads what is there, for somebody whose credentials were asked for.
+// read reads what is there.
 func (p *pipeline) read(ctx context.Context, where site) (*auth.Stored, error) {
-	if auth.AlongOf(ctx).Presumed() != nil {
-		return nil, auth.ErrAskFirst
-	}
 	return where.read(ctx, aside{p.lanes}, p.gates.marks.Load())
 }
 
@@ -158,13 +138,6 @@ func (p *pipeline) read(ctx context.Context, where site) (*auth.Stored, error) {
 func (e *early) refuse() error {
 	e.unfit = true
 	return errUnderLock
-}
-
-// write implements [session].
-func (p *pipeline) write(o calendar.Object) {
-	if p.ahead != nil {
-		p.ahead.wrote = append(p.ahead.wrote, o)
-	}
 }
 
 // row keeps a row of the calendar for the commit.
@@ -208,17 +181,5 @@ func (p *pipeline) endEarly(ctx context.Context, err error) error {
 	if l := <-p.ahead.word; l != nil {
 		l.lead(ctx, p)
 	}
-	return p.ahead.outcome()
-}
-
-// outcome is what came of a change that was to be kept.
-func (e *early) outcome() error {
-	if e.presumed == nil {
-		return e.err
-	}
-	if _, uncertain := errors.AsType[uncertainError](e.err); e.err != nil && !uncertain {
-		return auth.ErrAskFirst
-	}
-	e.presumed.Settle()
-	return e.err
+	return p.ahead.err
 }

@@ -183,7 +183,7 @@ func TestEarlyAsUnderLock(t *testing.T) {
 	t.Parallel()
 	m := newMeeting(t)
 	var seen []calendar.Calendar
-	asked := auth.AskAlong(t.Context(), "busy", "a", false)
+	asked := auth.AskAlong(t.Context(), "busy", "a")
 	_, err := m.store.CredentialGeneration(asked, auth.Subject{Name: "alice"})
 	m.fine(err)
 	for n, ctx := range []context.Context{asked, t.Context(), t.Context()} {

@@ -7,9 +7,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
-	"time"
 
-	"caldav-mcp-server/auth"
 	"caldav-mcp-server/calendar"
 )
 
@@ -24,11 +22,6 @@ type gates struct {
 	left []*gate
 	// marks counts what may make out of date what was read, see convoy.
 	marks *atomic.Int64
-	// homes has calendars of their owners' own by where they lie, recent what was written into them.
-	homes  map[home]*gate
-	recent *recent
-	// refused tells when the database refused what was presumed of a user, if lately.
-	refused map[calendar.UserID]time.Time
 }
 
 // gatesKept is how many are remembered that nobody is at.
@@ -41,12 +34,10 @@ type gate struct {
 
 	id   calendar.CalendarID
 	here int
-	// lies is where it is, if it is known to be its owner's.
-	lies home
 }
 
 func newGates(marks *atomic.Int64, end func(context.Context, *batch) error) *gates {
-	return &gates{end: end, all: map[calendar.CalendarID]*gate{}, marks: marks, homes: map[home]*gate{}, recent: newRecent(), refused: map[calendar.UserID]time.Time{}}
+	return &gates{end: end, all: map[calendar.CalendarID]*gate{}, marks: marks}
 }
 
 // maxShared bounds how many changes of a calendar one commit keeps. Each is a version of the calendar's row that the next one
@@ -69,7 +60,7 @@ func (g *gates) arrive(id calendar.CalendarID) *gate {
 	defer g.mu.Unlock()
 	at := g.all[id]
 	if at == nil {
-		at = &gate{turns: turns{most: maxShared, end: g.end}, convoy: convoy{marks: g.marks, recent: g.recent, era: g.recent.begin()}, id: id}
+		at = &gate{turns: turns{most: maxShared, end: g.end}, convoy: convoy{marks: g.marks}, id: id}
 		g.all[id] = at
 	}
 	at.here++
@@ -88,25 +79,8 @@ func (g *gates) depart(at *gate) {
 	// One may have been left several times, and have somebody again.
 	if first := g.left[0]; first.here == 0 && g.all[first.id] == first && !slices.Contains(g.left[1:], first) {
 		delete(g.all, first.id)
-		if g.homes[first.lies] == first {
-			delete(g.homes, first.lies)
-		}
 	}
 	g.left = g.left[1:]
-}
-
-// settle notes where a calendar lies, if its owner has asked for it.
-func (g *gates) settle(at *gate, own *auth.Stored) {
-	if own == nil {
-		return
-	}
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.homes[at.lies] == at {
-		delete(g.homes, at.lies)
-	}
-	at.lies = liesOf(own)
-	g.homes[at.lies] = at
 }
 
 // reachesFurther tells whether a statement locks more than what its calendar's lock covers. A change that does must not hand

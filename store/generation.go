@@ -72,7 +72,6 @@ func (s *Store) generationOver(ctx context.Context, along *auth.Along, from, key
 	if first.own == nil {
 		return first.generation, nil
 	}
-	there.Generation = first.generation
 	if there.Calendar, err = unpackOwn(*first.own); err != nil {
 		return 0, err
 	}

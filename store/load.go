@@ -7,12 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"caldav-mcp-server/auth"
 	"caldav-mcp-server/calendar"
 )
 
@@ -21,9 +19,6 @@ import (
 // to hear of that: so the database does not wait until somebody is woken.
 type load struct {
 	changes []*early
-	// presumed are the credentials that it looks at, nil for none, where is what it then sees of the calendar's place.
-	presumed *auth.Presumed
-	where    home
 	// held is its connection to Postgres, conn the same as its driver has it.
 	held *sql.Conn
 	conn *pgx.Conn
@@ -49,9 +44,6 @@ func (l *load) lead(ctx context.Context, p *pipeline) {
 
 // pass sends the next load, and tells all what came of this one, whatever becomes of that.
 func (l *load) pass(ctx context.Context, p *pipeline, err error) {
-	if errors.Is(err, errUnderLock) {
-		p.gates.doubt(l)
-	}
 	told, next := p.at.convoy.judge(l, err)
 	defer func() {
 		for _, e := range told {
@@ -134,40 +126,13 @@ func movedOn(err error) bool {
 	return is && refused.Code == "22P02"
 }
 
-// presume has the load look at what a change presumed, unless it looks at something else.
-func (l *load) presume(e *early) bool {
-	p := e.presumed
-	switch {
-	case p == nil:
-	case l.presumed == nil:
-		l.presumed, l.where = p, liesOf(e.own)
-	case l.presumed.Subject != p.Subject || l.presumed.Generation != p.Generation || l.where != liesOf(e.own):
-		return false
-	}
-	return true
-}
-
 // keepVersion gives a calendar its latest version. One that is at another than it is to be at, if only by name, since a standby has taken
 // over, or in the trash, gets what is no number: the database refuses that, and with it all that is sent behind. Its log then says why, and
 // shows nothing of the calendar. Whoever watches is told the hint $7.
-func keepVersion(further string) string {
-	return `UPDATE calendars SET version = CASE WHEN version = $2 AND trashed IS NULL AND $8 = (SELECT epoch FROM life)` + further + ` THEN $3::bigint
+const keepVersion = `UPDATE calendars SET version = CASE WHEN version = $2 AND trashed IS NULL AND $8 = (SELECT epoch FROM life) THEN $3::bigint
 		ELSE CAST('changed meanwhile, version ' || version AS BIGINT) END, modified = $4,
 	objects = objects + $5, bytes = bytes + $6 WHERE id = $1
 	RETURNING (SELECT pg_notify(` + hintChannel + `, $7) IS NULL FROM meta WHERE id = 1 AND watched >= $4)`
-}
-
-// keepAsked is keepVersion, keepPresumed the same, by where the user is found, where it was presumed that the credentials are as they were,
-// in the generation $10, that the calendar is where its owner $11 has it, and of no account elsewhere, and that nothing is at the names $13.
-var (
-	keepAsked    = keepVersion("")
-	keepPresumed = map[string]string{ofName: keepVersion(asPresumed(ofName)), ofHolder: keepVersion(asPresumed(ofHolder))}
-)
-
-func asPresumed(from string) string {
-	return ` AND $10 = (` + strings.Replace(selectGeneration+from, "$1", "$9", 1) + `) AND owner_id = $11 AND segment = $12 AND origin = ''
-		AND NOT EXISTS (SELECT FROM objects WHERE calendar_id = $1 AND name = ANY($13))`
-}
 
 // statements are what the changes write.
 func (l *load) statements() []pending {
@@ -187,21 +152,6 @@ func (l *load) statements() []pending {
 	}
 	first, last := l.changes[0], l.changes[len(l.changes)-1]
 	hint, _ := json.Marshal(calendar.Hint{Calendars: []calendar.CalendarID{first.id}}) // it consists of texts
-	version := pending{keepAsked, []any{first.id, first.version - 1, last.version, last.at, grown.Objects, grown.Bytes, string(hint), first.epoch}, expectRow}
-	if l.presumed != nil {
-		version.text, version.args = l.look(version.args)
-	}
+	version := pending{keepVersion, []any{first.id, first.version - 1, last.version, last.at, grown.Objects, grown.Bytes, string(hint), first.epoch}, expectRow}
 	return slices.Concat([]pending{version}, rows, all.lists())
-}
-
-// look is keepVersion for what was presumed.
-func (l *load) look(args []any) (text string, all []any) {
-	unseen := []string{}
-	for _, e := range l.changes {
-		if e.unseen {
-			unseen = append(unseen, string(e.name))
-		}
-	}
-	from, key := foundBy(l.presumed.Subject)
-	return keepPresumed[from], append(args, key, l.presumed.Generation, l.where.owner, l.where.at, unseen)
 }

@@ -310,7 +310,7 @@ func TestConvoysAreForgotten(t *testing.T) {
 // TestConvoyRemembersSome: of the versions that were given only the latest are remembered, and what was read before them does not count.
 func TestConvoyRemembersSome(t *testing.T) {
 	t.Parallel()
-	c := &convoy{marks: new(atomic.Int64), recent: newRecent(), under: true}
+	c := &convoy{marks: new(atomic.Int64), under: true}
 	name := func(n int) calendar.ObjectName { return calendar.ObjectName(fmt.Sprint(n)) }
 	for n := range givenMost + 2 {
 		e := &early{site: site{name: name(n)}}

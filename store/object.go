@@ -87,7 +87,6 @@ func (t *Tx) PutObject(ctx context.Context, o calendar.Object) error {
 		return err
 	}
 	t.put++
-	t.write(o)
 	at, r := spanOf(o.Span), rhythmOf(o.Derived)
 	return t.row(ctx, insertObject,
 		o.Calendar, o.Name, o.Version, false, o.ETag, o.Size,

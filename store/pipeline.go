@@ -11,7 +11,6 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/stdlib"
 
-	"caldav-mcp-server/auth"
 	"caldav-mcp-server/calendar"
 )
 
@@ -65,9 +64,6 @@ func (p *pipeline) approach(ctx context.Context, id calendar.CalendarID, several
 	if p.conn != nil || p.at != nil || len(p.pending) > 1 || len(p.rows) > 0 {
 		return nil
 	}
-	if auth.AlongOf(ctx).Presumed() != nil {
-		return auth.ErrAskFirst // before the lock is waited for
-	}
 	at, err := p.gates.enter(ctx, id)
 	if err != nil {
 		return err
@@ -81,10 +77,7 @@ func (p *pipeline) approach(ctx context.Context, id calendar.CalendarID, several
 
 // underLock begins under the lock: with the transaction of the one before, or once nothing of the convoy is under way.
 func (p *pipeline) underLock(ctx context.Context) error {
-	switch {
-	case auth.AlongOf(ctx).Presumed() != nil:
-		return auth.ErrAskFirst
-	case p.at.batch != nil:
+	if p.at.batch != nil {
 		p.join()
 		return nil
 	}
@@ -117,9 +110,6 @@ func (p *pipeline) connect(ctx context.Context) error {
 	}
 	if p.ahead != nil {
 		return p.ahead.refuse()
-	}
-	if auth.AlongOf(ctx).Presumed() != nil {
-		return auth.ErrAskFirst
 	}
 	var err error
 	if p.held, p.conn, err = takeConn(ctx, p.pool); err != nil {

@@ -34,8 +34,6 @@ type session interface {
 	// later runs a statement at once, or together with what comes next, at the latest the commit:
 	// that spares a round trip. settle judges what came of it.
 	later(ctx context.Context, settle settler, text string, args ...any) error
-	// write is told of an object that is written, before its row.
-	write(o calendar.Object)
 	// row is later for a row that is written; those of one table may be written together.
 	row(ctx context.Context, into *insertion, values ...any) error
 	// script runs several statements without arguments.
@@ -75,9 +73,6 @@ func (s *Store) transact(ctx context.Context, fn func(*Tx) error) (err error) {
 	for attempt := 1; ; attempt++ {
 		if err = s.attempt(ctx, attempt == 1, fn); errors.Is(err, errUnderLock) {
 			err = s.attempt(ctx, false, fn)
-		}
-		if errors.Is(err, auth.ErrAskFirst) {
-			return err
 		}
 		s.counts.transaction(err, attempt)
 		if err == nil || attempt == maxAttempts || !s.again(err) {

@@ -222,15 +222,11 @@ func notHere(w http.ResponseWriter, _ *http.Request) {
 	http.Error(w, "there is nothing here; assistants connect to "+mcpPath, http.StatusNotFound)
 }
 
-// named lets the log line name the user, unless nobody has looked at the credentials by the end: those may be refused.
+// named puts the user's name into the log line.
 func named(next auth.Handler) auth.Handler {
 	return func(w http.ResponseWriter, r *http.Request, who calendar.Caller) {
-		record := server.RecordOf(r.Context())
-		record.User = who.User.Name
+		server.RecordOf(r.Context()).User = who.User.Name
 		next(w, r, who)
-		if auth.AlongOf(r.Context()).Presumed() != nil {
-			record.User = ""
-		}
 	}
 }
 

@@ -1,19 +1,16 @@
 package caldav_test
 
 import (
-	"context"
 	"errors"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
 	"strings"
-	"sync"
 	"testing"
 
 	"caldav-mcp-server/auth"
 	"caldav-mcp-server/caldav"
-	"caldav-mcp-server/calendar"
 	"caldav-mcp-server/calendar/service"
 	"caldav-mcp-server/internal/housetest"
 )
@@ -24,47 +21,13 @@ type process struct {
 	auth    *auth.Service
 	service *service.Service
 	http    *httptest.Server
-	watched *presumed
-}
-
-// presumed is a store that counts the requests whose credentials were looked at when their change was kept.
-type presumed struct {
-	auth.Store
-	mu  sync.Mutex
-	all []*auth.Along
-}
-
-// Presume implements [auth.Store].
-func (p *presumed) Presume(ctx context.Context, user calendar.UserID) bool {
-	can := p.Store.Presume(ctx, user)
-	if can {
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		p.all = append(p.all, auth.AlongOf(ctx))
-	}
-	return can
-}
-
-// settled is how many were kept so, of those that began so.
-func (p *presumed) settled() (kept, begun int) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for _, a := range p.all {
-		if a.Presumed() == nil {
-			kept++
-		}
-	}
-	return kept, len(p.all)
 }
 
 // newProcess starts one more server on a database.
 func newProcess(t *testing.T, database string, c *housetest.Clock) *process {
 	t.Helper()
 	p := &process{House: housetest.Open(t, database, c)}
-	p.watched = &presumed{Store: p.Store}
-	login := p.Login()
-	login.Store = p.watched
-	p.auth, p.service = auth.New(login), service.New(p.Middle())
+	p.auth, p.service = auth.New(p.Login()), service.New(p.Middle())
 	h, err := caldav.New(caldav.Config{Service: p.service, Limits: caldav.DefaultLimits(), Logger: p.Logger(), Now: p.Now})
 	if err != nil {
 		t.Fatal(err)
