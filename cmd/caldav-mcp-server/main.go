@@ -23,7 +23,6 @@ func main() {
 }
 
 func realMain() exitCode {
-	beginAnew(os.Args, os.Environ())
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	// A second signal ends the program at once: the first one's handler is gone by then.
