@@ -27,9 +27,6 @@ func (s *Store) Prune(ctx context.Context, older time.Time) error {
 	if err := s.emptyTrash(ctx, older, &done); err != nil {
 		return err
 	}
-	if err := s.pruneOrphans(ctx); err != nil {
-		return err
-	}
 	for _, forget := range [...]func(context.Context, time.Time) error{
 		s.pruneHomes, s.pruneSubscriptions, s.pruneDeliveries, s.pruneGrants, s.pruneNotices, s.pruneTold, s.pruneInboxes, s.pruneUnverified,
 	} {
@@ -142,8 +139,14 @@ func (s *Store) remove(ctx context.Context, id string, before int64) error {
 	if err := expectRow(s.write(ctx, `UPDATE calendars SET trashed = `+leaving+` WHERE id = $1 AND trashed < $2`, id, before)); err != nil {
 		return err
 	}
-	if err := s.pruneBelongings(ctx, calendar.CalendarID(id)); err != nil {
-		return err
+	var ignored int64
+	for _, step := range [...]string{
+		`DELETE FROM objects WHERE calendar_id = $1 AND name IN (SELECT name FROM objects WHERE calendar_id = $1 LIMIT $2)`,
+		`DELETE FROM journal WHERE calendar_id = $1 AND version IN (SELECT version FROM journal WHERE calendar_id = $1 LIMIT $2)`,
+	} {
+		if err := s.inSteps(ctx, &ignored, step, id, pruneRows); err != nil {
+			return err
+		}
 	}
 	return s.transact(ctx, func(t *Tx) error {
 		if err := t.moveGeneration(ctx, moveGeneration+boundTo+`c.id = $2)`, id); err != nil {

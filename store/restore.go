@@ -107,9 +107,6 @@ func (t *Tx) restore(ctx context.Context, file *backup.File, tell backup.Progres
 			return fmt.Errorf("the table %s: %w", one.name, err)
 		}
 	}
-	if err := t.refuseOrphans(ctx); err != nil {
-		return err
-	}
 	err = t.run(ctx, `UPDATE meta SET epoch = $1 WHERE id = 1`, newEpoch())
 	t.hint.Everything = true
 	return err

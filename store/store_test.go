@@ -1,7 +1,6 @@
 package store_test
 
 import (
-	"context"
 	"os"
 	"testing"
 	"time"
@@ -30,20 +29,10 @@ func TestContract(t *testing.T) {
 				url := database(t)
 				return func(t testing.TB, now func() time.Time) storetest.Store {
 					t.Helper()
-					s := open(t, url, store.Options{Now: now})
-					t.Cleanup(func() { leavesNoOrphans(t, s) })
-					return s
+					return open(t, url, store.Options{Now: now})
 				}
 			})
 		})
-	}
-}
-
-// leavesNoOrphans: whatever a test has done, no row is left of a calendar that is gone.
-func leavesNoOrphans(t testing.TB, s *store.Store) {
-	t.Helper()
-	if left, err := s.Orphans(context.WithoutCancel(t.Context())); err != nil || len(left) > 0 {
-		t.Errorf("of calendars that are gone there are %q: %v", left, err)
 	}
 }
 

@@ -109,8 +109,8 @@ func (t *Tx) keepAdministrator(ctx context.Context, id calendar.UserID) error {
 	return err
 }
 
-// DeleteUser implements [auth.Store]. What is theirs goes by the foreign keys, but for what is in their calendars; what others were
-// told of calendars that they shared with each other has their name in it, and goes as well.
+// DeleteUser implements [auth.Store]. The user's rows go by foreign keys. Notifications about calendars that they shared with others
+// name them, and are deleted as well.
 func (s *Store) DeleteUser(ctx context.Context, id calendar.UserID) error {
 	return s.transact(ctx, func(t *Tx) error {
 		if err := t.run(ctx, holdGroup, id); err != nil {
@@ -125,9 +125,6 @@ func (s *Store) DeleteUser(ctx context.Context, id calendar.UserID) error {
 			return err
 		}
 		if err := t.moveGeneration(ctx, moveGeneration+boundTo+`c.owner_id = $2)`, id); err != nil {
-			return err
-		}
-		if err := t.emptyCalendars(ctx, id); err != nil {
 			return err
 		}
 		if err := t.keepAdministrator(ctx, id); err != nil {
@@ -174,24 +171,6 @@ func (t *Tx) advanceShared(ctx context.Context, user calendar.UserID) (shared []
 
 // holdCalendar keeps others from changing a calendar until the commit, also one in the trash.
 const holdCalendar = `UPDATE calendars SET objects = objects WHERE id = $1`
-
-// emptyCalendars takes away what is in a user's calendars, before these go with the user. Those that were made since they were locked are
-// found once the user's row is: the foreign key of a new one waits for that.
-func (t *Tx) emptyCalendars(ctx context.Context, owner calendar.UserID) error {
-	if _, err := rowOf(ctx, t, scanText, `SELECT id FROM users WHERE id = $1`+t.of().lockRows, owner); err != nil {
-		return err
-	}
-	ids, err := rowsOf(ctx, t, scanOnly[calendar.CalendarID], `SELECT id FROM calendars WHERE owner_id = $1 ORDER BY id`, owner)
-	for _, id := range ids {
-		if err == nil {
-			err = t.run(ctx, holdCalendar, id)
-		}
-		if err == nil {
-			err = t.takeBelongings(ctx, id)
-		}
-	}
-	return err
-}
 
 // parties are the two users of a share.
 type parties struct {

@@ -1,12 +1,10 @@
 package store
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"log/slog"
 	"maps"
-	"net/url"
 	"slices"
 	"strings"
 	"sync"
@@ -19,32 +17,13 @@ import (
 	"caldav-mcp-server/migrations"
 )
 
-// Orphans are the calendars that are gone, of which a table has rows still.
-func (s *Store) Orphans(ctx context.Context) (all []string, err error) {
-	for _, table := range belongings {
-		ids, err := rowsOf(ctx, s.reads, scanText, `SELECT DISTINCT calendar_id FROM `+table+` WHERE calendar_id NOT IN (SELECT id FROM calendars)`)
-		if err != nil {
-			return nil, err
-		}
-		for _, id := range ids {
-			all = append(all, table+" of "+id)
-		}
-	}
-	return all, nil
-}
-
-func noOrphans(t *testing.T, s *Store) {
-	t.Helper()
-	if left, err := s.Orphans(t.Context()); err != nil || len(left) > 0 {
-		t.Errorf("of calendars that are gone there are %q: %v", left, err)
-	}
-}
-
-// orphaned puts an object and a line of calendars that are not there into a store on Postgres, whose tables nobody else gets.
+// orphaned writes an object and a journal line of calendars that do not exist, into a store on Postgres that loses its keys for that.
 func orphaned(t *testing.T, s *Store, calendars ...calendar.CalendarID) {
 	t.Helper()
-	if _, err := s.write(t.Context(), `ALTER TABLE journal DROP CONSTRAINT IF EXISTS journal_calendar_id_fkey`); err != nil {
-		t.Fatal(err)
+	for _, table := range []string{"objects", "journal"} {
+		if _, err := s.write(t.Context(), `ALTER TABLE `+table+` DROP CONSTRAINT IF EXISTS `+table+`_calendar_id_fkey`); err != nil {
+			t.Fatal(err)
+		}
 	}
 	for _, id := range calendars {
 		err := s.transact(t.Context(), func(tx *Tx) error {
@@ -55,40 +34,6 @@ func orphaned(t *testing.T, s *Store, calendars ...calendar.CalendarID) {
 			t.Fatal(err)
 		}
 	}
-}
-
-// TestPruneTakesOrphans: a program of before deletes a user by the foreign keys, one of which is no more.
-func TestPruneTakesOrphans(t *testing.T) {
-	t.Parallel()
-	m := newMeetingAt(t, testdb.Blank(t), func(*url.URL) {})
-	if _, err := m.put(t.Context(), m.store, draft{name: "kept"}); err != nil {
-		t.Fatal(err)
-	}
-	orphaned(t, m.store, "gone", "also gone")
-	found, err := rowsOf(t.Context(), m.store.reads, scanText, orphans("objects"), 10)
-	if err != nil || !slices.Equal(found, []string{"also gone", "gone"}) {
-		t.Fatalf("%q, %v", found, err)
-	}
-	m.fine(m.store.Prune(t.Context(), moment(1)))
-	noOrphans(t, m.store)
-	names, _ := m.kept()
-	m.same(names, []string{"kept"})
-}
-
-// TestEarlyLeavesNoOrphans: a change that was decided before another process took its calendar away writes nothing.
-func TestEarlyLeavesNoOrphans(t *testing.T) {
-	t.Parallel()
-	m := newMeeting(t)
-	tries, err := m.put(t.Context(), m.store, draft{name: "a", when: func(seen try) error {
-		if !seen.Early {
-			return fmt.Errorf("it was not early: %+v", seen)
-		}
-		return m.other.DeleteUser(t.Context(), "alice")
-	}})
-	if calendar.ReasonOf(err) != calendar.NotFound || len(tries) != 1 {
-		t.Errorf("%+v, %v", tries, err)
-	}
-	noOrphans(t, m.store)
 }
 
 // TestDeleteUserFindsNewCalendars: a calendar that was being made when its owner's deletion began goes with all that is in it.
@@ -114,9 +59,10 @@ func TestDeleteUserFindsNewCalendars(t *testing.T) {
 			tx.Log(t.Context(), calendar.Change{Calendar: made.ID, Version: 1, Object: "a", Did: calendar.Created}))
 	}))
 	end.Wait()
-	noOrphans(t, m.store)
-	if n, err := rowOf(t.Context(), m.store.reads, scanNumber, `SELECT COUNT(*) FROM calendars`); err != nil || n != 0 {
-		t.Errorf("%d calendars are left: %v", n, err)
+	for _, table := range []string{"calendars", "objects", "journal"} {
+		if n, err := rowOf(t.Context(), m.store.reads, scanNumber, `SELECT COUNT(*) FROM `+table); err != nil || n != 0 {
+			t.Errorf("%d rows of %s are left: %v", n, table, err)
+		}
 	}
 }
 
@@ -156,7 +102,7 @@ func TestRestoreRefusesOrphans(t *testing.T) {
 				t.Errorf("got error %v", err)
 			}
 			migrate(t, s)
-			for _, table := range belongings {
+			for _, table := range []string{"objects", "journal"} {
 				if n, err := rowOf(t.Context(), s.reads, scanNumber, `SELECT COUNT(*) FROM `+table); err != nil || n != 0 {
 					t.Errorf("%s has %d rows: %v", table, n, err)
 				}
@@ -165,8 +111,19 @@ func TestRestoreRefusesOrphans(t *testing.T) {
 	})
 }
 
-// TestMigrateKeepsObjects: what there is stays when the key goes, and a process that has begun before goes on.
-func TestMigrateKeepsObjects(t *testing.T) {
+// duplicate copies an object, without its generated columns, into a calendar that does not exist.
+const duplicate = `DO $$
+DECLARE names TEXT;
+BEGIN
+	SELECT string_agg(quote_ident(attname), ', ') INTO names FROM pg_attribute
+		WHERE attrelid = 'objects'::regclass AND attnum > 0 AND NOT attisdropped AND attgenerated = '' AND attname <> 'calendar_id';
+	EXECUTE format('INSERT INTO objects (calendar_id, %1$s) SELECT ''gone'', %1$s FROM objects LIMIT 1', names);
+END
+$$`
+
+// TestMigrateObjectKey: 0030 dropped the key of objects on Postgres, and 0037 brings it back. It deletes the objects of calendars that are
+// gone, keeps all others, and a server that started before goes on.
+func TestMigrateObjectKey(t *testing.T) {
 	t.Parallel()
 	from := bare(t, testdb.SQLite(t), until(t, "0030"))
 	migrate(t, from)
@@ -177,21 +134,32 @@ func TestMigrateKeepsObjects(t *testing.T) {
 		if err := before.Restore(t.Context(), opened(t, file), unwatched); err != nil {
 			t.Fatal(err)
 		}
-		migrate(t, bare(t, url, until(t, "0031")))
+		keyed := func() bool {
+			all, err := tables(t.Context(), before.reads)
+			if err != nil {
+				t.Fatal(err)
+			}
+			at := slices.IndexFunc(all, func(one table) bool { return one.name == "objects" })
+			return slices.Contains(all[at].needs, "calendars")
+		}
+		migrate(t, bare(t, url, until(t, "0037")))
+		if before.engine.name == "postgres" {
+			if keyed() {
+				t.Error("0030 leaves the key")
+			}
+			_, err := before.write(t.Context(), duplicate)
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		migrate(t, bare(t, url, migrations.Files))
 		was, is := contents(t, file), contents(t, backedUp(t, before))
 		maps.DeleteFunc(is, func(table string, rows []string) bool { return was[table] == nil && len(rows) == 0 }) // later migrations made it
-		if diff := cmp.Diff(was, is); diff != "" {
+		if diff := cmp.Diff(was["objects"], is["objects"]); diff != "" || len(is["objects"]) == 0 {
 			t.Errorf("(-want +got):\n%s", diff)
 		}
-		all, err := tables(t.Context(), before.reads)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, one := range all {
-			keyed := before.engine.name == "sqlite"
-			if one.name == "objects" && slices.Contains(one.needs, "calendars") != keyed {
-				t.Errorf("%s needs %q", one.name, one.needs)
-			}
+		if !keyed() {
+			t.Error("objects have no key")
 		}
 	})
 }
