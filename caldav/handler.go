@@ -165,11 +165,7 @@ func (h *Handler) along(r *http.Request) *http.Request {
 	if err != nil || at.calendar == "" {
 		return r
 	}
-	var written calendar.ObjectName
-	if r.Method == http.MethodPut {
-		written = at.object
-	}
-	return r.WithContext(auth.AskAlong(r.Context(), at.calendar, written))
+	return r.WithContext(auth.AskAlong(r.Context(), at.calendar))
 }
 
 // redirect sends a client elsewhere on the same host. The Location is relative: behind a

@@ -138,10 +138,7 @@ type Tx interface {
 	// object with the UID, each with its data; nil where there is none. One whose text is lost is shown to no reader, but can be
 	// written over and deleted.
 	Duplicates(ctx context.Context, cal CalendarID, name ObjectName, uid UID) (atName, withUID *Object, err error)
-	// LockFirst is called before AdvanceTo by a change that will ask for more than that tells: it needs the lock from the start.
-	LockFirst()
-	// AdvanceTo is Advance, and Duplicates of what is there then. Where the transaction begins with it, the lock may be left to the commit:
-	// should the calendar be at another version by then, the transaction begins anew.
+	// AdvanceTo is Advance and Duplicates in one.
 	AdvanceTo(ctx context.Context, id CalendarID, name ObjectName, uid UID) (cal Calendar, atName, withUID *Object, err error)
 	// PutObject writes a live object, over whatever lies at its name.
 	PutObject(ctx context.Context, o Object) error

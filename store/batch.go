@@ -3,9 +3,7 @@ package store
 import (
 	"context"
 	"database/sql"
-	"time"
 
-	"caldav-mcp-server/auth"
 	"caldav-mcp-server/calendar"
 )
 
@@ -75,13 +73,8 @@ type member struct {
 	unheeded error
 }
 
-// approach waits for nothing: a writer is alone.
-func (m *member) approach(context.Context, calendar.CalendarID, bool) error { return nil }
-
-// early has nothing to gain: a writer has the file's lock from the start.
-func (m *member) early(context.Context, site, time.Time) (*auth.Stored, error) {
-	return nil, nil
-}
+// approach does not wait: a writer has the whole file.
+func (m *member) approach(context.Context, calendar.CalendarID) error { return nil }
 
 // query and exec let nobody's going away interrupt a statement, which would roll back everybody's
 // part. It is over in a moment anyway.

@@ -191,24 +191,10 @@ func (t *Tx) Advance(ctx context.Context, id calendar.CalendarID) (calendar.Cale
 	return t.advance(ctx, id)
 }
 
-// LockFirst implements [calendar.Tx].
-func (t *Tx) LockFirst() { t.early = false }
-
 // AdvanceTo implements [calendar.Tx].
 func (t *Tx) AdvanceTo(
 	ctx context.Context, id calendar.CalendarID, name calendar.ObjectName, uid calendar.UID,
 ) (cal calendar.Calendar, atName, withUID *calendar.Object, err error) {
-	if t.early {
-		there, err := t.session.early(ctx, site{id, name, uid}, t.store.options.Now())
-		if err != nil {
-			return cal, nil, nil, err
-		}
-		if there != nil {
-			t.hint.Calendars = append(t.hint.Calendars, id)
-			atName, withUID = duplicates(there.Objects, name, uid)
-			return there.Calendar, atName, withUID, nil
-		}
-	}
 	var found []calendar.Object
 	cal, err = t.advance(ctx, id, question{takeAll(&found, scanObject), selectDuplicates, []any{id, name, uid}})
 	atName, withUID = duplicates(found, name, uid)
@@ -219,7 +205,7 @@ func (t *Tx) AdvanceTo(
 // the commit.
 func (t *Tx) advance(ctx context.Context, id calendar.CalendarID, then ...question) (cal calendar.Calendar, err error) {
 	t.hint.Calendars = append(t.hint.Calendars, id)
-	if err := t.approach(ctx, id, false); err != nil {
+	if err := t.approach(ctx, id); err != nil {
 		return cal, err
 	}
 	var locked []calendar.Calendar
@@ -237,8 +223,7 @@ func (t *Tx) advance(ctx context.Context, id calendar.CalendarID, then ...questi
 func (t *Tx) AdvanceAll(ctx context.Context, ids []calendar.CalendarID) ([]calendar.Calendar, error) {
 	t.hint.Calendars = append(t.hint.Calendars, ids...)
 	if len(ids) > 0 {
-		// At the first that is locked: behind it the transaction has a connection and waits in front of none.
-		if err := t.approach(ctx, slices.Min(ids), true); err != nil {
+		if err := t.approach(ctx, slices.Min(ids)); err != nil {
 			return nil, err
 		}
 	}

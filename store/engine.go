@@ -44,8 +44,6 @@ type engine struct {
 	lists bool
 	// lockRows ends a query that locks what it yields, lockFree one that yields what it can lock at once; empty where a writer is alone.
 	lockRows, lockFree string
-	// early is set where a change may be decided before it has its calendar's lock.
-	early bool
 	// search is how words are looked for.
 	search searching
 	// patience is how long an answer to a query is waited for; 0 where none can fail to come. Postgres ends
@@ -66,6 +64,7 @@ const (
 	faultTaken          // a unique index has the value already
 	faultOrphan         // a foreign key points at nothing
 	faultConflict       // another transaction was in the way: try again
+	faultLocked         // another transaction holds a lock for too long
 	faultCut            // the connection was lost: another one may do
 	faultAway           // the database cannot be reached
 	faultSlow           // the statement took too long
@@ -82,12 +81,16 @@ var faults = [...]struct {
 	faultTaken:    {calendar.Exists, "", "there is one already"},
 	faultOrphan:   {calendar.NotFound, "", "what it belongs to does not exist"},
 	faultConflict: {calendar.Unavailable, "", "the database is too busy"},
+	faultLocked:   {calendar.Unavailable, "", "another change of the same calendar takes too long"},
 	faultCut:      {calendar.Unavailable, "", "the connection to the database was lost"},
 	faultAway:     {calendar.Unavailable, "", "the database cannot be reached"},
 	faultSlow:     {calendar.Unavailable, "", "the database took too long"},
 	faultFull:     {calendar.Unavailable, calendar.RuleDiskSpace, "the disk of the database is full"},
 	faultText:     {calendar.Invalid, "", "a text is not valid UTF-8 or contains a NUL"},
 }
+
+// errLocked is returned to a change whose turn at a calendar did not come in time.
+var errLocked = errors.New("the changes ahead in the queue of the calendar take too long")
 
 // bounded returns a context for a query that ends when its answer is not to be expected any more.
 func (e *engine) bounded(ctx context.Context) (context.Context, context.CancelFunc) {

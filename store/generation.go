@@ -19,28 +19,12 @@ const (
 var selectAlong = selectGeneration + `, u.id, (SELECT ` + packedOwn.selected + ` FROM calendars
 	WHERE owner_id = u.id AND segment = $2 AND trashed IS NULL)`
 
-// alongOver is selectAlong, by where the user is found, for an object that is to be written: each row has beside one that lies at the name
-// $3 there, or has the UID $4. What is large is left out: nobody knows yet whether whoever asks may see it.
-var alongOver = map[string]string{ofName: selectAlongOver(ofName), ofHolder: selectAlongOver(ofHolder)}
-
-func selectAlongOver(from string) string {
-	return `SELECT u.credentials, u.id, c.own, o.object, o.data FROM (SELECT u.*` + from + `) u
-		LEFT JOIN LATERAL (SELECT calendars.id, ` + packedOwn.selected + ` FROM calendars
-			WHERE owner_id = u.id AND segment = $2 AND trashed IS NULL) c (id, own) ON TRUE
-		LEFT JOIN LATERAL (SELECT ` + lightColumns + ` FROM objects WHERE calendar_id = c.id AND name = $3
-			UNION ALL SELECT ` + lightColumns + ` FROM objects
-				WHERE calendar_id = c.id AND uid = $4 AND NOT deleted AND name <> $3) o (object, data) ON TRUE`
-}
-
 // CredentialGeneration implements [auth.Store]. It answers for the calendar of [auth.Along], too.
 func (s *Store) CredentialGeneration(ctx context.Context, of auth.Subject) (int64, error) {
 	from, key := foundBy(of)
 	along := auth.AlongOf(ctx)
 	if along == nil {
 		return rowOrNone(ctx, s.brief, scanNumber, selectGeneration+from, key)
-	}
-	if along.Object != "" && s.engine.early {
-		return s.generationOver(ctx, along, from, key)
 	}
 	read := s.options.Now()
 	found, err := rowOrNone(ctx, s.brief, scanAlong, selectAlong+from, key, string(along.At))
@@ -60,45 +44,6 @@ func foundBy(of auth.Subject) (from, key string) {
 	}
 	return ofName, of.Name
 }
-
-// generationOver answers for the object that is to be written, as well.
-func (s *Store) generationOver(ctx context.Context, along *auth.Along, from, key string) (int64, error) {
-	there, read := auth.Stored{Mark: s.marks.Load()}, s.options.Now()
-	rows, err := rowsOf(ctx, s.brief, scanOver, alongOver[from], key, string(along.At), string(along.Object), string(suggestedUID(along.Object)))
-	if err != nil || len(rows) == 0 {
-		return 0, err
-	}
-	first := rows[0]
-	if first.own == nil {
-		return first.generation, nil
-	}
-	if there.Calendar, err = unpackOwn(*first.own); err != nil {
-		return 0, err
-	}
-	along.Answer(first.user, there.Calendar, read)
-	for _, row := range rows {
-		if row.object == nil {
-			continue // nothing is there
-		}
-		if row.data == nil {
-			return first.generation, nil // it is large
-		}
-		if err := addStored(&there, packedRow{*row.object, row.data}); err != nil {
-			return 0, err
-		}
-	}
-	along.AnswerOver(there)
-	return first.generation, nil
-}
-
-// overRow is a row of selectAlongOver.
-type overRow struct {
-	alongRow
-	object *string
-	data   []byte
-}
-
-var scanOver = scanInto(func(r *overRow) []any { return []any{&r.generation, &r.user, &r.own, &r.object, &r.data} })
 
 // alongRow is a row of selectAlong.
 type alongRow struct {

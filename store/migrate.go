@@ -139,7 +139,7 @@ func (t *Tx) migrateOnce(ctx context.Context, wanted []migration) (more bool, er
 		tell(left[0].name, len(wanted)-len(left)+1, len(wanted))
 	}
 	err = t.apply(ctx, left[0])
-	if t.of().migrate != "" && t.of().fault(err) == faultConflict {
+	if kind := t.of().fault(err); t.of().migrate != "" && (kind == faultConflict || kind == faultLocked) {
 		err = errInUse // begun anew at once, it would keep others waiting
 	}
 	return true, err

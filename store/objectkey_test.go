@@ -66,17 +66,6 @@ func TestDeleteUserFindsNewCalendars(t *testing.T) {
 	}
 }
 
-// waitsForLock returns when the first process waits for a lock that another has.
-func (m *meeting) waitsForLock() {
-	m.Helper()
-	m.wait(func() bool {
-		n, err := rowOf(m.Context(), m.other.reads, scanNumber,
-			`SELECT COUNT(*) FROM pg_stat_activity WHERE application_name = $1 AND wait_event_type = 'Lock'`, m.program)
-		m.fine(err)
-		return n > 0
-	})
-}
-
 // TestRestoreRefusesOrphans: a file whose objects or lines are of no calendar is refused as a whole, into a new database and into one
 // whose tables are made already.
 func TestRestoreRefusesOrphans(t *testing.T) {

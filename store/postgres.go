@@ -32,7 +32,6 @@ func postgresEngine() *engine {
 	return &engine{
 		name:  "postgres",
 		lists: true,
-		early: true,
 		// The lock is the whole database's, the tables are the schema's. A migration may take longer
 		// than a request may.
 		migrate: `SET LOCAL statement_timeout = 0;
@@ -82,7 +81,7 @@ var postgresFaults = map[string]fault{
 	"23505": faultTaken,
 	"23503": faultOrphan,
 	"40":    faultConflict, // serialization failure, deadlock
-	"55P03": faultConflict, // lock not available
+	"55P03": faultLocked,   // lock not available
 	"57014": faultSlow,     // statement timeout
 	"53100": faultFull,
 	"22021": faultText,  // character not in repertoire
@@ -99,8 +98,8 @@ var postgresFaults = map[string]fault{
 }
 
 func postgresFault(err error) fault {
-	if errors.Is(err, errLost) {
-		return faultConflict
+	if errors.Is(err, errLocked) {
+		return faultLocked
 	}
 	var e *pgconn.PgError
 	if errors.As(err, &e) && len(e.Code) == 5 {
@@ -148,8 +147,7 @@ func openPostgres(ctx context.Context, where string, o Options) (*Store, error) 
 	s.reads = &statements{engine: s.engine, on: db}
 	l := newLanes(s.reads, db, s.options.MaxConns)
 	s.brief, s.lists = l, aside{l}
-	s.gates = newGates(&s.marks, s.engine.commitShared(s.options.StatementTimeout))
-	s.begin = beginPipeline(db, l, s.gates, s.engine, s.options.StatementTimeout)
+	s.begin = beginPostgres(db, newQueues(), s.engine, s.options.StatementTimeout)
 	s.close = db.Close
 	s.hints.hear = hearChannel(s, listen.of(config))
 	s.apart = patiently(listen.of(config))

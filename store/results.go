@@ -35,16 +35,14 @@ func closed(all pgx.BatchResults, before error) error {
 	return nil
 }
 
-// pipelineRows are the rows of a query that was sent with others before it.
-type pipelineRows struct {
+// pgRows are the rows of a query that was sent after pending statements.
+type pgRows struct {
 	pgx.Rows
-	all    pgx.BatchResults
-	cancel context.CancelFunc
+	all pgx.BatchResults
 }
 
 // Close reads what is left and makes the connection ready again.
-func (r *pipelineRows) Close() error {
-	defer r.cancel()
+func (r *pgRows) Close() error {
 	r.Rows.Close()
 	return errors.Join(r.Rows.Err(), closed(r.all, r.Rows.Err()))
 }

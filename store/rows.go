@@ -279,25 +279,7 @@ func (in *insertion) list(rows [][]any) (string, bool) {
 	return string(list), err == nil
 }
 
-// row keeps a row for the statement that writes all of its table.
-func (p *pipeline) row(_ context.Context, into *insertion, values ...any) error {
-	if p.ahead != nil {
-		return p.ahead.row(&p.gathering, into, values)
-	}
-	p.note(into.one, values)
-	if !p.keep(into, values) {
-		p.gather()
-		p.keep(into, values)
-	}
-	return nil
-}
-
-// gather makes statements of the rows that were kept.
-func (p *pipeline) gather() {
-	p.pending = append(p.pending, p.gathering.lists()...)
-}
-
-// row keeps a row, as a pipeline does.
+// row keeps a row, as a pgTransaction does.
 func (m *member) row(ctx context.Context, into *insertion, values ...any) error {
 	if m.keep(into, values) {
 		return nil

@@ -127,7 +127,7 @@ func (s *Store) openWriter(ctx context.Context, path string) (*fileWriter, func(
 		return nil, nil, errors.Join(s.engine.translate(ctx, fmt.Errorf("%s: %w", path, err)), db.Close())
 	}
 	w := &fileWriter{statements: statements{engine: s.engine, on: conn, kept: map[string]*sql.Stmt{}}, conn: conn}
-	w.turns.most, w.turns.end = maxBatch, w.commitAll
+	w.turns.end, w.turns.shares = w.commitAll, s.options.shares
 	return w, func() error { return errors.Join(w.close(), conn.Close(), db.Close()) }, nil
 }
 

@@ -12,7 +12,6 @@ import (
 	"log/slog"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -39,6 +38,8 @@ type Options struct {
 	Migrating func(file string, n, of int)
 	// Now is the clock; nil means the system's.
 	Now func() time.Time
+	// shares is for tests, see turns.
+	shares func() bool
 	// Logger hears about waiting and trying again; nil means nobody does.
 	Logger *slog.Logger
 }
@@ -85,13 +86,10 @@ type Store struct {
 	// ends.
 	begin func(ctx context.Context, work func(session) error) error
 	// apart runs work on a connection of its own to Postgres, on which a statement may take as long as it wants; nil on SQLite.
-	apart  func(ctx context.Context, work func(*pgx.Conn) error) error
-	close  func() error
-	hints  hints
-	counts counts
-	marks  atomic.Int64
-	// gates keep order among those that change calendars on Postgres; nil on SQLite.
-	gates      *gates
+	apart      func(ctx context.Context, work func(*pgx.Conn) error) error
+	close      func() error
+	hints      hints
+	counts     counts
 	statistics statistics
 	// packers are for [pack].
 	packers sync.Pool

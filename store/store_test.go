@@ -29,7 +29,7 @@ func TestContract(t *testing.T) {
 				url := database(t)
 				return func(t testing.TB, now func() time.Time) storetest.Store {
 					t.Helper()
-					return open(t, url, store.Options{Now: now})
+					return open(t, url, store.SharingAtRandom(store.Options{Now: now}))
 				}
 			})
 		})

@@ -24,11 +24,8 @@ const (
 type session interface {
 	querier
 	exec(ctx context.Context, text string, args ...any) (changed int64, err error)
-	// approach is called before a calendar's lock is taken, alone or as the first of several, and may wait until it is likely to
-	// be had.
-	approach(ctx context.Context, id calendar.CalendarID, several bool) error
-	// early returns what a change may be decided on before it has the calendar's lock; nil where it has to have that first.
-	early(ctx context.Context, where site, now time.Time) (*auth.Stored, error)
+	// approach is called before the first calendar's lock is taken, and may wait for changes of this process that are ahead.
+	approach(ctx context.Context, id calendar.CalendarID) error
 	// ask asks questions one after the other; on Postgres they are sent together.
 	ask(ctx context.Context, questions []question) error
 	// later runs a statement at once, or together with what comes next, at the latest the commit:
@@ -53,8 +50,6 @@ type Tx struct {
 	unit calendar.ChangeID
 	// put counts the objects written.
 	put int64
-	// early tells that it may begin without the calendar's lock.
-	early bool
 	// hint is what those who watch are told once it is kept.
 	hint calendar.Hint
 }
@@ -71,9 +66,7 @@ func (s *Store) transact(ctx context.Context, fn func(*Tx) error) (err error) {
 	defer func() { span.End(err != nil) }()
 	pause := firstPause
 	for attempt := 1; ; attempt++ {
-		if err = s.attempt(ctx, attempt == 1, fn); errors.Is(err, errUnderLock) {
-			err = s.attempt(ctx, false, fn)
-		}
+		err = s.attempt(ctx, fn)
 		s.counts.transaction(err, attempt)
 		if err == nil || attempt == maxAttempts || !s.again(err) {
 			return s.engine.translate(ctx, err)
@@ -104,7 +97,7 @@ func (s *Store) again(err error) bool {
 }
 
 // attempt runs fn in one transaction.
-func (s *Store) attempt(ctx context.Context, early bool, fn func(*Tx) error) error {
+func (s *Store) attempt(ctx context.Context, fn func(*Tx) error) error {
 	var t *Tx
 	err := s.begin(ctx, func(session session) error {
 		done := false
@@ -113,7 +106,7 @@ func (s *Store) attempt(ctx context.Context, early bool, fn func(*Tx) error) err
 				session.rollback(ctx)
 			}
 		}()
-		t = &Tx{session: session, store: s, early: early}
+		t = &Tx{session: session, store: s}
 		if err := fn(t); err != nil {
 			return err
 		}

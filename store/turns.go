@@ -1,14 +1,10 @@
 package store
 
 import (
-	"cmp"
 	"context"
-	"database/sql"
 	"errors"
 	"slices"
 	"sync"
-
-	"github.com/jackc/pgx/v5"
 )
 
 // maxBatch bounds how many writes one commit keeps, and so how long the first of them waits.
@@ -23,9 +19,10 @@ type turns struct {
 
 	// batch is the transaction under way. It belongs to the writer whose turn it is.
 	batch *batch
-	// most is how many writers a batch has at most, end keeps what it has written, or gives it up.
-	most int
-	end  func(context.Context, *batch) error
+	// shares reports whether the next writer may join the transaction. It is nil but in tests, which refuse that at random.
+	shares func() bool
+	// end commits a batch, or gives it up.
+	end func(context.Context, *batch) error
 }
 
 // place is one in the line.
@@ -36,29 +33,21 @@ type place struct{ turn chan struct{} }
 // and writes out the words for the search again and again, which is an eighth and more of what an invitation of fifty takes.
 type batch struct {
 	size int
-	// lost tells that the database has rolled back all of it, as SQLite does when the disk is full, over that the commit was made
-	// already, and alone that nobody joins it any more.
-	lost, over, alone bool
-	// held is its connection to Postgres, conn the same as its driver has it.
-	held *sql.Conn
-	conn *pgx.Conn
-	// left is what the writer before has not sent yet.
-	left *left
+	// lost reports that the database rolled back all of it, as SQLite does when the disk is full.
+	lost bool
 	// done is closed when the commit is over; then err is set.
 	done chan struct{}
 	err  error
 }
 
-// open tells whether another writer may join.
-func (b *batch) open(most int) bool { return b.size < most && !b.lost && !b.over && !b.alone }
+// open reports whether another writer may join.
+func (b *batch) open() bool { return b.size < maxBatch && !b.lost }
 
 // part is what one writer has of a batch.
 type part struct {
 	// first tells that nobody was before it in the batch. Kept tells that the part is to be committed, undone that only the
 	// part was rolled back.
 	first, kept, undone bool
-	// refused is why the database did not take what the writer had left to be sent by the next.
-	refused error
 }
 
 // judge waits for the end of a batch, and says what came of one writer's part, which ended with err. A refusal waits, too: it
@@ -70,7 +59,7 @@ func (b *batch) judge(p *part, err error) error {
 	if <-b.done; p.kept || p.undone && b.err != nil {
 		return b.err
 	}
-	return cmp.Or(p.refused, err)
+	return err
 }
 
 // errLost sends those who were in a batch with the one who lost it back to the start.
@@ -112,7 +101,7 @@ func (w *turns) forgo(mine *place) bool {
 // leave hands the turn to the next in line, with the transaction, or else ends that.
 func (w *turns) leave(ctx context.Context) *batch {
 	b := w.batch
-	if (b == nil || b.open(w.most)) && w.hand(true) {
+	if (b == nil || b.open() && (w.shares == nil || w.shares())) && w.hand(true) {
 		return b
 	}
 	w.conclude(ctx)
@@ -127,13 +116,6 @@ func (w *turns) conclude(ctx context.Context) {
 		w.batch = nil
 		close(b.done)
 	}
-}
-
-// waited tells whether somebody stands in line.
-func (w *turns) waited() bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return len(w.line) > 0
 }
 
 // hand gives the turn to the next in line. When there is none the turn stays with its owner, to be

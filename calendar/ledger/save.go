@@ -78,9 +78,6 @@ func (s *Ledger) saveAll(
 	var saved []calendar.Saved
 	err := s.change(ctx, c, func(w *work) error {
 		saved = slices.Clone(next)
-		if len(drafts) > 1 || along != nil || w.asksFurther(cal, drafts[0], next[0].Object.Data) {
-			w.LockFirst()
-		}
 		for i := range saved {
 			err := w.save(ctx, &saved[i], drafts[i])
 			if len(drafts) > 1 {
@@ -102,13 +99,6 @@ func (s *Ledger) saveAll(
 		err = s.keepOwn(ctx, c, cal, alone)
 	}
 	return saved, err
-}
-
-// asksFurther tells whether it is known beforehand that a write asks the store for more than what lies at its place: what the caller has of
-// their own there or may do there, what is stored elsewhere, how much the owner has, who the guests are.
-func (w *work) asksFurther(cal calendar.Calendar, d calendar.Draft, data []byte) bool {
-	return !w.owned(cal) || d.From != "" || cal.Origin.Mirrors() || organized.Match(data) ||
-		w.bounded(cal.OwnerQuota, calendar.Usage{Objects: 1, Bytes: 1})
 }
 
 // save is the part that runs under the calendar's lock.

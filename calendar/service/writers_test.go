@@ -173,7 +173,7 @@ func (v *visitor) visit() {
 	default:
 		w.data = []byte(event(v.uid(name), 1+v.IntN(28), "by "+v.agent))
 		if v.IntN(2) == 0 {
-			ctx = auth.AskAlong(ctx, cal.Segment, name)
+			ctx = auth.AskAlong(ctx, cal.Segment)
 			_, _ = v.stores[v.at].CredentialGeneration(ctx, auth.Subject{Name: "alice"})
 		}
 		_, w.err = v.two[v.at].Put(ctx, who, cal, calendar.Draft{Name: name, Data: w.data, When: when})

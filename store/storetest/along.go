@@ -22,7 +22,7 @@ func alongTests() []test {
 // along asks whose the credentials are, with the calendar at "work" along.
 func (b *bundle) along(in Store, of auth.Subject) context.Context {
 	b.Helper()
-	ctx := auth.AskAlong(b.Context(), "work", "")
+	ctx := auth.AskAlong(b.Context(), "work")
 	alone, err := in.CredentialGeneration(b.Context(), of)
 	b.must(err)
 	gives(b, "generation", alone)(in.CredentialGeneration(ctx, of))
@@ -125,7 +125,7 @@ func alongOfOwn(b *bundle) {
 	ann, bob := b.user("ann"), b.user("bob")
 	cal := b.calendar(ann, "work")
 	b.must(Share(b.Context(), b, cal.ID, bob.ID, calendar.ReadAccess))
-	ctx := auth.AskAlong(b.Context(), calendar.Segment(cal.ID), "")
+	ctx := auth.AskAlong(b.Context(), calendar.Segment(cal.ID))
 	_, err := b.CredentialGeneration(ctx, auth.Subject{Name: "bob"})
 	b.must(err)
 	shared, err := b.CalendarAt(ctx, bob.ID, calendar.Segment(cal.ID))

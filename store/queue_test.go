@@ -1,0 +1,304 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"caldav-mcp-server/calendar"
+	"caldav-mcp-server/internal/testdb"
+)
+
+// TestBusyCalendarLeavesConnections: fifty that change one calendar, of which the first is slow, keep nobody from reading
+// or changing another, whether they change it alone or with others.
+func TestBusyCalendarLeavesConnections(t *testing.T) {
+	t.Parallel()
+	t.Run("Advance", func(t *testing.T) {
+		t.Parallel()
+		busyCalendar(t, func(ctx context.Context, tx calendar.Tx, id calendar.CalendarID) error {
+			_, err := tx.Advance(ctx, id)
+			return err
+		})
+	})
+	t.Run("AdvanceAll", func(t *testing.T) {
+		t.Parallel()
+		busyCalendar(t, func(ctx context.Context, tx calendar.Tx, id calendar.CalendarID) error {
+			_, err := tx.AdvanceAll(ctx, []calendar.CalendarID{"third", id})
+			return err
+		})
+	})
+}
+
+func busyCalendar(t *testing.T, advance func(context.Context, calendar.Tx, calendar.CalendarID) error) {
+	t.Helper()
+	s, err := Open(t.Context(), testdb.Postgres(t), Options{MaxConns: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = s.Close() }()
+	if err := s.Migrate(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.InsertUser(t.Context(), calendar.User{ID: "alice", Name: "alice"}, "hash"); err != nil {
+		t.Fatal(err)
+	}
+	for _, id := range []calendar.CalendarID{"busy", "other"} {
+		cal := calendar.Calendar{ID: id, Owner: "alice", Segment: calendar.Segment(id)}
+		if err := s.Update(t.Context(), func(tx calendar.Tx) error { return tx.InsertCalendar(t.Context(), cal) }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	change := func(id calendar.CalendarID, then func()) error {
+		return s.Update(t.Context(), func(tx calendar.Tx) error {
+			err := advance(t.Context(), tx, id)
+			then()
+			return err
+		})
+	}
+	var arrived, done sync.WaitGroup
+	const writers = 50
+	slow, begun := make(chan struct{}), make(chan struct{})
+	done.Go(func() {
+		if err := change("busy", func() { close(begun); <-slow }); err != nil {
+			t.Error(err)
+		}
+	})
+	<-begun
+	for range writers {
+		arrived.Add(1)
+		done.Go(func() {
+			arrived.Done()
+			if err := change("busy", func() {}); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	arrived.Wait()
+	for range 20 {
+		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+		_, err := s.Calendar(ctx, "alice", "other")
+		cancel()
+		if err != nil {
+			t.Error(err)
+			break
+		}
+		if err := change("other", func() {}); err != nil {
+			t.Error(err)
+		}
+	}
+	close(slow)
+	done.Wait()
+	if cal, err := s.Calendar(t.Context(), "alice", "busy"); err != nil || cal.Version < writers {
+		t.Errorf("the busy calendar is at version %d: %v", cal.Version, err)
+	}
+}
+
+// TestAdvanceFree: calendars that somebody else changes are left out, and nobody waits for them.
+func TestAdvanceFree(t *testing.T) {
+	t.Parallel()
+	s, err := Open(t.Context(), testdb.Postgres(t), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = s.Close() }()
+	if err := s.Migrate(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.InsertUser(t.Context(), calendar.User{ID: "alice", Name: "alice"}, "hash"); err != nil {
+		t.Fatal(err)
+	}
+	err = s.Update(t.Context(), func(tx calendar.Tx) error {
+		for _, id := range []calendar.CalendarID{"busy", "other"} {
+			if err := tx.InsertCalendar(t.Context(), calendar.Calendar{ID: id, Owner: "alice", Segment: calendar.Segment(id)}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	free := func() (all []calendar.Calendar) {
+		err := s.Update(t.Context(), func(tx calendar.Tx) (err error) {
+			all, err = tx.AdvanceFree(t.Context(), []calendar.CalendarID{"busy", "other"}, calendar.Usage{})
+			return err
+		})
+		if err != nil {
+			t.Error(err)
+		}
+		return all
+	}
+	err = s.Update(t.Context(), func(tx calendar.Tx) error {
+		if _, err := tx.Advance(t.Context(), "busy"); err != nil {
+			return err
+		}
+		if got := free(); len(got) != 1 || got[0].ID != "other" {
+			t.Errorf("while one is busy, %d are free: %v", len(got), got)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := free(); len(got) != 2 {
+		t.Errorf("%d are free: %v", len(got), got)
+	}
+}
+
+// TestQueueIsInOrder: changes have their turns in the order in which they came, one at a time. One that gives up leaves its place, and a
+// queue that is empty takes no memory.
+func TestQueueIsInOrder(t *testing.T) {
+	t.Parallel()
+	q := newQueues()
+	first, err := q.enter(t.Context(), "busy")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []int
+	var all sync.WaitGroup
+	gone, leaveIt := context.WithCancel(t.Context())
+	for i := range 10 {
+		ctx := t.Context()
+		if i == 5 {
+			ctx = gone
+		}
+		all.Go(func() {
+			at, err := q.enter(ctx, "busy")
+			if err != nil {
+				return
+			}
+			got = append(got, i)
+			q.leave(at)
+		})
+		for q.users("busy") != i+2 {
+			runtime.Gosched()
+		}
+		// A goroutine that has joined may still be on its way to wait.
+		time.Sleep(time.Millisecond)
+	}
+	leaveIt()
+	for q.users("busy") != 10 {
+		runtime.Gosched()
+	}
+	if other, err := q.enter(t.Context(), "other"); err != nil {
+		t.Error(err)
+	} else {
+		q.leave(other)
+	}
+	q.leave(first)
+	all.Wait()
+	if diff := cmp.Diff([]int{0, 1, 2, 3, 4, 6, 7, 8, 9}, got); diff != "" {
+		t.Error(diff)
+	}
+	if len(q.all) > 0 {
+		t.Errorf("%d queues are left", len(q.all))
+	}
+}
+
+// users counts the changes at a calendar.
+func (q *queues) users(id calendar.CalendarID) int {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if at := q.all[id]; at != nil {
+		return at.users
+	}
+	return 0
+}
+
+// TestQueueIsFinite: a change whose turn does not come in time is told so.
+func TestQueueIsFinite(t *testing.T) {
+	t.Parallel()
+	q := newQueues()
+	q.patience = time.Millisecond
+	first, err := q.enter(t.Context(), "busy")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := q.enter(t.Context(), "busy"); !errors.Is(err, errLocked) {
+		t.Errorf("got error %v", err)
+	}
+	q.leave(first)
+	if len(q.all) > 0 {
+		t.Errorf("%d queues are left", len(q.all))
+	}
+}
+
+// TestLockIsNotWaitedForLong: a change of a calendar whose row another process keeps locked is told that the calendar is busy, and is not
+// tried again.
+func TestLockIsNotWaitedForLong(t *testing.T) {
+	t.Parallel()
+	m := newMeeting(t)
+	began := time.Now()
+	m.fine(m.other.transact(t.Context(), func(tx *Tx) error {
+		if _, err := tx.Advance(t.Context(), "busy"); err != nil {
+			return err
+		}
+		tries := 0
+		err := m.store.transact(t.Context(), func(tx *Tx) error {
+			tries++
+			_, err := tx.Advance(t.Context(), "busy")
+			return err
+		})
+		if calendar.ReasonOf(err) != calendar.Unavailable || !strings.Contains(err.Error(), "another change of the same calendar") || tries != 1 {
+			t.Errorf("after %d tries: %v", tries, err)
+		}
+		return nil
+	}))
+	if took := time.Since(began); took > 2*lockWait {
+		t.Errorf("it took %v", took)
+	}
+}
+
+// TestIgnoredError: a change that goes on after an error of the database is not acknowledged.
+func TestIgnoredError(t *testing.T) {
+	t.Parallel()
+	m := newMeeting(t)
+	err := m.store.transact(t.Context(), func(tx *Tx) error {
+		if err := insertUser(t.Context(), tx, "bob", 1); err != nil {
+			return err
+		}
+		if _, err := tx.exec(t.Context(), `SELECT 1/0`); err == nil {
+			t.Error("a division by zero is no error")
+		}
+		return nil
+	})
+	if !errors.Is(err, errUnheeded) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// TestLostConnectionBeginsAgain: a change whose connection breaks before the commit is made again, once, on another.
+func TestLostConnectionBeginsAgain(t *testing.T) {
+	t.Parallel()
+	m := newMeeting(t)
+	tries := 0
+	m.fine(m.store.transact(t.Context(), func(tx *Tx) error {
+		tries++
+		cal, err := tx.Advance(t.Context(), "busy")
+		if err != nil {
+			return err
+		}
+		if p, is := tx.session.(*pgTransaction); is && tries == 1 {
+			_, err := m.other.write(t.Context(), fmt.Sprintf("DO $$ BEGIN PERFORM pg_terminate_backend(%d); END $$", p.conn.PgConn().PID()))
+			m.fine(err)
+		}
+		if _, _, err := tx.Duplicates(t.Context(), "busy", "a", "a"); err != nil {
+			return err
+		}
+		return tx.Log(t.Context(), calendar.Change{Calendar: cal.ID, Version: cal.Version, Object: "a", Did: calendar.Created})
+	}))
+	n, err := rowOf(t.Context(), m.other.reads, scanNumber, `SELECT COUNT(*) FROM journal`)
+	if err != nil || n != 1 || tries != 2 {
+		t.Errorf("after %d tries there are %d lines: %v", tries, n, err)
+	}
+	if used := m.store.Pool().InUse; used != 0 {
+		t.Errorf("%d connections were not returned", used)
+	}
+}
