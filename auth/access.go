@@ -16,6 +16,8 @@ type Access struct {
 	// Scopes are what the client asked for when it got this one, of those that were granted.
 	Scopes  calendar.Scope
 	Expires time.Time
+	// Generation is that of the user's credentials.
+	Generation int64
 }
 
 // VerifyAccess returns the caller for whom an access token speaks at a resource: ErrUnauthorized, whatever is wrong with
@@ -34,6 +36,7 @@ func (s *Service) VerifyAccess(ctx context.Context, token string, at Resource) (
 	case err != nil || !digest.Is(a.Digest) || a.Token.Resource != at || !a.good(now):
 		return calendar.Caller{}, ErrUnauthorized
 	}
+	note(ctx, a.User.ID, a.Generation)
 	s.uses.note(used{token: a.Token.ID}, now)
 	return a.caller(), nil
 }

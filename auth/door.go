@@ -72,12 +72,15 @@ const maxAgent = 100
 func (s *Service) Require(d Door, next Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		asked := s.now()
-		caller, err := s.identify(d, r)
+		ctx, proof := withProof(r.Context())
+		r = r.WithContext(ctx)
+		caller, err := s.identify(d, r) //nolint:contextcheck // the request carries it
 		if err != nil {
 			s.refuse(d, w, r, err)
 			return
 		}
 		v := &vigil{service: s, door: d, w: w, r: r, caller: caller, asked: asked}
+		proof.renew = v.renew //nolint:contextcheck // the request carries it
 		w, r = v.watch() //nolint:contextcheck // the request carries it
 		next(w, r, caller)
 	})

@@ -126,6 +126,7 @@ func (s *Service) verify(ctx context.Context, a attempt) (calendar.Caller, error
 	if !v.good(s.now()) {
 		return calendar.Caller{}, ErrUnauthorized
 	}
+	note(ctx, v.caller.User.ID, generation)
 	s.noteUse(v.caller)
 	return v.caller, nil
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"slices"
 	"time"
 
 	"caldav-mcp-server/calendar"
@@ -53,12 +54,32 @@ func (v *vigil) still(age time.Duration) error {
 	switch {
 	case err != nil && away(err):
 		return err
-	case err != nil || c.User.ID != v.caller.User.ID || c.Scopes != v.caller.Scopes:
+	case err != nil || !sameRights(c, v.caller):
 		return ErrUnauthorized
 	}
 	v.asked = now
 	return nil
 }
+
+// sameRights reports whether a caller may do the same as before.
+func sameRights(now, before calendar.Caller) bool {
+	return now.User.ID == before.User.ID && now.Scopes == before.Scopes && now.Token == before.Token && now.Most == before.Most &&
+		slices.Equal(now.Calendars, before.Calendars) && (now.Calendars == nil) == (before.Calendars == nil) &&
+		slices.Equal(now.Tools, before.Tools) && (now.Tools == nil) == (before.Tools == nil)
+}
+
+// lapsed is still, and puts the challenge on an answer that has not begun.
+func (v *vigil) lapsed(age time.Duration) error {
+	err := v.still(age)
+	if errors.Is(err, ErrUnauthorized) && !v.refused {
+		v.refused = true
+		challenge(v.door, v.w, v.r)
+	}
+	return err
+}
+
+// renew is for [Proof].
+func (v *vigil) renew() error { return v.lapsed(0) }
 
 // vouchedBody is a body whose end only they reach whose credential is good by then.
 type vouchedBody struct {
@@ -71,15 +92,10 @@ func (b *vouchedBody) Read(p []byte) (int, error) {
 	if !errors.Is(err, io.EOF) {
 		return n, err
 	}
-	lapsed := b.still(slowBody)
-	if lapsed == nil {
-		return n, err
+	if lapsed := b.lapsed(slowBody); lapsed != nil {
+		return 0, lapsed
 	}
-	if errors.Is(lapsed, ErrUnauthorized) && !b.refused {
-		b.refused = true
-		challenge(b.door, b.w, b.r)
-	}
-	return 0, lapsed
+	return n, err
 }
 
 // vouchedAnswer is an answer that goes on for as long as the credential is good. Where it is not, the

@@ -210,7 +210,11 @@ func (t *Tx) advance(ctx context.Context, id calendar.CalendarID, then ...questi
 	}
 	var locked []calendar.Calendar
 	first := question{takeAll(&locked, scanAdvanced), advanceCalendar, []any{id, t.store.now()}}
-	if err := t.ask(ctx, append([]question{first}, then...)); err != nil {
+	proof, proven := t.provenStill(ctx)
+	if err := t.ask(ctx, slices.Concat([]question{first}, then, proof)); err != nil {
+		return cal, err
+	}
+	if err := proven(); err != nil {
 		return cal, err
 	}
 	if len(locked) == 0 {
@@ -241,8 +245,14 @@ func (t *Tx) advanceAll(ctx context.Context, ids []calendar.CalendarID, lock str
 		SET version = version + 1, modified = $1, objects = objects + $2, bytes = bytes + $3
 		WHERE id IN (SELECT id FROM calendars WHERE trashed IS NULL AND id§ORDER BY id`+lock+`)
 		RETURNING `+packedCalendar.selected), t.store.now(), grown.Objects, grown.Bytes)
+	if err != nil {
+		return nil, err
+	}
 	slices.SortFunc(all, func(a, b calendar.Calendar) int { return cmp.Compare(a.ID, b.ID) })
-	return all, err
+	if proof, proven := t.provenStill(ctx); proof != nil {
+		return all, cmp.Or(t.ask(ctx, proof), proven())
+	}
+	return all, nil
 }
 
 func scanAdvanced(row scanner) (calendar.Calendar, error) {

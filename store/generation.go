@@ -54,6 +54,26 @@ type alongRow struct {
 
 var scanAlong = scanInto(func(r *alongRow) []any { return []any{&r.generation, &r.user, &r.own} })
 
+// errProofStale says that the caller's credentials changed since the request was authenticated.
+var errProofStale = &calendar.Error{Reason: calendar.Unavailable, Message: "your credentials keep changing"}
+
+// provenStill returns the question for the generation of the caller's credentials, to be asked after a lock was waited for, and the judge
+// of its answer.
+func (t *Tx) provenStill(ctx context.Context) ([]question, func() error) {
+	proof := auth.ProofOf(ctx)
+	if proof == nil || t.moved {
+		return nil, func() error { return nil }
+	}
+	var now []int64
+	asked := question{takeAll(&now, scanNumber), `SELECT credentials FROM users WHERE id = $1`, []any{string(proof.User())}}
+	return []question{asked}, func() error {
+		if len(now) != 1 || now[0] != proof.Generation() {
+			return errProofStale
+		}
+		return nil
+	}
+}
+
 // moveGeneration follows the clock, in microseconds, so that after a backup was restored the next change
 // does not meet a number that was used before; should the clock go back, the number still grows.
 const moveGeneration = `UPDATE users SET credentials = CASE WHEN credentials < $1 THEN $1 ELSE credentials + 1 END`
@@ -73,6 +93,6 @@ func (t *Tx) allCredentialsChanged(ctx context.Context) error {
 }
 
 func (t *Tx) moveGeneration(ctx context.Context, text string, args ...any) error {
-	t.hint.Everything = true
+	t.hint.Everything, t.moved = true, true
 	return t.run(ctx, text, append([]any{t.store.options.Now().UnixMicro()}, args...)...)
 }

@@ -26,12 +26,12 @@ func (s *Store) Ticket(ctx context.Context, id auth.SecretID) (oauth.Ticket, aut
 }
 
 var scanAccess = scanInto(func(a *auth.Access) []any {
-	return slices.Concat([]any{&a.Digest, &a.Scopes, seconds{&a.Expires}}, userColumns.fields(&a.User), tokenColumns.fields(&a.Token))
+	return slices.Concat([]any{&a.Digest, &a.Scopes, seconds{&a.Expires}, &a.Generation}, userColumns.fields(&a.User), tokenColumns.fields(&a.Token))
 })
 
 // AccessByID implements [auth.Store].
 func (s *Store) AccessByID(ctx context.Context, id auth.SecretID) (auth.Access, error) {
-	return rowOf(ctx, s.brief, scanAccess, `SELECT k.digest, k.scopes, k.expires, `+userColumns.list()+`, `+tokenColumns.list()+`
+	return rowOf(ctx, s.brief, scanAccess, `SELECT k.digest, k.scopes, k.expires, u.credentials, `+userColumns.list()+`, `+tokenColumns.list()+`
 		FROM oauth_tickets k JOIN tokens t ON t.id = k.token_id JOIN users u ON u.id = t.user_id
 		WHERE k.id = $1 AND k.use = 'access'`, id)
 }

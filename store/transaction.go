@@ -48,6 +48,8 @@ type Tx struct {
 	store *Store
 	// unit is the first change of the unit that is logged.
 	unit calendar.ChangeID
+	// moved reports that the transaction itself has moved users' generations on.
+	moved bool
 	// put counts the objects written.
 	put int64
 	// hint is what those who watch are told once it is kept.
@@ -67,6 +69,12 @@ func (s *Store) transact(ctx context.Context, fn func(*Tx) error) (err error) {
 	pause := firstPause
 	for attempt := 1; ; attempt++ {
 		err = s.attempt(ctx, fn)
+		if errors.Is(err, errProofStale) && attempt < maxAttempts {
+			if err := auth.ProofOf(ctx).Renew(); err != nil {
+				return err
+			}
+			continue
+		}
 		s.counts.transaction(err, attempt)
 		if err == nil || attempt == maxAttempts || !s.again(err) {
 			return s.engine.translate(ctx, err)
