@@ -12,7 +12,7 @@ import (
 	"caldav-mcp-server/ical"
 )
 
-// requested is the DAV:prop of a report, in which calendar-data may describe a shape.
+// requested is the DAV:prop of a report. Its calendar-data may describe a shape.
 type requested struct {
 	names names
 	data  *calendarData

@@ -107,8 +107,8 @@ func (x *exchange) translate(e *calendar.Error) *failure {
 	return f
 }
 
-// conflictAt names the conflicting object. Thunderbird needs it: it may store an invitation before it notices that
-// the server has it already.
+// conflictAt names the conflicting object. Thunderbird needs this: it may store an invitation and only then notice
+// that the server has it already.
 func (x *exchange) conflictAt(e *calendar.Error) func(*markup) {
 	at := x.subject
 	at.form, at.object = formObject, e.Conflict

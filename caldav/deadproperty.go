@@ -10,7 +10,7 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// holders are the kinds of resources that store dead properties: those that no code here interprets.
+// holders are the kinds of resources that store dead properties, i.e. properties that no code here interprets.
 var holders = [...]struct {
 	kind  kind
 	place calendar.Place
@@ -21,7 +21,7 @@ var holders = [...]struct {
 	{atObject, calendar.AtObject},
 }
 
-// holder returns the key under which the resource's dead properties are stored, if its kind stores any.
+// holder returns the key of the resource's dead properties, if its kind stores any.
 func (r *resource) holder() (calendar.Holder, bool) {
 	h := calendar.Holder{User: r.x.caller.User.ID, Calendar: r.calendar, Object: r.at.object}
 	for _, row := range holders {
@@ -67,7 +67,7 @@ func (x *exchange) deadOf(r *resource) ([]calendar.DeadProperty, error) {
 	return x.Service.DeadProperties(x.r.Context(), x.caller, h)
 }
 
-// deadInHome returns the dead properties of a calendar. The first call reads those of all calendars in the home.
+// deadInHome returns the dead properties of a calendar. The first call reads them for all calendars in the home.
 func (x *exchange) deadInHome(id calendar.CalendarID) ([]calendar.DeadProperty, error) {
 	if x.homeDead == nil {
 		var err error
@@ -105,7 +105,7 @@ func (r *resource) writeDead(n xml.Name, m *markup, nameOnly bool) error {
 	return m.raw(value).ok()
 }
 
-// writeAllDead writes all dead properties except those in but: RFC 4918 §9.1 includes them in allprop.
+// writeAllDead writes all dead properties except the names in but: RFC 4918 §9.1 includes them in allprop.
 func (r *resource) writeAllDead(m *markup, but names, nameOnly bool) error {
 	list, err := r.listDead()
 	if err != nil {

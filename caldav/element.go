@@ -10,7 +10,7 @@ import (
 type element struct {
 	XMLName xml.Name
 	Attrs   []xml.Attr
-	// Text is the element's own text, without that of its children.
+	// Text is the element's own text, without the text of its children.
 	Text     string
 	Children []element
 	// content holds the text and the children in document order.

@@ -31,7 +31,7 @@ type exchange struct {
 	// missing, if it differs from the method's own.
 	subject place
 	needs   string
-	// tags are the entity tags of objects for which a condition was true.
+	// tags are the entity tags seen while a condition was found to be true.
 	tags map[place]calendar.ETag
 	// said caches the caller's scheduling settings: two properties show them.
 	said *calendar.Scheduling
