@@ -36,7 +36,7 @@ func schedulingProperties() []property {
 func (r *resource) inboxURL(m *markup) error  { return r.ownPlace(m, formInbox) }
 func (r *resource) outboxURL(m *markup) error { return r.ownPlace(m, formOutbox) }
 
-// ownPlace writes the address of one of the caller's own collections. Those of other users are absent.
+// ownPlace writes the address of one of the caller's own collections. For any other user it is absent.
 func (r *resource) ownPlace(m *markup, at form) error {
 	if r.other != nil {
 		return errAbsent
