@@ -23,7 +23,7 @@ type exchange struct {
 	begun bool
 	// guard checks the tokens of the body for its decoder.
 	guard *guard
-	// view is the shape in which the request wants calendar data.
+	// view describes the requested calendar data.
 	view query.View
 	// meter counts the cost of the response.
 	meter *meter.Meter

@@ -6,8 +6,8 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// linkProperties are the properties of a public link. They reveal what the text of the link reveals, and that the
-// link is read-only. Thunderbird asks for the name and the color before it subscribes. Strangers see no other
+// linkProperties are the properties of a public link. Like the text of the link, they reveal its name and color, and
+// they say that the link is read-only: Thunderbird asks for these before it subscribes. Strangers see no other
 // property.
 func linkProperties() []property {
 	return []property{

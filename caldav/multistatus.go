@@ -10,8 +10,8 @@ import (
 	"caldav-mcp-server/calendar/service"
 )
 
-// flushBytes is the size at which buffered parts of a response are sent. Most responses are smaller, and are sent
-// whole with a Content-Length (a multiget of fifty objects has 80 KB); yet memory does not grow with the collection.
+// flushBytes is the size at which a buffered part of a response is sent. Most responses are smaller, and are sent
+// whole with a Content-Length (a multiget of fifty objects has 80 KB). Yet memory does not grow with the collection.
 const flushBytes = 128 << 10
 
 // resourceSteps is the work charged for finding and writing one resource. Thousands of them take time, and the meter

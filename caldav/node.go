@@ -32,7 +32,7 @@ func nodes() [len(layout)]node {
 	collection := node{
 		types: always("<d:collection/>"), members: (*resource).fixedMembers, token: (*resource).homeToken, times: (*resource).calendarTimes, get: (*exchange).getPage,
 	}
-	kinds := map[kind]func(*node){ //nolint:exhaustive // the others are collections and nothing else
+	kinds := map[kind]func(*node){ //nolint:exhaustive // the others are plain collections
 		atPrincipals: func(n *node) { n.members = (*resource).principals },
 		atPrincipal:  func(n *node) { n.types = always("<d:collection/><d:principal/>") },
 		atOutbox:     func(n *node) { n.types = always("<d:collection/><c:schedule-outbox/>") },

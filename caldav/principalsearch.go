@@ -32,7 +32,7 @@ func checkTerms(terms []string) error {
 	return nil
 }
 
-// searchable is a property by which users can be found (RFC 3744 §9.5).
+// searchable is a property that users can be searched by (RFC 3744 §9.5).
 type searchable struct {
 	name        xml.Name
 	description string

@@ -28,7 +28,7 @@ var contexts = map[string]func(calendar.User) bool{
 	"resource": func(u calendar.User) bool { return u.Room.Kind == calendar.Resource },
 }
 
-// tokenSearch answers with the users for whom each token is a part of the name or the start of the mail address.
+// tokenSearch answers with the users whose name contains each token, or whose mail address starts with it.
 func (x *exchange) tokenSearch(_ *resource, q *tokenSearch) error {
 	var words []string
 	for _, token := range q.Tokens {

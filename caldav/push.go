@@ -159,7 +159,7 @@ func (x *exchange) registration(id calendar.PushID) string {
 	return strings.TrimSuffix(x.published, "/") + "/" + strings.Join(pushPath, "/") + "/" + url.PathEscape(string(id))
 }
 
-// registrationAt parses the request's path as that of a registration.
+// registrationAt returns the ID if the request's path is a registration.
 func (x *exchange) registrationAt() (calendar.PushID, bool) {
 	segments, err := split(pathOf(x.r.URL))
 	if err != nil || x.Push == nil {

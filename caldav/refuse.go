@@ -14,7 +14,7 @@ import (
 	"caldav-mcp-server/calendar/service"
 )
 
-// retryAfter is the number of seconds after which a client may retry while the store is unavailable.
+// retryAfter is how long clients should wait for an unavailable store, in seconds.
 const retryAfter = "5"
 
 // refuse renders an error. No other code does.

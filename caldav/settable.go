@@ -100,7 +100,7 @@ func setTransparency(p *calendar.Properties, e *element) error {
 	return nil
 }
 
-// setEnabled sets the property by which Nextcloud's apps hide a calendar.
+// setEnabled reads calendar-enabled: Nextcloud's apps hide a calendar with the value 0.
 func setEnabled(p *calendar.Properties, e *element) error {
 	p.Hidden = false
 	if e == nil {

@@ -10,8 +10,8 @@ import (
 	"caldav-mcp-server/calendar"
 )
 
-// askAgain is the interval at which a long response checks its reader's access again. Objects are read from the store
-// as fast as the client takes them, so a slow reader would otherwise see changes made after its access was revoked.
+// askAgain is the interval between access checks of a long response. Objects are read from the store as fast as the
+// client takes them, so a slow reader would otherwise see changes made after its access was revoked.
 const askAgain = 10 * time.Second
 
 // watched is a response that continues only while its reader may see the calendars in it. Otherwise it aborts the
