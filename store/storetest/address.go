@@ -60,7 +60,7 @@ func addressSwapped(b *bundle) {
 	}
 }
 
-// addressFinds: an address that was only claimed leads nobody's invitations astray.
+// addressFinds: an unverified address never receives invitations.
 func addressFinds(b *bundle) {
 	ann, bob := b.user("ann"), b.user("bob")
 	for _, u := range []calendar.User{ann, bob} {

@@ -22,7 +22,7 @@ const (
 	kept24 = 24 * time.Hour
 )
 
-// attempt begins one as of now.
+// attempt begins an attempt now.
 func (b *bundle) attempt(in Store, user calendar.User, token calendar.TokenID, name, digest string) (calendar.Attempt, bool) {
 	b.Helper()
 	a, mine, err := in.Begin(b.Context(), calendar.Attempt{
@@ -105,7 +105,7 @@ func attemptForgotten(b *bundle) {
 	}
 }
 
-// attemptLookedAt: to look at an attempt neither makes one nor takes one over.
+// attemptLookedAt: reading an attempt neither creates it nor takes it over.
 func attemptLookedAt(b *bundle) {
 	ann := b.user("ann")
 	look := func(name string) (calendar.Attempt, error) {

@@ -83,7 +83,7 @@ func objectsWithin(b *bundle) {
 	})
 }
 
-// rowsOfMany writes more rows than one statement takes, some of them twice, and lines of the journal between them.
+// rowsOfMany writes more rows than fit into one statement, some of them twice, with journal lines in between.
 func rowsOfMany(b *bundle) {
 	ann := b.user("ann")
 	cal := b.calendar(ann, "work")

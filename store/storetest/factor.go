@@ -17,7 +17,7 @@ func factorTests() []test {
 	}
 }
 
-// passkey makes a passkey.
+// passkey creates a passkey.
 func (b *bundle) passkey(u calendar.User, id string) auth.Passkey {
 	b.Helper()
 	p := auth.Passkey{ID: auth.PasskeyID(id), Name: "Laptop", Created: b.now(), Data: []byte("key of " + id)}
@@ -39,7 +39,7 @@ func (b *bundle) guarded(u calendar.User) bool {
 	return c.Guarded
 }
 
-// factorsCounted: each step changes what a password is good for, so each must move the generation on.
+// factorsCounted: each step changes the power of a password alone, so each must advance the generation.
 func factorsCounted(b *bundle) {
 	ann, bob := b.user("ann"), b.user("bob")
 	one := auth.Identity{Issuer: "https://id.example.com", Subject: "1", Name: "ann", Created: b.now()}

@@ -88,7 +88,7 @@ func homePruned(b *bundle) {
 	same(b, "again", b.record(ann.ID).Pruned, 2)
 }
 
-// ofHome is all that a listing of a home asks.
+// ofHome is the result of all queries for a home's listing.
 type ofHome struct {
 	Epoch      calendar.Epoch
 	Calendars  []calendar.Calendar
@@ -100,7 +100,7 @@ type ofHome struct {
 	OfThose    map[calendar.CalendarID][]calendar.DeadProperty
 }
 
-// askHome asks for each of it.
+// askHome runs all of these queries.
 func (b *bundle) askHome(ctx context.Context, user calendar.UserID) (h ofHome) {
 	b.Helper()
 	var errs [8]error
@@ -141,7 +141,7 @@ func homeReadAtOnce(b *bundle) {
 	same(b, "after somebody has changed an answer", b.askHome(ctx, ann.ID), before)
 	same(b, "another user's", b.askHome(ctx, bob.ID), b.askHome(b.Context(), bob.ID))
 
-	// It is for one answer: what comes after is in the next.
+	// The prefetch is a snapshot for one response; a later request sees later changes.
 	b.update(func(tx calendar.Tx) error { return tx.DropShare(b.Context(), shared.ID, ann.ID) })
 	b.put(own, "b.ics")
 	b.deliver(ann, b.item("two"))

@@ -65,7 +65,7 @@ func leaseProlonged(b *bundle) {
 func leaseFences(b *bundle) {
 	other := b.another()
 	b.lease(b.Store, "mail", "one")
-	b.pass(time.Hour) // over, but nobody has taken it
+	b.pass(time.Hour) // expired, but not taken over
 	taken := make(chan bool)
 	var held, others bool
 	b.must(b.Update(b.Context(), func(tx calendar.Tx) (err error) {

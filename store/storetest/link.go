@@ -19,7 +19,7 @@ func linkTests() []test {
 	}
 }
 
-// link makes a link.
+// link creates a link.
 func (b *bundle) link(owner calendar.User, cal calendar.Calendar) auth.Link {
 	b.Helper()
 	l := auth.Link{
@@ -30,7 +30,7 @@ func (b *bundle) link(owner calendar.User, cal calendar.Calendar) auth.Link {
 	return l
 }
 
-// linked wants a link as it is in a store.
+// linked checks a stored link.
 func (b *bundle) linked(in Store, want auth.Link) {
 	b.Helper()
 	got, hash, err := in.LinkByID(b.Context(), want.ID)
@@ -80,7 +80,7 @@ func linkRefused(b *bundle) {
 	}
 }
 
-// linkGoes: what lies in the trash may come back, and its link with it.
+// linkGoes: a calendar in the trash may be restored, and its link with it.
 func linkGoes(b *bundle) {
 	ann, bob := b.user("ann"), b.user("bob")
 	work, his := b.calendar(ann, "work"), b.calendar(bob, "his")
@@ -120,7 +120,7 @@ func linkUsed(b *bundle) {
 	l := b.link(ann, b.calendar(ann, "work"))
 	l.LastUsed = b.now().Add(time.Minute)
 	b.must(b.TouchLink(b.Context(), l.ID, l.LastUsed))
-	// A slower process comes with an earlier use.
+	// A slower process reports an earlier use.
 	b.must(b.TouchLink(b.Context(), l.ID, b.now()))
 	b.linked(b.Store, l)
 }

@@ -19,7 +19,7 @@ func noticeTests() []test {
 	}
 }
 
-// box is what a user was told.
+// box returns a user's notifications.
 func (b *bundle) box(user calendar.User) calendar.Box[calendar.Notice] {
 	b.Helper()
 	box, err := b.Notices(b.Context(), user.ID)
@@ -127,7 +127,7 @@ func noticesOfGoneUsers(b *bundle) {
 	same(b, "the boxes moved on", []calendar.Version{b.box(bob).Version, b.box(eve).Version}, []calendar.Version{3, 2})
 }
 
-// noticesBounded tells a user more than anybody would read; what waits for an answer stays.
+// noticesBounded: the oldest notices are dropped beyond a limit, unless they await an answer.
 func noticesBounded(b *bundle) {
 	bob := b.user("bob")
 	notices := []calendar.Notice{{Name: "asked", Created: b.now(), Waits: true, Data: []byte("?")}}

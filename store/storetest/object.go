@@ -61,7 +61,7 @@ func objectIsReplaced(b *bundle) {
 	}
 }
 
-// objectKeepsBytes: what was PUT is what GET returns, also where it is no text at all.
+// objectKeepsBytes: GET returns exactly the bytes of the PUT, even if they are not text.
 func objectKeepsBytes(b *bundle) {
 	cal := b.home()
 	all := make([]byte, 256)
@@ -182,7 +182,7 @@ func objectBuriedOnce(b *bundle) {
 	}
 }
 
-// objectOwnsVersion: two objects of one version could not be told apart by a sync token.
+// objectOwnsVersion: a sync token could not separate two objects with the same version.
 func objectOwnsVersion(b *bundle) {
 	cal := b.home()
 	first := b.put(cal, "a.ics")

@@ -28,12 +28,12 @@ func outboxTests() []test {
 	}
 }
 
-// outboxMost are limits that no test passes by chance.
+// outboxMost are limits that no test reaches by accident.
 func outboxMost() calendar.OutboxLimits {
 	return calendar.OutboxLimits{Letters: 100, Bytes: 10_000, Letter: 1000}
 }
 
-// letter is one that is not posted yet.
+// letter is an iTIP mail that is not queued yet.
 func (b *bundle) letter(from calendar.User, to calendar.MailAddress, uid calendar.UID) calendar.Letter {
 	id := b.id("letter")
 	return calendar.Letter{
@@ -51,7 +51,7 @@ func (b *bundle) postAtMost(most calendar.OutboxLimits, letters ...calendar.Lett
 	return b.Update(b.Context(), func(tx calendar.Tx) error { return tx.Post(b.Context(), letters[0].User, letters, most) })
 }
 
-// take takes what is due, for a minute.
+// take leases the mails that are due for a minute.
 func (b *bundle) take(s calendar.Store) []calendar.Letter {
 	b.Helper()
 	letters, err := s.TakeLetters(b.Context(), b.now(), b.now().Add(time.Minute), 100)
@@ -59,7 +59,7 @@ func (b *bundle) take(s calendar.Store) []calendar.Letter {
 	return letters
 }
 
-// send takes what is due and remembers it as told.
+// send takes the mails that are due and marks them as sent.
 func (b *bundle) send() []calendar.Letter {
 	b.Helper()
 	letters := b.take(b.Store)
@@ -172,7 +172,7 @@ func letterIsReplaced(b *bundle) {
 	same(b, "letters", letterIDs(taken), letterIDs([]calendar.Letter{elsewhere, others, next}))
 	same(b, "the one that took its place", taken[2], next)
 
-	// Two in one change, and a third that takes both back.
+	// A change queues two mails and a third that cancels both.
 	one, two, none := b.letter(ann, "third@example.org", "uid"), b.letter(ann, "third@example.org", "uid"), b.letter(ann, "third@example.org", "uid")
 	two.Recurrence, none.Method = "RECURRENCE-ID:20260315T090000Z", calendar.MethodCancel
 	b.post(one, two, none)
@@ -240,7 +240,7 @@ func lettersAreTakenOnce(b *bundle) {
 		})
 	}
 	wait.Wait()
-	// A sender who wants a letter that another one has just taken may get nothing, and comes again.
+	// A sender that competes for a mail with another one may get none, and retries.
 	for _, l := range b.take(b.Store) {
 		times[l.ID]++
 	}
@@ -276,7 +276,7 @@ func outboxIsBounded(b *bundle) {
 	b.refused(b.postAtMost(calendar.OutboxLimits{Letters: 3, Bytes: 30, Letter: 100}, one, two, three), calendar.TooLarge, "")
 	b.refused(b.postAtMost(calendar.OutboxLimits{Letters: 3, Bytes: 1000, Letter: 10}, one), calendar.TooLarge, calendar.RuleMaxSize)
 	b.must(b.postAtMost(calendar.OutboxLimits{Letters: 3, Bytes: 1000, Letter: 100}, one, two, three))
-	// What takes the place of another does not count twice, and others have room of their own.
+	// A mail that replaces another does not count twice. Each user has their own limit.
 	b.must(b.postAtMost(calendar.OutboxLimits{Letters: 3, Bytes: 1000, Letter: 100}, b.letter(ann, "a@example.org", "uid")))
 	b.must(b.postAtMost(calendar.OutboxLimits{Letters: 3, Bytes: 1000, Letter: 100}, b.letter(b.user("bob"), "a@example.org", "uid")))
 }
@@ -303,7 +303,7 @@ func toldIsKnown(b *bundle) {
 	b.refuses(calendar.NotFound, "")(b.ToldBy(b.Context(), instance.ID))
 }
 
-// toldIsLeft: that a proposal is declined, or that somebody asks for the latest, is no news of the event.
+// toldIsLeft: a declined proposal or a request for the latest version does not change the state last sent.
 func toldIsLeft(b *bundle) {
 	ann := b.user("ann")
 	whole, instance := b.letter(ann, "guest@example.org", "uid"), b.letter(ann, "guest@example.org", "uid")
@@ -359,7 +359,8 @@ func toldIsForgotten(b *bundle) {
 	same(b, "what is too much to remember", b.told(big), nil)
 }
 
-// toldOfLarge: what guests of a large meeting were told takes no other meeting's memory. Its own letters are known by name.
+// toldOfLarge: the mails of a large meeting do not push out the stored mails of other meetings. Its own are still
+// known by ID, some of them without data.
 func toldOfLarge(b *bundle) {
 	ann := b.user("ann")
 	small := b.letter(ann, "guest@example.org", "small")

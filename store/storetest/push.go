@@ -20,7 +20,7 @@ func pushTests() []test {
 	}
 }
 
-// program is a subscription that is not stored yet, good for a day.
+// program is a push subscription that is valid for a day and not stored yet.
 func (b *bundle) program(u calendar.User, cal calendar.CalendarID) calendar.PushSubscription {
 	id := b.id("push")
 	return calendar.PushSubscription{
@@ -36,7 +36,7 @@ func (b *bundle) register(sub calendar.PushSubscription) calendar.PushSubscripti
 	return sub
 }
 
-// due are the subscriptions that do not know something.
+// due returns the subscriptions that have something to send.
 func (b *bundle) due() []calendar.PushDue {
 	b.Helper()
 	all, err := b.another().DuePushes(b.Context(), b.now(), 100)
@@ -53,7 +53,7 @@ func (b *bundle) dueIDs() []calendar.PushID {
 	return ids
 }
 
-// tell settles a subscription as one that knows all.
+// tellPush marks a subscription as up to date.
 func (b *bundle) tellPush(p calendar.PushDue) {
 	b.Helper()
 	p.Told, p.ToldOwn = p.Now, p.NowOwn
@@ -153,7 +153,7 @@ func pushIsQuiet(b *bundle) {
 	ann := b.user("ann")
 	cal := b.calendar(ann, "work")
 	mine, other := b.register(b.program(ann, cal.ID)), b.register(b.program(ann, cal.ID))
-	by := calendar.Caller{User: calendar.User{ID: "user"}, Token: "token", Agent: "agent"} // as entry has it
+	by := calendar.Caller{User: calendar.User{ID: "user"}, Token: "token", Agent: "agent"} // the caller of entry
 	quiet := func(m calendar.Moved, ids ...calendar.PushID) []calendar.PushID {
 		b.Helper()
 		m.Calendar = cal.ID

@@ -16,7 +16,7 @@ func sessionTests() []test {
 	}
 }
 
-// session makes a session.
+// session creates a session.
 func (b *bundle) session(u calendar.User) auth.Session {
 	b.Helper()
 	s := auth.Session{
@@ -26,7 +26,7 @@ func (b *bundle) session(u calendar.User) auth.Session {
 	return s
 }
 
-// sessions are a user's, by their ids.
+// sessions returns the IDs of a user's sessions.
 func (b *bundle) sessions(u calendar.User) []auth.SessionID {
 	b.Helper()
 	all, err := b.Sessions(b.Context(), u.ID)

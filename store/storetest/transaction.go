@@ -116,8 +116,8 @@ func transactionUnseen(b *bundle) {
 	same(b, "version", b.read(cal).Version, 1)
 }
 
-// transactionBesideReaders: a reader between two rows keeps no writer waiting, and sees what there
-// was when its page was read.
+// transactionBesideReaders: a reader between two rows blocks no writer, and sees the state at the time its page was
+// read.
 func transactionBesideReaders(b *bundle) {
 	cal := b.home()
 	b.put(cal, "a.ics")

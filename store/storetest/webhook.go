@@ -40,7 +40,7 @@ func (b *bundle) lags() []calendar.WebhookLag {
 	return all
 }
 
-// message makes a delivery about all that a webhook lags behind.
+// message creates a delivery about everything that a webhook has missed.
 func (b *bundle) message(lag calendar.WebhookLag) calendar.Delivery {
 	b.Helper()
 	d := calendar.Delivery{
@@ -86,7 +86,7 @@ func deliveryIsMade(b *bundle) {
 	b.put(cal, "a.ics")
 	lag := b.lags()[0]
 	d := b.message(lag)
-	b.message(lag) // by another process
+	b.message(lag) // from another process
 	same(b, "messages", b.dueDeliveries(), []calendar.DueDelivery{{Delivery: d, To: w}})
 	b.put(cal, "b.ics")
 	b.message(b.lags()[0])
@@ -119,7 +119,7 @@ func deliveryGoes(b *bundle) {
 	gives(b, "the webhook", []calendar.Webhook{w})(b.WebhooksOf(b.Context(), ann.ID))
 }
 
-// patience is how long a webhook may fail.
+// patience is how long a webhook may keep failing.
 const patience = time.Hour
 
 func (b *bundle) settle(d calendar.DueDelivery, r calendar.TryResult) calendar.WebhookState {
@@ -129,7 +129,7 @@ func (b *bundle) settle(d calendar.DueDelivery, r calendar.TryResult) calendar.W
 	return ended
 }
 
-// webhookFails: what came of a try is weighed by what is known of the webhook by then, and not when the try began.
+// webhookFails: the result of an attempt is judged by the webhook's state when it ends, not when it began.
 func webhookFails(b *bundle) {
 	ann := b.user("ann")
 	cal := b.calendar(ann, "work")
@@ -242,7 +242,8 @@ func webhookEnds(b *bundle) {
 	b.refused(b.RemoveWebhook(b.Context(), ann.ID, w.ID), calendar.NotFound, "")
 }
 
-// webhookEndIsNews: the letter is posted where the webhook ends by this try, once, and else not; and where it has no room, it has not ended.
+// webhookEndIsNews: the mail is queued exactly once, by the attempt that ends the webhook. If the outbox is full, the
+// webhook does not end.
 func webhookEndIsNews(b *bundle) {
 	ann := b.user("ann")
 	cal := b.calendar(ann, "work")
