@@ -1,6 +1,6 @@
-# What a contributor does here. `make help` lists it.
+# Tasks for contributors. `make help` lists them.
 
-# The shell's pipes fail with their first failing part.
+# A pipe fails if any of its commands fails.
 SHELL       := /bin/bash
 .SHELLFLAGS := -o pipefail -c
 .DEFAULT_GOAL := help
@@ -14,21 +14,21 @@ RUN      ?= .
 OUT      ?= bin/
 VERSION  ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
 
-# The linter is compiled once for each version of it and of Go, outside the module's own dependencies.
+# The linter is built once per version of it and of Go. It is not a dependency of the module.
 LINT_VERSION  := $(shell sed -n 's|^\tgithub.com/golangci/golangci-lint/v2 \(v[0-9.]*\).*|\1|p' tools/go.mod)
 GOLANGCI_LINT ?= .cache/golangci-lint-$(LINT_VERSION)-$(shell $(GO) env GOVERSION)
 LINT_SOURCE   := github.com/golangci/golangci-lint/v2/cmd/golangci-lint
 
-# The race detector links against C. A machine that has Go alone tests without it, and says so.
+# The race detector needs a C compiler. Without one, tests run without the race detector and a message says so.
 RACE ?= $(if $(shell command -v "$$($(GO) env CC)"),-race $(NO_RACE))
 
-# SQLite is C that was turned into Go. Watched by the race detector it takes most of a run's time, and what it
-# does to its memory, as C's, is no business of ours: it locks as C does. The packages around it are watched: they share the code of
-# generic types, such as that of sync.Map, with all others, where what is not watched hides who waits for whom.
-# Its allocator is C, too, and has one lock around it in modernc.org/libc.
+# modernc.org/sqlite is C code compiled to Go. With the race detector it would take most of a test run, and its races
+# are not ours to find: it locks as the C code does. The packages that it uses stay instrumented. They share generic
+# code such as sync.Map with all other packages, and uninstrumented generic code would hide synchronization and cause
+# false reports. The allocator is C code as well, and modernc.org/libc serializes it with a single lock.
 NO_RACE := "-gcflags=modernc.org/sqlite/lib=-race=false -d=checkptr=0" "-gcflags=modernc.org/memory=-race=false -d=checkptr=0" -gcflags=modernc.org/libc=-d=checkptr=0
 
-# Lends a throw-away Postgres to a command, or the one that TEST_DATABASE_URL names.
+# Runs a command with a temporary Postgres, or with the one in TEST_DATABASE_URL.
 WITHPG := $(GO) run ./internal/pgtest/withpg --
 
 .PHONY: help
@@ -41,13 +41,13 @@ run: ## Serve from source on the embedded store (ARGS: more flags of serve)
 		echo "make run: the first time it is compiled, which takes some minutes" >&2
 	$(GO) run ./cmd/caldav-mcp-server serve $(ARGS)
 
-# At its end each program that the race detector watches sleeps for a second, in case something in it still runs: fifty of
-# them, after their tests. A twentieth of it will do.
+# With the race detector, every program sleeps for a second before it exits, in case another goroutine still runs.
+# That is once for each of fifty packages; a twentieth of it is enough.
 RACE_ENV := GORACE="$$GORACE atexit_sleep_ms=50"
 
-# The race detector makes tests six times slower. It does not watch the tests that run the program, since concurrent code is in the
-# packages; the models; and the tests of calendar/service, which are mostly about rules, except for those in ATONCE. `make lint` vets: this need
-# not.
+# The race detector makes tests six times slower. So these run without it: tests that start the program (concurrent
+# code is in packages), the models in compat/, and the tests of calendar/service, which mostly test rules, except
+# those in ATONCE. `make lint` runs vet, so the tests need not.
 UNWATCHED := /cmd/|/compat/|/calendar/service$$
 ATONCE    := EditsAtOnce|HomesAreNoticedOnce|ImagesKeepUp|QuotaAtOnce|RoomIsBookedOnce|Writers
 
@@ -97,7 +97,7 @@ bench: ## Run the benchmarks on both engines (BENCH: a pattern, PKG: which packa
 bench-table: ## Measure both engines against what this machine allows, and other servers (ARGS: -duration, -rounds, -peer …)
 	$(GO) run ./bench/table $(ARGS)
 
-# The same source gives the same bytes: no paths, no dates, no build ids in it.
+# The build is reproducible: it contains no paths, dates or build IDs.
 .PHONY: build
 build: ## Build the static binary bin/caldav-mcp-server (VERSION: its stamp)
 	CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=false -ldflags '-s -w -buildid= -X main.version=$(VERSION)' \
