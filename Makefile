@@ -36,7 +36,7 @@ help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: run
-run: ## Serve from source on the embedded store (ARGS: more flags of serve)
+run: ## Run the server from source with SQLite (ARGS: more flags of serve)
 	@stale=$$($(GO) list -f '{{.Stale}}' modernc.org/sqlite 2>/dev/null); [ "$$stale" != true ] || \
 		echo "make run: the first time it is compiled, which takes some minutes" >&2
 	$(GO) run ./cmd/caldav-mcp-server serve $(ARGS)
@@ -52,7 +52,7 @@ UNWATCHED := /cmd/|/compat/|/calendar/service$$
 ATONCE    := EditsAtOnce|HomesAreNoticedOnce|ImagesKeepUp|QuotaAtOnce|RoomIsBookedOnce|Writers
 
 .PHONY: test
-test: ## Run every test on SQLite and on a Postgres of its own, with the race detector (PKG: which packages)
+test: ## Run all tests on SQLite and on a temporary Postgres, with the race detector (PKG: packages)
 	@$(if $(RACE),,echo "make test: no C compiler here, so without the race detector" >&2)
 	$(WITHPG) bash -c 'all=$$($(GO) list $(PKG)) || exit; \
 		watched=$$(grep -Ev "$(UNWATCHED)" <<<"$$all"); plain=$$(grep -E "$(UNWATCHED)" <<<"$$all"); service=$$(grep "/calendar/service$$" <<<"$$all"); \
@@ -61,21 +61,21 @@ test: ## Run every test on SQLite and on a Postgres of its own, with the race de
 		{ [ -z "$$plain" ] || $(GO) test -vet=off -timeout 20m $$plain; }'
 
 .PHONY: torture
-torture: ## Run the tests with all that is slow in them (TORTURE: which parts, RUN: a pattern, PKG; TORTURE_FOR=30m, TORTURE_SEED)
+torture: ## Run the slow tests, too (TORTURE: which parts, RUN: a pattern, PKG; TORTURE_FOR=30m, TORTURE_SEED)
 	TORTURE=$(or $(TORTURE),all) $(WITHPG) $(GO) test -count=1 -p 1 -timeout 2h -run='$(RUN)' $(ARGS) $(PKG)
 
 .PHONY: check
-check: lint test ## All that must pass before a change is proposed
+check: lint test ## Run everything that must pass before a change is proposed
 
 .PHONY: lint
-lint: $(GOLANGCI_LINT) ## Check formatting, go.mod and the linters, which vet and keep the architecture too
+lint: $(GOLANGCI_LINT) ## Check formatting and go.mod, and run the linters, which include vet and the architecture rules
 	$(GO) mod verify
 	$(GO) mod tidy -diff
 	$(GOLANGCI_LINT) fmt --diff
 	$(GOLANGCI_LINT) run ./...
 
 .PHONY: format
-format: $(GOLANGCI_LINT) ## Format the code as lint wants it
+format: $(GOLANGCI_LINT) ## Format the code for lint
 	$(GOLANGCI_LINT) fmt
 
 $(GOLANGCI_LINT):
@@ -90,11 +90,11 @@ fuzz: ## Run every fuzz target for FUZZTIME (30s) each
 	done
 
 .PHONY: bench
-bench: ## Run the benchmarks on both engines (BENCH: a pattern, PKG: which packages)
+bench: ## Run the benchmarks on both engines (BENCH: a pattern, PKG: packages)
 	$(WITHPG) $(GO) test -run='^$$' -bench='$(BENCH)' -benchmem $(PKG)
 
 .PHONY: bench-table
-bench-table: ## Measure both engines against what this machine allows, and other servers (ARGS: -duration, -rounds, -peer …)
+bench-table: ## Compare both engines with the limits of this machine and with other servers (ARGS: -duration, -rounds, -peer …)
 	$(GO) run ./bench/table $(ARGS)
 
 # The build is reproducible: it contains no paths, dates or build IDs.
@@ -104,7 +104,7 @@ build: ## Build the static binary bin/caldav-mcp-server (VERSION: its stamp)
 		-o $(OUT) ./cmd/caldav-mcp-server
 
 .PHONY: release
-release: ## Make binaries, packages, image, SBOM and checksums in dist/, and try them (ARGS: more flags)
+release: ## Build and test binaries, packages, image, SBOM and checksums in dist/ (ARGS: more flags)
 	cd tools/release && $(GO) run . -root ../.. $(ARGS)
 
 .PHONY: compat
@@ -113,5 +113,5 @@ compat: ## Run real clients against the server on both engines
 	compat/run --engine postgres
 
 .PHONY: clean
-clean: ## Remove what was built
+clean: ## Remove build results
 	rm -rf bin dist .cache
