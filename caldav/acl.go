@@ -15,8 +15,8 @@ type privilegeNode struct {
 func supportedPrivileges() privilegeNode {
 	return privilegeNode{"d:all", "Do anything", true, []privilegeNode{
 		{"d:read", "Read", false, []privilegeNode{
-			{"d:read-current-user-privilege-set", "See what one may do", true, nil},
-			{"c:read-free-busy", "See busy times", false, nil},
+			{"d:read-current-user-privilege-set", "See one's own privileges", true, nil},
+			{"c:read-free-busy", "See free/busy times", false, nil},
 		}},
 		{"d:write", "Write", false, []privilegeNode{
 			{"d:write-properties", "Change properties", true, nil},
@@ -26,17 +26,17 @@ func supportedPrivileges() privilegeNode {
 		}},
 		{"c:schedule-deliver", "Send the owner messages about events", true, []privilegeNode{
 			{"c:schedule-deliver-invite", "Invite the owner", true, nil},
-			{"c:schedule-deliver-reply", "Answer the owner", true, nil},
-			{"c:schedule-query-freebusy", "Ask when the owner is busy", true, nil},
+			{"c:schedule-deliver-reply", "Reply to the owner", true, nil},
+			{"c:schedule-query-freebusy", "Query the owner's free/busy times", true, nil},
 		}},
 		{"c:schedule-send", "Send messages about events", true, []privilegeNode{
 			{"c:schedule-send-invite", "Invite others", true, nil},
-			{"c:schedule-send-reply", "Answer others", true, nil},
-			{"c:schedule-send-freebusy", "Ask when others are busy", true, nil},
+			{"c:schedule-send-reply", "Reply to others", true, nil},
+			{"c:schedule-send-freebusy", "Query others' free/busy times", true, nil},
 		}},
-		{"d:read-acl", "See who may do what", true, nil},
-		{"d:write-acl", "Say who may do what", true, nil},
-		{"d:unlock", "Take away locks", true, nil},
+		{"d:read-acl", "See access rights", true, nil},
+		{"d:write-acl", "Change access rights", true, nil},
+		{"d:unlock", "Remove locks", true, nil},
 	}}
 }
 

@@ -55,7 +55,7 @@ func (l *lazyGzip) Close() error { return l.source.Close() }
 func broken(err error) error {
 	var corrupt flate.CorruptInputError
 	if errors.Is(err, gzip.ErrHeader) || errors.Is(err, gzip.ErrChecksum) || errors.As(err, &corrupt) {
-		return refuseWith(http.StatusBadRequest, "the body is not what gzip makes")
+		return refuseWith(http.StatusBadRequest, "the body is not valid gzip data")
 	}
 	return err
 }
@@ -78,7 +78,7 @@ func (x *exchange) objectBody() ([]byte, error) {
 	case err == nil || errors.As(err, &refusal) || lapsed(err):
 		return b.Bytes(), err
 	case errors.As(err, &tooLarge):
-		return nil, calendar.Errorf(calendar.TooLarge, calendar.RuleMaxSize, "this server takes objects of up to %d bytes", limit)
+		return nil, calendar.Errorf(calendar.TooLarge, calendar.RuleMaxSize, "this server accepts objects of up to %d bytes", limit)
 	}
 	return nil, &failure{status: http.StatusBadRequest, message: "the body ended early", cause: err}
 }
@@ -111,7 +111,7 @@ func (x *exchange) meteredBody() ([]byte, error) {
 }
 
 // errNoBody is returned for a request without any XML.
-var errNoBody = refuseWith(http.StatusBadRequest, "this method takes an XML body")
+var errNoBody = refuseWith(http.StatusBadRequest, "this method needs an XML body")
 
 // read decodes the request's XML into v. It returns errNoBody if there is none.
 func (x *exchange) read(v any) error {

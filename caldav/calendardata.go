@@ -67,7 +67,7 @@ func (c *calendarData) shape() (s render.Shape, err error) {
 		return s, nil
 	}
 	if c.ContentType != "" && !strings.EqualFold(c.ContentType, "text/calendar") || c.Version != "" && c.Version != "2.0" {
-		return s, breach("c:supported-calendar-data", "calendar data comes as text/calendar, version 2.0")
+		return s, breach("c:supported-calendar-data", "calendar data is available as text/calendar, version 2.0 only")
 	}
 	if c.Expand != nil && c.Recurrences != nil {
 		return s, refuseWith(http.StatusBadRequest, "calendar-data holds either expand or limit-recurrence-set")
@@ -87,7 +87,7 @@ func (c *calendarData) shape() (s render.Shape, err error) {
 	}
 	if c.Comp != nil {
 		if !strings.EqualFold(c.Comp.Name, "VCALENDAR") {
-			return s, refuseWith(http.StatusBadRequest, "the comp in calendar-data is VCALENDAR, which holds the others")
+			return s, refuseWith(http.StatusBadRequest, "the outermost comp in calendar-data must be VCALENDAR")
 		}
 		selected := c.Comp.component()
 		s.Select = &selected
@@ -126,7 +126,7 @@ func (t *timeRange) read() (r filter.TimeRange, err error) {
 		return r, err
 	}
 	if t.Start != "" && t.End != "" && !r.Start.Before(r.End) {
-		return r, unfit("ends before it has begun")
+		return r, unfit("ends before it begins")
 	}
 	return r, nil
 }
@@ -138,13 +138,13 @@ func instant(text string) (time.Time, error) {
 	}
 	t, err := ical.ParseTime(text, "")
 	if err != nil || t.Form != ical.FormUTC {
-		return time.Time{}, unfit("is written in UTC, like 20261120T100000Z")
+		return time.Time{}, unfit("must be in UTC, like 20261120T100000Z")
 	}
 	return time.Unix(t.Civil.Seconds(), 0).UTC(), nil
 }
 
 // errEnough ends a request that has used up its limit for shaping calendar data.
-var errEnough = breach("d:number-of-matches-within-limits", "the answer would be too large; ask for a shorter time or for fewer objects")
+var errEnough = breach("d:number-of-matches-within-limits", "the response would be too large; ask for a shorter time range or for fewer objects")
 
 // data writes CALDAV:calendar-data. If an object cannot be given in the requested shape, only that object is refused:
 // one endless series must not keep all other objects from a client.

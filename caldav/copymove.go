@@ -26,10 +26,10 @@ func (x *exchange) move() error {
 }
 
 var (
-	errNoPlace    = refuseWith(http.StatusForbidden, "calendar objects can be put into one's calendars, and nowhere else")
-	errOtherHost  = refuseWith(http.StatusBadGateway, "the Destination lies on another server; if that is this one, its BASE_URL is not set to the name that clients use")
-	errInTheWay   = refuseWith(http.StatusPreconditionFailed, "there is a calendar at the Destination already")
-	errUnderneath = refuseWith(http.StatusBadRequest, "a calendar moves with all that is in it: no Depth but infinity")
+	errNoPlace    = refuseWith(http.StatusForbidden, "calendar objects can only be stored in the calendars of your home")
+	errOtherHost  = refuseWith(http.StatusBadGateway, "the Destination is on another server; if it is this one, its administrator must set BASE_URL to the address that clients use")
+	errInTheWay   = refuseWith(http.StatusPreconditionFailed, "there is already a calendar at the Destination")
+	errUnderneath = refuseWith(http.StatusBadRequest, "a calendar is moved with its whole content: Depth must be infinity")
 )
 
 func (x *exchange) transfer(carry transfer) error {
@@ -101,12 +101,12 @@ func (x *exchange) moveCalendar() error {
 	_, err = x.calendarAt(to)
 	switch {
 	case to == x.at:
-		return refuseWith(http.StatusForbidden, "the calendar is at this address already")
+		return refuseWith(http.StatusForbidden, "the calendar is already at this address")
 	case err == nil && !overwrite:
 		return errInTheWay
 	case err == nil:
 		// A calendar must not vanish because another one takes its address.
-		return breach("d:resource-must-be-null", "there is a calendar at the Destination already; delete it first")
+		return breach("d:resource-must-be-null", "there is already a calendar at the Destination; delete it first")
 	case !missing(err):
 		return err
 	}
@@ -143,7 +143,7 @@ func (x *exchange) destination() (at place, overwrite bool, err error) {
 	case "F":
 		return at, false, nil
 	default:
-		return at, false, refuseWith(http.StatusBadRequest, "Overwrite is T or F")
+		return at, false, refuseWith(http.StatusBadRequest, "Overwrite must be T or F")
 	}
 }
 

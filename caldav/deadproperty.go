@@ -151,7 +151,7 @@ func (e edit) keep() (calendar.DeadProperty, error) {
 	m.foreign(e.value, "", e.lang)
 	if len(m.buf) > calendar.MaxDeadPropertyBytes {
 		// RFC 4918 §9.2.1 names this status.
-		return k, refuseWith(http.StatusInsufficientStorage, "a property of more than %d bytes is not kept", calendar.MaxDeadPropertyBytes)
+		return k, refuseWith(http.StatusInsufficientStorage, "a property of more than %d bytes is not stored", calendar.MaxDeadPropertyBytes)
 	}
 	k.Value = string(m.buf)
 	return k, nil

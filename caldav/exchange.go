@@ -55,7 +55,7 @@ type exchange struct {
 }
 
 // errToolsOnly refuses a token limited to certain tools of assistants: CalDAV would give it more access than that.
-var errToolsOnly = refuseWith(http.StatusForbidden, "this token is for certain tools of an assistant, and for nothing else: calendar apps need a password, or a token made without --tools")
+var errToolsOnly = refuseWith(http.StatusForbidden, "this token only works for certain tools of an assistant: calendar apps need a password, or a token created without --tools")
 
 // serve resolves the address and the method, and runs the method.
 func (x *exchange) serve() error {
@@ -75,7 +75,7 @@ func (x *exchange) serve() error {
 	}
 	m := x.methodNamed(x.r.Method)
 	if m == nil {
-		return refuseWith(http.StatusMethodNotAllowed, "this server does not speak this method")
+		return refuseWith(http.StatusMethodNotAllowed, "this server does not support this method")
 	}
 	x.method = m
 	if m.on&at.kind() == 0 {
@@ -127,7 +127,7 @@ var depths = map[string]depth{"": depthMissing, "0": depthZero, "1": depthOne, "
 func (x *exchange) depth() (depth, error) {
 	d, ok := depths[strings.ToLower(strings.TrimSpace(x.r.Header.Get("Depth")))]
 	if !ok {
-		return d, refuseWith(http.StatusBadRequest, "Depth is 0, 1 or infinity")
+		return d, refuseWith(http.StatusBadRequest, "Depth must be 0, 1 or infinity")
 	}
 	return d, nil
 }

@@ -46,7 +46,7 @@ func (x *exchange) expandProperty(r *resource, q *expandRequest) error {
 func (x *exchange) depthZero() error {
 	d, err := x.depth()
 	if err == nil && d != depthMissing && d != depthZero {
-		return refuseWith(http.StatusBadRequest, "this report takes Depth: 0")
+		return refuseWith(http.StatusBadRequest, "this report needs Depth: 0")
 	}
 	return err
 }
@@ -101,11 +101,11 @@ func (x *exchange) expansion(list []expandProperty, left *int) (plan, error) {
 func (q *expandProperty) name() (xml.Name, error) {
 	for i, c := range q.Name {
 		if !unicode.IsLetter(c) && c != '_' && (i == 0 || !unicode.IsDigit(c) && c != '-' && c != '.') {
-			return xml.Name{}, refuseWith(http.StatusBadRequest, "%.100q is no name of a property", q.Name)
+			return xml.Name{}, refuseWith(http.StatusBadRequest, "%.100q is not a valid name of a property", q.Name)
 		}
 	}
 	if len(q.Name) > nameMax || q.Namespace != nil && len(*q.Namespace) > nameMax {
-		return xml.Name{}, refuseWith(http.StatusBadRequest, "a property's name and its namespace have %d bytes at most", nameMax)
+		return xml.Name{}, refuseWith(http.StatusBadRequest, "a property's name and its namespace may have at most %d bytes each", nameMax)
 	}
 	if q.Name == "" {
 		return xml.Name{}, refuseWith(http.StatusBadRequest, "each DAV:property needs a name")

@@ -18,7 +18,7 @@ type busyRequest struct {
 // ignores Depth: leaving out deeper objects would show a busy user as free.
 func (x *exchange) freeBusyQuery(r *resource, q *busyRequest) error {
 	if q.TimeRange == nil {
-		return refuseWith(http.StatusBadRequest, "free-busy-query takes a time-range")
+		return refuseWith(http.StatusBadRequest, "free-busy-query needs a time-range")
 	}
 	window, err := q.TimeRange.whole()
 	if err != nil {

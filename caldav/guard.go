@@ -65,7 +65,7 @@ func (g *guard) Token() (xml.Token, error) {
 	switch t := t.(type) {
 	case xml.Directive:
 		// RFC 4918 §17.7: entities can make a small body huge, or fetch files that the client must not see.
-		err = breach("d:no-external-entities", "a document type is not taken")
+		err = breach("d:no-external-entities", "document types are not allowed")
 	case xml.StartElement:
 		err = g.enter(t)
 	case xml.EndElement:
@@ -168,7 +168,7 @@ func (g *guard) enter(e xml.StartElement) error {
 // count counts an href.
 func (g *guard) count() error {
 	if g.hrefs++; g.hrefs > g.limits.Hrefs {
-		return breach("d:number-of-matches-within-limits", "a request may name %d addresses", g.limits.Hrefs)
+		return breach("d:number-of-matches-within-limits", "a request may name at most %d addresses", g.limits.Hrefs)
 	}
 	return nil
 }
@@ -219,7 +219,7 @@ func (g *guard) knows(n xml.Name) error {
 	}
 	first, _ := utf8.DecodeRuneInString(n.Local)
 	if first != '_' && !unicode.In(first, unicode.L, unicode.Nl) || strings.Contains(n.Local, ":") {
-		return refuseWith(http.StatusBadRequest, "%q is no name of an element or attribute", strings.ToValidUTF8(n.Local, ""))
+		return refuseWith(http.StatusBadRequest, "%q is not a valid name of an element or attribute", strings.ToValidUTF8(n.Local, ""))
 	}
 	return nil
 }

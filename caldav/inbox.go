@@ -114,7 +114,7 @@ func arrangeDefault(x *exchange, s *calendar.Scheduling, e *element) error {
 	if e == nil {
 		return nil
 	}
-	wrong := breach("c:valid-schedule-default-calendar-URL", "schedule-default-calendar-URL holds a DAV:href of a calendar of one's own that takes events and is linked to none elsewhere")
+	wrong := breach("c:valid-schedule-default-calendar-URL", "schedule-default-calendar-URL must hold the DAV:href of one of your own calendars that accepts events and is not linked to an external account")
 	for _, c := range e.Children {
 		if c.XMLName != dav("href") {
 			continue
@@ -142,9 +142,9 @@ func (x *exchange) patchInbox(all []edit) (o outcome, err error) {
 			row := x.byName[e.name]
 			switch {
 			case row == nil || row.on&atInbox == 0:
-				v.refusal = refuseWith(http.StatusForbidden, "nothing is kept of this resource")
+				v.refusal = refuseWith(http.StatusForbidden, "this resource stores no properties")
 			case row.arrange == nil:
-				v.refusal = breach("d:cannot-modify-protected-property", "the server keeps this property itself")
+				v.refusal = breach("d:cannot-modify-protected-property", "only the server sets this property")
 			default:
 				if err := row.arrange(x, s, e.value); err != nil {
 					v.refusal = x.failureOf(err)

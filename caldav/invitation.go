@@ -33,13 +33,13 @@ func (e *shareEdit) edit() (calendar.ShareEdit, error) {
 	switch {
 	case e.XMLName == server("remove"):
 	case e.XMLName != server("set"):
-		return edit, refuseWith(http.StatusBadRequest, "CS:share holds CS:set and CS:remove")
+		return edit, refuseWith(http.StatusBadRequest, "CS:share may only hold CS:set and CS:remove")
 	case e.ReadWrite != nil:
 		edit.Access = calendar.WriteAccess
 	case e.Read != nil:
 		edit.Access = calendar.ReadAccess
 	default:
-		return edit, refuseWith(http.StatusBadRequest, "CS:set holds CS:read or CS:read-write")
+		return edit, refuseWith(http.StatusBadRequest, "CS:set must hold CS:read or CS:read-write")
 	}
 	return edit, nil
 }
@@ -54,7 +54,7 @@ func (x *exchange) share() error {
 		return err
 	}
 	if n := len(q.Edits); n == 0 || n > maxShareEdits {
-		return refuseWith(http.StatusBadRequest, "CS:share holds from 1 to %d of CS:set and CS:remove", maxShareEdits)
+		return refuseWith(http.StatusBadRequest, "CS:share must hold between 1 and %d elements CS:set and CS:remove", maxShareEdits)
 	}
 	cal, err := x.calendarAt(x.at)
 	if err == nil {
@@ -126,7 +126,7 @@ func (x *exchange) replyInvitation() error {
 		return err
 	}
 	if (q.Accepted == nil) == (q.Declined == nil) {
-		return refuseWith(http.StatusBadRequest, "CS:invite-reply holds one of CS:invite-accepted and CS:invite-declined")
+		return refuseWith(http.StatusBadRequest, "CS:invite-reply must hold either CS:invite-accepted or CS:invite-declined")
 	}
 	cal, err := x.Service.Answer(x.r.Context(), x.caller, calendar.InvitationID(strings.TrimSpace(q.InReplyTo)),
 		calendar.Reply{Accept: q.Accepted != nil, Name: strings.TrimSpace(q.Summary)})

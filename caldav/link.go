@@ -174,7 +174,7 @@ func (x *exchange) refuseLink(err error) {
 	switch {
 	case errors.Is(err, errNotAllowed):
 		h.Set("Allow", linkMethods)
-		x.reply(http.StatusMethodNotAllowed, "text/plain; charset=utf-8", []byte("a public link is for reading\n"))
+		x.reply(http.StatusMethodNotAllowed, "text/plain; charset=utf-8", []byte("a public link is read-only\n"))
 		return
 	case errors.Is(err, auth.ErrUnauthorized), calendar.ReasonOf(err) == calendar.NotFound:
 		err = errNowhere

@@ -23,11 +23,11 @@ type method struct {
 
 var (
 	errNotAllowed = refuseWith(http.StatusMethodNotAllowed, "this method does not work on this kind of resource")
-	errNoCopy     = refuseWith(http.StatusForbidden, "objects are copied one by one, collections are not")
+	errNoCopy     = refuseWith(http.StatusForbidden, "only single objects can be copied, not collections")
 	// RFC 4918 §9.3.1: 405 would mean that the address is taken.
-	errNoCollection = refuseWith(http.StatusForbidden, "collections are made in one's calendar home, and are calendars")
+	errNoCollection = refuseWith(http.StatusForbidden, "the only collections that can be created are calendars in your calendar home")
 	// RFC 4791 §5.3.1.1: calendars lie directly in a calendar home, never inside one another.
-	errWrongLocation = breach("c:calendar-collection-location-ok", "calendars are made in one's calendar home")
+	errWrongLocation = breach("c:calendar-collection-location-ok", "calendars can only be created in your calendar home")
 )
 
 // methods is the table of methods. Allow, supported-method-set and 405 are derived from it.

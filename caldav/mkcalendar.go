@@ -37,7 +37,7 @@ func (x *exchange) mkcalendar() error {
 		err = x.create(editsOf(q.Set, q.Lang), x.refuseCalendar)
 	}
 	if !free || calendar.ReasonOf(err) == calendar.Exists {
-		return breach("d:resource-must-be-null", "there is a calendar at this address already")
+		return breach("d:resource-must-be-null", "there is already a calendar at this address")
 	}
 	return err
 }
@@ -76,7 +76,7 @@ func (x *exchange) mkcol() error {
 }
 
 // errTaken is the refusal that RFC 4918 §9.3.1 requires for an address in use.
-var errTaken = refuseWith(http.StatusMethodNotAllowed, "there is a calendar at this address already")
+var errTaken = refuseWith(http.StatusMethodNotAllowed, "there is already a calendar at this address")
 
 // create makes a calendar with the given properties. If any of them cannot be set, it makes none and refuse renders
 // the reasons.

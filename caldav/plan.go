@@ -67,14 +67,14 @@ const namesBytes = 32 << 10
 // costs time for every object of a calendar.
 func (x *exchange) named(names []xml.Name) (plan, error) {
 	if len(names) > x.Limits.Properties {
-		return plan{}, refuseWith(http.StatusForbidden, "a request may name %d properties; this one names %d", x.Limits.Properties, len(names))
+		return plan{}, refuseWith(http.StatusForbidden, "a request may name at most %d properties; this one names %d", x.Limits.Properties, len(names))
 	}
 	bytes := 0
 	for _, n := range names {
 		bytes += len(n.Space) + len(n.Local)
 	}
 	if bytes > namesBytes {
-		return plan{}, refuseWith(http.StatusForbidden, "the names of properties in a request have %d bytes at most; these have %d", namesBytes, bytes)
+		return plan{}, refuseWith(http.StatusForbidden, "the property names in a request may have at most %d bytes; these have %d", namesBytes, bytes)
 	}
 	p := plan{minimal: x.prefers(minimal), items: make([]planItem, 0, len(names))}
 	for _, n := range names {

@@ -38,7 +38,7 @@ func (x *exchange) post() error {
 		}
 		taken = append(taken, p.media[len(p.media)-1])
 	}
-	return refuseWith(http.StatusUnsupportedMediaType, "what is sent here is %s, not %q", strings.Join(taken, " or "), sent)
+	return refuseWith(http.StatusUnsupportedMediaType, "this address accepts %s, not %q", strings.Join(taken, " or "), sent)
 }
 
 // addObject answers RFC 5995: it adds an object to the calendar under a name that the server chooses. Clients POST to

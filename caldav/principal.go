@@ -77,7 +77,7 @@ func (r *resource) person() calendar.User {
 // beOwn refuses a request that the caller may only make about their own resources.
 func (r *resource) beOwn() error {
 	if r.other != nil {
-		return calendar.Errorf(calendar.Forbidden, calendar.RulePrivileges, "this is another user, who can be looked at and not changed")
+		return calendar.Errorf(calendar.Forbidden, calendar.RulePrivileges, "you cannot change the resources of another user")
 	}
 	return nil
 }

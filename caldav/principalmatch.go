@@ -21,7 +21,7 @@ func (x *exchange) principalMatch(r *resource, q *matchRequest) error {
 		return err
 	}
 	if (q.Self == nil) == (q.Property == nil) || q.Property != nil && len(*q.Property) != 1 {
-		return refuseWith(http.StatusBadRequest, "principal-match takes either self or a principal-property with one property in it")
+		return refuseWith(http.StatusBadRequest, "principal-match needs either self or a principal-property with one property in it")
 	}
 	if q.Self != nil {
 		var self []*resource

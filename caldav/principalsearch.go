@@ -27,7 +27,7 @@ const (
 func checkTerms(terms []string) error {
 	long := func(term string) bool { return len(term) > termMax }
 	if len(terms) > termsMax || slices.ContainsFunc(terms, long) {
-		return refuseWith(http.StatusBadRequest, "a search is for no more than %d texts, each of no more than %d bytes", termsMax, termMax)
+		return refuseWith(http.StatusBadRequest, "a search may have at most %d texts of at most %d bytes each", termsMax, termMax)
 	}
 	return nil
 }
@@ -186,18 +186,18 @@ var matchTypes = map[string]calendar.Match{
 // even though RFC 3744 §9.4 requires one; see matches.
 func (q *propertySearches) check() error {
 	if q.Test != "" && q.Test != "allof" && q.Test != "anyof" {
-		return refuseWith(http.StatusBadRequest, "test is allof or anyof")
+		return refuseWith(http.StatusBadRequest, "test must be allof or anyof")
 	}
 	var terms []string
 	for _, s := range q.Searches {
 		if len(s.Prop) == 0 {
-			return refuseWith(http.StatusBadRequest, "a property-search takes a DAV:prop that names properties")
+			return refuseWith(http.StatusBadRequest, "a property-search needs a DAV:prop that names properties")
 		}
 		for range s.Prop {
 			terms = append(terms, s.Match.Text)
 		}
 		if _, known := matchTypes[s.Match.Type]; !known {
-			return refuseWith(http.StatusBadRequest, "match-type is contains, starts-with or equals")
+			return refuseWith(http.StatusBadRequest, "match-type must be contains, starts-with or equals")
 		}
 	}
 	return checkTerms(terms)

@@ -64,7 +64,7 @@ func mayOwn(r *resource) error {
 // mayReadACL allows only the owner of a calendar to see its sharees.
 func mayReadACL(r *resource) error {
 	if r.calendar.Access != calendar.OwnerAccess {
-		return calendar.Errorf(calendar.Forbidden, calendar.RulePrivileges, "only the owner sees who has access")
+		return calendar.Errorf(calendar.Forbidden, calendar.RulePrivileges, "only the owner can see who has access")
 	}
 	return r.x.caller.May(calendar.ReadObjects, r.calendar)
 }

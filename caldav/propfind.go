@@ -38,7 +38,7 @@ func (q propfindRequest) plan(x *exchange) (plan, error) {
 		}
 	}
 	if asked != 1 {
-		return plan{}, refuseWith(http.StatusBadRequest, "DAV:propfind holds one of prop, allprop and propname")
+		return plan{}, refuseWith(http.StatusBadRequest, "DAV:propfind must hold one of prop, allprop and propname")
 	}
 	if q.Prop != nil {
 		return x.named(*q.Prop)
@@ -77,7 +77,7 @@ func (x *exchange) propfind() error {
 	// §9.1: a missing Depth means infinity, which a server may refuse. That is better than an answer to another
 	// request, and every known client sends a Depth.
 	if (d == depthMissing || d == depthInfinity) && x.at.kind()&leaves == 0 {
-		return breach("d:propfind-finite-depth", "say Depth: 0 or Depth: 1; without it, PROPFIND asks for the whole tree")
+		return breach("d:propfind-finite-depth", "send Depth: 0 or Depth: 1; without it, PROPFIND asks for the whole tree")
 	}
 	p, err := x.asked()
 	if err != nil {

@@ -90,7 +90,7 @@ func (x *exchange) set(e edit, p *calendar.Properties, creating bool) ([]calenda
 		return x.keep(e)
 	}
 	if row.set == nil || x.at.kind() != atCalendar || row.flags&atCreation != 0 && !creating {
-		return nil, breach("d:cannot-modify-protected-property", "the server keeps this property itself")
+		return nil, breach("d:cannot-modify-protected-property", "only the server sets this property")
 	}
 	if err := row.set(p, e.value); err != nil {
 		return nil, err
@@ -104,7 +104,7 @@ func (x *exchange) set(e edit, p *calendar.Properties, creating bool) ([]calenda
 // keep returns the change that stores the edit as a dead property.
 func (x *exchange) keep(e edit) ([]calendar.DeadProperty, error) {
 	if _, ok := (&resource{x: x, at: x.at}).holder(); !ok {
-		return nil, refuseWith(http.StatusForbidden, "nothing is kept of this resource")
+		return nil, refuseWith(http.StatusForbidden, "this resource stores no properties")
 	}
 	kept, err := e.keep()
 	return []calendar.DeadProperty{kept}, err

@@ -101,25 +101,25 @@ func breachOfPush(condition, format string, args ...any) *failure {
 func (q *pushRegister) understand(p *Push) (sub calendar.PushSubscription, err error) {
 	switch {
 	case p == nil:
-		return sub, breachOfPush("push-not-available", "this server tells nobody of changes")
+		return sub, breachOfPush("push-not-available", "this server sends no push messages")
 	case q.Subscription == nil || q.Subscription.WebPush == nil:
 		return sub, breachOfPush("invalid-subscription", "the subscription holds no web-push-subscription")
 	case q.Trigger != nil && q.Trigger.Content == nil:
-		return sub, breachOfPush("no-supported-trigger", "what is told of is content-update")
+		return sub, breachOfPush("no-supported-trigger", "the only supported trigger is content-update")
 	}
 	w := q.Subscription.WebPush
 	if e := strings.TrimSpace(w.Encoding); e != "" && e != "aes128gcm" {
-		return sub, breachOfPush("invalid-subscription", "messages are encrypted with aes128gcm, not %.40q", e)
+		return sub, breachOfPush("invalid-subscription", "the encryption must be aes128gcm, not %.40q", e)
 	}
 	if w.Key.Type != "" && w.Key.Type != "p256dh" {
-		return sub, breachOfPush("invalid-subscription", "the public key is p256dh, not %.40q", w.Key.Type)
+		return sub, breachOfPush("invalid-subscription", "the public key must be p256dh, not %.40q", w.Key.Type)
 	}
 	if sub, err = p.Parse(w.Resource, w.Key.Text, w.Auth); err != nil {
 		return sub, breachOfPush("invalid-subscription", "%s", err)
 	}
 	if text := strings.TrimSpace(q.Expires); text != "" {
 		if sub.Expires, err = http.ParseTime(text); err != nil {
-			return sub, breachOfPush("invalid-subscription", "expires is a date as in %q", http.TimeFormat)
+			return sub, breachOfPush("invalid-subscription", "expires must be a date like %q", http.TimeFormat)
 		}
 	}
 	return sub, nil
@@ -178,7 +178,7 @@ func (x *exchange) registrationAt() (calendar.PushID, bool) {
 func (x *exchange) serveRegistration(id calendar.PushID) error {
 	if x.r.Method != http.MethodDelete {
 		x.w.Header().Set("Allow", http.MethodDelete)
-		return &failure{status: http.StatusMethodNotAllowed, message: "a registration can be deleted, and nothing else"}
+		return &failure{status: http.StatusMethodNotAllowed, message: "a registration can only be deleted"}
 	}
 	if err := x.Service.UnregisterPush(x.r.Context(), x.caller, id); err != nil {
 		return err
@@ -214,7 +214,7 @@ func (x *exchange) quietly(serve func(*exchange) error) error {
 	// The change is committed. If its client is notified after all, the request has still succeeded.
 	err = x.Service.QuietPush(context.WithoutCancel(x.r.Context()), x.caller, ids, before)
 	if err != nil && !errors.Is(err, context.Canceled) && calendar.ReasonOf(err) != calendar.NotFound {
-		x.Logger.LogAttrs(x.r.Context(), slog.LevelWarn, "a client is told of its own change", slog.String("error", service.ForLog(err)))
+		x.Logger.LogAttrs(x.r.Context(), slog.LevelWarn, "a client is notified of its own change", slog.String("error", service.ForLog(err)))
 	}
 	return nil
 }

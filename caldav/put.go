@@ -14,7 +14,7 @@ import (
 func (x *exchange) put() error {
 	// RFC 9110 §14.5: a part of an object must not replace the whole.
 	if x.r.Header.Get("Content-Range") != "" {
-		return refuseWith(http.StatusBadRequest, "objects are stored whole: no Content-Range")
+		return refuseWith(http.StatusBadRequest, "objects are stored whole: Content-Range is not supported")
 	}
 	when, err := x.precondition()
 	if err != nil {
@@ -49,7 +49,7 @@ func (x *exchange) unlessCalendar(err error) error {
 	if media, _, bad := mime.ParseMediaType(sent); bad == nil && media == "text/calendar" {
 		return err
 	}
-	return breach("c:supported-calendar-data", "an object is text/calendar, not %.100q", sent)
+	return breach("c:supported-calendar-data", "an object must be text/calendar, not %.100q", sent)
 }
 
 // beforeBody refuses requests that cannot succeed before the body is sent; a client may wait for 100 Continue. The

@@ -96,7 +96,7 @@ func (q *queryRequest) timezone() (*zone.Zone, error) {
 		z, err = zone.FromDocument(cal).Zone(id)
 	}
 	if err != nil {
-		return nil, breach("c:valid-calendar-data", "timezone takes an iCalendar object with one VTIMEZONE: %s", err)
+		return nil, breach("c:valid-calendar-data", "timezone must be an iCalendar object with one VTIMEZONE: %s", err)
 	}
 	return z, nil
 }
@@ -109,7 +109,7 @@ func resultLimit(elements ...*string) (limit int, err error) {
 		}
 		limit, err = strconv.Atoi(strings.TrimSpace(*text))
 		if err != nil || limit < 1 {
-			return 0, refuseWith(http.StatusBadRequest, "nresults is a whole number from 1 on")
+			return 0, refuseWith(http.StatusBadRequest, "nresults must be a whole number of at least 1")
 		}
 	}
 	return limit, nil

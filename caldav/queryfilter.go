@@ -78,7 +78,7 @@ func invalidFilter(format string, args ...any) error {
 }
 
 func unsupportedFilter(what string) error {
-	return breach("c:supported-filter", "this server does not know the %s of this filter", what)
+	return breach("c:supported-filter", "this server does not support the %s of this filter", what)
 }
 
 // read converts CALDAV:filter. RFC 4791 §9.7 allows one filter, for VCALENDAR. Of several filters, which go-webdav
@@ -109,7 +109,7 @@ func (e extension) known() error {
 // set if the filter tests more than its name.
 func (r *filterReader) check(n named, e extension, asks bool) error {
 	if r.left--; r.left < 0 {
-		return breach("c:supported-filter", "this filter asks for too many things at once")
+		return breach("c:supported-filter", "this filter has too many conditions")
 	}
 	if n.Name == "" {
 		return invalidFilter("every filter in it needs a name")
@@ -118,7 +118,7 @@ func (r *filterReader) check(n named, e extension, asks bool) error {
 		return invalidFilter("a name in it has more than %d bytes", nameMax)
 	}
 	if n.IsNotDefined != nil && asks {
-		return invalidFilter("what is-not-defined cannot have anything else")
+		return invalidFilter("is-not-defined excludes all other conditions on the same name")
 	}
 	return e.known()
 }
@@ -254,12 +254,12 @@ func (t *textMatch) read() (*filter.TextMatch, error) {
 		return nil, unsupportedFilter(`attribute match-type="` + t.Type + `"`)
 	}
 	if len(t.Text) > termMax {
-		return nil, breach("c:supported-filter", "a text-match has %d bytes at most", termMax)
+		return nil, breach("c:supported-filter", "a text-match may have at most %d bytes", termMax)
 	}
 	switch t.Negate {
 	case "", "no", "yes":
 	default:
-		return nil, invalidFilter("negate-condition is yes or no")
+		return nil, invalidFilter("negate-condition must be yes or no")
 	}
 	return &filter.TextMatch{Text: t.Text, Collation: filter.Collation(t.Collation), Negate: t.Negate == "yes"}, nil
 }

@@ -67,7 +67,7 @@ func (x *exchange) failureOf(err error) *failure {
 	switch {
 	case errors.Is(err, auth.ErrUnauthorized):
 		// The authentication has already set its challenge.
-		return refuseWith(http.StatusUnauthorized, "your credentials are no longer good: log in again")
+		return refuseWith(http.StatusUnauthorized, "your credentials are no longer valid: log in again")
 	case errors.As(err, &f):
 		return f
 	case errors.As(err, &e) && e.Reason != calendar.Internal:

@@ -47,7 +47,7 @@ func (x *exchange) keepFeed(set []edit) ([]calendar.DeadProperty, error) {
 		all = append(all, kept)
 	}
 	if !sourced {
-		return nil, breach("d:valid-resourcetype", "a subscription has a source of http://calendarserver.org/ns/, with the DAV:href of its feed")
+		return nil, breach("d:valid-resourcetype", "a subscription needs a source of http://calendarserver.org/ns/, with the DAV:href of its feed")
 	}
 	return all, nil
 }
@@ -83,7 +83,7 @@ func setKinds(p *calendar.Properties, e *element) error {
 		}
 	}
 	if len(p.Kinds) == 0 {
-		return breach("c:supported-calendar-component", "supported-calendar-component-set names the components that the calendar is to hold")
+		return breach("c:supported-calendar-component", "supported-calendar-component-set must name the components that the calendar may contain")
 	}
 	return nil
 }
@@ -95,7 +95,7 @@ func setTransparency(p *calendar.Properties, e *element) error {
 	case e.has(caldav("transparent")):
 		p.Transparent = true
 	default:
-		return unfit("schedule-calendar-transp is opaque or transparent")
+		return unfit("schedule-calendar-transp must be opaque or transparent")
 	}
 	return nil
 }
@@ -111,7 +111,7 @@ func setEnabled(p *calendar.Properties, e *element) error {
 	case "0":
 		p.Hidden = true
 	default:
-		return unfit("calendar-enabled is 1 or 0")
+		return unfit("calendar-enabled must be 1 or 0")
 	}
 	return nil
 }

@@ -21,7 +21,7 @@ type syncRequest struct {
 // members are requested, too.
 func (q *syncRequest) check() (limit int, deep bool, err error) {
 	if q.Token == nil || q.Prop == nil {
-		return 0, false, refuseWith(http.StatusBadRequest, "sync-collection takes DAV:sync-token, empty at first, and DAV:prop")
+		return 0, false, refuseWith(http.StatusBadRequest, "sync-collection needs DAV:sync-token, empty at first, and DAV:prop")
 	}
 	// Drafts of RFC 6578 had no sync-level, and some clients still leave it out.
 	switch strings.TrimSpace(q.Level) {
@@ -29,7 +29,7 @@ func (q *syncRequest) check() (limit int, deep bool, err error) {
 	case "infinite":
 		deep = true
 	default:
-		return 0, false, refuseWith(http.StatusBadRequest, "sync-level is 1 or infinite")
+		return 0, false, refuseWith(http.StatusBadRequest, "sync-level must be 1 or infinite")
 	}
 	limit, err = resultLimit(q.Limit)
 	return limit, deep, err

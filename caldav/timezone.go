@@ -19,7 +19,7 @@ func setTimezone(p *calendar.Properties, e *element) error {
 	}
 	_, id, err := soleTimezone(e.Text)
 	if err != nil {
-		return breach("c:valid-calendar-data", "calendar-timezone takes an iCalendar object with one VTIMEZONE: %s", err)
+		return breach("c:valid-calendar-data", "calendar-timezone must be an iCalendar object with one VTIMEZONE: %s", err)
 	}
 	p.TimezoneData = &e.Text
 	if z, err := zone.Lookup(id); err == nil {
@@ -44,7 +44,7 @@ func soleTimezone(text string) (*ical.Component, string, error) {
 	}
 	for c := range cal.Components() {
 		if c != zones[0] {
-			return nil, "", unfit("it has a %s, too", c.Name())
+			return nil, "", unfit("it also has a %s", c.Name())
 		}
 	}
 	id := zones[0].Property("TZID")

@@ -34,7 +34,7 @@ func (w *watched) Write(p []byte) (int, error) {
 		case err == nil:
 			w.asked = now
 		case errors.Is(err, auth.ErrUnauthorized), calendar.ReasonOf(err) == calendar.NotFound, calendar.ReasonOf(err) == calendar.Forbidden:
-			w.x.Logger.LogAttrs(w.x.r.Context(), slog.LevelInfo, "the answer breaks off: its reader may not see this any more",
+			w.x.Logger.LogAttrs(w.x.r.Context(), slog.LevelInfo, "the response breaks off: its reader has lost access",
 				slog.String("method", w.x.r.Method), slog.String("user", w.x.caller.User.Name))
 			panic(http.ErrAbortHandler)
 		}
@@ -65,7 +65,7 @@ func (x *exchange) stillMay() error {
 			return err
 		}
 		if cal.Access < access {
-			return calendar.Errorf(calendar.Forbidden, calendar.RulePrivileges, "the calendar is shared for less by now")
+			return calendar.Errorf(calendar.Forbidden, calendar.RulePrivileges, "access to the calendar has been reduced")
 		}
 	}
 	return nil
