@@ -9,24 +9,24 @@ import (
 
 func accountTests() []test {
 	return []test{
-		{"comes back as it was written", accountComesBack},
-		{"of one user are bounded", accountsAreBounded},
-		{"are looked at when they are due", accountsAreDue},
+		{"round-trips", accountComesBack},
+		{"are limited per user", accountsAreBounded},
+		{"are synced when they are due", accountsAreDue},
 		{"has one secret at a time", accountIsSealed},
-		{"keeps what its owner does while it is looked at", accountStateIsNarrow},
-		{"lets its calendars stay", accountGoes},
-		{"goes with its user", accountGoesWithUser},
+		{"keeps its owner's edits made during a sync", accountStateIsNarrow},
+		{"leaves its calendars when removed", accountGoes},
+		{"is deleted with its user", accountGoesWithUser},
 	}
 }
 
 func mirrorTests() []test {
 	return []test{
-		{"makes a calendar say so", mirrorShows},
-		{"remembers where it is", mirrorRemembers},
-		{"remembers objects by ref and by UID", mirrorRemembersObjects},
-		{"finds what a listing has not told of", mirrorFindsGone},
-		{"is out of sight in the trash", mirrorInTrash},
-		{"takes no part in scheduling", mirrorIsNotScheduled},
+		{"marks a calendar as a mirror", mirrorShows},
+		{"stores its position", mirrorRemembers},
+		{"stores objects by ref and by UID", mirrorRemembersObjects},
+		{"finds objects missing from a listing", mirrorFindsGone},
+		{"is hidden in the trash", mirrorInTrash},
+		{"is excluded from scheduling", mirrorIsNotScheduled},
 	}
 }
 
@@ -157,7 +157,7 @@ func accountStateIsNarrow(b *bundle) {
 	gives(b, "an account that is due", a)(b.DueAccount(b.Context(), a.ID, soon))
 	a.Failures = 3
 	state("one that fails as well", func(f *calendar.Account) { failed(f); f.Failures = 3 }, true)
-	gives(b, "what it has found, due as it was", a)(b.Account(b.Context(), a.ID))
+	gives(b, "its result, with the due time unchanged", a)(b.Account(b.Context(), a.ID))
 	// Its owner edits the account in the meantime.
 	a.Status, a.Error, a.Failures, a.Failing, a.Listed = calendar.AccountGood, "", 0, time.Time{}, time.Time{}
 	b.must(b.SetAccount(b.Context(), a.ID, calendar.AccountEdit{}, soon))
@@ -165,7 +165,7 @@ func accountStateIsNarrow(b *bundle) {
 	gives(b, "what the owner did", a)(b.Account(b.Context(), a.ID))
 	a.Checked = b.now()
 	state("one that did not", func(f *calendar.Account) { f.Checked, f.Listed, f.Due = a.Checked, b.now(), late }, true)
-	gives(b, "what it has found, and is listed anew", a)(b.Account(b.Context(), a.ID))
+	gives(b, "its result, with a new listing", a)(b.Account(b.Context(), a.ID))
 	b.refuses(calendar.NotFound, "")(b.DueAccount(b.Context(), "unknown", soon))
 	a.ID = "unknown"
 	state("one that is gone", failed, false)

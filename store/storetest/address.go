@@ -9,8 +9,8 @@ import (
 
 func addressTests() []test {
 	return []test{
-		{"is one user's once it is verified", addressVerified},
-		{"takes the place of the main one", addressSwapped},
+		{"belongs to one user once verified", addressVerified},
+		{"replaces the main one", addressSwapped},
 		{"finds the user", addressFinds},
 	}
 }

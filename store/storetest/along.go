@@ -12,10 +12,10 @@ import (
 
 func alongTests() []test {
 	return []test{
-		{"answers as it does alone, whatever was changed", alongAsAlone},
-		{"counts once and for a moment", alongOnce},
-		{"counts for whom it was asked, and there", alongForOne},
-		{"answers of own calendars alone", alongOfOwn},
+		{"returns the same as a query, whatever was changed", alongAsAlone},
+		{"is used once, and only for a short time", alongOnce},
+		{"is used only for its user and calendar", alongForOne},
+		{"covers only the user's own calendars", alongOfOwn},
 	}
 }
 

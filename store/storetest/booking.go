@@ -10,9 +10,9 @@ import (
 
 func bookingTests() []test {
 	return []test{
-		{"rooms are users of a kind", roomsKept},
+		{"rooms are users with a kind", roomsKept},
 		{"wait until they are answered", bookingsWait},
-		{"see what else lies in the calendar", objectsWithin},
+		{"see the other objects in the calendar", objectsWithin},
 		{"rows of many calendars are written at once", rowsOfMany},
 	}
 }
@@ -78,7 +78,7 @@ func objectsWithin(b *bundle) {
 			}
 			names = append(names, o.Name)
 		}
-		same(b, "what was there, and what the transaction wrote", names, []calendar.ObjectName{"new.ics", "there.ics"})
+		same(b, "the stored object and the one written in the transaction", names, []calendar.ObjectName{"new.ics", "there.ics"})
 		return nil
 	})
 }

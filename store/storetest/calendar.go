@@ -10,8 +10,8 @@ import (
 
 func calendarTests() []test {
 	return []test{
-		{"comes back as it was written", calendarComesBack},
-		{"tells empty from never set", calendarEmptyOrNil},
+		{"round-trips", calendarComesBack},
+		{"separates empty from never set", calendarEmptyOrNil},
 		{"has its properties changed", calendarChanges},
 		{"has an address of its own", calendarOwnsSegment},
 		{"has an address that is case-sensitive", calendarSegmentCase},
@@ -133,7 +133,7 @@ func calendarsAdvance(b *bundle) {
 			same(b, "version", c.Version, before[c.ID]+1)
 			same(b, "owner", c.Owner, ann.ID)
 		}
-		same(b, "those that are there, in order", got, want)
+		same(b, "the existing ones, in order", got, want)
 		return err
 	})
 	for _, id := range want {

@@ -9,11 +9,11 @@ import (
 
 func changeTests() []test {
 	return []test{
-		{"are told once each, by version", changesOnce},
+		{"are returned once each, by version", changesOnce},
 		{"are bounded on both sides", changesBounded},
 		{"go over many pages", changesPages},
 		{"go on while there are more", changesMeanwhile},
-		{"refuse what was pruned meanwhile", changesPruned},
+		{"fail if pruned during the listing", changesPruned},
 	}
 }
 

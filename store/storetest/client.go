@@ -10,12 +10,12 @@ import (
 
 func clientTests() []test {
 	return []test{
-		{"comes back as it was written", clientComesBack},
-		{"is replaced but for its past", clientReplaced},
-		{"goes with its offers, and its grants end", clientGoes},
+		{"round-trips", clientComesBack},
+		{"is replaced except for its history", clientReplaced},
+		{"is deleted with its offers, and its grants end", clientGoes},
 		{"makes room", clientMakesRoom},
-		{"makes room where the crowd is", clientMakesRoomInCrowd},
-		{"is kept while a grant is good", clientKept},
+		{"makes room by dropping clients of the busiest site", clientMakesRoomInCrowd},
+		{"is kept while a grant is valid", clientKept},
 	}
 }
 

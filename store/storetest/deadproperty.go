@@ -4,11 +4,11 @@ import "caldav-mcp-server/calendar"
 
 func deadPropertyTests() []test {
 	return []test{
-		{"comes back as it was written", keptComesBack},
-		{"is of one holder alone", keptIsApart},
+		{"round-trips", keptComesBack},
+		{"belongs to a single holder", keptIsApart},
 		{"is changed in order, and counted", keptChanges},
-		{"goes with an object", keptGoesWithObject},
-		{"is copied over what was there", keptIsCopied},
+		{"is deleted with an object", keptGoesWithObject},
+		{"replaces existing ones when copied", keptIsCopied},
 		{"is listed for a home", keptInHome},
 		{"needs a holder", keptNeedsHolder},
 	}

@@ -5,7 +5,7 @@ import "caldav-mcp-server/calendar"
 func directoryTests() []test {
 	return []test{
 		{"knows both sides of a share", knowsBothSides},
-		{"knows nobody by a calendar in the trash", knowsNobodyByTrash},
+		{"ignores calendars in the trash", knowsNobodyByTrash},
 		{"knows who offers a share until it is declined", knowsByOffers},
 	}
 }

@@ -10,10 +10,10 @@ import (
 func factorTests() []test {
 	return []test{
 		{"are counted, and guard the password", factorsCounted},
-		{"hold codes that are good once", factorCodes},
-		{"hold recovery codes that go with the last factor", factorRecovery},
+		{"hold codes that work once", factorCodes},
+		{"hold recovery codes that are deleted with the last factor", factorRecovery},
 		{"hold passkeys", factorPasskeys},
-		{"are spent once, and forgotten in time", factorSpent},
+		{"are used once, and pruned later", factorSpent},
 	}
 }
 

@@ -9,11 +9,11 @@ import (
 
 func generationTests() []test {
 	return []test{
-		{"moves on with every change of a credential", generationMoves},
-		{"moves on with the calendars that tokens are bound to", generationFollowsBonds},
+		{"advances with every change of a credential", generationMoves},
+		{"advances with the calendars that tokens are bound to", generationFollowsBonds},
 		{"stays when a change is refused", generationStays},
-		{"grows when the clock goes back", generationGrows},
-		{"begins anew with a new epoch", epochBegins},
+		{"advances even if the clock goes back", generationGrows},
+		{"starts over with a new epoch", epochBegins},
 	}
 }
 

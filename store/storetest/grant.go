@@ -12,13 +12,13 @@ import (
 func grantTests() []test {
 	return []test{
 		{"is offered and taken up once", grantTakenUp},
-		{"is not taken up when what it reaches is gone", grantOfNothing},
-		{"forgets offers", offersForgotten},
-		{"has tickets that come back as they were written", ticketsComeBack},
-		{"is renewed by whoever comes first", grantRenewed},
+		{"is not taken up when its calendars are gone", grantOfNothing},
+		{"prunes offers", offersForgotten},
+		{"has tickets that round-trip", ticketsComeBack},
+		{"is renewed by the first request", grantRenewed},
 		{"has a bounded number of tickets", ticketsBounded},
-		{"lets in by access tickets alone", grantLetsIn},
-		{"ends when its client can do nothing with it", grantPruned},
+		{"admits access tickets only", grantLetsIn},
+		{"ends when its client can no longer use it", grantPruned},
 	}
 }
 

@@ -11,9 +11,9 @@ func homeTests() []test {
 	return []test{
 		{"has no record at first", homeEmpty},
 		{"is recorded", homeRecorded},
-		{"gives its members with the calendars that are there", homeWithCalendars},
-		{"forgets removals by age, and says so", homePruned},
-		{"is read at once, for one answer", homeReadAtOnce},
+		{"lists its members with existing calendars", homeWithCalendars},
+		{"prunes removals by age, and reports that", homePruned},
+		{"is prefetched in one round trip, for one response", homeReadAtOnce},
 	}
 }
 
@@ -138,7 +138,7 @@ func homeReadAtOnce(b *bundle) {
 	one, err := b.Calendars(ctx, ann.ID)
 	b.must(err)
 	clear(one)
-	same(b, "after somebody has changed an answer", b.askHome(ctx, ann.ID), before)
+	same(b, "after a caller has modified a result", b.askHome(ctx, ann.ID), before)
 	same(b, "another user's", b.askHome(ctx, bob.ID), b.askHome(b.Context(), bob.ID))
 
 	// The prefetch is a snapshot for one response; a later request sees later changes.

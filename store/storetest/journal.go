@@ -13,16 +13,16 @@ import (
 
 func journalTests() []test {
 	return []test{
-		{"yields the latest first, with the bytes before", journalYields},
-		{"is narrowed", journalNarrows},
-		{"goes over many pages", journalPages},
-		{"shows who and what", journalShows},
-		{"says what it has forgotten", journalForgets},
+		{"yields the latest first, with the previous bytes", journalYields},
+		{"is filtered", journalNarrows},
+		{"spans many pages", journalPages},
+		{"shows the user and the action", journalShows},
+		{"reports pruned entries", journalForgets},
 		{"keeps the units of a transaction", journalUnits},
-		{"keeps what undid what", journalUndone},
+		{"keeps the links between changes and their undo", journalUndone},
 		{"is read within a transaction", journalWithin},
-		{"tells which tokens are in it", journalActors},
-		{"has the bytes before and after", journalTexts},
+		{"lists its tokens", journalActors},
+		{"has the bytes before and after a change", journalTexts},
 	}
 }
 

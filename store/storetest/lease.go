@@ -8,10 +8,10 @@ import (
 
 func leaseTests() []test {
 	return []test{
-		{"one at a time has it", leaseIsOnes},
-		{"it passes on when it is over, or given back", leaseEnds},
-		{"it is prolonged until somebody else has had it", leaseProlonged},
-		{"a transaction stands on it, and keeps others from it", leaseFences},
+		{"it has one holder at a time", leaseIsOnes},
+		{"it passes on when it expires or is released", leaseEnds},
+		{"it can be renewed until another holder takes it", leaseProlonged},
+		{"a transaction requires it, and blocks other holders", leaseFences},
 	}
 }
 

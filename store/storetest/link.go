@@ -9,12 +9,12 @@ import (
 
 func linkTests() []test {
 	return []test{
-		{"comes back as it was written", linkComesBack},
+		{"round-trips", linkComesBack},
 		{"is unknown", linkUnknown},
-		{"is refused for what does not exist", linkRefused},
-		{"goes with its calendar and its owner", linkGoes},
-		{"is revoked once, for all processes", linkRevoked},
-		{"remembers its latest use", linkUsed},
+		{"is refused for a missing calendar or owner", linkRefused},
+		{"is deleted with its calendar or its owner", linkGoes},
+		{"is revoked once, in all processes", linkRevoked},
+		{"stores its latest use", linkUsed},
 		{"are listed by user, calendar, time and id", linksAreListed},
 	}
 }

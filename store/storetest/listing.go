@@ -11,18 +11,18 @@ import (
 
 func listingTests() []test {
 	return []test{
-		{"has heads, or all there is", listingDepth},
-		{"has live objects alone", listingLive},
-		{"is of one calendar", listingOneCalendar},
+		{"returns heads or whole objects", listingDepth},
+		{"returns only live objects", listingLive},
+		{"covers one calendar", listingOneCalendar},
 		{"selects by name", listingByName},
 		{"selects by kind", listingByKind},
 		{"selects by time", listingByTime},
-		{"selects by time as a walk over all would", listingByTimeExactly},
-		{"finds series by their rhythm", listingByRhythm},
-		{"goes over many pages", listingPages},
-		{"goes over large objects", listingLarge},
-		{"may be left early and begun again", listingTwice},
-		{"lets others work meanwhile", listingLetsOthers},
+		{"selects by time like a scan of all objects", listingByTimeExactly},
+		{"finds series by their recurrence index", listingByRhythm},
+		{"spans many pages", listingPages},
+		{"handles large objects", listingLarge},
+		{"may be stopped early and restarted", listingTwice},
+		{"does not block other work", listingLetsOthers},
 	}
 }
 

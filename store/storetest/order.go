@@ -9,9 +9,9 @@ import (
 func orderTests() []test {
 	return []test{
 		{"is that of bytes", orderOfBytes},
-		{"has no two names alike", orderTellsApart},
+		{"separates similar names", orderTellsApart},
 		{"is kept over pages", orderOverPages},
-		{"refuses what is no text", orderRefusesNoText},
+		{"refuses invalid text", orderRefusesNoText},
 	}
 }
 

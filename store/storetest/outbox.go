@@ -11,20 +11,20 @@ import (
 
 func outboxTests() []test {
 	return []test{
-		{"a letter goes from hand to hand", letterGoesOut},
-		{"it is posted with the change, or not at all", letterIsPartOfChange},
-		{"a later one takes its place", letterIsReplaced},
-		{"what is being sent is not replaced", letterUnderWayStays},
-		{"letters to one recipient keep their order", lettersKeepOrder},
-		{"two who take get none twice", lettersAreTakenOnce},
-		{"who took too long has lost it", letterIsLost},
-		{"who has too much waiting is refused", outboxIsBounded},
-		{"what was told is known", toldIsKnown},
-		{"what says nothing of the event leaves what was told", toldIsLeft},
-		{"what was told is forgotten in time", toldIsForgotten},
-		{"a large meeting is not told at the cost of others", toldOfLarge},
-		{"they go with their user", lettersGoWithUser},
-		{"those to somebody are known", lettersTo},
+		{"a mail is taken and concluded", letterGoesOut},
+		{"it is queued with the change, or not at all", letterIsPartOfChange},
+		{"a later one replaces it", letterIsReplaced},
+		{"a mail that is being sent is not replaced", letterUnderWayStays},
+		{"mails to one recipient keep their order", lettersKeepOrder},
+		{"two senders never take the same one", lettersAreTakenOnce},
+		{"a sender that takes too long loses it", letterIsLost},
+		{"a user with too many waiting mails is refused", outboxIsBounded},
+		{"sent mails are known", toldIsKnown},
+		{"mails without news of the event leave the sent state", toldIsLeft},
+		{"sent mails are pruned by age", toldIsForgotten},
+		{"a large meeting does not push out other meetings", toldOfLarge},
+		{"they are deleted with their user", lettersGoWithUser},
+		{"they can be listed by recipient", lettersTo},
 	}
 }
 
@@ -92,7 +92,7 @@ func lettersTo(b *bundle) {
 	b.post(first, other, elsewhere, second)
 	waiting, err := b.WaitingFor(b.Context(), ann.ID, "guest@example.org", "uid")
 	b.must(err)
-	same(b, "those that wait, the earliest first", letterIDs(waiting), letterIDs([]calendar.Letter{first, second}))
+	same(b, "the waiting ones, earliest first", letterIDs(waiting), letterIDs([]calendar.Letter{first, second}))
 	same(b, "method", waiting[1].Method, calendar.MethodCancel)
 	b.wroteTo(ann, "guest@example.org", true)
 	b.pass(time.Hour)
@@ -179,7 +179,7 @@ func letterIsReplaced(b *bundle) {
 	b.pass(time.Hour)
 	for _, l := range b.take(b.Store) {
 		if l.To == "third@example.org" {
-			b.Errorf("somebody who was told of nothing gets a %s", l.Method)
+			b.Errorf("a recipient without any earlier mail gets a %s", l.Method)
 		}
 	}
 }
@@ -299,7 +299,7 @@ func toldIsKnown(b *bundle) {
 	b.post(anew)
 	b.pass(time.Minute)
 	b.send()
-	same(b, "after all of it was told anew", letterIDs(b.told(whole)), string(anew.ID))
+	same(b, "after the whole event was sent again", letterIDs(b.told(whole)), string(anew.ID))
 	b.refuses(calendar.NotFound, "")(b.ToldBy(b.Context(), instance.ID))
 }
 
@@ -356,7 +356,7 @@ func toldIsForgotten(b *bundle) {
 	}
 	b.pass(time.Minute)
 	b.send()
-	same(b, "what is too much to remember", b.told(big), nil)
+	same(b, "a mail that is too large to keep", b.told(big), nil)
 }
 
 // toldOfLarge: the mails of a large meeting do not push out the stored mails of other meetings. Its own are still

@@ -8,11 +8,11 @@ import (
 
 func ownPartTests() []test {
 	return []test{
-		{"comes back, and moves its user's version on alone", ownPartComesBack},
-		{"is told after a version", ownPartsSince},
-		{"needs a share, and goes with it", ownPartGoesWithShare},
-		{"is copied for all but one", ownPartsAreCopied},
-		{"outlives the object as its tombstone does", ownPartIsPruned},
+		{"round-trips, and advances only its user's version", ownPartComesBack},
+		{"is listed after a version", ownPartsSince},
+		{"needs a share, and is deleted with it", ownPartGoesWithShare},
+		{"is copied for all users but one", ownPartsAreCopied},
+		{"is kept as long as the object's tombstone", ownPartIsPruned},
 	}
 }
 

@@ -9,12 +9,12 @@ import (
 
 func pruneTests() []test {
 	return []test{
-		{"forgets tombstones by age", pruneTombstones},
-		{"leaves a calendar alone that has none", pruneLeaves},
-		{"forgets many", pruneMany},
-		{"forgets the journal's lines by age", pruneLines},
+		{"removes tombstones by age", pruneTombstones},
+		{"leaves a calendar without tombstones alone", pruneLeaves},
+		{"removes many", pruneMany},
+		{"removes journal lines by age", pruneLines},
 		{"empties the trash by age", pruneTrash},
-		{"runs beside writers", pruneBesideWriters},
+		{"runs concurrently with writers", pruneBesideWriters},
 	}
 }
 

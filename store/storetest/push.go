@@ -8,15 +8,15 @@ import (
 
 func pushTests() []test {
 	return []test{
-		{"who knows all is not told", pushFollows},
-		{"a new one takes the place of the old", pushIsRenewed},
-		{"a home is all that is in it", pushOfHome},
-		{"what a sharee has for themselves is told to them", pushOfOwnParts},
-		{"a client's own change is not told to it", pushIsQuiet},
-		{"too many push out those that are over first", pushesAreBounded},
-		{"only so many are of the home", homesAreBounded},
-		{"one user's are not told before everybody's", pushesTakeTurns},
-		{"they end, and go with user and password", pushEnds},
+		{"an up-to-date client gets no message", pushFollows},
+		{"a new one replaces the old one", pushIsRenewed},
+		{"a home covers all of its calendars", pushOfHome},
+		{"a sharee is notified of their own parts", pushOfOwnParts},
+		{"a client is not notified of its own change", pushIsQuiet},
+		{"the first to expire make room for new ones", pushesAreBounded},
+		{"those of a home are limited", homesAreBounded},
+		{"users take turns", pushesTakeTurns},
+		{"they expire, and are deleted with the user or password", pushEnds},
 	}
 }
 
@@ -165,7 +165,7 @@ func pushIsQuiet(b *bundle) {
 	same(b, "of another one's", quiet(calendar.Moved{Before: 0, After: 1, By: by}, "no such"), []calendar.PushID{mine.ID, other.ID})
 	same(b, "by the client", quiet(calendar.Moved{Before: 0, After: 1, By: by}, mine.ID, "more"), []calendar.PushID{other.ID})
 	b.put(cal, "b.ics")
-	same(b, "to all, of which one has more to know", quiet(calendar.Moved{Before: 1, After: 2, By: by}), []calendar.PushID{other.ID})
+	same(b, "to all, one with further changes", quiet(calendar.Moved{Before: 1, After: 2, By: by}), []calendar.PushID{other.ID})
 }
 
 func pushesAreBounded(b *bundle) {
@@ -184,7 +184,7 @@ func pushesAreBounded(b *bundle) {
 	kept, err := b.RegisterPush(b.Context(), early, 3, 3)
 	b.must(err)
 	b.put(cal, "a.ics")
-	same(b, "the new one, and those that last", b.dueIDs(), []calendar.PushID{all[1], all[2], kept.ID})
+	same(b, "the new one, and those that expire last", b.dueIDs(), []calendar.PushID{all[1], all[2], kept.ID})
 }
 
 func homesAreBounded(b *bundle) {
@@ -200,7 +200,7 @@ func homesAreBounded(b *bundle) {
 	b.does(b.RegisterPush(b.Context(), again, 10, 2))
 	b.must(home(ben))
 	b.calendar(ann, "new")
-	same(b, "those of hers that are there", len(b.dueIDs()), 2)
+	same(b, "her remaining ones", len(b.dueIDs()), 2)
 	b.pass(25 * time.Hour)
 	b.must(home(ann))
 }

@@ -10,9 +10,9 @@ import (
 
 func rederiveTests() []test {
 	return []test{
-		{"rebuilds what is derived, and nothing else", rederiveAll},
-		{"leaves alone what was written meanwhile", rederiveMeanwhile},
-		{"says which object is in the way", rederiveConflict},
+		{"rebuilds only derived data", rederiveAll},
+		{"skips objects written in the meantime", rederiveMeanwhile},
+		{"names a conflicting object", rederiveConflict},
 	}
 }
 

@@ -13,29 +13,29 @@ import (
 func schedulingTests() []test {
 	return []test{
 		{"users are found by address and name", usersFoundAt},
-		{"an address of several is nobody's", usersApart},
+		{"an address of several users belongs to none", usersApart},
 		{"users have several addresses", mailsOfUsers},
-		{"copies are found wherever they lie", appointmentsFound},
+		{"copies are found in every calendar", appointmentsFound},
 		{"many copies are found at once", manyAppointments},
 		{"copies are written at once", copiesWritten},
-		{"what comes goes into the calendar that was chosen", receptions},
-		{"is kept", schedulingKept},
+		{"received events go into the chosen calendar", receptions},
+		{"round-trips", schedulingKept},
 		{"tags stay with their objects", scheduleTags},
-		{"what came about is no part of the unit", scheduledApart},
+		{"consequences do not belong to the unit", scheduledApart},
 	}
 }
 
 func inboxTests() []test {
 	return []test{
-		{"take, replace and give up messages", inboxTakes},
-		{"grow old", inboxGrowsOld},
-		{"have a bound", inboxBounded},
+		{"add, replace and remove messages", inboxTakes},
+		{"expire", inboxGrowsOld},
+		{"are limited", inboxBounded},
 		{"show unverified invitations", unverifiedKept},
-		{"bound unverified invitations", unverifiedBounded},
-		{"keep proposals that were removed", proposalsStay},
-		{"have a bound for proposals", proposalsBounded},
-		{"are found by what they are for", inboxByMethod},
-		{"hold one message to many", inboxesAlike},
+		{"limit unverified invitations", unverifiedBounded},
+		{"keep removed proposals", proposalsStay},
+		{"limit proposals", proposalsBounded},
+		{"are found by method", inboxByMethod},
+		{"hold one message to many users", inboxesAlike},
 	}
 }
 

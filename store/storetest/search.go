@@ -11,13 +11,13 @@ import (
 func searchTests() []test {
 	return []test{
 		{"finds all words, by their beginning", searchByWords},
-		{"tells the words of a calendar", searchTexts},
-		{"is of some calendars", searchCalendars},
-		{"is of one kind", searchKinds},
-		{"has the nearest first", searchOrder},
-		{"follows what is written", searchFollows},
-		{"takes any word", searchOddWords},
-		{"is right among many", searchMany},
+		{"returns the words of a calendar", searchTexts},
+		{"covers the given calendars", searchCalendars},
+		{"covers one kind", searchKinds},
+		{"returns the nearest first", searchOrder},
+		{"follows writes", searchFollows},
+		{"accepts any word", searchOddWords},
+		{"is correct among many objects", searchMany},
 	}
 }
 

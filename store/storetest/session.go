@@ -9,9 +9,9 @@ import (
 
 func sessionTests() []test {
 	return []test{
-		{"comes back as it was written", sessionComesBack},
-		{"is seen and proven later", sessionMovesOn},
-		{"is ended by whose it is", sessionEnds},
+		{"round-trips", sessionComesBack},
+		{"updates its last use and proof", sessionMovesOn},
+		{"is ended by its user", sessionEnds},
 		{"ends with its user, and after a restore", sessionEndsWith},
 	}
 }

@@ -12,16 +12,16 @@ import (
 func shareTests() []test {
 	return []test{
 		{"gives access", shareGives},
-		{"stands in the home under the calendar's id", shareStands},
+		{"is in the home under the calendar's ID", shareStands},
 		{"yields to an own calendar of that name", shareYields},
-		{"is refused for what does not exist", shareRefused},
+		{"is refused for a missing calendar or user", shareRefused},
 		{"is listed by the user's name", sharesListed},
-		{"is as the sharee has arranged it", shareArranged},
-		{"keeps properties of the sharee's own", shareKeeps},
-		{"gives nothing before it is accepted", shareGivesOnceAccepted},
-		{"leaves what there was until it is accepted", shareLeavesMeanwhile},
-		{"is told to who was offered it", shareOffered},
-		{"goes with its calendar and its user", shareGoes},
+		{"has the sharee's settings", shareArranged},
+		{"keeps the sharee's own properties", shareKeeps},
+		{"grants no access until accepted", shareGivesOnceAccepted},
+		{"leaves the previous access until accepted", shareLeavesMeanwhile},
+		{"is listed for the invited user", shareOffered},
+		{"is deleted with its calendar or its user", shareGoes},
 	}
 }
 

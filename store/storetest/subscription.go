@@ -9,11 +9,11 @@ import (
 
 func subscriptionTests() []test {
 	return []test{
-		{"what one process keeps another finds", subscriptionIsKept},
-		{"what is over is forgotten", subscriptionEnds},
-		{"who has too many is refused, or loses the oldest", subscriptionsAreBounded},
-		{"what goes takes them along", subscriptionGoesWithCalendar},
-		{"what is known is noted", subscriptionIsSeen},
+		{"another process finds a stored one", subscriptionIsKept},
+		{"expired ones are pruned", subscriptionEnds},
+		{"beyond the limit it is refused, or replaces the oldest", subscriptionsAreBounded},
+		{"they are deleted with their target", subscriptionGoesWithCalendar},
+		{"the last seen state is stored", subscriptionIsSeen},
 	}
 }
 

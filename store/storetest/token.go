@@ -10,16 +10,16 @@ import (
 
 func tokenTests() []test {
 	return []test{
-		{"comes back as it was written", tokenComesBack},
+		{"round-trips", tokenComesBack},
 		{"is unknown", tokenUnknown},
 		{"is sealed once", tokenIsSealed},
 		{"is bound to calendars", tokenBound},
 		{"stays bound when its calendars are gone", tokenStaysBound},
 		{"keeps its tools", tokenKeepsTools},
-		{"is refused for what does not exist", tokenRefused},
+		{"is refused for a missing user or calendar", tokenRefused},
 		{"is revoked once", tokenRevoked},
-		{"is narrowed and never widened", tokenNarrowed},
-		{"remembers its latest use", tokenUsed},
+		{"can be narrowed but never widened", tokenNarrowed},
+		{"stores its latest use", tokenUsed},
 		{"are listed by user, time and id", tokensAreListed},
 	}
 }
@@ -96,7 +96,7 @@ func tokenStaysBound(b *bundle) {
 	b.stored(t)
 	after := b.generation("ann")
 	if after == before {
-		b.Error("what the token reaches changed, and the generation did not")
+		b.Error("the token's calendars changed, but not the generation")
 	}
 }
 
@@ -147,7 +147,7 @@ func tokenNarrowed(b *bundle) {
 	t.Scopes = calendar.ScopeRead
 	b.stored(t)
 	if b.generation(ann.Name) == before {
-		b.Error("what the token may do changed, and the generation did not")
+		b.Error("the token's scopes changed, but not the generation")
 	}
 	for _, step := range []struct{ keep, left []calendar.CalendarID }{
 		{[]calendar.CalendarID{home.ID, work.ID}, []calendar.CalendarID{home.ID, work.ID}},

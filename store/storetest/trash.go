@@ -10,16 +10,16 @@ import (
 
 func trashTests() []test {
 	return []test{
-		{"gives a calendar back", trashGivesBack},
-		{"gives a calendar back to another address", trashGivesBackElsewhere},
+		{"restores a calendar", trashGivesBack},
+		{"restores a calendar to another address", trashGivesBackElsewhere},
 		{"lists deletions once, the latest first", trashLists},
-		{"remembers a deletion whose name was taken", trashNameTaken},
-		{"has nothing of what was moved", trashMoved},
-		{"has what was moved out of its owner's sight", trashTaken},
+		{"keeps a deletion whose name is in use again", trashNameTaken},
+		{"has no moved objects", trashMoved},
+		{"has objects that were moved out of their owner's sight", trashTaken},
 		{"pages", trashPages},
-		{"forgets by age", trashPruned},
-		{"forgets a calendar", trashForgetsCalendar},
-		{"forgets deletions and keeps the tombstones", trashForgetsObjects},
+		{"is pruned by age", trashPruned},
+		{"deletes a calendar for good", trashForgetsCalendar},
+		{"deletes objects for good and keeps the tombstones", trashForgetsObjects},
 	}
 }
 
@@ -66,7 +66,7 @@ func trashGivesBack(b *bundle) {
 	})
 	others, err := b.TrashedCalendars(b.Context(), bob.ID)
 	b.must(err)
-	same(b, "what a sharee has in the trash", len(others), 0)
+	same(b, "the sharee's trash", len(others), 0)
 
 	b.must(b.untrash(old, old.Segment))
 	before.Edition++ // some of its objects may have been deleted for good
@@ -141,7 +141,7 @@ func trashMoved(b *bundle) {
 	b.update(func(tx calendar.Tx) error {
 		return errors.Join(b.writeIn(tx, &before), b.writeIn(tx, &back), b.buryIn(tx, &there))
 	})
-	same(b, "trash of what it left again", b.deletions(rest), nil)
+	same(b, "trash of the calendar that it left again", b.deletions(rest), nil)
 	last := b.put(work, "last.ics")
 	b.update(func(tx calendar.Tx) error {
 		return errors.Join(b.buryIn(tx, &back), b.writeIn(tx, &before), b.buryIn(tx, &last))

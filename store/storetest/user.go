@@ -7,12 +7,12 @@ import (
 
 func userTests() []test {
 	return []test{
-		{"comes back as they were written", userComesBack},
+		{"round-trips", userComesBack},
 		{"has a name of their own", userOwnsName},
 		{"are listed by name", usersAreListed},
-		{"takes what is theirs along", userTakesTheirs},
+		{"is deleted with all of their data", userTakesTheirs},
 		{"is deleted once", userDeletedOnce},
-		{"changes in what is said of them", userChanges},
+		{"changes in the given fields", userChanges},
 		{"keeps an administrator", userKeepsAdministrator},
 		{"keeps an administrator when two go at once", userKeepsAdministratorAtOnce},
 		{"loses all access", userLosesAccess},

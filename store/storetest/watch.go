@@ -11,11 +11,11 @@ import (
 
 func watchTests() []test {
 	return []test{
-		{"what is kept is told when it is kept", watchTellsWhatIsKept},
-		{"what is not kept is not told", watchTellsNothingElse},
-		{"another process is told", watchAcrossProcesses},
-		{"who may what is everybody's business", watchTellsOfRights},
-		{"who stopped is not told", watchStops},
+		{"a change is announced when it is committed", watchTellsWhatIsKept},
+		{"a rolled-back change is not announced", watchTellsNothingElse},
+		{"another process is notified", watchAcrossProcesses},
+		{"changes of access are announced to all", watchTellsOfRights},
+		{"a stopped watcher is not notified", watchStops},
 	}
 }
 

@@ -9,16 +9,16 @@ import (
 
 func webhookTests() []test {
 	return []test{
-		{"it lags behind what its owner reads", webhookLags},
+		{"it lags behind its owner's view", webhookLags},
 		{"a message is made once", deliveryIsMade},
-		{"a message goes until it arrives", deliveryGoes},
-		{"it fails from the first try on that failed", webhookFails},
-		{"one user's are not told before everybody's", webhooksTakeTurns},
-		{"what waits has room", webhooksWaitInBounds},
-		{"one that is gone is told nothing", webhookEnds},
-		{"its owner hears of its end with it", webhookEndIsNews},
-		{"a user has so many, and their own", webhooksAreBounded},
-		{"messages are forgotten in time", deliveriesArePruned},
+		{"a message is sent until it arrives", deliveryGoes},
+		{"it has been failing since its first failed attempt", webhookFails},
+		{"users take turns", webhooksTakeTurns},
+		{"waiting messages are limited", webhooksWaitInBounds},
+		{"a removed one gets no messages", webhookEnds},
+		{"its owner is notified when it ends", webhookEndIsNews},
+		{"they are limited and separate per user", webhooksAreBounded},
+		{"messages are pruned by age", deliveriesArePruned},
 	}
 }
 
@@ -76,7 +76,7 @@ func webhookLags(b *bundle) {
 	same(b, "one in the trash", b.lags(), nil)
 	b.must(Share(b.Context(), b, cal.ID, ben.ID, calendar.FreeBusyAccess))
 	b.put(cal, "c.ics")
-	same(b, "what is shared for busy times alone", b.lags(), nil)
+	same(b, "a free/busy share", b.lags(), nil)
 }
 
 func deliveryIsMade(b *bundle) {
@@ -178,7 +178,7 @@ func webhooksTakeTurns(b *bundle) {
 	lags, err := b.WebhookLags(b.Context(), calendar.WebhookRoom{Messages: 3, Bytes: 1 << 20}, 2)
 	b.must(err)
 	if len(lags) != 2 || lags[0].User == lags[1].User {
-		b.Errorf("two of what is to be said: %+v", lags)
+		b.Errorf("want changes for two users, got %+v", lags)
 	}
 	for _, lag := range b.lags() {
 		b.message(lag)

@@ -11,11 +11,11 @@ import (
 
 func writerTests() []test {
 	return []test{
-		{"make versions without a gap, in the order of their commits", writersMakeVersions},
+		{"make versions without gaps, in commit order", writersMakeVersions},
 		{"lose no update", writersLoseNothing},
 		{"of several calendars do not deadlock", writersDoNotDeadlock},
-		{"give a UID to one of them", writersShareNoUID},
-		{"meet the end of a calendar and leave nothing behind", writersMeetTheEnd},
+		{"give a UID to only one of them", writersShareNoUID},
+		{"survive the deletion of their calendar and leave nothing there", writersMeetTheEnd},
 	}
 }
 
