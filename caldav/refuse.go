@@ -89,9 +89,8 @@ func (f *failure) mediaType() string {
 	return xmlType
 }
 
-// descriptionNS is the namespace of the error message in Apple's server, which its clients show. It cannot be in
-// another namespace: RFC 4918 §14.5 allows only conditions in DAV:error, and strict clients take any other element
-// for one.
+// descriptionNS is the namespace in which Apple's server writes the message for users; Apple's clients show it. RFC 4918
+// §14.5 allows only conditions in DAV:error, and strict clients take any other element for one. So nothing else is added.
 const descriptionNS = "http://twistedmatrix.com/xml_namespace/dav/"
 
 // failure writes the body of a refusal: the error element of RFC 4918 §14.5 if a condition failed, otherwise plain
