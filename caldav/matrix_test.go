@@ -94,7 +94,6 @@ type matrix struct {
 	before string
 }
 
-// cell is a cell of the matrix.
 type cell struct {
 	*matrix
 	operation caldav.Operation

@@ -17,7 +17,6 @@ func factorTests() []test {
 	}
 }
 
-// passkey creates a passkey.
 func (b *bundle) passkey(u calendar.User, id string) auth.Passkey {
 	b.Helper()
 	p := auth.Passkey{ID: auth.PasskeyID(id), Name: "Laptop", Created: b.now(), Data: []byte("key of " + id)}

@@ -17,7 +17,6 @@ func homeTests() []test {
 	}
 }
 
-// members writes members of a home.
 func (b *bundle) members(user calendar.UserID, all ...calendar.Member) {
 	b.Helper()
 	b.update(func(tx calendar.Tx) error {

@@ -19,7 +19,6 @@ func linkTests() []test {
 	}
 }
 
-// link creates a link.
 func (b *bundle) link(owner calendar.User, cal calendar.Calendar) auth.Link {
 	b.Helper()
 	l := auth.Link{

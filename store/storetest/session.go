@@ -16,7 +16,6 @@ func sessionTests() []test {
 	}
 }
 
-// session creates a session.
 func (b *bundle) session(u calendar.User) auth.Session {
 	b.Helper()
 	s := auth.Session{

@@ -170,7 +170,6 @@ func shareKeeps(b *bundle) {
 	gives(b, "kept in his home", map[calendar.CalendarID][]calendar.DeadProperty{})(b.DeadPropertiesInHome(b.Context(), bob.ID))
 }
 
-// offer writes a share.
 func (b *bundle) offer(s calendar.Share) {
 	b.Helper()
 	b.update(func(tx calendar.Tx) error { return tx.PutShare(b.Context(), s) })

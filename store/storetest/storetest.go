@@ -156,7 +156,6 @@ func (b *bundle) refuses(reason calendar.Reason, rule calendar.Rule) func(got an
 	}
 }
 
-// user creates a user.
 func (b *bundle) user(name string) calendar.User {
 	b.Helper()
 	u := calendar.User{
@@ -183,7 +182,6 @@ func (b *bundle) epoch() calendar.Epoch {
 	return epoch
 }
 
-// calendar creates a calendar.
 func (b *bundle) calendar(owner calendar.User, segment calendar.Segment) calendar.Calendar {
 	b.Helper()
 	cal := b.blank(owner, segment)

@@ -24,7 +24,6 @@ func tokenTests() []test {
 	}
 }
 
-// token creates a token.
 func (b *bundle) token(u calendar.User, cals []calendar.CalendarID) auth.Token {
 	b.Helper()
 	t := auth.Token{
